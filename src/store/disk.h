@@ -27,6 +27,9 @@ struct disk_ops {
 	int (*create)(
 		struct disk *d, const char *path, struct str text, bool *taken, struct error *err);
 	int (*rename)(struct disk *d, const char *from, const char *to, struct error *err);
+	/* As rename(), but `from` is then the file that was `to`, if there was one and the file
+	 * system can exchange files. */
+	int (*exchange)(struct disk *d, const char *from, const char *to, struct error *err);
 	int (*unlink)(
 		struct disk *d, const char *path, struct error *err); /* none there: no error */
 	/* A file or a directory. -1: unknown. */

@@ -117,6 +117,15 @@ static int real_rename(struct disk *d, const char *from, const char *to, struct 
 	return 0;
 }
 
+static int real_exchange(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0)
+		return 0;
+	if (errno != ENOENT && errno != EINVAL && errno != ENOSYS)
+		return error_errno(err, "cannot replace '%s'", to);
+	return real_rename(d, from, to, err);
+}
+
 static int real_unlink(struct disk *d, const char *path, struct error *err)
 {
 	(void)d;
@@ -505,6 +514,7 @@ static const struct disk_ops real_ops = {
 	.write = real_write,
 	.create = real_create,
 	.rename = real_rename,
+	.exchange = real_exchange,
 	.unlink = real_unlink,
 	.exists = real_exists,
 	.sync_directory = real_sync_directory,

@@ -94,9 +94,10 @@ static int memory_create(
 		      : memory_write(d, path, NULL, text, err);
 }
 
-static int memory_rename(struct disk *d, const char *from, const char *to, struct error *err)
+static int memory_exchange(struct disk *d, const char *from, const char *to, struct error *err)
 {
 	struct memory_file *source = find_file(d, from), *target;
+	bool there = find_file(d, to) != NULL;
 	struct buf old;
 
 	if (!source)
@@ -105,6 +106,15 @@ static int memory_rename(struct disk *d, const char *from, const char *to, struc
 	old = target->text;
 	target->text = source->text;
 	source->text = old;
+	if (!there)
+		simulator_disk_remove(d, from);
+	return 0;
+}
+
+static int memory_rename(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	if (memory_exchange(d, from, to, err) < 0)
+		return -1;
 	simulator_disk_remove(d, from);
 	return 0;
 }
@@ -208,6 +218,7 @@ static const struct disk_ops memory_ops = {
 	.write = memory_write,
 	.create = memory_create,
 	.rename = memory_rename,
+	.exchange = memory_exchange,
 	.unlink = memory_unlink,
 	.exists = memory_exists,
 	.sync_directory = directory_is_good,

@@ -124,6 +124,12 @@ static bool is_left_out(const struct stage *s, struct str name)
 	return s->scene->keeps && str_find(name, STR("/logs/")) < name.n;
 }
 
+/* The text before the last commit is under one of two names. */
+static bool is_staged(struct str name)
+{
+	return str_find(name, STR(".md.new")) < name.n;
+}
+
 static void add_tree(const struct stage *s, struct buf *out, bool plain)
 {
 	CLEANUP(buf_release) struct buf names = BUF_INIT, text = BUF_INIT;
@@ -136,7 +142,7 @@ static void add_tree(const struct stage *s, struct buf *out, bool plain)
 	for (rest = buf_str(&names); str_line(&rest, &name);) {
 		const char *path = path_join(&a, state, arena_dup(&a, name));
 
-		if (is_left_out(s, name))
+		if (is_left_out(s, name) || (!plain && is_staged(name)))
 			continue;
 		buf_addf(out, "=== %.*s\n", (int)name.n, name.p);
 		if (str_ends(name, ".lock")) /* is for people */

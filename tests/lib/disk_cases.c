@@ -156,6 +156,26 @@ static void a_rename_replaces_and_a_removal_removes(void **state)
 	assert_false(case_exists(case_path("b")));
 }
 
+static void an_exchange_keeps_the_file_that_it_replaces(void **state)
+{
+	struct error err;
+
+	(void)state;
+	case_put("a", STR("one"));
+	assert_int_equal(
+		case_disk->ops->exchange(case_disk, case_path("a"), case_path("b"), &err), 0);
+	assert_false(case_exists(case_path("a")));
+	case_assert_file("b", "one");
+	case_put("a", STR("two"));
+	assert_int_equal(
+		case_disk->ops->exchange(case_disk, case_path("a"), case_path("b"), &err), 0);
+	case_assert_file("a", "one");
+	case_assert_file("b", "two");
+	assert_int_equal(
+		case_disk->ops->exchange(case_disk, case_path("c"), case_path("b"), &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+}
+
 static void directories_are_made_with_those_above(void **state)
 {
 	struct error err;
@@ -312,6 +332,7 @@ void disk_cases_add(
 		cmocka_unit_test(a_file_written_anew_is_another_one),
 		cmocka_unit_test(a_file_that_is_there_is_not_made_again),
 		cmocka_unit_test(a_rename_replaces_and_a_removal_removes),
+		cmocka_unit_test(an_exchange_keeps_the_file_that_it_replaces),
 		cmocka_unit_test(directories_are_made_with_those_above),
 		cmocka_unit_test(an_open_makes_a_file_or_says_there_is_none),
 		cmocka_unit_test(a_file_that_is_only_read_is_not_written),

@@ -213,16 +213,31 @@ static int sim_create(
 	return fill(sim_of(d), path, text, err);
 }
 
-static int sim_rename(struct disk *d, const char *from, const char *to, struct error *err)
+static int replace(
+	struct disk *d, const char *from, const char *to, bool exchange, struct error *err)
 {
 	struct sim_media *m = &sim_of(d)->media;
 	int error = ENOENT;
 
 	if (sim_media_find(m, from) != SIM_NO_FILE && sim_media_is_directory(m, path_dir(to)) &&
-		change_done(sim_of(d), &error))
-		sim_media_rename(m, from, to);
+		change_done(sim_of(d), &error)) {
+		if (exchange && sim_media_find(m, to) != SIM_NO_FILE)
+			sim_media_exchange(m, from, to);
+		else
+			sim_media_rename(m, from, to);
+	}
 	errno = error;
 	return error ? error_errno(err, "cannot replace '%s'", to) : 0;
+}
+
+static int sim_rename(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	return replace(d, from, to, false, err);
+}
+
+static int sim_exchange(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	return replace(d, from, to, true, err);
 }
 
 static int sim_unlink(struct disk *d, const char *path, struct error *err)
@@ -473,6 +488,7 @@ static const struct disk_ops sim_ops = {
 	.write = sim_write,
 	.create = sim_create,
 	.rename = sim_rename,
+	.exchange = sim_exchange,
 	.unlink = sim_unlink,
 	.exists = sim_exists,
 	.sync_directory = sim_sync_directory,

@@ -351,11 +351,14 @@ static void apply(struct sim_media *m, struct sim_table *t, const struct sim_cha
 		table_remove(m, t, c->name);
 	if (c->file != SIM_NO_FILE)
 		table_put(m, t, c->to ? c->to : c->name, c->file);
+	if (c->other != SIM_NO_FILE)
+		table_put(m, t, c->name, c->other);
 }
 
 static void drop_change(struct sim_media *m, const struct sim_change *c)
 {
 	unlink_file(m, c->file);
+	unlink_file(m, c->other);
 	name_drop(c->name);
 	name_drop(c->to);
 }
@@ -394,11 +397,13 @@ static struct sim_name *name_at(struct sim_media *m, const char *path)
 	return i < m->now.n ? m->now.v[i].name : name_new(str_of(path));
 }
 
-static void change(struct sim_media *m, struct sim_name *name, struct sim_name *to, size_t file)
+static void change(
+	struct sim_media *m, struct sim_name *name, struct sim_name *to, size_t file, size_t other)
 {
-	struct sim_change c = {name_hold(name), name_hold(to), file};
+	struct sim_change c = {name_hold(name), name_hold(to), file, other};
 
 	link_file(m, file);
+	link_file(m, other);
 	apply(m, &m->now, &c);
 	if (m->n_changes == CHANGES_MAX)
 		settle(m, NULL, NULL);
@@ -410,14 +415,14 @@ size_t sim_media_make(struct sim_media *m, const char *path)
 {
 	size_t file = new_file(m);
 
-	change(m, name_at(m, path), NULL, file);
+	change(m, name_at(m, path), NULL, file, SIM_NO_FILE);
 	return file;
 }
 
 void sim_media_remove(struct sim_media *m, const char *path)
 {
 	if (sim_media_find(m, path) != SIM_NO_FILE)
-		change(m, name_at(m, path), NULL, SIM_NO_FILE);
+		change(m, name_at(m, path), NULL, SIM_NO_FILE, SIM_NO_FILE);
 }
 
 void sim_media_rename(struct sim_media *m, const char *from, const char *to)
@@ -425,7 +430,12 @@ void sim_media_rename(struct sim_media *m, const char *from, const char *to)
 	size_t file = sim_media_find(m, from);
 
 	if (file != SIM_NO_FILE && strcmp(from, to) != 0)
-		change(m, name_at(m, from), name_at(m, to), file);
+		change(m, name_at(m, from), name_at(m, to), file, SIM_NO_FILE);
+}
+
+void sim_media_exchange(struct sim_media *m, const char *from, const char *to)
+{
+	change(m, name_at(m, from), name_at(m, to), sim_media_find(m, from), sim_media_find(m, to));
 }
 
 void sim_media_sync_directory(struct sim_media *m, struct str dir)
@@ -461,6 +471,7 @@ static void copy_changes(struct sim_media *to, const struct sim_media *from)
 		(void)name_hold(to->changes[i].name);
 		(void)name_hold(to->changes[i].to);
 		link_file(to, to->changes[i].file);
+		link_file(to, to->changes[i].other);
 	}
 }
 

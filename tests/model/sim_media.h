@@ -48,6 +48,7 @@ struct sim_table {
 struct sim_change {
 	struct sim_name *name, *to; /* `to` only of a rename */
 	size_t file;                /* SIM_NO_FILE: the name is removed */
+	size_t other;               /* of an exchange: the file that `to` was */
 };
 
 struct sim_media {
@@ -76,6 +77,7 @@ void sim_media_make_directory(struct sim_media *m, struct str path);
 size_t sim_media_make(struct sim_media *m, const char *path);
 void sim_media_remove(struct sim_media *m, const char *path);
 void sim_media_rename(struct sim_media *m, const char *from, const char *to);
+void sim_media_exchange(struct sim_media *m, const char *from, const char *to);
 void sim_media_open(struct sim_media *m, size_t file);
 void sim_media_close(struct sim_media *m, size_t file);
 void sim_media_append(struct sim_media *m, size_t file, struct str text);

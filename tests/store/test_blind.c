@@ -8,8 +8,8 @@
 static struct {
 	const struct disk_ops *real;
 	struct disk_ops ops;
-	int exists, size, sync; /* which call from now on fails; 0: none */
-	int edits;              /* the number of edits of the document while it is being staged */
+	int exists, size; /* which call from now on fails; 0: none */
+	int edits;        /* the number of edits of the document while it is being staged */
 } blind;
 
 static bool strikes(int *n, struct error *err)
@@ -29,11 +29,6 @@ static int blind_exists(struct disk *d, const char *path, bool *there, struct er
 static int blind_size(struct disk_file *f, int64_t *size, struct error *err)
 {
 	return strikes(&blind.size, err) ? -1 : blind.real->size(f, size, err);
-}
-
-static int blind_sync(struct disk_file *f, struct error *err)
-{
-	return strikes(&blind.sync, err) ? -1 : blind.real->sync(f, err);
 }
 
 static int blind_open(struct disk *d, const char *path, bool make, bool *made,
@@ -63,11 +58,10 @@ static int begin_blind(void **state)
 	blind.ops = *blind.real;
 	blind.ops.exists = blind_exists;
 	blind.ops.size = blind_size;
-	blind.ops.sync = blind_sync;
 	blind.ops.open = blind_open;
 	blind.ops.write = busy_write;
 	blind.edits = 0;
-	blind.exists = blind.size = blind.sync = 0;
+	blind.exists = blind.size = 0;
 	rig.disk->ops = &blind.ops;
 	return 0;
 }
@@ -90,7 +84,7 @@ static const char *found(const struct disk *disk)
 	return text;
 }
 
-static void open_blindly(const struct disk *before, int exists, int size, int sync)
+static void open_blindly(const struct disk *before, int exists, int size)
 {
 	const char *want = found(before);
 	struct store_kv kv = {0};
@@ -99,14 +93,13 @@ static void open_blindly(const struct disk *before, int exists, int size, int sy
 	rig.disk->ops = &blind.ops;
 	blind.exists = exists;
 	blind.size = size;
-	blind.sync = sync;
 	if (try_open(STORE_HOLD) < 0)
 		assert_int_equal(rig.err.code, ERR_SYSTEM);
 	else if (store_get(rig.s, &arena, DOC, &kv, &rig.err) == STORE_OK)
 		assert_true(str_starts(
 			str_of(want), arena_printf(&arena, "%.*s ", (int)kv.value.n, kv.value.p)));
 	store_close(&rig.s);
-	blind.exists = blind.size = blind.sync = 0;
+	blind.exists = blind.size = 0;
 	assert_string_equal(found(rig.disk), want);
 	sim_disk_free(&rig.disk);
 }
@@ -130,9 +123,8 @@ UNIT_TEST(what_cannot_be_told_is_not_taken_for_no, begin_blind, store_rig_end)
 		store_close(&rig.s);
 		sim_disk_restart(stopped, n % 2);
 		for (int k = 1; k < 6; k++) {
-			open_blindly(stopped, k, 0, 0);
-			open_blindly(stopped, 0, k, 0);
-			open_blindly(stopped, 0, 0, k);
+			open_blindly(stopped, k, 0);
+			open_blindly(stopped, 0, k);
 		}
 		sim_disk_free(&stopped);
 	}

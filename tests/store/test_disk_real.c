@@ -3,9 +3,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
-#include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -182,36 +180,6 @@ REAL_TEST(a_file_system_without_locks_or_renames_is_refused)
 }
 
 DISK_CASES(begin, scratch_remove)
-
-/* In a child: the limit stays. */
-REAL_TEST(a_file_that_is_not_written_whole_is_removed)
-{
-	CLEANUP(buf_release) struct buf large = BUF_INIT;
-	int status;
-	pid_t pid;
-
-	for (int i = 0; i < 4096; i++)
-		buf_addc(&large, 'x');
-	pid = fork();
-	if (pid == 0) {
-		struct rlimit small = {1024, 1024};
-		struct error err;
-		bool taken;
-
-		(void)signal(SIGXFSZ, SIG_IGN);
-		(void)setrlimit(RLIMIT_FSIZE, &small);
-		_exit(case_disk->ops->write(case_disk, at("a"), at("b"), buf_str(&large), &err) ==
-				-1 &&
-			err.code == ERR_SYSTEM &&
-			case_disk->ops->create(case_disk, at("c"), buf_str(&large), &taken, &err) ==
-				-1 &&
-			!taken);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(WEXITSTATUS(status), 1);
-	assert_int_equal(access(at("a"), F_OK), -1);
-	assert_int_equal(access(at("c"), F_OK), -1);
-}
 
 static int lowest_descriptor(void)
 {

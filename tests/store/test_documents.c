@@ -262,12 +262,59 @@ RIG_TEST(what_was_staged_and_not_committed_is_forgotten)
 	put(DOC, "one\n");
 	store_close(&rig.s);
 	edit(STAGED "2", "two\n");
-	edit(STAGED, "three\n");
 	open_store(STORE_HOLD);
 	file_is(PATH, "one\n");
 	assert_false(there(STAGED "2"));
 	assert_false(there(STAGED));
 	is_known("one\n", 1);
+}
+
+RIG_TEST(the_text_before_is_kept_until_the_exchange_is_durable)
+{
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	put(DOC, "two\n");
+	file_is(STAGED "2", "one\n");
+	for (int again = 0; again < 2; again++) {
+		store_close(&rig.s);
+		open_store(STORE_HOLD);
+		file_is(PATH, "two\n");
+		file_is(STAGED "2", "one\n");
+		is_known("two\n", 2);
+	}
+	put(DOC, "three\n");
+	store_close(&rig.s);
+	open_store(STORE_HOLD);
+	file_is(STAGED, "two\n");
+	assert_false(there(STAGED "2"));
+}
+
+/* A reader takes a staged file with the text of the last commit for a commit in progress. */
+RIG_TEST(a_text_that_replaces_the_same_text_leaves_no_staged_file)
+{
+	edit(PATH, "one\n");
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	assert_false(there(STAGED));
+	put(DOC, "one\n");
+	assert_false(there(STAGED "2"));
+	store_close(&rig.s);
+	edit(PATH, "by hand\n");
+	open_store(STORE_READ);
+	is_known("by hand\n", 2);
+}
+
+/* The text that recovery has read is not used for another get. */
+RIG_TEST(an_edit_after_the_open_is_found)
+{
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	put(DOC, "two\n");
+	store_close(&rig.s);
+	open_store(STORE_HOLD);
+	is_known("two\n", 2);
+	edit(PATH, "by hand\n");
+	is_by_hand("by hand\n", 3);
 }
 
 RIG_TEST(what_was_staged_for_a_new_document_is_forgotten)

@@ -330,36 +330,6 @@ RIG_TEST(a_reader_changes_nothing_and_needs_nothing)
 	assert_int_equal(sim_disk_calls(rig.disk), 0);
 }
 
-RIG_TEST(a_reader_watches_what_a_writer_commits)
-{
-	struct store_change *c;
-	struct store *reader;
-	int64_t next;
-	size_t n;
-
-	open_store(STORE_READ);
-	reader = rig.s;
-	rig.s = NULL;
-	open_store(STORE_WRITE);
-	put("a", "1");
-	put("a", "2");
-	assert_int_equal(
-		store_watch(reader, &arena, "", 1, 0, 9, &c, &n, &next, &rig.err), STORE_OK);
-	assert_int_equal(n, 2);
-	assert_str(c[1].kv.value, "2");
-	assert_int_equal(next, 3);
-	assert_int_equal(
-		store_watch(reader, &arena, "", next, 0, 9, &c, &n, &next, &rig.err), STORE_OK);
-	assert_int_equal(n, 0);
-	assert_int_equal(next, 3);
-	put("b", "1");
-	assert_int_equal(
-		store_watch(reader, &arena, "b", next, 0, 9, &c, &n, &next, &rig.err), STORE_OK);
-	assert_int_equal(n, 1);
-	assert_int_equal(next, 4);
-	store_close(&reader);
-}
-
 static void bad(struct store_txn t, const char *key, const char *value)
 {
 	assert_int_equal(put_in(&t, key, value), STORE_BAD);

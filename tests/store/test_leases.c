@@ -80,37 +80,6 @@ RIG_TEST(a_lease_is_granted_renewed_and_revoked)
 	assert_int_equal(store_grant(rig.s, 0, 10, &rig.err), STORE_BAD);
 }
 
-RIG_TEST(each_of_many_leases_ends_alone)
-{
-	static const uint64_t ids[] = {50, 10, 90, 30, 70};
-	int64_t until;
-
-	open_store(STORE_WRITE);
-	for (size_t i = 0; i < COUNT(ids); i++) {
-		struct store_txn t = {.lease = ids[i], .lease_ttl_s = (int64_t)ids[i]};
-
-		assert_int_equal(put_in(&t, arena_printf(&arena, "k%zu", i), "x"), STORE_OK);
-	}
-	open_store(STORE_WRITE); /* they are in the journal */
-	for (size_t i = 0; i < COUNT(ids); i++) {
-		assert_int_equal(store_lease_end(rig.s, ids[i], &until, &rig.err), STORE_OK);
-		assert_int_equal(until, 1800000000 + (int64_t)ids[i]);
-		assert_int_equal(store_lease_end(rig.s, ids[i] + 1, &until, &rig.err), STORE_GONE);
-	}
-	assert_int_equal(store_revoke(rig.s, 30, &rig.err), STORE_OK);
-	lacks("k3");
-	has("k1", "x");
-	has("k4", "x");
-	clock_fix(1800000060);
-	put("any", "1");
-	lacks("k0");
-	lacks("k1");
-	has("k2", "x");
-	has("k4", "x");
-	assert_int_equal(store_lease_end(rig.s, 70, &until, &rig.err), STORE_OK);
-	assert_int_equal(store_lease_end(rig.s, 50, &until, &rig.err), STORE_GONE);
-}
-
 RIG_TEST(a_clock_that_is_put_back_does_not_lengthen_a_lease)
 {
 	int64_t until;

@@ -125,6 +125,7 @@ static enum store_status file_begin(struct file_store *f, bool write, struct err
 		error_set(err, ERR_INPUT, "'%s' is open for reading only", f->journal_path);
 		return STORE_BAD;
 	}
+	f->recovered_key[0] = '\0';
 	if (f->mode == STORE_WRITE && lock(f, err) < 0)
 		return err->code == ERR_STATE ? STORE_TIMEOUT : STORE_DOWN;
 	if (store_file_load(f, err) == 0)
@@ -446,6 +447,7 @@ static enum store_status file_txn(struct store *s, struct arena *a, const struct
 
 	if (got != STORE_OK)
 		return got;
+	f->recovered_key[0] = '\0';
 	got = transact_with_retries(f, a, t, before, result, err);
 	file_end(f);
 	for (size_t i = 0; i < t->n_ops; i++)
@@ -755,6 +757,7 @@ static void file_close(struct store *s)
 	disk_lock_drop(&f->lock);
 	store_state_clear(&f->state);
 	buf_release(&f->text);
+	buf_release(&f->recovered);
 	arena_release(&f->arena);
 	free(f);
 }

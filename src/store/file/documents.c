@@ -150,6 +150,13 @@ enum store_status store_document_commit_edit(
 	char sum[DIGEST_TEXT];
 
 	*by_hand = false;
+	if (strcmp(key, f->recovered_key) == 0) {
+		buf_release(out);
+		*out = f->recovered;
+		f->recovered = (struct buf)BUF_INIT;
+		f->recovered_key[0] = '\0';
+		return STORE_OK;
+	}
 	if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
 		return STORE_DOWN;
 	if (!e)

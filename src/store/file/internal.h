@@ -114,6 +114,9 @@ struct file_store {
 		broken; /* code not 0: the outcome of a commit is unknown, see store_file_break() */
 	struct store_state state;
 	struct buf text; /* the document that was returned last */
+	/* The document that recovery has read, for the first get after it. */
+	char recovered_key[STORE_DOCUMENT_KEY_MAX + 1];
+	struct buf recovered;
 };
 
 /* Reads the state from the disk; under the lock, also recovers from a kill or a power cut. */

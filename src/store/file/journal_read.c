@@ -356,23 +356,29 @@ int journal_load_state(struct journal *j, struct store_state *s, struct error *e
  * that was taken back leaves the text before it, never nothing.)
  */
 static int finish_staged(struct file_store *f, const struct state_entry *e, const char *staged,
-	const char *path, struct error *err)
+	const char *path, const char *is, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char is[DIGEST_TEXT], ready[DIGEST_TEXT];
+	char ready[DIGEST_TEXT];
 
-	if (store_document_read(f, staged, &text, ready, err) < 0 ||
-		store_document_read(f, path, &text, is, err) < 0)
+	/* The commit may not be durable yet. */
+	if (f->journal->ops->sync(f->journal, err) < 0 ||
+		store_document_read(f, staged, &text, ready, err) < 0)
 		return -1;
-	if (strcmp(ready, e->sum) == 0 && strcmp(is, e->before) == 0)
+	if (strcmp(ready, e->sum) != 0)
+		return 0;
+	if (strcmp(is, e->before) == 0)
 		return f->disk->ops->rename(f->disk, staged, path, err);
 	return f->disk->ops->unlink(f->disk, staged, err);
 }
 
+/* Usually the document is in its place, and the staged file is what the last commit replaced. */
 static int recover_document(struct file_store *f, const struct state_entry *e, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const char *staged = store_document_staged_path(f, &a, e->key, e->slot);
+	const char *staged = store_document_staged_path(f, &a, e->key, e->slot),
+		   *path = store_document_path(f, &a, e->key);
+	char is[DIGEST_TEXT];
 	bool there;
 
 	if (f->disk->ops->unlink(
@@ -381,10 +387,12 @@ static int recover_document(struct file_store *f, const struct state_entry *e, s
 		return -1;
 	if (!there)
 		return 0;
-	/* The commit may not be durable yet. */
-	if (f->journal->ops->sync(f->journal, err) < 0)
+	if (store_document_read(f, path, &f->recovered, is, err) < 0)
 		return -1;
-	return finish_staged(f, e, staged, store_document_path(f, &a, e->key), err);
+	if (strcmp(is, e->sum) != 0)
+		return finish_staged(f, e, staged, path, is, err);
+	(void)snprintf(f->recovered_key, sizeof(f->recovered_key), "%s", e->key);
+	return 0;
 }
 
 static int recover_documents(struct file_store *f, struct error *err)

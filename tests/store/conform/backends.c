@@ -64,6 +64,13 @@ static int tap_rename(struct disk *d, const char *from, const char *to, struct e
 	return after(last, under->rename(d, from, to, err));
 }
 
+static int tap_exchange(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	bool last = moment();
+
+	return after(last, under->exchange(d, from, to, err));
+}
+
 static int tap_unlink(struct disk *d, const char *path, struct error *err)
 {
 	bool last = moment();
@@ -124,6 +131,7 @@ static void disk_tap_kill(struct disk *d, unsigned n)
 	tapped.write = tap_write;
 	tapped.create = tap_create;
 	tapped.rename = tap_rename;
+	tapped.exchange = tap_exchange;
 	tapped.unlink = tap_unlink;
 	tapped.append = tap_append;
 	tapped.truncate = tap_truncate;
