@@ -326,6 +326,11 @@ int context_reopen(struct context_file *f, struct error *err)
 	return rc < 0 ? -1 : load(f, err);
 }
 
+bool context_has_fault(const struct context_file *f, const struct error *err)
+{
+	return err->code == ERR_INPUT && err->line && strcmp(err->file, f->path) == 0;
+}
+
 int context_update(struct context_file *f, context_change *change, void *data, struct error *err)
 {
 	CLEANUP(json_free) json *events = json_copy(f->events);
@@ -333,12 +338,16 @@ int context_update(struct context_file *f, context_change *change, void *data, s
 
 	f->refused = false;
 	rc = change(f, data, err);
-	for (int n = 1; rc < 0 && f->refused; n++) {
+	for (int n = 1; rc < 0 && (f->refused || context_has_fault(f, err)); n++) {
+		if (n == UPDATES && !f->refused)
+			return -1;
 		if (n == UPDATES)
 			return error_set(err, ERR_STATE,
 				"'%s' was changed during each of %d attempts to save it: run the "
 				"same command again",
 				f->path, UPDATES);
+		if (!f->refused) /* an editor may have written only half of it */
+			clock_pause(READ_PAUSE_MS);
 		*err = (struct error){0};
 		if (context_reopen(f, err) < 0)
 			return -1;

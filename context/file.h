@@ -59,12 +59,15 @@ int context_open_on(struct context_file *f, struct store_backend *b, const char 
 /* The same as a close and a second open for writing, without releasing the lock and without reading
  * the journal again. */
 int context_reopen(struct context_file *f, struct error *err);
+/* True if the error is a fault of the document. */
+bool context_has_fault(const struct context_file *f, const struct error *err);
 /*
  * Calls `change`, which changes f and saves it. If a save is refused because the document or a key
- * that f has read was changed meanwhile, by hand or by another process, f is opened again and
- * `change` is called again, a few times. The events that f had before the call are added to each
- * attempt. A save of an earlier attempt stays: `change` must find in the document what is done
- * already. -1: as `change`; ERR_STATE with f->refused if every attempt was refused.
+ * that f has read was changed meanwhile, by hand or by another process, or if `change` finds a
+ * fault in the document, f is opened again and `change` is called again, a few times. The events
+ * that f had before the call are added to each attempt. A save of an earlier attempt stays:
+ * `change` must find in the document what is done already. -1: as `change`; ERR_STATE with
+ * f->refused if every attempt was refused.
  */
 typedef int context_change(struct context_file *f, void *data, struct error *err);
 int context_update(struct context_file *f, context_change *change, void *data, struct error *err);

@@ -196,14 +196,15 @@ struct str action_word(const struct context *c, const json *action)
 	return (struct str){"", 0};
 }
 
-int action_note_unanswered(struct context_file *f, const json *array, struct error *err)
+int action_note_unanswered(
+	struct context_file *f, const json *array, const json *noted, struct error *err)
 {
 	CLEANUP(json_free) json *ids = json_array();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str last;
 
 	for (const json *a = json_first(array); a; a = json_next(a))
-		if (!action_answered(&f->doc, a))
+		if (!action_answered(&f->doc, a) && action_is_noted(noted, json_get_str(a, "id")))
 			json_push_str(ids, str_of(json_get_str(a, "id")));
 	json_print(&text, ids);
 	if (context_get_key(f, UNANSWERED_KEY, &last, err) < 0)

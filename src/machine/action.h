@@ -38,8 +38,10 @@ char *action_log_heading(struct arena *a, const json *action);
  * but people restore older versions of it: an action that was answered, fenced or given up since
  * must not wait again under the same id, or a late answer to it would be taken a second time.
  */
-/* Notes those of `array` that have no answer; written by the next save. -1: ERR_SYSTEM. */
-int action_note_unanswered(struct context_file *f, const json *array, struct error *err);
+/* Notes those of `array` that have no answer and are `noted` already (NULL: all); written by the
+ * next save. -1: ERR_SYSTEM. */
+int action_note_unanswered(
+	struct context_file *f, const json *array, const json *noted, struct error *err);
 /* *ids: those that were noted; NULL if none were yet: a document written by another program. */
 int action_noted(struct context_file *f, json **ids, struct error *err);
 /* True if `id` is one of them, or if there are none. */

@@ -227,7 +227,7 @@ static int apply_answer(struct context_file *f, const char *id, const char *word
 	}
 	record_word(f, action, word, text);
 	action_store(&f->doc, array);
-	return action_note_unanswered(f, array, err);
+	return action_note_unanswered(f, array, noted, err);
 }
 
 /* `ADR-7/researching/1` as part of a file name: other characters become `_`. */
@@ -320,7 +320,8 @@ static int record(struct context_file *f, void *data, struct error *err)
 	if (o->owner && lease_admit(f, item, o->owner, err) < 0)
 		return refuse_owner(f, o, err);
 	if (apply_answer(f, o->id, o->word, o->text, o->outcome, err) < 0)
-		return err->code == ERR_SYSTEM ? -1 : refuse(f, o, err);
+		return err->code == ERR_SYSTEM || context_has_fault(f, err) ? -1
+									    : refuse(f, o, err);
 	if (!o->owner && *o->outcome == ANSWER_AGAIN)
 		return 0;
 	if (!o->owner && lease_admit(f, item, NULL, err) < 0)
@@ -344,7 +345,7 @@ int answer_record(struct context_file *f, const char *owner, const char *id, con
 	struct offer offer = {owner, id, word, text, outcome};
 	int rc = context_update(f, record, &offer, err);
 
-	if (rc < 0 && f->refused)
+	if (rc < 0 && (f->refused || context_has_fault(f, err)))
 		keep_unrecorded(f, text, err);
 	return rc;
 }

@@ -513,7 +513,7 @@ static int advance_and_save(struct context_file *f, void *data, struct error *er
 		.earlier = r->earlier | r->done,
 		.acquired = r->acquired};
 	if (open_run(r, err) < 0 || engine_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
-		advance(r, err) < 0 || action_note_unanswered(f, r->outstanding, err) < 0)
+		advance(r, err) < 0 || action_note_unanswered(f, r->outstanding, NULL, err) < 0)
 		return -1;
 	engine_release(r);
 	return context_save(f, err);

@@ -90,7 +90,7 @@ static int take_from_other(struct engine_run *r, struct error *err)
 		JSON_TIME("until", r->holder.until), JSON_TEXT("reason", reason));
 	renew_all(r);
 	r->returned = false;
-	if (action_note_unanswered(r->e->file, r->outstanding, err) < 0 ||
+	if (action_note_unanswered(r->e->file, r->outstanding, NULL, err) < 0 ||
 		context_save(r->e->file, err) < 0)
 		return -1;
 	r->e->returned = false; /* for another attempt: the agents are those of the array before */

@@ -121,15 +121,15 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 	bool locked, struct script_action *s, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(json_free) json *array = NULL;
+	CLEANUP(json_free) json *array = NULL, *noted = NULL;
 	const json *action;
 
 	*s = (struct script_action){.id = id};
 	if (context_open(&f, document, locked ? CONTEXT_MUST_EXIST : CONTEXT_READ_ONLY, err) < 0 ||
-		action_load(&f.doc, &array, err) < 0)
+		action_load(&f.doc, &array, err) < 0 || action_noted(&f, &noted, err) < 0)
 		return -1;
 	action = action_find(array, id);
-	if (!action)
+	if (!action || (!action_answered(&f.doc, action) && !action_is_noted(noted, id)))
 		return answer_refuse_stale(&f, id, err);
 	if (!json_str_is(action, "action", "run_script"))
 		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s", id,

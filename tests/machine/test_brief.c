@@ -253,15 +253,6 @@ BRIEF_TEST(an_id_that_is_not_outstanding_is_refused)
 	assert_int_equal(out.len, 0);
 }
 
-BRIEF_TEST(a_broken_list_of_actions_is_refused_at_its_line)
-{
-	assert_int_equal(brief("", SECTION("Actions", "{"), "ADR-7/fixing/1"), -1);
-	assert_int_equal(err.code, ERR_INPUT);
-	assert_int_equal(err.line, 8);
-	assert_string_equal(err.text, "section 'Actions': this is not JSON");
-	assert_int_equal(out.len, 0);
-}
-
 BRIEF_TEST(a_script_has_no_brief)
 {
 	assert_int_equal(

@@ -150,22 +150,6 @@ ENGINE_TEST(without_returned_the_same_array_comes_again_and_nothing_changes)
 	}
 }
 
-ENGINE_TEST(an_array_that_comes_again_names_the_document_where_it_is_now)
-{
-	char *old = t.path;
-
-	steps_to("ADR-7/researching/1");
-	t.path = arena_printf(&t.arena, "%s/moved/ADR-7.md", t.dir);
-	tree_mkdirs(arena_printf(&t.arena, "%s/moved", t.dir));
-	assert_int_equal(rename(old, t.path), 0);
-	assert_int_equal(rename(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir),
-				 arena_printf(&t.arena, "%s/moved/ADR-7.events.jsonl", t.dir)),
-		0);
-	steps_to("ADR-7/researching/1");
-	assert_non_null(strstr(t.out.s, arena_printf(&t.arena, "\"context_file\":\"%s\"", t.path)));
-	t.path = old;
-}
-
 ENGINE_TEST(returned_without_an_answer_counts_and_asks_under_a_new_id)
 {
 	steps_to("ADR-7/researching/1");

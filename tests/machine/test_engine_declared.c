@@ -41,6 +41,25 @@ DECLARED_TEST(agent_script_and_several_at_once_to_the_end)
 	returns_to("success: 'gates' gave 'ok'");
 }
 
+/* An older document is put back; an answer to one of its actions does not revive the other. */
+DECLARED_TEST(an_answer_revives_no_other_id_of_an_older_document)
+{
+	char *asked;
+
+	steps_to("ADR-7/audit/1");
+	answer("ADR-7/audit/1", "approved", "x");
+	returns_to("ADR-7/lint/1");
+	answer("ADR-7/lint/1", "passed", "passed");
+	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	asked = document();
+	answer("ADR-7/gates/1", "approved", "x");
+	tree_write(t.path, str_of(asked));
+	answer("ADR-7/gates/2", "passed", "passed");
+	assert_int_equal(answer_as("ADR-7/gates/1", "approved", "another"), -1);
+	assert_int_equal(t.err.code, ERR_STATE);
+	steps_to("ADR-7/gates/3");
+}
+
 DECLARED_TEST(a_state_that_is_entered_again_asks_again)
 {
 	steps_to("ADR-7/audit/1");

@@ -202,6 +202,18 @@ EXEC_TEST(a_document_with_a_fault_does_not_cost_the_result)
 	assert_no_lock_file();
 }
 
+EXEC_TEST(a_script_that_was_answered_does_not_run_again_for_an_older_document)
+{
+	exec_document("echo x >>count", "logs/a.log", 60);
+	sh("cp W-1.md older");
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	sh("cp older W-1.md");
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
+	assert_int_equal(exec_err.code, ERR_STATE);
+	assert_string_equal(read_text("count"), "x\n");
+	assert_no_lock_file();
+}
+
 /* A take-over may be fencing it at this moment. */
 EXEC_TEST(nothing_is_started_while_another_is_at_work_on_the_document)
 {
