@@ -106,7 +106,7 @@ SIMDISK := $(O)/tests/model/sim_disk.o $(O)/tests/model/sim_media.o
 TESTLIB := $(O)/libtests.a $(LIB)
 MODEL   := $(filter-out $(SIMDISK),$(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_%,$(wildcard tests/model/*.c))))
 PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
-	$(patsubst %,$(O)/tests/%,spec/runner model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/storm \
+	$(patsubst %,$(O)/tests/%,spec/runner model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/storm crash/torture \
 	worktree/crowd/crowd $(patsubst %,policy/live/%,oracle contexts differential recorder escape_paths escape_kernel))
 
 # Where tests/model/test_simulate.c plants its faults.
@@ -126,6 +126,8 @@ CONFORM := $(filter-out tests/store/conform/crowd%,$(wildcard tests/store/confor
 $(O)/tests/store/conform/conform: $(CONFORM:%.c=$(O)/%.o) $(TESTLIB)
 	$(LINK)
 $(O)/tests/store/conform/crowd: $(patsubst %.c,$(O)/%.o,$(wildcard tests/store/conform/crowd*.c)) $(TESTLIB)
+	$(LINK)
+$(O)/tests/crash/torture: $(O)/tests/crash/torture.o $(O)/tests/crash/torture_audit.o $(TESTLIB)
 	$(LINK)
 $(O)/tests/crash/%: $(O)/tests/crash/%.o $(O)/tests/crash/trace.o $(O)/tests/crash/scenes.o $(O)/tests/crash/stage.o \
 	$(O)/tests/crash/checks.o $(TESTLIB)

@@ -1,0 +1,27 @@
+/*
+ * torture.h: what the sessions of a torture run leave, and its accounting.
+ *
+ *     DIR/T-N.md      the work items, with their journals
+ *     DIR/acks.N      of a session: an acknowledged answer a line, `ITEM ACTION CHECKSUM`
+ *     DIR/produced    a line of each script that ran: its lock file
+ *     DIR/edits       the number of edits by hand of each item
+ *
+ * The two files are apart because the run and its accounting are two programs in one.
+ */
+#ifndef DT_TESTS_CRASH_TORTURE_H
+#define DT_TESTS_CRASH_TORTURE_H
+
+#include "src/base/buf.h"
+
+enum { TORTURE_ITEMS = 4 };
+
+struct torture {
+	char *dir;
+	int64_t seed, end;             /* end: of clock_ticks() */
+	unsigned edits[TORTURE_ITEMS]; /* the editor's own */
+};
+
+/* Adds a result for each check. */
+void torture_audit(const struct torture *t);
+
+#endif
