@@ -280,6 +280,43 @@ static void find_unreached(const struct finder *f)
 			find_untaken(f, &w->edges[i]);
 }
 
+static bool fires(const struct explore_graph *g, const bool *reached, const char *trigger)
+{
+	for (size_t i = 0; i < g->nodes.n; i++)
+		if (reached[i] && g->nodes.items[i].trigger &&
+			!strcmp(g->nodes.items[i].trigger, trigger))
+			return true;
+	return false;
+}
+
+/* Limits that no run reaches, unless they are defaults for a state that the workflow lacks. */
+static void find_idle_triggers(const struct finder *f)
+{
+	const struct workflow_limits *l = &f->graph->workflow->limits, usual = WORKFLOW_LIMITS;
+	const struct {
+		const char *trigger, *counter, *state; /* state NULL: every state counts */
+		unsigned long limit, usual;
+	} rows[] = {
+		{"consecutive_failures", "consecutive_failures", NULL, l->consecutive_failures, 0},
+		{"signoff_deadlock", "signoff_cycle_count", "signoff", l->signoff_deadlock,
+			usual.signoff_deadlock},
+		{"review_loop", "review_cycle_count", "reviewing", l->review_loop,
+			usual.review_loop},
+		{EXPLORE_BUDGET_TRIGGER, "actions_dispatched", NULL, l->max_actions, 0},
+	};
+	const bool *reached = explore_reached(f->graph, f->arena);
+
+	for (size_t i = 0; reached && i < COUNT(rows); i++)
+		if ((rows[i].limit != rows[i].usual ||
+			    workflow_state(f->graph->workflow, rows[i].state)) &&
+			!fires(f->graph, reached, rows[i].trigger))
+			vec_push_in(f->arena, &f->out->notes,
+				arena_printf(f->arena,
+					"trigger '%s' never fires: no action is requested with "
+					"'%s' at %lu",
+					rows[i].trigger, rows[i].counter, rows[i].limit));
+}
+
 void explore_find(const struct explore_graph *g, struct arena *a, struct explore_findings *out)
 {
 	struct finder f = {g, a, out, explore_exits(g, a)};
@@ -292,8 +329,10 @@ void explore_find(const struct explore_graph *g, struct arena *a, struct explore
 		return;
 	find_dead_ends(&f);
 	find_limits(&f);
-	if (!errors) /* what lies behind a failing step is not known */
-		find_unreached(&f);
+	if (errors) /* what lies behind a failing step is not known */
+		return;
+	find_unreached(&f);
+	find_idle_triggers(&f);
 }
 
 /* ---- traces ---- */

@@ -121,6 +121,7 @@ struct explore_node {
 	const char *key, *state;
 	char *document, *printed; /* heap; NULL once the node is expanded */
 	const char *error;        /* NODE_ERROR: the message */
+	const char *trigger;      /* why the troubleshooter is called; NULL: it is not */
 	enum explore_node_kind kind;
 	bool success;           /* of NODE_END */
 	bool repeated;          /* its state was entered before */
@@ -259,6 +260,8 @@ int64_t explore_least_actions(const struct explore_graph *g);
 /* The edges of the shortest path to `node` within the budget; false when none was found. */
 bool explore_path(
 	const struct explore_graph *g, struct arena *a, uint32_t node, uint32_t **edges, size_t *n);
+/* By node: it is reached within the budget. NULL: the graph is too large. */
+bool *explore_reached(const struct explore_graph *g, struct arena *a);
 
 /* ---- findings ---- */
 

@@ -377,24 +377,49 @@ static void copy_path(const struct path_search *s, struct arena *a, uint32_t **e
 		(*edges)[--count] = s->queue.items[i].edge;
 }
 
+/* Searches until `node` is reached; EXPLORE_NONE: until everything is. */
+static bool search(struct path_search *s, struct arena *scratch, uint32_t node)
+{
+	bool found = false;
+
+	s->seen = arena_alloc(scratch, n_positions(s->graph));
+	vec_push(&s->queue, (struct path_entry){0});
+	for (size_t from = 0; from < s->queue.n && !found; from++)
+		found = search_from(s, from, node);
+	return found;
+}
+
 bool explore_path(
 	const struct explore_graph *g, struct arena *a, uint32_t node, uint32_t **edges, size_t *n)
 {
 	struct path_search s = {.graph = g};
 	struct arena scratch = {0};
-	bool found = false;
+	bool found;
 
 	if (first_path(g, a, node, edges, n))
 		return true;
 	if (!is_searchable(g))
 		return false;
-	s.seen = arena_alloc(&scratch, n_positions(g));
-	vec_push(&s.queue, (struct path_entry){0});
-	for (size_t from = 0; from < s.queue.n && !found; from++)
-		found = search_from(&s, from, node);
+	found = search(&s, &scratch, node);
 	if (found)
 		copy_path(&s, a, edges, n);
 	vec_release(&s.queue);
 	arena_release(&scratch);
 	return found;
+}
+
+bool *explore_reached(const struct explore_graph *g, struct arena *a)
+{
+	bool *reached = arena_alloc(a, g->nodes.n + 1);
+	struct path_search s = {.graph = g};
+	struct arena scratch = {0};
+
+	if (!is_searchable(g))
+		return NULL;
+	(void)search(&s, &scratch, EXPLORE_NONE);
+	for (size_t i = 0; i < s.queue.n; i++)
+		reached[s.queue.items[i].position.node] = true;
+	vec_release(&s.queue);
+	arena_release(&scratch);
+	return reached;
 }

@@ -408,10 +408,12 @@ static void fill_node(
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct explore_node *n = &g->nodes.items[i];
+	const char *trigger = json_get_str(json_first(printed), "trigger");
 	struct buf text = BUF_INIT, document = BUF_INIT;
 	struct error err;
 
 	json_print(&text, printed);
+	n->trigger = trigger ? arena_dup(&g->arena, str_of(trigger)) : NULL;
 	n->printed = text.s;
 	n->changes = t->changes;
 	n->success = is(json_first(printed), "result", "success");

@@ -232,6 +232,26 @@ EXPLORE_TEST(effects_after_a_change_are_explored)
 	assert_string_equal(kinds(), "");
 }
 
+#define REVIEWS(limit)                                                                             \
+	"---\nlimits: {review_loop: " limit ", max_review_fix_iterations: 2}\n---\n" FLOW(         \
+		"init --> reviewing : go\nreviewing --> done : approved\n"                         \
+		"reviewing --> fixing-pr : changes_requested\nfixing-pr --> reviewing : "          \
+		"fix_done\n"                                                                       \
+		"fixing-pr --> failed : max_retries\nfailed --> [*]\n")
+
+/* After the third review there is no fix left, so nothing is requested any more. */
+EXPLORE_TEST(a_trigger_that_never_fires_is_noted)
+{
+	explored(REVIEWS("2"), 0);
+	assert_string_equal(kinds(), "");
+	assert_int_equal(found.notes.n, 0);
+	explore_graph_release(&g);
+	explored(REVIEWS("3"), 0);
+	assert_int_equal(found.notes.n, 1);
+	assert_string_equal(found.notes.items[0], "trigger 'review_loop' never fires: no action is "
+						  "requested with 'review_cycle_count' at 3");
+}
+
 /* An answer that ends the run must not be merged with one that only fails. */
 EXPLORE_TEST(a_violation_that_ends_the_run_is_explored)
 {
