@@ -4,15 +4,6 @@
 #include "src/sys/path.h"
 #include "src/verify/history.h"
 
-/* Whether the document and its journal exist. */
-static int find_files(
-	const struct history_place *place, bool *document, bool *journal, struct error *err)
-{
-	if (path_check_exists(place->path, document, err) < 0)
-		return -1;
-	return path_check_exists(place->journal, journal, err);
-}
-
 /* ---- restore ---- */
 
 static bool is_good(const struct context_file *f)
@@ -49,15 +40,11 @@ int history_restore_into(struct context_file *f, int64_t to, struct str text, st
 	return context_replace(f, text, err);
 }
 
-/* Opening a document that never existed would create a directory, a lock and a journal. */
-static int check_there(const struct history_place *place, struct error *err)
+/* Looks first: opening a document that never existed would create a directory and a lock. */
+static int find_store(const struct history_place *place, bool *there, struct error *err)
 {
-	bool document, journal;
-
-	if (find_files(place, &document, &journal, err) < 0)
-		return -1;
-	return document || journal ? 0
-				   : error_set(err, ERR_INPUT, "no context file '%s'", place->path);
+	return store_exists(
+		store_backend(), place->dir, place->name, path_base(place->path).p, there, err);
 }
 
 struct restore {
@@ -89,9 +76,14 @@ int history_restore(const struct history_place *place, int64_t rev, struct histo
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct restore r = {place, rev, result};
+	bool there;
 
 	*result = (struct history_restored){0};
-	if (check_there(place, err) < 0 || context_open(&f, place->path, CONTEXT_REPLACE, err) < 0)
+	if (find_store(place, &there, err) < 0)
+		return -1;
+	if (!there)
+		return error_set(err, ERR_INPUT, "no context file '%s'", place->path);
+	if (context_open(&f, place->path, CONTEXT_REPLACE, err) < 0)
 		return -1;
 	return context_update(&f, restore, &r, err);
 }
@@ -260,14 +252,18 @@ static int is_ours(const struct history_place *place, bool *ours, struct error *
  * that was killed has left is finished. */
 static int check_free(struct arena *a, const char *to, struct error *err)
 {
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct history_place place;
-	bool document, journal, ours = true;
+	bool there, missing, ours = false;
+	struct error ignored;
 
 	history_set_place(a, to, &place);
-	if (find_files(&place, &document, &journal, err) < 0 ||
-		(!document && journal && is_ours(&place, &ours, err) < 0))
+	if (find_store(&place, &there, err) < 0)
 		return -1;
-	return document || !ours ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
+	if (there && context_read(store_backend(), to, &text, &missing, &ignored) == 0 && missing &&
+		is_ours(&place, &ours, err) < 0)
+		return -1;
+	return there && !ours ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
 }
 
 int history_fork(struct arena *a, const struct history_place *from, int64_t rev, const char *id,

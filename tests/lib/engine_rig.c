@@ -53,11 +53,16 @@ void workflow(const char *text)
 
 int engine_rig_setup(void **state)
 {
+	static uint64_t seed;
+
 	(void)state;
 	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
 	t = (struct engine_rig){
 		.specs = {(char *)(uintptr_t) "a/_spec_W.md"}, .n_specs = 1, .checks = ""};
 	t.dir = tree_scratch("engine");
+	if (getenv("STORE") && strcmp(getenv("STORE"), "memory") == 0)
+		t.memory = memory_new_nasty(++seed);
+	store_set_backend(t.memory ? memory_backend(t.memory) : NULL);
 	t.path = arena_printf(&t.arena, "%s/ADR-7.md", t.dir);
 	workflow(IMPLEMENT);
 	return 0;
@@ -75,7 +80,10 @@ void engine_rig_replay(void)
 	struct history_place place;
 	struct replay_result v;
 
-	if (t.diverges || !path_exists(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir)))
+	bool there;
+
+	if (t.diverges ||
+		store_exists(store_backend(), t.dir, "ADR-7", "none", &there, &t.err) < 0 || !there)
 		return;
 	if (history_find(&t.arena, t.path, &place, &t.err) < 0 ||
 		replay_verify(&t.arena, &place, &v, &t.err) < 0)
@@ -90,6 +98,8 @@ int engine_rig_teardown(void **state)
 {
 	(void)state;
 	engine_rig_replay();
+	store_set_backend(NULL);
+	memory_free(&t.memory);
 	tree_remove(t.dir);
 	free(t.dir);
 	buf_release(&t.out);
@@ -168,26 +178,66 @@ char *read_all(const char *path)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	assert_true(tree_read(path, &text));
+	if (!t.memory || store_read_blob(store_backend(), path, &text, &t.err) < 0)
+		assert_true(tree_read(path, &text));
 	return arena_dup(&t.arena, buf_str(&text));
 }
 
 char *document(void)
 {
-	return read_all(t.path);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool missing;
+
+	assert_int_equal(context_read(store_backend(), t.path, &text, &missing, &t.err), 0);
+	assert_false(missing);
+	return arena_dup(&t.arena, buf_str(&text));
 }
 
 char *events(void)
 {
+	CLEANUP(store_close) struct store *s = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str rest = str_of(read_all(arena_printf(&t.arena, "%s/ADR-7.events.jsonl", t.dir))),
-		   line;
+	struct store_commit c;
 
 	buf_adds(&out, "");
-	while (str_line(&rest, &line))
-		if (str_starts(line, "{\"seq\":"))
-			buf_addf(&out, "%.*s\n", (int)line.n, line.p);
+	assert_int_equal(
+		store_open(&s, store_backend(), t.dir, "ADR-7", STORE_HISTORY, 0, &t.err), 0);
+	assert_int_equal(store_history(s, &(struct store_range){0}, &h, &t.err), STORE_OK);
+	while (store_history_next(h, &c, &t.err) > 0)
+		buf_add(&out, c.events);
 	return arena_dup(&t.arena, buf_str(&out));
+}
+
+void engine_rig_forget(void)
+{
+	if (t.memory)
+		memory_drop(t.memory, t.dir, "ADR-7");
+	tree_remove(t.dir);
+	tree_mkdirs(t.dir);
+}
+
+/* In memory an edit is a commit of another client. */
+static void put_by_hand(const char *text)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	CLEANUP(json_free) json *note = json_object();
+	const struct store_op op = {.key = "doc/ADR-7.md", .value = str_of(text)};
+	const struct store_txn txn = {.ops = &op, .n_ops = 1, .note = note};
+	struct store_result result;
+
+	json_put_str(note, "op", STR("edit"));
+	assert_int_equal(
+		store_open(&s, store_backend(), t.dir, "ADR-7", STORE_WRITE, 0, &t.err), 0);
+	assert_int_equal(store_txn(s, &t.arena, &txn, &result, &t.err), STORE_OK);
+}
+
+void write_by_hand(const char *text)
+{
+	if (t.memory)
+		put_by_hand(text);
+	else
+		tree_write(t.path, str_of(text));
 }
 
 bool events_have(const char *text)
@@ -202,11 +252,9 @@ bool document_has(const char *text)
 
 void by_hand(const char *state, const char *keys, const char *sections)
 {
-	(void)unlink(arena_printf(
-		&t.arena, "%s/ADR-7.events.jsonl", t.dir)); /* each test has its own history */
-	tree_write(t.path,
-		str_of(arena_printf(&t.arena, "---\nstate: %s\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s",
-			state, keys, sections)));
+	engine_rig_forget();
+	write_by_hand(arena_printf(&t.arena, "---\nstate: %s\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s",
+		state, keys, sections));
 }
 
 char *value(const char *key)

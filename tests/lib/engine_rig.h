@@ -10,6 +10,7 @@
 #include "src/machine/verdict.h"
 #include "src/verify/replay.h"
 #include "steps/steps.h"
+#include "tests/lib/memory_store.h"
 #include "tests/lib/tree.h"
 #include "tests/lib/unit.h"
 #include "tests/lib/wire.h"
@@ -33,6 +34,7 @@ struct engine_rig {
 	struct arena arena;
 	char *dir, *path;
 	struct workflow workflow;
+	struct memory *memory; /* the store, if STORE=memory is in the environment; else files */
 	struct buf out, messages;
 	struct error err;
 	/* the effects */
@@ -53,6 +55,17 @@ bool still_running(void *data, const struct context_file *f, const char *id);
 /* Replaying the journal of a test gives the same documents. */
 void engine_rig_replay(void);
 int engine_rig_teardown(void **state);
+
+/* The work item ADR-7 is a new one again. */
+void engine_rig_forget(void);
+
+/* For a test about the files of a work item, or about revisions without a gap. */
+#define FILES_ONLY                                                                                 \
+	do {                                                                                       \
+		t.diverges = t.diverges || t.memory;                                               \
+		if (t.memory)                                                                      \
+			skip();                                                                    \
+	} while (0)
 
 #define ENGINE_TEST(name) UNIT_TEST(name, engine_rig_setup, engine_rig_teardown)
 
@@ -85,7 +98,10 @@ char *events(void);
 bool events_have(const char *text);
 bool document_has(const char *text);
 
-/* Writes a document as a user does; `keys` are lines of frontmatter. */
+/* Replaces the text of t.path as a user does. */
+void write_by_hand(const char *text);
+
+/* Writes a document as a user does; `keys` are lines of frontmatter. Its history begins anew. */
 void by_hand(const char *state, const char *keys, const char *sections);
 char *value(const char *key);
 char *section(const char *name);

@@ -278,9 +278,10 @@ static void keep_events(struct client *c, struct commit *of, const struct store_
 {
 	struct room *r = c->room;
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
-	struct json_writer w = {.out = &lines};
 
 	for (const json *e = json_first(t->events); e; e = json_next(e)) {
+		struct json_writer w = {.out = &lines};
+
 		json_write_open(&w, NULL, '{');
 		json_write_int(&w, "seq", ++r->events);
 		json_write_int(&w, "rev", r->rev);

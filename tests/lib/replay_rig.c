@@ -52,11 +52,6 @@ int64_t last_rev(void)
 	return rev;
 }
 
-void write_by_hand(const char *text)
-{
-	tree_write(t.path, str_of(text));
-}
-
 void replay_edit(const char *from, const char *to)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

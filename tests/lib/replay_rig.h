@@ -19,7 +19,6 @@ void assert_same(void);
 size_t taken(const char *op);
 char *at_rev(int64_t rev);
 int64_t last_rev(void);
-void write_by_hand(const char *text);
 
 /* Replaces `from` in the document by `to`, as an editor does. */
 void replay_edit(const char *from, const char *to);

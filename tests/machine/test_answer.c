@@ -35,8 +35,8 @@ ENGINE_TEST(the_word_of_an_answer_by_hand_can_follow_with_the_same_text)
 {
 	by_hand("implementing", "", "");
 	steps_to("ADR-7/implementing/1");
-	tree_write(t.path, str_of(arena_printf(&t.arena, "%s\n<!-- section:%s -->\n\nDone.\n",
-				   document(), CONTEXT_SUMMARY)));
+	write_by_hand(arena_printf(
+		&t.arena, "%s\n<!-- section:%s -->\n\nDone.\n", document(), CONTEXT_SUMMARY));
 	assert_int_equal(record("ADR-7/implementing/1", "implemented", STR("Other.")), -1);
 	assert_int_equal(t.err.code, ERR_STATE);
 	assert_non_null(strstr(t.err.text, "action 'ADR-7/implementing/1' has an answer already"));

@@ -49,7 +49,7 @@ ENGINE_TEST(a_refusal_is_noted_even_if_a_person_edits_the_document_meanwhile)
 
 	steps_to("ADR-7/researching/1");
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	tree_write(t.path, str_of(arena_printf(&t.arena, "%s\nBy hand.\n", document())));
+	write_by_hand(arena_printf(&t.arena, "%s\nBy hand.\n", document()));
 	assert_int_equal(
 		answer_record(&f, NULL, "ADR-7/researching/9", NULL, STR("x"), &outcome, &t.err),
 		-1);
@@ -89,16 +89,16 @@ ENGINE_TEST(a_document_that_is_put_back_revives_no_id)
 	asked = document();
 	answer("ADR-7/researching/1", NULL, "x");
 	answered = document();
-	tree_write(t.path, str_of(asked));
+	write_by_hand(asked);
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "another"), -1);
 	assert_int_equal(t.err.code, ERR_STATE);
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "x"), 0); /* the recorded text */
 	steps_to("ADR-7/researching/2");
 	assert_true(events_have("it was dealt with before the document was put back"));
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "another"), -1);
-	tree_write(t.path, str_of(answered));
+	write_by_hand(answered);
 	steps_to("ADR-7/implementing/1");
-	tree_write(t.path, str_of(asked));
+	write_by_hand(asked);
 	steps_to("ADR-7/researching/3");
 }
 
@@ -196,8 +196,7 @@ ENGINE_TEST(returned_at_the_very_first_call_counts_nothing)
 ENGINE_TEST(an_answer_by_hand_is_an_answer)
 {
 	steps_to("ADR-7/researching/1");
-	tree_write(
-		t.path, str_of(arena_printf(&t.arena, "%s" SECTION(WIRE_BRIEF, "x"), document())));
+	write_by_hand(arena_printf(&t.arena, "%s" SECTION(WIRE_BRIEF, "x"), document()));
 	steps_to("ADR-7/implementing/1");
 }
 

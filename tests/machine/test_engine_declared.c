@@ -53,7 +53,7 @@ DECLARED_TEST(an_answer_revives_no_other_id_of_an_older_document)
 	returns_to("ADR-7/gates/1 ADR-7/gates/2");
 	asked = document();
 	answer("ADR-7/gates/1", "approved", "x");
-	tree_write(t.path, str_of(asked));
+	write_by_hand(asked);
 	answer("ADR-7/gates/2", "passed", "passed");
 	assert_int_equal(answer_as("ADR-7/gates/1", "approved", "another"), -1);
 	assert_int_equal(t.err.code, ERR_STATE);
@@ -179,7 +179,7 @@ DECLARED_TEST(a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded)
 	at = strstr(text, "\nfine by me\n");
 	assert_non_null(at);
 	memset(at + 1, ' ', strlen("fine by me"));
-	tree_write(t.path, str_of(text));
+	write_by_hand(text);
 	answer("ADR-7/gates/3", "passed", "passed");
 	returns_to("ADR-7/gates/4");
 	answer("ADR-7/gates/4", "no", "not any more");

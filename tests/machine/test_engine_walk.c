@@ -255,8 +255,7 @@ static void walk(unsigned number)
 	seed = number * 7919u + 1;
 	n_asked = 0;
 	engine_rig_replay();
-	tree_remove(t.dir);
-	tree_mkdirs(t.dir);
+	engine_rig_forget();
 	for (unsigned i = 0; i < STRIDES; i++) {
 		switch (pick(7)) {
 		case 0:

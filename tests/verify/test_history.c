@@ -28,6 +28,7 @@ REPLAY_TEST(an_unknown_revision_is_refused)
 
 REPLAY_TEST(a_broken_edit_is_undone_and_stays_in_the_history)
 {
+	FILES_ONLY;
 	struct history_restored done;
 	char *good;
 
@@ -44,6 +45,7 @@ REPLAY_TEST(a_broken_edit_is_undone_and_stays_in_the_history)
 
 REPLAY_TEST(a_deleted_document_is_restored)
 {
+	FILES_ONLY;
 	struct history_restored done;
 	char *good;
 
@@ -57,6 +59,7 @@ REPLAY_TEST(a_deleted_document_is_restored)
 
 REPLAY_TEST(a_good_document_is_only_replaced_on_demand)
 {
+	FILES_ONLY;
 	struct history_restored done;
 
 	a_run();
@@ -89,6 +92,7 @@ static char *fork_as(const char *id, int64_t rev, struct history_forked *made)
 
 REPLAY_TEST(a_fork_requests_again_under_its_own_ids)
 {
+	FILES_ONLY;
 	struct history_forked made;
 	char *source, *old = t.path;
 
@@ -146,6 +150,7 @@ REPLAY_TEST(a_fork_keeps_the_answer_of_the_troubleshooter)
 
 REPLAY_TEST(a_fork_never_replaces_a_document)
 {
+	FILES_ONLY;
 	struct history_forked made;
 	char *other = arena_printf(&t.arena, "%s/ADR-8.md", t.dir);
 

@@ -93,6 +93,7 @@ REPLAY_TEST(events_that_differ_are_found)
 
 REPLAY_TEST(an_edit_by_hand_is_an_input_and_found_by_the_store)
 {
+	FILES_ONLY;
 	a_run();
 	replay_edit("The brief.", "Another brief.");
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
@@ -126,6 +127,7 @@ REPLAY_TEST(a_changed_workflow_is_used_from_its_first_step_on)
 /* The machine stopped between the two saves of a first step. */
 REPLAY_TEST(a_killed_step_is_replayed_up_to_its_last_commit)
 {
+	FILES_ONLY;
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
 	struct str rest, line;
 	char *first;
@@ -226,6 +228,7 @@ REPLAY_TEST(each_revision_that_differs_is_counted_once)
 
 REPLAY_TEST(a_document_that_was_moved_and_renamed_is_followed)
 {
+	FILES_ONLY;
 	char *path = arena_printf(&t.arena, "%s/else/Z.md", t.dir);
 
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
@@ -244,6 +247,7 @@ REPLAY_TEST(a_document_that_was_moved_and_renamed_is_followed)
 
 REPLAY_TEST(a_damaged_journal_is_reported_with_its_line)
 {
+	FILES_ONLY;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *journal = journal_path(), *at, line[2048];
 

@@ -142,24 +142,27 @@ CHECK(many_commits, "a document of many commits is rebuilt at each of them")
 
 CHECK(what_a_commit_says, "a commit of the history says what its transaction was")
 {
-	int64_t first = store_last_seq(s) + 1,
-		rev = COMMIT(s, .actor = "Ada", .opid = "1", .lease = 7, .lease_ttl_s = 60,
-			.ts = "2026-01-01T00:00:09Z",
-			OPS(PUT("doc/D.md", "one\n"), PUT_LEASED("k", "v", 7)),
-			.events = (json_push(p->events = json_array(), event_of("x")), p->events),
-			.note = event_of("note"));
+	int64_t first = store_last_seq(s) + 1, rev;
 	struct store_history *h = NULL;
 	struct store_commit c;
 	struct error err = {0};
-	json *event = NULL;
+	json *event = NULL, *second = NULL;
 	bool put = false, said;
 
+	p->events = json_array();
+	json_push(p->events, event_of("x"));
+	json_push(p->events, event_of("y"));
+	rev = COMMIT(s, .actor = "Ada", .opid = "1", .lease = 7, .lease_ttl_s = 60,
+		.ts = "2026-01-01T00:00:09Z",
+		OPS(PUT("doc/D.md", "one\n"), PUT_LEASED("k", "v", 7)), .events = p->events,
+		.note = event_of("note"));
 	NEED_STATUS(store_history(s, &(struct store_range){.from = rev}, &h, &err), STORE_OK);
 	NEED(store_history_next(h, &c, &err) == 1);
 	for (size_t i = 0; i < c.n_changes; i++)
 		put = put || (str_is(c.changes[i].kv.key, "k") &&
 				     str_is(c.changes[i].kv.value, "v") && !c.changes[i].deleted);
 	event = store_next_event(&c.events, "");
+	second = store_next_event(&c.events, "");
 	said = c.rev == rev && str_is(str_of(c.actor), "Ada") &&
 	       json_str_is(c.note, "type", "note") &&
 	       str_is(str_of(c.ts), "2026-01-01T00:00:09Z") && c.lease == 7 &&
@@ -167,8 +170,10 @@ CHECK(what_a_commit_says, "a commit of the history says what its transaction was
 	       c.sum && *c.sum && put && json_str_is(event, "type", "x") &&
 	       json_str_is(event, "ts", "2026-01-01T00:00:09Z") &&
 	       json_get_int(event, "seq", 0) == first && json_get_int(event, "rev", 0) == rev &&
+	       json_str_is(second, "type", "y") && json_get_int(second, "seq", 0) == first + 1 &&
 	       !store_next_event(&c.events, "");
 	json_free(&event);
+	json_free(&second);
 	store_history_close(&h);
 	NEED(said);
 }
