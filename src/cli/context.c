@@ -28,6 +28,62 @@ static int run_path(struct invocation *in, struct error *err)
 	return 0;
 }
 
+struct context_list_options {
+	bool json;
+};
+
+static const struct option list_options[] = {
+	OPTION_FLAG(struct context_list_options, json, "json", "print JSON: one array"),
+	OPTION_END,
+};
+
+/* A document that cannot be read has its error instead of its state. */
+static json *list_item(const char *path)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error err;
+
+	if (context_open(&f, path, CONTEXT_READ_ONLY, &err) < 0)
+		return JSON_OBJECT(JSON_TEXT("file", path), JSON_TEXT("error", err.text));
+	return JSON_OBJECT(JSON_TEXT("id", context_get(&f.doc, "work_item_id").p),
+		JSON_TEXT("state", context_get(&f.doc, "state").p),
+		JSON_TEXT("last_updated", context_get(&f.doc, "last_updated").p),
+		JSON_TEXT("file", path));
+}
+
+static void put_item(struct buf *out, const json *item)
+{
+	const char *fault = json_get_str(item, "error");
+
+	if (fault)
+		buf_addf(out, "%-20s  %-16s  %s\n", "?", "(broken)", fault);
+	else
+		buf_addf(out, "%-20s  %-16s  %-20s  %s\n", json_get_str(item, "id"),
+			json_get_str(item, "state"), json_get_str(item, "last_updated"),
+			json_get_str(item, "file"));
+}
+
+static int run_list(struct invocation *in, struct error *err)
+{
+	const struct context_list_options *o = in->values;
+	CLEANUP(json_free) json *items = json_array();
+	struct context_paths paths;
+	char *dir;
+
+	if (context_state_directory(in->arena, &dir, err) < 0)
+		return -1;
+	context_list(in->arena, in->n ? path_absolute(in->arena, in->words[0]) : dir, &paths);
+	for (size_t i = 0; i < paths.n; i++)
+		json_push(items, list_item(paths.items[i]));
+	if (o->json) {
+		json_print(in->out, items);
+		buf_addc(in->out, '\n');
+	}
+	for (const json *i = json_first(items); i && !o->json; i = json_next(i))
+		put_item(in->out, i);
+	return 0;
+}
+
 static int run_get(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -153,6 +209,10 @@ static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("path", "ID", run_path,
 		"print where the document of a work item is, or would be",
 		.options = {path_options}, .size = sizeof(struct context_path_options)),
+	CLI_SUBCOMMAND("list", "[DIR]", run_list,
+		"print the state of every work item in DIR and below; without DIR, in the state "
+		"directory",
+		.options = {list_options}, .size = sizeof(struct context_list_options)),
 	CLI_SUBCOMMAND("get", "FILE KEY", run_get, "print the value of a frontmatter key"),
 	CLI_SUBCOMMAND("set", "FILE KEY < VALUE", run_set,
 		"set a frontmatter key to the text on standard input, under the lock; everything "
@@ -172,7 +232,8 @@ const struct verb verb_context = {
 	.name = "context",
 	.group = "See and restore",
 	.about = "read, edit and restore a work item's document",
-	.examples = "dev-team context check \"$F\"\n"
+	.examples = "dev-team context list\n"
+		    "dev-team context check \"$F\"\n"
 		    "dev-team context show \"$F\" 'Validate Result'\n"
 		    "echo 'use the v2 API' | dev-team context set \"$F\" troubleshooter_input",
 	.subcommands = subcommands,

@@ -21,7 +21,7 @@
 #include "tests/lib/tree.h"
 #include "tests/lib/wire.h"
 
-enum { MAX_RUNS = 2000, VERIFY_RUNS = 20, KIB = 1024 };
+enum { MAX_RUNS = 2000, SLOW_RUNS = 20, KIB = 1024, ITEMS = 10000 };
 
 static struct arena arena;
 static char *dir, *program, *bare, *empty;
@@ -141,9 +141,9 @@ static void compare(const char *name, struct side *a, struct side *b, const char
 	fflush(stdout);
 }
 
-static const char *const *step_argv(void)
+static const char *const *step_argv(const char *where)
 {
-	static const char *argv[12];
+	const char **argv = arena_alloc(&arena, 12 * sizeof(*argv));
 
 	argv[0] = program;
 	argv[1] = "step";
@@ -151,11 +151,12 @@ static const char *const *step_argv(void)
 	argv[3] = "--workflow";
 	argv[4] = "implement";
 	argv[5] = "--context-file";
-	argv[6] = in_dir("B-1.md");
+	argv[6] = arena_printf(&arena, "%s/B-1.md", where);
 	argv[7] = "--repo";
 	argv[8] = dir;
 	argv[9] = "--owner";
 	argv[10] = "bench";
+
 	return argv;
 }
 
@@ -191,10 +192,10 @@ static void prepare(size_t size, struct item *answered, struct item *asked)
 			"A line of a brief, neither long nor short, as agents write them.\n");
 	buf_adds(&text, "The end.\n");
 	tree_write(in_dir("brief"), buf_str(&text));
-	must(step_argv(), "/dev/null");
+	must(step_argv(dir), "/dev/null");
 	must(record_argv("B-1/researching/1"), in_dir("brief"));
 	take(answered);
-	must(step_argv(), "/dev/null");
+	must(step_argv(dir), "/dev/null");
 	take(asked);
 }
 
@@ -242,7 +243,7 @@ static void measure_size(size_t size, const char *label)
 	elsewhere.events_path = in_dir(".dev-team/org/repo/B-1.events.jsonl");
 	a = (struct side){.argv = short_argv, .before = &elsewhere};
 	compare(arena_printf(&arena, "step by id alone, %s : bare", label), &a, &b, "<= 1.8x");
-	a = (struct side){.argv = step_argv(), .before = &answered};
+	a = (struct side){.argv = step_argv(dir), .before = &answered};
 	compare(arena_printf(&arena, "step, context of %s : bare", label), &a, &b, "<= 1.8x");
 	if (size == 4 * KIB)
 		printf("%-42s %8.1f MiB                                      <= 8 MiB\n",
@@ -252,7 +253,7 @@ static void measure_size(size_t size, const char *label)
 		.input = in_dir("answer")};
 	compare(arena_printf(&arena, "record, context of %s : bare", label), &a, &b, "");
 	lay(&asked);
-	a = (struct side){.argv = step_argv()};
+	a = (struct side){.argv = step_argv(dir)};
 	b = (struct side){.argv = (const char *const[]){empty, NULL}};
 	compare(arena_printf(&arena, "step, nothing new, %s : empty process", label), &a, &b, "");
 	item_release(&answered);
@@ -267,8 +268,8 @@ static void measure_history(void)
 	prepare(4 * KIB, &answered, &asked);
 	with_events(&answered, 10, &brief);
 	with_events(&answered, 10000, &long_);
-	a = (struct side){.argv = step_argv(), .before = &long_};
-	b = (struct side){.argv = step_argv(), .before = &brief};
+	a = (struct side){.argv = step_argv(dir), .before = &long_};
+	b = (struct side){.argv = step_argv(dir), .before = &brief};
 	compare("step, 10,000 events : 10 events", &a, &b, "<= 1.1x");
 	item_release(&answered);
 	item_release(&asked);
@@ -283,13 +284,63 @@ static void measure_verify(void)
 	const char *path = in_dir("H-1.md");
 	unsigned all = runs;
 
-	runs = runs < VERIFY_RUNS ? runs : VERIFY_RUNS;
+	runs = runs < SLOW_RUNS ? runs : SLOW_RUNS;
 	long_history(path, 10000, 1500);
 	a = (struct side){.argv = (const char *const[]){program, "history", "verify", path, NULL}};
 	b = (struct side){.argv = (const char *const[]){program, "events", "--json", path, NULL}};
 	compare("history verify, 10,000 events : events", &a, &b, "A < 1000");
 	printf("%-42s %8.1f MiB\n", "  its peak memory", (double)a.peak / KIB);
 	runs = all;
+}
+
+static void make_items(const char *where, unsigned n)
+{
+	for (unsigned i = 1; i <= n; i++) {
+		CLEANUP(context_close) struct context_file f = {0};
+		CLEANUP(arena_release) struct arena a = {0};
+		const char *id = arena_printf(&a, "I-%u", i);
+		struct error err;
+
+		if (context_open(&f, arena_printf(&a, "%s/%s.md", where, id), CONTEXT_MAY_CREATE,
+			    &err) < 0 ||
+			context_create(&f, id, "researching", &err) < 0 ||
+			context_save(&f, &err) < 0)
+			die("%s", err.text);
+	}
+}
+
+/* A state directory with many items, beside one with a single item. */
+static void measure_items(void)
+{
+	static struct side a, b;
+	const char *many = in_dir("many"), *one = in_dir("one");
+	const char *get[] = {program, "context", "get", NULL, "state", NULL};
+	const char *alone[] = {program, "context", "get", NULL, "state", NULL};
+	struct item answered = {0}, asked = {0}, crowded;
+	unsigned all = runs;
+
+	prepare(4 * KIB, &answered, &asked);
+	make_items(many, ITEMS);
+	make_items(one, 1);
+	get[3] = in_dir("many/I-5.md");
+	alone[3] = in_dir("one/I-1.md");
+	a = (struct side){.argv = get};
+	b = (struct side){.argv = alone};
+	compare("context get, 10,000 items : 1 item", &a, &b, "<= 1.1x");
+	crowded = answered;
+	crowded.path = in_dir("many/B-1.md");
+	crowded.events_path = in_dir("many/B-1.events.jsonl");
+	a = (struct side){.argv = step_argv(in_dir("many")), .before = &crowded};
+	b = (struct side){.argv = step_argv(dir), .before = &answered};
+	compare("step, 10,000 items : 1 item", &a, &b, "<= 1.1x");
+	runs = runs < SLOW_RUNS ? runs : SLOW_RUNS;
+	a = (struct side){.argv = (const char *const[]){program, "context", "list", many, NULL}};
+	b = (struct side){.argv = (const char *const[]){
+				  "/bin/grep", "-rh", "--include=*.md", "^state:", many, NULL}};
+	compare("context list, 10,000 items : grep", &a, &b, "");
+	runs = all;
+	item_release(&answered);
+	item_release(&asked);
 }
 
 static void measure_policy(void)
@@ -329,7 +380,7 @@ int main(int argc, char **argv)
 	char self[PATH_MAX] = {0};
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | policy]]");
+		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | policy]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);
 	if (!runs || runs > MAX_RUNS)
@@ -355,6 +406,8 @@ int main(int argc, char **argv)
 		measure_history();
 		measure_verify();
 	}
+	if (argc < 4 || strcmp(argv[3], "items") == 0)
+		measure_items();
 	if (argc < 4 || strcmp(argv[3], "policy") == 0) {
 		measure_policy();
 		bench_shell();
