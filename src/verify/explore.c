@@ -190,26 +190,6 @@ static char *cycle_states(const struct finder *f, const struct explore_cycle *c)
 	return arena_dup(f->arena, buf_str(&text));
 }
 
-/* A budget that the troubleshooter can reset ends nothing. */
-static void find_refills(const struct finder *f)
-{
-	const struct explore_graph *g = f->graph;
-	size_t i = 0;
-
-	while (i < g->edges.n && !(g->edges.items[i].flags & EDGE_REFILL))
-		i++;
-	if (i == g->edges.n)
-		return;
-	show_at(f,
-		add_finding(f, FINDING_LIVELOCK, EXPLORE_NONE,
-			g->nodes.items[g->edges.items[i].from].state,
-			arena_printf(f->arena,
-				"the troubleshooter can reset what is spent ('%s'), so that no "
-				"budget ends the run",
-				g->edges.items[i].label->answers[0]->name)),
-		EDGE_REFILL);
-}
-
 static void find_livelocks(const struct finder *f)
 {
 	size_t n;
@@ -228,7 +208,6 @@ static void find_livelocks(const struct finder *f)
 		finding->cycle = list[i].edges;
 		finding->n_cycle = list[i].n;
 	}
-	find_refills(f);
 }
 
 /* Whether the step of the edge's state can set its trigger. */

@@ -99,7 +99,6 @@ enum explore_edge_flag {
 	EDGE_LIMIT = 16,        /* through `max_retries` */
 	EDGE_EXTENDED = 32,     /* extends the budget, which can be done twice */
 	EDGE_NOT_EXTENDED = 64, /* only when it was extended twice already */
-	EDGE_REFILL = 128,      /* the troubleshooter reset what is spent */
 };
 
 /* What happens between two steps. */
@@ -187,8 +186,6 @@ struct explore_round {
 struct explore_observer {
 	void *data;
 	const struct simulator_observer *calls; /* all of them; may be NULL */
-	/* A node is expanded; `at` has repeated its step. */
-	void (*node)(void *data, struct explore_round *r, const struct simulator *at);
 	/* The first `n` actions have their answers. */
 	void (*prefix)(void *data, struct explore_round *r, size_t n, const struct simulator *at);
 	/* The answer to action `i` is recorded. `after` is NULL when it is refused. */

@@ -275,9 +275,6 @@ int64_t explore_most_actions(const struct explore_graph *g, bool changes)
 
 	if (!is_searchable(g))
 		return -2;
-	for (size_t i = 0; i < g->edges.n; i++)
-		if (changes && (g->edges.items[i].flags & EDGE_REFILL))
-			return -1;
 	s.most = arena_alloc(&a, n_positions(g) * sizeof(*s.most));
 	most = most_from(&s, (struct position){0});
 	arena_release(&a);

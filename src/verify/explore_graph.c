@@ -323,7 +323,6 @@ struct step_events {
 struct transition {
 	unsigned flags;
 	bool change;    /* the chosen answer is a change by the troubleshooter, */
-	bool refill;    /* and resets what is spent */
 	uint32_t to;    /* out: EXPLORE_NONE: the step failed */
 	uint32_t cost;  /* out */
 	bool new_edge;  /* out */
@@ -472,7 +471,7 @@ static void add_success(struct explore_round *r, struct transition *t, struct ex
 
 	read_journal(g, covers, trial->simulator, &events);
 	if (events.changed && t->change) {
-		t->flags |= EDGE_CHANGE | (t->refill ? EDGE_REFILL : 0);
+		t->flags |= EDGE_CHANGE;
 		changes -= changes > 0;
 	}
 	t->flags |= (events.limit ? EDGE_LIMIT : 0) | (events.terminated ? EDGE_TERMINATE : 0);
@@ -487,13 +486,8 @@ static void add_success(struct explore_round *r, struct transition *t, struct ex
 
 static struct transition transition_of(const struct explore_round *r, unsigned flags)
 {
-	const char *name = r->n ? r->chosen[0]->name : "";
-
-	return (struct transition){.flags = flags,
-		.to = EXPLORE_NONE,
-		.change = r->n && r->chosen[0]->change,
-		.refill = has(str_of(name), "actions_dispatched") ||
-			  has(str_of(name), "budget_extensions")};
+	return (struct transition){
+		.flags = flags, .to = EXPLORE_NONE, .change = r->n && r->chosen[0]->change};
 }
 
 /* Steps. `good`: where it leads when no effect fails; EXPLORE_NONE: that is this step. */
@@ -757,8 +751,6 @@ static void expand(struct explore_graph *g, uint32_t node)
 		try_step(&r, at);
 	else if (kind != NODE_ERROR && simulator_step(at, &call, &r.printed, &err) < 0)
 		add_failure(&r, &failure, &err);
-	else if (kind != NODE_ERROR && g->observer && g->observer->node)
-		g->observer->node(g->observer->data, &r, at);
 	if (kind == NODE_WORK && json_get(json_first(r.printed), "id"))
 		expand_work(&r, at);
 	else if (kind == NODE_QUESTION && r.printed)

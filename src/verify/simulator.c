@@ -151,63 +151,46 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 	return engine_step(&e, out, err);
 }
 
-static int step(
-	struct simulator *s, const struct simulator_call *call, json **actions, struct error *err)
+static int call(struct simulator *s, const struct simulator_event *e, json **actions,
+	enum answer_outcome *outcome, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	if (enter(s, &f, CONTEXT_MAY_CREATE, err) < 0 || run_machine(s, call, &f, &out, err) < 0)
+	if (enter(s, &f, e->step ? CONTEXT_MAY_CREATE : CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	if (e->action)
+		return answer_record(&f, e->owner, e->action, e->word, e->text, outcome, err);
+	if (e->key) {
+		context_set(&f.doc, e->key, e->text);
+		return context_save(&f, err);
+	}
+	if (run_machine(s, e->step, &f, &out, err) < 0)
 		return -1;
 	return json_parse(actions, buf_str(&out), err);
 }
 
-static int record(struct simulator *s, const struct simulator_event *e,
+static int observed_call(struct simulator *s, struct simulator_event e, json **actions,
 	enum answer_outcome *outcome, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
+	const struct simulator_observer *o = s->observer;
+	int rc;
 
-	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
-		return -1;
-	return answer_record(&f, e->owner, e->action, e->word, e->text, outcome, err);
-}
-
-static int set(struct simulator *s, const struct simulator_event *e, struct error *err)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-
-	if (enter(s, &f, CONTEXT_MUST_EXIST, err) < 0)
-		return -1;
-	context_set(&f.doc, e->key, e->text);
-	return context_save(&f, err);
-}
-
-static void begin_call(const struct simulator *s, const struct simulator_event *e)
-{
-	if (s->observer)
-		s->observer->before(s->observer->data, s, e);
-}
-
-static int end_call(
-	const struct simulator *s, struct simulator_event *e, int rc, const struct error *err)
-{
-	e->error = rc < 0 ? err : NULL;
-	if (s->observer)
-		s->observer->after(s->observer->data, s, e);
+	if (o)
+		o->before(o->data, s, &e);
+	rc = call(s, &e, actions, outcome, err);
+	e.printed = actions ? *actions : NULL;
+	e.error = rc < 0 ? err : NULL;
+	if (o)
+		o->after(o->data, s, &e);
 	return rc;
 }
 
 int simulator_step(
-	struct simulator *s, const struct simulator_call *call, json **actions, struct error *err)
+	struct simulator *s, const struct simulator_call *step, json **actions, struct error *err)
 {
-	struct simulator_event e = {.step = call};
-	int rc;
-
 	*actions = NULL;
-	begin_call(s, &e);
-	rc = step(s, call, actions, err);
-	e.printed = *actions;
-	return end_call(s, &e, rc, err);
+	return observed_call(s, (struct simulator_event){.step = step}, actions, NULL, err);
 }
 
 int simulator_record(struct simulator *s, const char *owner, const char *action, const char *word,
@@ -215,16 +198,14 @@ int simulator_record(struct simulator *s, const char *owner, const char *action,
 {
 	struct simulator_event e = {.owner = owner, .action = action, .word = word, .text = text};
 
-	begin_call(s, &e);
-	return end_call(s, &e, record(s, &e, outcome, err), err);
+	return observed_call(s, e, NULL, outcome, err);
 }
 
 int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err)
 {
 	struct simulator_event e = {.key = key, .text = value};
 
-	begin_call(s, &e);
-	return end_call(s, &e, set(s, &e, err), err);
+	return observed_call(s, e, NULL, NULL, err);
 }
 
 int simulator_open(const struct simulator *s, struct context_file *f, struct error *err)

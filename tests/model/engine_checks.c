@@ -381,6 +381,51 @@ static void check_takeover(const struct takeover *t)
 	try_answers(t);
 }
 
+/* ---- nodes ---- */
+
+/* Records a change by the troubleshooter and steps. */
+static void try_change(struct engine_checks *c, struct explore_round *r, const struct simulator *at,
+	const struct explore_answer *answer)
+{
+	struct simulator_call call = {.returned = true};
+	CLEANUP(explore_trial_end) struct explore_trial t;
+	CLEANUP(json_free) json *printed = NULL;
+	struct error err;
+
+	explore_trial_begin(&t, c->graph, r->node, at);
+	(void)explore_trial_record(&t, NULL, json_first(r->printed), answer, &err);
+	(void)explore_trial_step(&t, &call, &printed, &err);
+	c->changes++;
+}
+
+static void try_changes(
+	struct engine_checks *c, struct explore_round *r, const struct simulator *at)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct explore_answers list;
+	struct error err;
+
+	if (simulator_open(at, &f, &err) < 0)
+		return;
+	explore_answers(&r->arena, r->graph->workflow, json_first(r->printed), true,
+		explore_key_sections(&r->arena, &f.doc), &list);
+	for (size_t i = 0; i < list.n; i++)
+		if (list.items[i].change)
+			try_change(c, r, at, &list.items[i]);
+}
+
+/* No action has its answer yet. */
+static void try_node(struct engine_checks *c, struct explore_round *r, const struct simulator *at,
+	const char *key)
+{
+	if (!engine_checks_first(c, key))
+		return;
+	for (const json *a = json_first(r->printed); a; a = json_next(a))
+		try_refusals(c, r, at, a);
+	if (!r->graph->nodes.items[r->node].changes && json_get(json_first(r->printed), "trigger"))
+		try_changes(c, r, at);
+}
+
 /* The first `n` actions are answered or not: another owner takes over. */
 static void on_prefix(void *data, struct explore_round *r, size_t n, const struct simulator *at)
 {
@@ -390,6 +435,8 @@ static void on_prefix(void *data, struct explore_round *r, size_t n, const struc
 	const char *key = state_key(r, at);
 	size_t open = 0;
 
+	if (!n)
+		try_node(data, r, at, key);
 	if (n < r->n)
 		try_other_forms(data, r, n, at);
 	while (open < n && !r->chosen[open]->silent)
@@ -487,60 +534,12 @@ static void on_user(void *data, struct explore_round *r, const struct simulator 
 		engine_checks_crash(data, r->node, at, &call);
 }
 
-/* ---- nodes ---- */
-
-/* Records a change by the troubleshooter and steps. */
-static void try_change(struct engine_checks *c, struct explore_round *r, const struct simulator *at,
-	const struct explore_answer *answer)
-{
-	struct simulator_call call = {.returned = true};
-	CLEANUP(explore_trial_end) struct explore_trial t;
-	CLEANUP(json_free) json *printed = NULL;
-	struct error err;
-
-	explore_trial_begin(&t, c->graph, r->node, at);
-	(void)explore_trial_record(&t, NULL, json_first(r->printed), answer, &err);
-	(void)explore_trial_step(&t, &call, &printed, &err);
-	c->changes++;
-}
-
-static void try_changes(
-	struct engine_checks *c, struct explore_round *r, const struct simulator *at)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	struct explore_answers list;
-	struct error err;
-
-	if (simulator_open(at, &f, &err) < 0)
-		return;
-	explore_answers(&r->arena, r->graph->workflow, json_first(r->printed), true,
-		explore_key_sections(&r->arena, &f.doc), &list);
-	for (size_t i = 0; i < list.n; i++)
-		if (list.items[i].change)
-			try_change(c, r, at, &list.items[i]);
-}
-
-static void on_node(void *data, struct explore_round *r, const struct simulator *at)
-{
-	const struct explore_node *n = &r->graph->nodes.items[r->node];
-	struct engine_checks *c = data;
-
-	if (n->kind != NODE_WORK || !json_get(json_first(r->printed), "id") ||
-		!engine_checks_first(c, state_key(r, at)))
-		return;
-	for (const json *a = json_first(r->printed); a; a = json_next(a))
-		try_refusals(c, r, at, a);
-	if (!n->changes && json_get(json_first(r->printed), "trigger"))
-		try_changes(c, r, at);
-}
-
 void engine_checks_run(struct engine_checks *c, struct explore_graph *g, const struct workflow *w,
 	const struct simulator_disk *kind, bool quick)
 {
 	const struct explore_options options = {.states = EXPLORE_STATES};
 	const struct explore_observer observer = {.data = c,
 		.calls = &c->oracle.observer,
-		.node = on_node,
 		.prefix = on_prefix,
 		.answer = on_answer,
 		.step = on_step,
