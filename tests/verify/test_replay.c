@@ -1,3 +1,4 @@
+#include "src/machine/agents.h"
 #include "tests/lib/replay_rig.h"
 #include "tests/lib/wire.h"
 
@@ -112,6 +113,29 @@ REPLAY_TEST(a_refused_answer_is_taken_as_recorded)
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
 	assert_same();
 	assert_int_equal(taken("record"), 1);
+}
+
+/* They are commits of events alone. */
+REPLAY_TEST(turns_of_agents_are_replayed)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *members = json_object();
+
+	a_run();
+	json_put_str(members, "agent", STR("developer"));
+	json_put_int(members, "turns", 7);
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	(void)context_op(&f, "run");
+	agents_note_turn(&f, "fixer", "ADR-7/fixing-pr/1");
+	agents_note_run(&f, members);
+	assert_int_equal(context_log(&f, &t.err), 0);
+	context_close(&f);
+	f = (struct context_file){0};
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	assert_same();
+	assert_int_equal(v.replayed, v.commits);
+	assert_int_equal(taken("run"), 0);
+	assert_true(events_have("\"agent\":\"developer\",\"turns\":7"));
 }
 
 REPLAY_TEST(a_changed_workflow_is_used_from_its_first_step_on)

@@ -103,6 +103,19 @@ RECORDS_TEST(a_shared_port_is_found_across_repositories)
 	assert_string_equal(leaks(), "shared-port");
 }
 
+RECORDS_TEST(a_change_that_cannot_be_stored_is_an_error)
+{
+	bool refused = true;
+	struct error err = {0};
+	struct change c;
+
+	change_begin(&c, &arena, &pool);
+	change_put(&c, "", STR("x"));
+	assert_int_equal(change_commit(&c, NULL, &refused, &err), -1);
+	assert_false(refused);
+	assert_int_equal(err.code, ERR_INPUT);
+}
+
 RECORDS_TEST(children_are_held_to_their_parents)
 {
 	struct allocation parent = record_of("parent"), child = record_of("child");
