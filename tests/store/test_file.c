@@ -407,6 +407,22 @@ RIG_TEST(a_long_journal_is_opened_from_its_end)
 	assert_true(strlen(file(JOURNAL)) > 400000);
 }
 
+/* Otherwise every commit behind a large state would write all of it again. */
+RIG_TEST(a_journal_grows_by_what_changes)
+{
+	static char large[STORE_VALUE_MAX / 2];
+	size_t before;
+
+	memset(large, 'x', sizeof(large) - 1);
+	open_store(STORE_HOLD);
+	for (int i = 0; i < 4; i++)
+		put(arena_printf(&arena, "large/%d", i), large);
+	before = strlen(file(JOURNAL));
+	for (int i = 0; i < 400; i++)
+		put("small", arena_printf(&arena, "%d", i));
+	assert_true(strlen(file(JOURNAL)) - before < 2 * 4 * sizeof(large));
+}
+
 RIG_TEST(large_values_are_kept_over_many_commits)
 {
 	static char big[STORE_VALUE_MAX + 1];
