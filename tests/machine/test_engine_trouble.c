@@ -148,6 +148,7 @@ ENGINE_TEST(the_users_answer_goes_to_the_next_call_and_is_cleared_after_it)
 	returns_to("ADR-7/researching/4");
 	assert_value(WIRE_INPUT_KEY, "");
 	assert_value("question", "");
+	assert_value("question_trigger", "");
 }
 
 ENGINE_TEST(a_silent_call_after_the_users_answer_is_made_again_with_it)

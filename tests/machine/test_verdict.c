@@ -203,6 +203,24 @@ TEST(a_status_that_is_too_long_is_none)
 	assert_string_equal(word, "fixed");
 }
 
+TEST(an_approval_that_the_text_behind_it_takes_back_is_no_status)
+{
+	static const char *const against[] = {"approved", "validated"};
+	char word[40] = "none";
+
+	for (size_t i = 0; i < COUNT(against); i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		buf_addf(&text, "{\"status\":\"%s\"}\n\n", against[i]);
+		assert_true(verdict_status(buf_str(&text), word, sizeof(word)));
+		assert_string_equal(word, against[i]);
+		buf_adds(&text, "This is not approved: it breaks the build.\n");
+		assert_false(verdict_status(buf_str(&text), word, sizeof(word)));
+	}
+	assert_true(verdict_status(
+		STR("{\"status\":\"fixed\"}\nThis is not approved yet."), word, sizeof(word)));
+}
+
 TEST(a_long_last_line_still_counts)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

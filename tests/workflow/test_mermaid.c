@@ -159,6 +159,8 @@ TEST(an_edge_without_a_trigger_leads_only_out_of_the_initial_state)
 	assert_string_equal(w.edges[0].trigger, "");
 	assert_line_refused("a --> b", "w.md:13:1: edge from 'a' to 'b' has no trigger");
 	assert_line_refused("a --> b :", "w.md:13:1: edge from 'a' to 'b' has no trigger");
+	assert_refused("stateDiagram-v2\na --> b\n[*] --> init\ninit --> a : go\n",
+		"w.md:11:1: edge from 'a' to 'b' has no trigger");
 }
 
 TEST(what_is_not_a_state_diagram_is_refused)
