@@ -64,6 +64,9 @@ static void judge_agent(struct step_context *c, struct buf *failures, const char
 static void judge(struct step_context *c, struct buf *failures)
 {
 	judge_agent(c, failures, REVIEW, "approved", verdict_approved);
+	if (failures->len) /* one more review that does not end the loop */
+		context_set_count(c->doc, "review_cycle_count",
+			context_count(c->doc, "review_cycle_count") + 1);
 	judge_agent(c, failures, RESEARCH, "validated", verdict_validated);
 	if (!steps_script_passed(c, BUILD))
 		steps_add_failure(c, failures, BUILD);

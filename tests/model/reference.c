@@ -338,7 +338,8 @@ static const char *sign_off(struct model *m, const struct kind_list *list)
 	bool validated = says(m, list, 1, "validated") ||
 			 (!word_of(m, &list->items[1]) &&
 				 model_section(m, list->items[1].section)->text.validates);
-	bool good = approves(m, &list->items[0]) && validated && says(m, list, 2, "passed");
+	bool approved = approves(m, &list->items[0]);
+	bool good = approved && validated && says(m, list, 2, "passed");
 
 	for (size_t i = 0; i < list->n; i++)
 		drop(m, list->items[i].section);
@@ -350,6 +351,7 @@ static const char *sign_off(struct model *m, const struct kind_list *list)
 	put(m, "Review Notes", WRITTEN_HERE);
 	put(m, "Last Failure", WRITTEN_HERE);
 	m->counter[MODEL_SIGNOFFS]++;
+	m->counter[MODEL_REVIEWS] += !approved;
 	return "changes_requested";
 }
 
@@ -434,8 +436,8 @@ static const char *due_trigger(const struct model *m, const char *trigger)
 		unsigned long limit;
 		const char *trigger;
 	} rows[] = {{MODEL_FAILURES, l->consecutive_failures, "consecutive_failures"},
-		{MODEL_SIGNOFFS, l->signoff_deadlock, "signoff_deadlock"},
 		{MODEL_REVIEWS, l->review_loop, "review_loop"},
+		{MODEL_SIGNOFFS, l->signoff_deadlock, "signoff_deadlock"},
 		{MODEL_DISPATCHED, l->max_actions, "budget_exceeded"}};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -450,7 +452,7 @@ static void reset_counter(struct model *m, const char *trigger)
 	for (size_t i = 0; i < MODEL_COUNTERS; i++)
 		if (is(model_counter_names[i], trigger))
 			m->counter[i] = 0;
-	if (is(trigger, "signoff_deadlock"))
+	if (is(trigger, "signoff_deadlock") || is(trigger, "review_loop"))
 		m->counter[MODEL_SIGNOFFS] = 0;
 	if (is(trigger, "review_loop"))
 		m->counter[MODEL_REVIEWS] = 0;
