@@ -4,7 +4,7 @@
 #include <git2.h>
 #undef git_push
 #include "src/sys/git.h"
-#include "src/sys/directory.h"
+#include "src/sys/git_internal.h"
 #include "src/sys/library.h"
 #include "src/sys/path.h"
 
@@ -307,114 +307,42 @@ int git_read_head(struct arena *a, const char *root, struct git_head *h, struct 
 
 /* ---- files ---- */
 
-enum { ENTRIES_MAX = 1 << 21 };
-
-struct file_search {
-	struct arena *arena; /* of the paths found */
-	const char *root;
-	git_repository *repo;
-	bool (*want)(struct str name);
-	VEC(char *) found;
-	struct buf path; /* scratch */
-	size_t seen;
-};
-
-static void search_release(struct file_search *s)
-{
-	vec_release(&s->found);
-	buf_release(&s->path);
-}
-
-static bool is_ignored(struct file_search *s, const char *path)
-{
-	int ignored = 0;
-
-	return lib.git_ignore_path_is_ignored(&ignored, s->repo, path) == 0 && ignored;
-}
-
-static void add_found(struct file_search *s, const char *path)
-{
-	if (!str_utf8_fault(str_of(path)))
-		vec_push(&s->found, arena_dup(s->arena, str_of(path)));
-}
-
-static bool is_regular(struct file_search *s, const char *path)
-{
-	struct stat st;
-
-	buf_clear(&s->path);
-	buf_addf(&s->path, "%s/%s", s->root, path);
-	return lstat(s->path.s, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* Git does not ignore what it tracks, whatever the patterns say. */
-static int add_tracked(struct file_search *s, struct error *err)
+static int add_tracked(struct git_search *s, git_repository *repo, struct error *err)
 {
 	CLEANUP(index_close) git_index *index = NULL;
 
-	if (lib.git_repository_index(&index, s->repo) < 0)
+	if (lib.git_repository_index(&index, repo) < 0)
 		return fault(err, ERR_SYSTEM, "cannot read the index of", s->root);
-	for (size_t i = 0; i < lib.git_index_entrycount(index); i++) {
-		const char *path = lib.git_index_get_byindex(index, i)->path;
-
-		if (s->want(path_base(path)) && is_regular(s, path))
-			add_found(s, path);
-	}
+	for (size_t i = 0; i < lib.git_index_entrycount(index); i++)
+		git_search_add_tracked(s, lib.git_index_get_byindex(index, i)->path);
 	return 0;
 }
 
-/* Other work trees and submodules have a `.git` of their own. */
-static bool enters(struct file_search *s, const struct directory_entry *e)
+static bool is_ignored(void *repo, const char *path, const char *name)
 {
-	if (strcmp(e->name, ".git") == 0)
-		return false;
-	buf_clear(&s->path);
-	buf_addf(&s->path, "%s/.git", e->name);
-	if (faccessat(e->parent, s->path.s, F_OK, 0) == 0)
-		return false;
-	buf_clear(&s->path);
-	buf_addf(&s->path, "%s/", e->path);
-	return !is_ignored(s, s->path.s);
-}
+	int ignored = 0;
 
-static enum directory_visit visit(void *data, const struct directory_entry *e, struct error *err)
-{
-	struct file_search *s = data;
-
-	if (++s->seen > ENTRIES_MAX)
-		return (enum directory_visit)error_set(
-			err, ERR_INPUT, "more than %d files under '%s'", ENTRIES_MAX, s->root);
-	if (e->type == FILE_DIRECTORY)
-		return enters(s, e) ? DIRECTORY_CONTINUE : DIRECTORY_SKIP;
-	if (e->type == FILE_REGULAR && s->want(str_of(e->name)) && !is_ignored(s, e->path))
-		add_found(s, e->path);
-	return DIRECTORY_CONTINUE;
-}
-
-/* Sorted, each once. */
-static void list_found(struct file_search *s, char ***paths, size_t *n)
-{
-	*paths = arena_alloc(s->arena, (s->found.n + 1) * sizeof(**paths));
-	*n = 0;
-	vec_sort(&s->found, vec_by_text);
-	for (size_t i = 0; i < s->found.n; i++)
-		if (!*n || strcmp((*paths)[*n - 1], s->found.items[i]) != 0)
-			(*paths)[(*n)++] = s->found.items[i];
+	(void)name;
+	return lib.git_ignore_path_is_ignored(&ignored, repo, path) == 0 && ignored;
 }
 
 int git_find_files(struct arena *a, const char *root, bool (*want)(struct str name), char ***paths,
 	size_t *n, struct error *err)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
-	CLEANUP(search_release)
-	struct file_search s = {.arena = a, .root = root, .want = want};
+	CLEANUP(git_search_release)
+	struct git_search s = {.arena = a, .root = root, .want = want, .is_ignored = is_ignored};
+	int plain = git_find_files_plain(a, root, want, paths, n, err);
 
+	if (plain)
+		return plain < 0 ? -1 : 0;
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
-	s.repo = repo;
-	if (add_tracked(&s, err) < 0 || directory_walk(root, visit, &s, err) < 0)
+	s.data = repo;
+	if (add_tracked(&s, repo, err) < 0 || git_search_walk(&s, err) < 0)
 		return -1;
-	list_found(&s, paths, n);
+	git_search_list(&s, paths, n);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <strings.h>
 #include "src/sys/git.h"
+#include "src/sys/git_internal.h"
 #include "src/sys/path.h"
 
 /* ---- configuration ---- */
@@ -26,20 +27,27 @@ static char *first_line(struct arena *a, const char *path)
 
 /* `.git` is a directory, or a file `gitdir: PATH`; the directory of a linked work tree names the
  * common one. */
+bool git_directories(struct arena *a, const char *root, char **own, char **common)
+{
+	char *line;
+
+	*own = path_join(a, root, ".git");
+	if (!path_is_directory(*own)) {
+		line = first_line(a, *own);
+		if (!line || !str_starts(str_of(line), "gitdir: "))
+			return false;
+		*own = path_join(a, root, line + strlen("gitdir: "));
+	}
+	line = first_line(a, path_join(a, *own, "commondir"));
+	*common = line ? path_join(a, *own, line) : *own;
+	return true;
+}
+
 static char *config_path(struct arena *a, const char *root)
 {
-	char *dir = path_join(a, root, ".git"), *line, *common;
+	char *own, *common;
 
-	if (!path_is_directory(dir)) {
-		line = first_line(a, dir);
-		if (!line || !str_starts(str_of(line), "gitdir: "))
-			return NULL;
-		dir = path_join(a, root, line + strlen("gitdir: "));
-	}
-	common = first_line(a, path_join(a, dir, "commondir"));
-	if (common)
-		dir = path_join(a, dir, common);
-	return path_join(a, dir, "config");
+	return git_directories(a, root, &own, &common) ? path_join(a, common, "config") : NULL;
 }
 
 static bool same_word(struct str s, const char *word)

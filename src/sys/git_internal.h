@@ -1,0 +1,41 @@
+/* git_internal.h: the search for files of a work tree, by libgit2's rules (git.c) or without it
+ * (git_files.c), and where the repository of a work tree is. */
+#ifndef DT_GIT_INTERNAL_H
+#define DT_GIT_INTERNAL_H
+
+#include "src/base/vec.h"
+#include "src/sys/directory.h"
+
+struct git_search {
+	struct arena *arena; /* of the paths found */
+	const char *root;
+	bool (*want)(struct str name);
+	/* `path` is relative, that of a directory ends in `/`; `name` is its last part. */
+	bool (*is_ignored)(void *data, const char *path, const char *name);
+	int (*entered)(void *data, const char *path, struct error *err); /* may be NULL */
+	void *data;
+	VEC(char *) found;
+	struct buf path; /* scratch */
+	size_t seen;
+};
+void git_search_release(struct git_search *s); /* for CLEANUP */
+/* Adds the wanted files below the root that are not ignored. */
+int git_search_walk(struct git_search *s, struct error *err);
+/* Adds a file of the index if it is wanted and there. */
+void git_search_add_tracked(struct git_search *s, const char *path);
+/* What was found: sorted, each once. */
+void git_search_list(struct git_search *s, char ***paths, size_t *n);
+
+/*
+ * git_find_files() without libgit2, whose loading takes several times as long as a step. 1: done.
+ * 0: a file that is wanted may be ignored, or the repository or its configuration is not plain:
+ * git's own rules are needed. -1: as git_find_files().
+ */
+int git_find_files_plain(struct arena *a, const char *root, bool (*want)(struct str name),
+	char ***paths, size_t *n, struct error *err);
+
+/* The repository's directory of this work tree, and the one that all its work trees share. False
+ * when they cannot be read. */
+bool git_directories(struct arena *a, const char *root, char **own, char **common);
+
+#endif
