@@ -110,12 +110,17 @@ struct side {
 	const char *const *argv;
 	const char *input;
 	const struct item *before; /* restored before each run; NULL: nothing */
+	bool fresh;                /* without a work item before each run */
 	double ms[MAX_RUNS];
 	long peak;
 };
 
 static void run_side(struct side *s, unsigned i)
 {
+	if (s->fresh) {
+		unlink(in_dir("B-1.md"));
+		unlink(in_dir("B-1.events.jsonl"));
+	}
 	if (s->before)
 		lay(s->before);
 	s->ms[i] = timed(s->argv, s->input ? s->input : "/dev/null", &s->peak);
@@ -260,6 +265,26 @@ static void measure_size(size_t size, const char *label)
 	item_release(&asked);
 }
 
+static void measure_first_and_repeated(void)
+{
+	static struct side a, b;
+	struct item answered = {0}, small = {0}, large = {0};
+	const char *copy = in_dir("bare.md");
+
+	prepare(4 * KIB, &answered, &small);
+	tree_write(copy, buf_str(&small.document));
+	a = (struct side){.argv = step_argv(dir), .fresh = true};
+	b = (struct side){.argv = (const char *const[]){bare, copy, NULL}};
+	compare("first step : bare", &a, &b, "<= 2.0x");
+	prepare(1024 * KIB, &answered, &large);
+	a = (struct side){.argv = step_argv(dir), .before = &large};
+	b = (struct side){.argv = step_argv(dir), .before = &small};
+	compare("repeated step, 1 MiB : 4 KiB", &a, &b, "<= 1.8x");
+	item_release(&answered);
+	item_release(&small);
+	item_release(&large);
+}
+
 static void measure_history(void)
 {
 	static struct side a, b;
@@ -401,6 +426,7 @@ int main(int argc, char **argv)
 	if (argc < 4 || strcmp(argv[3], "pool") == 0)
 		bench_pool(dir, program);
 	if (argc < 4 || strcmp(argv[3], "steps") == 0) {
+		measure_first_and_repeated();
 		measure_size(4 * KIB, "4 KiB");
 		measure_size(1024 * KIB, "1 MiB");
 		measure_history();
