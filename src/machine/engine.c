@@ -204,7 +204,8 @@ static enum advance boot(struct engine_run *r, struct error *err)
 		return error_at(err, r->e->workflow->file, 0, 0,
 			"the initial state '%s' must have exactly one way out", engine_state(r));
 	engine_enter(r, edge->to, edge->trigger, NULL);
-	return context_save(r->e->file, err) < 0 ? ADVANCE_FAILED : ADVANCE_ON;
+	r->booted = true;
+	return ADVANCE_ON;
 }
 
 static enum advance finish(struct engine_run *r)
@@ -348,8 +349,13 @@ static enum advance handle_failed_answer(
 static enum advance decide(
 	struct engine_run *r, const struct step *step, struct step_context *c, struct error *err)
 {
-	if (engine_carry_out(r, step->before_decide, err) < 0)
+	struct error second;
+
+	if (engine_carry_out(r, step->before_decide, err) < 0) {
+		if (r->booted) /* the run has begun all the same: its document can be corrected */
+			(void)context_save(r->e->file, &second);
 		return ADVANCE_FAILED;
+	}
 	step->decide(c);
 	if (c->result == STEP_FAILED || c->result == STEP_UNCLEAR)
 		return handle_failed_answer(r, c, err);

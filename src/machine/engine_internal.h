@@ -22,6 +22,7 @@ struct engine_run {
 	bool returned;     /* `--returned` was given and is not used up yet */
 	bool progress;     /* an answer came since the last array, and none of them was a failure */
 	bool failure;      /* a failure was noted in this call */
+	bool booted;       /* the run began in this call, which is not saved yet */
 	unsigned done;     /* of enum effect: carried out in this attempt, and not saved yet */
 	unsigned earlier;  /* ... in an attempt before it, whose save was refused */
 	struct lease_holder holder; /* of the work item; ours if `holds` */

@@ -151,9 +151,14 @@ static void cut(struct buf *doc, const char *from, const char *to)
 	doc->len -= b - a;
 }
 
+/* Now and then: what every call loses is not lost by a crash. */
 static void forget_requests(struct disk *d, struct buf *doc)
 {
+	static unsigned calls;
+
 	(void)d;
+	if (calls++ % 3)
+		return;
 	cut(doc, "attempts:", "---");
 	cut(doc, "<!-- section:Actions -->", "\x01");
 }
