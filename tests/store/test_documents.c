@@ -252,7 +252,7 @@ RIG_TEST(what_was_staged_and_committed_is_put_in_place)
 	is_known("two\n", 2);
 	open_store(STORE_HOLD);
 	file_is(PATH, "two\n");
-	assert_false(there(STAGED "2"));
+	file_is(STAGED "2", "one\n");
 	is_known("two\n", 2);
 }
 

@@ -82,6 +82,63 @@ int store_document_rebuild(struct file_store *f, const struct state_entry *e, in
 		e->key);
 }
 
+/* ---- from the staged file to the document ---- */
+
+/* A call that reports a failure may have taken effect. */
+bool store_document_is(struct file_store *f, const char *path, const char *sum)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	char is[DIGEST_TEXT];
+
+	return store_document_read(f, path, &text, is, &ignored) == 0 && strcmp(is, sum) == 0;
+}
+
+static int replace(struct file_store *f, const char *staged, const char *path, const char *sum,
+	struct error *err)
+{
+	for (int tries = 0; tries < 2; tries++)
+		if (f->disk->ops->exchange(f->disk, staged, path, err) == 0 ||
+			store_document_is(f, path, sum))
+			return 0;
+	return -1;
+}
+
+/* The sum of the text that was replaced. A long one is not read: it is taken for the one before. */
+static void read_replaced(struct file_store *f, const struct state_entry *e, const char *staged,
+	size_t n, char sum[DIGEST_TEXT])
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+
+	if ((n > FILE_RECHECK && e->before[0]) ||
+		store_document_read(f, staged, &text, sum, &ignored) < 0)
+		memcpy(sum, e->before, DIGEST_TEXT);
+}
+
+int store_document_place(
+	struct file_store *f, const char *key, size_t n, bool first, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const struct state_entry *e = store_state_find(&f->state, key);
+	const char *path = store_document_path(f, &a, key),
+		   *staged = store_document_staged_path(f, &a, key, e->slot);
+	char was[DIGEST_TEXT];
+	struct error ignored;
+	bool same;
+
+	if (replace(f, staged, path, e->sum, err) < 0)
+		return -1;
+	read_replaced(f, e, staged, n, was);
+	same = strcmp(was, e->sum) == 0;
+	if (!same && (first || !was[0] || strcmp(was, e->before) == 0))
+		return 0;
+	if (!same && replace(f, staged, path, was, err) < 0)
+		return -1;
+	(void)f->disk->ops->unlink(f->disk, staged, &ignored);
+	return 0;
+}
+
 /* ---- edits by hand ---- */
 
 /* The text is in the journal anyway, but a file that a power cut reverts would look like another

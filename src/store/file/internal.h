@@ -230,6 +230,17 @@ int store_document_rebuild(struct file_store *f, const struct state_entry *e, in
 /* Applies a change line, if it is of `key`, to *text; *spare is for its own use. */
 int store_document_apply(
 	struct str line, const char *key, struct buf *text, struct buf *spare, struct error *err);
+/* Whether the file has the text with this sum; empty: whether it is missing. */
+bool store_document_is(struct file_store *f, const char *path, const char *sum);
+/*
+ * The staged file becomes the document, of `n` bytes. Where it was is then the text before, until
+ * the next commit has made the exchange durable. If that is another text, the document was edited
+ * after the last comparison: it is put back, and the edit comes after this commit. `first`: the
+ * first commit of a store overwrites what is there. A staged file that has the text of the commit
+ * would be taken for a commit in progress, so it is removed.
+ */
+int store_document_place(
+	struct file_store *f, const char *key, size_t n, bool first, struct error *err);
 /* Reads the document; if it differs from the last commit, commits it as an edit by hand. */
 enum store_status store_document_commit_edit(
 	struct file_store *f, const char *key, struct buf *out, bool *by_hand, struct error *err);

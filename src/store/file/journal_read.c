@@ -356,7 +356,7 @@ int journal_load_state(struct journal *j, struct store_state *s, struct error *e
  * that was taken back leaves the text before it, never nothing.)
  */
 static int finish_staged(struct file_store *f, const struct state_entry *e, const char *staged,
-	const char *path, const char *is, struct error *err)
+	const char *is, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char ready[DIGEST_TEXT];
@@ -368,7 +368,7 @@ static int finish_staged(struct file_store *f, const struct state_entry *e, cons
 	if (strcmp(ready, e->sum) != 0)
 		return 0;
 	if (strcmp(is, e->before) == 0)
-		return f->disk->ops->rename(f->disk, staged, path, err);
+		return store_document_place(f, e->key, text.len, false, err);
 	return f->disk->ops->unlink(f->disk, staged, err);
 }
 
@@ -390,7 +390,7 @@ static int recover_document(struct file_store *f, const struct state_entry *e, s
 	if (store_document_read(f, path, &f->recovered, is, err) < 0)
 		return -1;
 	if (strcmp(is, e->sum) != 0)
-		return finish_staged(f, e, staged, path, is, err);
+		return finish_staged(f, e, staged, is, err);
 	(void)snprintf(f->recovered_key, sizeof(f->recovered_key), "%s", e->key);
 	return 0;
 }

@@ -389,68 +389,6 @@ static int stage(struct file_store *f, const struct commit_plan *p, struct error
 	return 0;
 }
 
-/* A call that reports a failure may have taken effect. */
-static bool in_place(struct file_store *f, const char *path, const char *sum)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-	char is[DIGEST_TEXT];
-
-	return store_document_read(f, path, &text, is, &ignored) == 0 && strcmp(is, sum) == 0;
-}
-
-static int replace(struct file_store *f, const char *staged, const char *path, const char *sum,
-	struct error *err)
-{
-	for (int tries = 0; tries < 2; tries++)
-		if (f->disk->ops->exchange(f->disk, staged, path, err) == 0 ||
-			in_place(f, path, sum))
-			return 0;
-	return -1;
-}
-
-/* The sum of the text that was replaced. A long one is not read: it is taken for the one before. */
-static void read_replaced(struct file_store *f, const struct state_entry *e, const char *staged,
-	size_t n, char sum[DIGEST_TEXT])
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-
-	if ((n > FILE_RECHECK && e->before[0]) ||
-		store_document_read(f, staged, &text, sum, &ignored) < 0)
-		memcpy(sum, e->before, DIGEST_TEXT);
-}
-
-/*
- * The staged file becomes the document. Where it was is then the text before, until the next commit
- * has made the exchange durable. If that is another text, the document was edited after the last
- * comparison: it is put back, and the edit comes after this commit. `first`: the first commit of a
- * store overwrites what is there. A staged file that has the text of the commit would be taken for
- * a commit in progress, so it is removed.
- */
-static int place(
-	struct file_store *f, const struct planned_change *c, bool first, struct error *err)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	const struct state_entry *e = store_state_find(&f->state, c->key);
-	const char *path = store_document_path(f, &a, c->key),
-		   *staged = store_document_staged_path(f, &a, c->key, c->slot);
-	char was[DIGEST_TEXT];
-	struct error ignored;
-	bool same;
-
-	if (replace(f, staged, path, e->sum, err) < 0)
-		return -1;
-	read_replaced(f, e, staged, c->value.n, was);
-	same = strcmp(was, e->sum) == 0;
-	if (!same && (first || !was[0] || strcmp(was, e->before) == 0))
-		return 0;
-	if (!same && replace(f, staged, path, was, err) < 0)
-		return -1;
-	(void)f->disk->ops->unlink(f->disk, staged, &ignored);
-	return 0;
-}
-
 static int remove_document(struct file_store *f, const char *key, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -459,7 +397,7 @@ static int remove_document(struct file_store *f, const char *key, struct error *
 	for (int tries = 0; tries < 2; tries++)
 		if (f->disk->ops->unlink(f->disk, path, err) == 0)
 			return f->disk->ops->sync_directory(f->disk, f->dir, err);
-	return in_place(f, path, "") ? 0 : -1;
+	return store_document_is(f, path, "") ? 0 : -1;
 }
 
 /* ---- the commit ---- */
@@ -497,7 +435,8 @@ static enum store_status finish(
 		const struct planned_change *c = &p->changes.items[i];
 
 		if (is_placed(p, c) &&
-			(c->del ? remove_document(f, c->key, err) : place(f, c, first, err)) < 0)
+			(c->del ? remove_document(f, c->key, err)
+				: store_document_place(f, c->key, c->value.n, first, err)) < 0)
 			return store_file_break(f, err);
 	}
 	return STORE_OK;
