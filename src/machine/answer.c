@@ -51,6 +51,14 @@ static bool was_taken(
 	return event != NULL;
 }
 
+bool answer_is_recorded(const struct context_file *f, const char *id)
+{
+	const char *const members[] = {"type", "answer", "action", id, NULL};
+	CLEANUP(json_free) json *event = find_event(f, id, members);
+
+	return event != NULL;
+}
+
 int answer_refuse_stale(const struct context_file *f, const char *id, struct error *err)
 {
 	const char *const members[] = {"type", "dispatch", "instead_of", id, NULL};

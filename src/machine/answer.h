@@ -35,6 +35,9 @@ int answer_record_file(struct arena *a, const char *context_file, const char *ow
 	const char *word, struct str text, const char **recorded, enum answer_outcome *outcome,
 	struct error *err);
 
+/* True if the journal has an answer to action `id`. Reads the whole journal. */
+bool answer_is_recorded(const struct context_file *f, const char *id);
+
 /*
  * Refuses action `id`, which is not outstanding: always -1 with ERR_STATE. The message names the
  * action that replaced it after a take-over. Reads the whole journal.

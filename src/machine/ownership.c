@@ -62,8 +62,11 @@ bool engine_script_running(const struct engine_run *r, const json *action)
 	const struct environment *env = r->e->environment;
 	const char *id = json_get_str(action, "id");
 
+	/* A guard that has recorded the result still runs for a moment; an older document may not
+	 * have it. */
 	if (!env->still_running || !json_get(action, "command") ||
-		!env->still_running(env->data, r->e->file, id))
+		!env->still_running(env->data, r->e->file, id) ||
+		answer_is_recorded(r->e->file, id))
 		return false;
 	context_seen(r->e->file, "running", json_string(str_of(id)));
 	return true;

@@ -102,6 +102,24 @@ ENGINE_TEST(a_document_that_is_put_back_revives_no_id)
 	steps_to("ADR-7/researching/3");
 }
 
+/* The guard of a script runs for a moment after it has recorded the result. */
+ENGINE_TEST(a_script_that_was_answered_and_still_runs_is_not_revived)
+{
+	char *asked;
+
+	steps_to("ADR-7/researching/1");
+	answer("ADR-7/researching/1", NULL, "x");
+	steps_to("ADR-7/implementing/1");
+	answer("ADR-7/implementing/1", NULL, "x");
+	steps_to("ADR-7/validating/1");
+	asked = document();
+	answer("ADR-7/validating/1", "failed", "failed");
+	tree_write(t.path, str_of(asked));
+	t.running = "ADR-7/validating/1";
+	steps_to("ADR-7/validating/2");
+	assert_int_equal(answer_as("ADR-7/validating/1", "passed", "passed"), -1);
+}
+
 ENGINE_TEST(boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there)
 {
 	t.n_specs = 0;
