@@ -372,21 +372,26 @@ static void read_event(struct explore_graph *g, bool covers, struct str line, st
 }
 
 /* Only the lines that matter are parsed. */
-static void read_journal(
-	struct explore_graph *g, bool covers, const struct simulator *s, struct step_events *e)
+static void read_history(
+	struct explore_graph *g, bool covers, struct simulator *s, struct step_events *e)
 {
-	CLEANUP(buf_release) struct buf journal = BUF_INIT;
-	struct str rest, line;
+	CLEANUP(store_close) struct store *store = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	struct store_commit c;
+	struct str line;
 	struct error ignored;
-	bool missing;
 
 	*e = (struct step_events){0};
-	(void)s->disk->ops->read(s->disk, s->journal, SIZE_MAX, &journal, &missing, &ignored);
-	rest = buf_str(&journal);
-	while (str_line(&rest, &line))
-		if (has(line, "\"type\":\"dispatch\"") || has(line, "\"type\":\"change\"") ||
-			has(line, "\"type\":\"transition\""))
-			read_event(g, covers, line, e);
+	if (store_open(&store, store_files(s->disk), s->dir, s->id, STORE_HISTORY, 0, &ignored) <
+			0 ||
+		store_history(store, &(struct store_range){0}, &h, &ignored) != STORE_OK)
+		return;
+	while (store_history_next(h, &c, &ignored) > 0)
+		while (str_line(&c.events, &line))
+			if (has(line, "\"type\":\"dispatch\"") ||
+				has(line, "\"type\":\"change\"") ||
+				has(line, "\"type\":\"transition\""))
+				read_event(g, covers, line, e);
 }
 
 static enum explore_node_kind kind_of(
@@ -469,7 +474,7 @@ static void add_success(struct explore_round *r, struct transition *t, struct ex
 	struct step_events events;
 	uint32_t to;
 
-	read_journal(g, covers, trial->simulator, &events);
+	read_history(g, covers, trial->simulator, &events);
 	if (events.changed && t->change) {
 		t->flags |= EDGE_CHANGE;
 		changes -= changes > 0;

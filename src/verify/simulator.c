@@ -84,6 +84,7 @@ static struct simulator *simulator_on(const struct workflow *w, const char *id,
 		.now = START,
 		.environment = {.specs = 1}};
 	s->id = arena_dup(&s->arena, str_of(id));
+	s->dir = DIRECTORY;
 	s->path = arena_printf(&s->arena, DIRECTORY "/%s.md", id);
 	s->journal = arena_printf(&s->arena, DIRECTORY "/%s.events.jsonl", id);
 	return s;

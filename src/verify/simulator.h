@@ -56,7 +56,7 @@ struct simulator_environment {
 struct simulator {
 	const struct workflow *workflow;
 	const struct simulator_disk *disk_kind;
-	const char *id, *path, *journal; /* of the work item; paths of its files */
+	const char *id, *dir, *path, *journal; /* of the work item; paths of its files */
 	struct disk *disk;
 	int64_t now; /* seconds since 1970 */
 	struct simulator_environment environment;
