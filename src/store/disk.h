@@ -23,9 +23,6 @@ struct disk_ops {
 	 * that exists; the bytes are durable. After -1 the file may be missing or incomplete. */
 	int (*write)(struct disk *d, const char *path, const char *like, struct str text,
 		struct error *err);
-	/* Like write(), but never replaces a file; *taken: -1 because there is one. */
-	int (*create)(
-		struct disk *d, const char *path, struct str text, bool *taken, struct error *err);
 	int (*rename)(struct disk *d, const char *from, const char *to, struct error *err);
 	/* As rename(), but `from` is then the file that was `to`, if there was one and the file
 	 * system can exchange files. */

@@ -97,18 +97,6 @@ static int real_write(
 	return fill(fd, path, like, text, err);
 }
 
-static int real_create(
-	struct disk *d, const char *path, struct str text, bool *taken, struct error *err)
-{
-	int fd = open_again(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-
-	(void)d;
-	*taken = fd < 0 && errno == EEXIST;
-	if (fd < 0)
-		return error_errno(err, "cannot write '%s'", path);
-	return fill(fd, path, NULL, text, err);
-}
-
 static int real_rename(struct disk *d, const char *from, const char *to, struct error *err)
 {
 	(void)d;
@@ -512,7 +500,6 @@ static void real_unlock(struct disk_lock *l)
 static const struct disk_ops real_ops = {
 	.read = real_read,
 	.write = real_write,
-	.create = real_create,
 	.rename = real_rename,
 	.exchange = real_exchange,
 	.unlink = real_unlink,

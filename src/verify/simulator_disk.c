@@ -85,15 +85,6 @@ static int memory_write(
 	return 0;
 }
 
-static int memory_create(
-	struct disk *d, const char *path, struct str text, bool *taken, struct error *err)
-{
-	*taken = find_file(d, path) != NULL;
-	errno = EEXIST;
-	return *taken ? error_errno(err, "cannot write '%s'", path)
-		      : memory_write(d, path, NULL, text, err);
-}
-
 static int memory_exchange(struct disk *d, const char *from, const char *to, struct error *err)
 {
 	struct memory_file *source = find_file(d, from), *target;
@@ -216,7 +207,6 @@ static void memory_unlock(struct disk_lock *l)
 static const struct disk_ops memory_ops = {
 	.read = memory_read,
 	.write = memory_write,
-	.create = memory_create,
 	.rename = memory_rename,
 	.exchange = memory_exchange,
 	.unlink = memory_unlink,

@@ -118,24 +118,6 @@ static void a_file_written_anew_is_another_one(void **state)
 	case_assert_file("a", "new one");
 }
 
-static void a_file_that_is_there_is_not_made_again(void **state)
-{
-	struct error err;
-	bool taken;
-
-	(void)state;
-	assert_int_equal(
-		case_disk->ops->create(case_disk, case_path("a"), STR("one"), &taken, &err), 0);
-	assert_false(taken);
-	assert_int_equal(
-		case_disk->ops->create(case_disk, case_path("a"), STR("two"), &taken, &err), -1);
-	assert_true(taken);
-	case_assert_file("a", "one");
-	assert_int_equal(
-		case_disk->ops->create(case_disk, case_path("no/a"), STR("two"), &taken, &err), -1);
-	assert_false(taken);
-}
-
 static void a_rename_replaces_and_a_removal_removes(void **state)
 {
 	struct error err;
@@ -330,7 +312,6 @@ void disk_cases_add(
 		cmocka_unit_test(a_file_is_read_whole_or_not),
 		cmocka_unit_test(a_write_replaces_all_that_was_there),
 		cmocka_unit_test(a_file_written_anew_is_another_one),
-		cmocka_unit_test(a_file_that_is_there_is_not_made_again),
 		cmocka_unit_test(a_rename_replaces_and_a_removal_removes),
 		cmocka_unit_test(an_exchange_keeps_the_file_that_it_replaces),
 		cmocka_unit_test(directories_are_made_with_those_above),

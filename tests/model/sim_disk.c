@@ -202,17 +202,6 @@ static int sim_write(
 	return fill(sim_of(d), path, text, err);
 }
 
-static int sim_create(
-	struct disk *d, const char *path, struct str text, bool *taken, struct error *err)
-{
-	*taken = is_up(sim_of(d)) && sim_media_find(&sim_of(d)->media, path) != SIM_NO_FILE;
-	if (*taken) {
-		errno = EEXIST;
-		return error_errno(err, "cannot write '%s'", path);
-	}
-	return fill(sim_of(d), path, text, err);
-}
-
 static int replace(
 	struct disk *d, const char *from, const char *to, bool exchange, struct error *err)
 {
@@ -486,7 +475,6 @@ static int sim_trusted(struct disk *d, const char *dir, struct error *err)
 static const struct disk_ops sim_ops = {
 	.read = sim_read,
 	.write = sim_write,
-	.create = sim_create,
 	.rename = sim_rename,
 	.exchange = sim_exchange,
 	.unlink = sim_unlink,

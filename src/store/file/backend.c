@@ -741,10 +741,9 @@ static void file_note(struct store *s, const char *what)
 static void set_mark(struct file_store *f)
 {
 	struct error ignored; /* the next process tries again */
-	bool taken;
 
 	if (f->mark && f->committed && !f->begun)
-		(void)f->disk->ops->create(f->disk, f->mark, (struct str){0}, &taken, &ignored);
+		(void)f->disk->ops->write(f->disk, f->mark, NULL, (struct str){0}, &ignored);
 }
 
 static void file_close(struct store *s)

@@ -192,23 +192,10 @@ static int seek(struct walk *w, struct error *err)
 
 /* ---- a transaction ---- */
 
-/* The number of the line at `at`. */
-static unsigned line_number(struct walk *w, int64_t at)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct file_store *f = w->f;
-	struct error ignored;
-	unsigned n = 1;
-
-	if (at && f->journal->ops->pread(f->journal, 0, (size_t)at, &text, &ignored) == 0)
-		for (size_t i = 0; i < text.len; i++)
-			n += text.s[i] == '\n';
-	return n;
-}
-
 static int damaged(struct walk *w, int64_t at, const char *what, struct error *err)
 {
-	return error_at(err, w->f->journal_path, line_number(w, at), 1, "%s", what);
+	return error_at(
+		err, w->f->journal_path, journal_line_number(w->f->journal, at), 1, "%s", what);
 }
 
 static int check_sum(struct walk *w, int64_t begin, int64_t at, struct str line, struct error *err)
@@ -221,7 +208,7 @@ static int check_sum(struct walk *w, int64_t begin, int64_t at, struct str line,
 	if (sum && memcmp(is, sum, DIGEST_TEXT - 1) == 0)
 		return 0;
 	(void)snprintf(what, sizeof(what), "damaged: lines %u to %u have a wrong checksum",
-		line_number(w, begin), line_number(w, at));
+		journal_line_number(w->f->journal, begin), journal_line_number(w->f->journal, at));
 	return damaged(w, at, what, err);
 }
 

@@ -158,6 +158,8 @@ int journal_load_state(struct journal *j, struct store_state *s, struct error *e
 int journal_recover(struct file_store *f, const json *commit, int64_t size, struct error *err);
 /* True when `line` (without its newline) is a commit line; its revision. */
 bool journal_is_commit(struct str line, int64_t *rev);
+/* The number of the line that begins at `at`; 1 if it cannot be read. */
+unsigned journal_line_number(struct disk_file *f, int64_t at);
 /* Start of the last commit line of text[0..end), or -1. */
 ssize_t journal_last_commit(struct str text, size_t end);
 /* STORE_HISTORY: f->end is behind the last commit line of `size` bytes, whole or damaged. */

@@ -245,24 +245,22 @@ int journal_find_last_line(
 
 /* ---- the state ---- */
 
-/* The number of the line that begins at `at`. */
-static unsigned line_number(const struct journal *j, int64_t at)
+unsigned journal_line_number(struct disk_file *f, int64_t at)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 	unsigned n = 1;
 
-	if (read_range(j, 0, at, &text, &ignored) < 0)
-		return 1;
-	for (size_t i = 0; i < text.len; i++)
-		n += text.s[i] == '\n';
+	if (at && f->ops->pread(f, 0, (size_t)at, &text, &ignored) == 0)
+		for (size_t i = 0; i < text.len; i++)
+			n += text.s[i] == '\n';
 	return n;
 }
 
 static int damaged(
 	const struct journal *j, int64_t at, int64_t rev, const char *how, struct error *err)
 {
-	return error_at(err, j->path, line_number(j, at), 1,
+	return error_at(err, j->path, journal_line_number(j->file, at), 1,
 		"damaged: commit %lld %s: nothing was changed", (long long)rev, how);
 }
 

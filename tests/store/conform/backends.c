@@ -49,14 +49,6 @@ static int tap_write(
 	return after(last, under->write(d, path, like, text, err));
 }
 
-static int tap_create(
-	struct disk *d, const char *path, struct str text, bool *taken, struct error *err)
-{
-	bool last = moment();
-
-	return after(last, under->create(d, path, text, taken, err));
-}
-
 static int tap_rename(struct disk *d, const char *from, const char *to, struct error *err)
 {
 	bool last = moment();
@@ -129,7 +121,6 @@ static void disk_tap_kill(struct disk *d, unsigned n)
 	install(d);
 	moments = n;
 	tapped.write = tap_write;
-	tapped.create = tap_create;
 	tapped.rename = tap_rename;
 	tapped.exchange = tap_exchange;
 	tapped.unlink = tap_unlink;
