@@ -76,7 +76,7 @@ function list_condition(    at, end) {
 function list_call(    s) {
 	s = tokens
 	sub(/^\(void\)/, "", s)
-	if (s !~ /^[a-z_][a-z0-9_]*\(/ || s ~ /^([a-z_]*free|(buf|arena|vec)_release|va_end|va_start|return|if|for|while|switch|sizeof)\(/) return
+	if (s !~ /^[a-z_][a-z0-9_]*\(/ || s ~ /^([a-z_]*free|(buf|arena|vec|context)_release|va_end|va_start|return|if|for|while|switch|sizeof)\(/) return
 	if (s ~ /\);$/ && balanced(s)) candidate("call", 1, length(text), "(void)0;")
 	else if (before ~ /[;{}]$/ && !balanced(s)) candidate("call", 1, 0, "if (0) ")
 }
@@ -101,8 +101,10 @@ function list_tokens(    s, at, token, p, previous) {
 	}
 }
 
-# Whether a number is worth a change: not an error code, an empty initializer, or an array's size.
+# Whether a number is worth a change: not an error code, an empty initializer, or the size of an array or an allocation,
+# which only a sanitizer could notice.
 function constant(p, previous, after) {
+	if (tokens ~ /arena_alloc\(/) return 0
 	if (previous == "-" || (previous == "{" && after ~ /^\}/)) return 0
 	return !(previous == "[" && tokens ~ /^(static |const |unsigned |char |int |struct |size_t |uint|int[0-9])/)
 }

@@ -1,8 +1,10 @@
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include "context/file.h"
+#include "context/lease.h"
 #include "src/store/disk.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/wire.h"
@@ -285,3 +287,45 @@ static int fix_clock(void **state)
 }
 
 UNIT_GROUP(fix_clock, NULL)
+
+static int open_at(const char *path, enum context_mode mode, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	*err = (struct error){0};
+	return context_open(&f, path, mode, err);
+}
+
+SCRATCH_TEST(what_cannot_be_the_name_of_a_document_is_refused)
+{
+	char name[NAME_MAX];
+	struct error err;
+
+	assert_int_equal(open_at(at("new/"), CONTEXT_MAY_CREATE, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	assert_error(&err, arena_printf(&arena, "dev-team: '%s' is not a file name", at("new/")));
+	assert_int_equal(open_at(at("a\xff"), CONTEXT_MAY_CREATE, &err), -1);
+	assert_error(&err, "dev-team: the path of the context file is not UTF-8");
+	memset(name, 'x', sizeof(name));
+	name[NAME_MAX - 31] = '\0';
+	assert_int_equal(open_at(at(name), CONTEXT_MAY_CREATE, &err), -1);
+	assert_int_equal(err.code, ERR_USAGE);
+	name[NAME_MAX - 32] = '\0';
+	assert_int_equal(open_at(at(name), CONTEXT_MAY_CREATE, &err), 0);
+	assert_int_equal(access(at("new"), F_OK), -1);
+}
+
+SCRATCH_TEST(an_owner_is_not_read_from_a_damaged_journal)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_holder h;
+	struct error err = {0};
+
+	create();
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_READ_ONLY, &err), 0);
+	assert_int_equal(lease_read(&f, &h, &err), 0);
+	assert_null(h.owner);
+	tree_write(at("ADR-7.events.jsonl"), STR("lost\n"));
+	assert_int_equal(lease_read(&f, &h, &err), -1);
+	assert_int_equal(err.code, ERR_INPUT);
+}

@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include "src/verify/history.h"
 #include "tests/lib/replay_rig.h"
 #include "tests/lib/wire.h"
@@ -148,17 +149,45 @@ REPLAY_TEST(a_fork_keeps_the_answer_of_the_troubleshooter)
 	assert_value(WIRE_FAILURES, "0");
 }
 
+static size_t entries(void)
+{
+	DIR *d = opendir(t.dir);
+	size_t n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* Nor is a lock left beside the files of another. */
+static void refuses_to_fork(const char *name, const char *text)
+{
+	char *other = arena_printf(&t.arena, "%s/%s", t.dir, name);
+	struct history_forked made;
+	size_t before;
+
+	tree_write(other, str_of(text));
+	before = entries();
+	assert_null(fork_as("ADR-8", 1, &made));
+	assert_int_equal(t.err.code, ERR_STATE);
+	assert_string_equal(
+		t.err.text, arena_printf(&t.arena, "'%s/ADR-8.md' is there already", t.dir));
+	assert_string_equal(read_all(other), text);
+	assert_int_equal(entries(), before);
+	assert_int_equal(unlink(other), 0);
+}
+
 REPLAY_TEST(a_fork_never_replaces_a_document)
 {
 	FILES_ONLY;
 	struct history_forked made;
-	char *other = arena_printf(&t.arena, "%s/ADR-8.md", t.dir);
 
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	tree_write(other, STR("mine"));
-	assert_null(fork_as("ADR-8", 1, &made));
-	assert_int_equal(t.err.code, ERR_STATE);
-	assert_string_equal(read_all(other), "mine");
+	refuses_to_fork("ADR-8.md", "mine");
+	refuses_to_fork("ADR-8.events.jsonl", "mine\n");
+	assert_non_null(fork_as("ADR-8", 1, &made));
 	assert_null(fork_as("ADR-7", 1, &made));
 	assert_int_equal(t.err.code, ERR_STATE);
 }

@@ -108,6 +108,15 @@ TEST(states_that_go_round_for_ever_are_told)
 		"w.md:5:10: state 'rest' cannot reach an end\n");
 }
 
+TEST(where_the_file_begins_does_not_matter)
+{
+	assert_told(flow("rest --> work : ok\nwork --> rest : ok\ninit --> work : go\n"
+			 "work --> rest : bad\ndone --> [*]\n"),
+		"w.md:4:1: state 'rest' cannot reach an end\n"
+		"w.md:4:10: state 'work' cannot reach an end\n"
+		"w.md:8:1: state 'done' cannot be reached from 'init'\n");
+}
+
 TEST(the_initial_state_has_exactly_one_way_out)
 {
 	assert_told(flow("done --> [*]\nrest --> done : ok\n"),
@@ -220,7 +229,8 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 	struct workflow w, v;
 
 	assert_int_equal(workflow_parse(&arena, "w.md",
-				 STR(flow("state \"An \\end\" as done\ninit --> fixing-pr\n"
+				 STR(flow("state \"An \\end\" as done\ninit --> fixing-pr\nalone\n"
+					  "lost --> [*]\n"
 					  "fixing-pr --> done : ok\ndone --> [*]\n")),
 				 &w, &err),
 		0);
@@ -231,10 +241,12 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 				    "stateDiagram-v2\n"
 				    "    state \"An \\end\" as done\n"
 				    "    state \"fixing-pr\" as fixing_pr\n"
+				    "    alone\n"
 				    "    [*] --> init\n"
 				    "    init --> fixing_pr\n"
 				    "    fixing_pr --> done : ok\n"
 				    "    done --> [*]\n"
+				    "    lost --> [*]\n"
 				    "    classDef current fill:#fff3b0,stroke:#9a6700,"
 				    "stroke-width:3px,font-weight:bold\n"
 				    "    class fixing_pr current\n"
@@ -290,7 +302,10 @@ TEST(the_shipped_workflows_have_no_faults)
 		assert_string_equal(w.initial, "init");
 		assert_true(workflow_state(&w, "done")->terminal);
 		assert_true(workflow_state(&w, "failed")->terminal);
+		assert_string_equal(
+			workflow_target(&w, "init", "start"), i ? "debugging" : "spec-finding");
 		assert_string_equal(workflow_target(&w, "fixing-pr", "fix_done"), "signoff");
+		assert_null(workflow_target(&w, "fixing-pr", "start"));
 		assert_string_equal(workflow_target(&w, "validating", "tests_failed"), "fixing");
 	}
 }
