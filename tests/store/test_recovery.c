@@ -446,4 +446,39 @@ RIG_TEST(a_read_that_fails_after_a_stop_loses_no_commit)
 	rig.disk = sim_disk_new(1);
 }
 
+/* The disk fails at `call`; what is then reported to be kept is durable, also if it was there. */
+static void keep_blob_with_fault(unsigned call, enum sim_fault fault, uint64_t seed)
+{
+	struct buf text = BUF_INIT;
+	char *path;
+
+	rig.disk = sim_disk_new(seed);
+	sim_disk_plan(rig.disk, call, fault);
+	if (store_keep_blob(store_files(rig.disk), &arena, "/logs", "x", STR("text"), &path,
+		    &rig.err) < 0) {
+		sim_disk_plan(rig.disk, 0, SIM_NONE);
+		assert_int_equal(store_keep_blob(store_files(rig.disk), &arena, "/logs", "x",
+					 STR("text"), &path, &rig.err),
+			0);
+	}
+	sim_disk_restart(rig.disk, true);
+	if (!sim_disk_get(rig.disk, path, &text) || !str_is(buf_str(&text), "text"))
+		fail_msg("lost after a fault in call %u", call);
+	buf_release(&text);
+	sim_disk_free(&rig.disk);
+	arena_release(&arena);
+}
+
+RIG_TEST(a_blob_is_durable_though_an_earlier_call_has_failed)
+{
+	static const enum sim_fault faults[] = {SIM_EIO, SIM_ENOSPC, SIM_HALF};
+
+	sim_disk_free(&rig.disk);
+	for (size_t i = 0; i < COUNT(faults); i++)
+		for (unsigned call = 1; call < 12; call++)
+			for (uint64_t seed = 0; seed < 8; seed++)
+				keep_blob_with_fault(call, faults[i], seed);
+	rig.disk = sim_disk_new(1);
+}
+
 UNIT_GROUP(learn, forget)

@@ -875,12 +875,17 @@ static int file_keep_blob(struct store_backend *b, const char *dir, const char *
 {
 	struct disk *d = disk_of(b);
 
-	if (has_text(d, path, text))
-		return 0;
-	if (d->ops->mkdirs(d, dir, err) < 0)
-		return -1;
-	/* Another process may have renamed the temporary file of both. */
-	return disk_replace(d, ".new", path, text, err) == 0 || has_text(d, path, text) ? 0 : -1;
+	if (!has_text(d, path, text)) {
+		if (d->ops->mkdirs(d, dir, err) < 0)
+			return -1;
+		if (disk_replace(d, ".new", path, text, err) == 0)
+			return 0;
+		/* Another process may have renamed the temporary file of both. */
+		if (!has_text(d, path, text))
+			return -1;
+	}
+	return d->ops->sync_directory(
+		d, dir, err); /* the call that renamed it may have failed to */
 }
 
 static int file_read_blob(
