@@ -5,33 +5,27 @@ const char *const model_counter_names[MODEL_COUNTERS] = {"fix_iteration", "revie
 	"signoff_cycle_count", "consecutive_failures", "review_cycle_count", "actions_dispatched",
 	"troubleshooter_calls", "budget_extensions"};
 
-#define DEVELOPER(skill) "developer", "developer-" skill
-#define BRIEF            "Researcher Brief,"
-#define SUMMARY          "Implementation Summary,"
-#define FIXES            "Fix,"
-#define WRITTEN_HERE     ((struct model_text){.sum = NULL})
-#define TROUBLESHOOTER   "troubleshooter"
+#define BRIEF          "Researcher Brief,"
+#define SUMMARY        "Implementation Summary,"
+#define REVIEW_WORDS   "approved | changes_requested"
+#define SCRIPT_WORDS   "passed | failed"
+#define WRITTEN_HERE   ((struct model_text){.sum = NULL})
+#define TROUBLESHOOTER "troubleshooter"
 
 static const struct model_kind kinds[] = {
-	{"debugging", "Debug Report", "debugger", "debugger-investigate", "",
-		"reproduced | not_reproduced"},
-	{"researching", "Researcher Brief", "researcher", NULL, "Debug Report,",
-		"briefed | failed"},
-	{"implementing", "Implementation Summary", DEVELOPER("implement"), BRIEF,
+	{"debugging", "Debug Report", "debugger", "", "reproduced | not_reproduced"},
+	{"researching", "Researcher Brief", "researcher", "Debug Report,", "briefed | failed"},
+	{"implementing", "Implementation Summary", "developer", BRIEF,
 		"implemented | failed | needs_clarification"},
-	{"validating", "Validate Result", NULL, NULL, NULL, "passed | failed"},
-	{"fixing", "Fix", DEVELOPER("fix"), BRIEF "Last Failure," SUMMARY FIXES, "fixed | failed"},
-	{"reviewing", "PR URL", DEVELOPER("create-pr"), BRIEF SUMMARY FIXES, "pr_created | failed"},
-	{"reviewing", "Review Notes", "reviewer", "reviewer-review", BRIEF,
-		"approved | changes_requested"},
-	{"fixing-pr", "Fix", DEVELOPER("fix"), BRIEF "Review Notes," SUMMARY FIXES,
-		"fixed | failed"},
-	{"signoff", "Signoff Review", "reviewer", "reviewer-sign-off", BRIEF,
-		"approved | changes_requested"},
-	{"signoff", "Signoff Research", "researcher", "researcher-validate", BRIEF SUMMARY FIXES,
-		"validated | failed"},
-	{"signoff", "Signoff Build Result", NULL, NULL, NULL, "passed | failed"},
-	{TROUBLESHOOTER, "Troubleshooter Log", TROUBLESHOOTER, TROUBLESHOOTER, "",
+	{"validating", "Validate Result", NULL, "", SCRIPT_WORDS},
+	{"fixing", "Fix", "developer", BRIEF "Last Failure," SUMMARY "Fix,", "fixed | failed"},
+	{"reviewing", "PR URL", "developer", BRIEF SUMMARY "Fix,", "pr_created | failed"},
+	{"reviewing", "Review Notes", "reviewer", BRIEF, REVIEW_WORDS},
+	{"fixing-pr", "Fix", "developer", BRIEF "Review Notes," SUMMARY "Fix,", "fixed | failed"},
+	{"signoff", "Signoff Review", "reviewer", BRIEF, REVIEW_WORDS},
+	{"signoff", "Signoff Research", "researcher", BRIEF SUMMARY "Fix,", "validated | failed"},
+	{"signoff", "Signoff Build Result", NULL, "", SCRIPT_WORDS},
+	{TROUBLESHOOTER, "Troubleshooter Log", TROUBLESHOOTER, "",
 		"continue | terminate | needs_user_input"},
 };
 
@@ -98,12 +92,8 @@ struct kind_list {
 static struct model_kind declared_kind(
 	struct model *m, const char *state, const struct declared_action *d)
 {
-	struct model_kind k = {.state = state,
-		.section = d->writes,
-		.agent = d->agent,
-		.skill = d->skill,
-		.reads = "",
-		.words = ""};
+	struct model_kind k = {
+		.state = state, .section = d->writes, .agent = d->agent, .reads = "", .words = ""};
 
 	for (size_t i = 0; i < d->n_reads; i++)
 		k.reads = arena_printf(m->arena, "%s%s,", k.reads, d->reads[i]);
@@ -159,6 +149,14 @@ static struct kind_list missing_kinds(struct model *m)
 static const char *id_of(struct model *m, const struct model_request *r)
 {
 	return arena_printf(m->arena, "T-1/%s/%u", r->state, r->attempt);
+}
+
+static struct model_request *find_request(struct model *m, const char *id)
+{
+	for (size_t i = 0; i < m->requests.n; i++)
+		if (is(id, id_of(m, &m->requests.items[i])))
+			return &m->requests.items[i];
+	return NULL;
 }
 
 static bool is_answered(struct model *m, const struct model_request *r)
@@ -264,12 +262,10 @@ static void fail_request(struct model *m, size_t i, const char *why)
 
 static void enter(struct model *m, const char *to, const char *trigger)
 {
-	static const char *const moved[] = {"debugging", "researching", "implementing"};
-	static const char *const cleared[] = {"reviewing", "signoff"};
-	const struct workflow_state *st = state_of(m, to);
-	struct kind_list list = kinds_of(m, to);
-
+	static const char *const moved[] = {"debugging", "researching", "implementing", NULL};
+	static const char *const cleared[] = {"reviewing", "signoff", NULL};
 	const char *outcome = arena_printf(m->arena, "'%s' gave '%s'", m->state, trigger);
+	struct kind_list list = kinds_of(m, to);
 
 	buf_addf(&m->events, "transition %s %s %s\n", m->state, to, trigger);
 	m->state = to;
@@ -277,19 +273,15 @@ static void enter(struct model *m, const char *to, const char *trigger)
 	m->outcome = is_end(m) ? outcome : NULL;
 	m->requests.n = 0;
 	for (size_t i = 0; i < list.n; i++) {
-		const struct model_section *s = model_section(m, list.items[i].section);
-		bool again = *attempts_of(m, to) > 0;
+		const char *name = list.items[i].section;
+		const struct model_section *s = model_section(m, name);
+		bool moves = str_in(str_of(to), moved) && *attempts_of(m, to) > 0;
 
-		for (size_t k = 0; k < COUNT(moved); k++)
-			if (s && again && is(to, moved[k])) {
-				put(m, arena_printf(m->arena, "Earlier %s", s->name), s->text);
-				drop(m, list.items[i].section);
-			}
-		for (size_t k = 0; k < COUNT(cleared); k++)
-			if (is(to, cleared[k]) && !is(list.items[i].section, "PR URL"))
-				drop(m, list.items[i].section);
-		if (st && st->declared)
-			drop(m, list.items[i].section);
+		if (s && moves)
+			put(m, arena_printf(m->arena, "Earlier %s", name), s->text);
+		if (moves || state_of(m, to)->declared ||
+			(str_in(str_of(to), cleared) && !is(name, "PR URL")))
+			drop(m, name);
 	}
 }
 
@@ -409,10 +401,8 @@ static const char *decide(struct model *m, const struct model_step *how)
 		return "impl_done";
 	if (is(m->state, "validating"))
 		return validate(m, &list, how);
-	if (is(m->state, "fixing")) {
-		m->counter[MODEL_FIXES]++;
-		return "fix_done";
-	}
+	if (is(m->state, "fixing"))
+		return m->counter[MODEL_FIXES]++, "fix_done";
 	if (is(m->state, "reviewing")) {
 		m->counter[MODEL_REVIEWS]++;
 		return approves(m, &list.items[1]) ? "approved" : "changes_requested";
@@ -427,39 +417,40 @@ static const char *decide(struct model *m, const struct model_step *how)
 
 /* ---- the troubleshooter ---- */
 
+static const struct {
+	const char *trigger;
+	enum model_counter counter;
+	size_t limit; /* in the limits of the workflow */
+} thresholds[] = {
+	{"consecutive_failures", MODEL_FAILURES,
+		offsetof(struct workflow_limits, consecutive_failures)},
+	{"review_loop", MODEL_REVIEWS, offsetof(struct workflow_limits, review_loop)},
+	{"signoff_deadlock", MODEL_SIGNOFFS, offsetof(struct workflow_limits, signoff_deadlock)},
+	{"budget_exceeded", MODEL_DISPATCHED, offsetof(struct workflow_limits, max_actions)},
+};
+
 /* Whether there is a reason to call it for `trigger`; NULL: for any, and the first is returned. */
 static const char *due_trigger(const struct model *m, const char *trigger)
 {
-	const struct workflow_limits *l = &m->workflow->limits;
-	const struct {
-		enum model_counter counter;
-		unsigned long limit;
-		const char *trigger;
-	} rows[] = {{MODEL_FAILURES, l->consecutive_failures, "consecutive_failures"},
-		{MODEL_REVIEWS, l->review_loop, "review_loop"},
-		{MODEL_SIGNOFFS, l->signoff_deadlock, "signoff_deadlock"},
-		{MODEL_DISPATCHED, l->max_actions, "budget_exceeded"}};
+	const char *limits = (const char *)&m->workflow->limits;
 
-	for (size_t i = 0; i < COUNT(rows); i++)
-		if ((!trigger || is(trigger, rows[i].trigger)) &&
-			m->counter[rows[i].counter] >= rows[i].limit)
-			return rows[i].trigger;
+	for (size_t i = 0; i < COUNT(thresholds); i++)
+		if ((!trigger || is(trigger, thresholds[i].trigger)) &&
+			m->counter[thresholds[i].counter] >=
+				*(const unsigned long *)(const void *)(limits +
+								       thresholds[i].limit))
+			return thresholds[i].trigger;
 	return NULL;
 }
 
 static void reset_counter(struct model *m, const char *trigger)
 {
-	for (size_t i = 0; i < MODEL_COUNTERS; i++)
-		if (is(model_counter_names[i], trigger))
-			m->counter[i] = 0;
-	if (is(trigger, "signoff_deadlock") || is(trigger, "review_loop"))
-		m->counter[MODEL_SIGNOFFS] = 0;
+	for (size_t i = 0; i < COUNT(thresholds); i++)
+		if (is(trigger, thresholds[i].trigger))
+			m->counter[thresholds[i].counter] = 0;
 	if (is(trigger, "review_loop"))
-		m->counter[MODEL_REVIEWS] = 0;
-	if (is(trigger, "budget_exceeded")) {
-		m->counter[MODEL_DISPATCHED] = 0;
-		m->counter[MODEL_EXTENSIONS]++;
-	}
+		m->counter[MODEL_SIGNOFFS] = 0;
+	m->counter[MODEL_EXTENSIONS] += is(trigger, "budget_exceeded");
 }
 
 static bool call_troubleshooter(struct model *m, const char *trigger)
@@ -794,14 +785,6 @@ static void renumber(struct model *m, const char *running)
 	}
 }
 
-static bool is_outstanding(struct model *m, const char *id)
-{
-	for (size_t i = 0; i < m->requests.n; i++)
-		if (is(id, id_of(m, &m->requests.items[i])))
-			return true;
-	return false;
-}
-
 bool model_step(struct model *m, const struct model_step *how)
 {
 	struct model_step step = *how;
@@ -837,7 +820,7 @@ bool model_step(struct model *m, const struct model_step *how)
 	if (m->question_trigger && due_trigger(m, NULL))
 		return call_troubleshooter(m, due_trigger(m, NULL));
 	m->question_trigger = NULL;
-	step.returned &= !how->returned_id || is_outstanding(m, how->returned_id);
+	step.returned &= !how->returned_id || find_request(m, how->returned_id);
 	if (m->requests.n)
 		m->pending = NULL;
 	progress = settle(m, &step, &clarify);
@@ -865,22 +848,19 @@ static bool record_again(
 {
 	if (!is(a->sum, text->sum) || (*a->word && *word && !is(a->word, word)))
 		return false;
-	for (size_t i = 0; !*a->word && i < m->requests.n; i++)
-		if (is(a->id, id_of(m, &m->requests.items[i])))
-			m->requests.items[i].word = word;
+	if (!*a->word && find_request(m, a->id))
+		find_request(m, a->id)->word = word;
 	return true;
 }
 
 bool model_record(struct model *m, const char *id, const char *word, const struct model_text *text)
 {
-	struct model_request *r = NULL;
+	struct model_request *r = find_request(m, id);
 	struct model_kind k;
 
 	if (text->malformed)
 		return false;
-	for (size_t i = 0; i < m->requests.n; i++)
-		if (is(id, id_of(m, &m->requests.items[i])) && !m->requests.items[i].stale)
-			r = &m->requests.items[i];
+	r = r && r->stale ? NULL : r;
 	if (r) {
 		k = kind_of(m, r);
 		if (!word && text->status && is_word(k.words, text->status))

@@ -46,9 +46,9 @@ struct model_section {
 /* What a state requests. */
 struct model_kind {
 	const char *state, *section;
-	const char *agent, *skill; /* NULL: a script */
-	const char *reads;         /* names with a comma behind each */
-	const char *words;         /* the first is the good one */
+	const char *agent; /* NULL: a script */
+	const char *reads; /* names with a comma behind each */
+	const char *words; /* the first is the good one */
 };
 
 struct model_request {
