@@ -311,8 +311,10 @@ static void document_changed(struct audit *a, const struct commit *c)
 	a->changed |= !c->by_hand;
 	if (a->edited && c->by_hand && str_eq(buf_str(&a->edit_text), buf_str(&a->document)))
 		a->edit_seen = true;
-	if (!a->exists)
+	if (!a->exists) {
+		a->state[0] = '\0'; /* the run starts over */
 		return;
+	}
 	read_document(a, c->by_hand);
 }
 
