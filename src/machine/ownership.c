@@ -96,7 +96,6 @@ static int take_from_other(struct engine_run *r, struct error *err)
 	if (action_note_unanswered(r->e->file, r->outstanding, NULL, err) < 0 ||
 		context_save(r->e->file, err) < 0)
 		return -1;
-	r->e->returned = false; /* for another attempt: the agents are those of the array before */
 	lease_stop_renewing(r->e->file); /* it was renewed just now */
 	return 0;
 }

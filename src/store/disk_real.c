@@ -109,7 +109,7 @@ static int real_exchange(struct disk *d, const char *from, const char *to, struc
 {
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0)
 		return 0;
-	if (errno != ENOENT && errno != EINVAL && errno != ENOSYS)
+	if (errno != ENOENT && errno != EINVAL && errno != ENOSYS && errno != EPERM)
 		return error_errno(err, "cannot replace '%s'", to);
 	return real_rename(d, from, to, err);
 }

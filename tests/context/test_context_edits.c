@@ -190,6 +190,57 @@ SCRATCH_TEST(a_document_that_comes_without_its_events_is_taken_in)
 	assert_string_not_equal(document(), text);
 }
 
+/* ---- another process, where the store offers no hold ---- */
+
+static unsigned others; /* commits of another process that are still to come */
+
+static void put_behind(struct context_file *f, const char *value)
+{
+	const struct store_op op = {.what = STORE_PUT, .key = "k", .value = str_of(value)};
+	struct store_txn t = {.ops = &op, .n_ops = 1};
+	struct store_result result;
+
+	assert_int_equal(store_txn(f->store, &f->arena, &t, &result, &err), STORE_OK);
+}
+
+/* Adds a letter to the key; another process commits between the read and the save. */
+static int add_letter(struct context_file *f, void *data, struct error *e)
+{
+	struct str old;
+
+	if (context_get_key(f, "k", &old, e) < 0)
+		return -1;
+	old = str_of(arena_printf(&arena, "%.*s", (int)old.n, old.p));
+	if (others) {
+		others--;
+		put_behind(f, arena_printf(&arena, "%so", old.p));
+	}
+	context_put_key(f, "k", str_of(arena_printf(&arena, "%s%s", old.p, (char *)data)));
+	return context_log(f, e);
+}
+
+SCRATCH_TEST(a_change_of_another_process_is_not_overwritten)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct str value;
+	char m[] = "m";
+
+	create();
+	assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), 0);
+	(void)context_event(&f, "kept");
+	others = 2;
+	assert_int_equal(context_update(&f, add_letter, m, &err), 0);
+	assert_int_equal(context_get_key(&f, "k", &value, &err), 0);
+	assert_string_equal(value.p, "oom");
+	assert_int_equal(context_update(&f, add_letter, m, &err), 0);
+	assert_int_equal(context_get_key(&f, "k", &value, &err), 0);
+	assert_string_equal(value.p, "oomm");
+	others = 4;
+	assert_int_equal(context_update(&f, add_letter, m, &err), -1);
+	assert_int_equal(err.code, ERR_STATE);
+	assert_int_equal(others, 0);
+}
+
 static unsigned next(unsigned *seed, unsigned below)
 {
 	*seed = *seed * 1103515245 + 12345;

@@ -214,6 +214,20 @@ EXEC_TEST(a_script_that_was_answered_does_not_run_again_for_an_older_document)
 	assert_no_lock_file();
 }
 
+/* An editor that writes in place has written the document up to the middle of an action. */
+EXEC_TEST(half_an_action_does_not_refuse_the_result)
+{
+	exec_document(
+		"cp W-1.md saved; sed -i 's/\\(.*spawn_a\\).*/\\1/' W-1.md", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
+	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_non_null(strstr(exec_err.text, "this is not JSON"));
+	assert_null(strstr(read_text("W-1.events.jsonl"), "refusal"));
+	sh("cp saved W-1.md");
+	assert_int_equal(exec_run(0), 0);
+	assert_recorded("passed", exec_line);
+}
+
 /* A take-over may be fencing it at this moment. */
 EXEC_TEST(nothing_is_started_while_another_is_at_work_on_the_document)
 {
