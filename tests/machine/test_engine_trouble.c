@@ -158,6 +158,7 @@ ENGINE_TEST(a_silent_call_after_the_users_answer_is_made_again_with_it)
 	steps_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
 	returns_to("ADR-7/troubleshooter/3 " WIRE_FAILURES ":3");
 	assert_value(WIRE_INPUT_KEY, "Red");
+	assert_true(events_have("\"type\":\"failure\",\"action\":\"ADR-7/troubleshooter/2\""));
 }
 
 static void refused(const char *id, const char *text)
@@ -401,6 +402,8 @@ ENGINE_TEST(a_call_whose_cause_is_gone_is_dropped)
 	steps_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 	set(WIRE_FAILURES, "0");
 	steps_to("ADR-7/researching/1");
+	assert_true(events_have("\"type\":\"failure\",\"action\":\"ADR-7/troubleshooter/1\","
+				"\"reason\":\"what it was called for is gone\""));
 	by_hand("bogus", "", "");
 	steps_to("ADR-7/troubleshooter/1 unknown_state:0");
 	set("state", "researching");

@@ -315,6 +315,7 @@ RIG_TEST(writers_that_take_turns_see_one_another)
 		other = mine;
 	}
 	has("n", "99");
+	assert_true(str_ends(str_of(history()), " 99 100")); /* each sum covers the one before */
 }
 
 RIG_TEST(a_reader_changes_nothing_and_needs_nothing)

@@ -99,10 +99,12 @@ REPLAY_TEST(a_fork_requests_again_under_its_own_ids)
 
 	a_run();
 	source = document();
+	setenv("DEV_TEAM_NOW", "2031-01-01T00:00:00Z", 1);
 	t.path = fork_as("ADR-8", last_rev(), &made);
 	assert_non_null(t.path);
 	assert_int_equal(made.dropped, 1);
 	assert_int_equal(made.carried, 0);
+	assert_value("started", "2031-01-01T00:00:00Z");
 	assert_value(WIRE_ITEM_KEY, "ADR-8");
 	assert_section(CONTEXT_ACTIONS, "");
 	assert_true(document_has("# ADR-8 Dev Team Context"));

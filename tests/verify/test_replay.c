@@ -217,13 +217,20 @@ REPLAY_TEST(a_commit_that_is_not_saved_again_is_reported)
 
 REPLAY_TEST(an_operation_that_cannot_be_run_again_is_taken_as_recorded)
 {
+	CLEANUP(context_close) struct context_file f = {0};
+
 	t.diverges = true;
 	a_run();
 	save_as("exec", "note", "x");
 	save_as("nonesuch", "note", "y");
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	(void)context_op(&f, "set"); /* without its key */
+	context_set(&f.doc, "note", STR("z"));
+	assert_int_equal(context_save(&f, &t.err), 0);
 	verify();
 	assert_int_equal(v.differ, 0);
-	assert_int_equal(v.replayed, v.commits - 2);
+	assert_int_equal(v.replayed, v.commits - 3);
+	assert_int_equal(taken("set"), 1);
 	assert_int_equal(taken("exec"), 1);
 	assert_int_equal(taken("nonesuch"), 1);
 }
