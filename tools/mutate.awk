@@ -135,5 +135,7 @@ function choose(name,    key, i, h, best, kind, least) {
 		if (!best || h < least) { least = h; best = i }
 	}
 	h = hash(key)
+	while (h in ids) h++ # the same line in a function of the same name
+	ids[h] = 1
 	printf "%d\t%08x\t%s\t%d\t%s\t%s\t%s\t%s\n", h, h, FILENAME, FNR, name, kind, text, mutated[best]
 }
