@@ -232,7 +232,7 @@ struct disk *simulator_disk_new(void)
 {
 	struct memory_disk *m = xmalloc(sizeof(*m));
 
-	*m = (struct memory_disk){.base = {&memory_ops}, .lock = {&memory_ops}};
+	*m = (struct memory_disk){.base = {.ops = &memory_ops}, .lock = {.ops = &memory_ops}};
 	return &m->base;
 }
 

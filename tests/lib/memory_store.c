@@ -528,7 +528,10 @@ static enum store_status history(struct store *s, const struct store_range *rang
 			(all[i].c.rev < range->from ||
 				(range->after_seq && all[i].last_event <= range->after_seq)))
 			i++;
-	*w = (struct walk){.base = {next_commit, end_walk}, .room = r, .range = *range, .next = i};
+	*w = (struct walk){.base = {.next = next_commit, .close = end_walk},
+		.room = r,
+		.range = *range,
+		.next = i};
 	*out = &w->base;
 	return STORE_OK;
 }

@@ -498,7 +498,7 @@ static struct sim_disk *blank(void)
 {
 	struct sim_disk *d = xmalloc(sizeof(*d));
 
-	*d = (struct sim_disk){.base = {&sim_ops}};
+	*d = (struct sim_disk){.base = {.ops = &sim_ops}};
 	return d;
 }
 

@@ -680,7 +680,7 @@ static int64_t insist(struct probe *p, struct store *s, const struct store_txn *
 CHECK(lost_replies, "a client that loses replies counts right")
 {
 	struct store_ops ops = front_ops;
-	struct front front = {.base = {&ops}, .inner = s};
+	struct front front = {.base = {.ops = &ops}, .inner = s};
 
 	ops.txn = lossy_txn;
 	for (int i = 1; i <= 30; i++) {
