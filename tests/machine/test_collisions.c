@@ -16,7 +16,8 @@ static struct {
 	bool each;          /* before each call from `at` on that makes a save durable */
 	enum edit_way way;
 	unsigned edits;
-	bool late; /* an edit came after the commit: then the document is the editor's */
+	bool twice; /* another one before the first is put back */
+	bool late;  /* an edit came after the commit: then the document is the editor's */
 	FILE *file;
 	struct buf rest; /* what is not written yet of a text that is half written */
 } hand;
@@ -98,6 +99,8 @@ static int hand_exchange(struct disk *d, const char *from, const char *to, struc
 	(void)d;
 	count_call(false);
 	hand.late = hand.late || hand.edits > edits;
+	if (hand.twice && hand.late && hand.edits == 1 && edits == 1)
+		edit();
 	return real()->exchange(disk_real(), from, to, err);
 }
 
@@ -310,6 +313,26 @@ ENGINE_TEST(an_edit_during_a_save_loses_neither)
 		for (enum edit_way way = BY_RENAME; way <= HALF_WRITTEN; way++)
 			for (unsigned n = 1; edit_at(&operations[i], n, way); n++)
 				;
+}
+
+ENGINE_TEST(two_edits_during_an_exchange_are_both_kept)
+{
+	for (unsigned n = 1; n < 12; n++) {
+		begin(&operations[1]);
+		hand.at = n;
+		hand.way = BY_RENAME;
+		hand.twice = true;
+		assert_int_equal(operations[1].run(), 0);
+		hand.at = 0;
+		open_again();
+		if (hand.edits)
+			assert_true(
+				document_has(arena_printf(&t.arena, "hand_%u: yes", hand.edits)));
+		for (unsigned i = 1; i <= hand.edits; i++)
+			assert_non_null(
+				strstr(journal(), arena_printf(&t.arena, "hand_%u: yes", i)));
+	}
+	hand.twice = false;
 }
 
 ENGINE_TEST(an_edit_during_each_attempt_is_reported)

@@ -116,6 +116,26 @@ static void read_replaced(struct file_store *f, const struct state_entry *e, con
 		memcpy(sum, e->before, DIGEST_TEXT);
 }
 
+/* An edit that came between the two exchanges is newer: it becomes the document, and the one that
+ * was put back is committed before it. */
+static int put_back(struct file_store *f, const char *key, const char *staged, const char *path,
+	const char *edit, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char ours[DIGEST_TEXT], newer[DIGEST_TEXT];
+	bool by_hand;
+
+	memcpy(ours, store_state_find(&f->state, key)->sum, DIGEST_TEXT);
+	if (replace(f, staged, path, edit, err) < 0 ||
+		store_document_read(f, staged, &text, newer, err) < 0)
+		return -1;
+	if (strcmp(newer, ours) == 0)
+		return 0;
+	if (store_document_commit_edit(f, key, &text, &by_hand, err) != STORE_OK)
+		return -1;
+	return replace(f, staged, path, newer, err);
+}
+
 int store_document_place(
 	struct file_store *f, const char *key, size_t n, bool first, struct error *err)
 {
@@ -133,7 +153,7 @@ int store_document_place(
 	same = strcmp(was, e->sum) == 0;
 	if (!same && (first || !was[0] || strcmp(was, e->before) == 0))
 		return 0;
-	if (!same && replace(f, staged, path, was, err) < 0)
+	if (!same && put_back(f, key, staged, path, was, err) < 0)
 		return -1;
 	(void)f->disk->ops->unlink(f->disk, staged, &ignored);
 	return 0;
