@@ -133,23 +133,23 @@ static bool is_in(const struct walk *w, int64_t at, int64_t end, int64_t from)
 static int bisect(struct walk *w, int64_t from, int64_t *at, struct error *err)
 {
 	int64_t low = w->start, high = w->f->end;
+	int64_t middle = high - FILE_WINDOW; /* most questions are about the end */
 
 	*at = high;
-	w->ahead = 0;
-	while (high > low) {
-		bool far = high - low > PROBE;
-		int64_t middle = far ? low + (high - low) / 2 : low, found, end;
-		int rc = find_after(w, middle, far, high, &found, &end, err);
+	for (w->ahead = 0; high > low; middle = low + (high - low) / 2) {
+		bool inside = high - low > PROBE && middle > low;
+		int64_t from_here = inside ? middle : low, found, end;
+		int rc = find_after(w, from_here, inside, high, &found, &end, err);
 
 		if (rc < 0)
 			return -1;
 		if (!rc) {
-			high = middle;
+			high = from_here;
 		} else if (!is_in(w, found, end, from)) {
 			low = end;
 		} else {
 			high = *at = found;
-			low = far ? low : found;
+			low = inside ? low : found;
 		}
 	}
 	w->ahead = FILE_WINDOW;
