@@ -438,6 +438,15 @@ static void compare(
 
 /* ---- calls ---- */
 
+/* A crash has left another document than the journal has; which one the call will find depends. */
+static bool is_behind(const struct oracle *o, const struct buf *text)
+{
+	const struct audit *a = o->audit;
+
+	return a && !a->edited &&
+	       !str_eq(buf_str(text), a->exists ? buf_str(&a->document) : STR(""));
+}
+
 void oracle_before(void *data, const struct simulator *s, const struct simulator_event *e)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, journal = BUF_INIT;
@@ -450,16 +459,13 @@ void oracle_before(void *data, const struct simulator *s, const struct simulator
 	buf_release(&o->model.events);
 	buf_release(&o->model.printed);
 	o->model = (struct model){.workflow = s->workflow, .arena = &o->arena};
-	if (o->audit && !o->audit->edited && o->audit->exists)
-		buf_add(&text, buf_str(&o->audit->document));
-	else if (!o->audit || o->audit->edited)
-		read_file(s, s->path, &text);
+	read_file(s, s->path, &text);
 	if (o->audit)
 		buf_add(&journal, buf_str(&o->audit->journal));
 	else
 		read_file(s, s->journal, &journal);
 	digest_text(buf_str(&text), o->document);
-	o->readable = !text.len || read_document(o, buf_str(&text));
+	o->readable = (!text.len || read_document(o, buf_str(&text))) && !is_behind(o, &text);
 	raise_attempts(o, buf_str(&journal));
 	mark_stale(o, buf_str(&journal));
 	read_answers(o, buf_str(&journal));

@@ -16,8 +16,7 @@ enum { ORACLE_DIFFERENCE = 1200 };
 
 struct oracle {
 	size_t compared, skipped;
-	const struct audit
-		*audit; /* what a crash left, as the next call will find it; may be NULL */
+	const struct audit *audit; /* of the journal, after crashes too; may be NULL */
 	bool paused;
 	bool faulty; /* a fault is injected into this call: compare it only if it succeeds */
 	char difference[ORACLE_DIFFERENCE]; /* the first one; "": none */
