@@ -252,16 +252,11 @@ static int is_ours(const struct history_place *place, bool *ours, struct error *
  * that was killed has left is finished. */
 static int check_free(struct arena *a, const char *to, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct history_place place;
-	bool there, missing, ours = false;
-	struct error ignored;
+	bool there, ours = false;
 
 	history_set_place(a, to, &place);
-	if (find_store(&place, &there, err) < 0)
-		return -1;
-	if (there && context_read(store_backend(), to, &text, &missing, &ignored) == 0 && missing &&
-		is_ours(&place, &ours, err) < 0)
+	if (find_store(&place, &there, err) < 0 || (there && is_ours(&place, &ours, err) < 0))
 		return -1;
 	return there && !ours ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
 }
