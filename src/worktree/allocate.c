@@ -337,17 +337,16 @@ static int locked(struct work *w, enum outcome *out)
 
 /* ---- the transaction ---- */
 
+/* A watch that is dropped is a reason to look again, too. */
 static int await(struct work *w)
 {
 	struct store_change *list;
 	int64_t next;
 	size_t n;
+	enum store_status got = store_watch(w->pool->store, w->arena, key_at(w->arena, w->of.path),
+		store_cursor(w->pool->store), WATCH_MS, WATCH_MAX, &list, &n, &next, w->err);
 
-	return store_watch(w->pool->store, w->arena, key_at(w->arena, w->of.path),
-		       store_cursor(w->pool->store), WATCH_MS, WATCH_MAX, &list, &n, &next,
-		       w->err) == STORE_OK
-		       ? 0
-		       : -1;
+	return got == STORE_OK || got == STORE_COMPACTED ? 0 : -1;
 }
 
 static int fill(struct work *w)
