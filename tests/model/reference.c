@@ -799,13 +799,13 @@ bool model_step(struct model *m, const struct model_step *how)
 		renumber(m, how->running);
 		step.returned = false;
 	}
-	if (is_end(m))
-		return advance(m, &step, false);
 	for (size_t i = 0; i < m->requests.n;)
 		if (m->requests.items[i].stale)
 			fail_request(m, i, "failed");
 		else
 			i++;
+	if (is_end(m))
+		return advance(m, &step, false);
 	if (is(m->state, m->workflow->initial) && !follow(m, NULL))
 		return false;
 	if (m->question && !m->input)
