@@ -680,7 +680,9 @@ static enum progress settle(struct model *m, const struct model_step *how, bool 
 		return print_open(m), PRINTED;
 	if (open)
 		give_up(m, fresh);
-	else if (m->requests.n && check_answers(m, clarify) && fresh)
+	else if (m->requests.n && !missing_kinds(m).n)
+		(void)check_answers(m, clarify);
+	else if (fresh)
 		m->counter[MODEL_FAILURES] = 0;
 	return GO_ON;
 }
@@ -817,8 +819,6 @@ bool model_step(struct model *m, const struct model_step *how)
 	}
 	if (m->question_trigger && m->counter[MODEL_CALLS] >= 3)
 		return call_troubleshooter(m, m->question_trigger);
-	if (m->question_trigger && due_trigger(m, NULL))
-		return call_troubleshooter(m, due_trigger(m, NULL));
 	m->question_trigger = NULL;
 	step.returned &= !how->returned_id || find_request(m, how->returned_id);
 	if (m->requests.n)
