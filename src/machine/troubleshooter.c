@@ -14,9 +14,9 @@ static const struct threshold {
 } thresholds[] = {
 	{"consecutive_failures", "consecutive_failures",
 		offsetof(struct workflow_limits, consecutive_failures)},
-	{"review_loop", "review_cycle_count", offsetof(struct workflow_limits, review_loop)},
 	{"signoff_deadlock", "signoff_cycle_count",
 		offsetof(struct workflow_limits, signoff_deadlock)},
+	{"review_loop", "review_cycle_count", offsetof(struct workflow_limits, review_loop)},
 	{"budget_exceeded", "actions_dispatched", offsetof(struct workflow_limits, max_actions)},
 };
 
@@ -270,10 +270,11 @@ static void resume(struct engine_run *r, const char *trigger, const json *answer
 	const struct threshold *t = find_threshold(trigger);
 
 	context_set_count(r->doc, "consecutive_failures", 0);
-	if (t)
-		context_set_count(r->doc, t->counter, 0);
-	if (strcmp(trigger, "review_loop") == 0) /* it has the refused sign-offs in it */
-		context_set_count(r->doc, "signoff_cycle_count", 0);
+	/* One refused sign-off may bring two counters to their limits: the ruling is for both. */
+	for (size_t i = 0; i < COUNT(thresholds); i++)
+		if (t == &thresholds[i] ||
+			(i + 1 < COUNT(thresholds) && is_reached(r, &thresholds[i])))
+			context_set_count(r->doc, thresholds[i].counter, 0);
 	change_state(r, answer);
 	engine_drop_unanswered(r);
 	/* a transition that it makes itself is not progress */

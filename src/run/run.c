@@ -96,8 +96,8 @@ static int plan_one(
 		return -1;
 	if (!p->entry)
 		return 0;
-	if (agents_count_turns(r->call.context_file, p->entry, json_get_str(action, "id"),
-		    &uses, err) < 0)
+	if (agents_count_turns(
+		    r->call.context_file, p->entry, json_get_str(action, "id"), &uses, err) < 0)
 		return -1;
 	return agents_turn(&r->scripted, p->entry, uses, action, &p->turn, err);
 }

@@ -50,6 +50,25 @@ ENGINE_TEST(three_reviews_call_it)
 	assert_count(WIRE_REVIEWS, 0);
 }
 
+ENGINE_TEST(a_ruling_is_for_every_counter_at_its_limit)
+{
+	by_hand("fixing-pr", PR WIRE_SIGNOFFS ": 2\n" WIRE_REVIEWS ": 3\n", "");
+	steps_to("ADR-7/troubleshooter/1 signoff_deadlock:2");
+	answer("ADR-7/troubleshooter/1", "continue", "x");
+	returns_to("ADR-7/fixing-pr/1");
+	assert_count(WIRE_SIGNOFFS, 0);
+	assert_count(WIRE_REVIEWS, 0);
+}
+
+ENGINE_TEST(a_ruling_leaves_the_counters_below_their_limits)
+{
+	by_hand("fixing-pr", PR WIRE_SIGNOFFS ": 2\n" WIRE_REVIEWS ": 2\n", "");
+	steps_to("ADR-7/troubleshooter/1 signoff_deadlock:2");
+	answer("ADR-7/troubleshooter/1", "continue", "x");
+	returns_to("ADR-7/fixing-pr/1");
+	assert_count(WIRE_REVIEWS, 2);
+}
+
 ENGINE_TEST(a_state_that_no_step_serves_calls_it)
 {
 	by_hand("daydreaming", "", "");

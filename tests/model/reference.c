@@ -424,8 +424,8 @@ static const struct {
 } thresholds[] = {
 	{"consecutive_failures", MODEL_FAILURES,
 		offsetof(struct workflow_limits, consecutive_failures)},
-	{"review_loop", MODEL_REVIEWS, offsetof(struct workflow_limits, review_loop)},
 	{"signoff_deadlock", MODEL_SIGNOFFS, offsetof(struct workflow_limits, signoff_deadlock)},
+	{"review_loop", MODEL_REVIEWS, offsetof(struct workflow_limits, review_loop)},
 	{"budget_exceeded", MODEL_DISPATCHED, offsetof(struct workflow_limits, max_actions)},
 };
 
@@ -446,10 +446,9 @@ static const char *due_trigger(const struct model *m, const char *trigger)
 static void reset_counter(struct model *m, const char *trigger)
 {
 	for (size_t i = 0; i < COUNT(thresholds); i++)
-		if (is(trigger, thresholds[i].trigger))
+		if (is(trigger, thresholds[i].trigger) ||
+			(i + 1 < COUNT(thresholds) && due_trigger(m, thresholds[i].trigger)))
 			m->counter[thresholds[i].counter] = 0;
-	if (is(trigger, "review_loop"))
-		m->counter[MODEL_SIGNOFFS] = 0;
 	m->counter[MODEL_EXTENSIONS] += is(trigger, "budget_exceeded");
 }
 

@@ -150,9 +150,13 @@ static int read_committed(
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct state_entry *e = NULL;
 
+	/* An edit by hand is what still differs while no other process commits. */
 	for (int tries = 0; tries < 5; tries++) {
+		int64_t end = f->end;
+
 		if (tries && store_file_load(f, err) < 0)
 			return -1;
+		tries = f->end == end ? tries : 1;
 		e = store_state_find(&f->state, key);
 		*mod = e ? e->mod : 0;
 		if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
