@@ -46,7 +46,7 @@ int check_names(struct check *c, const struct call *finder, const struct finding
 
 /* Asks `good` about each name in git's index, from the top of the worktree. 0: all are, 1: one is
  * not, -1: the index cannot be read. */
-int git_index_each(struct check *c, bool (*good)(void *of, struct str name, bool link), void *of);
+int check_index_each(struct check *c, bool (*good)(void *of, struct str name, bool link), void *of);
 /* The same for links that lead out of the root. */
 int check_links(
 	struct check *c, const struct call *finder, const struct finding *f, const struct arg *arg);

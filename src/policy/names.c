@@ -235,7 +235,7 @@ int check_names(struct check *c, const struct call *finder, const struct finding
 	if (good && !f->indexed && (f->bare || (*bad && !f->n)))
 		good = look_at(c, finder, &here, &l) == 0;
 	if (good && f->of_git)
-		good = git_index_each(c, is_good_entry, &x) == 0;
+		good = check_index_each(c, is_good_entry, &x) == 0;
 	if (good)
 		return 0;
 	return bin_refuse(c, RULE_WRAPPER, arg,
@@ -253,7 +253,7 @@ int check_links(
 	/* A run has the kernel behind it, which follows the link when it is there. */
 	if (f->plain || c->live)
 		return 0;
-	if (f->indexed && git_index_each(c, is_good_link, c) == 0)
+	if (f->indexed && check_index_each(c, is_good_link, c) == 0)
 		return 0;
 	l.tracked = f->tracked;
 	l.followed = f->followed;

@@ -202,7 +202,8 @@ static int64_t grace_of(const struct run *r)
 	return r->x->grace_ms ? r->x->grace_ms : PROCESS_GRACE_MS;
 }
 
-/* Sends TERM to all that is left, KILL after the grace, until none is left. */
+/* Sends SIGTERM to the remaining processes and, after the grace period, SIGKILL until all have
+ * ended. */
 static void end_all(struct run *r)
 {
 	int64_t from = clock_ticks();

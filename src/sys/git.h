@@ -40,6 +40,14 @@ bool git_config_origin(const char *root, struct buf *url);
 bool git_config_identity(const char *root, struct buf *name, struct buf *email);
 
 /*
+ * Calls each() for every entry of a git index, the bytes of the file, in its order; the path ends
+ * with a NUL. 0; 1 when each() returned false; -1 for an index that is damaged, split, of another
+ * version than 2 and 3, or with objects that are not of 20 bytes.
+ */
+int git_index_each(
+	struct str index, bool (*each)(void *data, struct str path, bool link), void *data);
+
+/*
  * Paths (relative to root, sorted) of the regular files that are tracked or not ignored and whose
  * name want() accepts. Not searched: .git, symbolic links, other work trees and submodules, names
  * that are not UTF-8, and untracked files more than 128 directories deep.

@@ -259,33 +259,85 @@ static uint32_t big_endian(const char *p, size_t bytes)
 	return value;
 }
 
-/* Versions 2 and 3 without a split: times and the like, an object of 20 bytes, flags, the name, and
- * NULs up to a multiple of 8. False for another form. */
-static bool add_index(struct git_search *s, struct str index)
+enum {
+	HEADER = 12,
+	MODE = 24,
+	FLAGS = 60,
+	NAME = 62,
+	EXTENDED = 0x4000,
+	LENGTH = 0xfff,
+	CHECKSUM = 20
+};
+
+struct index_reader {
+	struct str text;
+	size_t at;       /* of the next entry */
+	struct str last; /* the path before */
+};
+
+/* An entry: times and the like, an object of 20 bytes, flags, the path, and NULs up to a multiple
+ * of 8. The paths are in order; with objects of another length they would not be. */
+static bool read_entry(struct index_reader *r, struct str *path, bool *link)
 {
-	enum { HEADER = 12, FLAGS = 60, NAME = 62, EXTENDED = 0x4000, CHECKSUM = 20 };
+	const char *p = r->text.p + r->at;
+	size_t left = r->text.n - r->at, skip, length;
+	uint32_t flags;
+
+	if (left < NAME + 8)
+		return false;
+	flags = big_endian(p + FLAGS, 2);
+	*link = (big_endian(p + MODE, 4) & S_IFMT) == S_IFLNK;
+	skip = NAME + (flags & EXTENDED ? 2 : 0);
+	length = strnlen(p + skip, left - skip);
+	*path = (struct str){p + skip, length};
+	r->at += (skip + length + 8) & ~(size_t)7;
+	if (!length || length == left - skip || r->at > r->text.n ||
+		((flags & LENGTH) != LENGTH && (flags & LENGTH) != length) ||
+		(r->last.n &&
+			memcmp(r->last.p, path->p, r->last.n < length ? r->last.n : length) > 0))
+		return false;
+	r->last = *path;
+	return true;
+}
+
+/* Entries of a split index are in another file. */
+static bool ends_whole(const struct index_reader *r)
+{
+	size_t at = r->at;
+
+	for (; at + 8 + CHECKSUM <= r->text.n; at += 8 + big_endian(r->text.p + at + 4, 4))
+		if (memcmp(r->text.p + at, "link", 4) == 0)
+			return false;
+	return at + CHECKSUM == r->text.n;
+}
+
+int git_index_each(
+	struct str index, bool (*each)(void *data, struct str path, bool link), void *data)
+{
+	struct index_reader r = {.text = index, .at = HEADER};
+	struct str path;
 	uint32_t version, n;
-	size_t at = HEADER;
+	bool link;
 
 	if (index.n < HEADER + CHECKSUM || !str_starts(index, "DIRC"))
-		return false;
+		return -1;
 	version = big_endian(index.p + 4, 4);
-	n = big_endian(index.p + 8, 4);
-	for (; n && (version == 2 || version == 3) && at + NAME < index.n; n--) {
-		bool more = big_endian(index.p + at + FLAGS, 2) & EXTENDED;
-		const char *name = index.p + at + NAME + (more ? 2 : 0);
-		size_t left = (size_t)(index.p + index.n - name);
-		size_t length = strnlen(name, left);
-
-		if (!length || length == left)
-			return false;
-		git_search_add_tracked(s, name);
-		at += ((size_t)(name - index.p) - at + length + 8) & ~(size_t)7;
+	if (version != 2 && version != 3)
+		return -1;
+	for (n = big_endian(index.p + 8, 4); n; n--) {
+		if (!read_entry(&r, &path, &link))
+			return -1;
+		if (!each(data, path, link))
+			return 1;
 	}
-	for (; !n && at + 8 + CHECKSUM <= index.n; at += 8 + big_endian(index.p + at + 4, 4))
-		if (memcmp(index.p + at, "link", 4) == 0)
-			return false;
-	return !n && at + CHECKSUM == index.n;
+	return ends_whole(&r) ? 0 : -1;
+}
+
+static bool add_entry(void *data, struct str path, bool link)
+{
+	(void)link;
+	git_search_add_tracked(data, path.p);
+	return true;
 }
 
 static bool read_index(struct git_search *s, const char *path)
@@ -296,7 +348,7 @@ static bool read_index(struct git_search *s, const char *path)
 
 	if (sys_read_file(&text, path, INDEX_MAX, &missing, &ignored) < 0)
 		return missing; /* nothing is tracked yet */
-	return add_index(s, buf_str(&text));
+	return git_index_each(buf_str(&text), add_entry, s) == 0;
 }
 
 /* ---- the repository ---- */

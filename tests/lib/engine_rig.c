@@ -3,7 +3,7 @@
 
 struct engine_rig t;
 
-static int find_specs(
+int engine_rig_find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
 {
 	(void)data, (void)a, (void)id, (void)err;
@@ -111,7 +111,7 @@ int engine_rig_teardown(void **state)
 int step_as(const char *id, bool returned, const char *returned_id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct environment environment = {.find_specs = find_specs,
+	struct environment environment = {.find_specs = engine_rig_find_specs,
 		.carry_out = carry_out,
 		.failing_checks = failing_checks,
 		.still_running = still_running,

@@ -50,6 +50,9 @@ extern struct engine_rig t;
 void say(void *data, const char *text);
 void workflow(const char *text);
 int engine_rig_setup(void **state);
+/* Finds t.specs. */
+int engine_rig_find_specs(
+	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err);
 bool still_running(void *data, const struct context_file *f, const char *id);
 
 /* Replaying the journal of a test gives the same documents. */
@@ -101,7 +104,7 @@ bool document_has(const char *text);
 /* Replaces the text of t.path as a user does. */
 void write_by_hand(const char *text);
 
-/* Writes a document as a user does; `keys` are lines of frontmatter. Its history begins anew. */
+/* Writes a document as a user does; `keys` are lines of frontmatter. Removes the journal. */
 void by_hand(const char *state, const char *keys, const char *sections);
 char *value(const char *key);
 char *section(const char *name);

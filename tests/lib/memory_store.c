@@ -184,14 +184,15 @@ static void grant_it(struct room *r, uint64_t id, int ttl_s)
 }
 
 /* NULL when `s` may write, else the reason. */
-static const char *no_writer(struct store *s, enum store_status *status)
+static enum store_status check_writer(struct store *s, struct error *err)
 {
 	struct client *c = (struct client *)s;
 
-	*status = c->mode == STORE_READ ? STORE_BAD : STORE_TIMEOUT;
 	if (c->mode == STORE_READ)
-		return "the store is open for reading";
-	return c->room->held_by && c->room->held_by != c ? "another holds the store" : NULL;
+		return error_set(err, ERR_STATE, "the store is open for reading"), STORE_BAD;
+	if (c->room->held_by && c->room->held_by != c)
+		return error_set(err, ERR_STATE, "another holds the store"), STORE_TIMEOUT;
+	return STORE_OK;
 }
 
 static enum store_status get(
@@ -341,12 +342,11 @@ static enum store_status commit_once(struct store *s, struct arena *a, const str
 	struct store_result *result, struct error *err)
 {
 	struct room *r = settled(s);
-	enum store_status status;
-	const char *fault = no_writer(s, &status);
+	enum store_status got = check_writer(s, err);
 	struct store_kv *receipt;
 
-	if (fault)
-		return error_set(err, ERR_STATE, "%s", fault), status;
+	if (got != STORE_OK)
+		return got;
 	receipt = t->actor ? find(r, arena_printf(a, "rcpt/%s", t->actor)) : NULL;
 	if (receipt && str_is(receipt->value, t->opid))
 		return result->rev = receipt->mod, STORE_OK;
@@ -381,11 +381,10 @@ static enum store_status txn(struct store *s, struct arena *a, const struct stor
 static enum store_status grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
 {
 	struct room *r = settled(s);
-	enum store_status status;
-	const char *fault = no_writer(s, &status);
+	enum store_status got = check_writer(s, err);
 
-	if (fault)
-		return error_set(err, ERR_STATE, "%s", fault), status;
+	if (got != STORE_OK)
+		return got;
 	grant_it(r, id, ttl_s);
 	return is_lost(s, err) ? STORE_UNKNOWN : STORE_OK;
 }
@@ -393,11 +392,10 @@ static enum store_status grant(struct store *s, uint64_t id, int ttl_s, struct e
 static enum store_status renew(struct store *s, uint64_t id, int *left_s, struct error *err)
 {
 	struct lease *l = find_lease(settled(s), id);
-	enum store_status status;
-	const char *fault = no_writer(s, &status);
+	enum store_status got = check_writer(s, err);
 
-	if (fault)
-		return error_set(err, ERR_STATE, "%s", fault), status;
+	if (got != STORE_OK)
+		return got;
 	if (!l)
 		return gone(err, id);
 	l->until = clock_now() + l->ttl_s;
@@ -410,11 +408,10 @@ static enum store_status end_lease(struct store *s, uint64_t id, struct error *e
 {
 	struct room *r = settled(s);
 	struct lease *l = find_lease(r, id);
-	enum store_status status;
-	const char *fault = no_writer(s, &status);
+	enum store_status got = check_writer(s, err);
 
-	if (fault)
-		return error_set(err, ERR_STATE, "%s", fault), status;
+	if (got != STORE_OK)
+		return got;
 	if (!l)
 		return gone(err, id);
 	end(r, l);

@@ -125,15 +125,6 @@ static int open_document(struct context_file *f)
 	return context_open_on(f, store_files(&hand.disk), t.path, CONTEXT_MAY_CREATE, &t.err);
 }
 
-static int find_specs(
-	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
-{
-	(void)data, (void)a, (void)id, (void)err;
-	*paths = t.specs;
-	*n = t.n_specs;
-	return 0;
-}
-
 /* As git: what was pushed before is not pushed again. */
 static int carry_out(
 	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
@@ -148,7 +139,8 @@ static int carry_out(
 static int do_step(void)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct environment environment = {.find_specs = find_specs, .carry_out = carry_out};
+	struct environment environment = {
+		.find_specs = engine_rig_find_specs, .carry_out = carry_out};
 	struct engine e = {.file = &f,
 		.workflow = &t.workflow,
 		.step_for = steps_find,

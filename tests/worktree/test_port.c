@@ -181,7 +181,7 @@ TEST(a_busy_one_is_passed_over)
 		{2, 0, {3454, 3456}, 3457},
 		{10, 0, {3462}, 0},
 		{10, 0, {3461}, 3462},
-		/* So must the ports reserved for children. */
+		/* The ports reserved for children must be free too. */
 		{1, 4, {3457}, 3458},
 		{2, 40, {3453}, 3454},
 	};

@@ -4,7 +4,8 @@
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
-/* Operations that cannot be finished, and damaged records: they block nobody and are reported. */
+/* The audit reports operations that cannot be finished and damaged records, and neither of them
+ * blocks another process. */
 
 static const struct leak *leak_of(const char *kind)
 {

@@ -222,7 +222,7 @@ static int on_real(const struct backend *b, const char *ns, enum store_mode mode
 
 	(void)b;
 	buf_addf(&dir, "%s/%s", directory, ns);
-	/* In one process nobody could release the lock while another client waits. */
+	/* A client in this process cannot wait for another one: nothing else runs meanwhile. */
 	return store_open(
 		out, store_backend(), dir.s, "S", mode, getpid() == self ? 0 : 60000, err);
 }

@@ -842,41 +842,21 @@ static enum store_status forgets_all(struct store *s, int64_t rev, struct error 
 
 /* ---- broken histories ---- */
 
-#define HISTORY                                                                                    \
-	struct store *s, const struct store_range *range, struct store_history **out,              \
-		struct error *err
+/* Reads another range than it was asked for. */
+#define BROKEN_HISTORY(name, change)                                                               \
+	static enum store_status name(struct store *s, const struct store_range *range,            \
+		struct store_history **out, struct error *err)                                     \
+	{                                                                                          \
+		struct store_range own = *range;                                                   \
+                                                                                                   \
+		change;                                                                            \
+		return store_history(INNER, &own, out, err);                                       \
+	}
 
-static enum store_status only_forwards(HISTORY)
-{
-	struct store_range own = *range;
-
-	own.backwards = false;
-	return store_history(INNER, &own, out, err);
-}
-
-static enum store_status one_later(HISTORY)
-{
-	struct store_range own = *range;
-
-	own.from += own.from > 0;
-	return store_history(INNER, &own, out, err);
-}
-
-static enum store_status at_the_event(HISTORY)
-{
-	struct store_range own = *range;
-
-	own.after_seq -= own.after_seq > 0;
-	return store_history(INNER, &own, out, err);
-}
-
-static enum store_status without_texts(HISTORY)
-{
-	struct store_range own = *range;
-
-	own.texts = false;
-	return store_history(INNER, &own, out, err);
-}
+BROKEN_HISTORY(only_forwards, own.backwards = false)
+BROKEN_HISTORY(one_later, own.from += own.from > 0)
+BROKEN_HISTORY(at_the_event, own.after_seq -= own.after_seq > 0)
+BROKEN_HISTORY(without_texts, own.texts = false)
 
 const struct broken broken_backends[] = {
 	{"guards do not count: updates are lost", "no update is lost between two clients",

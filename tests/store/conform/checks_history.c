@@ -211,7 +211,7 @@ CHECK(edits_in_history, "an edit by hand is in the history")
 	const struct str edit = STR("by a person\n");
 
 	if (!p->b->by_hand)
-		probe_skip(p, "its documents are no files");
+		probe_skip(p, "this backend does not keep documents in files");
 	commit_named(p, s, "a", "1\n");
 	p->b->by_hand(p->b, p->ns, "D.md", &edit);
 	(void)probe_get(p, s, "doc/D.md");

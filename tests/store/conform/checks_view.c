@@ -203,7 +203,7 @@ CHECK(by_hand, "an edit by hand is a commit of the next get")
 	int64_t rev = probe_put(p, s, "doc/D.md", "one\n"), mod;
 
 	if (!p->b->by_hand)
-		probe_skip(p, "its documents are no files");
+		probe_skip(p, "this backend does not keep documents in files");
 	p->b->by_hand(p->b, p->ns, "D.md", &edit);
 	mod = need_hand(p, s, edit);
 	NEED(mod > rev && mod == need_document(p, s, "doc/D.md", edit));
@@ -227,7 +227,7 @@ CHECK(by_hand_unread, "an edit by hand that nobody read yet is not written over"
 	int64_t rev = probe_put(p, s, "doc/D.md", "one\n");
 
 	if (!p->b->by_hand)
-		probe_skip(p, "its documents are no files");
+		probe_skip(p, "this backend does not keep documents in files");
 	p->b->by_hand(p->b, p->ns, "D.md", &edit);
 	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("doc/D.md", rev)), OPS(PUT("doc/D.md", "lost\n"))),
 		STORE_REFUSED);
