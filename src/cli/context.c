@@ -70,9 +70,13 @@ static int run_list(struct invocation *in, struct error *err)
 	struct context_paths paths;
 	char *dir;
 
-	if (context_state_directory(in->arena, &dir, err) < 0)
+	if (in->n && !path_is_directory(in->words[0]))
+		return error_set(err, ERR_INPUT, "'%s' is not a directory", in->words[0]);
+	if (in->n)
+		dir = path_absolute(in->arena, in->words[0]);
+	else if (context_state_directory(in->arena, &dir, err) < 0)
 		return -1;
-	context_list(in->arena, in->n ? path_absolute(in->arena, in->words[0]) : dir, &paths);
+	context_list(in->arena, dir, &paths);
 	for (size_t i = 0; i < paths.n; i++)
 		json_push(items, list_item(paths.items[i]));
 	if (o->json) {
