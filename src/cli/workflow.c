@@ -18,8 +18,8 @@ static const struct option check_options[] = {
 static const struct option draw_options[] = {
 	OPTION_TEXT(struct workflow_options, context_file, "context-file", "FILE",
 		"mark the state that this document is in"),
-	OPTION_CHOICE(struct workflow_options, format, "format", "mermaid|svg",
-		"the output; default: mermaid"),
+	OPTION_CHOICE(struct workflow_options, format, "format", "mermaid|dot|svg",
+		"the output; default: mermaid; svg needs Graphviz"),
 	OPTION_END,
 };
 static const struct option explore_options[] = {
@@ -85,7 +85,9 @@ static int run_draw(struct invocation *in, struct error *err)
 	if (load(in, &w, err) < 0 || current_state(in, &w, &state, err) < 0)
 		return -1;
 	if (strcmp(o->format, "svg") == 0)
-		workflow_draw_svg(&w, state, in->out);
+		return workflow_draw_svg(&w, state, in->out, err);
+	if (strcmp(o->format, "dot") == 0)
+		workflow_draw_dot(&w, state, in->out);
 	else
 		workflow_draw_mermaid(&w, state, in->out);
 	return 0;
@@ -111,7 +113,7 @@ static const struct verb *const subcommands[] = {
 			   "3: the file cannot be read as a workflow.",
 		.options = {check_options}),
 	CLI_SUBCOMMAND("draw", "FILE", run_draw,
-		"print the diagram as mermaid text or SVG, with the current state marked",
+		"print the diagram as mermaid, DOT or SVG, with the current state marked",
 		.options = {check_options, draw_options}),
 	CLI_SUBCOMMAND("explore", "FILE", run_explore,
 		"run every combination of answers through the engine and report dead ends",

@@ -148,7 +148,10 @@ size_t workflow_check(
 
 /* The diagram again, normalised; `current` (may be NULL) is marked. */
 void workflow_draw_mermaid(const struct workflow *w, const char *current, struct buf *out);
-/* A self-contained SVG in layers from top to bottom. */
-void workflow_draw_svg(const struct workflow *w, const char *current, struct buf *out);
+/* The same in the DOT language of Graphviz, with what the colours mean. */
+void workflow_draw_dot(const struct workflow *w, const char *current, struct buf *out);
+/* As SVG, which Graphviz's program `dot` makes. -1: ERR_SYSTEM. */
+int workflow_draw_svg(
+	const struct workflow *w, const char *current, struct buf *out, struct error *err);
 
 #endif

@@ -24,8 +24,8 @@ static void draw(struct arena *a, const struct workflow *w)
 
 	(void)workflow_check(w, builtin, &out);
 	buf_clear(&out);
-	workflow_draw_svg(w, w->states[w->n_states - 1].name, &out);
-	expect(str_utf8_fault(buf_str(&out)) == 0 && str_ends(buf_str(&out), "</svg>\n"));
+	workflow_draw_dot(w, w->states[w->n_states - 1].name, &out);
+	expect(str_utf8_fault(buf_str(&out)) == 0 && str_ends(buf_str(&out), "}\n"));
 	buf_clear(&out);
 	buf_adds(&out, "~~~mermaid\n");
 	workflow_draw_mermaid(w, w->initial, &out);

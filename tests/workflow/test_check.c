@@ -202,24 +202,17 @@ static bool has(const struct buf *b, const char *text)
 	return str_find(buf_str(b), str_of(text)) < b->len;
 }
 
-TEST(the_largest_workflow_is_checked_and_listed_instead_of_drawn)
+TEST(the_largest_workflow_is_checked_and_drawn_with_straight_lines)
 {
-	struct buf text = BUF_INIT, out = BUF_INIT;
-	struct workflow w;
+	CLEANUP(buf_release) struct buf text = BUF_INIT, out = BUF_INIT;
+	struct workflow w = large(&text);
 
-	w = large(&text);
 	assert_int_equal(w.n_states, WORKFLOW_STATES_MAX);
 	assert_int_equal(workflow_check(&w, builtin, &out), WORKFLOW_STATES_MAX - 2);
 	buf_clear(&out);
-	workflow_draw_svg(&w, "s5", &out);
-	assert_true(str_ends(buf_str(&out), "</svg>\n"));
-	assert_true(has(&out, "<text class=\"legend\" x=\"24\" y=\"70\">init → s1 : go</text>\n"
-			      "<text class=\"legend\" x=\"24\" y=\"86\">s1 → s2 : t0</text>\n"));
-	assert_true(
-		has(&out, "<text class=\"legend bold\" x=\"24\" y=\"726\">s5 → s6 : t0</text>\n"));
-	assert_false(has(&out, "bold\" x=\"24\" y=\"70\""));
-	buf_release(&text);
-	buf_release(&out);
+	workflow_draw_dot(&w, NULL, &out);
+	assert_true(has(&out, "splines=line"));
+	assert_true(has(&out, "  \"s1\" -> \"s2\" [label=<&#160;t0>]\n"));
 }
 
 TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
@@ -258,30 +251,28 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 	assert_string_equal(once.s, twice.s);
 }
 
-TEST(an_svg_escapes_marks_and_repeats_itself)
+TEST(a_dot_drawing_escapes_texts_and_marks_the_current_state)
 {
 	static const char text[] =
-		flow("state \"<b> & 'c' \x01\" as work\ninit --> work : go\n"
+		flow("state \"<b> & 'c' \x01 \\N\" as work\ninit --> work : go\n"
 		     "work --> done : ok\nwork --> work : bad\ndone --> init : x\n"
 		     "other --> [*]\n");
-	CLEANUP(buf_release) struct buf one = BUF_INIT, two = BUF_INIT;
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error err = {0};
 	struct workflow w;
 
 	assert_int_equal(workflow_parse(&arena, "dir/<w>.md", STR(text), &w, &err), 0);
-	workflow_draw_svg(&w, "work", &one);
-	workflow_draw_svg(&w, "work", &two);
-	assert_string_equal(one.s, two.s);
-	assert_true(has(&one, "&lt;b&gt; &amp; 'c'  <"));
-	assert_true(has(&one, "<title>&lt;w&gt;.md</title>"));
-	assert_true(has(&one, "class=\"box current\""));
-	assert_true(has(&one, ">here now<"));
-	buf_clear(&two);
-	workflow_draw_svg(&w, "nowhere", &two);
-	assert_false(has(&two, "here now"));
-	buf_clear(&two);
-	workflow_draw_svg(&w, NULL, &two);
-	assert_false(has(&two, "class=\"box current\""));
+	workflow_draw_dot(&w, "work", &out);
+	assert_true(has(&out, "label=<<B>&lt;b&gt; &amp; 'c'   &#92;&#92;N</B>>"));
+	assert_true(has(&out, "<B>&lt;w&gt;.md</B>"));
+	assert_true(has(&out, ">current state<"));
+	buf_clear(&out);
+	workflow_draw_dot(&w, "nowhere", &out);
+	assert_false(has(&out, "current state"));
+	assert_false(has(&out, "penwidth"));
+	buf_clear(&out);
+	workflow_draw_dot(&w, NULL, &out);
+	assert_false(has(&out, "penwidth"));
 }
 
 TEST(the_shipped_workflows_have_no_faults)
