@@ -419,6 +419,27 @@ struct str arena_str(struct arena *a, struct str s)
 	return (struct str){arena_dup(a, s), s.n};
 }
 
+bool arena_shell_word(struct arena *a, struct str *rest, struct str *word)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool quoted = false;
+	size_t i = 0, from;
+
+	while (i < rest->n && strchr(" \t\n", rest->p[i]))
+		i++;
+	for (from = i; i < rest->n && (quoted || !strchr(" \t\n", rest->p[i])); i++) {
+		if (rest->p[i] == '\'')
+			quoted = !quoted;
+		else if (rest->p[i] == '\\' && !quoted && i + 1 < rest->n)
+			buf_addc(&text, rest->p[++i]);
+		else
+			buf_addc(&text, rest->p[i]);
+	}
+	*rest = str_sub(*rest, i, rest->n);
+	*word = arena_str(a, buf_str(&text));
+	return i > from;
+}
+
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

@@ -74,6 +74,10 @@ void *arena_alloc(struct arena *a, size_t n);   /* zeroed, aligned for anything 
 char *arena_dup(struct arena *a, struct str s); /* NUL-ended copy */
 struct str arena_str(struct arena *a, struct str s);
 char *arena_printf(struct arena *a, const char *fmt, ...) PRINTF(2, 3);
+/* Cuts the next word off *rest: it ends at a blank, except in single quotes as buf_add_shell()
+ * writes them; a backslash outside of them stands for the character behind it. False: none is
+ * left. */
+bool arena_shell_word(struct arena *a, struct str *rest, struct str *word);
 /* The items of a list `a, b, ...` that are not empty; NULL-ended. */
 const char *const *arena_items(struct arena *a, struct str list);
 char *arena_printable(struct arena *a, struct str s, size_t max); /* as buf_add_printable() */

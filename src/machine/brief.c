@@ -100,31 +100,6 @@ struct skill_arguments {
 	size_t n;
 };
 
-/* Splits at blanks, except inside single quotes as buf_add_shell() writes them. */
-static void split(struct arena *a, const char *args, struct skill_arguments *out)
-{
-	CLEANUP(buf_release) struct buf word = BUF_INIT;
-	const char *p = args;
-
-	out->all = args;
-	while (*p && out->n < WORDS_MAX) {
-		bool quoted = false, any = false;
-
-		p += strspn(p, " \t\n");
-		buf_clear(&word);
-		for (; *p && (quoted || !strchr(" \t\n", *p)); p++, any = true) {
-			if (*p == '\'')
-				quoted = !quoted;
-			else if (*p == '\\' && !quoted && p[1])
-				buf_addc(&word, *++p);
-			else
-				buf_addc(&word, *p);
-		}
-		if (any)
-			out->word[out->n++] = arena_str(a, buf_str(&word));
-	}
-}
-
 /* The value of the `$...` at the start of `text`, and its length in *used. False: it stays. */
 static bool value_of(
 	const struct skill_arguments *args, struct str text, size_t *used, struct str *value)
@@ -163,11 +138,13 @@ static struct str substitute(struct arena *a, struct str text, const struct skil
 int instructions_skill(struct arena *a, const char *root, const char *repo, const char *skill,
 	const char *args, struct instructions *out, struct error *err)
 {
-	struct skill_arguments words = {0};
+	struct skill_arguments words = {.all = args ? args : ""};
+	struct str rest = str_of(words.all);
 
 	if (find_instructions(a, root, repo, "skills", skill, "/SKILL.md", out, err) < 0)
 		return -1;
-	split(a, args ? args : "", &words);
+	while (words.n < WORDS_MAX && arena_shell_word(a, &rest, &words.word[words.n]))
+		words.n++;
 	out->text = substitute(a, out->text, &words);
 	return 0;
 }
