@@ -16,8 +16,9 @@
 #include "src/sys/process.h"
 #include "context/lease.h"
 
-/* A run_script action as the document has it. Texts are in the caller's arena. */
+/* A run_script action as the document has it. Texts are in the arena, the caller's. */
 struct script_action {
+	struct arena *arena;
 	const char *document, *id, *command, *log, *lock;
 	unsigned timeout_s;
 	/* With a policy: its name, what a denial means (NULL: as the policy says), the shell
@@ -59,10 +60,9 @@ static char *answer_of(struct arena *a, const struct context *c, const json *act
 }
 
 /* The path may have been edited, and the log is truncated: it must be a file in logs/. */
-static int check_log(struct arena *a, const struct context_file *f, const struct script_action *s,
-	struct error *err)
+static int check_log(const struct context_file *f, const struct script_action *s, struct error *err)
 {
-	const char *logs = arena_printf(a, "%s/logs/", f->dir);
+	const char *logs = arena_printf(s->arena, "%s/logs/", f->dir);
 	size_t n = strlen(logs);
 
 	if (!str_starts(str_of(s->log), logs) || !s->log[n] || strchr(s->log + n, '/'))
@@ -72,47 +72,42 @@ static int check_log(struct arena *a, const struct context_file *f, const struct
 }
 
 /* Splits `cd DIRECTORY || exit 125; REST`, as a step writes it; another form runs as it is. */
-static void split_command(struct arena *a, struct script_action *s)
+static void split_command(struct script_action *s)
 {
-	static const char go[] = "' || exit 125; ",
-			  quote[] = "'\\''"; /* as buf_add_shell() writes it */
-	CLEANUP(buf_release) struct buf directory = BUF_INIT;
-	struct str command = str_of(s->command), word = {0};
-	size_t end = str_find(command, STR(go)), at;
+	struct str rest = str_of(s->command), directory;
 
 	s->directory = ".";
 	s->inner = s->command;
-	if (!str_starts(command, "cd '") || end == command.n || end < 4)
+	if (!str_starts(rest, "cd '"))
 		return;
-	for (word = str_sub(command, 4, end); (at = str_find(word, STR(quote))) < word.n;
-		word = str_sub(word, at + strlen(quote), word.n)) {
-		buf_add(&directory, str_sub(word, 0, at));
-		buf_addc(&directory, '\'');
-	}
-	buf_add(&directory, word);
-	s->directory = arena_dup(a, buf_str(&directory));
-	s->inner = arena_dup(a, str_sub(command, end + strlen(go), command.n));
+	rest = str_sub(rest, strlen("cd "), rest.n);
+	if (!arena_shell_word(s->arena, &rest, &directory) || !str_starts(rest, " || exit 125; "))
+		return;
+	s->directory = directory.p;
+	s->inner = rest.p + strlen(" || exit 125; ");
 }
 
-static int fill_policy(struct arena *a, const json *action, const char *wished,
-	struct script_action *s, struct error *err)
+static const char *text_of(const struct script_action *s, const json *j, const char *key)
 {
-	const json *security = json_get(action, "security");
+	const char *text = json_get_str(j, key);
 
-	if (security) {
-		s->policy = arena_dup(a, str_of(json_get_str(security, "policy")));
-		s->directory = arena_dup(a, str_of(json_get_str(security, "folder")));
-		s->inner = arena_dup(a, str_of(json_get_str(security, "script")));
-		if (json_get(security, "violation"))
-			s->violation = arena_dup(a, str_of(json_get_str(security, "violation")));
-	}
+	return text ? arena_dup(s->arena, str_of(text)) : NULL;
+}
+
+static int fill_policy(
+	const json *security, const char *wished, struct script_action *s, struct error *err)
+{
+	s->policy = text_of(s, security, "policy");
+	s->directory = text_of(s, security, "folder");
+	s->inner = text_of(s, security, "script");
+	s->violation = text_of(s, security, "violation");
 	if (!wished || (s->policy && strcmp(s->policy, wished) == 0))
 		return 0;
 	if (s->policy)
 		return error_set(err, ERR_STATE, "'%.200s' runs under the policy '%.200s'", s->id,
 			s->policy);
 	s->policy = wished;
-	split_command(a, s);
+	split_command(s);
 	return 0;
 }
 
@@ -124,7 +119,7 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 	CLEANUP(json_free) json *array = NULL, *noted = NULL;
 	const json *action;
 
-	*s = (struct script_action){.id = id};
+	*s = (struct script_action){.arena = a, .id = id};
 	if (context_open(&f, document, locked ? CONTEXT_MUST_EXIST : CONTEXT_READ_ONLY, err) < 0 ||
 		action_load(&f.doc, &array, err) < 0 || action_noted(&f, &noted, err) < 0)
 		return -1;
@@ -135,82 +130,51 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s", id,
 			json_get_str(action, "action"));
 	s->document = arena_dup(a, str_of(f.path));
-	s->command = arena_dup(a, str_of(json_get_str(action, "command")));
-	s->log = arena_dup(a, str_of(json_get_str(action, "log_file")));
+	s->command = text_of(s, action, "command");
+	s->log = text_of(s, action, "log_file");
 	s->timeout_s = (unsigned)json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
 	s->lock = lock_file(a, &f, id);
 	s->answer = answer_of(a, &f.doc, action);
-	return check_log(a, &f, s, err) < 0 ? -1 : fill_policy(a, action, policy, s, err);
+	return check_log(&f, s, err) < 0
+		       ? -1
+		       : fill_policy(json_get(action, "security"), policy, s, err);
 }
 
 /* ---- the lock file ---- */
 
-enum { TEXT_MAX = 2048, REPORT_MAX = 16 << 20, SWEEP_MS = 5000 };
+enum { TEXT_MAX = 2048, REPORT_MAX = 16 << 20, SWEEP_MS = 5000, BRIEFLY_MS = 2 };
 
 /* A guard removes its file while it holds the lock: the file that we locked may have no name. */
-static int still_named(int fd, const char *path, struct error *err)
+static bool is_named(int fd, const char *path)
 {
-	struct stat ours, named = {0};
+	struct stat ours, named;
 
-	if (fstat(fd, &ours) < 0 || (lstat(path, &named) < 0 && errno != ENOENT))
-		return error_errno(err, "cannot read lock file '%s'", path);
-	return ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+	return fstat(fd, &ours) == 0 && lstat(path, &named) == 0 && ours.st_ino == named.st_ino &&
+	       ours.st_dev == named.st_dev;
 }
 
-/* Creates and locks the file. 1: locked. 0: a guard holds it. *fd is the caller's to close, after
- * -1 too; it is -1 before. */
-static int lock_take(const char *path, int *fd, struct error *err)
+/* 1: locked. 0: a guard holds it. */
+static int lock_take(int fd, const char *path, struct error *err)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int named = 0;
 
-	while (!named) {
-		base_close(fd);
-		*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-		if (*fd < 0)
-			return error_errno(err, "cannot open lock file '%s'", path);
-		if (fcntl(*fd, F_OFD_SETLK, &whole) < 0)
-			return errno == EAGAIN || errno == EACCES
-				       ? 0
-				       : error_errno(err, "cannot lock '%s'", path);
-		named = still_named(*fd, path, err);
-	}
-	return named;
+	if (fcntl(fd, F_OFD_SETLK, &whole) == 0)
+		return 1;
+	return errno == EAGAIN || errno == EACCES ? 0 : error_errno(err, "cannot lock '%s'", path);
 }
 
-/* Removes the file; the lock ends with the last copy of the descriptor. */
-static void lock_remove(const char *path, int *fd)
+/* Removes the file, which we have locked; the lock ends with the last copy of the descriptor. */
+static void lock_remove(int fd, const char *path)
 {
-	(void)unlink(path);
-	base_close(fd);
-	*fd = -1;
+	if (is_named(fd, path))
+		(void)unlink(path);
 }
 
-static int lock_sign(int fd, const char *path, struct error *err)
-{
-	struct process_info self;
-
-	if (!process_info(getpid(), &self))
-		return error_set(err, ERR_SYSTEM, "cannot read /proc");
-	if (ftruncate(fd, 0) < 0 || dprintf(fd, "%d %" PRIu64 "\n", (int)self.pid, self.start) < 0)
-		return error_errno(err, "cannot write '%s'", path);
-	return 0;
-}
-
-/* The guard that signed the file: its pid and start. */
-static bool lock_read(int fd, struct process_info *guard)
-{
-	char text[64];
-	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
-
-	text[n > 0 ? n : 0] = '\0';
-	return strchr(text, '\n') && sscanf(text, "%d %" SCNu64, &guard->pid, &guard->start) == 2 &&
-	       guard->pid > 1;
-}
-
-/* The lines below the guard's: the result, if the script has ended, and why it is not recorded. */
+/* What the file says: who its guard is, below it the result, if the script has ended, and why the
+ * result is not recorded. */
 struct guard_report {
-	json *result; /* {"result":WORD,"text":TEXT}, or NULL */
+	struct process_info guard; /* pid and start; pid 0: no guard has signed */
+	json *result;              /* {"result":WORD,"text":TEXT}, or NULL */
 	enum err code;
 	char reason[TEXT_MAX]; /* empty: none */
 };
@@ -229,11 +193,12 @@ static void report_read(int fd, struct guard_report *r)
 
 	*r = (struct guard_report){0};
 	if (lseek(fd, 0, SEEK_SET) < 0 ||
-		sys_read_all(&text, fd, REPORT_MAX, "lock file", &ignored) < 0 ||
-		lseek(fd, 0, SEEK_SET) < 0) /* a guard that inherits fd writes from there */
+		sys_read_all(&text, fd, REPORT_MAX, "lock file", &ignored) < 0)
 		return;
 	rest = buf_str(&text);
-	(void)str_line(&rest, &line);
+	if (!str_line(&rest, &line) ||
+		sscanf(text.s, "%d %" SCNu64, &r->guard.pid, &r->guard.start) != 2)
+		return;
 	if (str_starts(rest, "{") && str_line(&rest, &line))
 		(void)json_parse(&r->result, line, &ignored);
 	if (rest.n && sscanf(rest.p, "%d %n", &code, &n) == 1)
@@ -256,9 +221,9 @@ bool script_running(const struct context_file *f, const char *id)
 }
 
 /* An environment variable of everything that a script starts, to find what a killed guard left. */
-static char *environment_mark(struct arena *a, const struct script_action *s)
+static char *environment_mark(const struct script_action *s)
 {
-	return arena_printf(a, "DEV_TEAM_EXEC=%s", s->lock);
+	return arena_printf(s->arena, "DEV_TEAM_EXEC=%s", s->lock);
 }
 
 struct leftovers {
@@ -279,87 +244,55 @@ static void kill_marked(const struct process_info *info, void *arg)
 /* Kills whatever a killed guard's script left running. */
 static void kill_leftovers(const struct script_action *s)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	const struct timespec pause = {.tv_nsec = 2000000};
+	struct leftovers found = {environment_mark(s), 1};
 	int64_t until = clock_ticks() + SWEEP_MS;
-	struct leftovers found = {environment_mark(&a, s), 1};
 
 	while (found.n && clock_ticks() < until) {
 		found.n = 0;
 		process_each(kill_marked, &found);
 		if (found.n)
-			nanosleep(&pause, NULL);
+			clock_pause(BRIEFLY_MS);
 	}
 }
 
-/* ---- running under a policy ---- */
-
-/* The file that this program was started from, even if its name now leads to another. */
-const char *script_program = "/proc/self/exe";
-
-/* The first line of the answer. */
-static char *outcome_line(
-	struct arena *a, const struct script_action *s, bool passed, bool timed_out)
+void script_discard(const struct context_file *f, const char *id)
 {
-	const char *why = timed_out ? arena_printf(a, " — timed out after %u s", s->timeout_s) : "";
-
-	return arena_printf(a, "%s%s — log: %s", passed ? "passed" : "failed", why, s->log);
-}
-
-/* Best effort: on a full disk the log has less. */
-static void log_text(const struct script_action *s, int log, const char *text)
-{
+	CLEANUP(arena_release) struct arena a = {0};
+	const struct script_action s = {.arena = &a, .lock = lock_file(&a, f, id)};
+	CLEANUP(base_close) int fd = open(s.lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	struct error ignored;
 
-	(void)sys_write_all(log, str_of(text), s->log, &ignored);
-}
-
-static char *denied(
-	struct arena *a, const struct script_action *s, const struct violation_report *b)
-{
-	CLEANUP(json_free) json *j = violation_json(b);
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	json_print(&text, j);
-	return arena_printf(a, "failed — security violation: %s — log: %s\n\n%s",
-		violation_line(a, b), s->log, text.s);
-}
-
-/* A line for the log: which kernel layers the script ran under. */
-static void log_layers(const struct script_action *s, int log, const json *layers)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (!layers)
+	if (fd < 0 || lock_take(fd, s.lock, &ignored) != 1)
 		return;
-	buf_addf(&text, "dev-team: ran under the policy '%s', layers: ", s->policy);
-	json_print(&text, layers);
-	buf_addc(&text, '\n');
-	log_text(s, log, text.s);
+	kill_leftovers(&s);
+	lock_remove(fd, s.lock);
 }
 
 /* ---- the guard ---- */
 
+/* The file that this program was started from, even if its name now leads to another. */
+const char *script_program = "/proc/self/exe";
+
 enum {
 	LOCK_FD = 3,
-	READY_FD = 4,
+	LOG_FD = 4,
 	LOG_MAX = 64 << 20,
 	POLICY_END_S = 30, /* for `policy exec` to end the script after its time limit */
 };
 static const char log_cut[] = "\n(dev-team: output over 64 MiB is left out)\n";
 
 /* Closes the caller's descriptors: the process that started the caller waits for that. */
-static bool settle_descriptors(int lock, int ready)
+static bool settle_descriptors(int lock, int log)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	lock = fcntl(lock, F_DUPFD_CLOEXEC, READY_FD + 1);
-	ready = fcntl(ready, F_DUPFD_CLOEXEC, READY_FD + 1);
-	if (null < 0 || lock < 0 || ready < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+	lock = fcntl(lock, F_DUPFD_CLOEXEC, LOG_FD + 1);
+	log = fcntl(log, F_DUPFD_CLOEXEC, LOG_FD + 1);
+	if (null < 0 || lock < 0 || log < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
 		dup2(null, 2) < 0 || dup3(lock, LOCK_FD, O_CLOEXEC) < 0 ||
-		dup3(ready, READY_FD, O_CLOEXEC) < 0)
+		dup3(log, LOG_FD, O_CLOEXEC) < 0)
 		return false;
-	(void)syscall(SYS_close_range, (unsigned)READY_FD + 1, ~0u, 0u);
+	(void)syscall(SYS_close_range, (unsigned)LOG_FD + 1, ~0u, 0u);
 	return true;
 }
 
@@ -379,14 +312,44 @@ static int cancel_descriptor(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-static int open_log(struct arena *a, const struct script_action *s, struct error *err)
+/* The first line of the answer. */
+static char *outcome_line(const struct script_action *s, bool passed, bool timed_out)
 {
-	int fd;
+	const char *why =
+		timed_out ? arena_printf(s->arena, " — timed out after %u s", s->timeout_s) : "";
 
-	if (path_mkdirs(arena_dup(a, path_dir(s->log)), err) < 0)
-		return -1;
-	fd = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
-	return fd < 0 ? error_errno(err, "cannot open log '%s'", s->log) : fd;
+	return arena_printf(s->arena, "%s%s — log: %s", passed ? "passed" : "failed", why, s->log);
+}
+
+static char *denied(const struct script_action *s, const struct violation_report *b)
+{
+	CLEANUP(json_free) json *j = violation_json(b);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	json_print(&text, j);
+	return arena_printf(s->arena, "failed — security violation: %s — log: %s\n\n%s",
+		violation_line(s->arena, b), s->log, text.s);
+}
+
+/* Best effort: on a full disk the log has less. */
+static void log_text(const struct script_action *s, const char *text)
+{
+	struct error ignored;
+
+	(void)sys_write_all(LOG_FD, str_of(text), s->log, &ignored);
+}
+
+/* A line for the log: which kernel layers the script ran under. */
+static void log_layers(const struct script_action *s, const json *layers)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (!layers)
+		return;
+	buf_addf(&text, "dev-team: ran under the policy '%s', layers: ", s->policy);
+	json_print(&text, layers);
+	buf_addc(&text, '\n');
+	log_text(s, text.s);
 }
 
 /* Records a result. s->kept: that failed, and a later call may succeed. */
@@ -425,24 +388,23 @@ static int record(struct script_action *s, bool passed, const char *text, struct
 	return -1;
 }
 
-static int conclude(struct arena *a, struct script_action *s, const struct process_end *end,
-	int log, struct error *err)
+static int conclude(struct script_action *s, const struct process_end *end, struct error *err)
 {
 	bool passed = !end->timed_out && end->status == 0;
 
 	if (end->cancelled) {
-		log_text(s, log, "\ndev-team: ended by a signal\n");
+		log_text(s, "\ndev-team: ended by a signal\n");
 		return error_set(err, ERR_SYSTEM, "the script was ended by a signal");
 	}
 	if (end->timed_out)
-		log_text(s, log,
-			arena_printf(a, "\ndev-team: timed out after %u s\n", s->timeout_s));
-	return record(s, passed, outcome_line(a, s, passed, end->timed_out), err);
+		log_text(s,
+			arena_printf(s->arena, "\ndev-team: timed out after %u s\n", s->timeout_s));
+	return record(s, passed, outcome_line(s, passed, end->timed_out), err);
 }
 
 /* Records what the report of `policy exec` says. */
-static int conclude_policy(struct arena *a, struct script_action *s, const char *path,
-	const struct process_end *end, int log, struct error *err)
+static int conclude_policy(
+	struct script_action *s, const char *path, const struct process_end *end, struct error *err)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	CLEANUP(json_free) json *report = NULL;
@@ -451,29 +413,28 @@ static int conclude_policy(struct arena *a, struct script_action *s, const char 
 	int found;
 
 	if (end->cancelled || end->timed_out)
-		return conclude(a, s, end, log, err);
+		return conclude(s, end, err);
 	if (sys_read_file(&all, path, REPORT_MAX, NULL, err) < 0 ||
 		json_parse(&report, str_trim(buf_str(&all)), err) < 0 ||
-		(found = violation_read(a, report, s->violation, &b, err)) < 0)
+		(found = violation_read(s->arena, report, s->violation, &b, err)) < 0)
 		return error_prefix(err, "nothing ran under the policy '%.200s'%s", s->policy,
 			report && json_get_str(report, "error") ? ""
 								: " (its message is in the log)");
-	log_layers(s, log, json_get(report, "layers"));
+	log_layers(s, json_get(report, "layers"));
 	if (found)
-		return record(s, false, denied(a, s, &b), err);
+		return record(s, false, denied(s, &b), err);
 	timed_out = json_is_true(json_get(report, "timed_out"));
 	passed = end->status == 0 && !timed_out;
-	return record(s, passed, outcome_line(a, s, passed, timed_out), err);
+	return record(s, passed, outcome_line(s, passed, timed_out), err);
 }
 
 /* `policy exec` keeps the time limit: it can end more than a process group. */
-static int run_under(
-	struct arena *a, struct script_action *s, struct process p, int log, struct error *err)
+static int run_under(struct script_action *s, struct process p, struct error *err)
 {
-	const char *report = arena_printf(a, "%s.report", s->lock);
+	const char *report = arena_printf(s->arena, "%s.report", s->lock);
 	const char *const argv[] = {script_program, "policy", "exec", "--policy", s->policy,
-		"--cwd", s->directory, "--timeout", arena_printf(a, "%u", s->timeout_s), "--report",
-		report, "--", s->inner, NULL};
+		"--cwd", s->directory, "--timeout", arena_printf(s->arena, "%u", s->timeout_s),
+		"--report", report, "--", s->inner, NULL};
 	struct process_end end;
 	int rc;
 
@@ -482,20 +443,19 @@ static int run_under(
 	(void)unlink(report);
 	rc = process_run(&p, &end, err);
 	if (rc == 0)
-		rc = conclude_policy(a, s, report, &end, log, err);
+		rc = conclude_policy(s, report, &end, err);
 	(void)unlink(report);
 	return rc;
 }
 
-static int run_and_record(
-	struct arena *a, struct script_action *s, const char *mark, int log, struct error *err)
+static int run_and_record(struct script_action *s, struct error *err)
 {
 	const char *const argv[] = {"/bin/sh", "-c", s->command, NULL};
-	const char *const env[] = {mark, NULL};
+	const char *const env[] = {environment_mark(s), NULL};
 	int cancel = cancel_descriptor();
 	struct process p = {.argv = argv,
 		.env = env,
-		.output = log,
+		.output = LOG_FD,
 		.output_max = LOG_MAX,
 		.output_cut = log_cut,
 		.timeout_s = s->timeout_s,
@@ -503,70 +463,77 @@ static int run_and_record(
 	struct process_end end;
 
 	if (s->policy)
-		return run_under(a, s, p, log, err);
-	if (process_run(&p, &end, err) < 0)
-		return -1;
-	return conclude(a, s, &end, log, err);
+		return run_under(s, p, err);
+	return process_run(&p, &end, err) < 0 ? -1 : conclude(s, &end, err);
 }
 
-static void guard(struct script_action *s)
+static int lock_sign(int fd, const char *path, struct error *err)
 {
-	struct arena a = {0};
-	struct error err = {0};
-	const char *mark = environment_mark(&a, s);
-	struct error ignored;
-	struct stat st;
-	/* an earlier guard signed the file and was killed */
-	bool used = fstat(LOCK_FD, &st) < 0 || st.st_size > 0;
-	int lock = LOCK_FD;
-	int log;
+	struct process_info self;
 
-	if (lock_sign(LOCK_FD, s->lock, &err) < 0 || (log = open_log(&a, s, &err)) < 0) {
-		(void)sys_write_all(READY_FD, str_of(err.text), "pipe", &ignored);
-		(void)unlink(s->lock);
+	if (!process_info(getpid(), &self))
+		return error_set(err, ERR_SYSTEM, "cannot read /proc");
+	if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0 ||
+		dprintf(fd, "%d %" PRIu64 "\n", (int)self.pid, self.start) < 0)
+		return error_errno(err, "cannot write '%s'", path);
+	return 0;
+}
+
+/* Runs in a process of its own. `ready`: a pipe to the caller, who waits until it is closed. */
+static void guard(struct script_action *s, int lock, int log, int ready)
+{
+	struct error err = {0}, ignored;
+
+	if (lock_sign(lock, s->lock, &err) < 0) {
+		(void)sys_write_all(ready, str_of(err.text), "pipe", &ignored);
 		return;
 	}
-	close(READY_FD);
-	if (used)
-		kill_leftovers(s);
-	if (run_and_record(&a, s, mark, log, &err) < 0)
+	if (!settle_descriptors(lock, log))
+		return;
+	if (run_and_record(s, &err) < 0)
 		(void)sys_write_all(LOCK_FD,
-			str_of(arena_printf(&a, "%d %s", (int)err.code, err.text)), s->lock,
+			str_of(arena_printf(s->arena, "%d %s", (int)err.code, err.text)), s->lock,
 			&ignored);
 	if (!s->kept)
-		lock_remove(s->lock, &lock); /* waiting callers have it open and read the reason */
+		lock_remove(LOCK_FD, s->lock); /* who waits has it open and reads the reason */
 }
 
-/* The guard is a child of init, so that ending the caller's process tree does not end it. */
-static _Noreturn void detach(struct script_action *s, int lock, int ready)
+static int open_log(const struct script_action *s, struct error *err)
 {
-	(void)setsid();
-	if (fork() == 0 && settle_descriptors(lock, ready))
-		guard(s);
-	_exit(0);
+	int fd;
+
+	if (path_mkdirs(arena_dup(s->arena, path_dir(s->log)), err) < 0)
+		return -1;
+	fd = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+	return fd < 0 ? error_errno(err, "cannot open log '%s'", s->log) : fd;
 }
 
-/* Starts the guard, which inherits the lock. 0 once it has signed the lock and opened its log; -1
- * with its reason. */
-static int start_guard_process(struct script_action *s, int lock, struct error *err)
+/* Starts a guard, which inherits the locked file. It is a child of init, so that ending the
+ * caller's process tree does not end it. 0 once it has signed; -1 with its reason. */
+static int fork_guard(struct script_action *s, int lock, struct error *err)
 {
 	CLEANUP(buf_release) struct buf fault = BUF_INIT;
-	int fds[2], rc;
+	CLEANUP(base_close) int log = open_log(s, err);
+	int ready[2], rc;
 	pid_t pid;
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
+	if (log < 0)
+		return -1;
+	if (pipe2(ready, O_CLOEXEC) < 0)
 		return error_errno(err, "cannot start '%.200s'", s->id);
 	pid = fork();
-	if (pid == 0)
-		detach(s, lock, fds[1]);
-	close(fds[1]);
-	if (pid < 0)
-		rc = error_errno(err, "cannot start '%.200s'", s->id);
-	else
-		rc = sys_read_all(&fault, fds[0], sizeof(err->text), "pipe of the guard", err);
+	if (pid == 0) {
+		(void)setsid();
+		if (fork() == 0)
+			guard(s, lock, log, ready[1]);
+		_exit(0);
+	}
+	close(ready[1]);
+	rc = pid < 0 ? error_errno(err, "cannot start '%.200s'", s->id)
+		     : sys_read_all(&fault, ready[0], sizeof(err->text), "pipe of the guard", err);
 	if (rc == 0 && fault.len)
 		rc = error_set(err, ERR_SYSTEM, "%s", fault.s);
-	close(fds[0]);
+	close(ready[0]);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return rc;
@@ -575,33 +542,30 @@ static int start_guard_process(struct script_action *s, int lock, struct error *
 /* ---- waiting for the guard ---- */
 
 enum {
-	BRIEFLY_MS = 2,
 	END_MS = 30000,     /* for a guard to end its script */
 	CONTINUE_MS = 1000, /* after the time limit, and from then on */
-	LOST_MS = 120000,   /* after the time limit: no guard needs this long to end and record */
 };
 
-/* Signals are read from a descriptor while we wait, so that none is missed between two calls. */
-struct guard_watch {
+/* One call of script_run(). */
+struct script_caller {
 	const char *policy; /* requested by the caller; NULL: none */
-	bool seen;  /* a guard was running: if it ends without a result, none is started again */
-	int reason; /* that guard's lock file, kept open: the guard writes its reason into it */
+	int lock;           /* the script's lock file, open; -1: not yet */
+	bool waited; /* a guard was running: if it ended without a result, none is started again */
+	/* Signals are read from a descriptor while we wait, so that none is missed. */
 	sigset_t before;
-	int signals;   /* descriptor */
+	int signals;
 	int caught;    /* the first one; 0: none */
 	int64_t until; /* -1: to the end */
-	int64_t wake;  /* when to check that the guard is not stopped; -1: never */
-	int64_t lost;  /* when it is given up */
 };
 
-enum seen { SEEN_END, SEEN_LATE, SEEN_SIGNAL, SEEN_LOST, SEEN_NOTHING };
+enum seen { SEEN_END, SEEN_LATE, SEEN_SIGNAL };
 
-static void watch_begin(struct guard_watch *w, const char *policy, int wait_s)
+static void caller_begin(struct script_caller *w, const char *policy, int wait_s)
 {
 	sigset_t set;
 
-	*w = (struct guard_watch){.policy = policy,
-		.reason = -1,
+	*w = (struct script_caller){.policy = policy,
+		.lock = -1,
 		.until = wait_s < 0 ? -1 : clock_ticks() + (int64_t)wait_s * 1000};
 	sigemptyset(&set);
 	for (size_t i = 0; i < COUNT(ending); i++) {
@@ -615,9 +579,9 @@ static void watch_begin(struct guard_watch *w, const char *policy, int wait_s)
 }
 
 /* A caught signal now takes its usual effect: by default it ends the process. */
-static void watch_end(struct guard_watch *w)
+static void caller_end(struct script_caller *w)
 {
-	base_close(&w->reason);
+	base_close(&w->lock);
 	base_close(&w->signals);
 	(void)sigprocmask(SIG_SETMASK, &w->before, NULL);
 	if (w->caught)
@@ -632,27 +596,17 @@ static char state_of(const struct process_info *g)
 	return process_info(g->pid, &now) && now.start == g->start ? now.state : 'Z';
 }
 
-/* A stopped guard (SIGSTOP) keeps no time limit: continues it. */
-static void wake_guard(struct guard_watch *w, const struct process_info *g)
+static int wait_ms(int64_t until)
 {
-	if (w->wake < 0 || clock_ticks() < w->wake)
-		return;
-	w->wake = clock_ticks() + CONTINUE_MS;
-	if (state_of(g) == 'T')
-		(void)kill(g->pid, SIGCONT);
-}
+	int64_t left = until - clock_ticks();
 
-static int wait_ms(const struct guard_watch *w)
-{
-	int64_t left = w->until < 0 ? 60000 : w->until - clock_ticks();
-
-	if (w->wake >= 0 && left > w->wake - clock_ticks())
-		left = w->wake - clock_ticks();
 	return left < 0 ? 0 : left > 60000 ? 60000 : (int)left;
 }
 
-/* Waits once, at most `ms`. `handle`: a pidfd of the guard, or -1. */
-static enum seen watch_once(struct guard_watch *w, int handle, int ms)
+/* Until the guard with this pidfd ends, a signal comes or the time is over. A stopped guard
+ * (SIGSTOP) keeps no time limit: from `wake` on it is continued. */
+static enum seen watch_guard(
+	struct script_caller *w, const struct process_info *g, int handle, int64_t wake)
 {
 	struct pollfd fds[] = {
 		{.fd = handle, .events = POLLIN},
@@ -660,30 +614,26 @@ static enum seen watch_once(struct guard_watch *w, int handle, int ms)
 	};
 	struct signalfd_siginfo info;
 
-	(void)poll(fds, COUNT(fds), ms);
-	if (fds[0].revents)
-		return SEEN_END;
-	if (!w->caught && read(w->signals, &info, sizeof(info)) == sizeof(info)) {
-		w->caught = (int)info.ssi_signo;
-		return SEEN_SIGNAL;
+	for (;;) {
+		(void)poll(fds, COUNT(fds),
+			wait_ms(w->until >= 0 && w->until < wake ? w->until : wake));
+		if (fds[0].revents)
+			return SEEN_END;
+		if (fds[1].revents && read(w->signals, &info, sizeof(info)) == sizeof(info)) {
+			w->caught = (int)info.ssi_signo;
+			return SEEN_SIGNAL;
+		}
+		if (w->until >= 0 && clock_ticks() >= w->until)
+			return SEEN_LATE;
+		if (clock_ticks() >= wake && state_of(g) == 'T')
+			(void)kill(g->pid, SIGCONT);
+		if (clock_ticks() >= wake)
+			wake = clock_ticks() + CONTINUE_MS;
 	}
-	return w->until >= 0 && clock_ticks() >= w->until ? SEEN_LATE : SEEN_NOTHING;
-}
-
-static enum seen watch_guard(struct guard_watch *w, const struct process_info *g, int handle)
-{
-	enum seen seen;
-
-	while ((seen = watch_once(w, handle, wait_ms(w))) == SEEN_NOTHING) {
-		if (w->wake >= 0 && clock_ticks() >= w->lost)
-			return SEEN_LOST;
-		wake_guard(w, g);
-	}
-	return seen;
 }
 
 /* Ends the script before the caller ends. A stopped guard must be continued to see the signal. */
-static void end_guard(const struct script_action *s, struct guard_watch *w,
+static void end_guard(const struct script_action *s, struct script_caller *w,
 	const struct process_info *g, int handle)
 {
 	if (state_of(g) != 'Z') {
@@ -691,46 +641,34 @@ static void end_guard(const struct script_action *s, struct guard_watch *w,
 		(void)kill(g->pid, SIGCONT);
 	}
 	w->until = clock_ticks() + END_MS;
-	w->wake = -1;
-	if (watch_guard(w, g, handle) == SEEN_END)
-		return;
-	if (state_of(g) != 'Z')
-		(void)kill(g->pid, SIGKILL);
-	w->until = clock_ticks() + END_MS;
-	(void)watch_guard(w, g, handle);
-	kill_leftovers(s);
+	if (watch_guard(w, g, handle, w->until) != SEEN_END)
+		kill_leftovers(s);
 }
 
-static enum seen wait_for_guard(const struct script_action *s, struct guard_watch *w, int lock)
+/* 1: the guard has ended, or has not signed yet: look again. 0: it runs for longer than we wait. */
+static int wait_for_guard(const struct script_action *s, struct script_caller *w, struct error *err)
 {
+	CLEANUP(report_release) struct guard_report report = {0};
 	CLEANUP(base_close) int handle = -1;
-	struct process_info g;
 	enum seen seen;
-	int64_t end;
 
-	if (lock_read(lock, &g))
-		handle = (int)syscall(SYS_pidfd_open, g.pid, 0);
-	if (handle < 0 || state_of(&g) == 'Z') /* it has not signed yet, or has just ended */
-		return watch_once(w, -1, BRIEFLY_MS);
-	end = clock_ticks() + (int64_t)s->timeout_s * 1000; /* a later caller waits longer */
-	w->wake = end + CONTINUE_MS;
-	w->lost = end + LOST_MS;
-	seen = watch_guard(w, &g, handle);
-	if (seen == SEEN_SIGNAL || seen == SEEN_LOST) {
-		int64_t until = w->until;
-
-		end_guard(s, w, &g, handle);
-		w->until = until;
+	report_read(w->lock, &report);
+	if (report.guard.pid > 1)
+		handle = (int)syscall(SYS_pidfd_open, report.guard.pid, 0);
+	if (handle < 0 || state_of(&report.guard) == 'Z') {
+		clock_pause(BRIEFLY_MS);
+		return w->until < 0 || clock_ticks() < w->until;
 	}
-	return seen == SEEN_LOST ? SEEN_END : seen;
-}
-
-/* Takes the descriptor of the guard's lock file. */
-static void remember_guard(struct guard_watch *w, int fd)
-{
-	base_close(&w->reason);
-	w->reason = fd;
-	w->seen = true;
+	/* a later caller waits longer */
+	seen = watch_guard(w, &report.guard, handle,
+		clock_ticks() + (int64_t)s->timeout_s * 1000 + CONTINUE_MS);
+	if (seen == SEEN_SIGNAL) {
+		end_guard(s, w, &report.guard, handle);
+		return error_set(
+			err, ERR_SYSTEM, "'%.200s' was ended by signal %d", s->id, w->caught);
+	}
+	w->waited = true;
+	return seen == SEEN_END;
 }
 
 /* The guard was killed or could not record: ends whatever the script left running. */
@@ -746,23 +684,20 @@ static int no_result(
 		s->id, *report->reason ? ": " : "", report->reason, s->log);
 }
 
-/* Removes the lock file of a killed guard, after whatever its script left running. */
-static void remove_lock(const struct script_action *s)
+static int start_guard(struct script_action *s, struct script_caller *w, struct error *err)
 {
-	CLEANUP(base_close) int fd = -1;
-	struct error ignored;
+	/* a copy of our descriptor would hold the lock too */
+	CLEANUP(base_close) int own = open(s->lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int locked = w->lock;
 
-	if (access(s->lock, F_OK) < 0 || lock_take(s->lock, &fd, &ignored) != 1)
-		return;
-	kill_leftovers(s);
-	lock_remove(s->lock, &fd);
-}
-
-void script_discard(const struct context_file *f, const char *id)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-
-	remove_lock(&(struct script_action){.lock = lock_file(&a, f, id)});
+	if (own < 0)
+		return error_errno(err, "cannot open lock file '%s'", s->lock);
+	if (fork_guard(s, locked, err) < 0)
+		return -1;
+	w->lock = own;
+	own = locked;
+	w->waited = true;
+	return 1;
 }
 
 /*
@@ -771,84 +706,87 @@ void script_discard(const struct context_file *f, const char *id)
  * Loads the action under the document's lock: a take-over reads the script's lock and fences the
  * action under the document's lock too, so a script that is being fenced cannot be started.
  */
-static int start_guard(struct arena *a, struct script_action *s, struct guard_watch *w, int lock,
-	struct error *err)
+static int record_or_start(struct script_action *s, struct script_caller *w, struct error *err)
 {
 	CLEANUP(report_release) struct guard_report report = {0};
 	int rc;
 
-	report_read(w->seen ? w->reason : lock, &report);
-	rc = script_load(a, s->document, s->id, w->policy, !w->seen, s, err);
+	report_read(w->lock, &report);
+	rc = script_load(s->arena, s->document, s->id, w->policy, !w->waited, s, err);
 	s->kept = report.result && rc < 0;
 	if (rc < 0 || s->answer)
 		return rc;
-	if (report.result && !(w->seen && *report.reason))
+	if (report.result && !(w->waited && *report.reason))
 		return record_result(s, report.result, err) < 0
 			       ? -1
-			       : script_load(a, s->document, s->id, w->policy, false, s, err);
+			       : script_load(
+					 s->arena, s->document, s->id, w->policy, false, s, err);
 	s->kept = report.result != NULL;
-	if (w->seen)
+	if (w->waited)
 		return no_result(s, &report, err);
-	/* opened again: a copy of the descriptor would hold the lock too */
-	remember_guard(w, open(s->lock, O_RDONLY | O_CLOEXEC));
-	return start_guard_process(s, lock, err) < 0 ? -1 : 1;
+	if (report.guard.pid) /* it was killed */
+		kill_leftovers(s);
+	return start_guard(s, w, err);
+}
+
+/* 1: locked. 0: a guard holds the lock. */
+static int open_and_lock(const char *path, struct script_caller *w, struct error *err)
+{
+	int got;
+
+	for (;;) {
+		if (w->lock < 0)
+			w->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+		if (w->lock < 0)
+			return error_errno(err, "cannot open lock file '%s'", path);
+		got = lock_take(w->lock, path, err);
+		if (got <= 0 || w->waited || is_named(w->lock, path))
+			return got;
+		close(w->lock);
+		w->lock = -1;
+	}
 }
 
 /*
  * 1: look again; 0: *line is set. The answer counts only once the lock is ours: the guard records
  * it before it removes its file, and nothing of the run is left when the caller returns.
  */
-static int start_or_wait(struct arena *a, struct script_action *s, struct guard_watch *w,
-	char **line, struct error *err)
+static int start_or_wait(
+	struct script_action *s, struct script_caller *w, char **line, struct error *err)
 {
-	CLEANUP(base_close) int lock = -1;
 	const char *path = s->lock;
-	enum seen seen;
-	int got = lock_take(path, &lock, err);
+	int rc = open_and_lock(path, w, err);
 
-	if (got < 0)
+	if (rc < 0)
 		return -1;
-	if (got) {
-		int rc = start_guard(a, s, w, lock, err);
-
-		if (rc <= 0 && !s->kept)
-			lock_remove(path, &lock);
-		*line = s->answer;
+	if (rc == 0) {
+		rc = wait_for_guard(s, w, err);
+		*line = s->answer ? s->answer : arena_printf(s->arena, "running — log: %s", s->log);
 		return rc;
 	}
-	seen = wait_for_guard(s, w, lock);
-	if (seen == SEEN_SIGNAL) {
-		remove_lock(s);
-		return error_set(
-			err, ERR_SYSTEM, "'%.200s' was ended by signal %d", s->id, w->caught);
-	}
-	if (seen == SEEN_END) {
-		remember_guard(w, lock);
-		lock = -1;
-	}
-	if (seen != SEEN_LATE)
-		return 1;
-	*line = s->answer ? s->answer : arena_printf(a, "running — log: %s", s->log);
-	return 0;
+	rc = record_or_start(s, w, err);
+	if (rc <= 0 && !s->kept)
+		lock_remove(w->lock, path);
+	*line = s->answer;
+	return rc;
 }
 
 int script_run(struct arena *a, const char *context_file, const char *action, const char *policy,
 	int wait_s, char **line, struct error *err)
 {
 	struct script_action s;
-	struct guard_watch w;
+	struct script_caller w;
 	int rc;
 
 	if (script_load(a, context_file, action, policy, false, &s, err) < 0)
 		return -1;
-	if (s.answer && access(s.lock, F_OK) < 0) {
-		*line = s.answer;
+	*line = s.answer;
+	if (s.answer && access(s.lock, F_OK) < 0)
 		return 0;
-	}
-	watch_begin(&w, policy, wait_s);
-	while ((rc = start_or_wait(a, &s, &w, line, err)) == 1)
+	caller_begin(&w, policy, wait_s);
+	while ((rc = start_or_wait(&s, &w, line, err)) == 1)
 		;
-	watch_end(&w);
+	caller_end(&w);
 	return rc;
 }
 
