@@ -352,8 +352,11 @@ static enum advance decide(
 	struct error second;
 
 	if (engine_carry_out(r, step->before_decide, err) < 0) {
-		if (r->booted) /* the run has begun all the same: its document can be corrected */
+		if (r->booted) { /* all the same: any session may correct the document and step */
+			if (r->holds)
+				lease_release(r->e->file, &r->holder);
 			(void)context_save(r->e->file, &second);
+		}
 		return ADVANCE_FAILED;
 	}
 	step->decide(c);
@@ -516,8 +519,7 @@ static int advance_and_save(struct context_file *f, void *data, struct error *er
 	*r = (struct engine_run){.e = r->e,
 		.doc = &f->doc,
 		.returned = r->e->returned,
-		.earlier = r->earlier | r->done,
-		.acquired = r->acquired};
+		.earlier = r->earlier | r->done};
 	if (open_run(r, err) < 0 || engine_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
 		advance(r, err) < 0 || action_note_unanswered(f, r->outstanding, NULL, err) < 0)
 		return -1;
@@ -540,9 +542,7 @@ int engine_step(struct engine *e, struct buf *out, struct error *err)
 	struct engine_run r = {.e = e};
 	int rc = context_update(e->file, advance_and_save, &r, err);
 
-	if (rc < 0) {
-		engine_undo_claim(&r);
-	} else {
+	if (rc == 0) {
 		json_print(out, r.print);
 		discard_superseded(&r);
 	}

@@ -27,7 +27,6 @@ struct engine_run {
 	unsigned earlier;  /* ... in an attempt before it, whose save was refused */
 	struct lease_holder holder; /* of the work item; ours if `holds` */
 	bool holds;
-	bool acquired; /* we took the lease in this call, and nobody held it before */
 };
 
 /* engine.c */
@@ -57,9 +56,6 @@ void engine_dispatch_renew(struct engine_run *r, json *action);
 int engine_claim(struct engine_run *r, struct error *err);
 /* Releases the lease if the run is done. */
 void engine_release(struct engine_run *r);
-/* The call failed: releases a lease that this call acquired, so that a run that cannot begin does
- * not block others. */
-void engine_undo_claim(struct engine_run *r);
 /* True if the script of this action is running. */
 bool engine_script_running(const struct engine_run *r, const json *action);
 

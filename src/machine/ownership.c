@@ -131,7 +131,6 @@ int engine_claim(struct engine_run *r, struct error *err)
 	r->holds = true;
 	if (h->owner && !lease_held_by(h, e->owner))
 		return take_from_other(r, err);
-	r->acquired = r->acquired || !h->owner;
 	if (!h->live)
 		lease_take(e->file, h, e->owner, ttl_s);
 	h->ttl_s = ttl_s;
@@ -146,19 +145,4 @@ void engine_release(struct engine_run *r)
 
 	if (r->holder.owner && what && strcmp(what, "done") == 0)
 		lease_release(r->e->file, &r->holder);
-}
-
-void engine_undo_claim(struct engine_run *r)
-{
-	struct context_file *f = r->e->file;
-	struct lease_holder now;
-	struct error ignored;
-
-	if (!r->acquired)
-		return;
-	context_forget(f);
-	if (lease_read(f, &now, &ignored) < 0 || !lease_held_by(&now, r->e->owner))
-		return;
-	lease_release(f, &now);
-	(void)context_log(f, &ignored);
 }
