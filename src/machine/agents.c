@@ -218,38 +218,8 @@ void agents_note_turn(struct context_file *f, const char *key, const char *actio
 	json_put_texts(context_event(f, SCRIPTED), "action", action, "entry", key);
 }
 
-/* Counts the turns of one commit in addition to those of later ones. False: no earlier one counts.
- */
-static bool count_turns(struct str events, const char *key, const char *action, size_t *turns)
-{
-	size_t n = 0;
-	bool started = false, had_turn = false;
-
-	for (json *e; (e = store_next_event(&events, "")); json_free(&e)) {
-		if (json_str_is(e, "type", "started")) {
-			started = true;
-			had_turn = false;
-			n = 0;
-		}
-		if (!json_str_is(e, "type", SCRIPTED) || !json_str_is(e, "entry", key))
-			continue;
-		had_turn = had_turn || json_str_is(e, "action", action);
-		n += !had_turn;
-	}
-	*turns = had_turn ? n : *turns + n;
-	return !started;
-}
-
-static bool dispatches(struct str events, const char *action)
-{
-	bool found = false;
-
-	for (json *e; !found && (e = store_next_event(&events, "\"dispatch\"")); json_free(&e))
-		found = json_str_is(e, "type", "dispatch") && json_str_is(e, "action", action);
-	return found;
-}
-
-/* An action has its turn after its dispatch; its own turn, which is repeated, is not counted. */
+/* Each commit has at most one turn. An action has its turn after its dispatch; its own turn, which
+ * is repeated, is not counted. */
 int agents_count_turns(const char *document, const struct scripted_entry *entry, const char *action,
 	size_t *turns, struct error *err)
 {
@@ -258,7 +228,7 @@ int agents_count_turns(const char *document, const struct scripted_entry *entry,
 	CLEANUP(arena_release) struct arena a = {0};
 	struct str base = path_base(document);
 	struct store_commit c;
-	bool dispatched = false;
+	bool dispatched = false, started = false;
 	int rc = 1;
 
 	*turns = 0;
@@ -269,9 +239,15 @@ int agents_count_turns(const char *document, const struct scripted_entry *entry,
 		    STORE_READ, 0, err) < 0 ||
 		store_history(s, &(struct store_range){.backwards = true}, &h, err) != STORE_OK)
 		return -1;
-	while ((!dispatched || *turns + 1 < entry->n) &&
-		(rc = store_history_next(h, &c, err)) > 0 &&
-		count_turns(c.events, entry->key, action, turns))
-		dispatched = dispatched || dispatches(c.events, action);
+	while (!started && (!dispatched || *turns + 1 < entry->n) &&
+		(rc = store_history_next(h, &c, err)) > 0)
+		for (json *e; (e = store_next_event(&c.events, "")); json_free(&e)) {
+			bool mine = json_str_is(e, "action", action);
+
+			if (json_str_is(e, "type", SCRIPTED) && json_str_is(e, "entry", entry->key))
+				*turns = mine ? 0 : *turns + 1;
+			dispatched = dispatched || (mine && json_str_is(e, "type", "dispatch"));
+			started = started || json_str_is(e, "type", "started");
+		}
 	return rc < 0 ? -1 : 0;
 }
