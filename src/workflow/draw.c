@@ -70,6 +70,8 @@ enum {
 	SVG_S = 120, /* time limit */
 };
 
+enum draw_visit { DRAW_UNSEEN, DRAW_ON_PATH, DRAW_LEFT };
+
 #define DOT_HEAD                                                                                   \
 	"  graph [bgcolor=white, pad=0.3, labelloc=t]\n"                                           \
 	"  graph [fontname=\"Helvetica,Arial,sans-serif\"]\n"                                      \
@@ -144,26 +146,47 @@ static void add_box(const struct workflow_state *s, bool current, struct buf *ou
 	buf_adds(out, ">]\n");
 }
 
-/* The edges from one state to another share a line, which the first of them draws. */
-static void add_line(const struct workflow *w, size_t first, struct buf *out)
+/* By edge: it leads back to a state of the path on which a search from `state`, depth first in the
+ * order of the file, found it. */
+static void find_back_edges(
+	const struct workflow *w, size_t state, enum draw_visit *seen, bool *back)
+{
+	seen[state] = DRAW_ON_PATH;
+	for (size_t i = 0; i < w->n_edges; i++) {
+		const struct workflow_edge *e = &w->edges[i];
+
+		if (e->from_state != state)
+			continue;
+		back[i] = seen[e->to_state] == DRAW_ON_PATH && e->to_state != state;
+		if (seen[e->to_state] == DRAW_UNSEEN)
+			find_back_edges(w, e->to_state, seen, back);
+	}
+	seen[state] = DRAW_LEFT;
+}
+
+static bool same_line(const struct workflow_edge *a, const struct workflow_edge *b)
+{
+	return a->from_state == b->from_state && a->to_state == b->to_state;
+}
+
+/* The edges from one state to another share a line, which the first of them draws. Graphviz gets a
+ * line that leads back the other way round, so that it puts it below its target. */
+static void add_line(const struct workflow *w, size_t first, bool back, struct buf *out)
 {
 	const struct workflow_edge *e = &w->edges[first];
-	const char *before = " [label=<&#160;";
+	const char *before = "&#160;";
 
 	for (size_t i = 0; i < first; i++)
-		if (w->edges[i].from_state == e->from_state && w->edges[i].to_state == e->to_state)
+		if (same_line(&w->edges[i], e))
 			return;
-	buf_addf(out, "  \"%s\" -> \"%s\"", e->from, e->to);
-	for (size_t i = first; i < w->n_edges; i++) {
-		const struct workflow_edge *other = &w->edges[i];
-
-		if (other->from_state != e->from_state || other->to_state != e->to_state ||
-			!other->trigger[0])
-			continue;
-		add_label(out, before, other->trigger, "");
-		before = "<BR/>&#160;";
-	}
-	buf_adds(out, before[0] == '<' ? ">]\n" : "\n");
+	buf_addf(out, "  \"%s\" -> \"%s\" [%slabel=<", back ? e->to : e->from,
+		back ? e->from : e->to, back ? "dir=back, style=dashed, color=\"#8250df\", " : "");
+	for (size_t i = first; i < w->n_edges; i++)
+		if (same_line(&w->edges[i], e)) {
+			add_label(out, before, w->edges[i].trigger, "");
+			before = "<BR/>&#160;";
+		}
+	buf_adds(out, ">]\n");
 }
 
 /* The title, and below it what the colours mean. */
@@ -171,18 +194,25 @@ static void add_title(const struct workflow *w, bool current, struct buf *out)
 {
 	add_label(out,
 		"  label=<<TABLE BORDER=\"0\" CELLBORDER=\"2\" CELLSPACING=\"6\"><TR>"
-		"<TD BORDER=\"0\" COLSPAN=\"4\"><B>",
+		"<TD BORDER=\"0\" COLSPAN=\"5\"><B>",
 		path_base(w->file).p, "</B></TD></TR><TR>");
 	if (current)
 		buf_adds(out, DOT_KEY("#fff3b0", "#57606a", "current state"));
 	if (w->n_declared)
 		buf_adds(out, DOT_KEY("#eaf5ff", "#0969da", "declared in the file"));
 	buf_adds(out, DOT_KEY("#f6f8fa", "#1a7f37", "end: success"));
-	buf_adds(out, DOT_KEY("#f6f8fa", "#cf222e", "end: failed") "</TR></TABLE>>\n");
+	buf_adds(out, DOT_KEY("#f6f8fa", "#cf222e", "end: failed"));
+	buf_adds(out, DOT_KEY("#ffffff", "#8250df\" STYLE=\"dashed", "goes back"));
+	buf_adds(out, "</TR></TABLE>>\n");
 }
 
 void workflow_draw_dot(const struct workflow *w, const char *current, struct buf *out)
 {
+	struct arena a = {0};
+	enum draw_visit *seen = arena_alloc(&a, w->n_states * sizeof(*seen));
+	bool *back = arena_alloc(&a, w->n_edges * sizeof(*back) + 1);
+
+	find_back_edges(w, (size_t)(workflow_state(w, w->initial) - w->states), seen, back);
 	buf_adds(out, "digraph workflow {\n" DOT_HEAD);
 	if (w->n_edges > CURVES_MAX)
 		buf_adds(out, "  graph [splines=line, nslimit=1, mclimit=0.1]\n");
@@ -192,8 +222,9 @@ void workflow_draw_dot(const struct workflow *w, const char *current, struct buf
 		add_box(&w->states[i], current && !strcmp(w->states[i].name, current), out);
 	buf_addf(out, "  \"[*]\" -> \"%s\"\n", w->initial);
 	for (size_t i = 0; i < w->n_edges; i++)
-		add_line(w, i, out);
+		add_line(w, i, back[i], out);
 	buf_adds(out, "}\n");
+	arena_release(&a);
 }
 
 /* SVG */

@@ -266,6 +266,8 @@ TEST(a_dot_drawing_escapes_texts_and_marks_the_current_state)
 	assert_true(has(&out, "label=<<B>&lt;b&gt; &amp; 'c'   &#92;&#92;N</B>>"));
 	assert_true(has(&out, "<B>&lt;w&gt;.md</B>"));
 	assert_true(has(&out, ">current state<"));
+	assert_true(has(&out, "\"init\" -> \"done\" [dir=back, "));
+	assert_true(has(&out, "\"work\" -> \"work\" [label="));
 	buf_clear(&out);
 	workflow_draw_dot(&w, "nowhere", &out);
 	assert_false(has(&out, "current state"));
