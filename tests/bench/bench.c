@@ -306,7 +306,7 @@ static void measure_history(void)
 static void measure_verify(void)
 {
 	static struct side a, b;
-	const char *path = in_dir("H-1.md");
+	const char *path = in_dir("H-1.md"), *brief = in_dir("H-2.md");
 	unsigned all = runs;
 
 	runs = runs < SLOW_RUNS ? runs : SLOW_RUNS;
@@ -315,6 +315,10 @@ static void measure_verify(void)
 	b = (struct side){.argv = (const char *const[]){program, "events", "--json", path, NULL}};
 	compare("history verify, 10,000 events : events", &a, &b, "A < 1000");
 	printf("%-42s %8.1f MiB\n", "  its peak memory", (double)a.peak / KIB);
+	long_history(brief, 100, 1500);
+	a.argv = (const char *const[]){program, "history", path, "--last", "10", NULL};
+	b.argv = (const char *const[]){program, "history", brief, "--last", "10", NULL};
+	compare("history --last 10, 10,000 events : 100", &a, &b, "<= 1.5x");
 	runs = all;
 }
 
