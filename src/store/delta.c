@@ -1,3 +1,4 @@
+#include "src/base/number.h"
 #include "src/base/vec.h"
 #include "src/store/store.h"
 
@@ -95,48 +96,24 @@ void delta_between(struct delta *d, struct str old_text, struct str new_text)
 
 /* ---- bytes that are not UTF-8 ---- */
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-static void add_base64(struct buf *out, struct str s)
+static void add_hex(struct buf *out, struct str s)
 {
-	buf_reserve(out, (s.n + 2) / 3 * 4);
-	for (size_t i = 0; i < s.n; i += 3) {
-		size_t left = s.n - i;
-		unsigned long v = (unsigned long)(unsigned char)s.p[i] << 16;
-		char four[4];
+	static const char digits[] = "0123456789abcdef";
 
-		if (left > 1)
-			v |= (unsigned long)(unsigned char)s.p[i + 1] << 8;
-		if (left > 2)
-			v |= (unsigned char)s.p[i + 2];
-		for (int k = 0; k < 4; k++)
-			four[k] = digits[v >> (18 - 6 * k) & 63];
-		if (left < 3)
-			four[3] = '=';
-		if (left < 2)
-			four[2] = '=';
-		buf_add(out, (struct str){four, 4});
+	for (size_t i = 0; i < s.n; i++) {
+		buf_addc(out, digits[(unsigned char)s.p[i] >> 4]);
+		buf_addc(out, digits[s.p[i] & 15]);
 	}
 }
 
-static bool add_bytes(struct buf *out, struct str s)
+static bool add_bytes(struct buf *out, struct str hex)
 {
-	if (s.n % 4)
-		return false;
-	for (size_t i = 0; i < s.n; i += 4) {
-		unsigned pad =
-			i + 4 < s.n ? 0u : (s.p[i + 3] == '=') + (unsigned)(s.p[i + 2] == '=');
-		unsigned long v = 0;
+	uint64_t byte;
 
-		for (unsigned k = 0; k < 4; k++) {
-			const char *hit = k < 4 - pad ? strchr(digits, s.p[i + k]) : digits;
-
-			if (!hit || !s.p[i + k])
-				return false;
-			v = v << 6 | (unsigned long)(hit - digits);
-		}
-		for (unsigned k = 0; k < 3 - pad; k++)
-			buf_addc(out, (char)(v >> (16 - 8 * k) & 255));
+	for (; hex.n; hex = str_sub(hex, 2, hex.n)) {
+		if (hex.n == 1 || !number_hex(str_sub(hex, 0, 2), &byte))
+			return false;
+		buf_addc(out, (char)byte);
 	}
 	return true;
 }
@@ -145,15 +122,15 @@ static bool add_bytes(struct buf *out, struct str s)
 
 static void write_new(struct json_writer *w, struct str s)
 {
-	CLEANUP(buf_release) struct buf base64 = BUF_INIT;
+	CLEANUP(buf_release) struct buf hex = BUF_INIT;
 
 	if (!str_utf8_fault(s)) {
 		json_write_str(w, NULL, s);
 		return;
 	}
-	add_base64(&base64, s);
+	add_hex(&hex, s);
 	json_write_open(w, NULL, '{');
-	json_write_str(w, "b64", buf_str(&base64));
+	json_write_str(w, "hex", buf_str(&hex));
 	json_write_close(w, '}');
 }
 
@@ -224,7 +201,7 @@ static int apply_item(const json *item, struct str old_text, struct buf *out, st
 		buf_add(out, str_sub(old_text, (size_t)from, (size_t)to));
 		return 0;
 	}
-	text = json_is_object(item) ? json_get_str(item, "b64") : NULL;
+	text = json_is_object(item) ? json_get_str(item, "hex") : NULL;
 	if (text && add_bytes(out, str_of(text)))
 		return 0;
 	return error_set(err, ERR_INPUT, "an item of a delta is neither a range nor a text");

@@ -1,6 +1,6 @@
 /*
  * delta.h: a new text as a list of ranges of an old text and new pieces. As JSON an array:
- * `[from,to]` is that range of the old text's bytes, a string is new text, and `{"b64":"..."}` is
+ * `[from,to]` is that range of the old text's bytes, a string is new text, and `{"hex":"..."}` is
  * new bytes that are not UTF-8. A text that has nothing in common with the old one is an array of
  * one string.
  */

@@ -62,7 +62,7 @@ TEST(bytes_that_are_no_text_come_back_as_they_were)
 
 	for (int i = 0; i < 256; i++)
 		all[i] = (char)i;
-	assert_string_equal(printed(STR(""), STR("\xff")), "[{\"b64\":\"/w==\"}]");
+	assert_string_equal(printed(STR(""), STR("\xff")), "[{\"hex\":\"ff\"}]");
 	for (size_t n = 0; n <= sizeof(all); n++)
 		leads(STR("old\n"), (struct str){all, n});
 	for (size_t n = 0; n < 6; n++)
@@ -129,11 +129,10 @@ TEST(what_is_none_of_ours_is_refused)
 	refused("[[1,2,3]]");
 	refused("[[\"1\",2]]");
 	refused("[{}]");
-	refused("[{\"b64\":1}]");
-	refused("[{\"b64\":\"abc\"}]");
-	refused("[{\"b64\":\"ab=c\"}]");
-	refused("[{\"b64\":\"====\"}]");
-	refused("[{\"b64\":\"ab$=\"}]");
+	refused("[{\"hex\":1}]");
+	refused("[{\"hex\":\"abc\"}]");
+	refused("[{\"hex\":\"ab$=\"}]");
+	refused("[{\"hex\":\" 1\"}]");
 }
 
 TEST(what_is_kept_is_compared)
