@@ -115,25 +115,27 @@ static int commit(struct context_file *f, const struct store_op *document, struc
 	CLEANUP(json_free) json *note = note_of(f);
 	char ts[CLOCK_TEXT];
 	struct store_result result;
-	size_t known = f->read.n, n_guards = add_guards(f, document != NULL);
+	size_t known = f->read.n, keys = f->ops.n, n_guards = add_guards(f, document != NULL);
 	struct store_txn t = {.guards = f->read.items,
 		.n_guards = n_guards,
-		.lease = f->lease,
-		.lease_ttl_s = f->lease_ttl_s,
 		.events = f->events,
 		.note = note,
 		.ts = ts};
 	enum store_status got;
 
 	clock_text(f->now, ts);
+	if (f->lease)
+		vec_push(&f->ops, (struct store_op){.key = CONTEXT_LEASE_KEY,
+					  .value = str_of(arena_printf(
+						  &f->doc.arena, "%lld", (long long)f->lease)),
+					  .ttl_s = f->lease_ttl_s});
 	if (document)
 		vec_push(&f->ops, *document);
 	t.ops = f->ops.items;
 	t.n_ops = f->ops.n;
 	got = store_txn(f->store, &f->doc.arena, &t, &result, err);
 	f->read.n = known;
-	if (document)
-		f->ops.n--;
+	f->ops.n = keys;
 	f->refused = got == STORE_REFUSED;
 	if (f->refused)
 		return error_set(err, ERR_STATE, "'%s' was changed meanwhile", f->path);

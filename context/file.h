@@ -21,6 +21,8 @@ enum context_mode {
 	CONTEXT_REPLACE = 3,   /* it may have a fault, or be missing: doc is empty then */
 };
 
+#define CONTEXT_LEASE_KEY "lease"
+
 struct context_file {
 	struct context doc;
 	struct arena arena; /* of the names */
@@ -45,7 +47,7 @@ struct context_file {
 	struct str attempts; /* the numbers of actions that the store has */
 	VEC(struct store_op) ops;     /* keys of the next save */
 	VEC(struct store_guard) read; /* keys that were read */
-	uint64_t lease;               /* renewed by each save; 0: none */
+	int64_t lease;                /* fence of the lease that each save renews; 0: none */
 	int lease_ttl_s;
 };
 

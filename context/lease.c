@@ -1,5 +1,6 @@
 #include "context/lease.h"
 #include "src/base/clock.h"
+#include "src/base/number.h"
 
 #define HOLDER_KEY "holder"
 
@@ -39,8 +40,8 @@ static int read_holder(struct context_file *f, struct lease_holder *h, struct er
 {
 	CLEANUP(json_free) json *j = NULL;
 	const char *since;
+	struct store_kv lease;
 	struct str text;
-	enum store_status got;
 
 	if (context_get_key(f, HOLDER_KEY, &text, err) < 0)
 		return -1;
@@ -59,11 +60,11 @@ static int read_holder(struct context_file *f, struct lease_holder *h, struct er
 		h->since = f->now;
 	if (!h->owner || !h->fence)
 		return 0;
-	got = store_lease_end(f->store, (uint64_t)h->fence, &h->until, err);
-	if (got == STORE_GONE)
-		*err = (struct error){0};
-	h->live = got == STORE_OK;
-	return got == STORE_OK || got == STORE_GONE ? 0 : -1;
+	if (store_get(f->store, &f->doc.arena, CONTEXT_LEASE_KEY, &lease, err) != STORE_OK)
+		return -1;
+	h->live = lease.mod && number_or(lease.value, INT64_MAX, 0) == (uint64_t)h->fence;
+	h->until = lease.until;
+	return 0;
 }
 
 int lease_read(struct context_file *f, struct lease_holder *h, struct error *err)
@@ -112,14 +113,13 @@ void lease_take(struct context_file *f, struct lease_holder *h, const char *owne
 
 void lease_renew(struct context_file *f, const struct lease_holder *h)
 {
-	f->lease = (uint64_t)h->fence;
+	f->lease = h->fence;
 	f->lease_ttl_s = h->ttl_s;
 }
 
 void lease_stop_renewing(struct context_file *f)
 {
 	f->lease = 0;
-	f->lease_ttl_s = 0;
 }
 
 void lease_release(struct context_file *f, struct lease_holder *h)

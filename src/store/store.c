@@ -57,13 +57,15 @@ static enum store_status check_value(const struct store_op *op, size_t *total, s
 	if (str_starts(str_of(op->key), "doc/")) {
 		if (op->value.n > STORE_DOCUMENT_MAX)
 			return bad(err, "this document is over 16 MiB", op->key);
-		return op->lease ? bad(err, "a document has no lease", op->key) : STORE_OK;
+		return op->ttl_s ? bad(err, "a document has no time to live", op->key) : STORE_OK;
 	}
 	*total += op->value.n + strlen(op->key);
 	if (op->value.n > STORE_VALUE_MAX)
 		return bad(err, "this value is over 64 KiB", op->key);
 	if (str_utf8_fault(op->value))
 		return bad(err, "this value is not UTF-8 without NUL", op->key);
+	if (op->ttl_s && (op->ttl_s < STORE_TTL_MIN_S || op->ttl_s > STORE_TTL_MAX_S))
+		return bad(err, "a time to live is 10 s to 30 days", op->key);
 	return STORE_OK;
 }
 
@@ -82,15 +84,6 @@ static enum store_status check_receipt(const struct store_txn *t, struct error *
 	if (!opid.n || opid.n > STORE_VALUE_MAX || str_utf8_fault(opid))
 		return bad(err, "this opid is empty, too long or not UTF-8", t->opid);
 	return STORE_OK;
-}
-
-static enum store_status check_ttl(uint64_t id, int ttl_s, struct error *err)
-{
-	if (id && ttl_s >= STORE_TTL_MIN_S && ttl_s <= STORE_TTL_MAX_S)
-		return STORE_OK;
-	error_set(
-		err, ERR_INPUT, "a lease has an id, and a ttl of 10 s to 30 days, not %d s", ttl_s);
-	return STORE_BAD;
 }
 
 static bool is_receipt(const struct store_txn *t, const char *key)
@@ -146,16 +139,13 @@ static enum store_status check_events(const struct store_txn *t, struct error *e
 
 static enum store_status check_txn(const struct store_txn *t, struct error *err)
 {
-	enum store_status got = STORE_OK;
+	enum store_status got;
 
 	if (t->n_ops > STORE_OPS_MAX || t->n_guards > STORE_OPS_MAX) {
 		error_set(err, ERR_INPUT, "a transaction has at most 64 operations, and guards");
 		return STORE_BAD;
 	}
-	if (t->lease_ttl_s)
-		got = check_ttl(t->lease, t->lease_ttl_s, err);
-	if (got == STORE_OK)
-		got = check_receipt(t, err);
+	got = check_receipt(t, err);
 	if (got == STORE_OK)
 		got = check_guards(t, err);
 	if (got == STORE_OK)
@@ -354,12 +344,6 @@ enum store_status store_list(struct store *s, struct arena *a, const char *prefi
 	return got == STORE_OK ? s->ops->list(s, a, prefix, after, max, out, n, at, err) : got;
 }
 
-/* True if the request may have happened and is to be repeated; a transaction is recognised then. */
-static bool again(const struct store *s, enum store_status got, unsigned *n)
-{
-	return got == STORE_UNKNOWN && s->ops->uncertain && ++*n < ATTEMPTS;
-}
-
 enum store_status store_txn(struct store *s, struct arena *a, const struct store_txn *t,
 	struct store_result *result, struct error *err)
 {
@@ -379,50 +363,10 @@ enum store_status store_txn(struct store *s, struct arena *a, const struct store
 	}
 	if (got != STORE_OK)
 		return got;
-	do
+	do /* one that may have happened is recognised */
 		got = s->ops->txn(s, a, &sent, result, err);
-	while (again(s, got, &n));
+	while (got == STORE_UNKNOWN && s->ops->uncertain && ++n < ATTEMPTS);
 	return got;
-}
-
-enum store_status store_grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
-{
-	enum store_status got = check_ttl(id, ttl_s, err);
-	unsigned n = 0;
-
-	if (got != STORE_OK)
-		return got;
-	do
-		got = s->ops->grant(s, id, ttl_s, err);
-	while (again(s, got, &n));
-	return got;
-}
-
-enum store_status store_renew(struct store *s, uint64_t id, int *left_s, struct error *err)
-{
-	enum store_status got;
-	unsigned n = 0;
-
-	do
-		got = s->ops->renew(s, id, left_s, err);
-	while (again(s, got, &n));
-	return got;
-}
-
-enum store_status store_revoke(struct store *s, uint64_t id, struct error *err)
-{
-	enum store_status got;
-	unsigned n = 0;
-
-	do
-		got = s->ops->revoke(s, id, err);
-	while (again(s, got, &n));
-	return got == STORE_GONE && n ? STORE_OK : got; /* an attempt before this one did it */
-}
-
-enum store_status store_lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err)
-{
-	return s->ops->lease_end(s, id, until, err);
 }
 
 enum store_status store_watch(struct store *s, struct arena *a, const char *prefix, int64_t from,

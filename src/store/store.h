@@ -1,11 +1,15 @@
 /*
  * store.h: the state of a work item, or of another room, as keys and values that change together or
  * not at all. Its operations are such that a backend which spans machines can implement them: get,
- * list, guarded transaction, grant / renew / revoke, watch, history. docs/store.md.
+ * list, guarded transaction, watch, history. docs/store.md.
  *
  * Revisions. A transaction commits at one revision, greater than every earlier one and never used
  * again, also after a restart. All keys that it puts get it as their `mod`; `create` is the
  * revision at which the key was created. 0: there is no such key.
+ *
+ * A lease is a key with a time to live: it is deleted at its end, unless it was put again, which
+ * renews it. Who has it guards its writes with CREATED_AT: that guard does not hold any more once
+ * the lease has ended, whoever has taken it since.
  *
  * Keys are 1 to 200 bytes of `A-Za-z0-9/._-`. Values are UTF-8 text without NUL, at most 64 KiB. A
  * transaction has at most 64 operations, each on its own key, and 512 KiB. A document is a key
@@ -44,7 +48,6 @@ enum store_status {
 	STORE_OK = 0,
 	STORE_REFUSED,   /* a guard does not hold: nothing happened; `now` has the current keys */
 	STORE_UNKNOWN,   /* it may have happened: a new open shows it */
-	STORE_GONE,      /* the lease has expired: stop work, others may continue */
 	STORE_COMPACTED, /* the watched history is not kept: list, then watch from there */
 	STORE_TIMEOUT,   /* nothing happened: the store was locked too long */
 	STORE_DOWN,      /* nothing happened: the disk or the backend fails */
@@ -54,7 +57,8 @@ enum store_status {
 struct store_kv {
 	struct str key, value;
 	int64_t create, mod;
-	uint64_t lease; /* 0: none; the key is deleted with the lease */
+	int64_t until; /* of a lease: its end, in seconds since 1970; else 0 */
+	int ttl_s;     /* as it was put */
 };
 
 struct store_guard {
@@ -67,7 +71,7 @@ struct store_op {
 	enum { STORE_PUT, STORE_DEL } what;
 	const char *key;
 	struct str value;
-	uint64_t lease;
+	int ttl_s; /* of a lease: its time to live; 0: the key stays */
 	/* Of a document, if the caller knows it: from the text at the current `mod` of the key. A
 	 * wrong one is ignored. */
 	const struct delta *delta;
@@ -84,10 +88,6 @@ struct store_txn {
 	size_t n_guards;
 	const struct store_op *ops; /* none is a commit too */
 	size_t n_ops;
-	/* Granted or renewed before the operations, in the same commit where the backend can. 0:
-	 * none. ttl 0: must be alive (else STORE_GONE) and is not renewed. */
-	uint64_t lease;
-	int lease_ttl_s;
 	/* Array of objects: lines of the log, in this order; may be NULL. They have no `seq` and
 	 * `rev`, and get the `ts` of the transaction if they have none. */
 	const json *events;
@@ -124,8 +124,6 @@ struct store_commit {
 	struct str events;                  /* JSON with seq, rev and ts, each on a line */
 	const struct store_change *changes; /* all keys that it put or deleted */
 	size_t n_changes;
-	uint64_t lease; /* granted or renewed; 0: none */
-	int lease_ttl_s;
 	const char *document; /* key of the document that it put or deleted; NULL: none */
 	bool removed;         /* it was deleted */
 	const char *sum;      /* checksum of the text, equal for equal texts; deleted: empty */
@@ -208,14 +206,6 @@ enum store_status store_list(struct store *s, struct arena *a, const char *prefi
 	struct error *err);
 enum store_status store_txn(struct store *s, struct arena *a, const struct store_txn *t,
 	struct store_result *result, struct error *err);
-/* The caller chooses `id` (not 0), so that a repeated grant is harmless: it renews. */
-enum store_status store_grant(struct store *s, uint64_t id, int ttl_s, struct error *err);
-/* *left_s (may be NULL): seconds to the end. STORE_GONE: expired, or never granted. */
-enum store_status store_renew(struct store *s, uint64_t id, int *left_s, struct error *err);
-/* Ends it; its keys are deleted in the same commit. STORE_GONE as above. */
-enum store_status store_revoke(struct store *s, uint64_t id, struct error *err);
-/* When it ends, in seconds since 1970; changes nothing. STORE_GONE as above. */
-enum store_status store_lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err);
 /*
  * Changes of keys that begin with `prefix`, revisions >= `from`, in order, at most `max` of them
  * but never half a commit. Waits up to `wait_ms` for the first. *next: where to continue. Each is
@@ -252,10 +242,6 @@ struct store_ops {
 		size_t, struct store_kv **, size_t *, int64_t *, struct error *);
 	enum store_status (*txn)(struct store *, struct arena *, const struct store_txn *,
 		struct store_result *, struct error *);
-	enum store_status (*grant)(struct store *, uint64_t, int, struct error *);
-	enum store_status (*renew)(struct store *, uint64_t, int *, struct error *);
-	enum store_status (*revoke)(struct store *, uint64_t, struct error *);
-	enum store_status (*lease_end)(struct store *, uint64_t, int64_t *, struct error *);
 	enum store_status (*watch)(struct store *, struct arena *, const char *, int64_t, int,
 		size_t, struct store_change **, size_t *, int64_t *, struct error *);
 	enum store_status (*compact)(struct store *, int64_t, struct error *);

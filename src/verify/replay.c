@@ -263,7 +263,8 @@ static void apply_commit(struct replay *r, const struct store_commit *c)
 		if (!c->changes[i].deleted)
 			vec_push_in(&r->paths, &r->keys,
 				(struct store_kv){.key = arena_str(&r->paths, kv->key),
-					.value = arena_str(&r->paths, kv->value)});
+					.value = arena_str(&r->paths, kv->value),
+					.ttl_s = kv->ttl_s});
 	}
 	if (!c->document)
 		return;
@@ -287,11 +288,6 @@ static void adopt(struct replay *r)
 	size_t n;
 
 	close_document(r);
-	for (size_t i = 0; i < r->commits.n; i++)
-		if (r->commits.items[i].saved.lease) {
-			t.lease = r->commits.items[i].saved.lease;
-			t.lease_ttl_s = r->commits.items[i].saved.lease_ttl_s;
-		}
 	if (clock_parse(last->ts, &at) == 0)
 		clock_fix(at);
 	if (!store_of(r, STORE_WRITE, &s) ||
@@ -305,7 +301,8 @@ static void adopt(struct replay *r)
 	for (size_t i = 0; i < r->keys.n; i++)
 		vec_push_in(&a, &ops,
 			(struct store_op){.key = arena_dup(&a, r->keys.items[i].key),
-				.value = r->keys.items[i].value});
+				.value = r->keys.items[i].value,
+				.ttl_s = r->keys.items[i].ttl_s});
 	vec_push_in(&a, &ops,
 		(struct store_op){.what = r->there ? STORE_PUT : STORE_DEL,
 			.key = arena_printf(&a, "doc/%s", path_base(r->now.path).p),

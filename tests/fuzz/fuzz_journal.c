@@ -37,8 +37,8 @@ static void our_commit(struct store *s, unsigned i)
 	static const char *const texts[] = {"one\n", "one\ntwo\n", "\xff\n", "two\n", "", "two\n"};
 	const struct store_op ops[] = {{STORE_PUT, KEY, str_of(texts[i]), 0, NULL},
 		{STORE_PUT, "holder", STR("Ada"), 0, NULL},
-		{i == 3 ? STORE_DEL : STORE_PUT, "slot/1", STR("x"), 7, NULL}};
-	struct store_txn t = {.ops = ops, .n_ops = COUNT(ops), .lease = 7, .lease_ttl_s = 600};
+		{i == 3 ? STORE_DEL : STORE_PUT, "slot/1", STR("x"), 600, NULL}};
+	struct store_txn t = {.ops = ops, .n_ops = COUNT(ops)};
 	CLEANUP(json_free) json *events = json_array();
 	struct arena a = {0};
 	struct store_result result;
@@ -146,7 +146,6 @@ static void look_around(struct store *s)
 		for (size_t i = 0; i < n; i++)
 			(void)store_get(s, &a, all[i].key.p, &one, &err);
 	(void)store_watch(s, &a, "", 1, 0, 1000, &changes, &n, &next, &err);
-	(void)store_lease_end(s, 7, &at, &err);
 	arena_release(&a);
 }
 

@@ -6,12 +6,6 @@
 
 /* Nothing is ever freed: texts and history stay in one arena until the end. The limits are those of
  * store.c. */
-struct lease {
-	uint64_t id;
-	int64_t until;
-	int ttl_s;
-};
-
 struct receipt {
 	const char *opid;
 	int64_t rev;
@@ -30,8 +24,7 @@ struct room {
 	const char *ns;
 	struct store_kv *kv; /* sorted by key */
 	struct store_change *history;
-	struct lease *lease;
-	size_t n_kv, n_history, n_lease;
+	size_t n_kv, n_history;
 	VEC(struct commit) commits;
 	int64_t rev, events, kept_from;
 	const void *held_by;
@@ -59,11 +52,6 @@ struct client {
 	enum store_mode mode;
 };
 
-static enum store_status gone(struct error *err, uint64_t id)
-{
-	return error_set(err, ERR_STATE, "lease %llu is over", (unsigned long long)id), STORE_GONE;
-}
-
 static bool is_document(const char *key)
 {
 	return str_starts(str_of(key), "doc/");
@@ -74,14 +62,6 @@ static struct store_kv *find(struct room *r, const char *key)
 	for (size_t i = 0; i < r->n_kv; i++)
 		if (str_is(r->kv[i].key, key))
 			return &r->kv[i];
-	return NULL;
-}
-
-static struct lease *find_lease(struct room *r, uint64_t id)
-{
-	for (size_t i = 0; i < r->n_lease; i++)
-		if (r->lease[i].id == id)
-			return &r->lease[i];
 	return NULL;
 }
 
@@ -122,7 +102,7 @@ static void drop(struct room *r, struct store_kv *kv)
 	remember(r, old, true);
 }
 
-static void put(struct client *c, const char *key, struct str value, uint64_t lease)
+static void put(struct client *c, const char *key, struct str value, int ttl_s)
 {
 	struct room *r = c->room;
 	struct store_kv *kv = find(r, key);
@@ -139,48 +119,33 @@ static void put(struct client *c, const char *key, struct str value, uint64_t le
 	}
 	kv->value = arena_str(&c->m->arena, value);
 	kv->mod = r->rev;
-	kv->lease = lease;
+	kv->ttl_s = ttl_s;
+	kv->until = ttl_s ? clock_now() + ttl_s : 0;
 	remember(r, *kv, false);
 }
 
-/* Ends a lease in a commit of its own. */
-static void end(struct room *r, struct lease *l)
-{
-	uint64_t id = l->id;
-
-	begin_commit(r);
-	*l = r->lease[--r->n_lease];
-	for (size_t i = r->n_kv; i-- > 0;)
-		if (r->kv[i].lease == id)
-			drop(r, &r->kv[i]);
-}
-
-/* The effect of time since the last operation. */
+/* The effect of time since the last operation: leases that have ended go in one commit. */
 static struct room *settled(struct store *s)
 {
 	struct room *r = ((struct client *)s)->room;
 	int64_t now = clock_now();
+	bool any = false;
 
-	for (size_t i = r->n_lease; i-- > 0;) {
-		struct lease *l = &r->lease[i];
+	for (size_t i = r->n_kv; i-- > 0;) {
+		struct store_kv *kv = &r->kv[i];
 
-		if (l->until > now + l->ttl_s)
-			l->until = now + l->ttl_s;
-		if (l->until <= now)
-			end(r, l);
+		if (!kv->ttl_s)
+			continue;
+		if (kv->until > now + kv->ttl_s)
+			kv->until = now + kv->ttl_s;
+		if (kv->until > now)
+			continue;
+		if (!any)
+			begin_commit(r);
+		any = true;
+		drop(r, kv);
 	}
 	return r;
-}
-
-static void grant_it(struct room *r, uint64_t id, int ttl_s)
-{
-	struct lease *l = find_lease(r, id);
-
-	if (!l) {
-		r->lease = xrealloc(r->lease, (r->n_lease + 1) * sizeof(*l));
-		l = &r->lease[r->n_lease++];
-	}
-	*l = (struct lease){id, clock_now() + ttl_s, ttl_s};
 }
 
 /* NULL when `s` may write, else the reason. */
@@ -262,19 +227,6 @@ static bool guards_hold(
 	return hold;
 }
 
-static uint64_t dead_lease(struct room *r, const struct store_txn *t)
-{
-	if (t->lease && !t->lease_ttl_s && !find_lease(r, t->lease))
-		return t->lease;
-	for (size_t i = 0; i < t->n_ops; i++) {
-		uint64_t id = t->ops[i].lease;
-
-		if (id && !find_lease(r, id) && !(id == t->lease && t->lease_ttl_s))
-			return id;
-	}
-	return 0;
-}
-
 static void keep_events(struct client *c, struct commit *of, const struct store_txn *t)
 {
 	struct room *r = c->room;
@@ -308,17 +260,12 @@ static int64_t apply(struct client *c, struct arena *a, const struct store_txn *
 		of->c.actor = arena_dup(&c->m->arena, str_of(t->actor));
 	of->c.note = t->note ? json_copy(t->note) : NULL;
 	keep_events(c, of, t);
-	if (t->lease && t->lease_ttl_s) {
-		grant_it(r, t->lease, t->lease_ttl_s);
-		of->c.lease = t->lease;
-		of->c.lease_ttl_s = t->lease_ttl_s;
-	}
 	for (size_t i = 0; i < t->n_ops; i++) {
 		const struct store_op *op = &t->ops[i];
 		struct store_kv *kv = find(r, op->key);
 
 		if (op->what == STORE_PUT)
-			put(c, op->key, op->value, op->lease);
+			put(c, op->key, op->value, op->ttl_s);
 		else if (kv)
 			drop(r, kv);
 	}
@@ -355,8 +302,6 @@ static enum store_status commit_once(struct store *s, struct arena *a, const str
 			return result->rev = r->receipts.items[i].rev, STORE_OK;
 	if (!guards_hold(r, a, t, result))
 		return STORE_REFUSED;
-	if (dead_lease(r, t))
-		return gone(err, dead_lease(r, t));
 	result->rev = apply((struct client *)s, a, t);
 	if (t->opid && !t->actor)
 		vec_push(&r->receipts,
@@ -376,56 +321,6 @@ static enum store_status txn(struct store *s, struct arena *a, const struct stor
 		return STORE_UNKNOWN;
 	got = commit_once(s, a, t, result, err);
 	return is_lost(s, err) ? STORE_UNKNOWN : got;
-}
-
-static enum store_status grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
-{
-	struct room *r = settled(s);
-	enum store_status got = check_writer(s, err);
-
-	if (got != STORE_OK)
-		return got;
-	grant_it(r, id, ttl_s);
-	return is_lost(s, err) ? STORE_UNKNOWN : STORE_OK;
-}
-
-static enum store_status renew(struct store *s, uint64_t id, int *left_s, struct error *err)
-{
-	struct lease *l = find_lease(settled(s), id);
-	enum store_status got = check_writer(s, err);
-
-	if (got != STORE_OK)
-		return got;
-	if (!l)
-		return gone(err, id);
-	l->until = clock_now() + l->ttl_s;
-	if (left_s)
-		*left_s = l->ttl_s;
-	return is_lost(s, err) ? STORE_UNKNOWN : STORE_OK;
-}
-
-static enum store_status end_lease(struct store *s, uint64_t id, struct error *err)
-{
-	struct room *r = settled(s);
-	struct lease *l = find_lease(r, id);
-	enum store_status got = check_writer(s, err);
-
-	if (got != STORE_OK)
-		return got;
-	if (!l)
-		return gone(err, id);
-	end(r, l);
-	return is_lost(s, err) ? STORE_UNKNOWN : STORE_OK;
-}
-
-static enum store_status lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err)
-{
-	struct lease *l = find_lease(settled(s), id);
-
-	if (!l)
-		return gone(err, id);
-	*until = l->until;
-	return STORE_OK;
 }
 
 /* How many of the next changes are of the prefix and of one commit. */
@@ -559,8 +454,7 @@ static void leave(struct store *s)
 }
 
 #define OPERATIONS                                                                                 \
-	.get = get, .get_document = get_document, .list = list, .txn = txn, .grant = grant,        \
-	.renew = renew, .revoke = end_lease, .lease_end = lease_end, .watch = watch,               \
+	.get = get, .get_document = get_document, .list = list, .txn = txn, .watch = watch,        \
 	.compact = compact, .history = history, .revision = revision, .last_seq = events,          \
 	.note = note, .close = leave,
 
@@ -687,7 +581,6 @@ void memory_free(struct memory **m)
 		vec_release(&r->receipts);
 		free(r->kv);
 		free(r->history);
-		free(r->lease);
 	}
 	vec_release(&(*m)->blobs);
 	arena_release(&(*m)->arena);

@@ -42,10 +42,8 @@ void open_store(enum store_mode mode)
 
 enum store_status put_in(struct store_txn *t, const char *key, const char *value)
 {
-	struct store_op op = {.what = value ? STORE_PUT : STORE_DEL,
-		.key = key,
-		.value = str_of(value),
-		.lease = key && strncmp(key, "doc/", 4) != 0 ? t->lease : 0};
+	struct store_op op = {
+		.what = value ? STORE_PUT : STORE_DEL, .key = key, .value = str_of(value)};
 
 	t->ops = &op;
 	t->n_ops = key != NULL;

@@ -229,6 +229,7 @@ static enum store_status file_get(
 {
 	struct file_store *f = file_of(s);
 	enum store_status got = file_begin(f, false, err);
+	int64_t now = clock_now();
 	const struct state_entry *e;
 
 	*out = (struct store_kv){.key = arena_str(a, str_of(key))};
@@ -236,8 +237,8 @@ static enum store_status file_get(
 		return got;
 	if (store_key_is_document(key))
 		got = get_text(f, key, out, err);
-	else if ((e = store_state_find_alive(&f->state, key, clock_now())))
-		state_entry_kv(e, a, out);
+	else if ((e = store_state_find_alive(&f->state, key, now)))
+		state_entry_kv(e, a, now, out);
 	file_end(f);
 	return got;
 }
@@ -263,7 +264,7 @@ static enum store_status file_list(struct store *s, struct arena *a, const char 
 			break;
 		if ((!after || strcmp(e->key, after) != 0) &&
 			store_state_find_alive(&f->state, e->key, now))
-			state_entry_kv(e, a, &(*out)[(*n)++]);
+			state_entry_kv(e, a, now, &(*out)[(*n)++]);
 	}
 	*at = f->state.rev;
 	file_end(f);
@@ -271,12 +272,6 @@ static enum store_status file_list(struct store *s, struct arena *a, const char 
 }
 
 /* ---- receipts and guards ---- */
-
-static enum store_status refuse_expired_lease(uint64_t id, struct error *err)
-{
-	error_set(err, ERR_STATE, "lease %llu is over", (unsigned long long)id);
-	return STORE_GONE;
-}
 
 static char *receipt_key(struct arena *a, const struct store_txn *t)
 {
@@ -321,7 +316,7 @@ static enum store_status refuse(const struct file_store *f, struct arena *a,
 			store_state_find_alive(&f->state, t->guards[i].key, now);
 
 		if (e)
-			state_entry_kv(e, a, &result->now[i]);
+			state_entry_kv(e, a, now, &result->now[i]);
 		else
 			result->now[i].key = arena_str(a, str_of(t->guards[i].key));
 	}
@@ -329,26 +324,6 @@ static enum store_status refuse(const struct file_store *f, struct arena *a,
 }
 
 /* ---- transactions ---- */
-
-static bool usable(const struct file_store *f, const struct store_txn *t, uint64_t id, int64_t now)
-{
-	return (id == t->lease && t->lease_ttl_s) ||
-	       state_lease_alive(store_state_find_lease(&f->state, id), now);
-}
-
-/* 0, or a lease that is over. */
-static uint64_t expired_lease(const struct file_store *f, const struct store_txn *t, int64_t now)
-{
-	if (t->lease && !usable(f, t, t->lease, now))
-		return t->lease;
-	for (size_t i = 0; i < t->n_ops; i++) {
-		const struct store_op *op = &t->ops[i];
-
-		if (op->what == STORE_PUT && op->lease && !usable(f, t, op->lease, now))
-			return op->lease;
-	}
-	return 0;
-}
 
 static bool has_op(const struct store_txn *t, const char *key)
 {
@@ -387,7 +362,7 @@ static void plan_transaction(
 			(struct planned_change){.key = op->key,
 				.del = op->what == STORE_DEL,
 				.value = op->value,
-				.lease = op->lease,
+				.ttl = op->ttl_s,
 				.delta = op->delta,
 				.before = before[i].s ? &before[i] : NULL});
 	}
@@ -395,9 +370,6 @@ static void plan_transaction(
 		vec_push_in(a, &p->changes,
 			(struct planned_change){
 				.key = receipt_key(a, t), .value = str_of(t->opid)});
-	if (t->lease && t->lease_ttl_s)
-		commit_plan_lease(p, a,
-			(struct state_lease){t->lease, p->now + t->lease_ttl_s, t->lease_ttl_s});
 }
 
 static enum store_status transact(struct file_store *f, struct arena *a, const struct store_txn *t,
@@ -407,15 +379,12 @@ static enum store_status transact(struct file_store *f, struct arena *a, const s
 	struct commit_plan p = {
 		.actor = t->actor, .ts = t->ts, .events = t->events, .note = t->note};
 	enum store_status got;
-	uint64_t expired;
 
 	if (already_committed(f, &own, t, &result->rev))
 		return STORE_OK;
 	if ((got = commit_external_edits(f, t, before, err)) != STORE_OK)
 		return got;
 	commit_plan_begin(&p, &own, f);
-	if ((expired = expired_lease(f, t, p.now)))
-		return refuse_expired_lease(expired, err);
 	if (!guards_hold(f, t, p.now))
 		return refuse(f, a, t, p.now, result);
 	plan_transaction(&p, &own, t, before);
@@ -456,77 +425,6 @@ static enum store_status file_txn(struct store *s, struct arena *a, const struct
 	file_end(f);
 	for (size_t i = 0; i < t->n_ops; i++)
 		buf_release(&before[i]);
-	return got;
-}
-
-/* ---- leases ---- */
-
-enum { TTL_AS_BEFORE = -1, TTL_END = 0 };
-
-/*
- * One commit that sets the lease. TTL_END deletes its keys; that and TTL_AS_BEFORE are refused if
- * it is over. That is judged by the plan's clock: if a second look at the clock found the lease
- * over, it would be renewed without its keys.
- */
-static enum store_status set_lease(
-	struct store *s, uint64_t id, int ttl, int *left_s, struct error *err)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	struct file_store *f = file_of(s);
-	enum store_status got = file_begin(f, true, err);
-	const struct state_lease *l = store_state_find_lease(&f->state, id);
-	struct commit_plan p = {0};
-
-	if (got != STORE_OK)
-		return got;
-	commit_plan_begin(&p, &a, f);
-	if (ttl <= 0 && !state_lease_alive(l, p.now)) {
-		file_end(f);
-		return refuse_expired_lease(id, err);
-	}
-	if (ttl == TTL_AS_BEFORE)
-		ttl = l->ttl;
-	if (ttl == TTL_END)
-		commit_plan_expired_keys(&p, &a, f, id);
-	commit_plan_lease(&p, &a, (struct state_lease){id, p.now + ttl, ttl});
-	got = journal_commit(f, &p, err);
-	if (got == STORE_OK && left_s)
-		*left_s = ttl;
-	file_end(f);
-	return got;
-}
-
-static enum store_status file_grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
-{
-	return set_lease(s, id, ttl_s, NULL, err);
-}
-
-static enum store_status file_renew(struct store *s, uint64_t id, int *left_s, struct error *err)
-{
-	return set_lease(s, id, TTL_AS_BEFORE, left_s, err);
-}
-
-static enum store_status file_revoke(struct store *s, uint64_t id, struct error *err)
-{
-	return set_lease(s, id, TTL_END, NULL, err);
-}
-
-static enum store_status file_lease_end(
-	struct store *s, uint64_t id, int64_t *until, struct error *err)
-{
-	struct file_store *f = file_of(s);
-	enum store_status got = file_begin(f, false, err);
-	const struct state_lease *l;
-	int64_t now = clock_now();
-
-	if (got != STORE_OK)
-		return got;
-	l = store_state_find_lease(&f->state, id);
-	if (state_lease_alive(l, now))
-		*until = state_lease_end(l, now);
-	else
-		got = refuse_expired_lease(id, err);
-	file_end(f);
 	return got;
 }
 
@@ -770,10 +668,6 @@ static const struct store_ops file_ops = {
 	.get_document = file_get_document,
 	.list = file_list,
 	.txn = file_txn,
-	.grant = file_grant,
-	.renew = file_renew,
-	.revoke = file_revoke,
-	.lease_end = file_lease_end,
 	.watch = file_watch,
 	.compact = file_compact,
 	.history = file_history,

@@ -292,7 +292,8 @@ void journal_changes(const json *head, struct store_changes *out)
 	for (const json *i = json_first(json_get(head, "put")); i; i = json_next(i)) {
 		c = (struct store_change){.rev = rev};
 		(void)state_entry_read_key(i, &c.kv);
-		vec_push(out, c);
+		if (c.kv.mod == rev) /* else only the end of the lease changed */
+			vec_push(out, c);
 	}
 	for (const json *i = json_first(json_get(head, "doc")); i; i = json_next(i)) {
 		struct state_entry e = {0};
@@ -333,16 +334,6 @@ static const struct store_change *document_in(const struct walk *w)
 	return found;
 }
 
-static void set_lease(const json *head, struct store_commit *c)
-{
-	struct state_lease l;
-
-	if (state_lease_read(json_first(json_get(head, "lease")), &l)) {
-		c->lease = l.id;
-		c->lease_ttl_s = l.ttl;
-	}
-}
-
 static int fill(struct walk *w, int64_t begin, int64_t at, int64_t end, struct store_commit *c,
 	struct error *err)
 {
@@ -355,7 +346,6 @@ static int fill(struct walk *w, int64_t begin, int64_t at, int64_t end, struct s
 		.note = json_get(w->head, "note"),
 		.changes = w->changes.items,
 		.n_changes = w->changes.n};
-	set_lease(w->head, c);
 	if ((d = document_in(w))) {
 		c->document = d->kv.key.p;
 		c->removed = d->deleted;

@@ -10,10 +10,9 @@
  *     "seq": of the last event
  *     "from","at": where the transaction begins, and where this line does
  *     "gone":{KEY:SUM}: documents whose files are to be removed, and their last checksum
- *     "del":[KEY] "put":{KEY:[VALUE,CREATE,MOD,LEASE]}
+ *     "del":[KEY] "put":{KEY:[VALUE,CREATE,MOD,UNTIL,TTL]}
  *     "doc":{KEY:[SUM,BEFORE,WHOLE,SINCE,CREATE,MOD,SLOT]}: see struct state_entry
- *     "lease":{ID:[UNTIL,TTL]} "over":[ID]
- *     "all":{"put":...,"doc":...,"lease":...}: the whole state as of this commit
+ *     "all":{"put":...,"doc":...}: the whole state as of this commit
  *     "base": where the last line with "all" begins
  *     "note":{...}
  *     "sum": checksum of all bytes from "from" to here
@@ -39,57 +38,46 @@ enum {
 	FILE_WINDOW = 16 << 10,   /* bytes of the journal that are read first */
 };
 
-/* ---- state.c: keys and leases as of the last commit ---- */
+/* ---- state.c: the keys as of the last commit ---- */
 
 struct state_entry {
 	char *key, *value; /* value: NULL for a document */
 	size_t n;
 	int64_t create, mod;
-	uint64_t lease;
+	int64_t until; /* of a lease */
+	int ttl;       /* 0: it is none */
 	bool document;
 	char sum[DIGEST_TEXT], before[DIGEST_TEXT]; /* checksums: now, and before the last commit */
 	int64_t whole, since; /* offset of the last whole text; bytes of changes since */
 	int slot;             /* which of the two staging names was used last */
 };
 
-struct state_lease {
-	uint64_t id;
-	int64_t until;
-	int ttl; /* 0: it is over */
-};
-
 struct store_state {
 	int64_t rev, seq;
-	int64_t base, base_rev;         /* of the last line with "all" */
-	int64_t base_size;              /* its bytes */
-	VEC(struct state_entry) keys;   /* sorted by bytes */
-	VEC(struct state_lease) leases; /* sorted by id */
+	int64_t base, base_rev;       /* of the last line with "all" */
+	int64_t base_size;            /* its bytes */
+	VEC(struct state_entry) keys; /* sorted by bytes */
 };
 
 void store_state_clear(struct store_state *s);
 size_t store_state_index(
 	const struct store_state *s, const char *key); /* of the first key >= `key` */
 struct state_entry *store_state_find(const struct store_state *s, const char *key);
-/* The same, but NULL too when the key's lease is over. */
+/* The same, but NULL too when it is a lease that has ended. */
 struct state_entry *store_state_find_alive(
 	const struct store_state *s, const char *key, int64_t now);
 /* Finds or adds; the value is copied. A new entry has `create` 0. */
 struct state_entry *store_state_put(struct store_state *s, const char *key, struct str value);
 void store_state_delete(struct store_state *s, const char *key);
-struct state_lease *store_state_find_lease(const struct store_state *s, uint64_t id);
-void store_state_set_lease(struct store_state *s, struct state_lease l); /* ttl 0: removes it */
 /* A clock that is set back does not lengthen a lease. */
-int64_t state_lease_end(const struct state_lease *l, int64_t now);
-bool state_lease_alive(const struct state_lease *l, int64_t now); /* false on NULL */
-void state_entry_kv(const struct state_entry *e, struct arena *a, struct store_kv *out);
+int64_t state_entry_until(const struct state_entry *e, int64_t now);
+void state_entry_kv(
+	const struct state_entry *e, struct arena *a, int64_t now, struct store_kv *out);
 void store_state_write(struct json_writer *w, const struct store_state *s); /* "all":{...} */
 void state_entry_write(struct json_writer *w, const struct state_entry *e); /* KEY:[...] */
-void state_lease_write(struct json_writer *w, const struct state_lease *l); /* ID:[...] */
-void state_lease_write_id(struct json_writer *w, uint64_t id);
 /* Rows of "put" and "doc". False: malformed. */
 bool state_entry_read_key(const json *item, struct store_kv *kv);
 bool state_entry_read_document(const json *item, struct state_entry *e);
-bool state_lease_read(const json *item, struct state_lease *l);
 /* Applies a commit line of `n` bytes. False: malformed. */
 bool store_state_apply(struct store_state *s, const json *commit, size_t n);
 
@@ -174,7 +162,7 @@ struct planned_change {
 	const char *key;
 	bool del;
 	struct str value;
-	uint64_t lease;
+	int ttl;
 	const struct delta *delta; /* of a document; NULL: none known */
 	struct buf *before;        /* its text before; NULL: not known */
 	int slot;                  /* set by journal_commit() */
@@ -182,7 +170,6 @@ struct planned_change {
 
 struct commit_plan {
 	VEC(struct planned_change) changes;
-	VEC(struct state_lease) leases; /* as they are after the commit */
 	const char *actor, *ts;
 	int64_t now;
 	const json *events, *note;
@@ -191,13 +178,8 @@ struct commit_plan {
 	bool full;     /* write the whole state and all documents, for a compaction */
 };
 
-/* The vectors of a plan live in `a`. Leases that are over, and their keys, are in the plan from the
- * beginning. */
+/* The changes of a plan live in `a`. Leases that have ended are in the plan from the beginning. */
 void commit_plan_begin(struct commit_plan *p, struct arena *a, const struct file_store *f);
-/* The keys of a lease are to be deleted. */
-void commit_plan_expired_keys(
-	struct commit_plan *p, struct arena *a, const struct file_store *f, uint64_t lease);
-void commit_plan_lease(struct commit_plan *p, struct arena *a, struct state_lease l);
 /* STORE_REFUSED: nothing happened, p->edited; STORE_DOWN: nothing happened; STORE_UNKNOWN: see
  * store_file_break(). */
 enum store_status journal_commit(struct file_store *f, struct commit_plan *p, struct error *err);

@@ -7,48 +7,18 @@
 
 /* ---- the plan ---- */
 
-void commit_plan_expired_keys(
-	struct commit_plan *p, struct arena *a, const struct file_store *f, uint64_t lease)
+void commit_plan_begin(struct commit_plan *p, struct arena *a, const struct file_store *f)
 {
+	p->now = clock_now();
 	for (size_t i = 0; i < f->state.keys.n; i++) {
 		const struct state_entry *e = &f->state.keys.items[i];
 
 		/* Copied: the state's own key is freed while the lines are written. */
-		if (e->lease == lease)
+		if (e->ttl && e->until <= p->now)
 			vec_push_in(a, &p->changes,
 				(struct planned_change){
 					.key = arena_dup(a, str_of(e->key)), .del = true});
 	}
-}
-
-/* Also shortens leases that a clock which was set back would make too long. */
-void commit_plan_begin(struct commit_plan *p, struct arena *a, const struct file_store *f)
-{
-	p->now = clock_now();
-	for (size_t i = 0; i < f->state.leases.n; i++) {
-		struct state_lease l = f->state.leases.items[i];
-		int64_t until = state_lease_end(&l, p->now);
-
-		if (until == l.until && state_lease_alive(&l, p->now))
-			continue;
-		if (!state_lease_alive(&l, p->now)) {
-			commit_plan_expired_keys(p, a, f, l.id);
-			l.ttl = 0;
-		}
-		l.until = until;
-		vec_push_in(a, &p->leases, l);
-	}
-}
-
-void commit_plan_lease(struct commit_plan *p, struct arena *a, struct state_lease l)
-{
-	for (size_t i = 0; i < p->leases.n; i++) {
-		if (p->leases.items[i].id == l.id && p->leases.items[i].ttl) {
-			p->leases.items[i] = l;
-			return;
-		}
-	}
-	vec_push_in(a, &p->leases, l);
 }
 
 /* ---- lines: events and changes of documents ---- */
@@ -218,6 +188,22 @@ static void write_deleted(struct file_store *f, const struct commit_plan *p, str
 	close_member(w, open, ']');
 }
 
+/* Leases that a clock which was set back would make too long. */
+static void write_shortened(
+	struct file_store *f, const struct commit_plan *p, struct json_writer *w, bool *open)
+{
+	for (size_t i = 0; i < f->state.keys.n; i++) {
+		struct state_entry *e = &f->state.keys.items[i];
+		int64_t until = state_entry_until(e, p->now);
+
+		if (until == e->until)
+			continue;
+		e->until = until;
+		open_member(w, open, "put", '{');
+		state_entry_write(w, e);
+	}
+}
+
 /* "put" or "doc". */
 static void write_puts(
 	struct file_store *f, const struct commit_plan *p, bool documents, struct json_writer *w)
@@ -234,40 +220,17 @@ static void write_puts(
 			e = store_state_find(&f->state, c->key);
 		} else {
 			e = store_state_put(&f->state, c->key, c->value.p ? c->value : STR(""));
-			e->lease = c->lease;
+			e->until = c->ttl ? p->now + c->ttl : 0;
+			e->ttl = c->ttl;
 		}
 		e->mod = f->state.rev;
 		e->create = e->create ? e->create : e->mod;
 		open_member(w, &open, documents ? "doc" : "put", '{');
 		state_entry_write(w, e);
 	}
+	if (!documents)
+		write_shortened(f, p, w, &open);
 	close_member(w, open, '}');
-}
-
-static void write_leases(struct file_store *f, const struct commit_plan *p, struct json_writer *w)
-{
-	bool open = false;
-
-	for (size_t i = 0; i < p->leases.n; i++) {
-		const struct state_lease *l = &p->leases.items[i];
-
-		store_state_set_lease(&f->state, *l);
-		if (!l->ttl)
-			continue;
-		open_member(w, &open, "lease", '{');
-		state_lease_write(w, l);
-	}
-	close_member(w, open, '}');
-	open = false;
-	for (size_t i = 0; i < p->leases.n; i++) {
-		const struct state_lease *l = &p->leases.items[i];
-
-		if (l->ttl)
-			continue;
-		open_member(w, &open, "over", '[');
-		state_lease_write_id(w, l->id);
-	}
-	close_member(w, open, ']');
 }
 
 /* An open reads from the last line with the whole state ("base"). */
@@ -306,7 +269,6 @@ static void write_commit(struct file_store *f, const struct commit_plan *p, cons
 	write_deleted(f, p, &w);
 	write_puts(f, p, false, &w);
 	write_puts(f, p, true, &w);
-	write_leases(f, p, &w);
 	write_base(f, p->full || !f->committed, at, &w);
 	if (p->note) /* last: an open skips it, see parse_commit() */
 		json_write(&w, "note", p->note);

@@ -1,4 +1,3 @@
-#include "src/base/number.h"
 #include "src/store/file/internal.h"
 
 static void entry_release(struct state_entry *e)
@@ -7,19 +6,18 @@ static void entry_release(struct state_entry *e)
 	free(e->value);
 }
 
-/* The arrays stay: a journal may hold several lines with "all". */
+/* The array stays: a journal may hold several lines with "all". */
 static void empty(struct store_state *s)
 {
 	for (size_t i = 0; i < s->keys.n; i++)
 		entry_release(&s->keys.items[i]);
-	s->keys.n = s->leases.n = 0;
+	s->keys.n = 0;
 }
 
 void store_state_clear(struct store_state *s)
 {
 	empty(s);
 	vec_release(&s->keys);
-	vec_release(&s->leases);
 	*s = (struct store_state){0};
 }
 
@@ -55,8 +53,7 @@ struct state_entry *store_state_find_alive(
 {
 	struct state_entry *e = store_state_find(s, key);
 
-	return e && e->lease && !state_lease_alive(store_state_find_lease(s, e->lease), now) ? NULL
-											     : e;
+	return e && e->ttl && e->until <= now ? NULL : e;
 }
 
 struct state_entry *store_state_put(struct store_state *s, const char *key, struct str value)
@@ -85,66 +82,23 @@ void store_state_delete(struct store_state *s, const char *key)
 	vec_remove(&s->keys, (size_t)(e - s->keys.items));
 }
 
-void state_entry_kv(const struct state_entry *e, struct arena *a, struct store_kv *out)
+int64_t state_entry_until(const struct state_entry *e, int64_t now)
+{
+	return e->ttl && e->until > now + e->ttl ? now + e->ttl : e->until;
+}
+
+void state_entry_kv(const struct state_entry *e, struct arena *a, int64_t now, struct store_kv *out)
 {
 	*out = (struct store_kv){.key = arena_str(a, str_of(e->key)),
 		.create = e->create,
 		.mod = e->mod,
-		.lease = e->lease};
+		.until = state_entry_until(e, now),
+		.ttl_s = e->ttl};
 	if (!e->document)
 		out->value = arena_str(a, (struct str){e->value, e->n});
 }
 
-/* ---- leases ---- */
-
-static size_t lease_index(const struct store_state *s, uint64_t id)
-{
-	size_t i = 0;
-
-	while (i < s->leases.n && s->leases.items[i].id < id)
-		i++;
-	return i;
-}
-
-struct state_lease *store_state_find_lease(const struct store_state *s, uint64_t id)
-{
-	size_t i = lease_index(s, id);
-
-	return i < s->leases.n && s->leases.items[i].id == id ? &s->leases.items[i] : NULL;
-}
-
-void store_state_set_lease(struct store_state *s, struct state_lease l)
-{
-	struct state_lease *have = store_state_find_lease(s, l.id);
-	size_t i = lease_index(s, l.id);
-
-	if (have && l.ttl)
-		*have = l;
-	else if (have)
-		vec_remove(&s->leases, i);
-	else if (l.ttl)
-		vec_insert(&s->leases, i, l);
-}
-
-int64_t state_lease_end(const struct state_lease *l, int64_t now)
-{
-	return l->until > now + l->ttl ? now + l->ttl : l->until;
-}
-
-bool state_lease_alive(const struct state_lease *l, int64_t now)
-{
-	return l && l->ttl && l->until > now;
-}
-
 /* ---- writing ---- */
-
-void state_lease_write_id(struct json_writer *w, uint64_t id)
-{
-	char text[24];
-
-	(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)id);
-	json_write_str(w, NULL, str_of(text));
-}
 
 void state_entry_write(struct json_writer *w, const struct state_entry *e)
 {
@@ -159,21 +113,9 @@ void state_entry_write(struct json_writer *w, const struct state_entry *e)
 	}
 	json_write_int(w, NULL, e->create);
 	json_write_int(w, NULL, e->mod);
-	if (e->document)
-		json_write_int(w, NULL, e->slot);
-	else
-		state_lease_write_id(w, e->lease);
-	json_write_close(w, ']');
-}
-
-void state_lease_write(struct json_writer *w, const struct state_lease *l)
-{
-	char id[24];
-
-	(void)snprintf(id, sizeof(id), "%llu", (unsigned long long)l->id);
-	json_write_open(w, id, '[');
-	json_write_int(w, NULL, l->until);
-	json_write_int(w, NULL, l->ttl);
+	json_write_int(w, NULL, e->document ? e->slot : e->until);
+	if (!e->document)
+		json_write_int(w, NULL, e->ttl);
 	json_write_close(w, ']');
 }
 
@@ -192,10 +134,6 @@ void store_state_write(struct json_writer *w, const struct store_state *s)
 	json_write_open(w, "all", '{');
 	write_entries(w, "put", s, false);
 	write_entries(w, "doc", s, true);
-	json_write_open(w, "lease", '{');
-	for (size_t i = 0; i < s->leases.n; i++)
-		state_lease_write(w, &s->leases.items[i]);
-	json_write_close(w, '}');
 	json_write_close(w, '}');
 }
 
@@ -229,11 +167,6 @@ static int64_t next_int(struct row_reader *r, int64_t max)
 	return r->bad ? 0 : v;
 }
 
-static uint64_t lease_id(const char *text)
-{
-	return number_or(str_of(text), UINT64_MAX, 0);
-}
-
 bool state_entry_read_key(const json *item, struct store_kv *kv)
 {
 	struct row_reader r = {json_first(item), false};
@@ -242,7 +175,8 @@ bool state_entry_read_key(const json *item, struct store_kv *kv)
 	kv->value = str_of(next_text(&r));
 	kv->create = next_int(&r, INT64_MAX);
 	kv->mod = next_int(&r, INT64_MAX);
-	kv->lease = lease_id(next_text(&r));
+	kv->until = next_int(&r, INT64_MAX);
+	kv->ttl_s = (int)next_int(&r, STORE_TTL_MAX_S);
 	return !r.bad;
 }
 
@@ -271,33 +205,14 @@ static bool load_key(struct store_state *s, const json *item)
 	e = store_state_put(s, json_key(item), kv.value);
 	e->create = kv.create;
 	e->mod = kv.mod;
-	e->lease = kv.lease;
+	e->until = kv.until;
+	e->ttl = kv.ttl_s;
 	return true;
 }
 
 static bool load_document(struct store_state *s, const json *item)
 {
 	return state_entry_read_document(item, store_state_put(s, json_key(item), (struct str){0}));
-}
-
-bool state_lease_read(const json *item, struct state_lease *l)
-{
-	struct row_reader r = {json_first(item), false};
-
-	*l = (struct state_lease){.id = item ? lease_id(json_key(item)) : 0};
-	l->until = next_int(&r, INT64_MAX);
-	l->ttl = (int)next_int(&r, STORE_TTL_MAX_S);
-	return !r.bad;
-}
-
-static bool load_lease(struct store_state *s, const json *item)
-{
-	struct state_lease l;
-	bool good = state_lease_read(item, &l);
-
-	if (good)
-		store_state_set_lease(s, l);
-	return good;
 }
 
 static bool load_each(
@@ -314,10 +229,6 @@ static void load_deleted(struct store_state *s, const json *commit)
 	for (const json *i = json_first(json_get(commit, "del")); i; i = json_next(i))
 		if (json_text(i))
 			store_state_delete(s, json_text(i));
-	for (const json *i = json_first(json_get(commit, "over")); i; i = json_next(i))
-		if (json_text(i))
-			store_state_set_lease(
-				s, (struct state_lease){.id = lease_id(json_text(i))});
 }
 
 bool store_state_apply(struct store_state *s, const json *commit, size_t n)
@@ -335,6 +246,5 @@ bool store_state_apply(struct store_state *s, const json *commit, size_t n)
 		load_deleted(s, commit);
 	}
 	return load_each(s, json_get(from, "put"), load_key) &&
-	       load_each(s, json_get(from, "doc"), load_document) &&
-	       load_each(s, json_get(from, "lease"), load_lease) && s->rev;
+	       load_each(s, json_get(from, "doc"), load_document) && s->rev;
 }

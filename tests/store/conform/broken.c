@@ -38,26 +38,6 @@ static enum store_status txn(struct store *s, struct arena *a, const struct stor
 	return store_txn(front_of(s)->inner, a, t, result, err);
 }
 
-static enum store_status grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
-{
-	return store_grant(front_of(s)->inner, id, ttl_s, err);
-}
-
-static enum store_status renew(struct store *s, uint64_t id, int *left_s, struct error *err)
-{
-	return store_renew(front_of(s)->inner, id, left_s, err);
-}
-
-static enum store_status end_lease(struct store *s, uint64_t id, struct error *err)
-{
-	return store_revoke(front_of(s)->inner, id, err);
-}
-
-static enum store_status lease_end(struct store *s, uint64_t id, int64_t *until, struct error *err)
-{
-	return store_lease_end(front_of(s)->inner, id, until, err);
-}
-
 static enum store_status watch(struct store *s, struct arena *a, const char *prefix, int64_t from,
 	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
 	struct error *err)
@@ -102,10 +82,6 @@ const struct store_ops front_ops = {
 	.get_document = get_document,
 	.list = list,
 	.txn = txn,
-	.grant = grant,
-	.renew = renew,
-	.revoke = end_lease,
-	.lease_end = lease_end,
 	.watch = watch,
 	.compact = compact,
 	.history = history,
@@ -300,7 +276,7 @@ static enum store_status writes_receipt_anyway(TXN)
 
 static enum store_status lazy(TXN)
 {
-	if (t->n_ops || t->actor || t->lease || t->events)
+	if (t->n_ops || t->actor || t->events)
 		return store_txn(INNER, a, t, r, err);
 	r->rev = store_revision(INNER);
 	return STORE_OK;
@@ -383,144 +359,50 @@ static enum store_mode never_read(enum store_mode mode)
 
 /* ---- broken leases ---- */
 
-static enum store_status long_grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
-{
-	return store_grant(
-		INNER, id, ttl_s > 0 && ttl_s < STORE_TTL_MAX_S / 2 ? ttl_s * 2 : ttl_s, err);
-}
-
-static enum store_status short_grant(struct store *s, uint64_t id, int ttl_s, struct error *err)
-{
-	return store_grant(INNER, id, ttl_s > 2 * STORE_TTL_MIN_S ? ttl_s / 2 : ttl_s, err);
-}
-
-/* An existing lease is not extended. */
-static enum store_status grant_once(struct store *s, uint64_t id, int ttl_s, struct error *err)
-{
-	int64_t until;
-
-	if (store_lease_end(INNER, id, &until, err) == STORE_OK)
-		return STORE_OK;
-	return store_grant(INNER, id, ttl_s, err);
-}
-
-static enum store_status revive(struct store *s, uint64_t id, int *left_s, struct error *err)
-{
-	enum store_status status = store_renew(INNER, id, left_s, err);
-
-	return status == STORE_GONE ? store_grant(INNER, id, 60, err) : status;
-}
-
-static enum store_status renew_not(struct store *s, uint64_t id, int *left_s, struct error *err)
-{
-	int64_t until;
-	enum store_status status = store_lease_end(INNER, id, &until, err);
-
-	if (left_s)
-		*left_s = (int)(until - clock_now());
-	return status;
-}
-
-static enum store_status end_renews(struct store *s, uint64_t id, int64_t *until, struct error *err)
-{
-	enum store_status status = store_renew(INNER, id, NULL, err);
-
-	return status == STORE_OK ? store_lease_end(INNER, id, until, err) : status;
-}
-
-/* The keys of a lease put again, or deleted, one by one. */
-static void each_key(struct store *s, uint64_t id, bool keep)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	struct store_result r = {0};
-	struct store_kv *kv = NULL;
-	struct error err;
-	size_t n = 0;
-	int64_t at;
-
-	store_list(INNER, &a, "", NULL, 1000, &kv, &n, &at, &err);
-	for (size_t i = 0; i < n; i++) {
-		struct store_op op = {.what = keep ? STORE_PUT : STORE_DEL,
-			.key = arena_dup(&a, kv[i].key),
-			.value = kv[i].value};
-
-		if (kv[i].lease == id)
-			store_txn(INNER, &a, &(struct store_txn){.ops = &op, .n_ops = 1}, &r, &err);
+/* Does the transaction with other times to live. */
+#define BROKEN_TTL(name, change)                                                                   \
+	static enum store_status name(TXN)                                                         \
+	{                                                                                          \
+		struct store_op *ops = arena_alloc(a, (t->n_ops + 1) * sizeof(*ops));              \
+		struct store_txn own = *t;                                                         \
+                                                                                                   \
+		for (size_t i = 0; i < t->n_ops; i++) {                                            \
+			struct store_kv kv = {0};                                                  \
+                                                                                                   \
+			ops[i] = t->ops[i];                                                        \
+			(void)store_get(INNER, a, ops[i].key, &kv, err);                           \
+			change;                                                                    \
+		}                                                                                  \
+		own.ops = ops;                                                                     \
+		return store_txn(INNER, a, &own, r, err);                                          \
 	}
-}
 
-static enum store_status revoke_alone(struct store *s, uint64_t id, struct error *err)
-{
-	each_key(s, id, true);
-	return store_revoke(INNER, id, err);
-}
-
-static enum store_status revoke_in_pieces(struct store *s, uint64_t id, struct error *err)
-{
-	each_key(s, id, false);
-	return store_revoke(INNER, id, err);
-}
-
-/* Treats a put with an expired lease as one without. */
-static enum store_status forgiving(TXN)
-{
-	enum store_status status = store_txn(INNER, a, t, r, err);
-	struct store_op *ops = arena_alloc(a, (t->n_ops + 1) * sizeof(*ops));
-	struct store_txn own = *t;
-
-	if (status != STORE_GONE || t->lease)
-		return status;
-	for (size_t i = 0; i < t->n_ops; i++) {
-		ops[i] = t->ops[i];
-		ops[i].lease = 0;
-	}
-	own.ops = ops;
-	return store_txn(INNER, a, &own, r, err);
-}
-
-static enum store_status unfenced(TXN)
-{
-	struct store_txn own = *t;
-	enum store_status status = store_txn(INNER, a, t, r, err);
-
-	own.lease = 0;
-	return status == STORE_GONE && t->lease ? store_txn(INNER, a, &own, r, err) : status;
-}
-
-/* A key that had a lease keeps it. */
-static enum store_status clinging(TXN)
-{
-	struct store_op *ops = arena_alloc(a, (t->n_ops + 1) * sizeof(*ops));
-	struct store_txn own = *t;
-
-	for (size_t i = 0; i < t->n_ops; i++) {
-		struct store_kv kv = {0};
-
-		ops[i] = t->ops[i];
-		if (!ops[i].lease && store_get(INNER, a, ops[i].key, &kv, err) == STORE_OK)
-			ops[i].lease = kv.lease;
-	}
-	own.ops = ops;
-	return store_txn(INNER, a, &own, r, err);
-}
+BROKEN_TTL(long_lease, ops[i].ttl_s *= ops[i].ttl_s > 0 && ops[i].ttl_s < 1000 ? 2 : 1)
+BROKEN_TTL(short_lease, ops[i].ttl_s /= ops[i].ttl_s > 2 * STORE_TTL_MIN_S ? 2 : 1)
+BROKEN_TTL(never_renews, if (ops[i].ttl_s && kv.ttl_s) ops[i].ttl_s = (int)(kv.until - clock_now()))
+BROKEN_TTL(clinging, if (!ops[i].ttl_s) ops[i].ttl_s = kv.ttl_s)
 
 static enum store_status renews_refused(TXN)
 {
 	enum store_status status = store_txn(INNER, a, t, r, err);
 
-	if (status == STORE_REFUSED && t->lease && t->lease_ttl_s)
-		store_grant(INNER, t->lease, t->lease_ttl_s, err);
+	if (status == STORE_REFUSED && t->n_ops && t->ops->ttl_s)
+		(void)store_txn(INNER, a, &(struct store_txn){.ops = t->ops, .n_ops = 1},
+			&(struct store_result){0}, err);
 	return status;
 }
 
-static enum store_status never_renews(TXN)
+/* A get renews. */
+static enum store_status get_renews(
+	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
 {
-	struct store_txn own = *t;
-	int64_t until;
+	enum store_status status = store_get(INNER, a, key, out, err);
+	struct store_op op = {.key = key, .value = out->value, .ttl_s = out->ttl_s};
 
-	if (t->lease && store_lease_end(INNER, t->lease, &until, err) == STORE_OK)
-		own.lease_ttl_s = 0;
-	return store_txn(INNER, a, &own, r, err);
+	if (status == STORE_OK && out->ttl_s)
+		(void)store_txn(INNER, a, &(struct store_txn){.ops = &op, .n_ops = 1},
+			&(struct store_result){0}, err);
+	return store_get(INNER, a, key, out, err);
 }
 
 /* Its clock never goes back, so earlier leases last too long. */
@@ -557,26 +439,7 @@ static enum store_status forward_get(
 	return status;
 }
 
-static enum store_status forward_renew(struct store *s, uint64_t id, int *left_s, struct error *err)
-{
-	int64_t now = forward_only();
-	enum store_status status = store_renew(INNER, id, left_s, err);
-
-	clock_fix(now);
-	return status;
-}
-
-static enum store_status forward_end(
-	struct store *s, uint64_t id, int64_t *until, struct error *err)
-{
-	int64_t now = forward_only();
-	enum store_status status = store_lease_end(INNER, id, until, err);
-
-	clock_fix(now);
-	return status;
-}
-
-/* Keys of an expired lease stay visible until the next write. */
+/* Leases that have ended stay visible until the next write. */
 static struct store_kv shown;
 static char shown_key[64], shown_value[64];
 
@@ -585,7 +448,7 @@ static enum store_status lingering(
 {
 	enum store_status status = store_get(INNER, a, key, out, err);
 
-	if (status == STORE_OK && out->lease && out->key.n < 64 && out->value.n < 64) {
+	if (status == STORE_OK && out->ttl_s && out->key.n < 64 && out->value.n < 64) {
 		shown = *out;
 		memcpy(shown_key, out->key.p, out->key.n);
 		memcpy(shown_value, out->value.p, out->value.n);
@@ -653,7 +516,7 @@ static enum store_status without_lease(LIST)
 	enum store_status status = store_list(INNER, a, prefix, after, max, out, n, at, err);
 
 	for (size_t i = 0; status == STORE_OK && i < *n; i++)
-		(*out)[i].lease = 0;
+		(*out)[i].ttl_s = 0;
 	return status;
 }
 
@@ -911,38 +774,19 @@ const struct broken broken_backends[] = {
 		.mode = never_hold},
 	{"readers can write", "a reader changes nothing", .mode = never_read},
 	{"a lease is honoured after its end", "a lease does not last beyond its end",
-		.with = {.grant = long_grant}},
-	{"a lease ends early", "a lease lasts to its end", .with = {.grant = short_grant}},
-	{"a second grant does not renew", "granting a lease again renews it",
-		.with = {.grant = grant_once}},
-	{"a lease that is over is renewed", "a lease that is over is never renewed",
-		.with = {.renew = revive}},
-	{"renewing does nothing", "a renewed lease lasts its whole time again",
-		.with = {.renew = renew_not}},
-	{"asking for the end renews", "asking for the end of a lease changes nothing",
-		.with = {.lease_end = end_renews}},
-	{"revoking leaves the keys", "revoking a lease deletes its keys in one commit",
-		.with = {.revoke = revoke_alone}},
-	{"revoking deletes key by key", "revoking a lease deletes its keys in one commit",
-		.with = {.revoke = revoke_in_pieces}},
-	{"a put with a dead lease is done", "a put with a dead lease is GONE and nothing",
-		.with = {.txn = forgiving}},
-	{"the lease of a transaction may be dead", "a stale holder is refused",
-		.with = {.txn = unfenced}},
-	{"a key put again keeps its lease", "a key put again leaves its lease",
+		.with = {.txn = long_lease}},
+	{"a lease ends early", "a lease lasts to its end", .with = {.txn = short_lease}},
+	{"a second put does not renew", "a renewed lease lasts its whole time again",
+		.with = {.txn = never_renews}},
+	{"a get renews", "looking at a lease does not renew it", .with = {.get = get_renews}},
+	{"a key put again stays a lease", "a key put again without a time to live stays",
 		.with = {.txn = clinging}},
 	{"a refused transaction renews its lease",
 		"a transaction that does not happen renews no lease",
 		.with = {.txn = renews_refused}},
-	{"a transaction does not renew its lease", "a transaction grants and renews its lease",
-		.with = {.txn = never_renews}},
 	{"the clock never goes back", "a clock set back leaves a lease no more than its time",
-		.with = {.txn = forward_txn,
-			.get = forward_get,
-			.renew = forward_renew,
-			.lease_end = forward_end}},
-	{"keys of a lease that is over can be read",
-		"keys of a lease that is over are in no get and no list",
+		.with = {.txn = forward_txn, .get = forward_get}},
+	{"leases that have ended can be read", "leases that have ended are in no get and no list",
 		.with = {.get = lingering}},
 	{"lists are not sorted", "a list is sorted by bytes", .with = {.list = unsorted}},
 	{"a list always begins at the first", "a list goes on after a key that is not there",
@@ -960,7 +804,7 @@ const struct broken broken_backends[] = {
 		.with = {.watch = shuffled}},
 	{"a watch shows half a commit", "a watch never shows half a commit",
 		.with = {.watch = halved}},
-	{"a watch shows no deletions", "keys of a lease that is over are deletions in a watch",
+	{"a watch shows no deletions", "leases that have ended are deletions in a watch",
 		.with = {.watch = no_deletions}},
 	{"a watch begins too late", "a watch begins at its revision",
 		.with = {.watch = from_the_next}},

@@ -27,7 +27,7 @@ CHECK(one_revision, "one transaction is one revision, the mod of all its keys")
 	NEED(rev > 0 && store_revision(s) == rev);
 	NEED(l.n == 3);
 	for (size_t i = 0; i < l.n; i++)
-		NEED(l.kv[i].mod == rev && l.kv[i].create == rev && l.kv[i].lease == 0);
+		NEED(l.kv[i].mod == rev && l.kv[i].create == rev && l.kv[i].ttl_s == 0);
 	NEED_VALUE(s, "a", "1");
 	NEED_VALUE(s, "b", "2");
 	NEED_VALUE(s, "c/d", "3");
@@ -162,9 +162,8 @@ CHECK(all_is_there_after_reopening, "all is there after reopening")
 	struct str all;
 	int64_t rev;
 
-	NEED_STATUS(probe_grant(s, 7, 100), STORE_OK);
 	COMMIT(s, OPS(PUT("a", "1"), PUT("b", ""), PUT("doc/D.md", "# D\n"),
-			  PUT_LEASED("l", "x", 7)));
+			  PUT_LEASED("l", "x", 100)));
 	COMMIT(s, .actor = "me", .opid = "op-1", OPS(PUT("a", "2"), DEL("b")));
 	all = probe_all(p, s);
 	rev = store_revision(s);
@@ -242,7 +241,6 @@ CHECK(readers_change_nothing, "a reader changes nothing")
 	r = probe_join(p, STORE_READ);
 	NEED_UNCHANGED(r, all, rev);
 	NEED_STATUS(TRY(r, NULL, OPS(PUT("a", "2"))), STORE_BAD);
-	NEED_STATUS(probe_grant(r, 1, 60), STORE_BAD);
 	NEED_UNCHANGED(r, all, rev);
 	NEED_UNCHANGED(s, all, rev);
 }
@@ -510,22 +508,15 @@ CHECK(half_a_receipt, "a receipt needs an actor and an opid")
 	NEED_UNCHANGED(s, all, rev);
 }
 
-CHECK(ttls, "a lease has an id and 10 s to 30 days")
+CHECK(ttls, "a lease lives 10 s to 30 days")
 {
-	static const int bad[] = {STORE_TTL_MIN_S - 1, STORE_TTL_MAX_S + 1, 0, -1};
+	static const int bad[] = {STORE_TTL_MIN_S - 1, STORE_TTL_MAX_S + 1, 1, -1, -60};
 
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		NEED_STATUS(probe_grant(s, 1, bad[i]), STORE_BAD);
-		NEED_STATUS(probe_renew(s, 1), STORE_GONE);
-		if (bad[i])
-			NEED_STATUS(
-				TRY(s, NULL, .lease = 1, .lease_ttl_s = bad[i], OPS(PUT("a", "1"))),
-				STORE_BAD);
-	}
-	NEED_STATUS(probe_grant(s, 0, 60), STORE_BAD);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		NEED_STATUS(TRY(s, NULL, OPS(PUT_LEASED("a", "1", bad[i]))), STORE_BAD);
 	NEED_VALUE(s, "a", NULL);
-	NEED_STATUS(probe_grant(s, 1, STORE_TTL_MIN_S), STORE_OK);
-	NEED_STATUS(probe_grant(s, 2, STORE_TTL_MAX_S), STORE_OK);
+	COMMIT(s,
+		OPS(PUT_LEASED("a", "1", STORE_TTL_MIN_S), PUT_LEASED("b", "1", STORE_TTL_MAX_S)));
 }
 
 CHECK(twice, "a key comes once in a transaction")
@@ -604,8 +595,6 @@ CHECK(none_of_what_did_not_happen, "there is no receipt of what did not happen")
 			    OPS(PUT("a", "2"))),
 		STORE_REFUSED);
 	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "op", OPS(PUT("a b", "2"))), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "op", .lease = 9, OPS(PUT("a", "2"))),
-		STORE_GONE);
 	NEED_VALUE(s, "rcpt/me", NULL);
 	NEED(COMMIT(s, .actor = "me", .opid = "op", GUARDS(MOD_IS("a", rev)), OPS(PUT("a", "2"))) >
 		rev);
@@ -725,18 +714,17 @@ static bool count(struct store *s, struct arena *a, int n, int64_t *rev)
 /* Other places to be killed in: none of them may change the counters. */
 static void around(struct store *s, struct arena *a, int n)
 {
-	struct store_op op = {.what = STORE_PUT, .key = "leased", .value = STR("x"), .lease = 5};
+	struct store_op op = {.what = n % 4 == 2 ? STORE_PUT : STORE_DEL,
+		.key = "leased",
+		.value = STR("x"),
+		.ttl_s = 60};
 	struct store_result r = {0};
 	struct error err = {0};
 
 	if (n % 4 == 1)
 		store_compact(s, store_revision(s), &err);
-	else if (n % 4 == 2)
-		store_txn(s, a,
-			&(struct store_txn){.ops = &op, .n_ops = 1, .lease = 5, .lease_ttl_s = 60},
-			&r, &err);
-	else if (n % 4 == 3)
-		store_revoke(s, 5, &err);
+	else if (n % 4 > 1)
+		store_txn(s, a, &(struct store_txn){.ops = &op, .n_ops = 1}, &r, &err);
 }
 
 static void count_on(void *arg)

@@ -4,7 +4,7 @@
 #include "src/base/clock.h"
 #include "tests/store/conform/conformance.h"
 
-enum { KEYS = 9, LEASES = 3, COPIED = 64 };
+enum { KEYS = 9, COPIED = 64 };
 
 /* What a watch made of one key. */
 struct copy {
@@ -60,8 +60,8 @@ static bool same_kv(struct pair *p, const struct store_kv *one, const struct sto
 			other->key.p, (int)other->value.n, other->value.p);
 		return false;
 	}
-	if (one->lease != other->lease)
-		return differ(p, "lease", (int64_t)one->lease, (int64_t)other->lease);
+	if (one->until != other->until)
+		return differ(p, "end of a lease", one->until, other->until);
 	if (ordinal(p, 0, one->mod) != ordinal(p, 1, other->mod))
 		return differ(p, "mod", one->mod, other->mod);
 	if (ordinal(p, 0, one->create) != ordinal(p, 1, other->create))
@@ -120,15 +120,13 @@ static bool step_list(struct pair *p)
 static void any_ops(struct pair *p, struct store_txn *t)
 {
 	struct store_op *ops = arena_alloc(&p->a, KEYS * sizeof(*ops));
-	uint32_t start = any(p, KEYS), n = any(p, 4);
-	const char *key;
+	uint32_t n = any(p, 4);
 
-	(void)start;
 	t->ops = ops;
 	while (n--) {
-		bool there = false;
+		const char *key = any_key(p);
+		bool there = false, lease = !any(p, 4) && strncmp(key, "doc/", 4) != 0;
 
-		key = any_key(p);
 		for (size_t i = 0; i < t->n_ops; i++)
 			there |= !strcmp(ops[i].key, key);
 		if (there) /* backends may differ on two operations on one key */
@@ -138,10 +136,8 @@ static void any_ops(struct pair *p, struct store_txn *t)
 			.key = key,
 			.value = str_of(arena_printf(
 				&p->a, "value %u\n%*u", any(p, 1000), (int)any(p, 200), 1)),
-			.lease = any(p, 4) || !strncmp(key, "doc/", 4) ? 0 : 1 + any(p, LEASES),
+			.ttl_s = lease ? STORE_TTL_MIN_S + (int)any(p, 100) : 0,
 		};
-		if (ops[t->n_ops - 1].what == STORE_DEL)
-			ops[t->n_ops - 1].lease = 0;
 	}
 }
 
@@ -211,18 +207,10 @@ static bool step_txn(struct pair *p)
 		t.actor = any(p, 2) ? "x" : "y";
 		t.opid = arena_printf(&p->a, "op-%u", any(p, 4) ? ++p->opid : p->opid);
 	}
-	if (!any(p, 6)) {
-		t.lease = 1 + any(p, LEASES);
-		t.lease_ttl_s = any(p, 2) ? 0 : 10 + (int)any(p, 60);
-	}
 	for (int i = 0; i < 2; i++) {
 		t.guards = guards[i];
 		status[i] = store_txn(p->side[i].s, &p->a, &t, &r[i], &err);
 	}
-	/* Backends may report either of two reasons. */
-	if (status[0] != status[1] && t.n_guards &&
-		status[0] + status[1] == STORE_REFUSED + STORE_GONE)
-		return true;
 	if (status[0] != status[1])
 		return differ(p, "status of a transaction", status[0], status[1]);
 	if (status[0] == STORE_REFUSED)
@@ -231,29 +219,6 @@ static bool step_txn(struct pair *p)
 		committed(p, r[0].rev, r[1].rev);
 	return status[0] != STORE_OK || ordinal(p, 0, r[0].rev) == ordinal(p, 1, r[1].rev) ||
 	       differ(p, "revision", r[0].rev, r[1].rev);
-}
-
-static bool step_lease(struct pair *p)
-{
-	uint64_t id = 1 + any(p, LEASES);
-	int what = (int)any(p, 4), ttl = 10 + (int)any(p, 100), left[2] = {0, 0};
-	enum store_status status[2];
-	int64_t until[2] = {0, 0};
-	struct error err = {0};
-
-	for (int i = 0; i < 2; i++) {
-		struct store *s = p->side[i].s;
-
-		status[i] = what == 0   ? store_grant(s, id, ttl, &err)
-			    : what == 1 ? store_renew(s, id, &left[i], &err)
-			    : what == 2 ? store_revoke(s, id, &err)
-					: store_lease_end(s, id, &until[i], &err);
-	}
-	if (status[0] != status[1])
-		return differ(p, "status of a lease's operation", status[0], status[1]);
-	if (left[0] != left[1])
-		return differ(p, "time left", left[0], left[1]);
-	return until[0] == until[1] || differ(p, "end of a lease", until[0], until[1]);
 }
 
 static void follow(struct side *s, const struct store_change *c)
@@ -330,10 +295,8 @@ static bool step(struct pair *p)
 {
 	uint32_t what = any(p, 40);
 
-	if (what < 20)
-		return step_txn(p);
 	if (what < 26)
-		return step_lease(p);
+		return step_txn(p);
 	if (what < 31)
 		return step_get(p);
 	if (what < 34)

@@ -88,7 +88,7 @@ _Noreturn void probe_skip(struct probe *p, const char *why)
 static const char *status_name(enum store_status status)
 {
 	static const char *const names[] = {
-		"OK", "REFUSED", "UNKNOWN", "GONE", "COMPACTED", "TIMEOUT", "DOWN", "BAD"};
+		"OK", "REFUSED", "UNKNOWN", "COMPACTED", "TIMEOUT", "DOWN", "BAD"};
 
 	return (size_t)status < sizeof(names) / sizeof(*names) ? names[status] : "no status";
 }
@@ -266,27 +266,6 @@ const char *sight_text(struct probe *p, const struct sight *w)
 	return arena_dup(&p->arena, buf_str(&p->scratch));
 }
 
-enum store_status probe_grant(struct store *s, uint64_t id, int ttl_s)
-{
-	struct error err = {0};
-
-	return store_grant(s, id, ttl_s, &err);
-}
-
-enum store_status probe_renew(struct store *s, uint64_t id)
-{
-	struct error err = {0};
-
-	return store_renew(s, id, NULL, &err);
-}
-
-enum store_status probe_revoke(struct store *s, uint64_t id)
-{
-	struct error err = {0};
-
-	return store_revoke(s, id, &err);
-}
-
 void probe_later(struct probe *p, int64_t seconds)
 {
 	p->b->advance(p->b, seconds);
@@ -301,8 +280,8 @@ struct str probe_all(struct probe *p, struct store *s)
 		const struct store_kv *kv = &l.kv[i];
 
 		buf_add(&out, kv->key);
-		buf_addf(&out, " %lld %lld %llu ", (long long)kv->create, (long long)kv->mod,
-			(unsigned long long)kv->lease);
+		buf_addf(&out, " %lld %lld %lld ", (long long)kv->create, (long long)kv->mod,
+			(long long)kv->until);
 		buf_add(&out, kv->value);
 		buf_addc(&out, '\n');
 	}

@@ -73,9 +73,9 @@ struct store *probe_rejoin(struct probe *p, struct store *s);
 	{                                                                                          \
 		.what = STORE_PUT, .key = (k), .value = str_of(v)                                  \
 	}
-#define PUT_LEASED(k, v, id)                                                                       \
+#define PUT_LEASED(k, v, ttl)                                                                      \
 	{                                                                                          \
-		.what = STORE_PUT, .key = (k), .value = str_of(v), .lease = (id)                   \
+		.what = STORE_PUT, .key = (k), .value = str_of(v), .ttl_s = (ttl)                  \
 	}
 #define DEL(k)                                                                                     \
 	{                                                                                          \
@@ -153,9 +153,6 @@ const char *sight_text(struct probe *p, const struct sight *w);
 			MISS("seen: %s, not: %s", seen_, text);                                    \
 	} while (0)
 
-enum store_status probe_grant(struct store *s, uint64_t id, int ttl_s);
-enum store_status probe_renew(struct store *s, uint64_t id);
-enum store_status probe_revoke(struct store *s, uint64_t id);
 void probe_later(struct probe *p, int64_t seconds);
 
 /* All keys with their attributes, and the number of events. */
