@@ -106,7 +106,7 @@ SIMDISK := $(O)/tests/model/sim_disk.o $(O)/tests/model/sim_media.o
 TESTLIB := $(O)/libtests.a $(LIB)
 MODEL   := $(filter-out $(SIMDISK),$(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_%,$(wildcard tests/model/*.c))))
 PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
-	$(patsubst %,$(O)/tests/%,spec/runner model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/storm crash/torture \
+	$(patsubst %,$(O)/tests/%,spec/runner model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/torture \
 	worktree/crowd/crowd $(patsubst %,policy/live/%,oracle contexts differential recorder escape_paths escape_kernel))
 
 # Where tests/model/test_simulate.c plants its faults.
@@ -167,7 +167,7 @@ check: $(O)/dev-team all $(PROGRAMS)
 	@O=$(O) SAN=$(SAN) tests/suites lists floors unit spec
 floors: $(O)/dev-team
 	@tools/floors $(O)
-crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/crash/storm $(O)/tests/worktree/crowd/crowd $(O)/tests/merge/unit
+crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/worktree/crowd/crowd $(O)/tests/merge/unit
 	@O=$(O) SWEEP=full tests/suites crash pool
 model: $(O)/tests/model/model $(O)/tests/model/unit
 	@O=$(O) RUNS=$${RUNS-20000} DEPTH=$${DEPTH-4} tests/suites model
