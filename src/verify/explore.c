@@ -9,7 +9,7 @@ struct finder {
 	const struct explore_graph *graph;
 	struct arena *arena;
 	struct explore_findings *out;
-	enum explore_exit *exits;
+	const int64_t *exits;
 };
 
 const char *explore_finding_name(enum explore_finding_kind kind)
@@ -63,15 +63,7 @@ static bool is_trapped(const struct finder *f, uint32_t node)
 	return f->exits[node] >= EXIT_BY_TROUBLESHOOTER;
 }
 
-/* The lowest node of the weakly connected group. */
-static uint32_t group_root(uint32_t *group, uint32_t i)
-{
-	while (group[i] != i)
-		i = group[i] = group[group[i]];
-	return i;
-}
-
-/* Groups the trapped nodes that edges connect. */
+/* By node: the lowest trapped node that edges between trapped nodes connect it with. */
 static uint32_t *trapped_groups(const struct finder *f)
 {
 	const struct explore_graph *g = f->graph;
@@ -79,21 +71,24 @@ static uint32_t *trapped_groups(const struct finder *f)
 
 	for (uint32_t i = 0; i < g->nodes.n; i++)
 		group[i] = i;
-	for (size_t i = 0; i < g->edges.n; i++) {
-		uint32_t from = g->edges.items[i].from, to = g->edges.items[i].to;
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (size_t i = 0; i < g->edges.n; i++) {
+			uint32_t from = g->edges.items[i].from, to = g->edges.items[i].to,
+				 low = group[from] < group[to] ? group[from] : group[to];
 
-		if (!is_trapped(f, from) || !is_trapped(f, to))
-			continue;
-		from = group_root(group, from);
-		to = group_root(group, to);
-		group[from > to ? from : to] = from > to ? to : from;
+			if (!is_trapped(f, from) || !is_trapped(f, to) || group[from] == group[to])
+				continue;
+			group[from] = group[to] = low;
+			changed = true;
+		}
 	}
 	return group;
 }
 
 /* The states of a group in the order in which they were found; NULL when a step fails in it, which
  * has its finding already. */
-static const char *group_states(const struct finder *f, uint32_t *group, uint32_t root)
+static const char *group_states(const struct finder *f, const uint32_t *group, uint32_t root)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -102,7 +97,7 @@ static const char *group_states(const struct finder *f, uint32_t *group, uint32_
 		const struct explore_node *n = &f->graph->nodes.items[i];
 		const char *name = arena_printf(f->arena, "'%s'", n->state);
 
-		if (!is_trapped(f, i) || group_root(group, i) != root)
+		if (!is_trapped(f, i) || group[i] != root)
 			continue;
 		if (n->kind == NODE_ERROR)
 			return NULL;
@@ -140,9 +135,9 @@ static void show_at(const struct finder *f, struct explore_finding *finding, uns
 		}
 }
 
-static enum explore_exit best_exit(const struct finder *f, const char *state)
+static int64_t best_exit(const struct finder *f, const char *state)
 {
-	enum explore_exit best = EXIT_NONE;
+	int64_t best = EXIT_NONE;
 
 	for (uint32_t i = 0; i < f->graph->nodes.n; i++) {
 		const struct explore_node *n = &f->graph->nodes.items[i];
@@ -361,50 +356,48 @@ static void write_answer(
 }
 
 static int replay_answers(
-	struct explore_replay *t, const struct explore_label *label, struct error *err)
+	struct explore_replay *t, const struct explore_edge *e, struct arena *a, struct error *err)
 {
-	enum answer_outcome outcome;
+	bool changes = t->graph->nodes.items[e->from].changes > 0;
+	const struct explore_answers *choices =
+		explore_choices(a, t->simulator, t->printed, changes);
 	size_t i = 0;
 
-	if (json_len(t->printed) != label->n)
+	if (json_len(t->printed) != e->n)
 		return error_set(err, ERR_CHECK, "another array was printed");
-	for (const json *a = json_first(t->printed); a; a = json_next(a), i++) {
-		const struct explore_answer *answer = label->answers[i];
+	for (const json *action = json_first(t->printed); action; action = json_next(action), i++) {
+		const struct explore_answer *answer = &choices[i].items[e->chosen[i]];
+		struct simulator_call call = {.action = json_get_str(action, "id"),
+			.word = answer->word,
+			.text = str_of(answer->text ? answer->text : "")};
 
-		write_answer(t, a, answer);
-		if (!answer->silent &&
-			simulator_record(t->simulator, NULL, json_get_str(a, "id"), answer->word,
-				str_of(answer->text), &outcome, err) < 0)
+		write_answer(t, action, answer);
+		if (!answer->silent && simulator_invoke(t->simulator, &call, NULL, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int replay_person(
-	struct explore_replay *t, const char *key, const char *value, struct error *err)
+static int replay_user(struct explore_replay *t, enum explore_input input, struct error *err)
 {
+	struct simulator_call call = explore_user_call(input);
+
 	if (!t->people.len)
 		buf_adds(&t->people,
 			"# Where the run stops, a person enters this and runs the same "
 			"command again:\n");
-	buf_addf(&t->people, "#   dev-team context set FILE %s <<< '%s'\n", key, value);
-	return simulator_set(t->simulator, key, str_of(value), err);
+	buf_addf(&t->people, "#   dev-team context set FILE %s <<< '%s'\n", call.key, call.text.p);
+	return simulator_invoke(t->simulator, &call, NULL, err);
 }
 
-static int replay_input(
-	struct explore_replay *t, const struct explore_label *label, struct error *err)
+static int replay_input(struct explore_replay *t, const struct explore_edge *e, struct error *err)
 {
-	switch (label->input) {
-	case INPUT_ANSWERS:
-		return replay_answers(t, label, err);
-	case INPUT_USER:
-		return replay_person(t, "troubleshooter_input", "Go on.", err);
-	case INPUT_RESET:
-		return replay_person(t, "troubleshooter_calls", "0", err);
-	case INPUT_STEP:
-		break;
-	}
-	return 0;
+	CLEANUP(arena_release) struct arena a = {0};
+
+	if (e->input == INPUT_STEP)
+		return 0;
+	return e->input == INPUT_ANSWERS ? replay_answers(t, e, &a, err)
+					 : replay_user(t, e->input, err);
 }
 
 static int check_node(const struct explore_replay *t, uint32_t node, struct error *err)
@@ -424,12 +417,12 @@ static int replay_edges(
 {
 	for (size_t i = 0; i < n && !t->failed; i++) {
 		const struct explore_edge *e = &t->graph->edges.items[edges[i]];
-		struct simulator_call call = {.returned = e->label->input == INPUT_ANSWERS};
+		struct simulator_call call = {.returned = e->input == INPUT_ANSWERS};
 
-		if (replay_input(t, e->label, err) < 0)
+		if (replay_input(t, e, err) < 0)
 			return -1;
 		json_free(&t->printed);
-		t->failed = simulator_step(t->simulator, &call, &t->printed, err) < 0;
+		t->failed = simulator_invoke(t->simulator, &call, &t->printed, err) < 0;
 		if (t->failed != (t->graph->nodes.items[e->to].kind == NODE_ERROR))
 			return error_prefix(err, "the trace stops early");
 		if (!t->failed && check_node(t, e->to, err) < 0)
@@ -500,7 +493,7 @@ int explore_trace(const struct explore_graph *g, const struct explore_finding *f
 
 	if (f->node == EXPLORE_NONE)
 		return error_set(err, ERR_CHECK, "this finding has no trace");
-	t.simulator = simulator_new(g->workflow, "T-1", &simulator_memory_disk, 1);
+	t.simulator = simulator_new(g->workflow, "T-1", &simulator_in_memory);
 	if (replay_finding(&t, &a, f, err) < 0)
 		return -1;
 	write_script(&t, f, number, out);
@@ -596,7 +589,7 @@ static int report(const struct explore_graph *g, const struct explore_findings *
 		return explore_trace(
 			g, &f->list.items[options->trace - 1], options->trace, out, err);
 	r.least = explore_least_actions(g);
-	r.most = g->complete ? explore_most_actions(g, true) : -1;
+	r.most = g->complete ? explore_most_actions(g) : -1;
 	if (options->json) {
 		print_json(&r);
 	} else {
@@ -613,7 +606,7 @@ int explore_workflow(const struct workflow *w, const struct explore_options *opt
 	struct explore_findings f;
 	int rc;
 
-	explore_graph_build(&g, w, options, NULL, NULL);
+	explore_graph_build(&g, w, options, &simulator_in_memory);
 	explore_find(&g, &g.arena, &f);
 	rc = report(&g, &f, options, out, err);
 	clock_fix(-1);

@@ -47,11 +47,13 @@ struct explore_answers {
 	size_t n, cap;
 };
 
-/* All variants of the answer to `action`; the first is the good one. `changes`: with the changes
- * that the troubleshooter may make; `sections` (NULL-ended) are those that it may write or empty.
- */
-void explore_answers(struct arena *a, const struct workflow *w, const json *action, bool changes,
-	const char *const *sections, struct explore_answers *out);
+/* All variants of the answer to `action`; the first is the good one. `c`: the document, in which
+ * the troubleshooter may make changes; NULL: it may not. */
+void explore_answers(struct arena *a, const struct workflow *w, const json *action,
+	const struct context *c, struct explore_answers *out);
+/* Those of each printed action. `changes`: with changes by the troubleshooter. */
+struct explore_answers *explore_choices(
+	struct arena *a, const struct simulator *s, const json *printed, bool changes);
 /* The `i`th word of the action's `result_format`, or NULL. */
 const char *explore_result_word(struct arena *a, const json *action, size_t i);
 /* What a step looks for in the text of this section besides the word, or NULL. */
@@ -104,28 +106,23 @@ enum explore_edge_flag {
 /* What happens between two steps. */
 enum explore_input { INPUT_STEP, INPUT_ANSWERS, INPUT_USER, INPUT_RESET };
 
-struct explore_label {
-	enum explore_input input;
-	size_t n;
-	const struct explore_answer *const *answers; /* one for each outstanding action */
-};
-
 struct explore_edge {
 	uint32_t from, to, cost; /* cost: dispatched actions */
 	unsigned flags;
-	const struct explore_label *label;
+	enum explore_input input;
+	size_t n;
+	const uint32_t *chosen; /* for each outstanding action: which of its explore_choices() */
 };
 
 struct explore_node {
 	const char *key, *state;
-	char *document, *printed; /* heap; NULL once the node is expanded */
-	const char *error;        /* NODE_ERROR: the message */
-	const char *trigger;      /* why the troubleshooter is called; NULL: it is not */
+	char *document;      /* heap; NULL once the node is expanded */
+	const char *error;   /* NODE_ERROR: the message */
+	const char *trigger; /* why the troubleshooter is called; NULL: it is not */
 	enum explore_node_kind kind;
 	bool success;           /* of NODE_END */
 	bool repeated;          /* its state was entered before */
 	unsigned changes;       /* that the troubleshooter may still make */
-	uint32_t parent;        /* the first edge that led here */
 	uint32_t edge, n_edges; /* its edges are consecutive */
 	/* Where a step into this node leads instead when the budget is spent, from a node of the
 	 * same state, by that node's `repeated`: node + 1, 0 when not tried yet. */
@@ -148,22 +145,19 @@ const struct explore_text *explore_texts_add(
 	struct explore_texts *t, struct arena *a, const char *text, bool *added);
 void explore_texts_release(struct explore_texts *t);
 
-struct explore_observer;
-
 struct explore_graph {
 	struct arena arena;
 	const struct workflow *workflow;
 	struct explore_key_rules rules;
-	const struct simulator_disk *disk;
-	const struct explore_observer *observer; /* may be NULL */
+	const struct simulator_kind *kind;
 	size_t max_nodes;
 	struct explore_texts keys; /* of the nodes, in their order */
 	VEC(struct explore_node) nodes;
 	VEC(struct explore_edge) edges;
-	VEC(const struct explore_answer *) answers; /* of the labels, each once */
-	bool *taken;                                /* by edge of the workflow */
-	bool *visited;                              /* by state of the workflow */
-	size_t calls;                               /* of the engine */
+	struct explore_round *round; /* while the graph is built */
+	bool *taken;                 /* by edge of the workflow */
+	bool *visited;               /* by state of the workflow */
+	size_t calls;                /* of the engine */
 	bool complete;
 };
 
@@ -181,46 +175,11 @@ struct explore_round {
 	enum explore_input input;
 };
 
-/* Called while the graph is built; the tests check the engine there. Each may be NULL. `at` is the
- * simulator as it is before the call, and must not be changed. */
-struct explore_observer {
-	void *data;
-	const struct simulator_observer *calls; /* all of them; may be NULL */
-	/* The first `n` actions have their answers. */
-	void (*prefix)(void *data, struct explore_round *r, size_t n, const struct simulator *at);
-	/* The answer to action `i` is recorded. `after` is NULL when it is refused. */
-	void (*answer)(void *data, struct explore_round *r, size_t i, const struct simulator *at,
-		const struct simulator *after, const struct error *err);
-	/* A step leads to node `to` (EXPLORE_NONE: it fails), without failing effects to `good`. */
-	void (*step)(void *data, struct explore_round *r, const struct simulator *at,
-		unsigned flags, uint32_t to, uint32_t good);
-	/* A person sets `key` to `value`. */
-	void (*user)(void *data, struct explore_round *r, const struct simulator *at,
-		const char *key, const char *value);
-};
-
-/* Builds the graph. `disk` and `observer` may be NULL: a disk without faults, and no observer. */
 void explore_graph_build(struct explore_graph *g, const struct workflow *w,
-	const struct explore_options *options, const struct simulator_disk *disk,
-	const struct explore_observer *observer);
+	const struct explore_options *options, const struct simulator_kind *kind);
 void explore_graph_release(struct explore_graph *g);
-
-/* One call on a copy of a simulator. */
-struct explore_trial {
-	struct explore_graph *graph;
-	struct simulator *simulator;
-	unsigned changes;
-	struct buf key; /* of the document after the last successful call */
-};
-
-void explore_trial_begin(struct explore_trial *t, struct explore_graph *g, uint32_t node,
-	const struct simulator *at);
-void explore_trial_end(struct explore_trial *t); /* for CLEANUP */
-/* -1: the verb fails. `owner` may be NULL. */
-int explore_trial_record(struct explore_trial *t, const char *owner, const json *action,
-	const struct explore_answer *answer, struct error *err);
-int explore_trial_step(struct explore_trial *t, const struct simulator_call *call, json **printed,
-	struct error *err);
+/* What a person does for INPUT_USER or INPUT_RESET. */
+struct simulator_call explore_user_call(enum explore_input input);
 
 /* ---- analysis ---- */
 
@@ -232,8 +191,8 @@ enum explore_exit {
 	EXIT_NONE,
 };
 
-/* By node. */
-enum explore_exit *explore_exits(const struct explore_graph *g, struct arena *a);
+/* By node: enum explore_exit. */
+int64_t *explore_exits(const struct explore_graph *g, struct arena *a);
 
 /* A cycle that answers alone can repeat. */
 struct explore_cycle {
@@ -246,12 +205,9 @@ struct explore_cycle {
  * that the budget, a person or a change by the troubleshooter ends. */
 struct explore_cycle *explore_cycles(const struct explore_graph *g, struct arena *a, size_t *n);
 
-/*
- * The largest number of actions before a person is asked or the run is over, within the budget.
- * `changes`: the troubleshooter may change things. -1: there is no bound; -2: the graph is too
- * large.
- */
-int64_t explore_most_actions(const struct explore_graph *g, bool changes);
+/* The largest number of actions before a person is asked or the run is over, within the budget; -1:
+ * there is no bound, or the graph is too large. */
+int64_t explore_most_actions(const struct explore_graph *g);
 /* The smallest number of actions to an end with success; -1: there is none. */
 int64_t explore_least_actions(const struct explore_graph *g);
 /* The edges of the shortest path to `node` within the budget; false when none was found. */

@@ -1,11 +1,10 @@
 #include "src/verify/explore.h"
 
-/* ---- exits ---- */
+/* ---- values that spread from the ends ---- */
 
-/* Gives `exit` to every node from which edges without a flag of `barred` lead to one that has it or
- * a better one. */
-static void spread_exit(const struct explore_graph *g, enum explore_exit *exits,
-	enum explore_exit exit, unsigned barred)
+/* Lowers the value of each node to the best that an edge from it and the node behind it allow. */
+static void spread(const struct explore_graph *g, int64_t *values,
+	int64_t (*through)(const struct explore_edge *e, int64_t behind))
 {
 	bool changed = true;
 
@@ -13,26 +12,52 @@ static void spread_exit(const struct explore_graph *g, enum explore_exit *exits,
 		changed = false;
 		for (size_t i = g->edges.n; i--;) {
 			const struct explore_edge *e = &g->edges.items[i];
+			int64_t value = through(e, values[e->to]);
 
-			if ((e->flags & barred) || exits[e->to] > exit || exits[e->from] <= exit)
+			if (value >= values[e->from])
 				continue;
-			exits[e->from] = exit;
+			values[e->from] = value;
 			changed = true;
 		}
 	}
 }
 
-enum explore_exit *explore_exits(const struct explore_graph *g, struct arena *a)
+static int64_t exit_through(const struct explore_edge *e, int64_t behind)
 {
-	enum explore_exit *exits = arena_alloc(a, g->nodes.n * sizeof(*exits));
-	unsigned troubleshooter = EDGE_TERMINATE | EDGE_CHANGE | EDGE_BUDGET;
+	int64_t exit = (e->flags & (EDGE_TERMINATE | EDGE_CHANGE | EDGE_BUDGET))
+			       ? EXIT_BY_TROUBLESHOOTER
+		       : (e->flags & EDGE_LIMIT) ? EXIT_BY_LIMIT
+						 : EXIT_BY_ANSWERS;
+
+	return behind > exit ? behind : exit;
+}
+
+int64_t *explore_exits(const struct explore_graph *g, struct arena *a)
+{
+	int64_t *exits = arena_alloc(a, g->nodes.n * sizeof(*exits));
 
 	for (size_t i = 0; i < g->nodes.n; i++)
 		exits[i] = g->nodes.items[i].kind == NODE_END ? EXIT_BY_ANSWERS : EXIT_NONE;
-	spread_exit(g, exits, EXIT_BY_ANSWERS, troubleshooter | EDGE_LIMIT);
-	spread_exit(g, exits, EXIT_BY_LIMIT, troubleshooter);
-	spread_exit(g, exits, EXIT_BY_TROUBLESHOOTER, 0);
+	spread(g, exits, exit_through);
 	return exits;
+}
+
+enum { UNREACHED = INT32_MAX };
+
+static int64_t actions_through(const struct explore_edge *e, int64_t behind)
+{
+	return (e->flags & (EDGE_BUDGET | EDGE_CHANGE)) ? UNREACHED : behind + e->cost;
+}
+
+int64_t explore_least_actions(const struct explore_graph *g)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	int64_t *least = arena_alloc(&a, g->nodes.n * sizeof(*least));
+
+	for (size_t i = 0; i < g->nodes.n; i++)
+		least[i] = g->nodes.items[i].success ? 0 : UNREACHED;
+	spread(g, least, actions_through);
+	return least[0] < UNREACHED ? least[0] : -1;
 }
 
 /* ---- cycles ---- */
@@ -42,141 +67,117 @@ enum {
 		     EDGE_NOT_EXTENDED
 };
 
-/* Tarjan's strongly connected components, with an explicit path instead of recursion: the graph is
- * deeper than a thread's stack. */
-struct components {
-	const struct explore_graph *graph;
-	uint32_t *index, *low, *component, *stack, *path, *next_edge;
-	uint32_t n_stack, n_path, n_visited, n_components;
-};
-
 static bool may_repeat(const struct explore_graph *g, const struct explore_edge *e)
 {
-	return !(e->flags & ENDS_CYCLE) &&
+	return !(e->flags & ENDS_CYCLE) && (e->from != e->to || e->cost) &&
 	       g->nodes.items[e->from].changes == g->nodes.items[0].changes;
 }
 
-static void enter_node(struct components *c, uint32_t node)
+/* The nodes on cycles and between them: removes nodes without an edge into them or from them. */
+static bool *nodes_of_cycles(const struct explore_graph *g, struct arena *a)
 {
-	c->index[node] = c->low[node] = ++c->n_visited;
-	c->stack[c->n_stack++] = node;
-	c->path[c->n_path++] = node;
-}
+	bool *left = arena_alloc(a, g->nodes.n), *in = arena_alloc(a, g->nodes.n),
+	     *out = arena_alloc(a, g->nodes.n), changed = true;
 
-static void leave_node(struct components *c)
-{
-	uint32_t node = c->path[--c->n_path], member;
+	memset(left, true, g->nodes.n);
+	while (changed) {
+		memset(in, false, g->nodes.n);
+		memset(out, false, g->nodes.n);
+		for (size_t i = 0; i < g->edges.n; i++) {
+			const struct explore_edge *e = &g->edges.items[i];
 
-	if (c->n_path && c->low[c->path[c->n_path - 1]] > c->low[node])
-		c->low[c->path[c->n_path - 1]] = c->low[node];
-	if (c->low[node] != c->index[node])
-		return;
-	c->n_components++;
-	do {
-		member = c->stack[--c->n_stack];
-		c->component[member] = c->n_components;
-	} while (member != node);
-}
-
-static void visit_from(struct components *c, uint32_t root)
-{
-	enter_node(c, root);
-	while (c->n_path) {
-		uint32_t node = c->path[c->n_path - 1];
-		const struct explore_node *n = &c->graph->nodes.items[node];
-		const struct explore_edge *e = &c->graph->edges.items[n->edge + c->next_edge[node]];
-
-		if (c->next_edge[node] == n->n_edges) {
-			leave_node(c);
-			continue;
+			if (left[e->from] && left[e->to] && may_repeat(g, e))
+				out[e->from] = in[e->to] = true;
 		}
-		c->next_edge[node]++;
-		if (!may_repeat(c->graph, e))
-			continue;
-		if (!c->index[e->to])
-			enter_node(c, e->to);
-		else if (!c->component[e->to] && c->low[node] > c->index[e->to])
-			c->low[node] = c->index[e->to];
+		changed = false;
+		for (size_t i = 0; i < g->nodes.n; i++) {
+			changed |= left[i] && !(in[i] && out[i]);
+			left[i] = left[i] && in[i] && out[i];
+		}
 	}
+	return left;
 }
 
-/* The component of each node, from 1. */
-static uint32_t *components_of(const struct explore_graph *g, struct arena *a, uint32_t *n)
+/* The last edge (+ 1) of the shortest path from `node` to each node of `left` that it leads to. */
+static void find_paths(const struct explore_graph *g, const bool *left, uint32_t node,
+	uint32_t *edge_to, uint32_t *queue)
 {
-	size_t size = g->nodes.n * sizeof(uint32_t);
-	struct components c = {g, arena_alloc(a, size), arena_alloc(a, size), arena_alloc(a, size),
-		arena_alloc(a, size), arena_alloc(a, size), arena_alloc(a, size), 0, 0, 0, 0};
+	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < g->nodes.n; i++)
-		if (!c.index[i])
-			visit_from(&c, i);
-	*n = c.n_components;
-	return c.component;
-}
-
-/* Turns a path of edges, given by the edge (+ 1) that leads to each node, from back to front. */
-static void unroll(const struct explore_graph *g, const uint32_t *edge_to, uint32_t node,
-	struct explore_cycle *c)
-{
-	size_t n = 0;
-
-	for (uint32_t at = node; !n || at != node; at = g->edges.items[edge_to[at] - 1].from)
-		n++;
-	c->n = n;
-	for (uint32_t at = node; n; at = g->edges.items[edge_to[at] - 1].from) {
-		c->edges[--n] = edge_to[at] - 1;
-		c->cost += g->edges.items[edge_to[at] - 1].cost;
-	}
-}
-
-/* The shortest way from `node` back to itself within its component; false when there is none. */
-static bool shortest_cycle(const struct explore_graph *g, struct arena *a,
-	const uint32_t *component, uint32_t node, struct explore_cycle *c)
-{
-	uint32_t *edge_to = arena_alloc(a, g->nodes.n * sizeof(*edge_to)); /* edge + 1 */
-	uint32_t *queue = arena_alloc(a, (g->nodes.n + 1) * sizeof(*queue)), n = 0;
-
+	memset(edge_to, 0, g->nodes.n * sizeof(*edge_to));
 	queue[n++] = node;
-	for (uint32_t done = 0; done < n && !edge_to[node]; done++) {
+	for (uint32_t done = 0; done < n; done++) {
 		const struct explore_node *from = &g->nodes.items[queue[done]];
 
 		for (uint32_t i = from->edge; i < from->edge + from->n_edges; i++) {
 			const struct explore_edge *e = &g->edges.items[i];
 
-			if (!may_repeat(g, e) || component[e->to] != component[node] ||
-				edge_to[e->to] || (e->to == e->from && !e->cost))
+			if (edge_to[e->to] || !left[e->to] || !may_repeat(g, e))
 				continue;
 			edge_to[e->to] = i + 1;
 			queue[n++] = e->to;
 		}
 	}
-	*c = (struct explore_cycle){.edges = arena_alloc(a, n * sizeof(uint32_t))};
-	if (edge_to[node])
-		unroll(g, edge_to, node, c);
-	return edge_to[node] > 0;
+}
+
+/* Removes the nodes that are reached from `node` and lead back to it. */
+static void remove_component(
+	const struct explore_graph *g, bool *left, uint32_t node, const uint32_t *edge_to)
+{
+	bool changed = true;
+
+	left[node] = false;
+	while (changed) {
+		changed = false;
+		for (size_t i = g->edges.n; i--;) {
+			const struct explore_edge *e = &g->edges.items[i];
+
+			if (!left[e->from] || left[e->to] || !edge_to[e->from] || !edge_to[e->to] ||
+				!may_repeat(g, e))
+				continue;
+			left[e->from] = false;
+			changed = true;
+		}
+	}
+}
+
+static struct explore_cycle cycle_of(
+	const struct explore_graph *g, struct arena *a, uint32_t node, const uint32_t *edge_to)
+{
+	struct explore_cycle c = {0};
+	uint32_t at = node;
+
+	do {
+		c.n++;
+		at = g->edges.items[edge_to[at] - 1].from;
+	} while (at != node);
+	c.edges = arena_alloc(a, c.n * sizeof(*c.edges));
+	for (size_t i = c.n; i--; at = g->edges.items[c.edges[i]].from) {
+		c.edges[i] = edge_to[at] - 1;
+		c.cost += g->edges.items[c.edges[i]].cost;
+	}
+	return c;
 }
 
 struct explore_cycle *explore_cycles(const struct explore_graph *g, struct arena *a, size_t *n)
 {
-	uint32_t n_components, *component = components_of(g, a, &n_components);
-	bool *cyclic = arena_alloc(a, n_components + 1);
-	struct explore_cycle *list = arena_alloc(a, n_components * sizeof(*list));
+	CLEANUP(arena_release) struct arena scratch = {0};
+	uint32_t *edge_to = arena_alloc(&scratch, g->nodes.n * sizeof(*edge_to)),
+		 *queue = arena_alloc(&scratch, (g->nodes.n + 1) * sizeof(*queue));
+	bool *left = nodes_of_cycles(g, &scratch);
+	VEC(struct explore_cycle) list = {0};
 
-	*n = 0;
-	for (size_t i = 0; i < g->edges.n; i++) {
-		const struct explore_edge *e = &g->edges.items[i];
-
-		if (may_repeat(g, e) && component[e->from] == component[e->to] &&
-			(e->from != e->to || e->cost))
-			cyclic[component[e->from]] = true;
-	}
 	for (uint32_t i = 0; i < g->nodes.n; i++) {
-		if (!cyclic[component[i]])
+		if (!left[i])
 			continue;
-		cyclic[component[i]] = false;
-		*n += shortest_cycle(g, a, component, i, &list[*n]);
+		find_paths(g, left, i, edge_to, queue);
+		if (!edge_to[i])
+			continue;
+		vec_push_in(a, &list, cycle_of(g, a, i, edge_to));
+		remove_component(g, left, i, edge_to);
 	}
-	return list;
+	*n = list.n;
+	return list.items;
 }
 
 /* ---- the budget ---- */
@@ -192,28 +193,32 @@ struct position {
 	uint32_t node, spent, extended;
 };
 
-static size_t n_positions(const struct explore_graph *g)
+/* 0: there are too many positions to count what is spent; the budget is never spent then. */
+static uint32_t budget_of(const struct explore_graph *g)
 {
-	return g->nodes.n * (g->workflow->limits.max_actions + 1) * EXTENSIONS;
-}
+	unsigned long budget = g->workflow->limits.max_actions;
 
-static bool is_searchable(const struct explore_graph *g)
-{
-	return g->workflow->limits.max_actions <= MAX_DEPTH && n_positions(g) < MAX_POSITIONS;
+	if (budget > MAX_DEPTH || g->nodes.n * (budget + 1) * EXTENSIONS >= MAX_POSITIONS)
+		return 0;
+	return (uint32_t)budget;
 }
 
 static size_t index_of(const struct explore_graph *g, struct position p)
 {
-	return ((size_t)p.node * (g->workflow->limits.max_actions + 1) + p.spent) * EXTENSIONS +
-	       p.extended;
+	return ((size_t)p.node * (budget_of(g) + 1) + p.spent) * EXTENSIONS + p.extended;
+}
+
+static size_t n_positions(const struct explore_graph *g)
+{
+	return index_of(g, (struct position){.node = (uint32_t)g->nodes.n});
 }
 
 /* Whether the edge can be taken at `p`, and where it leads. */
 static bool follow(const struct explore_graph *g, const struct explore_edge *e, struct position p,
 	struct position *to)
 {
-	uint32_t budget = (uint32_t)g->workflow->limits.max_actions;
-	bool is_spent = p.spent == budget;
+	uint32_t budget = budget_of(g);
+	bool is_spent = budget && p.spent == budget;
 
 	*to = (struct position){e->to, p.spent + e->cost, p.extended};
 	if (e->flags & EDGE_EXTENDED) {
@@ -233,7 +238,6 @@ static bool follow(const struct explore_graph *g, const struct explore_edge *e, 
 
 struct most_search {
 	const struct explore_graph *graph;
-	bool changes;
 	int32_t *most; /* by position: 0: not known; ON_PATH; else the number + 1 */
 	bool unbounded;
 };
@@ -257,8 +261,8 @@ static int32_t most_from(struct most_search *s, struct position p)
 		struct position to;
 		int32_t more;
 
-		if ((e->flags & EDGE_USER) || (!s->changes && (e->flags & EDGE_CHANGE)) ||
-			(e->to == e->from && !e->cost) || !follow(s->graph, e, p, &to))
+		if ((e->flags & EDGE_USER) || (e->to == e->from && !e->cost) ||
+			!follow(s->graph, e, p, &to))
 			continue;
 		more = (int32_t)e->cost + most_from(s, to);
 		best = more > best ? more : best;
@@ -267,156 +271,83 @@ static int32_t most_from(struct most_search *s, struct position p)
 	return best;
 }
 
-int64_t explore_most_actions(const struct explore_graph *g, bool changes)
+int64_t explore_most_actions(const struct explore_graph *g)
 {
-	struct most_search s = {.graph = g, .changes = changes};
-	struct arena a = {0};
+	CLEANUP(arena_release) struct arena a = {0};
+	struct most_search s = {.graph = g};
 	int64_t most;
 
-	if (!is_searchable(g))
-		return -2;
+	if (!budget_of(g))
+		return -1;
 	s.most = arena_alloc(&a, n_positions(g) * sizeof(*s.most));
 	most = most_from(&s, (struct position){0});
-	arena_release(&a);
 	return s.unbounded ? -1 : most;
-}
-
-int64_t explore_least_actions(const struct explore_graph *g)
-{
-	struct arena a = {0};
-	int64_t *least = arena_alloc(&a, g->nodes.n * sizeof(*least)), best = INT64_MAX / 2;
-	bool changed = true;
-
-	for (size_t i = 1; i < g->nodes.n; i++)
-		least[i] = INT64_MAX / 2;
-	while (changed) {
-		changed = false;
-		for (size_t i = 0; i < g->edges.n; i++) {
-			const struct explore_edge *e = &g->edges.items[i];
-
-			if ((e->flags & (EDGE_BUDGET | EDGE_CHANGE)) ||
-				least[e->from] + e->cost >= least[e->to])
-				continue;
-			least[e->to] = least[e->from] + e->cost;
-			changed = true;
-		}
-	}
-	for (size_t i = 0; i < g->nodes.n; i++)
-		if (g->nodes.items[i].kind == NODE_END && g->nodes.items[i].success &&
-			least[i] < best)
-			best = least[i];
-	arena_release(&a);
-	return best < INT64_MAX / 2 ? best : -1;
 }
 
 /* ---- paths ---- */
 
-/* The path by which the node was found first; false when the budget matters on it. */
-static bool first_path(
-	const struct explore_graph *g, struct arena *a, uint32_t node, uint32_t **edges, size_t *n)
-{
-	const struct explore_edge *all = g->edges.items;
-	const struct explore_node *nodes = g->nodes.items;
-	size_t count = 0;
-
-	for (uint32_t i = node; nodes[i].parent != EXPLORE_NONE; i = all[nodes[i].parent].from) {
-		if (all[nodes[i].parent].flags & (EDGE_BUDGET | EDGE_EXTENDED | EDGE_NOT_EXTENDED))
-			return false;
-		count++;
-	}
-	*edges = arena_alloc(a, (count + 1) * sizeof(**edges));
-	*n = count;
-	for (uint32_t i = node; count; i = all[nodes[i].parent].from)
-		(*edges)[--count] = nodes[i].parent;
-	return true;
-}
-
-/* A position that was reached: by which edge, and from which earlier entry. */
+/* A position that a run can reach: by which edge, and from which earlier entry. */
 struct path_entry {
 	struct position position;
 	uint32_t edge;
 	size_t from;
 };
 
-struct path_search {
-	const struct explore_graph *graph;
-	bool *seen; /* by position */
-	VEC(struct path_entry) queue;
+struct path_queue {
+	struct path_entry *items;
+	size_t n, cap;
 };
 
-/* True when `node` was reached; then it is the last entry of the queue. */
-static bool search_from(struct path_search *s, size_t from, uint32_t node)
+/* Follows runs, the shortest first, until one reaches `node`: that entry, or the number of entries
+ * when none does. */
+static size_t search(
+	const struct explore_graph *g, struct arena *a, uint32_t node, struct path_queue *q)
 {
-	struct position p = s->queue.items[from].position, to;
-	const struct explore_node *n = &s->graph->nodes.items[p.node];
+	bool *seen = arena_alloc(a, n_positions(g));
+	size_t at = 0;
 
-	for (uint32_t i = n->edge; i < n->edge + n->n_edges; i++) {
-		if (!follow(s->graph, &s->graph->edges.items[i], p, &to) ||
-			s->seen[index_of(s->graph, to)])
-			continue;
-		s->seen[index_of(s->graph, to)] = true;
-		vec_push(&s->queue, (struct path_entry){to, i, from});
-		if (to.node == node)
-			return true;
+	vec_push_in(a, q, (struct path_entry){0});
+	for (; at < q->n && q->items[at].position.node != node; at++) {
+		struct position p = q->items[at].position, to;
+		const struct explore_node *n = &g->nodes.items[p.node];
+
+		for (uint32_t i = n->edge; i < n->edge + n->n_edges; i++) {
+			if (!follow(g, &g->edges.items[i], p, &to) || seen[index_of(g, to)])
+				continue;
+			seen[index_of(g, to)] = true;
+			vec_push_in(a, q, (struct path_entry){to, i, at});
+		}
 	}
-	return false;
-}
-
-static void copy_path(const struct path_search *s, struct arena *a, uint32_t **edges, size_t *n)
-{
-	size_t count = 0;
-
-	for (size_t i = s->queue.n - 1; i; i = s->queue.items[i].from)
-		count++;
-	*edges = arena_alloc(a, (count + 1) * sizeof(**edges));
-	*n = count;
-	for (size_t i = s->queue.n - 1; i; i = s->queue.items[i].from)
-		(*edges)[--count] = s->queue.items[i].edge;
-}
-
-/* Searches until `node` is reached; EXPLORE_NONE: until everything is. */
-static bool search(struct path_search *s, struct arena *scratch, uint32_t node)
-{
-	bool found = false;
-
-	s->seen = arena_alloc(scratch, n_positions(s->graph));
-	vec_push(&s->queue, (struct path_entry){0});
-	for (size_t from = 0; from < s->queue.n && !found; from++)
-		found = search_from(s, from, node);
-	return found;
+	return at;
 }
 
 bool explore_path(
 	const struct explore_graph *g, struct arena *a, uint32_t node, uint32_t **edges, size_t *n)
 {
-	struct path_search s = {.graph = g};
-	struct arena scratch = {0};
-	bool found;
+	CLEANUP(arena_release) struct arena scratch = {0};
+	struct path_queue q = {0};
+	size_t end = search(g, &scratch, node, &q), at = end;
 
-	if (first_path(g, a, node, edges, n))
-		return true;
-	if (!is_searchable(g))
+	if (end == q.n)
 		return false;
-	found = search(&s, &scratch, node);
-	if (found)
-		copy_path(&s, a, edges, n);
-	vec_release(&s.queue);
-	arena_release(&scratch);
-	return found;
+	for (*n = 0; at; at = q.items[at].from)
+		++*n;
+	*edges = arena_alloc(a, (*n + 1) * sizeof(**edges));
+	for (size_t i = *n; i--; end = q.items[end].from)
+		(*edges)[i] = q.items[end].edge;
+	return true;
 }
 
 bool *explore_reached(const struct explore_graph *g, struct arena *a)
 {
+	CLEANUP(arena_release) struct arena scratch = {0};
 	bool *reached = arena_alloc(a, g->nodes.n + 1);
-	struct path_search s = {.graph = g};
-	struct arena scratch = {0};
+	struct path_queue q = {0};
 
-	if (!is_searchable(g))
+	if (!budget_of(g))
 		return NULL;
-	(void)search(&s, &scratch, EXPLORE_NONE);
-	for (size_t i = 0; i < s.queue.n; i++)
-		reached[s.queue.items[i].position.node] = true;
-	vec_release(&s.queue);
-	arena_release(&scratch);
+	(void)search(g, &scratch, EXPLORE_NONE, &q);
+	for (size_t i = 0; i < q.n; i++)
+		reached[q.items[i].position.node] = true;
 	return reached;
 }

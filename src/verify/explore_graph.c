@@ -124,11 +124,12 @@ static void add_section_change(struct explore_answers *l, const char *section, c
 }
 
 static void change_answers(
-	struct explore_answers *l, const struct workflow *w, const char *const *sections)
+	struct explore_answers *l, const struct workflow *w, const struct context *c)
 {
 	static const char *const counters[] = {"fix_iteration", "review_fix_iteration",
 		"signoff_cycle_count", "review_cycle_count", "consecutive_failures",
 		"actions_dispatched", "budget_extensions"};
+	const char *const *sections = explore_key_sections(l->arena, c);
 
 	for (size_t i = 0; i < w->n_states; i++)
 		if (strcmp(w->states[i].name, w->initial) != 0)
@@ -143,8 +144,8 @@ static void change_answers(
 	}
 }
 
-void explore_answers(struct arena *a, const struct workflow *w, const json *action, bool changes,
-	const char *const *sections, struct explore_answers *out)
+void explore_answers(struct arena *a, const struct workflow *w, const json *action,
+	const struct context *c, struct explore_answers *out)
 {
 	static const char *const decisions[] = {"continue", "terminate", "needs_user_input"};
 
@@ -157,9 +158,23 @@ void explore_answers(struct arena *a, const struct workflow *w, const json *acti
 		for (size_t i = 0; i < COUNT(decisions); i++)
 			add_decision(out, decisions[i], decisions[i], NULL);
 		add_silent(out, "no answer");
-		if (changes)
-			change_answers(out, w, sections);
+		if (c)
+			change_answers(out, w, c);
 	}
+}
+
+struct explore_answers *explore_choices(
+	struct arena *a, const struct simulator *s, const json *printed, bool changes)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct explore_answers *list = arena_alloc(a, (json_len(printed) + 1) * sizeof(*list));
+	struct error ignored;
+	size_t i = 0;
+
+	changes = changes && simulator_open(s, &f, &ignored) == 0;
+	for (const json *action = json_first(printed); action; action = json_next(action))
+		explore_answers(a, s->workflow, action, changes ? &f.doc : NULL, &list[i++]);
+	return list;
 }
 
 /* ---- storage ---- */
@@ -200,115 +215,33 @@ static uint32_t add_node(struct explore_graph *g, const char *key, bool *added)
 	const struct explore_text *text = explore_texts_add(&g->keys, &g->arena, key, added);
 
 	if (*added)
-		vec_push(
-			&g->nodes, (struct explore_node){
-					   .key = text->text, .state = "", .parent = EXPLORE_NONE});
+		vec_push(&g->nodes, (struct explore_node){.key = text->text, .state = ""});
 	return text->number;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-/* The graph's own copy of an answer. */
-static const struct explore_answer *keep_answer(
-	struct explore_graph *g, const struct explore_answer *answer)
-{
-	struct explore_answer *copy;
-
-	for (size_t i = 0; i < g->answers.n; i++)
-		if (same_text(g->answers.items[i]->name, answer->name) &&
-			same_text(g->answers.items[i]->text, answer->text))
-			return g->answers.items[i];
-	copy = arena_alloc(&g->arena, sizeof(*copy));
-	*copy = *answer;
-	copy->name = arena_dup(&g->arena, str_of(answer->name));
-	copy->word = answer->word ? arena_dup(&g->arena, str_of(answer->word)) : NULL;
-	copy->text = answer->text ? arena_dup(&g->arena, str_of(answer->text)) : NULL;
-	vec_push(&g->answers, copy);
-	return copy;
-}
-
-static const struct explore_label *keep_label(
-	struct explore_graph *g, const struct explore_label *label)
-{
-	struct explore_label *copy = arena_alloc(&g->arena, sizeof(*copy));
-	const struct explore_answer **answers =
-		arena_alloc(&g->arena, (label->n + 1) * sizeof(struct explore_answer *));
-
-	for (size_t i = 0; i < label->n; i++)
-		answers[i] = keep_answer(g, label->answers[i]);
-	*copy = (struct explore_label){label->input, label->n, answers};
-	return copy;
-}
-
 /* Adds an edge of the node that is being expanded; false when there is such an edge already. */
-static bool add_edge(struct explore_graph *g, const struct explore_edge *e, bool new_node)
+static bool add_edge(struct explore_round *r, struct explore_edge *e, uint32_t to)
 {
-	struct explore_node *from = &g->nodes.items[e->from];
+	struct explore_graph *g = r->graph;
+	struct explore_node *from = &g->nodes.items[r->node];
+	uint32_t *chosen;
 
+	e->from = r->node;
+	e->to = to;
 	for (uint32_t i = from->edge; i < from->edge + from->n_edges; i++) {
 		const struct explore_edge *other = &g->edges.items[i];
 
-		if (other->to == e->to && other->flags == e->flags && other->cost >= e->cost)
+		if (other->to == to && other->flags == e->flags && other->cost >= e->cost)
 			return false;
 	}
+	e->input = r->input;
+	e->n = r->n;
+	e->chosen = chosen = arena_alloc(&g->arena, (r->n + 1) * sizeof(*chosen));
+	for (size_t i = 0; i < r->n; i++)
+		chosen[i] = (uint32_t)(r->chosen[i] - r->choices[i].items);
 	vec_push(&g->edges, *e);
-	g->edges.items[g->edges.n - 1].label = keep_label(g, e->label);
 	from->n_edges++;
-	if (new_node)
-		g->nodes.items[e->to].parent = (uint32_t)g->edges.n - 1;
 	return true;
-}
-
-/* ---- trials ---- */
-
-static void set_key(struct explore_trial *t, unsigned changes)
-{
-	struct error err;
-
-	t->changes = changes;
-	buf_clear(&t->key);
-	(void)explore_key_now(&t->graph->rules, t->simulator, changes, &t->key, &err);
-}
-
-void explore_trial_begin(
-	struct explore_trial *t, struct explore_graph *g, uint32_t node, const struct simulator *at)
-{
-	*t = (struct explore_trial){.graph = g,
-		.simulator = simulator_copy(at),
-		.changes = g->nodes.items[node].changes};
-}
-
-void explore_trial_end(struct explore_trial *t)
-{
-	simulator_free(&t->simulator);
-	buf_release(&t->key);
-}
-
-int explore_trial_record(struct explore_trial *t, const char *owner, const json *action,
-	const struct explore_answer *answer, struct error *err)
-{
-	enum answer_outcome outcome;
-
-	t->graph->calls++;
-	if (simulator_record(t->simulator, owner, json_get_str(action, "id"), answer->word,
-		    str_of(answer->text), &outcome, err) < 0)
-		return -1;
-	set_key(t, t->changes);
-	return 0;
-}
-
-int explore_trial_step(struct explore_trial *t, const struct simulator_call *call, json **printed,
-	struct error *err)
-{
-	t->graph->calls++;
-	t->simulator->environment.requested = 0;
-	if (simulator_step(t->simulator, call, printed, err) < 0)
-		return -1;
-	set_key(t, t->changes);
-	return 0;
 }
 
 /* ---- transitions ---- */
@@ -319,19 +252,11 @@ struct step_events {
 	bool changed, terminated, limit;
 };
 
-/* One step of a round. */
-struct transition {
-	unsigned flags;
-	bool change;    /* the chosen answer is a change by the troubleshooter, */
-	uint32_t to;    /* out: EXPLORE_NONE: the step failed */
-	uint32_t cost;  /* out */
-	bool new_edge;  /* out */
-	unsigned asked; /* out: effects that were requested */
-};
-
 static bool is(const json *event, const char *key, const char *value)
 {
-	return same_text(json_get_str(event, key), value);
+	const char *is = json_get_str(event, key);
+
+	return is && strcmp(is, value) == 0;
 }
 
 static bool has(struct str line, const char *text)
@@ -407,129 +332,101 @@ static enum explore_node_kind kind_of(
 	return state && !state->terminal ? NODE_GIVEN_UP : NODE_END;
 }
 
-static void fill_node(
-	struct explore_graph *g, uint32_t i, const struct explore_trial *t, const json *printed)
+static void fill_node(struct explore_graph *g, struct explore_node *n, const struct simulator *s,
+	const json *printed)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct explore_node *n = &g->nodes.items[i];
 	const char *trigger = json_get_str(json_first(printed), "trigger");
-	struct buf text = BUF_INIT, document = BUF_INIT;
-	struct error err;
+	struct buf document = BUF_INIT;
+	struct error ignored;
 
-	json_print(&text, printed);
 	n->trigger = trigger ? arena_dup(&g->arena, str_of(trigger)) : NULL;
-	n->printed = text.s;
-	n->changes = t->changes;
 	n->success = is(json_first(printed), "result", "success");
-	if (simulator_open(t->simulator, &f, &err) < 0)
+	if (simulator_open(s, &f, &ignored) < 0)
 		return;
 	n->kind = kind_of(g, &f.doc, printed);
 	n->state = arena_dup(&g->arena, context_get(&f.doc, "state"));
 	n->repeated = context_attempts(&f.doc, n->state) > 0;
 	explore_key_trim(&g->rules, &f.doc);
-	(void)context_render(&f.doc, &document, NULL, &err);
+	(void)context_render(&f.doc, &document, NULL, &ignored);
 	n->document = document.s;
 }
 
-static void add_transition(
-	struct explore_round *r, struct transition *t, uint32_t to, bool new_node)
-{
-	struct explore_label label = {.input = r->input, .n = r->n, .answers = r->chosen};
-	struct explore_edge e = {
-		.from = r->node, .to = to, .cost = t->cost, .flags = t->flags, .label = &label};
-
-	t->to = to;
-	t->new_edge = add_edge(r->graph, &e, new_node);
-}
-
 /* The step failed although nothing outside did. */
-static void add_failure(struct explore_round *r, struct transition *t, const struct error *err)
+static bool add_failure(struct explore_round *r, struct explore_edge *e, const struct error *err)
 {
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
 	struct explore_graph *g = r->graph;
-	const char *state = g->nodes.items[r->node].state;
-	struct explore_node *n;
+	const struct explore_node *from = &g->nodes.items[r->node];
+	struct explore_node node = {
+		.kind = NODE_ERROR, .state = from->state, .changes = from->changes};
 	char line[2048];
 	bool added;
 	uint32_t to;
 
 	error_format(err, line, sizeof(line));
-	buf_addf(&key, "error in %s: %s", state, line);
+	buf_addf(&key, "error in %s: %s", node.state, line);
 	to = add_node(g, key.s, &added);
-	n = &g->nodes.items[to];
-	n->kind = NODE_ERROR;
-	n->state = state;
-	n->error = n->key + (strlen(n->key) - strlen(line));
-	n->changes = g->nodes.items[r->node].changes;
-	t->cost = 0;
-	add_transition(r, t, to, added);
+	node.key = g->nodes.items[to].key;
+	node.error = node.key + (strlen(node.key) - strlen(line));
+	g->nodes.items[to] = node;
+	return add_edge(r, e, to);
 }
 
-static void add_success(struct explore_round *r, struct transition *t, struct explore_trial *trial,
-	const json *printed)
+static bool add_success(
+	struct explore_round *r, struct explore_edge *e, struct simulator *s, const json *printed)
 {
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
 	struct explore_graph *g = r->graph;
 	unsigned changes = g->nodes.items[r->node].changes;
-	bool covers = changes == g->nodes.items[0].changes && !t->change, added;
+	bool change = r->n && r->chosen[0]->change, added;
 	struct step_events events;
+	struct error ignored;
 	uint32_t to;
 
-	read_history(g, covers, trial->simulator, &events);
-	if (events.changed && t->change) {
-		t->flags |= EDGE_CHANGE;
+	read_history(g, changes == g->nodes.items[0].changes && !change, s, &events);
+	e->flags |= (events.limit ? EDGE_LIMIT : 0) | (events.terminated ? EDGE_TERMINATE : 0);
+	e->cost = events.dispatched;
+	if (events.changed && change) {
+		e->flags |= EDGE_CHANGE;
 		changes -= changes > 0;
 	}
-	t->flags |= (events.limit ? EDGE_LIMIT : 0) | (events.terminated ? EDGE_TERMINATE : 0);
-	t->cost = events.dispatched;
-	if (changes != trial->changes)
-		set_key(trial, changes);
-	to = add_node(g, trial->key.s, &added);
-	if (added)
-		fill_node(g, to, trial, printed);
-	add_transition(r, t, to, added);
+	(void)explore_key_now(&g->rules, s, changes, &key, &ignored);
+	to = add_node(g, key.s, &added);
+	if (added) {
+		g->nodes.items[to].changes = changes;
+		fill_node(g, &g->nodes.items[to], s, printed);
+	}
+	return add_edge(r, e, to);
 }
 
-static struct transition transition_of(const struct explore_round *r, unsigned flags)
+static int invoke(struct explore_graph *g, struct simulator *s, const struct simulator_call *call,
+	json **printed, struct error *err)
 {
-	return (struct transition){
-		.flags = flags, .to = EXPLORE_NONE, .change = r->n && r->chosen[0]->change};
+	g->calls++;
+	return s->kind->invoke(s, call, printed, err);
 }
 
-/* Steps. `good`: where it leads when no effect fails; EXPLORE_NONE: that is this step. */
-static void take_step(
-	struct explore_round *r, const struct simulator *at, struct transition *t, uint32_t good)
+/* Steps; true when it adds an edge. A step that fails because an effect does can be made again, so
+ * it adds none. */
+static bool take_step(
+	struct explore_round *r, struct simulator *s, struct explore_edge *e, bool effect_fails)
 {
 	struct simulator_call call = {.returned = r->input == INPUT_ANSWERS};
-	const struct explore_observer *o = r->graph->observer;
-	CLEANUP(explore_trial_end) struct explore_trial trial;
 	CLEANUP(json_free) json *printed = NULL;
 	struct error err;
 
-	explore_trial_begin(&trial, r->graph, r->node, at);
-	if (explore_trial_step(&trial, &call, &printed, &err) == 0)
-		add_success(r, t, &trial, printed);
-	else if (good == EXPLORE_NONE)
-		add_failure(r, t, &err);
-	t->asked = trial.simulator->environment.requested;
-	if (o && o->step)
-		o->step(o->data, r, at, t->flags, t->to, good == EXPLORE_NONE ? t->to : good);
-}
-
-/* A copy of `at` with the script that still runs. */
-static struct simulator *with_running(const struct explore_round *r, const struct simulator *at)
-{
-	struct simulator *s = simulator_copy(at);
-
+	s->environment.requested = 0;
 	s->environment.running = r->running;
-	return s;
+	if (invoke(r->graph, s, &call, &printed, &err) == 0)
+		return add_success(r, e, s, printed);
+	return !effect_fails && add_failure(r, e, &err);
 }
 
 /* ---- outcomes ---- */
 
-/* Steps once for each way in which a requested effect may fail or end otherwise. A step that fails
- * can be made again, so it adds no edge. */
-static void try_effects(
-	struct explore_round *r, const struct simulator *at, uint32_t good, unsigned asked)
+/* Steps once for each way in which a requested effect may fail or end otherwise. */
+static void try_effects(struct explore_round *r, const struct simulator *at, unsigned requested)
 {
 	static const struct {
 		unsigned effect;
@@ -547,29 +444,28 @@ static void try_effects(
 	};
 
 	for (size_t i = 0; i < COUNT(outcomes); i++) {
-		CLEANUP(simulator_free) struct simulator *there = NULL;
-		struct transition t = transition_of(r, 0);
+		CLEANUP(simulator_free) struct simulator *s = NULL;
+		struct explore_edge e = {0};
 
-		if (!(asked & outcomes[i].effect))
+		if (!(requested & outcomes[i].effect))
 			continue;
-		there = simulator_copy(at);
-		there->environment = outcomes[i].environment;
-		there->environment.running = r->running;
-		take_step(r, there, &t, good);
+		s = simulator_copy(at);
+		s->environment = outcomes[i].environment;
+		(void)take_step(r, s, &e, true);
 	}
 }
 
 /* Steps with the counter set to `value`. */
 static void step_with(struct explore_round *r, const struct simulator *at, const char *counter,
-	unsigned long value, struct transition *t)
+	unsigned long value, struct explore_edge *e)
 {
-	CLEANUP(simulator_free) struct simulator *there = with_running(r, at);
-	struct error err;
-	char text[32];
+	CLEANUP(simulator_free) struct simulator *s = simulator_copy(at);
+	char *text = arena_printf(&r->arena, "%lu", value);
+	struct simulator_call set = {.key = counter, .text = str_of(text)};
+	struct error ignored;
 
-	(void)snprintf(text, sizeof(text), "%lu", value);
-	(void)simulator_set(there, counter, str_of(text), &err);
-	take_step(r, there, t, EXPLORE_NONE);
+	(void)simulator_invoke(s, &set, NULL, &ignored);
+	(void)take_step(r, s, e, false);
 }
 
 /*
@@ -582,73 +478,61 @@ static void try_over_budget(struct explore_round *r, const struct simulator *at,
 	struct explore_node *nodes = r->graph->nodes.items;
 	bool same_state = strcmp(nodes[r->node].state, nodes[to].state) == 0;
 	bool repeated = nodes[r->node].repeated;
-	struct transition t = transition_of(r, EDGE_BUDGET);
+	struct explore_edge e = {.flags = EDGE_BUDGET};
 
 	if (same_state && nodes[to].over_budget[repeated]) {
-		t.cost = nodes[to].over_budget_cost[repeated];
-		add_transition(r, &t, nodes[to].over_budget[repeated] - 1, false);
+		e.cost = nodes[to].over_budget_cost[repeated];
+		(void)add_edge(r, &e, nodes[to].over_budget[repeated] - 1);
 		return;
 	}
-	step_with(r, at, "actions_dispatched", r->graph->workflow->limits.max_actions, &t);
+	step_with(r, at, "actions_dispatched", r->graph->workflow->limits.max_actions, &e);
 	if (!same_state)
 		return;
-	r->graph->nodes.items[to].over_budget[repeated] = t.to + 1;
-	r->graph->nodes.items[to].over_budget_cost[repeated] = t.cost;
+	r->graph->nodes.items[to].over_budget[repeated] = e.to + 1;
+	r->graph->nodes.items[to].over_budget_cost[repeated] = e.cost;
 }
 
 /* All actions of the round have their answers: steps. */
 static void try_step(struct explore_round *r, const struct simulator *at)
 {
-	CLEANUP(simulator_free) struct simulator *there = with_running(r, at);
+	CLEANUP(simulator_free) struct simulator *s = simulator_copy(at);
 	bool extends = r->n && is(json_first(r->printed), "trigger", EXPLORE_BUDGET_TRIGGER) &&
 		       r->chosen[0]->text && str_starts(str_of(r->chosen[0]->name), "continue");
-	struct transition t = transition_of(r, extends ? EDGE_EXTENDED : 0);
+	struct explore_edge e = {.flags = extends ? EDGE_EXTENDED : 0},
+			    refused = {.flags = EDGE_NOT_EXTENDED};
 
-	take_step(r, there, &t, EXPLORE_NONE);
-	if (!t.new_edge)
+	if (!take_step(r, s, &e, false))
 		return;
-	try_effects(r, at, t.to, t.asked);
-	if (extends) {
-		struct transition refused = transition_of(r, EDGE_NOT_EXTENDED);
-
+	try_effects(r, at, s->environment.requested);
+	if (extends)
 		step_with(r, at, "budget_extensions", 2, &refused);
-	} else if (t.cost) {
-		try_over_budget(r, at, t.to);
-	}
+	else if (e.cost)
+		try_over_budget(r, at, e.to);
 }
 
 /* ---- answers ---- */
-
-struct distinct_keys {
-	VEC(const char *) keys;
-};
-
-static bool add_key(struct explore_round *r, struct distinct_keys *list, const char *key)
-{
-	for (size_t i = 0; i < list->keys.n; i++)
-		if (strcmp(list->keys.items[i], key) == 0)
-			return false;
-	vec_push_in(&r->arena, &list->keys, arena_dup(&r->arena, str_of(key)));
-	return true;
-}
 
 static void choose(struct explore_round *r, size_t i, const struct simulator *at);
 
 /* Records the chosen answer to action `i`. Answers that lead to the same key are tried once. */
 static void try_answer(
-	struct explore_round *r, size_t i, const struct simulator *at, struct distinct_keys *list)
+	struct explore_round *r, size_t i, const struct simulator *at, struct explore_texts *keys)
 {
-	const struct explore_observer *o = r->graph->observer;
-	CLEANUP(explore_trial_end) struct explore_trial t;
-	struct error err;
-	bool recorded;
+	CLEANUP(simulator_free) struct simulator *s = simulator_copy(at);
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+	struct simulator_call call = {.action = json_get_str(json_at(r->printed, i), "id"),
+		.word = r->chosen[i]->word,
+		.text = str_of(r->chosen[i]->text)};
+	struct error ignored;
+	bool added;
 
-	explore_trial_begin(&t, r->graph, r->node, at);
-	recorded = explore_trial_record(&t, NULL, json_at(r->printed, i), r->chosen[i], &err) == 0;
-	if (o && o->answer)
-		o->answer(o->data, r, i, at, recorded ? t.simulator : NULL, &err);
-	if (recorded && add_key(r, list, t.key.s))
-		choose(r, i + 1, t.simulator);
+	if (invoke(r->graph, s, &call, NULL, &ignored) < 0 ||
+		explore_key_now(&r->graph->rules, s, r->graph->nodes.items[r->node].changes, &key,
+			&ignored) < 0)
+		return;
+	(void)explore_texts_add(keys, &r->arena, key.s, &added);
+	if (added)
+		choose(r, i + 1, s);
 }
 
 static size_t max_bad(const struct explore_round *r)
@@ -659,11 +543,8 @@ static size_t max_bad(const struct explore_round *r)
 /* Tries every answer to action `i` and to those after it. */
 static void choose(struct explore_round *r, size_t i, const struct simulator *at)
 {
-	const struct explore_observer *o = r->graph->observer;
-	struct distinct_keys list = {0};
+	CLEANUP(explore_texts_release) struct explore_texts keys = {0};
 
-	if (o && o->prefix)
-		o->prefix(o->data, r, i, at);
 	if (i == r->n) {
 		try_step(r, at);
 		return;
@@ -680,7 +561,7 @@ static void choose(struct explore_round *r, size_t i, const struct simulator *at
 		if (answer->silent)
 			choose(r, i + 1, at);
 		else
-			try_answer(r, i, at, &list);
+			try_answer(r, i, at, &keys);
 		if (answer->running)
 			r->running = NULL;
 		r->n_bad -= c > 0;
@@ -689,130 +570,89 @@ static void choose(struct explore_round *r, size_t i, const struct simulator *at
 
 /* ---- nodes ---- */
 
-/* Sections in which the troubleshooter may write an answer in the place of an agent. */
-static const char *const *sections_of(struct explore_round *r, const struct simulator *at)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	static const char *const none[] = {NULL};
-	struct error err;
-
-	return simulator_open(at, &f, &err) < 0 ? none : explore_key_sections(&r->arena, &f.doc);
-}
-
 static void expand_work(struct explore_round *r, const struct simulator *at)
 {
-	bool changes = r->graph->nodes.items[r->node].changes > 0;
-	size_t i = 0;
-
 	r->input = INPUT_ANSWERS;
 	r->n = json_len(r->printed);
-	r->choices = arena_alloc(&r->arena, r->n * sizeof(*r->choices));
 	r->chosen = arena_alloc(&r->arena, (r->n + 1) * sizeof(*r->chosen));
-	for (const json *a = json_first(r->printed); a; a = json_next(a))
-		explore_answers(&r->arena, r->graph->workflow, a, changes, sections_of(r, at),
-			&r->choices[i++]);
+	r->choices = explore_choices(
+		&r->arena, at, r->printed, r->graph->nodes.items[r->node].changes > 0);
 	choose(r, 0, at);
 }
 
-/* A person does what the run waits for. */
-static void expand_user(struct explore_round *r, const struct simulator *at,
-	enum explore_input input, const char *key, const char *value)
+struct simulator_call explore_user_call(enum explore_input input)
 {
-	CLEANUP(simulator_free) struct simulator *there = simulator_copy(at);
-	const struct explore_observer *o = r->graph->observer;
-	struct transition t = transition_of(r, EDGE_USER);
-	struct error err;
-
-	r->input = input;
-	if (o && o->user)
-		o->user(o->data, r, at, key, value);
-	if (simulator_set(there, key, str_of(value), &err) < 0)
-		add_failure(r, &t, &err);
-	else
-		take_step(r, there, &t, EXPLORE_NONE);
+	if (input == INPUT_USER)
+		return (struct simulator_call){
+			.key = "troubleshooter_input", .text = STR("Go on.")};
+	return (struct simulator_call){.key = "troubleshooter_calls", .text = STR("0")};
 }
 
-static struct simulator *load_node(const struct explore_graph *g, uint32_t node)
+/* A person does what the run waits for. */
+static void expand_user(struct explore_round *r, struct simulator *s, enum explore_input input)
 {
-	struct simulator *s = simulator_new(g->workflow, "T-1", g->disk, 1);
+	struct simulator_call call = explore_user_call(input);
+	struct explore_edge e = {.flags = EDGE_USER};
+	struct error ignored;
 
-	s->observer = g->observer ? g->observer->calls : NULL;
-	if (g->nodes.items[node].document)
-		g->disk->put(s->disk, s->path, str_of(g->nodes.items[node].document));
-	return s;
+	r->input = input;
+	(void)s->kind->invoke(s, &call, NULL, &ignored);
+	(void)take_step(r, s, &e, false);
 }
 
 static void expand(struct explore_graph *g, uint32_t node)
 {
-	CLEANUP(simulator_free) struct simulator *at = load_node(g, node);
-	enum explore_node_kind kind = g->nodes.items[node].kind;
+	CLEANUP(simulator_free)
+	struct simulator *at = simulator_new(g->workflow, "T-1", g->kind);
+	const struct explore_node n = g->nodes.items[node];
 	struct explore_round r = {.graph = g, .node = node};
-	struct simulator_call call = {0};
-	struct transition failure = {0};
-	struct error err;
+	struct simulator_call again = {0};
+	struct error ignored;
 
-	g->calls += kind != NODE_START && kind != NODE_ERROR;
-	if (kind == NODE_START)
+	g->round = &r;
+	if (n.document)
+		g->kind->put(at->disk, at->path, str_of(n.document));
+	if (n.kind == NODE_START)
 		try_step(&r, at);
-	else if (kind != NODE_ERROR && simulator_step(at, &call, &r.printed, &err) < 0)
-		add_failure(&r, &failure, &err);
-	if (kind == NODE_WORK && json_get(json_first(r.printed), "id"))
+	else if (n.kind != NODE_ERROR)
+		(void)invoke(g, at, &again, &r.printed, &ignored);
+	if (n.kind == NODE_WORK && json_get(json_first(r.printed), "id"))
 		expand_work(&r, at);
-	else if (kind == NODE_QUESTION && r.printed)
-		expand_user(&r, at, INPUT_USER, "troubleshooter_input", "Go on.");
-	else if (kind == NODE_GIVEN_UP && r.printed)
-		expand_user(&r, at, INPUT_RESET, "troubleshooter_calls", "0");
+	else if (n.kind == NODE_QUESTION || n.kind == NODE_GIVEN_UP)
+		expand_user(&r, at, n.kind == NODE_QUESTION ? INPUT_USER : INPUT_RESET);
 	json_free(&r.printed);
 	arena_release(&r.arena);
 }
 
-static void init_graph(struct explore_graph *g)
-{
-	bool added;
-
-	explore_key_rules(&g->arena, g->workflow, &g->rules);
-	g->taken = arena_alloc(&g->arena, g->workflow->n_edges + 1);
-	g->visited = arena_alloc(&g->arena, g->workflow->n_states + 1);
-	(void)add_node(g, "start", &added);
-	g->nodes.items[0].kind = NODE_START;
-	g->nodes.items[0].state = g->workflow->initial;
-}
-
 /* Breadth first: the nodes behind the one that is expanded are the frontier. */
 void explore_graph_build(struct explore_graph *g, const struct workflow *w,
-	const struct explore_options *options, const struct simulator_disk *disk,
-	const struct explore_observer *observer)
+	const struct explore_options *options, const struct simulator_kind *kind)
 {
 	uint32_t i = 0;
+	bool added;
 
-	*g = (struct explore_graph){.workflow = w,
-		.disk = disk ? disk : &simulator_memory_disk,
-		.observer = observer,
-		.max_nodes = options->states};
-	init_graph(g);
+	*g = (struct explore_graph){.workflow = w, .kind = kind, .max_nodes = options->states};
+	explore_key_rules(&g->arena, w, &g->rules);
+	g->taken = arena_alloc(&g->arena, w->n_edges + 1);
+	g->visited = arena_alloc(&g->arena, w->n_states + 1);
+	(void)add_node(g, "start", &added);
+	g->nodes.items[0].state = w->initial;
 	g->nodes.items[0].changes = options->changes;
 	for (; i < g->nodes.n && g->nodes.n <= g->max_nodes; i++) {
-		struct explore_node *n = &g->nodes.items[i];
-
-		n->edge = (uint32_t)g->edges.n;
+		g->nodes.items[i].edge = (uint32_t)g->edges.n;
 		expand(g, i);
-		n = &g->nodes.items[i];
-		free(n->document);
-		free(n->printed);
-		n->document = n->printed = NULL;
+		free(g->nodes.items[i].document);
+		g->nodes.items[i].document = NULL;
 	}
 	g->complete = i == g->nodes.n;
 }
 
 void explore_graph_release(struct explore_graph *g)
 {
-	for (size_t i = 0; i < g->nodes.n; i++) {
+	for (size_t i = 0; i < g->nodes.n; i++)
 		free(g->nodes.items[i].document);
-		free(g->nodes.items[i].printed);
-	}
 	vec_release(&g->nodes);
 	vec_release(&g->edges);
-	vec_release(&g->answers);
 	explore_texts_release(&g->keys);
 	arena_release(&g->arena);
 }

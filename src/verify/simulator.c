@@ -60,26 +60,21 @@ static bool still_running(void *data, const struct context_file *f, const char *
 	return s->environment.running && strcmp(s->environment.running, id) == 0;
 }
 
-static struct disk *create_memory_disk(uint64_t seed)
-{
-	(void)seed;
-	return simulator_disk_new();
-}
-
-const struct simulator_disk simulator_memory_disk = {
-	.create = create_memory_disk,
+const struct simulator_kind simulator_in_memory = {
+	.create = simulator_disk_new,
 	.copy = simulator_disk_copy,
 	.release = simulator_disk_free,
 	.put = simulator_disk_put,
+	.invoke = simulator_invoke,
 };
 
 static struct simulator *simulator_on(const struct workflow *w, const char *id,
-	const struct simulator_disk *kind, struct disk *disk)
+	const struct simulator_kind *kind, struct disk *disk)
 {
 	struct simulator *s = xmalloc(sizeof(*s));
 
 	*s = (struct simulator){.workflow = w,
-		.disk_kind = kind,
+		.kind = kind,
 		.disk = disk,
 		.now = START,
 		.environment = {.specs = 1}};
@@ -91,18 +86,16 @@ static struct simulator *simulator_on(const struct workflow *w, const char *id,
 }
 
 struct simulator *simulator_new(
-	const struct workflow *w, const char *id, const struct simulator_disk *kind, uint64_t seed)
+	const struct workflow *w, const char *id, const struct simulator_kind *kind)
 {
-	return simulator_on(w, id, kind, kind->create(seed));
+	return simulator_on(w, id, kind, kind->create());
 }
 
 struct simulator *simulator_copy(const struct simulator *s)
 {
-	struct simulator *copy =
-		simulator_on(s->workflow, s->id, s->disk_kind, s->disk_kind->copy(s->disk));
+	struct simulator *copy = simulator_on(s->workflow, s->id, s->kind, s->kind->copy(s->disk));
 
 	copy->now = s->now;
-	copy->observer = s->observer;
 	copy->environment = s->environment;
 	if (s->environment.running)
 		copy->environment.running = arena_dup(&copy->arena, str_of(s->environment.running));
@@ -113,19 +106,10 @@ void simulator_free(struct simulator **s)
 {
 	if (!*s)
 		return;
-	(*s)->disk_kind->release(&(*s)->disk);
+	(*s)->kind->release(&(*s)->disk);
 	arena_release(&(*s)->arena);
 	free(*s);
 	*s = NULL;
-}
-
-/* Each invocation has a time of its own. */
-static int enter(
-	struct simulator *s, struct context_file *f, enum context_mode mode, struct error *err)
-{
-	s->now++;
-	clock_fix(s->now);
-	return context_open_on(f, store_files(s->disk), s->path, mode, err);
 }
 
 static int run_machine(struct simulator *s, const struct simulator_call *call,
@@ -152,61 +136,25 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 	return engine_step(&e, out, err);
 }
 
-static int call(struct simulator *s, const struct simulator_event *e, json **actions,
-	enum answer_outcome *outcome, struct error *err)
+int simulator_invoke(
+	struct simulator *s, const struct simulator_call *c, json **printed, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	bool is_step = !c->action && !c->key;
 
-	if (enter(s, &f, e->step ? CONTEXT_MAY_CREATE : CONTEXT_MUST_EXIST, err) < 0)
+	/* Each invocation has a time of its own. */
+	clock_fix(++s->now);
+	if (context_open_on(&f, store_files(s->disk), s->path,
+		    is_step ? CONTEXT_MAY_CREATE : CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	if (e->action)
-		return answer_record(&f, e->owner, e->action, e->word, e->text, outcome, err);
-	if (e->key) {
-		context_set(&f.doc, e->key, e->text);
+	if (c->action)
+		return answer_record(&f, c->owner, c->action, c->word, c->text, &s->outcome, err);
+	if (c->key) {
+		context_set(&f.doc, c->key, c->text);
 		return context_save(&f, err);
 	}
-	if (run_machine(s, e->step, &f, &out, err) < 0)
-		return -1;
-	return json_parse(actions, buf_str(&out), err);
-}
-
-static int observed_call(struct simulator *s, struct simulator_event e, json **actions,
-	enum answer_outcome *outcome, struct error *err)
-{
-	const struct simulator_observer *o = s->observer;
-	int rc;
-
-	if (o)
-		o->before(o->data, s, &e);
-	rc = call(s, &e, actions, outcome, err);
-	e.printed = actions ? *actions : NULL;
-	e.error = rc < 0 ? err : NULL;
-	if (o)
-		o->after(o->data, s, &e);
-	return rc;
-}
-
-int simulator_step(
-	struct simulator *s, const struct simulator_call *step, json **actions, struct error *err)
-{
-	*actions = NULL;
-	return observed_call(s, (struct simulator_event){.step = step}, actions, NULL, err);
-}
-
-int simulator_record(struct simulator *s, const char *owner, const char *action, const char *word,
-	struct str text, enum answer_outcome *outcome, struct error *err)
-{
-	struct simulator_event e = {.owner = owner, .action = action, .word = word, .text = text};
-
-	return observed_call(s, e, NULL, outcome, err);
-}
-
-int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err)
-{
-	struct simulator_event e = {.key = key, .text = value};
-
-	return observed_call(s, e, NULL, NULL, err);
+	return run_machine(s, c, &f, &out, err) < 0 ? -1 : json_parse(printed, buf_str(&out), err);
 }
 
 int simulator_open(const struct simulator *s, struct context_file *f, struct error *err)

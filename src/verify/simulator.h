@@ -31,15 +31,20 @@ void simulator_disk_remove(struct disk *d, const char *path);
 
 /* ---- the simulator ---- */
 
-/* How a simulator makes its disk. tests/model has one with faults. */
-struct simulator_disk {
-	struct disk *(*create)(uint64_t seed);
+struct simulator;
+struct simulator_call;
+
+/* How a simulator makes its disk and its calls. tests/model has one with faults and checks. */
+struct simulator_kind {
+	struct disk *(*create)(void);
 	struct disk *(*copy)(const struct disk *d);
 	void (*release)(struct disk **d);
 	void (*put)(struct disk *d, const char *path, struct str text);
+	int (*invoke)(struct simulator *s, const struct simulator_call *c, json **printed,
+		struct error *err);
 };
 
-extern const struct simulator_disk simulator_memory_disk; /* without faults */
+extern const struct simulator_kind simulator_in_memory; /* simulator_invoke(), no faults */
 
 enum simulator_checks { CHECKS_GREEN, CHECKS_RED, CHECKS_UNKNOWN };
 
@@ -55,54 +60,35 @@ struct simulator_environment {
 
 struct simulator {
 	const struct workflow *workflow;
-	const struct simulator_disk *disk_kind;
+	const struct simulator_kind *kind;
 	const char *id, *dir, *path, *journal; /* of the work item; paths of its files */
 	struct disk *disk;
 	int64_t now; /* seconds since 1970 */
 	struct simulator_environment environment;
-	const struct simulator_observer *observer; /* of the calls; NULL: none */
+	enum answer_outcome outcome; /* of the last `record` */
 	struct arena arena;
 };
 
 /* An empty disk and an environment in which nothing fails. The workflow must outlive it. */
 struct simulator *simulator_new(
-	const struct workflow *w, const char *id, const struct simulator_disk *kind, uint64_t seed);
+	const struct workflow *w, const char *id, const struct simulator_kind *kind);
 /* The same files, environment and time. */
 struct simulator *simulator_copy(const struct simulator *s);
 void simulator_free(struct simulator **s); /* for CLEANUP; safe on NULL */
 
+/* One invocation: `record` with an action, `context set` with a key, else `step`. */
 struct simulator_call {
 	const char *owner; /* NULL: no `--owner` */
 	bool take_over, returned;
-	const char *returned_id; /* NULL: none */
+	const char *returned_id;   /* NULL: none */
+	const char *action, *word; /* word NULL: no `--result` */
+	const char *key;
+	struct str text; /* recorded, or the value of the key; an empty one removes it */
 };
 
-/* One call, as an observer sees it. */
-struct simulator_event {
-	const struct simulator_call *step; /* NULL: another verb */
-	const char *owner, *action, *word; /* of `record`; action NULL: another verb */
-	const char *key;                   /* of `context set` */
-	struct str text;                   /* recorded, or the value of the key */
-	/* after the call */
-	const json *printed;       /* by a step that succeeded */
-	const struct error *error; /* NULL: it succeeded */
-};
-
-/* Tests compare what each call does with a model. */
-struct simulator_observer {
-	void (*before)(void *data, const struct simulator *s, const struct simulator_event *e);
-	void (*after)(void *data, const struct simulator *s, const struct simulator_event *e);
-	void *data;
-};
-
-/* `dev-team step`. *actions: the printed array, the caller's. -1: the verb fails. */
-int simulator_step(
-	struct simulator *s, const struct simulator_call *call, json **actions, struct error *err);
-/* `dev-team record`; `owner` and `word` may be NULL. */
-int simulator_record(struct simulator *s, const char *owner, const char *action, const char *word,
-	struct str text, enum answer_outcome *outcome, struct error *err);
-/* `dev-team context set`; an empty value removes the key. */
-int simulator_set(struct simulator *s, const char *key, struct str value, struct error *err);
+/* *printed: the array of a step, the caller's. -1: the verb fails. */
+int simulator_invoke(
+	struct simulator *s, const struct simulator_call *c, json **printed, struct error *err);
 /* Opens the document for reading; context_close() it. */
 int simulator_open(const struct simulator *s, struct context_file *f, struct error *err);
 

@@ -44,6 +44,41 @@ bool engine_checks_same(const struct simulator *a, const struct simulator *b)
 	       str_eq(buf_str(&one), buf_str(&other));
 }
 
+void trial_begin(
+	struct trial *t, struct engine_checks *c, uint32_t node, const struct simulator *at)
+{
+	*t = (struct trial){.checks = c,
+		.simulator = simulator_copy(at),
+		.changes = c->graph->nodes.items[node].changes};
+}
+
+void trial_end(struct trial *t)
+{
+	simulator_free(&t->simulator);
+	buf_release(&t->key);
+}
+
+int trial_call(
+	struct trial *t, const struct simulator_call *call, json **printed, struct error *err)
+{
+	t->checks->graph->calls++;
+	if (oracle_call(&t->checks->oracle, t->simulator, call, printed, err) < 0)
+		return -1;
+	buf_clear(&t->key);
+	(void)explore_key_now(
+		&t->checks->graph->rules, t->simulator, t->changes, &t->key, &(struct error){0});
+	return 0;
+}
+
+struct simulator_call record_call(
+	const char *owner, const json *action, const struct explore_answer *answer)
+{
+	return (struct simulator_call){.owner = owner,
+		.action = json_get_str(action, "id"),
+		.word = answer->word,
+		.text = str_of(answer->text)};
+}
+
 /* The one answer as a list. */
 static struct recorded_answers only(struct recorded_answer *answer)
 {
@@ -116,11 +151,12 @@ static void add_shape(
 static void try_record(struct engine_checks *c, uint32_t node, const struct simulator *at,
 	const char *owner, const json *action, const struct explore_answer *answer)
 {
-	CLEANUP(explore_trial_end) struct explore_trial t;
+	struct simulator_call call = record_call(owner, action, answer);
+	CLEANUP(trial_end) struct trial t;
 	struct error err;
 
-	explore_trial_begin(&t, c->graph, node, at);
-	c->refused += explore_trial_record(&t, owner, action, answer, &err) < 0;
+	trial_begin(&t, c, node, at);
+	c->refused += trial_call(&t, &call, NULL, &err) < 0;
 }
 
 /* Also while the machine stops, once for each state, action and reason. */
@@ -129,8 +165,9 @@ static void try_refusal(struct engine_checks *c, struct explore_round *r,
 {
 	struct recorded_answer one = recorded(action, answer);
 	struct recorded_answers answers = only(&one);
-	struct checked_call call = {
-		.what = answer->name, .action = action, .answer = answer, .answers = &answers};
+	struct checked_call call = {.what = answer->name,
+		.call = record_call(NULL, action, answer),
+		.answers = &answers};
 
 	try_record(c, r->node, at, NULL, action, answer);
 	if (engine_checks_first(c,
@@ -208,28 +245,27 @@ static void crash_answer(
 {
 	CLEANUP(buf_release) struct buf situation = BUF_INIT;
 	struct recorded_answers answers = recorded_of(r, i + 1);
-	struct checked_call call = {.action = json_at(r->printed, i),
-		.answer = r->chosen[i],
+	const json *action = json_at(r->printed, i);
+	struct checked_call call = {.call = record_call(NULL, action, r->chosen[i]),
 		.answers = &answers,
 		.what = arena_printf(&r->arena, "'record' of '%s'", r->chosen[i]->name)};
 
 	buf_addf(&situation, "crash %s ", r->chosen[i]->name);
-	add_shape(&situation, r, i, call.action, state_key(r, at));
+	add_shape(&situation, r, i, action, state_key(r, at));
 	if (engine_checks_first(c, situation.s))
 		engine_checks_crash(c, r->node, at, &call);
 }
 
 /* `after`: with the answer to action `i`, NULL: it was refused. */
-static void on_answer(void *data, struct explore_round *r, size_t i, const struct simulator *at,
-	const struct simulator *after, const struct error *err)
+static void on_answer(struct engine_checks *c, struct explore_round *r, size_t i,
+	const struct simulator *at, const struct simulator *after)
 {
-	(void)err;
-	crash_answer(data, r, i, at);
-	if (after && engine_checks_first(
-			     data, arena_printf(&r->arena, "second %s %s %s", state_key(r, at),
-					   json_get_str(json_at(r->printed, i), WIRE_WRITES),
-					   r->chosen[i]->name)))
-		try_second(data, r, i, after);
+	crash_answer(c, r, i, at);
+	if (after &&
+		engine_checks_first(c, arena_printf(&r->arena, "second %s %s %s", state_key(r, at),
+					       json_get_str(json_at(r->printed, i), WIRE_WRITES),
+					       r->chosen[i]->name)))
+		try_second(c, r, i, after);
 }
 
 /* Answers that say the same as one of the action's words in another form. */
@@ -261,6 +297,7 @@ static void other_forms(struct explore_round *r, const json *action, struct expl
 static void try_other_forms(
 	struct engine_checks *c, struct explore_round *r, size_t i, const struct simulator *at)
 {
+	const struct explore_answer *chosen = r->chosen[i];
 	struct explore_answers forms = {0};
 
 	if (!engine_checks_first(c, arena_printf(&r->arena, "forms %s", state_key(r, at))))
@@ -271,6 +308,7 @@ static void try_other_forms(
 		try_record(c, r->node, at, NULL, json_at(r->printed, i), &forms.items[n]);
 		crash_answer(c, r, i, at);
 	}
+	r->chosen[i] = chosen;
 }
 
 /* ---- take-overs ---- */
@@ -279,10 +317,10 @@ static void try_other_forms(
 struct takeover {
 	struct engine_checks *checks;
 	uint32_t node;
-	const struct explore_answer *good;  /* to the first action that is open */
-	struct recorded_answers answers;    /* recorded before */
-	struct explore_trial first, second; /* before and after the take-over */
-	json *asked, *asked_again;          /* printed to the first and to the second owner */
+	const struct explore_answer *good; /* to the first action that is open */
+	struct recorded_answers answers;   /* recorded before */
+	struct trial first, second;        /* before and after the take-over */
+	json *asked, *asked_again;         /* printed to the first and to the second owner */
 };
 
 static void fail_takeover(const struct takeover *t, const char *what, const char *detail)
@@ -294,13 +332,13 @@ static void fail_takeover(const struct takeover *t, const char *what, const char
 static void check_locked_out(
 	const struct takeover *t, const struct simulator *at, const char *owner)
 {
-	CLEANUP(explore_trial_end) struct explore_trial trial;
+	CLEANUP(trial_end) struct trial trial;
 	CLEANUP(json_free) json *printed = NULL;
 	struct simulator_call call = {.owner = owner};
 	struct error err;
 
-	explore_trial_begin(&trial, t->checks->graph, t->node, at);
-	if (explore_trial_step(&trial, &call, &printed, &err) == 0)
+	trial_begin(&trial, t->checks, t->node, at);
+	if (trial_call(&trial, &call, &printed, &err) == 0)
 		fail_takeover(t, "a step is admitted while another owner holds the work item",
 			text_or_empty(owner));
 	else if (err.code != ERR_STATE)
@@ -328,13 +366,11 @@ static void try_answers(const struct takeover *t)
 static void crash_takeover(const struct takeover *t)
 {
 	struct checked_call take = {.what = "'step --take-over'",
-		.step = {.owner = SECOND, .take_over = true},
+		.call = {.owner = SECOND, .take_over = true},
 		.next = {.owner = SECOND, .take_over = true},
 		.answers = &t->answers};
 	struct checked_call record = {.what = "'record --owner'",
-		.action = json_first(t->asked),
-		.answer = t->good,
-		.step = {.owner = FIRST},
+		.call = record_call(FIRST, json_first(t->asked), t->good),
 		.next = {.owner = FIRST},
 		.answers = &t->answers};
 
@@ -350,15 +386,15 @@ static bool take_over(struct takeover *t, const struct simulator *at)
 	struct simulator_call hold = {.owner = FIRST}, take = {.owner = SECOND, .take_over = true};
 	struct error err;
 
-	explore_trial_begin(&t->first, t->checks->graph, t->node, at);
-	if (explore_trial_step(&t->first, &hold, &t->asked, &err) < 0) {
+	trial_begin(&t->first, t->checks, t->node, at);
+	if (trial_call(&t->first, &hold, &t->asked, &err) < 0) {
 		fail_takeover(t, "a step of an owner fails", err.text);
 		return false;
 	}
 	if (!json_get(json_first(t->asked), "id"))
 		return false; /* the run has ended */
-	explore_trial_begin(&t->second, t->checks->graph, t->node, t->first.simulator);
-	if (explore_trial_step(&t->second, &take, &t->asked_again, &err) < 0) {
+	trial_begin(&t->second, t->checks, t->node, t->first.simulator);
+	if (trial_call(&t->second, &take, &t->asked_again, &err) < 0) {
 		fail_takeover(t, "a take-over fails", err.text);
 		return false;
 	}
@@ -367,7 +403,7 @@ static bool take_over(struct takeover *t, const struct simulator *at)
 
 static void check_takeover(const struct takeover *t)
 {
-	CLEANUP(explore_trial_end) struct explore_trial again;
+	CLEANUP(trial_end) struct trial again;
 	CLEANUP(json_free) json *printed = NULL;
 	struct simulator_call call = {.owner = SECOND};
 	struct error err;
@@ -375,8 +411,8 @@ static void check_takeover(const struct takeover *t)
 	check_locked_out(t, t->first.simulator, SECOND);
 	check_locked_out(t, t->first.simulator, NULL);
 	check_locked_out(t, t->second.simulator, FIRST);
-	explore_trial_begin(&again, t->checks->graph, t->node, t->second.simulator);
-	if (explore_trial_step(&again, &call, &printed, &err) < 0)
+	trial_begin(&again, t->checks, t->node, t->second.simulator);
+	if (trial_call(&again, &call, &printed, &err) < 0)
 		fail_takeover(t, "the step after a take-over fails", err.text);
 	try_answers(t);
 }
@@ -387,31 +423,26 @@ static void check_takeover(const struct takeover *t)
 static void try_change(struct engine_checks *c, struct explore_round *r, const struct simulator *at,
 	const struct explore_answer *answer)
 {
-	struct simulator_call call = {.returned = true};
-	CLEANUP(explore_trial_end) struct explore_trial t;
+	struct simulator_call step = {.returned = true},
+			      record = record_call(NULL, json_first(r->printed), answer);
+	CLEANUP(trial_end) struct trial t;
 	CLEANUP(json_free) json *printed = NULL;
 	struct error err;
 
-	explore_trial_begin(&t, c->graph, r->node, at);
-	(void)explore_trial_record(&t, NULL, json_first(r->printed), answer, &err);
-	(void)explore_trial_step(&t, &call, &printed, &err);
+	trial_begin(&t, c, r->node, at);
+	(void)trial_call(&t, &record, NULL, &err);
+	(void)trial_call(&t, &step, &printed, &err);
 	c->changes++;
 }
 
 static void try_changes(
 	struct engine_checks *c, struct explore_round *r, const struct simulator *at)
 {
-	CLEANUP(context_close) struct context_file f = {0};
-	struct explore_answers list;
-	struct error err;
+	const struct explore_answers *list = explore_choices(&r->arena, at, r->printed, true);
 
-	if (simulator_open(at, &f, &err) < 0)
-		return;
-	explore_answers(&r->arena, r->graph->workflow, json_first(r->printed), true,
-		explore_key_sections(&r->arena, &f.doc), &list);
-	for (size_t i = 0; i < list.n; i++)
-		if (list.items[i].change)
-			try_change(c, r, at, &list.items[i]);
+	for (size_t i = 0; i < list->n; i++)
+		if (list->items[i].change)
+			try_change(c, r, at, &list->items[i]);
 }
 
 /* No action has its answer yet. */
@@ -427,23 +458,24 @@ static void try_node(struct engine_checks *c, struct explore_round *r, const str
 }
 
 /* The first `n` actions are answered or not: another owner takes over. */
-static void on_prefix(void *data, struct explore_round *r, size_t n, const struct simulator *at)
+static void on_prefix(
+	struct engine_checks *c, struct explore_round *r, size_t n, const struct simulator *at)
 {
 	CLEANUP(buf_release) struct buf situation = BUF_INIT, shape = BUF_INIT;
 	CLEANUP(simulator_free) struct simulator *there = simulator_copy(at);
-	struct takeover t = {.checks = data, .node = r->node};
+	struct takeover t = {.checks = c, .node = r->node};
 	const char *key = state_key(r, at);
 	size_t open = 0;
 
 	if (!n)
-		try_node(data, r, at, key);
+		try_node(c, r, at, key);
 	if (n < r->n)
-		try_other_forms(data, r, n, at);
+		try_other_forms(c, r, n, at);
 	while (open < n && !r->chosen[open]->silent)
 		open++;
 	buf_addf(&situation, "take-over %d ", r->running != NULL);
 	add_open(&situation, key);
-	if (open == r->n || !engine_checks_first(data, situation.s))
+	if (open == r->n || !engine_checks_first(c, situation.s))
 		return;
 	buf_addf(&shape, "crash take-over %d ", r->running != NULL);
 	add_shape(&shape, r, n, json_at(r->printed, open), key);
@@ -452,37 +484,46 @@ static void on_prefix(void *data, struct explore_round *r, size_t n, const struc
 	there->environment.running = r->running;
 	if (take_over(&t, there)) {
 		check_takeover(&t);
-		if (engine_checks_first(data, shape.s))
+		if (engine_checks_first(c, shape.s))
 			crash_takeover(&t);
 	}
 	t.checks->takeovers++;
 	json_free(&t.asked);
 	json_free(&t.asked_again);
-	explore_trial_end(&t.first);
-	explore_trial_end(&t.second);
+	trial_end(&t.first);
+	trial_end(&t.second);
 }
 
 /* ---- steps ---- */
 
-/* Repeats a step whose effect failed. */
-static void try_again(
-	struct engine_checks *c, struct explore_round *r, const struct simulator *at, uint32_t good)
+/* The key after the step without a failing effect, or why it fails. */
+static const char *key_after(
+	struct trial *t, struct explore_round *r, const struct simulator_call *step)
 {
-	struct simulator_call call = {.returned = r->input == INPUT_ANSWERS};
-	CLEANUP(explore_trial_end) struct explore_trial t;
-	CLEANUP(json_free) json *failed = NULL, *printed = NULL;
+	CLEANUP(json_free) json *printed = NULL;
 	struct error err;
 
-	explore_trial_begin(&t, c->graph, r->node, at);
-	(void)explore_trial_step(&t, &call, &failed, &err);
-	t.simulator->environment =
+	t->simulator->environment =
 		(struct simulator_environment){.specs = 1, .running = r->running};
-	t.changes = c->graph->nodes.items[good].changes;
-	if (explore_trial_step(&t, &call, &printed, &err) < 0)
-		engine_checks_fail(
-			c, r->node, "a step that failed cannot be repeated", err.text, NULL);
-	else if (strcmp(t.key.s, c->graph->nodes.items[good].key) != 0)
-		engine_checks_fail(c, r->node, "a step that failed leads elsewhere", t.key.s, NULL);
+	return arena_dup(&r->arena,
+		trial_call(t, step, &printed, &err) < 0 ? str_of(err.text) : buf_str(&t->key));
+}
+
+/* A step whose effect failed leads, when it is repeated, where it would have led. */
+static void try_again(struct engine_checks *c, struct explore_round *r, const struct simulator *at,
+	const struct simulator_call *step)
+{
+	CLEANUP(trial_end) struct trial t, good;
+	CLEANUP(json_free) json *failed = NULL;
+	const char *key;
+	struct error err;
+
+	trial_begin(&t, c, r->node, at);
+	trial_begin(&good, c, r->node, at);
+	(void)trial_call(&t, step, &failed, &err);
+	key = key_after(&t, r, step);
+	if (strcmp(key, key_after(&good, r, step)) != 0)
+		engine_checks_fail(c, r->node, "a step that failed leads elsewhere", key, NULL);
 }
 
 /* Each answer to each action is part of a stopped step for every end that it leads to. */
@@ -497,57 +538,91 @@ static bool first_of_answers(
 	return first;
 }
 
-static void on_step(void *data, struct explore_round *r, const struct simulator *at, unsigned flags,
-	uint32_t to, uint32_t good)
+static bool effect_fails(const struct simulator_environment *env)
+{
+	return env->specs != 1 || env->find_fails || env->commit_fails || env->push_fails;
+}
+
+/* `after`: NULL: the step failed. */
+static void on_step(struct engine_checks *c, struct explore_round *r, const struct simulator *at,
+	const struct simulator *after, const struct simulator_call *step)
 {
 	const struct simulator_environment *env = &at->environment;
 	CLEANUP(buf_release) struct buf situation = BUF_INIT;
 	struct recorded_answers answers = recorded_of(r, r->n);
-	bool returned = r->input == INPUT_ANSWERS;
-	struct checked_call call = {.what = returned ? "'step --returned'" : "'step'",
-		.step = {.returned = returned},
+	struct checked_call call = {.what = step->returned ? "'step --returned'" : "'step'",
+		.call = *step,
 		.answers = &answers};
 
-	if (((struct engine_checks *)data)->oracle.difference[0])
+	if (c->oracle.difference[0])
 		r->graph->max_nodes = 0; /* one is enough */
-	if (to == EXPLORE_NONE)
-		try_again(data, r, at, good);
-	buf_addf(&situation, "crash %u %u %u%d%d%d%d%d%d, %s to ", r->input, flags, env->specs,
+	if (!after && effect_fails(env))
+		try_again(c, r, at, step);
+	buf_addf(&situation, "crash %u %u%d%d%d%d%d%d, %s to ", r->input, env->specs,
 		env->find_fails, env->commit_fails, env->push_fails, env->nothing_to_commit,
 		env->no_remote, env->checks, r->graph->nodes.items[r->node].state);
-	add_open(&situation, to == EXPLORE_NONE ? "nowhere" : r->graph->nodes.items[to].key);
-	if (first_of_answers(data, r, situation.s))
-		engine_checks_crash(data, r->node, at, &call);
+	add_open(&situation, after ? state_key(r, after) : "nowhere");
+	if (first_of_answers(c, r, situation.s))
+		engine_checks_crash(c, r->node, at, &call);
 }
 
-static void on_user(void *data, struct explore_round *r, const struct simulator *at,
-	const char *key, const char *value)
+static void on_user(struct engine_checks *c, struct explore_round *r, const struct simulator *at,
+	const struct simulator_call *set)
 {
 	CLEANUP(buf_release) struct buf situation = BUF_INIT;
-	struct checked_call call = {.what = arena_printf(&r->arena, "'context set %s'", key),
-		.key = key,
-		.value = value};
+	struct checked_call call = {
+		.what = arena_printf(&r->arena, "'context set %s'", set->key), .call = *set};
 
-	buf_addf(&situation, "crash 'set %s' ", key);
+	buf_addf(&situation, "crash 'set %s' ", set->key);
 	add_open(&situation, r->graph->nodes.items[r->node].key);
-	if (engine_checks_first(data, situation.s))
-		engine_checks_crash(data, r->node, at, &call);
+	if (engine_checks_first(c, situation.s))
+		engine_checks_crash(c, r->node, at, &call);
+}
+
+static struct engine_checks *running; /* those of the graph that is being built */
+
+static size_t index_of(const struct explore_round *r, const char *action)
+{
+	size_t i = 0;
+
+	while (strcmp(json_get_str(json_at(r->printed, i), "id"), action) != 0)
+		i++;
+	return i;
+}
+
+/* Each call of the exploration, with the checks before and after it. */
+static int checked_invoke(
+	struct simulator *s, const struct simulator_call *call, json **printed, struct error *err)
+{
+	struct engine_checks *c = running;
+	struct explore_round *r = c->graph->round;
+	CLEANUP(simulator_free) struct simulator *at = simulator_copy(s);
+	const struct simulator *after;
+	size_t i = call->action ? index_of(r, call->action) : r->n;
+	int rc;
+
+	if (call->key)
+		on_user(c, r, at, call);
+	else if (r->n && (i == r->n || r->chosen[i] == r->choices[i].items))
+		on_prefix(c, r, i, at); /* once for the answers to an action */
+	rc = oracle_call(&c->oracle, s, call, printed, err);
+	after = rc < 0 ? NULL : s;
+	if (call->action)
+		on_answer(c, r, i, at, after);
+	else if (!call->key && (r->printed || !r->node))
+		on_step(c, r, at, after, call);
+	return rc;
 }
 
 void engine_checks_run(struct engine_checks *c, struct explore_graph *g, const struct workflow *w,
-	const struct simulator_disk *kind, bool quick)
+	const struct simulator_kind *kind, bool quick)
 {
 	const struct explore_options options = {.states = EXPLORE_STATES};
-	const struct explore_observer observer = {.data = c,
-		.calls = &c->oracle.observer,
-		.prefix = on_prefix,
-		.answer = on_answer,
-		.step = on_step,
-		.user = on_user};
 
-	*c = (struct engine_checks){.graph = g, .quick = quick};
-	c->oracle.observer = (struct simulator_observer){oracle_before, oracle_after, &c->oracle};
-	explore_graph_build(g, w, &options, kind, &observer);
+	*c = (struct engine_checks){.graph = g, .kind = *kind, .quick = quick};
+	c->kind.invoke = checked_invoke;
+	running = c;
+	explore_graph_build(g, w, &options, &c->kind);
 	clock_fix(-1);
 }
 

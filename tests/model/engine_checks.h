@@ -1,7 +1,7 @@
 /*
- * engine_checks.h: checks of the engine at every node of a workflow's state graph, as an observer
- * of explore_graph_build(): refused, repeated and late answers, take-overs, and a crash at each
- * disk call. README.md lists them.
+ * engine_checks.h: checks of the engine at every node of a workflow's state graph, before and after
+ * each call of explore_graph_build(): refused, repeated and late answers, take-overs, and a crash
+ * at each disk call. README.md lists them.
  */
 #ifndef DT_MODEL_ENGINE_CHECKS_H
 #define DT_MODEL_ENGINE_CHECKS_H
@@ -30,6 +30,7 @@ struct failed_check {
 struct engine_checks {
 	bool quick; /* without crashes */
 	struct explore_graph *graph;
+	struct simulator_kind kind;
 	struct oracle oracle;
 	struct arena arena;
 	struct explore_texts situations; /* that were checked: each once */
@@ -42,8 +43,25 @@ enum { MAX_FAILED = 50 };
 /* Explores the workflow on disks of this kind with all checks. The counters, the graph and the
  * failed checks are in *c until engine_checks_release(). `quick`: without crashes. */
 void engine_checks_run(struct engine_checks *c, struct explore_graph *g, const struct workflow *w,
-	const struct simulator_disk *kind, bool quick);
+	const struct simulator_kind *kind, bool quick);
 void engine_checks_release(struct engine_checks *c);
+
+/* Calls on a copy of a simulator. */
+struct trial {
+	struct engine_checks *checks;
+	struct simulator *simulator;
+	unsigned changes;
+	struct buf key; /* of the document after the last successful call */
+};
+
+void trial_begin(
+	struct trial *t, struct engine_checks *c, uint32_t node, const struct simulator *at);
+void trial_end(struct trial *t); /* for CLEANUP */
+/* -1: the verb fails. */
+int trial_call(
+	struct trial *t, const struct simulator_call *call, json **printed, struct error *err);
+struct simulator_call record_call(
+	const char *owner, const json *action, const struct explore_answer *answer);
 
 /* True when the situation was not checked before. */
 bool engine_checks_first(struct engine_checks *c, const char *situation);
@@ -53,13 +71,9 @@ void engine_checks_fail(struct engine_checks *c, uint32_t node, const char *what
 /* Both have the same document. */
 bool engine_checks_same(const struct simulator *a, const struct simulator *b);
 
-/* One invocation: `record` with an action, `context set` with a key, else `step`. */
 struct checked_call {
 	const char *what; /* for people */
-	const json *action;
-	const struct explore_answer *answer;
-	const char *key, *value;
-	struct simulator_call step;             /* its owner also records */
+	struct simulator_call call;
 	struct simulator_call next;             /* the step that follows */
 	const struct recorded_answers *answers; /* recorded before it */
 };
@@ -85,7 +99,7 @@ struct step_outcome {
 };
 
 /* Steps in an environment in which nothing fails. */
-void step_outcome_of(struct arena *a, struct explore_trial *t, const struct simulator_call *call,
+void step_outcome_of(struct arena *a, struct trial *t, const struct simulator_call *call,
 	struct step_outcome *out);
 /* The part in which they differ; OUTCOME_PARTS: none. Times and revisions do not count. */
 enum outcome_part step_outcome_diff(const struct step_outcome *a, const struct step_outcome *b);

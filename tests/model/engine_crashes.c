@@ -54,7 +54,7 @@ static void add_dispatches(struct arena *a, struct buf *out, struct str journal,
 	}
 }
 
-void step_outcome_of(struct arena *a, struct explore_trial *t, const struct simulator_call *call,
+void step_outcome_of(struct arena *a, struct trial *t, const struct simulator_call *call,
 	struct step_outcome *out)
 {
 	CLEANUP(buf_release) struct buf printed = BUF_INIT, shown = BUF_INIT, ids = BUF_INIT;
@@ -65,7 +65,7 @@ void step_outcome_of(struct arena *a, struct explore_trial *t, const struct simu
 
 	*out = (struct step_outcome){.part = {"", "", "", ""}};
 	*env = (struct simulator_environment){.specs = 1, .running = env->running};
-	if (explore_trial_step(t, call, &array, &err) < 0) {
+	if (trial_call(t, call, &array, &err) < 0) {
 		add_text(&text, str_of(err.text));
 		out->part[OUTCOME_STATE] = arena_dup(a, str_trim(buf_str(&text)));
 		return;
@@ -121,15 +121,11 @@ struct crash {
 	bool failed;
 };
 
-static int make_call(struct explore_trial *t, const struct checked_call *c, struct error *err)
+static int make_call(struct trial *t, const struct checked_call *c, struct error *err)
 {
 	CLEANUP(json_free) json *printed = NULL;
 
-	if (c->action)
-		return explore_trial_record(t, c->step.owner, c->action, c->answer, err);
-	if (c->key)
-		return simulator_set(t->simulator, c->key, str_of(c->value), err);
-	return explore_trial_step(t, &c->step, &printed, err);
+	return trial_call(t, &c->call, &printed, err);
 }
 
 static void fail_crash(struct crash *c, const char *what, const char *detail)
@@ -197,11 +193,11 @@ static void compare(struct crash *c, const struct step_outcome *got,
 /* The caller, who does not know the outcome, repeats the call. */
 static void check_repeat(struct crash *c, const struct simulator *at)
 {
-	CLEANUP(explore_trial_end) struct explore_trial t;
+	CLEANUP(trial_end) struct trial t;
 	struct step_outcome got;
 	struct error err;
 
-	explore_trial_begin(&t, c->checks->graph, c->node, at);
+	trial_begin(&t, c->checks, c->node, at);
 	if (make_call(&t, c->call, &err) < 0) {
 		fail_crash(c, "a call that a crash has stopped cannot be repeated", err.text);
 		return;
@@ -210,7 +206,7 @@ static void check_repeat(struct crash *c, const struct simulator *at)
 	compare(c, &got, &c->after, NULL, "the same call and a step");
 }
 
-static void judge(struct crash *c, struct explore_trial *t, bool succeeded)
+static void judge(struct crash *c, struct trial *t, bool succeeded)
 {
 	struct step_outcome got;
 
@@ -226,11 +222,11 @@ static void judge(struct crash *c, struct explore_trial *t, bool succeeded)
 /* False when the invocation makes fewer disk calls, or a check failed. */
 static bool crash_at(struct crash *c)
 {
-	CLEANUP(explore_trial_end) struct explore_trial t;
+	CLEANUP(trial_end) struct trial t;
 	struct error err;
 	bool stopped;
 
-	explore_trial_begin(&t, c->checks->graph, c->node, c->at);
+	trial_begin(&t, c->checks, c->node, c->at);
 	sim_disk_seed(t.simulator->disk, c->disk_call);
 	sim_disk_plan(t.simulator->disk, c->disk_call, c->kind->fault);
 	(void)make_call(&t, c->call, &err);
@@ -244,14 +240,15 @@ static bool crash_at(struct crash *c)
 /* The outcome without a crash. */
 static void set_expectations(struct crash *c)
 {
-	CLEANUP(explore_trial_end) struct explore_trial before, after;
+	CLEANUP(trial_end) struct trial before, after;
 	struct error err;
 
-	explore_trial_begin(&before, c->checks->graph, c->node, c->at);
-	explore_trial_begin(&after, c->checks->graph, c->node, c->at);
+	trial_begin(&before, c->checks, c->node, c->at);
+	trial_begin(&after, c->checks, c->node, c->at);
 	(void)sim_disk_get(c->at->disk, c->at->journal, &c->journal_before);
 	step_outcome_of(&c->arena, &before, &c->call->next, &c->before);
-	c->repeatable = make_call(&after, c->call, &err) == 0 && (c->call->action || c->call->key);
+	c->repeatable = make_call(&after, c->call, &err) == 0 &&
+			(c->call->call.action || c->call->call.key);
 	(void)sim_disk_get(after.simulator->disk, after.simulator->journal, &c->journal_after);
 	step_outcome_of(&c->arena, &after, &c->call->next, &c->after);
 }

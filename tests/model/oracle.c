@@ -447,14 +447,10 @@ static bool is_behind(const struct oracle *o, const struct buf *text)
 	       !str_eq(buf_str(text), a->exists ? buf_str(&a->document) : STR(""));
 }
 
-void oracle_before(void *data, const struct simulator *s, const struct simulator_event *e)
+static void read_before(struct oracle *o, const struct simulator *s)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, journal = BUF_INIT;
-	struct oracle *o = data;
 
-	(void)e;
-	if (o->paused)
-		return;
 	arena_release(&o->arena);
 	buf_release(&o->model.events);
 	buf_release(&o->model.printed);
@@ -491,22 +487,22 @@ static bool expect_step(struct oracle *o, const struct simulator *s,
 	return model_step(&o->model, &how);
 }
 
-static bool expect(struct oracle *o, const struct simulator *s, const struct simulator_event *e,
+static bool expect(struct oracle *o, const struct simulator *s, const struct simulator_call *c,
 	struct str events)
 {
 	struct model_text t;
 
-	if (e->step)
-		return expect_step(o, s, e->step, events);
+	if (!c->action && !c->key)
+		return expect_step(o, s, c, events);
 	if (!o->model.state)
 		return false;
-	if (e->key) {
-		set_key(o, str_of(e->key), e->text);
+	if (c->key) {
+		set_key(o, str_of(c->key), c->text);
 		return true;
 	}
-	t = meaning(o, str_trim(e->text), strstr(e->action, "/troubleshooter/") != NULL);
-	t.malformed = !str_trim(e->text).n || str_utf8_fault(e->text);
-	return model_record(&o->model, e->action, e->word, &t);
+	t = meaning(o, str_trim(c->text), strstr(c->action, "/troubleshooter/") != NULL);
+	t.malformed = !str_trim(c->text).n || str_utf8_fault(c->text);
+	return model_record(&o->model, c->action, c->word, &t);
 }
 
 static void compare_document(
@@ -534,31 +530,26 @@ static void check_unchanged(struct oracle *o, const struct simulator *s)
 		differ(o, "a refused answer", "no change of the document", "one");
 }
 
-void oracle_after(void *data, const struct simulator *s, const struct simulator_event *e)
+/* `failed`: NULL when the call succeeded. */
+static void compare_call(struct oracle *o, const struct simulator *s,
+	const struct simulator_call *c, const json *printed_array, const struct error *failed)
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT, events = BUF_INIT, printed = BUF_INIT;
-	struct oracle *o = data;
 	struct model expected;
 	struct str new;
 	bool good;
 
-	if (o->paused || o->difference[0] || !o->readable ||
-		(e->error &&
-			(o->faulty || (e->error->code == ERR_STATE && (e->step || e->owner))))) {
-		o->skipped++;
-		return;
-	}
 	read_file(s, s->journal, &journal);
 	new = str_sub(buf_str(&journal), o->journal, journal.len);
-	good = expect(o, s, e, new);
-	if (good != !e->error) {
+	good = expect(o, s, c, new);
+	if (good != !failed) {
 		differ(o, "the call", good ? "a success" : "a failure",
-			e->error ? e->error->text : "a success");
-	} else if (!good && e->action) {
+			failed ? failed->text : "a success");
+	} else if (!good && c->action) {
 		check_unchanged(o, s);
 	} else if (good) {
 		read_events(new, &events);
-		add_printed(&printed, e->printed);
+		add_printed(&printed, printed_array);
 		compare(o, "the events", &o->model.events, &events);
 		compare(o, "the array", &o->model.printed, &printed);
 		expected = o->model;
@@ -569,10 +560,21 @@ void oracle_after(void *data, const struct simulator *s, const struct simulator_
 	o->compared++;
 }
 
-void oracle_attach(struct oracle *o, struct simulator *s)
+int oracle_call(struct oracle *o, struct simulator *s, const struct simulator_call *c,
+	json **printed, struct error *err)
 {
-	o->observer = (struct simulator_observer){oracle_before, oracle_after, o};
-	s->observer = &o->observer;
+	bool owned = c->owner || (!c->action && !c->key);
+	int rc;
+
+	if (!o->paused)
+		read_before(o, s);
+	rc = simulator_invoke(s, c, printed, err);
+	if (o->paused || o->difference[0] || !o->readable ||
+		(rc < 0 && (o->faulty || (err->code == ERR_STATE && owned))))
+		o->skipped++;
+	else
+		compare_call(o, s, c, printed && rc == 0 ? *printed : NULL, rc < 0 ? err : NULL);
+	return rc;
 }
 
 void oracle_release(struct oracle *o)

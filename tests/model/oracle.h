@@ -20,7 +20,6 @@ struct oracle {
 	bool paused;
 	bool faulty; /* a fault is injected into this call: compare it only if it succeeds */
 	char difference[ORACLE_DIFFERENCE]; /* the first one; "": none */
-	struct simulator_observer observer;
 	/* of the call */
 	bool readable;
 	char document[DIGEST_TEXT]; /* before */
@@ -29,11 +28,9 @@ struct oracle {
 	size_t journal; /* its length before */
 };
 
-/* Of an observer. */
-void oracle_before(void *data, const struct simulator *s, const struct simulator_event *e);
-void oracle_after(void *data, const struct simulator *s, const struct simulator_event *e);
-/* Attaches the oracle to a simulator and its copies; it must outlive them. */
-void oracle_attach(struct oracle *o, struct simulator *s);
+/* As simulator_invoke(); compares the call. */
+int oracle_call(struct oracle *o, struct simulator *s, const struct simulator_call *c,
+	json **printed, struct error *err);
 void oracle_release(struct oracle *o);
 
 #endif

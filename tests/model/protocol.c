@@ -166,7 +166,6 @@ static void state_copy(struct scenario *to, const struct scenario *from)
 	*to = *from;
 	to->simulator = simulator_copy(from->simulator);
 	to->oracle = (struct oracle){.audit = &to->audit};
-	oracle_attach(&to->oracle, to->simulator);
 	if (to->plan->plant_fault)
 		to->plan->plant_fault(to->simulator, 0);
 	to->journal = arena_dup(&to->simulator->arena, str_of(from->journal));

@@ -683,12 +683,11 @@ static void name_owners(struct scenario *p)
 
 void scenario_begin(struct scenario *p)
 {
-	p->simulator =
-		simulator_new(p->plan->workflow, "T-1", &sim_disk_kind, random_next(&p->random));
+	p->simulator = simulator_new(p->plan->workflow, "T-1", &sim_disk_kind);
+	sim_disk_seed(p->simulator->disk, random_next(&p->random));
 	p->journal = arena_printf(&p->simulator->arena, "%.*s.events.jsonl",
 		(int)strlen(p->simulator->path) - 3, p->simulator->path);
 	p->oracle.audit = &p->audit;
-	oracle_attach(&p->oracle, p->simulator);
 	p->ttl = (int64_t)p->plan->workflow->limits.lease_minutes * 60;
 	audit_init(&p->audit, p->plan->workflow);
 }

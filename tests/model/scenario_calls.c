@@ -274,7 +274,7 @@ int scenario_step(struct scenario *p, const struct loop *l, const struct simulat
 	may_hold = !c.take_over && may_be_held(p, l->owner);
 	describe_step(p, &c);
 	*actions = NULL;
-	rc = simulator_step(p->simulator, &c, actions, err);
+	rc = oracle_call(&p->oracle, p->simulator, &c, actions, err);
 	end_disk_fault(p);
 	trace_step(p, rc < 0 ? NULL : *actions, err);
 	rc = audit_call(p, rc);
@@ -404,7 +404,11 @@ static void trace_result(struct scenario *p, int rc, const char *good, const str
 
 int scenario_record(struct scenario *p, struct submission *f, struct error *err)
 {
-	enum answer_outcome taken = ANSWER_TAKEN;
+	struct simulator_call call = {.owner = f->owner,
+		.action = f->id,
+		.word = f->word[0] ? f->word : NULL,
+		.text = buf_str(&f->text)};
+	enum answer_outcome taken;
 	enum expected_result expected;
 	int rc;
 
@@ -413,8 +417,9 @@ int scenario_record(struct scenario *p, struct submission *f, struct error *err)
 	describe_record(p, f);
 	if (strcmp(p->running, f->id) == 0)
 		p->running[0] = '\0';
-	rc = simulator_record(p->simulator, f->owner, f->id, f->word[0] ? f->word : NULL,
-		buf_str(&f->text), &taken, err);
+	p->simulator->outcome = ANSWER_TAKEN;
+	rc = oracle_call(&p->oracle, p->simulator, &call, NULL, err);
+	taken = p->simulator->outcome;
 	end_disk_fault(p);
 	trace_result(
 		p, rc, taken == ANSWER_AGAIN ? "recorded (already recorded)" : "recorded", err);
@@ -426,12 +431,13 @@ int scenario_record(struct scenario *p, struct submission *f, struct error *err)
 
 int scenario_set(struct scenario *p, const char *key, const char *value, struct error *err)
 {
+	struct simulator_call call = {.key = key, .text = str_of(value)};
 	int rc;
 
 	plan_fault(p);
 	buf_clear(&p->call_text);
 	buf_addf(&p->call_text, "context set %s <<< '%s'", key, value);
-	rc = simulator_set(p->simulator, key, str_of(value), err);
+	rc = oracle_call(&p->oracle, p->simulator, &call, NULL, err);
 	end_disk_fault(p);
 	trace_result(p, rc, "set", err);
 	rc = audit_call(p, rc);

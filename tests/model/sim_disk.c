@@ -616,9 +616,15 @@ void sim_disk_list(const struct disk *d, struct buf *out)
 	sim_media_list(&((const struct sim_disk *)d)->media, out);
 }
 
-const struct simulator_disk sim_disk_kind = {
-	.create = sim_disk_new,
+static struct disk *create_disk(void)
+{
+	return sim_disk_new(1);
+}
+
+const struct simulator_kind sim_disk_kind = {
+	.create = create_disk,
 	.copy = sim_disk_copy,
 	.release = sim_disk_free,
 	.put = sim_disk_put,
+	.invoke = simulator_invoke,
 };

@@ -22,8 +22,8 @@ enum sim_fault {
 	SIM_STOP_HALF, /* in its midst: of bytes a part was written, another call was done or not */
 };
 
-/* The disk of a simulator (src/verify/simulator.h). */
-extern const struct simulator_disk sim_disk_kind;
+/* Simulators with such a disk (src/verify/simulator.h). */
+extern const struct simulator_kind sim_disk_kind;
 
 struct disk *sim_disk_new(uint64_t seed);
 void sim_disk_free(struct disk **d); /* for CLEANUP; safe on NULL */

@@ -19,7 +19,7 @@ static struct workflow w;
 static struct explore_graph g;
 static struct engine_checks checks;
 
-static void explore_on(const struct simulator_disk *kind)
+static void explore_on(const struct simulator_kind *kind)
 {
 	struct error err;
 
@@ -41,7 +41,7 @@ static const struct failed_check *failed(const char *text)
 
 static const struct disk_ops *real;
 static struct disk_ops faulty;
-static struct simulator_disk faulty_kind;
+static struct simulator_kind faulty_kind;
 
 /* A copy with the operations of `faulty`, so that what was done before the copy is sound. */
 static struct disk *copy_faulty(const struct disk *d)
@@ -205,15 +205,15 @@ CHECK_TEST(an_action_that_is_dispatched_twice_is_noticed)
 {
 	struct simulator_call call = {0};
 	struct step_outcome once, twice;
-	struct explore_trial t;
+	struct trial t;
 
 	explore_on(&sim_disk_kind);
-	t = (struct explore_trial){
-		.graph = &g, .simulator = simulator_new(&w, "T-1", &sim_disk_kind, 1)};
+	t = (struct trial){
+		.checks = &checks, .simulator = simulator_new(&w, "T-1", &sim_disk_kind)};
 	step_outcome_of(&arena, &t, &call, &once);
 	assert_null(once.twice);
 	simulator_free(&t.simulator);
-	t.simulator = simulator_new(&w, "T-1", &sim_disk_kind, 1);
+	t.simulator = simulator_new(&w, "T-1", &sim_disk_kind);
 	change = dispatch_again;
 	faulty.lock = lock_noted;
 	faulty.unlock = unlock_changed;
@@ -221,5 +221,5 @@ CHECK_TEST(an_action_that_is_dispatched_twice_is_noticed)
 	step_outcome_of(&arena, &t, &call, &twice);
 	assert_string_equal(twice.twice, "\"T-1/gates/2\"");
 	assert_int_equal(step_outcome_diff(&once, &twice), OUTCOME_DISPATCHES);
-	explore_trial_end(&t);
+	trial_end(&t);
 }

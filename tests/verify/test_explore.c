@@ -30,7 +30,7 @@ static void build(unsigned changes, size_t states)
 {
 	struct explore_options options = {.changes = changes, .states = states};
 
-	explore_graph_build(&g, &w, &options, NULL, NULL);
+	explore_graph_build(&g, &w, &options, &simulator_in_memory);
 }
 
 static void explored(const char *text, unsigned changes)
@@ -99,7 +99,7 @@ EXPLORE_TEST(the_largest_number_of_actions_is_exact)
 	explored("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 			 "init --> work : go\nwork --> done : on\n"),
 		0);
-	assert_int_equal(explore_most_actions(&g, false), 3 + 1 + 3 + 1 + 3 + 1 + 3);
+	assert_int_equal(explore_most_actions(&g), 3 + 1 + 3 + 1 + 3 + 1 + 3);
 }
 
 /* Two extensions: three times two actions, and then three calls, of which two bring no answer. */
@@ -110,7 +110,7 @@ EXPLORE_TEST(the_budget_bounds_the_number_of_actions)
 								  "b --> done : on\n"
 								  "b --> a : back\n"),
 		0);
-	assert_int_equal(explore_most_actions(&g, false), 3 * (2 + 3));
+	assert_int_equal(explore_most_actions(&g), 3 * (2 + 3));
 }
 
 EXPLORE_TEST(a_dead_end_is_found_with_the_way_into_it)
@@ -208,17 +208,19 @@ EXPLORE_TEST(what_is_never_entered_or_taken_is_found)
 EXPLORE_TEST(changes_by_the_troubleshooter_are_explored)
 {
 	size_t without;
+	int64_t most;
 
 	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 		"init --> work : go\nwork --> done : on\n"));
 	build(0, EXPLORE_STATES);
 	without = g.nodes.n;
+	most = explore_most_actions(&g);
 	explore_graph_release(&g);
 	build(2, EXPLORE_STATES);
 	explore_find(&g, &arena, &found);
 	assert_true(g.nodes.n > 2 * without);
 	assert_string_equal(kinds(), "");
-	assert_true(explore_most_actions(&g, true) >= explore_most_actions(&g, false));
+	assert_true(explore_most_actions(&g) >= most);
 }
 
 /* A state whose effects fail, entered by a change. */
@@ -261,9 +263,8 @@ EXPLORE_TEST(a_violation_that_ends_the_run_is_explored)
 			"validating --> done : build_failed\n"),
 		0);
 	for (size_t i = 0; i < g.edges.n; i++)
-		if (g.edges.items[i].label->n == 1 &&
-			!strcmp(g.edges.items[i].label->answers[0]->name,
-				"security violation, hard_abort"))
+		if ((g.edges.items[i].flags & EDGE_TERMINATE) &&
+			!g.nodes.items[g.edges.items[i].from].trigger)
 			return;
 	fail_msg("no violation ends the run");
 }
@@ -288,31 +289,29 @@ static void play_round(
 	struct simulator *s, enum explore_node_kind kind, json **printed, uint32_t *seed)
 {
 	struct simulator_call call = {.returned = kind == NODE_WORK};
-	static const char *const none[] = {NULL};
-	enum answer_outcome outcome;
+	struct simulator_call user =
+		explore_user_call(kind == NODE_QUESTION ? INPUT_USER : INPUT_RESET);
 	struct error err;
 
 	s->environment.running = NULL;
 	for (const json *a = json_first(*printed); kind == NODE_WORK && a; a = json_next(a)) {
 		struct explore_answers list;
 		const struct explore_answer *answer;
+		struct simulator_call record = {.action = json_get_str(a, "id")};
 
-		explore_answers(&arena, &w, a, false, none, &list);
+		explore_answers(&arena, &w, a, NULL, &list);
 		answer = &list.items[dice(seed, list.n)];
+		record.word = answer->word;
+		record.text = str_of(answer->text);
 		if (answer->running)
-			s->environment.running = arena_dup(&arena, str_of(json_get_str(a, "id")));
+			s->environment.running = arena_dup(&arena, str_of(record.action));
 		if (!answer->silent)
-			assert_int_equal(
-				simulator_record(s, NULL, json_get_str(a, "id"), answer->word,
-					str_of(answer->text), &outcome, &err),
-				0);
+			assert_int_equal(simulator_invoke(s, &record, NULL, &err), 0);
 	}
-	if (kind == NODE_QUESTION)
-		assert_int_equal(simulator_set(s, WIRE_INPUT_KEY, STR("Go on."), &err), 0);
-	if (kind == NODE_GIVEN_UP)
-		assert_int_equal(simulator_set(s, "troubleshooter_calls", STR("0"), &err), 0);
+	if (kind == NODE_QUESTION || kind == NODE_GIVEN_UP)
+		assert_int_equal(simulator_invoke(s, &user, NULL, &err), 0);
 	json_free(printed);
-	assert_int_equal(simulator_step(s, &call, printed, &err), 0);
+	assert_int_equal(simulator_invoke(s, &call, printed, &err), 0);
 }
 
 static uint32_t node_of(const struct simulator *s)
@@ -358,7 +357,7 @@ EXPLORE_TEST(every_state_of_a_random_run_is_in_the_graph)
 	assert_string_equal(kinds(), "");
 	for (uint32_t run = 1; run <= 60; run++) {
 		CLEANUP(simulator_free)
-		struct simulator *s = simulator_new(&w, "T-1", &simulator_memory_disk, run);
+		struct simulator *s = simulator_new(&w, "T-1", &simulator_in_memory);
 		CLEANUP(json_free) json *printed = NULL;
 		uint32_t at = 0, seed = run * 7919u;
 
