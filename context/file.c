@@ -13,7 +13,7 @@
 enum {
 	/* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
 	LOCK_WAIT_MS = 30000,
-	UPDATES = 4, /* attempts to save a change */
+	UPDATES = 4, /* attempts to save a change, and as many more as that time allows */
 	READS = 5,   /* of a document with a fault: an editor may have written only half of it */
 	READ_PAUSE_MS = 20,
 };
@@ -283,6 +283,11 @@ static int require_document(struct context_file *f, struct error *err)
 	return there ? 0 : no_file(f, err);
 }
 
+static unsigned lock_wait_ms(void)
+{
+	return (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_WAIT_MS);
+}
+
 int context_open_on(struct context_file *f, struct store_backend *b, const char *path,
 	enum context_mode mode, struct error *err)
 {
@@ -297,8 +302,7 @@ int context_open_on(struct context_file *f, struct store_backend *b, const char 
 		return load(f, err);
 	if (mode == CONTEXT_MUST_EXIST && require_document(f, err) < 0)
 		return -1;
-	if (store_open(&f->store, b, f->dir, f->name, STORE_HOLD,
-		    (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_WAIT_MS), err) < 0)
+	if (store_open(&f->store, b, f->dir, f->name, STORE_HOLD, lock_wait_ms(), err) < 0)
 		return -1;
 	f->now = clock_now();
 	if (!store_revision(f->store) && import(f, err) < 0)
@@ -337,18 +341,19 @@ bool context_has_fault(const struct context_file *f, const struct error *err)
 int context_update(struct context_file *f, context_change *change, void *data, struct error *err)
 {
 	CLEANUP(json_free) json *events = json_copy(f->events);
+	int64_t end = clock_ticks() + lock_wait_ms();
 	int rc;
 
 	f->refused = false;
 	rc = change(f, data, err);
 	for (int n = 1; rc < 0 && (f->refused || context_has_fault(f, err)); n++) {
-		if (n == UPDATES && !f->refused)
+		if (n >= UPDATES && !f->refused)
 			return -1;
-		if (n == UPDATES)
+		if (n >= UPDATES && clock_ticks() >= end)
 			return error_set(err, ERR_STATE,
 				"'%s' was changed during each of %d attempts to save it: run the "
 				"same command again",
-				f->path, UPDATES);
+				f->path, n);
 		if (!f->refused) /* an editor may have written only half of it */
 			clock_pause(READ_PAUSE_MS);
 		*err = (struct error){0};

@@ -329,6 +329,7 @@ ENGINE_TEST(two_edits_during_an_exchange_are_both_kept)
 
 ENGINE_TEST(an_edit_during_each_attempt_is_reported)
 {
+	setenv("DEV_TEAM_LOCK_WAIT_MS", "0", 1);
 	for (size_t i = 0; i < COUNT(operations); i++) {
 		begin(&operations[i]);
 		if (operations[i].run == do_refused_record || !operations[i].prepare)
@@ -345,4 +346,5 @@ ENGINE_TEST(an_edit_during_each_attempt_is_reported)
 		for (unsigned n = 1; n <= hand.edits; n++)
 			assert_true(document_has(arena_printf(&t.arena, "hand_%u: yes", n)));
 	}
+	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
 }
