@@ -106,7 +106,7 @@ SIMDISK := $(O)/tests/model/sim_disk.o $(O)/tests/model/sim_media.o
 TESTLIB := $(O)/libtests.a $(LIB)
 MODEL   := $(filter-out $(SIMDISK),$(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_%,$(wildcard tests/model/*.c))))
 PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
-	$(patsubst %,$(O)/tests/%,spec/runner model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/torture \
+	$(patsubst %,$(O)/tests/%,spec/runner spec/memory/dev-team model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/torture \
 	worktree/crowd/crowd $(patsubst %,policy/live/%,oracle contexts differential recorder escape_paths escape_kernel))
 
 # Where tests/model/test_simulate.c plants its faults.
@@ -121,6 +121,10 @@ $(O)/tests/model/unit: $(MODEL)
 $(O)/tests/model/model: $(O)/tests/model/main.o $(MODEL) $(TESTLIB)
 	$(LINK)
 $(O)/tests/spec/runner: $(O)/tests/spec/runner.o $(O)/tests/spec/cases.o $(TESTLIB)
+	$(LINK)
+# The program with its stores in memory instead of files.
+$(O)/tests/spec/memory/dev-team: $(O)/src/main.o $(O)/tests/spec/memory_program.o $(TESTLIB)
+	@mkdir -p $(@D)
 	$(LINK)
 CONFORM := $(filter-out tests/store/conform/crowd%,$(wildcard tests/store/conform/*.c))
 $(O)/tests/store/conform/conform: $(CONFORM:%.c=$(O)/%.o) $(TESTLIB)

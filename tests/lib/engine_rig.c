@@ -61,8 +61,8 @@ int engine_rig_setup(void **state)
 		.specs = {(char *)(uintptr_t) "a/_spec_W.md"}, .n_specs = 1, .checks = ""};
 	t.dir = tree_scratch("engine");
 	if (getenv("STORE") && strcmp(getenv("STORE"), "memory") == 0)
-		t.memory = memory_new_nasty(++seed);
-	store_set_backend(t.memory ? memory_backend(t.memory) : NULL);
+		t.memory = memory_store_new_nasty(++seed);
+	store_set_backend(t.memory ? memory_store_backend(t.memory) : NULL);
 	t.path = arena_printf(&t.arena, "%s/ADR-7.md", t.dir);
 	workflow(IMPLEMENT);
 	return 0;
@@ -99,7 +99,7 @@ int engine_rig_teardown(void **state)
 	(void)state;
 	engine_rig_replay();
 	store_set_backend(NULL);
-	memory_free(&t.memory);
+	memory_store_free(&t.memory);
 	tree_remove(t.dir);
 	free(t.dir);
 	buf_release(&t.out);
@@ -212,7 +212,7 @@ char *events(void)
 void engine_rig_forget(void)
 {
 	if (t.memory)
-		memory_drop(t.memory, t.dir, "ADR-7");
+		memory_store_drop(t.memory, t.dir, "ADR-7");
 	tree_remove(t.dir);
 	tree_mkdirs(t.dir);
 }

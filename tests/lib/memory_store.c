@@ -1,18 +1,28 @@
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "tests/lib/memory_store.h"
 #include "src/base/clock.h"
-#include "src/base/vec.h"
+#include "src/sys/path.h"
 #include "tests/lib/random.h"
+#include "tests/lib/tap.h"
+#include "tests/lib/tree.h"
 #include "src/sys/digest.h"
 
-/* Nothing is ever freed: texts and history stay in one arena until the end. The limits are those of
+/* A memory is one block: texts and history stay in it until the end. The limits are those of
  * store.c. */
+#define BLOCK ((size_t)4 << 30)
+
 struct receipt {
 	const char *opid;
 	int64_t rev;
 };
 
 struct commit {
-	struct store_commit c; /* the texts live in the arena; `note` is its own */
+	struct store_commit c; /* without the note */
+	struct str note;
 	size_t first_change;
 	int64_t last_event;
 	char sum[DIGEST_TEXT];
@@ -24,11 +34,11 @@ struct room {
 	const char *ns;
 	struct store_kv *kv; /* sorted by key */
 	struct store_change *history;
-	size_t n_kv, n_history;
-	VEC(struct commit) commits;
+	struct commit *commits;
+	struct receipt *receipts; /* of transactions with an opid alone */
+	size_t n_kv, n_history, n_commits, n_receipts;
 	int64_t rev, events, kept_from;
 	const void *held_by;
-	VEC(struct receipt) receipts; /* of transactions with an opid alone */
 };
 
 struct blob {
@@ -37,10 +47,12 @@ struct blob {
 };
 
 struct memory {
-	struct store_backend base;
-	struct arena arena;
+	_Alignas(max_align_t) struct store_backend base;
+	size_t used;    /* of the block, which begins with this */
+	uint64_t saves; /* to the file of a shared memory */
 	struct room *rooms;
-	VEC(struct blob) blobs;
+	struct blob *blobs;
+	size_t n_blobs;
 	bool nasty;
 	struct random random;
 };
@@ -51,6 +63,115 @@ struct client {
 	struct room *room;
 	enum store_mode mode;
 };
+
+/* ---- the block ---- */
+
+static void *keep(struct memory *m, size_t n)
+{
+	void *at = (char *)m + m->used;
+
+	m->used += (n + 15) & ~(size_t)15;
+	if (m->used > BLOCK)
+		die("a store in memory is full");
+	return memset(at, 0, n);
+}
+
+static struct str keep_str(struct memory *m, struct str s)
+{
+	char *copy = keep(m, s.n + 1);
+
+	if (s.n)
+		memcpy(copy, s.p, s.n);
+	return (struct str){copy, s.n};
+}
+
+static const char *keep_text(struct memory *m, const char *text)
+{
+	return text ? keep_str(m, str_of(text)).p : NULL;
+}
+
+/* The list with room for one more; it is moved when its length is a power of two. */
+static void *grown(struct memory *m, void *list, size_t n, size_t size)
+{
+	void *moved = n & (n - 1) ? list : keep(m, (n ? 2 * n : 1) * size);
+
+	return moved == list || !n ? moved : memcpy(moved, list, n * size);
+}
+
+#define PUSH(m, list, n, ...)                                                                      \
+	((list) = grown(m, list, n, sizeof(*(list))), (list)[(n)++] = (__VA_ARGS__))
+
+/* ---- one memory of several processes ---- */
+
+/* Its file is replaced as a whole after each change, so a kill leaves the state before or after
+ * it. It is at one address everywhere, for its pointers. */
+#define ADDRESS ((void *)0x200000000000)
+
+static struct memory *shared; /* NULL: this process has only memories of its own */
+static char shared_path[PATH_MAX];
+static int lock = -1;
+static bool changed, reading; /* in this operation; what a reader changes is its own view */
+static size_t first_change;
+
+static char *beside(struct arena *a, const char *suffix)
+{
+	return arena_printf(a, "%s%s", shared_path, suffix);
+}
+
+static void load(struct memory *m)
+{
+	CLEANUP(base_close) int fd = open(shared_path, O_RDONLY | O_CLOEXEC);
+	struct memory head = *m;
+
+	if (fd < 0 || pread(fd, &head, sizeof(head), 0) != sizeof(head) || head.saves == m->saves)
+		return;
+	if (pread(fd, m + 1, head.used - sizeof(head), sizeof(head)) !=
+		(ssize_t)(head.used - sizeof(head)))
+		die("cannot read '%s'", shared_path);
+	head.base = m->base;
+	head.random = m->random; /* or the same request would be lost again */
+	*m = head;
+}
+
+static void save(struct memory *m)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct error err;
+	int fd = open(beside(&a, ".new"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	m->saves++;
+	if (fd < 0 || sys_write_all(fd, (struct str){(char *)m, m->used}, shared_path, &err) < 0 ||
+		close(fd) < 0 || rename(beside(&a, ".new"), shared_path) < 0)
+		die("cannot write '%s'", shared_path);
+}
+
+/* Other processes wait until finish(). */
+static struct memory *begin(struct memory *m)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+
+	changed = reading = false;
+	if (m != shared)
+		return m;
+	lock = open(beside(&a, ".lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (lock < 0 || flock(lock, LOCK_EX) < 0)
+		die("cannot lock '%s'", shared_path);
+	load(m);
+	return m;
+}
+
+static void finish(struct memory **m)
+{
+	if (*m != shared)
+		return;
+	if (changed && reading)
+		(*m)->saves = 0;
+	else if (changed)
+		save(*m);
+	close(lock);
+}
+
+/* ---- its parts ---- */
 
 static bool is_document(const char *key)
 {
@@ -67,16 +188,22 @@ static struct store_kv *find(struct room *r, const char *key)
 
 static struct commit *begin_commit(struct room *r)
 {
-	r->rev += r->of->nasty ? 1 + random_below(&r->of->random, 3) : 1;
-	vec_push(&r->commits, (struct commit){.c = {.rev = r->rev, .ts = "2026-01-01T00:00:00Z"},
-				      .first_change = r->n_history,
-				      .last_event = r->events});
-	return &r->commits.items[r->commits.n - 1];
+	char now[CLOCK_TEXT];
+
+	/* The spec cases show the numbers of revisions. */
+	r->rev += r->of->nasty && r->of != shared ? 1 + random_below(&r->of->random, 3) : 1;
+	clock_text(clock_now(), now);
+	PUSH(r->of, r->commits, r->n_commits,
+		(struct commit){.c = {.rev = r->rev, .ts = keep_text(r->of, now)},
+			.first_change = r->n_history,
+			.last_event = r->events});
+	changed = true;
+	return &r->commits[r->n_commits - 1];
 }
 
 static void remember(struct room *r, struct store_kv kv, bool deleted)
 {
-	struct commit *of = &r->commits.items[r->commits.n - 1];
+	struct commit *of = &r->commits[r->n_commits - 1];
 
 	of->c.n_changes++;
 	if (is_document(kv.key.p) && (!of->c.document || of->c.removed)) {
@@ -86,11 +213,10 @@ static void remember(struct room *r, struct store_kv kv, bool deleted)
 		if (!deleted)
 			digest_text(kv.value, of->sum);
 	}
-	r->history = xrealloc(r->history, (r->n_history + 1) * sizeof(*r->history));
 	if (is_document(kv.key.p))
-		kv.value = STR("");
-	r->history[r->n_history++] =
-		(struct store_change){.rev = r->rev, .deleted = deleted, .kv = kv};
+		kv.value.n = 0;
+	PUSH(r->of, r->history, r->n_history,
+		(struct store_change){.rev = r->rev, .deleted = deleted, .kv = kv});
 }
 
 static void drop(struct room *r, struct store_kv *kv)
@@ -102,35 +228,38 @@ static void drop(struct room *r, struct store_kv *kv)
 	remember(r, old, true);
 }
 
-static void put(struct client *c, const char *key, struct str value, int ttl_s)
+static void put(struct room *r, const char *key, struct str value, int ttl_s)
 {
-	struct room *r = c->room;
 	struct store_kv *kv = find(r, key);
 	size_t at = 0;
 
 	if (!kv) {
 		while (at < r->n_kv && strcmp(r->kv[at].key.p, key) < 0)
 			at++;
-		r->kv = xrealloc(r->kv, (r->n_kv + 1) * sizeof(*kv));
+		r->kv = grown(r->of, r->kv, r->n_kv, sizeof(*kv));
 		kv = &r->kv[at];
 		memmove(kv + 1, kv, (r->n_kv++ - at) * sizeof(*kv));
-		*kv = (struct store_kv){
-			.key = str_of(arena_dup(&c->m->arena, str_of(key))), .create = r->rev};
+		*kv = (struct store_kv){.key = keep_str(r->of, str_of(key)), .create = r->rev};
 	}
-	kv->value = arena_str(&c->m->arena, value);
+	kv->value = keep_str(r->of, value);
 	kv->mod = r->rev;
 	kv->ttl_s = ttl_s;
 	kv->until = ttl_s ? clock_now() + ttl_s : 0;
 	remember(r, *kv, false);
 }
 
-/* The effect of time since the last operation: leases that have ended go in one commit. */
-static struct room *settled(struct store *s)
+/* Begins an operation: others wait until leave(). Leases that ended since the last one go in one
+ * commit. */
+static struct room *enter(struct store *s)
 {
-	struct room *r = ((struct client *)s)->room;
+	struct client *c = (struct client *)s;
+	struct room *r = c->room;
 	int64_t now = clock_now();
 	bool any = false;
 
+	(void)begin(c->m);
+	reading = c->mode == STORE_READ;
+	first_change = r->n_history;
 	for (size_t i = r->n_kv; i-- > 0;) {
 		struct store_kv *kv = &r->kv[i];
 
@@ -148,6 +277,107 @@ static struct room *settled(struct store *s)
 	return r;
 }
 
+/* ---- a shared memory shows documents and events as files ---- */
+
+static char *document_file(struct arena *a, const struct room *r, const char *key, bool staged)
+{
+	return arena_printf(a, "%.*s/%s%s%s", (int)path_dir(r->ns).n, r->ns, staged ? "." : "",
+		key + strlen("doc/"), staged ? ".new" : "");
+}
+
+/* Before a save the new documents are staged, after it they replace the old ones. */
+static void write_documents(struct room *r, bool stage)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+
+	for (size_t i = first_change; i < r->n_history; i++) {
+		const char *key = r->history[i].kv.key.p;
+		const struct store_kv *kv = find(r, key);
+
+		if (!is_document(key))
+			continue;
+		if (stage && kv)
+			tree_write(document_file(&a, r, key, true), kv->value);
+		else if (!stage && kv)
+			(void)rename(
+				document_file(&a, r, key, true), document_file(&a, r, key, false));
+		else if (!stage)
+			(void)unlink(document_file(&a, r, key, false));
+	}
+}
+
+static char *events_file(struct arena *a, const struct room *r)
+{
+	return arena_printf(a, "%s.events.jsonl", r->ns);
+}
+
+static void write_events(struct room *r)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (size_t i = 0; i < r->n_commits; i++)
+		buf_add(&text, r->commits[i].c.events);
+	tree_write(events_file(&a, r), buf_str(&text));
+}
+
+/* Ends an operation. */
+static void leave(struct room **of)
+{
+	struct room *r = *of;
+
+	if (r->of == shared && changed && !reading) {
+		write_documents(r, true);
+		save(r->of);
+		write_documents(r, false);
+		write_events(r);
+		changed = false;
+	}
+	finish(&r->of);
+}
+
+/* A kill may have left a staged document, before or after its commit. */
+static void finish_staged(const struct store_kv *kv, const char *staged, const char *file)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (!tree_read(staged, &text))
+		return;
+	if (kv && str_eq(buf_str(&text), kv->value))
+		(void)rename(staged, file);
+	else
+		(void)unlink(staged);
+}
+
+/* The key; of a document after its file was edited: that is the commit of another client. */
+static struct store_kv *seen(struct room *r, const char *key)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct store_kv *kv = find(r, key);
+	struct commit *of;
+	char *file;
+	bool there;
+
+	if (r->of != shared || !is_document(key) || (!r->n_commits && !reading))
+		return kv;
+	file = document_file(&a, r, key, false);
+	finish_staged(kv, document_file(&a, r, key, true), file);
+	there = tree_read(file, &text);
+	if (there == (kv != NULL) && (!kv || str_eq(buf_str(&text), kv->value)))
+		return kv;
+	of = begin_commit(r);
+	of->c.actor = keep_text(r->of, "hand");
+	of->note = keep_str(r->of, there ? STR("{\"op\":\"edit\"}") : STR("{\"op\":\"removed\"}"));
+	if (there)
+		put(r, key, buf_str(&text), 0);
+	else
+		drop(r, kv);
+	return find(r, key);
+}
+
+/* ---- the operations ---- */
+
 /* NULL when `s` may write, else the reason. */
 static enum store_status check_writer(struct store *s, struct error *err)
 {
@@ -163,19 +393,23 @@ static enum store_status check_writer(struct store *s, struct error *err)
 static enum store_status get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
 {
-	struct store_kv *kv = find(settled(s), key);
+	CLEANUP(leave) struct room *r = enter(s);
+	struct store_kv *kv = seen(r, key);
 
 	*out = (struct store_kv){.key = arena_str(a, str_of(key))};
 	(void)err;
-	if (kv)
-		*out = *kv;
+	if (!kv)
+		return STORE_OK;
+	*out = *kv;
+	out->value = arena_str(a, kv->value);
 	return STORE_OK;
 }
 
 static enum store_status get_document(struct store *s, const char *key, struct buf *out,
 	int64_t *mod, bool *by_hand, struct error *err)
 {
-	struct store_kv *kv = find(settled(s), key);
+	CLEANUP(leave) struct room *r = enter(s);
+	struct store_kv *kv = seen(r, key);
 
 	(void)err;
 	*mod = kv ? kv->mod : 0;
@@ -190,7 +424,7 @@ static enum store_status list(struct store *s, struct arena *a, const char *pref
 	const char *after, size_t max, struct store_kv **out, size_t *n, int64_t *at,
 	struct error *err)
 {
-	struct room *r = settled(s);
+	CLEANUP(leave) struct room *r = enter(s);
 
 	(void)err;
 	*out = arena_alloc(a, (r->n_kv + 1) * sizeof(**out));
@@ -227,9 +461,8 @@ static bool guards_hold(
 	return hold;
 }
 
-static void keep_events(struct client *c, struct commit *of, const struct store_txn *t)
+static void keep_events(struct room *r, struct commit *of, const struct store_txn *t)
 {
-	struct room *r = c->room;
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
 
 	for (const json *e = json_first(t->events); e; e = json_next(e)) {
@@ -246,31 +479,32 @@ static void keep_events(struct client *c, struct commit *of, const struct store_
 		buf_addc(&lines, '\n');
 	}
 	of->last_event = r->events;
-	of->c.events = arena_str(&c->m->arena, buf_str(&lines));
+	of->c.events = keep_str(r->of, buf_str(&lines));
 }
 
-static int64_t apply(struct client *c, struct arena *a, const struct store_txn *t)
+static int64_t apply(struct room *r, struct arena *a, const struct store_txn *t)
 {
-	struct room *r = c->room;
+	CLEANUP(buf_release) struct buf note = BUF_INIT;
 	struct commit *of = begin_commit(r);
 
 	if (t->ts)
-		of->c.ts = arena_dup(&c->m->arena, str_of(t->ts));
-	if (t->actor)
-		of->c.actor = arena_dup(&c->m->arena, str_of(t->actor));
-	of->c.note = t->note ? json_copy(t->note) : NULL;
-	keep_events(c, of, t);
+		of->c.ts = keep_text(r->of, t->ts);
+	of->c.actor = keep_text(r->of, t->actor);
+	if (t->note)
+		json_print(&note, t->note);
+	of->note = keep_str(r->of, buf_str(&note));
+	keep_events(r, of, t);
 	for (size_t i = 0; i < t->n_ops; i++) {
 		const struct store_op *op = &t->ops[i];
 		struct store_kv *kv = find(r, op->key);
 
 		if (op->what == STORE_PUT)
-			put(c, op->key, op->value, op->ttl_s);
+			put(r, op->key, op->value, op->ttl_s);
 		else if (kv)
 			drop(r, kv);
 	}
 	if (t->actor)
-		put(c, arena_printf(a, "rcpt/%s", t->actor), str_of(t->opid), 0);
+		put(r, arena_printf(a, "rcpt/%s", t->actor), str_of(t->opid), 0);
 	return r->rev;
 }
 
@@ -288,24 +522,26 @@ static bool is_lost(struct store *s, struct error *err)
 static enum store_status commit_once(struct store *s, struct arena *a, const struct store_txn *t,
 	struct store_result *result, struct error *err)
 {
-	struct room *r = settled(s);
+	CLEANUP(leave) struct room *r = enter(s);
 	enum store_status got = check_writer(s, err);
 	struct store_kv *receipt;
 
 	if (got != STORE_OK)
 		return got;
+	for (size_t i = 0; i < t->n_guards + t->n_ops; i++)
+		(void)seen(r, i < t->n_guards ? t->guards[i].key : t->ops[i - t->n_guards].key);
 	receipt = t->actor ? find(r, arena_printf(a, "rcpt/%s", t->actor)) : NULL;
 	if (receipt && str_is(receipt->value, t->opid))
 		return result->rev = receipt->mod, STORE_OK;
-	for (size_t i = r->receipts.n; t->opid && i-- > 0;)
-		if (strcmp(r->receipts.items[i].opid, t->opid) == 0)
-			return result->rev = r->receipts.items[i].rev, STORE_OK;
+	for (size_t i = r->n_receipts; t->opid && i-- > 0;)
+		if (strcmp(r->receipts[i].opid, t->opid) == 0)
+			return result->rev = r->receipts[i].rev, STORE_OK;
 	if (!guards_hold(r, a, t, result))
 		return STORE_REFUSED;
-	result->rev = apply((struct client *)s, a, t);
+	result->rev = apply(r, a, t);
 	if (t->opid && !t->actor)
-		vec_push(&r->receipts,
-			(struct receipt){arena_dup(&r->of->arena, str_of(t->opid)), result->rev});
+		PUSH(r->of, r->receipts, r->n_receipts,
+			(struct receipt){keep_text(r->of, t->opid), result->rev});
 	return STORE_OK;
 }
 
@@ -337,9 +573,9 @@ static enum store_status watch(struct store *s, struct arena *a, const char *pre
 	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
 	struct error *err)
 {
-	struct room *r = settled(s);
+	CLEANUP(leave) struct room *r = enter(s);
 
-	(void)wait_ms; /* no other client could come in between */
+	(void)wait_ms; /* the caller looks again */
 	*out = arena_alloc(a, (r->n_history + 1) * sizeof(**out));
 	*n = 0;
 	if (r->of->nasty && random_chance(&r->of->random, 200))
@@ -364,8 +600,11 @@ static enum store_status watch(struct store *s, struct arena *a, const char *pre
 
 static enum store_status compact(struct store *s, int64_t rev, struct error *err)
 {
+	CLEANUP(leave) struct room *r = enter(s);
+
 	(void)err;
-	settled(s)->kept_from = rev;
+	r->kept_from = rev;
+	changed = true;
 	return STORE_OK;
 }
 
@@ -376,6 +615,7 @@ struct walk {
 	struct room *room;
 	struct store_range range;
 	size_t next; /* backwards: one more than the index */
+	json *note;
 };
 
 static int next_commit(struct store_history *h, struct store_commit *c, struct error *err)
@@ -384,13 +624,16 @@ static int next_commit(struct store_history *h, struct store_commit *c, struct e
 	bool backwards = w->range.backwards;
 	struct commit *of;
 
-	(void)err;
-	if (w->next == (backwards ? 0 : w->room->commits.n))
+	if (w->next == (backwards ? 0 : w->room->n_commits))
 		return 0;
 	w->next -= backwards;
-	of = &w->room->commits.items[w->next];
+	of = &w->room->commits[w->next];
 	w->next += !backwards;
 	*c = of->c;
+	json_free(&w->note);
+	if (of->note.n && json_parse(&w->note, of->note, err) < 0)
+		return -1;
+	c->note = w->note;
 	c->changes = w->room->history + of->first_change;
 	c->sum = of->sum;
 	if (!w->range.texts)
@@ -400,23 +643,24 @@ static int next_commit(struct store_history *h, struct store_commit *c, struct e
 
 static void end_walk(struct store_history *h)
 {
+	json_free(&((struct walk *)h)->note);
 	free(h);
 }
 
 static enum store_status history(struct store *s, const struct store_range *range,
 	struct store_history **out, struct error *err)
 {
-	struct room *r = settled(s);
+	CLEANUP(leave) struct room *r = enter(s);
 	struct walk *w = xmalloc(sizeof(*w));
-	const struct commit *all = r->commits.items;
-	size_t i = range->backwards ? r->commits.n : 0;
+	const struct commit *all = r->commits;
+	size_t i = range->backwards ? r->n_commits : 0;
 
 	(void)err;
 	if (range->backwards)
 		while (i && range->from && all[i - 1].c.rev > range->from)
 			i--;
 	else
-		while (i < r->commits.n &&
+		while (i < r->n_commits &&
 			(all[i].c.rev < range->from ||
 				(range->after_seq && all[i].last_event <= range->after_seq)))
 			i++;
@@ -444,7 +688,7 @@ static void note(struct store *s, const char *what)
 	(void)what;
 }
 
-static void leave(struct store *s)
+static void close_client(struct store *s)
 {
 	struct client *c = (struct client *)s;
 
@@ -456,19 +700,23 @@ static void leave(struct store *s)
 #define OPERATIONS                                                                                 \
 	.get = get, .get_document = get_document, .list = list, .txn = txn, .watch = watch,        \
 	.compact = compact, .history = history, .revision = revision, .last_seq = events,          \
-	.note = note, .close = leave,
+	.note = note, .close = close_client,
 
 static const struct store_ops memory_ops = {OPERATIONS};
+static const struct store_ops shared_ops = {.uncertain = true, OPERATIONS};
 static const struct store_ops nasty_ops = {.document_max = 1 << 20, .uncertain = true, OPERATIONS};
 
 /* ---- the backend ---- */
 
 static struct room *find_room(struct memory *m, const char *ns)
 {
+	CLEANUP(arena_release) struct arena a = {0};
 	struct room *r = m->rooms;
 
 	while (r && strcmp(r->ns, ns) != 0)
 		r = r->next;
+	if (r && m == shared && r->n_commits && !path_exists(events_file(&a, r)))
+		*r = (struct room){.of = m, .next = r->next, .ns = r->ns}; /* it was removed */
 	return r;
 }
 
@@ -478,7 +726,7 @@ static int open_at(struct store_backend *b, struct store **out, const char *dir,
 	CLEANUP(arena_release) struct arena a = {0};
 
 	(void)wait_ms;
-	return memory_open((struct memory *)b, arena_printf(&a, "%s/%s", dir, name),
+	return memory_store_open((struct memory *)b, arena_printf(&a, "%s/%s", dir, name),
 		mode & ~(unsigned)STORE_MARKED, out, err);
 }
 
@@ -486,51 +734,59 @@ static int exists(struct store_backend *b, const char *dir, const char *name, co
 	bool *there, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	struct room *r = find_room((struct memory *)b, arena_printf(&a, "%s/%s", dir, name));
+	CLEANUP(finish) struct memory *m = begin((struct memory *)b);
+	struct room *r = find_room(m, arena_printf(&a, "%s/%s", dir, name));
 
-	(void)file, (void)err;
-	*there = r && r->commits.n;
+	(void)err;
+	*there =
+		(r && r->n_commits) || (m == shared && access(path_join(&a, dir, file), F_OK) == 0);
 	return 0;
 }
 
 static int prepare(struct store_backend *b, const char *dir, struct error *err)
 {
-	(void)b, (void)dir, (void)err;
+	(void)err;
+	if ((struct memory *)b == shared)
+		tree_mkdirs(dir);
 	return 0;
 }
 
-/* Its documents are no files. */
 static int read_file(struct store_backend *b, const char *dir, const char *file, struct buf *out,
 	bool *missing, struct error *err)
 {
-	(void)b, (void)out;
-	*missing = true;
-	return error_set(err, ERR_SYSTEM, "no file '%s/%s'", dir, file);
+	CLEANUP(arena_release) struct arena a = {0};
+
+	*missing = (struct memory *)b != shared || !tree_read(path_join(&a, dir, file), out);
+	return *missing ? error_set(err, ERR_SYSTEM, "no file '%s/%s'", dir, file) : 0;
 }
 
 static struct blob *find_blob(struct memory *m, const char *path)
 {
-	for (size_t i = 0; i < m->blobs.n; i++)
-		if (strcmp(m->blobs.items[i].path, path) == 0)
-			return &m->blobs.items[i];
+	for (size_t i = 0; i < m->n_blobs; i++)
+		if (strcmp(m->blobs[i].path, path) == 0)
+			return &m->blobs[i];
 	return NULL;
 }
 
 static int keep_blob(struct store_backend *b, const char *dir, const char *path, struct str text,
 	struct error *err)
 {
-	struct memory *m = (struct memory *)b;
+	CLEANUP(finish) struct memory *m = begin((struct memory *)b);
 
 	(void)dir, (void)err;
-	if (!find_blob(m, path))
-		vec_push(&m->blobs, (struct blob){arena_dup(&m->arena, str_of(path)),
-					    arena_str(&m->arena, text)});
+	if (find_blob(m, path))
+		return 0;
+	PUSH(m, m->blobs, m->n_blobs, (struct blob){keep_text(m, path), keep_str(m, text)});
+	changed = true;
+	if (m == shared)
+		tree_write(path, text);
 	return 0;
 }
 
 static int read_blob(struct store_backend *b, const char *path, struct buf *out, struct error *err)
 {
-	struct blob *blob = find_blob((struct memory *)b, path);
+	CLEANUP(finish) struct memory *m = begin((struct memory *)b);
+	struct blob *blob = find_blob(m, path);
 
 	if (!blob)
 		return error_set(err, ERR_INPUT, "there is no '%s'", path);
@@ -545,62 +801,67 @@ static const struct store_backend_ops backend_ops = {.open = open_at,
 	.keep_blob = keep_blob,
 	.read_blob = read_blob};
 
-struct store_backend *memory_backend(struct memory *m)
+struct store_backend *memory_store_backend(struct memory *m)
 {
 	return &m->base;
 }
 
-struct memory *memory_new(void)
+static struct memory *new_at(void *address)
 {
-	struct memory *m = xmalloc(sizeof(*m));
+	struct memory *m = mmap(address, BLOCK, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	*m = (struct memory){.base = {&backend_ops}};
+	if (m == MAP_FAILED || (address && m != address))
+		die("no room for a store in memory");
+	*m = (struct memory){.base = {&backend_ops}, .used = sizeof(*m)};
 	return m;
 }
 
-struct memory *memory_new_nasty(uint64_t seed)
+struct memory *memory_store_new(void)
 {
-	struct memory *m = memory_new();
+	return new_at(NULL);
+}
+
+struct memory *memory_store_new_nasty(uint64_t seed)
+{
+	struct memory *m = memory_store_new();
 
 	m->nasty = true;
 	m->random.state = seed;
 	return m;
 }
 
-void memory_free(struct memory **m)
+void memory_store_free(struct memory **m)
 {
-	if (!*m)
-		return;
-	for (struct room *r = (*m)->rooms; r; r = r->next) {
-		for (size_t i = 0; i < r->commits.n; i++) {
-			json *note = (json *)(uintptr_t)r->commits.items[i].c.note;
-
-			json_free(&note);
-		}
-		vec_release(&r->commits);
-		vec_release(&r->receipts);
-		free(r->kv);
-		free(r->history);
-	}
-	vec_release(&(*m)->blobs);
-	arena_release(&(*m)->arena);
-	free(*m);
+	if (*m)
+		(void)munmap(*m, BLOCK);
 	*m = NULL;
 }
 
-int memory_open(struct memory *m, const char *ns, enum store_mode mode, struct store **out,
+void memory_store_share(const char *dir)
+{
+	(void)snprintf(shared_path, sizeof(shared_path), "%s/.memory", dir);
+	shared = new_at(ADDRESS);
+	shared->nasty = true;
+	load(shared);
+	shared->random.state = shared->used;
+	store_set_backend(&shared->base);
+}
+
+int memory_store_open(struct memory *of, const char *ns, enum store_mode mode, struct store **out,
 	struct error *err)
 {
+	CLEANUP(finish) struct memory *m = begin(of);
 	struct room *r = find_room(m, ns);
 	struct client *c;
 
 	if (!r && mode == STORE_HISTORY)
-		return error_set(err, ERR_INPUT, "no store '%s'", ns);
+		return error_set(err, ERR_INPUT, "no journal '%s.events.jsonl'", ns);
 	if (!r) {
-		r = arena_alloc(&m->arena, sizeof(*r));
-		*r = (struct room){
-			.of = m, .next = m->rooms, .ns = arena_dup(&m->arena, str_of(ns))};
+		r = keep(m, sizeof(*r));
+		*r = (struct room){.of = m, .next = m->rooms, .ns = keep_text(m, ns)};
 		m->rooms = r;
+		changed = true;
 	}
 	if (mode == STORE_HOLD && m->nasty) /* it offers no hold */
 		mode = STORE_WRITE;
@@ -608,7 +869,9 @@ int memory_open(struct memory *m, const char *ns, enum store_mode mode, struct s
 		return error_set(err, ERR_STATE, "another holds '%s'", ns);
 	mode = mode == STORE_HISTORY ? STORE_READ : mode;
 	c = xmalloc(sizeof(*c));
-	*c = (struct client){.base = {.ops = m->nasty ? &nasty_ops : &memory_ops},
+	*c = (struct client){.base = {.ops = m == shared ? &shared_ops
+					     : m->nasty  ? &nasty_ops
+							 : &memory_ops},
 		.m = m,
 		.room = r,
 		.mode = mode};
@@ -618,7 +881,7 @@ int memory_open(struct memory *m, const char *ns, enum store_mode mode, struct s
 	return 0;
 }
 
-void memory_drop(struct memory *m, const char *dir, const char *name)
+void memory_store_drop(struct memory *m, const char *dir, const char *name)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct room *r = find_room(m, arena_printf(&a, "%s/%s", dir, name));

@@ -111,6 +111,11 @@ void run_release(struct run *r)
 	buf_release(&r->err);
 }
 
+bool run_on_memory(void)
+{
+	return getenv("STORE") && strcmp(getenv("STORE"), "memory") == 0;
+}
+
 const char *run_find_build(void)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -126,7 +131,9 @@ const char *run_find_build(void)
 			die("there is no 'dev-team' above this test program: run make");
 	} while (access(text.s, X_OK) != 0);
 	buf_clear(&text);
-	buf_addf(&text, "%s:%s", dir, getenv("PATH"));
+	buf_addf(&text, "%s%s", dir, run_on_memory() ? "/tests/spec/memory" : "");
+	(void)snprintf(dir, sizeof(dir), "%s", text.s);
+	buf_addf(&text, ":%s", getenv("PATH"));
 	setenv("PATH", text.s, 1);
 	return dir;
 }

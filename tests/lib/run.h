@@ -27,5 +27,8 @@ void run_release(struct run *r);
  * first in PATH. The text is static. Ends the program (die) when there is none.
  */
 const char *run_find_build(void);
+/* The tests are to run on stores in memory: STORE=memory. That program is then the one under test.
+ */
+bool run_on_memory(void);
 
 #endif

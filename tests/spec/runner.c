@@ -3,6 +3,8 @@
  *
  *     runner FILE.md...                cases that must hold
  *     runner --must-fail FILE.md...    cases that must fail: each says "fails with: TEXT"
+ *     STORE=memory runner FILE.md...   on stores in memory; a case that says "needs files: WHY"
+ *                                      must fail there
  */
 #include <errno.h>
 #include <limits.h>
@@ -17,10 +19,15 @@
 
 enum { COMMAND_LIMIT_S = 60 };
 
+#define FAILS "fails with: "
+
+static unsigned file_cases;
+
 struct rig {
 	const char *bin_dir; /* of the program tested */
 	char *root;          /* of the project */
 	char *path, *tmp;    /* PATH and TMPDIR */
+	bool memory;         /* the stores of the program tested are in memory */
 };
 
 struct play {
@@ -214,14 +221,14 @@ static bool play_block(struct play *p, const struct spec_case *c, size_t i)
 	return false;
 }
 
-/* The text after "fails with: " in the case's prose; empty when there is none. */
-static struct str reason_of(struct str prose)
+/* The text after `mark`, with which a line of the case's prose begins; empty when there is none. */
+static struct str reason_of(struct str prose, const char *mark)
 {
 	struct str line;
 
 	while (str_line(&prose, &line))
-		if (str_starts(line, "fails with: "))
-			return str_sub(line, 12, line.n);
+		if (str_starts(line, mark))
+			return str_sub(line, strlen(mark), line.n);
 	return (struct str){0};
 }
 
@@ -246,7 +253,11 @@ static void play_case(
 	for (size_t i = 0; i < c->n; i++)
 		if (!play_block(&p, c, i))
 			break;
-	verdict(file, c->title, must_fail, reason_of(c->prose), buf_str(&p.fault));
+	if (rig->memory && reason_of(c->prose, "needs files: ").n)
+		file_cases += tap(p.fault.len > 0, "%s: %.*s: fails without files",
+			path_base(file).p, (int)c->title.n, c->title.p);
+	else
+		verdict(file, c->title, must_fail, reason_of(c->prose, FAILS), buf_str(&p.fault));
 	end(&p, rig);
 }
 
@@ -264,7 +275,8 @@ static void play_file_of_cases(const struct rig *rig, const char *file, bool mus
 		verdict(file, str_of(file), false, (struct str){0}, str_of(line));
 	} else if (cases_parse(&a, file, buf_str(&text), &f, &err) < 0) {
 		error_format(&err, line, sizeof(line));
-		verdict(file, STR("the file"), must_fail, reason_of(buf_str(&text)), str_of(line));
+		verdict(file, STR("the file"), must_fail, reason_of(buf_str(&text), FAILS),
+			str_of(line));
 	} else {
 		for (size_t i = 0; i < f.n; i++)
 			play_case(rig, file, &f.cases[i], must_fail);
@@ -278,12 +290,16 @@ int main(int argc, char **argv)
 	struct arena a = {0};
 	struct rig rig;
 
-	rig = (struct rig){.bin_dir = run_find_build(), .root = realpath(".", NULL)};
+	rig = (struct rig){.bin_dir = run_find_build(),
+		.root = realpath(".", NULL),
+		.memory = run_on_memory()};
 	rig.path = arena_dup(&a, str_of(getenv("PATH")));
 	rig.tmp = arena_dup(&a, str_of(getenv("TMPDIR")));
 	for (int i = must_fail ? 2 : 1; i < argc; i++)
 		if (!str_is(path_base(argv[i]), "README.md"))
 			play_file_of_cases(&rig, argv[i], must_fail);
+	if (rig.memory)
+		tap_notef("figures: %u cases need files", file_cases);
 	free(rig.root);
 	arena_release(&a);
 	return tap_end();

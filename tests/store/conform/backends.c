@@ -201,13 +201,13 @@ static void clock_advance(const struct backend *b, int64_t seconds)
 static int in_memory(const struct backend *b, const char *ns, enum store_mode mode,
 	struct store **out, struct error *err)
 {
-	return memory_open(b->self, ns, mode, out, err);
+	return memory_store_open(b->self, ns, mode, out, err);
 }
 
 static int in_nasty(const struct backend *b, const char *ns, enum store_mode mode,
 	struct store **out, struct error *err)
 {
-	return store_open(out, memory_backend(b->self), "/memory", ns, mode, 0, err);
+	return store_open(out, memory_store_backend(b->self), "/memory", ns, mode, 0, err);
 }
 
 /* ---- the file backend on the machine's disk ---- */
@@ -340,7 +340,8 @@ static int in_spoiled(const struct backend *b, const char *ns, enum store_mode m
 	struct spoiled *s = b->self;
 	struct store *inner;
 
-	if (memory_open(s->memory, ns, s->broken->mode ? s->broken->mode(mode) : mode, &inner, err))
+	if (memory_store_open(
+		    s->memory, ns, s->broken->mode ? s->broken->mode(mode) : mode, &inner, err))
 		return -1;
 	*out = front_new(inner, &s->ops);
 	return 0;
@@ -394,7 +395,7 @@ static unsigned hunt(const struct broken *broken)
 	unsigned n = 0;
 
 	for (; broken->fault; broken++, n++) {
-		struct spoiled s = {memory_new(), front_ops, broken};
+		struct spoiled s = {memory_store_new(), front_ops, broken};
 		struct backend b = {.name = broken->fault,
 			.self = &s,
 			.open = in_spoiled,
@@ -402,7 +403,7 @@ static unsigned hunt(const struct broken *broken)
 
 		overlay(&s.ops, &broken->with);
 		must_fail(&b, broken->fault, broken->meant, true);
-		memory_free(&s.memory);
+		memory_store_free(&s.memory);
 	}
 	return n;
 }
@@ -451,7 +452,7 @@ static void hunt_unlocked(void)
 int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : NULL;
-	struct memory *m = memory_new(), *n = memory_new_nasty(1);
+	struct memory *m = memory_store_new(), *n = memory_store_new_nasty(1);
 	struct disk *disk = sim_disk_new(1);
 	const struct backend memory = {
 		.name = "memory", .self = m, .open = in_memory, .advance = clock_advance};
@@ -489,8 +490,8 @@ int main(int argc, char **argv)
 		hunt_unlocked();
 		tap_notef("figures: conformance: %u broken backends", broken + 2);
 	}
-	memory_free(&m);
-	memory_free(&n);
+	memory_store_free(&m);
+	memory_store_free(&n);
 	sim_disk_free(&disk);
 	tree_remove(directory);
 	free(directory);
