@@ -161,7 +161,7 @@ $(O)/tests/bench/bench: $(BENCH:%.c=$(O)/%.o) $(TESTLIB)
 $(O)/tests/bench/bare $(O)/tests/bench/empty $(O)/tests/policy/live/recorder: $(O)/tests/%: $(O)/tests/%.o
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
-unit: $(UNIT)
+unit: $(UNIT) $(O)/tests/store/conform/conform
 # Unit tests and spec cases run in a build with sanitizers, by the other compiler; all other suites in the release build.
 SANITIZED := build/san-clang
 test: $(O)/dev-team all $(if $(filter 1,$(SAN)),$(PROGRAMS),$(filter-out $(UNIT),$(PROGRAMS)) $(O)/tests/model/unit)
