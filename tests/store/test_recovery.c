@@ -33,19 +33,21 @@ enum { STEPS = COUNT(steps), SEEDS = 12 };
 
 static char *lives[STEPS + 1];
 
-static enum store_status edit_by_hand(const struct step *s)
+static void write_by_hand(const struct step *s)
 {
-	struct buf b = BUF_INIT;
-	enum store_status got;
-	int64_t mod;
-
 	if (*s->edit)
 		edit(PATH, s->edit);
 	else
 		sim_disk_remove(rig.disk, PATH);
-	got = store_get_document(rig.s, DOC, &b, &mod, NULL, &rig.err);
-	buf_release(&b);
-	return got;
+}
+
+static enum store_status edit_by_hand(const struct step *s)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	int64_t mod;
+
+	write_by_hand(s);
+	return store_get_document(rig.s, DOC, &b, &mod, NULL, &rig.err);
 }
 
 static enum store_status do_step(const struct step *s)
@@ -72,8 +74,10 @@ static char *look(void)
 
 	buf_addf(&b, "%lld|%lld|", (long long)store_revision(rig.s), (long long)doc.mod);
 	buf_add(&b, doc.value);
-	buf_addf(&b, "|%.*s|%.*s", (int)k.value.n, k.value.n ? k.value.p : "", (int)claim.value.n,
-		claim.value.n ? claim.value.p : "");
+	buf_adds(&b, "|");
+	buf_add(&b, k.value);
+	buf_adds(&b, "|");
+	buf_add(&b, claim.value);
 	return arena_dup(&arena, buf_str(&b));
 }
 
@@ -97,7 +101,23 @@ static int forget(void **state)
 	return 0;
 }
 
-static void sound(const char *when)
+static char when[96]; /* names the trial in messages */
+
+/* A new disk and a trial on it. */
+static PRINTF(2, 3) void begin_trial(uint64_t seed, const char *fmt, ...)
+{
+	va_list ap;
+
+	store_close(&rig.s);
+	sim_disk_free(&rig.disk);
+	arena_release(&arena);
+	rig.disk = sim_disk_new(seed);
+	va_start(ap, fmt);
+	(void)vsnprintf(when, sizeof(when), fmt, ap);
+	va_end(ap);
+}
+
+static void sound(void)
 {
 	const char *h = history();
 
@@ -106,54 +126,65 @@ static void sound(const char *when)
 }
 
 /* A staged file is what a commit has replaced, until a later open removes it. */
-static void tidy(const char *when)
+static void tidy(void)
 {
-	CLEANUP(buf_release) struct buf now = BUF_INIT;
-	bool missing;
+	const char *now = file(PATH);
 
-	(void)rig.disk->ops->read(rig.disk, PATH, STORE_DOCUMENT_MAX, &now, &missing, &rig.err);
 	for (int i = 0; i < 2; i++) {
-		CLEANUP(buf_release) struct buf left = BUF_INIT;
+		const char *left = file(i ? STAGED "2" : STAGED);
 
-		if (rig.disk->ops->read(rig.disk, i ? STAGED "2" : STAGED, STORE_DOCUMENT_MAX,
-			    &left, &missing, &rig.err) == 0 &&
-			str_eq(buf_str(&now), buf_str(&left)))
+		if (now && left && strcmp(now, left) == 0)
 			fail_msg("%s: a staged file is left", when);
 	}
 }
 
-static void is_one_of(size_t done, bool maybe, const char *when)
+static void is_one_of(size_t done, bool maybe)
 {
 	const char *is = look();
 
 	if (strcmp(is, lives[done]) != 0 && !(maybe && strcmp(is, lives[done + 1]) == 0))
 		fail_msg("%s: '%s' is neither '%s' nor '%s'", when, is, lives[done],
 			maybe ? lives[done + 1] : "");
-	sound(when);
+	sound();
 }
 
-/* Runs until a step fails; returns the number of completed steps. */
-static size_t run(size_t from, enum store_status *got)
+/* Runs until a step fails; returns the number of completed steps. `anew`: opens the store before
+ * each of them. */
+static size_t run(size_t from, bool anew, enum store_status *got)
 {
-	for (*got = STORE_OK; from < STEPS; from++)
-		if ((*got = do_step(&steps[from])) != STORE_OK)
-			return from;
+	for (*got = STORE_OK; from < STEPS; from++) {
+		*got = anew && try_open(STORE_HOLD) < 0 ? STORE_DOWN : do_step(&steps[from]);
+		if (*got != STORE_OK)
+			break;
+	}
 	return from;
 }
 
-/* Afterwards the store continues normally. */
-static void goes_on(const char *when)
+static size_t live(bool anew, enum store_status *got)
 {
-	size_t done = 0;
+	*got = STORE_DOWN;
+	return try_open(STORE_HOLD) == 0 ? run(0, anew, got) : 0;
+}
+
+/* Afterwards the store continues normally. */
+static void goes_on(size_t done)
+{
 	enum store_status got;
 	const char *is = look();
 
-	tidy(when);
-	while (strcmp(is, lives[done]) != 0)
+	if (done == STEPS)
+		return;
+	tidy();
+	for (done = 0; strcmp(is, lives[done]) != 0;)
 		done++;
-	if (run(done, &got) != STEPS)
+	if (run(done, false, &got) != STEPS)
 		fail_msg("%s: cannot go on: %s", when, rig.err.text);
-	is_one_of(STEPS, false, when);
+	is_one_of(STEPS, false);
+}
+
+static bool is_edit(size_t done)
+{
+	return done < STEPS && steps[done].edit;
 }
 
 static unsigned calls_of_a_life(void)
@@ -161,40 +192,33 @@ static unsigned calls_of_a_life(void)
 	unsigned before = sim_disk_calls(rig.disk);
 	enum store_status got;
 
-	open_store(STORE_HOLD);
-	assert_int_equal(run(0, &got), STEPS);
+	assert_int_equal(live(false, &got), STEPS);
 	store_close(&rig.s);
 	return sim_disk_calls(rig.disk) - before;
 }
 
-static void stop_at(unsigned call, enum sim_fault fault, bool power, uint64_t seed)
+static void restart(bool power)
 {
-	char when[96];
-	enum store_status got;
-	size_t done = 0;
-
-	(void)snprintf(when, sizeof(when), "call %u, fault %d, power %d, seed %u", call, fault,
-		power, (unsigned)seed);
-	rig.disk = sim_disk_new(seed);
-	sim_disk_plan(rig.disk, call, fault);
-	if (try_open(STORE_HOLD) == 0)
-		done = run(0, &got);
 	store_close(&rig.s);
 	sim_disk_restart(rig.disk, power);
-	if (done < STEPS && steps[done].edit) { /* the user's edit is there in any case */
-		if (*steps[done].edit)
-			edit(PATH, steps[done].edit);
-		else
-			sim_disk_remove(rig.disk, PATH);
-	}
+}
+
+static void stop_at(unsigned call, enum sim_fault fault, bool power, uint64_t seed)
+{
+	enum store_status got;
+	size_t done;
+
+	begin_trial(
+		seed, "call %u, fault %d, power %d, seed %u", call, fault, power, (unsigned)seed);
+	sim_disk_plan(rig.disk, call, fault);
+	done = live(false, &got);
+	restart(power);
+	if (is_edit(done)) /* the user's edit is there in any case */
+		write_by_hand(&steps[done]);
 	if (try_open(STORE_HOLD) < 0)
 		fail_msg("%s: %s", when, rig.err.text);
-	is_one_of(done, done < STEPS, when);
-	if (done < STEPS)
-		goes_on(when);
-	store_close(&rig.s);
-	sim_disk_free(&rig.disk);
-	arena_release(&arena);
+	is_one_of(done, done < STEPS);
+	goes_on(done);
 }
 
 RIG_TEST(a_stop_at_any_call_leaves_the_old_or_the_new_commit)
@@ -202,84 +226,69 @@ RIG_TEST(a_stop_at_any_call_leaves_the_old_or_the_new_commit)
 	static const enum sim_fault stops[] = {SIM_STOP, SIM_STOP_HALF, SIM_STOP_AFTER};
 	unsigned calls = calls_of_a_life();
 
-	sim_disk_free(&rig.disk);
 	for (unsigned call = 1; call <= calls; call++)
 		for (size_t i = 0; i < COUNT(stops); i++)
 			for (uint64_t seed = 0; seed <= SEEDS; seed++)
 				stop_at(call, stops[i], seed != 0, seed);
-	rig.disk = sim_disk_new(1);
 }
 
 /* A crash, and another one during the recovery. */
 static void stop_twice(unsigned call, unsigned again, uint64_t seed)
 {
-	char when[96];
 	enum store_status got;
-	size_t done = 0;
+	size_t done;
 
-	(void)snprintf(when, sizeof(when), "calls %u and %u, seed %u", call, again, (unsigned)seed);
-	rig.disk = sim_disk_new(seed);
+	begin_trial(seed, "calls %u and %u, seed %u", call, again, (unsigned)seed);
 	sim_disk_plan(rig.disk, call, SIM_STOP_AFTER);
-	if (try_open(STORE_HOLD) == 0)
-		done = run(0, &got);
-	store_close(&rig.s);
-	sim_disk_restart(rig.disk, seed % 2);
+	done = live(false, &got);
+	restart(seed % 2);
 	sim_disk_plan(rig.disk, again, SIM_STOP_HALF);
 	(void)try_open(STORE_HOLD);
-	store_close(&rig.s);
 	sim_disk_plan(rig.disk, 0, SIM_NONE);
-	sim_disk_restart(rig.disk, true);
-	if (done == STEPS || !steps[done].edit) {
-		open_store(STORE_HOLD);
-		is_one_of(done, done < STEPS, when);
-	}
-	store_close(&rig.s);
-	sim_disk_free(&rig.disk);
-	arena_release(&arena);
+	restart(true);
+	if (is_edit(done))
+		return;
+	open_store(STORE_HOLD);
+	is_one_of(done, done < STEPS);
 }
 
 RIG_TEST(a_stop_while_the_last_one_is_put_in_order_changes_nothing)
 {
 	unsigned calls = calls_of_a_life();
 
-	sim_disk_free(&rig.disk);
 	for (unsigned call = 1; call <= calls; call++)
 		for (unsigned again = 1; again <= 6; again++)
 			for (uint64_t seed = 0; seed < 6; seed++)
 				stop_twice(call, again, seed);
-	rig.disk = sim_disk_new(1);
+}
+
+/* After a fault: the power fails, or the store that cannot go on is opened again. */
+static void open_again(bool power, enum store_status got)
+{
+	if (!power && got != STORE_UNKNOWN && rig.s)
+		return;
+	restart(power);
+	open_store(STORE_HOLD);
 }
 
 /* The step that met the fault succeeded, failed or is unknown; then the power fails. */
 static void fail_at(unsigned call, enum sim_fault fault, bool power, uint64_t seed)
 {
-	char when[96];
-	enum store_status got = STORE_DOWN;
-	size_t done = 0;
+	enum store_status got;
+	size_t done;
 
-	(void)snprintf(when, sizeof(when), "call %u, failure %d, power %d, seed %u", call, fault,
-		power, (unsigned)seed);
-	rig.disk = sim_disk_new(seed);
+	begin_trial(
+		seed, "call %u, failure %d, power %d, seed %u", call, fault, power, (unsigned)seed);
 	sim_disk_plan(rig.disk, call, fault);
-	if (try_open(STORE_HOLD) == 0)
-		done = run(0, &got);
-	if (got == STORE_DOWN && rig.s && !steps[done].edit && !power)
-		is_one_of(done, steps[done].compact, when);
+	done = live(false, &got);
+	if (got == STORE_DOWN && rig.s && !is_edit(done) && !power)
+		is_one_of(done, steps[done].compact);
 	if (got == STORE_UNKNOWN && do_step(&steps[0]) != STORE_UNKNOWN)
 		fail_msg("%s: went on without knowing", when);
-	if (power || got == STORE_UNKNOWN || !rig.s) {
-		store_close(&rig.s);
-		sim_disk_restart(rig.disk, power);
-		open_store(STORE_HOLD);
-	}
-	if (done == STEPS || !steps[done].edit)
-		is_one_of(
-			done, done < STEPS && (got == STORE_UNKNOWN || steps[done].compact), when);
-	if (done < STEPS)
-		goes_on(when);
-	store_close(&rig.s);
-	sim_disk_free(&rig.disk);
-	arena_release(&arena);
+	open_again(power, got);
+	if (!is_edit(done))
+		is_one_of(done, done < STEPS && (got == STORE_UNKNOWN || steps[done].compact));
+	goes_on(done);
 }
 
 RIG_TEST(a_call_that_fails_leaves_the_old_commit_or_the_new_one_and_says_which)
@@ -287,93 +296,51 @@ RIG_TEST(a_call_that_fails_leaves_the_old_commit_or_the_new_one_and_says_which)
 	static const enum sim_fault faults[] = {SIM_EIO, SIM_ENOSPC, SIM_HALF};
 	unsigned calls = calls_of_a_life();
 
-	sim_disk_free(&rig.disk);
 	for (unsigned call = 1; call <= calls; call++)
 		for (size_t i = 0; i < COUNT(faults); i++)
 			for (uint64_t seed = 0; seed <= SEEDS; seed++)
 				fail_at(call, faults[i], seed % 2, seed);
-	rig.disk = sim_disk_new(1);
 }
 
 /* ---- reads ---- */
 
 /* The operation failed, and reports it. */
-static void is_down(enum store_status status, const char *when)
+static void is_down(enum store_status status)
 {
 	if (status != STORE_DOWN || rig.err.code != ERR_SYSTEM)
 		fail_msg("%s: status %d, error %d: %s", when, (int)status, rig.err.code,
 			rig.err.text);
 }
 
-/* Like run(), but opens the store again before each step. */
-static size_t run_anew(enum store_status *got)
+/* The read with this number fails; 0: none. Returns how many there were. */
+static unsigned fail_read(unsigned read, bool anew, bool power)
 {
-	size_t done = 0;
-
-	for (*got = STORE_OK; done < STEPS; done++) {
-		*got = try_open(STORE_HOLD) < 0 ? STORE_DOWN : do_step(&steps[done]);
-		if (*got != STORE_OK)
-			break;
-	}
-	return done;
-}
-
-static unsigned reads_of_a_life(bool anew)
-{
-	unsigned reads;
 	enum store_status got;
+	size_t done;
+	unsigned reads;
 
-	rig.disk = sim_disk_new(1);
-	if (!anew)
-		open_store(STORE_HOLD);
-	assert_int_equal(anew ? run_anew(&got) : run(0, &got), STEPS);
-	reads = sim_disk_reads(rig.disk);
-	store_close(&rig.s);
-	sim_disk_free(&rig.disk);
-	return reads;
-}
-
-static void fail_read(unsigned read, bool anew, bool power)
-{
-	char when[96];
-	enum store_status got = STORE_DOWN;
-	size_t done = 0;
-
-	(void)snprintf(when, sizeof(when), "read %u, anew %d, power %d", read, anew, power);
-	rig.disk = sim_disk_new(read);
+	begin_trial(read + 1, "read %u, anew %d, power %d", read, anew, power);
 	sim_disk_plan_read(rig.disk, read);
-	if (anew)
-		done = run_anew(&got);
-	else if (try_open(STORE_HOLD) == 0)
-		done = run(0, &got);
-	assert_true(sim_disk_reads(rig.disk) >= read);
+	done = live(anew, &got);
+	reads = sim_disk_reads(rig.disk);
 	if (done < STEPS && !(got == STORE_UNKNOWN && steps[done].compact))
-		is_down(got, when); /* one that compacts opens the new journal behind its commit */
-	if (power || !rig.s || got == STORE_UNKNOWN) {
-		store_close(&rig.s);
-		sim_disk_restart(rig.disk, power);
-		open_store(STORE_HOLD);
-	}
-	if (done == STEPS || !steps[done].edit)
-		is_one_of(done, done < STEPS && steps[done].compact, when);
-	if (done < STEPS)
-		goes_on(when);
-	store_close(&rig.s);
-	sim_disk_free(&rig.disk);
-	arena_release(&arena);
+		is_down(got); /* one that compacts opens the new journal behind its commit */
+	open_again(power, got);
+	if (!is_edit(done))
+		is_one_of(done, done < STEPS && steps[done].compact);
+	goes_on(done);
+	return reads;
 }
 
 RIG_TEST(a_read_that_fails_leaves_all_as_it_was)
 {
-	sim_disk_free(&rig.disk);
 	for (unsigned i = 0; i < 4; i++) {
-		unsigned reads = reads_of_a_life(i % 2);
+		unsigned reads = fail_read(0, i % 2, i / 2);
 
 		assert_true(reads > STEPS);
 		for (unsigned read = 1; read <= reads; read++)
-			fail_read(read, i % 2, i / 2);
+			assert_true(fail_read(read, i % 2, i / 2) >= read);
 	}
-	rig.disk = sim_disk_new(1);
 }
 
 static bool is_document_of(size_t done, struct str text)
@@ -386,7 +353,7 @@ static bool is_document_of(size_t done, struct str text)
 }
 
 /* A reader gets the correct state or an error. */
-static void read_at(unsigned read, size_t done, const char *when)
+static void read_at(unsigned read, size_t done)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	enum store_status got = STORE_DOWN;
@@ -396,7 +363,7 @@ static void read_at(unsigned read, size_t done, const char *when)
 	if (try_open(STORE_READ) == 0)
 		got = store_get_document(rig.s, DOC, &b, &mod, NULL, &rig.err);
 	if (got != STORE_OK)
-		is_down(got, when);
+		is_down(got);
 	else if (!is_document_of(done, buf_str(&b)) && !is_document_of(done + 1, buf_str(&b)))
 		fail_msg("%s: a reader saw '%s'", when, b.s);
 }
@@ -404,33 +371,26 @@ static void read_at(unsigned read, size_t done, const char *when)
 /* A crash, and then a read that fails during the recovery. */
 static bool fail_read_after_stop(unsigned call, unsigned read, uint64_t seed)
 {
-	char when[96];
 	enum store_status got;
-	size_t done = 0;
+	size_t done;
 	unsigned before;
 	bool hit;
 
-	(void)snprintf(when, sizeof(when), "call %u, read %u, seed %u", call, read, (unsigned)seed);
-	rig.disk = sim_disk_new(seed);
+	begin_trial(seed, "call %u, read %u, seed %u", call, read, (unsigned)seed);
 	sim_disk_plan(rig.disk, call, SIM_STOP_AFTER);
-	if (try_open(STORE_HOLD) == 0)
-		done = run(0, &got);
-	store_close(&rig.s);
-	sim_disk_restart(rig.disk, seed != 0);
-	if (done < STEPS && !steps[done].edit)
-		read_at(read, done, when);
+	done = live(false, &got);
+	restart(seed != 0);
+	if (done < STEPS && !is_edit(done))
+		read_at(read, done);
 	before = sim_disk_reads(rig.disk);
 	sim_disk_plan_read(rig.disk, read);
 	if (try_open(STORE_HOLD) < 0)
-		is_down(STORE_DOWN, when);
+		is_down(STORE_DOWN);
 	hit = sim_disk_reads(rig.disk) - before >= read;
 	sim_disk_plan_read(rig.disk, 0);
 	open_store(STORE_HOLD);
-	if (done == STEPS || !steps[done].edit)
-		is_one_of(done, done < STEPS, when);
-	store_close(&rig.s);
-	sim_disk_free(&rig.disk);
-	arena_release(&arena);
+	if (!is_edit(done))
+		is_one_of(done, done < STEPS);
 	return hit;
 }
 
@@ -438,47 +398,41 @@ RIG_TEST(a_read_that_fails_after_a_stop_loses_no_commit)
 {
 	unsigned calls = calls_of_a_life();
 
-	sim_disk_free(&rig.disk);
 	for (unsigned call = 1; call <= calls; call++)
 		for (uint64_t seed = 0; seed < 3; seed++)
 			for (unsigned read = 1; fail_read_after_stop(call, read, seed); read++)
 				;
-	rig.disk = sim_disk_new(1);
+}
+
+static int keep_blob(char **path)
+{
+	return store_keep_blob(
+		store_files(rig.disk), &arena, "/logs", "x", STR("text"), path, &rig.err);
 }
 
 /* The disk fails at `call`; what is then reported to be kept is durable, also if it was there. */
 static void keep_blob_with_fault(unsigned call, enum sim_fault fault, uint64_t seed)
 {
-	struct buf text = BUF_INIT;
 	char *path;
 
-	rig.disk = sim_disk_new(seed);
+	begin_trial(seed, "call %u, fault %d", call, fault);
 	sim_disk_plan(rig.disk, call, fault);
-	if (store_keep_blob(store_files(rig.disk), &arena, "/logs", "x", STR("text"), &path,
-		    &rig.err) < 0) {
+	if (keep_blob(&path) < 0) {
 		sim_disk_plan(rig.disk, 0, SIM_NONE);
-		assert_int_equal(store_keep_blob(store_files(rig.disk), &arena, "/logs", "x",
-					 STR("text"), &path, &rig.err),
-			0);
+		assert_int_equal(keep_blob(&path), 0);
 	}
 	sim_disk_restart(rig.disk, true);
-	if (!sim_disk_get(rig.disk, path, &text) || !str_is(buf_str(&text), "text"))
-		fail_msg("lost after a fault in call %u", call);
-	buf_release(&text);
-	sim_disk_free(&rig.disk);
-	arena_release(&arena);
+	file_is(path, "text");
 }
 
 RIG_TEST(a_blob_is_durable_though_an_earlier_call_has_failed)
 {
 	static const enum sim_fault faults[] = {SIM_EIO, SIM_ENOSPC, SIM_HALF};
 
-	sim_disk_free(&rig.disk);
 	for (size_t i = 0; i < COUNT(faults); i++)
 		for (unsigned call = 1; call < 12; call++)
 			for (uint64_t seed = 0; seed < 8; seed++)
 				keep_blob_with_fault(call, faults[i], seed);
-	rig.disk = sim_disk_new(1);
 }
 
 UNIT_GROUP(learn, forget)

@@ -505,6 +505,7 @@ CHECK(half_a_receipt, "a receipt needs an actor and an opid")
 			    OPS(PUT("a", "2"))),
 		STORE_BAD);
 	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "\xff", OPS(PUT("a", "2"))), STORE_BAD);
+	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "", OPS(PUT("a", "2"))), STORE_BAD);
 	NEED_UNCHANGED(s, all, rev);
 }
 
@@ -517,6 +518,26 @@ CHECK(ttls, "a lease lives 10 s to 30 days")
 	NEED_VALUE(s, "a", NULL);
 	COMMIT(s,
 		OPS(PUT_LEASED("a", "1", STORE_TTL_MIN_S), PUT_LEASED("b", "1", STORE_TTL_MAX_S)));
+}
+
+CHECK(what_is_no_event, "events with numbers, notes that are no objects and odd times are refused")
+{
+	static const char *const members[] = {"seq", "rev"};
+	json *event = json_object();
+
+	p->events = json_array();
+	NEED_STATUS(TRY(s, NULL, .note = p->events), STORE_BAD);
+	NEED_STATUS(TRY(s, NULL, .ts = "\"now\""), STORE_BAD);
+	json_push(p->events, event);
+	COMMIT(s, .events = p->events, .note = event, .ts = "2026-01-01T00:00:00.5+01:00");
+	for (size_t i = 0; i < COUNT(members); i++) {
+		json_put_int(event, members[i], 1);
+		NEED_STATUS(TRY(s, NULL, .events = p->events), STORE_BAD);
+		json_drop(event, members[i]);
+	}
+	json_push(p->events, json_array());
+	NEED_STATUS(TRY(s, NULL, .events = p->events), STORE_BAD);
+	NEED(store_last_seq(s) == 1);
 }
 
 CHECK(twice, "a key comes once in a transaction")

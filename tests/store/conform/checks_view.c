@@ -171,9 +171,17 @@ CHECK(names_of_files, "a document's name is that of a file in its directory")
 	static const char *const bad[] = {"doc/", "doc/.", "doc/..", "doc/../D.md", "doc//D.md",
 		"doc/a/../../D.md", "doc/a/D.md", "doc/.D.md", "doc/S.events.jsonl", "doc/\xff.md"};
 
+	char *longest = arena_printf(
+		&p->arena, "doc/%s", probe_bytes(p, STORE_DOCUMENT_KEY_MAX - strlen("doc/"), 'n'));
+
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		NEED_STATUS(TRY(s, NULL, OPS(PUT(bad[i], "x\n"))), STORE_BAD);
+	NEED_STATUS(
+		TRY(s, NULL, OPS(PUT(arena_printf(&p->arena, "%sn", longest), "x"))), STORE_BAD);
 	NEED(store_revision(s) == 0);
+	COMMIT(s, OPS(PUT(longest, "1"), PUT("doc/any name \xc3\xa9.md", "2")));
+	NEED_VALUE(s, longest, "1");
+	NEED_VALUE(s, "doc/any name \xc3\xa9.md", "2");
 }
 
 /* The next get reads the edit, which is a commit like any other. */
