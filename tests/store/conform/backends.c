@@ -43,61 +43,29 @@ static int after(bool last, int result)
 	return result;
 }
 
-static int tap_write(
-	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
-{
-	bool last = moment();
+#define TAP(name, arguments, ...)                                                                  \
+	static int tap_##name(__VA_ARGS__)                                                         \
+	{                                                                                          \
+		bool last = moment();                                                              \
+                                                                                                   \
+		return after(last, under->name arguments);                                         \
+	}
 
-	return after(last, under->write(d, path, like, text, err));
-}
-
-static int tap_rename(struct disk *d, const char *from, const char *to, struct error *err)
-{
-	bool last = moment();
-
-	return after(last, under->rename(d, from, to, err));
-}
-
-static int tap_exchange(struct disk *d, const char *from, const char *to, struct error *err)
-{
-	bool last = moment();
-
-	return after(last, under->exchange(d, from, to, err));
-}
-
-static int tap_unlink(struct disk *d, const char *path, struct error *err)
-{
-	bool last = moment();
-
-	return after(last, under->unlink(d, path, err));
-}
+TAP(write, (d, path, like, text, err), struct disk *d, const char *path, const char *like,
+	struct str text, struct error *err)
+TAP(rename, (d, from, to, err), struct disk *d, const char *from, const char *to, struct error *err)
+TAP(exchange, (d, from, to, err), struct disk *d, const char *from, const char *to,
+	struct error *err)
+TAP(unlink, (d, path, err), struct disk *d, const char *path, struct error *err)
+TAP(truncate, (f, size, err), struct disk_file *f, int64_t size, struct error *err)
+TAP(sync, (f, err), struct disk_file *f, struct error *err)
+TAP(sync_directory, (d, dir, err), struct disk *d, const char *dir, struct error *err)
 
 static int tap_append(struct disk_file *f, struct str text, struct error *err)
 {
 	bool last = moment();
 
 	return after(last, under->append(f, last ? str_sub(text, 0, text.n / 2) : text, err));
-}
-
-static int tap_truncate(struct disk_file *f, int64_t size, struct error *err)
-{
-	bool last = moment();
-
-	return after(last, under->truncate(f, size, err));
-}
-
-static int tap_sync(struct disk_file *f, struct error *err)
-{
-	bool last = moment();
-
-	return after(last, under->sync(f, err));
-}
-
-static int tap_sync_directory(struct disk *d, const char *dir, struct error *err)
-{
-	bool last = moment();
-
-	return after(last, under->sync_directory(d, dir, err));
 }
 
 static int tap_open(struct disk *d, const char *path, bool make, bool *made, struct disk_file **out,

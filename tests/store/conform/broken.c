@@ -101,21 +101,35 @@ struct store *front_new(struct store *inner, const struct store_ops *ops)
 
 /* ---- broken transactions ---- */
 
-static enum store_status blind(TXN)
-{
-	struct store_txn own = *t;
+/* Does the changed copy *own instead of the transaction. */
+#define BROKEN_TXN(name, change)                                                                   \
+	static enum store_status name(TXN)                                                         \
+	{                                                                                          \
+		struct store_txn own = *t;                                                         \
+                                                                                                   \
+		change;                                                                            \
+		return store_txn(INNER, a, &own, r, err);                                          \
+	}
+/* Changes the result or the store after a transaction. */
+#define AFTER_TXN(name, happens, change)                                                           \
+	static enum store_status name(TXN)                                                         \
+	{                                                                                          \
+		enum store_status status = store_txn(INNER, a, t, r, err);                         \
+                                                                                                   \
+		if (happens)                                                                       \
+			change;                                                                    \
+		return status;                                                                     \
+	}
 
-	own.n_guards = 0;
-	return store_txn(INNER, a, &own, r, err);
-}
-
-static enum store_status one_eyed(TXN)
-{
-	struct store_txn own = *t;
-
-	own.n_guards = t->n_guards > 1;
-	return t->n_guards > 1 ? store_txn(INNER, a, &own, r, err) : store_txn(INNER, a, t, r, err);
-}
+BROKEN_TXN(blind, own.n_guards = 0)
+BROKEN_TXN(one_eyed, own.n_guards = t->n_guards > 0)
+BROKEN_TXN(half, own.n_ops = t->n_ops - t->n_ops / 2)
+BROKEN_TXN(forgets, own.actor = own.opid = NULL)
+BROKEN_TXN(confuses, own.actor = t->actor ? "all" : NULL)
+AFTER_TXN(silent, status == STORE_REFUSED, r->n_now = 0)
+AFTER_TXN(stands_still, status == STORE_OK && ++front_of(s)->n % 2 == 0, r->rev--)
+AFTER_TXN(misremembers, status == STORE_OK, r->rev = store_revision(INNER))
+AFTER_TXN(counts_refusals, status == STORE_REFUSED && t->events, front_of(s)->n++)
 
 /* Treats a guard on create as one on mod. */
 static enum store_status ageless(TXN)
@@ -158,24 +172,6 @@ static enum store_status backwards(TXN)
 	return status;
 }
 
-static enum store_status silent(TXN)
-{
-	enum store_status status = store_txn(INNER, a, t, r, err);
-
-	if (status == STORE_REFUSED)
-		r->n_now = 0;
-	return status;
-}
-
-static enum store_status stands_still(TXN)
-{
-	enum store_status status = store_txn(INNER, a, t, r, err);
-
-	if (status == STORE_OK && ++front_of(s)->n % 2 == 0)
-		r->rev--;
-	return status;
-}
-
 /* Counts from the keys in the store, so revisions of deleted keys are reused. */
 static int64_t highest_mod(struct store *s)
 {
@@ -189,14 +185,6 @@ static int64_t highest_mod(struct store *s)
 	for (size_t i = 0; i < n; i++)
 		top = kv[i].mod > top ? kv[i].mod : top;
 	return top;
-}
-
-static enum store_status half(TXN)
-{
-	struct store_txn own = *t;
-
-	own.n_ops = t->n_ops - t->n_ops / 2;
-	return store_txn(INNER, a, &own, r, err);
 }
 
 static enum store_status piecemeal(TXN)
@@ -223,33 +211,6 @@ static enum store_status hasty(TXN)
 	if (status == STORE_REFUSED && t->n_ops > 1)
 		store_txn(INNER, a, &(struct store_txn){.ops = t->ops, .n_ops = 1}, &unseen, err);
 	return status;
-}
-
-static enum store_status forgets(TXN)
-{
-	struct store_txn own = *t;
-
-	if (t->actor && t->opid)
-		own.actor = own.opid = NULL;
-	return store_txn(INNER, a, &own, r, err);
-}
-
-static enum store_status misremembers(TXN)
-{
-	enum store_status status = store_txn(INNER, a, t, r, err);
-
-	if (status == STORE_OK)
-		r->rev = store_revision(INNER);
-	return status;
-}
-
-static enum store_status confuses(TXN)
-{
-	struct store_txn own = *t;
-
-	if (t->actor)
-		own.actor = "all";
-	return store_txn(INNER, a, &own, r, err);
 }
 
 /* Evaluates the guards before the receipt, so a completed operation is refused. */
@@ -289,11 +250,6 @@ static enum store_status too_much(struct error *err)
 	return STORE_DOWN;
 }
 
-static enum store_status few_ops(TXN)
-{
-	return t->n_ops > 32 ? too_much(err) : store_txn(INNER, a, t, r, err);
-}
-
 static enum store_status small(
 	const struct store_txn *t, size_t key, size_t value, size_t all, size_t document)
 {
@@ -310,37 +266,17 @@ static enum store_status small(
 	return total > all ? STORE_DOWN : STORE_OK;
 }
 
-static enum store_status short_keys(TXN)
-{
-	return small(t, 128, SIZE_MAX, SIZE_MAX, SIZE_MAX) ? too_much(err)
-							   : store_txn(INNER, a, t, r, err);
-}
+#define SMALL_ENGINE(name, exceeds)                                                                \
+	static enum store_status name(TXN)                                                         \
+	{                                                                                          \
+		return exceeds ? too_much(err) : store_txn(INNER, a, t, r, err);                   \
+	}
 
-static enum store_status short_values(TXN)
-{
-	return small(t, SIZE_MAX, 60000, SIZE_MAX, SIZE_MAX) ? too_much(err)
-							     : store_txn(INNER, a, t, r, err);
-}
-
-static enum store_status short_txns(TXN)
-{
-	return small(t, SIZE_MAX, SIZE_MAX, 256 << 10, SIZE_MAX) ? too_much(err)
-								 : store_txn(INNER, a, t, r, err);
-}
-
-static enum store_status short_documents(TXN)
-{
-	return small(t, SIZE_MAX, SIZE_MAX, SIZE_MAX, 1 << 20) ? too_much(err)
-							       : store_txn(INNER, a, t, r, err);
-}
-
-static enum store_status counts_refusals(TXN)
-{
-	enum store_status status = store_txn(INNER, a, t, r, err);
-
-	front_of(s)->n += status == STORE_REFUSED && t->events;
-	return status;
-}
+SMALL_ENGINE(few_ops, t->n_ops > 32)
+SMALL_ENGINE(short_keys, small(t, 128, SIZE_MAX, SIZE_MAX, SIZE_MAX))
+SMALL_ENGINE(short_values, small(t, SIZE_MAX, 60000, SIZE_MAX, SIZE_MAX))
+SMALL_ENGINE(short_txns, small(t, SIZE_MAX, SIZE_MAX, 256 << 10, SIZE_MAX))
+SMALL_ENGINE(short_documents, small(t, SIZE_MAX, SIZE_MAX, SIZE_MAX, 1 << 20))
 
 static int64_t counted(struct store *s)
 {
@@ -470,6 +406,46 @@ static enum store_status lingering(
 		size_t max, struct store_change **out, size_t *n, int64_t *next, struct error *err
 #define HAND_ON store_watch(INNER, a, prefix, from, wait_ms, max, out, n, next, err)
 
+static void swap_changes(struct store_change *one, struct store_change *other)
+{
+	struct store_change kept = *one;
+
+	*one = *other;
+	*other = kept;
+}
+
+/* Asks for something else, or changes what is returned. */
+#define BROKEN_LIST(name, change)                                                                  \
+	static enum store_status name(LIST)                                                        \
+	{                                                                                          \
+		change;                                                                            \
+		return store_list(INNER, a, prefix, after, max, out, n, at, err);                  \
+	}
+#define BROKEN_WATCH(name, change)                                                                 \
+	static enum store_status name(WATCH)                                                       \
+	{                                                                                          \
+		change;                                                                            \
+		return HAND_ON;                                                                    \
+	}
+#define AFTER_WATCH(name, happens, change)                                                         \
+	static enum store_status name(WATCH)                                                       \
+	{                                                                                          \
+		enum store_status status = HAND_ON;                                                \
+                                                                                                   \
+		if (status == STORE_OK && (happens))                                               \
+			change;                                                                    \
+		return status;                                                                     \
+	}
+
+BROKEN_LIST(from_the_first, after = NULL)
+BROKEN_LIST(one_short, max -= max > 1)
+BROKEN_WATCH(from_the_next, from++)
+BROKEN_WATCH(all_prefixes, prefix = "")
+AFTER_WATCH(shuffled, *n > 1, swap_changes(*out, *out + *n - 1))
+AFTER_WATCH(jumps, *n, ++*next)
+AFTER_WATCH(hurries, true, *next = store_revision(INNER) + 1)
+AFTER_WATCH(impatient, from > store_revision(INNER), *next = store_revision(INNER) + 1)
+
 static enum store_status unsorted(LIST)
 {
 	enum store_status status = store_list(INNER, a, prefix, after, max, out, n, at, err);
@@ -481,17 +457,6 @@ static enum store_status unsorted(LIST)
 		(*out)[1] = kv;
 	}
 	return status;
-}
-
-static enum store_status from_the_first(LIST)
-{
-	(void)after;
-	return store_list(INNER, a, prefix, NULL, max, out, n, at, err);
-}
-
-static enum store_status one_short(LIST)
-{
-	return store_list(INNER, a, prefix, after, max > 1 ? max - 1 : max, out, n, at, err);
 }
 
 static enum store_status wide(LIST)
@@ -531,19 +496,6 @@ static enum store_status skip_one(WATCH)
 	return status;
 }
 
-static enum store_status shuffled(WATCH)
-{
-	enum store_status status = HAND_ON;
-
-	if (status == STORE_OK && *n > 1) {
-		struct store_change c = (*out)[0];
-
-		(*out)[0] = (*out)[*n - 1];
-		(*out)[*n - 1] = c;
-	}
-	return status;
-}
-
 static enum store_status halved(WATCH)
 {
 	enum store_status status = HAND_ON;
@@ -569,36 +521,6 @@ static enum store_status no_deletions(WATCH)
 	return status;
 }
 
-static enum store_status from_the_next(WATCH)
-{
-	return store_watch(INNER, a, prefix, from + 1, wait_ms, max, out, n, next, err);
-}
-
-static enum store_status jumps(WATCH)
-{
-	enum store_status status = HAND_ON;
-
-	if (status == STORE_OK && *n)
-		++*next;
-	return status;
-}
-
-/* Continues from the end of the store, even if not everything was returned. */
-static enum store_status hurries(WATCH)
-{
-	enum store_status status = HAND_ON;
-
-	if (status == STORE_OK)
-		*next = store_revision(INNER) + 1;
-	return status;
-}
-
-static enum store_status all_prefixes(WATCH)
-{
-	(void)prefix;
-	return store_watch(INNER, a, "", from, wait_ms, max, out, n, next, err);
-}
-
 static enum store_status nothing_kept(WATCH)
 {
 	enum store_status status = HAND_ON;
@@ -608,15 +530,6 @@ static enum store_status nothing_kept(WATCH)
 	*n = 0;
 	*next = store_revision(INNER) + 1;
 	return STORE_OK;
-}
-
-static enum store_status impatient(WATCH)
-{
-	enum store_status status = HAND_ON;
-
-	if (status == STORE_OK && from > store_revision(INNER))
-		*next = store_revision(INNER) + 1;
-	return status;
 }
 
 static enum store_status full(WATCH)
