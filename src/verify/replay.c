@@ -27,15 +27,15 @@ struct replay {
 
 	/* The recorded side. */
 	struct history recorded;
-	struct buf document; /* before the operation; empty: none */
-	bool there;
-	VEC(struct store_kv) keys;   /* before the operation; in `paths` */
 	struct recorded_commit next; /* the commit after the operation, if has_next */
 	bool has_next;
 	VEC(struct recorded_commit) commits; /* of the operation */
 
-	/* The disk in memory. Before an operation its document and keys are as recorded. */
+	/* The disk in memory. Before an operation it has the recorded document and keys. */
 	struct disk *disk;
+	struct buf document; /* before the operation; empty: none */
+	bool there;
+	size_t end;               /* of the journal before the operation */
 	struct history_place now; /* of the document when the operation was recorded */
 	int64_t at;               /* the last revision of its store before the operation */
 	struct arena paths, workflow_arena;
@@ -144,13 +144,6 @@ static const json *next_input(struct context_file *f, const char *what, struct e
 	return seen;
 }
 
-static bool is_yes(const json *seen)
-{
-	const char *value = json_get_str(seen, "value");
-
-	return value && strcmp(value, "yes") == 0;
-}
-
 static int find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
 {
@@ -174,7 +167,7 @@ static int carry_out(
 	const json *seen = next_input(data, kind->name, err);
 
 	(void)id;
-	*done = is_yes(seen);
+	*done = json_str_is(seen, "value", "yes");
 	return seen ? 0 : -1;
 }
 
@@ -196,19 +189,9 @@ static int failing_checks(
 static bool still_running(void *data, const struct context_file *f, const char *id)
 {
 	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
-	const char *what = json_get_str(seen, "what"), *value = json_get_str(seen, "value");
 
-	return what && value && strcmp(what, "running") == 0 && strcmp(value, id) == 0 &&
+	return json_str_is(seen, "what", "running") && json_str_is(seen, "value", id) &&
 	       context_replayed(data, "running");
-}
-
-static void recorded_environment(struct environment *w, struct context_file *f)
-{
-	*w = (struct environment){.find_specs = find_specs,
-		.carry_out = carry_out,
-		.failing_checks = failing_checks,
-		.still_running = still_running,
-		.data = f};
 }
 
 /* ---- the disk ---- */
@@ -240,77 +223,75 @@ static struct store *store_of(struct replay *r, enum store_mode mode, struct sto
 		       : NULL;
 }
 
-static size_t find_key(const struct replay *r, struct str key)
+/* What adopt() goes back to. */
+static void keep_disk(struct replay *r)
 {
-	size_t i = 0;
+	const struct buf *document = simulator_disk_text(r->disk, r->now.path),
+			 *journal = simulator_disk_text(r->disk, r->now.journal);
 
-	while (i < r->keys.n && !str_eq(r->keys.items[i].key, key))
-		i++;
-	return i;
-}
-
-/* The recorded document and keys are those after the commit. */
-static void apply_commit(struct replay *r, const struct store_commit *c)
-{
-	for (size_t i = 0; i < c->n_changes; i++) {
-		const struct store_kv *kv = &c->changes[i].kv;
-		size_t at = find_key(r, kv->key);
-
-		if (str_starts(kv->key, "doc/"))
-			continue;
-		if (at < r->keys.n)
-			vec_remove(&r->keys, at);
-		if (!c->changes[i].deleted)
-			vec_push_in(&r->paths, &r->keys,
-				(struct store_kv){.key = arena_str(&r->paths, kv->key),
-					.value = arena_str(&r->paths, kv->value),
-					.ttl_s = kv->ttl_s});
-	}
-	if (!c->document)
-		return;
-	r->there = !c->removed;
+	r->there = document != NULL;
+	r->end = journal ? journal->len : 0;
 	buf_clear(&r->document);
-	buf_add(&r->document, c->text);
+	if (document)
+		buf_add(&r->document, buf_str(document));
 }
 
-/* Puts the store on the disk into the recorded state after the operation. */
-static void adopt(struct replay *r)
+static void restore_disk(struct replay *r)
+{
+	struct buf *journal = simulator_disk_text(r->disk, r->now.journal);
+
+	if (r->end)
+		buf_cut(journal, r->end);
+	else
+		simulator_disk_remove(r->disk, r->now.journal);
+	if (r->there)
+		simulator_disk_put(r->disk, r->now.path, buf_str(&r->document));
+	else
+		simulator_disk_remove(r->disk, r->now.path);
+}
+
+/* Commits to the store on the disk what was recorded. */
+static void commit_recorded(struct replay *r, struct store *s, const struct store_commit *c)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(store_close) struct store *s = NULL;
-	const struct store_commit *last = &last_commit(r)->saved;
 	VEC(struct store_op) ops = {0};
-	struct store_txn t = {.note = last->note};
+	struct store_txn t = {.note = c->note};
 	struct store_result result;
-	struct store_kv *kv;
 	struct error ignored;
 	int64_t at;
-	size_t n;
 
-	close_document(r);
-	if (clock_parse(last->ts, &at) == 0)
-		clock_fix(at);
-	if (!store_of(r, STORE_WRITE, &s) ||
-		store_list(s, &a, "", NULL, STORE_OPS_MAX, &kv, &n, &at, &ignored) != STORE_OK)
-		return;
-	for (size_t i = 0; i < n; i++)
-		if (find_key(r, kv[i].key) == r->keys.n && !str_starts(kv[i].key, "doc/"))
-			vec_push_in(&a, &ops,
-				(struct store_op){
-					.what = STORE_DEL, .key = arena_dup(&a, kv[i].key)});
-	for (size_t i = 0; i < r->keys.n; i++)
-		vec_push_in(&a, &ops,
-			(struct store_op){.key = arena_dup(&a, r->keys.items[i].key),
-				.value = r->keys.items[i].value,
-				.ttl_s = r->keys.items[i].ttl_s});
-	vec_push_in(&a, &ops,
-		(struct store_op){.what = r->there ? STORE_PUT : STORE_DEL,
-			.key = arena_printf(&a, "doc/%s", path_base(r->now.path).p),
-			.value = buf_str(&r->document)});
+	for (size_t i = 0; i < c->n_changes; i++) {
+		const struct store_kv *kv = &c->changes[i].kv;
+		struct store_op op = {.what = c->changes[i].deleted ? STORE_DEL : STORE_PUT,
+			.key = arena_dup(&a, kv->key),
+			.value = kv->value,
+			.ttl_s = kv->ttl_s};
+
+		if (str_starts(kv->key, "doc/")) {
+			op.key = arena_printf(&a, "doc/%s", path_base(r->now.path).p);
+			op.value = c->text;
+		}
+		vec_push_in(&a, &ops, op);
+	}
 	t.ops = ops.items;
 	t.n_ops = ops.n;
-	if (store_txn(s, &a, &t, &result, &ignored) == STORE_OK)
-		r->at = result.rev;
+	if (clock_parse(c->ts, &at) == 0)
+		clock_fix(at);
+	(void)store_txn(s, &a, &t, &result, &ignored);
+}
+
+/* Puts the disk into the recorded state after the operation. */
+static void adopt(struct replay *r)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+
+	close_document(r);
+	restore_disk(r);
+	if (!store_of(r, STORE_WRITE, &s))
+		return;
+	for (size_t i = 0; i < r->commits.n; i++)
+		commit_recorded(r, s, &r->commits.items[i].saved);
+	r->at = store_revision(s);
 }
 
 /* Where the document was: a step notes its path; other operations only the name. */
@@ -368,17 +349,7 @@ static bool replay_edit(struct replay *r, const struct recorded_commit *c)
 	return true;
 }
 
-/* The same text as before, perhaps from another place. */
-static bool same_workflow(struct replay *r, const char *sum, const char *file)
-{
-	if (strcmp(r->workflow_sum, sum) != 0)
-		return false;
-	if (strcmp(r->workflow.file, file) != 0)
-		r->workflow.file = arena_dup(&r->workflow_arena, str_of(file));
-	return true;
-}
-
-/* The text is kept with the first operation that used it. */
+/* The text is kept with the first operation that used it, which may be from another place. */
 static bool load_workflow(struct replay *r, const json *note)
 {
 	const char *text = json_get_str(note, "workflow_text"),
@@ -386,17 +357,17 @@ static bool load_workflow(struct replay *r, const json *note)
 		   *file = json_get_str(note, "workflow");
 	struct error ignored;
 
-	if (!sum || !file)
+	if (!sum || !file || (!text && strcmp(r->workflow_sum, sum) != 0))
 		return false;
-	if (!text)
-		return same_workflow(r, sum, file);
-	arena_release(&r->workflow_arena);
-	r->workflow_arena = (struct arena){0};
-	r->workflow_sum[0] = '\0';
-	file = arena_dup(&r->workflow_arena, str_of(file));
-	if (workflow_parse(&r->workflow_arena, file, str_of(text), &r->workflow, &ignored) < 0)
-		return false;
-	(void)snprintf(r->workflow_sum, sizeof(r->workflow_sum), "%s", sum);
+	if (text) {
+		arena_release(&r->workflow_arena);
+		r->workflow_sum[0] = '\0';
+		if (workflow_parse(&r->workflow_arena, file, str_of(text), &r->workflow, &ignored) <
+			0)
+			return false;
+		(void)snprintf(r->workflow_sum, sizeof(r->workflow_sum), "%s", sum);
+	}
+	r->workflow.file = file;
 	return true;
 }
 
@@ -406,7 +377,11 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 	const json *note = c->saved.note;
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
-	struct environment environment;
+	struct environment environment = {.find_specs = find_specs,
+		.carry_out = carry_out,
+		.failing_checks = failing_checks,
+		.still_running = still_running,
+		.data = &r->file};
 	struct engine e = {.file = &r->file,
 		.workflow = &r->workflow,
 		.step_for = steps_find,
@@ -421,40 +396,8 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 
 	if (!e.id || !load_workflow(r, note))
 		return false;
-	recorded_environment(&environment, &r->file);
 	if (open_document(r))
 		(void)engine_step(&e, &out, &r->err);
-	return true;
-}
-
-/*
- * The text of the section `name`, found without parsing the document. It was escaped when it was
- * written, so no text of another section looks like its sentinel.
- */
-static bool section_of(struct str document, const char *name, struct buf *text)
-{
-	CLEANUP(buf_release) struct buf head = BUF_INIT;
-	size_t at;
-
-	buf_addf(&head, "\n<!-- section:%s -->", name);
-	at = str_find(document, buf_str(&head));
-	if (at == document.n)
-		return false;
-	document = str_sub(document, at + head.len, document.n);
-	document = str_sub(document, 0, str_find(document, STR("\n<!-- section:")));
-	context_unescape(text, str_trim(document));
-	return true;
-}
-
-/* The action's entry in the troubleshooter's log. */
-static bool entry_of(struct str document, const json *action, struct buf *text)
-{
-	CLEANUP(context_release) struct context doc = {0};
-	struct error ignored;
-
-	if (context_parse(&doc, "", document, &ignored) < 0)
-		return false;
-	buf_add(text, action_text(&doc, action));
 	return true;
 }
 
@@ -462,22 +405,21 @@ static bool entry_of(struct str document, const json *action, struct buf *text)
 static bool answer_of(
 	struct replay *r, struct str document, const json *events, const char *id, struct buf *text)
 {
+	CLEANUP(context_release) struct context after = {0};
 	CLEANUP(json_free) json *actions = NULL;
 	const json *action;
 	int64_t bytes = 0;
 
 	if (action_load(&r->file.doc, &actions, &r->err) < 0 ||
-		!(action = action_find(actions, id)))
+		!(action = action_find(actions, id)) ||
+		context_parse(&after, "", document, &r->err) < 0)
 		return false;
-	if (!(action_is_troubleshooter(action)
-			    ? entry_of(document, action, text)
-			    : section_of(document, json_get_str(action, "write_section"), text)))
-		return false;
+	buf_add(text, action_text(&after, action));
 	for (const json *e = json_first(events); e; e = json_next(e))
 		bytes = json_get_int(e, "bytes", bytes);
 	while ((int64_t)text->len < bytes)
 		buf_addc(text, '\n');
-	return true;
+	return text->len > 0;
 }
 
 /* The turn of a scripted agent and the run of a harness precede the answer. */
@@ -620,6 +562,7 @@ static bool run_operation(struct replay *r)
 
 	r->err = (struct error){0};
 	follow(r);
+	keep_disk(r);
 	if (first->part != 1 || !set_clock(first))
 		return false;
 	o = find_operation(first->op);
@@ -770,22 +713,15 @@ static bool compare_operation(struct replay *r)
 	return same && store_history_next(h, &c, &ignored) == 0;
 }
 
-/* An edit by hand is an input, but that the store finds it is verified too. */
-static bool is_by_hand(const struct recorded_commit *c)
-{
-	return strcmp(c->op, "edit") == 0 || strcmp(c->op, "removed") == 0;
-}
-
 static void verify_operation(struct replay *r)
 {
 	bool was_run = run_operation(r), same = was_run && compare_operation(r);
 
-	if (was_run && !is_by_hand(&r->commits.items[0]))
+	/* An edit by hand is an input, but that the store finds it is verified too. */
+	if (was_run && find_operation(r->commits.items[0].op)->run != replay_edit)
 		r->result->replayed += r->commits.n;
 	else
 		count_taken(r);
-	for (size_t i = 0; i < r->commits.n; i++)
-		apply_commit(r, &r->commits.items[i].saved);
 	if (!same)
 		adopt(r);
 }
