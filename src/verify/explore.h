@@ -77,8 +77,8 @@ void explore_key_rules(struct arena *a, const struct workflow *w, struct explore
  * still make. -1: there is no document, or it is broken. */
 int explore_key_now(const struct explore_key_rules *r, const struct simulator *s, unsigned changes,
 	struct buf *out, struct error *err);
-/* Removes from the document what its key leaves out, and resets the budget. */
-void explore_key_trim(const struct explore_key_rules *r, struct context *c);
+/* Removes from the document what its key leaves out; sets how much of the budget is spent. */
+void explore_key_trim(struct context *c, unsigned long dispatched);
 /* The sections that decide, sorted; NULL-ended. */
 const char *const *explore_key_sections(struct arena *a, const struct context *c);
 

@@ -252,18 +252,6 @@ struct step_events {
 	bool changed, terminated, limit;
 };
 
-static bool is(const json *event, const char *key, const char *value)
-{
-	const char *is = json_get_str(event, key);
-
-	return is && strcmp(is, value) == 0;
-}
-
-static bool has(struct str line, const char *text)
-{
-	return str_find(line, str_of(text)) < line.n;
-}
-
 /* Marks the transition of the workflow as taken and its state as entered. */
 static void mark_coverage(struct explore_graph *g, const json *event)
 {
@@ -273,37 +261,31 @@ static void mark_coverage(struct explore_graph *g, const json *event)
 	if (to)
 		g->visited[to - w->states] = true;
 	for (size_t i = 0; i < w->n_edges; i++)
-		if (is(event, "from", w->edges[i].from) &&
-			is(event, "trigger", w->edges[i].trigger))
+		if (json_str_is(event, "from", w->edges[i].from) &&
+			json_str_is(event, "trigger", w->edges[i].trigger))
 			g->taken[i] = true;
 }
 
-static void read_event(struct explore_graph *g, bool covers, struct str line, struct step_events *e)
+static void read_event(
+	struct explore_graph *g, bool covers, const json *event, struct step_events *e)
 {
-	CLEANUP(json_free) json *event = NULL;
-	struct error ignored;
-
-	if (json_parse(&event, line, &ignored) < 0)
+	e->dispatched += json_str_is(event, "type", "dispatch");
+	e->changed |= json_str_is(event, "type", "change");
+	if (!json_str_is(event, "type", "transition"))
 		return;
-	e->dispatched += is(event, "type", "dispatch");
-	e->changed |= is(event, "type", "change");
-	if (!is(event, "type", "transition"))
-		return;
-	e->limit |= is(event, "trigger", "max_retries");
-	e->terminated |=
-		is(event, "trigger", "terminated") || is(event, "trigger", "security_violation");
+	e->limit |= json_str_is(event, "trigger", "max_retries");
+	e->terminated |= json_str_is(event, "trigger", "terminated") ||
+			 json_str_is(event, "trigger", "security_violation");
 	if (covers)
 		mark_coverage(g, event);
 }
 
-/* Only the lines that matter are parsed. */
 static void read_history(
 	struct explore_graph *g, bool covers, struct simulator *s, struct step_events *e)
 {
 	CLEANUP(store_close) struct store *store = NULL;
 	CLEANUP(store_history_close) struct store_history *h = NULL;
 	struct store_commit c;
-	struct str line;
 	struct error ignored;
 
 	*e = (struct step_events){0};
@@ -312,11 +294,8 @@ static void read_history(
 		store_history(store, &(struct store_range){0}, &h, &ignored) != STORE_OK)
 		return;
 	while (store_history_next(h, &c, &ignored) > 0)
-		while (str_line(&c.events, &line))
-			if (has(line, "\"type\":\"dispatch\"") ||
-				has(line, "\"type\":\"change\"") ||
-				has(line, "\"type\":\"transition\""))
-				read_event(g, covers, line, e);
+		for (json *event; (event = store_next_event(&c.events, "")); json_free(&event))
+			read_event(g, covers, event, e);
 }
 
 static enum explore_node_kind kind_of(
@@ -325,7 +304,7 @@ static enum explore_node_kind kind_of(
 	const json *first = json_first(printed);
 	const struct workflow_state *state = workflow_state(g->workflow, context_get(c, "state").p);
 
-	if (!is(first, "action", "done"))
+	if (!json_str_is(first, "action", "done"))
 		return NODE_WORK;
 	if (json_get(first, "question"))
 		return NODE_QUESTION;
@@ -339,15 +318,19 @@ static void fill_node(struct explore_graph *g, struct explore_node *n, const str
 	const char *trigger = json_get_str(json_first(printed), "trigger");
 	struct buf document = BUF_INIT;
 	struct error ignored;
+	bool over_budget;
 
 	n->trigger = trigger ? arena_dup(&g->arena, str_of(trigger)) : NULL;
-	n->success = is(json_first(printed), "result", "success");
+	n->success = json_str_is(json_first(printed), "result", "success");
 	if (simulator_open(s, &f, &ignored) < 0)
 		return;
 	n->kind = kind_of(g, &f.doc, printed);
 	n->state = arena_dup(&g->arena, context_get(&f.doc, "state"));
 	n->repeated = context_attempts(&f.doc, n->state) > 0;
-	explore_key_trim(&g->rules, &f.doc);
+	/* The troubleshooter is called, or the user asked, because the budget is spent. */
+	over_budget = str_is(context_get(&f.doc, "question_trigger"), EXPLORE_BUDGET_TRIGGER) ||
+		      json_str_is(json_first(printed), "trigger", EXPLORE_BUDGET_TRIGGER);
+	explore_key_trim(&f.doc, over_budget ? g->workflow->limits.max_actions : 0);
 	(void)context_render(&f.doc, &document, NULL, &ignored);
 	n->document = document.s;
 }
@@ -496,7 +479,8 @@ static void try_over_budget(struct explore_round *r, const struct simulator *at,
 static void try_step(struct explore_round *r, const struct simulator *at)
 {
 	CLEANUP(simulator_free) struct simulator *s = simulator_copy(at);
-	bool extends = r->n && is(json_first(r->printed), "trigger", EXPLORE_BUDGET_TRIGGER) &&
+	bool extends = r->n &&
+		       json_str_is(json_first(r->printed), "trigger", EXPLORE_BUDGET_TRIGGER) &&
 		       r->chosen[0]->text && str_starts(str_of(r->chosen[0]->name), "continue");
 	struct explore_edge e = {.flags = extends ? EDGE_EXTENDED : 0},
 			    refused = {.flags = EDGE_NOT_EXTENDED};

@@ -14,25 +14,23 @@ static size_t index_of(const struct workflow *w, const char *state)
 /* The transitive closure of the diagram. */
 void explore_key_rules(struct arena *a, const struct workflow *w, struct explore_key_rules *r)
 {
-	size_t n = w->n_states, *from = arena_alloc(a, (w->n_edges + 1) * sizeof(*from)),
-	       *to = arena_alloc(a, (w->n_edges + 1) * sizeof(*to));
+	size_t n = w->n_states;
 	bool more = true;
 
 	*r = (struct explore_key_rules){w, arena_alloc(a, n * n + 1)};
-	for (size_t i = 0; i < w->n_edges; i++) {
-		from[i] = index_of(w, w->edges[i].from);
-		to[i] = index_of(w, w->edges[i].to);
-		r->reachable[from[i] * n + to[i]] = true;
-	}
 	while (more) {
 		more = false;
-		for (size_t i = 0; i < w->n_edges; i++)
-			for (size_t s = 0; s < n; s++) {
-				bool *there = &r->reachable[s * n + to[i]];
+		for (size_t i = 0; i < w->n_edges; i++) {
+			size_t from = index_of(w, w->edges[i].from),
+			       to = index_of(w, w->edges[i].to);
 
-				more |= !*there && r->reachable[s * n + from[i]];
-				*there |= r->reachable[s * n + from[i]];
+			for (size_t s = 0; s < n; s++) {
+				if (r->reachable[s * n + to] ||
+					(s != from && !r->reachable[s * n + from]))
+					continue;
+				r->reachable[s * n + to] = more = true;
 			}
+		}
 	}
 }
 
@@ -75,11 +73,17 @@ static void add_counters(const struct explore_key_rules *r, const struct context
 	}
 }
 
-/* The number of a section `Fix N`. */
-static bool fix_number(struct str name, uint64_t *n)
+/* Whether it is a section `Fix N`; *ahead: of the fix that is due next. */
+static bool is_fix(const struct context *c, struct str name, int64_t *ahead)
 {
-	return str_starts(name, CONTEXT_FIX) &&
-	       number_parse(str_sub(name, 4, name.n), 0, UINT32_MAX, n);
+	uint64_t n,
+		done = context_count(c, "fix_iteration") + context_count(c, "review_fix_iteration");
+
+	if (!str_starts(name, CONTEXT_FIX) ||
+		!number_parse(str_sub(name, 4, name.n), 0, UINT32_MAX, &n))
+		return false;
+	*ahead = (int64_t)n - (int64_t)done - 1;
+	return true;
 }
 
 /* Not a section that only people and agents read. */
@@ -90,26 +94,19 @@ static bool decides(struct str name)
 	       !str_starts(name, CONTEXT_EARLIER);
 }
 
-static bool is_in_key(const struct context *c, size_t i, struct str *name)
-{
-	uint64_t n, due = 1 + context_count(c, "fix_iteration") +
-			  context_count(c, "review_fix_iteration");
-
-	*name = context_section_name(c, i);
-	*name = str_of(arena_dup((struct arena *)&c->arena, *name));
-	if (fix_number(*name, &n) && n < due)
-		return false;
-	return decides(*name) && context_has_section(c, name->p);
-}
-
 const char *const *explore_key_sections(struct arena *a, const struct context *c)
 {
 	VEC(const char *) list = {0};
-	struct str name;
+	int64_t ahead;
 
-	for (size_t i = 0; i < context_sections(c); i++)
-		if (is_in_key(c, i, &name))
-			vec_push_in(a, &list, arena_dup(a, name));
+	for (size_t i = 0; i < context_sections(c); i++) {
+		char *name = arena_dup(a, context_section_name(c, i));
+
+		if (is_fix(c, str_of(name), &ahead) && ahead < 0)
+			continue;
+		if (decides(str_of(name)) && context_has_section(c, name))
+			vec_push_in(a, &list, name);
+	}
 	vec_sort(&list, vec_by_text);
 	vec_push_in(a, &list, NULL);
 	return list.items;
@@ -119,13 +116,12 @@ const char *const *explore_key_sections(struct arena *a, const struct context *c
 static void add_sections(const struct context *c, struct buf *out)
 {
 	const char *const *list = explore_key_sections((struct arena *)&c->arena, c);
-	uint64_t n, due = 1 + context_count(c, "fix_iteration") +
-			  context_count(c, "review_fix_iteration");
+	int64_t ahead;
 
 	buf_adds(out, "[");
 	for (; *list; list++) {
-		if (fix_number(str_of(*list), &n))
-			buf_addf(out, "Fix+%u,", (unsigned)(n - due));
+		if (is_fix(c, str_of(*list), &ahead))
+			buf_addf(out, "Fix+%d,", (int)ahead);
 		else
 			buf_addf(out, "%s,", *list);
 	}
@@ -155,9 +151,9 @@ static const char *outstanding_key(const struct context *c, const json *action)
 	struct str section = str_of(json_get_str(action, "write_section"));
 	const char *trigger = json_get_str(action, "trigger");
 	const char *violation = json_get_str(action, "violation");
-	uint64_t n;
+	int64_t ahead;
 
-	buf_addf(&text, "(%s", fix_number(section, &n) ? "Fix" : section.p);
+	buf_addf(&text, "(%s", is_fix(c, section, &ahead) ? "Fix" : section.p);
 	if (trigger)
 		buf_addf(&text, ":%s", trigger);
 	buf_adds(&text, json_get(action, "carried") ? EXPLORE_KEY_CARRIED : " ");
@@ -228,27 +224,8 @@ int explore_key_now(const struct explore_key_rules *r, const struct simulator *s
 	return 0;
 }
 
-/* The troubleshooter is called, or the user asked, because the budget is spent. */
-static bool is_over_budget(const struct context *c)
+void explore_key_trim(struct context *c, unsigned long dispatched)
 {
-	CLEANUP(json_free) json *array = NULL;
-	struct error err;
-
-	if (str_is(context_get(c, "question_trigger"), EXPLORE_BUDGET_TRIGGER))
-		return true;
-	if (action_load(c, &array, &err) < 0)
-		return false;
-	for (const json *a = json_first(array); a; a = json_next(a))
-		if (action_is_troubleshooter(a) &&
-			strcmp(json_get_str(a, "trigger"), EXPLORE_BUDGET_TRIGGER) == 0)
-			return true;
-	return false;
-}
-
-void explore_key_trim(const struct explore_key_rules *r, struct context *c)
-{
-	bool over_budget = is_over_budget(c);
-
 	for (size_t i = 0; i < context_sections(c); i++) {
 		struct str name = context_section_name(c, i);
 		char *copy = arena_dup(&c->arena, name);
@@ -256,8 +233,7 @@ void explore_key_trim(const struct explore_key_rules *r, struct context *c)
 		if (!decides(name) && !str_is(name, CONTEXT_ACTIONS))
 			context_remove(c, copy);
 	}
-	context_set_count(
-		c, "actions_dispatched", over_budget ? r->workflow->limits.max_actions : 0);
+	context_set_count(c, "actions_dispatched", dispatched);
 	if (context_has(c, "budget_extensions"))
 		context_set_count(c, "budget_extensions", 0);
 }

@@ -85,28 +85,18 @@ static int memory_write(
 	return 0;
 }
 
-static int memory_exchange(struct disk *d, const char *from, const char *to, struct error *err)
-{
-	struct memory_file *source = find_file(d, from), *target;
-	bool there = find_file(d, to) != NULL;
-	struct buf old;
-
-	if (!source)
-		return no_such_file(err, "rename", from);
-	target = make_file(d, to);
-	old = target->text;
-	target->text = source->text;
-	source->text = old;
-	if (!there)
-		simulator_disk_remove(d, from);
-	return 0;
-}
-
 static int memory_rename(struct disk *d, const char *from, const char *to, struct error *err)
 {
-	if (memory_exchange(d, from, to, err) < 0)
-		return -1;
-	simulator_disk_remove(d, from);
+	struct memory_file *f = find_file(d, from), *replaced;
+	const char *path;
+
+	if (!f)
+		return no_such_file(err, "rename", from);
+	replaced = make_file(d, to);
+	simulator_disk_remove(d, to);
+	path = f->path;
+	f->path = replaced->path;
+	replaced->path = path;
 	return 0;
 }
 
@@ -133,13 +123,13 @@ static int directory_is_good(struct disk *d, const char *dir, struct error *err)
 static int memory_open(struct disk *d, const char *path, bool make, bool *made,
 	struct disk_file **out, struct error *err)
 {
-	struct memory_file *f = find_file(d, path);
+	bool there = find_file(d, path) != NULL;
 
 	if (made)
-		*made = !f && make;
-	if (!f && !make)
+		*made = !there && make;
+	if (!there && !make)
 		return no_such_file(err, "open", path);
-	*out = f ? &f->base : &make_file(d, path)->base;
+	*out = &make_file(d, path)->base;
 	return 0;
 }
 
@@ -208,7 +198,7 @@ static const struct disk_ops memory_ops = {
 	.read = memory_read,
 	.write = memory_write,
 	.rename = memory_rename,
-	.exchange = memory_exchange,
+	.exchange = memory_rename,
 	.unlink = memory_unlink,
 	.exists = memory_exists,
 	.sync_directory = directory_is_good,
