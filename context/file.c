@@ -203,6 +203,7 @@ int context_read(struct store_backend *b, const char *path, struct buf *out, boo
 	struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {.backend = b};
+	struct store_kv kv;
 
 	*missing = false;
 	if (set_path(&f, path, err) < 0)
@@ -215,21 +216,21 @@ int context_read(struct store_backend *b, const char *path, struct buf *out, boo
 			return -1;
 		return 0;
 	}
-	if (store_get_document(f.store, f.key, out, &f.mod, NULL, err) != STORE_OK)
+	if (store_get_document(f.store, f.key, out, &kv, err) != STORE_OK)
 		return -1;
-	*missing = !f.mod;
+	*missing = !kv.mod;
 	return 0;
 }
 
 /* Adds how to undo an edit by hand that broke the document. */
 static int broken(struct context_file *f, struct error *err)
 {
-	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct store_kv kv = {0};
 	struct error ignored;
 	size_t n = strlen(err->text);
 
-	(void)store_get(f->store, &a, f->key, &kv, &ignored);
+	(void)store_get_document(f->store, f->key, &text, &kv, &ignored);
 	if (err->code == ERR_INPUT && kv.create < kv.mod && !f->doc.other_format)
 		(void)snprintf(err->text + n, sizeof(err->text) - n,
 			"; 'dev-team context restore' undoes the edit");
@@ -242,12 +243,14 @@ static int broken(struct context_file *f, struct error *err)
 
 static int read_text(struct context_file *f, struct buf *text, struct error *err)
 {
+	struct store_kv kv;
+
 	if (!f->store)
 		return context_read(f->backend, f->path, text, &f->created, err);
-	if (store_get_document(f->store, f->key, text, &f->mod, NULL, err) != STORE_OK)
+	if (store_get_document(f->store, f->key, text, &kv, err) != STORE_OK)
 		return -1;
+	f->mod = f->read_mod = kv.mod;
 	f->created = !f->mod;
-	f->read_mod = f->mod;
 	return 0;
 }
 

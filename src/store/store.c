@@ -31,11 +31,16 @@ static bool file_name(struct str s)
 	       !str_utf8_fault(s);
 }
 
+static bool is_document(const char *key)
+{
+	return str_starts(str_of(key), "doc/");
+}
+
 static enum store_status check_key(const char *key, struct error *err)
 {
 	struct str s = str_of(key);
 
-	if (str_starts(s, "doc/")) {
+	if (is_document(key)) {
 		if (s.n > STORE_DOCUMENT_KEY_MAX || !file_name(str_sub(s, 4, s.n)))
 			return bad(err, "this is not a valid document key", key);
 		return STORE_OK;
@@ -54,7 +59,7 @@ static enum store_status check_prefix(const char *prefix, struct error *err)
 
 static enum store_status check_value(const struct store_op *op, size_t *total, struct error *err)
 {
-	if (str_starts(str_of(op->key), "doc/")) {
+	if (is_document(op->key)) {
 		if (op->value.n > STORE_DOCUMENT_MAX)
 			return bad(err, "this document is over 16 MiB", op->key);
 		return op->ttl_s ? bad(err, "a document has no time to live", op->key) : STORE_OK;
@@ -234,7 +239,7 @@ static enum store_status shorten(
 		struct store_op *op = &ops[i];
 
 		*op = t->ops[i];
-		if (!str_starts(str_of(op->key), "doc/") ||
+		if (!is_document(op->key) ||
 			(op->value.n <= s->ops->document_max && !str_starts(op->value, REFERENCE)))
 			continue;
 		if (store_keep_blob(s->backend, a, path_join(a, s->dir, "blobs"), op->key + 4,
@@ -298,31 +303,27 @@ int64_t store_last_seq(struct store *s)
 enum store_status store_get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
 {
-	CLEANUP(buf_release) struct buf own = BUF_INIT;
 	enum store_status got = check_key(key, err);
 
-	if (got == STORE_OK)
-		got = s->ops->get(s, a, key, out, err);
-	if (got == STORE_OK && resolve(s, &out->value, &own, err) < 0)
-		return STORE_DOWN;
-	if (own.s)
-		out->value = arena_str(a, out->value);
-	return got;
+	if (got == STORE_OK && is_document(key))
+		got = bad(err, "this key is a document", key);
+	return got == STORE_OK ? s->ops->get(s, a, key, out, err) : got;
 }
 
-enum store_status store_get_document(struct store *s, const char *key, struct buf *out,
-	int64_t *mod, bool *by_hand, struct error *err)
+enum store_status store_get_document(
+	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
 {
 	CLEANUP(buf_release) struct buf own = BUF_INIT;
 	enum store_status got = check_key(key, err);
 	struct str text;
 
-	if (got == STORE_OK && !str_starts(str_of(key), "doc/"))
+	if (got == STORE_OK && !is_document(key))
 		got = bad(err, "this is not a valid document key", key);
 	if (got != STORE_OK)
 		return got;
 	buf_clear(out);
-	got = s->ops->get_document(s, key, out, mod, by_hand, err);
+	*kv = (struct store_kv){.key = str_of(key)};
+	got = s->ops->get_document(s, key, out, kv, err);
 	text = buf_str(out);
 	if (got != STORE_OK || resolve(s, &text, &own, err) < 0)
 		return got == STORE_OK ? STORE_DOWN : got;

@@ -18,7 +18,7 @@
  * of another client (actor `hand`). In a store that is open for writing it is committed by the next
  * get of the document, or before the next transaction that names it in an operation or a guard.
  *
- * Ownership: returned texts live in the arena of the caller, or until store_close() where noted. A
+ * Ownership: returned texts live in the arena of the caller. A
  * store belongs to one thread.
  */
 #ifndef DT_STORE_H
@@ -190,15 +190,14 @@ int64_t store_cursor(struct store *s);
 /* The `seq` of the last event. */
 int64_t store_last_seq(struct store *s);
 
-/* Absent: STORE_OK with mod 0. The `value` of a document lives until the next operation on s. A
- * reader gets a document as it is on disk: with an edit by hand that is not committed yet; one that
- * was never committed has the mod STORE_UNCOMMITTED. */
+/* A key that is no document. Absent: STORE_OK with mod 0. */
 enum store_status store_get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err);
-/* Returns the bytes in *out; *mod 0: there is none. *by_hand (may be NULL): this call has found and
- * committed an edit. */
-enum store_status store_get_document(struct store *s, const char *key, struct buf *out,
-	int64_t *mod, bool *by_hand, struct error *err);
+/* The same of a document; `out` is its text, the `value` is left out. A reader gets it as it is on
+ * disk: with an edit by hand that is not committed yet; one that was never committed has the mod
+ * STORE_UNCOMMITTED. */
+enum store_status store_get_document(
+	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err);
 /* Up to `max` keys that begin with `prefix`, sorted by bytes, after `after` (NULL: from the first);
  * values of documents are left out. *at: the revision that the list shows. */
 enum store_status store_list(struct store *s, struct arena *a, const char *prefix,
@@ -237,7 +236,7 @@ struct store_ops {
 	enum store_status (*get)(
 		struct store *, struct arena *, const char *, struct store_kv *, struct error *);
 	enum store_status (*get_document)(
-		struct store *, const char *, struct buf *, int64_t *, bool *, struct error *);
+		struct store *, const char *, struct buf *, struct store_kv *, struct error *);
 	enum store_status (*list)(struct store *, struct arena *, const char *, const char *,
 		size_t, struct store_kv **, size_t *, int64_t *, struct error *);
 	enum store_status (*txn)(struct store *, struct arena *, const struct store_txn *,

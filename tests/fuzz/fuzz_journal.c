@@ -155,13 +155,13 @@ static int64_t opened(struct disk *d)
 	CLEANUP(store_close) struct store *s = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error err = {0};
-	int64_t mod;
+	struct store_kv kv;
 
 	if (store_open(&s, store_files(d), DIR, NAME, STORE_HOLD, 0, &err) < 0) {
 		expect(err.code != ERR_NONE && err.text[0]);
 		return -1;
 	}
-	(void)store_get_document(s, KEY, &text, &mod, NULL, &err);
+	(void)store_get_document(s, KEY, &text, &kv, &err);
 	look_around(s);
 	return store_revision(s);
 }

@@ -406,17 +406,17 @@ static enum store_status get(
 }
 
 static enum store_status get_document(struct store *s, const char *key, struct buf *out,
-	int64_t *mod, bool *by_hand, struct error *err)
+	struct store_kv *out_kv, struct error *err)
 {
 	CLEANUP(leave) struct room *r = enter(s);
 	struct store_kv *kv = seen(r, key);
 
 	(void)err;
-	*mod = kv ? kv->mod : 0;
-	if (kv)
-		buf_add(out, kv->value);
-	if (by_hand)
-		*by_hand = false;
+	if (!kv)
+		return STORE_OK;
+	buf_add(out, kv->value);
+	out_kv->create = kv->create;
+	out_kv->mod = kv->mod;
 	return STORE_OK;
 }
 

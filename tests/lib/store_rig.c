@@ -62,11 +62,16 @@ int64_t put(const char *key, const char *value)
 
 struct store_kv get(const char *key)
 {
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct store_kv kv;
-	enum store_status got = store_get(rig.s, &arena, key, &kv, &rig.err);
+	bool document = strncmp(key, "doc/", 4) == 0;
+	enum store_status got = document ? store_get_document(rig.s, key, &text, &kv, &rig.err)
+					 : store_get(rig.s, &arena, key, &kv, &rig.err);
 
 	if (got != STORE_OK)
 		fail_msg("%d: %s", got, rig.err.text);
+	if (document)
+		kv.value = arena_str(&arena, buf_str(&text));
 	return kv;
 }
 

@@ -44,10 +44,10 @@ static void write_by_hand(const struct step *s)
 static enum store_status edit_by_hand(const struct step *s)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	int64_t mod;
+	struct store_kv kv;
 
 	write_by_hand(s);
-	return store_get_document(rig.s, DOC, &b, &mod, NULL, &rig.err);
+	return store_get_document(rig.s, DOC, &b, &kv, &rig.err);
 }
 
 static enum store_status do_step(const struct step *s)
@@ -357,11 +357,11 @@ static void read_at(unsigned read, size_t done)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	enum store_status got = STORE_DOWN;
-	int64_t mod;
+	struct store_kv kv;
 
 	sim_disk_plan_read(rig.disk, read);
 	if (try_open(STORE_READ) == 0)
-		got = store_get_document(rig.s, DOC, &b, &mod, NULL, &rig.err);
+		got = store_get_document(rig.s, DOC, &b, &kv, &rig.err);
 	if (got != STORE_OK)
 		is_down(got);
 	else if (!is_document_of(done, buf_str(&b)) && !is_document_of(done + 1, buf_str(&b)))

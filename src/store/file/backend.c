@@ -142,9 +142,20 @@ static void file_end(struct file_store *f)
 
 /* ---- get and list ---- */
 
+/* As of the last commit. */
+static const struct state_entry *set_revisions(
+	const struct file_store *f, const char *key, struct store_kv *kv)
+{
+	const struct state_entry *e = store_state_find(&f->state, key);
+
+	kv->create = e ? e->create : 0;
+	kv->mod = e ? e->mod : 0;
+	return e;
+}
+
 /* Between a writer's commit and its rename, the staged file is the document. */
-static int read_committed(
-	struct file_store *f, const char *key, struct buf *out, int64_t *mod, struct error *err)
+static int read_committed(struct file_store *f, const char *key, struct buf *out,
+	struct store_kv *kv, struct error *err)
 {
 	char sum[DIGEST_TEXT];
 	CLEANUP(arena_release) struct arena a = {0};
@@ -157,8 +168,7 @@ static int read_committed(
 		if (tries && store_file_load(f, err) < 0)
 			return -1;
 		tries = f->end == end ? tries : 1;
-		e = store_state_find(&f->state, key);
-		*mod = e ? e->mod : 0;
+		e = set_revisions(f, key, kv);
 		if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
 			return -1;
 		if (strcmp(sum, e ? e->sum : "") == 0)
@@ -172,56 +182,24 @@ static int read_committed(
 	/* Edited by hand since, and no writer has committed that yet. */
 	if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
 		return -1;
-	*mod = !sum[0] ? 0 : e ? e->mod : STORE_UNCOMMITTED;
+	kv->mod = !sum[0] ? 0 : e ? e->mod : STORE_UNCOMMITTED;
 	return 0;
 }
 
-static enum store_status get_document(struct file_store *f, const char *key, struct buf *out,
-	int64_t *mod, bool *by_hand, struct error *err)
-{
-	const struct state_entry *e;
-	enum store_status got;
-
-	*by_hand = false;
-	if (f->mode == STORE_READ)
-		return read_committed(f, key, out, mod, err) < 0 ? STORE_DOWN : STORE_OK;
-	got = store_document_commit_edit(f, key, out, by_hand, err);
-	e = store_state_find(&f->state, key);
-	*mod = got == STORE_OK && e ? e->mod : 0;
-	return got;
-}
-
-static enum store_status file_get_document(struct store *s, const char *key, struct buf *out,
-	int64_t *mod, bool *by_hand, struct error *err)
+static enum store_status file_get_document(
+	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
 {
 	struct file_store *f = file_of(s);
 	enum store_status got = file_begin(f, false, err);
-	bool edited = false;
 
-	*mod = 0;
 	if (got != STORE_OK)
 		return got;
-	got = get_document(f, key, out, mod, &edited, err);
-	if (by_hand)
-		*by_hand = edited;
+	if (f->mode == STORE_READ)
+		got = read_committed(f, key, out, kv, err) < 0 ? STORE_DOWN : STORE_OK;
+	else if ((got = store_document_commit_edit(f, key, out, err)) == STORE_OK)
+		(void)set_revisions(f, key, kv);
 	file_end(f);
 	return got;
-}
-
-/* store_get() returns the text until the next operation. */
-static enum store_status get_text(
-	struct file_store *f, const char *key, struct store_kv *out, struct error *err)
-{
-	const struct state_entry *e;
-	bool edited;
-	enum store_status got = get_document(f, key, &f->text, &out->mod, &edited, err);
-
-	if (got != STORE_OK || !out->mod)
-		return got;
-	out->value = buf_str(&f->text);
-	e = store_state_find(&f->state, key);
-	out->create = e ? e->create : out->mod;
-	return STORE_OK;
 }
 
 static enum store_status file_get(
@@ -235,9 +213,8 @@ static enum store_status file_get(
 	*out = (struct store_kv){.key = arena_str(a, str_of(key))};
 	if (got != STORE_OK)
 		return got;
-	if (store_key_is_document(key))
-		got = get_text(f, key, out, err);
-	else if ((e = store_state_find_alive(&f->state, key, now)))
+	e = store_state_find_alive(&f->state, key, now);
+	if (e)
 		state_entry_kv(e, a, now, out);
 	file_end(f);
 	return got;
@@ -340,15 +317,13 @@ static enum store_status commit_external_edits(
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	enum store_status got = STORE_OK;
-	bool edited;
 
 	for (size_t i = 0; i < t->n_ops && got == STORE_OK && f->committed; i++)
 		if (store_key_is_document(t->ops[i].key))
-			got = store_document_commit_edit(
-				f, t->ops[i].key, &before[i], &edited, err);
+			got = store_document_commit_edit(f, t->ops[i].key, &before[i], err);
 	for (size_t i = 0; i < t->n_guards && got == STORE_OK && f->committed; i++)
 		if (store_key_is_document(t->guards[i].key) && !has_op(t, t->guards[i].key))
-			got = store_document_commit_edit(f, t->guards[i].key, &text, &edited, err);
+			got = store_document_commit_edit(f, t->guards[i].key, &text, err);
 	return got;
 }
 
@@ -657,7 +632,6 @@ static void file_close(struct store *s)
 	close_journal(f);
 	disk_lock_drop(&f->lock);
 	store_state_clear(&f->state);
-	buf_release(&f->text);
 	buf_release(&f->recovered);
 	arena_release(&f->arena);
 	free(f);

@@ -123,7 +123,6 @@ static int put_back(struct file_store *f, const char *key, const char *staged, c
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char ours[DIGEST_TEXT], newer[DIGEST_TEXT];
-	bool by_hand;
 
 	memcpy(ours, store_state_find(&f->state, key)->sum, DIGEST_TEXT);
 	if (replace(f, staged, path, edit, err) < 0 ||
@@ -131,7 +130,7 @@ static int put_back(struct file_store *f, const char *key, const char *staged, c
 		return -1;
 	if (strcmp(newer, ours) == 0)
 		return 0;
-	if (store_document_commit_edit(f, key, &text, &by_hand, err) != STORE_OK)
+	if (store_document_commit_edit(f, key, &text, err) != STORE_OK)
 		return -1;
 	return replace(f, staged, path, newer, err);
 }
@@ -220,13 +219,12 @@ static void remove_staged(struct file_store *f, const char *key)
 }
 
 enum store_status store_document_commit_edit(
-	struct file_store *f, const char *key, struct buf *out, bool *by_hand, struct error *err)
+	struct file_store *f, const char *key, struct buf *out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct state_entry *e = store_state_find(&f->state, key);
 	char sum[DIGEST_TEXT];
 
-	*by_hand = false;
 	if (strcmp(key, f->recovered_key) == 0) {
 		buf_release(out);
 		*out = f->recovered;
@@ -238,8 +236,7 @@ enum store_status store_document_commit_edit(
 		return STORE_DOWN;
 	if (!e)
 		remove_staged(f, key);
-	*by_hand = strcmp(sum, e ? e->sum : "") != 0;
-	if (!*by_hand)
+	if (strcmp(sum, e ? e->sum : "") == 0)
 		return STORE_OK;
 	if (sum[0])
 		return commit_new_text(f, key, buf_str(out), err);

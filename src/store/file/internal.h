@@ -101,7 +101,6 @@ struct file_store {
 	struct error
 		broken; /* code not 0: the outcome of a commit is unknown, see store_file_break() */
 	struct store_state state;
-	struct buf text; /* the document that was returned last */
 	/* The document that recovery has read, for the first get after it. */
 	char recovered_key[STORE_DOCUMENT_KEY_MAX + 1];
 	struct buf recovered;
@@ -227,6 +226,6 @@ int store_document_place(
 	struct file_store *f, const char *key, size_t n, bool first, struct error *err);
 /* Reads the document; if it differs from the last commit, commits it as an edit by hand. */
 enum store_status store_document_commit_edit(
-	struct file_store *f, const char *key, struct buf *out, bool *by_hand, struct error *err);
+	struct file_store *f, const char *key, struct buf *out, struct error *err);
 
 #endif

@@ -19,10 +19,10 @@ static enum store_status get(
 	return store_get(front_of(s)->inner, a, key, out, err);
 }
 
-static enum store_status get_document(struct store *s, const char *key, struct buf *out,
-	int64_t *mod, bool *by_hand, struct error *err)
+static enum store_status get_document(
+	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
 {
-	return store_get_document(front_of(s)->inner, key, out, mod, by_hand, err);
+	return store_get_document(front_of(s)->inner, key, out, kv, err);
 }
 
 static enum store_status list(struct store *s, struct arena *a, const char *prefix,
@@ -579,10 +579,10 @@ static enum store_status young(
 	return status;
 }
 
-static enum store_status as_text(struct store *s, const char *key, struct buf *out, int64_t *mod,
-	bool *by_hand, struct error *err)
+static enum store_status as_text(
+	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
 {
-	enum store_status status = store_get_document(INNER, key, out, mod, by_hand, err);
+	enum store_status status = store_get_document(INNER, key, out, kv, err);
 
 	if (status == STORE_OK && out->s)
 		out->len = strlen(out->s);

@@ -3,24 +3,16 @@
 
 /* ---- documents: keys doc/NAME, long and of any bytes ---- */
 
-/* Must be `want` by both ways to read it; returns its mod. */
+/* Must be `want`, and no commit of an edit; returns its mod. */
 static int64_t need_document(struct probe *p, struct store *s, const char *key, struct str want)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int64_t before = probe_list(p, s, "", NULL, 0).at;
 	struct store_kv kv = probe_get(p, s, key);
-	bool by_hand = true, same = str_eq(kv.value, want);
-	struct error err = {0};
-	int64_t mod = -1;
-	enum store_status status = store_get_document(s, key, &text, &mod, &by_hand, &err);
 
-	same = same && str_eq(buf_str(&text), want);
-	buf_release(&text);
-	NEED_STATUS(status, STORE_OK);
-	NEED(kv.mod > 0 && mod == kv.mod);
-	if (!same)
+	if (!str_eq(kv.value, want))
 		MISS("'%s' is not what was put", key);
-	NEED(!by_hand);
-	return mod;
+	NEED(kv.mod > 0 && kv.create > 0 && store_revision(s) == before);
+	return kv.mod;
 }
 
 CHECK(any_bytes, "a document has any bytes")
@@ -71,15 +63,12 @@ CHECK(with_keys, "a document and keys change in one commit")
 
 CHECK(comes_and_goes, "a document can be deleted and made again")
 {
-	int64_t first = probe_put(p, s, "doc/D.md", "one\n"), mod = -1, back;
-	struct error err = {0};
+	int64_t first = probe_put(p, s, "doc/D.md", "one\n"), back;
 
 	NEED(probe_put(p, s, "doc/D.md", "two\n") > first);
 	NEED(probe_get(p, s, "doc/D.md").create == first);
 	probe_del(p, s, "doc/D.md");
 	NEED_VALUE(s, "doc/D.md", NULL);
-	NEED_STATUS(store_get_document(s, "doc/D.md", &p->text, &mod, NULL, &err), STORE_OK);
-	NEED(mod == 0 && p->text.len == 0);
 	s = probe_rejoin(p, s);
 	NEED_VALUE(s, "doc/D.md", NULL);
 	back = probe_put(p, s, "doc/D.md", "three\n");
@@ -187,18 +176,11 @@ CHECK(names_of_files, "a document's name is that of a file in its directory")
 /* The next get reads the edit, which is a commit like any other. */
 static int64_t need_hand(struct probe *p, struct store *s, struct str want)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int64_t before = store_revision(s), mod = -1;
-	struct error err = {0};
-	bool by_hand = false, same;
-	enum store_status status = store_get_document(s, "doc/D.md", &text, &mod, &by_hand, &err);
+	int64_t before = store_revision(s);
+	struct store_kv kv = probe_get(p, s, "doc/D.md");
 
-	same = str_eq(buf_str(&text), want);
-	buf_release(&text);
-	NEED_STATUS(status, STORE_OK);
-	NEED(by_hand && same);
-	NEED(store_revision(s) > before);
-	return mod;
+	NEED(str_eq(kv.value, want) && store_revision(s) > before);
+	return kv.mod;
 }
 
 CHECK(by_hand, "an edit by hand is a commit of the next get")

@@ -49,6 +49,10 @@ unsigned conformance(const struct backend *b, const char *only,
 bool conformance_compare(const struct backend *one, const struct backend *other, uint32_t seed,
 	unsigned steps, struct buf *why);
 
+/* Gets any key, documents with their texts. */
+enum store_status conformance_get(
+	struct store *s, struct arena *a, const char *key, struct store_kv *kv, struct error *err);
+
 /* Time at which every check starts: 2026-01-01T00:00:00Z. */
 #define CONFORMANCE_TIME ((int64_t)1767225600)
 

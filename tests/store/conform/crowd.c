@@ -238,12 +238,11 @@ static void do_document(struct member *m)
 	while (!done) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 		struct error err = {0};
-		bool by_hand = false;
+		struct store_kv kv;
 
-		if (store_get_document(m->s, "doc/D.md", &text, &guard.rev, &by_hand, &err))
+		if (store_get_document(m->s, "doc/D.md", &text, &kv, &err))
 			crowd_fail(m->i, "get of the document: %s", err.text);
-		if (by_hand)
-			crowd_fail(m->i, "nobody edited by hand");
+		guard.rev = kv.mod;
 		if (m->k % 3 == 0)
 			await(m, guard.key, guard.rev, 20);
 		buf_addf(&text, "%u %u\n", m->i, m->t->lines);
@@ -383,10 +382,20 @@ static void check_counters(struct member *m, struct hall *hall)
 		"a watch from the first revision shows %u of them, in order", m->t->seen);
 }
 
+static struct str document(struct member *m)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct store_kv kv;
+	struct error err = {0};
+
+	if (store_get_document(m->s, "doc/D.md", &text, &kv, &err))
+		crowd_fail(m->i, "get of the document: %s", err.text);
+	return arena_str(&m->a, buf_str(&text));
+}
+
 static void check_document(struct member *m, struct hall *hall)
 {
-	struct store_kv kv = get(m, "doc/D.md");
-	struct str rest = kv.value, line;
+	struct str rest = document(m), line;
 	unsigned next[CROWD] = {0}, all = 0, odd = 0;
 
 	while (str_line(&rest, &line)) {
@@ -464,7 +473,7 @@ static void check_journal(struct member *m, struct hall *hall)
 {
 	CLEANUP(store_close) struct store *s = NULL;
 	CLEANUP(store_history_close) struct store_history *h = NULL;
-	CLEANUP(buf_release) struct buf document = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct audit u = {0};
 	struct store_commit c;
 	struct error err = {0};
@@ -473,8 +482,8 @@ static void check_journal(struct member *m, struct hall *hall)
 	while (more >= 0 && (more = store_history_next(h, &c, &err)) > 0) {
 		audit_commit(&u, hall, &c);
 		if (c.document) {
-			buf_clear(&document);
-			buf_add(&document, c.text);
+			buf_clear(&text);
+			buf_add(&text, c.text);
 		}
 	}
 	tap(more == 0, "the journal can be read to its end%s%s", more ? ": " : "", err.text);
@@ -487,8 +496,7 @@ static void check_journal(struct member *m, struct hall *hall)
 	tap(!u.odd_commits, "each commit has the revision that its writer was told");
 	tap(!u.seq_gaps && u.seq == store_last_seq(m->s) && !u.odd_events,
 		"%lld events without a gap, each once", (long long)u.seq);
-	tap(str_eq(buf_str(&document), get(m, "doc/D.md").value),
-		"the document of the journal is the one on disk");
+	tap(str_eq(buf_str(&text), document(m)), "the document of the journal is the one on disk");
 }
 
 static void crowd_on_a_store(const char *dir)

@@ -172,7 +172,7 @@ struct store_kv probe_get(struct probe *p, struct store *s, const char *key)
 {
 	struct store_kv kv = {0};
 	struct error err = {0};
-	enum store_status status = store_get(s, &p->arena, key, &kv, &err);
+	enum store_status status = conformance_get(s, &p->arena, key, &kv, &err);
 
 	if (status != STORE_OK)
 		MISS("get of '%s': %s: %s", key, status_name(status), err.text);
