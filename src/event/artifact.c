@@ -7,8 +7,6 @@
 enum {
 	LOCK_WAIT_MS = 30000,
 	FILE_BYTES_MAX = 16 << 20,
-	TAIL_STEP = 64 << 10,
-	TAIL_MAX = 1 << 20, /* of a last line without a newline that may be complete */
 };
 
 static const char runtime_file[] = "runtime.json";
@@ -137,14 +135,21 @@ int artifact_read_text(const char *dir, const char *issue, const char *name, str
 }
 
 /* With the lock. */
+static int writable_path(struct arena *a, const char *dir, const char *issue, const char *name,
+	char **path, struct error *err)
+{
+	if (safe_path(a, dir, issue, name, path, err) < 0)
+		return -1;
+	return disk_real()->ops->mkdirs(disk_real(), arena_dup(a, path_dir(*path)), err);
+}
+
 static int replace(
 	const char *dir, const char *issue, const char *name, struct str text, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	char *path;
 
-	if (safe_path(&a, dir, issue, name, &path, err) < 0 ||
-		disk_real()->ops->mkdirs(disk_real(), arena_dup(&a, path_dir(path)), err) < 0)
+	if (writable_path(&a, dir, issue, name, &path, err) < 0)
 		return -1;
 	return disk_replace(disk_real(), ".tmp", path, text, err);
 }
@@ -217,110 +222,20 @@ int artifact_edit(const char *dir, const char *issue, const char *name,
 	return replace(dir, issue, name, buf_str(&fresh), err);
 }
 
-/* ---- lines ---- */
-
-static void file_close(struct disk_file **f)
-{
-	if (*f)
-		(*f)->ops->close(*f);
-}
-
-/* *end: the offset after the last newline. */
-static int last_newline(struct disk_file *f, int64_t size, int64_t *end, struct error *err)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-
-	while (size > 0) {
-		size_t n = size < TAIL_STEP ? (size_t)size : TAIL_STEP;
-		const char *newline;
-
-		buf_clear(&b);
-		if (f->ops->pread(f, size - (int64_t)n, n, &b, err) < 0)
-			return -1;
-		newline = memrchr(b.s, '\n', n);
-		size -= (int64_t)n;
-		if (newline) {
-			*end = size + (newline - b.s) + 1;
-			return 0;
-		}
-	}
-	*end = 0;
-	return 0;
-}
-
-/* Whether the last line lacks nothing but its newline, as a person's editor may leave it. */
-static int tail_complete(
-	struct disk_file *f, int64_t from, int64_t size, bool *complete, struct error *err)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	CLEANUP(json_free) json *j = NULL;
-	struct error invalid;
-
-	*complete = false;
-	if (size - from > TAIL_MAX)
-		return 0;
-	if (f->ops->pread(f, from, (size_t)(size - from), &b, err) < 0)
-		return -1;
-	*complete = json_parse(&j, buf_str(&b), &invalid) == 0 && json_is_object(j);
-	return 0;
-}
-
-/* Removes the incomplete line of a killed writer; *size is the file's size afterwards. */
-static int repair_tail(struct disk_file *f, int64_t *size, struct error *err)
-{
-	int64_t end;
-	bool complete;
-
-	if (f->ops->size(f, size, err) < 0 || last_newline(f, *size, &end, err) < 0)
-		return -1;
-	if (end == *size)
-		return 0;
-	if (tail_complete(f, end, *size, &complete, err) < 0)
-		return -1;
-	if (complete) {
-		*size += 1;
-		return f->ops->append(f, STR("\n"), err);
-	}
-	*size = end;
-	return f->ops->truncate(f, end, err);
-}
-
-/* A line that cannot be written is removed at once, because readers take no lock. */
-static int append_line(struct disk_file *f, struct str line, struct error *err)
-{
-	struct error late;
-	int64_t size;
-
-	if (repair_tail(f, &size, err) < 0)
-		return -1;
-	if (f->ops->append(f, line, err) == 0 && f->ops->sync(f, err) == 0)
-		return 0;
-	(void)f->ops->truncate(f, size, &late);
-	return -1;
-}
-
 int artifact_append(
 	const char *dir, const char *issue, const char *name, const json *line, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-	CLEANUP(file_close) struct disk_file *f = NULL;
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const struct disk_ops *ops = disk_real()->ops;
-	bool created = false;
-	char *path, *directory;
+	char *path;
 
 	json_print(&text, line);
 	buf_addc(&text, '\n');
 	if (lock_issue(dir, issue, &lock, err) < 0 ||
-		safe_path(&a, dir, issue, name, &path, err) < 0)
+		writable_path(&a, dir, issue, name, &path, err) < 0)
 		return -1;
-	directory = arena_dup(&a, path_dir(path));
-	if (ops->mkdirs(disk_real(), directory, err) < 0 ||
-		ops->open(disk_real(), path, true, &created, &f, err) < 0 ||
-		append_line(f, buf_str(&text), err) < 0)
-		return -1;
-	return created ? ops->sync_directory(disk_real(), directory, err) : 0;
+	return disk_append_line(disk_real(), path, buf_str(&text), err);
 }
 
 /* ---- objects ---- */

@@ -81,6 +81,10 @@ struct disk_lock {
 int disk_replace(
 	struct disk *d, const char *suffix, const char *path, struct str text, struct error *err);
 
+/* Appends a line, with its newline, to a file of lines that are JSON objects, and syncs it. For one
+ * writer at a time: an incomplete last line is what a kill left of it, and is removed. */
+int disk_append_line(struct disk *d, const char *path, struct str line, struct error *err);
+
 /* The disk of the machine. One for the whole process; nothing to release. */
 struct disk *disk_real(void);
 

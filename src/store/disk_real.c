@@ -5,6 +5,7 @@
 #include <sys/vfs.h>
 #include <time.h>
 #include "src/base/clock.h"
+#include "src/base/json.h"
 #include "src/sys/path.h"
 #include "src/store/disk.h"
 
@@ -581,4 +582,55 @@ int disk_replace(
 		return -1;
 	}
 	return d->ops->sync_directory(d, arena_dup(&a, path_dir(path)), err);
+}
+
+/* Removes the incomplete line of a killed writer; *size is the file's size afterwards. A line that
+ * lacks only its newline, as a person's editor may leave it, gets that. */
+static int repair_tail(struct disk_file *f, int64_t *size, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *line = NULL;
+	const char *newline;
+	struct error invalid;
+	struct str tail;
+
+	if (f->ops->size(f, size, err) < 0 ||
+		(*size && f->ops->pread(f, *size - 1, 1, &text, err) < 0))
+		return -1;
+	if (!*size || text.s[0] == '\n')
+		return 0;
+	buf_clear(&text);
+	if (f->ops->pread(f, 0, (size_t)*size, &text, err) < 0)
+		return -1;
+	newline = memrchr(text.s, '\n', text.len);
+	tail = str_sub(buf_str(&text), newline ? (size_t)(newline - text.s) + 1 : 0, text.len);
+	if (json_parse(&line, tail, &invalid) == 0 && json_is_object(line)) {
+		++*size;
+		return f->ops->append(f, STR("\n"), err);
+	}
+	*size -= (int64_t)tail.n;
+	return f->ops->truncate(f, *size, err);
+}
+
+static void close_file(struct disk_file **f)
+{
+	if (*f)
+		(*f)->ops->close(*f);
+}
+
+int disk_append_line(struct disk *d, const char *path, struct str line, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(close_file) struct disk_file *f = NULL;
+	bool created = false;
+	struct error late;
+	int64_t size;
+
+	if (d->ops->open(d, path, true, &created, &f, err) < 0 || repair_tail(f, &size, err) < 0)
+		return -1;
+	if (f->ops->append(f, line, err) < 0 || f->ops->sync(f, err) < 0) {
+		(void)f->ops->truncate(f, size, &late); /* readers take no lock */
+		return -1;
+	}
+	return created ? d->ops->sync_directory(d, arena_dup(&a, path_dir(path)), err) : 0;
 }
