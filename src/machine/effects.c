@@ -3,6 +3,7 @@
  * carries out each effect and notes its outcome.
  */
 #include <ctype.h>
+#include <errno.h>
 #include "src/machine/script.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -73,16 +74,22 @@ bool environment_spec_matches(struct str name, struct str id)
 
 #define SPEC_MAX ((size_t)4 << 20) /* a larger file is not a spec that a person wrote */
 
-/* A file that cannot be read is ignored: it may belong to another user. */
-static bool spec_file_names(const char *root, const char *path, struct str id)
+/* A file that we may not read is ignored: it may belong to another user. A faulty disk is not. */
+static int spec_file_names(
+	const char *root, const char *path, struct str id, bool *names, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(arena_release) struct arena a = {0};
-	struct error ignored;
+	const char *file = path_join(&a, root, path);
 
-	return environment_spec_matches(path_base(path), id) ||
-	       (sys_read_file(&text, path_join(&a, root, path), SPEC_MAX, NULL, &ignored) == 0 &&
-		       environment_text_names(buf_str(&text), id));
+	*names = environment_spec_matches(path_base(path), id);
+	if (*names)
+		return 0;
+	if (sys_read_file(&text, file, SPEC_MAX, NULL, err) < 0)
+		return err->code == ERR_SYSTEM && (access(file, R_OK) == 0 || errno == EIO) ? -1
+											    : 0;
+	*names = environment_text_names(buf_str(&text), id);
+	return 0;
 }
 
 static int search_specs(
@@ -93,9 +100,14 @@ static int search_specs(
 
 	if (git_find_files(a, *repo, environment_is_spec, paths, &all, err) < 0)
 		return -1;
-	for (size_t i = 0; i < all; i++)
-		if (spec_file_names(*repo, (*paths)[i], str_of(id)))
+	for (size_t i = 0; i < all; i++) {
+		bool names;
+
+		if (spec_file_names(*repo, (*paths)[i], str_of(id), &names, err) < 0)
+			return -1;
+		if (names)
 			(*paths)[found++] = (*paths)[i];
+	}
 	*n = found;
 	return 0;
 }

@@ -106,10 +106,13 @@ struct show {
 	bool full;
 };
 
-/* In the quick set, only reads of the state directory fail. */
+/* In the quick set, only reads of the state directory fail, and in the first scene those of the
+ * repository too. */
 static const char *where(const struct show *show, const struct way *w)
 {
-	return (w->kinds & LOOKS) && !show->full ? show->stage.state : NULL;
+	const struct stage *s = &show->stage;
+
+	return !(w->kinds & LOOKS) || show->full ? NULL : s->scene == scenes ? s->live : s->state;
 }
 
 /* True for a new state. */
