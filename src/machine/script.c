@@ -259,9 +259,12 @@ void script_discard(const struct context_file *f, const char *id)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct script_action s = {.arena = &a, .lock = lock_file(&a, f, id)};
-	CLEANUP(base_close) int fd = open(s.lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(base_close) int fd = -1;
 	struct error ignored;
 
+	if (!path_exists(s.lock)) /* an agent, or a script that no guard has started */
+		return;
+	fd = open(s.lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0 || lock_take(fd, s.lock, &ignored) != 1)
 		return;
 	kill_leftovers(&s);
