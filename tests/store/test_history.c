@@ -104,3 +104,23 @@ RIG_TEST(a_question_reads_what_it_needs_of_10000_commits)
 	(void)read_range((struct store_range){0}, COMMITS);
 	assert_true(bytes_read >= all && bytes_read < all + (all >> 2));
 }
+
+/* A search that begins right where the line of a commit begins finds that commit. */
+RIG_TEST(a_revision_is_found_wherever_its_line_begins)
+{
+	CLEANUP(buf_release) struct buf value = BUF_INIT;
+
+	open_store(STORE_HOLD);
+	put("k", "v");
+	for (size_t n = 0; n < 16 << 10; n++)
+		buf_addc(&value, 'v');
+	for (; value.len > 15 << 10; buf_cut(&value, value.len - 1)) {
+		CLEANUP(store_history_close) struct store_history *h = NULL;
+		struct store_range range = {.from = put("k", value.s)};
+		struct store_commit c;
+
+		assert_int_equal(store_history(rig.s, &range, &h, &rig.err), STORE_OK);
+		assert_int_equal(store_history_next(h, &c, &rig.err), 1);
+		assert_int_equal(c.rev, range.from);
+	}
+}

@@ -57,7 +57,7 @@ static int need(struct walk *w, int64_t from, int64_t to, struct error *err)
 }
 
 /* The first commit line that begins in from..limit: 1, or 0 when there is none. `inside`: `from`
- * may be inside of a line, which is skipped. */
+ * is inside of a line, which is skipped. */
 static int find_after(struct walk *w, int64_t from, bool inside, int64_t limit, int64_t *at,
 	int64_t *end, struct error *err)
 {
@@ -139,7 +139,8 @@ static int bisect(struct walk *w, int64_t from, int64_t *at, struct error *err)
 	for (w->ahead = 0; high > low; middle = low + (high - low) / 2) {
 		bool inside = high - low > PROBE && middle > low;
 		int64_t from_here = inside ? middle : low, found, end;
-		int rc = find_after(w, from_here, inside, high, &found, &end, err);
+		/* From the byte before: a line that begins in the middle is not skipped. */
+		int rc = find_after(w, from_here - inside, inside, high, &found, &end, err);
 
 		if (rc < 0)
 			return -1;
@@ -258,7 +259,7 @@ static int apply_changes(struct walk *w, struct str lines, struct error *err)
 
 static int read_text(struct walk *w, int64_t begin, int64_t at, int64_t end, struct error *err)
 {
-	bool follows = strcmp(w->key, w->row.key) == 0 && strcmp(w->sum, w->row.before) == 0;
+	bool follows = !w->range.backwards && w->sum[0] && strcmp(w->key, w->row.key) == 0;
 	struct error why;
 	int rc;
 
