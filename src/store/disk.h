@@ -25,8 +25,11 @@ struct disk_ops {
 		struct error *err);
 	int (*rename)(struct disk *d, const char *from, const char *to, struct error *err);
 	/* As rename(), but `from` is then the file that was `to`, if there was one and the file
-	 * system can exchange files. */
+	 * system can exchange files, or give a file two names (then in several steps). */
 	int (*exchange)(struct disk *d, const char *from, const char *to, struct error *err);
+	/* Whether a program has the file open for writing; false if that is not known. NULL: it
+	 * never is. */
+	bool (*being_written)(struct disk *d, const char *path);
 	int (*unlink)(
 		struct disk *d, const char *path, struct error *err); /* none there: no error */
 	/* A file or a directory. -1: unknown. */

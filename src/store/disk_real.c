@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -21,6 +22,8 @@ struct real_lock {
 };
 
 static const struct disk_ops real_ops;
+
+enum { READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK, WRITING = O_RDWR | O_APPEND | O_NOFOLLOW };
 
 static int open_again(const char *path, int flags)
 {
@@ -106,13 +109,40 @@ static int real_rename(struct disk *d, const char *from, const char *to, struct 
 	return 0;
 }
 
+/* A second name keeps the file that is replaced; where a file has one name only, it is gone. */
+static int exchange_by_link(const char *from, const char *to, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *kept = arena_printf(&a, "%s~", from);
+	bool linked = (unlink(kept) == 0 || errno == ENOENT) && link(to, kept) == 0;
+
+	if (real_rename(NULL, from, to, err) < 0)
+		return -1;
+	if (linked)
+		(void)rename(kept, from);
+	return 0;
+}
+
 static int real_exchange(struct disk *d, const char *from, const char *to, struct error *err)
 {
 	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0)
 		return 0;
-	if (errno != ENOENT && errno != EINVAL && errno != ENOSYS && errno != EPERM)
-		return error_errno(err, "cannot replace '%s'", to);
-	return real_rename(d, from, to, err);
+	if (errno == ENOENT)
+		return real_rename(d, from, to, err);
+	if (errno == EINVAL || errno == ENOSYS || errno == EPERM)
+		return exchange_by_link(from, to, err);
+	return error_errno(err, "cannot replace '%s'", to);
+}
+
+/* A read lease is refused while a file is open for writing. The signal for its holder, if a program
+ * opens the file now, is one that is ignored. */
+static bool real_being_written(struct disk *d, const char *path)
+{
+	CLEANUP(base_close) int fd = open_again(path, READING);
+
+	(void)d;
+	return fd >= 0 && fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) < 0 &&
+	       errno == EAGAIN;
 }
 
 static int real_unlink(struct disk *d, const char *path, struct error *err)
@@ -294,8 +324,6 @@ static int real_trusted(struct disk *d, const char *dir, struct error *err)
 }
 
 /* ---- open files ---- */
-
-enum { READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK, WRITING = O_RDWR | O_APPEND | O_NOFOLLOW };
 
 /* Two processes may create it at once: the second opens the file of the first. */
 static int open_or_make(const char *path, bool make, bool *made)
@@ -503,6 +531,7 @@ static const struct disk_ops real_ops = {
 	.write = real_write,
 	.rename = real_rename,
 	.exchange = real_exchange,
+	.being_written = real_being_written,
 	.unlink = real_unlink,
 	.exists = real_exists,
 	.sync_directory = real_sync_directory,

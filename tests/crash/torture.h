@@ -21,7 +21,7 @@ struct torture {
 	unsigned edits[TORTURE_ITEMS]; /* the editor's own */
 };
 
-/* Adds a result for each check. */
-void torture_audit(const struct torture *t);
+/* Adds a result for each check. False: one failed. */
+bool torture_audit(const struct torture *t);
 
 #endif

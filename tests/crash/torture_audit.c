@@ -251,7 +251,7 @@ static void audit_item(struct audit *u, unsigned item)
 	check_document(u);
 }
 
-void torture_audit(const struct torture *t)
+bool torture_audit(const struct torture *t)
 {
 	struct audit u = {.t = t};
 	size_t answers = 0, refusals = 0;
@@ -269,4 +269,5 @@ void torture_audit(const struct torture *t)
 		TORTURE_ITEMS, u.commits, answers, refusals, u.edited, u.lost, u.doubled, u.torn);
 	buf_release(&u.document);
 	arena_release(&u.a);
+	return !u.lost && !u.doubled && !u.torn;
 }

@@ -7,7 +7,8 @@
 
 /* ---- a disk on which a person edits the document right before a call ---- */
 
-enum edit_way { BY_RENAME, IN_PLACE, HALF_WRITTEN };
+/* LATE: the file is opened, and written after a commit has replaced it and looked at it. */
+enum edit_way { BY_RENAME, IN_PLACE, HALF_WRITTEN, LATE };
 
 static struct {
 	struct disk disk;
@@ -16,30 +17,32 @@ static struct {
 	bool each;          /* before each call from `at` on that makes a save durable */
 	enum edit_way way;
 	unsigned edits;
-	bool twice; /* another one before the first is put back */
-	bool late;  /* an edit came after the commit: then the document is the editor's */
+	bool twice;        /* another one before the first is put back */
+	bool late;         /* an edit came after the commit: then the document is the editor's */
+	unsigned replaced; /* calls since a commit has replaced the file, with that one */
 	FILE *file;
 	struct buf rest; /* what is not written yet of a text that is half written */
 } hand;
 
 /* The editor keeps the file open until it has written the rest. */
-static void write_in_place(struct str text, bool half)
+static void write_in_place(struct str text)
 {
-	hand.file = fopen(t.path, "w");
+	size_t n = hand.way == LATE ? 0 : hand.way == HALF_WRITTEN ? 9 : text.n;
+
+	hand.file = fopen(t.path, hand.way == LATE ? "r+" : "w");
 	assert_non_null(hand.file);
 	assert_int_equal(setvbuf(hand.file, NULL, _IONBF, 0), 0);
-	if (half) {
-		buf_add(&hand.rest, str_sub(text, 9, text.n));
-		text.n = 9;
-	}
-	assert_int_equal(fwrite(text.p, 1, text.n, hand.file), text.n);
-	if (!half)
+	assert_int_equal(fwrite(text.p, 1, n, hand.file), n);
+	if (hand.way == IN_PLACE)
 		assert_int_equal(fclose(hand.file), 0);
+	else
+		buf_add(&hand.rest, str_sub(text, n, text.n));
 }
 
 static void write_rest(void)
 {
 	assert_int_equal(fwrite(hand.rest.s, 1, hand.rest.len, hand.file), hand.rest.len);
+	assert_int_equal(ftruncate(fileno(hand.file), ftell(hand.file)), 0);
 	assert_int_equal(fclose(hand.file), 0);
 	buf_release(&hand.rest);
 }
@@ -58,14 +61,15 @@ static void edit(void)
 		tree_write(new, buf_str(&all));
 		assert_int_equal(rename(new, t.path), 0);
 	} else {
-		write_in_place(buf_str(&all), hand.way == HALF_WRITTEN);
+		write_in_place(buf_str(&all));
 	}
 }
 
 static void count_call(bool saves)
 {
-	if (hand.rest.len)
+	if (hand.rest.len && (hand.way != LATE || hand.replaced > 1))
 		write_rest();
+	hand.replaced += hand.replaced > 0;
 	hand.calls++;
 	if (hand.at && (hand.each ? saves && hand.calls >= hand.at : hand.calls == hand.at))
 		edit();
@@ -98,10 +102,21 @@ static int hand_exchange(struct disk *d, const char *from, const char *to, struc
 
 	(void)d;
 	count_call(false);
-	hand.late = hand.late || hand.edits > edits;
+	hand.late = hand.late || hand.edits > edits || (hand.way == LATE && hand.edits);
 	if (hand.twice && hand.late && hand.edits == 1 && edits == 1)
 		edit();
+	hand.replaced = hand.edits > 0;
 	return real()->exchange(disk_real(), from, to, err);
+}
+
+static bool hand_being_written(struct disk *d, const char *path)
+{
+	bool is = real()->being_written(disk_real(), path);
+
+	(void)d;
+	assert_int_equal(is, hand.rest.len != 0);
+	count_call(false);
+	return is;
 }
 
 static int hand_sync_directory(struct disk *d, const char *dir, struct error *err)
@@ -120,6 +135,7 @@ static int open_document(struct context_file *f)
 	hand.ops.read = hand_read;
 	hand.ops.write = hand_write;
 	hand.ops.exchange = hand_exchange;
+	hand.ops.being_written = hand_being_written;
 	hand.ops.sync_directory = hand_sync_directory;
 	t.err = (struct error){0};
 	return context_open_on(f, store_files(&hand.disk), t.path, CONTEXT_MAY_CREATE, &t.err);
@@ -251,6 +267,7 @@ static void begin(const struct operation *o)
 {
 	hand.calls = hand.at = hand.edits = 0;
 	hand.each = hand.late = false;
+	hand.replaced = 0;
 	t.owner = NULL;
 	t.take_over = false;
 	t.commits = t.pushes = 0;
@@ -284,7 +301,8 @@ static bool edit_at(const struct operation *o, unsigned at, enum edit_way way)
 	hand.way = way;
 	rc = o->run();
 	hand.at = 0;
-	count_call(false);
+	if (hand.rest.len)
+		write_rest();
 	open_again();
 	if (rc < 0 || count(events(), o->event) != 1 || t.commits > 2 || t.pushes > 2)
 		fail_msg(
@@ -302,7 +320,7 @@ static bool edit_at(const struct operation *o, unsigned at, enum edit_way way)
 ENGINE_TEST(an_edit_during_a_save_loses_neither)
 {
 	for (size_t i = 0; i < COUNT(operations); i++)
-		for (enum edit_way way = BY_RENAME; way <= HALF_WRITTEN; way++)
+		for (enum edit_way way = BY_RENAME; way <= LATE; way++)
 			for (unsigned n = 1; edit_at(&operations[i], n, way); n++)
 				;
 }

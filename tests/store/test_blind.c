@@ -10,6 +10,8 @@ static struct {
 	struct disk_ops ops;
 	int exists, size; /* which call from now on fails; 0: none */
 	int edits;        /* the number of edits of the document while it is being staged */
+	bool late;        /* the file that the last commit has replaced is edited then */
+	int half;         /* how often an edit is looked at before it is complete */
 } blind;
 
 static bool strikes(int *n, struct error *err)
@@ -48,7 +50,16 @@ static int busy_write(
 
 	if (blind.edits && blind.edits--)
 		sim_disk_put(d, PATH, str_of(arena_printf(&arena, "by hand %d", blind.edits)));
+	if (blind.late && there(STAGED))
+		sim_disk_put(d, STAGED, STR("late"));
 	return rc;
+}
+
+static bool half_written(struct disk *d, const char *path)
+{
+	if (blind.half && !--blind.half)
+		sim_disk_put(d, path, STR("half and half"));
+	return blind.half;
 }
 
 static int begin_blind(void **state)
@@ -60,7 +71,9 @@ static int begin_blind(void **state)
 	blind.ops.size = blind_size;
 	blind.ops.open = blind_open;
 	blind.ops.write = busy_write;
-	blind.edits = 0;
+	blind.ops.being_written = half_written;
+	blind.edits = blind.half = 0;
+	blind.late = false;
 	blind.exists = blind.size = 0;
 	rig.disk->ops = &blind.ops;
 	return 0;
@@ -166,4 +179,33 @@ UNIT_TEST(an_edit_while_a_document_is_staged_is_not_written_over, begin_blind, s
 	blind.edits = 1000;
 	assert_int_equal(replace(0), STORE_TIMEOUT);
 	assert_int_equal(rig.err.code, ERR_STATE);
+}
+
+UNIT_TEST(an_edit_of_the_replaced_file_while_a_document_is_staged_is_not_lost, begin_blind,
+	store_rig_end)
+{
+	open_store(STORE_HOLD);
+	put(DOC, "one");
+	edit(PATH, "two");
+	assert_int_equal(replace(0), STORE_OK);
+	assert_true(there(STAGED "2"));
+	put(DOC, "three"); /* replaces the staged name */
+	blind.late = true;
+	assert_int_equal(replace(4), STORE_REFUSED);
+	blind.late = false;
+	file_is(PATH, "late");
+	assert_string_equal(history(), "1=one 2=two 3=new 4=three 5=late");
+}
+
+UNIT_TEST(an_edit_is_committed_when_it_is_complete, begin_blind, store_rig_end)
+{
+	open_store(STORE_HOLD);
+	put(DOC, "one");
+	edit(PATH, "half");
+	blind.half = 3;
+	has(DOC, "half and half");
+	edit(PATH, "and no more");
+	blind.half = 1000;
+	has(DOC, "and no more");
+	assert_string_equal(history(), "1=one 2=half and half 3=and no more");
 }

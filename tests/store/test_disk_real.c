@@ -176,6 +176,59 @@ REAL_TEST(a_file_system_without_locks_or_renames_is_refused)
 	probe_fails(SYS_rename, -1, EEXIST, "rename does not replace");
 }
 
+/* In a process of its own: on a file system that lacks these calls. */
+static void exchange_without(int error, bool links, const char *left)
+{
+	CLEANUP(buf_release) struct buf got = BUF_INIT;
+	struct error err;
+	bool missing;
+	int status;
+	pid_t child;
+
+	case_put("old", STR("old"));
+	case_put("new", STR("new"));
+	child = fork();
+	if (!child) {
+		if (break_call(SYS_renameat2, -1, error) < 0 ||
+			(!links && break_call(SYS_link, -1, EPERM) < 0))
+			_exit(77);
+		_exit(case_disk->ops->exchange(case_disk, at("new"), at("old"), &err) != 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+	case_assert_file("old", "new");
+	(void)case_disk->ops->read(case_disk, at("new"), 10, &got, &missing, &err);
+	assert_string_equal(missing ? "" : got.s, left);
+	assert_int_equal(entries(base), missing ? 3 : 4);
+}
+
+REAL_TEST(a_file_system_that_cannot_exchange_files_keeps_the_replaced_one_by_a_link)
+{
+	case_put("new~", STR("left by a kill"));
+	exchange_without(EINVAL, true, "old");
+	exchange_without(ENOSYS, true, "old");
+	exchange_without(EPERM, true, "old");
+	exchange_without(EINVAL, false, "");
+}
+
+REAL_TEST(a_file_is_being_written_while_a_program_has_it_open_for_that)
+{
+	int reader, writer;
+
+	case_put("a", STR("x"));
+	reader = open(at("a"), O_RDONLY | O_CLOEXEC);
+	assert_false(case_disk->ops->being_written(case_disk, at("a")));
+	writer = open(at("a"), O_WRONLY | O_CLOEXEC);
+	assert_true(case_disk->ops->being_written(case_disk, at("a")));
+	close(writer);
+	assert_false(case_disk->ops->being_written(case_disk, at("a")));
+	assert_false(case_disk->ops->being_written(case_disk, at("missing")));
+	close(reader);
+}
+
 DISK_CASES(begin, scratch_remove)
 
 static int lowest_descriptor(void)

@@ -337,3 +337,68 @@ RIG_TEST(an_edit_between_a_kill_and_the_next_open_is_not_lost)
 	is_by_hand("one, edited\n", 3);
 	assert_string_equal(history(), "1=one\n 2=two\n 3=one, edited\n");
 }
+
+/* ---- edits of the file that a commit has replaced: a program had it open ---- */
+
+static void begin_late(const char *late)
+{
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	put(DOC, "two\n");
+	edit(STAGED "2", late);
+}
+
+RIG_TEST(a_late_edit_is_found_by_the_next_open)
+{
+	begin_late("one, edited\n");
+	for (int again = 0; again < 2; again++) {
+		store_close(&rig.s);
+		open_store(STORE_HOLD);
+		assert_string_equal(text(), "one, edited\n");
+		assert_int_equal(mod, 3);
+		file_is(PATH, "one, edited\n");
+		assert_false(there(STAGED "2"));
+	}
+	assert_string_equal(history(), "1=one\n 2=two\n 3=one, edited\n");
+}
+
+RIG_TEST(a_late_edit_is_found_by_the_next_commit)
+{
+	struct store_guard guard = {DOC, STORE_MOD_IS, 2};
+	struct store_txn t = {.guards = &guard, .n_guards = 1};
+
+	begin_late("one, edited\n");
+	assert_int_equal(put_in(&t, DOC, "three\n"), STORE_REFUSED);
+	assert_int_equal(rig.result.now[0].mod, 3);
+	put(DOC, "three\n");
+	assert_string_equal(history(), "1=one\n 2=two\n 3=one, edited\n 4=three\n");
+}
+
+RIG_TEST(of_a_late_edit_and_another_one_both_are_kept)
+{
+	begin_late("late\n");
+	edit(PATH, "two, edited\n");
+	open_store(STORE_HOLD);
+	is_by_hand("late\n", 4);
+	assert_string_equal(history(), "1=one\n 2=two\n 3=two, edited\n 4=late\n");
+	begin_late("late again\n");
+	sim_disk_remove(rig.disk, PATH);
+	is_by_hand("late again\n", 8);
+	assert_string_equal(history(),
+		"1=one\n 2=two\n 3=two, edited\n 4=late\n 5=one\n 6=two\n 7=- 8=late again\n");
+}
+
+/* The replaced file still has the text before the last commit, not the one before the edit. */
+RIG_TEST(a_late_edit_is_found_after_another_edit)
+{
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	put(DOC, "two\n");
+	edit(PATH, "by hand\n");
+	is_by_hand("by hand\n", 3);
+	open_store(STORE_HOLD);
+	is_known("by hand\n", 3);
+	edit(STAGED "2", "late\n");
+	is_by_hand("late\n", 4);
+	assert_string_equal(history(), "1=one\n 2=two\n 3=by hand\n 4=late\n");
+}

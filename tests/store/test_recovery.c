@@ -7,6 +7,7 @@
 static const struct step {
 	const char *put, *value; /* value NULL: deleted */
 	const char *edit;        /* of the document by hand; "": removed */
+	bool late;               /* in the file that the last commit has replaced */
 	const char *document;    /* put too */
 	bool compact;
 	int ttl_s;
@@ -19,10 +20,13 @@ static const struct step {
 	{.put = "k", .document = "one\n2\nedited\nmore\n"},
 	{.ttl_s = 100, .put = "claim", .value = "A"},
 	{.document = "one\n2\n3\nmore\n"},
+	{.edit = "one\n2\nedited\nlate\n", .late = true},
+	{.document = "one\nlate\n"},
 	{.edit = ""},
 	{.document = "again\n", .put = "k", .value = "4"},
 	{.compact = true},
 	{.document = "again\nand again\n"},
+	{.edit = "late\n", .late = true},
 	{.put = DOC},
 	{.put = "k", .value = "5"},
 	{.edit = "\xff by hand\n"},
@@ -35,7 +39,9 @@ static char *lives[STEPS + 1];
 
 static void write_by_hand(const struct step *s)
 {
-	if (*s->edit)
+	if (s->late)
+		edit(STAGED "2", s->edit);
+	else if (*s->edit)
 		edit(PATH, s->edit);
 	else
 		sim_disk_remove(rig.disk, PATH);
@@ -213,7 +219,7 @@ static void stop_at(unsigned call, enum sim_fault fault, bool power, uint64_t se
 	sim_disk_plan(rig.disk, call, fault);
 	done = live(false, &got);
 	restart(power);
-	if (is_edit(done)) /* the user's edit is there in any case */
+	if (is_edit(done) && !steps[done].late) /* the user's edit is there in any case */
 		write_by_hand(&steps[done]);
 	if (try_open(STORE_HOLD) < 0)
 		fail_msg("%s: %s", when, rig.err.text);

@@ -1,7 +1,10 @@
 /* documents.c: the files of documents, their texts in the journal, and edits by hand. */
+#include "src/base/clock.h"
 #include "src/store/file/internal.h"
 
 #define PREFIX "doc/"
+
+enum { WRITING_MS = 100 }; /* how long an edit may take that has begun */
 
 bool store_key_is_document(const char *key)
 {
@@ -104,62 +107,6 @@ static int replace(struct file_store *f, const char *staged, const char *path, c
 	return -1;
 }
 
-/* The sum of the text that was replaced. A long one is not read: it is taken for the one before. */
-static void read_replaced(struct file_store *f, const struct state_entry *e, const char *staged,
-	size_t n, char sum[DIGEST_TEXT])
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-
-	if ((n > FILE_RECHECK && e->before[0]) ||
-		store_document_read(f, staged, &text, sum, &ignored) < 0)
-		memcpy(sum, e->before, DIGEST_TEXT);
-}
-
-/* An edit that came between the two exchanges is newer: it becomes the document, and the one that
- * was put back is committed before it. */
-static int put_back(struct file_store *f, const char *key, const char *staged, const char *path,
-	const char *edit, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char ours[DIGEST_TEXT], newer[DIGEST_TEXT];
-
-	memcpy(ours, store_state_find(&f->state, key)->sum, DIGEST_TEXT);
-	if (replace(f, staged, path, edit, err) < 0 ||
-		store_document_read(f, staged, &text, newer, err) < 0)
-		return -1;
-	if (strcmp(newer, ours) == 0)
-		return 0;
-	if (store_document_commit_edit(f, key, &text, err) != STORE_OK)
-		return -1;
-	return replace(f, staged, path, newer, err);
-}
-
-int store_document_place(
-	struct file_store *f, const char *key, size_t n, bool first, struct error *err)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	const struct state_entry *e = store_state_find(&f->state, key);
-	const char *path = store_document_path(f, &a, key),
-		   *staged = store_document_staged_path(f, &a, key, e->slot);
-	char was[DIGEST_TEXT];
-	struct error ignored;
-	bool same;
-
-	if (replace(f, staged, path, e->sum, err) < 0)
-		return -1;
-	read_replaced(f, e, staged, n, was);
-	same = strcmp(was, e->sum) == 0;
-	if (!same && (first || !was[0] || strcmp(was, e->before) == 0))
-		return 0;
-	if (!same && put_back(f, key, staged, path, was, err) < 0)
-		return -1;
-	(void)f->disk->ops->unlink(f->disk, staged, &ignored);
-	return 0;
-}
-
-/* ---- edits by hand ---- */
-
 /* The text is in the journal anyway, but a file that a power cut reverts would look like another
  * edit. */
 static int make_durable(struct file_store *f, const char *path, struct error *err)
@@ -173,6 +120,72 @@ static int make_durable(struct file_store *f, const char *path, struct error *er
 	file->ops->close(file);
 	return rc < 0 ? -1 : f->disk->ops->sync_directory(f->disk, f->dir, err);
 }
+
+/* The checksum of the file that the last exchange has left; empty: none. A long one is not read: it
+ * is taken for the text before. */
+static void read_replaced(struct file_store *f, const struct state_entry *e, char sum[DIGEST_TEXT])
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	bool missing;
+
+	memcpy(sum, e->before, DIGEST_TEXT);
+	if (f->disk->ops->read(f->disk, store_document_staged_path(f, &a, e->key, e->slot),
+		    FILE_RECHECK, &text, &missing, &ignored) == 0)
+		digest_text(buf_str(&text), sum);
+	else if (missing)
+		sum[0] = '\0';
+}
+
+static bool is_edit(const struct state_entry *e, const char *sum)
+{
+	return sum[0] && strcmp(sum, e->before) != 0 && strcmp(sum, e->sum) != 0;
+}
+
+bool store_document_edited_late(struct file_store *f, const struct state_entry *e)
+{
+	char is[DIGEST_TEXT];
+
+	read_replaced(f, e, is);
+	return is_edit(e, is);
+}
+
+/* What was the document is committed, or edited too: then it is the next to be put back. */
+static int put_back(struct file_store *f, const char *key, int slot, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const struct state_entry *e = store_state_find(&f->state, key);
+	const char *staged = store_document_staged_path(f, &a, key, slot);
+	struct error ignored;
+
+	if (make_durable(f, staged, err) < 0 ||
+		f->disk->ops->exchange(f->disk, staged, store_document_path(f, &a, key), err) < 0)
+		return -1;
+	if (e && store_document_is(f, staged, e->sum))
+		(void)f->disk->ops->unlink(f->disk, staged, &ignored);
+	return 0;
+}
+
+int store_document_place(struct file_store *f, const char *key, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const struct state_entry *e = store_state_find(&f->state, key);
+	const char *staged = store_document_staged_path(f, &a, key, e->slot);
+	char was[DIGEST_TEXT];
+	struct error ignored;
+
+	if (replace(f, staged, store_document_path(f, &a, key), e->sum, err) < 0)
+		return -1;
+	read_replaced(f, e, was);
+	if (is_edit(e, was))
+		return put_back(f, key, e->slot, err);
+	if (strcmp(was, e->sum) == 0)
+		(void)f->disk->ops->unlink(f->disk, staged, &ignored);
+	return 0;
+}
+
+/* ---- edits by hand ---- */
 
 static enum store_status commit_edit(
 	struct file_store *f, const struct planned_change *c, const char *what, struct error *err)
@@ -193,10 +206,13 @@ static enum store_status commit_new_text(
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf before = BUF_INIT;
 	CLEANUP(delta_release) struct delta delta = {0};
-	const struct state_entry *e = store_state_find(&f->state, key);
+	struct state_entry *e = store_state_find(&f->state, key);
 	struct planned_change c = {.key = key, .value = text};
 	struct error ignored;
 
+	/* An exchange that put a late edit back has left the text of the last commit there. */
+	if (e && store_document_is(f, store_document_staged_path(f, &a, key, e->slot), e->sum))
+		memcpy(e->before, e->sum, DIGEST_TEXT);
 	if (make_durable(f, store_document_path(f, &a, key), err) < 0)
 		return STORE_DOWN;
 	if (e && store_document_rebuild(f, e, f->end, &before, &ignored) == 0) {
@@ -218,12 +234,43 @@ static void remove_staged(struct file_store *f, const char *key)
 			f->disk, store_document_staged_path(f, &a, key, slot), &ignored);
 }
 
-enum store_status store_document_commit_edit(
+/* A program that writes in place may have written only a part. */
+static void wait_until_written(struct file_store *f, const char *path)
+{
+	for (int ms = 0; ms < WRITING_MS && f->disk->ops->being_written &&
+			 f->disk->ops->being_written(f->disk, path);
+		ms++)
+		clock_pause(1);
+}
+
+static enum store_status commit_present(
 	struct file_store *f, const char *key, struct buf *out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct state_entry *e = store_state_find(&f->state, key);
+	const char *path = store_document_path(f, &a, key), *known = e ? e->sum : "";
 	char sum[DIGEST_TEXT];
+
+	if (!e)
+		remove_staged(f, key);
+	for (int reads = 0; reads < 2; reads++) {
+		if (reads)
+			wait_until_written(f, path);
+		if (store_document_read(f, path, out, sum, err) < 0)
+			return STORE_DOWN;
+		if (strcmp(sum, known) == 0)
+			return STORE_OK;
+	}
+	if (sum[0])
+		return commit_new_text(f, key, buf_str(out), err);
+	return commit_edit(f, &(struct planned_change){.key = key, .del = true}, "removed", err);
+}
+
+enum store_status store_document_commit_edit(
+	struct file_store *f, const char *key, struct buf *out, struct error *err)
+{
+	const struct state_entry *e = store_state_find(&f->state, key);
+	enum store_status got = STORE_OK;
 
 	if (strcmp(key, f->recovered_key) == 0) {
 		buf_release(out);
@@ -232,13 +279,12 @@ enum store_status store_document_commit_edit(
 		f->recovered_key[0] = '\0';
 		return STORE_OK;
 	}
-	if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
-		return STORE_DOWN;
-	if (!e)
-		remove_staged(f, key);
-	if (strcmp(sum, e ? e->sum : "") == 0)
-		return STORE_OK;
-	if (sum[0])
-		return commit_new_text(f, key, buf_str(out), err);
-	return commit_edit(f, &(struct planned_change){.key = key, .del = true}, "removed", err);
+	if (e && store_document_edited_late(f, e)) {
+		int slot = e->slot;
+
+		got = commit_present(f, key, out, err);
+		if (got == STORE_OK && put_back(f, key, slot, err) < 0)
+			got = STORE_DOWN;
+	}
+	return got == STORE_OK ? commit_present(f, key, out, err) : got;
 }

@@ -47,9 +47,10 @@ struct state_entry {
 	int64_t until; /* of a lease */
 	int ttl;       /* 0: it is none */
 	bool document;
-	char sum[DIGEST_TEXT], before[DIGEST_TEXT]; /* checksums: now, and before the last commit */
-	int64_t whole, since; /* offset of the last whole text; bytes of changes since */
-	int slot;             /* which of the two staging names was used last */
+	char sum[DIGEST_TEXT];    /* checksum */
+	char before[DIGEST_TEXT]; /* of the text that the last exchange replaced */
+	int64_t whole, since;     /* offset of the last whole text; bytes of changes since */
+	int slot;                 /* which of the two staging names was used last */
 };
 
 struct store_state {
@@ -216,15 +217,16 @@ int store_document_apply(
 /* Whether the file has the text with this sum; empty: whether it is missing. */
 bool store_document_is(struct file_store *f, const char *path, const char *sum);
 /*
- * The staged file becomes the document, of `n` bytes. Where it was is then the text before, until
- * the next commit has made the exchange durable. If that is another text, the document was edited
- * after the last comparison: it is put back, and the edit comes after this commit. `first`: the
- * first commit of a store overwrites what is there. A staged file that has the text of the commit
- * would be taken for a commit in progress, so it is removed.
+ * The staged file becomes the document. In its place is then the file before, until the commit
+ * after the next one: a program that opened the document before may write to it. A staged file that
+ * has the text of the commit would be taken for a commit in progress, so it is removed.
  */
-int store_document_place(
-	struct file_store *f, const char *key, size_t n, bool first, struct error *err);
-/* Reads the document; if it differs from the last commit, commits it as an edit by hand. */
+int store_document_place(struct file_store *f, const char *key, struct error *err);
+/* Whether the file that the last exchange has replaced was edited since. A long one is not read. */
+bool store_document_edited_late(struct file_store *f, const struct state_entry *e);
+/* Reads the document; if it differs from the last commit, commits it as an edit by hand. A file
+ * that was edited late becomes the document again: the edit comes after the commit that replaced
+ * it. */
 enum store_status store_document_commit_edit(
 	struct file_store *f, const char *key, struct buf *out, struct error *err);
 

@@ -366,7 +366,7 @@ static int finish_staged(struct file_store *f, const struct state_entry *e, cons
 	if (strcmp(ready, e->sum) != 0)
 		return 0;
 	if (strcmp(is, e->before) == 0)
-		return store_document_place(f, e->key, text.len, false, err);
+		return store_document_place(f, e->key, err);
 	return f->disk->ops->unlink(f->disk, staged, err);
 }
 
@@ -389,7 +389,8 @@ static int recover_document(struct file_store *f, const struct state_entry *e, s
 		return -1;
 	if (strcmp(is, e->sum) != 0)
 		return finish_staged(f, e, staged, is, err);
-	(void)snprintf(f->recovered_key, sizeof(f->recovered_key), "%s", e->key);
+	if (!store_document_edited_late(f, e))
+		(void)snprintf(f->recovered_key, sizeof(f->recovered_key), "%s", e->key);
 	return 0;
 }
 

@@ -113,9 +113,10 @@ static void write_change(
 	}
 	e = e ? e : store_state_put(&f->state, c->key, (struct str){0});
 	e->document = true;
-	if (!by_hand)
+	if (!by_hand) {
 		e->slot = c->slot;
-	memcpy(e->before, e->sum, sizeof(e->before));
+		memcpy(e->before, e->sum, sizeof(e->before));
+	}
 	with_delta.delta = delta_of(c, &own);
 	write_text(f, e, c->value, wants_whole(e, &with_delta) ? NULL : with_delta.delta, out);
 }
@@ -391,14 +392,13 @@ static enum store_status undo(struct file_store *f, const struct commit_plan *p,
 }
 
 static enum store_status finish(
-	struct file_store *f, const struct commit_plan *p, bool first, struct error *err)
+	struct file_store *f, const struct commit_plan *p, struct error *err)
 {
 	for (size_t i = 0; i < p->changes.n; i++) {
 		const struct planned_change *c = &p->changes.items[i];
 
-		if (is_placed(p, c) &&
-			(c->del ? remove_document(f, c->key, err)
-				: store_document_place(f, c->key, c->value.n, first, err)) < 0)
+		if (is_placed(p, c) && (c->del ? remove_document(f, c->key, err)
+					       : store_document_place(f, c->key, err)) < 0)
 			return store_file_break(f, err);
 	}
 	return STORE_OK;
@@ -406,7 +406,8 @@ static enum store_status finish(
 
 /*
  * The documents were compared before they were staged, which took some syncs. An edit since then
- * would be overwritten, so small documents are compared once more right before the commit.
+ * would be overwritten, so small documents are compared once more right before the commit. The file
+ * that the commit before it replaced is compared for the last time.
  */
 static int recheck_documents(struct file_store *f, struct commit_plan *p, struct error *err)
 {
@@ -420,6 +421,7 @@ static int recheck_documents(struct file_store *f, struct commit_plan *p, struct
 
 		if (!is_placed(p, c) || c->value.n > FILE_RECHECK)
 			continue;
+		p->edited = p->edited || (e && store_document_edited_late(f, e));
 		if (store_document_read(f, store_document_path(f, &a, c->key), &text, is, err) < 0)
 			return -1;
 		p->edited = p->edited || strcmp(is, e ? e->sum : "") != 0;
@@ -431,7 +433,6 @@ enum store_status journal_commit(struct file_store *f, struct commit_plan *p, st
 {
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
 	char sum[DIGEST_TEXT];
-	bool first = !f->committed;
 
 	set_slots(f, p);
 	if (stage(f, p, err) < 0 || recheck_documents(f, p, err) < 0) {
@@ -447,5 +448,5 @@ enum store_status journal_commit(struct file_store *f, struct commit_plan *p, st
 	f->end += (int64_t)lines.len;
 	f->committed = true;
 	memcpy(f->sum, sum, sizeof(sum));
-	return finish(f, p, first, err);
+	return finish(f, p, err);
 }
