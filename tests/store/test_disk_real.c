@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include "src/store/store.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/disk_cases.h"
 
@@ -227,6 +228,49 @@ REAL_TEST(a_file_is_being_written_while_a_program_has_it_open_for_that)
 	assert_false(case_disk->ops->being_written(case_disk, at("a")));
 	assert_false(case_disk->ops->being_written(case_disk, at("missing")));
 	close(reader);
+}
+
+/* Another process that keeps the same text is killed while it writes. */
+static int killed_write(
+	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
+{
+	_exit(case_disk->ops->write(d, path, like, str_sub(text, 0, text.n / 2), err));
+}
+
+static struct disk other;
+static struct disk_ops other_ops;
+
+static int rename_after_other(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	char *path;
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		other_ops.write = killed_write;
+		(void)store_keep_blob(
+			store_files(&other), &arena, base, "x", STR("a text"), &path, err);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	return case_disk->ops->rename(d, from, to, err);
+}
+
+REAL_TEST(two_processes_that_keep_the_same_text_do_not_share_a_file)
+{
+	CLEANUP(buf_release) struct buf got = BUF_INIT;
+	struct error err;
+	char *path;
+
+	other_ops = *case_disk->ops;
+	other_ops.rename = rename_after_other;
+	other.ops = &other_ops;
+	assert_int_equal(
+		store_keep_blob(store_files(&other), &arena, base, "x", STR("a text"), &path, &err),
+		0);
+	assert_int_equal(store_read_blob(store_files(&other), path, &got, &err), 0);
+	assert_string_equal(got.s, "a text");
 }
 
 DISK_CASES(begin, scratch_remove)

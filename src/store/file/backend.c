@@ -745,19 +745,16 @@ static bool has_text(struct disk *d, const char *path, struct str text)
 static int file_keep_blob(struct store_backend *b, const char *dir, const char *path,
 	struct str text, struct error *err)
 {
+	CLEANUP(arena_release) struct arena a = {0};
 	struct disk *d = disk_of(b);
 
-	if (!has_text(d, path, text)) {
-		if (d->ops->mkdirs(d, dir, err) < 0)
-			return -1;
-		if (disk_replace(d, ".new", path, text, err) == 0)
-			return 0;
-		/* Another process may have renamed the temporary file of both. */
-		if (!has_text(d, path, text))
-			return -1;
-	}
-	return d->ops->sync_directory(
-		d, dir, err); /* the call that renamed it may have failed to */
+	if (has_text(d, path, text)) /* the call that renamed it may have failed to sync */
+		return d->ops->sync_directory(d, dir, err);
+	/* Another process may be keeping the same text. */
+	return d->ops->mkdirs(d, dir, err) < 0
+		       ? -1
+		       : disk_replace(
+				 d, arena_printf(&a, ".%ld.new", (long)getpid()), path, text, err);
 }
 
 static int file_read_blob(
