@@ -13,7 +13,7 @@
 
 /* A memory is one block: texts and history stay in it until the end. The limits are those of
  * store.c. */
-#define BLOCK ((size_t)4 << 30)
+#define BLOCK ((size_t)1 << 30)
 
 struct receipt {
 	const char *opid;
