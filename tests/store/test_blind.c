@@ -209,3 +209,94 @@ UNIT_TEST(an_edit_is_committed_when_it_is_complete, begin_blind, store_rig_end)
 	has(DOC, "and no more");
 	assert_string_equal(history(), "1=one 2=half and half 3=and no more");
 }
+
+/* ---- reads that fail ---- */
+
+struct question {
+	enum store_mode mode;
+	struct store_range range;
+	int64_t watch; /* from this revision; 0: the history of `range` */
+};
+
+/* False: the answer is an error. */
+static bool ask(const struct question *q, struct buf *out)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	struct store_change *c;
+	struct store_commit commit;
+	int64_t next;
+	size_t n;
+	int rc = 0;
+
+	if (store_open(&s, store_files(rig.disk), DIRECTORY, "T", q->mode, 0, &rig.err) < 0)
+		return false;
+	if (q->watch) {
+		if (store_watch(s, &arena, "", q->watch, 0, 1000, &c, &n, &next, &rig.err) !=
+			STORE_OK)
+			return false;
+		for (size_t i = 0; i < n; i++)
+			buf_addf(out, "%lld %.*s ", (long long)c[i].rev, (int)c[i].kv.key.n,
+				c[i].kv.key.p);
+		return true;
+	}
+	if (store_history(s, &q->range, &h, &rig.err) != STORE_OK)
+		return false;
+	while ((rc = store_history_next(h, &commit, &rig.err)) > 0)
+		buf_addf(out, "%lld %.*s %.*s", (long long)commit.rev, (int)commit.text.n,
+			commit.text.p, (int)commit.events.n, commit.events.p);
+	return rc == 0;
+}
+
+/* The beginning of the journal is cut off; what stays is much longer than one read. */
+static int64_t write_long_journal(void)
+{
+	CLEANUP(json_free) json *events = json_array();
+	struct store_txn t = {.events = events};
+
+	json_push(events, json_object());
+	open_store(STORE_HOLD);
+	for (int i = 0; i < 40; i++) {
+		char *text = arena_printf(&arena, "%0*d\n%d\n", 2000 + i, 7, i);
+
+		assert_int_equal(put_in(&t, i % 3 ? "k" : DOC, text), STORE_OK);
+		if (i == 9)
+			assert_int_equal(store_compact(rig.s, 8, &rig.err), STORE_OK);
+	}
+	store_close(&rig.s);
+	return rig.result.rev;
+}
+
+RIG_TEST(an_answer_is_right_though_a_read_fails_or_is_an_error)
+{
+	int64_t last = write_long_journal();
+	const struct question questions[] = {
+		{STORE_READ, {.texts = true}, 0},
+		{STORE_READ, {.texts = true, .backwards = true}, 0},
+		{STORE_READ, {.from = 25, .texts = true}, 0},
+		{STORE_READ, {.from = 25, .texts = true, .backwards = true}, 0},
+		{STORE_READ, {.after_seq = last / 2}, 0},
+		{STORE_HISTORY, {.from = last - 2, .texts = true}, 0},
+		{STORE_READ, {0}, 9},
+		{STORE_WRITE, {0}, last - 3},
+	};
+
+	for (size_t i = 0; i < COUNT(questions); i++) {
+		CLEANUP(buf_release) struct buf right = BUF_INIT;
+		unsigned before = 0;
+
+		assert_true(ask(&questions[i], &right) && right.len);
+		for (unsigned n = 1; sim_disk_reads(rig.disk) - before >= n - 1; n++) {
+			CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+			before = sim_disk_reads(rig.disk);
+			sim_disk_plan_read(rig.disk, n);
+			rig.err = (struct error){0};
+			if (ask(&questions[i], &text))
+				assert_true(str_eq(buf_str(&text), buf_str(&right)));
+			else
+				assert_int_equal(rig.err.code, ERR_SYSTEM);
+			sim_disk_plan_read(rig.disk, 0);
+		}
+	}
+}

@@ -273,6 +273,47 @@ REAL_TEST(two_processes_that_keep_the_same_text_do_not_share_a_file)
 	assert_string_equal(got.s, "a text");
 }
 
+/* A call is repeated when it was interrupted, which errno does not say of one that succeeded. */
+REAL_TEST(a_call_that_succeeds_is_not_repeated)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	const struct disk_ops *ops = case_disk->ops;
+	struct disk_file *f;
+	struct error err;
+
+	errno = EINTR;
+	assert_int_equal(ops->mkdirs(case_disk, at("d"), &err), 0);
+	errno = EINTR;
+	assert_int_equal(ops->trusted(case_disk, at("d"), &err), 0);
+	errno = EINTR;
+	assert_int_equal(ops->open(case_disk, at("a"), true, NULL, &f, &err), 0);
+	errno = EINTR;
+	assert_int_equal(ops->append(f, STR("x"), &err), 0);
+	errno = EINTR;
+	assert_int_equal(ops->sync(f, &err), 0);
+	errno = EINTR;
+	assert_int_equal(ops->pread(f, 0, 1, &text, &err), 0);
+	errno = EINTR;
+	assert_int_equal(ops->truncate(f, 0, &err), 0);
+	ops->close(f);
+	errno = EINTR;
+	assert_int_equal(ops->lock(case_disk, at("l"), 0, &lock, &err), 0);
+}
+
+REAL_TEST(a_directory_is_judged_by_the_nearest_one_above_it)
+{
+	char *deep = at("no/such/directory");
+	struct error err;
+
+	assert_int_equal(case_disk->ops->trusted(case_disk, deep, &err), 0);
+	assert_int_equal(case_disk->ops->trusted(case_disk, "no-such-directory", &err), 0);
+	case_put("file", STR("x"));
+	assert_int_equal(case_disk->ops->trusted(case_disk, at("file/x"), &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_non_null(strstr(err.text, "cannot look at the file system of"));
+}
+
 DISK_CASES(begin, scratch_remove)
 
 static int lowest_descriptor(void)

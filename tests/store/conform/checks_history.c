@@ -1,4 +1,5 @@
 /* Checks of the history: which commits a range has, in which order, and what they say. */
+#include "src/base/clock.h"
 #include "tests/store/conform/probe.h"
 
 static json *event_of(const char *type)
@@ -148,6 +149,7 @@ CHECK(what_a_commit_says, "a commit of the history says what its transaction was
 	struct error err = {0};
 	json *event = NULL, *second = NULL;
 	bool put = false, said;
+	char now[CLOCK_TEXT];
 
 	p->events = json_array();
 	json_push(p->events, event_of("x"));
@@ -174,6 +176,13 @@ CHECK(what_a_commit_says, "a commit of the history says what its transaction was
 	       !store_next_event(&c.events, "");
 	json_free(&event);
 	json_free(&second);
+	store_history_close(&h);
+	NEED(said);
+	/* Without a time of its own it has the engine's. */
+	clock_text(clock_now(), now);
+	rev = probe_put(p, s, "k", "v");
+	NEED_STATUS(store_history(s, &(struct store_range){.from = rev}, &h, &err), STORE_OK);
+	said = store_history_next(h, &c, &err) == 1 && str_is(str_of(c.ts), now);
 	store_history_close(&h);
 	NEED(said);
 }
