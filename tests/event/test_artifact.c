@@ -200,26 +200,6 @@ SCRATCH_TEST(a_torn_line_is_cut_and_a_whole_one_kept)
 	}
 }
 
-SCRATCH_TEST(a_torn_tail_longer_than_a_block_is_cut)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	CLEANUP(json_free) json *j = parsed("{\"n\":1}");
-
-	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
-	buf_adds(&b, "{\"a\":1}\n{\"b\":\"");
-	for (int i = 0; i < 200000; i++)
-		buf_addc(&b, 'x');
-	put_file("art/A-1/x.jsonl", b.s);
-	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), 0);
-	expect_text("art/A-1/x.jsonl", "{\"a\":1}\n{\"n\":1}\n");
-	/* Complete, but without its line feed. */
-	buf_adds(&b, "\"}");
-	put_file("art/A-1/x.jsonl", b.s);
-	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), 0);
-	buf_adds(&b, "\n{\"n\":1}\n");
-	expect_text("art/A-1/x.jsonl", b.s);
-}
-
 SCRATCH_TEST(runtime_is_merged_one_level_down)
 {
 	static const struct {

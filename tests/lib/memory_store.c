@@ -15,14 +15,10 @@
  * store.c. */
 #define BLOCK ((size_t)1 << 30)
 
-struct receipt {
-	const char *opid;
-	int64_t rev;
-};
-
 struct commit {
 	struct store_commit c; /* without the note */
 	struct str note;
+	const char *opid; /* of a transaction without an actor */
 	size_t first_change;
 	int64_t last_event;
 	char sum[DIGEST_TEXT];
@@ -35,8 +31,7 @@ struct room {
 	struct store_kv *kv; /* sorted by key */
 	struct store_change *history;
 	struct commit *commits;
-	struct receipt *receipts; /* of transactions with an opid alone */
-	size_t n_kv, n_history, n_commits, n_receipts;
+	size_t n_kv, n_history, n_commits;
 	int64_t rev, events, kept_from;
 	const void *held_by;
 };
@@ -490,6 +485,7 @@ static int64_t apply(struct room *r, struct arena *a, const struct store_txn *t)
 	if (t->ts)
 		of->c.ts = keep_text(r->of, t->ts);
 	of->c.actor = keep_text(r->of, t->actor);
+	of->opid = t->actor ? NULL : keep_text(r->of, t->opid);
 	if (t->note)
 		json_print(&note, t->note);
 	of->note = keep_str(r->of, buf_str(&note));
@@ -533,15 +529,12 @@ static enum store_status commit_once(struct store *s, struct arena *a, const str
 	receipt = t->actor ? find(r, arena_printf(a, "rcpt/%s", t->actor)) : NULL;
 	if (receipt && str_is(receipt->value, t->opid))
 		return result->rev = receipt->mod, STORE_OK;
-	for (size_t i = r->n_receipts; t->opid && i-- > 0;)
-		if (strcmp(r->receipts[i].opid, t->opid) == 0)
-			return result->rev = r->receipts[i].rev, STORE_OK;
+	for (size_t i = r->n_commits; t->opid && i-- > 0;)
+		if (r->commits[i].opid && strcmp(r->commits[i].opid, t->opid) == 0)
+			return result->rev = r->commits[i].c.rev, STORE_OK;
 	if (!guards_hold(r, a, t, result))
 		return STORE_REFUSED;
 	result->rev = apply(r, a, t);
-	if (t->opid && !t->actor)
-		PUSH(r->of, r->receipts, r->n_receipts,
-			(struct receipt){keep_text(r->of, t->opid), result->rev});
 	return STORE_OK;
 }
 
