@@ -1,5 +1,7 @@
 #include "tests/lib/engine_rig.h"
 #include "src/machine/script.h"
+#include "tests/lib/memory_store.h"
+#include "tests/lib/run.h"
 
 struct engine_rig t;
 
@@ -53,16 +55,14 @@ void workflow(const char *text)
 
 int engine_rig_setup(void **state)
 {
-	static uint64_t seed;
-
 	(void)state;
 	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
 	t = (struct engine_rig){
 		.specs = {(char *)(uintptr_t) "a/_spec_W.md"}, .n_specs = 1, .checks = ""};
 	t.dir = tree_scratch("engine");
-	if (getenv("STORE") && strcmp(getenv("STORE"), "memory") == 0)
-		t.memory = memory_store_new_nasty(++seed);
-	store_set_backend(t.memory ? memory_store_backend(t.memory) : NULL);
+	t.memory = run_on_memory();
+	if (t.memory)
+		memory_store_share(t.dir, true);
 	t.path = arena_printf(&t.arena, "%s/ADR-7.md", t.dir);
 	workflow(IMPLEMENT);
 	return 0;
@@ -99,7 +99,6 @@ int engine_rig_teardown(void **state)
 	(void)state;
 	engine_rig_replay();
 	store_set_backend(NULL);
-	memory_store_free(&t.memory);
 	tree_remove(t.dir);
 	free(t.dir);
 	buf_release(&t.out);
@@ -178,8 +177,7 @@ char *read_all(const char *path)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (!t.memory || store_read_blob(store_backend(), path, &text, &t.err) < 0)
-		assert_true(tree_read(path, &text));
+	assert_true(tree_read(path, &text));
 	return arena_dup(&t.arena, buf_str(&text));
 }
 
@@ -211,33 +209,13 @@ char *events(void)
 
 void engine_rig_forget(void)
 {
-	if (t.memory)
-		memory_store_drop(t.memory, t.dir, "ADR-7");
 	tree_remove(t.dir);
 	tree_mkdirs(t.dir);
 }
 
-/* In memory an edit is a commit of another client. */
-static void put_by_hand(const char *text)
-{
-	CLEANUP(store_close) struct store *s = NULL;
-	CLEANUP(json_free) json *note = json_object();
-	const struct store_op op = {.key = "doc/ADR-7.md", .value = str_of(text)};
-	const struct store_txn txn = {.ops = &op, .n_ops = 1, .note = note};
-	struct store_result result;
-
-	json_put_str(note, "op", STR("edit"));
-	assert_int_equal(
-		store_open(&s, store_backend(), t.dir, "ADR-7", STORE_WRITE, 0, &t.err), 0);
-	assert_int_equal(store_txn(s, &t.arena, &txn, &result, &t.err), STORE_OK);
-}
-
 void write_by_hand(const char *text)
 {
-	if (t.memory)
-		put_by_hand(text);
-	else
-		tree_write(t.path, str_of(text));
+	tree_write(t.path, str_of(text));
 }
 
 bool events_have(const char *text)

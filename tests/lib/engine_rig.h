@@ -10,7 +10,6 @@
 #include "src/machine/verdict.h"
 #include "src/verify/replay.h"
 #include "steps/steps.h"
-#include "tests/lib/memory_store.h"
 #include "tests/lib/tree.h"
 #include "tests/lib/unit.h"
 #include "tests/lib/wire.h"
@@ -34,7 +33,8 @@ struct engine_rig {
 	struct arena arena;
 	char *dir, *path;
 	struct workflow workflow;
-	struct memory *memory; /* the store, if STORE=memory is in the environment; else files */
+	bool memory; /* the store is in memory (STORE=memory), and documents and events are files
+			too */
 	struct buf out, messages;
 	struct error err;
 	/* the effects */

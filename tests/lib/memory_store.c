@@ -36,19 +36,11 @@ struct room {
 	const void *held_by;
 };
 
-struct blob {
-	const char *path;
-	struct str text;
-};
-
 struct memory {
 	_Alignas(max_align_t) struct store_backend base;
 	size_t used;    /* of the block, which begins with this */
 	uint64_t saves; /* to the file of a shared memory */
 	struct room *rooms;
-	struct blob *blobs;
-	size_t n_blobs;
-	bool nasty;
 	struct random random;
 };
 
@@ -105,6 +97,7 @@ static void *grown(struct memory *m, void *list, size_t n, size_t size)
 static struct memory *shared; /* NULL: this process has only memories of its own */
 static char shared_path[PATH_MAX];
 static int lock = -1;
+static bool skipping;         /* numbers of revisions */
 static bool changed, reading; /* in this operation; what a reader changes is its own view */
 static size_t first_change;
 
@@ -185,8 +178,7 @@ static struct commit *begin_commit(struct room *r)
 {
 	char now[CLOCK_TEXT];
 
-	/* The spec cases show the numbers of revisions. */
-	r->rev += r->of->nasty && r->of != shared ? 1 + random_below(&r->of->random, 3) : 1;
+	r->rev += r->of == shared && skipping ? 1 + random_below(&r->of->random, 3) : 1;
 	clock_text(clock_now(), now);
 	PUSH(r->of, r->commits, r->n_commits,
 		(struct commit){.c = {.rev = r->rev, .ts = keep_text(r->of, now)},
@@ -280,10 +272,22 @@ static char *document_file(struct arena *a, const struct room *r, const char *ke
 		key + strlen("doc/"), staged ? ".new" : "");
 }
 
+/* The text of a document; a long one is a blob, to which the value leads. */
+static struct str text_of(const struct store_kv *kv, struct buf *own)
+{
+	static const char blob[] = "\x01"
+				   "blob:";
+
+	return str_starts(kv->value, blob) && tree_read(kv->value.p + strlen(blob), own)
+		       ? buf_str(own)
+		       : kv->value;
+}
+
 /* Before a save the new documents are staged, after it they replace the old ones. */
 static void write_documents(struct room *r, bool stage)
 {
 	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf own = BUF_INIT;
 
 	for (size_t i = first_change; i < r->n_history; i++) {
 		const char *key = r->history[i].kv.key.p;
@@ -292,7 +296,7 @@ static void write_documents(struct room *r, bool stage)
 		if (!is_document(key))
 			continue;
 		if (stage && kv)
-			tree_write(document_file(&a, r, key, true), kv->value);
+			tree_write(document_file(&a, r, key, true), text_of(kv, &own));
 		else if (!stage && kv)
 			(void)rename(
 				document_file(&a, r, key, true), document_file(&a, r, key, false));
@@ -331,35 +335,29 @@ static void leave(struct room **of)
 	finish(&r->of);
 }
 
-/* A kill may have left a staged document, before or after its commit. */
-static void finish_staged(const struct store_kv *kv, const char *staged, const char *file)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (!tree_read(staged, &text))
-		return;
-	if (kv && str_eq(buf_str(&text), kv->value))
-		(void)rename(staged, file);
-	else
-		(void)unlink(staged);
-}
-
-/* The key; of a document after its file was edited: that is the commit of another client. */
+/* The key; of a document after its file was edited: that is the commit of another client. A kill
+ * may have left a staged file, before or after its commit. */
 static struct store_kv *seen(struct room *r, const char *key)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT, own = BUF_INIT;
 	struct store_kv *kv = find(r, key);
+	const char *file, *staged;
+	struct str known = {0};
 	struct commit *of;
-	char *file;
 	bool there;
 
 	if (r->of != shared || !is_document(key) || (!r->n_commits && !reading))
 		return kv;
+	if (kv)
+		known = text_of(kv, &own);
 	file = document_file(&a, r, key, false);
-	finish_staged(kv, document_file(&a, r, key, true), file);
+	staged = document_file(&a, r, key, true);
+	if (tree_read(staged, &text))
+		(void)(kv && str_eq(buf_str(&text), known) ? rename(staged, file) : unlink(staged));
+	buf_clear(&text);
 	there = tree_read(file, &text);
-	if (there == (kv != NULL) && (!kv || str_eq(buf_str(&text), kv->value)))
+	if (there == (kv != NULL) && (!kv || str_eq(buf_str(&text), known)))
 		return kv;
 	of = begin_commit(r);
 	of->c.actor = keep_text(r->of, "hand");
@@ -509,7 +507,7 @@ static bool is_lost(struct store *s, struct error *err)
 {
 	struct memory *m = ((struct client *)s)->m;
 
-	if (!m->nasty || !random_chance(&m->random, 250))
+	if (m != shared || !random_chance(&m->random, 250))
 		return false;
 	error_set(err, ERR_SYSTEM, "the answer was lost");
 	return true;
@@ -571,7 +569,7 @@ static enum store_status watch(struct store *s, struct arena *a, const char *pre
 	(void)wait_ms; /* the caller looks again */
 	*out = arena_alloc(a, (r->n_history + 1) * sizeof(**out));
 	*n = 0;
-	if (r->of->nasty && random_chance(&r->of->random, 200))
+	if (r->of == shared && random_chance(&r->of->random, 200))
 		return error_set(err, ERR_STATE, "the watch was dropped"), STORE_COMPACTED;
 	if (r->kept_from && from < r->kept_from)
 		return error_set(err, ERR_STATE, "history begins at %lld", (long long)r->kept_from),
@@ -696,8 +694,7 @@ static void close_client(struct store *s)
 	.note = note, .close = close_client,
 
 static const struct store_ops memory_ops = {OPERATIONS};
-static const struct store_ops shared_ops = {.uncertain = true, OPERATIONS};
-static const struct store_ops nasty_ops = {.document_max = 1 << 20, .uncertain = true, OPERATIONS};
+static const struct store_ops shared_ops = {.document_max = 1 << 20, .uncertain = true, OPERATIONS};
 
 /* ---- the backend ---- */
 
@@ -731,16 +728,14 @@ static int exists(struct store_backend *b, const char *dir, const char *name, co
 	struct room *r = find_room(m, arena_printf(&a, "%s/%s", dir, name));
 
 	(void)err;
-	*there =
-		(r && r->n_commits) || (m == shared && access(path_join(&a, dir, file), F_OK) == 0);
+	*there = (r && r->n_commits) || path_exists(path_join(&a, dir, file));
 	return 0;
 }
 
 static int prepare(struct store_backend *b, const char *dir, struct error *err)
 {
-	(void)err;
-	if ((struct memory *)b == shared)
-		tree_mkdirs(dir);
+	(void)b, (void)err;
+	tree_mkdirs(dir);
 	return 0;
 }
 
@@ -749,42 +744,26 @@ static int read_file(struct store_backend *b, const char *dir, const char *file,
 {
 	CLEANUP(arena_release) struct arena a = {0};
 
-	*missing = (struct memory *)b != shared || !tree_read(path_join(&a, dir, file), out);
+	(void)b;
+	*missing = !tree_read(path_join(&a, dir, file), out);
 	return *missing ? error_set(err, ERR_SYSTEM, "no file '%s/%s'", dir, file) : 0;
-}
-
-static struct blob *find_blob(struct memory *m, const char *path)
-{
-	for (size_t i = 0; i < m->n_blobs; i++)
-		if (strcmp(m->blobs[i].path, path) == 0)
-			return &m->blobs[i];
-	return NULL;
 }
 
 static int keep_blob(struct store_backend *b, const char *dir, const char *path, struct str text,
 	struct error *err)
 {
-	CLEANUP(finish) struct memory *m = begin((struct memory *)b);
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *staged = arena_printf(&a, "%s.%d", path, (int)getpid());
 
-	(void)dir, (void)err;
-	if (find_blob(m, path))
-		return 0;
-	PUSH(m, m->blobs, m->n_blobs, (struct blob){keep_text(m, path), keep_str(m, text)});
-	changed = true;
-	if (m == shared)
-		tree_write(path, text);
-	return 0;
+	(void)b, (void)dir;
+	tree_write(staged, text);
+	return rename(staged, path) < 0 ? error_errno(err, "cannot create '%s'", path) : 0;
 }
 
 static int read_blob(struct store_backend *b, const char *path, struct buf *out, struct error *err)
 {
-	CLEANUP(finish) struct memory *m = begin((struct memory *)b);
-	struct blob *blob = find_blob(m, path);
-
-	if (!blob)
-		return error_set(err, ERR_INPUT, "there is no '%s'", path);
-	buf_add(out, blob->text);
-	return 0;
+	(void)b;
+	return tree_read(path, out) ? 0 : error_set(err, ERR_INPUT, "there is no '%s'", path);
 }
 
 static const struct store_backend_ops backend_ops = {.open = open_at,
@@ -793,11 +772,6 @@ static const struct store_backend_ops backend_ops = {.open = open_at,
 	.read_file = read_file,
 	.keep_blob = keep_blob,
 	.read_blob = read_blob};
-
-struct store_backend *memory_store_backend(struct memory *m)
-{
-	return &m->base;
-}
 
 static struct memory *new_at(void *address)
 {
@@ -815,15 +789,6 @@ struct memory *memory_store_new(void)
 	return new_at(NULL);
 }
 
-struct memory *memory_store_new_nasty(uint64_t seed)
-{
-	struct memory *m = memory_store_new();
-
-	m->nasty = true;
-	m->random.state = seed;
-	return m;
-}
-
 void memory_store_free(struct memory **m)
 {
 	if (*m)
@@ -831,13 +796,16 @@ void memory_store_free(struct memory **m)
 	*m = NULL;
 }
 
-void memory_store_share(const char *dir)
+void memory_store_share(const char *dir, bool skips)
 {
+	static uint64_t seed;
+
+	memory_store_free(&shared);
 	(void)snprintf(shared_path, sizeof(shared_path), "%s/.memory", dir);
 	shared = new_at(ADDRESS);
-	shared->nasty = true;
+	skipping = skips;
 	load(shared);
-	shared->random.state = shared->used;
+	shared->random.state = ++seed + shared->used;
 	store_set_backend(&shared->base);
 }
 
@@ -856,15 +824,13 @@ int memory_store_open(struct memory *of, const char *ns, enum store_mode mode, s
 		m->rooms = r;
 		changed = true;
 	}
-	if (mode == STORE_HOLD && m->nasty) /* it offers no hold */
+	if (mode == STORE_HOLD && m == shared) /* it offers no hold */
 		mode = STORE_WRITE;
 	if (mode == STORE_HOLD && r->held_by)
 		return error_set(err, ERR_STATE, "another holds '%s'", ns);
 	mode = mode == STORE_HISTORY ? STORE_READ : mode;
 	c = xmalloc(sizeof(*c));
-	*c = (struct client){.base = {.ops = m == shared ? &shared_ops
-					     : m->nasty  ? &nasty_ops
-							 : &memory_ops},
+	*c = (struct client){.base = {.ops = m == shared ? &shared_ops : &memory_ops},
 		.m = m,
 		.room = r,
 		.mode = mode};
@@ -872,13 +838,4 @@ int memory_store_open(struct memory *of, const char *ns, enum store_mode mode, s
 		r->held_by = c;
 	*out = &c->base;
 	return 0;
-}
-
-void memory_store_drop(struct memory *m, const char *dir, const char *name)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	struct room *r = find_room(m, arena_printf(&a, "%s/%s", dir, name));
-
-	if (r)
-		r->ns = "";
 }

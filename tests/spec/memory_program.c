@@ -5,5 +5,5 @@
 static void __attribute__((constructor)) install(void)
 {
 	if (getenv("HOME"))
-		memory_store_share(getenv("HOME"));
+		memory_store_share(getenv("HOME"), false);
 }

@@ -174,27 +174,31 @@ static int in_memory(const struct backend *b, const char *ns, enum store_mode mo
 	return memory_store_open(b->self, ns, mode, out, err);
 }
 
-static int in_nasty(const struct backend *b, const char *ns, enum store_mode mode,
-	struct store **out, struct error *err)
-{
-	return store_open(out, memory_store_backend(b->self), "/memory", ns, mode, 0, err);
-}
-
-/* ---- the file backend on the machine's disk ---- */
+/* ---- on the machine's disk: the file backend, and a memory that is shared ---- */
 
 static char *directory;
 static pid_t self;
+
+static struct store_backend *share(void)
+{
+	struct store_backend *b;
+
+	directory = tree_scratch("conform");
+	memory_store_share(directory, true);
+	b = store_backend();
+	store_set_backend(NULL);
+	return b;
+}
 
 static int on_real(const struct backend *b, const char *ns, enum store_mode mode,
 	struct store **out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf dir = BUF_INIT;
 
-	(void)b;
-	buf_addf(&dir, "%s/%s", directory, ns);
+	buf_addf(&dir, "%s/%s/%s", directory, b->name, ns);
 	/* A client in this process cannot wait for another one: nothing else runs meanwhile. */
-	return store_open(
-		out, store_backend(), dir.s, "S", mode, getpid() == self ? 0 : 60000, err);
+	return store_open(out, b->self ? b->self : store_backend(), dir.s, "S", mode,
+		getpid() == self ? 0 : 60000, err);
 }
 
 static bool real_doom(const struct backend *b, unsigned n, void (*work)(void *), void *arg)
@@ -222,8 +226,7 @@ static void real_by_hand(
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
 
-	(void)b;
-	buf_addf(&path, "%s/%s/%s", directory, ns, name);
+	buf_addf(&path, "%s/%s/%s/%s", directory, b->name, ns, name);
 	if (text)
 		tree_write(path.s, *text);
 	else if (unlink(path.s) < 0)
@@ -423,14 +426,16 @@ int main(int argc, char **argv)
 {
 	bool quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
 	const char *only = argc > 1 + quick ? argv[1 + quick] : NULL;
-	struct memory *m = memory_store_new(), *n = memory_store_new_nasty(1);
+	struct memory *m = memory_store_new();
 	struct disk *disk = sim_disk_new(1);
 	const struct backend backends[] = {
 		{.name = "memory", .self = m, .open = in_memory, .advance = clock_advance},
 		{.name = "memory that does all that it may",
-			.self = n,
-			.open = in_nasty,
+			.self = share(),
+			.open = on_real,
 			.advance = clock_advance,
+			.by_hand = real_by_hand,
+			.shared = true,
 			.no_hold = true,
 			.drops_watches = true},
 		{.name = "file on a disk that loses",
@@ -448,7 +453,6 @@ int main(int argc, char **argv)
 	};
 	unsigned broken = 0;
 
-	directory = tree_scratch("conform");
 	self = getpid();
 	for (size_t i = 0; i < COUNT(backends) - quick; i++)
 		conformance(&backends[i], only, tell, (void *)(uintptr_t)&backends[i]);
@@ -462,7 +466,6 @@ int main(int argc, char **argv)
 		tap_notef("figures: conformance: %u broken backends", broken + 2);
 	}
 	memory_store_free(&m);
-	memory_store_free(&n);
 	sim_disk_free(&disk);
 	tree_remove(directory);
 	free(directory);

@@ -445,15 +445,14 @@ CHECK(goes_on, "a watch goes on where another left off")
 
 CHECK(in_the_future, "a watch of the future waits for it")
 {
-	int64_t rev = probe_put(p, s, "a", "1");
-	struct sight w = probe_watch(p, s, "", rev + 3, 10);
+	int64_t rev = probe_put(p, s, "a", "1"), from = rev + 3;
+	struct sight w = probe_watch(p, s, "", from, 10);
 
-	NEED(w.n == 0 && w.next == rev + 3);
-	while (probe_put(p, s, "a", "2") < rev + 2)
-		NEED(probe_watch(p, s, "", rev + 3, 10).n == 0);
-	NEED(probe_put(p, s, "a", "3") >= rev + 3);
-	w = probe_watch(p, s, "", rev + 3, 10);
-	NEED_SIGHT(w, "a=3");
+	NEED(w.n == 0 && w.next == from);
+	for (; rev < from; rev = probe_put(p, s, "a", "2"))
+		NEED(probe_watch(p, s, "", from, 10).n == 0);
+	w = probe_watch(p, s, "", from, 10);
+	NEED_SIGHT(w, "a=2");
 }
 
 CHECK(compacted, "a watch of what was compacted is told to list")
@@ -525,10 +524,12 @@ static void write_or_see(struct probe *p, unsigned i)
 	for (int n = 0; n < SEEN_COMMITS;) {
 		struct sight w = {0};
 		struct error err = {0};
+		enum store_status got = store_watch(s, &p->arena, "k/", from, 10000,
+			i == 1 ? 2 : 50, &w.change, &w.n, &w.next, &err);
 
-		NEED_STATUS(store_watch(s, &p->arena, "k/", from, 10000, i == 1 ? 2 : 50, &w.change,
-				    &w.n, &w.next, &err),
-			STORE_OK);
+		if (got == STORE_COMPACTED && p->b->drops_watches)
+			continue;
+		NEED_STATUS(got, STORE_OK);
 		NEED(w.n % 2 == 0 && w.next >= from);
 		for (size_t c = 0; c < w.n; c += 2) {
 			char *want = arena_printf(&p->arena, "%d", ++n);

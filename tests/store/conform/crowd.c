@@ -531,7 +531,7 @@ int main(void)
 	char *dir = tree_scratch("crowd");
 
 	if (run_on_memory())
-		memory_store_share(dir);
+		memory_store_share(dir, false);
 	crowd_on_a_store(dir);
 	tree_remove(dir);
 	free(dir);
