@@ -27,16 +27,15 @@ static const char *words(struct step_context *c, const struct declared_action *i
 
 static void request_item(struct step_context *c, const struct declared_action *item)
 {
-	struct step_request *r;
+	struct step_request *r = item->agent
+					 ? steps_request_agent(c, "", item->agent, item->skill,
+						   item->writes, NULL, STEPS_READS(NULL))
+					 : steps_request_command(c, c->declared->name,
+						   item->command, item->timeout_s, item->writes);
 
-	if (item->agent) {
-		r = steps_request_agent(
-			c, "", item->agent, item->skill, item->writes, NULL, STEPS_READS(NULL));
-		r->args = arguments(c, item);
-	} else {
-		r = steps_request_command(
-			c, c->declared->name, item->command, item->timeout_s, item->writes);
-	}
+	if (!r)
+		return;
+	r->args = arguments(c, item);
 	r->format = words(c, item);
 	r->message = arena_printf(c->arena, "%s: %s", c->declared->name, item->writes);
 	for (size_t i = 0; i < item->n_reads; i++)
@@ -46,11 +45,7 @@ static void request_item(struct step_context *c, const struct declared_action *i
 static void request(struct step_context *c)
 {
 	for (size_t i = 0; i < c->declared->n; i++)
-		c->partly |= context_has_section(c->doc, c->declared->items[i].writes);
-	for (size_t i = 0; i < c->declared->n; i++)
-		if (!context_has_section(c->doc, c->declared->items[i].writes) &&
-			!(c->partly && c->requests.n))
-			request_item(c, &c->declared->items[i]);
+		request_item(c, &c->declared->items[i]);
 }
 
 /* The outcome of an item's answer, or NULL if it gives none of the item's words. */

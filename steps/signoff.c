@@ -7,48 +7,28 @@
 
 enum { CHECKS_TIMEOUT_S = 1800 };
 
-static void request_review(struct step_context *c)
+/* Three at once. */
+static void request(struct step_context *c)
 {
+	const char *url = context_get(c->doc, "pr_url").p, *checks = c->workflow->checks;
 	struct step_request *r =
 		steps_request_agent(c, "Signing off", "reviewer", "reviewer-sign-off", REVIEW,
 			"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF));
 
-	r->message = arena_printf(c->arena, "%s: review", r->message);
-}
-
-static void request_research(struct step_context *c)
-{
-	struct step_request *r = steps_request_agent(c, "Signing off", "researcher",
-		"researcher-validate", RESEARCH, "validated | failed",
-		STEPS_READS(CONTEXT_BRIEF, CONTEXT_SUMMARY, STEPS_FIXES));
-
-	r->message = arena_printf(c->arena, "%s: exit criteria", r->message);
-}
-
-static void request_build(struct step_context *c)
-{
-	const char *url = context_get(c->doc, "pr_url").p, *checks = c->workflow->checks;
-
+	if (r)
+		r->message = arena_printf(c->arena, "%s: review", r->message);
+	r = steps_request_agent(c, "Signing off", "researcher", "researcher-validate", RESEARCH,
+		"validated | failed", STEPS_READS(CONTEXT_BRIEF, CONTEXT_SUMMARY, STEPS_FIXES));
+	if (r)
+		r->message = arena_printf(c->arena, "%s: exit criteria", r->message);
 	if (!checks)
 		checks = *url ? arena_printf(
 					c->arena, "gh pr checks %s --watch", steps_quote(c, url))
 			      : "gh pr checks --watch";
-	steps_request_command(c, "checks", checks, CHECKS_TIMEOUT_S, BUILD)->message =
-		arena_printf(c->arena, "Signing off %s: checks of the pull request", c->id);
-}
-
-/* Three at once; after a partial answer the missing ones are requested one at a time. */
-static void request(struct step_context *c)
-{
-	static void (*const requests[])(struct step_context * c) = {
-		request_review, request_research, request_build}; /* as in verdicts */
-
-	for (size_t i = 0; i < COUNT(requests); i++)
-		c->partly |= context_has_section(c->doc, c->step->verdicts[i]);
-	for (size_t i = 0; i < COUNT(requests); i++)
-		if (!context_has_section(c->doc, c->step->verdicts[i]) &&
-			!(c->partly && c->requests.n))
-			requests[i](c);
+	r = steps_request_command(c, "checks", checks, CHECKS_TIMEOUT_S, BUILD);
+	if (r)
+		r->message =
+			arena_printf(c->arena, "Signing off %s: checks of the pull request", c->id);
 }
 
 /* The text of an answer counts only if it gives no word. */

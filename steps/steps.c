@@ -33,6 +33,17 @@ const struct workflow_builtin *steps_builtin(void)
 	return table;
 }
 
+/* Its answer is there, or others are: the missing ones are requested one at a time. */
+static bool is_left_out(struct step_context *c, const char *section)
+{
+	if (!context_has_section(c->doc, section))
+		return c->partly && c->requests.n;
+	c->partly = true;
+	if (c->requests.n)
+		c->requests.n = 1;
+	return true;
+}
+
 static struct step_request *add_request(struct step_context *c, struct step_request r)
 {
 	vec_push_in(c->arena, &c->requests, r);
@@ -65,7 +76,7 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 {
 	struct step_request *r;
 
-	if (context_has_section(c->doc, writes))
+	if (is_left_out(c, writes))
 		return NULL;
 	r = add_request(
 		c, (struct step_request){.message = arena_printf(c->arena, "%s %s", doing, c->id),
@@ -133,6 +144,8 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 	struct step_request r = {
 		.timeout_s = timeout_s, .writes = writes, .format = "passed | failed"};
 
+	if (is_left_out(c, writes))
+		return NULL;
 	if (!s->policy || is_excepted(s, name)) {
 		/* `&&` would apply to the first part of `a; b` only */
 		r.command = arena_printf(c->arena, "cd %s || exit 125; %s", repo, rest);

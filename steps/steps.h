@@ -20,14 +20,15 @@ const struct workflow_builtin *steps_builtin(void);
 
 /* Requests. Each is added to c->requests; the pointer is valid until the next one. */
 /* The message is `DOING ID`, the argument the id. Of STEPS_READS() sections, STEPS_FIXES stands for
- * Fix 1, Fix 2, ... as far as they exist. NULL: the answer, section `writes`, is there. */
+ * Fix 1, Fix 2, ... as far as they exist. NULL, nothing is added: the answer, section `writes`, is
+ * there, or some answers are and a request too: what is missing is requested one at a time. */
 struct step_request *steps_request_agent(struct step_context *c, const char *doing,
 	const char *agent, const char *skill, const char *writes, const char *format,
 	const char *const *reads);
 #define STEPS_READS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define STEPS_FIXES      CONTEXT_FIX "N"
 /* The shell command `rest` in the repository, under the workflow's policy. `name` is what the
- * workflow's `except` calls it. */
+ * workflow's `except` calls it. NULL as above. */
 struct step_request *steps_request_command(struct step_context *c, const char *name,
 	const char *rest, unsigned timeout_s, const char *writes);
 void steps_add_reads(struct step_context *c, struct step_request *r, const char *section);

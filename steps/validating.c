@@ -7,12 +7,12 @@ enum { DEFAULT_TIMEOUT_S = 1800 };
 static void request(struct step_context *c)
 {
 	const struct workflow *w = c->workflow;
+	struct step_request *r = steps_request_command(c, "validate",
+		w->validate ? w->validate : "bash scripts/validate.sh",
+		w->validate_timeout_s ? w->validate_timeout_s : DEFAULT_TIMEOUT_S, RESULT);
 
-	if (!context_has_section(c->doc, RESULT))
-		steps_request_command(c, "validate",
-			w->validate ? w->validate : "bash scripts/validate.sh",
-			w->validate_timeout_s ? w->validate_timeout_s : DEFAULT_TIMEOUT_S, RESULT)
-			->message = arena_printf(c->arena, "Validating %s", c->id);
+	if (r)
+		r->message = arena_printf(c->arena, "Validating %s", c->id);
 }
 
 /* From the result, `... log: PATH`, else from the action. */
