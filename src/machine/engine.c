@@ -453,10 +453,8 @@ static enum advance turn(struct engine_run *r, struct error *err)
 	if (engine_is_terminal(r->e->workflow, engine_state(r)))
 		return finish(r);
 	context_set(r->doc, "outcome", (struct str){0});
-	if (context_get(r->doc, "question").n)
-		return engine_troubleshooter_question(r);
-	if (context_get(r->doc, "question_trigger").n)
-		return engine_troubleshooter_given_up(r);
+	if (context_get(r->doc, "question").n || context_get(r->doc, "question_trigger").n)
+		return engine_troubleshooter_wait(r);
 	discard_other_states(r);
 	violation = hard_abort(r);
 	if (violation)

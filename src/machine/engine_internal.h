@@ -72,10 +72,9 @@ enum advance engine_troubleshooter_call(
 enum advance engine_troubleshooter_answered(struct engine_run *r, const json *action);
 /* Drops an unanswered call whose cause a person has removed. */
 void engine_troubleshooter_discard(struct engine_run *r);
-/* It asked the user: calls it again once the user has answered. */
-enum advance engine_troubleshooter_question(struct engine_run *r);
-/* Reports that the call limit is reached until a person resets it. */
-enum advance engine_troubleshooter_given_up(struct engine_run *r);
+/* It asked the user, or reached the limit of its calls: waits for the answer, or for a person who
+ * resets the limit. */
+enum advance engine_troubleshooter_wait(struct engine_run *r);
 
 /* operation.c: notes what this call was given, so that `history verify` can repeat it. */
 int engine_note_operation(struct engine_run *r, struct error *err);

@@ -110,18 +110,6 @@ enum advance engine_troubleshooter_call(
 	return ADVANCE_STOP;
 }
 
-/* The keys that it may set; not those that bound it: the number of its calls and the budget. */
-static bool may_set(const char *key)
-{
-	static const char *const bounds[] = {
-		"troubleshooter_calls", "actions_dispatched", "budget_extensions", NULL};
-
-	if (str_in(str_of(key), bounds))
-		return false;
-	return context_is_counter(key) || strcmp(key, "pr_url") == 0 ||
-	       strcmp(key, "spec_path") == 0 || strcmp(key, "state") == 0;
-}
-
 /* A section whose text is a verdict, of a step or of a declared state. */
 static bool is_verdict(const struct engine_run *r, const char *section)
 {
@@ -194,9 +182,14 @@ static const char *set_count(struct engine_run *r, const char *key, const char *
 	return fault;
 }
 
+/* What bounds it, the number of its calls and the budget, is not its to set. */
 static const char *set_key(struct engine_run *r, const char *key, const char *value)
 {
-	if (!may_set(key))
+	static const char *const settable[] = {"state", "spec_path", "pr_url", "fix_iteration",
+		"review_fix_iteration", "signoff_cycle_count", "review_cycle_count",
+		"consecutive_failures", NULL};
+
+	if (!str_in(str_of(key), settable))
 		return "this key is not the troubleshooter's to set";
 	if (context_is_counter(key))
 		return set_count(r, key, value);
@@ -338,28 +331,21 @@ enum advance engine_troubleshooter_answered(struct engine_run *r, const json *ac
 	return ADVANCE_ON;
 }
 
-enum advance engine_troubleshooter_given_up(struct engine_run *r)
-{
-	const char *trigger = arena_dup(&r->arena, context_get(r->doc, "question_trigger"));
-
-	if (context_count(r->doc, "troubleshooter_calls") >= MAX_CALLS)
-		return engine_troubleshooter_call(r, trigger, 0);
-	context_set(r->doc, "question_trigger", (struct str){0});
-	return ADVANCE_ON;
-}
-
-enum advance engine_troubleshooter_question(struct engine_run *r)
+enum advance engine_troubleshooter_wait(struct engine_run *r)
 {
 	const char *question = arena_dup(&r->arena, context_get(r->doc, "question"));
 	const char *trigger = arena_dup(&r->arena, context_get(r->doc, "question_trigger"));
+	bool given_up = context_count(r->doc, "troubleshooter_calls") >= MAX_CALLS;
 
-	if (!context_get(r->doc, "troubleshooter_input").n) {
+	if (*question && !context_get(r->doc, "troubleshooter_input").n) {
 		engine_dispatch_done(r, "failed",
 			arena_printf(&r->arena, "needs your answer: %s", question), question);
 		return ADVANCE_STOP;
 	}
-	context_set(r->doc, "question", (struct str){0});
 	context_set(r->doc, "question_trigger", (struct str){0});
+	if (!*question)
+		return given_up ? engine_troubleshooter_call(r, trigger, 0) : ADVANCE_ON;
+	context_set(r->doc, "question", (struct str){0});
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 	if (!*trigger)
 		trigger = "needs_clarification";
