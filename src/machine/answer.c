@@ -5,6 +5,13 @@
 #include "src/machine/answer.h"
 #include "src/machine/verdict.h"
 
+/* An answer that somebody offers. */
+struct offer {
+	const char *owner, *id, *word; /* owner, word: NULL if not given */
+	struct str text;
+	enum answer_outcome *outcome;
+};
+
 /* ---- answers in the journal ---- */
 
 /*
@@ -38,15 +45,14 @@ static json *find_event(const struct context_file *f, const char *mark, const ch
 }
 
 /* True if this answer was recorded: the same bytes, and the same word unless none is given now. */
-static bool was_taken(
-	const struct context_file *f, const char *id, const char *word, struct str text)
+static bool was_taken(const struct context_file *f, const struct offer *o)
 {
 	char sum[DIGEST_TEXT];
-	const char *const members[] = {"type", "answer", "action", id, "sum", sum,
-		word && *word ? "result" : NULL, word, NULL};
+	const char *const members[] = {"type", "answer", "action", o->id, "sum", sum,
+		o->word ? "result" : NULL, o->word, NULL};
 	CLEANUP(json_free) json *event = NULL;
 
-	digest_text(str_trim(text), sum);
+	digest_text(str_trim(o->text), sum);
 	event = find_event(f, sum, members);
 	return event != NULL;
 }
@@ -106,7 +112,7 @@ static int check_word(const json *action, const char *word, struct str text, str
 	char own[64];
 	bool has = action_word_in(action, text, own, sizeof(own));
 
-	if (!word || !*word) {
+	if (!word) {
 		if (has || !action_is_troubleshooter(action))
 			return 0;
 		return error_set(err, ERR_INPUT, "the answer has no result: must be %s",
@@ -138,42 +144,31 @@ static void put_answer(struct context *c, const json *action, struct str text)
 }
 
 /* The action has an answer. The same bytes may come again, also with the word that was missing. */
-static int check_repeat(const struct context *c, const json *action, const char *word,
-	struct str text, enum answer_outcome *outcome, struct error *err)
+static int check_repeat(
+	const struct context *c, const json *action, const struct offer *o, struct error *err)
 {
 	struct str known = action_word(c, action);
-	bool same = !word || !*word || str_is(known, word);
+	bool same = !o->word || str_is(known, o->word);
 
-	if (!str_eq(action_text(c, action), str_trim(text)) || (!same && known.n))
-		return error_set(err, ERR_STATE, "action '%.200s' has an answer already",
-			json_get_str(action, "id"));
-	*outcome = same ? ANSWER_AGAIN : ANSWER_TAKEN;
+	if (!str_eq(action_text(c, action), str_trim(o->text)) || (!same && known.n))
+		return error_set(err, ERR_STATE, "action '%.200s' has an answer already", o->id);
+	*o->outcome = same ? ANSWER_AGAIN : ANSWER_TAKEN;
 	return 0;
 }
 
 /* An agent that did not learn that its answer was recorded sends it again: not a new answer. */
-static int not_outstanding(const struct context_file *f, const char *id, const char *word,
-	struct str text, enum answer_outcome *outcome, struct error *err)
+static int not_outstanding(const struct context_file *f, const struct offer *o, struct error *err)
 {
-	struct str own = context_get(&f->doc, "work_item_id"), given = str_of(id);
+	struct str own = context_get(&f->doc, "work_item_id"), given = str_of(o->id);
 	size_t slash = str_find(given, STR("/"));
 
 	if (!str_eq(str_sub(given, 0, slash), own))
 		return error_set(err, ERR_STATE,
-			"action '%.200s' belongs to another work item, not to '%s'", id, own.p);
-	if (!was_taken(f, id, word, text))
-		return answer_refuse_stale(f, id, err);
-	*outcome = ANSWER_AGAIN;
+			"action '%.200s' belongs to another work item, not to '%s'", o->id, own.p);
+	if (!was_taken(f, o))
+		return answer_refuse_stale(f, o->id, err);
+	*o->outcome = ANSWER_AGAIN;
 	return 0;
-}
-
-static void note_answer(struct context_file *f, const char *id, const char *word, struct str text)
-{
-	char sum[DIGEST_TEXT];
-
-	digest_text(str_trim(text), sum);
-	JSON_ADD(context_event(f, "answer"), JSON_TEXT("action", id), JSON_TEXT("result", word),
-		JSON_INT("bytes", text.n), JSON_TEXT("sum", sum));
 }
 
 /* The guard reports a policy violation as JSON in the script's answer. */
@@ -197,43 +192,41 @@ static void note_violation(struct context_file *f, json *action, struct str text
 	json_set(action, "violation", json_string(str_of(name)));
 }
 
-static void record_word(struct context_file *f, json *action, const char *word, struct str text)
+static void note_answer(struct context_file *f, json *action, const struct offer *o)
 {
-	char own[64] = "";
+	char sum[DIGEST_TEXT], own[64] = "";
+	const char *word = o->word ? o->word : own;
 
-	note_violation(f, action, text);
-	if (!word || !*word) {
-		(void)action_word_in(action, text, own, sizeof(own));
-		word = own;
-	}
+	note_violation(f, action, o->text);
+	if (!o->word)
+		(void)action_word_in(action, o->text, own, sizeof(own));
 	json_set(action, "answered", json_string(str_of(word)));
-	note_answer(f, json_get_str(action, "id"), word, text);
+	digest_text(str_trim(o->text), sum);
+	JSON_ADD(context_event(f, "answer"), JSON_TEXT("action", o->id), JSON_TEXT("result", word),
+		JSON_INT("bytes", o->text.n), JSON_TEXT("sum", sum));
 }
 
 /* Puts an answer into the document without saving it, and notes the event. */
-static int apply_answer(struct context_file *f, const char *id, const char *word, struct str text,
-	enum answer_outcome *outcome, struct error *err)
+static int apply_answer(struct context_file *f, const struct offer *o, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL, *noted = NULL;
 	json *action;
 
-	*outcome = ANSWER_TAKEN;
+	*o->outcome = ANSWER_TAKEN;
 	if (action_load(&f->doc, &array, err) < 0 || action_noted(f, &noted, err) < 0)
 		return -1;
-	action = action_find(array, id);
-	if (!action || (!action_answered(&f->doc, action) && !action_is_noted(noted, id)))
-		return not_outstanding(f, id, word, text, outcome, err);
-	if (check_text(text, err) < 0 || check_word(action, word, text, err) < 0)
+	action = action_find(array, o->id);
+	if (!action || (!action_answered(&f->doc, action) && !action_is_noted(noted, o->id)))
+		return not_outstanding(f, o, err);
+	if (check_text(o->text, err) < 0 || check_word(action, o->word, o->text, err) < 0)
 		return -1;
-	if (action_answered(&f->doc, action)) {
-		if (check_repeat(&f->doc, action, word, text, outcome, err) < 0)
-			return -1;
-		if (*outcome == ANSWER_AGAIN)
-			return 0;
-	} else {
-		put_answer(&f->doc, action, text);
-	}
-	record_word(f, action, word, text);
+	if (!action_answered(&f->doc, action))
+		put_answer(&f->doc, action, o->text);
+	else if (check_repeat(&f->doc, action, o, err) < 0)
+		return -1;
+	else if (*o->outcome == ANSWER_AGAIN)
+		return 0;
+	note_answer(f, action, o);
 	action_store(&f->doc, array);
 	return action_note_unanswered(f, array, noted, err);
 }
@@ -273,13 +266,6 @@ static const char *printable(const char *text)
 	return str_utf8_fault(str_of(text)) ? "?" : text;
 }
 
-/* An answer that somebody offers. */
-struct offer {
-	const char *owner, *id, *word;
-	struct str text;
-	enum answer_outcome *outcome;
-};
-
 static int refuse(struct context_file *f, const struct offer *o, struct error *err)
 {
 	struct error why = *err, second;
@@ -311,7 +297,7 @@ static int refuse_owner(struct context_file *f, const struct offer *o, struct er
 {
 	if (err->code != ERR_STATE)
 		return -1;
-	if (!was_taken(f, o->id, o->word, o->text))
+	if (!was_taken(f, o))
 		return refuse(f, o, err);
 	*o->outcome = ANSWER_AGAIN;
 	*err = (struct error){0};
@@ -327,7 +313,7 @@ static int record(struct context_file *f, void *data, struct error *err)
 	note_operation(f, o);
 	if (o->owner && lease_admit(f, item, o->owner, err) < 0)
 		return refuse_owner(f, o, err);
-	if (apply_answer(f, o->id, o->word, o->text, o->outcome, err) < 0)
+	if (apply_answer(f, o, err) < 0)
 		return err->code == ERR_SYSTEM || context_has_fault(f, err) ? -1
 									    : refuse(f, o, err);
 	if (!o->owner && *o->outcome == ANSWER_AGAIN)
@@ -350,7 +336,7 @@ static void keep_unrecorded(struct context_file *f, struct str text, struct erro
 int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
 	struct str text, enum answer_outcome *outcome, struct error *err)
 {
-	struct offer offer = {owner, id, word, text, outcome};
+	struct offer offer = {owner, id, word && *word ? word : NULL, text, outcome};
 	int rc = context_update(f, record, &offer, err);
 
 	if (rc < 0 && (f->refused || context_has_fault(f, err)))
