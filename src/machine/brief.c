@@ -100,34 +100,22 @@ struct skill_arguments {
 	size_t n;
 };
 
-/* The value of the `$...` at the start of `text`, and its length in *used. False: it stays. */
-static bool value_of(
-	const struct skill_arguments *args, struct str text, size_t *used, struct str *value)
-{
-	if (str_starts(text, "$ARGUMENTS")) {
-		*used = strlen("$ARGUMENTS");
-		*value = str_of(args->all);
-		return true;
-	}
-	if (text.n < 2 || text.p[1] < '0' || text.p[1] > '9')
-		return false;
-	*used = 2;
-	if ((size_t)(text.p[1] - '0') >= args->n)
-		return false;
-	*value = args->word[text.p[1] - '0'];
-	return true;
-}
-
+/* Replaces `$ARGUMENTS` and `$0`..`$9`; a number without a word stays. */
 static struct str substitute(struct arena *a, struct str text, const struct skill_arguments *args)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	size_t i = 0, used;
-	struct str value;
+	size_t i = 0;
 
 	while (i < text.n) {
-		if (text.p[i] == '$' && value_of(args, str_sub(text, i, text.n), &used, &value)) {
-			buf_add(&out, value);
-			i += used;
+		struct str rest = str_sub(text, i, text.n);
+		size_t n = rest.n > 1 ? (size_t)(rest.p[1] - '0') : WORDS_MAX;
+
+		if (str_starts(rest, "$ARGUMENTS")) {
+			buf_adds(&out, args->all);
+			i += strlen("$ARGUMENTS");
+		} else if (rest.p[0] == '$' && n < args->n) {
+			buf_add(&out, args->word[n]);
+			i += 2;
 		} else {
 			buf_addc(&out, text.p[i++]);
 		}
