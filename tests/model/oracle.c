@@ -62,15 +62,26 @@ static void read_decision(struct oracle *o, struct str text, struct model_text *
 	}
 }
 
-/* What the writer of a text means. */
-static struct model_text meaning(struct oracle *o, struct str text, bool decision)
+/* Whether an answer without a word is a good one. */
+static bool is_good(struct str text, const char *section)
 {
+	if (strcmp(section, "Debug Report") == 0)
+		return contains(text, "# Debug report for");
+	if (strcmp(section, "PR URL") == 0)
+		return contains(text, "https://");
+	if (strcmp(section, "Signoff Research") == 0)
+		return str_ends(text, "validated");
+	if (strcmp(section, "Signoff Review") == 0 || strcmp(section, "Review Notes") == 0)
+		return contains(text, "Approved.") && !contains(text, "Not approved.");
+	return str_starts(text, "passed");
+}
+
+/* What the writer of a text means. */
+static struct model_text meaning(struct oracle *o, struct str text, const char *section)
+{
+	bool decision = strcmp(section, "Troubleshooter Log") == 0;
 	char sum[DIGEST_TEXT];
-	struct model_text t = {.passes = str_starts(text, "passed"),
-		.approves = contains(text, "Approved.") && !contains(text, "Not approved."),
-		.validates = str_ends(text, "validated"),
-		.has_pull_request = contains(text, "https://"),
-		.has_report = contains(text, "# Debug report for"),
+	struct model_text t = {.good = is_good(text, section),
 		.hard_abort = contains(text, "\"violation\":\"hard_abort\"")};
 
 	digest_text(text, sum);
@@ -116,7 +127,7 @@ static void set_key(struct oracle *o, struct str key, struct str value)
 	struct model *m = &o->model;
 
 	for (size_t i = 0; i < MODEL_COUNTERS; i++)
-		if (str_is(key, model_counter_names[i]))
+		if (str_is(key, model_rules[i].key))
 			m->counter[i] = strtoul(keep(o, value), NULL, 10);
 	if (str_is(key, "state"))
 		m->state = keep(o, value);
@@ -131,7 +142,7 @@ static void set_key(struct oracle *o, struct str key, struct str value)
 	else if (str_is(key, "question_trigger"))
 		m->question_trigger = value.n ? keep(o, value) : NULL;
 	else if (str_is(key, "pending_agent"))
-		m->pending = value.n ? keep(o, value) : NULL;
+		o->pending = value.n;
 	else if (str_is(key, "outcome"))
 		m->outcome = value.n ? keep(o, plain_reason(value)) : NULL;
 	else if (str_is(key, "attempts"))
@@ -181,9 +192,7 @@ static void add_section(struct oracle *o, const char *name, struct str text)
 	}
 	if (plain.len)
 		vec_push_in(&o->arena, &o->model.sections,
-			(struct model_section){
-				name, meaning(o, buf_str(&plain),
-					      strcmp(name, "Troubleshooter Log") == 0)});
+			(struct model_section){name, meaning(o, buf_str(&plain), name)});
 }
 
 static bool read_sections(struct oracle *o, struct str text)
@@ -381,7 +390,7 @@ static void render(struct oracle *o, struct model *m, struct model *mask, struct
 	size_t n = 0;
 
 	for (size_t i = 0; i < MODEL_COUNTERS; i++)
-		buf_addf(out, "%s %lu\n", model_counter_names[i], m->counter[i]);
+		buf_addf(out, "%s %lu\n", model_rules[i].key, m->counter[i]);
 	buf_addf(out, "state %s; spec %d, pull request %d, input %d; question %d %s; outcome %s\n",
 		text_or_empty(m->state), m->spec, m->pull_request, m->input, m->question != NULL,
 		text_or_empty(m->question_trigger), text_or_empty(m->outcome));
@@ -447,6 +456,16 @@ static bool is_behind(const struct oracle *o, const struct buf *text)
 	       !str_eq(buf_str(text), a->exists ? buf_str(&a->document) : STR(""));
 }
 
+/* Somebody removed what was requested: the model does not know for whom the run waits. */
+static bool is_silence(const struct oracle *o, const struct simulator_call *call)
+{
+	bool requested = false;
+
+	for (size_t i = 0; i < o->model.requests.n; i++)
+		requested |= !o->model.requests.items[i].stale;
+	return call->returned && o->pending && !requested;
+}
+
 static void read_before(struct oracle *o, const struct simulator *s)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, journal = BUF_INIT;
@@ -455,6 +474,7 @@ static void read_before(struct oracle *o, const struct simulator *s)
 	buf_release(&o->model.events);
 	buf_release(&o->model.printed);
 	o->model = (struct model){.workflow = s->workflow, .arena = &o->arena};
+	o->pending = false;
 	read_file(s, s->path, &text);
 	if (o->audit)
 		buf_add(&journal, buf_str(&o->audit->journal));
@@ -466,6 +486,19 @@ static void read_before(struct oracle *o, const struct simulator *s)
 	mark_stale(o, buf_str(&journal));
 	read_answers(o, buf_str(&journal));
 	o->journal = journal.len;
+}
+
+/* The changes of a decision that are refused are not the model's: it takes them from the events. */
+static void note_refusals(struct oracle *o, struct str events)
+{
+	struct model_section *log = model_section(&o->model, "Troubleshooter Log");
+	struct str line;
+	size_t i = 0;
+
+	while (log && i < log->text.changes.n && str_line(&events, &line))
+		if (contains(line, "\"change\":") && contains(line, "\"type\":"))
+			log->text.changes.items[i++].refused =
+				contains(line, "\"type\":\"refusal\"");
 }
 
 static bool expect_step(struct oracle *o, const struct simulator *s,
@@ -484,12 +517,14 @@ static bool expect_step(struct oracle *o, const struct simulator *s,
 		.push_fails = env->push_fails,
 		.checks = checks[env->checks]};
 
+	note_refusals(o, events);
 	return model_step(&o->model, &how);
 }
 
 static bool expect(struct oracle *o, const struct simulator *s, const struct simulator_call *c,
 	struct str events)
 {
+	const struct model_request *r;
 	struct model_text t;
 
 	if (!c->action && !c->key)
@@ -500,7 +535,8 @@ static bool expect(struct oracle *o, const struct simulator *s, const struct sim
 		set_key(o, str_of(c->key), c->text);
 		return true;
 	}
-	t = meaning(o, str_trim(c->text), strstr(c->action, "/troubleshooter/") != NULL);
+	r = model_request(&o->model, c->action, NULL);
+	t = meaning(o, str_trim(c->text), r ? r->section : "");
 	t.malformed = !str_trim(c->text).n || str_utf8_fault(c->text);
 	return model_record(&o->model, c->action, c->word, &t);
 }
@@ -569,7 +605,7 @@ int oracle_call(struct oracle *o, struct simulator *s, const struct simulator_ca
 	if (!o->paused)
 		read_before(o, s);
 	rc = simulator_invoke(s, c, printed, err);
-	if (o->paused || o->difference[0] || !o->readable ||
+	if (o->paused || o->difference[0] || !o->readable || is_silence(o, c) ||
 		(rc < 0 && (o->faulty || (err->code == ERR_STATE && owned))))
 		o->skipped++;
 	else

@@ -1,55 +1,137 @@
 /* reference.c: what the engine must do, call by call. */
 #include "tests/model/reference.h"
 
-const char *const model_counter_names[MODEL_COUNTERS] = {"fix_iteration", "review_fix_iteration",
-	"signoff_cycle_count", "consecutive_failures", "review_cycle_count", "actions_dispatched",
-	"troubleshooter_calls", "budget_extensions"};
+#define BRIEF        "Researcher Brief,"
+#define SUMMARY      "Implementation Summary,"
+#define LOG          "Troubleshooter Log"
+#define NOTES        "Review Notes"
+#define WRITTEN_HERE ((struct model_text){.sum = NULL})
 
-#define BRIEF          "Researcher Brief,"
-#define SUMMARY        "Implementation Summary,"
-#define REVIEW_WORDS   "approved | changes_requested"
-#define SCRIPT_WORDS   "passed | failed"
-#define WRITTEN_HERE   ((struct model_text){.sum = NULL})
-#define TROUBLESHOOTER "troubleshooter"
+/* ---- the tables ---- */
 
 static const struct model_kind kinds[] = {
-	{"debugging", "Debug Report", "debugger", "", "reproduced | not_reproduced"},
-	{"researching", "Researcher Brief", "researcher", "Debug Report,", "briefed | failed"},
+	{"debugging", "Debug Report", "debugger", "", "reproduced | not_reproduced", ""},
+	{"researching", "Researcher Brief", "researcher", "Debug Report,", "briefed | failed",
+		"failed"},
 	{"implementing", "Implementation Summary", "developer", BRIEF,
-		"implemented | failed | needs_clarification"},
-	{"validating", "Validate Result", NULL, "", SCRIPT_WORDS},
-	{"fixing", "Fix", "developer", BRIEF "Last Failure," SUMMARY "Fix,", "fixed | failed"},
-	{"reviewing", "PR URL", "developer", BRIEF SUMMARY "Fix,", "pr_created | failed"},
-	{"reviewing", "Review Notes", "reviewer", BRIEF, REVIEW_WORDS},
-	{"fixing-pr", "Fix", "developer", BRIEF "Review Notes," SUMMARY "Fix,", "fixed | failed"},
-	{"signoff", "Signoff Review", "reviewer", BRIEF, REVIEW_WORDS},
-	{"signoff", "Signoff Research", "researcher", BRIEF SUMMARY "Fix,", "validated | failed"},
-	{"signoff", "Signoff Build Result", NULL, "", SCRIPT_WORDS},
-	{TROUBLESHOOTER, "Troubleshooter Log", TROUBLESHOOTER, "",
-		"continue | terminate | needs_user_input"},
+		"implemented | failed | needs_clarification", "failed | needs_clarification"},
+	{"validating", "Validate Result", NULL, "", "passed | failed", ""},
+	{"fixing", "Fix", "developer", BRIEF "Last Failure," SUMMARY "Fix,", "fixed | failed",
+		"failed"},
+	{"reviewing", "PR URL", "developer", BRIEF SUMMARY "Fix,", "pr_created | failed", "failed"},
+	{"reviewing", NOTES, "reviewer", BRIEF, "approved | changes_requested", ""},
+	{"fixing-pr", "Fix", "developer", BRIEF "Review Notes," SUMMARY "Fix,", "fixed | failed",
+		"failed"},
+	{"signoff", "Signoff Review", "reviewer", BRIEF, "approved | changes_requested", ""},
+	{"signoff", "Signoff Research", "researcher", BRIEF SUMMARY "Fix,", "validated | failed",
+		""},
+	{"signoff", "Signoff Build Result", NULL, "", "passed | failed", ""},
+	{"troubleshooter", LOG, "troubleshooter", "", "continue | terminate | needs_user_input",
+		""},
 };
+
+/*
+ * What changes when a state is entered, before its requests, and when all of its answers are good
+ * or one is not: +SECTION is written, -SECTION removed, =SECTION moved to `Earlier SECTION` if the
+ * state was entered before; 1COUNTER is incremented, 0COUNTER reset; !EFFECT is carried out.
+ */
+static const struct model_state {
+	const char *name, *entered, *requested;
+	const char *good, *on_good, *bad, *on_bad; /* trigger and changes */
+	enum model_counter limit;                  /* of its visits; MODEL_COUNTERS: none */
+} states[] = {
+	{"spec-finding", "", "", "spec_found", "!spec", NULL, "", MODEL_COUNTERS},
+	{"debugging", "=Debug Report", "", "debug_done", "", "reproduction_failed", "+Last Failure",
+		MODEL_COUNTERS},
+	{"researching", "=Researcher Brief", "", "research_done", "", NULL, "", MODEL_COUNTERS},
+	{"implementing", "=Implementation Summary", "", "impl_done", "", NULL, "", MODEL_COUNTERS},
+	{"validating", "", "", "clean", "!commit, !push, -Validate Result, -Last Failure",
+		"build_failed", "-Validate Result, +Last Failure", MODEL_COUNTERS},
+	{"fixing", "", "", "fix_done", "1fix_iteration", NULL, "", MODEL_FIXES},
+	{"reviewing", "-Review Notes", "", "approved", "1review_cycle_count", "changes_requested",
+		"1review_cycle_count", MODEL_COUNTERS},
+	{"fixing-pr", "", "!checks", "fix_done", "1review_fix_iteration, -Review Notes", NULL, "",
+		MODEL_REVIEW_FIXES},
+	{"signoff", "-Signoff Review, -Signoff Research, -Signoff Build Result", "!push",
+		"approved",
+		"-Signoff Review, -Signoff Research, -Signoff Build Result, -Last Failure, "
+		"0signoff_cycle_count, 0review_cycle_count",
+		"changes_requested",
+		"-Signoff Review, -Signoff Research, -Signoff Build Result, +Last Failure, +Review "
+		"Notes, 1signoff_cycle_count",
+		MODEL_COUNTERS},
+};
+static const struct model_state declared_state = {
+	"", "", "", NULL, "", NULL, "+Last Failure", MODEL_COUNTERS};
+
+#define LIMIT(member) offsetof(struct workflow_limits, member)
+
+const struct model_rule model_rules[MODEL_COUNTERS] = {
+	{"consecutive_failures", "consecutive_failures", LIMIT(consecutive_failures)},
+	{"signoff_cycle_count", "signoff_deadlock", LIMIT(signoff_deadlock)},
+	{"review_cycle_count", "review_loop", LIMIT(review_loop)},
+	{"actions_dispatched", "budget_exceeded", LIMIT(max_actions)},
+	{"fix_iteration", "max_retries", LIMIT(max_fix_iterations)},
+	{"review_fix_iteration", "max_retries", LIMIT(max_review_fix_iterations)},
+	{"troubleshooter_calls", NULL, 0},
+	{"budget_extensions", NULL, 0},
+};
+
+enum progress { AGAIN, WAIT, FAILED };
 
 static bool is(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b) == 0;
 }
 
-static const struct workflow_state *state_of(const struct model *m, const char *name)
+/* One of `a | b | c`. */
+static bool is_word(struct model *m, const char *words, const char *word)
 {
-	for (size_t i = 0; i < m->workflow->n_states; i++)
-		if (is(m->workflow->states[i].name, name))
-			return &m->workflow->states[i];
-	return NULL;
+	return word &&
+	       strstr(arena_printf(m->arena, " %s ", words), arena_printf(m->arena, " %s ", word));
+}
+
+static bool is_reached(const struct model *m, enum model_counter c)
+{
+	const char *limits = (const char *)&m->workflow->limits;
+
+	return m->counter[c] >=
+	       *(const unsigned long *)(const void *)(limits + model_rules[c].limit);
+}
+
+/* The first counter at its limit that calls the troubleshooter; with a trigger: for that. */
+static enum model_counter reached(const struct model *m, const char *trigger)
+{
+	for (enum model_counter c = 0; c <= MODEL_DISPATCHED; c++)
+		if ((!trigger || is(trigger, model_rules[c].trigger)) && is_reached(m, c))
+			return c;
+	return MODEL_COUNTERS;
+}
+
+/* ---- states, sections and requests ---- */
+
+static const struct declared_state *declared(const struct model *m, const char *state)
+{
+	const struct workflow_state *st = workflow_state(m->workflow, state);
+
+	return st ? st->declared : NULL;
+}
+
+/* NULL: nothing is known about the state. */
+static const struct model_state *rule_of(const struct model *m, const char *state)
+{
+	for (size_t i = 0; i < COUNT(states); i++)
+		if (is(states[i].name, state))
+			return &states[i];
+	return declared(m, state) ? &declared_state : NULL;
 }
 
 static bool is_end(const struct model *m)
 {
-	const struct workflow_state *state = state_of(m, m->state);
+	const struct workflow_state *state = workflow_state(m->workflow, m->state);
 
 	return state ? state->terminal : is(m->state, "done") || is(m->state, "failed");
 }
-
-/* ---- sections ---- */
 
 struct model_section *model_section(struct model *m, const char *name)
 {
@@ -73,6 +155,99 @@ static void put(struct model *m, const char *name, struct model_text text)
 	vec_push_in(m->arena, &m->sections, (struct model_section){name, text});
 }
 
+/* The `i`-th of what a state requests; without a section: there is none. */
+static struct model_kind kind(struct model *m, const char *state, size_t i)
+{
+	const struct declared_state *d = declared(m, state);
+	struct model_kind k = {state, NULL, NULL, "", "", ""};
+
+	for (size_t row = 0; !d && row < COUNT(kinds); row++)
+		if (is(kinds[row].state, state) && i-- == 0)
+			k = kinds[row];
+	if (is(k.section, "Fix"))
+		k.section = arena_printf(m->arena, "Fix %lu",
+			1 + m->counter[MODEL_FIXES] + m->counter[MODEL_REVIEW_FIXES]);
+	if (!d || i >= d->n)
+		return k;
+	k.section = d->items[i].writes;
+	k.agent = d->items[i].agent;
+	for (size_t r = 0; r < d->items[i].n_reads; r++)
+		k.reads = arena_printf(m->arena, "%s%s,", k.reads, d->items[i].reads[r]);
+	for (size_t o = 0; o < d->items[i].n_outcomes; o++)
+		k.words = arena_printf(
+			m->arena, "%s%s%s", k.words, o ? " | " : "", d->items[i].outcomes[o].word);
+	return k;
+}
+
+static const char *id_of(struct model *m, const struct model_request *r)
+{
+	return arena_printf(m->arena, "T-1/%s/%u", r->state, r->attempt);
+}
+
+struct model_request *model_request(struct model *m, const char *id, const char *section)
+{
+	for (size_t i = 0; i < m->requests.n; i++)
+		if (is(id, id_of(m, &m->requests.items[i])) ||
+			is(section, m->requests.items[i].section))
+			return &m->requests.items[i];
+	return NULL;
+}
+
+static struct model_kind kind_of(struct model *m, const struct model_request *r)
+{
+	struct model_kind k;
+	size_t i = 0;
+
+	do
+		k = kind(m, r->state, i++);
+	while (k.section && !is(k.section, r->section) && strncmp(k.section, "Fix ", 4) != 0);
+	return k;
+}
+
+static bool is_open(struct model *m, const struct model_request *r)
+{
+	return !r->word && (r->trigger || !model_section(m, r->section));
+}
+
+static bool is_other(struct model *m, const struct model_request *r)
+{
+	return !r->trigger && !is(r->state, m->state);
+}
+
+static bool is_stale(struct model *m, const struct model_request *r)
+{
+	(void)m;
+	return r->stale;
+}
+
+static void remove_request(struct model *m, const struct model_request *r, const char *why)
+{
+	m->failed |= why != NULL;
+	if (why)
+		buf_addf(&m->events, "failure %s %s %lu\n", id_of(m, r), why,
+			m->counter[MODEL_FAILURES]);
+	vec_remove(&m->requests, (size_t)(r - m->requests.items));
+}
+
+/* Removes these requests, with a failure each unless `why` is NULL. */
+static void give_up(struct model *m, bool (*which)(struct model *m, const struct model_request *r),
+	const char *why)
+{
+	for (size_t i = 0; i < m->requests.n;)
+		if (which(m, &m->requests.items[i]))
+			remove_request(m, &m->requests.items[i], why);
+		else
+			i++;
+}
+
+/* Removes what is open. What is answered was answered before the next array. */
+static void keep_answered(struct model *m)
+{
+	give_up(m, is_open, NULL);
+	for (size_t i = 0; i < m->requests.n; i++)
+		m->requests.items[i].carried = true;
+}
+
 static unsigned *attempts_of(struct model *m, const char *state)
 {
 	for (size_t i = 0; i < m->attempts.n; i++)
@@ -80,88 +255,6 @@ static unsigned *attempts_of(struct model *m, const char *state)
 			return &m->attempts.items[i].n;
 	vec_push_in(m->arena, &m->attempts, (struct model_attempts){state, 0});
 	return &m->attempts.items[m->attempts.n - 1].n;
-}
-
-/* ---- what a state requests ---- */
-
-struct kind_list {
-	struct model_kind *items;
-	size_t n, cap;
-};
-
-static struct model_kind declared_kind(
-	struct model *m, const char *state, const struct declared_action *d)
-{
-	struct model_kind k = {
-		.state = state, .section = d->writes, .agent = d->agent, .reads = "", .words = ""};
-
-	for (size_t i = 0; i < d->n_reads; i++)
-		k.reads = arena_printf(m->arena, "%s%s,", k.reads, d->reads[i]);
-	for (size_t i = 0; i < d->n_outcomes; i++)
-		k.words = arena_printf(
-			m->arena, "%s%s%s", k.words, i ? " | " : "", d->outcomes[i].word);
-	return k;
-}
-
-static struct kind_list kinds_of(struct model *m, const char *state)
-{
-	const struct workflow_state *st = state_of(m, state);
-	struct kind_list list = {0};
-
-	for (size_t i = 0; i < COUNT(kinds); i++)
-		if (is(kinds[i].state, state))
-			vec_push_in(m->arena, &list, kinds[i]);
-	for (size_t i = 0; i < list.n; i++)
-		if (is(list.items[i].section, "Fix"))
-			list.items[i].section = arena_printf(m->arena, "Fix %lu",
-				1 + m->counter[MODEL_FIXES] + m->counter[MODEL_REVIEW_FIXES]);
-	for (size_t i = 0; st && st->declared && i < st->declared->n; i++)
-		vec_push_in(m->arena, &list, declared_kind(m, state, &st->declared->items[i]));
-	return list;
-}
-
-static struct model_kind kind_of(struct model *m, const struct model_request *r)
-{
-	struct kind_list list = kinds_of(m, r->state);
-
-	for (size_t i = 0; i < list.n; i++)
-		if (is(list.items[i].section, r->section) ||
-			(!strncmp(list.items[i].section, "Fix ", 4) &&
-				!strncmp(r->section, "Fix ", 4)))
-			return list.items[i];
-	return (struct model_kind){.words = ""};
-}
-
-/* What is missing in the present state. */
-static struct kind_list missing_kinds(struct model *m)
-{
-	struct kind_list all = kinds_of(m, m->state), list = {0};
-
-	for (size_t i = 0; i < all.n; i++)
-		if (!model_section(m, all.items[i].section) &&
-			(!is(m->state, "reviewing") || m->pull_request == (i == 1)))
-			vec_push_in(m->arena, &list, all.items[i]);
-	return list;
-}
-
-/* ---- requests ---- */
-
-static const char *id_of(struct model *m, const struct model_request *r)
-{
-	return arena_printf(m->arena, "T-1/%s/%u", r->state, r->attempt);
-}
-
-static struct model_request *find_request(struct model *m, const char *id)
-{
-	for (size_t i = 0; i < m->requests.n; i++)
-		if (is(id, id_of(m, &m->requests.items[i])))
-			return &m->requests.items[i];
-	return NULL;
-}
-
-static bool is_answered(struct model *m, const struct model_request *r)
-{
-	return r->word || (!r->trigger && model_section(m, r->section));
 }
 
 static void number(struct model *m, struct model_request *r)
@@ -176,337 +269,141 @@ static void dispatch(struct model *m, const char *state, const char *section, co
 {
 	struct model_request r = {.state = state, .section = section, .trigger = trigger};
 
-	for (size_t i = m->requests.n; i--;)
-		if (is(m->requests.items[i].section, section))
-			vec_remove(&m->requests, i);
+	if (model_request(m, NULL, section))
+		remove_request(m, model_request(m, NULL, section), NULL);
 	number(m, &r);
 	vec_push_in(m->arena, &m->requests, r);
 }
 
-/* A report that is not there and fixes that are not there are not named. */
-static void print_reads(struct model *m, struct str reads)
+/* ---- changes ---- */
+
+static unsigned long *counter_of(struct model *m, const char *key)
 {
-	struct str name;
-
-	while (reads.n && str_next_item(&reads, &name)) {
-		if (str_is(name, "Debug Report") && !model_section(m, "Debug Report"))
-			continue;
-		for (unsigned i = 1; str_is(name, "Fix") && i < 100; i++) {
-			const char *fix = arena_printf(m->arena, "Fix %u", i);
-
-			if (model_section(m, fix))
-				buf_addf(&m->printed, "%s,", fix);
-		}
-		if (!str_is(name, "Fix") && name.n)
-			buf_addf(&m->printed, "%.*s,", (int)name.n, name.p);
-	}
+	for (size_t i = 0; i < MODEL_COUNTERS; i++)
+		if (is(key, model_rules[i].key))
+			return &m->counter[i];
+	return NULL;
 }
 
-static void print_request(struct model *m, const struct model_request *r)
+/* False when it fails. */
+static bool effect(struct model *m, const struct model_step *how, const char *name)
 {
-	struct model_kind k = kind_of(m, r);
+	const char *event = NULL;
 
-	buf_addf(&m->printed, "%s %s %s [", id_of(m, r), k.agent ? k.agent : "script",
-		r->trigger ? r->trigger : "");
-	print_reads(m, str_of(k.reads));
-	buf_addf(&m->printed, "] %s: %s\n", r->section, k.words);
+	if (is(name, "spec"))
+		return m->spec |= how->spec_found;
+	if (is(name, "push") ? how->push_fails : is(name, "commit") && how->commit_fails)
+		return false;
+	if (is(name, "push"))
+		event = how->remote ? "push" : "push skipped";
+	else if (is(name, "commit"))
+		event = how->commits ? "commit" : NULL;
+	else if (m->pull_request && is(how->checks, "unknown"))
+		event = "checks not asked";
+	else if (m->pull_request && is(how->checks, "red"))
+		put(m, "Last Failure", WRITTEN_HERE);
+	if (event)
+		buf_addf(&m->events, "effect %s\n", event);
+	return true;
 }
 
-/* Prints what is outstanding: all of it, or the first when others are answered. */
-static bool print_open(struct model *m)
+/* Those of a state; false when an effect fails. */
+static bool change(struct model *m, const struct model_step *how, const char *changes)
 {
-	size_t answered = 0;
+	struct str rest = str_of(changes), item;
 
-	for (size_t i = 0; i < m->requests.n; i++)
-		answered += is_answered(m, &m->requests.items[i]);
-	for (size_t i = 0; i < m->requests.n; i++) {
-		if (is_answered(m, &m->requests.items[i]))
-			continue;
-		print_request(m, &m->requests.items[i]);
-		if (answered)
-			break;
+	while (rest.n && str_next_item(&rest, &item)) {
+		const char *name = arena_dup(m->arena, str_sub(item, 1, item.n));
+		const struct model_section *s = model_section(m, name);
+
+		if (item.p[0] == '!' && !effect(m, how, name))
+			return false;
+		if (item.p[0] == '=' && s)
+			put(m, arena_printf(m->arena, "Earlier %s", name), s->text);
+		if (item.p[0] == '+')
+			put(m, name, WRITTEN_HERE);
+		else if (item.p[0] == '-' || item.p[0] == '=')
+			drop(m, name);
+		else if (item.p[0] != '!')
+			*counter_of(m, name) = item.p[0] == '0' ? 0 : *counter_of(m, name) + 1;
 	}
 	return true;
 }
 
-static bool print_done(struct model *m, const char *result, const char *why)
+/* `why`: the outcome, if the state is an end. */
+static enum progress enter(struct model *m, const char *to, const char *trigger, const char *why)
 {
-	buf_addf(&m->printed, "done %s %s\n", result, why ? why : "");
-	return true;
-}
-
-/* The word of the answer to an action of the present state. */
-static const char *word_of(struct model *m, const struct model_kind *k)
-{
-	const struct model_section *s = model_section(m, k->section);
-
-	for (size_t i = 0; i < m->requests.n; i++) {
-		const struct model_request *r = &m->requests.items[i];
-
-		if (is(r->section, k->section) && r->word && *r->word)
-			return r->word;
-	}
-	if (!k->agent)
-		return s && s->text.passes ? "passed" : "failed";
-	return s ? s->text.status : NULL;
-}
-
-static void fail_request(struct model *m, size_t i, const char *why)
-{
-	buf_addf(&m->events, "failure %s %s %lu\n", id_of(m, &m->requests.items[i]), why,
-		m->counter[MODEL_FAILURES]);
-	vec_remove(&m->requests, i);
-}
-
-/* ---- transitions ---- */
-
-static void enter(struct model *m, const char *to, const char *trigger)
-{
-	static const char *const moved[] = {"debugging", "researching", "implementing", NULL};
-	static const char *const cleared[] = {"reviewing", "signoff", NULL};
-	const char *outcome = arena_printf(m->arena, "'%s' gave '%s'", m->state, trigger);
-	struct kind_list list = kinds_of(m, to);
+	const struct model_state *rule = rule_of(m, to);
+	const struct declared_state *d = declared(m, to);
 
 	buf_addf(&m->events, "transition %s %s %s\n", m->state, to, trigger);
+	if (!why)
+		why = arena_printf(m->arena, "'%s' gave '%s'", m->state, trigger);
 	m->state = to;
-	m->pending = NULL;
-	m->outcome = is_end(m) ? outcome : NULL;
+	m->outcome = is_end(m) ? why : NULL;
 	m->requests.n = 0;
-	for (size_t i = 0; i < list.n; i++) {
-		const char *name = list.items[i].section;
-		const struct model_section *s = model_section(m, name);
-		bool moves = str_in(str_of(to), moved) && *attempts_of(m, to) > 0;
-
-		if (s && moves)
-			put(m, arena_printf(m->arena, "Earlier %s", name), s->text);
-		if (moves || state_of(m, to)->declared ||
-			(str_in(str_of(to), cleared) && !is(name, "PR URL")))
-			drop(m, name);
-	}
+	m->counter[MODEL_CALLS] = 0;
+	for (size_t i = 0; d && i < d->n; i++)
+		drop(m, d->items[i].writes);
+	if (rule && (rule->entered[0] != '=' || *attempts_of(m, to)))
+		(void)change(m, NULL, rule->entered);
+	return AGAIN;
 }
 
 /* `trigger` NULL: by the only transition. */
-static bool follow(struct model *m, const char *trigger)
+static enum progress follow(struct model *m, const char *trigger)
 {
 	for (size_t i = 0; i < m->workflow->n_edges; i++) {
 		const struct workflow_edge *e = &m->workflow->edges[i];
-		if (!is(e->from, m->state) || (trigger && !is(e->trigger, trigger)))
-			continue;
-		enter(m, e->to, e->trigger);
-		m->counter[MODEL_CALLS] = 0;
-		return true;
+
+		if (is(e->from, m->state) && (!trigger || is(e->trigger, trigger)))
+			return enter(m, e->to, e->trigger, NULL);
 	}
-	return false;
+	return FAILED;
 }
 
-static bool effect(struct model *m, bool fails, bool done, const char *name)
+static enum progress end_run(struct model *m, const char *trigger, const char *why)
 {
-	if (!fails && done)
-		buf_addf(&m->events, "effect %s\n", name);
-	return !fails;
-}
-
-static bool push(struct model *m, const struct model_step *how)
-{
-	return effect(m, how->push_fails, true, how->remote ? "push" : "push skipped");
-}
-
-/* ---- what the answers of a state mean ---- */
-
-static bool says(struct model *m, const struct kind_list *list, size_t i, const char *good)
-{
-	return is(word_of(m, &list->items[i]), good);
-}
-
-static bool approves(struct model *m, const struct model_kind *k)
-{
-	const char *word = word_of(m, k);
-
-	return word ? is(word, "approved") : model_section(m, k->section)->text.approves;
-}
-
-static const char *sign_off(struct model *m, const struct kind_list *list)
-{
-	bool validated = says(m, list, 1, "validated") ||
-			 (!word_of(m, &list->items[1]) &&
-				 model_section(m, list->items[1].section)->text.validates);
-	bool approved = approves(m, &list->items[0]);
-	bool good = approved && validated && says(m, list, 2, "passed");
-
-	for (size_t i = 0; i < list->n; i++)
-		drop(m, list->items[i].section);
-	if (good) {
-		m->counter[MODEL_SIGNOFFS] = m->counter[MODEL_REVIEWS] = 0;
-		drop(m, "Last Failure");
-		return "approved";
-	}
-	put(m, "Review Notes", WRITTEN_HERE);
 	put(m, "Last Failure", WRITTEN_HERE);
-	m->counter[MODEL_SIGNOFFS]++;
-	m->counter[MODEL_REVIEWS] += !approved;
-	return "changes_requested";
-}
-
-static const char *validate(
-	struct model *m, const struct kind_list *list, const struct model_step *how)
-{
-	bool passed = says(m, list, 0, "passed");
-
-	if (passed && (!effect(m, how->commit_fails, how->commits, "commit") || !push(m, how)))
-		return NULL;
-	drop(m, "Validate Result");
-	if (passed)
-		drop(m, "Last Failure");
-	else
-		put(m, "Last Failure", WRITTEN_HERE);
-	return passed ? "clean" : "build_failed";
-}
-
-static const char *decide_declared(struct model *m, const struct kind_list *list)
-{
-	const struct declared_state *d = state_of(m, m->state)->declared;
-	const char *good = d->items[0].outcomes[0].trigger;
-
-	for (size_t i = 0; i < d->n; i++) {
-		const char *word = word_of(m, &list->items[i]);
-
-		for (size_t o = 1; o < d->items[i].n_outcomes; o++)
-			if (is(word, d->items[i].outcomes[o].word)) {
-				put(m, "Last Failure", WRITTEN_HERE);
-				return d->items[i].outcomes[o].trigger;
-			}
-	}
-	return good;
-}
-
-/* The trigger of the present state, all of whose answers are there; NULL: an effect failed. */
-static const char *decide(struct model *m, const struct model_step *how)
-{
-	struct kind_list list = kinds_of(m, m->state);
-	const struct model_section *first = list.n ? model_section(m, list.items[0].section) : NULL;
-
-	if (is(m->state, "spec-finding")) {
-		m->spec |= how->spec_found;
-		return m->spec ? "spec_found" : NULL;
-	}
-	if (is(m->state, "debugging")) {
-		if (first->text.has_report && !says(m, &list, 0, "not_reproduced"))
-			return "debug_done";
-		put(m, "Last Failure", WRITTEN_HERE);
-		return "reproduction_failed";
-	}
-	if (is(m->state, "researching"))
-		return "research_done";
-	if (is(m->state, "implementing"))
-		return "impl_done";
-	if (is(m->state, "validating"))
-		return validate(m, &list, how);
-	if (is(m->state, "fixing"))
-		return m->counter[MODEL_FIXES]++, "fix_done";
-	if (is(m->state, "reviewing")) {
-		m->counter[MODEL_REVIEWS]++;
-		return approves(m, &list.items[1]) ? "approved" : "changes_requested";
-	}
-	if (is(m->state, "fixing-pr")) {
-		m->counter[MODEL_REVIEW_FIXES]++;
-		drop(m, "Review Notes");
-		return "fix_done";
-	}
-	return is(m->state, "signoff") ? sign_off(m, &list) : decide_declared(m, &list);
+	return enter(m, "failed", trigger, why);
 }
 
 /* ---- the troubleshooter ---- */
 
-static const struct {
-	const char *trigger;
-	enum model_counter counter;
-	size_t limit; /* in the limits of the workflow */
-} thresholds[] = {
-	{"consecutive_failures", MODEL_FAILURES,
-		offsetof(struct workflow_limits, consecutive_failures)},
-	{"signoff_deadlock", MODEL_SIGNOFFS, offsetof(struct workflow_limits, signoff_deadlock)},
-	{"review_loop", MODEL_REVIEWS, offsetof(struct workflow_limits, review_loop)},
-	{"budget_exceeded", MODEL_DISPATCHED, offsetof(struct workflow_limits, max_actions)},
-};
-
-/* Whether there is a reason to call it for `trigger`; NULL: for any, and the first is returned. */
-static const char *due_trigger(const struct model *m, const char *trigger)
+static enum progress call_troubleshooter(struct model *m, const char *trigger)
 {
-	const char *limits = (const char *)&m->workflow->limits;
-
-	for (size_t i = 0; i < COUNT(thresholds); i++)
-		if ((!trigger || is(trigger, thresholds[i].trigger)) &&
-			m->counter[thresholds[i].counter] >=
-				*(const unsigned long *)(const void *)(limits +
-								       thresholds[i].limit))
-			return thresholds[i].trigger;
-	return NULL;
-}
-
-static void reset_counter(struct model *m, const char *trigger)
-{
-	for (size_t i = 0; i < COUNT(thresholds); i++)
-		if (is(trigger, thresholds[i].trigger) ||
-			(i + 1 < COUNT(thresholds) && due_trigger(m, thresholds[i].trigger)))
-			m->counter[thresholds[i].counter] = 0;
-	m->counter[MODEL_EXTENSIONS] += is(trigger, "budget_exceeded");
-}
-
-static bool call_troubleshooter(struct model *m, const char *trigger)
-{
-	for (size_t i = 0; i < m->requests.n; i++)
-		m->requests.items[i].carried = true;
-	m->question_trigger = trigger;
-	if (m->counter[MODEL_CALLS] >= 3)
-		return print_done(m, "failed",
-			arena_printf(m->arena, "the troubleshooter was called 3 times for '%s'",
-				trigger));
-	m->question_trigger = NULL;
+	keep_answered(m);
+	m->question = NULL;
+	m->question_trigger = m->counter[MODEL_CALLS] < 3 ? NULL : trigger;
+	if (m->question_trigger)
+		return WAIT;
 	m->counter[MODEL_CALLS]++;
-	dispatch(m, TROUBLESHOOTER, "Troubleshooter Log", trigger);
-	print_request(m, &m->requests.items[m->requests.n - 1]);
-	return true;
+	dispatch(m, "troubleshooter", LOG, trigger);
+	return WAIT;
 }
 
-static bool ask_user(struct model *m, const char *trigger, const char *question)
+/* The user is asked, or the calls were too many. */
+static enum progress ask(struct model *m)
 {
-	m->question = question;
-	m->question_trigger = trigger;
-	return print_done(m, "failed", "question");
+	if (m->question && !m->input)
+		return WAIT;
+	if (m->question)
+		m->counter[MODEL_CALLS] = 0;
+	else if (m->counter[MODEL_CALLS] < 3)
+		return m->question_trigger = NULL, AGAIN;
+	return call_troubleshooter(m, m->question_trigger);
 }
 
-/* Whether the troubleshooter may make the change. */
-static bool is_allowed(struct model *m, const struct model_change *c, bool answered)
-{
-	static const char *const verdicts[] = {
-		"Validate Result", "Signoff Review", "Signoff Research", "Signoff Build Result"};
-	unsigned long fix = 1 + m->counter[MODEL_FIXES] + m->counter[MODEL_REVIEW_FIXES];
-
-	if (is(c->key, "state"))
-		return state_of(m, c->value) && (!is(c->value, "done") || answered);
-	for (size_t i = 0; i <= MODEL_REVIEW_FIXES; i++)
-		if (is(c->key, model_counter_names[i]))
-			return !model_section(
-				m, arena_printf(m->arena, "Fix %lu",
-					   fix - m->counter[i] + strtoul(c->value, NULL, 10)));
-	for (size_t i = MODEL_REVIEW_FIXES; i <= MODEL_REVIEWS; i++)
-		if (is(c->key, model_counter_names[i]))
-			return true;
-	for (size_t i = 0; c->section && i < COUNT(verdicts); i++)
-		if (is(c->section, verdicts[i]))
-			return !*c->value;
-	for (size_t i = 0; c->section && i < m->workflow->n_declared; i++)
-		for (size_t k = 0; k < m->workflow->declared[i].n; k++)
-			if (is(c->section, m->workflow->declared[i].items[k].writes))
-				return !*c->value;
-	return !c->key || is(c->key, "pr_url") || is(c->key, "spec_path");
-}
-
+/* A transition that it makes is not progress. */
 static void make_change(struct model *m, const struct model_change *c)
 {
-	for (size_t i = 0; i < MODEL_COUNTERS; i++)
-		if (is(c->key, model_counter_names[i]))
-			m->counter[i] = strtoul(c->value, NULL, 10);
+	unsigned long calls = m->counter[MODEL_CALLS];
+
+	buf_adds(&m->events, c->refused ? "refusal\n" : "change\n");
+	if (c->refused)
+		return;
+	if (counter_of(m, c->key))
+		*counter_of(m, c->key) = strtoul(c->value, NULL, 10);
 	m->pull_request &= !is(c->key, "pr_url");
 	m->spec &= !is(c->key, "spec_path");
 	if (c->section && *c->value)
@@ -514,367 +411,356 @@ static void make_change(struct model *m, const struct model_change *c)
 	else if (c->section)
 		drop(m, c->section);
 	if (is(c->key, "state"))
-		enter(m, c->value, "troubleshooter");
+		(void)enter(m, c->value, "troubleshooter", NULL);
+	m->counter[MODEL_CALLS] = calls;
 }
 
-static void make_changes(struct model *m, const struct model_text *decision, bool answered)
+static enum progress take_decision(struct model *m, const struct model_request *call)
 {
-	for (size_t i = 0; i < decision->changes.n; i++) {
-		bool allowed = is_allowed(m, &decision->changes.items[i], answered);
+	const char *trigger = call->trigger, *word = call->word;
+	struct model_text said = model_section(m, LOG)->text;
+	unsigned long *extended = &m->counter[MODEL_EXTENSIONS];
+	bool budget = is(trigger, "budget_exceeded") && is(word, "continue");
 
-		buf_addf(&m->events, "%s\n", allowed ? "change" : "refusal");
-		if (allowed)
-			make_change(m, &decision->changes.items[i]);
+	remove_request(m, call, NULL);
+	if (budget && m->input)
+		*extended = 0;
+	if (is(word, "terminate"))
+		return end_run(m, "terminated",
+			arena_printf(m->arena, "ended by the troubleshooter: %s", said.reason));
+	if (!is(word, "continue") || (budget && *extended >= 2)) {
+		m->question = said.reason;
+		m->question_trigger = trigger;
+		return AGAIN;
 	}
+	*extended += budget;
+	m->counter[MODEL_FAILURES] = 0;
+	for (enum model_counter c = 0; c <= MODEL_DISPATCHED; c++)
+		if (c == MODEL_DISPATCHED ? budget : is_reached(m, c))
+			m->counter[c] = 0;
+	for (size_t i = 0; i < said.changes.n; i++)
+		make_change(m, &said.changes.items[i]);
+	return AGAIN;
 }
 
-/* ---- the answers ---- */
-
-enum progress { GO_ON, PRINTED, FAILED };
-
-static enum progress end_run(struct model *m, const char *trigger, const char *outcome)
-{
-	put(m, "Last Failure", WRITTEN_HERE);
-	enter(m, "failed", trigger);
-	m->outcome = outcome;
-	m->counter[MODEL_CALLS] = 0;
-	return GO_ON;
-}
-
-/* A person has removed the reason of a call. */
+/* A person has removed the reason of the call. */
 static bool is_gone(struct model *m, const char *trigger)
 {
 	if (is(trigger, "unknown_state"))
-		return kinds_of(m, m->state).n || is(m->state, "spec-finding");
-	return !is(trigger, "needs_clarification") && !due_trigger(m, trigger);
+		return rule_of(m, m->state);
+	return !is(trigger, "needs_clarification") && reached(m, trigger) == MODEL_COUNTERS;
 }
 
-static enum progress settle_troubleshooter(struct model *m, size_t at, const struct model_step *how)
-{
-	struct model_request r = m->requests.items[at];
-	const struct model_section *log = model_section(m, r.section);
-	struct model_text said = log ? log->text : WRITTEN_HERE;
-	bool answered = m->input;
+/* ---- answers ---- */
 
-	if (!r.word && is_gone(m, r.trigger)) {
-		vec_remove(&m->requests, at);
-		m->counter[MODEL_CALLS] = 0;
-		buf_addf(
-			&m->events, "failure %s what it was called for is gone -1\n", id_of(m, &r));
-		return GO_ON;
-	}
-	if (!r.word && !how->returned)
-		return print_request(m, &r), PRINTED;
-	if (!r.word) {
-		m->counter[MODEL_FAILURES]++;
-		fail_request(m, at, "no answer");
-		return call_troubleshooter(m, r.trigger), PRINTED;
-	}
-	vec_remove(&m->requests, at);
-	if (answered)
-		m->counter[MODEL_EXTENSIONS] = 0;
-	m->input = false;
-	if (is(r.word, "terminate"))
-		return end_run(m, "terminated",
-			arena_printf(m->arena, "ended by the troubleshooter: %s", said.reason));
-	if (is(r.word, "needs_user_input") ||
-		(is(r.trigger, "budget_exceeded") && m->counter[MODEL_EXTENSIONS] >= 2))
-		return ask_user(m, r.trigger, said.reason), PRINTED;
-	m->counter[MODEL_FAILURES] = 0;
-	make_changes(m, &said, answered);
-	reset_counter(m, r.trigger);
-	return GO_ON;
+/* NULL: the answer has no word. */
+static const char *word_of(struct model *m, const struct model_kind *k)
+{
+	const struct model_request *r = model_request(m, NULL, k->section);
+	const struct model_text *text = &model_section(m, k->section)->text;
+
+	if (r && r->word && *r->word)
+		return r->word;
+	return k->agent ? text->status : text->good ? "passed" : "failed";
 }
 
-/* The agents are back and some did not answer. */
-static void give_up(struct model *m, bool fresh)
+static bool is_good(struct model *m, const struct model_kind *k)
 {
-	m->counter[MODEL_FAILURES] = fresh ? 0 : m->counter[MODEL_FAILURES] + 1;
-	for (size_t i = 0; i < m->requests.n;) {
-		if (is_answered(m, &m->requests.items[i]))
-			m->requests.items[i++].carried = true;
-		else
-			fail_request(m, i, "no answer");
-	}
+	bool good = model_section(m, k->section)->text.good;
+	const char *word = word_of(m, k);
+
+	if (is(k->state, "debugging"))
+		return good && !is(word, "not_reproduced");
+	return word ? !strncmp(k->words, word, strlen(word)) : good;
 }
 
-static bool is_bad(struct model *m, const struct model_kind *k, const char *word)
+/* An answer that is none. */
+static bool is_bad(struct model *m, const struct model_kind *k)
 {
-	static const char *const work[] = {"briefed", "implemented", "fixed", "pr_created"};
+	const char *word = word_of(m, k);
 
-	for (size_t i = 0; i < COUNT(work); i++)
-		if (!strncmp(k->words, work[i], strlen(work[i])) && is(word, "failed"))
-			return true;
-	if (is(word, "needs_clarification"))
-		return true;
-	if (is(k->section, "PR URL"))
-		return !model_section(m, k->section)->text.has_pull_request;
-	return state_of(m, k->state) && state_of(m, k->state)->declared && !word;
+	return is_word(m, k->none, word) || (!word && declared(m, k->state)) ||
+	       (is(k->section, "PR URL") && !model_section(m, k->section)->text.good);
 }
 
-/* Gives up an answer that is none. *clarify: the developer has a question. */
-static void refuse(struct model *m, const struct model_kind *k, bool *clarify)
+/* The action is requested again, unless the developer has a question. */
+static enum progress refuse(struct model *m, const struct model_kind *k, struct model_step *how)
 {
-	const char *id = k->section;
-	size_t at = 0;
+	const struct model_request *r = model_request(m, NULL, k->section);
+	bool unclear = is(word_of(m, k), "needs_clarification");
 
-	while (at < m->requests.n && !is(m->requests.items[at].section, k->section))
-		at++;
-	if (at < m->requests.n)
-		id = id_of(m, &m->requests.items[at]);
-	if (is(word_of(m, k), "needs_clarification")) {
-		*clarify = true;
-		m->counter[MODEL_FAILURES] = 0;
-	} else {
-		buf_addf(&m->events, "failure %s failed %lu\n", id, ++m->counter[MODEL_FAILURES]);
-	}
-	m->pending = NULL;
+	m->counter[MODEL_FAILURES] = unclear ? 0 : m->counter[MODEL_FAILURES] + 1;
+	if (r)
+		remove_request(m, r, unclear ? NULL : "failed");
+	else if (!unclear)
+		buf_addf(&m->events, "failure %s failed %lu\n", k->section,
+			m->counter[MODEL_FAILURES]);
+	how->returned = false;
 	drop(m, k->section);
 	put(m, "Failed Answer", WRITTEN_HERE);
-	if (at < m->requests.n)
-		vec_remove(&m->requests, at);
+	keep_answered(m);
+	return unclear ? call_troubleshooter(m, "needs_clarification") : AGAIN;
 }
 
-/* False when one of the answers is none; the others are kept. */
-static bool check_answers(struct model *m, bool *clarify)
+/* The trigger of a declared state's answer. */
+static const char *trigger_of(const struct declared_action *item, const char *word)
 {
-	struct kind_list list = kinds_of(m, m->state);
+	size_t i = 0;
+
+	while (i + 1 < item->n_outcomes && !is(item->outcomes[i].word, word))
+		i++;
+	return item->outcomes[i].trigger;
+}
+
+/* A reviewer is asked once there is a pull request. */
+static bool is_due(const struct model *m, const struct model_kind *k)
+{
+	return k->section &&
+	       (!is(k->state, "reviewing") || m->pull_request == is(k->section, NOTES));
+}
+
+static bool is_spent(const struct model *m, const struct model_state *rule)
+{
+	return rule && rule->limit < MODEL_COUNTERS && is_reached(m, rule->limit);
+}
+
+/* The trigger of the first answer that is not good, and what changes. */
+static enum progress leave(
+	struct model *m, const struct model_step *how, const struct model_state *rule)
+{
+	const struct declared_state *d = declared(m, m->state);
+	const char *trigger = d ? d->items[0].outcomes[0].trigger : rule->good;
+	struct model_kind k;
 	bool good = true;
 
-	for (size_t i = 0; i < list.n; i++)
-		if (model_section(m, list.items[i].section) &&
-			is_bad(m, &list.items[i], word_of(m, &list.items[i]))) {
-			refuse(m, &list.items[i], clarify);
-			good = false;
-		}
-	for (size_t i = 0; !good && i < m->requests.n; i++)
-		m->requests.items[i].carried = true;
-	return good;
+	for (size_t i = 0; (k = kind(m, m->state, i)).section && (d || rule->bad); i++) {
+		if (!is_due(m, &k) || is_good(m, &k))
+			continue;
+		if (good)
+			trigger = d ? trigger_of(&d->items[i], word_of(m, &k)) : rule->bad;
+		m->counter[MODEL_REVIEWS] += is(k.section, "Signoff Review");
+		good = false;
+	}
+	return change(m, how, good ? rule->on_good : rule->on_bad) ? follow(m, trigger) : FAILED;
 }
 
-static enum progress settle(struct model *m, const struct model_step *how, bool *clarify)
+/* All answers of the state are there. */
+static enum progress decide(struct model *m, struct model_step *how)
 {
-	size_t open = 0;
-	bool runs = false, fresh = false;
+	const struct model_state *rule = rule_of(m, m->state);
+	bool spent = is_spent(m, rule);
+	struct model_kind k;
 
-	for (size_t i = 0; i < m->requests.n; i++) {
-		const struct model_request *r = &m->requests.items[i];
-		const struct model_section *s = model_section(m, r->section);
-
-		if (r->trigger)
-			return settle_troubleshooter(m, i, how);
-		if (r->word && s && s->text.hard_abort)
-			return end_run(m, "security_violation",
-				arena_printf(m->arena, "security violation in '%s'", id_of(m, r)));
-		open += !is_answered(m, r);
-		fresh |= is_answered(m, r) && !r->carried;
-		runs |= is(how->running, id_of(m, r));
-	}
-	if (m->requests.n && !is(m->requests.items[0].state, m->state)) {
-		while (m->requests.n)
-			fail_request(m, 0, "the state was changed by hand");
-		return GO_ON;
-	}
-	if (open && (!how->returned || runs))
-		return print_open(m), PRINTED;
-	if (open)
-		give_up(m, fresh);
-	else if (m->requests.n && !missing_kinds(m).n)
-		(void)check_answers(m, clarify);
-	else if (fresh)
-		m->counter[MODEL_FAILURES] = 0;
-	return GO_ON;
+	for (size_t i = 0; !spent && (k = kind(m, m->state, i)).section; i++)
+		if (is_due(m, &k) && is_bad(m, &k))
+			return refuse(m, &k, how);
+	m->counter[MODEL_FAILURES] = 0;
+	drop(m, "Failed Answer");
+	if (spent)
+		return follow(m, "max_retries");
+	if (!is(m->state, "reviewing") || m->pull_request)
+		return leave(m, how, rule);
+	m->pull_request = true;
+	m->requests.n = 0;
+	return AGAIN;
 }
 
 /* ---- step ---- */
 
-static bool at_limit(const struct model *m)
+/* What is missing is requested, once some answers are there one at a time. */
+static enum progress run_state(struct model *m, struct model_step *how, bool fresh)
 {
-	const struct workflow_limits *l = &m->workflow->limits;
+	const struct model_state *rule = rule_of(m, m->state);
+	size_t present = 0, missing = 0;
+	enum model_counter c;
+	struct model_kind k;
 
-	return (is(m->state, "fixing") && m->counter[MODEL_FIXES] >= l->max_fix_iterations) ||
-	       (is(m->state, "fixing-pr") &&
-		       m->counter[MODEL_REVIEW_FIXES] >= l->max_review_fix_iterations);
-}
-
-/* Effects that precede the requests of a state. */
-static bool prepare(struct model *m, const struct model_step *how)
-{
-	if (is(m->state, "signoff") && !m->requests.n && !push(m, how))
-		return false;
-	if (is(m->state, "fixing-pr") && m->pull_request && is(how->checks, "red"))
-		put(m, "Last Failure", WRITTEN_HERE);
-	if (is(m->state, "fixing-pr") && m->pull_request && is(how->checks, "unknown"))
-		buf_adds(&m->events, "effect checks not asked\n");
-	return true;
-}
-
-static bool request(struct model *m, const struct kind_list *list, bool partial)
-{
-	for (size_t i = 0; i < (partial ? 1 : list->n); i++) {
-		dispatch(m, m->state, list->items[i].section, NULL);
-		print_request(m, &m->requests.items[m->requests.n - 1]);
-	}
-	return true;
-}
-
-static void take_pull_request(struct model *m)
-{
-	struct kind_list list = kinds_of(m, m->state);
-
-	if (!is(m->state, "reviewing") || m->pull_request || !model_section(m, "PR URL") ||
-		is_bad(m, &list.items[0], word_of(m, &list.items[0])))
-		return;
-	m->pull_request = true;
-	m->pending = NULL;
-	m->counter[MODEL_FAILURES] = 0;
-	drop(m, "Failed Answer");
-	m->requests.n = 0;
-}
-
-static bool advance(struct model *m, const struct model_step *how, bool clarify)
-{
-	for (int turns = 0; turns < 100; turns++) {
-		struct kind_list list;
-		const char *trigger;
-		bool partial;
-
-		if (is_end(m)) {
-			m->requests.n = 0;
-			return print_done(m, is(m->state, "done") ? "success" : "failed",
-				m->outcome             ? m->outcome
-				: is(m->state, "done") ? "the workflow is at its end"
-						       : "the run has failed");
+	for (size_t i = 0; (k = kind(m, m->state, i)).section; i++)
+		if (is_due(m, &k))
+			(*(model_section(m, k.section) ? &present : &missing))++;
+	if (is_spent(m, rule) || (rule && !missing))
+		return decide(m, how);
+	if (fresh)
+		m->counter[MODEL_FAILURES] = 0;
+	c = reached(m, NULL);
+	if (c < (rule ? MODEL_COUNTERS : MODEL_DISPATCHED))
+		return call_troubleshooter(m, model_rules[c].trigger);
+	if (!rule)
+		return call_troubleshooter(m, "unknown_state");
+	if (!m->requests.n && !change(m, how, rule->requested))
+		return FAILED;
+	for (size_t i = 0; missing && (k = kind(m, m->state, i)).section; i++)
+		if (is_due(m, &k) && !model_section(m, k.section)) {
+			dispatch(m, m->state, k.section, NULL);
+			missing = present ? 0 : missing;
 		}
-		if (is(m->state, m->workflow->initial) || at_limit(m)) {
-			if (!follow(m, at_limit(m) ? "max_retries" : NULL))
-				return false;
-			continue;
-		}
-		take_pull_request(m);
-		list = missing_kinds(m);
-		if (!list.n && (kinds_of(m, m->state).n || is(m->state, "spec-finding"))) {
-			if (!check_answers(m, &clarify))
-				continue;
-			m->counter[MODEL_FAILURES] = 0;
-			trigger = decide(m, how);
-			drop(m, "Failed Answer");
-			if (!trigger || !follow(m, trigger))
-				return false;
-			continue;
-		}
-		partial = list.n < kinds_of(m, m->state).n && !is(m->state, "reviewing");
-		if (how->returned && m->pending && !partial)
-			buf_addf(&m->events, "failure %s no answer %lu\n", m->pending,
-				++m->counter[MODEL_FAILURES]);
-		trigger = clarify ? "needs_clarification" : due_trigger(m, NULL);
-		trigger = trigger ? trigger : !list.n ? "unknown_state" : NULL;
-		if (trigger)
-			return call_troubleshooter(m, trigger);
-		return prepare(m, how) && request(m, &list, partial);
-	}
-	return false;
+	return WAIT;
 }
 
-static void renumber(struct model *m, const char *running)
+static bool is_back(struct model *m, const struct model_step *how)
 {
+	const struct model_request *r = model_request(m, how->returned_id, NULL);
+
+	return how->returned && (!how->returned_id || (r && !r->carried));
+}
+
+/* The agents are back, and some did not answer. */
+static enum progress retry(struct model *m, struct model_step *how, bool fresh)
+{
+	const struct model_request *call = model_request(m, NULL, LOG);
+	const char *trigger = call ? call->trigger : NULL;
+
+	how->returned = false;
+	m->counter[MODEL_FAILURES] = fresh ? 0 : m->counter[MODEL_FAILURES] + 1;
+	give_up(m, is_open, "no answer");
+	keep_answered(m);
+	return trigger ? call_troubleshooter(m, trigger) : AGAIN;
+}
+
+static enum progress settle(struct model *m, struct model_step *how)
+{
+	const struct model_request *call = model_request(m, NULL, LOG);
+	bool fresh = false, runs = false, open = false;
+	enum progress next;
+
 	for (size_t i = 0; i < m->requests.n; i++) {
-		struct model_request *r = &m->requests.items[i];
+		const struct model_request *r = &m->requests.items[i];
 
-		if (!is_answered(m, r) && !is(running, id_of(m, r)))
-			number(m, r);
+		open |= is_open(m, r);
+		fresh |= !is_open(m, r) && !r->carried;
+		runs |= is_open(m, r) && is(how->running, id_of(m, r));
+		if (r != call && r->word && model_section(m, r->section) &&
+			model_section(m, r->section)->text.hard_abort)
+			return end_run(m, "security_violation",
+				arena_printf(m->arena, "security violation in '%s'", id_of(m, r)));
 	}
+	if (call && !call->word && is_gone(m, call->trigger)) {
+		buf_addf(&m->events, "failure %s what it was called for is gone -1\n",
+			id_of(m, call));
+		keep_answered(m);
+		m->counter[MODEL_CALLS] = 0;
+		return AGAIN;
+	}
+	if (open)
+		return is_back(m, how) && !runs ? retry(m, how, fresh) : WAIT;
+	if (!call)
+		return run_state(m, how, fresh && !m->failed);
+	next = take_decision(m, call);
+	m->input = false;
+	return next;
+}
+
+static enum progress turn(struct model *m, struct model_step *how)
+{
+	if (is(m->state, m->workflow->initial))
+		return follow(m, NULL);
+	if (is_end(m))
+		return m->requests.n = 0, WAIT;
+	m->outcome = NULL;
+	if (m->question || m->question_trigger)
+		return ask(m);
+	give_up(m, is_other, "the state was changed by hand");
+	return settle(m, how);
+}
+
+/* A report and fixes that are not there are not read. */
+static void print_request(struct model *m, const struct model_request *r)
+{
+	struct model_kind k = kind_of(m, r);
+	struct str reads = str_of(k.reads), name;
+
+	buf_addf(&m->printed, "%s %s %s [", id_of(m, r), k.agent ? k.agent : "script",
+		r->trigger ? r->trigger : "");
+	while (reads.n && str_next_item(&reads, &name)) {
+		for (unsigned i = 1; str_is(name, "Fix") && i < 100; i++)
+			if (model_section(m, arena_printf(m->arena, "Fix %u", i)))
+				buf_addf(&m->printed, "Fix %u,", i);
+		if (name.n && !str_is(name, "Fix") &&
+			(!str_is(name, "Debug Report") || model_section(m, "Debug Report")))
+			buf_addf(&m->printed, "%.*s,", (int)name.n, name.p);
+	}
+	buf_addf(&m->printed, "] %s: %s\n", r->section, k.words);
+}
+
+/* The end, a question, or what is open: of that only the first if others are answered. */
+static void print(struct model *m)
+{
+	bool good = is(m->state, "done"), some = false;
+
+	if (is_end(m))
+		buf_addf(&m->printed, "done %s %s\n", good ? "success" : "failed",
+			m->outcome ? m->outcome
+			: good     ? "the workflow is at its end"
+				   : "the run has failed");
+	else if (m->question)
+		buf_adds(&m->printed, "done failed question\n");
+	else if (m->question_trigger)
+		buf_addf(&m->printed,
+			"done failed the troubleshooter was called 3 times for '%s'\n",
+			m->question_trigger);
+	for (size_t i = 0; i < m->requests.n; i++)
+		some |= !is_open(m, &m->requests.items[i]);
+	for (size_t i = 0; i < m->requests.n && !(some && m->printed.len); i++)
+		if (is_open(m, &m->requests.items[i]))
+			print_request(m, &m->requests.items[i]);
 }
 
 bool model_step(struct model *m, const struct model_step *how)
 {
 	struct model_step step = *how;
-	bool clarify = false;
-	enum progress progress;
+	enum progress progress = AGAIN;
 
 	if (!m->state) {
 		m->state = m->workflow->initial;
 		buf_adds(&m->events, "started\n");
 	}
-	if (how->take_over) {
-		renumber(m, how->running);
-		step.returned = false;
-	}
-	for (size_t i = 0; i < m->requests.n;)
-		if (m->requests.items[i].stale)
-			fail_request(m, i, "failed");
-		else
-			i++;
-	if (is_end(m))
-		return advance(m, &step, false);
-	if (is(m->state, m->workflow->initial) && !follow(m, NULL))
-		return false;
-	if (m->question && !m->input)
-		return print_done(m, "failed", "question");
-	if (m->question) {
-		m->question = NULL;
-		m->counter[MODEL_CALLS] = 0;
-		return call_troubleshooter(m, m->question_trigger);
-	}
-	if (m->question_trigger && m->counter[MODEL_CALLS] >= 3)
-		return call_troubleshooter(m, m->question_trigger);
-	m->question_trigger = NULL;
-	step.returned &= !how->returned_id || find_request(m, how->returned_id);
-	if (m->requests.n)
-		m->pending = NULL;
-	progress = settle(m, &step, &clarify);
-	return progress == PRINTED || (progress == GO_ON && advance(m, &step, clarify));
+	for (size_t i = 0; how->take_over && i < m->requests.n; i++)
+		if (is_open(m, &m->requests.items[i]) &&
+			!is(how->running, id_of(m, &m->requests.items[i])))
+			number(m, &m->requests.items[i]);
+	step.returned &= !how->take_over;
+	give_up(m, is_stale, "failed");
+	for (int turns = 0; turns < 100 && progress == AGAIN; turns++)
+		progress = turn(m, &step);
+	print(m);
+	return progress == WAIT;
 }
 
 /* ---- record ---- */
 
-/* One of `a | b | c`. */
-static bool is_word(const char *words, const char *word)
+/* The word of an answer to `r`. False: it is refused. */
+static bool choose_word(struct model *m, const struct model_request *r,
+	const struct model_text *text, const char **word)
 {
-	struct str rest = str_of(words), item;
-	bool found = false;
+	struct model_kind k = kind_of(m, r);
 
-	while (rest.n) {
-		item = str_sub(rest, 0, str_find(rest, STR(" | ")));
-		found |= str_is(item, word);
-		rest = str_sub(rest, item.n + 3 < rest.n ? item.n + 3 : rest.n, rest.n);
-	}
-	return found;
-}
-
-static bool record_again(
-	struct model *m, struct model_answer *a, const char *word, const struct model_text *text)
-{
-	if (!is(a->sum, text->sum) || (*a->word && *word && !is(a->word, word)))
-		return false;
-	if (!*a->word && find_request(m, a->id))
-		find_request(m, a->id)->word = word;
-	return true;
+	if (!*word && is_word(m, k.words, text->status))
+		*word = text->status;
+	if (!*word && !k.agent)
+		*word = text->good ? "passed" : "failed";
+	if (!*word)
+		return !r->trigger;
+	return is_word(m, k.words, *word) && (!text->status || is(*word, text->status));
 }
 
 bool model_record(struct model *m, const char *id, const char *word, const struct model_text *text)
 {
-	struct model_request *r = find_request(m, id);
-	struct model_kind k;
+	struct model_request *r = model_request(m, id, NULL);
 
-	if (text->malformed)
-		return false;
 	r = r && r->stale ? NULL : r;
-	if (r) {
-		k = kind_of(m, r);
-		if (!word && text->status && is_word(k.words, text->status))
-			word = text->status;
-		if (!word && !k.agent)
-			word = text->passes ? "passed" : "failed";
-		if ((word && !is_word(k.words, word)) ||
-			(word && text->status && !is(word, text->status)) || (!word && r->trigger))
-			return false;
-	}
+	if (text->malformed || (r && !choose_word(m, r, text, &word)))
+		return false;
 	word = word ? word : "";
-	for (size_t i = 0; i < m->answers.n; i++)
-		if (is(m->answers.items[i].id, id))
-			return record_again(m, &m->answers.items[i], word, text);
-	if (!r || is_answered(m, r))
+	for (size_t i = 0; i < m->answers.n; i++) {
+		const struct model_answer *a = &m->answers.items[i];
+
+		if (!is(a->id, id))
+			continue;
+		if (r && !*a->word)
+			r->word = word;
+		return is(a->sum, text->sum) && (!*a->word || !*word || is(a->word, word));
+	}
+	if (!r || !is_open(m, r))
 		return false;
 	r->word = word;
 	put(m, r->section, *text);

@@ -9,30 +9,39 @@
 #include "src/base/vec.h"
 #include "src/workflow/workflow.h"
 
+/* The first four call the troubleshooter at their limit, in this order of precedence. */
 enum model_counter {
-	MODEL_FIXES,
-	MODEL_REVIEW_FIXES,
-	MODEL_SIGNOFFS,
 	MODEL_FAILURES,
+	MODEL_SIGNOFFS,
 	MODEL_REVIEWS,
 	MODEL_DISPATCHED,
+	MODEL_FIXES,
+	MODEL_REVIEW_FIXES,
 	MODEL_CALLS,
 	MODEL_EXTENSIONS,
 	MODEL_COUNTERS,
 };
 
-extern const char *const model_counter_names[MODEL_COUNTERS]; /* keys of the document */
+struct model_rule {
+	const char *key;     /* of the document */
+	const char *trigger; /* at the limit */
+	size_t limit;        /* offset in the limits of the workflow */
+};
+
+extern const struct model_rule model_rules[MODEL_COUNTERS];
 
 /* One of the `state_changes` of a decision; both NULL: a sentence. */
 struct model_change {
 	const char *key, *section, *value;
+	bool refused;
 };
 
 /* What the writer of a text knows about it. */
 struct model_text {
 	const char *sum;    /* identifies it; NULL: the machine wrote it */
 	const char *status; /* the word in its JSON; NULL: none */
-	bool approves, validates, passes, has_pull_request, has_report, hard_abort;
+	bool good;          /* without a word it is a good answer to its section */
+	bool hard_abort;    /* a policy denied the script */
 	bool malformed;     /* empty, or no UTF-8 */
 	const char *reason; /* of a decision, and its changes */
 	VEC(struct model_change) changes;
@@ -49,6 +58,7 @@ struct model_kind {
 	const char *agent; /* NULL: a script */
 	const char *reads; /* names with a comma behind each */
 	const char *words; /* the first is the good one */
+	const char *none;  /* of these, those that mean that it is no answer */
 };
 
 struct model_request {
@@ -77,8 +87,8 @@ struct model {
 	unsigned long counter[MODEL_COUNTERS];
 	bool spec, pull_request, input;
 	const char *question, *question_trigger; /* question NULL: none is asked */
-	const char *pending;                     /* what the run waits for, for people */
 	const char *outcome;                     /* why the run ended */
+	bool failed;                             /* a failure was noted in this call */
 	VEC(struct model_section) sections;
 	VEC(struct model_request) requests;
 	VEC(struct model_attempts) attempts;
@@ -101,5 +111,7 @@ bool model_step(struct model *m, const struct model_step *how);
 /* `word`: given beside the text, or NULL. False when the answer is refused. */
 bool model_record(struct model *m, const char *id, const char *word, const struct model_text *text);
 struct model_section *model_section(struct model *m, const char *name);
+/* Of that id, or that writes that section. */
+struct model_request *model_request(struct model *m, const char *id, const char *section);
 
 #endif
