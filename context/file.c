@@ -5,7 +5,6 @@
 #include "context/file.h"
 #include "src/base/clock.h"
 #include "src/base/number.h"
-#include "src/sys/directory.h"
 #include "src/sys/path.h"
 
 #define ATTEMPTS_KEY "attempts"
@@ -565,51 +564,4 @@ int context_path(struct arena *a, const char *slug, const char *id, char **path,
 		return -1;
 	*path = arena_printf(a, "%s/%s/%s.md", base, slug, id);
 	return 0;
-}
-
-struct listing {
-	struct arena *arena;
-	const char *dir;
-	struct context_paths *out;
-};
-
-/* Worktrees may be in the state directory too, and may contain other documents. */
-static enum directory_visit list_entry(
-	void *data, const struct directory_entry *e, struct error *err)
-{
-	static const char journal[] = ".events.jsonl";
-	struct listing *l = data;
-	struct str path = str_of(e->path);
-	struct stat st;
-	char *name;
-
-	(void)err;
-	if (e->name[0] == '.')
-		return DIRECTORY_SKIP;
-	if (e->type == FILE_DIRECTORY) {
-		name = arena_printf(l->arena, "%s/.git", e->name);
-		return fstatat(e->parent, name, &st, 0) == 0 ? DIRECTORY_SKIP : DIRECTORY_CONTINUE;
-	}
-	if (!str_ends(path, journal))
-		return DIRECTORY_CONTINUE;
-	path.n -= strlen(journal);
-	name = arena_printf(l->arena, "%s/%.*s.md", l->dir, (int)path.n, path.p);
-	if (stat(name, &st) == 0)
-		vec_push_in(l->arena, l->out, name);
-	return DIRECTORY_CONTINUE;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-void context_list(struct arena *a, const char *dir, struct context_paths *out)
-{
-	struct listing l = {a, dir, out};
-	struct error ignored;
-
-	*out = (struct context_paths){0};
-	(void)directory_walk(dir, list_entry, &l, &ignored);
-	vec_sort(out, by_name);
 }

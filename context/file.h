@@ -120,12 +120,4 @@ int context_state_directory(struct arena *a, char **path, struct error *err);
 /* `<state directory>/<slug>/<id>.md`. -1: ERR_USAGE for a bad id, ERR_STATE for a bad slug. */
 int context_path(struct arena *a, const char *slug, const char *id, char **path, struct error *err);
 
-struct context_paths {
-	char **items;
-	size_t n, cap;
-};
-/* The documents below `dir`, sorted: each FILE.md with a journal beside it, outside of git's work
- * trees. Empty if there is no such directory. */
-void context_list(struct arena *a, const char *dir, struct context_paths *out);
-
 #endif

@@ -67,7 +67,7 @@ static int run_list(struct invocation *in, struct error *err)
 {
 	const struct context_list_options *o = in->values;
 	CLEANUP(json_free) json *items = json_array();
-	struct context_paths paths;
+	struct store_paths paths;
 	char *dir;
 
 	if (in->n && !path_is_directory(in->words[0]))
@@ -76,7 +76,7 @@ static int run_list(struct invocation *in, struct error *err)
 		dir = path_absolute(in->arena, in->words[0]);
 	else if (context_state_directory(in->arena, &dir, err) < 0)
 		return -1;
-	context_list(in->arena, dir, &paths);
+	store_documents(store_backend(), in->arena, dir, &paths);
 	for (size_t i = 0; i < paths.n; i++)
 		json_push(items, list_item(paths.items[i]));
 	if (o->json) {

@@ -1,6 +1,7 @@
 /* store.c: the checks that all backends share, and the calls of their operations. */
 #include <ctype.h>
 #include <sys/random.h>
+#include "src/base/vec.h"
 #include "src/store/store.h"
 #include "src/sys/digest.h"
 #include "src/sys/path.h"
@@ -186,6 +187,14 @@ int store_exists(struct store_backend *b, const char *dir, const char *name, con
 	bool *there, struct error *err)
 {
 	return b->ops->exists(b, dir, name, file, there, err);
+}
+
+void store_documents(
+	struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out)
+{
+	*out = (struct store_paths){0};
+	b->ops->documents(b, a, dir, out);
+	vec_sort(out, vec_by_text);
 }
 
 int store_prepare(struct store_backend *b, const char *dir, struct error *err)

@@ -162,6 +162,14 @@ int store_open(struct store **out, struct store_backend *b, const char *dir, con
 /* Whether there is the store or the document `file`. -1: unknown. */
 int store_exists(struct store_backend *b, const char *dir, const char *name, const char *file,
 	bool *there, struct error *err);
+struct store_paths {
+	const char **items;
+	size_t n, cap;
+};
+/* The paths of the documents NAME.md of stores NAME below `dir`, sorted; in `a`. Those in worktrees
+ * of git, which may be in the state directory too, are left out. */
+void store_documents(
+	struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out);
 /* Creates the directory of stores that are to be created. */
 int store_prepare(struct store_backend *b, const char *dir, struct error *err);
 /* The text of a document as people see it, without its store: it may have none, or a damaged one.
@@ -257,6 +265,8 @@ struct store_backend_ops {
 		enum store_mode, unsigned, struct error *);
 	int (*exists)(struct store_backend *, const char *, const char *, const char *, bool *,
 		struct error *);
+	void (*documents)(
+		struct store_backend *, struct arena *, const char *, struct store_paths *);
 	int (*prepare)(struct store_backend *, const char *, struct error *);
 	int (*read_file)(struct store_backend *, const char *, const char *, struct buf *, bool *,
 		struct error *);

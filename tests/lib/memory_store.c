@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "tests/lib/memory_store.h"
 #include "src/base/clock.h"
+#include "src/base/vec.h"
 #include "src/sys/path.h"
 #include "tests/lib/random.h"
 #include "tests/lib/tap.h"
@@ -732,6 +733,21 @@ static int exists(struct store_backend *b, const char *dir, const char *name, co
 	return 0;
 }
 
+static void documents(
+	struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out)
+{
+	CLEANUP(finish) struct memory *m = begin((struct memory *)b);
+
+	reading = true;
+	for (struct room *r = m->rooms; r; r = r->next) {
+		const char *key = arena_printf(a, "doc/%s.md", path_base(r->ns).p);
+
+		if (str_starts(str_of(r->ns), dir) && find_room(m, r->ns)->n_commits &&
+			seen(r, key))
+			vec_push_in(a, out, arena_printf(a, "%s.md", r->ns));
+	}
+}
+
 static int prepare(struct store_backend *b, const char *dir, struct error *err)
 {
 	(void)b, (void)err;
@@ -768,6 +784,7 @@ static int read_blob(struct store_backend *b, const char *path, struct buf *out,
 
 static const struct store_backend_ops backend_ops = {.open = open_at,
 	.exists = exists,
+	.documents = documents,
 	.prepare = prepare,
 	.read_file = read_file,
 	.keep_blob = keep_blob,

@@ -2,6 +2,8 @@
 #include <time.h>
 #include "src/base/clock.h"
 #include "src/store/file/internal.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
 
 enum store_status store_file_break(struct file_store *f, struct error *err)
 {
@@ -717,6 +719,40 @@ static int file_exists(struct store_backend *b, const char *dir, const char *nam
 				d, arena_printf(&a, "%s/%s.events.jsonl", dir, name), there, err);
 }
 
+struct listing {
+	struct arena *arena;
+	const char *dir;
+	struct store_paths *out;
+};
+
+static enum directory_visit list_entry(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	struct listing *l = data;
+	struct str name = {e->path, str_find(str_of(e->path), STR(".events.jsonl"))};
+	const char *path = arena_printf(l->arena, "%s/%.*s%s", l->dir, (int)name.n, name.p,
+		e->type == FILE_DIRECTORY ? "/.git" : ".md");
+
+	(void)err;
+	if (e->name[0] == '.' || (e->type == FILE_DIRECTORY && path_exists(path)))
+		return DIRECTORY_SKIP;
+	if (e->type != FILE_DIRECTORY && str_ends(str_of(e->path), ".events.jsonl") &&
+		path_exists(path))
+		vec_push_in(l->arena, l->out, path);
+	return DIRECTORY_CONTINUE;
+}
+
+/* On the machine's disk: another one cannot be listed. */
+static void file_documents(
+	struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out)
+{
+	struct listing l = {a, dir, out};
+	struct error ignored;
+
+	(void)b;
+	(void)directory_walk(dir, list_entry, &l, &ignored);
+}
+
 static int file_prepare(struct store_backend *b, const char *dir, struct error *err)
 {
 	return disk_of(b)->ops->mkdirs(disk_of(b), dir, err);
@@ -772,6 +808,7 @@ struct store_backend *store_files(struct disk *d)
 {
 	static const struct store_backend_ops ops = {.open = file_open,
 		.exists = file_exists,
+		.documents = file_documents,
 		.prepare = file_prepare,
 		.read_file = file_read,
 		.keep_blob = file_keep_blob,
