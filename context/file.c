@@ -13,8 +13,6 @@ enum {
 	/* 200 writers of one file finish well within it, even on a disk whose fsync takes 50 ms. */
 	LOCK_WAIT_MS = 30000,
 	UPDATES = 4, /* attempts to save a change, and as many more as that time allows */
-	READS = 5,   /* of a document with a fault: an editor may have written only half of it */
-	READ_PAUSE_MS = 20,
 };
 
 static int set_path(struct context_file *f, const char *path, struct error *err)
@@ -165,12 +163,6 @@ static int import(struct context_file *f, struct error *err)
 
 /* ---- open ---- */
 
-static int parse(struct context_file *f, struct buf *text, struct error *err)
-{
-	context_release(&f->doc);
-	return context_parse_buf(&f->doc, f->path, text, err);
-}
-
 /* A document that was restored, removed or edited by hand may have lost action numbers that are in
  * use, so the store has them too. */
 static int recall(struct context_file *f, struct error *err)
@@ -221,16 +213,12 @@ int context_read(struct store_backend *b, const char *path, struct buf *out, boo
 	return 0;
 }
 
-/* Adds how to undo an edit by hand that broke the document. */
-static int broken(struct context_file *f, struct error *err)
+/* The document has a fault. Adds how to undo the edit by hand, if it was one. */
+static int broken(struct context_file *f, bool edited, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct store_kv kv = {0};
-	struct error ignored;
 	size_t n = strlen(err->text);
 
-	(void)store_get_document(f->store, f->key, &text, &kv, &ignored);
-	if (err->code == ERR_INPUT && kv.create < kv.mod && !f->doc.other_format)
+	if (f->store && err->code == ERR_INPUT && edited && !f->doc.other_format)
 		(void)snprintf(err->text + n, sizeof(err->text) - n,
 			"; 'dev-team context restore' undoes the edit");
 	if (f->mode != CONTEXT_REPLACE)
@@ -240,39 +228,27 @@ static int broken(struct context_file *f, struct error *err)
 	return 0;
 }
 
-static int read_text(struct context_file *f, struct buf *text, struct error *err)
-{
-	struct store_kv kv;
-
-	if (!f->store)
-		return context_read(f->backend, f->path, text, &f->created, err);
-	if (store_get_document(f->store, f->key, text, &kv, err) != STORE_OK)
-		return -1;
-	f->mod = f->read_mod = kv.mod;
-	f->created = !f->mod;
-	return 0;
-}
-
-/* Reads a document with a fault several times: an editor that writes in place may not have finished
- * yet. */
 static int load(struct context_file *f, struct error *err)
 {
-	for (int reads = 1;; reads++) {
-		CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct store_kv kv = {0};
 
-		if (read_text(f, &text, err) < 0)
+	if (!f->store && context_read(f->backend, f->path, &text, &f->created, err) < 0)
+		return -1;
+	if (f->store) {
+		if (store_get_document(f->store, f->key, &text, &kv, err) != STORE_OK)
 			return -1;
-		if (f->created)
-			return f->mode == CONTEXT_MAY_CREATE || f->mode == CONTEXT_REPLACE
-				       ? 0
-				       : no_file(f, err);
-		if (parse(f, &text, err) == 0)
-			return f->store ? recall(f, err) : 0;
-		if (reads == READS)
-			return f->store ? broken(f, err) : -1;
-		*err = (struct error){0};
-		clock_pause(READ_PAUSE_MS);
+		f->mod = f->read_mod = kv.mod;
+		f->created = !f->mod;
 	}
+	if (f->created)
+		return f->mode == CONTEXT_MAY_CREATE || f->mode == CONTEXT_REPLACE
+			       ? 0
+			       : no_file(f, err);
+	context_release(&f->doc);
+	if (context_parse_buf(&f->doc, f->path, &text, err) < 0)
+		return broken(f, kv.create < kv.mod, err);
+	return f->store ? recall(f, err) : 0;
 }
 
 /* A journal is enough: a kill may have kept the committed document from its place. */
@@ -346,26 +322,22 @@ int context_update(struct context_file *f, context_change *change, void *data, s
 	int64_t end = clock_ticks() + lock_wait_ms();
 	int rc;
 
-	f->refused = false;
-	rc = change(f, data, err);
-	for (int n = 1; rc < 0 && (f->refused || context_has_fault(f, err)); n++) {
-		if (n >= UPDATES && !f->refused)
-			return -1;
+	for (int n = 1;; n++) {
+		f->refused = false;
+		rc = change(f, data, err);
+		if (rc == 0 || !f->refused)
+			return rc;
 		if (n >= UPDATES && clock_ticks() >= end)
 			return error_set(err, ERR_STATE,
 				"'%s' was changed during each of %d attempts to save it: run the "
 				"same command again",
 				f->path, n);
-		if (!f->refused) /* an editor may have written only half of it */
-			clock_pause(READ_PAUSE_MS);
 		*err = (struct error){0};
 		if (context_reopen(f, err) < 0)
 			return -1;
 		json_free(&f->events);
 		f->events = json_copy(events);
-		rc = change(f, data, err);
 	}
-	return rc;
 }
 
 void context_close(struct context_file *f)

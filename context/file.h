@@ -65,9 +65,9 @@ int context_reopen(struct context_file *f, struct error *err);
 bool context_has_fault(const struct context_file *f, const struct error *err);
 /*
  * Calls `change`, which changes f and saves it. If a save is refused because the document or a key
- * that f has read was changed meanwhile, by hand or by another process, or if `change` finds a
- * fault in the document, f is opened again and `change` is called again, a few times. The events
- * that f had before the call are added to each attempt. A save of an earlier attempt stays:
+ * that f has read was changed meanwhile, by hand or by another process, f is opened again and
+ * `change` is called again, a few times. The events that f had before the call are added to each
+ * attempt. A save of an earlier attempt stays:
  * `change` must find in the document what is done already. -1: as `change`; ERR_STATE with
  * f->refused if every attempt was refused.
  */

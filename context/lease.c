@@ -4,25 +4,15 @@
 
 #define HOLDER_KEY "holder"
 
-/* Control characters, C1 included, and the separators of lines and paragraphs. */
-static bool unprintable(struct str s, size_t i)
-{
-	unsigned char c = (unsigned char)s.p[i], next = (unsigned char)s.p[i + 1];
-
-	if (c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0))
-		return true;
-	return c == 0xe2 && next == 0x80 &&
-	       ((unsigned char)s.p[i + 2] == 0xa8 || (unsigned char)s.p[i + 2] == 0xa9);
-}
-
 int lease_check_owner(const char *name, struct error *err)
 {
+	CLEANUP(arena_release) struct arena a = {0};
 	struct str s = str_of(name);
-	bool good = s.n >= 1 && s.n <= OWNER_MAX && !str_utf8_fault(s) && str_trim(s).n == s.n;
 
-	for (size_t i = 0; good && i < s.n; i++)
-		good = !strchr("'\"`", s.p[i]) && !unprintable(s, i);
-	if (good)
+	/* The last two are the separators of lines and paragraphs. */
+	if (s.n >= 1 && s.n <= OWNER_MAX && str_trim(s).n == s.n && !strpbrk(name, "'\"`") &&
+		str_eq(str_of(arena_printable(&a, s, OWNER_MAX)), s) &&
+		!strstr(name, "\xe2\x80\xa8") && !strstr(name, "\xe2\x80\xa9"))
 		return 0;
 	return error_set(err, ERR_USAGE,
 		"bad value of --owner: must be 1 to %d bytes of printable text without quotes",

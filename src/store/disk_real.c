@@ -27,23 +27,13 @@ enum { READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK, WRITING = O_RDWR | O_APPEND
 
 static int open_again(const char *path, int flags)
 {
-	int fd;
-
-	do {
-		fd = open(path, flags | O_CLOEXEC, 0600);
-	} while (fd < 0 && errno == EINTR);
-	return fd;
+	return (int)TEMP_FAILURE_RETRY(open(path, flags | O_CLOEXEC, 0600));
 }
 
 /* Retries EINTR only: after any other failure a second sync may succeed although data is lost. */
 static int sync_again(int fd, int (*sync)(int))
 {
-	int rc;
-
-	do {
-		rc = sync(fd);
-	} while (rc < 0 && errno == EINTR);
-	return rc;
+	return (int)TEMP_FAILURE_RETRY(sync(fd));
 }
 
 static int not_regular(const char *path, struct error *err)
@@ -409,12 +399,9 @@ static int real_append(struct disk_file *f, struct str text, struct error *err)
 
 static int real_truncate(struct disk_file *f, int64_t size, struct error *err)
 {
-	int rc;
-
-	do {
-		rc = ftruncate(real(f)->fd, (off_t)size);
-	} while (rc < 0 && errno == EINTR);
-	return rc < 0 ? error_errno(err, "cannot cut '%s'", real(f)->path) : 0;
+	if (TEMP_FAILURE_RETRY(ftruncate(real(f)->fd, (off_t)size)) < 0)
+		return error_errno(err, "cannot cut '%s'", real(f)->path);
+	return 0;
 }
 
 static int real_sync(struct disk_file *f, struct error *err)
@@ -437,12 +424,9 @@ enum { HOLDER_MAX = 200 };
 static int try_lock(int fd)
 {
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int rc;
 
-	do
-		rc = fcntl(fd, F_OFD_SETLK, &whole);
-	while (rc < 0 && errno == EINTR); /* a caller that does not wait would take it for held */
-	return rc;
+	/* After EINTR, a caller that does not wait would take it for held. */
+	return (int)TEMP_FAILURE_RETRY(fcntl(fd, F_OFD_SETLK, &whole));
 }
 
 /* Short waits first: a holder keeps the lock for about a millisecond. */

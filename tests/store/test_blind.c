@@ -207,6 +207,10 @@ UNIT_TEST(an_edit_is_committed_when_it_is_complete, begin_blind, store_rig_end)
 	edit(PATH, "and no more");
 	blind.half = 1000;
 	has(DOC, "and no more");
+	open_store(STORE_READ);
+	edit(PATH, "half");
+	blind.half = 2;
+	has(DOC, "half and half");
 	assert_string_equal(history(), "1=one 2=half and half 3=and no more");
 }
 

@@ -162,6 +162,7 @@ static int read_committed(struct file_store *f, const char *key, struct buf *out
 	char sum[DIGEST_TEXT];
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct state_entry *e = NULL;
+	const char *path = store_document_path(f, &a, key);
 
 	/* An edit by hand is what still differs while no other process commits. */
 	for (int tries = 0; tries < 5; tries++) {
@@ -171,7 +172,7 @@ static int read_committed(struct file_store *f, const char *key, struct buf *out
 			return -1;
 		tries = f->end == end ? tries : 1;
 		e = set_revisions(f, key, kv);
-		if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
+		if (store_document_read(f, path, out, sum, err) < 0)
 			return -1;
 		if (strcmp(sum, e ? e->sum : "") == 0)
 			return 0;
@@ -182,7 +183,8 @@ static int read_committed(struct file_store *f, const char *key, struct buf *out
 			return 0;
 	}
 	/* Edited by hand since, and no writer has committed that yet. */
-	if (store_document_read(f, store_document_path(f, &a, key), out, sum, err) < 0)
+	store_document_wait(f, path);
+	if (store_document_read(f, path, out, sum, err) < 0)
 		return -1;
 	kv->mod = !sum[0] ? 0 : e ? e->mod : STORE_UNCOMMITTED;
 	return 0;

@@ -188,38 +188,27 @@ int store_document_place(struct file_store *f, const char *key, struct error *er
 /* ---- edits by hand ---- */
 
 static enum store_status commit_edit(
-	struct file_store *f, const struct planned_change *c, const char *what, struct error *err)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(json_free) json *note = json_object();
-	struct commit_plan p = {.actor = "hand", .note = note, .external = true};
-
-	json_put_str(note, "op", str_of(what));
-	commit_plan_begin(&p, &a, f);
-	vec_push_in(&a, &p.changes, *c);
-	return journal_commit(f, &p, err);
-}
-
-static enum store_status commit_new_text(
-	struct file_store *f, const char *key, struct str text, struct error *err)
+	struct file_store *f, const char *key, struct str text, bool removed, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf before = BUF_INIT;
-	CLEANUP(delta_release) struct delta delta = {0};
+	CLEANUP(json_free) json *note = json_object();
 	struct state_entry *e = store_state_find(&f->state, key);
-	struct planned_change c = {.key = key, .value = text};
+	struct planned_change c = {.key = key, .del = removed, .value = text};
+	struct commit_plan p = {.actor = "hand", .note = note, .external = true};
 	struct error ignored;
 
 	/* An exchange that put a late edit back has left the text of the last commit there. */
 	if (e && store_document_is(f, store_document_staged_path(f, &a, key, e->slot), e->sum))
 		memcpy(e->before, e->sum, DIGEST_TEXT);
-	if (make_durable(f, store_document_path(f, &a, key), err) < 0)
+	if (!removed && make_durable(f, store_document_path(f, &a, key), err) < 0)
 		return STORE_DOWN;
-	if (e && store_document_rebuild(f, e, f->end, &before, &ignored) == 0) {
-		delta_between(&delta, buf_str(&before), text);
-		c.delta = &delta;
-	}
-	return commit_edit(f, &c, "edit", err);
+	if (e && !removed && store_document_rebuild(f, e, f->end, &before, &ignored) == 0)
+		c.before = &before;
+	json_put_str(note, "op", removed ? STR("removed") : STR("edit"));
+	commit_plan_begin(&p, &a, f);
+	vec_push_in(&a, &p.changes, c);
+	return journal_commit(f, &p, err);
 }
 
 /* A kill may have left staged files of a document that was never committed. Recovery, which goes
@@ -234,8 +223,7 @@ static void remove_staged(struct file_store *f, const char *key)
 			f->disk, store_document_staged_path(f, &a, key, slot), &ignored);
 }
 
-/* A program that writes in place may have written only a part. */
-static void wait_until_written(struct file_store *f, const char *path)
+void store_document_wait(struct file_store *f, const char *path)
 {
 	for (int ms = 0; ms < WRITING_MS && f->disk->ops->being_written &&
 			 f->disk->ops->being_written(f->disk, path);
@@ -255,15 +243,13 @@ static enum store_status commit_present(
 		remove_staged(f, key);
 	for (int reads = 0; reads < 2; reads++) {
 		if (reads)
-			wait_until_written(f, path);
+			store_document_wait(f, path);
 		if (store_document_read(f, path, out, sum, err) < 0)
 			return STORE_DOWN;
 		if (strcmp(sum, known) == 0)
 			return STORE_OK;
 	}
-	if (sum[0])
-		return commit_new_text(f, key, buf_str(out), err);
-	return commit_edit(f, &(struct planned_change){.key = key, .del = true}, "removed", err);
+	return commit_edit(f, key, buf_str(out), !sum[0], err);
 }
 
 enum store_status store_document_commit_edit(

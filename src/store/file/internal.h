@@ -214,6 +214,9 @@ int store_document_rebuild(struct file_store *f, const struct state_entry *e, in
 /* Applies a change line, if it is of `key`, to *text; *spare is for its own use. */
 int store_document_apply(
 	struct str line, const char *key, struct buf *text, struct buf *spare, struct error *err);
+/* Waits, for a moment, until no program has the file open for writing: before, it may have a part
+ * of a text. */
+void store_document_wait(struct file_store *f, const char *path);
 /* Whether the file has the text with this sum; empty: whether it is missing. */
 bool store_document_is(struct file_store *f, const char *path, const char *sum);
 /*
