@@ -74,9 +74,9 @@ struct explore_key_rules {
 
 void explore_key_rules(struct arena *a, const struct workflow *w, struct explore_key_rules *r);
 /* Adds the key of the simulator's document to `out`. `changes`: how many the troubleshooter may
- * still make. -1: there is no document, or it is broken. */
-int explore_key_now(const struct explore_key_rules *r, const struct simulator *s, unsigned changes,
-	struct buf *out, struct error *err);
+ * still make. */
+void explore_key_now(const struct explore_key_rules *r, const struct simulator *s, unsigned changes,
+	struct buf *out);
 /* Removes from the document what its key leaves out; sets how much of the budget is spent. */
 void explore_key_trim(struct context *c, unsigned long dispatched);
 /* The sections that decide, sorted; NULL-ended. */

@@ -364,7 +364,6 @@ static bool add_success(
 	unsigned changes = g->nodes.items[r->node].changes;
 	bool change = r->n && r->chosen[0]->change, added;
 	struct step_events events;
-	struct error ignored;
 	uint32_t to;
 
 	read_history(g, changes == g->nodes.items[0].changes && !change, s, &events);
@@ -374,7 +373,7 @@ static bool add_success(
 		e->flags |= EDGE_CHANGE;
 		changes -= changes > 0;
 	}
-	(void)explore_key_now(&g->rules, s, changes, &key, &ignored);
+	explore_key_now(&g->rules, s, changes, &key);
 	to = add_node(g, key.s, &added);
 	if (added) {
 		g->nodes.items[to].changes = changes;
@@ -510,10 +509,9 @@ static void try_answer(
 	struct error ignored;
 	bool added;
 
-	if (invoke(r->graph, s, &call, NULL, &ignored) < 0 ||
-		explore_key_now(&r->graph->rules, s, r->graph->nodes.items[r->node].changes, &key,
-			&ignored) < 0)
+	if (invoke(r->graph, s, &call, NULL, &ignored) < 0)
 		return;
+	explore_key_now(&r->graph->rules, s, r->graph->nodes.items[r->node].changes, &key);
 	(void)explore_texts_add(keys, &r->arena, key.s, &added);
 	if (added)
 		choose(r, i + 1, s);

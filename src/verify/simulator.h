@@ -15,8 +15,8 @@
 /* ---- a disk in memory ---- */
 
 /*
- * Without faults, for one thread. Locks are always granted, since the disk has one user, every
- * directory exists, and a sync does nothing.
+ * Without faults, for one user: nothing is locked, every directory exists, and a sync does
+ * nothing.
  */
 struct disk *simulator_disk_new(void);
 void simulator_disk_free(struct disk **d); /* for CLEANUP; no file may be open; safe on NULL */

@@ -14,7 +14,6 @@ struct memory_disk {
 	struct disk base;
 	struct arena arena; /* of the files, without their texts */
 	struct memory_file *files;
-	struct disk_lock lock;
 };
 
 static struct memory_file *find_path(const struct disk *d, const char *path)
@@ -176,22 +175,13 @@ static void memory_close(struct disk_file *f)
 	(void)f;
 }
 
+/* The disk has one user: there is nothing to lock. */
 static int memory_lock(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
 	struct error *err)
 {
-	(void)path, (void)wait_ms, (void)err;
-	*out = &((struct memory_disk *)d)->lock;
+	(void)d, (void)path, (void)wait_ms, (void)err;
+	*out = NULL;
 	return 0;
-}
-
-static void memory_lock_note(struct disk_lock *l, const char *what)
-{
-	(void)l, (void)what;
-}
-
-static void memory_unlock(struct disk_lock *l)
-{
-	(void)l;
 }
 
 static const struct disk_ops memory_ops = {
@@ -212,8 +202,6 @@ static const struct disk_ops memory_ops = {
 	.sync = memory_sync,
 	.close = memory_close,
 	.lock = memory_lock,
-	.lock_note = memory_lock_note,
-	.unlock = memory_unlock,
 };
 
 /* ---- the disk ---- */
@@ -222,7 +210,7 @@ struct disk *simulator_disk_new(void)
 {
 	struct memory_disk *m = xmalloc(sizeof(*m));
 
-	*m = (struct memory_disk){.base = {.ops = &memory_ops}, .lock = {.ops = &memory_ops}};
+	*m = (struct memory_disk){.base = {.ops = &memory_ops}};
 	return &m->base;
 }
 

@@ -65,8 +65,7 @@ int trial_call(
 	if (oracle_call(&t->checks->oracle, t->simulator, call, printed, err) < 0)
 		return -1;
 	buf_clear(&t->key);
-	(void)explore_key_now(
-		&t->checks->graph->rules, t->simulator, t->changes, &t->key, &(struct error){0});
+	explore_key_now(&t->checks->graph->rules, t->simulator, t->changes, &t->key);
 	return 0;
 }
 
@@ -107,12 +106,11 @@ static const char *state_key(struct explore_round *r, const struct simulator *at
 {
 	const struct explore_node *n = &r->graph->nodes.items[r->node];
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
-	struct error err;
+	const char *state;
 
-	if (explore_key_now(&r->graph->rules, at, n->changes, &key, &err) < 0)
-		return n->key;
-	return arena_dup(
-		&r->arena, str_of(strstr(key.s, EXPLORE_KEY_STATE) + strlen(EXPLORE_KEY_STATE)));
+	explore_key_now(&r->graph->rules, at, n->changes, &key);
+	state = strstr(key.s, EXPLORE_KEY_STATE);
+	return state ? arena_dup(&r->arena, str_of(state + strlen(EXPLORE_KEY_STATE))) : n->key;
 }
 
 /* Of a key, adds the state and what is outstanding there and how it is answered. */

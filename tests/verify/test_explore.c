@@ -14,6 +14,7 @@ static struct explore_findings found;
 static int tear_down(void **state)
 {
 	explore_graph_release(&g);
+	g = (struct explore_graph){0};
 	clock_fix(-1);
 	return arena_end(state);
 }
@@ -33,12 +34,15 @@ static void build(unsigned changes, size_t states)
 	explore_graph_build(&g, &w, &options, &simulator_in_memory);
 }
 
-static void explored(const char *text, unsigned changes)
+/* `figures`: states, transitions and calls. Each outcome that is left out or added changes them. */
+static void explored(const char *text, unsigned changes, const char *figures)
 {
 	load(text);
 	build(changes, EXPLORE_STATES);
 	explore_find(&g, &arena, &found);
 	assert_true(g.complete);
+	assert_string_equal(
+		arena_printf(&arena, "%zu %zu %zu", g.nodes.n, g.edges.n, g.calls), figures);
 }
 
 /* The kinds of the findings, each once, in the order of enum explore_finding_kind. */
@@ -57,48 +61,14 @@ static const char *kinds(void)
 	return arena_dup(&arena, buf_str(&text));
 }
 
-static const struct explore_finding *first(enum explore_finding_kind kind, size_t *number)
-{
-	for (size_t i = 0; i < found.list.n; i++)
-		if (found.list.items[i].kind == kind) {
-			*number = i + 1;
-			return &found.list.items[i];
-		}
-	fail_msg("no finding '%s'", explore_finding_name(kind));
-	return NULL;
-}
-
-/* The script; it runs before it is written. */
-static const char *trace(enum explore_finding_kind kind)
-{
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct error err = {0};
-	size_t number;
-	const struct explore_finding *f = first(kind, &number);
-
-	if (explore_trace(&g, f, number, &out, &err) < 0)
-		fail_msg("%s", err.text);
-	return arena_dup(&arena, buf_str(&out));
-}
-
 #define EXPLORE_TEST(name) UNIT_TEST(name, NULL, tear_down)
-
-EXPLORE_TEST(a_good_workflow_is_free_of_findings)
-{
-	explored("---\nstates:\n" AGENT("work", "Work", "good: on, bad: off") "---\n" FLOW(
-			 "init --> work : go\nwork --> done : on\nwork --> failed : off\n"
-			 "failed --> [*]\n"),
-		0);
-	assert_string_equal(kinds(), "");
-	assert_int_equal(explore_least_actions(&g), 1);
-}
 
 /* Silent three times, a call, and so on: three calls, and then a question to the user. */
 EXPLORE_TEST(the_largest_number_of_actions_is_exact)
 {
 	explored("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
 			 "init --> work : go\nwork --> done : on\n"),
-		0);
+		0, "66 207 402");
 	assert_int_equal(explore_most_actions(&g), 3 + 1 + 3 + 1 + 3 + 1 + 3);
 }
 
@@ -109,61 +79,31 @@ EXPLORE_TEST(the_budget_bounds_the_number_of_actions)
 			 "B", "good: on, bad: back") "---\n" FLOW("init --> a : go\na --> b : on\n"
 								  "b --> done : on\n"
 								  "b --> a : back\n"),
-		0);
+		0, "194 665 1260");
 	assert_int_equal(explore_most_actions(&g), 3 * (2 + 3));
 }
 
-EXPLORE_TEST(a_dead_end_is_found_with_the_way_into_it)
+#define CIRCLE(budget)                                                                             \
+	"---\nlimits: {max_actions: " budget                                                       \
+	"}\nstates:\n" AGENT("audit", "Audit", "good: on, bad: back") "---\n" FLOW(                \
+		"init --> implementing : go\n"                                                     \
+		"implementing --> audit : impl_done\naudit --> done : on\n"                        \
+		"audit --> implementing : back\n")
+
+/* Two actions lead to the first round, and three rounds are six. */
+EXPLORE_TEST(a_cycle_is_shown_with_three_rounds_if_the_budget_lasts)
 {
-	size_t number;
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error err = {0};
 
-	explored("---\nstates:\n" AGENT("work", "Work", "good: on, bad: astray") AGENT(
-			 "lost", "Lost", "on: on")
-			 AGENT("found", "Found", "back: back") "---\n" FLOW(
-				 "init --> work : go\nwork --> done : on\nwork --> lost : astray\n"
-				 "lost --> found : on\nfound --> lost : back\n"),
-		0);
-	assert_string_equal(kinds(), "dead end, livelock");
-	assert_string_equal(first(FINDING_DEAD_END, &number)->text,
-		"from 'lost', 'found' no answer leads to an end; only the troubleshooter can end "
-		"the run");
-	assert_non_null(strstr(trace(FINDING_DEAD_END),
-		"answers:\n  T-1/work/1:  # Work: bad\n    text: |-\n      The result is bad.\n"
-		"    result: bad\n"));
-}
-
-EXPLORE_TEST(a_trigger_without_a_transition_is_a_dead_end)
-{
-	explored(FLOW("init --> validating : go\nvalidating --> done : clean\n"), 0);
-	assert_string_equal(kinds(), "dead end");
-	assert_non_null(strstr(trace(FINDING_DEAD_END), "scripts:\n  T-1/validating/1:"));
-	assert_non_null(strstr(trace(FINDING_DEAD_END), "# It ends with a step that fails."));
-}
-
-EXPLORE_TEST(a_cycle_that_only_the_budget_ends_is_found_with_its_rounds)
-{
-	size_t number;
-
-	explored("---\nstates:\n" AGENT("audit", "Audit", "good: on, bad: back") "---\n" FLOW(
-			 "init --> implementing : go\nimplementing --> audit : impl_done\n"
-			 "audit --> done : on\naudit --> implementing : back\n"),
-		0);
+	explored(CIRCLE("8"), 0, "258 911 1686");
 	assert_string_equal(kinds(), "livelock");
-	assert_string_equal(first(FINDING_LIVELOCK, &number)->text,
-		"'audit' -> 'implementing' -> 'audit' repeats for as long as agents answer, 2 "
-		"actions a round; no limit but the budget ends it");
-	assert_non_null(strstr(trace(FINDING_LIVELOCK), "  T-1/implementing/4:"));
-}
-
-EXPLORE_TEST(a_cycle_without_an_action_is_found)
-{
-	explored("---\nlimits: {max_fix_iterations: 1}\n---\n" FLOW(
-			 "init --> validating : go\nvalidating --> done : clean\n"
-			 "validating --> fixing : build_failed\nfixing --> validating : fix_done\n"
-			 "fixing --> fixing : max_retries\n"),
-		0);
-	assert_string_equal(kinds(), "livelock");
-	assert_non_null(strstr(trace(FINDING_LIVELOCK), "runs in a circle"));
+	assert_int_equal(explore_trace(&g, &found.list.items[0], 1, &out, &err), 0);
+	assert_non_null(strstr(out.s, "  T-1/implementing/4:"));
+	explore_graph_release(&g);
+	explored(CIRCLE("7"), 0, "258 911 1686");
+	assert_int_equal(explore_trace(&g, &found.list.items[0], 1, &out, &err), -1);
+	assert_string_equal(err.text, "the trace leads elsewhere");
 }
 
 EXPLORE_TEST(a_cycle_that_a_limit_ends_is_no_livelock)
@@ -172,36 +112,8 @@ EXPLORE_TEST(a_cycle_that_a_limit_ends_is_no_livelock)
 			 "init --> validating : go\nvalidating --> done : clean\n"
 			 "validating --> fixing : build_failed\nfixing --> validating : fix_done\n"
 			 "fixing --> failed : max_retries\nfailed --> [*]\n"),
-		0);
+		0, "306 1147 2186");
 	assert_string_equal(kinds(), "");
-}
-
-EXPLORE_TEST(a_state_that_only_a_limit_leaves_is_found)
-{
-	explored("---\nlimits: {max_fix_iterations: 1}\nstates:\n" AGENT("work", "Work",
-			 "good: on") "---\n" FLOW("init --> work : go\nwork --> fixing : "
-						  "on\n"
-						  "fixing --> work : fix_done\n"
-						  "fixing --> failed : max_retries\n"
-						  "failed --> [*]\n"),
-		0);
-	assert_string_equal(kinds(), "only a limit, unreachable state");
-	assert_non_null(strstr(trace(FINDING_LIMIT), "# It ends with the run"));
-	assert_non_null(strstr(trace(FINDING_LIMIT), "  T-1/fixing/1:"));
-}
-
-EXPLORE_TEST(what_is_never_entered_or_taken_is_found)
-{
-	size_t number;
-
-	explored("---\nstates:\n" AGENT("work", "Work", "good: on")
-			 AGENT("never", "Never", "good: on") "---\n" FLOW(
-				 "init --> work : go\nwork --> done : on\nwork --> never : off\n"
-				 "never --> done : on\n"),
-		0);
-	assert_string_equal(kinds(), "unreachable state");
-	assert_string_equal(first(FINDING_STATE, &number)->text, "state 'never' is never entered");
-	assert_int_equal(found.notes.n, 1);
 }
 
 /* Two changes of any kind by the troubleshooter cannot remove the bound of the budget. */
@@ -230,7 +142,7 @@ EXPLORE_TEST(effects_after_a_change_are_explored)
 			 "good: on") "---\n" FLOW("init --> work : go\n"
 						  "work --> spec-finding : on\n"
 						  "spec-finding --> done : spec_found\n"),
-		1);
+		1, "76 274 853");
 	assert_string_equal(kinds(), "");
 }
 
@@ -244,11 +156,11 @@ EXPLORE_TEST(effects_after_a_change_are_explored)
 /* After the third review there is no fix left, so nothing is requested any more. */
 EXPLORE_TEST(a_trigger_that_never_fires_is_noted)
 {
-	explored(REVIEWS("2"), 0);
+	explored(REVIEWS("2"), 0, "418 1475 2958");
 	assert_string_equal(kinds(), "");
 	assert_int_equal(found.notes.n, 0);
 	explore_graph_release(&g);
-	explored(REVIEWS("3"), 0);
+	explored(REVIEWS("3"), 0, "389 1368 2801");
 	assert_int_equal(found.notes.n, 1);
 	assert_string_equal(found.notes.items[0], "trigger 'review_loop' never fires: no action is "
 						  "requested with 'review_cycle_count' at 3");
@@ -261,20 +173,12 @@ EXPLORE_TEST(a_violation_that_ends_the_run_is_explored)
 		"---\nsecurity: {policy: build, violation: hard_abort}\nvalidate: make\n---\n" FLOW(
 			"init --> validating : go\nvalidating --> done : clean\n"
 			"validating --> done : build_failed\n"),
-		0);
+		0, "69 231 465");
 	for (size_t i = 0; i < g.edges.n; i++)
 		if ((g.edges.items[i].flags & EDGE_TERMINATE) &&
 			!g.nodes.items[g.edges.items[i].from].trigger)
 			return;
 	fail_msg("no violation ends the run");
-}
-
-EXPLORE_TEST(an_incomplete_graph_is_reported)
-{
-	load("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
-		"init --> work : go\nwork --> done : on\n"));
-	build(0, 10);
-	assert_false(g.complete);
 }
 
 /* Numbers that are the same on every machine. */
@@ -317,11 +221,10 @@ static void play_round(
 static uint32_t node_of(const struct simulator *s)
 {
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
-	struct error err;
 	uint32_t node;
 	bool fresh;
 
-	assert_int_equal(explore_key_now(&g.rules, s, 0, &key, &err), 0);
+	explore_key_now(&g.rules, s, 0, &key);
 	node = explore_texts_add(&g.keys, &g.arena, key.s, &fresh)->number;
 	if (fresh)
 		fail_msg("the graph does not have '%s'", key.s);
@@ -353,7 +256,7 @@ EXPLORE_TEST(every_state_of_a_random_run_is_in_the_graph)
 			 "implementing --> gates : impl_done\ngates --> done : on\n"
 			 "gates --> fixing : off\nfixing --> gates : fix_done\n"
 			 "fixing --> failed : max_retries\nfailed --> [*]\n"),
-		0);
+		0, "1222 5248 8748");
 	assert_string_equal(kinds(), "");
 	for (uint32_t run = 1; run <= 60; run++) {
 		CLEANUP(simulator_free)
@@ -374,4 +277,238 @@ EXPLORE_TEST(every_state_of_a_random_run_is_in_the_graph)
 		}
 	}
 	assert_true(steps > 500);
+}
+
+EXPLORE_TEST(effects_and_denials_are_explored)
+{
+	explored("---\nlimits: {max_review_fix_iterations: 1, consecutive_failures: 1}\n"
+		 "security: {policy: build}\n---\n" FLOW(
+			 "init --> spec-finding : go\nspec-finding --> validating : spec_found\n"
+			 "validating --> reviewing : clean\nvalidating --> failed : build_failed\n"
+			 "reviewing --> done : approved\n"
+			 "reviewing --> fixing-pr : changes_requested\n"
+			 "fixing-pr --> reviewing : fix_done\nfixing-pr --> failed : max_retries\n"
+			 "failed --> [*]\n"),
+		0, "178 597 1143");
+}
+
+#define SCRIPT(section)                                                                            \
+	"      - {command: make, writes: " section ", results: {passed: on, failed: off}}\n"
+#define FOUR(a, b, c, d) SCRIPT(#a) SCRIPT(#b) SCRIPT(#c) SCRIPT(#d)
+#define SCRIPTS(list)                                                                              \
+	"---\nlimits: {consecutive_failures: 1}\nstates:\n  work:\n    all:\n" list "---\n" FLOW(  \
+		"init --> work : go\nwork --> done : on\nwork --> failed : off\nfailed --> [*]\n")
+
+/* Of three all, of four at most two, of nine at most one has another outcome than the good one. */
+EXPLORE_TEST(some_combinations_of_many_actions_are_explored)
+{
+	explored(SCRIPTS(SCRIPT("A") SCRIPT("B") SCRIPT("C")), 0, "764 3048 5019");
+	explore_graph_release(&g);
+	explored(SCRIPTS(FOUR(A, B, C, D)), 0, "820 2992 5056");
+	explore_graph_release(&g);
+	explored(SCRIPTS(FOUR(A, B, C, D) FOUR(E, F, G, H) SCRIPT("I")), 0, "328 1138 2022");
+}
+
+/* ---- keys ---- */
+
+#define ACTION(section, more)                                                                      \
+	"{\"id\":\"T-1/fixing/2\",\"action\":\"spawn_agent\",\"agent\":\"a\",\"skill\":\"s\","     \
+	"\"message\":\"m\",\"context_file\":\"f\",\"read_sections\":[],\"write_section\":"         \
+	"\"" section "\",\"result_format\":\"fixed | question\"" more "}\n"
+#define DOCUMENT                                                                                   \
+	"---\nstate: fixing\nwork_item_id: T-1\nspec_path: s.md\nfix_iteration: 1\n"               \
+	"review_fix_iteration: 0\npr_url:\nconsecutive_failures: 2\nsignoff_cycle_count: 4\n"      \
+	"review_cycle_count: 9\nattempts: {fixing: 2}\n---\n\n# T-1\n\n"                           \
+	"<!-- section:Fix 1 -->\n\nOld.\n\n<!-- section:Fix 2 -->\n\nFixed.\n\n"                   \
+	"<!-- section:Last Failure -->\n\nIt failed.\n\n<!-- section:Actions -->\n\n" ACTION(      \
+		"Fix 2", ",\"answered\":\"fixed\"") ACTION("Work", "")
+
+/* The key of the document with `new` in the place of `old`. */
+static const char *key_with(const struct explore_key_rules *r, const char *old, const char *new)
+{
+	CLEANUP(simulator_free)
+	struct simulator *s = simulator_new(&w, "T-1", &simulator_in_memory);
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+	const char *at = strstr(DOCUMENT, old);
+
+	assert_non_null(at);
+	simulator_disk_put(s->disk, s->path,
+		str_of(arena_printf(&arena, "%.*s%s%s", (int)(at - DOCUMENT), DOCUMENT, new,
+			at + strlen(old))));
+	explore_key_now(r, s, 0, &key);
+	assert_true(key.len > 0);
+	return arena_dup(&arena, buf_str(&key));
+}
+
+EXPLORE_TEST(a_key_has_what_decides_and_nothing_else)
+{
+	static const struct {
+		const char *old, *new;
+	} same[] = {{"T-1/fixing/2", "T-1/fixing/7"}, {"It failed.", "Otherwise."},
+		{"Fixed.", "Mended."}, {"section:Fix 1", "section:Troubleshooter Log"},
+		{"signoff_cycle_count: 4", "signoff_cycle_count: 5"},
+		{"review_cycle_count: 9", "review_cycle_count: 8"}, {"s.md", "t.md"},
+		{"attempts: {fixing: 2}", "attempts: {researching: 2}"},
+		{ACTION("Fix 2", ",\"answered\":\"fixed\"") ACTION("Work", ""),
+			ACTION("Work", "") ACTION("Fix 2", ",\"answered\":\"fixed\"")}},
+	  other[] = {{"state: fixing", "state: validating"},
+		  {"fix_iteration: 1", "fix_iteration: 0"},
+		  {"consecutive_failures: 2", "consecutive_failures: 1"},
+		  {"signoff_cycle_count: 4", "signoff_cycle_count: 0"},
+		  {"review_cycle_count: 9", "review_cycle_count: 0"},
+		  {"spec_path: s.md", "spec_path:"}, {"pr_url:", "pr_url: u"},
+		  {"attempts: {fixing: 2}", "attempts: {implementing: 2}"},
+		  {"pr_url:", "question: Why?\npr_url:"},
+		  {"pr_url:", "question_trigger: t\npr_url:"},
+		  {"pr_url:", "troubleshooter_input: Go on.\npr_url:"},
+		  {"pr_url:", "troubleshooter_calls: 1\npr_url:"},
+		  {"section:Fix 1", "section:Fix 3"},
+		  {"section:Last Failure", "section:Review Notes"},
+		  {"\"answered\":\"fixed\"", "\"answered\":\"question\""},
+		  {",\"answered\":\"fixed\"", ""}, {"Fixed.", "passed"},
+		  {"\"answered\":\"fixed\"", "\"answered\":\"fixed\",\"carried\":true"}};
+	struct explore_key_rules r;
+	const char *key;
+
+	load(FLOW("init --> researching : go\nresearching --> implementing : research_done\n"
+		  "implementing --> validating : impl_done\nvalidating --> done : clean\n"
+		  "validating --> fixing : build_failed\nfixing --> implementing : fix_done\n"
+		  "fixing --> failed : max_retries\nfailed --> [*]\n"));
+	explore_key_rules(&arena, &w, &r);
+	key = key_with(&r, "", "");
+	for (size_t i = 0; i < COUNT(same); i++)
+		assert_string_equal(key_with(&r, same[i].old, same[i].new), key);
+	for (size_t i = 0; i < COUNT(other); i++)
+		if (!strcmp(key_with(&r, other[i].old, other[i].new), key))
+			fail_msg("'%s' does not matter", other[i].new);
+}
+
+/* ---- the analysis of graphs that are made by hand ---- */
+
+/* `0>1:2BL`: an edge from node 0 to node 1 that costs 2, with the flags B and L; sorted. */
+static void make_graph(struct workflow *flow, size_t n, const char *edges)
+{
+	static const char letters[] = "UCTBLEN"; /* in the order of enum explore_edge_flag */
+
+	g = (struct explore_graph){.workflow = flow};
+	for (size_t i = 0; i < n; i++)
+		vec_push(&g.nodes, (struct explore_node){.kind = NODE_WORK, .state = ""});
+	g.complete = true;
+	g.nodes.items[n - 1].kind = NODE_END;
+	g.nodes.items[n - 1].success = true;
+	while (*edges) {
+		struct explore_edge e = {0};
+		int used = 0;
+
+		assert_int_equal(sscanf(edges, " %u>%u:%u%n", &e.from, &e.to, &e.cost, &used), 3);
+		for (edges += used; *edges && *edges != ' '; edges++)
+			e.flags |= 1u << (strchr(letters, *edges) - letters);
+		if (!g.nodes.items[e.from].n_edges++)
+			g.nodes.items[e.from].edge = (uint32_t)g.edges.n;
+		vec_push(&g.edges, e);
+	}
+}
+
+static void add_edges(struct buf *out, const char *what, const uint32_t *edges, size_t n)
+{
+	buf_addf(out, "%s", what);
+	for (size_t i = 0; i < n; i++)
+		buf_addf(out, "%s%u", i ? "," : " ", edges[i]);
+}
+
+/* What the analysis says: the exit of each node (0 to 3), the nodes that are reached, the path to
+ * the end, each cycle with its cost, and the number of dead ends. */
+static const char *analysis(size_t n, const char *edges, unsigned long budget)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct workflow flow = {.limits.max_actions = budget};
+	const struct explore_cycle *cycles;
+	const int64_t *exits;
+	const bool *reached;
+	uint32_t *path;
+	size_t length;
+
+	make_graph(&flow, n, edges);
+	exits = explore_exits(&g, &arena);
+	reached = explore_reached(&g, &arena);
+	buf_addf(&out, "least %d most %d exits ", (int)explore_least_actions(&g),
+		(int)explore_most_actions(&g));
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&out, "%d", (int)exits[i]);
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&out, "%s%d", i ? "" : " reached ", reached && reached[i]);
+	if (explore_path(&g, &arena, (uint32_t)n - 1, &path, &length))
+		add_edges(&out, " path", path, length);
+	cycles = explore_cycles(&g, &arena, &length);
+	for (size_t i = 0; i < length; i++) {
+		add_edges(&out, " cycle", cycles[i].edges, cycles[i].n);
+		buf_addf(&out, " costs %u", cycles[i].cost);
+	}
+	explore_find(&g, &arena, &found);
+	if (found.list.n > length)
+		buf_addf(&out, " dead ends %zu", found.list.n - length);
+	explore_graph_release(&g);
+	return arena_dup(&arena, buf_str(&out));
+}
+
+EXPLORE_TEST(the_analysis_of_a_graph_is_exact)
+{
+	static const struct {
+		size_t nodes;
+		const char *edges;
+		unsigned long budget;
+		const char *found;
+	} rows[] = {
+		{3, "0>1:1 1>2:0", 9, "least 1 most 1 exits 000 reached 111 path 0,1"},
+		/* the cheaper way is the longer one */
+		{4, "0>1:5 0>2:1 1>3:0 2>1:1", 9,
+			"least 2 most 5 exits 0000 reached 1111 path 0,2"},
+		/* no end */
+		{3, "0>1:1 1>1:1", 9,
+			"least -1 most 9 exits 330 reached 110 cycle 1 costs 1 dead ends 1"},
+		{3, "0>1:1 1>1:0", 9, "least -1 most 1 exits 330 reached 110 dead ends 1"},
+		/* an end by a limit, by the troubleshooter, after a person */
+		{3, "0>1:1 1>2:0L", 9, "least 1 most 1 exits 110 reached 111 path 0,1"},
+		{3, "0>1:1 1>2:0T", 9, "least 1 most 1 exits 220 reached 111 path 0,1 dead ends 1"},
+		{3, "0>1:1C 1>2:0L", 9,
+			"least -1 most 1 exits 210 reached 111 path 0,1 dead ends 1"},
+		{3, "0>1:1 1>2:0U", 9, "least 1 most 1 exits 000 reached 111 path 0,1"},
+		/* what hangs together is one dead end */
+		{6, "0>5:0 1>4:1 2>3:1 3>4:1", 9,
+			"least 0 most 0 exits 033330 reached 100001 path 0 dead ends 1"},
+		{6, "0>5:0 1>3:1 2>4:1", 9,
+			"least 0 most 0 exits 033330 reached 100001 path 0 dead ends 2"},
+		/* the budget is spent, is extended twice and not again */
+		{4, "0>1:1 1>1:1 1>2:1B 2>1:1E 2>3:0N", 2,
+			"least -1 most 9 exits 2200 reached 1111 path 0,1,2,3,1,2,3,1,2,4 cycle 1 "
+			"costs 1 dead ends 1"},
+		{4, "0>1:1 1>1:1 1>3:0 2>3:0", 3000,
+			"least 1 most 3000 exits 0000 reached 1101 path 0,2 cycle 1 costs 1"},
+		{4, "0>1:1 1>1:1 1>2:1B 2>1:1E 2>3:0N", 3001,
+			"least -1 most -1 exits 2200 reached 0000 cycle 1 costs 1 dead ends 1"},
+		{4, "0>1:1 1>1:1 1>3:0 2>3:0", 3001,
+			"least 1 most -1 exits 0000 reached 0000 path 0,2 cycle 1 costs 1"},
+		{4, "0>1:3 1>2:1B 1>3:1 2>3:0", 2,
+			"least 4 most 4 exits 0000 reached 1111 path 0,1,3"},
+		/* cycles without a cost, beside each other, within each other */
+		{4, "0>1:1 1>2:0 2>1:0 2>3:0", 9,
+			"least 1 most -1 exits 0000 reached 1111 path 0,1,3 cycle 1,2 costs 0"},
+		{6, "0>1:1 1>2:1 2>1:1 2>3:1 3>4:2 4>3:1 4>5:0", 9,
+			"least 5 most 10 exits 000000 reached 111111 path 0,1,3,4,6 cycle 1,2 "
+			"costs 2 cycle 4,5 costs 3"},
+		{6, "0>1:1 1>2:1 2>3:1 2>1:1 3>1:1 3>4:0 4>5:0", 9,
+			"least 3 most 9 exits 000000 reached 111111 path 0,1,2,5,6 cycle 1,3 costs "
+			"2"},
+		{5, "0>1:1 1>2:1 2>3:1 3>1:1U 3>4:0", 9,
+			"least 3 most 3 exits 00000 reached 11111 path 0,1,2,4"},
+		{5, "0>1:1 1>2:1 2>3:1 3>1:1L 3>4:0 3>3:1", 9,
+			"least 3 most 9 exits 00000 reached 11111 path 0,1,2,4 cycle 1,2,3 costs "
+			"3"},
+		{5, "0>3:1 1>2:1 2>1:1 2>4:0 3>2:1", 9,
+			"least 2 most 9 exits 00000 reached 11111 path 0,4,3 cycle 1,2 costs 2"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_string_equal(
+			analysis(rows[i].nodes, rows[i].edges, rows[i].budget), rows[i].found);
 }

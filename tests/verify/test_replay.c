@@ -48,19 +48,26 @@ REPLAY_TEST(a_slow_push_takes_its_recorded_time)
 	assert_same();
 }
 
-REPLAY_TEST(a_changed_document_is_reported_with_its_line)
+/* Saves `done` under `key` in an operation that says that it sets `key` to `said`. `event`: the
+ * type of its event; NULL: none. */
+static void save_as(
+	const char *op, const char *key, const char *said, const char *done, const char *event)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_texts(context_op(&f, op), "key", key, "value", said);
+	if (event)
+		json_put_texts(context_event(&f, event), "key", key, "value", said);
+	context_set(&f.doc, key, str_of(done));
+	assert_int_equal(context_save(&f, &t.err), 0);
+}
+
+REPLAY_TEST(a_changed_document_is_reported_with_its_line)
+{
 	t.diverges = true;
 	a_run();
-	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	json_put_str(context_op(&f, "set"), "key", STR(WIRE_FIXES));
-	json_put_str(f.op, "value", STR("1"));
-	context_set_count(&f.doc, WIRE_FIXES, 2);
-	assert_int_equal(context_save(&f, &t.err), 0);
-	context_close(&f);
-	f = (struct context_file){0};
+	save_as("set", WIRE_FIXES, "1", "2", NULL);
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
 	verify();
 	assert_int_equal(v.differ, 1);
@@ -73,18 +80,9 @@ REPLAY_TEST(a_changed_document_is_reported_with_its_line)
 
 REPLAY_TEST(events_that_differ_are_found)
 {
-	CLEANUP(context_close) struct context_file f = {0};
-
 	t.diverges = true;
 	a_run();
-	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	json_put_str(context_op(&f, "set"), "key", STR("note"));
-	json_put_str(f.op, "value", STR("x"));
-	(void)context_event(&f, "done");
-	context_set(&f.doc, "note", STR("x"));
-	assert_int_equal(context_save(&f, &t.err), 0);
-	context_close(&f);
-	f = (struct context_file){0};
+	save_as("set", "note", "x", "x", "done");
 	verify();
 	assert_int_equal(v.differ, 1);
 	assert_string_equal(v.first.what, "events");
@@ -184,30 +182,12 @@ REPLAY_TEST(a_step_that_failed_between_its_saves_is_replayed)
 	assert_same();
 }
 
-/* Saves a change that `op` does not make. */
-static void save_as(const char *op, const char *key, const char *text)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-
-	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	json_put_str(context_op(&f, op), "key", str_of(key));
-	json_put_str(f.op, "value", str_of(text));
-	context_set(&f.doc, key, str_of(text));
-	assert_int_equal(context_save(&f, &t.err), 0);
-}
-
 REPLAY_TEST(a_commit_that_is_not_saved_again_is_reported)
 {
-	CLEANUP(context_close) struct context_file f = {0};
-
 	t.diverges = true;
 	a_run();
-	save_as("set", "note", "x");
-	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	json_put_str(context_op(&f, "set"), "key", STR("note"));
-	json_put_str(f.op, "value", STR("x"));
-	context_set_count(&f.doc, WIRE_FIXES, 2);
-	assert_int_equal(context_save(&f, &t.err), 0);
+	save_as("set", "note", "x", "x", NULL);
+	save_as("set", "note", "x", "y", NULL);
 	verify();
 	assert_int_equal(v.differ, 2); /* the first was saved without its event */
 	assert_string_equal(v.first.what, "events");
@@ -221,8 +201,8 @@ REPLAY_TEST(an_operation_that_cannot_be_run_again_is_taken_as_recorded)
 
 	t.diverges = true;
 	a_run();
-	save_as("exec", "note", "x");
-	save_as("nonesuch", "note", "y");
+	save_as("exec", "note", "x", "x", NULL);
+	save_as("nonesuch", "note", "y", "y", NULL);
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
 	(void)context_op(&f, "set"); /* without its key */
 	context_set(&f.doc, "note", STR("z"));
@@ -235,29 +215,62 @@ REPLAY_TEST(an_operation_that_cannot_be_run_again_is_taken_as_recorded)
 	assert_int_equal(taken("nonesuch"), 1);
 }
 
-static void lie(const char *said, unsigned long done)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-
-	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	json_put_str(context_op(&f, "set"), "key", STR(WIRE_REVIEW_FIXES));
-	json_put_str(f.op, "value", str_of(said));
-	json_put_str(context_event(&f, "set"), "key", STR(WIRE_REVIEW_FIXES));
-	context_set_count(&f.doc, WIRE_REVIEW_FIXES, done);
-	assert_int_equal(context_save(&f, &t.err), 0);
-}
-
 REPLAY_TEST(each_revision_that_differs_is_counted_once)
 {
 	t.diverges = true;
 	a_run();
-	lie("1", 2);
+	save_as("set", WIRE_REVIEW_FIXES, "1", "2", "set");
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
-	lie("4", 3);
+	save_as("set", WIRE_REVIEW_FIXES, "4", "3", "set");
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
 	verify();
 	assert_int_equal(v.differ, 2);
 	assert_string_equal(v.first.replayed, WIRE_REVIEW_FIXES ": 1");
+}
+
+/* Saves `set` of `note` with a key of the store that `set` does not touch. */
+REPLAY_TEST(keys_of_the_store_are_taken_as_recorded)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	a_run();
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_str(context_op(&f, "set"), "key", STR("note"));
+	json_put_str(f.op, "value", STR("x"));
+	json_put_texts(context_event(&f, "set"), "key", "note", "value", "x");
+	context_set(&f.doc, "note", STR("x"));
+	context_put_key(&f, "workflow", STR("another"));
+	assert_int_equal(context_save(&f, &t.err), 0);
+	context_close(&f);
+	f = (struct context_file){0};
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_same();
+}
+
+/* Commits an operation that does nothing. */
+static void log_as(const char *op)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_texts(context_op(&f, op), "key", "note", "value", "x");
+	(void)context_event(&f, "nothing");
+	assert_int_equal(context_log(&f, &t.err), 0);
+}
+
+/* What the replay saves instead of what was recorded is undone. */
+REPLAY_TEST(a_replay_continues_from_what_was_recorded)
+{
+	t.diverges = true;
+	t.owner = "ann";
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	log_as("give back");
+	log_as("set");
+	t.owner = "bob";
+	t.take_over = true;
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	verify();
+	assert_int_equal(v.differ, 2);
 }
 
 REPLAY_TEST(a_document_that_was_moved_and_renamed_is_followed)
