@@ -276,8 +276,8 @@ int disk_probe(const char *dir, struct error *err)
 	return rc;
 }
 
-/* Cuts `path` down to the part that exists. */
-static int nearest_filesystem(char path[PATH_MAX], struct statfs *fs, struct error *err)
+/* Cuts `path` down to the part that exists; it has at least one byte. */
+static int nearest_filesystem(char *path, struct statfs *fs, struct error *err)
 {
 	while (statfs(path, fs) < 0) {
 		struct str up = path_dir(path);
@@ -289,21 +289,20 @@ static int nearest_filesystem(char path[PATH_MAX], struct statfs *fs, struct err
 		if (up.p == path)
 			path[up.n] = '\0';
 		else
-			(void)snprintf(path, PATH_MAX, ".");
+			memcpy(path, ".", 2);
 	}
 	return 0;
 }
 
 static int real_trusted(struct disk *d, const char *dir, struct error *err)
 {
-	char path[PATH_MAX], why[64];
+	CLEANUP(arena_release) struct arena a = {0};
+	char *path = arena_dup(&a, str_of(dir)), why[64];
 	struct statfs fs;
 	enum disk_kind kind;
 	const char *name;
 
 	(void)d;
-	if (snprintf(path, sizeof(path), "%s", dir) >= (int)sizeof(path))
-		return error_set(err, ERR_SYSTEM, "path too long: '%.200s'", dir);
 	if (nearest_filesystem(path, &fs, err) < 0)
 		return -1;
 	kind = disk_kind((uint32_t)fs.f_type, &name);

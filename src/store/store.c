@@ -360,16 +360,16 @@ enum store_status store_txn(struct store *s, struct arena *a, const struct store
 	CLEANUP(arena_release) struct arena own = {0};
 	enum store_status got = check_txn(t, err);
 	struct store_txn sent = *t;
-	unsigned long long random[2];
+	unsigned long long random;
 	unsigned n = 0;
 
 	*result = (struct store_result){0};
 	if (got == STORE_OK && s->ops->document_max)
 		got = shorten(s, &own, &sent, err);
 	if (s->ops->uncertain && !t->opid) {
-		if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			return error_errno(err, "no random number"), STORE_DOWN;
-		sent.opid = arena_printf(&own, "%016llx%016llx", random[0], random[1]);
+		sent.opid = arena_printf(&own, "%016llx", random);
 	}
 	if (got != STORE_OK)
 		return got;

@@ -523,36 +523,17 @@ static enum store_status file_watch(struct store *s, struct arena *a, const char
  * `{"format":2,"kept":OFFSET,"compacted":REV}`: the byte after that line has this offset.
  */
 
-/* Offset of the first transaction that stays. */
-static size_t cut_at(struct str text, int64_t rev)
-{
-	struct str rest = text, line;
-	size_t at = 0;
-	int64_t is;
-
-	while (str_line(&rest, &line)) {
-		if (!journal_is_commit(line, &is))
-			continue;
-		if (is >= rev)
-			break;
-		at = text.n - rest.n;
-	}
-	return at;
-}
-
 static int cut_journal(struct file_store *f, int64_t rev, struct error *err)
 {
-	CLEANUP(buf_release) struct buf old = BUF_INIT, text = BUF_INIT;
-	size_t cut;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int64_t from;
 
-	if (f->journal->ops->pread(f->journal, 0, (size_t)f->end, &old, err) < 0)
+	if (file_find(f, rev, &from, err) < 0)
 		return -1;
-	cut = cut_at(buf_str(&old), rev);
-	if (!cut)
-		return 0;
 	buf_addf(&text, FILE_HEADER ",\"kept\":%lld,\"compacted\":%lld}\n",
-		(long long)cut + (long long)f->shift, (long long)rev);
-	buf_add(&text, str_sub(buf_str(&old), cut, old.len));
+		(long long)(from + f->shift), (long long)rev);
+	if (f->journal->ops->pread(f->journal, from, (size_t)(f->end - from), &text, err) < 0)
+		return -1;
 	return disk_replace(f->disk, ".new", f->journal_path, buf_str(&text), err);
 }
 
@@ -567,9 +548,10 @@ static enum store_status shorten_journal(struct file_store *f, int64_t rev, stru
 		*err = later;
 		return store_file_break(f, err);
 	}
-	if (rc < 0)
-		*err = why;
-	return rc < 0 ? STORE_DOWN : STORE_OK;
+	if (rc == 0)
+		return STORE_OK;
+	*err = why;
+	return STORE_DOWN;
 }
 
 static enum store_status compact(struct file_store *f, int64_t rev, struct error *err)

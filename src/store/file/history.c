@@ -415,3 +415,13 @@ int file_walk(struct file_store *f, const struct store_range *range, struct stor
 	store_history_close(out);
 	return -1;
 }
+
+int file_find(struct file_store *f, int64_t rev, int64_t *at, struct error *err)
+{
+	struct walk w = {.f = f, .range = {.from = rev}, .ahead = FILE_WINDOW};
+	int rc = seek(&w, err);
+
+	*at = w.end;
+	buf_release(&w.window);
+	return rc;
+}

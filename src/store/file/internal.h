@@ -196,6 +196,8 @@ void journal_changes(const json *head, struct store_changes *out);
 /* Reads up to f->end; f must not be used for anything else meanwhile. */
 int file_walk(struct file_store *f, const struct store_range *range, struct store_history **out,
 	struct error *err);
+/* Where the first transaction begins that has the revision or a later one. */
+int file_find(struct file_store *f, int64_t rev, int64_t *at, struct error *err);
 
 /* ---- documents.c: the files, and external edits of them ---- */
 
