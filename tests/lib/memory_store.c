@@ -593,8 +593,10 @@ static enum store_status watch(struct store *s, struct arena *a, const char *pre
 static enum store_status compact(struct store *s, int64_t rev, struct error *err)
 {
 	CLEANUP(leave) struct room *r = enter(s);
+	enum store_status got = check_writer(s, err);
 
-	(void)err;
+	if (got != STORE_OK)
+		return got;
 	r->kept_from = rev;
 	changed = true;
 	return STORE_OK;

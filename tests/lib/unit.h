@@ -58,6 +58,9 @@
 		unit_group(__FILE__, setup, teardown);                                             \
 	}
 
+/* Not 0: fsync() and fdatasync(), which do nothing in unit tests, fail with this number. */
+extern int unit_sync_error;
+
 void unit_add(const char *path, unsigned line, const struct CMUnitTest *test);
 void unit_group(const char *path, CMFixtureFunction setup, CMFixtureFunction teardown);
 

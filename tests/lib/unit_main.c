@@ -18,16 +18,19 @@ enum { FILES_MAX = 200 };
  * Files of unit tests need no sync: no test survives a power failure, and many would mostly wait
  * for the disk. The simulated disk (tests of the store) simulates losses itself.
  */
+int unit_sync_error;
+
 int fsync(int fd)
 {
 	(void)fd;
-	return 0;
+	if (unit_sync_error)
+		errno = unit_sync_error;
+	return unit_sync_error ? -1 : 0;
 }
 
 int fdatasync(int fd)
 {
-	(void)fd;
-	return 0;
+	return fsync(fd);
 }
 
 struct unit_test {

@@ -101,3 +101,40 @@ RIG_TEST(damage_before_the_state_is_no_matter)
 	assert_true(str_is(get("k").value, value));
 	assert_non_null(strchr(history(), '!'));
 }
+
+#define MARK            DIRECTORY "/.T.begun"
+#define WITH_MARK(mode) ((enum store_mode)((mode) | STORE_MARKED))
+
+RIG_TEST(a_marked_store_whose_commits_are_lost_is_refused)
+{
+	open_store(WITH_MARK(STORE_HOLD));
+	open_store(WITH_MARK(STORE_HOLD));
+	assert_false(there(MARK)); /* it has no commits yet */
+	put("k", "v");
+	open_store(WITH_MARK(STORE_READ));
+	assert_true(there(MARK));
+	sim_disk_remove(rig.disk, MARK);
+	open_store(WITH_MARK(STORE_READ));
+	store_close(&rig.s);
+	assert_false(there(MARK));
+	open_store(WITH_MARK(STORE_WRITE));
+	store_close(&rig.s);
+	assert_true(there(MARK));
+	edit(JOURNAL, "");
+	for (int mode = STORE_READ; mode <= STORE_HOLD; mode++) {
+		assert_int_equal(try_open(WITH_MARK(mode)), -1);
+		assert_int_equal(rig.err.code, ERR_INPUT);
+		assert_error(&rig.err,
+			JOURNAL ":1:1: damaged: there were commits and none is left: nothing was "
+				"changed; move it away to begin a new one");
+		file_is(JOURNAL, "");
+		open_store((enum store_mode)mode);
+	}
+	store_close(&rig.s);
+	sim_disk_remove(rig.disk, JOURNAL);
+	open_store(WITH_MARK(STORE_READ));
+	assert_true(there(MARK));
+	open_store(WITH_MARK(STORE_HOLD));
+	assert_false(there(MARK));
+	put("k", "v");
+}

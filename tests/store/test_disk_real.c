@@ -150,10 +150,20 @@ static int break_call(int nr, int arg, int error)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+static void child_succeeds(pid_t child)
+{
+	int status;
+
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void probe_fails(int nr, int arg, int error, const char *what)
 {
 	struct error err = {0};
-	int status;
 	pid_t child = fork();
 
 	if (!child) {
@@ -162,11 +172,7 @@ static void probe_fails(int nr, int arg, int error, const char *what)
 		_exit(disk_probe(base, &err) == 0 || err.code != ERR_STATE ||
 			!strstr(err.text, what) || entries(base) != 2);
 	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == 77)
-		skip();
-	assert_int_equal(WEXITSTATUS(status), 0);
+	child_succeeds(child);
 }
 
 REAL_TEST(a_file_system_without_locks_or_renames_is_refused)
@@ -183,7 +189,6 @@ static void exchange_without(int error, bool links, const char *left)
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct error err;
 	bool missing;
-	int status;
 	pid_t child;
 
 	case_put("old", STR("old"));
@@ -195,11 +200,7 @@ static void exchange_without(int error, bool links, const char *left)
 			_exit(77);
 		_exit(case_disk->ops->exchange(case_disk, at("new"), at("old"), &err) != 0);
 	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == 77)
-		skip();
-	assert_int_equal(WEXITSTATUS(status), 0);
+	child_succeeds(child);
 	case_assert_file("old", "new");
 	(void)case_disk->ops->read(case_disk, at("new"), 10, &got, &missing, &err);
 	assert_string_equal(missing ? "" : got.s, left);
@@ -273,6 +274,124 @@ REAL_TEST(two_processes_that_keep_the_same_text_do_not_share_a_file)
 	assert_string_equal(got.s, "a text");
 }
 
+static struct disk_file *open_file;
+
+static int do_write(struct error *err)
+{
+	return case_disk->ops->write(case_disk, at("b"), at("a"), STR("x"), err);
+}
+
+static int do_rename(struct error *err)
+{
+	return case_disk->ops->rename(case_disk, at("a"), at("b"), err);
+}
+
+static int do_exchange(struct error *err)
+{
+	return case_disk->ops->exchange(case_disk, at("a"), at("b"), err);
+}
+
+static int do_unlink(struct error *err)
+{
+	return case_disk->ops->unlink(case_disk, at("a"), err);
+}
+
+static int do_exists(struct error *err)
+{
+	bool there;
+
+	return case_disk->ops->exists(case_disk, at("a"), &there, err);
+}
+
+static int do_sync_directory(struct error *err)
+{
+	return case_disk->ops->sync_directory(case_disk, base, err);
+}
+
+static int do_mkdirs(struct error *err)
+{
+	return case_disk->ops->mkdirs(case_disk, at("d/e"), err);
+}
+
+static int do_trusted(struct error *err)
+{
+	return case_disk->ops->trusted(case_disk, base, err);
+}
+
+static int do_lock(struct error *err)
+{
+	struct disk_lock *lock;
+
+	return case_disk->ops->lock(case_disk, at("l"), 0, &lock, err);
+}
+
+static int do_append(struct error *err)
+{
+	return open_file->ops->append(open_file, STR("x"), err);
+}
+
+static int do_pread(struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	return open_file->ops->pread(open_file, 0, 1, &text, err);
+}
+
+static int do_truncate(struct error *err)
+{
+	return open_file->ops->truncate(open_file, 0, err);
+}
+
+static int do_sync(struct error *err)
+{
+	return open_file->ops->sync(open_file, err);
+}
+
+REAL_TEST(a_call_that_fails_is_an_error_of_the_disk)
+{
+	static const struct {
+		int (*call)(struct error *);
+		int nr, error; /* nr 0: fsync() and fdatasync() */
+	} table[] = {
+		{do_write, SYS_fchmod, EPERM},
+		{do_write, SYS_write, ENOSPC},
+		{do_write, 0, EIO},
+		{do_write, SYS_close, EIO},
+		{do_rename, SYS_rename, EIO},
+		{do_exchange, SYS_renameat2, EIO},
+		{do_exchange, SYS_renameat2, ENOSPC},
+		{do_unlink, SYS_unlink, EIO},
+		{do_exists, SYS_access, EIO},
+		{do_sync_directory, 0, EIO},
+		{do_mkdirs, SYS_mkdir, ENOSPC},
+		{do_mkdirs, 0, EIO},
+		{do_trusted, SYS_statfs, EIO},
+		{do_lock, SYS_fcntl, EIO},
+		{do_append, SYS_write, ENOSPC},
+		{do_pread, SYS_pread64, EIO},
+		{do_truncate, SYS_ftruncate, EIO},
+		{do_sync, 0, EIO},
+	};
+	struct error err = {0};
+
+	case_put("a", STR("x"));
+	assert_int_equal(chmod(at("a"), 0644), 0);
+	open_file = case_open("a", true);
+	for (size_t i = 0; i < COUNT(table); i++) {
+		pid_t child = fork();
+
+		if (!child) {
+			unit_sync_error = table[i].nr ? 0 : table[i].error;
+			if (table[i].nr && break_call(table[i].nr, -1, table[i].error) < 0)
+				_exit(77);
+			_exit(table[i].call(&err) != -1 || err.code != ERR_SYSTEM ||
+				!strstr(err.text, strerror(table[i].error)));
+		}
+		child_succeeds(child);
+	}
+	open_file->ops->close(open_file);
+}
+
 /* A call is repeated when it was interrupted, which errno does not say of one that succeeded. */
 REAL_TEST(a_call_that_succeeds_is_not_repeated)
 {
@@ -299,6 +418,29 @@ REAL_TEST(a_call_that_succeeds_is_not_repeated)
 	ops->close(f);
 	errno = EINTR;
 	assert_int_equal(ops->lock(case_disk, at("l"), 0, &lock, &err), 0);
+}
+
+REAL_TEST(a_lock_is_looked_at_without_taking_it)
+{
+	CLEANUP(buf_release) struct buf holder = BUF_INIT;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	struct error err;
+	bool held = true;
+
+	assert_int_equal(disk_lock_look(at("no/l"), &held, &holder, &err), 0);
+	assert_false(held);
+	assert_int_equal(disk_lock_take(&lock, at("l"), 0, &err), 0);
+	disk_lock_note(lock, "the reason");
+	assert_int_equal(disk_lock_look(at("l"), &held, &holder, &err), 0);
+	assert_true(held);
+	assert_non_null(strstr(holder.s, arena_printf(&arena, "pid %ld on ", (long)getpid())));
+	assert_true(str_ends(buf_str(&holder), ": the reason"));
+	disk_lock_drop(&lock);
+	assert_int_equal(disk_lock_look(at("l"), &held, &holder, &err), 0);
+	assert_false(held);
+	assert_int_equal(symlink("l", at("link")), 0);
+	assert_int_equal(disk_lock_look(at("link"), &held, &holder, &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
 }
 
 REAL_TEST(a_directory_is_judged_by_the_nearest_one_above_it)

@@ -402,3 +402,32 @@ RIG_TEST(a_late_edit_is_found_after_another_edit)
 	is_by_hand("late\n", 4);
 	assert_string_equal(history(), "1=one\n 2=two\n 3=by hand\n 4=late\n");
 }
+
+/* Whoever opens the store after a kill may read a commit that was not synced. */
+RIG_TEST(an_edit_that_was_read_after_a_kill_outlives_a_power_cut)
+{
+	for (unsigned call = 1; call < 12; call++) {
+		CLEANUP(buf_release) struct buf b = BUF_INIT;
+		struct store_kv kv;
+		int64_t seen;
+
+		sim_disk_free(&rig.disk);
+		rig.disk = sim_disk_new(call);
+		open_store(STORE_HOLD);
+		put(DOC, "one\n");
+		edit(PATH, "two\n");
+		sim_disk_plan(rig.disk, call, SIM_STOP);
+		(void)store_get_document(rig.s, DOC, &b, &kv, &rig.err);
+		store_close(&rig.s);
+		sim_disk_restart(rig.disk, false);
+		open_store(STORE_HOLD);
+		seen = store_revision(rig.s);
+		store_close(&rig.s);
+		edit(PATH, "three\n");
+		sim_disk_restart(rig.disk, true);
+		open_store(STORE_HOLD);
+		has(DOC, "three\n");
+		assert_true(get(DOC).mod > seen);
+		store_close(&rig.s);
+	}
+}

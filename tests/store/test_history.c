@@ -108,6 +108,8 @@ RIG_TEST(a_question_reads_what_it_needs_of_10000_commits)
 	assert_true(bytes_read < 128 << 10);
 	(void)read_range((struct store_range){0}, COMMITS);
 	assert_true(bytes_read >= all && bytes_read < all + (all >> 2));
+	(void)read_range((struct store_range){.texts = true}, COMMITS);
+	assert_true(bytes_read < all + (all >> 1)); /* a text comes from the one before */
 }
 
 /* A search that begins right where the line of a commit begins finds that commit. */

@@ -85,6 +85,9 @@ RIG_TEST(a_journal_that_is_not_there_has_no_history)
 	assert_null(rig.reader);
 	edit(JOURNAL, "");
 	assert_string_equal(history(), "");
+	open_history();
+	assert_int_equal(store_revision(rig.reader), 0);
+	assert_int_equal(store_last_seq(rig.reader), 0);
 }
 
 RIG_TEST(a_journal_cut_anywhere_is_as_after_its_last_whole_commit)

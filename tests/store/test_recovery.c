@@ -238,22 +238,25 @@ RIG_TEST(a_stop_at_any_call_leaves_the_old_or_the_new_commit)
 				stop_at(call, stops[i], seed != 0, seed);
 }
 
-/* A crash, and another one during the recovery. */
-static void stop_twice(unsigned call, unsigned again, uint64_t seed)
+/* A crash, and another one or a failing call during the recovery. */
+static void stop_twice(unsigned call, unsigned again, enum sim_fault fault, uint64_t seed)
 {
 	enum store_status got;
 	size_t done;
+	int rc;
 
-	begin_trial(seed, "calls %u and %u, seed %u", call, again, (unsigned)seed);
+	begin_trial(seed, "calls %u and %u, fault %d, seed %u", call, again, fault, (unsigned)seed);
 	sim_disk_plan(rig.disk, call, SIM_STOP_AFTER);
 	done = live(false, &got);
 	restart(seed % 2);
-	sim_disk_plan(rig.disk, again, SIM_STOP_HALF);
-	(void)try_open(STORE_HOLD);
+	sim_disk_plan(rig.disk, again, fault);
+	rc = try_open(STORE_HOLD);
 	sim_disk_plan(rig.disk, 0, SIM_NONE);
-	restart(true);
 	if (is_edit(done))
 		return;
+	if (rc == 0 && fault == SIM_EIO)
+		is_one_of(done, done < STEPS);
+	restart(true);
 	open_store(STORE_HOLD);
 	is_one_of(done, done < STEPS);
 }
@@ -265,7 +268,7 @@ RIG_TEST(a_stop_while_the_last_one_is_put_in_order_changes_nothing)
 	for (unsigned call = 1; call <= calls; call++)
 		for (unsigned again = 1; again <= 6; again++)
 			for (uint64_t seed = 0; seed < 6; seed++)
-				stop_twice(call, again, seed);
+				stop_twice(call, again, seed < 4 ? SIM_STOP_HALF : SIM_EIO, seed);
 }
 
 /* After a fault: the power fails, or the store that cannot go on is opened again. */
@@ -291,6 +294,8 @@ static void fail_at(unsigned call, enum sim_fault fault, bool power, uint64_t se
 		is_one_of(done, steps[done].compact);
 	if (got == STORE_UNKNOWN && do_step(&steps[0]) != STORE_UNKNOWN)
 		fail_msg("%s: went on without knowing", when);
+	if (got == STORE_UNKNOWN && steps[done].document) /* the call was undone or repeated */
+		fail_msg("%s: unknown after one failure", when);
 	open_again(power, got);
 	if (!is_edit(done))
 		is_one_of(done, done < STEPS && (got == STORE_UNKNOWN || steps[done].compact));

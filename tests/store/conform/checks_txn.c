@@ -235,12 +235,14 @@ CHECK(one_holder, "who holds the store is the only writer")
 CHECK(readers_change_nothing, "a reader changes nothing")
 {
 	struct store *r;
+	struct error err = {0};
 	int64_t rev = probe_put(p, s, "a", "1");
 	struct str all = probe_all(p, s);
 
 	r = probe_join(p, STORE_READ);
 	NEED_UNCHANGED(r, all, rev);
 	NEED_STATUS(TRY(r, NULL, OPS(PUT("a", "2"))), STORE_BAD);
+	NEED_STATUS(store_compact(r, rev, &err), STORE_BAD);
 	NEED_UNCHANGED(r, all, rev);
 	NEED_UNCHANGED(s, all, rev);
 }
@@ -413,19 +415,20 @@ CHECK(long_value, "a value has at most 64 KiB")
 
 CHECK(long_txn, "a transaction has at most 512 KiB")
 {
-	struct store_op ops[9] = {0};
+	struct store_op ops[8] = {0};
 	struct str all;
 	int64_t rev;
 
-	for (int i = 0; i < 9; i++)
+	for (int i = 0; i < 8; i++)
 		ops[i] = (struct store_op){.what = STORE_PUT,
 			.key = arena_printf(&p->arena, "k%d", i),
 			.value = {
 				probe_bytes(p, STORE_VALUE_MAX, (char)('a' + i)), STORE_VALUE_MAX}};
-	/* These cannot show whether keys count towards the 512 KiB. */
-	rev = COMMIT(s, .ops = ops, .n_ops = 7);
+	ops[7].value.n -= 8 * strlen("k0"); /* keys count too */
+	rev = COMMIT(s, .ops = ops, .n_ops = 8);
 	all = probe_all(p, s);
-	NEED_STATUS(TRY(s, NULL, .ops = ops, .n_ops = 9), STORE_BAD);
+	ops[7].value.n++;
+	NEED_STATUS(TRY(s, NULL, .ops = ops, .n_ops = 8), STORE_BAD);
 	NEED_UNCHANGED(s, all, rev);
 	NEED_VALUE(s, "k6", ops[6].value.p);
 }
