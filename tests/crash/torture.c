@@ -6,9 +6,7 @@
  *
  *     torture [SECONDS [SEED]]
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -32,17 +30,9 @@ enum {
 	MARKERS = 100, /* in a document */
 };
 
-static struct torture torture;
+static struct torture *torture; /* shared by all processes */
 
 /* ---- one verb ---- */
-
-struct call {
-	const char *argv[16];
-	struct str input;
-	bool killed; /* after a random time */
-	struct buf out, err;
-	int status; /* -1: it was killed */
-};
 
 struct session {
 	unsigned i;
@@ -52,24 +42,6 @@ struct session {
 	char owner[8];
 };
 
-static int memory_file(struct str text)
-{
-	int fd = memfd_create("torture", MFD_CLOEXEC);
-	struct error err;
-
-	if (fd < 0 || sys_write_all(fd, text, "memory", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0)
-		die("cannot make a file in memory");
-	return fd;
-}
-
-static void read_back(int fd, struct buf *out)
-{
-	struct error err;
-
-	if (lseek(fd, 0, SEEK_SET) < 0 || sys_read_all(out, fd, 64 << 20, "output", &err) < 0)
-		die("cannot read the output");
-}
-
 static void pause_us(unsigned us)
 {
 	struct timespec t = {us / 1000000, (long)(us % 1000000) * 1000};
@@ -77,53 +49,28 @@ static void pause_us(unsigned us)
 	(void)nanosleep(&t, NULL);
 }
 
-static void call(struct session *w, struct call *c)
+/* `killed`: in how many of 1,000 cases it is killed, after a random time. */
+static void call(struct session *w, struct run *r, unsigned killed)
 {
-	CLEANUP(base_close) int in = memory_file(c->input);
-	CLEANUP(base_close) int out = memory_file((struct str){0});
-	CLEANUP(base_close) int err = memory_file((struct str){0});
-	pid_t pid = fork();
-	int status;
-
-	if (pid < 0)
-		die("cannot fork");
-	if (pid == 0) {
-		if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
-			chdir(torture.dir) < 0)
-			_exit(126);
-		execvp(c->argv[0], (char *const *)(uintptr_t)c->argv);
-		_exit(127);
-	}
-	if (c->killed) {
-		pause_us(random_below(&w->random, KILL_US));
-		(void)kill(pid, SIGKILL);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	read_back(out, &c->out);
-	read_back(err, &c->err);
-	c->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	if (c->status == 0 || c->status == 4 || (c->status == -1 && c->killed))
+	if (random_chance(&w->random, killed))
+		r->kill_us = 1 + random_below(&w->random, KILL_US);
+	r->cwd = torture->dir;
+	run(r);
+	if (r->status == 0 || r->status == 4 || (r->status > 128 && r->kill_us))
 		return;
 	/* A document that is half written for long has a fault. */
-	if (c->status == 3 && (strstr(c->err.s, ".md:") || strstr(c->err.s, "no context file")))
+	if (r->status == 3 && (strstr(r->err.s, ".md:") || strstr(r->err.s, "no context file")))
 		return;
-	fprintf(stderr, "session %u: %s %s: status %d: %s\n", w->i, c->argv[1], c->argv[2],
-		c->status, c->err.s ? c->err.s : "");
+	fprintf(stderr, "session %u: %s %s: status %d: %s\n", w->i, r->argv[1], r->argv[2],
+		r->status, r->err.s ? r->err.s : "");
 	_exit(1);
-}
-
-static void call_release(struct call *c)
-{
-	buf_release(&c->out);
-	buf_release(&c->err);
 }
 
 /* ---- sessions ---- */
 
 static const char *file_of(struct session *w, unsigned item)
 {
-	return arena_printf(&w->arena, "%s/T-%u.md", torture.dir, item);
+	return arena_printf(&w->arena, "%s/T-%u.md", torture->dir, item);
 }
 
 /* An answer whose text no other answer has. */
@@ -136,16 +83,14 @@ static void record(struct session *w, unsigned item, const json *action)
 		(unsigned long long)random_next(&w->random),
 		trouble ? "{\"action\":\"continue\",\"reason\":\"go on\"}" : "");
 	const char *word = trouble ? "continue" : strchr(format, '|') ? "good" : format;
-	CLEANUP(call_release)
-	struct call c = {.argv = {"dev-team", "record", "--context-file", file_of(w, item),
-				 "--action", id, "--result", word,
-				 random_chance(&w->random, 500) ? "--owner" : NULL, w->owner},
-		.input = str_of(text),
-		.killed = random_chance(&w->random, 100)};
+	const char *const argv[] = {"dev-team", "record", "--context-file", file_of(w, item),
+		"--action", id, "--result", word, random_chance(&w->random, 500) ? "--owner" : NULL,
+		w->owner, NULL};
+	CLEANUP(run_release) struct run r = {.argv = argv, .input = str_of(text)};
 	char sum[DIGEST_TEXT];
 
-	call(w, &c);
-	if (c.status)
+	call(w, &r, 100);
+	if (r.status)
 		return;
 	digest_text(str_trim(str_of(text)), sum);
 	if (dprintf(w->log, "%u %s %s\n", item, id, sum) < 0)
@@ -154,32 +99,31 @@ static void record(struct session *w, unsigned item, const json *action)
 
 static void exec(struct session *w, unsigned item, const json *action)
 {
-	CLEANUP(call_release)
-	struct call c = {.argv = {"dev-team", "exec", "--context-file", file_of(w, item),
-				 "--action", json_get_str(action, "id"), "--wait",
-				 random_chance(&w->random, 300) ? "0" : "60"},
-		.killed = random_chance(&w->random, 200)};
+	const char *const argv[] = {"dev-team", "exec", "--context-file", file_of(w, item),
+		"--action", json_get_str(action, "id"), "--wait",
+		random_chance(&w->random, 300) ? "0" : "60", NULL};
+	CLEANUP(run_release) struct run r = {.argv = argv};
 
-	call(w, &c);
+	call(w, &r, 200);
 }
 
 static void set(struct session *w, unsigned item)
 {
-	CLEANUP(call_release)
-	struct call c = {.argv = {"dev-team", "context", "set", file_of(w, item), w->owner},
+	const char *const argv[] = {"dev-team", "context", "set", file_of(w, item), w->owner, NULL};
+	CLEANUP(run_release)
+	struct run r = {.argv = argv,
 		.input = str_of(arena_printf(
-			&w->arena, "%llx", (unsigned long long)random_next(&w->random))),
-		.killed = random_chance(&w->random, 200)};
+			&w->arena, "%llx", (unsigned long long)random_next(&w->random)))};
 
-	call(w, &c);
+	call(w, &r, 200);
 }
 
 static void look(struct session *w, unsigned item)
 {
-	CLEANUP(call_release)
-	struct call c = {.argv = {"dev-team", "context", "check", file_of(w, item)}};
+	const char *const argv[] = {"dev-team", "context", "check", file_of(w, item), NULL};
+	CLEANUP(run_release) struct run r = {.argv = argv};
 
-	call(w, &c);
+	call(w, &r, 0);
 }
 
 static void carry_out(struct session *w, unsigned item, const json *action)
@@ -192,43 +136,46 @@ static void carry_out(struct session *w, unsigned item, const json *action)
 		record(w, item, action);
 }
 
-static void step(struct session *w, unsigned item)
+/* True: *array is what it prints. `more`: two options, or NULL. */
+static bool step(
+	struct session *w, unsigned item, const char *const more[2], unsigned killed, json **array)
 {
-	CLEANUP(call_release)
-	struct call c = {.argv = {"dev-team", "step", arena_printf(&w->arena, "T-%u", item),
-				 "--workflow", "wf.md", "--context-file", file_of(w, item),
-				 "--repo", ".", "--owner", w->owner},
-		.killed = random_chance(&w->random, 200)};
-	CLEANUP(json_free) json *array = NULL;
+	const char *const argv[] = {"dev-team", "step", arena_printf(&w->arena, "T-%u", item),
+		"--workflow", "wf.md", "--context-file", file_of(w, item), "--repo", ".", "--owner",
+		w->owner, more[0] ? more[0] : more[1], more[0] ? more[1] : NULL, NULL};
+	CLEANUP(run_release) struct run r = {.argv = argv};
 	struct error err;
-	size_t n = 11;
 
-	if (random_chance(&w->random, 250))
-		c.argv[n++] = "--take-over";
-	if (random_chance(&w->random, 50))
-		c.argv[n++] = "--returned";
-	call(w, &c);
-	if (c.status)
-		return;
-	if (json_parse(&array, str_trim(buf_str(&c.out)), &err) < 0)
+	call(w, &r, killed);
+	if (r.status == 0 && json_parse(array, str_trim(buf_str(&r.out)), &err) < 0)
 		die("a step prints no JSON: %s", err.text);
-	for (const json *a = json_first(array); a; a = json_next(a))
-		carry_out(w, item, a);
+	return r.status == 0;
+}
+
+static void step_and_act(struct session *w, unsigned item)
+{
+	const char *const more[] = {random_chance(&w->random, 250) ? "--take-over" : NULL,
+		random_chance(&w->random, 50) ? "--returned" : NULL};
+	CLEANUP(json_free) json *array = NULL;
+
+	if (step(w, item, more, 200, &array))
+		for (const json *a = json_first(array); a; a = json_next(a))
+			carry_out(w, item, a);
 }
 
 static void session(unsigned i)
 {
-	struct session w = {.i = i, .random = {torture.seed + i}};
+	struct session w = {.i = i, .random = {torture->seed + i}};
 
 	(void)snprintf(w.owner, sizeof(w.owner), "s%u", i);
-	w.log = open(arena_printf(&w.arena, "%s/acks.%u", torture.dir, i),
+	w.log = open(arena_printf(&w.arena, "%s/acks.%u", torture->dir, i),
 		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	while (clock_ticks() < torture.end) {
+	while (clock_ticks() < torture->end) {
 		unsigned item = random_below(&w.random, TORTURE_ITEMS),
 			 what = random_below(&w.random, 10);
 
 		if (what < 8)
-			step(&w, item);
+			step_and_act(&w, item);
 		else if (what < 9)
 			set(&w, item);
 		else
@@ -245,29 +192,19 @@ static void session(unsigned i)
 static void mark(struct str old, unsigned n, struct buf *out)
 {
 	size_t head = strlen("---\n"), at = str_find(old, STR("\nhand: "));
-	struct str list = {0};
+	struct str list = torture_markers(old);
+	unsigned long one;
 
-	if (at < old.n) {
-		list = str_sub(old, at + strlen("\nhand: "), old.n);
-		list = str_sub(list, 0, str_find(list, STR("\n")));
-	}
 	buf_addf(out, "---\nhand: ");
-	for (struct str rest = list; rest.n;) {
-		size_t end = str_find(rest, STR(" "));
-		unsigned long one = number_or(str_sub(rest, 0, end), UINT32_MAX, 0);
-
+	while (torture_next_marker(&list, &one))
 		if (one + MARKERS > n)
 			buf_addf(out, "%lu ", one);
-		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
-	}
 	buf_addf(out, "%u\n", n);
 	if (at < old.n) {
 		buf_add(out, str_sub(old, head, at + 1));
-		old = str_sub(old, at + 1, old.n);
-		buf_add(out, str_sub(old, str_find(old, STR("\n")) + 1, old.n));
-	} else {
-		buf_add(out, str_sub(old, head, old.n));
+		head = (size_t)(list.p - old.p) + 1;
 	}
+	buf_add(out, str_sub(old, head, old.n));
 }
 
 static void edit(struct session *w, unsigned item)
@@ -281,7 +218,7 @@ static void edit(struct session *w, unsigned item)
 
 	if (!tree_read(path, &old) || !str_starts(buf_str(&old), "---\n"))
 		return;
-	mark(buf_str(&old), torture.edits[item] + 1, &new);
+	mark(buf_str(&old), torture->edits[item] + 1, &new);
 	pause_us(random_below(&w->random, 2000));
 	half = random_below(&w->random, (unsigned)new.len);
 	fd = open(in_place ? path : other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -292,26 +229,20 @@ static void edit(struct session *w, unsigned item)
 	if (sys_write_all(fd, str_sub(buf_str(&new), half, new.len), path, &err) < 0 ||
 		(!in_place && rename(other, path) < 0))
 		die("cannot edit");
-	torture.edits[item]++;
+	torture->edits[item]++;
 }
 
 /* The only one: two editors would overwrite each other's text. */
 static void editor(void)
 {
-	struct session w = {.i = SESSIONS, .random = {torture.seed + SESSIONS}};
-	CLEANUP(base_close) int log = -1;
+	struct session w = {.i = SESSIONS, .random = {torture->seed + SESSIONS}};
 
-	for (unsigned item = 0; clock_ticks() < torture.end; item = (item + 1) % TORTURE_ITEMS) {
+	for (unsigned item = 0; clock_ticks() < torture->end; item = (item + 1) % TORTURE_ITEMS) {
 		edit(&w, item);
 		pause_us(1000 * random_below(&w.random, EDIT_MS));
 		arena_release(&w.arena);
 		w.arena = (struct arena){0};
 	}
-	log = open(arena_printf(&w.arena, "%s/edits", torture.dir), O_WRONLY | O_CREAT | O_CLOEXEC,
-		0600);
-	for (unsigned item = 0; item < TORTURE_ITEMS; item++)
-		if (dprintf(log, "%u\n", torture.edits[item]) < 0)
-			die("cannot write");
 }
 
 /* ---- the run ---- */
@@ -339,12 +270,12 @@ static void prepare(void)
 		"pair --> work : ok\npair --> done : no\n"
 		"done --> [*]\nfailed --> [*]\n```\n";
 	const char *const init[] = {"git", "init", "-q", "--template=", ".", NULL};
-	struct run git = {.argv = init, .cwd = torture.dir};
+	struct run git = {.argv = init, .cwd = torture->dir};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct arena a = {0};
 
-	buf_addf(&text, workflow, torture.dir);
-	tree_write(arena_printf(&a, "%s/wf.md", torture.dir), buf_str(&text));
+	buf_addf(&text, workflow, torture->dir);
+	tree_write(arena_printf(&a, "%s/wf.md", torture->dir), buf_str(&text));
 	run(&git);
 	if (git.status)
 		die("git init failed");
@@ -378,31 +309,21 @@ static unsigned let_go(void)
 	return good;
 }
 
-static void settle_script(struct session *w, unsigned item, const json *action)
-{
-	if (json_get_str(action, "command"))
-		exec(w, item, action);
-}
-
 /* Whatever a kill or an edit has left is finished: the last edit, scripts, results that are kept.
  */
 static void settle(void)
 {
 	struct session w = {.i = SESSIONS + 1, .random = {0}, .owner = "end"};
+	const char *const more[] = {"--take-over", NULL};
 
 	for (unsigned item = 0; item < TORTURE_ITEMS; item++) {
-		CLEANUP(call_release)
-		struct call c = {.argv = {"dev-team", "step", arena_printf(&w.arena, "T-%u", item),
-					 "--workflow", "wf.md", "--context-file", file_of(&w, item),
-					 "--repo", ".", "--owner", w.owner, "--take-over"}};
 		CLEANUP(json_free) json *array = NULL;
-		struct error err;
 
-		call(&w, &c);
-		if (c.status || json_parse(&array, str_trim(buf_str(&c.out)), &err) < 0)
-			die("item %u: the last step: status %d: %s", item, c.status, c.err.s);
+		if (!step(&w, item, more, 0, &array))
+			die("item %u: the last step fails", item);
 		for (const json *a = json_first(array); a; a = json_next(a))
-			settle_script(&w, item, a);
+			if (json_get_str(a, "command"))
+				exec(&w, item, a);
 	}
 	arena_release(&w.arena);
 }
@@ -413,18 +334,22 @@ int main(int argc, char **argv)
 	unsigned good;
 
 	run_find_build();
-	torture.seed = argc > 2 ? number_or(str_of(argv[2]), INT64_MAX, 1) : 1;
-	torture.dir = tree_scratch("torture");
+	torture = mmap(
+		NULL, sizeof(*torture), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (torture == MAP_FAILED)
+		die("no memory");
+	torture->seed = argc > 2 ? number_or(str_of(argv[2]), INT64_MAX, 1) : 1;
+	torture->dir = tree_scratch("torture");
 	prepare();
-	torture.end = clock_ticks() + (int64_t)seconds * 1000;
+	torture->end = clock_ticks() + (int64_t)seconds * 1000;
 	good = let_go();
 	tap(good == SESSIONS + 1, "%u of %d processes see only what is allowed", good,
 		SESSIONS + 1);
 	settle();
-	if (torture_audit(&torture) && good == SESSIONS + 1)
-		tree_remove(torture.dir);
+	if (torture_audit(torture) && good == SESSIONS + 1)
+		tree_remove(torture->dir);
 	else
-		tap_notef("the files are in %s", torture.dir);
-	free(torture.dir);
+		tap_notef("the files are in %s", torture->dir);
+	free(torture->dir);
 	return tap_end();
 }

@@ -4,7 +4,6 @@
  *     DIR/T-N.md      the work items, with their journals
  *     DIR/acks.N      of a session: an acknowledged answer a line, `ITEM ACTION CHECKSUM`
  *     DIR/produced    a line of each script that ran: its lock file
- *     DIR/edits       the number of edits by hand of each item
  *
  * The two files are apart because the run and its accounting are two programs in one.
  */
@@ -18,9 +17,12 @@ enum { TORTURE_ITEMS = 4 };
 struct torture {
 	char *dir;
 	int64_t seed, end;             /* end: of clock_ticks() */
-	unsigned edits[TORTURE_ITEMS]; /* the editor's own */
+	unsigned edits[TORTURE_ITEMS]; /* by hand */
 };
 
+/* The numbers of edits in the line `hand:` of a document; cuts the next one off. */
+struct str torture_markers(struct str text);
+bool torture_next_marker(struct str *list, unsigned long *n);
 /* Adds a result for each check. False: one failed. */
 bool torture_audit(const struct torture *t);
 

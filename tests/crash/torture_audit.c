@@ -20,8 +20,7 @@ struct audit {
 	struct arena a;
 	struct texts dispatched, answered, answers, refused; /* answers: `ACTION CHECKSUM` */
 	bool *edits;                                         /* by number */
-	unsigned n_edits;
-	struct buf document; /* as of the last commit */
+	struct buf document;                                 /* as of the last commit */
 	unsigned commits, doubled, torn, lost, edited;
 };
 
@@ -92,21 +91,32 @@ static void see_event(struct audit *u, const json *e)
 	add(u, &u->answers, arena_printf(&u->a, "%s %s", action, json_get_str(e, "sum")));
 }
 
-static void see_edits(struct audit *u, struct str text)
+struct str torture_markers(struct str text)
 {
 	size_t at = str_find(text, STR("\nhand: "));
-	struct str rest = str_sub(text, at + strlen("\nhand: "), text.n);
 
-	if (at == text.n)
-		return;
-	for (rest = str_sub(rest, 0, str_find(rest, STR("\n"))); rest.n;) {
-		size_t end = str_find(rest, STR(" "));
-		unsigned long n = number_or(str_sub(rest, 0, end), UINT32_MAX, 0);
+	text = str_sub(text, at < text.n ? at + strlen("\nhand: ") : at, text.n);
+	return str_sub(text, 0, str_find(text, STR("\n")));
+}
 
-		if (n <= u->n_edits)
+bool torture_next_marker(struct str *list, unsigned long *n)
+{
+	size_t end = str_find(*list, STR(" "));
+	bool more = list->n;
+
+	*n = number_or(str_sub(*list, 0, end), UINT32_MAX, 0);
+	*list = str_sub(*list, end < list->n ? end + 1 : end, list->n);
+	return more;
+}
+
+static void see_edits(struct audit *u, struct str text)
+{
+	struct str list = torture_markers(text);
+	unsigned long n;
+
+	while (torture_next_marker(&list, &n))
+		if (n <= u->t->edits[u->item])
 			u->edits[n] = true;
-		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
-	}
 }
 
 /* Half of a text that the editor wrote may have a fault, the machine's texts have none. */
@@ -196,10 +206,10 @@ static void check_scripts(struct audit *u)
 
 static void check_edits(struct audit *u)
 {
-	for (unsigned n = 1; n <= u->n_edits; n++)
+	for (unsigned n = 1; n <= u->t->edits[u->item]; n++)
 		if (!u->edits[n])
 			lose(u, "edit", arena_printf(&u->a, "%u", n));
-	u->edited += u->n_edits;
+	u->edited += u->t->edits[u->item];
 }
 
 static void check_document(struct audit *u)
@@ -221,25 +231,11 @@ static void check_document(struct audit *u)
 	run_release(&r);
 }
 
-/* The number in line `item` of the file. */
-static unsigned edits_of(struct audit *u)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct str rest, line = {0};
-
-	(void)tree_read(path_of(u, "edits"), &text);
-	rest = buf_str(&text);
-	for (unsigned i = 0; i <= u->item; i++)
-		(void)str_line(&rest, &line);
-	return (unsigned)number_or(line, UINT32_MAX, 0);
-}
-
 static void audit_item(struct audit *u, unsigned item)
 {
 	u->item = item;
 	u->dispatched = u->answered = u->answers = u->refused = (struct texts){{0}};
-	u->n_edits = edits_of(u);
-	u->edits = arena_alloc(&u->a, (u->n_edits + 1) * sizeof(*u->edits));
+	u->edits = arena_alloc(&u->a, (u->t->edits[u->item] + 1) * sizeof(*u->edits));
 	see_history(u);
 	count_doubled(u, &u->dispatched, "dispatched");
 	count_doubled(u, &u->answered, "answered");

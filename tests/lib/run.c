@@ -95,6 +95,10 @@ void run(struct run *r)
 	setpgid(pid, pid);
 	close(out[1]);
 	close(err[1]);
+	if (r->kill_us) {
+		(void)usleep(r->kill_us);
+		(void)kill(-pid, SIGKILL);
+	}
 	collect(r, &out[0], &err[0], pid);
 	base_close(&out[0]);
 	base_close(&err[0]);

@@ -11,6 +11,7 @@ struct run {
 	const char *cwd;         /* NULL: the caller's */
 	struct str input;        /* standard input; empty: /dev/null */
 	unsigned limit_s;        /* 0: none; then its process group is killed */
+	unsigned kill_us;        /* 0: never; after that time it is killed too */
 
 	struct buf out, err; /* its output; run_release() */
 	int status;          /* exit status; 128 + N when signal N ended it */
