@@ -187,11 +187,18 @@ static void check_torn(struct stage *s, char last[DIGEST_TEXT], struct buf *faul
 		buf_adds(fault, "the journal's document is another one\n");
 }
 
+static void check_refused_text(struct stage *s, const char *path, struct buf *fault)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (!tree_read(path, &text) || !str_eq(buf_str(&text), buf_str(&s->input)))
+		buf_addf(fault, "what was refused is not in '%s'\n", path);
+}
+
 /* A refusal names the file of the refused text, or says that it was not kept. */
 static void check_refusal(struct stage *s, const struct trace *t, struct buf *fault)
 {
 	static const char kept[] = "what was offered is kept in ";
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str err = buf_str(&t->err), path;
 	size_t at = str_find(err, STR(kept));
 
@@ -200,9 +207,8 @@ static void check_refusal(struct stage *s, const struct trace *t, struct buf *fa
 	if (at == err.n && str_find(err, STR("what was offered is not kept: ")) == err.n)
 		buf_addf(fault, "nobody knows what became of the text: '%s'\n", err.p);
 	path = str_trim(str_sub(err, at == err.n ? at : at + sizeof(kept) - 1, err.n));
-	if (path.n && (!tree_read(arena_dup(&s->arena, path), &text) ||
-			      !str_eq(buf_str(&text), buf_str(&s->input))))
-		buf_addf(fault, "what was refused is not in '%.*s'\n", (int)path.n, path.p);
+	if (path.n)
+		check_refused_text(s, arena_dup(&s->arena, path), fault);
 }
 
 static bool has_told(const struct trace *t)
@@ -264,12 +270,11 @@ static void check_once(struct stage *s, const json *event, struct buf *seen, str
 /* The refused text is kept, complete, in the file that the event names. */
 static void check_kept(struct stage *s, const json *event, struct buf *seen, struct buf *fault)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *kept = json_get_str(event, "kept");
 
 	(void)seen;
-	if (kept && (!tree_read(kept, &text) || !str_eq(buf_str(&text), buf_str(&s->input))))
-		buf_addf(fault, "what was refused is not in '%s'\n", kept);
+	if (kept)
+		check_refused_text(s, kept, fault);
 }
 
 static void check_events(struct stage *s, struct buf *fault)

@@ -83,6 +83,8 @@ static const struct way seconds[] = {
 	{TRACE_SHORT, CALL_WRITE, 0, "a short write", ANY_END, true},
 };
 
+static const struct way killed = {.act = TRACE_KILL};
+
 static void tell(struct buf *all, unsigned *n, const char *what, unsigned at, struct buf *fault)
 {
 	if (!fault->len)
@@ -115,6 +117,20 @@ static const char *where(const struct show *show, const struct way *w)
 	return !(w->kinds & LOOKS) || show->full ? NULL : s->scene == scenes ? s->live : s->state;
 }
 
+/* Runs the verb from a state; its `n`th call is disturbed. True: it has made that call. */
+static bool disturb(
+	struct show *show, const char *from, const struct way *w, unsigned n, struct trace *t)
+{
+	*t = (struct trace){.act = w->act,
+		.kinds = w->kinds,
+		.at = n,
+		.error = w->error,
+		.within = where(show, w)};
+	stage_restore(&show->stage, from);
+	(void)stage_trace(&show->stage, t);
+	return t->hit;
+}
+
 /* True for a new state. */
 static bool is_new(const struct stage *s, struct left *left, unsigned at)
 {
@@ -140,15 +156,13 @@ static void go_on(struct show *show, struct buf *fault)
 
 static void kill_at(struct show *show, unsigned n, struct buf *fault)
 {
-	struct trace t = {.act = TRACE_KILL, .at = n};
 	struct stage *s = &show->stage;
-	bool first;
+	struct trace t;
+	bool hit = disturb(show, "before", &killed, n, &t), first;
 
-	stage_restore(s, "before");
-	(void)stage_trace(s, &t);
-	if (!t.hit && !s->scene->varies)
+	if (!hit && !s->scene->varies)
 		buf_addf(fault, "only %u system calls this time\n", t.count);
-	else if (t.hit && s->scene->who == TRACE_PARENT && t.status != 128 + SIGKILL)
+	else if (hit && s->scene->who == TRACE_PARENT && t.status != 128 + SIGKILL)
 		buf_addf(fault, "survived with exit status %d\n", t.status);
 	check_files(s, &t, fault);
 	first = is_new(s, &show->killed, n) || s->scene->varies;
@@ -186,17 +200,14 @@ static void kill_everywhere(struct show *show)
 }
 
 /* Recreates the state that a kill before this call leaves; false when it does not occur again. */
-static bool lay_killed(struct stage *s, unsigned at)
+static bool lay_killed(struct show *show, unsigned at)
 {
-	struct trace t = {.act = TRACE_KILL, .at = at};
-	bool hit;
+	struct trace t;
+	bool hit = disturb(show, "before", &killed, at, &t);
 
-	stage_restore(s, "before");
-	(void)stage_trace(s, &t);
-	hit = t.hit;
 	trace_release(&t);
 	if (hit)
-		stage_keep(s);
+		stage_keep(&show->stage);
 	return hit;
 }
 
@@ -204,21 +215,13 @@ static unsigned second_way(
 	struct show *show, unsigned first, const struct way *w, struct buf *all, unsigned *bad)
 {
 	CLEANUP(buf_release) struct buf fault = BUF_INIT;
-	struct stage *s = &show->stage;
-	unsigned n;
+	struct trace t;
 
-	for (n = 1;; n++) {
-		struct trace t = {.act = w->act,
-			.kinds = w->kinds,
-			.at = n,
-			.error = w->error,
-			.within = where(show, w)};
-		bool hit;
+	for (unsigned n = 1;; n++) {
+		bool hit = disturb(show, "killed", w, n, &t);
 
-		stage_restore(s, "killed");
-		(void)stage_trace(s, &t);
-		if ((hit = t.hit)) {
-			check_files(s, &t, &fault);
+		if (hit) {
+			check_files(&show->stage, &t, &fault);
 			go_on(show, &fault);
 		}
 		if (fault.len)
@@ -240,7 +243,7 @@ static void fail_after_kill(struct show *show)
 	unsigned bad = 0, points = 0, states = 0;
 
 	for (size_t i = stride / 2; i < left->n; i += stride) {
-		if (!lay_killed(s, left->at[i]))
+		if (!lay_killed(show, left->at[i]))
 			continue;
 		states++;
 		for (size_t w = 0; w < COUNT(seconds); w++)
@@ -308,19 +311,13 @@ static void check_failed(
 static void fail_everywhere(struct show *show, const struct way *w)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT, fault = BUF_INIT, what = BUF_INIT;
-	unsigned bad = 0, points = 0, n, stride = show->stage.scene->sample && !show->full ? 3 : 1;
+	unsigned bad = 0, points = 0, stride = show->stage.scene->sample && !show->full ? 3 : 1;
+	struct trace t;
 
-	for (n = 1;; n += stride, points++) {
-		struct trace t = {.act = w->act,
-			.kinds = w->kinds,
-			.at = n,
-			.error = w->error,
-			.within = where(show, w)};
-		bool hit;
+	for (unsigned n = 1;; n += stride, points++) {
+		bool hit = disturb(show, "before", w, n, &t);
 
-		stage_restore(&show->stage, "before");
-		(void)stage_trace(&show->stage, &t);
-		if ((hit = t.hit))
+		if (hit)
 			check_failed(show, w, &t, &fault);
 		buf_clear(&what);
 		buf_addf(&what, "%s of '%s',", call_name(t.hit_kind), t.hit_path);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include "src/sys/path.h"
 #include "tests/crash/trace.h"
+#include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 
 /* Which argument is the file. */
@@ -429,16 +430,6 @@ static int attach(struct tracer *tr)
 	return 0;
 }
 
-static int memory_file(const char *name, struct str text)
-{
-	int fd = memfd_create(name, MFD_CLOEXEC);
-	struct error err;
-
-	if (fd < 0 || sys_write_all(fd, text, "memory", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0)
-		die("cannot make a file in memory");
-	return fd;
-}
-
 static void collect(struct buf *into, int fd)
 {
 	struct error err;
@@ -451,9 +442,9 @@ static void collect(struct buf *into, int fd)
 
 int trace_run(struct trace *t)
 {
-	CLEANUP(base_close) int in = memory_file("input", t->input);
-	CLEANUP(base_close) int out = memory_file("output", (struct str){0});
-	CLEANUP(base_close) int err = memory_file("errors", (struct str){0});
+	CLEANUP(base_close) int in = run_file("input", t->input);
+	CLEANUP(base_close) int out = run_file("output", (struct str){0});
+	CLEANUP(base_close) int err = run_file("errors", (struct str){0});
 	struct tracer tr = {.t = t};
 
 	t->count = t->hit_kind = t->first_effect = 0;

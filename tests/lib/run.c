@@ -11,17 +11,13 @@
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 
-/* Standard input is a file, so that the test need not write and read at the same time. */
-static int input_fd(struct str input)
+int run_file(const char *name, struct str text)
 {
+	int fd = memfd_create(name, MFD_CLOEXEC);
 	struct error err;
-	int fd;
 
-	if (!input.n)
-		return open("/dev/null", O_RDONLY | O_CLOEXEC);
-	fd = memfd_create("input", MFD_CLOEXEC);
-	if (fd >= 0 && (sys_write_all(fd, input, "input", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0))
-		die("cannot prepare standard input");
+	if (fd < 0 || sys_write_all(fd, text, "memory", &err) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		die("cannot make a file in memory");
 	return fd;
 }
 
@@ -77,7 +73,9 @@ static void collect(struct run *r, int *out, int *err, pid_t pid)
 
 void run(struct run *r)
 {
-	CLEANUP(base_close) int in = input_fd(r->input);
+	/* A file, so that the test need not write and read at the same time. */
+	CLEANUP(base_close)
+	int in = r->input.n ? run_file("input", r->input) : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int out[2], err[2], status;
 	struct rusage usage;
 	pid_t pid;

@@ -22,6 +22,8 @@ struct run {
 /* Runs it; ends the program (die) when it cannot be started. Output is cleared first. */
 void run(struct run *r);
 void run_release(struct run *r);
+/* A file in memory with this text, to be read from its beginning. */
+int run_file(const char *name, struct str text);
 
 /*
  * The directory above this test program that holds `dev-team`, the program under test; it is put
