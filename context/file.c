@@ -87,17 +87,6 @@ static json *note_of(const struct context_file *f)
 		JSON_TEXT("by", DEV_TEAM_VERSION));
 }
 
-/* What the commit depends on. Events alone depend on nothing, so they are never refused. */
-static size_t add_guards(struct context_file *f, bool saves)
-{
-	size_t n = f->read.n;
-
-	if (!saves && !f->ops.n)
-		return 0;
-	vec_push(&f->read, (struct store_guard){f->key, STORE_MOD_IS, f->mod});
-	return n + 1;
-}
-
 /* The guards of the next commit: f itself has changed these keys. */
 static void follow_keys(struct context_file *f, int64_t rev)
 {
@@ -112,15 +101,16 @@ static int commit(struct context_file *f, const struct store_op *document, struc
 	CLEANUP(json_free) json *note = note_of(f);
 	char ts[CLOCK_TEXT];
 	struct store_result result;
-	size_t known = f->read.n, keys = f->ops.n, n_guards = add_guards(f, document != NULL);
-	struct store_txn t = {.guards = f->read.items,
-		.n_guards = n_guards,
-		.events = f->events,
-		.note = note,
-		.ts = ts};
+	size_t known = f->read.n, keys = f->ops.n;
+	struct store_txn t = {.events = f->events, .note = note, .ts = ts};
 	enum store_status got;
 
 	clock_text(f->now, ts);
+	if (document || keys) { /* events alone depend on nothing, so they are never refused */
+		vec_push(&f->read, (struct store_guard){f->key, STORE_MOD_IS, f->mod});
+		t.guards = f->read.items;
+		t.n_guards = f->read.n;
+	}
 	if (f->lease)
 		vec_push(&f->ops, (struct store_op){.key = CONTEXT_LEASE_KEY,
 					  .value = str_of(arena_printf(

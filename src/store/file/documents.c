@@ -97,16 +97,6 @@ bool store_document_is(struct file_store *f, const char *path, const char *sum)
 	return store_document_read(f, path, &text, is, &ignored) == 0 && strcmp(is, sum) == 0;
 }
 
-static int replace(struct file_store *f, const char *staged, const char *path, const char *sum,
-	struct error *err)
-{
-	for (int tries = 0; tries < 2; tries++)
-		if (f->disk->ops->exchange(f->disk, staged, path, err) == 0 ||
-			store_document_is(f, path, sum))
-			return 0;
-	return -1;
-}
-
 /* The text is in the journal anyway, but a file that a power cut reverts would look like another
  * edit. */
 static int make_durable(struct file_store *f, const char *path, struct error *err)
@@ -121,9 +111,9 @@ static int make_durable(struct file_store *f, const char *path, struct error *er
 	return rc < 0 ? -1 : f->disk->ops->sync_directory(f->disk, f->dir, err);
 }
 
-/* The checksum of the file that the last exchange has left; empty: none. A long one is not read: it
- * is taken for the text before. */
-static void read_replaced(struct file_store *f, const struct state_entry *e, char sum[DIGEST_TEXT])
+/* Whether the file that the last exchange has left was edited since. `sum`: its checksum; empty:
+ * there is none. A long one is not read: it is taken for the text before. */
+static bool read_replaced(struct file_store *f, const struct state_entry *e, char sum[DIGEST_TEXT])
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -136,10 +126,6 @@ static void read_replaced(struct file_store *f, const struct state_entry *e, cha
 		digest_text(buf_str(&text), sum);
 	else if (missing)
 		sum[0] = '\0';
-}
-
-static bool is_edit(const struct state_entry *e, const char *sum)
-{
 	return sum[0] && strcmp(sum, e->before) != 0 && strcmp(sum, e->sum) != 0;
 }
 
@@ -147,8 +133,7 @@ bool store_document_edited_late(struct file_store *f, const struct state_entry *
 {
 	char is[DIGEST_TEXT];
 
-	read_replaced(f, e, is);
-	return is_edit(e, is);
+	return read_replaced(f, e, is);
 }
 
 /* What was the document is committed, or edited too: then it is the next to be put back. */
@@ -171,14 +156,17 @@ int store_document_place(struct file_store *f, const char *key, struct error *er
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct state_entry *e = store_state_find(&f->state, key);
-	const char *staged = store_document_staged_path(f, &a, key, e->slot);
+	const char *staged = store_document_staged_path(f, &a, key, e->slot),
+		   *path = store_document_path(f, &a, key);
 	char was[DIGEST_TEXT];
 	struct error ignored;
 
-	if (replace(f, staged, store_document_path(f, &a, key), e->sum, err) < 0)
-		return -1;
-	read_replaced(f, e, was);
-	if (is_edit(e, was))
+	for (int tries = 0; f->disk->ops->exchange(f->disk, staged, path, err) < 0 &&
+			    !store_document_is(f, path, e->sum);
+		tries++)
+		if (tries)
+			return -1;
+	if (read_replaced(f, e, was))
 		return put_back(f, key, e->slot, err);
 	if (strcmp(was, e->sum) == 0)
 		(void)f->disk->ops->unlink(f->disk, staged, &ignored);
