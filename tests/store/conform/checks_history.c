@@ -147,7 +147,7 @@ CHECK(what_a_commit_says, "a commit of the history says what its transaction was
 	struct store_history *h = NULL;
 	struct store_commit c;
 	struct error err = {0};
-	json *event = NULL, *second = NULL;
+	json *event = NULL, *second = event_of("note");
 	bool put = false, said;
 	char now[CLOCK_TEXT];
 
@@ -156,7 +156,8 @@ CHECK(what_a_commit_says, "a commit of the history says what its transaction was
 	json_push(p->events, event_of("y"));
 	rev = COMMIT(s, .actor = "Ada", .opid = "1", .ts = "2026-01-01T00:00:09Z",
 		OPS(PUT("doc/D.md", "one\n"), PUT_LEASED("k", "v", 60)), .events = p->events,
-		.note = event_of("note"));
+		.note = second);
+	json_free(&second);
 	NEED_STATUS(store_history(s, &(struct store_range){.from = rev}, &h, &err), STORE_OK);
 	NEED(store_history_next(h, &c, &err) == 1);
 	for (size_t i = 0; i < c.n_changes; i++)
