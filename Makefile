@@ -1,5 +1,5 @@
 # One Makefile; variants live in folders of their own: build/release, build/san, build/fuzz.
-#   make            build/dev-team            make check    lists, floors and unit tests
+#   make            build/dev-team            make check    lists, floors, unit tests
 #   make test       all tests                 make crash    kill and fail at every system call
 #   make demo       a run to look at          make fuzz     60 s each fuzz target (clang)
 #   make oracle     the shell parser against bash and shfmt, 200,000 generated texts
@@ -168,7 +168,7 @@ test: $(O)/dev-team all $(if $(filter 1,$(SAN)),$(PROGRAMS),$(filter-out $(UNIT)
 	+@[ $(SAN) = 1 ] || $(MAKE) SAN=1 CC=clang unit $(SANITIZED)/dev-team $(SANITIZED)/tests/spec/runner
 	@O=$(O) SAN=$(SAN) SANITIZED=$(if $(filter 1,$(SAN)),,$(SANITIZED)) tests/suites
 check: $(O)/dev-team all $(PROGRAMS)
-	@O=$(O) SAN=$(SAN) tests/suites lists floors unit spec
+	@O=$(O) SAN=$(SAN) tests/suites lists floors unit spec fuzz
 floors: $(O)/dev-team
 	@tools/floors $(O)
 crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/worktree/crowd/crowd $(O)/tests/merge/unit

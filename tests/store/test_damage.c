@@ -1,3 +1,4 @@
+#include "src/sys/digest.h"
 #include "tests/lib/store_rig.h"
 
 /*
@@ -137,4 +138,26 @@ RIG_TEST(a_marked_store_whose_commits_are_lost_is_refused)
 	open_store(WITH_MARK(STORE_HOLD));
 	assert_false(there(MARK));
 	put("k", "v");
+}
+
+/* With a right checksum: somebody wrote the line. */
+RIG_TEST(a_text_that_is_not_where_its_commit_says_is_damage)
+{
+	static const char row[] = "\"doc\":{\"" DOC "\":[\"\",\"\",%s,0,1,1,0]}";
+	static const char *const places[] = {"99999", "155"}; /* 155: behind the commit's begin */
+
+	for (size_t i = 0; i < COUNT(places); i++) {
+		char *doc = arena_printf(&arena, row, places[i]), sum[DIGEST_TEXT],
+		     *line = arena_printf(&arena,
+			     "{\"format\":2}\n{\"commit\":1,\"format\":2,\"seq\":0,\"from\":0,"
+			     "\"at\":13,%s,"
+			     "\"all\":{\"put\":{},%s},\"base\":13",
+			     doc, doc);
+
+		digest_text(str_of(line), sum);
+		edit(JOURNAL, arena_printf(&arena, "%s,\"sum\":\"%s\"}\n", line, sum));
+		assert_string_equal(history(), "!");
+		assert_int_equal(rig.err.code, ERR_INPUT);
+		assert_string_equal(rig.err.file, JOURNAL);
+	}
 }

@@ -443,6 +443,14 @@ REAL_TEST(a_lock_is_looked_at_without_taking_it)
 	assert_int_equal(err.code, ERR_SYSTEM);
 }
 
+REAL_TEST(the_directory_of_stores_is_made)
+{
+	struct error err;
+
+	assert_int_equal(store_prepare(store_backend(), at("x/y"), &err), 0);
+	assert_int_equal(mode_of("x/y"), 0700);
+}
+
 REAL_TEST(a_directory_is_judged_by_the_nearest_one_above_it)
 {
 	char *deep = at("no/such/directory");

@@ -431,3 +431,22 @@ RIG_TEST(an_edit_that_was_read_after_a_kill_outlives_a_power_cut)
 		store_close(&rig.s);
 	}
 }
+
+/* A sync is not: after a failure a second one may succeed although data is lost. */
+RIG_TEST(a_removal_that_fails_once_is_repeated)
+{
+	unsigned unknown = 0;
+
+	for (unsigned call = 1; call < 20; call++) {
+		struct store_txn t = {0};
+
+		sim_disk_free(&rig.disk);
+		rig.disk = sim_disk_new(call);
+		open_store(STORE_HOLD);
+		put(DOC, "one\n");
+		sim_disk_plan(rig.disk, call, SIM_EIO);
+		unknown += put_in(&t, DOC, NULL) == STORE_UNKNOWN;
+		store_close(&rig.s);
+	}
+	assert_int_equal(unknown, 1);
+}

@@ -170,3 +170,15 @@ RIG_TEST(a_guard_on_a_document_that_is_put_reads_it_no_more_often)
 	}
 	assert_int_equal(reads[3], reads[2]);
 }
+
+RIG_TEST(an_open_of_a_store_in_order_changes_nothing)
+{
+	unsigned before;
+
+	open_store(STORE_HOLD);
+	put("k", "v");
+	put(DOC, "one\n");
+	before = sim_disk_calls(rig.disk);
+	open_store(STORE_HOLD);
+	assert_int_equal(sim_disk_calls(rig.disk), before);
+}

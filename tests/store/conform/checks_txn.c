@@ -439,17 +439,18 @@ CHECK(bad_keys, "keys of other characters or lengths are refused")
 		"\x7f", probe_bytes(p, STORE_KEY_MAX + 1, 'k')};
 	int64_t rev = probe_put(p, s, "a", "1");
 	struct str all = probe_all(p, s);
+	struct store_kv kv;
+	struct error err = {0};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		struct store_kv kv = {0};
-		struct error err = {0};
-
 		NEED_STATUS(TRY(s, NULL, OPS(PUT(bad[i], "1"))), STORE_BAD);
 		NEED_STATUS(TRY(s, NULL, OPS(PUT("b", "1"), DEL(bad[i]))), STORE_BAD);
 		NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS(bad[i], 0)), OPS(PUT("b", "1"))), STORE_BAD);
 		NEED_STATUS(store_get(s, &p->arena, bad[i], &kv, &err), STORE_BAD);
 		NEED(err.text[0]);
 	}
+	NEED_STATUS(store_get(s, &p->arena, "doc/D.md", &kv, &err), STORE_BAD);
+	NEED_STATUS(store_get_document(s, "a", &p->text, &kv, &err), STORE_BAD);
 	NEED_UNCHANGED(s, all, rev);
 }
 

@@ -186,13 +186,15 @@ static int64_t need_hand(struct probe *p, struct store *s, struct str want)
 CHECK(by_hand, "an edit by hand is a commit of the next get")
 {
 	const struct str edit = STR("one, and more\n"), other = STR("something else\n");
-	int64_t rev = probe_put(p, s, "doc/D.md", "one\n"), mod;
+	int64_t rev = COMMIT(s, OPS(PUT("doc/D.md", "one\n"), PUT_LEASED("l", "1", 60))), mod,
+		until = probe_get(p, s, "l").until;
 
 	if (!p->b->by_hand)
 		probe_skip(p, "this backend does not keep documents in files");
 	p->b->by_hand(p->b, p->ns, "D.md", &edit);
 	mod = need_hand(p, s, edit);
 	NEED(mod > rev && mod == need_document(p, s, "doc/D.md", edit));
+	NEED(probe_get(p, s, "l").until == until);
 	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("doc/D.md", rev)), OPS(PUT("doc/D.md", "lost\n"))),
 		STORE_REFUSED);
 	NEED_STATUS(TRY(s, NULL, GUARDS(CREATED_AT("doc/D.md", rev))), STORE_OK);
