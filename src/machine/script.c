@@ -235,7 +235,7 @@ static void kill_marked(const struct process_info *info, void *arg)
 {
 	struct leftovers *s = arg;
 
-	if (info->pid == getpid() || info->state == 'Z' || !process_has_env(info->pid, s->mark))
+	if (info->pid == getpid() || !process_has_env(info->pid, s->mark))
 		return;
 	s->n++;
 	(void)kill(info->pid, SIGKILL);

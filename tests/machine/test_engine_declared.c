@@ -60,6 +60,19 @@ DECLARED_TEST(an_answer_revives_no_other_id_of_an_older_document)
 	steps_to("ADR-7/gates/3");
 }
 
+DECLARED_TEST(an_answered_action_of_an_older_document_leaves_it_at_once)
+{
+	char *asked;
+
+	by_hand("gates", "", "");
+	steps_to("ADR-7/gates/1 ADR-7/gates/2");
+	asked = document();
+	answer("ADR-7/gates/1", "approved", "x");
+	write_by_hand(asked);
+	steps_to("ADR-7/gates/2");
+	assert_false(document_has("ADR-7/gates/1\""));
+}
+
 DECLARED_TEST(a_state_that_is_entered_again_asks_again)
 {
 	steps_to("ADR-7/audit/1");
@@ -138,7 +151,9 @@ DECLARED_TEST(a_malformed_answer_is_kept_counted_and_asked_again_alone)
 	assert_count(WIRE_FAILURES, 1);
 	assert_true(document_has("I like it"));
 	assert_section("B", "passed");
-	answer("ADR-7/gates/3", NULL, "{\"status\":\"approved\"}");
+	returns_to("ADR-7/gates/4"); /* the other answer, which was kept, is not progress */
+	assert_count(WIRE_FAILURES, 2);
+	answer("ADR-7/gates/4", NULL, "{\"status\":\"approved\"}");
 	returns_to("success: 'gates' gave 'ok'");
 }
 

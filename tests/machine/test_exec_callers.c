@@ -229,6 +229,16 @@ EXEC_TEST(what_outlived_guard_and_caller_is_ended_by_the_next)
 	assert_ends(e.daemon);
 }
 
+/* What ends the caller's session does not end the script. */
+EXEC_TEST(a_guard_has_a_session_of_its_own)
+{
+	exec_document("cut -d' ' -f6 /proc/$PPID/stat >new; mv new sid; " GATED, "logs/a.log", 60);
+	assert_int_equal(exec_run(0), 0);
+	assert_int_not_equal(number_in("sid"), getsid(0));
+	open_gate();
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+}
+
 /* The read ends only when neither the script nor its guard holds the other end. */
 EXEC_TEST(the_callers_output_is_not_held_open)
 {

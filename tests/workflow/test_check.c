@@ -156,11 +156,11 @@ TEST(there_must_be_an_end_that_is_success)
 TEST(all_good_words_of_several_at_once_give_one_trigger)
 {
 	assert_told(front("states:\n  gates:\n    all:\n"
-			  "      - {command: a, writes: A, results: {passed: ok, failed: no}}\n"
+			  "      - {agent: a, skill: s, writes: A, results: {good: ok, bad: no}}\n"
 			  "      - {command: b, writes: B, results: {passed: fine, failed: no}}\n",
 			    "init --> gates : go\ngates --> done : ok\ngates --> done : fine\n"
 			    "gates --> done : no\ndone --> [*]\n"),
-		"w.md:6:51: good word 'passed' gives 'fine', but 'passed' in line 5 gives 'ok': "
+		"w.md:6:51: good word 'passed' gives 'fine', but 'good' in line 5 gives 'ok': "
 		"all items of 'gates' must agree\n");
 }
 
@@ -213,6 +213,10 @@ TEST(the_largest_workflow_is_checked_and_drawn_with_straight_lines)
 	workflow_draw_dot(&w, NULL, &out);
 	assert_true(has(&out, "splines=line"));
 	assert_true(has(&out, "  \"s1\" -> \"s2\" [label=<&#160;t0>]\n"));
+	w.n_edges = 200;
+	buf_clear(&out);
+	workflow_draw_dot(&w, NULL, &out);
+	assert_false(has(&out, "splines=line"));
 }
 
 TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
