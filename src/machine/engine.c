@@ -467,24 +467,6 @@ static enum advance turn(struct engine_run *r, struct error *err)
 	return call ? engine_troubleshooter_answered(r, call) : run_step(r, err);
 }
 
-static int open_run(struct engine_run *r, struct error *err)
-{
-	struct engine *e = r->e;
-	struct str owner;
-
-	if (e->file->created && context_create(e->file, e->id, e->workflow->initial, err) < 0)
-		return -1;
-	if (e->file->created)
-		json_put_texts(context_event(e->file, "started"), "workflow", e->workflow->file);
-	owner = context_get(r->doc, "work_item_id");
-	if (!str_is(owner, e->id))
-		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
-			e->file->path, owner.p, e->id);
-	if (engine_note_operation(r, err) < 0 || action_noted(e->file, &r->unanswered, err) < 0)
-		return -1;
-	return action_load(r->doc, &r->outstanding, err);
-}
-
 static int advance(struct engine_run *r, struct error *err)
 {
 	enum advance next = ADVANCE_ON;
@@ -520,8 +502,8 @@ static int advance_and_save(struct context_file *f, void *data, struct error *er
 		.doc = &f->doc,
 		.returned = r->e->returned,
 		.earlier = r->earlier | r->done};
-	if (open_run(r, err) < 0 || engine_claim(r, err) < 0 || discard_stale(r, err) < 0 ||
-		advance(r, err) < 0 || action_note_unanswered(f, r->outstanding, NULL, err) < 0)
+	if (engine_begin(r, err) < 0 || discard_stale(r, err) < 0 || advance(r, err) < 0 ||
+		action_note_unanswered(f, r->outstanding, NULL, err) < 0)
 		return -1;
 	engine_release(r);
 	return context_save(f, err);

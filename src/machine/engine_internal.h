@@ -51,9 +51,9 @@ void engine_dispatch_done(
 /* Asks for an outstanding action again under a new id. */
 void engine_dispatch_renew(struct engine_run *r, json *action);
 
-/* ownership.c */
-/* Takes or renews the lease. -1: ERR_STATE if another session holds it. */
-int engine_claim(struct engine_run *r, struct error *err);
+/* session.c */
+/* Opens the run and takes or renews the lease. -1: ERR_STATE if another session holds it. */
+int engine_begin(struct engine_run *r, struct error *err);
 /* Releases the lease if the run is done. */
 void engine_release(struct engine_run *r);
 /* True if the script of this action is running. */
@@ -75,9 +75,6 @@ void engine_troubleshooter_discard(struct engine_run *r);
 /* It asked the user, or reached the limit of its calls: waits for the answer, or for a person who
  * resets the limit. */
 enum advance engine_troubleshooter_wait(struct engine_run *r);
-
-/* operation.c: notes what this call was given, so that `history verify` can repeat it. */
-int engine_note_operation(struct engine_run *r, struct error *err);
 
 /* effects.c: carries out a set of enum effect and notes each outcome. */
 int engine_carry_out(struct engine_run *r, unsigned effects, struct error *err);

@@ -1,0 +1,270 @@
+/*
+ * session.c: how a call begins: what it was given, and who may step. One session at a time holds a
+ * work item's lease; a second one is refused. After a take-over every outstanding action is asked
+ * for again under a new id, so that answers to the old ids are stale.
+ */
+#include "src/base/json.h"
+#include "src/base/number.h"
+#include "src/machine/engine_internal.h"
+#include "src/sys/digest.h"
+#include "src/sys/path.h"
+
+/* ---- the lease ---- */
+
+static bool is_finished(const struct engine *e)
+{
+	return !e->file->created &&
+	       engine_is_terminal(e->workflow, context_get(&e->file->doc, "state").p);
+}
+
+int engine_admit(const struct engine *e, struct error *err)
+{
+	struct lease_holder h;
+
+	if (lease_read(e->file, &h, err) < 0)
+		return -1;
+	if (!h.live || e->take_over || lease_held_by(&h, e->owner) || is_finished(e))
+		return 0;
+	return lease_refuse(&h, e->id, e->owner, true, err);
+}
+
+/* Notes the holder for a replay, which sees neither the clock nor the leases of that time. */
+static void note_holder(struct engine_run *r)
+{
+	const struct lease_holder *h = &r->holder;
+
+	context_seen(r->e->file, "holder",
+		JSON_OBJECT(JSON_TEXT("owner", h->owner ? h->owner : ""),
+			JSON_TEXT("from", h->from ? h->from : ""), JSON_INT("fence", h->fence),
+			JSON_INT("live", h->live)));
+}
+
+static const char *text_or_null(struct engine_run *r, const json *value, const char *key)
+{
+	const char *text = json_get_str(value, key);
+
+	return text && *text ? arena_dup(&r->arena, str_of(text)) : NULL;
+}
+
+/* False if the journal has no holder for this call. */
+static bool replayed_holder(struct engine_run *r)
+{
+	const json *seen = context_replayed(r->e->file, "holder");
+	const json *value = seen ? json_get(seen, "value") : NULL;
+
+	if (!value)
+		return false;
+	r->holder = (struct lease_holder){.owner = text_or_null(r, value, "owner"),
+		.from = text_or_null(r, value, "from"),
+		.fence = json_get_int(value, "fence", 0),
+		.live = json_get_int(value, "live", 0) == 1};
+	return true;
+}
+
+bool engine_script_running(const struct engine_run *r, const json *action)
+{
+	const struct environment *env = r->e->environment;
+	const char *id = json_get_str(action, "id");
+
+	/* A guard that has recorded the result still runs for a moment; an older document may not
+	 * have it. */
+	if (!env->still_running || !json_get(action, "command") ||
+		!env->still_running(env->data, r->e->file, id) ||
+		answer_is_recorded(r->e->file, id))
+		return false;
+	context_seen(r->e->file, "running", json_string(str_of(id)));
+	return true;
+}
+
+/* A running script is not started a second time: it keeps its id, and its result counts. */
+static void renew_all(struct engine_run *r)
+{
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (!action_answered(r->doc, a) && !engine_script_running(r, a))
+			engine_dispatch_renew(r, (json *)a);
+	action_store(r->doc, r->outstanding);
+}
+
+/* Saved before anything else: even if this call fails, the other session is fenced. */
+static int take_from_other(struct engine_run *r, struct error *err)
+{
+	const char *reason = r->holder.live ? "taken over" : "it had run out";
+
+	lease_take(r->e->file, &r->holder, r->e->owner,
+		(int)r->e->workflow->limits.lease_minutes * 60);
+	JSON_ADD(context_event(r->e->file, "lease"), JSON_TEXT("owner", r->holder.owner),
+		JSON_TEXT("from", r->holder.from), JSON_INT("fence", r->holder.fence),
+		JSON_TIME("until", r->holder.until), JSON_TEXT("reason", reason));
+	renew_all(r);
+	r->returned = false;
+	if (action_note_unanswered(r->e->file, r->outstanding, NULL, err) < 0 ||
+		context_save(r->e->file, err) < 0)
+		return -1;
+	lease_stop_renewing(r->e->file); /* it was renewed just now */
+	return 0;
+}
+
+static int read_holder(struct engine_run *r, struct error *err)
+{
+	struct context_file *f = r->e->file;
+
+	if (f->replay && replayed_holder(r)) {
+		note_holder(r);
+		return 0;
+	}
+	if (lease_read(f, &r->holder, err) < 0)
+		return -1;
+	if (!f->replay && r->holder.fence && r->e->owner &&
+		!(r->holder.live && lease_held_by(&r->holder, r->e->owner)))
+		note_holder(r);
+	return 0;
+}
+
+/* Takes or renews the lease. */
+static int claim(struct engine_run *r, struct error *err)
+{
+	struct engine *e = r->e;
+	struct lease_holder *h = &r->holder;
+	int ttl_s = (int)e->workflow->limits.lease_minutes * 60;
+
+	if (!e->file->replay && engine_admit(e, err) < 0)
+		return -1;
+	if (read_holder(r, err) < 0)
+		return -1;
+	if (!e->owner || is_finished(e))
+		return 0;
+	r->holds = true;
+	if (h->owner && !lease_held_by(h, e->owner))
+		return take_from_other(r, err);
+	if (!h->live)
+		lease_take(e->file, h, e->owner, ttl_s);
+	h->ttl_s = ttl_s;
+	h->until = e->file->now + ttl_s;
+	lease_renew(e->file, h);
+	return 0;
+}
+
+void engine_release(struct engine_run *r)
+{
+	const char *what = json_get_str(json_first(r->print), "action");
+
+	if (r->holder.owner && what && strcmp(what, "done") == 0)
+		lease_release(r->e->file, &r->holder);
+}
+
+/* ---- the call ---- */
+
+/* The store's key for the sum of the workflow text that was used last. */
+#define WORKFLOW_KEY "workflow"
+
+static struct json_member text_if_valid(const char *key, const char *value)
+{
+	return JSON_IF(value && !str_utf8_fault(str_of(value)), JSON_TEXT(key, value));
+}
+
+/* The text is kept each time that it changes. */
+static int put_workflow(struct engine_run *r, json *op, struct error *err)
+{
+	const struct workflow *w = r->e->workflow;
+	char sum[DIGEST_TEXT];
+	struct str last;
+
+	digest_text(w->source, sum);
+	json_put_texts(op, "workflow", w->file, "workflow_sum", sum);
+	if (context_get_key(r->e->file, WORKFLOW_KEY, &last, err) < 0)
+		return -1;
+	if (str_is(last, sum))
+		return 0;
+	json_put_str(op, "workflow_text", w->source);
+	context_put_key(r->e->file, WORKFLOW_KEY, str_of(sum));
+	if (last.n) /* the run continues with a changed one: its past was decided by the old one */
+		json_put_texts(
+			context_event(r->e->file, "workflow"), "workflow", w->file, "sum", sum);
+	return 0;
+}
+
+/* What this call was given, so that `history verify` can repeat it. */
+static int note_operation(struct engine_run *r, struct error *err)
+{
+	const struct engine *e = r->e;
+	json *op = JSON_ADD(context_op(e->file, "step"), JSON_TEXT("id", e->id),
+		JSON_TEXT("file", e->file->path), JSON_BOOL("created", e->file->created),
+		text_if_valid("research_skill", e->research_skill), text_if_valid("repo", e->repo),
+		JSON_BOOL("returned", e->returned), text_if_valid("returned_id", e->returned_id),
+		text_if_valid("owner", e->owner),
+		JSON_IF(e->take_over, JSON_BOOL("take_over", true)));
+
+	return put_workflow(r, op, err);
+}
+
+int engine_begin(struct engine_run *r, struct error *err)
+{
+	struct engine *e = r->e;
+	struct str owner;
+
+	if (e->file->created && context_create(e->file, e->id, e->workflow->initial, err) < 0)
+		return -1;
+	if (e->file->created)
+		json_put_texts(context_event(e->file, "started"), "workflow", e->workflow->file);
+	owner = context_get(r->doc, "work_item_id");
+	if (!str_is(owner, e->id))
+		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
+			e->file->path, owner.p, e->id);
+	if (note_operation(r, err) < 0 || action_noted(e->file, &r->unanswered, err) < 0)
+		return -1;
+	return action_load(r->doc, &r->outstanding, err) < 0 ? -1 : claim(r, err);
+}
+
+/* ---- keys that people set ---- */
+
+enum { NOTED_MAX = 4096, SHOWN_MAX = 200 };
+
+struct setting {
+	const char *key;
+	struct str value;
+};
+
+/* A context_change. */
+static int set_key(struct context_file *f, void *data, struct error *err)
+{
+	const char *key = ((const struct setting *)data)->key;
+	struct str value = ((const struct setting *)data)->value;
+
+	/* A long value is left out: it is in the document that is saved with the operation. */
+	JSON_ADD(context_op(f, "set"), JSON_TEXT("key", key),
+		JSON_IF(value.n <= NOTED_MAX, JSON_TEXT("value", value.p)));
+	context_set(&f->doc, key, value);
+	if (!f->doc.changed)
+		return 0;
+	json_put_texts(context_event(f, "set"), "key", key, "value",
+		value.n > SHOWN_MAX ? "(long)" : value.p);
+	return context_save(f, err);
+}
+
+int engine_set_key(struct context_file *f, const char *key, struct str value, struct error *err)
+{
+	return context_update(f, set_key, &(struct setting){key, value}, err);
+}
+
+int engine_check_key(struct arena *a, const char *key, struct str *value, struct error *err)
+{
+	struct str name = str_of(key);
+	uint64_t count;
+
+	if (value->n && memchr(value->p, 0, value->n))
+		return error_set(err, ERR_INPUT, "the value has a NUL byte");
+	*value = arena_str(a, *value);
+	if (!path_is_id(name) || str_find(name, STR(".")) < name.n)
+		return error_set(
+			err, ERR_USAGE, "bad key '%.100s': must be letters, digits, '_', '-'", key);
+	if (!context_by_hand(key, *value))
+		return error_set(err, ERR_INPUT, "'%s' cannot be set by hand", key);
+	if (str_utf8_fault(*value))
+		return error_set(err, ERR_INPUT, "the value is not UTF-8 text: byte %zu",
+			str_utf8_fault(*value));
+	if (strcmp(key, "state") == 0 && !value->n)
+		return error_set(err, ERR_INPUT, "'state' must not be empty");
+	if (context_is_counter(key) && !number_parse(*value, 0, CONTEXT_COUNT_MAX, &count))
+		return number_refuse(err, ERR_INPUT, key, *value, 0, CONTEXT_COUNT_MAX);
+	return 0;
+}
