@@ -92,6 +92,12 @@ char *summary(void);
 		assert_int_equal(step_as("ADR-7", true, NULL), 0);                                 \
 		assert_string_equal(summary(), want);                                              \
 	} while (0)
+/* An answer that must be accepted, and the next array. */
+#define answered(id, word, text, want)                                                             \
+	do {                                                                                       \
+		answer(id, word, text);                                                            \
+		returns_to(want);                                                                  \
+	} while (0)
 
 char *read_all(const char *path);
 char *document(void);

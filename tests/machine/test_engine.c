@@ -187,8 +187,7 @@ ENGINE_TEST(an_answer_sets_the_count_back_to_0)
 	returns_to("ADR-7/researching/2");
 	returns_to("ADR-7/researching/3");
 	assert_count(WIRE_FAILURES, 2);
-	answer("ADR-7/researching/3", "briefed", "x");
-	returns_to("ADR-7/implementing/1");
+	answered("ADR-7/researching/3", "briefed", "x", "ADR-7/implementing/1");
 	assert_count(WIRE_FAILURES, 0);
 }
 
@@ -260,8 +259,7 @@ ENGINE_TEST(of_a_partly_answered_array_only_what_is_missing_is_asked_one_at_a_ti
 	steps_to("ADR-7/signoff/1");
 	returns_to("ADR-7/signoff/4");
 	assert_count(WIRE_FAILURES, 0);
-	answer("ADR-7/signoff/4", "approved", "x");
-	returns_to("ADR-7/signoff/5");
+	answered("ADR-7/signoff/4", "approved", "x", "ADR-7/signoff/5");
 	answer("ADR-7/signoff/5", "passed", "passed");
 	returns_to("success: 'signoff' gave 'approved'; https://github.com/o/r/pull/7");
 	assert_int_equal(t.pushes, 1);
@@ -271,8 +269,7 @@ ENGINE_TEST(a_rest_that_stays_silent_counts_though_others_have_answered)
 {
 	by_hand("signoff", PR, "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
-	answer("ADR-7/signoff/1", "approved", "x");
-	returns_to("ADR-7/signoff/4");
+	answered("ADR-7/signoff/1", "approved", "x", "ADR-7/signoff/4");
 	assert_count(WIRE_FAILURES, 0);
 	returns_to("ADR-7/signoff/5");
 	assert_count(WIRE_FAILURES, 1);
@@ -301,12 +298,9 @@ ENGINE_TEST(a_word_recorded_early_is_not_forgotten_over_the_troubleshooter)
 	returns_to("ADR-7/signoff/5");
 	returns_to("ADR-7/signoff/6");
 	returns_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
-	answer("ADR-7/troubleshooter/1", "continue", "go on");
-	returns_to("ADR-7/signoff/7");
-	answer("ADR-7/signoff/7", "validated", "x");
-	returns_to("ADR-7/signoff/8");
-	answer("ADR-7/signoff/8", "passed", "passed");
-	returns_to("ADR-7/fixing-pr/1");
+	answered("ADR-7/troubleshooter/1", "continue", "go on", "ADR-7/signoff/7");
+	answered("ADR-7/signoff/7", "validated", "x", "ADR-7/signoff/8");
+	answered("ADR-7/signoff/8", "passed", "passed", "ADR-7/fixing-pr/1");
 	assert_section(
 		WIRE_NOTES, WIRE_SIGNOFF_REVIEW ":\n\nThe design is approved, tests are missing");
 }

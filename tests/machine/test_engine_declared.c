@@ -32,13 +32,10 @@ static int setup(void **state)
 DECLARED_TEST(agent_script_and_several_at_once_to_the_end)
 {
 	steps_to("ADR-7/audit/1");
-	answer("ADR-7/audit/1", "approved", "x");
-	returns_to("ADR-7/lint/1");
-	answer("ADR-7/lint/1", "passed", "passed");
-	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	answered("ADR-7/audit/1", "approved", "x", "ADR-7/lint/1");
+	answered("ADR-7/lint/1", "passed", "passed", "ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/2", "passed", "passed");
-	answer("ADR-7/gates/1", "approved", "x");
-	returns_to("success: 'gates' gave 'ok'");
+	answered("ADR-7/gates/1", "approved", "x", "success: 'gates' gave 'ok'");
 }
 
 /* An older document is put back; an answer to one of its actions does not revive the other. */
@@ -47,10 +44,8 @@ DECLARED_TEST(an_answer_revives_no_other_id_of_an_older_document)
 	char *asked;
 
 	steps_to("ADR-7/audit/1");
-	answer("ADR-7/audit/1", "approved", "x");
-	returns_to("ADR-7/lint/1");
-	answer("ADR-7/lint/1", "passed", "passed");
-	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	answered("ADR-7/audit/1", "approved", "x", "ADR-7/lint/1");
+	answered("ADR-7/lint/1", "passed", "passed", "ADR-7/gates/1 ADR-7/gates/2");
 	asked = document();
 	answer("ADR-7/gates/1", "approved", "x");
 	write_by_hand(asked);
@@ -76,14 +71,11 @@ DECLARED_TEST(an_answered_action_of_an_older_document_leaves_it_at_once)
 DECLARED_TEST(a_state_that_is_entered_again_asks_again)
 {
 	steps_to("ADR-7/audit/1");
-	answer("ADR-7/audit/1", "approved", "x");
-	returns_to("ADR-7/lint/1");
-	answer("ADR-7/lint/1", "failed", "failed");
-	returns_to("ADR-7/audit/2");
+	answered("ADR-7/audit/1", "approved", "x", "ADR-7/lint/1");
+	answered("ADR-7/lint/1", "failed", "failed", "ADR-7/audit/2");
 	assert_section("Audit", "");
 	assert_section("Lint", "failed");
-	answer("ADR-7/audit/2", "approved", "x");
-	returns_to("ADR-7/lint/2");
+	answered("ADR-7/audit/2", "approved", "x", "ADR-7/lint/2");
 	assert_section("Lint", "");
 }
 
@@ -103,12 +95,9 @@ DECLARED_TEST(an_old_approval_does_not_count_for_what_was_changed_since)
 	workflow(audited);
 	by_hand("reviewing", PR, "");
 	steps_to("ADR-7/reviewing/1");
-	answer("ADR-7/reviewing/1", "approved", "x");
-	returns_to("ADR-7/audit/1");
-	answer("ADR-7/audit/1", "no", "x");
-	returns_to("ADR-7/fixing/1");
-	answer("ADR-7/fixing/1", "fixed", "x");
-	returns_to("ADR-7/reviewing/2");
+	answered("ADR-7/reviewing/1", "approved", "x", "ADR-7/audit/1");
+	answered("ADR-7/audit/1", "no", "x", "ADR-7/fixing/1");
+	answered("ADR-7/fixing/1", "fixed", "x", "ADR-7/reviewing/2");
 	assert_section(WIRE_NOTES, "");
 }
 
@@ -125,10 +114,10 @@ DECLARED_TEST(an_old_signoff_does_not_count_after_the_troubleshooter_led_away)
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(step_as("ADR-7", true, NULL), 0);
 	assert_string_equal(summary(), "ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
-	answer("ADR-7/troubleshooter/2", NULL,
+	answered("ADR-7/troubleshooter/2", NULL,
 		"{\"action\":\"continue\",\"state_changes\":"
-		"[{\"key\":\"state\",\"value\":\"signoff\"}]}");
-	returns_to("ADR-7/signoff/10 ADR-7/signoff/11 ADR-7/signoff/12");
+		"[{\"key\":\"state\",\"value\":\"signoff\"}]}",
+		"ADR-7/signoff/10 ADR-7/signoff/11 ADR-7/signoff/12");
 	assert_section(WIRE_SIGNOFF_REVIEW, "");
 }
 
@@ -137,8 +126,7 @@ DECLARED_TEST(one_bad_answer_of_several_takes_its_own_way)
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/1", "approved", "x");
-	answer("ADR-7/gates/2", "failed", "failed — log: /l");
-	returns_to("ADR-7/audit/1");
+	answered("ADR-7/gates/2", "failed", "failed — log: /l", "ADR-7/audit/1");
 }
 
 DECLARED_TEST(a_malformed_answer_is_kept_counted_and_asked_again_alone)
@@ -146,40 +134,35 @@ DECLARED_TEST(a_malformed_answer_is_kept_counted_and_asked_again_alone)
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/2", "passed", "passed");
-	answer("ADR-7/gates/1", NULL, "I like it");
-	returns_to("ADR-7/gates/3");
+	answered("ADR-7/gates/1", NULL, "I like it", "ADR-7/gates/3");
 	assert_count(WIRE_FAILURES, 1);
 	assert_true(document_has("I like it"));
 	assert_section("B", "passed");
 	returns_to("ADR-7/gates/4"); /* the other answer, which was kept, is not progress */
 	assert_count(WIRE_FAILURES, 2);
-	answer("ADR-7/gates/4", NULL, "{\"status\":\"approved\"}");
-	returns_to("success: 'gates' gave 'ok'");
+	answered("ADR-7/gates/4", NULL, "{\"status\":\"approved\"}", "success: 'gates' gave 'ok'");
 }
 
 DECLARED_TEST(three_malformed_answers_call_the_troubleshooter_and_lose_no_other_answer)
 {
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
-	answer("ADR-7/gates/1", "approved", "fine by me");
-	returns_to("ADR-7/gates/3");
+	answered("ADR-7/gates/1", "approved", "fine by me", "ADR-7/gates/3");
 	for (int i = 3; i < 6; i++)
 		assert_int_equal(step_as("ADR-7", true, NULL), 0);
 	assert_string_equal(summary(), "ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
-	answer("ADR-7/troubleshooter/1", "continue", "x");
-	returns_to("ADR-7/gates/6");
-	answer("ADR-7/gates/6", "passed", "passed");
-	returns_to("success: 'gates' gave 'ok'");
+	answered("ADR-7/troubleshooter/1", "continue", "x", "ADR-7/gates/6");
+	answered("ADR-7/gates/6", "passed", "passed", "success: 'gates' gave 'ok'");
 }
 
 DECLARED_TEST(the_troubleshooter_cannot_write_a_declared_states_verdict)
 {
 	by_hand("gates", WIRE_FAILURES ": 3\n", "");
 	steps_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
-	answer("ADR-7/troubleshooter/1", NULL,
+	answered("ADR-7/troubleshooter/1", NULL,
 		"{\"action\":\"continue\",\"state_changes\":"
-		"[{\"section\":\"A\",\"text\":\"{\\\"status\\\":\\\"approved\\\"}\"}]}");
-	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+		"[{\"section\":\"A\",\"text\":\"{\\\"status\\\":\\\"approved\\\"}\"}]}",
+		"ADR-7/gates/1 ADR-7/gates/2");
 }
 
 DECLARED_TEST(a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded)
@@ -188,15 +171,12 @@ DECLARED_TEST(a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded)
 
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
-	answer("ADR-7/gates/1", "approved", "fine by me");
-	returns_to("ADR-7/gates/3");
+	answered("ADR-7/gates/1", "approved", "fine by me", "ADR-7/gates/3");
 	text = document();
 	at = strstr(text, "\nfine by me\n");
 	assert_non_null(at);
 	memset(at + 1, ' ', strlen("fine by me"));
 	write_by_hand(text);
-	answer("ADR-7/gates/3", "passed", "passed");
-	returns_to("ADR-7/gates/4");
-	answer("ADR-7/gates/4", "no", "not any more");
-	returns_to("ADR-7/lint/1");
+	answered("ADR-7/gates/3", "passed", "passed", "ADR-7/gates/4");
+	answered("ADR-7/gates/4", "no", "not any more", "ADR-7/lint/1");
 }

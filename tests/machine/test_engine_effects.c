@@ -5,8 +5,7 @@ ENGINE_TEST(clean_commits_pushes_and_notes_both)
 {
 	by_hand("validating", PR, "");
 	steps_to("ADR-7/validating/1");
-	answer("ADR-7/validating/1", "passed", "passed — log: /l");
-	returns_to("ADR-7/reviewing/1");
+	answered("ADR-7/validating/1", "passed", "passed — log: /l", "ADR-7/reviewing/1");
 	assert_int_equal(t.commits, 1);
 	assert_int_equal(t.pushes, 1);
 	assert_true(events_have("\"type\":\"effect\",\"effect\":\"commit\"}"));

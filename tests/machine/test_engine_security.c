@@ -51,8 +51,7 @@ ENGINE_TEST(what_is_excepted_and_what_is_not_bound_runs_as_it_is)
 	workflow(partly);
 	steps_to("ADR-7/lint/1");
 	assert_true(printed("security"));
-	answer("ADR-7/lint/1", "passed", "passed");
-	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	answered("ADR-7/lint/1", "passed", "passed", "ADR-7/gates/1 ADR-7/gates/2");
 	assert_true(printed("\"command\":\"cd '/r' || exit 125; make check\""));
 	assert_false(printed("security"));
 }
@@ -61,8 +60,7 @@ ENGINE_TEST(a_hard_abort_fails_the_run_and_waits_for_nobody)
 {
 	workflow(bound);
 	steps_to("ADR-7/lint/1");
-	answer("ADR-7/lint/1", "passed", "passed");
-	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	answered("ADR-7/lint/1", "passed", "passed", "ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/2", NULL, DENIED("hard_abort"));
 	steps_to("failed: security violation in 'ADR-7/gates/2': write 'x': so it is");
 	steps_to("failed: security violation in 'ADR-7/gates/2': write 'x': so it is");
@@ -90,8 +88,7 @@ ENGINE_TEST(what_an_agent_says_is_no_violation)
 {
 	workflow(bound);
 	steps_to("ADR-7/lint/1");
-	answer("ADR-7/lint/1", "passed", "passed");
-	returns_to("ADR-7/gates/1 ADR-7/gates/2");
+	answered("ADR-7/lint/1", "passed", "passed", "ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/1", NULL, "{\"status\":\"no\",\"violation\":\"hard_abort\"}");
 	answer("ADR-7/gates/2", "passed", "passed");
 	steps_to("ADR-7/lint/2");

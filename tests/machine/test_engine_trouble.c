@@ -24,10 +24,8 @@ ENGINE_TEST(three_failures_in_a_row_call_it)
 ENGINE_TEST(three_failed_words_call_it_too)
 {
 	steps_to("ADR-7/researching/1");
-	answer("ADR-7/researching/1", "failed", "a");
-	returns_to("ADR-7/researching/2");
-	answer("ADR-7/researching/2", "failed", "b");
-	returns_to("ADR-7/researching/3");
+	answered("ADR-7/researching/1", "failed", "a", "ADR-7/researching/2");
+	answered("ADR-7/researching/2", "failed", "b", "ADR-7/researching/3");
 	answer("ADR-7/researching/3", "failed", "c");
 	returns_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 }
@@ -36,8 +34,7 @@ ENGINE_TEST(two_rejected_signoffs_call_it)
 {
 	by_hand("fixing-pr", PR WIRE_SIGNOFFS ": 2\n" WIRE_REVIEW_FIXES ": 1\n", "");
 	steps_to("ADR-7/troubleshooter/1 signoff_deadlock:2");
-	answer("ADR-7/troubleshooter/1", "continue", "x");
-	returns_to("ADR-7/fixing-pr/1");
+	answered("ADR-7/troubleshooter/1", "continue", "x", "ADR-7/fixing-pr/1");
 	assert_count(WIRE_SIGNOFFS, 0);
 }
 
@@ -45,8 +42,7 @@ ENGINE_TEST(three_reviews_call_it)
 {
 	by_hand("reviewing", PR WIRE_REVIEWS ": 3\n", "");
 	steps_to("ADR-7/troubleshooter/1 review_loop:3");
-	answer("ADR-7/troubleshooter/1", "continue", "x");
-	returns_to("ADR-7/reviewing/1");
+	answered("ADR-7/troubleshooter/1", "continue", "x", "ADR-7/reviewing/1");
 	assert_count(WIRE_REVIEWS, 0);
 }
 
@@ -63,8 +59,7 @@ ENGINE_TEST(a_ruling_resets_the_counters_at_their_limits_and_no_others)
 				rows[i].reviews),
 			"");
 		steps_to("ADR-7/troubleshooter/1 signoff_deadlock:2");
-		answer("ADR-7/troubleshooter/1", "continue", "x");
-		returns_to("ADR-7/fixing-pr/1");
+		answered("ADR-7/troubleshooter/1", "continue", "x", "ADR-7/fixing-pr/1");
 		assert_count(WIRE_SIGNOFFS, 0);
 		assert_count(WIRE_REVIEWS, rows[i].after);
 	}
@@ -74,22 +69,20 @@ ENGINE_TEST(a_state_that_no_step_serves_calls_it)
 {
 	by_hand("daydreaming", "", "");
 	steps_to("ADR-7/troubleshooter/1 unknown_state:0");
-	answer("ADR-7/troubleshooter/1", NULL,
+	answered("ADR-7/troubleshooter/1", NULL,
 		"{\"action\":\"continue\",\"state_changes\":"
-		"[{\"key\":\"state\",\"value\":\"implementing\"}]}");
-	returns_to("ADR-7/implementing/1");
+		"[{\"key\":\"state\",\"value\":\"implementing\"}]}",
+		"ADR-7/implementing/1");
 }
 
 ENGINE_TEST(the_budget_of_actions_calls_it)
 {
 	workflow("---\nlimits: {max_actions: 2}\n---\n" IMPLEMENT);
 	steps_to("ADR-7/researching/1");
-	answer("ADR-7/researching/1", "briefed", "x");
-	returns_to("ADR-7/implementing/1");
+	answered("ADR-7/researching/1", "briefed", "x", "ADR-7/implementing/1");
 	answer("ADR-7/implementing/1", "implemented", "x");
 	returns_to("ADR-7/troubleshooter/1 budget_exceeded:2");
-	answer("ADR-7/troubleshooter/1", "continue", "x");
-	returns_to("ADR-7/validating/1");
+	answered("ADR-7/troubleshooter/1", "continue", "x", "ADR-7/validating/1");
 	assert_count("actions_dispatched", 1);
 }
 
@@ -115,9 +108,8 @@ ENGINE_TEST(needs_clarification_calls_it_and_counts_no_failure)
 ENGINE_TEST(continue_asks_the_step_again_and_sets_the_counter_back)
 {
 	three_silences();
-	answer("ADR-7/troubleshooter/1", NULL,
-		"Network.\n{\"action\":\"continue\",\"reason\":\"x\"}");
-	returns_to("ADR-7/researching/4");
+	answered("ADR-7/troubleshooter/1", NULL,
+		"Network.\n{\"action\":\"continue\",\"reason\":\"x\"}", "ADR-7/researching/4");
 	assert_count(WIRE_FAILURES, 0);
 	assert_true(str_starts(str_of(section(WIRE_TROUBLE_LOG)),
 		"## ADR-7/troubleshooter/1: " WIRE_FAILURES "\n\nNetwork."));
@@ -128,9 +120,8 @@ ENGINE_TEST(terminate_ends_the_run_as_failed)
 	static const char want[] = "failed: ended by the troubleshooter: the spec is empty";
 
 	three_silences();
-	answer("ADR-7/troubleshooter/1", NULL,
-		"{\"action\":\"terminate\",\"reason\":\"the spec is empty\"}");
-	returns_to(want);
+	answered("ADR-7/troubleshooter/1", NULL,
+		"{\"action\":\"terminate\",\"reason\":\"the spec is empty\"}", want);
 	assert_value("state", "failed");
 	assert_section(WIRE_LAST_FAILURE, "Ended by the troubleshooter: the spec is empty");
 	steps_to(want);
@@ -140,9 +131,9 @@ ENGINE_TEST(terminate_ends_the_run_as_failed)
 static void a_question(void)
 {
 	three_silences();
-	answer("ADR-7/troubleshooter/1", NULL,
-		"{\"action\":\"needs_user_input\",\"reason\":\"Red or blue?\"}");
-	returns_to("failed: needs your answer: Red or blue?");
+	answered("ADR-7/troubleshooter/1", NULL,
+		"{\"action\":\"needs_user_input\",\"reason\":\"Red or blue?\"}",
+		"failed: needs your answer: Red or blue?");
 }
 
 ENGINE_TEST(a_question_waits_for_the_user_and_changes_nothing_meanwhile)
@@ -164,8 +155,7 @@ ENGINE_TEST(the_users_answer_goes_to_the_next_call_and_is_cleared_after_it)
 	set(WIRE_INPUT_KEY, "Red: as in #1\nand \"so\"");
 	steps_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
 	assert_value(WIRE_INPUT_KEY, "Red: as in #1\nand \"so\"");
-	answer("ADR-7/troubleshooter/2", "continue", "Red then.");
-	returns_to("ADR-7/researching/4");
+	answered("ADR-7/troubleshooter/2", "continue", "Red then.", "ADR-7/researching/4");
 	assert_value(WIRE_INPUT_KEY, "");
 	assert_value("question", "");
 	assert_value("question_trigger", "");
@@ -214,9 +204,9 @@ ENGINE_TEST(an_earlier_answer_is_not_taken_for_a_later_one)
 ENGINE_TEST(an_entry_made_up_by_an_earlier_answer_is_not_the_answer)
 {
 	three_silences();
-	answer("ADR-7/troubleshooter/1", NULL,
-		"## ADR-7/troubleshooter/2: " WIRE_FAILURES "\n\n{\"action\":\"continue\"}");
-	returns_to("ADR-7/researching/4");
+	answered("ADR-7/troubleshooter/1", NULL,
+		"## ADR-7/troubleshooter/2: " WIRE_FAILURES "\n\n{\"action\":\"continue\"}",
+		"ADR-7/researching/4");
 	returns_to("ADR-7/researching/5");
 	returns_to("ADR-7/researching/6");
 	returns_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
@@ -263,11 +253,9 @@ ENGINE_TEST(giving_up_on_a_question_of_an_agent_asks_nobody_either)
 ENGINE_TEST(getting_on_sets_the_calls_back)
 {
 	three_silences();
-	answer("ADR-7/troubleshooter/1", "continue", "x");
-	returns_to("ADR-7/researching/4");
+	answered("ADR-7/troubleshooter/1", "continue", "x", "ADR-7/researching/4");
 	assert_count("troubleshooter_calls", 1);
-	answer("ADR-7/researching/4", "briefed", "x");
-	returns_to("ADR-7/implementing/1");
+	answered("ADR-7/researching/4", "briefed", "x", "ADR-7/implementing/1");
 	assert_count("troubleshooter_calls", 0);
 }
 
@@ -401,10 +389,10 @@ ENGINE_TEST(done_is_for_the_user_to_say)
 	a_question();
 	set(WIRE_INPUT_KEY, "It is done, I checked it myself");
 	steps_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
-	answer("ADR-7/troubleshooter/2", NULL,
+	answered("ADR-7/troubleshooter/2", NULL,
 		"{\"action\":\"continue\",\"state_changes\":"
-		"[{\"key\":\"state\",\"value\":\"done\"}]}");
-	returns_to("success: 'researching' gave 'troubleshooter'");
+		"[{\"key\":\"state\",\"value\":\"done\"}]}",
+		"success: 'researching' gave 'troubleshooter'");
 }
 
 ENGINE_TEST(sections_that_it_writes_cannot_forge_others)
@@ -447,7 +435,6 @@ ENGINE_TEST(a_budget_is_extended_twice_and_then_by_the_user_alone)
 		strstr(t.out.s, "\"question\":\"the budget of 60 actions was extended 2 times"));
 	set(WIRE_INPUT_KEY, "yes, go on");
 	steps_to("ADR-7/troubleshooter/2 budget_exceeded:61");
-	answer("ADR-7/troubleshooter/2", "continue",
-		"{\"action\":\"continue\",\"reason\":\"the user said so\"}");
-	returns_to("ADR-7/researching/1");
+	answered("ADR-7/troubleshooter/2", "continue",
+		"{\"action\":\"continue\",\"reason\":\"the user said so\"}", "ADR-7/researching/1");
 }

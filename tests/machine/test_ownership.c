@@ -2,7 +2,6 @@
  * One loop at a time: claims, take-overs, and the calls of a loop that lost the work item.
  */
 #include "context/lease.h"
-#include "tests/model/sim_disk.h"
 #include "tests/lib/engine_rig.h"
 
 #define BOTH                                                                                       \
@@ -307,110 +306,6 @@ ENGINE_TEST(an_answer_that_was_used_may_come_again)
 	assert_int_equal(
 		record_by(NULL, "ADR-7/researching/2", "briefed", "A brief.", &outcome), -1);
 	assert_string_equal(document(), doc);
-}
-
-/* ---- a crash during a take-over ---- */
-
-#define SIM_PATH "/s/ADR-7.md"
-
-static int sim_step(struct disk *disk, const char *owner, bool take_over)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	struct environment environment = {.still_running = still_running};
-	struct engine e = {.file = &f,
-		.workflow = &t.workflow,
-		.step_for = steps_find,
-		.environment = &environment,
-		.id = "ADR-7",
-		.research_skill = "researcher-plan",
-		.repo = "/r",
-		.owner = owner,
-		.take_over = take_over};
-
-	buf_clear(&t.out);
-	t.err = (struct error){0};
-	if (context_open_on(&f, store_files(disk), SIM_PATH, CONTEXT_MAY_CREATE, &t.err) < 0)
-		return -1;
-	return engine_step(&e, &t.out, &t.err);
-}
-
-static int sim_record(struct disk *disk, const char *owner, const char *id)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_outcome outcome;
-
-	t.err = (struct error){0};
-	assert_int_equal(
-		context_open_on(&f, store_files(disk), SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record(&f, owner, id, "good", STR("Yes."), &outcome, &t.err);
-}
-
-static size_t count_of(const struct disk *disk, const char *what)
-{
-	CLEANUP(buf_release) struct buf journal = BUF_INIT;
-	size_t n = 0;
-
-	assert_true(sim_disk_get(disk, "/s/ADR-7.events.jsonl", &journal));
-	for (const char *at = journal.s; (at = strstr(at, what)); at++)
-		n++;
-	return n;
-}
-
-/* Owner and outstanding actions were transferred together, or neither was. */
-static void assert_one_owner(struct disk *disk)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(json_free) json *actions = NULL;
-	struct lease_holder h;
-	bool taken;
-
-	assert_int_equal(
-		context_open_on(&f, store_files(disk), SIM_PATH, CONTEXT_MUST_EXIST, &t.err), 0);
-	assert_int_equal(lease_read(&f, &h, &t.err), 0);
-	assert_int_equal(action_load(&f.doc, &actions, &t.err), 0);
-	assert_true(h.live);
-	taken = strcmp(h.owner, "bob") == 0;
-	assert_int_equal(h.fence, taken ? 2 : 1);
-	assert_true(action_find(actions, taken ? "ADR-7/both/3" : "ADR-7/both/1") != NULL);
-	assert_true(action_find(actions, taken ? "ADR-7/both/4" : "ADR-7/both/2") != NULL);
-	assert_int_equal(json_len(actions), 2);
-}
-
-/* False: the take-over was complete before the crash. */
-static bool stop_at(const struct disk *before, unsigned n, enum sim_fault fault, bool power)
-{
-	CLEANUP(sim_disk_free) struct disk *disk = sim_disk_copy(before);
-
-	sim_disk_plan(disk, n, fault);
-	(void)sim_step(disk, "bob", true);
-	if (!sim_disk_stopped(disk))
-		return false;
-	sim_disk_restart(disk, power);
-	assert_one_owner(disk);
-	assert_int_equal(sim_step(disk, "bob", true), 0);
-	assert_string_equal(summary(), "ADR-7/both/3 ADR-7/both/4");
-	assert_int_equal(count_of(disk, "\"type\":\"lease\""), 1);
-	assert_int_equal(sim_step(disk, "ann", false), -1);
-	assert_int_equal(t.err.code, ERR_STATE);
-	assert_int_equal(sim_record(disk, NULL, "ADR-7/both/1"), -1);
-	assert_int_equal(sim_record(disk, "ann", "ADR-7/both/3"), -1);
-	assert_int_equal(sim_record(disk, "bob", "ADR-7/both/3"), 0);
-	return true;
-}
-
-ENGINE_TEST(a_take_over_that_is_stopped_happened_or_not)
-{
-	static const enum sim_fault faults[] = {SIM_STOP, SIM_STOP_AFTER, SIM_STOP_HALF};
-	CLEANUP(sim_disk_free) struct disk *before = sim_disk_new(7);
-	unsigned points = 0;
-
-	workflow(BOTH);
-	assert_int_equal(sim_step(before, "ann", false), 0);
-	for (size_t i = 0; i < COUNT(faults); i++)
-		for (unsigned power = 0; power < 2; power++)
-			for (unsigned n = 1; stop_at(before, n, faults[i], power != 0); n++)
-				points++;
-	assert_true(points >= 3 * 2 * 4);
 }
 
 TEST(names_are_checked)
