@@ -732,7 +732,8 @@ static int record_or_start(struct script_action *s, struct script_caller *w, str
 	return start_guard(s, w, err);
 }
 
-/* 1: locked. 0: a guard holds the lock. */
+/* 1: locked; the file has its name, unless it is that of the guard that we waited for. 0: a guard
+ * holds the lock. */
 static int open_and_lock(const char *path, struct script_caller *w, struct error *err)
 {
 	int got;

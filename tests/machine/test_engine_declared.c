@@ -165,18 +165,34 @@ DECLARED_TEST(the_troubleshooter_cannot_write_a_declared_states_verdict)
 		"ADR-7/gates/1 ADR-7/gates/2");
 }
 
+/* Replaces the text in the document by blanks. */
+static void empty_by_hand(const char *text)
+{
+	char *all = document(), *at = strstr(all, text);
+
+	assert_non_null(at);
+	memset(at, ' ', strlen(text));
+	write_by_hand(all);
+}
+
 DECLARED_TEST(a_section_emptied_by_hand_is_asked_for_anew_whatever_was_recorded)
 {
-	char *text, *at;
-
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
 	answered("ADR-7/gates/1", "approved", "fine by me", "ADR-7/gates/3");
-	text = document();
-	at = strstr(text, "\nfine by me\n");
-	assert_non_null(at);
-	memset(at + 1, ' ', strlen("fine by me"));
-	write_by_hand(text);
+	empty_by_hand("fine by me");
 	answered("ADR-7/gates/3", "passed", "passed", "ADR-7/gates/4");
 	answered("ADR-7/gates/4", "no", "not any more", "ADR-7/lint/1");
+}
+
+DECLARED_TEST(answers_that_are_kept_while_a_person_is_waited_for_are_not_progress_later)
+{
+	by_hand("gates", "troubleshooter_calls: 3\nactions_dispatched: 58\n", "");
+	steps_to("ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/1", "approved", "fine by me");
+	answer("ADR-7/gates/2", "passed", "passed");
+	empty_by_hand("fine by me");
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_non_null(strstr(summary(), "was called 3 times for 'budget_exceeded'"));
+	assert_true(document_has("\"answered\":\"passed\",\"carried\":true"));
 }
