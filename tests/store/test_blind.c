@@ -12,6 +12,7 @@ static struct {
 	int edits;        /* the number of edits of the document while it is being staged */
 	bool late;        /* the file that the last commit has replaced is edited then */
 	int half;         /* how often an edit is looked at before it is complete */
+	bool over;        /* the document is edited after the next exchange */
 } blind;
 
 static bool strikes(int *n, struct error *err)
@@ -55,6 +56,16 @@ static int busy_write(
 	return rc;
 }
 
+static int busy_exchange(struct disk *d, const char *from, const char *to, struct error *err)
+{
+	int rc = blind.real->exchange(d, from, to, err);
+
+	if (blind.over)
+		sim_disk_put(d, to, STR("over"));
+	blind.over = false;
+	return rc;
+}
+
 static bool half_written(struct disk *d, const char *path)
 {
 	if (blind.half && !--blind.half)
@@ -71,9 +82,10 @@ static int begin_blind(void **state)
 	blind.ops.size = blind_size;
 	blind.ops.open = blind_open;
 	blind.ops.write = busy_write;
+	blind.ops.exchange = busy_exchange;
 	blind.ops.being_written = half_written;
 	blind.edits = blind.half = 0;
-	blind.late = false;
+	blind.late = blind.over = false;
 	blind.exists = blind.size = 0;
 	rig.disk->ops = &blind.ops;
 	return 0;
@@ -194,7 +206,7 @@ UNIT_TEST(an_edit_of_the_replaced_file_while_a_document_is_staged_is_not_lost, b
 	put(DOC, "three"); /* replaces the staged name */
 	blind.late = true;
 	assert_int_equal(replace(4), STORE_REFUSED);
-	blind.late = false;
+	blind.late = blind.over = false;
 	file_is(PATH, "late");
 	assert_string_equal(history(), "1=one 2=two 3=new 4=three 5=late");
 }
@@ -333,4 +345,28 @@ RIG_TEST(an_answer_is_right_though_a_read_fails_or_is_an_error)
 			sim_disk_plan_read(rig.disk, 0);
 		}
 	}
+}
+
+/* A program had the document open, and the disk makes it wait. */
+UNIT_TEST(an_edit_of_the_replaced_file_that_has_begun_is_awaited, begin_blind, store_rig_end)
+{
+	open_store(STORE_HOLD);
+	put(DOC, "one");
+	put(DOC, "two");
+	blind.half = 3;
+	assert_int_equal(replace(2), STORE_REFUSED);
+	assert_int_equal(blind.half, 0);
+	assert_string_equal(history(), "1=one 2=two 3=half and half");
+}
+
+/* An editor that has read the document before a late edit was put back does not know of that. */
+UNIT_TEST(a_late_edit_is_not_lost_when_the_next_one_overwrites_it, begin_blind, store_rig_end)
+{
+	open_store(STORE_HOLD);
+	put(DOC, "one");
+	put(DOC, "two");
+	edit(STAGED "2", "late");
+	blind.over = true;
+	has(DOC, "over");
+	assert_string_equal(history(), "1=one 2=two 3=late 4=over");
 }

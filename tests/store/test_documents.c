@@ -357,7 +357,7 @@ RIG_TEST(a_late_edit_is_found_by_the_next_open)
 		assert_string_equal(text(), "one, edited\n");
 		assert_int_equal(mod, 3);
 		file_is(PATH, "one, edited\n");
-		assert_false(there(STAGED "2"));
+		file_is(STAGED "2", "two\n");
 	}
 	assert_string_equal(history(), "1=one\n 2=two\n 3=one, edited\n");
 }

@@ -370,7 +370,7 @@ static enum store_status transact(struct file_store *f, struct arena *a, const s
 	got = journal_commit(f, &p, err);
 	*again = p.edited;
 	if (got == STORE_OK)
-		result->rev = f->state.rev;
+		result->rev = p.rev;
 	return got;
 }
 

@@ -4,7 +4,7 @@
 
 #define PREFIX "doc/"
 
-enum { WRITING_MS = 100 }; /* how long an edit may take that has begun */
+enum { WRITING_MS = 250 }; /* how long an edit may take that has begun */
 
 bool store_key_is_document(const char *key)
 {
@@ -111,9 +111,9 @@ static int make_durable(struct file_store *f, const char *path, struct error *er
 	return rc < 0 ? -1 : f->disk->ops->sync_directory(f->disk, f->dir, err);
 }
 
-/* Whether the file that the last exchange has left was edited since. `sum`: its checksum; empty:
- * there is none. A long one is not read: it is taken for the text before. */
-static bool read_replaced(struct file_store *f, const struct state_entry *e, char sum[DIGEST_TEXT])
+/* The checksum of the file that the last exchange has left; empty: none. A long one is not read: it
+ * is taken for the text before. */
+static void read_replaced(struct file_store *f, const struct state_entry *e, char sum[DIGEST_TEXT])
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -126,6 +126,10 @@ static bool read_replaced(struct file_store *f, const struct state_entry *e, cha
 		digest_text(buf_str(&text), sum);
 	else if (missing)
 		sum[0] = '\0';
+}
+
+static bool is_late_edit(const struct state_entry *e, const char *sum)
+{
 	return sum[0] && strcmp(sum, e->before) != 0 && strcmp(sum, e->sum) != 0;
 }
 
@@ -133,28 +137,72 @@ bool store_document_edited_late(struct file_store *f, const struct state_entry *
 {
 	char is[DIGEST_TEXT];
 
-	return read_replaced(f, e, is);
+	read_replaced(f, e, is);
+	return is_late_edit(e, is);
 }
 
-/* What was the document is committed, or edited too: then it is the next to be put back. */
-static int put_back(struct file_store *f, const char *key, int slot, struct error *err)
+/* ---- edits by hand ---- */
+
+/* `late`: the edit is in the file that the last exchange has replaced. It is committed like a file
+ * that was staged; its place is that of the present document, which has the text of the last
+ * commit. */
+static enum store_status commit_edit(struct file_store *f, const char *key, const char *path,
+	struct str text, bool removed, bool late, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct state_entry *e = store_state_find(&f->state, key);
-	const char *staged = store_document_staged_path(f, &a, key, slot);
+	CLEANUP(buf_release) struct buf before = BUF_INIT;
+	CLEANUP(json_free) json *note = json_object();
+	struct state_entry *e = store_state_find(&f->state, key);
+	struct planned_change c = {.key = key, .del = removed, .value = text};
+	struct commit_plan p = {.actor = "hand", .note = note, .external = true};
 	struct error ignored;
 
-	if (make_durable(f, staged, err) < 0 ||
-		f->disk->ops->exchange(f->disk, staged, store_document_path(f, &a, key), err) < 0)
-		return -1;
-	if (e && store_document_is(f, staged, e->sum))
-		(void)f->disk->ops->unlink(f->disk, staged, &ignored);
-	return 0;
+	if (late)
+		memcpy(e->before, e->sum, DIGEST_TEXT);
+	if (!removed && make_durable(f, path, err) < 0)
+		return STORE_DOWN;
+	if (e && !removed && store_document_rebuild(f, e, f->end, &before, &ignored) == 0)
+		c.before = &before;
+	json_put_str(note, "op", removed ? STR("removed") : STR("edit"));
+	commit_plan_begin(&p, &a, f);
+	vec_push_in(&a, &p.changes, c);
+	return journal_commit(f, &p, err);
+}
+
+void store_document_wait(struct file_store *f, const char *path)
+{
+	for (int ms = 0; ms < WRITING_MS && f->disk->ops->being_written &&
+			 f->disk->ops->being_written(f->disk, path);
+		ms++)
+		clock_pause(1);
+}
+
+/* Commits what the file has, if that is an edit. */
+static enum store_status commit_file(struct file_store *f, const char *key, const char *path,
+	bool late, struct buf *out, struct error *err)
+{
+	const struct state_entry *e = store_state_find(&f->state, key);
+	char sum[DIGEST_TEXT];
+	enum store_status got;
+
+	for (int reads = 0; reads < 2; reads++) {
+		if (reads)
+			store_document_wait(f, path);
+		if (store_document_read(f, path, out, sum, err) < 0)
+			return STORE_DOWN;
+		if (late ? !is_late_edit(e, sum) : strcmp(sum, e ? e->sum : "") == 0)
+			return STORE_OK;
+	}
+	got = commit_edit(f, key, path, buf_str(out), !sum[0], late, err);
+	if (got == STORE_OK && late && store_document_place(f, key, err) < 0)
+		return store_file_break(f, err);
+	return got;
 }
 
 int store_document_place(struct file_store *f, const char *key, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct state_entry *e = store_state_find(&f->state, key);
 	const char *staged = store_document_staged_path(f, &a, key, e->slot),
 		   *path = store_document_path(f, &a, key);
@@ -166,37 +214,12 @@ int store_document_place(struct file_store *f, const char *key, struct error *er
 		tries++)
 		if (tries)
 			return -1;
-	if (read_replaced(f, e, was))
-		return put_back(f, key, e->slot, err);
+	read_replaced(f, e, was);
+	if (is_late_edit(e, was))
+		return commit_file(f, key, staged, true, &text, err) == STORE_OK ? 0 : -1;
 	if (strcmp(was, e->sum) == 0)
 		(void)f->disk->ops->unlink(f->disk, staged, &ignored);
 	return 0;
-}
-
-/* ---- edits by hand ---- */
-
-static enum store_status commit_edit(
-	struct file_store *f, const char *key, struct str text, bool removed, struct error *err)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(buf_release) struct buf before = BUF_INIT;
-	CLEANUP(json_free) json *note = json_object();
-	struct state_entry *e = store_state_find(&f->state, key);
-	struct planned_change c = {.key = key, .del = removed, .value = text};
-	struct commit_plan p = {.actor = "hand", .note = note, .external = true};
-	struct error ignored;
-
-	/* An exchange that put a late edit back has left the text of the last commit there. */
-	if (e && store_document_is(f, store_document_staged_path(f, &a, key, e->slot), e->sum))
-		memcpy(e->before, e->sum, DIGEST_TEXT);
-	if (!removed && make_durable(f, store_document_path(f, &a, key), err) < 0)
-		return STORE_DOWN;
-	if (e && !removed && store_document_rebuild(f, e, f->end, &before, &ignored) == 0)
-		c.before = &before;
-	json_put_str(note, "op", removed ? STR("removed") : STR("edit"));
-	commit_plan_begin(&p, &a, f);
-	vec_push_in(&a, &p.changes, c);
-	return journal_commit(f, &p, err);
 }
 
 /* A kill may have left staged files of a document that was never committed. Recovery, which goes
@@ -211,39 +234,12 @@ static void remove_staged(struct file_store *f, const char *key)
 			f->disk, store_document_staged_path(f, &a, key, slot), &ignored);
 }
 
-void store_document_wait(struct file_store *f, const char *path)
-{
-	for (int ms = 0; ms < WRITING_MS && f->disk->ops->being_written &&
-			 f->disk->ops->being_written(f->disk, path);
-		ms++)
-		clock_pause(1);
-}
-
-static enum store_status commit_present(
+enum store_status store_document_commit_edit(
 	struct file_store *f, const char *key, struct buf *out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct state_entry *e = store_state_find(&f->state, key);
-	const char *path = store_document_path(f, &a, key), *known = e ? e->sum : "";
-	char sum[DIGEST_TEXT];
-
-	if (!e)
-		remove_staged(f, key);
-	for (int reads = 0; reads < 2; reads++) {
-		if (reads)
-			store_document_wait(f, path);
-		if (store_document_read(f, path, out, sum, err) < 0)
-			return STORE_DOWN;
-		if (strcmp(sum, known) == 0)
-			return STORE_OK;
-	}
-	return commit_edit(f, key, buf_str(out), !sum[0], err);
-}
-
-enum store_status store_document_commit_edit(
-	struct file_store *f, const char *key, struct buf *out, struct error *err)
-{
-	const struct state_entry *e = store_state_find(&f->state, key);
+	const char *path = store_document_path(f, &a, key), *staged;
 	enum store_status got = STORE_OK;
 
 	if (strcmp(key, f->recovered_key) == 0) {
@@ -253,12 +249,15 @@ enum store_status store_document_commit_edit(
 		f->recovered_key[0] = '\0';
 		return STORE_OK;
 	}
+	if (!e)
+		remove_staged(f, key);
 	if (e && store_document_edited_late(f, e)) {
-		int slot = e->slot;
-
-		got = commit_present(f, key, out, err);
-		if (got == STORE_OK && put_back(f, key, slot, err) < 0)
-			got = STORE_DOWN;
+		staged = store_document_staged_path(f, &a, key, e->slot);
+		got = commit_file(f, key, path, false, out, err);
+		if (got == STORE_OK && store_state_find(&f->state, key))
+			got = commit_file(f, key, staged, true, out, err);
+		else if (got == STORE_OK && f->disk->ops->rename(f->disk, staged, path, err) < 0)
+			got = STORE_DOWN; /* the document was removed */
 	}
-	return got == STORE_OK ? commit_present(f, key, out, err) : got;
+	return got == STORE_OK ? commit_file(f, key, path, false, out, err) : got;
 }

@@ -175,6 +175,7 @@ struct commit_plan {
 	const json *events, *note;
 	bool external; /* an external edit: the files are on the disk already */
 	bool edited;   /* set by journal_commit(): a document was edited meanwhile; start over */
+	int64_t rev;   /* set by journal_commit(); a late edit may have come after it */
 	bool full;     /* write the whole state and all documents, for a compaction */
 };
 

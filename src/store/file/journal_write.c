@@ -407,7 +407,8 @@ static enum store_status finish(
 /*
  * The documents were compared before they were staged, which took some syncs. An edit since then
  * would be overwritten, so small documents are compared once more right before the commit. The file
- * that the commit before it replaced is compared for the last time.
+ * that the commit before it replaced is compared for the last time, when no program that had it
+ * open can write to it any more.
  */
 static int recheck_documents(struct file_store *f, struct commit_plan *p, struct error *err)
 {
@@ -421,6 +422,8 @@ static int recheck_documents(struct file_store *f, struct commit_plan *p, struct
 
 		if (!is_placed(p, c) || c->value.n > FILE_RECHECK)
 			continue;
+		if (e)
+			store_document_wait(f, store_document_staged_path(f, &a, c->key, e->slot));
 		p->edited = p->edited || (e && store_document_edited_late(f, e));
 		if (store_document_read(f, store_document_path(f, &a, c->key), &text, is, err) < 0)
 			return -1;
@@ -448,5 +451,6 @@ enum store_status journal_commit(struct file_store *f, struct commit_plan *p, st
 	f->end += (int64_t)lines.len;
 	f->committed = true;
 	memcpy(f->sum, sum, sizeof(sum));
+	p->rev = f->state.rev;
 	return finish(f, p, err);
 }
