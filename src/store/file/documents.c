@@ -38,7 +38,8 @@ int store_document_read(struct file_store *f, const char *path, struct buf *out,
 
 /* ---- the text as of a commit ---- */
 
-int store_document_apply(
+/* *spare is swapped with *text. */
+static int apply_line(
 	struct str line, const char *key, struct buf *text, struct buf *spare, struct error *err)
 {
 	CLEANUP(json_free) json *change = NULL;
@@ -60,29 +61,36 @@ int store_document_apply(
 	return 0;
 }
 
+int store_document_apply(
+	struct str lines, const struct state_entry *e, struct buf *text, struct error *err)
+{
+	CLEANUP(buf_release) struct buf spare = BUF_INIT;
+	char sum[DIGEST_TEXT];
+	struct str line;
+
+	while (str_line(&lines, &line))
+		if (str_starts(line, FILE_CHANGE) &&
+			apply_line(line, e->key, text, &spare, err) < 0)
+			return -1;
+	digest_text(buf_str(text), sum);
+	if (strcmp(sum, e->sum) == 0)
+		return 0;
+	return error_set(
+		err, ERR_INPUT, "damaged: the changes of '%s' have a wrong checksum", e->key);
+}
+
 int store_document_rebuild(struct file_store *f, const struct state_entry *e, int64_t end,
 	struct buf *out, struct error *err)
 {
-	CLEANUP(buf_release) struct buf lines = BUF_INIT, spare = BUF_INIT;
+	CLEANUP(buf_release) struct buf lines = BUF_INIT;
 	int64_t from = e->whole - f->shift;
-	char sum[DIGEST_TEXT];
-	struct str rest, line;
 
 	buf_clear(out);
 	if (from < 0 || from >= end)
-		return error_set(err, ERR_INPUT, "'%s' is damaged", f->journal_path);
+		return error_set(err, ERR_INPUT, "damaged: there is no text of '%s'", e->key);
 	if (f->journal->ops->pread(f->journal, from, (size_t)(end - from), &lines, err) < 0)
 		return -1;
-	for (rest = buf_str(&lines); str_line(&rest, &line);)
-		if (str_starts(line, FILE_CHANGE) &&
-			store_document_apply(line, e->key, out, &spare, err) < 0)
-			return -1;
-	digest_text(buf_str(out), sum);
-	if (strcmp(sum, e->sum) == 0)
-		return 0;
-	return error_set(err, ERR_INPUT,
-		"'%s' is damaged: the changes of '%s' have a wrong checksum", f->journal_path,
-		e->key);
+	return store_document_apply(buf_str(&lines), e, out, err);
 }
 
 /* ---- from the staged file to the document ---- */

@@ -22,9 +22,9 @@ struct walk {
 	int64_t rev; /* of the last one read; 0: none was */
 	json *head;
 	struct store_changes changes;
-	struct state_entry row;                                 /* of the document in *head */
-	char key[STORE_DOCUMENT_KEY_MAX + 1], sum[DIGEST_TEXT]; /* whose text is in `text` */
-	struct buf text, spare;
+	struct state_entry row;               /* of the document in *head */
+	char key[STORE_DOCUMENT_KEY_MAX + 1]; /* whose text is in `text`; empty: none */
+	struct buf text;
 };
 
 /* ---- reading ---- */
@@ -242,40 +242,24 @@ static int read_head(struct walk *w, int64_t begin, int64_t at, int64_t end, str
 /* ---- the text of the document ---- */
 
 /* From the text of the commit before it, if that is known. */
-static int apply_changes(struct walk *w, struct str lines, struct error *err)
-{
-	struct str line;
-
-	while (str_line(&lines, &line))
-		if (str_starts(line, FILE_CHANGE) &&
-			store_document_apply(line, w->key, &w->text, &w->spare, err) < 0)
-			return -1;
-	digest_text(buf_str(&w->text), w->sum);
-	return strcmp(w->sum, w->row.sum) == 0
-		       ? 0
-		       : error_set(
-				 err, ERR_INPUT, "a change of '%s' with a wrong checksum", w->key);
-}
-
 static int read_text(struct walk *w, int64_t begin, int64_t at, int64_t end, struct error *err)
 {
-	bool follows = !w->range.backwards && w->sum[0] && strcmp(w->key, w->row.key) == 0;
+	bool follows = !w->range.backwards && strcmp(w->key, w->row.key) == 0;
 	struct error why;
 	int rc;
 
-	(void)snprintf(w->key, sizeof(w->key), "%s", w->row.key);
-	w->sum[0] = '\0';
+	w->key[0] = '\0';
 	if (!follows)
 		buf_clear(&w->text);
 	if (follows)
-		rc = apply_changes(w, bytes(w, begin, at), &why);
+		rc = store_document_apply(bytes(w, begin, at), &w->row, &w->text, &why);
 	else if (w->row.whole < w->f->shift) /* cut off by a compaction */
 		return 0;
 	else
 		rc = store_document_rebuild(w->f, &w->row, end, &w->text, &why);
 	if (rc < 0)
 		return why.code == ERR_INPUT ? damaged(w, at, why.text, err) : (*err = why, -1);
-	memcpy(w->sum, w->row.sum, sizeof(w->sum));
+	(void)snprintf(w->key, sizeof(w->key), "%s", w->row.key);
 	return 0;
 }
 
@@ -395,7 +379,6 @@ static void walk_close(struct store_history *h)
 	vec_release(&w->changes);
 	buf_release(&w->window);
 	buf_release(&w->text);
-	buf_release(&w->spare);
 	free(w);
 }
 

@@ -214,9 +214,10 @@ int store_document_read(struct file_store *f, const char *path, struct buf *out,
 /* The text as of the commit that ends at `end` and has the row `e`, from the journal. */
 int store_document_rebuild(struct file_store *f, const struct state_entry *e, int64_t end,
 	struct buf *out, struct error *err);
-/* Applies a change line, if it is of `key`, to *text; *spare is for its own use. */
+/* Applies the changes of the document in `lines` to *text, which then must be the text of the row.
+ * -1: ERR_INPUT. */
 int store_document_apply(
-	struct str line, const char *key, struct buf *text, struct buf *spare, struct error *err);
+	struct str lines, const struct state_entry *e, struct buf *text, struct error *err);
 /* Waits, for a moment, until no program has the file open for writing: before, it may have a part
  * of a text. */
 void store_document_wait(struct file_store *f, const char *path);
