@@ -1,7 +1,6 @@
 #include "tests/lib/engine_rig.h"
 #include "src/machine/script.h"
 #include "tests/lib/memory_store.h"
-#include "tests/lib/run.h"
 
 struct engine_rig t;
 
@@ -60,8 +59,7 @@ int engine_rig_setup(void **state)
 	t = (struct engine_rig){
 		.specs = {(char *)(uintptr_t) "a/_spec_W.md"}, .n_specs = 1, .checks = ""};
 	t.dir = tree_scratch("engine");
-	t.memory = run_on_memory();
-	if (t.memory)
+	if (run_on_memory())
 		memory_store_share(t.dir, true);
 	t.path = arena_printf(&t.arena, "%s/ADR-7.md", t.dir);
 	workflow(IMPLEMENT);

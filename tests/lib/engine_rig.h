@@ -10,6 +10,7 @@
 #include "src/machine/verdict.h"
 #include "src/verify/replay.h"
 #include "steps/steps.h"
+#include "tests/lib/run.h"
 #include "tests/lib/tree.h"
 #include "tests/lib/unit.h"
 #include "tests/lib/wire.h"
@@ -33,8 +34,6 @@ struct engine_rig {
 	struct arena arena;
 	char *dir, *path;
 	struct workflow workflow;
-	bool memory; /* the store is in memory (STORE=memory), and documents and events are files
-			too */
 	struct buf out, messages;
 	struct error err;
 	/* the effects */
@@ -65,8 +64,8 @@ void engine_rig_forget(void);
 /* For a test about the files of a work item, or about revisions without a gap. */
 #define FILES_ONLY                                                                                 \
 	do {                                                                                       \
-		t.diverges = t.diverges || t.memory;                                               \
-		if (t.memory)                                                                      \
+		t.diverges = t.diverges || run_on_memory();                                        \
+		if (run_on_memory())                                                               \
 			skip();                                                                    \
 	} while (0)
 
