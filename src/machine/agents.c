@@ -203,14 +203,12 @@ int agents_turn(const struct scripted_agents *s, const struct scripted_entry *en
 
 void agents_note_run(struct context_file *f, const json *members)
 {
-	static const char *const journal[] = {"seq", "rev", "ts", "type"};
-	json *event = context_event(f, AGENT_RUN), *rest = json_copy(members);
+	static const char *const journal[] = {"seq", "rev", "ts", "type", NULL};
+	json *event = context_event(f, AGENT_RUN);
 
-	for (size_t i = 0; i < COUNT(journal); i++)
-		json_drop(rest, journal[i]);
-	for (const json *m = json_first(rest); m; m = json_next(m))
-		json_put(event, json_key(m), json_copy(m));
-	json_free(&rest);
+	for (const json *m = json_first(members); m; m = json_next(m))
+		if (!str_in(str_of(json_key(m)), journal))
+			json_put(event, json_key(m), json_copy(m));
 }
 
 void agents_note_turn(struct context_file *f, const char *key, const char *action)

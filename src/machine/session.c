@@ -17,15 +17,18 @@ static bool is_finished(const struct engine *e)
 	       engine_is_terminal(e->workflow, context_get(&e->file->doc, "state").p);
 }
 
+static int admit(const struct engine *e, const struct lease_holder *h, struct error *err)
+{
+	if (!h->live || e->take_over || lease_held_by(h, e->owner) || is_finished(e))
+		return 0;
+	return lease_refuse(h, e->id, e->owner, true, err);
+}
+
 int engine_admit(const struct engine *e, struct error *err)
 {
 	struct lease_holder h;
 
-	if (lease_read(e->file, &h, err) < 0)
-		return -1;
-	if (!h.live || e->take_over || lease_held_by(&h, e->owner) || is_finished(e))
-		return 0;
-	return lease_refuse(&h, e->id, e->owner, true, err);
+	return lease_read(e->file, &h, err) < 0 ? -1 : admit(e, &h, err);
 }
 
 /* Notes the holder for a replay, which sees neither the clock nor the leases of that time. */
@@ -127,9 +130,7 @@ static int claim(struct engine_run *r, struct error *err)
 	struct lease_holder *h = &r->holder;
 	int ttl_s = (int)e->workflow->limits.lease_minutes * 60;
 
-	if (!e->file->replay && engine_admit(e, err) < 0)
-		return -1;
-	if (read_holder(r, err) < 0)
+	if (read_holder(r, err) < 0 || (!e->file->replay && admit(e, h, err) < 0))
 		return -1;
 	if (!e->owner || is_finished(e))
 		return 0;
