@@ -220,12 +220,14 @@ enum disk_kind disk_kind(uint32_t magic, const char **name)
 		{0x01021994, DISK_MEMORY, "tmpfs"},
 		{0x858458f6, DISK_MEMORY, "ramfs"},
 	};
-	size_t i = 0;
 
-	while (i < COUNT(table) && table[i].magic != magic)
-		i++;
-	*name = i < COUNT(table) ? table[i].name : "local";
-	return i < COUNT(table) ? table[i].kind : DISK_LOCAL;
+	for (size_t i = 0; i < COUNT(table); i++) {
+		*name = table[i].name;
+		if (table[i].magic == magic)
+			return table[i].kind;
+	}
+	*name = "local";
+	return DISK_LOCAL;
 }
 
 static int untrusted(const char *dir, const char *why, struct error *err)

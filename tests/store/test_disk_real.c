@@ -291,6 +291,11 @@ static int do_exchange(struct error *err)
 	return case_disk->ops->exchange(case_disk, at("a"), at("b"), err);
 }
 
+static int do_exchange_by_link(struct error *err)
+{
+	return break_call(SYS_renameat2, -1, EINVAL) < 0 ? -1 : do_exchange(err);
+}
+
 static int do_unlink(struct error *err)
 {
 	return case_disk->ops->unlink(case_disk, at("a"), err);
@@ -360,6 +365,7 @@ REAL_TEST(a_call_that_fails_is_an_error_of_the_disk)
 		{do_rename, SYS_rename, EIO},
 		{do_exchange, SYS_renameat2, EIO},
 		{do_exchange, SYS_renameat2, ENOSPC},
+		{do_exchange_by_link, SYS_rename, EIO},
 		{do_unlink, SYS_unlink, EIO},
 		{do_exists, SYS_access, EIO},
 		{do_sync_directory, 0, EIO},
@@ -449,6 +455,14 @@ REAL_TEST(the_directory_of_stores_is_made)
 
 	assert_int_equal(store_prepare(store_backend(), at("x/y"), &err), 0);
 	assert_int_equal(mode_of("x/y"), 0700);
+	for (int i = 0; i < 2; i++) {
+		bool there = !i;
+
+		assert_int_equal(
+			store_exists(store_backend(), at("x/y"), "T", "T.md", &there, &err), 0);
+		assert_int_equal(there, i);
+		case_put("x/y/T.events.jsonl", STR("x"));
+	}
 }
 
 REAL_TEST(a_directory_is_judged_by_the_nearest_one_above_it)

@@ -182,3 +182,17 @@ RIG_TEST(an_open_of_a_store_in_order_changes_nothing)
 	open_store(STORE_HOLD);
 	assert_int_equal(sim_disk_calls(rig.disk), before);
 }
+
+/* An open that recovers has read the document. */
+RIG_TEST(the_first_get_after_an_open_does_not_read_the_document_again)
+{
+	unsigned before;
+
+	open_store(STORE_HOLD);
+	put(DOC, "one\n");
+	put(DOC, "two\n");
+	open_store(STORE_HOLD);
+	before = sim_disk_reads(rig.disk);
+	has(DOC, "two\n");
+	assert_int_equal(sim_disk_reads(rig.disk), before);
+}

@@ -6,17 +6,10 @@ static void entry_release(struct state_entry *e)
 	free(e->value);
 }
 
-/* The array stays: a journal may hold several lines with "all". */
-static void empty(struct store_state *s)
+void store_state_clear(struct store_state *s)
 {
 	for (size_t i = 0; i < s->keys.n; i++)
 		entry_release(&s->keys.items[i]);
-	s->keys.n = 0;
-}
-
-void store_state_clear(struct store_state *s)
-{
-	empty(s);
 	vec_release(&s->keys);
 	*s = (struct store_state){0};
 }
@@ -241,7 +234,6 @@ bool store_state_apply(struct store_state *s, const json *commit, size_t n)
 		s->base = json_get_int(commit, "at", 0);
 		s->base_rev = s->rev;
 		s->base_size = (int64_t)n;
-		empty(s);
 	} else {
 		load_deleted(s, commit);
 	}

@@ -439,8 +439,12 @@ CHECK(bad_keys, "keys of other characters or lengths are refused")
 		"\x7f", probe_bytes(p, STORE_KEY_MAX + 1, 'k')};
 	int64_t rev = probe_put(p, s, "a", "1");
 	struct str all = probe_all(p, s);
-	struct store_kv kv;
+	const char *const prefixes[] = {"\xff", probe_bytes(p, STORE_DOCUMENT_KEY_MAX + 1, 'k')};
+	struct store_change *change;
+	struct store_kv kv, *list;
 	struct error err = {0};
+	int64_t at;
+	size_t n;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		NEED_STATUS(TRY(s, NULL, OPS(PUT(bad[i], "1"))), STORE_BAD);
@@ -451,6 +455,12 @@ CHECK(bad_keys, "keys of other characters or lengths are refused")
 	}
 	NEED_STATUS(store_get(s, &p->arena, "doc/D.md", &kv, &err), STORE_BAD);
 	NEED_STATUS(store_get_document(s, "a", &p->text, &kv, &err), STORE_BAD);
+	for (size_t i = 0; i < COUNT(prefixes); i++) {
+		NEED_STATUS(store_list(s, &p->arena, prefixes[i], NULL, 9, &list, &n, &at, &err),
+			STORE_BAD);
+		NEED_STATUS(store_watch(s, &p->arena, prefixes[i], 1, 0, 9, &change, &n, &at, &err),
+			STORE_BAD);
+	}
 	NEED_UNCHANGED(s, all, rev);
 }
 
