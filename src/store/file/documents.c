@@ -152,8 +152,7 @@ bool store_document_edited_late(struct file_store *f, const struct state_entry *
 /* ---- edits by hand ---- */
 
 /* `late`: the edit is in the file that the last exchange has replaced. It is committed like a file
- * that was staged; its place is that of the present document, which has the text of the last
- * commit. */
+ * that was staged to replace the text of the last commit. */
 static enum store_status commit_edit(struct file_store *f, const char *key, const char *path,
 	struct str text, bool removed, bool late, struct error *err)
 {
@@ -185,13 +184,17 @@ void store_document_wait(struct file_store *f, const char *path)
 		clock_pause(1);
 }
 
-/* Commits what the file has, if that is an edit. */
+/* Commits what the file has, if that is an edit. A late one becomes the document, unless that was
+ * edited too: then it is the older one. */
 static enum store_status commit_file(struct file_store *f, const char *key, const char *path,
 	bool late, struct buf *out, struct error *err)
 {
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf present = BUF_INIT;
 	const struct state_entry *e = store_state_find(&f->state, key);
-	char sum[DIGEST_TEXT];
+	char sum[DIGEST_TEXT], is[DIGEST_TEXT];
 	enum store_status got;
+	bool newer = false;
 
 	for (int reads = 0; reads < 2; reads++) {
 		if (reads)
@@ -201,8 +204,15 @@ static enum store_status commit_file(struct file_store *f, const char *key, cons
 		if (late ? !is_late_edit(e, sum) : strcmp(sum, e ? e->sum : "") == 0)
 			return STORE_OK;
 	}
+	if (late) {
+		if (store_document_read(f, store_document_path(f, &a, key), &present, is, err) < 0)
+			return STORE_DOWN;
+		newer = strcmp(is, e->sum) != 0;
+	}
 	got = commit_edit(f, key, path, buf_str(out), !sum[0], late, err);
-	if (got == STORE_OK && late && store_document_place(f, key, err) < 0)
+	if (got == STORE_OK && late &&
+		(newer ? f->disk->ops->unlink(f->disk, path, err)
+		       : store_document_place(f, key, err)) < 0)
 		return store_file_break(f, err);
 	return got;
 }
@@ -247,7 +257,6 @@ enum store_status store_document_commit_edit(
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const struct state_entry *e = store_state_find(&f->state, key);
-	const char *path = store_document_path(f, &a, key), *staged;
 	enum store_status got = STORE_OK;
 
 	if (strcmp(key, f->recovered_key) == 0) {
@@ -259,13 +268,10 @@ enum store_status store_document_commit_edit(
 	}
 	if (!e)
 		remove_staged(f, key);
-	if (e && store_document_edited_late(f, e)) {
-		staged = store_document_staged_path(f, &a, key, e->slot);
-		got = commit_file(f, key, path, false, out, err);
-		if (got == STORE_OK && store_state_find(&f->state, key))
-			got = commit_file(f, key, staged, true, out, err);
-		else if (got == STORE_OK && f->disk->ops->rename(f->disk, staged, path, err) < 0)
-			got = STORE_DOWN; /* the document was removed */
-	}
-	return got == STORE_OK ? commit_file(f, key, path, false, out, err) : got;
+	if (e && store_document_edited_late(f, e))
+		got = commit_file(
+			f, key, store_document_staged_path(f, &a, key, e->slot), true, out, err);
+	return got == STORE_OK
+		       ? commit_file(f, key, store_document_path(f, &a, key), false, out, err)
+		       : got;
 }
