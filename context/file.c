@@ -241,16 +241,6 @@ static int load(struct context_file *f, struct error *err)
 	return f->store ? recall(f, err) : 0;
 }
 
-/* A journal is enough: a kill may have kept the committed document from its place. */
-static int require_document(struct context_file *f, struct error *err)
-{
-	bool there;
-
-	if (store_exists(f->backend, f->dir, f->name, f->key + strlen("doc/"), &there, err) < 0)
-		return -1;
-	return there ? 0 : no_file(f, err);
-}
-
 static unsigned lock_wait_ms(void)
 {
 	return (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_WAIT_MS);
@@ -259,6 +249,8 @@ static unsigned lock_wait_ms(void)
 int context_open_on(struct context_file *f, struct store_backend *b, const char *path,
 	enum context_mode mode, struct error *err)
 {
+	bool there = true;
+
 	*f = (struct context_file){.backend = b,
 		.mode = mode,
 		.events = json_array(),
@@ -268,8 +260,11 @@ int context_open_on(struct context_file *f, struct store_backend *b, const char 
 		return -1;
 	if (mode == CONTEXT_READ_ONLY)
 		return load(f, err);
-	if (mode == CONTEXT_MUST_EXIST && require_document(f, err) < 0)
+	if (mode == CONTEXT_MUST_EXIST &&
+		store_exists(b, f->dir, f->name, f->key + strlen("doc/"), &there, err) < 0)
 		return -1;
+	if (!there) /* not even a journal, which is enough after a kill */
+		return no_file(f, err);
 	if (store_open(&f->store, b, f->dir, f->name, STORE_HOLD, lock_wait_ms(), err) < 0)
 		return -1;
 	f->now = clock_now();
