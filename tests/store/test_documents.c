@@ -106,37 +106,6 @@ RIG_TEST(a_reader_has_the_file_as_it_is)
 	assert_int_equal(store_revision(rig.s), 1);
 }
 
-RIG_TEST(a_document_is_deleted_with_its_file)
-{
-	open_store(STORE_HOLD);
-	put(DOC, "one\n");
-	put(DOC, NULL);
-	assert_false(there(PATH));
-	is_known("", 0);
-	assert_int_equal(put(DOC, "two\n"), 3);
-	assert_int_equal(get(DOC).create, 3);
-	assert_string_equal(history(), "1=one\n 2=- 3=two\n");
-}
-
-RIG_TEST(two_documents_of_one_store_do_not_mix)
-{
-	struct store_op ops[] = {{STORE_PUT, DOC, STR("t1\n"), 0, NULL},
-		{STORE_PUT, "doc/other", STR("o1\n"), 0, NULL}};
-	struct store_txn t = {.ops = ops, .n_ops = 2};
-
-	open_store(STORE_HOLD);
-	assert_int_equal(store_txn(rig.s, &arena, &t, &rig.result, &rig.err), STORE_OK);
-	put(DOC, "t2\n");
-	edit(DIRECTORY "/other", "o2\n");
-	has("doc/other", "o2\n");
-	edit(PATH, "t3\n");
-	has(DOC, "t3\n");
-	open_store(STORE_HOLD);
-	has("doc/other", "o2\n");
-	assert_int_equal(get("doc/other").mod, 3);
-	assert_string_equal(history(), "1=t1\n 2=t2\n 3=o2\n 4=t3\n");
-}
-
 /* ---- writes ---- */
 
 RIG_TEST(a_delta_that_the_caller_knows_is_taken_over)

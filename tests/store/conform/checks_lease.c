@@ -284,34 +284,6 @@ CHECK(exact_counter, "processes that write at once count exactly")
 	NEED(probe_watch(p, s, "n", 1, 10000).n == ADDERS * ADDS);
 }
 
-/* The same by clients that take turns, each with values read before the others' turns. */
-CHECK_ALONE(turns, "clients that take turns count exactly")
-{
-	struct store *each[ADDERS];
-	struct store_kv kv[ADDERS];
-	int done = 0, refused = 0;
-
-	for (int i = 0; i < ADDERS; i++)
-		each[i] = probe_join(p, STORE_WRITE);
-	for (int round = 0; done < ADDS; round++) {
-		for (int i = 0; i < ADDERS; i++)
-			kv[i] = probe_get(p, each[i], "n");
-		for (int i = 0; i < ADDERS; i++) {
-			int who = (i + round) % ADDERS;
-			int n = probe_number(kv[who].value);
-			enum store_status status =
-				TRY(each[who], NULL, GUARDS(MOD_IS("n", kv[who].mod)),
-					OPS(PUT("n", arena_printf(&p->arena, "%d", n + 1))));
-
-			NEED_STATUS(status, i ? STORE_REFUSED : STORE_OK);
-			done += status == STORE_OK;
-			refused += status == STORE_REFUSED;
-		}
-	}
-	NEED_VALUE(each[0], "n", arena_printf(&p->arena, "%d", ADDS));
-	NEED(refused == ADDS * (ADDERS - 1));
-}
-
 enum { VERSIONS = 150 };
 
 static void write_versions(struct probe *p)
@@ -371,33 +343,4 @@ CHECK(readers_among_writers, "readers see whole commits while others write")
 {
 	COMMIT(s, OPS(PUT("k/a", "0"), PUT("k/b", "0"), PUT("doc/D.md", "0\n0\n")));
 	probe_fork(p, 3, write_or_read);
-}
-
-/* Each process releases the gate before the next takes it; inside it is alone. */
-static void pass_the_gate(struct probe *p, unsigned i)
-{
-	struct store *s = probe_join(p, STORE_WRITE);
-
-	for (int n = 0; n < 15;) {
-		struct store_result r = {0};
-		struct store_kv in;
-		enum store_status status = TRY(s, &r, GUARDS(MOD_IS("gate", 0)),
-			OPS(PUT_LEASED("gate", arena_printf(&p->arena, "%u", i), 3600)));
-
-		if (status == STORE_REFUSED)
-			continue;
-		NEED_STATUS(status, STORE_OK);
-		in = probe_get(p, s, "in");
-		COMMIT(s, GUARDS(CREATED_AT("gate", r.rev), MOD_IS("in", in.mod)),
-			OPS(PUT("in", arena_printf(&p->arena, "%d", probe_number(in.value) + 1))));
-		probe_del(p, s, "gate");
-		n++;
-	}
-}
-
-CHECK(gate, "a gate lets one in at a time")
-{
-	probe_fork(p, ADDERS, pass_the_gate);
-	NEED_VALUE(s, "in", arena_printf(&p->arena, "%d", ADDERS * 15));
-	NEED_VALUE(s, "gate", NULL);
 }

@@ -113,25 +113,6 @@ CHECK(listed_without_text, "a document is listed and watched without its text")
 	NEED(w.change[0].kv.value.n == 0 && !w.change[0].deleted);
 }
 
-CHECK(many_versions, "a document is the last version of many")
-{
-	for (int i = 0; i < 60; i++) {
-		struct str copy;
-		int64_t rev;
-
-		if (i % 7 == 6)
-			buf_clear(&p->text);
-		buf_addf(&p->text, "line %d\n%*d\n", i, i * 3, i);
-		copy = arena_str(&p->arena, buf_str(&p->text));
-		rev = probe_put_text(p, s, "doc/D.md", copy);
-		NEED(need_document(p, s, "doc/D.md", copy) == rev);
-		if (i % 5 == 4)
-			s = probe_rejoin(p, s);
-		if (i % 5 == 4)
-			NEED(need_document(p, s, "doc/D.md", copy) == rev);
-	}
-}
-
 CHECK(two_documents, "two documents of a store are two")
 {
 	int64_t a, b;
