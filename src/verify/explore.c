@@ -1,5 +1,4 @@
 /* explore.c: the findings about a workflow, the trace of one, and the report. */
-#include "src/base/clock.h"
 #include "src/verify/explore.h"
 #include "steps/steps.h"
 
@@ -603,11 +602,8 @@ int explore_workflow(const struct workflow *w, const struct explore_options *opt
 {
 	CLEANUP(explore_graph_release) struct explore_graph g = {0};
 	struct explore_findings f;
-	int rc;
 
 	explore_graph_build(&g, w, options, &simulator_in_memory);
 	explore_find(&g, &g.arena, &f);
-	rc = report(&g, &f, options, out, err);
-	clock_fix(-1);
-	return rc;
+	return report(&g, &f, options, out, err);
 }

@@ -132,14 +132,11 @@ static json *parse_events(struct str events)
 
 /* ---- the environment ---- */
 
-/* Sets the clock too: what comes after a slow input has its time. */
 static const json *next_input(struct context_file *f, const char *what, struct error *err)
 {
 	const json *seen = context_replayed(f, what);
 
-	if (seen)
-		clock_fix(f->now);
-	else
+	if (!seen)
 		error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", what);
 	return seen;
 }
@@ -331,8 +328,6 @@ static bool open_document(struct replay *r)
 			  : context_open_on(f, store_files(r->disk), r->now.path,
 				    CONTEXT_MAY_CREATE, &r->err);
 
-	if (rc < 0 && !f->store)
-		close_document(r);
 	f->replaying = true;
 	f->replay = json_get(last_commit(r)->saved.note, "seen");
 	return rc == 0;
@@ -663,9 +658,8 @@ static void add_keys(const struct store_commit *c, struct buf *out)
 	for (size_t i = 0; i < c->n_changes; i++) {
 		const struct store_kv *kv = &c->changes[i].kv;
 
-		buf_addf(out, "%.*s %d ", (int)kv->key.n, kv->key.p, c->changes[i].deleted);
+		buf_addf(out, "\n%.*s %d ", (int)kv->key.n, kv->key.p, c->changes[i].deleted);
 		buf_add(out, kv->value);
-		buf_addc(out, '\n');
 	}
 }
 

@@ -105,6 +105,7 @@ REPLAY_TEST(a_fork_requests_again_under_its_own_ids)
 	assert_int_equal(made.dropped, 1);
 	assert_int_equal(made.carried, 0);
 	assert_value("started", "2031-01-01T00:00:00Z");
+	assert_value("last_updated", "2031-01-01T00:00:00Z");
 	assert_value(WIRE_ITEM_KEY, "ADR-8");
 	assert_section(CONTEXT_ACTIONS, "");
 	assert_true(document_has("# ADR-8 Dev Team Context"));
@@ -192,4 +193,21 @@ REPLAY_TEST(a_fork_never_replaces_a_document)
 	assert_non_null(fork_as("ADR-8", 1, &made));
 	assert_null(fork_as("ADR-7", 1, &made));
 	assert_int_equal(t.err.code, ERR_STATE);
+}
+
+REPLAY_TEST(a_revision_that_is_broken_or_missing_is_refused)
+{
+	FILES_ONLY;
+	CLEANUP(buf_release) struct buf diff = BUF_INIT;
+	struct history_forked made;
+
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	replay_edit("\"action\":\"spawn_agent\"", "\"action\":\"other\"");
+	assert_int_equal(step_as("ADR-7", false, NULL), -1);
+	assert_null(fork_as("ADR-8", last_rev(), &made));
+	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_null(fork_as("ADR-8", 99, &made));
+	assert_int_equal(history_diff(&t.arena, &place, 99, 0, &diff, &t.err), -1);
+	assert_int_equal(history_diff(&t.arena, &place, 1, 0, &diff, &t.err), 0);
+	assert_non_null(strstr(diff.s, "\n+{\"action\":\"other\""));
 }

@@ -264,13 +264,15 @@ REPLAY_TEST(a_replay_continues_from_what_was_recorded)
 	t.diverges = true;
 	t.owner = "ann";
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	log_as("give back");
 	log_as("set");
+	log_as("give back");
+	assert_string_equal(at_rev(last_rev()), document());
 	t.owner = "bob";
 	t.take_over = true;
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
 	verify();
 	assert_int_equal(v.differ, 2);
+	assert_string_equal(v.first.what, "it was saved");
 }
 
 REPLAY_TEST(a_document_that_was_moved_and_renamed_is_followed)
