@@ -386,6 +386,7 @@ static bool fail_read_after_stop(unsigned call, unsigned read, uint64_t seed)
 	size_t done;
 	unsigned before;
 	bool hit;
+	int rc;
 
 	begin_trial(seed, "call %u, read %u, seed %u", call, read, (unsigned)seed);
 	sim_disk_plan(rig.disk, call, SIM_STOP_AFTER);
@@ -395,10 +396,13 @@ static bool fail_read_after_stop(unsigned call, unsigned read, uint64_t seed)
 		read_at(read, done);
 	before = sim_disk_reads(rig.disk);
 	sim_disk_plan_read(rig.disk, read);
-	if (try_open(STORE_HOLD) < 0)
-		is_down(STORE_DOWN);
+	rc = try_open(STORE_HOLD);
 	hit = sim_disk_reads(rig.disk) - before >= read;
 	sim_disk_plan_read(rig.disk, 0);
+	if (rc < 0)
+		is_down(STORE_DOWN);
+	if (rc == 0 && !is_edit(done))
+		is_one_of(done, done < STEPS);
 	open_store(STORE_HOLD);
 	if (!is_edit(done))
 		is_one_of(done, done < STEPS);
