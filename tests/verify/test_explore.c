@@ -68,15 +68,6 @@ static const char *kinds(void)
 
 #define EXPLORE_TEST(name) UNIT_TEST(name, NULL, tear_down)
 
-/* Silent three times, a call, and so on: three calls, and then a question to the user. */
-EXPLORE_TEST(the_largest_number_of_actions_is_exact)
-{
-	explored("---\nstates:\n" AGENT("work", "Work", "good: on") "---\n" FLOW(
-			 "init --> work : go\nwork --> done : on\n"),
-		0, "66 207 402");
-	assert_int_equal(explore_most_actions(&g), 3 + 1 + 3 + 1 + 3 + 1 + 3);
-}
-
 /* Two extensions: three times two actions, and then three calls, of which two bring no answer. */
 EXPLORE_TEST(the_budget_bounds_the_number_of_actions)
 {
@@ -109,16 +100,6 @@ EXPLORE_TEST(a_cycle_is_shown_with_three_rounds_if_the_budget_lasts)
 	explored(CIRCLE("7"), 0, "258 911 1686");
 	assert_int_equal(explore_trace(&g, &found.list.items[0], 1, &out, &err), -1);
 	assert_string_equal(err.text, "the trace leads elsewhere");
-}
-
-EXPLORE_TEST(a_cycle_that_a_limit_ends_is_no_livelock)
-{
-	explored("---\nlimits: {max_fix_iterations: 2}\n---\n" FLOW(
-			 "init --> validating : go\nvalidating --> done : clean\n"
-			 "validating --> fixing : build_failed\nfixing --> validating : fix_done\n"
-			 "fixing --> failed : max_retries\nfailed --> [*]\n"),
-		0, "306 1147 2186");
-	assert_string_equal(kinds(), "");
 }
 
 /* Two changes of any kind by the troubleshooter cannot remove the bound of the budget. */
