@@ -14,9 +14,9 @@ static const struct threshold {
 } thresholds[] = {
 	{"consecutive_failures", "consecutive_failures",
 		offsetof(struct workflow_limits, consecutive_failures)},
+	{"review_loop", "review_cycle_count", offsetof(struct workflow_limits, review_loop)},
 	{"signoff_deadlock", "signoff_cycle_count",
 		offsetof(struct workflow_limits, signoff_deadlock)},
-	{"review_loop", "review_cycle_count", offsetof(struct workflow_limits, review_loop)},
 	{"budget_exceeded", "actions_dispatched", offsetof(struct workflow_limits, max_actions)},
 };
 
@@ -182,7 +182,7 @@ static const char *set_count(struct engine_run *r, const char *key, const char *
 	return fault;
 }
 
-/* What bounds it, the number of its calls and the budget, is not its to set. */
+/* It may not set its own bounds: the number of its calls and the budget. */
 static const char *set_key(struct engine_run *r, const char *key, const char *value)
 {
 	static const char *const settable[] = {"state", "spec_path", "pr_url", "fix_iteration",

@@ -68,8 +68,8 @@ static const struct model_state declared_state = {
 
 const struct model_rule model_rules[MODEL_COUNTERS] = {
 	{"consecutive_failures", "consecutive_failures", LIMIT(consecutive_failures)},
-	{"signoff_cycle_count", "signoff_deadlock", LIMIT(signoff_deadlock)},
 	{"review_cycle_count", "review_loop", LIMIT(review_loop)},
+	{"signoff_cycle_count", "signoff_deadlock", LIMIT(signoff_deadlock)},
 	{"actions_dispatched", "budget_exceeded", LIMIT(max_actions)},
 	{"fix_iteration", "max_retries", LIMIT(max_fix_iterations)},
 	{"review_fix_iteration", "max_retries", LIMIT(max_review_fix_iterations)},

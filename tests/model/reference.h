@@ -12,8 +12,8 @@
 /* The first four call the troubleshooter at their limit, in this order of precedence. */
 enum model_counter {
 	MODEL_FAILURES,
-	MODEL_SIGNOFFS,
 	MODEL_REVIEWS,
+	MODEL_SIGNOFFS,
 	MODEL_DISPATCHED,
 	MODEL_FIXES,
 	MODEL_REVIEW_FIXES,
