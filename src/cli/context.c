@@ -76,7 +76,8 @@ static int run_list(struct invocation *in, struct error *err)
 		dir = path_absolute(in->arena, in->words[0]);
 	else if (context_state_directory(in->arena, &dir, err) < 0)
 		return -1;
-	store_documents(store_backend(), in->arena, dir, &paths);
+	if (store_documents(store_backend(), in->arena, dir, &paths, err) < 0)
+		return -1;
 	for (size_t i = 0; i < paths.n; i++)
 		json_push(items, list_item(paths.items[i]));
 	if (o->json) {

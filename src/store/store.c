@@ -189,12 +189,15 @@ int store_exists(struct store_backend *b, const char *dir, const char *name, con
 	return b->ops->exists(b, dir, name, file, there, err);
 }
 
-void store_documents(
-	struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out)
+int store_documents(struct store_backend *b, struct arena *a, const char *dir,
+	struct store_paths *out, struct error *err)
 {
+	int rc;
+
 	*out = (struct store_paths){0};
-	b->ops->documents(b, a, dir, out);
+	rc = b->ops->documents(b, a, dir, out, err);
 	vec_sort(out, vec_by_text);
+	return rc;
 }
 
 int store_prepare(struct store_backend *b, const char *dir, struct error *err)

@@ -8,8 +8,8 @@
  * revision at which the key was created. 0: there is no such key.
  *
  * A lease is a key with a time to live: it is deleted at its end, unless it was put again, which
- * renews it. Who has it guards its writes with CREATED_AT: that guard does not hold any more once
- * the lease has ended, whoever has taken it since.
+ * renews it. The holder guards its writes with CREATED_AT: that guard no longer holds once the
+ * lease has ended, whoever has taken it since.
  *
  * Keys are 1 to 200 bytes of `A-Za-z0-9/._-`. Values are UTF-8 text without NUL, at most 64 KiB. A
  * transaction has at most 64 operations, each on its own key, and 512 KiB. A document is a key
@@ -167,9 +167,9 @@ struct store_paths {
 	size_t n, cap;
 };
 /* The paths of the documents NAME.md of stores NAME below `dir`, sorted; in `a`. Those in worktrees
- * of git, which may be in the state directory too, are left out. */
-void store_documents(
-	struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out);
+ * of git, which may be in the state directory too, are left out. -1: ERR_SYSTEM. */
+int store_documents(struct store_backend *b, struct arena *a, const char *dir,
+	struct store_paths *out, struct error *err);
 /* Creates the directory of stores that are to be created. */
 int store_prepare(struct store_backend *b, const char *dir, struct error *err);
 /* The text of a document as people see it, without its store: it may have none, or a damaged one.
@@ -265,8 +265,8 @@ struct store_backend_ops {
 		enum store_mode, unsigned, struct error *);
 	int (*exists)(struct store_backend *, const char *, const char *, const char *, bool *,
 		struct error *);
-	void (*documents)(
-		struct store_backend *, struct arena *, const char *, struct store_paths *);
+	int (*documents)(struct store_backend *, struct arena *, const char *, struct store_paths *,
+		struct error *);
 	int (*prepare)(struct store_backend *, const char *, struct error *);
 	int (*read_file)(struct store_backend *, const char *, const char *, struct buf *, bool *,
 		struct error *);

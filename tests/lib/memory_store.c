@@ -735,11 +735,12 @@ static int exists(struct store_backend *b, const char *dir, const char *name, co
 	return 0;
 }
 
-static void documents(
-	struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out)
+static int documents(struct store_backend *b, struct arena *a, const char *dir,
+	struct store_paths *out, struct error *err)
 {
 	CLEANUP(finish) struct memory *m = begin((struct memory *)b);
 
+	(void)err;
 	reading = true;
 	for (struct room *r = m->rooms; r; r = r->next) {
 		const char *key = arena_printf(a, "doc/%s.md", path_base(r->ns).p);
@@ -748,6 +749,7 @@ static void documents(
 			seen(r, key))
 			vec_push_in(a, out, arena_printf(a, "%s.md", r->ns));
 	}
+	return 0;
 }
 
 static int prepare(struct store_backend *b, const char *dir, struct error *err)

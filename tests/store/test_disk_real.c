@@ -514,3 +514,28 @@ REAL_TEST(what_is_closed_leaves_no_descriptor)
 	assert_int_equal(ops->trusted(case_disk, at("c"), &err), 0);
 	assert_int_equal(lowest_descriptor(), before);
 }
+
+/* As another user, where this one may read everything. */
+REAL_TEST(a_directory_that_cannot_be_read_is_an_error_of_the_list)
+{
+	int status;
+	pid_t pid;
+
+	assert_int_equal(mkdir(at("closed"), 0), 0);
+	assert_int_equal(chmod(at("."), 0755), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct error fault = {0};
+		struct store_paths paths;
+
+		if (geteuid() == 0 && setuid(65534) < 0)
+			_exit(2);
+		_exit(store_documents(store_files(disk_real()), &arena, at("."), &paths, &fault) <
+						0 &&
+					fault.code == ERR_SYSTEM
+				? 0
+				: 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}

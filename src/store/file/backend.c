@@ -1,3 +1,4 @@
+#include <fcntl.h>
 /* backend.c: the operations on a store of plain files, from open to close. */
 #include <time.h>
 #include "src/base/clock.h"
@@ -717,9 +718,11 @@ static enum directory_visit list_entry(
 	const char *path = arena_printf(l->arena, "%s/%.*s%s", l->dir, (int)name.n, name.p,
 		e->type == FILE_DIRECTORY ? "/.git" : ".md");
 
-	(void)err;
 	if (e->name[0] == '.' || (e->type == FILE_DIRECTORY && path_exists(path)))
 		return DIRECTORY_SKIP;
+	/* The walk takes a directory that it cannot open for an empty one. */
+	if (e->type == FILE_DIRECTORY && faccessat(e->parent, e->name, R_OK | X_OK, AT_EACCESS) < 0)
+		return error_errno(err, "cannot read directory '%s/%s'", l->dir, e->path);
 	if (e->type != FILE_DIRECTORY && str_ends(str_of(e->path), ".events.jsonl") &&
 		path_exists(path))
 		vec_push_in(l->arena, l->out, path);
@@ -727,14 +730,13 @@ static enum directory_visit list_entry(
 }
 
 /* On the machine's disk: another one cannot be listed. */
-static void file_documents(
-	struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out)
+static int file_documents(struct store_backend *b, struct arena *a, const char *dir,
+	struct store_paths *out, struct error *err)
 {
 	struct listing l = {a, dir, out};
-	struct error ignored;
 
 	(void)b;
-	(void)directory_walk(dir, list_entry, &l, &ignored);
+	return directory_walk(dir, list_entry, &l, err);
 }
 
 static int file_prepare(struct store_backend *b, const char *dir, struct error *err)
