@@ -1,5 +1,5 @@
 # One Makefile; variants live in folders of their own: build/release, build/san, build/fuzz.
-#   make            build/dev-team            make check    lists, floors, unit tests
+#   make            build/dev-team            make check    lists, floors, unit tests, spec cases, fuzz inputs
 #   make test       all tests                 make crash    kill and fail at every system call
 #   make demo       a run to look at          make fuzz     60 s each fuzz target (clang)
 #   make oracle     the shell parser against bash and shfmt, 200,000 generated texts

@@ -4,7 +4,7 @@
  * The key `holder` says which session took the work item last. The key `lease`, whose value is its
  * fence, lives as long as the session has it. Each session that takes it gets a higher fence than
  * all before. When the lease is over, the item still belongs to its owner until another session
- * takes it: answers of the owner's agents count until then. Time is the store's.
+ * takes it: answers of the owner's agents count until then. The store's clock decides.
  */
 #ifndef DT_CONTEXT_LEASE_H
 #define DT_CONTEXT_LEASE_H

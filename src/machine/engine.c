@@ -352,7 +352,7 @@ static enum advance decide(
 	struct error second;
 
 	if (engine_carry_out(r, step->before_decide, err) < 0) {
-		/* All the same: any session may correct the document and step. But after a fault of
+		/* Nevertheless, any session may correct the document and step. But after a fault of
 		 * the system there is nothing to correct. */
 		if (r->booted && err->code != ERR_SYSTEM) {
 			if (r->holds)

@@ -498,7 +498,8 @@ static void guard(struct script_action *s, int lock, int log, int ready)
 			str_of(arena_printf(s->arena, "%d %s", (int)err.code, err.text)), s->lock,
 			&ignored);
 	if (!s->kept)
-		lock_remove(LOCK_FD, s->lock); /* who waits has it open and reads the reason */
+		lock_remove(
+			LOCK_FD, s->lock); /* a waiting caller has it open and reads the reason */
 }
 
 static int open_log(const struct script_action *s, struct error *err)
