@@ -87,14 +87,14 @@ async function validationFails(t) {
   t.journal(fixture, 'success');
 }
 
-// Two sign-offs fail; the troubleshooter decides about the demand and returns the work to sign-off.
-async function deadlock(t) {
+// Two sign-offs fail after a refused review; the troubleshooter decides about the demand and returns the work to sign-off.
+async function reviewLoop(t) {
   const fixture = t.fixture();
   const agents = new Agents(fixture, {
     'reviewer-review': () => answer('changes_requested', '**must** it does not turn.'),
     'reviewer-sign-off': (task, n) => (n <= 2 ? answer('changes_requested', '1. open: paint it') : answer('approved', '1. settled by the ruling')),
     troubleshooter(task) {
-      t.match(task.brief, /^Trigger: signoff_deadlock$/m, 'the brief of the troubleshooter');
+      t.match(task.brief, /^Trigger: review_loop$/m, 'the brief of the troubleshooter');
       return decide('continue', 'paint is outside the spec', [
         { section: 'Researcher Brief', text: `${fixture.section('Researcher Brief')}\nRuling: no paint.` },
         { key: 'state', value: 'signoff' },
@@ -138,7 +138,7 @@ export const workflows = [
   ['implement: changes requested, then three sign off at once', changesRequested],
   ['implement: a sign-off that fails is fixed and signed off again', signoffRefused],
   ['dev-team: a validation that fails is fixed', validationFails],
-  ['implement: a sign-off deadlock is ruled upon', deadlock],
+  ['implement: a review loop is ruled upon', reviewLoop],
   ['fix: from the debugger to done', fix],
   ['fix: not reproduced', fixNotReproduced],
 ];
