@@ -124,7 +124,7 @@ static bool is_left_out(const struct stage *s, struct str name)
 	return s->scene->keeps && str_find(name, STR("/logs/")) < name.n;
 }
 
-/* The text before the last commit is under one of two names. */
+/* The text before the last commit, under a name with its revision. */
 static bool is_staged(struct str name)
 {
 	return str_find(name, STR(".md.new")) < name.n;

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define KEY     "doc/T-1.md"
 #define JOURNAL DIR "/" NAME ".events.jsonl"
 #define FILE_OF DIR "/" NAME ".md"
-#define STAGED  DIR "/." NAME ".md.new"
+#define STAGED  DIR "/." NAME ".md.new2"
 #define NOW     ((int64_t)1795240800)
 
 enum { COMMITS = 6 };

@@ -112,6 +112,8 @@ static void add_document(const struct audit *a, struct str text, struct buf *out
 	}
 }
 
+enum { REVISIONS = 32 }; /* more than the calls of one path make */
+
 /* What a stopped call left on the disk: a staged document, a torn journal. */
 static void add_leftovers(const struct scenario *p, struct buf *out)
 {
@@ -123,10 +125,14 @@ static void add_leftovers(const struct scenario *p, struct buf *out)
 	if (sim_disk_get(d, p->journal, &text))
 		buf_addf(out, "torn %d ", text.len != p->audit.journal.len);
 	buf_clear(&text);
-	(void)snprintf(name, sizeof(name), "%.*s/.%s.new", (int)(slash - p->simulator->path),
-		p->simulator->path, slash + 1);
-	if (sim_disk_get(d, name, &staged))
-		buf_addf(out, "staged %d ", str_eq(buf_str(&staged), buf_str(&p->audit.document)));
+	for (int rev = 1; rev <= REVISIONS; rev++) {
+		(void)snprintf(name, sizeof(name), "%.*s/.%s.new%d",
+			(int)(slash - p->simulator->path), p->simulator->path, slash + 1, rev);
+		buf_clear(&staged);
+		if (sim_disk_get(d, name, &staged))
+			buf_addf(out, "staged %d ",
+				str_eq(buf_str(&staged), buf_str(&p->audit.document)));
+	}
 	if (sim_disk_get(p->simulator->disk, p->simulator->path, &text) &&
 		!str_eq(buf_str(&text), buf_str(&p->audit.document))) {
 		buf_adds(out, "behind ");

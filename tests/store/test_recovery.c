@@ -136,8 +136,8 @@ static void tidy(void)
 {
 	const char *now = file(PATH);
 
-	for (int i = 0; i < 2; i++) {
-		const char *left = file(i ? STAGED "2" : STAGED);
+	for (int rev = 1; rev <= 2 * STEPS; rev++) {
+		const char *left = file(arena_printf(&arena, STAGED "%d", rev));
 
 		if (now && left && strcmp(now, left) == 0)
 			fail_msg("%s: a staged file is left", when);

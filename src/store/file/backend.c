@@ -177,7 +177,7 @@ static int read_committed(struct file_store *f, const char *key, struct buf *out
 			return -1;
 		if (strcmp(sum, e ? e->sum : "") == 0)
 			return 0;
-		if (e && store_document_read(f, store_document_staged_path(f, &a, key, e->slot),
+		if (e && store_document_read(f, store_document_staged_path(f, &a, key, e->placed),
 				 out, sum, err) < 0)
 			return -1;
 		if (e && strcmp(sum, e->sum) == 0)

@@ -17,9 +17,9 @@ char *store_document_path(const struct file_store *f, struct arena *a, const cha
 }
 
 char *store_document_staged_path(
-	const struct file_store *f, struct arena *a, const char *key, int slot)
+	const struct file_store *f, struct arena *a, const char *key, int64_t rev)
 {
-	return arena_printf(a, "%s/.%s.new%s", f->dir, key + sizeof(PREFIX) - 1, slot ? "2" : "");
+	return arena_printf(a, "%s/.%s.new%lld", f->dir, key + sizeof(PREFIX) - 1, (long long)rev);
 }
 
 int store_document_read(struct file_store *f, const char *path, struct buf *out,
@@ -129,7 +129,7 @@ static void read_replaced(struct file_store *f, const struct state_entry *e, cha
 	bool missing;
 
 	memcpy(sum, e->before, DIGEST_TEXT);
-	if (f->disk->ops->read(f->disk, store_document_staged_path(f, &a, e->key, e->slot),
+	if (f->disk->ops->read(f->disk, store_document_staged_path(f, &a, e->key, e->placed),
 		    FILE_RECHECK, &text, &missing, &ignored) == 0)
 		digest_text(buf_str(&text), sum);
 	else if (missing)
@@ -222,7 +222,7 @@ int store_document_place(struct file_store *f, const char *key, struct error *er
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct state_entry *e = store_state_find(&f->state, key);
-	const char *staged = store_document_staged_path(f, &a, key, e->slot),
+	const char *staged = store_document_staged_path(f, &a, key, e->placed),
 		   *path = store_document_path(f, &a, key);
 	char was[DIGEST_TEXT];
 	struct error ignored;
@@ -240,16 +240,15 @@ int store_document_place(struct file_store *f, const char *key, struct error *er
 	return 0;
 }
 
-/* A kill may have left staged files of a document that was never committed. Recovery, which goes
- * by the state, does not see those. */
+/* A kill may have left the staged file of a document that was never committed. Recovery, which goes
+ * by the state, does not see that. */
 static void remove_staged(struct file_store *f, const char *key)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct error ignored;
 
-	for (int slot = 0; slot < 2; slot++)
-		(void)f->disk->ops->unlink(
-			f->disk, store_document_staged_path(f, &a, key, slot), &ignored);
+	(void)f->disk->ops->unlink(
+		f->disk, store_document_staged_path(f, &a, key, f->state.rev + 1), &ignored);
 }
 
 enum store_status store_document_commit_edit(
@@ -270,7 +269,7 @@ enum store_status store_document_commit_edit(
 		remove_staged(f, key);
 	if (e && store_document_edited_late(f, e))
 		got = commit_file(
-			f, key, store_document_staged_path(f, &a, key, e->slot), true, out, err);
+			f, key, store_document_staged_path(f, &a, key, e->placed), true, out, err);
 	return got == STORE_OK
 		       ? commit_file(f, key, store_document_path(f, &a, key), false, out, err)
 		       : got;

@@ -50,7 +50,7 @@ struct state_entry {
 	char sum[DIGEST_TEXT];    /* checksum */
 	char before[DIGEST_TEXT]; /* of the text that the last exchange replaced */
 	int64_t whole, since;     /* offset of the last whole text; bytes of changes since */
-	int slot;                 /* which of the two staging names was used last */
+	int64_t placed, earlier;  /* revisions of the last exchange and of the one before it */
 };
 
 struct store_state {
@@ -165,7 +165,7 @@ struct planned_change {
 	int ttl;
 	const struct delta *delta; /* of a document; NULL: none known */
 	struct buf *before;        /* its text before; NULL: not known */
-	int slot;                  /* set by journal_commit() */
+	int64_t replaced;          /* revision of the last exchange; set by journal_commit() */
 };
 
 struct commit_plan {
@@ -204,10 +204,10 @@ int file_find(struct file_store *f, int64_t rev, int64_t *at, struct error *err)
 
 bool store_key_is_document(const char *key);
 char *store_document_path(const struct file_store *f, struct arena *a, const char *key);
-/* Two names in turn: until the rename of one commit is durable, the next must not overwrite the
- * file that it would need after a power cut. */
+/* Where the commit of revision `rev` stages the document. The name tells to which commit a file
+ * belongs that was left behind, also where the files of a store were moved or restored. */
 char *store_document_staged_path(
-	const struct file_store *f, struct arena *a, const char *key, int slot);
+	const struct file_store *f, struct arena *a, const char *key, int64_t rev);
 /* Reads a file into *out. The checksum is empty when there is none. */
 int store_document_read(struct file_store *f, const char *path, struct buf *out,
 	char sum[DIGEST_TEXT], struct error *err);

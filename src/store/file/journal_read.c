@@ -374,13 +374,15 @@ static int finish_staged(struct file_store *f, const struct state_entry *e, cons
 static int recover_document(struct file_store *f, const struct state_entry *e, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const char *staged = store_document_staged_path(f, &a, e->key, e->slot),
+	const char *staged = store_document_staged_path(f, &a, e->key, e->placed),
 		   *path = store_document_path(f, &a, e->key);
 	char is[DIGEST_TEXT];
 	bool there;
 
 	if (f->disk->ops->unlink(
-		    f->disk, store_document_staged_path(f, &a, e->key, !e->slot), err) < 0 ||
+		    f->disk, store_document_staged_path(f, &a, e->key, e->earlier), err) < 0 ||
+		f->disk->ops->unlink(f->disk,
+			store_document_staged_path(f, &a, e->key, f->state.rev + 1), err) < 0 ||
 		f->disk->ops->exists(f->disk, staged, &there, err) < 0)
 		return -1;
 	if (!there)

@@ -114,7 +114,8 @@ static void write_change(
 	e = e ? e : store_state_put(&f->state, c->key, (struct str){0});
 	e->document = true;
 	if (!by_hand) {
-		e->slot = c->slot;
+		e->earlier = e->placed;
+		e->placed = f->state.rev;
 		memcpy(e->before, e->sum, sizeof(e->before));
 	}
 	with_delta.delta = delta_of(c, &own);
@@ -315,17 +316,17 @@ static void unstage(struct file_store *f, const struct commit_plan *p)
 	for (size_t i = 0; i < p->changes.n; i++)
 		if (is_placed(p, &p->changes.items[i]) && !p->changes.items[i].del)
 			(void)f->disk->ops->unlink(f->disk,
-				store_document_staged_path(
-					f, &a, p->changes.items[i].key, p->changes.items[i].slot),
+				store_document_staged_path(f, &a, p->changes.items[i].key, p->rev),
 				&ignored);
 }
 
-static void set_slots(const struct file_store *f, struct commit_plan *p)
+static void set_revisions(const struct file_store *f, struct commit_plan *p)
 {
+	p->rev = f->state.rev + 1;
 	for (size_t i = 0; i < p->changes.n; i++) {
 		const struct state_entry *e = store_state_find(&f->state, p->changes.items[i].key);
 
-		p->changes.items[i].slot = e && e->document && !e->slot;
+		p->changes.items[i].replaced = e ? e->placed : 0;
 	}
 }
 
@@ -342,7 +343,7 @@ static int stage(struct file_store *f, const struct commit_plan *p, struct error
 			continue;
 		any = true;
 		if (!c->del && f->disk->ops->write(f->disk,
-				       store_document_staged_path(f, &a, c->key, c->slot),
+				       store_document_staged_path(f, &a, c->key, p->rev),
 				       store_document_path(f, &a, c->key), c->value, err) < 0)
 			return -1;
 	}
@@ -352,11 +353,14 @@ static int stage(struct file_store *f, const struct commit_plan *p, struct error
 	return 0;
 }
 
-static int remove_document(struct file_store *f, const char *key, struct error *err)
+static int remove_document(struct file_store *f, const struct planned_change *c, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const char *path = store_document_path(f, &a, key);
+	const char *path = store_document_path(f, &a, c->key);
+	struct error ignored;
 
+	(void)f->disk->ops->unlink(
+		f->disk, store_document_staged_path(f, &a, c->key, c->replaced), &ignored);
 	for (int tries = 0; tries < 2; tries++)
 		if (f->disk->ops->unlink(f->disk, path, err) == 0)
 			return f->disk->ops->sync_directory(f->disk, f->dir, err);
@@ -397,7 +401,7 @@ static enum store_status finish(
 	for (size_t i = 0; i < p->changes.n; i++) {
 		const struct planned_change *c = &p->changes.items[i];
 
-		if (is_placed(p, c) && (c->del ? remove_document(f, c->key, err)
+		if (is_placed(p, c) && (c->del ? remove_document(f, c, err)
 					       : store_document_place(f, c->key, err)) < 0)
 			return store_file_break(f, err);
 	}
@@ -423,7 +427,8 @@ static int recheck_documents(struct file_store *f, struct commit_plan *p, struct
 		if (!is_placed(p, c) || c->value.n > FILE_RECHECK)
 			continue;
 		if (e)
-			store_document_wait(f, store_document_staged_path(f, &a, c->key, e->slot));
+			store_document_wait(
+				f, store_document_staged_path(f, &a, c->key, e->placed));
 		p->edited = p->edited || (e && store_document_edited_late(f, e));
 		if (store_document_read(f, store_document_path(f, &a, c->key), &text, is, err) < 0)
 			return -1;
@@ -437,7 +442,7 @@ enum store_status journal_commit(struct file_store *f, struct commit_plan *p, st
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
 	char sum[DIGEST_TEXT];
 
-	set_slots(f, p);
+	set_revisions(f, p);
 	if (stage(f, p, err) < 0 || recheck_documents(f, p, err) < 0) {
 		unstage(f, p);
 		return STORE_DOWN;
@@ -451,6 +456,5 @@ enum store_status journal_commit(struct file_store *f, struct commit_plan *p, st
 	f->end += (int64_t)lines.len;
 	f->committed = true;
 	memcpy(f->sum, sum, sizeof(sum));
-	p->rev = f->state.rev;
 	return finish(f, p, err);
 }

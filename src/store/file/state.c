@@ -106,9 +106,8 @@ void state_entry_write(struct json_writer *w, const struct state_entry *e)
 	}
 	json_write_int(w, NULL, e->create);
 	json_write_int(w, NULL, e->mod);
-	json_write_int(w, NULL, e->document ? e->slot : e->until);
-	if (!e->document)
-		json_write_int(w, NULL, e->ttl);
+	json_write_int(w, NULL, e->document ? e->placed : e->until);
+	json_write_int(w, NULL, e->document ? e->earlier : e->ttl);
 	json_write_close(w, ']');
 }
 
@@ -184,7 +183,8 @@ bool state_entry_read_document(const json *item, struct state_entry *e)
 	e->since = next_int(&r, INT64_MAX);
 	e->create = next_int(&r, INT64_MAX);
 	e->mod = next_int(&r, INT64_MAX);
-	e->slot = (int)next_int(&r, 1);
+	e->placed = next_int(&r, e->mod);
+	e->earlier = next_int(&r, e->placed);
 	return !r.bad;
 }
 
