@@ -229,24 +229,57 @@ void workflow_draw_dot(const struct workflow *w, const char *current, struct buf
 
 /* SVG */
 
+struct svg_output {
+	struct buf *out, errors;
+};
+
+static bool take_svg(void *data, bool errors, struct str piece)
+{
+	struct svg_output *o = data;
+	struct buf *to = errors ? &o->errors : o->out;
+
+	buf_add(to, piece);
+	return to->len <= SVG_MAX;
+}
+
+static void svg_output_release(struct svg_output *o)
+{
+	buf_release(&o->errors);
+}
+
 int workflow_draw_svg(
 	const struct workflow *w, const char *current, struct buf *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf dot = BUF_INIT;
+	CLEANUP(svg_output_release) struct svg_output o = {.out = out};
 	struct process p = {.argv = (const char *const[]){"dot", "-q", "-Tsvg", NULL},
 		.output = -1,
-		.out = out,
-		.out_max = SVG_MAX,
+		.on_output = take_svg,
+		.data = &o,
 		.timeout_s = SVG_S};
 	struct process_end end;
+	size_t before = out->len;
+	int rc;
 
 	workflow_draw_dot(w, current, &dot);
 	p.input = buf_str(&dot);
-	if (process_run(&p, &end, err) == 0)
-		return process_check(&p, &end, "dot", buf_str(out), err);
-	if (end.missing)
-		return error_set(err, ERR_SYSTEM,
-			"cannot find 'dot', which draws SVG: install Graphviz (the package "
-			"'graphviz'), or use --format dot or mermaid");
-	return -1;
+	if (process_run(&p, &end, err) < 0)
+		return !end.missing
+			       ? -1
+			       : error_set(err, ERR_SYSTEM,
+					 "cannot find 'dot', which draws SVG: install Graphviz "
+					 "(the package 'graphviz'), or use --format dot or "
+					 "mermaid");
+	rc = process_check(&p, &end, "dot", buf_str(&o.errors), err);
+	if (rc == 0 && (end.cancelled || !str_ends(buf_str(out), "</svg>\n")))
+		rc = error_set(err, ERR_SYSTEM, "'dot' printed no SVG, or more than %d MiB",
+			SVG_MAX >> 20);
+	if (end.timed_out)
+		rc = error_set(err, ERR_SYSTEM,
+			"'dot' did not end within %d s: the diagram is too large for it; use "
+			"--format dot",
+			SVG_S);
+	if (rc < 0)
+		buf_cut(out, before);
+	return rc;
 }
