@@ -525,6 +525,7 @@ static const struct replay_operation {
 	{"import", NULL, "taken over without a journal"},
 	{"fork", NULL, "the beginning of a fork"},
 	{"exec", NULL, "calls of exec that renewed a lease"},
+	{"clock set back", NULL, "new ends of leases after the clock was set back"},
 	{NULL, NULL, NULL},
 };
 

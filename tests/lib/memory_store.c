@@ -253,8 +253,10 @@ static struct room *enter(struct store *s)
 
 		if (!kv->ttl_s)
 			continue;
-		if (kv->until > now + kv->ttl_s)
+		if (kv->until > now + kv->ttl_s) {
 			kv->until = now + kv->ttl_s;
+			changed = true;
+		}
 		if (kv->until > now)
 			continue;
 		if (!any)

@@ -48,6 +48,21 @@ REPLAY_TEST(a_slow_push_takes_its_recorded_time)
 	assert_same();
 }
 
+REPLAY_TEST(the_end_of_a_lease_after_the_clock_was_set_back_is_taken_as_recorded)
+{
+	FILES_ONLY;
+	t.owner = "ada";
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	setenv("DEV_TEAM_NOW", "2026-11-20T00:00:00Z", 1);
+	t.owner = "bob";
+	assert_int_equal(step_as("ADR-7", false, NULL), -1);
+	setenv("DEV_TEAM_NOW", "2026-11-19T00:00:00Z", 1);
+	answer("ADR-7/researching/1", "briefed", "b");
+	assert_same();
+	assert_int_equal(taken("clock set back"), 2);
+	assert_int_equal(v.replayed, v.commits - 2);
+}
+
 /* Saves `done` under `key` in an operation that says that it sets `key` to `said`. `event`: the
  * type of its event; NULL: none. */
 static void save_as(

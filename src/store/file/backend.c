@@ -114,16 +114,39 @@ static int lock(struct file_store *f, struct error *err)
 	return f->disk->ops->lock(f->disk, f->lock_path, f->wait_ms, &f->lock, err);
 }
 
+/* A lease that a clock which was set back would make too long gets its new end in the journal:
+ * otherwise each look would give it the whole time again. */
+static enum store_status shorten_leases(struct file_store *f, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(json_free) json *note = NULL;
+	struct commit_plan p = {0};
+	const struct state_entry *e = f->state.keys.items;
+	size_t n = f->state.keys.n;
+
+	for (p.now = clock_now(); n && state_entry_until(e, p.now) == e->until; n--)
+		e++;
+	if (!n)
+		return STORE_OK;
+	p.note = note = JSON_OBJECT(JSON_TEXT("op", "clock set back"));
+	commit_plan_begin(&p, &a, f);
+	return journal_commit(f, &p, err);
+}
+
 /* Every operation is between file_begin() and file_end(): they take and release the lock as the
  * mode wants it, and load what other processes committed. `write`: refused on a reader. */
 static enum store_status file_begin(struct file_store *f, bool write, struct error *err)
 {
+	enum store_status got = STORE_DOWN;
+
 	if (f->broken.code) {
 		*err = f->broken;
 		return STORE_UNKNOWN;
 	}
-	if (f->mode == STORE_HOLD || f->damage)
+	if (f->damage)
 		return STORE_OK;
+	if (f->mode == STORE_HOLD)
+		return shorten_leases(f, err);
 	if (f->mode == STORE_READ && write) {
 		error_set(err, ERR_INPUT, "'%s' is open for reading only", f->journal_path);
 		return STORE_BAD;
@@ -132,9 +155,10 @@ static enum store_status file_begin(struct file_store *f, bool write, struct err
 	if (f->mode == STORE_WRITE && lock(f, err) < 0)
 		return err->code == ERR_STATE ? STORE_TIMEOUT : STORE_DOWN;
 	if (store_file_load(f, err) == 0)
-		return STORE_OK;
-	disk_lock_drop(&f->lock);
-	return STORE_DOWN;
+		got = f->mode == STORE_WRITE ? shorten_leases(f, err) : STORE_OK;
+	if (got != STORE_OK)
+		disk_lock_drop(&f->lock);
+	return got;
 }
 
 static void file_end(struct file_store *f)

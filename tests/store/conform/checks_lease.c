@@ -113,6 +113,19 @@ CHECK(clock_back, "a clock set back leaves a lease no more than its time")
 	NEED_VALUE(s, "a", NULL);
 }
 
+CHECK(clock_back_and_looks, "a lease that a clock set back shortens ends though nobody commits")
+{
+	COMMIT(s, OPS(PUT_LEASED("a", "1", 60)));
+	probe_later(p, -86400);
+	NEED_VALUE(s, "a", "1");
+	probe_later(p, 30);
+	s = probe_rejoin(p, s);
+	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("a", 0)), OPS(PUT("b", "1"))), STORE_REFUSED);
+	probe_later(p, 31);
+	s = probe_rejoin(p, s);
+	NEED_VALUE(s, "a", NULL);
+}
+
 CHECK(clock_back_and_renewed, "a lease is renewed after the clock was set back")
 {
 	int64_t rev = COMMIT(s, OPS(PUT_LEASED("a", "1", 60), PUT_LEASED("b", "1", 60)));

@@ -318,7 +318,7 @@ static bool step(struct pair *p)
 	if (what < 37)
 		return reopen(p);
 	/* Both share the clock. Each must see that it was set back: the end of a lease is undefined
-	 * if the clock was back for a while without a commit. */
+	 * if nobody looked while the clock was back. */
 	p->side[0].b->advance(p->side[0].b, any(p, 8) ? (int64_t)any(p, 30) : -(int64_t)any(p, 90));
 	return step_watch(p);
 }
