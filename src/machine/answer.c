@@ -339,7 +339,7 @@ int answer_record(struct context_file *f, const char *owner, const char *id, con
 	struct offer offer = {owner, id, word && *word ? word : NULL, text, outcome};
 	int rc = context_update(f, record, &offer, err);
 
-	if (rc < 0 && (f->refused || context_has_fault(f, err)))
+	if (rc < 0 && (f->refused || f->created || context_has_fault(f, err)))
 		keep_unrecorded(f, text, err);
 	return rc;
 }
@@ -363,7 +363,8 @@ int answer_record_file(struct arena *a, const char *context_file, const char *ow
 	CLEANUP(context_close) struct context_file f = {0};
 
 	if (context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0) {
-		if (err->code == ERR_STATE) /* the lock was busy for too long */
+		/* The lock was busy for too long, or the document is missing or has a fault. */
+		if (err->code == ERR_STATE || f.store)
 			keep_unrecorded(&f, text, err);
 		return -1;
 	}

@@ -30,7 +30,8 @@ enum answer_outcome {
 int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
 	struct str text, enum answer_outcome *outcome, struct error *err);
 /* The same into the document of that path; *recorded is the result word. If the document is locked
- * for too long, the text is kept under logs/ and *err says where. */
+ * for too long, missing though it has a journal, or broken, the text is kept under logs/ and *err
+ * says where. */
 int answer_record_file(struct arena *a, const char *context_file, const char *owner, const char *id,
 	const char *word, struct str text, const char **recorded, enum answer_outcome *outcome,
 	struct error *err);

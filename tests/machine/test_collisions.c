@@ -366,3 +366,18 @@ ENGINE_TEST(an_edit_during_each_attempt_is_reported)
 	}
 	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
 }
+
+ENGINE_TEST(an_answer_to_a_document_that_is_removed_meanwhile_is_kept)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	enum answer_outcome outcome;
+
+	steps_to("ADR-7/researching/1");
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	assert_int_equal(unlink(t.path), 0);
+	assert_int_equal(answer_record(&f, NULL, "ADR-7/researching/1", "briefed",
+				 STR("The brief."), &outcome, &t.err),
+		-1);
+	assert_non_null(strstr(t.err.text, "no context file '"));
+	assert_non_null(strstr(t.err.text, "/logs/ADR-7-unrecorded-"));
+}

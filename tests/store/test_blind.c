@@ -13,6 +13,7 @@ static struct {
 	bool late;        /* the file that the last commit has replaced is edited then */
 	int half;         /* how often an edit is looked at before it is complete */
 	bool over;        /* the document is edited after the next exchange */
+	int back;         /* how often the document is looked for before an editor has made it */
 } blind;
 
 static bool strikes(int *n, struct error *err)
@@ -26,6 +27,8 @@ static bool strikes(int *n, struct error *err)
 
 static int blind_exists(struct disk *d, const char *path, bool *there, struct error *err)
 {
+	if (blind.back && strcmp(path, PATH) == 0 && !--blind.back)
+		sim_disk_put(d, PATH, STR("back"));
 	return strikes(&blind.exists, err) ? -1 : blind.real->exists(d, path, there, err);
 }
 
@@ -84,7 +87,7 @@ static int begin_blind(void **state)
 	blind.ops.write = busy_write;
 	blind.ops.exchange = busy_exchange;
 	blind.ops.being_written = half_written;
-	blind.edits = blind.half = 0;
+	blind.edits = blind.half = blind.back = 0;
 	blind.late = blind.over = false;
 	blind.exists = blind.size = 0;
 	rig.disk->ops = &blind.ops;
@@ -226,6 +229,28 @@ UNIT_TEST(an_edit_is_committed_when_it_is_complete, begin_blind, store_rig_end)
 	blind.half = 2;
 	has(DOC, "half and half");
 	assert_string_equal(history(), "1=one 2=half and half 3=and no more");
+}
+
+/* Some editors rename a file to a backup before they make the new one. */
+UNIT_TEST(a_document_that_an_editor_renames_is_not_removed, begin_blind, store_rig_end)
+{
+	open_store(STORE_HOLD);
+	put(DOC, "one");
+	sim_disk_remove(rig.disk, PATH);
+	blind.back = 3;
+	has(DOC, "back");
+	open_store(STORE_READ);
+	sim_disk_remove(rig.disk, PATH);
+	blind.back = 3;
+	has(DOC, "back");
+	open_store(STORE_HOLD);
+	sim_disk_remove(rig.disk, PATH);
+	blind.back = 1000;
+	lacks(DOC);
+	blind.back = 2;
+	lacks(DOC);
+	assert_int_equal(blind.back, 2); /* a removed document is not awaited */
+	assert_string_equal(history(), "1=one 2=back 3=-");
 }
 
 /* ---- reads that fail ---- */

@@ -208,7 +208,7 @@ static int read_committed(struct file_store *f, const char *key, struct buf *out
 			return 0;
 	}
 	/* Edited by hand since, and no writer has committed that yet. */
-	store_document_wait(f, path);
+	store_document_wait(f, path, e);
 	if (store_document_read(f, path, out, sum, err) < 0)
 		return -1;
 	kv->mod = !sum[0] ? 0 : e ? e->mod : STORE_UNCOMMITTED;

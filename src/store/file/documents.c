@@ -176,10 +176,19 @@ static enum store_status commit_edit(struct file_store *f, const char *key, cons
 	return journal_commit(f, &p, err);
 }
 
-void store_document_wait(struct file_store *f, const char *path)
+static bool is_missing(struct file_store *f, const char *path)
 {
-	for (int ms = 0; ms < WRITING_MS && f->disk->ops->being_written &&
-			 f->disk->ops->being_written(f->disk, path);
+	struct error ignored;
+	bool there;
+
+	return f->disk->ops->exists(f->disk, path, &there, &ignored) == 0 && !there;
+}
+
+void store_document_wait(struct file_store *f, const char *path, bool expected)
+{
+	for (int ms = 0;
+		ms < WRITING_MS && f->disk->ops->being_written &&
+		(f->disk->ops->being_written(f->disk, path) || (expected && is_missing(f, path)));
 		ms++)
 		clock_pause(1);
 }
@@ -198,7 +207,7 @@ static enum store_status commit_file(struct file_store *f, const char *key, cons
 
 	for (int reads = 0; reads < 2; reads++) {
 		if (reads)
-			store_document_wait(f, path);
+			store_document_wait(f, path, e && !late);
 		if (store_document_read(f, path, out, sum, err) < 0)
 			return STORE_DOWN;
 		if (late ? !is_late_edit(e, sum) : strcmp(sum, e ? e->sum : "") == 0)

@@ -219,8 +219,8 @@ int store_document_rebuild(struct file_store *f, const struct state_entry *e, in
 int store_document_apply(
 	struct str lines, const struct state_entry *e, struct buf *text, struct error *err);
 /* Waits, for a moment, until no program has the file open for writing: before, it may have a part
- * of a text. */
-void store_document_wait(struct file_store *f, const char *path);
+ * of a text. `expected`: also until it exists: an editor may rename it before it writes another. */
+void store_document_wait(struct file_store *f, const char *path, bool expected);
 /* Whether the file has the text with this sum; empty: whether it is missing. */
 bool store_document_is(struct file_store *f, const char *path, const char *sum);
 /*

@@ -428,7 +428,7 @@ static int recheck_documents(struct file_store *f, struct commit_plan *p, struct
 			continue;
 		if (e)
 			store_document_wait(
-				f, store_document_staged_path(f, &a, c->key, e->placed));
+				f, store_document_staged_path(f, &a, c->key, e->placed), false);
 		p->edited = p->edited || (e && store_document_edited_late(f, e));
 		if (store_document_read(f, store_document_path(f, &a, c->key), &text, is, err) < 0)
 			return -1;
