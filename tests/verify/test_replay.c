@@ -63,6 +63,21 @@ REPLAY_TEST(the_end_of_a_lease_after_the_clock_was_set_back_is_taken_as_recorded
 	assert_int_equal(v.replayed, v.commits - 2);
 }
 
+/* Earlier versions committed the end of such a lease with the operation that found it. */
+REPLAY_TEST(a_lease_that_only_the_replay_shortens_is_no_difference)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	FILES_ONLY;
+	t.owner = "ada";
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	f.now -= 10;
+	assert_int_equal(engine_set_key(&f, "note", STR("x"), &t.err), 0);
+	assert_same();
+	assert_int_equal(v.replayed, v.commits);
+}
+
 /* Saves `done` under `key` in an operation that says that it sets `key` to `said`. `event`: the
  * type of its event; NULL: none. */
 static void save_as(
