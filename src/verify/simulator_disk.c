@@ -7,6 +7,7 @@ struct memory_file {
 	const char *path;
 	struct buf text;
 	bool exists;
+	unsigned handles; /* that are open */
 	struct memory_file *next;
 };
 
@@ -32,19 +33,29 @@ static struct memory_file *find_file(const struct disk *d, const char *path)
 	return f && f->exists ? f : NULL;
 }
 
+/* An object of a file that was removed; NULL: there is none. */
+static struct memory_file *find_unused(const struct memory_disk *m)
+{
+	struct memory_file *f = m->files;
+
+	while (f && (f->exists || f->handles))
+		f = f->next;
+	return f;
+}
+
 /* The file, which is made when there is none. */
 static struct memory_file *make_file(struct disk *d, const char *path)
 {
 	struct memory_disk *m = (struct memory_disk *)d;
 	struct memory_file *f = find_path(d, path);
 
-	if (!f) {
+	if (!f && !(f = find_unused(m))) {
 		f = arena_alloc(&m->arena, sizeof(*f));
-		*f = (struct memory_file){.base = {d->ops},
-			.path = arena_dup(&m->arena, str_of(path)),
-			.next = m->files};
+		*f = (struct memory_file){.base = {d->ops}, .next = m->files};
 		m->files = f;
 	}
+	if (!f->path || strcmp(f->path, path) != 0)
+		f->path = arena_dup(&m->arena, str_of(path));
 	f->exists = true;
 	return f;
 }
@@ -123,12 +134,15 @@ static int memory_open(struct disk *d, const char *path, bool make, bool *made,
 	struct disk_file **out, struct error *err)
 {
 	bool there = find_file(d, path) != NULL;
+	struct memory_file *f;
 
 	if (made)
 		*made = !there && make;
 	if (!there && !make)
 		return no_such_file(err, "open", path);
-	*out = &make_file(d, path)->base;
+	f = make_file(d, path);
+	f->handles++;
+	*out = &f->base;
 	return 0;
 }
 
@@ -172,7 +186,7 @@ static int memory_sync(struct disk_file *f, struct error *err)
 
 static void memory_close(struct disk_file *f)
 {
-	(void)f;
+	((struct memory_file *)f)->handles--;
 }
 
 /* The disk has one user: there is nothing to lock. */

@@ -50,7 +50,8 @@ struct state_entry {
 	char sum[DIGEST_TEXT];    /* checksum */
 	char before[DIGEST_TEXT]; /* of the text that the last exchange replaced */
 	int64_t whole, since;     /* offset of the last whole text; bytes of changes since */
-	int64_t placed, earlier;  /* revisions of the last exchange and of the one before it */
+	int64_t placed, earlier;  /* revisions of the last exchange and of the one before it; 0: the
+				   * file that it replaced is removed */
 };
 
 struct store_state {
@@ -165,7 +166,7 @@ struct planned_change {
 	int ttl;
 	const struct delta *delta; /* of a document; NULL: none known */
 	struct buf *before;        /* its text before; NULL: not known */
-	int64_t replaced;          /* revision of the last exchange; set by journal_commit() */
+	int64_t replaced, earlier; /* as `placed` and `earlier` before; set by journal_commit() */
 };
 
 struct commit_plan {

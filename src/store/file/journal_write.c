@@ -327,6 +327,7 @@ static void set_revisions(const struct file_store *f, struct commit_plan *p)
 		const struct state_entry *e = store_state_find(&f->state, p->changes.items[i].key);
 
 		p->changes.items[i].replaced = e ? e->placed : 0;
+		p->changes.items[i].earlier = e ? e->earlier : 0;
 	}
 }
 
@@ -342,6 +343,9 @@ static int stage(struct file_store *f, const struct commit_plan *p, struct error
 		if (!is_placed(p, c))
 			continue;
 		any = true;
+		if (c->earlier)
+			(void)f->disk->ops->unlink(f->disk,
+				store_document_staged_path(f, &a, c->key, c->earlier), err);
 		if (!c->del && f->disk->ops->write(f->disk,
 				       store_document_staged_path(f, &a, c->key, p->rev),
 				       store_document_path(f, &a, c->key), c->value, err) < 0)
