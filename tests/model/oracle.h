@@ -22,7 +22,7 @@ struct oracle {
 	char difference[ORACLE_DIFFERENCE]; /* the first one; "": none */
 	/* of the call */
 	bool readable;
-	bool pending; /* the document says that an agent was asked */
+	bool pending;               /* the document says that an agent was asked */
 	char document[DIGEST_TEXT]; /* before */
 	struct arena arena;
 	struct model model;
