@@ -364,7 +364,7 @@ int answer_record_file(struct arena *a, const char *context_file, const char *ow
 
 	if (context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0) {
 		/* The lock was busy for too long, or the document is missing or has a fault. */
-		if (err->code == ERR_STATE || f.store)
+		if (err->code == ERR_STATE || (f.store && err->code == ERR_INPUT))
 			keep_unrecorded(&f, text, err);
 		return -1;
 	}

@@ -11,7 +11,7 @@
  *     "from","at": where the transaction begins, and where this line does
  *     "gone":{KEY:SUM}: documents whose files are to be removed, and their last checksum
  *     "del":[KEY] "put":{KEY:[VALUE,CREATE,MOD,UNTIL,TTL]}
- *     "doc":{KEY:[SUM,BEFORE,WHOLE,SINCE,CREATE,MOD,SLOT]}: see struct state_entry
+ *     "doc":{KEY:[SUM,BEFORE,WHOLE,SINCE,CREATE,MOD,PLACED,EARLIER]}: see struct state_entry
  *     "all":{"put":...,"doc":...}: the whole state as of this commit
  *     "base": where the last line with "all" begins
  *     "note":{...}
