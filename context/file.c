@@ -106,8 +106,10 @@ static int commit(struct context_file *f, const struct store_op *document, struc
 	enum store_status got;
 
 	clock_text(f->now, ts);
-	if (document || keys) { /* events alone depend on nothing, so they are never refused */
+	if (document || keys)
 		vec_push(&f->read, (struct store_guard){f->key, STORE_MOD_IS, f->mod});
+	/* A renewal depends on the holder. Events alone depend on nothing and are never refused. */
+	if (document || keys || f->lease) {
 		t.guards = f->read.items;
 		t.n_guards = f->read.n;
 	}

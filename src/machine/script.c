@@ -482,7 +482,7 @@ static int lock_sign(int fd, const char *path, struct error *err)
 	return 0;
 }
 
-/* Runs in a process of its own. `ready`: a pipe to the caller, who waits until it is closed. */
+/* Runs in a process of its own. The caller waits until the pipe `ready` is closed. */
 static void guard(struct script_action *s, int lock, int log, int ready)
 {
 	struct error err = {0}, ignored;

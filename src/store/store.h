@@ -8,7 +8,7 @@
  * revision at which the key was created. 0: there is no such key.
  *
  * A lease is a key with a time to live: it is deleted at its end, unless it was put again, which
- * renews it. The holder guards its writes with CREATED_AT: that guard no longer holds once the
+ * renews it. A holder can guard its writes with CREATED_AT: that guard no longer holds once the
  * lease has ended, whoever has taken it since.
  *
  * Keys are 1 to 200 bytes of `A-Za-z0-9/._-`. Values are UTF-8 text without NUL, at most 64 KiB. A

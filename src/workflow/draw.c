@@ -146,8 +146,8 @@ static void add_box(const struct workflow_state *s, bool current, struct buf *ou
 	buf_adds(out, ">]\n");
 }
 
-/* By edge: it leads back to a state of the path on which a search from `state`, depth first in the
- * order of the file, found it. */
+/* Sets back[i] for each edge i that leads to a state on the path of the depth-first search, which
+ * starts at `state` and follows the order of the file. */
 static void find_back_edges(
 	const struct workflow *w, size_t state, enum draw_visit *seen, bool *back)
 {

@@ -58,7 +58,7 @@ static void call(struct session *w, struct run *r, unsigned killed)
 	run(r);
 	if (r->status == 0 || r->status == 4 || (r->status > 128 && r->kill_us))
 		return;
-	/* A document that is half written for long has a fault. */
+	/* A document that stays half written longer than the store waits reads as broken. */
 	if (r->status == 3 && (strstr(r->err.s, ".md:") || strstr(r->err.s, "no context file")))
 		return;
 	fprintf(stderr, "session %u: %s %s: status %d: %s\n", w->i, r->argv[1], r->argv[2],

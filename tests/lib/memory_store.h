@@ -20,8 +20,8 @@ int memory_store_open(struct memory *m, const char *ns, enum store_mode mode, st
  * operation names it.
  *
  * It is as bad as the interface allows: there is no hold, a document over 1 MiB does not fit, one
- * request in four gets lost or its answer does (STORE_UNKNOWN), and one watch in five is dropped
- * (STORE_COMPACTED). Revisions are skipped if the test does not show them.
+ * request in four gets lost, and one answer in four (STORE_UNKNOWN), and one watch in five is
+ * dropped (STORE_COMPACTED). Revisions are skipped if the test does not show them.
  */
 void memory_store_share(const char *dir, bool skips);
 

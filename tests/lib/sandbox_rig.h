@@ -44,7 +44,7 @@ extern char *tree, *outside;
 
 struct policy plain_policy(void);
 
-/* Lets every user read and write the scratch directory: a test may run as user nobody. */
+/* Gives every user access to the scratch directory: some tests continue as user `nobody`. */
 void give_away(void);
 int sandbox_rig_make(void **state);
 int sandbox_rig_remove(void **state);

@@ -33,7 +33,7 @@ RIG_TEST(events_are_numbered_lines)
 
 /* ---- leases ---- */
 
-/* The first writer that looks commits the new end, or each look would begin the time anew. */
+/* The first look of a writer commits the new end, or each look would start the time again. */
 RIG_TEST(a_clock_that_is_put_back_does_not_lengthen_a_lease)
 {
 	struct store_op op = {STORE_PUT, "claim", STR("me"), 100, NULL};
@@ -53,7 +53,7 @@ RIG_TEST(a_clock_that_is_put_back_does_not_lengthen_a_lease)
 		{1600000000, STORE_HOLD, 1600000100, NULL},
 		{1600000001, STORE_HOLD, 1600000100, NULL},
 		{1800000000, STORE_WRITE, 0, NULL},
-		{1600000099, STORE_WRITE, 1600000100, NULL}, /* nobody has written meanwhile */
+		{1600000099, STORE_WRITE, 1600000100, NULL}, /* no commit since the last row */
 		{1600000100, STORE_HOLD, 0, "it stays over"},
 		{1600000000, STORE_HOLD, 0, NULL},
 	};

@@ -4,7 +4,7 @@
 
 #define PREFIX "doc/"
 
-enum { WRITING_MS = 250 }; /* how long an edit may take that has begun */
+enum { WRITING_MS = 250 }; /* how long the store waits for an edit that has begun */
 
 bool store_key_is_document(const char *key)
 {

@@ -113,7 +113,8 @@ CHECK(clock_back, "a clock set back leaves a lease no more than its time")
 	NEED_VALUE(s, "a", NULL);
 }
 
-CHECK(clock_back_and_looks, "a lease that a clock set back shortens ends though nobody commits")
+CHECK(clock_back_and_looks,
+	"a lease that a clock set back has shortened ends without another commit")
 {
 	COMMIT(s, OPS(PUT_LEASED("a", "1", 60)));
 	probe_later(p, -86400);
@@ -208,7 +209,7 @@ CHECK(deletions_in_watch, "leases that have ended are deletions in a watch")
 {
 	int64_t rev = COMMIT(s, OPS(PUT_LEASED("k/a", "1", 60), PUT_LEASED("k/b", "1", 60)));
 
-	/* At the next commit at the latest; also if nobody has the store open at its end. */
+	/* The next commit ends it at the latest, also if no client had the store open. */
 	for (int i = 0; i < 2; i++) {
 		if (i)
 			probe_leave(p, s);

@@ -317,8 +317,8 @@ static bool step(struct pair *p)
 		return step_watch(p);
 	if (what < 37)
 		return reopen(p);
-	/* Both share the clock. Each must see that it was set back: the end of a lease is undefined
-	 * if nobody looked while the clock was back. */
+	/* Both share the clock. The watch makes each of them look at it: the end of a lease is not
+	 * defined if the clock was set back and forward again between two looks. */
 	p->side[0].b->advance(p->side[0].b, any(p, 8) ? (int64_t)any(p, 30) : -(int64_t)any(p, 90));
 	return step_watch(p);
 }
