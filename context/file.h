@@ -64,16 +64,15 @@ int context_reopen(struct context_file *f, struct error *err);
 /* True if the error is a fault of the document. */
 bool context_has_fault(const struct context_file *f, const struct error *err);
 /*
- * Calls `change`, which changes f and saves it. If a save is refused because the document or a key
- * that f has read was changed meanwhile, by hand or by another process, f is opened again and
- * `change` is called again, a few times. The events that f had before the call are added to each
- * attempt. A save of an earlier attempt stays:
- * `change` must find in the document what is done already. -1: as `change`; ERR_STATE with
- * f->refused if every attempt was refused.
+ * Calls `change`, which changes f and saves it, once or more often. If a save is refused because a
+ * person or another process has changed the document or a key that f has read, f is opened again
+ * and `change` is called again, a few times. The events that f had before the call belong to each
+ * attempt. What an earlier attempt has saved stays saved: `change` must look in the document for
+ * what is done already. -1: as `change`; ERR_STATE with f->refused if every attempt was refused.
  */
 typedef int context_change(struct context_file *f, void *data, struct error *err);
 int context_update(struct context_file *f, context_change *change, void *data, struct error *err);
-/* The document's bytes as a reader sees them, parsed or not, edits by hand included. */
+/* The document's bytes as they are on the disk, also if they cannot be parsed. Takes no lock. */
 int context_read(struct store_backend *b, const char *path, struct buf *out, bool *missing,
 	struct error *err);
 /* Makes the document that did not exist (f->created) in its first state; context_save() writes it.

@@ -1,7 +1,8 @@
 /*
- * replay.h: verifies a history. The real engine runs each recorded operation again on a disk in
- * memory, with the inputs that the journal keeps; the documents and events after each commit must
- * be the recorded ones, byte for byte.
+ * replay.h: verifies a history. The engine runs each recorded operation again on a disk in memory,
+ * with the inputs that the journal keeps; the document and the events after each commit must be the
+ * recorded ones, byte for byte. Operations that cannot run again are taken as recorded and counted
+ * (struct replay_taken).
  */
 #ifndef DT_VERIFY_REPLAY_H
 #define DT_VERIFY_REPLAY_H
@@ -27,7 +28,7 @@ struct replay_taken {
 struct replay_result {
 	const struct history_place *place;
 	size_t commits, events;  /* in the journal */
-	size_t replayed, differ; /* commits */
+	size_t replayed, differ; /* commits that ran again; that came out otherwise */
 	VEC(struct replay_taken) taken;
 	struct replay_difference first; /* valid if `differ` is not 0 */
 };
