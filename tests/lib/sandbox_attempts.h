@@ -14,8 +14,8 @@ struct attempt {
 	int error;   /* if it matters, else 0 */
 };
 
-extern const struct attempt attempts[];
-extern const size_t n_attempts;
+extern struct attempt attempts[ROWS];
+extern size_t n_attempts;
 
 /* Some of them, and their helper functions. */
 int close_it(int fd);
