@@ -698,7 +698,7 @@ static void close_client(struct store *s)
 	.compact = compact, .history = history, .revision = revision, .last_seq = events,          \
 	.note = note, .close = close_client,
 
-static const struct store_ops memory_ops = {OPERATIONS};
+const struct store_ops memory_store_ops = {OPERATIONS};
 static const struct store_ops shared_ops = {.document_max = 1 << 20, .uncertain = true, OPERATIONS};
 
 /* ---- the backend ---- */
@@ -853,7 +853,7 @@ int memory_store_open(struct memory *of, const char *ns, enum store_mode mode, s
 		return error_set(err, ERR_STATE, "another holds '%s'", ns);
 	mode = mode == STORE_HISTORY ? STORE_READ : mode;
 	c = xmalloc(sizeof(*c));
-	*c = (struct client){.base = {.ops = m == shared ? &shared_ops : &memory_ops},
+	*c = (struct client){.base = {.ops = m == shared ? &shared_ops : &memory_store_ops},
 		.m = m,
 		.room = r,
 		.mode = mode};

@@ -7,6 +7,9 @@
 
 #include "src/store/store.h"
 
+/* Its operations, for a store with others. */
+extern const struct store_ops memory_store_ops;
+
 /* It owns its stores. */
 struct memory *memory_store_new(void);
 void memory_store_free(struct memory **m);

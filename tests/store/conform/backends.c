@@ -311,12 +311,11 @@ static int in_spoiled(const struct backend *b, const char *ns, enum store_mode m
 	struct store **out, struct error *err)
 {
 	struct spoiled *s = b->self;
-	struct store *inner;
 
 	if (memory_store_open(
-		    s->memory, ns, s->broken->mode ? s->broken->mode(mode) : mode, &inner, err))
+		    s->memory, ns, s->broken->mode ? s->broken->mode(mode) : mode, out, err))
 		return -1;
-	*out = front_new(inner, &s->ops);
+	(*out)->ops = &s->ops;
 	return 0;
 }
 
@@ -368,7 +367,7 @@ static unsigned hunt(const struct broken *broken)
 	unsigned n = 0;
 
 	for (; broken->fault; broken++, n++) {
-		struct spoiled s = {memory_store_new(), front_ops, broken};
+		struct spoiled s = {memory_store_new(), memory_store_ops, broken};
 		struct backend b = {.name = broken->fault,
 			.self = &s,
 			.open = in_spoiled,

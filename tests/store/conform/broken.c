@@ -1,102 +1,51 @@
 /*
- * Backends with one fault each, in front of the one in memory. They prove that the intended check
- * of the suite finds the fault.
+ * Backends with one fault each: the one in memory with an operation replaced. They prove that the
+ * intended check of the suite finds the fault.
  */
 #include <stdlib.h>
 #include "src/base/clock.h"
 #include "tests/store/conform/backends.h"
 
-#define INNER front_of(s)->inner
+#define good memory_store_ops
+/* The arguments of the operations. */
+#define GET                                                                                        \
+	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err
+#define LIST                                                                                       \
+	struct store *s, struct arena *a, const char *prefix, const char *after, size_t max,       \
+		struct store_kv **out, size_t *n, int64_t *at, struct error *err
 #define TXN                                                                                        \
 	struct store *s, struct arena *a, const struct store_txn *t, struct store_result *r,       \
 		struct error *err
+#define WATCH                                                                                      \
+	struct store *s, struct arena *a, const char *prefix, int64_t from, int wait_ms,           \
+		size_t max, struct store_change **out, size_t *n, int64_t *next, struct error *err
+#define WATCH_GOOD good.watch(s, a, prefix, from, wait_ms, max, out, n, next, err)
 
-/* ---- a store in front of another one ---- */
+/* Changes the arguments before the operation. */
+#define BEFORE(name, ARGUMENTS, change, ...)                                                       \
+	static enum store_status name(ARGUMENTS)                                                   \
+	{                                                                                          \
+		change;                                                                            \
+		return __VA_ARGS__;                                                                \
+	}
+/* Changes the result or the store after it, or does something else in addition. */
+#define AFTER(name, ARGUMENTS, operation, happens, ...)                                            \
+	static enum store_status name(ARGUMENTS)                                                   \
+	{                                                                                          \
+		enum store_status status = operation;                                              \
+                                                                                                   \
+		if (happens)                                                                       \
+			__VA_ARGS__;                                                               \
+		return status;                                                                     \
+	}
 
-static enum store_status get(
-	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
+static void swap(void *one, void *other, size_t size)
 {
-	return store_get(front_of(s)->inner, a, key, out, err);
-}
+	char kept[256];
 
-static enum store_status get_document(
-	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
-{
-	return store_get_document(front_of(s)->inner, key, out, kv, err);
-}
-
-static enum store_status list(struct store *s, struct arena *a, const char *prefix,
-	const char *after, size_t max, struct store_kv **out, size_t *n, int64_t *at,
-	struct error *err)
-{
-	return store_list(front_of(s)->inner, a, prefix, after, max, out, n, at, err);
-}
-
-static enum store_status txn(struct store *s, struct arena *a, const struct store_txn *t,
-	struct store_result *result, struct error *err)
-{
-	return store_txn(front_of(s)->inner, a, t, result, err);
-}
-
-static enum store_status watch(struct store *s, struct arena *a, const char *prefix, int64_t from,
-	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
-	struct error *err)
-{
-	return store_watch(front_of(s)->inner, a, prefix, from, wait_ms, max, out, n, next, err);
-}
-
-static enum store_status compact(struct store *s, int64_t rev, struct error *err)
-{
-	return store_compact(front_of(s)->inner, rev, err);
-}
-
-static enum store_status history(struct store *s, const struct store_range *range,
-	struct store_history **out, struct error *err)
-{
-	return store_history(front_of(s)->inner, range, out, err);
-}
-
-static int64_t revision(struct store *s)
-{
-	return store_revision(front_of(s)->inner);
-}
-
-static int64_t events(struct store *s)
-{
-	return store_last_seq(front_of(s)->inner);
-}
-
-static void note(struct store *s, const char *what)
-{
-	store_note(front_of(s)->inner, what);
-}
-
-static void close_both(struct store *s)
-{
-	store_close(&front_of(s)->inner);
-	free(s);
-}
-
-const struct store_ops front_ops = {
-	.get = get,
-	.get_document = get_document,
-	.list = list,
-	.txn = txn,
-	.watch = watch,
-	.compact = compact,
-	.history = history,
-	.revision = revision,
-	.last_seq = events,
-	.note = note,
-	.close = close_both,
-};
-
-struct store *front_new(struct store *inner, const struct store_ops *ops)
-{
-	struct front *f = xmalloc(sizeof(*f));
-
-	*f = (struct front){.base = {.ops = ops}, .inner = inner};
-	return &f->base;
+	memcpy(kept, one, size);
+	memcpy(one, other, size);
+	memcpy(other, kept, size);
 }
 
 /* ---- broken transactions ---- */
@@ -108,69 +57,58 @@ struct store *front_new(struct store *inner, const struct store_ops *ops)
 		struct store_txn own = *t;                                                         \
                                                                                                    \
 		change;                                                                            \
-		return store_txn(INNER, a, &own, r, err);                                          \
+		return good.txn(s, a, &own, r, err);                                               \
 	}
-/* Changes the result or the store after a transaction. */
-#define AFTER_TXN(name, happens, change)                                                           \
+/* With copies *g of the guards. */
+#define BROKEN_GUARDS(name, change)                                                                \
 	static enum store_status name(TXN)                                                         \
 	{                                                                                          \
-		enum store_status status = store_txn(INNER, a, t, r, err);                         \
+		struct store_guard *guards = arena_alloc(a, (t->n_guards + 1) * sizeof(*guards));  \
+		struct store_txn own = *t;                                                         \
                                                                                                    \
-		if (happens)                                                                       \
+		own.guards = guards;                                                               \
+		own.n_guards = 0;                                                                  \
+		for (size_t i = 0; i < t->n_guards; i++) {                                         \
+			struct store_guard *g = &guards[own.n_guards++];                           \
+                                                                                                   \
+			*g = t->guards[i];                                                         \
 			change;                                                                    \
-		return status;                                                                     \
+		}                                                                                  \
+		return good.txn(s, a, &own, r, err);                                               \
 	}
+#define AFTER_TXN(name, happens, ...)                                                              \
+	AFTER(name, TXN, good.txn(s, a, t, r, err), happens, __VA_ARGS__)
+
+static void also(struct store *s, struct arena *a, struct store_txn t)
+{
+	struct store_result unseen = {0};
+	struct error ignored;
+
+	(void)good.txn(s, a, &t, &unseen, &ignored);
+}
+
+static int64_t commits, refusals;
 
 BROKEN_TXN(blind, own.n_guards = 0)
 BROKEN_TXN(one_eyed, own.n_guards = t->n_guards > 0)
 BROKEN_TXN(half, own.n_ops = t->n_ops - t->n_ops / 2)
 BROKEN_TXN(forgets, own.actor = own.opid = NULL)
 BROKEN_TXN(confuses, own.actor = t->actor ? "all" : NULL)
-AFTER_TXN(silent, status == STORE_REFUSED, r->n_now = 0)
-AFTER_TXN(stands_still, status == STORE_OK && ++front_of(s)->n % 2 == 0, r->rev--)
-AFTER_TXN(misremembers, status == STORE_OK, r->rev = store_revision(INNER))
-AFTER_TXN(counts_refusals, status == STORE_REFUSED && t->events, front_of(s)->n++)
-
 /* Treats a guard on create as one on mod. */
-static enum store_status ageless(TXN)
-{
-	struct store_guard *guards = arena_alloc(a, (t->n_guards + 1) * sizeof(*guards));
-	struct store_txn own = *t;
-
-	for (size_t i = 0; i < t->n_guards; i++) {
-		guards[i] = t->guards[i];
-		guards[i].what = STORE_MOD_IS;
-	}
-	own.guards = guards;
-	return store_txn(INNER, a, &own, r, err);
-}
-
+BROKEN_GUARDS(ageless, g->what = STORE_MOD_IS)
 /* Treats 0 as "any". */
-static enum store_status easy(TXN)
-{
-	struct store_guard *guards = arena_alloc(a, (t->n_guards + 1) * sizeof(*guards));
-	struct store_txn own = *t;
-
-	own.n_guards = 0;
-	for (size_t i = 0; i < t->n_guards; i++)
-		if (t->guards[i].rev)
-			guards[own.n_guards++] = t->guards[i];
-	own.guards = guards;
-	return store_txn(INNER, a, &own, r, err);
-}
-
-static enum store_status backwards(TXN)
-{
-	enum store_status status = store_txn(INNER, a, t, r, err);
-
-	for (size_t i = 0; status == STORE_REFUSED && i < r->n_now / 2; i++) {
-		struct store_kv kv = r->now[i];
-
-		r->now[i] = r->now[r->n_now - 1 - i];
-		r->now[r->n_now - 1 - i] = kv;
-	}
-	return status;
-}
+BROKEN_GUARDS(easy, own.n_guards -= !g->rev)
+AFTER_TXN(silent, status == STORE_REFUSED, r->n_now = 0)
+AFTER_TXN(stands_still, status == STORE_OK && ++commits % 2 == 0, r->rev--)
+AFTER_TXN(misremembers, status == STORE_OK, r->rev = good.revision(s))
+AFTER_TXN(counts_refusals, status == STORE_REFUSED && t->events, refusals++)
+AFTER_TXN(backwards, status == STORE_REFUSED && r->n_now > 1,
+	swap(r->now, r->now + r->n_now - 1, sizeof(*r->now)))
+/* Detects too late that the transaction is refused. */
+AFTER_TXN(hasty, status == STORE_REFUSED && t->n_ops > 1,
+	also(s, a, (struct store_txn){.ops = t->ops, .n_ops = 1}))
+AFTER_TXN(writes_receipt_anyway, status != STORE_OK && t->actor && t->opid,
+	also(s, a, (struct store_txn){.actor = t->actor, .opid = t->opid}))
 
 /* Counts from the keys in the store, so revisions of deleted keys are reused. */
 static int64_t highest_mod(struct store *s)
@@ -181,7 +119,7 @@ static int64_t highest_mod(struct store *s)
 	int64_t at, top = 0;
 	size_t n = 0;
 
-	store_list(INNER, &a, "", NULL, 1000, &kv, &n, &at, &err);
+	good.list(s, &a, "", NULL, 1000, &kv, &n, &at, &err);
 	for (size_t i = 0; i < n; i++)
 		top = kv[i].mod > top ? kv[i].mod : top;
 	return top;
@@ -193,94 +131,67 @@ static enum store_status piecemeal(TXN)
 	enum store_status status;
 
 	own.n_ops = t->n_ops > 1 ? 1 : t->n_ops;
-	status = store_txn(INNER, a, &own, r, err);
+	status = good.txn(s, a, &own, r, err);
 	own = (struct store_txn){.n_ops = 1};
 	for (size_t i = 1; status == STORE_OK && i < t->n_ops; i++) {
 		own.ops = &t->ops[i];
-		status = store_txn(INNER, a, &own, r, err);
+		status = good.txn(s, a, &own, r, err);
 	}
-	return status;
-}
-
-/* Detects too late that the transaction is refused. */
-static enum store_status hasty(TXN)
-{
-	struct store_result unseen = {0};
-	enum store_status status = store_txn(INNER, a, t, r, err);
-
-	if (status == STORE_REFUSED && t->n_ops > 1)
-		store_txn(INNER, a, &(struct store_txn){.ops = t->ops, .n_ops = 1}, &unseen, err);
 	return status;
 }
 
 /* Evaluates the guards before the receipt, so a completed operation is refused. */
 static enum store_status guards_first(TXN)
 {
-	enum store_status status = store_txn(INNER, a,
-		&(struct store_txn){.guards = t->guards, .n_guards = t->n_guards}, r, err);
+	enum store_status status = good.txn(
+		s, a, &(struct store_txn){.guards = t->guards, .n_guards = t->n_guards}, r, err);
 
-	return status == STORE_REFUSED ? status : store_txn(INNER, a, t, r, err);
-}
-
-static enum store_status writes_receipt_anyway(TXN)
-{
-	enum store_status status = store_txn(INNER, a, t, r, err);
-
-	if (status != STORE_OK && t->actor && t->opid) {
-		struct store_result unseen = {0};
-
-		store_txn(INNER, a, &(struct store_txn){.actor = t->actor, .opid = t->opid},
-			&unseen, err);
-	}
-	return status;
+	return status == STORE_REFUSED ? status : good.txn(s, a, t, r, err);
 }
 
 static enum store_status lazy(TXN)
 {
 	if (t->n_ops || t->actor || t->events)
-		return store_txn(INNER, a, t, r, err);
-	r->rev = store_revision(INNER);
+		return good.txn(s, a, t, r, err);
+	r->rev = good.revision(s);
 	return STORE_OK;
 }
 
-/* An engine with smaller limits. */
-static enum store_status too_much(struct error *err)
-{
-	error_set(err, ERR_SYSTEM, "the engine does not take that much");
-	return STORE_DOWN;
-}
-
-static enum store_status small(
+/* True when the transaction exceeds the limits of a smaller engine. */
+static bool exceeds(
 	const struct store_txn *t, size_t key, size_t value, size_t all, size_t document)
 {
 	size_t total = 0;
+	bool over = false;
 
 	for (size_t i = 0; i < t->n_ops; i++) {
 		bool is_document = str_starts(str_of(t->ops[i].key), "doc/");
 
 		total += is_document ? 0 : t->ops[i].value.n;
-		if (strlen(t->ops[i].key) > key ||
-			t->ops[i].value.n > (is_document ? document : value))
-			return STORE_DOWN;
+		over |= strlen(t->ops[i].key) > key ||
+			t->ops[i].value.n > (is_document ? document : value);
 	}
-	return total > all ? STORE_DOWN : STORE_OK;
+	return over || total > all;
 }
 
 #define SMALL_ENGINE(name, exceeds)                                                                \
 	static enum store_status name(TXN)                                                         \
 	{                                                                                          \
-		return exceeds ? too_much(err) : store_txn(INNER, a, t, r, err);                   \
+		if (!(exceeds))                                                                    \
+			return good.txn(s, a, t, r, err);                                          \
+		return error_set(err, ERR_SYSTEM, "the engine does not take that much"),           \
+		       STORE_DOWN;                                                                 \
 	}
 
 SMALL_ENGINE(few_ops, t->n_ops > 32)
-SMALL_ENGINE(short_keys, small(t, 128, SIZE_MAX, SIZE_MAX, SIZE_MAX))
-SMALL_ENGINE(short_values, small(t, SIZE_MAX, 60000, SIZE_MAX, SIZE_MAX))
-SMALL_ENGINE(short_txns, small(t, SIZE_MAX, SIZE_MAX, 256 << 10, SIZE_MAX))
-SMALL_ENGINE(short_documents, small(t, SIZE_MAX, SIZE_MAX, SIZE_MAX, 1 << 20))
+SMALL_ENGINE(short_keys, exceeds(t, 128, SIZE_MAX, SIZE_MAX, SIZE_MAX))
+SMALL_ENGINE(short_values, exceeds(t, SIZE_MAX, 60000, SIZE_MAX, SIZE_MAX))
+SMALL_ENGINE(short_txns, exceeds(t, SIZE_MAX, SIZE_MAX, 256 << 10, SIZE_MAX))
+SMALL_ENGINE(short_documents, exceeds(t, SIZE_MAX, SIZE_MAX, SIZE_MAX, 1 << 20))
 
 static int64_t counted(struct store *s)
 {
-	return store_last_seq(INNER) + front_of(s)->n;
+	return good.last_seq(s) + refusals;
 }
 
 static enum store_mode never_hold(enum store_mode mode)
@@ -306,39 +217,28 @@ static enum store_mode never_read(enum store_mode mode)
 			struct store_kv kv = {0};                                                  \
                                                                                                    \
 			ops[i] = t->ops[i];                                                        \
-			(void)store_get(INNER, a, ops[i].key, &kv, err);                           \
+			(void)good.get(s, a, ops[i].key, &kv, err);                                \
 			change;                                                                    \
 		}                                                                                  \
 		own.ops = ops;                                                                     \
-		return store_txn(INNER, a, &own, r, err);                                          \
+		return good.txn(s, a, &own, r, err);                                               \
 	}
 
 BROKEN_TTL(long_lease, ops[i].ttl_s *= ops[i].ttl_s > 0 && ops[i].ttl_s < 1000 ? 2 : 1)
 BROKEN_TTL(short_lease, ops[i].ttl_s /= ops[i].ttl_s > 2 * STORE_TTL_MIN_S ? 2 : 1)
 BROKEN_TTL(never_renews, if (ops[i].ttl_s && kv.ttl_s) ops[i].ttl_s = (int)(kv.until - clock_now()))
 BROKEN_TTL(clinging, if (!ops[i].ttl_s) ops[i].ttl_s = kv.ttl_s)
+AFTER_TXN(renews_refused, status == STORE_REFUSED && t->n_ops && t->ops->ttl_s,
+	also(s, a, (struct store_txn){.ops = t->ops, .n_ops = 1}))
 
-static enum store_status renews_refused(TXN)
+static enum store_status get_renews(GET)
 {
-	enum store_status status = store_txn(INNER, a, t, r, err);
-
-	if (status == STORE_REFUSED && t->n_ops && t->ops->ttl_s)
-		(void)store_txn(INNER, a, &(struct store_txn){.ops = t->ops, .n_ops = 1},
-			&(struct store_result){0}, err);
-	return status;
-}
-
-/* A get renews. */
-static enum store_status get_renews(
-	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
-{
-	enum store_status status = store_get(INNER, a, key, out, err);
+	enum store_status status = good.get(s, a, key, out, err);
 	struct store_op op = {.key = key, .value = out->value, .ttl_s = out->ttl_s};
 
 	if (status == STORE_OK && out->ttl_s)
-		(void)store_txn(INNER, a, &(struct store_txn){.ops = &op, .n_ops = 1},
-			&(struct store_result){0}, err);
-	return store_get(INNER, a, key, out, err);
+		also(s, a, (struct store_txn){.ops = &op, .n_ops = 1});
+	return good.get(s, a, key, out, err);
 }
 
 /* Its clock never goes back, so earlier leases last too long. */
@@ -359,157 +259,109 @@ static int64_t forward_only(void)
 static enum store_status forward_txn(TXN)
 {
 	int64_t now = forward_only();
-	enum store_status status = store_txn(INNER, a, t, r, err);
+	enum store_status status = good.txn(s, a, t, r, err);
 
 	clock_fix(now);
 	return status;
 }
 
-static enum store_status forward_get(
-	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
+static enum store_status forward_get(GET)
 {
 	int64_t now = forward_only();
-	enum store_status status = store_get(INNER, a, key, out, err);
+	enum store_status status = good.get(s, a, key, out, err);
 
 	clock_fix(now);
 	return status;
+}
+
+/* The last key that was read, and by whom. */
+static struct store *whose;
+static struct store_kv last;
+static char last_key[64], last_value[64];
+
+static void remember(struct store *s, const struct store_kv *kv)
+{
+	if (kv->key.n >= sizeof(last_key) || kv->value.n >= sizeof(last_value))
+		return;
+	whose = s;
+	last = *kv;
+	memcpy(last_key, kv->key.p, kv->key.n);
+	if (kv->value.n)
+		memcpy(last_value, kv->value.p, kv->value.n);
+	last.key.p = last_key;
+	last.value.p = last_value;
 }
 
 /* Leases that have ended stay visible until the next write. */
-static struct store_kv shown;
-static char shown_key[64], shown_value[64];
-
-static enum store_status lingering(
-	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
+static enum store_status lingering(GET)
 {
-	enum store_status status = store_get(INNER, a, key, out, err);
+	enum store_status status = good.get(s, a, key, out, err);
 
-	if (status == STORE_OK && out->ttl_s && out->key.n < 64 && out->value.n < 64) {
-		shown = *out;
-		memcpy(shown_key, out->key.p, out->key.n);
-		memcpy(shown_value, out->value.p, out->value.n);
-		shown.key.p = shown_key;
-		shown.value.p = shown_value;
-	} else if (status == STORE_OK && !out->mod && str_is(shown.key, key)) {
-		*out = shown;
-	}
+	if (status == STORE_OK && out->ttl_s)
+		remember(s, out);
+	else if (status == STORE_OK && !out->mod && last.ttl_s && str_is(last.key, key))
+		*out = last;
 	return status;
 }
 
 /* ---- wrong reads ---- */
 
-#define LIST                                                                                       \
-	struct store *s, struct arena *a, const char *prefix, const char *after, size_t max,       \
-		struct store_kv **out, size_t *n, int64_t *at, struct error *err
-#define WATCH                                                                                      \
-	struct store *s, struct arena *a, const char *prefix, int64_t from, int wait_ms,           \
-		size_t max, struct store_change **out, size_t *n, int64_t *next, struct error *err
-#define HAND_ON store_watch(INNER, a, prefix, from, wait_ms, max, out, n, next, err)
-
-static void swap_changes(struct store_change *one, struct store_change *other)
+/* Each client caches its last read. */
+static enum store_status cached(GET)
 {
-	struct store_change kept = *one;
+	enum store_status status = STORE_OK;
 
-	*one = *other;
-	*other = kept;
+	if (whose == s && str_is(last.key, key))
+		return *out = last, STORE_OK;
+	status = good.get(s, a, key, out, err);
+	whose = NULL;
+	if (status == STORE_OK)
+		remember(s, out);
+	return status;
 }
 
-/* Asks for something else, or changes what is returned. */
-#define BROKEN_LIST(name, change)                                                                  \
-	static enum store_status name(LIST)                                                        \
-	{                                                                                          \
-		change;                                                                            \
-		return store_list(INNER, a, prefix, after, max, out, n, at, err);                  \
-	}
-#define BROKEN_WATCH(name, change)                                                                 \
-	static enum store_status name(WATCH)                                                       \
-	{                                                                                          \
-		change;                                                                            \
-		return HAND_ON;                                                                    \
-	}
-#define AFTER_WATCH(name, happens, change)                                                         \
-	static enum store_status name(WATCH)                                                       \
-	{                                                                                          \
-		enum store_status status = HAND_ON;                                                \
-                                                                                                   \
-		if (status == STORE_OK && (happens))                                               \
-			change;                                                                    \
-		return status;                                                                     \
-	}
+static enum store_status as_text(
+	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
+{
+	enum store_status status = good.get_document(s, key, out, kv, err);
 
+	if (status == STORE_OK && out->s)
+		out->len = strlen(out->s);
+	return status;
+}
+
+#define AFTER_GET(name, change) AFTER(name, GET, good.get(s, a, key, out, err), true, change)
+#define BROKEN_LIST(name, change)                                                                  \
+	BEFORE(name, LIST, change, good.list(s, a, prefix, after, max, out, n, at, err))
+#define AFTER_LIST(name, happens, ...)                                                             \
+	AFTER(name, LIST, good.list(s, a, prefix, after, max, out, n, at, err),                    \
+		status == STORE_OK && (happens), __VA_ARGS__)
+#define BROKEN_WATCH(name, change) BEFORE(name, WATCH, change, WATCH_GOOD)
+#define AFTER_WATCH(name, happens, ...)                                                            \
+	AFTER(name, WATCH, WATCH_GOOD, status == STORE_OK && (happens), __VA_ARGS__)
+
+AFTER_GET(young, out->create = out->mod)
+AFTER_GET(stripped, out->value = str_trim(out->value))
 BROKEN_LIST(from_the_first, after = NULL)
 BROKEN_LIST(one_short, max -= max > 1)
+/* Shows the neighbours of a directory, too. */
+BROKEN_LIST(wide, if (str_ends(str_of(prefix), "/"))
+			  prefix = arena_dup(a, str_sub(str_of(prefix), 0, strlen(prefix) - 1)))
+AFTER_LIST(unsorted, *n > 2, swap(*out, *out + 1, sizeof(**out)))
+AFTER_LIST(of_later, *at > 0, ++*at)
+AFTER_LIST(without_lease, *n > 0, for (size_t i = 0; i < *n; i++) (*out)[i].ttl_s = 0)
 BROKEN_WATCH(from_the_next, from++)
 BROKEN_WATCH(all_prefixes, prefix = "")
-AFTER_WATCH(shuffled, *n > 1, swap_changes(*out, *out + *n - 1))
+AFTER_WATCH(shuffled, *n > 1, swap(*out, *out + *n - 1, sizeof(**out)))
+AFTER_WATCH(skip_one, *n > 3, (*out)[*n - 2] = (*out)[*n - 1], --*n)
+AFTER_WATCH(halved, *n > max, *n = max, *next = (*out)[max - 1].rev + 1)
 AFTER_WATCH(jumps, *n, ++*next)
-AFTER_WATCH(hurries, true, *next = store_revision(INNER) + 1)
-AFTER_WATCH(impatient, from > store_revision(INNER), *next = store_revision(INNER) + 1)
-
-static enum store_status unsorted(LIST)
-{
-	enum store_status status = store_list(INNER, a, prefix, after, max, out, n, at, err);
-
-	if (status == STORE_OK && *n > 2) {
-		struct store_kv kv = (*out)[0];
-
-		(*out)[0] = (*out)[1];
-		(*out)[1] = kv;
-	}
-	return status;
-}
-
-static enum store_status wide(LIST)
-{
-	struct str p = str_of(prefix);
-
-	if (str_ends(p, "/"))
-		p.n--;
-	return store_list(INNER, a, arena_dup(a, p), after, max, out, n, at, err);
-}
-
-static enum store_status of_later(LIST)
-{
-	enum store_status status = store_list(INNER, a, prefix, after, max, out, n, at, err);
-
-	*at += *at > 0;
-	return status;
-}
-
-static enum store_status without_lease(LIST)
-{
-	enum store_status status = store_list(INNER, a, prefix, after, max, out, n, at, err);
-
-	for (size_t i = 0; status == STORE_OK && i < *n; i++)
-		(*out)[i].ttl_s = 0;
-	return status;
-}
-
-static enum store_status skip_one(WATCH)
-{
-	enum store_status status = HAND_ON;
-
-	if (status == STORE_OK && *n > 3) {
-		(*out)[*n - 2] = (*out)[*n - 1];
-		--*n;
-	}
-	return status;
-}
-
-static enum store_status halved(WATCH)
-{
-	enum store_status status = HAND_ON;
-
-	if (status == STORE_OK && *n > max) {
-		*n = max;
-		*next = (*out)[max - 1].rev + 1;
-	}
-	return status;
-}
+AFTER_WATCH(hurries, true, *next = good.revision(s) + 1)
+AFTER_WATCH(impatient, from > good.revision(s), *next = good.revision(s) + 1)
 
 static enum store_status no_deletions(WATCH)
 {
-	enum store_status status = HAND_ON;
+	enum store_status status = WATCH_GOOD;
 	size_t kept = 0;
 
 	if (status != STORE_OK)
@@ -523,18 +375,18 @@ static enum store_status no_deletions(WATCH)
 
 static enum store_status nothing_kept(WATCH)
 {
-	enum store_status status = HAND_ON;
+	enum store_status status = WATCH_GOOD;
 
 	if (status != STORE_COMPACTED)
 		return status;
 	*n = 0;
-	*next = store_revision(INNER) + 1;
+	*next = good.revision(s) + 1;
 	return STORE_OK;
 }
 
 static enum store_status full(WATCH)
 {
-	enum store_status status = HAND_ON;
+	enum store_status status = WATCH_GOOD;
 
 	for (size_t i = 0; status == STORE_OK && i < *n; i++)
 		if (str_starts((*out)[i].kv.key, "doc/"))
@@ -542,78 +394,21 @@ static enum store_status full(WATCH)
 	return status;
 }
 
-/* Each client caches its last read. */
-static struct store *whose;
-static struct store_kv last;
-static char last_key[64], last_value[64];
-
-static enum store_status cached(
-	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
-{
-	enum store_status status = STORE_OK;
-
-	if (whose == s && str_is(last.key, key)) {
-		*out = last;
-		return STORE_OK;
-	}
-	status = store_get(INNER, a, key, out, err);
-	whose = s;
-	last = (struct store_kv){0};
-	if (status == STORE_OK && out->value.n < 64 && out->key.n < 64) {
-		last = *out;
-		memcpy(last_key, out->key.p, out->key.n);
-		if (out->value.n)
-			memcpy(last_value, out->value.p, out->value.n);
-		last.key.p = last_key;
-		last.value.p = last_value;
-	}
-	return status;
-}
-
-static enum store_status young(
-	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
-{
-	enum store_status status = store_get(INNER, a, key, out, err);
-
-	out->create = out->mod;
-	return status;
-}
-
-static enum store_status as_text(
-	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
-{
-	enum store_status status = store_get_document(INNER, key, out, kv, err);
-
-	if (status == STORE_OK && out->s)
-		out->len = strlen(out->s);
-	return status;
-}
-
-static enum store_status stripped(
-	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
-{
-	enum store_status status = store_get(INNER, a, key, out, err);
-
-	out->value = str_trim(out->value);
-	return status;
-}
-
 static enum store_status forgets_all(struct store *s, int64_t rev, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	struct store_result r = {0};
 	struct store_kv *kv = NULL;
 	size_t n = 0;
 	int64_t at;
 
-	store_list(INNER, &a, "", NULL, 1000, &kv, &n, &at, err);
+	good.list(s, &a, "", NULL, 1000, &kv, &n, &at, err);
 	for (size_t i = 0; i < n; i++) {
 		struct store_op op = {.what = STORE_DEL, .key = arena_dup(&a, kv[i].key)};
 
 		if (kv[i].mod < rev)
-			store_txn(INNER, &a, &(struct store_txn){.ops = &op, .n_ops = 1}, &r, err);
+			also(s, &a, (struct store_txn){.ops = &op, .n_ops = 1});
 	}
-	return store_compact(INNER, rev, err);
+	return good.compact(s, rev, err);
 }
 
 /* ---- broken histories ---- */
@@ -626,7 +421,7 @@ static enum store_status forgets_all(struct store *s, int64_t rev, struct error 
 		struct store_range own = *range;                                                   \
                                                                                                    \
 		change;                                                                            \
-		return store_history(INNER, &own, out, err);                                       \
+		return good.history(s, &own, out, err);                                            \
 	}
 
 BROKEN_HISTORY(only_forwards, own.backwards = false)
