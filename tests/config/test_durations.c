@@ -57,45 +57,24 @@ TEST(what_is_no_duration)
 TEST(the_switch_of_parallel_runs)
 {
 	static const struct {
-		const char *value;
 		enum parallelism_mode mode;
+		const char *values[17]; /* ended by NULL */
 	} rows[] = {
-		{NULL, PARALLELISM_ON},
-		{"", PARALLELISM_ON},
-		{"   ", PARALLELISM_ON},
-		{"\t\n", PARALLELISM_ON},
-		{"experimental", PARALLELISM_EXPERIMENTAL},
-		{"  EXPERIMENTAL ", PARALLELISM_EXPERIMENTAL},
-		{"Experimental\n", PARALLELISM_EXPERIMENTAL},
-		{"on", PARALLELISM_ON},
-		{"On", PARALLELISM_ON},
-		{"1", PARALLELISM_ON},
-		{"true", PARALLELISM_ON},
-		{"off", PARALLELISM_OFF},
-		{"  OFF ", PARALLELISM_OFF},
-		{"disabled", PARALLELISM_OFF},
-		{"Disabled", PARALLELISM_OFF},
-		{"false", PARALLELISM_OFF},
-		{"FALSE", PARALLELISM_OFF},
-		{"0", PARALLELISM_OFF},
-		{"\t0\r\n", PARALLELISM_OFF},
-		{"maybe", PARALLELISM_ON},
-		{"enable", PARALLELISM_ON},
-		{"yes", PARALLELISM_ON},
-		{"offf", PARALLELISM_ON},
-		{"o f f", PARALLELISM_ON},
-		{"00", PARALLELISM_ON},
-		{"no", PARALLELISM_ON},
-		{"experiment", PARALLELISM_ON},
+		{PARALLELISM_ON, {"", "   ", "\t\n", "on", "On", "1", "true", "maybe", "enable",
+					 "yes", "offf", "o f f", "00", "no", "experiment"}},
+		{PARALLELISM_EXPERIMENTAL, {"experimental", "  EXPERIMENTAL ", "Experimental\n"}},
+		{PARALLELISM_OFF, {"off", "  OFF ", "disabled", "Disabled", "false", "FALSE", "0",
+					  "\t0\r\n"}},
 	};
 
 	unsetenv(PARALLELISM_VARIABLE);
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		if (rows[i].value)
-			setenv(PARALLELISM_VARIABLE, rows[i].value, 1);
-		if (parallelism_mode() != rows[i].mode)
-			fail_msg("'%s'", rows[i].value ? rows[i].value : "unset");
-	}
+	assert_int_equal(parallelism_mode(), PARALLELISM_ON);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (const char *const *value = rows[i].values; *value; value++) {
+			setenv(PARALLELISM_VARIABLE, *value, 1);
+			if (parallelism_mode() != rows[i].mode)
+				fail_msg("'%s'", *value);
+		}
 	unsetenv(PARALLELISM_VARIABLE);
 }
 

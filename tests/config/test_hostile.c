@@ -5,17 +5,8 @@
 #include <sys/stat.h>
 #include "tests/lib/resource_rig.h"
 
-#define GOOD HEAD("WorktreePool", "w") "  {}\n"
-
-static char *repeated(const char *text, size_t times)
-{
-	size_t n = strlen(text);
-	char *s = arena_alloc(&arena, n * times + 1);
-
-	for (size_t i = 0; i < times; i++)
-		memcpy(s + i * n, text, n);
-	return s;
-}
+#define GOOD_HEAD HEAD("WorktreePool", "w")
+#define GOOD      GOOD_HEAD "  {}\n"
 
 SCRATCH_TEST(texts_that_are_no_resources)
 {
@@ -50,8 +41,8 @@ SCRATCH_TEST(texts_that_are_no_resources)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct resources r;
 
-		resource_write("a.yaml", rows[i].text);
-		resource_write("b.yaml", GOOD);
+		scratch_write("a.yaml", rows[i].text);
+		scratch_write("b.yaml", GOOD);
 		r = resource_load_all(base);
 		if (!str_starts(str_of(resource_faults_text(&r)),
 			    arena_printf(&arena, "a.yaml:%s", rows[i].fault)) ||
@@ -66,10 +57,10 @@ SCRATCH_TEST(files_that_are_no_texts)
 {
 	struct resources r;
 
-	resource_write("good.yaml", GOOD);
+	scratch_write("good.yaml", GOOD);
 	tree_mkdirs(at("dir.yaml"));
 	assert_int_equal(mkfifo(at("pipe.yaml"), 0600), 0);
-	resource_write("long.yaml", repeated("a: b\n", (1 << 20) / 5 + 1));
+	scratch_write("long.yaml", repeated("", "a: b\n", (1 << 20) / 5 + 1, "").p);
 	r = resource_load_all(base);
 	assert_int_equal(r.n_faults, 3);
 	assert_true(str_ends(str_of(r.faults[0].file), "/dir.yaml"));
@@ -91,24 +82,21 @@ SCRATCH_TEST(a_link_to_nothing_is_told)
 SCRATCH_TEST(deep_and_wide_ones_come_to_an_end)
 {
 	const char *texts[] = {
-		arena_printf(&arena, "%s", repeated("[", 100000)),
-		arena_printf(&arena, "%s", repeated("{a: ", 100000)),
-		arena_printf(&arena, "a:\n%s", repeated("- ", 100000)),
-		arena_printf(&arena, HEAD("Pipeline", "p") "  stages: [%s]\n",
-			repeated("{name: a},", 201)),
+		repeated("", "[", 100000, "").p,
+		repeated("", "{a: ", 100000, "").p,
+		repeated("a:\n", "- ", 100000, "").p,
+		repeated(HEAD("Pipeline", "p") "  stages: [", "{name: a},", 201, "]\n").p,
+		repeated(HEAD("Pipeline", "p") "  stages: [", "{x: 1},", 199, "]\n").p,
+		repeated(GOOD_HEAD "  databaseBranchPools: [", "x,", 100000, "]\n").p,
+		repeated(GOOD_HEAD "  rootDir: /", "\xc3\xa9", 5000, "\n").p,
 		arena_printf(
-			&arena, HEAD("Pipeline", "p") "  stages: [%s]\n", repeated("{x: 1},", 199)),
-		arena_printf(&arena, HEAD("WorktreePool", "w") "  databaseBranchPools: [%s]\n",
-			repeated("x,", 100000)),
-		arena_printf(&arena, HEAD("WorktreePool", "%s") "  {}\n", repeated("w", 254)),
-		arena_printf(&arena, HEAD("WorktreePool", "w") "  rootDir: /%s\n",
-			repeated("\xc3\xa9", 5000)),
+			&arena, HEAD("WorktreePool", "%s") "  {}\n", repeated("", "w", 254, "").p),
 	};
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct resources r;
 
-		resource_write("a.yaml", texts[i]);
+		scratch_write("a.yaml", texts[i]);
 		r = resource_load_all(base);
 		assert_true(r.n_faults > 0);
 		for (size_t k = 0; k < r.n_faults; k++)
@@ -122,17 +110,16 @@ SCRATCH_TEST(faults_come_to_an_end)
 	struct resources r;
 
 	for (unsigned i = 0; i < 20; i++)
-		resource_write(arena_printf(&arena, "p%u.yaml", i),
+		scratch_write(arena_printf(&arena, "p%u.yaml", i),
 			arena_printf(&arena, HEAD("Pipeline", "p%u") "  stages: [%s]\n", i,
-				repeated("{x: 1},", 199)));
+				repeated("", "{x: 1},", 199, "").p));
 	r = resource_load_all(base);
 	assert_int_equal(r.n_faults, 1000);
 }
 
 SCRATCH_TEST(messages_are_printable)
 {
-	resource_assert_faults(HEAD("WorktreePool", "w") "  layout: \"a\\x07\\e[31m\\x7f\"\n"
-							 "  \"k\\n\": 1\n",
+	resource_assert_faults(GOOD_HEAD "  layout: \"a\\x07\\e[31m\\x7f\"\n  \"k\\n\": 1\n",
 		"r.yaml:6:11: 'layout' must be 'workspace-scoped' or 'repo-local', not "
 		"'a\\x07\\x1b[31m\\x7f'\nr.yaml:7:3: unknown key 'k\\x0a'\n");
 }

@@ -6,7 +6,7 @@
 
 static void plan(const char *name, const char *harness)
 {
-	resource_write(arena_printf(&arena, "plan-%s.yaml", name),
+	scratch_write(arena_printf(&arena, "plan-%s.yaml", name),
 		arena_printf(&arena,
 			HEAD("SubscriptionPlan",
 				"%s") "  harness: %s\n  billingMode: pay-per-token\n",
@@ -32,10 +32,10 @@ static struct parallelism resolved(
 	struct parallelism n;
 	struct resources r;
 
-	resource_write("pool.yaml",
+	scratch_write("pool.yaml",
 		arena_printf(&arena, HEAD("WorktreePool", "w") "  subscriptionPlans: [%s]\n",
 			pool_plans));
-	resource_write("pipeline.yaml", arena_printf(&arena, HEAD("Pipeline", "p") "%s", spec));
+	scratch_write("pipeline.yaml", arena_printf(&arena, HEAD("Pipeline", "p") "%s", spec));
 	r = resource_load_all(base);
 	if (r.n_faults)
 		fail_msg("%s%s", resource_faults_text(&r), spec);

@@ -131,8 +131,18 @@ TEST(all_of_a_pipeline_is_read)
 	assert_int_equal(p->off_peak_max_wait_s, 172800);
 }
 
-#define STAGE(text)   "  stages: [{name: a, " text "}]\n"
-#define BEFORE(stage) "  stages: [" stage ", {name: z}]\n"
+#define NO_BRANCH   " does not give the name of a git branch"
+#define CONCURRENCY "'maxConcurrent' must be a whole number from 1 to 20, not "
+#define HARNESSES                                                                                  \
+	"must be 'claude-code', 'codex', 'gemini-cli', 'opencode', 'aider' or 'generic-api', not "
+#define RETRIES "'maxRetries' must be a whole number from 1 to 10, not "
+
+#define STAGE(text) "  stages: [{name: a, " text "}]\n"
+#define INDEPENDENT_OF(stage)                                                                      \
+	"  stages: [{name: a, requiresIndependentHarnessFrom: [" stage "]}, {name: z}]\n"
+#define RETRY(n)      STAGE("onFailure: {strategy: retry, maxRetries: " n "}")
+#define CONCURRENT(n) "  parallelism: {maxConcurrent: " n "}\n" STAGES
+#define PATTERN(text) "  branching: {pattern: '" text "'}\n" STAGES
 
 TEST(what_a_pipeline_may_not_be)
 {
@@ -142,13 +152,12 @@ TEST(what_a_pipeline_may_not_be)
 		{"  stages: []\n", "6:11: 'stages' must have 1 to 200 entries, not 0"},
 		{"  defaultModel: x\n", "6:3: 'stages' is missing"},
 		{"  stages: [a]\n", "6:12: 'stages' must be a map, not 'a'"},
-		{"  stages: [{name: ''}]\n",
-			"6:19: 'name' must be letters, digits, '.', '_' and '-', a letter or digit "
-			"first, not ''"},
+		{"  stages: [{name: ''}]\n", "6:19: 'name' must be letters, digits, '.', '_' and "
+					     "'-', a letter or digit first, not ''"},
 		{"  stages: [{name: a}, {name: b}, {name: a}]\n",
 			"6:41: duplicate stage 'a': also line 6"},
-		{STAGE("model: 5"), "6:29: 'model' must be an alias or the id of a model, in "
-				    "quotes, not '5'"},
+		{STAGE("model: 5"),
+			"6:29: 'model' must be an alias or the id of a model, in quotes, not '5'"},
 		{STAGE("model: 'a b'"),
 			"6:29: 'model' must be an alias or the id of a model, not 'a b'"},
 		{STAGE("maxBudgetUsd: 0"),
@@ -161,14 +170,13 @@ TEST(what_a_pipeline_may_not_be)
 			"6:33: 'isolation' must be 'worktree' or 'inplace', not 'clone'"},
 		{STAGE("databaseAccess: admin"), "6:38: 'databaseAccess' must be 'none', 'read', "
 						 "'write' or 'migrate', not 'admin'"},
-		{STAGE("schedule: later"), "6:32: 'schedule' must be 'now', 'off-peak', "
-					   "'quota-permitting' or 'defer-if-low-priority', not "
-					   "'later'"},
+		{STAGE("schedule: later"),
+			"6:32: 'schedule' must be 'now', 'off-peak', 'quota-permitting' or "
+			"'defer-if-low-priority', not 'later'"},
 		{STAGE("harnessFallback: [codex, codex]"),
 			"6:47: 'harnessFallback' names 'codex' twice"},
 		{STAGE("harnessFallback: [inherit]"),
-			"6:40: 'harnessFallback' must be 'claude-code', 'codex', 'gemini-cli', "
-			"'opencode', 'aider' or 'generic-api', not 'inherit' (UnknownHarness)"},
+			"6:40: 'harnessFallback' " HARNESSES "'inherit' (UnknownHarness)"},
 		{STAGE("requires: [telepathy]"),
 			"6:33: 'requires' must be 'freshContext', 'customTools', 'streaming', "
 			"'worktreeAwareCwd', 'skills' or 'artifactWrites', not 'telepathy'"},
@@ -178,15 +186,13 @@ TEST(what_a_pipeline_may_not_be)
 		{STAGE("estimatedTokens: {input: 1, output: 1, error: 1}"),
 			"6:61: unknown key 'error': must be 'input', 'output' or 'frozen'"},
 		{STAGE("onFailure: {}"), "6:33: 'strategy' is missing"},
-		{STAGE("onFailure: {strategy: ignore}"), "6:44: 'strategy' must be 'abort', "
-							 "'retry', 'pause' or 'continue', not "
-							 "'ignore'"},
+		{STAGE("onFailure: {strategy: ignore}"),
+			"6:44: 'strategy' must be 'abort', 'retry', 'pause' or 'continue', not "
+			"'ignore'"},
 		{STAGE("onFailure: {strategy: retry}"),
 			"6:44: 'maxRetries' is missing, which 'strategy: retry' needs"},
-		{STAGE("onFailure: {strategy: retry, maxRetries: 0}"),
-			"6:63: 'maxRetries' must be a whole number from 1 to 10, not '0'"},
-		{STAGE("onFailure: {strategy: retry, maxRetries: 11}"),
-			"6:63: 'maxRetries' must be a whole number from 1 to 10, not '11'"},
+		{RETRY("0"), "6:63: " RETRIES "'0'"},
+		{RETRY("11"), "6:63: " RETRIES "'11'"},
 		{STAGE("onFailure: {strategy: abort, on: Gremlins}"),
 			"6:55: 'on' must be 'AdapterUnavailable', 'AgentTimeout', "
 			"'ArtifactSchemaInvalid', 'BranchQuotaExceeded', 'BudgetExceeded', "
@@ -199,32 +205,26 @@ TEST(what_a_pipeline_may_not_be)
 					 "'P14D', in quotes, not '1800'"},
 		{STAGE("qualityGates: [x]"), "6:22: 'qualityGates' is not supported: a stage that "
 					     "relies on it must not run without it"},
-		{BEFORE("{name: a, requiresIndependentHarnessFrom: [a]}"),
-			"6:55: stage 'a' must be independent of itself "
-			"(CyclicIndependenceConstraint)"},
-		{BEFORE("{name: a, requiresIndependentHarnessFrom: [z]}"),
+		{INDEPENDENT_OF("a"), "6:55: stage 'a' must be independent of itself "
+				      "(CyclicIndependenceConstraint)"},
+		{INDEPENDENT_OF("z"),
 			"6:55: stage 'z' comes after 'a' (CyclicIndependenceConstraint)"},
-		{BEFORE("{name: a, requiresIndependentHarnessFrom: [phantom]}"),
+		{INDEPENDENT_OF("phantom"),
 			"6:55: there is no stage 'phantom' (CyclicIndependenceConstraint)"},
-		{"  parallelism: {maxConcurrent: 0}\n" STAGES,
-			"6:32: 'maxConcurrent' must be a whole number from 1 to 20, not '0'"},
-		{"  parallelism: {maxConcurrent: 21}\n" STAGES,
-			"6:32: 'maxConcurrent' must be a whole number from 1 to 20, not '21'"},
-		{"  parallelism: {maxConcurrent: '3'}\n" STAGES,
-			"6:32: 'maxConcurrent' must be a whole number from 1 to 20, not the text "
-			"'3'"},
+		{CONCURRENT("0"), "6:32: " CONCURRENCY "'0'"},
+		{CONCURRENT("21"), "6:32: " CONCURRENCY "'21'"},
+		{CONCURRENT("'3'"), "6:32: " CONCURRENCY "the text '3'"},
 		{"  parallelism: {mergeStrategy: parallel-merge}\n" STAGES,
 			"6:32: 'mergeStrategy' must be 'serialized-rebase', not 'parallel-merge' "
 			"(parallel-merge is reserved and forbidden)"},
 		{"  parallelism: {worktreePool: w}\n" STAGES, "6:31: there is no WorktreePool 'w'"},
-		{"  parallelism: {maxConcurrent: 2}\n" STAGES,
-			"6:16: there is no WorktreePool 'p', which several issues at the same "
-			"time require"},
+		{CONCURRENT("2"),
+			"6:16: there is no WorktreePool 'p', which several issues at the same time "
+			"require"},
 		{"  parallelism: []\n" STAGES, "6:16: 'parallelism' must be a map, not a list"},
 		{"  defaultModel: inherit\n" STAGES, "6:17: 'defaultModel' cannot be 'inherit'"},
 		{"  defaultHarness: inherit\n" STAGES,
-			"6:19: 'defaultHarness' must be 'claude-code', 'codex', 'gemini-cli', "
-			"'opencode', 'aider' or 'generic-api', not 'inherit' (UnknownHarness)"},
+			"6:19: 'defaultHarness' " HARNESSES "'inherit' (UnknownHarness)"},
 		{"  tenantQuotaShare: 0.5\n" STAGES,
 			"6:21: 'tenantQuotaShare' requires a 'tenant'"},
 		{"  tenant: t\n  tenantQuotaShare: 1.1\n" STAGES,
@@ -233,22 +233,18 @@ TEST(what_a_pipeline_may_not_be)
 					    "'-', a letter or digit first, not '../t'"},
 		{"  artifactSchemaVersion: v2\n" STAGES,
 			"6:26: 'artifactSchemaVersion' must be 'v1', not 'v2'"},
-		{"  costPolicy: {}\n" STAGES, "6:3: 'costPolicy' is not supported: use "
-					      "the stages' 'maxBudgetUsd'"},
+		{"  costPolicy: {}\n" STAGES,
+			"6:3: 'costPolicy' is not supported: use the stages' 'maxBudgetUsd'"},
 		{"  subscriptionPlans: [x]\n" STAGES, "6:23: there is no SubscriptionPlan 'x'"},
 		{"  branching: {}\n" STAGES, "6:14: 'pattern' is missing"},
-		{"  branching: {pattern: 'a..b'}\n" STAGES,
-			"6:24: 'a..b' does not give the name of a git branch"},
-		{"  branching: {pattern: 'a{b'}\n" STAGES,
-			"6:24: 'a{b' does not give the name of a git branch"},
-		{"  branching: {pattern: 'a{}'}\n" STAGES,
-			"6:24: 'a{}' does not give the name of a git branch"},
-		{"  branching: {pattern: 'a}{'}\n" STAGES,
-			"6:24: 'a}{' does not give the name of a git branch"},
-		{"  branching: {pattern: 'feature/all'}\n" STAGES,
+		{PATTERN("a..b"), "6:24: 'a..b'" NO_BRANCH},
+		{PATTERN("a{b"), "6:24: 'a{b'" NO_BRANCH},
+		{PATTERN("a{}"), "6:24: 'a{}'" NO_BRANCH},
+		{PATTERN("a}{"), "6:24: 'a}{'" NO_BRANCH},
+		{PATTERN("feature/all"),
 			"6:24: 'feature/all' gives every issue the same branch: {id} must be in "
 			"it"},
-		{"  branching: {pattern: '{id}/{slug}'}\n" STAGES,
+		{PATTERN("{id}/{slug}"),
 			"6:24: '{slug}' is none of {id}, {issueId}, {issueNumber}"},
 		{"  branching: {pattern: '{id}', targetBranch: -d}\n" STAGES,
 			"6:46: 'targetBranch' must be the name of a git branch, not '-d'"},

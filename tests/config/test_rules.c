@@ -3,7 +3,8 @@
  */
 #include "tests/lib/resource_rig.h"
 
-#define PARALLEL HEAD("Pipeline", "p") "  parallelism: {maxConcurrent: 2, worktreePool: w}\n"
+#define PIPE     HEAD("Pipeline", "p")
+#define PARALLEL PIPE "  parallelism: {maxConcurrent: 2, worktreePool: w}\n"
 #define POOL     HEAD("WorktreePool", "w")
 #define DATABASE(name, env)                                                                        \
 	HEAD("DatabaseBranchPool", name)                                                           \
@@ -14,8 +15,8 @@ static void check(const char *pipeline, const char *pool, const char *expected)
 {
 	struct resources r;
 
-	resource_write("p.yaml", pipeline);
-	resource_write("w.yaml", pool);
+	scratch_write("p.yaml", pipeline);
+	scratch_write("w.yaml", pool);
 	r = resource_load_all(base);
 	assert_string_equal(resource_faults_text(&r), expected);
 }
@@ -24,10 +25,10 @@ SCRATCH_TEST(a_name_is_one_of_a_kind)
 {
 	struct resources r;
 
-	resource_write("a.yaml", POOL "  {}\n");
-	resource_write("b.yml", PLAN_TEXT("w", "codex"));
-	resource_write("c.yaml", POOL "  {}\n");
-	resource_write("d.yaml", POOL "  {}\n");
+	scratch_write("a.yaml", POOL "  {}\n");
+	scratch_write("b.yml", PLAN_TEXT("w", "codex"));
+	scratch_write("c.yaml", POOL "  {}\n");
+	scratch_write("d.yaml", POOL "  {}\n");
 	r = resource_load_all(base);
 	assert_string_equal(resource_faults_text(&r),
 		arena_printf(&arena,
@@ -41,13 +42,13 @@ SCRATCH_TEST(only_the_directory_itself_is_read)
 	struct error err = {0};
 	struct resources r;
 
-	resource_write("b.yaml", POOL "  {}\n");
-	resource_write("a.yml", PLAN_TEXT("s", "codex"));
-	resource_write("notes.md", "not: [read");
-	resource_write(".hidden.yaml", "not: [read");
+	scratch_write("b.yaml", POOL "  {}\n");
+	scratch_write("a.yml", PLAN_TEXT("s", "codex"));
+	scratch_write("notes.md", "not: [read");
+	scratch_write(".hidden.yaml", "not: [read");
 	tree_mkdirs(at("below"));
-	resource_write("below/c.yaml", "not: [read");
-	resource_write("role.yaml", "kind: AgentRole\nanything: [1]\n");
+	scratch_write("below/c.yaml", "not: [read");
+	scratch_write("role.yaml", "kind: AgentRole\nanything: [1]\n");
 	r = resource_load_all(base);
 	assert_string_equal(resource_faults_text(&r), "");
 	assert_int_equal(r.n_files, 3);
@@ -70,12 +71,12 @@ SCRATCH_TEST(who_needs_them_gets_the_first_fault)
 	struct error err = {0};
 	struct resources r;
 
-	resource_write("a.yaml", POOL "  basePort: 1\n  layout: x\n");
+	scratch_write("a.yaml", POOL "  basePort: 1\n  layout: x\n");
 	assert_int_equal(resources_need(&arena, base, &r, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	assert_int_equal(err.line, 6);
 	assert_string_equal(err.file, at("a.yaml"));
-	resource_write("a.yaml", POOL "  basePort: 5000\n");
+	scratch_write("a.yaml", POOL "  basePort: 5000\n");
 	assert_int_equal(resources_need(&arena, base, &r, &err), 0);
 }
 
@@ -101,8 +102,7 @@ SCRATCH_TEST(the_final_stage_holds_the_gate)
 	for (size_t i = 0; i < COUNT(rows); i++)
 		check(arena_printf(&arena, PARALLEL "  stages: %s\n", rows[i].stages),
 			POOL "  {}\n", rows[i].faults);
-	check(HEAD("Pipeline", "p") "  parallelism: {worktreePool: w}\n  stages: [{name: a}]\n",
-		POOL "  {}\n", "");
+	check(PIPE "  parallelism: {worktreePool: w}\n  stages: [{name: a}]\n", POOL "  {}\n", "");
 }
 
 SCRATCH_TEST(a_database_is_for_one_at_a_time)
@@ -115,7 +115,7 @@ SCRATCH_TEST(a_database_is_for_one_at_a_time)
 				 "%s}]\n",
 			needs[i]);
 
-		resource_write("d.yaml", DATABASE("d", "URL"));
+		scratch_write("d.yaml", DATABASE("d", "URL"));
 		check(text, POOL "  {}\n",
 			"p.yaml:7:60: stage 'a' uses a database, up to 2 issues run it at "
 			"the same time, and WorktreePool 'w' names no DatabaseBranchPool "
@@ -124,20 +124,19 @@ SCRATCH_TEST(a_database_is_for_one_at_a_time)
 	}
 	check(PARALLEL "  stages: [{name: a, holdsMergeGate: true, databaseAccess: none}]\n",
 		POOL "  {}\n", "");
-	check(HEAD("Pipeline", "p") "  parallelism: {maxConcurrent: 1, worktreePool: w}\n"
-				    "  stages: [{name: a, databaseAccess: write}]\n",
+	check(PIPE "  parallelism: {maxConcurrent: 1, worktreePool: w}\n"
+		   "  stages: [{name: a, databaseAccess: write}]\n",
 		POOL "  {}\n", "");
-	check(HEAD("Pipeline", "p") "  stages: [{name: a, databaseAccess: write}]\n", POOL "  {}\n",
-		"");
+	check(PIPE "  stages: [{name: a, databaseAccess: write}]\n", POOL "  {}\n", "");
 }
 
 SCRATCH_TEST(two_databases_are_two_variables)
 {
-	const char *one = HEAD("Pipeline", "p") STAGES;
+	const char *one = PIPE STAGES;
 
-	resource_write("d.yaml", DATABASE("d", "URL"));
-	resource_write("e.yaml", DATABASE("e", "URL"));
-	resource_write("f.yaml", DATABASE("f", "OTHER_URL"));
+	scratch_write("d.yaml", DATABASE("d", "URL"));
+	scratch_write("e.yaml", DATABASE("e", "URL"));
+	scratch_write("f.yaml", DATABASE("f", "OTHER_URL"));
 	check(one, POOL "  databaseBranchPools: [d, f]\n", "");
 	check(one, POOL "  databaseBranchPools: [d, f, e]\n",
 		"w.yaml:6:24: 'd' and 'e' are both injected as 'URL'\n");
@@ -146,9 +145,9 @@ SCRATCH_TEST(two_databases_are_two_variables)
 /* Plans make it more than one, as a number does. */
 SCRATCH_TEST(plans_ask_for_a_pool_too)
 {
-	resource_write("s.yaml", PLAN_TEXT("claude-code-pro", "claude-code"));
-	check(HEAD("Pipeline", "p") "  parallelism: {}\n  subscriptionPlans: [claude-code-pro]\n"
-				    "  stages: [{name: a}]\n",
+	scratch_write("s.yaml", PLAN_TEXT("claude-code-pro", "claude-code"));
+	check(PIPE "  parallelism: {}\n  subscriptionPlans: [claude-code-pro]\n"
+		   "  stages: [{name: a}]\n",
 		POOL "  {}\n",
 		"p.yaml:6:16: there is no WorktreePool 'p', which several issues at the same "
 		"time require\n"
@@ -166,12 +165,16 @@ SCRATCH_TEST(a_faulty_pool_is_still_there)
 		"w.yaml:6:13: 'basePort' must be a whole number from 1024 to 65000, not '1'\n");
 }
 
+#define PRIMARY   HEAD("DatabaseBranchPool", "primary-postgres")
+#define MAX_5X    HEAD("SubscriptionPlan", "claude-code-max-5x")
+#define IMPLEMENT HEAD("Pipeline", "default-pool")
+
 /* As the format's documentation shows them. */
 SCRATCH_TEST(the_examples_of_the_format_are_taken)
 {
 	struct resources r;
 
-	resource_write("pool.yaml",
+	scratch_write("pool.yaml",
 		"apiVersion: ai-sdlc.dev/v1alpha1\nkind: WorktreePool\nmetadata:\n"
 		"  name: default-pool\nspec:\n  rootDir: ~/.dev-team/worktrees\n"
 		"  layout: workspace-scoped # or \"repo-local\"\n  staleThresholdDays: 14\n"
@@ -180,44 +183,30 @@ SCRATCH_TEST(the_examples_of_the_format_are_taken)
 		"  databaseBranchPools: # optional\n    - primary-postgres\n"
 		"    - analytics-postgres\n  subscriptionPlans: # optional\n"
 		"    - claude-code-max-5x\n");
-	resource_write("primary.yaml",
-		HEAD("DatabaseBranchPool",
-			"primary-postgres") "  adapter: neon # 'neon' | 'sqlite-copy'\n"
-					    "  upstream:\n    connectionStringEnv: "
-					    "DATABASE_URL_DEV\n    branchFrom: dev\n"
-					    "  injection:\n    targetEnv: DATABASE_URL\n"
-					    "    additionalEnvs: [PGHOST, PGDATABASE]\n"
-					    "  lifecycle:\n    createOn: worktree-allocation\n"
-					    "    reclaimOn: pr-merge\n    maxConcurrent: 10\n"
-					    "    branchTtl: P14D\n    abandonAfter: P7D\n"
-					    "    warmPoolSize: 0\n  migrations:\n"
-					    "    runOnBranchCreate: true\n"
-					    "    migrationCommand: 'pnpm db:migrate'\n"
-					    "    migrationCwd: orchestrator\n  credentials:\n"
-					    "    apiTokenEnv: NEON_API_TOKEN\n"
-					    "    projectId: prj_abc123\n");
-	resource_write("analytics.yaml", DATABASE("analytics-postgres", "ANALYTICS_DATABASE_URL"));
-	resource_write("plan.yaml",
-		HEAD("SubscriptionPlan",
-			"claude-code-max-5x") "  harness: claude-code\n"
-					      "  billingMode: session-window\n"
-					      "  windowDuration: PT5H # ISO 8601\n"
-					      "  windowQuotaTokens: 1000000\n  offPeak:\n"
-					      "    enabled: true\n    multiplier: 2.0\n"
-					      "    schedule:\n"
-					      "      - { tz: 'America/Los_Angeles', hours: "
-					      "'22-06' }\n"
-					      "      - { tz: 'America/Los_Angeles', hours: "
-					      "'0-7', daysOfWeek: 'Sat,Sun' }\n"
-					      "    lastVerified: '2026-04-15'\n"
-					      "  pacingTarget: 0.85\n  hardCap: 0.95\n"
-					      "  quotaSource: self-tracked\n");
-	resource_write("pipeline.yaml",
-		HEAD("Pipeline", "default-pool") "  parallelism: {}\n  stages:\n"
-						 "    - name: implement\n"
-						 "      agent: developer\n"
-						 "      databaseAccess: write\n"
-						 "      holdsMergeGate: true\n");
+	scratch_write("primary.yaml",
+		PRIMARY "  adapter: neon # 'neon' | 'sqlite-copy'\n  upstream:\n"
+			"    connectionStringEnv: DATABASE_URL_DEV\n    branchFrom: dev\n"
+			"  injection:\n    targetEnv: DATABASE_URL\n"
+			"    additionalEnvs: [PGHOST, PGDATABASE]\n  lifecycle:\n"
+			"    createOn: worktree-allocation\n    reclaimOn: pr-merge\n"
+			"    maxConcurrent: 10\n    branchTtl: P14D\n    abandonAfter: P7D\n"
+			"    warmPoolSize: 0\n  migrations:\n    runOnBranchCreate: true\n"
+			"    migrationCommand: 'pnpm db:migrate'\n"
+			"    migrationCwd: orchestrator\n  credentials:\n"
+			"    apiTokenEnv: NEON_API_TOKEN\n    projectId: prj_abc123\n");
+	scratch_write("analytics.yaml", DATABASE("analytics-postgres", "ANALYTICS_DATABASE_URL"));
+	scratch_write("plan.yaml", MAX_5X
+		"  harness: claude-code\n  billingMode: session-window\n"
+		"  windowDuration: PT5H # ISO 8601\n  windowQuotaTokens: 1000000\n"
+		"  offPeak:\n    enabled: true\n    multiplier: 2.0\n    schedule:\n"
+		"      - { tz: 'America/Los_Angeles', hours: '22-06' }\n"
+		"      - { tz: 'America/Los_Angeles', hours: '0-7', daysOfWeek: 'Sat,Sun' }\n"
+		"    lastVerified: '2026-04-15'\n  pacingTarget: 0.85\n  hardCap: 0.95\n"
+		"  quotaSource: self-tracked\n");
+	scratch_write("pipeline.yaml",
+		IMPLEMENT "  parallelism: {}\n  stages:\n    - name: implement\n"
+			  "      agent: developer\n      databaseAccess: write\n"
+			  "      holdsMergeGate: true\n");
 	r = resource_load_all(base);
 	assert_string_equal(resource_faults_text(&r), "");
 	assert_int_equal(r.n_docs, 5);

@@ -7,68 +7,59 @@
 #include "src/schema/schema.h"
 #include "tests/lib/resource_rig.h"
 
+#define PIPELINE HEAD("Pipeline", "p")
+#define POOL     HEAD("WorktreePool", "w")
+#define PLAN     HEAD("SubscriptionPlan", "s")
+#define DATABASE HEAD("DatabaseBranchPool", "d")
+
 static const char *const full[] = {
-	HEAD("Pipeline",
-		"p") "  parallelism: {maxConcurrent: 3, worktreePool: w, mergeStrategy: "
-		     "serialized-rebase}\n"
-		     "  branching: {pattern: 'x/{id}', targetBranch: main, cleanup: "
-		     "manual}\n"
-		     "  defaultModel: opus\n  defaultHarness: codex\n"
-		     "  defaultHarnessFallback: [aider, opencode]\n"
-		     "  subscriptionPlans: [a, a, b]\n  tenant: T1\n"
-		     "  tenantQuotaShare: 0.5\n  accountId: an account\n"
-		     "  costBudget: 12.5\n  offPeakMaxWait: PT8H\n"
-		     "  artifactSchemaVersion: v1\n  triggers: [{event: x}]\n"
-		     "  providers: {a: 1}\n  routing: {}\n  pullRequest: {}\n"
-		     "  notifications: {}\n"
-		     "  stages:\n    - {name: first}\n    - name: s.2\n      agent: dev_1\n"
-		     "      kind: review-fanout\n      isolation: inplace\n"
-		     "      holdsMergeGate: true\n      model: 'opus[1m]'\n"
-		     "      maxBudgetUsd: 0.01\n      harness: inherit\n"
-		     "      harnessFallback: [gemini-cli]\n"
-		     "      requiresIndependentHarnessFrom: [first]\n"
-		     "      requires: [skills, customTools]\n      schedule: off-peak\n"
-		     "      estimatedTokens: {input: 0, output: 5, frozen: true}\n"
-		     "      databaseAccess: migrate\n"
-		     "      onFailure: {strategy: retry, maxRetries: 2, retryDelay: PT1M, "
-		     "notification: n, on: AgentTimeout}\n"
-		     "      timeout: P1DT2H\n      artifact: plan\n      type: t\n"
-		     "      context: {}\n      config: {a: [1]}\n"
-		     "status: {phase: Running}\n",
-	HEAD("WorktreePool", "w") "  rootDir: ~/x\n  layout: workspace-scoped\n"
-				  "  staleThresholdDays: 1\n  basePort: 1024\n"
-				  "  ownershipGuard: advisory\n"
-				  "  cleanup: {onMerge: false, onAbort: true, onTimeout: false}\n"
-				  "  databaseBranchPools: [d, e]\n  subscriptionPlans: [a]\n",
+	PIPELINE
+	"  parallelism: {maxConcurrent: 3, worktreePool: w, mergeStrategy: serialized-rebase}\n"
+	"  branching: {pattern: 'x/{id}', targetBranch: main, cleanup: manual}\n"
+	"  defaultModel: opus\n  defaultHarness: codex\n"
+	"  defaultHarnessFallback: [aider, opencode]\n  subscriptionPlans: [a, a, b]\n"
+	"  tenant: T1\n  tenantQuotaShare: 0.5\n  accountId: an account\n"
+	"  costBudget: 12.5\n  offPeakMaxWait: PT8H\n  artifactSchemaVersion: v1\n"
+	"  triggers: [{event: x}]\n  providers: {a: 1}\n  routing: {}\n"
+	"  pullRequest: {}\n  notifications: {}\n  stages:\n    - {name: first}\n"
+	"    - name: s.2\n      agent: dev_1\n      kind: review-fanout\n"
+	"      isolation: inplace\n      holdsMergeGate: true\n      model: 'opus[1m]'\n"
+	"      maxBudgetUsd: 0.01\n      harness: inherit\n"
+	"      harnessFallback: [gemini-cli]\n"
+	"      requiresIndependentHarnessFrom: [first]\n"
+	"      requires: [skills, customTools]\n      schedule: off-peak\n"
+	"      estimatedTokens: {input: 0, output: 5, frozen: true}\n"
+	"      databaseAccess: migrate\n"
+	"      onFailure: {strategy: retry, maxRetries: 2, retryDelay: PT1M, notification: n, on: "
+	"AgentTimeout}\n"
+	"      timeout: P1DT2H\n      artifact: plan\n      type: t\n      context: {}\n"
+	"      config: {a: [1]}\nstatus: {phase: Running}\n",
+	POOL "  rootDir: ~/x\n  layout: workspace-scoped\n  staleThresholdDays: 1\n"
+	     "  basePort: 1024\n  ownershipGuard: advisory\n"
+	     "  cleanup: {onMerge: false, onAbort: true, onTimeout: false}\n"
+	     "  databaseBranchPools: [d, e]\n  subscriptionPlans: [a]\n",
 	"apiVersion: ai-sdlc.io/v1alpha1\nkind: WorktreePool\nmetadata:\n  name: w\n"
 	"  namespace: team\n  labels: {a: b, c: \"1\"}\n  annotations: {}\nspec: {}\n",
-	HEAD("SubscriptionPlan",
-		"s") "  harness: claude-code\n  billingMode: session-window\n"
-		     "  windowDuration: PT5H\n  windowQuotaTokens: 1\n"
-		     "  offPeak:\n    enabled: true\n    multiplier: 2.0\n"
-		     "    schedule:\n      - {tz: America/Los_Angeles, hours: 22-06}\n"
-		     "      - {tz: UTC, hours: '0-24', daysOfWeek: 'Sat, Sun'}\n"
-		     "    lastVerified: 2026-04-15\n  pacingTarget: 0\n"
-		     "  hardCap: 1\n  quotaSource: authoritative-api\n",
-	HEAD("SubscriptionPlan", "s") "  harness: codex\n  billingMode: monthly-cap\n"
-				      "  windowQuotaTokens: 5\n",
-	HEAD("SubscriptionPlan", "s") "  harness: codex\n  billingMode: pay-per-token\n",
-	HEAD("DatabaseBranchPool",
-		"d") "  adapter: neon\n  upstream: {connectionStringEnv: URL_DEV, branchFrom: "
-		     "dev}\n"
-		     "  injection: {targetEnv: URL, additionalEnvs: [PGHOST, PGPORT]}\n"
-		     "  lifecycle: {createOn: first-write-stage, reclaimOn: manual, maxConcurrent: "
-		     "1, branchTtl: P14D, abandonAfter: P1W, warmPoolSize: 20}\n"
-		     "  allowBranchFromBranch: true\n"
-		     "  migrations: {runOnBranchCreate: true, migrationCommand: \"a\\nb\", "
-		     "migrationCwd: sub/x}\n"
-		     "  credentials: {apiTokenEnv: T, n: [1, {a: null}]}\n",
-	HEAD("DatabaseBranchPool", "d") "  adapter: external\n  upstream: {connectionStringEnv: "
-					"A}\n  injection: {targetEnv: B}\n"
-					"  migrations: {runOnBranchCreate: false}\n",
-	HEAD("DatabaseBranchPool", "d") "  adapter: external\n  upstream: {connectionStringEnv: "
-					"A}\n  injection: {targetEnv: B}\n"
-					"  migrations: {migrationCommand: x}\n",
+	PLAN "  harness: claude-code\n  billingMode: session-window\n  windowDuration: PT5H\n"
+	     "  windowQuotaTokens: 1\n  offPeak:\n    enabled: true\n    multiplier: 2.0\n"
+	     "    schedule:\n      - {tz: America/Los_Angeles, hours: 22-06}\n"
+	     "      - {tz: UTC, hours: '0-24', daysOfWeek: 'Sat, Sun'}\n"
+	     "    lastVerified: 2026-04-15\n  pacingTarget: 0\n  hardCap: 1\n"
+	     "  quotaSource: authoritative-api\n",
+	PLAN "  harness: codex\n  billingMode: monthly-cap\n  windowQuotaTokens: 5\n",
+	PLAN "  harness: codex\n  billingMode: pay-per-token\n",
+	DATABASE "  adapter: neon\n  upstream: {connectionStringEnv: URL_DEV, branchFrom: dev}\n"
+		 "  injection: {targetEnv: URL, additionalEnvs: [PGHOST, PGPORT]}\n"
+		 "  lifecycle: {createOn: first-write-stage, reclaimOn: manual, maxConcurrent: 1, "
+		 "branchTtl: P14D, abandonAfter: P1W, warmPoolSize: 20}\n"
+		 "  allowBranchFromBranch: true\n"
+		 "  migrations: {runOnBranchCreate: true, migrationCommand: \"a\\nb\", "
+		 "migrationCwd: sub/x}\n"
+		 "  credentials: {apiTokenEnv: T, n: [1, {a: null}]}\n",
+	DATABASE "  adapter: external\n  upstream: {connectionStringEnv: A}\n"
+		 "  injection: {targetEnv: B}\n  migrations: {runOnBranchCreate: false}\n",
+	DATABASE "  adapter: external\n  upstream: {connectionStringEnv: A}\n"
+		 "  injection: {targetEnv: B}\n  migrations: {migrationCommand: x}\n",
 };
 
 /* Replaces every value. Quoted ones begin with a `"` here. */

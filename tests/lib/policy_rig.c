@@ -1,36 +1,18 @@
 #include "tests/lib/policy_rig.h"
+#include "tests/lib/policy_tree.h"
 
 struct policy rig_policy;
 struct root rig_root = {.fd = -1};
 
-void rig_file(const char *name, const char *text)
-{
-	FILE *f = fopen(at(name), "w");
-
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
-}
-
 int rig_make(void **state)
 {
-	static const char *const directories[] = {"tree/src", "tree/include", "tree/sub",
-		"tree/build", "tree/.git/hooks", "tree-other", "tree/a b"};
-	static const char *const files[] = {"secret", "tree-other/secret", "tree/README.md",
-		"tree/Makefile", "tree/src/main.c", "tree/src/util.c", "tree/src/h.h",
-		"tree/sub/Makefile", "tree/sub/deep.txt", "tree/.git/config", "tree/.git/HEAD",
-		"tree/backup~"};
 	struct error err = {0};
 
-	if (scratch_make(state) < 0)
+	if (policy_tree_lay(state) < 0)
 		return -1;
-	for (size_t i = 0; i < COUNT(directories); i++)
-		assert_int_equal(path_mkdirs(at(directories[i]), &err), 0);
-	for (size_t i = 0; i < COUNT(files); i++)
-		rig_file(files[i], "x\n");
-	assert_int_equal(symlink("sub", at("tree/inlink")), 0);
-	assert_int_equal(symlink("/etc", at("tree/esc")), 0);
-	assert_int_equal(symlink("..", at("tree/up")), 0);
+	scratch_write("tree/.git/config", "x\n");
+	scratch_write("tree/.git/HEAD", "x\n");
+	link_to("..", "tree/up");
 	if (root_open(&arena, at("tree"), &rig_root, &err) < 0)
 		fail_msg("%s", err.text);
 	return 0;

@@ -15,7 +15,6 @@
 extern struct policy rig_policy;
 extern struct root rig_root;
 
-void rig_file(const char *name, const char *text);
 int rig_make(void **state);
 int rig_remove(void **state);
 void rig_use(const char *name);

@@ -14,9 +14,10 @@ extern struct root root;
 extern struct policy policy;
 extern struct verdict verdict;
 
-void policy_tree_put(const char *name, const char *text);
 void link_to(const char *target, const char *name);
 void open_root(const char *name);
+/* Only the files, without a root or policy. */
+int policy_tree_lay(void **state);
 int policy_tree_make(void **state);
 int policy_tree_remove(void **state);
 /* A process that keeps replacing `dir` by a link to `target` and back, until it is killed. */

@@ -1,10 +1,5 @@
 #include "tests/lib/resource_rig.h"
 
-void resource_write(const char *name, const char *text)
-{
-	tree_write(at(name), str_of(text));
-}
-
 struct resources resource_load_all(const char *dir)
 {
 	struct error err = {0};

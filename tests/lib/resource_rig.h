@@ -16,7 +16,6 @@
 
 #define STAGES "  stages:\n    - name: only\n      holdsMergeGate: true\n"
 
-void resource_write(const char *name, const char *text);
 struct resources resource_load_all(const char *dir);
 
 /* All faults, one per line, without the directory. */

@@ -41,6 +41,22 @@ char *at(const char *name)
 	return path_join(&arena, base, name);
 }
 
+void scratch_write(const char *name, const char *text)
+{
+	tree_write(at(name), str_of(text));
+}
+
+struct str repeated(const char *before, const char *what, size_t n, const char *behind)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+
+	buf_adds(&b, before);
+	for (size_t i = 0; i < n; i++)
+		buf_adds(&b, what);
+	buf_adds(&b, behind);
+	return str_of(arena_dup(&arena, buf_str(&b)));
+}
+
 size_t open_descriptors(void)
 {
 	size_t n = 0;

@@ -22,6 +22,11 @@ int scratch_leave(void **state);
 
 /* A path in the directory. */
 char *at(const char *name);
+/* Writes a whole file in the directory and creates the directories above it. */
+void scratch_write(const char *name, const char *text);
+
+/* `before`, `what` n times, `behind`; ends in NUL. */
+struct str repeated(const char *before, const char *what, size_t n, const char *behind);
 
 #define SCRATCH_TEST(name) UNIT_TEST(name, scratch_make, scratch_remove)
 

@@ -4,10 +4,10 @@
 
 #define POLICY                                                                                     \
 	"{\"name\":\"t\",\"write\":true,\"allow\":[\"git\",\"ls\",\"cat\",\"wc\",\"grep\","        \
-	"\"find\",\"xargs\","                                                                      \
-	"\"mkdir\",\"rm\",\"cp\",\"ln\",\"echo\",\"printf\",\"test\",\"[\",\"cd\",\"pwd\","        \
-	"\"true\",\"false\",\"make\","                                                             \
-	"\"env\",\"timeout\",\"read\",\"export\",\"set\",\"sort\",\"head\",\"tail\"]}"
+	"\"find\",\"xargs\",\"mkdir\",\"rm\",\"mv\",\"cp\",\"ln\",\"echo\",\"printf\",\"test\","   \
+	"\"[\",\"cd\",\"pwd\",\"true\",\"false\",\"make\",\"env\",\"timeout\",\"read\","           \
+	"\"export\","                                                                              \
+	"\"set\",\"sort\",\"head\",\"tail\"]}"
 
 struct row {
 	const char *line, *rule; /* no rule: allowed */
@@ -26,7 +26,7 @@ static void ask(const struct row *rows)
 
 TEST(the_directory_is_followed)
 {
-	static const struct row rows[] = {
+	ask((const struct row[]){
 		{"cd src && cat main.c", NULL},
 		{"cd src && cat ../README.md", NULL},
 		{"cd src; cat ../README.md", "path.outside"}, /* cd may fail */
@@ -66,14 +66,12 @@ TEST(the_directory_is_followed)
 		{"mkdir -p new && cd new && cat ../../secret", "path.outside"},
 		{"mkdir new && cd new && cd .. && ls", NULL},
 		{NULL, NULL},
-	};
-
-	ask(rows);
+	});
 }
 
 TEST(values_are_followed)
 {
-	static const struct row rows[] = {
+	ask((const struct row[]){
 		{"f=src/main.c; cat $f", NULL},
 		{"f=src/main.c; cat \"$f\"", NULL},
 		{"f='../secret'; cat $f", "path.outside"},
@@ -117,14 +115,12 @@ TEST(values_are_followed)
 		{"set -e; make", NULL},
 		{"set -x; make", "option"},
 		{NULL, NULL},
-	};
-
-	ask(rows);
+	});
 }
 
 TEST(unknown_output_goes_where_it_can_do_no_harm)
 {
-	static const struct row rows[] = {
+	ask((const struct row[]){
 		{"echo \"$(cat README.md)\"", NULL},
 		{"git commit -m \"$(cat README.md)\"", NULL},
 		{"git commit -m $(cat README.md)", "value.dynamic"},
@@ -153,14 +149,12 @@ TEST(unknown_output_goes_where_it_can_do_no_harm)
 		{"cat \"src/$(git rev-parse HEAD)\"", "path.dynamic"},
 		{"ls $(git rev-parse HEAD)*", "value.dynamic"},
 		{NULL, NULL},
-	};
-
-	ask(rows);
+	});
 }
 
 TEST(names_lead_to_the_systems_programs)
 {
-	static const struct row rows[] = {
+	ask((const struct row[]){
 		{"/usr/bin/git status", NULL},
 		{"/bin/ls", NULL},
 		{"/tmp/git status", "name.trusted"},
@@ -179,14 +173,12 @@ TEST(names_lead_to_the_systems_programs)
 		{"true | curl x", "name.listed"},
 		{"'' x", "name.bytes"},
 		{NULL, NULL},
-	};
-
-	ask(rows);
+	});
 }
 
 TEST(variables_that_run_something_are_not_set)
 {
-	static const struct row rows[] = {
+	ask((const struct row[]){
 		{"CC=gcc make", NULL},
 		{"CC=clang-15 make", NULL},
 		{"CC='gcc -m64' V=1 make build/app", NULL},
@@ -223,14 +215,12 @@ TEST(variables_that_run_something_are_not_set)
 		{"env GIT_DIR=/x git log", "assign.name"},
 		{"FILES='src/main.c src/util.c'; wc -l $FILES", NULL},
 		{NULL, NULL},
-	};
-
-	ask(rows);
+	});
 }
 
 TEST(what_feeds_xargs_is_known_to_be_names)
 {
-	static const struct row rows[] = {
+	ask((const struct row[]){
 		{"find . -name '*.c' -print0 | xargs -0 wc -l", NULL},
 		{"find src -name '*.c' -print0 | sort -z | xargs -0 wc -l", NULL},
 		{"find src -name '*.c' -print0 2>/dev/null | sort -z | head -z | xargs -0 wc -l",
@@ -243,25 +233,14 @@ TEST(what_feeds_xargs_is_known_to_be_names)
 		{"(find . -print0) | xargs -0 cat", "wrapper"},
 		{"find . -print0 | xargs -0 cat < README.md", "wrapper"},
 		{NULL, NULL},
-	};
-
-	ask(rows);
+	});
 }
 
 TEST(values_that_double_come_to_an_end)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
 	rig_use_json(POLICY);
-	buf_adds(&text, "x=aaaaaaaa");
-	for (int i = 0; i < 160; i++)
-		buf_adds(&text, "; x=$x$x");
-	rig_denied(text.s, "limit");
-	buf_clear(&text);
-	buf_adds(&text, "x=aaaaaaaaaaaaaaaa; echo ");
-	for (int i = 0; i < 30000; i++)
-		buf_adds(&text, "$x");
-	rig_denied(text.s, "limit");
+	rig_denied(repeated("x=aaaaaaaa", "; x=$x$x", 160, "").p, "limit");
+	rig_denied(repeated("x=aaaaaaaaaaaaaaaa; echo ", "$x", 30000, "").p, "limit");
 }
 
 TEST(a_directory_by_another_name_has_no_way_up)
@@ -285,7 +264,7 @@ TEST(a_directory_by_another_name_has_no_way_up)
 
 TEST(the_directory_one_is_in_is_not_moved)
 {
-	static const struct row rows[] = {
+	ask((const struct row[]){
 		{"mkdir -p g/h && cd g/h && mv ../h ../../h && ls", "cwd"},
 		{"mkdir -p g/h && cd g/h && mv ../../g ../../k && ls", "cwd"},
 		{"cd src && (cd .. && mv src other) && cat ../README.md", "cwd"},
@@ -295,25 +274,14 @@ TEST(the_directory_one_is_in_is_not_moved)
 		{"mv sub other && cd other && ls", NULL},
 		{"mkdir b && cd b && cd .. && rm -rf b", NULL},
 		{NULL, NULL},
-	};
-
-	rig_use_json("{\"name\":\"t\",\"write\":true,\"allow\":[\"ls\",\"cat\",\"mkdir\",\"cd\","
-		     "\"mv\",\"rm\"]}");
-	for (const struct row *r = rows; r->line; r++) {
-		if (r->rule)
-			rig_denied(r->line, r->rule);
-		else
-			rig_allowed(r->line);
-	}
+	});
 }
 
 TEST(settings_that_git_would_take_away_are_protected)
 {
-	struct error err = {0};
-
 	rig_use_json(POLICY);
 	rig_allowed("git stash -u");
-	assert_int_equal(path_mkdirs(at("tree/.claude"), &err), 0);
+	tree_mkdirs(at("tree/.claude"));
 	rig_denied("git stash -u", "path.protected");
 	rig_denied("git stash push --include-untracked -m x", "path.protected");
 	rig_denied("git clean -fd", "path.protected");
@@ -329,10 +297,7 @@ TEST(patterns_come_to_an_end)
 	for (int i = 0; i < 65; i++)
 		buf_addf(&text, "ls src/%d*; ", i);
 	rig_denied(text.s, "limit");
-	buf_clear(&text);
-	for (int i = 0; i < 65; i++)
-		buf_adds(&text, "ls src/*; ");
-	rig_allowed(text.s);
+	rig_allowed(repeated("", "ls src/*; ", 65, "").p);
 }
 
 TEST(a_cd_that_may_fail_is_named)
@@ -352,12 +317,10 @@ TEST(a_cd_that_may_fail_is_named)
 
 TEST(files_by_the_hundred_need_no_names)
 {
-	struct error err = {0};
-
 	rig_use_json(POLICY);
-	assert_int_equal(path_mkdirs(at("tree/many"), &err), 0);
+	tree_mkdirs(at("tree/many"));
 	for (int i = 0; i < 300; i++)
-		rig_file(arena_printf(&arena, "tree/many/%d.c", i), "x\n");
+		scratch_write(arena_printf(&arena, "tree/many/%d.c", i), "x\n");
 	rig_allowed("for f in many/*.c; do wc -l \"$f\"; done | sort -n | tail -3");
 	rig_denied("for f in many/*.c; do wc -l $f; done", "value.dynamic");
 	rig_denied("for f in many/*.c; do cat -- \"$f/../../secret\"; done", "path.dynamic");
@@ -368,19 +331,10 @@ TEST(files_by_the_hundred_need_no_names)
 
 TEST(loops_come_to_an_end)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *loops = repeated("", "for v in 1 2 3 4 5 6 7 8 9 a b c; do ", 4, "ls; ").p;
 
 	rig_use_json(POLICY);
-	for (int i = 0; i < 4; i++) {
-		buf_addf(&text, "for v%d in", i);
-		for (int k = 0; k < 12; k++)
-			buf_addf(&text, " w%d", k);
-		buf_adds(&text, "; do ");
-	}
-	buf_adds(&text, "ls; ");
-	for (int i = 0; i < 4; i++)
-		buf_adds(&text, "done; ");
-	rig_denied(text.s, "limit");
+	rig_denied(repeated(loops, "done; ", 4, "").p, "limit");
 }
 
 UNIT_GROUP(rig_make, rig_remove)

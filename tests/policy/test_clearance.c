@@ -3,13 +3,8 @@
 
 static char *written(const char *text)
 {
-	char *path = at("clearance.yaml");
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	assert_int_equal(fputs(text, f) >= 0, 1);
-	assert_int_equal(fclose(f), 0);
-	return path;
+	scratch_write("clearance.yaml", text);
+	return at("clearance.yaml");
 }
 
 static struct clearance loaded(const char *text)

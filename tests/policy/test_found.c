@@ -3,26 +3,13 @@
  * leads out of the root is among them, by what is in the tree and in git's index.
  */
 #include <sys/stat.h>
-#include "src/sys/process.h"
 #include "tests/lib/programs_rig.h"
+#include "tests/lib/shell.h"
 
-static void git(const char *const *argv)
+static void git(const char *words)
 {
-	static const char *const environment[] = {"GIT_CONFIG_GLOBAL=/dev/null",
-		"GIT_CONFIG_NOSYSTEM=1", "PATH=/usr/bin:/bin", "HOME=/nonexistent", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct process_end end;
-	struct error err = {0};
-	const struct process p = {.argv = argv,
-		.cwd = at("tree"),
-		.env = environment,
-		.output = -1,
-		.out = &out,
-		.out_max = 1 << 16,
-		.timeout_s = 60};
-
-	if (process_run(&p, &end, &err) < 0 || out.len || end.status)
-		fail_msg("git %s: %s%s", argv[1], err.text, out.s ? out.s : "");
+	sh(arena_printf(&arena, "cd tree; GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 git %s",
+		words));
 }
 
 TEST(is_empty_of_blanks)
@@ -32,7 +19,7 @@ TEST(is_empty_of_blanks)
 	rig_denied("find . -type d | xargs ls -d", "wrapper");
 	rig_allowed("find . -type d -print0 | xargs -0 ls -d");
 	rig_allowed("find src | xargs ls -d");
-	rig_file("tree/a b/x.c", "x\n");
+	scratch_write("tree/a b/x.c", "x\n");
 	rig_denied("find . -name '*.c' | xargs cat", "wrapper");
 	rig_denied("find 'a b' -name '*.c' | xargs cat", "wrapper");
 	rig_allowed("find . -name '*.c' -print0 | xargs -0 cat");
@@ -49,17 +36,17 @@ TEST(knows_quotes_and_dashes)
 
 	for (size_t i = 0; i < COUNT(names); i++) {
 		rig_allowed("find sub -name '*.x' | xargs cat");
-		rig_file(names[i], "x\n");
+		scratch_write(names[i], "x\n");
 		rig_denied("find sub -name '*.x' | xargs cat", "wrapper");
 		rig_allowed("find sub -name '*.x' -print0 | xargs -0 cat");
 		assert_int_equal(unlink(at(names[i])), 0);
 	}
-	rig_file("tree/sub/a\nb.x", "x\n");
+	scratch_write("tree/sub/a\nb.x", "x\n");
 	rig_denied("find sub -name '*.x' | xargs -d '\\n' cat", "wrapper");
 	assert_int_equal(unlink(at("tree/sub/a\nb.x")), 0);
 	/* Names from git and from grep without a place begin as the files here do. */
 	rig_allowed("grep -rlZ x | xargs -0 cat");
-	rig_file("tree/-f", "x\n");
+	scratch_write("tree/-f", "x\n");
 	rig_denied("grep -rlZ x | xargs -0 cat", "wrapper");
 	rig_allowed("grep -rlZ x . | xargs -0 cat");
 	rig_allowed("find . -name '*.c' -print0 | xargs -0 cat");
@@ -106,57 +93,48 @@ TEST(compares_directories_without_links)
 	assert_int_equal(unlink(at("tree/sub/in.md")), 0);
 }
 
+#define BLOB "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391" /* the empty one */
+
 TEST(reads_the_index_of_git)
 {
-	static const char *const init[] = {"git", "init", "-q", NULL};
-	static const char *const add[] = {"git", "add", "-f", "src", "sub", NULL};
-	static const char *const drop[] = {"git", "rm", "-q", "--cached", "sub/out", NULL};
-	static const char *const fourth[] = {"git", "update-index", "--index-version", "4", NULL};
-	static const char *const split[] = {"git", "update-index", "--split-index", NULL};
-	static const char *const blank[] = {"git", "update-index", "--add", "--cacheinfo",
-		"100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,x /etc/hostname", NULL};
-	static const char *const dash[] = {"git", "update-index", "--add", "--cacheinfo",
-		"100644,e69de29bb2d1d6434b8b29ae775ad8c2e48c5391,--output=/x", NULL};
-	static const char *const no_dash[] = {
-		"git", "rm", "-q", "--cached", "--", "--output=/x", NULL};
 	const char *line = "git ls-files -z | xargs -0 cat";
 
 	/* `esc` leads out, but there is no index, so git names nothing. */
 	rig_allowed(line);
 	assert_int_equal(unlink(at("tree/.git/config")), 0);
 	assert_int_equal(unlink(at("tree/.git/HEAD")), 0);
-	git(init);
-	git(add);
+	git("init -q");
+	git("add -f src sub");
 	rig_allowed(line);
 	rig_denied("git ls-files -z -o | xargs -0 cat", "path.outside");
 	assert_int_equal(symlink("/etc/hostname", at("tree/sub/out")), 0);
 	rig_allowed(line);
-	git(add);
+	git("add -f src sub");
 	rig_denied(line, "path.outside");
 	rig_denied("git grep -lz x | xargs -0 cat", "path.outside");
 	rig_denied("git diff --name-only -z | xargs -0 cat", "path.outside");
-	git(drop);
+	git("rm -q --cached sub/out");
 	rig_allowed(line);
 	/* Names that are in the index and not in the tree. */
-	git(blank);
+	git("update-index --add --cacheinfo '100644," BLOB ",x /etc/hostname'");
 	rig_denied("git ls-files | xargs cat", "wrapper");
 	rig_allowed(line);
 	rig_allowed("git ls-files '*.c' | xargs cat");
 	rig_allowed("cd src && git ls-files | xargs cat");
-	git(dash);
+	git("update-index --add --cacheinfo 100644," BLOB ",--output=/x");
 	rig_denied(line, "wrapper");
 	rig_denied("git ls-files -z | xargs -0 git log -p", "wrapper");
 	rig_allowed("cd src && git ls-files -z | xargs -0 cat");
-	git(no_dash);
+	git("rm -q --cached -- --output=/x");
 	rig_allowed(line);
 	/* What cannot be read is taken for the worst. */
-	git(split);
+	git("update-index --split-index");
 	rig_denied(line, "wrapper");
-	git(fourth);
+	git("update-index --index-version 4");
 	rig_denied(line, "wrapper");
-	rig_file("tree/.git/index", "DIRC");
+	scratch_write("tree/.git/index", "DIRC");
 	rig_denied(line, "wrapper");
-	rig_file("tree/.git/index", "nothing that is an index");
+	scratch_write("tree/.git/index", "nothing that is an index");
 	rig_denied(line, "wrapper");
 	assert_int_equal(unlink(at("tree/.git/index")), 0);
 	assert_int_equal(unlink(at("tree/sub/out")), 0);
@@ -164,16 +142,14 @@ TEST(reads_the_index_of_git)
 
 TEST(keeps_what_is_protected)
 {
-	struct error err = {0};
-
-	assert_int_equal(path_mkdirs(at("tree/.git/objects/pack"), &err), 0);
-	rig_file("tree/.git/objects/pack/a.pack", "x");
+	tree_mkdirs(at("tree/.git/objects/pack"));
+	scratch_write("tree/.git/objects/pack/a.pack", "x");
 	rig_allowed("find . -name '*.md' -exec sed -i s/a/b/ {} +");
 	rig_allowed("find . -name reviewer.md -delete");
 	rig_denied("find . -name '*.pack' -delete", "path.protected");
 	rig_allowed("find src -name '*.pack' -delete");
-	assert_int_equal(path_mkdirs(at("tree/.claude/agents"), &err), 0);
-	rig_file("tree/.claude/agents/reviewer.md", "x");
+	tree_mkdirs(at("tree/.claude/agents"));
+	scratch_write("tree/.claude/agents/reviewer.md", "x");
 	rig_denied("find . -name '*.md' -exec sed -i s/a/b/ {} +", "path.protected");
 	rig_denied("find . -name reviewer.md -delete", "path.protected");
 	rig_denied("find . -name .claude -exec rm -r {} +", "path.protected");
@@ -186,8 +162,8 @@ TEST(keeps_what_is_protected)
 	assert_int_equal(rmdir(at("tree/.claude/agents")), 0);
 	assert_int_equal(rmdir(at("tree/.claude")), 0);
 	rig_allowed("find sub -type f -exec chmod 644 {} +");
-	assert_int_equal(path_mkdirs(at("tree/sub/.Claude"), &err), 0);
-	rig_file("tree/sub/.Claude/x", "x");
+	tree_mkdirs(at("tree/sub/.Claude"));
+	scratch_write("tree/sub/.Claude/x", "x");
 	rig_denied("find sub -type f -exec chmod 644 {} +", "path.protected");
 	assert_int_equal(unlink(at("tree/sub/.Claude/x")), 0);
 	assert_int_equal(rmdir(at("tree/sub/.Claude")), 0);
@@ -195,9 +171,7 @@ TEST(keeps_what_is_protected)
 
 TEST(moves_directories_without_climbing_links)
 {
-	struct error err = {0};
-
-	assert_int_equal(path_mkdirs(at("tree/a1/b1/c1"), &err), 0);
+	tree_mkdirs(at("tree/a1/b1/c1"));
 	rig_allowed("mv a1/b1 .");
 	assert_int_equal(symlink("../x", at("tree/a1/b1/c1/in")), 0);
 	rig_allowed("mv a1/b1 .");

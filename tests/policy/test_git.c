@@ -136,12 +136,10 @@ UNIT_TEST(the_policy_may_name_further_settings, rig_make, rig_remove)
 /* git reads the settings of a directory that looks like a repository, whoever made it. */
 UNIT_TEST(a_directory_that_looks_like_a_repository_is_refused, rig_make, rig_remove)
 {
-	struct error err = {0};
-
 	rig_use_json(writes);
-	assert_int_equal(path_mkdirs(at("tree/evil/objects"), &err), 0);
-	assert_int_equal(path_mkdirs(at("tree/evil/deep"), &err), 0);
-	rig_file("tree/evil/HEAD", "ref: refs/heads/main\n");
+	tree_mkdirs(at("tree/evil/objects"));
+	tree_mkdirs(at("tree/evil/deep"));
+	scratch_write("tree/evil/HEAD", "ref: refs/heads/main\n");
 	rig_denied("git -C evil status", "cwd");
 	rig_denied("cd evil && git status", "cwd");
 	rig_denied("git -C evil/deep log", "cwd");
@@ -150,19 +148,18 @@ UNIT_TEST(a_directory_that_looks_like_a_repository_is_refused, rig_make, rig_rem
 
 UNIT_TEST(a_repository_inside_has_nothing_of_its_own, rig_make, rig_remove)
 {
-	struct error err = {0};
-
 	rig_use_json(writes);
-	assert_int_equal(path_mkdirs(at("tree/in/.git/hooks"), &err), 0);
-	rig_file("tree/in/.git/config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-					"[remote \"origin\"]\n\turl = https://example.com/x\n");
-	rig_file("tree/in/.git/hooks/pre-commit.sample", "x\n");
+	tree_mkdirs(at("tree/in/.git/hooks"));
+	scratch_write("tree/in/.git/config",
+		"[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+		"[remote \"origin\"]\n\turl = https://example.com/x\n");
+	scratch_write("tree/in/.git/hooks/pre-commit.sample", "x\n");
 	rig_allowed("git -C in status");
 	rig_allowed("cd in && git log -1");
-	rig_file("tree/in/.git/hooks/pre-commit", "id\n");
+	scratch_write("tree/in/.git/hooks/pre-commit", "id\n");
 	rig_denied("git -C in commit -m x", "cwd");
 	assert_int_equal(unlink(at("tree/in/.git/hooks/pre-commit")), 0);
-	rig_file("tree/in/.git/config", "[core]\n\tfsmonitor = id\n");
+	scratch_write("tree/in/.git/config", "[core]\n\tfsmonitor = id\n");
 	rig_denied("git -C in status", "cwd");
 	rig_denied("cd in && git status", "cwd");
 	rig_allowed("git status");
@@ -170,35 +167,31 @@ UNIT_TEST(a_repository_inside_has_nothing_of_its_own, rig_make, rig_remove)
 
 UNIT_TEST(a_file_in_the_place_of_git_leads_to_the_own_repository, rig_make, rig_remove)
 {
-	struct error err = {0};
-
 	rig_use_json(writes);
-	assert_int_equal(path_mkdirs(at("tree/.git/worktrees/wt"), &err), 0);
-	assert_int_equal(path_mkdirs(at("tree/wt/deep"), &err), 0);
-	assert_int_equal(path_mkdirs(at("tree/evil"), &err), 0);
-	rig_file("tree/wt/.git",
+	tree_mkdirs(at("tree/.git/worktrees/wt"));
+	tree_mkdirs(at("tree/wt/deep"));
+	tree_mkdirs(at("tree/evil"));
+	scratch_write("tree/wt/.git",
 		arena_printf(&arena, "gitdir: %s/.git/worktrees/wt\n", rig_root.path));
 	rig_allowed("git -C wt status");
 	rig_allowed("cd wt/deep && git add .");
-	rig_file("tree/wt/.git", "gitdir: ../.git/worktrees/wt\n");
+	scratch_write("tree/wt/.git", "gitdir: ../.git/worktrees/wt\n");
 	rig_allowed("git -C wt status");
-	rig_file("tree/wt/.git", "gitdir: ../evil\n");
+	scratch_write("tree/wt/.git", "gitdir: ../evil\n");
 	rig_denied("git -C wt status", "cwd");
-	rig_file("tree/wt/.git", "gitdir: ../.git/worktrees/../../evil\n");
+	scratch_write("tree/wt/.git", "gitdir: ../.git/worktrees/../../evil\n");
 	rig_denied("git -C wt status", "cwd");
-	rig_file("tree/wt/.git", "gitdir: /etc\n");
+	scratch_write("tree/wt/.git", "gitdir: /etc\n");
 	rig_denied("git -C wt/deep status", "cwd");
-	rig_file("tree/wt/.git", "x\n");
+	scratch_write("tree/wt/.git", "x\n");
 	rig_denied("git -C wt status", "cwd");
 }
 
 UNIT_TEST(a_worktree_is_removed_where_it_stands, rig_make, rig_remove)
 {
-	struct error err = {0};
-
 	rig_use_json(writes);
-	assert_int_equal(path_mkdirs(at("tree/wt"), &err), 0);
-	rig_file("tree/wt/.git", "gitdir: ../.git/worktrees/wt\n");
+	tree_mkdirs(at("tree/wt"));
+	scratch_write("tree/wt/.git", "gitdir: ../.git/worktrees/wt\n");
 	rig_allowed("git worktree remove wt");
 	rig_allowed("git worktree lock --reason 'in use' ./wt");
 	rig_allowed("git worktree move wt sub/wt");
@@ -209,12 +202,10 @@ UNIT_TEST(a_worktree_is_removed_where_it_stands, rig_make, rig_remove)
 /* Who removes the settings decides what is asked of the next line. */
 UNIT_TEST(what_is_protected_and_not_tracked_is_not_cleaned_away, rig_make, rig_remove)
 {
-	struct error err = {0};
-
 	rig_use_json(writes);
 	rig_allowed("git clean -fdx");
-	assert_int_equal(path_mkdirs(at("tree/.dev-team"), &err), 0);
-	rig_file("tree/.dev-team/clearance.yaml", "x\n");
+	tree_mkdirs(at("tree/.dev-team"));
+	scratch_write("tree/.dev-team/clearance.yaml", "x\n");
 	rig_denied("git clean -fdx", "path.protected");
 	rig_denied("git clean -fd .", "path.protected");
 	rig_denied("git -C sub clean -fd ..", "path.protected");
@@ -240,14 +231,15 @@ UNIT_TEST(what_a_patch_names_is_asked_about, rig_make, rig_remove)
 	};
 
 	rig_use_json(writes);
-	rig_file("tree/good.patch", "diff --git a/src/a b.c b/src/a b.c\nnew file mode 100644\n"
-				    "--- /dev/null\n+++ b/src/a b.c\n@@ -0,0 +1 @@\n+x\n");
+	scratch_write("tree/good.patch",
+		"diff --git a/src/a b.c b/src/a b.c\nnew file mode 100644\n"
+		"--- /dev/null\n+++ b/src/a b.c\n@@ -0,0 +1 @@\n+x\n");
 	rig_allowed("git apply good.patch");
 	rig_allowed("git apply -R --index -p1 ./good.patch");
 	rig_allowed("git am --3way good.patch");
 	rig_denied("git apply --directory=.claude good.patch", "path.protected");
 	for (size_t i = 0; i < COUNT(patches); i++) {
-		rig_file("tree/evil.patch", patches[i].line);
+		scratch_write("tree/evil.patch", patches[i].line);
 		rig_denied("git apply evil.patch", patches[i].rule);
 		rig_denied("git am good.patch evil.patch", patches[i].rule);
 		rig_allowed("git apply --stat evil.patch");
@@ -278,33 +270,29 @@ UNIT_TEST(a_ref_that_begins_with_a_dash_makes_names_unknown, rig_make, rig_remov
 	static const char *const lines[] = {"git log $(git describe --tags --abbrev=0)..HEAD",
 		"git diff $(git branch --show-current)", "git log $(git symbolic-ref --short HEAD)",
 		"git push origin $(git rev-parse --abbrev-ref HEAD)"};
-	struct error err = {0};
-
 	rig_use_json(writes);
 	for (size_t i = 0; i < COUNT(lines); i++)
 		rig_allowed(lines[i]);
 	rig_denied("git fetch --tags && git log $(git describe --tags)", "value.dynamic");
-	rig_file("tree/.git/HEAD", "ref: refs/heads/--output=x\n");
+	scratch_write("tree/.git/HEAD", "ref: refs/heads/--output=x\n");
 	for (size_t i = 0; i < COUNT(lines); i++)
 		rig_denied(lines[i], "value.dynamic");
 	rig_allowed("git log $(git merge-base main HEAD)..HEAD");
 	rig_allowed("git log $(git rev-parse HEAD~2)..HEAD");
-	rig_file("tree/.git/HEAD", "ref: refs/heads/main\n");
+	scratch_write("tree/.git/HEAD", "ref: refs/heads/main\n");
 	rig_allowed(lines[0]);
-	rig_file("tree/.git/packed-refs", "abc refs/tags/--output=x\n");
+	scratch_write("tree/.git/packed-refs", "abc refs/tags/--output=x\n");
 	rig_denied(lines[0], "value.dynamic");
 	assert_int_equal(unlink(at("tree/.git/packed-refs")), 0);
-	assert_int_equal(path_mkdirs(at("tree/.git/refs/tags/--output="), &err), 0);
+	tree_mkdirs(at("tree/.git/refs/tags/--output="));
 	rig_denied(lines[0], "value.dynamic");
 }
 
 UNIT_TEST(a_head_alone_may_be_a_repository, rig_make, rig_remove)
 {
-	struct error err = {0};
-
 	rig_use_json(writes);
-	assert_int_equal(path_mkdirs(at("tree/d"), &err), 0);
-	rig_file("tree/d/HEAD", "ref: refs/heads/main\n");
-	rig_file("tree/d/commondir", "../r\n");
+	tree_mkdirs(at("tree/d"));
+	scratch_write("tree/d/HEAD", "ref: refs/heads/main\n");
+	scratch_write("tree/d/commondir", "../r\n");
 	rig_denied("git -C d diff HEAD~1 HEAD", "cwd");
 }

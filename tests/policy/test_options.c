@@ -309,50 +309,47 @@ TEST(has_no_shells)
 			fail_msg("there is a row for '%s'", names[i]);
 }
 
+typedef int checker(struct check *c, struct str text, struct str word, struct span at);
+
+static void sorts(checker *check, const char *const *good, const char *const *bad)
+{
+	struct check c;
+
+	use(true);
+	for (; *good; good++) {
+		c = asking();
+		if (check(&c, str_of(*good), STR(""), (struct span){0, 0}) < 0)
+			fail_msg("should be good: '%s': %s", *good, verdict.reason);
+	}
+	for (; *bad; bad++) {
+		c = asking();
+		if (check(&c, str_of(*bad), STR(""), (struct span){0, 0}) == 0)
+			fail_msg("should be bad: '%s'", *bad);
+	}
+}
+
 TEST(checks_flags_of_compilers)
 {
 	static const char *const good[] = {"", "-O2", "-O2 -g -Wall", " -O2  -g ",
 		"-Wall -Wextra -Werror", "-Isrc -Iinclude -DNDEBUG -DX=1",
 		"-fsanitize=address,undefined", "-std=c11 -pthread", "-Wl,-O1,--as-needed",
-		"-lm -lpthread -Lbuild", "-I/usr/include/libxml2", "-march=native"};
+		"-lm -lpthread -Lbuild", "-I/usr/include/libxml2", "-march=native", NULL};
 	static const char *const bad[] = {"-O2;id", "$(id)", "`id`", "-O2 | id", "-O2 #", "-DX='a'",
 		"-DX=\"a\"", "-DX=(a)", "-O2\n-g", "-O2\t-g", "a.c", "-fplugin=x", "-B.",
 		"-wrapper x", "@x", "-I..", "-o ../x", "-specs=x", "-Xlinker x", "-Wl,-plugin,x",
-		"-O2 &", "-D", "{a,b}", "-I*", "~", "-O2 \\"};
-	struct check c;
+		"-O2 &", "-D", "{a,b}", "-I*", "~", "-O2 \\", NULL};
 
-	use(true);
-	for (size_t i = 0; i < COUNT(good); i++) {
-		c = asking();
-		if (check_flags(&c, str_of(good[i]), STR(""), (struct span){0, 0}) < 0)
-			fail_msg("should be good: '%s': %s", good[i], verdict.reason);
-	}
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		c = asking();
-		if (check_flags(&c, str_of(bad[i]), STR(""), (struct span){0, 0}) == 0)
-			fail_msg("should be bad: '%s'", bad[i]);
-	}
+	sorts(check_flags, good, bad);
 }
 
 TEST(checks_names_of_compilers)
 {
-	static const char *const good[] = {
-		"gcc", "clang", "cc", "gcc-12", "clang-15", "g++ -m64", "gcc -m32 -O2", "ccache"};
+	static const char *const good[] = {"gcc", "clang", "cc", "gcc-12", "clang-15", "g++ -m64",
+		"gcc -m32 -O2", "ccache", NULL};
 	static const char *const bad[] = {"", "./gcc", "/tmp/gcc", "sh", "gcc;id", "gcc -B.",
-		"gcc12x", "sh -c id", "gcc sh", "python3", "gcc -wrapper sh"};
-	struct check c;
+		"gcc12x", "sh -c id", "gcc sh", "python3", "gcc -wrapper sh", NULL};
 
-	use(true);
-	for (size_t i = 0; i < COUNT(good); i++) {
-		c = asking();
-		if (check_compiler(&c, str_of(good[i]), STR(""), (struct span){0, 0}) < 0)
-			fail_msg("should be good: '%s': %s", good[i], verdict.reason);
-	}
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		c = asking();
-		if (check_compiler(&c, str_of(bad[i]), STR(""), (struct span){0, 0}) == 0)
-			fail_msg("should be bad: '%s'", bad[i]);
-	}
+	sorts(check_compiler, good, bad);
 }
 
 UNIT_GROUP(rig_make, rig_remove)

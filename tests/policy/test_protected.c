@@ -56,13 +56,13 @@ static void lacks(const char *name)
 static int make(void **state)
 {
 	policy_tree_make(state);
-	policy_tree_put("tree/.git/HEAD", "ref: refs/heads/main\n");
-	policy_tree_put("tree/.git/config", "[core]\n");
-	policy_tree_put("tree/.git/hooks/pre-commit.sample", "#!/bin/sh\n");
-	policy_tree_put("tree/.git/info/exclude", "*.o\n");
-	policy_tree_put("tree/.claude/settings.json", "{}\n");
-	policy_tree_put("tree/.claude/hooks/deep/x.sh", "#!/bin/sh\n");
-	policy_tree_put("tree/.mcp.json", "{}\n");
+	scratch_write("tree/.git/HEAD", "ref: refs/heads/main\n");
+	scratch_write("tree/.git/config", "[core]\n");
+	scratch_write("tree/.git/hooks/pre-commit.sample", "#!/bin/sh\n");
+	scratch_write("tree/.git/info/exclude", "*.o\n");
+	scratch_write("tree/.claude/settings.json", "{}\n");
+	scratch_write("tree/.claude/hooks/deep/x.sh", "#!/bin/sh\n");
+	scratch_write("tree/.mcp.json", "{}\n");
 	return 0;
 }
 
@@ -71,10 +71,10 @@ static int make(void **state)
 KEPT_TEST(what_was_not_touched_is_not_reported)
 {
 	remember();
-	policy_tree_put("tree/src/new.c", "x");
-	policy_tree_put("tree/.git/index", "x");
-	policy_tree_put("tree/.git/refs/heads/x", "x");
-	policy_tree_put("tree/.dev-team/logs/x.log", "x");
+	scratch_write("tree/src/new.c", "x");
+	scratch_write("tree/.git/index", "x");
+	scratch_write("tree/.git/refs/heads/x", "x");
+	scratch_write("tree/.dev-team/logs/x.log", "x");
 	restores(".dev-team\n");
 	remember();
 	sh("cp -p tree/.mcp.json copy && cat copy >tree/.mcp.json && touch "
@@ -87,8 +87,8 @@ KEPT_TEST(changed_texts_and_modes_are_put_back)
 	struct stat st;
 
 	remember();
-	policy_tree_put("tree/.git/config", "[core]\n\tfsmonitor = evil\n");
-	policy_tree_put("tree/.claude/settings.json", "[]\n");
+	scratch_write("tree/.git/config", "[core]\n\tfsmonitor = evil\n");
+	scratch_write("tree/.claude/settings.json", "[]\n");
 	assert_int_equal(chmod(at("tree/.git/hooks/pre-commit.sample"), 0777), 0);
 	assert_int_equal(chmod(at("tree/.claude/hooks"), 0777), 0);
 	restores(".claude/hooks\n.claude/settings.json\n.git/config\n.git/hooks/"
@@ -103,15 +103,15 @@ KEPT_TEST(new_files_are_taken_away)
 {
 	policy.protect = (struct texts){(const char *[]){"./ci/run.yml", "conf/", "../secret"}, 3};
 	remember();
-	policy_tree_put("tree/.git/hooks/pre-commit", "#!/bin/sh\n");
-	policy_tree_put("tree/.git/hooks/a/b/c/d", "x");
-	policy_tree_put("tree/.git/config.worktree", "x");
-	policy_tree_put("tree/.git/objects/info/alternates", "/else\n");
-	policy_tree_put("tree/.codex/config.toml", "x");
-	policy_tree_put("tree/.claude/hooks/deep/y.sh", "x");
-	policy_tree_put("tree/ci/run.yml", "x");
-	policy_tree_put("tree/ci/other.yml", "x");
-	policy_tree_put("tree/conf/x", "x");
+	scratch_write("tree/.git/hooks/pre-commit", "#!/bin/sh\n");
+	scratch_write("tree/.git/hooks/a/b/c/d", "x");
+	scratch_write("tree/.git/config.worktree", "x");
+	scratch_write("tree/.git/objects/info/alternates", "/else\n");
+	scratch_write("tree/.codex/config.toml", "x");
+	scratch_write("tree/.claude/hooks/deep/y.sh", "x");
+	scratch_write("tree/ci/run.yml", "x");
+	scratch_write("tree/ci/other.yml", "x");
+	scratch_write("tree/conf/x", "x");
 	restores(".claude/hooks/deep/y.sh\n.codex\n.git/config.worktree\n.git/hooks/a\n.git/hooks/"
 		 "pre-commit\n.git/objects/info/alternates\nci/run.yml\nconf\n");
 	lacks("tree/.codex");
@@ -137,8 +137,8 @@ KEPT_TEST(removed_files_come_back)
 
 KEPT_TEST(links_in_their_place_are_not_followed)
 {
-	policy_tree_put("victim/keep", "x");
-	policy_tree_put("victim/settings.json", "mine");
+	scratch_write("victim/keep", "x");
+	scratch_write("victim/settings.json", "mine");
 	remember();
 	sh("rm -rf tree/.claude tree/.git/hooks tree/.mcp.json tree/.git/config\n"
 	   "ln -s ../victim tree/.claude; ln -s ../../victim tree/.git/hooks\n"
@@ -157,9 +157,9 @@ KEPT_TEST(links_in_their_place_are_not_followed)
 KEPT_TEST(a_directory_on_the_way_that_became_a_link_is_made_anew)
 {
 	policy.protect = (struct texts){(const char *[]){"a/b/keep", "none/x"}, 2};
-	policy_tree_put("tree/a/b/keep", "x");
-	policy_tree_put("elsewhere/keep", "evil");
-	policy_tree_put("elsewhere/x", "evil");
+	scratch_write("tree/a/b/keep", "x");
+	scratch_write("elsewhere/keep", "evil");
+	scratch_write("elsewhere/x", "evil");
 	remember();
 	sh("mv tree/a/b tree/moved; ln -s ../../elsewhere tree/a/b; ln -s ../elsewhere tree/none");
 	restores("a/b\na/b/keep\nnone\n");
@@ -174,7 +174,7 @@ KEPT_TEST(a_second_name_for_a_file_is_cut_off)
 	remember();
 	sh("ln tree/.git/config tree/other-name");
 	restores(".git/config\n");
-	policy_tree_put("tree/other-name", "evil");
+	scratch_write("tree/other-name", "evil");
 	has("tree/.git/config", "[core]\n");
 	remember();
 	sh("cp tree/.git/config tree/x; rm tree/.git/config; ln tree/x tree/.git/config");
@@ -192,11 +192,11 @@ KEPT_TEST(special_files_do_not_stop_it)
 
 KEPT_TEST(links_are_put_back_and_what_they_lead_to)
 {
-	policy_tree_put("tree/dot/gemini/settings.json", "{}");
+	scratch_write("tree/dot/gemini/settings.json", "{}");
 	link_to("dot/gemini", "tree/.gemini");
 	open_root("tree");
 	remember();
-	policy_tree_put("tree/dot/gemini/settings.json", "evil");
+	scratch_write("tree/dot/gemini/settings.json", "evil");
 	sh("ln -sfn /etc tree/.gemini");
 	restores(".gemini\ndot/gemini/settings.json\n");
 	assert_sh("readlink tree/.gemini", "dot/gemini\n");
@@ -205,26 +205,26 @@ KEPT_TEST(links_are_put_back_and_what_they_lead_to)
 
 KEPT_TEST(what_other_sessions_write_is_left_alone)
 {
-	policy_tree_put("tree/.dev-team/clearance.yaml", "a");
-	policy_tree_put("tree/.git/worktrees/w/HEAD", "x");
-	policy_tree_put("tree/.git/worktrees/w/commondir", "../..\n");
-	policy_tree_put("tree/.git/worktrees/gone/HEAD", "x");
-	policy_tree_put("tree/.git/worktrees/gone/commondir", "../..\n");
-	policy_tree_put("tree/.git/modules/lib/a/HEAD", "x");
-	policy_tree_put("tree/.git/modules/lib/a/config", "[core]\n");
+	scratch_write("tree/.dev-team/clearance.yaml", "a");
+	scratch_write("tree/.git/worktrees/w/HEAD", "x");
+	scratch_write("tree/.git/worktrees/w/commondir", "../..\n");
+	scratch_write("tree/.git/worktrees/gone/HEAD", "x");
+	scratch_write("tree/.git/worktrees/gone/commondir", "../..\n");
+	scratch_write("tree/.git/modules/lib/a/HEAD", "x");
+	scratch_write("tree/.git/modules/lib/a/config", "[core]\n");
 	remember();
-	policy_tree_put("tree/.claude/worktrees/w/file", "x");
-	policy_tree_put("tree/.dev-team/T-1.md", "x");
-	policy_tree_put("tree/.dev-team/logs/x.yaml", "x");
-	policy_tree_put("tree/.git/worktrees/new/commondir", "../..\n");
+	scratch_write("tree/.claude/worktrees/w/file", "x");
+	scratch_write("tree/.dev-team/T-1.md", "x");
+	scratch_write("tree/.dev-team/logs/x.yaml", "x");
+	scratch_write("tree/.git/worktrees/new/commondir", "../..\n");
 	sh("rm -rf tree/.git/worktrees/gone");
 	restores("");
 	has("tree/.git/worktrees/new/commondir", "../..\n");
 	remember();
-	policy_tree_put("tree/.git/worktrees/w/commondir", "/evil\n");
-	policy_tree_put("tree/.git/modules/lib/a/config", "[core]\nfsmonitor = x\n");
-	policy_tree_put("tree/.dev-team/clearance.yaml", "b");
-	policy_tree_put("tree/.dev-team/mine.yml", "b");
+	scratch_write("tree/.git/worktrees/w/commondir", "/evil\n");
+	scratch_write("tree/.git/modules/lib/a/config", "[core]\nfsmonitor = x\n");
+	scratch_write("tree/.dev-team/clearance.yaml", "b");
+	scratch_write("tree/.dev-team/mine.yml", "b");
 	restores(".dev-team/clearance.yaml\n.dev-team/mine.yml\n.git/modules/lib/a/config\n.git/"
 		 "worktrees/w/commondir\n");
 }
@@ -232,10 +232,10 @@ KEPT_TEST(what_other_sessions_write_is_left_alone)
 KEPT_TEST(what_is_mounted_is_left_to_the_kernel)
 {
 	remember_with(true, true);
-	policy_tree_put("tree/.git/config", "by another");
-	policy_tree_put("tree/.claude/settings.json", "by another");
-	policy_tree_put("tree/.git/config.worktree", "x");
-	policy_tree_put("tree/.codex/x", "x");
+	scratch_write("tree/.git/config", "by another");
+	scratch_write("tree/.claude/settings.json", "by another");
+	scratch_write("tree/.git/config.worktree", "x");
+	scratch_write("tree/.codex/x", "x");
 	restores(".codex\n.git/config.worktree\n");
 	has("tree/.git/config", "by another");
 }
@@ -255,7 +255,7 @@ KEPT_TEST(a_new_repository_may_come_if_it_is_plain)
 	sh("git init -q plain; cp plain/.git/hooks/pre-commit.sample plain/.git/hooks/pre-commit");
 	restores(".git\n");
 	remember();
-	policy_tree_put("plain/.git", "gitdir: /else\n");
+	scratch_write("plain/.git", "gitdir: /else\n");
 	restores(".git\n");
 	lacks("plain/.git");
 }
@@ -277,9 +277,9 @@ KEPT_TEST(hooks_that_worktrees_share_are_put_back)
 {
 	make_linked();
 	remember();
-	policy_tree_put("main/.git/hooks/pre-commit", "#!/bin/sh\n");
+	scratch_write("main/.git/hooks/pre-commit", "#!/bin/sh\n");
 	sh("printf 'gitdir: /else\\n' >w/.git; git -C main config core.hooksPath /x");
-	policy_tree_put("main/.git/worktrees/w/commondir", "/else\n");
+	scratch_write("main/.git/worktrees/w/commondir", "/else\n");
 	restores(arena_printf(&arena, ".git\n%s\n%s\n%s\n", of_common("config"),
 		of_common("hooks/pre-commit"), of_common("worktrees/w/commondir")));
 	lacks("main/.git/hooks/pre-commit");
@@ -291,7 +291,7 @@ KEPT_TEST(confined_runs_leave_the_shared_directory_to_others)
 	make_linked();
 	remember_with(false, true);
 	sh("git -C main config user.name other");
-	policy_tree_put("main/.git/worktrees/w/config.worktree", "x\n");
+	scratch_write("main/.git/worktrees/w/config.worktree", "x\n");
 	restores(arena_printf(&arena, "%s\n", of_common("worktrees/w/config.worktree")));
 	assert_sh("git -C main config user.name", "other\n");
 }
@@ -302,7 +302,7 @@ KEPT_TEST(too_long_files_are_told_though_not_mended)
 
 	sh("head -c 2000000 /dev/zero >tree/.claude/long");
 	remember();
-	policy_tree_put("tree/.claude/long", "short");
+	scratch_write("tree/.claude/long", "short");
 	assert_int_equal(protected_restore(kept, &changed, &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_int_equal(changed.n, 1);
@@ -341,8 +341,8 @@ KEPT_TEST(nothing_outside_is_touched_while_directories_are_swapped)
 {
 	pid_t child;
 
-	policy_tree_put("victim/pre-commit", "mine");
-	policy_tree_put("victim/pre-commit.sample", "mine");
+	scratch_write("victim/pre-commit", "mine");
+	scratch_write("victim/pre-commit.sample", "mine");
 	child = policy_tree_swap(at("tree/.git/hooks"), at("tree/.git/aside"), at("victim"));
 	for (int i = 0; i < 300; i++) {
 		struct error err;

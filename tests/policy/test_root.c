@@ -16,7 +16,7 @@ static void assert_guarded(const char *path)
 POLICY_TREE_TEST(the_directory_that_a_git_file_names_is_protected)
 {
 	tree_mkdirs(at("bare/.store"));
-	policy_tree_put("bare/.git", "gitdir: ./.store\n");
+	scratch_write("bare/.git", "gitdir: ./.store\n");
 	open_root("bare");
 	assert_string_equal(root.inner_git, ".store");
 	assert_null(root.git_dir);
@@ -61,12 +61,11 @@ static void make_linked(const char *back)
 	tree_mkdirs(at("main/.git/objects"));
 	tree_mkdirs(at("main/.git/refs"));
 	tree_mkdirs(at("w"));
-	policy_tree_put("main/.git/HEAD", "ref: refs/heads/main\n");
-	policy_tree_put("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
-	policy_tree_put("main/.git/worktrees/w/commondir", "../..\n");
-	policy_tree_put("main/.git/worktrees/w/gitdir", arena_printf(&arena, "%s\n", back));
-	policy_tree_put(
-		"w/.git", arena_printf(&arena, "gitdir: %s\n", at("main/.git/worktrees/w")));
+	scratch_write("main/.git/HEAD", "ref: refs/heads/main\n");
+	scratch_write("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n");
+	scratch_write("main/.git/worktrees/w/commondir", "../..\n");
+	scratch_write("main/.git/worktrees/w/gitdir", arena_printf(&arena, "%s\n", back));
+	scratch_write("w/.git", arena_printf(&arena, "gitdir: %s\n", at("main/.git/worktrees/w")));
 }
 
 POLICY_TREE_TEST(a_linked_worktree_names_its_repository)
@@ -77,8 +76,8 @@ POLICY_TREE_TEST(a_linked_worktree_names_its_repository)
 	assert_string_equal(root.common_dir, at("main/.git"));
 	assert_null(root.inner_git);
 	assert_guarded(".git");
-	policy_tree_put("w/.git", "gitdir: ../main/.git/worktrees/w\n");
-	policy_tree_put("main/.git/worktrees/w/gitdir", "../../../../w/.git\n");
+	scratch_write("w/.git", "gitdir: ../main/.git/worktrees/w\n");
+	scratch_write("main/.git/worktrees/w/gitdir", "../../../../w/.git\n");
 	open_root("w");
 	assert_string_equal(root.git_dir, at("main/.git/worktrees/w"));
 }
@@ -96,11 +95,11 @@ POLICY_TREE_TEST(another_repository_is_not_opened_by_a_forged_directory)
 {
 	make_linked(at("w/.git"));
 	tree_mkdirs(at("w/forged/worktrees/w"));
-	policy_tree_put("w/forged/worktrees/w/HEAD", "x\n");
-	policy_tree_put(
+	scratch_write("w/forged/worktrees/w/HEAD", "x\n");
+	scratch_write(
 		"w/forged/worktrees/w/commondir", arena_printf(&arena, "%s\n", at("main/.git")));
-	policy_tree_put("w/forged/worktrees/w/gitdir", arena_printf(&arena, "%s\n", at("w/.git")));
-	policy_tree_put("w/.git", "gitdir: forged/worktrees/w\n");
+	scratch_write("w/forged/worktrees/w/gitdir", arena_printf(&arena, "%s\n", at("w/.git")));
+	scratch_write("w/.git", "gitdir: forged/worktrees/w\n");
 	open_root("w");
 	assert_null(root.git_dir);
 	assert_null(root.common_dir);
@@ -111,12 +110,12 @@ static void make_submodule(const char *worktree)
 {
 	tree_mkdirs(at("super/.git/modules/m/objects"));
 	tree_mkdirs(at("super/.git/modules/m/refs"));
-	policy_tree_put("super/.git/modules/m/HEAD", "x\n");
-	policy_tree_put("super/.git/modules/m/config",
+	scratch_write("super/.git/modules/m/HEAD", "x\n");
+	scratch_write("super/.git/modules/m/config",
 		arena_printf(&arena,
 			"[core]\n\tbare = false\n\tworktree = %s\n[x]\n\tworktree = /x\n",
 			worktree));
-	policy_tree_put("super/m/.git", "gitdir: ../.git/modules/m\n");
+	scratch_write("super/m/.git", "gitdir: ../.git/modules/m\n");
 }
 
 POLICY_TREE_TEST(a_submodule_names_its_repository)
@@ -128,7 +127,7 @@ POLICY_TREE_TEST(a_submodule_names_its_repository)
 	make_submodule("../../../..");
 	open_root("super/m");
 	assert_null(root.git_dir);
-	policy_tree_put("tree/sub/.git", "gitdir: ../../super/.git/modules/m\n");
+	scratch_write("tree/sub/.git", "gitdir: ../../super/.git/modules/m\n");
 	make_submodule("../../../m");
 	open_root("tree/sub");
 	assert_null(root.git_dir);

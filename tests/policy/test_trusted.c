@@ -64,7 +64,7 @@ POLICY_TREE_TEST(other_files_are_refused)
 
 	for (size_t i = 0; i < COUNT(bad); i++)
 		refused(bad[i], RULE_NAME_TRUSTED);
-	policy_tree_put("tree/ls", "#!/bin/sh\n");
+	scratch_write("tree/ls", "#!/bin/sh\n");
 	assert_int_equal(chmod(at("tree/ls"), 0755), 0);
 	refused(at("tree/ls"), RULE_NAME_TRUSTED);
 	link_to("/usr/bin/ls", "tree/cat");
@@ -94,7 +94,7 @@ POLICY_TREE_TEST(scripts_of_the_policy_may_be_named_by_path)
 {
 	policy.scripts =
 		(struct texts){(const char *[]){"./sub/run", "build/test", "src/main.c"}, 3};
-	policy_tree_put("tree/sub/run", "#!/bin/sh\n");
+	scratch_write("tree/sub/run", "#!/bin/sh\n");
 	assert_int_equal(chmod(at("tree/sub/run"), 0755), 0);
 	link_to("sub/run", "tree/alias");
 	assert_int_equal(script("", "sub/run"), 0);

@@ -30,7 +30,7 @@ static int lay_out(void **state)
 	tree_mkdirs(at("tree/a/b/c"));
 	tree_mkdirs(at("tree/d"));
 	for (size_t i = 0; i < COUNT(files); i++)
-		policy_tree_put(files[i], "x");
+		scratch_write(files[i], "x");
 	for (size_t i = 0; i < COUNT(links); i++) {
 		const char *to = links[i][1];
 

@@ -1,21 +1,8 @@
 #include "tests/lib/shell_cases.h"
 
-static struct str repeated(const char *before, const char *what, size_t n, const char *behind)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-
-	buf_adds(&b, before);
-	for (size_t i = 0; i < n; i++)
-		buf_adds(&b, what);
-	buf_adds(&b, behind);
-	return arena_str(&arena, buf_str(&b));
-}
-
 static struct str nested(const char *open, size_t n, const char *inner, const char *close)
 {
-	struct str left = repeated("", open, n, inner);
-
-	return repeated(arena_dup(&arena, left), close, n, "");
+	return repeated(repeated("", open, n, inner).p, close, n, "");
 }
 
 TEST(a_text_of_64_kib_is_the_longest)
@@ -45,12 +32,11 @@ TEST(there_are_at_most_32_levels)
 		size_t each = i == COUNT(forms) - 1 ? 2 : 1, n = SHELL_DEPTH / each;
 		struct verdict v = {0};
 		struct node *tree;
+		struct str text;
 
 		assert_prints_back(shell_tree(nested(forms[i][0], n, forms[i][1], forms[i][2])));
-		assert_int_equal(
-			shell_parse(&arena, nested(forms[i][0], n + 1, forms[i][1], forms[i][2]),
-				&tree, &v),
-			-1);
+		text = nested(forms[i][0], n + 1, forms[i][1], forms[i][2]);
+		assert_int_equal(shell_parse(&arena, text, &tree, &v), -1);
 		assert_int_equal(v.rule, RULE_LIMIT);
 		assert_string_equal(v.reason, "more than 32 levels inside one another");
 	}
