@@ -20,13 +20,37 @@ void assert_prints_back(const struct node *tree)
 		fail_msg("another tree: %s", out.s);
 }
 
+static void draw_on_one_line(struct buf *out, const struct node *tree)
+{
+	CLEANUP(buf_release) struct buf drawing = BUF_INIT;
+	struct str rest, line;
+	size_t level = 0;
+
+	shell_draw(&drawing, tree);
+	for (rest = buf_str(&drawing); str_line(&rest, &line);) {
+		size_t blanks = strspn(line.p, " ");
+
+		assert_true(blanks % 2 == 0 && blanks / 2 <= level + 1);
+		if (blanks / 2 > level)
+			buf_adds(out, " (");
+		for (; level > blanks / 2; level--)
+			buf_addc(out, ')');
+		if (out->len && out->s[out->len - 1] != '(')
+			buf_adds(out, ", ");
+		level = blanks / 2;
+		buf_add(out, str_sub(line, blanks, line.n));
+	}
+	for (; level; level--)
+		buf_addc(out, ')');
+}
+
 void assert_drawn(const struct drawn *cases, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		CLEANUP(buf_release) struct buf out = BUF_INIT;
 		const struct node *tree = shell_tree(str_of(cases[i].text));
 
-		shell_draw(&out, tree);
+		draw_on_one_line(&out, tree);
 		if (strcmp(out.s, cases[i].drawing) != 0)
 			fail_msg("'%s':\n%s", cases[i].text, out.s);
 		assert_prints_back(tree);

@@ -8,6 +8,7 @@
 #include "src/shell/parse.h"
 #include "tests/lib/scratch.h"
 
+/* The drawing is on one line: the nodes below a node are in brackets, not indented. */
 struct drawn {
 	const char *text, *drawing;
 };

@@ -1,5 +1,11 @@
 #include "tests/lib/shell_cases.h"
 
+#define DOCUMENT_END       "the end of a here document must be a plain word"
+#define SPLIT_DOCUMENT     "here document whose line ends inside what follows it"
+#define QUOTED_LINE_END    "quotes over the end of a line that has a here document"
+#define IN_OUTPUT          "here document in '$( )' that is more than one command or pipeline"
+#define UNQUOTED_DELIMITER " in a here document whose delimiter has no quotes"
+
 TEST(what_bash_would_expand_is_denied)
 {
 	static const struct denied cases[] = {
@@ -86,12 +92,9 @@ TEST(substitutions_other_than_known_ones_are_denied)
 		{"a $(>b)", "construct 2-7: '$( )' without a command"},
 		{"a $(\\\n(b))", "construct 3-7: line continuation inside an operator"},
 		{"a $(time b)", "construct 4-8: 'time' inside '$( )'"},
-		{"a \"$(b <<E; c\nE\n)\"", "construct 3-17: here document in '$( )' that is more "
-					   "than one command or pipeline"},
-		{"a \"$(b <<E && c\nE\n)\"", "construct 3-19: here document in '$( )' that is more "
-					     "than one command or pipeline"},
-		{"a $(if b <<E\nE\nthen c; fi)", "construct 2-26: here document in '$( )' that is "
-						 "more than one command or pipeline"},
+		{"a \"$(b <<E; c\nE\n)\"", "construct 3-17: " IN_OUTPUT},
+		{"a \"$(b <<E && c\nE\n)\"", "construct 3-19: " IN_OUTPUT},
+		{"a $(if b <<E\nE\nthen c; fi)", "construct 2-26: " IN_OUTPUT},
 	};
 
 	assert_denied(cases, COUNT(cases));
@@ -132,41 +135,30 @@ TEST(redirections_of_other_forms_are_denied)
 TEST(here_documents_that_expand_are_denied)
 {
 	static const struct denied cases[] = {
-		{"a <<E\n$b\nE",
-			"construct 6-7: '$' in a here document whose delimiter has no quotes"},
-		{"a <<E\n`b`\nE",
-			"construct 6-7: '`' in a here document whose delimiter has no quotes"},
-		{"a <<E\n\\b\nE",
-			"construct 6-7: '\\' in a here document whose delimiter has no quotes"},
-		{"a <<-E\n\tx$\n\tE",
-			"construct 9-10: '$' in a here document whose delimiter has no quotes"},
+		{"a <<E\n$b\nE", "construct 6-7: '$'" UNQUOTED_DELIMITER},
+		{"a <<E\n`b`\nE", "construct 6-7: '`'" UNQUOTED_DELIMITER},
+		{"a <<E\n\\b\nE", "construct 6-7: '\\'" UNQUOTED_DELIMITER},
+		{"a <<-E\n\tx$\n\tE", "construct 9-10: '$'" UNQUOTED_DELIMITER},
 		{"a <<E\nb", "syntax 2-5: here document without its end"},
 		{"a <<E", "syntax 2-5: here document without its lines"},
 		{"a <<E\nE \n", "syntax 2-5: here document without its end"},
 		{"a <<'E'\n E", "syntax 2-7: here document without its end"},
 		{"a <<E b <<F\nE\n", "syntax 8-11: here document without its end"},
-		{"a <<''\n\n", "construct 4-6: the end of a here document must be a plain word"},
-		{"a <<$b\nx", "construct 4-6: the end of a here document must be a plain word"},
-		{"a <<\"$b\"\nx", "construct 4-8: the end of a here document must be a plain word"},
+		{"a <<''\n\n", "construct 4-6: " DOCUMENT_END},
+		{"a <<$b\nx", "construct 4-6: " DOCUMENT_END},
+		{"a <<\"$b\"\nx", "construct 4-8: " DOCUMENT_END},
 		{"a <<`b`\n", "construct 4-5: command substitution with backticks"},
-		{"a <<E\"F\"\nx\nEF\n",
-			"construct 4-8: the end of a here document must be a plain word"},
-		{"a <<'E\nF'\n", "construct 4-9: the end of a here document must be a plain word"},
+		{"a <<E\"F\"\nx\nEF\n", "construct 4-8: " DOCUMENT_END},
+		{"a <<'E\nF'\n", "construct 4-9: " DOCUMENT_END},
 		{"a <<", "syntax 4-4: unexpected end"},
 		{"a <<\n", "syntax 4-5: unexpected end of the line"},
 		{"a <<|b", "syntax 4-5: unexpected '|'"},
-		{"a <<\"E\\\"\"\n",
-			"construct 4-9: the end of a here document must be a plain word"},
-		{"a <<E 'b\nc'\nE\n",
-			"construct 6-10: quotes over the end of a line that has a here document"},
-		{"a <<E \"b\nc\"\nE\n",
-			"construct 7-10: quotes over the end of a line that has a here document"},
-		{"a <<E $(b\n)\nE\n",
-			"construct 2-5: here document whose line ends inside what follows it"},
-		{"a <<E | (b\nE\n)",
-			"construct 2-5: here document whose line ends inside what follows it"},
-		{"a <<E; case b in b) c\nE\n;; esac",
-			"construct 2-5: here document whose line ends inside what follows it"},
+		{"a <<\"E\\\"\"\n", "construct 4-9: " DOCUMENT_END},
+		{"a <<E 'b\nc'\nE\n", "construct 6-10: " QUOTED_LINE_END},
+		{"a <<E \"b\nc\"\nE\n", "construct 7-10: " QUOTED_LINE_END},
+		{"a <<E $(b\n)\nE\n", "construct 2-5: " SPLIT_DOCUMENT},
+		{"a <<E | (b\nE\n)", "construct 2-5: " SPLIT_DOCUMENT},
+		{"a <<E; case b in b) c\nE\n;; esac", "construct 2-5: " SPLIT_DOCUMENT},
 		{"a $(b <<E)\nE\n", "syntax 9-10: '$( )' ends on the line of a here document"},
 	};
 

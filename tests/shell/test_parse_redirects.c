@@ -3,55 +3,32 @@
 TEST(redirections)
 {
 	static const struct drawn cases[] = {
-		{"a <b >c >>d >|e 2>f 1>g 0<h", "0-27 command\n"
-						"  0-1 word 'a'\n"
-						"  2-4 redirection: 0 reads from 'b'\n"
-						"  5-7 redirection: 1 writes to 'c'\n"
-						"  8-11 redirection: 1 appends to 'd'\n"
-						"  12-15 redirection: 1 writes to 'e'\n"
-						"  16-19 redirection: 2 writes to 'f'\n"
-						"  20-23 redirection: 1 writes to 'g'\n"
-						"  24-27 redirection: 0 reads from 'h'\n"},
+		{"a <b >c >>d >|e 2>f 1>g 0<h",
+			"0-27 command (0-1 word 'a', 2-4 redirection: 0 reads from 'b', 5-7 "
+			"redirection: 1 writes to 'c', 8-11 redirection: 1 appends to 'd', 12-15 "
+			"redirection: 1 writes to 'e', 16-19 redirection: 2 writes to 'f', 20-23 "
+			"redirection: 1 writes to 'g', 24-27 redirection: 0 reads from 'h')"},
 		{"a 2>&1 1>&2 >&2 <&0 2>&- <&- >& 1 2>&1>f",
-			"0-40 command\n"
-			"  0-1 word 'a'\n"
-			"  2-6 redirection: 2 becomes a copy of 1\n"
-			"  7-11 redirection: 1 becomes a copy of 2\n"
-			"  12-15 redirection: 1 becomes a copy of 2\n"
-			"  16-19 redirection: 0 becomes a copy of 0\n"
-			"  20-24 redirection: 2 is closed\n"
-			"  25-28 redirection: 0 is closed\n"
-			"  29-33 redirection: 1 becomes a copy of 1\n"
-			"  34-38 redirection: 2 becomes a copy of 1\n"
-			"  38-40 redirection: 1 writes to 'f'\n"},
-		{"a &>b &>>c", "0-10 command\n"
-			       "  0-1 word 'a'\n"
-			       "  2-5 redirection: 1 and 2 write to 'b'\n"
-			       "  6-10 redirection: 1 and 2 append to 'c'\n"},
-		{">a", "0-2 command\n"
-		       "  0-2 redirection: 1 writes to 'a'\n"},
-		{"a <<<b <<<'c d' <<< \"$e\"", "0-24 command\n"
-					       "  0-1 word 'a'\n"
-					       "  2-6 redirection: 0 reads the text 'b'\n"
-					       "  7-15 redirection: 0 reads the text 'c d'\n"
-					       "  16-24 redirection: 0 reads the text \"${e}\"\n"},
-		{"2>f a 2 >g 2a>h \"2\">i", "0-21 command\n"
-					    "  4-5 word 'a'\n"
-					    "  6-7 word '2'\n"
-					    "  11-13 word '2a'\n"
-					    "  16-19 word '2'\n"
-					    "  0-3 redirection: 2 writes to 'f'\n"
-					    "  8-10 redirection: 1 writes to 'g'\n"
-					    "  13-15 redirection: 1 writes to 'h'\n"
-					    "  19-21 redirection: 1 writes to 'i'\n"},
-		{"a > \\\n f", "0-8 command\n"
-			       "  0-1 word 'a'\n"
-			       "  2-8 redirection: 1 writes to 'f'\n"},
-		{"(a)>b 2>&1", "0-10 subshell\n"
-			       "  1-2 command\n"
-			       "    1-2 word 'a'\n"
-			       "  3-5 redirection: 1 writes to 'b'\n"
-			       "  6-10 redirection: 2 becomes a copy of 1\n"},
+			"0-40 command (0-1 word 'a', 2-6 redirection: 2 becomes a copy of 1, 7-11 "
+			"redirection: 1 becomes a copy of 2, 12-15 redirection: 1 becomes a copy "
+			"of 2, 16-19 redirection: 0 becomes a copy of 0, 20-24 redirection: 2 is "
+			"closed, 25-28 redirection: 0 is closed, 29-33 redirection: 1 becomes a "
+			"copy of 1, 34-38 redirection: 2 becomes a copy of 1, 38-40 redirection: 1 "
+			"writes to 'f')"},
+		{"a &>b &>>c", "0-10 command (0-1 word 'a', 2-5 redirection: 1 and 2 write to 'b', "
+			       "6-10 redirection: 1 and 2 append to 'c')"},
+		{">a", "0-2 command (0-2 redirection: 1 writes to 'a')"},
+		{"a <<<b <<<'c d' <<< \"$e\"",
+			"0-24 command (0-1 word 'a', 2-6 redirection: 0 reads the text 'b', 7-15 "
+			"redirection: 0 reads the text 'c d', 16-24 redirection: 0 reads the text "
+			"\"${e}\")"},
+		{"2>f a 2 >g 2a>h \"2\">i",
+			"0-21 command (4-5 word 'a', 6-7 word '2', 11-13 word '2a', 16-19 word "
+			"'2', 0-3 redirection: 2 writes to 'f', 8-10 redirection: 1 writes to 'g', "
+			"13-15 redirection: 1 writes to 'h', 19-21 redirection: 1 writes to 'i')"},
+		{"a > \\\n f", "0-8 command (0-1 word 'a', 2-8 redirection: 1 writes to 'f')"},
+		{"(a)>b 2>&1", "0-10 subshell (1-2 command (1-2 word 'a'), 3-5 redirection: 1 "
+			       "writes to 'b', 6-10 redirection: 2 becomes a copy of 1)"},
 	};
 
 	assert_drawn(cases, COUNT(cases));
@@ -60,64 +37,35 @@ TEST(redirections)
 TEST(here_documents_are_read_behind_their_lines)
 {
 	static const struct drawn cases[] = {
-		{"cat <<E\nbody\nE", "0-7 command\n"
-				     "  0-3 word 'cat'\n"
-				     "  4-7 redirection: 0 reads the text of bytes 8-14\n"},
+		{"cat <<E\nbody\nE", "0-7 command (0-3 word 'cat', 4-7 redirection: 0 reads the "
+				     "text of bytes 8-14)"},
 		{"cat <<'E' >f && b\n$x `y` \\z\nE\nc",
-			"0-31 list\n"
-			"  0-17 and\n"
-			"    0-12 command\n"
-			"      0-3 word 'cat'\n"
-			"      4-9 redirection: 0 reads the text of bytes 18-30\n"
-			"      10-12 redirection: 1 writes to 'f'\n"
-			"    16-17 command\n"
-			"      16-17 word 'b'\n"
-			"  30-31 command\n"
-			"    30-31 word 'c'\n"},
-		{"cat <<-E\n\t\tx\n\t y\n\tE\n",
-			"0-8 command\n"
-			"  0-3 word 'cat'\n"
-			"  4-8 redirection: 0 reads the text of bytes 9-20\n"},
+			"0-31 list (0-17 and (0-12 command (0-3 word 'cat', 4-9 redirection: 0 "
+			"reads the text of bytes 18-30, 10-12 redirection: 1 writes to 'f'), 16-17 "
+			"command (16-17 word 'b')), 30-31 command (30-31 word 'c'))"},
+		{"cat <<-E\n\t\tx\n\t y\n\tE\n", "0-8 command (0-3 word 'cat', 4-8 redirection: 0 "
+						 "reads the text of bytes 9-20)"},
 		{"a <<E <<'F F' | b <<\"G\"\n1\nE\n2\nF F\nG\n",
-			"0-23 pipeline\n"
-			"  0-13 command\n"
-			"    0-1 word 'a'\n"
-			"    2-5 redirection: 0 reads the text of bytes 24-28\n"
-			"    6-13 redirection: 0 reads the text of bytes 28-34\n"
-			"  16-23 command\n"
-			"    16-17 word 'b'\n"
-			"    18-23 redirection: 0 reads the text of bytes 34-36\n"},
+			"0-23 pipeline (0-13 command (0-1 word 'a', 2-5 redirection: 0 reads the "
+			"text of bytes 24-28, 6-13 redirection: 0 reads the text of bytes 28-34), "
+			"16-23 command (16-17 word 'b', 18-23 redirection: 0 reads the text of "
+			"bytes 34-36))"},
 		{"a <<\\EOF \\\n | b\nx\nEOF\n",
-			"0-15 pipeline\n"
-			"  0-8 command\n"
-			"    0-1 word 'a'\n"
-			"    2-8 redirection: 0 reads the text of bytes 16-22\n"
-			"  14-15 command\n"
-			"    14-15 word 'b'\n"},
-		{"a <<E\nE\n", "0-5 command\n"
-			       "  0-1 word 'a'\n"
-			       "  2-5 redirection: 0 reads the text of bytes 6-8\n"},
-		{"a <<E;b\n E\nE \nE\n", "0-7 list\n"
-					 "  0-5 command\n"
-					 "    0-1 word 'a'\n"
-					 "    2-5 redirection: 0 reads the text of bytes 8-16\n"
-					 "  6-7 command\n"
-					 "    6-7 word 'b'\n"},
-		{"(a <<E)\nb\nE\n", "0-7 subshell\n"
-				    "  1-6 command\n"
-				    "    1-2 word 'a'\n"
-				    "    3-6 redirection: 0 reads the text of bytes 8-12\n"},
+			"0-15 pipeline (0-8 command (0-1 word 'a', 2-8 redirection: 0 reads the "
+			"text of bytes 16-22), 14-15 command (14-15 word 'b'))"},
+		{"a <<E\nE\n", "0-5 command (0-1 word 'a', 2-5 redirection: 0 reads the text of "
+			       "bytes 6-8)"},
+		{"a <<E;b\n E\nE \nE\n",
+			"0-7 list (0-5 command (0-1 word 'a', 2-5 redirection: 0 reads the text of "
+			"bytes 8-16), 6-7 command (6-7 word 'b'))"},
+		{"(a <<E)\nb\nE\n", "0-7 subshell (1-6 command (1-2 word 'a', 3-6 redirection: 0 "
+				    "reads the text of bytes 8-12))"},
 		{"a \"$(b <<'E'\nx\nE\n)\"",
-			"0-19 command\n"
-			"  0-1 word 'a'\n"
-			"  2-19 word \"$( 'b' 0<<'EOF'\\x0ax\\x0aEOF\\x0a)\"\n"
-			"    3-18 output of\n"
-			"      5-12 command\n"
-			"        5-6 word 'b'\n"
-			"        7-12 redirection: 0 reads the text of bytes 13-17\n"},
-		{"a <<E # c\nx\nE\n", "0-5 command\n"
-				      "  0-1 word 'a'\n"
-				      "  2-5 redirection: 0 reads the text of bytes 10-14\n"},
+			"0-19 command (0-1 word 'a', 2-19 word \"$( 'b' "
+			"0<<'EOF'\\x0ax\\x0aEOF\\x0a)\" (3-18 output of (5-12 command (5-6 word "
+			"'b', 7-12 redirection: 0 reads the text of bytes 13-17))))"},
+		{"a <<E # c\nx\nE\n", "0-5 command (0-1 word 'a', 2-5 redirection: 0 reads the "
+				      "text of bytes 10-14)"},
 	};
 
 	assert_drawn(cases, COUNT(cases));

@@ -3,16 +3,11 @@
 TEST(a_command_is_its_words)
 {
 	static const struct drawn cases[] = {
-		{"git  status\t-s", "0-14 command\n"
-				    "  0-3 word 'git'\n"
-				    "  5-11 word 'status'\n"
-				    "  12-14 word '-s'\n"},
-		{"a;", "0-1 command\n"
-		       "  0-1 word 'a'\n"},
-		{" a ", "1-2 command\n"
-			"  1-2 word 'a'\n"},
-		{"a\n\n", "0-1 command\n"
-			  "  0-1 word 'a'\n"},
+		{"git  status\t-s",
+			"0-14 command (0-3 word 'git', 5-11 word 'status', 12-14 word '-s')"},
+		{"a;", "0-1 command (0-1 word 'a')"},
+		{" a ", "1-2 command (1-2 word 'a')"},
+		{"a\n\n", "0-1 command (0-1 word 'a')"},
 	};
 
 	assert_drawn(cases, COUNT(cases));
@@ -21,21 +16,12 @@ TEST(a_command_is_its_words)
 TEST(quotes_are_part_of_their_word)
 {
 	static const struct drawn cases[] = {
-		{"a 'b c'\"d e\"\\ f''", "0-17 command\n"
-					 "  0-1 word 'a'\n"
-					 "  2-17 word 'b cd e f'\n"},
-		{"a '' \"\" \"\\$\\`\\\"\\\\\\a\\n\"", "0-22 command\n"
-						       "  0-1 word 'a'\n"
-						       "  2-4 word ''\n"
-						       "  5-7 word ''\n"
-						       "  8-22 word '$`\"\\\\a\\n'\n"},
-		{"a \"b\\\nc\"", "0-8 command\n"
-				 "  0-1 word 'a'\n"
-				 "  2-8 word 'bc'\n"},
-		{"a\\\303\251b \\#c d#e", "0-13 command\n"
-					  "  0-5 word 'a\303\251b'\n"
-					  "  6-9 word '#c'\n"
-					  "  10-13 word 'd#e'\n"},
+		{"a 'b c'\"d e\"\\ f''", "0-17 command (0-1 word 'a', 2-17 word 'b cd e f')"},
+		{"a '' \"\" \"\\$\\`\\\"\\\\\\a\\n\"", "0-22 command (0-1 word 'a', 2-4 word '', "
+						       "5-7 word '', 8-22 word '$`\"\\\\a\\n')"},
+		{"a \"b\\\nc\"", "0-8 command (0-1 word 'a', 2-8 word 'bc')"},
+		{"a\\\303\251b \\#c d#e",
+			"0-13 command (0-5 word 'a\303\251b', 6-9 word '#c', 10-13 word 'd#e')"},
 	};
 
 	assert_drawn(cases, COUNT(cases));
@@ -45,21 +31,11 @@ TEST(patterns_are_marked_and_quoted_ones_are_none)
 {
 	static const struct drawn cases[] = {
 		{"ls *.c a? [a-z] '*' \\? [ ] a] [a \"[\"a] [!\"]\"] {} a[b'c'd]",
-			"0-57 command\n"
-			"  0-2 word 'ls'\n"
-			"  3-6 word *'.c' (pattern)\n"
-			"  7-9 word 'a'? (pattern)\n"
-			"  10-15 word [a-z] (pattern)\n"
-			"  16-19 word '*'\n"
-			"  20-22 word '?'\n"
-			"  23-24 word '['\n"
-			"  25-26 word ']'\n"
-			"  27-29 word 'a]'\n"
-			"  30-32 word '[a'\n"
-			"  33-38 word '[a]'\n"
-			"  39-45 word [!']'] (pattern)\n"
-			"  46-48 word '{}'\n"
-			"  49-57 word 'a'[b'c'd] (pattern)\n"},
+			"0-57 command (0-2 word 'ls', 3-6 word *'.c' (pattern), 7-9 word 'a'? "
+			"(pattern), 10-15 word [a-z] (pattern), 16-19 word '*', 20-22 word '?', "
+			"23-24 word '[', 25-26 word ']', 27-29 word 'a]', 30-32 word '[a', 33-38 "
+			"word '[a]', 39-45 word [!']'] (pattern), 46-48 word '{}', 49-57 word "
+			"'a'[b'c'd] (pattern))"},
 	};
 
 	assert_drawn(cases, COUNT(cases));
@@ -70,20 +46,10 @@ TEST(braces_that_bash_leaves_alone_are_text)
 	static const struct drawn cases[] = {
 		{"a {} HEAD@{1} x^{tree} {a} @{u}..@{1} HEAD@{1}..HEAD@{0} a,b {a,b } {'a,b'} "
 		 "{a\\,b} ..{a}",
-			"0-88 command\n"
-			"  0-1 word 'a'\n"
-			"  2-4 word '{}'\n"
-			"  5-13 word 'HEAD@{1}'\n"
-			"  14-22 word 'x^{tree}'\n"
-			"  23-26 word '{a}'\n"
-			"  27-37 word '@{u}..@{1}'\n"
-			"  38-56 word 'HEAD@{1}..HEAD@{0}'\n"
-			"  57-60 word 'a,b'\n"
-			"  61-65 word '{a,b'\n"
-			"  66-67 word '}'\n"
-			"  68-75 word '{a,b}'\n"
-			"  76-82 word '{a,b}'\n"
-			"  83-88 word '..{a}'\n"},
+			"0-88 command (0-1 word 'a', 2-4 word '{}', 5-13 word 'HEAD@{1}', 14-22 "
+			"word 'x^{tree}', 23-26 word '{a}', 27-37 word '@{u}..@{1}', 38-56 word "
+			"'HEAD@{1}..HEAD@{0}', 57-60 word 'a,b', 61-65 word '{a,b', 66-67 word "
+			"'}', 68-75 word '{a,b}', 76-82 word '{a,b}', 83-88 word '..{a}')"},
 	};
 
 	assert_drawn(cases, COUNT(cases));
@@ -93,17 +59,9 @@ TEST(tildes_inside_words_are_text)
 {
 	static const struct drawn cases[] = {
 		{"ls backup~ HEAD~2 a:~ 'x'~ \\~ \"~\" a\\=~ a=\\~ a~b=c",
-			"0-49 command\n"
-			"  0-2 word 'ls'\n"
-			"  3-10 word 'backup~'\n"
-			"  11-17 word 'HEAD~2'\n"
-			"  18-21 word 'a:~'\n"
-			"  22-26 word 'x~'\n"
-			"  27-29 word '~'\n"
-			"  30-33 word '~'\n"
-			"  34-38 word 'a=~'\n"
-			"  39-43 word 'a=~'\n"
-			"  44-49 word 'a~b=c'\n"},
+			"0-49 command (0-2 word 'ls', 3-10 word 'backup~', 11-17 word 'HEAD~2', "
+			"18-21 word 'a:~', 22-26 word 'x~', 27-29 word '~', 30-33 word '~', 34-38 "
+			"word 'a=~', 39-43 word 'a=~', 44-49 word 'a~b=c')"},
 	};
 
 	assert_drawn(cases, COUNT(cases));
@@ -112,16 +70,10 @@ TEST(tildes_inside_words_are_text)
 TEST(a_lone_dollar_is_text)
 {
 	static const struct drawn cases[] = {
-		{"a $ a$ \"$\" \"a$ b\" $/ \"^a$\\|b$\" $. x$=y", "0-38 command\n"
-								  "  0-1 word 'a'\n"
-								  "  2-3 word '$'\n"
-								  "  4-6 word 'a$'\n"
-								  "  7-10 word '$'\n"
-								  "  11-17 word 'a$ b'\n"
-								  "  18-20 word '$/'\n"
-								  "  21-30 word '^a$\\|b$'\n"
-								  "  31-33 word '$.'\n"
-								  "  34-38 word 'x$=y'\n"},
+		{"a $ a$ \"$\" \"a$ b\" $/ \"^a$\\|b$\" $. x$=y",
+			"0-38 command (0-1 word 'a', 2-3 word '$', 4-6 word 'a$', 7-10 word '$', "
+			"11-17 word 'a$ b', 18-20 word '$/', 21-30 word '^a$\\|b$', 31-33 word "
+			"'$.', 34-38 word 'x$=y')"},
 	};
 
 	assert_drawn(cases, COUNT(cases));
@@ -130,47 +82,22 @@ TEST(a_lone_dollar_is_text)
 TEST(variables_and_output_are_parts_of_words)
 {
 	static const struct drawn cases[] = {
-		{"a $b \"$c\"d ${e}f \"${g}\"", "0-23 command\n"
-						"  0-1 word 'a'\n"
-						"  2-4 word ${b}\n"
-						"  5-10 word \"${c}\"'d'\n"
-						"  11-16 word ${e}'f'\n"
-						"  17-23 word \"${g}\"\n"},
-		{"a $(b \"$(c)\") \"$(d | e)\"", "0-24 command\n"
-						 "  0-1 word 'a'\n"
-						 "  2-13 word $( 'b' \"$( 'c' )\" )\n"
-						 "    2-13 output of\n"
-						 "      4-12 command\n"
-						 "        4-5 word 'b'\n"
-						 "        6-12 word \"$( 'c' )\"\n"
-						 "          7-11 output of\n"
-						 "            9-10 command\n"
-						 "              9-10 word 'c'\n"
-						 "  14-24 word \"$( 'd' | 'e' )\"\n"
-						 "    15-23 output of\n"
-						 "      17-22 pipeline\n"
-						 "        17-18 command\n"
-						 "          17-18 word 'd'\n"
-						 "        21-22 command\n"
-						 "          21-22 word 'e'\n"},
-		{"a $? \"${?}\"", "0-11 command\n"
-				  "  0-1 word 'a'\n"
-				  "  2-4 word ${?}\n"
-				  "  5-11 word \"${?}\"\n"},
-		{"a=$b c=\"$d\" e", "0-13 command\n"
-				    "  0-4 assignment a = ${b}\n"
-				    "  5-11 assignment c = \"${d}\"\n"
-				    "  12-13 word 'e'\n"},
-		{"a $b* $b$c", "0-10 command\n"
-			       "  0-1 word 'a'\n"
-			       "  2-5 word ${b}* (pattern)\n"
-			       "  6-10 word ${b}${c}\n"},
-		{"a $(b # c )\n)", "0-13 command\n"
-				   "  0-1 word 'a'\n"
-				   "  2-13 word $( 'b' )\n"
-				   "    2-13 output of\n"
-				   "      4-5 command\n"
-				   "        4-5 word 'b'\n"},
+		{"a $b \"$c\"d ${e}f \"${g}\"",
+			"0-23 command (0-1 word 'a', 2-4 word ${b}, 5-10 word \"${c}\"'d', 11-16 "
+			"word ${e}'f', 17-23 word \"${g}\")"},
+		{"a $(b \"$(c)\") \"$(d | e)\"",
+			"0-24 command (0-1 word 'a', 2-13 word $( 'b' \"$( 'c' )\" ) (2-13 output "
+			"of (4-12 command (4-5 word 'b', 6-12 word \"$( 'c' )\" (7-11 output of "
+			"(9-10 command (9-10 word 'c')))))), 14-24 word \"$( 'd' | 'e' )\" (15-23 "
+			"output of (17-22 pipeline (17-18 command (17-18 word 'd'), 21-22 command "
+			"(21-22 word 'e')))))"},
+		{"a $? \"${?}\"", "0-11 command (0-1 word 'a', 2-4 word ${?}, 5-11 word \"${?}\")"},
+		{"a=$b c=\"$d\" e", "0-13 command (0-4 assignment a = ${b}, 5-11 assignment c = "
+				    "\"${d}\", 12-13 word 'e')"},
+		{"a $b* $b$c", "0-10 command (0-1 word 'a', 2-5 word ${b}* (pattern), 6-10 word "
+			       "${b}${c})"},
+		{"a $(b # c )\n)", "0-13 command (0-1 word 'a', 2-13 word $( 'b' ) (2-13 output of "
+				   "(4-5 command (4-5 word 'b'))))"},
 	};
 
 	assert_drawn(cases, COUNT(cases));
@@ -179,25 +106,15 @@ TEST(variables_and_output_are_parts_of_words)
 TEST(assignments_come_before_the_name_only)
 {
 	static const struct drawn cases[] = {
-		{"A=1 B='2 3' C= d E=4", "0-20 command\n"
-					 "  0-3 assignment A = '1'\n"
-					 "  4-11 assignment B = '2 3'\n"
-					 "  12-14 assignment C = \n"
-					 "  15-16 word 'd'\n"
-					 "  17-20 word 'E=4'\n"},
-		{"A=b*", "0-4 command\n"
-			 "  0-4 assignment A = 'b*'\n"},
-		{"A=1", "0-3 command\n"
-			"  0-3 assignment A = '1'\n"},
-		{"a\\=b c", "0-6 command\n"
-			    "  0-4 word 'a=b'\n"
-			    "  5-6 word 'c'\n"},
-		{"A= >f b", "0-7 command\n"
-			    "  0-2 assignment A = \n"
-			    "  6-7 word 'b'\n"
-			    "  3-5 redirection: 1 writes to 'f'\n"},
-		{"_a9=b:c", "0-7 command\n"
-			    "  0-7 assignment _a9 = 'b:c'\n"},
+		{"A=1 B='2 3' C= d E=4",
+			"0-20 command (0-3 assignment A = '1', 4-11 assignment B = '2 3', 12-14 "
+			"assignment C = , 15-16 word 'd', 17-20 word 'E=4')"},
+		{"A=b*", "0-4 command (0-4 assignment A = 'b*')"},
+		{"A=1", "0-3 command (0-3 assignment A = '1')"},
+		{"a\\=b c", "0-6 command (0-4 word 'a=b', 5-6 word 'c')"},
+		{"A= >f b", "0-7 command (0-2 assignment A = , 6-7 word 'b', 3-5 redirection: 1 "
+			    "writes to 'f')"},
+		{"_a9=b:c", "0-7 command (0-7 assignment _a9 = 'b:c')"},
 	};
 
 	assert_drawn(cases, COUNT(cases));
