@@ -4,9 +4,8 @@
  *
  *     <dir>/<ID>.md   <dir>/<ID>.events.jsonl   <dir>/.<ID>.lock   <dir>/logs/
  *
- * Each save also commits what `history verify` needs to repeat it: the operation (context_op), its
- * inputs from outside (context_seen), and one time of day for everything between two of these
- * (f->now).
+ * Each save also commits what `history verify` needs to repeat it: the operation (context_op) and
+ * its inputs from outside (context_seen). The clock is read again only with an input (f->now).
  */
 #ifndef DT_CONTEXT_FILE_H
 #define DT_CONTEXT_FILE_H
@@ -52,7 +51,7 @@ struct context_file {
 };
 
 /* -1: ERR_STATE when another process holds the lock too long; ERR_INPUT with a place when the
- * document is broken. An edit by hand is committed before this returns. */
+ * document is broken. An edit by hand is committed first, except for a reader. */
 int context_open(
 	struct context_file *f, const char *path, enum context_mode mode, struct error *err);
 /* In a backend that need not be the product's. `path` must be absolute then. */
@@ -66,9 +65,10 @@ bool context_has_fault(const struct context_file *f, const struct error *err);
 /*
  * Calls `change`, which changes f and saves it, once or more often. If a save is refused because a
  * person or another process has changed the document or a key that f has read, f is opened again
- * and `change` is called again, a few times. The events that f had before the call belong to each
- * attempt. What an earlier attempt has saved stays saved: `change` must look in the document for
- * what is done already. -1: as `change`; ERR_STATE with f->refused if every attempt was refused.
+ * and `change` is called again, until the time for a lock is over. The events that f had before the
+ * call belong to each attempt. What an earlier attempt has saved stays saved: `change` must look in
+ * the document for what is done already. -1: as `change`; ERR_STATE with f->refused if every
+ * attempt was refused.
  */
 typedef int context_change(struct context_file *f, void *data, struct error *err);
 int context_update(struct context_file *f, context_change *change, void *data, struct error *err);
@@ -100,12 +100,14 @@ void context_put_key(struct context_file *f, const char *key, struct str value);
 int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err);
 
 /* Appends the events, replaces the document, puts the keys, renews the lease: one commit, or none
- * if there is nothing to do. -1: ERR_INPUT when a load would refuse the new document, ERR_SYSTEM;
- * nothing was saved. */
+ * if there is nothing to do. -1: ERR_INPUT when a load would refuse the new document; ERR_STATE
+ * with f->refused when what was read has changed; ERR_SYSTEM. Nothing was saved, unless the message
+ * says that this is not known. */
 int context_save(struct context_file *f, struct error *err);
 /* Drops the events and keys that are not saved yet. */
 void context_forget(struct context_file *f);
-/* Commits events, keys and lease only; the document on the disk stays as it is. */
+/* Commits events, keys and lease only; the document on the disk stays as it is. The events and keys
+ * are dropped also when that fails. */
 int context_log(struct context_file *f, struct error *err);
 /* Saves `text` as the document, whatever is there now. It is not parsed: close f afterwards. */
 int context_replace(struct context_file *f, struct str text, struct error *err);

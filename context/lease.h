@@ -38,13 +38,14 @@ void lease_release(struct context_file *f, struct lease_holder *h);
 void lease_renew(struct context_file *f, const struct lease_holder *h);
 void lease_stop_renewing(struct context_file *f);
 
-/* Why `owner` may not step on `id` (NULL: a session without a name), or else may not answer,
- * because another session took the work item, whether its lease is over or not. Always -1,
+/* Sets the reason why `owner` (NULL: a session without a name) may not step on the work item `id`,
+ * or may not answer its actions: another session holds it, or took it from `owner`. Always -1,
  * ERR_STATE. */
 int lease_refuse(const struct lease_holder *h, const char *id, const char *owner, bool to_step,
 	struct error *err);
-/* Before a call by `owner` other than a step: if it is the holder's, saves renew the lease. -1:
- * ERR_STATE when another session holds it. */
+/* Before a call by `owner` other than a step: saves renew the lease, unless it has ended; `owner`
+ * takes its own again under a new fence if no other session has taken it. NULL: any session. -1:
+ * ERR_STATE when another session was the last to hold it. */
 int lease_admit(struct context_file *f, const char *id, const char *owner, struct error *err);
 
 #endif

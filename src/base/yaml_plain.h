@@ -1,6 +1,6 @@
 /*
  * yaml_plain.h: a fast path of yaml_parse(): reads the simple form that this program itself writes,
- * without libyaml, with which `history verify` takes half as long again. For yaml.c and its test
+ * without libyaml, which makes `history verify` take 1.5 times as long. For yaml.c and its test
  * alone.
  */
 #ifndef DT_YAML_PLAIN_H

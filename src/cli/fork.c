@@ -44,7 +44,7 @@ const struct verb verb_fork = {
 	.about = "start a new work item from an earlier state of another one",
 	.details =
 		"The new document is that of FILE at revision N, with the new id. It keeps "
-		"counters, sections and answers. Outstanding actions are dropped: the next step of "
+		"counters, sections and answers. Unanswered actions are dropped: the next step of "
 		"the new work item requests them under its own ids. FILE is not changed.",
 	.examples = "dev-team fork \"$F\"@12 --to ADR-2",
 	.words = "FILE@N",

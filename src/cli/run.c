@@ -35,7 +35,7 @@ static const struct option place_options[] = {
 	OPTION_END,
 };
 /* --slots 0 asks for a worktree, too. */
-static const struct run_request defaults = {.max_actions = RUN_MAX_ACTIONS, .slots = -1};
+static const struct run_request defaults = {.max_actions = RUN_ACTIONS_DEFAULT, .slots = -1};
 
 /* ---- progress ---- */
 

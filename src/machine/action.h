@@ -42,7 +42,7 @@ char *action_log_heading(struct arena *a, const json *action);
  * next save. -1: ERR_SYSTEM. */
 int action_note_unanswered(
 	struct context_file *f, const json *array, const json *noted, struct error *err);
-/* *ids: those that were noted; NULL if none were yet: a document written by another program. */
+/* *ids: those that were noted. It stays NULL if none were: a document of another program. */
 int action_noted(struct context_file *f, json **ids, struct error *err);
 /* True if `id` is one of them, or if there are none. */
 bool action_is_noted(const json *ids, const char *id);

@@ -56,8 +56,8 @@ int agents_load(struct arena *a, const char *path, struct scripted_agents *s, st
 
 /*
  * The entry that plays `action`: that of its id, else of its section, else `Fix N` for the sections
- * Fix 1, Fix 2... *entry is NULL for a run_script that is to be run as it is, and with `others` for
- * an agent's action that has none; without, that is -1.
+ * Fix 1, Fix 2... If there is none: *entry is NULL for a run_script, which is run as it is, and,
+ * with `others`, for an agent's action; else -1.
  */
 int agents_find(const struct scripted_agents *s, const json *action,
 	const struct scripted_entry **entry, struct error *err);
@@ -68,15 +68,15 @@ int agents_turn(const struct scripted_agents *s, const struct scripted_entry *en
 
 #define AGENT_RUN "agent_run"
 
-/* Both go into the journal with the next save or log. */
-/* `members` is an object and is borrowed; its members seq, rev, ts and type are ignored. */
+/* Both are written with the next save or log. `members` is an object and is borrowed; its members
+ * seq, rev, ts and type are ignored. */
 void agents_note_run(struct context_file *f, const json *members);
 void agents_note_turn(struct context_file *f, const char *key, const char *action);
 
 /*
- * *turns: how often the entry was used for actions other than `action` since the work item started,
- * or a number for which agents_turn() returns the same turn. An action that is repeated gets the
- * turn that it had. `document` is the work item's.
+ * *turns: how often the entry was used since the work item started, not counting `action`, so that
+ * a repeated action gets its turn again; not counted further than agents_turn() distinguishes.
+ * `document` is the work item's.
  */
 int agents_count_turns(const char *document, const struct scripted_entry *entry, const char *action,
 	size_t *turns, struct error *err);

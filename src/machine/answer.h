@@ -2,7 +2,8 @@
  * answer.h: answers to actions: which are accepted, how they are recorded, and what the journal
  * knows about actions that are no longer outstanding. Rules: docs/action-protocol.md, "Answering".
  *
- * Refused are a text that is empty or not UTF-8, a missing or unknown word, a word that the text
+ * Refused are a text that is empty or not UTF-8, an unknown word, a missing one for the
+ * troubleshooter, a word that the text
  * contradicts, and an action that is unknown, of another work item, superseded, or answered
  * already. The same answer may be sent again: the agent may not have learnt that it was recorded.
  */
@@ -14,7 +15,7 @@
 enum answer_outcome {
 	ANSWER_TAKEN,
 	ANSWER_AGAIN, /* the same bytes and word were recorded before, and may have been used since:
-			 nothing changes */
+			 only the lease is renewed */
 	ANSWER_REFUSED,
 };
 
@@ -24,8 +25,8 @@ enum answer_outcome {
  * The text of a refused answer is kept under logs/; the journal and *err say where. A save that an
  * edit by hand prevents is repeated, see context_update().
  *
- * `owner` is the session that answers, or NULL if it gives no name. A named owner must hold the
- * work item's lease. An accepted answer renews the lease of the holder.
+ * `owner` is the session that answers, or NULL if it gives no name. It is refused if another
+ * session has taken the work item. An accepted answer renews the lease of the holder.
  */
 int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
 	struct str text, enum answer_outcome *outcome, struct error *err);

@@ -35,7 +35,7 @@ static json *security(const struct step_request *q)
 		JSON_TEXT("folder", q->directory), JSON_TEXT("script", q->script));
 }
 
-static json *action_new(struct engine_run *r, const struct step_request *q)
+static json *request_to_action(struct engine_run *r, const struct step_request *q)
 {
 	const char *part = q->trigger ? "troubleshooter" : engine_state(r);
 	unsigned long attempt = context_next_attempt(r->doc, part);
@@ -86,7 +86,7 @@ void engine_dispatch(struct engine_run *r, const struct step *step, const struct
 {
 	r->print = json_array();
 	for (size_t i = 0; i < c->requests.n; i++)
-		dispatch(r, action_new(r, &c->requests.items[i]));
+		dispatch(r, request_to_action(r, &c->requests.items[i]));
 	context_set(r->doc, "pending_agent", str_of(step->pending));
 	action_store(r->doc, r->outstanding);
 }
@@ -126,7 +126,7 @@ void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, u
 		.cycle_count = count,
 		.writes = CONTEXT_TROUBLE_LOG,
 		.format = "continue | terminate | needs_user_input"};
-	json *action = action_new(r, &request);
+	json *action = request_to_action(r, &request);
 
 	engine_drop_unanswered(r);
 	r->print = json_array();

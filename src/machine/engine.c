@@ -393,7 +393,7 @@ static enum advance request(struct engine_run *r, const struct step *step,
 	return ADVANCE_STOP;
 }
 
-static enum advance run_step(struct engine_run *r, struct error *err)
+static enum advance advance_once(struct engine_run *r, struct error *err)
 {
 	const struct step *step = r->e->step_for(r->e->workflow, engine_state(r));
 	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
@@ -464,7 +464,7 @@ static enum advance turn(struct engine_run *r, struct error *err)
 	if (next != ADVANCE_ON)
 		return next;
 	call = engine_troubleshooter_action(r);
-	return call ? engine_troubleshooter_answered(r, call) : run_step(r, err);
+	return call ? engine_troubleshooter_answered(r, call) : advance_once(r, err);
 }
 
 static int advance(struct engine_run *r, struct error *err)

@@ -1,8 +1,8 @@
 /*
  * step.h: what a step is. A step belongs to one state and answers two questions: what must be done
  * outside now, and, once that is done, which trigger the answers mean. It decides from the document
- * alone and does no I/O; what it needs from the repository it names as an effect, which the engine
- * carries out.
+ * and the workflow and does no I/O; what it needs from the repository it names as an effect, which
+ * the engine carries out.
  *
  * CONTRIBUTING.md has the recipe for a new step and for a new effect.
  */
@@ -72,8 +72,8 @@ struct step {
 	unsigned before_request, before_decide; /* of enum effect: carried out before these */
 	const char *answer;          /* section that is set aside when the state is entered again */
 	const char *const *verdicts; /* sections that only their agents and scripts may write;
-					NULL-ended. Emptied when the state is entered... */
-	bool keeps_verdicts;         /* ...unless this is set */
+					NULL-ended. Emptied on each entry of the state, */
+	bool keeps_verdicts;         /* unless this is set */
 	void (*request)(struct step_context *c); /* no requests: decide() is next */
 	void (*decide)(struct step_context *c);
 };

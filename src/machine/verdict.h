@@ -19,7 +19,8 @@ json *verdict_json(struct str text, size_t *after);
  * the prose after it rejects.
  */
 bool verdict_status(struct str text, char *out, size_t size);
-/* True if the status, or without one the prose, approves. */
+/* True if the status is `approved`, or is another than `changes_requested` and the prose approves.
+ */
 bool verdict_approved(struct str text);
 /* True only for the status `validated`, or a last line that is this word. */
 bool verdict_validated(struct str text);

@@ -1,6 +1,6 @@
 /*
  * run.h: carries out the actions of work items: steps, calls agents, runs scripts, and steps again
- * until the item is done. Prints nothing but log lines.
+ * until the item is done. Nothing but log lines is printed.
  */
 #ifndef DT_RUN_H
 #define DT_RUN_H
@@ -37,7 +37,7 @@ size_t run_workflow_check(struct arena *a, const struct workflow *w, struct buf 
 
 /* ---- runs ---- */
 
-enum { RUN_MAX_ACTIONS = 1000 };
+enum { RUN_ACTIONS_DEFAULT = 1000 };
 
 struct run_request {
 	struct run_step_call call;   /* of each work item; run_items() sets the id */
@@ -58,7 +58,7 @@ struct run_request {
 };
 
 /*
- * One id: prints the last array. Several: each runs in a process and a worktree of its own, and
+ * One id: `out` is the last array. Several: each runs in a process and a worktree of its own, and
  * the result is an array with {id, result (`success`, `failed`, `stopped`), reason} for each that
  * was started. 0: success; ERR_CHECK: a run ended failed; another exit code: a run stopped, which
  * was logged; -1. After an interrupt of a single run the signal is raised again.

@@ -24,8 +24,8 @@ struct disk_ops {
 	int (*write)(struct disk *d, const char *path, const char *like, struct str text,
 		struct error *err);
 	int (*rename)(struct disk *d, const char *from, const char *to, struct error *err);
-	/* As rename(), but `from` is then the file that was `to`, if there was one and the file
-	 * system can exchange files, or give a file two names (then in several steps). */
+	/* As rename(), but afterwards `from` is the file that was `to`, if there was one and the
+	 * file system can exchange files or give one file two names (then in several steps). */
 	int (*exchange)(struct disk *d, const char *from, const char *to, struct error *err);
 	/* Whether a program has the file open for writing; false if that is not known. NULL: it
 	 * never is. */

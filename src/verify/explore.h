@@ -124,8 +124,8 @@ struct explore_node {
 	bool repeated;          /* its state was entered before */
 	unsigned changes;       /* that the troubleshooter may still make */
 	uint32_t edge, n_edges; /* its edges are consecutive */
-	/* Where a step into this node leads instead when the budget is spent, from a node of the
-	 * same state, by that node's `repeated`: node + 1, 0 when not tried yet. */
+	/* By `repeated` of the node before, which has the same state: the node (+ 1) that a step
+	 * reaches instead of this one when the budget is spent; 0: not tried yet. */
 	uint32_t over_budget[2], over_budget_cost[2];
 };
 
