@@ -20,17 +20,18 @@ static int run(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct record_options *o = in->values;
-	enum answer_outcome outcome;
+	struct answer_offer offer = {.owner = o->owner, .id = o->action, .word = o->result};
 	const char *word;
 
 	if (o->owner && lease_check_owner(o->owner, err) < 0)
 		return -1;
-	if (cli_read_input(&text, CONTEXT_MAX, err) < 0 ||
-		answer_record_file(in->arena, o->context_file, o->owner, o->action, o->result,
-			buf_str(&text), &word, &outcome, err) < 0)
+	if (cli_read_input(&text, CONTEXT_MAX, err) < 0)
+		return -1;
+	offer.text = buf_str(&text);
+	if (answer_record_file(in->arena, o->context_file, &offer, &word, err) < 0)
 		return -1;
 	buf_addf(in->out, "recorded %s%s%s%s\n", o->action, *word ? ": " : "", word,
-		outcome == ANSWER_AGAIN ? " (already recorded)" : "");
+		offer.outcome == ANSWER_AGAIN ? " (already recorded)" : "");
 	return 0;
 }
 

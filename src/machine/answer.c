@@ -5,13 +5,6 @@
 #include "src/machine/answer.h"
 #include "src/machine/verdict.h"
 
-/* An answer that somebody offers. */
-struct offer {
-	const char *owner, *id, *word; /* owner, word: NULL if not given */
-	struct str text;
-	enum answer_outcome *outcome;
-};
-
 /* ---- answers in the journal ---- */
 
 /*
@@ -45,7 +38,7 @@ static json *find_event(const struct context_file *f, const char *mark, const ch
 }
 
 /* True if this answer was recorded: the same bytes, and the same word unless none is given now. */
-static bool was_taken(const struct context_file *f, const struct offer *o)
+static bool was_taken(const struct context_file *f, const struct answer_offer *o)
 {
 	char sum[DIGEST_TEXT];
 	const char *const members[] = {"type", "answer", "action", o->id, "sum", sum,
@@ -145,19 +138,19 @@ static void put_answer(struct context *c, const json *action, struct str text)
 
 /* The action has an answer. The same bytes may come again, also with the word that was missing. */
 static int check_repeat(
-	const struct context *c, const json *action, const struct offer *o, struct error *err)
+	const struct context *c, const json *action, struct answer_offer *o, struct error *err)
 {
 	struct str known = action_word(c, action);
 	bool same = !o->word || str_is(known, o->word);
 
 	if (!str_eq(action_text(c, action), str_trim(o->text)) || (!same && known.n))
 		return error_set(err, ERR_STATE, "action '%.200s' has an answer already", o->id);
-	*o->outcome = same ? ANSWER_AGAIN : ANSWER_TAKEN;
+	o->outcome = same ? ANSWER_AGAIN : ANSWER_TAKEN;
 	return 0;
 }
 
 /* An agent that did not learn that its answer was recorded sends it again: not a new answer. */
-static int not_outstanding(const struct context_file *f, const struct offer *o, struct error *err)
+static int not_outstanding(const struct context_file *f, struct answer_offer *o, struct error *err)
 {
 	struct str own = context_get(&f->doc, "work_item_id"), given = str_of(o->id);
 	size_t slash = str_find(given, STR("/"));
@@ -167,7 +160,7 @@ static int not_outstanding(const struct context_file *f, const struct offer *o, 
 			"action '%.200s' belongs to another work item, not to '%s'", o->id, own.p);
 	if (!was_taken(f, o))
 		return answer_refuse_stale(f, o->id, err);
-	*o->outcome = ANSWER_AGAIN;
+	o->outcome = ANSWER_AGAIN;
 	return 0;
 }
 
@@ -192,7 +185,7 @@ static void note_violation(struct context_file *f, json *action, struct str text
 	json_set(action, "violation", json_string(str_of(name)));
 }
 
-static void note_answer(struct context_file *f, json *action, const struct offer *o)
+static void note_answer(struct context_file *f, json *action, struct answer_offer *o)
 {
 	char sum[DIGEST_TEXT], own[64] = "";
 	const char *word = o->word ? o->word : own;
@@ -203,16 +196,17 @@ static void note_answer(struct context_file *f, json *action, const struct offer
 	json_set(action, "answered", json_string(str_of(word)));
 	digest_text(str_trim(o->text), sum);
 	JSON_ADD(context_event(f, "answer"), JSON_TEXT("action", o->id), JSON_TEXT("result", word),
-		JSON_INT("bytes", o->text.n), JSON_TEXT("sum", sum));
+		JSON_INT("bytes", o->text.n), JSON_TEXT("sum", sum),
+		JSON_IF(o->log, JSON_TEXT("log", o->log)));
 }
 
 /* Puts an answer into the document without saving it, and notes the event. */
-static int apply_answer(struct context_file *f, const struct offer *o, struct error *err)
+static int apply_answer(struct context_file *f, struct answer_offer *o, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL, *noted = NULL;
 	json *action;
 
-	*o->outcome = ANSWER_TAKEN;
+	o->outcome = ANSWER_TAKEN;
 	if (action_load(&f->doc, &array, err) < 0 || action_noted(f, &noted, err) < 0)
 		return -1;
 	action = action_find(array, o->id);
@@ -224,7 +218,7 @@ static int apply_answer(struct context_file *f, const struct offer *o, struct er
 		put_answer(&f->doc, action, o->text);
 	else if (check_repeat(&f->doc, action, o, err) < 0)
 		return -1;
-	else if (*o->outcome == ANSWER_AGAIN)
+	else if (o->outcome == ANSWER_AGAIN)
 		return 0;
 	note_answer(f, action, o);
 	action_store(&f->doc, array);
@@ -266,13 +260,13 @@ static const char *printable(const char *text)
 	return str_utf8_fault(str_of(text)) ? "?" : text;
 }
 
-static int refuse(struct context_file *f, const struct offer *o, struct error *err)
+static int refuse(struct context_file *f, struct answer_offer *o, struct error *err)
 {
 	struct error why = *err, second;
 	const char *id = o->id;
 	const char *kept = keep_text(f, refused_name(&f->doc.arena, f->name, id), o->text, err);
 
-	*o->outcome = ANSWER_REFUSED;
+	o->outcome = ANSWER_REFUSED;
 	if (f->ops.n) /* a refused answer does not take the lease again, so nothing can refuse it */
 		lease_stop_renewing(f);
 	f->ops.n = 0;
@@ -283,7 +277,7 @@ static int refuse(struct context_file *f, const struct offer *o, struct error *e
 	return -1;
 }
 
-static void note_operation(struct context_file *f, const struct offer *o)
+static void note_operation(struct context_file *f, struct answer_offer *o)
 {
 	bool valid = o->word && !str_utf8_fault(str_of(o->word));
 
@@ -293,13 +287,13 @@ static void note_operation(struct context_file *f, const struct offer *o)
 }
 
 /* A session that lost the lease adds nothing; what it recorded before stays recorded. */
-static int refuse_owner(struct context_file *f, const struct offer *o, struct error *err)
+static int refuse_owner(struct context_file *f, struct answer_offer *o, struct error *err)
 {
 	if (err->code != ERR_STATE)
 		return -1;
 	if (!was_taken(f, o))
 		return refuse(f, o, err);
-	*o->outcome = ANSWER_AGAIN;
+	o->outcome = ANSWER_AGAIN;
 	*err = (struct error){0};
 	return 0;
 }
@@ -307,7 +301,7 @@ static int refuse_owner(struct context_file *f, const struct offer *o, struct er
 /* A context_change. */
 static int record(struct context_file *f, void *data, struct error *err)
 {
-	const struct offer *o = data;
+	struct answer_offer *o = data;
 	const char *item = context_get(&f->doc, "work_item_id").p;
 
 	note_operation(f, o);
@@ -316,7 +310,7 @@ static int record(struct context_file *f, void *data, struct error *err)
 	if (apply_answer(f, o, err) < 0)
 		return err->code == ERR_SYSTEM || context_has_fault(f, err) ? -1
 									    : refuse(f, o, err);
-	if (!o->owner && *o->outcome == ANSWER_AGAIN)
+	if (!o->owner && o->outcome == ANSWER_AGAIN)
 		return 0;
 	if (!o->owner && lease_admit(f, item, NULL, err) < 0)
 		return -1;
@@ -333,14 +327,14 @@ static void keep_unrecorded(struct context_file *f, struct str text, struct erro
 	(void)keep_text(f, arena_printf(&f->doc.arena, "%s-unrecorded", f->name), text, err);
 }
 
-int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
-	struct str text, enum answer_outcome *outcome, struct error *err)
+int answer_record(struct context_file *f, struct answer_offer *o, struct error *err)
 {
-	struct offer offer = {owner, id, word && *word ? word : NULL, text, outcome};
-	int rc = context_update(f, record, &offer, err);
+	int rc;
 
+	o->word = o->word && *o->word ? o->word : NULL;
+	rc = context_update(f, record, o, err);
 	if (rc < 0 && (f->refused || f->created || context_has_fault(f, err)))
-		keep_unrecorded(f, text, err);
+		keep_unrecorded(f, o->text, err);
 	return rc;
 }
 
@@ -356,20 +350,19 @@ static const char *recorded_word(struct arena *a, const struct context_file *f, 
 	return word ? arena_dup(a, str_of(word)) : "";
 }
 
-int answer_record_file(struct arena *a, const char *context_file, const char *owner, const char *id,
-	const char *word, struct str text, const char **recorded, enum answer_outcome *outcome,
-	struct error *err)
+int answer_record_file(struct arena *a, const char *context_file, struct answer_offer *o,
+	const char **recorded, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
 	if (context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0) {
 		/* The lock was busy for too long, or the document is missing or has a fault. */
 		if (err->code == ERR_STATE || (f.store && err->code == ERR_INPUT))
-			keep_unrecorded(&f, text, err);
+			keep_unrecorded(&f, o->text, err);
 		return -1;
 	}
-	if (answer_record(&f, owner, id, word, text, outcome, err) < 0)
+	if (answer_record(&f, o, err) < 0)
 		return -1;
-	*recorded = recorded_word(a, &f, id);
+	*recorded = recorded_word(a, &f, o->id);
 	return 0;
 }

@@ -19,23 +19,30 @@ enum answer_outcome {
 	ANSWER_REFUSED,
 };
 
+/* An answer that somebody offers. */
+struct answer_offer {
+	const char *owner;     /* the session that answers; NULL: it gives no name */
+	const char *id, *word; /* word: NULL or empty if only the text has it */
+	const char *log;       /* a blob with the output of the script that gave it; NULL: none */
+	struct str text;
+	enum answer_outcome outcome; /* set by answer_record() */
+};
+
 /*
  * Records one answer and saves. -1 with ANSWER_REFUSED: ERR_STATE if the id is unknown, stale or
  * already answered; ERR_INPUT if the action does not accept the word or the text contradicts it.
  * The text of a refused answer is kept under logs/; the journal and *err say where. A save that an
  * edit by hand prevents is repeated, see context_update().
  *
- * `owner` is the session that answers, or NULL if it gives no name. It is refused if another
- * session has taken the work item. An accepted answer renews the lease of the holder.
+ * An owner is refused if another session has taken the work item. An accepted answer renews the
+ * lease of the holder.
  */
-int answer_record(struct context_file *f, const char *owner, const char *id, const char *word,
-	struct str text, enum answer_outcome *outcome, struct error *err);
+int answer_record(struct context_file *f, struct answer_offer *o, struct error *err);
 /* The same into the document of that path; *recorded is the result word. If the document is locked
  * for too long, missing though it has a journal, or broken, the text is kept under logs/ and *err
  * says where. */
-int answer_record_file(struct arena *a, const char *context_file, const char *owner, const char *id,
-	const char *word, struct str text, const char **recorded, enum answer_outcome *outcome,
-	struct error *err);
+int answer_record_file(struct arena *a, const char *context_file, struct answer_offer *o,
+	const char **recorded, struct error *err);
 
 /* True if the journal has an answer to action `id`. Reads the whole journal. */
 bool answer_is_recorded(const struct context_file *f, const char *id);

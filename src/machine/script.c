@@ -355,20 +355,39 @@ static void log_layers(const struct script_action *s, const json *layers)
 	log_text(s, text.s);
 }
 
+/* *blob: the log as it is now, which nothing changes later; NULL if the script has removed or
+ * replaced its log. */
+static int keep_log(const struct script_action *s, char **blob, struct error *err)
+{
+	CLEANUP(base_close) int fd = open(s->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *dir = arena_dup(s->arena, path_dir(s->document));
+	struct error ignored;
+
+	*blob = NULL;
+	if (fd < 0 || sys_read_all(&text, fd, STORE_BLOB_MAX, s->log, &ignored) < 0)
+		return 0;
+	return store_keep_blob(store_backend(), s->arena, path_join(s->arena, dir, "blobs"),
+		path_base(s->log).p, buf_str(&text), blob, err);
+}
+
 /* Records a result. s->kept: that failed, and a later call may succeed. */
 static int record_result(struct script_action *s, const json *result, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	const char *text = json_get_str(result, "text");
-	enum answer_outcome outcome = ANSWER_TAKEN;
+	struct answer_offer offer = {.id = s->id,
+		.word = json_get_str(result, "result"),
+		.text = str_of(json_get_str(result, "text"))};
+	char *blob;
 	int rc;
 
 	s->kept = true;
-	if (context_open(&f, s->document, CONTEXT_MUST_EXIST, err) < 0)
+	if (keep_log(s, &blob, err) < 0 ||
+		context_open(&f, s->document, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	rc = answer_record(&f, NULL, s->id, json_get_str(result, "result"),
-		str_of(text ? text : ""), &outcome, err);
-	s->kept = rc < 0 && outcome != ANSWER_REFUSED;
+	offer.log = blob;
+	rc = answer_record(&f, &offer, err);
+	s->kept = rc < 0 && offer.outcome != ANSWER_REFUSED;
 	return rc;
 }
 

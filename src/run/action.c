@@ -112,16 +112,15 @@ static int play_scripted_agent(struct arena *a, const struct run_item *r,
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	enum answer_outcome outcome;
+	struct answer_offer offer = {.id = id_of(p), .word = p->turn->result};
 
 	if ((p->turn->run && run_command(a, r, p, &out, err) < 0) || open_document(r, &f, err) < 0)
 		return -1;
 	agents_note_turn(&f, p->entry->key, id_of(p));
 	if (p->turn->silent && context_log(&f, err) < 0)
 		return -1;
-	if (!p->turn->silent &&
-		answer_record(&f, NULL, id_of(p), p->turn->result,
-			p->turn->from_run ? buf_str(&out) : p->turn->text, &outcome, err) < 0)
+	offer.text = p->turn->from_run ? buf_str(&out) : p->turn->text;
+	if (!p->turn->silent && answer_record(&f, &offer, err) < 0)
 		return error_prefix(err, "'%s'", id_of(p));
 	return read_word(&f.doc, id_of(p), word, err);
 }
@@ -167,7 +166,7 @@ static bool has_result_word(const json *action, struct str text)
 static int take_answer(struct context_file *f, const struct run_action *p,
 	const struct run_answer *answer, char *word, struct error *err)
 {
-	enum answer_outcome outcome;
+	struct answer_offer offer = {.id = id_of(p), .text = answer->text};
 
 	if (!answer->answered)
 		return context_log(f, err);
@@ -175,7 +174,7 @@ static int take_answer(struct context_file *f, const struct run_action *p,
 		(void)snprintf(word, RUN_WORD_SIZE, "no result word");
 		return keep_text(f, "answer", answer->text, err) ? context_log(f, err) : -1;
 	}
-	if (answer_record(f, NULL, id_of(p), NULL, answer->text, &outcome, err) == 0)
+	if (answer_record(f, &offer, err) == 0)
 		return 0;
 	if (err->code != ERR_INPUT)
 		return error_prefix(err, "'%s'", id_of(p));

@@ -49,13 +49,13 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 	for (size_t i = 0; call->results[i]; i++) {
 		struct str all = str_of(call->results[i]);
 		size_t eq = str_find(all, STR("="));
-		enum answer_outcome outcome;
+		struct answer_offer offer = {.id = arena_dup(a, str_sub(all, 0, eq)),
+			.text = str_sub(all, eq + 1, all.n)};
 
 		if (eq == all.n || !eq)
 			return error_set(
 				err, ERR_USAGE, "--result must be ACTION=TEXT, not '%.60s'", all.p);
-		if (answer_record(f, NULL, arena_dup(a, str_sub(all, 0, eq)), NULL,
-			    str_sub(all, eq + 1, all.n), &outcome, err) < 0)
+		if (answer_record(f, &offer, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -216,6 +216,8 @@ int store_keep_blob(struct store_backend *b, struct arena *a, const char *dir, c
 {
 	char sum[DIGEST_TEXT];
 
+	if (text.n > STORE_BLOB_MAX)
+		return error_set(err, ERR_INPUT, "a blob of '%s' is over 128 MiB", stem);
 	digest_text(text, sum);
 	*path = arena_printf(a, "%s/%s-%s.txt", dir, stem, sum);
 	return b->ops->keep_blob(b, dir, *path, text, err);

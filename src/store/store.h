@@ -37,6 +37,7 @@ enum {
 	STORE_OPS_MAX = 64,
 	STORE_TXN_MAX = 512 << 10,
 	STORE_DOCUMENT_MAX = 16 << 20,
+	STORE_BLOB_MAX = 128 << 20,
 	STORE_TTL_MIN_S = 10,
 	STORE_TTL_MAX_S = 30 * 86400,
 };
@@ -177,9 +178,9 @@ int store_prepare(struct store_backend *b, const char *dir, struct error *err);
 int store_read_file(struct store_backend *b, const char *dir, const char *file, struct buf *out,
 	bool *missing, struct error *err);
 /*
- * Keeps a text of any length in DIR under a name that begins with `stem` and contains the text's
- * checksum, so that a repeated call changes nothing. For what is too long for a value, and for
- * logs. *path: for people, and for store_read_blob(); in `a`.
+ * Keeps a text of any bytes, up to STORE_BLOB_MAX, in DIR under a name that begins with `stem` and
+ * contains the text's checksum, so that a repeated call changes nothing. For what is too long for a
+ * value, and for logs. *path: for people, and for store_read_blob(); in `a`.
  */
 int store_keep_blob(struct store_backend *b, struct arena *a, const char *dir, const char *stem,
 	struct str text, char **path, struct error *err);

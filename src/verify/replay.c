@@ -397,8 +397,8 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 }
 
 /* The text as it was given: the document has it without the blanks at its end. */
-static bool answer_of(
-	struct replay *r, struct str document, const json *events, const char *id, struct buf *text)
+static bool answer_of(struct replay *r, struct str document, const json *events,
+	struct answer_offer *offer, struct buf *text)
 {
 	CLEANUP(context_release) struct context after = {0};
 	CLEANUP(json_free) json *actions = NULL;
@@ -406,14 +406,18 @@ static bool answer_of(
 	int64_t bytes = 0;
 
 	if (action_load(&r->file.doc, &actions, &r->err) < 0 ||
-		!(action = action_find(actions, id)) ||
+		!(action = action_find(actions, offer->id)) ||
 		context_parse(&after, "", document, &r->err) < 0)
 		return false;
 	buf_add(text, action_text(&after, action));
-	for (const json *e = json_first(events); e; e = json_next(e))
+	for (const json *e = json_first(events); e; e = json_next(e)) {
 		bytes = json_get_int(e, "bytes", bytes);
+		if (json_get_str(e, "log"))
+			offer->log = json_get_str(e, "log");
+	}
 	while ((int64_t)text->len < bytes)
 		buf_addc(text, '\n');
+	offer->text = buf_str(text);
 	return text->len > 0;
 }
 
@@ -436,19 +440,20 @@ static bool replay_record(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *events = NULL;
-	const char *id = json_get_str(c->saved.note, "action");
-	enum answer_outcome outcome;
+	const json *note = c->saved.note;
+	struct answer_offer offer = {.owner = json_get_str(note, "owner"),
+		.id = json_get_str(note, "action"),
+		.word = json_get_str(note, "word")};
 
-	if (!c->saved.document || c->saved.removed || !id)
+	if (!c->saved.document || c->saved.removed || !offer.id)
 		return false;
 	if (!open_document(r))
 		return true;
 	events = parse_events(c->saved.events);
-	if (!answer_of(r, first_document(r), events, id, &text))
+	if (!answer_of(r, first_document(r), events, &offer, &text))
 		return false;
 	note_agent_turns(&r->file, events);
-	(void)answer_record(&r->file, json_get_str(c->saved.note, "owner"), id,
-		json_get_str(c->saved.note, "word"), buf_str(&text), &outcome, &r->err);
+	(void)answer_record(&r->file, &offer, &r->err);
 	return true;
 }
 

@@ -148,8 +148,14 @@ int simulator_invoke(
 	if (context_open_on(&f, store_files(s->disk), s->path,
 		    is_step ? CONTEXT_MAY_CREATE : CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	if (c->action)
-		return answer_record(&f, c->owner, c->action, c->word, c->text, &s->outcome, err);
+	if (c->action) {
+		struct answer_offer offer = {
+			.owner = c->owner, .id = c->action, .word = c->word, .text = c->text};
+		int rc = answer_record(&f, &offer, err);
+
+		s->outcome = offer.outcome;
+		return rc;
+	}
 	if (c->key) {
 		context_set(&f.doc, c->key, c->text);
 		return context_save(&f, err);

@@ -70,11 +70,11 @@ static const char *step(struct maker *m)
 static void record(struct maker *m, const char *id, const char *word, struct str text)
 {
 	struct context_file f = {0};
-	enum answer_outcome outcome;
+	struct answer_offer offer = {.id = id, .word = word, .text = text};
 	struct error err;
 
 	enter(m, &f);
-	check(answer_record(&f, NULL, id, word, text, &outcome, &err), &err);
+	check(answer_record(&f, &offer, &err), &err);
 	leave(m, &f);
 }
 

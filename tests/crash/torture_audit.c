@@ -87,6 +87,8 @@ static void see_event(struct audit *u, const json *e)
 	}
 	if (!json_str_is(e, "type", "answer"))
 		return;
+	if (json_get_str(e, "log") && !path_exists(json_get_str(e, "log")))
+		lose(u, "the log of", action);
 	add(u, &u->answered, action);
 	add(u, &u->answers, arena_printf(&u->a, "%s %s", action, json_get_str(e, "sum")));
 }

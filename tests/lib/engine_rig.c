@@ -136,11 +136,11 @@ int step_as(const char *id, bool returned, const char *returned_id)
 int answer_as(const char *id, const char *word, const char *text)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_outcome outcome;
+	struct answer_offer offer = {.id = id, .word = word, .text = str_of(text)};
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record(&f, NULL, id, word, str_of(text), &outcome, &t.err);
+	return answer_record(&f, &offer, &t.err);
 }
 
 void answer(const char *id, const char *word, const char *text)

@@ -7,10 +7,14 @@ static enum answer_outcome outcome;
 static int record(const char *id, const char *word, struct str text)
 {
 	CLEANUP(context_close) struct context_file f = {0};
+	struct answer_offer offer = {.id = id, .word = word, .text = text};
+	int rc;
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record(&f, NULL, id, word, text, &outcome, &t.err);
+	rc = answer_record(&f, &offer, &t.err);
+	outcome = offer.outcome;
+	return rc;
 }
 
 static unsigned count(const char *text, const char *what)

@@ -175,12 +175,12 @@ static int do_step(void)
 static int record(const char *id, const char *word, const char *text)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_outcome outcome;
+	struct answer_offer offer = {.id = id, .word = word, .text = str_of(text)};
 
 	if (open_document(&f) < 0)
 		return -1;
 	agents_note_turn(&f, "one", id);
-	return answer_record(&f, NULL, id, word, str_of(text), &outcome, &t.err);
+	return answer_record(&f, &offer, &t.err);
 }
 
 static int do_record(void)
@@ -370,14 +370,13 @@ ENGINE_TEST(an_edit_during_each_attempt_is_reported)
 ENGINE_TEST(an_answer_to_a_document_that_is_removed_meanwhile_is_kept)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_outcome outcome;
+	struct answer_offer offer = {
+		.id = "ADR-7/researching/1", .word = "briefed", .text = STR("The brief.")};
 
 	steps_to("ADR-7/researching/1");
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
 	assert_int_equal(unlink(t.path), 0);
-	assert_int_equal(answer_record(&f, NULL, "ADR-7/researching/1", "briefed",
-				 STR("The brief."), &outcome, &t.err),
-		-1);
+	assert_int_equal(answer_record(&f, &offer, &t.err), -1);
 	assert_non_null(strstr(t.err.text, "no context file '"));
 	assert_non_null(strstr(t.err.text, "/logs/ADR-7-unrecorded-"));
 }

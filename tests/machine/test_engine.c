@@ -45,14 +45,12 @@ ENGINE_TEST(json_in_an_answer_contradicts_only_as_another_word_of_the_action)
 ENGINE_TEST(a_refusal_is_noted_even_if_a_person_edits_the_document_meanwhile)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	enum answer_outcome outcome;
+	struct answer_offer offer = {.id = "ADR-7/researching/9", .text = STR("x")};
 
 	steps_to("ADR-7/researching/1");
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
 	write_by_hand(arena_printf(&t.arena, "%s\nBy hand.\n", document()));
-	assert_int_equal(
-		answer_record(&f, NULL, "ADR-7/researching/9", NULL, STR("x"), &outcome, &t.err),
-		-1);
+	assert_int_equal(answer_record(&f, &offer, &t.err), -1);
 	assert_null(strstr(t.err.text, "not noted"));
 	assert_true(events_have("\"type\":\"refusal\",\"action\":\"ADR-7/researching/9\""));
 	assert_non_null(strstr(document(), "By hand."));

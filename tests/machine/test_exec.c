@@ -1,5 +1,25 @@
 #include "src/store/disk.h"
+#include "src/sys/digest.h"
 #include "tests/lib/script_rig.h"
+
+/* Where the recorded answer says that the log is kept; NULL: nowhere. */
+static const char *blob_path(void)
+{
+	static const char mark[] = "\"log\":\"";
+	const char *at = strstr(read_text("W-1.events.jsonl"), mark);
+
+	at = at ? at + sizeof(mark) - 1 : NULL;
+	return at ? arena_dup(&arena, (struct str){at, strcspn(at, "\"")}) : NULL;
+}
+
+static void assert_log_kept(const char *expected)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	assert_non_null(blob_path());
+	assert_int_equal(store_read_blob(store_backend(), blob_path(), &text, &exec_err), 0);
+	assert_string_equal(text.s, expected);
+}
 
 EXEC_TEST(a_good_script_has_passed)
 {
@@ -10,6 +30,9 @@ EXEC_TEST(a_good_script_has_passed)
 	assert_string_equal(exec_line, expected);
 	assert_recorded("passed", expected);
 	assert_string_equal(read_text("logs/a.log"), "out\nerr\n0\n");
+	assert_log_kept("out\nerr\n0\n");
+	sh("echo more >>logs/a.log");
+	assert_log_kept("out\nerr\n0\n");
 	assert_non_null(strstr(read_text("W-1.events.jsonl"),
 		"\"type\":\"answer\",\"action\":\"" ID "\",\"result\":\"passed\""));
 	assert_no_lock_file();
@@ -43,6 +66,7 @@ EXEC_TEST(at_the_time_limit_all_of_it_is_ended)
 		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
 	assert_recorded("failed", exec_line);
 	assert_string_equal(read_text("logs/a.log"), "said\n\ndev-team: timed out after 1 s\n");
+	assert_log_kept(read_text("logs/a.log"));
 	assert_true(is_gone(number_in("child")));
 	assert_true(is_gone(number_in("daemon")));
 	assert_no_lock_file();
@@ -50,9 +74,11 @@ EXEC_TEST(at_the_time_limit_all_of_it_is_ended)
 
 EXEC_TEST(what_a_script_leaves_in_the_background_is_ended)
 {
-	exec_document("setsid sleep 1000 & echo $! >daemon", "logs/a.log", 60);
+	exec_document(
+		"setsid sh -c 'while echo x; do :; done' & echo $! >daemon", "logs/a.log", 60);
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	assert_true(is_gone(number_in("daemon")));
+	assert_log_kept(read_text("logs/a.log"));
 }
 
 EXEC_TEST(a_second_call_prints_the_answer_again)
@@ -107,6 +133,7 @@ EXEC_TEST(a_log_has_a_bound_and_the_script_goes_on)
 	assert_sh("wc -c <logs/a.log; tail -n 1 logs/a.log; head -c 67108864 logs/a.log | tr -d "
 		  "'\\0' | wc -c",
 		"67108908\n(dev-team: output over 64 MiB is left out)\n0\n");
+	assert_sh(arena_printf(&arena, "cmp logs/a.log %s", blob_path()), "");
 }
 
 EXEC_TEST(a_log_that_just_fits_is_whole)
@@ -179,6 +206,44 @@ EXEC_TEST(a_result_that_a_killed_guard_has_left_is_recorded)
 	assert_recorded("failed", "failed — log: a");
 	assert_false(path_exists("count"));
 	assert_no_lock_file();
+}
+
+EXEC_TEST(the_log_of_a_killed_guard_is_kept_with_its_result)
+{
+	exec_document("true", "logs/a.log", 60);
+	tree_write(".W-1.validating-1.exec",
+		STR("1234567 1\n{\"result\":\"failed\",\"text\":\"failed — log: a\"}\n"));
+	sh("mkdir logs && echo out >logs/a.log");
+	assert_int_equal(exec_run(0), 0);
+	assert_log_kept("out\n");
+}
+
+EXEC_TEST(a_result_whose_log_cannot_be_kept_is_recorded_later)
+{
+	char sum[DIGEST_TEXT];
+	const char *in_the_way;
+
+	digest_text(STR("out\n"), sum);
+	in_the_way = arena_printf(&arena, "blobs/a.log-%s.txt", sum);
+	tree_mkdirs(in_the_way);
+	exec_document("echo x >>count; echo out", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
+	assert_non_null(strstr(exec_err.text, "is kept, and the same command records it: "));
+	assert_not_recorded();
+	assert_int_equal(rmdir(in_the_way), 0);
+	assert_int_equal(exec_run(0), 0);
+	assert_recorded("passed", exec_line);
+	assert_log_kept("out\n");
+	assert_string_equal(read_text("count"), "x\n");
+}
+
+EXEC_TEST(a_script_that_replaces_its_log_keeps_nothing_else)
+{
+	sh("echo mine >keys");
+	exec_document("ln -sf ../keys logs/a.log", "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	assert_recorded("passed", exec_line);
+	assert_null(blob_path());
 }
 
 EXEC_TEST(a_kept_result_that_is_refused_is_kept_no_longer)

@@ -49,10 +49,14 @@ static int record_by(const char *owner, const char *id, const char *word, const 
 	enum answer_outcome *outcome)
 {
 	CLEANUP(context_close) struct context_file f = {0};
+	struct answer_offer offer = {.owner = owner, .id = id, .word = word, .text = str_of(text)};
+	int rc;
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record(&f, owner, id, word, str_of(text), outcome, &t.err);
+	rc = answer_record(&f, &offer, &t.err);
+	*outcome = offer.outcome;
+	return rc;
 }
 
 static struct lease_holder holder(void)

@@ -41,16 +41,13 @@ int __wrap_context_keep(
 	return 0;
 }
 
-int __real_answer_record(struct context_file *, const char *, const char *, const char *,
-	struct str, enum answer_outcome *, struct error *);
-int __wrap_answer_record(struct context_file *f, const char *owner, const char *id,
-	const char *word, struct str text, enum answer_outcome *outcome, struct error *err);
-int __wrap_answer_record(struct context_file *f, const char *owner, const char *id,
-	const char *word, struct str text, enum answer_outcome *outcome, struct error *err)
+int __real_answer_record(struct context_file *, struct answer_offer *, struct error *);
+int __wrap_answer_record(struct context_file *f, struct answer_offer *o, struct error *err);
+int __wrap_answer_record(struct context_file *f, struct answer_offer *o, struct error *err)
 {
 	if (planted != FORGETS_ANSWERS)
-		return __real_answer_record(f, owner, id, word, text, outcome, err);
-	*outcome = ANSWER_TAKEN;
+		return __real_answer_record(f, o, err);
+	o->outcome = ANSWER_TAKEN;
 	return 0;
 }
 

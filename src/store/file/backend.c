@@ -784,7 +784,7 @@ static bool has_text(struct disk *d, const char *path, struct str text)
 	struct error ignored;
 	bool missing;
 
-	return d->ops->read(d, path, STORE_DOCUMENT_MAX, &is, &missing, &ignored) == 0 &&
+	return d->ops->read(d, path, STORE_BLOB_MAX, &is, &missing, &ignored) == 0 &&
 	       str_eq(buf_str(&is), text);
 }
 
@@ -809,7 +809,7 @@ static int file_read_blob(
 	struct disk *d = disk_of(b);
 	bool missing;
 
-	if (d->ops->read(d, path, STORE_DOCUMENT_MAX, out, &missing, err) == 0)
+	if (d->ops->read(d, path, STORE_BLOB_MAX, out, &missing, err) == 0)
 		return 0;
 	return missing ? error_set(err, ERR_INPUT, "there is no '%s'", path) : -1;
 }

@@ -735,6 +735,7 @@ struct will {
 	const char *ns;
 	int tried, done;
 	int64_t rev;
+	char blob[512]; /* the last one that was kept */
 };
 
 enum { EACH_TIME = 5 };
@@ -756,15 +757,20 @@ static bool count(struct store *s, struct arena *a, int n, int64_t *rev)
 }
 
 /* Other places to be killed in: none of them may change the counters. */
-static void around(struct store *s, struct arena *a, int n)
+static void around(struct store *s, struct arena *a, struct will *will)
 {
+	int n = will->done;
 	struct store_op op = {.what = n % 4 == 2 ? STORE_PUT : STORE_DEL,
 		.key = "leased",
 		.value = STR("x"),
 		.ttl_s = 60};
 	struct store_result r = {0};
 	struct error err = {0};
+	char *path;
 
+	if (n % 4 == 0 && store_keep_blob(s->backend, a, s->dir, "b",
+				  str_of(arena_printf(a, "%d", n)), &path, &err) == 0)
+		snprintf(will->blob, sizeof(will->blob), "%s", path);
 	if (n % 4 == 1)
 		store_compact(s, store_revision(s), &err);
 	else if (n % 4 > 1)
@@ -783,7 +789,7 @@ static void count_on(void *arg)
 	for (int i = 0; i < EACH_TIME; i++) {
 		int64_t rev;
 
-		around(s, &a, will->done);
+		around(s, &a, will);
 		will->tried = will->done + 1;
 		if (!count(s, &a, will->tried, &rev))
 			return;
@@ -798,6 +804,7 @@ static void need_will(struct probe *p, struct will *will)
 	struct store_kv n = probe_get(p, s, "n"), m = probe_get(p, s, "m");
 	struct store_kv doc = probe_get(p, s, "doc/D.md"), rcpt = probe_get(p, s, "rcpt/me");
 	int got = probe_number(n.value);
+	struct error err = {0};
 
 	if (got != will->done && got != will->tried)
 		MISS("%d is there; %d was acknowledged, %d begun", got, will->done, will->tried);
@@ -807,6 +814,8 @@ static void need_will(struct probe *p, struct will *will)
 	if (got)
 		NEED(str_is(doc.value, arena_printf(&p->arena, "line %*d\n", got, got)));
 	NEED(n.mod >= will->rev && store_revision(s) >= n.mod);
+	if (will->blob[0] && store_read_blob(s->backend, will->blob, &p->text, &err) < 0)
+		MISS("a blob is lost: %s", err.text);
 	if (will->tried > will->done) {
 		int64_t rev;
 

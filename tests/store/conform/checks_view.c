@@ -487,6 +487,52 @@ CHECK(keys_outlive_compaction, "keys, documents, leases and receipts outlive com
 	NEED_VALUE(s, "l", NULL);
 }
 
+/* ---- blobs ---- */
+
+static char *keep_blob(struct probe *p, struct store *s, struct str text)
+{
+	struct error err = {0};
+	char *path = NULL;
+
+	if (!s->backend)
+		probe_skip(p, "it keeps no blobs");
+	if (store_keep_blob(s->backend, &p->arena, s->dir, "b", text, &path, &err) < 0)
+		MISS("a blob of %zu bytes is not kept: %s", text.n, err.text);
+	return path;
+}
+
+static void need_blob(struct probe *p, struct store *s, const char *path, struct str want)
+{
+	struct error err = {0};
+
+	buf_clear(&p->text);
+	if (store_read_blob(s->backend, path, &p->text, &err) < 0)
+		MISS("'%s' cannot be read: %s", path, err.text);
+	NEED(str_eq(buf_str(&p->text), want));
+}
+
+CHECK(blobs, "a blob has any bytes, a name of its own, and more than a document")
+{
+	enum { LONG = STORE_DOCUMENT_MAX + 1 };
+	const struct str texts[] = {STR(""), {"\0", 1}, STR("\xff\xfe\xc3"), STR("text\n"),
+		{probe_bytes(p, LONG, 'm'), LONG}};
+	struct error err = {0};
+	char *path[COUNT(texts)], *over;
+
+	for (int twice = 0; twice < 2; twice++)
+		for (size_t i = 0; i < COUNT(texts); i++) {
+			path[i] = keep_blob(p, s, texts[i]);
+			NEED(i == 0 || strcmp(path[i], path[i - 1]) != 0);
+		}
+	s = probe_rejoin(p, s);
+	for (size_t i = 0; i < COUNT(texts); i++)
+		need_blob(p, s, path[i], texts[i]);
+	NEED(store_read_blob(s->backend, "none.txt", &p->text, &err) < 0 && err.code == ERR_INPUT);
+	NEED(store_keep_blob(s->backend, &p->arena, s->dir, "b",
+		     (struct str){"", (size_t)STORE_BLOB_MAX + 1}, &over, &err) < 0 &&
+		err.code == ERR_INPUT);
+}
+
 enum { SEEN_COMMITS = 200 };
 
 /* One process writes pairs; the other sees each pair, at least once, in order, never half. */
