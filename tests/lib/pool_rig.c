@@ -28,20 +28,32 @@ int pool_teardown(void **state)
 	return scratch_remove(state);
 }
 
-int take(const char *branch, struct allocation *of, bool *created)
+int allocate(const struct allocate_ask *ask, struct allocation *of)
 {
-	const struct allocate_ask ask = {.branch = branch};
+	bool created;
 
-	return pool_allocate(&arena, &pool, &ask, of, created, &err);
+	return pool_allocate(&arena, &pool, ask, of, &created, &err);
 }
 
 struct allocation have(const char *branch)
 {
+	const struct allocate_ask ask = {.branch = branch};
 	struct allocation of;
-	bool created;
 
-	if (take(branch, &of, &created) < 0)
+	if (allocate(&ask, &of) < 0)
 		fail_msg("%s", err.text);
+	return of;
+}
+
+struct allocation take(const char *branch, bool created)
+{
+	const struct allocate_ask ask = {.branch = branch};
+	struct allocation of;
+	bool got = !created;
+
+	if (pool_allocate(&arena, &pool, &ask, &of, &got, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(got, created);
 	return of;
 }
 
@@ -50,4 +62,58 @@ bool refused(int rc, enum err code, const char *part)
 	if (rc != -1 || err.code != code)
 		print_error("rc %d, code %d, text '%s'\n", rc, (int)err.code, err.text);
 	return rc == -1 && err.code == code && contains(err.text, part);
+}
+
+bool take_refused(const char *branch, enum err code, const char *part)
+{
+	const struct allocate_ask ask = {.branch = branch};
+	struct allocation of;
+
+	return refused(allocate(&ask, &of), code, part);
+}
+
+static bool is_kept(const char *what, bool confirmed, const char *why)
+{
+	bool removed = true;
+
+	return refused(pool_reclaim(&arena, &pool, what, confirmed, &removed, &err), ERR_STATE,
+		       why) &&
+	       !removed;
+}
+
+bool stays(const char *what, const char *why)
+{
+	return is_kept(what, false, why);
+}
+
+bool stays_confirmed(const char *what, const char *why)
+{
+	return is_kept(what, true, why);
+}
+
+void goes(const char *what, bool confirmed)
+{
+	bool removed = false;
+
+	if (pool_reclaim(&arena, &pool, what, confirmed, &removed, &err) < 0)
+		fail_msg("%s", err.text);
+	assert_true(removed);
+}
+
+size_t keys(const char *prefix)
+{
+	struct store_kv *list;
+	size_t n;
+	int64_t rev;
+
+	assert_int_equal(
+		store_list(pool.store, &arena, prefix, NULL, 100, &list, &n, &rev, &err), STORE_OK);
+	return n;
+}
+
+void nothing_is_left_of_x(void)
+{
+	sh("test ! -e pool/x && test -z \"$(ls r/.git/worktrees 2>/dev/null)\" && test -z \"$(ls "
+	   "-A pool | grep -v '^[.]pool$')\" && test -z \"$(ls r/.git | grep trash)\"");
+	assert_int_equal(keys(""), 0);
 }

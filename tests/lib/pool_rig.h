@@ -15,9 +15,21 @@ int pool_setup(void **state);
 int pool_teardown(void **state);
 
 /* 0, or -1 with err. */
-int take(const char *branch, struct allocation *of, bool *created);
+int allocate(const struct allocate_ask *ask, struct allocation *of);
 struct allocation have(const char *branch);
+/* The same; it was created now, or was there. */
+struct allocation take(const char *branch, bool created);
 bool refused(int rc, enum err code, const char *part);
+bool take_refused(const char *branch, enum err code, const char *part);
+
+/* The worktree `what` is not removed, without and with a confirmation, because of `why`. */
+bool stays(const char *what, const char *why);
+bool stays_confirmed(const char *what, const char *why);
+void goes(const char *what, bool confirmed);
+/* The number of the store's keys that begin with `prefix`. */
+size_t keys(const char *prefix);
+/* Nothing of x is left: no directory, no registration, no key of the store. */
+void nothing_is_left_of_x(void);
 
 #define POOL_TEST(name) UNIT_TEST(name, pool_setup, pool_teardown)
 

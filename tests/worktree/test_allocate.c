@@ -6,10 +6,8 @@
 POOL_TEST(a_fresh_one_has_branch_files_ports_and_record)
 {
 	struct allocation of;
-	bool created;
 
-	assert_int_equal(take("feat/issue-42", &of, &created), 0);
-	assert_true(created);
+	of = take("feat/issue-42", true);
 	assert_string_equal(of.slug, "feat-issue-42");
 	assert_string_equal(of.path, at("pool/feat-issue-42"));
 	assert_string_equal(of.base, "origin/main");
@@ -26,17 +24,14 @@ POOL_TEST(a_fresh_one_has_branch_files_ports_and_record)
 POOL_TEST(the_second_time_it_is_adopted)
 {
 	struct allocation one = have("feat/x"), two;
-	bool created = true;
 
 	sh("echo mine >pool/feat-x/new && echo two >pool/feat-x/a");
-	assert_int_equal(take("feat/x", &two, &created), 0);
-	assert_false(created);
+	two = take("feat/x", false);
 	assert_string_equal(two.path, one.path);
 	assert_int_equal(two.port, one.port);
 	sh("test -e pool/feat-x/new && test \"$(cat pool/feat-x/a)\" = two");
 	pool_again();
-	assert_int_equal(take("feat/x", &two, &created), 0);
-	assert_false(created);
+	two = take("feat/x", false);
 	assert_int_equal(two.port, one.port);
 }
 
@@ -70,9 +65,8 @@ POOL_TEST(it_begins_where_it_is_told)
 			.base = rows[i].base,
 			.target = rows[i].target};
 		struct allocation of;
-		bool created;
 
-		if (pool_allocate(&arena, &pool, &ask, &of, &created, &err) < 0)
+		if (allocate(&ask, &of) < 0)
 			fail_msg("row %zu: %s", i, err.text);
 		assert_string_equal(of.base, rows[i].name);
 		sh(arena_printf(&arena, "test \"$(cat pool/row-%zu/a)\" = %s", i, rows[i].text));
@@ -83,28 +77,22 @@ POOL_TEST(a_base_that_is_not_there_is_refused)
 {
 	struct allocate_ask ask = {.branch = "x", .base = "nowhere"};
 	struct allocation of;
-	bool created;
 
-	assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err), ERR_STATE,
-		"there is no commit 'nowhere'"));
+	assert_true(refused(allocate(&ask, &of), ERR_STATE, "there is no commit 'nowhere'"));
 	ask.base = "--help";
-	assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err), ERR_STATE,
-		"there is no commit '--help'"));
+	assert_true(refused(allocate(&ask, &of), ERR_STATE, "there is no commit '--help'"));
 	ask = (struct allocate_ask){.branch = "x", .target = "none"};
-	assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err), ERR_STATE,
-		"there is no branch 'origin/none'"));
+	assert_true(refused(allocate(&ask, &of), ERR_STATE, "there is no branch 'origin/none'"));
 	sh("test ! -e pool/x && ! git -C r rev-parse -q --verify refs/heads/x");
 }
 
 POOL_TEST(a_branch_that_is_there_is_checked_out)
 {
 	struct allocation of;
-	bool created;
 
 	sh("cd r && git checkout -qb old && echo old >a && git commit -qam old && git checkout -q "
 	   "main");
-	assert_int_equal(take("old", &of, &created), 0);
-	assert_true(created);
+	of = take("old", true);
 	assert_false(of.made_branch);
 	assert_null(of.base);
 	sh("test \"$(cat pool/old/a)\" = old");
@@ -113,11 +101,10 @@ POOL_TEST(a_branch_that_is_there_is_checked_out)
 POOL_TEST(a_branch_that_only_the_remote_has_begins_there)
 {
 	struct allocation of;
-	bool created;
 
 	sh("cd r && git checkout -qb theirs && echo theirs >a && git commit -qam t && git push -q "
 	   "origin theirs && git checkout -q main && git branch -qD theirs");
-	assert_int_equal(take("theirs", &of, &created), 0);
+	of = have("theirs");
 	assert_string_equal(of.base, "origin/theirs");
 	sh("test \"$(cat pool/theirs/a)\" = theirs");
 }
@@ -125,10 +112,9 @@ POOL_TEST(a_branch_that_only_the_remote_has_begins_there)
 POOL_TEST(without_a_remote_the_target_itself_counts)
 {
 	struct allocation of;
-	bool created;
 
 	sh("git -C r remote remove origin");
-	assert_int_equal(take("x", &of, &created), 0);
+	of = have("x");
 	assert_string_equal(of.base, "main");
 }
 
@@ -165,40 +151,31 @@ POOL_TEST(a_callers_own_git_variables_do_not_lead_astray)
 
 POOL_TEST(two_branches_never_share_a_directory)
 {
-	struct allocation of;
-	bool created;
-
 	(void)have("feat/x");
-	assert_true(refused(take("feat-x", &of, &created), ERR_STATE,
-		"branches 'feat/x' and 'feat-x' map to the same directory"));
-	assert_true(
-		refused(take("feat--x", &of, &created), ERR_STATE, "map to the same directory"));
+	assert_true(take_refused(
+		"feat-x", ERR_STATE, "branches 'feat/x' and 'feat-x' map to the same directory"));
+	assert_true(take_refused("feat--x", ERR_STATE, "map to the same directory"));
 	sh("! git -C r rev-parse -q --verify refs/heads/feat-x");
 }
 
 POOL_TEST(what_git_takes_for_no_branch_is_refused)
 {
 	static const char *const bad[] = {"", "..", "feat//x", "-x", "a b", "@!?", "x.lock"};
-	struct allocation of;
-	bool created;
 
 	for (size_t i = 0; i < COUNT(bad); i++)
-		if (!refused(take(bad[i], &of, &created), ERR_USAGE, ""))
+		if (!take_refused(bad[i], ERR_USAGE, ""))
 			fail_msg("'%s' was taken", bad[i]);
 	sh("test ! -e pool || test -z \"$(ls pool)\"");
 }
 
 POOL_TEST(a_branch_below_another_is_refused)
 {
-	struct allocation of;
-	bool created;
-
 	(void)have("feat");
-	assert_true(refused(take("feat/x", &of, &created), ERR_STATE,
-		"branch 'feat/x' cannot exist beside 'feat'"));
+	assert_true(
+		take_refused("feat/x", ERR_STATE, "branch 'feat/x' cannot exist beside 'feat'"));
 	sh("git -C r branch -q deep/er/x");
-	assert_true(refused(take("deep/er", &of, &created), ERR_STATE,
-		"branch 'deep/er' cannot exist beside 'deep/er/x'"));
+	assert_true(take_refused(
+		"deep/er", ERR_STATE, "branch 'deep/er' cannot exist beside 'deep/er/x'"));
 	sh("test ! -e pool/feat-x && test \"$(ls r/.git/worktrees)\" = feat");
 }
 
@@ -206,22 +183,15 @@ POOL_TEST(a_branch_below_another_is_refused)
 
 POOL_TEST(a_branch_in_the_main_tree_is_not_isolated)
 {
-	struct allocation of;
-	bool created;
-
-	assert_true(
-		refused(take("main", &of, &created), ERR_STATE, "branch 'main' is checked out in"));
+	assert_true(take_refused("main", ERR_STATE, "branch 'main' is checked out in"));
 	assert_true(contains(err.text, "/r', the main work tree"));
 	sh("test ! -e pool/main");
 }
 
 POOL_TEST(a_branch_in_another_worktree_is_told_with_its_place)
 {
-	struct allocation of;
-	bool created;
-
 	sh("git -C r worktree add -q -b x ../elsewhere");
-	assert_true(refused(take("x", &of, &created), ERR_STATE,
+	assert_true(take_refused("x", ERR_STATE,
 		arena_printf(&arena, "branch 'x' is checked out in another worktree: '%s'",
 			at("elsewhere"))));
 	sh("test ! -e pool/x");
@@ -230,11 +200,9 @@ POOL_TEST(a_branch_in_another_worktree_is_told_with_its_place)
 POOL_TEST(one_made_by_git_at_our_place_is_adopted)
 {
 	struct allocation of;
-	bool created = true;
 
 	sh("git -C r worktree add -q -b feat/x ../pool/feat-x && echo new >pool/feat-x/new");
-	assert_int_equal(take("feat/x", &of, &created), 0);
-	assert_false(created);
+	of = take("feat/x", false);
 	assert_false(of.made_branch);
 	assert_true(of.port > 0);
 	sh("test -e pool/feat-x/new");
@@ -242,17 +210,14 @@ POOL_TEST(one_made_by_git_at_our_place_is_adopted)
 
 POOL_TEST(adoption_looks_at_the_branch_that_is_checked_out)
 {
-	struct allocation of;
-	bool created;
-
 	sh("git -C r worktree add -q -b other ../pool/feat-x");
-	assert_true(refused(take("feat/x", &of, &created), ERR_STATE,
+	assert_true(take_refused("feat/x", ERR_STATE,
 		"/pool/feat-x' has branch 'other' checked out, not branch 'feat/x'"));
 	sh("git -C pool/feat-x checkout -q --detach");
-	assert_true(refused(take("feat/x", &of, &created), ERR_STATE, "has commit "));
+	assert_true(take_refused("feat/x", ERR_STATE, "has commit "));
 	(void)have("y");
 	sh("git -C pool/y checkout -q -b z");
-	assert_true(refused(take("y", &of, &created), ERR_STATE, "has branch 'z' checked out"));
+	assert_true(take_refused("y", ERR_STATE, "has branch 'z' checked out"));
 }
 
 /* ---- adopt ---- */
@@ -287,11 +252,9 @@ POOL_TEST(another_clones_worktree_is_refused)
 {
 	CLEANUP(buf_release) struct buf events = BUF_INIT;
 	struct allocation of;
-	bool created;
 
 	make_foreign();
-	assert_true(refused(
-		take("x", &of, &created), ERR_STATE, "WorktreeOwnershipMismatch (cross-clone)"));
+	assert_true(take_refused("x", ERR_STATE, "WorktreeOwnershipMismatch (cross-clone)"));
 	assert_true(contains(err.text, at("clone2/.git/worktrees/x")));
 	assert_true(refused(adopt("x", &of), ERR_STATE, "WorktreeOwnershipMismatch"));
 	assert_true(tree_read(at("artifacts/_events.jsonl"), &events));
@@ -304,12 +267,10 @@ POOL_TEST(an_advisory_guard_warns_and_goes_on)
 {
 	CLEANUP(buf_release) struct buf events = BUF_INIT;
 	struct allocation of;
-	bool created = true;
 
 	pool.strict = false;
 	make_foreign();
-	assert_int_equal(take("x", &of, &created), 0);
-	assert_false(created);
+	of = take("x", false);
 	assert_true(contains(of.warning, "advisory ownership mismatch (cross-clone)"));
 	assert_true(tree_read(at("artifacts/_events.jsonl"), &events));
 	assert_true(contains(events.s, "\"guard\":\"advisory\""));
@@ -338,12 +299,8 @@ POOL_TEST(two_clones_with_one_directory_find_each_other)
 
 POOL_TEST(a_broken_pointer_is_a_mismatch_too)
 {
-	struct allocation of;
-	bool created;
-
 	sh("mkdir -p pool/x && echo rubbish >pool/x/.git");
-	assert_true(refused(take("x", &of, &created), ERR_STATE,
-		"WorktreeOwnershipMismatch (pointer-malformed)"));
+	assert_true(take_refused("x", ERR_STATE, "WorktreeOwnershipMismatch (pointer-malformed)"));
 	sh("test -e pool/x/.git");
 }
 
@@ -353,11 +310,10 @@ POOL_TEST(a_directory_alone_can_be_checked_out)
 {
 	struct allocate_ask ask = {.branch = "x", .sparse = "lib/one"};
 	struct allocation of;
-	bool created;
 
 	sh("cd r && mkdir -p lib/one lib/two app && echo 1 >lib/one/f && echo 2 >lib/two/f && echo "
 	   "3 >app/f && git add . && git commit -qm more && git push -q origin main");
-	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
+	assert_int_equal(allocate(&ask, &of), 0);
 	sh("cd pool/x && test -e a && test -e lib/one/f && test ! -e lib/two && test ! -e app");
 	sh("test -z \"$(git -C pool/x status --porcelain)\"");
 	/* the others are complete */
@@ -373,13 +329,11 @@ POOL_TEST(a_directory_that_is_none_is_refused)
 	} rows[] = {{"none", ERR_INPUT}, {"a", ERR_INPUT}, {"../x", ERR_INPUT}, {"/x", ERR_USAGE},
 		{"-x", ERR_USAGE}, {"l*", ERR_USAGE}};
 	struct allocation of;
-	bool created;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		const struct allocate_ask ask = {.branch = "x", .sparse = rows[i].dir};
 
-		assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err),
-			rows[i].code, rows[i].dir));
+		assert_true(refused(allocate(&ask, &of), rows[i].code, rows[i].dir));
 	}
 	sh("test -z \"$(ls pool)\" && ! git -C r rev-parse -q --verify refs/heads/x");
 }
@@ -391,9 +345,8 @@ POOL_TEST(the_issue_learns_its_ports)
 	CLEANUP(json_free) json *j = NULL;
 	const struct allocate_ask ask = {.branch = "x", .issue = "ADR-1", .ports = 3};
 	struct allocation of;
-	bool created;
 
-	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
+	assert_int_equal(allocate(&ask, &of), 0);
 	assert_int_equal(of.ports, 3);
 	assert_int_equal(artifact_read_runtime(at("artifacts"), "ADR-1", &j, &err), 0);
 	assert_non_null(j);
@@ -404,9 +357,8 @@ POOL_TEST(a_run_holds_it_while_its_process_lives)
 {
 	const struct allocate_ask ask = {.branch = "x", .run = "ADR-1"};
 	struct allocation of;
-	bool created;
 
-	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
+	assert_int_equal(allocate(&ask, &of), 0);
 	assert_int_equal(of.pid, getpid());
 	assert_true(of.start > 0 && *of.boot);
 	assert_string_equal(of.run, "ADR-1");

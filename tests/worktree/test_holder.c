@@ -1,46 +1,16 @@
 /*
  * A worktree has one holder at a time, even if two state directories have a record of it.
  */
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include "tests/lib/pool_rig.h"
-
-static pid_t alive(void)
-{
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		for (;;)
-			pause();
-	}
-	return pid;
-}
-
-static void ends(pid_t pid)
-{
-	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
-}
+#include "tests/lib/records_rig.h"
 
 static int held_by(const char *run, pid_t pid, bool adopt)
 {
 	const struct allocate_ask ask = {.branch = "x", .run = run, .holder = pid};
 	struct allocation of;
-	bool created;
 
 	err = (struct error){0};
-	return adopt ? pool_adopt(&arena, &pool, &ask, &of, &err)
-		     : pool_allocate(&arena, &pool, &ask, &of, &created, &err);
-}
-
-static bool stays(void)
-{
-	bool removed = true;
-
-	return refused(
-		pool_reclaim(&arena, &pool, "x", true, &removed, &err), ERR_STATE, "holds it");
+	return adopt ? pool_adopt(&arena, &pool, &ask, &of, &err) : allocate(&ask, &of);
 }
 
 static void another_state_directory(const char *name)
@@ -50,73 +20,68 @@ static void another_state_directory(const char *name)
 		pool_open(&arena, &spec, at("r"), at(name), at("artifacts"), &pool, &err), 0);
 }
 
-UNIT_TEST(two_do_not_hold_one, pool_setup, pool_teardown)
+POOL_TEST(two_do_not_hold_one)
 {
-	pid_t one = alive(), two = alive();
+	pid_t one = somebody(), two = somebody();
 
 	assert_int_equal(held_by(NULL, one, false), 0);
 	assert_true(refused(held_by(NULL, two, false), ERR_STATE,
 		arena_printf(&arena, "is held by process %d, which is still running", (int)one)));
 	assert_true(refused(held_by(NULL, two, true), ERR_STATE, "is held by process"));
 	assert_true(refused(held_by("run 2", 0, false), ERR_STATE, "is held by process"));
-	ends(two);
-	assert_true(stays());
+	somebody_ends(two);
+	assert_true(stays_confirmed("x", "holds it"));
 	assert_int_equal(held_by(NULL, one, true), 0); /* the same one */
 	(void)have("x"); /* a caller that requests no hold gets none */
-	assert_true(stays());
-	ends(one);
-	two = alive();
+	assert_true(stays_confirmed("x", "holds it"));
+	somebody_ends(one);
+	two = somebody();
 	assert_int_equal(held_by(NULL, two, false), 0);
-	assert_true(stays());
-	ends(two);
+	assert_true(stays_confirmed("x", "holds it"));
+	somebody_ends(two);
 }
 
-UNIT_TEST(a_run_may_ask_again, pool_setup, pool_teardown)
+POOL_TEST(a_run_may_ask_again)
 {
-	pid_t one = alive(), two = alive();
+	pid_t one = somebody(), two = somebody();
 
 	assert_int_equal(held_by("run 1", one, false), 0);
 	assert_true(refused(
 		held_by("run 2", two, false), ERR_STATE, "for 'run 1', which is still running"));
 	assert_int_equal(held_by("run 1", 0, false), 0); /* does not take over */
-	ends(two);
-	assert_true(stays());
-	two = alive();
+	somebody_ends(two);
+	assert_true(stays_confirmed("x", "holds it"));
+	two = somebody();
 	assert_int_equal(held_by("run 1", two, false), 0); /* takes over */
-	ends(one);
-	assert_true(stays());
-	ends(two);
+	somebody_ends(one);
+	assert_true(stays_confirmed("x", "holds it"));
+	somebody_ends(two);
 }
 
-UNIT_TEST(another_state_directory_sees_the_holder, pool_setup, pool_teardown)
+POOL_TEST(another_state_directory_sees_the_holder)
 {
-	pid_t one = alive(), two = alive();
+	pid_t one = somebody(), two = somebody();
 	struct allocation of;
 
 	assert_int_equal(held_by("run 1", one, false), 0);
 	another_state_directory("other");
-	assert_true(stays()); /* it has no record here */
+	assert_true(stays_confirmed("x", "holds it")); /* it has no record here */
 	assert_true(refused(
 		held_by(NULL, two, false), ERR_STATE, "for 'run 1', which is still running"));
 	of = have("x"); /* a record of its own, and no hold */
 	assert_int_equal(of.pid, 0);
-	assert_true(stays());
-	ends(one);
+	assert_true(stays_confirmed("x", "holds it"));
+	somebody_ends(one);
 	assert_int_equal(held_by(NULL, two, true), 0);
 	another_state_directory("state");
-	assert_true(stays());
-	ends(two);
-	{
-		bool removed = false;
-
-		assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), 0);
-		assert_true(removed);
-	}
+	assert_true(stays_confirmed("x", "holds it"));
+	somebody_ends(two);
+	goes("x", false);
 }
 
-UNIT_TEST(an_audit_tells_who_holds_it_elsewhere, pool_setup, pool_teardown)
+POOL_TEST(an_audit_tells_who_holds_it_elsewhere)
 {
-	pid_t one = alive();
+	pid_t one = somebody();
 	struct leak *list;
 	size_t n;
 
@@ -128,5 +93,5 @@ UNIT_TEST(an_audit_tells_who_holds_it_elsewhere, pool_setup, pool_teardown)
 	assert_non_null(strstr(
 		list[0].text, arena_printf(&arena, "process %d holds it (state directory '%s')",
 				      (int)one, at("state"))));
-	ends(one);
+	somebody_ends(one);
 }

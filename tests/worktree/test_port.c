@@ -140,8 +140,12 @@ static bool none_is_free(void *data, unsigned port)
 	return false;
 }
 
-static int find(
-	struct port_ask ask, const unsigned *busy, struct port_answer *out, struct error *err)
+#define ASK(...) ((struct port_ask){__VA_ARGS__})
+
+static struct port_answer got;
+static struct error err;
+
+static int find(struct port_ask ask, const unsigned *busy)
 {
 	taken = busy;
 	n_asked = 0;
@@ -151,15 +155,12 @@ static int find(
 		ask.base = 3190;
 	if (!ask.is_free)
 		ask.is_free = is_free;
-	return port_find(&ask, out, err);
+	return port_find(&ask, &got, &err);
 }
 
 TEST(the_candidate_is_taken_when_it_is_free)
 {
-	struct port_answer got;
-	struct error err;
-
-	assert_int_equal(find((struct port_ask){.count = 1}, NULL, &got, &err), 0);
+	assert_int_equal(find(ASK(.count = 1), NULL), 0);
 	assert_int_equal(got.first, 3453);
 	assert_int_equal(got.n_tried, 1);
 	assert_false(got.collided);
@@ -185,12 +186,10 @@ TEST(a_busy_one_is_passed_over)
 		{1, 4, {3457}, 3458},
 		{2, 40, {3453}, 3454},
 	};
-	struct port_answer got;
-	struct error err;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct port_ask ask = {.count = rows[i].count, .behind = rows[i].behind};
-		int rc = find(ask, rows[i].busy, &got, &err);
+		int rc = find(ask, rows[i].busy);
 
 		assert_int_equal(rc, rows[i].first ? 0 : -1);
 		if (rows[i].first) {
@@ -203,11 +202,7 @@ TEST(a_busy_one_is_passed_over)
 
 TEST(ten_are_tried_and_told)
 {
-	struct port_answer got;
-	struct error err;
-
-	assert_int_equal(
-		find((struct port_ask){.count = 1, .is_free = none_is_free}, NULL, &got, &err), -1);
+	assert_int_equal(find(ASK(.count = 1, .is_free = none_is_free), NULL), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	assert_int_equal(got.n_tried, 10);
 	for (unsigned i = 0; i < 10; i++)
@@ -226,20 +221,14 @@ static bool is_anothers(void *data, unsigned port)
 TEST(ports_of_other_allocations_are_passed_over_and_are_no_try)
 {
 	static const unsigned busy[] = {3493, 3494, 0};
-	struct port_answer got;
-	struct error err;
 
-	assert_int_equal(
-		find((struct port_ask){.count = 3, .is_taken = is_anothers}, busy, &got, &err), 0);
+	assert_int_equal(find(ASK(.count = 3, .is_taken = is_anothers), busy), 0);
 	assert_int_equal(got.candidate, 3453);
 	assert_int_equal(got.first, 3495);
 	assert_true(got.collided);
 	assert_int_equal(asked[0], 3493);
-	assert_int_equal(find((struct port_ask){.count = 1,
-				      .is_taken = is_anothers,
-				      .is_free = none_is_free},
-				 NULL, &got, &err),
-		-1);
+	assert_int_equal(
+		find(ASK(.count = 1, .is_taken = is_anothers, .is_free = none_is_free), NULL), -1);
 }
 
 TEST(an_override_goes_before_and_is_not_probed)
@@ -248,20 +237,18 @@ TEST(an_override_goes_before_and_is_not_probed)
 		const char *text;
 		unsigned port;
 	} rows[] = {{"4242", 4242}, {"1", 1}, {"65535", 65535}, {"80", 80}};
-	struct port_answer got;
-	struct error err;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct port_ask ask = {
 			.count = 1, .override = rows[i].text, .is_free = none_is_free};
 
-		assert_int_equal(find(ask, NULL, &got, &err), 0);
+		assert_int_equal(find(ask, NULL), 0);
 		assert_int_equal(got.first, rows[i].port);
 		assert_true(got.overridden);
 		assert_false(got.collided);
 		assert_int_equal(got.n_tried, 0);
 	}
-	assert_int_equal(find((struct port_ask){.count = 1, .override = ""}, NULL, &got, &err), 0);
+	assert_int_equal(find(ASK(.count = 1, .override = ""), NULL), 0);
 	assert_int_equal(got.first, 3453);
 	assert_false(got.overridden);
 }
@@ -271,38 +258,29 @@ TEST(an_override_is_read_strictly)
 	static const char *const rows[] = {"not-a-port", "0", "70000", "65536", "8080abc",
 		" 4242.9", " 4242", "4242 ", "4242\n", "-1", "+80", "080", "0x50", "1e3", "4242.0",
 		"99999999999999999999", "4294967376", "\xd9\xa4", " ", "--"};
-	struct port_answer got;
-	struct error err;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		assert_int_equal(
-			find((struct port_ask){.count = 1, .override = rows[i]}, NULL, &got, &err),
-			-1);
+		assert_int_equal(find(ASK(.count = 1, .override = rows[i]), NULL), -1);
 		assert_int_equal(err.code, ERR_USAGE);
 	}
-	assert_int_equal(
-		find((struct port_ask){.count = 1, .override = "8080abc"}, NULL, &got, &err), -1);
+	assert_int_equal(find(ASK(.count = 1, .override = "8080abc"), NULL), -1);
 	assert_error(&err, "dev-team: port '8080abc' is not a number of 1..65535");
 }
 
 TEST(a_block_is_of_one_to_ten)
 {
-	struct port_answer got;
-	struct error err;
-
-	assert_int_equal(find((struct port_ask){.count = 3}, NULL, &got, &err), 0);
+	assert_int_equal(find(ASK(.count = 3), NULL), 0);
 	assert_int_equal(got.first, 3453);
 	assert_int_equal(n_asked, 3);
 	assert_int_equal(asked[2], 3455);
-	assert_int_equal(find((struct port_ask){.count = 10}, NULL, &got, &err), 0);
+	assert_int_equal(find(ASK(.count = 10), NULL), 0);
 	assert_int_equal(n_asked, 10);
-	assert_int_equal(find((struct port_ask){.count = 0}, NULL, &got, &err), -1);
+	assert_int_equal(find(ASK(.count = 0), NULL), -1);
 	assert_error(&err, "dev-team: 0 ports are not within 1..10");
-	assert_int_equal(find((struct port_ask){.count = 11}, NULL, &got, &err), -1);
+	assert_int_equal(find(ASK(.count = 11), NULL), -1);
 	assert_int_equal(err.code, ERR_USAGE);
 	/* Also where an override would make the search unnecessary. */
-	assert_int_equal(
-		find((struct port_ask){.count = 11, .override = "80"}, NULL, &got, &err), -1);
+	assert_int_equal(find(ASK(.count = 11, .override = "80"), NULL), -1);
 }
 
 TEST(no_block_goes_beyond_the_last_port)
@@ -318,32 +296,24 @@ TEST(no_block_goes_beyond_the_last_port)
 		{"65526", 10, 65526},
 		{"65527", 10, 0},
 	};
-	struct port_answer got;
-	struct error err;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct port_ask ask = {.count = rows[i].count, .override = rows[i].override};
-		int rc = find(ask, NULL, &got, &err);
+		int rc = find(ask, NULL);
 
 		assert_int_equal(rc, rows[i].first ? 0 : -1);
 		if (rows[i].first)
 			assert_int_equal(got.first, rows[i].first);
 	}
 	/* The candidate of /foo/bar is its base and 568. */
-	assert_int_equal(find((struct port_ask){.path = "/foo/bar", .base = 64967, .count = 1},
-				 NULL, &got, &err),
-		0);
+	assert_int_equal(find(ASK(.path = "/foo/bar", .base = 64967, .count = 1), NULL), 0);
 	assert_int_equal(got.first, 65535);
-	assert_int_equal(find((struct port_ask){.path = "/foo/bar", .base = 64967, .count = 2},
-				 NULL, &got, &err),
-		-1);
+	assert_int_equal(find(ASK(.path = "/foo/bar", .base = 64967, .count = 2), NULL), -1);
 	assert_error(&err, "dev-team: no free block of 2 ports for '/foo/bar': the block at "
 			   "65535 exceeds 65535");
-	assert_int_equal(find((struct port_ask){.path = "/foo/bar",
-				      .base = 64965,
-				      .count = 2,
-				      .is_free = none_is_free},
-				 NULL, &got, &err),
+	assert_int_equal(
+		find(ASK(.path = "/foo/bar", .base = 64965, .count = 2, .is_free = none_is_free),
+			NULL),
 		-1);
 	assert_int_equal(got.n_tried, 2);
 }

@@ -5,37 +5,6 @@ static int reclaim(const char *what, bool confirmed, bool *removed)
 	return pool_reclaim(&arena, &pool, what, confirmed, removed, &err);
 }
 
-static bool stays(const char *what, const char *why)
-{
-	bool removed = true;
-
-	return refused(reclaim(what, false, &removed), ERR_STATE, why) && !removed;
-}
-
-static void goes(const char *what, bool confirmed)
-{
-	bool removed = false;
-
-	if (reclaim(what, confirmed, &removed) < 0)
-		fail_msg("%s", err.text);
-	assert_true(removed);
-}
-
-/* Nothing of x is left: no directory, no registration, no key of the store. */
-static void nothing_is_left_of_x(void)
-{
-	struct store_kv *list;
-	size_t n;
-	int64_t rev;
-
-	sh("test ! -e pool/x && test -z \"$(ls r/.git/worktrees 2>/dev/null)\" && test -z \"$(ls "
-	   "-A "
-	   "pool | grep -v '^[.]pool$')\" && test -z \"$(ls r/.git | grep trash)\"");
-	assert_int_equal(
-		store_list(pool.store, &arena, "", NULL, 100, &list, &n, &rev, &err), STORE_OK);
-	assert_int_equal(n, 0);
-}
-
 POOL_TEST(a_clean_one_goes_whole)
 {
 	(void)have("x");
@@ -139,8 +108,7 @@ POOL_TEST(an_operation_in_progress_is_work)
 	};
 
 	sh("cd r && git checkout -qb side && echo side >a && git commit -qam side && git checkout "
-	   "-q "
-	   "main && git checkout -qb clean && echo c >c && git add c && git commit -qm c && git "
+	   "-q main && git checkout -qb clean && echo c >c && git add c && git commit -qm c && git "
 	   "checkout -q main && echo m2 >a && git commit -qam m2 && echo m3 >a && git commit -qam "
 	   "m3 && git push -q origin main");
 	setenv("GIT_EDITOR", "true", 1);
@@ -207,8 +175,7 @@ POOL_TEST(unpushed_commits_stay)
 			goes("x", false);
 		}
 		sh("cd r; { git branch -qD x; git branch -qD copy; git tag -d t; git push -q "
-		   "origin "
-		   ":x; git push -q origin :y; } >/dev/null 2>&1 || :");
+		   "origin :x; git push -q origin :y; } >/dev/null 2>&1 || :");
 	}
 }
 
@@ -237,12 +204,10 @@ POOL_TEST(submodules_count_too)
 {
 	sh("git init -q lib && git -C lib commit -q --allow-empty -m l && cd r && git -c "
 	   "protocol.file.allow=always submodule add -q \"$PWD/../lib\" sub 2>/dev/null && git "
-	   "commit "
-	   "-qam sub && git push -q origin main");
+	   "commit -qam sub && git push -q origin main");
 	(void)have("x");
 	sh("cd pool/x && git -c protocol.file.allow=always submodule update -q --init 2>/dev/null "
-	   "&& cd "
-	   "sub && echo 1 >new");
+	   "&& cd sub && echo 1 >new");
 	assert_true(stays("x", "uncommitted changes in"));
 	sh("cd pool/x/sub && git add new && git -c user.name=T -c user.email=t commit -qm new");
 	assert_true(stays("x", "uncommitted changes in"));
@@ -256,12 +221,10 @@ POOL_TEST(submodules_count_too)
 
 POOL_TEST(a_locked_one_stays_while_its_owner_lives)
 {
-	bool removed;
-
 	(void)have("x");
 	sh("git -C r worktree lock --reason 'in use' ../pool/x");
 	assert_true(stays("x", "/x' is locked: in use"));
-	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "is locked"));
+	assert_true(stays_confirmed("x", "is locked"));
 	sh(arena_printf(&arena,
 		"git -C r worktree unlock ../pool/x && git -C r worktree lock --reason "
 		"'agent (pid %d)' ../pool/x",
@@ -278,30 +241,25 @@ POOL_TEST(a_live_one_stays_even_when_confirmed)
 {
 	const struct allocate_ask ask = {.branch = "x", .holder = 1};
 	struct allocation of;
-	bool created, removed;
 
-	assert_int_equal(pool_allocate(&arena, &pool, &ask, &of, &created, &err), 0);
+	assert_int_equal(allocate(&ask, &of), 0);
 	assert_true(stays("x", "process 1 holds it"));
-	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "process 1 holds it"));
+	assert_true(stays_confirmed("x", "process 1 holds it"));
 	sh("test -d pool/x");
 }
 
 POOL_TEST(another_clones_stays_even_when_confirmed)
 {
-	bool removed;
-
 	sh("git clone -q org/o.git clone2 && git -C clone2 worktree add -q -b x ../pool/x");
-	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "(cross-clone)"));
+	assert_true(stays_confirmed("x", "(cross-clone)"));
 	sh("test -e pool/x/a");
 }
 
 POOL_TEST(one_with_another_in_it_stays)
 {
-	bool removed;
-
 	(void)have("x");
 	sh("echo inner >>r/.git/info/exclude && git -C r worktree add -q -b inner ../pool/x/inner");
-	assert_true(refused(reclaim("x", true, &removed), ERR_STATE, "contains another worktree"));
+	assert_true(stays_confirmed("x", "contains another worktree"));
 	sh("test -e pool/x/inner/a");
 }
 
@@ -322,8 +280,7 @@ POOL_TEST(links_and_closed_directories_go_and_what_they_lead_to_stays)
 	sh("mkdir keep && echo 1 >keep/f && echo ignored >>r/.git/info/exclude");
 	(void)have("x");
 	sh("cd pool/x && mkdir -p ignored/deep && ln -s ../../../keep ignored/link && ln -s "
-	   "../../keep/f "
-	   "ignored/file && chmod 500 ignored/deep && chmod 500 ignored");
+	   "../../keep/f ignored/file && chmod 500 ignored/deep && chmod 500 ignored");
 	goes("x", false);
 	sh("test -e keep/f");
 	nothing_is_left_of_x();
@@ -352,24 +309,19 @@ static void with_failing_reads(unsigned failures)
 POOL_TEST(a_branch_that_is_deleted_while_git_reads_all_branches_keeps_no_worktree)
 {
 	char *path = arena_dup(&arena, str_of(getenv("PATH")));
-	bool removed = false;
 
 	(void)have("x");
 	with_failing_reads(1);
-	assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), 0);
-	assert_true(removed);
+	goes("x", false);
 	(void)setenv("PATH", path, 1);
 }
 
 POOL_TEST(a_worktree_stays_if_git_cannot_read_its_commits)
 {
 	char *path = arena_dup(&arena, str_of(getenv("PATH")));
-	bool removed = true;
 
 	(void)have("x");
 	with_failing_reads(1000);
-	assert_true(refused(pool_reclaim(&arena, &pool, "x", false, &removed, &err), ERR_STATE,
-		"git cannot read"));
-	assert_false(removed);
+	assert_true(stays("x", "git cannot read"));
 	(void)setenv("PATH", path, 1);
 }

@@ -27,25 +27,6 @@ static void put(struct allocation *of)
 	assert_int_equal(record_put(&arena, &pool, of, &err), 0);
 }
 
-static size_t keys(const char *prefix)
-{
-	struct store_kv *list;
-	size_t n;
-	int64_t rev;
-
-	assert_int_equal(
-		store_list(pool.store, &arena, prefix, NULL, 100, &list, &n, &rev, &err), STORE_OK);
-	return n;
-}
-
-static void nothing_is_left_of_x(void)
-{
-	sh("test ! -e pool/x && test -z \"$(ls r/.git/worktrees 2>/dev/null)\" && test -z \"$(ls "
-	   "-A "
-	   "pool | grep trash)\" && test -z \"$(ls r/.git | grep trash)\"");
-	assert_int_equal(keys(""), 0);
-}
-
 /* x as a process leaves it that dies while it creates it, after `act` in the scratch directory. */
 static void half_made(const char *act)
 {
@@ -103,14 +84,11 @@ POOL_TEST(a_half_made_one_with_files_of_others_is_kept)
 		"echo two >pool/x/a",
 		"echo one and more >pool/x/a",
 	};
-	struct allocation of;
-	bool created = true;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		half_made(rows[i]);
 		assert_int_equal(keys("doing/"), 0);
-		assert_int_equal(take("x", &of, &created), 0);
-		assert_false(created);
+		(void)take("x", false);
 		sh("test -n \"$(git -C pool/x status --porcelain)\"");
 		sh("git -C r worktree remove --force ../pool/x && git -C r branch -qD x");
 	}
@@ -177,25 +155,19 @@ POOL_TEST(a_branch_that_was_being_deleted_is_deleted)
 POOL_TEST(a_removal_that_had_not_begun_is_forgotten)
 {
 	struct allocation of;
-	bool created = true;
 
 	half_removed(":", true);
 	assert_int_equal(keys("doing/"), 0);
-	assert_int_equal(take("x", &of, &created), 0);
-	assert_false(created);
+	of = take("x", false);
 	assert_int_equal(of.state, ALLOCATION_LIVE);
 	assert_false(of.confirmed);
 }
 
 POOL_TEST(work_that_came_between_the_looks_is_given_back)
 {
-	struct allocation of;
-	bool created = true;
-
 	half_removed("echo late >pool/x/late && mv pool/x $trash", false);
 	assert_true(contains(pool.notice, "'?? late'"));
-	assert_int_equal(take("x", &of, &created), 0);
-	assert_false(created);
+	(void)take("x", false);
 	sh("test -e pool/x/late");
 	assert_int_equal(keys("doing/"), 0);
 }
@@ -219,16 +191,13 @@ POOL_TEST(what_a_lost_removal_left_is_looked_at)
 {
 	struct allocation of = have("x");
 	const char *trash = trash_path(&arena, of.path);
-	bool removed;
 
 	sh(arena_printf(&arena, "mkdir %s && echo 1 >%s/mine", trash, trash));
-	assert_true(refused(pool_reclaim(&arena, &pool, "x", false, &removed, &err), ERR_STATE,
-		"such as 'mine'"));
-	assert_true(refused(pool_reclaim(&arena, &pool, "x", true, &removed, &err), ERR_STATE,
-		"such as 'mine'"));
+	assert_true(stays("x", "such as 'mine'"));
+	assert_true(stays_confirmed("x", "such as 'mine'"));
 	sh(arena_printf(
 		&arena, "test -e pool/x/a && mv %s/mine . && cp pool/x/a %s", trash, trash));
-	assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), 0);
+	goes("x", false);
 	nothing_is_left_of_x();
 }
 
@@ -310,20 +279,14 @@ POOL_TEST(what_stands_in_the_way_and_is_of_no_value_goes)
 		"git -C r worktree add -q -b x ../gone && rm -r gone",
 		/* locked by a process that has ended; by a git that has ended */
 		"git -C r worktree add -q -b x ../pool/x && git -C r worktree lock --reason 'agent "
-		"(pid "
-		"4194999)' ../pool/x && rm -r pool/x",
+		"(pid 4194999)' ../pool/x && rm -r pool/x",
 		"git -C r worktree add -q -b x ../pool/x && rm -r pool/x && cd r/.git/worktrees/x "
-		"&& "
-		"printf initializing >locked && touch -d 2020-01-01 locked",
+		"&& printf initializing >locked && touch -d 2020-01-01 locked",
 	};
-	struct allocation of;
-	bool created;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		sh(rows[i]);
-		if (take("x", &of, &created) < 0)
-			fail_msg("row %zu: %s", i, err.text);
-		assert_true(created);
+		(void)take("x", true);
 		sh("test -z \"$(git -C pool/x status --porcelain)\" && git -C r worktree remove "
 		   "../pool/x && git -C r branch -qD x && git -C r worktree prune");
 	}
@@ -346,8 +309,7 @@ POOL_TEST(what_stands_in_the_way_and_may_be_of_value_stays)
 		 ">pool/x/mine",
 			"such as 'mine'", "test -e pool/x/mine"},
 		{"git -C r worktree add -q -b x ../elsewhere && mkdir -p pool && cp -r elsewhere "
-		 "pool/x "
-		 "&& git -C elsewhere checkout -q --detach",
+		 "pool/x && git -C elsewhere checkout -q --detach",
 			"remove the copy", "test -e pool/x/a && test -e elsewhere/a"},
 		{"git -C r worktree add -q -b x ../pool/x && mv pool/x pool/moved",
 			"/pool/x' has been moved to '",
@@ -359,55 +321,42 @@ POOL_TEST(what_stands_in_the_way_and_may_be_of_value_stays)
 		 "../pool/x && rm -r pool/x",
 			"its registration is locked: usb", "test -e r/.git/worktrees/x/HEAD"},
 		{"git -C r worktree add -q -b x ../pool/x && rm -r pool/x && cd r/.git/worktrees/x "
-		 "&& "
-		 "printf initializing >locked",
+		 "&& printf initializing >locked",
 			"its registration is locked: initializing",
 			"test -e r/.git/worktrees/x/HEAD"},
 		{"git -C r worktree add -q --detach ../pool/x && git -C pool/x commit -q "
-		 "--allow-empty "
-		 "-m lost && rm -r pool/x",
+		 "--allow-empty -m lost && rm -r pool/x",
 			": save it with", "test -e r/.git/worktrees/x/HEAD"},
 	};
-	struct allocation of;
-	bool created;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		sh(rows[i].act);
-		if (!refused(take("x", &of, &created), ERR_STATE, rows[i].why))
+		if (!take_refused("x", ERR_STATE, rows[i].why))
 			fail_msg("row %zu", i);
 		sh(rows[i].check);
 		assert_int_equal(keys(""), 0);
 		sh("rm -rf pool/x pool/moved moved elsewhere r/.git/worktrees; git -C r branch -qD "
-		   "x "
-		   "2>/dev/null || :");
+		   "x 2>/dev/null || :");
 	}
 }
 
 POOL_TEST(a_worktree_that_went_by_another_hand_is_made_anew)
 {
 	struct allocation one = have("x"), two;
-	bool created = false;
 
 	sh("rm -r pool/x");
-	assert_int_equal(take("x", &two, &created), 0);
-	assert_true(created);
+	two = take("x", true);
 	assert_int_equal(one.port, two.port);
 	sh("git -C r worktree remove ../pool/x");
-	assert_int_equal(take("x", &two, &created), 0);
-	assert_true(created);
+	two = take("x", true);
 }
 
 POOL_TEST(a_failure_leaves_nothing)
 {
-	struct allocation of;
-	bool created;
-
 	sh("cd r && echo 'a filter=broken' >.gitattributes && git add . && git commit -qm f && git "
-	   "push "
-	   "-q origin main && git config filter.broken.smudge false && git config "
+	   "push -q origin main && git config filter.broken.smudge false && git config "
 	   "filter.broken.required true");
-	assert_int_equal(take("x", &of, &created), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_true(take_refused("x", ERR_SYSTEM, ""));
 	nothing_is_left_of_x();
 	sh("! git -C r rev-parse -q --verify refs/heads/x");
 }

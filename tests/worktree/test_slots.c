@@ -3,6 +3,10 @@
 #include "tests/lib/records_rig.h"
 #include "src/event/event.h"
 
+#define ASK(...) ((struct allocate_ask){__VA_ARGS__})
+
+static struct error err;
+
 static struct allocation fresh(const char *name)
 {
 	return (struct allocation){.branch = name,
@@ -13,25 +17,24 @@ static struct allocation fresh(const char *name)
 		.pool = pool.name};
 }
 
-static int allocate(struct allocate_ask ask, struct allocation *out, struct error *err)
+static int allocate(struct allocate_ask ask, struct allocation *out)
 {
 	struct change c;
 
 	*out = fresh(ask.branch);
 	out->state = ALLOCATION_LIVE;
 	change_begin(&c, &arena, &pool);
-	if (slot_choose(&arena, &pool, &ask, out, &c, err) < 0)
+	if (slot_choose(&arena, &pool, &ask, out, &c, &err) < 0)
 		return -1;
 	change_record(&c, out);
-	return change_commit(&c, &out->mod, NULL, err);
+	return change_commit(&c, &out->mod, NULL, &err);
 }
 
 static struct allocation need(struct allocate_ask ask)
 {
 	struct allocation out;
-	struct error err;
 
-	if (allocate(ask, &out, &err) < 0)
+	if (allocate(ask, &out) < 0)
 		fail_msg("%s", err.text);
 	return out;
 }
@@ -39,9 +42,8 @@ static struct allocation need(struct allocate_ask ask)
 static void refuse(struct allocate_ask ask, enum err code, const char *text)
 {
 	struct allocation out;
-	struct error err;
 
-	assert_int_equal(allocate(ask, &out, &err), -1);
+	assert_int_equal(allocate(ask, &out), -1);
 	assert_string_equal(err.text, text);
 	assert_int_equal(err.code, code);
 }
@@ -49,7 +51,6 @@ static void refuse(struct allocate_ask ask, enum err code, const char *text)
 static void reclaim(const char *name)
 {
 	struct allocation of;
-	struct error err;
 	struct change c;
 	bool there;
 
@@ -66,7 +67,6 @@ static void reclaim(const char *name)
 static size_t n_ports(void)
 {
 	struct store_kv *list;
-	struct error err;
 	int64_t rev;
 	size_t n;
 
@@ -78,7 +78,6 @@ static size_t n_ports(void)
 static size_t n_leaks(void)
 {
 	struct leak *leaks;
-	struct error err;
 	size_t n;
 
 	assert_int_equal(pool_audit(&arena, &pool, &leaks, &n, &err), 0);
@@ -90,7 +89,7 @@ static size_t n_leaks(void)
 
 RECORDS_TEST(a_block_is_taken_and_given_back)
 {
-	struct allocation one = need((struct allocate_ask){.branch = "feat-issue-42", .ports = 3});
+	struct allocation one = need(ASK(.branch = "feat-issue-42", .ports = 3));
 
 	assert_int_equal(one.port, 3633);
 	assert_int_equal(one.ports, 3);
@@ -103,9 +102,8 @@ RECORDS_TEST(a_block_is_taken_and_given_back)
 /* Two paths with one candidate: the block of the other is skipped as if it were in use. */
 RECORDS_TEST(no_two_have_one_port)
 {
-	struct allocation one = need((struct allocate_ask){.branch = "one"}), two;
+	struct allocation one = need(ASK(.branch = "one")), two;
 	char digest[DIGEST_TEXT];
-	struct error err;
 	struct change c;
 	unsigned want;
 
@@ -114,7 +112,7 @@ RECORDS_TEST(no_two_have_one_port)
 	change_begin(&c, &arena, &pool);
 	change_put(&c, key_port(&arena, want + 1), str_of(digest));
 	assert_int_equal(change_commit(&c, NULL, NULL, &err), 0);
-	two = need((struct allocate_ask){.branch = "two", .ports = 2});
+	two = need(ASK(.branch = "two", .ports = 2));
 	assert_int_equal(two.port, want + 2);
 }
 
@@ -122,7 +120,6 @@ RECORDS_TEST(a_race_for_a_port_has_one_winner)
 {
 	struct allocation one = fresh("one"), other;
 	struct allocate_ask ask = {.branch = "one", .ports = 2};
-	struct error err;
 	struct change c;
 	bool refused;
 
@@ -130,26 +127,23 @@ RECORDS_TEST(a_race_for_a_port_has_one_winner)
 	assert_int_equal(slot_choose(&arena, &pool, &ask, &one, &c, &err), 0);
 	change_record(&c, &one);
 	/* Meanwhile another process takes the second one. */
-	other = need((struct allocate_ask){
-		.branch = "other", .port = arena_printf(&arena, "%u", one.port + 1)});
+	other = need(ASK(.branch = "other", .port = arena_printf(&arena, "%u", one.port + 1)));
 	assert_int_equal(other.port, one.port + 1);
 	assert_int_equal(change_commit(&c, NULL, &refused, &err), 0);
 	assert_true(refused);
-	assert_int_equal(
-		need((struct allocate_ask){.branch = "one", .ports = 2}).port, one.port + 2);
+	assert_int_equal(need(ASK(.branch = "one", .ports = 2)).port, one.port + 2);
 }
 
 RECORDS_TEST(an_override_is_never_anothers_port)
 {
-	need((struct allocate_ask){.branch = "one", .port = "4300", .ports = 2});
+	need(ASK(.branch = "one", .port = "4300", .ports = 2));
 
-	refuse((struct allocate_ask){.branch = "two", .port = "4301"}, ERR_STATE,
-		"port 4301 belongs to '/pool/one'");
-	refuse((struct allocate_ask){.branch = "two", .port = "4299", .ports = 2}, ERR_STATE,
+	refuse(ASK(.branch = "two", .port = "4301"), ERR_STATE, "port 4301 belongs to '/pool/one'");
+	refuse(ASK(.branch = "two", .port = "4299", .ports = 2), ERR_STATE,
 		"port 4300 belongs to '/pool/one'");
-	refuse((struct allocate_ask){.branch = "two", .port = "8080abc"}, ERR_USAGE,
+	refuse(ASK(.branch = "two", .port = "8080abc"), ERR_USAGE,
 		"port '8080abc' is not a number of 1..65535");
-	assert_int_equal(need((struct allocate_ask){.branch = "two", .port = "4302"}).port, 4302);
+	assert_int_equal(need(ASK(.branch = "two", .port = "4302")).port, 4302);
 }
 
 static int listen_at(unsigned port)
@@ -174,7 +168,6 @@ RECORDS_TEST(who_listens_is_passed_over_and_told)
 	CLEANUP(buf_release) struct buf events = BUF_INIT;
 	struct allocate_ask ask = {.branch = "one", .issue = "T-1"};
 	struct allocation one;
-	struct error err;
 	unsigned want;
 
 	assert_int_equal(port_candidate("/pool/one", 3190, &want, &err), 0);
@@ -191,19 +184,16 @@ RECORDS_TEST(who_listens_is_passed_over_and_told)
 RECORDS_TEST(later_stages_have_the_ports_of_the_first)
 {
 	struct allocate_ask ask = {.branch = "one", .issue = "T-1", .ports = 2};
-	struct allocation one =
-		need((struct allocate_ask){.branch = "one", .port = "4400", .ports = 2});
-	struct error err;
+	struct allocation one = need(ASK(.branch = "one", .port = "4400", .ports = 2));
 
 	assert_int_equal(port_remember(&pool, "T-1", &one, &err), 0);
 	reclaim("one");
 	assert_int_equal(need(ask).port, 4400);
 	reclaim("one");
 	/* Unless they are in use now, or it is another worktree. */
-	need((struct allocate_ask){.branch = "thief", .port = "4401"});
+	need(ASK(.branch = "thief", .port = "4401"));
 	assert_int_not_equal(need(ask).port, 4400);
-	assert_int_not_equal(
-		need((struct allocate_ask){.branch = "two", .issue = "T-1"}).port, 4400);
+	assert_int_not_equal(need(ASK(.branch = "two", .issue = "T-1")).port, 4400);
 }
 
 RECORDS_TEST(counts_have_limits)
@@ -229,7 +219,7 @@ RECORDS_TEST(counts_have_limits)
 		refuse(ask, ERR_USAGE, rows[i].text);
 	}
 	assert_int_equal(n_ports(), 0);
-	need((struct allocate_ask){.branch = "most", .ports = 10, .slots = 5, .slot_ports = 10});
+	need(ASK(.branch = "most", .ports = 10, .slots = 5, .slot_ports = 10));
 	assert_int_equal(n_ports(), 60);
 	reclaim("most");
 	assert_int_equal(n_ports(), 0);
@@ -237,32 +227,30 @@ RECORDS_TEST(counts_have_limits)
 
 RECORDS_TEST(children_have_slots_of_their_parent)
 {
-	struct allocation parent = need((struct allocate_ask){
-		.branch = "parent", .ports = 2, .slots = 2, .slot_ports = 3, .port = "4500"});
+	struct allocation parent = need(
+		ASK(.branch = "parent", .ports = 2, .slots = 2, .slot_ports = 3, .port = "4500"));
 	struct allocate_ask ask = {.branch = "child-1", .parent = "parent", .ports = 3};
 	struct allocation one, two;
 	const char *first;
-	struct error err;
 	size_t n;
 
 	assert_int_equal(n_ports(), 8);
 	one = need(ask);
 	assert_int_equal(one.port, 4502);
 	assert_string_equal(one.parent, "/pool/parent");
-	two = need((struct allocate_ask){.branch = "child-2", .parent = "/pool/parent"});
+	two = need(ASK(.branch = "child-2", .parent = "/pool/parent"));
 	assert_int_equal(two.port, 4505);
 	assert_int_equal(two.ports, 1);
 	assert_int_equal(n_ports(), 8);
 	assert_int_equal(n_leaks(), 0);
 	assert_int_equal(slot_children(&arena, &pool, &parent, &n, &first, &err), 0);
 	assert_int_equal(n, 2);
-	refuse((struct allocate_ask){.branch = "child-3", .parent = "parent"}, ERR_STATE,
+	refuse(ASK(.branch = "child-3", .parent = "parent"), ERR_STATE,
 		"all 2 slots of 'parent' are taken");
 	reclaim("child-1");
 	assert_int_equal(n_ports(), 8);
 	assert_int_equal(n_leaks(), 0);
-	assert_int_equal(
-		need((struct allocate_ask){.branch = "child-3", .parent = "parent"}).port, 4502);
+	assert_int_equal(need(ASK(.branch = "child-3", .parent = "parent")).port, 4502);
 	reclaim("child-2");
 	reclaim("child-3");
 	assert_int_equal(slot_children(&arena, &pool, &parent, &n, &first, &err), 0);
@@ -275,15 +263,11 @@ RECORDS_TEST(a_childs_child_has_a_slot_of_the_child)
 {
 	struct allocation one;
 
-	need((struct allocate_ask){
-		.branch = "parent", .slots = 1, .slot_ports = 5, .port = "4600"});
-	one = need((struct allocate_ask){
-		.branch = "child", .parent = "parent", .slots = 2, .slot_ports = 2});
+	need(ASK(.branch = "parent", .slots = 1, .slot_ports = 5, .port = "4600"));
+	one = need(ASK(.branch = "child", .parent = "parent", .slots = 2, .slot_ports = 2));
 	assert_int_equal(one.port, 4601);
 	assert_int_equal(
-		need((struct allocate_ask){.branch = "grandchild", .parent = "child", .ports = 2})
-			.port,
-		4602);
+		need(ASK(.branch = "grandchild", .parent = "child", .ports = 2)).port, 4602);
 	assert_int_equal(n_ports(), 6);
 	assert_int_equal(n_leaks(), 0);
 	reclaim("grandchild");
@@ -297,25 +281,24 @@ RECORDS_TEST(a_childs_child_has_a_slot_of_the_child)
 RECORDS_TEST(what_cannot_be_a_child_is_refused)
 {
 	struct allocation half = fresh("half");
-	struct error err;
 
-	need((struct allocate_ask){.branch = "plain"});
-	need((struct allocate_ask){.branch = "parent", .slots = 1, .slot_ports = 2});
+	need(ASK(.branch = "plain"));
+	need(ASK(.branch = "parent", .slots = 1, .slot_ports = 2));
 	half.slots = half.slot_ports = 1;
 	half.port = 5000;
 	half.ports = 1;
 	assert_int_equal(record_put(&arena, &pool, &half, &err), 0);
-	refuse((struct allocate_ask){.branch = "x", .parent = "nobody"}, ERR_STATE,
+	refuse(ASK(.branch = "x", .parent = "nobody"), ERR_STATE,
 		"no worktree of 'nobody' exists that could be a parent");
-	refuse((struct allocate_ask){.branch = "x", .parent = "plain"}, ERR_STATE,
+	refuse(ASK(.branch = "x", .parent = "plain"), ERR_STATE,
 		"'plain' was allocated without slots for children");
-	refuse((struct allocate_ask){.branch = "x", .parent = "half"}, ERR_STATE,
+	refuse(ASK(.branch = "x", .parent = "half"), ERR_STATE,
 		"'half' is being created or removed, so it is no parent");
-	refuse((struct allocate_ask){.branch = "parent", .parent = "parent"}, ERR_USAGE,
+	refuse(ASK(.branch = "parent", .parent = "parent"), ERR_USAGE,
 		"'parent' cannot be its own parent");
-	refuse((struct allocate_ask){.branch = "x", .parent = "parent", .ports = 3}, ERR_STATE,
+	refuse(ASK(.branch = "x", .parent = "parent", .ports = 3), ERR_STATE,
 		"a slot of 'parent' has 2 ports, fewer than the requested 3");
-	refuse((struct allocate_ask){.branch = "x", .parent = "parent", .port = "80"}, ERR_USAGE,
+	refuse(ASK(.branch = "x", .parent = "parent", .port = "80"), ERR_USAGE,
 		"a child's ports come from its parent: it cannot use '80'");
 }
 
@@ -324,21 +307,18 @@ RECORDS_TEST(a_busy_slot_is_passed_over)
 	CLEANUP(base_close) int fd = -1;
 
 	fd = listen_at(4701);
-	need((struct allocate_ask){
-		.branch = "parent", .slots = 2, .slot_ports = 1, .port = "4700"});
-	assert_int_equal(
-		need((struct allocate_ask){.branch = "child", .parent = "parent"}).port, 4702);
-	refuse((struct allocate_ask){.branch = "x", .parent = "parent"}, ERR_STATE,
+	need(ASK(.branch = "parent", .slots = 2, .slot_ports = 1, .port = "4700"));
+	assert_int_equal(need(ASK(.branch = "child", .parent = "parent")).port, 4702);
+	refuse(ASK(.branch = "x", .parent = "parent"), ERR_STATE,
 		"no slot of 'parent' is free: 1 of 2 are taken, and ports of 1 are in use");
 }
 
 /* A process that has read a parent without children cannot remove it once it has one. */
 RECORDS_TEST(a_parent_is_not_removed_below_its_child)
 {
-	struct allocation seen = need((struct allocate_ask){.branch = "parent", .slots = 1});
-	struct error err;
+	struct allocation seen = need(ASK(.branch = "parent", .slots = 1));
 
-	need((struct allocate_ask){.branch = "child", .parent = "parent"});
+	need(ASK(.branch = "child", .parent = "parent"));
 	seen.state = ALLOCATION_REMOVING;
 	assert_int_equal(record_put(&arena, &pool, &seen, &err), -1);
 	assert_int_equal(err.code, ERR_STATE);

@@ -50,19 +50,17 @@ POOL_TEST(what_cannot_be_finished_is_told_by_an_audit)
 POOL_TEST(nobody_waits_for_himself)
 {
 	struct allocation of;
-	bool created, removed;
+	bool removed;
 
 	cannot_be_put_back();
-	assert_true(
-		refused(take("x", &of, &created), ERR_SYSTEM, "/x' is half removed: cannot move"));
+	assert_true(take_refused("x", ERR_SYSTEM, "/x' is half removed: cannot move"));
 	assert_int_equal(pool_reclaim(&arena, &pool, "x", false, &removed, &err), -1);
 	assert_true(contains(err.text, "cannot move"));
 	sh("test -e pool/.trash-*/late && test -e pool/x/log");
 	/* Without the obstacle the next process finishes it. */
 	sh("rm -r pool/x");
 	pool_again();
-	assert_int_equal(take("x", &of, &created), 0);
-	assert_false(created);
+	of = take("x", false);
 	assert_null(of.fault);
 	sh("test -e pool/x/late");
 	assert_null(leak_of("half-removed"));
@@ -71,13 +69,11 @@ POOL_TEST(nobody_waits_for_himself)
 POOL_TEST(what_this_process_has_half_made_it_takes_back)
 {
 	struct allocation of = have("x");
-	bool created = false;
 
 	of.state = ALLOCATION_MAKING;
 	record_claim(&arena, &of);
 	assert_int_equal(record_put(&arena, &pool, &of, &err), 0);
-	assert_int_equal(take("x", &of, &created), 0);
-	assert_true(created);
+	of = take("x", true);
 }
 
 /* ---- mounts ---- */
@@ -185,9 +181,6 @@ POOL_TEST(a_flipped_byte_in_the_records_is_refused)
 
 POOL_TEST(records_that_were_moved_away_begin_anew)
 {
-	struct allocation of;
-	bool created = true;
-
 	(void)have("x");
 	pool_close(&pool);
 	sh(": >state/pools.events.jsonl");
@@ -196,8 +189,7 @@ POOL_TEST(records_that_were_moved_away_begin_anew)
 	assert_int_equal(open_again(), 0);
 	assert_int_equal(open_again(), 0); /* also before the first commit */
 	assert_non_null(leak_of("unrecorded-worktree"));
-	assert_int_equal(take("x", &of, &created), 0);
-	assert_false(created);
+	(void)take("x", false);
 	assert_null(leak_of("unrecorded-worktree"));
 }
 
@@ -206,9 +198,8 @@ static struct allocation with_port(const char *branch, unsigned port)
 	const struct allocate_ask ask = {
 		.branch = branch, .port = arena_printf(&arena, "%u", port), .ports = 2};
 	struct allocation of;
-	bool created;
 
-	if (pool_allocate(&arena, &pool, &ask, &of, &created, &err) < 0)
+	if (allocate(&ask, &of) < 0)
 		fail_msg("%s", err.text);
 	return of;
 }
@@ -218,7 +209,6 @@ POOL_TEST(ports_without_a_record_are_not_given_away)
 	struct allocation of;
 	const struct leak *leak;
 	unsigned wanted;
-	bool created;
 
 	assert_int_equal(port_candidate(at("pool/y"), spec.base_port, &wanted, &err), 0);
 	(void)with_port("x", wanted);
@@ -235,8 +225,8 @@ POOL_TEST(ports_without_a_record_are_not_given_away)
 		const struct allocate_ask ask = {
 			.branch = "z", .port = arena_printf(&arena, "%u", wanted + 1)};
 
-		assert_true(refused(pool_allocate(&arena, &pool, &ask, &of, &created, &err),
-			ERR_STATE, "/pool/x', which has no record here"));
+		assert_true(refused(
+			allocate(&ask, &of), ERR_STATE, "/pool/x', which has no record here"));
 	}
 	/* Adopted again it has its own. */
 	of = have("x");
