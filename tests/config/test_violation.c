@@ -86,17 +86,15 @@ TEST(what_an_answer_says_reads_back)
 	CLEANUP(json_free) json *j = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	assert_int_equal(read_as("validation_fail",
-				 "{\"verdict\":\"deny\",\"policy\":\"p\",\"rule\":\"git.option\","
-				 "\"word\":\"-x\","
-				 "\"reason\":\"r\"}"),
+	assert_int_equal(
+		read_as("validation_fail", "{\"verdict\":\"deny\",\"policy\":\"p\",\"rule\":\"git."
+					   "option\",\"word\":\"-x\",\"reason\":\"r\"}"),
 		1);
 	j = violation_json(&violation);
 	json_print(&text, j);
-	assert_string_equal(text.s,
-		"{\"status\":\"failed\",\"policy\":\"p\",\"violation\":\"validation_fail\","
-		"\"rule\":\"git.option\","
-		"\"word\":\"-x\",\"reason\":\"r\"}");
+	assert_string_equal(
+		text.s, "{\"status\":\"failed\",\"policy\":\"p\",\"violation\":\"validation_fail\","
+			"\"rule\":\"git.option\",\"word\":\"-x\",\"reason\":\"r\"}");
 	assert_string_equal(violation_json_line(&arena, j), "git.option '-x': r");
 }
 

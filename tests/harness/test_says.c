@@ -60,8 +60,7 @@ TEST(claude_is_believed_in_its_own_fields)
 					"Your balance"),
 			"unavailable", false},
 		{SAYS(",\"error\":\"max_output_tokens\"", "2")
-				ENDS("\"api_error_status\":null,"
-				     "\"terminal_reason\":\"api_error\",",
+				ENDS("\"api_error_status\":null,\"terminal_reason\":\"api_error\",",
 					"API Error: the answer is too long"),
 			"failure", false},
 		/* Programs without these fields. */

@@ -15,8 +15,7 @@ TEST(a_cut_leaves_no_half_of_a_secret)
 		/* the last 16 KiB that are kept, in one piece and in many */
 		"echo \"$ANTHROPIC_API_KEY" PADDING(16380, y) "\" >&2; exit 1",
 		"for i in 1 2 3 4 5 6 7 8; do echo \"$ANTHROPIC_API_KEY" PADDING(
-			9000, y) "\"; done; "
-				 "exit 1",
+			9000, y) "\"; done; exit 1",
 		/* the first 4000 bytes of an error, of a text without a model, of a retry */
 		"echo '{\"type\":\"result\",\"is_error\":true,\"result\":\"'" PADDING(
 			3970, y) "\"$ANTHROPIC_API_KEY\"'\"}'",

@@ -219,14 +219,12 @@ REBASE_TEST(a_hook_that_says_no_is_heard)
 REBASE_TEST(no_editor_and_no_question_stops_it)
 {
 	main_gets("m", "main");
-	sh("git config --global core.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && "
-	   "git config --global sequence.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && "
-	   "git config --global core.askPass 'false' && git config --global rebase.updateRefs true "
-	   "&& "
+	sh("git config --global core.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && git "
+	   "config --global sequence.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && git "
+	   "config --global core.askPass 'false' && git config --global rebase.updateRefs true && "
 	   "git config --global rebase.autoStash true && git config --global push.followTags true "
-	   "&& "
-	   "cd wt && git tag -a -m t mine && git branch beside HEAD~1 && "
-	   "git rev-parse beside >../beside.sha");
+	   "&& cd wt && git tag -a -m t mine && git branch beside HEAD~1 && git rev-parse beside "
+	   ">../beside.sha");
 	assert_int_equal(rebase(), REBASE_PUSHED);
 	assert_false(path_exists(at(".home/asked")));
 	sh("cd wt && test $(git rev-parse beside) = $(cat ../beside.sha)");

@@ -253,8 +253,7 @@ CRASH_TEST(of_a_stopped_holder_nothing_lands)
 		stopped = stop_at(n);
 		if (stopped)
 			sh("test $(git --git-dir=org/o.git rev-parse feat/x) = $(cat before.sha) "
-			   "|| "
-			   "test $(cat count) -gt 14");
+			   "|| test $(cat count) -gt 14");
 		assert_true(rebase() == REBASE_PUSHED || done.fate == REBASE_CURRENT);
 		nothing_is_left_over("stopped", (unsigned)n);
 	} while (stopped);

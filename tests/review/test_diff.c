@@ -44,14 +44,12 @@ TEST(paths_traits_and_lines_are_read)
 			   "+x\n\\ No newline at end of file\n",
 			"n:1", 1, 0},
 		{HEAD("n") "deleted file mode 100644\nindex 1..0\n--- a/n\n+++ /dev/null\n@@ -1 "
-			   "+0,0 "
-			   "@@\n-x\n",
+			   "+0,0 @@\n-x\n",
 			"n:0", 0, 1},
 		{HEAD("x.md") "old mode 100644\nnew mode 100755\n", "x.md:3", 0, 0},
 		{HEAD("empty") "new file mode 100644\nindex 0..0\n", "empty:0", 0, 0},
 		{HEAD("l.md") "new file mode 120000\nindex 0..1\n--- /dev/null\n+++ b/l.md\n@@ "
-			      "-0,0 "
-			      "+1 @@\n+../src\n\\ No newline at end of file\n",
+			      "-0,0 +1 @@\n+../src\n\\ No newline at end of file\n",
 			"l.md:4", 1, 0},
 		{HEAD("sub") "index 1..2 160000\n" SIDES(
 			 "sub") "@@ -1 +1 @@\n-Subproject commit 1\n"
@@ -63,8 +61,7 @@ TEST(paths_traits_and_lines_are_read)
 			   "HcmV?d00001\n\n" FILE_OF("c"),
 			"b:16|c:0", 2, 1},
 		{"diff --git a/old.md b/src/new.c\nsimilarity index 100%\nrename from "
-		 "old.md\nrename "
-		 "to src/new.c\n",
+		 "old.md\nrename to src/new.c\n",
 			"old.md:0|src/new.c:0", 0, 0},
 		{"diff --git a/o b/n\nsimilarity index 90%\ncopy from o\ncopy to n\nindex 1..2 "
 		 "100644\n--- a/o\n+++ b/n\n@@ -1 +1 @@\n-a\n+b\n",
@@ -74,8 +71,7 @@ TEST(paths_traits_and_lines_are_read)
 		{HEAD("a b") "index 1..2 100644\n--- a/a b\t\n+++ b/a b\t\n@@ -1 +1 @@\n-a\n+b\n",
 			"a b:0", 1, 1},
 		{"diff --git \"a/t\\tq\\\"\\303\\244\" \"b/t\\tq\\\"\\303\\244\"\nold mode "
-		 "100644\nnew "
-		 "mode 100644\n",
+		 "100644\nnew mode 100644\n",
 			"t\tq\"\xc3\xa4:2", 0, 0},
 		{"diff --git a/x \"b/y\\n\"\nsimilarity index 100%\nrename from x\nrename to "
 		 "\"y\\n\"\n",

@@ -65,13 +65,12 @@ GIT_TEST(nothing_in_the_repository_hides_a_change)
 
 GIT_TEST(a_submodule_is_seen_whatever_says_to_pass_over_it)
 {
-	sh("cd r && git checkout -qb topic && git update-index --add --cacheinfo "
-	   "160000,$(git rev-parse HEAD),lib && printf "
-	   "'[submodule \"lib\"]\\n\\tpath = lib\\n\\turl = x\\n\\tignore = all\\n' >.gitmodules "
-	   "&& "
-	   "git add .gitmodules && git commit -qm sub && git checkout -qb next && "
-	   "git update-index --cacheinfo 160000,1234567890123456789012345678901234567890,lib && "
-	   "git commit -qm bump && git config submodule.lib.ignore all");
+	sh("cd r && git checkout -qb topic && git update-index --add --cacheinfo 160000,$(git "
+	   "rev-parse HEAD),lib && printf '[submodule \"lib\"]\\n\\tpath = lib\\n\\turl = "
+	   "x\\n\\tignore = all\\n' >.gitmodules && git add .gitmodules && git commit -qm sub && "
+	   "git checkout -qb next && git update-index --cacheinfo "
+	   "160000,1234567890123456789012345678901234567890,lib && git commit -qm bump && git "
+	   "config submodule.lib.ignore all");
 	assert_string_equal(reviewers("topic"), "tcs");
 	assert_int_equal(stats.files, 1);
 }

@@ -176,12 +176,10 @@ EXECUTE_TEST(files_are_no_others_to_write)
 EXECUTE_TEST_TWICE(private_directories_go_with_the_run)
 {
 	tree_write(at("tree/kept/file"), STR("kept"));
-	execute_probe(
-		"cd \"$HOME\" && ln -s \"$OLDPWD/kept\" link && mkdir -p shut/in && touch "
-		"shut/in/x "
-		"&&"
-		" chmod 0 shut/in shut && p=deep && while [ ${#p} -lt 1500 ]; do p=$p/deep; done;"
-		" mkdir -p $p && touch $p/end; cp $p/end \"$TMPDIR\"; cd \"$TMPDIR\"; ls end");
+	execute_probe("cd \"$HOME\" && ln -s \"$OLDPWD/kept\" link && mkdir -p shut/in && touch "
+		      "shut/in/x && chmod 0 shut/in shut && p=deep && while [ ${#p} -lt 1500 ]; do "
+		      "p=$p/deep; done; mkdir -p $p && touch $p/end; cp $p/end \"$TMPDIR\"; cd "
+		      "\"$TMPDIR\"; ls end");
 	assert_int_equal(execute_text("./probe"), 0);
 	assert_int_equal(execute_end_seen.status, 0);
 	execute_assert_out("end\n");

@@ -12,8 +12,7 @@ static int checks(const char *said, int status, char **text)
 	if (said)
 		buf_addf(&script,
 			"{ echo '#!/bin/sh'; echo \"/usr/bin/printf '%s'\"; echo 'echo "
-			"\"$*|$GH_TOKEN\" "
-			">%s'; echo exit %d; } >bin/gh; chmod +x bin/gh",
+			"\"$*|$GH_TOKEN\" >%s'; echo exit %d; } >bin/gh; chmod +x bin/gh",
 			said, at("gh.args"), status);
 	sh(script.s);
 	setenv("PATH", at("bin"), 1);

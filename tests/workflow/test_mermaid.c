@@ -214,26 +214,22 @@ TEST(broken_lines_are_refused_at_their_place)
 	assert_line_refused("a -->", "w.md:13:6: edge leads nowhere: a state must follow '-->'");
 	assert_line_refused(
 		"a --> : x", "w.md:13:7: edge leads nowhere: a state must follow '-->'");
-	assert_line_refused("a --> b : two words",
-		"w.md:13:11: 'two words' is not a valid trigger: 1 to 64 letters, digits, '_' and, "
-		"inside, "
-		"'-'");
+	assert_line_refused(
+		"a --> b : two words", "w.md:13:11: 'two words' is not a valid trigger: 1 to 64 "
+				       "letters, digits, '_' and, inside, '-'");
 	assert_line_refused("a --> b : go;", "w.md:13:11: 'go;' is not a valid trigger: 1 to 64 "
 					     "letters, digits, '_' and, inside, '-'");
 	assert_line_refused("é/x --> b : go",
 		"w.md:13:1: 'é/x' is not a valid state name: 1 to 64 letters, digits, '_' and, "
 		"inside, '-'");
 	assert_line_refused("a --> é : go", "w.md:13:7: 'é' is not a valid state name: 1 to 64 "
-					    "letters, digits, '_' and, inside, "
-					    "'-'");
+					    "letters, digits, '_' and, inside, '-'");
 	assert_line_refused("é : x\n", "w.md:13:1: 'é' is not a valid state name: 1 to 64 letters, "
 				       "digits, '_' and, inside, '-'");
 	assert_line_refused("}", "w.md:13:1: '}' is not a valid state name: 1 to 64 letters, "
-				 "digits, '_' and, inside, "
-				 "'-'");
+				 "digits, '_' and, inside, '-'");
 	assert_line_refused("a---> b : x", "w.md:13:1: 'a-' is not a valid state name: 1 to 64 "
-					   "letters, digits, '_' and, inside, "
-					   "'-'");
+					   "letters, digits, '_' and, inside, '-'");
 	assert_line_refused("x\033[31m : y",
 		"w.md:13:1: 'x?[31m' is not a valid state name: 1 to 64 letters, digits, '_' and, "
 		"inside, '-'");

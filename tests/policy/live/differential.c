@@ -35,11 +35,9 @@ static const char driver[] =
 	"export DT_RECORD=$PWD/records/${f##*/} DT_TEXT=$PWD/$f\n"
 	"(cd cwd; ulimit -t 2 -f 1024; enable -n : [ alias bg bind break builtin caller cd command "
 	"compgen complete compopt continue declare dirs disown echo eval exec exit export false fc "
-	"fg "
-	"getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd read "
-	"readarray readonly return set shift shopt source suspend test times trap true type "
-	"typeset "
-	"ulimit umask unalias unset wait; . \"$DT_TEXT\") </dev/null >/dev/null 2>&1 &\n"
+	"fg getopts hash help history jobs kill let local logout mapfile popd printf pushd pwd "
+	"read readarray readonly return set shift shopt source suspend test times trap true type "
+	"typeset ulimit umask unalias unset wait; . \"$DT_TEXT\") </dev/null >/dev/null 2>&1 &\n"
 	"wait $!\n"
 	"done 2>/dev/null\n";
 
@@ -267,8 +265,7 @@ int main(int argc, char **argv)
 	tap(d.wrong == 0, "bash starts only what our tree names");
 	tap(d.started > d.accepted / 2, "and it does start something");
 	tap_notef("figures: differential%s: %zu texts, %zu accepted and run, %zu programs started, "
-		  "%zu "
-		  "of them not in the tree; %zu texts started nothing",
+		  "%zu of them not in the tree; %zu texts started nothing",
 		d.bwrap ? " in bubblewrap" : "", d.made, d.accepted, d.started, d.wrong, d.silent);
 	tree_remove(dir);
 	free(dir);

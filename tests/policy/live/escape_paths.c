@@ -161,9 +161,9 @@ static const char outside[] =
 	"stat -c '%A %h %N' secret other other/*; ls -A; ls -A other; cat secret other/secret";
 static const char protected[] =
 	"cd tree; stat -c '%A %N' .git .git/hooks .git/config .gemini .gemini/*; ls -A .git/hooks "
-	".gemini; cat "
-	".git/config .git/hooks/* .gemini/*; ls -A .git/info; ls -d .claude .codex .mcp.json "
-	".dev-team .git/config.worktree; stat -c %h .git/config; ls -AR other; cat other/*";
+	".gemini; cat .git/config .git/hooks/* .gemini/*; ls -A .git/info; ls -d .claude .codex "
+	".mcp.json .dev-team .git/config.worktree; stat -c %h .git/config; ls -AR other; cat "
+	"other/*";
 
 static bool said_so(const struct buf *said, const char *text)
 {
@@ -295,19 +295,16 @@ static const struct shelter {
 } shelters[] = {
 	{"a linked worktree",
 		"rm -rf main w; git init -q --template= main; cd main; mkdir .git/hooks .git/info; "
-		"git "
-		"config user.name a; git config user.email a@b; git commit -q --allow-empty -m x; "
-		"git "
-		"worktree add -q ../w",
+		"git config user.name a; git config user.email a@b; git commit -q --allow-empty -m "
+		"x; git worktree add -q ../w",
 		"main/.git"},
 	{"a submodule",
 		"rm -rf main w lib; git init -q --template= lib; cd lib; git config user.name a; "
-		"git "
-		"config user.email a@b; git commit -q --allow-empty -m x; git init -q --template= "
-		"../main; cd ../main; git -c protocol.file.allow=always submodule --quiet add "
-		"../lib "
-		"sub; cd sub; git config user.name a; git config user.email a@b; mkdir -p "
-		"../.git/modules/sub/hooks ../.git/modules/sub/info; ln -s main/sub ../../w",
+		"git config user.email a@b; git commit -q --allow-empty -m x; git init -q "
+		"--template= ../main; cd ../main; git -c protocol.file.allow=always submodule "
+		"--quiet add ../lib sub; cd sub; git config user.name a; git config user.email "
+		"a@b; mkdir -p ../.git/modules/sub/hooks ../.git/modules/sub/info; ln -s main/sub "
+		"../../w",
 		"main/.git/modules/sub"},
 };
 
