@@ -4,14 +4,7 @@
  * not accepted gets all three. The input is split at its first NUL: diff, answer.
  */
 #include "src/review/classifier.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void check_rules(struct arena *a, const struct change_stats *s)
 {
@@ -59,15 +52,13 @@ static void check_diff(struct arena *a, struct str text, struct change_stats *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const uint8_t *nul = size ? memchr(data, 0, size) : NULL;
-	size_t n = nul ? (size_t)(nul - data) : size;
+	struct str answer = {(const char *)data, size}, diff = fuzz_part(&answer, STR("\0"));
 	struct change_stats s;
 	struct review_decision d;
-	char *raw = nul ? arena_dup(&a, (struct str){(const char *)nul + 1, size - n - 1}) : NULL;
 
-	check_diff(&a, (struct str){(const char *)data, n}, &s);
+	check_diff(&a, diff, &s);
 	check_rules(&a, &s);
-	classifier_read_answer(&a, raw, &d);
+	classifier_read_answer(&a, answer.p ? arena_dup(&a, answer) : NULL, &d);
 	check_decision(&d);
 	classifier_add_required(&a, &s, &d);
 	check_decision(&d);

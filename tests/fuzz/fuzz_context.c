@@ -5,16 +5,9 @@
  */
 #include "context/context.h"
 #include "tests/lib/wire.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static const char section[] = "Fuzz it", key[] = WIRE_INPUT_KEY;
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static void escaping_round_trips(struct str text)
 {
@@ -77,11 +70,11 @@ static void play(struct str document, struct str text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct str all = {(const char *)data, size};
-	size_t cut = str_find(all, STR("\x1e"));
-	struct str text = cut < size ? str_sub(all, cut + 1, size) : STR("text");
+	struct str text = {(const char *)data, size}, document = fuzz_part(&text, STR("\x1e"));
 
+	if (!text.p)
+		text = STR("text");
 	escaping_round_trips(text);
-	play(str_sub(all, 0, cut), text);
+	play(document, text);
 	return 0;
 }

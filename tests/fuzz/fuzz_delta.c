@@ -4,14 +4,7 @@
  * delta from the base.
  */
 #include "src/store/store.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static void told(const struct delta *d, struct str old_text, struct str new_text)
 {
@@ -54,11 +47,10 @@ static void hostile(struct str text, struct str old_text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct str all = {(const char *)data, size};
-	size_t cut = str_find(all, STR("\x1e"));
-	struct str first = str_sub(all, 0, cut);
-	struct str second = cut < size ? str_sub(all, cut + 1, size) : STR("one\ntwo\nthree\n");
+	struct str second = {(const char *)data, size}, first = fuzz_part(&second, STR("\x1e"));
 
+	if (!second.p)
+		second = STR("one\ntwo\nthree\n");
 	hostile(first, second);
 	round_trips(first, second);
 	round_trips(second, first);

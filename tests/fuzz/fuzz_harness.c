@@ -6,16 +6,9 @@
  * everything else a reason, all texts are clean, and none contains a key.
  */
 #include "src/harness/output_parser.h"
+#include "tests/fuzz/fuzz.h"
 
 #define PLANTED "planted-secret-value"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static void feed(struct output_parser *r, bool errors, struct str text, size_t step)
 {

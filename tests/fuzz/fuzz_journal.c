@@ -11,8 +11,7 @@
 #include "src/sys/digest.h"
 #include "tests/model/sim_disk.h"
 #include "src/store/store.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define DIR     "/s"
 #define NAME    "T-1"
@@ -23,12 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define NOW     ((int64_t)1795240800)
 
 enum { COMMITS = 6 };
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 /* ---- a valid journal ---- */
 
@@ -271,15 +264,6 @@ static void damaged(struct disk *d, struct str triples)
 		expect(memcmp(text.s, after.s, ours.ends[whole - 1]) == 0);
 }
 
-static struct str part(struct str *rest)
-{
-	size_t cut = str_find(*rest, STR("\x1e"));
-	struct str first = str_sub(*rest, 0, cut);
-
-	*rest = cut < rest->n ? str_sub(*rest, cut + 1, rest->n) : (struct str){0};
-	return first;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(sim_disk_free) struct disk *d = sim_disk_new(1);
@@ -290,9 +274,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	clock_fix(NOW);
 	make_ours();
 	rest = str_sub(rest, size ? 1 : 0, size);
-	journal = how == 'c' ? rest : part(&rest);
+	journal = how == 'c' ? rest : fuzz_part(&rest, STR("\x1e"));
 	if (how != 'c' && rest.n)
-		sim_disk_put(d, FILE_OF, part(&rest));
+		sim_disk_put(d, FILE_OF, fuzz_part(&rest, STR("\x1e")));
 	if (how != 'c' && rest.n)
 		sim_disk_put(d, STAGED, rest);
 	mend(&mended, journal);

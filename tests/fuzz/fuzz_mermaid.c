@@ -3,18 +3,11 @@
  * reading the drawing gives the same number of states and edges.
  */
 #include "src/workflow/workflow.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static const char *const triggers[] = {"approved", "changes_requested", NULL};
 static const struct workflow_builtin builtin[] = {
 	{"signoff", triggers}, {"fixing-pr", triggers}, {"researching", triggers + 1}, {0}};
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static void draw(struct arena *a, const struct workflow *w)
 {

@@ -8,17 +8,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include "src/policy/table.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 static struct arena arena;
 static struct fixture fixture = {.root.fd = -1};
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static void end(void)
 {

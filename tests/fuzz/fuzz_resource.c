@@ -6,19 +6,12 @@
 #include "src/config/decode.h"
 #include "src/config/resource.h"
 #include "src/schema/schema.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 enum { KINDS = 4 };
 
 static struct arena schemas_arena;
 static struct schema *schemas[KINDS];
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static void end(void)
 {

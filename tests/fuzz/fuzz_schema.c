@@ -4,14 +4,7 @@
  * a valid value is also valid in canonical form; two checks agree.
  */
 #include "src/schema/schema.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static unsigned lines_of(struct str text)
 {
@@ -75,21 +68,16 @@ static void check_twice(struct arena *a, const struct schema *s, struct str text
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct str whole = {(const char *)data, size}, schema = whole, instance = {0};
-	const char *nul = size ? memchr(data, 0, size) : NULL;
+	struct str instance = {(const char *)data, size}, schema = fuzz_part(&instance, STR("\0"));
 	struct arena a = {0};
 	struct schema *s;
 	struct error err;
 
-	if (nul) {
-		schema.n = (size_t)(nul - whole.p);
-		instance = str_sub(whole, schema.n + 1, whole.n);
-	}
 	readers_agree(schema);
 	readers_agree(instance);
 	if (schema_compile(&a, "schema", schema, &s, &err) < 0)
 		place_is_inside(schema, err.line, err.col);
-	else if (nul)
+	else if (instance.p)
 		check_twice(&a, s, instance);
 	arena_release(&a);
 	return 0;

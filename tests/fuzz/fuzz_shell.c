@@ -5,8 +5,7 @@
  * same tree.
  */
 #include "src/shell/parse.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 struct text {
 	const char *s;
@@ -15,12 +14,6 @@ struct text {
 };
 
 static void see_node(struct text *t, const struct node *n, struct span within);
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
 
 static void expect_within(struct span at, struct span outer)
 {

@@ -3,14 +3,7 @@
  * decides whatever precedes it, and a pull-request URL is part of the text.
  */
 #include "src/machine/verdict.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void expect(bool good)
-{
-	if (!good)
-		abort();
-}
+#include "tests/fuzz/fuzz.h"
 
 static bool has(struct str text, const char *word)
 {

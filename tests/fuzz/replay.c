@@ -4,8 +4,7 @@
  */
 #include <dirent.h>
 #include "src/sys/path.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 enum { INPUT_MAX = 1 << 26 };
 
