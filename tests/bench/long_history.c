@@ -2,7 +2,7 @@
 #include "src/machine/engine.h"
 #include "tests/model/sim_disk.h"
 #include "steps/steps.h"
-#include "tests/bench/long_history.h"
+#include "tests/bench/bench.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 

@@ -1,8 +1,7 @@
 #include <sys/stat.h>
-#include <time.h>
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
-#include "tests/bench/pool.h"
+#include "tests/bench/bench.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
@@ -14,44 +13,19 @@ struct bench {
 	const char *program, *repo, *plain;
 };
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static double timed(const struct bench *b, const char *const *argv)
 {
 	struct run r = {.argv = argv, .cwd = b->repo};
-	double from = now(), ms;
+	double from = bench_now(), ms;
 
 	run(&r);
-	ms = now() - from;
+	ms = bench_now() - from;
 	if (r.status)
 		die("'%s %s %s': %s", argv[0], argv[1], argv[2], r.err.s ? r.err.s : "");
 	run_release(&r);
 	return ms;
 }
 #define TIMED(b, ...) timed((b), (const char *const[]){__VA_ARGS__, NULL})
-
-static int by_value(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
-
-static void row(const char *name, double *a, double *b, const char *target)
-{
-	qsort(a, TRIES, sizeof(*a), by_value);
-	qsort(b, TRIES, sizeof(*b), by_value);
-	printf("%-42s %8.2f %8.2f %8.2f %8.2f %7.2fx           %s\n", name, a[TRIES / 2],
-		a[TRIES * 95 / 100], b[TRIES / 2], b[TRIES * 95 / 100], a[TRIES / 2] / b[TRIES / 2],
-		target);
-	fflush(stdout);
-}
 
 /* ---- allocate : git worktree add ---- */
 
@@ -103,7 +77,7 @@ static void measure_allocate(struct bench *b, const char *dir)
 		(void)TIMED(b, b->program, "pool", "reclaim", branch);
 		(void)TIMED(b, "git", "worktree", "remove", b->plain);
 	}
-	row("pool allocate, 10,000 files : worktree add", ours, plain, "<= 1.2x");
+	bench_row("pool allocate, 10,000 files : worktree add", ours, plain, TRIES, "<= 1.2x");
 }
 
 /* ---- list : stat ---- */
@@ -143,20 +117,19 @@ static void lay_worktree(struct bench *b, struct pool *p, unsigned i)
 		die("%s", err.text);
 }
 
-static double stat_all(struct bench *b, const struct pool *p)
+static double stat_all(const struct pool *p)
 {
 	CLEANUP(buf_release) struct buf path = BUF_INIT;
-	double from = now();
+	double from = bench_now();
 	struct stat st;
 
-	(void)b;
 	for (unsigned i = 0; i < WORKTREES; i++) {
 		buf_clear(&path);
 		buf_addf(&path, "%s/feat-issue-%u", p->dir, i);
 		if (stat(path.s, &st) < 0)
 			die("no '%s'", path.s);
 	}
-	return now() - from;
+	return bench_now() - from;
 }
 
 static void measure_list(struct bench *b, const char *dir)
@@ -174,14 +147,14 @@ static void measure_list(struct bench *b, const char *dir)
 		lay_worktree(b, &p, i);
 	pool_close(&p);
 	for (int i = -1; i < TRIES; i++) {
-		double one = TIMED(b, b->program, "pool", "list"), two = stat_all(b, &p);
+		double one = TIMED(b, b->program, "pool", "list"), two = stat_all(&p);
 
 		if (i >= 0) {
 			ours[i] = one;
 			plain[i] = two;
 		}
 	}
-	row("pool list, 1,000 worktrees : stat of each", ours, plain, "< 50x");
+	bench_row("pool list, 1,000 worktrees : stat of each", ours, plain, TRIES, "< 50x");
 }
 
 void bench_pool(const char *dir, const char *program)

@@ -1,7 +1,6 @@
-#include <time.h>
 #include "src/sys/path.h"
 #include "src/config/resource.h"
-#include "tests/bench/resources.h"
+#include "tests/bench/bench.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 
@@ -91,18 +90,10 @@ static void lay(struct arena *a, const char *dir)
 	}
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static double load(const char *dir)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	double from = now();
+	double from = bench_now();
 	struct resources r;
 	struct error err;
 
@@ -110,12 +101,12 @@ static double load(const char *dir)
 		die("%s", err.text);
 	if (r.n_faults || r.n_docs != FILES)
 		die("%s:%u: %s", r.faults->file, r.faults->line, r.faults->text);
-	return now() - from;
+	return bench_now() - from;
 }
 
 static double read_alone(struct arena *a, const char *dir, size_t *bytes)
 {
-	double from = now();
+	double from = bench_now();
 
 	*bytes = 0;
 	for (unsigned i = 0; i < FILES; i++) {
@@ -127,15 +118,7 @@ static double read_alone(struct arena *a, const char *dir, size_t *bytes)
 			die("%s", err.text);
 		*bytes += b.len;
 	}
-	return now() - from;
-}
-
-/* The medians of alternating runs, so that other load affects both equally. */
-static int by_value(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
+	return bench_now() - from;
 }
 
 void bench_resources(const char *dir)
@@ -151,11 +134,7 @@ void bench_resources(const char *dir)
 		loads[i] = load(directory);
 		reads[i] = read_alone(&a, directory, &bytes);
 	}
-	qsort(loads, TRIES, sizeof(*loads), by_value);
-	qsort(reads, TRIES, sizeof(*reads), by_value);
-	printf("\n%-42s %8.2f %8.2f %8.2f %8.2f %7.1fx           A < 20\n",
-		arena_printf(
-			&a, "load %d resource files, %zu KiB : read them", FILES, bytes / 1024),
-		loads[TRIES / 2], loads[TRIES * 95 / 100], reads[TRIES / 2],
-		reads[TRIES * 95 / 100], loads[TRIES / 2] / reads[TRIES / 2]);
+	bench_row(arena_printf(
+			  &a, "load %d resource files, %zu KiB : read them", FILES, bytes / 1024),
+		loads, reads, TRIES, "A < 20");
 }

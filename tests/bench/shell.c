@@ -1,7 +1,6 @@
-#include <time.h>
 #include "src/policy/table.h"
 #include "src/shell/parse.h"
-#include "tests/bench/shell.h"
+#include "tests/bench/bench.h"
 #include "tests/lib/tap.h"
 
 enum { TRIES = 15, SMALL = 1 << 10 };
@@ -69,14 +68,6 @@ static void fill(struct buf *out, const struct worst *w)
 		buf_adds(out, w->close);
 }
 
-static double now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
 static bool parse(const struct fixture *f, const struct policy *p, struct str text)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -106,10 +97,10 @@ static double best(
 	double least = 0;
 
 	for (int i = 0; i < TRIES; i++) {
-		double from = now(), took;
+		double from = bench_now(), took;
 
 		*yes = what(f, p, text);
-		took = now() - from;
+		took = bench_now() - from;
 		if (i == 0 || took < least)
 			least = took;
 		if (took > 200)
