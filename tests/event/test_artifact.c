@@ -1,6 +1,5 @@
 /* The directory of artifacts: paths, whole writes, lines of a .jsonl, runtime.json. */
 #include "tests/lib/unit.h"
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include "src/event/artifact.h"
@@ -22,15 +21,6 @@ static void expect_text(const char *name, const char *want)
 
 	assert_int_equal(sys_read_file(&b, at(name), 1 << 20, NULL, &err), 0);
 	assert_string_equal(b.s, want);
-}
-
-static void put_file(const char *name, const char *text)
-{
-	int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(sys_write_all(fd, str_of(text), name, &err), 0);
-	close(fd);
 }
 
 /* Reference vector: atomic write of AISDLC-1/plan.json {foo:bar,n:42}: parent made, parses back. */
@@ -111,8 +101,7 @@ SCRATCH_TEST(links_below_the_directory_are_refused)
 	CLEANUP(json_free) json *j = parsed("{}"), *back = NULL;
 	static const char *const links[] = {"art/A-1", "art/B-1/review", "art/C-1/plan.json"};
 
-	assert_int_equal(path_mkdirs(at("out"), &err), 0);
-	put_file("out/plan.json", "{}");
+	tree_write(at("out/plan.json"), STR("{}"));
 	for (size_t i = 0; i < COUNT(links); i++) {
 		assert_int_equal(path_mkdirs(arena_dup(&arena, path_dir(at(links[i]))), &err), 0);
 		assert_int_equal(
@@ -149,12 +138,11 @@ SCRATCH_TEST(a_broken_artifact_has_its_place)
 		{"{\"a\": 01}", "1:7: malformed number"},
 	};
 
-	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		json *j;
 		char line[2048];
 
-		put_file("art/A-1/plan.json", rows[i].text);
+		tree_write(at("art/A-1/plan.json"), str_of(rows[i].text));
 		assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), -1);
 		error_format(&err, line, sizeof(line));
 		assert_string_equal(line,
@@ -171,7 +159,7 @@ SCRATCH_TEST(no_regular_file_is_refused)
 	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), -1);
 	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j = json_object(), &err), -1);
 	json_free(&j);
-	put_file("art/F-1", "a file in the place of an issue");
+	tree_write(at("art/F-1"), STR("a file in the place of an issue"));
 	assert_int_equal(artifact_read(at("art"), "F-1", "plan.json", &j, &err), -1);
 	assert_int_equal(err.code, ERR_SYSTEM);
 }
@@ -192,9 +180,8 @@ SCRATCH_TEST(a_torn_line_is_cut_and_a_whole_one_kept)
 	};
 	CLEANUP(json_free) json *j = parsed("{\"n\":1}");
 
-	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		put_file("art/A-1/x.jsonl", rows[i].before);
+		tree_write(at("art/A-1/x.jsonl"), str_of(rows[i].before));
 		assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), 0);
 		expect_text("art/A-1/x.jsonl", rows[i].after);
 	}
@@ -235,12 +222,11 @@ SCRATCH_TEST(a_broken_runtime_is_never_overwritten)
 {
 	CLEANUP(json_free) json *j = parsed("{\"a\":1}"), *list = parsed("[1]");
 
-	assert_int_equal(path_mkdirs(at("art/A-1"), &err), 0);
-	put_file("art/A-1/runtime.json", "{\"a\":");
+	tree_write(at("art/A-1/runtime.json"), STR("{\"a\":"));
 	assert_int_equal(artifact_merge_runtime(at("art"), "A-1", j, &err), -1);
 	assert_int_equal(err.code, ERR_INPUT);
 	expect_text("art/A-1/runtime.json", "{\"a\":");
-	put_file("art/A-1/runtime.json", "[]");
+	tree_write(at("art/A-1/runtime.json"), STR("[]"));
 	assert_int_equal(artifact_merge_runtime(at("art"), "A-1", j, &err), -1);
 	expect_text("art/A-1/runtime.json", "[]");
 	assert_int_equal(artifact_merge_runtime(at("art"), "B-1", list, &err), -1);

@@ -4,7 +4,6 @@
  * (`UNIT_WRITE=1 unit event` writes it again), and the page in docs lists its rows.
  */
 #include "tests/lib/unit.h"
-#include <fcntl.h>
 #include <sys/wait.h>
 #include "src/event/event.h"
 #include "src/base/clock.h"
@@ -139,17 +138,6 @@ SCRATCH_TEST(what_is_of_no_directory_or_no_issue)
 	assert_false(path_exists(at("art")));
 }
 
-static void put_events(const char *text)
-{
-	int fd;
-
-	assert_int_equal(path_mkdirs(at("art"), &err), 0);
-	fd = open(at("art/_events.jsonl"), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	assert_true(fd >= 0);
-	assert_int_equal(sys_write_all(fd, str_of(text), "events", &err), 0);
-	close(fd);
-}
-
 /* Reference vectors: three lines, the middle one `not-json`: two; no file and no directory: none.
  */
 SCRATCH_TEST(what_is_no_event_is_passed_over)
@@ -191,7 +179,7 @@ SCRATCH_TEST(what_is_no_event_is_passed_over)
 		CLEANUP(json_free) json *list = NULL;
 		size_t skipped = 99;
 
-		put_events(rows[i].text);
+		tree_write(at("art/_events.jsonl"), str_of(rows[i].text));
 		assert_int_equal(
 			event_list(at("art"), rows[i].since, rows[i].type, &list, &skipped, &err),
 			0);
@@ -204,7 +192,7 @@ SCRATCH_TEST(a_torn_line_never_spoils_the_next)
 {
 	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
 
-	put_events("{\"type\":\"AgentTi");
+	tree_write(at("art/_events.jsonl"), STR("{\"type\":\"AgentTi"));
 	assert_int_equal(tell(EVENT_AGENT_TIMEOUT, fields), 0);
 	assert_int_equal(event_log_count(at("art"), NULL), 1);
 }

@@ -1,6 +1,5 @@
 /* state.json and its heartbeat. */
 #include "tests/lib/unit.h"
-#include <fcntl.h>
 #include "src/event/artifact.h"
 #include "src/base/clock.h"
 #include "tests/lib/scratch.h"
@@ -8,18 +7,6 @@
 enum { NOW = 1795224895 };
 
 static struct error err;
-
-static void put_file(const char *name, const char *text)
-{
-	const char *path = at(name);
-	int fd;
-
-	assert_int_equal(path_mkdirs(arena_dup(&arena, path_dir(path)), &err), 0);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	assert_true(fd >= 0);
-	assert_int_equal(sys_write_all(fd, str_of(text), name, &err), 0);
-	close(fd);
-}
 
 /* Reference vectors: AISDLC-247, plan, running: read back unchanged, with a heartbeat; absent:
  * none. */
@@ -90,10 +77,10 @@ SCRATCH_TEST(a_state_of_another_program_is_read)
 	struct run_state got;
 	bool there;
 
-	put_file("art/A-1/state.json",
-		"{\"issueId\":\"A-1\",\"currentStage\":\"plan\",\"startedAt\":"
-		"\"2026-11-21T01:34:55.250Z\",\"lastHeartbeat\":\"2026-11-21T03:34:56+02:00\","
-		"\"status\":\"success\",\"databaseBranchKeys\":[\"k\"],\"port\":70000}");
+	tree_write(at("art/A-1/state.json"),
+		STR("{\"issueId\":\"A-1\",\"currentStage\":\"plan\",\"startedAt\":"
+		    "\"2026-11-21T01:34:55.250Z\",\"lastHeartbeat\":\"2026-11-21T03:34:56+02:00\","
+		    "\"status\":\"success\",\"databaseBranchKeys\":[\"k\"],\"port\":70000}"));
 	assert_int_equal(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), 0);
 	assert_int_equal(got.started, NOW);
 	assert_int_equal(got.heartbeat, NOW + 1);
@@ -124,7 +111,7 @@ SCRATCH_TEST(what_is_no_state_is_refused)
 		char line[2048];
 		bool there;
 
-		put_file("art/A-1/state.json", rows[i].text);
+		tree_write(at("art/A-1/state.json"), str_of(rows[i].text));
 		assert_int_equal(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), -1);
 		assert_int_equal(err.code, ERR_INPUT);
 		error_format(&err, line, sizeof(line));
@@ -161,11 +148,11 @@ SCRATCH_TEST(all_states_are_listed)
 
 		assert_int_equal(run_state_write(at("art"), &s, &err), 0);
 	}
-	put_file("art/stray", "a plain file");
-	put_file("art/_pipeline/state.json", "{}");
-	put_file("art/C-1/plan.json", "{}"); /* no state yet */
-	put_file("art/D-1/state.json", "{");
-	put_file("out/state.json", "{}");
+	tree_write(at("art/stray"), STR("a plain file"));
+	tree_write(at("art/_pipeline/state.json"), STR("{}"));
+	tree_write(at("art/C-1/plan.json"), STR("{}")); /* no state yet */
+	tree_write(at("art/D-1/state.json"), STR("{"));
+	tree_write(at("out/state.json"), STR("{}"));
 	assert_int_equal(symlink(at("out"), at("art/E-1")), 0);
 	assert_int_equal(run_state_list(&arena, at("art"), &list, &n, &err), 0);
 	assert_int_equal(n, 3);
