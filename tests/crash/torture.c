@@ -7,8 +7,6 @@
  *     torture [SECONDS [SEED]]
  */
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include "src/base/clock.h"
 #include "src/base/json.h"
@@ -283,30 +281,14 @@ static void prepare(void)
 	arena_release(&a);
 }
 
-static unsigned let_go(void)
+static int process(unsigned i, void *data)
 {
-	unsigned good = 0;
-	int status;
-
-	for (unsigned i = 0; i <= SESSIONS; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			die("cannot fork");
-		if (pid)
-			continue;
-		if (i < SESSIONS)
-			session(i);
-		else
-			editor();
-		exit(0);
-	}
-	for (unsigned i = 0; i <= SESSIONS; i++) {
-		if (wait(&status) < 0)
-			die("cannot wait");
-		good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	}
-	return good;
+	(void)data;
+	if (i < SESSIONS)
+		session(i);
+	else
+		editor();
+	return 0;
 }
 
 /* Whatever a kill or an edit has left is finished: the last edit, scripts, results that are kept.
@@ -334,15 +316,12 @@ int main(int argc, char **argv)
 	unsigned good;
 
 	run_find_build();
-	torture = mmap(
-		NULL, sizeof(*torture), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (torture == MAP_FAILED)
-		die("no memory");
+	torture = run_shared(sizeof(*torture));
 	torture->seed = argc > 2 ? number_or(str_of(argv[2]), INT64_MAX, 1) : 1;
 	torture->dir = tree_scratch("torture");
 	prepare();
 	torture->end = clock_ticks() + (int64_t)seconds * 1000;
-	good = let_go();
+	good = run_processes(SESSIONS + 1, process, NULL);
 	tap(good == SESSIONS + 1, "%u of %d processes see only what is allowed", good,
 		SESSIONS + 1);
 	settle();

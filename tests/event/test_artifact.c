@@ -1,8 +1,8 @@
 /* The directory of artifacts: paths, whole writes, lines of a .jsonl, runtime.json. */
 #include "tests/lib/unit.h"
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include "src/event/artifact.h"
+#include "tests/lib/run.h"
 #include "tests/lib/scratch.h"
 
 static struct error err;
@@ -255,8 +255,9 @@ SCRATCH_TEST(a_file_is_edited_whole_or_not)
 enum { WRITERS = 6, EACH = 25 };
 
 /* Lines, members and whole files of one issue, from several processes. */
-static int work(int who)
+static int work(unsigned who, void *data)
 {
+	(void)data;
 	for (int i = 0; i < EACH; i++) {
 		CLEANUP(json_free) json *line = json_object(), *members = json_object();
 		json *rows = json_object();
@@ -264,7 +265,7 @@ static int work(int who)
 
 		json_put_int(line, "who", who);
 		json_put_int(line, "i", i);
-		(void)snprintf(name, sizeof(name), "s%d-%d", who, i);
+		(void)snprintf(name, sizeof(name), "s%u-%d", who, i);
 		json_put_int(rows, name, i);
 		json_put(members, "stages", rows);
 		if (artifact_append(at("art"), "A-1", "x.jsonl", line, &err) < 0 ||
@@ -282,15 +283,7 @@ SCRATCH_TEST(writers_lose_nothing_of_one_another)
 	struct str rest, line;
 	size_t n = 0;
 
-	for (int i = 0; i < WRITERS; i++)
-		if (fork() == 0)
-			_exit(work(i));
-	for (int i = 0; i < WRITERS; i++) {
-		int status;
-
-		assert_true(wait(&status) > 0);
-		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	}
+	assert_int_equal(run_processes(WRITERS, work, NULL), WRITERS);
 	assert_int_equal(sys_read_file(&b, at("art/A-1/x.jsonl"), 1 << 20, NULL, &err), 0);
 	for (rest = buf_str(&b); str_line(&rest, &line); n++) {
 		json *j;

@@ -4,10 +4,10 @@
  * (`UNIT_WRITE=1 unit event` writes it again), and the page in docs lists its rows.
  */
 #include "tests/lib/unit.h"
-#include <sys/wait.h>
 #include "src/event/event.h"
 #include "src/base/clock.h"
 #include "tests/lib/event_log.h"
+#include "tests/lib/run.h"
 #include "tests/lib/scratch.h"
 
 #define SCHEMA_FILE "schemas/events.schema.json"
@@ -199,25 +199,21 @@ SCRATCH_TEST(a_torn_line_never_spoils_the_next)
 
 enum { TELLERS = 4, TOLD = 20 };
 
+static int tell_often(unsigned i, void *fields)
+{
+	int rc = 0;
+
+	(void)i;
+	for (int k = 0; k < TOLD; k++)
+		rc |= tell(EVENT_AGENT_TIMEOUT, fields);
+	return rc != 0;
+}
+
 SCRATCH_TEST(tellers_do_not_mix_their_lines)
 {
 	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
 
-	for (int i = 0; i < TELLERS; i++) {
-		if (fork() == 0) {
-			int rc = 0;
-
-			for (int k = 0; k < TOLD; k++)
-				rc |= tell(EVENT_AGENT_TIMEOUT, fields);
-			_exit(rc != 0);
-		}
-	}
-	for (int i = 0; i < TELLERS; i++) {
-		int status;
-
-		assert_true(wait(&status) > 0);
-		assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	}
+	assert_int_equal(run_processes(TELLERS, tell_often, fields), TELLERS);
 	assert_int_equal(event_log_count(at("art"), NULL), TELLERS * TOLD);
 }
 

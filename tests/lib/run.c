@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include "src/base/clock.h"
 #include "src/sys/path.h"
@@ -77,7 +76,6 @@ void run(struct run *r)
 	CLEANUP(base_close)
 	int in = r->input.n ? run_file("input", r->input) : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int out[2], err[2], status;
-	struct rusage usage;
 	pid_t pid;
 
 	buf_clear(&r->out);
@@ -100,17 +98,47 @@ void run(struct run *r)
 	collect(r, &out[0], &err[0], pid);
 	base_close(&out[0]);
 	base_close(&err[0]);
-	while (wait4(pid, &status, 0, &usage) < 0)
+	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			die("cannot wait for '%s'", r->argv[0]);
 	r->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	r->peak_kib = usage.ru_maxrss;
 }
 
 void run_release(struct run *r)
 {
 	buf_release(&r->out);
 	buf_release(&r->err);
+}
+
+unsigned run_processes(unsigned n, int (*work)(unsigned i, void *data), void *data)
+{
+	unsigned good = 0;
+	int status;
+
+	fflush(NULL);
+	for (unsigned i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("cannot fork");
+		if (!pid)
+			_exit(work(i, data));
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (wait(&status) < 0)
+			die("cannot wait");
+		good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	}
+	return good;
+}
+
+void *run_shared(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		die("cannot share memory");
+	return p;
 }
 
 bool run_on_memory(void)

@@ -1,5 +1,6 @@
 /*
- * run.h: runs a program to its end, and returns its output and exit status.
+ * run.h: runs a program to its end, and returns its output and exit status; or functions in several
+ * processes at once.
  */
 #ifndef DT_TESTS_RUN_H
 #define DT_TESTS_RUN_H
@@ -16,12 +17,16 @@ struct run {
 	struct buf out, err; /* its output; run_release() */
 	int status;          /* exit status; 128 + N when signal N ended it */
 	bool timed_out;
-	long peak_kib; /* largest resident size */
 };
 
 /* Runs it; ends the program (die) when it cannot be started. Output is cleared first. */
 void run(struct run *r);
 void run_release(struct run *r);
+/* Calls work(0, data) to work(n - 1, data) in processes of their own, all at once; each exits with
+ * the result. Returns how many of them exit with 0. */
+unsigned run_processes(unsigned n, int (*work)(unsigned i, void *data), void *data);
+/* Memory that such processes share with their parent; zero, and never released. */
+void *run_shared(size_t size);
 /* A file in memory with this text, to be read from its beginning. */
 int run_file(const char *name, struct str text);
 

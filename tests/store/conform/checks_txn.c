@@ -1,8 +1,7 @@
 /* Checks of transactions: atomicity, guards, limits and receipts. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include "tests/lib/tap.h"
+#include "tests/lib/run.h"
 #include "tests/store/conform/probe.h"
 
 /* ---- revisions and atomicity ---- */
@@ -835,15 +834,11 @@ CHECK_ALONE(killed, "what was acknowledged outlives a kill, and a receipt tells 
 
 	if (!p->b->doom)
 		probe_skip(p, "it cannot be killed");
-	will = mmap(NULL, sizeof(*will), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (will == MAP_FAILED)
-		die("cannot share memory");
+	will = run_shared(sizeof(*will));
 	*will = (struct will){.b = p->b, .ns = p->ns};
-	/* Left mapped when the check fails: the program ends soon. */
 	while (p->b->doom(p->b, ++n, count_on, will))
 		need_will(p, will);
 	need_will(p, will);
-	munmap(will, sizeof(*will));
 	if (n < 6)
 		MISS("it was killed at %u moments only", n - 1);
 }

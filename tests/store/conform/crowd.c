@@ -6,8 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "src/base/clock.h"
 #include "src/store/store.h"
@@ -27,15 +25,6 @@ static unsigned crowd_ops(void)
 	return (san && !strcmp(san, "1")) || run_on_memory() ? CROWD_OPS / 10 : CROWD_OPS;
 }
 
-static void *crowd_share(size_t n)
-{
-	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		die("cannot share memory");
-	return p;
-}
-
 static _Noreturn void crowd_fail(unsigned i, const char *fmt, ...)
 {
 	va_list ap;
@@ -46,30 +35,6 @@ static _Noreturn void crowd_fail(unsigned i, const char *fmt, ...)
 	va_end(ap);
 	fputc('\n', stderr);
 	_exit(1);
-}
-
-static unsigned crowd_run(void (*member)(unsigned i, void *arg), void *arg)
-{
-	unsigned good = 0;
-	int status;
-
-	fflush(NULL);
-	for (unsigned i = 0; i < CROWD; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			die("cannot fork");
-		if (!pid) {
-			member(i, arg);
-			_exit(0);
-		}
-	}
-	for (unsigned i = 0; i < CROWD; i++) {
-		if (wait(&status) < 0)
-			die("cannot wait");
-		good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	}
-	return good;
 }
 
 /* ---- all on one store ---- */
@@ -326,7 +291,7 @@ static size_t do_watch(struct member *m)
 	return n;
 }
 
-static void work(unsigned i, void *arg)
+static int work(unsigned i, void *arg)
 {
 	struct hall *hall = arg;
 	struct member m = {.i = i, .t = &hall->tally[i], .random = {i + 1}, .cursor = 1};
@@ -355,6 +320,7 @@ static void work(unsigned i, void *arg)
 		arena_release(&m.a);
 	store_close(&m.s);
 	arena_release(&m.a);
+	return 0;
 }
 
 /* ---- the accounting ---- */
@@ -501,14 +467,14 @@ static void check_journal(struct member *m, struct hall *hall)
 
 static void crowd_on_a_store(const char *dir)
 {
-	struct hall *hall = crowd_share(sizeof(*hall));
+	struct hall *hall = run_shared(sizeof(*hall));
 	struct tally own = {0};
 	struct member m = {.i = CROWD, .t = &own};
 	unsigned good, refused = 0;
 	int64_t start = clock_ticks(), took;
 
 	snprintf(hall->dir, sizeof(hall->dir), "%s/store", dir);
-	good = crowd_run(work, hall);
+	good = run_processes(CROWD, work, hall);
 	took = clock_ticks() - start;
 	tap(good == CROWD, "%u of %d processes do %u operations each", good, CROWD, crowd_ops());
 	m.s = join(hall->dir, STORE_WRITE);

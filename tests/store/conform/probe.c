@@ -2,10 +2,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "src/base/clock.h"
+#include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/store/conform/probe.h"
 
@@ -26,7 +25,7 @@ static void attempt(struct probe *p, const struct check *c)
 		c->run(p, c->alone ? NULL : probe_join(p, STORE_WRITE));
 }
 
-static bool run(const struct backend *b, const struct check *c, unsigned n, struct probe *p)
+static bool run_check(const struct backend *b, const struct check *c, unsigned n, struct probe *p)
 {
 	memset(p, 0, sizeof(*p));
 	p->b = b;
@@ -55,7 +54,7 @@ unsigned conformance(const struct backend *b, const char *only,
 		n++;
 		if (only && !strstr(c->name, only))
 			continue;
-		good = run(b, c, n, &p);
+		good = run_check(b, c, n, &p);
 		failed += !good;
 		if (tell)
 			tell(to, &(struct verdict){c->name, p.why[0] ? p.why : NULL, p.skipped});
@@ -327,24 +326,6 @@ bool probe_add(struct store *s, struct arena *a, const char *key, int *tries)
 	return false;
 }
 
-/* The child: its own clients, its own way out. */
-static _Noreturn void child(struct probe *p, void (*f)(struct probe *p, unsigned i), unsigned i)
-{
-	struct probe own = {.b = p->b, .met = p->met};
-
-	memcpy(own.ns, p->ns, sizeof(own.ns));
-	if (setjmp(own.out)) {
-		fprintf(stderr, "%s: process %u: %s\n", p->b->name, i, own.why);
-		_exit(1);
-	}
-	f(&own, i);
-	for (size_t c = 0; c < PROBE_CLIENTS; c++)
-		store_close(&own.clients[c]);
-	arena_release(&own.arena);
-	buf_release(&own.scratch);
-	_exit(0);
-}
-
 void probe_meet(struct probe *p, unsigned times)
 {
 	unsigned met = p->met ? __atomic_add_fetch(p->met, 1, __ATOMIC_SEQ_CST) : times;
@@ -357,32 +338,38 @@ void probe_meet(struct probe *p, unsigned times)
 		p->met = NULL; /* nor the next time */
 }
 
+struct forked {
+	struct probe *p;
+	void (*f)(struct probe *p, unsigned i);
+};
+
+/* The child has its own clients. */
+static int child(unsigned i, void *data)
+{
+	struct forked *forked = data;
+	struct probe own = {.b = forked->p->b, .met = forked->p->met};
+
+	memcpy(own.ns, forked->p->ns, sizeof(own.ns));
+	if (setjmp(own.out)) {
+		fprintf(stderr, "%s: process %u: %s\n", own.b->name, i, own.why);
+		return 1;
+	}
+	forked->f(&own, i);
+	for (size_t c = 0; c < PROBE_CLIENTS; c++)
+		store_close(&own.clients[c]);
+	arena_release(&own.arena);
+	buf_release(&own.scratch);
+	return 0;
+}
+
 void probe_fork(struct probe *p, unsigned n, void (*f)(struct probe *p, unsigned i))
 {
-	unsigned bad = 0;
-	int status;
+	unsigned good;
 
 	if (!p->b->shared)
 		probe_skip(p, "no other process reaches it");
-	fflush(NULL);
-	p->met = mmap(
-		NULL, sizeof(*p->met), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (p->met == MAP_FAILED)
-		die("cannot share memory");
-	for (unsigned i = 0; i < n; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
-			die("cannot fork");
-		if (!pid)
-			child(p, f, i);
-	}
-	for (unsigned i = 0; i < n; i++) {
-		if (wait(&status) < 0)
-			die("cannot wait");
-		bad += !WIFEXITED(status) || WEXITSTATUS(status);
-	}
-	munmap(p->met, sizeof(*p->met));
-	if (bad)
-		MISS("%u of %u processes failed", bad, n);
+	p->met = run_shared(sizeof(*p->met));
+	good = run_processes(n, child, &(struct forked){p, f});
+	if (good < n)
+		MISS("%u of %u processes failed", n - good, n);
 }
