@@ -3,37 +3,53 @@
 
 #define HEAD "---\nstate: researching\nwork_item_id: ADR-7\nfix_iteration: 2\npr_url:\n---\n"
 
-static void parse(struct context *c, const char *text)
-{
-	struct error err = {0};
+static struct context c;
+static struct error err;
 
-	if (context_parse(c, "F.md", str_of(text), &err) < 0)
-		fail_msg("%u:%u: %s", err.line, err.col, err.text);
+static int release(void **state)
+{
+	(void)state;
+	context_release(&c);
+	c = (struct context){0};
+	return 0;
+}
+
+#define CONTEXT_TEST(name) UNIT_TEST(name, NULL, release)
+
+static void parse(const char *text)
+{
+	(void)release(NULL);
+	if (context_parse(&c, "F.md", str_of(text), &err) < 0)
+		fail_msg("%u:%u: %s in\n%s", err.line, err.col, err.text, text);
 }
 
 static void refuse(struct str text, const char *line)
 {
-	struct context c;
-	struct error err = {0};
+	CLEANUP(context_release) struct context none = {0};
 	char got[2048];
 
-	assert_int_equal(context_parse(&c, "F.md", text, &err), -1);
+	assert_fails(context_parse(&none, "F.md", text, &err), err, ERR_INPUT);
 	error_format(&err, got, sizeof(got));
 	assert_string_equal(got, line);
-	assert_int_equal(err.code, ERR_INPUT);
-	context_release(&c);
 }
 
-static void is_rendered(const struct context *c, const char *text)
+static void is_rendered(const char *text)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct error err = {0};
 
-	assert_int_equal(context_render(c, &out, NULL, &err), 0);
+	assert_int_equal(context_render(&c, &out, NULL, &err), 0);
 	assert_string_equal(out.s, text);
 }
 
-TEST(an_untouched_document_comes_back_byte_for_byte)
+static void render_and_parse(void)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	assert_int_equal(context_render(&c, &out, NULL, &err), 0);
+	parse(out.s);
+}
+
+CONTEXT_TEST(an_untouched_document_comes_back_byte_for_byte)
 {
 	static const char *const docs[] = {
 		HEAD,
@@ -47,79 +63,60 @@ TEST(an_untouched_document_comes_back_byte_for_byte)
 	};
 
 	for (size_t i = 0; i < COUNT(docs); i++) {
-		struct context c;
-
-		parse(&c, docs[i]);
-		is_rendered(&c, docs[i]);
-		context_release(&c);
+		parse(docs[i]);
+		is_rendered(docs[i]);
 	}
 }
 
-TEST(a_value_is_replaced_in_place_and_all_else_stays)
+CONTEXT_TEST(a_value_is_replaced_in_place_and_all_else_stays)
 {
-	struct context c;
-
-	parse(&c, "---\nstate: a   # by hand\nwork_item_id: X\nfix_iteration:   0 # n\nmine: {x: "
-		  "1}\npr_url:\nq: \"\"\n---\nb\n");
+	parse("---\nstate: a   # by hand\nwork_item_id: X\nfix_iteration:   0 # n\nmine: {x: "
+	      "1}\npr_url:\nq: \"\"\n---\nb\n");
 	context_set(&c, "state", STR("b"));
 	context_set_count(&c, "fix_iteration", 3);
 	context_set(&c, "pr_url", STR("https://h/o/r/pull/1"));
 	context_set(&c, "q", STR("v"));
-	is_rendered(&c,
+	is_rendered(
 		"---\nstate: b   # by hand\nwork_item_id: X\nfix_iteration:   3 # n\nmine: {x: 1}\n"
 		"pr_url: https://h/o/r/pull/1\nq: v\n---\nb\n");
-	context_release(&c);
 }
 
-TEST(an_empty_value_before_a_comment_is_filled_in)
+CONTEXT_TEST(an_empty_value_before_a_comment_is_filled_in)
 {
-	struct context c;
-
-	parse(&c, "---\nstate: a\nwork_item_id: X\npr_url: # none yet\n---\n");
+	parse("---\nstate: a\nwork_item_id: X\npr_url: # none yet\n---\n");
 	context_set(&c, "pr_url", STR("u"));
-	is_rendered(&c, "---\nstate: a\nwork_item_id: X\npr_url: u # none yet\n---\n");
-	context_release(&c);
+	is_rendered("---\nstate: a\nwork_item_id: X\npr_url: u # none yet\n---\n");
 }
 
-TEST(block_and_folded_values_are_replaced_whole)
+CONTEXT_TEST(block_and_folded_values_are_replaced_whole)
 {
-	struct context c;
-
-	parse(&c, "---\nstate: a\nwork_item_id: X\ntroubleshooter_input: |\n  one\n  two\npr_url: "
-		  "'x\n  y'\nz: 1\n---\n");
+	parse("---\nstate: a\nwork_item_id: X\ntroubleshooter_input: |\n  one\n  two\npr_url: "
+	      "'x\n  y'\nz: 1\n---\n");
 	assert_str(context_get(&c, "troubleshooter_input"), "one\ntwo\n");
 	context_set(&c, "troubleshooter_input", STR("new"));
 	context_set(&c, "pr_url", STR("p"));
-	is_rendered(&c, "---\nstate: a\nwork_item_id: X\ntroubleshooter_input: new\npr_url: p\nz: "
-			"1\n---\n");
-	context_release(&c);
+	is_rendered("---\nstate: a\nwork_item_id: X\ntroubleshooter_input: new\npr_url: p\nz: "
+		    "1\n---\n");
 }
 
-TEST(a_new_key_goes_to_the_end_of_the_frontmatter)
+CONTEXT_TEST(a_new_key_goes_to_the_end_of_the_frontmatter)
 {
-	struct context c;
-
-	parse(&c, "---\r\nstate: a\r\nwork_item_id: X\r\n---\r\nbody\r\n");
+	parse("---\r\nstate: a\r\nwork_item_id: X\r\n---\r\nbody\r\n");
 	context_set(&c, "outcome", STR("it: ended"));
 	context_set(&c, "nothing", STR(""));
 	context_set_count(&c, "count", 1);
-	is_rendered(&c,
-		"---\r\nstate: a\r\nwork_item_id: X\r\noutcome: \"it: ended\"\r\ncount: 1\r\n"
-		"---\r\nbody\r\n");
-	context_release(&c);
+	is_rendered("---\r\nstate: a\r\nwork_item_id: X\r\noutcome: \"it: ended\"\r\ncount: 1\r\n"
+		    "---\r\nbody\r\n");
 }
 
-TEST(anchors_aliases_tags_and_merges_below_other_keys_are_kept)
+CONTEXT_TEST(anchors_aliases_tags_and_merges_below_other_keys_are_kept)
 {
-	struct context c;
-
-	parse(&c, "---\nstate: a\nwork_item_id: X\nbase: &b {x: !!int 1}\nmine:\n  <<: *b\n"
-		  "  y: !t z\nsame: *b\n---\n");
+	parse("---\nstate: a\nwork_item_id: X\nbase: &b {x: !!int 1}\nmine:\n  <<: *b\n"
+	      "  y: !t z\nsame: *b\n---\n");
 	assert_str(context_get(&c, "same"), "*b");
 	context_set(&c, "state", STR("b"));
-	is_rendered(&c, "---\nstate: b\nwork_item_id: X\nbase: &b {x: !!int 1}\nmine:\n  <<: *b\n"
-			"  y: !t z\nsame: *b\n---\n");
-	context_release(&c);
+	is_rendered("---\nstate: b\nwork_item_id: X\nbase: &b {x: !!int 1}\nmine:\n  <<: *b\n"
+		    "  y: !t z\nsame: *b\n---\n");
 	refuse(STR("---\nstate: a\nwork_item_id: X\npr_url: &x 1\n---\n"),
 		"F.md:4:9: anchors are not allowed");
 	refuse(STR("---\nstate: a\nwork_item_id: X\nattempts: {a: !t 1}\n---\n"),
@@ -128,18 +125,15 @@ TEST(anchors_aliases_tags_and_merges_below_other_keys_are_kept)
 		"F.md:5:5: aliases are not allowed");
 }
 
-TEST(three_dots_end_the_frontmatter)
+CONTEXT_TEST(three_dots_end_the_frontmatter)
 {
-	struct context c;
-
-	parse(&c, "---\nstate: a\nwork_item_id: X\n...\n---\nbody\n");
+	parse("---\nstate: a\nwork_item_id: X\n...\n---\nbody\n");
 	context_set(&c, "outcome", STR("x"));
-	is_rendered(&c, "---\nstate: a\nwork_item_id: X\noutcome: x\n...\n---\nbody\n");
-	context_release(&c);
+	is_rendered("---\nstate: a\nwork_item_id: X\noutcome: x\n...\n---\nbody\n");
 }
 
 /* Each save adds keys as lines in column 1. */
-TEST(a_frontmatter_that_no_key_can_be_added_to_is_refused)
+CONTEXT_TEST(a_frontmatter_that_no_key_can_be_added_to_is_refused)
 {
 	refuse(STR("---\n{state: a, work_item_id: X}\n---\n"),
 		"F.md:2:1: the frontmatter must be 'key: value' lines");
@@ -147,7 +141,7 @@ TEST(a_frontmatter_that_no_key_can_be_added_to_is_refused)
 		"F.md:2:3: the frontmatter must be 'key: value' lines");
 }
 
-TEST(values_that_need_quoting_survive_a_round_trip)
+CONTEXT_TEST(values_that_need_quoting_survive_a_round_trip)
 {
 	static const char *const values[] = {"a: b", "# x", "two\nlines\n", "\"q\" \\ ' ", " lead",
 		"trail ", "- x", "~", "null", "true", "12", "{a}", "[b", "*x", "&x", "!x", "%x",
@@ -158,56 +152,39 @@ TEST(values_that_need_quoting_survive_a_round_trip)
 		 "bom")};
 
 	for (size_t i = 0; i < COUNT(values); i++) {
-		CLEANUP(buf_release) struct buf out = BUF_INIT;
-		struct context c, again;
-		struct error err = {0};
-
-		parse(&c, HEAD);
+		parse(HEAD);
 		context_set(&c, "pr_url", str_of(values[i]));
 		context_set(&c, "fresh", str_of(values[i]));
-		assert_int_equal(context_render(&c, &out, NULL, &err), 0);
-		context_release(&c);
-		if (context_parse(&again, "F.md", buf_str(&out), &err) < 0)
-			fail_msg("value %zu: %u:%u %s in\n%s", i, err.line, err.col, err.text,
-				out.s);
-		assert_string_equal(context_get(&again, "fresh").p, values[i]);
-		assert_string_equal(context_get(&again, "pr_url").p, values[i]);
-		context_release(&again);
+		render_and_parse();
+		assert_string_equal(context_get(&c, "fresh").p, values[i]);
+		assert_string_equal(context_get(&c, "pr_url").p, values[i]);
 	}
 }
 
-TEST(counters_are_numbers_and_default_to_nought)
+CONTEXT_TEST(counters_are_numbers_and_default_to_nought)
 {
-	struct context c;
-
-	parse(&c, HEAD);
+	parse(HEAD);
 	assert_int_equal(context_count(&c, "fix_iteration"), 2);
 	assert_int_equal(context_count(&c, "review_cycle_count"), 0);
 	assert_true(context_is_counter("fix_iteration"));
 	assert_false(context_is_counter("state"));
-	context_release(&c);
 }
 
-TEST(attempts_count_for_each_state_alone)
+CONTEXT_TEST(attempts_count_for_each_state_alone)
 {
-	struct context c;
-
-	parse(&c, HEAD);
+	parse(HEAD);
 	assert_int_equal(context_next_attempt(&c, "researching"), 1);
 	assert_int_equal(context_next_attempt(&c, "researching"), 2);
 	assert_int_equal(context_next_attempt(&c, "fixing-pr"), 1);
 	assert_str(context_get(&c, "attempts"), "{researching: 2, fixing-pr: 1}");
-	is_rendered(&c, "---\nstate: researching\nwork_item_id: ADR-7\nfix_iteration: 2\npr_url:\n"
-			"attempts: {researching: 2, fixing-pr: 1}\n---\n");
-	context_release(&c);
+	is_rendered("---\nstate: researching\nwork_item_id: ADR-7\nfix_iteration: 2\npr_url:\n"
+		    "attempts: {researching: 2, fixing-pr: 1}\n---\n");
 }
 
-TEST(attempts_are_raised_to_those_of_a_text)
+CONTEXT_TEST(attempts_are_raised_to_those_of_a_text)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct context c;
-
-	parse(&c, HEAD);
+	parse(HEAD);
 	assert_int_equal(context_next_attempt(&c, "signoff"), 1);
 	context_raise_attempts(&c, STR("{researching: 3, signoff: 1000000000}"));
 	assert_str(context_get(&c, "attempts"), "{signoff: 1000000000, researching: 3}");
@@ -217,69 +194,52 @@ TEST(attempts_are_raised_to_those_of_a_text)
 	context_attempts_text(&c, &text);
 	assert_string_equal(text.s, "{signoff: 1000000000, researching: 3, x: 1}");
 	assert_string_equal(context_get(&c, "attempts").p, text.s);
-	context_release(&c);
 }
 
-TEST(attempts_written_as_a_block_by_hand_go_on_counting)
+CONTEXT_TEST(attempts_written_as_a_block_by_hand_go_on_counting)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct context c, again;
-	struct error err = {0};
-
-	parse(&c, "---\nstate: a\nwork_item_id: X\nattempts:\n  fixing: 4\n  signoff: 2\nz: "
-		  "1\n---\n");
+	parse("---\nstate: a\nwork_item_id: X\nattempts:\n  fixing: 4\n  signoff: 2\nz: "
+	      "1\n---\n");
 	assert_int_equal(context_next_attempt(&c, "fixing"), 5);
-	assert_int_equal(context_render(&c, &out, NULL, &err), 0);
-	context_release(&c);
-	parse(&again, out.s);
-	assert_int_equal(context_next_attempt(&again, "fixing"), 6);
-	assert_int_equal(context_next_attempt(&again, "signoff"), 3);
-	assert_str(context_get(&again, "z"), "1");
-	context_release(&again);
+	render_and_parse();
+	assert_int_equal(context_next_attempt(&c, "fixing"), 6);
+	assert_int_equal(context_next_attempt(&c, "signoff"), 3);
+	assert_str(context_get(&c, "z"), "1");
 }
 
-TEST(a_section_is_trimmed_replaced_and_removed)
+CONTEXT_TEST(a_section_is_trimmed_replaced_and_removed)
 {
-	struct context c;
-
-	parse(&c, HEAD "\nintro\n\n<!-- section:A -->\n\n  one\n\n\n<!-- section:B -->\ntwo\n");
+	parse(HEAD "\nintro\n\n<!-- section:A -->\n\n  one\n\n\n<!-- section:B -->\ntwo\n");
 	assert_str(context_section(&c, "A"), "one");
 	assert_str(context_section(&c, "B"), "two");
 	assert_str(context_section(&c, "C"), "");
 	context_put(&c, "A", STR("\nnew\n"));
-	is_rendered(&c, HEAD "\nintro\n\n<!-- section:A -->\n\nnew\n\n<!-- section:B -->\ntwo\n");
+	is_rendered(HEAD "\nintro\n\n<!-- section:A -->\n\nnew\n\n<!-- section:B -->\ntwo\n");
 	context_put(&c, "A", STR(""));
 	assert_false(context_has_section(&c, "A"));
-	is_rendered(&c, HEAD "\nintro\n\n<!-- section:B -->\ntwo\n");
+	is_rendered(HEAD "\nintro\n\n<!-- section:B -->\ntwo\n");
 	context_put(&c, "C", STR("three"));
-	is_rendered(&c, HEAD "\nintro\n\n<!-- section:B -->\ntwo\n\n<!-- section:C -->\n\nthree\n");
-	context_release(&c);
+	is_rendered(HEAD "\nintro\n\n<!-- section:B -->\ntwo\n\n<!-- section:C -->\n\nthree\n");
 }
 
-TEST(the_same_text_again_is_no_change)
+CONTEXT_TEST(the_same_text_again_is_no_change)
 {
-	struct context c;
-
-	parse(&c, HEAD "<!-- section:A -->\n\n x\n");
+	parse(HEAD "<!-- section:A -->\n\n x\n");
 	context_put(&c, "A", STR("x\n"));
 	context_set(&c, "state", STR("researching"));
 	context_set_count(&c, "fix_iteration", 2);
 	context_put(&c, "none", STR(" \n"));
 	assert_false(c.changed);
-	context_release(&c);
 }
 
-TEST(a_section_after_an_unended_last_line_starts_on_its_own)
+CONTEXT_TEST(a_section_after_an_unended_last_line_starts_on_its_own)
 {
-	struct context c;
-
-	parse(&c, "---\nstate: a\nwork_item_id: X\n---\nlast");
+	parse("---\nstate: a\nwork_item_id: X\n---\nlast");
 	context_put(&c, "A", STR("t"));
-	is_rendered(&c, "---\nstate: a\nwork_item_id: X\n---\nlast\n\n<!-- section:A -->\n\nt\n");
-	context_release(&c);
+	is_rendered("---\nstate: a\nwork_item_id: X\n---\nlast\n\n<!-- section:A -->\n\nt\n");
 }
 
-TEST(text_cannot_forge_a_sentinel)
+CONTEXT_TEST(text_cannot_forge_a_sentinel)
 {
 	static const char *const texts[] = {
 		"<!-- section:Validate Result -->\npassed",
@@ -295,22 +255,15 @@ TEST(text_cannot_forge_a_sentinel)
 	};
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
-		CLEANUP(buf_release) struct buf out = BUF_INIT;
-		struct context c, again;
-		struct error err = {0};
-
-		parse(&c, HEAD);
+		parse(HEAD);
 		context_put(&c, "Signoff Review", str_of(texts[i]));
-		assert_int_equal(context_render(&c, &out, NULL, &err), 0);
-		context_release(&c);
-		parse(&again, out.s);
-		assert_int_equal(context_sections(&again), 1);
-		assert_string_equal(context_section(&again, "Signoff Review").p, texts[i]);
-		context_release(&again);
+		render_and_parse();
+		assert_int_equal(context_sections(&c), 1);
+		assert_string_equal(context_section(&c, "Signoff Review").p, texts[i]);
 	}
 }
 
-TEST(broken_frontmatter_is_told_by_line_and_column)
+CONTEXT_TEST(broken_frontmatter_is_told_by_line_and_column)
 {
 	refuse(STR(""), "F.md:1:1: no frontmatter: the first line must be '---'");
 	refuse(STR("# title\n"), "F.md:1:1: no frontmatter: the first line must be '---'");
@@ -338,7 +291,7 @@ TEST(broken_frontmatter_is_told_by_line_and_column)
 	refuse(STR("---\nstate: *a\nwork_item_id: X\n---\n"), "F.md:2:8: aliases are not allowed");
 }
 
-TEST(broken_text_is_told_by_line_and_column)
+CONTEXT_TEST(broken_text_is_told_by_line_and_column)
 {
 	refuse(STR(HEAD "ok\n\xc3\xa9 \xff\n"), "F.md:8:3: invalid UTF-8");
 	refuse(STR(HEAD "a\0b"), "F.md:7:2: a NUL byte");
@@ -351,7 +304,7 @@ TEST(broken_text_is_told_by_line_and_column)
 		"F.md:7:1: a sentinel must be '<!-- section:NAME -->', not '<!--section:A-->'");
 }
 
-TEST(a_document_over_the_limit_is_refused_before_it_is_looked_at)
+CONTEXT_TEST(a_document_over_the_limit_is_refused_before_it_is_looked_at)
 {
 	CLEANUP(buf_release) struct buf big = BUF_INIT;
 
@@ -362,29 +315,22 @@ TEST(a_document_over_the_limit_is_refused_before_it_is_looked_at)
 	refuse(buf_str(&big), "F.md:1:1: the document is larger than 16 MiB");
 }
 
-TEST(a_document_may_not_grow_over_the_limit)
+CONTEXT_TEST(a_document_may_not_grow_over_the_limit)
 {
 	CLEANUP(buf_release) struct buf big = BUF_INIT, out = BUF_INIT;
-	struct context c;
-	struct error err = {0};
-
 	buf_reserve(&big, CONTEXT_MAX);
 	memset(big.s, 'x', CONTEXT_MAX);
 	big.len = CONTEXT_MAX;
-	parse(&c, HEAD);
+	parse(HEAD);
 	context_put(&c, "A", buf_str(&big));
 	assert_int_equal(context_render(&c, &out, NULL, &err), -1);
 	assert_error(&err, "dev-team: 'F.md' would grow over 16 MiB");
-	context_release(&c);
 }
 
-TEST(a_new_document_has_the_keys_of_the_format_in_order)
+CONTEXT_TEST(a_new_document_has_the_keys_of_the_format_in_order)
 {
-	struct context c;
-	struct error err = {0};
-
 	assert_int_equal(context_new(&c, "F.md", "ADR-7", "init", "2026-11-21T01:34:55Z", &err), 0);
-	is_rendered(&c,
+	is_rendered(
 		"---\nstate: init\nwork_item_id: ADR-7\nspec_path:\nfix_iteration: "
 		"0\nreview_fix_iteration: 0\n"
 		"pr_url:\nbuild_log:\ntest_log:\nsignoff_cycle_count: 0\nconsecutive_failures: 0\n"
@@ -393,20 +339,15 @@ TEST(a_new_document_has_the_keys_of_the_format_in_order)
 		"last_updated: 2026-11-21T01:34:55Z\nactions_dispatched: 0\ntroubleshooter_calls: "
 		"0\n"
 		"attempts: {}\n---\n\n# ADR-7 Dev Team Context\n");
-	context_release(&c);
 }
 
-TEST(an_id_that_looks_like_a_number_stays_a_text)
+CONTEXT_TEST(an_id_that_looks_like_a_number_stays_a_text)
 {
-	struct context c;
-	struct error err = {0};
-
 	assert_int_equal(context_new(&c, "F.md", "444", "init", "2026-11-21T01:34:55Z", &err), 0);
 	assert_str(context_get(&c, "work_item_id"), "444");
-	context_release(&c);
 }
 
-TEST(section_names_are_checked)
+CONTEXT_TEST(section_names_are_checked)
 {
 	assert_true(section_name_valid(STR("Fix 12")));
 	assert_true(section_name_valid(STR("R\xc3\xa9sum\xc3\xa9")));

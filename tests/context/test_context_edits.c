@@ -104,8 +104,8 @@ SCRATCH_TEST(a_broken_edit_is_refused_with_its_place_and_is_not_lost)
 	good = document();
 	by_hand("---\nstate: [\n---\n");
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), -1);
-		assert_int_equal(err.code, ERR_INPUT);
+		assert_fails(
+			context_open(&f, at("T-1.md"), CONTEXT_MUST_EXIST, &err), err, ERR_INPUT);
 		assert_true(err.line > 0);
 		context_close(&f);
 	}

@@ -24,8 +24,7 @@ SCRATCH_TEST(a_lock_that_another_holds_is_told_with_its_holder)
 	char want[64];
 
 	assert_int_equal(disk_lock_take(&mine, at("l"), 0, &err), 0);
-	assert_int_equal(disk_lock_take(&second, at("l"), 0, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(disk_lock_take(&second, at("l"), 0, &err), err, ERR_STATE);
 	(void)snprintf(want, sizeof(want), "(pid %ld on ", (long)getpid());
 	assert_non_null(strstr(err.text, want));
 	assert_null(second);
@@ -134,8 +133,8 @@ SCRATCH_TEST(a_link_that_leads_nowhere_keeps_its_place_and_gets_its_target)
 	assert_true(S_ISLNK(st.st_mode));
 	assert_true(path_exists(at("real/ADR-7.md")));
 	assert_int_equal(symlink("circle.md", at("circle.md")), 0);
-	assert_int_equal(context_open(&circle, at("circle.md"), CONTEXT_MAY_CREATE, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(
+		context_open(&circle, at("circle.md"), CONTEXT_MAY_CREATE, &err), err, ERR_SYSTEM);
 }
 
 SCRATCH_TEST(a_broken_document_is_left_as_it_was)
@@ -144,8 +143,7 @@ SCRATCH_TEST(a_broken_document_is_left_as_it_was)
 	struct error err = {0};
 
 	tree_write(at("ADR-7.md"), STR(""));
-	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MAY_CREATE, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(context_open(&f, at("ADR-7.md"), CONTEXT_MAY_CREATE, &err), err, ERR_INPUT);
 	holds("ADR-7.md", "");
 }
 
@@ -165,14 +163,13 @@ SCRATCH_TEST(what_is_kept_has_a_name_of_its_own)
 	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &two, &err), 0);
 	assert_string_equal(one, two);
 	tree_write(one, STR("on")); /* as a power cut may leave it */
-	assert_int_equal(store_read_blob(store_backend(), one, &text, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(store_read_blob(store_backend(), one, &text, &err), err, ERR_INPUT);
 	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &two, &err), 0);
 	buf_clear(&text);
 	assert_int_equal(store_read_blob(store_backend(), one, &text, &err), 0);
 	assert_string_equal(text.s, "one");
-	assert_int_equal(store_read_blob(store_backend(), at("logs/none.txt"), &text, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(
+		store_read_blob(store_backend(), at("logs/none.txt"), &text, &err), err, ERR_INPUT);
 }
 
 static mode_t mode_of(const char *path)
@@ -270,10 +267,8 @@ SCRATCH_TEST(paths_come_from_the_slug_and_the_id)
 	setenv("DEV_TEAM_STATE_DIR", "/s", 1);
 	assert_int_equal(context_path(&arena, "org/repo", "ADR-7", &path, &err), 0);
 	assert_string_equal(path, "/s/org/repo/ADR-7.md");
-	assert_int_equal(context_path(&arena, "org/repo", "../x", &path, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
-	assert_int_equal(context_path(&arena, "org/../repo", "x", &path, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(context_path(&arena, "org/repo", "../x", &path, &err), err, ERR_USAGE);
+	assert_fails(context_path(&arena, "org/../repo", "x", &path, &err), err, ERR_STATE);
 	unsetenv("DEV_TEAM_STATE_DIR");
 	setenv("HOME", "/home/ada", 1);
 	assert_int_equal(context_path(&arena, "a/b/c", "x", &path, &err), 0);
@@ -301,15 +296,13 @@ SCRATCH_TEST(what_cannot_be_the_name_of_a_document_is_refused)
 	char name[NAME_MAX];
 	struct error err;
 
-	assert_int_equal(open_at(at("new/"), CONTEXT_MAY_CREATE, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(open_at(at("new/"), CONTEXT_MAY_CREATE, &err), err, ERR_USAGE);
 	assert_error(&err, arena_printf(&arena, "dev-team: '%s' is not a file name", at("new/")));
 	assert_int_equal(open_at(at("a\xff"), CONTEXT_MAY_CREATE, &err), -1);
 	assert_error(&err, "dev-team: the path of the context file is not UTF-8");
 	memset(name, 'x', sizeof(name));
 	name[NAME_MAX - 31] = '\0';
-	assert_int_equal(open_at(at(name), CONTEXT_MAY_CREATE, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(open_at(at(name), CONTEXT_MAY_CREATE, &err), err, ERR_USAGE);
 	name[NAME_MAX - 32] = '\0';
 	assert_int_equal(open_at(at(name), CONTEXT_MAY_CREATE, &err), 0);
 	assert_int_equal(access(at("new"), F_OK), -1);
@@ -326,6 +319,5 @@ SCRATCH_TEST(an_owner_is_not_read_from_a_damaged_journal)
 	assert_int_equal(lease_read(&f, &h, &err), 0);
 	assert_null(h.owner);
 	tree_write(at("ADR-7.events.jsonl"), STR("lost\n"));
-	assert_int_equal(lease_read(&f, &h, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(lease_read(&f, &h, &err), err, ERR_INPUT);
 }

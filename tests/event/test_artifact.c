@@ -107,8 +107,7 @@ SCRATCH_TEST(links_below_the_directory_are_refused)
 		assert_int_equal(
 			symlink(i == 2 ? at("out/plan.json") : at("out"), at(links[i])), 0);
 	}
-	assert_int_equal(artifact_write(at("art"), "A-1", "plan.json", j, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(artifact_write(at("art"), "A-1", "plan.json", j, &err), err, ERR_STATE);
 	assert_non_null(strstr(err.text, "symbolic link"));
 	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), -1);
 	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &back, &err), -1);
@@ -160,8 +159,7 @@ SCRATCH_TEST(no_regular_file_is_refused)
 	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j = json_object(), &err), -1);
 	json_free(&j);
 	tree_write(at("art/F-1"), STR("a file in the place of an issue"));
-	assert_int_equal(artifact_read(at("art"), "F-1", "plan.json", &j, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(artifact_read(at("art"), "F-1", "plan.json", &j, &err), err, ERR_SYSTEM);
 }
 
 SCRATCH_TEST(a_torn_line_is_cut_and_a_whole_one_kept)
@@ -223,8 +221,7 @@ SCRATCH_TEST(a_broken_runtime_is_never_overwritten)
 	CLEANUP(json_free) json *j = parsed("{\"a\":1}"), *list = parsed("[1]");
 
 	tree_write(at("art/A-1/runtime.json"), STR("{\"a\":"));
-	assert_int_equal(artifact_merge_runtime(at("art"), "A-1", j, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(artifact_merge_runtime(at("art"), "A-1", j, &err), err, ERR_INPUT);
 	expect_text("art/A-1/runtime.json", "{\"a\":");
 	tree_write(at("art/A-1/runtime.json"), STR("[]"));
 	assert_int_equal(artifact_merge_runtime(at("art"), "A-1", j, &err), -1);
@@ -243,12 +240,10 @@ static int add_line(void *data, struct str old, struct buf *fresh, struct error 
 
 SCRATCH_TEST(a_file_is_edited_whole_or_not)
 {
-	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), err, ERR_STATE);
 	assert_int_equal(artifact_write_text(at("art"), "A-1", "x", STR("one\n"), &err), 0);
 	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), 0);
-	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, base, &err), -1);
-	assert_int_equal(err.code, ERR_CHECK);
+	assert_fails(artifact_edit(at("art"), "A-1", "x", add_line, base, &err), err, ERR_CHECK);
 	expect_text("art/A-1/x", "one\nmore\n");
 }
 

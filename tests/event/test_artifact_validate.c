@@ -141,8 +141,7 @@ SCRATCH_TEST(hostile_artifacts_are_faults_and_nothing_else)
 	assert_int_equal(check(&w, &fault), 0);
 	assert_non_null(strstr(fault, "not a regular file"));
 	w.name = "../../plan.json";
-	assert_int_equal(check(&w, &fault), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(check(&w, &fault), err, ERR_USAGE);
 	w = want();
 	w.schema = "nonesuch";
 	assert_int_equal(unlink(at("art/A-1/plan.json")), 0);

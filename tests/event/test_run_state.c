@@ -112,8 +112,8 @@ SCRATCH_TEST(what_is_no_state_is_refused)
 		bool there;
 
 		tree_write(at("art/A-1/state.json"), str_of(rows[i].text));
-		assert_int_equal(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), -1);
-		assert_int_equal(err.code, ERR_INPUT);
+		assert_fails(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), err,
+			ERR_INPUT);
 		error_format(&err, line, sizeof(line));
 		assert_string_equal(line,
 			arena_printf(&arena, "%s:%s", at("art/A-1/state.json"), rows[i].fault));

@@ -91,9 +91,8 @@ static void a_write_replaces_all_that_was_there(void **state)
 	case_assert_file("a", "a long first text");
 	case_put("a", STR("short"));
 	case_assert_file("a", "short");
-	assert_int_equal(
-		case_disk->ops->write(case_disk, case_path("no/such"), NULL, STR("x"), &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(case_disk->ops->write(case_disk, case_path("no/such"), NULL, STR("x"), &err),
+		err, ERR_SYSTEM);
 	assert_int_equal(
 		case_disk->ops->write(case_disk, case_path("b"), case_path("none"), STR("x"), &err),
 		0);
@@ -130,9 +129,8 @@ static void a_rename_replaces_and_a_removal_removes(void **state)
 	assert_false(case_exists(case_path("a")));
 	assert_true(case_exists(case_path("b")));
 	case_assert_file("b", "one");
-	assert_int_equal(
-		case_disk->ops->rename(case_disk, case_path("a"), case_path("b"), &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(case_disk->ops->rename(case_disk, case_path("a"), case_path("b"), &err), err,
+		ERR_SYSTEM);
 	assert_int_equal(case_disk->ops->unlink(case_disk, case_path("b"), &err), 0);
 	assert_int_equal(case_disk->ops->unlink(case_disk, case_path("b"), &err), 0);
 	assert_false(case_exists(case_path("b")));
@@ -153,9 +151,8 @@ static void an_exchange_keeps_the_file_that_it_replaces(void **state)
 		case_disk->ops->exchange(case_disk, case_path("a"), case_path("b"), &err), 0);
 	case_assert_file("a", "one");
 	case_assert_file("b", "two");
-	assert_int_equal(
-		case_disk->ops->exchange(case_disk, case_path("c"), case_path("b"), &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(case_disk->ops->exchange(case_disk, case_path("c"), case_path("b"), &err), err,
+		ERR_SYSTEM);
 }
 
 static void directories_are_made_with_those_above(void **state)
@@ -171,8 +168,8 @@ static void directories_are_made_with_those_above(void **state)
 	case_put("one/two/a", STR("x"));
 	case_put("one/three/a", STR("x"));
 	assert_int_equal(case_disk->ops->sync_directory(case_disk, case_path("one/two"), &err), 0);
-	assert_int_equal(case_disk->ops->mkdirs(case_disk, case_path("one/two/a/b"), &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(
+		case_disk->ops->mkdirs(case_disk, case_path("one/two/a/b"), &err), err, ERR_SYSTEM);
 	assert_int_equal(case_disk->ops->trusted(case_disk, case_root, &err), 0);
 	assert_int_equal(case_disk->ops->trusted(case_disk, case_path("not/yet/there"), &err), 0);
 }
@@ -196,8 +193,8 @@ static void an_open_makes_a_file_or_says_there_is_none(void **state)
 	assert_int_equal(case_disk->ops->open(case_disk, case_path("a"), true, &made, &f, &err), 0);
 	assert_false(made);
 	case_disk->ops->close(f);
-	assert_int_equal(case_disk->ops->open(case_disk, case_root, true, &made, &f, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(
+		case_disk->ops->open(case_disk, case_root, true, &made, &f, &err), err, ERR_INPUT);
 }
 
 static void all_who_append_write_at_the_end(void **state)
@@ -219,8 +216,7 @@ static void all_who_append_write_at_the_end(void **state)
 	assert_int_equal(case_disk->ops->pread(other, 8, 6, &got, &err), 0);
 	assert_string_equal(got.s, "two\nthree\n");
 	assert_int_equal(case_disk->ops->pread(other, 14, 0, &got, &err), 0);
-	assert_int_equal(case_disk->ops->pread(other, 8, 7, &got, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(case_disk->ops->pread(other, 8, 7, &got, &err), err, ERR_SYSTEM);
 	case_disk->ops->close(f);
 	case_disk->ops->close(other);
 	case_assert_file("a", "one\ntwo\nthree\n");
@@ -283,8 +279,8 @@ static void a_lock_is_held_by_one_who_says_what_for(void **state)
 	case_disk->ops->unlock(l);
 	assert_int_equal(case_disk->ops->lock(case_disk, case_path(".a.lock"), 0, &l, &err), 0);
 	case_disk->ops->unlock(l);
-	assert_int_equal(case_disk->ops->lock(case_disk, case_path("no/.a.lock"), 0, &l, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(case_disk->ops->lock(case_disk, case_path("no/.a.lock"), 0, &l, &err), err,
+		ERR_SYSTEM);
 }
 
 static void a_file_that_is_only_read_is_not_written(void **state)
@@ -296,8 +292,7 @@ static void a_file_that_is_only_read_is_not_written(void **state)
 	(void)state;
 	case_put("a", STR("one"));
 	f = case_open("a", false);
-	assert_int_equal(case_disk->ops->append(f, STR("two"), &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(case_disk->ops->append(f, STR("two"), &err), err, ERR_SYSTEM);
 	assert_int_equal(case_disk->ops->truncate(f, 1, &err), -1);
 	assert_int_equal(case_disk->ops->sync(f, &err), 0);
 	assert_int_equal(case_disk->ops->pread(f, 0, 3, &got, &err), 0);

@@ -19,6 +19,13 @@
 			assert_memory_equal(got_.p, literal, got_.n);                              \
 	} while (0)
 
+/* The call returns -1 and fills `e`. */
+#define assert_fails(call, e, kind)                                                                \
+	do {                                                                                       \
+		assert_int_equal(call, -1);                                                        \
+		assert_int_equal((e).code, kind);                                                  \
+	} while (0)
+
 /* The error as it is printed. */
 #define assert_error(e, literal)                                                                   \
 	do {                                                                                       \

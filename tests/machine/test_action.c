@@ -25,8 +25,7 @@ static void refused(const char *lines, unsigned line, const char *fault)
 	CLEANUP(json_free) json *array = NULL;
 	char want[200], got[400];
 
-	assert_int_equal(load(&c, lines, &array), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(load(&c, lines, &array), err, ERR_INPUT);
 	(void)snprintf(want, sizeof(want), "f.md:%u:1: section 'Actions': %s", line, fault);
 	error_format(&err, got, sizeof(got));
 	assert_string_equal(got, want);

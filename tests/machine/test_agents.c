@@ -17,8 +17,7 @@ static void refused(const char *text, const char *message)
 	struct scripted_agents s;
 	struct error err = {0};
 
-	assert_int_equal(agents_parse(&arena, "a.yaml", str_of(text), &s, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(agents_parse(&arena, "a.yaml", str_of(text), &s, &err), err, ERR_INPUT);
 	assert_error(&err, message);
 }
 
@@ -149,8 +148,7 @@ TEST(an_agent_without_an_answer_is_named)
 	const struct scripted_entry *entry;
 	struct error err = {0};
 
-	assert_int_equal(agents_find(&s, j, &entry, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(agents_find(&s, j, &entry, &err), err, ERR_INPUT);
 	assert_error(&err, "a.yaml: no answer for 'A-1/fixing/2', section 'Fix 2'");
 }
 
@@ -270,8 +268,7 @@ TEST(a_file_that_cannot_be_read_is_named)
 	struct scripted_agents s;
 	struct error err = {0};
 
-	assert_int_equal(agents_load(&arena, "/nonexistent/a.yaml", &s, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(agents_load(&arena, "/nonexistent/a.yaml", &s, &err), err, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "/nonexistent/a.yaml"));
 }
 

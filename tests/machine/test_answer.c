@@ -41,8 +41,8 @@ ENGINE_TEST(the_word_of_an_answer_by_hand_can_follow_with_the_same_text)
 	steps_to("ADR-7/implementing/1");
 	write_by_hand(arena_printf(
 		&t.arena, "%s\n<!-- section:%s -->\n\nDone.\n", document(), CONTEXT_SUMMARY));
-	assert_int_equal(record("ADR-7/implementing/1", "implemented", STR("Other.")), -1);
-	assert_int_equal(t.err.code, ERR_STATE);
+	assert_fails(
+		record("ADR-7/implementing/1", "implemented", STR("Other.")), t.err, ERR_STATE);
 	assert_non_null(strstr(t.err.text, "action 'ADR-7/implementing/1' has an answer already"));
 	assert_int_equal(record("ADR-7/implementing/1", "implemented", STR("Done.\n")), 0);
 	assert_int_equal(outcome, ANSWER_TAKEN);
@@ -58,15 +58,12 @@ ENGINE_TEST(the_word_of_an_answer_by_hand_can_follow_with_the_same_text)
 ENGINE_TEST(a_text_that_cannot_be_an_answer_is_refused_and_kept)
 {
 	steps_to("ADR-7/researching/1");
-	assert_int_equal(record("ADR-7/researching/1", "briefed", STR(" \n")), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(record("ADR-7/researching/1", "briefed", STR(" \n")), t.err, ERR_INPUT);
 	assert_true(str_starts(str_of(t.err.text), "the answer is empty"));
-	assert_int_equal(record("ADR-7/researching/1", "briefed", STR("ab\xff")), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(record("ADR-7/researching/1", "briefed", STR("ab\xff")), t.err, ERR_INPUT);
 	assert_true(str_starts(str_of(t.err.text), "the answer is not UTF-8 text: byte 3"));
 	assert_string_equal(refused_text(), "ab\xff");
-	assert_int_equal(record("ADR-7/researching/1", "done", STR("A brief.")), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(record("ADR-7/researching/1", "done", STR("A brief.")), t.err, ERR_INPUT);
 	assert_true(str_starts(str_of(t.err.text), "unknown result 'done': must be "));
 	assert_string_equal(refused_text(), "A brief.");
 	assert_int_equal(count(events(), "\"type\":\"refusal\""), 3);
@@ -77,12 +74,10 @@ ENGINE_TEST(a_text_that_cannot_be_an_answer_is_refused_and_kept)
 ENGINE_TEST(an_action_of_another_item_and_one_that_was_never_asked_are_two_refusals)
 {
 	steps_to("ADR-7/researching/1");
-	assert_int_equal(record("ADR-8/researching/1", NULL, STR("x")), -1);
-	assert_int_equal(t.err.code, ERR_STATE);
+	assert_fails(record("ADR-8/researching/1", NULL, STR("x")), t.err, ERR_STATE);
 	assert_true(str_starts(str_of(t.err.text),
 		"action 'ADR-8/researching/1' belongs to another work item, not to 'ADR-7'"));
-	assert_int_equal(record("ADR-7/researching/2", NULL, STR("x")), -1);
-	assert_int_equal(t.err.code, ERR_STATE);
+	assert_fails(record("ADR-7/researching/2", NULL, STR("x")), t.err, ERR_STATE);
 	assert_true(str_starts(str_of(t.err.text),
 		"action 'ADR-7/researching/2' is stale or unknown: it is not outstanding"));
 	assert_string_equal(refused_text(), "x");
@@ -98,8 +93,7 @@ ENGINE_TEST(an_answer_for_which_the_document_has_no_room_is_refused_and_kept)
 	before = document();
 	while (text.len < CONTEXT_MAX)
 		buf_adds(&text, "0123456789abcdef");
-	assert_int_equal(record("ADR-7/researching/1", "briefed", buf_str(&text)), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(record("ADR-7/researching/1", "briefed", buf_str(&text)), t.err, ERR_INPUT);
 	assert_int_equal(strlen(refused_text()), CONTEXT_MAX);
 	assert_string_equal(document(), before);
 	assert_int_equal(count(events(), "\"type\":\"answer\""), 0);

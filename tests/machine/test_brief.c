@@ -244,10 +244,9 @@ BRIEF_TEST(the_troubleshooter_reads_the_users_answer_quoted)
 
 BRIEF_TEST(an_id_that_is_not_outstanding_is_refused)
 {
-	assert_int_equal(
+	assert_fails(
 		brief("", SECTION("Actions", AGENT("ADR-7/fixing/2", READS)), "ADR-7/fixing/1"),
-		-1);
-	assert_int_equal(err.code, ERR_STATE);
+		err, ERR_STATE);
 	assert_error(&err,
 		"dev-team: action 'ADR-7/fixing/1' is stale or unknown: it is not outstanding");
 	assert_int_equal(out.len, 0);
@@ -255,7 +254,7 @@ BRIEF_TEST(an_id_that_is_not_outstanding_is_refused)
 
 BRIEF_TEST(a_script_has_no_brief)
 {
-	assert_int_equal(
+	assert_fails(
 		brief("",
 			SECTION("Actions",
 				"{\"action\":\"" WIRE_SCRIPT_ACTION
@@ -263,8 +262,7 @@ BRIEF_TEST(a_script_has_no_brief)
 				"\"message\":\"m\",\"" WIRE_WRITES "\":\"V\",\"" WIRE_FORMAT "\":"
 				"\"passed | failed\",\"command\":\"true\",\"log_file\":\"/l\"}"),
 			"ADR-7/validating/1"),
-		-1);
-	assert_int_equal(err.code, ERR_INPUT);
+		err, ERR_INPUT);
 	assert_error(&err, "dev-team: action 'ADR-7/validating/1' is a script: 'dev-team exec' "
 			   "runs it");
 }
@@ -285,6 +283,5 @@ BRIEF_TEST(a_prompt_has_role_and_skill_and_nothing_to_record)
 	assert_true(says("\n## Your role\n\nYou are the developer.\n"));
 	assert_true(says("\n## Your skill\n\nFix `ADR-7`.\n"));
 	buf_clear(&out);
-	assert_int_equal(brief_prompt(&f, "ADR-7/fixing/2", &role, &skill, &out, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(brief_prompt(&f, "ADR-7/fixing/2", &role, &skill, &out, &err), err, ERR_STATE);
 }

@@ -354,8 +354,7 @@ ENGINE_TEST(an_edit_during_each_attempt_is_reported)
 			continue;
 		hand.at = 1;
 		hand.each = true;
-		assert_int_equal(operations[i].run(), -1);
-		assert_int_equal(t.err.code, ERR_STATE);
+		assert_fails(operations[i].run(), t.err, ERR_STATE);
 		assert_non_null(strstr(t.err.text, "ADR-7.md' was changed during each of "));
 		assert_int_equal(count(t.err.text, "\n"), 0);
 		if (operations[i].run == do_record)

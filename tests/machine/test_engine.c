@@ -88,8 +88,7 @@ ENGINE_TEST(a_document_that_is_put_back_revives_no_id)
 	answer("ADR-7/researching/1", NULL, "x");
 	answered = document();
 	write_by_hand(asked);
-	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "another"), -1);
-	assert_int_equal(t.err.code, ERR_STATE);
+	assert_fails(answer_as("ADR-7/researching/1", NULL, "another"), t.err, ERR_STATE);
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "x"), 0); /* the recorded text */
 	steps_to("ADR-7/researching/2");
 	assert_true(events_have("it was dealt with before the document was put back"));
@@ -121,8 +120,7 @@ ENGINE_TEST(a_script_that_was_answered_and_still_runs_is_not_revived)
 ENGINE_TEST(boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there)
 {
 	t.n_specs = 0;
-	assert_int_equal(step_as("ADR-7", false, NULL), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_INPUT);
 	assert_error(&t.err, "dev-team: no file '_spec_*.md' in '/r' names 'ADR-7': write the id "
 			     "into the spec, or set '" WIRE_SPEC_KEY "'");
 	assert_value("state", "spec-finding");
@@ -175,8 +173,7 @@ ENGINE_TEST(returned_without_an_answer_counts_and_asks_under_a_new_id)
 				"\"reason\":\"no answer\",\"count\":1}"));
 	steps_to("ADR-7/researching/2");
 	assert_count(WIRE_FAILURES, 1);
-	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "late"), -1);
-	assert_int_equal(t.err.code, ERR_STATE);
+	assert_fails(answer_as("ADR-7/researching/1", NULL, "late"), t.err, ERR_STATE);
 }
 
 ENGINE_TEST(an_answer_sets_the_count_back_to_0)
@@ -345,8 +342,7 @@ ENGINE_TEST(an_end_set_by_hand_leaves_nothing_outstanding)
 	set("state", "failed");
 	steps_to("failed: the run has failed");
 	assert_section("Actions", "");
-	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "late"), -1);
-	assert_int_equal(t.err.code, ERR_STATE);
+	assert_fails(answer_as("ADR-7/researching/1", NULL, "late"), t.err, ERR_STATE);
 }
 
 ENGINE_TEST(a_run_taken_up_again_forgets_why_it_ended)
@@ -376,8 +372,7 @@ ENGINE_TEST(another_work_items_document_is_refused_and_left_alone)
 
 	steps_to("ADR-7/researching/1");
 	text = document();
-	assert_int_equal(step_as("ADR-8", true, NULL), -1);
-	assert_int_equal(t.err.code, ERR_STATE);
+	assert_fails(step_as("ADR-8", true, NULL), t.err, ERR_STATE);
 	assert_string_equal(
 		t.err.text, arena_printf(&t.arena,
 				    "'%s' belongs to work item 'ADR-7', not to 'ADR-8'", t.path));
@@ -392,8 +387,7 @@ ENGINE_TEST(a_transition_that_is_missing_is_told_and_nothing_is_saved)
 		 "fixing --> done : fix_done\ndone --> [*]\n```\n");
 	by_hand("fixing", WIRE_FIXES ": 5\n", "");
 	text = document();
-	assert_int_equal(step_as("ADR-7", false, NULL), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_INPUT);
 	assert_string_equal(t.err.text, "state 'fixing' has no transition for 'max_retries'");
 	assert_string_equal(t.err.file, "w.md");
 	assert_string_equal(document(), text);
@@ -418,8 +412,7 @@ ENGINE_TEST(a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved)
 		 "done --> [*]\n```\n");
 	by_hand("researching", "", SECTION(WIRE_BRIEF, "x") SECTION(WIRE_SUMMARY, "x"));
 	text = document();
-	assert_int_equal(step_as("ADR-7", false, NULL), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_INPUT);
 	assert_string_equal(
 		t.err.text, "'w.md' runs in a circle: 1000 transitions without an action");
 	assert_string_equal(document(), text);
@@ -428,8 +421,7 @@ ENGINE_TEST(a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved)
 ENGINE_TEST(a_broken_actions_section_is_told_by_its_line)
 {
 	by_hand("researching", "", SECTION("Actions", "{}"));
-	assert_int_equal(step_as("ADR-7", false, NULL), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_INPUT);
 	assert_string_equal(t.err.text,
 		"section 'Actions': 'action' must be " WIRE_AGENT_ACTION " or " WIRE_SCRIPT_ACTION);
 	assert_string_equal(t.err.file, t.path);

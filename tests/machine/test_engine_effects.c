@@ -32,8 +32,7 @@ ENGINE_TEST(a_failing_effect_leaves_the_file_as_it_was_and_is_tried_again)
 	text = document();
 	journal = events();
 	t.commit_fails = true;
-	assert_int_equal(step_as("ADR-7", true, NULL), -1);
-	assert_int_equal(t.err.code, ERR_SYSTEM);
+	assert_fails(step_as("ADR-7", true, NULL), t.err, ERR_SYSTEM);
 	assert_string_equal(document(), text);
 	t.commit_fails = false;
 	t.push_fails = true;

@@ -173,8 +173,7 @@ ENGINE_TEST(a_silent_call_after_the_users_answer_is_made_again_with_it)
 
 static void refused(const char *id, const char *text)
 {
-	assert_int_equal(answer_as(id, NULL, text), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(answer_as(id, NULL, text), t.err, ERR_INPUT);
 	assert_true(str_starts(str_of(t.err.text),
 		"the answer has no result: must be continue | terminate | needs_user_input; what "
 		"was offered is kept in "));

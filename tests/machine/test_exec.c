@@ -98,20 +98,18 @@ EXEC_TEST(a_second_call_prints_the_answer_again)
 EXEC_TEST(other_actions_are_refused)
 {
 	exec_document("true", "logs/a.log", 60);
-	assert_int_equal(
+	assert_fails(
 		script_run(&arena, "W-1.md", "W-1/validating/2", NULL, 0, &exec_line, &exec_err),
-		-1);
-	assert_int_equal(exec_err.code, ERR_STATE);
+		exec_err, ERR_STATE);
 	assert_string_equal(exec_err.text,
 		"action 'W-1/validating/2' is stale or unknown: it is not outstanding");
-	assert_int_equal(
+	assert_fails(
 		script_run(&arena, "W-1.md", "W-1/reviewing/1", NULL, 0, &exec_line, &exec_err),
-		-1);
-	assert_int_equal(exec_err.code, ERR_INPUT);
+		exec_err, ERR_INPUT);
 	assert_string_equal(exec_err.text, "action 'W-1/reviewing/1' is not a " WIRE_SCRIPT_ACTION
 					   " but a " WIRE_AGENT_ACTION);
-	assert_int_equal(script_run(&arena, "none.md", ID, NULL, 0, &exec_line, &exec_err), -1);
-	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_fails(script_run(&arena, "none.md", ID, NULL, 0, &exec_line, &exec_err), exec_err,
+		ERR_INPUT);
 	assert_no_lock_file();
 }
 
@@ -147,8 +145,7 @@ EXEC_TEST(a_log_that_cannot_be_written_is_told)
 {
 	tree_write("logs", STR(""));
 	exec_document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
-	assert_int_equal(exec_err.code, ERR_SYSTEM);
+	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_SYSTEM);
 	assert_non_null(strstr(exec_err.text, "cannot make directory '"));
 	assert_int_equal(access("count", F_OK), -1);
 	assert_no_lock_file();
@@ -250,8 +247,7 @@ EXEC_TEST(a_kept_result_that_is_refused_is_kept_no_longer)
 {
 	run_unrecorded();
 	sh("sed -i 's/passed | failed/good | bad/' W-1.md");
-	assert_int_equal(exec_run(0), -1);
-	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_fails(exec_run(0), exec_err, ERR_INPUT);
 	assert_non_null(strstr(read_text("W-1.events.jsonl"), "\"type\":\"refusal\""));
 	assert_no_lock_file();
 }
@@ -259,8 +255,7 @@ EXEC_TEST(a_kept_result_that_is_refused_is_kept_no_longer)
 EXEC_TEST(a_document_with_a_fault_does_not_cost_the_result)
 {
 	exec_document("cp W-1.md saved; echo broken >W-1.md", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
-	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_INPUT);
 	sh("cp saved W-1.md");
 	assert_int_equal(exec_run(0), 0);
 	assert_recorded("passed", exec_line);
@@ -273,8 +268,7 @@ EXEC_TEST(a_script_that_was_answered_does_not_run_again_for_an_older_document)
 	sh("cp W-1.md older");
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	sh("cp older W-1.md");
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
-	assert_int_equal(exec_err.code, ERR_STATE);
+	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_STATE);
 	assert_string_equal(read_text("count"), "x\n");
 	assert_no_lock_file();
 }
@@ -284,8 +278,7 @@ EXEC_TEST(half_an_action_does_not_refuse_the_result)
 {
 	exec_document(
 		"cp W-1.md saved; sed -i 's/\\(.*spawn_a\\).*/\\1/' W-1.md", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
-	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_INPUT);
 	assert_non_null(strstr(exec_err.text, "this is not JSON"));
 	assert_null(strstr(read_text("W-1.events.jsonl"), "refusal"));
 	sh("cp saved W-1.md");
@@ -339,8 +332,7 @@ EXEC_TEST(an_id_cannot_climb_out_of_the_directory)
 static void assert_log_refused(const char *log)
 {
 	exec_document("echo x >>count", log, 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
-	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_INPUT);
 	assert_string_equal(exec_err.text,
 		arena_printf(&arena, "'log_file' of '" ID "' is not in '%s/logs/': '%s'", base,
 			at(log)));

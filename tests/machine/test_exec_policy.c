@@ -131,8 +131,7 @@ POLICY_TEST(without_a_report_nothing_is_recorded)
 	for (size_t i = 0; i < COUNT(programs); i++) {
 		bound("");
 		program(programs[i]);
-		assert_int_equal(run_bound(NULL), -1);
-		assert_int_equal(exec_err.code, ERR_SYSTEM);
+		assert_fails(run_bound(NULL), exec_err, ERR_SYSTEM);
 		assert_non_null(strstr(exec_err.text, "nothing ran under the policy 'build'"));
 		assert_not_recorded();
 	}
@@ -199,8 +198,7 @@ POLICY_TEST(a_bound_action_takes_no_other_policy)
 {
 	bound("");
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
-	assert_int_equal(run_bound("developer"), -1);
-	assert_int_equal(exec_err.code, ERR_STATE);
+	assert_fails(run_bound("developer"), exec_err, ERR_STATE);
 	assert_error(&exec_err, "dev-team: '" ID "' runs under the policy 'build'");
 	assert_not_recorded();
 	assert_int_equal(run_bound("build"), 0);
@@ -209,8 +207,7 @@ POLICY_TEST(a_bound_action_takes_no_other_policy)
 POLICY_TEST(a_broken_security_is_refused)
 {
 	bound("\"violation\":\"perhaps\",");
-	assert_int_equal(run_bound(NULL), -1);
-	assert_int_equal(exec_err.code, ERR_INPUT);
+	assert_fails(run_bound(NULL), exec_err, ERR_INPUT);
 	assert_non_null(
 		strstr(exec_err.text, "'violation' must be 'hard_abort' or 'validation_fail'"));
 }

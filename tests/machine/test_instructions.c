@@ -105,10 +105,8 @@ INSTRUCTIONS_TEST(a_role_says_which_tools_it_has)
 INSTRUCTIONS_TEST(what_is_no_text_is_refused_with_its_place)
 {
 	lay("root/skills/do/SKILL.md", "\xff");
-	assert_int_equal(skill("do", NULL), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(skill("do", NULL), err, ERR_INPUT);
 	assert_string_equal(err.file, at("root/skills/do/SKILL.md"));
 	lay("root/skills/do/SKILL.md", "---\nname: [\n---\nx");
-	assert_int_equal(skill("do", NULL), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(skill("do", NULL), err, ERR_INPUT);
 }

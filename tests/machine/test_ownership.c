@@ -247,11 +247,9 @@ ENGINE_TEST(a_take_over_stands_though_the_step_fails)
 	owner_gets("ann", "ADR-7/validating/1");
 	answer("ADR-7/validating/1", "passed", "passed");
 	t.push_fails = true;
-	assert_int_equal(step_by("bob", true, false), -1);
-	assert_int_equal(t.err.code, ERR_SYSTEM);
+	assert_fails(step_by("bob", true, false), t.err, ERR_SYSTEM);
 	assert_string_equal(holder().owner, "bob");
-	assert_int_equal(step_by("ann", false, false), -1);
-	assert_int_equal(t.err.code, ERR_STATE);
+	assert_fails(step_by("ann", false, false), t.err, ERR_STATE);
 	t.push_fails = false;
 	owner_gets("bob", "ADR-7/reviewing/1");
 }
@@ -259,8 +257,7 @@ ENGINE_TEST(a_take_over_stands_though_the_step_fails)
 ENGINE_TEST(a_run_that_cannot_begin_is_nobodys)
 {
 	t.n_specs = 0;
-	assert_int_equal(step_by("ann", false, false), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(step_by("ann", false, false), t.err, ERR_INPUT);
 	assert_null(holder().owner);
 	t.n_specs = 1;
 	owner_gets("bob", "ADR-7/researching/1");
@@ -322,8 +319,7 @@ TEST(names_are_checked)
 	for (size_t i = 0; i < COUNT(good); i++)
 		assert_int_equal(lease_check_owner(good[i], &err), 0);
 	for (size_t i = 0; i < COUNT(bad); i++) {
-		assert_int_equal(lease_check_owner(bad[i], &err), -1);
-		assert_int_equal(err.code, ERR_USAGE);
+		assert_fails(lease_check_owner(bad[i], &err), err, ERR_USAGE);
 	}
 	memset(name, 'x', sizeof(name));
 	name[OWNER_MAX + 1] = '\0';

@@ -166,8 +166,8 @@ UNIT_TEST(a_reader_is_told_too, begin_blind, store_rig_end)
 	put("k", "v");
 	for (int call = 1; call <= 3; call++) {
 		blind.exists = call;
-		assert_int_equal(try_open((enum store_mode)(STORE_READ | STORE_MARKED)), -1);
-		assert_int_equal(rig.err.code, ERR_SYSTEM);
+		assert_fails(try_open((enum store_mode)(STORE_READ | STORE_MARKED)), rig.err,
+			ERR_SYSTEM);
 	}
 }
 

@@ -123,8 +123,7 @@ RIG_TEST(a_marked_store_whose_commits_are_lost_is_refused)
 	assert_true(there(MARK));
 	edit(JOURNAL, "");
 	for (int mode = STORE_READ; mode <= STORE_HOLD; mode++) {
-		assert_int_equal(try_open(WITH_MARK(mode)), -1);
-		assert_int_equal(rig.err.code, ERR_INPUT);
+		assert_fails(try_open(WITH_MARK(mode)), rig.err, ERR_INPUT);
 		assert_error(&rig.err,
 			JOURNAL ":1:1: damaged: there were commits and none is left: nothing was "
 				"changed; move it away to begin a new one");

@@ -110,8 +110,7 @@ static void refused(const char *array)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct error err = {0};
 
-	assert_int_equal(apply(array, STR("12345"), &b, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(apply(array, STR("12345"), &b, &err), err, ERR_INPUT);
 	assert_non_null(strstr(err.text, "a delta"));
 }
 

@@ -53,8 +53,8 @@ REAL_TEST(nothing_is_written_through_a_link)
 
 	case_put("victim", STR("whole"));
 	assert_int_equal(symlink("victim", at("link")), 0);
-	assert_int_equal(case_disk->ops->open(case_disk, at("link"), true, NULL, &f, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(
+		case_disk->ops->open(case_disk, at("link"), true, NULL, &f, &err), err, ERR_INPUT);
 	case_put("link", STR("mine"));
 	case_assert_file("victim", "whole");
 	case_assert_file("link", "mine");
@@ -71,10 +71,10 @@ REAL_TEST(a_pipe_is_no_file_and_blocks_nobody)
 	bool missing;
 
 	assert_int_equal(mkfifo(at("pipe"), 0600), 0);
-	assert_int_equal(case_disk->ops->read(case_disk, at("pipe"), 10, &got, &missing, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
-	assert_int_equal(case_disk->ops->open(case_disk, at("pipe"), true, NULL, &f, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(case_disk->ops->read(case_disk, at("pipe"), 10, &got, &missing, &err), err,
+		ERR_INPUT);
+	assert_fails(
+		case_disk->ops->open(case_disk, at("pipe"), true, NULL, &f, &err), err, ERR_INPUT);
 }
 
 /* A file of the kernel reports length 0, and has content. */
@@ -128,8 +128,7 @@ REAL_TEST(a_probe_of_a_local_directory_passes_and_leaves_nothing)
 
 	assert_int_equal(disk_probe(base, &err), 0);
 	assert_int_equal(entries(base), 2);
-	assert_int_equal(disk_probe(at("missing"), &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(disk_probe(at("missing"), &err), err, ERR_SYSTEM);
 }
 
 /* Simulates a file system on which the system call `nr` returns `error` (0: success) and does
@@ -445,8 +444,7 @@ REAL_TEST(a_lock_is_looked_at_without_taking_it)
 	assert_int_equal(disk_lock_look(at("l"), &held, &holder, &err), 0);
 	assert_false(held);
 	assert_int_equal(symlink("l", at("link")), 0);
-	assert_int_equal(disk_lock_look(at("link"), &held, &holder, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(disk_lock_look(at("link"), &held, &holder, &err), err, ERR_SYSTEM);
 }
 
 REAL_TEST(the_directory_of_stores_is_made)
@@ -473,8 +471,7 @@ REAL_TEST(a_directory_is_judged_by_the_nearest_one_above_it)
 	assert_int_equal(case_disk->ops->trusted(case_disk, deep, &err), 0);
 	assert_int_equal(case_disk->ops->trusted(case_disk, "no-such-directory", &err), 0);
 	case_put("file", STR("x"));
-	assert_int_equal(case_disk->ops->trusted(case_disk, at("file/x"), &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(case_disk->ops->trusted(case_disk, at("file/x"), &err), err, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "cannot look at the file system of"));
 }
 

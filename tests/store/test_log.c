@@ -202,8 +202,7 @@ RIG_TEST(a_journal_that_is_damaged_at_its_end_is_left_alone)
 		else
 			b.s[ends[3] + 60] ^= 1;
 		sim_disk_put(rig.disk, JOURNAL, buf_str(&b));
-		assert_int_equal(try_open(STORE_HOLD), -1);
-		assert_int_equal(rig.err.code, ERR_INPUT);
+		assert_fails(try_open(STORE_HOLD), rig.err, ERR_INPUT);
 		assert_error(&rig.err,
 			"dev-team: '" JOURNAL
 			"' is damaged after commit 2: nothing was changed; move it away "
@@ -239,8 +238,7 @@ RIG_TEST(a_journal_of_another_format_is_refused)
 		buf_adds(&b, others[i][0]);
 		sim_disk_put(rig.disk, JOURNAL, buf_str(&b));
 		for (int mode = STORE_READ; mode <= STORE_HOLD; mode++) {
-			assert_int_equal(try_open((enum store_mode)mode), -1);
-			assert_int_equal(rig.err.code, ERR_INPUT);
+			assert_fails(try_open((enum store_mode)mode), rig.err, ERR_INPUT);
 			assert_string_equal(rig.err.text,
 				arena_printf(&arena, "'" JOURNAL "' %s", others[i][1]));
 		}
@@ -262,8 +260,7 @@ RIG_TEST(a_directory_that_cannot_be_trusted_is_refused_with_its_reason)
 
 	wary.trusted = no_trust;
 	rig.disk->ops = &wary;
-	assert_int_equal(try_open(STORE_HOLD), -1);
-	assert_int_equal(rig.err.code, ERR_STATE);
+	assert_fails(try_open(STORE_HOLD), rig.err, ERR_STATE);
 	assert_error(&rig.err, "dev-team: '" DIRECTORY "' is on a network file system");
 	assert_false(there(JOURNAL));
 	assert_int_equal(try_open(STORE_READ), 0);

@@ -22,8 +22,7 @@ REPLAY_TEST(an_unknown_revision_is_refused)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
-	assert_int_equal(history_document(&place, 99, &text, NULL, &t.err), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(history_document(&place, 99, &text, NULL, &t.err), t.err, ERR_INPUT);
 	assert_non_null(strstr(t.err.text, "has no revision 99: the last is "));
 }
 

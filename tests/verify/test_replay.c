@@ -338,8 +338,7 @@ REPLAY_TEST(a_damaged_journal_is_reported_with_its_line)
 	at = at ? at : strstr(text.s, "implementing");
 	at[0] ^= 1;
 	tree_write(journal, buf_str(&text));
-	assert_int_equal(replay_verify(&t.arena, &place, &v, &t.err), -1);
-	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_fails(replay_verify(&t.arena, &place, &v, &t.err), t.err, ERR_INPUT);
 	assert_true(t.err.line > 0);
 	error_format(&t.err, line, sizeof(line));
 	assert_non_null(strstr(line, "ADR-7.events.jsonl:"));
