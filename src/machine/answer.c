@@ -1,6 +1,7 @@
 #include "src/base/json.h"
 #include "context/lease.h"
 #include "src/sys/digest.h"
+#include "src/sys/path.h"
 #include "src/config/violation.h"
 #include "src/machine/answer.h"
 #include "src/machine/verdict.h"
@@ -350,14 +351,26 @@ static const char *recorded_word(struct arena *a, const struct context_file *f, 
 	return word ? arena_dup(a, str_of(word)) : "";
 }
 
+static bool has_file(const struct context_file *f)
+{
+	struct error ignored;
+	bool there;
+
+	return f->path &&
+	       store_exists(f->backend, f->dir, f->name, path_base(f->path).p, &there, &ignored) ==
+		       0 &&
+	       there;
+}
+
 int answer_record_file(struct arena *a, const char *context_file, struct answer_offer *o,
 	const char **recorded, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
 	if (context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0) {
-		/* The lock was busy for too long, or the document is missing or has a fault. */
-		if (err->code == ERR_STATE || (f.store && err->code == ERR_INPUT))
+		/* The lock was busy for too long, the document is missing though it has a journal,
+		 * or one of them has a fault. */
+		if (err->code == ERR_STATE || (err->code == ERR_INPUT && has_file(&f)))
 			keep_unrecorded(&f, o->text, err);
 		return -1;
 	}

@@ -39,8 +39,8 @@ struct answer_offer {
  */
 int answer_record(struct context_file *f, struct answer_offer *o, struct error *err);
 /* The same into the document of that path; *recorded is the result word. If the document is locked
- * for too long, missing though it has a journal, or broken, the text is kept under logs/ and *err
- * says where. */
+ * for too long, missing though it has a journal, or broken, or its journal is damaged, the text is
+ * kept under logs/ and *err says where. */
 int answer_record_file(struct arena *a, const char *context_file, struct answer_offer *o,
 	const char **recorded, struct error *err);
 
