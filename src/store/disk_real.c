@@ -76,6 +76,17 @@ static int fill(int fd, const char *path, const char *like, struct str text, str
 	return rc;
 }
 
+static int real_unlink(struct disk *d, const char *path, struct error *err)
+{
+	(void)d;
+	if (unlink(path) == 0 || errno == ENOENT)
+		return 0;
+	if (errno == EISDIR)
+		return error_set(err, ERR_SYSTEM,
+			"'%s' is a directory where the store keeps a file: move it away", path);
+	return error_errno(err, "cannot remove '%s'", path);
+}
+
 /* A leftover is removed first: no process that has it open, and no other name of it, may see the
  * new bytes, and its mode must not be kept. */
 static int real_write(
@@ -83,9 +94,11 @@ static int real_write(
 {
 	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, fd = open_again(path, flags);
 
-	(void)d;
-	if (fd < 0 && errno == EEXIST && unlink(path) == 0)
+	if (fd < 0 && errno == EEXIST) {
+		if (real_unlink(d, path, err) < 0)
+			return -1;
 		fd = open_again(path, flags);
+	}
 	if (fd < 0)
 		return error_errno(err, "cannot write '%s'", path);
 	return fill(fd, path, like, text, err);
@@ -133,14 +146,6 @@ static bool real_being_written(struct disk *d, const char *path)
 	(void)d;
 	return fd >= 0 && fcntl(fd, F_SETSIG, SIGURG) == 0 && fcntl(fd, F_SETLEASE, F_RDLCK) < 0 &&
 	       errno == EAGAIN;
-}
-
-static int real_unlink(struct disk *d, const char *path, struct error *err)
-{
-	(void)d;
-	if (unlink(path) < 0 && errno != ENOENT)
-		return error_errno(err, "cannot remove '%s'", path);
-	return 0;
 }
 
 /* A failed check is not "no": a staged document that is overlooked would be lost. */

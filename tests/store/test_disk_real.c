@@ -63,6 +63,43 @@ REAL_TEST(nothing_is_written_through_a_link)
 	case_assert_file("victim", "whole");
 }
 
+/* A client of its own commits the text. */
+static int put_document(const char *text, struct error *err)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	struct store_op op = {.what = STORE_PUT, .key = "doc/D.md", .value = str_of(text)};
+	struct store_result result;
+
+	return store_open(&s, store_files(case_disk), base, "D", STORE_WRITE, 0, err) < 0 ||
+			       store_txn(s, &arena, &(struct store_txn){.ops = &op, .n_ops = 1},
+				       &result, err) != STORE_OK
+		       ? -1
+		       : 0;
+}
+
+REAL_TEST(what_has_the_name_of_a_staged_file_is_no_edit_and_a_directory_is_named)
+{
+	struct error err;
+
+	case_put("other", STR("not ours"));
+	assert_int_equal(put_document("one", &err), 0);
+	assert_int_equal(put_document("two", &err), 0);
+	assert_int_equal(unlink(at(".D.md.new2")), 0);
+	assert_int_equal(symlink("other", at(".D.md.new2")), 0);
+	assert_int_equal(put_document("three", &err), 0);
+	case_assert_file("D.md", "three");
+	assert_int_equal(mkdir(at(".D.md.new4"), 0700), 0);
+	assert_int_equal(put_document("four", &err), -1);
+	assert_string_equal(
+		err.text, arena_printf(&arena,
+				  "'%s' is a directory where the store keeps a file: move it away",
+				  at(".D.md.new4")));
+	assert_int_equal(rmdir(at(".D.md.new4")), 0);
+	assert_int_equal(put_document("four", &err), 0);
+	case_assert_file("D.md", "four");
+	case_assert_file("other", "not ours");
+}
+
 REAL_TEST(a_pipe_is_no_file_and_blocks_nobody)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;

@@ -119,21 +119,24 @@ static int make_durable(struct file_store *f, const char *path, struct error *er
 	return rc < 0 ? -1 : f->disk->ops->sync_directory(f->disk, f->dir, err);
 }
 
-/* The checksum of the file that the last exchange has left; empty: none. A long one is not read: it
- * is taken for the text before. */
+/* The checksum of the file that the last exchange has left. One that is missing or long, or is no
+ * file, has none: it is taken for the text before. */
 static void read_replaced(struct file_store *f, const struct state_entry *e, char sum[DIGEST_TEXT])
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct disk_file *file;
 	struct error ignored;
-	bool missing;
+	int64_t size;
 
 	memcpy(sum, e->before, DIGEST_TEXT);
-	if (f->disk->ops->read(f->disk, store_document_staged_path(f, &a, e->key, e->placed),
-		    FILE_RECHECK, &text, &missing, &ignored) == 0)
+	if (f->disk->ops->open(f->disk, store_document_staged_path(f, &a, e->key, e->placed), false,
+		    NULL, &file, &ignored) < 0)
+		return;
+	if (file->ops->size(file, &size, &ignored) == 0 && size <= FILE_RECHECK &&
+		file->ops->pread(file, 0, (size_t)size, &text, &ignored) == 0)
 		digest_text(buf_str(&text), sum);
-	else if (missing)
-		sum[0] = '\0';
+	file->ops->close(file);
 }
 
 static bool is_late_edit(const struct state_entry *e, const char *sum)
