@@ -2,51 +2,28 @@
  * effects.c: what steps need from outside: the user's repository, git and gh, and how the engine
  * carries out each effect and notes its outcome.
  */
-#include <ctype.h>
 #include <errno.h>
 #include "src/machine/script.h"
+#include "src/machine/verdict.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/machine/engine_internal.h"
 
 /* ---- the environment of a user ---- */
 
-/*
- * Ids are ASCII, but a letter of another script next to one makes another word. Punctuation and
- * spaces beyond ASCII (U+00A0..00BF, U+2000..2FFF, U+3000..303F) do not.
- */
-static bool other_letter(struct str t, size_t i)
-{
-	unsigned char lead, next;
-
-	if (!((unsigned char)t.p[i] & 0x80))
-		return false;
-	while (i && ((unsigned char)t.p[i] & 0xc0) == 0x80)
-		i--;
-	lead = (unsigned char)t.p[i];
-	next = i + 1 < t.n ? (unsigned char)t.p[i + 1] : 0;
-	return lead != 0xe2 && !(lead == 0xe3 && next == 0x80) && !(lead == 0xc2 && next >= 0xa0);
-}
-
-static bool id_char(struct str t, size_t i)
-{
-	return i < t.n && (isalnum((unsigned char)t.p[i]) || t.p[i] == '-' || t.p[i] == '_' ||
-				  other_letter(t, i));
-}
-
 /* A dot joins only if something follows it: `ADR-1.2` is another id, `ADR-1.` ends a sentence. */
 static bool ends_word(struct str t, size_t end)
 {
 	if (end < t.n && t.p[end] == '.')
-		return !id_char(t, end + 1);
-	return !id_char(t, end);
+		return !verdict_word_byte(t, end + 1);
+	return !verdict_word_byte(t, end);
 }
 
 static bool begins_word(struct str t, size_t at)
 {
 	if (at && t.p[at - 1] == '.')
-		return at < 2 || !id_char(t, at - 2);
-	return at == 0 || !id_char(t, at - 1);
+		return at < 2 || !verdict_word_byte(t, at - 2);
+	return at == 0 || !verdict_word_byte(t, at - 1);
 }
 
 bool environment_text_names(struct str text, struct str id)

@@ -79,52 +79,41 @@ json *verdict_json(struct str text, size_t *after)
 	return j || unreadable ? j : last_fence(text, after);
 }
 
-/*
- * Length of the punctuation outside ASCII at s[i] (dashes, quotes, dots, spaces: U+0080-00BF,
- * U+2000-206F, U+3000-303F), or 0. The curly apostrophe is part of a word.
- */
-static size_t wide_punctuation(struct str s, size_t i)
+bool verdict_word_byte(struct str s, size_t i)
 {
-	const unsigned char *p = (const unsigned char *)s.p + i;
-	size_t left = s.n - i;
+	unsigned char lead;
 
-	if (left >= 2 && p[0] == 0xc2)
-		return 2;
-	if (left >= 3 && p[0] == 0xe2 && (p[1] == 0x80 || p[1] == 0x81))
-		return p[1] == 0x80 && p[2] == 0x99 ? 0 : 3;
-	return left >= 3 && p[0] == 0xe3 && p[1] == 0x80 ? 3 : 0;
-}
-
-static bool word_byte(struct str s, size_t i)
-{
 	if (i >= s.n)
 		return false;
-	if ((unsigned char)s.p[i] & 0x80)
-		return !wide_punctuation(s, i);
-	return isalnum((unsigned char)s.p[i]) || s.p[i] == '_' || s.p[i] == '-';
+	if (!((unsigned char)s.p[i] & 0x80))
+		return isalnum((unsigned char)s.p[i]) || s.p[i] == '_' || s.p[i] == '-';
+	while (i && ((unsigned char)s.p[i] & 0xc0) == 0x80)
+		i--;
+	lead = (unsigned char)s.p[i];
+	return lead != 0xc2 && lead != 0xe2 &&
+	       !(lead == 0xe3 && i + 1 < s.n && (unsigned char)s.p[i + 1] == 0x80);
 }
 
-/* Skips what is not part of a word, a whole character at a time. */
-static size_t skip_gap(struct str s, size_t i)
+/* Length of the apostrophe at s[i], straight or curly; or 0. */
+static size_t apostrophe(struct str s, size_t i)
 {
-	while (i < s.n && !word_byte(s, i)) {
-		size_t wide = (unsigned char)s.p[i] & 0x80 ? wide_punctuation(s, i) : 1;
+	struct str rest = str_sub(s, i, s.n);
 
-		i += wide ? wide : 1;
-	}
-	return i;
+	return str_starts(rest, "'") ? 1 : str_starts(rest, "\xe2\x80\x99") ? 3 : 0;
 }
 
 /* An apostrophe inside is part of the word, as in "isn't". */
 static bool next_word(struct str s, size_t *at, struct str *word)
 {
-	size_t from = skip_gap(s, *at), i = from;
+	size_t from = *at;
 
-	while (word_byte(s, i) || (i > from && i < s.n && s.p[i] == '\'' && word_byte(s, i + 1)))
-		i++;
-	*word = str_sub(s, from, i);
-	*at = i;
-	return i > from;
+	while (from < s.n && !verdict_word_byte(s, from))
+		from++;
+	*at = from;
+	while (verdict_word_byte(s, *at + apostrophe(s, *at)))
+		*at += apostrophe(s, *at) + 1;
+	*word = str_sub(s, from, *at);
+	return *at > from;
 }
 
 static bool word_is(struct str word, const char *lower)
@@ -278,7 +267,7 @@ bool verdict_validated(struct str text)
 bool verdict_passed(struct str text)
 {
 	text = str_trim(text);
-	return str_starts(text, "passed") && !word_byte(text, strlen("passed"));
+	return str_starts(text, "passed") && !verdict_word_byte(text, strlen("passed"));
 }
 
 enum { URL_MAX = 2048 };
@@ -307,7 +296,7 @@ static size_t pr_length(struct str url, const char *mark)
 	at = end;
 	while (end < url.n && isdigit((unsigned char)url.p[end]))
 		end++;
-	return end > at && !word_byte(url, end) ? end : 0;
+	return end > at && !verdict_word_byte(url, end) ? end : 0;
 }
 
 struct str verdict_pr_url(struct str text)

@@ -24,6 +24,9 @@ bool verdict_status(struct str text, char *out, size_t size);
 bool verdict_approved(struct str text);
 /* True only for the status `validated`, or a last line that is this word. */
 bool verdict_validated(struct str text);
+/* Whether the byte at `i` is part of a word: letters, digits, `_`, `-`, and what is beyond ASCII
+ * but for its punctuation, spaces and symbols (U+0080-00BF, U+2000-2FFF, U+3000-303F). */
+bool verdict_word_byte(struct str s, size_t i);
 /* True if the text begins with the whole word `passed`. */
 bool verdict_passed(struct str text);
 /* The first URL of a pull request (GitHub, GitHub Enterprise, GitLab), a part of `text`; empty if

@@ -1,3 +1,4 @@
+#include "src/machine/engine.h"
 #include "src/machine/verdict.h"
 #include "tests/lib/unit.h"
 
@@ -165,6 +166,26 @@ TEST(passed_must_be_the_first_whole_word)
 	assert_false(verdict_passed(STR("passed_not")));
 	assert_false(verdict_passed(STR("passedness")));
 	assert_false(verdict_passed(STR("")));
+}
+
+/* Around a result word and around an id the same characters are not part of it. */
+TEST(punctuation_beyond_ascii_ends_a_word)
+{
+	static const char *const marks[] = {"\xc2\xa0", "\xc2\xbb", "—", "’", "→", "✓", "≠", "。"},
+				 *const letters[] = {"é", "ß", "字", "ー", "ａ"};
+
+	for (size_t i = 0; i < COUNT(marks) + COUNT(letters); i++) {
+		bool mark = i < COUNT(marks);
+		const char *c = mark ? marks[i] : letters[i - COUNT(marks)];
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		buf_addf(&text, "passed%s", c);
+		assert_int_equal(verdict_passed(buf_str(&text)), mark);
+		buf_clear(&text);
+		buf_addf(&text, "%sapproved%s", c, c);
+		assert_int_equal(verdict_approved(buf_str(&text)), mark);
+		assert_int_equal(environment_text_names(buf_str(&text), STR("approved")), mark);
+	}
 }
 
 static void url_is(const char *text, const char *want)
