@@ -10,14 +10,6 @@
 	"\"prompt_tokens_details\":{\"cached_tokens\":20}}}\n\n"
 #define DONE "data: [DONE]\n\n"
 
-static const char *reply; /* of the next server that is started */
-
-static void play(int fd, unsigned n, struct str request)
-{
-	(void)n, (void)request;
-	server_say(fd, reply);
-}
-
 /* Byte by byte, as a slow network may deliver it. */
 static void dribble(int fd, unsigned n, struct str request)
 {
@@ -25,14 +17,8 @@ static void dribble(int fd, unsigned n, struct str request)
 
 	(void)n, (void)request;
 	setsockopt(fd, IPPROTO_TCP, 1 /* TCP_NODELAY */, &one, sizeof(one));
-	for (const char *p = reply; *p; p++)
+	for (const char *p = server_reply; *p; p++)
 		(void)!send(fd, p, 1, MSG_NOSIGNAL);
-}
-
-static void silent(int fd, unsigned n, struct str request)
-{
-	(void)n, (void)request;
-	server_wait_closed(fd);
 }
 
 static void place(const char *key)
@@ -46,7 +32,7 @@ static void place(const char *key)
 
 static const char *ask(server_play *how, const char *answer, struct harness_input input)
 {
-	reply = answer;
+	server_reply = answer;
 	server_start(how);
 	place("k-secret-12345");
 	input.model = input.model ? input.model : "m1";
@@ -56,7 +42,7 @@ static const char *ask(server_play *how, const char *answer, struct harness_inpu
 
 TEST(a_stream_gives_text_model_and_usage)
 {
-	static server_play *const plays[] = {play, dribble};
+	static server_play *const plays[] = {server_replies, dribble};
 
 	for (size_t i = 0; i < COUNT(plays); i++) {
 		assert_string_equal(ask(plays[i],
@@ -80,7 +66,8 @@ TEST(the_request_is_what_servers_expect)
 {
 	CLEANUP(buf_release) struct buf asked = BUF_INIT;
 
-	ask(play, HEAD SAYS("x") DONE, (struct harness_input){.prompt = STR("say \"\xc3\xb6\"\n")});
+	ask(server_replies, HEAD SAYS("x") DONE,
+		(struct harness_input){.prompt = STR("say \"\xc3\xb6\"\n")});
 	server_stop(&asked);
 	assert_true(str_starts(buf_str(&asked), "POST /v1/chat/completions HTTP/1.1\r\n"));
 	assert_non_null(strstr(asked.s, "\r\nAuthorization: Bearer k-secret-12345\r\n"));
@@ -146,7 +133,7 @@ TEST(every_answer_has_a_result)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *status = ask(play, rows[i].reply, (struct harness_input){0});
+		const char *status = ask(server_replies, rows[i].reply, (struct harness_input){0});
 
 		server_stop(NULL);
 		if (strcmp(status, rows[i].status) != 0 ||
@@ -160,7 +147,7 @@ TEST(every_answer_has_a_result)
 TEST(a_lost_connection_is_unavailable)
 {
 	assert_string_equal(
-		ask(play, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nda",
+		ask(server_replies, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n50\r\nda",
 			(struct harness_input){0}),
 		"unavailable");
 	assert_true(str_starts(str_of(harness_got.detail), "the API closed the connection: "));
@@ -177,7 +164,7 @@ TEST(a_silent_api_times_out_with_heartbeats)
 	struct harness_input input = {
 		.prompt = STR("x"), .model = "m1", .timeout_s = 1, .heartbeat_ms = 300};
 
-	server_start(silent);
+	server_start(server_silent);
 	place(NULL);
 	buf_clear(&harness_events);
 	assert_int_equal(harness_invoke(&arena, &harness_generic_api, &input, harness_note_event,
@@ -196,7 +183,7 @@ TEST(a_run_can_be_cancelled)
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	input.cancel = fds[0];
-	assert_string_equal(ask(silent, "", input), "failure");
+	assert_string_equal(ask(server_silent, "", input), "failure");
 	server_stop(NULL);
 	assert_string_equal(harness_got.detail, "cancelled");
 	close(fds[0]);
@@ -216,8 +203,8 @@ TEST(health_asks_the_api)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		reply = rows[i].reply;
-		server_start(play);
+		server_reply = rows[i].reply;
+		server_start(server_replies);
 		place(NULL);
 		assert_string_equal(harness_probed(&harness_generic_api, 5), rows[i].probed);
 		server_stop(NULL);
@@ -256,7 +243,7 @@ TEST(loopback_needs_no_proxy)
 	unsetenv("no_proxy");
 	setenv("http_proxy", "http://127.0.0.1:1", 1);
 	assert_string_equal(
-		ask(play, HEAD SAYS("yes") ENDS("stop") DONE, (struct harness_input){0}),
+		ask(server_replies, HEAD SAYS("yes") ENDS("stop") DONE, (struct harness_input){0}),
 		"success");
 	server_stop(NULL);
 	unsetenv("http_proxy");
@@ -270,8 +257,8 @@ TEST(a_model_must_be_named)
 	assert_error(&harness_err, "dev-team: no model given and DEV_TEAM_API_MODEL is not set: "
 				   "generic-api has no default model");
 	setenv("DEV_TEAM_API_MODEL", "m7", 1);
-	reply = HEAD SAYS("x") DONE;
-	server_start(play);
+	server_reply = HEAD SAYS("x") DONE;
+	server_start(server_replies);
 	place(NULL);
 	assert_int_equal(harness_rig_invoke(&harness_generic_api, (struct harness_input){0}), 0);
 	server_stop(NULL);

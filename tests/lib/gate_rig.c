@@ -111,14 +111,59 @@ struct gate *gate_now(unsigned wait_ms)
 	return g;
 }
 
-void lease_ends(void)
+void gate_fence_is(int64_t fence)
+{
+	struct gate *g = gate_now(0);
+
+	assert_int_equal(gate_fence(g), fence);
+	gate_drop(&g);
+}
+
+void gate_is_free(int64_t last)
+{
+	struct gate_holder h;
+	int64_t fence;
+	bool held;
+
+	assert_int_equal(gate_status(&arena, &pool, &h, &held, &fence, &err), 0);
+	assert_false(held);
+	assert_int_equal(fence, last);
+}
+
+bool gate_is_held(void)
+{
+	struct gate *g;
+
+	return gate_take(&arena, &pool, "", 0, 0, &g, &err) == -1;
+}
+
+void kill_holder(struct other *o)
+{
+	(void)kill(o->pid, SIGKILL);
+	(void)exit_status(o);
+}
+
+struct gate_record gate_record_now(void)
 {
 	struct gate_record r;
-	bool lost;
 
 	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	return r;
+}
+
+void gate_change(const struct gate_record *r)
+{
+	bool lost;
+
+	assert_int_equal(gate_put(&arena, &pool, r, r->mod, &lost, &err), 0);
+	assert_false(lost);
+}
+
+void lease_ends(void)
+{
+	struct gate_record r = gate_record_now();
+
 	r.until_ticks = 0;
 	r.until = 0;
-	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
-	assert_false(lost);
+	gate_change(&r);
 }

@@ -45,6 +45,18 @@ void hold(int ready, void *data);
 struct other holder(int ttl_s);
 struct gate *gate_now(unsigned wait_ms);
 
+/* The gate is free, or is taken over at once, and this is its next fence; it is free afterwards. */
+void gate_fence_is(int64_t fence);
+/* It is free, and this was its last fence. */
+void gate_is_free(int64_t last);
+/* It cannot be taken now: err. */
+bool gate_is_held(void);
+void kill_holder(struct other *o);
+
+struct gate_record gate_record_now(void);
+/* Changes the record in the store, as another process could. */
+void gate_change(const struct gate_record *r);
+
 /* Makes the lease expire, as if the machine's clock had advanced. */
 void lease_ends(void);
 

@@ -95,3 +95,10 @@ bool contains(const char *text, const char *part)
 		print_error("'%s' is not in '%s'\n", part, text);
 	return strstr(text, part) != NULL;
 }
+
+bool refused(int rc, enum err code, const char *part)
+{
+	if (rc != -1 || err.code != code)
+		print_error("rc %d, code %d, text '%s'\n", rc, (int)err.code, err.text);
+	return rc == -1 && err.code == code && contains(err.text, part);
+}

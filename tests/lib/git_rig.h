@@ -30,6 +30,8 @@ void rig_repositories(void);
 int rig_setup(void **state);
 
 bool contains(const char *text, const char *part);
+/* It failed with err: this code, and `part` in its text. */
+bool refused(int rc, enum err code, const char *part);
 
 #define GIT_TEST(name) UNIT_TEST(name, rig_setup, scratch_remove)
 

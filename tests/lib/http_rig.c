@@ -1,6 +1,7 @@
 #include "tests/lib/http_rig.h"
 
 struct server server;
+const char *server_reply;
 
 void server_say(int fd, const char *text)
 {
@@ -103,4 +104,16 @@ void server_plain(int fd, unsigned n, struct str request)
 {
 	(void)n, (void)request;
 	server_say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+}
+
+void server_replies(int fd, unsigned n, struct str request)
+{
+	(void)n, (void)request;
+	server_say(fd, server_reply);
+}
+
+void server_silent(int fd, unsigned n, struct str request)
+{
+	(void)n, (void)request;
+	server_wait_closed(fd);
 }

@@ -24,6 +24,7 @@ struct server {
 	char url[64];
 };
 extern struct server server;
+extern const char *server_reply; /* of the next server that is started */
 
 void server_say(int fd, const char *text);
 
@@ -34,5 +35,8 @@ void server_start(server_play *play);
 /* Ends it; appends all requests, one after another. */
 void server_stop(struct buf *requests);
 void server_plain(int fd, unsigned n, struct str request);
+/* Writes server_reply. */
+void server_replies(int fd, unsigned n, struct str request);
+void server_silent(int fd, unsigned n, struct str request);
 
 #endif

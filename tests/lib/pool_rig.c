@@ -57,13 +57,6 @@ struct allocation take(const char *branch, bool created)
 	return of;
 }
 
-bool refused(int rc, enum err code, const char *part)
-{
-	if (rc != -1 || err.code != code)
-		print_error("rc %d, code %d, text '%s'\n", rc, (int)err.code, err.text);
-	return rc == -1 && err.code == code && contains(err.text, part);
-}
-
 bool take_refused(const char *branch, enum err code, const char *part)
 {
 	const struct allocate_ask ask = {.branch = branch};

@@ -19,7 +19,6 @@ int allocate(const struct allocate_ask *ask, struct allocation *of);
 struct allocation have(const char *branch);
 /* The same; it was created now, or was there. */
 struct allocation take(const char *branch, bool created);
-bool refused(int rc, enum err code, const char *part);
 bool take_refused(const char *branch, enum err code, const char *part);
 
 /* The worktree `what` is not removed, without and with a confirmation, because of `why`. */

@@ -86,10 +86,3 @@ struct rebase_record record(void)
 	assert_int_equal(n, 1);
 	return list[0];
 }
-
-const char *text_of_file(const char *path)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	return tree_read(at(path), &text) ? arena_dup(&arena, buf_str(&text)) : "";
-}

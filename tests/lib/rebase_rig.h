@@ -21,6 +21,5 @@ int try_rebase(void);
 enum rebase_fate rebase(void);
 const char *look(void);
 struct rebase_record record(void);
-const char *text_of_file(const char *path);
 
 #endif

@@ -46,6 +46,13 @@ void scratch_write(const char *name, const char *text)
 	tree_write(at(name), str_of(text));
 }
 
+char *scratch_read(const char *name)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	return arena_dup(&arena, tree_read(at(name), &text) ? buf_str(&text) : STR(""));
+}
+
 struct str repeated(const char *before, const char *what, size_t n, const char *behind)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;

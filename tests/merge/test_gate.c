@@ -28,9 +28,7 @@ GATE_TEST(fences_only_rise)
 	bool held;
 
 	for (int i = 1; i <= 3; i++) {
-		g = gate_now(0);
-		assert_int_equal(gate_fence(g), i);
-		gate_drop(&g);
+		gate_fence_is(i);
 	}
 	late = gate_now(0);
 	assert_int_equal(gate_fence(late), 4);
@@ -53,75 +51,58 @@ GATE_TEST(who_waits_in_vain_learns_who_holds_it)
 	struct other o = holder(0);
 	struct gate *g;
 
-	assert_int_equal(gate_take(&arena, &pool, "late", 1, 0, &g, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
-	assert_non_null(strstr(err.text, "after 1 ms: held by 'other', process "));
+	assert_true(refused(gate_take(&arena, &pool, "late", 1, 0, &g, &err), ERR_STATE,
+		"after 1 ms: held by 'other', process "));
 	assert_non_null(strstr(err.text, arena_printf(&arena, "process %ld on ", (long)o.pid)));
 	assert_non_null(strstr(err.text, "fence 1"));
 	assert_non_null(strstr(err.text, "(MergeGateLockTimeout)"));
 	assert_null(g);
-	kill(o.pid, SIGKILL);
-	(void)exit_status(&o);
+	kill_holder(&o);
 }
 
 GATE_TEST(a_dead_holders_gate_is_taken_at_once)
 {
 	struct other o = holder(0);
-	struct gate *g;
 
 	kill(o.pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)o.pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
-	g = gate_now(0); /* although nobody has waited for it yet */
-	assert_int_equal(gate_fence(g), 2);
-	gate_drop(&g);
+	gate_fence_is(2); /* although nobody has waited for it yet */
 	(void)exit_status(&o);
-	g = gate_now(0);
-	assert_int_equal(gate_fence(g), 3);
-	gate_drop(&g);
+	gate_fence_is(3);
 }
 
 GATE_TEST(a_number_that_another_process_got_is_no_holder)
 {
-	struct gate_record r;
 	struct gate *g = gate_now(0);
-	bool lost;
+	struct gate_record r = gate_record_now();
 
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.at.pid = 1;
-	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+	gate_change(&r);
 	disk_lock_drop(&g->lock);
-	g = gate_now(0);
-	assert_int_equal(gate_fence(g), 2);
-	gate_drop(&g);
+	gate_fence_is(2);
 }
 
 GATE_TEST(of_a_boot_before_this_one_nobody_lives)
 {
-	struct gate_record r;
 	struct gate *g = gate_now(0);
-	bool lost;
+	struct gate_record r = gate_record_now();
 
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.at.boot = "another";
-	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+	gate_change(&r);
 	disk_lock_drop(&g->lock);
-	g = gate_now(0);
-	assert_int_equal(gate_fence(g), 2);
-	gate_drop(&g);
+	gate_fence_is(2);
 }
 
 /* Moves the holder to another machine. */
 static void move_away(int64_t until, int ttl_s)
 {
-	struct gate_record r;
-	bool lost;
+	struct gate_record r = gate_record_now();
 
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.at.boot = "another";
 	r.at.host = "elsewhere";
 	r.until = until;
 	r.ttl_s = ttl_s;
-	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+	gate_change(&r);
 }
 
 GATE_TEST(elsewhere_the_lease_alone_counts)
@@ -130,12 +111,10 @@ GATE_TEST(elsewhere_the_lease_alone_counts)
 
 	disk_lock_drop(&g->lock);
 	move_away(clock_now() + 100, 600);
-	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	assert_true(gate_is_held());
 	assert_non_null(strstr(err.text, "on elsewhere"));
 	move_away(clock_now(), 600);
-	g = gate_now(0);
-	assert_int_equal(gate_fence(g), 2);
-	gate_drop(&g);
+	gate_fence_is(2);
 }
 
 GATE_TEST(elsewhere_a_clock_that_went_back_holds_nobody_up_for_ever)
@@ -153,17 +132,15 @@ GATE_TEST(the_time_of_day_ends_no_lease_of_this_machine)
 {
 	static const int64_t jumps[] = {-10 * 86400, 10 * 86400};
 	struct other o = holder(0);
-	struct gate *g;
 
 	for (size_t i = 0; i < COUNT(jumps); i++) {
 		clock_fix(-1);
 		clock_fix(clock_now() + jumps[i]);
-		assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+		assert_true(gate_is_held());
 		assert_true(gate_process_lives(o.pid, 0) || kill(o.pid, 0) == 0);
 	}
 	clock_fix(-1);
-	kill(o.pid, SIGKILL);
-	(void)exit_status(&o);
+	kill_holder(&o);
 }
 
 GATE_TEST(a_stopped_holder_is_ended_before_its_gate_is_taken)
@@ -172,7 +149,7 @@ GATE_TEST(a_stopped_holder_is_ended_before_its_gate_is_taken)
 	struct gate *g;
 
 	kill(o.pid, SIGSTOP);
-	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	assert_true(gate_is_held());
 	lease_ends();
 	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 2);
@@ -182,13 +159,11 @@ GATE_TEST(a_stopped_holder_is_ended_before_its_gate_is_taken)
 
 GATE_TEST(one_that_is_being_ended_cannot_renew)
 {
-	struct gate_record r;
 	struct gate *g = gate_now(0);
-	bool lost;
+	struct gate_record r = gate_record_now();
 
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
 	r.evicting = true;
-	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
+	gate_change(&r);
 	assert_int_equal(gate_check(g, &err), -1);
 	assert_error(&err,
 		arena_printf(&arena, "dev-team: merge gate of '%s' was lost (fence 1)", pool.dir));
@@ -229,15 +204,12 @@ static void go_in_and_out(int ready, void *data)
 GATE_TEST(of_many_never_two_are_inside)
 {
 	struct other users[USERS];
-	struct gate *g;
 
 	for (size_t i = 0; i < USERS; i++)
 		users[i] = other(go_in_and_out, at("mark"));
 	for (size_t i = 0; i < USERS; i++)
 		assert_int_equal(exit_status(&users[i]), 0);
-	g = gate_now(0);
-	assert_int_equal(gate_fence(g), USERS * ROUNDS + 1);
-	gate_drop(&g);
+	gate_fence_is(USERS * ROUNDS + 1);
 }
 
 GATE_TEST(another_state_directory_is_no_way_round)
@@ -247,23 +219,19 @@ GATE_TEST(another_state_directory_is_no_way_round)
 
 	store_close(&pool.store);
 	pool_use("elsewhere", "pool");
-	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
-	assert_non_null(strstr(err.text, arena_printf(&arena, "pid %ld on", (long)o.pid)));
-	kill(o.pid, SIGKILL);
-	(void)exit_status(&o);
+	assert_true(refused(gate_take(&arena, &pool, "", 0, 0, &g, &err), ERR_STATE,
+		arena_printf(&arena, "pid %ld on", (long)o.pid)));
+	kill_holder(&o);
 	g = gate_now(0);
 	gate_drop(&g);
 }
 
 GATE_TEST(pools_have_gates_of_their_own)
 {
-	struct gate *g = gate_now(0), *h;
+	struct gate *g = gate_now(0);
 
 	pool.dir = at("pool2");
-	h = gate_now(0);
-	assert_int_equal(gate_fence(h), 1);
-	gate_drop(&h);
+	gate_fence_is(1);
 	pool.dir = at("pool");
 	gate_drop(&g);
 }
@@ -282,7 +250,7 @@ GATE_TEST(who_runs_under_the_gate_is_inside_already)
 	g = gate_now(0); /* that hold has ended: its name has no effect */
 	assert_int_equal(gate_fence(g), 2);
 	unsetenv("DEV_TEAM_GATE_HOLD");
-	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &in, &err), -1);
+	assert_true(gate_is_held());
 	gate_drop(&g);
 }
 
@@ -308,10 +276,9 @@ GATE_TEST(a_record_that_cannot_be_read_is_not_overwritten)
 		.what = STORE_PUT, .key = gate_key(&arena, &pool), .value = STR("nonsense")};
 	struct store_txn t = {.ops = &op, .n_ops = 1};
 	struct store_result result;
-	struct gate *g;
 
 	assert_int_equal(store_txn(pool.store, &arena, &t, &result, &err), STORE_OK);
-	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	assert_true(gate_is_held());
 	assert_int_equal(err.code, ERR_INPUT);
 }
 
@@ -363,11 +330,9 @@ GATE_TEST(a_holder_of_another_state_directory_is_told_of)
 	assert_int_equal(gate_status(&arena, &pool, &h, &held, NULL, &err), 0);
 	assert_true(held);
 	assert_non_null(strstr(h.elsewhere, arena_printf(&arena, "pid %d on ", (int)o.pid)));
-	assert_int_equal(gate_force(&arena, &pool, 0, &h, &held, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
-	assert_non_null(strstr(err.text, "is held through another state directory (pid "));
-	(void)kill(o.pid, SIGKILL);
-	(void)exit_status(&o);
+	assert_true(refused(gate_force(&arena, &pool, 0, &h, &held, &err), ERR_STATE,
+		"is held through another state directory (pid "));
+	kill_holder(&o);
 	assert_int_equal(gate_status(&arena, &pool, &h, &held, NULL, &err), 0);
 	assert_false(held);
 	assert_int_equal(gate_force(&arena, &pool, 0, &h, &held, &err), 0);

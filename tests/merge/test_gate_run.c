@@ -27,41 +27,23 @@ static int run(const char *script)
 	return status;
 }
 
-static const char *said(void)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	return tree_read(at("out"), &text) ? arena_dup(&arena, buf_str(&text)) : "";
-}
-
-static void is_free(int64_t last)
-{
-	struct gate_holder h;
-	int64_t fence;
-	bool held;
-
-	assert_int_equal(gate_status(&arena, &pool, &h, &held, &fence, &err), 0);
-	assert_false(held);
-	assert_int_equal(fence, last);
-}
-
 GATE_TEST(the_commands_own_status_comes_back)
 {
 	assert_int_equal(run("true"), 0);
 	assert_int_equal(run("exit 7"), 7);
 	assert_int_equal(run("kill -9 $$"), 128 + SIGKILL);
 	assert_int_equal(run("echo out; echo err >&2; exit 3"), 3);
-	assert_string_equal(said(), "out\nerr\n");
-	is_free(4); /* after a success and after a failure alike */
+	assert_string_equal(scratch_read("out"), "out\nerr\n");
+	gate_is_free(4); /* after a success and after a failure alike */
 }
 
 GATE_TEST(the_command_knows_its_fence)
 {
 	assert_int_equal(run("echo $DEV_TEAM_GATE_FENCE; test -n \"$DEV_TEAM_GATE_HOLD\""), 0);
-	assert_string_equal(said(), "1\n");
+	assert_string_equal(scratch_read("out"), "1\n");
 	assert_int_equal(ask.fence, 1);
 	assert_int_equal(run("echo $DEV_TEAM_GATE_FENCE"), 0);
-	assert_string_equal(said(), "2\n");
+	assert_string_equal(scratch_read("out"), "2\n");
 }
 
 GATE_TEST(a_program_that_is_not_there_leaves_the_gate_free)
@@ -72,7 +54,7 @@ GATE_TEST(a_program_that_is_not_there_leaves_the_gate_free)
 	ask = (struct gate_run_ask){.argv = argv, .output = -1};
 	assert_int_equal(gate_run(&arena, &pool, &ask, &status, &err), -1);
 	assert_error(&err, "dev-team: cannot find program 'no-such-program'");
-	is_free(1);
+	gate_is_free(1);
 }
 
 GATE_TEST(it_waits_for_the_gate_no_longer_than_told)
@@ -81,22 +63,20 @@ GATE_TEST(it_waits_for_the_gate_no_longer_than_told)
 	int status;
 
 	ask = (struct gate_run_ask){.wait_ms = 1};
-	assert_int_equal(run_with("touch inside", &status), -1);
-	assert_int_equal(err.code, ERR_STATE);
-	assert_non_null(strstr(err.text, "held by 'other'"));
+	assert_true(refused(run_with("touch inside", &status), ERR_STATE, "held by 'other'"));
 	assert_false(path_exists(at("inside")));
-	kill(o.pid, SIGKILL);
-	(void)exit_status(&o);
+	kill_holder(&o);
 }
 
 GATE_TEST(what_it_leaves_in_the_background_is_ended)
 {
-	CLEANUP(buf_release) struct buf pid = BUF_INIT;
+	pid_t pid;
 
 	assert_int_equal(run("setsid sleep 1000 & echo $! >pid; trap '' TERM"), 0);
-	assert_true(tree_read(at("pid"), &pid));
-	assert_false(gate_process_lives((pid_t)strtol(pid.s, NULL, 10), 0));
-	assert_int_equal(kill((pid_t)strtol(pid.s, NULL, 10), 0), -1);
+	pid = (pid_t)strtol(scratch_read("pid"), NULL, 10);
+	assert_true(pid > 0);
+	assert_false(gate_process_lives(pid, 0));
+	assert_int_equal(kill(pid, 0), -1);
 }
 
 GATE_TEST(a_cancelled_command_ends)
@@ -109,7 +89,7 @@ GATE_TEST(a_cancelled_command_ends)
 	assert_int_equal(run_with("echo >fifo; sleep 1000", &status), 0);
 	assert_int_equal(status, 128 + SIGTERM);
 	close(fd);
-	is_free(1);
+	gate_is_free(1);
 }
 
 /* Neither while it waits nor when it has just taken the gate. */
@@ -128,8 +108,7 @@ GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 	assert_int_equal(run_with("touch inside", &status), -1);
 	assert_int_equal(err.code, ERR_STATE);
 	assert_false(path_exists(at("inside")));
-	kill(o.pid, SIGKILL);
-	(void)exit_status(&o);
+	kill_holder(&o);
 	close(ends[0]);
 	close(ends[1]);
 }
@@ -162,14 +141,6 @@ static int of_hold(const char *name)
 	return r.ttl_s;
 }
 
-static const char *hold_now(void)
-{
-	struct gate_record r;
-
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
-	return r.hold;
-}
-
 static const char busy[] =
 	"trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); "
 	"echo; sleep 1000; sleep 1000";
@@ -181,7 +152,7 @@ GATE_TEST(a_killed_run_is_outlived_by_nothing)
 	struct gate *g;
 
 	assert_true(wait_ready(&o));
-	name = hold_now();
+	name = gate_record_now().hold;
 	kill(o.pid, SIGKILL);
 	assert_int_equal(exit_status(&o), 128 + SIGKILL);
 	g = gate_now(0); /* at once, after its processes have been ended */
@@ -197,7 +168,7 @@ GATE_TEST(a_killed_run_ends_its_command_by_itself)
 	const char *name;
 
 	assert_true(wait_ready(&o));
-	name = hold_now();
+	name = gate_record_now().hold;
 	kill(o.pid, SIGKILL);
 	while (wait_ready(&o)) /* until the last of them has closed it */
 		;
@@ -209,16 +180,14 @@ GATE_TEST(a_lost_gate_ends_the_command)
 {
 	struct other o = other(run_there, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
 	struct gate_record r;
-	bool lost;
 
 	assert_true(wait_ready(&o));
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	r = gate_record_now();
 	r.held = false;
 	r.fence++;
-	assert_int_equal(gate_put(&arena, &pool, &r, r.mod, &lost, &err), 0);
-	assert_false(lost);
+	gate_change(&r);
 	assert_int_equal(exit_status(&o), 90 + ERR_STATE);
-	is_free(2);
+	gate_is_free(2);
 }
 
 GATE_TEST(a_run_is_taken_over_whole)
@@ -229,7 +198,7 @@ GATE_TEST(a_run_is_taken_over_whole)
 
 	assert_true(wait_ready(&o));
 	kill(o.pid, SIGSTOP);
-	name = hold_now();
+	name = gate_record_now().hold;
 	lease_ends();
 	g = gate_now(0);
 	assert_int_equal(of_hold(name), 0);
@@ -242,7 +211,6 @@ GATE_TEST(a_lease_is_renewed_while_the_command_runs)
 	struct other o = other(run_there, (void *)(uintptr_t) "mkfifo go; echo; cat go");
 	struct gate_record first, r;
 	struct store_change *change;
-	struct gate *g;
 	int64_t next;
 	size_t n;
 
@@ -252,12 +220,12 @@ GATE_TEST(a_lease_is_renewed_while_the_command_runs)
 				 60000, 1, &change, &n, &next, &err),
 		STORE_OK);
 	assert_int_equal(n, 1);
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	r = gate_record_now();
 	assert_true(r.until_ticks > first.until_ticks);
-	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
+	assert_true(gate_is_held());
 	sh("echo >go");
 	assert_int_equal(exit_status(&o), 0);
-	is_free(1);
+	gate_is_free(1);
 }
 
 GATE_TEST(a_run_inside_a_run_is_inside)

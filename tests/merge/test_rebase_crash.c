@@ -27,7 +27,7 @@ static const char *path_before;
 
 static void write_program(const char *path, const char *text)
 {
-	tree_write(at(path), str_of(text));
+	scratch_write(path, text);
 	sh(arena_printf(&arena, "chmod +x %s", path));
 }
 
@@ -129,12 +129,6 @@ static void nothing_is_left_over(const char *when, unsigned n)
 		fail_msg("%s %u: %s", when, n, said.s);
 }
 
-static void again(const char *when, unsigned n)
-{
-	if (try_rebase() < 0)
-		fail_msg("%s %u: %s", when, n, err.text);
-}
-
 static const char *const whens[] = {"before", "after", "orphan", "hook"};
 
 /* The first step at which whens[i] is tried: with a stride, each begins at another step. */
@@ -143,62 +137,61 @@ static unsigned first_step(size_t i)
 	return 1 + (unsigned)i * 3 % stride();
 }
 
-CRASH_TEST(killed_anywhere_the_next_one_does_it_right)
+/* Kills a rebase at its steps. After each kill a rebase is run to its end, and then `judge`. */
+static void kill_at_each_step(void (*judge)(const char *when, unsigned n))
 {
 	unsigned killed = 0;
 
-	main_gets("m", "main");
 	save_scene();
 	for (size_t i = 0; i < COUNT(whens); i++) {
-		for (unsigned n = first_step(i);; n += stride()) {
-			bool more;
+		bool more = true;
 
+		for (unsigned n = first_step(i); more; n += stride()) {
 			restore_scene();
 			more = play_until(whens[i], n);
 			killed += more;
 			unsetenv("WHEN");
-			again(whens[i], n);
-			if (done.fate != REBASE_PUSHED && done.fate != REBASE_CURRENT)
-				fail_msg("%s %u: %s", whens[i], n, rebase_word(done.fate));
-			nothing_is_left_over(whens[i], n);
-			assert_sh("cd wt && cat m x d/y && git log --format=%s origin/main..",
-				"main\nx\nx2\ny\nx2\nx\n");
-			sh("cd wt && test $(git rev-parse HEAD) = "
-			   "$(git --git-dir=../org/o.git rev-parse feat/x)");
-			if (!more)
-				break;
+			if (try_rebase() < 0)
+				fail_msg("%s %u: %s", whens[i], n, err.text);
+			judge(whens[i], n);
 		}
 	}
 	assert_true(killed > 40 / stride());
 }
 
+static void is_right(const char *when, unsigned n)
+{
+	if (done.fate != REBASE_PUSHED && done.fate != REBASE_CURRENT)
+		fail_msg("%s %u: %s", when, n, rebase_word(done.fate));
+	nothing_is_left_over(when, n);
+	assert_sh("cd wt && cat m x d/y && git log --format=%s origin/main..",
+		"main\nx\nx2\ny\nx2\nx\n");
+	sh("cd wt && test $(git rev-parse HEAD) = "
+	   "$(git --git-dir=../org/o.git rev-parse feat/x)");
+}
+
+CRASH_TEST(killed_anywhere_the_next_one_does_it_right)
+{
+	main_gets("m", "main");
+	kill_at_each_step(is_right);
+}
+
+static const char *before; /* what look() gave */
+
+static void is_as_before(const char *when, unsigned n)
+{
+	if (done.fate != REBASE_CONFLICT)
+		fail_msg("%s %u: %s", when, n, rebase_word(done.fate));
+	if (strcmp(look(), before) != 0)
+		fail_msg("%s %u: %s", when, n, look());
+}
+
 CRASH_TEST(killed_in_a_conflict_the_worktree_comes_back)
 {
-	const char *before;
-	unsigned killed = 0;
-
 	main_gets("new", "file");
 	main_gets("x", "theirs");
-	save_scene();
 	before = look();
-	for (size_t i = 0; i < COUNT(whens); i++) {
-		for (unsigned n = first_step(i);; n += stride()) {
-			bool more;
-
-			restore_scene();
-			more = play_until(whens[i], n);
-			killed += more;
-			unsetenv("WHEN");
-			again(whens[i], n);
-			if (done.fate != REBASE_CONFLICT)
-				fail_msg("%s %u: %s", whens[i], n, rebase_word(done.fate));
-			if (strcmp(look(), before) != 0)
-				fail_msg("%s %u: %s", whens[i], n, look());
-			if (!more)
-				break;
-		}
-	}
-	assert_true(killed > 40 / stride());
+	kill_at_each_step(is_as_before);
 }
 
 static void forget(const struct process_info *info, void *arg)
@@ -227,8 +220,8 @@ static bool stop_at(int n)
 		close(o.ready);
 		return false;
 	}
-	assert_int_equal(gate_take(&arena, &pool, "", 0, 0, &g, &err), -1);
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
+	assert_true(gate_is_held());
+	r = gate_record_now();
 	lease_ends();
 	g = gate_now(0);
 	(void)kill(o.pid, SIGCONT);

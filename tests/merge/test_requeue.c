@@ -90,13 +90,6 @@ TEST(other_failures_do_not_count)
 	assert_error(&err, "dev-team: unknown failure 'ciFailure'");
 }
 
-static const char *text(const char *path)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-
-	return tree_read(at(path), &b) ? arena_dup(&arena, buf_str(&b)) : "";
-}
-
 static unsigned append(const char *trigger, int64_t when, bool *storm)
 {
 	const struct triage t = {.trigger = trigger, .composite = 0.5, .at = when};
@@ -122,7 +115,7 @@ HISTORY_TEST(the_original_triage_is_no_retriage)
 	clock_fix(now);
 	assert_int_equal(append("original", 0, &storm), 0);
 	assert_false(storm);
-	assert_string_equal(text("art/I-1/triage-history.jsonl"),
+	assert_string_equal(scratch_read("art/I-1/triage-history.jsonl"),
 		"{\"timestamp\":\"2026-04-28T12:00:00Z\",\"trigger\":\"original\",\"composite\":0.5"
 		"}\n");
 }
@@ -138,8 +131,9 @@ HISTORY_TEST(a_storm_is_more_than_ten_in_a_day)
 		assert_int_equal(append("failure-type", i == 1 ? now - 24 * H : 0, &storm), i);
 		assert_int_equal(storm, i > 10);
 	}
-	assert_non_null(strstr(text("art/_events.jsonl"), "\"type\":\"RetriageStorm\""));
-	assert_non_null(strstr(text("art/_events.jsonl"), "\"count\":11,\"windowHours\":24"));
+	assert_non_null(strstr(scratch_read("art/_events.jsonl"), "\"type\":\"RetriageStorm\""));
+	assert_non_null(
+		strstr(scratch_read("art/_events.jsonl"), "\"count\":11,\"windowHours\":24"));
 }
 
 HISTORY_TEST(every_trigger_but_the_first_counts)
@@ -161,12 +155,12 @@ HISTORY_TEST(lines_of_others_are_read_and_odd_ones_skipped)
 	struct triage_history h;
 
 	clock_fix(now);
-	tree_write(at("art/I-1/triage-history.jsonl"),
-		STR("not json\n\n[]\n{}\n{\"timestamp\":\"2026-04-28T11:00:00.123Z\",\"trigger\":"
-		    "\"failure-type\",\"score\":{\"composite\":0.25},\"costUsd\":0.5}\n"
-		    "{\"timestamp\":\"yesterday\",\"trigger\":\"failure-type\"}\n"
-		    "{\"timestamp\":\"2026-04-28T11:30:00Z\",\"failure\":\"CIFailure\"}\n"
-		    "{\"timestamp\":\"2026-04-28T11:30:00"));
+	scratch_write("art/I-1/triage-history.jsonl",
+		"not json\n\n[]\n{}\n{\"timestamp\":\"2026-04-28T11:00:00.123Z\",\"trigger\":"
+		"\"failure-type\",\"score\":{\"composite\":0.25},\"costUsd\":0.5}\n"
+		"{\"timestamp\":\"yesterday\",\"trigger\":\"failure-type\"}\n"
+		"{\"timestamp\":\"2026-04-28T11:30:00Z\",\"failure\":\"CIFailure\"}\n"
+		"{\"timestamp\":\"2026-04-28T11:30:00");
 	assert_int_equal(triage_read(&arena, at("art"), "I-1", &h, &err), 0);
 	assert_int_equal(h.n, 1);
 	assert_true(h.triages[0].composite == 0.25 && h.triages[0].cost_usd == 0.5);
@@ -189,7 +183,7 @@ HISTORY_TEST(a_triage_says_how_the_score_changed)
 	t = (struct triage){
 		.trigger = "time-threshold", .detail = "25 h", .composite = 0.1, .cost_usd = 0.02};
 	assert_int_equal(triage_append(at("art"), "I-1", &t, &count, &storm, &err), 0);
-	assert_non_null(strstr(text("art/I-1/triage-history.jsonl"),
+	assert_non_null(strstr(scratch_read("art/I-1/triage-history.jsonl"),
 		"\"trigger\":\"time-threshold\",\"triggerDetail\":\"25 h\",\"composite\":0.1,"
 		"\"deltaFromPrevious\":{\"composite\":-0.2},\"costUsd\":0.02}"));
 }
@@ -222,7 +216,7 @@ HISTORY_TEST(failures_are_counted_from_the_history)
 	assert_int_equal(append("failure-type", 0, &storm), 1); /* failures are not triages */
 	clock_fix(now + 24 * H + 1);
 	assert_int_equal(fail_with("CIFailure"), TRIGGER_TRUST_SCORE);
-	assert_non_null(strstr(text("art/_events.jsonl"),
+	assert_non_null(strstr(scratch_read("art/_events.jsonl"),
 		"\"trigger\":\"failure-type\",\"rescored\":true,\"failure\":\"CIFailure\","
 		"\"oldPosition\":7,\"newPosition\":2}"));
 }

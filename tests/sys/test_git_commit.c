@@ -9,6 +9,12 @@ static int commit_rest(void)
 	return git_commit_all(at("r"), "ADR-1", "leftovers", &made, &err);
 }
 
+static void committed_on(const char *branch)
+{
+	assert_int_equal(commit_rest(), 0);
+	assert_sh("git -C r branch --show-current", arena_printf(&arena, "%s\n", branch));
+}
+
 GIT_TEST(all_that_is_left_is_committed)
 {
 	sh("cd r && git checkout -qb work && echo gone >g && git add g && git commit -qm g\n"
@@ -56,16 +62,14 @@ GIT_TEST(on_the_default_branch_a_branch_is_made_first)
 GIT_TEST(main_is_the_default_branch_where_the_remote_does_not_say)
 {
 	sh("cd r && git remote set-head origin -d && echo two >a");
-	assert_int_equal(commit_rest(), 0);
-	assert_sh("git -C r branch --show-current", "ADR-1\n");
+	committed_on("ADR-1");
 }
 
 GIT_TEST(another_default_branch_is_protected_as_well)
 {
 	sh("cd r && git checkout -qb trunk && git push -q origin trunk && git remote "
 	   "set-head origin trunk && echo two >a");
-	assert_int_equal(commit_rest(), 0);
-	assert_sh("git -C r branch --show-current", "ADR-1\n");
+	committed_on("ADR-1");
 }
 
 /* `r` has one commit on trunk; the remote's HEAD is `head`, which `r` does not know. */
@@ -82,9 +86,8 @@ static void remote_with_head(const char *head)
 GIT_TEST(where_nothing_is_known_the_remote_is_asked)
 {
 	remote_with_head("ref: refs/heads/trunk");
-	assert_int_equal(commit_rest(), 0);
+	committed_on("trunk");
 	assert_false(made);
-	assert_sh("git -C r branch --show-current", "trunk\n");
 	sh("echo two >r/a");
 	assert_int_equal(commit_rest(), 0);
 	assert_true(made);
@@ -96,8 +99,7 @@ GIT_TEST(commits_on_what_the_remote_calls_its_default_move_too)
 {
 	remote_with_head("ref: refs/heads/trunk");
 	sh("cd r && echo two >a && git commit -qam two");
-	assert_int_equal(commit_rest(), 0);
-	assert_sh("git -C r branch --show-current", "ADR-1\n");
+	committed_on("ADR-1");
 }
 
 GIT_TEST(a_main_that_is_known_does_not_speak_for_the_remote)
@@ -105,36 +107,31 @@ GIT_TEST(a_main_that_is_known_does_not_speak_for_the_remote)
 	sh("cd r && git remote set-head origin -d && git checkout -qb trunk && git push -q origin "
 	   "trunk && echo two >a\n"
 	   "echo ref: refs/heads/trunk >../org/o.git/HEAD");
-	assert_int_equal(commit_rest(), 0);
-	assert_sh("git -C r branch --show-current", "ADR-1\n");
+	committed_on("ADR-1");
 }
 
 GIT_TEST(another_branch_stays_when_the_remote_says_so)
 {
 	remote_with_head("ref: refs/heads/trunk");
 	sh("cd r && git checkout -qb work && echo two >a");
-	assert_int_equal(commit_rest(), 0);
-	assert_sh("git -C r branch --show-current", "work\n");
+	committed_on("work");
 }
 
 GIT_TEST(a_remote_that_does_not_tell_is_taken_at_its_worst)
 {
 	remote_with_head("ref: refs/heads/none");
 	sh("echo two >r/a");
-	assert_int_equal(commit_rest(), 0);
-	assert_sh("git -C r branch --show-current", "ADR-1\n");
+	committed_on("ADR-1");
 	sh("cd r && git checkout -qb work && git remote set-url origin ../nowhere && echo 3 >a\n"
 	   "git branch -D ADR-1 -q");
-	assert_int_equal(commit_rest(), 0);
-	assert_sh("git -C r branch --show-current", "ADR-1\n");
+	committed_on("ADR-1");
 }
 
 GIT_TEST(an_empty_remote_has_no_default_branch_to_protect)
 {
 	sh("rm -rf org r && git init -q --bare org/o.git && git init -q r && cd r\n"
 	   "git remote add origin ../org/o.git && echo one >a");
-	assert_int_equal(commit_rest(), 0);
-	assert_sh("git -C r branch --show-current", "main\n");
+	committed_on("main");
 }
 
 GIT_TEST(a_branch_from_an_earlier_run_is_adopted)
@@ -157,9 +154,8 @@ GIT_TEST(commits_on_the_default_branch_move_to_the_branch)
 GIT_TEST(off_any_branch_a_branch_is_made)
 {
 	sh("cd r && git checkout -q --detach && echo two >a");
-	assert_int_equal(commit_rest(), 0);
+	committed_on("ADR-1");
 	assert_true(made);
-	assert_sh("git -C r branch --show-current", "ADR-1\n");
 }
 
 GIT_TEST(a_hook_can_refuse_a_commit)
@@ -186,9 +182,7 @@ GIT_TEST(without_a_name_git_says_so_itself)
 {
 	sh("cd r && git checkout -qb work && echo two >a && git config user.useConfigOnly true\n"
 	   "git config user.name '' && git config user.email ''");
-	assert_int_equal(commit_rest(), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
-	assert_true(contains(err.text, "'git commit' failed: "));
+	assert_true(refused(commit_rest(), ERR_SYSTEM, "'git commit' failed: "));
 	assert_true(contains(err.text, "fatal: "));
 	assert_null(strchr(err.text, '\n'));
 }
@@ -197,22 +191,16 @@ GIT_TEST(in_the_middle_of_a_merge_nothing_is_committed)
 {
 	sh("cd r && git checkout -qb work && echo l >a && git commit -qam l && git checkout -q "
 	   "main && echo r >a && git commit -qam r && git checkout -q work && ! git merge -q main");
-	assert_int_equal(commit_rest(), -1);
-	assert_int_equal(err.code, ERR_STATE);
-	assert_true(contains(err.text, "a merge is in progress in '"));
+	assert_true(refused(commit_rest(), ERR_STATE, "a merge is in progress in '"));
 	sh("cd r && git merge --abort && ! git rebase -q main 2>/dev/null");
-	assert_int_equal(commit_rest(), -1);
-	assert_int_equal(err.code, ERR_STATE);
-	assert_true(contains(err.text, "a rebase is in progress in '"));
+	assert_true(refused(commit_rest(), ERR_STATE, "a rebase is in progress in '"));
 }
 
 GIT_TEST(with_conflicts_nothing_is_committed)
 {
 	sh("cd r && git checkout -qb work && echo s >a && git stash -q && echo w >a\n"
 	   "git commit -qam w && ! git stash pop -q");
-	assert_int_equal(commit_rest(), -1);
-	assert_int_equal(err.code, ERR_STATE);
-	assert_true(contains(err.text, "unresolved conflicts in '"));
+	assert_true(refused(commit_rest(), ERR_STATE, "unresolved conflicts in '"));
 }
 
 GIT_TEST(the_callers_git_variables_do_not_lead_astray)

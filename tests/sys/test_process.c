@@ -17,19 +17,23 @@ static int fresh(void **state)
 	return 0;
 }
 
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 static int run(struct process p)
 {
 	p.out = &out;
+	p.output = p.output ? p.output : -1;
 	p.grace_ms = 300;
 	p.out_max = p.out_max ? p.out_max : 1 << 20;
 	return process_run(&p, &end, &err);
 }
 
+#define RUN(...)   run((struct process){__VA_ARGS__})
+#define SH(script) WORDS("/bin/sh", "-c", script)
+
 static int shell(const char *script, unsigned timeout_s)
 {
-	const char *argv[] = {"/bin/sh", "-c", script, NULL};
-
-	return run((struct process){.argv = argv, .output = -1, .timeout_s = timeout_s});
+	return run((struct process){.argv = SH(script), .timeout_s = timeout_s});
 }
 
 /* The number that a script printed first. */
@@ -64,9 +68,7 @@ PROCESS_TEST(output_and_status_come_back)
 
 PROCESS_TEST(arguments_are_not_read_by_a_shell)
 {
-	const char *argv[] = {"printf", "%s", "$HOME `id` '\"; *", NULL};
-
-	assert_int_equal(run((struct process){.argv = argv, .output = -1}), 0);
+	assert_int_equal(RUN(.argv = WORDS("printf", "%s", "$HOME `id` '\"; *")), 0);
 	assert_string_equal(out.s, "$HOME `id` '\"; *");
 }
 
@@ -78,9 +80,7 @@ PROCESS_TEST(a_signal_is_128_and_its_number)
 
 PROCESS_TEST(a_missing_program_is_told_from_a_failing_one)
 {
-	const char *argv[] = {"no-such-program-here", NULL};
-
-	assert_int_equal(run((struct process){.argv = argv, .output = -1}), -1);
+	assert_int_equal(RUN(.argv = WORDS("no-such-program-here")), -1);
 	assert_true(end.missing);
 	assert_int_equal(err.code, ERR_SYSTEM);
 	assert_string_equal(err.text, "cannot find program 'no-such-program-here'");
@@ -89,19 +89,14 @@ PROCESS_TEST(a_missing_program_is_told_from_a_failing_one)
 
 PROCESS_TEST(a_program_that_may_not_be_run_is_an_error)
 {
-	const char *argv[] = {"/dev/null", NULL};
-
-	assert_int_equal(run((struct process){.argv = argv, .output = -1}), -1);
+	assert_int_equal(RUN(.argv = WORDS("/dev/null")), -1);
 	assert_false(end.missing);
 	assert_string_equal(err.text, "cannot start '/dev/null': Permission denied");
 }
 
 PROCESS_TEST(a_missing_directory_is_named)
 {
-	const char *argv[] = {"true", NULL};
-
-	assert_int_equal(
-		run((struct process){.argv = argv, .output = -1, .cwd = "/no/such/directory"}), -1);
+	assert_int_equal(RUN(.argv = WORDS("true"), .cwd = "/no/such/directory"), -1);
 	assert_false(end.missing);
 	assert_string_equal(
 		err.text, "cannot enter directory '/no/such/directory': No such file or directory");
@@ -109,30 +104,23 @@ PROCESS_TEST(a_missing_directory_is_named)
 
 PROCESS_TEST(the_directory_is_entered)
 {
-	const char *argv[] = {"pwd", NULL};
-
-	assert_int_equal(run((struct process){.argv = argv, .output = -1, .cwd = "/usr"}), 0);
+	assert_int_equal(RUN(.argv = WORDS("pwd"), .cwd = "/usr"), 0);
 	assert_string_equal(out.s, "/usr\n");
 }
 
 PROCESS_TEST(standard_input_is_the_text_however_long)
 {
-	const char *argv[] = {"cat", NULL};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	for (int i = 0; i < 50000; i++)
 		buf_addf(&text, "line %d\n", i);
-	assert_int_equal(
-		run((struct process){.argv = argv, .output = -1, .input = buf_str(&text)}), 0);
+	assert_int_equal(RUN(.argv = WORDS("cat"), .input = buf_str(&text)), 0);
 	assert_true(str_eq(buf_str(&out), buf_str(&text)));
 }
 
 PROCESS_TEST(input_that_is_not_read_is_no_error)
 {
-	const char *argv[] = {"true", NULL};
-
-	assert_int_equal(
-		run((struct process){.argv = argv, .output = -1, .input = STR("unread")}), 0);
+	assert_int_equal(RUN(.argv = WORDS("true"), .input = STR("unread")), 0);
 	assert_int_equal(end.status, 0);
 }
 
@@ -144,22 +132,19 @@ PROCESS_TEST(without_a_text_standard_input_is_empty)
 
 PROCESS_TEST(the_environment_is_ours_with_changes)
 {
-	const char *argv[] = {"/bin/sh", "-c", "echo $KEEP,$CHANGE,${DROP-unset},$NEW", NULL};
 	const char *env[] = {"CHANGE=after", "DROP", "NEW=a=b", NULL};
 
 	setenv("KEEP", "kept", 1);
 	setenv("CHANGE", "before", 1);
 	setenv("DROP", "there", 1);
-	assert_int_equal(run((struct process){.argv = argv, .output = -1, .env = env}), 0);
+	assert_int_equal(RUN(.argv = SH("echo $KEEP,$CHANGE,${DROP-unset},$NEW"), .env = env), 0);
 	assert_string_equal(out.s, "kept,after,unset,a=b\n");
 	assert_string_equal(getenv("CHANGE"), "before");
 }
 
 PROCESS_TEST(output_beyond_the_limit_is_thrown_away)
 {
-	const char *argv[] = {"/bin/sh", "-c", "head -c 3000000 /dev/zero; exit 3", NULL};
-
-	assert_int_equal(run((struct process){.argv = argv, .output = -1, .out_max = 1000}), 0);
+	assert_int_equal(RUN(.argv = SH("head -c 3000000 /dev/zero; exit 3"), .out_max = 1000), 0);
 	assert_int_equal(out.len, 1000);
 	assert_int_equal(end.status, 3);
 }
@@ -172,12 +157,11 @@ PROCESS_TEST(a_megabyte_comes_whole)
 
 PROCESS_TEST(output_goes_to_a_descriptor)
 {
-	const char *argv[] = {"/bin/sh", "-c", "echo out; echo err >&2", NULL};
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	int fds[2];
 
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-	assert_int_equal(run((struct process){.argv = argv, .output = fds[1]}), 0);
+	assert_int_equal(RUN(.argv = SH("echo out; echo err >&2"), .output = fds[1]), 0);
 	close(fds[1]);
 	assert_int_equal(sys_read_all(&got, fds[0], 100, "pipe", &err), 0);
 	close(fds[0]);
@@ -268,12 +252,11 @@ PROCESS_TEST(children_of_our_own_are_left_alone)
 
 PROCESS_TEST(a_readable_cancel_descriptor_ends_it)
 {
-	const char *argv[] = {"sleep", "1000", NULL};
 	int fds[2];
 
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
-	assert_int_equal(run((struct process){.argv = argv, .output = -1, .cancel = fds[0]}), 0);
+	assert_int_equal(RUN(.argv = WORDS("sleep", "1000"), .cancel = fds[0]), 0);
 	assert_true(end.cancelled);
 	assert_false(end.timed_out);
 	assert_int_equal(end.status, 128 + SIGTERM);
@@ -342,7 +325,6 @@ PROCESS_TEST(it_works_without_standard_streams)
 /* The program alone holds the other end of the pipe: end of file is the program's end. */
 PROCESS_TEST(when_the_caller_dies_the_program_dies)
 {
-	const char *argv[] = {"/bin/sh", "-c", "echo; exec sleep 1000", NULL};
 	int fds[2];
 	char c;
 	pid_t pid;
@@ -351,7 +333,7 @@ PROCESS_TEST(when_the_caller_dies_the_program_dies)
 	pid = fork();
 	if (pid == 0) {
 		close(fds[0]);
-		_exit(run((struct process){.argv = argv, .output = fds[1]}));
+		_exit(RUN(.argv = SH("echo; exec sleep 1000"), .output = fds[1]));
 	}
 	close(fds[1]);
 	assert_int_equal(read(fds[0], &c, 1), 1);

@@ -250,30 +250,30 @@ static void make_foreign(void)
 
 POOL_TEST(another_clones_worktree_is_refused)
 {
-	CLEANUP(buf_release) struct buf events = BUF_INIT;
+	const char *events;
 	struct allocation of;
 
 	make_foreign();
 	assert_true(take_refused("x", ERR_STATE, "WorktreeOwnershipMismatch (cross-clone)"));
 	assert_true(contains(err.text, at("clone2/.git/worktrees/x")));
 	assert_true(refused(adopt("x", &of), ERR_STATE, "WorktreeOwnershipMismatch"));
-	assert_true(tree_read(at("artifacts/_events.jsonl"), &events));
-	assert_true(contains(events.s, "\"type\":\"WorktreeOwnershipMismatch\""));
-	assert_true(contains(events.s, "\"reason\":\"cross-clone\""));
-	assert_true(contains(events.s, "\"guard\":\"strict\""));
+	events = scratch_read("artifacts/_events.jsonl");
+	assert_true(contains(events, "\"type\":\"WorktreeOwnershipMismatch\""));
+	assert_true(contains(events, "\"reason\":\"cross-clone\""));
+	assert_true(contains(events, "\"guard\":\"strict\""));
 }
 
 POOL_TEST(an_advisory_guard_warns_and_goes_on)
 {
-	CLEANUP(buf_release) struct buf events = BUF_INIT;
+	const char *events;
 	struct allocation of;
 
 	pool.strict = false;
 	make_foreign();
 	of = take("x", false);
 	assert_true(contains(of.warning, "advisory ownership mismatch (cross-clone)"));
-	assert_true(tree_read(at("artifacts/_events.jsonl"), &events));
-	assert_true(contains(events.s, "\"guard\":\"advisory\""));
+	events = scratch_read("artifacts/_events.jsonl");
+	assert_true(contains(events, "\"guard\":\"advisory\""));
 	assert_int_equal(adopt("x", &of), 0);
 	assert_true(contains(of.warning, "advisory ownership mismatch"));
 }

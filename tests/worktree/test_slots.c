@@ -165,7 +165,7 @@ static int listen_at(unsigned port)
 RECORDS_TEST(who_listens_is_passed_over_and_told)
 {
 	CLEANUP(base_close) int fd = -1;
-	CLEANUP(buf_release) struct buf events = BUF_INIT;
+	const char *events;
 	struct allocate_ask ask = {.branch = "one", .issue = "T-1"};
 	struct allocation one;
 	unsigned want;
@@ -175,10 +175,10 @@ RECORDS_TEST(who_listens_is_passed_over_and_told)
 	one = need(ask);
 	assert_true(one.port > want);
 	assert_int_equal(port_note(&pool, &ask, &one, &err), 0);
-	assert_true(tree_read(at("artifacts/_events.jsonl"), &events));
-	assert_non_null(strstr(events.s, "\"type\":\"PortCollision\""));
-	assert_non_null(strstr(events.s, "\"issueId\":\"T-1\""));
-	assert_non_null(strstr(events.s, arena_printf(&arena, "\"candidate\":%u", want)));
+	events = scratch_read("artifacts/_events.jsonl");
+	assert_non_null(strstr(events, "\"type\":\"PortCollision\""));
+	assert_non_null(strstr(events, "\"issueId\":\"T-1\""));
+	assert_non_null(strstr(events, arena_printf(&arena, "\"candidate\":%u", want)));
 }
 
 RECORDS_TEST(later_stages_have_the_ports_of_the_first)
