@@ -216,7 +216,12 @@ static void put_attempt(struct context *c, const char *state, unsigned long n)
 
 void context_attempts_text(const struct context *c, struct buf *out)
 {
-	write_attempts((struct context *)c, NULL, 0, out);
+	const struct field *f = context_field(c, "attempts");
+
+	if (f && f->changed)
+		buf_add(out, f->value);
+	else
+		write_attempts((struct context *)c, NULL, 0, out);
 }
 
 unsigned long context_next_attempt(struct context *c, const char *state)

@@ -306,7 +306,7 @@ bool context_has_fault(const struct context_file *f, const struct error *err)
 int context_update(struct context_file *f, context_change *change, void *data, struct error *err)
 {
 	CLEANUP(json_free) json *events = json_copy(f->events);
-	int64_t end = clock_ticks() + lock_wait_ms();
+	int64_t begin = clock_ticks();
 	int rc;
 
 	for (int n = 1;; n++) {
@@ -314,7 +314,7 @@ int context_update(struct context_file *f, context_change *change, void *data, s
 		rc = change(f, data, err);
 		if (rc == 0 || !f->refused)
 			return rc;
-		if (n >= UPDATES && clock_ticks() >= end)
+		if (n >= UPDATES && clock_ticks() >= begin + lock_wait_ms())
 			return error_set(err, ERR_STATE,
 				"'%s' was changed during each of %d attempts to save it: run the "
 				"same command again",
@@ -451,6 +451,8 @@ static void note_attempts(struct context_file *f)
 {
 	CLEANUP(buf_release) struct buf now = BUF_INIT;
 
+	if (str_eq(context_get(&f->doc, "attempts"), f->attempts))
+		return;
 	context_attempts_text(&f->doc, &now);
 	if (str_is(buf_str(&now), "{}") || str_eq(buf_str(&now), f->attempts) ||
 		now.len > STORE_VALUE_MAX)

@@ -144,6 +144,8 @@ bool str_next_item(struct str *rest, struct str *item)
 
 /* ---- buf ---- */
 
+enum { BUF_MIN = 256 };
+
 void buf_reserve(struct buf *b, size_t n)
 {
 	size_t want = b->len + n + 1;
@@ -154,8 +156,8 @@ void buf_reserve(struct buf *b, size_t n)
 		return;
 	if (want < b->cap * 2)
 		want = b->cap * 2;
-	b->s = xrealloc(b->s, want < 64 ? 64 : want);
-	b->cap = want < 64 ? 64 : want;
+	b->cap = want < BUF_MIN ? BUF_MIN : want;
+	b->s = xrealloc(b->s, b->cap);
 	b->s[b->len] = '\0';
 }
 
@@ -443,8 +445,15 @@ bool arena_shell_word(struct arena *a, struct str *rest, struct str *word)
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char brief[256];
 	va_list ap;
+	int n;
 
+	va_start(ap, fmt);
+	n = vsnprintf(brief, sizeof(brief), fmt, ap);
+	va_end(ap);
+	if ((size_t)n < sizeof(brief))
+		return arena_dup(a, (struct str){brief, (size_t)n});
 	va_start(ap, fmt);
 	add_format(&text, fmt, ap);
 	va_end(ap);

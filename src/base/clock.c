@@ -163,21 +163,30 @@ int64_t clock_now(void)
 	return (int64_t)ts.tv_sec;
 }
 
+/* `digits` of the number, then the separator. */
+static char *print_number(char *out, size_t digits, int64_t n, const char *separator)
+{
+	for (size_t i = digits; i; n /= 10)
+		out[--i] = (char)('0' + n % 10);
+	return stpcpy(out + digits, separator);
+}
+
 /* `dash` separates the parts of the date, `colon` those of the time. */
 static void print(int64_t t, const char *dash, const char *colon, char out[CLOCK_TEXT])
 {
 	static const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
-	char text[128] = "";
-	int of_day;
+	int64_t of_day;
 	struct date d;
 
 	t = t < 0 ? 0 : t > last ? last : t;
-	of_day = (int)(t % 86400);
+	of_day = t % 86400;
 	d = date_of(t / 86400);
-	(void)snprintf(text, sizeof(text), "%04d%s%02d%s%02dT%02d%s%02d%s%02dZ", (int)d.year, dash,
-		(int)d.month, dash, (int)d.day, of_day / 3600, colon, of_day / 60 % 60, colon,
-		of_day % 60);
-	memcpy(out, text, CLOCK_TEXT);
+	out = print_number(out, 4, d.year, dash);
+	out = print_number(out, 2, d.month, dash);
+	out = print_number(out, 2, d.day, "T");
+	out = print_number(out, 2, of_day / 3600, colon);
+	out = print_number(out, 2, of_day / 60 % 60, colon);
+	(void)print_number(out, 2, of_day % 60, "Z");
 }
 
 void clock_text(int64_t t, char out[CLOCK_TEXT])

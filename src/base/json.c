@@ -290,6 +290,11 @@ void json_push(json *array, json *value)
 		base_oom();
 }
 
+void json_remove(json *array, const json *item)
+{
+	cJSON_Delete(cJSON_DetachItemViaPointer(array, (json *)(uintptr_t)item));
+}
+
 void json_push_str(json *array, struct str value)
 {
 	json_push(array, json_string(value));
@@ -302,15 +307,11 @@ void json_push_int(json *array, int64_t value)
 
 static void put_text(json *object, const char *key, const char *text)
 {
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	json *value = need(text ? cJSON_CreateString(text) : cJSON_CreateNull());
 
-	if (!text) {
-		json_put_null(object, key);
-		return;
-	}
-	buf_adds(&b, text);
-	buf_utf8_repair(&b);
-	json_put_str(object, key, buf_str(&b));
+	if (text)
+		buf_utf8_repair(&(struct buf){.s = value->valuestring, .len = strlen(text)});
+	json_put(object, key, value);
 }
 
 json *json_add(json *j, const struct json_member *m)
@@ -399,17 +400,16 @@ static size_t plain_length(struct str s)
 
 void json_print_text(struct buf *out, struct str s)
 {
-	size_t n = plain_length(s);
+	size_t n;
 
 	buf_reserve(out, s.n + 2);
-	buf_addc(out, '"');
-	buf_add(out, str_sub(s, 0, n));
-	while (n < s.n) {
+	out->s[out->len++] = '"';
+	while ((n = plain_length(s)) < s.n) {
+		buf_add(out, str_sub(s, 0, n));
 		print_escape(out, (unsigned char)s.p[n]);
 		s = str_sub(s, n + 1, s.n);
-		n = plain_length(s);
-		buf_add(out, str_sub(s, 0, n));
 	}
+	buf_add(out, s);
 	buf_addc(out, '"');
 }
 

@@ -65,6 +65,7 @@ void json_put(json *object, const char *key, json *value); /* takes value */
 void json_set(json *object, const char *key, json *value); /* takes value; replaces or adds */
 void json_drop(json *object, const char *key);
 void json_push(json *array, json *value); /* takes value */
+void json_remove(json *array, const json *item);
 void json_push_str(json *array, struct str value);
 void json_push_int(json *array, int64_t value);
 

@@ -34,15 +34,15 @@ typedef bool keep_action(struct engine_run *r, const json *action, const void *a
 
 static size_t filter_outstanding(struct engine_run *r, keep_action *keep, const void *arg)
 {
-	json *rest = json_array();
-	size_t removed = json_len(r->outstanding);
+	size_t removed = 0;
 
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+	for (const json *a = json_first(r->outstanding), *next; a; a = next) {
+		next = json_next(a);
 		if (keep(r, a, arg))
-			json_push(rest, json_copy(a));
-	removed -= json_len(rest);
-	json_free(&r->outstanding);
-	r->outstanding = rest;
+			continue;
+		json_remove(r->outstanding, a);
+		removed++;
+	}
 	if (removed)
 		action_store(r->doc, r->outstanding);
 	return removed;
