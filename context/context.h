@@ -48,6 +48,8 @@ struct context {
 int context_parse(struct context *c, const char *file, struct str text, struct error *err);
 /* The same, but takes *text, which is empty afterwards. */
 int context_parse_buf(struct context *c, const char *file, struct buf *text, struct error *err);
+/* Only the sections of a document that was saved; `text` must outlive c. */
+int context_parse_sections(struct context *c, struct str text, struct error *err);
 /* Whether `text`, rendered from c, can be parsed. -1: ERR_INPUT; it must not be written then,
  * because no later command could load it. */
 int context_check(const struct context *c, struct str text, struct error *err);

@@ -289,6 +289,14 @@ int context_parse_buf(struct context *c, const char *file, struct buf *text, str
 	return parse_sections(c, body, err);
 }
 
+int context_parse_sections(struct context *c, struct str text, struct error *err)
+{
+	size_t head = 0, body = 0;
+
+	*c = (struct context){.text = text, .file = (char *)""};
+	return find_head(c, &head, &body, err) < 0 ? -1 : parse_sections(c, body, err);
+}
+
 /* The texts of sections are checked and escaped when they are set; to parse them again would cost
  * as much as the load. */
 int context_check(const struct context *c, struct str text, struct error *err)

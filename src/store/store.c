@@ -314,6 +314,11 @@ int64_t store_last_seq(struct store *s)
 	return s->ops->last_seq(s);
 }
 
+const char *store_digest(struct store *s)
+{
+	return s->ops->digest ? s->ops->digest(s) : NULL;
+}
+
 enum store_status store_get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
 {
@@ -419,6 +424,12 @@ int store_history_next(struct store_history *h, struct store_commit *c, struct e
 	int rc = h->next(h, c, err);
 
 	return rc > 0 && resolve(h->of, &c->text, &h->blob, err) < 0 ? -1 : rc;
+}
+
+int store_history_text(
+	struct store_history *h, const struct store_commit *c, struct buf *text, struct error *err)
+{
+	return h->text(c, text, err);
 }
 
 void store_history_close(struct store_history **h)

@@ -114,7 +114,8 @@ struct store_range {
 	int64_t from;      /* forwards: the first revision; backwards: the last, 0: the newest */
 	int64_t after_seq; /* forwards: from the first commit with a later event; 0: from `from` */
 	bool backwards;
-	bool texts; /* with the texts of documents */
+	bool texts;   /* with the texts of documents */
+	bool changes; /* with the changes instead, where the backend has them: cheaper */
 };
 
 /* A commit of the history. */
@@ -129,6 +130,8 @@ struct store_commit {
 	bool removed;         /* it was deleted */
 	const char *sum;      /* checksum of the text, equal for equal texts; deleted: empty */
 	struct str text;      /* if asked for; empty if a compaction has dropped it */
+	struct str change;    /* what makes the text of the one before: store_history_text() */
+	const char *digest;   /* as store_digest() returned it after the commit */
 };
 
 enum store_mode {
@@ -198,6 +201,9 @@ int64_t store_revision(struct store *s);
 int64_t store_cursor(struct store *s);
 /* The `seq` of the last event. */
 int64_t store_last_seq(struct store *s);
+/* Checksum of the last commit with its revision and all that is stored of it; NULL: the backend has
+ * none. Two histories with the same one have the same last commit. */
+const char *store_digest(struct store *s);
 
 /* A key that is no document. Absent: STORE_OK with mod 0. */
 enum store_status store_get(
@@ -233,6 +239,9 @@ enum store_status store_history(struct store *s, const struct store_range *range
 /* The next commit: 1, 0 at the end, -1 (ERR_INPUT naming the place where the history is damaged,
  * ERR_SYSTEM). What *c points to lives until the next call. */
 int store_history_next(struct store_history *h, struct store_commit *c, struct error *err);
+/* *text: the document's text before a commit with a `change`; becomes the one after it. */
+int store_history_text(
+	struct store_history *h, const struct store_commit *c, struct buf *text, struct error *err);
 void store_history_close(struct store_history **h); /* for CLEANUP; safe on NULL */
 /* Cuts the next event whose line contains `mark` off *events; NULL at the end. The caller's. */
 json *store_next_event(struct str *events, const char *mark);
@@ -257,6 +266,7 @@ struct store_ops {
 		struct store_history **, struct error *);
 	int64_t (*revision)(struct store *);
 	int64_t (*last_seq)(struct store *);
+	const char *(*digest)(struct store *); /* may be NULL */
 	void (*note)(struct store *, const char *);
 	void (*close)(struct store *);
 };
@@ -285,6 +295,7 @@ struct store {
 };
 struct store_history {
 	int (*next)(struct store_history *, struct store_commit *, struct error *);
+	int (*text)(const struct store_commit *, struct buf *, struct error *); /* may be NULL */
 	void (*close)(struct store_history *);
 	struct store *of; /* store_history() sets the rest */
 	struct buf blob;

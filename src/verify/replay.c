@@ -61,9 +61,11 @@ static void keep_commit(struct recorded_commit *to, const struct store_commit *c
 	to->saved.note = to->note;
 	to->saved.ts = arena_dup(a, str_of(c->ts));
 	to->saved.sum = arena_dup(a, str_of(c->sum));
+	to->saved.digest = c->digest ? arena_dup(a, str_of(c->digest)) : "";
 	to->saved.document = c->document ? arena_dup(a, str_of(c->document)) : NULL;
 	to->saved.events = arena_str(a, c->events);
 	to->saved.text = arena_str(a, c->text);
+	to->saved.change = arena_str(a, c->change);
 	to->saved.changes = changes = arena_alloc(a, (c->n_changes + 1) * sizeof(*changes));
 	for (size_t i = 0; i < c->n_changes; i++) {
 		changes[i] = c->changes[i];
@@ -199,12 +201,26 @@ static void close_document(struct replay *r)
 	r->file = (struct context_file){0};
 }
 
-/* The recorded document after the operation's first commit. */
-static struct str first_document(const struct replay *r)
+/* The recorded document after the first `n` commits of the operation. */
+static struct str recorded_document(struct replay *r, size_t n)
 {
-	const struct store_commit *c = &r->commits.items[0].saved;
+	struct str text = buf_str(&r->document);
+	struct error ignored;
 
-	return c->document ? c->text : buf_str(&r->document);
+	for (size_t i = 0; i < n; i++) {
+		struct recorded_commit *c = &r->commits.items[i];
+		CLEANUP(buf_release) struct buf after = BUF_INIT;
+
+		if (c->saved.change.n) {
+			buf_add(&after, text);
+			if (store_history_text(r->recorded.reader, &c->saved, &after, &ignored) ==
+				0)
+				c->saved.text = arena_str(&c->arena, buf_str(&after));
+			c->saved.change.n = 0;
+		}
+		text = c->saved.document ? c->saved.text : text;
+	}
+	return text;
 }
 
 /* The store on the disk: the open one, or *own. NULL: there is none. */
@@ -286,6 +302,7 @@ static void adopt(struct replay *r)
 	restore_disk(r);
 	if (!store_of(r, STORE_WRITE, &s))
 		return;
+	(void)recorded_document(r, r->commits.n);
 	for (size_t i = 0; i < r->commits.n; i++)
 		commit_recorded(r, s, &r->commits.items[i].saved);
 	r->at = store_revision(s);
@@ -339,7 +356,7 @@ static bool replay_edit(struct replay *r, const struct recorded_commit *c)
 	if (c->saved.removed)
 		simulator_disk_remove(r->disk, r->now.path);
 	else
-		simulator_disk_put(r->disk, r->now.path, first_document(r));
+		simulator_disk_put(r->disk, r->now.path, recorded_document(r, 1));
 	(void)open_document(r);
 	return true;
 }
@@ -407,7 +424,7 @@ static bool answer_of(struct replay *r, struct str document, const json *events,
 
 	if (action_load(&r->file.doc, &actions, &r->err) < 0 ||
 		!(action = action_find(actions, offer->id)) ||
-		context_parse(&after, "", document, &r->err) < 0)
+		context_parse_sections(&after, document, &r->err) < 0)
 		return false;
 	buf_add(text, action_text(&after, action));
 	for (const json *e = json_first(events); e; e = json_next(e)) {
@@ -450,7 +467,7 @@ static bool replay_record(struct replay *r, const struct recorded_commit *c)
 	if (!open_document(r))
 		return true;
 	events = parse_events(c->saved.events);
-	if (!answer_of(r, first_document(r), events, &offer, &text))
+	if (!answer_of(r, recorded_document(r, 1), events, &offer, &text))
 		return false;
 	note_agent_turns(&r->file, events);
 	(void)answer_record(&r->file, &offer, &r->err);
@@ -482,7 +499,7 @@ static bool replay_set(struct replay *r, const struct recorded_commit *c)
 
 	if (!key)
 		return false;
-	if (!value && context_parse(&doc, "", first_document(r), &ignored) == 0)
+	if (!value && context_parse(&doc, "", recorded_document(r, 1), &ignored) == 0)
 		value = context_get(&doc, key).p;
 	if (open_document(r))
 		(void)engine_set_key(&r->file, key, str_of(value), &r->err);
@@ -653,6 +670,7 @@ static bool compare_documents(
 	}
 	if (!s->document || strcmp(s->sum, c->saved.sum) == 0)
 		return true;
+	(void)recorded_document(r, r->commits.n);
 	read_document(r, s->rev, &text);
 	add_difference(r, c, "document", c->saved.text, buf_str(&text));
 	return false;
@@ -689,6 +707,18 @@ static bool compare_commit(
 	return str_eq(buf_str(&recorded), buf_str(&replayed));
 }
 
+/* Whether the operation committed what was recorded byte for byte, so that nothing need be read. */
+static bool is_identical(struct replay *r, struct store *s)
+{
+	const struct store_commit *c = &last_commit(r)->saved;
+	const char *digest = s && r->commits.n == 1 ? store_digest(s) : NULL;
+
+	if (!digest || strcmp(digest, c->digest) != 0)
+		return false;
+	r->at = c->rev;
+	return true;
+}
+
 /* Ignores further commits: the recorded process was killed earlier. True if there are none, and all
  * are the same. */
 static bool compare_operation(struct replay *r)
@@ -699,9 +729,12 @@ static bool compare_operation(struct replay *r)
 	const struct str none = {0};
 	struct store_commit c;
 	struct error ignored;
-	bool same = true, more = s && store_history(s, &(struct store_range){.from = r->at + 1}, &h,
-					      &ignored) == STORE_OK;
+	bool same = true, more;
 
+	if (is_identical(r, s))
+		return true;
+	more = s &&
+	       store_history(s, &(struct store_range){.from = r->at + 1}, &h, &ignored) == STORE_OK;
 	for (size_t i = 0; i < r->commits.n; i++) {
 		const struct recorded_commit *recorded = &r->commits.items[i];
 
@@ -757,7 +790,8 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 	*v = (struct replay_result){.place = place};
 	r.disk = simulator_disk_new();
 	r.now = *place;
-	if (history_open(&r.recorded, place, &(struct store_range){.texts = true}, err) < 0)
+	if (history_open(&r.recorded, place, &(struct store_range){.texts = true, .changes = true},
+		    err) < 0)
 		return -1;
 	rc = read_next(&r, err);
 	while (rc >= 0 && (rc = next_operation(&r, err)) > 0)

@@ -1,4 +1,3 @@
-#include <errno.h>
 #include "src/verify/simulator.h"
 
 /* A path, and the file there if `exists`. An open handle is the same object. */
@@ -67,8 +66,7 @@ static struct buf *text_of(struct disk_file *f)
 
 static int no_such_file(struct error *err, const char *what, const char *path)
 {
-	errno = ENOENT;
-	return error_errno(err, "cannot %s '%s'", what, path);
+	return error_set(err, ERR_SYSTEM, "cannot %s '%s': there is none", what, path);
 }
 
 /* ---- the operations ---- */

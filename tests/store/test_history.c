@@ -112,6 +112,39 @@ RIG_TEST(a_question_reads_what_it_needs_of_10000_commits)
 	assert_true(bytes_read < all + (all >> 1)); /* a text comes from the one before */
 }
 
+RIG_TEST(a_change_makes_the_text_of_the_one_before)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct store_commit c;
+
+	open_store(STORE_HOLD);
+	for (int rev = 1; rev <= 3; rev++)
+		put(DOC, text_of(rev));
+	c = read_range((struct store_range){.texts = true, .changes = true}, 1);
+	for (int rev = 1; rev <= 3; rev++) {
+		assert_int_equal(store_history_text(rig.history, &c, &text, &rig.err), 0);
+		assert_string_equal(text.s, text_of(rev));
+		if (rev < 3)
+			next_commit(&c);
+	}
+	buf_clear(&text);
+	assert_int_equal(store_history_text(rig.history, &c, &text, &rig.err), -1);
+}
+
+RIG_TEST(a_digest_names_the_last_commit)
+{
+	struct store_commit c;
+
+	open_store(STORE_HOLD);
+	put("k", "v");
+	c = read_range((struct store_range){.backwards = true}, 1);
+	assert_string_equal(store_digest(rig.s), c.digest);
+	put("k", "v");
+	assert_string_not_equal(store_digest(rig.s), c.digest);
+	c = read_range((struct store_range){.backwards = true}, 1);
+	assert_string_equal(store_digest(rig.s), c.digest);
+}
+
 /* A search that begins right where the line of a commit begins finds that commit. */
 RIG_TEST(a_revision_is_found_wherever_its_line_begins)
 {

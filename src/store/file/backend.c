@@ -621,6 +621,11 @@ static int64_t file_last_seq(struct store *s)
 	return file_of(s)->state.seq;
 }
 
+static const char *file_digest(struct store *s)
+{
+	return file_of(s)->sum;
+}
+
 static void file_note(struct store *s, const char *what)
 {
 	disk_lock_note(file_of(s)->lock, what);
@@ -658,6 +663,7 @@ static const struct store_ops file_ops = {
 	.history = file_history,
 	.revision = file_revision,
 	.last_seq = file_last_seq,
+	.digest = file_digest,
 	.note = file_note,
 	.close = file_close,
 };

@@ -52,6 +52,7 @@ static int apply_line(
 	if (!of || strcmp(of, key) != 0)
 		return 0;
 	buf_clear(spare);
+	buf_reserve(spare, text->len + line.n);
 	if (json_get(change, "to") &&
 		delta_apply(json_get(change, "delta"), buf_str(text), spare, err) < 0)
 		return -1;

@@ -329,9 +329,12 @@ static int fill(struct walk *w, int64_t begin, int64_t at, int64_t end, struct s
 		.ts = json_get_str(w->head, "ts"),
 		.actor = json_get_str(w->head, "actor"),
 		.note = json_get(w->head, "note"),
+		.digest = json_get_str(w->head, "sum"),
 		.changes = w->changes.items,
 		.n_changes = w->changes.n};
 	if ((d = document_in(w))) {
+		bool text = !d->deleted && w->range.texts && !w->range.changes;
+
 		c->document = d->kv.key.p;
 		c->removed = d->deleted;
 		w->row = (struct state_entry){.key = (char *)(uintptr_t)c->document};
@@ -339,13 +342,15 @@ static int fill(struct walk *w, int64_t begin, int64_t at, int64_t end, struct s
 			(void)state_entry_read_document(
 				json_get(json_get(w->head, "doc"), c->document), &w->row);
 		c->sum = w->row.sum;
-		if (!d->deleted && w->range.texts && read_text(w, begin, at, end, err) < 0)
+		if (text && read_text(w, begin, at, end, err) < 0)
 			return -1;
-		c->text = !d->deleted && w->range.texts ? buf_str(&w->text) : (struct str){0};
+		c->text = text ? buf_str(&w->text) : (struct str){0};
 	}
 	if (need(w, begin, end, err) < 0)
 		return -1;
 	c->events = events_in(bytes(w, begin, at));
+	if (d && !d->deleted && w->range.changes)
+		c->change = bytes(w, begin, at);
 	return 1;
 }
 
@@ -371,6 +376,14 @@ static int next(struct store_history *h, struct store_commit *c, struct error *e
 	return fill(w, begin, at, end, c, err);
 }
 
+static int text_after(const struct store_commit *c, struct buf *text, struct error *err)
+{
+	struct state_entry e = {.key = (char *)(uintptr_t)c->document};
+
+	(void)snprintf(e.sum, sizeof(e.sum), "%s", c->sum);
+	return store_document_apply(c->change, &e, text, err);
+}
+
 static void walk_close(struct store_history *h)
 {
 	struct walk *w = (struct walk *)h;
@@ -387,7 +400,8 @@ int file_walk(struct file_store *f, const struct store_range *range, struct stor
 {
 	struct walk *w = xmalloc(sizeof(*w));
 
-	*w = (struct walk){.base = {.next = next, .close = walk_close, .of = &f->base},
+	*w = (struct walk){
+		.base = {.next = next, .text = text_after, .close = walk_close, .of = &f->base},
 		.line = -1,
 		.f = f,
 		.range = *range,
