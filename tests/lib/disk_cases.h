@@ -12,6 +12,12 @@
 
 extern struct disk *case_disk;
 extern char *case_root;
+extern struct error case_err;
+
+/* A call of `case_disk`, which fills `case_err`. */
+#define DISK(op, ...)             case_disk->ops->op(case_disk, __VA_ARGS__, &case_err)
+#define disk_does(op, ...)        assert_int_equal(DISK(op, __VA_ARGS__), 0)
+#define disk_fails(kind, op, ...) assert_fails(DISK(op, __VA_ARGS__), case_err, kind)
 
 char *case_path(const char *name);
 void case_put(const char *name, struct str text);

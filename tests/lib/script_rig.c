@@ -55,6 +55,12 @@ int exec_run(int wait_s)
 	return script_run(&arena, "W-1.md", ID, NULL, wait_s, &exec_line, &exec_err);
 }
 
+void exec_finish(const char *command)
+{
+	exec_document(command, "logs/a.log", 60);
+	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+}
+
 void assert_recorded(const char *word, const char *expected)
 {
 	CLEANUP(context_close) struct context_file f = {0};

@@ -30,6 +30,8 @@ void exec_document(const char *command, const char *log, unsigned timeout_s);
 
 void open_gate(void);
 int exec_run(int wait_s);
+/* Both: the script `command` runs to its end, and its result is recorded. */
+void exec_finish(const char *command);
 void assert_recorded(const char *word, const char *expected);
 void assert_not_recorded(void);
 void assert_no_lock_file(void);

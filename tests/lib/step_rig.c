@@ -60,10 +60,10 @@ void decide(const struct step *step)
 	step->decide(&step_case.context);
 }
 
-void assert_no_request(const struct step *step)
+void requests(const struct step *step, size_t n)
 {
 	request(step);
-	assert_int_equal(step_case.context.requests.n, 0);
+	assert_int_equal(step_case.context.requests.n, n);
 }
 
 void assert_agent(size_t i, const char *agent, const char *skill, const char *args,
@@ -98,14 +98,16 @@ void assert_script(size_t i, const char *command, unsigned timeout_s, const char
 	assert_true(r->message && *r->message);
 }
 
-void assert_trigger(const char *trigger)
+void decides(const struct step *step, const char *trigger)
 {
+	decide(step);
 	assert_int_equal(step_case.context.result, STEP_TRANSITION);
 	assert_string_equal(step_case.context.trigger, trigger);
 }
 
-void assert_failed(enum step_result meaning, const char *section)
+void decide_fails(const struct step *step, enum step_result meaning, const char *section)
 {
+	decide(step);
 	assert_int_equal(step_case.context.result, meaning);
 	assert_string_equal(step_case.context.section, section);
 	assert_true(step_case.context.reason && *step_case.context.reason);

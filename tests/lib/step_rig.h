@@ -31,14 +31,16 @@ void given(const char *keys, const char *sections);
 void put_answered(const char *section, const char *format, const char *word);
 void request(const struct step *step);
 void decide(const struct step *step);
-void assert_no_request(const struct step *step);
+/* It makes `n` requests. */
+void requests(const struct step *step, size_t n);
+/* It decides for a transition, or that `section` has no usable answer. */
+void decides(const struct step *step, const char *trigger);
+void decide_fails(const struct step *step, enum step_result meaning, const char *section);
 
 /* Checks request `i`; `reads` are the sections with ", " between them. */
 void assert_agent(size_t i, const char *agent, const char *skill, const char *args,
 	const char *reads, const char *writes, const char *format);
 void assert_script(size_t i, const char *command, unsigned timeout_s, const char *writes);
-void assert_trigger(const char *trigger);
-void assert_failed(enum step_result meaning, const char *section);
 
 #define assert_section(name, literal) assert_str(context_section(&step_case.doc, name), literal)
 #define assert_count(key, n)          assert_int_equal(context_count(&step_case.doc, key), n)

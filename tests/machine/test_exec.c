@@ -25,8 +25,7 @@ EXEC_TEST(a_good_script_has_passed)
 {
 	const char *expected = arena_printf(&arena, "passed — log: %s/logs/a.log", base);
 
-	exec_document("echo out; echo err >&2; wc -c", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("echo out; echo err >&2; wc -c");
 	assert_string_equal(exec_line, expected);
 	assert_recorded("passed", expected);
 	assert_string_equal(read_text("logs/a.log"), "out\nerr\n0\n");
@@ -42,8 +41,7 @@ EXEC_TEST(a_script_that_ends_badly_has_failed)
 {
 	const char *expected = arena_printf(&arena, "failed — log: %s", at("logs/a.log"));
 
-	exec_document("echo 'it'\"'\"'s wrong'; exit 3", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("echo 'it'\"'\"'s wrong'; exit 3");
 	assert_string_equal(exec_line, expected);
 	assert_recorded("failed", expected);
 	assert_string_equal(read_text("logs/a.log"), "it's wrong\n");
@@ -51,8 +49,7 @@ EXEC_TEST(a_script_that_ends_badly_has_failed)
 
 EXEC_TEST(a_script_that_a_signal_ends_has_failed)
 {
-	exec_document("kill -9 $$", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("kill -9 $$");
 	assert_string_equal(exec_line, arena_printf(&arena, "failed — log: %s", at("logs/a.log")));
 }
 
@@ -74,9 +71,7 @@ EXEC_TEST(at_the_time_limit_all_of_it_is_ended)
 
 EXEC_TEST(what_a_script_leaves_in_the_background_is_ended)
 {
-	exec_document(
-		"setsid sh -c 'while echo x; do :; done' & echo $! >daemon", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("setsid sh -c 'while echo x; do :; done' & echo $! >daemon");
 	assert_true(is_gone(number_in("daemon")));
 	assert_log_kept(read_text("logs/a.log"));
 }
@@ -85,8 +80,7 @@ EXEC_TEST(a_second_call_prints_the_answer_again)
 {
 	const char *first;
 
-	exec_document("echo x >>count", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("echo x >>count");
 	first = exec_line;
 	tree_write(".W-1.validating-1.exec", STR("1234567 1\n")); /* as a killed guard leaves it */
 	assert_int_equal(exec_run(0), 0);
@@ -117,15 +111,13 @@ EXEC_TEST(another_run_starts_with_an_empty_log)
 {
 	assert_int_equal(mkdir("logs", 0700), 0);
 	tree_write("logs/a.log", STR("old text\n"));
-	exec_document("echo new", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("echo new");
 	assert_string_equal(read_text("logs/a.log"), "new\n");
 }
 
 EXEC_TEST(a_log_has_a_bound_and_the_script_goes_on)
 {
-	exec_document("head -c 70000000 /dev/zero; echo end; echo x >>count", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("head -c 70000000 /dev/zero; echo end; echo x >>count");
 	assert_recorded("passed", exec_line);
 	assert_string_equal(read_text("count"), "x\n");
 	assert_sh("wc -c <logs/a.log; tail -n 1 logs/a.log; head -c 67108864 logs/a.log | tr -d "
@@ -136,8 +128,7 @@ EXEC_TEST(a_log_has_a_bound_and_the_script_goes_on)
 
 EXEC_TEST(a_log_that_just_fits_is_whole)
 {
-	exec_document("head -c 67108864 /dev/zero", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("head -c 67108864 /dev/zero");
 	assert_sh("wc -c <logs/a.log", "67108864\n");
 }
 
@@ -237,8 +228,7 @@ EXEC_TEST(a_result_whose_log_cannot_be_kept_is_recorded_later)
 EXEC_TEST(a_script_that_replaces_its_log_keeps_nothing_else)
 {
 	sh("echo mine >keys");
-	exec_document("ln -sf ../keys logs/a.log", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("ln -sf ../keys logs/a.log");
 	assert_recorded("passed", exec_line);
 	assert_null(blob_path());
 }

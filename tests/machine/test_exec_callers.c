@@ -132,8 +132,7 @@ EXEC_TEST(a_signal_to_the_caller_ends_the_script)
 	signal_ends_the_script(SIGTERM);
 	signal_ends_the_script(SIGINT);
 	signal_ends_the_script(SIGHUP);
-	exec_document("true", "logs/a.log", 60);
-	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
+	exec_finish("true");
 }
 
 EXEC_TEST(a_signal_that_the_caller_ignores_is_ignored)

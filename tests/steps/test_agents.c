@@ -4,8 +4,7 @@
 STEP_TEST(debugging_asks_the_debugger_for_a_report)
 {
 	given("", "");
-	request(&step_debugging);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&step_debugging, 1);
 	assert_agent(0, "debugger", "debugger-investigate", "ADR-7", "", WIRE_DEBUG_REPORT,
 		"reproduced | not_reproduced");
 }
@@ -13,14 +12,13 @@ STEP_TEST(debugging_asks_the_debugger_for_a_report)
 STEP_TEST(debugging_asks_nothing_once_there_is_a_report)
 {
 	given("", SECTION(WIRE_DEBUG_REPORT, "x"));
-	assert_no_request(&step_debugging);
+	requests(&step_debugging, 0);
 }
 
 STEP_TEST(debugging_a_headed_report_is_debug_done)
 {
 	given("", SECTION(WIRE_DEBUG_REPORT, "# Debug report for ADR-7\n\nIt leaks."));
-	decide(&step_debugging);
-	assert_trigger("debug_done");
+	decides(&step_debugging, "debug_done");
 	assert_section(WIRE_LAST_FAILURE, "");
 	assert_section(WIRE_DEBUG_REPORT, "# Debug report for ADR-7\n\nIt leaks.");
 }
@@ -28,15 +26,13 @@ STEP_TEST(debugging_a_headed_report_is_debug_done)
 STEP_TEST(debugging_the_heading_may_stand_below_other_text)
 {
 	given("", SECTION(WIRE_DEBUG_REPORT, "Done.\n\n# Debug report for ADR-7\n"));
-	decide(&step_debugging);
-	assert_trigger("debug_done");
+	decides(&step_debugging, "debug_done");
 }
 
 STEP_TEST(debugging_any_other_report_is_reproduction_failed_and_last_failure_has_it)
 {
 	given("", SECTION(WIRE_DEBUG_REPORT, "I tried."));
-	decide(&step_debugging);
-	assert_trigger("reproduction_failed");
+	decides(&step_debugging, "reproduction_failed");
 	assert_section(WIRE_LAST_FAILURE, "Bug could not be reproduced.\n\nI tried.");
 }
 
@@ -44,24 +40,21 @@ STEP_TEST(debugging_the_word_not_reproduced_outdoes_the_heading)
 {
 	put_answered(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "not_reproduced");
 	given("", SECTION(WIRE_DEBUG_REPORT, "# Debug report for ADR-7"));
-	decide(&step_debugging);
-	assert_trigger("reproduction_failed");
+	decides(&step_debugging, "reproduction_failed");
 }
 
 STEP_TEST(debugging_the_word_reproduced_is_no_report)
 {
 	put_answered(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "reproduced");
 	given("", SECTION(WIRE_DEBUG_REPORT, "yes"));
-	decide(&step_debugging);
-	assert_trigger("reproduction_failed");
+	decides(&step_debugging, "reproduction_failed");
 }
 
 STEP_TEST(researching_asks_for_a_brief_with_the_id_and_the_spec)
 {
 	given(WIRE_SPEC_KEY ": docs/_spec_Widget.md\n", "");
 	step_case.context.research_skill = "my:skill";
-	request(&step_researching);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&step_researching, 1);
 	assert_agent(0, "researcher", "my:skill", "ADR-7 docs/_spec_Widget.md", "", WIRE_BRIEF,
 		"briefed | failed");
 }
@@ -92,38 +85,33 @@ STEP_TEST(researching_a_path_with_blanks_or_quotes_stays_one_argument)
 STEP_TEST(researching_a_brief_is_research_done)
 {
 	given("", SECTION(WIRE_BRIEF, "Do this."));
-	assert_no_request(&step_researching);
-	decide(&step_researching);
-	assert_trigger("research_done");
+	requests(&step_researching, 0);
+	decides(&step_researching, "research_done");
 }
 
 STEP_TEST(researching_failed_means_that_it_is_asked_again)
 {
 	put_answered(WIRE_BRIEF, "briefed | failed", "failed");
 	given("", SECTION(WIRE_BRIEF, "The spec is not there."));
-	decide(&step_researching);
-	assert_failed(STEP_FAILED, WIRE_BRIEF);
+	decide_fails(&step_researching, STEP_FAILED, WIRE_BRIEF);
 }
 
 STEP_TEST(researching_failed_may_stand_in_the_text_alone)
 {
 	given("", SECTION(WIRE_BRIEF, "No.\n{\"status\":\"failed\"}"));
-	decide(&step_researching);
-	assert_failed(STEP_FAILED, WIRE_BRIEF);
+	decide_fails(&step_researching, STEP_FAILED, WIRE_BRIEF);
 }
 
 STEP_TEST(researching_prose_that_says_failed_is_a_brief)
 {
 	given("", SECTION(WIRE_BRIEF, "The old code failed. Mend it."));
-	decide(&step_researching);
-	assert_trigger("research_done");
+	decides(&step_researching, "research_done");
 }
 
 STEP_TEST(implementing_asks_the_developer)
 {
 	given("", SECTION(WIRE_BRIEF, "x") SECTION(WIRE_DEBUG_REPORT, "x"));
-	request(&step_implementing);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&step_implementing, 1);
 	assert_agent(0, "developer", "developer-implement", "ADR-7", WIRE_BRIEF, WIRE_SUMMARY,
 		"implemented | failed | needs_clarification");
 }
@@ -131,16 +119,14 @@ STEP_TEST(implementing_asks_the_developer)
 STEP_TEST(implementing_a_summary_is_impl_done)
 {
 	given("", SECTION(WIRE_SUMMARY, "Did it."));
-	assert_no_request(&step_implementing);
-	decide(&step_implementing);
-	assert_trigger("impl_done");
+	requests(&step_implementing, 0);
+	decides(&step_implementing, "impl_done");
 }
 
 STEP_TEST(implementing_failed_means_that_it_is_asked_again)
 {
 	given("", SECTION(WIRE_SUMMARY, "{\"status\":\"failed\"}"));
-	decide(&step_implementing);
-	assert_failed(STEP_FAILED, WIRE_SUMMARY);
+	decide_fails(&step_implementing, STEP_FAILED, WIRE_SUMMARY);
 }
 
 STEP_TEST(implementing_needs_clarification_goes_to_the_troubleshooter)
@@ -148,8 +134,7 @@ STEP_TEST(implementing_needs_clarification_goes_to_the_troubleshooter)
 	put_answered(
 		WIRE_SUMMARY, "implemented | failed | needs_clarification", "needs_clarification");
 	given("", SECTION(WIRE_SUMMARY, "Which colour?"));
-	decide(&step_implementing);
-	assert_failed(STEP_UNCLEAR, WIRE_SUMMARY);
+	decide_fails(&step_implementing, STEP_UNCLEAR, WIRE_SUMMARY);
 }
 
 STEP_TEST(spec_finding_needs_nobody_and_gives_spec_found)
@@ -157,8 +142,7 @@ STEP_TEST(spec_finding_needs_nobody_and_gives_spec_found)
 	given("", "");
 	assert_null(step_spec_finding.request);
 	assert_int_equal(step_spec_finding.before_decide, EFFECT_FIND_SPEC);
-	decide(&step_spec_finding);
-	assert_trigger("spec_found");
+	decides(&step_spec_finding, "spec_found");
 }
 
 STEP_TEST(every_state_of_the_table_has_its_step_and_its_triggers)

@@ -42,8 +42,7 @@ static void at(const char *state, const char *keys, const char *sections)
 STEP_TEST(an_agent_state_asks_as_it_is_declared)
 {
 	at("audit", WIRE_SPEC_KEY ": a/_spec_b.md\n", "");
-	request(&steps_declared);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&steps_declared, 1);
 	assert_agent(0, "reviewer", "my:audit", "ADR-7 for a/_spec_b.md",
 		WIRE_BRIEF ", " WIRE_FIX " 1", "Security Audit",
 		"approved | changes_requested | hopeless");
@@ -61,9 +60,8 @@ STEP_TEST(each_result_word_gives_its_trigger)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		at("audit", "", rows[i].sections);
-		assert_no_request(&steps_declared);
-		decide(&steps_declared);
-		assert_trigger(rows[i].trigger);
+		requests(&steps_declared, 0);
+		decides(&steps_declared, rows[i].trigger);
 	}
 }
 
@@ -71,8 +69,7 @@ STEP_TEST(a_recorded_word_gives_its_trigger_whatever_the_prose)
 {
 	put_answered("Security Audit", "approved | changes_requested | hopeless", "hopeless");
 	at("audit", "", SECTION("Security Audit", "approved"));
-	decide(&steps_declared);
-	assert_trigger("give_up");
+	decides(&steps_declared, "give_up");
 }
 
 STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
@@ -86,8 +83,7 @@ STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		at("audit", "", texts[i]);
-		decide(&steps_declared);
-		assert_failed(STEP_FAILED, "Security Audit");
+		decide_fails(&steps_declared, STEP_FAILED, "Security Audit");
 		assert_string_equal(step_case.context.reason,
 			"the answer in 'Security Audit' has none of the words "
 			"approved | changes_requested | hopeless");
@@ -97,22 +93,18 @@ STEP_TEST(an_answer_with_none_of_the_words_is_asked_again)
 STEP_TEST(a_script_state_runs_its_command_in_the_repository)
 {
 	at("lint", "", "");
-	request(&steps_declared);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&steps_declared, 1);
 	assert_script(0, "cd '/r' || exit 125; make lint", 9, "Lint");
 }
 
 STEP_TEST(a_script_passes_only_when_it_says_so_first)
 {
 	at("lint", "", SECTION("Lint", "passed — log: /l"));
-	decide(&steps_declared);
-	assert_trigger("clean");
+	decides(&steps_declared, "clean");
 	at("lint", "", SECTION("Lint", "not passed"));
-	decide(&steps_declared);
-	assert_trigger("lint_failed");
+	decides(&steps_declared, "lint_failed");
 	at("lint", "", SECTION("Lint", "whatever"));
-	decide(&steps_declared);
-	assert_trigger("lint_failed");
+	decides(&steps_declared, "lint_failed");
 }
 
 #define YES_A SECTION("A", "{\"status\":\"approved\"}")
@@ -125,8 +117,7 @@ STEP_TEST(a_script_passes_only_when_it_says_so_first)
 STEP_TEST(several_are_asked_at_once)
 {
 	at("gates", "", "");
-	request(&steps_declared);
-	assert_int_equal(step_case.context.requests.n, 3);
+	requests(&steps_declared, 3);
 	assert_agent(0, "reviewer", "s", "", "", "A", "approved | no");
 	assert_script(1, "cd '/r' || exit 125; make check", 600, "B");
 	assert_agent(2, "debugger", "d", "", "", "C", "fine | bad");
@@ -152,8 +143,7 @@ STEP_TEST(as_many_are_asked_as_are_declared)
 		0);
 	given("", "");
 	step_case.context.declared = workflow_state(&step_case.workflow, "many")->declared;
-	request(&steps_declared);
-	assert_int_equal(step_case.context.requests.n, MANY);
+	requests(&steps_declared, MANY);
 	for (int i = 0; i < MANY; i++)
 		assert_agent((size_t)i, arena_printf(&step_case.arena, "a%d", i), "s", "",
 			"R1, R2, R3, R4, R5, R6", arena_printf(&step_case.arena, "W%d", i),
@@ -163,21 +153,18 @@ STEP_TEST(as_many_are_asked_as_are_declared)
 STEP_TEST(of_several_what_is_missing_is_asked_one_at_a_time)
 {
 	at("gates", "", YES_B);
-	request(&steps_declared);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&steps_declared, 1);
 	assert_string_equal(step_case.context.requests.items[0].writes, "A");
 	at("gates", "", YES_A YES_B);
-	request(&steps_declared);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&steps_declared, 1);
 	assert_string_equal(step_case.context.requests.items[0].writes, "C");
 }
 
 STEP_TEST(of_several_all_good_gives_the_good_trigger)
 {
 	at("gates", "", YES_C YES_B YES_A);
-	assert_no_request(&steps_declared);
-	decide(&steps_declared);
-	assert_trigger("ok");
+	requests(&steps_declared, 0);
+	decides(&steps_declared, "ok");
 }
 
 STEP_TEST(of_several_the_first_bad_one_in_file_order_decides)
@@ -194,14 +181,12 @@ STEP_TEST(of_several_the_first_bad_one_in_file_order_decides)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		at("gates", "", rows[i].sections);
-		decide(&steps_declared);
-		assert_trigger(rows[i].trigger);
+		decides(&steps_declared, rows[i].trigger);
 	}
 }
 
 STEP_TEST(of_several_a_malformed_one_is_asked_again_alone)
 {
 	at("gates", "", YES_A YES_B SECTION("C", "hm"));
-	decide(&steps_declared);
-	assert_failed(STEP_FAILED, "C");
+	decide_fails(&steps_declared, STEP_FAILED, "C");
 }

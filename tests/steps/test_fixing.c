@@ -4,8 +4,7 @@
 STEP_TEST(validating_runs_the_repositorys_own_script)
 {
 	given("", "");
-	request(&step_validating);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&step_validating, 1);
 	assert_script(0, "cd '/r' || exit 125; bash scripts/validate.sh", 1800, WIRE_VALIDATION);
 }
 
@@ -31,9 +30,8 @@ STEP_TEST(validating_passed_is_clean_and_commits_and_pushes)
 {
 	given("", SECTION(WIRE_VALIDATION, "passed — log: /l/a b.log\n")
 			  SECTION(WIRE_LAST_FAILURE, "old"));
-	assert_no_request(&step_validating);
-	decide(&step_validating);
-	assert_trigger("clean");
+	requests(&step_validating, 0);
+	decides(&step_validating, "clean");
 	assert_int_equal(step_case.context.effects, EFFECT_COMMIT | EFFECT_PUSH);
 	assert_section(WIRE_LAST_FAILURE, "");
 	assert_section(WIRE_VALIDATION, "");
@@ -57,8 +55,7 @@ STEP_TEST(validating_all_else_is_build_failed_and_last_failure_names_the_log)
 		(void)snprintf(
 			sections, sizeof(sections), SECTION(WIRE_VALIDATION, "%s"), texts[i]);
 		given("", sections);
-		decide(&step_validating);
-		assert_trigger("build_failed");
+		decides(&step_validating, "build_failed");
 		assert_int_equal(step_case.context.effects, EFFECT_NONE);
 		assert_str(context_get(&step_case.doc, "build_log"), "/l/x.log");
 		assert_true(str_starts(context_section(&step_case.doc, WIRE_LAST_FAILURE),
@@ -72,16 +69,14 @@ STEP_TEST(validating_a_recorded_failed_outdoes_the_text)
 {
 	put_answered(WIRE_VALIDATION, "passed | failed", "failed");
 	given("", SECTION(WIRE_VALIDATION, "passed — log: /l/x.log"));
-	decide(&step_validating);
-	assert_trigger("build_failed");
+	decides(&step_validating, "build_failed");
 }
 
 STEP_TEST(validating_a_recorded_passed_does_not_outdo_the_text)
 {
 	put_answered(WIRE_VALIDATION, "passed | failed", "passed");
 	given("", SECTION(WIRE_VALIDATION, "3 tests failed"));
-	decide(&step_validating);
-	assert_trigger("build_failed");
+	decides(&step_validating, "build_failed");
 }
 
 STEP_TEST(validating_takes_the_log_of_the_action_when_the_answer_names_none)
@@ -89,16 +84,14 @@ STEP_TEST(validating_takes_the_log_of_the_action_when_the_answer_names_none)
 	put_answered(WIRE_VALIDATION, "passed | failed", "passed");
 	json_put_str((json *)json_at(step_case.outstanding, 0), "log_file", STR("/l/own.log"));
 	given("", SECTION(WIRE_VALIDATION, "passed"));
-	decide(&step_validating);
-	assert_trigger("clean");
+	decides(&step_validating, "clean");
 	assert_str(context_get(&step_case.doc, "build_log"), "/l/own.log");
 }
 
 STEP_TEST(fixing_asks_for_fix_1_at_first)
 {
 	given("", SECTION(WIRE_LAST_FAILURE, "x"));
-	request(&step_fixing);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&step_fixing, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		WIRE_BRIEF ", " WIRE_LAST_FAILURE ", " WIRE_SUMMARY, WIRE_FIX " 1",
 		"fixed | failed");
@@ -118,9 +111,8 @@ STEP_TEST(fixing_n_counts_both_iterations_and_reads_the_fixes_so_far)
 STEP_TEST(fixing_a_fix_is_fix_done_and_counts_one)
 {
 	given(WIRE_FIXES ": 1\n", SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_FIX " 2", "b"));
-	assert_no_request(&step_fixing);
-	decide(&step_fixing);
-	assert_trigger("fix_done");
+	requests(&step_fixing, 0);
+	decides(&step_fixing, "fix_done");
 	assert_count(WIRE_FIXES, 2);
 	assert_count(WIRE_REVIEW_FIXES, 0);
 	assert_section(WIRE_FIX " 2", "b");
@@ -130,8 +122,7 @@ STEP_TEST(fixing_failed_means_that_it_is_asked_again)
 {
 	put_answered(WIRE_FIX " 1", "fixed | failed", "failed");
 	given("", SECTION(WIRE_FIX " 1", "Could not."));
-	decide(&step_fixing);
-	assert_failed(STEP_FAILED, WIRE_FIX " 1");
+	decide_fails(&step_fixing, STEP_FAILED, WIRE_FIX " 1");
 	assert_count(WIRE_FIXES, 0);
 }
 
@@ -145,9 +136,8 @@ STEP_TEST(fixing_four_times_asks_a_fifth_time)
 STEP_TEST(fixing_five_times_is_max_retries_and_asks_nobody)
 {
 	given(WIRE_FIXES ": 5\n", "");
-	assert_no_request(&step_fixing);
-	decide(&step_fixing);
-	assert_trigger("max_retries");
+	requests(&step_fixing, 0);
+	decides(&step_fixing, "max_retries");
 	assert_count(WIRE_FIXES, 5);
 }
 
@@ -155,9 +145,8 @@ STEP_TEST(fixing_the_workflow_sets_the_limit)
 {
 	step_case.workflow.limits.max_fix_iterations = 0;
 	given("", "");
-	assert_no_request(&step_fixing);
-	decide(&step_fixing);
-	assert_trigger("max_retries");
+	requests(&step_fixing, 0);
+	decides(&step_fixing, "max_retries");
 }
 
 STEP_TEST(fixing_fixes_of_reviews_do_not_use_up_its_limit)
@@ -170,8 +159,7 @@ STEP_TEST(fixing_fixes_of_reviews_do_not_use_up_its_limit)
 STEP_TEST(fixing_pr_reads_the_review_notes)
 {
 	given(WIRE_FIXES ": 1\n", SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_NOTES, "n"));
-	request(&step_fixing_pr);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&step_fixing_pr, 1);
 	assert_agent(0, "developer", "developer-fix", "ADR-7",
 		WIRE_BRIEF ", " WIRE_NOTES ", " WIRE_SUMMARY ", " WIRE_FIX " 1", WIRE_FIX " 2",
 		"fixed | failed");
@@ -182,9 +170,8 @@ STEP_TEST(fixing_pr_a_fix_counts_one_and_clears_the_review_notes)
 {
 	given(WIRE_FIXES ": 1\n",
 		SECTION(WIRE_FIX " 1", "a") SECTION(WIRE_FIX " 2", "b") SECTION(WIRE_NOTES, "n"));
-	assert_no_request(&step_fixing_pr);
-	decide(&step_fixing_pr);
-	assert_trigger("fix_done");
+	requests(&step_fixing_pr, 0);
+	decides(&step_fixing_pr, "fix_done");
 	assert_count(WIRE_FIXES, 1);
 	assert_count(WIRE_REVIEW_FIXES, 1);
 	assert_section(WIRE_NOTES, "");
@@ -193,8 +180,7 @@ STEP_TEST(fixing_pr_a_fix_counts_one_and_clears_the_review_notes)
 STEP_TEST(fixing_pr_failed_keeps_the_review_notes)
 {
 	given("", SECTION(WIRE_FIX " 1", "{\"status\":\"failed\"}") SECTION(WIRE_NOTES, "n"));
-	decide(&step_fixing_pr);
-	assert_failed(STEP_FAILED, WIRE_FIX " 1");
+	decide_fails(&step_fixing_pr, STEP_FAILED, WIRE_FIX " 1");
 	assert_count(WIRE_REVIEW_FIXES, 0);
 	assert_section(WIRE_NOTES, "n");
 }
@@ -202,9 +188,8 @@ STEP_TEST(fixing_pr_failed_keeps_the_review_notes)
 STEP_TEST(fixing_pr_three_times_is_max_retries)
 {
 	given(WIRE_REVIEW_FIXES ": 3\n", SECTION(WIRE_NOTES, "n"));
-	assert_no_request(&step_fixing_pr);
-	decide(&step_fixing_pr);
-	assert_trigger("max_retries");
+	requests(&step_fixing_pr, 0);
+	decides(&step_fixing_pr, "max_retries");
 	assert_section(WIRE_NOTES, "n");
 }
 

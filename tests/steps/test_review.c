@@ -7,8 +7,7 @@
 STEP_TEST(reviewing_without_a_pr_url_has_the_developer_open_one)
 {
 	given("", SECTION(WIRE_FIX " 1", "a"));
-	request(&step_reviewing);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&step_reviewing, 1);
 	assert_agent(0, "developer", "developer-create-pr", "ADR-7",
 		WIRE_BRIEF ", " WIRE_SUMMARY ", " WIRE_FIX " 1", WIRE_PULL_REQUEST,
 		"pr_created | failed");
@@ -30,7 +29,7 @@ STEP_TEST(reviewing_the_first_url_in_the_answer_becomes_pr_url)
 						   "https://github.com/o/r/pull/99."),
 			urls[i]);
 		given("", sections);
-		assert_no_request(&step_reviewing);
+		requests(&step_reviewing, 0);
 		decide(&step_reviewing);
 		assert_int_equal(step_case.context.result, STEP_ASK_AGAIN);
 		assert_true(str_is(context_get(&step_case.doc, WIRE_PULL_REQUEST_KEY), urls[i]));
@@ -41,8 +40,7 @@ STEP_TEST(reviewing_the_first_url_in_the_answer_becomes_pr_url)
 STEP_TEST(reviewing_an_answer_without_a_url_is_asked_again)
 {
 	given("", SECTION(WIRE_PULL_REQUEST, "I opened it: https://github.com/o/r"));
-	decide(&step_reviewing);
-	assert_failed(STEP_FAILED, WIRE_PULL_REQUEST);
+	decide_fails(&step_reviewing, STEP_FAILED, WIRE_PULL_REQUEST);
 	assert_str(context_get(&step_case.doc, WIRE_PULL_REQUEST_KEY), "");
 }
 
@@ -50,16 +48,14 @@ STEP_TEST(reviewing_a_developer_who_failed_is_asked_again_url_or_not)
 {
 	put_answered(WIRE_PULL_REQUEST, "pr_created | failed", "failed");
 	given("", SECTION(WIRE_PULL_REQUEST, "push refused for " URL));
-	decide(&step_reviewing);
-	assert_failed(STEP_FAILED, WIRE_PULL_REQUEST);
+	decide_fails(&step_reviewing, STEP_FAILED, WIRE_PULL_REQUEST);
 	assert_str(context_get(&step_case.doc, WIRE_PULL_REQUEST_KEY), "");
 }
 
 STEP_TEST(reviewing_with_a_pr_url_asks_the_reviewer)
 {
 	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", SECTION(WIRE_PULL_REQUEST, URL));
-	request(&step_reviewing);
-	assert_int_equal(step_case.context.requests.n, 1);
+	requests(&step_reviewing, 1);
 	assert_agent(0, "reviewer", "reviewer-review", "ADR-7", WIRE_BRIEF, WIRE_NOTES, VERDICT);
 }
 
@@ -74,9 +70,8 @@ static void judged(const char *notes, const char *word, const char *trigger)
 		put_answered(WIRE_NOTES, VERDICT, word);
 	buf_addf(&sections, SECTION(WIRE_NOTES, "%s"), notes);
 	given(WIRE_PULL_REQUEST_KEY ": " URL "\n" WIRE_REVIEWS ": 1\n", sections.s);
-	assert_no_request(&step_reviewing);
-	decide(&step_reviewing);
-	assert_trigger(trigger);
+	requests(&step_reviewing, 0);
+	decides(&step_reviewing, trigger);
 	assert_count(WIRE_REVIEWS, 2);
 	assert_true(context_has_section(&step_case.doc, WIRE_NOTES));
 }
@@ -113,8 +108,7 @@ STEP_TEST(signoff_asks_three_at_once_after_a_push)
 {
 	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", SECTION(WIRE_FIX " 1", "a"));
 	assert_int_equal(step_signoff.before_request, EFFECT_PUSH);
-	request(&step_signoff);
-	assert_int_equal(step_case.context.requests.n, 3);
+	requests(&step_signoff, 3);
 	assert_agent(0, "reviewer", "reviewer-sign-off", "ADR-7", WIRE_BRIEF, WIRE_SIGNOFF_REVIEW,
 		VERDICT);
 	assert_agent(1, "researcher", "researcher-validate", "ADR-7", READS, WIRE_SIGNOFF_RESEARCH,
@@ -157,8 +151,7 @@ STEP_TEST(signoff_after_a_partial_answer_asks_what_is_missing_one_at_a_time)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		given("", rows[i].sections);
-		request(&step_signoff);
-		assert_int_equal(step_case.context.requests.n, 1);
+		requests(&step_signoff, 1);
 		assert_string_equal(step_case.context.requests.items[0].writes, rows[i].next);
 	}
 }
@@ -173,9 +166,8 @@ static void assert_sections_are_cleared(void)
 STEP_TEST(signoff_all_three_good_is_approved_and_clears_the_counters)
 {
 	given(WIRE_SIGNOFFS ": 1\n" WIRE_REVIEWS ": 2\n", R V B SECTION(WIRE_LAST_FAILURE, "old"));
-	assert_no_request(&step_signoff);
-	decide(&step_signoff);
-	assert_trigger("approved");
+	requests(&step_signoff, 0);
+	decides(&step_signoff, "approved");
 	assert_count(WIRE_SIGNOFFS, 0);
 	assert_count(WIRE_REVIEWS, 0);
 	assert_section(WIRE_LAST_FAILURE, "");
@@ -187,8 +179,7 @@ STEP_TEST(signoff_failures_are_joined_and_become_notes_and_last_failure)
 	given(WIRE_SIGNOFFS ": 1\n" WIRE_REVIEWS ": 2\n",
 		SECTION(WIRE_SIGNOFF_REVIEW, "No: changes_requested")
 			V SECTION(WIRE_SIGNOFF_BUILD, "failed — log: /l"));
-	decide(&step_signoff);
-	assert_trigger("changes_requested");
+	decides(&step_signoff, "changes_requested");
 	assert_section(WIRE_NOTES, WIRE_SIGNOFF_REVIEW
 		":\n\nNo: changes_requested\n\n---\n\n" WIRE_SIGNOFF_BUILD ":\n\nfailed — log: /l");
 	assert_section(WIRE_LAST_FAILURE, WIRE_SIGNOFF_REVIEW
@@ -208,8 +199,7 @@ static void rejects(const char *review, const char *research, const char *build)
 			SECTION(WIRE_SIGNOFF_BUILD, "%s"),
 		review, research, build);
 	given("", sections.s);
-	decide(&step_signoff);
-	assert_trigger("changes_requested");
+	decides(&step_signoff, "changes_requested");
 	assert_count(WIRE_SIGNOFFS, 1);
 }
 
@@ -235,8 +225,7 @@ STEP_TEST(signoff_recorded_words_outdo_the_prose)
 	put_answered(WIRE_SIGNOFF_BUILD, "passed | failed", "passed");
 	given("", SECTION(WIRE_SIGNOFF_REVIEW, "approved") SECTION(WIRE_SIGNOFF_RESEARCH, "All met")
 			  B);
-	decide(&step_signoff);
-	assert_trigger("changes_requested");
+	decides(&step_signoff, "changes_requested");
 	assert_section(WIRE_NOTES, WIRE_SIGNOFF_REVIEW ":\n\napproved");
 }
 

@@ -31,16 +31,14 @@ static mode_t mode_of(const char *name)
 
 REAL_TEST(a_file_is_its_owners_alone_unless_somebody_chose)
 {
-	struct error err;
-
 	case_put("a", STR("x"));
 	assert_int_equal(mode_of("a"), 0600);
 	assert_int_equal(chmod(at("a"), 0644), 0);
-	assert_int_equal(case_disk->ops->write(case_disk, at("b"), at("a"), STR("x"), &err), 0);
+	disk_does(write, at("b"), at("a"), STR("x"));
 	assert_int_equal(mode_of("b"), 0644);
 	case_put("b", STR("x"));
 	assert_int_equal(mode_of("b"), 0600);
-	assert_int_equal(case_disk->ops->mkdirs(case_disk, at("c/d"), &err), 0);
+	disk_does(mkdirs, at("c/d"));
 	assert_int_equal(mode_of("c"), 0700);
 	assert_int_equal(mode_of("c/d"), 0700);
 }
@@ -49,12 +47,10 @@ REAL_TEST(a_file_is_its_owners_alone_unless_somebody_chose)
 REAL_TEST(nothing_is_written_through_a_link)
 {
 	struct disk_file *f;
-	struct error err;
 
 	case_put("victim", STR("whole"));
 	assert_int_equal(symlink("victim", at("link")), 0);
-	assert_fails(
-		case_disk->ops->open(case_disk, at("link"), true, NULL, &f, &err), err, ERR_INPUT);
+	disk_fails(ERR_INPUT, open, at("link"), true, NULL, &f);
 	case_put("link", STR("mine"));
 	case_assert_file("victim", "whole");
 	case_assert_file("link", "mine");
@@ -104,26 +100,20 @@ REAL_TEST(a_pipe_is_no_file_and_blocks_nobody)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	struct disk_file *f;
-	struct error err;
 	bool missing;
 
 	assert_int_equal(mkfifo(at("pipe"), 0600), 0);
-	assert_fails(case_disk->ops->read(case_disk, at("pipe"), 10, &got, &missing, &err), err,
-		ERR_INPUT);
-	assert_fails(
-		case_disk->ops->open(case_disk, at("pipe"), true, NULL, &f, &err), err, ERR_INPUT);
+	disk_fails(ERR_INPUT, read, at("pipe"), 10, &got, &missing);
+	disk_fails(ERR_INPUT, open, at("pipe"), true, NULL, &f);
 }
 
 /* A file of the kernel reports length 0, and has content. */
 REAL_TEST(a_file_that_says_it_is_empty_is_read_to_its_end)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct error err;
 	bool missing;
 
-	assert_int_equal(
-		case_disk->ops->read(case_disk, "/proc/self/status", 1 << 20, &got, &missing, &err),
-		0);
+	disk_does(read, "/proc/self/status", 1 << 20, &got, &missing);
 	assert_non_null(strstr(got.s, "Pid:"));
 }
 
@@ -161,11 +151,9 @@ static size_t entries(const char *dir)
 
 REAL_TEST(a_probe_of_a_local_directory_passes_and_leaves_nothing)
 {
-	struct error err;
-
-	assert_int_equal(disk_probe(base, &err), 0);
+	assert_int_equal(disk_probe(base, &case_err), 0);
 	assert_int_equal(entries(base), 2);
-	assert_fails(disk_probe(at("missing"), &err), err, ERR_SYSTEM);
+	assert_fails(disk_probe(at("missing"), &case_err), case_err, ERR_SYSTEM);
 }
 
 /* Simulates a file system on which the system call `nr` returns `error` (0: success) and does
@@ -199,14 +187,13 @@ static void child_succeeds(pid_t child)
 
 static void probe_fails(int nr, int arg, int error, const char *what)
 {
-	struct error err = {0};
 	pid_t child = fork();
 
 	if (!child) {
 		if (break_call(nr, arg, error) < 0)
 			_exit(77);
-		_exit(disk_probe(base, &err) == 0 || err.code != ERR_STATE ||
-			!strstr(err.text, what) || entries(base) != 2);
+		_exit(disk_probe(base, &case_err) == 0 || case_err.code != ERR_STATE ||
+			!strstr(case_err.text, what) || entries(base) != 2);
 	}
 	child_succeeds(child);
 }
@@ -223,7 +210,6 @@ REAL_TEST(a_file_system_without_locks_or_renames_is_refused)
 static void exchange_without(int error, bool links, const char *left)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct error err;
 	bool missing;
 	pid_t child;
 
@@ -234,11 +220,11 @@ static void exchange_without(int error, bool links, const char *left)
 		if (break_call(SYS_renameat2, -1, error) < 0 ||
 			(!links && break_call(SYS_link, -1, EPERM) < 0))
 			_exit(77);
-		_exit(case_disk->ops->exchange(case_disk, at("new"), at("old"), &err) != 0);
+		_exit(DISK(exchange, at("new"), at("old")) != 0);
 	}
 	child_succeeds(child);
 	case_assert_file("old", "new");
-	(void)case_disk->ops->read(case_disk, at("new"), 10, &got, &missing, &err);
+	(void)DISK(read, at("new"), 10, &got, &missing);
 	assert_string_equal(missing ? "" : got.s, left);
 	assert_int_equal(entries(base), missing ? 3 : 4);
 }
@@ -297,101 +283,51 @@ static int rename_after_other(struct disk *d, const char *from, const char *to, 
 REAL_TEST(two_processes_that_keep_the_same_text_do_not_share_a_file)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct error err;
 	char *path;
 
 	other_ops = *case_disk->ops;
 	other_ops.rename = rename_after_other;
 	other.ops = &other_ops;
-	assert_int_equal(
-		store_keep_blob(store_files(&other), &arena, base, "x", STR("a text"), &path, &err),
+	assert_int_equal(store_keep_blob(store_files(&other), &arena, base, "x", STR("a text"),
+				 &path, &case_err),
 		0);
-	assert_int_equal(store_read_blob(store_files(&other), path, &got, &err), 0);
+	assert_int_equal(store_read_blob(store_files(&other), path, &got, &case_err), 0);
 	assert_string_equal(got.s, "a text");
 }
 
 static struct disk_file *open_file;
 
-static int do_write(struct error *err)
-{
-	return case_disk->ops->write(case_disk, at("b"), at("a"), STR("x"), err);
-}
+#define CALL(name, call)                                                                           \
+	static int name(void)                                                                      \
+	{                                                                                          \
+		return call;                                                                       \
+	}
 
-static int do_rename(struct error *err)
-{
-	return case_disk->ops->rename(case_disk, at("a"), at("b"), err);
-}
+CALL(do_write, DISK(write, at("b"), at("a"), STR("x")))
+CALL(do_rename, DISK(rename, at("a"), at("b")))
+CALL(do_exchange, DISK(exchange, at("a"), at("b")))
+CALL(do_exchange_by_link, break_call(SYS_renameat2, -1, EINVAL) < 0 ? -1 : do_exchange())
+CALL(do_unlink, DISK(unlink, at("a")))
+CALL(do_exists, DISK(exists, at("a"), &(bool){0}))
+CALL(do_sync_directory, DISK(sync_directory, base))
+CALL(do_mkdirs, DISK(mkdirs, at("d/e")))
+CALL(do_trusted, DISK(trusted, base))
+CALL(do_lock, DISK(lock, at("l"), 0, &(struct disk_lock *){0}))
+CALL(do_append, open_file->ops->append(open_file, STR("x"), &case_err))
+CALL(do_truncate, open_file->ops->truncate(open_file, 0, &case_err))
+CALL(do_sync, open_file->ops->sync(open_file, &case_err))
 
-static int do_exchange(struct error *err)
-{
-	return case_disk->ops->exchange(case_disk, at("a"), at("b"), err);
-}
-
-static int do_exchange_by_link(struct error *err)
-{
-	return break_call(SYS_renameat2, -1, EINVAL) < 0 ? -1 : do_exchange(err);
-}
-
-static int do_unlink(struct error *err)
-{
-	return case_disk->ops->unlink(case_disk, at("a"), err);
-}
-
-static int do_exists(struct error *err)
-{
-	bool there;
-
-	return case_disk->ops->exists(case_disk, at("a"), &there, err);
-}
-
-static int do_sync_directory(struct error *err)
-{
-	return case_disk->ops->sync_directory(case_disk, base, err);
-}
-
-static int do_mkdirs(struct error *err)
-{
-	return case_disk->ops->mkdirs(case_disk, at("d/e"), err);
-}
-
-static int do_trusted(struct error *err)
-{
-	return case_disk->ops->trusted(case_disk, base, err);
-}
-
-static int do_lock(struct error *err)
-{
-	struct disk_lock *lock;
-
-	return case_disk->ops->lock(case_disk, at("l"), 0, &lock, err);
-}
-
-static int do_append(struct error *err)
-{
-	return open_file->ops->append(open_file, STR("x"), err);
-}
-
-static int do_pread(struct error *err)
+static int do_pread(void)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	return open_file->ops->pread(open_file, 0, 1, &text, err);
-}
-
-static int do_truncate(struct error *err)
-{
-	return open_file->ops->truncate(open_file, 0, err);
-}
-
-static int do_sync(struct error *err)
-{
-	return open_file->ops->sync(open_file, err);
+	return open_file->ops->pread(open_file, 0, 1, &text, &case_err);
 }
 
 REAL_TEST(a_call_that_fails_is_an_error_of_the_disk)
 {
 	static const struct {
-		int (*call)(struct error *);
+		int (*call)(void);
 		int nr, error; /* nr 0: fsync() and fdatasync() */
 	} table[] = {
 		{do_write, SYS_fchmod, EPERM},
@@ -414,7 +350,6 @@ REAL_TEST(a_call_that_fails_is_an_error_of_the_disk)
 		{do_truncate, SYS_ftruncate, EIO},
 		{do_sync, 0, EIO},
 	};
-	struct error err = {0};
 
 	case_put("a", STR("x"));
 	assert_int_equal(chmod(at("a"), 0644), 0);
@@ -426,8 +361,8 @@ REAL_TEST(a_call_that_fails_is_an_error_of_the_disk)
 			unit_sync_error = table[i].nr ? 0 : table[i].error;
 			if (table[i].nr && break_call(table[i].nr, -1, table[i].error) < 0)
 				_exit(77);
-			_exit(table[i].call(&err) != -1 || err.code != ERR_SYSTEM ||
-				!strstr(err.text, strerror(table[i].error)));
+			_exit(table[i].call() != -1 || case_err.code != ERR_SYSTEM ||
+				!strstr(case_err.text, strerror(table[i].error)));
 		}
 		child_succeeds(child);
 	}
@@ -441,60 +376,57 @@ REAL_TEST(a_call_that_succeeds_is_not_repeated)
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	const struct disk_ops *ops = case_disk->ops;
 	struct disk_file *f;
-	struct error err;
 
 	errno = EINTR;
-	assert_int_equal(ops->mkdirs(case_disk, at("d"), &err), 0);
+	assert_int_equal(ops->mkdirs(case_disk, at("d"), &case_err), 0);
 	errno = EINTR;
-	assert_int_equal(ops->trusted(case_disk, at("d"), &err), 0);
+	assert_int_equal(ops->trusted(case_disk, at("d"), &case_err), 0);
 	errno = EINTR;
-	assert_int_equal(ops->open(case_disk, at("a"), true, NULL, &f, &err), 0);
+	assert_int_equal(ops->open(case_disk, at("a"), true, NULL, &f, &case_err), 0);
 	errno = EINTR;
-	assert_int_equal(ops->append(f, STR("x"), &err), 0);
+	assert_int_equal(ops->append(f, STR("x"), &case_err), 0);
 	errno = EINTR;
-	assert_int_equal(ops->sync(f, &err), 0);
+	assert_int_equal(ops->sync(f, &case_err), 0);
 	errno = EINTR;
-	assert_int_equal(ops->pread(f, 0, 1, &text, &err), 0);
+	assert_int_equal(ops->pread(f, 0, 1, &text, &case_err), 0);
 	errno = EINTR;
-	assert_int_equal(ops->truncate(f, 0, &err), 0);
+	assert_int_equal(ops->truncate(f, 0, &case_err), 0);
 	ops->close(f);
 	errno = EINTR;
-	assert_int_equal(ops->lock(case_disk, at("l"), 0, &lock, &err), 0);
+	assert_int_equal(ops->lock(case_disk, at("l"), 0, &lock, &case_err), 0);
 }
 
 REAL_TEST(a_lock_is_looked_at_without_taking_it)
 {
 	CLEANUP(buf_release) struct buf holder = BUF_INIT;
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-	struct error err;
 	bool held = true;
 
-	assert_int_equal(disk_lock_look(at("no/l"), &held, &holder, &err), 0);
+	assert_int_equal(disk_lock_look(at("no/l"), &held, &holder, &case_err), 0);
 	assert_false(held);
-	assert_int_equal(disk_lock_take(&lock, at("l"), 0, &err), 0);
+	assert_int_equal(disk_lock_take(&lock, at("l"), 0, &case_err), 0);
 	disk_lock_note(lock, "the reason");
-	assert_int_equal(disk_lock_look(at("l"), &held, &holder, &err), 0);
+	assert_int_equal(disk_lock_look(at("l"), &held, &holder, &case_err), 0);
 	assert_true(held);
 	assert_non_null(strstr(holder.s, arena_printf(&arena, "pid %ld on ", (long)getpid())));
 	assert_true(str_ends(buf_str(&holder), ": the reason"));
 	disk_lock_drop(&lock);
-	assert_int_equal(disk_lock_look(at("l"), &held, &holder, &err), 0);
+	assert_int_equal(disk_lock_look(at("l"), &held, &holder, &case_err), 0);
 	assert_false(held);
 	assert_int_equal(symlink("l", at("link")), 0);
-	assert_fails(disk_lock_look(at("link"), &held, &holder, &err), err, ERR_SYSTEM);
+	assert_fails(disk_lock_look(at("link"), &held, &holder, &case_err), case_err, ERR_SYSTEM);
 }
 
 REAL_TEST(the_directory_of_stores_is_made)
 {
-	struct error err;
-
-	assert_int_equal(store_prepare(store_backend(), at("x/y"), &err), 0);
+	assert_int_equal(store_prepare(store_backend(), at("x/y"), &case_err), 0);
 	assert_int_equal(mode_of("x/y"), 0700);
 	for (int i = 0; i < 2; i++) {
 		bool there = !i;
 
 		assert_int_equal(
-			store_exists(store_backend(), at("x/y"), "T", "T.md", &there, &err), 0);
+			store_exists(store_backend(), at("x/y"), "T", "T.md", &there, &case_err),
+			0);
 		assert_int_equal(there, i);
 		case_put("x/y/T.events.jsonl", STR("x"));
 	}
@@ -503,13 +435,12 @@ REAL_TEST(the_directory_of_stores_is_made)
 REAL_TEST(a_directory_is_judged_by_the_nearest_one_above_it)
 {
 	char *deep = at("no/such/directory");
-	struct error err;
 
-	assert_int_equal(case_disk->ops->trusted(case_disk, deep, &err), 0);
-	assert_int_equal(case_disk->ops->trusted(case_disk, "no-such-directory", &err), 0);
+	disk_does(trusted, deep);
+	disk_does(trusted, "no-such-directory");
 	case_put("file", STR("x"));
-	assert_fails(case_disk->ops->trusted(case_disk, at("file/x"), &err), err, ERR_SYSTEM);
-	assert_non_null(strstr(err.text, "cannot look at the file system of"));
+	disk_fails(ERR_SYSTEM, trusted, at("file/x"));
+	assert_non_null(strstr(case_err.text, "cannot look at the file system of"));
 }
 
 DISK_CASES(begin, scratch_remove)
@@ -529,23 +460,22 @@ REAL_TEST(what_is_closed_leaves_no_descriptor)
 	int before = lowest_descriptor();
 	struct disk_lock *lock;
 	struct disk_file *f;
-	struct error err;
 	bool flag;
 
-	assert_int_equal(ops->open(case_disk, at("a"), true, &flag, &f, &err), 0);
-	assert_int_equal(ops->append(f, STR("x"), &err), 0);
+	assert_int_equal(ops->open(case_disk, at("a"), true, &flag, &f, &case_err), 0);
+	assert_int_equal(ops->append(f, STR("x"), &case_err), 0);
 	ops->close(f);
 	assert_int_equal(lowest_descriptor(), before);
-	assert_int_equal(ops->lock(case_disk, at("l"), 0, &lock, &err), 0);
+	assert_int_equal(ops->lock(case_disk, at("l"), 0, &lock, &case_err), 0);
 	ops->unlock(lock);
 	assert_int_equal(lowest_descriptor(), before);
-	assert_int_equal(ops->write(case_disk, at("b"), at("a"), STR("y"), &err), 0);
-	assert_int_equal(ops->read(case_disk, at("b"), 10, &text, &flag, &err), 0);
-	assert_int_equal(ops->read(case_disk, at("b"), 0, &text, &flag, &err), -1);
-	assert_int_equal(ops->read(case_disk, base, 10, &text, &flag, &err), -1);
-	assert_int_equal(ops->mkdirs(case_disk, at("c/d/e"), &err), 0);
-	assert_int_equal(ops->sync_directory(case_disk, at("c"), &err), 0);
-	assert_int_equal(ops->trusted(case_disk, at("c"), &err), 0);
+	assert_int_equal(ops->write(case_disk, at("b"), at("a"), STR("y"), &case_err), 0);
+	assert_int_equal(ops->read(case_disk, at("b"), 10, &text, &flag, &case_err), 0);
+	assert_int_equal(ops->read(case_disk, at("b"), 0, &text, &flag, &case_err), -1);
+	assert_int_equal(ops->read(case_disk, base, 10, &text, &flag, &case_err), -1);
+	assert_int_equal(ops->mkdirs(case_disk, at("c/d/e"), &case_err), 0);
+	assert_int_equal(ops->sync_directory(case_disk, at("c"), &case_err), 0);
+	assert_int_equal(ops->trusted(case_disk, at("c"), &case_err), 0);
 	assert_int_equal(lowest_descriptor(), before);
 }
 
