@@ -50,8 +50,7 @@ struct state_entry {
 	char sum[DIGEST_TEXT];    /* checksum */
 	char before[DIGEST_TEXT]; /* of the text that the last exchange replaced */
 	int64_t whole, since;     /* offset of the last whole text; bytes of changes since */
-	int64_t placed, earlier;  /* revisions of the last exchange and of the one before it; 0: the
-				   * file that it replaced is removed */
+	int64_t placed, earlier;  /* revisions of the last exchange and of the one before it */
 };
 
 struct store_state {
@@ -166,7 +165,7 @@ struct planned_change {
 	int ttl;
 	const struct delta *delta; /* of a document; NULL: none known */
 	struct buf *before;        /* its text before; NULL: not known */
-	int64_t replaced, earlier; /* as `placed` and `earlier` before; set by journal_commit() */
+	int64_t replaced;          /* revision of the last exchange; set by journal_commit() */
 };
 
 struct commit_plan {
@@ -225,8 +224,8 @@ void store_document_wait(struct file_store *f, const char *path, bool expected);
 /* Whether the file has the text with this sum; empty: whether it is missing. */
 bool store_document_is(struct file_store *f, const char *path, const char *sum);
 /*
- * The staged file becomes the document. In its place is then the file before, until the commit
- * after the next one: a program that opened the document before may write to it. A staged file that
+ * The staged file becomes the document. Its name has then the file that it replaced, until the next
+ * commit of the document: a program that opened the document before may write to it. A file that
  * has the text of the commit would be taken for a commit in progress, so it is removed.
  */
 int store_document_place(struct file_store *f, const char *key, struct error *err);

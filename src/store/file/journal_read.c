@@ -371,7 +371,7 @@ static int finish_staged(struct file_store *f, const struct state_entry *e, cons
 }
 
 /* Usually the document is in its place, and the staged file is what the last commit replaced. */
-static int recover_document(struct file_store *f, struct state_entry *e, struct error *err)
+static int recover_document(struct file_store *f, const struct state_entry *e, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *staged = store_document_staged_path(f, &a, e->key, e->placed),
@@ -385,7 +385,6 @@ static int recover_document(struct file_store *f, struct state_entry *e, struct 
 			store_document_staged_path(f, &a, e->key, f->state.rev + 1), err) < 0 ||
 		f->disk->ops->exists(f->disk, staged, &there, err) < 0)
 		return -1;
-	e->earlier = 0;
 	if (!there)
 		return 0;
 	if (store_document_read(f, path, &f->recovered, is, err) < 0)

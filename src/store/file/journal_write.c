@@ -327,7 +327,6 @@ static void set_revisions(const struct file_store *f, struct commit_plan *p)
 		const struct state_entry *e = store_state_find(&f->state, p->changes.items[i].key);
 
 		p->changes.items[i].replaced = e ? e->placed : 0;
-		p->changes.items[i].earlier = e ? e->earlier : 0;
 	}
 }
 
@@ -343,9 +342,6 @@ static int stage(struct file_store *f, const struct commit_plan *p, struct error
 		if (!is_placed(p, c))
 			continue;
 		any = true;
-		if (c->earlier)
-			(void)f->disk->ops->unlink(f->disk,
-				store_document_staged_path(f, &a, c->key, c->earlier), err);
 		if (!c->del && f->disk->ops->write(f->disk,
 				       store_document_staged_path(f, &a, c->key, p->rev),
 				       store_document_path(f, &a, c->key), c->value, err) < 0)
@@ -361,10 +357,7 @@ static int remove_document(struct file_store *f, const struct planned_change *c,
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *path = store_document_path(f, &a, c->key);
-	struct error ignored;
 
-	(void)f->disk->ops->unlink(
-		f->disk, store_document_staged_path(f, &a, c->key, c->replaced), &ignored);
 	for (int tries = 0; tries < 2; tries++)
 		if (f->disk->ops->unlink(f->disk, path, err) == 0)
 			return f->disk->ops->sync_directory(f->disk, f->dir, err);
@@ -399,15 +392,23 @@ static enum store_status undo(struct file_store *f, const struct commit_plan *p,
 	return STORE_DOWN;
 }
 
+/* The file that the exchange before replaced is removed: the sync of the directory has made that
+ * exchange durable, and the file was compared for the last time. */
 static enum store_status finish(
 	struct file_store *f, const struct commit_plan *p, struct error *err)
 {
+	CLEANUP(arena_release) struct arena a = {0};
+	struct error ignored;
+
 	for (size_t i = 0; i < p->changes.n; i++) {
 		const struct planned_change *c = &p->changes.items[i];
 
 		if (is_placed(p, c) && (c->del ? remove_document(f, c, err)
 					       : store_document_place(f, c->key, err)) < 0)
 			return store_file_break(f, err);
+		if (is_placed(p, c) && c->replaced)
+			(void)f->disk->ops->unlink(f->disk,
+				store_document_staged_path(f, &a, c->key, c->replaced), &ignored);
 	}
 	return STORE_OK;
 }
