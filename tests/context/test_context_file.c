@@ -9,6 +9,8 @@
 #include "tests/lib/scratch.h"
 #include "tests/lib/wire.h"
 
+static struct error err;
+
 static void holds(const char *name, const char *text)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
@@ -20,7 +22,6 @@ static void holds(const char *name, const char *text)
 SCRATCH_TEST(a_lock_that_another_holds_is_told_with_its_holder)
 {
 	struct disk_lock *mine = NULL, *second = NULL;
-	struct error err = {0};
 	char want[64];
 
 	assert_int_equal(disk_lock_take(&mine, at("l"), 0, &err), 0);
@@ -39,7 +40,6 @@ SCRATCH_TEST(a_lock_that_another_holds_is_told_with_its_holder)
 SCRATCH_TEST(a_lock_dies_with_its_holder)
 {
 	struct disk_lock *l = NULL;
-	struct error err = {0};
 	int status;
 	pid_t child = fork();
 
@@ -54,7 +54,6 @@ SCRATCH_TEST(a_lock_dies_with_its_holder)
 static void create(void)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct error err = {0};
 
 	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MAY_CREATE, &err), 0);
 	assert_true(f.created);
@@ -66,7 +65,6 @@ static void create(void)
 SCRATCH_TEST(a_save_appends_its_events_and_its_document)
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT;
-	struct error err = {0};
 
 	create();
 	assert_true(tree_read(at("ADR-7.events.jsonl"), &journal));
@@ -86,7 +84,6 @@ SCRATCH_TEST(nothing_changed_is_nothing_written)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct stat before, after;
-	struct error err = {0};
 
 	create();
 	assert_int_equal(stat(at("ADR-7.md"), &before), 0);
@@ -99,7 +96,6 @@ SCRATCH_TEST(nothing_changed_is_nothing_written)
 
 SCRATCH_TEST(a_document_behind_a_link_is_replaced_where_it_is)
 {
-	struct error err = {0};
 	struct stat st;
 
 	tree_mkdirs(at("real"));
@@ -121,7 +117,6 @@ SCRATCH_TEST(a_document_behind_a_link_is_replaced_where_it_is)
 SCRATCH_TEST(a_link_that_leads_nowhere_keeps_its_place_and_gets_its_target)
 {
 	CLEANUP(context_close) struct context_file f = {0}, circle = {0};
-	struct error err = {0};
 	struct stat st;
 
 	assert_int_equal(symlink("second.md", at("first.md")), 0);
@@ -140,7 +135,6 @@ SCRATCH_TEST(a_link_that_leads_nowhere_keeps_its_place_and_gets_its_target)
 SCRATCH_TEST(a_broken_document_is_left_as_it_was)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct error err = {0};
 
 	tree_write(at("ADR-7.md"), STR(""));
 	assert_fails(context_open(&f, at("ADR-7.md"), CONTEXT_MAY_CREATE, &err), err, ERR_INPUT);
@@ -151,7 +145,6 @@ SCRATCH_TEST(what_is_kept_has_a_name_of_its_own)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error err = {0};
 	char *one, *two;
 
 	create();
@@ -197,7 +190,6 @@ static int open_while_held(const char *wait, bool ends)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct disk_lock *mine = NULL;
-	struct error err = {0};
 	int rc;
 
 	assert_int_equal(disk_lock_take(&mine, at(".W-1.lock"), 0, &err), 0);
@@ -231,7 +223,6 @@ SCRATCH_TEST(what_is_made_is_for_its_owner_alone)
 				 *const files[] = {"s/org/.W-1.lock", "s/org/W-1.md",
 					 "s/org/W-1.events.jsonl",
 					 "s/org/logs/x-5c7401c0ec22eeeeeaf06c6480b2cd11.txt"};
-	struct error err = {0};
 	mode_t before = umask(0);
 
 	for (int again = 0; again < 2; again++) {
@@ -261,7 +252,6 @@ SCRATCH_TEST(what_is_made_is_for_its_owner_alone)
 
 SCRATCH_TEST(paths_come_from_the_slug_and_the_id)
 {
-	struct error err = {0};
 	char *path;
 
 	setenv("DEV_TEAM_STATE_DIR", "/s", 1);
@@ -283,28 +273,26 @@ static int fix_clock(void **state)
 
 UNIT_GROUP(fix_clock, NULL)
 
-static int open_at(const char *path, enum context_mode mode, struct error *err)
+static int open_at(const char *path, enum context_mode mode)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	*err = (struct error){0};
-	return context_open(&f, path, mode, err);
+	return context_open(&f, path, mode, &err);
 }
 
 SCRATCH_TEST(what_cannot_be_the_name_of_a_document_is_refused)
 {
 	char name[NAME_MAX];
-	struct error err;
 
-	assert_fails(open_at(at("new/"), CONTEXT_MAY_CREATE, &err), err, ERR_USAGE);
+	assert_fails(open_at(at("new/"), CONTEXT_MAY_CREATE), err, ERR_USAGE);
 	assert_error(&err, arena_printf(&arena, "dev-team: '%s' is not a file name", at("new/")));
-	assert_int_equal(open_at(at("a\xff"), CONTEXT_MAY_CREATE, &err), -1);
+	assert_int_equal(open_at(at("a\xff"), CONTEXT_MAY_CREATE), -1);
 	assert_error(&err, "dev-team: the path of the context file is not UTF-8");
 	memset(name, 'x', sizeof(name));
 	name[NAME_MAX - 31] = '\0';
-	assert_fails(open_at(at(name), CONTEXT_MAY_CREATE, &err), err, ERR_USAGE);
+	assert_fails(open_at(at(name), CONTEXT_MAY_CREATE), err, ERR_USAGE);
 	name[NAME_MAX - 32] = '\0';
-	assert_int_equal(open_at(at(name), CONTEXT_MAY_CREATE, &err), 0);
+	assert_int_equal(open_at(at(name), CONTEXT_MAY_CREATE), 0);
 	assert_int_equal(access(at("new"), F_OK), -1);
 }
 
@@ -312,7 +300,6 @@ SCRATCH_TEST(an_owner_is_not_read_from_a_damaged_journal)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct lease_holder h;
-	struct error err = {0};
 
 	create();
 	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_READ_ONLY, &err), 0);

@@ -42,10 +42,9 @@ int journal_read(struct stage *s, bool learn, char last[DIGEST_TEXT], struct err
 	int rc;
 
 	last[0] = '\0';
-	if (!path_exists(arena_printf(&s->arena, "%s/%s.events.jsonl", s->directory, s->scene->id)))
+	if (!path_exists(arena_printf(&s->arena, "%s/%s.events.jsonl", s->directory, s->id)))
 		return 0;
-	if (store_open(&store, store_backend(), s->directory, s->scene->id, STORE_HISTORY, 0, err) <
-			0 ||
+	if (store_open(&store, store_backend(), s->directory, s->id, STORE_HISTORY, 0, err) < 0 ||
 		store_history(store, &(struct store_range){.texts = true}, &h, err) != STORE_OK)
 		return -1;
 	while ((rc = store_history_next(h, &c, err)) > 0) {
@@ -240,8 +239,7 @@ static void each_event(struct stage *s, const char *type,
 	CLEANUP(buf_release) struct buf text = BUF_INIT, seen = BUF_INIT;
 	struct str rest, line;
 
-	(void)tree_read(
-		arena_printf(&s->arena, "%s/%s.events.jsonl", s->directory, s->scene->id), &text);
+	(void)tree_read(arena_printf(&s->arena, "%s/%s.events.jsonl", s->directory, s->id), &text);
 	for (rest = buf_str(&text); str_line(&rest, &line);) {
 		CLEANUP(json_free) json *event = NULL;
 		struct error ignored;

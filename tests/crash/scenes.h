@@ -14,7 +14,7 @@ struct scene {
 	const char *input;
 	unsigned repeat; /* repetitions of the input; 0: once */
 	enum trace_who who;
-	const char *id;  /* the owner of its document */
+	const char *id;  /* the owner of its document; NULL: T-1 */
 	bool full;       /* in the full set only: another verb shows the same in the quick one */
 	bool lax;        /* it makes more durable than necessary: such a call may fail */
 	bool talks;      /* it prints its progress before the error */

@@ -129,7 +129,8 @@ int stage_open(struct stage *s, const struct scene *scene, struct buf *fault)
 	s->live = in_dir(s, "live");
 	s->state = in_dir(s, "live/state");
 	s->directory = in_dir(s, "live/state/org/repo");
-	s->document = arena_printf(&s->arena, "%s/%s.md", s->directory, scene->id);
+	s->id = scene->id ? scene->id : "T-1";
+	s->document = arena_printf(&s->arena, "%s/%s.md", s->directory, s->id);
 	make_words(s);
 	lay_out(s);
 	tree_copy(s->live, in_dir(s, "before"));

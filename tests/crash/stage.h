@@ -11,8 +11,9 @@ enum { STAGE_DOCUMENTS = 64 };
 
 struct stage {
 	const struct scene *scene;
-	char *dir;  /* scratch; below it: live, before, killed */
-	char *live; /* the directory in use */
+	const char *id; /* the owner of its document */
+	char *dir;      /* scratch; below it: live, before, killed */
+	char *live;     /* the directory in use */
 	char *state, *directory, *document;
 	const char *argv[16];
 	struct buf input;

@@ -133,14 +133,21 @@ int step_as(const char *id, bool returned, const char *returned_id)
 	return engine_step(&e, &t.out, &t.err);
 }
 
-int answer_as(const char *id, const char *word, const char *text)
+int answer_with(struct answer_offer offer)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct answer_offer offer = {.id = id, .word = word, .text = str_of(text)};
+	int rc;
 
 	t.err = (struct error){0};
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	return answer_record(&f, &offer, &t.err);
+	rc = answer_record(&f, &offer, &t.err);
+	t.outcome = offer.outcome;
+	return rc;
+}
+
+int answer_as(const char *id, const char *word, const char *text)
+{
+	return answer_with((struct answer_offer){.id = id, .word = word, .text = str_of(text)});
 }
 
 void answer(const char *id, const char *word, const char *text)

@@ -35,6 +35,7 @@ struct engine_rig {
 	char *dir, *path;
 	struct workflow workflow;
 	struct buf out, messages;
+	enum answer_outcome outcome; /* of the last answer */
 	struct error err;
 	/* the effects */
 	char *specs[3];
@@ -73,6 +74,8 @@ void engine_rig_forget(void);
 
 int step_as(const char *id, bool returned, const char *returned_id);
 int answer_as(const char *id, const char *word, const char *text);
+/* Any offer; its outcome is in t.outcome. */
+int answer_with(struct answer_offer offer);
 
 /* The answer must be accepted. */
 void answer(const char *id, const char *word, const char *text);

@@ -2,19 +2,9 @@
 #include "src/machine/answer.h"
 #include "tests/lib/engine_rig.h"
 
-static enum answer_outcome outcome;
-
 static int record(const char *id, const char *word, struct str text)
 {
-	CLEANUP(context_close) struct context_file f = {0};
-	struct answer_offer offer = {.id = id, .word = word, .text = text};
-	int rc;
-
-	t.err = (struct error){0};
-	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	rc = answer_record(&f, &offer, &t.err);
-	outcome = offer.outcome;
-	return rc;
+	return answer_with((struct answer_offer){.id = id, .word = word, .text = text});
 }
 
 static unsigned count(const char *text, const char *what)
@@ -45,12 +35,12 @@ ENGINE_TEST(the_word_of_an_answer_by_hand_can_follow_with_the_same_text)
 		record("ADR-7/implementing/1", "implemented", STR("Other.")), t.err, ERR_STATE);
 	assert_non_null(strstr(t.err.text, "action 'ADR-7/implementing/1' has an answer already"));
 	assert_int_equal(record("ADR-7/implementing/1", "implemented", STR("Done.\n")), 0);
-	assert_int_equal(outcome, ANSWER_TAKEN);
+	assert_int_equal(t.outcome, ANSWER_TAKEN);
 	assert_int_equal(count(events(), "\"type\":\"answer\""), 1);
 	assert_int_equal(record("ADR-7/implementing/1", "implemented", STR("Done.")), 0);
-	assert_int_equal(outcome, ANSWER_AGAIN);
+	assert_int_equal(t.outcome, ANSWER_AGAIN);
 	assert_int_equal(record("ADR-7/implementing/1", NULL, STR("Done.")), 0);
-	assert_int_equal(outcome, ANSWER_AGAIN);
+	assert_int_equal(t.outcome, ANSWER_AGAIN);
 	assert_int_equal(record("ADR-7/implementing/1", "failed", STR("Done.")), -1);
 	assert_int_equal(count(events(), "\"type\":\"answer\""), 1);
 }

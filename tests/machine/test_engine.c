@@ -3,6 +3,12 @@
 #include "src/sys/path.h"
 #include "tests/lib/engine_rig.h"
 
+#define step_fails(kind, message)                                                                  \
+	do {                                                                                       \
+		assert_fails(step_as("ADR-7", false, NULL), t.err, kind);                          \
+		assert_string_equal(t.err.text, message);                                          \
+	} while (0)
+
 ENGINE_TEST(boot_takes_the_only_way_and_goes_on_to_the_first_action)
 {
 	steps_to("ADR-7/researching/1");
@@ -387,8 +393,7 @@ ENGINE_TEST(a_transition_that_is_missing_is_told_and_nothing_is_saved)
 		 "fixing --> done : fix_done\ndone --> [*]\n```\n");
 	by_hand("fixing", WIRE_FIXES ": 5\n", "");
 	text = document();
-	assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_INPUT);
-	assert_string_equal(t.err.text, "state 'fixing' has no transition for 'max_retries'");
+	step_fails(ERR_INPUT, "state 'fixing' has no transition for 'max_retries'");
 	assert_string_equal(t.err.file, "w.md");
 	assert_string_equal(document(), text);
 }
@@ -397,9 +402,7 @@ ENGINE_TEST(an_initial_state_with_two_ways_out_is_told)
 {
 	workflow("```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> fixing : a\n"
 		 "init --> done : b\nfixing --> done : fix_done\ndone --> [*]\n```\n");
-	assert_int_equal(step_as("ADR-7", false, NULL), -1);
-	assert_string_equal(t.err.text, "the initial state 'init' must have exactly one way out");
-	assert_int_equal(t.err.code, ERR_INPUT);
+	step_fails(ERR_INPUT, "the initial state 'init' must have exactly one way out");
 }
 
 ENGINE_TEST(a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved)
@@ -412,17 +415,14 @@ ENGINE_TEST(a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved)
 		 "done --> [*]\n```\n");
 	by_hand("researching", "", SECTION(WIRE_BRIEF, "x") SECTION(WIRE_SUMMARY, "x"));
 	text = document();
-	assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_INPUT);
-	assert_string_equal(
-		t.err.text, "'w.md' runs in a circle: 1000 transitions without an action");
+	step_fails(ERR_INPUT, "'w.md' runs in a circle: 1000 transitions without an action");
 	assert_string_equal(document(), text);
 }
 
 ENGINE_TEST(a_broken_actions_section_is_told_by_its_line)
 {
 	by_hand("researching", "", SECTION("Actions", "{}"));
-	assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_INPUT);
-	assert_string_equal(t.err.text,
+	step_fails(ERR_INPUT,
 		"section 'Actions': 'action' must be " WIRE_AGENT_ACTION " or " WIRE_SCRIPT_ACTION);
 	assert_string_equal(t.err.file, t.path);
 	assert_int_equal(t.err.line, 8);

@@ -45,18 +45,10 @@ static int step_by(const char *owner, bool take_over, bool returned)
 		assert_string_equal(t.err.text, want);                                             \
 	} while (0)
 
-static int record_by(const char *owner, const char *id, const char *word, const char *text,
-	enum answer_outcome *outcome)
+static int record_by(const char *owner, const char *id, const char *word, const char *text)
 {
-	CLEANUP(context_close) struct context_file f = {0};
-	struct answer_offer offer = {.owner = owner, .id = id, .word = word, .text = str_of(text)};
-	int rc;
-
-	t.err = (struct error){0};
-	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
-	rc = answer_record(&f, &offer, &t.err);
-	*outcome = offer.outcome;
-	return rc;
+	return answer_with((struct answer_offer){
+		.owner = owner, .id = id, .word = word, .text = str_of(text)});
 }
 
 static struct lease_holder holder(void)
@@ -92,8 +84,6 @@ ENGINE_TEST(a_second_loop_changes_nothing)
 
 ENGINE_TEST(each_call_of_the_owner_renews)
 {
-	enum answer_outcome outcome;
-
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	at("02:30:00");
@@ -102,8 +92,8 @@ ENGINE_TEST(each_call_of_the_owner_renews)
 	at("03:29:59");
 	answer("ADR-7/both/1", "good", "Yes."); /* no owner was named: the id belongs to ann */
 	at("04:29:58");
-	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes.", &outcome), 0);
-	assert_int_equal(outcome, ANSWER_AGAIN);
+	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes."), 0);
+	assert_int_equal(t.outcome, ANSWER_AGAIN);
 	at("05:29:57");
 	assert_true(holder().live);
 	at("05:29:58");
@@ -193,12 +183,10 @@ ENGINE_TEST(an_end_by_hand_is_anybodys)
 
 ENGINE_TEST(a_lease_that_ran_out_is_the_owners_until_another_comes)
 {
-	enum answer_outcome outcome;
-
 	workflow(BOTH);
 	owner_gets("ann", "ADR-7/both/1 ADR-7/both/2");
 	at("09:00:00");
-	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes.", &outcome), 0);
+	assert_int_equal(record_by("ann", "ADR-7/both/1", "good", "Yes."), 0);
 	assert_true(holder().live);
 	at("11:00:00");
 	owner_gets("ann", "ADR-7/both/2");
@@ -206,7 +194,7 @@ ENGINE_TEST(a_lease_that_ran_out_is_the_owners_until_another_comes)
 	at("12:00:00");
 	owner_gets("bob", "ADR-7/both/3");
 	assert_true(events_have("\"reason\":\"it had run out\""));
-	assert_refused(record_by("ann", "ADR-7/both/3", "passed", "passed", &outcome),
+	assert_refused(record_by("ann", "ADR-7/both/3", "passed", "passed"),
 		arena_printf(&t.arena,
 			"'ann' no longer holds 'ADR-7': 'bob' took it over at "
 			"2026-11-21T12:00:00Z; "
@@ -287,7 +275,6 @@ ENGINE_TEST(a_late_answer_is_told_who_took_over)
 
 ENGINE_TEST(an_answer_that_was_used_may_come_again)
 {
-	enum answer_outcome outcome;
 	char *doc;
 
 	by_hand("researching", "", "");
@@ -295,16 +282,13 @@ ENGINE_TEST(an_answer_that_was_used_may_come_again)
 	answer("ADR-7/researching/1", "briefed", "A brief.\n");
 	steps_to("ADR-7/implementing/1");
 	doc = document();
-	assert_int_equal(
-		record_by(NULL, "ADR-7/researching/1", "briefed", " A brief.", &outcome), 0);
-	assert_int_equal(outcome, ANSWER_AGAIN);
-	assert_int_equal(record_by(NULL, "ADR-7/researching/1", NULL, "A brief.", &outcome), 0);
-	assert_int_equal(outcome, ANSWER_AGAIN);
-	assert_int_equal(
-		record_by(NULL, "ADR-7/researching/1", "failed", "A brief.", &outcome), -1);
-	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "briefed", "Other.", &outcome), -1);
-	assert_int_equal(
-		record_by(NULL, "ADR-7/researching/2", "briefed", "A brief.", &outcome), -1);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "briefed", " A brief."), 0);
+	assert_int_equal(t.outcome, ANSWER_AGAIN);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", NULL, "A brief."), 0);
+	assert_int_equal(t.outcome, ANSWER_AGAIN);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "failed", "A brief."), -1);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/1", "briefed", "Other."), -1);
+	assert_int_equal(record_by(NULL, "ADR-7/researching/2", "briefed", "A brief."), -1);
 	assert_string_equal(document(), doc);
 }
 

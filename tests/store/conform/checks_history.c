@@ -220,10 +220,8 @@ CHECK(edits_in_history, "an edit by hand is in the history")
 {
 	const struct str edit = STR("by a person\n");
 
-	if (!p->b->by_hand)
-		probe_skip(p, "this backend does not keep documents in files");
 	commit_named(p, s, "a", "1\n");
-	p->b->by_hand(p->b, p->ns, "D.md", &edit);
+	probe_by_hand(p, &edit);
 	(void)probe_get(p, s, "doc/D.md");
 	NEED_HISTORY(s, "a=1\n edit=by a person\n", .texts = true);
 }

@@ -31,7 +31,7 @@ CHECK(not_beyond, "a lease does not last beyond its end")
 
 	probe_later(p, 60);
 	NEED_VALUE(s, "a", NULL);
-	NEED_STATUS(TRY(s, NULL, GUARDS(CREATED_AT("a", rev)), OPS(PUT("b", "2"))), STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(CREATED_AT("a", rev)), OPS(PUT("b", "2")));
 	for (int i = 0; i < 3; i++) {
 		NEED_STATUS(renew(p, s, "a", rev), STORE_REFUSED);
 		s = probe_rejoin(p, s);
@@ -91,9 +91,8 @@ CHECK(not_by_a_refused_one, "a transaction that does not happen renews no lease"
 	COMMIT(s, OPS(PUT_LEASED("a", "1", 60)));
 	until = probe_get(p, s, "a").until;
 	probe_later(p, 30);
-	NEED_STATUS(
-		TRY(s, NULL, GUARDS(MOD_IS("b", 9)), OPS(PUT_LEASED("a", "2", 60))), STORE_REFUSED);
-	NEED_STATUS(TRY(s, NULL, OPS(PUT_LEASED("a", "2", 60), PUT("a b", ""))), STORE_BAD);
+	NEED_REFUSED(s, GUARDS(MOD_IS("b", 9)), OPS(PUT_LEASED("a", "2", 60)));
+	NEED_BAD(s, OPS(PUT_LEASED("a", "2", 60), PUT("a b", "")));
 	NEED(probe_get(p, s, "a").until == until);
 }
 
@@ -121,7 +120,7 @@ CHECK(clock_back_and_looks,
 	NEED_VALUE(s, "a", "1");
 	probe_later(p, 30);
 	s = probe_rejoin(p, s);
-	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("a", 0)), OPS(PUT("b", "1"))), STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(MOD_IS("a", 0)), OPS(PUT("b", "1")));
 	probe_later(p, 31);
 	s = probe_rejoin(p, s);
 	NEED_VALUE(s, "a", NULL);
@@ -230,15 +229,12 @@ CHECK_ALONE(stale_holder, "a stale holder is refused")
 
 	first = COMMIT(a, GUARDS(MOD_IS("claim/T", 0), MOD_IS("task/T", task)),
 		OPS(PUT_LEASED("claim/T", "A", 60)));
-	NEED_STATUS(TRY(b, NULL, GUARDS(MOD_IS("claim/T", 0)), OPS(PUT_LEASED("claim/T", "B", 60))),
-		STORE_REFUSED);
+	NEED_REFUSED(b, GUARDS(MOD_IS("claim/T", 0)), OPS(PUT_LEASED("claim/T", "B", 60)));
 	COMMIT(a, GUARDS(CREATED_AT("claim/T", first)), OPS(PUT("task/T", "A works")));
 	probe_later(p, 70);
 	second = COMMIT(b, GUARDS(MOD_IS("claim/T", 0)), OPS(PUT_LEASED("claim/T", "B", 60)));
 	NEED(second > first);
-	NEED_STATUS(
-		TRY(a, NULL, GUARDS(CREATED_AT("claim/T", first)), OPS(PUT("task/T", "A done"))),
-		STORE_REFUSED);
+	NEED_REFUSED(a, GUARDS(CREATED_AT("claim/T", first)), OPS(PUT("task/T", "A done")));
 	NEED_STATUS(renew(p, a, "claim/T", first), STORE_REFUSED);
 	COMMIT(b, GUARDS(CREATED_AT("claim/T", second)), OPS(PUT("task/T", "B done")));
 	NEED_VALUE(a, "task/T", "B done");

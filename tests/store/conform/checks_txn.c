@@ -39,8 +39,7 @@ CHECK(revisions_grow, "every revision is greater than the one before")
 		rev = i % 3 ? probe_put(p, s, "a", "1") : probe_del(p, s, "a");
 		NEED(rev > last && store_revision(s) == rev);
 		last = rev;
-		NEED_STATUS(
-			TRY(s, NULL, GUARDS(MOD_IS("a", 999)), OPS(PUT("a", "2"))), STORE_REFUSED);
+		NEED_REFUSED(s, GUARDS(MOD_IS("a", 999)), OPS(PUT("a", "2")));
 		NEED(store_revision(s) == last);
 	}
 }
@@ -239,7 +238,7 @@ CHECK(readers_change_nothing, "a reader changes nothing")
 
 	r = probe_join(p, STORE_READ);
 	NEED_UNCHANGED(r, all, rev);
-	NEED_STATUS(TRY(r, NULL, OPS(PUT("a", "2"))), STORE_BAD);
+	NEED_BAD(r, OPS(PUT("a", "2")));
 	NEED_STATUS(store_compact(r, rev, &err), STORE_BAD);
 	NEED_UNCHANGED(r, all, rev);
 	NEED_UNCHANGED(s, all, rev);
@@ -265,9 +264,9 @@ CHECK(mod_is, "a guard on mod holds for the last change alone")
 {
 	int64_t old = probe_put(p, s, "a", "1"), rev = probe_put(p, s, "a", "2");
 
-	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("a", old)), OPS(PUT("a", "3"))), STORE_REFUSED);
-	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("a", rev + 1)), OPS(PUT("a", "3"))), STORE_REFUSED);
-	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "3"))), STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(MOD_IS("a", old)), OPS(PUT("a", "3")));
+	NEED_REFUSED(s, GUARDS(MOD_IS("a", rev + 1)), OPS(PUT("a", "3")));
+	NEED_REFUSED(s, GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "3")));
 	NEED_VALUE(s, "a", "2");
 	COMMIT(s, GUARDS(MOD_IS("a", rev)), OPS(PUT("a", "3")));
 	NEED_VALUE(s, "a", "3");
@@ -278,12 +277,12 @@ CHECK(created_at, "a guard on create holds until the key goes")
 	int64_t born = probe_put(p, s, "a", "1"), mod = probe_put(p, s, "a", "2"), again;
 
 	COMMIT(s, GUARDS(CREATED_AT("a", born)), OPS(PUT("b", "1")));
-	NEED_STATUS(TRY(s, NULL, GUARDS(CREATED_AT("a", mod)), OPS(DEL("b"))), STORE_REFUSED);
-	NEED_STATUS(TRY(s, NULL, GUARDS(CREATED_AT("a", 0)), OPS(DEL("b"))), STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(CREATED_AT("a", mod)), OPS(DEL("b")));
+	NEED_REFUSED(s, GUARDS(CREATED_AT("a", 0)), OPS(DEL("b")));
 	probe_del(p, s, "a");
-	NEED_STATUS(TRY(s, NULL, GUARDS(CREATED_AT("a", born)), OPS(DEL("b"))), STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(CREATED_AT("a", born)), OPS(DEL("b")));
 	again = probe_put(p, s, "a", "3");
-	NEED_STATUS(TRY(s, NULL, GUARDS(CREATED_AT("a", born)), OPS(DEL("b"))), STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(CREATED_AT("a", born)), OPS(DEL("b")));
 	NEED_VALUE(s, "b", "1");
 	COMMIT(s, GUARDS(CREATED_AT("a", again)), OPS(DEL("b")));
 	NEED_VALUE(s, "b", NULL);
@@ -292,8 +291,8 @@ CHECK(created_at, "a guard on create holds until the key goes")
 CHECK(must_be_absent, "a guard of 0 holds for an absent key alone")
 {
 	COMMIT(s, GUARDS(MOD_IS("a", 0), CREATED_AT("a", 0)), OPS(PUT("a", "1")));
-	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "2"))), STORE_REFUSED);
-	NEED_STATUS(TRY(s, NULL, GUARDS(CREATED_AT("a", 0)), OPS(PUT("a", "2"))), STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "2")));
+	NEED_REFUSED(s, GUARDS(CREATED_AT("a", 0)), OPS(PUT("a", "2")));
 	NEED_VALUE(s, "a", "1");
 	probe_del(p, s, "a");
 	COMMIT(s, GUARDS(CREATED_AT("a", 0), MOD_IS("a", 0)), OPS(PUT("a", "3")));
@@ -324,9 +323,8 @@ CHECK(refused_is_nothing, "a refused transaction is nothing at all")
 	int64_t rev = COMMIT(s, OPS(PUT("a", "1"), PUT("b", "2")));
 	struct str all = probe_all(p, s);
 
-	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("b", rev + 1)),
-			    OPS(PUT("a", "x"), PUT("c", "y"), DEL("b"), PUT("doc/D.md", "z"))),
-		STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(MOD_IS("b", rev + 1)),
+		OPS(PUT("a", "x"), PUT("c", "y"), DEL("b"), PUT("doc/D.md", "z")));
 	NEED_UNCHANGED(s, all, rev);
 	NEED(probe_watch(p, s, "", rev + 1, 10).n == 0);
 	s = probe_rejoin(p, s);
@@ -393,7 +391,7 @@ CHECK(sixty_four, "a transaction has at most 64 operations")
 	rev = COMMIT(s, .ops = ops, .n_ops = STORE_OPS_MAX);
 	NEED(probe_list(p, s, "k/", NULL, 100).n == STORE_OPS_MAX);
 	all = probe_all(p, s);
-	NEED_STATUS(TRY(s, NULL, .ops = ops, .n_ops = STORE_OPS_MAX + 1), STORE_BAD);
+	NEED_BAD(s, .ops = ops, .n_ops = STORE_OPS_MAX + 1);
 	NEED_UNCHANGED(s, all, rev);
 }
 
@@ -405,8 +403,8 @@ CHECK(long_value, "a value has at most 64 KiB")
 	struct str all = probe_all(p, s);
 
 	NEED_VALUE(s, "a", most);
-	NEED_STATUS(TRY(s, NULL, OPS(PUT("a", over))), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, OPS(PUT("b", "1"), PUT("a", over), PUT("c", "1"))), STORE_BAD);
+	NEED_BAD(s, OPS(PUT("a", over)));
+	NEED_BAD(s, OPS(PUT("b", "1"), PUT("a", over), PUT("c", "1")));
 	NEED_UNCHANGED(s, all, rev);
 	NEED_VALUE(probe_rejoin(p, s), "a", most);
 }
@@ -426,7 +424,7 @@ CHECK(long_txn, "a transaction has at most 512 KiB")
 	rev = COMMIT(s, .ops = ops, .n_ops = 8);
 	all = probe_all(p, s);
 	ops[7].value.n++;
-	NEED_STATUS(TRY(s, NULL, .ops = ops, .n_ops = 8), STORE_BAD);
+	NEED_BAD(s, .ops = ops, .n_ops = 8);
 	NEED_UNCHANGED(s, all, rev);
 	NEED_VALUE(s, "k6", ops[6].value.p);
 }
@@ -445,9 +443,9 @@ CHECK(bad_keys, "keys of other characters or lengths are refused")
 	size_t n;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		NEED_STATUS(TRY(s, NULL, OPS(PUT(bad[i], "1"))), STORE_BAD);
-		NEED_STATUS(TRY(s, NULL, OPS(PUT("b", "1"), DEL(bad[i]))), STORE_BAD);
-		NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS(bad[i], 0)), OPS(PUT("b", "1"))), STORE_BAD);
+		NEED_BAD(s, OPS(PUT(bad[i], "1")));
+		NEED_BAD(s, OPS(PUT("b", "1"), DEL(bad[i])));
+		NEED_BAD(s, GUARDS(MOD_IS(bad[i], 0)), OPS(PUT("b", "1")));
 		NEED_STATUS(store_get(s, &p->arena, bad[i], &kv, &err), STORE_BAD);
 		NEED(err.text[0]);
 	}
@@ -484,8 +482,7 @@ CHECK(texts_alone, "values that are no text are refused")
 	struct str all = probe_all(p, s);
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		NEED_STATUS(TRY(s, NULL, OPS({.what = STORE_PUT, .key = "a", .value = bad[i]})),
-			STORE_BAD);
+		NEED_BAD(s, OPS({.what = STORE_PUT, .key = "a", .value = bad[i]}));
 	NEED_UNCHANGED(s, all, rev);
 }
 
@@ -510,14 +507,12 @@ CHECK(half_a_receipt, "a receipt needs an actor and an opid")
 	int64_t rev = probe_put(p, s, "a", "1");
 	struct str all = probe_all(p, s);
 
-	NEED_STATUS(TRY(s, NULL, .actor = "me", OPS(PUT("a", "2"))), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, .opid = "op", OPS(PUT("a", "2"))), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, .actor = "not me", .opid = "op", OPS(PUT("a", "2"))), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, .actor = probe_bytes(p, STORE_KEY_MAX, 'a'), .opid = "op",
-			    OPS(PUT("a", "2"))),
-		STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "\xff", OPS(PUT("a", "2"))), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "", OPS(PUT("a", "2"))), STORE_BAD);
+	NEED_BAD(s, .actor = "me", OPS(PUT("a", "2")));
+	NEED_BAD(s, .opid = "op", OPS(PUT("a", "2")));
+	NEED_BAD(s, .actor = "not me", .opid = "op", OPS(PUT("a", "2")));
+	NEED_BAD(s, .actor = probe_bytes(p, STORE_KEY_MAX, 'a'), .opid = "op", OPS(PUT("a", "2")));
+	NEED_BAD(s, .actor = "me", .opid = "\xff", OPS(PUT("a", "2")));
+	NEED_BAD(s, .actor = "me", .opid = "", OPS(PUT("a", "2")));
 	NEED_UNCHANGED(s, all, rev);
 }
 
@@ -526,7 +521,7 @@ CHECK(ttls, "a lease lives 10 s to 30 days")
 	static const int bad[] = {STORE_TTL_MIN_S - 1, STORE_TTL_MAX_S + 1, 1, -1, -60};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		NEED_STATUS(TRY(s, NULL, OPS(PUT_LEASED("a", "1", bad[i]))), STORE_BAD);
+		NEED_BAD(s, OPS(PUT_LEASED("a", "1", bad[i])));
 	NEED_VALUE(s, "a", NULL);
 	COMMIT(s,
 		OPS(PUT_LEASED("a", "1", STORE_TTL_MIN_S), PUT_LEASED("b", "1", STORE_TTL_MAX_S)));
@@ -538,17 +533,17 @@ CHECK(what_is_no_event, "events with numbers, notes that are no objects and odd 
 	json *event = json_object();
 
 	p->events = json_array();
-	NEED_STATUS(TRY(s, NULL, .note = p->events), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, .ts = "\"now\""), STORE_BAD);
+	NEED_BAD(s, .note = p->events);
+	NEED_BAD(s, .ts = "\"now\"");
 	json_push(p->events, event);
 	COMMIT(s, .events = p->events, .note = event, .ts = "2026-01-01T00:00:00.5+01:00");
 	for (size_t i = 0; i < COUNT(members); i++) {
 		json_put_int(event, members[i], 1);
-		NEED_STATUS(TRY(s, NULL, .events = p->events), STORE_BAD);
+		NEED_BAD(s, .events = p->events);
 		json_drop(event, members[i]);
 	}
 	json_push(p->events, json_array());
-	NEED_STATUS(TRY(s, NULL, .events = p->events), STORE_BAD);
+	NEED_BAD(s, .events = p->events);
 	NEED(store_last_seq(s) == 1);
 }
 
@@ -557,9 +552,9 @@ CHECK(twice, "a key comes once in a transaction")
 	int64_t rev = probe_put(p, s, "a", "1");
 	struct str all = probe_all(p, s);
 
-	NEED_STATUS(TRY(s, NULL, OPS(PUT("a", "2"), PUT("a", "3"))), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, OPS(PUT("b", "2"), PUT("c", "2"), DEL("b"))), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "op", OPS(PUT("rcpt/me", "2"))), STORE_BAD);
+	NEED_BAD(s, OPS(PUT("a", "2"), PUT("a", "3")));
+	NEED_BAD(s, OPS(PUT("b", "2"), PUT("c", "2"), DEL("b")));
+	NEED_BAD(s, .actor = "me", .opid = "op", OPS(PUT("rcpt/me", "2")));
 	NEED_UNCHANGED(s, all, rev);
 	COMMIT(s, GUARDS(MOD_IS("a", rev), CREATED_AT("a", rev), MOD_IS("a", rev)));
 }
@@ -569,9 +564,8 @@ CHECK(one_bad_apple, "one bad operation spoils its transaction")
 	int64_t rev = probe_put(p, s, "a", "1");
 	struct str all = probe_all(p, s);
 
-	NEED_STATUS(TRY(s, NULL, OPS(PUT("b", "1"), DEL("a"), PUT("a b", "1"))), STORE_BAD);
-	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "op", OPS(PUT("b", "1"), PUT("", "1"))),
-		STORE_BAD);
+	NEED_BAD(s, OPS(PUT("b", "1"), DEL("a"), PUT("a b", "1")));
+	NEED_BAD(s, .actor = "me", .opid = "op", OPS(PUT("b", "1"), PUT("", "1")));
 	NEED_UNCHANGED(s, all, rev);
 	NEED(probe_watch(p, s, "", rev + 1, 10).n == 0);
 	s = probe_rejoin(p, s);
@@ -624,10 +618,8 @@ CHECK(none_of_what_did_not_happen, "there is no receipt of what did not happen")
 {
 	int64_t rev = probe_put(p, s, "a", "1");
 
-	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "op", GUARDS(MOD_IS("a", 0)),
-			    OPS(PUT("a", "2"))),
-		STORE_REFUSED);
-	NEED_STATUS(TRY(s, NULL, .actor = "me", .opid = "op", OPS(PUT("a b", "2"))), STORE_BAD);
+	NEED_REFUSED(s, .actor = "me", .opid = "op", GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "2")));
+	NEED_BAD(s, .actor = "me", .opid = "op", OPS(PUT("a b", "2")));
 	NEED_VALUE(s, "rcpt/me", NULL);
 	NEED(COMMIT(s, .actor = "me", .opid = "op", GUARDS(MOD_IS("a", rev)), OPS(PUT("a", "2"))) >
 		rev);
@@ -642,9 +634,7 @@ CHECK(before_the_guards, "a receipt counts before the guards")
 	/* The guard no longer holds, and need not: the operation is complete. */
 	NEED(COMMIT(s, .actor = "me", .opid = "op", GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "1"))) ==
 		rev);
-	NEED_STATUS(TRY(s, NULL, .actor = "you", .opid = "op", GUARDS(MOD_IS("a", 0)),
-			    OPS(PUT("a", "1"))),
-		STORE_REFUSED);
+	NEED_REFUSED(s, .actor = "you", .opid = "op", GUARDS(MOD_IS("a", 0)), OPS(PUT("a", "1")));
 }
 
 CHECK(one_an_actor, "actors do not share receipts")

@@ -39,8 +39,7 @@ CHECK(sixteen_mib, "a document has up to 16 MiB")
 	int64_t rev = probe_put_text(p, s, "doc/D.md", most);
 
 	NEED(need_document(p, s, "doc/D.md", most) == rev);
-	NEED_STATUS(TRY(s, NULL, OPS({.what = STORE_PUT, .key = "doc/D.md", .value = over})),
-		STORE_BAD);
+	NEED_BAD(s, OPS({.what = STORE_PUT, .key = "doc/D.md", .value = over}));
 	NEED(store_revision(s) == rev);
 	s = probe_rejoin(p, s);
 	NEED(need_document(p, s, "doc/D.md", most) == rev);
@@ -54,10 +53,9 @@ CHECK(with_keys, "a document and keys change in one commit")
 
 	NEED(need_document(p, s, "doc/D.md", STR("one\n")) == rev);
 	NEED(probe_get(p, s, "a").mod == rev);
-	NEED_STATUS(TRY(s, NULL, OPS(PUT("doc/D.md", "two\n"), PUT("a b", "2"))), STORE_BAD);
+	NEED_BAD(s, OPS(PUT("doc/D.md", "two\n"), PUT("a b", "2")));
 	NEED(need_document(p, s, "doc/D.md", STR("one\n")) == rev);
-	NEED_STATUS(
-		TRY(s, NULL, GUARDS(MOD_IS("a", 0)), OPS(PUT("doc/D.md", "two\n"))), STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(MOD_IS("a", 0)), OPS(PUT("doc/D.md", "two\n")));
 	NEED(need_document(p, probe_rejoin(p, s), "doc/D.md", STR("one\n")) == rev);
 }
 
@@ -131,7 +129,7 @@ CHECK(two_documents, "two documents of a store are two")
 
 CHECK(no_lease, "a document has no time to live")
 {
-	NEED_STATUS(TRY(s, NULL, OPS(PUT_LEASED("doc/D.md", "x\n", 60))), STORE_BAD);
+	NEED_BAD(s, OPS(PUT_LEASED("doc/D.md", "x\n", 60)));
 	NEED(store_revision(s) == 0);
 	NEED_VALUE(s, "doc/D.md", NULL);
 }
@@ -145,9 +143,8 @@ CHECK(names_of_files, "a document's name is that of a file in its directory")
 		&p->arena, "doc/%s", probe_bytes(p, STORE_DOCUMENT_KEY_MAX - strlen("doc/"), 'n'));
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		NEED_STATUS(TRY(s, NULL, OPS(PUT(bad[i], "x\n"))), STORE_BAD);
-	NEED_STATUS(
-		TRY(s, NULL, OPS(PUT(arena_printf(&p->arena, "%sn", longest), "x"))), STORE_BAD);
+		NEED_BAD(s, OPS(PUT(bad[i], "x\n")));
+	NEED_BAD(s, OPS(PUT(arena_printf(&p->arena, "%sn", longest), "x")));
 	NEED(store_revision(s) == 0);
 	COMMIT(s, OPS(PUT(longest, "1"), PUT("doc/any name \xc3\xa9.md", "2")));
 	NEED_VALUE(s, longest, "1");
@@ -170,21 +167,18 @@ CHECK(by_hand, "an edit by hand is a commit of the next get")
 	int64_t rev = COMMIT(s, OPS(PUT("doc/D.md", "one\n"), PUT_LEASED("l", "1", 60))), mod,
 		until = probe_get(p, s, "l").until;
 
-	if (!p->b->by_hand)
-		probe_skip(p, "this backend does not keep documents in files");
-	p->b->by_hand(p->b, p->ns, "D.md", &edit);
+	probe_by_hand(p, &edit);
 	mod = need_hand(p, s, edit);
 	NEED(mod > rev && mod == need_document(p, s, "doc/D.md", edit));
 	NEED(probe_get(p, s, "l").until == until);
-	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("doc/D.md", rev)), OPS(PUT("doc/D.md", "lost\n"))),
-		STORE_REFUSED);
+	NEED_REFUSED(s, GUARDS(MOD_IS("doc/D.md", rev)), OPS(PUT("doc/D.md", "lost\n")));
 	NEED_STATUS(TRY(s, NULL, GUARDS(CREATED_AT("doc/D.md", rev))), STORE_OK);
 	NEED(str_is(str_of(sight_text(p, &(struct sight[]){probe_watch(p, s, "doc/", 1, 9)}[0])),
 		"doc/D.md= | doc/D.md="));
-	p->b->by_hand(p->b, p->ns, "D.md", NULL);
+	probe_by_hand(p, NULL);
 	need_hand(p, s, STR(""));
 	NEED_VALUE(s, "doc/D.md", NULL);
-	p->b->by_hand(p->b, p->ns, "D.md", &other);
+	probe_by_hand(p, &other);
 	mod = need_hand(p, s, other);
 	NEED(probe_get(p, s, "doc/D.md").create == mod);
 	NEED(need_document(p, probe_rejoin(p, s), "doc/D.md", other) == mod);
@@ -195,11 +189,8 @@ CHECK(by_hand_unread, "an edit by hand that nobody read yet is not written over"
 	const struct str edit = STR("by hand\n");
 	int64_t rev = probe_put(p, s, "doc/D.md", "one\n");
 
-	if (!p->b->by_hand)
-		probe_skip(p, "this backend does not keep documents in files");
-	p->b->by_hand(p->b, p->ns, "D.md", &edit);
-	NEED_STATUS(TRY(s, NULL, GUARDS(MOD_IS("doc/D.md", rev)), OPS(PUT("doc/D.md", "lost\n"))),
-		STORE_REFUSED);
+	probe_by_hand(p, &edit);
+	NEED_REFUSED(s, GUARDS(MOD_IS("doc/D.md", rev)), OPS(PUT("doc/D.md", "lost\n")));
 	need_document(p, s, "doc/D.md", edit);
 }
 

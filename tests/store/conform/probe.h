@@ -101,6 +101,9 @@ struct store *probe_rejoin(struct probe *p, struct store *s);
 #define COMMIT(s, ...) probe_commit(p, __FILE__, __LINE__, s, &(struct store_txn){__VA_ARGS__})
 /* Any outcome; the result, if the check wants it, in *r. */
 #define TRY(s, r, ...) probe_try(p, s, r, &(struct store_txn){__VA_ARGS__})
+/* Must be refused: it breaks a limit, or a guard does not hold. */
+#define NEED_BAD(s, ...)     NEED_STATUS(TRY(s, NULL, __VA_ARGS__), STORE_BAD)
+#define NEED_REFUSED(s, ...) NEED_STATUS(TRY(s, NULL, __VA_ARGS__), STORE_REFUSED)
 int64_t probe_commit(
 	struct probe *p, const char *file, int line, struct store *s, const struct store_txn *t);
 enum store_status probe_try(
@@ -154,6 +157,8 @@ const char *sight_text(struct probe *p, const struct sight *w);
 	} while (0)
 
 void probe_later(struct probe *p, int64_t seconds);
+/* Edits the document D.md as a user does; NULL: removes it. */
+void probe_by_hand(struct probe *p, const struct str *text);
 
 /* All keys with their attributes, and the number of events. */
 struct str probe_all(struct probe *p, struct store *s);
