@@ -247,12 +247,10 @@ TEST(faults_of_a_registry_have_a_place)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct model_registry r;
 		struct error err;
-		char line[2048];
 
 		assert_int_equal(
 			model_registry_parse(&arena, str_of(rows[i].text), "m.yaml", &r, &err), -1);
-		error_format(&err, line, sizeof(line));
-		assert_string_equal(line, rows[i].error);
+		assert_error(&err, rows[i].error);
 	}
 }
 

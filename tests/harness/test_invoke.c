@@ -3,6 +3,8 @@
 #include <signal.h>
 #include "tests/lib/harness_rig.h"
 
+#define INVOKE(...) harness_rig_invoke(&harness_claude_code, (struct harness_input){__VA_ARGS__})
+
 TEST(a_result_gives_text_cost_and_tokens)
 {
 	assert_string_equal(run_claude("cat >prompt; echo '" RESULT_LINE "'"), "success");
@@ -19,18 +21,11 @@ TEST(a_result_gives_text_cost_and_tokens)
 
 TEST(the_prompt_goes_to_standard_input_alone)
 {
-	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
-	CLEANUP(buf_release) struct buf words = BUF_INIT;
-
 	stand_in("claude", "cat >prompt; echo \"$*\" >words; echo '" RESULT_LINE "'");
-	assert_int_equal(harness_rig_invoke(&harness_claude_code,
-				 (struct harness_input){.prompt = STR("say \"it\" & $HOME\n"),
-					 .model = "claude-opus-4-7[1m]"}),
-		0);
-	assert_true(tree_read("prompt", &prompt));
-	assert_string_equal(prompt.s, "say \"it\" & $HOME\n");
-	assert_true(tree_read("words", &words));
-	assert_string_equal(words.s,
+	assert_int_equal(
+		INVOKE(.prompt = STR("say \"it\" & $HOME\n"), .model = "claude-opus-4-7[1m]"), 0);
+	assert_string_equal(scratch_read("prompt"), "say \"it\" & $HOME\n");
+	assert_string_equal(scratch_read("words"),
 		"-p --output-format stream-json --verbose --model claude-opus-4-7[1m] "
 		"--allowedTools Bash,Read,Edit,Write,Agent,Skill\n");
 }
@@ -38,15 +33,11 @@ TEST(the_prompt_goes_to_standard_input_alone)
 TEST(tools_of_the_input_are_those_that_are_allowed)
 {
 	static const char *const tools[] = {"Read", "Bash(git log:*)", NULL};
-	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
 	stand_in("claude", "echo \"$*\" >words; echo '" RESULT_LINE "'");
-	assert_int_equal(
-		harness_rig_invoke(&harness_claude_code, (struct harness_input){.tools = tools}),
-		0);
-	assert_true(tree_read("words", &words));
-	assert_string_equal(words.s, "-p --output-format stream-json --verbose "
-				     "--allowedTools Read,Bash(git log:*)\n");
+	assert_int_equal(INVOKE(.tools = tools), 0);
+	assert_string_equal(scratch_read("words"), "-p --output-format stream-json --verbose "
+						   "--allowedTools Read,Bash(git log:*)\n");
 }
 
 /* Faults of a program and their results. `detail`: a part of it. */
@@ -98,45 +89,42 @@ TEST(whatever_a_program_does_has_a_result)
 
 TEST(what_claude_tells_of_the_api_is_told_apart)
 {
-	static const struct {
-		const char *script, *status;
-		bool limited;
-	} rows[] = {
-		{ERROR_RESULT("429", "api_error", "slow down"), "unavailable", true},
-		{ERROR_RESULT("529", "api_error", "busy"), "unavailable", false},
-		{ERROR_RESULT("500", "api_error", "down"), "unavailable", false},
-		{ERROR_RESULT("401", "api_error", "bad key"), "unavailable", false},
-		{ERROR_RESULT("403", "api_error", "no"), "unavailable", false},
-		{ERROR_RESULT("null", "api_error", "refused"), "unavailable", false},
-		{ERROR_RESULT("null", "api_error", "Not logged in"), "unavailable", false},
-		{ERROR_RESULT("400", "api_error", "prompt is too long"), "failure", false},
-		{ERROR_RESULT("400", "api_error", "Credit balance is too low"), "unavailable",
-			false},
+	static const struct harness_case cases[] = {
+		{"limited", ERROR_RESULT("429", "api_error", "slow down"), NULL},
+		{"unavailable", ERROR_RESULT("529", "api_error", "busy"), NULL},
+		{"unavailable", ERROR_RESULT("500", "api_error", "down"), NULL},
+		{"unavailable", ERROR_RESULT("401", "api_error", "bad key"), NULL},
+		{"unavailable", ERROR_RESULT("403", "api_error", "no"), NULL},
+		{"unavailable", ERROR_RESULT("null", "api_error", "refused"), NULL},
+		{"unavailable", ERROR_RESULT("null", "api_error", "Not logged in"), NULL},
+		{"failure", ERROR_RESULT("400", "api_error", "prompt is too long"), NULL},
+		{"unavailable", ERROR_RESULT("400", "api_error", "Credit balance is too low"),
+			NULL},
 		/* The agent's report on its work is content, not an error. */
-		{ERROR_RESULT("null", "completed", "it prints API Error: 500 in its log"),
-			"failure", false},
-		{ERROR_RESULT("null", "completed", "the user sees: usage limit reached"), "failure",
-			false},
-		{ERROR_RESULT("404", "api_error", "no such model"), "failure", false},
-		{ERROR_RESULT("null", "completed", "I could not"), "failure", false},
-		{ERROR_RESULT("null", "", "Claude AI usage limit reached|17"), "unavailable", true},
-		{"echo '{\"type\":\"result\",\"subtype\":\"error_max_turns\"}'; exit 1", "failure",
-			false},
-		{"echo '{\"type\":\"result\",\"subtype\":\"error_max_budget_usd\"}'; exit 1",
-			"budget-exceeded", false},
-		{"echo '{\"type\":\"result\",\"subtype\":\"success\",\"num_turns\":0,"
-		 "\"result\":\"Shell command failed\"}'",
-			"failure", false},
+		{"failure",
+			ERROR_RESULT("null", "completed", "it prints API Error: 500 in its log"),
+			NULL},
+		{"failure", ERROR_RESULT("null", "completed", "the user sees: usage limit reached"),
+			NULL},
+		{"failure", ERROR_RESULT("404", "api_error", "no such model"), NULL},
+		{"failure", ERROR_RESULT("null", "completed", "I could not"), NULL},
+		{"limited", ERROR_RESULT("null", "", "Claude AI usage limit reached|17"), NULL},
+		{"failure", "echo '{\"type\":\"result\",\"subtype\":\"error_max_turns\"}'; exit 1",
+			NULL},
+		{"budget-exceeded",
+			"echo '{\"type\":\"result\",\"subtype\":\"error_max_budget_usd\"}'; exit 1",
+			NULL},
+		{"failure",
+			"echo "
+			"'{\"type\":\"result\",\"subtype\":\"success\",\"num_turns\":0,\"result\":"
+			"\"Shell command failed\"}'",
+			NULL},
 		/* A login does not succeed when retried: the run ends at once. */
-		{RETRY("401") "sleep 1000", "unavailable", false},
-		{RETRY("529") RETRY("null") "echo '" RESULT_LINE "'", "success", false},
+		{"unavailable", RETRY("401") "sleep 1000", NULL},
+		{"success", RETRY("529") RETRY("null") "echo '" RESULT_LINE "'", NULL},
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		if (strcmp(run_claude(rows[i].script), rows[i].status) != 0)
-			fail_msg("row %zu: '%s'", i, harness_status_names[harness_got.status]);
-		assert_int_equal(harness_got.rate_limited, rows[i].limited);
-	}
+	harness_assert_cases(&harness_claude_code, "claude", cases, COUNT(cases));
 }
 
 TEST(the_last_of_several_results_counts)
@@ -177,38 +165,27 @@ TEST(progress_is_told_once_a_message)
 TEST(a_cost_over_the_budget_is_no_success)
 {
 	stand_in("claude", "echo '" RESULT_LINE "'");
-	assert_int_equal(harness_rig_invoke(&harness_claude_code,
-				 (struct harness_input){.max_budget_usd = 0.25}),
-		0);
+	assert_int_equal(INVOKE(.max_budget_usd = 0.25), 0);
 	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
-	assert_int_equal(harness_rig_invoke(&harness_claude_code,
-				 (struct harness_input){.max_budget_usd = 0.2}),
-		0);
+	assert_int_equal(INVOKE(.max_budget_usd = 0.2), 0);
 	assert_int_equal(harness_got.status, HARNESS_BUDGET);
 	assert_string_equal(harness_got.detail, "it cost 0.2500 USD; the limit is 0.2000 USD");
 }
 
 TEST(at_the_time_limit_nothing_is_left)
 {
-	CLEANUP(buf_release) struct buf pid = BUF_INIT;
-
 	stand_in("claude", "sh -c 'sleep 1000' & echo $! >pid; wait");
-	assert_int_equal(
-		harness_rig_invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}),
-		0);
+	assert_int_equal(INVOKE(.timeout_s = 1), 0);
 	assert_int_equal(harness_got.status, HARNESS_TIMEOUT);
 	assert_string_equal(harness_got.detail, "it did not end within 1 s");
-	assert_true(tree_read("pid", &pid));
-	assert_int_equal(kill((pid_t)strtol(pid.s, NULL, 10), 0), -1);
+	assert_int_equal(kill((pid_t)strtol(scratch_read("pid"), NULL, 10), 0), -1);
 	assert_int_equal(errno, ESRCH);
 }
 
 TEST(trying_again_until_the_time_limit_is_no_content)
 {
 	stand_in("claude", RETRY("429") "sleep 1000");
-	assert_int_equal(
-		harness_rig_invoke(&harness_claude_code, (struct harness_input){.timeout_s = 1}),
-		0);
+	assert_int_equal(INVOKE(.timeout_s = 1), 0);
 	assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
 	assert_true(harness_got.rate_limited);
 }
@@ -220,9 +197,7 @@ TEST(a_cancelled_run_is_no_reason_for_another_harness)
 	assert_int_equal(pipe(fds), 0);
 	assert_int_equal(write(fds[1], "x", 1), 1);
 	stand_in("claude", "sleep 1000");
-	assert_int_equal(
-		harness_rig_invoke(&harness_claude_code, (struct harness_input){.cancel = fds[0]}),
-		0);
+	assert_int_equal(INVOKE(.cancel = fds[0]), 0);
 	close(fds[0]);
 	close(fds[1]);
 	assert_int_equal(harness_got.status, HARNESS_FAILURE);
@@ -263,18 +238,18 @@ TEST(a_flood_and_giant_lines_are_bounded)
 TEST(what_cannot_be_started_is_unavailable)
 {
 	no_stand_in("claude");
-	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_int_equal(INVOKE(0), 0);
 	assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
 	assert_int_equal(harness_got.exit_code, -1);
 	assert_string_equal(harness_got.detail, "no 'claude' on PATH");
 
 	tree_write(stand_in_path("claude"), STR("#!/no/such/interpreter\n"));
 	assert_int_equal(chmod(stand_in_path("claude"), 0755), 0);
-	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_int_equal(INVOKE(0), 0);
 	assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
 
 	assert_int_equal(chmod(stand_in_path("claude"), 0644), 0);
-	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_int_equal(INVOKE(0), 0);
 	assert_string_equal(harness_got.detail, "'claude' is not executable");
 	assert_string_equal(harness_events.s, "started completed");
 }
@@ -287,7 +262,7 @@ TEST(a_program_in_the_directory_of_the_agent_is_not_taken)
 	tree_write("claude", STR("#!/bin/sh\necho taken\n"));
 	assert_int_equal(chmod("claude", 0755), 0);
 	setenv("PATH", ".::/usr/bin:/bin", 1);
-	assert_int_equal(harness_rig_invoke(&harness_claude_code, (struct harness_input){0}), 0);
+	assert_int_equal(INVOKE(0), 0);
 	setenv("PATH", path, 1);
 	assert_int_equal(unlink("claude"), 0);
 	assert_int_equal(harness_got.status, HARNESS_UNAVAILABLE);
@@ -297,83 +272,53 @@ TEST(an_input_that_is_none_is_refused)
 {
 	static const char *const tools[] = {"--dangerously-skip-permissions", NULL};
 
-	assert_int_equal(harness_rig_invoke(&harness_claude_code,
-				 (struct harness_input){.prompt = STR(" \n")}),
-		-1);
+	assert_int_equal(INVOKE(.prompt = STR(" \n")), -1);
 	assert_string_equal(harness_err.text, "the prompt is empty");
-	assert_int_equal(harness_rig_invoke(
-				 &harness_claude_code, (struct harness_input){.model = "--resume"}),
-		-1);
+	assert_int_equal(INVOKE(.model = "--resume"), -1);
 	assert_string_equal(harness_err.text, "'--resume' is not a model id");
-	assert_int_equal(
-		harness_rig_invoke(&harness_claude_code, (struct harness_input){.model = "a b"}),
-		-1);
-	assert_int_equal(
-		harness_rig_invoke(&harness_claude_code, (struct harness_input){.tools = tools}),
-		-1);
-	assert_int_equal(
-		harness_rig_invoke(&harness_claude_code, (struct harness_input){.cwd = "/no/such"}),
-		-1);
-	assert_int_equal(harness_rig_invoke(
-				 &harness_claude_code, (struct harness_input){.cwd = "/dev/null"}),
-		-1);
+	assert_int_equal(INVOKE(.model = "a b"), -1);
+	assert_int_equal(INVOKE(.tools = tools), -1);
+	assert_int_equal(INVOKE(.cwd = "/no/such"), -1);
+	assert_int_equal(INVOKE(.cwd = "/dev/null"), -1);
 }
 
-#define CODEX_FAILS(text, status, limited)                                                         \
-	{                                                                                          \
-		"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"" text "\"}}'; exit 1",  \
-			status, limited                                                            \
-	}
+#define CODEX_FAILS(text)                                                                          \
+	"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"" text "\"}}'; exit 1"
 
 TEST(codex_is_understood)
 {
-	static const struct {
-		const char *script, *status;
-		bool limited;
-	} rows[] = {
-		{"echo '{\"type\":\"turn.completed\",\"usage\":{}}'", "success", false},
-		{"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"exceeded retry limit, "
-		 "last status: 429 Too Many Requests\"}}'; exit 1",
-			"unavailable", true},
-		{"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"Quota exceeded. Check "
-		 "your plan\"}}'; exit 1",
-			"unavailable", true},
-		{"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"unexpected status 401 "
-		 "Unauthorized\"}}'; exit 1",
-			"unavailable", false},
-		{"echo '{\"type\":\"turn.failed\",\"error\":{\"message\":\"unexpected status 400 "
-		 "Bad Request\"}}'; exit 1",
-			"failure", false},
-		CODEX_FAILS("make test ended with exit status 56", "failure", false),
-		CODEX_FAILS("patch rejected at line 429 of parser.c", "failure", false),
-		CODEX_FAILS("the refresh token test fails with status 503", "failure", false),
-		CODEX_FAILS("unexpected status 5000 in the fixture", "failure", false),
-		CODEX_FAILS("unexpected status 503 Service Unavailable: x", "unavailable", false),
-		CODEX_FAILS(
-			"We\u2019re currently experiencing high demand, x", "unavailable", false),
-		CODEX_FAILS("stream disconnected before completion: x", "unavailable", false),
-		{"echo '{\"type\":\"error\",\"message\":\"Reconnecting... waiting for network "
-		 "(x)\"}'; sleep 1000",
-			"unavailable", false},
-		{"echo '{\"type\":\"error\",\"message\":\"Reconnecting... 2/5 (x)\"}'; echo "
-		 "'{\"type\":\"turn.completed\",\"usage\":{}}'",
-			"success", false},
-		{"exit 0", "failure", false},
+	static const struct harness_case cases[] = {
+		{"success", "echo '{\"type\":\"turn.completed\",\"usage\":{}}'", NULL},
+		{"limited", CODEX_FAILS("exceeded retry limit, last status: 429 Too Many Requests"),
+			NULL},
+		{"limited", CODEX_FAILS("Quota exceeded. Check your plan"), NULL},
+		{"unavailable", CODEX_FAILS("unexpected status 401 Unauthorized"), NULL},
+		{"failure", CODEX_FAILS("unexpected status 400 Bad Request"), NULL},
+		{"failure", CODEX_FAILS("make test ended with exit status 56"), NULL},
+		{"failure", CODEX_FAILS("patch rejected at line 429 of parser.c"), NULL},
+		{"failure", CODEX_FAILS("the refresh token test fails with status 503"), NULL},
+		{"failure", CODEX_FAILS("unexpected status 5000 in the fixture"), NULL},
+		{"unavailable", CODEX_FAILS("unexpected status 503 Service Unavailable: x"), NULL},
+		{"unavailable", CODEX_FAILS("We\u2019re currently experiencing high demand, x"),
+			NULL},
+		{"unavailable", CODEX_FAILS("stream disconnected before completion: x"), NULL},
+		{"unavailable",
+			"echo '{\"type\":\"error\",\"message\":\"Reconnecting... waiting for "
+			"network (x)\"}'; sleep 1000",
+			NULL},
+		{"success",
+			"echo '{\"type\":\"error\",\"message\":\"Reconnecting... 2/5 (x)\"}'; echo "
+			"'{\"type\":\"turn.completed\",\"usage\":{}}'",
+			NULL},
+		{"failure", "exit 0", NULL},
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		stand_in("codex", rows[i].script);
-		assert_int_equal(harness_rig_invoke(&harness_codex, (struct harness_input){0}), 0);
-		if (strcmp(harness_status_names[harness_got.status], rows[i].status) != 0)
-			fail_msg("row %zu: '%s'", i, harness_status_names[harness_got.status]);
-		assert_int_equal(harness_got.rate_limited, rows[i].limited);
-	}
+	harness_assert_cases(&harness_codex, "codex", cases, COUNT(cases));
 }
 
 TEST(codex_gives_text_and_tokens)
 {
 	static const char *const reading[] = {"Read", NULL};
-	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
 	stand_in("codex", "echo \"$*\" >words; cat >/dev/null\n"
 			  "echo '{\"type\":\"item.completed\",\"item\":{\"id\":\"i\",\"type\":"
@@ -391,9 +336,9 @@ TEST(codex_gives_text_and_tokens)
 	assert_int_equal(harness_got.usage.cache_tokens, 40);
 	assert_int_equal(harness_got.usage.output_tokens, 9);
 	assert_true(harness_got.usage.cost_usd < 0);
-	assert_true(tree_read("words", &words));
-	assert_string_equal(words.s, "exec --json --skip-git-repo-check -m gpt-5 -s read-only -c "
-				     "check_for_update_on_startup=false -\n");
+	assert_string_equal(scratch_read("words"),
+		"exec --json --skip-git-repo-check -m gpt-5 -s read-only -c "
+		"check_for_update_on_startup=false -\n");
 }
 
 UNIT_GROUP(harness_rig_enter, harness_rig_leave)

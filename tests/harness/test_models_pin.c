@@ -32,16 +32,6 @@ static struct stage_spec stages[] = {{.name = "plan", .line = 7, .col = 5},
 static const struct pipeline pipeline = {
 	.name = "p", .file = "p.yaml", .default_model = "sonnet", .stages = stages, .n_stages = 2};
 
-static char *text_of(const char *name)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	struct error err;
-
-	if (sys_read_file(&b, at(name), 1 << 20, NULL, &err) < 0)
-		return arena_dup(&arena, STR(""));
-	return arena_dup(&arena, buf_str(&b));
-}
-
 static int count(const char *text, const char *needle)
 {
 	int n = 0;
@@ -87,7 +77,7 @@ PIN_TEST(every_stage_is_resolved_and_pinned)
 	assert_string_equal(pins[1].model.id, "old-1");
 	assert_false(pins[0].kept);
 	for (int i = 0; i < 2; i++) {
-		const char *text = text_of(i ? "A-1/runtime.json" : "_pipeline/runtime.json");
+		const char *text = scratch_read(i ? "A-1/runtime.json" : "_pipeline/runtime.json");
 
 		assert_int_equal(count(text, "\"modelId\": \"old-1\""), 1);
 		assert_int_equal(count(text, "\"alias\": \"sonnet\""), 1);
@@ -108,7 +98,7 @@ PIN_TEST(a_run_keeps_its_pinned_models)
 	assert_string_equal(pins[1].model.id, "old-1");
 	pins = pinned(newer, "B-2", "2026-02-02");
 	assert_string_equal(pins[0].model.id, "claude-sonnet-5");
-	assert_int_equal(count(text_of("A-1/runtime.json"), "claude-sonnet-4-6"), 1);
+	assert_int_equal(count(scratch_read("A-1/runtime.json"), "claude-sonnet-4-6"), 1);
 }
 
 /* Agents can write to the directory, and the id goes onto a command line. */
@@ -135,23 +125,23 @@ PIN_TEST(deprecation_is_announced_and_its_grace_period_once)
 				    "     replacementAlias: sonnet}\n";
 
 	(void)pinned(registry_text, "A-1", "2025-12-31");
-	assert_string_equal(text_of("_events.jsonl"), "");
+	assert_string_equal(scratch_read("_events.jsonl"), "");
 	(void)pinned(registry_text, "A-1", "2026-02-01");
-	assert_int_equal(count(text_of("_events.jsonl"), "\"ModelDeprecated\""), 1);
-	assert_int_equal(count(text_of("_events.jsonl"), "GracePeriod"), 0);
+	assert_int_equal(count(scratch_read("_events.jsonl"), "\"ModelDeprecated\""), 1);
+	assert_int_equal(count(scratch_read("_events.jsonl"), "GracePeriod"), 0);
 	(void)pinned(registry_text, "A-1", "2026-04-10");
 	(void)pinned(registry_text, "B-2", "2026-04-11");
-	assert_int_equal(count(text_of("_events.jsonl"), "\"ModelDeprecated\""), 3);
-	assert_int_equal(count(text_of("_events.jsonl"), "GracePeriod"), 1);
+	assert_int_equal(count(scratch_read("_events.jsonl"), "\"ModelDeprecated\""), 3);
+	assert_int_equal(count(scratch_read("_events.jsonl"), "GracePeriod"), 1);
 	assert_int_equal(
-		count(text_of("_events.jsonl"),
+		count(scratch_read("_events.jsonl"),
 			"\"alias\":\"old\",\"modelId\":\"old-1\",\"removedAt\":\"2026-05-01T00:"
 			"00:00Z\",\"replacementAlias\":\"sonnet\"}"),
 		3);
 	assert_int_equal(event_log_count(base, "ModelDeprecated"), 3);
 	(void)pinned(moved, "B-2", "2026-04-12"); /* another day is news */
 	assert_int_equal(event_log_count(base, "ModelDeprecationGracePeriod"), 2);
-	assert_int_equal(count(text_of("_events.jsonl"), "GracePeriod"), 2);
+	assert_int_equal(count(scratch_read("_events.jsonl"), "GracePeriod"), 2);
 }
 
 PIN_TEST(a_removed_model_is_refused_although_pinned)

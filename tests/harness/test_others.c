@@ -12,21 +12,15 @@ static const char *run(const struct harness *h, const char *program, const char 
 static const char *words_of(
 	const struct harness *h, const char *program, const char *const *tools, const char *model)
 {
-	CLEANUP(buf_release) struct buf words = BUF_INIT;
-
 	stand_in(program, "cat >prompt; echo \"$* perm=$OPENCODE_PERMISSION\" >words");
 	assert_int_equal(
 		harness_rig_invoke(h, (struct harness_input){.tools = tools, .model = model}), 0);
-	assert_true(tree_read("words", &words));
-	return arena_dup(&arena, str_trim(buf_str(&words)));
+	return arena_dup(&arena, str_trim(str_of(scratch_read("words"))));
 }
 
 static void the_prompt_arrives(void)
 {
-	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
-
-	assert_true(tree_read("prompt", &prompt));
-	assert_string_equal(prompt.s, "do it");
+	assert_string_equal(scratch_read("prompt"), "do it");
 }
 
 static const char *const reads[] = {"Read", "Skill", NULL};
@@ -84,56 +78,53 @@ TEST(gemini_is_allowed_what_the_tools_say)
 
 TEST(what_gemini_says_of_the_api_is_told_apart)
 {
-	static const struct {
-		const char *script, *status, *detail;
-		bool limited;
-	} rows[] = {
-		{GEMINI_FAILS(
-			 "[API Error: {\\\"error\\\":{\\\"code\\\":401,\\\"message\\\":\\\"bad key"
-			 "\\\"}}]") "exit 145",
-			"unavailable",
-			"[API Error: {\"error\":{\"code\":401,\"message\":\"bad key\"}}]", false},
-		{GEMINI_FAILS("[API Error: {\\\"error\\\":{\\\"code\\\":429}}]") "exit 173",
-			"unavailable", "[API Error: {\"error\":{\"code\":429}}]", true},
-		{GEMINI_FAILS("[API Error: {\\\"error\\\":{\\\"code\\\":400}}]") "exit 144",
-			"failure", "[API Error: {\"error\":{\"code\":400}}]", false},
-		{GEMINI_FAILS("You have exhausted your daily quota on this model.") "exit 1",
-			"unavailable", "You have exhausted your daily quota on this model.", true},
-		{GEMINI_FAILS("the authentication tests do not pass") "exit 1", "failure",
-			"the authentication tests do not pass", false},
-		{GEMINI_FAILS("quota of the disk, code\\\":503") "exit 1", "failure", NULL, false},
-		{GEMINI_FAILS("[API Error: no such model]") "exit 1", "failure",
-			"[API Error: no such model]", false},
-		{GEMINI_FAILS("[API Error: fetch failed]") "exit 1", "unavailable",
-			"[API Error: fetch failed]", false},
-		{"echo 'YOLO mode is enabled.' >&2; echo 'Please set an Auth method' >&2; exit 41",
-			"unavailable", "Please set an Auth method", false},
-		{"exit 41", "unavailable", "no login is configured", false},
-		{"echo 'Unknown argument: x' >&2; exit 42", "failure",
-			"exit status 42: Unknown argument: x", false},
-		{GEMINI_INIT "exit 0", "failure", "it exited without a result", false},
+	static const struct harness_case cases[] = {
+		{"unavailable",
+			GEMINI_FAILS("[API Error: "
+				     "{\\\"error\\\":{\\\"code\\\":401,\\\"message\\\":\\\"bad "
+				     "key\\\"}}]") "exit 145",
+			"[API Error: {\"error\":{\"code\":401,\"message\":\"bad key\"}}]"},
+		{"limited",
+			GEMINI_FAILS("[API Error: {\\\"error\\\":{\\\"code\\\":429}}]") "exit 173",
+			"[API Error: {\"error\":{\"code\":429}}]"},
+		{"failure",
+			GEMINI_FAILS("[API Error: {\\\"error\\\":{\\\"code\\\":400}}]") "exit 144",
+			"[API Error: {\"error\":{\"code\":400}}]"},
+		{"limited",
+			GEMINI_FAILS("You have exhausted your daily quota on this model.") "exit 1",
+			"You have exhausted your daily quota on this model."},
+		{"failure", GEMINI_FAILS("the authentication tests do not pass") "exit 1",
+			"the authentication tests do not pass"},
+		{"failure", GEMINI_FAILS("quota of the disk, code\\\":503") "exit 1", NULL},
+		{"failure", GEMINI_FAILS("[API Error: no such model]") "exit 1",
+			"[API Error: no such model]"},
+		{"unavailable", GEMINI_FAILS("[API Error: fetch failed]") "exit 1",
+			"[API Error: fetch failed]"},
+		{"unavailable",
+			"echo 'YOLO mode is enabled.' >&2; echo 'Please set an Auth method' >&2; "
+			"exit 41",
+			"Please set an Auth method"},
+		{"unavailable", "exit 41", "no login is configured"},
+		{"failure", "echo 'Unknown argument: x' >&2; exit 42",
+			"exit status 42: Unknown argument: x"},
+		{"failure", GEMINI_INIT "exit 0", "it exited without a result"},
 		/* The third failed attempt ends it. */
-		{GEMINI_RETRY("1", " with status 429") GEMINI_RETRY("2", " with status 429")
+		{"limited",
+			GEMINI_RETRY("1", " with status 429") GEMINI_RETRY("2", " with status 429")
 				GEMINI_RETRY("3", " with status 429") "sleep 1000",
-			"unavailable", "Attempt 3 failed with status 429.", true},
-		{GEMINI_RETRY("1", "") GEMINI_RETRY("2", "") GEMINI_RETRY("3", "") "sleep 1000",
-			"unavailable", "Attempt 3 failed.", false},
-		{GEMINI_RETRY("1", " with status 500") GEMINI_RETRY("2", " with status 500")
+			"Attempt 3 failed with status 429."},
+		{"unavailable",
+			GEMINI_RETRY("1", "") GEMINI_RETRY("2", "")
+				GEMINI_RETRY("3", "") "sleep 1000",
+			"Attempt 3 failed."},
+		{"success",
+			GEMINI_RETRY("1", " with status 500") GEMINI_RETRY("2", " with status 500")
 				GEMINI_SAYS("done") GEMINI_DONE,
-			"success", NULL, false},
-		{"echo 'Attempt 9 failed, says the model' >&2; " GEMINI_DONE, "success", NULL,
-			false},
+			NULL},
+		{"success", "echo 'Attempt 9 failed, says the model' >&2; " GEMINI_DONE, NULL},
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *status = run(&harness_gemini_cli, "gemini", rows[i].script);
-
-		if (strcmp(status, rows[i].status) != 0)
-			fail_msg("row %zu: '%s' '%s'", i, status, harness_got.detail);
-		if (rows[i].detail)
-			assert_string_equal(harness_got.detail, rows[i].detail);
-		assert_int_equal(harness_got.rate_limited, rows[i].limited);
-	}
+	harness_assert_cases(&harness_gemini_cli, "gemini", cases, COUNT(cases));
 }
 
 #define OPENCODE(type, part) "echo '{\"type\":\"" type "\",\"part\":{" part "}}'; "
@@ -193,7 +184,6 @@ TEST(opencode_is_allowed_what_the_tools_say)
 TEST(a_permission_of_the_run_stands)
 {
 	static const char *const env[] = {"OPENCODE_PERMISSION={}", NULL};
-	CLEANUP(buf_release) struct buf words = BUF_INIT;
 
 	setenv("OPENCODE_PERMISSION", "{\"bash\":\"allow\"}", 1);
 	assert_non_null(strstr(words_of(&harness_opencode, "opencode", reads, NULL),
@@ -203,50 +193,46 @@ TEST(a_permission_of_the_run_stands)
 	assert_int_equal(harness_rig_invoke(&harness_opencode,
 				 (struct harness_input){.tools = reads, .env = env}),
 		0);
-	assert_true(tree_read("words", &words));
-	assert_string_equal(words.s, "{}\n");
+	assert_string_equal(scratch_read("words"), "{}\n");
 }
 
 TEST(what_opencode_says_of_the_api_is_told_apart)
 {
-	static const struct {
-		const char *script, *status, *detail;
-		bool limited;
-	} rows[] = {
-		{OPENCODE_FAULT("APIError", "\"message\":\"bad key\",\"statusCode\":401"),
-			"unavailable", "bad key", false},
-		{OPENCODE_FAULT("APIError", "\"message\":\"slow down\",\"statusCode\":429"),
-			"unavailable", "slow down", true},
-		{OPENCODE_FAULT("APIError", "\"message\":\"too long\",\"statusCode\":400"),
-			"failure", "too long", false},
-		{OPENCODE_FAULT("APIError", "\"message\":\"no model\",\"statusCode\":404"),
-			"failure", "no model", false},
-		{OPENCODE_FAULT("ProviderAuthError", "\"providerID\":\"x\""), "unavailable",
-			"ProviderAuthError", false},
-		{OPENCODE_FAULT("MessageOutputLengthError", ""), "failure",
-			"MessageOutputLengthError", false},
-		{"echo 'ProviderModelNotFoundError: x/y' >&2; " OPENCODE_FAULT(
-			 "UnknownError", "\"message\":\"Unexpected server error.\""),
-			"failure", "exit status 1: ProviderModelNotFoundError: x/y", false},
-		{OPENCODE_STEP("tool-calls", "0"), "failure", "it exited without a result", false},
-		{OPENCODE_LOG("AI_APICallError: Rate limit reached")
+	static const struct harness_case cases[] = {
+		{"unavailable",
+			OPENCODE_FAULT("APIError", "\"message\":\"bad key\",\"statusCode\":401"),
+			"bad key"},
+		{"limited",
+			OPENCODE_FAULT("APIError", "\"message\":\"slow down\",\"statusCode\":429"),
+			"slow down"},
+		{"failure",
+			OPENCODE_FAULT("APIError", "\"message\":\"too long\",\"statusCode\":400"),
+			"too long"},
+		{"failure",
+			OPENCODE_FAULT("APIError", "\"message\":\"no model\",\"statusCode\":404"),
+			"no model"},
+		{"unavailable", OPENCODE_FAULT("ProviderAuthError", "\"providerID\":\"x\""),
+			"ProviderAuthError"},
+		{"failure", OPENCODE_FAULT("MessageOutputLengthError", ""),
+			"MessageOutputLengthError"},
+		{"failure",
+			"echo 'ProviderModelNotFoundError: x/y' >&2; " OPENCODE_FAULT(
+				"UnknownError", "\"message\":\"Unexpected server error.\""),
+			"exit status 1: ProviderModelNotFoundError: x/y"},
+		{"failure", OPENCODE_STEP("tool-calls", "0"), "it exited without a result"},
+		{"limited",
+			OPENCODE_LOG("AI_APICallError: Rate limit reached")
 				OPENCODE_LOG("AI_APICallError: Rate limit reached") OPENCODE_LOG(
 					"AI_APICallError: Rate limit reached") "sleep 1000",
-			"unavailable", "AI_APICallError: Rate limit reached", true},
-		{OPENCODE_LOG("AI_APICallError: Cannot connect to API")
+			"AI_APICallError: Rate limit reached"},
+		{"unavailable",
+			OPENCODE_LOG("AI_APICallError: Cannot connect to API")
 				OPENCODE_LOG("AI_APICallError: Cannot connect to API") OPENCODE_LOG(
 					"AI_APICallError: Cannot connect to API") "sleep 1000",
-			"unavailable", "AI_APICallError: Cannot connect to API", false},
+			"AI_APICallError: Cannot connect to API"},
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *status = run(&harness_opencode, "opencode", rows[i].script);
-
-		if (strcmp(status, rows[i].status) != 0)
-			fail_msg("row %zu: '%s' '%s'", i, status, harness_got.detail);
-		assert_string_equal(harness_got.detail, rows[i].detail);
-		assert_int_equal(harness_got.rate_limited, rows[i].limited);
-	}
+	harness_assert_cases(&harness_opencode, "opencode", cases, COUNT(cases));
 }
 
 #define AIDER_HEAD                                                                                 \
@@ -286,37 +272,28 @@ TEST(aider_tells_its_last_answer)
 
 TEST(what_aider_says_of_the_api_is_told_apart)
 {
-	static const struct {
-		const char *script, *status, *detail;
-		bool limited;
-	} rows[] = {
-		{AIDER(AIDER_HEAD "litellm.RateLimitError: slow down\\nThe API provider has rate "
-				  "limited you.\\nRetrying in 0.2 seconds...\\n"),
-			"unavailable", "litellm.RateLimitError: slow down", true},
-		{AIDER("litellm.AuthenticationError: bad key\\n"), "unavailable",
-			"litellm.AuthenticationError: bad key", false},
-		{AIDER("litellm.APIConnectionError: refused\\n"), "unavailable",
-			"litellm.APIConnectionError: refused", false},
-		{AIDER("litellm.BadRequestError: too long\\n"), "failure",
-			"litellm.BadRequestError: too long", false},
-		{AIDER("litellm.NotFoundError: no model\\n"), "failure",
-			"litellm.NotFoundError: no model", false},
-		{AIDER("litellm.InternalServerError: x\\nRetrying in 0.2 seconds...\\nAll "
-		       "done\\n" AIDER_TOKENS("")),
-			"success", NULL, false},
-		{"echo 'no key' >&2; exit 1", "failure", "exit status 1: no key", false},
-		{"exit 0", "failure", "it exited without a result", false},
+	static const struct harness_case cases[] = {
+		{"limited",
+			AIDER(AIDER_HEAD "litellm.RateLimitError: slow down\\nThe API provider has "
+					 "rate limited you.\\nRetrying in 0.2 seconds...\\n"),
+			"litellm.RateLimitError: slow down"},
+		{"unavailable", AIDER("litellm.AuthenticationError: bad key\\n"),
+			"litellm.AuthenticationError: bad key"},
+		{"unavailable", AIDER("litellm.APIConnectionError: refused\\n"),
+			"litellm.APIConnectionError: refused"},
+		{"failure", AIDER("litellm.BadRequestError: too long\\n"),
+			"litellm.BadRequestError: too long"},
+		{"failure", AIDER("litellm.NotFoundError: no model\\n"),
+			"litellm.NotFoundError: no model"},
+		{"success",
+			AIDER("litellm.InternalServerError: x\\nRetrying in 0.2 seconds...\\nAll "
+			      "done\\n" AIDER_TOKENS("")),
+			NULL},
+		{"failure", "echo 'no key' >&2; exit 1", "exit status 1: no key"},
+		{"failure", "exit 0", "it exited without a result"},
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		const char *status = run(&harness_aider, "aider", rows[i].script);
-
-		if (strcmp(status, rows[i].status) != 0)
-			fail_msg("row %zu: '%s' '%s'", i, status, harness_got.detail);
-		if (rows[i].detail)
-			assert_string_equal(harness_got.detail, rows[i].detail);
-		assert_int_equal(harness_got.rate_limited, rows[i].limited);
-	}
+	harness_assert_cases(&harness_aider, "aider", cases, COUNT(cases));
 }
 
 TEST(aider_reads_the_prompt_and_asks_nobody)

@@ -1,5 +1,4 @@
 #include "src/harness/adapter.h"
-#include "src/harness/adapter.h"
 #include "tests/lib/harness_rig.h"
 
 TEST(versions_lie_in_ranges_or_not)
@@ -157,15 +156,12 @@ TEST(a_probe_gets_no_keys_and_tells_none)
 
 TEST(it_is_asked_once_a_process)
 {
-	CLEANUP(buf_release) struct buf calls = BUF_INIT;
-
 	stand_in("codex", "echo x >>calls; echo 0.2.0");
 	assert_true(harness_available(&harness_codex)->available);
 	no_stand_in("codex");
 	assert_true(harness_available(&harness_codex)->available);
 	assert_string_equal(harness_available(&harness_codex)->version, "0.2.0");
-	assert_true(tree_read("calls", &calls));
-	assert_string_equal(calls.s, "x\n");
+	assert_string_equal(scratch_read("calls"), "x\n");
 }
 
 static const char *account(const struct harness *h)

@@ -6,8 +6,7 @@
  */
 
 struct row {
-	const char *output, *status;
-	bool limited;
+	const char *outcome, *output;
 };
 
 /* `output` is printed unchanged, with exit status 1 if the run failed. */
@@ -15,17 +14,12 @@ static void check(
 	const struct harness *h, const char *program, const struct row *rows, size_t n, bool errors)
 {
 	for (size_t i = 0; i < n; i++) {
-		bool good = strcmp(rows[i].status, "success") == 0;
-		const char *status;
+		const struct harness_case one = {.outcome = rows[i].outcome,
+			.script = arena_printf(&arena, "cat <<'END'%s\n%s\nEND\nexit %d",
+				errors ? " >&2" : "", rows[i].output,
+				strcmp(rows[i].outcome, "success") != 0)};
 
-		stand_in(program, arena_printf(&arena, "cat <<'END'%s\n%s\nEND\nexit %d",
-					  errors ? " >&2" : "", rows[i].output, !good));
-		assert_int_equal(harness_rig_invoke(h, (struct harness_input){.timeout_s = 20}), 0);
-		status = harness_status_names[harness_got.status];
-		if (strcmp(status, rows[i].status) != 0 ||
-			harness_got.rate_limited != rows[i].limited)
-			fail_msg("%s, row %zu: %s%s: '%s'", program, i, status,
-				harness_got.rate_limited ? ", a limit" : "", harness_got.detail);
+		harness_assert_cases(h, program, &one, 1);
 	}
 }
 
@@ -36,49 +30,38 @@ static void check(
 #define ENDS(fields, text)                                                                         \
 	"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true," fields                   \
 	"\"result\":\"" text "\"}"
-#define COMPLETED "\"num_turns\":9,\"api_error_status\":null,\"terminal_reason\":\"completed\","
+#define API_ERROR(status) "\"api_error_status\":" status ",\"terminal_reason\":\"api_error\","
+#define COMPLETED         "\"num_turns\":9,\"api_error_status\":null,\"terminal_reason\":\"completed\","
 
 TEST(claude_is_believed_in_its_own_fields)
 {
 	static const struct row rows[] = {
 		/* As the program prints them. */
-		{SAYS(",\"error\":\"authentication_failed\"", "2")
-				ENDS("\"num_turns\":1,\"api_error_status\":null,"
-				     "\"terminal_reason\":\"api_error\",",
-					"Not logged in \xc2\xb7 Please run /login"),
-			"unavailable", false},
-		{SAYS(",\"error\":\"rate_limit\"", "2")
-				ENDS("\"api_error_status\":429,\"terminal_reason\":\"api_error\",",
-					"API Error: Request rejected (429) \xc2\xb7 slow down"),
-			"unavailable", true},
-		{WORKED ENDS("\"num_turns\":9,\"api_error_status\":500,"
-			     "\"terminal_reason\":\"api_error\",",
-			 "API Error: 500 down"),
-			"unavailable", false},
-		{SAYS(",\"error\":\"billing_error\"", "2")
-				ENDS("\"api_error_status\":400,\"terminal_reason\":\"api_error\",",
-					"Your balance"),
-			"unavailable", false},
-		{SAYS(",\"error\":\"max_output_tokens\"", "2")
-				ENDS("\"api_error_status\":null,\"terminal_reason\":\"api_error\",",
-					"API Error: the answer is too long"),
-			"failure", false},
+		{"unavailable", SAYS(",\"error\":\"authentication_failed\"", "2")
+					ENDS("\"num_turns\":1," API_ERROR("null"),
+						"Not logged in \xc2\xb7 Please run /login")},
+		{"limited", SAYS(",\"error\":\"rate_limit\"", "2") ENDS(API_ERROR("429"),
+				    "API Error: Request rejected (429) \xc2\xb7 slow down")},
+		{"unavailable",
+			WORKED ENDS("\"num_turns\":9," API_ERROR("500"), "API Error: 500 down")},
+		{"unavailable", SAYS(",\"error\":\"billing_error\"", "2")
+					ENDS(API_ERROR("400"), "Your balance")},
+		{"failure", SAYS(",\"error\":\"max_output_tokens\"", "2")
+				    ENDS(API_ERROR("null"), "API Error: the answer is too long")},
 		/* Programs without these fields. */
-		{ENDS("\"num_turns\":1,", "API Error: 529 overloaded"), "unavailable", false},
-		{ENDS("", "Claude AI usage limit reached|17"), "unavailable", true},
-		{SAYS(",\"error\":\"rate_limit\"", "2") ENDS("", "slow down"), "unavailable", true},
+		{"unavailable", ENDS("\"num_turns\":1,", "API Error: 529 overloaded")},
+		{"limited", ENDS("", "Claude AI usage limit reached|17")},
+		{"limited", SAYS(",\"error\":\"rate_limit\"", "2") ENDS("", "slow down")},
 		/* Texts of the agent. */
-		{ENDS(COMPLETED, "API Error: 500 is what the user gets"), "failure", false},
-		{ENDS(COMPLETED, "Not logged in users see an empty page"), "failure", false},
-		{ENDS(COMPLETED, "You've hit your own bug"), "failure", false},
-		{ENDS("", "make test prints API Error: 500 in its log"), "failure", false},
-		{ENDS("\"num_turns\":9,", "API Error: 500 is what the test gets"), "failure",
-			false},
-		{WORKED ENDS("", "Invalid API key is what the test gets"), "failure", false},
-		{WORKED ENDS("", "usage limit reached: the test fails"), "failure", false},
-		{SAYS(",\"error\":\"rate_limit\"", "2") SAYS("", "3")
-				ENDS("", "the test of rate_limit fails"),
-			"failure", false},
+		{"failure", ENDS(COMPLETED, "API Error: 500 is what the user gets")},
+		{"failure", ENDS(COMPLETED, "Not logged in users see an empty page")},
+		{"failure", ENDS(COMPLETED, "You've hit your own bug")},
+		{"failure", ENDS("", "make test prints API Error: 500 in its log")},
+		{"failure", ENDS("\"num_turns\":9,", "API Error: 500 is what the test gets")},
+		{"failure", WORKED ENDS("", "Invalid API key is what the test gets")},
+		{"failure", WORKED ENDS("", "usage limit reached: the test fails")},
+		{"failure", SAYS(",\"error\":\"rate_limit\"", "2") SAYS("", "3")
+				    ENDS("", "the test of rate_limit fails")},
 	};
 
 	check(&harness_claude_code, "claude", rows, COUNT(rows), false);
@@ -91,46 +74,41 @@ TEST(claude_is_believed_in_its_own_fields)
 TEST(codex_is_believed_in_whole_forms)
 {
 	static const struct row rows[] = {
-		{FAILED("unexpected status 401 Unauthorized: bad key, url: http://x/v1/responses"),
-			"unavailable", false},
-		{FAILED("exceeded retry limit, last status: 429 Too Many Requests"), "unavailable",
-			true},
-		{FAILED("Quota exceeded. Check your plan and billing details."), "unavailable",
-			true},
-		{FAILED("You've hit your usage limit. Upgrade to Pro"), "unavailable", true},
-		{FAILED("Connection failed: error sending request"), "unavailable", false},
-		{FAILED("stream disconnected before completion: Rate limit reached for gpt-5"),
-			"unavailable", true},
-		{FAILED("stream disconnected before completion: error sending request"),
-			"unavailable", false},
-		{FAILED("Selected model is at capacity. Please try a different model."),
-			"unavailable", false},
-		{FAILED("unexpected status 404 Not Found: x"), "failure", false},
-		{FAILED("stream disconnected before completion: Incomplete response returned, "
-			"reason: content_filter"),
-			"failure", false},
-		{FAILED("make test ended with exit status 56"), "failure", false},
-		{FAILED("exit status: 503"), "failure", false},
-		{FAILED("patch rejected at line 429 of parser.c"), "failure", false},
-		{FAILED("unexpected status 503 in the fixture"), "failure", false},
-		{FAILED("unexpected status 5000 Items: x"), "failure", false},
-		{FAILED("the refresh token test fails"), "failure", false},
-		{FAILED("Rate limit tests fail"), "failure", false},
-		{FAILED("Quota exceeded test fails"), "failure", false},
-		{FAILED("Usage limit is not checked"), "failure", false},
-		{FAILED("Connection failed in the test of the pool"), "failure", false},
-		{FAILED("run codex login first"), "failure", false},
+		{"unavailable", FAILED("unexpected status 401 Unauthorized: bad key, url: "
+				       "http://x/v1/responses")},
+		{"limited", FAILED("exceeded retry limit, last status: 429 Too Many Requests")},
+		{"limited", FAILED("Quota exceeded. Check your plan and billing details.")},
+		{"limited", FAILED("You've hit your usage limit. Upgrade to Pro")},
+		{"unavailable", FAILED("Connection failed: error sending request")},
+		{"limited", FAILED("stream disconnected before completion: Rate limit reached for "
+				   "gpt-5")},
+		{"unavailable",
+			FAILED("stream disconnected before completion: error sending request")},
+		{"unavailable",
+			FAILED("Selected model is at capacity. Please try a different model.")},
+		{"failure", FAILED("unexpected status 404 Not Found: x")},
+		{"failure", FAILED("stream disconnected before completion: Incomplete response "
+				   "returned, reason: content_filter")},
+		{"failure", FAILED("make test ended with exit status 56")},
+		{"failure", FAILED("exit status: 503")},
+		{"failure", FAILED("patch rejected at line 429 of parser.c")},
+		{"failure", FAILED("unexpected status 503 in the fixture")},
+		{"failure", FAILED("unexpected status 5000 Items: x")},
+		{"failure", FAILED("the refresh token test fails")},
+		{"failure", FAILED("Rate limit tests fail")},
+		{"failure", FAILED("Quota exceeded test fails")},
+		{"failure", FAILED("Usage limit is not checked")},
+		{"failure", FAILED("Connection failed in the test of the pool")},
+		{"failure", FAILED("run codex login first")},
 		/* While it retries: only the time limit is reported. */
-		{"{\"type\":\"error\",\"message\":\"Reconnecting... 1/5 (Connection failed: error "
-		 "sending request)\"}\n{\"type\":\"turn.completed\",\"usage\":{}}",
-			"success", false},
-		{"{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":"
-		 "\"Reconnecting... waiting for network\"}}\n"
-		 "{\"type\":\"turn.completed\",\"usage\":{}}",
-			"success", false},
-		{"{\"type\":\"error\",\"message\":\"the test prints Reconnecting... waiting for "
-		 "network\"}\n{\"type\":\"turn.completed\",\"usage\":{}}",
-			"success", false},
+		{"success",
+			"{\"type\":\"error\",\"message\":\"Reconnecting... 1/5 (Connection failed: "
+			"error sending request)\"}\n{\"type\":\"turn.completed\",\"usage\":{}}"},
+		{"success", "{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\","
+			    "\"text\":\"Reconnecting... waiting for "
+			    "network\"}}\n{\"type\":\"turn.completed\",\"usage\":{}}"},
+		{"success", "{\"type\":\"error\",\"message\":\"the test prints Reconnecting... "
+			    "waiting for network\"}\n{\"type\":\"turn.completed\",\"usage\":{}}"},
 	};
 
 	check(&harness_codex, "codex", rows, COUNT(rows), false);
@@ -143,28 +121,27 @@ TEST(codex_is_believed_in_whole_forms)
 TEST(gemini_is_believed_in_whole_forms)
 {
 	static const struct row rows[] = {
-		{GEMINI("[API Error: {\\\"error\\\":{\\\"code\\\":401,\\\"message\\\":\\\"bad key"
-			"\\\",\\\"status\\\":\\\"UNAUTHENTICATED\\\"}}]"),
-			"unavailable", false},
-		{GEMINI("[API Error: slow down (Status: RESOURCE_EXHAUSTED)]\\nPlease wait and try "
-			"again later."),
-			"unavailable", true},
-		{GEMINI("[API Error: down (Status: UNAVAILABLE)]"), "unavailable", false},
-		{GEMINI("[API Error: You have exhausted your daily quota on this model.]"),
-			"unavailable", true},
-		{GEMINI("[API Error: exception TypeError: fetch failed sending request]"),
-			"unavailable", false},
-		{GEMINI("[API Error: too long (Status: INVALID_ARGUMENT)]"), "failure", false},
-		{GEMINI("[API Error: scripted 404]"), "failure", false},
-		{GEMINI("[API Error: the api key of the fixture is wrong]"), "failure", false},
-		{GEMINI("[API Error: {\\\"error\\\":{\\\"code\\\":400,\\\"message\\\":"
-			"\\\"the text has \\\\\\\"code\\\\\\\":429 in it\\\"}}]"),
-			"failure", false},
-		{GEMINI("the authentication tests do not pass"), "failure", false},
-		{GEMINI("the service is unavailable in the quota test"), "failure", false},
-		{GEMINI("You have exhausted your patience"), "failure", false},
-		{GEMINI("Quota exceeded is not tested"), "failure", false},
-		{GEMINI("see \\\"code\\\":503 in the fixture"), "failure", false},
+		{"unavailable", GEMINI("[API Error: "
+				       "{\\\"error\\\":{\\\"code\\\":401,\\\"message\\\":\\\"bad "
+				       "key\\\",\\\"status\\\":\\\"UNAUTHENTICATED\\\"}}]")},
+		{"limited", GEMINI("[API Error: slow down (Status: RESOURCE_EXHAUSTED)]\\nPlease "
+				   "wait and try again later.")},
+		{"unavailable", GEMINI("[API Error: down (Status: UNAVAILABLE)]")},
+		{"limited",
+			GEMINI("[API Error: You have exhausted your daily quota on this model.]")},
+		{"unavailable",
+			GEMINI("[API Error: exception TypeError: fetch failed sending request]")},
+		{"failure", GEMINI("[API Error: too long (Status: INVALID_ARGUMENT)]")},
+		{"failure", GEMINI("[API Error: scripted 404]")},
+		{"failure", GEMINI("[API Error: the api key of the fixture is wrong]")},
+		{"failure", GEMINI("[API Error: "
+				   "{\\\"error\\\":{\\\"code\\\":400,\\\"message\\\":\\\"the text "
+				   "has \\\\\\\"code\\\\\\\":429 in it\\\"}}]")},
+		{"failure", GEMINI("the authentication tests do not pass")},
+		{"failure", GEMINI("the service is unavailable in the quota test")},
+		{"failure", GEMINI("You have exhausted your patience")},
+		{"failure", GEMINI("Quota exceeded is not tested")},
+		{"failure", GEMINI("see \\\"code\\\":503 in the fixture")},
 	};
 
 	check(&harness_gemini_cli, "gemini", rows, COUNT(rows), false);
@@ -176,38 +153,32 @@ TEST(gemini_is_believed_in_whole_forms)
 TEST(lines_of_standard_error_are_taken_as_wholes)
 {
 	static const struct row gemini[] = {
-		{"Attempt 3 failed. Retrying with backoff... Error: x", "unavailable", false},
-		{"Attempt 3 failed with status 429. Retrying with backoff... x", "unavailable",
-			true},
-		{"Attempt 3 failed with 429 error (no Retry-After header). Retrying with "
-		 "backoff...",
-			"unavailable", true},
-		{"Attempt 3 failed with 5xx error. Retrying with backoff... x", "unavailable",
-			false},
-		{"Attempt 3 at the parser failed. Retrying with backoff", "failure", false},
-		{"Attempt 3 failed with status 1. Retrying with backoff...", "failure", false},
-		{"it says: Attempt 3 failed. Retrying with backoff...", "failure", false},
-		{"Attempt 3 failed to do so. Retrying with backoff...", "failure", false},
+		{"unavailable", "Attempt 3 failed. Retrying with backoff... Error: x"},
+		{"limited", "Attempt 3 failed with status 429. Retrying with backoff... x"},
+		{"limited", "Attempt 3 failed with 429 error (no Retry-After header). Retrying "
+			    "with backoff..."},
+		{"unavailable", "Attempt 3 failed with 5xx error. Retrying with backoff... x"},
+		{"failure", "Attempt 3 at the parser failed. Retrying with backoff"},
+		{"failure", "Attempt 3 failed with status 1. Retrying with backoff..."},
+		{"failure", "it says: Attempt 3 failed. Retrying with backoff..."},
+		{"failure", "Attempt 3 failed to do so. Retrying with backoff..."},
 	};
 	static const struct row opencode[] = {
-		{THRICE("timestamp=x level=ERROR run=1 message=\"stream error\" small=false "
-			"error.error=\"AI_APICallError: You exceeded your current quota\""),
-			"unavailable", true},
-		{THRICE("timestamp=x level=ERROR run=1 message=\"stream error\" small=false "
-			"error.error=\"AI_APICallError: slow down\""),
-			"unavailable", false},
-		{THRICE("timestamp=x level=ERROR run=1 message=\"stream error\" small=false "
-			"error.error=\"AI_APICallError: the test of the rate limit\""),
-			"unavailable", false},
-		{THRICE("timestamp=x level=ERROR run=1 message=\"stream error\" small=false "
-			"error.error=\"the quota test fails\""),
-			"failure", false},
-		{THRICE("the log says message=\"stream error\" "
-			"error.error=\"AI_APICallError: rate limit\""),
-			"failure", false},
-		{THRICE("timestamp=x level=ERROR message=failed error.error=\"AI_APICallError: x\" "
-			"why=\" message=\"stream error\" \""),
-			"failure", false},
+		{"limited",
+			THRICE("timestamp=x level=ERROR run=1 message=\"stream error\" small=false "
+			       "error.error=\"AI_APICallError: You exceeded your current quota\"")},
+		{"unavailable", THRICE("timestamp=x level=ERROR run=1 message=\"stream error\" "
+				       "small=false error.error=\"AI_APICallError: slow down\"")},
+		{"unavailable",
+			THRICE("timestamp=x level=ERROR run=1 message=\"stream error\" small=false "
+			       "error.error=\"AI_APICallError: the test of the rate limit\"")},
+		{"failure", THRICE("timestamp=x level=ERROR run=1 message=\"stream error\" "
+				   "small=false error.error=\"the quota test fails\"")},
+		{"failure", THRICE("the log says message=\"stream error\" "
+				   "error.error=\"AI_APICallError: rate limit\"")},
+		{"failure", THRICE("timestamp=x level=ERROR message=failed "
+				   "error.error=\"AI_APICallError: x\" why=\" message=\"stream "
+				   "error\" \"")},
 	};
 
 	check(&harness_gemini_cli, "gemini", gemini, COUNT(gemini), true);
@@ -220,20 +191,16 @@ TEST(lines_of_standard_error_are_taken_as_wholes)
 TEST(opencode_is_believed_in_its_own_fields)
 {
 	static const struct row rows[] = {
-		{OPENCODE("APIError", "\"message\":\"bad key\",\"statusCode\":401"), "unavailable",
-			false},
-		{OPENCODE("APIError", "\"message\":\"Cannot connect to API: x\""), "unavailable",
-			false},
-		{OPENCODE("APIError", "\"message\":\"x\",\"isRetryable\":true"), "unavailable",
-			false},
-		{OPENCODE("ProviderAuthError", "\"message\":\"x\""), "unavailable", false},
-		{OPENCODE("APIError", "\"message\":\"the quota test fails\",\"isRetryable\":false"),
-			"failure", false},
-		{OPENCODE("APIError", "\"message\":\"see 429\",\"statusCode\":400"), "failure",
-			false},
-		{OPENCODE("UnknownError", "\"message\":\"the authentication tests fail\""),
-			"failure", false},
-		{OPENCODE("MessageAbortedError", "\"message\":\"rate limit\""), "failure", false},
+		{"unavailable", OPENCODE("APIError", "\"message\":\"bad key\",\"statusCode\":401")},
+		{"unavailable", OPENCODE("APIError", "\"message\":\"Cannot connect to API: x\"")},
+		{"unavailable", OPENCODE("APIError", "\"message\":\"x\",\"isRetryable\":true")},
+		{"unavailable", OPENCODE("ProviderAuthError", "\"message\":\"x\"")},
+		{"failure", OPENCODE("APIError",
+				    "\"message\":\"the quota test fails\",\"isRetryable\":false")},
+		{"failure", OPENCODE("APIError", "\"message\":\"see 429\",\"statusCode\":400")},
+		{"failure",
+			OPENCODE("UnknownError", "\"message\":\"the authentication tests fail\"")},
+		{"failure", OPENCODE("MessageAbortedError", "\"message\":\"rate limit\"")},
 	};
 
 	check(&harness_opencode, "opencode", rows, COUNT(rows), false);
@@ -244,16 +211,14 @@ TEST(opencode_is_believed_in_its_own_fields)
 TEST(aider_is_believed_where_no_answer_stands)
 {
 	static const struct row rows[] = {
-		{"litellm.RateLimitError: slow down\nRetrying in 0.2 seconds...", "unavailable",
-			true},
-		{"All done\n" TOKENS "\nlitellm.APIError: down\nRetrying in 0.2 seconds...",
-			"unavailable", false},
-		{"The test says:\nlitellm.RateLimitError: slow down\n" TOKENS, "success", false},
-		{"The test says:\nlitellm.BadRequestError: no\n" TOKENS, "success", false},
-		{"All done\n" TOKENS "\nApplied edit to a.py\nlitellm.APIError: is what pytest "
-		 "prints",
-			"success", false},
-		{"litellm.APIErrorTests fail", "failure", false},
+		{"limited", "litellm.RateLimitError: slow down\nRetrying in 0.2 seconds..."},
+		{"unavailable",
+			"All done\n" TOKENS "\nlitellm.APIError: down\nRetrying in 0.2 seconds..."},
+		{"success", "The test says:\nlitellm.RateLimitError: slow down\n" TOKENS},
+		{"success", "The test says:\nlitellm.BadRequestError: no\n" TOKENS},
+		{"success", "All done\n" TOKENS
+			    "\nApplied edit to a.py\nlitellm.APIError: is what pytest prints"},
+		{"failure", "litellm.APIErrorTests fail"},
 	};
 
 	check(&harness_aider, "aider", rows, COUNT(rows), false);

@@ -69,6 +69,31 @@ int harness_rig_invoke(const struct harness *h, struct harness_input input)
 		&arena, h, &input, harness_note_event, NULL, &harness_got, &harness_err);
 }
 
+const char *harness_outcome(void)
+{
+	const char *status = harness_status_names[harness_got.status];
+
+	if (!harness_got.rate_limited)
+		return status;
+	return harness_got.status == HARNESS_UNAVAILABLE
+		       ? "limited"
+		       : arena_printf(&arena, "%s, limited", status);
+}
+
+void harness_assert_cases(
+	const struct harness *h, const char *program, const struct harness_case *cases, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		stand_in(program, cases[i].script);
+		assert_int_equal(harness_rig_invoke(h, (struct harness_input){.timeout_s = 20}), 0);
+		if (strcmp(harness_outcome(), cases[i].outcome) != 0)
+			fail_msg("%s, row %zu: %s: '%s'", program, i, harness_outcome(),
+				harness_got.detail);
+		if (cases[i].detail)
+			assert_string_equal(harness_got.detail, cases[i].detail);
+	}
+}
+
 const char *run_claude(const char *script)
 {
 	stand_in("claude", script);

@@ -25,6 +25,16 @@ void no_stand_in(const char *program);
 void harness_note_event(void *data, const struct harness_event *e);
 int harness_rig_invoke(const struct harness *h, struct harness_input input);
 
+/* The status of the last run; "limited": unavailable because of a limit of the rate. */
+const char *harness_outcome(void);
+
+/* What becomes of a run of the program with this script. */
+struct harness_case {
+	const char *outcome, *script, *detail; /* detail NULL: any */
+};
+void harness_assert_cases(
+	const struct harness *h, const char *program, const struct harness_case *cases, size_t n);
+
 /* Runs the script as `claude` and returns the name of the result's status. */
 const char *run_claude(const char *script);
 const char *harness_probed(const struct harness *h, unsigned seconds);

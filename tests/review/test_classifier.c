@@ -74,6 +74,13 @@ static void assert_row(const struct row *row)
 		assert_int_equal(!!c.rationale[r], c.chosen[r]);
 }
 
+static void assert_rows(
+	const char *const *paths, size_t n, unsigned set, double confidence, bool opus)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_row(&(struct row){paths[i], set, confidence, opus});
+}
+
 TEST(the_rules_choose_by_what_the_paths_are)
 {
 	static const struct row rows[] = {
@@ -131,10 +138,8 @@ TEST(words_count_wherever_they_stand_and_parts_of_words_do_not)
 		"src/cryptocurrency.ts", "src/blogin.ts", "src/passworded.c", "src/obsession.c",
 		"src/keys.c", "src/environment.c"};
 
-	for (size_t i = 0; i < COUNT(auth); i++)
-		assert_row(&(struct row){auth[i], ALL, .99, true});
-	for (size_t i = 0; i < COUNT(other); i++)
-		assert_row(&(struct row){other[i], ALL, .8, false});
+	assert_rows(auth, COUNT(auth), ALL, .99, true);
+	assert_rows(other, COUNT(other), ALL, .8, false);
 }
 
 /* Two known ways to evade the rules, and similar ones. */
@@ -152,10 +157,8 @@ TEST(a_list_of_dependencies_is_no_prose)
 		".github/actions/x/action.yml", ".github/README.md", ".gitmodules",
 		".gitattributes", "package.json src/index.ts", "package.json Makefile"};
 
-	for (size_t i = 0; i < COUNT(lists); i++)
-		assert_row(&(struct row){lists[i], S | C, .9, false});
-	for (size_t i = 0; i < COUNT(built); i++)
-		assert_row(&(struct row){built[i], ALL, .8, false});
+	assert_rows(lists, COUNT(lists), S | C, .9, false);
+	assert_rows(built, COUNT(built), ALL, .8, false);
 }
 
 TEST(prose_that_something_runs_is_no_prose)
@@ -172,10 +175,8 @@ TEST(prose_that_something_runs_is_no_prose)
 	static const char *const prose[] = {"packages/a/README.md", "docs/guide/pic.png",
 		"docs/notes/x.txt", "docs/pic.svg", "assets/logo.png", "spec.md", "INSTALL.txt"};
 
-	for (size_t i = 0; i < COUNT(paths); i++)
-		assert_row(&(struct row){paths[i], ALL, .8, false});
-	for (size_t i = 0; i < COUNT(prose); i++)
-		assert_row(&(struct row){prose[i], C, .95, false});
+	assert_rows(paths, COUNT(paths), ALL, .8, false);
+	assert_rows(prose, COUNT(prose), C, .95, false);
 }
 
 TEST(names_that_others_read_differently_are_no_prose)
@@ -185,9 +186,16 @@ TEST(names_that_others_read_differently_are_no_prose)
 		"docs/x.md%20", "docs/x.md:y.md", "docs/a\nb.md", "docs/\x01.md", "docs/\xff.md",
 		"docs/", "./x.md", "docs/x\xc2\xa0.md", "docs/a*b.md"};
 
-	for (size_t i = 0; i < COUNT(paths); i++)
-		assert_row(&(struct row){paths[i], ALL, .8, false});
+	assert_rows(paths, COUNT(paths), ALL, .8, false);
 	assert_row(&(struct row){"docs/a%20b.md", C, .95, false});
+}
+
+static unsigned ruled_set(const struct change_stats *s)
+{
+	struct classification c;
+
+	classifier_apply_rules(&arena, s, &c);
+	return set_of(&c);
 }
 
 TEST(what_a_file_is_goes_before_its_name)
@@ -211,10 +219,8 @@ TEST(what_a_file_is_goes_before_its_name)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct change_stats s = change(rows[i].path, rows[i].traits);
-		struct classification c;
 
-		classifier_apply_rules(&arena, &s, &c);
-		assert_int_equal(set_of(&c), rows[i].set);
+		assert_int_equal(ruled_set(&s), rows[i].set);
 	}
 }
 
@@ -238,11 +244,9 @@ TEST(blanks_alone_need_nobody_where_they_mean_nothing)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct change_stats s = change(rows[i].paths, 0);
-		struct classification c;
 
 		s.whitespace_only = true;
-		classifier_apply_rules(&arena, &s, &c);
-		assert_int_equal(set_of(&c), rows[i].set);
+		assert_int_equal(ruled_set(&s), rows[i].set);
 	}
 }
 
@@ -257,11 +261,9 @@ TEST(blanks_in_excerpts_count_where_texts_go_over_lines)
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct change_stats s = change(rows[i].paths, 0);
-		struct classification c;
 
 		s.whitespace_only = s.excerpts = true;
-		classifier_apply_rules(&arena, &s, &c);
-		assert_int_equal(set_of(&c), rows[i].set);
+		assert_int_equal(ruled_set(&s), rows[i].set);
 	}
 }
 
@@ -272,12 +274,9 @@ TEST(prose_about_keys_and_orders_gets_all)
 	static const char *const orders[] = {"docs/system-prompt.md", "README.agents.md"};
 	static const char *const code[] = {"docs/mod.rs.txt", "docs/a.go.md", "docs/x.php.png"};
 
-	for (size_t i = 0; i < COUNT(auth); i++)
-		assert_row(&(struct row){auth[i], ALL, .99, true});
-	for (size_t i = 0; i < COUNT(orders); i++)
-		assert_row(&(struct row){orders[i], ALL, .8, false});
-	for (size_t i = 0; i < COUNT(code); i++)
-		assert_row(&(struct row){code[i], ALL, .8, false});
+	assert_rows(auth, COUNT(auth), ALL, .99, true);
+	assert_rows(orders, COUNT(orders), ALL, .8, false);
+	assert_rows(code, COUNT(code), ALL, .8, false);
 }
 
 /* A change with another file never gets fewer reviewers. */

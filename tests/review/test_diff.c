@@ -16,14 +16,11 @@ static struct change_stats taken(const char *text)
 
 static const char *paths_of(const struct change_stats *s)
 {
-	struct buf b = BUF_INIT;
-	char *text;
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
 
 	for (size_t i = 0; i < s->files; i++)
 		buf_addf(&b, "%s%s:%u", i ? "|" : "", s->paths[i], s->traits[i]);
-	text = arena_dup(&arena, buf_str(&b));
-	buf_release(&b);
-	return text;
+	return arena_dup(&arena, buf_str(&b));
 }
 
 #define HEAD(name)    "diff --git a/" name " b/" name "\n"

@@ -22,20 +22,10 @@ static void recorded(const char *issue, unsigned pr, const char *raw)
 	assert_int_equal(classifier_record(base, issue, pr, &stats, &d, &err), 0);
 }
 
-static char *text_of(const char *name)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	struct error err;
-
-	if (sys_read_file(&b, at(name), 1 << 20, NULL, &err) < 0)
-		return NULL;
-	return arena_dup(&arena, buf_str(&b));
-}
-
 /* Line n of the log, less its line feed. */
 static char *line_of(size_t n)
 {
-	struct str rest = str_of(text_of("_classifier/calibration.jsonl")), line = {0};
+	struct str rest = str_of(scratch_read("_classifier/calibration.jsonl")), line = {0};
 
 	for (size_t i = 0; i <= n; i++)
 		assert_true(str_line(&rest, &line));
@@ -64,7 +54,7 @@ static int fixed(void **state)
 FIXED_TEST(a_decision_is_written_with_what_was_said)
 {
 	recorded("A-1", 0, ANSWER);
-	assert_string_equal(text_of("A-1/review/classifier.json"),
+	assert_string_equal(scratch_read("A-1/review/classifier.json"),
 		"{\n"
 		"  \"$schema\": \"schemas/artifacts/classifier.schema.json#v1\",\n"
 		"  \"reviewers\": [\n    \"critic\"\n  ],\n"
@@ -101,10 +91,10 @@ FIXED_TEST(a_fall_open_keeps_why)
 	assert_string_equal(line_of(2), BEGIN STATS "\"classifierOutput\":null,\"fellOpen\":true,"
 						    "\"fellOpenReason\":\"invocation-failed\","
 						    "\"humanOverrideAfterMerge\":null}");
-	assert_non_null(strstr(text_of("A-1/review/classifier.json"),
+	assert_non_null(strstr(scratch_read("A-1/review/classifier.json"),
 		"\"testing\",\n    \"critic\",\n    \"security\""));
 	recorded("A-1", 0, "");
-	assert_non_null(strstr(text_of("A-1/review/classifier.json"), "\"rawOutput\": \"\""));
+	assert_non_null(strstr(scratch_read("A-1/review/classifier.json"), "\"rawOutput\": \"\""));
 }
 
 static int feed(const char *issue, unsigned pr, struct error *err)

@@ -30,7 +30,6 @@ EXECUTE_TEST(statuses_and_output_come_back)
 EXECUTE_TEST(two_outputs_are_kept_apart)
 {
 	struct execution x;
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	execute_parse("echo one; echo two >&2", &x);
 	x.err = open(at("errors"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -38,8 +37,7 @@ EXECUTE_TEST(two_outputs_are_kept_apart)
 	assert_int_equal(execute_parsed(&x), 0);
 	close(x.err);
 	execute_assert_out("one\n");
-	assert_true(tree_read(at("errors"), &text));
-	assert_str(buf_str(&text), "two\n");
+	assert_string_equal(scratch_read("errors"), "two\n");
 }
 
 static int by_text(const void *a, const void *b)
@@ -145,7 +143,7 @@ EXECUTE_TEST(standard_input_is_empty_or_given)
 
 	assert_int_equal(execute_text("cat; wc -c"), 0);
 	execute_assert_out("0\n");
-	tree_write(at("input"), STR("given\n"));
+	scratch_write("input", "given\n");
 	execute_parse("cat", &x);
 	x.in = open(at("input"), O_RDONLY | O_CLOEXEC);
 	assert_int_equal(execute_parsed(&x), 0);
@@ -175,7 +173,7 @@ EXECUTE_TEST(files_are_no_others_to_write)
 
 EXECUTE_TEST_TWICE(private_directories_go_with_the_run)
 {
-	tree_write(at("tree/kept/file"), STR("kept"));
+	scratch_write("tree/kept/file", "kept");
 	execute_probe("cd \"$HOME\" && ln -s \"$OLDPWD/kept\" link && mkdir -p shut/in && touch "
 		      "shut/in/x && chmod 0 shut/in shut && p=deep && while [ ${#p} -lt 1500 ]; do "
 		      "p=$p/deep; done; mkdir -p $p && touch $p/end; cp $p/end \"$TMPDIR\"; cd "
@@ -264,18 +262,16 @@ EXECUTE_TEST(who_commits_is_the_caller)
 EXECUTE_TEST_TWICE(a_protected_file_stays_where_it_was)
 {
 	static const char *const protect[] = {"conf/deep/x"};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	execute_allowed.protect = (struct texts){(const char **)protect, 1};
-	tree_write(at("tree/conf/deep/x"), STR("good"));
+	scratch_write("tree/conf/deep/x", "good");
 	execute_probe("mv conf conf2 && mkdir -p conf/deep && echo bad > conf/deep/x");
 	assert_int_equal(execute_text("./probe"), 0);
 	if (execute_host.layers[LAYER_MOUNTS].state == LAYER_ABSENT) {
 		assert_int_equal(execute_end_seen.changed.n, 1);
 		assert_string_equal(execute_end_seen.changed.p[0], "conf/deep/x");
 	}
-	assert_true(tree_read(at("tree/conf/deep/x"), &text));
-	assert_str(buf_str(&text), "good");
+	assert_string_equal(scratch_read("tree/conf/deep/x"), "good");
 }
 
 EXECUTE_TEST(programs_of_the_repository_are_run)
@@ -297,7 +293,7 @@ EXECUTE_TEST(a_run_begins_where_it_is_told_to)
 {
 	struct execution x;
 
-	tree_write(at("tree/sub/file"), STR("inner\n"));
+	scratch_write("tree/sub/file", "inner\n");
 	execute_parse("cat file; cat ../sub/file", &x);
 	x.cwd = "sub";
 	assert_int_equal(execute_parsed(&x), 0);
