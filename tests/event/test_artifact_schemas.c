@@ -4,196 +4,170 @@
 #include "src/sys/path.h"
 #include "tests/lib/scratch.h"
 
-#define V      "\"$schema\":\"spec/schemas/artifacts/"
-#define PLAN   V "plan.schema.json#v1\",\"approach\":\"Add a function.\",\"filesToTouch\":[],"
-#define IMPL   V "implementation.schema.json#v1\",\"summary\":\"Added a function.\","
-#define VALID  V "validation.schema.json#v1\","
-#define TESTS  "\"tests\":{\"passed\":1,\"failed\":0}"
-#define BUILD  "\"build\":{\"status\":\"passed\"}"
-#define REVIEW V "review.schema.json#v1\",\"verdict\":\"approve\",\"summary\":\"All good.\""
-#define PR     V "pr.schema.json#v1\",\"branch\":\"b\",\"baseSha\":\"0123abc\",\"headSha\":\"abc0123\""
-#define PR1    PR ",\"number\":1,\"url\":\"https://github.com/acme/shop/pull/1\""
+#define V      "{'$schema':'spec/schemas/artifacts/"
+#define PLAN   V "plan.schema.json#v1','approach':'Add a function.','filesToTouch':[],"
+#define IMPL   V "implementation.schema.json#v1','summary':'Added a function.',"
+#define VALID  V "validation.schema.json#v1',"
+#define TESTS  "'tests':{'passed':1,'failed':0}"
+#define BUILD  "'build':{'status':'passed'}"
+#define REVIEW V "review.schema.json#v1','verdict':'approve','summary':'All good.'"
+#define PR     V "pr.schema.json#v1','branch':'b','baseSha':'0123abc','headSha':'abc0123'"
+#define PR1    PR ",'number':1,'url':'https://github.com/acme/shop/pull/1'"
 #define CLASS                                                                                      \
-	"\"$schema\":\"schemas/artifacts/classifier.schema.json#v1\",\"rationale\":{},"            \
-	"\"rawOutput\":null,\"parseError\":null,\"addedByRules\":[],"
-#define TOOK "\"fellOpen\":false,\"fellOpenReason\":null,"
+	"{'$schema':'schemas/artifacts/classifier.schema.json#v1','rationale':{},"                 \
+	"'rawOutput':null,'parseError':null,'addedByRules':[],"
+#define TOOK "'fellOpen':false,'fellOpenReason':null,"
 
 static struct error err;
 
 TEST(artifacts_are_as_section_nine_says)
 {
 	static const struct {
-		const char *schema, *text, *fault; /* NULL: it is good */
+		const char *schema, *text; /* with quotes of JSON as ' */
+		const char *fault;         /* NULL: it is good */
 	} rows[] = {
-		{"plan", "{" PLAN "\"expectedDifficulty\":\"low\"}", NULL},
+		{"plan", PLAN "'expectedDifficulty':'low'}", NULL},
 		{"plan",
-			"{" PLAN "\"expectedDifficulty\":\"research\",\"testStrategy\":\"\","
-			"\"openQuestions\":[\"a\"]}",
+			PLAN
+			"'expectedDifficulty':'research','testStrategy':'','openQuestions':['a']}",
 			NULL},
-		{"plan", "{" PLAN "\"expectedDifficulty\":\"low\",\"more\":1}",
-			"unknown key 'more'"},
-		{"plan", "{" PLAN "\"expectedDifficulty\":\"Low\"}",
+		{"plan", PLAN "'expectedDifficulty':'low','more':1}", "unknown key 'more'"},
+		{"plan", PLAN "'expectedDifficulty':'Low'}",
 			"'Low' is not one of 'trivial', 'low', 'medium', 'high', 'research'"},
-		{"plan", "{" PLAN "\"openQuestions\":[]}", "'expectedDifficulty' is missing"},
+		{"plan", PLAN "'openQuestions':[]}", "'expectedDifficulty' is missing"},
 		{"plan",
-			"{" V "plan.schema.json#v1\",\"approach\":\"short\",\"filesToTouch\":[],"
-			"\"expectedDifficulty\":\"low\"}",
+			V "plan.schema.json#v1','approach':'short','filesToTouch':[],'"
+			  "expectedDifficulty':'low'}",
 			"'short' is shorter than 10 characters"},
 		{"plan",
-			"{" V "plan.schema.json#v1\",\"approach\":\"ten chars!\",\"filesToTouch\":"
-			"[1],\"expectedDifficulty\":\"low\"}",
+			V "plan.schema.json#v1','approach':'ten "
+			  "chars!','filesToTouch':[1],'expectedDifficulty':'low'}",
 			"must be a string, not 1"},
-		{"plan",
-			"{\"approach\":\"ten chars!\",\"filesToTouch\":[],\"expectedDifficulty\":"
-			"\"low\"}",
+		{"plan", "{'approach':'ten chars!','filesToTouch':[],'expectedDifficulty':'low'}",
 			"'$schema' is missing"},
 		{"plan", "[]", "must be an object"},
-		{"implementation", "{" IMPL "\"filesModified\":[]}", NULL},
+		{"implementation", IMPL "'filesModified':[]}", NULL},
 		{"implementation",
-			"{" IMPL "\"filesModified\":[{\"path\":\"a\",\"kind\":\"renamed\","
-			"\"linesAdded\":0,\"linesRemoved\":3}],\"commandsRun\":[\"make\"],"
-			"\"testsAdded\":[],\"deviationsFromPlan\":\"none\"}",
+			IMPL "'filesModified':[{'path':'a','kind':'renamed','linesAdded':0,'"
+			     "linesRemoved':3}],'commandsRun':['make'],'testsAdded':[],'"
+			     "deviationsFromPlan':'none'}",
 			NULL},
-		{"implementation", "{" IMPL "\"commandsRun\":[]}", "'filesModified' is missing"},
-		{"implementation", "{" IMPL "\"filesModified\":[{\"path\":\"a\"}]}",
-			"'kind' is missing"},
-		{"implementation",
-			"{" IMPL "\"filesModified\":[{\"path\":\"a\",\"kind\":\"moved\"}]}",
+		{"implementation", IMPL "'commandsRun':[]}", "'filesModified' is missing"},
+		{"implementation", IMPL "'filesModified':[{'path':'a'}]}", "'kind' is missing"},
+		{"implementation", IMPL "'filesModified':[{'path':'a','kind':'moved'}]}",
 			"'moved' is not one of 'new', 'modified', 'deleted', 'renamed'"},
 		{"implementation",
-			"{" IMPL "\"filesModified\":[{\"path\":\"a\",\"kind\":\"new\","
-			"\"linesAdded\":-1}]}",
+			IMPL "'filesModified':[{'path':'a','kind':'new','linesAdded':-1}]}",
 			"-1 is less than 0"},
 		{"implementation",
-			"{" IMPL "\"filesModified\":[{\"path\":\"a\",\"kind\":\"new\","
-			"\"linesAdded\":1.5}]}",
+			IMPL "'filesModified':[{'path':'a','kind':'new','linesAdded':1.5}]}",
 			"must be a whole number, not 1.5"},
-		{"implementation",
-			"{" IMPL "\"filesModified\":[{\"path\":\"a\",\"kind\":\"new\",\"x\":1}]}",
+		{"implementation", IMPL "'filesModified':[{'path':'a','kind':'new','x':1}]}",
 			"unknown key 'x'"},
 		{"implementation",
-			"{" V "implementation.schema.json#v1\",\"summary\":\"too short\","
-			"\"filesModified\":[]}",
+			V
+			"implementation.schema.json#v1','summary':'too short','filesModified':[]}",
 			"'too short' is shorter than 10 characters"},
-		{"validation", "{" VALID TESTS "," BUILD "}", NULL},
+		{"validation", VALID TESTS "," BUILD "}", NULL},
 		{"validation",
-			"{" VALID
-			"\"tests\":{\"passed\":1,\"failed\":1,\"skipped\":2,\"failures\":["
-			"{\"test\":\"t\",\"message\":\"m\"}]},\"build\":{\"status\":\"failed\","
-			"\"errorOutput\":\"e\"},\"lint\":{\"status\":\"passed\",\"errorCount\":0,"
-			"\"warningCount\":1},\"typecheck\":{\"status\":\"failed\","
-			"\"errorCount\":1},\"manualChecks\":[\"looked\"]}",
+			VALID "'tests':{'passed':1,'failed':1,'skipped':2,'failures':[{'test':'t','"
+			      "message':'m'}]},'build':{'status':'failed','errorOutput':'e'},'lint'"
+			      ":{'status':'passed','errorCount':0,'warningCount':1},'typecheck':{'"
+			      "status':'failed','errorCount':1},'manualChecks':['looked']}",
 			NULL},
-		{"validation", "{" VALID TESTS "," BUILD ",\"lint\":{},\"typecheck\":{}}", NULL},
-		{"validation", "{" VALID TESTS "}", "'build' is missing"},
-		{"validation", "{" VALID BUILD "}", "'tests' is missing"},
-		{"validation", "{" VALID "\"tests\":{\"passed\":1}," BUILD "}",
-			"'failed' is missing"},
-		{"validation", "{" VALID "\"tests\":{\"passed\":-1,\"failed\":0}," BUILD "}",
+		{"validation", VALID TESTS "," BUILD ",'lint':{},'typecheck':{}}", NULL},
+		{"validation", VALID TESTS "}", "'build' is missing"},
+		{"validation", VALID BUILD "}", "'tests' is missing"},
+		{"validation", VALID "'tests':{'passed':1}," BUILD "}", "'failed' is missing"},
+		{"validation", VALID "'tests':{'passed':-1,'failed':0}," BUILD "}",
 			"-1 is less than 0"},
-		{"validation", "{" VALID TESTS ",\"build\":{}}", "'status' is missing"},
-		{"validation", "{" VALID TESTS ",\"build\":{\"status\":\"ok\"}}",
+		{"validation", VALID TESTS ",'build':{}}", "'status' is missing"},
+		{"validation", VALID TESTS ",'build':{'status':'ok'}}",
 			"'ok' is not one of 'passed', 'failed'"},
 		{"validation",
-			"{" VALID "\"tests\":{\"passed\":1,\"failed\":1,\"failures\":[{\"test\":"
-			"\"t\"}]}," BUILD "}",
+			VALID "'tests':{'passed':1,'failed':1,'failures':[{'test':'t'}]}," BUILD
+			      "}",
 			"'message' is missing"},
-		{"validation", "{" VALID TESTS "," BUILD ",\"typecheck\":{\"warningCount\":1}}",
+		{"validation", VALID TESTS "," BUILD ",'typecheck':{'warningCount':1}}",
 			"unknown key 'warningCount'"},
-		{"review", "{" REVIEW "}", NULL}, /* the reviewers may be missing */
+		{"review", REVIEW "}", NULL}, /* the reviewers may be missing */
 		{"review",
-			"{" REVIEW ",\"reviewer\":\"critic\",\"findings\":[{\"severity\":\"minor\","
-			"\"description\":\"A typo.\",\"file\":\"a\",\"line\":1,\"endLine\":1,"
-			"\"suggestion\":\"s\"}]}",
+			REVIEW ",'reviewer':'critic','findings':[{'severity':'minor','description':"
+			       "'A typo.','file':'a','line':1,'endLine':1,'suggestion':'s'}]}",
 			NULL},
-		{"review", "{" REVIEW ",\"reviewer\":\"linter\"}",
+		{"review", REVIEW ",'reviewer':'linter'}",
 			"'linter' is not one of 'testing', 'critic', 'security'"},
-		{"review",
-			"{" V "review.schema.json#v1\",\"verdict\":\"lgtm\",\"summary\":\"Fine "
-			"so.\"}",
+		{"review", V "review.schema.json#v1','verdict':'lgtm','summary':'Fine so.'}",
 			"'lgtm' is not one of 'approve', 'approve-with-suggestions', "
 			"'request-changes'"},
-		{"review",
-			"{" V
-			"review.schema.json#v1\",\"verdict\":\"approve\",\"summary\":\"lgtm\"}",
+		{"review", V "review.schema.json#v1','verdict':'approve','summary':'lgtm'}",
 			"'lgtm' is shorter than 5 characters"},
-		{"review", "{" REVIEW ",\"findings\":[{\"severity\":\"major\"}]}",
+		{"review", REVIEW ",'findings':[{'severity':'major'}]}",
 			"'description' is missing"},
 		{"review",
-			"{" REVIEW
-			",\"findings\":[{\"severity\":\"major\",\"description\":\"Wrong\","
-			"\"line\":0}]}",
+			REVIEW ",'findings':[{'severity':'major','description':'Wrong','line':0}]}",
 			"0 is less than 1"},
-		{"review",
-			"{" REVIEW ",\"findings\":[{\"severity\":\"blocker\",\"description\":"
-			"\"Wrong\"}]}",
+		{"review", REVIEW ",'findings':[{'severity':'blocker','description':'Wrong'}]}",
 			"'blocker' is not one of 'info', 'minor', 'major', 'critical'"},
-		{"pr", "{" PR1 "}", NULL},
-		{"pr",
-			"{" PR1 ",\"title\":\"t\",\"draft\":true,\"createdAt\":"
-			"\"2026-11-21T01:34:55.123+01:00\"}",
+		{"pr", PR1 "}", NULL},
+		{"pr", PR1 ",'title':'t','draft':true,'createdAt':'2026-11-21T01:34:55.123+01:00'}",
 			NULL},
-		{"pr", "{" PR ",\"number\":0,\"url\":\"https://a/b\"}", "0 is less than 1"},
-		{"pr", "{" PR ",\"number\":1,\"url\":\"github.com/acme\"}",
+		{"pr", PR ",'number':0,'url':'https://a/b'}", "0 is less than 1"},
+		{"pr", PR ",'number':1,'url':'github.com/acme'}",
 			"'github.com/acme' is not a valid uri"},
-		{"pr", "{" PR1 ",\"createdAt\":\"2026-11-21\"}",
-			"'2026-11-21' is not a valid date-time"},
-		{"pr", "{" PR1 ",\"draft\":\"no\"}", "must be true or false, not 'no'"},
+		{"pr", PR1 ",'createdAt':'2026-11-21'}", "'2026-11-21' is not a valid date-time"},
+		{"pr", PR1 ",'draft':'no'}", "must be true or false, not 'no'"},
 		{"pr",
-			"{" V "pr.schema.json#v1\",\"number\":1,\"url\":\"https://a/b\",\"branch\":"
-			"\"b\",\"baseSha\":\"0123ab\",\"headSha\":\"0123abc\"}",
+			V "pr.schema.json#v1','number':1,'url':'https://a/"
+			  "b','branch':'b','baseSha':'0123ab','headSha':'0123abc'}",
 			"'0123ab' is shorter than 7 characters"},
-		{"classifier",
-			"{" CLASS TOOK "\"reviewers\":[],\"confident\":true,\"confidence\":0.7}",
+		{"classifier", CLASS TOOK "'reviewers':[],'confident':true,'confidence':0.7}",
 			NULL},
 		{"classifier",
-			"{" CLASS TOOK "\"reviewers\":[\"critic\"],\"confident\":true,"
-			"\"confidence\":1,\"modelOverride\":{\"security\":\"opus\"},"
-			"\"harnessOverride\":{\"security\":\"codex\"}}",
+			CLASS TOOK
+			"'reviewers':['critic'],'confident':true,'confidence':1,'modelOverride':{'"
+			"security':'opus'},'harnessOverride':{'security':'codex'}}",
 			NULL},
-		{"classifier",
-			"{" CLASS TOOK "\"reviewers\":[],\"confident\":true,\"confidence\":0.69}",
+		{"classifier", CLASS TOOK "'reviewers':[],'confident':true,'confidence':0.69}",
 			"0.69 is less than 0.7"},
-		{"classifier",
-			"{" CLASS TOOK "\"reviewers\":[],\"confident\":false,\"confidence\":0.3}",
+		{"classifier", CLASS TOOK "'reviewers':[],'confident':false,'confidence':0.3}",
 			NULL},
-		{"classifier",
-			"{" CLASS TOOK "\"reviewers\":[],\"confident\":false,\"confidence\":1.1}",
+		{"classifier", CLASS TOOK "'reviewers':[],'confident':false,'confidence':1.1}",
 			"1.1 is more than 1"},
 		{"classifier",
-			"{" CLASS TOOK "\"reviewers\":[\"critic\",\"critic\"],\"confident\":false,"
-			"\"confidence\":0}",
+			CLASS TOOK
+			"'reviewers':['critic','critic'],'confident':false,'confidence':0}",
 			"'critic' is a duplicate"},
 		{"classifier",
-			"{" CLASS TOOK "\"reviewers\":[\"linter\"],\"confident\":false,"
-			"\"confidence\":0}",
+			CLASS TOOK "'reviewers':['linter'],'confident':false,'confidence':0}",
 			"'linter' is not one of 'testing', 'critic', 'security'"},
 		{"classifier",
-			"{" CLASS TOOK "\"reviewers\":[],\"confident\":false,\"confidence\":0,"
-			"\"modelOverride\":{\"unknown\":\"opus\"}}",
+			CLASS TOOK "'reviewers':[],'confident':false,'confidence':0,'modelOverride'"
+				   ":{'unknown':'opus'}}",
 			"unknown key 'unknown'"},
 		{"classifier",
-			"{" CLASS TOOK "\"reviewers\":[],\"confident\":false,\"confidence\":0,"
-			"\"harnessOverride\":{\"security\":\"mystery\"}}",
-			"'mystery' is not one of 'claude-code', 'codex', 'gemini-cli', "
-			"'opencode', 'aider', 'generic-api'"},
+			CLASS TOOK "'reviewers':[],'confident':false,'confidence':0,'"
+				   "harnessOverride':{'security':'mystery'}}",
+			"'mystery' is not one of 'claude-code', 'codex', 'gemini-cli', 'opencode', "
+			"'aider', 'generic-api'"},
 		{"classifier",
-			"{" CLASS "\"fellOpen\":true,\"fellOpenReason\":\"parse-error\","
-			"\"reviewers\":[\"testing\",\"critic\",\"security\"],\"confident\":false,"
-			"\"confidence\":0}",
+			CLASS "'fellOpen':true,'fellOpenReason':'parse-error','reviewers':['"
+			      "testing','critic','security'],'confident':false,'confidence':0}",
 			NULL},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
+		char *text = arena_dup(&arena, str_of(rows[i].text));
 		struct schema *s;
 		struct schema_faults f;
 
+		for (char *c = text; (c = strchr(c, '\''));)
+			*c = '"';
 		if (artifact_schema_compile(&arena, rows[i].schema, NULL, &s, &err) < 0 ||
-			schema_check_text(&arena, s, "i", str_of(rows[i].text), &f, &err) < 0)
-			fail_msg("%s: %s", rows[i].text, err.text);
+			schema_check_text(&arena, s, "i", str_of(text), &f, &err) < 0)
+			fail_msg("%s: %s", text, err.text);
 		if (f.n != (rows[i].fault != NULL))
-			fail_msg(
-				"%s: %zu faults: %s", rows[i].text, f.n, f.n ? f.list[0].text : "");
+			fail_msg("%s: %zu faults: %s", text, f.n, f.n ? f.list[0].text : "");
 		if (f.n)
 			assert_string_equal(f.list[0].text, rows[i].fault);
 	}
