@@ -2,10 +2,13 @@
 #include "tests/lib/scratch.h"
 #include "tests/lib/wire.h"
 
+static struct error err;
+static const struct scripted_entry *found;
+static const struct scripted_turn *turn;
+
 static struct scripted_agents parsed(const char *text)
 {
 	struct scripted_agents s;
-	struct error err = {0};
 
 	if (agents_parse(&arena, "a.yaml", str_of(text), &s, &err) < 0)
 		fail_msg("%u:%u: %s", err.line, err.col, err.text);
@@ -15,7 +18,6 @@ static struct scripted_agents parsed(const char *text)
 static void refused(const char *text, const char *message)
 {
 	struct scripted_agents s;
-	struct error err = {0};
 
 	assert_fails(agents_parse(&arena, "a.yaml", str_of(text), &s, &err), err, ERR_INPUT);
 	assert_error(&err, message);
@@ -47,13 +49,10 @@ static const char *text_for(
 	const struct scripted_agents *s, const char *id, const char *section, size_t use)
 {
 	CLEANUP(json_free) json *j = agent(id, section);
-	const struct scripted_entry *entry;
-	const struct scripted_turn *turn;
-	struct error err = {0};
 
-	if (agents_find(s, j, &entry, &err) < 0)
+	if (agents_find(s, j, &found, &err) < 0)
 		return NULL;
-	assert_int_equal(agents_turn(s, entry, use, j, &turn, &err), 0);
+	assert_int_equal(agents_turn(s, found, use, j, &turn, &err), 0);
 	return turn->text.p;
 }
 
@@ -128,16 +127,13 @@ TEST(a_script_is_run_unless_it_has_an_answer)
 	struct scripted_agents s = parsed("scripts:\n"
 					  "  Lint: [{text: failed}, exec]\n");
 	CLEANUP(json_free) json *lint = script("Lint"), *other = script(WIRE_VALIDATION);
-	const struct scripted_entry *entry;
-	const struct scripted_turn *turn;
-	struct error err = {0};
 
-	assert_int_equal(agents_find(&s, other, &entry, &err), 0);
-	assert_null(entry);
-	assert_int_equal(agents_find(&s, lint, &entry, &err), 0);
-	assert_int_equal(agents_turn(&s, entry, 0, lint, &turn, &err), 0);
+	assert_int_equal(agents_find(&s, other, &found, &err), 0);
+	assert_null(found);
+	assert_int_equal(agents_find(&s, lint, &found, &err), 0);
+	assert_int_equal(agents_turn(&s, found, 0, lint, &turn, &err), 0);
 	assert_false(turn->exec);
-	assert_int_equal(agents_turn(&s, entry, 1, lint, &turn, &err), 0);
+	assert_int_equal(agents_turn(&s, found, 1, lint, &turn, &err), 0);
 	assert_true(turn->exec);
 }
 
@@ -145,10 +141,8 @@ TEST(an_agent_without_an_answer_is_named)
 {
 	struct scripted_agents s = parsed("answers: {Fix 1: {text: x}}\n");
 	CLEANUP(json_free) json *j = agent("A-1/fixing/2", "Fix 2");
-	const struct scripted_entry *entry;
-	struct error err = {0};
 
-	assert_fails(agents_find(&s, j, &entry, &err), err, ERR_INPUT);
+	assert_fails(agents_find(&s, j, &found, &err), err, ERR_INPUT);
 	assert_error(&err, "a.yaml: no answer for 'A-1/fixing/2', section 'Fix 2'");
 }
 
@@ -157,12 +151,10 @@ TEST(an_entry_on_the_wrong_side_is_named)
 	struct scripted_agents s = parsed("answers:\n  Lint: {text: passed}\n"
 					  "scripts:\n  Fix 1: {text: x}\n");
 	CLEANUP(json_free) json *a = agent("A-1/fixing/1", "Fix 1"), *b = script("Lint");
-	const struct scripted_entry *entry;
-	struct error err = {0};
 
-	assert_int_equal(agents_find(&s, a, &entry, &err), -1);
+	assert_int_equal(agents_find(&s, a, &found, &err), -1);
 	assert_error(&err, "a.yaml:4:3: 'Fix 1' is an agent's: it belongs under 'answers'");
-	assert_int_equal(agents_find(&s, b, &entry, &err), -1);
+	assert_int_equal(agents_find(&s, b, &found, &err), -1);
 	assert_error(&err, "a.yaml:2:3: 'Lint' is a script's: it belongs under 'scripts'");
 }
 
@@ -170,12 +162,9 @@ TEST(a_result_that_the_action_does_not_take_is_refused)
 {
 	struct scripted_agents s = parsed("answers: {Fix 1: {text: x, result: mended}}\n");
 	CLEANUP(json_free) json *j = agent("A-1/fixing/1", "Fix 1");
-	const struct scripted_entry *entry;
-	const struct scripted_turn *turn;
-	struct error err = {0};
 
-	assert_int_equal(agents_find(&s, j, &entry, &err), 0);
-	assert_int_equal(agents_turn(&s, entry, 0, j, &turn, &err), -1);
+	assert_int_equal(agents_find(&s, j, &found, &err), 0);
+	assert_int_equal(agents_turn(&s, found, 0, j, &turn, &err), -1);
 	assert_error(&err,
 		"a.yaml:1:36: unknown result 'mended' for 'A-1/fixing/1': must be fixed | failed");
 }
@@ -266,7 +255,6 @@ TEST(commands_that_the_system_could_not_pass_on_are_refused)
 TEST(a_file_that_cannot_be_read_is_named)
 {
 	struct scripted_agents s;
-	struct error err = {0};
 
 	assert_fails(agents_load(&arena, "/nonexistent/a.yaml", &s, &err), err, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "/nonexistent/a.yaml"));
@@ -279,7 +267,6 @@ static void commit_event(const char *type, const char *action, const char *entry
 	CLEANUP(json_free) json *events = json_array();
 	struct store_txn txn = {.events = events};
 	struct store_result result;
-	struct error err;
 	json *e = json_object();
 
 	json_put_texts(e, "type", type, "action", action);
@@ -293,7 +280,6 @@ static void commit_event(const char *type, const char *action, const char *entry
 static size_t uses(const char *key, const char *id)
 {
 	const struct scripted_entry entry = {.key = key, .n = 9};
-	struct error err = {0};
 	size_t n;
 
 	if (agents_count_turns(at("A-1.md"), &entry, id, &n, &err) < 0)
@@ -328,7 +314,6 @@ TEST(a_work_item_that_was_started_anew_is_counted_anew)
 TEST(counting_stops_where_the_turn_is_known)
 {
 	const struct scripted_entry once = {.key = "X", .n = 1}, twice = {.key = "X", .n = 2};
-	struct error err = {0};
 	size_t n;
 
 	for (int i = 0; i < 3; i++) {
