@@ -38,7 +38,7 @@ static void dispatch(const char *state)
 
 static void by_hand(const char *text)
 {
-	tree_write(at("T-1.md"), str_of(text));
+	scratch_write("T-1.md", text);
 }
 
 static char *document(void)

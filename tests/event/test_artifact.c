@@ -15,14 +15,6 @@ static json *parsed(const char *text)
 	return j;
 }
 
-static void expect_text(const char *name, const char *want)
-{
-	CLEANUP(buf_release) struct buf b = BUF_INIT;
-
-	assert_int_equal(sys_read_file(&b, at(name), 1 << 20, NULL, &err), 0);
-	assert_string_equal(b.s, want);
-}
-
 /* Reference vector: atomic write of AISDLC-1/plan.json {foo:bar,n:42}: parent made, parses back. */
 SCRATCH_TEST(a_write_makes_the_directories_and_is_read_back)
 {
@@ -30,7 +22,8 @@ SCRATCH_TEST(a_write_makes_the_directories_and_is_read_back)
 
 	assert_int_equal(artifact_write(at("art"), "AISDLC-1", "plan.json", j, &err), 0);
 	assert_int_equal(artifact_write(at("art"), "AISDLC-1", "review/testing.json", j, &err), 0);
-	expect_text("art/AISDLC-1/plan.json", "{\n  \"foo\": \"bar\",\n  \"n\": 42\n}\n");
+	assert_string_equal(
+		scratch_read("art/AISDLC-1/plan.json"), "{\n  \"foo\": \"bar\",\n  \"n\": 42\n}\n");
 	assert_int_equal(artifact_read(at("art"), "AISDLC-1", "plan.json", &back, &err), 0);
 	assert_string_equal(json_get_str(back, "foo"), "bar");
 	assert_int_equal(json_get_int(back, "n", 0), 42);
@@ -101,7 +94,7 @@ SCRATCH_TEST(links_below_the_directory_are_refused)
 	CLEANUP(json_free) json *j = parsed("{}"), *back = NULL;
 	static const char *const links[] = {"art/A-1", "art/B-1/review", "art/C-1/plan.json"};
 
-	tree_write(at("out/plan.json"), STR("{}"));
+	scratch_write("out/plan.json", "{}");
 	for (size_t i = 0; i < COUNT(links); i++) {
 		assert_int_equal(path_mkdirs(arena_dup(&arena, path_dir(at(links[i]))), &err), 0);
 		assert_int_equal(
@@ -117,7 +110,7 @@ SCRATCH_TEST(links_below_the_directory_are_refused)
 	assert_int_equal(artifact_write(at("art"), "B-1", "plan.json", j, &err), 0);
 	assert_int_equal(artifact_read(at("art"), "C-1", "plan.json", &back, &err), -1);
 	assert_int_equal(artifact_write(at("art"), "C-1", "plan.json", j, &err), -1);
-	expect_text("out/plan.json", "{}");
+	assert_string_equal(scratch_read("out/plan.json"), "{}");
 	/* The user chooses the directory itself. */
 	assert_int_equal(symlink(at("art"), at("alias")), 0);
 	assert_int_equal(artifact_write(at("alias"), "D-1", "plan.json", j, &err), 0);
@@ -141,7 +134,7 @@ SCRATCH_TEST(a_broken_artifact_has_its_place)
 		json *j;
 		char line[2048];
 
-		tree_write(at("art/A-1/plan.json"), str_of(rows[i].text));
+		scratch_write("art/A-1/plan.json", rows[i].text);
 		assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), -1);
 		error_format(&err, line, sizeof(line));
 		assert_string_equal(line,
@@ -158,7 +151,7 @@ SCRATCH_TEST(no_regular_file_is_refused)
 	assert_int_equal(artifact_read(at("art"), "A-1", "plan.json", &j, &err), -1);
 	assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j = json_object(), &err), -1);
 	json_free(&j);
-	tree_write(at("art/F-1"), STR("a file in the place of an issue"));
+	scratch_write("art/F-1", "a file in the place of an issue");
 	assert_fails(artifact_read(at("art"), "F-1", "plan.json", &j, &err), err, ERR_SYSTEM);
 }
 
@@ -179,9 +172,9 @@ SCRATCH_TEST(a_torn_line_is_cut_and_a_whole_one_kept)
 	CLEANUP(json_free) json *j = parsed("{\"n\":1}");
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		tree_write(at("art/A-1/x.jsonl"), str_of(rows[i].before));
+		scratch_write("art/A-1/x.jsonl", rows[i].before);
 		assert_int_equal(artifact_append(at("art"), "A-1", "x.jsonl", j, &err), 0);
-		expect_text("art/A-1/x.jsonl", rows[i].after);
+		assert_string_equal(scratch_read("art/A-1/x.jsonl"), rows[i].after);
 	}
 }
 
@@ -220,12 +213,12 @@ SCRATCH_TEST(a_broken_runtime_is_never_overwritten)
 {
 	CLEANUP(json_free) json *j = parsed("{\"a\":1}"), *list = parsed("[1]");
 
-	tree_write(at("art/A-1/runtime.json"), STR("{\"a\":"));
+	scratch_write("art/A-1/runtime.json", "{\"a\":");
 	assert_fails(artifact_merge_runtime(at("art"), "A-1", j, &err), err, ERR_INPUT);
-	expect_text("art/A-1/runtime.json", "{\"a\":");
-	tree_write(at("art/A-1/runtime.json"), STR("[]"));
+	assert_string_equal(scratch_read("art/A-1/runtime.json"), "{\"a\":");
+	scratch_write("art/A-1/runtime.json", "[]");
 	assert_int_equal(artifact_merge_runtime(at("art"), "A-1", j, &err), -1);
-	expect_text("art/A-1/runtime.json", "[]");
+	assert_string_equal(scratch_read("art/A-1/runtime.json"), "[]");
 	assert_int_equal(artifact_merge_runtime(at("art"), "B-1", list, &err), -1);
 }
 
@@ -244,7 +237,7 @@ SCRATCH_TEST(a_file_is_edited_whole_or_not)
 	assert_int_equal(artifact_write_text(at("art"), "A-1", "x", STR("one\n"), &err), 0);
 	assert_int_equal(artifact_edit(at("art"), "A-1", "x", add_line, NULL, &err), 0);
 	assert_fails(artifact_edit(at("art"), "A-1", "x", add_line, base, &err), err, ERR_CHECK);
-	expect_text("art/A-1/x", "one\nmore\n");
+	assert_string_equal(scratch_read("art/A-1/x"), "one\nmore\n");
 }
 
 enum { WRITERS = 6, EACH = 25 };

@@ -245,7 +245,7 @@ SCRATCH_TEST(a_file_says_which_schema_it_asks_for)
 		static const struct artifact_schema none;
 		struct artifact_checked got;
 
-		tree_write(at(rows[i].file), str_of(rows[i].text));
+		scratch_write(rows[i].file, rows[i].text);
 		(void)artifact_check(&arena, &none, at(rows[i].file), &got, &err);
 		if (!got.schema != !rows[i].name ||
 			(got.schema && strcmp(got.schema, rows[i].name) != 0))

@@ -177,7 +177,7 @@ SCRATCH_TEST(what_is_no_event_is_passed_over)
 		CLEANUP(json_free) json *list = NULL;
 		size_t skipped = 99;
 
-		tree_write(at("art/_events.jsonl"), str_of(rows[i].text));
+		scratch_write("art/_events.jsonl", rows[i].text);
 		assert_int_equal(
 			event_list(at("art"), rows[i].since, rows[i].type, &list, &skipped, &err),
 			0);
@@ -190,7 +190,7 @@ SCRATCH_TEST(a_torn_line_never_spoils_the_next)
 {
 	CLEANUP(json_free) json *fields = sample(EVENT_AGENT_TIMEOUT, false);
 
-	tree_write(at("art/_events.jsonl"), STR("{\"type\":\"AgentTi"));
+	scratch_write("art/_events.jsonl", "{\"type\":\"AgentTi");
 	assert_int_equal(tell(EVENT_AGENT_TIMEOUT, fields), 0);
 	assert_int_equal(event_log_count(at("art"), NULL), 1);
 }

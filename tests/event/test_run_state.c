@@ -111,7 +111,7 @@ SCRATCH_TEST(what_is_no_state_is_refused)
 		char line[2048];
 		bool there;
 
-		tree_write(at("art/A-1/state.json"), str_of(rows[i].text));
+		scratch_write("art/A-1/state.json", rows[i].text);
 		assert_fails(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), err,
 			ERR_INPUT);
 		error_format(&err, line, sizeof(line));
@@ -148,11 +148,11 @@ SCRATCH_TEST(all_states_are_listed)
 
 		assert_int_equal(run_state_write(at("art"), &s, &err), 0);
 	}
-	tree_write(at("art/stray"), STR("a plain file"));
-	tree_write(at("art/_pipeline/state.json"), STR("{}"));
-	tree_write(at("art/C-1/plan.json"), STR("{}")); /* no state yet */
-	tree_write(at("art/D-1/state.json"), STR("{"));
-	tree_write(at("out/state.json"), STR("{}"));
+	scratch_write("art/stray", "a plain file");
+	scratch_write("art/_pipeline/state.json", "{}");
+	scratch_write("art/C-1/plan.json", "{}"); /* no state yet */
+	scratch_write("art/D-1/state.json", "{");
+	scratch_write("out/state.json", "{}");
 	assert_int_equal(symlink(at("out"), at("art/E-1")), 0);
 	assert_int_equal(run_state_list(&arena, at("art"), &list, &n, &err), 0);
 	assert_int_equal(n, 3);

@@ -14,13 +14,6 @@ int exec_rig_setup(void **state)
 	return scratch_enter(state) < 0 ? -1 : mkfifo("gate", 0600);
 }
 
-const char *read_text(const char *name)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	return tree_read(name, &text) ? arena_dup(&arena, buf_str(&text)) : "";
-}
-
 void exec_document(const char *command, const char *log, unsigned timeout_s)
 {
 	CLEANUP(json_free) json *action = json_object();
@@ -74,8 +67,8 @@ void assert_recorded(const char *word, const char *expected)
 
 void assert_not_recorded(void)
 {
-	assert_null(strstr(read_text("W-1.md"), "section:" WIRE_VALIDATION));
-	assert_null(strstr(read_text("W-1.md"), "answered"));
+	assert_null(strstr(scratch_read("W-1.md"), "section:" WIRE_VALIDATION));
+	assert_null(strstr(scratch_read("W-1.md"), "answered"));
 }
 
 void assert_no_lock_file(void)
@@ -105,7 +98,7 @@ pid_t number_in(const char *name)
 	pid_t pid;
 
 	await_file(name, true);
-	pid = (pid_t)strtol(read_text(name), NULL, 10);
+	pid = (pid_t)strtol(scratch_read(name), NULL, 10);
 	assert_true(pid > 1);
 	return pid;
 }

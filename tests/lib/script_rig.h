@@ -22,7 +22,6 @@ int exec_rig_setup(void **state);
 
 #define EXEC_TEST(name) UNIT_TEST(name, exec_rig_setup, scratch_leave)
 
-const char *read_text(const char *name);
 void exec_document(const char *command, const char *log, unsigned timeout_s);
 
 /* A script that runs until open_gate(); `count` gets a line for each start, `pid` its pid. */

@@ -6,7 +6,7 @@
 static const char *blob_path(void)
 {
 	static const char mark[] = "\"log\":\"";
-	const char *at = strstr(read_text("W-1.events.jsonl"), mark);
+	const char *at = strstr(scratch_read("W-1.events.jsonl"), mark);
 
 	at = at ? at + sizeof(mark) - 1 : NULL;
 	return at ? arena_dup(&arena, (struct str){at, strcspn(at, "\"")}) : NULL;
@@ -28,11 +28,11 @@ EXEC_TEST(a_good_script_has_passed)
 	exec_finish("echo out; echo err >&2; wc -c");
 	assert_string_equal(exec_line, expected);
 	assert_recorded("passed", expected);
-	assert_string_equal(read_text("logs/a.log"), "out\nerr\n0\n");
+	assert_string_equal(scratch_read("logs/a.log"), "out\nerr\n0\n");
 	assert_log_kept("out\nerr\n0\n");
 	sh("echo more >>logs/a.log");
 	assert_log_kept("out\nerr\n0\n");
-	assert_non_null(strstr(read_text("W-1.events.jsonl"),
+	assert_non_null(strstr(scratch_read("W-1.events.jsonl"),
 		"\"type\":\"answer\",\"action\":\"" ID "\",\"result\":\"passed\""));
 	assert_no_lock_file();
 }
@@ -44,7 +44,7 @@ EXEC_TEST(a_script_that_ends_badly_has_failed)
 	exec_finish("echo 'it'\"'\"'s wrong'; exit 3");
 	assert_string_equal(exec_line, expected);
 	assert_recorded("failed", expected);
-	assert_string_equal(read_text("logs/a.log"), "it's wrong\n");
+	assert_string_equal(scratch_read("logs/a.log"), "it's wrong\n");
 }
 
 EXEC_TEST(a_script_that_a_signal_ends_has_failed)
@@ -62,8 +62,8 @@ EXEC_TEST(at_the_time_limit_all_of_it_is_ended)
 	assert_string_equal(exec_line,
 		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
 	assert_recorded("failed", exec_line);
-	assert_string_equal(read_text("logs/a.log"), "said\n\ndev-team: timed out after 1 s\n");
-	assert_log_kept(read_text("logs/a.log"));
+	assert_string_equal(scratch_read("logs/a.log"), "said\n\ndev-team: timed out after 1 s\n");
+	assert_log_kept(scratch_read("logs/a.log"));
 	assert_true(is_gone(number_in("child")));
 	assert_true(is_gone(number_in("daemon")));
 	assert_no_lock_file();
@@ -73,7 +73,7 @@ EXEC_TEST(what_a_script_leaves_in_the_background_is_ended)
 {
 	exec_finish("setsid sh -c 'while echo x; do :; done' & echo $! >daemon");
 	assert_true(is_gone(number_in("daemon")));
-	assert_log_kept(read_text("logs/a.log"));
+	assert_log_kept(scratch_read("logs/a.log"));
 }
 
 EXEC_TEST(a_second_call_prints_the_answer_again)
@@ -85,7 +85,7 @@ EXEC_TEST(a_second_call_prints_the_answer_again)
 	tree_write(".W-1.validating-1.exec", STR("1234567 1\n")); /* as a killed guard leaves it */
 	assert_int_equal(exec_run(0), 0);
 	assert_string_equal(exec_line, first);
-	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(scratch_read("count"), "x\n");
 	assert_no_lock_file();
 }
 
@@ -112,14 +112,14 @@ EXEC_TEST(another_run_starts_with_an_empty_log)
 	assert_int_equal(mkdir("logs", 0700), 0);
 	tree_write("logs/a.log", STR("old text\n"));
 	exec_finish("echo new");
-	assert_string_equal(read_text("logs/a.log"), "new\n");
+	assert_string_equal(scratch_read("logs/a.log"), "new\n");
 }
 
 EXEC_TEST(a_log_has_a_bound_and_the_script_goes_on)
 {
 	exec_finish("head -c 70000000 /dev/zero; echo end; echo x >>count");
 	assert_recorded("passed", exec_line);
-	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(scratch_read("count"), "x\n");
 	assert_sh("wc -c <logs/a.log; tail -n 1 logs/a.log; head -c 67108864 logs/a.log | tr -d "
 		  "'\\0' | wc -c",
 		"67108908\n(dev-team: output over 64 MiB is left out)\n0\n");
@@ -168,7 +168,7 @@ EXEC_TEST(a_result_that_cannot_be_recorded_is_kept_for_the_next_call)
 	assert_not_recorded();
 	assert_int_equal(exec_run(0), 0);
 	assert_recorded("passed", exec_line);
-	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(scratch_read("count"), "x\n");
 	assert_no_lock_file();
 }
 
@@ -222,7 +222,7 @@ EXEC_TEST(a_result_whose_log_cannot_be_kept_is_recorded_later)
 	assert_int_equal(exec_run(0), 0);
 	assert_recorded("passed", exec_line);
 	assert_log_kept("out\n");
-	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(scratch_read("count"), "x\n");
 }
 
 EXEC_TEST(a_script_that_replaces_its_log_keeps_nothing_else)
@@ -238,7 +238,7 @@ EXEC_TEST(a_kept_result_that_is_refused_is_kept_no_longer)
 	run_unrecorded();
 	sh("sed -i 's/passed | failed/good | bad/' W-1.md");
 	assert_fails(exec_run(0), exec_err, ERR_INPUT);
-	assert_non_null(strstr(read_text("W-1.events.jsonl"), "\"type\":\"refusal\""));
+	assert_non_null(strstr(scratch_read("W-1.events.jsonl"), "\"type\":\"refusal\""));
 	assert_no_lock_file();
 }
 
@@ -259,7 +259,7 @@ EXEC_TEST(a_script_that_was_answered_does_not_run_again_for_an_older_document)
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	sh("cp older W-1.md");
 	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_STATE);
-	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(scratch_read("count"), "x\n");
 	assert_no_lock_file();
 }
 
@@ -270,7 +270,7 @@ EXEC_TEST(half_an_action_does_not_refuse_the_result)
 		"cp W-1.md saved; sed -i 's/\\(.*spawn_a\\).*/\\1/' W-1.md", "logs/a.log", 60);
 	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_INPUT);
 	assert_non_null(strstr(exec_err.text, "this is not JSON"));
-	assert_null(strstr(read_text("W-1.events.jsonl"), "refusal"));
+	assert_null(strstr(scratch_read("W-1.events.jsonl"), "refusal"));
 	sh("cp saved W-1.md");
 	assert_int_equal(exec_run(0), 0);
 	assert_recorded("passed", exec_line);
@@ -336,7 +336,7 @@ EXEC_TEST(a_log_lies_in_the_directory_of_the_logs)
 	assert_log_refused("logs/../keys");
 	assert_log_refused("logs/");
 	assert_log_refused("logs");
-	assert_string_equal(read_text("keys"), "mine\n");
+	assert_string_equal(scratch_read("keys"), "mine\n");
 }
 
 EXEC_TEST(a_log_is_no_link_to_elsewhere)
@@ -346,7 +346,7 @@ EXEC_TEST(a_log_is_no_link_to_elsewhere)
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
 	assert_non_null(strstr(exec_err.text, "cannot open log '"));
 	assert_false(path_exists("count"));
-	assert_string_equal(read_text("keys"), "mine\n");
+	assert_string_equal(scratch_read("keys"), "mine\n");
 }
 
 EXEC_TEST(a_script_runs_as_long_as_its_file_is_locked)

@@ -49,8 +49,8 @@ EXEC_TEST(a_caller_that_waits_less_comes_back)
 	open_gate();
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(exec_line, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
-	assert_string_equal(read_text("count"), "x\n");
-	assert_string_equal(read_text("logs/a.log"), "done\n");
+	assert_string_equal(scratch_read("count"), "x\n");
+	assert_string_equal(scratch_read("logs/a.log"), "done\n");
 	assert_no_lock_file();
 }
 
@@ -66,7 +66,7 @@ static void assert_one_run(const pid_t pids[MANY])
 {
 	for (size_t i = 0; i < MANY; i++)
 		assert_int_equal(status_of(pids[i]), 0);
-	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(scratch_read("count"), "x\n");
 }
 
 EXEC_TEST(many_callers_share_one_run)
@@ -105,7 +105,7 @@ EXEC_TEST(a_killed_caller_loses_nothing)
 	open_gate();
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	assert_recorded("passed", exec_line);
-	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(scratch_read("count"), "x\n");
 }
 
 static void signal_ends_the_script(int number)
@@ -123,7 +123,7 @@ static void signal_ends_the_script(int number)
 	assert_true(is_gone(child));
 	assert_not_recorded();
 	assert_no_lock_file();
-	assert_string_equal(read_text("logs/a.log"), "\ndev-team: ended by a signal\n");
+	assert_string_equal(scratch_read("logs/a.log"), "\ndev-team: ended by a signal\n");
 	sh("rm pid child");
 }
 

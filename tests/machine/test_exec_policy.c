@@ -42,7 +42,7 @@ static void bound(const char *violation)
 	char *all, *end;
 
 	exec_document("cd '/r' || exit 125; make", "logs/x.log", 60);
-	all = arena_dup(&arena, str_of(read_text("W-1.md")));
+	all = arena_dup(&arena, str_of(scratch_read("W-1.md")));
 	end = strstr(all, "\"timeout_s\":60}");
 	assert_non_null(end);
 	end += strlen("\"timeout_s\":60");
@@ -71,8 +71,8 @@ POLICY_TEST(the_program_gets_policy_directory_limit_report_and_command)
 	assert_int_equal(run_bound(NULL), 0);
 	assert_string_equal(exec_line, recorded("passed"));
 	assert_recorded("passed", recorded("passed"));
-	assert_string_equal(read_text("logs/x.log"), "said\n");
-	assert_string_equal(read_text("args"),
+	assert_string_equal(scratch_read("logs/x.log"), "said\n");
+	assert_string_equal(scratch_read("args"),
 		arena_printf(&arena,
 			"policy\nexec\n--policy\nbuild\n--cwd\n/r\n--timeout\n60\n--report\n"
 			"%s/.W-1.validating-1.exec.report\n--\nmake all\n",
@@ -111,7 +111,7 @@ POLICY_TEST(a_denial_is_recorded_with_its_rule)
 			"\"write\",\"word\":\"x\",\"reason\":\"no\"}",
 			first));
 	assert_non_null(
-		strstr(read_text("W-1.md"), "\"violation\":\"validation_fail\",\"answered\""));
+		strstr(scratch_read("W-1.md"), "\"violation\":\"validation_fail\",\"answered\""));
 }
 
 POLICY_TEST(a_denial_does_not_pass_whatever_the_exit_status)
@@ -120,7 +120,8 @@ POLICY_TEST(a_denial_does_not_pass_whatever_the_exit_status)
 	program("echo '{\"verdict\":\"deny\",\"rule\":\"write\",\"reason\":\"no\"}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
 	assert_non_null(strstr(exec_line, "security violation"));
-	assert_non_null(strstr(read_text("W-1.md"), "\"violation\":\"hard_abort\",\"answered\""));
+	assert_non_null(
+		strstr(scratch_read("W-1.md"), "\"violation\":\"hard_abort\",\"answered\""));
 }
 
 POLICY_TEST(without_a_report_nothing_is_recorded)
@@ -154,7 +155,7 @@ POLICY_TEST(the_log_tells_the_layers)
 	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0,\"layers\":{\"landlock\":"
 		"\"on\"}}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
-	assert_string_equal(read_text("logs/x.log"),
+	assert_string_equal(scratch_read("logs/x.log"),
 		"said\ndev-team: ran under the policy 'build', layers: {\"landlock\":\"on\"}\n");
 }
 
@@ -181,8 +182,8 @@ POLICY_TEST(an_action_without_a_policy_takes_one_that_is_wished)
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
 	assert_recorded("passed", recorded("passed"));
-	assert_non_null(strstr(read_text("args"), "--policy\nreadonly\n--cwd\n/a b'c\n"));
-	assert_non_null(strstr(read_text("args"), "\n--\nmake; make 'x'\n"));
+	assert_non_null(strstr(scratch_read("args"), "--policy\nreadonly\n--cwd\n/a b'c\n"));
+	assert_non_null(strstr(scratch_read("args"), "\n--\nmake; make 'x'\n"));
 }
 
 POLICY_TEST(another_form_of_command_is_taken_as_it_is)
@@ -190,8 +191,8 @@ POLICY_TEST(another_form_of_command_is_taken_as_it_is)
 	exec_document("cd /r && make", "logs/x.log", 60);
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
-	assert_non_null(strstr(read_text("args"), "--cwd\n.\n"));
-	assert_non_null(strstr(read_text("args"), "\n--\ncd /r && make\n"));
+	assert_non_null(strstr(scratch_read("args"), "--cwd\n.\n"));
+	assert_non_null(strstr(scratch_read("args"), "\n--\ncd /r && make\n"));
 }
 
 POLICY_TEST(a_bound_action_takes_no_other_policy)

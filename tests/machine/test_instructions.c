@@ -6,19 +6,6 @@
 static struct instructions found;
 static struct error err;
 
-static void lay(const char *name, const char *text)
-{
-	char *path = at(name);
-	char *dir = arena_dup(&arena, path_dir(path));
-	FILE *f;
-
-	assert_int_equal(path_mkdirs(dir, &err), 0);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
-}
-
 static int begin(void **state)
 {
 	int rc = scratch_make(state);
@@ -35,9 +22,14 @@ static int skill(const char *name, const char *args)
 	return instructions_skill(&arena, at("root"), at("repo"), name, args, &found, &err);
 }
 
+static void role(const char *name)
+{
+	assert_int_equal(instructions_agent(&arena, at("root"), at("repo"), name, &found, &err), 0);
+}
+
 INSTRUCTIONS_TEST(a_skill_gets_the_words_of_its_arguments)
 {
-	lay("root/skills/do/SKILL.md",
+	scratch_write("root/skills/do/SKILL.md",
 		"---\nname: do\ndescription: d\n---\n\nOn $0 by $1, all: $ARGUMENTS; $7 $ $x.\n");
 	assert_int_equal(skill("do", "T-1 'docs/a b.md'"), 0);
 	assert_str(found.text, "On T-1 by docs/a b.md, all: T-1 'docs/a b.md'; $7 $ $x.");
@@ -45,34 +37,34 @@ INSTRUCTIONS_TEST(a_skill_gets_the_words_of_its_arguments)
 
 INSTRUCTIONS_TEST(a_quote_in_an_argument_survives)
 {
-	lay("root/skills/do/SKILL.md", "$0|$1");
+	scratch_write("root/skills/do/SKILL.md", "$0|$1");
 	assert_int_equal(skill("do", "'it'\\''s' b"), 0);
 	assert_str(found.text, "it's|b");
 }
 
 INSTRUCTIONS_TEST(what_an_argument_brings_is_not_replaced_again)
 {
-	lay("root/skills/do/SKILL.md", "$0 $1");
+	scratch_write("root/skills/do/SKILL.md", "$0 $1");
 	assert_int_equal(skill("do", "'$1' two"), 0);
 	assert_str(found.text, "$1 two");
 }
 
 INSTRUCTIONS_TEST(the_plugins_own_come_before_the_repositorys_and_the_users)
 {
-	lay("home/.claude/skills/do/SKILL.md", "user");
+	scratch_write("home/.claude/skills/do/SKILL.md", "user");
 	assert_int_equal(skill("do", NULL), 0);
 	assert_str(found.text, "user");
-	lay("repo/.claude/skills/do/SKILL.md", "repository");
+	scratch_write("repo/.claude/skills/do/SKILL.md", "repository");
 	assert_int_equal(skill("do", NULL), 0);
 	assert_str(found.text, "repository");
-	lay("root/skills/do/SKILL.md", "plugin");
+	scratch_write("root/skills/do/SKILL.md", "plugin");
 	assert_int_equal(skill("dev-team:do", NULL), 0);
 	assert_str(found.text, "plugin");
 }
 
 INSTRUCTIONS_TEST(a_name_leads_out_of_no_directory)
 {
-	lay("root/SKILL.md", "outside");
+	scratch_write("root/SKILL.md", "outside");
 	assert_int_equal(skill("..", NULL), 0);
 	assert_int_equal(found.text.n, 0);
 	assert_int_equal(skill("x/../..", NULL), 0);
@@ -83,30 +75,28 @@ INSTRUCTIONS_TEST(a_name_leads_out_of_no_directory)
 
 INSTRUCTIONS_TEST(a_role_says_which_tools_it_has)
 {
-	lay("root/agents/dev.md", "---\nname: dev\ntools: Bash, Read ,Edit\n---\nYou are it.\n");
-	assert_int_equal(
-		instructions_agent(&arena, at("root"), at("repo"), "dev", &found, &err), 0);
+	scratch_write("root/agents/dev.md",
+		"---\nname: dev\ntools: Bash, Read ,Edit\n---\nYou are it.\n");
+	role("dev");
 	assert_str(found.text, "You are it.");
 	assert_string_equal(found.tools[0], "Bash");
 	assert_string_equal(found.tools[1], "Read");
 	assert_string_equal(found.tools[2], "Edit");
 	assert_null(found.tools[3]);
-	lay("root/agents/list.md", "---\ntools:\n  - Bash\n  - Read\n---\nx");
-	assert_int_equal(
-		instructions_agent(&arena, at("root"), at("repo"), "list", &found, &err), 0);
+	scratch_write("root/agents/list.md", "---\ntools:\n  - Bash\n  - Read\n---\nx");
+	role("list");
 	assert_string_equal(found.tools[1], "Read");
 	assert_null(found.tools[2]);
-	lay("root/agents/all.md", "no frontmatter");
-	assert_int_equal(
-		instructions_agent(&arena, at("root"), at("repo"), "all", &found, &err), 0);
+	scratch_write("root/agents/all.md", "no frontmatter");
+	role("all");
 	assert_null(found.tools);
 }
 
 INSTRUCTIONS_TEST(what_is_no_text_is_refused_with_its_place)
 {
-	lay("root/skills/do/SKILL.md", "\xff");
+	scratch_write("root/skills/do/SKILL.md", "\xff");
 	assert_fails(skill("do", NULL), err, ERR_INPUT);
 	assert_string_equal(err.file, at("root/skills/do/SKILL.md"));
-	lay("root/skills/do/SKILL.md", "---\nname: [\n---\nx");
+	scratch_write("root/skills/do/SKILL.md", "---\nname: [\n---\nx");
 	assert_fails(skill("do", NULL), err, ERR_INPUT);
 }
