@@ -110,6 +110,15 @@ void run_release(struct run *r)
 	buf_release(&r->err);
 }
 
+bool run_succeeds(const char *const *argv)
+{
+	struct run r = {.argv = argv, .limit_s = 20};
+
+	run(&r);
+	run_release(&r);
+	return r.status == 0;
+}
+
 unsigned run_processes(unsigned n, int (*work)(unsigned i, void *data), void *data)
 {
 	unsigned good = 0;

@@ -22,6 +22,8 @@ struct run {
 /* Runs it; ends the program (die) when it cannot be started. Output is cleared first. */
 void run(struct run *r);
 void run_release(struct run *r);
+/* Runs it for at most 20 s; true when its exit status is 0. */
+bool run_succeeds(const char *const *argv);
 /* Calls work(0, data) to work(n - 1, data) in processes of their own, all at once; each exits with
  * the result. Returns how many of them exit with 0. */
 unsigned run_processes(unsigned n, int (*work)(unsigned i, void *data), void *data);

@@ -229,17 +229,6 @@ static void batch(struct differ *d, uint64_t from, uint64_t to)
 	tree_remove(in_dir(d, "records"));
 }
 
-static bool works(const char *const *argv)
-{
-	struct run r = {.argv = argv, .limit_s = 20};
-	bool good;
-
-	run(&r);
-	good = r.status == 0;
-	run_release(&r);
-	return good;
-}
-
 int main(int argc, char **argv)
 {
 	static const char *const bwrap[] = {
@@ -251,14 +240,14 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		die("usage: differential LINES RECORDER");
-	if (!works(bash)) {
+	if (!run_succeeds(bash)) {
 		tap_skip("bash starts only what our tree names", "there is no /bin/bash");
 		return tap_end();
 	}
 	dir = tree_scratch("differential");
 	d.dir = dir;
 	d.recorder = path_absolute(&d.arena, argv[2]);
-	d.bwrap = works(bwrap);
+	d.bwrap = run_succeeds(bwrap);
 	lay_out(&d);
 	for (uint64_t i = 0; i < lines; i += BATCH)
 		batch(&d, i, i + BATCH < lines ? i + BATCH : lines);

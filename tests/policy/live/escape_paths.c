@@ -202,16 +202,23 @@ static const char *missing(const struct escape *e, const struct layers *l)
 	return NULL;
 }
 
+static bool skipped(const struct escape *e, const struct layers *l, const char *name)
+{
+	const char *why = missing(e, l);
+
+	if (why)
+		tap_skip(name, why);
+	return why != NULL;
+}
+
 static void try_attack(struct escape *e, const struct layers *l, const struct attack *a)
 {
 	const char *name = arena_printf(&e->arena, "%s: %s", l->name, a->name);
 	CLEANUP(buf_release) struct buf before = BUF_INIT;
 	CLEANUP(buf_release) struct buf after = BUF_INIT;
 
-	if (missing(e, l)) {
-		tap_skip(name, missing(e, l));
+	if (skipped(e, l, name))
 		return;
-	}
 	lay_out(e);
 	script(e, "tree/attack", arena_printf(&e->arena, "%s; echo attacked", a->script));
 	tree_write(in_dir(e, "policy.yaml"), STR(""));
@@ -234,10 +241,8 @@ static void try_crime(struct escape *e, const struct layers *l, const struct att
 	CLEANUP(buf_release) struct buf before = BUF_INIT;
 	CLEANUP(buf_release) struct buf after = BUF_INIT;
 
-	if (missing(e, l)) {
-		tap_skip(name, missing(e, l));
+	if (skipped(e, l, name))
 		return;
-	}
 	lay_out(e);
 	script(e, "tree/attack", arena_printf(&e->arena, "echo attacked; %s", a->script));
 	look(e, protected, &before);
@@ -268,10 +273,8 @@ static void try_swap(struct escape *e, const struct layers *l)
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	bool good = true;
 
-	if (missing(e, l)) {
-		tap_skip(name, missing(e, l));
+	if (skipped(e, l, name))
 		return;
-	}
 	buf_adds(&line, "cat sub/secret; ./swap & for f in 1");
 	for (int i = 2; i <= READS; i++)
 		buf_addf(&line, " %d", i);
@@ -317,10 +320,8 @@ static void try_shelter(struct escape *e, const struct layers *l, const struct s
 	CLEANUP(buf_release) struct buf after = BUF_INIT;
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
 
-	if (missing(e, l)) {
-		tap_skip(name, missing(e, l));
+	if (skipped(e, l, name))
 		return;
-	}
 	lay_out(e);
 	shell(e, s->make);
 	look(e, look_at, &before);

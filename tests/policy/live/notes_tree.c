@@ -185,14 +185,25 @@ static void case_command(const struct notes *s, const struct node *n)
 	buf_addc(s->out, '}');
 }
 
+static const struct {
+	const char *open, *between, *close;
+} brackets[] = {
+	[NODE_PIPE] = {"{", " | ", "}"},
+	[NODE_NOT] = {"{! ", "", "}"},
+	[NODE_TIME] = {"{time ", "", "}"},
+	[NODE_LIST] = {"", "; ", ""},
+	[NODE_BACKGROUND] = {"", "", " &"},
+	[NODE_SUBSHELL] = {"{(", "", ")}"},
+	[NODE_GROUP] = {"{{", "", "}}"},
+	[NODE_WHILE] = {"{while ", " do ", "}"},
+	[NODE_UNTIL] = {"{until ", " do ", "}"},
+};
+
 static void bare(const struct notes *s, const struct node *n)
 {
 	switch (n->kind) {
 	case NODE_COMMAND:
 		command(s, n);
-		break;
-	case NODE_PIPE:
-		children(s, n, "{", " | ", "}");
 		break;
 	case NODE_AND:
 	case NODE_OR:
@@ -200,32 +211,8 @@ static void bare(const struct notes *s, const struct node *n)
 		chain(s, n);
 		buf_addc(s->out, '}');
 		break;
-	case NODE_NOT:
-		children(s, n, "{! ", "", "}");
-		break;
-	case NODE_TIME:
-		children(s, n, "{time ", "", "}");
-		break;
-	case NODE_LIST:
-		children(s, n, "", "; ", "");
-		break;
-	case NODE_BACKGROUND:
-		children(s, n, "", "", " &");
-		break;
-	case NODE_SUBSHELL:
-		children(s, n, "{(", "", ")}");
-		break;
-	case NODE_GROUP:
-		children(s, n, "{{", "", "}}");
-		break;
 	case NODE_IF:
 		if_command(s, n);
-		break;
-	case NODE_WHILE:
-		children(s, n, "{while ", " do ", "}");
-		break;
-	case NODE_UNTIL:
-		children(s, n, "{until ", " do ", "}");
 		break;
 	case NODE_FOR:
 		for_command(s, n);
@@ -233,6 +220,9 @@ static void bare(const struct notes *s, const struct node *n)
 	case NODE_CASE:
 		case_command(s, n);
 		break;
+	default:
+		children(s, n, brackets[n->kind].open, brackets[n->kind].between,
+			brackets[n->kind].close);
 	}
 }
 

@@ -246,14 +246,7 @@ static void file(struct oracle *o, const char *path)
 
 static bool there(const char *program)
 {
-	const char *const argv[] = {program, "--version", NULL};
-	struct run r = {.argv = argv, .limit_s = 20};
-	bool good;
-
-	run(&r);
-	good = r.status == 0;
-	run_release(&r);
-	return good;
+	return run_succeeds((const char *const[]){program, "--version", NULL});
 }
 
 static void report(struct oracle *o, const char *what)
