@@ -35,27 +35,16 @@ static void add(struct audit *u, struct texts *to, const char *text)
 		vec_push_in(&u->a, &to->all, arena_dup(&u->a, str_of(text)));
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static void sort(struct texts *t)
-{
-	if (t->all.n)
-		qsort(t->all.items, t->all.n, sizeof(*t->all.items), compare);
-}
-
 static bool has(const struct texts *t, const char *text)
 {
 	return t->all.n &&
-	       bsearch(&text, t->all.items, t->all.n, sizeof(*t->all.items), compare) != NULL;
+	       bsearch(&text, t->all.items, t->all.n, sizeof(*t->all.items), vec_by_text) != NULL;
 }
 
 /* Sorts them; counts those that are there twice. */
 static void count_doubled(struct audit *u, struct texts *t, const char *what)
 {
-	sort(t);
+	vec_sort(&t->all, vec_by_text);
 	for (size_t i = 1; i < t->all.n; i++) {
 		if (strcmp(t->all.items[i - 1], t->all.items[i]) != 0)
 			continue;
@@ -241,8 +230,8 @@ static void audit_item(struct audit *u, unsigned item)
 	see_history(u);
 	count_doubled(u, &u->dispatched, "dispatched");
 	count_doubled(u, &u->answered, "answered");
-	sort(&u->answers);
-	sort(&u->refused);
+	vec_sort(&u->answers.all, vec_by_text);
+	vec_sort(&u->refused.all, vec_by_text);
 	check_answers(u);
 	check_scripts(u);
 	check_edits(u);

@@ -2,9 +2,10 @@
  * replay.c: runs a fuzz target over every file of its corpus and prints TAP, so that every earlier
  * finding is tested. Usage: replay_NAME DIRECTORY
  */
-#include <dirent.h>
+#include "src/sys/directory.h"
 #include "src/sys/path.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/lib/tap.h"
 
 enum { INPUT_MAX = 1 << 26 };
 
@@ -29,26 +30,17 @@ static bool replay(const char *dir, const char *name)
 
 int main(int argc, char **argv)
 {
-	struct dirent **names = NULL;
-	int n = argc == 2 ? scandir(argv[1], &names, NULL, alphasort) : -1, done = 0, bad = 0;
+	CLEANUP(arena_release) struct arena a = {0};
+	struct directory_names names = {0};
+	struct error err;
 
-	for (int i = 0; i < n; i++) {
-		if (names[i]->d_name[0] != '.') {
-			bool good;
-
-			printf("# %s\n", names[i]->d_name);
-			fflush(stdout);
-			good = replay(argv[1], names[i]->d_name);
-
-			printf("%sok %d - %s\n", good ? "" : "not ", ++done, names[i]->d_name);
-			fflush(stdout);
-			bad += !good;
-		}
-		free(names[i]);
+	if (argc != 2 || directory_list(&a, argv[1], &names, NULL, &err) < 0)
+		die("usage: replay_NAME DIRECTORY");
+	for (size_t i = 0; i < names.n; i++) {
+		if (names.items[i][0] == '.')
+			continue;
+		tap_notef("%s", names.items[i]);
+		tap(replay(argv[1], names.items[i]), "%s", names.items[i]);
 	}
-	free(names);
-	if (!done)
-		printf("not ok %d - there is a corpus in '%s'\n", ++done, argc == 2 ? argv[1] : "");
-	printf("1..%d\n", done);
-	return n < 0 || bad || fflush(stdout) != 0;
+	return tap_end();
 }

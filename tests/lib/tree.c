@@ -1,9 +1,9 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include "src/sys/directory.h"
 #include "src/sys/path.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/event_log.h"
@@ -35,16 +35,6 @@ void tree_remove(const char *dir)
 		die("cannot remove '%s'", dir);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int no_dots(const struct dirent *e)
-{
-	return strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
-}
-
 static void copy_file(const char *from, const char *to, mode_t mode)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -64,72 +54,82 @@ static void copy_link(const char *from, const char *to)
 		die("cannot copy the link '%s'", from);
 }
 
-/* Calls what() for each entry of `dir` in the order of the names. */
-static void each(
-	const char *dir, void (*what)(const char *path, const char *name, void *ctx), void *ctx)
-{
-	struct arena a = {0};
-	struct dirent **list;
-	int n = scandir(dir, &list, no_dots, by_name);
+struct walk {
+	const char *from, *to;
+	struct arena arena;
+	VEC(const char *) files;
+};
 
-	if (n < 0)
-		die("cannot list '%s'", dir);
-	for (int i = 0; i < n; i++) {
-		what(path_join(&a, dir, list[i]->d_name), list[i]->d_name, ctx);
-		free(list[i]);
-	}
-	free(list);
-	arena_release(&a);
+static void walk(struct walk *w,
+	enum directory_visit (*visit)(void *, const struct directory_entry *, struct error *))
+{
+	struct error err;
+
+	if (!path_exists(w->from))
+		die("there is no '%s'", w->from);
+	if (directory_walk(w->from, visit, w, &err) < 0)
+		die("%s", err.text);
 }
 
-static void copy_one(const char *from, const char *name, void *ctx)
+static enum directory_visit copy_entry(
+	void *data, const struct directory_entry *e, struct error *err)
 {
-	struct arena a = {0};
-	const char *to = path_join(&a, ctx, name);
+	struct walk *w = data;
+	const char *from = path_join(&w->arena, w->from, e->path);
+	const char *to = path_join(&w->arena, w->to, e->path);
 	struct stat st;
 
-	if (lstat(from, &st) < 0)
-		die("cannot look at '%s'", from);
-	if (S_ISDIR(st.st_mode))
-		tree_copy(from, to);
-	else if (S_ISLNK(st.st_mode))
+	(void)err;
+	if (lstat(from, &st) < 0 || (S_ISDIR(st.st_mode) && mkdir(to, 0777) < 0))
+		die("cannot copy '%s'", from);
+	if (S_ISLNK(st.st_mode))
 		copy_link(from, to);
-	else
+	else if (!S_ISDIR(st.st_mode))
 		copy_file(from, to, st.st_mode);
-	arena_release(&a);
+	return DIRECTORY_CONTINUE;
 }
 
 void tree_copy(const char *from, const char *to)
 {
+	struct walk w = {.from = from, .to = to};
+
 	if (mkdir(to, 0777) < 0)
 		die("cannot make '%s'", to);
-	each(from, copy_one, (void *)(uintptr_t)to);
+	walk(&w, copy_entry);
+	arena_release(&w.arena);
 }
 
-struct listing {
-	struct buf *out;
-	size_t root; /* bytes of the root's path and its slash */
-};
-
-static void list_one(const char *path, const char *name, void *ctx)
+static enum directory_visit list_entry(
+	void *data, const struct directory_entry *e, struct error *err)
 {
-	struct listing *l = ctx;
-	struct stat st;
+	struct walk *w = data;
 
-	(void)name;
-	if (lstat(path, &st) < 0)
-		die("cannot look at '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		each(path, list_one, ctx);
-	else
-		buf_addf(l->out, "%s\n", path + l->root);
+	(void)err;
+	if (e->type != FILE_DIRECTORY)
+		vec_push_in(&w->arena, &w->files, arena_dup(&w->arena, str_of(e->path)));
+	return DIRECTORY_CONTINUE;
 }
 
 void tree_list(const char *dir, struct buf *out)
 {
-	struct listing l = {out, strlen(dir) + 1};
+	struct walk w = {.from = dir};
 
-	each(dir, list_one, &l);
+	walk(&w, list_entry);
+	vec_sort(&w.files, vec_by_text);
+	for (size_t i = 0; i < w.files.n; i++)
+		buf_addf(out, "%s\n", w.files.items[i]);
+	arena_release(&w.arena);
+}
+
+size_t tree_entries(const char *dir)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct directory_names names;
+	struct error err;
+
+	if (directory_list(&a, dir, &names, NULL, &err) < 0)
+		die("%s", err.text);
+	return names.n;
 }
 
 void tree_mkdirs(const char *dir)

@@ -16,6 +16,8 @@ void tree_copy(const char *from, const char *to);
 /* Appends the paths of all files below `dir`, relative to it, sorted, one per line. */
 void tree_list(const char *dir, struct buf *out);
 
+size_t tree_entries(const char *dir); /* the number of them, without those below */
+
 void tree_mkdirs(const char *dir);
 /* Writes a whole file and creates the directories above it. */
 void tree_write(const char *path, struct str text);

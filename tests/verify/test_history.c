@@ -1,4 +1,3 @@
-#include <dirent.h>
 #include "src/verify/history.h"
 #include "tests/lib/replay_rig.h"
 #include "tests/lib/wire.h"
@@ -150,18 +149,6 @@ REPLAY_TEST(a_fork_keeps_the_answer_of_the_troubleshooter)
 	assert_value(WIRE_FAILURES, "0");
 }
 
-static size_t entries(void)
-{
-	DIR *d = opendir(t.dir);
-	size_t n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
-
 /* Nor is a lock left beside the files of another. */
 static void refuses_to_fork(const char *name, const char *text)
 {
@@ -170,13 +157,13 @@ static void refuses_to_fork(const char *name, const char *text)
 	size_t before;
 
 	tree_write(other, str_of(text));
-	before = entries();
+	before = tree_entries(t.dir);
 	assert_null(fork_as("ADR-8", 1, &made));
 	assert_int_equal(t.err.code, ERR_STATE);
 	assert_string_equal(
 		t.err.text, arena_printf(&t.arena, "'%s/ADR-8.md' is there already", t.dir));
 	assert_string_equal(read_all(other), text);
-	assert_int_equal(entries(), before);
+	assert_int_equal(tree_entries(t.dir), before);
 	assert_int_equal(unlink(other), 0);
 }
 
