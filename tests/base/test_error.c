@@ -6,8 +6,7 @@ TEST(an_error_without_a_place_names_the_program)
 {
 	struct error e;
 
-	assert_int_equal(error_set(&e, ERR_STATE, "locked by '%s'", "me"), -1);
-	assert_int_equal(e.code, ERR_STATE);
+	assert_fails(error_set(&e, ERR_STATE, "locked by '%s'", "me"), e, ERR_STATE);
 	assert_error(&e, "dev-team: locked by 'me'");
 }
 
@@ -15,8 +14,7 @@ TEST(an_error_at_a_place_begins_with_it)
 {
 	struct error e;
 
-	assert_int_equal(error_at(&e, "a/b.md", 3, 7, "bad '%s'", "x"), -1);
-	assert_int_equal(e.code, ERR_INPUT);
+	assert_fails(error_at(&e, "a/b.md", 3, 7, "bad '%s'", "x"), e, ERR_INPUT);
 	assert_error(&e, "a/b.md:3:7: bad 'x'");
 	error_at(&e, "a/b.md", 0, 0, "bad");
 	assert_error(&e, "a/b.md: bad");
@@ -27,8 +25,7 @@ TEST(an_error_of_the_system_tells_the_reason)
 	struct error e;
 
 	errno = ENOSPC;
-	assert_int_equal(error_errno(&e, "cannot write '%s'", "f"), -1);
-	assert_int_equal(e.code, ERR_SYSTEM);
+	assert_fails(error_errno(&e, "cannot write '%s'", "f"), e, ERR_SYSTEM);
 	assert_error(&e, "dev-team: cannot write 'f': No space left on device");
 }
 
@@ -37,8 +34,7 @@ TEST(a_prefix_keeps_code_and_place)
 	struct error e;
 
 	error_at(&e, "f", 1, 2, "inner");
-	assert_int_equal(error_prefix(&e, "cannot resume '%d'", 7), -1);
-	assert_int_equal(e.code, ERR_INPUT);
+	assert_fails(error_prefix(&e, "cannot resume '%d'", 7), e, ERR_INPUT);
 	assert_error(&e, "f:1:2: cannot resume '7': inner");
 }
 

@@ -1,6 +1,8 @@
 #include "src/base/json.h"
 #include "tests/lib/unit.h"
 
+static struct error err;
+
 static char *printed(json *j)
 {
 	struct buf b = BUF_INIT;
@@ -12,7 +14,6 @@ static char *printed(json *j)
 
 static void assert_refused(struct str text, const char *message)
 {
-	struct error err = {0};
 	json *j = (json *)&err;
 
 	assert_int_equal(json_parse(&j, text, &err), -1);
@@ -44,7 +45,6 @@ TEST(a_key_given_twice_is_refused_at_any_depth)
 TEST(keys_that_differ_in_case_are_two)
 {
 	json *j = NULL;
-	struct error err;
 
 	assert_int_equal(json_parse(&j, STR("{\"a\":\"1\",\"A\":\"2\"}"), &err), 0);
 	assert_string_equal(json_get_str(j, "A"), "2");
@@ -53,7 +53,6 @@ TEST(keys_that_differ_in_case_are_two)
 
 TEST(an_escaped_nul_is_refused_but_not_a_backslash_before_u0000)
 {
-	struct error err;
 	json *j;
 
 	assert_refused(STR("\"\\u0000\""), "a NUL character is not allowed");
@@ -73,7 +72,6 @@ TEST(numbers_that_would_change_are_refused)
 
 TEST(whole_numbers_are_read_within_their_range)
 {
-	struct error err;
 	json *j;
 
 	assert_int_equal(json_parse(&j,
@@ -128,7 +126,6 @@ TEST(values_are_built_and_printed_in_order)
 TEST(a_member_is_replaced_in_its_place_or_added)
 {
 	json *o = json_object();
-	struct error err;
 	json *one, *two;
 
 	json_put_int(o, "a", 1);
@@ -145,7 +142,6 @@ TEST(a_member_is_replaced_in_its_place_or_added)
 
 TEST(members_and_items_are_walked)
 {
-	struct error err;
 	json *j;
 	const json *list, *m;
 
@@ -166,7 +162,6 @@ TEST(members_and_items_are_walked)
 
 TEST(a_copy_is_whole_and_its_own)
 {
-	struct error err;
 	json *j, *copy;
 
 	assert_int_equal(json_parse(&j, STR("{\"a\":[1,{\"b\":\"c\"}]}"), &err), 0);
@@ -189,7 +184,6 @@ TEST(deep_nesting_is_refused_not_a_crash)
 TEST(an_object_of_many_keys_is_read)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
-	struct error err;
 	json *j;
 
 	buf_addc(&b, '{');
@@ -212,7 +206,6 @@ TEST(fractions_print_as_they_came_and_kinds_are_told_apart)
 	for (size_t i = 0; i < COUNT(values); i++) {
 		CLEANUP(json_free) json *made = json_object();
 		CLEANUP(json_free) json *read = NULL;
-		struct error err;
 
 		json_put_number(made, "n", values[i]);
 		buf_clear(&b);
@@ -232,7 +225,6 @@ TEST(pieces_are_written_like_a_tree_is_printed)
 	static const char text[] = "{\"a\":[1,-2,{},[]],\"b\":{\"c\":\"x\\n\",\"d\":null}}";
 	CLEANUP(buf_release) struct buf pieces = BUF_INIT, tree = BUF_INIT;
 	CLEANUP(json_free) json *j = NULL;
-	struct error err;
 
 	assert_int_equal(json_parse(&j, str_of(text), &err), 0);
 	for (int pretty = 0; pretty < 2; pretty++) {

@@ -87,7 +87,7 @@ TEST(a_refusal_names_the_range_and_the_text)
 {
 	struct error err = {0};
 
-	assert_int_equal(number_refuse(&err, ERR_USAGE, "--port", STR("80x"), 1, 65535), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(
+		number_refuse(&err, ERR_USAGE, "--port", STR("80x"), 1, 65535), err, ERR_USAGE);
 	assert_error(&err, "dev-team: '--port' must be a whole number from 1 to 65535, not '80x'");
 }

@@ -91,8 +91,7 @@ static int call(const char *line)
 
 static void assert_usage(const char *line, const char *message)
 {
-	assert_int_equal(call(line), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(call(line), err, ERR_USAGE);
 	assert_string_equal(err.text, message);
 }
 

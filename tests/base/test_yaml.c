@@ -1,9 +1,10 @@
 #include "src/base/yaml_plain.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 static struct yaml *parsed(struct str text)
 {
-	struct error err = {0};
 	struct yaml *y = NULL;
 
 	if (yaml_parse(&arena, text, "f.md", 1, &y, &err) < 0)
@@ -14,11 +15,9 @@ static struct yaml *parsed(struct str text)
 #define refused(text, message) assert_refused(STR(text), 2, message)
 static void assert_refused(struct str text, unsigned first_line, const char *message)
 {
-	struct error err = {0};
 	struct yaml *y;
 
-	assert_int_equal(yaml_parse(&arena, text, "f.md", first_line, &y, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(yaml_parse(&arena, text, "f.md", first_line, &y, &err), err, ERR_INPUT);
 	assert_error(&err, message);
 }
 
@@ -49,7 +48,6 @@ TEST(the_short_way_reads_as_libyaml_does)
 		"# a text\n\nstate: researching\npr_url:\na: {a: 1, b: 22}\nx: a b:c\nq: \"it's, "
 		"so\"\n# b\nl: [ls, g++, \"[\",\n    c-d, /e/f ]\nm: []\n";
 	static const char bytes[] = ":, {}-#\n'\"ab1_/.\t&*!|>%@`[]~?\\=<";
-	struct error err = {0};
 	unsigned taken = 0;
 	uint64_t dice = 1;
 
@@ -196,7 +194,6 @@ TEST(whole_numbers_are_read_and_all_else_is_refused)
 		parsed(STR("a: 42\nb: 010\nc: 0x1F\nd: -1\ne: 1.0\nf:\ng: [1]\nh: 99999999999\n"
 			   "i: 999999999999\nj: 100\n"));
 	static const char bad[] = "cdefg";
-	struct error err;
 	unsigned long n = 0;
 
 	assert_int_equal(yaml_uint(yaml_get(y, "a"), "f", "a", 99, &n, &err), 0);
@@ -221,7 +218,6 @@ static void assert_round_trip(struct str value)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct arena a = {0};
-	struct error err = {0};
 	struct yaml *y, *v;
 
 	buf_adds(&b, "key: ");

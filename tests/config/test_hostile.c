@@ -75,8 +75,7 @@ SCRATCH_TEST(a_link_to_nothing_is_told)
 	struct resources r;
 
 	assert_int_equal(symlink("/nonesuch", at("a.yaml")), 0);
-	assert_int_equal(resources_load(&arena, base, &r, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(resources_load(&arena, base, &r, &err), err, ERR_SYSTEM);
 }
 
 SCRATCH_TEST(deep_and_wide_ones_come_to_an_end)

@@ -60,10 +60,8 @@ SCRATCH_TEST(only_the_directory_itself_is_read)
 	r = resource_load_all(at("b.yaml"));
 	assert_int_equal(r.n_files, 1);
 	assert_int_equal(r.n_pools, 1);
-	assert_int_equal(resources_load(&arena, at("none"), &r, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
-	assert_int_equal(resources_load(&arena, at("b.yaml/x"), &r, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(resources_load(&arena, at("none"), &r, &err), err, ERR_USAGE);
+	assert_fails(resources_load(&arena, at("b.yaml/x"), &r, &err), err, ERR_USAGE);
 }
 
 SCRATCH_TEST(who_needs_them_gets_the_first_fault)
@@ -72,8 +70,7 @@ SCRATCH_TEST(who_needs_them_gets_the_first_fault)
 	struct resources r;
 
 	scratch_write("a.yaml", POOL "  basePort: 1\n  layout: x\n");
-	assert_int_equal(resources_need(&arena, base, &r, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(resources_need(&arena, base, &r, &err), err, ERR_INPUT);
 	assert_int_equal(err.line, 6);
 	assert_string_equal(err.file, at("a.yaml"));
 	scratch_write("a.yaml", POOL "  basePort: 5000\n");

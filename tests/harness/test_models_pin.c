@@ -3,6 +3,8 @@
 #include "tests/lib/event_log.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 static const char registry_text[] =
 	"models:\n"
 	"  - {alias: sonnet, modelId: claude-sonnet-4-6}\n"
@@ -12,7 +14,6 @@ static const char registry_text[] =
 static struct model_registry registry(const char *text)
 {
 	struct model_registry r;
-	struct error err;
 
 	assert_int_equal(model_registry_parse(&arena, str_of(text), "m.yaml", &r, &err), 0);
 	return r;
@@ -42,21 +43,20 @@ static int count(const char *text, const char *needle)
 }
 
 static int pin(const struct model_registry *r, const char *dir, const char *issue, int64_t now,
-	struct model_pin **pins, struct error *err)
+	struct model_pin **pins)
 {
 	struct pipeline_question q = {
 		.pipeline = &pipeline, .registry = r, .artifacts = dir, .now = now};
 
-	return harness_pin_models(&arena, &q, issue, pins, err);
+	return harness_pin_models(&arena, &q, issue, pins, &err);
 }
 
 static struct model_pin *pinned(const char *text, const char *issue, const char *day)
 {
 	struct model_registry r = registry(text);
 	struct model_pin *pins;
-	struct error err;
 
-	assert_int_equal(pin(&r, base, issue, when(day), &pins, &err), 0);
+	assert_int_equal(pin(&r, base, issue, when(day), &pins), 0);
 	return pins;
 }
 
@@ -106,7 +106,6 @@ PIN_TEST(a_malformed_id_is_not_a_pin)
 {
 	CLEANUP(json_free) json *j = NULL;
 	struct model_pin *pins;
-	struct error err;
 
 	assert_int_equal(
 		json_parse(&j, STR("{\"models\":{\"plan\":{\"modelId\":\"--x\"}}}"), &err), 0);
@@ -148,11 +147,9 @@ PIN_TEST(a_removed_model_is_refused_although_pinned)
 {
 	struct model_registry r = registry(registry_text);
 	struct model_pin *pins;
-	struct error err = {0};
 
 	(void)pinned(registry_text, "A-1", "2026-02-01");
-	assert_int_equal(pin(&r, base, "A-1", when("2026-05-01"), &pins, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(pin(&r, base, "A-1", when("2026-05-01"), &pins), err, ERR_STATE);
 	assert_error(&err, "dev-team: stage 'build': model 'old' (old-1) was removed at "
 			   "2026-05-01T00:00:00Z: use 'sonnet'");
 	assert_int_equal(event_log_count(base, "ModelRemoved"), 1);
@@ -162,9 +159,8 @@ PIN_TEST(an_unknown_model_is_refused_at_its_stage)
 {
 	struct model_registry r = registry("models:\n  - {alias: sonnet, modelId: s-1}\n");
 	struct model_pin *pins;
-	struct error err = {0};
 
-	assert_int_equal(pin(&r, NULL, NULL, 0, &pins, &err), -1);
+	assert_int_equal(pin(&r, NULL, NULL, 0, &pins), -1);
 	assert_error(&err,
 		"p.yaml:9:5: stage 'build': unknown model alias 'old': there are sonnet; an id has "
 		"a digit, '/' or ':' in it");

@@ -207,8 +207,7 @@ TEST(names_are_found_or_the_others_told)
 		assert_true(
 			!h->binary || harness_version_in_range(STR("999.0.0"), str_of(h->range)));
 	}
-	assert_int_equal(harness_find("mystery-harness", &h, &harness_err), -1);
-	assert_int_equal(harness_err.code, ERR_INPUT);
+	assert_fails(harness_find("mystery-harness", &h, &harness_err), harness_err, ERR_INPUT);
 	assert_memory_equal(harness_err.text,
 		"unknown harness 'mystery-harness': one of claude-code, codex", 60);
 	assert_int_equal(harness_find("inherit", &h, &harness_err), -1);

@@ -39,8 +39,7 @@ GATE_TEST(fences_only_rise)
 	assert_int_equal(was.fence, 4);
 	g = gate_now(0);
 	assert_int_equal(gate_fence(g), 5);
-	assert_int_equal(gate_check(late, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(gate_check(late, &err), err, ERR_STATE);
 	gate_drop(&late); /* it must not release another holder's gate */
 	assert_int_equal(gate_check(g, &err), 0);
 	gate_drop(&g);
@@ -286,10 +285,8 @@ GATE_TEST(a_lease_has_bounds)
 {
 	struct gate *g;
 
-	assert_int_equal(gate_take(&arena, &pool, "", 0, -1, &g, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
-	assert_int_equal(gate_take(&arena, &pool, "", 0, GATE_TTL_MAX_S + 1, &g, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(gate_take(&arena, &pool, "", 0, -1, &g, &err), err, ERR_USAGE);
+	assert_fails(gate_take(&arena, &pool, "", 0, GATE_TTL_MAX_S + 1, &g, &err), err, ERR_USAGE);
 }
 
 GATE_TEST(stages_that_hold_it)

@@ -146,8 +146,7 @@ REBASE_TEST(what_is_refused_is_left_alone)
 			(void)rebase_setup(state);
 		}
 		sh(refusals[i].make);
-		assert_int_equal(try_rebase(), -1);
-		assert_int_equal(err.code, ERR_STATE);
+		assert_fails(try_rebase(), err, ERR_STATE);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 		assert_string_equal(err.text, arena_printf(&arena, refusals[i].error, wt.path));
@@ -253,8 +252,7 @@ REBASE_TEST(names_that_git_would_take_for_more_are_refused)
 	for (size_t i = 0; i < COUNT(names); i++) {
 		struct rebase_ask ask = {.target = names[i]};
 
-		assert_int_equal(try_rebase_of(&ask), -1);
-		assert_int_equal(err.code, ERR_USAGE);
+		assert_fails(try_rebase_of(&ask), err, ERR_USAGE);
 	}
 }
 

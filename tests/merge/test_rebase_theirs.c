@@ -73,8 +73,7 @@ REBASE_TEST(a_rebase_of_somebody_else_is_not_taken_back)
 		note_stays(theirs[i].onto ? "origin/main" : NULL);
 		sh(arena_printf(&arena, "cd wt && %s", theirs[i].act));
 		before = stand();
-		assert_int_equal(try_rebase(), -1);
-		assert_int_equal(err.code, ERR_STATE);
+		assert_fails(try_rebase(), err, ERR_STATE);
 		if (!strstr(err.text, "a rebase is in progress in '"))
 			fail_msg("%zu: %s", i, err.text);
 		assert_string_equal(stand(), before);

@@ -146,8 +146,7 @@ HISTORY_TEST(every_trigger_but_the_first_counts)
 	assert_int_equal(append("time-threshold", 0, &storm), 1);
 	assert_int_equal(append("operator-requeue", 0, &storm), 2);
 	assert_int_equal(append("failure-type", 0, &storm), 3);
-	assert_int_equal(triage_append(at("art"), "I-1", &odd, &count, &storm, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(triage_append(at("art"), "I-1", &odd, &count, &storm, &err), err, ERR_USAGE);
 }
 
 HISTORY_TEST(lines_of_others_are_read_and_odd_ones_skipped)

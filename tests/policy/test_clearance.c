@@ -1,6 +1,8 @@
 #include "src/policy/clearance.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 static char *written(const char *text)
 {
 	scratch_write("clearance.yaml", text);
@@ -9,7 +11,6 @@ static char *written(const char *text)
 
 static struct clearance loaded(const char *text)
 {
-	struct error err = {0};
 	struct clearance c;
 	bool there = false;
 
@@ -21,7 +22,6 @@ static struct clearance loaded(const char *text)
 
 static void assert_refused(const char *text, unsigned line, unsigned col, const char *message)
 {
-	struct error err = {0};
 	struct clearance c;
 	bool there;
 
@@ -46,7 +46,6 @@ static const char *denial(const struct verdict *v)
 
 SCRATCH_TEST(without_the_file_nothing_is_configured)
 {
-	struct error err = {0};
 	struct clearance c;
 	bool there = true;
 

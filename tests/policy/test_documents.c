@@ -1,9 +1,10 @@
 #include "src/policy/binary.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 static struct policy parsed(const char *text)
 {
-	struct error err = {0};
 	struct policy p;
 
 	if (policy_parse(&arena, "a.yaml", str_of(text), &p, &err) < 0)
@@ -13,7 +14,6 @@ static struct policy parsed(const char *text)
 
 static void assert_refused(const char *text, const char *message)
 {
-	struct error err = {0};
 	struct policy p;
 
 	if (policy_parse(&arena, "a.yaml", str_of(text), &p, &err) == 0)
@@ -193,24 +193,23 @@ TEST(every_refusal_has_its_place)
 		assert_refused(arena_printf(&arena, "allow: [ls]\n%s\n", keys[i][0]), keys[i][1]);
 }
 
-static struct policy row(const char *text, struct error *err, int *rc)
+static struct policy row(const char *text, int *rc)
 {
 	CLEANUP(json_free) json *j = NULL;
 	struct policy p = {0};
 
-	assert_int_equal(json_parse(&j, str_of(text), err), 0);
-	*rc = policy_from_json(&arena, j, &p, err);
+	assert_int_equal(json_parse(&j, str_of(text), &err), 0);
+	*rc = policy_from_json(&arena, j, &p, &err);
 	return p;
 }
 
 TEST(a_row_of_a_table_is_read_as_a_policy)
 {
-	struct error err = {0};
 	int rc;
 	struct policy p =
 		row("{\"name\":\"ro\",\"allow\":[\"git\",\"[\",\"ls\"],\"write\":false,"
 		    "\"git\":[\"log\",\"diff\"],\"limits\":{\"memory\":\"2G\",\"timeout\":7}}",
-			&err, &rc);
+			&rc);
 
 	assert_int_equal(rc, 0);
 	assert_string_equal(p.name, "ro");
@@ -219,7 +218,7 @@ TEST(a_row_of_a_table_is_read_as_a_policy)
 	assert_int_equal(p.limits.timeout_s, 7);
 	/* Rows are about words: those that leave it out mean no denial by it. */
 	assert_true(p.network);
-	p = row("{\"allow\":[],\"network\":false}", &err, &rc);
+	p = row("{\"allow\":[],\"network\":false}", &rc);
 	assert_false(p.network);
 	assert_string_equal(p.name, "row");
 }
@@ -238,11 +237,10 @@ TEST(a_bad_row_is_refused)
 		{"{\"allow\":[{\"a\":1}]}",
 			"dev-team: 'allow' must be the plain name of a program, not a map"},
 	};
-	struct error err = {0};
 	int rc;
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		row(cases[i][0], &err, &rc);
+		row(cases[i][0], &rc);
 		assert_int_equal(rc, -1);
 		assert_error(&err, cases[i][1]);
 	}
@@ -268,7 +266,6 @@ TEST(texts_are_found_whole_and_only_so)
 TEST(the_shipped_policies_are_there_under_their_names)
 {
 	static const char *const names[] = {"build", "developer", "readonly", "reviewer"};
-	struct error err = {0};
 	size_t n = 0;
 
 	for (const char *const *p = policy_shipped(); *p; p++, n++) {
@@ -291,7 +288,6 @@ TEST(the_shipped_policies_are_there_under_their_names)
 TEST(only_who_builds_or_edits_may_write)
 {
 	struct policy p;
-	struct error err = {0};
 
 	assert_int_equal(policy_load(&arena, "readonly", &p, &err), 0);
 	assert_true(
@@ -308,21 +304,18 @@ TEST(only_who_builds_or_edits_may_write)
 SCRATCH_TEST(a_policy_is_found_by_name_or_path)
 {
 	char *path = at("mine.yaml");
-	struct error err = {0};
 	struct policy p;
 
 	scratch_write("mine.yaml", "allow: [ls]\n");
 	assert_int_equal(policy_load(&arena, path, &p, &err), 0);
 	assert_string_equal(p.name, "mine");
-	assert_int_equal(policy_load(&arena, "nonesuch", &p, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(policy_load(&arena, "nonesuch", &p, &err), err, ERR_INPUT);
 	assert_error(&err,
 		"dev-team: unknown policy 'nonesuch': there are build, developer, readonly "
 		"and reviewer, or give the path of a file");
 	assert_int_equal(policy_load(&arena, "./none.yaml", &p, &err), -1);
 	assert_error(&err, "dev-team: no policy './none.yaml'");
-	assert_int_equal(policy_load(&arena, base, &p, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(policy_load(&arena, base, &p, &err), err, ERR_INPUT);
 	assert_int_equal(policy_load(&arena, "", &p, &err), -1);
 }
 

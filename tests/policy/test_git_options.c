@@ -9,6 +9,8 @@
 #include "tests/lib/unit.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 #define MARK "--no-such-option-1"
 
 static const struct git_command *const tables[] = {git_rows_history, git_rows_look, git_rows_change,
@@ -21,7 +23,6 @@ static const char *const environment[] = {"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CO
 static void run(const char *const *argv, struct buf *out)
 {
 	struct process_end end;
-	struct error err = {0};
 	const struct process p = {.argv = argv,
 		.cwd = base,
 		.env = environment,
@@ -107,7 +108,6 @@ static bool shares_options(const struct git_command *g)
 
 static unsigned each_option(bool (*one)(const struct git_command *g, const struct option_row *row))
 {
-	struct error err = {0};
 	unsigned n = 0;
 
 	for (size_t t = 0; t < COUNT(tables); t++)
@@ -164,8 +164,6 @@ UNIT_TEST(no_option_starts_a_program, make_repository, scratch_remove)
 
 UNIT_TEST(rows_are_well_formed, NULL, arena_end)
 {
-	struct error err = {0};
-
 	for (size_t t = 0; t < COUNT(tables); t++)
 		for (const struct git_command *g = tables[t]; g->name; g++)
 			if (notation_check(g->options, "", &err) < 0 ||

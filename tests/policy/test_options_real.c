@@ -8,6 +8,8 @@
 #include "src/policy/notation.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 #define MARK "--no-such-option-1"
 
 static const struct binary *const tables[] = {
@@ -23,7 +25,6 @@ static bool run(const char *const *argv, struct buf *out)
 {
 	static const char *const environment[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
 	struct process_end end;
-	struct error err = {0};
 	const struct process p = {.argv = argv,
 		.cwd = base,
 		.env = environment,
@@ -88,7 +89,6 @@ static bool is_here(const char *program)
 static void check_row(const struct binary *b)
 {
 	struct notation n;
-	struct error err = {0};
 
 	if (!b->options || is_other(b->name))
 		return;
@@ -114,7 +114,6 @@ TEST(rows_are_well_formed)
 {
 	for (size_t i = 0; i < COUNT(tables); i++)
 		for (const struct binary *b = tables[i]; b->name; b++) {
-			struct error err = {0};
 
 			if (!b->check && !b->options)
 				fail_msg("%s: nothing is said of it", b->name);

@@ -4,13 +4,13 @@
 #include "tests/lib/policy_tree.h"
 #include "tests/lib/shell.h"
 
+static struct error err;
+
 static struct protected *kept;
 static struct texts changed;
 
 static void remember_with(bool mounted, bool confined)
 {
-	struct error err;
-
 	if (protected_remember(
 		    &arena, &root, &policy, (struct keeping){mounted, confined}, &kept, &err) < 0)
 		fail_msg("%s", err.text);
@@ -25,7 +25,6 @@ static void remember(void)
 static void restores(const char *expected)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
-	struct error err;
 
 	buf_adds(&all, "");
 	if (protected_restore(kept, &changed, &err) < 0)
@@ -298,13 +297,10 @@ KEPT_TEST(confined_runs_leave_the_shared_directory_to_others)
 
 KEPT_TEST(too_long_files_are_told_though_not_mended)
 {
-	struct error err;
-
 	sh("head -c 2000000 /dev/zero >tree/.claude/long");
 	remember();
 	scratch_write("tree/.claude/long", "short");
-	assert_int_equal(protected_restore(kept, &changed, &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(protected_restore(kept, &changed, &err), err, ERR_SYSTEM);
 	assert_int_equal(changed.n, 1);
 	assert_string_equal(changed.p[0], ".claude/long");
 	protected_release(&kept);
@@ -312,13 +308,10 @@ KEPT_TEST(too_long_files_are_told_though_not_mended)
 
 KEPT_TEST(what_is_too_much_is_refused_before)
 {
-	struct error err;
-
 	sh("cd tree/.claude; for i in 1 2 3 4 5 6 7 8 9; do mkdir -p d/d/d/d/d; cd d/d/d/d/d; "
 	   "done");
-	assert_int_equal(
-		protected_remember(&arena, &root, &policy, (struct keeping){0}, &kept, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(protected_remember(&arena, &root, &policy, (struct keeping){0}, &kept, &err),
+		err, ERR_STATE);
 	protected_release(&kept);
 }
 
@@ -328,8 +321,6 @@ KEPT_TEST(a_flood_is_taken_away_whole)
 	sh("cd tree/.git/hooks; seq 1 3000 | xargs touch; mkdir -p deep; cd deep; seq 1 500 | "
 	   "xargs mkdir");
 	{
-		struct error err;
-
 		assert_int_equal(protected_restore(kept, &changed, &err), 0);
 		assert_int_equal(changed.n, 256);
 	}
@@ -345,7 +336,6 @@ KEPT_TEST(nothing_outside_is_touched_while_directories_are_swapped)
 	scratch_write("victim/pre-commit.sample", "mine");
 	child = policy_tree_swap(at("tree/.git/hooks"), at("tree/.git/aside"), at("victim"));
 	for (int i = 0; i < 300; i++) {
-		struct error err;
 
 		if (protected_remember(&arena, &root, &policy, (struct keeping){0}, &kept, &err) ==
 			0)

@@ -3,6 +3,8 @@
 #include "src/review/classifier.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 static const char *const paths[] = {"src/a.c", "b\xff"};
 static const struct change_stats stats = {.paths = paths, .files = 2, .added = 3, .removed = 1};
 
@@ -17,7 +19,6 @@ static struct review_decision answered(const char *raw)
 static void recorded(const char *issue, unsigned pr, const char *raw)
 {
 	struct review_decision d = answered(raw);
-	struct error err;
 
 	assert_int_equal(classifier_record(base, issue, pr, &stats, &d, &err), 0);
 }
@@ -97,11 +98,11 @@ FIXED_TEST(a_fall_open_keeps_why)
 	assert_non_null(strstr(scratch_read("A-1/review/classifier.json"), "\"rawOutput\": \"\""));
 }
 
-static int feed(const char *issue, unsigned pr, struct error *err)
+static int feed(const char *issue, unsigned pr)
 {
 	const struct review_feedback f = {issue, pr, REVIEW_SECURITY, "it read a secret"};
 
-	return classifier_feedback(base, &f, err);
+	return classifier_feedback(base, &f, &err);
 }
 
 static bool noted(size_t line)
@@ -114,16 +115,14 @@ static bool noted(size_t line)
 /* The original used the newest line, whichever issue it belonged to. */
 FIXED_TEST(feedback_goes_to_the_newest_line_of_its_own_issue)
 {
-	struct error err;
-
 	recorded("A-1", 0, ANSWER);
 	recorded("A-1", 0, ANSWER);
 	recorded("B-2", 0, ANSWER);
-	assert_int_equal(feed("A-1", 12, &err), 0);
+	assert_int_equal(feed("A-1", 12), 0);
 	assert_true(noted(1) && !noted(0) && !noted(2));
 	assert_non_null(
 		strstr(line_of(1), "\"prNumber\":12,\"attributedAt\":\"2026-11-21T01:34:55Z\"}}"));
-	assert_int_equal(feed("A-1", 12, &err), -1);
+	assert_int_equal(feed("A-1", 12), -1);
 	assert_error(&err, "dev-team: the newest classification of 'A-1' already has feedback");
 	assert_int_equal(err.code, ERR_STATE);
 	assert_true(!noted(0));
@@ -132,30 +131,27 @@ FIXED_TEST(feedback_goes_to_the_newest_line_of_its_own_issue)
 FIXED_TEST(feedback_finds_a_pull_request_by_the_log_and_by_its_artifact)
 {
 	CLEANUP(json_free) json *pr = json_object();
-	struct error err;
 
 	recorded("A-1", 7, ANSWER);
 	recorded("B-2", 0, ANSWER);
 	recorded("C-3", 0, ANSWER);
 	json_put_int(pr, "number", 9);
 	assert_int_equal(artifact_write(base, "B-2", "pr.json", pr, &err), 0);
-	assert_int_equal(feed(NULL, 7, &err), 0);
+	assert_int_equal(feed(NULL, 7), 0);
 	assert_true(noted(0) && !noted(1));
-	assert_int_equal(feed(NULL, 9, &err), 0);
+	assert_int_equal(feed(NULL, 9), 0);
 	assert_true(noted(1) && !noted(2));
-	assert_int_equal(feed(NULL, 8, &err), -1);
+	assert_int_equal(feed(NULL, 8), -1);
 	assert_error(&err, "dev-team: no classification of pull request 8");
-	assert_int_equal(feed("B-2", 7, &err), -1);
+	assert_int_equal(feed("B-2", 7), -1);
 	assert_error(&err, "dev-team: the pull request of 'B-2' is 9, not 7");
-	assert_int_equal(feed("D-4", 0, &err), -1);
+	assert_int_equal(feed("D-4", 0), -1);
 	assert_error(&err, "dev-team: no classification of 'D-4'");
-	assert_int_equal(feed(NULL, 0, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(feed(NULL, 0), err, ERR_USAGE);
 }
 
 FIXED_TEST(lines_of_others_stay_as_they_are)
 {
-	struct error err;
 	char *path;
 
 	recorded("A-1", 0, ANSWER);
@@ -163,7 +159,7 @@ FIXED_TEST(lines_of_others_stay_as_they_are)
 		artifact_path(&arena, base, CLASSIFIER_SCOPE, CALIBRATION_LOG, &path, &err), 0);
 	tree_write(
 		path, STR("not json\n{\"issueId\": \"A-1\", \"later\":1}\n[]\n{\"issueId\":5}\n"));
-	assert_int_equal(feed("A-1", 0, &err), 0);
+	assert_int_equal(feed("A-1", 0), 0);
 	assert_string_equal(line_of(0), "not json");
 	assert_non_null(strstr(line_of(1), "{\"issueId\":\"A-1\",\"later\":1,\"humanOverride"));
 	assert_non_null(strstr(line_of(1), "\"prNumber\":null"));
@@ -190,7 +186,6 @@ FIXED_TEST(every_record_is_as_its_schema_says)
 	static const char *const lists[] = {
 		"src/a.c", "src/auth.c", "go.sum", "a\xff", "README.md"};
 	struct schema *schema;
-	struct error err;
 
 	assert_int_equal(artifact_schema_compile(&arena, "classifier", NULL, &schema, &err), 0);
 	for (size_t i = 0; i < COUNT(lists); i++) {
@@ -211,11 +206,8 @@ FIXED_TEST(every_record_is_as_its_schema_says)
 FIXED_TEST(what_is_no_issue_is_refused)
 {
 	struct review_decision d = answered(ANSWER);
-	struct error err;
 
 	assert_int_equal(classifier_record(base, "../x", 0, &stats, &d, &err), -1);
-	assert_int_equal(classifier_record(base, "_pipelines", 0, &stats, &d, &err), -1);
-	assert_int_equal(err.code, ERR_USAGE);
-	assert_int_equal(feed("A-1", 0, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(classifier_record(base, "_pipelines", 0, &stats, &d, &err), err, ERR_USAGE);
+	assert_fails(feed("A-1", 0), err, ERR_STATE);
 }

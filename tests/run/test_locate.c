@@ -60,8 +60,7 @@ LOCATE_TEST(a_repository_is_found_from_within)
 	assert_string_equal(found(locate_repository(&arena, at("w/deep"), &path, &err)), "w");
 	assert_int_equal(locate_repository(&arena, at("bare"), &path, &err), -1);
 	assert_non_null(strstr(err.text, "is a bare repository"));
-	assert_int_equal(locate_repository(&arena, at("no"), &path, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(locate_repository(&arena, at("no"), &path, &err), err, ERR_STATE);
 }
 
 LOCATE_TEST(artifacts_are_given_or_in_the_state_directory)

@@ -222,8 +222,7 @@ EXECUTE_TEST(a_required_layer_that_is_not_there_is_an_error)
 {
 	execute_host.layers[LAYER_LANDLOCK].state = LAYER_ABSENT;
 	execute_allowed.layers[LAYER_LANDLOCK] = NEED_REQUIRED;
-	assert_int_equal(execute_text("touch after"), -1);
-	assert_int_equal(execute_err.code, ERR_STATE);
+	assert_fails(execute_text("touch after"), execute_err, ERR_STATE);
 	assert_false(path_exists(at("tree/after")));
 	assert_int_equal(execute_private_runs(), 0);
 }

@@ -3,6 +3,8 @@
 #include "src/sys/directory.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 /* b (file), a/ with a/x (file) and a/deep/y (file), link -> a. */
 static int make_tree(void **state)
 {
@@ -18,7 +20,7 @@ struct visits {
 	const char *skip, *stop;
 };
 
-static enum directory_visit record(void *data, const struct directory_entry *e, struct error *err)
+static enum directory_visit record(void *data, const struct directory_entry *e, struct error *why)
 {
 	struct visits *v = data;
 	struct stat st;
@@ -27,7 +29,7 @@ static enum directory_visit record(void *data, const struct directory_entry *e, 
 	assert_true(str_ends(str_of(e->path), e->name));
 	vec_push_in(&arena, &v->seen, arena_printf(&arena, "%s %c", e->path, "rdlo"[e->type]));
 	if (v->stop && strcmp(e->path, v->stop) == 0)
-		return (enum directory_visit)error_set(err, ERR_STATE, "stopped");
+		return (enum directory_visit)error_set(why, ERR_STATE, "stopped");
 	return v->skip && strcmp(e->path, v->skip) == 0 ? DIRECTORY_SKIP : DIRECTORY_CONTINUE;
 }
 
@@ -46,7 +48,6 @@ static void assert_seen(struct visits *v, const char *expected)
 TREE_TEST(a_walk_visits_every_entry_and_follows_no_link)
 {
 	struct visits v = {0};
-	struct error err;
 
 	assert_int_equal(directory_walk(base, record, &v, &err), 0);
 	assert_seen(&v, "a d, a/deep d, a/deep/y r, a/x r, b r, link l, ");
@@ -55,7 +56,6 @@ TREE_TEST(a_walk_visits_every_entry_and_follows_no_link)
 TREE_TEST(a_visitor_skips_a_directory_or_stops_the_walk)
 {
 	struct visits v = {.skip = "a/deep"}, stopped = {.stop = "a/deep/y"};
-	struct error err;
 
 	assert_int_equal(directory_walk(base, record, &v, &err), 0);
 	assert_seen(&v, "a d, a/deep d, a/x r, b r, link l, ");
@@ -68,7 +68,6 @@ TREE_TEST(a_directory_that_cannot_be_read_is_an_error_or_empty)
 {
 	struct visits v = {0};
 	struct directory_names names;
-	struct error err;
 	bool missing;
 
 	assert_int_equal(directory_walk(at("none"), record, &v, &err), 0);
@@ -82,7 +81,6 @@ TREE_TEST(a_directory_that_cannot_be_read_is_an_error_or_empty)
 TREE_TEST(the_names_of_a_directory_are_sorted)
 {
 	struct directory_names names;
-	struct error err;
 
 	assert_int_equal(directory_list(&arena, base, &names, NULL, &err), 0);
 	assert_int_equal(names.n, 3);

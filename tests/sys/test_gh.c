@@ -64,8 +64,8 @@ GIT_TEST(a_gh_that_fails_is_told)
 {
 	char *text;
 
-	assert_int_equal(checks("To get started, please run: gh auth login\\n", 4, &text), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(
+		checks("To get started, please run: gh auth login\\n", 4, &text), err, ERR_SYSTEM);
 	assert_string_equal(
 		err.text, "'gh pr checks' failed: To get started, please run: gh auth login");
 	assert_string_equal(text, "");

@@ -58,8 +58,7 @@ GIT_TEST(the_default_branch_is_never_pushed)
 	assert_int_equal(push(), 0);
 	assert_true(skipped);
 	sh("cd r && echo two >a && git commit -qam two");
-	assert_int_equal(push(), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(push(), err, ERR_STATE);
 	assert_string_equal(
 		err.text, "'main' is the default branch of 'origin': nothing is pushed to it");
 	assert_sh("git -C org/o.git log --format=%s main", "first\n");

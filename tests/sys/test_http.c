@@ -162,9 +162,8 @@ TEST(a_listener_may_end_it)
 {
 	CLEANUP(forget) struct heard h = {.refuse = true};
 
-	assert_int_equal(
-		ask_server(chunked, (struct http_request){.on_data = hear, .data = &h}), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(ask_server(chunked, (struct http_request){.on_data = hear, .data = &h}), err,
+		ERR_INPUT);
 	assert_string_equal(err.text, "I do not like it");
 	assert_int_equal(h.pieces, 1);
 }

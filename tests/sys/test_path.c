@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 TEST(ids_that_climb_or_surprise_are_refused)
 {
 	static const char *const good[] = {"ADR-7", "444", "a", "a.b_c-d", "A.1"};
@@ -50,7 +52,6 @@ TEST(paths_are_joined_and_taken_apart)
 
 TEST(directories_are_made_with_all_above_them)
 {
-	struct error err;
 	const char *deep = at("one/two//three/");
 	const char *file = at("file");
 
@@ -58,8 +59,7 @@ TEST(directories_are_made_with_all_above_them)
 	assert_int_equal(path_mkdirs(deep, &err), 0);
 	assert_true(path_exists(deep));
 	tree_write(file, STR("x"));
-	assert_int_equal(path_mkdirs(path_join(&arena, file, "below"), &err), -1);
-	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_fails(path_mkdirs(path_join(&arena, file, "below"), &err), err, ERR_SYSTEM);
 	assert_non_null(strstr(err.text, "cannot make directory"));
 }
 
@@ -67,7 +67,6 @@ TEST(a_file_comes_back_byte_for_byte)
 {
 	CLEANUP(buf_release) struct buf want = BUF_INIT;
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct error err;
 	const char *path = at("bytes");
 	bool missing = true;
 
@@ -77,14 +76,12 @@ TEST(a_file_comes_back_byte_for_byte)
 	assert_int_equal(sys_read_file(&got, path, want.len, &missing, &err), 0);
 	assert_false(missing);
 	assert_true(str_eq(buf_str(&got), buf_str(&want)));
-	assert_int_equal(sys_read_file(&got, path, want.len - 1, NULL, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(sys_read_file(&got, path, want.len - 1, NULL, &err), err, ERR_INPUT);
 }
 
 TEST(an_empty_file_is_an_empty_text)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct error err;
 	const char *path = at("empty");
 
 	tree_write(path, (struct str){0});
@@ -96,7 +93,6 @@ TEST(an_empty_file_is_an_empty_text)
 TEST(a_file_that_is_not_there_is_told_from_one_that_cannot_be_read)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct error err;
 	bool missing = false;
 
 	assert_int_equal(sys_read_file(&got, at("none"), 10, &missing, &err), -1);
@@ -112,18 +108,15 @@ TEST(a_file_that_is_not_there_is_told_from_one_that_cannot_be_read)
 TEST(a_named_pipe_is_refused_at_once)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct error err;
 	const char *path = at("pipe");
 
 	assert_int_equal(mkfifo(path, 0600), 0);
-	assert_int_equal(sys_read_file(&got, path, 10, NULL, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(sys_read_file(&got, path, 10, NULL, &err), err, ERR_INPUT);
 }
 
 TEST(a_descriptor_is_read_to_its_end_but_not_past_the_limit)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
-	struct error err;
 	int p[2];
 
 	assert_int_equal(pipe(p), 0);
@@ -145,7 +138,6 @@ TEST(a_descriptor_is_read_to_its_end_but_not_past_the_limit)
 TEST(a_write_that_fails_says_why)
 {
 	CLEANUP(base_close) int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
-	struct error err;
 
 	if (fd < 0)
 		skip();

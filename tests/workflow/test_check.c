@@ -2,13 +2,14 @@
 #include "steps/steps.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 static const struct workflow_builtin *builtin;
 
 /* The lines that the check reports for a file `w.md`. */
 static char *told(struct str text, size_t *n)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct error err = {0};
 	struct workflow w;
 
 	if (workflow_parse(&arena, "w.md", text, &w, &err) < 0)
@@ -181,7 +182,6 @@ TEST(faults_come_in_the_order_of_the_file)
 /* Every state leads to ten others, one to the end. */
 static struct workflow large(struct buf *text)
 {
-	struct error err = {0};
 	struct workflow w;
 
 	buf_adds(text, "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> s1 : go\n"
@@ -222,7 +222,6 @@ TEST(the_largest_workflow_is_checked_and_drawn_with_straight_lines)
 TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 {
 	CLEANUP(buf_release) struct buf once = BUF_INIT, twice = BUF_INIT;
-	struct error err = {0};
 	struct workflow w, v;
 
 	assert_int_equal(workflow_parse(&arena, "w.md",
@@ -262,7 +261,6 @@ TEST(a_dot_drawing_escapes_texts_and_marks_the_current_state)
 		     "work --> done : ok\nwork --> work : bad\ndone --> init : x\n"
 		     "other --> [*]\n");
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct error err = {0};
 	struct workflow w;
 
 	assert_int_equal(workflow_parse(&arena, "dir/<w>.md", STR(text), &w, &err), 0);
@@ -289,7 +287,6 @@ TEST(the_shipped_workflows_have_no_faults)
 
 	for (size_t i = 0; i < COUNT(files); i++) {
 		CLEANUP(buf_release) struct buf out = BUF_INIT;
-		struct error err = {0};
 		struct workflow w;
 
 		assert_int_equal(workflow_load(&arena, files[i], &w, &err), 0);

@@ -1,9 +1,10 @@
 #include "src/workflow/workflow.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 static struct workflow parsed(struct str text)
 {
-	struct error err = {0};
 	struct workflow w = {0};
 
 	if (workflow_parse_mermaid(&arena, "w.md", 10, text, &w, &err) < 0)
@@ -15,11 +16,9 @@ static struct workflow parsed(struct str text)
 #define assert_refused(text, message) refused(STR(text), message)
 static void refused(struct str text, const char *message)
 {
-	struct error err = {0};
 	struct workflow w = {0};
 
-	assert_int_equal(workflow_parse_mermaid(&arena, "w.md", 10, text, &w, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(workflow_parse_mermaid(&arena, "w.md", 10, text, &w, &err), err, ERR_INPUT);
 	assert_error(&err, message);
 }
 
@@ -214,9 +213,9 @@ TEST(broken_lines_are_refused_at_their_place)
 	assert_line_refused("a -->", "w.md:13:6: edge leads nowhere: a state must follow '-->'");
 	assert_line_refused(
 		"a --> : x", "w.md:13:7: edge leads nowhere: a state must follow '-->'");
-	assert_line_refused(
-		"a --> b : two words", "w.md:13:11: 'two words' is not a valid trigger: 1 to 64 "
-				       "letters, digits, '_' and, inside, '-'");
+	assert_line_refused("a --> b : two words",
+		"w.md:13:11: 'two words' is not a valid trigger: 1 to 64 "
+		"letters, digits, '_' and, inside, '-'");
 	assert_line_refused("a --> b : go;", "w.md:13:11: 'go;' is not a valid trigger: 1 to 64 "
 					     "letters, digits, '_' and, inside, '-'");
 	assert_line_refused("é/x --> b : go",
@@ -290,7 +289,6 @@ TEST(ids_that_mermaid_cannot_tell_apart_are_refused)
 TEST(numbers_and_lengths_are_limited)
 {
 	struct buf b = BUF_INIT;
-	struct error err = {0};
 	struct workflow w = {0};
 	char name[WORKFLOW_NAME_MAX + 2];
 

@@ -1,11 +1,12 @@
 #include "src/workflow/workflow.h"
 #include "tests/lib/scratch.h"
 
+static struct error err;
+
 #define DIAGRAM "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> x : go\nx --> [*]\n```\n"
 
 static struct workflow parsed(struct str text)
 {
-	struct error err = {0};
 	struct workflow w;
 
 	if (workflow_parse(&arena, "w.md", text, &w, &err) < 0)
@@ -16,11 +17,9 @@ static struct workflow parsed(struct str text)
 #define assert_refused(text, message) refused(STR(text), message)
 static void refused(struct str text, const char *message)
 {
-	struct error err = {0};
 	struct workflow w;
 
-	assert_int_equal(workflow_parse(&arena, "w.md", text, &w, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(workflow_parse(&arena, "w.md", text, &w, &err), err, ERR_INPUT);
 	assert_error(&err, message);
 }
 
@@ -400,11 +399,9 @@ TEST(size_is_limited)
 
 TEST(a_file_that_is_not_there_is_refused)
 {
-	struct error err = {0};
 	struct workflow w;
 
-	assert_int_equal(workflow_load(&arena, "/no/such.md", &w, &err), -1);
-	assert_int_equal(err.code, ERR_INPUT);
+	assert_fails(workflow_load(&arena, "/no/such.md", &w, &err), err, ERR_INPUT);
 	assert_error(&err, "dev-team: no workflow file '/no/such.md'");
 }
 

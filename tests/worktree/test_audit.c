@@ -1,5 +1,7 @@
 #include "tests/lib/records_rig.h"
 
+static struct error err;
+
 static int by_kind(const void *x, const void *y)
 {
 	return strcmp(((const struct leak *)x)->kind, ((const struct leak *)y)->kind);
@@ -10,7 +12,6 @@ static const char *leaks(void)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct leak *list;
-	struct error err;
 	size_t n;
 
 	if (pool_audit(&arena, &pool, &list, &n, &err) < 0)
@@ -106,7 +107,6 @@ RECORDS_TEST(a_shared_port_is_found_across_repositories)
 RECORDS_TEST(a_change_that_cannot_be_stored_is_an_error)
 {
 	bool refused = true;
-	struct error err = {0};
 	struct change c;
 
 	change_begin(&c, &arena, &pool);
@@ -267,7 +267,6 @@ RECORDS_TEST(records_of_a_repository_that_is_gone_are_found)
 {
 	struct allocation of = record_of("one");
 	struct pool_entry *list;
-	struct error err;
 	size_t n;
 
 	of.common = at("gone/.git");

@@ -3,10 +3,11 @@
 #include "tests/lib/records_rig.h"
 #include "src/event/artifact.h"
 
+static struct error err;
+
 RECORDS_TEST(a_list_has_records_and_what_is_there)
 {
 	struct pool_entry *list;
-	struct error err;
 	size_t n;
 
 	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
@@ -39,7 +40,6 @@ RECORDS_TEST(stale_is_by_the_directories_time)
 		{-30 * 86400, false}};
 	int64_t now = 1800000000;
 	struct pool_entry *list;
-	struct error err;
 	size_t n;
 
 	whole("one", 4000);
@@ -66,7 +66,6 @@ RECORDS_TEST(stale_is_by_the_directories_time)
 static const char *live(const struct allocation *of)
 {
 	const char *who;
-	struct error err;
 
 	if (pool_live(&arena, &pool, of, &who, &err) < 0)
 		fail_msg("%s", err.text);
@@ -103,7 +102,6 @@ RECORDS_TEST(a_fresh_heartbeat_is_live)
 	struct allocation one = record_of("one");
 	struct run_state s = {
 		.issue = "T-1", .stage = "code", .status = RUN_RUNNING, .worktree = one.path};
-	struct error err;
 
 	clock_fix(1800000000);
 	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);

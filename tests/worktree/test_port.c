@@ -3,9 +3,10 @@
 #include "tests/lib/unit.h"
 #include "src/worktree/pool.h"
 
+static struct error err;
+
 static unsigned candidate(const char *path, unsigned base)
 {
-	struct error err;
 	unsigned port = 0;
 
 	assert_int_equal(port_candidate(path, base, &port, &err), 0);
@@ -52,7 +53,6 @@ TEST(paths_are_made_plain_by_their_letters_alone)
 		{"/proc/self/cwd", "/proc/self/cwd"},
 	};
 	struct arena a = {0};
-	struct error err;
 	char *out;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -69,7 +69,6 @@ TEST(a_relative_path_begins_where_we_are)
 {
 	char *before = getcwd(NULL, 0);
 	struct arena a = {0};
-	struct error err;
 	char *out;
 
 	assert_int_equal(chdir("/usr"), 0);
@@ -105,14 +104,12 @@ TEST(paths_spread_over_the_range)
 TEST(a_base_has_limits)
 {
 	static const unsigned wrong[] = {0, 1023, 65001, 70000, 4294967295U};
-	struct error err;
 	unsigned port;
 
 	assert_int_equal(candidate("/x", 1024), 1283);
 	assert_int_equal(candidate("/x", 65000), 65259);
 	for (size_t i = 0; i < COUNT(wrong); i++) {
-		assert_int_equal(port_candidate("/x", wrong[i], &port, &err), -1);
-		assert_int_equal(err.code, ERR_USAGE);
+		assert_fails(port_candidate("/x", wrong[i], &port, &err), err, ERR_USAGE);
 	}
 	/* 65000 + 568 */
 	assert_int_equal(port_candidate("/foo/bar", 65000, &port, &err), -1);
@@ -143,7 +140,6 @@ static bool none_is_free(void *data, unsigned port)
 #define ASK(...) ((struct port_ask){__VA_ARGS__})
 
 static struct port_answer got;
-static struct error err;
 
 static int find(struct port_ask ask, const unsigned *busy)
 {
@@ -202,8 +198,7 @@ TEST(a_busy_one_is_passed_over)
 
 TEST(ten_are_tried_and_told)
 {
-	assert_int_equal(find(ASK(.count = 1, .is_free = none_is_free), NULL), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(find(ASK(.count = 1, .is_free = none_is_free), NULL), err, ERR_STATE);
 	assert_int_equal(got.n_tried, 10);
 	for (unsigned i = 0; i < 10; i++)
 		assert_int_equal(got.tried[i], 3453 + i);
@@ -260,8 +255,7 @@ TEST(an_override_is_read_strictly)
 		"99999999999999999999", "4294967376", "\xd9\xa4", " ", "--"};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		assert_int_equal(find(ASK(.count = 1, .override = rows[i]), NULL), -1);
-		assert_int_equal(err.code, ERR_USAGE);
+		assert_fails(find(ASK(.count = 1, .override = rows[i]), NULL), err, ERR_USAGE);
 	}
 	assert_int_equal(find(ASK(.count = 1, .override = "8080abc"), NULL), -1);
 	assert_error(&err, "dev-team: port '8080abc' is not a number of 1..65535");
@@ -277,8 +271,7 @@ TEST(a_block_is_of_one_to_ten)
 	assert_int_equal(n_asked, 10);
 	assert_int_equal(find(ASK(.count = 0), NULL), -1);
 	assert_error(&err, "dev-team: 0 ports are not within 1..10");
-	assert_int_equal(find(ASK(.count = 11), NULL), -1);
-	assert_int_equal(err.code, ERR_USAGE);
+	assert_fails(find(ASK(.count = 11), NULL), err, ERR_USAGE);
 	/* Also where an override would make the search unnecessary. */
 	assert_int_equal(find(ASK(.count = 11, .override = "80"), NULL), -1);
 }

@@ -320,6 +320,5 @@ RECORDS_TEST(a_parent_is_not_removed_below_its_child)
 
 	need(ASK(.branch = "child", .parent = "parent"));
 	seen.state = ALLOCATION_REMOVING;
-	assert_int_equal(record_put(&arena, &pool, &seen, &err), -1);
-	assert_int_equal(err.code, ERR_STATE);
+	assert_fails(record_put(&arena, &pool, &seen, &err), err, ERR_STATE);
 }
