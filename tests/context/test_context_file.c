@@ -11,24 +11,6 @@
 
 static struct error err;
 
-SCRATCH_TEST(a_lock_that_another_holds_is_told_with_its_holder)
-{
-	struct disk_lock *mine = NULL, *second = NULL;
-	char want[64];
-
-	assert_int_equal(disk_lock_take(&mine, at("l"), 0, &err), 0);
-	assert_fails(disk_lock_take(&second, at("l"), 0, &err), err, ERR_STATE);
-	(void)snprintf(want, sizeof(want), "(pid %ld on ", (long)getpid());
-	assert_non_null(strstr(err.text, want));
-	assert_null(second);
-	disk_lock_note(mine, "git push");
-	assert_int_equal(disk_lock_take(&second, at("l"), 0, &err), -1);
-	assert_non_null(strstr(err.text, "Z: git push)"));
-	disk_lock_drop(&mine);
-	assert_int_equal(disk_lock_take(&second, at("l"), 0, &err), 0);
-	disk_lock_drop(&second);
-}
-
 SCRATCH_TEST(a_lock_dies_with_its_holder)
 {
 	struct disk_lock *l = NULL;

@@ -386,7 +386,7 @@ REAL_TEST(a_call_that_succeeds_is_not_repeated)
 REAL_TEST(a_lock_is_looked_at_without_taking_it)
 {
 	CLEANUP(buf_release) struct buf holder = BUF_INIT;
-	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL, *second = NULL;
 	bool held = true;
 
 	assert_int_equal(disk_lock_look(at("no/l"), &held, &holder, &case_err), 0);
@@ -397,6 +397,8 @@ REAL_TEST(a_lock_is_looked_at_without_taking_it)
 	assert_true(held);
 	assert_non_null(strstr(holder.s, arena_printf(&arena, "pid %ld on ", (long)getpid())));
 	assert_true(str_ends(buf_str(&holder), ": the reason"));
+	assert_fails(disk_lock_take(&second, at("l"), 0, &case_err), case_err, ERR_STATE);
+	assert_non_null(strstr(case_err.text, arena_printf(&arena, "(%s)", holder.s)));
 	disk_lock_drop(&lock);
 	assert_int_equal(disk_lock_look(at("l"), &held, &holder, &case_err), 0);
 	assert_false(held);

@@ -40,43 +40,6 @@ static void write_journal(void)
 	journal = str_of(file(JOURNAL));
 }
 
-RIG_TEST(the_history_tells_what_happened)
-{
-	struct store_commit c;
-	CLEANUP(json_free) json *event = NULL;
-
-	write_journal();
-	open_history();
-	next_commit(&c);
-	assert_int_equal(c.rev, 1);
-	assert_string_equal(c.ts, "2026-11-21T03:48:12Z");
-	assert_string_equal(c.actor, "A");
-	assert_string_equal(json_get_str(c.note, "op"), "step");
-	assert_str(c.events, "{\"seq\":1,\"rev\":1,\"ts\":\"2026-11-21T03:48:12Z\"}\n");
-	event = store_next_event(&c.events, "");
-	assert_int_equal(json_get_int(event, "seq", 0), 1);
-	assert_null(store_next_event(&c.events, ""));
-	assert_string_equal(c.document, DOC);
-	assert_str(c.text, "one\ntwo\nthree\n");
-	next_commit(&c);
-	assert_null(c.document);
-	assert_null(c.note);
-	assert_null(c.actor);
-	assert_int_equal(c.events.n, 0);
-	assert_int_equal(c.n_changes, 1);
-	assert_str(c.changes[0].kv.key, "k");
-	next_commit(&c);
-	assert_str(c.text, "one\n2\nthree\n");
-	next_commit(&c);
-	assert_true(c.removed);
-	assert_int_equal(c.text.n, 0);
-	next_commit(&c);
-	assert_false(c.removed);
-	assert_str(c.text, "again\n");
-	for (int i = 0; i < 2; i++)
-		assert_int_equal(store_history_next(rig.history, &c, &rig.err), 0);
-}
-
 RIG_TEST(a_journal_that_is_not_there_has_no_history)
 {
 	assert_string_equal(history(), "?");
