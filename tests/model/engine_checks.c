@@ -627,7 +627,6 @@ void engine_checks_run(struct engine_checks *c, struct explore_graph *g, const s
 void engine_checks_release(struct engine_checks *c)
 {
 	vec_release(&c->failed);
-	oracle_release(&c->oracle);
 	explore_texts_release(&c->situations);
 	arena_release(&c->arena);
 }

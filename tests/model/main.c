@@ -4,7 +4,7 @@
  *
  *   model simulate FILE [--runs N] [--seed S] [--jobs N] [--max-actions N]
  *   model protocol [--depth N] [--crashes N]
- *   model explore FILE
+ *   model explore FILE [--crashes 0]
  *
  * Exit status: 0 every check passed, 1 one failed, 2 usage, else as the product's verbs.
  */
@@ -25,7 +25,7 @@ static int usage(void)
 	(void)fputs(
 		"usage: model simulate FILE [--runs N] [--seed S] [--jobs N] [--max-actions N]\n"
 		"       model protocol [--depth N] [--crashes N]\n"
-		"       model explore FILE\n",
+		"       model explore FILE [--crashes 0]\n",
 		stderr);
 	return ERR_USAGE;
 }

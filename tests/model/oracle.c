@@ -1,11 +1,49 @@
 /* oracle.c: reads a document and a journal into the model, and compares what a call did. */
-#include "src/base/json.h"
+#include "context/context.h"
+#include "src/machine/step.h"
 #include "src/sys/digest.h"
 #include "tests/model/oracle.h"
+#include "tests/model/reference.h"
 
-static const char *keep(struct oracle *o, struct str s)
+/* One call. */
+struct comparison {
+	struct oracle *oracle;
+	const struct simulator *simulator;
+	const struct simulator_call *call;
+	struct arena arena;
+	struct model model;
+	char document[DIGEST_TEXT]; /* before the call */
+	size_t journal;             /* its length */
+	bool pending;               /* the document says that an agent was asked */
+	bool leased;                /* the journal: an owner took it */
+	VEC(bool) refused;          /* by change of the troubleshooter */
+	struct model_text *decision;
+};
+
+static const char *keep(struct comparison *c, struct str s)
 {
-	return arena_dup(&o->arena, s);
+	return arena_dup(&c->arena, s);
+}
+
+static const char *text_or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+static void differ(struct comparison *c, const char *what, const char *model, const char *engine)
+{
+	const struct simulator_call *call = c->call;
+
+	if (c->oracle->difference[0] || strcmp(model, engine) == 0)
+		return;
+	(void)snprintf(c->oracle->difference, ORACLE_DIFFERENCE,
+		"%s%s%s%s: %s: the model has '%.400s', the engine '%.400s'",
+		call->action ? "record "
+		: call->key  ? "context set "
+			     : "step",
+		text_or_empty(call->action ? call->action : call->key),
+		call->returned ? " --returned" : "", call->take_over ? " --take-over" : "", what,
+		model, engine);
 }
 
 /* ---- texts: their writers are scenario.c, engine_checks.c and src/verify/explore_graph.c ---- */
@@ -16,29 +54,22 @@ static bool contains(struct str text, const char *part)
 }
 
 /* The value behind the last `opening`, up to the next quote; NULL: none. */
-static const char *last_value(struct oracle *o, struct str text, const char *opening)
+static const char *last_value(struct comparison *c, struct str text, const char *opening)
 {
 	const char *value = NULL;
 
 	for (size_t at; (at = str_find(text, str_of(opening))) < text.n;) {
 		text = str_sub(text, at + strlen(opening), text.n);
-		value = keep(o, str_sub(text, 0, str_find(text, STR("\""))));
+		value = keep(c, str_sub(text, 0, str_find(text, STR("\""))));
 	}
 	return value;
 }
 
-/* A number in a change counts as its text. */
-static const char *change_value(struct oracle *o, const json *change)
-{
-	const char *value = json_get_str(change, "value");
-
-	return value ? keep(o, str_of(value))
-		     : arena_printf(&o->arena, "%lld", (long long)json_get_int(change, "value", 0));
-}
-
-static void read_decision(struct oracle *o, struct str text, struct model_text *out)
+/* The reason and the changes of a decision, which is the last line. A sentence has no name. */
+static void read_decision(struct comparison *c, struct str text, struct model_text *out)
 {
 	CLEANUP(json_free) json *decision = NULL;
+	VEC(struct model_change) changes = {0};
 	struct str line, last = {0};
 	struct error ignored;
 
@@ -46,20 +77,20 @@ static void read_decision(struct oracle *o, struct str text, struct model_text *
 		last = line;
 	if (json_parse(&decision, last, &ignored) < 0)
 		return;
-	out->reason = keep(o, str_of(json_get_str(decision, "reason")));
-	for (const json *c = json_first(json_get(decision, "state_changes")); c; c = json_next(c)) {
-		struct model_change change = {0};
+	out->reason = keep(c, str_of(json_get_str(decision, "reason")));
+	for (const json *j = json_first(json_get(decision, "state_changes")); j; j = json_next(j)) {
+		const char *key = json_get_str(j, "key"), *section = json_get_str(j, "section");
+		const char *value = json_get_str(j, section ? "text" : "value");
 
-		if (json_get_str(c, "key"))
-			change = (struct model_change){
-				.key = keep(o, str_of(json_get_str(c, "key"))),
-				.value = change_value(o, c)};
-		else if (json_get_str(c, "section"))
-			change = (struct model_change){
-				.section = keep(o, str_of(json_get_str(c, "section"))),
-				.value = keep(o, str_of(json_get_str(c, "text")))};
-		vec_push_in(&o->arena, &out->changes, change);
+		if (!value)
+			value = arena_printf(
+				&c->arena, "%lld", (long long)json_get_int(j, "value", 0));
+		vec_push_in(&c->arena, &changes,
+			(struct model_change){keep(c, str_of(key ? key : section)),
+				section && *value ? MODEL_WRITTEN : keep(c, str_of(value))});
 	}
+	vec_push_in(&c->arena, &changes, (struct model_change){0});
+	out->changes = changes.items;
 }
 
 /* Whether an answer without a word is a good one. */
@@ -77,545 +108,356 @@ static bool is_good(struct str text, const char *section)
 }
 
 /* What the writer of a text means. */
-static struct model_text meaning(struct oracle *o, struct str text, const char *section)
+static struct model_text *meaning(struct comparison *c, struct str text, const char *section)
 {
 	bool decision = strcmp(section, "Troubleshooter Log") == 0;
+	struct model_text *t = arena_alloc(&c->arena, sizeof(*t));
 	char sum[DIGEST_TEXT];
-	struct model_text t = {.good = is_good(text, section),
-		.hard_abort = contains(text, "\"violation\":\"hard_abort\"")};
 
 	digest_text(text, sum);
-	t.sum = keep(o, str_of(sum));
-	t.status = last_value(o, text, decision ? "\"action\": \"" : "\"status\": \"");
-	if (!t.status)
-		t.status = last_value(o, text, decision ? "\"action\":\"" : "\"status\":\"");
+	t->sum = keep(c, str_of(sum));
+	t->good = is_good(text, section);
+	t->hard_abort = contains(text, "\"violation\":\"hard_abort\"");
+	t->status = last_value(c, text, decision ? "\"action\": \"" : "\"status\": \"");
+	if (!t->status)
+		t->status = last_value(c, text, decision ? "\"action\":\"" : "\"status\":\"");
 	if (decision)
-		read_decision(o, text, &t);
+		read_decision(c, text, c->decision = t);
 	return t;
 }
 
 /* ---- the document ---- */
 
-static void read_attempts(struct oracle *o, struct str map)
-{
-	struct str rest = str_sub(map, 1, map.n - 1), item;
-
-	while (map.n > 2 && rest.n && str_next_item(&rest, &item)) {
-		size_t colon = str_find(item, STR(":"));
-
-		vec_push_in(&o->arena, &o->model.attempts,
-			(struct model_attempts){keep(o, str_sub(item, 0, colon)),
-				(unsigned)strtoul(
-					keep(o, str_sub(item, colon + 1, item.n)), NULL, 10)});
-	}
-}
+static const char *const keys[] = {"state", "spec_path", "pr_url", "troubleshooter_input",
+	"question", "question_trigger", "outcome", "fix_iteration", "review_fix_iteration",
+	"signoff_cycle_count", "consecutive_failures", "review_cycle_count", "actions_dispatched",
+	"budget_extensions", "troubleshooter_calls"};
 
 /* The part of a reason that the model has. */
 static struct str plain_reason(struct str reason)
 {
-	size_t violation = str_find(reason, STR("': "));
-
-	reason = str_sub(reason, 0, str_find(reason, STR("; https://")));
 	if (str_starts(reason, "security violation in '"))
-		return str_sub(reason, 0, violation + 1);
-	return str_sub(reason, 0, str_find(reason, STR(" and nothing got done")));
+		return str_sub(reason, 0, str_find(reason, STR("': ")) + 1);
+	return reason;
 }
 
-/* A key of the document, by `step` or by hand. */
-static void set_key(struct oracle *o, struct str key, struct str value)
+/* Of `T-1/STATE/N`. */
+static const char *state_of(struct comparison *c, const char *id)
 {
-	struct model *m = &o->model;
-
-	for (size_t i = 0; i < MODEL_COUNTERS; i++)
-		if (str_is(key, model_rules[i].key))
-			m->counter[i] = strtoul(keep(o, value), NULL, 10);
-	if (str_is(key, "state"))
-		m->state = keep(o, value);
-	else if (str_is(key, "spec_path"))
-		m->spec = value.n;
-	else if (str_is(key, "pr_url"))
-		m->pull_request = value.n;
-	else if (str_is(key, "troubleshooter_input"))
-		m->input = value.n;
-	else if (str_is(key, "question"))
-		m->question = value.n ? keep(o, value) : NULL;
-	else if (str_is(key, "question_trigger"))
-		m->question_trigger = value.n ? keep(o, value) : NULL;
-	else if (str_is(key, "pending_agent"))
-		o->pending = value.n;
-	else if (str_is(key, "outcome"))
-		m->outcome = value.n ? keep(o, plain_reason(value)) : NULL;
-	else if (str_is(key, "attempts"))
-		read_attempts(o, value);
+	return keep(c, str_sub(str_of(id), 4, (size_t)(strrchr(id, '/') - id)));
 }
 
-static void read_request(struct oracle *o, struct str line)
+static const char *asked_for(struct comparison *c, const json *action)
+{
+	const char *agent = json_get_str(action, "agent"), *reads = "";
+
+	for (const json *r = json_first(json_get(action, "read_sections")); r; r = json_next(r))
+		reads = arena_printf(&c->arena, "%s%s,", reads, json_text(r));
+	return arena_printf(&c->arena, "%s [%s] %s", agent ? agent : "script", reads,
+		json_get_str(action, "result_format"));
+}
+
+static void raise_attempts(
+	struct comparison *c, struct model *m, const char *state, unsigned long n)
+{
+	struct model_slot *s = model_slot(m, arena_printf(&c->arena, "attempts %s", state));
+
+	if (strtoul(s->value, NULL, 10) < n)
+		s->value = arena_printf(&c->arena, "%lu", n);
+}
+
+static void read_request(struct comparison *c, struct model *m, struct str line)
 {
 	CLEANUP(json_free) json *j = NULL;
+	struct model_slot *s;
 	struct error ignored;
-	const char *id, *slash, *section, *trigger, *word;
 
 	if (json_parse(&j, line, &ignored) < 0)
 		return;
-	id = json_get_str(j, "id");
-	slash = strrchr(id, '/');
-	section = json_get_str(j, "write_section");
-	trigger = json_get_str(j, "trigger");
-	word = json_get_str(j, "answered");
-	vec_push_in(&o->arena, &o->model.requests,
-		(struct model_request){
-			.state = keep(o, str_sub(str_of(id), 4, (size_t)(slash - id))),
-			.attempt = (unsigned)strtoul(slash + 1, NULL, 10),
-			.section = keep(o, str_of(section)),
-			.trigger = trigger ? keep(o, str_of(trigger)) : NULL,
-			.word = word ? keep(o, str_of(word)) : NULL,
-			.carried = json_get(j, "carried") != NULL});
+	s = model_slot(m, keep(c, str_of(json_get_str(j, "write_section"))));
+	s->id = keep(c, str_of(json_get_str(j, "id")));
+	s->state = state_of(c, s->id);
+	s->asks = asked_for(c, j);
+	s->trigger = json_get(j, "trigger") ? keep(c, str_of(json_get_str(j, "trigger"))) : NULL;
+	s->word = json_get(j, "answered") ? keep(c, str_of(json_get_str(j, "answered"))) : NULL;
+	s->carried = json_get(j, "carried") != NULL;
 }
 
-static void add_section(struct oracle *o, const char *name, struct str text)
+/* False when it is not readable. */
+static bool read_document(struct comparison *c, struct model *m, struct str text)
 {
-	CLEANUP(buf_release) struct buf plain = BUF_INIT;
-	struct str line;
+	CLEANUP(context_release) struct context doc = {0};
+	struct str actions, line;
+	struct error ignored;
 
-	text = str_trim(text);
-	if (strcmp(name, "Actions") == 0) {
-		while (str_line(&text, &line))
-			read_request(o, line);
-		return;
-	}
-	while (text.n) {
-		size_t at = str_find(text, STR("<!-- \\section:"));
+	if (context_parse(&doc, "", text, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < COUNT(keys); i++)
+		model_slot(m, keys[i])->value = keep(c, context_get(&doc, keys[i]));
+	model_slot(m, "outcome")->value = keep(c, plain_reason(context_get(&doc, "outcome")));
+	actions = context_section(&doc, CONTEXT_ACTIONS);
+	raise_attempts(c, m, "troubleshooter", context_attempts(&doc, "troubleshooter"));
+	for (size_t i = 0; i < c->simulator->workflow->n_states; i++)
+		raise_attempts(c, m, c->simulator->workflow->states[i].name,
+			context_attempts(&doc, c->simulator->workflow->states[i].name));
+	c->pending = context_get(&doc, "pending_agent").n;
+	while (str_line(&actions, &line))
+		read_request(c, m, line);
+	for (size_t i = 0; i < context_sections(&doc); i++) {
+		const char *name = keep(c, context_section_name(&doc, i));
+		struct str section = context_section(&doc, name);
 
-		buf_add(&plain, str_sub(text, 0, at));
-		buf_adds(&plain, at < text.n ? "<!-- " : "");
-		text = str_sub(text, at < text.n ? at + 6 : at, text.n);
-	}
-	if (plain.len)
-		vec_push_in(&o->arena, &o->model.sections,
-			(struct model_section){name, meaning(o, buf_str(&plain), name)});
-}
-
-static bool read_sections(struct oracle *o, struct str text)
-{
-	static const char opening[] = "\n<!-- section:";
-	size_t at = str_find(text, STR(opening));
-
-	while (at < text.n) {
-		size_t end;
-		const char *name;
-
-		text = str_sub(text, at + sizeof(opening) - 1, text.n);
-		end = str_find(text, STR(" -->"));
-		name = keep(o, str_sub(text, 0, end));
-		at = str_find(text, STR(opening));
-		add_section(o, name, str_sub(text, end + 4, at));
-		if (contains(text, arena_printf(&o->arena, "%s%s -->", opening, name)))
-			return false;
+		if (!section.n || strcmp(name, CONTEXT_ACTIONS) == 0)
+			continue;
+		model_slot(m, name)->text = meaning(c, section, name);
+		model_slot(m, name)->value = model_slot(m, name)->text->sum;
 	}
 	return true;
 }
 
-/* False when the document is not readable. */
-static bool read_document(struct oracle *o, struct str text)
-{
-	struct str rest = text, line;
-
-	if (!str_line(&rest, &line) || !str_is(line, "---"))
-		return false;
-	while (str_line(&rest, &line) && !str_is(line, "---")) {
-		size_t colon = str_find(line, STR(":"));
-
-		struct str value = str_trim(str_sub(line, colon + 1, line.n));
-
-		if (value.n > 1 && value.p[0] == '"')
-			value = str_sub(value, 1, value.n - 1);
-		set_key(o, str_sub(line, 0, colon), value);
-	}
-	return o->model.state && *o->model.state != '[' && read_sections(o, rest);
-}
-
 /* ---- the journal ---- */
 
-static void read_file(const struct simulator *s, const char *path, struct buf *out)
+static void read_event(struct comparison *c, struct model *m, const json *e)
 {
-	struct error ignored;
-	bool missing;
+	const char *type = text_or_empty(json_get_str(e, "type")), *id = json_get_str(e, "action");
 
-	(void)s->disk->ops->read(s->disk, path, SIZE_MAX, out, &missing, &ignored);
+	if (json_get(e, "change"))
+		vec_push_in(&c->arena, &c->refused, strcmp(type, "refusal") == 0);
+	c->leased |= strcmp(type, "lease") == 0;
+	if (strcmp(type, "transition") == 0)
+		m->path = arena_printf(&c->arena, "%s%s -> %s %s; ", m->path,
+			json_get_str(e, "from"), json_get_str(e, "to"), json_get_str(e, "trigger"));
+	else if (strcmp(type, "dispatch") == 0)
+		raise_attempts(c, m, state_of(c, id), strtoul(strrchr(id, '/') + 1, NULL, 10));
+	else if (strcmp(type, "answer") == 0)
+		model_slot(m, keep(c, str_of(id)))->value = keep(c, str_of(json_get_str(e, "sum")));
 }
 
-/* Action numbers go on above those in the journal. */
-static void raise_attempts(struct oracle *o, struct str journal)
-{
-	static const char opening[] = "\"type\":\"dispatch\",\"action\":\"T-1/";
-
-	for (size_t at; (at = str_find(journal, STR(opening))) < journal.n;) {
-		struct str id;
-		size_t slash, i = 0;
-		unsigned n;
-
-		journal = str_sub(journal, at + sizeof(opening) - 1, journal.n);
-		id = str_sub(journal, 0, str_find(journal, STR("\"")));
-		slash = str_find(id, STR("/"));
-		n = (unsigned)strtoul(id.p + slash + 1, NULL, 10);
-		while (i < o->model.attempts.n &&
-			!str_is(str_sub(id, 0, slash), o->model.attempts.items[i].state))
-			i++;
-		if (i == o->model.attempts.n)
-			vec_push_in(&o->arena, &o->model.attempts,
-				(struct model_attempts){keep(o, str_sub(id, 0, slash)), n});
-		else if (o->model.attempts.items[i].n < n)
-			o->model.attempts.items[i].n = n;
-	}
-}
-
-/* The journal lists the ids that wait for an answer; NULL: it has no list. */
-static const char *waiting(struct oracle *o, struct str journal)
+/* Of the outstanding actions, a commit lists those that wait for an answer. */
+static void read_journal(struct comparison *c, struct model *m, struct str journal)
 {
 	static const char opening[] = "\"asked\":[\"";
-	const char *list = NULL;
+	struct str line, waiting = {0};
 
-	for (size_t at; (at = str_find(journal, STR(opening))) < journal.n;) {
-		journal = str_sub(journal, at + sizeof(opening) - 1, journal.n);
-		list = keep(o, str_sub(journal, 0, str_find(journal, STR("]"))));
-	}
-	return list;
-}
-
-static void mark_stale(struct oracle *o, struct str journal)
-{
-	const char *list = waiting(o, journal);
-
-	for (size_t i = 0; list && i < o->model.requests.n; i++) {
-		struct model_request *r = &o->model.requests.items[i];
-
-		r->stale = !r->word && (r->trigger || !model_section(&o->model, r->section)) &&
-			   !strstr(list, arena_printf(&o->arena, "\"T-1/%s/%u\\\"", r->state,
-						 r->attempt));
-	}
-}
-
-static void read_answers(struct oracle *o, struct str journal)
-{
-	struct str line;
-
-	while (str_line(&journal, &line))
-		if (contains(line, "\"type\":\"answer\""))
-			vec_push_in(&o->arena, &o->model.answers,
-				(struct model_answer){last_value(o, line, "\"action\":\""),
-					last_value(o, line, "\"result\":\""),
-					last_value(o, line, "\"sum\":\"")});
-}
-
-static const char *text_or_empty(const char *text)
-{
-	return text ? text : "";
-}
-
-/* The step's own reason for a failed answer is for people. */
-static const char *failure_reason(const char *reason)
-{
-	static const char *const known[] = {
-		"no answer", "the state was changed by hand", "what it was called for is gone"};
-
-	for (size_t i = 0; i < COUNT(known); i++)
-		if (!strcmp(reason, known[i]))
-			return reason;
-	return "failed";
-}
-
-static void add_event(struct buf *out, const json *e)
-{
-	const char *type = text_or_empty(json_get_str(e, "type"));
-
-	if (!strcmp(type, "started") || !strcmp(type, "change") ||
-		(!strcmp(type, "refusal") && json_get(e, "change")))
-		buf_addf(out, "%s\n", type);
-	else if (!strcmp(type, "transition"))
-		buf_addf(out, "transition %s %s %s\n", json_get_str(e, "from"),
-			json_get_str(e, "to"), json_get_str(e, "trigger"));
-	else if (!strcmp(type, "dispatch"))
-		buf_addf(out, "dispatch %s %s\n", json_get_str(e, "action"),
-			text_or_empty(json_get_str(e, "trigger")));
-	else if (!strcmp(type, "effect"))
-		buf_addf(out, "effect %s\n", json_get_str(e, "effect"));
-	else if (!strcmp(type, "failure"))
-		buf_addf(out, "failure %s %s %lld\n", json_get_str(e, "action"),
-			failure_reason(json_get_str(e, "reason")),
-			(long long)json_get_int(e, "count", -1));
-}
-
-static void read_events(struct str journal, struct buf *out)
-{
-	struct str line;
-
+	m->path = "";
+	c->refused.n = 0;
 	while (str_line(&journal, &line)) {
 		CLEANUP(json_free) json *event = NULL;
 		struct error ignored;
 
-		if (contains(line, "\"type\":") && json_parse(&event, line, &ignored) == 0)
-			add_event(out, event);
+		if (str_starts(line, "{\"seq\"") && json_parse(&event, line, &ignored) == 0)
+			read_event(c, m, event);
+		else if (str_starts(line, "{\"commit\"") && contains(line, opening))
+			waiting = str_sub(line, str_find(line, str_of(opening)), line.n);
+	}
+	waiting = str_sub(waiting, 0, str_find(waiting, STR("]\"")));
+	for (size_t i = 0; waiting.n && i < m->slots.n; i++) {
+		struct model_slot *s = m->slots.items[i];
+
+		s->stale = model_is_open(s) &&
+			   !contains(waiting, arena_printf(&c->arena, "\"%s\\\"", s->id));
 	}
 }
 
 /* ---- comparison ---- */
 
-static void add_printed(struct buf *out, const json *array)
+static const char *describe(struct comparison *c, const struct model_slot *s)
 {
-	struct str reason;
-
-	for (const json *a = json_first(array); a; a = json_next(a)) {
-		if (!json_get(a, "id")) {
-			reason = str_of(
-				json_get(a, "question") ? "question" : json_get_str(a, "reason"));
-			reason = plain_reason(reason);
-			buf_addf(out, "done %s %.*s\n", json_get_str(a, "result"), (int)reason.n,
-				reason.p);
-			continue;
-		}
-		buf_addf(out, "%s %s %s [", json_get_str(a, "id"),
-			json_get(a, "agent") ? json_get_str(a, "agent") : "script",
-			text_or_empty(json_get_str(a, "trigger")));
-		for (const json *r = json_first(json_get(a, "read_sections")); r; r = json_next(r))
-			buf_addf(out, "%s,", json_text(r));
-		buf_addf(out, "] %s: %s\n", json_get_str(a, "write_section"),
-			json_get_str(a, "result_format"));
-	}
+	if (!s->id)
+		return s->value;
+	return arena_printf(&c->arena, "%s; %s%s%s for '%s': %s", s->value, s->id,
+		s->carried ? " carried " : " ", text_or_empty(s->trigger), s->asks,
+		s->word ? s->word : "open");
 }
 
-/* One fact a line, sorted. `mask`: sections that the machine wrote are only there or not. */
-static void render(struct oracle *o, struct model *m, struct model *mask, struct buf *out)
+/* Of a text that the machine wrote, only whether there is one. An answer is in the journal. */
+static void compare_slot(
+	struct comparison *c, const struct model_slot *expected, const struct model_slot *found)
 {
-	const char *lines[256];
-	size_t n = 0;
+	struct model_slot e = *expected, f = *found;
 
-	for (size_t i = 0; i < MODEL_COUNTERS; i++)
-		buf_addf(out, "%s %lu\n", model_rules[i].key, m->counter[i]);
-	buf_addf(out, "state %s; spec %d, pull request %d, input %d; question %d %s; outcome %s\n",
-		text_or_empty(m->state), m->spec, m->pull_request, m->input, m->question != NULL,
-		text_or_empty(m->question_trigger), text_or_empty(m->outcome));
-	for (size_t i = 0; i < m->requests.n; i++) {
-		const struct model_request *r = &m->requests.items[i];
-
-		lines[n++] = arena_printf(&o->arena, "request T-1/%s/%u %s %s %s%s", r->state,
-			r->attempt, r->section, text_or_empty(r->trigger),
-			r->word ? r->word : "open", r->carried ? " carried" : "");
-	}
-	for (size_t i = 0; i < m->attempts.n; i++)
-		if (m->attempts.items[i].n)
-			lines[n++] = arena_printf(&o->arena, "attempts %s %u",
-				m->attempts.items[i].state, m->attempts.items[i].n);
-	for (size_t i = 0; i < m->sections.n && n < COUNT(lines); i++) {
-		const struct model_section *s = &m->sections.items[i],
-					   *in_mask = model_section(mask, s->name);
-
-		lines[n++] = arena_printf(&o->arena, "section %s %s", s->name,
-			in_mask && in_mask->text.sum ? text_or_empty(s->text.sum) : "*");
-	}
-	vec_sort_items(lines, n, sizeof(*lines), vec_by_text);
-	for (size_t i = 0; i < n; i++)
-		buf_addf(out, "%s\n", lines[i]);
-}
-
-static void differ(struct oracle *o, const char *what, const char *a, const char *b)
-{
-	struct str one = str_of(a), two = str_of(b), x = {0}, y = {0};
-
-	if (o->difference[0])
+	if (str_starts(str_of(e.name), "T-1/") || str_starts(str_of(e.name), "attempts "))
 		return;
-	for (;;) {
-		bool more = str_line(&one, &x), also = str_line(&two, &y);
-
-		if (!more)
-			x = STR("nothing");
-		if (!also)
-			y = STR("nothing");
-		if (!str_eq(x, y) || (!more && !also))
-			break;
-	}
-	(void)snprintf(o->difference, sizeof(o->difference),
-		"%s: the model has '%.*s', the engine '%.*s'", what, (int)(x.n > 400 ? 400 : x.n),
-		x.p, (int)(y.n > 400 ? 400 : y.n), y.p);
+	e.value = strcmp(e.value, "0") ? e.value : "";
+	f.value = strcmp(f.value, "0") ? f.value : "";
+	if (*f.value && strcmp(e.value, MODEL_WRITTEN) == 0)
+		f.value = MODEL_WRITTEN;
+	differ(c, e.name, describe(c, &e), describe(c, &f));
 }
 
-static void compare(
-	struct oracle *o, const char *what, const struct buf *expected, const struct buf *actual)
+/* The first one that is open if others are answered, else all. */
+static void compare_array(struct comparison *c, const json *array)
 {
-	if (!str_eq(buf_str(expected), buf_str(actual)))
-		differ(o, what, text_or_empty(expected->s), text_or_empty(actual->s));
+	struct model *m = &c->model;
+	const json *a = json_first(array);
+	bool answered = false;
+
+	for (size_t i = 0; i < m->slots.n; i++)
+		answered |= m->slots.items[i]->id && !model_is_open(m->slots.items[i]);
+	for (size_t i = 0, n = 0; i < m->slots.n; i++) {
+		const struct model_slot *s = m->slots.items[i];
+
+		if (!model_is_open(s) || (answered && n++))
+			continue;
+		differ(c, "the array", s->id, text_or_empty(json_get_str(a, "id")));
+		differ(c, s->id, s->asks, asked_for(c, a));
+		a = json_next(a);
+	}
+
+	if (json_get(a, "id"))
+		differ(c, "the array", "no more actions", json_get_str(a, "id"));
+	else if (a)
+		differ(c, "the result",
+			strcmp(model_slot(m, "state")->value, "done") ? "failed" : "success",
+			json_get_str(a, "result"));
+}
+
+static const char *effects(struct comparison *c, unsigned bits)
+{
+	const char *text = "";
+
+	for (size_t i = 0; model_effects[i]; i++)
+		if (bits & (1u << i))
+			text = arena_printf(&c->arena, "%s%s ", text, model_effects[i]);
+	return text;
 }
 
 /* ---- calls ---- */
 
 /* A crash has left another document than the journal has; which one the call will find depends. */
-static bool is_behind(const struct oracle *o, const struct buf *text)
+static bool is_behind(const struct audit *a, struct str document)
 {
-	const struct audit *a = o->audit;
-
-	return a && !a->edited &&
-	       !str_eq(buf_str(text), a->exists ? buf_str(&a->document) : STR(""));
+	return a && !a->edited && !str_eq(document, a->exists ? buf_str(&a->document) : STR(""));
 }
 
-/* Somebody removed what was requested: the model does not know for whom the run waits. */
-static bool is_silence(const struct oracle *o, const struct simulator_call *call)
+/* Somebody removed what was requested: for whom the run waits is not known. */
+static bool is_silence(const struct comparison *c)
 {
 	bool requested = false;
 
-	for (size_t i = 0; i < o->model.requests.n; i++)
-		requested |= !o->model.requests.items[i].stale;
-	return call->returned && o->pending && !requested;
+	for (size_t i = 0; i < c->model.slots.n; i++)
+		requested |= c->model.slots.items[i]->id && !c->model.slots.items[i]->stale;
+	return c->call->returned && c->pending && !requested;
 }
 
-static void read_before(struct oracle *o, const struct simulator *s)
+/* False when the call cannot be compared. */
+static bool read_before(struct comparison *c)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, journal = BUF_INIT;
+	const struct audit *audit = c->oracle->audit;
 
-	arena_release(&o->arena);
-	buf_release(&o->model.events);
-	buf_release(&o->model.printed);
-	o->model = (struct model){.workflow = s->workflow, .arena = &o->arena};
-	o->pending = false;
-	read_file(s, s->path, &text);
-	if (o->audit)
-		buf_add(&journal, buf_str(&o->audit->journal));
+	(void)sim_disk_get(c->simulator->disk, c->simulator->path, &text);
+	if (audit)
+		buf_add(&journal, buf_str(&audit->journal));
 	else
-		read_file(s, s->journal, &journal);
-	digest_text(buf_str(&text), o->document);
-	o->readable = (!text.len || read_document(o, buf_str(&text))) && !is_behind(o, &text);
-	raise_attempts(o, buf_str(&journal));
-	mark_stale(o, buf_str(&journal));
-	read_answers(o, buf_str(&journal));
-	o->journal = journal.len;
-}
-
-/* The changes of a decision that are refused are not the model's: it takes them from the events. */
-static void note_refusals(struct oracle *o, struct str events)
-{
-	struct model_section *log = model_section(&o->model, "Troubleshooter Log");
-	struct str line;
-	size_t i = 0;
-
-	while (log && i < log->text.changes.n && str_line(&events, &line))
-		if (contains(line, "\"change\":") && contains(line, "\"type\":"))
-			log->text.changes.items[i++].refused =
-				contains(line, "\"type\":\"refusal\"");
-}
-
-static bool expect_step(struct oracle *o, const struct simulator *s,
-	const struct simulator_call *call, struct str events)
-{
-	static const char *const checks[] = {[CHECKS_RED] = "red", [CHECKS_UNKNOWN] = "unknown"};
-	const struct simulator_environment *env = &s->environment;
-	struct model_step how = {.take_over = contains(events, "\"type\":\"lease\""),
-		.returned = call->returned,
-		.returned_id = call->returned_id,
-		.running = env->running,
-		.spec_found = env->specs == 1 && !env->find_fails,
-		.commits = !env->nothing_to_commit,
-		.commit_fails = env->commit_fails,
-		.remote = !env->no_remote,
-		.push_fails = env->push_fails,
-		.checks = checks[env->checks]};
-
-	note_refusals(o, events);
-	return model_step(&o->model, &how);
-}
-
-static bool expect(struct oracle *o, const struct simulator *s, const struct simulator_call *c,
-	struct str events)
-{
-	const struct model_request *r;
-	struct model_text t;
-
-	if (!c->action && !c->key)
-		return expect_step(o, s, c, events);
-	if (!o->model.state)
+		(void)sim_disk_get(c->simulator->disk, c->simulator->journal, &journal);
+	digest_text(buf_str(&text), c->document);
+	c->journal = journal.len;
+	if ((text.len && !read_document(c, &c->model, buf_str(&text))) ||
+		is_behind(audit, buf_str(&text)))
 		return false;
-	if (c->key) {
-		set_key(o, str_of(c->key), c->text);
+	read_journal(c, &c->model, buf_str(&journal));
+	c->model.path = "";
+	return !is_silence(c);
+}
+
+/* Which changes the troubleshooter may make is the engine's to say. */
+static void drop_refused(struct comparison *c)
+{
+	struct model_change *kept =
+		c->decision ? (struct model_change *)c->decision->changes : NULL;
+
+	for (size_t i = 0; i < c->refused.n && kept; i++)
+		if (!c->refused.items[i] && c->decision->changes[i].name)
+			*kept++ = c->decision->changes[i];
+	if (kept)
+		*kept = (struct model_change){0};
+}
+
+/* What the model makes of the call, in c->model. False when the call must fail. */
+static bool expect(struct comparison *c)
+{
+	const struct simulator_environment *env = &c->simulator->environment;
+	const struct simulator_call *call = c->call;
+	struct model *m = &c->model;
+	struct model_text *t;
+
+	if (!call->action && !call->key) {
+		m->how = (struct model_step){.take_over = c->leased,
+			.returned = call->returned,
+			.returned_id = call->returned_id,
+			.running = env->running,
+			.fails = (env->specs != 1 || env->find_fails ? EFFECT_FIND_SPEC : 0) |
+				 (env->commit_fails ? EFFECT_COMMIT : 0) |
+				 (env->push_fails ? EFFECT_PUSH : 0),
+			.red = env->checks == CHECKS_RED};
+		drop_refused(c);
+		model_step(m);
+		return !m->failed;
+	}
+	if (!*model_slot(m, "state")->value)
+		return false;
+	if (call->key) {
+		model_slot(m, call->key)->value = keep(c, call->text);
 		return true;
 	}
-	r = model_request(&o->model, c->action, NULL);
-	t = meaning(o, str_trim(c->text), r ? r->section : "");
-	t.malformed = !str_trim(c->text).n || str_utf8_fault(c->text);
-	return model_record(&o->model, c->action, c->word, &t);
+	t = meaning(c, str_trim(call->text),
+		model_request(m, call->action) ? model_request(m, call->action)->name : "");
+	t->malformed = !str_trim(call->text).n || str_utf8_fault(call->text);
+	return model_record(m, call->action, call->word, t);
 }
 
-static void compare_document(
-	struct oracle *o, const struct simulator *s, struct str journal, struct model *expected)
+/* `failed`: why the call did; NULL: it succeeded. */
+static void compare_call(struct comparison *c, const json *printed, const char *failed)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT, wanted = BUF_INIT, found = BUF_INIT;
-
-	read_file(s, s->path, &text);
-	o->model = (struct model){.workflow = s->workflow, .arena = &o->arena};
-	(void)read_document(o, buf_str(&text));
-	raise_attempts(o, journal);
-	render(o, expected, expected, &wanted);
-	render(o, &o->model, expected, &found);
-	compare(o, "the document", &wanted, &found);
-}
-
-static void check_unchanged(struct oracle *o, const struct simulator *s)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf journal = BUF_INIT, text = BUF_INIT;
+	struct model *m = &c->model, found = {.arena = &c->arena};
 	char sum[DIGEST_TEXT];
-
-	read_file(s, s->path, &text);
-	digest_text(buf_str(&text), sum);
-	if (strcmp(sum, o->document))
-		differ(o, "a refused answer", "no change of the document", "one");
-}
-
-/* `failed`: NULL when the call succeeded. */
-static void compare_call(struct oracle *o, const struct simulator *s,
-	const struct simulator_call *c, const json *printed_array, const struct error *failed)
-{
-	CLEANUP(buf_release) struct buf journal = BUF_INIT, events = BUF_INIT, printed = BUF_INIT;
-	struct model expected;
-	struct str new;
 	bool good;
 
-	read_file(s, s->journal, &journal);
-	new = str_sub(buf_str(&journal), o->journal, journal.len);
-	good = expect(o, s, c, new);
-	if (good != !failed) {
-		differ(o, "the call", good ? "a success" : "a failure",
-			failed ? failed->text : "a success");
-	} else if (!good && c->action) {
-		check_unchanged(o, s);
-	} else if (good) {
-		read_events(new, &events);
-		add_printed(&printed, printed_array);
-		compare(o, "the events", &o->model.events, &events);
-		compare(o, "the array", &o->model.printed, &printed);
-		expected = o->model;
-		compare_document(o, s, buf_str(&journal), &expected);
-		o->model.events = expected.events;
-		o->model.printed = expected.printed;
-	}
-	o->compared++;
+	c->oracle->compared++;
+	(void)sim_disk_get(c->simulator->disk, c->simulator->journal, &journal);
+	(void)sim_disk_get(c->simulator->disk, c->simulator->path, &text);
+	digest_text(buf_str(&text), sum);
+	c->leased = false;
+	read_journal(c, &found, str_sub(buf_str(&journal), c->journal, journal.len));
+	good = expect(c);
+	if (good == (failed != NULL))
+		differ(c, "the call", good ? "a success" : "a failure",
+			failed ? failed : "a success");
+	else if (failed && c->call->action)
+		differ(c, "a refused answer", c->document, sum);
+	if (failed || !good)
+		return;
+	differ(c, "the transitions", m->path, found.path);
+	differ(c, "the effects", effects(c, m->effects),
+		effects(c, c->simulator->environment.requested));
+	(void)read_document(c, &found, buf_str(&text));
+	for (size_t i = 0; i < found.slots.n; i++)
+		(void)model_slot(m, found.slots.items[i]->name);
+	for (size_t i = 0; i < m->slots.n; i++)
+		compare_slot(c, m->slots.items[i], model_slot(&found, m->slots.items[i]->name));
+	if (printed)
+		compare_array(c, printed);
 }
 
-int oracle_call(struct oracle *o, struct simulator *s, const struct simulator_call *c,
+int oracle_call(struct oracle *o, struct simulator *s, const struct simulator_call *call,
 	json **printed, struct error *err)
 {
-	bool owned = c->owner || (!c->action && !c->key);
+	struct comparison c = {.oracle = o, .simulator = s, .call = call};
+	bool owned = call->owner || (!call->action && !call->key), compared;
+	unsigned requested = s->environment.requested;
 	int rc;
 
-	if (!o->paused)
-		read_before(o, s);
-	rc = simulator_invoke(s, c, printed, err);
-	if (o->paused || o->difference[0] || !o->readable || is_silence(o, c) ||
-		(rc < 0 && (o->faulty || (err->code == ERR_STATE && owned))))
+	c.model = (struct model){.workflow = s->workflow, .arena = &c.arena, .path = ""};
+	compared = !o->paused && !o->difference[0] && read_before(&c);
+	s->environment.requested = 0;
+	rc = simulator_invoke(s, call, printed, err);
+	if (!compared || (rc < 0 && (o->faulty || (err->code == ERR_STATE && owned))))
 		o->skipped++;
 	else
-		compare_call(o, s, c, printed && rc == 0 ? *printed : NULL, rc < 0 ? err : NULL);
+		compare_call(&c, printed && rc == 0 ? *printed : NULL, rc < 0 ? err->text : NULL);
+	s->environment.requested |= requested;
+	arena_release(&c.arena);
 	return rc;
-}
-
-void oracle_release(struct oracle *o)
-{
-	arena_release(&o->arena);
-	buf_release(&o->model.events);
-	buf_release(&o->model.printed);
 }

@@ -699,7 +699,6 @@ void scenario_end(struct scenario *p)
 	buf_release(&p->earlier);
 	buf_release(&p->call_text);
 	audit_release(&p->audit);
-	oracle_release(&p->oracle);
 	simulator_free(&p->simulator);
 }
 
