@@ -1,5 +1,6 @@
 #include "context/internal.h"
 #include "src/base/number.h"
+#include "src/sys/path.h"
 
 const struct key_row context_keys[] = {
 	{"state", KEY_STATE, 0},
@@ -49,13 +50,36 @@ bool context_is_counter(const char *key)
 }
 
 /* A `format` that is not a number is a key of the user's. */
-bool context_by_hand(const char *key, struct str value)
+static bool by_hand(const char *key, struct str value)
 {
 	const struct key_row *row = find_row(key);
 	uint64_t ignored;
 
 	return !row || !(row->flags & KEY_BY_MACHINE) ||
 	       (row->kind == KEY_ANY && !number_parse(value, 0, CONTEXT_COUNT_MAX, &ignored));
+}
+
+int context_check_key(struct arena *a, const char *key, struct str *value, struct error *err)
+{
+	struct str name = str_of(key);
+	uint64_t count;
+
+	if (value->n && memchr(value->p, 0, value->n))
+		return error_set(err, ERR_INPUT, "the value has a NUL byte");
+	*value = arena_str(a, *value);
+	if (!path_is_id(name) || str_find(name, STR(".")) < name.n)
+		return error_set(
+			err, ERR_USAGE, "bad key '%.100s': must be letters, digits, '_', '-'", key);
+	if (!by_hand(key, *value))
+		return error_set(err, ERR_INPUT, "'%s' cannot be set by hand", key);
+	if (str_utf8_fault(*value))
+		return error_set(err, ERR_INPUT, "the value is not UTF-8 text: byte %zu",
+			str_utf8_fault(*value));
+	if (strcmp(key, "state") == 0 && !value->n)
+		return error_set(err, ERR_INPUT, "'state' must not be empty");
+	if (context_is_counter(key) && !number_parse(*value, 0, CONTEXT_COUNT_MAX, &count))
+		return number_refuse(err, ERR_INPUT, key, *value, 0, CONTEXT_COUNT_MAX);
+	return 0;
 }
 
 int context_new(struct context *c, const char *file, const char *id, const char *state,

@@ -89,8 +89,9 @@ void context_remove(struct context *c, const char *name);
 bool section_name_valid(struct str name);
 /* True for the keys that hold counters. */
 bool context_is_counter(const char *key);
-/* Whether people may set the key to `value`. */
-bool context_by_hand(const char *key, struct str value);
+/* Whether a person may set `key` to *value, which becomes a NUL-ended copy. -1: ERR_USAGE for the
+ * key, ERR_INPUT for the value. */
+int context_check_key(struct arena *a, const char *key, struct str *value, struct error *err);
 
 struct delta;
 /* The document with its changes. `kept` (may be NULL) gets the ranges of the old text that are in

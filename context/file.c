@@ -497,6 +497,37 @@ int context_keep(
 		stem, text, path, err);
 }
 
+/* ---- keys that people set ---- */
+
+enum { NOTED_MAX = 4096, SHOWN_MAX = 200 };
+
+struct setting {
+	const char *key;
+	struct str value;
+};
+
+/* A context_change. */
+static int set_key(struct context_file *f, void *data, struct error *err)
+{
+	const char *key = ((const struct setting *)data)->key;
+	struct str value = ((const struct setting *)data)->value;
+
+	/* A long value is left out: it is in the document that is saved with the operation. */
+	JSON_ADD(context_op(f, "set"), JSON_TEXT("key", key),
+		JSON_IF(value.n <= NOTED_MAX, JSON_TEXT("value", value.p)));
+	context_set(&f->doc, key, value);
+	if (!f->doc.changed)
+		return 0;
+	json_put_texts(context_event(f, "set"), "key", key, "value",
+		value.n > SHOWN_MAX ? "(long)" : value.p);
+	return context_save(f, err);
+}
+
+int context_set_key(struct context_file *f, const char *key, struct str value, struct error *err)
+{
+	return context_update(f, set_key, &(struct setting){key, value}, err);
+}
+
 /* ---- the state directory ---- */
 
 int context_state_directory(struct arena *a, char **path, struct error *err)

@@ -109,6 +109,9 @@ void context_forget(struct context_file *f);
 /* Commits events, keys and lease only; the document on the disk stays as it is. The events and keys
  * are dropped also when that fails. */
 int context_log(struct context_file *f, struct error *err);
+/* As `context set` does: sets a key to a value that was checked, and saves unless it has that
+ * value. */
+int context_set_key(struct context_file *f, const char *key, struct str value, struct error *err);
 /* Saves `text` as the document, whatever is there now. It is not parsed: close f afterwards. */
 int context_replace(struct context_file *f, struct str text, struct error *err);
 /* Keeps `text` in logs/ in a file whose name begins with `stem` and contains a checksum; `*path` in

@@ -1,7 +1,6 @@
 #include "context/lease.h"
 #include "src/cli/cli.h"
 #include "src/machine/action.h"
-#include "src/machine/engine.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"
 #include "src/verify/history.h"
@@ -112,10 +111,10 @@ static int run_set(struct invocation *in, struct error *err)
 	if (cli_read_input(&text, CONTEXT_MAX, err) < 0)
 		return -1;
 	value = str_trim(buf_str(&text));
-	if (engine_check_key(in->arena, in->words[1], &value, err) < 0 ||
+	if (context_check_key(in->arena, in->words[1], &value, err) < 0 ||
 		context_open(&f, in->words[0], CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	return engine_set_key(&f, in->words[1], value, err);
+	return context_set_key(&f, in->words[1], value, err);
 }
 
 static int show_section(struct invocation *in, const struct context_file *f, struct str name,

@@ -103,7 +103,7 @@ static char *part_of(struct engine_run *r, const char *id)
 	return arena_dup(&r->arena, str_sub(s, from, from + n));
 }
 
-void engine_dispatch_renew(struct engine_run *r, json *action)
+void engine_dispatch_reissue(struct engine_run *r, json *action)
 {
 	char *old = arena_dup(&r->arena, str_of(json_get_str(action, "id")));
 	char *part = part_of(r, old);

@@ -76,10 +76,4 @@ int engine_admit(const struct engine *e, struct error *err);
 /* Advances, saves, and adds the array (one line, no newline) to `out`. */
 int engine_step(struct engine *e, struct buf *out, struct error *err);
 
-/* Whether a person may set `key` to *value, which becomes a NUL-ended copy. -1: ERR_USAGE for the
- * key, ERR_INPUT for the value. */
-int engine_check_key(struct arena *a, const char *key, struct str *value, struct error *err);
-/* Sets a key to a value that was checked, and saves unless it has that value. */
-int engine_set_key(struct context_file *f, const char *key, struct str value, struct error *err);
-
 #endif

@@ -49,7 +49,7 @@ void engine_dispatch_again(struct engine_run *r);
 void engine_dispatch_done(
 	struct engine_run *r, const char *result, const char *reason, const char *question);
 /* Asks for an outstanding action again under a new id. */
-void engine_dispatch_renew(struct engine_run *r, json *action);
+void engine_dispatch_reissue(struct engine_run *r, json *action);
 
 /* session.c */
 /* Opens the run and takes or renews the lease. -1: ERR_STATE if another session holds it. */

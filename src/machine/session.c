@@ -4,10 +4,8 @@
  * for again under a new id, so that answers to the old ids are stale.
  */
 #include "src/base/json.h"
-#include "src/base/number.h"
 #include "src/machine/engine_internal.h"
 #include "src/sys/digest.h"
-#include "src/sys/path.h"
 
 /* ---- the lease ---- */
 
@@ -80,11 +78,11 @@ bool engine_script_running(const struct engine_run *r, const json *action)
 }
 
 /* A running script is not started a second time: it keeps its id, and its result counts. */
-static void renew_all(struct engine_run *r)
+static void reissue_all(struct engine_run *r)
 {
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a) && !engine_script_running(r, a))
-			engine_dispatch_renew(r, (json *)a);
+			engine_dispatch_reissue(r, (json *)a);
 	action_store(r->doc, r->outstanding);
 }
 
@@ -98,7 +96,7 @@ static int take_from_other(struct engine_run *r, struct error *err)
 	JSON_ADD(context_event(r->e->file, "lease"), JSON_TEXT("owner", r->holder.owner),
 		JSON_TEXT("from", r->holder.from), JSON_INT("fence", r->holder.fence),
 		JSON_TIME("until", r->holder.until), JSON_TEXT("reason", reason));
-	renew_all(r);
+	reissue_all(r);
 	r->returned = false;
 	if (action_note_unanswered(r->e->file, r->outstanding, NULL, err) < 0 ||
 		context_save(r->e->file, err) < 0)
@@ -214,58 +212,4 @@ int engine_begin(struct engine_run *r, struct error *err)
 	if (note_operation(r, err) < 0 || action_noted(e->file, &r->unanswered, err) < 0)
 		return -1;
 	return action_load(r->doc, &r->outstanding, err) < 0 ? -1 : claim(r, err);
-}
-
-/* ---- keys that people set ---- */
-
-enum { NOTED_MAX = 4096, SHOWN_MAX = 200 };
-
-struct setting {
-	const char *key;
-	struct str value;
-};
-
-/* A context_change. */
-static int set_key(struct context_file *f, void *data, struct error *err)
-{
-	const char *key = ((const struct setting *)data)->key;
-	struct str value = ((const struct setting *)data)->value;
-
-	/* A long value is left out: it is in the document that is saved with the operation. */
-	JSON_ADD(context_op(f, "set"), JSON_TEXT("key", key),
-		JSON_IF(value.n <= NOTED_MAX, JSON_TEXT("value", value.p)));
-	context_set(&f->doc, key, value);
-	if (!f->doc.changed)
-		return 0;
-	json_put_texts(context_event(f, "set"), "key", key, "value",
-		value.n > SHOWN_MAX ? "(long)" : value.p);
-	return context_save(f, err);
-}
-
-int engine_set_key(struct context_file *f, const char *key, struct str value, struct error *err)
-{
-	return context_update(f, set_key, &(struct setting){key, value}, err);
-}
-
-int engine_check_key(struct arena *a, const char *key, struct str *value, struct error *err)
-{
-	struct str name = str_of(key);
-	uint64_t count;
-
-	if (value->n && memchr(value->p, 0, value->n))
-		return error_set(err, ERR_INPUT, "the value has a NUL byte");
-	*value = arena_str(a, *value);
-	if (!path_is_id(name) || str_find(name, STR(".")) < name.n)
-		return error_set(
-			err, ERR_USAGE, "bad key '%.100s': must be letters, digits, '_', '-'", key);
-	if (!context_by_hand(key, *value))
-		return error_set(err, ERR_INPUT, "'%s' cannot be set by hand", key);
-	if (str_utf8_fault(*value))
-		return error_set(err, ERR_INPUT, "the value is not UTF-8 text: byte %zu",
-			str_utf8_fault(*value));
-	if (strcmp(key, "state") == 0 && !value->n)
-		return error_set(err, ERR_INPUT, "'state' must not be empty");
-	if (context_is_counter(key) && !number_parse(*value, 0, CONTEXT_COUNT_MAX, &count))
-		return number_refuse(err, ERR_INPUT, key, *value, 0, CONTEXT_COUNT_MAX);
-	return 0;
 }

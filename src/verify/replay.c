@@ -502,7 +502,7 @@ static bool replay_set(struct replay *r, const struct recorded_commit *c)
 	if (!value && context_parse(&doc, "", recorded_document(r, 1), &ignored) == 0)
 		value = context_get(&doc, key).p;
 	if (open_document(r))
-		(void)engine_set_key(&r->file, key, str_of(value), &r->err);
+		(void)context_set_key(&r->file, key, str_of(value), &r->err);
 	return true;
 }
 

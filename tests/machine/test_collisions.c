@@ -201,7 +201,7 @@ static int do_set(void)
 
 	if (open_document(&f) < 0)
 		return -1;
-	return engine_set_key(&f, WIRE_INPUT_KEY, STR("mine"), &t.err);
+	return context_set_key(&f, WIRE_INPUT_KEY, STR("mine"), &t.err);
 }
 
 static void to_researching(void)

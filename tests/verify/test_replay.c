@@ -73,7 +73,7 @@ REPLAY_TEST(a_lease_that_only_the_replay_shortens_is_no_difference)
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
 	f.now -= 10;
-	assert_int_equal(engine_set_key(&f, "note", STR("x"), &t.err), 0);
+	assert_int_equal(context_set_key(&f, "note", STR("x"), &t.err), 0);
 	assert_same();
 	assert_int_equal(v.replayed, v.commits);
 }
