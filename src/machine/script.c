@@ -226,33 +226,38 @@ static char *environment_mark(const struct script_action *s)
 	return arena_printf(s->arena, "DEV_TEAM_EXEC=%s", s->lock);
 }
 
-struct leftovers {
+struct marked {
 	const char *mark;
+	int signal;
 	size_t n;
 };
 
-static void kill_marked(const struct process_info *info, void *arg)
+static void signal_marked(const struct process_info *info, void *arg)
 {
-	struct leftovers *s = arg;
+	struct marked *s = arg;
 
 	if (info->pid == getpid() || !process_has_env(info->pid, s->mark))
 		return;
 	s->n++;
-	(void)kill(info->pid, SIGKILL);
+	(void)kill(info->pid, s->signal);
+}
+
+/* Sends the signal (0: none) to each process of the script; whether there are any. */
+static bool signal_script(const struct script_action *s, int signal)
+{
+	struct marked found = {environment_mark(s), signal, 0};
+
+	process_each(signal_marked, &found);
+	return found.n;
 }
 
 /* Kills whatever a killed guard's script left running. */
 static void kill_leftovers(const struct script_action *s)
 {
-	struct leftovers found = {environment_mark(s), 1};
 	int64_t until = clock_ticks() + SWEEP_MS;
 
-	while (found.n && clock_ticks() < until) {
-		found.n = 0;
-		process_each(kill_marked, &found);
-		if (found.n)
-			clock_pause(BRIEFLY_MS);
-	}
+	while (clock_ticks() < until && signal_script(s, SIGKILL))
+		clock_pause(BRIEFLY_MS);
 }
 
 void script_discard(const struct context_file *f, const char *id)
@@ -749,6 +754,11 @@ static int record_or_start(struct script_action *s, struct script_caller *w, str
 		return no_result(s, &report, err);
 	if (report.guard.pid) /* it was killed */
 		kill_leftovers(s);
+	else if (signal_script(s, 0))
+		return error_set(err, ERR_STATE,
+			"the script of '%.200s' is running, but its lock file was removed: try "
+			"again when it has ended",
+			s->id);
 	return start_guard(s, w, err);
 }
 

@@ -1,3 +1,5 @@
+#include <poll.h>
+#include <sys/syscall.h>
 #include "src/store/disk.h"
 #include "src/sys/digest.h"
 #include "tests/lib/script_rig.h"
@@ -183,6 +185,25 @@ EXEC_TEST(a_script_whose_result_is_kept_counts_as_running)
 	assert_false(script_running(&f, "W-1/validating/2"));
 	assert_int_equal(exec_run(0), 0);
 	assert_false(script_running(&f, ID));
+}
+
+EXEC_TEST(a_script_that_removes_its_lock_file_does_not_run_twice_at_once)
+{
+	struct pollfd guard = {.events = POLLIN};
+
+	exec_document("mv .W-1.validating-1.exec guard; " GATED, "logs/a.log", 60);
+	assert_int_equal(exec_run(0), 0);
+	(void)number_in("pid");
+	guard.fd = (int)syscall(SYS_pidfd_open, number_in("guard"), 0);
+	assert_int_equal(exec_run(0), -1);
+	assert_int_equal(exec_err.code, ERR_STATE);
+	assert_no_lock_file();
+	open_gate();
+	assert_int_equal(poll(&guard, 1, 60000), 1);
+	close(guard.fd);
+	assert_int_equal(exec_run(0), 0);
+	assert_recorded("passed", exec_line);
+	assert_string_equal(read_text("count"), "x\n");
 }
 
 EXEC_TEST(a_result_that_a_killed_guard_has_left_is_recorded)
