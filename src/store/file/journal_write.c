@@ -403,12 +403,12 @@ static enum store_status finish(
 	for (size_t i = 0; i < p->changes.n; i++) {
 		const struct planned_change *c = &p->changes.items[i];
 
-		if (is_placed(p, c) && (c->del ? remove_document(f, c, err)
-					       : store_document_place(f, c->key, err)) < 0)
-			return store_file_break(f, err);
 		if (is_placed(p, c) && c->replaced)
 			(void)f->disk->ops->unlink(f->disk,
 				store_document_staged_path(f, &a, c->key, c->replaced), &ignored);
+		if (is_placed(p, c) && (c->del ? remove_document(f, c, err)
+					       : store_document_place(f, c->key, err)) < 0)
+			return store_file_break(f, err);
 	}
 	return STORE_OK;
 }
