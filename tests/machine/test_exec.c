@@ -203,7 +203,7 @@ EXEC_TEST(a_script_that_removes_its_lock_file_does_not_run_twice_at_once)
 	close(guard.fd);
 	assert_int_equal(exec_run(0), 0);
 	assert_recorded("passed", exec_line);
-	assert_string_equal(read_text("count"), "x\n");
+	assert_string_equal(scratch_read("count"), "x\n");
 }
 
 EXEC_TEST(a_result_that_a_killed_guard_has_left_is_recorded)
