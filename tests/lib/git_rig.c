@@ -2,13 +2,22 @@
 
 struct error err;
 
+static char *callers_path;
+
+void path_begins_with(const char *name)
+{
+	setenv("PATH", arena_printf(&arena, "%s:%s", at(name), callers_path), 1);
+}
+
 void rig_environment(void)
 {
-	static const char *const unwanted[] = {
-		"XDG_CONFIG_HOME", "GIT_SSH_COMMAND", "http_proxy", "all_proxy"};
+	static const char *const unwanted[] = {"XDG_CONFIG_HOME", "GIT_SSH_COMMAND", "http_proxy",
+		"all_proxy", "GIT_ASKPASS", "SSH_ASKPASS"};
 
 	for (size_t i = 0; i < COUNT(unwanted); i++)
 		unsetenv(unwanted[i]);
+	callers_path = callers_path ? callers_path : strdup(getenv("PATH"));
+	setenv("PATH", callers_path, 1);
 	setenv("HOME", at(".home"), 1);
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
 	setenv("GIT_CEILING_DIRECTORIES", arena_dup(&arena, path_dir(base)), 1);

@@ -9,8 +9,10 @@
 
 extern struct error err;
 
-/* Sets HOME and git's variables for the scratch directory. */
+/* Sets HOME and git's variables for the scratch directory, and PATH as it was at first. */
 void rig_environment(void);
+/* This directory of the scratch directory comes first in PATH, until the next test. */
+void path_begins_with(const char *name);
 
 /* Repositories of a fixture: created once in each program, then copied. */
 struct git_template {

@@ -23,8 +23,6 @@ static const char hook[] = "#!/bin/sh\n"
 			   "test $n = $AT || exit 0\n"
 			   "kill -9 $HOLDER; kill -9 $PPID; exit 1\n";
 
-static const char *path_before;
-
 static void write_program(const char *path, const char *text)
 {
 	scratch_write(path, text);
@@ -45,20 +43,12 @@ static int crash_setup(void **state)
 	write_program("bin/git", arena_printf(&arena, wrapper, g, g, g, g, g));
 #pragma GCC diagnostic pop
 	write_program("r/.git/hooks/reference-transaction", hook);
-	path_before = arena_dup(&arena, str_of(getenv("PATH")));
-	setenv("PATH", arena_printf(&arena, "%s:%s", at("bin"), path_before), 1);
+	path_begins_with("bin");
 	setenv("COUNT", at("count"), 1);
 	return 0;
 }
 
-static int crash_teardown(void **state)
-{
-	setenv("PATH", path_before, 1);
-	unsetenv("COUNT");
-	return gate_teardown(state);
-}
-
-#define CRASH_TEST(name) UNIT_TEST(name, crash_setup, crash_teardown)
+#define CRASH_TEST(name) UNIT_TEST(name, crash_setup, gate_teardown)
 
 static unsigned stride(void)
 {
