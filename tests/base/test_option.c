@@ -161,6 +161,9 @@ TEST(help_for_a_single_word_is_that_of_the_subcommand)
 	assert_true(str_starts(buf_str(&out), "dev-team look: "));
 }
 
+#define SEE_MAKE " (see 'dev-team thing make --help')"
+#define SEE_LIST " (see 'dev-team thing list --help')"
+
 TEST(a_wrong_command_line_is_refused)
 {
 	static const char *const cases[][2] = {
@@ -168,24 +171,15 @@ TEST(a_wrong_command_line_is_refused)
 		{"nosuch", "unknown verb 'nosuch' (see 'dev-team --help')"},
 		{"thing", "thing: no subcommand given: one of make, list"},
 		{"thing brake", "thing: unknown subcommand 'brake': one of make, list"},
-		{"thing make --name x",
-			"thing make: FILE is missing (see 'dev-team thing make --help')"},
-		{"thing make a",
-			"thing make: --name is missing (see 'dev-team thing make --help')"},
-		{"thing make a --name=",
-			"thing make: --name is missing (see 'dev-team thing make --help')"},
-		{"thing make a --name",
-			"thing make: needs a value: '--name' (see 'dev-team thing make --help')"},
-		{"thing make a --name x --name y",
-			"thing make: given twice: 'name' (see 'dev-team thing make --help')"},
-		{"thing make a --loud=1", "thing make: takes no value: '--loud=1' (see 'dev-team "
-					  "thing make --help')"},
-		{"thing make a -n x",
-			"thing make: unknown option '-n' (see 'dev-team thing make --help')"},
-		{"thing list --loud",
-			"thing list: unknown option '--loud' (see 'dev-team thing list --help')"},
-		{"thing list word",
-			"thing list: unexpected 'word' (see 'dev-team thing list --help')"},
+		{"thing make --name x", "thing make: FILE is missing" SEE_MAKE},
+		{"thing make a", "thing make: --name is missing" SEE_MAKE},
+		{"thing make a --name=", "thing make: --name is missing" SEE_MAKE},
+		{"thing make a --name", "thing make: needs a value: '--name'" SEE_MAKE},
+		{"thing make a --name x --name y", "thing make: given twice: 'name'" SEE_MAKE},
+		{"thing make a --loud=1", "thing make: takes no value: '--loud=1'" SEE_MAKE},
+		{"thing make a -n x", "thing make: unknown option '-n'" SEE_MAKE},
+		{"thing list --loud", "thing list: unknown option '--loud'" SEE_LIST},
+		{"thing list word", "thing list: unexpected 'word'" SEE_LIST},
 		{"thing list --count 21",
 			"'--count' must be a whole number from 1 to 20, not '21'"},
 		{"thing list --ratio 1.5", "'--ratio' must be a number from -1 to 1, not '1.5'"},

@@ -45,69 +45,61 @@ static struct parallelism resolved(
 
 SCRATCH_TEST(how_many_at_one_time)
 {
-#define CLAUDE "  stages:\n" GATE("a", "")
-#define BOTH   "  stages:\n    - {name: a}\n" GATE("b", ", harness: codex")
+#define CLAUDE     "  stages:\n" GATE("a", "")
+#define ALONE      PARALLEL CLAUDE
+#define WITH(line) PARALLEL "  " line "\n" CLAUDE
+#define AT_MOST(n) "  parallelism: {worktreePool: w, maxConcurrent: " n "}\n" CLAUDE
+#define BOTH       "  stages:\n    - {name: a}\n" GATE("b", ", harness: codex")
 	static const struct {
-		const char *plans, *spec;
 		unsigned max, before;
 		enum parallelism_source source;
+		const char *plans, *spec;
 	} rows[] = {
 		/* no `parallelism`: one at a time, whatever the plans allow */
-		{"", CLAUDE, 1, 1, PARALLELISM_SERIAL},
-		{"claude-code-max-20x", CLAUDE, 1, 1, PARALLELISM_SERIAL},
+		{1, 1, PARALLELISM_SERIAL, "", CLAUDE},
+		{1, 1, PARALLELISM_SERIAL, "claude-code-max-20x", CLAUDE},
 		/* the table */
-		{"", PARALLEL CLAUDE, 1, 1, PARALLELISM_NO_PLAN},
-		{"claude-code-pro", PARALLEL CLAUDE, 3, 3, PARALLELISM_PLANS},
-		{"claude-code-max-5x", PARALLEL CLAUDE, 5, 5, PARALLELISM_PLANS},
-		{"claude-code-max-20x", PARALLEL CLAUDE, 10, 10, PARALLELISM_PLANS},
-		{"codex-plus", PARALLEL "  defaultHarness: codex\n" CLAUDE, 2, 2,
-			PARALLELISM_PLANS},
-		{"codex-pro", PARALLEL "  defaultHarness: codex\n" CLAUDE, 5, 5, PARALLELISM_PLANS},
-		{"pay-per-token", PARALLEL "  defaultHarness: generic-api\n" CLAUDE, 5, 5,
-			PARALLELISM_PLANS},
+		{1, 1, PARALLELISM_NO_PLAN, "", ALONE},
+		{3, 3, PARALLELISM_PLANS, "claude-code-pro", ALONE},
+		{5, 5, PARALLELISM_PLANS, "claude-code-max-5x", ALONE},
+		{10, 10, PARALLELISM_PLANS, "claude-code-max-20x", ALONE},
+		{2, 2, PARALLELISM_PLANS, "codex-plus", WITH("defaultHarness: codex")},
+		{5, 5, PARALLELISM_PLANS, "codex-pro", WITH("defaultHarness: codex")},
+		{5, 5, PARALLELISM_PLANS, "pay-per-token", WITH("defaultHarness: generic-api")},
 		/* several on one harness are added */
-		{"claude-code-max-5x, claude-code-max-5x", PARALLEL CLAUDE, 10, 10,
-			PARALLELISM_PLANS},
-		{"claude-code-pro, claude-code-max-5x", PARALLEL CLAUDE, 8, 8, PARALLELISM_PLANS},
-		{"claude-code-pro, claude-code-max-5x, claude-code-max-20x", PARALLEL CLAUDE, 18,
-			18, PARALLELISM_PLANS},
-		{"claude-code-max-20x, claude-code-max-20x", PARALLEL CLAUDE, 20, 20,
-			PARALLELISM_PLANS},
-		{"claude-code-max-20x, claude-code-max-20x, claude-code-max-20x", PARALLEL CLAUDE,
-			20, 30, PARALLELISM_PLANS},
+		{10, 10, PARALLELISM_PLANS, "claude-code-max-5x, claude-code-max-5x", ALONE},
+		{8, 8, PARALLELISM_PLANS, "claude-code-pro, claude-code-max-5x", ALONE},
+		{18, 18, PARALLELISM_PLANS,
+			"claude-code-pro, claude-code-max-5x, claude-code-max-20x", ALONE},
+		{20, 20, PARALLELISM_PLANS, "claude-code-max-20x, claude-code-max-20x", ALONE},
+		{20, 30, PARALLELISM_PLANS,
+			"claude-code-max-20x, claude-code-max-20x, claude-code-max-20x", ALONE},
 		/* the same plan named by the pipeline and its pool is one seat */
-		{"claude-code-pro", PARALLEL "  subscriptionPlans: [claude-code-pro]\n" CLAUDE, 3,
-			3, PARALLELISM_PLANS},
-		{"claude-code-pro",
-			PARALLEL "  subscriptionPlans: [claude-code-pro, claude-code-pro]\n" CLAUDE,
-			6, 6, PARALLELISM_PLANS},
-		{"claude-code-max-5x", PARALLEL "  subscriptionPlans: [claude-code-pro]\n" CLAUDE,
-			8, 8, PARALLELISM_PLANS},
-		{"", PARALLEL "  subscriptionPlans: [claude-code-pro]\n" CLAUDE, 3, 3,
-			PARALLELISM_PLANS},
+		{3, 3, PARALLELISM_PLANS, "claude-code-pro",
+			WITH("subscriptionPlans: [claude-code-pro]")},
+		{6, 6, PARALLELISM_PLANS, "claude-code-pro",
+			WITH("subscriptionPlans: [claude-code-pro, claude-code-pro]")},
+		{8, 8, PARALLELISM_PLANS, "claude-code-max-5x",
+			WITH("subscriptionPlans: [claude-code-pro]")},
+		{3, 3, PARALLELISM_PLANS, "", WITH("subscriptionPlans: [claude-code-pro]")},
 		/* the greatest of several harnesses */
-		{"claude-code-max-5x, codex-plus", PARALLEL BOTH, 5, 5, PARALLELISM_PLANS},
-		{"claude-code-pro, codex-pro", PARALLEL BOTH, 5, 5, PARALLELISM_PLANS},
-		{"claude-code-max-5x, codex-pro, codex-plus", PARALLEL BOTH, 7, 7,
-			PARALLELISM_PLANS},
+		{5, 5, PARALLELISM_PLANS, "claude-code-max-5x, codex-plus", PARALLEL BOTH},
+		{5, 5, PARALLELISM_PLANS, "claude-code-pro, codex-pro", PARALLEL BOTH},
+		{7, 7, PARALLELISM_PLANS, "claude-code-max-5x, codex-pro, codex-plus",
+			PARALLEL BOTH},
 		/* a plan for a harness that no stage names does not count */
-		{"codex-pro", PARALLEL CLAUDE, 1, 1, PARALLELISM_NO_PLAN},
-		{"codex-pro, claude-code-pro", PARALLEL CLAUDE, 3, 3, PARALLELISM_PLANS},
-		{"codex-pro, claude-code-pro",
-			PARALLEL "  defaultHarnessFallback: [codex]\n" CLAUDE, 3, 3,
-			PARALLELISM_PLANS},
+		{1, 1, PARALLELISM_NO_PLAN, "codex-pro", ALONE},
+		{3, 3, PARALLELISM_PLANS, "codex-pro, claude-code-pro", ALONE},
+		{3, 3, PARALLELISM_PLANS, "codex-pro, claude-code-pro",
+			WITH("defaultHarnessFallback: [codex]")},
 		/* a name outside the table counts as one */
-		{"house-plan", PARALLEL CLAUDE, 1, 1, PARALLELISM_PLANS},
-		{"house-plan, other-plan", PARALLEL CLAUDE, 2, 2, PARALLELISM_PLANS},
-		{"house-plan, claude-code-pro", PARALLEL CLAUDE, 4, 4, PARALLELISM_PLANS},
+		{1, 1, PARALLELISM_PLANS, "house-plan", ALONE},
+		{2, 2, PARALLELISM_PLANS, "house-plan, other-plan", ALONE},
+		{4, 4, PARALLELISM_PLANS, "house-plan, claude-code-pro", ALONE},
 		/* an explicit value counts */
-		{"claude-code-pro", "  parallelism: {worktreePool: w, maxConcurrent: 8}\n" CLAUDE,
-			8, 8, PARALLELISM_DECLARED},
-		{"claude-code-max-20x",
-			"  parallelism: {worktreePool: w, maxConcurrent: 1}\n" CLAUDE, 1, 1,
-			PARALLELISM_DECLARED},
-		{"", "  parallelism: {worktreePool: w, maxConcurrent: 20}\n" CLAUDE, 20, 20,
-			PARALLELISM_DECLARED},
+		{8, 8, PARALLELISM_DECLARED, "claude-code-pro", AT_MOST("8")},
+		{1, 1, PARALLELISM_DECLARED, "claude-code-max-20x", AT_MOST("1")},
+		{20, 20, PARALLELISM_DECLARED, "", AT_MOST("20")},
 	};
 
 	plans();
@@ -125,18 +117,15 @@ SCRATCH_TEST(pay_per_token_is_no_seat)
 {
 	plans();
 	plan("pay-per-token", "claude-code");
+	assert_int_equal(resolved("pay-per-token, pay-per-token", ALONE, PARALLELISM_ON).max, 5);
+	assert_int_equal(resolved("pay-per-token, claude-code-pro", ALONE, PARALLELISM_ON).max, 5);
 	assert_int_equal(
-		resolved("pay-per-token, pay-per-token", PARALLEL CLAUDE, PARALLELISM_ON).max, 5);
-	assert_int_equal(
-		resolved("pay-per-token, claude-code-pro", PARALLEL CLAUDE, PARALLELISM_ON).max, 5);
-	assert_int_equal(
-		resolved("claude-code-max-20x, pay-per-token", PARALLEL CLAUDE, PARALLELISM_ON).max,
-		10);
+		resolved("claude-code-max-20x, pay-per-token", ALONE, PARALLELISM_ON).max, 10);
 }
 
 SCRATCH_TEST(switched_off_it_is_one)
 {
-	const char *eight = "  parallelism: {worktreePool: w, maxConcurrent: 8}\n" CLAUDE;
+	const char *eight = AT_MOST("8");
 	struct parallelism n;
 
 	plans();

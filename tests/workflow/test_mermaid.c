@@ -177,27 +177,27 @@ TEST(what_is_not_a_state_diagram_is_refused)
 		"w.md:10:1: no initial state: one edge must be '[*] --> NAME'");
 }
 
+#define NO_NAME    " is not a valid state name: 1 to 64 letters, digits, '_' and, inside, '-'"
+#define NO_TRIGGER " is not a valid trigger: 1 to 64 letters, digits, '_' and, inside, '-'"
+#define NO_CHOICE  " is not read: what a state answers decides its way out"
+
 TEST(composites_regions_and_forks_are_refused)
 {
 	static const char composite[] = "w.md:13:9: composite states are not read: give the states "
 					"inside 'x' to the diagram itself";
 
 	assert_line_refused("state x {", composite);
-	assert_line_refused("state x{\n a --> b : y\n}",
-		"w.md:13:8: composite states are not read: give the states inside 'x' to the "
-		"diagram itself");
-	assert_line_refused("state \"long\" as x {",
-		"w.md:13:19: composite states are not read: give the states inside 'x' to the "
-		"diagram itself");
-	assert_line_refused("  --",
-		"w.md:13:3: regions ('--') are not read: declare a state with 'all:' for several "
-		"at once");
-	assert_line_refused("state x <<fork>>",
-		"w.md:13:9: '<<fork>>' is not read: what a state answers decides its way out");
-	assert_line_refused("state x <<choice>>",
-		"w.md:13:9: '<<choice>>' is not read: what a state answers decides its way out");
-	assert_line_refused("state x [[join]]",
-		"w.md:13:9: '[[join]]' is not read: what a state answers decides its way out");
+	assert_line_refused(
+		"state x{\n a --> b : y\n}", "w.md:13:8: composite states are not read: give the "
+					     "states inside 'x' to the diagram itself");
+	assert_line_refused(
+		"state \"long\" as x {", "w.md:13:19: composite states are not read: give the "
+					 "states inside 'x' to the diagram itself");
+	assert_line_refused("  --", "w.md:13:3: regions ('--') are not read: declare a state with "
+				    "'all:' for several at once");
+	assert_line_refused("state x <<fork>>", "w.md:13:9: '<<fork>>'" NO_CHOICE);
+	assert_line_refused("state x <<choice>>", "w.md:13:9: '<<choice>>'" NO_CHOICE);
+	assert_line_refused("state x [[join]]", "w.md:13:9: '[[join]]'" NO_CHOICE);
 }
 
 TEST(broken_lines_are_refused_at_their_place)
@@ -206,32 +206,21 @@ TEST(broken_lines_are_refused_at_their_place)
 		"w.md:13:3: unexpected '-> b : x' after 'a': an edge is 'a --> b : trigger'");
 	assert_line_refused("a --> b --> c : x",
 		"w.md:13:9: unexpected '--> c : x' after 'b': an edge is 'a --> b : trigger'");
-	assert_line_refused("two words --> b : x", "w.md:13:5: unexpected 'words --> b : x' after "
-						   "'two'");
+	assert_line_refused(
+		"two words --> b : x", "w.md:13:5: unexpected 'words --> b : x' after 'two'");
 	assert_line_refused("--> b : x", "w.md:13:1: line begins with no state");
 	assert_line_refused(": x", "w.md:13:1: line begins with no state");
 	assert_line_refused("a -->", "w.md:13:6: edge leads nowhere: a state must follow '-->'");
 	assert_line_refused(
 		"a --> : x", "w.md:13:7: edge leads nowhere: a state must follow '-->'");
-	assert_line_refused("a --> b : two words",
-		"w.md:13:11: 'two words' is not a valid trigger: 1 to 64 "
-		"letters, digits, '_' and, inside, '-'");
-	assert_line_refused("a --> b : go;", "w.md:13:11: 'go;' is not a valid trigger: 1 to 64 "
-					     "letters, digits, '_' and, inside, '-'");
-	assert_line_refused("é/x --> b : go",
-		"w.md:13:1: 'é/x' is not a valid state name: 1 to 64 letters, digits, '_' and, "
-		"inside, '-'");
-	assert_line_refused("a --> é : go", "w.md:13:7: 'é' is not a valid state name: 1 to 64 "
-					    "letters, digits, '_' and, inside, '-'");
-	assert_line_refused("é : x\n", "w.md:13:1: 'é' is not a valid state name: 1 to 64 letters, "
-				       "digits, '_' and, inside, '-'");
-	assert_line_refused("}", "w.md:13:1: '}' is not a valid state name: 1 to 64 letters, "
-				 "digits, '_' and, inside, '-'");
-	assert_line_refused("a---> b : x", "w.md:13:1: 'a-' is not a valid state name: 1 to 64 "
-					   "letters, digits, '_' and, inside, '-'");
-	assert_line_refused("x\033[31m : y",
-		"w.md:13:1: 'x?[31m' is not a valid state name: 1 to 64 letters, digits, '_' and, "
-		"inside, '-'");
+	assert_line_refused("a --> b : two words", "w.md:13:11: 'two words'" NO_TRIGGER);
+	assert_line_refused("a --> b : go;", "w.md:13:11: 'go;'" NO_TRIGGER);
+	assert_line_refused("é/x --> b : go", "w.md:13:1: 'é/x'" NO_NAME);
+	assert_line_refused("a --> é : go", "w.md:13:7: 'é'" NO_NAME);
+	assert_line_refused("é : x\n", "w.md:13:1: 'é'" NO_NAME);
+	assert_line_refused("}", "w.md:13:1: '}'" NO_NAME);
+	assert_line_refused("a---> b : x", "w.md:13:1: 'a-'" NO_NAME);
+	assert_line_refused("x\033[31m : y", "w.md:13:1: 'x?[31m'" NO_NAME);
 }
 
 TEST(broken_declarations_of_looks_are_refused)
@@ -242,9 +231,8 @@ TEST(broken_declarations_of_looks_are_refused)
 	assert_line_refused(
 		"state \"x\" is y", "w.md:13:11: label without a state: 'as NAME' must follow");
 	assert_line_refused("state \"x\" as y z", "w.md:13:16: unexpected 'z' after 'y'");
-	assert_line_refused("direction UP",
-		"w.md:13:11: unknown direction 'UP': one of TB, BT, LR, "
-		"RL");
+	assert_line_refused(
+		"direction UP", "w.md:13:11: unknown direction 'UP': one of TB, BT, LR, RL");
 	assert_line_refused("note about a : x",
 		"w.md:13:6: note without a state: 'left of NAME' or 'right of NAME' must follow");
 	assert_line_refused("  note right of a\n text",

@@ -28,23 +28,20 @@ static char *filled(const char *text)
 
 #define ROW_TEST(name) UNIT_TEST(name, setup, scratch_remove)
 
+#define OURS "@/clone/.git/worktrees/my-branch"
+
 ROW_TEST(the_pointer_tells_whose_a_worktree_is)
 {
 	static const struct {
 		const char *pointer; /* NULL: there is no .git */
 		const char *word, *actual;
 	} rows[] = {
-		{"gitdir: @/clone/.git/worktrees/my-branch\n", "ok",
-			"@/clone/.git/worktrees/my-branch"},
-		{"gitdir:@/clone/.git/worktrees/my-branch", "ok",
-			"@/clone/.git/worktrees/my-branch"},
-		{"  gitdir: \t@/clone/.git/worktrees/my-branch \r\n\n", "ok",
-			"@/clone/.git/worktrees/my-branch"},
-		{"gitdir: ../clone/.git/worktrees/my-branch\n", "ok",
-			"@/clone/.git/worktrees/my-branch"},
-		{"gitdir: ../clone/./.git/worktrees/../worktrees/my-branch\n", "ok",
-			"@/clone/.git/worktrees/my-branch"},
-		{"gitdir: @/link/my-branch\n", "ok", "@/clone/.git/worktrees/my-branch"},
+		{"gitdir: " OURS "\n", "ok", OURS},
+		{"gitdir:" OURS, "ok", OURS},
+		{"  gitdir: \t" OURS " \r\n\n", "ok", OURS},
+		{"gitdir: ../clone/.git/worktrees/my-branch\n", "ok", OURS},
+		{"gitdir: ../clone/./.git/worktrees/../worktrees/my-branch\n", "ok", OURS},
+		{"gitdir: @/link/my-branch\n", "ok", OURS},
 		/* it does not exist, so the texts are compared */
 		{"gitdir: @/clone/.git/worktrees/pruned\n", "ok", "@/clone/.git/worktrees/pruned"},
 		{"gitdir: @/link/pruned\n", "ok", "@/clone/.git/worktrees/pruned"},
@@ -64,10 +61,8 @@ ROW_TEST(the_pointer_tells_whose_a_worktree_is)
 		{"not a pointer\n", "pointer-malformed", "not a pointer"},
 		{"gitdir\n", "pointer-malformed", "gitdir"},
 		{"gitdir:\n", "pointer-malformed", "gitdir:"},
-		{"GITDIR: @/clone/.git/worktrees/my-branch", "pointer-malformed",
-			"GITDIR: @/clone/.git/worktrees/my-branch"},
-		{"x gitdir: @/clone/.git/worktrees/my-branch", "pointer-malformed",
-			"x gitdir: @/clone/.git/worktrees/my-branch"},
+		{"GITDIR: " OURS, "pointer-malformed", "GITDIR: " OURS},
+		{"x gitdir: " OURS, "pointer-malformed", "x gitdir: " OURS},
 		{"gitdir: @/a\ngitdir: @/b", "pointer-malformed", "gitdir: @/a\ngitdir: @/b"},
 		{"", "pointer-malformed", NULL},
 		{"\n \n", "pointer-malformed", NULL},

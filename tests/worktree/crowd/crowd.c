@@ -8,9 +8,7 @@
  * calls (a sample, unless full), and each call that can fail does
  */
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include "src/sys/path.h"
 #include "tests/worktree/crowd/rig.h"
 
@@ -87,42 +85,21 @@ static void give(const struct member *m, const struct allocated *got)
 }
 
 /* Half of them are released while the others are still being created. */
-_Noreturn static void work(const struct member *m)
+static int work(unsigned number, void *data)
 {
 	struct allocated got[EACH];
+	struct member m = *(const struct member *)data;
 
+	m.number = number;
 	for (unsigned i = 0; i < EACH; i++) {
-		take(m, i, &got[i]);
+		take(&m, i, &got[i]);
 		if (i % 2)
-			give(m, &got[i - (m->number + i / 2) % 2]);
+			give(&m, &got[i - (number + i / 2) % 2]);
 	}
 	for (unsigned i = 0; i < EACH; i++)
 		if (path_exists(got[i].path))
-			give(m, &got[i]);
-	_exit(0);
-}
-
-static unsigned run_all(struct rig *r, struct shared *s)
-{
-	unsigned good = 0;
-	int status;
-
-	fflush(NULL);
-	for (unsigned i = 0; i < MEMBERS; i++) {
-		const struct member m = {.rig = r, .shared = s, .number = i};
-		pid_t pid = fork();
-
-		if (pid < 0)
-			die("cannot fork");
-		if (!pid)
-			work(&m);
-	}
-	for (unsigned i = 0; i < MEMBERS; i++) {
-		if (wait(&status) < 0)
-			die("cannot wait");
-		good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
-	}
-	return good;
+			give(&m, &got[i]);
+	return 0;
 }
 
 static unsigned lines_of(struct rig *r, const char *const *words)
@@ -139,16 +116,13 @@ static unsigned lines_of(struct rig *r, const char *const *words)
 
 void pool_crowd(void)
 {
-	struct shared *s =
-		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *s = run_shared(sizeof(*s));
 	const char *said;
 	struct rig r;
 	unsigned good;
 
-	if (s == MAP_FAILED)
-		die("cannot share memory");
 	rig_open(&r, 20);
-	good = run_all(&r, s);
+	good = run_processes(MEMBERS, work, &(struct member){.rig = &r, .shared = s});
 	tap(good == MEMBERS, "%u of %d processes come to their end without a failure", good,
 		MEMBERS);
 	tap(s->allocated == ALL && s->reclaimed == ALL, "%u worktrees allocated, %u reclaimed",
