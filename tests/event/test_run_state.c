@@ -7,18 +7,18 @@
 enum { NOW = 1795224895 };
 
 static struct error err;
+static struct run_state got;
+static bool there;
 
 /* Reference vectors: AISDLC-247, plan, running: read back unchanged, with a heartbeat; absent:
  * none. */
 SCRATCH_TEST(a_state_is_read_as_it_was_written)
 {
 	struct run_state s = {.issue = "AISDLC-247",
-				 .stage = "plan",
-				 .status = RUN_RUNNING,
-				 .started = NOW - 60,
-				 .heartbeat = 7},
-			 got = {0};
-	bool there;
+		.stage = "plan",
+		.status = RUN_RUNNING,
+		.started = NOW - 60,
+		.heartbeat = 7};
 
 	clock_fix(NOW);
 	assert_int_equal(run_state_write(at("art"), &s, &err), 0);
@@ -45,9 +45,7 @@ SCRATCH_TEST(every_status_and_member_comes_back)
 {
 	for (int k = RUN_PENDING; k <= RUN_SKIPPED; k++) {
 		struct run_state s = {"A-1", "review", (enum run_status)k, NOW, 0, "codex", "gpt-5",
-					 "/w/a\xc3\xa4", 65535},
-				 got;
-		bool there;
+			"/w/a\xc3\xa4", 65535};
 
 		assert_int_equal(run_state_write(at("art"), &s, &err), 0);
 		assert_int_equal(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), 0);
@@ -74,9 +72,6 @@ SCRATCH_TEST(what_cannot_be_written_is_refused)
 /* From the reference, with fractions of a second and other members. */
 SCRATCH_TEST(a_state_of_another_program_is_read)
 {
-	struct run_state got;
-	bool there;
-
 	tree_write(at("art/A-1/state.json"),
 		STR("{\"issueId\":\"A-1\",\"currentStage\":\"plan\",\"startedAt\":"
 		    "\"2026-11-21T01:34:55.250Z\",\"lastHeartbeat\":\"2026-11-21T03:34:56+02:00\","
@@ -107,9 +102,7 @@ SCRATCH_TEST(what_is_no_state_is_refused)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct run_state got;
 		char line[2048];
-		bool there;
 
 		scratch_write("art/A-1/state.json", rows[i].text);
 		assert_fails(run_state_read(&arena, at("art"), "A-1", &got, &there, &err), err,

@@ -228,6 +228,15 @@ bool events_have(const char *text)
 	return strstr(events(), text) != NULL;
 }
 
+unsigned count(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	for (const char *p = text; (p = strstr(p, what)); p++)
+		n++;
+	return n;
+}
+
 bool document_has(const char *text)
 {
 	return strstr(document(), text) != NULL;

@@ -107,6 +107,8 @@ char *document(void);
 /* The events of the journal, without its documents and commits. */
 char *events(void);
 bool events_have(const char *text);
+/* How often `what` is in the text. */
+unsigned count(const char *text, const char *what);
 bool document_has(const char *text);
 
 /* Replaces the text of t.path as a user does. */

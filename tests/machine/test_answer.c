@@ -7,15 +7,6 @@ static int record(const char *id, const char *word, struct str text)
 	return answer_with((struct answer_offer){.id = id, .word = word, .text = text});
 }
 
-static unsigned count(const char *text, const char *what)
-{
-	unsigned n = 0;
-
-	for (const char *p = text; (p = strstr(p, what)); p++)
-		n++;
-	return n;
-}
-
 /* The text of a refused answer, which the message names. */
 static char *refused_text(void)
 {

@@ -254,15 +254,6 @@ static const struct operation {
 	{"set", to_researching, do_set, "\"type\":\"set\"", WIRE_INPUT_KEY ": mine"},
 };
 
-static unsigned count(const char *text, const char *what)
-{
-	unsigned n = 0;
-
-	while ((text = strstr(text, what)) != NULL)
-		n++, text++;
-	return n;
-}
-
 static void begin(const struct operation *o)
 {
 	hand.calls = hand.at = hand.edits = 0;
