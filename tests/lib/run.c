@@ -83,7 +83,7 @@ void run(struct run *r)
 	r->timed_out = false;
 	if (in < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0)
 		die("cannot prepare '%s'", r->argv[0]);
-	pid = fork();
+	pid = vfork(); /* a copy of a process with a sanitizer takes longer than most programs */
 	if (pid < 0)
 		die("cannot start '%s'", r->argv[0]);
 	if (pid == 0)

@@ -251,7 +251,8 @@ KEPT_TEST(a_new_repository_may_come_if_it_is_plain)
 	sh("git init -q plain; git -C plain config core.fsmonitor x");
 	restores(".git\n");
 	remember();
-	sh("git init -q plain; cp plain/.git/hooks/pre-commit.sample plain/.git/hooks/pre-commit");
+	sh("env -u GIT_TEMPLATE_DIR git init -q plain; cp plain/.git/hooks/pre-commit.sample "
+	   "plain/.git/hooks/pre-commit");
 	restores(".git\n");
 	remember();
 	scratch_write("plain/.git", "gitdir: /else\n");

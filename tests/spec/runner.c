@@ -55,6 +55,7 @@ static void set_environment(const struct play *p)
 		{"LC_ALL", "C.UTF-8"},
 		{"TZ", "UTC"},
 		{"GIT_CONFIG_NOSYSTEM", "1"},
+		{"GIT_TEMPLATE_DIR", ""},
 		{"GIT_CONFIG_GLOBAL", arena_printf(&a, "%s/home/.gitconfig", p->dir)},
 		{"GIT_AUTHOR_DATE", "2026-11-21T01:34:55Z"},
 		{"GIT_COMMITTER_DATE", "2026-11-21T01:34:55Z"},
