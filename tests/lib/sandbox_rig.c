@@ -138,10 +138,8 @@ void sandbox_rig_assume_user(const struct sandbox_plan *p)
 		return;
 	if (pid == 0)
 		_exit(become_nobody() < 0);
-	if (wait_for(pid) != 0) {
-		print_message("skipped: root cannot change its user here\n");
-		skip();
-	}
+	if (wait_for(pid) != 0)
+		skip_because("root cannot change its user here");
 }
 
 int sandbox_rig_run(const struct sandbox_plan *p)

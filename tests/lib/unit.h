@@ -19,6 +19,14 @@
 			assert_memory_equal(got_.p, literal, got_.n);                              \
 	} while (0)
 
+/* Skips the rest of the test and says why. */
+#define skip_because(...)                                                                          \
+	do {                                                                                       \
+		print_message("skipped: " __VA_ARGS__);                                            \
+		print_message("\n");                                                               \
+		skip();                                                                            \
+	} while (0)
+
 /* The call returns -1 and fills `e`. */
 #define assert_fails(call, e, kind)                                                                \
 	do {                                                                                       \

@@ -39,10 +39,7 @@ static void restores(const char *expected)
 
 static void has(const char *name, const char *text)
 {
-	CLEANUP(buf_release) struct buf is = BUF_INIT;
-
-	assert_true(tree_read(at(name), &is));
-	assert_string_equal(is.s, text);
+	assert_string_equal(scratch_read(name), text);
 }
 
 static void lacks(const char *name)

@@ -340,10 +340,8 @@ static void assert_good_in_child(int (*ask_something)(int number), int number)
 	if (!child)
 		_exit(ask_something(number));
 	assert_int_equal(waitpid(child, &status, 0), child);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-		print_message("skipped: no seccomp or mounts here\n");
-		skip();
-	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip_because("no seccomp or mounts here");
 	assert_int_equal(status, 0);
 }
 

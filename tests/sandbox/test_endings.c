@@ -200,10 +200,8 @@ EXECUTE_TEST(a_killed_caller_takes_its_run_with_it)
 	struct pollfd fd = {0};
 	pid_t pid;
 
-	if (execute_host.layers[LAYER_PROCESSES].state == LAYER_ABSENT) {
-		print_message("no PID namespaces here: nothing ends what a killed caller left\n");
-		skip();
-	}
+	if (execute_host.layers[LAYER_PROCESSES].state == LAYER_ABSENT)
+		skip_because("no PID namespaces here: nothing ends what a killed caller left");
 	execute_fifo("tree/ready");
 	execute_fifo("tree/never");
 	execute_probe(

@@ -130,10 +130,8 @@ EXECUTE_TEST(none_is_inherited_without_close_range)
 			!str_is(buf_str(&execute_out), "0\n1\n2\n3\n"));
 	}
 	assert_int_equal(waitpid(pid, &raw, 0), pid);
-	if (WIFEXITED(raw) && WEXITSTATUS(raw) == 2) {
-		print_message("no filter can be had here\n");
-		skip();
-	}
+	if (WIFEXITED(raw) && WEXITSTATUS(raw) == 2)
+		skip_because("no filter can be had here");
 	assert_int_equal(raw, 0);
 }
 
@@ -229,14 +227,10 @@ EXECUTE_TEST(a_required_layer_that_is_not_there_is_an_error)
 
 EXECUTE_TEST(another_user_finds_its_directories)
 {
-	if (geteuid() != 0) {
-		print_message("only root can run a command as somebody else\n");
-		skip();
-	}
-	if (chown(at("tree"), 65534, 65534) < 0) {
-		print_message("no other user can be had here\n");
-		skip();
-	}
+	if (geteuid() != 0)
+		skip_because("only root can run a command as somebody else");
+	if (chown(at("tree"), 65534, 65534) < 0)
+		skip_because("no other user can be had here");
 	execute_allowed.uid = execute_allowed.gid = 65534;
 	assert_int_equal(chmod(base, 0711), 0);
 	assert_int_equal(chmod(at("private"), 0711), 0);

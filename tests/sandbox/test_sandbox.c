@@ -34,10 +34,8 @@ static int listener(int family, const struct sockaddr *to, socklen_t n)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd < 0) {
-		print_message("skipped: no socket to be reached: %s\n", strerror(errno));
-		skip();
-	}
+	if (fd < 0)
+		skip_because("no socket to be reached: %s", strerror(errno));
 	assert_int_equal(bind(fd, to, n), 0);
 	assert_int_equal(listen(fd, 4), 0);
 	return fd;
@@ -215,10 +213,8 @@ static int write_and_read(void)
 static void without_mounts(struct sandbox_plan *p)
 {
 	host_probe(&shared->host);
-	if (shared->host.layers[LAYER_LANDLOCK].state == LAYER_ABSENT) {
-		print_message("skipped: landlock: %s\n", shared->host.layers[LAYER_LANDLOCK].note);
-		skip();
-	}
+	if (shared->host.layers[LAYER_LANDLOCK].state == LAYER_ABSENT)
+		skip_because("landlock: %s", shared->host.layers[LAYER_LANDLOCK].note);
 	p->policy.layers[LAYER_MOUNTS] = NEED_OFF;
 	assert_int_equal(sandbox_rig_run(p), 0);
 }
@@ -228,10 +224,8 @@ static void with_all(struct sandbox_plan *p)
 {
 	host_probe(&shared->host);
 	if (shared->host.layers[LAYER_LANDLOCK].state == LAYER_ABSENT &&
-		shared->host.layers[LAYER_MOUNTS].state == LAYER_ABSENT) {
-		print_message("skipped: nothing bounds files here\n");
-		skip();
-	}
+		shared->host.layers[LAYER_MOUNTS].state == LAYER_ABSENT)
+		skip_because("nothing bounds files here");
 	assert_int_equal(sandbox_rig_run(p), 0);
 }
 
@@ -368,9 +362,7 @@ SANDBOX_TEST(the_way_to_what_is_protected_stays)
 	p.policy.protect =
 		(struct texts){(const char *[]){"conf/deep/kept", "conf/none", "conf/second"}, 3};
 	host_probe(&shared->host);
-	if (shared->host.layers[LAYER_MOUNTS].state == LAYER_ABSENT) {
-		print_message("skipped: mounts: %s\n", shared->host.layers[LAYER_MOUNTS].note);
-		skip();
-	}
+	if (shared->host.layers[LAYER_MOUNTS].state == LAYER_ABSENT)
+		skip_because("mounts: %s", shared->host.layers[LAYER_MOUNTS].note);
 	assert_int_equal(sandbox_rig_run(&p), 0);
 }

@@ -34,10 +34,8 @@ static void bomb(bool unprivileged, void (*host)(struct host *h))
 	if (host)
 		host(&shared->host);
 	if (!unprivileged && geteuid() == 0 && !shared->host.pid_limit &&
-		!shared->host.groups_count) {
-		print_message("skipped: root: nothing counts its processes here\n");
-		skip();
-	}
+		!shared->host.groups_count)
+		skip_because("root: nothing counts its processes here");
 	sandbox_rig_assume_user(&p);
 	assert_int_equal(sandbox_rig_run(&p), 0);
 	assert_in_range(shared->number, 200, 350);
@@ -85,10 +83,8 @@ SANDBOX_TEST(nothing_is_left_when_the_first_process_ends)
 	assert_int_equal(pipe(held), 0);
 	p.policy.layers[LAYER_PROCESSES] = NEED_BEST_EFFORT;
 	host_probe(&shared->host);
-	if (shared->host.layers[LAYER_PROCESSES].state == LAYER_ABSENT) {
-		print_message("skipped: %s\n", shared->host.layers[LAYER_PROCESSES].note);
-		skip();
-	}
+	if (shared->host.layers[LAYER_PROCESSES].state == LAYER_ABSENT)
+		skip_because("%s", shared->host.layers[LAYER_PROCESSES].note);
 	assert_int_equal(sandbox_rig_run(&p), 0);
 	close(held[1]);
 	/* Returns when the last writer has ended; would wait for ever for one that has not. */
@@ -184,8 +180,7 @@ SANDBOX_TEST(limits_hold)
 	p.policy.limits.file_size = 8192;
 	p.policy.limits.open_files = 32;
 #ifdef SANITIZED
-	print_message("skipped: memory: the sanitizer has more than any limit\n");
-	skip();
+	skip_because("memory: the sanitizer has more than any limit");
 #endif
 	p.policy.limits.memory = 256 << 20;
 	assert_int_equal(sandbox_rig_run(&p), 0);
@@ -201,10 +196,8 @@ SANDBOX_TEST(a_group_is_made_used_and_removed)
 	struct sandbox_plan p = {.policy = plain_policy(), .inside = join_group};
 
 	host_probe(&shared->host);
-	if (!shared->host.groups_count) {
-		print_message("skipped: %s\n", shared->host.layers[LAYER_CGROUP].note);
-		skip();
-	}
+	if (!shared->host.groups_count)
+		skip_because("%s", shared->host.layers[LAYER_CGROUP].note);
 	p.policy.layers[LAYER_CGROUP] = NEED_REQUIRED;
 	p.policy.layers[LAYER_PROCESSES] = NEED_OFF;
 	p.policy.limits.processes = 20;
