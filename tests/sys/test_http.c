@@ -6,16 +6,21 @@ static struct http_answer got;
 static struct error err;
 static struct buf asked; /* what the server was sent */
 
+static int send_request(struct http_request r)
+{
+	r.method = r.method ? r.method : "GET";
+	buf_release(&got.body);
+	return http_send(&r, &got, &err);
+}
+
 /* Sends the request to a server that plays this, and ends the server. */
 static int ask_server(server_play *play, struct http_request r)
 {
 	int rc;
 
 	server_start(play);
-	r.method = r.method ? r.method : "GET";
 	r.url = server.url;
-	buf_release(&got.body);
-	rc = http_send(&r, &got, &err);
+	rc = send_request(r);
 	buf_clear(&asked);
 	server_stop(&asked);
 	return rc;
@@ -225,18 +230,16 @@ TEST(an_answer_without_end_is_refused)
 
 TEST(who_is_not_there_is_unreachable)
 {
-	struct http_request r = {.method = "GET", .url = server.url};
 	char url[80];
 
 	server_start(server_plain);
 	server_stop(NULL); /* its port is free now */
-	assert_int_equal(http_send(&r, &got, &err), 0);
+	assert_int_equal(send_request((struct http_request){.url = server.url}), 0);
 	assert_int_equal(got.outcome, HTTP_UNREACHABLE);
 	assert_int_equal(got.status, 0);
 	server_start(server_plain); /* speaks no TLS */
 	snprintf(url, sizeof(url), "https://127.0.0.1:%u/", server.port);
-	r.url = url;
-	assert_int_equal(http_send(&r, &got, &err), 0);
+	assert_int_equal(send_request((struct http_request){.url = url}), 0);
 	assert_int_equal(got.outcome, HTTP_UNREACHABLE);
 	server_stop(NULL);
 }
