@@ -166,14 +166,14 @@ void explore_answers(struct arena *a, const struct workflow *w, const json *acti
 struct explore_answers *explore_choices(
 	struct arena *a, const struct simulator *s, const json *printed, bool changes)
 {
-	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(context_release) struct context doc = {0};
 	struct explore_answers *list = arena_alloc(a, (json_len(printed) + 1) * sizeof(*list));
 	struct error ignored;
 	size_t i = 0;
 
-	changes = changes && simulator_open(s, &f, &ignored) == 0;
+	changes = changes && simulator_read(s, &doc, &ignored) == 0;
 	for (const json *action = json_first(printed); action; action = json_next(action))
-		explore_answers(a, s->workflow, action, changes ? &f.doc : NULL, &list[i++]);
+		explore_answers(a, s->workflow, action, changes ? &doc : NULL, &list[i++]);
 	return list;
 }
 
@@ -314,7 +314,7 @@ static enum explore_node_kind kind_of(
 static void fill_node(struct explore_graph *g, struct explore_node *n, const struct simulator *s,
 	const json *printed)
 {
-	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(context_release) struct context doc = {0};
 	const char *trigger = json_get_str(json_first(printed), "trigger");
 	struct buf document = BUF_INIT;
 	struct error ignored;
@@ -322,16 +322,16 @@ static void fill_node(struct explore_graph *g, struct explore_node *n, const str
 
 	n->trigger = trigger ? arena_dup(&g->arena, str_of(trigger)) : NULL;
 	n->success = json_str_is(json_first(printed), "result", "success");
-	if (simulator_open(s, &f, &ignored) < 0)
+	if (simulator_read(s, &doc, &ignored) < 0)
 		return;
-	n->kind = kind_of(g, &f.doc, printed);
-	n->state = arena_dup(&g->arena, context_get(&f.doc, "state"));
-	n->repeated = context_attempts(&f.doc, n->state) > 0;
+	n->kind = kind_of(g, &doc, printed);
+	n->state = arena_dup(&g->arena, context_get(&doc, "state"));
+	n->repeated = context_attempts(&doc, n->state) > 0;
 	/* The troubleshooter is called, or the user asked, because the budget is spent. */
-	over_budget = str_is(context_get(&f.doc, "question_trigger"), EXPLORE_BUDGET_TRIGGER) ||
+	over_budget = str_is(context_get(&doc, "question_trigger"), EXPLORE_BUDGET_TRIGGER) ||
 		      json_str_is(json_first(printed), "trigger", EXPLORE_BUDGET_TRIGGER);
-	explore_key_trim(&f.doc, over_budget ? g->workflow->limits.max_actions : 0);
-	(void)context_render(&f.doc, &document, NULL, &ignored);
+	explore_key_trim(&doc, over_budget ? g->workflow->limits.max_actions : 0);
+	(void)context_render(&doc, &document, NULL, &ignored);
 	n->document = document.s;
 }
 

@@ -213,12 +213,12 @@ static void add_key(const struct explore_key_rules *r, const struct context *c, 
 void explore_key_now(const struct explore_key_rules *r, const struct simulator *s, unsigned changes,
 	struct buf *out)
 {
-	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(context_release) struct context doc = {0};
 	struct error ignored;
 
 	buf_adds(out, "");
-	if (simulator_open(s, &f, &ignored) == 0)
-		add_key(r, &f.doc, changes, out);
+	if (simulator_read(s, &doc, &ignored) == 0)
+		add_key(r, &doc, changes, out);
 }
 
 void explore_key_trim(struct context *c, unsigned long dispatched)

@@ -163,7 +163,12 @@ int simulator_invoke(
 	return run_machine(s, c, &f, &out, err) < 0 ? -1 : json_parse(printed, buf_str(&out), err);
 }
 
-int simulator_open(const struct simulator *s, struct context_file *f, struct error *err)
+int simulator_read(const struct simulator *s, struct context *c, struct error *err)
 {
-	return context_open_on(f, store_files(s->disk), s->path, CONTEXT_READ_ONLY, err);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool missing;
+
+	if (s->disk->ops->read(s->disk, s->path, CONTEXT_MAX, &text, &missing, err) < 0)
+		return -1;
+	return context_parse_buf(c, s->path, &text, err);
 }

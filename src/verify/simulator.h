@@ -89,7 +89,7 @@ struct simulator_call {
 /* *printed: the array of a step, the caller's. -1: the verb fails. */
 int simulator_invoke(
 	struct simulator *s, const struct simulator_call *c, json **printed, struct error *err);
-/* Opens the document for reading; context_close() it. */
-int simulator_open(const struct simulator *s, struct context_file *f, struct error *err);
+/* Reads the document as it is on the disk, without its journal; context_release() it. */
+int simulator_read(const struct simulator *s, struct context *c, struct error *err);
 
 #endif

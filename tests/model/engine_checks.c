@@ -55,18 +55,21 @@ void trial_begin(
 void trial_end(struct trial *t)
 {
 	simulator_free(&t->simulator);
-	buf_release(&t->key);
 }
 
 int trial_call(
 	struct trial *t, const struct simulator_call *call, json **printed, struct error *err)
 {
 	t->checks->graph->calls++;
-	if (oracle_call(&t->checks->oracle, t->simulator, call, printed, err) < 0)
-		return -1;
-	buf_clear(&t->key);
-	explore_key_now(&t->checks->graph->rules, t->simulator, t->changes, &t->key);
-	return 0;
+	return oracle_call(&t->checks->oracle, t->simulator, call, printed, err);
+}
+
+const char *trial_key(struct arena *a, const struct trial *t)
+{
+	CLEANUP(buf_release) struct buf key = BUF_INIT;
+
+	explore_key_now(&t->checks->graph->rules, t->simulator, t->changes, &key);
+	return arena_dup(a, buf_str(&key));
 }
 
 struct simulator_call record_call(
@@ -238,8 +241,8 @@ static void try_second(
 	try_record(c, r->node, after, NULL, action, &other);
 }
 
-static void crash_answer(
-	struct engine_checks *c, struct explore_round *r, size_t i, const struct simulator *at)
+static void crash_answer(struct engine_checks *c, struct explore_round *r, size_t i,
+	const struct simulator *at, const char *key)
 {
 	CLEANUP(buf_release) struct buf situation = BUF_INIT;
 	struct recorded_answers answers = recorded_of(r, i + 1);
@@ -249,18 +252,19 @@ static void crash_answer(
 		.what = arena_printf(&r->arena, "'record' of '%s'", r->chosen[i]->name)};
 
 	buf_addf(&situation, "crash %s ", r->chosen[i]->name);
-	add_shape(&situation, r, i, action, state_key(r, at));
+	add_shape(&situation, r, i, action, key);
 	if (engine_checks_first(c, situation.s))
 		engine_checks_crash(c, r->node, at, &call);
 }
 
-/* `after`: with the answer to action `i`, NULL: it was refused. */
+/* `key`: of the document before it. `after`: with the answer to action `i`, NULL: it was refused.
+ */
 static void on_answer(struct engine_checks *c, struct explore_round *r, size_t i,
-	const struct simulator *at, const struct simulator *after)
+	const struct simulator *at, const char *key, const struct simulator *after)
 {
-	crash_answer(c, r, i, at);
+	crash_answer(c, r, i, at, key);
 	if (after &&
-		engine_checks_first(c, arena_printf(&r->arena, "second %s %s %s", state_key(r, at),
+		engine_checks_first(c, arena_printf(&r->arena, "second %s %s %s", key,
 					       json_get_str(json_at(r->printed, i), WIRE_WRITES),
 					       r->chosen[i]->name)))
 		try_second(c, r, i, after);
@@ -292,19 +296,19 @@ static void other_forms(struct explore_round *r, const json *action, struct expl
 }
 
 /* The first `i` actions are answered: records each other form of an answer to the next one. */
-static void try_other_forms(
-	struct engine_checks *c, struct explore_round *r, size_t i, const struct simulator *at)
+static void try_other_forms(struct engine_checks *c, struct explore_round *r, size_t i,
+	const struct simulator *at, const char *key)
 {
 	const struct explore_answer *chosen = r->chosen[i];
 	struct explore_answers forms = {0};
 
-	if (!engine_checks_first(c, arena_printf(&r->arena, "forms %s", state_key(r, at))))
+	if (!engine_checks_first(c, arena_printf(&r->arena, "forms %s", key)))
 		return;
 	other_forms(r, json_at(r->printed, i), &forms);
 	for (size_t n = 0; n < forms.n; n++) {
 		r->chosen[i] = &forms.items[n];
 		try_record(c, r->node, at, NULL, json_at(r->printed, i), &forms.items[n]);
-		crash_answer(c, r, i, at);
+		crash_answer(c, r, i, at, key);
 	}
 	r->chosen[i] = chosen;
 }
@@ -456,19 +460,18 @@ static void try_node(struct engine_checks *c, struct explore_round *r, const str
 }
 
 /* The first `n` actions are answered or not: another owner takes over. */
-static void on_prefix(
-	struct engine_checks *c, struct explore_round *r, size_t n, const struct simulator *at)
+static void on_prefix(struct engine_checks *c, struct explore_round *r, size_t n,
+	const struct simulator *at, const char *key)
 {
 	CLEANUP(buf_release) struct buf situation = BUF_INIT, shape = BUF_INIT;
 	CLEANUP(simulator_free) struct simulator *there = simulator_copy(at);
 	struct takeover t = {.checks = c, .node = r->node};
-	const char *key = state_key(r, at);
 	size_t open = 0;
 
 	if (!n)
 		try_node(c, r, at, key);
 	if (n < r->n)
-		try_other_forms(c, r, n, at);
+		try_other_forms(c, r, n, at, key);
 	while (open < n && !r->chosen[open]->silent)
 		open++;
 	buf_addf(&situation, "take-over %d ", r->running != NULL);
@@ -503,8 +506,8 @@ static const char *key_after(
 
 	t->simulator->environment =
 		(struct simulator_environment){.specs = 1, .running = r->running};
-	return arena_dup(&r->arena,
-		trial_call(t, step, &printed, &err) < 0 ? str_of(err.text) : buf_str(&t->key));
+	return trial_call(t, step, &printed, &err) < 0 ? arena_dup(&r->arena, str_of(err.text))
+						       : trial_key(&r->arena, t);
 }
 
 /* A step whose effect failed leads, when it is repeated, where it would have led. */
@@ -597,16 +600,17 @@ static int checked_invoke(
 	CLEANUP(simulator_free) struct simulator *at = simulator_copy(s);
 	const struct simulator *after;
 	size_t i = call->action ? index_of(r, call->action) : r->n;
+	const char *key = !call->key && r->n ? state_key(r, at) : "";
 	int rc;
 
 	if (call->key)
 		on_user(c, r, at, call);
 	else if (r->n && (i == r->n || r->chosen[i] == r->choices[i].items))
-		on_prefix(c, r, i, at); /* once for the answers to an action */
+		on_prefix(c, r, i, at, key); /* once for the answers to an action */
 	rc = oracle_call(&c->oracle, s, call, printed, err);
 	after = rc < 0 ? NULL : s;
 	if (call->action)
-		on_answer(c, r, i, at, after);
+		on_answer(c, r, i, at, key, after);
 	else if (!call->key && (r->printed || !r->node))
 		on_step(c, r, at, after, call);
 	return rc;

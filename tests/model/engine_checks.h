@@ -51,7 +51,6 @@ struct trial {
 	struct engine_checks *checks;
 	struct simulator *simulator;
 	unsigned changes;
-	struct buf key; /* of the document after the last successful call */
 };
 
 void trial_begin(
@@ -60,6 +59,7 @@ void trial_end(struct trial *t); /* for CLEANUP */
 /* -1: the verb fails. */
 int trial_call(
 	struct trial *t, const struct simulator_call *call, json **printed, struct error *err);
+const char *trial_key(struct arena *a, const struct trial *t); /* of the document */
 struct simulator_call record_call(
 	const char *owner, const json *action, const struct explore_answer *answer);
 

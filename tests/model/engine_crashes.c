@@ -70,7 +70,7 @@ void step_outcome_of(struct arena *a, struct trial *t, const struct simulator_ca
 		out->part[OUTCOME_STATE] = arena_dup(a, str_trim(buf_str(&text)));
 		return;
 	}
-	out->part[OUTCOME_STATE] = arena_dup(a, buf_str(&t->key));
+	out->part[OUTCOME_STATE] = trial_key(a, t);
 	json_print(&printed, array);
 	add_text(&shown, buf_str(&printed));
 	out->part[OUTCOME_PRINTED] = arena_dup(a, buf_str(&shown));

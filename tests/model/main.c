@@ -153,12 +153,26 @@ static void report_failed(const struct engine_checks *c)
 	}
 }
 
+/* What `dev-team workflow explore` says of the workflow. */
+static size_t report_findings(const struct explore_graph *g, struct arena *a)
+{
+	struct explore_findings f;
+
+	explore_find(g, a, &f);
+	for (size_t i = 0; i < f.list.n; i++)
+		printf("finding: %s\n", f.list.items[i].text);
+	for (size_t i = 0; i < f.notes.n; i++)
+		printf("note: %s\n", f.notes.items[i]);
+	return f.list.n;
+}
+
 static int run_explore(const struct model_options *o, struct error *err)
 {
 	CLEANUP(arena_release) struct arena arena = {0};
 	struct explore_graph g = {0};
 	struct engine_checks c;
 	struct workflow w;
+	size_t found;
 	bool failed;
 
 	if (load(&arena, o->file, &w, err) < 0)
@@ -171,10 +185,11 @@ static int run_explore(const struct model_options *o, struct error *err)
 		c.refused, c.changes, c.crashes, c.takeovers);
 	printf("calls compared with the model %zu, skipped %zu\n", c.oracle.compared,
 		c.oracle.skipped);
+	found = report_findings(&g, &arena);
 	report_failed(&c);
 	if (c.oracle.difference[0])
 		printf("broken: %s\n", c.oracle.difference);
-	failed = c.failed.n || c.oracle.difference[0] || !g.complete;
+	failed = found || c.failed.n || c.oracle.difference[0] || !g.complete;
 	engine_checks_release(&c);
 	explore_graph_release(&g);
 	return failed ? ERR_CHECK : 0;

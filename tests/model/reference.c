@@ -103,7 +103,7 @@ static const struct model_text written_here;
 
 static bool is(const char *a, const char *b)
 {
-	return a && b && strcmp(a, b) == 0;
+	return a && b && *a == *b && strcmp(a, b) == 0;
 }
 
 struct model_slot *model_slot(struct model *m, const char *name)
@@ -188,14 +188,15 @@ static const struct action *actions_of(struct model *m, const char *state)
 		vec_push_in(m->arena, &list, a);
 	}
 	for (size_t i = 0; i < COUNT(actions); i++) {
-		struct action a = actions[i];
+		const struct action *a = &actions[i];
 
-		if (is(a.section, "Fix"))
-			a.section = arena_printf(m->arena, "Fix %lu",
+		if (!is(a->state, state) ||
+			(is(state, "reviewing") && !*get(m, "pr_url") != is(a->section, "PR URL")))
+			continue;
+		vec_push_in(m->arena, &list, *a);
+		if (is(a->section, "Fix"))
+			list.items[list.n - 1].section = arena_printf(m->arena, "Fix %lu",
 				1 + count(m, "fix_iteration") + count(m, "review_fix_iteration"));
-		if (is(a.state, state) &&
-			(!is(state, "reviewing") || !*get(m, "pr_url") == is(a.section, "PR URL")))
-			vec_push_in(m->arena, &list, a);
 	}
 	vec_push_in(m->arena, &list, (struct action){0});
 	return list.items;
