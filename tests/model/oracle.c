@@ -251,12 +251,9 @@ static void read_journal(struct comparison *c, struct model *m, struct str journ
 			waiting = str_sub(line, str_find(line, str_of(opening)), line.n);
 	}
 	waiting = str_sub(waiting, 0, str_find(waiting, STR("]\"")));
-	for (size_t i = 0; waiting.n && i < m->slots.n; i++) {
-		struct model_slot *s = m->slots.items[i];
-
+	for (struct model_slot *s = m->slots; s && waiting.n; s = s->next)
 		s->stale = model_is_open(s) &&
 			   !contains(waiting, arena_printf(&c->arena, "\"%s\\\"", s->id));
-	}
 }
 
 /* ---- comparison ---- */
@@ -285,31 +282,38 @@ static void compare_slot(
 	differ(c, e.name, describe(c, &e), describe(c, &f));
 }
 
-/* The first one that is open if others are answered, else all. */
+static unsigned long number_of(const struct model_slot *s)
+{
+	return strtoul(strrchr(s->id, '/') + 1, NULL, 10);
+}
+
+/* What is open is printed; of that only the first if others are answered. */
 static void compare_array(struct comparison *c, const json *array)
 {
-	struct model *m = &c->model;
-	const json *a = json_first(array);
-	bool answered = false;
+	const struct model_slot *first = NULL, *s;
+	size_t open = 0, answered = 0, printed = 0;
+	const char *id = NULL;
 
-	for (size_t i = 0; i < m->slots.n; i++)
-		answered |= m->slots.items[i]->id && !model_is_open(m->slots.items[i]);
-	for (size_t i = 0, n = 0; i < m->slots.n; i++) {
-		const struct model_slot *s = m->slots.items[i];
-
-		if (!model_is_open(s) || (answered && n++))
-			continue;
-		differ(c, "the array", s->id, text_or_empty(json_get_str(a, "id")));
-		differ(c, s->id, s->asks, asked_for(c, a));
-		a = json_next(a);
+	for (s = c->model.slots; s; s = s->next) {
+		open += model_is_open(s);
+		answered += s->id && !model_is_open(s);
+		if (model_is_open(s) && (!first || number_of(s) < number_of(first)))
+			first = s;
 	}
-
-	if (json_get(a, "id"))
-		differ(c, "the array", "no more actions", json_get_str(a, "id"));
-	else if (a)
+	for (const json *a = json_first(array); (id = json_get_str(a, "id")); a = json_next(a)) {
+		s = model_request(&c->model, id);
+		s = answered ? first : s;
+		differ(c, "the array", s && model_is_open(s) ? s->id : "no such action", id);
+		differ(c, id, s ? s->asks : "", asked_for(c, a));
+		printed++;
+	}
+	differ(c, "the array",
+		printed == (answered && open ? 1 : open) ? "" : "another number of actions", "");
+	if (!open)
 		differ(c, "the result",
-			strcmp(model_slot(m, "state")->value, "done") ? "failed" : "success",
-			json_get_str(a, "result"));
+			strcmp(model_slot(&c->model, "state")->value, "done") ? "failed"
+									      : "success",
+			text_or_empty(json_get_str(json_first(array), "result")));
 }
 
 static const char *effects(struct comparison *c, unsigned bits)
@@ -335,8 +339,8 @@ static bool is_silence(const struct comparison *c)
 {
 	bool requested = false;
 
-	for (size_t i = 0; i < c->model.slots.n; i++)
-		requested |= c->model.slots.items[i]->id && !c->model.slots.items[i]->stale;
+	for (const struct model_slot *s = c->model.slots; s; s = s->next)
+		requested |= s->id && !s->stale;
 	return c->call->returned && c->pending && !requested;
 }
 
@@ -412,6 +416,7 @@ static void compare_call(struct comparison *c, const json *printed, const char *
 {
 	CLEANUP(buf_release) struct buf journal = BUF_INIT, text = BUF_INIT;
 	struct model *m = &c->model, found = {.arena = &c->arena};
+	const struct model_slot *s;
 	char sum[DIGEST_TEXT];
 	bool good;
 
@@ -433,10 +438,10 @@ static void compare_call(struct comparison *c, const json *printed, const char *
 	differ(c, "the effects", effects(c, m->effects),
 		effects(c, c->simulator->environment.requested));
 	(void)read_document(c, &found, buf_str(&text));
-	for (size_t i = 0; i < found.slots.n; i++)
-		(void)model_slot(m, found.slots.items[i]->name);
-	for (size_t i = 0; i < m->slots.n; i++)
-		compare_slot(c, m->slots.items[i], model_slot(&found, m->slots.items[i]->name));
+	for (s = found.slots; s; s = s->next)
+		(void)model_slot(m, s->name);
+	for (s = m->slots; s; s = s->next)
+		compare_slot(c, s, model_slot(&found, s->name));
 	if (printed)
 		compare_array(c, printed);
 }

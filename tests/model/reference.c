@@ -108,15 +108,15 @@ static bool is(const char *a, const char *b)
 
 struct model_slot *model_slot(struct model *m, const char *name)
 {
-	struct model_slot *s;
+	struct model_slot **s = &m->slots;
 
-	for (size_t i = 0; i < m->slots.n; i++)
-		if (is(m->slots.items[i]->name, name))
-			return m->slots.items[i];
-	s = arena_alloc(m->arena, sizeof(*s));
-	*s = (struct model_slot){.name = name, .value = "", .text = &written_here};
-	vec_push_in(m->arena, &m->slots, s);
-	return s;
+	while (*s && !is((*s)->name, name))
+		s = &(*s)->next;
+	if (!*s) {
+		*s = arena_alloc(m->arena, sizeof(**s));
+		**s = (struct model_slot){.name = name, .value = "", .text = &written_here};
+	}
+	return *s;
 }
 
 static const char *get(struct model *m, const char *name)
@@ -211,19 +211,19 @@ bool model_is_open(const struct model_slot *s)
 
 struct model_slot *model_request(struct model *m, const char *id)
 {
-	for (size_t i = 0; i < m->slots.n; i++)
-		if (is(m->slots.items[i]->id, id))
-			return m->slots.items[i];
-	return NULL;
+	struct model_slot *s = m->slots;
+
+	while (s && !is(s->id, id))
+		s = s->next;
+	return s;
 }
 
 /* All, or those that are open: what is answered stays, and is no answer to the next array. */
 static void drop_requests(struct model *m, bool all)
 {
-	for (size_t i = 0; i < m->slots.n; i++) {
-		if (all || model_is_open(m->slots.items[i]))
-			m->slots.items[i]->id = NULL;
-		m->slots.items[i]->carried = true;
+	for (struct model_slot *s = m->slots; s; s = s->next) {
+		s->id = all || model_is_open(s) ? NULL : s->id;
+		s->carried = true;
 	}
 }
 
@@ -250,10 +250,6 @@ static void request(struct model *m, const struct action *a, const char *trigger
 		}
 	for (unsigned i = 0; a->results[i].word; i++)
 		asks = arena_printf(m->arena, "%s%s%s", asks, i ? " | " : "] ", a->results[i].word);
-	for (size_t i = 0; i < m->slots.n; i++)
-		if (m->slots.items[i] == s)
-			vec_remove(&m->slots, i);
-	vec_push_in(m->arena, &m->slots, s);
 	s->state = a->state;
 	s->asks = asks;
 	s->trigger = trigger;
@@ -407,9 +403,8 @@ static bool decide(struct model *m, const struct action *list)
 		bool asks = is(r->trigger, "ask");
 
 		if (!r->word || is(r->trigger, "again") || asks) {
-			*model_slot(m, a->section) = (struct model_slot){
-				.name = a->section, .value = "", .text = &written_here};
-			change(m, "+Failed Answer");
+			model_slot(m, a->section)->id = NULL;
+			change(m, arena_printf(m->arena, "-%s, +Failed Answer", a->section));
 			return retry(m, asks) &&
 			       (!asks || call_troubleshooter(m, "needs_clarification"));
 		}
@@ -466,9 +461,10 @@ static bool turn(struct model *m)
 {
 	const char *state = get(m, "state"), *trigger = get(m, "question_trigger");
 	const struct workflow_edge *first = workflow_only_edge(m->workflow, state);
-	struct model_slot *call = model_slot(m, LOG),
-			  *named = m->how.returned_id ? model_request(m, m->how.returned_id) : NULL;
-	bool open = false, running = false, progress = false, outstanding = false;
+	const struct model_slot *named = model_request(m, m->how.returned_id),
+				*script = model_request(m, m->how.running);
+	struct model_slot *call = model_slot(m, LOG);
+	bool open = false, progress = false, outstanding = false;
 
 	if (is(state, m->workflow->initial))
 		return enter(m, first->to, first->trigger, NULL);
@@ -479,9 +475,7 @@ static bool turn(struct model *m)
 	if (*get(m, "question") || (*trigger && count(m, "troubleshooter_calls") >= MAX_CALLS))
 		return false;
 	change(m, "-outcome, -question_trigger");
-	for (size_t i = 0; i < m->slots.n; i++) {
-		struct model_slot *s = m->slots.items[i];
-
+	for (struct model_slot *s = m->slots; s; s = s->next) {
 		if (s->id && !s->trigger && !is(s->state, state)) {
 			s->id = NULL;
 			m->dropped = true;
@@ -491,7 +485,6 @@ static bool turn(struct model *m)
 				arena_printf(m->arena, "security violation in '%s'", s->id));
 		outstanding |= s->id != NULL;
 		open |= model_is_open(s);
-		running |= model_is_open(s) && is(s->id, m->how.running);
 		progress |= s->id && !model_is_open(s) && !s->carried;
 	}
 	if (model_is_open(call) && is_gone(m, call->trigger)) {
@@ -500,8 +493,8 @@ static bool turn(struct model *m)
 		return true;
 	}
 	if (open)
-		return m->how.returned && !running &&
-		       (!m->how.returned_id || (named && !named->carried)) && retry(m, progress);
+		return m->how.returned && (!m->how.returned_id || (named && !named->carried)) &&
+		       !(script && model_is_open(script)) && retry(m, progress);
 	return call->id ? take_decision(m, call) : work(m, progress && !m->dropped, outstanding);
 }
 
@@ -509,15 +502,15 @@ void model_step(struct model *m)
 {
 	if (!*get(m, "state"))
 		model_slot(m, "state")->value = m->workflow->initial;
-	for (size_t i = 0; i < m->slots.n; i++) {
-		struct model_slot *s = m->slots.items[i];
+	for (struct model_slot *s = m->slots; s; s = s->next) {
+		bool waits = model_is_open(s) && !is(m->how.running, s->id);
 
-		if (!model_is_open(s) || is(m->how.running, s->id))
-			continue;
-		if (m->how.take_over)
+		if (waits && m->how.take_over) {
 			dispatch(m, s);
-		else if (s->stale)
-			m->dropped = true, s->id = NULL;
+		} else if (waits && s->stale) {
+			s->id = NULL;
+			m->dropped = true;
+		}
 	}
 	m->how.returned &= !m->how.take_over;
 	while (!m->failed && !is_end(m) && turn(m))

@@ -41,6 +41,7 @@ struct model_slot {
 	const char *word;    /* recorded; NULL: nothing is recorded */
 	bool carried;        /* answered when others of its array were requested again */
 	bool stale;          /* put back by hand: it was answered or given up before */
+	struct model_slot *next;
 };
 
 #define MODEL_WRITTEN "*"
@@ -61,7 +62,7 @@ extern const char *const model_effects[];
 struct model {
 	const struct workflow *workflow;
 	struct arena *arena;
-	VEC(struct model_slot *) slots;
+	struct model_slot *slots;
 	struct model_step how;
 	const char *path; /* transitions of the step */
 	unsigned effects;
