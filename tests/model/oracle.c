@@ -133,13 +133,11 @@ static const char *const keys[] = {"state", "spec_path", "pr_url", "troubleshoot
 	"signoff_cycle_count", "consecutive_failures", "review_cycle_count", "actions_dispatched",
 	"budget_extensions", "troubleshooter_calls"};
 
-/* The part of a reason that the model has. */
-static struct str plain_reason(struct str reason)
-{
-	if (str_starts(reason, "security violation in '"))
-		return str_sub(reason, 0, str_find(reason, STR("': ")) + 1);
-	return reason;
-}
+static const struct {
+	enum effect effect;
+	const char *name;
+} effects[] = {{EFFECT_FIND_SPEC, "!spec"}, {EFFECT_COMMIT, "!commit"}, {EFFECT_PUSH, "!push"},
+	{EFFECT_PR_CHECKS, "!checks"}};
 
 /* Of `T-1/STATE/N`. */
 static const char *state_of(struct comparison *c, const char *id)
@@ -187,14 +185,17 @@ static void read_request(struct comparison *c, struct model *m, struct str line)
 static bool read_document(struct comparison *c, struct model *m, struct str text)
 {
 	CLEANUP(context_release) struct context doc = {0};
-	struct str actions, line;
+	struct str actions, outcome, line;
+	size_t end;
 	struct error ignored;
 
 	if (context_parse(&doc, "", text, &ignored) < 0)
 		return false;
 	for (size_t i = 0; i < COUNT(keys); i++)
 		model_slot(m, keys[i])->value = keep(c, context_get(&doc, keys[i]));
-	model_slot(m, "outcome")->value = keep(c, plain_reason(context_get(&doc, "outcome")));
+	outcome = context_get(&doc, "outcome");
+	end = str_find(outcome, STR("': ")); /* the report of a violation follows */
+	model_slot(m, "outcome")->value = keep(c, str_sub(outcome, 0, end + (end < outcome.n)));
 	actions = context_section(&doc, CONTEXT_ACTIONS);
 	raise_attempts(c, m, "troubleshooter", context_attempts(&doc, "troubleshooter"));
 	for (size_t i = 0; i < c->simulator->workflow->n_states; i++)
@@ -225,8 +226,9 @@ static void read_event(struct comparison *c, struct model *m, const json *e)
 		vec_push_in(&c->arena, &c->refused, strcmp(type, "refusal") == 0);
 	c->leased |= strcmp(type, "lease") == 0;
 	if (strcmp(type, "transition") == 0)
-		m->path = arena_printf(&c->arena, "%s%s -> %s %s; ", m->path,
-			json_get_str(e, "from"), json_get_str(e, "to"), json_get_str(e, "trigger"));
+		model_slot(m, "path")->value = arena_printf(&c->arena, "%s%s -> %s %s; ",
+			model_slot(m, "path")->value, json_get_str(e, "from"),
+			json_get_str(e, "to"), json_get_str(e, "trigger"));
 	else if (strcmp(type, "dispatch") == 0)
 		raise_attempts(c, m, state_of(c, id), strtoul(strrchr(id, '/') + 1, NULL, 10));
 	else if (strcmp(type, "answer") == 0)
@@ -239,7 +241,7 @@ static void read_journal(struct comparison *c, struct model *m, struct str journ
 	static const char opening[] = "\"asked\":[\"";
 	struct str line, waiting = {0};
 
-	m->path = "";
+	model_slot(m, "path")->value = "";
 	c->refused.n = 0;
 	while (str_line(&journal, &line)) {
 		CLEANUP(json_free) json *event = NULL;
@@ -316,16 +318,6 @@ static void compare_array(struct comparison *c, const json *array)
 			text_or_empty(json_get_str(json_first(array), "result")));
 }
 
-static const char *effects(struct comparison *c, unsigned bits)
-{
-	const char *text = "";
-
-	for (size_t i = 0; model_effects[i]; i++)
-		if (bits & (1u << i))
-			text = arena_printf(&c->arena, "%s%s ", text, model_effects[i]);
-	return text;
-}
-
 /* ---- calls ---- */
 
 /* A crash has left another document than the journal has; which one the call will find depends. */
@@ -361,7 +353,7 @@ static bool read_before(struct comparison *c)
 		is_behind(audit, buf_str(&text)))
 		return false;
 	read_journal(c, &c->model, buf_str(&journal));
-	c->model.path = "";
+	model_slot(&c->model, "path")->value = "";
 	return !is_silence(c);
 }
 
@@ -391,9 +383,9 @@ static bool expect(struct comparison *c)
 			.returned = call->returned,
 			.returned_id = call->returned_id,
 			.running = env->running,
-			.fails = (env->specs != 1 || env->find_fails ? EFFECT_FIND_SPEC : 0) |
-				 (env->commit_fails ? EFFECT_COMMIT : 0) |
-				 (env->push_fails ? EFFECT_PUSH : 0),
+			.fails = arena_printf(&c->arena, "%s%s%s",
+				env->specs != 1 || env->find_fails ? "!spec" : "",
+				env->commit_fails ? "!commit" : "", env->push_fails ? "!push" : ""),
 			.red = env->checks == CHECKS_RED};
 		drop_refused(c);
 		model_step(m);
@@ -434,9 +426,9 @@ static void compare_call(struct comparison *c, const json *printed, const char *
 		differ(c, "a refused answer", c->document, sum);
 	if (failed || !good)
 		return;
-	differ(c, "the transitions", m->path, found.path);
-	differ(c, "the effects", effects(c, m->effects),
-		effects(c, c->simulator->environment.requested));
+	for (size_t i = 0; i < COUNT(effects); i++)
+		if (c->simulator->environment.requested & effects[i].effect)
+			model_slot(&found, effects[i].name)->value = MODEL_WRITTEN;
 	(void)read_document(c, &found, buf_str(&text));
 	for (s = found.slots; s; s = s->next)
 		(void)model_slot(m, s->name);
@@ -454,7 +446,7 @@ int oracle_call(struct oracle *o, struct simulator *s, const struct simulator_ca
 	unsigned requested = s->environment.requested;
 	int rc;
 
-	c.model = (struct model){.workflow = s->workflow, .arena = &c.arena, .path = ""};
+	c.model = (struct model){.workflow = s->workflow, .arena = &c.arena};
 	compared = !o->paused && !o->difference[0] && read_before(&c);
 	s->environment.requested = 0;
 	rc = simulator_invoke(s, call, printed, err);

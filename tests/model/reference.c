@@ -54,7 +54,7 @@ static const struct action {
 /* What changes when a state is entered, lacks an answer, requests, has a bad answer in a section,
  * or gives a trigger. +NAME: a key or section is written; -NAME: removed, or set to 0; =NAME: moved
  * to `Earlier NAME`, if the state has requested something before; 1NAME: a counter is incremented;
- * !NAME: an effect is carried out. */
+ * !NAME: an effect is carried out; ?checks: if there is a pull request, and red ones are noted. */
 static const struct {
 	const char *state, *when, *changes;
 } changes[] = {
@@ -70,7 +70,7 @@ static const struct {
 	{"reviewing", "-", "+pr_url"},
 	{"reviewing", "approved", "1review_cycle_count"},
 	{"reviewing", "changes_requested", "1review_cycle_count"},
-	{"fixing-pr", "requests", "!checks"},
+	{"fixing-pr", "requests", "?checks"},
 	{"fixing-pr", "fix_done", "1review_fix_iteration, -Review Notes"},
 	{"signoff", "entered", RESULTS},
 	{"signoff", "requests", "!push"},
@@ -96,7 +96,6 @@ static const struct limit {
 	{"review_fix_iteration", "max_retries", "fixing-pr", LIMIT(max_review_fix_iterations)},
 };
 
-const char *const model_effects[] = {"spec", "commit", "push", "checks", NULL};
 static const struct model_text written_here;
 
 /* ---- the document ---- */
@@ -135,16 +134,14 @@ static void change(struct model *m, const char *list)
 	for (const char *const *c = arena_items(m->arena, str_of(list)); *c; c++) {
 		const char *name = *c + 1;
 		struct model_slot *s = model_slot(m, name);
-		unsigned effect;
 
 		if (**c == '!') {
-			(void)str_index(str_of(name), model_effects, &effect);
-			if (is(name, "checks") && !*get(m, "pr_url"))
-				continue;
-			m->effects |= 1u << effect;
-			m->failed |= m->how.fails & (1u << effect);
-			if (is(name, "checks") && m->how.red)
-				change(m, "+Last Failure");
+			model_slot(m, *c)->value = MODEL_WRITTEN;
+			m->failed |= strstr(m->how.fails, *c) != NULL;
+		} else if (**c == '?') {
+			change(m, !*get(m, "pr_url") ? ""
+				  : m->how.red       ? "!checks, +Last Failure"
+						     : "!checks");
 		} else if (**c == '1') {
 			s->value = arena_printf(m->arena, "%lu", count(m, name) + 1);
 		} else if (**c == '+' || **c == '-') {
@@ -287,7 +284,8 @@ static bool enter(struct model *m, const char *to, const char *trigger, const ch
 	m->failed |= !to;
 	if (m->failed)
 		return false;
-	m->path = arena_printf(m->arena, "%s%s -> %s %s; ", m->path, from, to, trigger);
+	model_slot(m, "path")->value =
+		arena_printf(m->arena, "%s%s -> %s %s; ", get(m, "path"), from, to, trigger);
 	why = why ? why : arena_printf(m->arena, "'%s' gave '%s'", from, trigger);
 	model_slot(m, "state")->value = to;
 	model_slot(m, "outcome")->value = is_end(m) ? why : "";

@@ -28,7 +28,7 @@ struct model_text {
 /*
  * What a name stands for: a key, or a section with the request that writes it. `attempts STATE` is
  * the number of the last action of a state. The id of an action stands for an answer that was
- * accepted, used or not.
+ * accepted, used or not. `path` are the transitions and `!EFFECT` an effect of the step.
  */
 struct model_slot {
 	const char *name;
@@ -52,20 +52,15 @@ struct model_step {
 	bool returned;
 	const char *returned_id; /* NULL: none is named */
 	const char *running;     /* id of a script that still runs, or NULL */
-	unsigned fails;          /* effects, see model_effects */
+	const char *fails;       /* effects: "!spec !push" */
 	bool red;                /* checks of the pull request */
 };
-
-/* By bit: the first is 1. */
-extern const char *const model_effects[];
 
 struct model {
 	const struct workflow *workflow;
 	struct arena *arena;
 	struct model_slot *slots;
 	struct model_step how;
-	const char *path; /* transitions of the step */
-	unsigned effects;
 	bool dropped; /* a person made requests obsolete */
 	bool failed;  /* the step: the model is not valid any more */
 };
