@@ -284,38 +284,30 @@ static void compare_slot(
 	differ(c, e.name, describe(c, &e), describe(c, &f));
 }
 
-static unsigned long number_of(const struct model_slot *s)
-{
-	return strtoul(strrchr(s->id, '/') + 1, NULL, 10);
-}
-
-/* What is open is printed; of that only the first if others are answered. */
+/* The first one that is open if others are answered, else all. */
 static void compare_array(struct comparison *c, const json *array)
 {
-	const struct model_slot *first = NULL, *s;
-	size_t open = 0, answered = 0, printed = 0;
-	const char *id = NULL;
+	const json *a = json_first(array);
+	bool answered = false, done = false;
+	const struct model_slot *s;
 
-	for (s = c->model.slots; s; s = s->next) {
-		open += model_is_open(s);
-		answered += s->id && !model_is_open(s);
-		if (model_is_open(s) && (!first || number_of(s) < number_of(first)))
-			first = s;
+	for (s = c->model.slots; s; s = s->next)
+		answered |= s->id && !model_is_open(s);
+	for (s = c->model.slots; s && !done; s = s->next) {
+		if (!model_is_open(s))
+			continue;
+		differ(c, "the array", s->id, text_or_empty(json_get_str(a, "id")));
+		differ(c, s->id, s->asks, asked_for(c, a));
+		a = a ? json_next(a) : NULL;
+		done = answered;
 	}
-	for (const json *a = json_first(array); (id = json_get_str(a, "id")); a = json_next(a)) {
-		s = model_request(&c->model, id);
-		s = answered ? first : s;
-		differ(c, "the array", s && model_is_open(s) ? s->id : "no such action", id);
-		differ(c, id, s ? s->asks : "", asked_for(c, a));
-		printed++;
-	}
-	differ(c, "the array",
-		printed == (answered && open ? 1 : open) ? "" : "another number of actions", "");
-	if (!open)
+	if (json_get(a, "id"))
+		differ(c, "the array", "no more actions", json_get_str(a, "id"));
+	else if (a)
 		differ(c, "the result",
 			strcmp(model_slot(&c->model, "state")->value, "done") ? "failed"
 									      : "success",
-			text_or_empty(json_get_str(json_first(array), "result")));
+			json_get_str(a, "result"));
 }
 
 /* ---- calls ---- */

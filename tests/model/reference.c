@@ -147,7 +147,8 @@ static void change(struct model *m, const char *list)
 		} else if (**c == '+' || **c == '-') {
 			s->value = **c == '+' ? MODEL_WRITTEN : "";
 			s->text = &written_here;
-		} else if (count(m, arena_printf(m->arena, "attempts %s", get(m, "state")))) {
+		} else if (*s->value &&
+			   count(m, arena_printf(m->arena, "attempts %s", get(m, "state")))) {
 			model_slot(m, arena_printf(m->arena, "Earlier %s", name))->value = s->value;
 			s->value = "";
 		}
@@ -235,7 +236,7 @@ static void dispatch(struct model *m, struct model_slot *s)
 /* A report and fixes that are not there are not read. */
 static void request(struct model *m, const struct action *a, const char *trigger)
 {
-	struct model_slot *s = model_slot(m, a->section);
+	struct model_slot *s = model_slot(m, a->section), **link = &m->slots;
 	const char *asks = arena_printf(m->arena, "%s [", a->agent ? a->agent : "script");
 
 	for (const char *const *r = arena_items(m->arena, str_of(a->reads)); *r; r++)
@@ -247,11 +248,14 @@ static void request(struct model *m, const struct action *a, const char *trigger
 		}
 	for (unsigned i = 0; a->results[i].word; i++)
 		asks = arena_printf(m->arena, "%s%s%s", asks, i ? " | " : "] ", a->results[i].word);
-	s->state = a->state;
-	s->asks = asks;
-	s->trigger = trigger;
-	s->word = NULL;
-	s->carried = false;
+	while (*link != s)
+		link = &(*link)->next;
+	*link = s->next; /* to the end: the array has the order of the requests */
+	while (*link)
+		link = &(*link)->next;
+	*link = s;
+	*s = (struct model_slot){s->name, s->value, s->text, NULL, a->state, asks, trigger, NULL,
+		false, false, NULL};
 	dispatch(m, s);
 }
 
@@ -275,7 +279,7 @@ static bool is_end(struct model *m)
 	return !st || st->terminal;
 }
 
-/* `to` NULL: where the trigger leads. `why`: at an end, NULL: the trigger. */
+/* `to` NULL: where the trigger leads. `why`: a failure that ends the run, or NULL. */
 static bool enter(struct model *m, const char *to, const char *trigger, const char *why)
 {
 	const char *from = get(m, "state");
@@ -286,21 +290,17 @@ static bool enter(struct model *m, const char *to, const char *trigger, const ch
 		return false;
 	model_slot(m, "path")->value =
 		arena_printf(m->arena, "%s%s -> %s %s; ", get(m, "path"), from, to, trigger);
-	why = why ? why : arena_printf(m->arena, "'%s' gave '%s'", from, trigger);
 	model_slot(m, "state")->value = to;
-	model_slot(m, "outcome")->value = is_end(m) ? why : "";
+	model_slot(m, "outcome")->value =
+		why         ? why
+		: is_end(m) ? arena_printf(m->arena, "'%s' gave '%s'", from, trigger)
+			    : "";
 	drop_requests(m, true);
-	change(m, "-troubleshooter_calls");
+	change(m, why ? "-troubleshooter_calls, +Last Failure" : "-troubleshooter_calls");
 	for (const struct action *a = actions_of(m, to); a->reading == DECLARED; a++)
 		model_slot(m, a->section)->value = "";
 	react(m, "entered");
 	return true;
-}
-
-static bool end_run(struct model *m, const char *trigger, const char *why)
-{
-	change(m, "+Last Failure");
-	return enter(m, "failed", trigger, why);
 }
 
 /* ---- the troubleshooter ---- */
@@ -337,7 +337,7 @@ static bool take_decision(struct model *m, struct model_slot *call)
 		change(m, "-budget_extensions");
 	change(m, "-troubleshooter_input");
 	if (is(call->word, "terminate"))
-		return end_run(m, "terminated",
+		return enter(m, "failed", "terminated",
 			arena_printf(m->arena, "ended by the troubleshooter: %s", said->reason));
 	if (!goes_on || (budget && count(m, "budget_extensions") >= MAX_EXTENSIONS)) {
 		change(m, "+question");
@@ -382,12 +382,12 @@ static const struct result *result_of(struct model *m, const struct action *a)
 static bool retry(struct model *m, bool progress)
 {
 	const struct model_slot *call = model_slot(m, LOG);
-	bool called = model_is_open(call);
+	const char *trigger = model_is_open(call) ? call->trigger : NULL;
 
 	m->how.returned = false;
 	change(m, progress ? "-consecutive_failures" : "1consecutive_failures");
 	drop_requests(m, false);
-	return called ? call_troubleshooter(m, call->trigger) : true;
+	return !trigger || call_troubleshooter(m, trigger);
 }
 
 /* All answers are there. The first one that is not good decides, else the first one. */
@@ -408,14 +408,11 @@ static bool decide(struct model *m, const struct action *list)
 		}
 		if (!trigger || (!bad && r > a->results))
 			trigger = r->trigger;
-		if (r > a->results) {
-			react(m, a->section);
-			bad = a;
-		}
+		if (r > a->results)
+			react(m, (bad = a)->section);
 	}
 	change(m, "-consecutive_failures, -Failed Answer");
-	if (bad && bad->reading == DECLARED)
-		change(m, "+Last Failure");
+	change(m, bad && bad->reading == DECLARED ? "+Last Failure" : "");
 	react(m, trigger);
 	drop_requests(m, true);
 	return is(trigger, "-") || enter(m, NULL, trigger, NULL);
@@ -479,7 +476,7 @@ static bool turn(struct model *m)
 			m->dropped = true;
 		}
 		if (s->id && !s->trigger && s->word && s->text->hard_abort)
-			return end_run(m, "security_violation",
+			return enter(m, "failed", "security_violation",
 				arena_printf(m->arena, "security violation in '%s'", s->id));
 		outstanding |= s->id != NULL;
 		open |= model_is_open(s);
