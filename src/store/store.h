@@ -193,7 +193,7 @@ void store_close(struct store **s); /* for CLEANUP too; safe on NULL */
 /* STORE_HOLD: the reason that others see while they wait. */
 void store_note(struct store *s, const char *what);
 /* The operations of a backend: files, an adapter for another store, a test. */
-struct store_ops;
+struct store_methods;
 
 /* The revision of the last commit as of the last operation; 0 for a new store. */
 int64_t store_revision(struct store *s);
@@ -246,7 +246,7 @@ void store_history_close(struct store_history **h); /* for CLEANUP; safe on NULL
 /* Cuts the next event whose line contains `mark` off *events; NULL at the end. The caller's. */
 json *store_next_event(struct str *events, const char *mark);
 
-struct store_ops {
+struct store_methods {
 	/* The longest document; 0: STORE_DOCUMENT_MAX. store.c keeps longer ones as blobs. */
 	size_t document_max;
 	/* It returns STORE_UNKNOWN for requests that can be repeated: store.c does that. */
@@ -288,7 +288,7 @@ struct store_backend_ops {
 
 /* The first members of every backend's own structs. */
 struct store {
-	const struct store_ops *ops;
+	const struct store_methods *ops;
 	/* store_open() sets the rest. */
 	struct store_backend *backend;
 	char *dir;

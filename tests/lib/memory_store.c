@@ -698,8 +698,9 @@ static void close_client(struct store *s)
 	.compact = compact, .history = history, .revision = revision, .last_seq = events,          \
 	.note = note, .close = close_client,
 
-const struct store_ops memory_store_ops = {OPERATIONS};
-static const struct store_ops shared_ops = {.document_max = 1 << 20, .uncertain = true, OPERATIONS};
+const struct store_methods memory_store_ops = {OPERATIONS};
+static const struct store_methods shared_ops = {
+	.document_max = 1 << 20, .uncertain = true, OPERATIONS};
 
 /* ---- the backend ---- */
 

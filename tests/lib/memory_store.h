@@ -8,7 +8,7 @@
 #include "src/store/store.h"
 
 /* Its operations, for a store with others. */
-extern const struct store_ops memory_store_ops;
+extern const struct store_methods memory_store_ops;
 
 /* It owns its stores. */
 struct memory *memory_store_new(void);

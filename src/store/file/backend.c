@@ -653,7 +653,7 @@ static void file_close(struct store *s)
 	free(f);
 }
 
-static const struct store_ops file_ops = {
+static const struct store_methods file_ops = {
 	.get = file_get,
 	.get_document = file_get_document,
 	.list = file_list,

@@ -303,7 +303,7 @@ static void compare(const struct backend *one, const struct backend *other, uint
 
 struct spoiled {
 	struct memory *memory;
-	struct store_ops ops;
+	struct store_methods ops;
 	const struct broken *broken;
 };
 
@@ -351,7 +351,7 @@ static void must_fail(const struct backend *b, const char *fault, const char *me
 }
 
 /* Copies the operations that `with` sets. */
-static void overlay(struct store_ops *ops, const struct store_ops *with)
+static void overlay(struct store_methods *ops, const struct store_methods *with)
 {
 	void (*f)(void);
 

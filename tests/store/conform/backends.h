@@ -11,7 +11,7 @@
 struct broken {
 	const char *fault;                        /* description */
 	const char *meant;                        /* name of the check that must find it */
-	struct store_ops with;                    /* replaces operations of the one in memory */
+	struct store_methods with;                /* replaces operations of the one in memory */
 	enum store_mode (*mode)(enum store_mode); /* opens it; NULL: as usual */
 };
 /* The last entry has no fault. */

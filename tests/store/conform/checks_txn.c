@@ -662,8 +662,8 @@ CHECK(events_once, "events of an operation that comes twice are there once")
 }
 
 /* The operations of the client that loses replies, and those of its backend. */
-static struct store_ops lossy;
-static const struct store_ops *lossless;
+static struct store_methods lossy;
+static const struct store_methods *lossless;
 
 /* Every third transaction fails; every third succeeds without a reply. */
 static enum store_status lossy_txn(struct store *s, struct arena *a, const struct store_txn *t,
