@@ -52,6 +52,9 @@ struct disk_ops {
 	int (*append)(struct disk_file *f, struct str text, struct error *err);
 	int (*truncate)(struct disk_file *f, int64_t size, struct error *err);
 	int (*sync)(struct disk_file *f, struct error *err); /* bytes and size: fdatasync */
+	/* Writes the bytes from `at` to the end once more in their place: after a sync that failed
+	 * the system may take them for written, and the next sync would leave them out. */
+	int (*rewrite)(struct disk_file *f, int64_t at, struct error *err);
 	void (*close)(struct disk_file *f);
 
 	/* As disk_lock_take(), disk_lock_note() and disk_lock_drop(). */

@@ -417,6 +417,24 @@ static int real_sync(struct disk_file *f, struct error *err)
 	return 0;
 }
 
+/* With O_APPEND pwrite() would append. */
+static int real_rewrite(struct disk_file *f, int64_t at, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int fd = real(f)->fd, flags = fcntl(fd, F_GETFL);
+	int64_t size = 0;
+	int rc = 0;
+
+	if (real_size(f, &size, err) < 0 || real_pread(f, at, (size_t)(size - at), &text, err) < 0)
+		return -1;
+	if (flags < 0 || fcntl(fd, F_SETFL, flags & ~O_APPEND) < 0 ||
+		TEMP_FAILURE_RETRY(pwrite(fd, text.s, text.len, (off_t)at)) != (ssize_t)text.len)
+		rc = error_errno(err, "cannot write '%s'", real(f)->path);
+	if (flags >= 0)
+		(void)fcntl(fd, F_SETFL, flags);
+	return rc;
+}
+
 static void real_close(struct disk_file *f)
 {
 	close(real(f)->fd);
@@ -532,6 +550,7 @@ static const struct disk_ops real_ops = {
 	.pread = real_pread,
 	.append = real_append,
 	.truncate = real_truncate,
+	.rewrite = real_rewrite,
 	.sync = real_sync,
 	.close = real_close,
 	.lock = real_lock,

@@ -182,6 +182,12 @@ static int memory_sync(struct disk_file *f, struct error *err)
 	return 0;
 }
 
+static int memory_rewrite(struct disk_file *f, int64_t at, struct error *err)
+{
+	(void)f, (void)at, (void)err;
+	return 0;
+}
+
 static void memory_close(struct disk_file *f)
 {
 	((struct memory_file *)f)->handles--;
@@ -211,6 +217,7 @@ static const struct disk_ops memory_ops = {
 	.pread = memory_pread,
 	.append = memory_append,
 	.truncate = memory_truncate,
+	.rewrite = memory_rewrite,
 	.sync = memory_sync,
 	.close = memory_close,
 	.lock = memory_lock,

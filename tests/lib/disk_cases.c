@@ -194,6 +194,18 @@ CASE(a_cut_file_goes_on_where_it_was_cut)
 	case_assert_file("a", "one\ntwo\nfour\n");
 }
 
+CASE(bytes_that_are_written_once_more_stay_where_they_are)
+{
+	struct disk_file *f;
+
+	case_put("a", STR("one\ntwo\n"));
+	f = case_open("a", true);
+	assert_int_equal(case_disk->ops->rewrite(f, 4, &case_err), 0);
+	assert_int_equal(case_disk->ops->append(f, STR("three\n"), &case_err), 0);
+	case_disk->ops->close(f);
+	case_assert_file("a", "one\ntwo\nthree\n");
+}
+
 /* A file without a name still exists for its open handles. */
 CASE(a_removed_file_is_there_for_who_has_it_open)
 {
@@ -259,6 +271,7 @@ void disk_cases_add(
 		cmocka_unit_test(a_file_that_is_only_read_is_not_written),
 		cmocka_unit_test(all_who_append_write_at_the_end),
 		cmocka_unit_test(a_cut_file_goes_on_where_it_was_cut),
+		cmocka_unit_test(bytes_that_are_written_once_more_stay_where_they_are),
 		cmocka_unit_test(a_removed_file_is_there_for_who_has_it_open),
 		cmocka_unit_test(a_lock_is_held_by_one_who_says_what_for),
 	};

@@ -405,6 +405,17 @@ static int sim_truncate(struct disk_file *f, int64_t size, struct error *err)
 	return error ? error_errno(err, "cannot cut '%s'", h->path) : 0;
 }
 
+static int sim_rewrite(struct disk_file *f, int64_t at, struct error *err)
+{
+	struct sim_handle *h = handle(f);
+	int error = h->writes ? EIO : EBADF;
+
+	if (is_writable(h) && change_done(h->d, &error))
+		sim_media_rewrite(&h->d->media, h->file, (size_t)at);
+	errno = error;
+	return error ? error_errno(err, "cannot write '%s'", h->path) : 0;
+}
+
 static int sim_sync(struct disk_file *f, struct error *err)
 {
 	struct sim_handle *h = handle(f);
@@ -487,6 +498,7 @@ static const struct disk_ops sim_ops = {
 	.pread = sim_pread,
 	.append = sim_append,
 	.truncate = sim_truncate,
+	.rewrite = sim_rewrite,
 	.sync = sim_sync,
 	.close = sim_close,
 	.lock = sim_lock,

@@ -197,6 +197,15 @@ void sim_media_cut(struct sim_media *m, size_t file, size_t n)
 	f->unsafe = f->unsafe < f->unsafe_to ? f->unsafe : f->unsafe_to;
 }
 
+/* What is durable stays so: the same bytes are written. */
+void sim_media_rewrite(struct sim_media *m, size_t file, size_t at)
+{
+	struct sim_file *f = &m->files[file];
+
+	f->unsafe_to = at < f->unsafe_to ? at : f->unsafe_to;
+	f->unsafe = f->unsafe < f->unsafe_to ? f->unsafe : f->unsafe_to;
+}
+
 void sim_media_sync(struct sim_media *m, size_t file)
 {
 	struct sim_file *f = &m->files[file];

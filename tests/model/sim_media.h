@@ -84,6 +84,7 @@ void sim_media_append(struct sim_media *m, size_t file, struct str text);
 void sim_media_cut(struct sim_media *m, size_t file, size_t n);
 
 void sim_media_sync(struct sim_media *m, size_t file);
+void sim_media_rewrite(struct sim_media *m, size_t file, size_t at);
 void sim_media_sync_failed(struct sim_media *m, size_t file);
 void sim_media_sync_directory(struct sim_media *m, struct str dir);
 /* Makes the name with its bytes, or its absence, durable. */

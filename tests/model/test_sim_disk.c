@@ -471,6 +471,14 @@ SIM_TEST(a_sync_does_not_repair_one_that_failed)
 	assert_int_equal(case_disk->ops->sync(f, &err), 0);
 	cut_power(journal_picture);
 	assert_string_equal(seen.s, "one.two.\n");
+	add(f, "six.");
+	sim_disk_plan(case_disk, 1, SIM_EIO);
+	assert_int_equal(case_disk->ops->sync(f, &err), -1);
+	assert_int_equal(case_disk->ops->rewrite(f, 8, &err), 0);
+	assert_int_equal(case_disk->ops->sync(f, &err), 0);
+	buf_clear(&seen);
+	cut_power(journal_picture);
+	assert_string_equal(seen.s, "one.two.six.\n");
 	case_disk->ops->close(f);
 }
 

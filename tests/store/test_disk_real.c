@@ -302,6 +302,7 @@ CALL(do_trusted, DISK(trusted, base))
 CALL(do_lock, DISK(lock, at("l"), 0, &(struct disk_lock *){0}))
 CALL(do_append, open_file->ops->append(open_file, STR("x"), &case_err))
 CALL(do_truncate, open_file->ops->truncate(open_file, 0, &case_err))
+CALL(do_rewrite, open_file->ops->rewrite(open_file, 0, &case_err))
 CALL(do_sync, open_file->ops->sync(open_file, &case_err))
 
 static int do_pread(void)
@@ -335,6 +336,7 @@ REAL_TEST(a_call_that_fails_is_an_error_of_the_disk)
 		{do_append, SYS_write, ENOSPC},
 		{do_pread, SYS_pread64, EIO},
 		{do_truncate, SYS_ftruncate, EIO},
+		{do_rewrite, SYS_pwrite64, EIO},
 		{do_sync, 0, EIO},
 	};
 

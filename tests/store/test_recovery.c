@@ -271,6 +271,41 @@ RIG_TEST(a_stop_while_the_last_one_is_put_in_order_changes_nothing)
 				stop_twice(call, again, seed < 4 ? SIM_STOP_HALF : SIM_EIO, seed);
 }
 
+/* The system takes the bytes of a sync that failed for written. */
+static void fail_recovery(unsigned call, unsigned again, uint64_t seed)
+{
+	enum store_status got;
+	char *before;
+	size_t done;
+
+	begin_trial(seed, "calls %u and %u, seed %u", call, again, (unsigned)seed);
+	sim_disk_plan(rig.disk, call, SIM_STOP_AFTER);
+	done = live(false, &got);
+	restart(false);
+	sim_disk_plan(rig.disk, again, SIM_EIO);
+	(void)try_open(STORE_HOLD);
+	sim_disk_plan(rig.disk, 0, SIM_NONE);
+	store_close(&rig.s);
+	if (is_edit(done))
+		return;
+	open_store(STORE_HOLD);
+	before = look();
+	restart(true);
+	open_store(STORE_HOLD);
+	if (strcmp(look(), before) != 0)
+		fail_msg("%s: '%s' became '%s'", when, before, look());
+}
+
+RIG_TEST(what_was_read_after_a_recovery_that_failed_once_is_durable)
+{
+	unsigned calls = calls_of_a_life();
+
+	for (unsigned call = 1; call <= calls; call++)
+		for (unsigned again = 1; again <= 4; again++)
+			for (uint64_t seed = 0; seed < 4; seed++)
+				fail_recovery(call, again, seed);
+}
+
 /* After a fault: the power fails, or the store that cannot go on is opened again. */
 static void open_again(bool power, enum store_status got)
 {

@@ -348,19 +348,31 @@ int journal_load_state(struct journal *j, struct store_state *s, struct error *e
 
 /* ---- recovery ---- */
 
+/* Makes the last commit durable. If that fails, a later sync must not take it for written. */
+static int sync_commit(struct file_store *f, const json *commit, struct error *err)
+{
+	struct error ignored;
+
+	if (f->journal->ops->sync(f->journal, err) == 0)
+		return 0;
+	(void)f->journal->ops->rewrite(
+		f->journal, json_get_int(commit, "from", f->shift) - f->shift, &ignored);
+	return -1;
+}
+
 /*
  * Renames the file that the last commit of the document staged. Not if the document was edited or
  * removed since: then the commit is in the journal only, and the edit comes after it. (A rename
  * that was taken back leaves the text before it, never nothing.)
  */
-static int finish_staged(struct file_store *f, const struct state_entry *e, const char *staged,
-	const char *is, struct error *err)
+static int finish_staged(struct file_store *f, const json *commit, const struct state_entry *e,
+	const char *staged, const char *is, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char ready[DIGEST_TEXT];
 
 	/* The commit may not be durable yet. */
-	if (f->journal->ops->sync(f->journal, err) < 0 ||
+	if (sync_commit(f, commit, err) < 0 ||
 		store_document_read(f, staged, &text, ready, err) < 0)
 		return -1;
 	if (strcmp(ready, e->sum) != 0)
@@ -371,7 +383,8 @@ static int finish_staged(struct file_store *f, const struct state_entry *e, cons
 }
 
 /* Usually the document is in its place, and the staged file is what the last commit replaced. */
-static int recover_document(struct file_store *f, const struct state_entry *e, struct error *err)
+static int recover_document(
+	struct file_store *f, const json *commit, const struct state_entry *e, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *staged = store_document_staged_path(f, &a, e->key, e->placed),
@@ -390,17 +403,17 @@ static int recover_document(struct file_store *f, const struct state_entry *e, s
 	if (store_document_read(f, path, &f->recovered, is, err) < 0)
 		return -1;
 	if (strcmp(is, e->sum) != 0)
-		return finish_staged(f, e, staged, is, err);
+		return finish_staged(f, commit, e, staged, is, err);
 	if (!store_document_edited_late(f, e))
 		(void)snprintf(f->recovered_key, sizeof(f->recovered_key), "%s", e->key);
 	return 0;
 }
 
-static int recover_documents(struct file_store *f, struct error *err)
+static int recover_documents(struct file_store *f, const json *commit, struct error *err)
 {
 	for (size_t i = 0; i < f->state.keys.n; i++)
 		if (f->state.keys.items[i].document &&
-			recover_document(f, &f->state.keys.items[i], err) < 0)
+			recover_document(f, commit, &f->state.keys.items[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -440,10 +453,10 @@ int journal_recover(struct file_store *f, const json *commit, int64_t size, stru
 {
 	if (size > f->end && f->journal->ops->truncate(f->journal, f->end, err) < 0)
 		return -1;
-	if ((size > f->end || !surely_synced(commit)) && f->journal->ops->sync(f->journal, err) < 0)
+	if ((size > f->end || !surely_synced(commit)) && sync_commit(f, commit, err) < 0)
 		return -1;
 	f->fresh = f->end == 0;
-	if (recover_documents(f, err) < 0)
+	if (recover_documents(f, commit, err) < 0)
 		return -1;
 	return commit ? recover_removals(f, commit, err) : 0;
 }
