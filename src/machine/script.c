@@ -360,17 +360,19 @@ static void log_layers(const struct script_action *s, const json *layers)
 	log_text(s, text.s);
 }
 
-/* *blob: the log as it is now, which nothing changes later; NULL if the script has removed or
- * replaced its log. */
+/* *blob: the log as it is now, which nothing changes later; NULL if the script has removed it, or
+ * put something else than a file in its place. */
 static int keep_log(const struct script_action *s, char **blob, struct error *err)
 {
 	CLEANUP(base_close) int fd = open(s->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *dir = arena_dup(s->arena, path_dir(s->document));
 	struct error ignored;
+	struct stat st;
 
 	*blob = NULL;
-	if (fd < 0 || sys_read_all(&text, fd, STORE_BLOB_MAX, s->log, &ignored) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+		sys_read_all(&text, fd, STORE_BLOB_MAX, s->log, &ignored) < 0)
 		return 0;
 	return store_keep_blob(store_backend(), s->arena, path_join(s->arena, dir, "blobs"),
 		path_base(s->log).p, buf_str(&text), blob, err);

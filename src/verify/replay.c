@@ -43,6 +43,7 @@ struct replay {
 	char workflow_sum[64];    /* empty: none is loaded */
 	struct context_file file; /* stays open from one operation to the next */
 	struct error err;         /* why the last operation failed; code 0: it did not */
+	struct error damage;      /* a recorded change gives no text; code 0: none */
 };
 
 /* ---- the recorded operations ---- */
@@ -205,7 +206,7 @@ static void close_document(struct replay *r)
 static struct str recorded_document(struct replay *r, size_t n)
 {
 	struct str text = buf_str(&r->document);
-	struct error ignored;
+	struct error err;
 
 	for (size_t i = 0; i < n; i++) {
 		struct recorded_commit *c = &r->commits.items[i];
@@ -213,9 +214,12 @@ static struct str recorded_document(struct replay *r, size_t n)
 
 		if (c->saved.change.n) {
 			buf_add(&after, text);
-			if (store_history_text(r->recorded.reader, &c->saved, &after, &ignored) ==
-				0)
+			if (store_history_text(r->recorded.reader, &c->saved, &after, &err) == 0)
 				c->saved.text = arena_str(&c->arena, buf_str(&after));
+			else
+				error_set(&r->damage, err.code, "revision %lld in '%s': %s",
+					(long long)c->saved.rev, r->result->place->journal,
+					err.text);
 			c->saved.change.n = 0;
 		}
 		text = c->saved.document ? c->saved.text : text;
@@ -670,7 +674,6 @@ static bool compare_documents(
 	}
 	if (!s->document || strcmp(s->sum, c->saved.sum) == 0)
 		return true;
-	(void)recorded_document(r, r->commits.n);
 	read_document(r, s->rev, &text);
 	add_difference(r, c, "document", c->saved.text, buf_str(&text));
 	return false;
@@ -733,6 +736,7 @@ static bool compare_operation(struct replay *r)
 
 	if (is_identical(r, s))
 		return true;
+	(void)recorded_document(r, r->commits.n);
 	more = s &&
 	       store_history(s, &(struct store_range){.from = r->at + 1}, &h, &ignored) == STORE_OK;
 	for (size_t i = 0; i < r->commits.n; i++) {
@@ -794,8 +798,13 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 		    err) < 0)
 		return -1;
 	rc = read_next(&r, err);
-	while (rc >= 0 && (rc = next_operation(&r, err)) > 0)
+	while (rc >= 0 && (rc = next_operation(&r, err)) > 0) {
 		verify_operation(&r);
+		if (r.damage.code) {
+			*err = r.damage;
+			return -1;
+		}
+	}
 	return rc;
 }
 

@@ -254,6 +254,13 @@ EXEC_TEST(a_script_that_replaces_its_log_keeps_nothing_else)
 	assert_null(blob_path());
 }
 
+EXEC_TEST(a_script_that_replaces_its_log_by_a_pipe_keeps_nothing)
+{
+	exec_finish("rm logs/a.log; mkfifo logs/a.log");
+	assert_recorded("passed", exec_line);
+	assert_null(blob_path());
+}
+
 EXEC_TEST(a_kept_result_that_is_refused_is_kept_no_longer)
 {
 	run_unrecorded();

@@ -1,4 +1,5 @@
 #include "src/machine/agents.h"
+#include "src/sys/digest.h"
 #include "tests/lib/replay_rig.h"
 #include "tests/lib/wire.h"
 
@@ -321,6 +322,46 @@ REPLAY_TEST(a_document_that_was_moved_and_renamed_is_followed)
 	assert_int_equal(history_find(&t.arena, t.path, &place, &t.err), 0);
 	assert_same();
 	assert_true(v.commits > 3);
+}
+
+/* Changes a byte of the last delta that has `what`, and the checksum of its commit. */
+static void forge_change(struct buf *text, const char *what)
+{
+	char *change = NULL, *end, *sum, digest[DIGEST_TEXT];
+	int64_t rev, from;
+
+	for (char *at = text->s; (at = strstr(at, "\n{\"change\":")); at++)
+		if (strstr(at, what) && strstr(at, what) < strchr(at + 1, '\n'))
+			change = at + 1;
+	assert_non_null(change);
+	rev = strtoll(change + strlen("{\"change\":"), NULL, 10);
+	strstr(change, what)[0] ^= 1;
+	end = strstr(change, arena_printf(&t.arena, "\n{\"commit\":%lld,", (long long)rev));
+	from = strtoll(strstr(end, "\"from\":") + strlen("\"from\":"), NULL, 10);
+	sum = strstr(end + 1, ",\"sum\":\"");
+	digest_text((struct str){text->s + from, (size_t)(sum - text->s - from)}, digest);
+	memcpy(sum + strlen(",\"sum\":\""), digest, DIGEST_TEXT - 1);
+}
+
+REPLAY_TEST(a_change_that_does_not_give_its_text_is_damage)
+{
+	FILES_ONLY;
+	static const char *const changes[] = {"researching", "Fixed.", "implementing"};
+	CLEANUP(buf_release) struct buf before = BUF_INIT;
+
+	t.diverges = true;
+	a_run();
+	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
+	assert_true(tree_read(journal_path(), &before));
+	for (size_t i = 0; i < COUNT(changes); i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		buf_add(&text, buf_str(&before));
+		forge_change(&text, changes[i]);
+		tree_write(journal_path(), buf_str(&text));
+		assert_fails(replay_verify(&t.arena, &place, &v, &t.err), t.err, ERR_INPUT);
+		assert_non_null(strstr(t.err.text, "revision "));
+	}
 }
 
 REPLAY_TEST(a_damaged_journal_is_reported_with_its_line)

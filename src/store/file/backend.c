@@ -740,12 +740,15 @@ struct listing {
 	struct store_paths *out;
 };
 
+#define JOURNAL_SUFFIX ".events.jsonl"
+
 static enum directory_visit list_entry(
 	void *data, const struct directory_entry *e, struct error *err)
 {
 	struct listing *l = data;
-	struct str name = {e->path, str_find(str_of(e->path), STR(".events.jsonl"))};
-	const char *path = arena_printf(l->arena, "%s/%.*s%s", l->dir, (int)name.n, name.p,
+	bool journal = e->type != FILE_DIRECTORY && str_ends(str_of(e->path), JOURNAL_SUFFIX);
+	size_t n = strlen(e->path) - (journal ? strlen(JOURNAL_SUFFIX) : 0);
+	const char *path = arena_printf(l->arena, "%s/%.*s%s", l->dir, (int)n, e->path,
 		e->type == FILE_DIRECTORY ? "/.git" : ".md");
 
 	if (e->name[0] == '.' || (e->type == FILE_DIRECTORY && path_exists(path)))
@@ -753,8 +756,7 @@ static enum directory_visit list_entry(
 	/* The walk takes a directory that it cannot open for an empty one. */
 	if (e->type == FILE_DIRECTORY && faccessat(e->parent, e->name, R_OK | X_OK, AT_EACCESS) < 0)
 		return error_errno(err, "cannot read directory '%s/%s'", l->dir, e->path);
-	if (e->type != FILE_DIRECTORY && str_ends(str_of(e->path), ".events.jsonl") &&
-		path_exists(path))
+	if (journal && path_exists(path))
 		vec_push_in(l->arena, l->out, path);
 	return DIRECTORY_CONTINUE;
 }
