@@ -165,10 +165,12 @@ $(O)/tests/bench/bare $(O)/tests/bench/empty $(O)/tests/policy/live/recorder: $(
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 unit: $(UNIT) $(O)/tests/store/conform/conform
-# Unit tests and spec cases run in a build with sanitizers, by the other compiler; all other suites in the release build.
+# Unit tests, spec cases and fuzz corpora run in a build with sanitizers, by the other compiler; all other suites in the
+# release build.
 SANITIZED := build/san-clang
-test: $(O)/dev-team all $(if $(filter 1,$(SAN)),$(PROGRAMS),$(filter-out $(UNIT),$(PROGRAMS)) $(O)/tests/model/unit)
-	+@[ $(SAN) = 1 ] || $(MAKE) SAN=1 CC=clang unit $(SANITIZED)/dev-team $(SANITIZED)/tests/spec/runner
+test: $(O)/dev-team all $(if $(filter 1,$(SAN)),$(PROGRAMS),$(filter-out $(UNIT) $(O)/tests/fuzz/replay_%,$(PROGRAMS)) $(O)/tests/model/unit)
+	+@[ $(SAN) = 1 ] || $(MAKE) SAN=1 CC=clang unit $(SANITIZED)/dev-team $(SANITIZED)/tests/spec/runner \
+		$(FUZZERS:%=$(SANITIZED)/tests/fuzz/replay_%)
 	@O=$(O) SAN=$(SAN) SANITIZED=$(if $(filter 1,$(SAN)),,$(SANITIZED)) tests/suites
 check: $(O)/dev-team all $(PROGRAMS)
 	@O=$(O) SAN=$(SAN) tests/suites lists floors unit spec fuzz
