@@ -91,8 +91,8 @@ static void violation_answers(struct explore_answers *l, const json *security)
 
 static void script_answers(struct explore_answers *l, const json *action)
 {
-	add(l, "passed", NULL, "passed \xe2\x80\x94 log: /work/logs/script.log");
-	add(l, "failed", NULL, "failed \xe2\x80\x94 log: /work/logs/script.log");
+	add(l, "passed", NULL, "passed \xe2\x80\x94 log: /state/logs/script.log");
+	add(l, "failed", NULL, "failed \xe2\x80\x94 log: /state/logs/script.log");
 	violation_answers(l, json_get(action, "security"));
 	add_silent(l, "no answer");
 	add_silent(l, "still running")->running = true;

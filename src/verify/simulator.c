@@ -2,7 +2,7 @@
 #include "src/verify/simulator.h"
 #include "steps/steps.h"
 
-#define DIRECTORY  "/work"
+#define DIRECTORY  "/state"
 #define REPOSITORY "/repo"
 
 enum { START = 1800000000 }; /* 2027-01-15T08:00:00Z */

@@ -280,7 +280,7 @@ static void other_forms(struct explore_round *r, const json *action, struct expl
 		vec_push_in(&r->arena, out,
 			(struct explore_answer){.name = "timed out",
 				.text = "failed \xe2\x80\x94 timed out after 600 s \xe2\x80\x94 "
-					"log: /work/logs/script.log"});
+					"log: /state/logs/script.log"});
 		return;
 	}
 	for (size_t i = 0; (word = explore_result_word(&r->arena, action, i)); i++)

@@ -12,8 +12,8 @@
 	"```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> gates : go\n"                         \
 	"gates --> done : on\ngates --> failed : off\nfailed --> [*]\ndone --> [*]\n```\n"
 
-#define DOCUMENT "/work/T-1.md"
-#define JOURNAL  "/work/T-1.events.jsonl"
+#define DOCUMENT "/state/T-1.md"
+#define JOURNAL  "/state/T-1.events.jsonl"
 
 static struct workflow w;
 static struct explore_graph g;

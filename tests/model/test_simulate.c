@@ -37,7 +37,7 @@ int __wrap_context_keep(
 {
 	if (planted != KEEPS_NOTHING)
 		return __real_context_keep(f, stem, text, path, err);
-	*path = arena_dup(&f->doc.arena, STR("/work/logs/nowhere.txt"));
+	*path = arena_dup(&f->doc.arena, STR("/state/logs/nowhere.txt"));
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static bool ends_in_commit(const struct buf *text)
 /* The last two commits are gone behind everybody's back. */
 static void lose_commit(struct simulator *s, unsigned call)
 {
-	static const char journal[] = "/work/T-1.events.jsonl";
+	static const char journal[] = "/state/T-1.events.jsonl";
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (call != 6 || !sim_disk_get(s->disk, journal, &text) || !text.len)
