@@ -92,9 +92,9 @@ TEST(what_an_answer_says_reads_back)
 		1);
 	j = violation_json(&violation);
 	json_print(&text, j);
-	assert_string_equal(
-		text.s, "{\"status\":\"failed\",\"policy\":\"p\",\"violation\":\"validation_fail\","
-			"\"rule\":\"git.option\",\"word\":\"-x\",\"reason\":\"r\"}");
+	assert_string_equal(text.s,
+		"{\"status\":\"failed\",\"policy\":\"p\",\"violation\":\"validation_fail\","
+		"\"rule\":\"git.option\",\"word\":\"-x\",\"reason\":\"r\"}");
 	assert_string_equal(violation_json_line(&arena, j), "git.option '-x': r");
 }
 

@@ -187,12 +187,12 @@ TEST(composites_regions_and_forks_are_refused)
 					"inside 'x' to the diagram itself";
 
 	assert_line_refused("state x {", composite);
-	assert_line_refused(
-		"state x{\n a --> b : y\n}", "w.md:13:8: composite states are not read: give the "
-					     "states inside 'x' to the diagram itself");
-	assert_line_refused(
-		"state \"long\" as x {", "w.md:13:19: composite states are not read: give the "
-					 "states inside 'x' to the diagram itself");
+	assert_line_refused("state x{\n a --> b : y\n}",
+		"w.md:13:8: composite states are not read: give the "
+		"states inside 'x' to the diagram itself");
+	assert_line_refused("state \"long\" as x {",
+		"w.md:13:19: composite states are not read: give the "
+		"states inside 'x' to the diagram itself");
 	assert_line_refused("  --", "w.md:13:3: regions ('--') are not read: declare a state with "
 				    "'all:' for several at once");
 	assert_line_refused("state x <<fork>>", "w.md:13:9: '<<fork>>'" NO_CHOICE);
