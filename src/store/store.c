@@ -28,8 +28,8 @@ static bool plain(struct str s)
  */
 static bool file_name(struct str s)
 {
-	return s.n && s.p[0] != '.' && !str_ends(s, ".events.jsonl") && !memchr(s.p, '/', s.n) &&
-	       !str_utf8_fault(s);
+	return s.n && s.p[0] != '.' && !str_ends(s, STORE_JOURNAL_SUFFIX) &&
+	       !memchr(s.p, '/', s.n) && !str_utf8_fault(s);
 }
 
 static bool is_document(const char *key)

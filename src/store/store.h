@@ -42,7 +42,8 @@ enum {
 	STORE_TTL_MAX_S = 30 * 86400,
 };
 
-#define STORE_UNCOMMITTED INT64_MAX /* as a revision: later than all of them */
+#define STORE_JOURNAL_SUFFIX ".events.jsonl" /* of files that no document may have */
+#define STORE_UNCOMMITTED    INT64_MAX       /* as a revision: later than all of them */
 
 /* The outcome of an operation. All but STORE_OK and STORE_REFUSED fill *err. */
 enum store_status {
@@ -201,8 +202,8 @@ int64_t store_revision(struct store *s);
 int64_t store_cursor(struct store *s);
 /* The `seq` of the last event. */
 int64_t store_last_seq(struct store *s);
-/* Checksum of the last commit with its revision and all that is stored of it; NULL: the backend has
- * none. Two histories with the same one have the same last commit. */
+/* The checksum of the last commit: of its revision, events, keys, documents and note. Two histories
+ * with equal checksums have the same last commit. NULL: the backend keeps no checksums. */
 const char *store_digest(struct store *s);
 
 /* A key that is no document. Absent: STORE_OK with mod 0. */

@@ -53,8 +53,8 @@ int history_find(struct arena *a, const char *given, struct history_place *place
 
 	if (str_utf8_fault(s) || !path_base(given).n || s.n > PATH_MAX - 64)
 		return error_set(err, ERR_USAGE, "'%.200s' is not a file name", given);
-	if (str_ends(s, ".events.jsonl"))
-		given = arena_printf(a, "%.*s.md", (int)(s.n - strlen(".events.jsonl")), s.p);
+	if (str_ends(s, STORE_JOURNAL_SUFFIX))
+		given = arena_printf(a, "%.*s.md", (int)(s.n - strlen(STORE_JOURNAL_SUFFIX)), s.p);
 	if (realpath(given, real)) {
 		history_set_place(a, real, place);
 		return 0;

@@ -65,7 +65,7 @@ GATE_TEST(a_dead_holders_gate_is_taken_at_once)
 
 	kill(o.pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)o.pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
-	gate_fence_is(2); /* although nobody has waited for it yet */
+	gate_fence_is(2); /* its process has ended; no parent has waited for it yet */
 	(void)exit_status(&o);
 	gate_fence_is(3);
 }

@@ -233,7 +233,7 @@ GATE_TEST(a_run_inside_a_run_is_inside)
 
 	ask = (struct gate_run_ask){0};
 	assert_int_equal(run("test -z \"$X\""), 0);
-	setenv("DEV_TEAM_GATE_HOLD", "1-1-1-nobody", 1); /* no hold has this name */
+	setenv("DEV_TEAM_GATE_HOLD", "1-1-1-absent", 1); /* no hold has this name */
 	ask = (struct gate_run_ask){0};
 	assert_int_equal(run_with("true", &status), 0);
 	assert_int_equal(ask.fence, 2);

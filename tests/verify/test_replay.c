@@ -114,21 +114,12 @@ REPLAY_TEST(events_that_differ_are_found)
 	t.diverges = true;
 	a_run();
 	save_as("set", "note", "x", "x", "done");
+	save_as("edit", "note", "y", "y", "done"); /* the store adds none to an edit by hand */
 	verify();
-	assert_int_equal(v.differ, 1);
+	assert_int_equal(v.differ, 2);
 	assert_string_equal(v.first.what, "events");
 	assert_non_null(strstr(v.first.recorded, "\"type\":\"done\""));
 	assert_non_null(strstr(v.first.replayed, "\"type\":\"set\""));
-}
-
-REPLAY_TEST(an_edit_by_hand_has_no_other_events_than_the_store_adds)
-{
-	t.diverges = true;
-	a_run();
-	save_as("edit", "note", "x", "x", "done");
-	verify();
-	assert_int_equal(v.differ, 1);
-	assert_string_equal(v.first.what, "events");
 }
 
 REPLAY_TEST(an_edit_by_hand_is_an_input_and_found_by_the_store)

@@ -288,8 +288,8 @@ RECORDS_TEST(what_cannot_be_a_child_is_refused)
 	half.port = 5000;
 	half.ports = 1;
 	assert_int_equal(record_put(&arena, &pool, &half, &err), 0);
-	refuse(ASK(.branch = "x", .parent = "nobody"), ERR_STATE,
-		"no worktree of 'nobody' exists that could be a parent");
+	refuse(ASK(.branch = "x", .parent = "absent"), ERR_STATE,
+		"no worktree of 'absent' exists that could be a parent");
 	refuse(ASK(.branch = "x", .parent = "plain"), ERR_STATE,
 		"'plain' was allocated without slots for children");
 	refuse(ASK(.branch = "x", .parent = "half"), ERR_STATE,

@@ -740,14 +740,12 @@ struct listing {
 	struct store_paths *out;
 };
 
-#define JOURNAL_SUFFIX ".events.jsonl"
-
 static enum directory_visit list_entry(
 	void *data, const struct directory_entry *e, struct error *err)
 {
 	struct listing *l = data;
-	bool journal = e->type != FILE_DIRECTORY && str_ends(str_of(e->path), JOURNAL_SUFFIX);
-	size_t n = strlen(e->path) - (journal ? strlen(JOURNAL_SUFFIX) : 0);
+	bool journal = e->type != FILE_DIRECTORY && str_ends(str_of(e->path), STORE_JOURNAL_SUFFIX);
+	size_t n = strlen(e->path) - (journal ? strlen(STORE_JOURNAL_SUFFIX) : 0);
 	const char *path = arena_printf(l->arena, "%s/%.*s%s", l->dir, (int)n, e->path,
 		e->type == FILE_DIRECTORY ? "/.git" : ".md");
 
