@@ -177,8 +177,6 @@ static void add_outstanding(const struct context *c, struct buf *out)
 	vec_sort(&list, vec_by_text);
 	for (size_t i = 0; i < list.n; i++)
 		buf_adds(out, list.items[i]);
-	if (!list.n && context_get(c, "pending_agent").n)
-		buf_adds(out, "pending ");
 }
 
 /* Whether a state was entered before matters: its old answer is set aside. */

@@ -552,14 +552,16 @@ static int find_last(
 	const struct history_place *place, int64_t last, int64_t *from, struct error *err)
 {
 	CLEANUP(history_close) struct history p = {0};
-	int rc = history_open(&p, place, &(struct store_range){.backwards = true}, err);
+	int rc;
 
-	for (*from = 0; rc >= 0 && last > 0; last--) {
+	if (history_open(&p, place, &(struct store_range){.backwards = true}, err) < 0)
+		return -1;
+	for (*from = 0; last > 0; last--) {
 		if ((rc = history_next(&p, err)) <= 0)
 			return rc;
 		*from = p.commit.rev;
 	}
-	return rc < 0 ? -1 : 0;
+	return 0;
 }
 
 /* The document before the first row. */

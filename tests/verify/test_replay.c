@@ -145,6 +145,21 @@ REPLAY_TEST(a_refused_answer_is_taken_as_recorded)
 	assert_int_equal(taken("record"), 1);
 }
 
+REPLAY_TEST(an_answer_to_no_outstanding_action_is_taken_as_recorded)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	t.diverges = true;
+	a_run();
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	json_put_texts(context_op(&f, "record"), "action", "ADR-7/nonesuch/1");
+	context_set(&f.doc, "note", STR("x"));
+	assert_int_equal(context_save(&f, &t.err), 0);
+	verify();
+	assert_int_equal(v.differ, 0);
+	assert_int_equal(taken("record"), 1);
+}
+
 /* They are commits of events alone. */
 REPLAY_TEST(turns_of_agents_are_replayed)
 {
