@@ -194,6 +194,8 @@ demo: all
 	@demo/run
 bench: $(O)/dev-team $(patsubst %,$(O)/tests/bench/%,bench bare empty)
 	@$(O)/tests/bench/bench $(O)/dev-team
+	@echo && if [ -s build/mutants/report ]; then echo 'the last `make mutants`' && tail -2 build/mutants/report; \
+	else echo 'make mutants: not run in this tree'; fi
 fuzz:
 	@command -v clang >/dev/null || { echo 'fuzz: skipped: clang is not installed' >&2; exit 0; }; \
 	$(MAKE) FUZZ=1 CC=clang fuzz-run
