@@ -173,7 +173,7 @@ test: $(O)/dev-team all $(if $(filter 1,$(SAN)),$(PROGRAMS),$(filter-out $(UNIT)
 		$(FUZZERS:%=$(SANITIZED)/tests/fuzz/replay_%)
 	@O=$(O) SAN=$(SAN) SANITIZED=$(if $(filter 1,$(SAN)),,$(SANITIZED)) tests/suites
 check: $(O)/dev-team all $(PROGRAMS)
-	@O=$(O) SAN=$(SAN) tests/suites lists floors unit spec fuzz
+	@O=$(O) SAN=$(SAN) tests/suites unit spec lists floors fuzz
 floors: $(O)/dev-team
 	@tools/floors $(O)
 crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/worktree/crowd/crowd $(O)/tests/merge/unit
