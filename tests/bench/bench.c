@@ -324,6 +324,7 @@ static void measure_policy(void)
 	compare("policy exec true : true",
 		SIDE(program, "policy", "exec", "--policy", "developer", "--", "true"),
 		SIDE("/usr/bin/true"), "");
+	bench_shell();
 }
 
 static void make_repository(void)
@@ -341,6 +342,55 @@ static void make_repository(void)
 	run_release(&r);
 }
 
+static void measure_resources(void)
+{
+	bench_resources(dir);
+}
+
+static void measure_pool(void)
+{
+	bench_pool(dir, program);
+}
+
+static void measure_steps(void)
+{
+	measure_first_and_repeated();
+	measure_size(4 * KIB, "4 KiB");
+	measure_size(1024 * KIB, "1 MiB");
+	measure_history();
+	measure_verify();
+}
+
+static const struct group {
+	const char *name;
+	void (*measure)(void);
+} groups[] = {
+	{"resources", measure_resources},
+	{"pool", measure_pool},
+	{"steps", measure_steps},
+	{"items", measure_items},
+	{"policy", measure_policy},
+};
+
+/* In a directory and a process of its own: neither files nor memory of another group count. */
+static void measure(const struct group *g)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		dir = tree_scratch("bench");
+		setenv("HOME", dir, 1);
+		make_repository();
+		g->measure();
+		tree_remove(dir);
+		fflush(stdout);
+		_exit(0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) < 0 || status)
+		die("the rows of '%s' cannot be measured", g->name);
+}
+
 int main(int argc, char **argv)
 {
 	char self[PATH_MAX] = {0};
@@ -356,31 +406,13 @@ int main(int argc, char **argv)
 	bare = arena_printf(&arena, "%s/bare", self);
 	empty = arena_printf(&arena, "%s/empty", self);
 	setenv("DEV_TEAM_ROOT", path_absolute(&arena, "."), 1);
-	dir = tree_scratch("bench");
-	setenv("HOME", dir, 1);
-	make_repository();
-	printf("%u runs of each, in turn, in %s; milliseconds\n\n", runs, dir);
+	printf("%u runs of each, in turn; milliseconds\n\n", runs);
 	printf("%-42s %8s %8s %8s %8s %8s %8s  %s\n", "A : B", "A median", "A p95", "B median",
 		"B p95", "ratio", "of pairs", "target");
-	if (argc < 4 || strcmp(argv[3], "resources") == 0)
-		bench_resources(dir);
-	if (argc < 4 || strcmp(argv[3], "pool") == 0)
-		bench_pool(dir, program);
-	if (argc < 4 || strcmp(argv[3], "steps") == 0) {
-		measure_first_and_repeated();
-		measure_size(4 * KIB, "4 KiB");
-		measure_size(1024 * KIB, "1 MiB");
-		measure_history();
-		measure_verify();
-	}
-	if (argc < 4 || strcmp(argv[3], "items") == 0)
-		measure_items();
-	if (argc < 4 || strcmp(argv[3], "policy") == 0) {
-		measure_policy();
-		bench_shell();
-	}
-	tree_remove(dir);
-	free(dir);
+	fflush(stdout);
+	for (size_t i = 0; i < COUNT(groups); i++)
+		if (argc < 4 || strcmp(argv[3], groups[i].name) == 0)
+			measure(&groups[i]);
 	arena_release(&arena);
 	return 0;
 }
