@@ -72,11 +72,11 @@ function list_condition(    at, end) {
 	if (tokens ~ /if \(.*\{$/) candidate("return", at, end - at, "0") # its block is never entered
 }
 
-# Calls that only release memory are kept: no test could notice.
+# Calls that only reserve or release memory are kept: no test could notice.
 function list_call(    s) {
 	s = tokens
 	sub(/^\(void\)/, "", s)
-	if (s !~ /^[a-z_][a-z0-9_]*\(/ || s ~ /^([a-z_]*free|(buf|arena|vec|context)_release|va_end|va_start|return|if|for|while|switch|sizeof)\(/) return
+	if (s !~ /^[a-z_][a-z0-9_]*\(/ || s ~ /^([a-z_]*free|[a-z_]*_reserve|(buf|arena|vec|context)_release|va_end|va_start|return|if|for|while|switch|sizeof)\(/) return
 	if (s ~ /\);$/ && balanced(s)) candidate("call", 1, length(text), "(void)0;")
 	else if (before ~ /[;{}]$/ && !balanced(s)) candidate("call", 1, 0, "if (0) ")
 }
@@ -95,7 +95,7 @@ function list_tokens(    s, at, token, p, previous) {
 		else if (token in swapped) candidate("constant", p, RLENGTH, swapped[token])
 		else if (token == "!") candidate("condition", p, 1, "")
 		else if (token ~ /^[0-9]+$/ && length(token) < 9 && constant(p, previous, s)) {
-			candidate("constant", p, length(token), token + 1)
+			candidate("constant", p, length(token), success(token, s) ? -1 : token + 1)
 			if (token > 0) candidate("constant", p, length(token), token - 1)
 		}
 	}
@@ -108,6 +108,9 @@ function constant(p, previous, after) {
 	if (previous == "-" || (previous == "{" && after ~ /^\}/)) return 0
 	return !(previous == "[" && tokens ~ /^(static |const |unsigned |char |int |struct |size_t |uint|int[0-9])/)
 }
+
+# Whether a number is the 0 of a function that has succeeded: its callers look whether the value is negative.
+function success(token, after) { return token == "0" && after ~ /^( : -1)?;$/ && tokens ~ /^return / }
 
 # A number from 0 to 2^31 - 2 that depends on all characters.
 function hash(s,    i, h, low) {
