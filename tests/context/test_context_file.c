@@ -288,6 +288,40 @@ SCRATCH_TEST(a_key_that_was_read_and_put_can_be_put_again)
 	}
 }
 
+SCRATCH_TEST(events_and_keys_that_were_refused_are_not_offered_again)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct str value;
+
+	create();
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+	assert_int_equal(context_get_key(&f, "note", &value, &err), 0);
+	f.read.items[0].rev = 1; /* as if it had been there */
+	context_put_key(&f, "note", STR("x"));
+	(void)context_event(&f, "noted");
+	assert_fails(context_log(&f, &err), err, ERR_STATE);
+	assert_int_equal(f.ops.n, 0);
+	assert_null(json_first(f.events));
+}
+
+SCRATCH_TEST(an_input_is_noted_with_its_time)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf journal = BUF_INIT;
+	char *now = arena_dup(&arena, str_of(getenv("DEV_TEAM_NOW")));
+
+	create();
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+	(void)context_op(&f, "step");
+	setenv("DEV_TEAM_NOW", "2026-11-21T02:00:00Z", 1);
+	context_seen(&f, "push", NULL);
+	setenv("DEV_TEAM_NOW", now, 1);
+	context_set(&f.doc, "note", STR("x"));
+	assert_int_equal(context_save(&f, &err), 0);
+	assert_true(tree_read(at("ADR-7.events.jsonl"), &journal));
+	assert_non_null(strstr(journal.s, "{\"what\":\"push\",\"at\":\"2026-11-21T02:00:00Z\"}"));
+}
+
 SCRATCH_TEST(an_owner_is_not_read_from_a_damaged_journal)
 {
 	CLEANUP(context_close) struct context_file f = {0};
