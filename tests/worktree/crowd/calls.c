@@ -8,7 +8,7 @@
 #include "tests/crash/trace.h"
 #include "tests/worktree/crowd/rig.h"
 
-enum { SAMPLE = 40 };
+enum { SAMPLE = 12 };
 
 #define MAY_FAIL                                                                                   \
 	(CALL_WRITE | CALL_SYNC | CALL_RENAME | CALL_OPEN | CALL_TRUNCATE | CALL_MKDIR |           \
