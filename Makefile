@@ -1,14 +1,15 @@
-# One Makefile; variants live in folders of their own: build/release, build/san, build/fuzz.
+# One Makefile; variants live in directories of their own: build/release, build/san, build/fuzz.
 #   make            build/dev-team            make check    lists, floors, unit tests, spec cases, fuzz inputs
-#   make test       all tests                 make crash    kill and fail at every system call
-#   make demo       a run to look at          make fuzz     60 s each fuzz target (clang)
-#   make oracle     the shell parser against bash and shfmt, 200,000 generated texts
-#   make bench      a table of times          make e2e      the real client
+#   make test       what protects a commit    make proof    everything else: make proof [SUITE...], SINCE=REV, SEED=N
+#   make demo       a run to look at          make crash    kill and fail at every system call
+#   make bench      a table of times          make e2e      all scenarios of the real client
 #   make model      random faults and every order of two loops, on a simulated disk
+#   make oracle     the shell parser against bash and shfmt, 200,000 generated texts
 #   make faults     24 faults planted in the engine, and what finds each
-#   make conform    what every store must do, on good ones and broken ones; 8 processes at once
+#   make conform    what every store must do; 8 processes at once
+#   make mutants    mutation tests            make fuzz     60 s each fuzz target (clang)
 #   make SAN=1 check  with sanitizers         make format   clang-format in place
-#   make figures    sizes and names by room   make mutants  mutation tests
+#   make figures    sizes and names by room
 #   make install PREFIX= DESTDIR=             make deps     install missing Debian packages
 ifeq ($(origin CC),default)
 CC      := gcc
@@ -39,8 +40,12 @@ O       := build/$(VARIANT)$(if $(FUZZ),,$(if $(findstring clang,$(CC)),-clang))
 # is made (and the packages installed) before anything below is used, and make then starts anew.
 .DEFAULT_GOAL := all
 GOALS   := $(or $(MAKECMDGOALS),all)
-FOR     := $(if $(filter test check unit model e2e deps mutants,$(GOALS)),test,build)
+FOR     := $(if $(filter test proof check unit sanitized model e2e deps mutants,$(GOALS)),test,build)
 DEPS    := build/deps-$(FOR).mk
+# On all processors, unless -j says otherwise; not `make clean all`, whose goals depend on their order.
+ifeq ($(MAKELEVEL)$(filter clean,$(GOALS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 ifneq ($(filter-out clean uninstall format format-check figures,$(GOALS)),)
 include $(DEPS)
 endif
@@ -108,9 +113,11 @@ UNITLIB := $(O)/tests/lib/unit_main.o
 SIMDISK := $(O)/tests/model/sim_disk.o $(O)/tests/model/sim_media.o
 TESTLIB := $(O)/libtests.a $(LIB)
 MODEL   := $(filter-out $(SIMDISK),$(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_%,$(wildcard tests/model/*.c))))
-PROGRAMS := $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
-	$(patsubst %,$(O)/tests/%,spec/runner spec/memory/dev-team model/model store/conform/conform store/conform/crowd crash/killat crash/sweep crash/torture \
-	worktree/crowd/crowd $(patsubst %,policy/live/%,oracle contexts differential recorder escape_paths escape_kernel))
+# The programs of `make test` that have no sanitizers, and all.
+TESTED  := $(patsubst %,$(O)/tests/%,spec/runner model/model model/unit crash/sweep worktree/crowd/crowd)
+PROGRAMS := $(TESTED) $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
+	$(patsubst %,$(O)/tests/%,spec/memory/dev-team store/conform/conform store/conform/crowd crash/killat crash/torture \
+	$(patsubst %,policy/live/%,oracle contexts differential recorder escape_paths escape_kernel))
 
 # Where tests/model/test_simulate.c plants its faults.
 $(O)/tests/model/unit: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_refuse \
@@ -165,33 +172,46 @@ $(O)/tests/bench/bare $(O)/tests/bench/empty $(O)/tests/policy/live/recorder: $(
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 unit: $(UNIT) $(O)/tests/store/conform/conform
-# Unit tests, spec cases and fuzz corpora run in a build with sanitizers, by the other compiler; all other suites in the
-# release build.
+# Unit tests, spec cases and fuzz corpora run in a build with sanitizers, by the other compiler; all other programs in
+# the release build.
 SANITIZED := build/san-clang
-test: $(O)/dev-team all $(if $(filter 1,$(SAN)),$(PROGRAMS),$(filter-out $(UNIT) $(O)/tests/fuzz/replay_%,$(PROGRAMS)) $(O)/tests/model/unit)
-	+@[ $(SAN) = 1 ] || $(MAKE) SAN=1 CC=clang unit $(SANITIZED)/dev-team $(SANITIZED)/tests/spec/runner \
-		$(FUZZERS:%=$(SANITIZED)/tests/fuzz/replay_%)
+sanitized: $(filter-out $(O)/tests/model/unit,$(UNIT)) $(O)/tests/store/conform/conform $(O)/dev-team $(O)/tests/spec/runner \
+	$(FUZZERS:%=$(O)/tests/fuzz/replay_%)
+test: $(O)/dev-team all $(if $(filter 1,$(SAN)),$(PROGRAMS),$(TESTED))
+	+@[ $(SAN) = 1 ] || $(MAKE) SAN=1 CC=clang sanitized
 	@O=$(O) SAN=$(SAN) SANITIZED=$(if $(filter 1,$(SAN)),,$(SANITIZED)) tests/suites
+# make proof [SUITE...]; SINCE=REV: the suites of the rooms that changed since then.
+proof: $(O)/dev-team all $(PROGRAMS)
+	@suites="$(SUITES)$(if $(SINCE),$$(tests/suites since '$(SINCE)'))" && if [ -n "$(SINCE)" ] && [ -z "$$suites" ]; then \
+	echo 'nothing that changed since $(SINCE) has a suite of its own'; else O=$(O) tests/suites proof $$suites; fi
 check: $(O)/dev-team all $(PROGRAMS)
 	@O=$(O) SAN=$(SAN) tests/suites unit spec lists floors fuzz
 floors: $(O)/dev-team
 	@tools/floors $(O)
-crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/worktree/crowd/crowd $(O)/tests/merge/unit
-	@O=$(O) SWEEP=full tests/suites crash pool
-model: $(O)/tests/model/model $(O)/tests/model/unit
-	@O=$(O) RUNS=$${RUNS-20000} DEPTH=$${DEPTH-4} tests/suites model
 # Each fault is compiled into an object that precedes the library.
 faults: $(O)/tests/model/model
 	@O=$(O) COMPILE='$(CC) $(ALL_CFLAGS) -Wno-error' LIBS='$(LIBS)' \
 	LINK='$(CC) $(CFLAGS) $(LDFLAGS)' OBJECTS='$(O)/tests/model/main.o $(MODEL) $(TESTLIB)' tests/model/faults
+# The words after `make proof` are suites, not targets.
+ifeq ($(firstword $(MAKECMDGOALS)),proof)
+SUITES  := $(filter-out proof,$(MAKECMDGOALS))
+.PHONY: $(SUITES)
+$(SUITES):
+	@:
+else
+crash: $(O)/dev-team $(O)/tests/crash/sweep $(O)/tests/worktree/crowd/crowd
+	@O=$(O) SWEEP=full tests/suites proof crash pool
+model: $(O)/tests/model/model $(O)/tests/model/unit
+	@O=$(O) RUNS=$${RUNS-20000} DEPTH=$${DEPTH-4} tests/suites proof model
 conform: $(O)/dev-team $(O)/tests/store/conform/conform $(O)/tests/store/conform/crowd
-	@O=$(O) tests/suites store
-oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/live/%,oracle differential recorder contexts)
-	@O=$(O) ORACLE=full tests/suites policy
+	@O=$(O) tests/suites proof store
+oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/live/%,oracle differential recorder contexts escape_paths escape_kernel)
+	@O=$(O) ORACLE=full tests/suites proof policy
 e2e: all
-	@O=$(O) tests/suites e2e
+	@O=$(O) tests/suites proof e2e
 demo: all
 	@demo/run
+endif
 bench: $(O)/dev-team $(patsubst %,$(O)/tests/bench/%,bench bare empty)
 	@$(O)/tests/bench/bench $(O)/dev-team
 	@echo && if [ -s build/mutants/report ]; then echo 'the last `make mutants`' && tail -2 build/mutants/report; \
@@ -243,6 +263,6 @@ clean:
 	rm -rf build
 
 -include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c tools/manual.c $(wildcard tests/*/*.c tests/*/*/*.c))
-.PHONY: all unit test check floors crash model faults conform oracle e2e demo bench fuzz fuzz-run format format-check install \
+.PHONY: all unit sanitized test proof check floors crash model faults conform oracle e2e demo bench fuzz fuzz-run format format-check install \
 	uninstall deps clean FORCE
 .SECONDARY:
