@@ -698,7 +698,7 @@ static void close_client(struct store *s)
 	.compact = compact, .history = history, .revision = revision, .last_seq = events,          \
 	.note = note, .close = close_client,
 
-const struct store_methods memory_store_ops = {OPERATIONS};
+static const struct store_methods memory_store_ops = {OPERATIONS};
 static const struct store_methods shared_ops = {
 	.document_max = 1 << 20, .uncertain = true, OPERATIONS};
 

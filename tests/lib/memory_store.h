@@ -1,14 +1,10 @@
 /*
- * memory_store.h: stores in memory: the reference for the other backends, and the base of the
- * broken ones of the conformance suite.
+ * memory_store.h: stores in memory: the reference for the other backends.
  */
 #ifndef DT_TESTS_MEMORY_STORE_H
 #define DT_TESTS_MEMORY_STORE_H
 
 #include "src/store/store.h"
-
-/* Its operations, for a store with others. */
-extern const struct store_methods memory_store_ops;
 
 /* It owns its stores. */
 struct memory *memory_store_new(void);

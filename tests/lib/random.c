@@ -1,4 +1,17 @@
+#include "src/base/number.h"
 #include "tests/lib/random.h"
+#include "tests/lib/tap.h"
+
+uint64_t random_seed(const char *text)
+{
+	uint64_t seed = 1;
+
+	text = text ? text : getenv("SEED");
+	if (text && !number_parse(str_of(text), 0, INT64_MAX, &seed))
+		die("'%s' is no seed", text);
+	tap_notef("seed %llu", (unsigned long long)seed);
+	return seed;
+}
 
 uint64_t random_next(struct random *r)
 {

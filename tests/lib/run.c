@@ -112,7 +112,7 @@ void run_release(struct run *r)
 
 bool run_succeeds(const char *const *argv)
 {
-	struct run r = {.argv = argv, .limit_s = 20};
+	struct run r = {.argv = argv, .limit_s = WAIT_LIMIT_S};
 
 	run(&r);
 	run_release(&r);
@@ -148,6 +148,14 @@ void *run_shared(size_t size)
 	if (p == MAP_FAILED)
 		die("cannot share memory");
 	return p;
+}
+
+void run_wait_for_locks(void)
+{
+	char ms[16];
+
+	(void)snprintf(ms, sizeof(ms), "%d", WAIT_LIMIT_S * 1000);
+	setenv("DEV_TEAM_LOCK_WAIT_MS", ms, 1);
 }
 
 bool run_on_memory(void)

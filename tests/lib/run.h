@@ -7,6 +7,10 @@
 
 #include "src/base/buf.h"
 
+/* The one limit of every wait: a protection against hanging only. It is at least 20 times what
+ * anything that a test waits for takes on an idle machine. */
+enum { WAIT_LIMIT_S = 600 };
+
 struct run {
 	const char *const *argv; /* NULL-ended; argv[0] is looked up in PATH */
 	const char *cwd;         /* NULL: the caller's */
@@ -22,7 +26,7 @@ struct run {
 /* Runs it; ends the program (die) when it cannot be started. Output is cleared first. */
 void run(struct run *r);
 void run_release(struct run *r);
-/* Runs it for at most 20 s; true when its exit status is 0. */
+/* Runs it for at most WAIT_LIMIT_S; true when its exit status is 0. */
 bool run_succeeds(const char *const *argv);
 /* Calls work(0, data) to work(n - 1, data) in processes of their own, all at once; each exits with
  * the result. Returns how many of them exit with 0. */
@@ -37,6 +41,9 @@ int run_file(const char *name, struct str text);
  * first in PATH. The text is static. Ends the program (die) when there is none.
  */
 const char *run_find_build(void);
+/* From now on every program under test waits WAIT_LIMIT_S for a lock: many processes on a busy
+ * machine need more than the usual half a minute. */
+void run_wait_for_locks(void);
 /* The tests are to run on stores in memory: STORE=memory. That program is then the one under test.
  */
 bool run_on_memory(void);

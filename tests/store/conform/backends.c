@@ -1,11 +1,10 @@
 /*
- * conform: runs the conformance suite on every backend, compares two of them, and runs it on
- * backends with one planted fault: each of those must fail the check that is meant for it. Prints
- * TAP.
+ * conform: runs the conformance suite on every backend, and compares backends on random operations.
+ * Prints TAP.
  *
  *     conform [--quick] [PART-OF-A-CHECK'S-NAME]
  *
- * --quick: neither the machine's disk nor broken backends
+ * --quick: without the file backend on the machine's disk, and fewer random operations
  */
 #include <signal.h>
 #include <stdio.h>
@@ -14,10 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "src/base/clock.h"
+#include "tests/lib/memory_store.h"
+#include "tests/lib/random.h"
+#include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 #include "tests/model/sim_disk.h"
-#include "tests/store/conform/backends.h"
+#include "tests/store/conform/conformance.h"
 
 /* ---- between a store and its disk ---- */
 
@@ -78,18 +80,13 @@ static int tap_open(struct disk *d, const char *path, bool make, bool *made, str
 	return result;
 }
 
-static void install(struct disk *d)
+static void disk_tap_kill(struct disk *d, unsigned n)
 {
 	under = d->ops;
 	tapped = *under;
-	tapped.open = tap_open;
 	d->ops = &tapped;
-}
-
-static void disk_tap_kill(struct disk *d, unsigned n)
-{
-	install(d);
 	moments = n;
+	tapped.open = tap_open;
 	tapped.write = tap_write;
 	tapped.rename = tap_rename;
 	tapped.exchange = tap_exchange;
@@ -98,66 +95,6 @@ static void disk_tap_kill(struct disk *d, unsigned n)
 	tapped.truncate = tap_truncate;
 	tapped.sync = tap_sync;
 	tapped.sync_directory = tap_sync_directory;
-}
-
-static int lie(struct disk_file *f, struct error *err)
-{
-	(void)f;
-	(void)err;
-	return 0;
-}
-
-static int lie_directory(struct disk *d, const char *dir, struct error *err)
-{
-	(void)d;
-	(void)dir;
-	(void)err;
-	return 0;
-}
-
-static void disk_tap_lie(struct disk *d)
-{
-	install(d);
-	tapped.sync = lie;
-	tapped.sync_directory = lie_directory;
-}
-
-static int lock_nothing(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
-	struct error *err)
-{
-	static struct disk_lock everybodys;
-
-	(void)d;
-	(void)path;
-	(void)wait_ms;
-	(void)err;
-	everybodys.ops = &tapped;
-	*out = &everybodys;
-	return 0;
-}
-
-static void note_nothing(struct disk_lock *l, const char *what)
-{
-	(void)l;
-	(void)what;
-}
-
-static void unlock_nothing(struct disk_lock *l)
-{
-	(void)l;
-}
-
-static void disk_tap_unlock(struct disk *d)
-{
-	install(d);
-	tapped.lock = lock_nothing;
-	tapped.lock_note = note_nothing;
-	tapped.unlock = unlock_nothing;
-}
-
-static void disk_tap_off(struct disk *d)
-{
-	d->ops = under;
 }
 
 static void clock_advance(const struct backend *b, int64_t seconds)
@@ -198,7 +135,7 @@ static int on_real(const struct backend *b, const char *ns, enum store_mode mode
 	buf_addf(&dir, "%s/%s/%s", directory, b->name, ns);
 	/* A client in this process cannot wait for another one: nothing else runs meanwhile. */
 	return store_open(out, b->self ? b->self : store_backend(), dir.s, "S", mode,
-		getpid() == self ? 0 : 60000, err);
+		getpid() == self ? 0 : WAIT_LIMIT_S * 1000, err);
 }
 
 static bool real_doom(const struct backend *b, unsigned n, void (*work)(void *), void *arg)
@@ -269,7 +206,7 @@ static void sim_by_hand(
 		sim_disk_remove(b->self, path.s);
 }
 
-/* ---- correct backends ---- */
+/* ---- the run ---- */
 
 static void tell(void *to, const struct verdict *v)
 {
@@ -297,149 +234,6 @@ static void compare(const struct backend *one, const struct backend *other, uint
 	}
 	tap(same == seeds, "%s does what %s does: %u of %u runs of %u random operations",
 		other->name, one->name, same, seeds, steps);
-}
-
-/* ---- broken ones ---- */
-
-struct spoiled {
-	struct memory *memory;
-	struct store_methods ops;
-	const struct broken *broken;
-};
-
-static int in_spoiled(const struct backend *b, const char *ns, enum store_mode mode,
-	struct store **out, struct error *err)
-{
-	struct spoiled *s = b->self;
-
-	if (memory_store_open(
-		    s->memory, ns, s->broken->mode ? s->broken->mode(mode) : mode, out, err))
-		return -1;
-	(*out)->ops = &s->ops;
-	return 0;
-}
-
-struct hunt {
-	const char *meant;
-	struct buf why;
-	unsigned failed;
-	bool known;
-};
-
-static void note_failed(void *to, const struct verdict *v)
-{
-	struct hunt *h = to;
-	bool meant = !strcmp(v->name, h->meant);
-
-	h->known |= meant;
-	h->failed += v->why && !v->skipped;
-	if (meant && v->why && !v->skipped)
-		buf_adds(&h->why, v->why);
-}
-
-/* `all`: counts the other checks that also find it. */
-static void must_fail(const struct backend *b, const char *fault, const char *meant, bool all)
-{
-	struct hunt h = {.meant = meant};
-
-	conformance(b, all ? NULL : meant, note_failed, &h);
-	if (!h.known)
-		die("there is no check '%s'", meant);
-	tap(h.why.len > 0, "broken: %s: found by '%s'", fault, meant);
-	tap_notef("%s (%u checks failed)", h.why.len ? h.why.s : "not found", h.failed);
-	buf_release(&h.why);
-}
-
-/* Copies the operations that `with` sets. */
-static void overlay(struct store_methods *ops, const struct store_methods *with)
-{
-	void (*f)(void);
-
-	for (size_t at = 0; at < sizeof(*ops); at += sizeof(f)) {
-		memcpy(&f, (const char *)with + at, sizeof(f));
-		if (f)
-			memcpy((char *)ops + at, &f, sizeof(f));
-	}
-}
-
-static unsigned hunt(const struct broken *broken)
-{
-	unsigned n = 0;
-
-	for (; broken->fault; broken++, n++) {
-		struct spoiled s = {memory_store_new(), memory_store_ops, broken};
-		struct backend b = {.name = broken->fault,
-			.self = &s,
-			.open = in_spoiled,
-			.advance = clock_advance};
-
-		overlay(&s.ops, &broken->with);
-		must_fail(&b, broken->fault, broken->meant, true);
-		memory_store_free(&s.memory);
-	}
-	return n;
-}
-
-static const struct store_backend_ops *whole;
-
-static int keep_the_beginning(struct store_backend *b, const char *dir, const char *path,
-	struct str text, struct error *err)
-{
-	text.n = text.n < STORE_DOCUMENT_MAX ? text.n : STORE_DOCUMENT_MAX;
-	return whole->keep_blob(b, dir, path, text, err);
-}
-
-static void hunt_short_blobs(void)
-{
-	struct disk disk = {.ops = disk_real()->ops};
-	struct store_backend_ops ops = *(whole = store_files(&disk)->ops);
-	struct backend b = {.name = "short", .self = &disk.files, .open = on_real};
-
-	ops.keep_blob = keep_the_beginning;
-	disk.files.ops = &ops;
-	must_fail(&b, "the engine keeps shorter blobs",
-		"a blob has any bytes, a name of its own, and more than a document", false);
-}
-
-/* A disk that reports writes as durable, and then loses power. */
-static void hunt_liar(void)
-{
-	struct disk *disk = sim_disk_new(7);
-	struct backend b = {.name = "a lying disk",
-		.self = disk,
-		.open = on_sim,
-		.advance = clock_advance,
-		.doom = sim_doom};
-
-	disk_tap_lie(disk);
-	must_fail(&b, "a disk lies about what is durable",
-		"what was acknowledged outlives a kill, and a receipt tells of the rest", false);
-	disk_tap_off(disk);
-	sim_disk_free(&disk);
-}
-
-/* Several processes at once in a store without a lock. On a busy machine they may not collide the
- * first time. */
-static void hunt_unlocked(void)
-{
-	static const char meant[] = "processes that write at once count exactly";
-	const struct backend b = {.name = "an unlocked disk",
-		.open = on_real,
-		.advance = clock_advance,
-		.shared = true};
-	char *good = directory;
-	unsigned failed = 0;
-
-	disk_tap_unlock(disk_real());
-	for (int tries = 0; tries < 50 && !failed; tries++) {
-		directory = tree_scratch("unlocked");
-		failed = conformance(&b, meant, NULL, NULL);
-		tree_remove(directory);
-		free(directory);
-	}
-	disk_tap_off(disk_real());
-	directory = good;
-	tap(failed > 0, "broken: locks do not keep others out: found by '%s'", meant);
 }
 
 int main(int argc, char **argv)
@@ -471,21 +265,15 @@ int main(int argc, char **argv)
 			.by_hand = real_by_hand,
 			.shared = true},
 	};
-	unsigned broken = 0;
+	uint32_t seed = (uint32_t)random_seed(NULL);
 
 	self = getpid();
 	for (size_t i = 0; i < COUNT(backends) - quick; i++)
 		conformance(&backends[i], only, tell, (void *)(uintptr_t)&backends[i]);
 	if (!only)
-		compare(&backends[0], &backends[2], 100, quick ? 4 : 20, 600);
-	if (!only && !quick) {
-		compare(&backends[0], &backends[3], 1, 4, 400);
-		broken = hunt(broken_backends);
-		hunt_short_blobs();
-		hunt_liar();
-		hunt_unlocked();
-		tap_notef("figures: conformance: %u broken backends", broken + 3);
-	}
+		compare(&backends[0], &backends[2], seed, quick ? 4 : 20, 600);
+	if (!only && !quick) /* other seeds: each has a store of its own in memory */
+		compare(&backends[0], &backends[3], seed + 20, 4, 400);
 	memory_store_free(&m);
 	sim_disk_free(&disk);
 	tree_remove(directory);

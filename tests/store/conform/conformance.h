@@ -37,9 +37,9 @@ struct verdict {
 
 /*
  * Runs the checks whose names contain `only` (NULL: all), each in a store of its own, and calls
- * `tell` (may be NULL) after each. Returns how many failed.
+ * `tell` after each.
  */
-unsigned conformance(const struct backend *b, const char *only,
+void conformance(const struct backend *b, const char *only,
 	void (*tell)(void *to, const struct verdict *v), void *to);
 
 /*

@@ -77,7 +77,7 @@ static struct store *join(const char *dir, enum store_mode mode)
 	struct store *s;
 	struct error err = {0};
 
-	if (store_open(&s, store_backend(), dir, "S", mode, 60000, &err) < 0)
+	if (store_open(&s, store_backend(), dir, "S", mode, WAIT_LIMIT_S * 1000, &err) < 0)
 		die("cannot open the store: %s", err.text);
 	return s;
 }
