@@ -324,7 +324,7 @@ void check_rerun(struct stage *s, struct buf *fault)
 	struct run r = {.argv = s->argv,
 		.cwd = arena_printf(&s->arena, "%s/work", s->live),
 		.input = buf_str(&s->input),
-		.limit_s = 60};
+		.limit_s = WAIT_LIMIT_S};
 
 	run(&r);
 	compare_rerun(s, &r, fault);
@@ -335,8 +335,9 @@ void check_rerun(struct stage *s, struct buf *fault)
 void check_history(struct stage *s, struct buf *fault)
 {
 	const char *const argv[] = {"dev-team", "history", "verify", s->document, NULL};
-	struct run r = {
-		.argv = argv, .cwd = arena_printf(&s->arena, "%s/work", s->live), .limit_s = 60};
+	struct run r = {.argv = argv,
+		.cwd = arena_printf(&s->arena, "%s/work", s->live),
+		.limit_s = WAIT_LIMIT_S};
 
 	run(&r);
 	if (r.status) {

@@ -21,12 +21,13 @@ struct scene {
 	bool gives_back; /* the fence differs from that of the undisturbed run when the first claim
 			    fails */
 	unsigned most;   /* kill points in the quick set; 0: all that matter */
-	bool sample;     /* in the quick set a third of the calls that can fail do */
-	bool varies;     /* it waits for children: its number of calls varies */
-	bool prints;     /* its output is the same when it is run again */
-	bool keeps;      /* each run keeps the refused text, and records a refusal */
-	int status;      /* its exit status */
-	int again;       /* its exit status when everything is done already; 0: as the first time */
+	bool sample; /* takes long: in the quick set a third of the calls that can fail do; a random
+			sample has half as many points */
+	bool varies; /* it waits for children: its number of calls varies */
+	bool prints; /* its output is the same when it is run again */
+	bool keeps;  /* each run keeps the refused text, and records a refusal */
+	int status;  /* its exit status */
+	int again;   /* its exit status when everything is done already; 0: as the first time */
 	const char *probe; /* for sh, in the repository's directory: further state to compare */
 };
 

@@ -4,6 +4,8 @@
 #include "tests/lib/tap.h"
 #include "tests/lib/tree.h"
 
+static char *scratch; /* of all scenes, one after the other */
+
 static char *in_dir(struct stage *s, const char *name)
 {
 	return arena_printf(&s->arena, "%s/%s", s->dir, name);
@@ -14,7 +16,9 @@ void stage_shell(struct stage *s, const char *script, struct buf *out)
 	static const char prelude[] = "set -e; export STATE=$DEV_TEAM_STATE_DIR/org/repo\n";
 	const char *const argv[] = {
 		"sh", "-c", arena_printf(&s->arena, "%s%s", prelude, script), NULL};
-	struct run r = {.argv = argv, .cwd = arena_printf(&s->arena, "%s/work", s->live)};
+	struct run r = {.argv = argv,
+		.cwd = arena_printf(&s->arena, "%s/work", s->live),
+		.limit_s = WAIT_LIMIT_S};
 
 	run(&r);
 	if (r.status)
@@ -27,6 +31,15 @@ void stage_shell(struct stage *s, const char *script, struct buf *out)
 	run_release(&r);
 }
 
+static void copy(const char *from, const char *to)
+{
+	if (path_exists(to))
+		tree_remove(to);
+	if (path_exists(from))
+		tree_copy(from, to);
+}
+
+/* The repository is made once and copied for each scene: a copy costs less than ten programs. */
 static void lay_out(struct stage *s)
 {
 	static const char repository[] =
@@ -40,27 +53,26 @@ static void lay_out(struct stage *s)
 		"commit'\n"
 		"git push -q origin main && git checkout -q -b T-1\n";
 
-	setenv("DEV_TEAM_STATE_DIR", arena_printf(&s->arena, "%s/state", s->live), 1);
+	const char *made = in_dir(s, "made");
+
+	setenv("DEV_TEAM_STATE_DIR", s->state, 1);
 	setenv("HOME", s->live, 1);
+	if (path_exists(made)) {
+		tree_copy(made, s->live);
+		stage_shell(s, "git update-index -q --refresh\n", NULL);
+		return;
+	}
 	tree_mkdirs(arena_printf(&s->arena, "%s/work", s->live));
 	tree_write(arena_printf(&s->arena, "%s/.gitconfig", s->live),
 		STR("[user]\n\tname = Test\n\temail = test@example.org\n[gc]\n\tauto = 0\n"));
 	stage_shell(s, repository, NULL);
-	stage_shell(s, s->scene->setup, NULL);
+	tree_copy(s->live, made);
 }
 
 /* Only a scene with a probe changes more than the state. */
 static const char *changing(const struct stage *s)
 {
 	return s->scene->probe ? "" : "/state";
-}
-
-static void copy(const char *from, const char *to)
-{
-	if (path_exists(to))
-		tree_remove(to);
-	if (path_exists(from))
-		tree_copy(from, to);
 }
 
 void stage_restore(struct stage *s, const char *which)
@@ -125,7 +137,9 @@ int stage_open(struct stage *s, const struct scene *scene, struct buf *fault)
 	struct trace t = {.act = TRACE_COUNT};
 	int rc;
 
-	*s = (struct stage){.scene = scene, .dir = tree_scratch("crash"), .n_known = 1};
+	if (!scratch)
+		scratch = tree_scratch("crash");
+	*s = (struct stage){.scene = scene, .dir = scratch, .n_known = 1};
 	s->live = in_dir(s, "live");
 	s->state = in_dir(s, "live/state");
 	s->directory = in_dir(s, "live/state/org/repo");
@@ -133,6 +147,7 @@ int stage_open(struct stage *s, const struct scene *scene, struct buf *fault)
 	s->document = arena_printf(&s->arena, "%s/%s.md", s->directory, s->id);
 	make_words(s);
 	lay_out(s);
+	stage_shell(s, scene->setup, NULL);
 	tree_copy(s->live, in_dir(s, "before"));
 	document_now(s, s->known[0]);
 	rc = stage_trace(s, &t);
@@ -144,11 +159,21 @@ int stage_open(struct stage *s, const struct scene *scene, struct buf *fault)
 
 void stage_close(struct stage *s)
 {
-	tree_remove(s->dir);
-	free(s->dir);
+	static const char *const parts[] = {"live", "before", "killed"};
+
+	for (size_t i = 0; i < COUNT(parts); i++)
+		if (path_exists(in_dir(s, parts[i])))
+			tree_remove(in_dir(s, parts[i]));
 	buf_release(&s->input);
 	buf_release(&s->picture);
 	buf_release(&s->probe);
 	buf_release(&s->out);
 	arena_release(&s->arena);
+}
+
+void stage_end(void)
+{
+	if (scratch)
+		tree_remove(scratch);
+	free(scratch);
 }

@@ -12,7 +12,7 @@ enum { STAGE_DOCUMENTS = 64 };
 struct stage {
 	const struct scene *scene;
 	const char *id; /* the owner of its document */
-	char *dir;      /* scratch; below it: live, before, killed */
+	char *dir;      /* scratch; below it: made, live, before, killed */
 	char *live;     /* the directory in use */
 	char *state, *directory, *document;
 	const char *argv[16];
@@ -35,6 +35,8 @@ struct stage {
  * in `fault` when the undisturbed run itself fails. */
 int stage_open(struct stage *s, const struct scene *scene, struct buf *fault);
 void stage_close(struct stage *s);
+/* After the last scene: removes what they have in common. */
+void stage_end(void);
 /* Restores a directory: "before" as it was prepared, "killed" as stage_keep() found it. */
 void stage_restore(struct stage *s, const char *which);
 void stage_keep(struct stage *s);

@@ -12,7 +12,9 @@
  * memory, clocks, signals, processes, getcwd. The program is killed before calls of the dynamic
  * loader, but they do not fail.
  *
- *     sweep [full] [SCENE-TEXT]    full: every error number at every kind of call
+ *     sweep [full] [SCENE-TEXT]            full: every error number at every kind of call
+ *     sweep sample [SEED [SCENE-TEXT]]     random kills and failing calls of the verbs that
+ * sessions use; SEED from the environment if it is no argument
  */
 #include <errno.h>
 #include <limits.h>
@@ -20,6 +22,7 @@
 #include <sys/prctl.h>
 #include "src/sys/path.h"
 #include "tests/crash/checks.h"
+#include "tests/lib/random.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
 
@@ -38,7 +41,12 @@ enum {
 	   they have left. */
 	FULL_MORE = 10,
 	FULL_STATES = 20,
+	/* Of each scene in a random sample. */
+	SAMPLE_KILLS = 5,
+	SAMPLE_FAILURES = 3,
 };
+
+enum extent { QUICK, FULL, SAMPLE };
 
 /* Allowed results of a run with a fault. */
 enum rule {
@@ -106,6 +114,7 @@ struct show {
 	struct left killed; /* left by kills */
 	struct left tried;  /* from these the verb has been run again */
 	bool full;
+	struct random random;
 };
 
 /* In the quick set, only reads of the state directory fail, and in the first scene those of the
@@ -196,6 +205,35 @@ static void kill_everywhere(struct show *show)
 		points == s->calls ? ""
 		: stride > 1       ? " (a sample)"
 				   : " (all from the first that can change anything)");
+	tap_note(buf_str(&all));
+}
+
+/* A random number of the i-th of n equal parts of from..to. */
+static unsigned pick(struct random *r, unsigned from, unsigned to, unsigned i, unsigned n)
+{
+	unsigned all = to - from + 1, first = all * i / n;
+
+	return from + first + random_below(r, all * (i + 1) / n - first);
+}
+
+/* One kill while nothing has been done; the others spread over the calls from the first effect on.
+ */
+static void kill_sample(struct show *show)
+{
+	CLEANUP(buf_release) struct buf all = BUF_INIT, fault = BUF_INIT;
+	const struct stage *s = &show->stage;
+	unsigned effect = s->first_effect ? s->first_effect : 1, bad = 0;
+	unsigned kills = SAMPLE_KILLS / (s->scene->sample ? 2 : 1);
+
+	for (unsigned i = 0; i < kills; i++) {
+		unsigned n = i ? pick(&show->random, effect, s->calls, i - 1, kills - 1)
+			       : pick(&show->random, 1, effect, 0, 1);
+
+		kill_at(show, n, &fault);
+		tell(&all, &bad, "killed before call", n, &fault);
+	}
+	tap(!bad, "%s: killed before %u random ones of %u system calls", s->scene->name, kills,
+		s->calls);
 	tap_note(buf_str(&all));
 }
 
@@ -308,53 +346,97 @@ static void check_failed(
 	go_on(show, fault);
 }
 
+/* Makes the `n`th call fail and checks what follows; false when there is no such call. */
+static bool fail_at(
+	struct show *show, const struct way *w, unsigned n, struct buf *all, unsigned *bad)
+{
+	CLEANUP(buf_release) struct buf fault = BUF_INIT, what = BUF_INIT;
+	struct trace t;
+	bool hit = disturb(show, "before", w, n, &t);
+
+	if (hit) {
+		check_failed(show, w, &t, &fault);
+		*(w->act == TRACE_SHORT    ? &figures.shorts
+			: w->kinds & LOOKS ? &figures.looks
+					   : &figures.failures) += 1;
+	}
+	buf_addf(&what, "%s: %s of '%s',", w->name, call_name(t.hit_kind), t.hit_path);
+	tell(all, bad, what.s, n, &fault);
+	trace_release(&t);
+	return hit;
+}
+
 static void fail_everywhere(struct show *show, const struct way *w)
 {
-	CLEANUP(buf_release) struct buf all = BUF_INIT, fault = BUF_INIT, what = BUF_INIT;
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	unsigned bad = 0, points = 0, stride = show->stage.scene->sample && !show->full ? 3 : 1;
-	struct trace t;
 
-	for (unsigned n = 1;; n += stride, points++) {
-		bool hit = disturb(show, "before", w, n, &t);
-
-		if (hit)
-			check_failed(show, w, &t, &fault);
-		buf_clear(&what);
-		buf_addf(&what, "%s of '%s',", call_name(t.hit_kind), t.hit_path);
-		tell(&all, &bad, what.s, n, &fault);
-		trace_release(&t);
-		if (!hit)
-			break;
-	}
-	*(w->act == TRACE_SHORT    ? &figures.shorts
-		: w->kinds & LOOKS ? &figures.looks
-				   : &figures.failures) += points;
+	while (fail_at(show, w, 1 + points * stride, &all, &bad))
+		points++;
 	tap(!bad, "%s: %s at each of %u calls%s", show->stage.scene->name, w->name, points,
 		stride > 1 ? " (a sample)" : "");
 	tap_note(buf_str(&all));
 }
 
-static int play(const struct scene *scene, bool full)
+static void fail_sample(struct show *show)
+{
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
+	unsigned bad = 0, points = 0, n = SAMPLE_FAILURES / (show->stage.scene->sample ? 2 : 1);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct way *w = &ways[pick(&show->random, 0, COUNT(ways) - 1, i, n)];
+		struct way count = *w;
+		struct trace t;
+
+		count.act = TRACE_COUNT;
+		(void)disturb(show, "before", &count, 0, &t);
+		points += t.count &&
+			  fail_at(show, w, 1 + random_below(&show->random, t.count), &all, &bad);
+		trace_release(&t);
+	}
+	tap(!bad, "%s: %u random calls fail", show->stage.scene->name, points);
+	tap_note(buf_str(&all));
+}
+
+static void play_all(struct show *show)
+{
+	kill_everywhere(show);
+	for (size_t i = 0; i < COUNT(ways); i++)
+		if (show->full || !ways[i].full)
+			fail_everywhere(show, &ways[i]);
+	if (!show->stage.scene->varies || show->full)
+		fail_after_kill(show);
+}
+
+static int play(const struct scene *scene, enum extent extent, uint64_t seed)
 {
 	CLEANUP(buf_release) struct buf fault = BUF_INIT;
 	static struct show show; /* too large for the stack */
 	int rc;
 
-	show = (struct show){.full = full};
+	/* A scene of its own has the same sample. */
+	show = (struct show){.full = extent == FULL, .random = {seed + (uint64_t)(scene - scenes)}};
 	rc = stage_open(&show.stage, scene, &fault);
 	if (rc < 0) {
 		tap(false, "%s", scene->name);
 		tap_note(buf_str(&fault));
+	} else if (rc == 0 && extent == SAMPLE) {
+		kill_sample(&show);
+		fail_sample(&show);
 	} else if (rc == 0) {
-		kill_everywhere(&show);
-		for (size_t i = 0; i < COUNT(ways); i++)
-			if (full || !ways[i].full)
-				fail_everywhere(&show, &ways[i]);
-		if (!scene->varies || full)
-			fail_after_kill(&show);
+		play_all(&show);
 	}
 	stage_close(&show.stage);
 	return rc;
+}
+
+static bool is_in(const struct scene *scene, enum extent extent)
+{
+	struct str verb = str_of(scene->words[0]);
+
+	return extent == FULL    ? true
+	       : extent == QUICK ? !scene->full
+				 : !str_is(verb, "fork") && !str_is(verb, "run");
 }
 
 static void prepare(void)
@@ -368,6 +450,7 @@ static void prepare(void)
 	setenv("GIT_ALLOW_PROTOCOL", "file",
 		1); /* not the real origin, if a fault hides the other */
 	arena_release(&a);
+	atexit(stage_end);
 	/* In memory if possible: nothing here depends on the disk. */
 	if (access("/dev/shm", W_OK) == 0)
 		setenv("TMPDIR", "/dev/shm", 1);
@@ -377,13 +460,17 @@ static void prepare(void)
 
 int main(int argc, char **argv)
 {
-	bool full = argc > 1 && strcmp(argv[1], "full") == 0;
-	const char *only = argc > 1 + full ? argv[1 + full] : "";
-	const char *ci = getenv("CI");
+	const char *which = argc > 1 ? argv[1] : "", *ci = getenv("CI");
+	enum extent extent = strcmp(which, "full") == 0     ? FULL
+			     : strcmp(which, "sample") == 0 ? SAMPLE
+							    : QUICK;
+	int words = extent == SAMPLE ? 3 : extent == FULL ? 2 : 1;
+	const char *only = argc > words ? argv[words] : "";
+	uint64_t seed = extent == SAMPLE ? random_seed(argc > 2 ? argv[2] : NULL) : 0;
 
 	prepare();
 	for (const struct scene *s = scenes; s->name; s++) {
-		if (!strstr(s->name, only) || (s->full && !full) || play(s, full) <= 0)
+		if (!strstr(s->name, only) || !is_in(s, extent) || play(s, extent, seed) <= 0)
 			continue;
 		if (ci && strcmp(ci, "true") == 0)
 			tap(false, "tracing is not permitted here");
@@ -395,7 +482,8 @@ int main(int argc, char **argv)
 		  "readlink, getdents, lseek, open, read%s), %u short writes, %u second faults "
 		  "after a kill: files torn %u, acknowledged answers or states lost %u, dispatched "
 		  "or counted twice under one lease %u",
-		figures.kills, figures.failures, figures.looks, full ? "" : ", of the state folder",
-		figures.shorts, figures.pairs, figures.torn, figures.lost, figures.twice);
+		figures.kills, figures.failures, figures.looks,
+		extent == FULL ? "" : ", of the state folder", figures.shorts, figures.pairs,
+		figures.torn, figures.lost, figures.twice);
 	return tap_end();
 }

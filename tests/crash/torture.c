@@ -4,7 +4,9 @@
  * by hand, by rename and in place. Afterwards everything is accounted for: nothing is lost, doubled
  * or torn. Prints TAP.
  *
- *     torture [SECONDS [SEED]]
+ *     torture [SECONDS [SEED]]      SEED from the environment if there is no argument
+ *
+ * Each session does at least LEAST operations, so that a slow machine has something to account for.
  */
 #include <fcntl.h>
 #include <time.h>
@@ -22,6 +24,7 @@
 enum {
 	SESSIONS = 3,
 	SECONDS = 60,
+	LEAST = 100,   /* operations of a session */
 	PAUSE_MS = 30, /* at most, between two operations of a session */
 	EDIT_MS = 50,
 	KILL_US = 12000,
@@ -53,6 +56,7 @@ static void call(struct session *w, struct run *r, unsigned killed)
 	if (random_chance(&w->random, killed))
 		r->kill_us = 1 + random_below(&w->random, KILL_US);
 	r->cwd = torture->dir;
+	r->limit_s = WAIT_LIMIT_S;
 	run(r);
 	if (r->status == 0 || r->status == 4 || (r->status > 128 && r->kill_us))
 		return;
@@ -95,14 +99,15 @@ static void record(struct session *w, unsigned item, const json *action)
 		die("cannot write");
 }
 
-static void exec(struct session *w, unsigned item, const json *action)
+/* `wait_s`: how long it waits for the script, or NULL: to its end. */
+static void exec(
+	struct session *w, unsigned item, const json *action, const char *wait_s, unsigned killed)
 {
 	const char *const argv[] = {"dev-team", "exec", "--context-file", file_of(w, item),
-		"--action", json_get_str(action, "id"), "--wait",
-		random_chance(&w->random, 300) ? "0" : "60", NULL};
+		"--action", json_get_str(action, "id"), wait_s ? "--wait" : NULL, wait_s, NULL};
 	CLEANUP(run_release) struct run r = {.argv = argv};
 
-	call(w, &r, 200);
+	call(w, &r, killed);
 }
 
 static void set(struct session *w, unsigned item)
@@ -129,7 +134,7 @@ static void carry_out(struct session *w, unsigned item, const json *action)
 	if (!json_get_str(action, "id") || random_chance(&w->random, 150))
 		return;
 	if (json_get_str(action, "command"))
-		exec(w, item, action);
+		exec(w, item, action, random_chance(&w->random, 300) ? "0" : NULL, 200);
 	else
 		record(w, item, action);
 }
@@ -168,7 +173,7 @@ static void session(unsigned i)
 	(void)snprintf(w.owner, sizeof(w.owner), "s%u", i);
 	w.log = open(arena_printf(&w.arena, "%s/acks.%u", torture->dir, i),
 		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	while (clock_ticks() < torture->end) {
+	for (unsigned n = 0; n < LEAST || clock_ticks() < torture->end; n++) {
 		unsigned item = random_below(&w.random, TORTURE_ITEMS),
 			 what = random_below(&w.random, 10);
 
@@ -252,9 +257,8 @@ static void prepare(void)
 		"limits: {max_actions: 100000, consecutive_failures: 1000}\n"
 		"states:\n"
 		"  work: {agent: a, skill: s, writes: Work, results: {good: ok, bad: no}}\n"
-		"  check: {command: 'echo \"$DEV_TEAM_EXEC\" >>%s/produced; sleep 0.02', timeout: "
-		"60,\n"
-		"    writes: Check, results: {passed: clean, failed: no}}\n"
+		"  check: {command: 'echo \"$DEV_TEAM_EXEC\" >>%s/produced; sleep 0.02',\n"
+		"    timeout: 600, writes: Check, results: {passed: clean, failed: no}}\n"
 		"  pair:\n"
 		"    all:\n"
 		"      - {agent: a, skill: s, writes: A, results: {good: ok, bad: no}}\n"
@@ -305,7 +309,7 @@ static void settle(void)
 			die("item %u: the last step fails", item);
 		for (const json *a = json_first(array); a; a = json_next(a))
 			if (json_get_str(a, "command"))
-				exec(&w, item, a);
+				exec(&w, item, a, NULL, 0);
 	}
 	arena_release(&w.arena);
 }
@@ -317,7 +321,8 @@ int main(int argc, char **argv)
 
 	run_find_build();
 	torture = run_shared(sizeof(*torture));
-	torture->seed = argc > 2 ? number_or(str_of(argv[2]), INT64_MAX, 1) : 1;
+	run_wait_for_locks();
+	torture->seed = (int64_t)random_seed(argc > 2 ? argv[2] : NULL);
 	torture->dir = tree_scratch("torture");
 	prepare();
 	torture->end = clock_ticks() + (int64_t)seconds * 1000;

@@ -363,14 +363,14 @@ static void on_alarm(int sig)
 	alarmed = 1;
 }
 
-/* A test that hangs shows nothing: the traced program gets a minute. */
+/* A test that hangs shows nothing. */
 static void set_alarm(void)
 {
 	struct sigaction act = {.sa_handler = on_alarm};
 
 	alarmed = 0;
 	(void)sigaction(SIGALRM, &act, NULL);
-	alarm(60);
+	alarm(WAIT_LIMIT_S);
 }
 
 /* A subreaper adopts orphans: every process that the program left running has to end. */

@@ -18,6 +18,7 @@ void rig_open(struct rig *r, unsigned files)
 	set_directory(r, "HOME", "home");
 	set_directory(r, "DEV_TEAM_STATE_DIR", "state");
 	setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+	run_wait_for_locks();
 	unsetenv("PORT");
 	tree_write(path_join(&r->arena, r->live, "home/.gitconfig"),
 		STR("[user]\n\tname = Test\n\temail = test@example.org\n[gc]\n\tauto = 0\n"));
@@ -60,7 +61,7 @@ void rig_restore(struct rig *r)
 
 struct run rig_run(struct rig *r, const char *const *words)
 {
-	struct run run_of = {.argv = words, .cwd = r->work, .limit_s = 120};
+	struct run run_of = {.argv = words, .cwd = r->work, .limit_s = WAIT_LIMIT_S};
 
 	run(&run_of);
 	return run_of;
