@@ -125,7 +125,7 @@ $(O)/tests/model/unit: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit l
 # Where tests/event/test_artifact_disk.c puts a simulated disk.
 $(O)/tests/event/unit: LDFLAGS += -Wl,--wrap=disk_real
 .SECONDEXPANSION:
-$(UNIT): $(O)/tests/%/unit: $$(patsubst $$(PERCENT).c,$(O)/$$(PERCENT).o,$$(wildcard tests/$$*/test_*.c)) $(UNITLIB) $(TESTLIB)
+$(UNIT): $(O)/tests/%/unit: $$(patsubst $$(PERCENT).c,$(O)/$$(PERCENT).o,$$(wildcard tests/$$*/test_*.c tests/$$*/proof_*.c)) $(UNITLIB) $(TESTLIB)
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(TESTLIB) $(LIBS) $(CMOCKA_LIBS)
 $(O)/tests/model/unit: $(MODEL)
 $(O)/tests/model/model: $(O)/tests/model/main.o $(MODEL) $(TESTLIB)

@@ -1,10 +1,11 @@
 #include "tests/lib/gate_rig.h"
+#include "tests/lib/run.h"
 
 void pool_use(const char *state, const char *dir)
 {
 	pool = (struct pool){.name = "default", .dir = at(dir), .artifacts = at("artifacts")};
-	if (store_open(&pool.store, store_backend(), at(state), "pools", STORE_WRITE, 30000, &err) <
-		0)
+	if (store_open(&pool.store, store_backend(), at(state), "pools", STORE_WRITE,
+		    WAIT_LIMIT_S * 1000, &err) < 0)
 		(void)fprintf(stderr, "%s\n", err.text);
 }
 

@@ -23,7 +23,9 @@ void rig_environment(void)
 	setenv("GIT_CEILING_DIRECTORIES", arena_dup(&arena, path_dir(base)), 1);
 	setenv("LC_ALL", "C", 1);
 	tree_write(at(".home/.gitconfig"),
-		STR("[user]\n\tname = T\n\temail = t@e\n[init]\n\tdefaultBranch = main\n"));
+		STR("[user]\n\tname = T\n\temail = t@e\n[init]\n\tdefaultBranch = main\n"
+		    "[core]\n\tfsync = none\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n"
+		    "[receive]\n\tautogc = false\n"));
 }
 
 static struct git_template *templates; /* to remove at the end */

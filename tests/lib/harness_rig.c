@@ -85,7 +85,8 @@ void harness_assert_cases(
 {
 	for (size_t i = 0; i < n; i++) {
 		stand_in(program, cases[i].script);
-		assert_int_equal(harness_rig_invoke(h, (struct harness_input){.timeout_s = 20}), 0);
+		assert_int_equal(
+			harness_rig_invoke(h, (struct harness_input){.timeout_s = 300}), 0);
 		if (strcmp(harness_outcome(), cases[i].outcome) != 0)
 			fail_msg("%s, row %zu: %s: '%s'", program, i, harness_outcome(),
 				harness_got.detail);

@@ -60,21 +60,29 @@ static _Noreturn void server_serve(int listener, int log, server_play *play)
 	}
 }
 
-void server_start(server_play *play)
+int server_absent(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET};
 	socklen_t size = sizeof(address);
-	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), log[2];
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	/* Loopback is reached without the proxy that this machine may have. */
 	setenv("no_proxy", "*", 1);
-	assert_true(listener >= 0 && pipe(log) == 0);
-	assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
-	assert_int_equal(listen(listener, 8), 0);
-	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
 	server.port = ntohs(address.sin_port);
 	snprintf(server.url, sizeof(server.url), "http://127.0.0.1:%u", server.port);
+	return fd;
+}
+
+void server_start(server_play *play)
+{
+	int listener = server_absent(), log[2];
+
+	assert_int_equal(pipe(log), 0);
+	assert_int_equal(listen(listener, 8), 0);
 	server.pid = fork();
 	assert_true(server.pid >= 0);
 	if (server.pid == 0) {

@@ -32,6 +32,10 @@ void server_say(int fd, const char *text);
 void server_wait_closed(int fd);
 void server_start(server_play *play);
 
+/* No server: a bound socket at server.port and server.url that does not listen. The caller closes
+ * it; until then no other process gets the port. */
+int server_absent(void);
+
 /* Ends it; appends all requests, one after another. */
 void server_stop(struct buf *requests);
 void server_plain(int fd, unsigned n, struct str request);

@@ -17,7 +17,7 @@ void execute_policy(void)
 	execute_allowed = (struct policy){.name = "test",
 		.allow = {(const char **)allowed, COUNT(allowed)},
 		.write = true,
-		.limits = {.timeout_s = 60, .output = 1 << 20}};
+		.limits = {.timeout_s = 600, .output = 1 << 20}};
 }
 
 int execute_begin(void **state)

@@ -30,6 +30,18 @@ size_t keys(const char *prefix);
 /* Nothing of x is left: no directory, no registration, no key of the store. */
 void nothing_is_left_of_x(void);
 
+/* A new worktree x with the change `act` is removed only when this is confirmed, because of `why`.
+ */
+void change_stays(const char *act, const char *why);
+/* The same with a commit; not `kept`: it is removed without a confirmation. */
+void commit_stays(const char *act, bool kept);
+/* Puts the record of a worktree into the store. */
+void pool_put(struct allocation *of);
+/* x as a process leaves it that dies while it creates it, after `act` in the scratch directory. */
+void half_made(const char *act);
+/* The same while it removes it; `act` finds the places of the trash in $trash and $admin. */
+void half_removed(const char *act, bool confirmed);
+
 #define POOL_TEST(name) UNIT_TEST(name, pool_setup, pool_teardown)
 
 #endif

@@ -1,3 +1,4 @@
+#include "src/sys/directory.h"
 #include "tests/lib/rebase_rig.h"
 
 struct allocation wt;
@@ -26,12 +27,16 @@ int rebase_setup(void **state)
 	return 0;
 }
 
+/* One process instead of the fifteen of a clone that fetches, commits and pushes. */
 void main_gets(const char *file, const char *text)
 {
 	sh(arena_printf(&arena,
-		"cd r && git fetch -q && git checkout -q --detach origin/main && echo '%s' >%s\n"
-		"git add . && git commit -qm '%s' && git push -q origin HEAD:main 2>/dev/null",
-		text, file, file));
+		"git --git-dir=org/o.git -c fastimport.unpackLimit=1 fast-import --quiet "
+		"--date-format=now <<'E'\n"
+		"commit refs/heads/main\ncommitter T <t@e> now\ndata %zu\n%s\nfrom "
+		"refs/heads/main^0\n"
+		"M 644 inline %s\ndata %zu\n%s\n\nE",
+		strlen(text), text, file, strlen(text) + 1, text));
 }
 
 int try_rebase_of(struct rebase_ask *ask)
@@ -62,17 +67,43 @@ enum rebase_fate rebase(void)
 }
 
 static const char snapshot[] =
-	"cd wt && git symbolic-ref HEAD && git rev-parse HEAD && git status --porcelain && "
-	"git ls-files -s && find . -path ./.git -prune -o -type f -print | LC_ALL=C sort | "
-	"xargs cat && D=$(git rev-parse --git-dir) && ls $D | grep -v '^logs$\\|^ORIG_HEAD$\\|"
-	"^COMMIT_EDITMSG$\\|^FETCH_HEAD$' && git ls-remote -q origin | grep -v main";
+	"git -C wt rev-parse HEAD && git -C wt status --porcelain && git -C wt ls-files -s && "
+	"git --git-dir=org/o.git for-each-ref | sed /main/d";
+
+static void add_files(struct buf *out, const char *dir)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+	struct str rest, name;
+
+	tree_list(at(dir), &names);
+	rest = buf_str(&names);
+	while (str_line(&rest, &name)) {
+		buf_addf(out, "%.*s\n", (int)name.n, name.p);
+		(void)tree_read(path_join(&arena, at(dir), arena_dup(&arena, name)), out);
+	}
+}
+
+/* Git's files of the worktree that are not records of what was done. */
+static void add_states(struct buf *out)
+{
+	static const char records[] = " logs ORIG_HEAD COMMIT_EDITMSG FETCH_HEAD ";
+	struct directory_names names = {0};
+
+	assert_int_equal(directory_list(&arena, at("r/.git/worktrees/wt"), &names, NULL, &err), 0);
+	for (size_t i = 0; i < names.n; i++)
+		if (!strstr(records, arena_printf(&arena, " %s ", names.items[i])))
+			buf_addf(out, "%s\n", names.items[i]);
+}
 
 const char *look(void)
 {
-	CLEANUP(buf_release) struct buf said = BUF_INIT;
+	CLEANUP(buf_release) struct buf seen = BUF_INIT;
 
-	sh_into(&said, snapshot);
-	return arena_dup(&arena, buf_str(&said));
+	sh_into(&seen, snapshot);
+	(void)tree_read(at("r/.git/worktrees/wt/HEAD"), &seen);
+	add_files(&seen, "wt");
+	add_states(&seen);
+	return arena_dup(&arena, buf_str(&seen));
 }
 
 struct rebase_record record(void)
@@ -85,4 +116,13 @@ struct rebase_record record(void)
 	assert_int_equal(rebase_list(&arena, &all, &list, &n, &err), 0);
 	assert_int_equal(n, 1);
 	return list[0];
+}
+
+void in_a_conflict(const char *act)
+{
+	main_gets("x", "theirs");
+	sh(arena_printf(&arena,
+		"cd r && echo 'x merge=slow' >.git/info/attributes && "
+		"git config merge.slow.driver 'cd %s && %s; false'",
+		wt.path, act));
 }

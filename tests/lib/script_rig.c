@@ -1,5 +1,7 @@
 #include <poll.h>
 #include <sys/inotify.h>
+#include <sys/wait.h>
+#include "tests/lib/run.h"
 #include "tests/lib/script_rig.h"
 
 struct error exec_err;
@@ -50,7 +52,7 @@ int exec_run(int wait_s)
 
 void exec_finish(const char *command)
 {
-	exec_document(command, "logs/a.log", 60);
+	exec_document(command, "logs/a.log", 600);
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 }
 
@@ -83,7 +85,9 @@ static void await_file(const char *name, bool there)
 
 	assert_true(inotify_add_watch(fd, ".", IN_CREATE | IN_MOVED_TO | IN_DELETE) >= 0);
 	while (path_exists(name) != there) {
-		assert_int_equal(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 60000), 1);
+		assert_int_equal(
+			poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, WAIT_LIMIT_S * 1000),
+			1);
 		assert_true(read(fd, events, sizeof(events)) > 0);
 	}
 }
@@ -108,4 +112,39 @@ bool is_gone(pid_t pid)
 	struct process_info info;
 
 	return !process_info(pid, &info) || info.state == 'Z';
+}
+
+pid_t asker(const char *expected, int wait_s)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	setenv("DEV_TEAM_LOCK_WAIT_MS", "600000", 1); /* longer than all the others take */
+	if (exec_run(wait_s) < 0) {
+		print_error("%s\n", exec_err.text);
+		_exit(10 + (int)exec_err.code);
+	}
+	_exit(strcmp(exec_line, expected) == 0 ? 0 : 1);
+}
+
+int status_of(pid_t pid)
+{
+	int status = 0;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void ask_together(pid_t pids[CALLERS], const char *expected)
+{
+	for (size_t i = 0; i < CALLERS; i++)
+		pids[i] = asker(expected, SCRIPT_WAIT_FOREVER);
+}
+
+void assert_one_run(const pid_t pids[CALLERS])
+{
+	for (size_t i = 0; i < CALLERS; i++)
+		assert_int_equal(status_of(pids[i]), 0);
+	assert_string_equal(scratch_read("count"), "x\n");
 }

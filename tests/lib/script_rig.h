@@ -41,4 +41,14 @@ void await_guard(void);
 pid_t number_in(const char *name);
 bool is_gone(pid_t pid);
 
+/* A process that runs the script; its status is 0 when it printed `expected`. */
+pid_t asker(const char *expected, int wait_s);
+/* The exit status of a child, or 128 and its signal. */
+int status_of(pid_t pid);
+
+enum { CALLERS = 20 };
+void ask_together(pid_t pids[CALLERS], const char *expected);
+/* All of them printed the result, and the script ran once. */
+void assert_one_run(const pid_t pids[CALLERS]);
+
 #endif

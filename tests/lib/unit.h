@@ -1,5 +1,9 @@
 /*
  * unit.h: included by every unit test: cmocka (with the headers it needs) and base.
+ *
+ * Tests that protect a commit are in files `test_*.c`: `make test` runs them. Tests that prove more
+ * at a higher cost (sweeps, comparisons with other programs, corner cases that start many
+ * processes) are in files `proof_*.c`: `make proof` runs them.
  */
 #ifndef DT_TESTS_UNIT_H
 #define DT_TESTS_UNIT_H

@@ -1,9 +1,11 @@
 /*
- * unit_main.c: runs the unit tests of one room: `unit [-j N] [WORD...]`.
+ * unit_main.c: runs the unit tests of one room: `unit [-p] [-j N] [WORD...]`.
  *
- * Every test registers itself (TEST in unit.h). Each file runs in a process of its own, so that
- * files cannot affect one another; up to N at a time, their output in the order of the names. A
- * WORD selects the files with it in their name, else the tests with it in theirs.
+ * Every test registers itself (TEST in unit.h). The program runs the files `test_*.c`, which
+ * `make test` includes; with -p the files `proof_*.c`, which `make proof` includes. A WORD selects
+ * the files of both kinds with it in their name, else the tests with it in theirs. Each file runs
+ * in a process of its own, so that files cannot affect one another; up to N at a time, their output
+ * in the order of the names. A room without files of the wanted kind prints nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -110,10 +112,14 @@ static bool names_file(const char *word)
 	return false;
 }
 
+static const char *kind = "test_"; /* with which the files begin that run without words */
+
 static bool selected(const struct unit_file *f, char **words)
 {
 	bool by_file = false;
 
+	if (!*words)
+		return str_starts(str_of(f->name), kind);
 	for (; *words; words++) {
 		if (!names_file(*words))
 			continue;
@@ -217,10 +223,13 @@ int main(int argc, char **argv)
 {
 	int jobs = 1, opt;
 
-	while ((opt = getopt(argc, argv, "j:")) != -1) {
-		jobs = opt == 'j' ? (int)strtol(optarg, NULL, 10) : 0;
+	while ((opt = getopt(argc, argv, "pj:")) != -1) {
+		if (opt == 'p')
+			kind = "proof_";
+		else
+			jobs = opt == 'j' ? (int)strtol(optarg, NULL, 10) : 0;
 		if (jobs < 1) {
-			(void)fprintf(stderr, "usage: unit [-j N] [WORD...]\n");
+			(void)fprintf(stderr, "usage: unit [-p] [-j N] [WORD...]\n");
 			return 2;
 		}
 	}

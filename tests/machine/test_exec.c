@@ -2,6 +2,7 @@
 #include <sys/syscall.h>
 #include "src/store/disk.h"
 #include "src/sys/digest.h"
+#include "tests/lib/run.h"
 #include "tests/lib/script_rig.h"
 
 /* Where the recorded answer says that the log is kept; NULL: nowhere. */
@@ -59,12 +60,12 @@ EXEC_TEST(at_the_time_limit_all_of_it_is_ended)
 {
 	exec_document(
 		"sleep 1000 & echo $! >child; setsid sleep 1000 & echo $! >daemon; echo said; wait",
-		"logs/a.log", 1);
+		"logs/a.log", 5);
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(exec_line,
-		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
+		arena_printf(&arena, "failed — timed out after 5 s — log: %s", at("logs/a.log")));
 	assert_recorded("failed", exec_line);
-	assert_string_equal(scratch_read("logs/a.log"), "said\n\ndev-team: timed out after 1 s\n");
+	assert_string_equal(scratch_read("logs/a.log"), "said\n\ndev-team: timed out after 5 s\n");
 	assert_log_kept(scratch_read("logs/a.log"));
 	assert_true(is_gone(number_in("child")));
 	assert_true(is_gone(number_in("daemon")));
@@ -93,7 +94,7 @@ EXEC_TEST(a_second_call_prints_the_answer_again)
 
 EXEC_TEST(other_actions_are_refused)
 {
-	exec_document("true", "logs/a.log", 60);
+	exec_document("true", "logs/a.log", 600);
 	assert_fails(
 		script_run(&arena, "W-1.md", "W-1/validating/2", NULL, 0, &exec_line, &exec_err),
 		exec_err, ERR_STATE);
@@ -137,7 +138,7 @@ EXEC_TEST(a_log_that_just_fits_is_whole)
 EXEC_TEST(a_log_that_cannot_be_written_is_told)
 {
 	tree_write("logs", STR(""));
-	exec_document("echo x >>count", "logs/a.log", 60);
+	exec_document("echo x >>count", "logs/a.log", 600);
 	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_SYSTEM);
 	assert_non_null(strstr(exec_err.text, "cannot make directory '"));
 	assert_int_equal(access("count", F_OK), -1);
@@ -149,7 +150,7 @@ static void run_unrecorded(void)
 {
 	struct disk_lock *held = NULL;
 
-	exec_document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 600);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
 	assert_int_equal(exec_run(0), 0);
 	(void)number_in("pid");
@@ -191,7 +192,7 @@ EXEC_TEST(a_script_that_removes_its_lock_file_does_not_run_twice_at_once)
 {
 	struct pollfd guard = {.events = POLLIN};
 
-	exec_document("mv .W-1.validating-1.exec guard; " GATED, "logs/a.log", 60);
+	exec_document("mv .W-1.validating-1.exec guard; " GATED, "logs/a.log", 600);
 	assert_int_equal(exec_run(0), 0);
 	(void)number_in("pid");
 	guard.fd = (int)syscall(SYS_pidfd_open, number_in("guard"), 0);
@@ -199,7 +200,7 @@ EXEC_TEST(a_script_that_removes_its_lock_file_does_not_run_twice_at_once)
 	assert_int_equal(exec_err.code, ERR_STATE);
 	assert_no_lock_file();
 	open_gate();
-	assert_int_equal(poll(&guard, 1, 60000), 1);
+	assert_int_equal(poll(&guard, 1, WAIT_LIMIT_S * 1000), 1);
 	close(guard.fd);
 	assert_int_equal(exec_run(0), 0);
 	assert_recorded("passed", exec_line);
@@ -208,7 +209,7 @@ EXEC_TEST(a_script_that_removes_its_lock_file_does_not_run_twice_at_once)
 
 EXEC_TEST(a_result_that_a_killed_guard_has_left_is_recorded)
 {
-	exec_document("echo x >>count", "logs/a.log", 60);
+	exec_document("echo x >>count", "logs/a.log", 600);
 	tree_write(".W-1.validating-1.exec",
 		STR("1234567 1\n{\"result\":\"failed\",\"text\":\"failed — log: a\"}\n"));
 	assert_int_equal(exec_run(0), 0);
@@ -219,7 +220,7 @@ EXEC_TEST(a_result_that_a_killed_guard_has_left_is_recorded)
 
 EXEC_TEST(the_log_of_a_killed_guard_is_kept_with_its_result)
 {
-	exec_document("true", "logs/a.log", 60);
+	exec_document("true", "logs/a.log", 600);
 	tree_write(".W-1.validating-1.exec",
 		STR("1234567 1\n{\"result\":\"failed\",\"text\":\"failed — log: a\"}\n"));
 	sh("mkdir logs && echo out >logs/a.log");
@@ -235,7 +236,7 @@ EXEC_TEST(a_result_whose_log_cannot_be_kept_is_recorded_later)
 	digest_text(STR("out\n"), sum);
 	in_the_way = arena_printf(&arena, "blobs/a.log-%s.txt", sum);
 	tree_mkdirs(in_the_way);
-	exec_document("echo x >>count; echo out", "logs/a.log", 60);
+	exec_document("echo x >>count; echo out", "logs/a.log", 600);
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
 	assert_non_null(strstr(exec_err.text, "is kept, and the same command records it: "));
 	assert_not_recorded();
@@ -272,7 +273,7 @@ EXEC_TEST(a_kept_result_that_is_refused_is_kept_no_longer)
 
 EXEC_TEST(a_document_with_a_fault_does_not_cost_the_result)
 {
-	exec_document("cp W-1.md saved; echo broken >W-1.md", "logs/a.log", 60);
+	exec_document("cp W-1.md saved; echo broken >W-1.md", "logs/a.log", 600);
 	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_INPUT);
 	sh("cp saved W-1.md");
 	assert_int_equal(exec_run(0), 0);
@@ -282,7 +283,7 @@ EXEC_TEST(a_document_with_a_fault_does_not_cost_the_result)
 
 EXEC_TEST(a_script_that_was_answered_does_not_run_again_for_an_older_document)
 {
-	exec_document("echo x >>count", "logs/a.log", 60);
+	exec_document("echo x >>count", "logs/a.log", 600);
 	sh("cp W-1.md older");
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	sh("cp older W-1.md");
@@ -295,7 +296,7 @@ EXEC_TEST(a_script_that_was_answered_does_not_run_again_for_an_older_document)
 EXEC_TEST(half_an_action_does_not_refuse_the_result)
 {
 	exec_document(
-		"cp W-1.md saved; sed -i 's/\\(.*spawn_a\\).*/\\1/' W-1.md", "logs/a.log", 60);
+		"cp W-1.md saved; sed -i 's/\\(.*spawn_a\\).*/\\1/' W-1.md", "logs/a.log", 600);
 	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_INPUT);
 	assert_non_null(strstr(exec_err.text, "this is not JSON"));
 	assert_null(strstr(scratch_read("W-1.events.jsonl"), "refusal"));
@@ -309,7 +310,7 @@ EXEC_TEST(nothing_is_started_while_another_is_at_work_on_the_document)
 {
 	struct disk_lock *held = NULL;
 
-	exec_document("echo x >>count", "logs/a.log", 60);
+	exec_document("echo x >>count", "logs/a.log", 600);
 	assert_int_equal(disk_lock_take(&held, ".W-1.lock", 0, &exec_err), 0);
 	setenv("DEV_TEAM_LOCK_WAIT_MS", "10", 1);
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
@@ -323,7 +324,7 @@ EXEC_TEST(nothing_is_started_while_another_is_at_work_on_the_document)
 
 EXEC_TEST(an_answer_by_another_hand_is_what_counts)
 {
-	exec_document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 600);
 	assert_int_equal(exec_run(0), 0);
 	number_in("pid");
 	sh("printf '\\n<!-- section:" WIRE_VALIDATION " -->\\n\\nfailed by hand\\n\\nmore\\n' "
@@ -338,7 +339,7 @@ EXEC_TEST(an_answer_by_another_hand_is_what_counts)
 
 EXEC_TEST(an_id_cannot_climb_out_of_the_directory)
 {
-	exec_document("true", "logs/a.log", 60);
+	exec_document("true", "logs/a.log", 600);
 	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|; "
 	   "s|/logs/|/in/deep/logs/|' W-1.md >in/deep/W-1.md");
 	assert_int_equal(script_run(&arena, "in/deep/W-1.md", "W-1/../../x/1", NULL,
@@ -370,7 +371,7 @@ EXEC_TEST(a_log_lies_in_the_directory_of_the_logs)
 EXEC_TEST(a_log_is_no_link_to_elsewhere)
 {
 	sh("echo mine >keys && mkdir logs && ln -s ../keys logs/a.log");
-	exec_document("echo x >>count", "logs/a.log", 60);
+	exec_document("echo x >>count", "logs/a.log", 600);
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), -1);
 	assert_non_null(strstr(exec_err.text, "cannot open log '"));
 	assert_false(path_exists("count"));
@@ -383,7 +384,7 @@ EXEC_TEST(a_script_runs_as_long_as_its_file_is_locked)
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fd;
 
-	exec_document("true", "logs/a.log", 60);
+	exec_document("true", "logs/a.log", 600);
 	assert_int_equal(context_open(&f, "W-1.md", CONTEXT_READ_ONLY, &exec_err), 0);
 	assert_false(script_running(&f, ID));
 	tree_write(".W-1.validating-1.exec", STR("1234567 1\n")); /* as a killed guard leaves it */

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include "tests/lib/run.h"
 #include "tests/lib/script_rig.h"
 
 /* Waits for the end of a process that is not a child. */
@@ -9,37 +10,16 @@ static void assert_ends(pid_t pid)
 {
 	CLEANUP(base_close) int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	assert_true(fd < 0 || poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 60000) == 1);
+	assert_true(fd < 0 || poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1,
+				      WAIT_LIMIT_S * 1000) == 1);
 	assert_true(is_gone(pid));
-}
-
-/* A process that runs the script; its status is 0 when it printed `expected`. */
-static pid_t asker(const char *expected, int wait_s)
-{
-	pid_t pid = fork();
-
-	if (pid)
-		return pid;
-	if (exec_run(wait_s) < 0) {
-		print_error("%s\n", exec_err.text);
-		_exit(10 + (int)exec_err.code);
-	}
-	_exit(strcmp(exec_line, expected) == 0 ? 0 : 1);
-}
-
-static int status_of(pid_t pid)
-{
-	int status = 0;
-
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 EXEC_TEST(a_caller_that_waits_less_comes_back)
 {
 	const char *running = arena_printf(&arena, "running — log: %s", at("logs/a.log"));
 
-	exec_document(GATED "echo done", "logs/a.log", 60);
+	exec_document(GATED "echo done", "logs/a.log", 600);
 	assert_int_equal(exec_run(0), 0);
 	assert_string_equal(exec_line, running);
 	assert_int_equal(exec_run(1), 0);
@@ -54,26 +34,11 @@ EXEC_TEST(a_caller_that_waits_less_comes_back)
 	assert_no_lock_file();
 }
 
-enum { MANY = 20 };
-
-static void ask_together(pid_t pids[MANY], const char *expected)
-{
-	for (size_t i = 0; i < MANY; i++)
-		pids[i] = asker(expected, SCRIPT_WAIT_FOREVER);
-}
-
-static void assert_one_run(const pid_t pids[MANY])
-{
-	for (size_t i = 0; i < MANY; i++)
-		assert_int_equal(status_of(pids[i]), 0);
-	assert_string_equal(scratch_read("count"), "x\n");
-}
-
 EXEC_TEST(many_callers_share_one_run)
 {
-	pid_t pids[MANY];
+	pid_t pids[CALLERS];
 
-	exec_document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 600);
 	ask_together(pids, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
 	number_in("pid");
 	open_gate();
@@ -81,23 +46,11 @@ EXEC_TEST(many_callers_share_one_run)
 	assert_no_lock_file();
 }
 
-EXEC_TEST(short_runs_of_many_callers_are_one_run_too)
-{
-	pid_t pids[MANY];
-
-	for (int round = 0; round < 10; round++) {
-		sh("rm -f count");
-		exec_document("echo x >>count", "logs/a.log", 60);
-		ask_together(pids, arena_printf(&arena, "passed — log: %s", at("logs/a.log")));
-		assert_one_run(pids);
-	}
-}
-
 EXEC_TEST(a_killed_caller_loses_nothing)
 {
 	pid_t pid;
 
-	exec_document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 600);
 	pid = asker("", SCRIPT_WAIT_FOREVER);
 	number_in("pid");
 	kill(pid, SIGKILL);
@@ -113,7 +66,7 @@ static void signal_ends_the_script(int number)
 	pid_t pid, script, child;
 
 	exec_document(
-		"sleep 1000 & echo $! >child.new; mv child.new child; " GATED, "logs/a.log", 60);
+		"sleep 1000 & echo $! >child.new; mv child.new child; " GATED, "logs/a.log", 600);
 	pid = asker("", SCRIPT_WAIT_FOREVER);
 	script = number_in("pid");
 	child = number_in("child");
@@ -139,7 +92,7 @@ EXEC_TEST(a_signal_that_the_caller_ignores_is_ignored)
 {
 	pid_t pid;
 
-	exec_document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 600);
 	signal(SIGHUP, SIG_IGN);
 	pid = asker(
 		arena_printf(&arena, "passed — log: %s", at("logs/a.log")), SCRIPT_WAIT_FOREVER);
@@ -155,10 +108,10 @@ EXEC_TEST(a_signal_that_the_caller_ignores_is_ignored)
 
 EXEC_TEST(a_stopped_guard_still_keeps_the_time_limit)
 {
-	exec_document(STOPPING, "logs/a.log", 1);
+	exec_document(STOPPING, "logs/a.log", 5);
 	assert_int_equal(exec_run(SCRIPT_WAIT_FOREVER), 0);
 	assert_string_equal(exec_line,
-		arena_printf(&arena, "failed — timed out after 1 s — log: %s", at("logs/a.log")));
+		arena_printf(&arena, "failed — timed out after 5 s — log: %s", at("logs/a.log")));
 	assert_true(is_gone(number_in("pid")));
 	assert_no_lock_file();
 }
@@ -167,7 +120,7 @@ EXEC_TEST(a_stopped_guard_can_be_ended)
 {
 	pid_t pid, script;
 
-	exec_document(STOPPING, "logs/a.log", 60);
+	exec_document(STOPPING, "logs/a.log", 600);
 	pid = asker("", SCRIPT_WAIT_FOREVER);
 	script = number_in("pid");
 	kill(pid, SIGTERM);
@@ -188,7 +141,7 @@ static struct escaping begin_escaping(void)
 {
 	struct escaping e;
 
-	exec_document(ESCAPING, "logs/a.log", 60);
+	exec_document(ESCAPING, "logs/a.log", 600);
 	e.asker = asker("", SCRIPT_WAIT_FOREVER);
 	e.script = number_in("pid");
 	e.daemon = number_in("daemon");
@@ -231,7 +184,7 @@ EXEC_TEST(what_outlived_guard_and_caller_is_ended_by_the_next)
 /* What ends the caller's session does not end the script. */
 EXEC_TEST(a_guard_has_a_session_of_its_own)
 {
-	exec_document("cut -d' ' -f6 /proc/$PPID/stat >new; mv new sid; " GATED, "logs/a.log", 60);
+	exec_document("cut -d' ' -f6 /proc/$PPID/stat >new; mv new sid; " GATED, "logs/a.log", 600);
 	assert_int_equal(exec_run(0), 0);
 	assert_int_not_equal(number_in("sid"), getsid(0));
 	open_gate();
@@ -245,7 +198,7 @@ EXEC_TEST(the_callers_output_is_not_held_open)
 	char c;
 	pid_t pid;
 
-	exec_document(GATED, "logs/a.log", 60);
+	exec_document(GATED, "logs/a.log", 600);
 	assert_int_equal(pipe(fds), 0);
 	pid = fork();
 	if (pid == 0) {

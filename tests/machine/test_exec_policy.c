@@ -41,11 +41,11 @@ static void bound(const char *violation)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	char *all, *end;
 
-	exec_document("cd '/r' || exit 125; make", "logs/x.log", 60);
+	exec_document("cd '/r' || exit 125; make", "logs/x.log", 600);
 	all = arena_dup(&arena, str_of(scratch_read("W-1.md")));
-	end = strstr(all, "\"timeout_s\":60}");
+	end = strstr(all, "\"timeout_s\":600}");
 	assert_non_null(end);
-	end += strlen("\"timeout_s\":60");
+	end += strlen("\"timeout_s\":600");
 	buf_add(&text, (struct str){all, (size_t)(end - all)});
 	buf_addf(&text,
 		",\"security\":{\"policy\":\"build\",%s\"folder\":\"/r\",\"script\":\"make "
@@ -74,7 +74,7 @@ POLICY_TEST(the_program_gets_policy_directory_limit_report_and_command)
 	assert_string_equal(scratch_read("logs/x.log"), "said\n");
 	assert_string_equal(scratch_read("args"),
 		arena_printf(&arena,
-			"policy\nexec\n--policy\nbuild\n--cwd\n/r\n--timeout\n60\n--report\n"
+			"policy\nexec\n--policy\nbuild\n--cwd\n/r\n--timeout\n600\n--report\n"
 			"%s/.W-1.validating-1.exec.report\n--\nmake all\n",
 			base));
 	assert_int_equal(access(".W-1.validating-1.exec.report", F_OK), -1);
@@ -178,7 +178,7 @@ POLICY_TEST(a_program_that_is_not_there_runs_nothing)
 
 POLICY_TEST(an_action_without_a_policy_takes_one_that_is_wished)
 {
-	exec_document("cd '/a b'\\''c' || exit 125; make; make 'x'", "logs/x.log", 60);
+	exec_document("cd '/a b'\\''c' || exit 125; make; make 'x'", "logs/x.log", 600);
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
 	assert_recorded("passed", recorded("passed"));
@@ -188,7 +188,7 @@ POLICY_TEST(an_action_without_a_policy_takes_one_that_is_wished)
 
 POLICY_TEST(another_form_of_command_is_taken_as_it_is)
 {
-	exec_document("cd /r && make", "logs/x.log", 60);
+	exec_document("cd /r && make", "logs/x.log", 600);
 	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
 	assert_non_null(strstr(scratch_read("args"), "--cwd\n.\n"));

@@ -112,15 +112,26 @@ GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 	close(ends[1]);
 }
 
-/* Sends ready when the command runs; *data: its script. */
-static void run_there(int out, void *data)
+static _Noreturn void run_for(int out, const char *script, int ttl_s)
 {
-	const char *argv[] = {"/bin/sh", "-c", data, NULL};
+	const char *argv[] = {"/bin/sh", "-c", script, NULL};
 	struct gate_run_ask there = {
-		.who = "other", .argv = argv, .cwd = base, .output = out, .ttl_s = 5};
+		.who = "other", .argv = argv, .cwd = base, .output = out, .ttl_s = ttl_s};
 	int status;
 
 	_exit(gate_run(&arena, &pool, &there, &status, &err) < 0 ? 90 + (int)err.code : status);
+}
+
+/* Sends ready when the command runs; *data: its script. */
+static void run_there(int out, void *data)
+{
+	run_for(out, data, 600);
+}
+
+/* Renews its lease, and sees that it was lost, within seconds. */
+static void run_renewing(int out, void *data)
+{
+	run_for(out, data, 30);
 }
 
 static void note_hold(const struct process_info *info, void *arg)
@@ -177,7 +188,7 @@ GATE_TEST(a_killed_run_ends_its_command_by_itself)
 
 GATE_TEST(a_lost_gate_ends_the_command)
 {
-	struct other o = other(run_there, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
+	struct other o = other(run_renewing, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
 	struct gate_record r;
 
 	assert_true(wait_ready(&o));
@@ -207,7 +218,7 @@ GATE_TEST(a_run_is_taken_over_whole)
 
 GATE_TEST(a_lease_is_renewed_while_the_command_runs)
 {
-	struct other o = other(run_there, (void *)(uintptr_t) "mkfifo go; echo; cat go");
+	struct other o = other(run_renewing, (void *)(uintptr_t) "mkfifo go; echo; cat go");
 	struct gate_record first, r;
 	struct store_change *change;
 	int64_t next;
@@ -216,7 +227,7 @@ GATE_TEST(a_lease_is_renewed_while_the_command_runs)
 	assert_true(wait_ready(&o));
 	assert_int_equal(gate_read(&arena, &pool, &first, &err), 0);
 	assert_int_equal(store_watch(pool.store, &arena, gate_key(&arena, &pool), first.mod + 1,
-				 60000, 1, &change, &n, &next, &err),
+				 600000, 1, &change, &n, &next, &err),
 		STORE_OK);
 	assert_int_equal(n, 1);
 	r = gate_record_now();

@@ -301,3 +301,14 @@ REBASE_TEST(an_interrupt_puts_the_worktree_back)
 	close(ends[0]);
 	close(ends[1]);
 }
+
+/* What a user writes while it runs; the other cases are in proof_rebase_theirs.c. */
+REBASE_TEST(an_edit_meanwhile_is_put_by)
+{
+	in_a_conflict("echo edited >>a");
+	assert_int_equal(rebase(), REBASE_CONFLICT);
+	assert_string_equal(done.kept_path, "a");
+	assert_sh("cd wt && git status --porcelain && cat x && git stash show --name-only && "
+		  "git stash pop -q && git diff --name-only && tail -n 1 a",
+		"x\nx2\na\na\nedited\n");
+}

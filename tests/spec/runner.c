@@ -17,8 +17,6 @@
 #include "tests/lib/match.h"
 #include "tests/lib/wire.h"
 
-enum { COMMAND_LIMIT_S = 60 };
-
 #define FAILS "fails with: "
 
 static unsigned file_cases;
@@ -75,7 +73,9 @@ static void begin(struct play *p)
 	tree_mkdirs(arena_printf(&p->arena, "%s/tmp", p->dir));
 	tree_write(arena_printf(&p->arena, "%s/home/.gitconfig", p->dir),
 		STR("[user]\n\tname = Test\n\temail = test@example.org\n[init]\n\tdefaultBranch = "
-		    "main\n"));
+		    "main\n[core]\n\tfsync = none\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = "
+		    "false\n"
+		    "[receive]\n\tautogc = false\n"));
 }
 
 static void end(struct play *p, const struct rig *rig)
@@ -113,7 +113,7 @@ static bool compare(
 static bool play_command(struct play *p, const struct command *c)
 {
 	const char *const argv[] = {"sh", "-c", c->text.p, NULL};
-	struct run r = {.argv = argv, .cwd = p->dir, .limit_s = COMMAND_LIMIT_S};
+	struct run r = {.argv = argv, .cwd = p->dir, .limit_s = WAIT_LIMIT_S};
 	bool good;
 
 	run(&r);
@@ -175,7 +175,7 @@ static bool play_repo(struct play *p, const struct block *b)
 				     "git commit -q --allow-empty -m 'first commit'";
 	char *url = arena_dup(&p->arena, str_trim(b->body));
 	const char *const argv[] = {"sh", "-c", script, "sh", place(p, b->path), url, NULL};
-	struct run r = {.argv = argv, .cwd = p->dir, .limit_s = COMMAND_LIMIT_S};
+	struct run r = {.argv = argv, .cwd = p->dir, .limit_s = WAIT_LIMIT_S};
 
 	run(&r);
 	if (r.status)

@@ -230,10 +230,10 @@ TEST(an_answer_without_end_is_refused)
 
 TEST(who_is_not_there_is_unreachable)
 {
+	CLEANUP(base_close) int fd = -1;
 	char url[80];
 
-	server_start(server_plain);
-	server_stop(NULL); /* its port is free now */
+	fd = server_absent();
 	assert_int_equal(send_request((struct http_request){.url = server.url}), 0);
 	assert_int_equal(got.outcome, HTTP_UNREACHABLE);
 	assert_int_equal(got.status, 0);

@@ -123,25 +123,6 @@ REBASE_TEST(its_first_note_alone_goes)
 
 /* ---- while it runs ---- */
 
-static void in_a_conflict(const char *act)
-{
-	main_gets("x", "theirs");
-	sh(arena_printf(&arena,
-		"cd r && echo 'x merge=slow' >.git/info/attributes && "
-		"git config merge.slow.driver 'cd %s && %s; false'",
-		wt.path, act));
-}
-
-REBASE_TEST(an_edit_meanwhile_is_put_by)
-{
-	in_a_conflict("echo edited >>a");
-	assert_int_equal(rebase(), REBASE_CONFLICT);
-	assert_string_equal(done.kept_path, "a");
-	assert_sh("cd wt && git status --porcelain && cat x && git stash show --name-only && "
-		  "git stash pop -q && git diff --name-only && tail -n 1 a",
-		"x\nx2\na\na\nedited\n");
-}
-
 REBASE_TEST(a_new_file_meanwhile_stays_where_it_is)
 {
 	in_a_conflict("echo new >new && echo i >ignored");

@@ -29,7 +29,7 @@ static void run(const char *const *argv, struct buf *out)
 		.output = -1,
 		.out = out,
 		.out_max = 1 << 16,
-		.timeout_s = 60};
+		.timeout_s = 600};
 
 	buf_clear(out);
 	buf_adds(out, "");
@@ -160,13 +160,4 @@ UNIT_TEST(no_option_starts_a_program, make_repository, scratch_remove)
 	assert_int_equal(access(at(".git/ran"), F_OK), 0);
 	assert_int_equal(unlink(at(".git/ran")), 0);
 	assert_true(each_option(starts_nothing) > 300);
-}
-
-UNIT_TEST(rows_are_well_formed, NULL, arena_end)
-{
-	for (size_t t = 0; t < COUNT(tables); t++)
-		for (const struct git_command *g = tables[t]; g->name; g++)
-			if (notation_check(g->options, "", &err) < 0 ||
-				notation_check(g->lead, "", &err) < 0)
-				fail_msg("git %s: %s", g->name, err.text);
 }

@@ -118,7 +118,7 @@ static bool bash_agrees(const struct row *row)
 	static const char *const env[] = {"env", "-i", "PATH=/usr/bin:/bin", "LANG=C.UTF-8",
 		"HOME=/nonexistent", "bash", "--noprofile", "--norc", "-c"};
 	const char *argv[COUNT(env) + 2] = {0};
-	struct run r = {.argv = argv, .cwd = at("bash"), .limit_s = 60};
+	struct run r = {.argv = argv, .cwd = at("bash"), .limit_s = WAIT_LIMIT_S};
 	bool good;
 
 	memcpy(argv, env, sizeof(env));
