@@ -78,50 +78,6 @@ REBASE_TEST(a_conflict_leaves_all_as_it_was)
 	assert_non_null(strstr(scratch_read("artifacts/ISSUE-1/runtime.json"), "\"Suspended\""));
 }
 
-REBASE_TEST(conflicts_are_counted_and_bounded)
-{
-	struct rebase_ask again = {.again = true};
-	const char *before;
-
-	main_gets("x", "theirs");
-	before = look();
-	assert_int_equal(rebase(), REBASE_CONFLICT);
-	assert_int_equal(rebase(), REBASE_CONFLICT);
-	assert_int_equal(rebase(), REBASE_EXHAUSTED);
-	assert_int_equal(done.attempt, 3);
-	assert_non_null(done.paths);
-	assert_int_equal(rebase(), REBASE_EXHAUSTED);
-	assert_int_equal(done.attempt, 3); /* it was not even tried */
-	assert_null(done.paths);
-	assert_string_equal(look(), before);
-	assert_int_equal(try_rebase_of(&again), 0);
-	assert_int_equal(done.fate, REBASE_CONFLICT);
-	assert_int_equal(done.attempt, 1);
-}
-
-REBASE_TEST(a_conflict_that_was_solved_is_forgotten)
-{
-	main_gets("x", "theirs");
-	assert_int_equal(rebase(), REBASE_CONFLICT);
-	sh("cd wt && git reset -q --hard HEAD~2 && echo z >z && git add z && git commit -qm z");
-	assert_int_equal(rebase(), REBASE_PUSHED);
-	assert_int_equal(record().attempts, 0);
-	assert_non_null(strstr(scratch_read("artifacts/ISSUE-1/runtime.json"), "\"Active\""));
-}
-
-REBASE_TEST(a_file_removed_there_and_changed_here_is_a_conflict)
-{
-	const char *before;
-
-	sh("cd wt && echo changed >>a && git commit -qam a");
-	sh("cd r && git checkout -q --detach origin/main && git rm -q a && git commit -qm rm && "
-	   "git push -q origin HEAD:main 2>/dev/null");
-	before = look();
-	assert_int_equal(rebase(), REBASE_CONFLICT);
-	assert_string_equal(done.paths[0], "a");
-	assert_string_equal(look(), before);
-}
-
 static const struct {
 	const char *make, *error;
 } refusals[] = {
@@ -176,58 +132,6 @@ REBASE_TEST(what_somebody_else_deleted_is_not_brought_back)
 	assert_sh("git --git-dir=org/o.git branch --list 'feat/*'", "");
 }
 
-/* The remote moves after we have read it and before our push arrives. */
-REBASE_TEST(a_push_that_comes_too_late_changes_nothing)
-{
-	const char *before;
-
-	main_gets("m", "main");
-	before = look();
-	sh("git clone -q org/o.git other 2>/dev/null && cd other && git checkout -q feat/x && "
-	   "echo theirs >t && git add t && git commit -qm t && cd ..\n"
-	   "printf '#!/bin/sh\\nunset $(git rev-parse --local-env-vars)\\ncd ../other && git push "
-	   "-q origin feat/x\\n' >r/.git/hooks/pre-push && "
-	   "chmod +x r/.git/hooks/pre-push");
-	assert_int_equal(rebase(), REBASE_MOVED);
-	assert_null(done.after);
-	assert_sh("git --git-dir=org/o.git log -1 --format=%s feat/x", "t\n");
-	sh("cd other && git push -q -f origin HEAD~1:feat/x");
-	assert_string_equal(look(), before);
-}
-
-REBASE_TEST(a_hook_that_says_no_is_heard)
-{
-	const char *before;
-
-	main_gets("m", "main");
-	before = look();
-	sh("printf '#!/bin/sh\\necho not today >&2; exit 1\\n' >r/.git/hooks/pre-push && "
-	   "chmod +x r/.git/hooks/pre-push");
-	assert_true(refused(try_rebase(), ERR_SYSTEM, "not today"));
-	assert_string_equal(look(), before);
-	sh("mv r/.git/hooks/pre-push r/.git/hooks/pre-rebase");
-	assert_int_equal(try_rebase(), -1);
-	assert_non_null(strstr(err.text, "not today"));
-	assert_string_equal(look(), before);
-	sh("rm r/.git/hooks/pre-rebase");
-	assert_int_equal(rebase(), REBASE_PUSHED);
-}
-
-REBASE_TEST(no_editor_and_no_question_stops_it)
-{
-	main_gets("m", "main");
-	sh("git config --global core.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && git "
-	   "config --global sequence.editor 'sh -c \"echo asked >>$HOME/asked; exit 1\"' && git "
-	   "config --global core.askPass 'false' && git config --global rebase.updateRefs true && "
-	   "git config --global rebase.autoStash true && git config --global push.followTags true "
-	   "&& cd wt && git tag -a -m t mine && git branch beside HEAD~1 && git rev-parse beside "
-	   ">../beside.sha");
-	assert_int_equal(rebase(), REBASE_PUSHED);
-	assert_false(path_exists(at(".home/asked")));
-	sh("cd wt && test $(git rev-parse beside) = $(cat ../beside.sha)");
-	assert_sh("git --git-dir=org/o.git tag", "");
-}
-
 REBASE_TEST(what_the_caller_has_in_its_environment_is_not_meant)
 {
 	main_gets("m", "main");
@@ -274,32 +178,6 @@ REBASE_TEST(without_the_gate_nothing_is_written)
 	assert_string_equal(look(), before);
 	gate_drop(&g);
 	gate_drop(&other);
-}
-
-REBASE_TEST(an_interrupt_puts_the_worktree_back)
-{
-	struct rebase_ask ask = {.of = &wt, .target = "main"};
-	const char *before;
-	struct gate *g;
-	int ends[2];
-
-	main_gets("m", "main");
-	before = look();
-	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-	sh(arena_printf(&arena,
-		"printf '#!/bin/sh\\necho >%s; sleep 1000\\n' >r/.git/hooks/pre-push && "
-		"chmod +x r/.git/hooks/pre-push && mkfifo fifo",
-		at("fifo")));
-	close(ends[0]);
-	ends[0] = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* the hook writes to it */
-	g = gate_now(0);
-	gate_cancel_on(g, ends[0]);
-	assert_int_equal(gate_rebase(&arena, &pool, &ask, g, &done, &err), -1);
-	assert_error(&err, "dev-team: interrupted");
-	gate_drop(&g);
-	assert_string_equal(look(), before);
-	close(ends[0]);
-	close(ends[1]);
 }
 
 /* What a user writes while it runs; the other cases are in proof_rebase_theirs.c. */
