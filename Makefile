@@ -112,7 +112,7 @@ FUZZERS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 UNITLIB := $(O)/tests/lib/unit_main.o
 SIMDISK := $(O)/tests/model/sim_disk.o $(O)/tests/model/sim_media.o
 TESTLIB := $(O)/libtests.a $(LIB)
-MODEL   := $(filter-out $(SIMDISK),$(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_%,$(wildcard tests/model/*.c))))
+MODEL   := $(filter-out $(SIMDISK),$(patsubst %.c,$(O)/%.o,$(filter-out tests/model/main.c tests/model/test_% tests/model/proof_%,$(wildcard tests/model/*.c))))
 # The programs of `make test` that have no sanitizers, and all.
 TESTED  := $(patsubst %,$(O)/tests/%,spec/runner model/model model/unit crash/sweep worktree/crowd/crowd)
 PROGRAMS := $(TESTED) $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \

@@ -49,8 +49,8 @@ int pool_git(struct pool *p, const char *at, const char *const *args, struct buf
 int admin_lock(struct pool *p, struct disk_lock **out, struct error *err)
 {
 	struct arena a = {0};
-	int rc = disk_lock_take(
-		out, path_join(&a, p->common, "dev-team-worktrees.lock"), POOL_LOCK_MS, err);
+	int rc = disk_lock_take(out, path_join(&a, p->common, "dev-team-worktrees.lock"),
+		pool_lock_wait(POOL_LOCK_MS), err);
 
 	arena_release(&a);
 	return rc;

@@ -1,17 +1,15 @@
 #include <limits.h>
 #include <sys/stat.h>
+#include "src/base/number.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { LINK_MAX_BYTES = 8192, LOCK_WAIT_MS = 30000, NAME_DIGITS = 8 };
+enum { LINK_MAX_BYTES = 8192, STORE_WAIT_MS = 30000, NAME_DIGITS = 8 };
 
-static unsigned lock_wait(void)
+unsigned pool_lock_wait(unsigned unset_ms)
 {
-	const char *set = getenv("DEV_TEAM_LOCK_WAIT_MS");
-	size_t n = set ? strspn(set, "0123456789") : 0;
-
-	return n && n <= 7 && !set[n] ? (unsigned)strtoul(set, NULL, 10) : LOCK_WAIT_MS;
+	return (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, unset_ms);
 }
 
 /* ---- the repository ---- */
@@ -179,7 +177,7 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		find_directory(a, spec, out, err) < 0)
 		return -1;
 	if (store_open(&out->store, store_backend(), out->state, POOL_STORE,
-		    STORE_WRITE | STORE_MARKED, lock_wait(), err) < 0)
+		    STORE_WRITE | STORE_MARKED, pool_lock_wait(STORE_WAIT_MS), err) < 0)
 		return -1;
 	if (pool_repair(a, out, err) == 0)
 		return 0;

@@ -21,6 +21,8 @@
 	".pool" /* in the directory of a pool: shows whether its file system folds case */
 
 enum { POOL_LOCK_MS = 60000, GIT_S = 300, CHECKOUT_S = 3600 };
+/* How long to wait for a lock: DEV_TEAM_LOCK_WAIT_MS, or this if it is not set. */
+unsigned pool_lock_wait(unsigned unset_ms);
 
 /* ---- record.c ---- */
 
