@@ -1,6 +1,7 @@
 /*
  * crowd: eight processes, a thousand operations each, on one store. At the end every operation is
- * accounted for: nothing is lost or duplicated. Prints TAP. STORE=memory: in a shared memory.
+ * accounted for: nothing is lost or duplicated. Prints TAP. STORE=memory: in a shared memory. SEED
+ * in the environment chooses the operations.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -49,6 +50,7 @@ struct tally {
 
 struct hall {
 	char dir[512];
+	uint64_t seed;
 	struct tally tally[CROWD];
 };
 
@@ -294,7 +296,7 @@ static size_t do_watch(struct member *m)
 static int work(unsigned i, void *arg)
 {
 	struct hall *hall = arg;
-	struct member m = {.i = i, .t = &hall->tally[i], .random = {i + 1}, .cursor = 1};
+	struct member m = {.i = i, .t = &hall->tally[i], .random = {hall->seed + i}, .cursor = 1};
 
 	m.s = join(hall->dir, STORE_WRITE);
 	for (m.k = 0; m.k < crowd_ops(); m.k++) {
@@ -473,6 +475,7 @@ static void crowd_on_a_store(const char *dir)
 	unsigned good, refused = 0;
 	int64_t start = clock_ticks(), took;
 
+	hall->seed = random_seed(NULL);
 	snprintf(hall->dir, sizeof(hall->dir), "%s/store", dir);
 	good = run_processes(CROWD, work, hall);
 	took = clock_ticks() - start;
