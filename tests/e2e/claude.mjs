@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
+import { LIMIT } from './sync.mjs';
 
 // The environment of a run; nothing is inherited from the caller.
 export function claudeEnvironment({ home, binaries, extra = {} }) {
@@ -14,6 +15,7 @@ export function claudeEnvironment({ home, binaries, extra = {} }) {
     HOME: home, TMPDIR: tmp, TERM: 'xterm', LANG: 'C.UTF-8', SHELL: '/bin/bash',
     GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0',
     DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', CLAUDE_CODE_MAX_RETRIES: '1',
+    BASH_DEFAULT_TIMEOUT_MS: String(LIMIT), BASH_MAX_TIMEOUT_MS: String(LIMIT), API_TIMEOUT_MS: String(LIMIT),
     ...extra,
   };
 }
@@ -30,7 +32,7 @@ const lines = (file) => fs.existsSync(file)
   ? fs.readFileSync(file, 'utf8').split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)) : [];
 
 // Starts `claude -p`. `done` resolves when it has ended; `kill()` kills its process group. `host`: see permissionHost().
-export function startClaude(file, args, { cwd, env, directory, timeout = 90000, host = null }) {
+export function startClaude(file, args, { cwd, env, directory, host = null }) {
   fs.mkdirSync(directory, { recursive: true });
   const out = path.join(directory, 'out.jsonl');
   const err = path.join(directory, 'err.txt');
@@ -45,7 +47,7 @@ export function startClaude(file, args, { cwd, env, directory, timeout = 90000, 
     try { process.kill(-child.pid, 'SIGKILL'); } catch { /* it has exited */ }
   };
   running.add(kill);
-  const timer = setTimeout(() => { timedOut = true; kill(); }, timeout);
+  const timer = setTimeout(() => { timedOut = true; kill(); }, LIMIT);
   const done = new Promise((resolve) => {
     child.on('close', (code, signal) => {
       clearTimeout(timer);

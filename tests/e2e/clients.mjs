@@ -1,10 +1,11 @@
-// The real clients: pinned versions from one npm install, each with a directory of its own for PATH. The directory of the
-// installation is named after its packages and appears only when it is complete, so it is reused until a pin changes.
+// The real clients: pinned versions, each installed when a scenario first needs it, with a directory of its own for PATH. The
+// directory is named after its packages and appears only when it is complete, so it is reused until a pin changes.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
+import { LIMIT } from './sync.mjs';
 
 const arm = process.arch === 'arm64';
 const arch = arm ? 'linux-arm64' : 'linux-x64';
@@ -23,38 +24,34 @@ const CLIENTS = {
   opencode: { program: 'opencode', version: '1.18.33', packages: [`${opencode}@1.18.33`], file: `${opencode}/bin/opencode` },
 };
 
-// Returns null or what is wrong.
-function npmInstall(packages, directory, target) {
+// Throws an error that says what is wrong.
+function install({ program, version, packages, file, node }, directory, target) {
   const args = ['install', '--no-fund', '--no-audit', '--no-save', '--omit=optional', '--prefix', directory, ...packages];
-  const run = spawnSync('npm', args, { encoding: 'utf8', timeout: 400000 });
+  const run = spawnSync('npm', args, { encoding: 'utf8', timeout: LIMIT });
   if (run.status !== 0)
-    return `npm cannot install ${packages.join(' ')}: ${run.error?.message ?? run.stderr.trim().split('\n').find((line) => /^npm err/i.test(line)) ?? run.stderr}`;
-  for (const [name, { program, version, file, node }] of Object.entries(CLIENTS)) {
-    const modules = (base, at) => path.resolve(base, 'node_modules', at);
-    const command = (base) => `#!/bin/sh\nexec ${node ? `'${modules(base, node)}' ` : ''}'${modules(base, file)}' "$@"\n`;
-    const link = path.join(directory, 'bin', name, program);
-    fs.mkdirSync(path.dirname(link), { recursive: true });
-    fs.writeFileSync(link, command(directory), { mode: 0o755 });
-    const answer = spawnSync(link, ['--version'], { encoding: 'utf8', timeout: 60000, env: { PATH: '/usr/bin:/bin', HOME: path.join(directory, 'home') } });
-    if (answer.status !== 0 || !answer.stdout.includes(version)) return `'${program} --version' does not answer ${version}: ${answer.stdout}${answer.stderr}`;
-    fs.writeFileSync(link, command(target));
-  }
-  return null;
+    throw new Error(`npm cannot install ${packages.join(' ')}: ${run.error?.message ?? run.stderr.trim().split('\n').find((line) => /^npm err/i.test(line)) ?? run.stderr}`);
+  const modules = (base, at) => path.resolve(base, 'node_modules', at);
+  const command = (base) => `#!/bin/sh\nexec ${node ? `'${modules(base, node)}' ` : ''}'${modules(base, file)}' "$@"\n`;
+  const link = path.join(directory, 'bin', program);
+  fs.mkdirSync(path.dirname(link));
+  fs.writeFileSync(link, command(directory), { mode: 0o755 });
+  const answer = spawnSync(link, ['--version'], { encoding: 'utf8', timeout: LIMIT, env: { PATH: '/usr/bin:/bin', HOME: path.join(directory, 'home') } });
+  if (answer.status !== 0 || !answer.stdout.includes(version)) throw new Error(`'${program} --version' does not answer ${version}: ${answer.stdout}${answer.stderr}`);
+  fs.writeFileSync(link, command(target));
 }
 
-// Returns {name: {version, bin, program}}, or throws an error with the reason.
-export function installClients(base) {
-  const packages = Object.values(CLIENTS).flatMap((client) => client.packages);
-  const target = path.join(base, `clients-${createHash('sha256').update(packages.join()).digest('hex').slice(0, 12)}`);
-  if (!fs.existsSync(target)) {
-    fs.rmSync(base, { recursive: true, force: true });
-    fs.mkdirSync(`${target}.new`, { recursive: true });
-    const error = npmInstall(packages, `${target}.new`, target);
-    if (error) throw new Error(error);
-    fs.renameSync(`${target}.new`, target);
-  }
-  return Object.fromEntries(Object.entries(CLIENTS).map(([name, { version, program }]) => {
-    const bin = path.join(target, 'bin', name);
+// Returns {name: {version, bin, program}} of the named clients, or throws an error with the reason.
+export function installClients(base, names = Object.keys(CLIENTS)) {
+  return Object.fromEntries(names.map((name) => {
+    const { version, program, packages } = CLIENTS[name];
+    const target = path.join(base, `${name}-${version}-${createHash('sha256').update(packages.join()).digest('hex').slice(0, 12)}`);
+    if (!fs.existsSync(target)) {
+      fs.rmSync(`${target}.new`, { recursive: true, force: true });
+      fs.mkdirSync(`${target}.new`, { recursive: true });
+      install(CLIENTS[name], `${target}.new`, target);
+      fs.renameSync(`${target}.new`, target);
+    }
+    const bin = path.join(target, 'bin');
     return [name, { version, bin, program: path.join(bin, program) }];
   }));
 }

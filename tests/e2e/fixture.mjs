@@ -4,18 +4,19 @@ import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { LIMIT } from './sync.mjs';
 
 const here = path.dirname(new URL(import.meta.url).pathname);
 export const plugin = path.resolve(here, '../..');
 
 // Starts `dev-team ARGS` with only `env` as its environment; `done` resolves with {code, signal, out, err}.
-export function startDevTeam(args, { cwd, env, input = '', timeout = 120000 }) {
+export function startDevTeam(args, { cwd, env, input = '' }) {
   const child = spawn(path.join(plugin, 'build/dev-team'), args, { cwd, env });
   const output = { out: '', err: '' };
   child.stdout.on('data', (text) => { output.out += text; });
   child.stderr.on('data', (text) => { output.err += text; });
   child.stdin.end(input);
-  const timer = setTimeout(() => child.kill('SIGTERM'), timeout);
+  const timer = setTimeout(() => child.kill('SIGTERM'), LIMIT);
   const done = new Promise((resolve) => {
     child.on('close', (code, signal) => {
       clearTimeout(timer);
@@ -28,6 +29,18 @@ export function startDevTeam(args, { cwd, env, input = '', timeout = 120000 }) {
 const VALIDATE = `#!/bin/sh
 if grep -rq BROKEN src; then echo 'src is BROKEN'; exit 1; fi
 echo 'all good'
+`;
+
+// The fixture lives as long as its scenario: git neither syncs nor tidies up.
+const GIT_CONFIG = `[user]
+	name = Dev
+	email = dev@example.test
+[core]
+	fsync = none
+[gc]
+	auto = 0
+[maintenance]
+	auto = false
 `;
 
 const spec = (id) => `# ${id}: a widget
@@ -67,16 +80,24 @@ function write(file, content, mode = 0o644) {
   fs.writeFileSync(file, content, { mode });
 }
 
+const PREFIX = path.join(os.tmpdir(), 'dt-');
+const templates = new Map(); // id: directory that new fixtures are copies of
+
 export class Fixture {
   constructor({ id = 'ADR-1' } = {}) {
     this.id = id;
-    this.root = fs.mkdtempSync(path.join(os.tmpdir(), 'dt-'));
-    this.home = path.join(this.root, 'h');
-    this.repo = path.join(this.root, 'repo');
-    this.bin = path.join(this.root, 'bin');
-    fs.mkdirSync(this.home);
-    fs.cpSync(path.join(here, 'fakes'), this.bin, { recursive: true });
-    this.makeRepository();
+    if (!templates.has(id)) { // made once, because git starts many processes
+      this.at(fs.mkdtempSync(`${PREFIX}template-`));
+      this.makeRepository();
+      templates.set(id, this.root);
+      process.on('exit', () => fs.rmSync(templates.get(id), { recursive: true, force: true }));
+    }
+    this.at(fs.mkdtempSync(PREFIX));
+    fs.cpSync(templates.get(id), this.root, { recursive: true });
+  }
+
+  at(root) {
+    Object.assign(this, { root, home: path.join(root, 'h'), repo: path.join(root, 'repo'), bin: path.join(root, 'bin') });
   }
 
   write(file, content) {
@@ -109,7 +130,7 @@ export class Fixture {
   git(...args) {
     return execFileSync('git', ['-C', this.repo, ...args], {
       encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH, HOME: this.home, GIT_CONFIG_NOSYSTEM: '1', ...this.environment },
+      env: { PATH: process.env.PATH, HOME: this.home, GIT_CONFIG_NOSYSTEM: '1', GIT_TEMPLATE_DIR: '', ...this.environment },
     }).trim();
   }
 
@@ -121,11 +142,12 @@ export class Fixture {
   makeRepository() {
     const bare = path.join(this.root, 'org/repo.git');
     fs.mkdirSync(bare, { recursive: true });
-    execFileSync('git', ['init', '-q', '--bare', '-b', 'main', bare]);
-    write(path.join(this.home, '.gitconfig'), '[user]\n\tname = Dev\n\temail = dev@example.test\n');
+    fs.cpSync(path.join(here, 'fakes'), this.bin, { recursive: true });
+    write(path.join(this.home, '.gitconfig'), GIT_CONFIG);
     write(path.join(this.repo, '_spec_Widget.md'), spec(this.id));
     write(path.join(this.repo, 'src/start.txt'), 'start\n');
     write(path.join(this.repo, 'scripts/validate.sh'), VALIDATE, 0o755);
+    this.git('init', '-q', '--bare', '-b', 'main', bare);
     this.git('init', '-q', '-b', 'main');
     this.git('add', '-A');
     this.git('commit', '-q', '-m', 'Start');

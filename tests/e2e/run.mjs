@@ -1,5 +1,5 @@
-// End-to-end tests with the real clients: `node tests/e2e/run.mjs [WORD...]` prints TAP; every WORD must occur in the name of a
-// scenario that runs. The clients talk to scripted APIs on loopback. Where the system allows it the scenarios have no other
+// End-to-end tests with the real clients: `node tests/e2e/run.mjs [--quick] [WORD...]` prints TAP; every WORD must occur in the
+// name of a scenario that runs. --quick: only the scenarios of `make test`, which need Claude Code only. The clients talk to scripted APIs on loopback. Where the system allows it the scenarios have no other
 // network, and a /tmp of their own. E2E_JOBS: scenarios at a time. E2E_KEEP: failed scenarios keep their directories.
 
 import { spawnSync } from 'node:child_process';
@@ -74,13 +74,14 @@ function abort(name, reason, skip = false) {
 
 async function main() {
   if (!fs.existsSync(path.join(plugin, 'build/dev-team'))) return abort('the program is built', 'build/dev-team does not exist: run make');
-  const words = process.argv.slice(2);
+  const quick = process.argv[2] === '--quick';
+  const words = process.argv.slice(quick ? 3 : 2);
   const list = [...harness, ...pluginFiles, ...workflows, ...failures, ...instructions, ...policy, ...headless]
-    .filter(([name]) => words.every((word) => name.includes(word)));
+    .filter(([name, , options]) => (!quick || options?.quick) && words.every((word) => name.includes(word)));
   if (!list.length) return abort('scenarios are selected', `no scenario has '${words.join("' and '")}' in its name`);
   let clients;
   try {
-    clients = installClients(directory);
+    clients = installClients(directory, quick ? ['claude-code'] : undefined);
   } catch (error) {
     return abort('the clients are installed', error.message, !process.env.CI);
   }
@@ -95,3 +96,4 @@ async function main() {
 }
 
 await main();
+process.exit(); // without the timers of agents that wait for ever

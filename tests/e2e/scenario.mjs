@@ -1,12 +1,14 @@
 // One scenario: its assertions, its fixtures, its runs of Claude Code against a scripted model, and checks of a finished run.
 
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { startApis } from './apis.mjs';
 import { claudeEnvironment, startClaude } from './claude.mjs';
 import { Fixture, plugin as ownPlugin } from './fixture.mjs';
 import { bytesOf, createModel } from './model.mjs';
+import { LIMIT } from './sync.mjs';
 
 const ITERATION_LIMIT = 1536; // bytes that one agent may add to the main conversation
 
@@ -59,15 +61,15 @@ export class Scenario {
 
   environment(fixture, url) {
     return claudeEnvironment({ home: fixture.home, binaries: [fixture.bin], extra: {
-      ...fixture.environment, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'dummy-local-key' } });
+      ...fixture.environment, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'dummy-local-key',
+      DEV_TEAM_LOCK_WAIT_MS: String(LIMIT), DEV_TEAM_PROBE_SECONDS: String(LIMIT / 1000) } });
   }
 
   // Runs a command of the client that needs no model; returns its stdout.
-  tool(fixture, ...args) {
-    const run = spawnSync(this.clients['claude-code'].program, args,
-      { cwd: fixture.repo, env: this.environment(fixture, 'http://127.0.0.1:9'), encoding: 'utf8', timeout: 60000 });
-    if (run.status !== 0) throw new Error(`claude ${args.join(' ')}: exit ${run.status}\n${run.stdout}${run.stderr}`);
-    return run.stdout;
+  async tool(fixture, ...args) {
+    const { stdout } = await promisify(execFile)(this.clients['claude-code'].program, args,
+      { cwd: fixture.repo, env: this.environment(fixture, 'http://127.0.0.1:9'), timeout: LIMIT });
+    return stdout;
   }
 
   // Runs `claude -p PROMPT` in the fixture's repository. `during(client, server)` may interfere while it runs.
@@ -79,11 +81,17 @@ export class Scenario {
       ['-p', ...(host ? [] : [prompt]), ...(plugin ? ['--plugin-dir', plugin] : []), ...args],
       { cwd: fixture.repo, env: this.environment(fixture, server.url), directory, host: host && host(prompt) });
     server.onError = client.kill;
-    if (during) await during(client, server);
-    const ended = await client.done;
-    await server.stop();
     const { log, errors, paths } = server;
-    fs.writeFileSync(path.join(directory, 'requests.jsonl'), log.map((entry) => JSON.stringify({ ...entry, messages: undefined, body: undefined })).join('\n'));
+    const early = () => { throw errors[0] ?? new Error(`the client ended too early: ${fs.readFileSync(path.join(directory, 'err.txt'), 'utf8')}`); };
+    try {
+      if (during) await Promise.race([during(client, server), client.done.then(early)]);
+      await client.done;
+    } finally {
+      client.kill();
+      await server.stop();
+      keep(directory, log);
+    }
+    const ended = await client.done;
     return { ...ended, log, errors, paths: [...paths], text: ended.result?.result ?? '', types: agentTypes(log),
       iterations: iterations(log), seconds: (Date.now() - began) / 1000 };
   }
@@ -118,6 +126,10 @@ export class Scenario {
     this.equal(events.map((event) => event.seq), events.map((_, i) => i + 1), 'seq');
     this.equal(events.filter((event) => event.type === 'done').map((event) => event.result), [result], 'done events');
   }
+}
+
+function keep(directory, log) {
+  fs.writeFileSync(path.join(directory, 'requests.jsonl'), log.map((entry) => JSON.stringify({ ...entry, messages: undefined, body: undefined })).join('\n'));
 }
 
 // Types of the agents that the main conversation started, in order.

@@ -163,7 +163,7 @@ async function questionInSession(t) {
 export const failures = [
   ['implement: a silent agent, and the troubleshooter continues', silentThenContinues],
   ['implement: a silent agent, and the troubleshooter terminates', silentThenTerminated],
-  ['implement: a killed client is started again and finishes', killed],
+  ['implement: a killed client is started again and finishes', killed, { quick: true }],
   ['implement: a client killed while a script runs; the script is not run twice', killedInScript],
   ['implement: a question ends the run, its answer continues it', question],
   ['implement: a question is asked in the session', questionInSession],

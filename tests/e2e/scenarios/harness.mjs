@@ -5,11 +5,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { startApis } from '../apis.mjs';
 import { startDevTeam } from '../fixture.mjs';
+import { LIMIT } from '../sync.mjs';
 
 const KEY = 'dummy-local-key-0123456789';
 const DONE = 'All is done as the plan says.';
 const CLOSED = 'http://127.0.0.1:9'; // no server listens there
-const LIMIT = 100; // seconds for one run
 
 const opencode = (url) => JSON.stringify({ autoupdate: false, share: 'disabled', provider: {
   dt: { npm: '@ai-sdk/openai-compatible', name: 'dt', options: { baseURL: `${url}/v1`, apiKey: '{env:OPENAI_API_KEY}' }, models: { m1: { name: 'm1' } } },
@@ -56,13 +56,13 @@ class Setup {
 
   environment(url) {
     return { PATH: this.bins.join(':'), HOME: this.home, TMPDIR: path.join(this.root, 'tmp'), LANG: 'C.UTF-8', TERM: 'dumb',
-      DEV_TEAM_PROBE_SECONDS: '60', // the machine may be busy
+      DEV_TEAM_PROBE_SECONDS: String(LIMIT / 1000),
       DEV_TEAM_STATE_DIR: path.join(this.root, 'state'), ...this.harness.env(url, this.home) };
   }
 
   // Runs `dev-team harness ARGS`; the result has the parsed JSON.
   async call(args, url, input = '') {
-    const run = await startDevTeam(['harness', ...args, '--json'], { cwd: this.repo, env: this.environment(url), input, timeout: LIMIT * 1000 }).done;
+    const run = await startDevTeam(['harness', ...args, '--json'], { cwd: this.repo, env: this.environment(url), input }).done;
     try {
       return { ...run, json: JSON.parse(run.out) };
     } catch {
@@ -71,7 +71,7 @@ class Setup {
   }
 
   run(url, prompt, ...options) {
-    return this.call(['run', this.name, '--model', this.harness.model, '--timeout', String(LIMIT - 10), ...options], url, prompt);
+    return this.call(['run', this.name, '--model', this.harness.model, '--timeout', String(LIMIT / 1000), ...options], url, prompt);
   }
 
   remove() {

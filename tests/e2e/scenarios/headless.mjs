@@ -2,11 +2,12 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { Agents, answer, HOSTILE_LINE } from '../agents.mjs';
+import { Agents, answer, DEFAULTS, HOSTILE_LINE } from '../agents.mjs';
 import { startApis, text, textOf, use } from '../apis.mjs';
 import { startDevTeam } from '../fixture.mjs';
 import { block, command, find } from '../model.mjs';
 import { PREFIX } from '../scenario.mjs';
+import { breakpoint, LIMIT } from '../sync.mjs';
 
 const PASS = ['GIT_SSH', 'GIT_SSH_VARIANT', 'FAKE_ROOT', 'GIT_CONFIG_NOSYSTEM'].flatMap((name) => ['--pass-env', name]);
 
@@ -35,6 +36,7 @@ function* conversation(request, agents) {
   if (!prompt) throw new Error('the first request has no prompt');
   const part = act(agents, prompt);
   for (const step of part.work ?? []) {
+    if (step.wait) yield step.wait();
     const call = use(step.tool ?? 'Bash', step.input ?? { command: step.run });
     const result = (yield [call]).find((one) => one.type === 'tool_result' && one.tool_use_id === call.id);
     if (!result || Boolean(result.is_error) !== Boolean(step.refused))
@@ -59,10 +61,15 @@ function createModel(agents) {
 async function withClaude(t, fixture, agents, args, { during = null, extra = {} } = {}) {
   const server = await startApis(createModel(agents));
   const env = { ...t.environment(fixture, server.url), ...extra };
-  env.PATH = `${t.clients['claude-code'].bin}:${t.clients.codex.bin}:${env.PATH}`;
-  const run = startDevTeam(['run', fixture.id, '--workflow', 'implement-task', ...PASS, ...args], { cwd: fixture.repo, env });
+  env.PATH = [...Object.values(t.clients).map((client) => client.bin), env.PATH].join(':');
+  const run = startDevTeam(['run', fixture.id, '--workflow', 'implement-task', '--timeout', String(LIMIT / 1000), ...PASS, ...args], { cwd: fixture.repo, env });
   server.onError = () => run.kill('SIGTERM');
-  if (during) await during(run, server);
+  const early = (ended) => { throw server.errors[0] ?? new Error(`the run ended too early: ${ended.err}`); };
+  try {
+    if (during) await Promise.race([during(run, server), run.done.then(early)]);
+  } finally {
+    if (during) run.kill('SIGKILL');
+  }
   const ended = await run.done;
   await server.stop();
   if (server.errors.length) throw new Error(`${server.errors[0].stack}\n${ended.err}`);
@@ -94,18 +101,14 @@ async function toTheEnd(t) {
 // The run is killed and resumed; no answered action is requested again.
 async function killedAndResumed(t) {
   const fixture = t.fixture();
-  const agents = new Agents(fixture);
-  const act = agents.act.bind(agents);
-  let kill = null;
-  agents.act = (task) => {
-    if (kill && task.skill === 'developer-create-pr') {
-      kill();
-      kill = null;
-    }
-    return act(task);
-  };
-  const first = await withClaude(t, fixture, agents, ['--harness', 'claude-code'],
-    { during: (run) => { kill = () => run.kill('SIGKILL'); } });
+  const asked = breakpoint(); // the killed client gets no answer, so it does nothing more
+  const agents = new Agents(fixture, {
+    'developer-create-pr': (task, n) => (n === 1 ? { work: [{ wait: asked.block }] } : DEFAULTS['developer-create-pr'](task, n)),
+  });
+  const first = await withClaude(t, fixture, agents, ['--harness', 'claude-code'], { during: async (run) => {
+    await asked.reached;
+    run.kill('SIGKILL');
+  } });
   t.equal(first.signal, 'SIGKILL', 'how the first run ended');
   const second = await withClaude(t, fixture, agents, ['--harness', 'claude-code']);
   t.equal(second.code, 0, `exit code; ${second.err}`);
@@ -146,5 +149,5 @@ async function fallsBack(t) {
 export const headless = [
   ['headless: from Codex at its limit to Claude Code in the middle of a run', fallsBack],
   ['headless: a whole run with --harness claude-code, to done', toTheEnd],
-  ['headless: killed in the middle and resumed by the same command', killedAndResumed],
+  ['headless: killed in the middle and resumed by the same command', killedAndResumed, { quick: true }],
 ];

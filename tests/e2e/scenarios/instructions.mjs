@@ -18,8 +18,8 @@ async function declared(t) {
 // Installs the plugin from the repository as a marketplace, then runs without --plugin-dir.
 async function installed(t) {
   const fixture = t.fixture();
-  t.tool(fixture, 'plugin', 'marketplace', 'add', fixture.copyPlugin());
-  t.tool(fixture, 'plugin', 'install', 'dev-team@dev-team');
+  await t.tool(fixture, 'plugin', 'marketplace', 'add', fixture.copyPlugin());
+  await t.tool(fixture, 'plugin', 'install', 'dev-team@dev-team');
   const run = await t.run(fixture, new Agents(fixture), IMPLEMENT, { plugin: null });
   t.sound(run);
   t.match(run.text, /^success: /, 'result for the user');

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { plugin } from '../fixture.mjs';
+import { LIMIT } from '../sync.mjs';
 
 const read = (...parts) => fs.readFileSync(path.join(plugin, ...parts), 'utf8');
 const body = (text) => text.replace(/^---\n[\s\S]*?\n---\n/, '');
@@ -30,7 +31,7 @@ const TOOLS = {
 };
 
 async function validates(t) {
-  t.match(t.tool(t.fixture(), 'plugin', 'validate', '--strict', plugin), /Validation passed/, 'verdict');
+  t.match(await t.tool(t.fixture(), 'plugin', 'validate', '--strict', plugin), /Validation passed/, 'verdict');
 }
 
 async function sizes(t) {
@@ -71,7 +72,7 @@ async function launcher(t) {
     fs.writeFileSync(path.join(directory, at), text, { mode: 0o755 });
   };
   const start = (PATH, file = 'a b/bin/dev-team') =>
-    spawnSync(path.join(directory, file), ['--version', 'x y'], { encoding: 'utf8', env: { PATH }, timeout: 10000 });
+    spawnSync(path.join(directory, file), ['--version', 'x y'], { encoding: 'utf8', env: { PATH }, timeout: LIMIT });
   const both = `${directory}/a b/bin:${directory}/other/bin:/usr/bin:/bin`;
 
   place('a b/bin/dev-team', read('bin/dev-team'));
@@ -97,7 +98,7 @@ async function hookLauncher(t) {
   fs.mkdirSync(path.join(project, 'src'), { recursive: true });
   fs.writeFileSync(path.join(directory, 'bin/dev-team'), read('bin/dev-team'), { mode: 0o755 });
   const { command } = JSON.parse(read('hooks/hooks.json')).hooks.PreToolUse[0].hooks[0];
-  const ask = (input) => spawnSync('sh', ['-c', command], { encoding: 'utf8', input, timeout: 10000,
+  const ask = (input) => spawnSync('sh', ['-c', command], { encoding: 'utf8', input, timeout: LIMIT,
     env: { PATH: '/usr/bin:/bin', CLAUDE_PLUGIN_ROOT: directory, CLAUDE_PROJECT_DIR: path.join(project, 'src') } });
   const [agent, session] = ['{"agent_id":"1","agent_type":"x","tool_name":"Bash"}', '{"tool_name":"Bash"}'];
   const outcome = (run) => [run.status, run.stdout, run.stderr !== ''];

@@ -134,7 +134,7 @@ async function fixNotReproduced(t) {
 }
 
 export const workflows = [
-  ['implement: the happy path', happy],
+  ['implement: the happy path', happy, { quick: true }],
   ['implement: changes requested, then three sign off at once', changesRequested],
   ['implement: a sign-off that fails is fixed and signed off again', signoffRefused],
   ['dev-team: a validation that fails is fixed', validationFails],
