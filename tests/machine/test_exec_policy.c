@@ -93,7 +93,7 @@ POLICY_TEST(its_time_limit_is_told_by_the_report)
 	bound("");
 	program("echo '{\"verdict\":\"allow\",\"timed_out\":true}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
-	assert_recorded("failed", recorded("failed \xe2\x80\x94 timed out after 60 s"));
+	assert_recorded("failed", recorded("failed \xe2\x80\x94 timed out after 600 s"));
 }
 
 POLICY_TEST(a_denial_is_recorded_with_its_rule)

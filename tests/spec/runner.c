@@ -25,6 +25,7 @@ struct rig {
 	const char *bin_dir; /* of the program tested */
 	char *root;          /* of the project */
 	char *path, *tmp;    /* PATH and TMPDIR */
+	char *repository;    /* to copy */
 	bool memory;         /* the stores of the program tested are in memory */
 };
 
@@ -168,21 +169,44 @@ static bool play_file(struct play *p, const struct block *b)
 	return true;
 }
 
-static bool play_repo(struct play *p, const struct block *b)
+/* A repository with one commit, made by the first case that needs one. */
+static const char *repository(struct play *p, const struct block *b)
 {
-	static const char script[] = "git init -q \"$1\" && cd \"$1\" && { [ -z \"$2\" ] || git "
-				     "remote add origin \"$2\"; } && "
-				     "git commit -q --allow-empty -m 'first commit'";
-	char *url = arena_dup(&p->arena, str_trim(b->body));
-	const char *const argv[] = {"sh", "-c", script, "sh", place(p, b->path), url, NULL};
-	struct run r = {.argv = argv, .cwd = p->dir, .limit_s = WAIT_LIMIT_S};
+	static const char script[] =
+		"git init -q . && git commit -q --allow-empty -m 'first commit'";
+	const char *const argv[] = {"sh", "-c", script, NULL};
+	struct run r = {.argv = argv, .cwd = p->rig->repository, .limit_s = WAIT_LIMIT_S};
 
+	if (path_exists(arena_printf(&p->arena, "%s/.git/refs/heads/main", r.cwd)))
+		return r.cwd;
 	run(&r);
 	if (r.status)
 		buf_addf(&p->fault, "%s:%u: cannot make the repository: %s\n", p->file, b->line,
 			r.err.len ? r.err.s : "");
 	run_release(&r);
-	return p->fault.len == 0;
+	return r.cwd;
+}
+
+static bool play_repo(struct play *p, const struct block *b)
+{
+	CLEANUP(buf_release) struct buf config = BUF_INIT;
+	const char *from = repository(p, b), *to = place(p, b->path), *file;
+	struct str url = str_trim(b->body);
+
+	if (p->fault.len)
+		return false;
+	tree_mkdirs(to);
+	tree_copy(path_join(&p->arena, from, ".git"), path_join(&p->arena, to, ".git"));
+	if (!url.n)
+		return true;
+	file = path_join(&p->arena, to, ".git/config");
+	(void)tree_read(file, &config);
+	buf_addf(&config,
+		"[remote \"origin\"]\n\turl = %.*s\n\tfetch = "
+		"+refs/heads/*:refs/remotes/origin/*\n",
+		(int)url.n, url.p);
+	tree_write(file, buf_str(&config));
+	return true;
 }
 
 static bool play_expect(struct play *p, const struct block *b)
@@ -294,6 +318,7 @@ int main(int argc, char **argv)
 	rig = (struct rig){.bin_dir = run_find_build(),
 		.root = realpath(".", NULL),
 		.memory = run_on_memory()};
+	rig.repository = tree_scratch("repository");
 	rig.path = arena_dup(&a, str_of(getenv("PATH")));
 	rig.tmp = arena_dup(&a, str_of(getenv("TMPDIR")));
 	for (int i = must_fail ? 2 : 1; i < argc; i++)
@@ -301,6 +326,8 @@ int main(int argc, char **argv)
 			play_file_of_cases(&rig, argv[i], must_fail);
 	if (rig.memory)
 		tap_notef("figures: %u cases need files", file_cases);
+	tree_remove(rig.repository);
+	free(rig.repository);
 	free(rig.root);
 	arena_release(&a);
 	return tap_end();
