@@ -20,7 +20,7 @@ enum {
 	ERRORS_KEPT = 16384,   /* last bytes of stderr */
 	TEXT_KEPT = 1 << 20,   /* bytes of the agent's last message */
 	DETAIL_KEPT = 500,     /* characters of stderr in a detail text */
-	PROBE_S = 5,           /* seconds for `--version` */
+	PROBE_S = 5,           /* seconds for `--version`, or for the health check */
 	HARNESS_TIMEOUT_S = 300,
 	HARNESS_HEARTBEAT_MS = 30000,
 };

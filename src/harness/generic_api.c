@@ -12,7 +12,6 @@
 #define MODEL    "DEV_TEAM_API_MODEL"
 
 enum {
-	HEALTH_S = 5,
 	HEALTH_MAX = 4 << 20,
 	STATUS_OK = 200,
 	STATUS_REDIRECT = 300,
@@ -47,7 +46,7 @@ static const char *endpoint_of(
 }
 
 /* A server that lists no models is fine: not all of them do. */
-static const char *health(struct arena *a, const char *const *env)
+static const char *health(struct arena *a, const char *const *env, unsigned seconds)
 {
 	struct http_answer answer = {0};
 	struct api_endpoint at = {0};
@@ -56,8 +55,8 @@ static const char *health(struct arena *a, const char *const *env)
 	struct http_request r = {.method = "GET",
 		.url = at.url,
 		.headers = at.headers,
-		.connect_timeout_s = HEALTH_S,
-		.timeout_s = HEALTH_S,
+		.connect_timeout_s = seconds,
+		.timeout_s = seconds,
 		.max = HEALTH_MAX};
 
 	if (fault)

@@ -126,8 +126,9 @@ struct harness {
 	 * last ERRORS_KEPT bytes of stderr, valid UTF-8, masked. Not called after a cancel. */
 	void (*judge)(struct session *s, struct str errors);
 
-	/* Returns why it cannot be used although the version is right, or NULL. */
-	const char *(*health)(struct arena *a, const char *const *env);
+	/* Returns why it cannot be used although the version is right, or NULL. It may take
+	 * `seconds`. */
+	const char *(*health)(struct arena *a, const char *const *env, unsigned seconds);
 	/* Runs without a program. -1: an internal error. */
 	int (*invoke)(struct session *s, struct error *err);
 };

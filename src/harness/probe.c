@@ -165,7 +165,7 @@ void harness_probe(struct arena *a, const struct harness *h, unsigned seconds,
 	if (h->binary)
 		probe_program(a, h, seconds, out);
 	if (out->available && h->health)
-		fault = h->health(a, harness_environment(a, h, &nothing));
+		fault = h->health(a, harness_environment(a, h, &nothing), seconds);
 	if (fault)
 		set_unavailable(out, HARNESS_HEALTH_CHECK_FAILED, fault);
 }

@@ -131,9 +131,9 @@ static const char *model_for(void *data, const char *harness)
 
 /* Runs `chain` as stage `stage` of issue I-1 and tells who did it, or "-", and what became of it.
  */
-static const char *run_chain(const char *stage, const char *chain)
+static const char *run_chain(const char *stage, const char *chain, unsigned timeout_s)
 {
-	struct harness_input input = {.prompt = STR("x"), .timeout_s = 1};
+	struct harness_input input = {.prompt = STR("x"), .timeout_s = timeout_s};
 	struct chain_call call = {.artifacts = at("artifacts"),
 		.issue = "I-1",
 		.stage = stage,
@@ -161,8 +161,6 @@ TEST(only_unavailability_leads_to_a_fallback)
 		{"echo '" RESULT_LINE "'", CODEX_DONE, "claude-code codex", "claude-code success",
 			""},
 		{"exit 1", CODEX_DONE, "claude-code codex", "claude-code failure", ""},
-		{"exec sleep 1000", CODEX_DONE, "claude-code codex", "claude-code timeout",
-			"AgentTimeout"},
 		{"echo '{\"type\":\"result\",\"subtype\":\"error_max_budget_usd\"}'", CODEX_DONE,
 			"claude-code codex", "claude-code budget-exceeded", "BudgetExceeded"},
 		{LIMITED, CODEX_DONE, "claude-code codex", "codex success",
@@ -176,9 +174,17 @@ TEST(only_unavailability_leads_to_a_fallback)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		stand_in("claude", rows[i].claude);
 		stand_in("codex", rows[i].codex);
-		assert_string_equal(run_chain("s", rows[i].chain), rows[i].outcome);
+		assert_string_equal(run_chain("s", rows[i].chain, WAIT_LIMIT_S), rows[i].outcome);
 		assert_string_equal(harness_rig_event_types(), rows[i].events);
 	}
+}
+
+TEST(a_time_limit_leads_to_no_fallback)
+{
+	stand_in("claude", "exec sleep 1000");
+	stand_in("codex", CODEX_DONE);
+	assert_string_equal(run_chain("s", "claude-code codex", 1), "claude-code timeout");
+	assert_string_equal(harness_rig_event_types(), "AgentTimeout");
 }
 
 TEST(harnesses_that_ran_are_recorded_and_excluded)
@@ -223,13 +229,15 @@ TEST(a_harness_that_became_unavailable_at_work_has_run)
 	stand_in("claude", "echo '{\"type\":\"assistant\",\"message\":{\"id\":\"m\",\"usage\":"
 			   "{\"output_tokens\":9},\"content\":[]}}'; " LIMITED);
 	stand_in("codex", CODEX_DONE);
-	assert_string_equal(run_chain("implement", "claude-code codex"), "codex success");
+	assert_string_equal(
+		run_chain("implement", "claude-code codex", WAIT_LIMIT_S), "codex success");
 	assert_int_equal(uses_read(&first), 1);
 	assert_string_equal(first, "claude-code");
 	tree_remove(at("artifacts"));
 
 	stand_in("claude", LIMITED);
-	assert_string_equal(run_chain("implement", "claude-code codex"), "codex success");
+	assert_string_equal(
+		run_chain("implement", "claude-code codex", WAIT_LIMIT_S), "codex success");
 	assert_int_equal(uses_read(NULL), 0);
 	tree_remove(at("artifacts"));
 }

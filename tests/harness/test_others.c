@@ -2,10 +2,11 @@
 
 /* Lines as Gemini CLI 0.61.0 and OpenCode 1.18.33 print them, and as Aider's manual has them. */
 
-static const char *run(const struct harness *h, const char *program, const char *script)
+static const char *run_harness(const struct harness *h, const char *program, const char *script)
 {
 	stand_in(program, script);
-	assert_int_equal(harness_rig_invoke(h, (struct harness_input){.timeout_s = 20}), 0);
+	assert_int_equal(
+		harness_rig_invoke(h, (struct harness_input){.timeout_s = WAIT_LIMIT_S}), 0);
 	return harness_status_names[harness_got.status];
 }
 
@@ -49,7 +50,7 @@ static const char *const runs[] = {"Bash(git log:*)", "Edit", NULL};
 
 TEST(gemini_tells_its_last_message_and_all_tokens)
 {
-	assert_string_equal(run(&harness_gemini_cli, "gemini",
+	assert_string_equal(run_harness(&harness_gemini_cli, "gemini",
 				    GEMINI_INIT GEMINI_SAYS("I look") GEMINI_TOOL GEMINI_SAYS(
 					    "All ") GEMINI_SAYS("done") GEMINI_DONE),
 		"success");
@@ -142,7 +143,7 @@ TEST(what_gemini_says_of_the_api_is_told_apart)
 TEST(opencode_sums_its_steps_up)
 {
 	assert_string_equal(
-		run(&harness_opencode, "opencode",
+		run_harness(&harness_opencode, "opencode",
 			OPENCODE("step_start", "") OPENCODE("text", "\"text\":\"I look\"") OPENCODE(
 				"tool_use", "\"tool\":\"bash\"") OPENCODE_STEP("tool-calls", "0.25")
 				OPENCODE("text", "\"text\":\"All done\"")
@@ -260,7 +261,8 @@ TEST(aider_tells_its_last_answer)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		assert_string_equal(run(&harness_aider, "aider", rows[i].script), "success");
+		assert_string_equal(
+			run_harness(&harness_aider, "aider", rows[i].script), "success");
 		assert_string_equal(harness_got.text, rows[i].text);
 		assert_int_equal(harness_got.usage.input_tokens, rows[i].input);
 		assert_int_equal(harness_got.usage.output_tokens, rows[i].output);
@@ -313,9 +315,9 @@ TEST(the_range_is_that_of_the_versions_there_are)
 	stand_in("gemini", "echo 0.61.0");
 	stand_in("opencode", "echo 1.18.33");
 	stand_in("aider", "echo 'aider 0.86.1'");
-	assert_string_equal(harness_probed(&harness_gemini_cli, 5), "true - 0.61.0");
-	assert_string_equal(harness_probed(&harness_opencode, 5), "true - 1.18.33");
-	assert_string_equal(harness_probed(&harness_aider, 5), "true - 0.86.1");
+	assert_string_equal(harness_probed(&harness_gemini_cli, WAIT_LIMIT_S), "true - 0.61.0");
+	assert_string_equal(harness_probed(&harness_opencode, WAIT_LIMIT_S), "true - 1.18.33");
+	assert_string_equal(harness_probed(&harness_aider, WAIT_LIMIT_S), "true - 0.86.1");
 }
 
 TEST(a_probe_has_the_time_that_it_is_given)

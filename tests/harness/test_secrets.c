@@ -49,7 +49,7 @@ TEST(a_probe_shows_no_half_of_a_secret)
 {
 	setenv("OPENAI_API_KEY", A_KEY, 1);
 	stand_in("claude", "echo \"" PADDING(70, y) A_KEY "\"");
-	(void)harness_probed(&harness_claude_code, 5);
+	(void)harness_probed(&harness_claude_code, WAIT_LIMIT_S);
 	assert_non_null(harness_seen.detail);
 	assert_int_equal(
 		str_find(str_of(harness_seen.detail), STR("012345")), strlen(harness_seen.detail));

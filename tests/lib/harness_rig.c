@@ -63,6 +63,8 @@ int harness_rig_invoke(const struct harness *h, struct harness_input input)
 {
 	if (!input.prompt.p)
 		input.prompt = STR("do it");
+	if (!input.timeout_s)
+		input.timeout_s = WAIT_LIMIT_S;
 	buf_clear(&harness_events);
 	harness_got = (struct harness_result){0};
 	return harness_invoke(
@@ -86,7 +88,8 @@ void harness_assert_cases(
 	for (size_t i = 0; i < n; i++) {
 		stand_in(program, cases[i].script);
 		assert_int_equal(
-			harness_rig_invoke(h, (struct harness_input){.timeout_s = 300}), 0);
+			harness_rig_invoke(h, (struct harness_input){.timeout_s = WAIT_LIMIT_S}),
+			0);
 		if (strcmp(harness_outcome(), cases[i].outcome) != 0)
 			fail_msg("%s, row %zu: %s: '%s'", program, i, harness_outcome(),
 				harness_got.detail);

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include "src/config/resource.h"
 #include "src/harness/adapter.h"
+#include "tests/lib/run.h"
 #include "tests/lib/scratch.h"
 
 extern struct error harness_err;
