@@ -415,7 +415,8 @@ static int play(const struct scene *scene, enum extent extent, uint64_t seed)
 	int rc;
 
 	/* A scene of its own has the same sample. */
-	show = (struct show){.full = extent == FULL, .random = {seed + (uint64_t)(scene - scenes)}};
+	show = (struct show){
+		.full = extent == FULL, .random = {seed + ((uint64_t)(scene - scenes) << 32)}};
 	rc = stage_open(&show.stage, scene, &fault);
 	if (rc < 0) {
 		tap(false, "%s", scene->name);

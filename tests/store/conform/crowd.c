@@ -296,7 +296,8 @@ static size_t do_watch(struct member *m)
 static int work(unsigned i, void *arg)
 {
 	struct hall *hall = arg;
-	struct member m = {.i = i, .t = &hall->tally[i], .random = {hall->seed + i}, .cursor = 1};
+	struct member m = {
+		.i = i, .t = &hall->tally[i], .random = {hall->seed * CROWD + i}, .cursor = 1};
 
 	m.s = join(hall->dir, STORE_WRITE);
 	for (m.k = 0; m.k < crowd_ops(); m.k++) {
