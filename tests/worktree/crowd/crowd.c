@@ -1,18 +1,28 @@
 /*
  * crowd: the worktree pool under many processes, and under kills. Prints TAP.
  *
- *     crowd crowd         20 processes allocate and reclaim 200 worktrees of one repository at the
- *                         same time: no failure, no leak, no port that two have
- *     crowd kills         200 commands are killed at a random system call; the next command repairs
- * what each left crowd calls [full]  allocate and reclaim are killed before each of their system
- * calls (a sample, unless full), and each call that can fail does
+ *     crowd crowd [EACH]
+ *
+ * 20 processes allocate and reclaim EACH (10) worktrees of one repository at the same time: no
+ * failure, no leak, no port that two have.
+ *
+ *     crowd kills
+ *
+ * 200 commands are killed at a random system call; the next command repairs what each left.
+ *
+ *     crowd calls [full]
+ *
+ * Allocate and reclaim are killed before each of their system calls (a sample, unless full), and
+ * each call that can fail does.
  */
 #include <stdatomic.h>
 #include <sys/prctl.h>
 #include "src/sys/path.h"
 #include "tests/worktree/crowd/rig.h"
 
-enum { MEMBERS = 20, EACH = 10, ALL = MEMBERS * EACH, PORTS = 65536 };
+enum { MEMBERS = 20, EACH_MAX = 10, PORTS = 65536 };
+
+static unsigned each = EACH_MAX;
 
 struct shared {
 	atomic_uint owner[PORTS]; /* worktree that has it, from 1; 0: none */
@@ -65,7 +75,7 @@ static void take(const struct member *m, unsigned i, struct allocated *got)
 		give_up(m, branch, fault);
 	if (!got->created)
 		give_up(m, branch, "somebody else had made it");
-	note_ports(m->shared, got, m->number * EACH + i + 1);
+	note_ports(m->shared, got, m->number * EACH_MAX + i + 1);
 	check_worktree(m, got);
 	atomic_fetch_add(&m->shared->allocated, 1);
 }
@@ -87,16 +97,16 @@ static void give(const struct member *m, const struct allocated *got)
 /* Half of them are released while the others are still being created. */
 static int work(unsigned number, void *data)
 {
-	struct allocated got[EACH];
+	struct allocated got[EACH_MAX];
 	struct member m = *(const struct member *)data;
 
 	m.number = number;
-	for (unsigned i = 0; i < EACH; i++) {
+	for (unsigned i = 0; i < each; i++) {
 		take(&m, i, &got[i]);
 		if (i % 2)
 			give(&m, &got[i - (number + i / 2) % 2]);
 	}
-	for (unsigned i = 0; i < EACH; i++)
+	for (unsigned i = 0; i < each; i++)
 		if (path_exists(got[i].path))
 			give(&m, &got[i]);
 	return 0;
@@ -125,8 +135,8 @@ void pool_crowd(void)
 	good = run_processes(MEMBERS, work, &(struct member){.rig = &r, .shared = s});
 	tap(good == MEMBERS, "%u of %d processes come to their end without a failure", good,
 		MEMBERS);
-	tap(s->allocated == ALL && s->reclaimed == ALL, "%u worktrees allocated, %u reclaimed",
-		s->allocated, s->reclaimed);
+	tap(s->allocated == MEMBERS * each && s->reclaimed == MEMBERS * each,
+		"%u worktrees allocated, %u reclaimed", s->allocated, s->reclaimed);
 	tap(s->twice == 0, "%u ports are two worktrees' at one time", s->twice);
 	said = rig_audit(&r);
 	tap(!*said, "the audit finds nothing");
@@ -150,9 +160,12 @@ int main(int argc, char **argv)
 		setenv("TMPDIR", "/dev/shm", 1);
 	/* Processes that a killed program leaves running are awaited before the next run. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (strcmp(which, "crowd") == 0)
+	if (strcmp(which, "crowd") == 0) {
+		each = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : EACH_MAX;
+		if (!each || each > EACH_MAX)
+			die("crowd: EACH is a number from 1 to %d", EACH_MAX);
 		pool_crowd();
-	else if (strcmp(which, "kills") == 0)
+	} else if (strcmp(which, "kills") == 0)
 		pool_kills();
 	else if (strcmp(which, "calls") == 0)
 		pool_sweep_calls(argc > 2 && strcmp(argv[2], "full") == 0);
