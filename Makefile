@@ -5,7 +5,7 @@
 #   make bench      a table of times          make e2e      all scenarios of the real client
 #   make model      random faults and every order of two loops, on a simulated disk
 #   make oracle     the shell parser against bash and shfmt, 200,000 generated texts
-#   make faults     24 faults planted in the engine, and what finds each
+#   make faults     35 faults planted in the engine, and what finds each
 #   make conform    what every store must do; 8 processes at once
 #   make mutants    mutation tests            make fuzz     60 s each fuzz target (clang)
 #   make SAN=1 check  with sanitizers         make format   clang-format in place
@@ -214,6 +214,7 @@ demo: all
 endif
 bench: $(O)/dev-team $(patsubst %,$(O)/tests/bench/%,bench bare empty)
 	@$(O)/tests/bench/bench $(O)/dev-team
+	@echo && O=$(O) tests/bench/git_calls
 	@echo && if [ -s build/mutants/report ]; then echo 'the last `make mutants`' && tail -2 build/mutants/report; \
 	else echo 'make mutants: not run in this tree'; fi
 fuzz:
@@ -252,8 +253,7 @@ install: all
 	install -D -m 644 build/dev-team.1 "$(TO)/share/man/man1/dev-team.1"
 	rm -rf "$(SHARE)" && mkdir -p "$(SHARE)/bin"
 	cp -R $(wildcard $(PARTS)) "$(SHARE)/"
-	printf '#!/bin/sh\nexec "%s" "$$@"\n' "$(PREFIX)/bin/dev-team" >"$(SHARE)/bin/dev-team"
-	chmod 755 "$(SHARE)/bin/dev-team"
+	install -m 755 bin/dev-team "$(SHARE)/bin/dev-team"
 uninstall:
 	rm -rf "$(SHARE)"
 	rm -f "$(TO)/bin/dev-team" "$(TO)/share/man/man1/dev-team.1"

@@ -15,6 +15,7 @@ const struct key_row context_keys[] = {
 	{"consecutive_failures", KEY_COUNT, 0},
 	{"review_cycle_count", KEY_COUNT, 0},
 	{"troubleshooter_input", KEY_TEXT, 0},
+	{"user_note", KEY_TEXT, KEY_LATER},
 	{"pending_agent", KEY_TEXT, 0},
 	{"started", KEY_TIME, 0},
 	{"last_updated", KEY_TIME, 0},
@@ -22,6 +23,7 @@ const struct key_row context_keys[] = {
 	{"troubleshooter_calls", KEY_COUNT, 0},
 	{"budget_extensions", KEY_COUNT, KEY_LATER},
 	{"attempts", KEY_MAP, KEY_BY_MACHINE},
+	{"visits", KEY_MAP, KEY_BY_MACHINE | KEY_LATER},
 	{"format", KEY_ANY, KEY_LATER | KEY_BY_MACHINE},
 	{"outcome", KEY_ANY, KEY_LATER},
 	{"question", KEY_ANY, KEY_LATER},
@@ -186,12 +188,12 @@ void context_set_count(struct context *c, const char *key, unsigned long value)
 		set_raw(c, key, str_of(text));
 }
 
-/* ---- numbers of actions ---- */
+/* ---- numbers of actions and visits, by state ---- */
 
 /* As the file has it, in whatever YAML style, or as it was set since. */
-static const struct yaml *attempts_of(struct context *c)
+static const struct yaml *map_of(struct context *c, const char *key)
 {
-	const struct field *f = context_field(c, "attempts");
+	const struct field *f = context_field(c, key);
 	struct yaml *map = NULL;
 	struct error ignored;
 
@@ -202,40 +204,56 @@ static const struct yaml *attempts_of(struct context *c)
 	return map;
 }
 
-unsigned long context_attempts(const struct context *c, const char *state)
+static unsigned long map_count(const struct context *c, const char *key, const char *state)
 {
-	const struct yaml *n = yaml_get(attempts_of((struct context *)c), state);
+	const struct yaml *n = yaml_get(map_of((struct context *)c, key), state);
 
 	return n ? number_or(n->text, CONTEXT_COUNT_MAX, 0) : 0;
 }
 
 /* `{state: number, ...}` with `n` as the number of `state`. */
-static void write_attempts(struct context *c, const char *state, unsigned long n, struct buf *out)
+static void write_map(
+	struct context *c, const char *key, const char *state, unsigned long n, struct buf *out)
 {
-	const struct yaml *map = attempts_of(c);
+	const struct yaml *map = map_of(c, key);
 	size_t known = map && map->kind == YAML_MAP ? map->n : 0;
 	size_t all = known + (state && !yaml_get(map, state));
 
 	buf_addc(out, '{');
 	for (size_t i = 0; i < all; i++) {
-		struct str key = i < known ? map->map[i].key->text : str_of(state);
+		struct str name = i < known ? map->map[i].key->text : str_of(state);
 
 		buf_adds(out, i ? ", " : "");
-		yaml_add_scalar(out, key);
+		yaml_add_scalar(out, name);
 		buf_addf(out, ": %lu",
-			state && str_is(key, state)
+			state && str_is(name, state)
 				? n
 				: number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0));
 	}
 	buf_addc(out, '}');
 }
 
-static void put_attempt(struct context *c, const char *state, unsigned long n)
+static void put_map(struct context *c, const char *key, const char *state, unsigned long n)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	write_attempts(c, state, n, &text);
-	set_raw(c, "attempts", buf_str(&text));
+	write_map(c, key, state, n, &text);
+	set_raw(c, key, buf_str(&text));
+}
+
+unsigned long context_visits(const struct context *c, const char *state)
+{
+	return map_count(c, "visits", state);
+}
+
+void context_add_visit(struct context *c, const char *state)
+{
+	put_map(c, "visits", state, context_visits(c, state) + 1);
+}
+
+unsigned long context_attempts(const struct context *c, const char *state)
+{
+	return map_count(c, "attempts", state);
 }
 
 void context_attempts_text(const struct context *c, struct buf *out)
@@ -245,14 +263,14 @@ void context_attempts_text(const struct context *c, struct buf *out)
 	if (f && f->changed)
 		buf_add(out, f->value);
 	else
-		write_attempts((struct context *)c, NULL, 0, out);
+		write_map((struct context *)c, "attempts", NULL, 0, out);
 }
 
 unsigned long context_next_attempt(struct context *c, const char *state)
 {
 	unsigned long n = context_attempts(c, state) + 1;
 
-	put_attempt(c, state, n);
+	put_map(c, "attempts", state, n);
 	return n;
 }
 
@@ -270,7 +288,7 @@ void context_raise_attempts(struct context *c, struct str known)
 		unsigned long n = number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0);
 
 		if (n > context_attempts(c, state))
-			put_attempt(c, state, n);
+			put_map(c, "attempts", state, n);
 	}
 }
 

@@ -17,7 +17,9 @@
 
 /* The sections that more than one file names. */
 #define CONTEXT_ACTIONS       "Actions" /* the machine's own */
+#define CONTEXT_SPEC          "Spec"
 #define CONTEXT_BRIEF         "Researcher Brief"
+#define CONTEXT_COMMENTS      "Pull Request Comments"
 #define CONTEXT_DEBUG_REPORT  "Debug Report"
 #define CONTEXT_EARLIER       "Earlier "
 #define CONTEXT_FAILED_ANSWER "Failed Answer"
@@ -73,6 +75,10 @@ unsigned long context_next_attempt(struct context *c, const char *state);
 void context_attempts_text(const struct context *c, struct buf *out);
 /* Raises them to those of such a text. */
 void context_raise_attempts(struct context *c, struct str known);
+
+/* `visits: {state: n}`: how often the run has entered a state that has a limit. */
+unsigned long context_visits(const struct context *c, const char *state);
+void context_add_visit(struct context *c, const char *state);
 
 /* Text of a section: trimmed, sentinels unescaped, NUL-ended; empty when there is none. */
 struct str context_section(const struct context *c, const char *name);

@@ -34,7 +34,7 @@ static int set_path(struct context_file *f, const char *path, struct error *err)
 /* A failed lookup does not mean "missing": another name would be another work item. */
 static bool is_fault(int error)
 {
-	return error == EIO || error == EINTR || error == ENOMEM || error == ELOOP;
+	return path_is_fault(error) || error == ELOOP;
 }
 
 /* What a chain of symbolic links leads to, whether that exists or not. realpath() refuses a circle
@@ -497,6 +497,49 @@ int context_keep(
 		stem, text, path, err);
 }
 
+/* ---- earlier events ---- */
+
+static bool visit_commit(
+	const struct store_commit *c, const char *mark, context_visit *visit, void *data)
+{
+	CLEANUP(json_free) json *events = json_array();
+	struct str rest = c->events;
+	json *event;
+	bool more = true;
+
+	while ((event = store_next_event(&rest, mark)))
+		json_push(events, event);
+	for (size_t i = json_len(events); i-- && more;)
+		more = visit(json_at(events, i), data);
+	return more;
+}
+
+int context_read_events(const struct context_file *f, const char *mark, context_visit *visit,
+	void *data, struct error *err)
+{
+	CLEANUP(store_close) struct store *own = NULL;
+	CLEANUP(store_history_close) struct store_history *h = NULL;
+	struct store_commit c;
+	int rc;
+
+	if (!f->store && store_open(&own, f->backend, f->dir, f->name, STORE_HISTORY, 0, err) < 0)
+		return -1;
+	if (store_history(f->store ? f->store : own, &(struct store_range){.backwards = true}, &h,
+		    err) != STORE_OK)
+		return -1;
+	while ((rc = store_history_next(h, &c, err)) > 0 && visit_commit(&c, mark, visit, data))
+		;
+	return rc < 0 ? -1 : 0;
+}
+
+void context_each_event(
+	const struct context_file *f, const char *mark, context_visit *visit, void *data)
+{
+	struct error ignored;
+
+	(void)context_read_events(f, mark, visit, data, &ignored);
+}
+
 /* ---- keys that people set ---- */
 
 enum { NOTED_MAX = 4096, SHOWN_MAX = 200 };
@@ -512,6 +555,12 @@ static int set_key(struct context_file *f, void *data, struct error *err)
 	const char *key = ((const struct setting *)data)->key;
 	struct str value = ((const struct setting *)data)->value;
 
+	if (value.n && strcmp(key, "troubleshooter_input") == 0 &&
+		!context_get(&f->doc, "question").n)
+		return error_set(err, ERR_STATE,
+			"no question is open in '%s', so there is nothing to answer; what the "
+			"agents should know goes into 'user_note'",
+			f->path);
 	/* A long value is left out: it is in the document that is saved with the operation. */
 	JSON_ADD(context_op(f, "set"), JSON_TEXT("key", key),
 		JSON_IF(value.n <= NOTED_MAX, JSON_TEXT("value", value.p)));

@@ -94,6 +94,15 @@ const json *context_replayed(struct context_file *f, const char *what);
 
 /* Adds an event of `type` to the next save; the caller adds more members. Belongs to f. */
 json *context_event(struct context_file *f, const char *type);
+/* Sees one event; false: stop. */
+typedef bool context_visit(const json *event, void *data);
+/* Calls `visit` for the saved events whose line contains `mark` ("": all), the last one first.
+ * Reads the journal only as far back as needed. */
+int context_read_events(const struct context_file *f, const char *mark, context_visit *visit,
+	void *data, struct error *err);
+/* The same, for none further back than the history can be read. */
+void context_each_event(
+	const struct context_file *f, const char *mark, context_visit *visit, void *data);
 /* Sets a key with the next save; an empty value deletes it. Texts are copied. */
 void context_put_key(struct context_file *f, const char *key, struct str value);
 /* The value of a key, in the document's arena; empty when there is none or f is a reader's. */
@@ -110,7 +119,7 @@ void context_forget(struct context_file *f);
  * are dropped also when that fails. */
 int context_log(struct context_file *f, struct error *err);
 /* As `context set` does: sets a key to a value that was checked, and saves unless it has that
- * value. */
+ * value. -1: ERR_STATE for the answer to a question that is not open. */
 int context_set_key(struct context_file *f, const char *key, struct str value, struct error *err);
 /* Saves `text` as the document, whatever is there now. It is not parsed: close f afterwards. */
 int context_replace(struct context_file *f, struct str text, struct error *err);

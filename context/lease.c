@@ -41,6 +41,7 @@ static int read_holder(struct context_file *f, struct lease_holder *h, struct er
 		return error_prefix(err, "key '" HOLDER_KEY "' of '%s'", f->path);
 	*h = (struct lease_holder){.owner = member(f, j, "owner"),
 		.from = member(f, j, "from"),
+		.client = member(f, j, "client"),
 		.fence = json_get_int(j, "fence", 0),
 		.ttl_s = (int)json_get_int(j, "ttl_s", 0)};
 	since = json_get_str(j, "since");
@@ -82,16 +83,19 @@ static void put_holder(struct context_file *f, const struct lease_holder *h)
 	CLEANUP(json_free)
 	json *j = JSON_OBJECT(JSON_IF(h->owner, JSON_TEXT("owner", h->owner)),
 		JSON_INT("fence", h->fence), JSON_TIME("since", h->since),
-		JSON_INT("ttl_s", h->ttl_s), JSON_IF(h->from, JSON_TEXT("from", h->from)));
+		JSON_INT("ttl_s", h->ttl_s), JSON_IF(h->from, JSON_TEXT("from", h->from)),
+		JSON_IF(h->client, JSON_TEXT("client", h->client)));
 
 	json_print(&text, j);
 	context_put_key(f, HOLDER_KEY, buf_str(&text));
 }
 
-void lease_take(struct context_file *f, struct lease_holder *h, const char *owner, int ttl_s)
+void lease_take(struct context_file *f, struct lease_holder *h, const char *owner,
+	const char *client, int ttl_s)
 {
 	*h = (struct lease_holder){.owner = owner,
 		.from = lease_held_by(h, owner) ? h->from : h->owner,
+		.client = client,
 		.fence = h->fence + 1,
 		.since = f->now,
 		.until = f->now + ttl_s,
@@ -99,6 +103,12 @@ void lease_take(struct context_file *f, struct lease_holder *h, const char *owne
 		.live = true};
 	put_holder(f, h);
 	lease_renew(f, h);
+}
+
+void lease_set_client(struct context_file *f, struct lease_holder *h, const char *client)
+{
+	h->client = client;
+	put_holder(f, h);
 }
 
 void lease_renew(struct context_file *f, const struct lease_holder *h)
@@ -156,7 +166,7 @@ int lease_admit(struct context_file *f, const char *id, const char *owner, struc
 	if (h.owner && owner && !lease_held_by(&h, owner))
 		return lease_refuse(&h, id, owner, false, err);
 	if (lease_held_by(&h, owner) && !h.live)
-		lease_take(f, &h, owner, h.ttl_s);
+		lease_take(f, &h, owner, h.client, h.ttl_s);
 	else if (h.live)
 		lease_renew(f, &h);
 	return 0;

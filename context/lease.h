@@ -15,9 +15,10 @@ enum { OWNER_MAX = 80 };
 
 /* Texts live in the document's arena. */
 struct lease_holder {
-	const char *owner;    /* who took it last; NULL: no session did, or it was released */
-	const char *from;     /* the owner before, if it was another one; may be NULL */
-	int64_t fence;        /* of the last session that took it; 0: none ever did */
+	const char *owner;  /* who took it last; NULL: no session did, or it was released */
+	const char *from;   /* the owner before, if it was another one; may be NULL */
+	const char *client; /* the process of the session, as its caller names it; NULL: unknown */
+	int64_t fence;      /* of the last session that took it; 0: none ever did */
 	int64_t since, until; /* seconds; `until` counts while `live` */
 	int ttl_s;
 	bool live;
@@ -32,7 +33,10 @@ bool lease_held_by(const struct lease_holder *h, const char *owner);
 void lease_describe(struct buf *out, const struct lease_holder *h);
 
 /* These take effect with the next save. */
-void lease_take(struct context_file *f, struct lease_holder *h, const char *owner, int ttl_s);
+void lease_take(struct context_file *f, struct lease_holder *h, const char *owner,
+	const char *client, int ttl_s);
+/* The session goes on in another process. */
+void lease_set_client(struct context_file *f, struct lease_holder *h, const char *client);
 void lease_release(struct context_file *f, struct lease_holder *h);
 /* Whether saves renew the lease from now on. */
 void lease_renew(struct context_file *f, const struct lease_holder *h);

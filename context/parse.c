@@ -47,7 +47,8 @@ static int find_head(struct context *c, size_t *head, size_t *body, struct error
 	return 0;
 }
 
-static int check_map(const struct context *c, const struct yaml *node, struct error *err)
+static int check_map(
+	const struct context *c, const char *key, const struct yaml *node, struct error *err)
 {
 	unsigned long ignored;
 
@@ -55,7 +56,7 @@ static int check_map(const struct context *c, const struct yaml *node, struct er
 		return 0;
 	if (node->kind != YAML_MAP)
 		return error_at(
-			err, c->file, node->line, node->col, "'attempts' must be a map of numbers");
+			err, c->file, node->line, node->col, "'%s' must be a map of numbers", key);
 	for (size_t i = 0; i < node->n; i++)
 		if (yaml_uint(node->map[i].value, c->file, node->map[i].key->text.p,
 			    CONTEXT_COUNT_MAX, &ignored, err) < 0)
@@ -71,7 +72,7 @@ static int check_value(const struct context *c, const struct key_row *row, const
 	if (row->kind == KEY_ANY)
 		return 0;
 	if (row->kind == KEY_MAP)
-		return check_map(c, node, err);
+		return check_map(c, row->name, node, err);
 	if (node->kind != YAML_SCALAR)
 		return error_at(err, c->file, node->line, node->col,
 			"'%s' must be a text, not a list or map", row->name);

@@ -17,7 +17,8 @@ static void keep(const struct context *c, struct render_output *out, size_t from
 
 static void add_value(struct buf *out, const struct field *f)
 {
-	if (f->value.n && f->value.p[0] == '{' && str_is(f->key, "attempts"))
+	if (f->value.n && f->value.p[0] == '{' &&
+		(str_is(f->key, "attempts") || str_is(f->key, "visits")))
 		buf_add(out, f->value);
 	else
 		yaml_add_scalar(out, f->value);

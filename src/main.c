@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include "src/base/error.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/cli/cli.h"
 
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
 	int rc;
 
 	fill_standard_descriptors();
+	git_forget_caller();
 	keep_memory();
 	keep_own_files();
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -6,13 +6,11 @@ static void request(struct step_context *c)
 		CONTEXT_DEBUG_REPORT, "reproduced | not_reproduced", STEPS_READS(NULL));
 }
 
-/* The result word, if there is one, counts more than the heading of the report. */
 static void decide(struct step_context *c)
 {
 	struct str report = context_section(c->doc, CONTEXT_DEBUG_REPORT);
-	bool headed = str_find(report, STR("# Debug report for")) < report.n;
 
-	if (headed && strcmp(steps_answer_word(c, CONTEXT_DEBUG_REPORT), "not_reproduced") != 0) {
+	if (steps_answer_is(c, CONTEXT_DEBUG_REPORT, "reproduced")) {
 		steps_set_trigger(c, "debug_done");
 		return;
 	}

@@ -29,7 +29,7 @@ static void request_item(struct step_context *c, const struct declared_action *i
 {
 	struct step_request *r = item->agent
 					 ? steps_request_agent(c, "", item->agent, item->skill,
-						   item->writes, NULL, STEPS_READS(NULL))
+						   item->writes, words(c, item), STEPS_READS(NULL))
 					 : steps_request_command(c, c->declared->name,
 						   item->command, item->timeout_s, item->writes);
 
@@ -42,24 +42,127 @@ static void request_item(struct step_context *c, const struct declared_action *i
 		steps_add_reads(c, r, item->reads[i]);
 }
 
-static void request(struct step_context *c)
+static bool is_good(const struct step_context *c, const struct declared_action *item,
+	const struct declared_outcome *o)
 {
-	for (size_t i = 0; i < c->declared->n; i++)
-		request_item(c, &c->declared->items[i]);
+	return o == item->outcomes ||
+	       (c->declared->order && !strcmp(o->trigger, item->outcomes->trigger));
 }
 
-/* The outcome of an item's answer, or NULL if it gives none of the item's words. */
 static const struct declared_outcome *outcome_of(
-	const struct step_context *c, const struct declared_action *item)
+	const struct declared_action *item, const char *word)
 {
-	const char *word = steps_answer_word(c, item->writes);
-
-	if (!*word && !item->agent)
-		word = steps_script_passed(c, item->writes) ? "passed" : "failed";
 	for (size_t i = 0; i < item->n_outcomes; i++)
-		if (strcmp(item->outcomes[i].word, word) == 0)
+		if (strcmp(word, item->outcomes[i].word) == 0)
 			return &item->outcomes[i];
 	return NULL;
+}
+
+/* `all`: all that its first word claims; else only that its state may be left. */
+static void claim(struct step_context *c, const struct declared_action *item, bool all)
+{
+	struct step_claim claim = {.section = item->writes,
+		.kinds = all ? item->evidence.kinds : 0,
+		.command = all ? item->evidence.command : NULL,
+		.script = !item->agent,
+		.declared = true};
+
+	vec_push_in(c->arena, &c->claims, claim);
+}
+
+static bool is_checked(
+	const struct step_context *c, const struct declared_action *item, const json *action)
+{
+	const char *name = action ? json_get_str(action, "id") : item->writes;
+	const json *one = json_first(c->checked);
+
+	while (one && strcmp(json_text(one), name) != 0)
+		one = json_next(one);
+	return one != NULL;
+}
+
+/* By item: its action of the present array, or NULL. */
+static const json **find_actions(const struct step_context *c)
+{
+	const json **found = arena_alloc(c->arena, c->declared->n * sizeof(const json *));
+
+	for (const json *a = json_first(c->actions); a; a = json_next(a)) {
+		const struct declared_action *item =
+			workflow_item(c->declared, json_get_str(a, "write_section"));
+
+		if (item)
+			found[item - c->declared->items] = a;
+	}
+	return found;
+}
+
+/* ---- requests ---- */
+
+/* Adds the answer of an item. *word: it lets other actions go on; a claim must be checked first. */
+static enum item_status look(struct step_context *c, const struct declared_action *item,
+	const json *action, const char **word)
+{
+	const struct declared_outcome *o;
+
+	if (!steps_has_answer(c, item->writes, !item->agent, action))
+		return action && !action_answered(c->doc, action) ? ITEM_DISPATCHED : ITEM_WAITING;
+	o = outcome_of(item, steps_word(c, item->writes, action));
+	vec_push_in(c->arena, &c->answers,
+		(struct step_answer){item->writes, words(c, item), o ? o->word : ""});
+	if (o == item->outcomes && item->needed && item->evidence.kinds &&
+		!is_checked(c, item, action))
+		claim(c, item, true);
+	else if (o)
+		*word = o->word;
+	return ITEM_ANSWERED;
+}
+
+const enum item_status *steps_declared_status(struct step_context *c)
+{
+	const struct declared_state *d = c->declared;
+	enum item_status *status = arena_alloc(c->arena, d->n * sizeof(*status));
+	const char **word = arena_alloc(c->arena, d->n * sizeof(*word));
+	const json **actions = find_actions(c);
+
+	for (size_t i = 0; i < d->n; i++) {
+		status[i] = look(c, &d->items[i], actions[i], &word[i]);
+		c->open |= status[i] == ITEM_DISPATCHED;
+	}
+	workflow_frontier(d, word, status);
+	return status;
+}
+
+/* The state was entered more often than its limit allows: it requests nothing. */
+static bool is_spent(const struct step_context *c)
+{
+	const struct declared_rules *rules = &c->declared->rules;
+
+	return rules->limit && context_visits(c->doc, c->declared->name) > rules->limit;
+}
+
+static void request(struct step_context *c)
+{
+	const struct declared_state *d = c->declared;
+	const enum item_status *status;
+
+	if (is_spent(c))
+		return;
+	status = steps_declared_status(c);
+	for (size_t i = 0; i < d->n; i++)
+		if (status[i] == ITEM_READY)
+			request_item(c, &d->items[i]);
+	c->partly = c->answers.n > 0;
+}
+
+/* ---- the decision ---- */
+
+static unsigned effects_of(const struct declared_rules *rules)
+{
+	unsigned effects = EFFECT_NONE;
+
+	for (size_t i = 0; i < rules->n_effects; i++)
+		effects |= strcmp(rules->effects[i], "commit") ? EFFECT_PUSH : EFFECT_COMMIT;
+	return effects;
 }
 
 /*
@@ -70,26 +173,35 @@ static void decide(struct step_context *c)
 {
 	CLEANUP(buf_release) struct buf failures = BUF_INIT;
 	const struct declared_outcome *found = NULL;
+	const json **actions = find_actions(c);
 
-	for (size_t i = 0; i < c->declared->n; i++) {
-		const struct declared_action *item = &c->declared->items[i];
-		const struct declared_outcome *o = outcome_of(c, item);
+	if (is_spent(c)) {
+		steps_set_trigger(c, c->declared->rules.limit_trigger);
+		return;
+	}
+	for (size_t i = 0; i < c->answers.n; i++) {
+		const struct step_answer *a = &c->answers.items[i];
+		const struct declared_action *item = workflow_item(c->declared, a->section);
+		const struct declared_outcome *o = outcome_of(item, a->word);
 
-		if (!o) {
-			steps_set_failed(c, item->writes,
-				arena_printf(c->arena,
-					"the answer in '%s' has none of the words %s", item->writes,
-					words(c, item)));
-			return;
-		}
-		if (o == item->outcomes)
+		if (is_good(c, item, o)) {
+			if (!c->verified)
+				claim(c, item,
+					o == item->outcomes &&
+						!is_checked(c, item,
+							actions[item - c->declared->items]));
 			continue;
+		}
 		found = found ? found : o;
 		steps_add_failure(c, &failures, item->writes);
 	}
-	if (found)
-		context_put(c->doc, CONTEXT_LAST_FAILURE, buf_str(&failures));
 	steps_set_trigger(c, found ? found->trigger : c->declared->items[0].outcomes[0].trigger);
+	if (!found) {
+		c->effects = effects_of(&c->declared->rules);
+		return;
+	}
+	c->claims.n = 0;
+	context_put(c->doc, CONTEXT_LAST_FAILURE, buf_str(&failures));
 }
 
 const struct step steps_declared = {
@@ -97,6 +209,7 @@ const struct step steps_declared = {
 	.about = "a state that the workflow declares",
 	.pending = "declared",
 	.triggers = (const char *const[]){NULL}, /* they are the workflow's */
+	.together = true,
 	.request = request,
 	.decide = decide,
 };

@@ -35,7 +35,7 @@ static void request(struct step_context *c)
 	if (is_spent(c, loop))
 		return;
 	r = steps_request_agent(c, loop->doing, "developer", "developer-fix", section,
-		"fixed | failed",
+		"fixed | failed | needs_clarification",
 		STEPS_READS(CONTEXT_BRIEF, loop->notes, CONTEXT_SUMMARY, STEPS_FIXES));
 	if (r)
 		r->message = arena_printf(c->arena, "%s, %s", r->message, section);
@@ -48,11 +48,16 @@ static void decide(struct step_context *c)
 
 	if (is_spent(c, loop)) {
 		steps_set_trigger(c, "max_retries");
-	} else if (strcmp(steps_answer_word(c, section), "failed") == 0) {
+	} else if (steps_answer_is(c, section, "failed")) {
 		steps_set_failed(c, section, "the developer could not fix it");
+	} else if (steps_answer_is(c, section, "needs_clarification")) {
+		steps_set_failed(c, section, "the developer needs clarification");
+		c->result = STEP_UNCLEAR;
 	} else {
-		context_set_count(c->doc, loop->counter, context_count(c->doc, loop->counter) + 1);
 		steps_set_trigger(c, "fix_done");
+		if (!steps_claim(c, section, EVIDENCE_WORK))
+			return;
+		context_set_count(c->doc, loop->counter, context_count(c->doc, loop->counter) + 1);
 		if (loop == &review_loop) /* so that the next reviewer is asked again */
 			context_remove(c->doc, loop->notes);
 	}
@@ -65,6 +70,7 @@ const struct step step_fixing = {
 	.about = "fix what validation found",
 	.pending = "fix",
 	.triggers = triggers,
+	.evidence = EVIDENCE_WORK,
 	.request = request,
 	.decide = decide,
 };
@@ -74,7 +80,8 @@ const struct step step_fixing_pr = {
 	.about = "fix what the reviewers found",
 	.pending = "fix-pr",
 	.triggers = triggers,
-	.before_request = EFFECT_PR_CHECKS,
+	.before_request = EFFECT_PR_CHECKS | EFFECT_PR_COMMENTS,
+	.evidence = EVIDENCE_WORK,
 	.request = request,
 	.decide = decide,
 };

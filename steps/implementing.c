@@ -8,15 +8,14 @@ static void request(struct step_context *c)
 
 static void decide(struct step_context *c)
 {
-	const char *word = steps_answer_word(c, CONTEXT_SUMMARY);
-
-	if (strcmp(word, "failed") == 0) {
+	if (steps_answer_is(c, CONTEXT_SUMMARY, "failed")) {
 		steps_set_failed(c, CONTEXT_SUMMARY, "the developer could not implement it");
-	} else if (strcmp(word, "needs_clarification") == 0) {
+	} else if (steps_answer_is(c, CONTEXT_SUMMARY, "needs_clarification")) {
 		steps_set_failed(c, CONTEXT_SUMMARY, "the developer needs clarification");
 		c->result = STEP_UNCLEAR;
 	} else {
 		steps_set_trigger(c, "impl_done");
+		(void)steps_claim(c, CONTEXT_SUMMARY, EVIDENCE_WORK);
 	}
 }
 
@@ -25,6 +24,7 @@ const struct step step_implementing = {
 	.about = "hand the brief to the developer",
 	.pending = "implement",
 	.triggers = (const char *const[]){"impl_done", NULL},
+	.evidence = EVIDENCE_WORK,
 	.answer = CONTEXT_SUMMARY,
 	.request = request,
 	.decide = decide,

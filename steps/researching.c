@@ -16,7 +16,8 @@ static void request(struct step_context *c)
 	const char *report =
 		context_has_section(c->doc, CONTEXT_DEBUG_REPORT) ? CONTEXT_DEBUG_REPORT : NULL;
 	struct step_request *r = steps_request_agent(c, "Researching", "researcher",
-		c->research_skill, CONTEXT_BRIEF, "briefed | failed", STEPS_READS(report));
+		c->research_skill, CONTEXT_BRIEF, "briefed | failed | needs_clarification",
+		STEPS_READS(report));
 
 	if (r)
 		r->args = arguments(c);
@@ -24,10 +25,14 @@ static void request(struct step_context *c)
 
 static void decide(struct step_context *c)
 {
-	if (strcmp(steps_answer_word(c, CONTEXT_BRIEF), "failed") == 0)
+	if (steps_answer_is(c, CONTEXT_BRIEF, "failed")) {
 		steps_set_failed(c, CONTEXT_BRIEF, "the researcher could not write a brief");
-	else
+	} else if (steps_answer_is(c, CONTEXT_BRIEF, "needs_clarification")) {
+		steps_set_failed(c, CONTEXT_BRIEF, "the researcher needs clarification");
+		c->result = STEP_UNCLEAR;
+	} else {
 		steps_set_trigger(c, "research_done");
+	}
 }
 
 const struct step step_researching = {

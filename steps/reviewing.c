@@ -3,47 +3,49 @@
 
 static void request(struct step_context *c)
 {
-	if (!context_get(c->doc, "pr_url").n)
+	struct step_request *r;
+
+	if (!context_get(c->doc, "pr_url").n) {
 		steps_request_agent(c, "Opening a pull request for", "developer",
 			"developer-create-pr", CONTEXT_PULL_REQUEST, "pr_created | failed",
 			STEPS_READS(CONTEXT_BRIEF, CONTEXT_SUMMARY, STEPS_FIXES));
-	else
-		steps_request_agent(c, "Reviewing", "reviewer", "reviewer-review",
-			CONTEXT_REVIEW_NOTES, "approved | changes_requested",
-			STEPS_READS(CONTEXT_BRIEF));
+		return;
+	}
+	r = steps_request_agent(c, "Reviewing", "reviewer", "reviewer-review", CONTEXT_REVIEW_NOTES,
+		"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF));
+	if (r && c->workflow->review_comments)
+		r->args = arena_printf(c->arena, "%s comment", c->id);
 }
 
 static void take_pull_request(struct step_context *c)
 {
 	struct str url = verdict_pr_url(context_section(c->doc, CONTEXT_PULL_REQUEST));
 
-	if (strcmp(steps_answer_word(c, CONTEXT_PULL_REQUEST), "failed") == 0) {
+	if (steps_answer_is(c, CONTEXT_PULL_REQUEST, "failed")) {
 		steps_set_failed(
 			c, CONTEXT_PULL_REQUEST, "the developer could not open a pull request");
 	} else if (!url.n) {
 		steps_set_failed(c, CONTEXT_PULL_REQUEST, "the answer has no pull-request URL");
 	} else {
-		context_set(c->doc, "pr_url", url);
 		c->result = STEP_ASK_AGAIN;
+		if (steps_claim(c, CONTEXT_PULL_REQUEST, EVIDENCE_PULL))
+			context_set(c->doc, "pr_url", url);
 	}
 }
 
 static void decide(struct step_context *c)
 {
-	const char *word;
-	bool approved;
+	bool approved = steps_answer_is(c, CONTEXT_REVIEW_NOTES, "approved");
 
 	if (!context_get(c->doc, "pr_url").n) {
 		take_pull_request(c);
 		return;
 	}
-	word = steps_answer_word(c, CONTEXT_REVIEW_NOTES);
-	approved = strcmp(word, "approved") == 0 ||
-		   (strcmp(word, "changes_requested") != 0 &&
-			   verdict_approved(context_section(c->doc, CONTEXT_REVIEW_NOTES)));
+	steps_set_trigger(c, approved ? "approved" : "changes_requested");
+	if (approved && !steps_claim(c, CONTEXT_REVIEW_NOTES, EVIDENCE_REVIEW))
+		return;
 	context_set_count(
 		c->doc, "review_cycle_count", context_count(c->doc, "review_cycle_count") + 1);
-	steps_set_trigger(c, approved ? "approved" : "changes_requested");
 }
 
 const struct step step_reviewing = {
@@ -52,6 +54,8 @@ const struct step step_reviewing = {
 	.pending = "review",
 	.verdicts = (const char *const[]){CONTEXT_REVIEW_NOTES, NULL},
 	.triggers = (const char *const[]){"approved", "changes_requested", NULL},
+	.before_request = EFFECT_PR_COMMENTS,
+	.evidence = EVIDENCE_PULL | EVIDENCE_REVIEW,
 	.request = request,
 	.decide = decide,
 };

@@ -1,5 +1,4 @@
 #include "steps/steps.h"
-#include "src/machine/verdict.h"
 
 #define REVIEW   "Signoff Review"
 #define RESEARCH "Signoff Research"
@@ -31,24 +30,28 @@ static void request(struct step_context *c)
 			arena_printf(c->arena, "Signing off %s: checks of the pull request", c->id);
 }
 
-/* The text of an answer counts only if it gives no word. */
-static void judge_agent(struct step_context *c, struct buf *failures, const char *section,
-	const char *good, bool (*reads_good)(struct str text))
+/* All three or none: what was approved must be what was checked. */
+static bool claim(struct step_context *c)
 {
-	const char *word = steps_answer_word(c, section);
+	bool verified = steps_claim(c, REVIEW, EVIDENCE_REVIEW);
 
-	if (*word ? strcmp(word, good) != 0 : !reads_good(context_section(c->doc, section)))
-		steps_add_failure(c, failures, section);
+	steps_set_trigger(c, "approved");
+	(void)steps_claim(c, RESEARCH, EVIDENCE_REVIEW);
+	(void)steps_claim(c, BUILD, EVIDENCE_TREE);
+	return verified;
 }
 
 static void judge(struct step_context *c, struct buf *failures)
 {
-	judge_agent(c, failures, REVIEW, "approved", verdict_approved);
-	if (failures->len) /* one more review that does not end the loop */
+	if (!steps_answer_is(c, REVIEW, "approved")) {
+		steps_add_failure(c, failures, REVIEW);
+		/* one more review that does not end the loop */
 		context_set_count(c->doc, "review_cycle_count",
 			context_count(c->doc, "review_cycle_count") + 1);
-	judge_agent(c, failures, RESEARCH, "validated", verdict_validated);
-	if (!steps_script_passed(c, BUILD))
+	}
+	if (!steps_answer_is(c, RESEARCH, "validated"))
+		steps_add_failure(c, failures, RESEARCH);
+	if (!steps_answer_is(c, BUILD, "passed"))
 		steps_add_failure(c, failures, BUILD);
 }
 
@@ -57,6 +60,8 @@ static void decide(struct step_context *c)
 	CLEANUP(buf_release) struct buf failures = BUF_INIT;
 
 	judge(c, &failures);
+	if (!failures.len && !claim(c))
+		return;
 	if (failures.len) {
 		context_put(c->doc, CONTEXT_REVIEW_NOTES, buf_str(&failures));
 		context_set_count(c->doc, "signoff_cycle_count",
@@ -77,7 +82,9 @@ const struct step step_signoff = {
 	.about = "three at once: review, exit criteria, checks of the pull request",
 	.pending = "signoff",
 	.triggers = (const char *const[]){"approved", "changes_requested", NULL},
-	.before_request = EFFECT_PUSH,
+	.before_request = EFFECT_PUSH | EFFECT_PR_COMMENTS,
+	.refused = "changes_requested",
+	.evidence = EVIDENCE_REVIEW | EVIDENCE_TREE,
 	.verdicts = (const char *const[]){REVIEW, RESEARCH, BUILD, NULL},
 	.request = request,
 	.decide = decide,

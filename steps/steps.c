@@ -29,15 +29,51 @@ const struct workflow_builtin *steps_builtin(void)
 	static struct workflow_builtin table[COUNT(steps)];
 
 	for (size_t i = 0; steps[i]; i++)
-		table[i] = (struct workflow_builtin){steps[i]->state, steps[i]->triggers};
+		table[i] = (struct workflow_builtin){
+			steps[i]->state, steps[i]->triggers, steps[i]->evidence};
 	return table;
 }
 
-/* Its answer is there, or others are: the missing ones are requested one at a time. */
-static bool is_left_out(struct step_context *c, const char *section)
+const char *steps_word(const struct step_context *c, const char *section, const json *action)
 {
-	if (!context_has_section(c->doc, section))
+	char word[64] = "";
+
+	if (action)
+		return action_word(c->doc, action).p;
+	(void)verdict_word(context_section(c->doc, section), "status", word, sizeof(word));
+	return arena_dup(c->arena, str_of(word));
+}
+
+static const json *action_of(const struct step_context *c, const char *section)
+{
+	const json *a = json_first(c->actions);
+
+	while (a && !json_str_is(a, "write_section", section))
+		a = json_next(a);
+	return a;
+}
+
+bool steps_has_answer(
+	const struct step_context *c, const char *section, bool script, const json *action)
+{
+	return context_has_section(c->doc, section) &&
+	       (!script || (action && json_get(action, "answered")));
+}
+
+/* Its answer is there, or others are: the missing ones are requested one at a time. */
+static bool is_left_out(
+	struct step_context *c, const char *section, const char *format, bool script)
+{
+	struct step_answer answer = {section, format, ""};
+	const json *action = action_of(c, section);
+	const char *word;
+
+	if (!steps_has_answer(c, section, script, action))
 		return c->partly && c->requests.n;
+	word = steps_word(c, section, action);
+	if (action_format_has(format, str_of(word)))
+		answer.word = word;
+	vec_push_in(c->arena, &c->answers, answer);
 	c->partly = true;
 	if (c->requests.n)
 		c->requests.n = 1;
@@ -76,7 +112,7 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 {
 	struct step_request *r;
 
-	if (is_left_out(c, writes))
+	if (is_left_out(c, writes, format, false))
 		return NULL;
 	r = add_request(
 		c, (struct step_request){.message = arena_printf(c->arena, "%s %s", doing, c->id),
@@ -93,22 +129,12 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 	return r;
 }
 
-const char *steps_answer_word(const struct step_context *c, const char *section)
+bool steps_answer_is(const struct step_context *c, const char *section, const char *word)
 {
-	char word[64];
-
-	for (const json *a = json_first(c->actions); a; a = json_next(a))
-		if (strcmp(json_get_str(a, "write_section"), section) == 0)
-			return action_word(c->doc, a).p;
-	if (!verdict_status(context_section(c->doc, section), word, sizeof(word)))
-		return "";
-	return arena_dup(c->arena, str_of(word));
-}
-
-bool steps_script_passed(const struct step_context *c, const char *section)
-{
-	return verdict_passed(context_section(c->doc, section)) &&
-	       strcmp(steps_answer_word(c, section), "failed") != 0;
+	for (size_t i = 0; i < c->answers.n; i++)
+		if (strcmp(c->answers.items[i].section, section) == 0)
+			return strcmp(c->answers.items[i].word, word) == 0;
+	return false;
 }
 
 const char *steps_quote(struct step_context *c, const char *text)
@@ -140,22 +166,22 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 	const char *rest, unsigned timeout_s, const char *writes)
 {
 	const struct workflow_security *s = &c->workflow->security;
-	const char *repo = steps_quote(c, c->repo);
+	const char *directory = steps_quote(c, c->directory);
 	struct step_request r = {
 		.timeout_s = timeout_s, .writes = writes, .format = "passed | failed"};
 
-	if (is_left_out(c, writes))
+	if (is_left_out(c, writes, r.format, true))
 		return NULL;
 	if (!s->policy || is_excepted(s, name)) {
 		/* `&&` would apply to the first part of `a; b` only */
-		r.command = arena_printf(c->arena, "cd %s || exit 125; %s", repo, rest);
+		r.command = arena_printf(c->arena, "cd %s || exit 125; %s", directory, rest);
 		return add_request(c, r);
 	}
 	r.policy = policy_path(c, s->policy);
 	r.command = arena_printf(c->arena, "dev-team policy exec --policy %s --cwd %s -- %s",
-		steps_quote(c, r.policy), repo, steps_quote(c, rest));
+		steps_quote(c, r.policy), directory, steps_quote(c, rest));
 	r.violation = s->violation;
-	r.directory = c->repo;
+	r.directory = c->directory;
 	r.script = rest;
 	return add_request(c, r);
 }
@@ -189,6 +215,16 @@ void steps_set_trigger(struct step_context *c, const char *trigger)
 {
 	c->result = STEP_TRANSITION;
 	c->trigger = trigger;
+}
+
+bool steps_claim(struct step_context *c, const char *section, unsigned kinds)
+{
+	struct step_claim claim = {
+		.section = section, .kinds = kinds, .script = kinds == EVIDENCE_TREE};
+
+	if (!c->verified)
+		vec_push_in(c->arena, &c->claims, claim);
+	return c->verified;
 }
 
 void steps_set_failed(struct step_context *c, const char *section, const char *reason)

@@ -33,10 +33,15 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 	const char *rest, unsigned timeout_s, const char *writes);
 void steps_add_reads(struct step_context *c, struct step_request *r, const char *section);
 
-/* The result word of the answer in `section`: as recorded, else its JSON status, else "". */
-const char *steps_answer_word(const struct step_context *c, const char *section);
-/* Whether the script that wrote `section` passed, by its text and its recorded word. */
-bool steps_script_passed(const struct step_context *c, const char *section);
+/* True if `section` has an answer: that of a script only with its action (may be NULL), to which
+ * the result was recorded, because anyone can write the section. */
+bool steps_has_answer(
+	const struct step_context *c, const char *section, bool script, const json *action);
+/* The result word of the answer in `section`: as recorded with its action (may be NULL), else as
+ * its JSON names it; "" if neither. */
+const char *steps_word(const struct step_context *c, const char *section, const json *action);
+/* True if `word` is the result of the answer in `section`. For decide(). */
+bool steps_answer_is(const struct step_context *c, const char *section, const char *word);
 /* The name of the fix section that is due: `Fix N`. */
 const char *steps_fix_section(struct step_context *c);
 /* `text` as one word of a shell command. */
@@ -47,7 +52,13 @@ struct str steps_clip(struct step_context *c, struct str text);
 /* Adds a section to the text of Last Failure. */
 void steps_add_failure(struct step_context *c, struct buf *failures, const char *section);
 
+/* Where each item of the declared state is; sets what request() sets, but for the requests. */
+const enum item_status *steps_declared_status(struct step_context *c);
+
 /* The results of decide(). */
+/* The answer in `section` claims `kinds` (enum evidence_kind). Returns whether that is verified: if
+ * not, decide() returns, and is called again. */
+bool steps_claim(struct step_context *c, const char *section, unsigned kinds);
 void steps_set_trigger(struct step_context *c, const char *trigger);
 void steps_set_failed(struct step_context *c, const char *section, const char *reason);
 

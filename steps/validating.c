@@ -36,19 +36,20 @@ static void decide(struct step_context *c)
 {
 	struct str result = context_section(c->doc, RESULT);
 	const char *log = log_path(c, result);
-	bool passed = steps_script_passed(c, RESULT);
+	bool passed = steps_answer_is(c, RESULT, "passed");
 
+	steps_set_trigger(c, passed ? "clean" : "build_failed");
+	c->effects = passed ? EFFECT_PUSH : EFFECT_NONE;
+	if (passed && !steps_claim(c, RESULT, EVIDENCE_TREE))
+		return;
 	context_set(c->doc, "build_log", str_of(log));
-	if (passed) {
-		c->effects = EFFECT_COMMIT | EFFECT_PUSH;
+	if (passed)
 		context_remove(c->doc, CONTEXT_LAST_FAILURE);
-	} else {
+	else
 		context_put(c->doc, CONTEXT_LAST_FAILURE,
 			str_of(arena_printf(c->arena, "Validation failed. Log: %s\n\n%s", log,
 				steps_clip(c, result).p)));
-	}
 	context_remove(c->doc, RESULT);
-	steps_set_trigger(c, passed ? "clean" : "build_failed");
 }
 
 const struct step step_validating = {
@@ -57,7 +58,7 @@ const struct step step_validating = {
 	.pending = "validate",
 	.triggers = (const char *const[]){"clean", "build_failed", NULL},
 	.verdicts = (const char *const[]){RESULT, NULL},
-	.keeps_verdicts = true,
+	.evidence = EVIDENCE_TREE,
 	.request = request,
 	.decide = decide,
 };

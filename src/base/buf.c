@@ -239,6 +239,12 @@ void buf_add_shell(struct buf *b, struct str text)
 	buf_addc(b, '\'');
 }
 
+void buf_add_argument(struct buf *b, const char *before, const char *word)
+{
+	buf_adds(b, before);
+	buf_add_shell(b, str_of(word));
+}
+
 void buf_cut(struct buf *b, size_t len)
 {
 	if (len >= b->len)

@@ -55,6 +55,8 @@ void buf_addf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
 void buf_add_printable(struct buf *b, struct str text, size_t max);
 /* `text` as one word of a POSIX shell, always in single quotes. */
 void buf_add_shell(struct buf *b, struct str text);
+/* A part of a command, and one word of the shell. */
+void buf_add_argument(struct buf *b, const char *before, const char *word);
 /* Makes room for n more bytes at b->s + b->len; the caller adds to len what it used. */
 void buf_reserve(struct buf *b, size_t n);
 static inline struct str buf_str(const struct buf *b)

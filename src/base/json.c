@@ -149,6 +149,13 @@ const char *json_get_str(const json *object, const char *key)
 	return json_text(json_get(object, key));
 }
 
+char *json_dup(struct arena *a, const json *object, const char *key)
+{
+	const char *text = json_get_str(object, key);
+
+	return text ? arena_dup(a, str_of(text)) : NULL;
+}
+
 bool json_str_is(const json *object, const char *key, const char *text)
 {
 	const char *value = json_get_str(object, key);
@@ -506,6 +513,22 @@ void json_print(struct buf *out, const json *j)
 	struct json_writer w = {.out = out};
 
 	json_write(&w, NULL, j);
+}
+
+void json_print_line(struct buf *out, json *j)
+{
+	json_print(out, j);
+	buf_addc(out, '\n');
+	json_free(&j);
+}
+
+struct str json_print_in(struct arena *a, json *j)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	json_print(&text, j);
+	json_free(&j);
+	return arena_str(a, buf_str(&text));
 }
 
 void json_print_pretty(struct buf *out, const json *j)

@@ -30,6 +30,8 @@ bool json_is_null(const json *j); /* the value null; false for an absent value *
 bool json_is_number(const json *j);
 const json *json_get(const json *object, const char *key);     /* NULL if absent */
 const char *json_get_str(const json *object, const char *key); /* NULL if absent or not a string */
+/* A copy in the arena; NULL if absent or not a string. */
+char *json_dup(struct arena *a, const json *object, const char *key);
 /* True if `key` is a string and equals `text`. */
 bool json_str_is(const json *object, const char *key, const char *text);
 /* A whole number 0..JSON_MAX_INT, or `otherwise`. */
@@ -108,6 +110,8 @@ json *json_names(const char *const *names); /* NULL-ended; NULL is an empty arra
 
 /* One line, no spaces, no newline. */
 void json_print(struct buf *out, const json *j);
+void json_print_line(struct buf *out, json *j);     /* with a newline; frees `j` */
+struct str json_print_in(struct arena *a, json *j); /* in the arena; frees `j` */
 /* For people and for files: one member or item a line, indented by two spaces a level, with a
  * newline at the end. */
 void json_print_pretty(struct buf *out, const json *j);

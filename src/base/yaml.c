@@ -1,7 +1,7 @@
 #include <yaml.h>
 #include "src/base/number.h"
 #include "src/base/vec.h"
-#include "src/base/yaml_plain.h"
+#include "src/base/yaml.h"
 
 /* A key is compared with all keys before it, and the text comes from outside: hence MAX_KEYS. */
 enum { MAX_DEPTH = 16, MAX_KEYS = 10000, KEY_SHOWN = 200 };

@@ -1,5 +1,5 @@
 #include "src/base/vec.h"
-#include "src/base/yaml_plain.h"
+#include "src/base/yaml.h"
 
 /*
  * Accepted are, in ASCII: keys of letters, digits, `_` and `-`; values that begin with a letter, a

@@ -1,5 +1,6 @@
 #include "src/cli/cli.h"
 #include "src/machine/brief.h"
+#include "src/run/locate.h"
 
 struct brief_options {
 	const char *context_file, *action;
@@ -15,10 +16,17 @@ static int run(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const struct brief_options *o = in->values;
+	const char *root, *repo = ".";
+	struct instructions role, skill;
+	struct error ignored;
 
-	if (context_open(&f, o->context_file, CONTEXT_READ_ONLY, err) < 0)
+	if (context_open(&f, o->context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		locate_plugin(in->arena, NULL, &root, err) < 0)
 		return -1;
-	return brief_write(&f, o->action, in->out, err);
+	(void)locate_repository(in->arena, NULL, &repo, &ignored);
+	if (brief_instructions(in->arena, &f, o->action, root, repo, &role, &skill, err) < 0)
+		return -1;
+	return brief_add(in->out, BRIEF_RECORD, &f, o->action, &role, &skill, err);
 }
 
 const struct verb verb_brief = {
@@ -26,8 +34,8 @@ const struct verb verb_brief = {
 	.group = "Work on an item",
 	.about = "print everything that the agent of an action needs",
 	.details =
-		"Prints the task, the skill and its arguments, the sections to read (quoted), the "
-		"result words, and the command that records the answer.",
+		"Prints the task, the sections to read (quoted), the skill, the result words, and "
+		"the command that records the answer.",
 	.options = {options},
 	.size = sizeof(struct brief_options),
 	.run = run,

@@ -15,17 +15,10 @@ int cli_read_text(struct buf *out, const char *file, size_t max, struct error *e
 	return sys_read_file(out, file, max, NULL, err);
 }
 
-void cli_put_json(struct buf *out, json *j)
-{
-	json_print(out, j);
-	buf_addc(out, '\n');
-	json_free(&j);
-}
-
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
 {
 	if (as_json) {
-		cli_put_json(out, j);
+		json_print_line(out, j);
 		return;
 	}
 	buf_add(out, text);
@@ -63,6 +56,6 @@ const struct verb cli_program = {
 		   "  5  system: input or output, git, network, a missing program",
 	.examples = "dev-team doctor\n"
 		    "dev-team workflow check implement\n"
-		    "dev-team run ADR-1 --workflow implement --harness claude-code --worktree\n"
+		    "dev-team run ADR-1 --workflow implement --harness claude-code\n"
 		    "dev-team events \"$(dev-team context path ADR-1)\"",
 };

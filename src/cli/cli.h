@@ -57,8 +57,6 @@ int cli_read_input(struct buf *out, size_t max, struct error *err);
 /* `file`, or standard input when it is NULL or "-". */
 int cli_read_text(struct buf *out, const char *file, size_t max, struct error *err);
 
-/* Prints one line of JSON and frees it. */
-void cli_put_json(struct buf *out, json *j);
 /* Prints the text, or the JSON as a line; frees it. */
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
 

@@ -239,6 +239,6 @@ const struct verb verb_context = {
 	.examples = "dev-team context list\n"
 		    "dev-team context check \"$F\"\n"
 		    "dev-team context show \"$F\" 'Validate Result'\n"
-		    "echo 'use the v2 API' | dev-team context set \"$F\" troubleshooter_input",
+		    "echo 'use the v2 API' | dev-team context set \"$F\" user_note",
 	.subcommands = subcommands,
 };

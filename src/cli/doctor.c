@@ -20,8 +20,8 @@ static const struct option options[] = {
  */
 static int put_permissions(struct buf *out)
 {
-	static const char *const allow[] = {
-		"Bash", "Read", "Edit", "Write", "Agent", "Skill", NULL};
+	static const char *const allow[] = {"Bash", "Read", "Edit", "Write", "Agent", "Skill",
+		"Workflow", "WebFetch", "WebSearch", NULL};
 	CLEANUP(json_free)
 	json *j = JSON_OBJECT(
 		JSON_VALUE("permissions", JSON_OBJECT(JSON_VALUE("allow", json_names(allow)))));
@@ -30,6 +30,7 @@ static int put_permissions(struct buf *out)
 	error_log("The plugin's commands set these for the run that they start. Put them into "
 		  ".claude/settings.json");
 	error_log("for your own requests, or for runs that are started in another way.");
+	error_log("Add \"mcp__SERVER\" for each MCP server that agents need.");
 	error_log("Put what must never run into \"deny\" there, which always wins.");
 	return 0;
 }

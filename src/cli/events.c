@@ -53,6 +53,18 @@ static const char *value_of(const json *e, const char *key, char number[24])
 	return number;
 }
 
+/* The kinds of evidence, and the commit. */
+static void put_confirmed(struct buf *out, const json *e)
+{
+	const char *head = json_get_str(e, "head"), *before = ": ";
+	const json *kind = json_first(json_get(e, "confirmed"));
+
+	for (; kind && json_text(kind); kind = json_next(kind), before = ", ")
+		buf_addf(out, "%s%s", before, json_text(kind));
+	if (head && *before == ',')
+		buf_addf(out, " at %.12s", head);
+}
+
 static void put_event(struct buf *out, const json *e)
 {
 	char number[24];
@@ -71,6 +83,7 @@ static void put_event(struct buf *out, const json *e)
 			buf_addf(out, "%s%s", first ? " " : shown[i].before, text);
 		first = first && !(text && *text);
 	}
+	put_confirmed(out, e);
 	buf_addc(out, '\n');
 }
 

@@ -75,7 +75,7 @@ static int run_run(struct invocation *in, struct error *err)
 	if (run_interrupt_caught())
 		status = 128 + run_interrupt_caught();
 	if (o->json)
-		cli_put_json(in->out,
+		json_print_line(in->out,
 			JSON_OBJECT(JSON_INT("fence", ask.fence), JSON_INT("status", status)));
 	return status;
 }
@@ -168,7 +168,7 @@ static int run_release(struct invocation *in, struct error *err)
 		gate_force(in->arena, &p, o->fence, &was, &held, err) < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(
+		json_print_line(
 			in->out, JSON_OBJECT(JSON_BOOL("released", held),
 					 JSON_IF(held, JSON_VALUE("was", gate_holder_json(&was)))));
 	else if (!held)
@@ -249,7 +249,7 @@ static int run_rebase(struct invocation *in, struct error *err)
 			  "stash %.12s",
 			of.path, r.kept_path, r.kept);
 	if (o->json)
-		cli_put_json(in->out, rebase_json(&r));
+		json_print_line(in->out, rebase_json(&r));
 	else
 		put_rebase(in->out, &r);
 	if (r.fate == REBASE_MOVED)

@@ -149,7 +149,7 @@ static int run_probe(struct invocation *in, struct error *err)
 			return -1;
 	}
 	if (o->json)
-		cli_put_json(in->out, json_copy(list));
+		json_print_line(in->out, json_copy(list));
 	return good < (in->n ? n : 1) ? ERR_CHECK : 0;
 }
 
@@ -223,7 +223,7 @@ static int run_run(struct invocation *in, struct error *err)
 	if (rc < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, result_json(in->words[0], &r));
+		json_print_line(in->out, result_json(in->words[0], &r));
 	else
 		put_result(in->out, in->words[0], &r);
 	if (r.status == HARNESS_UNAVAILABLE)
@@ -317,7 +317,7 @@ static int run_check(struct invocation *in, struct error *err)
 	if (harness_check_pipeline(in->arena, &q, &l, err) < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, check_json(q.pipeline, &l));
+		json_print_line(in->out, check_json(q.pipeline, &l));
 	else
 		put_check(in->out, q.pipeline, &l);
 	return l.n_faults ? ERR_CHECK : 0;

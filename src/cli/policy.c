@@ -1,14 +1,17 @@
 #include <errno.h>
+#include <signal.h>
+#include <unistd.h>
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/policy/beneath.h"
 #include "src/policy/table.h"
-#include "src/policy/hook.h"
+#include "src/policy/check.h"
+#include "src/policy/clearance.h"
 #include "src/run/run.h"
 #include "src/sandbox/execute.h"
 #include "src/shell/parse.h"
 
-enum { TIMEOUT_MAX_S = 86400, HOOK_INPUT_MAX = 64 << 20 };
+enum { TIMEOUT_MAX_S = 86400 };
 
 struct policy_options {
 	const char *policy, *persona, *cwd, *root, *command_file, *report, *tree;
@@ -165,7 +168,7 @@ static int run_check(struct invocation *in, struct error *err)
 		return -1;
 	policy_question_check(in->arena, &q, &tree, explain ? &trace : NULL);
 	if (o->json)
-		cli_put_json(in->out, answer_json(&q.verdict, tree, explain ? &trace : NULL));
+		json_print_line(in->out, answer_json(&q.verdict, tree, explain ? &trace : NULL));
 	else if (explain)
 		put_explanation(in->out, &q, tree, &trace);
 	else
@@ -287,16 +290,6 @@ static int run_test(struct invocation *in, struct error *err)
 	return table_test(in->arena, o->tree, in->words, in->n, o->json, in->out, err);
 }
 
-/* All of the input is read in any case: the client must not find the pipe closed. */
-static int run_hook(struct invocation *in, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (cli_read_input(&text, HOOK_INPUT_MAX, err) < 0)
-		return -1;
-	return policy_hook(in->arena, buf_str(&text), getenv("CLAUDE_PROJECT_DIR"), in->out, err);
-}
-
 static int run_show(struct invocation *in, struct error *err)
 {
 	const char *const *names = policy_shipped();
@@ -323,7 +316,7 @@ static int run_layers(struct invocation *in, struct error *err)
 		return -1;
 	host_probe(&host);
 	if (o->json)
-		cli_put_json(in->out, host_json(&host));
+		json_print_line(in->out, host_json(&host));
 	else
 		host_show(in->out, &host);
 	return 0;
@@ -346,7 +339,6 @@ static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("test", "FILE...", run_test,
 		"check rows of commands against the verdicts that they expect",
 		.options = {test_options, CLI_JSON_TABLE(struct policy_options)}),
-	CLI_SUBCOMMAND("hook", "< CALL", run_hook, "answer a PreToolUse hook on standard input"),
 	CLI_SUBCOMMAND("show", "[NAME]", run_show, "list the shipped policies, or print one"),
 	CLI_SUBCOMMAND("layers", NULL, run_layers,
 		"print what this host has to enforce a policy with",

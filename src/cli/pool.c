@@ -113,7 +113,7 @@ static int run_allocate(struct invocation *in, struct error *err)
 	if (of.warning)
 		error_log("%s", of.warning);
 	if (o->json)
-		cli_put_json(
+		json_print_line(
 			in->out, JSON_ADD(allocation_json(&of), JSON_BOOL("created", created),
 					 JSON_IF(of.warning, JSON_TEXT("warning", of.warning))));
 	else
@@ -229,7 +229,7 @@ static int run_list(struct invocation *in, struct error *err)
 	rows = json_array();
 	for (size_t i = 0; i < n; i++)
 		json_push(rows, pool_entry_json(&list[i]));
-	cli_put_json(in->out, pool_json(&p, JSON_NONE, "worktrees", rows));
+	json_print_line(in->out, pool_json(&p, JSON_NONE, "worktrees", rows));
 	return 0;
 }
 
@@ -256,7 +256,7 @@ static int run_sweep(struct invocation *in, struct error *err)
 	if (pool_sweep(in->arena, &p, o->apply, o->confirm, clock_now(), &list, &n, err) < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, sweep_json(&p, o->apply, list, n));
+		json_print_line(in->out, sweep_json(&p, o->apply, list, n));
 	else if (!n)
 		buf_adds(in->out, "nothing to sweep\n");
 	else
@@ -309,7 +309,7 @@ static int run_port(struct invocation *in, struct error *err)
 		pool_port(in->arena, &ask, &got, err) < 0)
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, port_report_json(&ask, &got));
+		json_print_line(in->out, port_report_json(&ask, &got));
 	for (unsigned i = 0; i < ask.count && !o->json; i++)
 		buf_addf(in->out, "%u\n", got.answer.first + i);
 	return 0;

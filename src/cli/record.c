@@ -10,7 +10,8 @@ static const struct option options[] = {
 	CLI_DOCUMENT(struct record_options),
 	OPTION_REQUIRED(struct record_options, action, "action", "ID", "the action to answer"),
 	OPTION_TEXT(struct record_options, result, "result", "WORD",
-		"the result, one of the words of the action's result_format"),
+		"the result, one of the words of the action's result_format; default: the status "
+		"in the text's last JSON object"),
 	OPTION_TEXT(struct record_options, owner, "owner", "NAME",
 		"who records; optional, as the id names what is answered"),
 	OPTION_END,
@@ -20,7 +21,10 @@ static int run(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct record_options *o = in->values;
-	struct answer_offer offer = {.owner = o->owner, .id = o->action, .word = o->result};
+	struct answer_offer offer = {.owner = o->owner,
+		.id = o->action,
+		.word = o->result,
+		.caller = getenv("DEV_TEAM_ACTION")};
 	const char *word;
 
 	if (o->owner && lease_check_owner(o->owner, err) < 0)
@@ -41,9 +45,10 @@ const struct verb verb_record = {
 	.about = "put an agent's answer into the work item's document",
 	.details = "Writes standard input into the section of the action, with its result word. An "
 		   "answer to an action that is not outstanding, or a second, different answer, is "
-		   "refused with exit status 4; its text is kept under logs/. A result that is not "
-		   "one of the action's words, or that contradicts the JSON status in the text, is "
-		   "refused with exit status 3. Recording the same answer again is not an error.",
+		   "refused with exit status 4; its text is kept under logs/. An answer without a "
+		   "result word, with one that is not the action's, or with one that contradicts "
+		   "the JSON status in the text is refused with exit status 3. Recording the same "
+		   "answer again is not an error.",
 	.examples = "dev-team record --context-file \"$F\" --action ADR-1/researching/1 <brief.md",
 	.words = "< TEXT",
 	.options = {options},

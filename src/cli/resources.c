@@ -102,7 +102,7 @@ static int run_check(struct invocation *in, struct error *err)
 	if (r.n_pipelines)
 		model_check(in->arena, &registry, &r);
 	if (o->json) {
-		cli_put_json(in->out, check_json(&r));
+		json_print_line(in->out, check_json(&r));
 		return r.n_faults ? ERR_INPUT : 0;
 	}
 	for (size_t i = 0; i < r.n_faults; i++)
@@ -219,7 +219,7 @@ static int run_show(struct invocation *in, struct error *err)
 	if (!n && in->n)
 		return error_set(err, ERR_INPUT, "there is no resource '%.300s'", in->words[0]);
 	if (o->json)
-		cli_put_json(in->out, json_copy(all));
+		json_print_line(in->out, json_copy(all));
 	return 0;
 }
 
@@ -262,7 +262,7 @@ static int run_resolve(struct invocation *in, struct error *err)
 				    event_report_parallelism(dir, p, &n, err) < 0))
 		return -1;
 	if (o->json)
-		cli_put_json(in->out, event_parallelism_json(p, &n));
+		json_print_line(in->out, event_parallelism_json(p, &n));
 	else
 		buf_addf(in->out, "%u (%s)\n", n.max, parallelism_word(n.source));
 	return 0;

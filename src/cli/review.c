@@ -88,7 +88,7 @@ static int run_classify(struct invocation *in, struct error *err)
 	if (d.open != NOT_OPEN)
 		error_log("dev-team: all three review (%s): %s", fell_open_word(d.open), d.fault);
 	if (o->json)
-		cli_put_json(in->out, review_decision_json(&d));
+		json_print_line(in->out, review_decision_json(&d));
 	for (int r = 0; r < REVIEWERS && !o->json; r++)
 		if (d.of.chosen[r])
 			buf_addf(in->out, "%s\n", reviewer_word((enum reviewer)r));

@@ -23,19 +23,16 @@ static const struct option place_options[] = {
 		"stop after this many actions; default: 1000"),
 	CLI_RESOURCES(struct run_request),
 	CLI_ARTIFACTS(struct run_request),
-	OPTION_FLAG(struct run_request, worktree, "worktree",
-		"work in a worktree of its own, with its own ports"),
-	OPTION_NUMBER(struct run_request, slots, "slots", "N", 0, SLOTS_MAX,
-		"with --worktree: reserve N ports for child worktrees"),
+	OPTION_NUMBER(struct run_request, slots, "slots", "N", 1, SLOTS_MAX,
+		"reserve N ports for child worktrees"),
 	OPTION_TEXT(struct run_request, parent, "parent", "BRANCH",
-		"with --worktree: take the port from those reserved by BRANCH's worktree"),
+		"take the port from those reserved by BRANCH's worktree"),
 	OPTION_NUMBER(struct run_request, max_concurrent, "max-concurrent", "N", 1, CONCURRENT_MAX,
 		"how many of several work items run at the same time; default: the pipeline's, "
 		"else 1"),
 	OPTION_END,
 };
-/* --slots 0 asks for a worktree, too. */
-static const struct run_request defaults = {.max_actions = RUN_ACTIONS_DEFAULT, .slots = -1};
+static const struct run_request defaults = {.max_actions = RUN_ACTIONS_DEFAULT};
 
 /* ---- progress ---- */
 
@@ -91,6 +88,27 @@ static void add_done(bool colours, struct buf *line, const json *done)
 	add_column(colours, line, NULL, 0, str_of(json_get_str(done, "reason")));
 }
 
+/* Below the line of what it explains. */
+static void log_detail(const char *name, const char *text)
+{
+	struct str rest = str_of(text ? text : ""), one;
+
+	for (; str_line(&rest, &one); name = "") {
+		CLEANUP(buf_release) struct buf line = BUF_INIT;
+
+		buf_adds(&line, "         ");
+		add_column(wants_colour(), &line, DIM, 14, str_of(name));
+		add_column(false, &line, NULL, 0, one);
+		error_log("%s", line.s);
+	}
+}
+
+static void log_refuted(void *data, const char *fault)
+{
+	(void)data;
+	log_detail("does not count", fault);
+}
+
 /* A line on standard error for each action; coloured on a terminal. */
 static void log_progress(int64_t ms, const json *action, const char *word)
 {
@@ -105,6 +123,13 @@ static void log_progress(int64_t ms, const json *action, const char *word)
 	else
 		add_done(colours, &line, action);
 	error_log("%s", line.s);
+	if (word)
+		return;
+	log_detail("log", json_get_str(action, "log"));
+	log_detail("last words", json_get_str(action, "last_words"));
+	log_detail("to continue", json_get_str(action, "continue"));
+	if (json_get(action, "continue"))
+		log_detail("", "then the same command again");
 }
 
 static int run(struct invocation *in, struct error *err)
@@ -112,6 +137,7 @@ static int run(struct invocation *in, struct error *err)
 	struct run_request q = *(const struct run_request *)in->values;
 
 	q.progress = log_progress;
+	q.call.refuted = log_refuted;
 	return run_items(in->arena, &q, in->words, in->n, in->out, err);
 }
 

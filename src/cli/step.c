@@ -1,9 +1,11 @@
 #include "src/cli/cli.h"
+#include "src/hook/hook.h"
 #include "src/run/run.h"
 
 const struct option cli_step_options[] = {
-	OPTION_REQUIRED(struct run_step_call, workflow, "workflow", "FILE",
-		"a workflow file, or the name of a shipped one: implement-task, fix-issue"),
+	OPTION_TEXT(struct run_step_call, workflow, "workflow", "FILE",
+		"a workflow file, or the name of a shipped one: implement-task, fix-issue; "
+		"default: that of the work item's last step"),
 	OPTION_TEXT(struct run_step_call, context_file, "context-file", "FILE",
 		"the work item's document; default: as 'context path' prints"),
 	OPTION_TEXT(struct run_step_call, research_skill, "research-skill", "NAME",
@@ -14,6 +16,10 @@ const struct option cli_step_options[] = {
 		"who calls; owns the work item from now on"),
 	OPTION_FLAG(struct run_step_call, take_over, "take-over",
 		"with --owner: take the work item from another owner"),
+	OPTION_FLAG(struct run_step_call, in_place, "in-place",
+		"work in the checkout, not in a worktree of its own"),
+	OPTION_FLAG(struct run_step_call, allow_dirty, "allow-dirty",
+		"with --in-place: leave uncommitted changes alone instead of refusing them"),
 	OPTION_END,
 };
 
@@ -21,6 +27,9 @@ static const struct option options[] = {
 	OPTION_OPTIONAL(struct run_step_call, returned, "returned", "ACTION",
 		"the agents of the last array have returned; with ACTION: only while it is "
 		"outstanding"),
+	OPTION_FLAG(struct run_step_call, accept_workflow, "accept-workflow",
+		"accept that the workflow requires less, or names other commands, than when the "
+		"item began"),
 	OPTION_LIST(
 		struct run_step_call, results, "result", "ACTION=TEXT", "record this answer first"),
 	OPTION_END,
@@ -36,7 +45,10 @@ static int run(struct invocation *in, struct error *err)
 		run_step(in->arena, &call, in->out, err) < 0)
 		return -1;
 	buf_addc(in->out, '\n');
-	return 0;
+	/* If this fails, the same command removes the record. */
+	return call.owner && hook_is_end(buf_str(in->out))
+		       ? hook_session_end(in->arena, call.owner, call.context_file, err)
+		       : 0;
 }
 
 const struct verb verb_step = {

@@ -3,7 +3,7 @@
 #include "src/cli/cli.h"
 #include "src/run/run.h"
 #include "src/verify/explore.h"
-#include "src/workflow/workflow.h"
+#include "steps/steps.h"
 
 struct workflow_options {
 	const char *plugin_root, *context_file, *format;
@@ -46,50 +46,74 @@ static int load(struct invocation *in, struct workflow *w, struct error *err)
 
 static int run_check(struct invocation *in, struct error *err)
 {
+	const struct workflow_options *o = in->values;
 	struct workflow w;
 
 	if (load(in, &w, err) < 0)
 		return -1;
-	if (run_workflow_check(in->arena, &w, in->out))
+	if (run_workflow_check(in->arena, &w, o->plugin_root, in->out))
 		return ERR_CHECK;
-	buf_addf(in->out, "%s: good; %zu states, %zu transitions, %zu declared\n", w.file,
-		w.n_states, w.n_edges, w.n_declared);
+	buf_addf(in->out, "%s: good; %zu states, %zu transitions, %zu declared%s%s\n", w.file,
+		w.n_states, w.n_edges, w.n_declared,
+		w.evidence.kinds ? ""
+				 : "; 'evidence' lists no kind: the result words of "
+				   "the built-in states are not verified",
+		workflow_may_stay_local(&w, steps_builtin())
+			? "; 'done' can be reached with commits that were not pushed"
+			: "");
 	return 0;
 }
 
-/* NULL without --context-file. */
-static int current_state(
-	struct invocation *in, const struct workflow *w, const char **state, struct error *err)
+static int read_items(struct invocation *in, struct context *doc, const struct declared_state *d,
+	const enum item_status **items, struct error *err)
+{
+	CLEANUP(json_free) json *actions = NULL;
+	struct step_context c = {.arena = in->arena, .doc = doc, .declared = d};
+
+	if (action_load(doc, &actions, err) < 0)
+		return -1;
+	c.actions = actions;
+	*items = steps_declared_status(&c);
+	return 0;
+}
+
+/* Without --context-file, at->state is NULL. */
+static int find_current(struct invocation *in, const struct workflow *w,
+	struct workflow_current *at, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const struct workflow_options *o = in->values;
+	const struct workflow_state *state;
 
-	*state = NULL;
 	if (!o->context_file)
 		return 0;
 	if (context_open(&f, o->context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
-	*state = arena_dup(in->arena, context_get(&f.doc, "state"));
-	if (!workflow_state(w, *state))
+	at->state = arena_dup(in->arena, context_get(&f.doc, "state"));
+	state = workflow_state(w, at->state);
+	if (!state)
 		error_log("'%s' is in the state '%.64s', which '%s' does not have", o->context_file,
-			*state, w->file);
-	return 0;
+			at->state, w->file);
+	return state && state->declared && state->declared->n > 1
+		       ? read_items(in, &f.doc, state->declared, &at->items, err)
+		       : 0;
 }
 
 static int run_draw(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
+	struct workflow_current found = {0}, *at;
 	struct workflow w;
-	const char *state;
 
-	if (load(in, &w, err) < 0 || current_state(in, &w, &state, err) < 0)
+	if (load(in, &w, err) < 0 || find_current(in, &w, &found, err) < 0)
 		return -1;
+	at = found.state ? &found : NULL;
 	if (strcmp(o->format, "svg") == 0)
-		return workflow_draw_svg(&w, state, in->out, err);
+		return workflow_draw_svg(&w, at, in->out, err);
 	if (strcmp(o->format, "dot") == 0)
-		workflow_draw_dot(&w, state, in->out);
+		workflow_draw_dot(&w, at, in->out);
 	else
-		workflow_draw_mermaid(&w, state, in->out);
+		workflow_draw_mermaid(&w, at, in->out);
 	return 0;
 }
 
@@ -113,7 +137,8 @@ static const struct verb *const subcommands[] = {
 			   "3: the file cannot be read as a workflow.",
 		.options = {check_options}),
 	CLI_SUBCOMMAND("draw", "FILE", run_draw,
-		"print the diagram as mermaid, DOT or SVG, with the current state marked",
+		"print the diagram as mermaid, DOT or SVG, with the current state and its items "
+		"marked",
 		.options = {check_options, draw_options}),
 	CLI_SUBCOMMAND("explore", "FILE", run_explore,
 		"run every combination of answers through the engine and report dead ends",

@@ -253,13 +253,11 @@ int event_report_faults(
 
 json *event_parallelism_json(const struct pipeline *p, const struct parallelism *r)
 {
-	json *j = json_object(), *list;
+	json *j = JSON_OBJECT(JSON_TEXT("pipeline", p->name), JSON_INT("maxConcurrent", r->max),
+		JSON_TEXT("source", parallelism_word(r->source)),
+		JSON_IF(r->before != r->max, JSON_INT("clampedFrom", r->before)));
+	json *list;
 
-	json_put_str(j, "pipeline", str_of(p->name));
-	json_put_int(j, "maxConcurrent", r->max);
-	json_put_str(j, "source", str_of(parallelism_word(r->source)));
-	if (r->before != r->max)
-		json_put_int(j, "clampedFrom", r->before);
 	if (r->source != PARALLELISM_PLANS)
 		return j;
 	list = json_array();

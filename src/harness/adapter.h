@@ -152,9 +152,6 @@ const char *const *harness_environment(
 	struct arena *a, const struct harness *h, const struct harness_input *input);
 /* The value of NAME in `env`, or NULL. */
 const char *harness_env_get(const char *const *env, const char *name);
-/* The absolute path of a program. Relative directories of PATH are skipped: they would mean the
- * agent's directory. NULL: not found; *blocked: found but not executable. */
-const char *harness_find_program(struct arena *a, const char *binary, bool *blocked);
 
 /* ---- versions (probe.c) ---- */
 

@@ -1,5 +1,3 @@
-#include <sys/stat.h>
-#include "src/sys/path.h"
 #include "src/harness/adapter.h"
 
 static const char *const common[] = {"PATH", "HOME", "TERM", "LANG", "LANGUAGE", "LC_*", "TMPDIR",
@@ -116,30 +114,5 @@ const char *harness_env_get(const char *const *env, const char *name)
 	for (; env && *env; env++)
 		if (str_is(entry_name(*env), name))
 			return *env + strlen(name) + 1;
-	return NULL;
-}
-
-const char *harness_find_program(struct arena *a, const char *binary, bool *blocked)
-{
-	const char *path = getenv("PATH");
-	struct str rest = str_of(path ? path : "/usr/local/bin:/usr/bin:/bin");
-
-	*blocked = false;
-	while (rest.n) {
-		size_t n = str_find(rest, STR(":"));
-		struct str dir = str_sub(rest, 0, n);
-		struct stat st;
-		const char *file;
-
-		rest = str_sub(rest, n < rest.n ? n + 1 : n, rest.n);
-		if (!str_starts(dir, "/"))
-			continue;
-		file = path_join(a, arena_dup(a, dir), binary);
-		if (stat(file, &st) < 0 || !S_ISREG(st.st_mode))
-			continue;
-		if (access(file, X_OK) == 0)
-			return file;
-		*blocked = true;
-	}
 	return NULL;
 }

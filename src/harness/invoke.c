@@ -2,6 +2,7 @@
 #include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/harness/output_parser.h"
+#include "src/sys/path.h"
 
 enum {
 	MODEL_SHOWN = 200,
@@ -325,7 +326,7 @@ static void on_tick(void *data)
 static int run_program(struct session *s, struct error *err)
 {
 	bool blocked;
-	const char *file = harness_find_program(s->arena, s->harness->binary, &blocked);
+	const char *file = path_find_program(s->arena, s->harness->binary, &blocked);
 	CLEANUP(output_parser_release) struct output_parser parser;
 	struct command c = {.arena = s->arena, .env = s->env};
 	struct process p = {.cwd = s->input->cwd,

@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include "src/base/number.h"
 #include "src/harness/output_parser.h"
+#include "src/sys/path.h"
 
 enum { OUTPUT_MAX = 65536, SHOWN_MAX = 80, GRACE_MS = 500, VERSION_PARTS = 3, DIGITS_MAX = 18 };
 
@@ -124,7 +125,7 @@ static void probe_program(struct arena *a, const struct harness *h, unsigned sec
 {
 	CLEANUP(buf_release) struct buf printed = BUF_INIT;
 	bool blocked;
-	const char *file = harness_find_program(a, h->binary, &blocked), *fault;
+	const char *file = path_find_program(a, h->binary, &blocked), *fault;
 	const char *argv[] = {file, "--version", NULL};
 	struct process p = {.argv = argv,
 		.env = harness_environment(a, h, NULL),

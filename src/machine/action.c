@@ -2,8 +2,9 @@
 #include "src/machine/action.h"
 #include "src/machine/verdict.h"
 
-/* The store's key for the ids of the actions that wait for an answer, a JSON array. */
-#define UNANSWERED_KEY "asked"
+/* The store's key, a JSON array: the ids of the actions that wait for an answer, and for each
+ * script that gave one an object with `id` and `result`. */
+#define NOTED_KEY "asked"
 
 enum { TIMEOUT_MAX_S = 604800 };
 
@@ -55,12 +56,17 @@ static const char *script_fault(const json *j)
 	return json_get(j, "security") ? security_fault(json_get(j, "security")) : NULL;
 }
 
+bool action_is_script(const json *action)
+{
+	return json_str_is(action, "action", "run_script");
+}
+
 /* Accepts only what the engine writes itself: a hand edit must not make up a request. */
 static const char *fault_of(const json *j)
 {
 	bool agent = json_str_is(j, "action", "spawn_agent");
 
-	if (!agent && !json_str_is(j, "action", "run_script"))
+	if (!agent && !action_is_script(j))
 		return "'action' must be spawn_agent or run_script";
 	if (!json_get_str(j, "id"))
 		return "'id' is missing";
@@ -122,18 +128,19 @@ bool action_is_troubleshooter(const json *action)
 	return json_get_str(action, "trigger") != NULL;
 }
 
-/* The troubleshooter's log grows from call to call, so text in it is not an answer. */
+/* The troubleshooter's log grows from call to call, so text in it is not an answer. Nor is text
+ * that somebody wrote in place of a script. */
 bool action_answered(const struct context *c, const json *action)
 {
 	if (json_get(action, "answered"))
 		return true;
-	return !action_is_troubleshooter(action) &&
+	return !action_is_troubleshooter(action) && !action_is_script(action) &&
 	       context_has_section(c, json_get_str(action, "write_section"));
 }
 
-bool action_accepts(const json *action, struct str word)
+bool action_format_has(const char *format, struct str word)
 {
-	struct str rest = str_of(json_get_str(action, "result_format"));
+	struct str rest = str_of(format);
 
 	while (rest.n) {
 		size_t end = str_find(rest, STR("|"));
@@ -145,22 +152,30 @@ bool action_accepts(const json *action, struct str word)
 	return false;
 }
 
+bool action_accepts(const json *action, struct str word)
+{
+	return action_format_has(json_get_str(action, "result_format"), word);
+}
+
 bool action_word_in(const json *action, struct str text, char *out, size_t size)
 {
-	CLEANUP(json_free) json *j = verdict_json(text, NULL);
-	char status[64];
-	const char *word = NULL;
+	const char *member = action_is_troubleshooter(action) ? "action" : "status";
 
-	if (j && action_is_troubleshooter(action))
-		word = json_get_str(j, "action");
-	else if (j)
-		word = verdict_status(text, status, sizeof(status)) ? status : NULL;
-	else if (strcmp(json_get_str(action, "action"), "run_script") == 0)
-		word = verdict_passed(text) ? "passed" : "failed";
-	if (!word || strlen(word) >= size || !action_accepts(action, str_of(word)))
-		return false;
-	(void)snprintf(out, size, "%s", word);
-	return true;
+	return verdict_word(text, member, out, size);
+}
+
+bool action_last_word_in(const json *action, struct str text, char *out, size_t size)
+{
+	return verdict_last_word(
+		text, action_is_troubleshooter(action) ? "action" : "status", out, size);
+}
+
+char *action_expectation(struct arena *a, const char *format, bool troubleshooter)
+{
+	return arena_printf(a,
+		"must be %s, in the last line of the answer, {\"%s\": \"WORD\"}, or by "
+		"'record --result WORD'",
+		format, troubleshooter ? "action" : "status");
 }
 
 char *action_log_heading(struct arena *a, const json *action)
@@ -191,45 +206,90 @@ struct str action_word(const struct context *c, const json *action)
 
 	if (recorded && *recorded)
 		return str_of(recorded);
-	if (action_word_in(action, action_text(c, action), word, sizeof(word)))
+	if (action_word_in(action, action_text(c, action), word, sizeof(word)) &&
+		action_accepts(action, str_of(word)))
 		return arena_str((struct arena *)&c->arena, str_of(word));
 	return (struct str){"", 0};
 }
 
-int action_note_unanswered(
-	struct context_file *f, const json *array, const json *noted, struct error *err)
+int action_note(struct context_file *f, const json *array, const json *noted, struct error *err)
 {
-	CLEANUP(json_free) json *ids = json_array();
+	CLEANUP(json_free) json *list = json_array();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str last;
 
-	for (const json *a = json_first(array); a; a = json_next(a))
-		if (!action_answered(&f->doc, a) && action_is_noted(noted, json_get_str(a, "id")))
-			json_push_str(ids, str_of(json_get_str(a, "id")));
-	json_print(&text, ids);
-	if (context_get_key(f, UNANSWERED_KEY, &last, err) < 0)
+	for (const json *a = json_first(array); a; a = json_next(a)) {
+		const char *id = json_get_str(a, "id"), *word = json_get_str(a, "answered");
+
+		if (word && action_is_script(a))
+			json_push(
+				list, JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("result", word)));
+		else if (!action_answered(&f->doc, a) && action_is_noted(noted, id))
+			json_push_str(list, str_of(id));
+	}
+	json_print(&text, list);
+	if (context_get_key(f, NOTED_KEY, &last, err) < 0)
 		return -1;
 	if (!str_eq(last, buf_str(&text)))
-		context_put_key(f, UNANSWERED_KEY, buf_str(&text));
+		context_put_key(f, NOTED_KEY, buf_str(&text));
 	return 0;
 }
 
-int action_noted(struct context_file *f, json **ids, struct error *err)
+int action_noted(struct context_file *f, json **noted, struct error *err)
 {
 	struct error ignored;
 	struct str text;
 
-	if (context_get_key(f, UNANSWERED_KEY, &text, err) < 0)
+	if (context_get_key(f, NOTED_KEY, &text, err) < 0)
 		return -1;
 	if (text.n)
-		(void)json_parse(ids, text, &ignored);
+		(void)json_parse(noted, text, &ignored);
 	return 0;
 }
 
-bool action_is_noted(const json *ids, const char *id)
+bool action_is_noted(const json *noted, const char *id)
 {
-	for (const json *one = json_first(ids); one; one = json_next(one))
+	for (const json *one = json_first(noted); one; one = json_next(one))
 		if (json_text(one) && strcmp(json_text(one), id) == 0)
 			return true;
-	return !ids;
+	return !noted;
+}
+
+/* The result that was recorded for a script; NULL: none. */
+static const char *noted_result(const json *noted, const char *id)
+{
+	for (const json *one = json_first(noted); one; one = json_next(one))
+		if (json_str_is(one, "id", id))
+			return json_get_str(one, "result");
+	return NULL;
+}
+
+/* True if it had to be corrected: somebody wrote a result into the document. */
+static bool restore_result(struct context_file *f, json *action, const json *noted)
+{
+	const char *id = json_get_str(action, "id"), *given = json_get_str(action, "answered"),
+		   *result = noted_result(noted, id);
+
+	if (!action_is_script(action) || !given || (result && strcmp(given, result) == 0))
+		return false;
+	if (result)
+		json_set(action, "answered", json_string(str_of(result)));
+	else
+		json_drop(action, "answered");
+	json_put_texts(context_event(f, "refusal"), "action", id, "reason",
+		"the result in the document is not of a run of the script");
+	return true;
+}
+
+int action_load_noted(struct context_file *f, json **array, json **noted, struct error *err)
+{
+	bool corrected = false;
+
+	if (action_load(&f->doc, array, err) < 0 || action_noted(f, noted, err) < 0)
+		return -1;
+	for (const json *a = json_first(*array); a && f->store; a = json_next(a))
+		corrected |= restore_result(f, (json *)a, *noted);
+	if (corrected)
+		action_store(&f->doc, *array);
+	return 0;
 }

@@ -18,18 +18,25 @@ void action_store(struct context *c, const json *array);
 json *action_find(const json *array, const char *id);
 /* True for a call of the troubleshooter, false for an action of a step. */
 bool action_is_troubleshooter(const json *action);
-/* True if the action's section has text or its answer was recorded. */
+bool action_is_script(const json *action);
+/* True if its answer was recorded or, unless it is a script, its section has text. */
 bool action_answered(const struct context *c, const json *action);
 /* The answer's text, trimmed: the section; for the troubleshooter, this action's entry in the log.
  */
 struct str action_text(const struct context *c, const json *action);
-/* The result word: as recorded, else as the text says, if the action accepts it; else "". */
+/* The result word: as recorded, else as the text's last JSON object names it, if it is one of the
+ * action's; else "". */
 struct str action_word(const struct context *c, const json *action);
-/* The result word that `text` itself gives, copied to `out`; false if the action does not accept it
- * or there is none. */
+/* The word that the last JSON object of `text` names, copied to `out`, whether the action accepts
+ * it or not; false: it names none. */
 bool action_word_in(const json *action, struct str text, char *out, size_t size);
-/* True if `word` is one of the words of `result_format` ("a | b | c"). */
+/* As verdict_last_word(). */
+bool action_last_word_in(const json *action, struct str text, char *out, size_t size);
+/* True if `word` is one of the words of `result_format` ("a | b | c"), or of `format`. */
 bool action_accepts(const json *action, struct str word);
+bool action_format_has(const char *format, struct str word);
+/* What a result must be, and how it is given: `must be a | b, in the last line ...`. */
+char *action_expectation(struct arena *a, const char *format, bool troubleshooter);
 /* `## ID: TRIGGER`, the line above an entry of the troubleshooter's log. */
 char *action_log_heading(struct arena *a, const json *action);
 
@@ -37,14 +44,17 @@ char *action_log_heading(struct arena *a, const json *action);
  * The store also keeps the ids of the actions that wait for an answer. The document says so too,
  * but people restore older versions of it: an action that was answered, fenced or given up since
  * must not wait again under the same id, or a late answer to it would be taken a second time.
+ * And it keeps the results of scripts: anyone can write one into the document.
  */
-/* Notes those of `array` that have no answer and are `noted` already (NULL: all); written by the
- * next save. -1: ERR_SYSTEM. */
-int action_note_unanswered(
-	struct context_file *f, const json *array, const json *noted, struct error *err);
-/* *ids: those that were noted. It stays NULL if none were: a document of another program. */
-int action_noted(struct context_file *f, json **ids, struct error *err);
-/* True if `id` is one of them, or if there are none. */
-bool action_is_noted(const json *ids, const char *id);
+/* Notes those of `array` that have no answer and are `noted` already (NULL: all), and the results
+ * of its scripts; written by the next save. -1: ERR_SYSTEM. */
+int action_note(struct context_file *f, const json *array, const json *noted, struct error *err);
+/* *noted stays NULL if nothing was: a document of another program. */
+int action_noted(struct context_file *f, json **noted, struct error *err);
+/* The outstanding actions and what was noted. A result of a script that was not noted is removed
+ * from the document, unless that is open for reading. */
+int action_load_noted(struct context_file *f, json **array, json **noted, struct error *err);
+/* True if `id` waits for an answer, or if nothing was noted. */
+bool action_is_noted(const json *noted, const char *id);
 
 #endif

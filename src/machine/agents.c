@@ -168,7 +168,7 @@ static const struct scripted_entry *find_in(const struct scripted_entries *e, co
 int agents_find(const struct scripted_agents *s, const json *action,
 	const struct scripted_entry **entry, struct error *err)
 {
-	bool script = json_str_is(action, "action", "run_script");
+	bool script = action_is_script(action);
 	const struct scripted_entry *other = find_in(script ? &s->answers : &s->scripts, action);
 
 	*entry = find_in(script ? &s->scripts : &s->answers, action);

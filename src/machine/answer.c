@@ -8,34 +8,33 @@
 
 /* ---- answers in the journal ---- */
 
-/*
- * The last event that has these pairs of a member and its text, ended by NULL; or NULL, also if
- * the history cannot be read. Only lines that contain `mark` are parsed: most refused answers have
- * no history at all.
- */
+/* Pairs of a member and its text, ended by NULL, and the last event that has them. */
+struct sought {
+	const char *const *members;
+	json *found;
+};
+
+/* A context_visit. */
+static bool has_members(const json *event, void *data)
+{
+	struct sought *s = data;
+	const char *const *m = s->members;
+
+	while (*m && json_str_is(event, m[0], m[1]))
+		m += 2;
+	if (!*m)
+		s->found = json_copy(event);
+	return *m != NULL;
+}
+
+/* NULL: there is none, or the history cannot be read. Only lines that contain `mark` are parsed:
+ * most refused answers have no history at all. */
 static json *find_event(const struct context_file *f, const char *mark, const char *const *members)
 {
-	CLEANUP(store_close) struct store *own = NULL;
-	CLEANUP(store_history_close) struct store_history *h = NULL;
-	struct store_commit c;
-	struct error ignored;
+	struct sought s = {members, NULL};
 
-	if (!f->store &&
-		store_open(&own, f->backend, f->dir, f->name, STORE_HISTORY, 0, &ignored) < 0)
-		return NULL;
-	if (store_history(f->store ? f->store : own, &(struct store_range){.backwards = true}, &h,
-		    &ignored) != STORE_OK)
-		return NULL;
-	while (store_history_next(h, &c, &ignored) > 0)
-		for (json *event; (event = store_next_event(&c.events, mark)); json_free(&event)) {
-			const char *const *m = members;
-
-			while (*m && json_str_is(event, m[0], m[1]))
-				m += 2;
-			if (!*m)
-				return event;
-		}
-	return NULL;
+	context_each_event(f, mark, has_members, &s);
+	return s.found;
 }
 
 /* True if this answer was recorded: the same bytes, and the same word unless none is given now. */
@@ -86,39 +85,40 @@ static int check_text(struct str text, struct error *err)
 	return 0;
 }
 
-/* True if the last JSON object of the text names another result word of the action, which goes to
- * `own`. Any other JSON is a part of the work: an example, a log. */
-static bool contradicts(
-	const json *action, const char *word, struct str text, char *own, size_t size)
+static int bad_word(struct context *c, const json *action, const char *fault, struct error *err)
 {
-	CLEANUP(json_free) json *j = verdict_json(text, NULL);
-	const char *status =
-		json_get_str(j, action_is_troubleshooter(action) ? "action" : "status");
-
-	if (!status || !action_accepts(action, str_of(status)) || strcmp(status, word) == 0)
-		return false;
-	(void)snprintf(own, size, "%s", status);
-	return true;
+	return error_set(err, ERR_INPUT, "%s: %s", fault,
+		action_expectation(&c->arena, json_get_str(action, "result_format"),
+			action_is_troubleshooter(action)));
 }
 
-static int check_word(const json *action, const char *word, struct str text, struct error *err)
+static bool contradicts(const json *action, const char *word, const char *own, struct error *err)
 {
-	char own[64];
-	bool has = action_word_in(action, text, own, sizeof(own));
+	return action_accepts(action, str_of(own)) && strcmp(own, word) != 0 &&
+	       error_set(err, ERR_INPUT, "result '%s' contradicts the answer's own '%s'", word,
+		       own) < 0;
+}
 
-	if (!word) {
-		if (has || !action_is_troubleshooter(action))
-			return 0;
-		return error_set(err, ERR_INPUT, "the answer has no result: must be %s",
-			json_get_str(action, "result_format"));
-	}
-	if (!action_accepts(action, str_of(word)))
-		return error_set(err, ERR_INPUT, "unknown result '%.60s': must be %s", word,
-			json_get_str(action, "result_format"));
-	if (contradicts(action, word, text, own, sizeof(own)))
-		return error_set(err, ERR_INPUT, "result '%s' contradicts the answer's own '%.60s'",
-			word, own);
-	return 0;
+/* *word: the result word of an answer: that of the offer, or of the text's last JSON object. If
+ * both give one they must agree; any other JSON is a part of the work: an example, a log. */
+static int choose_word(struct context *c, const json *action, const struct answer_offer *o,
+	const char **word, struct error *err)
+{
+	struct arena *a = &c->arena;
+	char own[64], last[64];
+	bool named = action_word_in(action, o->text, own, sizeof(own));
+
+	*word = o->word ? o->word : named ? arena_dup(a, str_of(own)) : NULL;
+	if (!*word)
+		return bad_word(c, action, "the answer has no result", err);
+	if (!action_accepts(action, str_of(*word)))
+		return bad_word(c, action, arena_printf(a, "unknown result '%.60s'", *word), err);
+	if (named && contradicts(action, *word, own, err))
+		return -1;
+	return action_last_word_in(action, o->text, last, sizeof(last)) &&
+			       contradicts(action, *word, last, err)
+		       ? -1
+		       : 0;
 }
 
 /* The troubleshooter's answers are appended to its log; any other answer is its section. */
@@ -137,12 +137,23 @@ static void put_answer(struct context *c, const json *action, struct str text)
 	context_put(c, section, buf_str(&log));
 }
 
-/* The action has an answer. The same bytes may come again, also with the word that was missing. */
-static int check_repeat(
-	const struct context *c, const json *action, struct answer_offer *o, struct error *err)
+/* An agent of a run answers its own action alone. */
+static int check_caller(const struct answer_offer *o, struct error *err)
+{
+	if (!o->caller || !*o->caller || strcmp(o->caller, o->id) == 0)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"action '%.200s' is not that of the agent who answers: DEV_TEAM_ACTION is '%.200s'",
+		o->id, o->caller);
+}
+
+/* The action has an answer. The same bytes may come again, also with the word that a text written
+ * by hand lacks. */
+static int check_repeat(const struct context *c, const json *action, const char *word,
+	struct answer_offer *o, struct error *err)
 {
 	struct str known = action_word(c, action);
-	bool same = !o->word || str_is(known, o->word);
+	bool same = str_is(known, word);
 
 	if (!str_eq(action_text(c, action), str_trim(o->text)) || (!same && known.n))
 		return error_set(err, ERR_STATE, "action '%.200s' has an answer already", o->id);
@@ -170,8 +181,7 @@ static void note_violation(struct context_file *f, json *action, struct str text
 {
 	static const char *const members[] = {
 		"policy", "violation", "rule", "word", "path", "reason"};
-	bool script = json_str_is(action, "action", "run_script");
-	CLEANUP(json_free) json *report = script ? verdict_json(text, NULL) : NULL;
+	CLEANUP(json_free) json *report = action_is_script(action) ? verdict_json(text) : NULL;
 	const char *name = report ? json_get_str(report, "violation") : NULL;
 	enum violation which;
 	json *event;
@@ -186,14 +196,12 @@ static void note_violation(struct context_file *f, json *action, struct str text
 	json_set(action, "violation", json_string(str_of(name)));
 }
 
-static void note_answer(struct context_file *f, json *action, struct answer_offer *o)
+static void note_answer(
+	struct context_file *f, json *action, const char *word, const struct answer_offer *o)
 {
-	char sum[DIGEST_TEXT], own[64] = "";
-	const char *word = o->word ? o->word : own;
+	char sum[DIGEST_TEXT];
 
 	note_violation(f, action, o->text);
-	if (!o->word)
-		(void)action_word_in(action, o->text, own, sizeof(own));
 	json_set(action, "answered", json_string(str_of(word)));
 	digest_text(str_trim(o->text), sum);
 	JSON_ADD(context_event(f, "answer"), JSON_TEXT("action", o->id), JSON_TEXT("result", word),
@@ -205,25 +213,31 @@ static void note_answer(struct context_file *f, json *action, struct answer_offe
 static int apply_answer(struct context_file *f, struct answer_offer *o, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL, *noted = NULL;
+	const char *word = NULL;
 	json *action;
 
 	o->outcome = ANSWER_TAKEN;
-	if (action_load(&f->doc, &array, err) < 0 || action_noted(f, &noted, err) < 0)
+	o->section = NULL;
+	if (check_caller(o, err) < 0 || action_load_noted(f, &array, &noted, err) < 0)
 		return -1;
 	action = action_find(array, o->id);
 	if (!action || (!action_answered(&f->doc, action) && !action_is_noted(noted, o->id)))
 		return not_outstanding(f, o, err);
-	if (check_text(o->text, err) < 0 || check_word(action, o->word, o->text, err) < 0)
+	o->section = arena_dup(&f->doc.arena, str_of(json_get_str(action, "write_section")));
+	if (action_is_script(action) && !o->ran)
+		return error_set(err, ERR_INPUT,
+			"'%.200s' is a script: 'dev-team exec' records its result", o->id);
+	if (check_text(o->text, err) < 0 || choose_word(&f->doc, action, o, &word, err) < 0)
 		return -1;
 	if (!action_answered(&f->doc, action))
 		put_answer(&f->doc, action, o->text);
-	else if (check_repeat(&f->doc, action, o, err) < 0)
+	else if (check_repeat(&f->doc, action, word, o, err) < 0)
 		return -1;
 	else if (o->outcome == ANSWER_AGAIN)
 		return 0;
-	note_answer(f, action, o);
+	note_answer(f, action, word, o);
 	action_store(&f->doc, array);
-	return action_note_unanswered(f, array, noted, err);
+	return action_note(f, array, noted, err);
 }
 
 /* `ADR-7/researching/1` as part of a file name: other characters become `_`. */
@@ -272,7 +286,8 @@ static int refuse(struct context_file *f, struct answer_offer *o, struct error *
 		lease_stop_renewing(f);
 	f->ops.n = 0;
 	JSON_ADD(context_event(f, "refusal"), JSON_TEXT("action", printable(id)),
-		JSON_TEXT("reason", printable(why.text)), JSON_IF(kept, JSON_TEXT("kept", kept)));
+		JSON_TEXT("reason", printable(why.text)), JSON_IF(kept, JSON_TEXT("kept", kept)),
+		JSON_IF(why.code == ERR_INPUT && o->section, JSON_TEXT("section", o->section)));
 	if (context_log(f, &second) < 0)
 		error_prefix(err, "(not noted in the events: %.100s)", second.text);
 	return -1;
@@ -283,7 +298,8 @@ static void note_operation(struct context_file *f, struct answer_offer *o)
 	bool valid = o->word && !str_utf8_fault(str_of(o->word));
 
 	JSON_ADD(context_op(f, "record"), JSON_TEXT("action", printable(o->id)),
-		JSON_IF(valid, JSON_TEXT("word", o->word)),
+		JSON_IF(valid, JSON_TEXT("word", o->word)), JSON_IF(o->ran, JSON_BOOL("ran", true)),
+		JSON_IF(o->caller, JSON_TEXT("caller", printable(o->caller))),
 		JSON_IF(o->owner, JSON_TEXT("owner", o->owner)));
 }
 

@@ -2,10 +2,10 @@
  * answer.h: answers to actions: which are accepted, how they are recorded, and what the journal
  * knows about actions that are no longer outstanding. Rules: docs/action-protocol.md, "Answering".
  *
- * Refused are a text that is empty or not UTF-8, an unknown word, a missing one for the
- * troubleshooter, a word that the text
- * contradicts, and an action that is unknown, of another work item, superseded, or answered
- * already. The same answer may be sent again: the agent may not have learnt that it was recorded.
+ * Refused are a text that is empty or not UTF-8, an answer without a result word or with an unknown
+ * one, a word that the text's last JSON object contradicts, and an action that is unknown, of
+ * another work item, superseded, answered already, or a script that the offer does not come from.
+ * The same answer may be sent again: the agent may not have learnt that it was recorded.
  */
 #ifndef DT_ANSWER_H
 #define DT_ANSWER_H
@@ -23,14 +23,19 @@ enum answer_outcome {
 struct answer_offer {
 	const char *owner;     /* the session that answers; NULL: it gives no name */
 	const char *id, *word; /* word: NULL or empty if only the text has it */
+	const char *caller;    /* the action that the caller was started for; NULL: not known */
+	bool ran;              /* it is the result of a script that was run (or simulated) */
 	const char *log;       /* a blob with the output of the script that gave it; NULL: none */
 	struct str text;
-	enum answer_outcome outcome; /* set by answer_record() */
+	/* set by answer_record() */
+	enum answer_outcome outcome;
+	const char *section; /* of the action, if it is outstanding; lives with the document */
 };
 
 /*
  * Records one answer and saves. -1 with ANSWER_REFUSED: ERR_STATE if the id is unknown, stale or
- * already answered; ERR_INPUT if the action does not accept the word or the text contradicts it.
+ * already answered; ERR_INPUT if there is no word, the action does not accept it, or the text
+ * contradicts it.
  * The text of a refused answer is kept under logs/; the journal and *err say where. A save that an
  * edit by hand prevents is repeated, see context_update().
  *

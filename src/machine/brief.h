@@ -1,7 +1,8 @@
 /*
- * brief.h: the text that an agent works from. A brief has everything that the agent of one action
- * needs, so that the loop passes it only a file and an id. A prompt is the same text for an agent
- * without the plugin: it includes the role and the skill, which come from Markdown files.
+ * brief.h: the text that an agent works from. A brief contains everything that the agent of an
+ * action needs, including its skill, so the loop passes it only a file and an id. A prompt is the
+ * same text for an agent without the plugin and also includes the role. Roles and skills are
+ * Markdown files.
  *
  * Sections of the document are quoted line by line, because they are data, not instructions. At
  * most 20,000 bytes of them are included; a command shows the rest.
@@ -14,9 +15,11 @@
 #include "src/machine/action.h"
 
 struct instructions {
-	struct str text;          /* without frontmatter; empty if there is no such file */
-	const char *const *tools; /* `tools:` of the frontmatter, NULL-ended; NULL if not given */
-	const char *path;         /* of the file; NULL if there is none */
+	struct str text; /* without frontmatter; empty if there is no such file */
+	const char *const
+		*tools;   /* `tools:`, or all but `disallowedTools:`; NULL: neither is given */
+	const char *path; /* of the file; NULL if there is none */
+	bool shipped;     /* the file is in ROOT */
 };
 
 /*
@@ -32,10 +35,23 @@ int instructions_agent(struct arena *a, const char *root, const char *repo, cons
 int instructions_skill(struct arena *a, const char *root, const char *repo, const char *skill,
 	const char *args, struct instructions *out, struct error *err);
 
-/* -1: ERR_STATE if `id` is not outstanding, ERR_INPUT if it is a script. */
-int brief_write(const struct context_file *f, const char *id, struct buf *out, struct error *err);
-/* The agent's last message is the answer; it records nothing. `role` and `skill` may be empty. */
-int brief_prompt(const struct context_file *f, const char *id, const struct instructions *role,
-	const struct instructions *skill, struct buf *out, struct error *err);
+/* Role and skill of an action. -1: as above; ERR_STATE if `id` is not outstanding, ERR_INPUT if it
+ * is a script. */
+int brief_instructions(struct arena *a, const struct context_file *f, const char *id,
+	const char *root, const char *repo, struct instructions *role, struct instructions *skill,
+	struct error *err);
+
+/* How the agent gives its answer. */
+enum brief_form {
+	BRIEF_RECORD,     /* it runs `dev-team record` */
+	BRIEF_STRUCTURED, /* it calls the client's tool StructuredOutput */
+	BRIEF_MESSAGE,    /* its last message is the answer */
+	BRIEF_PROMPT,     /* the same, outside of the client */
+};
+
+/* A shipped role is left out except in a prompt, because the client's agent has it. `role` and
+ * `skill` may be empty. -1: as brief_instructions(). */
+int brief_add(struct buf *out, enum brief_form form, const struct context_file *f, const char *id,
+	const struct instructions *role, const struct instructions *skill, struct error *err);
 
 #endif

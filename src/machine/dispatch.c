@@ -48,6 +48,7 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 		JSON_IF(q->trigger, JSON_TEXT("trigger", q->trigger)),
 		JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
 		JSON_TEXT("context_file", r->e->file->path),
+		JSON_IF(r->place.directory, JSON_TEXT("directory", r->place.directory)),
 		JSON_IF(q->agent && !q->trigger, JSON_VALUE("read_sections", read_sections(q))),
 		JSON_TEXT("write_section", q->writes), JSON_TEXT("result_format", q->format),
 		JSON_IF(q->command, JSON_TEXT("command", q->command)),
@@ -82,12 +83,45 @@ static void dispatch(struct engine_run *r, json *action)
 	json_push(r->outstanding, action);
 }
 
-void engine_dispatch(struct engine_run *r, const struct step *step, const struct step_context *c)
+static void print_again(struct engine_run *r, const json *action)
+{
+	json *copy = json_copy(action);
+
+	json_drop(copy, "array");
+	json_set(copy, "context_file", json_string(str_of(r->e->file->path)));
+	json_push(r->print, copy);
+}
+
+static void print_open(struct engine_run *r, bool all)
 {
 	r->print = json_array();
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (!action_answered(r->doc, a) && (all || !json_len(r->print)))
+			print_again(r, a);
+}
+
+/* Of an ordered state: which actions were dispatched together. */
+static void mark_array(struct engine_run *r, size_t n)
+{
+	size_t first = json_len(r->outstanding) - n;
+	int64_t array = (int64_t)context_count(r->doc, "actions_dispatched");
+
+	for (const json *a = json_at(r->outstanding, first); a; a = json_next(a))
+		json_put_int((json *)a, "array", array);
+	engine_carry_answers(r);
+}
+
+void engine_dispatch(struct engine_run *r, const struct step *step, const struct step_context *c)
+{
+	if (c->open)
+		print_open(r, true);
+	else
+		r->print = json_array();
 	for (size_t i = 0; i < c->requests.n; i++)
 		dispatch(r, request_to_action(r, &c->requests.items[i]));
 	context_set(r->doc, "pending_agent", str_of(step->pending));
+	if (c->declared && c->declared->order)
+		mark_array(r, c->requests.n);
 	action_store(r->doc, r->outstanding);
 }
 
@@ -128,6 +162,8 @@ void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, u
 		.format = "continue | terminate | needs_user_input"};
 	json *action = request_to_action(r, &request);
 
+	if (context_get(r->doc, "troubleshooter_input").n)
+		json_put_bool(action, "user_answered", true);
 	engine_drop_unanswered(r);
 	r->print = json_array();
 	dispatch(r, action);
@@ -135,22 +171,13 @@ void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, u
 	action_store(r->doc, r->outstanding);
 }
 
-void engine_dispatch_again(struct engine_run *r)
+void engine_dispatch_again(struct engine_run *r, bool together)
 {
 	bool some = false;
 
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		some |= action_answered(r->doc, a);
-	r->print = json_array();
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
-		json *copy;
-
-		if (action_answered(r->doc, a) || (some && json_len(r->print)))
-			continue;
-		copy = json_copy(a);
-		json_set(copy, "context_file", json_string(str_of(r->e->file->path)));
-		json_push(r->print, copy);
-	}
+	print_open(r, together || !some);
 }
 
 void engine_dispatch_done(

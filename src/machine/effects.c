@@ -3,10 +3,13 @@
  * carries out each effect and notes its outcome.
  */
 #include <errno.h>
+#include <limits.h>
 #include "src/machine/script.h"
 #include "src/machine/verdict.h"
+#include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 #include "src/machine/engine_internal.h"
 
 /* ---- the environment of a user ---- */
@@ -63,8 +66,9 @@ static int spec_file_names(
 	if (*names)
 		return 0;
 	if (sys_read_file(&text, file, SPEC_MAX, NULL, err) < 0)
-		return err->code == ERR_SYSTEM && (access(file, R_OK) == 0 || errno == EIO) ? -1
-											    : 0;
+		return err->code == ERR_SYSTEM && (access(file, R_OK) == 0 || path_is_fault(errno))
+			       ? -1
+			       : 0;
 	*names = environment_text_names(buf_str(&text), id);
 	return 0;
 }
@@ -89,33 +93,65 @@ static int search_specs(
 	return 0;
 }
 
-static int commit_remaining(const char *repo, const char *id, bool *done, struct error *err)
+/* A path that somebody has set must not lead out of the repository. */
+static int read_spec(void *data, struct arena *a, const char *path, char **text, struct error *err)
 {
-	char branch[160], message[200];
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *const *repo = data;
+	char real[PATH_MAX];
+	bool missing;
 
-	(void)snprintf(branch, sizeof(branch), "dev-team/%s", id);
-	(void)snprintf(
-		message, sizeof(message), "%s: commit remaining changes after validation", id);
-	return git_commit_all(repo, branch, message, done, err);
+	*text = NULL;
+	if (!str_ends(str_of(path), ".md") || path[0] == '/')
+		return 0;
+	if (!realpath(path_join(a, *repo, path), real))
+		return path_is_fault(errno) ? error_errno(err, "cannot read the spec '%s'", path)
+					    : 0;
+	if (!str_starts(str_of(real), arena_printf(a, "%s/", *repo)))
+		return 0;
+	if (sys_read_file(&out, real, SPEC_MAX, &missing, err) < 0)
+		return missing ? 0 : -1;
+	if (str_utf8_fault(buf_str(&out)))
+		return error_set(err, ERR_INPUT, "the spec '%s' is not UTF-8", path);
+	*text = arena_dup(a, buf_str(&out));
+	return 0;
 }
 
-static int push(const char *repo, const char *id, bool *done, struct error *err)
+static int commit_leftovers(
+	const struct item_place *place, const char *id, bool *done, struct error *err)
 {
+	return place_commit_leftovers(place, id, place->marks, done, err);
+}
+
+static int read_marks(void *data, struct arena *a, const struct item_place *place, json **marks,
+	struct error *err)
+{
+	(void)data;
+	return place_marks(a, place, marks, err);
+}
+
+static int push(const struct item_place *place, const char *id, bool *done, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *fault;
 	bool skipped;
 
 	(void)id;
-	if (git_push(repo, &skipped, err) < 0)
+	if (place_check_commits(&a, place, &fault, err) < 0)
+		return -1;
+	if (fault)
+		return error_set(err, ERR_CHECK, "%s", fault);
+	if (git_push(place->directory, place->in_place ? NULL : place->pushed, &skipped, err) < 0)
 		return -1;
 	*done = !skipped;
 	return 0;
 }
 
-static int carry_out_here(
-	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
+static int carry_out_here(void *data, const struct effect_kind *kind,
+	const struct item_place *place, const char *id, bool *done, struct error *err)
 {
-	const char *const *repo = data;
-
-	return kind->carry_out(*repo, id, done, err);
+	(void)data;
+	return kind->carry_out(place, id, done, err);
 }
 
 static int read_checks(
@@ -123,7 +159,22 @@ static int read_checks(
 {
 	const char *const *repo = data;
 
-	return git_failing_checks(a, *repo, pr_url, text, err);
+	return forge_failing_checks(a, *repo, pr_url, text, err);
+}
+
+static int read_comments(
+	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
+{
+	const char *const *repo = data;
+
+	return forge_open_comments(a, *repo, pr_url, text, err);
+}
+
+static int collect(void *data, struct arena *a, const struct evidence_query *q,
+	struct evidence *out, struct error *err)
+{
+	(void)data;
+	return evidence_collect(a, q, out, err);
 }
 
 static bool still_running(void *data, const struct context_file *f, const char *id)
@@ -132,10 +183,28 @@ static bool still_running(void *data, const struct context_file *f, const char *
 	return script_running(f, id);
 }
 
+static const char *own_client(void *data, struct arena *a)
+{
+	(void)data;
+	return process_client_name(a);
+}
+
+static bool client_ended(void *data, struct arena *a, const char *client)
+{
+	(void)data;
+	return process_name_ended(a, client);
+}
+
 const struct environment environment_local = {.find_specs = search_specs,
+	.read_spec = read_spec,
+	.marks = read_marks,
 	.carry_out = carry_out_here,
 	.failing_checks = read_checks,
+	.open_comments = read_comments,
+	.evidence = collect,
 	.still_running = still_running,
+	.client = own_client,
+	.client_ended = client_ended,
 	.discard = script_discard};
 
 /* ---- effects ---- */
@@ -167,7 +236,7 @@ static void note_specs(struct engine_run *r, char *const *paths, size_t n)
 	context_seen(r->e->file, "specs", list);
 }
 
-static int find_spec(struct engine_run *r, struct error *err)
+static int search_spec(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
 	char **paths;
@@ -195,16 +264,45 @@ static int find_spec(struct engine_run *r, struct error *err)
 	return 0;
 }
 
+enum { SPEC_SHOWN = 256 << 10 };
+
+/* Agents get the text: the spec need not be committed, and then it is not where they work. */
+static int hand_over_spec(struct engine_run *r, struct error *err)
+{
+	const struct environment *env = r->e->environment;
+	const char *path = context_get(r->doc, "spec_path").p;
+	struct str shown;
+	char *text;
+
+	if (!env->read_spec || !*path)
+		return 0;
+	if (env->read_spec(env->data, &r->arena, path, &text, err) < 0)
+		return -1;
+	if (!text)
+		return 0;
+	shown = str_cut(str_of(text), SPEC_SHOWN);
+	if (shown.n < strlen(text))
+		shown = str_of(arena_printf(
+			&r->arena, "%.*s\n\n(The rest is in %s.)", (int)shown.n, shown.p, path));
+	context_seen(r->e->file, "spec", json_string(shown));
+	context_put(r->doc, CONTEXT_SPEC, shown);
+	return 0;
+}
+
+static int find_spec(struct engine_run *r, struct error *err)
+{
+	return search_spec(r, err) < 0 ? -1 : hand_over_spec(r, err);
+}
+
 /* In the order in which they are carried out. */
 static const struct effect_kind kinds[] = {
-	{EFFECT_COMMIT, "commit", "git commit", NULL, NULL, commit_remaining},
+	{EFFECT_COMMIT, "commit", "git commit", NULL, NULL, commit_leftovers},
 	{EFFECT_PUSH, "push", "git push", "push skipped",
 		"no remote 'origin', or nothing new for it: nothing is pushed", push},
 };
 
-/* A later effect failed, so the step is not saved. These exist all the same, and the next call will
- * find nothing to do for them. */
-static void keep_effect_events(struct engine_run *r)
+/* What was carried out exists, and the next call will find nothing to do for it. */
+void engine_keep_effect_events(struct engine_run *r)
 {
 	struct error ignored;
 
@@ -217,20 +315,42 @@ static void keep_effect_events(struct engine_run *r)
 	(void)context_log(r->e->file, &ignored);
 }
 
+/* The agent must correct something: no failure of the effect. */
+static int note_fault(struct engine_run *r, const struct effect_kind *kind, struct error *err)
+{
+	r->fault = arena_dup(&r->arena, str_of(err->text));
+	context_seen(r->e->file, kind->name, JSON_OBJECT(JSON_TEXT("fault", r->fault)));
+	*err = (struct error){0};
+	return 0;
+}
+
 static int carry_out(struct engine_run *r, const struct effect_kind *kind, struct error *err)
 {
 	const struct environment *env = r->e->environment;
+	struct item_place place;
 	bool done;
 
+	if (kind->effect == EFFECT_COMMIT && engine_load_marks(r, err) < 0)
+		return -1;
+	if (kind->effect == EFFECT_PUSH && engine_evidence_before_push(r, err) < 0)
+		return -1;
+	place = r->place;
+	place.directory = engine_directory(r);
 	context_note(r->e->file, kind->waiting);
-	if (env->carry_out(env->data, kind, r->e->id, &done, err) < 0) {
-		keep_effect_events(r);
+	if (env->carry_out(env->data, kind, &place, r->e->id, &done, err) < 0) {
+		if (err->code == ERR_CHECK)
+			return note_fault(r, kind, err);
+		engine_keep_effect_events(r);
 		return -1;
 	}
+	if (kind->effect == EFFECT_COMMIT)
+		engine_forget_marks(r);
 	done = done || (r->earlier & kind->effect);
 	r->earlier &= ~(unsigned)kind->effect;
 	context_seen(r->e->file, kind->name, json_string(done ? STR("yes") : STR("no")));
 	if (done) {
+		if (kind->effect == EFFECT_PUSH)
+			engine_evidence_pushed(r);
 		r->done |= kind->effect;
 		note_effect(r, kind->name);
 		return 0;
@@ -242,10 +362,18 @@ static int carry_out(struct engine_run *r, const struct effect_kind *kind, struc
 	return 0;
 }
 
-/*
- * Adds to Last Failure, which already has what the reviewers found. If the checks cannot be read
- * the run continues: the developer has the reviewers' notes.
- */
+/* What is said on a pull request helps, but the run continues without it. */
+static void note_unread(
+	struct engine_run *r, const char *what, const char *effect, struct error *err)
+{
+	engine_say(r, arena_printf(&r->arena, "cannot read the %s of '%s': %s", what,
+			      context_get(r->doc, "pr_url").p, err->text));
+	context_seen(r->e->file, what, NULL);
+	note_effect(r, effect);
+	*err = (struct error){0};
+}
+
+/* Adds to Last Failure, which already has what the reviewers found. */
 static int failing_checks(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
@@ -256,11 +384,7 @@ static int failing_checks(struct engine_run *r, struct error *err)
 		return 0;
 	context_note(r->e->file, "gh pr checks");
 	if (env->failing_checks(env->data, &r->arena, url.p, &text, err) < 0) {
-		engine_say(r, arena_printf(&r->arena, "cannot read the checks of '%s': %s", url.p,
-				      err->text));
-		context_seen(r->e->file, "checks", NULL);
-		note_effect(r, "checks not asked");
-		*err = (struct error){0};
+		note_unread(r, "checks", "checks not asked", err);
 		return 0;
 	}
 	if (str_utf8_fault(str_of(text)))
@@ -277,6 +401,28 @@ static int failing_checks(struct engine_run *r, struct error *err)
 	return 0;
 }
 
+static void open_comments(struct engine_run *r, struct error *err)
+{
+	const struct environment *env = r->e->environment;
+	struct str url = context_get(r->doc, "pr_url");
+	char *text = NULL;
+
+	if (!url.n || !env->open_comments)
+		return;
+	context_note(r->e->file, "gh api");
+	if (env->open_comments(env->data, &r->arena, url.p, &text, err) < 0) {
+		note_unread(r, "comments", "comments not asked", err);
+		return;
+	}
+	if (!text)
+		return;
+	context_seen(r->e->file, "comments", json_string(str_of(text)));
+	if (*text)
+		context_put(r->doc, CONTEXT_COMMENTS, str_of(text));
+	else
+		context_remove(r->doc, CONTEXT_COMMENTS);
+}
+
 int engine_carry_out(struct engine_run *r, unsigned effects, struct error *err)
 {
 	if ((effects & EFFECT_FIND_SPEC) && find_spec(r, err) < 0)
@@ -286,5 +432,7 @@ int engine_carry_out(struct engine_run *r, unsigned effects, struct error *err)
 			return -1;
 	if ((effects & EFFECT_PR_CHECKS) && failing_checks(r, err) < 0)
 		return -1;
+	if (effects & EFFECT_PR_COMMENTS)
+		open_comments(r, err);
 	return 0;
 }

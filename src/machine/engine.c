@@ -73,23 +73,30 @@ static bool is_step_answer(struct engine_run *r, const json *action, const void 
 	return action_answered(r->doc, action) && !action_is_troubleshooter(action);
 }
 
-/* A kept answer is marked `carried`: it is not progress of the next array. */
+void engine_carry_answers(struct engine_run *r)
+{
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (action_answered(r->doc, a) && !json_get(a, "carried"))
+			json_put_bool((json *)a, "carried", true);
+	action_store(r->doc, r->outstanding);
+}
+
 void engine_drop_unanswered(struct engine_run *r)
 {
 	(void)filter_outstanding(r, is_step_answer, NULL);
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (!json_get(a, "carried"))
-			json_put_bool((json *)a, "carried", true);
-	action_store(r->doc, r->outstanding);
+	engine_carry_answers(r);
 	context_set(r->doc, "pending_agent", (struct str){0});
 }
 
-static void note_failure(struct engine_run *r, const char *action, const char *reason)
+/* `kept`: the file with the text of the answer that failed; NULL: there was none. */
+static void note_failure(
+	struct engine_run *r, const char *action, const char *reason, const char *kept)
 {
 	r->failure = true;
 	JSON_ADD(context_event(r->e->file, "failure"), JSON_TEXT("action", action),
 		JSON_TEXT("reason", reason),
-		JSON_INT("count", context_count(r->doc, "consecutive_failures")));
+		JSON_INT("count", context_count(r->doc, "consecutive_failures")),
+		JSON_IF(kept, JSON_TEXT("kept", kept)));
 }
 
 /* Keeps `<work item>/<state>/<n>` of the present state. */
@@ -98,7 +105,7 @@ static bool belongs_to_state(struct engine_run *r, const json *action, const voi
 	if (action_is_troubleshooter(action) ||
 		str_starts(str_of(json_get_str(action, "id")), prefix))
 		return true;
-	note_failure(r, json_get_str(action, "id"), "the state was changed by hand");
+	note_failure(r, json_get_str(action, "id"), "the state was changed by hand", NULL);
 	return false;
 }
 
@@ -117,7 +124,7 @@ static bool is_current(struct engine_run *r, const json *action, const void *not
 		engine_script_running(r, action))
 		return true;
 	note_failure(r, json_get_str(action, "id"),
-		"it was dealt with before the document was put back");
+		"it was dealt with before the document was put back", NULL);
 	return false;
 }
 
@@ -157,13 +164,14 @@ static void clear_answers(struct engine_run *r, const char *state)
 	const struct workflow_state *st = workflow_state(r->e->workflow, state);
 	const struct step *step = r->e->step_for(r->e->workflow, state);
 
-	for (const char *const *v = step && !step->keeps_verdicts ? step->verdicts : NULL; v && *v;
-		v++)
+	for (const char *const *v = step ? step->verdicts : NULL; v && *v; v++)
 		context_remove(r->doc, *v);
 	if (step && step->answer && context_attempts(r->doc, state) > 0)
 		set_aside(r, step->answer);
 	for (size_t i = 0; st && st->declared && i < st->declared->n; i++)
 		context_remove(r->doc, st->declared->items[i].writes);
+	if (st && st->declared && st->declared->rules.limit)
+		context_add_visit(r->doc, state);
 }
 
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why)
@@ -208,15 +216,22 @@ static enum advance boot(struct engine_run *r, struct error *err)
 	return ADVANCE_ON;
 }
 
-static enum advance finish(struct engine_run *r)
+static enum advance finish(struct engine_run *r, struct error *err)
 {
 	bool good = strcmp(engine_state(r), "done") == 0;
 	struct str why = context_get(r->doc, "outcome"), url = context_get(r->doc, "pr_url");
 	const char *reason = why.n  ? why.p
 			     : good ? "the workflow is at its end"
-				    : "the run has failed";
+				    : "the run has failed",
+		   *fault = NULL;
 
 	clear_outstanding(r); /* the state may have been set by hand */
+	if (good && engine_evidence_at_end(r, &fault, err) < 0)
+		return ADVANCE_FAILED;
+	if (fault) {
+		good = false;
+		reason = arena_printf(&r->arena, "it is not done: %s", fault);
+	}
 	if (good && url.n)
 		reason = arena_printf(&r->arena, "%s; %s", reason, url.p);
 	engine_dispatch_done(r, good ? "success" : "failed", reason, NULL);
@@ -224,6 +239,60 @@ static enum advance finish(struct engine_run *r)
 }
 
 /* Waiting for answers, and counting retries */
+
+/* Its actions wait for each other, so that a step takes the answers that have arrived. */
+static bool is_ordered(const struct engine_run *r)
+{
+	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
+
+	return st && st->declared && st->declared->order && !engine_troubleshooter_action(r);
+}
+
+/* A running script is not missing: a retry would start a second one next to it. */
+static bool waits_for_script(const struct engine_run *r)
+{
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (!action_answered(r->doc, a) && engine_script_running(r, a))
+			return true;
+	return false;
+}
+
+/* `array`: of the action that has returned; only what was dispatched together with it is missing.
+ * NULL: all is. */
+static bool is_missing(struct engine_run *r, const json *action, const int64_t *array)
+{
+	if (action_answered(r->doc, action) || engine_script_running(r, action))
+		return false;
+	if (r->e->returned_alone)
+		return json_str_is(action, "id", r->e->returned_id);
+	return !array || json_get_int(action, "array", 0) == *array;
+}
+
+static bool note_missing(struct engine_run *r, const json *action, const void *array)
+{
+	if (!is_missing(r, action, array))
+		return true;
+	note_failure(r, json_get_str(action, "id"), "no answer", NULL);
+	return false;
+}
+
+/* Asks again for what is missing of an ordered state; what else is outstanding stays so. */
+static bool retry_missing(struct engine_run *r, bool progress)
+{
+	const json *named =
+		r->e->returned_id ? action_find(r->outstanding, r->e->returned_id) : NULL;
+	int64_t array = json_get_int(named, "array", 0);
+
+	if (!r->returned || (r->e->returned_id && !named) ||
+		!filter_outstanding(r, note_missing, named ? &array : NULL))
+		return false;
+	if (!progress) /* what progress is, its claims have yet to show */
+		context_set_count(r->doc, "consecutive_failures",
+			context_count(r->doc, "consecutive_failures") + 1);
+	r->returned = false;
+	engine_carry_answers(r);
+	return true;
+}
 
 /* The agents are back without these answers: asks for them again under new ids. */
 static enum advance retry_unanswered(struct engine_run *r, bool progress)
@@ -233,8 +302,7 @@ static enum advance retry_unanswered(struct engine_run *r, bool progress)
 
 	context_set_count(r->doc, "consecutive_failures", count);
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (!action_answered(r->doc, a))
-			note_failure(r, json_get_str(a, "id"), "no answer");
+		(void)note_missing(r, a, NULL);
 	r->returned = false;
 	if (call)
 		return engine_troubleshooter_call(r,
@@ -252,21 +320,14 @@ static bool agents_are_back(const struct engine_run *r)
 	return r->returned && (!r->e->returned_id || (one && !json_get(one, "carried")));
 }
 
-/* A running script is not missing: a retry would start a second one next to it. */
-static bool waits_for_script(const struct engine_run *r)
-{
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (!action_answered(r->doc, a) && engine_script_running(r, a))
-			return true;
-	return false;
-}
-
 /*
- * ADVANCE_ON: nothing is outstanding, or all of it is answered. An answer carried over from an
- * earlier array is not progress of this one, or a silent agent would be asked for ever.
+ * ADVANCE_ON: nothing is outstanding, or all of it is answered, or the state is ordered. An answer
+ * carried over from an earlier array is not progress of this one, or a silent agent would be asked
+ * for ever.
  */
 static enum advance check_answers(struct engine_run *r)
 {
+	const struct step *step;
 	size_t answered = 0;
 	bool progress = false;
 
@@ -276,21 +337,28 @@ static enum advance check_answers(struct engine_run *r)
 		answered++;
 		progress |= !json_get(a, "carried");
 	}
+	if (answered < json_len(r->outstanding) && is_ordered(r)) {
+		if (retry_missing(r, progress))
+			return ADVANCE_ON; /* looks again */
+		answered = json_len(r->outstanding);
+	}
 	if (answered == json_len(r->outstanding)) {
 		r->progress = progress && !r->failure;
 		return ADVANCE_ON;
 	}
 	if (agents_are_back(r) && !waits_for_script(r))
 		return retry_unanswered(r, progress);
-	engine_dispatch_again(r);
+	step = r->e->step_for(r->e->workflow, engine_state(r));
+	engine_dispatch_again(r, step && step->together);
 	return ADVANCE_STOP;
 }
 
-static void count_failure(struct engine_run *r, const char *action, const char *reason)
+static void count_failure(
+	struct engine_run *r, const char *action, const char *reason, const char *kept)
 {
 	context_set_count(
 		r->doc, "consecutive_failures", context_count(r->doc, "consecutive_failures") + 1);
-	note_failure(r, action, reason);
+	note_failure(r, action, reason, kept);
 	r->returned = false;
 }
 
@@ -305,22 +373,22 @@ static void count_silence(struct engine_run *r, const struct step_context *c)
 	if (!r->returned || r->e->returned_id || json_len(r->outstanding) || !pending.n ||
 		c->partly)
 		return;
-	count_failure(r, pending.p, "no answer");
+	count_failure(r, pending.p, "no answer", NULL);
 }
 
 /* Steps */
 
 /* Moves the text of a failed answer to logs/ and to the section `Failed Answer`. */
-static int keep_failed_answer(struct engine_run *r, const struct step_context *c, struct error *err)
+static int keep_failed_answer(
+	struct engine_run *r, const struct step_context *c, char **path, struct error *err)
 {
 	struct str text = context_section(r->doc, c->section);
 	char *stem = arena_printf(&r->arena, "%s-%s-failed", r->e->file->name, engine_state(r));
-	char *path;
 
-	if (context_keep(r->e->file, stem, text, &path, err) < 0)
+	if (context_keep(r->e->file, stem, text, path, err) < 0)
 		return -1;
 	context_put(r->doc, CONTEXT_FAILED_ANSWER,
-		str_of(arena_printf(&r->arena, "%s (%s)\n\n%s", c->reason, path, text.p)));
+		str_of(arena_printf(&r->arena, "%s (%s)\n\n%s", c->reason, *path, text.p)));
 	context_remove(r->doc, c->section);
 	return 0;
 }
@@ -330,8 +398,9 @@ static enum advance handle_failed_answer(
 	struct engine_run *r, const struct step_context *c, struct error *err)
 {
 	const char *id = c->section;
+	char *kept;
 
-	if (keep_failed_answer(r, c, err) < 0)
+	if (keep_failed_answer(r, c, &kept, err) < 0)
 		return ADVANCE_FAILED;
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (json_str_is(a, "write_section", c->section))
@@ -342,14 +411,32 @@ static enum advance handle_failed_answer(
 		context_set_count(r->doc, "consecutive_failures", 0);
 		return engine_troubleshooter_call(r, "needs_clarification", 1);
 	}
-	count_failure(r, id, c->reason);
+	count_failure(r, id, c->reason, kept);
 	return ADVANCE_ON;
+}
+
+/* True if an answer gives none of its words. Nothing is read between the lines: it has failed. */
+static bool lacks_word(struct engine_run *r, struct step_context *c)
+{
+	for (size_t i = 0; i < c->answers.n; i++) {
+		const struct step_answer *a = &c->answers.items[i];
+
+		if (*a->word)
+			continue;
+		c->result = STEP_FAILED;
+		c->section = a->section;
+		c->reason = arena_printf(&r->arena, "the answer has no result: %s",
+			action_expectation(&r->arena, a->format, false));
+		return true;
+	}
+	return false;
 }
 
 static enum advance decide(
 	struct engine_run *r, const struct step *step, struct step_context *c, struct error *err)
 {
 	struct error second;
+	bool refused = false;
 
 	if (engine_carry_out(r, step->before_decide, err) < 0) {
 		/* Nevertheless, any session may correct the document and step. But after a fault of
@@ -361,18 +448,48 @@ static enum advance decide(
 		}
 		return ADVANCE_FAILED;
 	}
-	step->decide(c);
+	if (!lacks_word(r, c))
+		step->decide(c);
+	if (c->result != STEP_FAILED && c->result != STEP_UNCLEAR &&
+		engine_evidence_check(r, c, &refused, err) < 0)
+		return ADVANCE_FAILED;
 	if (c->result == STEP_FAILED || c->result == STEP_UNCLEAR)
 		return handle_failed_answer(r, c, err);
+	if (refused)
+		return ADVANCE_ON;
+	if (c->claims.n) {
+		c->verified = true;
+		step->decide(c);
+	}
 	context_set_count(r->doc, "consecutive_failures", 0);
 	context_remove(r->doc, CONTEXT_FAILED_ANSWER);
 	if (c->result == STEP_ASK_AGAIN) {
 		clear_outstanding(r);
 		return ADVANCE_ON;
 	}
-	if (engine_carry_out(r, c->effects, err) < 0)
-		return ADVANCE_FAILED;
 	return transition(r, c->trigger, err);
+}
+
+/* Nobody is asked about work that the remote does not take; who is asked next is told. */
+static enum advance refuse_request(struct engine_run *r, const struct step *step, struct error *err)
+{
+	context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(r->fault));
+	context_put(r->doc, CONTEXT_REVIEW_NOTES, str_of(r->fault));
+	note_failure(r, step->state, r->fault, NULL);
+	r->fault = NULL;
+	return transition(r, step->refused, err);
+}
+
+/* What the agents leave uncommitted may be committed when they have answered. */
+static bool may_commit(
+	const struct engine_run *r, const struct step *step, const struct step_context *c)
+{
+	if (engine_claims_of(r->e->workflow, step, engine_state(r)) & EVIDENCE_WORK)
+		return true;
+	for (size_t i = 0; c->declared && i < c->declared->rules.n_effects; i++)
+		if (strcmp(c->declared->rules.effects[i], "commit") == 0)
+			return true;
+	return false;
 }
 
 static enum advance request(struct engine_run *r, const struct step *step,
@@ -385,12 +502,38 @@ static enum advance request(struct engine_run *r, const struct step *step,
 		context_set_count(r->doc, "consecutive_failures", 0);
 	count_silence(r, c);
 	trigger = engine_troubleshooter_due(r, step, &count);
+	if (trigger && c->open) { /* what is outstanding comes first */
+		engine_dispatch_again(r, true);
+		return ADVANCE_STOP;
+	}
 	if (trigger)
 		return engine_troubleshooter_call(r, trigger, count);
 	if (!json_len(r->outstanding) && engine_carry_out(r, step->before_request, err) < 0)
 		return ADVANCE_FAILED;
+	if (r->fault)
+		return refuse_request(r, step, err);
+	if (may_commit(r, step, c) && engine_mark_changes(r, c->requests.items[0].writes, err) < 0)
+		return ADVANCE_FAILED;
+	if (engine_evidence_requested(r, step, c, err) < 0)
+		return ADVANCE_FAILED;
 	engine_dispatch(r, step, c);
 	return ADVANCE_STOP;
+}
+
+/* Before other actions rely on them. Agents that still work could change what is looked at, so that
+ * this waits for them. */
+static enum advance check_claims(struct engine_run *r, struct step_context *c, struct error *err)
+{
+	bool refused;
+
+	c->result = STEP_ASK_AGAIN;
+	if (engine_evidence_check(r, c, &refused, err) < 0)
+		return ADVANCE_FAILED;
+	if (c->result == STEP_FAILED)
+		return handle_failed_answer(r, c, err);
+	if (!refused)
+		engine_evidence_note_checked(r, c);
+	return ADVANCE_ON;
 }
 
 static enum advance advance_once(struct engine_run *r, struct error *err)
@@ -405,6 +548,7 @@ static enum advance advance_once(struct engine_run *r, struct error *err)
 		.id = r->e->id,
 		.research_skill = r->e->research_skill,
 		.repo = r->e->repo,
+		.directory = engine_directory(r),
 		.actions = r->outstanding};
 
 	if (!step) {
@@ -413,9 +557,19 @@ static enum advance advance_once(struct engine_run *r, struct error *err)
 
 		return engine_troubleshooter_call(r, trigger, count);
 	}
+	if (c.declared && c.declared->order &&
+		engine_evidence_checked(r, step, &c.checked, err) < 0)
+		return ADVANCE_FAILED;
 	if (step->request)
 		step->request(&c);
-	return c.requests.n ? request(r, step, &c, err) : decide(r, step, &c, err);
+	if (c.claims.n && !c.open)
+		return check_claims(r, &c, err);
+	if (c.requests.n)
+		return request(r, step, &c, err);
+	if (!c.open)
+		return decide(r, step, &c, err);
+	engine_dispatch_again(r, true);
+	return ADVANCE_STOP;
 }
 
 /* A script that its policy stopped with `hard_abort`, or NULL. */
@@ -434,7 +588,7 @@ static const json *hard_abort(const struct engine_run *r)
 /* Ends the run without waiting for the other actions of the array. */
 static enum advance abort_run(struct engine_run *r, const json *action)
 {
-	CLEANUP(json_free) json *report = verdict_json(action_text(r->doc, action), NULL);
+	CLEANUP(json_free) json *report = verdict_json(action_text(r->doc, action));
 	const char *why = arena_printf(&r->arena, "security violation in '%s': %s",
 		json_get_str(action, "id"), violation_json_line(&r->arena, report));
 
@@ -443,16 +597,45 @@ static enum advance abort_run(struct engine_run *r, const json *action)
 	return ADVANCE_ON;
 }
 
+/* An answer of the user counts while a question is open, and for the call that takes it. */
+static void drop_stray_input(struct engine_run *r)
+{
+	const json *call = engine_troubleshooter_action(r);
+
+	if (!context_get(r->doc, "troubleshooter_input").n || context_get(r->doc, "question").n ||
+		(call && json_get(call, "user_answered")))
+		return;
+	engine_say(r, "no question is open: 'troubleshooter_input' is dropped");
+	context_set(r->doc, "troubleshooter_input", (struct str){0});
+}
+
+/* What is open is dropped, a question too. What runs is not stopped: its answer is refused. */
+static enum advance cancel(struct engine_run *r)
+{
+	static const char *const keys[] = {"question", "question_trigger", "troubleshooter_input"};
+
+	for (size_t i = 0; i < COUNT(keys); i++)
+		context_set(r->doc, keys[i], (struct str){0});
+	context_put(r->doc, CONTEXT_LAST_FAILURE, STR(ENGINE_CANCELLED));
+	engine_enter(r, "failed", "cancelled", ENGINE_CANCELLED);
+	return ADVANCE_ON;
+}
+
 static enum advance turn(struct engine_run *r, struct error *err)
 {
 	const json *call, *violation;
 	enum advance next;
 
+	if (engine_is_terminal(r->e->workflow, engine_state(r)))
+		return finish(r, err);
+	if (r->e->cancel)
+		return cancel(r);
 	if (strcmp(engine_state(r), r->e->workflow->initial) == 0)
 		return boot(r, err);
-	if (engine_is_terminal(r->e->workflow, engine_state(r)))
-		return finish(r);
+	if (engine_enter_place(r, err) < 0)
+		return ADVANCE_FAILED;
 	context_set(r->doc, "outcome", (struct str){0});
+	drop_stray_input(r);
 	if (context_get(r->doc, "question").n || context_get(r->doc, "question_trigger").n)
 		return engine_troubleshooter_wait(r);
 	discard_other_states(r);
@@ -483,9 +666,11 @@ static int advance(struct engine_run *r, struct error *err)
 
 static void end_attempt(struct engine_run *r)
 {
-	json_free(&r->unanswered);
+	json_free(&r->noted);
 	json_free(&r->outstanding);
+	json_free(&r->facts);
 	json_free(&r->print);
+	json_free(&r->marks);
 	arena_release(&r->arena);
 }
 
@@ -503,7 +688,7 @@ static int advance_and_save(struct context_file *f, void *data, struct error *er
 		.returned = r->e->returned,
 		.earlier = r->earlier | r->done};
 	if (engine_begin(r, err) < 0 || discard_stale(r, err) < 0 || advance(r, err) < 0 ||
-		action_note_unanswered(f, r->outstanding, NULL, err) < 0)
+		action_note(f, r->outstanding, NULL, err) < 0)
 		return -1;
 	engine_release(r);
 	return context_save(f, err);
@@ -514,7 +699,7 @@ static void discard_superseded(const struct engine_run *r)
 {
 	const struct environment *env = r->e->environment;
 
-	for (const json *id = json_first(r->unanswered); id && env->discard; id = json_next(id))
+	for (const json *id = json_first(r->noted); id && env->discard; id = json_next(id))
 		if (json_text(id) && !action_find(r->outstanding, json_text(id)))
 			env->discard(r->e->file, json_text(id));
 }

@@ -10,6 +10,8 @@
 #define DT_ENGINE_H
 
 #include "src/machine/answer.h"
+#include "src/machine/evidence.h"
+#include "src/machine/place.h"
 #include "src/machine/step.h"
 
 /* An effect that changes something outside. effects.c lists them in the order in which they are
@@ -20,8 +22,9 @@ struct effect_kind {
 	const char *waiting; /* shown to processes that wait meanwhile */
 	const char *skipped; /* name of the event when there was nothing to do; NULL: no event */
 	const char *notice;  /* shown to people then; NULL: nothing */
-	/* In the user's repository. */
-	int (*carry_out)(const char *repo, const char *id, bool *done, struct error *err);
+	/* In the item's place. */
+	int (*carry_out)(
+		const struct item_place *place, const char *id, bool *done, struct error *err);
 };
 
 /* Each function returns 0, or -1 with *err. On -1 nothing is saved and the call can be repeated. */
@@ -29,20 +32,51 @@ struct environment {
 	/* Paths, relative to the repository, of the `_spec_*.md` files that name `id`. */
 	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
 		struct error *err);
+	/* The text of that spec in the user's checkout, also if it is not committed; NULL: there is
+	 * none to be read. May be NULL. */
+	int (*read_spec)(
+		void *data, struct arena *a, const char *path, char **text, struct error *err);
+	/*
+	 * Chooses where the item is worked on, or checks that the work can go on at the chosen
+	 * place. *changed: it was chosen, or made again. The program may be killed before the
+	 * outcome is saved, and the call is repeated then: it must find the same place. NULL: the
+	 * repository of the call, and actions name no directory.
+	 */
+	int (*enter)(void *data, struct arena *a, const char *id, struct item_place *place,
+		bool *changed, struct error *err);
+	/* What is changed in the place and not committed: marks as in place.h; the caller's.
+	 * NULL: nothing. */
+	int (*marks)(void *data, struct arena *a, const struct item_place *place, json **marks,
+		struct error *err);
 	/* Carries out an effect for work item `id`; *done: there was something to do. The program
 	 * may be killed before the outcome is saved, and the call is repeated then: an effect that
-	 * was carried out before finds nothing to do. */
-	int (*carry_out)(void *data, const struct effect_kind *kind, const char *id, bool *done,
-		struct error *err);
+	 * was carried out before finds nothing to do. -1 with ERR_CHECK: the agent must correct
+	 * something first. */
+	int (*carry_out)(void *data, const struct effect_kind *kind, const struct item_place *place,
+		const char *id, bool *done, struct error *err);
 	/* The failing checks of a pull request as text; empty if there are none. */
 	int (*failing_checks)(
 		void *data, struct arena *a, const char *pr_url, char **text, struct error *err);
+	/* The unanswered comments of people on a pull request, as text; empty if there are none,
+	 * NULL if no program can read them. May be NULL. */
+	int (*open_comments)(
+		void *data, struct arena *a, const char *pr_url, char **text, struct error *err);
+	/* What backs a claim. NULL: nothing is checked. */
+	int (*evidence)(void *data, struct arena *a, const struct evidence_query *q,
+		struct evidence *out, struct error *err);
 	/* True while the script of action `id` is running; may be NULL. */
 	bool (*still_running)(void *data, const struct context_file *f, const char *id);
+	/* The process of this session, as the holder of a lease keeps it; NULL: unknown. May be
+	 * NULL. */
+	const char *(*client)(void *data, struct arena *a);
+	/* True if such a process has ended. Not NULL if client() is not. */
+	bool (*client_ended)(void *data, struct arena *a, const char *client);
 	/* Action `id` will not be run again; may be NULL. */
 	void (*discard)(const struct context_file *f, const char *id);
 	/* Shows a line to people; may be NULL. */
 	void (*say)(void *data, const char *text);
+	/* Shows why an answer does not count; may be NULL. */
+	void (*refuted)(void *data, const char *fault);
 	void *data;
 };
 
@@ -66,14 +100,26 @@ struct engine {
 	const char *id, *research_skill, *repo;
 	bool returned;           /* the agents of the last array are back */
 	const char *returned_id; /* ... and this action was one of them; NULL if not given */
+	bool returned_alone;     /* ... but others may still work */
 	const char *owner;       /* the session that steps and holds the lease; NULL if not given */
 	bool take_over;          /* even from another owner whose lease has not expired */
+	bool new_session;        /* of its client: it goes on with what an earlier one holds */
+	bool cancel;             /* the user ends the item */
+	bool accept_workflow;    /* the user accepts what it requires, other than at the start */
 };
+
+/* The kinds of evidence (enum evidence_kind) that success requires. */
+unsigned engine_evidence_required(const struct workflow *w,
+	const struct step *(*step_for)(const struct workflow *w, const char *state));
+
+/* The outcome of an item that was cancelled. */
+#define ENGINE_CANCELLED "cancelled by the user"
 
 /* 0: `e->owner` may step. -1: ERR_STATE, another session holds the work item. */
 int engine_admit(const struct engine *e, struct error *err);
 
-/* Advances, saves, and adds the array (one line, no newline) to `out`. */
+/* Advances, saves, and adds the array (one line, no newline) to `out`. -1 with `cancel`: also
+ * ERR_STATE, the item has ended already. */
 int engine_step(struct engine *e, struct buf *out, struct error *err);
 
 #endif

@@ -16,7 +16,7 @@ struct engine_run {
 	struct engine *e;
 	struct context *doc;
 	struct arena arena;
-	json *unanswered;  /* the ids of the last save; NULL: not known */
+	json *noted;       /* by the last save, see action.h; NULL: not known */
 	json *outstanding; /* as in the document; action_store() writes it back */
 	json *print;       /* the array to print */
 	bool returned;     /* `--returned` was given and is not used up yet */
@@ -26,7 +26,15 @@ struct engine_run {
 	unsigned done;     /* of enum effect: carried out in this attempt, and not saved yet */
 	unsigned earlier;  /* ... in an attempt before it, whose save was refused */
 	struct lease_holder holder; /* of the work item; ours if `holds` */
+	const char *holder_over;    /* why its lease does not count; NULL: it does, or has ended */
 	bool holds;
+	struct item_place place; /* where the item is worked on; directory NULL: not chosen */
+	json *marks;             /* as the last request for work found them; NULL: none */
+	const char *fault; /* what an agent must correct before its work is committed or pushed */
+	bool entered;      /* environment.enter() was called in this attempt */
+	json *facts;       /* about evidence; NULL: not read yet */
+	const char *head;  /* as claims were confirmed of it in this attempt; NULL: none were */
+	bool clean;        /* ... and no tracked file was changed */
 };
 
 /* engine.c */
@@ -34,8 +42,10 @@ const char *engine_state(const struct engine_run *r);
 bool engine_is_terminal(const struct workflow *w, const char *state);
 /* Drops the outstanding action that writes `section`. */
 void engine_drop_section(struct engine_run *r, const char *section);
-/* Drops the actions without an answer; the answers of the state's own actions stay. */
+/* Drops the actions without an answer; the answers of the state's own actions stay, carried. */
 void engine_drop_unanswered(struct engine_run *r);
+/* Marks the answers as `carried`: they are not progress of the next array. */
+void engine_carry_answers(struct engine_run *r);
 /* Enters state `to`. `why` (may be NULL) becomes the `outcome` if that is a terminal state. */
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why);
 /* Shows a line to people. */
@@ -44,12 +54,25 @@ void engine_say(struct engine_run *r, const char *text);
 /* dispatch.c: gives requests their ids and makes them outstanding and printed. */
 void engine_dispatch(struct engine_run *r, const struct step *step, const struct step_context *c);
 void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count);
-/* Prints the outstanding actions without an answer again; only the first if some have one. */
-void engine_dispatch_again(struct engine_run *r);
+/* Prints the outstanding actions without an answer again; unless `together`, only the first if some
+ * have one. */
+void engine_dispatch_again(struct engine_run *r, bool together);
 void engine_dispatch_done(
 	struct engine_run *r, const char *result, const char *reason, const char *question);
 /* Asks for an outstanding action again under a new id. */
 void engine_dispatch_reissue(struct engine_run *r, json *action);
+
+/* enter.c */
+/* Loads the item's place. Chooses it as soon as the state may request something, and checks it
+ * from then on, once in each call. */
+int engine_enter_place(struct engine_run *r, struct error *err);
+/* Loads them, and drops them once the work is committed. */
+int engine_load_marks(struct engine_run *r, struct error *err);
+void engine_forget_marks(struct engine_run *r);
+/* Remembers what is changed before the answer `section` is requested for the first time. */
+int engine_mark_changes(struct engine_run *r, const char *section, struct error *err);
+/* The repository of the call if no place is chosen. */
+const char *engine_directory(const struct engine_run *r);
 
 /* session.c */
 /* Opens the run and takes or renews the lease. -1: ERR_STATE if another session holds it. */
@@ -76,7 +99,34 @@ void engine_troubleshooter_discard(struct engine_run *r);
  * resets the limit. */
 enum advance engine_troubleshooter_wait(struct engine_run *r);
 
+/* evidence.c */
+/* The kinds of evidence that the good words of a state claim. */
+unsigned engine_claims_of(const struct workflow *w, const struct step *step, const char *state);
+/* Remembers what the answers to these requests will be compared with. */
+int engine_evidence_requested(struct engine_run *r, const struct step *step,
+	const struct step_context *c, struct error *err);
+/* Checks the claims of a decision, and, if it leads to success, all that success requires. If they
+ * hold, carries out the effects of the decision, which are a claim too: the remote may refuse a
+ * push. *refused: an answer is to be asked for again (c->result is STEP_FAILED), or the state must
+ * decide again. */
+int engine_evidence_check(
+	struct engine_run *r, struct step_context *c, bool *refused, struct error *err);
+/* A list of the actions (of an answer without one, its section) whose claims were checked. */
+int engine_evidence_checked(
+	struct engine_run *r, const struct step *step, const json **checked, struct error *err);
+void engine_evidence_note_checked(struct engine_run *r, const struct step_context *c);
+/* The same in `done`, unless success was verified before. *fault: why it is none; else NULL. */
+/* required.c: -1, ERR_STATE: the workflow requires less than when the item began. */
+int engine_check_required(struct engine_run *r, struct error *err);
+int engine_evidence_at_end(struct engine_run *r, const char **fault, struct error *err);
+
+/* Loads what the remote's branch is known to have; remembers HEAD as that. */
+int engine_evidence_before_push(struct engine_run *r, struct error *err);
+void engine_evidence_pushed(struct engine_run *r);
+
 /* effects.c: carries out a set of enum effect and notes each outcome. */
 int engine_carry_out(struct engine_run *r, unsigned effects, struct error *err);
+/* The step fails and is not saved: notes what was carried out all the same. */
+void engine_keep_effect_events(struct engine_run *r);
 
 #endif

@@ -121,12 +121,12 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 
 	*s = (struct script_action){.arena = a, .id = id};
 	if (context_open(&f, document, locked ? CONTEXT_MUST_EXIST : CONTEXT_READ_ONLY, err) < 0 ||
-		action_load(&f.doc, &array, err) < 0 || action_noted(&f, &noted, err) < 0)
+		action_load_noted(&f, &array, &noted, err) < 0)
 		return -1;
 	action = action_find(array, id);
 	if (!action || (!action_answered(&f.doc, action) && !action_is_noted(noted, id)))
 		return answer_refuse_stale(&f, id, err);
-	if (!json_str_is(action, "action", "run_script"))
+	if (!action_is_script(action))
 		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s", id,
 			json_get_str(action, "action"));
 	s->document = arena_dup(a, str_of(f.path));
@@ -383,6 +383,7 @@ static int record_result(struct script_action *s, const json *result, struct err
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct answer_offer offer = {.id = s->id,
+		.ran = true,
 		.word = json_get_str(result, "result"),
 		.text = str_of(json_get_str(result, "text"))};
 	char *blob;

@@ -15,6 +15,32 @@ static bool is_finished(const struct engine *e)
 	       engine_is_terminal(e->workflow, context_get(&e->file->doc, "state").p);
 }
 
+static const char *own_client(const struct engine *e)
+{
+	const struct environment *env = e->environment;
+
+	const char *client = env->client ? env->client(env->data, &e->file->arena) : NULL;
+
+	if (client)
+		context_seen(e->file, "client", json_string(str_of(client)));
+	return client;
+}
+
+/* A lease whose session cannot use it any more does not count. NULL: it counts. */
+static const char *why_over(const struct engine *e, const struct lease_holder *h)
+{
+	const struct environment *env = e->environment;
+	struct arena *a = &e->file->arena;
+	const char *own;
+
+	if (!h->live || !h->client || !e->owner || lease_held_by(h, e->owner) || !env->client)
+		return NULL;
+	if (env->client_ended(env->data, a, h->client))
+		return "its client has ended";
+	own = e->new_session ? env->client(env->data, a) : NULL;
+	return own && strcmp(own, h->client) == 0 ? "its client began another session" : NULL;
+}
+
 static int admit(const struct engine *e, const struct lease_holder *h, struct error *err)
 {
 	if (!h->live || e->take_over || lease_held_by(h, e->owner) || is_finished(e))
@@ -26,7 +52,9 @@ int engine_admit(const struct engine *e, struct error *err)
 {
 	struct lease_holder h;
 
-	return lease_read(e->file, &h, err) < 0 ? -1 : admit(e, &h, err);
+	if (lease_read(e->file, &h, err) < 0)
+		return -1;
+	return why_over(e, &h) ? 0 : admit(e, &h, err);
 }
 
 /* Notes the holder for a replay, which sees neither the clock nor the leases of that time. */
@@ -37,7 +65,8 @@ static void note_holder(struct engine_run *r)
 	context_seen(r->e->file, "holder",
 		JSON_OBJECT(JSON_TEXT("owner", h->owner ? h->owner : ""),
 			JSON_TEXT("from", h->from ? h->from : ""), JSON_INT("fence", h->fence),
-			JSON_INT("live", h->live)));
+			JSON_INT("live", h->live),
+			JSON_IF(r->holder_over, JSON_TEXT("over", r->holder_over))));
 }
 
 static const char *text_or_null(struct engine_run *r, const json *value, const char *key)
@@ -59,6 +88,7 @@ static bool replayed_holder(struct engine_run *r)
 		.from = text_or_null(r, value, "from"),
 		.fence = json_get_int(value, "fence", 0),
 		.live = json_get_int(value, "live", 0) == 1};
+	r->holder_over = text_or_null(r, value, "over");
 	return true;
 }
 
@@ -91,14 +121,16 @@ static int take_from_other(struct engine_run *r, struct error *err)
 {
 	const char *reason = r->holder.live ? "taken over" : "it had run out";
 
-	lease_take(r->e->file, &r->holder, r->e->owner,
+	if (r->holder_over)
+		reason = r->holder_over;
+	lease_take(r->e->file, &r->holder, r->e->owner, own_client(r->e),
 		(int)r->e->workflow->limits.lease_minutes * 60);
 	JSON_ADD(context_event(r->e->file, "lease"), JSON_TEXT("owner", r->holder.owner),
 		JSON_TEXT("from", r->holder.from), JSON_INT("fence", r->holder.fence),
 		JSON_TIME("until", r->holder.until), JSON_TEXT("reason", reason));
 	reissue_all(r);
 	r->returned = false;
-	if (action_note_unanswered(r->e->file, r->outstanding, NULL, err) < 0 ||
+	if (action_note(r->e->file, r->outstanding, NULL, err) < 0 ||
 		context_save(r->e->file, err) < 0)
 		return -1;
 	lease_stop_renewing(r->e->file); /* it was renewed just now */
@@ -115,10 +147,26 @@ static int read_holder(struct engine_run *r, struct error *err)
 	}
 	if (lease_read(f, &r->holder, err) < 0)
 		return -1;
+	r->holder_over = f->replay ? NULL : why_over(r->e, &r->holder);
+	if (r->holder_over)
+		r->holder.live = false;
 	if (!f->replay && r->holder.fence && r->e->owner &&
 		!(r->holder.live && lease_held_by(&r->holder, r->e->owner)))
 		note_holder(r);
 	return 0;
+}
+
+/* The client of a session is another process after the session was resumed. A replay has it if the
+ * journal has. */
+static void follow_client(const struct engine *e, struct lease_holder *h)
+{
+	const struct environment *env = e->environment;
+	bool ended = h->client && env->client &&
+		     (e->file->replay || env->client_ended(env->data, &e->file->arena, h->client));
+	const char *own = ended || e->new_session ? own_client(e) : NULL;
+
+	if (own || e->new_session)
+		lease_set_client(e->file, h, own);
 }
 
 /* Takes or renews the lease. */
@@ -136,7 +184,9 @@ static int claim(struct engine_run *r, struct error *err)
 	if (h->owner && !lease_held_by(h, e->owner))
 		return take_from_other(r, err);
 	if (!h->live)
-		lease_take(e->file, h, e->owner, ttl_s);
+		lease_take(e->file, h, e->owner, own_client(e), ttl_s);
+	else
+		follow_client(e, h);
 	h->ttl_s = ttl_s;
 	h->until = e->file->now + ttl_s;
 	lease_renew(e->file, h);
@@ -190,9 +240,15 @@ static int note_operation(struct engine_run *r, struct error *err)
 		JSON_TEXT("file", e->file->path), JSON_BOOL("created", e->file->created),
 		text_if_valid("research_skill", e->research_skill), text_if_valid("repo", e->repo),
 		JSON_BOOL("returned", e->returned), text_if_valid("returned_id", e->returned_id),
+		JSON_IF(e->returned_alone, JSON_BOOL("returned_alone", true)),
 		text_if_valid("owner", e->owner),
-		JSON_IF(e->take_over, JSON_BOOL("take_over", true)));
+		JSON_IF(e->take_over, JSON_BOOL("take_over", true)),
+		JSON_IF(e->new_session, JSON_BOOL("new_session", true)),
+		JSON_IF(e->cancel, JSON_BOOL("cancel", true)),
+		JSON_IF(e->accept_workflow, JSON_BOOL("accept_workflow", true)));
 
+	if (engine_check_required(r, err) < 0)
+		return -1;
 	return put_workflow(r, op, err);
 }
 
@@ -209,7 +265,12 @@ int engine_begin(struct engine_run *r, struct error *err)
 	if (!str_is(owner, e->id))
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
 			e->file->path, owner.p, e->id);
-	if (note_operation(r, err) < 0 || action_noted(e->file, &r->unanswered, err) < 0)
+	if (e->cancel && is_finished(e))
+		return error_set(err, ERR_STATE, "'%s' has ended already: %s", e->id,
+			context_get(r->doc, "outcome").n ? context_get(r->doc, "outcome").p
+							 : engine_state(r));
+	if (note_operation(r, err) < 0 || place_load(&r->arena, e->file, &r->place, err) < 0 ||
+		action_load_noted(e->file, &r->outstanding, &r->noted, err) < 0)
 		return -1;
-	return action_load(r->doc, &r->outstanding, err) < 0 ? -1 : claim(r, err);
+	return claim(r, err);
 }

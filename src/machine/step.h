@@ -13,13 +13,15 @@
 #include "src/machine/action.h"
 #include "src/workflow/workflow.h"
 
-/* What a step needs from the user's repository. FIND_SPEC and PR_CHECKS only read. */
+/* What a step needs from the user's repository. FIND_SPEC, PR_CHECKS and PR_COMMENTS
+ * only read. */
 enum effect {
 	EFFECT_NONE = 0,
 	EFFECT_FIND_SPEC = 1, /* sets spec_path */
 	EFFECT_COMMIT = 2,    /* commits the remaining changes of the work tree */
 	EFFECT_PUSH = 4,
-	EFFECT_PR_CHECKS = 8, /* adds the failing checks of the pull request to Last Failure */
+	EFFECT_PR_CHECKS = 8,    /* adds the failing checks of the pull request to Last Failure */
+	EFFECT_PR_COMMENTS = 16, /* puts its comments without an answer into their section */
 };
 
 /* One action, before it has an id. Texts live in the context's arena. */
@@ -36,11 +38,26 @@ struct step_request {
 	const char *policy, *violation, *directory, *script;
 };
 
+/* An answer that is there. */
+struct step_answer {
+	const char *section, *format; /* "a | b" */
+	const char *word;             /* one of the format's; "": the answer gives none of them */
+};
+
 enum step_result {
 	STEP_TRANSITION, /* take the transition `trigger` */
 	STEP_ASK_AGAIN,  /* the answer was used; the step has more requests */
 	STEP_FAILED,     /* the agent could not do it: its text is kept and it is asked again */
 	STEP_UNCLEAR,    /* the agent needs an answer first: the troubleshooter is called */
+};
+
+/* An answer whose word says that something is so (evidence.h). */
+struct step_claim {
+	const char *section;
+	unsigned kinds;      /* of enum evidence_kind */
+	const char *command; /* EVIDENCE_COMMAND */
+	bool script;         /* it is not asked again when the claim is refuted: it has failed */
+	bool declared;       /* with the answer; else the workflow may require less */
 };
 
 /* What a step sees and returns. */
@@ -50,19 +67,29 @@ struct step_context {
 	struct context *doc;
 	const struct workflow *workflow;
 	const struct declared_state *declared; /* of a declared state, else NULL */
-	const char *id, *research_skill, *repo;
-	const json *actions; /* of the state, all answered */
+	const char *id, *research_skill;
+	const char *repo, *directory; /* the user's checkout; where the item is worked on */
+	const json *actions; /* of the state; all are answered, unless some are `together` */
+	const json *checked; /* actions, or sections without one, whose claims were checked */
 
 	/* set by request() */
 	VEC(struct step_request) requests;
 	bool partly; /* some of the answers are there already */
+	bool open;   /* some of `actions` are not answered */
+	VEC(struct step_answer) answers;
 
-	/* set by decide() */
+	/* set by decide(), which is called when every answer has a word */
 	enum step_result result;
 	const char *trigger;
 	const char *section; /* STEP_FAILED, STEP_UNCLEAR: whose answer */
 	const char *reason;
-	unsigned effects; /* of enum effect: to be carried out before the transition */
+	/* of enum effect: to be carried out before the transition; set before the claims */
+	unsigned effects;
+	/* What must be so for this decision. decide() is called again once it is, with `verified`,
+	 * and changes the document then only. Those of request(): what must be so before anything
+	 * else is requested. */
+	VEC(struct step_claim) claims;
+	bool verified;
 };
 
 struct step {
@@ -70,10 +97,13 @@ struct step {
 	const char *pending;                    /* value of `pending_agent` meanwhile */
 	const char *const *triggers;            /* every trigger of decide(); NULL-ended */
 	unsigned before_request, before_decide; /* of enum effect: carried out before these */
-	const char *answer;          /* section that is set aside when the state is entered again */
+	unsigned evidence;   /* of enum evidence_kind: all that its claims may have */
+	const char *refused; /* the trigger when what is to be done before a request is refused */
+	const char *answer;  /* section that is set aside when the state is entered again */
 	const char *const *verdicts; /* sections that only their agents and scripts may write;
-					NULL-ended. Emptied on each entry of the state, */
-	bool keeps_verdicts;         /* unless this is set */
+					NULL-ended. Emptied on each entry of the state */
+	bool together; /* missing answers are requested together; else one at a time once some are
+			  there */
 	void (*request)(struct step_context *c); /* no requests: decide() is next */
 	void (*decide)(struct step_context *c);
 };

@@ -4,7 +4,7 @@
 
 /* MAX_CALLS in a row without progress stop the run until a person looks. MAX_EXTENSIONS budgets may
  * be added without asking the user. */
-enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2 };
+enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2, REASON_MAX = 500 };
 
 /* The counters that call the troubleshooter when they reach the workflow's limit, in order of
  * precedence. */
@@ -85,6 +85,7 @@ void engine_troubleshooter_discard(struct engine_run *r)
 	json_put_texts(context_event(r->e->file, "failure"), "action", json_get_str(call, "id"),
 		"reason", "what it was called for is gone");
 	engine_drop_unanswered(r);
+	context_set(r->doc, "troubleshooter_input", (struct str){0}); /* it was for this call */
 	context_set_count(r->doc, "troubleshooter_calls", 0);
 }
 
@@ -99,6 +100,7 @@ enum advance engine_troubleshooter_call(
 		return ADVANCE_STOP;
 	}
 	engine_drop_unanswered(r);
+	context_set(r->doc, "troubleshooter_input", (struct str){0}); /* the calls had it */
 	context_set(r->doc, "question_trigger", str_of(trigger));
 	engine_dispatch_done(r, "failed",
 		arena_printf(&r->arena,
@@ -131,11 +133,16 @@ static bool is_verdict(const struct engine_run *r, const char *section)
 /* It may have work judged again or say what is left to do, but not approve in an agent's place. */
 static const char *section_fault(const struct engine_run *r, const char *section, const char *text)
 {
+	char word[64];
+
 	if (!section_name_valid(str_of(section)) || strcmp(section, CONTEXT_ACTIONS) == 0 ||
 		strcmp(section, CONTEXT_TROUBLE_LOG) == 0)
 		return "this section is not the troubleshooter's to write";
 	if (strcmp(section, CONTEXT_REVIEW_NOTES) == 0)
-		return verdict_approved(str_of(text)) ? "only a reviewer approves" : NULL;
+		return verdict_word(str_of(text), "status", word, sizeof(word)) &&
+				       strcmp(word, "approved") == 0
+			       ? "only a reviewer approves"
+			       : NULL;
 	if (*text && is_verdict(r, section))
 		return "this section is a verdict: it may only be emptied, to be asked for anew";
 	return NULL;
@@ -305,14 +312,27 @@ static bool may_extend(struct engine_run *r, const char *trigger)
 	return true;
 }
 
+/* Without the member, what the answer says first. */
+static const char *reason_of(struct arena *a, struct str text, const json *answer)
+{
+	const char *reason = json_get_str(answer, "reason");
+	struct str line = {0};
+
+	if (reason && *reason)
+		return reason;
+	text = str_trim(text);
+	if (!str_line(&text, &line) || str_starts(line, "{"))
+		return "no reason given";
+	return arena_printable(a, line, REASON_MAX);
+}
+
 enum advance engine_troubleshooter_answered(struct engine_run *r, const json *action)
 {
 	const char *trigger = arena_dup(&r->arena, str_of(json_get_str(action, "trigger")));
 	struct str word = action_word(r->doc, action);
-	CLEANUP(json_free) json *answer = verdict_json(action_text(r->doc, action), NULL);
-	const char *reason = answer ? json_get_str(answer, "reason") : NULL;
+	CLEANUP(json_free) json *answer = verdict_json(action_text(r->doc, action));
+	const char *reason = reason_of(&r->arena, action_text(r->doc, action), answer);
 
-	reason = reason && *reason ? reason : "no reason given";
 	if (!word.n)
 		return engine_troubleshooter_call(r, trigger, count_of(r, trigger));
 	if (str_is(word, "continue") && !may_extend(r, trigger))

@@ -1,10 +1,6 @@
 /*
- * verdict.h: the decision in an agent's answer. Rules: docs/action-protocol.md, "Verdicts".
- *
- * JSON decides before prose: the last line that is a JSON object, else the last fenced block that
- * is one. A line that looks like a verdict but cannot be parsed hides earlier ones. In prose, a
- * whole word approves only in a sentence that does not negate it, and one negated "approved"
- * anywhere is a rejection: approving by mistake costs more than a second review.
+ * verdict.h: what the machine reads in an agent's answer: one JSON object and a URL, never prose.
+ * Rules: docs/action-protocol.md, "Result words".
  */
 #ifndef DT_VERDICT_H
 #define DT_VERDICT_H
@@ -12,25 +8,22 @@
 #include "src/base/buf.h"
 #include "src/base/json.h"
 
-/* The JSON object that decides; NULL if there is none. *after (may be NULL): where it ends. */
-json *verdict_json(struct str text, size_t *after);
 /*
- * Its `status`, copied to out. False if there is none, or if it is `approved` or `validated` and
- * the prose after it rejects.
+ * The last JSON object of the text: the last line that is one, else the last fenced block that is
+ * one; NULL if there is none. A later line that looks like a verdict but cannot be parsed hides it.
  */
-bool verdict_status(struct str text, char *out, size_t size);
-/* True if the status is `approved`, or is another than `changes_requested` and the prose approves.
+json *verdict_json(struct str text);
+/* The text in that object's `member`, copied to out ("?" if it is too long); false: there is none.
  */
-bool verdict_approved(struct str text);
-/* True only for the status `validated`, or a last line that is this word. */
-bool verdict_validated(struct str text);
+bool verdict_word(struct str text, const char *member, char *out, size_t size);
+/* The same of an object that ends the text, wherever in its line it begins; marks of formatting and
+ * a full stop may follow. It decides nothing, but must not contradict the answer's word. */
+bool verdict_last_word(struct str text, const char *member, char *out, size_t size);
 /* Whether the byte at `i` is part of a word: letters, digits, `_`, `-`, and what is beyond ASCII
  * but for its punctuation, spaces and symbols (U+0080-00BF, U+2000-2FFF, U+3000-303F). */
 bool verdict_word_byte(struct str s, size_t i);
-/* True if the text begins with the whole word `passed`. */
-bool verdict_passed(struct str text);
-/* The first URL of a pull request (GitHub, GitHub Enterprise, GitLab), a part of `text`; empty if
- * there is none. */
+/* The first URL of a pull request in a form of forge.h, a part of `text`; empty if there is none.
+ */
 struct str verdict_pr_url(struct str text);
 
 #endif

@@ -25,7 +25,7 @@ const char *const *gate_environment(const struct gate *g)
 	return g->env;
 }
 
-int gate_evict(struct arena *a, struct pool *p, const struct gate_place *self,
+int gate_evict(struct arena *a, struct pool *p, const struct process_identity *self,
 	struct gate_record *r, bool *gone, struct error *err)
 {
 	bool lost = false;
@@ -124,7 +124,7 @@ void gate_drop(struct gate **gp)
 }
 
 static void tell_holder(
-	const struct gate_record *r, const struct gate_place *self, struct gate_holder *out)
+	const struct gate_record *r, const struct process_identity *self, struct gate_holder *out)
 {
 	enum gate_view view = gate_look(r, self);
 	bool mine = strcmp(r->at.boot, self->boot) == 0;
@@ -146,11 +146,11 @@ static void tell_holder(
 int gate_status(struct arena *a, struct pool *p, struct gate_holder *out, bool *held,
 	int64_t *fence, struct error *err)
 {
-	struct gate_place self;
+	struct process_identity self;
 	struct gate_record r;
 
 	*held = false;
-	if (gate_place(a, &self, err) < 0 || gate_read(a, p, &r, err) < 0)
+	if (process_identify(a, getpid(), &self, err) < 0 || gate_read(a, p, &r, err) < 0)
 		return -1;
 	if (fence)
 		*fence = r.fence;
@@ -191,12 +191,12 @@ static int free_record(
 int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holder *was, bool *held,
 	struct error *err)
 {
-	struct gate_place self;
+	struct process_identity self;
 	struct gate_record r;
 	bool lost = true, gone;
 
 	*held = false;
-	if (gate_place(a, &self, err) < 0)
+	if (process_identify(a, getpid(), &self, err) < 0)
 		return -1;
 	while (lost) {
 		if (gate_read(a, p, &r, err) < 0)

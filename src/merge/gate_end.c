@@ -41,7 +41,7 @@ static void send(struct victim v, int number)
 
 	if (handle < 0 && errno != ENOSYS)
 		return;
-	if (gate_process_lives(v.pid, v.start)) {
+	if (process_lives(v.pid, v.start)) {
 		if (handle >= 0)
 			(void)syscall(SYS_pidfd_send_signal, handle, number, NULL, 0);
 		else
@@ -69,7 +69,7 @@ static void find(const struct process_info *info, void *arg)
 static const struct victim *survivor(const struct ending *e)
 {
 	for (size_t i = 0; i < e->n; i++)
-		if (gate_process_lives(e->list[i].pid, e->list[i].start))
+		if (process_lives(e->list[i].pid, e->list[i].start))
 			return &e->list[i];
 	return NULL;
 }
@@ -87,7 +87,7 @@ static void release(struct ending *e)
 	free(e->list);
 }
 
-int gate_end(const struct gate_record *r, const struct gate_place *self, struct error *err)
+int gate_end(const struct gate_record *r, const struct process_identity *self, struct error *err)
 {
 	const struct timespec moment = {.tv_nsec = 2000000};
 	CLEANUP(release) struct ending e = {.r = r};

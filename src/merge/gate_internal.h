@@ -8,23 +8,14 @@
 #define DT_GATE_INTERNAL_H
 
 #include "src/merge/gate.h"
-
-/* A process, identified for as long as the machine runs. */
-struct gate_place {
-	const char *host, *boot;
-	const char *space; /* process namespace: numbers of another container mean nothing here */
-	pid_t pid;
-	uint64_t start;
-};
-int gate_place(struct arena *a, struct gate_place *out, struct error *err);
-bool gate_process_lives(pid_t pid, uint64_t start);
+#include "src/sys/process.h"
 
 struct gate_record {
 	int64_t fence; /* the holder's, else the last one's */
 	bool held, evicting;
 	const char *hold; /* unique to this hold */
 	const char *who;
-	struct gate_place at;
+	struct process_identity at;
 	int ttl_s;
 	int64_t since, until; /* seconds since 1970, for people and other machines */
 	int64_t until_ticks;  /* the same by the clock of this boot, which cannot be set */
@@ -51,16 +42,16 @@ enum gate_view {
 	GATE_OVER, /* its lease has expired and it is running: it must be ended first */
 	GATE_AWAY, /* on another machine, and its lease has expired */
 };
-enum gate_view gate_look(const struct gate_record *r, const struct gate_place *self);
+enum gate_view gate_look(const struct gate_record *r, const struct process_identity *self);
 
 /* Ends the holder and every process of its hold; 0 when none is left. */
-int gate_end(const struct gate_record *r, const struct gate_place *self, struct error *err);
+int gate_end(const struct gate_record *r, const struct process_identity *self, struct error *err);
 
 struct disk_lock;
 struct gate {
 	struct arena *a;
 	struct pool *p;
-	struct gate_place self;
+	struct process_identity self;
 	struct gate_record r;
 	const char *env[3]; /* DEV_TEAM_GATE_FENCE, DEV_TEAM_GATE_HOLD */
 	struct disk_lock *lock;
@@ -71,7 +62,7 @@ struct gate {
 /* Marks the record, so that it cannot be renewed, and ends the processes of the hold. 0 with *gone
  * true: the record is *r, and no process is left. *gone false: it changed meanwhile.
  */
-int gate_evict(struct arena *a, struct pool *p, const struct gate_place *self,
+int gate_evict(struct arena *a, struct pool *p, const struct process_identity *self,
 	struct gate_record *r, bool *gone, struct error *err);
 
 /* How often a holder renews its lease, and so notices that it is lost. */

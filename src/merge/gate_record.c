@@ -1,3 +1,4 @@
+#include "src/base/clock.h"
 #include "src/sys/digest.h"
 #include "src/merge/gate_internal.h"
 
@@ -55,26 +56,18 @@ int gate_read(struct arena *a, struct pool *p, struct gate_record *out, struct e
 
 static void write_holder(json *j, const struct gate_record *r)
 {
-	json_put_str(j, "hold", str_of(r->hold));
-	if (r->evicting)
-		json_put_bool(j, "evicting", true);
-	json_put_str(j, "who", str_of(r->who));
-	json_put_str(j, "host", str_of(r->at.host));
-	json_put_str(j, "boot", str_of(r->at.boot));
-	json_put_str(j, "space", str_of(r->at.space));
-	json_put_int(j, "pid", r->at.pid);
-	json_put_int(j, "start", (int64_t)r->at.start);
-	json_put_int(j, "ttl", r->ttl_s);
-	json_put_int(j, "since", r->since);
-	json_put_int(j, "until", r->until);
-	json_put_int(j, "ticks", r->until_ticks);
+	JSON_ADD(j, JSON_TEXT("hold", r->hold), JSON_IF(r->evicting, JSON_BOOL("evicting", true)),
+		JSON_TEXT("who", r->who), JSON_TEXT("host", r->at.host),
+		JSON_TEXT("boot", r->at.boot), JSON_TEXT("space", r->at.space),
+		JSON_INT("pid", r->at.pid), JSON_INT("start", r->at.start),
+		JSON_INT("ttl", r->ttl_s), JSON_INT("since", r->since), JSON_INT("until", r->until),
+		JSON_INT("ticks", r->until_ticks));
 }
 
 int gate_put(struct arena *a, struct pool *p, const struct gate_record *r, int64_t mod, bool *lost,
 	struct error *err)
 {
-	CLEANUP(json_free) json *j = json_object();
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	json *j = JSON_OBJECT(JSON_TEXT("dir", p->dir), JSON_INT("fence", r->fence));
 	const char *key = gate_key(a, p);
 	struct store_guard guard = {.key = key, .what = STORE_MOD_IS, .rev = mod};
 	struct store_op op = {.what = STORE_PUT, .key = key};
@@ -82,12 +75,9 @@ int gate_put(struct arena *a, struct pool *p, const struct gate_record *r, int64
 	struct store_result result = {0};
 	enum store_status got;
 
-	json_put_str(j, "dir", str_of(p->dir));
-	json_put_int(j, "fence", r->fence);
 	if (r->held)
 		write_holder(j, r);
-	json_print(&text, j);
-	op.value = buf_str(&text);
+	op.value = json_print_in(a, j);
 	got = store_txn(p->store, a, &t, &result, err);
 	*lost = got == STORE_REFUSED;
 	return got == STORE_OK || got == STORE_REFUSED ? 0 : error_prefix(err, "merge gate");
@@ -103,4 +93,27 @@ json *gate_holder_json(const struct gate_holder *h)
 		JSON_TIME("since", h->since), JSON_TIME("until", h->until),
 		JSON_BOOL("here", h->here), JSON_BOOL("live", h->live),
 		JSON_BOOL("leaseOver", h->over), JSON_BOOL("ending", h->evicting));
+}
+
+/* Uses the clock of this boot if it is also the holder's. */
+static bool lease_over(const struct gate_record *r, const struct process_identity *self)
+{
+	if (strcmp(r->at.boot, self->boot) == 0)
+		return clock_ticks() >= r->until_ticks;
+	return clock_now() >= r->until;
+}
+
+enum gate_view gate_look(const struct gate_record *r, const struct process_identity *self)
+{
+	if (!r->held)
+		return GATE_FREE;
+	switch (process_life(&r->at, self)) {
+	case PROCESS_DEAD:
+		return GATE_DEAD;
+	case PROCESS_AWAY:
+		return lease_over(r, self) ? GATE_AWAY : GATE_HELD;
+	case PROCESS_ALIVE:
+		break;
+	}
+	return r->evicting || lease_over(r, self) ? GATE_OVER : GATE_HELD;
 }

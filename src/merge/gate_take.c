@@ -199,7 +199,8 @@ int gate_take_unless(struct arena *a, struct pool *p, const char *who, unsigned 
 	*out = NULL;
 	g->a = a;
 	g->p = p;
-	if (check_wish(&w, err) < 0 || gate_place(a, &g->self, err) < 0 || borrow(g, err) < 0)
+	if (check_wish(&w, err) < 0 || process_identify(a, getpid(), &g->self, err) < 0 ||
+		borrow(g, err) < 0)
 		return -1;
 	if (!g->borrowed && wait_for(g, &w, err) < 0)
 		return -1;

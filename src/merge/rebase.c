@@ -189,46 +189,31 @@ static int somebody_pushed(struct rebasing *w, bool *yes, struct error *err)
 	return 0;
 }
 
-static json *path_list(const char *const *paths)
-{
-	json *list = json_array();
-
-	for (; paths && *paths; paths++)
-		json_push_str(list, str_of(*paths));
-	return list;
-}
-
 static int tell_conflict(struct rebasing *w, struct error *err)
 {
-	CLEANUP(json_free) json *fields = json_object();
+	CLEANUP(json_free)
+	json *fields = JSON_OBJECT(JSON_TEXT("branch", w->branch), JSON_TEXT("target", w->target),
+		JSON_VALUE("paths", json_names(w->out->paths)),
+		JSON_INT("attempt", w->out->attempt));
 	struct event h = {.id = EVENT_REBASE_CONFLICT, .issue = w->ask->issue, .fields = fields};
 
-	json_put_str(fields, "branch", str_of(w->branch));
-	json_put_str(fields, "target", str_of(w->target));
-	json_put(fields, "paths", path_list(w->out->paths));
-	json_put_int(fields, "attempt", w->out->attempt);
 	return event_emit(w->p->artifacts, &h, err);
 }
 
 /* For people who look at the run: Suspended, until a rebase succeeds. */
 static int tell_run(struct rebasing *w, struct error *err)
 {
-	CLEANUP(json_free) json *members = json_object();
-	json *gate = json_object();
+	CLEANUP(json_free) json *members = NULL;
 	bool suspended = w->out->fate == REBASE_CONFLICT || w->out->fate == REBASE_EXHAUSTED;
-	char now[CLOCK_TEXT];
 
-	clock_text(clock_now(), now);
-	json_put_str(gate, "state", suspended ? STR("Suspended") : STR("Active"));
-	json_put_str(gate, "outcome", str_of(rebase_word(w->out->fate)));
-	json_put_str(gate, "branch", str_of(w->branch));
-	json_put_str(gate, "target", str_of(w->target));
-	json_put_int(gate, "attempt", w->out->attempt);
-	json_put_int(gate, "fence", w->out->fence);
-	json_put_str(gate, "at", str_of(now));
-	json_put(members, "mergeGate", gate);
 	if (!w->p->artifacts || !w->ask->issue)
 		return 0;
+	members = JSON_OBJECT(JSON_VALUE("mergeGate",
+		JSON_OBJECT(JSON_TEXT("state", suspended ? "Suspended" : "Active"),
+			JSON_TEXT("outcome", rebase_word(w->out->fate)),
+			JSON_TEXT("branch", w->branch), JSON_TEXT("target", w->target),
+			JSON_INT("attempt", w->out->attempt), JSON_INT("fence", w->out->fence),
+			JSON_TIME("at", clock_now()))));
 	return artifact_merge_runtime(w->p->artifacts, w->ask->issue, members, err);
 }
 

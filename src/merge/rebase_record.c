@@ -12,13 +12,6 @@ static char *key_of(struct arena *a, const char *path)
 	return arena_printf(a, "rebase/%s", sum);
 }
 
-static const char *text_of(struct arena *a, const json *j, const char *key)
-{
-	const char *s = json_get_str(j, key);
-
-	return s ? arena_dup(a, str_of(s)) : NULL;
-}
-
 static const char *const *read_paths(struct arena *a, const json *list)
 {
 	size_t n = json_len(list);
@@ -39,14 +32,14 @@ static int parse(
 
 	if (json_parse(&j, kv->value, err) < 0)
 		return error_prefix(err, "record of a rebase");
-	*r = (struct rebase_record){.path = text_of(a, j, "path"),
-		.branch = text_of(a, j, "branch"),
-		.target = text_of(a, j, "target"),
-		.state = text_of(a, j, "state"),
-		.before = text_of(a, j, "before"),
-		.onto = text_of(a, j, "onto"),
-		.expected = text_of(a, j, "expected"),
-		.after = text_of(a, j, "after"),
+	*r = (struct rebase_record){.path = json_dup(a, j, "path"),
+		.branch = json_dup(a, j, "branch"),
+		.target = json_dup(a, j, "target"),
+		.state = json_dup(a, j, "state"),
+		.before = json_dup(a, j, "before"),
+		.onto = json_dup(a, j, "onto"),
+		.expected = json_dup(a, j, "expected"),
+		.after = json_dup(a, j, "after"),
 		.attempts = (unsigned)json_get_int(j, "attempts", 0),
 		.fence = json_get_int(j, "fence", 0),
 		.at = json_get_int(j, "at", 0),
@@ -69,14 +62,10 @@ int rebase_read(struct arena *a, struct pool *p, const char *path, struct rebase
 	return kv.mod ? parse(a, &kv, out, err) : 0;
 }
 
-static void put_text(json *j, const char *key, const char *text)
-{
-	if (text)
-		json_put_str(j, key, str_of(text));
-}
+#define TEXT(key, value) JSON_IF(value, JSON_TEXT(key, value))
 
 /* Some paths are enough to describe a conflict of thousands of files. */
-static void put_paths(json *j, const char *const *paths)
+static json *path_list(const char *const *paths)
 {
 	json *list = json_array();
 	size_t bytes = 0;
@@ -87,27 +76,16 @@ static void put_paths(json *j, const char *const *paths)
 			break;
 		json_push_str(list, str_of(paths[i]));
 	}
-	json_put(j, "paths", list);
+	return list;
 }
 
 static json *print(const struct rebase_record *r)
 {
-	json *j = json_object();
-
-	put_text(j, "path", r->path);
-	put_text(j, "branch", r->branch);
-	put_text(j, "target", r->target);
-	put_text(j, "state", r->state);
-	put_text(j, "before", r->before);
-	put_text(j, "onto", r->onto);
-	put_text(j, "expected", r->expected);
-	put_text(j, "after", r->after);
-	json_put_int(j, "attempts", r->attempts);
-	json_put_int(j, "fence", r->fence);
-	json_put_int(j, "at", r->at);
-	if (r->paths)
-		put_paths(j, r->paths);
-	return j;
+	return JSON_OBJECT(TEXT("path", r->path), TEXT("branch", r->branch),
+		TEXT("target", r->target), TEXT("state", r->state), TEXT("before", r->before),
+		TEXT("onto", r->onto), TEXT("expected", r->expected), TEXT("after", r->after),
+		JSON_INT("attempts", r->attempts), JSON_INT("fence", r->fence),
+		JSON_INT("at", r->at), JSON_IF(r->paths, JSON_VALUE("paths", path_list(r->paths))));
 }
 
 int rebase_save(struct rebasing *w, const char *state, struct error *err)

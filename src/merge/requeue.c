@@ -77,32 +77,26 @@ int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, str
 static int tell(const char *artifacts, const char *issue, const char *failure,
 	const struct requeue_places *places, enum requeue_trigger trigger, struct error *err)
 {
-	CLEANUP(json_free) json *fields = json_object();
+	CLEANUP(json_free)
+	json *fields = JSON_OBJECT(JSON_TEXT("trigger", requeue_word(trigger)),
+		JSON_BOOL("rescored", trigger != TRIGGER_TRUST_SCORE),
+		JSON_IF(failure, JSON_TEXT("failure", failure)),
+		JSON_IF(places && places->old >= 0, JSON_INT("oldPosition", places->old)),
+		JSON_IF(places && places->fresh >= 0, JSON_INT("newPosition", places->fresh)));
 	struct event h = {.id = EVENT_REQUEUE, .issue = issue, .fields = fields};
 
-	json_put_str(fields, "trigger", str_of(requeue_word(trigger)));
-	json_put_bool(fields, "rescored", trigger != TRIGGER_TRUST_SCORE);
-	if (failure)
-		json_put_str(fields, "failure", str_of(failure));
-	if (places && places->old >= 0)
-		json_put_int(fields, "oldPosition", places->old);
-	if (places && places->fresh >= 0)
-		json_put_int(fields, "newPosition", places->fresh);
 	return event_emit(artifacts, &h, err);
 }
 
 static int note(const char *artifacts, const char *issue, const char *failure,
 	enum requeue_trigger trigger, int64_t now, struct error *err)
 {
-	CLEANUP(json_free) json *line = json_object();
-	char at[CLOCK_TEXT];
+	CLEANUP(json_free) json *line = NULL;
 
 	if (!failure) /* the triage that follows names the trigger */
 		return 0;
-	clock_text(now, at);
-	json_put_str(line, "timestamp", str_of(at));
-	json_put_str(line, "failure", str_of(failure));
-	json_put_str(line, "decision", str_of(requeue_word(trigger)));
+	line = JSON_OBJECT(JSON_TIME("timestamp", now), JSON_TEXT("failure", failure),
+		JSON_TEXT("decision", requeue_word(trigger)));
 	return artifact_append(artifacts, issue, "triage-history.jsonl", line, err);
 }
 

@@ -27,11 +27,6 @@ static bool read_time(const char *text, int64_t *out)
 	return strcmp(text + 19 + digits, "Z") == 0 && clock_parse(plain, out) == 0;
 }
 
-static const char *copy(struct arena *a, const char *s)
-{
-	return s ? arena_dup(a, str_of(s)) : NULL;
-}
-
 /* At the top level, as it is written here, or in `score`. */
 static double composite_of(const json *line)
 {
@@ -46,11 +41,11 @@ static bool take_triage(struct arena *a, const json *line, int64_t at, struct tr
 
 	if (!trigger)
 		return false;
-	h->triages[h->n++] = (struct triage){.trigger = copy(a, trigger),
-		.detail = copy(a, json_get_str(line, "triggerDetail")),
+	h->triages[h->n++] = (struct triage){.trigger = arena_dup(a, str_of(trigger)),
+		.detail = json_dup(a, line, "triggerDetail"),
 		.composite = composite_of(line),
 		.cost_usd = json_number(json_get(line, "costUsd"), 0),
-		.model = copy(a, json_get_str(line, "model")),
+		.model = json_dup(a, line, "model"),
 		.at = at};
 	if (at > h->last_triage)
 		h->last_triage = at;
@@ -67,7 +62,7 @@ static bool take_failure(struct arena *a, const json *line, int64_t at, struct t
 	}
 	if (!type)
 		return false;
-	h->failures[h->n_failures++] = (struct failure){copy(a, type), at};
+	h->failures[h->n_failures++] = (struct failure){arena_dup(a, str_of(type)), at};
 	return true;
 }
 
@@ -128,36 +123,27 @@ static double difference(double a, double b)
 
 static json *print(const struct triage *t, const struct triage_history *before)
 {
-	json *line = json_object();
-	char at[CLOCK_TEXT];
+	json *delta = NULL;
 
-	clock_text(t->at ? t->at : clock_now(), at);
-	json_put_str(line, "timestamp", str_of(at));
-	json_put_str(line, "trigger", str_of(t->trigger));
-	if (t->detail)
-		json_put_str(line, "triggerDetail", str_of(t->detail));
-	json_put_number(line, "composite", t->composite);
-	if (before->n) {
-		json *delta = json_object();
-
-		json_put_number(delta, "composite",
-			difference(t->composite, before->triages[before->n - 1].composite));
-		json_put(line, "deltaFromPrevious", delta);
-	}
-	if (t->model)
-		json_put_str(line, "model", str_of(t->model));
-	if (t->cost_usd > 0)
-		json_put_number(line, "costUsd", t->cost_usd);
-	return line;
+	if (before->n)
+		delta = JSON_OBJECT(JSON_NUMBER("composite",
+			difference(t->composite, before->triages[before->n - 1].composite)));
+	return JSON_OBJECT(JSON_TIME("timestamp", t->at ? t->at : clock_now()),
+		JSON_TEXT("trigger", t->trigger),
+		JSON_IF(t->detail, JSON_TEXT("triggerDetail", t->detail)),
+		JSON_NUMBER("composite", t->composite),
+		JSON_IF(delta, JSON_VALUE("deltaFromPrevious", delta)),
+		JSON_IF(t->model, JSON_TEXT("model", t->model)),
+		JSON_IF(t->cost_usd > 0, JSON_NUMBER("costUsd", t->cost_usd)));
 }
 
 static int tell_storm(const char *artifacts, const char *issue, unsigned count, struct error *err)
 {
-	CLEANUP(json_free) json *fields = json_object();
+	CLEANUP(json_free)
+	json *fields = JSON_OBJECT(
+		JSON_INT("count", count), JSON_INT("windowHours", FAILURE_WINDOW_S / 3600));
 	struct event h = {.id = EVENT_RETRIAGE_STORM, .issue = issue, .fields = fields};
 
-	json_put_int(fields, "count", count);
-	json_put_int(fields, "windowHours", FAILURE_WINDOW_S / 3600);
 	return event_emit(artifacts, &h, err);
 }
 
@@ -186,11 +172,8 @@ int triage_append(const char *artifacts, const char *issue, const struct triage 
 
 int triage_reset(const char *artifacts, const char *issue, const char *why, struct error *err)
 {
-	CLEANUP(json_free) json *line = json_object();
-	char at[CLOCK_TEXT];
+	CLEANUP(json_free)
+	json *line = JSON_OBJECT(JSON_TIME("timestamp", clock_now()), JSON_TEXT("reset", why));
 
-	clock_text(clock_now(), at);
-	json_put_str(line, "timestamp", str_of(at));
-	json_put_str(line, "reset", str_of(why));
 	return artifact_append(artifacts, issue, name, line, err);
 }

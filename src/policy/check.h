@@ -124,6 +124,26 @@ int policy_cwd(
 int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
 	struct str command, struct node **tree, struct verdict *v, struct trace *trace);
 
+/* A command, and what it is judged by. */
+struct policy_question {
+	struct policy policy;
+	struct root root;
+	const char *cwd;
+	struct str command;
+	struct verdict verdict; /* denied already: the persona may not run commands at all */
+};
+/*
+ * Opens the root (NULL: that of the worktree around q->cwd) and loads the policy of that name
+ * (NULL: readonly) or of the persona. Call policy_question_release() also after -1: ERR_USAGE when
+ * both are given, else as policy_load() and clearance_policy().
+ */
+int policy_question_open(struct arena *a, struct policy_question *q, const char *root,
+	const char *policy, const char *persona, struct error *err);
+/* Fills in the verdict; *tree is NULL where the text was not understood. `trace` may be NULL. */
+void policy_question_check(
+	struct arena *a, struct policy_question *q, struct node **tree, struct trace *trace);
+void policy_question_release(struct policy_question *q); /* for CLEANUP */
+
 /*
  * Puts the path of the system's program in the place of each name, for text that a shell will run:
  * neither an alias nor a function nor PATH decides then what the name means.

@@ -74,8 +74,8 @@ static const struct config_field clearance_fields[] = {
 		.fields = persona_fields},
 	{.key = "bash",
 		.kind = CONFIG_SWITCH,
-		CONFIG_AT(clearance, exec),
-		CONFIG_WORDS("check", "exec")},
+		CONFIG_AT(clearance, advice),
+		CONFIG_WORDS("exec", "check")},
 	{0},
 };
 

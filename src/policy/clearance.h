@@ -5,7 +5,7 @@
  *   personas:
  *     task-runner: {policy: developer}
  *     reviewer: {policy: readonly, tools: [Bash, Read, "mcp__docs__*"]}
- *   bash: check          # or exec: what the hook makes of an allowed command
+ *   bash: exec           # or check: what the hook makes of an allowed command
  *
  * A persona that is not named is denied. `plugin:name` is looked up as it is, then as `name`. One
  * without a policy may run no commands.
@@ -27,7 +27,7 @@ struct clearance {
 	const char *file;
 	struct persona *personas;
 	size_t n;
-	bool exec; /* allowed commands are run by `policy exec` */
+	bool advice; /* allowed commands run in the client's shell, not by `policy exec` */
 };
 
 /* `*there` is false where there is no such file. -1: ERR_INPUT with the place. */
@@ -38,5 +38,24 @@ int clearance_persona(
 	const struct clearance *c, struct str name, const struct persona **out, struct verdict *v);
 /* 0 or -1 with *v (TOOL): not listed, or `Bash` for a persona without a policy. */
 int clearance_tool(const struct persona *p, struct str tool, struct verdict *v);
+
+/*
+ * The clearance file for a call from `directory`: in it, in the nearest one above it, or in the
+ * repository whose worktree it is. NULL: there is none.
+ */
+char *clearance_find(struct arena *a, const char *directory);
+/* The policy that REPO/.dev-team/clearance.yaml gives a persona; *v is denied when it may not run
+ * commands. -1: ERR_INPUT, there is no such file, or a fault in it. */
+int clearance_policy(struct arena *a, const char *repo, const char *persona, struct policy *out,
+	struct verdict *v, struct error *err);
+/*
+ * Projects that have had a clearance file are remembered as files of the state directory,
+ * clearances/DIGEST: an agent that may change branches can make the file vanish, and that must not
+ * read as "nothing was ever configured". The user removes the mark to forget the project. Failing
+ * to remember is ignored.
+ */
+void clearance_mark(struct arena *a, const char *directory);
+/* The mark of `directory` or of the nearest directory above it; NULL: there is none. */
+char *clearance_marked(struct arena *a, const char *directory);
 
 #endif

@@ -3,8 +3,8 @@
 #include "context/file.h"
 #include "src/sys/digest.h"
 #include "src/sys/path.h"
-#include "src/policy/hook.h"
-#include "src/policy/where.h"
+#include "src/policy/check.h"
+#include "src/policy/clearance.h"
 
 /* An answer that cannot be had counts as yes. */
 static bool is_there(const char *file)

@@ -64,14 +64,11 @@ void confusion_print(struct buf *out, const struct confusions *all)
 
 json *confusion_json(const struct confusion *c)
 {
-	json *j = json_object();
-
-	json_put_str(j, "class", str_of(c->class));
-	json_put_int(j, "allow_allow", c->count[true][true]);
-	json_put_int(j, "allow_deny", c->count[true][false]);
-	json_put_int(j, "tier2_allow_allow", c->second[true][true]);
-	json_put_int(j, "tier2_allow_deny", c->second[true][false]);
-	json_put_int(j, "deny_deny", c->count[false][false] + c->second[false][false]);
-	json_put_int(j, "deny_allow", c->count[false][true] + c->second[false][true]);
-	return j;
+	return JSON_OBJECT(JSON_TEXT("class", c->class),
+		JSON_INT("allow_allow", c->count[true][true]),
+		JSON_INT("allow_deny", c->count[true][false]),
+		JSON_INT("tier2_allow_allow", c->second[true][true]),
+		JSON_INT("tier2_allow_deny", c->second[true][false]),
+		JSON_INT("deny_deny", c->count[false][false] + c->second[false][false]),
+		JSON_INT("deny_allow", c->count[false][true] + c->second[false][true]));
 }

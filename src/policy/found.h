@@ -6,6 +6,7 @@
 #define DT_POLICY_FOUND_H
 
 #include "src/policy/bin.h"
+#include "src/sys/git.h"
 
 /* `arg` with a found name where it has `mark`: what is in front of it, and ARG_FOUND. */
 struct arg found_in(const struct arg *arg, const char *mark, bool several);
@@ -46,7 +47,8 @@ int check_names(struct check *c, const struct call *finder, const struct finding
 
 /* Asks `good` about each name in git's index, from the top of the worktree. 0: all are, 1: one is
  * not, -1: the index cannot be read. */
-int check_index_each(struct check *c, bool (*good)(void *of, struct str name, bool link), void *of);
+int check_index_each(
+	struct check *c, bool (*good)(void *of, const struct git_tracked *e), void *of);
 /* The same for links that lead out of the root. */
 int check_links(
 	struct check *c, const struct call *finder, const struct finding *f, const struct arg *arg);

@@ -39,7 +39,7 @@ static int read_index(struct check *c, struct str *index)
 	return 0;
 }
 
-int check_index_each(struct check *c, bool (*good)(void *of, struct str name, bool link), void *of)
+int check_index_each(struct check *c, bool (*good)(void *of, const struct git_tracked *e), void *of)
 {
 	struct str index;
 	int rc = read_index(c, &index);

@@ -188,12 +188,11 @@ static int look_at(
 }
 
 /* A name of git's index as it is put out, from the working directory. */
-static bool is_good_entry(void *of, struct str name, bool link)
+static bool is_good_entry(void *of, const struct git_tracked *e)
 {
 	const struct entries *x = of;
-	struct str base;
+	struct str name = e->path, base;
 
-	(void)link;
 	if (x->cwd.n) {
 		if (name.n <= x->cwd.n || memcmp(name.p, x->cwd.p, x->cwd.n) ||
 			name.p[x->cwd.n] != '/')
@@ -209,14 +208,14 @@ static bool is_good_entry(void *of, struct str name, bool link)
 	return name.n && name.p[0] != '-';
 }
 
-static bool is_good_link(void *of, struct str name, bool link)
+static bool is_good_link(void *of, const struct git_tracked *e)
 {
 	struct check *c = of;
 	struct verdict unused = {0};
 	struct place place;
 
-	return !link || where(c->arena, c->root, c->policy, STR(""), name, ACCESS_READ, false,
-				(struct span){0, 0}, &place, &unused) == 0;
+	return !e->link || where(c->arena, c->root, c->policy, STR(""), e->path, ACCESS_READ, false,
+				   (struct span){0, 0}, &place, &unused) == 0;
 }
 
 int check_names(struct check *c, const struct call *finder, const struct finding *f,

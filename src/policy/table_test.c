@@ -21,8 +21,6 @@ static void table_test_release(struct table_test *t)
 static void note(struct table_test *t, const struct table *table, const struct table_row *row,
 	const struct verdict *v)
 {
-	json *j;
-
 	if (!t->differing) {
 		buf_addf(&t->lines, "%s:%u: %s (%s, tier %u) must be %s: ", table->file, row->line,
 			row->id, row->class, row->tier, row->allow ? "allowed" : "denied");
@@ -32,15 +30,11 @@ static void note(struct table_test *t, const struct table *table, const struct t
 		buf_addc(&t->lines, '\n');
 		return;
 	}
-	j = json_object();
-	json_put_str(j, "file", str_of(table->file));
-	json_put_int(j, "line", row->line);
-	json_put_str(j, "id", str_of(row->id));
-	json_put_str(j, "class", str_of(row->class));
-	json_put_int(j, "tier", row->tier);
-	json_put_str(j, "expect", str_of(row->allow ? "allow" : "deny"));
-	json_put(j, "verdict", verdict_object(v));
-	json_push(t->differing, j);
+	json_push(t->differing, JSON_OBJECT(JSON_TEXT("file", table->file),
+					JSON_INT("line", row->line), JSON_TEXT("id", row->id),
+					JSON_TEXT("class", row->class), JSON_INT("tier", row->tier),
+					JSON_TEXT("expect", row->allow ? "allow" : "deny"),
+					JSON_VALUE("verdict", verdict_object(v))));
 }
 
 static void check_row(struct table_test *t, const struct table *table, const struct table_row *row)
@@ -57,20 +51,16 @@ static void check_row(struct table_test *t, const struct table *table, const str
 
 static void print_json(struct table_test *t, bool good)
 {
-	CLEANUP(json_free) json *j = json_object();
 	const struct confusion sum = confusion_sum(&t->all);
 	json *classes = json_array();
 
 	for (size_t i = 0; i < t->all.n; i++)
 		json_push(classes, confusion_json(&t->all.p[i]));
-	json_put_bool(j, "good", good);
-	json_put_int(j, "rows", (int64_t)t->rows);
-	json_put(j, "all", confusion_json(&sum));
-	json_put(j, "classes", classes);
-	json_put(j, "differing", t->differing);
+	json_print_line(t->out,
+		JSON_OBJECT(JSON_BOOL("good", good), JSON_INT("rows", t->rows),
+			JSON_VALUE("all", confusion_json(&sum)), JSON_VALUE("classes", classes),
+			JSON_VALUE("differing", t->differing)));
 	t->differing = NULL;
-	json_print(t->out, j);
-	buf_addc(t->out, '\n');
 }
 
 static int finish(struct table_test *t)

@@ -538,9 +538,14 @@ static int check_base(const char *base, struct error *err)
 static int run_git(
 	const char *repo, const char *const *argv, struct buf *out, int *status, struct error *err)
 {
-	static const char *const env[] = {"GIT_SHALLOW_FILE=", "GIT_DIFF_OPTS", NULL};
-	const struct git_command c = {
-		.dir = repo, .name = "git", .argv = argv, .env = env, .limit_s = DIFF_S};
+	static const char *const env[] = {
+		"GIT_SHALLOW_FILE=", "GIT_DIFF_OPTS", "GIT_TRACE", "GIT_TRACE2", NULL};
+	const struct git_command c = {.dir = repo,
+		.name = "git",
+		.argv = argv,
+		.env = env,
+		.limit_s = DIFF_S,
+		.warnings = true};
 
 	return git_command(&c, out, status, err);
 }

@@ -2,7 +2,6 @@
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/script.h"
-#include "src/machine/verdict.h"
 #include "src/run/run_internal.h"
 #include "src/sys/process.h"
 
@@ -24,7 +23,7 @@ static int read_word(const struct context *doc, const char *id, char *word, stru
 	if (!action || !action_answered(doc, action))
 		return 0;
 	own = action_word(doc, action);
-	(void)snprintf(word, RUN_WORD_SIZE, "%s", own.n ? own.p : "answered");
+	(void)snprintf(word, RUN_WORD_SIZE, "%s", own.n ? own.p : "no result word");
 	return 0;
 }
 
@@ -56,10 +55,17 @@ void run_action_environment(
 		arena_printf(a, "DEV_TEAM_ACTION=%s", json_get_str(action, "id")),
 		arena_printf(a, "DEV_TEAM_SECTION=%s", json_get_str(action, "write_section")),
 		arena_printf(a, "DEV_TEAM_CONTEXT_FILE=%s", r->call.context_file),
-		arena_printf(a, "DEV_TEAM_REPO=%s", r->call.repo)};
+		arena_printf(a, "DEV_TEAM_REPO=%s", run_action_directory(r, action))};
 
 	for (size_t i = 0; i < COUNT(own); i++)
 		vec_push_in(a, out, own[i]);
+}
+
+const char *run_action_directory(const struct run_item *r, const json *action)
+{
+	const char *directory = json_get_str(action, "directory");
+
+	return directory ? directory : r->call.repo;
 }
 
 static int command_failed(const struct run_item *r, const struct run_action *p,
@@ -86,7 +92,7 @@ static int run_command(struct arena *a, const struct run_item *r, const struct r
 {
 	const char *const argv[] = {"sh", "-e", "-c", p->turn->run, NULL};
 	struct process program = {.argv = argv,
-		.cwd = r->call.repo,
+		.cwd = run_action_directory(r, p->action),
 		.output = -1,
 		.out = out,
 		.out_max = CONTEXT_MAX,
@@ -112,7 +118,7 @@ static int play_scripted_agent(struct arena *a, const struct run_item *r,
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct answer_offer offer = {.id = id_of(p), .word = p->turn->result};
+	struct answer_offer offer = {.id = id_of(p), .word = p->turn->result, .ran = true};
 
 	if ((p->turn->run && run_command(a, r, p, &out, err) < 0) || open_document(r, &f, err) < 0)
 		return -1;
@@ -153,15 +159,6 @@ static int run_script(struct arena *a, const struct run_item *r, const struct ru
 
 /* ---- real agents ---- */
 
-/* The prompt asks for a result word; prose is not an answer. */
-static bool has_result_word(const json *action, struct str text)
-{
-	char word[64];
-
-	return action_is_troubleshooter(action) ||
-	       (verdict_status(text, word, sizeof(word)) && action_accepts(action, str_of(word)));
-}
-
 /* A refused answer is kept under logs/, and the machine asks the agent again. */
 static int take_answer(struct context_file *f, const struct run_action *p,
 	const struct run_answer *answer, char *word, struct error *err)
@@ -170,10 +167,6 @@ static int take_answer(struct context_file *f, const struct run_action *p,
 
 	if (!answer->answered)
 		return context_log(f, err);
-	if (!has_result_word(p->action, answer->text)) {
-		(void)snprintf(word, RUN_WORD_SIZE, "no result word");
-		return keep_text(f, "answer", answer->text, err) ? context_log(f, err) : -1;
-	}
 	if (answer_record(f, &offer, err) == 0)
 		return 0;
 	if (err->code != ERR_INPUT)

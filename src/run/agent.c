@@ -171,7 +171,7 @@ static const char *model_for(void *data, const char *name)
 /* The variables that scripted agents get too, the gate's, and those of --pass-env. */
 static const char *const *environment(struct agent_call *c)
 {
-	const char *branch = c->run->worktree.branch;
+	const char *branch = c->run->worktree.of.branch;
 	const char *const *const more[] = {
 		c->gate ? gate_environment(c->gate) : NULL, c->run->pass_env};
 	struct run_environment env = {0};
@@ -200,8 +200,8 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 		c->spec && c->spec->isolation == ISOLATION_INPLACE && c->spec->isolation_declared;
 
 	c->input = (struct harness_input){.prompt = prompt,
-		.cwd = inplace ? r->main_repo : r->call.repo,
-		.port = r->worktree.port,
+		.cwd = inplace ? r->call.repo : run_action_directory(r, c->action),
+		.port = r->worktree.of.port,
 		.artifacts = r->artifacts,
 		.env = environment(c),
 		.tools = role->tools,
@@ -469,27 +469,6 @@ static int choose_chain(struct agent_call *c, struct error *err)
 	return c->chain.violated && c->spec ? handle_violation(c, err) : 0;
 }
 
-/* Skills name the default branch. */
-static struct str rename_branch(const struct agent_call *c, struct str text)
-{
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const char *usual = arena_printf(c->arena, "dev-team/%s", c->run->call.id),
-		   *branch = c->run->worktree.branch;
-
-	if (!branch || strcmp(branch, usual) == 0)
-		return text;
-	while (text.n) {
-		size_t at = str_find(text, str_of(usual));
-
-		buf_add(&out, str_sub(text, 0, at));
-		if (at == text.n)
-			break;
-		buf_adds(&out, branch);
-		text = str_sub(text, at + strlen(usual), text.n);
-	}
-	return arena_str(c->arena, buf_str(&out));
-}
-
 static int make_prompt(
 	struct agent_call *c, struct buf *prompt, struct instructions *role, struct error *err)
 {
@@ -497,16 +476,11 @@ static int make_prompt(
 	const struct run_item *r = c->run;
 	struct instructions skill;
 
-	if (instructions_agent(c->arena, r->plugin_root, r->call.repo,
-		    json_get_str(c->action, "agent"), role, err) < 0 ||
-		instructions_skill(c->arena, r->plugin_root, r->call.repo,
-			json_get_str(c->action, "skill"), json_get_str(c->action, "args"), &skill,
-			err) < 0)
+	if (context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		brief_instructions(
+			c->arena, &f, c->id, r->plugin_root, r->call.repo, role, &skill, err) < 0)
 		return -1;
-	skill.text = rename_branch(c, skill.text);
-	if (context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, err) < 0)
-		return -1;
-	return brief_prompt(&f, c->id, role, &skill, prompt, err);
+	return brief_add(prompt, BRIEF_PROMPT, &f, c->id, role, &skill, err);
 }
 
 /* Waits as long as the stage may take, in short steps so that the heartbeat goes on. */

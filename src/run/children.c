@@ -87,8 +87,9 @@ struct run_child {
 struct children {
 	const struct run_children *of;
 	struct run_child list[RUN_CHILDREN_MAX];
-	size_t running;
+	size_t n, running;
 	bool forwarded; /* the interrupt, to all */
+	bool failed;    /* the error is set, and nothing more is added */
 };
 
 /* Writing to a pipe must fail, not wait, once the process that reads it is gone. */
@@ -176,18 +177,22 @@ static bool has_ended(const struct run_children *c, const struct run_child *chil
 static int finish(struct children *s, struct run_child *child)
 {
 	const struct run_children *c = s->of;
+	size_t item = child->item;
 	int status = 0, rc;
 
 	pass_lines(c, child, true);
 	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	rc = c->ended(c->data, child->item, status, buf_str(&child->text[REPORT]));
+	rc = c->ended(c->data, item, status, buf_str(&child->text[REPORT]));
 	for (size_t i = 0; i < PIPES; i++) {
 		base_close(&child->fd[i]);
 		buf_release(&child->text[i]);
 	}
 	*child = (struct run_child){0};
 	s->running--;
+	if (rc == 0 && c->more && !caught && !s->failed)
+		rc = c->more(c->data, item, &s->n);
+	s->failed |= rc < 0;
 	return rc;
 }
 
@@ -231,15 +236,15 @@ static int wait_for_some(struct children *s)
 
 int run_children(const struct run_children *c, struct error *err)
 {
-	struct children s = {.of = c};
+	struct children s = {.of = c, .n = c->n};
 	size_t next = 0;
 	int rc = 0;
 
 	for (;;) {
-		while (next < c->n && s.running < c->max && rc == 0 && !caught)
+		while (next < s.n && s.running < c->max && rc == 0 && !caught)
 			rc = start(&s, next++, err);
 		if (!s.running)
-			return next < c->n ? -1 : rc;
+			return next < s.n ? -1 : rc;
 		if (wait_for_some(&s) < 0)
 			rc = -1;
 	}

@@ -22,6 +22,7 @@ struct doctor {
 	const char *given_repo; /* --repo; NULL: around the working directory */
 	const char *repo;       /* NULL: none found */
 	bool failed;
+	const char *client; /* what `claude --version` prints; NULL: not found */
 };
 
 static void report_text(struct doctor *c, enum health health, const char *what, char *text)
@@ -83,8 +84,8 @@ static char *ask_program(
 #define ASK(c, cwd, ok, ...)                                                                       \
 	ask_program((c)->arena, cwd, (const char *const[]){__VA_ARGS__, NULL}, ANSWER_S, ok)
 
-/* `NAME --version`. */
-static bool check_program(
+/* `NAME --version`; NULL: it is missing. */
+static const char *check_program(
 	struct doctor *c, const char *name, enum health missing, const char *repair)
 {
 	bool ok;
@@ -120,7 +121,7 @@ static void check_programs(struct doctor *c)
 	if (check_program(c, "gh", HEALTH_WARN,
 		    "pull requests cannot be made or watched: install the GitHub CLI"))
 		check_login(c);
-	(void)check_program(
+	c->client = check_program(
 		c, "claude", HEALTH_WARN, "the slash commands run in it: install Claude Code");
 }
 
@@ -263,8 +264,8 @@ static void check_origin(struct doctor *c)
 	char *slug;
 	bool ok;
 
-	if (git_slug(c->arena, c->repo, &slug, &err) < 0) {
-		report(c, HEALTH_FAIL, "origin", "%s: run 'git remote add origin URL'", err.text);
+	if (git_slug(c->arena, c->repo, &slug, &err) != 0) {
+		report(c, HEALTH_FAIL, "origin", "%s", err.text);
 		return;
 	}
 	report(c, HEALTH_OK, "origin", "%s", slug);
@@ -332,7 +333,7 @@ static void check_installation(struct doctor *c)
 			return;
 		}
 	report(c, HEALTH_OK, "workflows", "%s/workflows", root);
-	report_if(c, harness_find_program(c->arena, "dev-team", &blocked), HEALTH_WARN, "command",
+	report_if(c, path_find_program(c->arena, "dev-team", &blocked), HEALTH_WARN, "command",
 		"dev-team is on PATH",
 		arena_printf(c->arena,
 			"dev-team is not on PATH here (in Claude Code the plugin adds it): add "
@@ -340,10 +341,158 @@ static void check_installation(struct doctor *c)
 			root));
 }
 
+/* ---- the form of the loop (docs/loop.md) ---- */
+
+#define CONVERSATION "a conversation, without the tool Workflow: "
+#define PROSE        "a conversation, without hooks: "
+
+static json *read_json(const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	json *j = NULL;
+
+	if (!path_exists(path) || sys_read_file(&text, path, OUTPUT_MAX, NULL, &ignored) < 0 ||
+		json_parse(&j, buf_str(&text), &ignored) < 0)
+		return NULL;
+	return j;
+}
+
+static const char *config_directory(struct doctor *c)
+{
+	const char *given = getenv("CLAUDE_CONFIG_DIR"), *home = getenv("HOME");
+
+	return given && *given ? given : path_join(c->arena, home ? home : "/", ".claude");
+}
+
+struct loop_settings {
+	const char *plugin; /* its name in the client, such as dev-team@dev-team; NULL: unknown */
+	const char *no_hooks, *no_plugin, *no_script; /* the file that says so; NULL: none does */
+	bool managed;                                 /* no_hooks lets only managed hooks run */
+};
+
+/* A later file has precedence for the plugin; any of them can turn off the others. */
+static void read_settings(const char *path, bool managed, struct loop_settings *s)
+{
+	CLEANUP(json_free) json *j = read_json(path);
+	const json *plugin = s->plugin ? json_get(json_get(j, "enabledPlugins"), s->plugin) : NULL;
+
+	if (json_is_true(json_get(j, "disableAllHooks")) ||
+		(managed && json_is_true(json_get(j, "allowManagedHooksOnly")))) {
+		s->no_hooks = path;
+		s->managed = !json_is_true(json_get(j, "disableAllHooks"));
+	}
+	if (json_is_true(json_get(j, "disableWorkflows")) ||
+		(json_get(j, "enableWorkflows") && !json_is_true(json_get(j, "enableWorkflows"))) ||
+		json_get(json_get(j, "env"), "CLAUDE_CODE_DISABLE_WORKFLOWS"))
+		s->no_script = path;
+	if (plugin)
+		s->no_plugin = json_is_true(plugin) ? NULL : path;
+}
+
+/* *directory and *version are those of the installed plugin; NULL: it is not installed. */
+static void find_plugin(
+	struct doctor *c, struct loop_settings *s, const char **directory, const char **version)
+{
+	CLEANUP(json_free)
+	json *j = read_json(
+		path_join(c->arena, config_directory(c), "plugins/installed_plugins.json"));
+
+	*directory = *version = NULL;
+	for (const json *p = json_first(json_get(j, "plugins")); p; p = json_next(p)) {
+		const char *name = json_key(p), *at = json_get_str(json_at(p, 0), "installPath"),
+			   *is = json_get_str(json_at(p, 0), "version");
+
+		if (!name || !at || !is || !str_starts(str_of(name), "dev-team@"))
+			continue;
+		s->plugin = arena_dup(c->arena, str_of(name));
+		*directory = arena_dup(c->arena, str_of(at));
+		*version = arena_dup(c->arena, str_of(is));
+	}
+}
+
+/* Whether the client is as new as the first one that has the tool Workflow. */
+static bool has_workflow(const char *version)
+{
+	unsigned v[3];
+
+	return sscanf(version, "%u.%u.%u", &v[0], &v[1], &v[2]) != 3 || v[0] > 2 ||
+	       (v[0] == 2 && (v[1] > 1 || (v[1] == 1 && v[2] >= 154)));
+}
+
+/* Why the hooks do not work, and the remedy; NULL: they do. */
+static const char *hooks_fault(
+	struct doctor *c, const struct loop_settings *s, const char *directory, const char *version)
+{
+	bool ok;
+	char *answer;
+
+	if (s->no_hooks)
+		return arena_printf(c->arena,
+			s->managed ? "'%s' lets only managed hooks run: ask its administrator"
+				   : "'disableAllHooks' in '%s': remove it",
+			s->no_hooks);
+	if (!directory)
+		return "the plugin is not installed (or given with --plugin-dir): run 'claude "
+		       "plugin install dev-team@dev-team', see README.md";
+	if (s->no_plugin)
+		return arena_printf(c->arena,
+			"the plugin is disabled in '%s': run 'claude plugin enable %s'",
+			s->no_plugin, s->plugin);
+	if (strcmp(version, DEV_TEAM_VERSION) != 0)
+		return arena_printf(c->arena,
+			"the plugin is version %s, the program " DEV_TEAM_VERSION
+			": run 'claude plugin update %s'",
+			version, s->plugin);
+	answer = ASK(c, NULL, &ok, path_join(c->arena, directory, "bin/dev-team"), "--version");
+	if (!ok)
+		return arena_printf(c->arena,
+			"the plugin in '%s' finds no program: put dev-team on PATH, or run 'make' "
+			"there",
+			directory);
+	if (!strstr(answer, DEV_TEAM_VERSION))
+		return arena_printf(c->arena,
+			"the plugin in '%s' finds another program, '%s': install it again",
+			directory, answer);
+	return NULL;
+}
+
+static void check_loop(struct doctor *c)
+{
+	struct loop_settings s = {0};
+	const char *directory, *version, *fault, *config = config_directory(c);
+
+	if (!c->client)
+		return;
+	find_plugin(c, &s, &directory, &version);
+	read_settings(path_join(c->arena, config, "settings.json"), false, &s);
+	if (c->repo) {
+		read_settings(path_join(c->arena, c->repo, ".claude/settings.json"), false, &s);
+		read_settings(
+			path_join(c->arena, c->repo, ".claude/settings.local.json"), false, &s);
+	}
+	read_settings("/etc/claude-code/managed-settings.json", true, &s);
+	fault = hooks_fault(c, &s, directory, version);
+	if (fault)
+		report(c, HEALTH_WARN, "loop", PROSE "%s", fault);
+	else if (!has_workflow(c->client))
+		report(c, HEALTH_WARN, "loop",
+			CONVERSATION "the client is older than 2.1.154: run 'claude update'");
+	else if (getenv("CLAUDE_CODE_DISABLE_WORKFLOWS"))
+		report(c, HEALTH_WARN, "loop",
+			CONVERSATION "CLAUDE_CODE_DISABLE_WORKFLOWS is set: unset it");
+	else if (s.no_script)
+		report(c, HEALTH_WARN, "loop",
+			CONVERSATION "workflows are disabled in '%s': enable them there",
+			s.no_script);
+	else
+		report(c, HEALTH_OK, "loop", "a script of the client (its tool Workflow)");
+}
+
 bool run_doctor(struct arena *a, const char *repo, struct buf *out)
 {
-	static void (*const checks[])(struct doctor * c) = {
-		check_programs, check_state, check_layers, check_installation, check_repository};
+	static void (*const checks[])(struct doctor * c) = {check_programs, check_state,
+		check_layers, check_installation, check_repository, check_loop};
 	struct doctor c = {.arena = a, .out = out, .given_repo = repo};
 
 	for (size_t i = 0; i < COUNT(checks); i++)

@@ -77,8 +77,8 @@ int locate_workflow(
 		return 0;
 	}
 	return error_set(err, ERR_INPUT,
-		"no workflow '%.100s': shipped are implement-task and fix-issue; another is named "
-		"by its file",
+		"no workflow '%.100s': give implement-task, fix-issue, or the path of a workflow "
+		"file",
 		name);
 }
 
@@ -120,7 +120,7 @@ int locate_document(struct arena *a, const char *given, const char *repo, const 
 	char *slug, *file;
 
 	if (!given &&
-		(git_slug(a, repo, &slug, err) < 0 || context_path(a, slug, id, &file, err) < 0))
+		(git_slug(a, repo, &slug, err) != 0 || context_path(a, slug, id, &file, err) < 0))
 		return -1;
 	*path = given ? path_absolute(a, given) : file;
 	return 0;
@@ -144,7 +144,7 @@ int locate_artifacts(
 {
 	const char *variable = getenv("ARTIFACTS_DIR"), *root;
 	char *base, *slug;
-	struct error none;
+	int named;
 
 	if (!given && variable && *variable)
 		given = variable;
@@ -157,7 +157,10 @@ int locate_artifacts(
 	if (locate_repository(a, repo, &root, err) < 0 ||
 		context_state_directory(a, &base, err) < 0)
 		return -1;
-	if (git_slug(a, root, &slug, &none) < 0)
+	named = git_slug(a, root, &slug, err);
+	if (named < 0)
+		return -1; /* another name would be another directory */
+	if (named > 0)
 		slug = local_slug(a, root);
 	*dir = arena_printf(a, "%s/%s/artifacts", base, slug);
 	return 0;
@@ -205,7 +208,7 @@ int locate_resources_required(
 		return -1;
 	return *dir ? 0
 		    : error_set(err, ERR_USAGE,
-			      "no directory of resources: give --resources, or make "
+			      "no directory of resources: give --resources, or create "
 			      ".dev-team/resources");
 }
 

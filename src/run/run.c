@@ -22,9 +22,16 @@ struct action_outcome {
 _Static_assert(
 	sizeof(struct action_outcome) <= 4096, "an outcome must go through a pipe in one piece");
 
+struct action_job {
+	struct run_action action;
+	bool ended;
+};
+
 struct action_jobs {
-	const struct run_item *run;
-	const struct run_action *actions;
+	struct run_item *run;
+	struct arena *arena;
+	VEC(struct action_job) list;
+	VEC(json *) arrays; /* of the steps after the first */
 	struct error *err;
 	bool failed;
 };
@@ -37,7 +44,7 @@ static int act_in_child(void *data, size_t item, int report, int log)
 
 	(void)log;
 	run_interrupt_child();
-	o.rc = run_action_execute(j->run, &j->actions[item], o.word, &o.err);
+	o.rc = run_action_execute(j->run, &j->list.items[item].action, o.word, &o.err);
 	ignored = write(report, &o, sizeof(o));
 	(void)ignored;
 	return 0;
@@ -48,13 +55,14 @@ static int take_outcome(void *data, size_t item, int status, struct str report)
 {
 	struct action_jobs *j = data;
 	const struct run_request *q = j->run->request;
-	const json *action = j->actions[item].action;
+	const json *action = j->list.items[item].action.action;
 	struct action_outcome o;
 	bool whole = report.n == sizeof(o);
 
 	(void)status;
 	if (whole)
 		memcpy(&o, report.p, sizeof(o));
+	j->list.items[item].ended = true;
 	if (whole && o.rc == 0) {
 		if (q->progress)
 			q->progress(clock_ticks() - j->run->started_ms, action, o.word);
@@ -68,23 +76,6 @@ static int take_outcome(void *data, size_t item, int status, struct str report)
 	j->failed = true;
 	return -1;
 }
-
-static int run_actions(
-	const struct run_item *r, const struct run_action *actions, size_t n, struct error *err)
-{
-	struct action_jobs jobs = {.run = r, .actions = actions, .err = err};
-	const struct run_children children = {.n = n,
-		.max = RUN_CHILDREN_MAX,
-		.report_size = sizeof(struct action_outcome),
-		.cancel = r->cancel,
-		.run = act_in_child,
-		.ended = take_outcome,
-		.data = &jobs};
-
-	return run_children(&children, err);
-}
-
-/* ---- one work item ---- */
 
 static int plan_one(
 	const struct run_item *r, const json *action, struct run_action *p, struct error *err)
@@ -102,23 +93,97 @@ static int plan_one(
 	return agents_turn(&r->scripted, p->entry, uses, action, &p->turn, err);
 }
 
-/* No action of an array starts before all of them can. */
-static int carry_out(struct arena *a, struct run_item *r, const json *array, struct error *err)
+static bool is_started(const struct action_jobs *j, const char *id)
 {
-	size_t n = json_len(array), i = 0;
-	struct run_action *actions = arena_alloc(a, n * sizeof(*actions));
+	for (size_t i = 0; i < j->list.n; i++)
+		if (json_str_is(j->list.items[i].action.action, "id", id))
+			return true;
+	return false;
+}
 
-	for (const json *action = json_first(array); action; action = json_next(action))
-		if (plan_one(r, action, &actions[i++], err) < 0)
+/* Adds the actions that are new. No action of an array starts before all of them can. */
+static int add_array(struct action_jobs *j, const json *array)
+{
+	struct run_item *r = j->run;
+	size_t before = j->list.n;
+
+	for (const json *action = json_first(array); action; action = json_next(action)) {
+		struct action_job job = {0};
+
+		if (is_started(j, json_get_str(action, "id")))
+			continue;
+		if (plan_one(r, action, &job.action, j->err) < 0)
 			return -1;
-	if ((int64_t)(r->n_started + n) > r->request->max_actions)
-		return error_set(err, ERR_STATE, "stopped after %zu actions (see --max-actions)",
+		vec_push_in(j->arena, &j->list, job);
+	}
+	if ((int64_t)(r->n_started + j->list.n - before) > r->request->max_actions)
+		return error_set(j->err, ERR_STATE, "stopped after %zu actions (see --max-actions)",
 			r->n_started);
-	r->n_started += n;
+	r->n_started += j->list.n - before;
+	return 0;
+}
+
+static bool is_last(const struct action_jobs *j)
+{
+	for (size_t i = 0; i < j->list.n; i++)
+		if (!j->list.items[i].ended)
+			return false;
+	return true;
+}
+
+/* An action has ended while others run: makes a step and adds what has become ready. */
+static int take_next(void *data, size_t item, size_t *n)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct action_jobs *j = data;
+	struct run_step_call call = j->run->call;
+	bool ordered = false;
+	json *array;
+
+	if (is_last(j))
+		return 0; /* the next round */
+	call.ordered = &ordered;
+	call.returned = json_get_str(j->list.items[item].action.action, "id");
+	call.returned_alone = true;
+	if (run_step(&a, &call, &line, j->err) < 0 ||
+		json_parse(&array, buf_str(&line), j->err) < 0) {
+		j->failed = true;
+		return -1;
+	}
+	vec_push(&j->arrays, array);
+	if (!json_str_is(json_first(array), "action", "done") && add_array(j, array) < 0)
+		return -1;
+	*n = j->list.n;
+	return 0;
+}
+
+static int carry_out(
+	struct arena *a, struct run_item *r, const json *array, bool ordered, struct error *err)
+{
+	struct action_jobs jobs = {.run = r, .arena = a, .err = err};
+	struct run_children children = {.max = RUN_CHILDREN_MAX,
+		.report_size = sizeof(struct action_outcome),
+		.cancel = r->cancel,
+		.run = act_in_child,
+		.ended = take_outcome,
+		.more = ordered ? take_next : NULL,
+		.data = &jobs};
+	int rc;
+
 	r->call.returned = "";
 	r->call.take_over = false;
-	return run_actions(r, actions, n, err);
+	if (add_array(&jobs, array) < 0)
+		return -1;
+	children.n = jobs.list.n;
+	rc = run_children(&children, err);
+	for (size_t i = 0; i < jobs.arrays.n; i++)
+		json_free(&jobs.arrays.items[i]);
+	vec_release(&jobs.arrays);
+	return rc;
 }
+
+/* ---- one work item ---- */
 
 /* 1: continue. 0: done. `line`: the array. */
 static int run_round(struct run_item *r, struct buf *line, bool *success, struct error *err)
@@ -126,14 +191,18 @@ static int run_round(struct run_item *r, struct buf *line, bool *success, struct
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(json_free) json *array = NULL;
 	const struct run_request *q = r->request;
+	struct run_step_call call = r->call;
+	bool ordered = false;
 	const json *first;
 
+	call.ordered = &ordered;
 	buf_clear(line);
-	if (run_step(&a, &r->call, line, err) < 0 || json_parse(&array, buf_str(line), err) < 0)
+	if (run_step(&a, &call, line, err) < 0 || run_setup_entered(&a, r, err) < 0 ||
+		json_parse(&array, buf_str(line), err) < 0)
 		return -1;
 	first = json_first(array);
 	if (strcmp(json_get_str(first, "action"), "done") != 0)
-		return run_interrupt_caught() || carry_out(&a, r, array, err) < 0 ? -1 : 1;
+		return run_interrupt_caught() || carry_out(&a, r, array, ordered, err) < 0 ? -1 : 1;
 	if (q->progress)
 		q->progress(clock_ticks() - r->started_ms, first, NULL);
 	*success = strcmp(json_get_str(first, "result"), "success") == 0;
@@ -146,7 +215,7 @@ void run_write_state(const struct run_item *r, const char *stage, enum run_statu
 		.stage = stage,
 		.status = status,
 		.started = r->started,
-		.worktree = r->call.repo};
+		.worktree = r->worktree.of.path ? r->worktree.of.path : r->call.repo};
 	struct error ignored;
 
 	if (r->real)
@@ -210,11 +279,15 @@ static int lock_run(
 {
 	char *dir = arena_dup(a, path_dir(document));
 	struct str base = path_base(document);
+	int rc;
 
 	if (path_mkdirs(dir, err) < 0)
 		return -1;
-	return disk_lock_take(
+	rc = disk_lock_take(
 		lock, arena_printf(a, "%s/.%.*s.run.lock", dir, (int)base.n, base.p), 0, err);
+	return rc < 0 && err->code == ERR_STATE
+		       ? error_prefix(err, "another run of this work item has not ended")
+		       : rc;
 }
 
 static int run_one(struct arena *a, const struct run_request *q, const char *id, struct buf *out,
@@ -227,6 +300,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	r.call.id = id;
 	if (!r.call.owner)
 		r.call.owner = RUN_OWNER;
+	r.call.in_run = true;
 	if (run_step_resolve(a, &r.call, err) < 0 ||
 		lock_run(a, r.call.context_file, &lock, err) < 0)
 		return -1;
@@ -319,7 +393,11 @@ static int item_ended(void *data, size_t item, int status, struct str report)
 
 	s->items[item].row = JSON_OBJECT(JSON_TEXT("id", s->ids[item]),
 		JSON_TEXT("result", result ? result : "stopped"),
-		JSON_TEXT("reason", reason ? reason : "the run stopped; see above"));
+		JSON_TEXT("reason", reason ? reason : "the run stopped; see above"),
+		JSON_IF(done && json_get_str(done, "log"),
+			JSON_TEXT("log", json_get_str(done, "log"))),
+		JSON_IF(done && json_get_str(done, "continue"),
+			JSON_TEXT("continue", json_get_str(done, "continue"))));
 	emit(s, success ? EVENT_COMPLETED : EVENT_FAILED, item,
 		JSON_OBJECT(JSON_INT("durationMs", ms),
 			JSON_IF(!success,
@@ -333,13 +411,12 @@ static int item_ended(void *data, size_t item, int status, struct str report)
 
 static void print_rows(struct parallel_runs *s, size_t n, struct buf *out)
 {
-	CLEANUP(json_free) json *all = json_array();
+	json *all = json_array();
 
 	for (size_t i = 0; i < n; i++)
 		if (s->items[i].row)
 			json_push(all, s->items[i].row);
-	json_print(out, all);
-	buf_addc(out, '\n');
+	json_print_line(out, all);
 }
 
 /* In the order of `ids`, whether others fail or not. */
@@ -397,7 +474,6 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 		run_setup_shared(a, &r, err) < 0)
 		return -1;
 	s.artifacts = r.artifacts;
-	s.request.worktree = true;
 	s.request.max_concurrent = r.max_concurrent;
 	if (run_all(&s, n, err) < 0)
 		return -1;
@@ -422,6 +498,9 @@ static int check_request(const struct run_request *q, size_t n, struct error *er
 			"no agents given: --agents SCRIPT, --harness NAME or --pipeline NAME");
 	if (!q->harness && !q->pipeline && lone)
 		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
+	if (n > 1 && q->call.in_place)
+		return error_set(
+			err, ERR_USAGE, "--in-place works on one item at a time, not on %zu", n);
 	if (n > 1 && q->call.context_file)
 		return error_set(err, ERR_USAGE,
 			"--context-file names the document of one work item, not of %zu", n);

@@ -11,6 +11,22 @@
 
 /* ---- one step ---- */
 
+/* How the worktree of an item is made. */
+struct run_worktree {
+	struct arena *arena; /* of the allocation; NULL: that of the step */
+	const struct worktree_pool_spec
+		*pool;                     /* NULL: `default` of the resources, if there is one */
+	const char *resources, *artifacts; /* directories; NULL */
+	const char *branch;                /* NULL: dev-team/ID */
+	const char *target;                /* NULL: the remote's default branch */
+	const char *parent;                /* branch whose worktree gives the ports; NULL: none */
+	unsigned slots;
+	const char *run; /* it holds the worktree; NULL: nobody does */
+	/* Set by the step that enters it. */
+	struct allocation of;
+	bool entered, created; /* created: by this step */
+};
+
 struct run_step_call {
 	const char *id;
 	/* NULL: the default place. run_step_resolve() replaces them by absolute paths. */
@@ -18,11 +34,22 @@ struct run_step_call {
 	const char *research_skill; /* NULL: the workflow's */
 	const char *owner;          /* NULL: none */
 	bool take_over;             /* needs owner */
+	bool new_session;           /* of its client: it goes on with what an earlier one holds */
+	bool cancel;                /* the user ends the item */
+	bool accept_workflow;       /* the user accepts what it requires, other than at the start */
 	/* NULL: the agents of the last array have not returned. The id of an action: they have, if
 	 * it is outstanding. "": they have. */
 	const char *returned;
-	const char **results; /* `ACTION=TEXT`, NULL-ended; may be NULL */
-	bool agents_cost;     /* warns at the start of an item that cannot be validated */
+	bool returned_alone;           /* ... and others of its array may still work */
+	const char **results;          /* `ACTION=TEXT`, NULL-ended; may be NULL */
+	bool in_place;                 /* work in the checkout; also if the workflow says so */
+	bool allow_dirty;              /* ... even if it has uncommitted changes */
+	struct run_worktree *worktree; /* NULL: as by default */
+	bool in_run;                   /* of a run: its own command continues it */
+	bool agents_cost;              /* warns at the start of an item that cannot be validated */
+	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
+	/* Shows why an answer does not count; may be NULL. */
+	void (*refuted)(void *data, const char *fault);
 };
 
 /* The state in the id of an action: `researching` of `ADR-7/researching/1`. */
@@ -32,8 +59,18 @@ int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *
 /* One step of a resolved call. Adds the array of actions, one line without a newline. */
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
 
-/* Adds a line for each fault of the workflow, its policy included; returns how many there are. */
-size_t run_workflow_check(struct arena *a, const struct workflow *w, struct buf *out);
+/* The workflow that the item was last stepped with: a shipped one by its name, another by its path.
+ */
+int run_step_workflow(
+	struct arena *a, const char *document, const char **workflow, struct error *err);
+/* Ends the item of a call that is not resolved; without a workflow, by its last one. -1: ERR_STATE,
+ * it has ended already, or another session holds it. */
+int run_cancel(struct arena *a, struct run_step_call *call, struct error *err);
+
+/* Adds a line for each fault of the workflow, its policy, roles and skills included; returns how
+ * many there are. */
+size_t run_workflow_check(
+	struct arena *a, const struct workflow *w, const char *plugin_root, struct buf *out);
 
 /* ---- runs ---- */
 
@@ -50,8 +87,7 @@ struct run_request {
 	int64_t max_concurrent; /* 0: as the pipeline says, else 1 */
 	int64_t max_actions;
 	int64_t timeout_s; /* of each real agent; 0: as its stage says */
-	int64_t slots;     /* ports reserved for children; -1: not given */
-	bool worktree;     /* implied by slots and parent */
+	int64_t slots;     /* ports reserved for children */
 	/* Called in the process of the run as actions end, `ms` after its start. `word`: the result
 	 * word of the answer, "" if there is none; NULL: `action` is `done`. May be NULL. */
 	void (*progress)(int64_t ms, const json *action, const char *word);

@@ -8,25 +8,24 @@
 #include "src/event/artifact.h"
 #include "src/harness/pipeline.h"
 #include "src/machine/agents.h"
+#include "src/machine/place.h"
 #include "src/run/run.h"
 
 /* ---- a run (setup.c) ---- */
 
 struct run_item {
 	const struct run_request *request;
-	struct run_step_call call; /* resolved; `repo` is where the run works */
-	const char *main_repo;     /* of the request */
+	struct run_step_call call; /* resolved */
 	const char *artifacts;     /* directory */
 	struct resources resources;
-	const struct pipeline *pipeline;       /* NULL: none */
-	const struct worktree_pool_spec *pool; /* NULL: the default one */
+	const struct pipeline *pipeline; /* NULL: none */
 	unsigned max_concurrent;
-	struct allocation worktree; /* path NULL: it works in the checkout */
-	bool created;               /* false: an earlier run of the work item created it */
-	int cancel;                 /* of run_interrupt_begin() */
-	int64_t started;            /* of state.json */
-	int64_t started_ms;         /* clock_ticks() */
-	size_t n_started;           /* actions */
+	struct run_worktree worktree; /* of.path NULL: not made yet, or it works in the checkout */
+	bool entered;                 /* its variables are set */
+	int cancel;                   /* of run_interrupt_begin() */
+	int64_t started;              /* of state.json */
+	int64_t started_ms;           /* clock_ticks() */
+	size_t n_started;             /* actions */
 
 	struct scripted_agents scripted;
 	/* Only with real agents. */
@@ -41,9 +40,13 @@ struct run_item {
 
 /* What a run and several have in common: repository, artifacts, pipeline and parallelism. */
 int run_setup_shared(struct arena *a, struct run_item *r, struct error *err);
-/* Allocates or adopts the worktree, if there is to be one, and checks everything before the first
- * agent runs: harnesses, models, the pipeline. The call is resolved. */
+/* Checks everything before the first agent runs: harnesses, models, the pipeline. The call is
+ * resolved. */
 int run_setup(struct arena *a, struct run_item *r, struct error *err);
+/* After each step: sets what agents and scripts of the worktree inherit. */
+int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
+/* Where an action is carried out. */
+const char *run_action_directory(const struct run_item *r, const json *action);
 /* Reclaims a worktree that this run created and did no work in. Best effort. */
 void run_setup_undo(struct arena *a, struct run_item *r);
 /* Opens the pool of the run's worktree. Close it with pool_close(). */
@@ -54,6 +57,26 @@ int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, s
 void run_write_state(const struct run_item *r, const char *stage, enum run_status status);
 /* Releases the lease if call->owner holds it. Best effort. */
 void run_step_release_lease(const struct run_step_call *call);
+
+/* ---- where an item is worked on (place.c: worktrees; checkout.c) ---- */
+
+/* The data of the environment of a step. */
+struct run_entry {
+	const char *repo;     /* first: environment_local reads it */
+	const char *document; /* of the item */
+	bool in_place, allow_dirty;
+	struct run_worktree *worktree; /* NULL: by default */
+	struct arena *arena;           /* of the notice */
+	const char *notice;            /* for people, if the step succeeds; NULL: none */
+};
+
+/* environment.enter() */
+int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,
+	bool *changed, struct error *err);
+
+/* The same for the user's checkout, which one item at a time may use, on one branch. */
+int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
+	struct item_place *place, bool *changed, struct error *err);
 
 /* ---- actions (action.c, agent.c) ---- */
 
@@ -104,13 +127,15 @@ struct run_children {
 	void (*line)(void *data, size_t item, struct str line);
 	/* `status` as of waitpid(). -1: no more are started. */
 	int (*ended)(void *data, size_t item, int status, struct str report);
+	/* After an item has ended: may raise *n. -1: no more are started. May be NULL. */
+	int (*more)(void *data, size_t item, size_t *n);
 	void *data;
 };
 
 /*
  * Runs all. A child gets TERM if this process dies, so that it can end its own program. After an
  * interrupt no more are started, and those that run get TERM. -1: a process could not be started,
- * or `ended` returned -1 (*err is then not changed).
+ * or `ended` or `more` returned -1 (*err is then not changed).
  */
 int run_children(const struct run_children *c, struct error *err);
 /* Waits at most `ms` for the interrupt. */

@@ -4,7 +4,6 @@
 #include "src/event/event.h"
 #include "src/machine/brief.h"
 #include "src/run/run_internal.h"
-#include "src/sys/git.h"
 
 enum { CHAIN_MAX = 8 };
 
@@ -55,30 +54,15 @@ static char *branch_of(struct arena *a, const char *id, const struct pipeline *p
 	return arena_dup(a, buf_str(&out));
 }
 
-/* A pipeline whose stages are isolated never works in the user's checkout. */
-static bool wants_worktree(const struct run_item *r)
-{
-	const struct run_request *q = r->request;
-	const struct pipeline *p = r->pipeline;
-
-	if (q->worktree || q->slots >= 0 || q->parent)
-		return true;
-	if (!p || !p->parallel || parallelism_mode() == PARALLELISM_OFF)
-		return false;
-	for (size_t i = 0; i < p->n_stages; i++)
-		if (p->stages[i].isolation == ISOLATION_WORKTREE)
-			return true;
-	return !p->n_stages;
-}
-
 int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err)
 {
-	struct worktree_pool_spec spec = r->pool ? *r->pool : resource_default_pool(a);
+	struct worktree_pool_spec spec =
+		r->worktree.pool ? *r->worktree.pool : resource_default_pool(a);
 	char *state;
 
 	if (context_state_directory(a, &state, err) < 0)
 		return -1;
-	return pool_open(a, &spec, r->main_repo, state, r->artifacts, out, err);
+	return pool_open(a, &spec, r->call.repo, state, r->artifacts, out, err);
 }
 
 /* Without a pipeline: the pool `default` of the resources, if there are any. */
@@ -86,51 +70,60 @@ static int find_default_pool(struct arena *a, struct run_item *r, struct error *
 {
 	const char *dir;
 
-	if (locate_resources(a, r->request->resources, r->main_repo, &dir, err) < 0 ||
+	if (locate_resources(a, r->request->resources, r->call.repo, &dir, err) < 0 ||
 		(dir && resources_need(a, dir, &r->resources, err) < 0))
 		return -1;
-	r->pool = resources_pool(&r->resources, "default");
+	r->worktree.pool = resources_pool(&r->resources, "default");
 	return 0;
 }
 
-static int allocate_worktree(struct arena *a, struct run_item *r, struct error *err)
+/* All of its stages are to run in the user's checkout. */
+static bool is_in_place(const struct pipeline *p)
 {
-	CLEANUP(pool_close) struct pool pool = {0};
+	for (size_t i = 0; p && i < p->n_stages; i++)
+		if (p->stages[i].isolation != ISOLATION_INPLACE || !p->stages[i].isolation_declared)
+			return false;
+	return p && p->n_stages;
+}
+
+/* The first step makes the worktree. It outlives the run: its branch may wait for a merge (`pool
+ * reclaim`, `pool sweep`). */
+static int plan_worktree(struct arena *a, struct run_item *r, struct error *err)
+{
 	const struct pipeline *p = r->pipeline;
-	unsigned slots = r->request->slots > 0 ? (unsigned)r->request->slots : 0;
-	struct allocate_ask ask = {.branch = branch_of(a, r->call.id, p),
-		.target = p ? p->target_branch : NULL,
-		.run = arena_printf(a, "run %s", r->call.id),
-		.issue = r->call.id,
-		.port = getenv("PORT"),
-		.parent = r->request->parent,
-		.slots = slots,
-		.slot_ports = slots ? 1 : 0};
 
 	if (strcmp(branch_of(a, "1", p), branch_of(a, "2", p)) == 0)
 		return error_set(err, ERR_INPUT,
 			"branching.pattern '%s' gives all work items one branch: it needs "
 			"{issueId}",
 			p->branch_pattern);
-	if (run_pool_open(a, r, &pool, err) < 0)
-		return -1;
-	return pool_allocate(a, &pool, &ask, &r->worktree, &r->created, err);
+	r->worktree = (struct run_worktree){.arena = a,
+		.artifacts = r->artifacts,
+		.branch = branch_of(a, r->call.id, p),
+		.target = p ? p->target_branch : NULL,
+		.run = arena_printf(a, "run %s", r->call.id),
+		.parent = r->request->parent,
+		.slots = (unsigned)r->request->slots};
+	r->call.worktree = &r->worktree;
+	r->call.in_place |= is_in_place(p);
+	if (!p)
+		return find_default_pool(a, r, err);
+	r->worktree.pool = resources_pool(&r->resources, p->worktree_pool);
+	return 0;
 }
 
-/*
- * From here on the run's repository is its worktree. It outlives the run: its branch may wait for a
- * merge (`pool reclaim`, `pool sweep`).
- */
-static int enter_worktree(struct arena *a, struct run_item *r, struct error *err)
+int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
 {
-	if ((!r->pipeline && find_default_pool(a, r, err) < 0) || allocate_worktree(a, r, err) < 0)
-		return -1;
-	r->call.repo = r->worktree.path;
+	const struct allocation *of = &r->worktree.of;
+
+	if (!of->path || r->entered)
+		return 0;
+	r->entered = true;
 	/* Scripts and scripted agents inherit it. */
-	if (setenv("PORT", arena_printf(a, "%u", r->worktree.port), 1) < 0)
+	if (setenv("PORT", arena_printf(a, "%u", of->port), 1) < 0)
 		return error_errno(err, "cannot set PORT");
-	error_log("dev-team: %s works in '%s', port %u", r->call.id, r->worktree.path,
-		r->worktree.port);
+	error_log("dev-team: %s works in '%s', port %u", r->call.id, of->path, of->port);
+	run_write_state(r, "init", RUN_RUNNING);
 	return 0;
 }
 
@@ -140,22 +133,8 @@ void run_setup_undo(struct arena *a, struct run_item *r)
 	struct error ignored;
 	bool removed;
 
-	if (r->created && run_pool_open(a, r, &pool, &ignored) == 0)
-		(void)pool_reclaim(a, &pool, r->worktree.path, false, &removed, &ignored);
-}
-
-/* Uncommitted changes in the checkout are committed with the work. */
-static void warn_of_checkout(const char *repo)
-{
-	static const char *const argv[] = {"git", "status", "--porcelain", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct git_command look = {.dir = repo, .name = "git status", .argv = argv, .limit_s = 60};
-	struct error ignored;
-
-	if (git_command(&look, &out, NULL, &ignored) == 0 && out.len)
-		error_log("dev-team: '%s' has uncommitted changes: they will be committed with the "
-			  "work; --worktree keeps them apart",
-			repo);
+	if (r->worktree.created && run_pool_open(a, r, &pool, &ignored) == 0)
+		(void)pool_reclaim(a, &pool, r->worktree.of.path, false, &removed, &ignored);
 }
 
 /* ---- harnesses and models ---- */
@@ -303,7 +282,7 @@ static int load_pipeline(struct arena *a, struct run_item *r, struct error *err)
 {
 	struct pipeline_question q = {.pipeline = r->pipeline,
 		.registry = &r->models,
-		.pool = r->pool,
+		.pool = r->worktree.pool,
 		.artifacts = r->artifacts,
 		.now = clock_now()};
 
@@ -331,19 +310,10 @@ int run_setup(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
 
-	r->main_repo = r->call.repo;
 	r->real = q->harness || q->pipeline;
 	r->call.agents_cost = r->real;
-	if (run_setup_shared(a, r, err) < 0)
+	if (run_setup_shared(a, r, err) < 0 || plan_worktree(a, r, err) < 0)
 		return -1;
-	if (r->pipeline)
-		r->pool = resources_pool(&r->resources, r->pipeline->worktree_pool);
-	if (wants_worktree(r)) {
-		if (enter_worktree(a, r, err) < 0)
-			return -1;
-	} else if (r->real) {
-		warn_of_checkout(r->call.repo);
-	}
 	if (q->agents && agents_load(a, q->agents, &r->scripted, err) < 0)
 		return -1;
 	r->scripted.others = r->real;

@@ -1,5 +1,7 @@
 #include "context/lease.h"
+#include "src/machine/brief.h"
 #include "src/machine/engine.h"
+#include "src/machine/failure.h"
 #include "src/policy/policy.h"
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
@@ -19,6 +21,18 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 	return 0;
 }
 
+/* Without a name: that of the item's last step. */
+static int resolve_workflow(struct arena *a, struct run_step_call *call, struct error *err)
+{
+	if (!call->workflow && !call->cancel && !path_exists(call->context_file))
+		return error_set(err, ERR_USAGE,
+			"--workflow is missing: '%s' has not begun, there is no '%s'", call->id,
+			call->context_file);
+	if (!call->workflow && run_step_workflow(a, call->context_file, &call->workflow, err) < 0)
+		return -1;
+	return locate_workflow(a, call->workflow, call->plugin_root, &call->workflow, err);
+}
+
 int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err)
 {
 	if (path_check_id(call->id, err) < 0)
@@ -27,9 +41,9 @@ int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *
 		return error_set(err, ERR_USAGE, "--take-over needs --owner");
 	if ((call->owner && lease_check_owner(call->owner, err) < 0) ||
 		locate_repository(a, call->repo, &call->repo, err) < 0 ||
-		locate_workflow(a, call->workflow, call->plugin_root, &call->workflow, err) < 0 ||
 		locate_document(a, call->context_file, call->repo, call->id, &call->context_file,
 			err) < 0 ||
+		resolve_workflow(a, call, err) < 0 ||
 		check_utf8("repository", call->repo, err) < 0 ||
 		check_utf8("workflow", call->workflow, err) < 0)
 		return -1;
@@ -50,6 +64,7 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 		struct str all = str_of(call->results[i]);
 		size_t eq = str_find(all, STR("="));
 		struct answer_offer offer = {.id = arena_dup(a, str_sub(all, 0, eq)),
+			.caller = getenv("DEV_TEAM_ACTION"),
 			.text = str_sub(all, eq + 1, all.n)};
 
 		if (eq == all.n || !eq)
@@ -79,10 +94,27 @@ static void warn_of_validation(
 			call->repo);
 }
 
+/* Said once, when the item begins. */
+static void warn_of_evidence(
+	struct arena *a, const struct run_step_call *call, const struct workflow *w)
+{
+	const char *limits =
+		evidence_limits(a, w, engine_evidence_required(w, steps_find), call->repo);
+
+	if (limits)
+		error_log("dev-team: %s", limits);
+}
+
 static int step_locked(struct arena *a, const struct run_step_call *call, struct context_file *f,
 	const struct workflow *w, struct buf *out, struct error *err)
 {
-	const char *repo = call->repo;
+	struct run_entry entry = {.arena = a,
+		.repo = call->repo,
+		.document =
+			arena_dup(a, str_of(f->path)), /* a repeated save opens the file again */
+		.in_place = call->in_place || !w->worktree,
+		.allow_dirty = call->allow_dirty,
+		.worktree = call->worktree};
 	struct environment environment = environment_local;
 	struct engine e = {.file = f,
 		.workflow = w,
@@ -93,30 +125,148 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.repo = call->repo,
 		.returned = call->returned != NULL,
 		.returned_id = call->returned && *call->returned ? call->returned : NULL,
+		.returned_alone = call->returned_alone,
 		.owner = call->owner,
-		.take_over = call->take_over};
+		.take_over = call->take_over,
+		.new_session = call->new_session,
+		.cancel = call->cancel,
+		.accept_workflow = call->accept_workflow};
 
-	environment.data = &repo;
+	environment.data = &entry;
+	environment.enter = run_place_enter;
 	environment.say = log_text;
-	if (f->created)
+	environment.refuted = call->refuted;
+	if (entry.allow_dirty && !entry.in_place)
+		return error_set(err, ERR_USAGE, "--allow-dirty needs --in-place");
+	if (f->created) {
 		warn_of_validation(a, call, w);
+		warn_of_evidence(a, call, w);
+	}
 	if (f->created && call->results)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
 	if (call->results && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
 		return -1;
-	return engine_step(&e, out, err);
+	if (engine_step(&e, out, err) < 0)
+		return -1;
+	if (entry.notice)
+		log_text(NULL, entry.notice);
+	return 0;
+}
+
+static bool is_ordered(const struct workflow *w, const struct context_file *f)
+{
+	const struct workflow_state *st = workflow_state(w, context_get(&f->doc, "state").p);
+
+	return st && st->declared && st->declared->order;
+}
+
+/* The command that makes the work item go on. */
+static const char *continuation(
+	struct arena *a, const struct run_step_call *call, const char *repair)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (call->in_run)
+		return repair;
+	buf_adds(&text, repair);
+	buf_add_argument(&text, " && dev-team step ", call->id);
+	buf_add_argument(&text, " --workflow ", call->workflow);
+	buf_add_argument(&text, " --repo ", call->repo);
+	buf_add_argument(&text, " --context-file ", call->context_file);
+	if (call->owner)
+		buf_add_argument(&text, " --owner ", call->owner);
+	buf_adds(&text, call->in_place ? " --in-place" : "");
+	buf_adds(&text, call->allow_dirty ? " --allow-dirty" : "");
+	return arena_dup(a, buf_str(&text));
+}
+
+/* Adds to a `done` what explains why the run has failed, and how it goes on. */
+static void explain(struct arena *a, const struct run_step_call *call, const struct context_file *f,
+	struct buf *out)
+{
+	CLEANUP(json_free) json *array = NULL;
+	struct failure why;
+	struct error ignored;
+
+	if (!str_starts(buf_str(out), "[{\"action\":\"done\",\"result\":\"failed\"") ||
+		json_parse(&array, buf_str(out), &ignored) < 0)
+		return;
+	failure_explain(a, f, &why);
+	JSON_ADD((json *)json_at(array, 0), JSON_IF(why.log, JSON_TEXT("log", why.log)),
+		JSON_IF(why.words, JSON_TEXT("last_words", why.words)),
+		JSON_IF(why.repair, JSON_TEXT("continue", continuation(a, call, why.repair))));
+	buf_clear(out);
+	json_print(out, array);
 }
 
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	struct workflow w;
 
 	if (workflow_load(a, call->workflow, &w, err) < 0 ||
-		context_open(&f, call->context_file, CONTEXT_MAY_CREATE, err) < 0)
+		context_open(&f, call->context_file,
+			call->cancel ? CONTEXT_MUST_EXIST : CONTEXT_MAY_CREATE, err) < 0)
 		return -1;
-	return step_locked(a, call, &f, &w, out, err);
+	if (step_locked(a, call, &f, &w, &line, err) < 0)
+		return -1;
+	if (call->ordered)
+		*call->ordered = is_ordered(&w, &f);
+	explain(a, call, &f, &line);
+	buf_add(out, buf_str(&line));
+	return 0;
+}
+
+/* ---- cancel ---- */
+
+struct last_workflow {
+	struct arena *arena;
+	const char *path;
+};
+
+/* A context_visit. */
+static bool find_workflow(const json *event, void *data)
+{
+	struct last_workflow *l = data;
+
+	if (json_str_is(event, "type", "workflow") || json_str_is(event, "type", "started"))
+		l->path = arena_dup(l->arena, str_of(json_get_str(event, "workflow")));
+	return !l->path;
+}
+
+int run_step_workflow(
+	struct arena *a, const char *document, const char **workflow, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct last_workflow last = {.arena = a};
+	const char *shipped, *name;
+	struct error ignored;
+	struct str base;
+
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
+		context_read_events(&f, "\"workflow\"", find_workflow, &last, err) < 0)
+		return -1;
+	if (!last.path)
+		return error_set(err, ERR_STATE,
+			"the history of '%s' names no workflow: give --workflow", document);
+	*workflow = last.path;
+	base = path_base(last.path);
+	name = arena_dup(a, str_sub(base, 0, base.n - (str_ends(base, ".md") ? 3 : 0)));
+	/* The installation may be another one than then. */
+	if (path_is_id(str_of(name)) && locate_workflow(a, name, NULL, &shipped, &ignored) == 0 &&
+		(strcmp(shipped, last.path) == 0 || !path_exists(last.path)))
+		*workflow = name;
+	return 0;
+}
+
+int run_cancel(struct arena *a, struct run_step_call *call, struct error *err)
+{
+	CLEANUP(buf_release) struct buf array = BUF_INIT;
+
+	call->cancel = true;
+	return run_step_resolve(a, call, err) < 0 ? -1 : run_step(a, call, &array, err);
 }
 
 /* A policy file of the repository is read when the script runs; the shipped names are known. */
@@ -134,11 +284,76 @@ static size_t check_policy(struct arena *a, const struct workflow *w, struct buf
 	return 1;
 }
 
-size_t run_workflow_check(struct arena *a, const struct workflow *w, struct buf *out)
+/* The places where roles and skills are looked for. */
+struct role_places {
+	struct arena *arena;
+	const char *root, *repo;
+};
+
+typedef int find_role(
+	const struct role_places *p, const char *name, struct instructions *out, struct error *err);
+
+static int find_agent(
+	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
+{
+	return instructions_agent(p->arena, p->root, p->repo, name, out, err);
+}
+
+static int find_skill(
+	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
+{
+	return instructions_skill(p->arena, p->root, p->repo, name, NULL, out, err);
+}
+
+/* A name with a prefix may belong to another plugin, whose files are not known. */
+static size_t check_role(const struct role_places *p, const char *file,
+	const struct declared_action *it, const char *kind, const char *name, find_role *find,
+	struct buf *out)
+{
+	struct instructions found = {0};
+	struct error err = {0};
+
+	if (find(p, name, &found, &err) < 0)
+		buf_addf(out, "%s:%u:%u: %s\n", file, it->line, it->col, err.text);
+	else if (!found.path && !strchr(name, ':'))
+		buf_addf(out,
+			"%s:%u:%u: unknown %s '%s': neither the plugin, '%s/.claude' nor "
+			"'~/.claude' has it\n",
+			file, it->line, it->col, kind, name, p->repo);
+	else
+		return 0;
+	return 1;
+}
+
+static size_t check_roles(
+	struct arena *a, const struct workflow *w, const char *plugin_root, struct buf *out)
+{
+	struct role_places p = {.arena = a};
+	struct error ignored;
+	size_t n = 0;
+
+	if (locate_plugin(a, plugin_root, &p.root, &ignored) < 0)
+		return 0;
+	if (locate_repository(a, NULL, &p.repo, &ignored) < 0)
+		p.repo = ".";
+	for (size_t i = 0; i < w->n_declared; i++)
+		for (size_t k = 0; k < w->declared[i].n; k++) {
+			const struct declared_action *it = &w->declared[i].items[k];
+
+			if (!it->agent)
+				continue;
+			n += check_role(&p, w->file, it, "agent", it->agent, find_agent, out);
+			n += check_role(&p, w->file, it, "skill", it->skill, find_skill, out);
+		}
+	return n;
+}
+
+size_t run_workflow_check(
+	struct arena *a, const struct workflow *w, const char *plugin_root, struct buf *out)
 {
 	size_t n = workflow_check(w, steps_builtin(), out);
 
-	return n + check_policy(a, w, out);
+	return n + check_policy(a, w, out) + check_roles(a, w, plugin_root, out);
 }
 
 /* A context_change. */

@@ -33,7 +33,7 @@ int execution_report_try(struct arena *a, const char *path, struct error *err)
 	return 0;
 }
 
-static void put_changed(json *j, const struct texts *changed)
+static json *visible_names(const struct texts *changed)
 {
 	json *list = json_array();
 
@@ -43,32 +43,25 @@ static void put_changed(json *j, const struct texts *changed)
 		text_visible(&name, str_of(changed->p[i]));
 		json_push_str(list, buf_str(&name));
 	}
-	json_put(j, "protected_changed", list);
+	return list;
 }
 
 static void put_end(json *j, const struct execution_end *end)
 {
-	json_put_int(j, "status", end->status);
-	json_put_bool(j, "timed_out", end->timed_out);
-	json_put_bool(j, "cancelled", end->cancelled);
-	json_put_bool(j, "output_cut", end->cut);
-	json_put_int(j, "ms", end->ms);
-	put_changed(j, &end->changed);
-	if (end->layers)
-		json_put(j, "layers", json_copy(end->layers));
+	JSON_ADD(j, JSON_INT("status", end->status), JSON_BOOL("timed_out", end->timed_out),
+		JSON_BOOL("cancelled", end->cancelled), JSON_BOOL("output_cut", end->cut),
+		JSON_INT("ms", end->ms),
+		JSON_VALUE("protected_changed", visible_names(&end->changed)),
+		JSON_IF(end->layers, JSON_VALUE("layers", json_copy(end->layers))));
 }
 
 static json *verdict_of(const struct execution_report *o)
 {
-	json *none;
-
 	if (o->end && o->end->denied)
 		return verdict_object(&o->end->verdict);
 	if (o->verdict)
 		return verdict_object(o->verdict);
-	none = json_object();
-	json_put_str(none, "verdict", STR("none"));
-	return none;
+	return JSON_OBJECT(JSON_TEXT("verdict", "none"));
 }
 
 static json *report_of(const struct execution_report *o)
@@ -95,15 +88,12 @@ int execution_report_write(
 	struct arena *a, const char *path, const struct execution_report *o, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	CLEANUP(json_free) json *j = NULL;
 	CLEANUP(base_close) int fd = -1;
 	char *fresh = path ? fresh_name(a, path) : NULL;
 
 	if (!path)
 		return 0;
-	j = report_of(o);
-	json_print(&text, j);
-	buf_addc(&text, '\n');
+	json_print_line(&text, report_of(o));
 	fd = open_new(path, fresh, err);
 	if (fd < 0 || sys_write_all(fd, buf_str(&text), path, err) < 0)
 		return -1;

@@ -33,10 +33,8 @@ int shell_parse(struct arena *a, struct str text, struct node **out, struct verd
 void shell_print(struct buf *out, const struct node *n);
 /* The tree for people, two blanks a level, each node with its bytes FROM-TO. */
 void shell_draw(struct buf *out, const struct node *n);
-/* True when both trees are the same but for the offsets. */
-bool shell_same(const struct node *a, const struct node *b);
 
-/* ---- shared by printing, drawing and comparing of trees ---- */
+/* ---- shared by printing and drawing of trees, and by the tests that compare them ---- */
 
 /*
  * Whether byte `c` of an unquoted text in a pattern must stay unquoted to keep its meaning. To be

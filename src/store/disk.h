@@ -23,6 +23,11 @@ struct disk_ops {
 	 * that exists; the bytes are durable. After -1 the file may be missing or incomplete. */
 	int (*write)(struct disk *d, const char *path, const char *like, struct str text,
 		struct error *err);
+	/* Creates a file that a kill leaves whole or not at all; the bytes are durable, the name is
+	 * not. *able: false, with -1, where the file is there already or the system cannot do it.
+	 * NULL: it never can. */
+	int (*write_whole)(
+		struct disk *d, const char *path, struct str text, bool *able, struct error *err);
 	int (*rename)(struct disk *d, const char *from, const char *to, struct error *err);
 	/* As rename(), but afterwards `from` is the file that was `to`, if there was one and the
 	 * file system can exchange files or give one file two names (then in several steps). */

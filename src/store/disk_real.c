@@ -104,6 +104,29 @@ static int real_write(
 	return fill(fd, path, like, text, err);
 }
 
+/* The file has no name until it is complete. */
+static int real_write_whole(
+	struct disk *d, const char *path, struct str text, bool *able, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(base_close)
+	int fd = open_again(arena_dup(&a, path_dir(path)), O_WRONLY | O_TMPFILE);
+	const char *name = arena_printf(&a, "/proc/self/fd/%d", fd);
+
+	(void)d;
+	*able = fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL);
+	if (fd < 0)
+		return error_errno(err, "cannot write '%s'", path);
+	if (sys_write_all(fd, text, path, err) < 0)
+		return -1;
+	if (sync_again(fd, fsync) < 0)
+		return error_errno(err, "cannot write '%s'", path);
+	if (TEMP_FAILURE_RETRY(linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW)) == 0)
+		return 0;
+	*able = errno != EEXIST && errno != ENOENT; /* ENOENT: no /proc */
+	return error_errno(err, "cannot write '%s'", path);
+}
+
 static int real_rename(struct disk *d, const char *from, const char *to, struct error *err)
 {
 	(void)d;
@@ -537,6 +560,7 @@ static void real_unlock(struct disk_lock *l)
 static const struct disk_ops real_ops = {
 	.read = real_read,
 	.write = real_write,
+	.write_whole = real_write_whole,
 	.rename = real_rename,
 	.exchange = real_exchange,
 	.being_written = real_being_written,

@@ -200,6 +200,17 @@ int store_documents(struct store_backend *b, struct arena *a, const char *dir,
 	return rc;
 }
 
+int store_names(struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out,
+	struct error *err)
+{
+	int rc;
+
+	*out = (struct store_paths){0};
+	rc = b->ops->names(b, a, dir, out, err);
+	vec_sort(out, vec_by_text);
+	return rc;
+}
+
 int store_prepare(struct store_backend *b, const char *dir, struct error *err)
 {
 	return b->ops->prepare(b, dir, err);
@@ -386,6 +397,8 @@ enum store_status store_txn(struct store *s, struct arena *a, const struct store
 	do /* one that may have happened is recognised */
 		got = s->ops->txn(s, a, &sent, result, err);
 	while (got == STORE_UNKNOWN && s->ops->uncertain && ++n < ATTEMPTS);
+	if (n && got == STORE_OK)
+		*err = (struct error){0};
 	return got;
 }
 
@@ -405,6 +418,20 @@ enum store_status store_watch(struct store *s, struct arena *a, const char *pref
 enum store_status store_compact(struct store *s, int64_t rev, struct error *err)
 {
 	return s->ops->compact(s, rev, err);
+}
+
+enum store_status store_remove(struct store *s, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	enum store_status got;
+	struct store_kv *kv;
+	size_t n;
+	int64_t at;
+
+	got = store_list(s, &a, "doc/", NULL, 1, &kv, &n, &at, err);
+	if (got == STORE_OK && n)
+		got = bad(err, "the store has a document", kv->key.p);
+	return got == STORE_OK ? s->ops->remove(s, err) : got;
 }
 
 enum store_status store_history(struct store *s, const struct store_range *range,

@@ -42,7 +42,7 @@ enum {
 	STORE_TTL_MAX_S = 30 * 86400,
 };
 
-#define STORE_JOURNAL_SUFFIX ".events.jsonl" /* of files that no document may have */
+#define STORE_JOURNAL_SUFFIX ".events.jsonl" /* of a journal; no document has it */
 #define STORE_UNCOMMITTED    INT64_MAX       /* as a revision: later than all of them */
 
 /* The outcome of an operation. All but STORE_OK and STORE_REFUSED fill *err. */
@@ -175,6 +175,9 @@ struct store_paths {
  * of git, which may be in the state directory too, are left out. -1: ERR_SYSTEM. */
 int store_documents(struct store_backend *b, struct arena *a, const char *dir,
 	struct store_paths *out, struct error *err);
+/* The names of the stores in `dir`, not below it, sorted; in `a`. -1: ERR_SYSTEM. */
+int store_names(struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out,
+	struct error *err);
 /* Creates the directory of stores that are to be created. */
 int store_prepare(struct store_backend *b, const char *dir, struct error *err);
 /* The text of a document as people see it, without its store: it may have none, or a damaged one.
@@ -231,6 +234,10 @@ enum store_status store_watch(struct store *s, struct arena *a, const char *pref
 	struct error *err);
 /* Deletes the history before `rev`, for stores whose history is not read. Keys stay. */
 enum store_status store_compact(struct store *s, int64_t rev, struct error *err);
+/* Deletes the store with its history; one that is opened later under its name is new. BAD: s does
+ * not hold it (STORE_HOLD), as every writer of such a store must, or it has a document. Close s
+ * afterwards. */
+enum store_status store_remove(struct store *s, struct error *err);
 
 /* Reads commits, each once, in the order of their revisions or backwards. Costs what the commits
  * cost that are read, not what exists. Close *out before the next operation on s. */
@@ -263,6 +270,7 @@ struct store_methods {
 	enum store_status (*watch)(struct store *, struct arena *, const char *, int64_t, int,
 		size_t, struct store_change **, size_t *, int64_t *, struct error *);
 	enum store_status (*compact)(struct store *, int64_t, struct error *);
+	enum store_status (*remove)(struct store *, struct error *);
 	enum store_status (*history)(struct store *, const struct store_range *,
 		struct store_history **, struct error *);
 	int64_t (*revision)(struct store *);
@@ -278,6 +286,8 @@ struct store_backend_ops {
 	int (*exists)(struct store_backend *, const char *, const char *, const char *, bool *,
 		struct error *);
 	int (*documents)(struct store_backend *, struct arena *, const char *, struct store_paths *,
+		struct error *);
+	int (*names)(struct store_backend *, struct arena *, const char *, struct store_paths *,
 		struct error *);
 	int (*prepare)(struct store_backend *, const char *, struct error *);
 	int (*read_file)(struct store_backend *, const char *, const char *, struct buf *, bool *,

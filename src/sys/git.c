@@ -19,19 +19,37 @@
 	X(git_repository_workdir)                                                                  \
 	X(git_repository_path)                                                                     \
 	X(git_repository_state)                                                                    \
-	X(git_repository_index)                                                                    \
 	X(git_reference_lookup)                                                                    \
 	X(git_reference_symbolic_target)                                                           \
 	X(git_reference_free)                                                                      \
 	X(git_reference_name_to_id)                                                                \
+	X(git_revparse_single)                                                                     \
+	X(git_object_peel)                                                                         \
+	X(git_object_id)                                                                           \
+	X(git_object_free)                                                                         \
+	X(git_oid_fromstr)                                                                         \
+	X(git_oid_tostr)                                                                           \
 	X(git_graph_ahead_behind)                                                                  \
+	X(git_graph_reachable_from_any)                                                            \
+	X(git_merge_base)                                                                          \
+	X(git_revwalk_new)                                                                         \
+	X(git_revwalk_push)                                                                        \
+	X(git_revwalk_hide)                                                                        \
+	X(git_revwalk_next)                                                                        \
+	X(git_revwalk_free)                                                                        \
+	X(git_commit_lookup)                                                                       \
+	X(git_commit_tree_id)                                                                      \
+	X(git_commit_free)                                                                         \
+	X(git_oid_equal)                                                                           \
+	X(git_object_type)                                                                         \
+	X(git_repository_hashfile)                                                                 \
+	X(git_reference_list)                                                                      \
 	X(git_remote_lookup)                                                                       \
 	X(git_remote_url)                                                                          \
 	X(git_remote_free)                                                                         \
+	X(git_remote_list)                                                                         \
+	X(git_strarray_dispose)                                                                    \
 	X(git_ignore_path_is_ignored)                                                              \
-	X(git_index_entrycount)                                                                    \
-	X(git_index_get_byindex)                                                                   \
-	X(git_index_free)                                                                          \
 	X(git_diff_options_init)                                                                   \
 	X(git_patch_from_buffers)                                                                  \
 	X(git_patch_to_buf)                                                                        \
@@ -99,8 +117,10 @@ int git_library_version(struct arena *a, char **version, struct error *err)
 CLOSE(repository, git_repository_free)
 CLOSE(remote, git_remote_free)
 CLOSE(reference, git_reference_free)
-CLOSE(index, git_index_free)
 CLOSE(patch, git_patch_free)
+CLOSE(object, git_object_free)
+CLOSE(commit, git_commit_free)
+CLOSE(revwalk, git_revwalk_free)
 
 /* libgit2 skips a repository that belongs to another user as if it were not there. */
 static bool is_foreign(const char *dir_path)
@@ -139,6 +159,12 @@ static int open_repository(
 	rc = lib.git_repository_open_ext(out, dir_path, flags, getenv("GIT_CEILING_DIRECTORIES"));
 	if (rc == GIT_ENOTFOUND || rc == GIT_EOWNER)
 		return not_opened(dir_path, rc == GIT_EOWNER, err);
+	if (rc < 0 && strstr(error_reason(), "extensions.objectformat"))
+		return error_set(err, ERR_STATE,
+			"the repository of '%s' has SHA-256 ids, which dev-team cannot read: use "
+			"one "
+			"with SHA-1 ids",
+			dir_path);
 	if (rc < 0)
 		return fault(err, ERR_STATE, "cannot open the repository of", dir_path);
 	if (!lib.git_repository_workdir(*out))
@@ -161,12 +187,29 @@ int git_root(struct arena *a, const char *from, char **root, struct error *err)
 	return 0;
 }
 
+/* There is no remote `origin`: 1, *err says so. The library takes a configuration that it cannot
+ * read for an empty one. */
+static int no_origin(struct arena *a, const char *root, struct error *err)
+{
+	struct git_identity id;
+
+	if (git_read_identity(a, root, &id, err) < 0)
+		return -1;
+	for (size_t i = 0; i < id.remotes.list.n; i++)
+		if (strcmp(id.remotes.list.items[i].name, "origin") == 0)
+			return error_set(err, ERR_SYSTEM, "cannot read the remotes of '%s'", root);
+	(void)error_set(err, ERR_STATE,
+		"no remote 'origin' in '%s': run 'git remote add origin URL'", root);
+	return 1;
+}
+
 int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
 	CLEANUP(remote_close) git_remote *origin = NULL;
 	CLEANUP(buf_release) struct buf plain = BUF_INIT, text = BUF_INIT;
 	const char *url;
+	int rc;
 
 	if (git_config_origin(root, &plain) && git_slug_of_url(buf_str(&plain), &text)) {
 		*slug = arena_dup(a, buf_str(&text));
@@ -174,12 +217,19 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 	}
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
-	if (lib.git_remote_lookup(&origin, repo, "origin") < 0)
-		return error_set(err, ERR_STATE, "no remote 'origin' in '%s'", root);
+	rc = lib.git_remote_lookup(&origin, repo, "origin");
+	if (rc < 0 && rc != GIT_ENOTFOUND)
+		return fault(err, ERR_SYSTEM, "cannot read the remote 'origin' of", root);
+	if (rc < 0)
+		return no_origin(a, root, err);
 	url = lib.git_remote_url(origin);
-	if (!url || !git_slug_of_url(str_of(url), &text))
-		return error_set(err, ERR_STATE,
-			"no repository name in the URL of remote 'origin' of '%s'", root);
+	if (!url || !git_slug_of_url(str_of(url), &text)) {
+		(void)error_set(err, ERR_STATE,
+			"no repository name in the URL of remote 'origin' of '%s': run 'git remote "
+			"set-url origin URL'",
+			root);
+		return 1;
+	}
 	*slug = arena_dup(a, buf_str(&text));
 	return 0;
 }
@@ -305,17 +355,321 @@ int git_read_head(struct arena *a, const char *root, struct git_head *h, struct 
 	return 0;
 }
 
+/* ---- commits ---- */
+
+/* The id of `object` peeled to `type`, or NULL. */
+static const char *peeled_id(struct arena *a, git_object *object, git_object_t type)
+{
+	CLEANUP(object_close) git_object *peeled = NULL;
+	char id[GIT_OID_HEXSZ + 1];
+
+	if (lib.git_object_peel(&peeled, object, type) < 0)
+		return NULL;
+	return arena_dup(a, str_of(lib.git_oid_tostr(id, sizeof(id), lib.git_object_id(peeled))));
+}
+
+/* The library finds no object where the disk has a fault; but there is a branch, or an id. */
+static bool is_lost(git_repository *repo, const char *name)
+{
+	static const char *const prefixes[] = {"", "refs/heads/", "refs/remotes/"};
+	CLEANUP(arena_release) struct arena a = {0};
+	git_oid id;
+
+	for (size_t i = 0; i < COUNT(prefixes); i++)
+		if (lib.git_reference_name_to_id(
+			    &id, repo, arena_printf(&a, "%s%s", prefixes[i], name)) == 0)
+			return true;
+	return strlen(name) == GIT_OID_HEXSZ && lib.git_oid_fromstr(&id, name) == 0;
+}
+
+/* Garbage in a reference is not a fault of the disk. */
+static int unreadable(const char *name, struct error *err)
+{
+	const git_error *e = lib.git_error_last();
+	bool damaged = e && e->klass == GIT_ERROR_REFERENCE;
+
+	return fault(err, damaged ? ERR_CHECK : ERR_SYSTEM, "cannot read commit", name);
+}
+
+int git_read_commits(struct arena *a, const char *root, const char *const *names, size_t n,
+	struct git_commit *out, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(object_close) git_object *object = NULL;
+		int rc = lib.git_revparse_single(&object, repo, names[i]);
+
+		out[i] = (struct git_commit){0};
+		if (rc < 0 && rc != GIT_ENOTFOUND)
+			return unreadable(names[i], err);
+		if (rc == 0)
+			out[i] = (struct git_commit){peeled_id(a, object, GIT_OBJECT_COMMIT),
+				peeled_id(a, object, GIT_OBJECT_TREE)};
+		if ((rc < 0 && is_lost(repo, names[i])) || (out[i].id && !out[i].tree))
+			return fault(err, ERR_SYSTEM, "cannot read commit", names[i]);
+	}
+	return 0;
+}
+
+int git_read_file_id(struct arena *a, const char *root, const char *commit, const char *path,
+	const char **id, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(object_close) git_object *object = NULL;
+	char text[GIT_OID_HEXSZ + 1];
+	git_oid oid;
+	int rc;
+
+	*id = NULL;
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	if (commit)
+		rc = lib.git_revparse_single(&object, repo, arena_printf(a, "%s:%s", commit, path));
+	else
+		rc = lib.git_repository_hashfile(
+			&oid, repo, path_join(a, root, path), GIT_OBJECT_BLOB, NULL);
+	if (rc < 0 && rc != GIT_ENOTFOUND)
+		return fault(err, ERR_SYSTEM, "cannot read file", path);
+	if (rc == 0 && object && lib.git_object_type(object) == GIT_OBJECT_BLOB)
+		oid = *lib.git_object_id(object);
+	else if (rc < 0 || object)
+		return 0;
+	*id = arena_dup(a, str_of(lib.git_oid_tostr(text, sizeof(text), &oid)));
+	return 0;
+}
+
+/* The library does not know where the history of a shallow clone ends. */
+static int count_shallow(
+	const char *root, const char *from, const char *to, size_t *n, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *const argv[] = {
+		"git", "rev-list", "--count", arena_printf(&a, "%s..%s", from, to), "--", NULL};
+	const struct git_command c = {.dir = root, .name = "git rev-list", .argv = argv};
+
+	if (git_command(&c, &out, NULL, err) < 0)
+		return -1;
+	*n = strtoul(buf_str(&out).p, NULL, 10);
+	return 0;
+}
+
+int git_count_commits(
+	const char *root, const char *from, const char *to, size_t *n, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	git_oid ours, theirs;
+	size_t behind;
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	if (lib.git_oid_fromstr(&ours, to) < 0 || lib.git_oid_fromstr(&theirs, from) < 0)
+		return fault(err, ERR_SYSTEM, "cannot count the commits of", root);
+	if (lib.git_graph_ahead_behind(n, &behind, repo, &ours, &theirs) == 0)
+		return 0;
+	return count_shallow(root, from, to, n, err);
+}
+
+const char *git_fork_point(struct arena *a, const char *root, const char *one, const char *other)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	char id[GIT_OID_HEXSZ + 1];
+	struct error ignored;
+	git_oid x, y, at;
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, &ignored) < 0 ||
+		lib.git_oid_fromstr(&x, one) < 0 || lib.git_oid_fromstr(&y, other) < 0 ||
+		lib.git_merge_base(&at, repo, &x, &y) < 0)
+		return NULL;
+	return arena_dup(a, str_of(lib.git_oid_tostr(id, sizeof(id), &at)));
+}
+
+/* `refs/remotes/REMOTE/BRANCH`; what is not one of a remote's other branches is skipped. */
+static bool is_other_branch(const char *name, const char *branch)
+{
+	static const char prefix[] = "refs/remotes/";
+	const char *slash;
+
+	if (!str_starts(str_of(name), prefix))
+		return false;
+	slash = strchr(name + strlen(prefix), '/');
+	return slash && strcmp(slash + 1, "HEAD") != 0 &&
+	       (!branch || strcmp(slash + 1, branch) != 0);
+}
+
+/* The library cannot follow the history of a shallow clone. */
+static int ask_other_branch(
+	const char *root, const char *commit, const char *branch, bool *yes, struct error *err)
+{
+	const char *const argv[] = {"git", "for-each-ref", "--contains", commit,
+		"--format=%(refname)", "refs/remotes", NULL};
+	const struct git_command c = {.dir = root, .name = "git for-each-ref", .argv = argv};
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest, line;
+
+	*yes = false;
+	if (git_command(&c, &out, NULL, err) < 0)
+		return -1;
+	for (rest = buf_str(&out); !*yes && str_line(&rest, &line);)
+		*yes = is_other_branch(arena_dup(&a, line), branch);
+	return 0;
+}
+
+int git_is_on_other_branch(
+	const char *root, const char *commit, const char *branch, bool *yes, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	VEC(git_oid) tips = {0};
+	git_strarray names;
+	git_oid head, tip;
+	int rc;
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	if (lib.git_oid_fromstr(&head, commit) < 0 || lib.git_reference_list(&names, repo) < 0)
+		return fault(err, ERR_SYSTEM, "cannot list the branches of", root);
+	for (size_t i = 0; i < names.count; i++)
+		if (is_other_branch(names.strings[i], branch) &&
+			lib.git_reference_name_to_id(&tip, repo, names.strings[i]) == 0)
+			vec_push(&tips, tip);
+	lib.git_strarray_dispose(&names);
+	rc = tips.n ? lib.git_graph_reachable_from_any(repo, &head, tips.items, tips.n) : 0;
+	vec_release(&tips);
+	*yes = rc == 1;
+	return rc < 0 ? ask_other_branch(root, commit, branch, yes, err) : 0;
+}
+
+static int start_walk(git_revwalk **walk, git_repository *repo, const char *from, const char *to)
+{
+	git_oid first, last;
+
+	return lib.git_oid_fromstr(&last, to) < 0 || lib.git_revwalk_new(walk, repo) < 0 ||
+			       lib.git_revwalk_push(*walk, &last) < 0 ||
+			       (from && (lib.git_oid_fromstr(&first, from) < 0 ||
+						lib.git_revwalk_hide(*walk, &first) < 0))
+		       ? -1
+		       : 0;
+}
+
+/* The library cannot follow the history of a shallow clone. */
+static int ask_same_tree(struct arena *a, const char *root, const char *from,
+	const struct git_commit *to, struct git_ids *out, struct error *err)
+{
+	const char *const argv[] = {"git", "log", "--no-show-signature", "--format=%T %H",
+		from ? arena_printf(a, "%s..%s", from, to->id) : to->id, "--", NULL};
+	const struct git_command c = {.dir = root, .name = "git log", .argv = argv};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str rest, line;
+
+	if (git_command(&c, &text, NULL, err) < 0)
+		return -1;
+	for (rest = buf_str(&text); str_line(&rest, &line);)
+		if (str_starts(line, to->tree))
+			vec_push_in(a, &out->list,
+				arena_dup(a, str_sub(line, strlen(to->tree) + 1, line.n)));
+	return 0;
+}
+
+int git_find_same_tree(struct arena *a, const char *root, const char *from,
+	const struct git_commit *to, struct git_ids *out, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(revwalk_close) git_revwalk *walk = NULL;
+	char id[GIT_OID_HEXSZ + 1];
+	git_oid at, tree;
+	int rc = -1;
+
+	*out = (struct git_ids){0};
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	if (lib.git_oid_fromstr(&tree, to->tree) == 0 && start_walk(&walk, repo, from, to->id) == 0)
+		while ((rc = lib.git_revwalk_next(&at, walk)) == 0) {
+			CLEANUP(commit_close) git_commit *commit = NULL;
+
+			if (lib.git_commit_lookup(&commit, repo, &at) < 0)
+				break;
+			if (lib.git_oid_equal(lib.git_commit_tree_id(commit), &tree))
+				vec_push_in(a, &out->list,
+					arena_dup(
+						a, str_of(lib.git_oid_tostr(id, sizeof(id), &at))));
+		}
+	if (rc == GIT_ITEROVER)
+		return 0;
+	*out = (struct git_ids){0};
+	return ask_same_tree(a, root, from, to, out, err);
+}
+
+/* The library refuses a remote whose configuration it does not know: a negative refspec, for one.
+ */
+static int ask_url(
+	struct arena *a, const char *root, const char *remote, const char **url, struct error *err)
+{
+	const char *const argv[] = {
+		"git", "config", "--get", arena_printf(a, "remote.%s.url", remote), NULL};
+	const struct git_command c = {.dir = root, .name = "git config", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status = 0;
+
+	if (git_command(&c, &out, &status, err) < 0)
+		return -1;
+	*url = status == 0 ? arena_dup(a, str_trim(buf_str(&out))) : NULL;
+	return 0;
+}
+
+static int read_url(struct arena *a, git_repository *repo, const char *root, const char *name,
+	const char **url, struct error *err)
+{
+	CLEANUP(remote_close) git_remote *remote = NULL;
+	const char *known;
+
+	if (lib.git_remote_lookup(&remote, repo, name) < 0)
+		return ask_url(a, root, name, url, err);
+	known = lib.git_remote_url(remote);
+	*url = known ? arena_dup(a, str_of(known)) : NULL;
+	return 0;
+}
+
+int git_read_remotes(struct arena *a, const char *root, struct git_remotes *out, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	git_strarray names;
+	int rc = 0;
+
+	*out = (struct git_remotes){0};
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	if (lib.git_remote_list(&names, repo) < 0)
+		return fault(err, ERR_SYSTEM, "cannot list the remotes of", root);
+	for (size_t i = 0; rc == 0 && i < names.count; i++) {
+		const char *url = NULL;
+
+		rc = read_url(a, repo, root, names.strings[i], &url, err);
+		if (url)
+			vec_push_in(a, &out->list,
+				(struct git_remote){arena_dup(a, str_of(names.strings[i])), url});
+	}
+	lib.git_strarray_dispose(&names);
+	return rc;
+}
+
 /* ---- files ---- */
 
-/* Git does not ignore what it tracks, whatever the patterns say. */
-static int add_tracked(struct git_search *s, git_repository *repo, struct error *err)
+/* Git does not ignore what it tracks, whatever the patterns say. libgit2 cannot read a split index.
+ */
+static int add_tracked(struct git_search *s, struct error *err)
 {
-	CLEANUP(index_close) git_index *index = NULL;
+	const char *const argv[] = {"git", "ls-files", "-z", NULL};
+	const struct git_command c = {.dir = s->root, .name = "git ls-files", .argv = argv};
+	CLEANUP(buf_release) struct buf paths = BUF_INIT;
 
-	if (lib.git_repository_index(&index, repo) < 0)
-		return fault(err, ERR_SYSTEM, "cannot read the index of", s->root);
-	for (size_t i = 0; i < lib.git_index_entrycount(index); i++)
-		git_search_add_tracked(s, lib.git_index_get_byindex(index, i)->path);
+	if (git_command(&c, &paths, NULL, err) < 0)
+		return -1;
+	for (size_t at = 0; at < paths.len; at += strlen(paths.s + at) + 1)
+		git_search_add_tracked(s, paths.s + at);
 	return 0;
 }
 
@@ -340,7 +694,7 @@ int git_find_files(struct arena *a, const char *root, bool (*want)(struct str na
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
 	s.data = repo;
-	if (add_tracked(&s, repo, err) < 0 || git_search_walk(&s, err) < 0)
+	if (add_tracked(&s, err) < 0 || git_search_walk(&s, err) < 0)
 		return -1;
 	git_search_list(&s, paths, n);
 	return 0;

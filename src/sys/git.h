@@ -6,7 +6,7 @@
 #ifndef DT_GIT_H
 #define DT_GIT_H
 
-#include "src/base/buf.h"
+#include "src/base/vec.h"
 
 /* Opens libgit2. *version: of the library that was found, in the arena. */
 int git_library_version(struct arena *a, char **version, struct error *err);
@@ -23,8 +23,8 @@ int git_root(struct arena *a, const char *from, char **root, struct error *err);
  * /..., ./..., ../...) the last two parts.
  */
 bool git_slug_of_url(struct str url, struct buf *slug);
-/* The slug of remote `origin`. -1: ERR_STATE when there is no such remote or its URL gives no slug.
- */
+/* The slug of remote `origin`. 1: there is no such remote, or its URL gives no slug; *err says
+ * which. -1: the repository cannot be read. */
 int git_slug(struct arena *a, const char *root, char **slug, struct error *err);
 
 /*
@@ -39,13 +39,39 @@ bool git_config_origin(const char *root, struct buf *url);
  * them is not there, or the repository at `root` has a `[user]` section of its own. */
 bool git_config_identity(const char *root, struct buf *name, struct buf *email);
 
+struct git_tracked {
+	const char *entry; /* its bytes in the index */
+	struct str path;   /* ends with a NUL */
+	bool link, assume_unchanged, skip_worktree;
+};
 /*
- * Calls each() for every entry of a git index, the bytes of the file, in its order; the path ends
- * with a NUL. 0; 1 when each() returned false; -1 for an index that is damaged, split, of another
- * version than 2 and 3, or with objects that are not of 20 bytes.
+ * Calls each() for every entry of a git index, the bytes of the file, in its order. 0; 1 when
+ * each() returned false; -1 for an index that is damaged, split, of another version than 2 and 3,
+ * or with objects that are not of 20 bytes.
  */
 int git_index_each(
-	struct str index, bool (*each)(void *data, struct str path, bool link), void *data);
+	struct str index, bool (*each)(void *data, const struct git_tracked *e), void *data);
+
+struct git_remote {
+	const char *name, *url;
+};
+struct git_remotes {
+	VEC(struct git_remote) list; /* in the arena */
+};
+
+/* What makes a work tree one of its repository, and says what its remote `origin` is. Whoever works
+ * in it can write these files. Read without libgit2; in the arena. */
+struct git_identity {
+	char *directory; /* of the work tree in the repository: where HEAD and index are; NULL: none
+			  */
+	struct git_remotes remotes; /* of the repository's configuration, as it is written there */
+	VEC(const char *) settings; /* `[SECTION] KEY = VALUE` of the same, */
+};
+/* printable, keys in lower case: URLs of `origin`, what rewrites, replaces or transports them,
+ * where the work tree is, filters of files and how files are compared; and the repository's
+ * directory. */
+int git_read_identity(
+	struct arena *a, const char *root, struct git_identity *out, struct error *err);
 
 /*
  * Paths (relative to root, sorted) of the regular files that are tracked or not ignored and whose
@@ -68,27 +94,116 @@ struct git_head {
 	bool own_ssh;       /* the configuration names an ssh command */
 	const char *busy;   /* "merge", "rebase" ... in progress; else NULL */
 };
+/* The branch that is checked out, in the arena; NULL: HEAD is detached. Reads one or two files. */
+int git_read_branch(struct arena *a, const char *root, const char **branch, struct error *err);
 int git_read_head(struct arena *a, const char *root, struct git_head *head, struct error *err);
+/* HEAD: the branch, NULL when it is detached, and its commit, NULL when there is none yet; in the
+ * arena. Reads a few files; one process for references in an unusual form. */
+struct git_tip {
+	const char *branch, *commit;
+};
+int git_read_tip(struct arena *a, const char *root, struct git_tip *out, struct error *err);
+
+/* What `git status` shows: paths relative to root, in the arena. */
+struct git_change {
+	const char *path;
+	bool untracked, conflict; /* else: a tracked file was changed, staged or not */
+	bool staged;              /* in part or as a whole */
+};
+struct git_status {
+	const char *branch; /* NULL: HEAD is detached */
+	const char *head;   /* id of the commit; NULL: no commit yet */
+	VEC(struct git_change) changes;
+};
+/* Ignored files and changes inside submodules are left out. One process. Settings of the repository
+ * that hide changes do not apply; git_find_hidden() finds files whose changes the index hides. -1:
+ * ERR_CHECK, git says that the repository is damaged. */
+int git_read_status(struct arena *a, const char *root, struct git_status *s, struct error *err);
+/* Paths relative to root, in the arena, whose changes `git status` does not show. */
+struct git_hidden {
+	VEC(const char *)
+	paths;                        /* tracked files that the index marks as `assume-unchanged` or
+				       * `skip-worktree` */
+	VEC(const char *) skipped;    /* such files that a sparse work tree lacks */
+	VEC(const char *) attributes; /* `.gitattributes` above a tracked file, not tracked */
+};
+/* `sparse`: files that the work tree skips may be missing there; else they count as `paths`. One
+ * process for an index in an unusual form. */
+int git_find_hidden(
+	struct arena *a, const char *root, bool sparse, struct git_hidden *out, struct error *err);
+/* The first of `n` paths, sorted as an index is, that differs between two commits; NULL: none. One
+ * process. */
+int git_find_differing(struct arena *a, const char *root, const char *from, const char *to,
+	const char *const *paths, size_t n, const char **found, struct error *err);
+
+/* Whether the tracked files and the index are surely those of a tree: their times, sizes and inodes
+ * are as the index notes them, and the index notes that tree. Else `git status` decides. No
+ * process. */
+bool git_is_unchanged(const char *root, const char *tree);
+
+struct git_commit {
+	const char *id, *tree; /* in the arena; NULL: there is no such commit */
+};
+/* Of each of the `n` names: `HEAD`, an id, `refs/...`. -1: ERR_CHECK, a reference is damaged. */
+int git_read_commits(struct arena *a, const char *root, const char *const *names, size_t n,
+	struct git_commit *out, struct error *err);
+/* The id of the file at `path`, relative to root, in a commit, or in the work tree (commit NULL) as
+ * it would be committed; in the arena. NULL: there is none. */
+int git_read_file_id(struct arena *a, const char *root, const char *commit, const char *path,
+	const char **id, struct error *err);
+/* How many commits `to` has that `from` does not have; both are ids of commits. */
+int git_count_commits(
+	const char *root, const char *from, const char *to, size_t *n, struct error *err);
+
+/* The commit where two commits have left each other, in the arena; NULL: none, or it is not known.
+ */
+const char *git_fork_point(struct arena *a, const char *root, const char *one, const char *other);
+/* *yes: a branch of a remote, as far as is known here, has `commit`; those of the name `branch`
+ * do not count. */
+int git_is_on_other_branch(
+	const char *root, const char *commit, const char *branch, bool *yes, struct error *err);
+/* *touched: the first of the paths, or a file in it, that a commit since `base` (NULL: any commit)
+ * has changed, in the arena; NULL: none. One process, none without paths. */
+int git_find_touched(struct arena *a, const char *root, const char *base, const char *const *paths,
+	size_t n, const char **touched, struct error *err);
+
+struct git_ids {
+	VEC(const char *) list; /* in the arena */
+};
+/* The commits that `to` has and `from` (NULL: none) does not, and that have the tree of `to`. One
+ * process in a shallow clone. */
+int git_find_same_tree(struct arena *a, const char *root, const char *from,
+	const struct git_commit *to, struct git_ids *out, struct error *err);
+
+/* With URLs as `insteadOf` makes them. */
+int git_read_remotes(struct arena *a, const char *root, struct git_remotes *out, struct error *err);
+/* The commits of `branch` and of the default branch at origin, as origin says now; NULL: it has no
+ * such branch. One process. */
+int git_read_remote_branch(struct arena *a, const char *root, const char *branch, const char **id,
+	const char **others, struct error *err);
 
 /*
- * Commits all changes (tracked and new files, not ignored ones) with `message` through the user's
- * `git`, so that hooks and signing apply. *made: whether there was anything to commit.
- *
- * On the remote's default branch, or with HEAD detached, it first creates and switches to `branch`,
- * so that nothing unreviewed gets to the default branch. refs/remotes/origin/HEAD names that
- * branch; where it is missing, `main` or `master` do, and for another branch the remote is asked. A
- * remote that does not answer counts as "on the default branch". -1: ERR_STATE while a merge or the
- * like is in progress or there are conflicts.
+ * Commits the changes of these files, relative to root, with `message` through the user's `git`, so
+ * that hooks and signing apply. What else is staged stays as it is. *made: whether there was
+ * anything to commit. -1: ERR_CHECK: a hook refuses them, or git finds nothing to commit.
  */
-int git_commit_all(
-	const char *root, const char *branch, const char *message, bool *made, struct error *err);
+int git_commit_paths(const char *root, const char *const *paths, size_t n, const char *message,
+	bool *made, struct error *err);
 
 /*
  * Pushes HEAD's branch to origin and sets the upstream. When there is nothing to push (no remote
- * `origin`, or its default branch without new commits), sets *skipped and returns 0. -1: ERR_STATE
- * with HEAD detached, or when it would push to the default branch.
+ * `origin`, or its default branch without new commits), sets *skipped and returns 0. `lease`: a
+ * commit that the push may replace with another history if the remote's branch is at it; NULL:
+ * never. -1: ERR_STATE with HEAD detached, or when it would push to the default branch; ERR_CHECK:
+ * the remote or a hook refuses the push.
  */
-int git_push(const char *root, bool *skipped, struct error *err);
+int git_push(const char *root, const char *lease, bool *skipped, struct error *err);
+
+enum { GIT_LATE = 124 }; /* as timeout(1) has it */
+
+/* Removes the variables by which git names a repository from the environment: a hook or an alias of
+ * git may have started us, and agents and scripts would work in its repository. */
+void git_forget_caller(void);
 
 /* The user's `git` as all of this runs it: no prompt, and without the caller's GIT_DIR and the
  * like. */
@@ -100,19 +215,13 @@ struct git_command {
 	struct str input;
 	unsigned limit_s; /* 0: 120 */
 	bool batch_ssh;   /* ssh must not prompt either */
+	bool late;        /* the time limit is no error, but the status GIT_LATE */
+	bool warnings;    /* `out` gets standard error also when the status is 0 */
 };
 /* *status NULL: a status other than 0 is an error with git's output. `out` (may be NULL) gets
- * stdout and stderr. */
+ * standard output, and standard error only when the status is not 0: git also writes warnings and
+ * traces there. */
 int git_command(const struct git_command *c, struct buf *out, int *status, struct error *err);
-
-/*
- * What the user's `gh` knows of a pull request: the lines of `gh pr checks` that tell of a failed
- * check, in the arena; "" when none has failed, or there are no checks, no `gh`, or the URL is not
- * GitHub's. `gh` has the caller's environment, so GH_TOKEN reaches it, and never prompts. -1:
- * ERR_SYSTEM when it failed or took more than 60 s; the pull request is none the worse for it.
- */
-int git_failing_checks(
-	struct arena *a, const char *root, const char *pr_url, char **text, struct error *err);
 
 /* Adds the unified diff of two texts, which may contain any bytes; nothing when they are equal. */
 int git_diff_texts(struct buf *out, const char *old_name, struct str old_text, const char *new_name,

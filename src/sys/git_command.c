@@ -1,8 +1,11 @@
+#include <errno.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 #include "src/base/clock.h"
 #include "src/base/vec.h"
 #include "src/sys/git.h"
+#include "src/sys/git_internal.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
@@ -13,42 +16,78 @@ enum {
 	NETWORK_S = 120,
 	LIST_REMOTE_S = 60,
 	INDEX_LOCK_MS = 5000,
-	CHECKS_S = 60,
-	CHECKS_MAX = 1 << 20,
+	PUSH_FAILED = 1,   /* exit status of `git push`: a refusal, or the connection broke */
+	NOT_COMMITTED = 1, /* exit status of `git commit`: a hook refuses, or there is nothing */
 };
+
+/* git exports them to aliases and hooks. They name the caller's repository. */
+#define CALLERS_REPOSITORY                                                                         \
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",              \
+		"GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE",                        \
+		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_REPLACE_REF_BASE"
 
 /*
  * No prompt, no editor, no window: an empty GIT_ASKPASS has precedence over core.askPass and leaves
- * the credential helpers alone. A caller's own GIT_DIR and the like (we may be run by a hook) do
- * not apply to this work tree. refs/replace and grafts, which anyone with access to the repository
+ * the credential helpers alone. refs/replace and grafts, which anyone with access to the repository
  * can make, do not replace commits.
  */
 static const char *const git_environment[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
 	"GIT_EDITOR=true", "GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=", "SSH_ASKPASS",
-	"SSH_ASKPASS_REQUIRE=never", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR",
-	"GIT_PREFIX", "GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE",
-	"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NO_REPLACE_OBJECTS=1",
+	"SSH_ASKPASS_REQUIRE=never", CALLERS_REPOSITORY, "GIT_NO_REPLACE_OBJECTS=1",
 	"GIT_GRAFT_FILE=/dev/null/none"};
+
+void git_forget_caller(void)
+{
+	static const char *const names[] = {CALLERS_REPOSITORY};
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		(void)unsetenv(names[i]);
+}
+
+struct heard {
+	struct buf *out, errors;
+};
+
+/* What is too much is dropped. */
+static void add_output(struct buf *to, struct str text)
+{
+	size_t room = OUTPUT_MAX - to->len;
+
+	buf_add(to, str_sub(text, 0, text.n < room ? text.n : room));
+}
+
+static bool hear(void *data, bool errors, struct str piece)
+{
+	struct heard *h = data;
+
+	add_output(errors ? &h->errors : h->out, piece);
+	return true;
+}
 
 /* TERM at our death: git then removes its lock files. */
 static int run(const struct git_command *c, const char *const *env, struct buf *out, int *status,
 	struct error *err)
 {
+	struct heard heard = {.out = out};
 	struct process p = {.argv = c->argv,
 		.cwd = c->dir,
 		.env = env,
 		.input = c->input,
 		.output = -1,
-		.out = out,
-		.out_max = OUTPUT_MAX,
+		.on_output = hear,
+		.data = &heard,
 		.timeout_s = c->limit_s ? c->limit_s : LOCAL_S,
 		.on_death = SIGTERM};
 	struct process_end end;
+	int rc = process_run(&p, &end, err);
 
-	if (process_run(&p, &end, err) < 0)
+	if (rc == 0 && (c->warnings || end.status || end.timed_out))
+		add_output(out, buf_str(&heard.errors));
+	buf_release(&heard.errors);
+	if (rc < 0)
 		return -1;
-	if (status && !end.timed_out) {
-		*status = end.status;
+	if (status && (!end.timed_out || c->late)) {
+		*status = end.timed_out ? GIT_LATE : end.status;
 		return 0;
 	}
 	return process_check(&p, &end, c->name, buf_str(out), err);
@@ -81,6 +120,17 @@ static int ask_git(const struct git_command *c, bool *yes, struct error *err)
 	return rc;
 }
 
+/* What a hook or a remote refuses is a fault of the commits. -1 unless the status is 0. */
+static int check_status(
+	const char *name, int status, const struct buf *output, bool refused, struct error *err)
+{
+	if (process_check(&(struct process){0}, &(struct process_end){.status = status}, name,
+		    buf_str(output), err) == 0)
+		return 0;
+	err->code = refused ? ERR_CHECK : ERR_SYSTEM;
+	return -1;
+}
+
 /* ---- commits ---- */
 
 /* Another git, perhaps one of ours that is being ended, may hold the index for a moment. */
@@ -95,94 +145,277 @@ static void await_index(const char *git_dir)
 		nanosleep(&moment, NULL);
 }
 
-/* By git rather than by the library, so that filters (large files, line ends) apply. */
-static int find_changes(const char *root, bool *any, struct error *err)
+/* `1 XY SUB MODES... PATH`, `u ...`: the path is behind `n` blanks. */
+static struct str field_path(struct str entry, unsigned n)
 {
-	static const char *const argv[] = {
-		"git", "status", "--porcelain=v2", "--ignore-submodules=dirty", NULL};
-	const struct git_command c = {.dir = root, .name = "git status", .argv = argv};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str rest, line;
+	while (n--) {
+		size_t blank = str_find(entry, STR(" "));
 
-	if (git_command(&c, &out, NULL, err) < 0)
+		entry = str_sub(entry, blank < entry.n ? blank + 1 : blank, entry.n);
+	}
+	return entry;
+}
+
+static void add_change(struct arena *a, struct git_status *s, struct str entry)
+{
+	static const char kinds[] = "1u?";
+	static const unsigned blanks[] = {8, 10, 1};
+	const char *kind = strchr(kinds, entry.p[0]);
+	struct git_change c = {.untracked = entry.p[0] == '?',
+		.conflict = entry.p[0] == 'u',
+		.staged = str_starts(entry, "1 ") && !str_starts(entry, "1 .")};
+
+	if (!kind)
+		return;
+	c.path = arena_dup(a, field_path(entry, blanks[kind - kinds]));
+	vec_push_in(a, &s->changes, c);
+}
+
+static void read_header(struct arena *a, struct git_status *s, struct str entry)
+{
+	static const char oid[] = "# branch.oid ", head[] = "# branch.head ";
+
+	if (str_starts(entry, oid) && !str_is(entry, "# branch.oid (initial)"))
+		s->head = arena_dup(a, str_sub(entry, strlen(oid), entry.n));
+	else if (str_starts(entry, head) && !str_is(entry, "# branch.head (detached)"))
+		s->branch = arena_dup(a, str_sub(entry, strlen(head), entry.n));
+}
+
+/* Whoever works in the repository can write its configuration, which must not decide what has
+ * changed. */
+#define FIND_CHANGES                                                                               \
+	"-c", "core.fsmonitor=false", "-c", "core.trustctime=true", "-c",                          \
+		"core.checkStat=default", "-c", "core.untrackedCache=false", "-c",                 \
+		"diff.ignoreSubmodules=none"
+
+/* git has ended fatally, and not for what the disk or the system did. */
+static bool is_own_fault(int status, struct str output)
+{
+	static const int system[] = {EIO, ENOSPC, ENOMEM, EACCES, EPERM, EMFILE, ENFILE, EAGAIN};
+	bool own = status == 128;
+
+	for (size_t i = 0; i < COUNT(system); i++)
+		own = own && str_find(output, str_of(strerror(system[i]))) == output.n;
+	return own;
+}
+
+/* git says itself that the repository is damaged. */
+static int status_fault(const char *root, int status, struct str output, struct error *err)
+{
+	struct str rest = output, line = {"no reason given", 15};
+	bool damage = is_own_fault(status, output);
+
+	while (str_line(&rest, &line) && !str_starts(line, "fatal: "))
+		continue;
+	return error_set(err, damage ? ERR_CHECK : ERR_SYSTEM,
+		"git cannot read '%s' (status %d): %.*s%s", root, status, (int)line.n, line.p,
+		damage ? "; repair it: 'git fsck' shows the damage" : "");
+}
+
+/* By git rather than by the library, so that filters (large files, line ends) apply. */
+int git_read_status(struct arena *a, const char *root, struct git_status *s, struct error *err)
+{
+	static const char *const argv[] = {"git", FIND_CHANGES, "status", "--porcelain=v2",
+		"--branch", "-z", "--untracked-files=all", "--no-renames",
+		"--ignore-submodules=dirty", NULL};
+	const char *const env[] = {arena_printf(a, "GIT_WORK_TREE=%s", root), NULL};
+	const struct git_command c = {.dir = root, .name = "git status", .argv = argv, .env = env};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest;
+	int status = 0;
+
+	*s = (struct git_status){0};
+	if (git_command(&c, &out, &status, err) < 0)
 		return -1;
-	rest = buf_str(&out);
-	*any = false;
-	while (str_line(&rest, &line)) {
-		if (str_starts(line, "u "))
-			return error_set(err, ERR_STATE, "unresolved conflicts in '%s'", root);
-		*any = *any || (line.n > 1 && strchr("12?", line.p[0]) && line.p[1] == ' ');
+	if (status)
+		return status_fault(root, status, buf_str(&out), err);
+	for (rest = buf_str(&out); rest.n;) {
+		struct str entry = str_of(rest.p); /* each ends with a NUL */
+
+		if (entry.n && entry.p[0] == '#')
+			read_header(a, s, entry);
+		else if (entry.n)
+			add_change(a, s, entry);
+		rest = str_sub(rest, entry.n + 1, rest.n);
 	}
 	return 0;
 }
 
-static int branch_exists(const char *root, const char *branch, bool *exists, struct error *err)
+int git_read_tip(struct arena *a, const char *root, struct git_tip *out, struct error *err)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	const char *const argv[] = {"git", "show-ref", "--verify", "--quiet",
-		arena_printf(&a, "refs/heads/%s", branch), NULL};
+	struct git_status s;
 
-	return ask_git(&(struct git_command){.dir = root, .name = "git show-ref", .argv = argv},
-		exists, err);
-}
-
-/* A branch of that name is ours from an earlier run: it is reused and fast-forwarded to where HEAD
- * was. */
-static int switch_branch(
-	const char *root, const struct git_head *h, const char *branch, struct error *err)
-{
-	const char *const create[] = {"git", "checkout", "-q", "-b", branch, NULL};
-	const char *const reuse[] = {"git", "checkout", "-q", branch, "--", NULL};
-	const char *const forward[] = {"git", "merge", "-q", "--ff-only", h->branch, NULL};
-	struct git_command c = {.dir = root, .name = "git checkout"};
-	bool exists;
-
-	if (branch_exists(root, branch, &exists, err) < 0)
-		return -1;
-	c.argv = exists ? reuse : create;
-	if (git_command(&c, NULL, NULL, err) < 0)
-		return -1;
-	if (!exists || !h->ahead)
+	if (git_plain_tip(a, root, out))
 		return 0;
-	c.name = "git merge";
-	c.argv = forward;
-	return git_command(&c, NULL, NULL, err);
-}
-
-/* After `git add` there may be nothing to commit after all: line ends, for one. */
-static int is_staged(const char *root, bool unborn, bool *any, struct error *err)
-{
-	static const char *const argv[] = {"git", "diff", "--cached", "--quiet", NULL};
-	const struct git_command c = {.dir = root, .name = "git diff", .argv = argv};
-	bool clean = false;
-
-	if (!unborn && ask_git(&c, &clean, err) < 0)
+	if (git_read_status(a, root, &s, err) < 0)
 		return -1;
-	*any = !clean;
+	*out = (struct git_tip){s.branch, s.head};
 	return 0;
 }
 
-static int add_and_commit(
-	const char *root, bool unborn, const char *message, bool *made, struct error *err)
+/* True if one of them has changes still. */
+static int still_changed(
+	const char *root, const char *const *paths, size_t n, bool *yes, struct error *err)
 {
-	static const char *const add[] = {"git", "add", "-A", NULL};
-	static const char *const commit[] = {"git", "-c", "gc.auto=0", "-c",
-		"maintenance.auto=false", "commit", "-q", "-F", "-", NULL};
-	const struct git_command adding = {.dir = root, .name = "git add", .argv = add};
+	CLEANUP(arena_release) struct arena a = {0};
+	struct git_status s;
+
+	*yes = false;
+	if (git_read_status(&a, root, &s, err) < 0)
+		return -1;
+	for (size_t i = 0; i < s.changes.n; i++)
+		for (size_t k = 0; k < n; k++)
+			*yes |= strcmp(s.changes.items[i].path, paths[k]) == 0;
+	return 0;
+}
+
+/* What else is staged stays staged, and is not committed. */
+static int add_and_commit(const char *root, struct str present, struct str paths,
+	const char *message, struct error *err)
+{
+	static const char *const add[] = {"git", FIND_CHANGES, "--literal-pathspecs", "add",
+		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
+	const char *const commit[] = {"git", FIND_CHANGES, "--literal-pathspecs", "-c", "gc.auto=0",
+		"-c", "maintenance.auto=false", "commit", "-q", "-m", message, "--only",
+		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
+	const struct git_command adding = {
+		.dir = root, .name = "git add", .argv = add, .input = present};
 	const struct git_command committing = {.dir = root,
 		.name = "git commit",
 		.argv = commit,
-		.input = str_of(message),
+		.input = paths,
 		.limit_s = COMMIT_S};
-	bool any;
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status = 0;
 
-	if (git_command(&adding, NULL, NULL, err) < 0 || is_staged(root, unborn, &any, err) < 0)
+	if (present.n && git_command(&adding, &out, &status, err) < 0)
 		return -1;
-	if (!any)
+	if (status) /* of a file: for example its line endings, with core.safecrlf */
+		return check_status(
+			"git add", status, &out, is_own_fault(status, buf_str(&out)), err);
+	if (git_command(&committing, &out, &status, err) < 0)
+		return -1;
+	if (status == 0)
 		return 0;
-	if (git_command(&committing, NULL, NULL, err) < 0)
+	return check_status("git commit", status, &out, status == NOT_COMMITTED, err);
+}
+
+/* A directory above the path is a symbolic link now. */
+static bool is_behind_link(struct arena *a, const char *root, const char *path)
+{
+	struct stat st;
+
+	for (const char *end = strchr(path, '/'); end; end = strchr(end + 1, '/')) {
+		const char *above = arena_dup(a, (struct str){path, (size_t)(end - path)});
+
+		if (lstat(path_join(a, root, above), &st) == 0 && S_ISLNK(st.st_mode))
+			return true;
+	}
+	return false;
+}
+
+/* A pre-commit hook that formats files has changed what is committed, not our index. */
+static int reset_paths(const char *root, struct str paths, struct error *err)
+{
+	static const char *const argv[] = {"git", "--literal-pathspecs", "reset", "-q",
+		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
+	const struct git_command c = {
+		.dir = root, .name = "git reset", .argv = argv, .input = paths};
+
+	return git_command(&c, NULL, NULL, err);
+}
+
+int git_commit_paths(const char *root, const char *const *paths, size_t n, const char *message,
+	bool *made, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf list = BUF_INIT, present = BUF_INIT;
+	char *own, *common;
+	struct error why;
+	struct stat st;
+	bool left;
+
+	for (size_t i = 0; i < n; i++) {
+		struct str path = {paths[i], strlen(paths[i]) + 1};
+		const char *full = path_join(&a, root, paths[i]);
+		bool there = lstat(full, &st) == 0;
+
+		if (!there && errno != ENOENT && errno != ENOTDIR)
+			return error_errno(err, "cannot access '%s'", full);
+		/* a file that is a directory now: the files in it replace it; a link replaces the
+		 * files of a directory */
+		if (there && ((S_ISDIR(st.st_mode) && !path_exists(path_join(&a, full, ".git"))) ||
+				     is_behind_link(&a, root, paths[i])))
+			continue;
+		buf_add(&list, path);
+		if (there)
+			buf_add(&present, path);
+	}
+	if (!list.len)
+		return error_set(err, ERR_CHECK,
+			"'%s' is now a directory, or behind a symbolic link: commit the change",
+			paths[0]);
+	if (git_directories(&a, root, &own, &common))
+		await_index(own);
+	*made = add_and_commit(root, buf_str(&present), buf_str(&list), message, &why) == 0;
+	if (*made)
+		return reset_paths(root, buf_str(&list), err);
+	if (still_changed(root, paths, n, &left, err) < 0)
 		return -1;
-	*made = true;
+	if (left)
+		*err = why;
+	return left ? -1 : 0; /* only line ends had changed, for one */
+}
+
+int git_find_touched(struct arena *a, const char *root, const char *base, const char *const *paths,
+	size_t n, const char **touched, struct error *err)
+{
+	const char *const log[] = {"git", "-c", "log.follow=false", "--literal-pathspecs", "log",
+		"--full-history", "-c", "--no-renames", "--no-show-signature",
+		"--format=", "--name-only", "-z", base ? arena_printf(a, "%s..HEAD", base) : "HEAD",
+		"--"};
+	const char **argv = arena_alloc(a, (COUNT(log) + n + 1) * sizeof(*argv));
+	const struct git_command c = {.dir = root, .name = "git log", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	size_t at = 0;
+
+	*touched = NULL;
+	memcpy(argv, log, sizeof(log));
+	for (size_t i = 0; i < n; i++) { /* `sub/` is a repository, which a commit has as `sub` */
+		size_t length = strlen(paths[i]);
+
+		argv[COUNT(log) + i] = arena_dup(
+			a, str_sub(str_of(paths[i]), 0, length - str_ends(str_of(paths[i]), "/")));
+	}
+	argv[COUNT(log) + n] = NULL;
+	if (n && git_command(&c, &out, NULL, err) < 0)
+		return -1;
+	while (at < out.len && !out.s[at])
+		at++;
+	if (at < out.len)
+		*touched = arena_dup(a, str_of(out.s + at));
+	return 0;
+}
+
+static int by_path(const void *key, const void *item)
+{
+	return strcmp(key, *(const char *const *)item);
+}
+
+int git_find_differing(struct arena *a, const char *root, const char *from, const char *to,
+	const char *const *paths, size_t n, const char **found, struct error *err)
+{
+	const char *const argv[] = {"git", "diff-tree", "-r", "--no-renames", "--name-only", "-z",
+		from, to, "--", NULL};
+	const struct git_command c = {.dir = root, .name = "git diff-tree", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	*found = NULL;
+	if (git_command(&c, &out, NULL, err) < 0)
+		return -1;
+	for (size_t at = 0; at < out.len && !*found; at += strlen(out.s + at) + 1)
+		if (bsearch(out.s + at, paths, n, sizeof(*paths), by_path))
+			*found = arena_dup(a, str_of(out.s + at));
 	return 0;
 }
 
@@ -198,6 +431,7 @@ static bool uses_plain_ssh(const struct git_head *h)
 struct remote_refs {
 	struct str head; /* its default branch; empty: not known */
 	struct str tip;  /* commit of the requested branch; empty: there is no such branch */
+	struct str at;   /* commit of the default branch; empty: not known */
 	bool any;        /* it has branches */
 };
 
@@ -212,6 +446,8 @@ static void parse_refs(struct str output, const char *branch, struct remote_refs
 
 		if (str_is(name, "\tHEAD") && str_starts(first, head))
 			r->head = str_sub(first, strlen(head), first.n);
+		else if (str_is(name, "\tHEAD"))
+			r->at = first;
 		if (!str_starts(name, named))
 			continue;
 		r->any = true;
@@ -274,36 +510,94 @@ static int resolve_default(const char *root, struct git_head *h, struct error *e
 	return 0;
 }
 
-int git_commit_all(
-	const char *root, const char *branch, const char *message, bool *made, struct error *err)
+int git_read_remote_branch(struct arena *a, const char *root, const char *branch, const char **id,
+	const char **others, struct error *err)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	struct git_head h;
-	bool any;
+	const char *ref = arena_printf(a, "refs/heads/%s", branch);
+	const char *const argv[] = {"git", "ls-remote", "origin", "HEAD", ref, NULL};
+	const struct git_command c = {
+		.dir = root, .name = "git ls-remote", .argv = argv, .limit_s = LIST_REMOTE_S};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct remote_refs r = {0};
 
-	*made = false;
-	if (git_read_head(&a, root, &h, err) < 0)
+	if (git_command(&c, &out, NULL, err) < 0)
 		return -1;
-	if (h.busy)
-		return error_set(err, ERR_STATE, "a %s is in progress in '%s'", h.busy, root);
-	await_index(h.git_dir);
-	if (find_changes(root, &any, err) < 0 || resolve_default(root, &h, err) < 0)
-		return -1;
-	if (((h.on_default && (any || h.ahead)) || (!h.branch && any)) &&
-		switch_branch(root, &h, branch, err) < 0)
-		return -1;
-	return any ? add_and_commit(root, h.unborn, message, made, err) : 0;
+	parse_refs(buf_str(&out), branch, &r);
+	*id = r.tip.n ? arena_dup(a, r.tip) : NULL;
+	*others = r.at.n ? arena_dup(a, r.at) : NULL;
+	return 0;
 }
 
-static int push_head(const char *root, const struct git_head *h, struct error *err)
+struct push_result {
+	int status; /* exit status of `git push` */
+	struct buf output;
+};
+
+/* `lease`: the commit that the remote's branch must have, to be replaced by another history; NULL:
+ * the push must be a fast-forward. */
+static int run_push(const char *root, const struct git_head *h, const char *lease,
+	struct push_result *out, struct error *err)
 {
-	static const char *const argv[] = {
-		"git", "-c", "gc.auto=0", "push", "-u", "origin", "HEAD", NULL};
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *argv[] = {"git", "-c", "gc.auto=0", "push", "-u", "origin", "HEAD",
+		lease ? arena_printf(&a, "--force-with-lease=refs/heads/%s:%s", h->branch, lease)
+		      : NULL,
+		NULL};
+	/* no translation: is_refusal() reads the output */
+	static const char *const env[] = {"LANGUAGE=en", NULL};
 	const struct git_command c = {.dir = root,
 		.name = "git push",
 		.argv = argv,
+		.env = env,
 		.limit_s = NETWORK_S,
 		.batch_ssh = uses_plain_ssh(h)};
+
+	buf_clear(&out->output);
+	return git_command(&c, &out->output, &out->status, err);
+}
+
+static bool has(struct str text, const char *what)
+{
+	return str_find(text, str_of(what)) < text.n;
+}
+
+/* The remote or a hook says no. Else git did not get as far as that: no network, no permission. */
+static bool is_refusal(const struct push_result *p)
+{
+	struct str text = buf_str(&p->output);
+
+	if (p->status != PUSH_FAILED)
+		return false;
+	return has(text, "[rejected]") || has(text, "[remote rejected]") ||
+	       !(has(text, "fatal: ") || has(text, "RPC failed") || has(text, "[remote failure]"));
+}
+
+static int push_error(const struct push_result *p, struct error *err)
+{
+	return check_status("git push", p->status, &p->output, is_refusal(p), err);
+}
+
+/* Commits that were pushed may have been amended or rebased since. If the remote has got others
+ * meanwhile, what it said first tells more. */
+static int push_branch(const char *root, const struct git_head *h, const char *lease,
+	struct push_result *out, struct error *err)
+{
+	if (run_push(root, h, NULL, out, err) < 0)
+		return -1;
+	if (push_error(out, err) == 0)
+		return 0;
+	if (!lease || err->code != ERR_CHECK || !has(buf_str(&out->output), "[rejected]"))
+		return -1;
+	if (run_push(root, h, lease, out, err) < 0)
+		return -1;
+	return has(buf_str(&out->output), "(stale info)") ? -1 : push_error(out, err);
+}
+
+static int push_head(
+	const char *root, const struct git_head *h, const char *lease, struct error *err)
+{
+	struct push_result p = {0};
+	int rc;
 
 	if (!h->branch)
 		return error_set(err, ERR_STATE, "no branch is checked out in '%s'", root);
@@ -318,10 +612,12 @@ static int push_head(const char *root, const struct git_head *h, struct error *e
 		return error_set(err, ERR_STATE,
 			"'%s' is the default branch of 'origin': nothing is pushed to it",
 			h->branch);
-	return git_command(&c, NULL, NULL, err);
+	rc = push_branch(root, h, lease, &p, err);
+	buf_release(&p.output);
+	return rc;
 }
 
-int git_push(const char *root, bool *skipped, struct error *err)
+int git_push(const char *root, const char *lease, bool *skipped, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct git_head h;
@@ -330,80 +626,5 @@ int git_push(const char *root, bool *skipped, struct error *err)
 	if (rc == 0 && h.branch && !h.unborn)
 		rc = resolve_default(root, &h, err);
 	*skipped = rc == 0 && (!h.origin || (h.on_default && !h.ahead));
-	return rc == 0 && !*skipped ? push_head(root, &h, err) : rc;
-}
-
-/* ---- pull requests ---- */
-
-enum { SOME_FAILED = 1, SOME_PENDING = 8 }; /* exit statuses of `gh pr checks` */
-
-/* `name TAB state TAB time TAB url`, as gh writes without a terminal. */
-static bool is_failed_check(struct str line)
-{
-	size_t tab = str_find(line, STR("\t"));
-	struct str state = tab < line.n ? str_sub(line, tab + 1, line.n) : (struct str){0};
-
-	state = str_sub(state, 0, str_find(state, STR("\t")));
-	return str_is(state, "fail") || str_is(state, "cancel");
-}
-
-static void add_failed_checks(struct str output, struct buf *out)
-{
-	struct str line;
-
-	while (str_line(&output, &line)) {
-		if (!is_failed_check(line))
-			continue;
-		if (out->len)
-			buf_addc(out, '\n');
-		buf_add(out, line);
-	}
-}
-
-static bool is_github(struct str url)
-{
-	return str_starts(url, "https://") && str_find(url, STR("/merge_requests/")) == url.n;
-}
-
-static int judge(const struct process *p, const struct process_end *end, struct buf *lines,
-	struct error *err)
-{
-	struct str output = buf_str(p->out);
-
-	add_failed_checks(output, lines);
-	if (end->status == SOME_PENDING && !end->timed_out)
-		return 0;
-	if (end->status == SOME_FAILED && !end->timed_out &&
-		(lines->len || str_find(output, STR("no checks reported")) < output.n))
-		return 0;
-	return process_check(p, end, "gh pr checks", output, err);
-}
-
-int git_failing_checks(
-	struct arena *a, const char *root, const char *pr_url, char **text, struct error *err)
-{
-	const char *const argv[] = {"gh", "pr", "checks", pr_url, NULL};
-	static const char *const env[] = {"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
-		"NO_COLOR=1", "GH_FORCE_TTY", "CLICOLOR_FORCE", "GIT_DIR", "GIT_WORK_TREE",
-		"GIT_INDEX_FILE", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT, lines = BUF_INIT;
-	struct process p = {.argv = argv,
-		.cwd = root,
-		.env = env,
-		.output = -1,
-		.out = &out,
-		.out_max = CHECKS_MAX,
-		.timeout_s = CHECKS_S};
-	struct process_end end;
-
-	*text = arena_dup(a, STR(""));
-	if (!is_github(str_of(pr_url)))
-		return 0;
-	if (process_run(&p, &end, err) < 0)
-		return end.missing ? 0 : -1;
-	if (judge(&p, &end, &lines, err) < 0)
-		return -1;
-	buf_utf8_repair(&lines);
-	*text = arena_dup(a, buf_str(&lines));
-	return 0;
+	return rc == 0 && !*skipped ? push_head(root, &h, lease, err) : rc;
 }

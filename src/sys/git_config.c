@@ -4,6 +4,8 @@
  */
 #include <ctype.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include "src/sys/digest.h"
 #include "src/sys/git.h"
 #include "src/sys/git_internal.h"
 #include "src/sys/path.h"
@@ -11,6 +13,8 @@
 /* ---- configuration ---- */
 
 #define CONFIG_MAX ((size_t)1 << 20)
+
+enum { SETTING_MAX = 500, PACKED_MAX = 64 << 20 };
 
 /* The first line of a small file, in the arena; NULL when it cannot be read. */
 static char *first_line(struct arena *a, const char *path)
@@ -42,6 +46,70 @@ bool git_directories(struct arena *a, const char *root, char **own, char **commo
 	*common = line ? path_join(a, *own, line) : *own;
 	return true;
 }
+
+int git_read_branch(struct arena *a, const char *root, const char **branch, struct error *err)
+{
+	static const char ref[] = "ref: refs/heads/";
+	char *own, *common, *line = NULL;
+
+	if (git_directories(a, root, &own, &common))
+		line = first_line(a, path_join(a, own, "HEAD"));
+	if (!line)
+		return error_set(err, ERR_STATE, "cannot read the branch of '%s'", root);
+	*branch = str_starts(str_of(line), ref) ? line + strlen(ref) : NULL;
+	return 0;
+}
+
+/* ---- HEAD ---- */
+
+static bool is_commit_id(struct str s)
+{
+	return s.n == 40 && strspn(s.p, "0123456789abcdef") >= s.n;
+}
+
+/* `ID NAME` in lines; comments, and `^ID` of what a tag points at, are longer or shorter. */
+static const char *packed_id(struct arena *a, const char *common, const char *name)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str rest, line;
+	struct error ignored;
+
+	if (sys_read_file(&text, path_join(a, common, "packed-refs"), PACKED_MAX, NULL, &ignored) <
+		0)
+		return NULL;
+	for (rest = buf_str(&text); str_line(&rest, &line);)
+		if (line.n > 41 && line.p[40] == ' ' && str_is(str_sub(line, 41, line.n), name) &&
+			is_commit_id(str_sub(line, 0, 40)))
+			return arena_dup(a, str_sub(line, 0, 40));
+	return NULL;
+}
+
+/* A branch is a file of its own, or else it is packed. */
+bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out)
+{
+	static const char ref[] = "ref: ", branch[] = "refs/heads/";
+	char *own, *common, *line;
+	const char *name;
+
+	*out = (struct git_tip){0};
+	if (!git_directories(a, root, &own, &common))
+		return false;
+	line = first_line(a, path_join(a, own, "HEAD"));
+	if (line && str_starts(str_of(line), ref)) {
+		name = line + strlen(ref);
+		if (!str_starts(str_of(name), branch) || strstr(name, ".."))
+			return false;
+		out->branch = name + strlen(branch);
+		line = first_line(a, path_join(a, common, name));
+		if (!line && !path_exists(path_join(a, common, name)))
+			out->commit = packed_id(a, common, name);
+	}
+	if (line && is_commit_id(str_of(line)))
+		out->commit = line;
+	return out->commit != NULL;
+}
+
+/* ---- values ---- */
 
 static char *config_path(struct arena *a, const char *root)
 {
@@ -152,6 +220,254 @@ bool git_config_origin(const char *root, struct buf *url)
 	return parse_origin(buf_str(&text), url);
 }
 
+/* ---- which repository it is, and what its remote is ---- */
+
+/* Keys of `[remote "origin"]` that git and its clients change in everyday work. */
+static bool is_everyday(struct str key)
+{
+	static const char *const keys[] = {
+		"fetch", "tagopt", "prune", "pruneTags", "gh-resolved", "glab-resolved", NULL};
+
+	for (size_t i = 0; keys[i]; i++)
+		if (same_word(key, keys[i]))
+			return true;
+	return false;
+}
+
+/* `[word]` or `[word "text"]`, as git writes it. Other forms may mean the same as one of these. */
+static bool is_plain_header(struct str h)
+{
+	size_t n = 1;
+
+	while (n < h.n && (isalnum((unsigned char)h.p[n]) || h.p[n] == '-'))
+		n++;
+	if (n >= h.n || h.p[n] == ']')
+		return n + 1 == h.n;
+	if (!str_starts(str_sub(h, n, h.n), " \""))
+		return false;
+	for (n += 2; n < h.n && !strchr("\"\\", h.p[n]);)
+		n++;
+	return str_is(str_sub(h, n, h.n), "\"]");
+}
+
+static bool is_large_files(struct str value)
+{
+	for (size_t i = 0; i < value.n; i++)
+		if (strchr(";&|<>`$()#", value.p[i]))
+			return false;
+	return str_starts(value, "git-lfs ");
+}
+
+/* Whether a line below `header` decides what `origin` is, or how files become commits; in `[core]`
+ * few do. */
+static bool decides(struct str header, const struct config_line *l)
+{
+	static const char *const sections[] = {"[url ", "[http", "[protocol", "[include", NULL};
+	static const char *const keys[] = {"sshCommand", "gitProxy", "worktree", "fileMode",
+		"symlinks", "ignoreCase", "autocrlf", "eol", "attributesFile", "excludesFile",
+		"sparseCheckout"};
+	enum config_section section;
+
+	if (!is_plain_header(header) || str_ends(l->whole, "\\"))
+		return true;
+	section = parse_section(header);
+	if (section == SECTION_ORIGIN)
+		return !is_everyday(l->key);
+	for (size_t i = 0; sections[i]; i++)
+		if (strncasecmp(header.p, sections[i], strlen(sections[i])) == 0)
+			return true;
+	if (strncasecmp(header.p, "[filter ", strlen("[filter ")) == 0)
+		return !is_large_files(l->value) && !same_word(l->key, "required");
+	for (size_t i = 0; i < COUNT(keys); i++)
+		if (same_word(l->key, keys[i]))
+			return true;
+	return section == SECTION_NOT_PLAIN;
+}
+
+/* Names of keys are the same in upper and lower case. */
+static const char *setting_text(struct arena *a, struct str header, const struct config_line *l)
+{
+	char *key = arena_dup(a, l->key);
+
+	for (char *c = key; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	return arena_printable(a,
+		str_of(arena_printf(a, "%.*s %s = %.*s", (int)header.n, header.p, key,
+			(int)l->value.n, l->value.p)),
+		SETTING_MAX);
+}
+
+/* Of `[remote "NAME"]` in plain form. */
+static void add_remote(
+	struct arena *a, struct str header, const struct config_line *l, struct git_identity *out)
+{
+	size_t quote = str_find(header, STR("\""));
+	struct git_remote remote;
+
+	if (!same_word(str_trim(str_sub(header, 0, quote)), "[remote") ||
+		!same_word(l->key, "url") || quote + 2 >= header.n)
+		return;
+	remote.name = arena_dup(a, str_sub(header, quote + 1, header.n - 2));
+	remote.url = arena_printable(a, l->value, SETTING_MAX);
+	vec_push_in(a, &out->remotes.list, remote);
+}
+
+static int add_settings(
+	struct arena *a, const char *path, struct git_identity *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str rest, header = STR("");
+	struct config_line line;
+	bool missing;
+
+	if (sys_read_file(&text, path, CONFIG_MAX, &missing, err) < 0)
+		return missing ? 0 : -1;
+	for (rest = buf_str(&text); next_line(&rest, &line);) {
+		if (line.header)
+			header = line.whole;
+		if (line.header && !is_plain_header(header))
+			vec_push_in(a, &out->settings, arena_printable(a, header, SETTING_MAX));
+		else if (!line.header && decides(header, &line))
+			vec_push_in(a, &out->settings, setting_text(a, header, &line));
+		if (!line.header && is_plain_header(header))
+			add_remote(a, header, &line, out);
+	}
+	return 0;
+}
+
+/* As git_directories(), but a fault of the disk does not look like another repository. *there: it
+ * has a directory. */
+static int find_directories(struct arena *a, const char *root, char **own, char **common,
+	bool *there, struct error *err)
+{
+	static const char link[] = "gitdir: ";
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *line = NULL;
+	bool linked;
+
+	*own = *common = path_join(a, root, ".git");
+	if (path_check_exists(*own, there, err) < 0)
+		return -1;
+	if (*there && !path_is_directory(*own)) {
+		if (sys_read_file(&text, *own, CONFIG_MAX, NULL, err) < 0)
+			return -1;
+		line = arena_dup(a,
+			str_trim(str_sub(buf_str(&text), 0, str_find(buf_str(&text), STR("\n")))));
+		*there = str_starts(str_of(line), link);
+		*own = path_join(a, root, *there ? line + strlen(link) : "");
+	}
+	if (!*there)
+		return 0;
+	if (path_check_exists(path_join(a, *own, "commondir"), &linked, err) < 0)
+		return -1;
+	line = linked ? first_line(a, path_join(a, *own, "commondir")) : NULL;
+	*common = line ? path_join(a, *own, line) : *own;
+	return linked && !line ? error_set(err, ERR_SYSTEM, "cannot read '%s/commondir'", *own) : 0;
+}
+
+/* The user's own files. Of `config` a later one overrides an earlier one; NULL: there is none. */
+struct user_files {
+	const char *directory; /* with `attributes`; NULL: not known */
+	const char *config[2];
+};
+
+static struct user_files find_user_files(struct arena *a)
+{
+	const char *only = getenv("GIT_CONFIG_GLOBAL"), *home = getenv("HOME");
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+	struct user_files files = {0};
+
+	if (xdg && xdg[0])
+		files.directory = path_join(a, xdg, "git");
+	else if (home)
+		files.directory = path_join(a, home, ".config/git");
+	if (only)
+		files.config[0] = only;
+	else if (files.directory)
+		files.config[0] = path_join(a, files.directory, "config");
+	if (!only && home)
+		files.config[1] = path_join(a, home, ".gitconfig");
+	return files;
+}
+
+/* `info/attributes` and `info/exclude` decide which files become commits and how, as
+ * `.gitattributes` and `.gitignore` do, but are in none. The order of their lines matters, so each
+ * is one setting. */
+static int add_digest(struct arena *a, const char *directory, const char *name,
+	struct git_identity *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char digest[DIGEST_TEXT];
+	bool missing;
+
+	if (sys_read_file(&text, path_join(a, directory, name), CONFIG_MAX, &missing, err) < 0)
+		return missing ? 0 : -1;
+	digest_text(buf_str(&text), digest);
+	if (text.len)
+		vec_push_in(a, &out->settings, arena_printf(a, "%s %s", name, digest));
+	return 0;
+}
+
+/* What is not a file, such as /dev/null, has no settings. */
+static int check_file(const char *path, bool *yes, struct error *err)
+{
+	struct stat st;
+
+	if (path_check_exists(path, yes, err) < 0)
+		return -1;
+	*yes = *yes && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+	return 0;
+}
+
+/* Of the user's own configuration only what decides how files become commits: attributes and
+ * filters. */
+static int add_user_settings(struct arena *a, struct git_identity *out, struct error *err)
+{
+	const struct user_files files = find_user_files(a);
+	struct git_identity user = {0};
+	bool there = false;
+
+	for (size_t i = 0; i < COUNT(files.config); i++)
+		if (files.config[i] &&
+			(check_file(files.config[i], &there, err) < 0 ||
+				(there && add_settings(a, files.config[i], &user, err) < 0)))
+			return -1;
+	for (size_t i = 0; i < user.settings.n; i++) {
+		const char *setting = user.settings.items[i];
+
+		if (strncasecmp(setting, "[filter ", strlen("[filter ")) == 0 ||
+			strncasecmp(setting, "[core] attributesfile ",
+				strlen("[core] attributesfile ")) == 0)
+			vec_push_in(a, &out->settings, setting);
+	}
+	if (!files.directory ||
+		check_file(path_join(a, files.directory, "attributes"), &there, err) < 0)
+		return files.directory ? -1 : 0;
+	return there ? add_digest(a, files.directory, "attributes", out, err) : 0;
+}
+
+int git_read_identity(
+	struct arena *a, const char *root, struct git_identity *out, struct error *err)
+{
+	char *own, *common;
+	bool there;
+
+	*out = (struct git_identity){0};
+	if (find_directories(a, root, &own, &common, &there, err) < 0)
+		return -1;
+	if (!there)
+		return 0;
+	out->directory = own;
+	vec_push_in(a, &out->settings, arena_printf(a, "common directory %s", common));
+	if (add_settings(a, path_join(a, common, "config"), out, err) < 0 ||
+		add_settings(a, path_join(a, own, "config.worktree"), out, err) < 0)
+		return -1;
+	return add_digest(a, common, "info/attributes", out, err) < 0 ||
+			       add_digest(a, common, "info/exclude", out, err) < 0
+		       ? -1
+		       : add_user_settings(a, out, err);
+}
+
 /* Accepts a value in plain form only: no escapes, no comment, quotes around the whole or none. */
 static void parse_value(struct str value, struct buf *out)
 {
@@ -195,28 +511,18 @@ static bool read_user(const char *path, struct buf *name, struct buf *email)
 	       !str_utf8_fault(buf_str(&text)) && parse_user(buf_str(&text), name, email);
 }
 
-/* A later file overrides an earlier one. */
 bool git_config_identity(const char *root, struct buf *name, struct buf *email)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const char *only = getenv("GIT_CONFIG_GLOBAL"), *home = getenv("HOME");
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	const struct user_files files = find_user_files(&a);
 
 	if (read_user(config_path(&a, root), name, email)) {
 		buf_clear(name);
 		buf_clear(email);
 		return false;
 	}
-	if (only) {
-		(void)read_user(only, name, email);
-		return name->len && email->len;
-	}
-	if (xdg && xdg[0])
-		(void)read_user(path_join(&a, xdg, "git/config"), name, email);
-	else if (home)
-		(void)read_user(path_join(&a, home, ".config/git/config"), name, email);
-	if (home)
-		(void)read_user(path_join(&a, home, ".gitconfig"), name, email);
+	for (size_t i = 0; i < COUNT(files.config); i++)
+		(void)read_user(files.config[i], name, email);
 	return name->len && email->len;
 }
 
@@ -288,7 +594,8 @@ static struct str without_git(struct str path)
 
 bool git_slug_of_url(struct str url, struct buf *slug)
 {
-	size_t scheme, scp;
+	CLEANUP(buf_release) struct buf joined = BUF_INIT;
+	size_t scheme, scp, part;
 	bool local;
 	struct str path;
 
@@ -302,8 +609,14 @@ bool git_slug_of_url(struct str url, struct buf *slug)
 	path = without_git(without_slashes(path));
 	if (local)
 		path = last_two(path);
-	if (!path_is_slug(path))
+	part = str_find(path, STR("_git/")); /* of Azure DevOps */
+	if (part < path.n && (!part || path.p[part - 1] == '/')) {
+		buf_add(&joined, str_sub(path, 0, part));
+		path = tail(path, part + strlen("_git/"));
+	}
+	buf_add(&joined, path);
+	if (!path_is_slug(buf_str(&joined)))
 		return false;
-	buf_add(slug, path);
+	buf_add(slug, buf_str(&joined));
 	return true;
 }

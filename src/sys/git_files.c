@@ -4,6 +4,7 @@
  * of them ignores for certain is skipped; another one is entered. A wanted file that they may
  * ignore, and a repository that is not plain, are left to libgit2 (git.c).
  */
+#include <ctype.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
@@ -89,7 +90,7 @@ void git_search_list(struct git_search *s, char ***paths, size_t *n)
 
 /* ---- what patterns may match ---- */
 
-enum { RULES_MAX = 1 << 20, INDEX_MAX = 1 << 30 };
+enum { RULES_MAX = 1 << 20 };
 
 struct ignore_pattern {
 	struct str base;    /* the directory that it applies to, with `/` at its end; empty: all */
@@ -250,93 +251,9 @@ static int entered(void *data, const char *path, struct error *err)
 
 /* ---- the index ---- */
 
-static uint32_t big_endian(const char *p, size_t bytes)
+static bool add_entry(void *data, const struct git_tracked *e)
 {
-	uint32_t value = 0;
-
-	for (size_t i = 0; i < bytes; i++)
-		value = value << 8 | (unsigned char)p[i];
-	return value;
-}
-
-enum {
-	HEADER = 12,
-	MODE = 24,
-	FLAGS = 60,
-	NAME = 62,
-	EXTENDED = 0x4000,
-	LENGTH = 0xfff,
-	CHECKSUM = 20
-};
-
-struct index_reader {
-	struct str text;
-	size_t at;       /* of the next entry */
-	struct str last; /* the path before */
-};
-
-/* An entry: times and the like, an object of 20 bytes, flags, the path, and NULs up to a multiple
- * of 8. The paths are in order; with objects of another length they would not be. */
-static bool read_entry(struct index_reader *r, struct str *path, bool *link)
-{
-	const char *p = r->text.p + r->at;
-	size_t left = r->text.n - r->at, skip, length;
-	uint32_t flags;
-
-	if (left < NAME + 8)
-		return false;
-	flags = big_endian(p + FLAGS, 2);
-	*link = (big_endian(p + MODE, 4) & S_IFMT) == S_IFLNK;
-	skip = NAME + (flags & EXTENDED ? 2 : 0);
-	length = strnlen(p + skip, left - skip);
-	*path = (struct str){p + skip, length};
-	r->at += (skip + length + 8) & ~(size_t)7;
-	if (!length || length == left - skip || r->at > r->text.n ||
-		((flags & LENGTH) != LENGTH && (flags & LENGTH) != length) ||
-		(r->last.n &&
-			memcmp(r->last.p, path->p, r->last.n < length ? r->last.n : length) > 0))
-		return false;
-	r->last = *path;
-	return true;
-}
-
-/* Entries of a split index are in another file. */
-static bool ends_whole(const struct index_reader *r)
-{
-	size_t at = r->at;
-
-	for (; at + 8 + CHECKSUM <= r->text.n; at += 8 + big_endian(r->text.p + at + 4, 4))
-		if (memcmp(r->text.p + at, "link", 4) == 0)
-			return false;
-	return at + CHECKSUM == r->text.n;
-}
-
-int git_index_each(
-	struct str index, bool (*each)(void *data, struct str path, bool link), void *data)
-{
-	struct index_reader r = {.text = index, .at = HEADER};
-	struct str path;
-	uint32_t version, n;
-	bool link;
-
-	if (index.n < HEADER + CHECKSUM || !str_starts(index, "DIRC"))
-		return -1;
-	version = big_endian(index.p + 4, 4);
-	if (version != 2 && version != 3)
-		return -1;
-	for (n = big_endian(index.p + 8, 4); n; n--) {
-		if (!read_entry(&r, &path, &link))
-			return -1;
-		if (!each(data, path, link))
-			return 1;
-	}
-	return ends_whole(&r) ? 0 : -1;
-}
-
-static bool add_entry(void *data, struct str path, bool link)
-{
-	(void)link;
-	git_search_add_tracked(data, path.p);
+	git_search_add_tracked(data, e->path.p);
 	return true;
 }
 
@@ -346,7 +263,7 @@ static bool read_index(struct git_search *s, const char *path)
 	struct error ignored;
 	bool missing = false;
 
-	if (sys_read_file(&text, path, INDEX_MAX, &missing, &ignored) < 0)
+	if (sys_read_file(&text, path, GIT_INDEX_MAX, &missing, &ignored) < 0)
 		return missing; /* nothing is tracked yet */
 	return git_index_each(buf_str(&text), add_entry, s) == 0;
 }

@@ -5,6 +5,7 @@
 
 #include "src/base/vec.h"
 #include "src/sys/directory.h"
+#include "src/sys/git.h"
 
 struct git_search {
 	struct arena *arena; /* of the paths found */
@@ -33,6 +34,12 @@ void git_search_list(struct git_search *s, char ***paths, size_t *n);
  */
 int git_find_files_plain(struct arena *a, const char *root, bool (*want)(struct str name),
 	char ***paths, size_t *n, struct error *err);
+
+enum { GIT_INDEX_MAX = 1 << 30 };
+
+/* The branch and the commit of HEAD as git_read_tip() gives them, from plain files. False: git must
+ * be asked. */
+bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out);
 
 /* The repository's directory of this work tree, and the one that all its work trees share. False
  * when they cannot be read. */

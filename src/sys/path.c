@@ -115,10 +115,15 @@ bool path_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
+bool path_is_fault(int error)
+{
+	return error == EIO || error == EINTR || error == ENOMEM;
+}
+
 int path_check_exists(const char *path, bool *exists, struct error *err)
 {
 	*exists = access(path, F_OK) == 0;
-	if (*exists || (errno != EIO && errno != EINTR && errno != ENOMEM))
+	if (*exists || !path_is_fault(errno))
 		return 0;
 	return error_errno(err, "cannot access '%s'", path);
 }
@@ -175,4 +180,29 @@ int sys_write_all(int fd, struct str text, const char *name, struct error *err)
 		text.n -= (size_t)n;
 	}
 	return 0;
+}
+
+const char *path_find_program(struct arena *a, const char *name, bool *blocked)
+{
+	const char *path = getenv("PATH");
+	struct str rest = str_of(path ? path : "/usr/local/bin:/usr/bin:/bin");
+
+	*blocked = false;
+	while (rest.n) {
+		size_t n = str_find(rest, STR(":"));
+		struct str dir = str_sub(rest, 0, n);
+		struct stat st;
+		const char *file;
+
+		rest = str_sub(rest, n < rest.n ? n + 1 : n, rest.n);
+		if (!str_starts(dir, "/"))
+			continue;
+		file = path_join(a, arena_dup(a, dir), name);
+		if (stat(file, &st) < 0 || !S_ISREG(st.st_mode))
+			continue;
+		if (access(file, X_OK) == 0)
+			return file;
+		*blocked = true;
+	}
+	return NULL;
 }

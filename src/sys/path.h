@@ -27,9 +27,15 @@ int path_mkdirs(const char *dir, struct error *err);
 int path_make_each(
 	const char *dir, int (*make)(const char *dir, struct error *err), struct error *err);
 bool path_exists(const char *path);
-/* The same where a failure to find out must not count as "no": -1 with ERR_SYSTEM. */
+/* Whether an errno says nothing about the file, but that it could not be looked for. */
+bool path_is_fault(int error);
+/* As path_exists(), where a failure to find out must not count as "no": -1 with ERR_SYSTEM. */
 int path_check_exists(const char *path, bool *exists, struct error *err);
 bool path_is_directory(const char *path); /* or a link to one */
+
+/* The absolute path of a program. Relative directories of PATH are skipped: they would mean the
+ * directory where it is run. NULL: not found; *blocked: found but not executable. */
+const char *path_find_program(struct arena *a, const char *name, bool *blocked);
 
 /*
  * Reads a whole file of at most `max` bytes. -1: ERR_SYSTEM, or ERR_INPUT when it is longer or is

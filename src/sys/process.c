@@ -303,10 +303,10 @@ static bool read_pipe(struct running *r, int *fd)
 
 	if (*fd < 0)
 		return false;
-	n = read(*fd, bytes, sizeof(bytes));
+	n = TEMP_FAILURE_RETRY(read(*fd, bytes, sizeof(bytes)));
 	if (n > 0)
 		take_bytes(r, fd == &r->errors, (struct str){bytes, (size_t)n});
-	else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+	else if (n == 0 || errno != EAGAIN) {
 		r->output_errno = n < 0 ? errno : r->output_errno;
 		close(*fd);
 		*fd = -1;

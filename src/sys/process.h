@@ -62,8 +62,10 @@ int process_check(const struct process *p, const struct process_end *end, const 
 
 struct process_info {
 	pid_t pid, parent;
-	char state;  /* 'Z': ended, not yet reaped */
-	bool unborn; /* forked, and no program was ever started in it */
+	char name[16]; /* of the program, as the kernel cuts it */
+	bool terminal; /* it leads a session on a terminal: an interactive shell, for one */
+	char state;    /* 'Z': ended, not yet reaped */
+	bool unborn;   /* forked, and no program was ever started in it */
 	uint64_t
 		start; /* clock ticks since boot: with the pid it identifies one process for ever */
 };
@@ -79,6 +81,39 @@ bool process_has_env(pid_t pid, const char *entry);
 int process_within(const char *dir, pid_t *pid);
 /* True when a process that this user may inspect has the file (resolved) open. */
 bool process_has_open(const char *path);
+
+/* ---- a process as a record names it ---- */
+
+/* Identifies one process for ever, also to other machines and containers. */
+struct process_identity {
+	const char *host, *boot; /* boot: random id of the machine since its last start */
+	const char *space; /* process namespace: numbers of another container mean nothing here */
+	pid_t pid;
+	uint64_t start;
+};
+enum process_life {
+	PROCESS_ALIVE,
+	PROCESS_DEAD,
+	PROCESS_AWAY, /* on another machine or in another container: unknown */
+};
+
+/* Of a running process of this container; texts in the arena. -1: ERR_SYSTEM. */
+int process_identify(struct arena *a, pid_t pid, struct process_identity *out, struct error *err);
+/* It is running here and now. One that exists but cannot be read counts as running. */
+bool process_lives(pid_t pid, uint64_t start);
+/* `self`: of any process of this container. */
+enum process_life process_life(
+	const struct process_identity *p, const struct process_identity *self);
+/*
+ * The program on whose behalf this one runs: the nearest ancestor that is not a shell, `env` or the
+ * like in between; an interactive shell counts. For an agent's client it is the client, for a
+ * person the shell of the terminal. 0: unknown.
+ */
+pid_t process_client(void);
+/* The identity of the client in one line; NULL: unknown. */
+char *process_client_name(struct arena *a);
+/* True if the process of such a line has ended for certain. */
+bool process_name_ended(struct arena *a, const char *name);
 
 /* ---- processes that a program leaves behind ---- */
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include "src/base/number.h"
@@ -24,20 +25,24 @@ static bool read_file(pid_t pid, const char *name, struct buf *out)
 	return sys_read_file(out, path, ENVIRONMENT_MAX, NULL, &ignored) == 0;
 }
 
-/* The second field, the program's name, may contain anything: count from the last parenthesis. */
+/* The second field, the program's name in parentheses, may contain anything: the last one ends it.
+ */
 static bool parse_stat(const char *text, struct process_info *info)
 {
-	const char *p = strrchr(text, ')');
+	const char *name = strchr(text, '('), *end = strrchr(text, ')');
+	int parent, session, terminal;
 	unsigned flags;
-	int parent;
 
-	if (!p || sscanf(p,
-			  ") %c %d %*s %*s %*s %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-			  "%*s %" SCNu64,
-			  &info->state, &parent, &flags, &info->start) != 4)
+	if (!name || !end || end < name ||
+		sscanf(end,
+			") %c %d %*s %d %d %*s %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			"%*s %" SCNu64,
+			&info->state, &parent, &session, &terminal, &flags, &info->start) != 6)
 		return false;
 	info->parent = (pid_t)parent;
 	info->unborn = flags & FORKED_NO_EXEC;
+	info->terminal = session == info->pid && terminal;
+	(void)snprintf(info->name, sizeof(info->name), "%.*s", (int)(end - name - 1), name + 1);
 	return true;
 }
 
@@ -73,6 +78,102 @@ void process_each(void (*fn)(const struct process_info *info, void *arg), void *
 	while ((pid = next_pid(&proc)))
 		if (process_info(pid, &info))
 			fn(&info, arg);
+}
+
+static int read_boot(struct arena *a, const char **out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (sys_read_file(&text, "/proc/sys/kernel/random/boot_id", 4096, NULL, err) < 0)
+		return -1;
+	*out = arena_dup(a, str_trim(buf_str(&text)));
+	return 0;
+}
+
+int process_identify(struct arena *a, pid_t pid, struct process_identity *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+	char host[64] = "", space[64];
+	struct process_info info;
+	ssize_t n;
+
+	if (read_boot(a, &out->boot, err) < 0)
+		return -1;
+	if (!process_info(pid, &info))
+		return error_set(err, ERR_SYSTEM, "cannot read process %d in '/proc'", (int)pid);
+	(void)gethostname(host, sizeof(host) - 1);
+	buf_adds(&name, host);
+	buf_utf8_repair(&name);
+	out->host = arena_dup(a, buf_str(&name));
+	n = readlink("/proc/self/ns/pid", space, sizeof(space));
+	if (n < 0 && errno != ENOENT) /* all others would seem to be in another container */
+		return error_errno(err, "cannot read '/proc/self/ns/pid'");
+	out->space = arena_dup(a, (struct str){space, n > 0 ? (size_t)n : 0});
+	out->pid = pid;
+	out->start = info.start;
+	return 0;
+}
+
+bool process_lives(pid_t pid, uint64_t start)
+{
+	struct process_info info;
+
+	if (pid <= 0)
+		return false;
+	if (!process_info(pid, &info))
+		return kill(pid, 0) == 0 || errno != ESRCH;
+	return info.start == start && !strchr("ZXx", info.state);
+}
+
+enum process_life process_life(
+	const struct process_identity *p, const struct process_identity *self)
+{
+	bool same_boot = strcmp(p->boot, self->boot) == 0;
+
+	if (!same_boot) /* this machine has been restarted since, or it is another one */
+		return strcmp(p->host, self->host) == 0 ? PROCESS_DEAD : PROCESS_AWAY;
+	if (strcmp(p->space, self->space) != 0)
+		return PROCESS_AWAY;
+	return process_lives(p->pid, p->start) ? PROCESS_ALIVE : PROCESS_DEAD;
+}
+
+pid_t process_client(void)
+{
+	static const char *const between[] = {"sh", "bash", "dash", "zsh", "fish", "ksh", "busybox",
+		"env", "timeout", "nohup", "setsid", "stdbuf", "xargs", "dev-team", NULL};
+	struct process_info info;
+	pid_t pid = getppid();
+
+	while (pid > 1 && process_info(pid, &info)) {
+		if (info.terminal || !str_in(str_of(info.name), between))
+			return pid;
+		pid = info.parent;
+	}
+	return pid > 1 ? 0 : pid;
+}
+
+char *process_client_name(struct arena *a)
+{
+	struct process_identity p;
+	struct error ignored;
+	pid_t pid = process_client();
+
+	if (pid <= 1 || process_identify(a, pid, &p, &ignored) < 0)
+		return NULL;
+	return arena_printf(a, "%s %s %s %d %" PRIu64, *p.host ? p.host : "-", p.boot,
+		*p.space ? p.space : "-", (int)p.pid, p.start);
+}
+
+bool process_name_ended(struct arena *a, const char *name)
+{
+	char host[80], boot[80], space[80];
+	struct process_identity p = {.host = host, .boot = boot, .space = space}, self;
+	struct error ignored;
+
+	return sscanf(name, "%79s %79s %79s %d %" SCNu64, host, boot, space, &p.pid, &p.start) ==
+		       5 &&
+	       process_identify(a, getpid(), &self, &ignored) == 0 &&
+	       process_life(&p, &self) == PROCESS_DEAD;
 }
 
 bool process_has_env(pid_t pid, const char *entry)

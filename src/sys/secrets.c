@@ -18,7 +18,8 @@ static bool word_is_secret(struct str word)
 	return str_in(word, words);
 }
 
-/* Looks at the words between `_`: AUTHOR is not AUTH, MONKEY is not KEY. */
+/* Looks at the words between `_`: AUTHOR is not AUTH, MONKEY is not KEY. PWD alone is the working
+ * directory. */
 static bool name_is_secret(struct str name)
 {
 	char upper[128];
@@ -26,6 +27,8 @@ static bool name_is_secret(struct str name)
 
 	for (size_t i = 0; i < rest.n; i++)
 		upper[i] = (char)toupper((unsigned char)name.p[i]);
+	if (str_is(rest, "PWD"))
+		return false;
 	while (rest.n) {
 		size_t n = str_find(rest, STR("_"));
 
@@ -180,4 +183,54 @@ void secrets_mask(const struct secrets *s, struct str text, struct buf *out)
 			buf_addc(out, known.s[i]);
 		i += n ? n : 1;
 	}
+}
+
+/* ---- files ---- */
+
+static bool starts_with_any(struct str name, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++)
+		if (str_starts(name, *prefixes))
+			return true;
+	return false;
+}
+
+static bool ends_with_any(struct str name, const char *const *endings)
+{
+	for (; *endings; endings++)
+		if (str_ends(name, *endings))
+			return true;
+	return false;
+}
+
+static bool is_secret_name(struct str name)
+{
+	static const char *const names[] = {".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass",
+		".my.cnf", ".git-credentials", ".htpasswd", ".dockercfg", "credentials",
+		"credentials.json", "service-account.json", NULL};
+	static const char *const endings[] = {".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".jks",
+		".keystore", ".kdbx", ".ppk", ".tfstate", ".ovpn", NULL};
+	static const char *const keys[] = {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", NULL};
+	static const char *const examples[] = {
+		".example", ".sample", ".template", ".dist", ".defaults", NULL};
+
+	if (ends_with_any(name, examples))
+		return false;
+	return str_starts(name, ".env") || str_in(name, names) || ends_with_any(name, endings) ||
+	       (starts_with_any(name, keys) && !memchr(name.p, '.', name.n));
+}
+
+bool secrets_is_file(struct str path)
+{
+	static const char *const directories[] = {".ssh", ".gnupg", ".aws", NULL};
+	CLEANUP(buf_release) struct buf lower = BUF_INIT;
+	struct str rest;
+
+	for (size_t i = 0; i < path.n; i++)
+		buf_addc(&lower, (char)tolower((unsigned char)path.p[i]));
+	rest = buf_str(&lower);
+	for (size_t n; (n = str_find(rest, STR("/"))) < rest.n; rest = str_sub(rest, n + 1, rest.n))
+		if (str_starts(rest, ".env") || str_in(str_sub(rest, 0, n), directories))
+			return true;
+	return is_secret_name(rest);
 }

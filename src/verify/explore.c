@@ -399,6 +399,19 @@ static int replay_input(struct explore_replay *t, const struct explore_edge *e, 
 					 : replay_user(t, e->input, err);
 }
 
+/* A script of answers cannot say what git and the forge find. */
+static void replay_evidence(struct explore_replay *t, const struct explore_edge *e)
+{
+	t->simulator->environment.refuted = e->refuted;
+	t->simulator->environment.moved = e->moved;
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		if (e->refuted >> i & 1)
+			buf_addf(&t->answers, "  # now the evidence is against it: %s\n",
+				evidence_name(1u << i));
+	if (e->moved)
+		buf_adds(&t->answers, "  # now HEAD is another commit\n");
+}
+
 static int check_node(const struct explore_replay *t, uint32_t node, struct error *err)
 {
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
@@ -419,6 +432,7 @@ static int replay_edges(
 
 		if (replay_input(t, e, err) < 0)
 			return -1;
+		replay_evidence(t, e);
 		json_free(&t->printed);
 		t->failed = simulator_invoke(t->simulator, &call, &t->printed, err) < 0;
 		if (t->failed != (t->graph->nodes.items[e->to].kind == NODE_ERROR))
@@ -570,9 +584,7 @@ static void print_json(const struct explore_report *r)
 		JSON_IF(r->least >= 0, JSON_INT("least_actions", r->least)),
 		JSON_IF(r->most >= 0, JSON_INT("most_actions", r->most)),
 		JSON_VALUE("findings", findings), JSON_VALUE("notes", notes));
-	json_print(r->out, j);
-	buf_addc(r->out, '\n');
-	json_free(&j);
+	json_print_line(r->out, j);
 }
 
 static int report(const struct explore_graph *g, const struct explore_findings *f,

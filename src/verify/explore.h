@@ -110,6 +110,8 @@ struct explore_edge {
 	uint32_t from, to, cost; /* cost: dispatched actions */
 	unsigned flags;
 	enum explore_input input;
+	bool moved;       /* HEAD is not where it was when the answers were requested */
+	unsigned refuted; /* enum evidence_kind: what is not as the answers claim */
 	size_t n;
 	const uint32_t *chosen; /* for each outstanding action: which of its explore_choices() */
 };
@@ -117,6 +119,8 @@ struct explore_edge {
 struct explore_node {
 	const char *key, *state;
 	char *document;      /* heap; NULL once the node is expanded */
+	const char *facts;   /* about evidence; "": none */
+	bool placed;         /* the item has a place */
 	const char *error;   /* NODE_ERROR: the message */
 	const char *trigger; /* why the troubleshooter is called; NULL: it is not */
 	enum explore_node_kind kind;

@@ -25,17 +25,7 @@ static struct explore_answer *add_silent(struct explore_answers *l, const char *
 
 const char *explore_expected_text(const char *section)
 {
-	static const struct {
-		const char *section, *text;
-	} table[] = {
-		{CONTEXT_PULL_REQUEST, "https://git.example/o/r/pull/1"},
-		{CONTEXT_DEBUG_REPORT, "# Debug report for the work item"},
-	};
-
-	for (size_t i = 0; i < COUNT(table); i++)
-		if (strcmp(table[i].section, section) == 0)
-			return table[i].text;
-	return NULL;
+	return strcmp(section, CONTEXT_PULL_REQUEST) == 0 ? "https://git.example/o/r/pull/1" : NULL;
 }
 
 const char *explore_result_word(struct arena *a, const json *action, size_t i)
@@ -66,8 +56,6 @@ static void agent_answers(struct explore_answers *l, const json *action)
 	if (expected)
 		add(l, arena_printf(l->arena, "%s, without the expected text", word), word,
 			"There is a result.");
-	add(l, "prose without a verdict", NULL, "There is nothing to report.");
-	add(l, "prose that approves", NULL, "Approved.\n\nvalidated");
 }
 
 /* The policy denied the command; what that means is up to the policy unless the workflow says. */
@@ -91,8 +79,8 @@ static void violation_answers(struct explore_answers *l, const json *security)
 
 static void script_answers(struct explore_answers *l, const json *action)
 {
-	add(l, "passed", NULL, "passed \xe2\x80\x94 log: /state/logs/script.log");
-	add(l, "failed", NULL, "failed \xe2\x80\x94 log: /state/logs/script.log");
+	add(l, "passed", "passed", "passed \xe2\x80\x94 log: /state/logs/script.log");
+	add(l, "failed", "failed", "failed \xe2\x80\x94 log: /state/logs/script.log");
 	violation_answers(l, json_get(action, "security"));
 	add_silent(l, "no answer");
 	add_silent(l, "still running")->running = true;
@@ -215,7 +203,8 @@ static uint32_t add_node(struct explore_graph *g, const char *key, bool *added)
 	const struct explore_text *text = explore_texts_add(&g->keys, &g->arena, key, added);
 
 	if (*added)
-		vec_push(&g->nodes, (struct explore_node){.key = text->text, .state = ""});
+		vec_push(&g->nodes,
+			(struct explore_node){.key = text->text, .state = "", .facts = ""});
 	return text->number;
 }
 
@@ -231,7 +220,8 @@ static bool add_edge(struct explore_round *r, struct explore_edge *e, uint32_t t
 	for (uint32_t i = from->edge; i < from->edge + from->n_edges; i++) {
 		const struct explore_edge *other = &g->edges.items[i];
 
-		if (other->to == to && other->flags == e->flags && other->cost >= e->cost)
+		if (other->to == to && other->flags == e->flags && other->cost >= e->cost &&
+			other->refuted <= e->refuted && other->moved <= e->moved)
 			return false;
 	}
 	e->input = r->input;
@@ -333,6 +323,8 @@ static void fill_node(struct explore_graph *g, struct explore_node *n, const str
 	explore_key_trim(&doc, over_budget ? g->workflow->limits.max_actions : 0);
 	(void)context_render(&doc, &document, NULL, &ignored);
 	n->document = document.s;
+	n->facts = arena_dup(&g->arena, str_of(s->facts));
+	n->placed = s->placed;
 }
 
 /* The step failed although nothing outside did. */
@@ -367,6 +359,8 @@ static bool add_success(
 	uint32_t to;
 
 	read_history(g, changes == g->nodes.items[0].changes && !change, s, &events);
+	e->refuted = s->environment.refuted;
+	e->moved = s->environment.moved;
 	e->flags |= (events.limit ? EDGE_LIMIT : 0) | (events.terminated ? EDGE_TERMINATE : 0);
 	e->cost = events.dispatched;
 	if (events.changed && change) {
@@ -398,7 +392,7 @@ static bool take_step(
 	CLEANUP(json_free) json *printed = NULL;
 	struct error err;
 
-	s->environment.requested = 0;
+	s->environment.requested = s->environment.claimed = 0;
 	s->environment.running = r->running;
 	if (invoke(r->graph, s, &call, &printed, &err) == 0)
 		return add_success(r, e, s, printed);
@@ -406,36 +400,6 @@ static bool take_step(
 }
 
 /* ---- outcomes ---- */
-
-/* Steps once for each way in which a requested effect may fail or end otherwise. */
-static void try_effects(struct explore_round *r, const struct simulator *at, unsigned requested)
-{
-	static const struct {
-		unsigned effect;
-		struct simulator_environment environment;
-	} outcomes[] = {
-		{EFFECT_FIND_SPEC, {.specs = 0}},
-		{EFFECT_FIND_SPEC, {.specs = 2}},
-		{EFFECT_FIND_SPEC, {.specs = 1, .find_fails = true}},
-		{EFFECT_COMMIT, {.specs = 1, .commit_fails = true}},
-		{EFFECT_COMMIT, {.specs = 1, .nothing_to_commit = true}},
-		{EFFECT_PUSH, {.specs = 1, .push_fails = true}},
-		{EFFECT_PUSH, {.specs = 1, .no_remote = true}},
-		{EFFECT_PR_CHECKS, {.specs = 1, .checks = CHECKS_RED}},
-		{EFFECT_PR_CHECKS, {.specs = 1, .checks = CHECKS_UNKNOWN}},
-	};
-
-	for (size_t i = 0; i < COUNT(outcomes); i++) {
-		CLEANUP(simulator_free) struct simulator *s = NULL;
-		struct explore_edge e = {0};
-
-		if (!(requested & outcomes[i].effect))
-			continue;
-		s = simulator_copy(at);
-		s->environment = outcomes[i].environment;
-		(void)take_step(r, s, &e, true);
-	}
-}
 
 /* Steps with the counter set to `value`. */
 static void step_with(struct explore_round *r, const struct simulator *at, const char *counter,
@@ -474,6 +438,48 @@ static void try_over_budget(struct explore_round *r, const struct simulator *at,
 	r->graph->nodes.items[to].over_budget_cost[repeated] = e.cost;
 }
 
+/* Steps once for each way in which a requested effect may fail or end otherwise, or a claim may be
+ * refuted. */
+static void try_effects(struct explore_round *r, const struct simulator *at,
+	const struct simulator_environment *before)
+{
+	static const struct {
+		unsigned effect, claim;
+		struct simulator_environment environment;
+	} outcomes[] = {
+		{EFFECT_FIND_SPEC, 0, {.specs = 0}},
+		{EFFECT_FIND_SPEC, 0, {.specs = 2}},
+		{EFFECT_FIND_SPEC, 0, {.specs = 1, .find_fails = true}},
+		{SIMULATOR_PLACE, 0, {.specs = 1, .enter_fails = true}},
+		{EFFECT_COMMIT, 0, {.specs = 1, .commit_fails = true}},
+		{EFFECT_COMMIT, 0, {.specs = 1, .nothing_to_commit = true}},
+		{EFFECT_PUSH, 0, {.specs = 1, .push_fails = true}},
+		{EFFECT_PUSH, 0, {.specs = 1, .no_remote = true}},
+		{EFFECT_PR_CHECKS, 0, {.specs = 1, .checks = CHECKS_RED}},
+		{EFFECT_PR_CHECKS, 0, {.specs = 1, .checks = CHECKS_UNKNOWN}},
+		{0, EVIDENCE_WORK, {.specs = 1, .refuted = EVIDENCE_WORK}},
+		{0, EVIDENCE_TREE, {.specs = 1, .refuted = EVIDENCE_TREE}},
+		{0, EVIDENCE_PULL, {.specs = 1, .refuted = EVIDENCE_PULL}},
+		{0, EVIDENCE_REVIEW, {.specs = 1, .refuted = EVIDENCE_REVIEW}},
+		{0, EVIDENCE_COMMAND, {.specs = 1, .refuted = EVIDENCE_COMMAND}},
+		{0, EVIDENCE_TREE | EVIDENCE_REVIEW, {.specs = 1, .moved = true}},
+	};
+
+	for (size_t i = 0; i < COUNT(outcomes); i++) {
+		CLEANUP(simulator_free) struct simulator *other = NULL, *s = NULL;
+		struct explore_edge e = {0};
+
+		if (!(before->requested & outcomes[i].effect) &&
+			!(before->claimed & outcomes[i].claim))
+			continue;
+		other = simulator_copy(at);
+		other->environment = outcomes[i].environment;
+		s = simulator_copy(other);
+		if (take_step(r, s, &e, true) && e.cost)
+			try_over_budget(r, other, e.to);
+	}
+}
+
 /* All actions of the round have their answers: steps. */
 static void try_step(struct explore_round *r, const struct simulator *at)
 {
@@ -486,7 +492,7 @@ static void try_step(struct explore_round *r, const struct simulator *at)
 
 	if (!take_step(r, s, &e, false))
 		return;
-	try_effects(r, at, s->environment.requested);
+	try_effects(r, at, &s->environment);
 	if (extends)
 		step_with(r, at, "budget_extensions", 2, &refused);
 	else if (e.cost)
@@ -594,6 +600,8 @@ static void expand(struct explore_graph *g, uint32_t node)
 	g->round = &r;
 	if (n.document)
 		g->kind->put(at->disk, at->path, str_of(n.document));
+	if (n.document && (*n.facts || n.placed))
+		simulator_put_facts(at, n.facts, n.placed);
 	if (n.kind == NODE_START)
 		try_step(&r, at);
 	else if (n.kind != NODE_ERROR)

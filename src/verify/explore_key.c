@@ -128,21 +128,18 @@ static void add_sections(const struct context *c, struct buf *out)
 	buf_adds(out, EXPLORE_KEY_OUTSTANDING);
 }
 
-/* What the steps read out of a text. */
+/* What the steps read in an answer. */
 static void add_verdict(const struct context *c, const json *action, struct buf *out)
 {
 	struct str text = action_text(c, action), word = action_word(c, action);
 	CLEANUP(json_free)
-	json *j = action_is_troubleshooter(action) ? verdict_json(text, NULL) : NULL;
+	json *j = action_is_troubleshooter(action) ? verdict_json(text) : NULL;
 	const json *changes = json_get(j, "state_changes");
 
 	buf_add(out, word);
 	if (j && changes)
 		json_print(out, changes);
-	if (!word.n)
-		buf_addf(out, "%d%d", verdict_approved(text), verdict_validated(text));
-	buf_addf(out, "%d%d%d", verdict_passed(text), verdict_pr_url(text).n > 0,
-		str_find(text, STR("# Debug report for")) < text.n);
+	buf_addf(out, "%d", verdict_pr_url(text).n > 0);
 }
 
 static const char *outstanding_key(const struct context *c, const json *action)
@@ -193,6 +190,18 @@ static void add_attempts(const struct explore_key_rules *r, const struct context
 	}
 }
 
+/* How often a state with a limit was entered, while it may be entered again. */
+static void add_visits(const struct explore_key_rules *r, const struct context *c, unsigned changes,
+	struct buf *out)
+{
+	for (size_t i = 0; i < r->workflow->n_declared; i++) {
+		const struct declared_state *d = &r->workflow->declared[i];
+
+		if (d->rules.limit && may_enter(r, c, changes, d->name))
+			buf_addf(out, "%s=%lu ", d->name, context_visits(c, d->name));
+	}
+}
+
 static void add_key(const struct explore_key_rules *r, const struct context *c, unsigned changes,
 	struct buf *out)
 {
@@ -204,6 +213,7 @@ static void add_key(const struct explore_key_rules *r, const struct context *c, 
 	buf_addf(out, "%d%d%d ", context_get(c, "troubleshooter_input").n > 0,
 		context_get(c, "spec_path").n > 0, context_get(c, "pr_url").n > 0);
 	add_attempts(r, c, changes, out);
+	add_visits(r, c, changes, out);
 	add_sections(c, out);
 	add_outstanding(c, out);
 }
@@ -215,8 +225,11 @@ void explore_key_now(const struct explore_key_rules *r, const struct simulator *
 	struct error ignored;
 
 	buf_adds(out, "");
-	if (simulator_read(s, &doc, &ignored) == 0)
-		add_key(r, &doc, changes, out);
+	if (simulator_read(s, &doc, &ignored) < 0)
+		return;
+	buf_addf(out, "%d%d ", strstr(s->facts, "\"validated\"") != NULL,
+		strstr(s->facts, "\"approved\"") != NULL);
+	add_key(r, &doc, changes, out);
 }
 
 void explore_key_trim(struct context *c, unsigned long dispatched)

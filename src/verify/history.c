@@ -43,7 +43,7 @@ void history_set_place(struct arena *a, const char *path, struct history_place *
 	place->path = arena_dup(a, str_of(path));
 	place->dir = arena_dup(a, path_dir(path));
 	place->name = arena_dup(a, str_ends(base, ".md") ? str_sub(base, 0, base.n - 3) : base);
-	place->journal = arena_printf(a, "%s/%s.events.jsonl", place->dir, place->name);
+	place->journal = arena_printf(a, "%s/%s" STORE_JOURNAL_SUFFIX, place->dir, place->name);
 }
 
 int history_find(struct arena *a, const char *given, struct history_place *place, struct error *err)
@@ -63,6 +63,10 @@ int history_find(struct arena *a, const char *given, struct history_place *place
 	if (realpath(arena_dup(a, path_dir(given)), real))
 		given = path_join(a, real, path_base(given).p);
 	history_set_place(a, given, place);
+	if (!str_ends(str_of(given), ".md") && !path_exists(place->journal))
+		return error_set(err, ERR_INPUT,
+			"no document '%s': 'dev-team context path ID' prints that of a work item",
+			given);
 	return 0;
 }
 
@@ -387,6 +391,8 @@ static const char *op_text(struct history_listing *l, const json *note, const ch
 {
 	const char *action = json_get_str(note, "action"), *key = json_get_str(note, "key");
 
+	if (json_is_true(json_get(note, "cancel")))
+		return "cancel";
 	if (json_is_true(json_get(note, "take_over")))
 		return arena_printf(&l->arena, "%s --take-over", op);
 	if (json_is_true(json_get(note, "returned")))
@@ -522,9 +528,7 @@ static void add_json(struct history_listing *l, const struct history_row *r, con
 		JSON_IF(r->changed, JSON_INT("added", r->added)),
 		JSON_IF(r->changed, JSON_INT("removed", r->removed)),
 		JSON_IF(r->changed, JSON_INT("bytes", r->bytes)), JSON_VALUE("events", types));
-	json_print(l->out, j);
-	buf_addc(l->out, '\n');
-	json_free(&j);
+	json_print_line(l->out, j);
 }
 
 /* The next command that writes will take it into the history. */

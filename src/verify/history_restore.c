@@ -155,6 +155,12 @@ static json *renamed_action(struct fork *r, const json *action, bool carried)
 	return copy;
 }
 
+/* A script gives its result for one work item and one directory. */
+static bool is_carried(const struct fork *r, const json *action)
+{
+	return action_answered(&r->doc, action) && !action_is_script(action);
+}
+
 /* No agent works for the new work item, so actions without an answer are dropped. */
 static int rename_actions(struct fork *r, struct error *err)
 {
@@ -163,9 +169,9 @@ static int rename_actions(struct fork *r, struct error *err)
 	if (action_load(&r->doc, &old, err) < 0)
 		return -1;
 	for (const json *a = json_first(old); a; a = json_next(a))
-		r->result->dropped += !action_answered(&r->doc, a);
+		r->result->dropped += !is_carried(r, a);
 	for (const json *a = json_first(old); a; a = json_next(a))
-		if (action_answered(&r->doc, a))
+		if (is_carried(r, a))
 			json_push(kept, renamed_action(r, a, r->result->dropped > 0));
 	r->result->carried = json_len(kept);
 	action_store(&r->doc, kept);

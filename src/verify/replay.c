@@ -161,12 +161,28 @@ static int find_specs(
 	return 0;
 }
 
-static int carry_out(
-	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
+/* Without a text there is nothing in the journal. */
+static int read_spec(void *data, struct arena *a, const char *path, char **text, struct error *err)
+{
+	const struct context_file *f = data;
+	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
+	const char *value = json_str_is(seen, "what", "spec") ? json_get_str(seen, "value") : NULL;
+
+	(void)path, (void)err;
+	*text = value && context_replayed(data, "spec") ? arena_dup(a, str_of(value)) : NULL;
+	return 0;
+}
+
+static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
+	const char *id, bool *done, struct error *err)
 {
 	const json *seen = next_input(data, kind->name, err);
+	const char *fault;
 
-	(void)id;
+	(void)place, (void)id;
+	fault = json_get_str(json_get(seen, "value"), "fault");
+	if (fault)
+		return error_set(err, ERR_CHECK, "%s", fault);
 	*done = json_str_is(seen, "value", "yes");
 	return seen ? 0 : -1;
 }
@@ -185,6 +201,61 @@ static int failing_checks(
 	return value ? 0 : -1;
 }
 
+/* The journal has no comments if no program could read them. */
+static int open_comments(
+	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
+{
+	const struct context_file *f = data;
+	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
+	const char *value = json_get_str(seen, "value");
+
+	(void)pr_url;
+	*text = NULL;
+	if (!json_str_is(seen, "what", "comments") || !context_replayed(data, "comments"))
+		return 0;
+	if (!value)
+		return error_set(err, ERR_SYSTEM, "the comments could not be read then");
+	*text = arena_dup(a, str_of(value));
+	return 0;
+}
+
+/* Only a place that was chosen, or made again, is in the journal. */
+static int enter(void *data, struct arena *a, const char *id, struct item_place *place,
+	bool *changed, struct error *err)
+{
+	const struct context_file *f = data;
+	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
+
+	(void)id, (void)err;
+	*changed = json_str_is(seen, "what", "place") && context_replayed(data, "place");
+	if (*changed)
+		place_from_json(a, json_get(seen, "value"), place);
+	return 0;
+}
+
+/* Without changes there is nothing in the journal. */
+static int marks(
+	void *data, struct arena *a, const struct item_place *place, json **out, struct error *err)
+{
+	const struct context_file *f = data;
+	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
+	bool some = json_str_is(seen, "what", "marks") && context_replayed(data, "marks");
+
+	(void)a, (void)place, (void)err;
+	*out = some ? json_copy(json_get(seen, "value")) : json_array();
+	return 0;
+}
+
+static int evidence(void *data, struct arena *a, const struct evidence_query *q,
+	struct evidence *out, struct error *err)
+{
+	const json *seen = next_input(data, "evidence", err);
+
+	(void)q;
+	evidence_from_json(a, json_get(seen, "value"), out);
+	return seen ? 0 : -1;
+}
+
 /* Only a script that was running is in the journal. */
 static bool still_running(void *data, const struct context_file *f, const char *id)
 {
@@ -192,6 +263,24 @@ static bool still_running(void *data, const struct context_file *f, const char *
 
 	return json_str_is(seen, "what", "running") && json_str_is(seen, "value", id) &&
 	       context_replayed(data, "running");
+}
+
+/* Only a session that took the lease noted its client. */
+static const char *client(void *data, struct arena *a)
+{
+	const struct context_file *f = data;
+	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
+	const char *value =
+		json_str_is(seen, "what", "client") ? json_get_str(seen, "value") : NULL;
+
+	return value && context_replayed(data, "client") ? arena_dup(a, str_of(value)) : NULL;
+}
+
+/* Where the journal has another client, session.c takes it from client(). */
+static bool client_ended(void *data, struct arena *a, const char *client)
+{
+	(void)data, (void)a, (void)client;
+	return false;
 }
 
 /* ---- the disk ---- */
@@ -394,9 +483,16 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
 	struct environment environment = {.find_specs = find_specs,
+		.read_spec = read_spec,
+		.enter = enter,
+		.marks = marks,
 		.carry_out = carry_out,
 		.failing_checks = failing_checks,
+		.open_comments = open_comments,
+		.evidence = evidence,
 		.still_running = still_running,
+		.client = client,
+		.client_ended = client_ended,
 		.data = &r->file};
 	struct engine e = {.file = &r->file,
 		.workflow = &r->workflow,
@@ -407,8 +503,12 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 		.repo = repo ? repo : "",
 		.returned = json_is_true(json_get(note, "returned")),
 		.returned_id = json_get_str(note, "returned_id"),
+		.returned_alone = json_is_true(json_get(note, "returned_alone")),
 		.owner = json_get_str(note, "owner"),
-		.take_over = json_is_true(json_get(note, "take_over"))};
+		.take_over = json_is_true(json_get(note, "take_over")),
+		.new_session = json_is_true(json_get(note, "new_session")),
+		.cancel = json_is_true(json_get(note, "cancel")),
+		.accept_workflow = json_is_true(json_get(note, "accept_workflow"))};
 
 	if (!e.id || !load_workflow(r, note))
 		return false;
@@ -464,7 +564,9 @@ static bool replay_record(struct replay *r, const struct recorded_commit *c)
 	const json *note = c->saved.note;
 	struct answer_offer offer = {.owner = json_get_str(note, "owner"),
 		.id = json_get_str(note, "action"),
-		.word = json_get_str(note, "word")};
+		.word = json_get_str(note, "word"),
+		.caller = json_get_str(note, "caller"),
+		.ran = json_is_true(json_get(note, "ran"))};
 
 	if (!c->saved.document || c->saved.removed || !offer.id)
 		return false;
@@ -843,9 +945,7 @@ static void report_json(const struct replay_result *v, struct buf *out)
 		JSON_INT("replayed", v->replayed), JSON_VALUE("taken", taken),
 		JSON_INT("differ", v->differ),
 		JSON_VALUE("first", v->differ ? difference_json(&v->first) : json_object()));
-	json_print(out, j);
-	buf_addc(out, '\n');
-	json_free(&j);
+	json_print_line(out, j);
 }
 
 void replay_report(const struct replay_result *v, bool as_json, struct buf *out)

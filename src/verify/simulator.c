@@ -23,13 +23,35 @@ static int find_specs(
 	return 0;
 }
 
-static int carry_out(
-	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
+static void choose_place(struct arena *a, struct item_place *place)
+{
+	place->directory = arena_dup(a, STR("/worktree"));
+	place->branch = arena_dup(a, STR("work"));
+}
+
+static int enter(void *data, struct arena *a, const char *id, struct item_place *place,
+	bool *changed, struct error *err)
+{
+	struct simulator *s = data;
+
+	(void)id;
+	if (place->directory)
+		return 0;
+	s->environment.requested |= SIMULATOR_PLACE;
+	if (s->environment.enter_fails)
+		return error_set(err, ERR_SYSTEM, "cannot make a worktree");
+	choose_place(a, place);
+	*changed = true;
+	return 0;
+}
+
+static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
+	const char *id, bool *done, struct error *err)
 {
 	struct simulator *s = data;
 	struct simulator_environment *e = &s->environment;
 
-	(void)id;
+	(void)place, (void)id;
 	e->requested |= kind->effect;
 	if (kind->effect == EFFECT_COMMIT ? e->commit_fails
 					  : kind->effect == EFFECT_PUSH && e->push_fails)
@@ -49,6 +71,26 @@ static int failing_checks(
 	if (s->environment.checks == CHECKS_UNKNOWN)
 		return error_set(err, ERR_SYSTEM, "cannot read the checks");
 	*text = arena_dup(a, s->environment.checks == CHECKS_RED ? STR("build: failed") : STR(""));
+	return 0;
+}
+
+/* What answers will be compared with is always found as it should be. */
+static int evidence(void *data, struct arena *a, const struct evidence_query *q,
+	struct evidence *out, struct error *err)
+{
+	struct simulator *s = data;
+	bool moved =
+		s->environment.moved && !q->before && q->kinds & (EVIDENCE_TREE | EVIDENCE_REVIEW);
+
+	(void)a, (void)err;
+	*out = (struct evidence){.head = moved ? "c2" : "c1", .tree = moved ? "t2" : "t1"};
+	if (q->before)
+		return 0;
+	s->environment.requested |= SIMULATOR_EVIDENCE;
+	s->environment.claimed |= q->kinds;
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		if ((q->kinds & s->environment.refuted) >> i & 1)
+			out->faults[i] = evidence_name(1u << i);
 	return 0;
 }
 
@@ -77,11 +119,12 @@ static struct simulator *simulator_on(const struct workflow *w, const char *id,
 		.kind = kind,
 		.disk = disk,
 		.now = START,
+		.facts = "",
 		.environment = {.specs = 1}};
 	s->id = arena_dup(&s->arena, str_of(id));
 	s->dir = DIRECTORY;
 	s->path = arena_printf(&s->arena, DIRECTORY "/%s.md", id);
-	s->journal = arena_printf(&s->arena, DIRECTORY "/%s.events.jsonl", id);
+	s->journal = arena_printf(&s->arena, DIRECTORY "/%s" STORE_JOURNAL_SUFFIX, id);
 	return s;
 }
 
@@ -96,7 +139,9 @@ struct simulator *simulator_copy(const struct simulator *s)
 	struct simulator *copy = simulator_on(s->workflow, s->id, s->kind, s->kind->copy(s->disk));
 
 	copy->now = s->now;
+	copy->placed = s->placed;
 	copy->environment = s->environment;
+	copy->facts = arena_dup(&copy->arena, str_of(s->facts));
 	if (s->environment.running)
 		copy->environment.running = arena_dup(&copy->arena, str_of(s->environment.running));
 	return copy;
@@ -117,10 +162,15 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 {
 	const struct workflow *w = s->workflow;
 	struct environment environment = {.find_specs = find_specs,
+		.enter = enter,
 		.carry_out = carry_out,
 		.failing_checks = failing_checks,
+		.evidence = evidence,
 		.still_running = still_running,
 		.data = s};
+	struct item_place place;
+	struct str facts;
+	int rc;
 	struct engine e = {.file = f,
 		.workflow = w,
 		.step_for = steps_find,
@@ -131,9 +181,36 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 		.returned = call->returned,
 		.returned_id = call->returned_id,
 		.owner = call->owner,
-		.take_over = call->take_over};
+		.take_over = call->take_over,
+		.cancel = call->cancel};
 
-	return engine_step(&e, out, err);
+	rc = engine_step(&e, out, err);
+	if (rc == 0 && context_get_key(f, EVIDENCE_KEY, &facts, err) == 0)
+		s->facts = arena_dup(&s->arena, facts);
+	if (rc == 0 && place_load(&s->arena, f, &place, err) == 0)
+		s->placed = place.directory != NULL;
+	return rc;
+}
+
+void simulator_put_facts(struct simulator *s, const char *facts, bool placed)
+{
+	struct item_place place = {0};
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *array = NULL;
+	struct error ignored;
+
+	s->facts = arena_dup(&s->arena, str_of(facts));
+	s->placed = placed;
+	if (context_open_on(&f, store_files(s->disk), s->path, CONTEXT_MUST_EXIST, &ignored) < 0)
+		return;
+	if (*facts)
+		context_put_key(&f, EVIDENCE_KEY, str_of(facts));
+	choose_place(&s->arena, &place);
+	if (placed)
+		place_store(&f, &place);
+	if (action_load(&f.doc, &array, &ignored) == 0)
+		(void)action_note(&f, array, NULL, &ignored);
+	(void)context_log(&f, &ignored);
 }
 
 int simulator_invoke(
@@ -149,8 +226,11 @@ int simulator_invoke(
 		    is_step ? CONTEXT_MAY_CREATE : CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	if (c->action) {
-		struct answer_offer offer = {
-			.owner = c->owner, .id = c->action, .word = c->word, .text = c->text};
+		struct answer_offer offer = {.owner = c->owner,
+			.id = c->action,
+			.word = c->word,
+			.text = c->text,
+			.ran = true};
 		int rc = answer_record(&f, &offer, err);
 
 		s->outcome = offer.outcome;

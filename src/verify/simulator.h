@@ -51,11 +51,19 @@ enum simulator_checks { CHECKS_GREEN, CHECKS_RED, CHECKS_UNKNOWN };
 /* What the engine meets outside. The caller sets the outcomes before a call. */
 struct simulator_environment {
 	unsigned specs; /* files that name the work item: 0, 1 or 2 */
-	bool find_fails, commit_fails, push_fails;
+	bool find_fails, commit_fails, push_fails, enter_fails;
 	bool nothing_to_commit, no_remote;
+	unsigned refuted;             /* enum evidence_kind: what is not as the answers claim */
+	bool moved;                   /* HEAD is not where it was when the answers were requested */
 	enum simulator_checks checks; /* of the pull request */
 	const char *running;          /* id of the script that still runs, or NULL */
-	unsigned requested;           /* enum effect: what the last step requested */
+	unsigned requested;           /* enum effect, SIMULATOR_...: what the last step requested */
+	unsigned claimed;             /* enum evidence_kind: what it asked about */
+};
+
+enum {
+	SIMULATOR_PLACE = 1 << 8,    /* a place for the item was chosen */
+	SIMULATOR_EVIDENCE = 1 << 9, /* claims were compared with evidence */
 };
 
 struct simulator {
@@ -66,6 +74,8 @@ struct simulator {
 	int64_t now; /* seconds since 1970 */
 	struct simulator_environment environment;
 	enum answer_outcome outcome; /* of the last `record` */
+	const char *facts; /* about evidence, as the last step left them: EVIDENCE_KEY; or "" */
+	bool placed;       /* the last step left a place */
 	struct arena arena;
 };
 
@@ -79,13 +89,15 @@ void simulator_free(struct simulator **s); /* for CLEANUP; safe on NULL */
 /* One invocation: `record` with an action, `context set` with a key, else `step`. */
 struct simulator_call {
 	const char *owner; /* NULL: no `--owner` */
-	bool take_over, returned;
+	bool take_over, returned, cancel;
 	const char *returned_id;   /* NULL: none */
 	const char *action, *word; /* word NULL: no `--result` */
 	const char *key;
 	struct str text; /* recorded, or the value of the key; an empty one removes it */
 };
 
+/* As if an earlier step had left these facts, and a place. */
+void simulator_put_facts(struct simulator *s, const char *facts, bool placed);
 /* *printed: the array of a step, the caller's. -1: the verb fails. */
 int simulator_invoke(
 	struct simulator *s, const struct simulator_call *c, json **printed, struct error *err);

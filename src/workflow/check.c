@@ -72,7 +72,7 @@ static void check_trigger(struct workflow_check *c, const struct workflow_state 
 	fault(c, line, col, "state '%s' has no transition for its trigger '%s'", s->name, trigger);
 }
 
-/* The triggers of a declared state are those of its items' result words. */
+/* The triggers of a declared state are those of its items' result words, and of its limit. */
 static void check_declared(struct workflow_check *c, const struct workflow_state *s)
 {
 	const struct declared_state *d = s->declared;
@@ -81,6 +81,9 @@ static void check_declared(struct workflow_check *c, const struct workflow_state
 		fault(c, d->line, d->col,
 			"state '%s' requests %zu actions at once, but 'max_actions' is %lu",
 			s->name, d->n, c->w->limits.max_actions);
+	if (d->rules.limit)
+		check_trigger(
+			c, s, d->rules.limit_trigger, d->rules.limit_line, d->rules.limit_col);
 	for (size_t i = 0; i < d->n; i++) {
 		const struct declared_action *it = &d->items[i];
 		const struct declared_outcome *good = it->outcomes;
@@ -210,6 +213,150 @@ static void check_ways(struct workflow_check *c)
 	}
 }
 
+/* ---- limits ---- */
+
+/* A limit that no state of the workflow counts has no effect. */
+static void check_limit(struct workflow_check *c, const char *name, unsigned line, unsigned col,
+	const char *state, const char *other)
+{
+	if (line && !workflow_state(c->w, state) && !(other && workflow_state(c->w, other)))
+		fault(c, line, col, "'%s' has no effect: the workflow has no state '%s'%s%s%s",
+			name, state, other ? " or '" : "", other ? other : "", other ? "'" : "");
+}
+
+static void check_limits(struct workflow_check *c)
+{
+	const struct workflow_limit_places *p = &c->w->limit_places;
+
+#define CHECK_LIMIT(name, state, other)                                                            \
+	check_limit(c, #name, p->name.line, p->name.col, state, other)
+	CHECK_LIMIT(max_fix_iterations, "fixing", NULL);
+	CHECK_LIMIT(max_review_fix_iterations, "fixing-pr", NULL);
+	CHECK_LIMIT(signoff_deadlock, "signoff", NULL);
+	CHECK_LIMIT(review_loop, "reviewing", "signoff");
+#undef CHECK_LIMIT
+}
+
+/* ---- tasks of declared agents ---- */
+
+/* Marks the states that can be reached without a search for the spec. */
+static bool *find_without_spec(struct workflow_check *c)
+{
+	bool *reached = arena_alloc(&c->arena, c->w->n_states), *live = c->live;
+
+	c->live = arena_alloc(&c->arena, c->w->n_edges + 1);
+	for (size_t i = 0; i < c->w->n_edges; i++)
+		c->live[i] = live[i] && strcmp(c->w->edges[i].from, "spec-finding") != 0;
+	reached[c->initial - c->w->states] = true;
+	spread(c, reached, false);
+	c->live = live;
+	return reached;
+}
+
+static void check_task(struct workflow_check *c, const struct declared_action *it)
+{
+	bool has_task = it->n_reads > 0;
+
+	for (size_t i = 0; i < it->n_args; i++) {
+		if (!strcmp(it->args[i], "SPEC_PATH"))
+			fault(c, it->line, it->col,
+				"'SPEC_PATH' is not set here: no state 'spec-finding' comes "
+				"before");
+		has_task |= strcmp(it->args[i], "ID") != 0;
+	}
+	if (!has_task)
+		fault(c, it->line, it->col,
+			"the agent '%s' gets no task: it reads no section, has no argument but the "
+			"id, and no state 'spec-finding' comes before",
+			it->agent);
+}
+
+static void check_tasks(struct workflow_check *c)
+{
+	const bool *without_spec = find_without_spec(c);
+
+	for (size_t i = 0; i < c->w->n_states; i++) {
+		const struct declared_state *d = c->w->states[i].declared;
+
+		for (size_t k = 0; d && without_spec[i] && k < d->n; k++)
+			if (d->items[k].agent)
+				check_task(c, &d->items[k]);
+	}
+}
+
+/* ---- work that is not pushed ---- */
+
+enum { LOCAL_CLEAN, LOCAL_WORK };
+
+static unsigned claims_of(const struct workflow_check *c, const struct workflow_state *s)
+{
+	const struct workflow_builtin *step = step_of(c, s->name);
+	unsigned kinds = step ? step->evidence : 0;
+
+	for (size_t i = 0; s->declared && i < s->declared->n; i++)
+		kinds |= s->declared->items[i].evidence.kinds;
+	return kinds;
+}
+
+static bool has_effect(const struct workflow_state *s, const char *effect)
+{
+	const struct declared_rules *rules = s->declared ? &s->declared->rules : NULL;
+
+	for (size_t i = 0; rules && i < rules->n_effects; i++)
+		if (!strcmp(rules->effects[i], effect))
+			return true;
+	return false;
+}
+
+/* The good trigger means that the branch is on the remote. */
+static bool publishes(
+	const struct workflow_check *c, const struct workflow_state *s, const char *trigger)
+{
+	const struct workflow_builtin *step = step_of(c, s->name);
+
+	if (s->declared)
+		return !strcmp(trigger, s->declared->items->outcomes->trigger) &&
+		       (has_effect(s, "push") ||
+			       claims_of(c, s) & (EVIDENCE_PULL | EVIDENCE_REVIEW));
+	return step && !strcmp(trigger, step->triggers[0]) &&
+	       step->evidence & (EVIDENCE_TREE | EVIDENCE_PULL | EVIDENCE_REVIEW);
+}
+
+/* Whether there is work that was not pushed after a transition. */
+static bool local_after(const struct workflow_check *c, const struct workflow_edge *e, bool local)
+{
+	const struct workflow_state *s = &c->w->states[e->from_state];
+
+	if (publishes(c, s, e->trigger))
+		return false;
+	return local || claims_of(c, s) & EVIDENCE_WORK || has_effect(s, "commit");
+}
+
+/* seen: for each state, with and without such work. */
+static void spread_local(const struct workflow_check *c, bool (*seen)[2], size_t state, bool local)
+{
+	if (seen[state][local])
+		return;
+	seen[state][local] = true;
+	for (size_t i = 0; i < c->w->n_edges; i++)
+		if (c->w->edges[i].from_state == state)
+			spread_local(c, seen, c->w->edges[i].to_state,
+				local_after(c, &c->w->edges[i], local));
+}
+
+bool workflow_may_stay_local(const struct workflow *w, const struct workflow_builtin *builtin)
+{
+	const struct workflow_state *first = workflow_state(w, w->initial),
+				    *done = workflow_state(w, "done");
+	struct workflow_check c = {.w = w, .builtin = builtin, .initial = first};
+	bool(*seen)[2] = arena_alloc(&c.arena, w->n_states * sizeof(*seen)), local;
+
+	spread_local(&c, seen, (size_t)(first - w->states), LOCAL_CLEAN);
+	local = done && seen[done - w->states][LOCAL_WORK];
+	arena_release(&c.arena);
+	return local;
+}
+
 static void check_declarations(struct workflow_check *c)
 {
 	for (size_t i = 0; i < c->w->n_declared; i++) {
@@ -246,6 +393,8 @@ size_t workflow_check(
 		check_state(&c, &w->states[i]);
 	revive_unknown(&c);
 	check_ways(&c);
+	check_limits(&c);
+	check_tasks(&c);
 	vec_sort(&c.faults, compare_faults);
 	for (size_t i = 0; i < c.faults.n; i++)
 		buf_addf(out, "%s:%u:%u: %s\n", w->file, c.faults.items[i].line,

@@ -38,8 +38,30 @@ static void add_state(const struct workflow *w, const struct workflow_state *s, 
 	}
 }
 
-void workflow_draw_mermaid(const struct workflow *w, const char *current, struct buf *out)
+/* The state of `at`, if the workflow has it; else NULL. */
+static const struct workflow_state *find_current(
+	const struct workflow *w, const struct workflow_current *at)
 {
+	return at ? workflow_state(w, at->state) : NULL;
+}
+
+static void add_note(
+	const struct workflow_state *s, const enum item_status *status, struct buf *out)
+{
+	const struct declared_state *d = s->declared;
+
+	add_id(out, "    note right of ", s->name, "\n");
+	for (size_t i = 0; i < d->n; i++)
+		buf_addf(out, "        %s: %s\n", d->items[i].writes,
+			workflow_status_name(status[i]));
+	buf_adds(out, "    end note\n");
+}
+
+void workflow_draw_mermaid(
+	const struct workflow *w, const struct workflow_current *at, struct buf *out)
+{
+	const struct workflow_state *current = find_current(w, at);
+
 	buf_adds(out, "stateDiagram-v2\n");
 	for (size_t i = 0; i < w->n_states; i++)
 		add_state(w, &w->states[i], out);
@@ -54,17 +76,20 @@ void workflow_draw_mermaid(const struct workflow *w, const char *current, struct
 	for (size_t i = 0; i < w->n_states; i++)
 		if (w->states[i].terminal)
 			add_id(out, "    ", w->states[i].name, " --> [*]\n");
-	if (current && workflow_state(w, current))
+	if (current && at->items)
+		add_note(current, at->items, out);
+	if (current)
 		add_id(out,
 			"    classDef current fill:#fff3b0,stroke:#9a6700,stroke-width:3px,"
 			"font-weight:bold\n    class ",
-			current, " current\n");
+			current->name, " current\n");
 }
 
 /* DOT, the language of Graphviz */
 
 enum {
 	LABEL_MAX = 48,   /* characters of a text; the rest is cut */
+	ITEMS_MAX = 30,   /* of the current state */
 	CURVES_MAX = 200, /* with more edges curves take minutes */
 	SVG_MAX = 64 << 20,
 	SVG_S = 120, /* time limit */
@@ -127,9 +152,31 @@ static void add_about(const struct declared_state *d, struct buf *out)
 	buf_adds(out, "</FONT>");
 }
 
-static void add_box(const struct workflow_state *s, bool current, struct buf *out)
+/* One line for each item. */
+static void add_items(
+	const struct declared_state *d, const enum item_status *status, struct buf *out)
+{
+	static const char *const colors[] = {[ITEM_WAITING] = "#57606a",
+		[ITEM_READY] = "#57606a",
+		[ITEM_DISPATCHED] = "#0969da",
+		[ITEM_ANSWERED] = "#1a7f37",
+		[ITEM_SKIPPED] = "#8c959f"};
+
+	for (size_t i = 0; i < d->n && i < ITEMS_MAX; i++) {
+		buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\" COLOR=\"%s\">", colors[status[i]]);
+		add_label(out, "", d->items[i].writes, ": ");
+		buf_addf(out, "%s</FONT>", workflow_status_name(status[i]));
+	}
+	if (d->n > ITEMS_MAX)
+		buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\">and %zu more</FONT>", d->n - ITEMS_MAX);
+}
+
+/* at NULL: the work item is in another state. */
+static void add_box(
+	const struct workflow_state *s, const struct workflow_current *at, struct buf *out)
 {
 	const char *line = "#57606a", *fill = "#f6f8fa";
+	bool current = at != NULL;
 
 	if (s->declared) {
 		line = "#0969da";
@@ -141,7 +188,9 @@ static void add_box(const struct workflow_state *s, bool current, struct buf *ou
 		s->name, line, current ? "#fff3b0" : fill, s->terminal ? 2 : 1,
 		current ? ", penwidth=4" : "");
 	add_label(out, current ? "<B>" : "", s->label, current ? "</B>" : "");
-	if (s->declared)
+	if (s->declared && current && at->items)
+		add_items(s->declared, at->items, out);
+	else if (s->declared)
 		add_about(s->declared, out);
 	buf_adds(out, ">]\n");
 }
@@ -206,8 +255,9 @@ static void add_title(const struct workflow *w, bool current, struct buf *out)
 	buf_adds(out, "</TR></TABLE>>\n");
 }
 
-void workflow_draw_dot(const struct workflow *w, const char *current, struct buf *out)
+void workflow_draw_dot(const struct workflow *w, const struct workflow_current *at, struct buf *out)
 {
+	const struct workflow_state *current = find_current(w, at);
 	struct arena a = {0};
 	enum draw_visit *seen = arena_alloc(&a, w->n_states * sizeof(*seen));
 	bool *back = arena_alloc(&a, w->n_edges * sizeof(*back) + 1);
@@ -216,10 +266,10 @@ void workflow_draw_dot(const struct workflow *w, const char *current, struct buf
 	buf_adds(out, "digraph workflow {\n" DOT_HEAD);
 	if (w->n_edges > CURVES_MAX)
 		buf_adds(out, "  graph [splines=line, nslimit=1, mclimit=0.1]\n");
-	add_title(w, current && workflow_state(w, current), out);
+	add_title(w, current != NULL, out);
 	buf_adds(out, "  \"[*]\" [shape=circle, width=0.2, fillcolor=\"#1f2328\", label=\"\"]\n");
 	for (size_t i = 0; i < w->n_states; i++)
-		add_box(&w->states[i], current && !strcmp(w->states[i].name, current), out);
+		add_box(&w->states[i], &w->states[i] == current ? at : NULL, out);
 	buf_addf(out, "  \"[*]\" -> \"%s\"\n", w->initial);
 	for (size_t i = 0; i < w->n_edges; i++)
 		add_line(w, i, back[i], out);
@@ -247,8 +297,8 @@ static void svg_output_release(struct svg_output *o)
 	buf_release(&o->errors);
 }
 
-int workflow_draw_svg(
-	const struct workflow *w, const char *current, struct buf *out, struct error *err)
+int workflow_draw_svg(const struct workflow *w, const struct workflow_current *at, struct buf *out,
+	struct error *err)
 {
 	CLEANUP(buf_release) struct buf dot = BUF_INIT;
 	CLEANUP(svg_output_release) struct svg_output o = {.out = out};
@@ -261,7 +311,7 @@ int workflow_draw_svg(
 	size_t before = out->len;
 	int rc;
 
-	workflow_draw_dot(w, current, &dot);
+	workflow_draw_dot(w, at, &dot);
 	p.input = buf_str(&dot);
 	if (process_run(&p, &end, err) < 0)
 		return !end.missing

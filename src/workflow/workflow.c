@@ -77,6 +77,59 @@ FORM(word_form, workflow_word_valid, WORD_FORM, .trim = false);
 	.key = name, .kind = CONFIG_ENTRIES, .form = &of, .item = &entry,                          \
 	CONFIG_ITEMS_AT(type, member, n_##member)
 
+/* ---- evidence ---- */
+
+static const char *const evidence_names[EVIDENCE_KINDS + 1] = {
+	"work", "tree", "pull_request", "review", "command", NULL};
+
+const char *evidence_name(enum evidence_kind kind)
+{
+	size_t i = 0;
+
+	while (!(kind >> i & 1))
+		i++;
+	return evidence_names[i];
+}
+
+/* `work`, ..., or `command: TEXT`. */
+static void read_evidence_item(
+	struct config_reader *r, const struct yaml *v, struct evidence_rule *rule)
+{
+	static const struct config_field fields[] = {
+		{TEXT("command", text_form, evidence_rule, command), .required = true}, {0}};
+	enum { NAMED = EVIDENCE_KINDS - 1 };
+	size_t i = 0;
+
+	if (v->kind == YAML_MAP && !rule->command) {
+		config_fields(r, fields, v, rule);
+		rule->kinds |= EVIDENCE_COMMAND;
+		return;
+	}
+	while (v->kind == YAML_SCALAR && i < NAMED && !str_is(v->text, evidence_names[i]))
+		i++;
+	if (v->kind == YAML_SCALAR && i < NAMED && !(rule->kinds >> i & 1))
+		rule->kinds |= 1u << i;
+	else
+		config_fault(r, v,
+			"'evidence' must list 'work', 'tree', 'pull_request', 'review' and "
+			"{command: TEXT}, each at most once");
+}
+
+static void read_evidence(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v, void *into)
+{
+	struct evidence_rule *rule = into;
+
+	*rule = (struct evidence_rule){.given = true};
+	if (v->kind != YAML_LIST)
+		config_refuse(r, f, key, v, "a list");
+	for (size_t i = 0; v->kind == YAML_LIST && i < v->n; i++)
+		read_evidence_item(r, v->list[i], rule);
+}
+
+#define EVIDENCE(type)                                                                             \
+	.key = "evidence", .kind = CONFIG_CUSTOM, .read = read_evidence, CONFIG_AT(type, evidence)
+
 /* ---- declared states ---- */
 
 static const struct config_field outcome_field = {.kind = CONFIG_TEXT,
@@ -84,29 +137,48 @@ static const struct config_field outcome_field = {.kind = CONFIG_TEXT,
 	CONFIG_AT(declared_outcome, trigger),
 	CONFIG_PLACE(declared_outcome, line)};
 
+#define ORDER                                                                                      \
+	{TEXTS("after", section_form, declared_action, after)},                                    \
+	{                                                                                          \
+		TEXTS("when", word_form, declared_action, when)                                    \
+	}
+/* Of a state: with its one action, or with `all`. */
+#define RULES(type)                                                                                \
+	{INTEGER("limit", type, rules.limit, 1, WORKFLOW_VISITS_MAX),                              \
+		CONFIG_PLACE(type, rules.limit_line)},                                             \
+		{TEXT("limit_trigger", word_form, type, rules.limit_trigger)},                     \
+	{                                                                                          \
+		.key = "effects", .kind = CONFIG_TEXTS, .once = true, .max = 2,                    \
+		CONFIG_WORDS("commit", "push"),                                                    \
+		CONFIG_LIST_AT(type, rules.effects, rules.n_effects)                               \
+	}
 #define WRITES TEXT("writes", section_form, declared_action, writes), .required = true
 #define RESULTS                                                                                    \
 	ENTRIES("results", word_form, outcome_field, declared_action, outcomes),                   \
 		CONFIG_RANGE(1, WORKFLOW_RESULTS_MAX)
 
-static const struct config_field agent_fields[] = {
-	{TEXT("agent", skill_form, declared_action, agent)},
-	{TEXT("skill", skill_form, declared_action, skill), .required = true},
-	{TEXTS("args", argument_form, declared_action, args)},
-	{TEXTS("reads", section_form, declared_action, reads)},
-	{WRITES},
-	{RESULTS, .required = true},
-	{0},
-};
+#define AGENT                                                                                      \
+	{TEXT("agent", skill_form, declared_action, agent)},                                       \
+		{TEXT("skill", skill_form, declared_action, skill), .required = true},             \
+		{TEXTS("args", argument_form, declared_action, args)},                             \
+		{TEXTS("reads", section_form, declared_action, reads)}, ORDER, {WRITES},           \
+		{RESULTS, .required = true},                                                       \
+	{                                                                                          \
+		EVIDENCE(declared_action)                                                          \
+	}
+#define SCRIPT                                                                                     \
+	{TEXT("command", text_form, declared_action, command)},                                    \
+		{INTEGER("timeout", declared_action, timeout_s, 1, WORKFLOW_TIMEOUT_MAX_S),        \
+			.preset = "600"},                                                          \
+		ORDER, {WRITES}, {RESULTS},                                                        \
+	{                                                                                          \
+		EVIDENCE(declared_action)                                                          \
+	}
 
-static const struct config_field script_fields[] = {
-	{TEXT("command", text_form, declared_action, command)},
-	{INTEGER("timeout", declared_action, timeout_s, 1, WORKFLOW_TIMEOUT_MAX_S),
-		.preset = "600"},
-	{WRITES},
-	{RESULTS},
-	{0},
-};
+static const struct config_field agent_fields[] = {AGENT, {0}};
+static const struct config_field script_fields[] = {SCRIPT, {0}};
+static const struct config_field agent_state_fields[] = {AGENT, RULES(declared_action), {0}};
+static const struct config_field script_state_fields[] = {SCRIPT, RULES(declared_action), {0}};
 
 /* The results of a script are `passed` and `failed`; which is the good one, the order tells. */
 static void check_script(struct config_reader *r, const struct yaml *map, void *of)
@@ -121,6 +193,9 @@ static void check_script(struct config_reader *r, const struct yaml *map, void *
 	if (it->n_outcomes && (it->n_outcomes != COUNT(words) || known != COUNT(words)))
 		config_fault(r, yaml_get(map, "results"),
 			"'results' of a script must be 'passed' and 'failed'");
+	else if (it->evidence.kinds && it->n_outcomes && strcmp(it->outcomes[0].word, words[0]))
+		config_fault(r, yaml_get(map, "evidence"),
+			"'evidence' of a script needs 'passed' as the first of its 'results'");
 	if (it->n_outcomes)
 		return;
 	it->n_outcomes = COUNT(words);
@@ -130,13 +205,8 @@ static void check_script(struct config_reader *r, const struct yaml *map, void *
 			(struct declared_outcome){words[i], words[i], map->line, map->col};
 }
 
-#define ACTION_FORMS                                                                               \
-	{"agent", agent_fields, NULL},                                                             \
-	{                                                                                          \
-		"command", script_fields, check_script                                             \
-	}
-
-static const struct config_variant action_forms[] = {ACTION_FORMS, {0}};
+static const struct config_variant action_forms[] = {
+	{"agent", agent_fields, NULL}, {"command", script_fields, check_script}, {0}};
 
 static const struct config_field item_field = {.kind = CONFIG_GROUP, .variants = action_forms};
 
@@ -147,56 +217,57 @@ static const struct config_field all_fields[] = {
 		CONFIG_RANGE(1, WORKFLOW_ACTIONS_MAX),
 		.item = &item_field,
 		CONFIG_PLACE(declared_action, line)},
+	RULES(declared_state),
 	{0},
 };
 
-static int compare_writes(const void *a, const void *b)
+static void check_items(struct config_reader *r, const struct yaml *map, void *of)
 {
-	const struct declared_action *x = *(const struct declared_action *const *)a,
-				     *y = *(const struct declared_action *const *)b;
-	int c = strcmp(x->writes, y->writes);
-
-	return c ? c : (x < y ? -1 : x > y);
+	workflow_order(r, of, yaml_get(map, "all")->list);
 }
 
-static void check_sections(struct config_reader *r, const struct yaml *map, void *of)
-{
-	const struct declared_state *d = of;
-	VEC(const struct declared_action *) order = {0};
-
-	for (size_t i = 0; i < d->n; i++)
-		vec_push_in(r->arena, &order, &d->items[i]);
-	vec_sort(&order, compare_writes);
-	for (size_t i = 1; i < d->n; i++) {
-		const struct declared_action *it = order.items[i], *other = order.items[i - 1];
-
-		if (strcmp(it->writes, other->writes) == 0)
-			config_fault(r,
-				yaml_get(yaml_get(map, "all")->list[it - d->items], "writes"),
-				"section '%s' is also written by the action in line %u", it->writes,
-				other->line);
+#define STATE_FORMS                                                                                \
+	{"agent", agent_state_fields, NULL},                                                       \
+	{                                                                                          \
+		"command", script_state_fields, check_script                                       \
 	}
-}
 
-static const struct config_variant state_forms[] = {
-	{"all", all_fields, check_sections}, ACTION_FORMS, {0}};
+static const struct config_variant single_forms[] = {STATE_FORMS, {0}};
+/* The others only for the message that they do not go with `all`. */
+static const struct config_variant several_forms[] = {
+	{"all", all_fields, check_items}, STATE_FORMS, {0}};
+
+static void check_rules(
+	struct config_reader *r, const struct yaml *map, struct declared_rules *rules)
+{
+	if (rules->limit && !rules->limit_trigger)
+		rules->limit_trigger = "max_retries";
+	else if (rules->limit_trigger && !rules->limit)
+		config_fault(r, yaml_get(map, "limit_trigger"), "'limit_trigger' needs 'limit'");
+}
 
 /* A single action, or several below `all`. */
 static void read_state(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
-	static const struct config_field several = {.kind = CONFIG_GROUP, .variants = state_forms};
+	static const struct config_field several = {.kind = CONFIG_GROUP,
+						 .variants = several_forms},
+					 single = {.kind = CONFIG_GROUP, .variants = single_forms};
 	struct declared_state *d = into;
 
 	(void)f;
 	if (yaml_get(v, "all")) {
 		config_value(r, &several, key, v, d);
+		check_rules(r, v, &d->rules);
 		return;
 	}
 	d->items = arena_alloc(r->arena, sizeof(*d->items));
 	d->n = 1;
 	*d->items = (struct declared_action){.line = v->line, .col = v->col};
-	config_value(r, &item_field, key, v, d->items);
+	config_value(r, &single, key, v, d->items);
+	d->rules = d->items->rules;
+	check_rules(r, v, &d->rules);
+	workflow_order(r, d, (struct yaml *const *)&v);
 }
 
 static const struct config_field state_field = {.kind = CONFIG_CUSTOM, .read = read_state};
@@ -205,7 +276,8 @@ static const struct config_field state_field = {.kind = CONFIG_CUSTOM, .read = r
 
 #define LIMIT(name, least, most)                                                                   \
 	{                                                                                          \
-		INTEGER(#name, workflow_limits, name, least, most)                                 \
+		INTEGER(#name, workflow, limits.name, least, most),                                \
+			CONFIG_PLACE(workflow, limit_places.name)                                  \
 	}
 
 static const struct config_field limit_fields[] = {
@@ -231,11 +303,15 @@ static const struct config_field security_fields[] = {
 };
 
 static const struct config_field frontmatter_fields[] = {
-	{GROUP("limits", workflow, limits, limit_fields)},
+	{.key = "limits", .kind = CONFIG_GROUP, .fields = limit_fields},
 	{TEXT("validate", text_form, workflow, validate)},
 	{INTEGER("validate_timeout", workflow, validate_timeout_s, 1, WORKFLOW_TIMEOUT_MAX_S)},
 	{TEXT("checks", text_form, workflow, checks)},
 	{TEXT("research_skill", skill_form, workflow, research_skill)},
+	{.key = "review_comments", .kind = CONFIG_BOOL, CONFIG_AT(workflow, review_comments)},
+	{.key = "worktree", .kind = CONFIG_BOOL, CONFIG_AT(workflow, worktree)},
+	{TEXT("forge", text_form, workflow, forge)},
+	{EVIDENCE(workflow)},
 	{GROUP("security", workflow, security, security_fields)},
 	{ENTRIES("states", state_form, state_field, workflow, declared), .max = WORKFLOW_STATES_MAX,
 		CONFIG_PLACE(declared_state, line)},
@@ -430,7 +506,8 @@ int workflow_parse(
 {
 	struct workflow_part front, body, diagram = {0};
 
-	*w = (struct workflow){.limits = WORKFLOW_LIMITS};
+	*w = (struct workflow){
+		.limits = WORKFLOW_LIMITS, .worktree = true, .evidence.kinds = EVIDENCE_ALL};
 	w->file = arena_dup(a, str_of(file));
 	if (check_text(file, text, err) < 0)
 		return -1;

@@ -10,6 +10,9 @@
 
 #include "src/base/buf.h"
 
+struct config_reader;
+struct yaml;
+
 #define WORKFLOW_MAX    ((size_t)1 << 20)   /* bytes of a file */
 #define FRONTMATTER_MAX ((size_t)256 << 10) /* bytes of its frontmatter */
 
@@ -21,6 +24,7 @@ enum {
 	WORKFLOW_LABEL_MAX = 200,
 	WORKFLOW_ACTIONS_MAX = 1000,
 	WORKFLOW_RESULTS_MAX = 32,
+	WORKFLOW_VISITS_MAX = 1000,
 	WORKFLOW_LIST_MAX = 100,
 	WORKFLOW_TEXT_MAX = 4096,
 	WORKFLOW_TIMEOUT_MAX_S = 86400,
@@ -41,9 +45,35 @@ struct workflow_state {
 	const struct declared_state *declared; /* NULL: a built-in step must serve it */
 };
 
+/* What can be checked of a claim: that a result is as its word says (docs/evidence.md). */
+enum evidence_kind {
+	EVIDENCE_WORK = 1,    /* new commits, and nothing left uncommitted */
+	EVIDENCE_TREE = 2,    /* a script has passed on the files of HEAD */
+	EVIDENCE_PULL = 4,    /* the pull request is open, and of this branch */
+	EVIDENCE_REVIEW = 8,  /* HEAD is the commit that was reviewed */
+	EVIDENCE_COMMAND = 16 /* a command of the user agrees */
+};
+enum { EVIDENCE_KINDS = 5, EVIDENCE_ALL = 15 };
+
+/* In a workflow: what is required; of a declared action: what its good word claims. */
+struct evidence_rule {
+	unsigned kinds;      /* of enum evidence_kind */
+	const char *command; /* NULL: none */
+	bool given;          /* not the default */
+};
+
 struct declared_outcome {
 	const char *word, *trigger;
 	unsigned line, col;
+};
+
+/* What a declared state has beside its actions. */
+struct declared_rules {
+	unsigned limit;            /* visits in one run; 0: any number */
+	const char *limit_trigger; /* given instead of one visit more */
+	unsigned limit_line, limit_col;
+	const char **effects; /* `commit`, `push`: when all its answers are good */
+	size_t n_effects;
 };
 
 /* One action of a declared state. */
@@ -53,23 +83,52 @@ struct declared_action {
 	size_t n_args;
 	const char **reads;
 	size_t n_reads;
+	const char **after; /* sections of this state whose answers it waits for */
+	size_t n_after;
+	size_t *needs;     /* their items: indices of `items` */
+	const char **when; /* words of those answers with which it is dispatched; none: all */
+	size_t n_when;
+	bool needed;   /* another item waits for it */
+	bool optional; /* it may be skipped */
 	const char *writes;
 	const char *command;
 	unsigned timeout_s;
 	struct declared_outcome *outcomes; /* the first is the good one */
 	size_t n_outcomes;
+	struct evidence_rule evidence;
+	struct declared_rules rules; /* as read; those of its state count */
 	unsigned line, col;
 };
 
 struct declared_state {
 	const char *name;
 	unsigned line, col;
+	struct declared_rules rules;
 	struct declared_action *items;
 	size_t n;
+	const struct declared_action **by_section; /* sorted by `writes` */
+	size_t *order; /* indices of `items`, each after those that it needs; NULL: none needs one
+			*/
+};
+
+/* Where an item of a declared state is. */
+enum item_status {
+	ITEM_WAITING,    /* for the answers that it needs */
+	ITEM_READY,      /* to be dispatched */
+	ITEM_DISPATCHED, /* and not answered */
+	ITEM_ANSWERED,
+	ITEM_SKIPPED, /* an answer that it needs has another word, or never comes */
 };
 
 struct workflow_limits {
 	unsigned long max_fix_iterations, max_review_fix_iterations, signoff_deadlock, review_loop,
+		consecutive_failures, max_actions, lease_minutes;
+};
+/* Where each of them is written; line 0: it is the default. */
+struct workflow_limit_places {
+	struct {
+		unsigned line, col;
+	} max_fix_iterations, max_review_fix_iterations, signoff_deadlock, review_loop,
 		consecutive_failures, max_actions, lease_minutes;
 };
 /* The defaults, as an initializer. */
@@ -100,13 +159,21 @@ struct workflow {
 	struct declared_state *declared; /* in the order of the frontmatter */
 	size_t n_declared;
 	struct workflow_limits limits;
+	struct workflow_limit_places limit_places;
 	const char *validate;        /* command of `validating`; NULL: the default */
 	unsigned validate_timeout_s; /* 0: the default */
 	const char
 		*checks; /* command that waits for the pull request's checks; NULL: the default */
 	const char *research_skill; /* NULL: the default */
+	bool review_comments;       /* the reviewer posts its findings on the pull request */
+	bool worktree;              /* of its own for each item; else the user's checkout */
+	const char *forge;          /* command that describes a pull request; NULL: gh or glab */
+	struct evidence_rule evidence;
 	struct workflow_security security;
 };
+
+/* The name of a kind of evidence in a workflow and in the journal. */
+const char *evidence_name(enum evidence_kind kind);
 
 /* -1: ERR_INPUT with FILE:LINE:COL. */
 int workflow_parse(
@@ -127,6 +194,16 @@ bool workflow_word_valid(struct str s);
 bool workflow_skill_valid(struct str s);
 
 const struct workflow_state *workflow_state(const struct workflow *w, const char *name);
+/* The item that writes `section`, or NULL. */
+const struct declared_action *workflow_item(const struct declared_state *d, const char *section);
+/* Both arrays have one element an item. Replaces each ITEM_WAITING of `status` by what follows from
+ * the others. `words`: the result word of each ITEM_ANSWERED; NULL while it lets nothing go on. */
+void workflow_frontier(
+	const struct declared_state *d, const char *const *words, enum item_status *status);
+const char *workflow_status_name(enum item_status status);
+/* For the reader of the file: `by_section`, `order`, `needs`, `needed`, and the faults of `after`
+ * and `when`. `maps`: one a item. */
+void workflow_order(struct config_reader *r, struct declared_state *d, struct yaml *const *maps);
 /* Where `trigger` leads from `from`, or NULL. */
 const char *workflow_target(const struct workflow *w, const char *from, const char *trigger);
 /* The only edge out of `from`, or NULL when there is none or more than one. */
@@ -135,8 +212,12 @@ const struct workflow_edge *workflow_only_edge(const struct workflow *w, const c
 /* What a step (see step.h) can give, for the check: the built-in states and their triggers. */
 struct workflow_builtin {
 	const char *state;
-	const char *const *triggers; /* NULL-ended */
+	const char *const *triggers; /* NULL-ended; the first is the good one */
+	unsigned evidence;           /* of enum evidence_kind: what its answers claim */
 };
+
+/* Whether a run may end in `done` with commits that were never pushed. */
+bool workflow_may_stay_local(const struct workflow *w, const struct workflow_builtin *builtin);
 
 /*
  * Adds one line `FILE:LINE:COL: fault` per fault to `out` and returns how many: a trigger that a
@@ -146,12 +227,21 @@ struct workflow_builtin {
 size_t workflow_check(
 	const struct workflow *w, const struct workflow_builtin *builtin, struct buf *out);
 
-/* The diagram again, normalised; `current` (may be NULL) is marked. */
-void workflow_draw_mermaid(const struct workflow *w, const char *current, struct buf *out);
+/* Where a work item is. */
+struct workflow_current {
+	const char *state;
+	const enum item_status
+		*items; /* one for each item of the declared state; NULL: not shown */
+};
+
+/* The diagram again, normalised. `at` (may be NULL) is marked. */
+void workflow_draw_mermaid(
+	const struct workflow *w, const struct workflow_current *at, struct buf *out);
 /* The same in the DOT language of Graphviz, with what the colours mean. */
-void workflow_draw_dot(const struct workflow *w, const char *current, struct buf *out);
+void workflow_draw_dot(
+	const struct workflow *w, const struct workflow_current *at, struct buf *out);
 /* As SVG, which Graphviz's program `dot` makes. -1: ERR_SYSTEM. */
-int workflow_draw_svg(
-	const struct workflow *w, const char *current, struct buf *out, struct error *err);
+int workflow_draw_svg(const struct workflow *w, const struct workflow_current *at, struct buf *out,
+	struct error *err);
 
 #endif

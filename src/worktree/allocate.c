@@ -79,16 +79,15 @@ static int check_holder(struct work *w)
 
 static int tell_mismatch(struct work *w)
 {
-	CLEANUP(json_free) json *fields = json_object();
+	CLEANUP(json_free)
+	json *fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
+		JSON_TEXT("reason", owned_word(w->own.reason)),
+		JSON_TEXT("expectedClone", w->own.expected),
+		JSON_IF(w->own.actual, JSON_TEXT("actualClone", w->own.actual)),
+		JSON_TEXT("guard", w->pool->strict ? "strict" : "advisory"));
 	const struct event h = {
 		.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH, .issue = w->ask->issue, .fields = fields};
 
-	json_put_str(fields, "worktreePath", str_of(w->of.path));
-	json_put_str(fields, "reason", str_of(owned_word(w->own.reason)));
-	json_put_str(fields, "expectedClone", str_of(w->own.expected));
-	if (w->own.actual)
-		json_put_str(fields, "actualClone", str_of(w->own.actual));
-	json_put_str(fields, "guard", str_of(w->pool->strict ? "strict" : "advisory"));
 	return event_emit(w->pool->artifacts, &h, w->err);
 }
 
@@ -401,9 +400,10 @@ static int once(struct work *w, bool *created, bool *over)
 	if (begin(w) < 0 || locked(w, &got) < 0)
 		return -1;
 	*over = got == DONE || got == FILL;
-	*created = got == FILL;
-	if (got == FILL)
-		return fill(w);
+	if (got == FILL) {
+		*created = fill(w) == 0;
+		return *created ? 0 : -1;
+	}
 	if (got == AWAIT)
 		return await(w);
 	return got == REPAIR ? repair(w) : 0;

@@ -129,7 +129,7 @@ int base_find(struct arena *a, struct pool *p, const struct allocate_ask *ask, s
 	if (check_room(&refs, ask->branch, above, err) < 0)
 		return -1;
 	if (ask->base && *ask->base) {
-		out->name = ask->base;
+		out->name = short_name(ask->base);
 		return resolve(a, p, ask->base, &out->commit, err);
 	}
 	if (theirs)

@@ -82,6 +82,11 @@ static int check_untaken(struct arena *a, struct pool *p, const struct others *o
 	return 0;
 }
 
+static bool is_free(void *data, unsigned port)
+{
+	return pool_port_is_free(((struct search *)data)->pool, port);
+}
+
 static int choose_free(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	const struct allocation *of, const struct others *others, struct port_answer *got,
 	struct error *err)
@@ -98,6 +103,7 @@ static int choose_free(struct arena *a, struct pool *p, const struct allocate_as
 		.behind = of->slots * of->slot_ports,
 		.override = ask->port,
 		.is_taken = is_taken,
+		.is_free = is_free,
 		.data = &s};
 	int rc = port_find(&want, got, err);
 
@@ -125,7 +131,7 @@ static int choose_again(struct arena *a, struct pool *p, const struct allocate_a
 	if (!port || port + slot_block(of) - 1 > PORT_LAST)
 		return 0;
 	for (unsigned i = 0; i < slot_block(of); i++)
-		if (is_taken(&s, port + i) || !port_is_free(port + i))
+		if (is_taken(&s, port + i) || !pool_port_is_free(p, port + i))
 			return s.failed ? -1 : 0;
 	*first = port;
 	return 0;

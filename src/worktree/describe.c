@@ -1,7 +1,6 @@
 /*
  * Allocations and entries of a pool as JSON and as text for people.
  */
-#include "src/base/clock.h"
 #include "src/worktree/pool.h"
 
 static const char *const states[] = {
@@ -10,19 +9,7 @@ static const char *const states[] = {
 	[ALLOCATION_REMOVING] = "removing",
 };
 
-static void put_time(json *j, const char *key, int64_t t)
-{
-	char text[CLOCK_TEXT];
-
-	clock_text(t, text);
-	json_put_str(j, key, str_of(text));
-}
-
-static void put_text(json *j, const char *key, const char *value)
-{
-	if (value && *value)
-		json_put_str(j, key, str_of(value));
-}
+#define TEXT(key, value) JSON_IF((value) && *(value), JSON_TEXT(key, value))
 
 json *port_list_json(unsigned first, unsigned n)
 {
@@ -48,35 +35,19 @@ json *port_report_json(const struct port_request *ask, const struct port_report 
 
 json *allocation_json(const struct allocation *of)
 {
-	json *j = json_object();
-
-	put_text(j, "branch", of->branch);
-	put_text(j, "slug", of->slug);
-	put_text(j, "path", of->path);
-	put_text(j, "repo", of->repo);
-	put_text(j, "pool", of->pool);
-	json_put_str(j, "state", str_of(states[of->state]));
-	put_text(j, "base", of->base);
-	put_text(j, "commit", of->tip);
-	json_put_bool(j, "madeBranch", of->made_branch);
-	put_text(j, "sparse", of->sparse);
-	if (of->ports) {
-		json_put_int(j, "port", of->port);
-		json_put(j, "ports", port_list_json(of->port, of->ports));
-	}
-	if (of->slots) {
-		json_put_int(j, "slots", of->slots);
-		json_put_int(j, "slotPorts", of->slot_ports);
-		json_put(j, "childPorts",
-			port_list_json(of->port + of->ports, of->slots * of->slot_ports));
-	}
-	put_text(j, "parent", of->parent);
-	put_text(j, "run", of->run);
-	if (of->pid)
-		json_put_int(j, "holder", of->pid);
-	if (of->created)
-		put_time(j, "createdAt", of->created);
-	return j;
+	return JSON_OBJECT(TEXT("branch", of->branch), TEXT("slug", of->slug),
+		TEXT("path", of->path), TEXT("repo", of->repo), TEXT("pool", of->pool),
+		JSON_TEXT("state", states[of->state]), TEXT("base", of->base),
+		TEXT("commit", of->tip), JSON_BOOL("madeBranch", of->made_branch),
+		TEXT("sparse", of->sparse), JSON_IF(of->ports, JSON_INT("port", of->port)),
+		JSON_IF(of->ports, JSON_VALUE("ports", port_list_json(of->port, of->ports))),
+		JSON_IF(of->slots, JSON_INT("slots", of->slots)),
+		JSON_IF(of->slots, JSON_INT("slotPorts", of->slot_ports)),
+		JSON_IF(of->slots, JSON_VALUE("childPorts", port_list_json(of->port + of->ports,
+								    of->slots * of->slot_ports))),
+		TEXT("parent", of->parent), TEXT("run", of->run),
+		JSON_IF(of->pid, JSON_INT("holder", of->pid)),
+		JSON_IF(of->created, JSON_TIME("createdAt", of->created)));
 }
 
 char *allocation_ports(struct arena *a, const struct allocation *of)
@@ -103,19 +74,12 @@ const char *pool_entry_status(const struct pool_entry *e)
 
 json *pool_entry_json(const struct pool_entry *e)
 {
-	json *j = allocation_json(&e->of);
+	bool kept = e->keep != KEEP_NOTHING;
 
-	json_put_str(j, "status", str_of(pool_entry_status(e)));
-	json_put_bool(j, "recorded", e->recorded);
-	json_put_bool(j, "there", e->there);
-	json_put_bool(j, "stale", e->stale);
-	if (e->changed)
-		put_time(j, "changed", e->changed);
-	if (e->reason)
-		json_put_str(j, "reason", str_of(e->reason));
-	if (e->keep != KEEP_NOTHING) {
-		json_put_str(j, "keep", str_of(keep_word(e->keep)));
-		json_put_str(j, "why", str_of(e->why ? e->why : ""));
-	}
-	return j;
+	return JSON_ADD(allocation_json(&e->of), JSON_TEXT("status", pool_entry_status(e)),
+		JSON_BOOL("recorded", e->recorded), JSON_BOOL("there", e->there),
+		JSON_BOOL("stale", e->stale), JSON_IF(e->changed, JSON_TIME("changed", e->changed)),
+		JSON_IF(e->reason, JSON_TEXT("reason", e->reason)),
+		JSON_IF(kept, JSON_TEXT("keep", keep_word(e->keep))),
+		JSON_IF(kept, JSON_TEXT("why", e->why ? e->why : "")));
 }

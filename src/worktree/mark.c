@@ -22,20 +22,11 @@ static char *mark_path(struct arena *a, const char *path)
 
 static struct str mark_text(struct arena *a, const struct pool *p, const struct allocation *of)
 {
-	CLEANUP(json_free) json *j = json_object();
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-
-	json_put_int(j, "port", of->port);
-	json_put_int(j, "ports", slot_block(of));
-	json_put_int(j, "pid", of->pid);
-	json_put_int(j, "start", (int64_t)of->start);
-	if (of->boot)
-		json_put_str(j, "boot", str_of(of->boot));
-	if (of->run)
-		json_put_str(j, "run", str_of(of->run));
-	json_put_str(j, "state", str_of(p->state));
-	json_print(&out, j);
-	return arena_str(a, buf_str(&out));
+	return json_print_in(a,
+		JSON_OBJECT(JSON_INT("port", of->port), JSON_INT("ports", slot_block(of)),
+			JSON_INT("pid", of->pid), JSON_INT("start", of->start),
+			JSON_IF(of->boot, JSON_TEXT("boot", of->boot)),
+			JSON_IF(of->run, JSON_TEXT("run", of->run)), JSON_TEXT("state", p->state)));
 }
 
 static int replace(struct arena *a, const char *path, struct str text, struct error *err)

@@ -103,6 +103,8 @@ static int find_repository(struct arena *a, const char *from, struct pool *p, st
 
 /* ---- the directory of its worktrees ---- */
 
+enum { NOT_SET = 1 }; /* exit status of `git config --get` */
+
 /* NAME-DIGITS: two repositories with the same name differ. */
 static char *own_name(struct arena *a, const struct pool *p)
 {
@@ -116,18 +118,25 @@ static char *own_name(struct arena *a, const struct pool *p)
 	return arena_printf(a, "local/%s-%.*s", name, NAME_DIGITS, digest);
 }
 
-/* OWNER/REPO of the remote, or a name of its own without one. */
-static char *owner_and_name(struct arena *a, struct pool *p)
+/* OWNER/REPO of the remote, or a name of its own without one; NULL: it cannot be read, and another
+ * name would be another pool. */
+static char *owner_and_name(struct arena *a, struct pool *p, struct error *err)
 {
 	static const char *const args[] = {"config", "--get", "remote.origin.url", NULL};
 	CLEANUP(buf_release) struct buf url = BUF_INIT, slug = BUF_INIT;
-	struct error ignored;
 	int status;
 
 	if (!git_config_origin(p->repo, &url)) {
 		buf_clear(&url);
-		if (pool_git(p, NULL, args, &url, &status, &ignored) < 0 || status != 0)
+		if (pool_git(p, NULL, args, &url, &status, err) < 0)
+			return NULL;
+		if (status == NOT_SET)
 			return own_name(a, p);
+		if (status != 0) {
+			(void)error_set(err, ERR_SYSTEM, "cannot read the remote of '%s': %s",
+				p->repo, url.s);
+			return NULL;
+		}
 	}
 	if (!git_slug_of_url(str_trim(buf_str(&url)), &slug))
 		return own_name(a, p);
@@ -137,15 +146,19 @@ static char *owner_and_name(struct arena *a, struct pool *p)
 static int find_directory(
 	struct arena *a, const struct worktree_pool_spec *spec, struct pool *p, struct error *err)
 {
-	char *dir;
+	char *dir, *name;
 
 	if (spec->root_declared || !spec->repo_local)
 		dir = path_join(
 			a, p->repo, spec->root); /* a relative one is relative to the repository */
 	else
 		dir = path_join(a, p->repo, ".worktrees");
-	if (!spec->root_declared && !spec->repo_local)
-		dir = path_join(a, dir, owner_and_name(a, p));
+	if (!spec->root_declared && !spec->repo_local) {
+		name = owner_and_name(a, p, err);
+		if (!name)
+			return -1;
+		dir = path_join(a, dir, name);
+	}
 	if (port_path(a, dir, &dir, err) < 0)
 		return -1;
 	p->dir = path_settle(a, dir);
@@ -173,7 +186,7 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		.on_merge = spec->on_merge,
 		.on_abort = spec->on_abort,
 		.on_timeout = spec->on_timeout};
-	if (find_repository(a, repo ? repo : ".", out, err) < 0 ||
+	if (boot_read(err) < 0 || find_repository(a, repo ? repo : ".", out, err) < 0 ||
 		find_directory(a, spec, out, err) < 0)
 		return -1;
 	if (store_open(&out->store, store_backend(), out->state, POOL_STORE,

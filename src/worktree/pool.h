@@ -35,6 +35,7 @@ struct pool {
 	unsigned base_port, stale_days;
 	bool strict, on_merge, on_abort, on_timeout;
 	const char *notice; /* lines for people about what could not be repaired; NULL */
+	bool (*is_free)(unsigned port); /* for tests; NULL: port_is_free() */
 	struct store *store;
 };
 
@@ -183,6 +184,7 @@ int port_candidate(const char *path, unsigned base, unsigned *port, struct error
 int port_parse(const char *text, unsigned *port, struct error *err);
 /* No process listens there on any address of this machine. */
 bool port_is_free(unsigned port);
+bool pool_port_is_free(const struct pool *p, unsigned port);
 
 struct port_ask {
 	const char *path;

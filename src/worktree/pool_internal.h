@@ -54,7 +54,9 @@ bool record_alive(const struct allocation *of);
 bool record_busy(const struct allocation *of);
 /* This process could not finish what it claimed: records why, and any process may try again. */
 void record_give_up(struct arena *a, struct pool *p, const char *path, const char *why);
-/* BOOT/SPACE: boot id of this machine and its process namespace; "" if unknown. Static. */
+/* Learns what boot_id() gives; a pool that is open has done so. */
+int boot_read(struct error *err);
+/* BOOT/SPACE: boot id of this machine and its process namespace. Static. */
 const char *boot_id(void);
 
 /* ---- mounts.c ---- */

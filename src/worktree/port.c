@@ -128,6 +128,11 @@ bool port_is_free(unsigned port)
 	       bound(AF_INET6, (const struct sockaddr *)&six, sizeof(six));
 }
 
+bool pool_port_is_free(const struct pool *p, unsigned port)
+{
+	return p->is_free ? p->is_free(port) : port_is_free(port);
+}
+
 static bool block_is_free(const struct port_ask *ask, unsigned first)
 {
 	for (unsigned i = 0; i < ask->count + ask->behind; i++)

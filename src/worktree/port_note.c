@@ -5,17 +5,14 @@
 int port_tell(struct pool *p, const char *issue, const char *path, unsigned candidate,
 	unsigned port, struct error *err)
 {
-	CLEANUP(json_free) json *fields = json_object();
+	CLEANUP(json_free) json *fields = NULL;
 	json *attempted = json_array();
 	unsigned last = port && port < candidate + PROBES ? port : candidate + PROBES - 1;
 
 	for (unsigned i = candidate; i <= last && i <= PORT_LAST; i++)
 		json_push_int(attempted, (int64_t)i);
-	json_put_str(fields, "worktreePath", str_of(path));
-	json_put_int(fields, "candidate", candidate);
-	if (port)
-		json_put_int(fields, "port", port);
-	json_put(fields, "attempted", attempted);
+	fields = JSON_OBJECT(JSON_TEXT("worktreePath", path), JSON_INT("candidate", candidate),
+		JSON_IF(port, JSON_INT("port", port)), JSON_VALUE("attempted", attempted));
 	return event_emit(p->artifacts,
 		&(struct event){.id = EVENT_PORT_COLLISION, .issue = issue, .fields = fields}, err);
 }
@@ -35,26 +32,15 @@ int port_note(struct pool *p, const struct allocate_ask *ask, const struct alloc
 	return port_tell(p, ask->issue, of->path, candidate, of->port, err);
 }
 
-static json *port_list(const struct allocation *of)
-{
-	json *list = json_array();
-
-	for (unsigned i = 0; i < of->ports; i++)
-		json_push_int(list, (int64_t)(of->port + i));
-	return list;
-}
-
 int port_remember(struct pool *p, const char *issue, const struct allocation *of, struct error *err)
 {
-	CLEANUP(json_free) json *members = json_object();
+	CLEANUP(json_free) json *members = NULL;
 
 	if (!issue || !p->artifacts)
 		return 0;
-	json_put_str(members, "worktreePath", str_of(of->path));
-	if (of->branch)
-		json_put_str(members, "branch", str_of(of->branch));
-	json_put_int(members, "port", of->port);
-	json_put(members, "ports", port_list(of));
+	members = JSON_OBJECT(JSON_TEXT("worktreePath", of->path),
+		JSON_IF(of->branch, JSON_TEXT("branch", of->branch)), JSON_INT("port", of->port),
+		JSON_VALUE("ports", port_list_json(of->port, of->ports)));
 	return artifact_merge_runtime(p->artifacts, issue, members, err);
 }
 

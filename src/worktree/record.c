@@ -72,25 +72,17 @@ static const char **text_of(const struct allocation *of, size_t i)
 
 struct str record_text(struct arena *a, const struct allocation *of)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	CLEANUP(json_free) json *j = json_object();
+	json *j = JSON_OBJECT(JSON_TEXT("state", states[of->state]));
 
-	json_put_str(j, "state", str_of(states[of->state]));
 	for (size_t i = 0; i < COUNT(texts); i++)
 		if (*text_of(of, i))
 			json_put_str(j, texts[i].key, str_of(*text_of(of, i)));
-	json_put_int(j, "port", of->port);
-	json_put_int(j, "ports", of->ports);
-	json_put_int(j, "slots", of->slots);
-	json_put_int(j, "slotPorts", of->slot_ports);
-	json_put_int(j, "pid", of->pid);
-	json_put_int(j, "start", (int64_t)of->start);
-	json_put_int(j, "created", of->created);
-	json_put_int(j, "since", of->since);
-	json_put_bool(j, "madeBranch", of->made_branch);
-	json_put_bool(j, "confirmed", of->confirmed);
-	json_print(&out, j);
-	return arena_str(a, buf_str(&out));
+	JSON_ADD(j, JSON_INT("port", of->port), JSON_INT("ports", of->ports),
+		JSON_INT("slots", of->slots), JSON_INT("slotPorts", of->slot_ports),
+		JSON_INT("pid", of->pid), JSON_INT("start", of->start),
+		JSON_INT("created", of->created), JSON_INT("since", of->since),
+		JSON_BOOL("madeBranch", of->made_branch), JSON_BOOL("confirmed", of->confirmed));
+	return json_print_in(a, j);
 }
 
 static bool read_state(const json *j, enum allocation_state *out)
@@ -108,11 +100,9 @@ static bool read_state(const json *j, enum allocation_state *out)
 static bool read_texts(struct arena *a, const json *j, struct allocation *out)
 {
 	for (size_t i = 0; i < COUNT(texts); i++) {
-		const char *value = json_get_str(j, texts[i].key);
-
-		if (!value && i < NEEDED)
+		*text_of(out, i) = json_dup(a, j, texts[i].key);
+		if (!*text_of(out, i) && i < NEEDED)
 			return false;
-		*text_of(out, i) = value ? arena_dup(a, str_of(value)) : NULL;
 	}
 	return true;
 }
@@ -193,23 +183,23 @@ bool record_ours(const struct pool *p, const struct allocation *of)
 
 /* ---- owner ---- */
 
+static char own_boot[BOOT_MAX];
+
+int boot_read(struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct process_identity self;
+
+	if (!own_boot[0] && process_identify(&a, getpid(), &self, err) < 0)
+		return -1;
+	if (!own_boot[0])
+		(void)snprintf(own_boot, sizeof(own_boot), "%s/%s", self.boot, self.space);
+	return 0;
+}
+
 const char *boot_id(void)
 {
-	static char id[BOOT_MAX];
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	char space[BOOT_MAX / 2] = "";
-	struct error ignored;
-	struct str s;
-
-	if (id[0])
-		return id;
-	if (sys_read_file(&text, "/proc/sys/kernel/random/boot_id", 4096, NULL, &ignored) < 0)
-		return "";
-	if (readlink("/proc/self/ns/pid", space, sizeof(space) - 1) < 0)
-		space[0] = '\0';
-	s = str_trim(buf_str(&text));
-	(void)snprintf(id, sizeof(id), "%.*s/%s", (int)s.n, s.p, space);
-	return id;
+	return own_boot;
 }
 
 void record_claim(struct arena *a, struct allocation *of)
@@ -258,13 +248,11 @@ static bool is_next_door(const struct allocation *of)
 
 bool record_alive(const struct allocation *of)
 {
-	struct process_info info = {0};
-
 	if (!of->pid || !of->boot)
 		return false;
 	if (is_next_door(of))
 		return of->state == ALLOCATION_LIVE || clock_now() - of->since < NEXT_DOOR_S;
 	if (strcmp(of->boot, boot_id()) != 0)
 		return false;
-	return process_info(of->pid, &info) && info.state != 'Z' && info.start == of->start;
+	return process_lives(of->pid, of->start);
 }

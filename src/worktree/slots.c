@@ -68,7 +68,7 @@ static int look_at_slot(struct arena *a, struct pool *p, const struct allocation
 		out->taken |= !is_of(digest, parent->path);
 	}
 	for (unsigned k = 0; k < wanted && !out->taken; k++)
-		out->busy |= !port_is_free(out->first + k);
+		out->busy |= !pool_port_is_free(p, out->first + k);
 	return 0;
 }
 

@@ -27,7 +27,8 @@ static int check_main(struct arena *a, struct pool *p, const char *branch, struc
 	if (!is_same(own.branch, branch) || strcmp(p->repo, p->common) == 0)
 		return 0;
 	return error_set(err, ERR_STATE,
-		"branch '%s' is checked out in '%s', the main work tree: nothing is isolated there",
+		"branch '%s' is checked out in '%s', the main work tree: switch to another branch "
+		"there",
 		branch, p->repo);
 }
 

@@ -1,4 +1,4 @@
-#include "src/base/yaml_plain.h"
+#include "src/base/yaml.h"
 #include "tests/lib/scratch.h"
 
 static struct error err;

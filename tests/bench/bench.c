@@ -2,7 +2,7 @@
  * bench: a table of the cost of the verbs beside the minimum cost of a durable change. The two run
  * in turn, A B A B, so that other load affects both equally. Asserts nothing.
  *
- *     bench DEV-TEAM [RUNS [resources | pool | steps | items | policy]]
+ *     bench DEV-TEAM [RUNS [resources | pool | steps | items | policy | hook]]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,11 +40,12 @@ static double timed(const char *const *argv, const char *input, long *peak)
 		int in = open(input ? input : "/dev/null", O_RDONLY);
 		int out = open("/dev/null", O_WRONLY);
 
-		if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || chdir(dir) < 0)
+		if (in < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0 ||
+			chdir(dir) < 0)
 			_exit(126);
 		close(in);
 		close(out);
-		execv(argv[0], (char *const *)(uintptr_t)argv);
+		execvp(argv[0], (char *const *)(uintptr_t)argv);
 		_exit(127);
 	}
 	if (pid < 0 || wait4(pid, &status, 0, &usage) < 0)
@@ -98,13 +99,10 @@ struct side {
 	const char *const *argv;
 	const char *input;
 	const struct item *before; /* restored before each run; NULL: nothing */
-	bool fresh;                /* without a work item before each run */
 };
 
 static double run_side(const struct side *s, long *peak)
 {
-	if (s->fresh)
-		remove_item();
 	if (s->before)
 		lay(s->before);
 	return timed(s->argv, s->input, peak);
@@ -128,13 +126,18 @@ static long compare(const char *name, struct side a, struct side b, const char *
 
 #define SIDE(...) ((struct side){.argv = (const char *const[]){__VA_ARGS__, NULL}})
 
-static const char *const *step_argv(const char *where)
+static const char *const *step_argv_of(const char *where, const char *id)
 {
-	const char *const argv[] = {program, "step", "B-1", "--workflow", "implement",
-		"--context-file", arena_printf(&arena, "%s/B-1.md", where), "--repo", dir,
+	const char *const argv[] = {program, "step", id, "--workflow", "implement",
+		"--context-file", arena_printf(&arena, "%s/%s.md", where, id), "--repo", dir,
 		"--owner", "bench", NULL};
 
 	return memcpy(arena_alloc(&arena, sizeof(argv)), argv, sizeof(argv));
+}
+
+static const char *const *step_argv(const char *where)
+{
+	return step_argv_of(where, "B-1");
 }
 
 static const char *const *record_argv(const char *action, const char *result)
@@ -226,15 +229,35 @@ static void measure_size(size_t size, const char *label)
 		(struct side){.argv = step_argv(dir)}, SIDE(empty), "");
 }
 
-static void measure_first_and_repeated(void)
+/* The first step of item F-i makes its worktree; beside it git does what it must. */
+static void measure_first(void)
+{
+	static double of_step[SLOW_RUNS], of_git[SLOW_RUNS];
+	const char *const fetch[] = {
+		"git", "fetch", "-q", "origin", "+refs/heads/main:refs/remotes/origin/main", NULL};
+	unsigned n = runs < SLOW_RUNS ? runs : SLOW_RUNS;
+	CLEANUP(buf_release) struct buf spec = BUF_INIT;
+	long peak;
+
+	for (unsigned i = 0; i < n; i++)
+		buf_addf(&spec, "For F-%u.\n", i);
+	tree_write(in_dir("_spec_F.md"), buf_str(&spec));
+	for (unsigned i = 0; i < n; i++) {
+		const char *name = arena_printf(&arena, "F-%u", i);
+		const char *const add[] = {"git", "worktree", "add", "-q", "-b", name,
+			in_dir(arena_printf(&arena, "trees/%s", name)), "origin/main", NULL};
+
+		of_step[i] = timed(step_argv_of(dir, name), NULL, &peak);
+		of_git[i] = timed(fetch, NULL, &peak) + timed(add, NULL, &peak);
+	}
+	bench_row("first step : git fetch, git worktree add", of_step, of_git, n, "<= 2.5x");
+}
+
+static void measure_repeated(void)
 {
 	struct item answered, small, large;
-	const char *copy = in_dir("bare.md");
 
 	prepare(4 * KIB, &answered, &small);
-	tree_write(copy, small.document);
-	compare("first step : bare", (struct side){.argv = step_argv(dir), .fresh = true},
-		SIDE(bare, copy), "<= 2.0x");
 	prepare(1024 * KIB, &answered, &large);
 	compare("repeated step, 1 MiB : 4 KiB",
 		(struct side){.argv = step_argv(dir), .before = &large},
@@ -313,6 +336,36 @@ static void measure_items(void)
 	runs = all;
 }
 
+/* What every tool call of every session costs: the plugin's launcher, as the client starts it. */
+static void measure_hook(void)
+{
+	const char *launcher = path_join(&arena, getenv("DEV_TEAM_ROOT"), "bin/dev-team");
+	const struct side call = {
+		.argv = (const char *const[]){launcher, "hook", "PreToolUse", NULL},
+		.input = in_dir("call")};
+	const struct side command = {
+		.argv = (const char *const[]){program, "hook", "UserPromptExpansion", NULL},
+		.input = in_dir("command")};
+
+	setenv("CLAUDE_PROJECT_DIR", dir, 1);
+	setenv("CLAUDE_CODE_SESSION_ID", "bench", 1);
+	tree_write(
+		in_dir("command"), STR("{\"command_name\":\"dev-team:implement\",\"command_args\":"
+				       "\"B-1\",\"session_id\":\"bench\"}"));
+	tree_write(in_dir("call"),
+		str_of(arena_printf(&arena,
+			"{\"session_id\":\"bench\",\"cwd\":\"%s\",\"tool_name\":\"Bash\","
+			"\"tool_input\":{\"command\":\"make test\"},\"agent_id\":\"1\","
+			"\"agent_type\":\"dev-team:developer\"}",
+			dir)));
+	compare("hook, nothing in progress : empty process", call, SIDE(empty), "< 2.0x");
+	must(command.argv, command.input);
+	compare("hook, an item in progress : empty process", call, SIDE(empty), "");
+	compare("hook, an item in progress : repeated step", call,
+		SIDE(program, "step", "B-1", "--workflow", "implement", "--owner", "bench"),
+		"<= 1.2x");
+}
+
 static void measure_policy(void)
 {
 	static const char line[] = "git log --oneline -n 20 | grep -n fix && ls -la src";
@@ -329,10 +382,13 @@ static void measure_policy(void)
 
 static void make_repository(void)
 {
-	static const char script[] = "git init -q --template= . && git remote add origin "
-				     "https://example.org/org/repo.git && "
+	static const char script[] = "git init -q --template= -b main --bare org/repo.git && "
+				     "git init -q --template= -b main . && git remote add origin "
+				     "\"$PWD/org/repo.git\" && "
 				     "mkdir scripts && echo true >scripts/validate.sh && "
-				     "printf '# Spec for B-1\\n' >_spec_B.md";
+				     "printf '# Spec for B-1\\n' >_spec_B.md && git add scripts && "
+				     "git -c user.name=b -c user.email=b commit -q -m one && "
+				     "git push -q origin HEAD";
 	const char *const argv[] = {"sh", "-c", script, NULL};
 	struct run r = {.argv = argv, .cwd = dir};
 
@@ -354,7 +410,8 @@ static void measure_pool(void)
 
 static void measure_steps(void)
 {
-	measure_first_and_repeated();
+	measure_first();
+	measure_repeated();
 	measure_size(4 * KIB, "4 KiB");
 	measure_size(1024 * KIB, "1 MiB");
 	measure_history();
@@ -370,6 +427,7 @@ static const struct group {
 	{"steps", measure_steps},
 	{"items", measure_items},
 	{"policy", measure_policy},
+	{"hook", measure_hook},
 };
 
 /* In a directory and a process of its own: neither files nor memory of another group count. */
@@ -396,7 +454,8 @@ int main(int argc, char **argv)
 	char self[PATH_MAX] = {0};
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | policy]]");
+		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | policy | "
+		    "hook]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);
 	if (!runs || runs > MAX_RUNS)

@@ -7,7 +7,7 @@
 #include "tests/lib/tree.h"
 
 static const char flow[] =
-	"---\nlimits: {max_actions: 100000}\n"
+	"---\nlimits: {max_actions: 100000}\nevidence: []\n"
 	"states:\n"
 	"  lint: {command: make lint, writes: Lint, results: {passed: clean, failed: bad}}\n"
 	"---\n```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> implementing : start\n"
@@ -43,13 +43,22 @@ static void leave(struct maker *m, struct context_file *f)
 	context_close(f);
 }
 
+/* Nobody leaves anything uncommitted. */
+static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
+	const char *id, bool *done, struct error *err)
+{
+	(void)data, (void)kind, (void)place, (void)id, (void)err;
+	*done = false;
+	return 0;
+}
+
 /* The outstanding actions, in the arena. */
 static const char *step(struct maker *m)
 {
 	struct context_file f = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	CLEANUP(json_free) json *array = NULL;
-	struct environment nothing = {0};
+	struct environment nothing = {.carry_out = carry_out};
 	struct engine machine = {.file = &f,
 		.workflow = &m->workflow,
 		.step_for = steps_find,
@@ -70,7 +79,7 @@ static const char *step(struct maker *m)
 static void record(struct maker *m, const char *id, const char *word, struct str text)
 {
 	struct context_file f = {0};
-	struct answer_offer offer = {.id = id, .word = word, .text = text};
+	struct answer_offer offer = {.id = id, .word = word, .text = text, .ran = true};
 	struct error err;
 
 	enter(m, &f);

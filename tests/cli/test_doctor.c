@@ -134,6 +134,6 @@ DOCTOR_TEST(permissions_are_settings_of_the_client)
 	assert_int_equal(json_parse(&j, buf_str(&out), &err), 0);
 	allow = json_get(json_get(j, "permissions"), "allow");
 	assert_true(json_is_array(allow));
-	assert_int_equal(json_len(allow), 6);
+	assert_int_equal(json_len(allow), 9);
 	assert_string_equal(json_text(json_at(allow, 0)), "Bash");
 }

@@ -273,15 +273,21 @@ SCRATCH_TEST(what_cannot_be_the_name_of_a_document_is_refused)
 	assert_int_equal(access(at("new"), F_OK), -1);
 }
 
+static void open_and_read_note(struct context_file *f)
+{
+	struct str value;
+
+	create();
+	assert_int_equal(context_open(f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+	assert_int_equal(context_get_key(f, "note", &value, &err), 0);
+}
+
 /* What f itself put is no change by another. */
 SCRATCH_TEST(a_key_that_was_read_and_put_can_be_put_again)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct str value;
 
-	create();
-	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
-	assert_int_equal(context_get_key(&f, "note", &value, &err), 0);
+	open_and_read_note(&f);
 	for (int i = 0; i < 3; i++) {
 		context_put_key(&f, "note", i == 1 ? STR("") : STR("x"));
 		assert_int_equal(context_log(&f, &err), 0);
@@ -291,11 +297,8 @@ SCRATCH_TEST(a_key_that_was_read_and_put_can_be_put_again)
 SCRATCH_TEST(events_and_keys_that_were_refused_are_not_offered_again)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct str value;
 
-	create();
-	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
-	assert_int_equal(context_get_key(&f, "note", &value, &err), 0);
+	open_and_read_note(&f);
 	f.read.items[0].rev = 1; /* as if it had been there */
 	context_put_key(&f, "note", STR("x"));
 	(void)context_event(&f, "noted");

@@ -19,7 +19,7 @@ static void take(const char *owner)
 	if (f.created)
 		assert_int_equal(context_create(&f, "ADR-7", "init", &err), 0);
 	assert_int_equal(lease_read(&f, &h, &err), 0);
-	lease_take(&f, &h, owner, 3600);
+	lease_take(&f, &h, owner, NULL, 3600);
 	assert_int_equal(context_save(&f, &err), 0);
 }
 

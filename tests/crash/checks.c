@@ -123,10 +123,11 @@ static bool is_left_out(const struct stage *s, struct str name)
 	return s->scene->keeps && str_find(name, STR("/logs/")) < name.n;
 }
 
-/* The text before the last commit, under a name with its revision. */
+/* The text before the last commit, under a name with its revision; and the mark of a journal, which
+ * a later process makes if it cannot be made. */
 static bool is_staged(struct str name)
 {
-	return str_find(name, STR(".md.new")) < name.n;
+	return str_find(name, STR(".md.new")) < name.n || str_ends(name, ".begun");
 }
 
 static void add_tree(const struct stage *s, struct buf *out, bool plain)
@@ -210,8 +211,12 @@ static void check_refusal(struct stage *s, const struct trace *t, struct buf *fa
 		check_refused_text(s, arena_dup(&s->arena, path), fault);
 }
 
-static bool has_told(const struct trace *t)
+bool has_told(const struct stage *s, const struct trace *t)
 {
+	const char *told = s->scene->told;
+
+	if (told)
+		return *told && t->out.s && strstr(t->out.s, told);
 	return t->status == 0 || (t->out.len && t->out.s[t->out.len - 1] == '\n');
 }
 
@@ -225,7 +230,7 @@ void check_files(struct stage *s, const struct trace *t, struct buf *fault)
 	before = fault->len;
 	if (s->scene->keeps)
 		check_refusal(s, t, fault);
-	if (!s->scene->status && has_told(t) && strcmp(last, s->last) != 0)
+	if (!s->scene->status && has_told(s, t) && strcmp(last, s->last) != 0)
 		buf_addf(fault, "it printed '%s' and had not committed it\n",
 			t->out.s ? t->out.s : "");
 	figures.lost += fault->len > before;
@@ -318,17 +323,41 @@ static void compare_rerun(struct stage *s, const struct run *r, struct buf *faul
 		check_end(s, fault);
 }
 
+/*
+ * Evidence is collected for what is not saved yet, and once. `last`: the document before the run.
+ * Undisturbed, the index that git has just written for a commit tells that the files are those of
+ * the commit; after a kill, and in a copy, it does not, and `git status` is asked.
+ */
+static void check_questions(
+	struct stage *s, const char *last, struct asked asked, struct buf *fault)
+{
+	bool saved = strcmp(last, s->last) == 0;
+	struct asked most = saved ? s->again : s->asked;
+
+	most.local += !saved;
+	if (asked.local <= most.local && asked.remote <= most.remote)
+		return;
+	buf_addf(fault,
+		"the run after it asked git %u times, not %u, and remote and forge %u times, "
+		"not %u\n",
+		asked.local, most.local, asked.remote, most.remote);
+	figures.again++;
+}
+
 void check_rerun(struct stage *s, struct buf *fault)
 {
 	size_t before = fault->len;
-	struct run r = {.argv = s->argv,
-		.cwd = arena_printf(&s->arena, "%s/work", s->live),
-		.input = buf_str(&s->input),
-		.limit_s = WAIT_LIMIT_S};
+	struct asked asked = stage_asked(s);
+	char last[DIGEST_TEXT];
+	struct error ignored;
+	struct run r;
 
-	run(&r);
+	if (journal_read(s, false, last, &ignored) < 0)
+		last[0] = '\0';
+	stage_run(s, &r);
 	compare_rerun(s, &r, fault);
 	figures.lost += fault->len > before;
+	check_questions(s, last, stage_asked_since(s, asked), fault);
 	run_release(&r);
 }
 

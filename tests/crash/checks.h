@@ -12,9 +12,12 @@ struct figures {
 	unsigned torn;  /* a file was seen that no commit had written */
 	unsigned lost;  /* an acknowledged answer is missing, or the end is another one */
 	unsigned twice; /* an action was dispatched twice under one lease, or counted twice */
+	unsigned again; /* evidence was saved, and collected a second time */
 };
 extern struct figures figures;
 
+/* The output says that all was done. */
+bool has_told(const struct stage *s, const struct trace *t);
 /* Checks files right after the fault: complete and known; the effects of the run are committed. */
 void check_files(struct stage *s, const struct trace *t, struct buf *fault);
 /* Runs the verb again, undisturbed, and compares all state with that of the undisturbed run. */

@@ -8,10 +8,12 @@
  *     killat short N COMMAND...           the Nth write writes one byte
  *
  * Before the action: -c counts the calls of the command's children only, -a of all processes.
+ * It ends when all processes that the command started have ended.
  * KIND: write sync rename open truncate mkdir link unlink mode close read lock look. ERRNO: a
  * number.
  */
 #include <errno.h>
+#include <sys/prctl.h>
 #include "tests/crash/trace.h"
 
 static int usage(void)
@@ -56,6 +58,7 @@ int main(int argc, char **argv)
 	if (!words || argc <= words + 1)
 		return usage();
 	t.argv = (const char *const *)argv + words + 1;
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (trace_run(&t) < 0) {
 		fputs("killat: this system does not let a program be traced\n", stderr);
 		return 2;

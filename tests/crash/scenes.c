@@ -1,4 +1,4 @@
-#include "tests/crash/scenes.h"
+#include "tests/crash/stage.h"
 #include "tests/lib/wire.h"
 
 #define BOOT  "dev-team step T-1 --workflow implement >/dev/null\n"
@@ -11,8 +11,64 @@
 	"printf '" word ": text of %s\\n' " action " |"                                            \
 	" dev-team record --context-file \"$STATE/T-1.md\" --action T-1/" action " --result " word \
 	" >/dev/null\n"
+#define EXEC(action)                                                                               \
+	"dev-team exec --context-file \"$STATE/T-1.md\" --action T-1/" action " >/dev/null\n"
 #define TO_VALIDATING                                                                              \
 	BOOT RECORD("researching/1", "briefed") NEXT RECORD("implementing/1", "implemented")
+/* What the agent has left in the item's worktree. */
+#define LEFT "echo rest >\"$(echo \"$HOME\"/.dev-team/worktrees/*/*/dev-team-T-1)/left-over\"\n"
+/* The agent rewrites what was pushed, and it is to be validated again. */
+#define AMENDED                                                                                    \
+	"git -C \"$(echo \"$HOME\"/.dev-team/worktrees/*/*/dev-team-T-1)\" commit -q --amend -m "  \
+	"amended\n"                                                                                \
+	"echo validating | dev-team context set \"$STATE/T-1.md\" state >/dev/null\n"
+/* What the user has in the checkout. */
+#define MESSY                                                                                      \
+	"git init -q --template= ../sub && git -C ../sub commit -q --allow-empty -m sub\n"         \
+	"git -c protocol.file.allow=always submodule --quiet add \"$PWD/../sub\" sub\n"            \
+	"git commit -q -m submodule; echo inner >sub/inner\n"                                      \
+	"echo stashed >>_spec_T.md; git stash -q\n"                                                \
+	"git checkout -q -b topic; echo one >both; git add both; git commit -q -m one\n"           \
+	"git checkout -q T-1; echo two >both; git add both; git commit -q -m two\n"                \
+	"git rebase -q topic >/dev/null 2>&1 || :; test -d .git/rebase-merge\n"                    \
+	"mkdir -p .git/info\n"                                                                     \
+	"echo '*.log' >.git/info/exclude\n"                                                        \
+	"echo ignored >a.log; echo KEY=1 >.env\n"                                                  \
+	"echo staged >staged; git add staged; echo edited >>_spec_T.md\n"
+#define CHECKOUT                                                                                   \
+	"cksum .git/index .git/HEAD; find . -path ./.git -prune -o -type f -exec cksum {} + | "    \
+	"sort; find .git -path '.git/rebase-*' -type f -exec cksum {} + | sort; "                  \
+	"git for-each-ref refs/heads/main refs/heads/T-1 refs/heads/topic refs/stash\n"
+#define WORKTREES "git worktree list | wc -l; git branch --list 'dev-team/*'\n"
+#define VERIFIED                                                                                   \
+	CHECKOUT WORKTREES                                                                         \
+		"dev-team pool audit; git log --format=%s dev-team/T-1; git -C ../origin.git log " \
+		"--format=%s --name-only --all; "                                                  \
+		"dev-team events --json \"$STATE/T-1.md\" | grep -c '\"type\":\"evidence\"' || :"
+/* An origin that can be asked, and a forge. */
+#define REMOTE                                                                                     \
+	"mkdir ../org && ln -s ../origin.git ../org/repo.git\n"                                    \
+	"git remote set-url origin git@example.org:org/repo.git\n"
+#define AHEAD                                                                                      \
+	"git clone -q ../origin.git ../other; cd ../other\n"                                       \
+	"git commit -q --allow-empty -m 'of another'; git push -q\n"                               \
+	"cd ../work; rm -rf ../other\n"
+#define FORGE                                                                                      \
+	REMOTE                                                                                     \
+	"cat >../forge.sh <<'END'\n"                                                               \
+	"echo \"$1\" >>\"$HOME/" STAGE_ASKED "\"\n"                                                \
+	"printf '{\"state\":\"open\",\"branch\":\"dev-team/T-1\",\"head\":\"%s\"}' "               \
+	"$(git rev-parse HEAD)\n"                                                                  \
+	"END\n"                                                                                    \
+	"sed '1a forge: sh \"$HOME/forge.sh\" \"$1\"' "                                            \
+	"\"$DEV_TEAM_ROOT/workflows/implement-task.md\" >../forge.md\n"
+#define STEP_FORGE "dev-team step T-1 --workflow ../forge.md >/dev/null\n"
+#define TO_PULL                                                                                    \
+	FORGE STEP_FORGE RECORD("researching/1", "briefed")                                        \
+		STEP_FORGE LEFT RECORD("implementing/1", "implemented")                            \
+			STEP_FORGE EXEC("validating/1") STEP_FORGE                                 \
+		"echo https://example.org/org/repo/pulls/1 | dev-team record --context-file "      \
+		"\"$STATE/T-1.md\" --action T-1/reviewing/1 --result pr_created >/dev/null\n"
 #define WORKFLOW                                                                                   \
 	"cat >wf.md <<'END'\n"                                                                     \
 	"---\n"                                                                                    \
@@ -49,10 +105,55 @@
 #define GATE(action, word)                                                                         \
 	"echo " word " | dev-team record --context-file \"$STATE/G-1.md\" --action G-1/" action    \
 	" --result " word " >/dev/null\n"
-#define TO_GATES FLOW GATE("lint/1", "passed") "dev-team step G-1 --workflow wf.md >/dev/null\n"
+#define LINT     "dev-team exec --context-file \"$STATE/G-1.md\" --action G-1/lint/1 >/dev/null\n"
+#define TO_GATES FLOW LINT "dev-team step G-1 --workflow wf.md >/dev/null\n"
+
+/* ---- events of the client ---- */
+
+#define HOOK(event, input) "printf '%s' '" input "' | dev-team hook " event " >/dev/null\n"
+#define SLASH(name, words)                                                                         \
+	"{\"command_name\":\"dev-team:" name "\",\"command_args\":\"" words                        \
+	"\",\"session_id\":\"ann\"}"
+#define START                                                                                      \
+	"{\"session_id\":\"ann\",\"tool_name\":\"Workflow\",\"tool_input\":{\"name\":"             \
+	"\"dev-team:loop\",\"args\":{\"id\":\"G-1\"}}}"
+#define STRUCTURED_BY(session, action)                                                             \
+	"{\"session_id\":\"" session "\",\"tool_name\":\"StructuredOutput\",\"agent_type\":"       \
+	"\"dev-team:task-runner\",\"tool_input\":{\"id\":\"G-1/" action                            \
+	"\",\"word\":\"approved\",\"text\":\"approved\\n\"}}"
+#define STRUCTURED(action) STRUCTURED_BY("ann", action)
+#define CLEAR              "{\"session_id\":\"bob\",\"source\":\"clear\"}"
+#define AGENT(action)                                                                              \
+	"{\"tool_name\":\"Agent\",\"tool_input\":{\"prompt\":\"@/G-1.md\\nG-1/" action "\"},"      \
+	"\"tool_response\":\"approved\"}"
+#define AGENT_ENDS                                                                                 \
+	"{\"session_id\":\"ann\",\"agent_id\":\"a1\",\"agent_type\":"                              \
+	"\"dev-team:task-runner\",\"agent_transcript_path\":\"../agent.jsonl\","                   \
+	"\"last_assistant_message\":\"Good.\\n{\\\"status\\\": "                                   \
+	"\\\"approved\\\"}\"}"
+/* A turn may end: the script of the client has ended. */
+#define SCRIPT_ENDED HOOK("Stop", "{\"session_id\":\"ann\",\"last_assistant_message\":\"Why?\"}")
+
+#define STEP_DRIVEN "dev-team step G-1 --workflow wf.md --owner ann"
+/* By a slash command, until two agents are requested. */
+#define DRIVEN_GATES                                                                               \
+	WORKFLOW                                                                                   \
+	HOOK("UserPromptExpansion", SLASH("dev-team", "wf.md G-1"))                                \
+	LINT STEP_DRIVEN " >/dev/null\n"
+/* Until the last step. */
+#define DRIVEN       DRIVEN_GATES GATE("gates/1", "approved") GATE("gates/2", "approved")
+#define SCRIPT_GATES DRIVEN_GATES HOOK("WorkflowStep", START)
+/* The prompt that SubagentStop reads in the agent's transcript. */
+#define TRANSCRIPT                                                                                 \
+	"printf "                                                                                  \
+	"'{\"type\":\"user\",\"message\":{\"content\":\"%s/G-1.md\\\\nG-1/gates/1\\\\n\\\\n"       \
+	"# G-1/gates/1\\\\nBrief.\"}}\\n' \"$STATE\" >../agent.jsonl\n"
+
+/* Prints the items that the session drives. */
+#define SESSION(name) "printf '%s' '{\"session_id\":\"" name "\"}' | dev-team hook SessionStart\n"
 
 #define NO_JOURNAL BOOT "rm $STATE/T-1.events.jsonl\n"
-#define EDIT       "sed -i 's/^" WIRE_INPUT_KEY ":.*/" WIRE_INPUT_KEY ": mine/' $STATE/T-1.md\n"
+#define EDIT       "sed -i 's/^test_log:.*/test_log: mine/' $STATE/T-1.md\n"
 #define PLAY                                                                                       \
 	"cat >two.md <<'END'\n"                                                                    \
 	"---\n"                                                                                    \
@@ -77,17 +178,28 @@
 	"  A: {text: Good., result: good}\n"                                                       \
 	"  B: {text: Good., result: good}\n"                                                       \
 	"END\n"
+/* It waits for children for long: it makes many calls, and not the same number each time. */
+#define WAITS .most = 40, .varies = true
+/* It starts git more than once, and each run of it takes long. */
+#define GIT .most = 10, .sample = true, .varies = true, .talks = true, .prints = true
+/* It also verifies a claim. */
+#define VERIFIES GIT, .counts = true, .probe = VERIFIED
+
 #define IMPLEMENT "--workflow", "implement"
 #define T1        "--context-file", "@T-1.md"
+#define POOL      "dev-team pool allocate warm >/dev/null 2>&1\n"
 
 const struct scene scenes[] = {
 	{.name = "step: a new work item",
-		.setup = "",
+		.setup = POOL,
 		.words = {"step", "T-1", IMPLEMENT},
-		.most = 60,
-		.prints = true},
+		GIT,
+		.lax = true,
+		.probe = "git status --porcelain; git worktree list | wc -l; git branch --list "
+			 "'dev-team/*'; dev-team pool audit"},
 	{.name = "step: after an answer",
 		.setup = BOOT RECORD("researching/1", "briefed"),
+		WAITS,
 		.words = {"step", "T-1", IMPLEMENT},
 		.prints = true},
 	{.name = "step --returned: a silent agent",
@@ -95,21 +207,51 @@ const struct scene scenes[] = {
 		.setup = BOOT,
 		.words = {"step", "T-1", IMPLEMENT, "--returned=T-1/researching/1"},
 		.prints = true},
-	{.name = "step: to a script state",
+	{.name = "step: a claim is refuted",
+		.setup = MESSY TO_VALIDATING,
+		.words = {"step", "T-1", IMPLEMENT},
+		VERIFIES},
+	{.name = "step: a new work item, whose base is fetched",
 		.full = true,
-		.setup = TO_VALIDATING,
+		.setup = MESSY REMOTE AHEAD,
 		.words = {"step", "T-1", IMPLEMENT},
-		.prints = true},
-	{.name = "step: commit and push",
-		.setup = TO_VALIDATING NEXT RECORD(
-			"validating/1", "passed") "echo rest >left-over\n",
+		GIT,
+		.lax = true,
+		.counts = true,
+		.probe =
+			CHECKOUT WORKTREES "dev-team pool audit; git log --format=%s dev-team/T-1"},
+	{.name = "step --in-place: a new work item",
+		.full = true,
+		.setup = "",
+		.words = {"step", "T-1", IMPLEMENT, "--in-place"},
+		GIT,
+		.lax = true,
+		.counts = true,
+		.probe = CHECKOUT WORKTREES},
+	{.name = "step: the forge knows the pull request",
+		.full = true,
+		.setup = MESSY TO_PULL,
+		.words = {"step", "T-1", "--workflow", "../forge.md"},
+		VERIFIES},
+	{.name = "step: all is verified once more, and the item is done",
+		.setup = MESSY TO_PULL STEP_FORGE RECORD("reviewing/2", "approved"),
+		.words = {"step", "T-1", "--workflow", "../forge.md"},
+		VERIFIES},
+	{.name = "step: work is committed and verified",
+		.setup = MESSY TO_VALIDATING LEFT,
 		.words = {"step", "T-1", IMPLEMENT},
-		.most = 20,
-		.sample = true,
-		.varies = true,
-		.prints = true,
-		.probe = "git status --porcelain; git log --format=%s; git -C ../origin.git log "
-			 "--format=%s --all"},
+		VERIFIES},
+	{.name = "step: validated and pushed",
+		.setup = MESSY TO_VALIDATING LEFT NEXT EXEC("validating/1"),
+		.words = {"step", "T-1", IMPLEMENT},
+		VERIFIES},
+	{.name = "step: amended, validated and pushed over what was pushed before",
+		.full = true,
+		.setup = MESSY TO_VALIDATING LEFT NEXT EXEC("validating/1")
+			NEXT AMENDED NEXT EXEC("validating/2"),
+		.words = {"step", "T-1", IMPLEMENT},
+		GIT,
+		.probe = VERIFIED},
 	{.name = "step: several at once, all answered, to the end",
 		.full = true,
 		.setup = TO_GATES GATE("gates/1", "approved") GATE("gates/2", "approved"),
@@ -122,12 +264,19 @@ const struct scene scenes[] = {
 		.words = {"step", "G-1", "--workflow", "wf.md", "--returned=G-1/gates/1"},
 		.prints = true,
 		.id = "G-1"},
+	{.name = "step --owner: the end of all that a session drives",
+		.setup = DRIVEN,
+		.most = 40,
+		.words = {"step", "G-1", "--workflow", "wf.md", "--owner", "ann"},
+		.prints = true,
+		.id = "G-1",
+		.probe = "ls \"$DEV_TEAM_STATE_DIR/sessions\" 2>/dev/null || :"},
 	{.name = "step --owner: a new work item",
 		.gives_back = true,
 		.full = true,
-		.setup = "",
-		.words = {"step", "T-1", IMPLEMENT, "--owner", "ann"},
-		.prints = true},
+		.setup = POOL,
+		GIT,
+		.words = {"step", "T-1", IMPLEMENT, "--owner", "ann"}},
 	{.name = "step --owner: nothing new",
 		.full = true,
 		.setup = OWNED,
@@ -140,10 +289,13 @@ const struct scene scenes[] = {
 		.prints = true},
 	{.name = "step --take-over: after an answer",
 		.setup = OWNED RECORD("researching/1", "briefed"),
+		WAITS,
 		.words = {"step", "T-1", IMPLEMENT, "--owner", "bob", "--take-over"},
 		.prints = true},
 	{.name = "step: a document without a journal",
 		.setup = NO_JOURNAL,
+		WAITS,
+		.talks = true,
 		.words = {"step", "T-1", IMPLEMENT},
 		.prints = true},
 	{.name = "step: after an edit by hand",
@@ -155,8 +307,13 @@ const struct scene scenes[] = {
 	{.name = "step: after an answer and an edit by hand",
 		.lax = true,
 		.setup = BOOT RECORD("researching/1", "briefed") EDIT,
+		WAITS,
 		.words = {"step", "T-1", IMPLEMENT},
 		.prints = true},
+	{.name = "cancel",
+		.setup = BOOT,
+		.words = {"cancel", "T-1", "--context-file", "@T-1.md"},
+		.again = 4},
 	{.name = "record",
 		.setup = BOOT,
 		.words = {"record", T1, "--action", "T-1/researching/1", "--result", "briefed"},
@@ -188,7 +345,7 @@ const struct scene scenes[] = {
 	{.name = "context set",
 		.full = true,
 		.setup = BOOT,
-		.words = {"context", "set", "@T-1.md", WIRE_INPUT_KEY},
+		.words = {"context", "set", "@T-1.md", "user_note"},
 		.input = "two\nlines: #1"},
 	{.name = "context restore",
 		.lax = true,
@@ -206,19 +363,19 @@ const struct scene scenes[] = {
 	{.name = "exec",
 		.setup = FLOW,
 		.words = {"exec", "--context-file", "@G-1.md", "--action", "G-1/lint/1"},
-		.varies = true,
+		WAITS,
 		.id = "G-1"},
 	{.name = "exec --owner",
 		.full = true,
 		.setup = OWNED_FLOW,
 		.words = {"exec", "--context-file", "@G-1.md", "--action", "G-1/lint/1", "--owner",
 			"ann"},
-		.varies = true,
+		WAITS,
 		.id = "G-1"},
 	{.name = "exec: a denied script",
 		.setup = BOUND,
 		.words = {"exec", "--context-file", "@G-1.md", "--action", "G-1/lint/1"},
-		.varies = true,
+		WAITS,
 		.full = true,
 		.id = "G-1"},
 	{.name = "step: after a denied script",
@@ -227,15 +384,93 @@ const struct scene scenes[] = {
 			       ">/dev/null\n",
 		.words = {"step", "G-1", "--workflow", "wf.md"},
 		.prints = true,
+		.explains = true,
 		.id = "G-1"},
 	{.name = "run",
 		.full = true,
-		.setup = PLAY,
+		.setup = POOL PLAY,
+		GIT,
 		.words = {"run", "R-1", "--workflow", "two.md", "--agents", "agents.yaml"},
-		.most = 40,
+		.gives_back = true,
+		.id = "R-1"},
+	{.name = "hook UserPromptExpansion: a new work item",
+		.full = true,
+		.setup = POOL WORKFLOW,
+		.words = {"hook", "UserPromptExpansion"},
+		.input = SLASH("dev-team", "wf.md G-1"),
+		.most = 10,
+		.sample = true,
+		.varies = true,
 		.talks = true,
 		.gives_back = true,
-		.prints = true,
-		.id = "R-1"},
+		.id = "G-1",
+		.told = "STEP: ",
+		.probe = WORKTREES "dev-team pool audit; " SESSION("ann")},
+	{.name = "hook WorkflowStep: the script begins",
+		.full = true,
+		.setup = DRIVEN_GATES,
+		.words = {"hook", "WorkflowStep"},
+		.input = START,
+		.id = "G-1",
+		.told = "\"next\":",
+		.next = SCRIPT_ENDED HOOK("WorkflowStep", START)},
+	{.name = "hook WorkflowStep: an answer",
+		.full = true,
+		.setup = SCRIPT_GATES,
+		.words = {"hook", "WorkflowStep"},
+		.input = STRUCTURED("gates/1"),
+		.id = "G-1",
+		.told = "\"recorded\"",
+		.next = HOOK("WorkflowStep", STRUCTURED("gates/1")) STEP_DRIVEN},
+	{.name = "hook WorkflowStep: the last answer, and the end of the session's record",
+		.setup = SCRIPT_GATES GATE("gates/1", "approved"),
+		.words = {"hook", "WorkflowStep"},
+		.input = STRUCTURED("gates/2"),
+		.most = 10,
+		.sample = true,
+		.id = "G-1",
+		.told = "\"result\":\"success\"",
+		/* The session's next turn finishes the array. */
+		.next = SCRIPT_ENDED STEP_DRIVEN
+		" >../array; ! grep -q gates/2 ../array || {\n" GATE("gates/2", "approved")
+			STEP_DRIVEN " >/dev/null; }\n"},
+	{.name = "hook SubagentStop: an answer",
+		.setup = DRIVEN_GATES TRANSCRIPT,
+		.words = {"hook", "SubagentStop"},
+		.input = AGENT_ENDS,
+		.most = 10,
+		.sample = true,
+		.id = "G-1",
+		.told = "",
+		.next = HOOK("SubagentStop", AGENT_ENDS) STEP_DRIVEN},
+	{.name = "hook PostToolBatch: the step after all agents",
+		.full = true,
+		.most = 10,
+		.setup = DRIVEN,
+		.words = {"hook", "PostToolBatch"},
+		.input = "{\"session_id\":\"ann\",\"tool_calls\":[" AGENT("gates/1") "," AGENT(
+			"gates/2") "]}",
+		.id = "G-1",
+		.told = "ARRAY: ",
+		.next = STEP_DRIVEN},
+	{.name = "hook SessionStart: a script goes on after /clear",
+		.full = true,
+		.setup = SCRIPT_GATES,
+		.words = {"hook", "SessionStart"},
+		.input = CLEAR,
+		.id = "G-1",
+		.told = "its script runs",
+		.next = "grep -qs 'item/.*sum' \"$DEV_TEAM_STATE_DIR/sessions/bob.events.jsonl\" "
+			"|| " HOOK("SessionStart", CLEAR)
+				HOOK("WorkflowStep", STRUCTURED_BY("bob", "gates/1"))
+					HOOK("WorkflowStep", STRUCTURED_BY("bob", "gates/2"))},
+	{.name = "hook Stop: a turn that ends too early, then cancelled",
+		.full = true,
+		.setup = DRIVEN_GATES,
+		.words = {"hook", "Stop"},
+		.input = "{\"session_id\":\"ann\"}",
+		.id = "G-1",
+		.told = "\"block\"",
+		.next = HOOK("UserPromptExpansion", SLASH("cancel", "G-1"))},
 	{0},
 };

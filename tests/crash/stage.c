@@ -11,9 +11,10 @@ static char *in_dir(struct stage *s, const char *name)
 	return arena_printf(&s->arena, "%s/%s", s->dir, name);
 }
 
+static const char prelude[] = "set -e; export STATE=$DEV_TEAM_STATE_DIR/org/repo\n";
+
 void stage_shell(struct stage *s, const char *script, struct buf *out)
 {
-	static const char prelude[] = "set -e; export STATE=$DEV_TEAM_STATE_DIR/org/repo\n";
 	const char *const argv[] = {
 		"sh", "-c", arena_printf(&s->arena, "%s%s", prelude, script), NULL};
 	struct run r = {.argv = argv,
@@ -57,6 +58,7 @@ static void lay_out(struct stage *s)
 
 	setenv("DEV_TEAM_STATE_DIR", s->state, 1);
 	setenv("HOME", s->live, 1);
+	setenv("FORGE", s->live, 1); /* for ssh.sh */
 	if (path_exists(made)) {
 		tree_copy(made, s->live);
 		stage_shell(s, "git update-index -q --refresh\n", NULL);
@@ -103,6 +105,78 @@ int stage_trace(struct stage *s, struct trace *t)
 	return trace_run(t);
 }
 
+/* How often git has written this to GIT_TRACE. */
+static unsigned count_traced(struct str text, const char *what)
+{
+	struct str line;
+	unsigned n = 0;
+
+	while (str_line(&text, &line))
+		n += str_find(line, str_of(what)) < line.n;
+	return n;
+}
+
+struct asked stage_asked(struct stage *s)
+{
+	CLEANUP(buf_release) struct buf git = BUF_INIT, forge = BUF_INIT;
+	struct asked n = {0};
+
+	if (!s->scene->counts)
+		return n;
+	(void)tree_read(arena_printf(&s->arena, "%s/git.trace", s->live), &git);
+	(void)tree_read(arena_printf(&s->arena, "%s/" STAGE_ASKED, s->live), &forge);
+	for (size_t i = 0; i < forge.len; i++)
+		n.remote += forge.s[i] == '\n';
+	n.remote += count_traced(buf_str(&git), "built-in: git ls-remote ");
+	n.local = count_traced(buf_str(&git), "built-in: git status ");
+	return n;
+}
+
+struct asked stage_asked_since(struct stage *s, struct asked before)
+{
+	struct asked n = stage_asked(s);
+
+	return (struct asked){n.local - before.local, n.remote - before.remote};
+}
+
+void stage_run(struct stage *s, struct run *r)
+{
+	const char *next = s->scene->next;
+	const char *const script[] = {
+		"sh", "-c", next ? arena_printf(&s->arena, "%s%s", prelude, next) : "", NULL};
+
+	*r = (struct run){.argv = next ? script : s->argv,
+		.cwd = arena_printf(&s->arena, "%s/work", s->live),
+		.input = buf_str(&s->input),
+		.limit_s = WAIT_LIMIT_S};
+	run(r);
+}
+
+static void learn_questions(struct stage *s)
+{
+	struct run r;
+	struct asked before = stage_asked(s);
+
+	stage_run(s, &r);
+	s->again = stage_asked_since(s, before);
+	run_release(&r);
+}
+
+/* In the input of a scene, `@/` is the directory of the documents. */
+static void make_input(struct stage *s)
+{
+	struct str rest = str_of(s->scene->input ? s->scene->input : "");
+
+	while (rest.n) {
+		size_t at = str_find(rest, STR("@/"));
+
+		buf_add(&s->input, str_sub(rest, 0, at));
+		if (at < rest.n)
+			buf_addf(&s->input, "%s/", s->directory);
+		rest = str_sub(rest, at < rest.n ? at + 2 : at, rest.n);
+	}
+}
+
 static void make_words(struct stage *s)
 {
 	const struct scene *scene = s->scene;
@@ -112,8 +186,21 @@ static void make_words(struct stage *s)
 	for (const char *const *w = scene->words; *w; w++)
 		s->argv[n++] =
 			**w == '@' ? arena_printf(&s->arena, "%s/%s", s->directory, *w + 1) : *w;
-	for (unsigned i = 0; scene->input && i <= (scene->repeat ? scene->repeat - 1 : 0); i++)
-		buf_adds(&s->input, scene->input);
+	for (unsigned i = 0; i <= (scene->repeat ? scene->repeat - 1 : 0); i++)
+		make_input(s);
+}
+
+static void learn_next(struct stage *s, struct buf *fault)
+{
+	char last[DIGEST_TEXT];
+	struct error err;
+	struct run r;
+
+	stage_run(s, &r);
+	if (r.status || journal_read(s, true, last, &err) < 0)
+		buf_addf(fault, "what comes next: exit status %d: %s\n", r.status,
+			r.err.s ? r.err.s : "");
+	run_release(&r);
 }
 
 static void learn(struct stage *s, const struct trace *t, struct buf *fault)
@@ -127,9 +214,15 @@ static void learn(struct stage *s, const struct trace *t, struct buf *fault)
 	buf_add(&s->out, buf_str(&t->out));
 	if (journal_read(s, true, s->last, &err) < 0)
 		buf_addf(fault, "undisturbed: the journal cannot be read: %s\n", err.text);
+	if (s->scene->told && (*s->scene->told ? !has_told(s, t) : !strcmp(s->last, s->known[0])))
+		buf_addf(fault, "undisturbed: it does nothing: %s\n", t->out.s ? t->out.s : "");
+	if (s->scene->next)
+		learn_next(s, fault);
 	picture_add(s, &s->picture);
 	if (s->scene->probe)
 		stage_shell(s, s->scene->probe, &s->probe);
+	if (s->scene->counts)
+		learn_questions(s);
 }
 
 int stage_open(struct stage *s, const struct scene *scene, struct buf *fault)
@@ -149,8 +242,13 @@ int stage_open(struct stage *s, const struct scene *scene, struct buf *fault)
 	lay_out(s);
 	stage_shell(s, scene->setup, NULL);
 	tree_copy(s->live, in_dir(s, "before"));
+	stage_restore(s, "before"); /* as every later run: git has not seen these files before */
 	document_now(s, s->known[0]);
+	if (scene->counts)
+		setenv("GIT_TRACE", arena_printf(&s->arena, "%s/git.trace", s->live), 1);
+	s->asked = stage_asked(s);
 	rc = stage_trace(s, &t);
+	s->asked = stage_asked_since(s, s->asked);
 	if (rc == 0)
 		learn(s, &t, fault);
 	trace_release(&t);
@@ -161,6 +259,7 @@ void stage_close(struct stage *s)
 {
 	static const char *const parts[] = {"live", "before", "killed"};
 
+	unsetenv("GIT_TRACE");
 	for (size_t i = 0; i < COUNT(parts); i++)
 		if (path_exists(in_dir(s, parts[i])))
 			tree_remove(in_dir(s, parts[i]));

@@ -9,6 +9,8 @@
  * Each session does at least LEAST operations, so that a slow machine has something to account for.
  */
 #include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <time.h>
 #include "src/base/clock.h"
 #include "src/base/json.h"
@@ -29,6 +31,7 @@ enum {
 	EDIT_MS = 50,
 	KILL_US = 12000,
 	MARKERS = 100, /* in a document */
+	SLOW_MS = 200, /* less than the store waits for an edit in place that has begun */
 };
 
 static struct torture *torture; /* shared by all processes */
@@ -210,6 +213,19 @@ static void mark(struct str old, unsigned n, struct buf *out)
 	buf_add(out, str_sub(old, head, old.n));
 }
 
+/* docs/store.md: the store does not wait for ever for a program that has the document open. */
+static void note_slow_edit(struct session *w, unsigned item)
+{
+	CLEANUP(base_close)
+	int fd = open(arena_printf(&w->arena, "%s/slow", torture->dir),
+		O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	const char *line = arena_printf(&w->arena, "%u %u\n", item, torture->edits[item]);
+	struct error err;
+
+	if (fd < 0 || sys_write_all(fd, str_of(line), "slow", &err) < 0)
+		die("cannot note a slow edit");
+}
+
 static void edit(struct session *w, unsigned item)
 {
 	CLEANUP(buf_release) struct buf old = BUF_INIT, new = BUF_INIT;
@@ -217,6 +233,7 @@ static void edit(struct session *w, unsigned item)
 	bool in_place = random_chance(&w->random, 500);
 	CLEANUP(base_close) int fd = -1;
 	struct error err;
+	int64_t begun;
 	size_t half;
 
 	if (!tree_read(path, &old) || !str_starts(buf_str(&old), "---\n"))
@@ -224,6 +241,7 @@ static void edit(struct session *w, unsigned item)
 	mark(buf_str(&old), torture->edits[item] + 1, &new);
 	pause_us(random_below(&w->random, 2000));
 	half = random_below(&w->random, (unsigned)new.len);
+	begun = clock_ticks();
 	fd = open(in_place ? path : other, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || sys_write_all(fd, str_sub(buf_str(&new), 0, half), path, &err) < 0)
 		die("cannot edit");
@@ -233,6 +251,8 @@ static void edit(struct session *w, unsigned item)
 		(!in_place && rename(other, path) < 0))
 		die("cannot edit");
 	torture->edits[item]++;
+	if (in_place && clock_ticks() - begun >= SLOW_MS)
+		note_slow_edit(w, item);
 }
 
 /* The only one: two editors would overwrite each other's text. */
@@ -271,11 +291,14 @@ static void prepare(void)
 		"check --> pair : clean\ncheck --> failed : no\n"
 		"pair --> work : ok\npair --> done : no\n"
 		"done --> [*]\nfailed --> [*]\n```\n";
-	const char *const init[] = {"git", "init", "-q", "--template=", ".", NULL};
+	static const char script[] = "git init -q --template= . && git -c user.name=t -c "
+				     "user.email=t commit -q --allow-empty -m one";
+	const char *const init[] = {"sh", "-c", script, NULL};
 	struct run git = {.argv = init, .cwd = torture->dir};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct arena a = {0};
 
+	setenv("HOME", torture->dir, 1);
 	buf_addf(&text, workflow, torture->dir);
 	tree_write(arena_printf(&a, "%s/wf.md", torture->dir), buf_str(&text));
 	run(&git);
@@ -293,6 +316,14 @@ static int process(unsigned i, void *data)
 	else
 		editor();
 	return 0;
+}
+
+/* The processes that record the results of scripts outlive who started them, and belong to this
+ * process then. */
+static void wait_for_scripts(void)
+{
+	while (wait(NULL) > 0)
+		;
 }
 
 /* Whatever a kill or an edit has left is finished: the last edit, scripts, results that are kept.
@@ -326,10 +357,14 @@ int main(int argc, char **argv)
 	torture->dir = tree_scratch("torture");
 	prepare();
 	torture->end = clock_ticks() + (int64_t)seconds * 1000;
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		die("cannot adopt the processes of scripts");
 	good = run_processes(SESSIONS + 1, process, NULL);
 	tap(good == SESSIONS + 1, "%u of %d processes see only what is allowed", good,
 		SESSIONS + 1);
+	wait_for_scripts();
 	settle();
+	wait_for_scripts();
 	if (torture_audit(torture) && good == SESSIONS + 1)
 		tree_remove(torture->dir);
 	else

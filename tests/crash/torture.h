@@ -4,8 +4,9 @@
  *     DIR/T-N.md      the work items, with their journals
  *     DIR/acks.N      of a session: an acknowledged answer a line, `ITEM ACTION CHECKSUM`
  *     DIR/produced    a line of each script that ran: its lock file
+ *     DIR/slow        edits in place that took so long that they may be lost: `ITEM NUMBER` a line
  *
- * The two files are apart because the run and its accounting are two programs in one.
+ * The files are apart because the run and its accounting are two programs in one.
  */
 #ifndef DT_TESTS_CRASH_TORTURE_H
 #define DT_TESTS_CRASH_TORTURE_H

@@ -25,8 +25,11 @@ const commit = (task, files, subject) => [
   { run: task.command('git commit', { 'what the change does': subject, 'what the fix does': subject }) },
 ];
 
+const widgetFile = (task) => path.join(task.directory, 'src/widget.txt');
+
 export class Agents {
   options = ['red', 'blue']; // offered with a question to the user
+  reviews = []; // ids of the answers that the client had reviewed
   calls = []; // 'ID SKILL' of each agent
 
   // `parts`: for a skill a function (task, n), where n counts the skill's calls from 1. The other skills succeed.
@@ -46,12 +49,8 @@ export class Agents {
     return this.calls.map((call) => call.split(' ')[1]);
   }
 
-  get widgetFile() {
-    return path.join(this.fixture.repo, 'src/widget.txt');
-  }
-
-  writeWidget(content) {
-    return { tool: 'Write', input: { file_path: this.widgetFile, content } };
+  writeWidget(task, content) {
+    return { tool: 'Write', input: { file_path: widgetFile(task), content } };
   }
 }
 
@@ -60,12 +59,12 @@ export const DEFAULTS = {
   'researcher-issue': () => answer('briefed', '**Fault**: no widget.', '**Exit criteria**: 1. src/widget.txt is there.'),
   'debugger-investigate': (task) => answer('reproduced', `# Debug report for ${task.id.split('/')[0]}`, '- **Cause**: src has no widget.'),
   'developer-implement'(task) {
-    return { work: [{ run: task.command('git switch') }, this.writeWidget('It turns.\n'), ...commit(task, 'src/widget.txt', 'add the widget')],
+    return { work: [this.writeWidget(task, 'It turns.\n'), ...commit(task, 'src/widget.txt', 'add the widget')],
       ...answer('implemented', '**What was done**: src/widget.txt.') };
   },
   'developer-fix'(task, n) {
-    return { work: [{ run: task.command('git switch') }, { tool: 'Read', input: { file_path: this.widgetFile } },
-      this.writeWidget(`It turns, ${n}.\n`), ...commit(task, 'src/widget.txt', `fix the widget, ${n}`)],
+    return { work: [{ tool: 'Read', input: { file_path: widgetFile(task) } },
+      this.writeWidget(task, `It turns, ${n}.\n`), ...commit(task, 'src/widget.txt', `fix the widget, ${n}`)],
     ...answer('fixed', `Fixed, ${n}.`) };
   },
   'developer-create-pr': (task) => ({
@@ -75,4 +74,27 @@ export const DEFAULTS = {
   'reviewer-review': () => answer('approved', 'Nothing found.'),
   'reviewer-sign-off': () => answer('approved', '1. settled'),
   'researcher-validate': () => answer('validated', '1. met: src/widget.txt:1'),
+  'widget-audit': () => answer('approved', 'It is there.'),
 };
+
+// Parts of a scenario. `skill` does its default work, but writes `content` into the widget.
+export const writes = (skill, content) => function part(task, n) {
+  const good = DEFAULTS[skill].call(this, task, n);
+  return { ...good, work: good.work.map((step) => (step.tool === 'Write' ? this.writeWidget(task, content) : step)) };
+};
+// The developer does its default work, then waits for `promise` before it answers.
+export const implementsThenWaits = (promise) => function part(task) {
+  const good = DEFAULTS['developer-implement'].call(this, task);
+  return { ...good, work: [...good.work, { wait: promise }] };
+};
+// An agent asks, the troubleshooter asks the user, and continues when the answer is `words`.
+export const asking = (words, skill = 'developer-implement') => ({
+  [skill](task, n) {
+    return n === 1 ? answer('needs_clarification', 'Red or blue?') : DEFAULTS[skill].call(this, task, n);
+  },
+  troubleshooter(task, n) {
+    if (n === 1) return decide('needs_user_input', 'Shall the widget be red or blue?');
+    if (!task.brief.includes(`> ${words}\n`)) throw new Error(`the brief lacks the user's answer:\n${task.brief}`);
+    return decide('continue', 'the user says blue');
+  },
+});

@@ -13,7 +13,7 @@ export function claudeEnvironment({ home, binaries, extra = {} }) {
   return {
     PATH: [...binaries, path.dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(':'),
     HOME: home, TMPDIR: tmp, TERM: 'xterm', LANG: 'C.UTF-8', SHELL: '/bin/bash',
-    GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_NOSYSTEM: '1', GIT_TERMINAL_PROMPT: '0', GIT_ALLOW_PROTOCOL: 'file:ssh',
     DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', CLAUDE_CODE_MAX_RETRIES: '1',
     BASH_DEFAULT_TIMEOUT_MS: String(LIMIT), BASH_MAX_TIMEOUT_MS: String(LIMIT), API_TIMEOUT_MS: String(LIMIT),
     ...extra,
@@ -32,14 +32,14 @@ const lines = (file) => fs.existsSync(file)
   ? fs.readFileSync(file, 'utf8').split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line)) : [];
 
 // Starts `claude -p`. `done` resolves when it has ended; `kill()` kills its process group. `host`: see permissionHost().
-export function startClaude(file, args, { cwd, env, directory, host = null }) {
+export function startClaude(file, args, { cwd, env, directory, host = null, user }) {
   fs.mkdirSync(directory, { recursive: true });
   const out = path.join(directory, 'out.jsonl');
   const err = path.join(directory, 'err.txt');
   const errFile = fs.openSync(err, 'w');
   const outFile = fs.openSync(out, 'w');
   const child = spawn(file, [...args, '--output-format', 'stream-json', '--verbose'], {
-    cwd, env, detached: true, stdio: [host ? 'pipe' : 'ignore', host ? 'pipe' : outFile, errFile],
+    cwd, env, detached: true, uid: user, gid: user, stdio: [host ? 'pipe' : 'ignore', host ? 'pipe' : outFile, errFile],
   });
   if (host) host(child, (line) => fs.writeSync(outFile, `${line}\n`));
   let timedOut = false;
@@ -62,10 +62,15 @@ export function startClaude(file, args, { cwd, env, directory, host = null }) {
   return { pid: child.pid, done, kill };
 }
 
-// A host of the client's control protocol: sends one prompt and answers each permission request with `decide(tool, input)`.
-export function permissionHost(prompt, decide) {
+// The arguments of a client that has a host.
+export const HOSTED = ['--input-format', 'stream-json', '--permission-prompt-tool', 'stdio'];
+
+// A host of the client's control protocol: sends the prompts, each when the turn before has ended, and answers each permission
+// request with `decide(tool, input)`. `waits(result)`: a turn without a prompt follows.
+export function permissionHost([first, ...prompts], decide, waits = () => false) {
   return (child, log) => {
     const send = (message) => child.stdin.write(`${JSON.stringify(message)}\n`);
+    const type = (content) => send({ type: 'user', message: { role: 'user', content } });
     readline.createInterface({ input: child.stdout }).on('line', (line) => {
       log(line);
       if (!line.startsWith('{')) return;
@@ -73,8 +78,9 @@ export function permissionHost(prompt, decide) {
       if (event.type === 'control_request' && event.request.subtype === 'can_use_tool')
         send({ type: 'control_response', response: { subtype: 'success', request_id: event.request_id,
           response: decide(event.request.tool_name, event.request.input) } });
-      if (event.type === 'result') child.stdin.end();
+      if (event.type === 'result' && prompts.length) type(prompts.shift());
+      else if (event.type === 'result' && !waits(event)) child.stdin.end();
     });
-    send({ type: 'user', message: { role: 'user', content: prompt } });
+    type(first);
   };
 }

@@ -1,5 +1,6 @@
 // The real clients: pinned versions, each installed when a scenario first needs it, with a directory of its own for PATH. The
 // directory is named after its packages and appears only when it is complete, so it is reused until a pin changes.
+// E2E_CLAUDE: another version of Claude Code, such as the newest (`npm view @anthropic-ai/claude-code version`).
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -11,12 +12,13 @@ const arm = process.arch === 'arm64';
 const arch = arm ? 'linux-arm64' : 'linux-x64';
 const claude = `@anthropic-ai/claude-code-${arch}${process.report.getReport().header.glibcVersionRuntime ? '' : '-musl'}`;
 const opencode = arm ? 'opencode-linux-arm64' : 'opencode-linux-x64-baseline';
+const claudeVersion = process.env.E2E_CLAUDE || '2.1.329';
 const bundledNode = Number(process.versions.node.split('.')[0]) < 20; // Gemini CLI needs a newer node
 
 // The packages of one platform, without the installers around them. Downloads: Claude Code 120 MB, Codex 167 MB, OpenCode 60 MB,
 // Gemini CLI 21 MB.
 const CLIENTS = {
-  'claude-code': { program: 'claude', version: '2.1.329', packages: [`${claude}@2.1.329`], file: `${claude}/claude` },
+  'claude-code': { program: 'claude', version: claudeVersion, packages: [`${claude}@${claudeVersion}`], file: `${claude}/claude` },
   codex: { program: 'codex', version: '0.169.0', packages: [`codex@npm:@openai/codex@0.169.0-${arch}`],
     file: `codex/vendor/${arm ? 'aarch64' : 'x86_64'}-unknown-linux-musl/bin/codex` },
   'gemini-cli': { program: 'gemini', version: '0.61.0', packages: ['@google/gemini-cli@0.61.0', ...(bundledNode ? [`node-${arch}@22.23.3`] : [])],

@@ -83,6 +83,10 @@ function write(file, content, mode = 0o644) {
 const PREFIX = path.join(os.tmpdir(), 'dt-');
 const templates = new Map(); // id: directory that new fixtures are copies of
 
+// A text without what differs between machines: the number of its bytes is the same on each.
+export const portable = (text) => text.replaceAll(plugin, '/home/someone/.claude/plugins/dev-team')
+  .replaceAll(new RegExp(`${PREFIX}\\w{6}\\b`, 'g'), '/home/someone');
+
 export class Fixture {
   constructor({ id = 'ADR-1' } = {}) {
     this.id = id;
@@ -151,7 +155,7 @@ export class Fixture {
     this.git('init', '-q', '-b', 'main');
     this.git('add', '-A');
     this.git('commit', '-q', '-m', 'Start');
-    this.git('remote', 'add', 'origin', 'git@git.test:org/repo.git');
+    this.git('remote', 'add', 'origin', 'git@github.com:org/repo.git');
     this.git('push', '-q', '-u', 'origin', 'main');
     this.git('remote', 'set-head', 'origin', 'main');
   }
@@ -165,6 +169,11 @@ export class Fixture {
   addAuditWorkflow(agent) {
     this.write('flow.md', auditWorkflow(agent));
     this.write('.claude/skills/widget-audit/SKILL.md', AUDIT_SKILL);
+  }
+
+  // Where the item is worked on.
+  get worktree() {
+    return path.join(this.home, '.dev-team/worktrees/org/repo', `dev-team-${this.id}`);
   }
 
   get contextFile() {
@@ -198,6 +207,12 @@ export class Fixture {
   gh() {
     const log = path.join(this.root, 'gh.log');
     return fs.existsSync(log) ? fs.readFileSync(log, 'utf8').trim().split('\n') : [];
+  }
+
+  // Makes everything the property of the user with that number.
+  giveTo(user) {
+    execFileSync('chown', ['-R', `${user}:${user}`, this.root]);
+    fs.chmodSync(this.root, 0o755);
   }
 
   remove() {

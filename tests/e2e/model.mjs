@@ -4,6 +4,7 @@
 // person would call the work (the code, the findings, the verdict) comes from the scenario's agents.
 
 import { blocksOf, text, textOf, use } from './apis.mjs';
+import { portable } from './fixture.mjs';
 
 // The one capture of `pattern` in `source`, or an error that names what is missing.
 export function find(source, pattern, what) {
@@ -42,15 +43,27 @@ function* call(name, input) {
   return (yield* calls([use(name, input)]))[0];
 }
 
-// What the body of a loop command says, as data.
-function readLoop(body, values) {
+// The step command when no hook has filled it.
+function readStep(body) {
+  const typed = find(body, /^ARGUMENTS: (.*)$/m, 'what the user typed').split(' ');
+  const form = find(body, /STEP has the form `(dev-team step [^`]+)`/, 'the form of the step');
+  find(body, /If it added nothing, (hooks are off): take the ID, and the WORKFLOW before it if STEP has that word/, 'what to do without hooks');
+  const values = form.includes("'WORKFLOW'") ? { WORKFLOW: typed[0], ID: typed[1] } : { ID: typed[0] };
+  return form.replace(/\b(WORKFLOW|ID)\b/g, (word) => values[word]);
+}
+
+// What the body of a loop command and the context of the plugin's hook say, as data.
+function readLoop(body, context) {
   const say = (pattern, what) => find(body, pattern, what);
+  const hooked = context.includes('STEP: ');
   return {
-    step: say(/STEP: `(dev-team step [^`]+)`/, 'the step command'),
+    hooked,
+    step: hooked ? find(context, /^STEP: `(dev-team step [^`]+)`$/m, 'the step command') : readStep(body),
+    array: hooked ? find(context, /^ARRAY: (.*)$/m, 'the first array') : null,
+    added: say(/As soon as a hook adds a line (ARRAY), go to 1 with it/, 'what a hook adds') + say(/If it adds `(FAILED): ...`, show it/, 'what a hook adds'),
+    later: say(/(a later notice without one needs nothing)/, 'what a report needs that comes after the step'),
     returned: say(/run STEP with `( --returned[^`]+)` added/, 'how to pass --returned'),
-    takeOver: [say(/if they are `([^`]+)`, save nothing/, 'the words that take over'),
-      say(/add `( --take-over)` to the first STEP/, 'how to take over')],
-    answer: say(/ANSWER:\s+```sh\n([\s\S]*?)```/, 'how to save an answer').trimEnd(),
+    answer: hooked ? find(context, /^ANSWER: `(dev-team context set [^`]+)`, then lines with the answer/m, 'how to save an answer') : null,
     end: say(/If the item is `(\w+)`/, 'when it ends'),
     tell: [say(/report its `(\w+)`/, 'what to tell'), say(/report its `\w+` and `(\w+)`/, 'what to tell')],
     question: say(/if it has a `(\w+)`/, 'what a question is'),
@@ -65,8 +78,13 @@ function readLoop(body, values) {
       say(/`prompt`: two lines, the item's `\w+` and its `(\w+)`/, 'the prompt')],
     aloud: say(/say each item's `(\w+)`/, 'what to say meanwhile'),
     description: say(/`description`: the item's `(\w+)`/, 'the description'),
+    script: {
+      tool: say(/If you have the (\w+) tool and the three lines/, 'which tool runs the loop'),
+      name: say(/with the `name` `([^`]+)`/, 'which script runs the loop'),
+      args: say(/and the `args` `([^`]+)`/, 'the arguments of the script'),
+      id: hooked && find(context, /^STEP: `dev-team step '?([^' ]+)/m, 'the id'),
+    },
     background: say(/`run_in_background`: (true|false)/, 'foreground or background') === 'true',
-    ...values,
   };
 }
 
@@ -81,37 +99,70 @@ function dispatch(loop, item, type = loop.types[item.action]) {
 }
 
 function* save(loop, answer) {
-  const saved = yield* call('Bash', { command: fill(loop.answer, { answer }) });
+  const mark = find(loop.answer, /<<'(\w+)'$/, 'how the answer ends');
+  const saved = yield* call('Bash', { command: `${loop.answer}\n${answer}\n${mark}` });
   if (saved.error) throw new Error(`the answer was not saved: ${saved.text}`);
 }
 
-function* status(body) {
-  const id = find(body, /The user asks about: *(\S+)/, 'what the user asks');
-  const shown = yield* call('Bash', { command: block(body, 'dev-team events', { id }) });
-  return [text(shown.text)];
+const NOTIFICATION = '[SYSTEM NOTIFICATION';
+
+// Starts the script of the loop and ends the turn; the client begins another one when the script has ended. Returns the array's end.
+function* runScriptOfLoop(loop, array) {
+  const input = { name: loop.script.name, args: JSON.parse(fill(loop.script.args.replace('<ID>', '<id>'), loop.script)) };
+  const message = array.map((item) => item[loop.aloud]).join('\n');
+  const [started] = yield* calls([use(loop.script.tool, input)], message);
+  if (started.error) return started;
+  let news = textOf(yield [text('The run goes on.')]);
+  while (!news.includes(NOTIFICATION)) news = textOf(yield [text('You were heard.')]); // a user who types meanwhile
+  return { text: `[${find(news, /(\{"(?:action|result)":.*\})/, 'how the script ended')}]` };
 }
 
+// The client puts what the plugin's hook adds at the end of a system message.
 function* mainLoop(request, agents) {
-  const body = texts(request.news).find((part) => part.includes('STEP: '));
-  if (!body) return yield* status(texts(request.news).join('\n'));
-  const loop = readLoop(body);
-  const id = find(loop.step, /step '([^']+)'/, 'the work item');
-  const words = find(body, /The user typed: (.*)/, 'what the user typed');
-  const answer = words.slice(words.indexOf(id) + id.length).trim();
-  const [taking, option] = loop.takeOver;
-  if (answer && answer !== taking) yield* save(loop, answer);
-
-  let line = answer === taking ? loop.step + option : loop.step;
+  const resumed = / is in progress \(.* or with `(dev-team step [^`]*)` and the array that it prints/.exec(texts(request.news).join('\n'))?.[1];
+  const news = texts(resumed ? request.messages.flatMap((message) => message.blocks) : request.news);
+  const body = news.find((part) => part.includes('Drive a work item'));
+  const context = /UserPromptExpansion hook additional context: ([\s\S]*)/.exec(news.join('\n'))?.[1] ?? '';
+  const failed = /^FAILED: (.*)$/m.exec(context);
+  if (failed) return [text(failed[1])];
+  // After /clear: what the plugin says about the item, and the end of a script that had been started before.
+  const before = /"result":"([^"]*)","reason":"([^"]*)"/.exec(news.join('\n'))?.slice(1).join(': ')
+    ?? /SessionStart hook additional context: (dev-team: .*)/.exec(news.join('\n'))?.[1];
+  if (!body) return [text(context || before || 'Hello.')];
+  find(body, /(If the hook added a line `FAILED: ...` instead, show it and stop)/, 'what to do with a failure');
+  const loop = readLoop(body, context);
+  const scripted = loop.hooked && request.tools.includes(loop.script.tool);
+  if (agents.pause) { // the turn ends here; the user types something
+    yield [text(agents.pause)];
+    find(body, /after a compaction or an interruption (run STEP with the Bash tool and go to 1 with what it prints)/, 'how to go on');
+  }
+  let step = loop.hooked && !resumed && !agents.pause ? { text: loop.array } : yield* call('Bash', { command: resumed ?? loop.step });
   for (;;) {
-    const step = yield* call('Bash', { command: line });
     if (step.error) return [text(`The step failed: ${step.text}`)];
     const array = JSON.parse(step.text);
     const [first] = array;
-    if (first.action !== loop.end) {
-      const back = yield* calls(array.map((item) => dispatch(loop, item)), array.map((item) => item[loop.aloud]).join('\n'));
+    if (first.action !== loop.end && first.result === undefined) {
+      if (scripted) {
+        step = yield* runScriptOfLoop(loop, array);
+        continue;
+      }
+      const started = array.map((item) => dispatch(loop, item));
+      const aloud = array.map((item) => item[loop.aloud]).join('\n');
+      let back;
+      for (const message of agents.start?.(started) ?? [started]) back = yield* calls(message, aloud);
       const unknown = array.filter((_, i) => back[i].error && /Agent type .* not found/.test(back[i].text));
       if (unknown.length) yield* calls(unknown.map((item) => dispatch(loop, item, loop.types.other)));
-      line = loop.step + loop.returned.replace(/<id of the first item>/, first.id);
+      let news = texts(back[0].news ?? []).join('\n');
+      let working = back.filter((one) => one.text.startsWith('Async agent launched')).length;
+      const added = () => /^(?:PostToolBatch|UserPromptSubmit) hook additional context: (ARRAY|FAILED): (.*)/m.exec(news);
+      while (!added() && working > 0) { // each notification begins a turn
+        news = texts(yield [text('They work.')]).join('\n');
+        if (!/: other agents of \S+ still work: end your turn/.test(news)) working -= news.split(/<task-notification>|<agent-message from=/).length - 1;
+      }
+      const [, kind, line] = added() ?? [];
+      if (kind === 'FAILED') return [text(line)];
+      step = kind ? { text: line }
+        : yield* call('Bash', { command: loop.step + loop.returned.replace(/<id of the first item>/, first.id) });
       continue;
     }
     const question = first[loop.question];
@@ -120,7 +171,7 @@ function* mainLoop(request, agents) {
     const reply = yield* call(loop.ask, { questions: [{ question, header: 'dev-team', multiSelect: false,
       options: agents.options.map((label) => ({ label, description: label })) }] });
     yield* save(loop, find(reply.text, /"="([^"]*)"/, "the user's answer"));
-    line = loop.step;
+    step = yield* call('Bash', { command: loop.step });
   }
 }
 
@@ -143,58 +194,150 @@ export function recordCommand(brief, word, answer) {
   return shown.replace(/ WORD /, () => ` ${word} `).replace(/^YOUR ANSWER$/m, () => answer);
 }
 
-function* useSkill(system, brief) {
-  const template = find(system, /`(dev-team:<skill>)`/, 'how the skill is called');
-  const skill = find(brief, /^Skill: (\S+)$/m, 'the skill');
-  const args = find(brief, /^Arguments: (.*)$/m, 'the arguments');
-  let loaded = yield* call('Skill', { skill: fill(template, { skill }), args });
-  if (loaded.error) {
-    const plain = find(system, /plain `(<skill>)` if there is no such skill/, 'what to do when there is no such skill');
-    loaded = yield* call('Skill', { skill: fill(plain, { skill }), args });
-  }
-  if (loaded.error) throw new Error(`skill '${skill}': ${loaded.text}`);
-  return { name: skill, text: texts(loaded.news).join('\n') };
-}
+// The brief has the skill, between its sections and how to answer.
+const skillOf = (brief) => ({ name: find(brief, /^Skill: (\S+)$/m, 'the skill'),
+  text: find(brief, /^## Your skill\n\n([\s\S]*)^## How you answer$/m, 'what the skill is') });
 
-function* act(request, agents) {
-  const { system } = request;
-  const [file, id] = find(texts(request.news).join('\n\n'), /^(\/[^\n]+\n[^\n]+)$/m, 'a context file and an id').split('\n');
+// Does what the scenario's agents decide about the task.
+function* work(request, agents, { file, id, brief, name, skill }) {
   const values = { context_file: file, id };
-  const pause = agents.before?.(id);
-  if (pause) yield pause;
-  if (system.includes('You run one script')) return yield* runScript(system, values);
-
-  const briefed = yield* call('Bash', { command: command(system, 'dev-team brief', values) });
-  if (briefed.error) return [text(briefed.text)];
-  const brief = briefed.text;
-  const loaded = system.includes('There is no skill to load') ? { name: 'troubleshooter', text: system } : yield* useSkill(system, brief);
-  const skill = loaded.text;
-  const part = agents.act({ id, brief, skill: loaded.name, file,
+  const directory = find(brief, /^Directory: (.*)$/m, 'where the agent works');
+  const enter = find(brief, /begin each shell command with `([^`]*)`/, 'how a shell command begins');
+  const part = agents.act({ id, brief, skill: name, file, directory,
     command: (start, more) => command(skill, start, { ...values, ...more }),
     block: (start, more) => block(skill, start, { ...values, ...more }) });
   for (const step of part.work ?? []) {
     if (step.wait) yield step.wait();
     else {
-      const done = yield* call(step.tool ?? 'Bash', step.input ?? { command: step.run });
+      const done = yield* call(step.tool ?? 'Bash', step.input ?? { command: enter + step.run });
       if (done.error !== Boolean(step.refused) || !(step.refused ?? step.gives ?? /^/).test(done.text))
         throw new Error(`${id}: ${JSON.stringify(step)} ${step.refused ?? step.gives ?? ''}: ${done.text}`);
     }
   }
+  if (!part.silent) find(skill, new RegExp(`"status": "(${part.word})"|\`(${part.word})\``), `the result word '${part.word}'`);
+  return { part };
+}
+
+// The call that ends an agent of the script. `refused`: what it has wrong at first, and the pattern of the message with which
+// that is refused; `also`: what a second call at the same time has.
+function* answerScript(request, input, { refused = [], also } = {}) {
+  const { properties } = request.body.tools.find((tool) => tool.name === 'StructuredOutput').input_schema;
+  for (const name of Object.keys(properties)) find(Object.keys(input).join(), new RegExp(`\\b(${name})\\b`), `what '${name}' is`);
+  for (const [wrong, pattern] of refused) {
+    const said = yield* call('StructuredOutput', { ...input, ...wrong });
+    if (!said.error || !pattern.test(said.text)) throw new Error(`the answer ${JSON.stringify(wrong)} gave: ${said.text}`);
+  }
+  yield* calls([input, ...(also ? [{ ...input, ...also }] : [])].map((one) => use('StructuredOutput', one)));
+  return [text('The answer was given.')];
+}
+
+// An agent of the script: the brief and the skill came with its prompt, or it asks for them as any other does.
+function* actInScript(request, agents) {
+  const prompt = texts(request.news).join('\n\n');
+  const returned = /Call StructuredOutput at once: id (\S+), word (\w+)\./.exec(prompt);
+  if (returned) return yield* answerScript(request, { id: returned[1], word: returned[2] });
+  const [file, id] = find(prompt, /^ *(\/[^\n]+\n[^\n]+)$/m, 'a context file and an id').split('\n').map((line) => line.trim());
+  const pause = agents.before?.(id);
+  if (pause) yield pause;
+  const brief = /SubagentStart hook additional context: (If your prompt names the action (\S+): this is its brief[\s\S]*)/.exec(prompt);
+  if (!brief || brief[2] !== id) {
+    const last = yield* act(request, agents, { file, id });
+    const line = textOf(last);
+    return yield* answerScript(request, { id, word: find(line, /^(?:recorded \S+: )?(\w+)/, 'the recorded word'), text: line });
+  }
+  find(brief[1], /(by one call of StructuredOutput: `word` is your result word, `text` your whole answer)/, 'how to answer');
+  const skill = request.system.includes('There is no skill to load') ? { name: 'troubleshooter', text: request.system } : skillOf(brief[1]);
+  const { part } = yield* work(request, agents, { file, id, brief: brief[1], name: skill.name, skill: skill.text });
+  while (part.dies || part.silent) yield part.dies ?? [text('I am done.')]; // the client asks it again
+  if (part.prose) yield [text(part.prose)];
+  return yield* answerScript(request, { id, word: part.word, text: part.answer }, part);
+}
+
+// The answer is the agent's last message. The hook sends an agent back that gave none.
+function* sayAnswer(request, brief, part) {
+  find(brief, /(the last message that you write is taken as your answer, as it is)/, 'how to answer');
+  while (part.dies) yield part.dies;
+  const first = part.silent ? 'I am done.' : part.first;
+  const wrong = part.wrong ?? /must be .* in the last line of the answer/;
+  if (request.tools.includes('SubagentHandback')) {
+    while (part.silent) yield [text(first)]; // the client asks it again
+    if (first) yield* handBack(first, wrong);
+    return yield* handBack(part.answer);
+  }
+  if (first) {
+    const news = texts(yield [text(first)]).join('\n');
+    if (!wrong.test(news)) throw new Error(`'${first}' gave: ${news}`);
+    find(news, /(End with your whole answer, corrected)/, 'what to do now');
+  }
+  return [text(part.silent ? first : part.answer)];
+}
+
+// In auto mode an agent in the background ends with this call. `wrong`: why it is denied.
+function* handBack(message, wrong) {
+  const done = yield* call('SubagentHandback', { message });
+  if (done.error !== Boolean(wrong) || !(wrong ?? /^/).test(done.text)) throw new Error(`SubagentHandback: ${done.text}`);
+  return [text('Delivered.')];
+}
+
+const promptOf = (request) => {
+  const [file, id] = find(texts(request.news).join('\n\n'), /^(\/[^\n]+\n[^\n]+)$/m, 'a context file and an id').split('\n');
+  return { file, id };
+};
+
+function* act(request, agents, { file, id } = promptOf(request)) {
+  const { system } = request;
+  const values = { context_file: file, id };
+  const pause = agents.before?.(id);
+  if (pause) yield pause;
+  if (system.includes('You run one script')) return yield* runScript(system, values);
+
+  const brought = texts(request.news).map((one) => one.split(`\n${id}\n\n# ${id}\n`)[1]).find(Boolean);
+  if (brought) find(system, /(Your brief may be in your prompt already, under the heading `# <id>`)/, 'where the brief is');
+  const briefed = brought ? { text: brought } : yield* call('Bash', { command: command(system, 'dev-team brief', values) });
+  if (briefed.error) return [text(briefed.text)];
+  const brief = briefed.text;
+  const loaded = system.includes('There is no skill to load') ? { name: 'troubleshooter', text: system } : skillOf(brief);
+  const { part } = yield* work(request, agents, { file, id, brief, name: loaded.name, skill: loaded.text });
+  if (brought) return yield* sayAnswer(request, brief, part);
   if (part.silent) return [text('I am done.')];
-  find(skill, new RegExp(`"status": "(${part.word})"|\`(${part.word})\``), `the result word '${part.word}'`);
   const recorded = yield* call('Bash', { command: recordCommand(brief, part.word, part.answer) });
   return [text(recorded.text)];
+}
+
+// The main conversation: one prompt of the user after the other.
+function* converse(request, agents) {
+  for (let { news } = request; ;) news = yield yield* mainLoop({ ...request, news }, agents);
+}
+
+// In auto mode the client asks a model about calls that no rule decides, and about what an agent hands back. The plugin's hook
+// leaves nothing to decide, and lets nothing but ids, types and words be handed back.
+function review(request, agents) {
+  const asked = request.messages.flatMap((one) => one.blocks).map((one) => one.text).join('');
+  const word = /\{"SubagentHandback":"hand-back [^"]*\): ([^"]*)"\}\n<\/transcript>/.exec(asked)?.[1];
+  if (word !== undefined) {
+    if (!/^\w+$/.test(word)) throw new Error(`an agent hands back '${word}'`);
+    agents.reviews.push(word);
+    return [text('<severity>0</severity>')];
+  }
+  const back = JSON.parse(JSON.parse(`"${find(asked, /<subagent_hand_back>\\n([\s\S]*)\\n<\/subagent_hand_back>/, 'what is handed back')}"`));
+  const words = JSON.stringify({ ...back, done: undefined }).match(/"[^"]*"/g).map((one) => one.slice(1, -1));
+  const bad = words.find((word) => !/^[\w:\/-]*$/.test(word));
+  if (bad) throw new Error(`an agent hands back '${bad}'`);
+  agents.reviews.push(back.id);
+  return [text('<severity>0</severity>')];
 }
 
 // One conversation, one script; a request of the conversation is the next value of its script.
 export function createModel(agents) {
   const conversations = new Map();
   return async (request) => {
-    const key = `${request.session}/${request.agent}`;
+    if (request.system.includes('You are a security monitor')) return review(request, agents);
+    const key = request.agent || request.session; // after /clear an agent goes on in another session
     let script = conversations.get(key);
     let turn;
     if (!script) {
-      script = request.agent ? act(request, agents) : mainLoop(request, agents);
+      script = !request.agent ? converse(request, agents)
+        : request.tools.includes('StructuredOutput') ? actInScript(request, agents) : act(request, agents);
       conversations.set(key, script);
       turn = script.next();
     } else {
@@ -215,6 +358,6 @@ export function bytesOf(blocks) {
   for (const block of blocks)
     for (const part of block.type === 'tool_use' ? [JSON.stringify(block.input)] : block.type === 'text' ? [block.text]
       : blocksOf(block.content).map((one) => one.text ?? ''))
-      bytes += Buffer.byteLength(part);
+      bytes += Buffer.byteLength(portable(part));
   return bytes;
 }

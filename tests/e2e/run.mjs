@@ -14,7 +14,11 @@ import { harness } from './scenarios/harness.mjs';
 import { headless } from './scenarios/headless.mjs';
 import { instructions } from './scenarios/instructions.mjs';
 import { pluginFiles } from './scenarios/plugin.mjs';
+import { loop } from './scenarios/loop.mjs';
 import { policy } from './scenarios/policy.mjs';
+import { sessions } from './scenarios/sessions.mjs';
+import { terminal } from './scenarios/terminal.mjs';
+import { turns } from './scenarios/turns.mjs';
 import { workflows } from './scenarios/workflows.mjs';
 
 const INSIDE = 'DEV_TEAM_E2E_INSIDE';
@@ -50,7 +54,9 @@ async function runAll(list, clients) {
   const worker = async () => {
     while (next < scenarios.length) {
       const one = scenarios[next++];
+      const began = Date.now();
       await one.scenario.perform(one.body);
+      one.scenario.seconds = ((Date.now() - began) / 1000).toFixed(1);
       one.ended = true;
       for (; scenarios[reported]?.ended; reported++) report(reported + 1, scenarios[reported].scenario);
     }
@@ -58,9 +64,9 @@ async function runAll(list, clients) {
   await Promise.all(Array.from({ length: jobs }, worker));
 }
 
-function report(number, { name, notes, failures }) {
+function report(number, { name, notes, failures, seconds }) {
   for (const line of notes) console.log(`# ${line}`);
-  console.log(`${failures.length ? 'not ok' : 'ok'} ${number} - ${name}`);
+  console.log(`${failures.length ? 'not ok' : 'ok'} ${number} - ${name}${seconds ? ` # ${seconds} s` : ''}`);
   for (const line of failures.join('\n').split('\n')) if (failures.length) console.log(`#   ${line}`);
   if (failures.length) process.exitCode = 1;
 }
@@ -76,7 +82,8 @@ async function main() {
   if (!fs.existsSync(path.join(plugin, 'build/dev-team'))) return abort('the program is built', 'build/dev-team does not exist: run make');
   const quick = process.argv[2] === '--quick';
   const words = process.argv.slice(quick ? 3 : 2);
-  const list = [...harness, ...pluginFiles, ...workflows, ...failures, ...instructions, ...policy, ...headless]
+  // Those that take longest come first.
+  const list = [...terminal, ...headless, ...harness, ...workflows, ...loop, ...failures, ...turns, ...instructions, ...sessions, ...policy, ...pluginFiles]
     .filter(([name, , options]) => (!quick || options?.quick) && words.every((word) => name.includes(word)));
   if (!list.length) return abort('scenarios are selected', `no scenario has '${words.join("' and '")}' in its name`);
   let clients;

@@ -9,10 +9,13 @@ import { claudeEnvironment, startClaude } from './claude.mjs';
 import { Fixture, plugin as ownPlugin } from './fixture.mjs';
 import { bytesOf, createModel } from './model.mjs';
 import { LIMIT } from './sync.mjs';
+import { DIALOG, Terminal } from './terminal.mjs';
 
-const ITERATION_LIMIT = 1536; // bytes that one agent may add to the main conversation
+const ITERATION_LIMIT = 1228; // 1.2 KiB that one agent may add to the main conversation
 
 export const IMPLEMENT = '/dev-team:implement ADR-1';
+export const AUDIT = '/dev-team:dev-team flow.md ADR-1'; // see Fixture.addAuditWorkflow()
+export const AUDITED = 'init>audit audit>done';
 export const PREFIX = 'init>spec-finding spec-finding>researching researching>implementing implementing>validating';
 
 export class Scenario {
@@ -72,14 +75,17 @@ export class Scenario {
     return stdout;
   }
 
-  // Runs `claude -p PROMPT` in the fixture's repository. `during(client, server)` may interfere while it runs.
-  async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin } = {}) {
-    const server = await startApis(createModel(agents));
+  // Runs `claude -p PROMPT` in the fixture's repository; `agents` may be a model of its own. `script`: with the tool Workflow. `hooks`: false turns them off. `user`: a number. `during(client, server)` may interfere while it runs.
+  async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin, script = false, hooks = true, user } = {}) {
+    const server = await startApis(typeof agents === 'function' ? agents : createModel(agents));
     const directory = path.join(this.directory, String(++this.runs));
     const began = Date.now();
+    const env = this.environment(fixture, server.url);
+    if (user) fixture.giveTo(user);
     const client = startClaude(this.clients['claude-code'].program,
-      ['-p', ...(host ? [] : [prompt]), ...(plugin ? ['--plugin-dir', plugin] : []), ...args],
-      { cwd: fixture.repo, env: this.environment(fixture, server.url), directory, host: host && host(prompt) });
+      ['-p', ...(host ? [] : [prompt]), ...(plugin ? ['--plugin-dir', plugin] : []), ...(script ? [] : ['--disallowedTools', 'Workflow']),
+        ...(hooks ? [] : ['--settings', '{"disableAllHooks": true}']), ...args],
+      { cwd: fixture.repo, env, directory, host: host && host(prompt), user });
     server.onError = client.kill;
     const { log, errors, paths } = server;
     const early = () => { throw errors[0] ?? new Error(`the client ended too early: ${fs.readFileSync(path.join(directory, 'err.txt'), 'utf8')}`); };
@@ -96,23 +102,47 @@ export class Scenario {
       iterations: iterations(log), seconds: (Date.now() - began) / 1000 };
   }
 
+  // Runs the interactive client in the permission mode `mode`; `body(terminal, log)` types and looks. The user is asked nothing.
+  async interact(fixture, agents, mode, body, { script = true } = {}) {
+    const server = await startApis(createModel(agents));
+    const directory = path.join(this.directory, String(++this.runs));
+    const asked = path.join(fixture.root, 'asked');
+    const settings = { hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command: `cat >>'${asked}'` }] }] } };
+    const terminal = new Terminal(this.clients['claude-code'].program,
+      ['--plugin-dir', ownPlugin, '--permission-mode', mode, '--settings', JSON.stringify(settings),
+        ...(script ? [] : ['--disallowedTools', 'Workflow'])],
+      { cwd: fixture.repo, env: this.environment(fixture, server.url), directory });
+    server.onError = () => terminal.fail(server.errors[0]);
+    try {
+      await terminal.shows(/❯/);
+      await body(terminal, server.log);
+    } finally {
+      terminal.close();
+      await server.stop();
+      keep(directory, server.log);
+    }
+    this.ok(!fs.existsSync(asked), () => `the user was asked: ${fs.readFileSync(asked, 'utf8')}`);
+    for (const screen of terminal.screens) this.ok(!DIALOG.test(screen), `the user is asked:\n${screen}`);
+    return { log: server.log };
+  }
+
   // Checks what holds for every run that was not killed. After an error of the model no other check is useful.
-  sound(run) {
+  sound(run, denied = 0) {
     if (run.errors.length) throw run.errors[0];
     this.ok(!run.timedOut, `the client ran into its timeout; stderr: ${run.err}`);
     this.equal(run.code, 0, 'exit code of the client');
     this.equal(run.result?.is_error, false, 'is_error');
     this.ok((run.result?.num_turns ?? 0) > 0, 'there was no turn');
-    this.equal(run.result?.permission_denials, [], 'permission denials');
+    this.equal(run.result?.permission_denials?.length, denied, 'permission denials');
     this.equal(run.paths, ['POST /v1/messages'], 'requests of the client');
   }
 
   // Checks the bytes that iterations with one agent added to the main conversation; returns the largest number.
-  affordable(run) {
+  affordable(run, limit = ITERATION_LIMIT) {
     const single = run.iterations.filter((one) => one.agents === 1);
     this.ok(single.length > 0, 'no iteration has one agent');
     const most = single.reduce((a, b) => (b.bytes > a.bytes ? b : a), { bytes: 0 });
-    this.ok(most.bytes <= ITERATION_LIMIT, `an iteration adds ${most.bytes} bytes to the main conversation: ${most.command}`);
+    this.ok(most.bytes <= limit, `an iteration adds ${most.bytes} bytes to the main conversation: ${most.command}`);
     return most.bytes;
   }
 
@@ -138,19 +168,28 @@ function agentTypes(log) {
     .filter((block) => block.name === 'Agent').map((block) => block.input.subagent_type.replace('dev-team:', ''));
 }
 
-// The number of agents and of bytes from one step call to the next, counted in the last request of the main conversation, which
-// contains all the earlier ones.
+// The number of agents and of bytes from one array to the next (the first comes with the prompt), counted in the last request of
+// the main conversation, which contains all the earlier ones.
 function iterations(log) {
   const last = log.filter((entry) => !entry.agent).at(-1);
   const found = [];
+  let begins = true;
+  let before = 0; // bytes of the array that the hook added
   for (const message of last?.messages ?? []) {
     const calls = message.role === 'assistant' ? message.blocks.filter((one) => one.type === 'tool_use') : [];
-    if (calls.some((one) => one.name === 'Bash' && / step /.test(one.input.command)))
-      found.push({ agents: 0, bytes: 0, command: calls[0].input.command });
+    if (calls.length && (begins || calls.some((one) => one.name === 'Bash' && / step /.test(one.input.command)))) {
+      found.push({ agents: 0, bytes: before, command: calls[0].input.command ?? calls[0].input.description });
+      begins = false;
+      before = 0;
+    }
     const current = found.at(-1);
     if (!current) continue;
     current.agents += calls.filter((one) => one.name === 'Agent').length;
-    current.bytes += bytesOf(message.blocks);
+    const arrays = message.blocks.filter((one) => one.type === 'text' && one.text.includes(' hook additional context: ARRAY: '));
+    current.bytes += bytesOf(message.blocks) - bytesOf(arrays);
+    if (!arrays.length) continue;
+    begins = true;
+    before = bytesOf(arrays);
   }
   return found;
 }

@@ -39,6 +39,19 @@ export function breakpoint() {
   };
 }
 
+// `wait()` resolves `reached`, and resolves itself when `open()` is called. The time of `reached` runs from when it is read.
+export function gate() {
+  const [there, opened] = [deferred(), deferred()];
+  return {
+    get reached() { return within(there.promise, 'the gate'); },
+    open: opened.resolve,
+    wait() {
+      there.resolve();
+      return within(opened.promise, 'the opening of the gate');
+    },
+  };
+}
+
 function deferred() {
   let resolve;
   const promise = new Promise((settle) => { resolve = settle; });

@@ -6,8 +6,8 @@
 #include "tests/fuzz/fuzz.h"
 
 static const char *const triggers[] = {"approved", "changes_requested", NULL};
-static const struct workflow_builtin builtin[] = {
-	{"signoff", triggers}, {"fixing-pr", triggers}, {"researching", triggers + 1}, {0}};
+static const struct workflow_builtin builtin[] = {{"signoff", triggers, 0},
+	{"fixing-pr", triggers, 0}, {"researching", triggers + 1, 0}, {0}};
 
 static void draw(struct arena *a, const struct workflow *w)
 {
@@ -17,11 +17,12 @@ static void draw(struct arena *a, const struct workflow *w)
 
 	(void)workflow_check(w, builtin, &out);
 	buf_clear(&out);
-	workflow_draw_dot(w, w->states[w->n_states - 1].name, &out);
+	workflow_draw_dot(
+		w, &(struct workflow_current){w->states[w->n_states - 1].name, NULL}, &out);
 	expect(str_utf8_fault(buf_str(&out)) == 0 && str_ends(buf_str(&out), "}\n"));
 	buf_clear(&out);
 	buf_adds(&out, "~~~mermaid\n");
-	workflow_draw_mermaid(w, w->initial, &out);
+	workflow_draw_mermaid(w, &(struct workflow_current){w->initial, NULL}, &out);
 	buf_adds(&out, "~~~\n");
 	expect(workflow_parse(a, "again", buf_str(&out), &again, &err) == 0);
 	expect(again.n_states == w->n_states && again.n_edges == w->n_edges);

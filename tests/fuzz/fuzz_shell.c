@@ -6,6 +6,7 @@
  */
 #include "src/shell/parse.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/lib/shell_same.h"
 
 struct text {
 	const char *s;

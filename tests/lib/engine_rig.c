@@ -13,14 +13,21 @@ int engine_rig_find_specs(
 	return 0;
 }
 
-static int carry_out(
-	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
+static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
+	const char *id, bool *done, struct error *err)
 {
 	(void)data, (void)id;
+	if (kind->effect == EFFECT_COMMIT && t.commit_fault)
+		return error_set(err, ERR_CHECK, "%s", t.commit_fault);
+	if (kind->effect == EFFECT_PUSH)
+		t.pushed = place->pushed ? arena_dup(&t.arena, str_of(place->pushed)) : NULL;
+	if (kind->effect == EFFECT_PUSH && t.push_fault)
+		return error_set(err, ERR_CHECK, "%s", t.push_fault);
 	if (kind->effect == EFFECT_COMMIT ? t.commit_fails : t.push_fails)
 		return error_set(err, ERR_SYSTEM, "cannot %s", kind->name);
 	if (kind->effect == EFFECT_COMMIT) {
 		t.commits++;
+		t.commit_directory = arena_dup(&t.arena, str_of(place->directory));
 		*done = !t.nothing_to_commit;
 		return 0;
 	}
@@ -28,6 +35,20 @@ static int carry_out(
 		setenv("DEV_TEAM_NOW", t.push_ends, 1);
 	t.pushes++;
 	*done = !t.no_remote;
+	return 0;
+}
+
+static int enter(void *data, struct arena *a, const char *id, struct item_place *place,
+	bool *changed, struct error *err)
+{
+	(void)data, (void)id;
+	t.entered++;
+	if (t.enter_fails)
+		return error_set(err, ERR_STATE, "cannot make the worktree");
+	*changed = !place->directory || strcmp(place->directory, t.enters) != 0;
+	*place = (struct item_place){.directory = arena_dup(a, str_of(t.enters)),
+		.branch = "dev-team/ADR-7",
+		.base = "5ca1ab1e"};
 	return 0;
 }
 
@@ -41,23 +62,64 @@ static int failing_checks(
 	return 0;
 }
 
+static int open_comments(
+	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
+{
+	(void)data, (void)pr_url;
+	if (t.comments_fail)
+		return error_set(err, ERR_SYSTEM, "gh is not logged in");
+	*text = t.comments ? arena_dup(a, str_of(t.comments)) : NULL;
+	return 0;
+}
+
+int engine_rig_evidence(void *data, struct arena *a, const struct evidence_query *q,
+	struct evidence *out, struct error *err)
+{
+	(void)data, (void)a;
+	t.collected++;
+	if (t.evidence_fails)
+		return error_set(err, ERR_SYSTEM, "cannot reach the remote");
+	if (!q->before) {
+		t.asked = q->kinds;
+		t.since = q->since ? arena_dup(&t.arena, str_of(q->since)) : "";
+		t.confirmed = q->confirmed ? arena_dup(&t.arena, str_of(q->confirmed)) : "";
+		t.pr_asked = q->pr_url ? arena_dup(&t.arena, str_of(q->pr_url)) : "";
+	}
+	*out = (struct evidence){.head = t.head, .tree = t.tree};
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		if ((q->kinds & t.refuted) >> i & 1)
+			out->faults[i] = t.fault;
+	return 0;
+}
+
 void say(void *data, const char *text)
 {
 	(void)data;
 	buf_addf(&t.messages, "%s\n", text);
 }
 
-void workflow(const char *text)
+void workflow_with_evidence(const char *text)
 {
 	assert_int_equal(workflow_parse(&t.arena, "w.md", str_of(text), &t.workflow, &t.err), 0);
+}
+
+void workflow(const char *text)
+{
+	bool front = strncmp(text, "---\n", 4) == 0;
+
+	workflow_with_evidence(arena_printf(
+		&t.arena, "---\nevidence: []\n%s%s", front ? "" : "---\n", text + (front ? 4 : 0)));
 }
 
 int engine_rig_setup(void **state)
 {
 	(void)state;
 	setenv("DEV_TEAM_NOW", "2026-11-21T01:34:55Z", 1);
-	t = (struct engine_rig){
-		.specs = {(char *)(uintptr_t) "a/_spec_W.md"}, .n_specs = 1, .checks = ""};
+	t = (struct engine_rig){.specs = {(char *)(uintptr_t) "a/_spec_W.md"},
+		.n_specs = 1,
+		.checks = "",
+		.head = "c1",
+		.tree = "t1"};
 	t.dir = tree_scratch("engine");
 	if (run_on_memory())
 		memory_store_share(t.dir, true);
@@ -109,8 +171,11 @@ int step_as(const char *id, bool returned, const char *returned_id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct environment environment = {.find_specs = engine_rig_find_specs,
+		.enter = t.enters ? enter : NULL,
 		.carry_out = carry_out,
 		.failing_checks = failing_checks,
+		.open_comments = open_comments,
+		.evidence = engine_rig_evidence,
 		.still_running = still_running,
 		.discard = script_discard,
 		.say = say};
@@ -147,7 +212,8 @@ int answer_with(struct answer_offer offer)
 
 int answer_as(const char *id, const char *word, const char *text)
 {
-	return answer_with((struct answer_offer){.id = id, .word = word, .text = str_of(text)});
+	return answer_with(
+		(struct answer_offer){.id = id, .word = word, .text = str_of(text), .ran = true});
 }
 
 void answer(const char *id, const char *word, const char *text)

@@ -40,19 +40,39 @@ struct engine_rig {
 	/* the effects */
 	char *specs[3];
 	size_t n_specs;
-	bool commit_fails, push_fails, checks_fail, nothing_to_commit, no_remote;
+	bool commit_fails, push_fails, checks_fail, comments_fail, nothing_to_commit, no_remote;
+	const char *comments;           /* NULL: no program can read them */
 	const char *checks, *push_ends; /* the time of their end; NULL: at once */
 	unsigned commits, pushes;
+	/* the evidence: everything is as claimed, but for `refuted` (enum evidence_kind) */
+	const char *head, *tree, *fault;
+	const char *push_fault;   /* why the remote refuses the push */
+	const char *pushed;       /* what the remote's branch was known to have then */
+	const char *commit_fault; /* what an agent must correct before its work is committed */
+	unsigned refuted;
+	bool evidence_fails;
+	unsigned collected;                       /* how often it was asked */
+	unsigned asked;                           /* kinds of the last question about claims */
+	const char *since, *pr_asked, *confirmed; /* of it */
+	const char *commit_directory;             /* of the last commit */
+	/* the place */
+	const char *enters; /* its directory; NULL: the environment has no places */
+	bool enter_fails;
+	unsigned entered;
 };
 
 extern struct engine_rig t;
 
 void say(void *data, const char *text);
+/* Without evidence, unless the test is about that. */
 void workflow(const char *text);
+void workflow_with_evidence(const char *text);
 int engine_rig_setup(void **state);
 /* Finds t.specs. */
 int engine_rig_find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err);
+int engine_rig_evidence(void *data, struct arena *a, const struct evidence_query *q,
+	struct evidence *out, struct error *err);
 bool still_running(void *data, const struct context_file *f, const char *id);
 
 /* Replaying the journal of a test gives the same documents. */

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "tests/lib/memory_store.h"
 #include "src/base/clock.h"
@@ -39,8 +40,7 @@ struct room {
 
 struct memory {
 	_Alignas(max_align_t) struct store_backend base;
-	size_t used;    /* of the block, which begins with this */
-	uint64_t saves; /* to the file of a shared memory */
+	size_t used; /* of the block, which begins with this */
 	struct room *rooms;
 	struct random random;
 };
@@ -91,9 +91,21 @@ static void *grown(struct memory *m, void *list, size_t n, size_t size)
 
 /* ---- one memory of several processes ---- */
 
-/* Its file is replaced as a whole after each change, so a kill leaves the state before or after
- * it. It is at one address everywhere, for its pointers. */
+/* Its file gets a record of the pages that a change altered: a rewritten file would keep a slow
+ * disk busy. A record that a kill cut short is ignored, and cut off by the next one, so a kill
+ * leaves the state before or after a change. The block is at one address everywhere, for its
+ * pointers. */
 #define ADDRESS ((void *)0x200000000000)
+
+enum { PAGE = 4096 };
+
+struct record {
+	uint64_t n;
+	struct {
+		uint64_t at;
+		char bytes[PAGE];
+	} pages[];
+};
 
 static struct memory *shared; /* NULL: this process has only memories of its own */
 static char shared_path[PATH_MAX];
@@ -101,37 +113,101 @@ static int lock = -1;
 static bool skipping;         /* numbers of revisions */
 static bool changed, reading; /* in this operation; what a reader changes is its own view */
 static size_t first_change;
+static off_t applied;                    /* bytes of the file that the block has */
+static uint64_t page_sums[BLOCK / PAGE]; /* of the pages as the file has them */
 
 static char *beside(struct arena *a, const char *suffix)
 {
 	return arena_printf(a, "%s%s", shared_path, suffix);
 }
 
+static uint64_t page_sum(const char *page)
+{
+	uint64_t sum = 1, word;
+
+	for (size_t i = 0; i < PAGE; i += sizeof(word)) {
+		memcpy(&word, page + i, sizeof(word));
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15U;
+		sum ^= sum >> 32;
+	}
+	return sum;
+}
+
+static size_t record_size(uint64_t n)
+{
+	return sizeof(struct record) + n * sizeof(((struct record *)0)->pages[0]);
+}
+
+/* Applies a record; false when there is no whole one. */
+static bool apply_record(struct memory *m, struct str rest)
+{
+	const struct record *r = (const struct record *)rest.p;
+	struct memory own = *m;
+
+	if (rest.n < sizeof(*r) || rest.n < record_size(r->n))
+		return false;
+	for (uint64_t i = 0; i < r->n; i++) {
+		memcpy((char *)m + r->pages[i].at * PAGE, r->pages[i].bytes, PAGE);
+		page_sums[r->pages[i].at] = page_sum(r->pages[i].bytes);
+	}
+	m->base = own.base;
+	m->random = own.random; /* or the same request would be lost again */
+	applied += (off_t)record_size(r->n);
+	return true;
+}
+
+static void forget_file(void)
+{
+	if (applied)
+		memset(page_sums, 0, sizeof(page_sums));
+	applied = 0;
+}
+
 static void load(struct memory *m)
 {
 	CLEANUP(base_close) int fd = open(shared_path, O_RDONLY | O_CLOEXEC);
-	struct memory head = *m;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error err;
+	struct stat st = {0};
+	size_t at = 0;
 
-	if (fd < 0 || pread(fd, &head, sizeof(head), 0) != sizeof(head) || head.saves == m->saves)
-		return;
-	if (pread(fd, m + 1, head.used - sizeof(head), sizeof(head)) !=
-		(ssize_t)(head.used - sizeof(head)))
+	if (fd >= 0 && fstat(fd, &st) < 0)
 		die("cannot read '%s'", shared_path);
-	head.base = m->base;
-	head.random = m->random; /* or the same request would be lost again */
-	*m = head;
+	if (st.st_size < applied) /* it is another file, or none */
+		forget_file();
+	if (st.st_size == applied)
+		return;
+	if (lseek(fd, applied, SEEK_SET) < 0 ||
+		sys_read_all(&text, fd, BLOCK, shared_path, &err) < 0)
+		die("cannot read '%s'", shared_path);
+	while (apply_record(m, str_sub(buf_str(&text), at, text.len)))
+		at += record_size(((const struct record *)(text.s + at))->n);
 }
 
 static void save(struct memory *m)
 {
-	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(base_close) int fd = open(shared_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct record head = {0};
 	struct error err;
-	int fd = open(beside(&a, ".new"), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	m->saves++;
-	if (fd < 0 || sys_write_all(fd, (struct str){(char *)m, m->used}, shared_path, &err) < 0 ||
-		close(fd) < 0 || rename(beside(&a, ".new"), shared_path) < 0)
+	buf_add(&text, (struct str){(char *)&head, sizeof(head)});
+	for (uint64_t at = 0; at * PAGE < m->used; at++) {
+		struct str page = {(char *)m + at * PAGE, PAGE};
+		uint64_t sum = page_sum(page.p);
+
+		if (sum == page_sums[at])
+			continue;
+		page_sums[at] = sum;
+		head.n++;
+		buf_add(&text, (struct str){(char *)&at, sizeof(at)});
+		buf_add(&text, page);
+	}
+	memcpy(text.s, &head, sizeof(head));
+	if (fd < 0 || ftruncate(fd, applied) < 0 || lseek(fd, applied, SEEK_SET) < 0 ||
+		sys_write_all(fd, buf_str(&text), shared_path, &err) < 0)
 		die("cannot write '%s'", shared_path);
+	applied += (off_t)text.len;
 }
 
 /* Other processes wait until finish(). */
@@ -154,7 +230,7 @@ static void finish(struct memory **m)
 	if (*m != shared)
 		return;
 	if (changed && reading)
-		(*m)->saves = 0;
+		applied = 0; /* drops this view */
 	else if (changed)
 		save(*m);
 	close(lock);
@@ -320,7 +396,10 @@ static void write_events(struct room *r)
 
 	for (size_t i = 0; i < r->n_commits; i++)
 		buf_add(&text, r->commits[i].c.events);
-	tree_write(events_file(&a, r), buf_str(&text));
+	if (r->n_commits)
+		tree_write(events_file(&a, r), buf_str(&text));
+	else
+		(void)unlink(events_file(&a, r));
 }
 
 /* Ends an operation. */
@@ -604,6 +683,21 @@ static enum store_status compact(struct store *s, int64_t rev, struct error *err
 	return STORE_OK;
 }
 
+static enum store_status remove_store(struct store *s, struct error *err)
+{
+	CLEANUP(leave) struct room *r = enter(s);
+	enum store_status got = check_writer(s, err);
+
+	if (got == STORE_OK && ((struct client *)s)->mode != STORE_HOLD && r->of != shared)
+		got = (error_set(err, ERR_INPUT, "'%s' is not held", r->ns), STORE_BAD);
+	if (got != STORE_OK)
+		return got;
+	*r = (struct room){.of = r->of, .next = r->next, .ns = r->ns, .held_by = r->held_by};
+	first_change = 0;
+	changed = true;
+	return STORE_OK;
+}
+
 /* ---- history ---- */
 
 struct walk {
@@ -695,8 +789,8 @@ static void close_client(struct store *s)
 
 #define OPERATIONS                                                                                 \
 	.get = get, .get_document = get_document, .list = list, .txn = txn, .watch = watch,        \
-	.compact = compact, .history = history, .revision = revision, .last_seq = events,          \
-	.note = note, .close = close_client,
+	.compact = compact, .remove = remove_store, .history = history, .revision = revision,      \
+	.last_seq = events, .note = note, .close = close_client,
 
 static const struct store_methods memory_store_ops = {OPERATIONS};
 static const struct store_methods shared_ops = {
@@ -711,8 +805,10 @@ static struct room *find_room(struct memory *m, const char *ns)
 
 	while (r && strcmp(r->ns, ns) != 0)
 		r = r->next;
-	if (r && m == shared && r->n_commits && !path_exists(events_file(&a, r)))
+	if (r && m == shared && r->n_commits && !path_exists(events_file(&a, r))) {
 		*r = (struct room){.of = m, .next = r->next, .ns = r->ns}; /* it was removed */
+		changed = true;
+	}
 	return r;
 }
 
@@ -755,6 +851,20 @@ static int documents(struct store_backend *b, struct arena *a, const char *dir,
 	return 0;
 }
 
+static int names(struct store_backend *b, struct arena *a, const char *dir, struct store_paths *out,
+	struct error *err)
+{
+	CLEANUP(finish) struct memory *m = begin((struct memory *)b);
+	size_t n = strlen(dir);
+
+	(void)err;
+	for (struct room *r = m->rooms; r; r = r->next)
+		if (str_starts(str_of(r->ns), dir) && r->ns[n] == '/' &&
+			!strchr(r->ns + n + 1, '/') && find_room(m, r->ns)->n_commits)
+			vec_push_in(a, out, arena_dup(a, str_of(r->ns + n + 1)));
+	return 0;
+}
+
 static int prepare(struct store_backend *b, const char *dir, struct error *err)
 {
 	(void)b, (void)err;
@@ -792,6 +902,7 @@ static int read_blob(struct store_backend *b, const char *path, struct buf *out,
 static const struct store_backend_ops backend_ops = {.open = open_at,
 	.exists = exists,
 	.documents = documents,
+	.names = names,
 	.prepare = prepare,
 	.read_file = read_file,
 	.keep_blob = keep_blob,
@@ -827,6 +938,7 @@ void memory_store_share(const char *dir, bool skips)
 	memory_store_free(&shared);
 	(void)snprintf(shared_path, sizeof(shared_path), "%s/.memory", dir);
 	shared = new_at(ADDRESS);
+	forget_file();
 	skipping = skips;
 	load(shared);
 	shared->random.state = ++seed + shared->used;

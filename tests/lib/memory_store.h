@@ -14,7 +14,7 @@ int memory_store_open(struct memory *m, const char *ns, enum store_mode mode, st
 	struct error *err);
 /*
  * The product keeps its stores in a memory that all processes share which name the same directory:
- * DIR/.memory is replaced after each change. Documents, events and blobs are files too; without its
+ * DIR/.memory gets a record of each change. Documents, events and blobs are files too; without its
  * file of events a store is a new one. An edited document is the commit of another client when an
  * operation names it.
  *

@@ -16,6 +16,9 @@ extern struct policy rig_policy;
 extern struct root rig_root;
 
 int rig_make(void **state);
+/* Also a policy that allows every program with a row, so that only the program's own rules decide.
+ */
+int programs_make(void **state);
 int rig_remove(void **state);
 void rig_use(const char *name);
 

@@ -1,5 +1,12 @@
 #include "tests/lib/records_rig.h"
 
+/* Which ports this machine uses does not matter. */
+static bool every_port_is_free(unsigned port)
+{
+	(void)port;
+	return true;
+}
+
 int open_pool(void **state)
 {
 	struct error err;
@@ -13,7 +20,8 @@ int open_pool(void **state)
 		.artifacts = at("artifacts"),
 		.state = at("state"),
 		.base_port = 3190,
-		.stale_days = 14};
+		.stale_days = 14,
+		.is_free = every_port_is_free};
 	tree_mkdirs(at("pool"));
 	tree_mkdirs(at("repo/.git"));
 	return store_open(

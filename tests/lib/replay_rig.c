@@ -67,6 +67,7 @@ void replay_edit(const char *from, const char *to)
 void a_run(void)
 {
 	t.checks = "build: failed";
+	t.comments = "ada: why?";
 	assert_int_equal(step_as("ADR-7", false, NULL), 0);
 	assert_int_equal(step_as("ADR-7", true, NULL), 0);
 	answer("ADR-7/researching/2", "briefed", "The brief.\n\n");

@@ -9,6 +9,7 @@
 #include "src/sys/path.h"
 #include "tests/lib/run.h"
 #include "tests/lib/tap.h"
+#include "tests/lib/tree.h"
 
 int run_file(const char *name, struct str text)
 {
@@ -121,23 +122,24 @@ bool run_succeeds(const char *const *argv)
 
 unsigned run_processes(unsigned n, int (*work)(unsigned i, void *data), void *data)
 {
+	pid_t *pids = malloc(n * sizeof(*pids));
 	unsigned good = 0;
 	int status;
 
 	fflush(NULL);
 	for (unsigned i = 0; i < n; i++) {
-		pid_t pid = fork();
-
-		if (pid < 0)
+		pids[i] = fork();
+		if (pids[i] < 0)
 			die("cannot fork");
-		if (!pid)
+		if (!pids[i])
 			_exit(work(i, data));
 	}
 	for (unsigned i = 0; i < n; i++) {
-		if (wait(&status) < 0)
+		if (waitpid(pids[i], &status, 0) < 0)
 			die("cannot wait");
 		good += WIFEXITED(status) && WEXITSTATUS(status) == 0;
 	}
+	free(pids);
 	return good;
 }
 
@@ -182,5 +184,22 @@ const char *run_find_build(void)
 	(void)snprintf(dir, sizeof(dir), "%s", text.s);
 	buf_addf(&text, ":%s", getenv("PATH"));
 	setenv("PATH", text.s, 1);
+	return dir;
+}
+
+char *run_plugin_without_evidence(const char *root)
+{
+	static const char script[] =
+		"ln -s \"$1\"/* \"$2\" && rm \"$2/workflows\" && mkdir \"$2/workflows\" && "
+		"for f in \"$1\"/workflows/*.md; do sed 's/^evidence: .*/evidence: []/' \"$f\" "
+		">\"$2/workflows/${f##*/}\"; done";
+	char *dir = tree_scratch("plugin");
+	const char *const argv[] = {"sh", "-c", script, "sh", root, dir, NULL};
+	struct run r = {.argv = argv, .limit_s = 300};
+
+	run(&r);
+	if (r.status)
+		die("cannot make an installation without evidence");
+	run_release(&r);
 	return dir;
 }

@@ -48,4 +48,9 @@ void run_wait_for_locks(void);
  */
 bool run_on_memory(void);
 
+/* An installation in a new directory, with workflows that require no evidence: for tests whose
+ * agents only say that they have done something. The caller removes it with tree_remove() and
+ * frees it. */
+char *run_plugin_without_evidence(const char *root);
+
 #endif

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/stat.h>
 #include "tests/lib/scratch.h"
 
 struct arena arena;
@@ -44,6 +45,12 @@ char *at(const char *name)
 void scratch_write(const char *name, const char *text)
 {
 	tree_write(at(name), str_of(text));
+}
+
+void scratch_program(const char *name, const char *text)
+{
+	scratch_write(name, arena_printf(&arena, "#!/bin/sh\n%s\n", text));
+	assert_int_equal(chmod(at(name), 0755), 0);
 }
 
 char *scratch_read(const char *name)

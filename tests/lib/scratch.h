@@ -24,6 +24,8 @@ int scratch_leave(void **state);
 char *at(const char *name);
 /* Writes a whole file in the directory and creates the directories above it. */
 void scratch_write(const char *name, const char *text);
+/* Writes an executable shell script in the directory. `text`: without its first line. */
+void scratch_program(const char *name, const char *text);
 /* The text of a file in the directory; "" if there is none. */
 char *scratch_read(const char *name);
 

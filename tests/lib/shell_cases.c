@@ -1,4 +1,5 @@
 #include "tests/lib/shell_cases.h"
+#include "tests/lib/shell_same.h"
 
 struct node *shell_tree(struct str text)
 {

@@ -15,6 +15,7 @@ struct step_rig {
 	struct workflow workflow;
 	struct step_context context;
 	json *outstanding;
+	size_t derived; /* of these, the last ones: of scripts whose result is in a section */
 };
 
 extern struct step_rig step_case;
@@ -30,6 +31,7 @@ void given(const char *keys, const char *sections);
 /* Adds an outstanding action for `section`, answered with `word`. */
 void put_answered(const char *section, const char *format, const char *word);
 void request(const struct step *step);
+/* Every answer that is there must have a word, as the engine sees to it. */
 void decide(const struct step *step);
 /* It makes `n` requests. */
 void requests(const struct step *step, size_t n);

@@ -106,7 +106,7 @@ static const char *any_word(const struct asked *a)
 		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
 	}
 	/* The first word is the positive one: it is chosen more often, or no walk gets far. */
-	return arena_dup(&t.arena, words[pick(3) ? 0 : pick((unsigned)n)]);
+	return arena_dup(&t.arena, words[pick(4) ? 0 : pick((unsigned)n)]);
 }
 
 static void stride_answer(void)

@@ -12,6 +12,7 @@
 /* Sections of the document. Those of the fixes have a number after the word. */
 #define WIRE_DEBUG_REPORT     "Debug Report"
 #define WIRE_BRIEF            "Researcher Brief"
+#define WIRE_COMMENTS         "Pull Request Comments"
 #define WIRE_SUMMARY          "Implementation Summary"
 #define WIRE_FIX              "Fix"
 #define WIRE_PULL_REQUEST     "PR URL"

@@ -115,7 +115,7 @@ TEST(an_action_accepts_each_word_of_its_format_and_no_other)
 	assert_false(action_accepts(a, STR("")));
 }
 
-TEST(a_text_of_another_form_has_no_word)
+TEST(a_text_has_the_word_of_its_json_alone)
 {
 	CLEANUP(json_free) json *script = json_object(), *agent = json_object();
 	char word[16] = "";
@@ -124,13 +124,13 @@ TEST(a_text_of_another_form_has_no_word)
 	json_put_str(script, "result_format", STR("passed | failed"));
 	json_put_str(agent, "action", STR("spawn_agent"));
 	json_put_str(agent, "result_format", STR("passed | failed"));
-	assert_true(action_word_in(script, STR("failed: a.c:3"), word, sizeof(word)));
-	assert_string_equal(word, "failed");
-	assert_true(action_word_in(script, STR("passed"), word, sizeof(word)));
-	assert_string_equal(word, "passed");
+	assert_false(action_word_in(script, STR("failed: a.c:3"), word, sizeof(word)));
+	assert_false(action_word_in(script, STR("passed"), word, sizeof(word)));
 	assert_false(action_word_in(agent, STR("passed"), word, sizeof(word)));
 	assert_true(action_word_in(agent, STR("{\"status\":\"passed\"}"), word, sizeof(word)));
-	assert_false(action_word_in(agent, STR("{\"status\":\"good\"}"), word, sizeof(word)));
-	assert_false(action_word_in(agent, STR("{\"status\":\"passed\"}"), word, 6));
-	assert_true(action_word_in(agent, STR("{\"status\":\"passed\"}"), word, 7));
+	assert_string_equal(word, "passed");
+	json_put_str(agent, "trigger", STR("review_loop"));
+	assert_false(action_word_in(agent, STR("{\"status\":\"passed\"}"), word, sizeof(word)));
+	assert_true(action_word_in(agent, STR("{\"action\":\"continue\"}"), word, sizeof(word)));
+	assert_string_equal(word, "continue");
 }

@@ -30,8 +30,6 @@ ENGINE_TEST(the_word_of_an_answer_by_hand_can_follow_with_the_same_text)
 	assert_int_equal(count(events(), "\"type\":\"answer\""), 1);
 	assert_int_equal(record("ADR-7/implementing/1", "implemented", STR("Done.")), 0);
 	assert_int_equal(t.outcome, ANSWER_AGAIN);
-	assert_int_equal(record("ADR-7/implementing/1", NULL, STR("Done.")), 0);
-	assert_int_equal(t.outcome, ANSWER_AGAIN);
 	assert_int_equal(record("ADR-7/implementing/1", "failed", STR("Done.")), -1);
 	assert_int_equal(count(events(), "\"type\":\"answer\""), 1);
 }
@@ -47,7 +45,12 @@ ENGINE_TEST(a_text_that_cannot_be_an_answer_is_refused_and_kept)
 	assert_fails(record("ADR-7/researching/1", "done", STR("A brief.")), t.err, ERR_INPUT);
 	assert_true(str_starts(str_of(t.err.text), "unknown result 'done': must be "));
 	assert_string_equal(refused_text(), "A brief.");
-	assert_int_equal(count(events(), "\"type\":\"refusal\""), 3);
+	assert_fails(record("ADR-7/researching/1", NULL, STR("Briefed.")), t.err, ERR_INPUT);
+	assert_true(str_starts(str_of(t.err.text),
+		"the answer has no result: must be briefed | failed | needs_clarification, in the "
+		"last line of the "
+		"answer, {\"status\": \"WORD\"}, or by 'record --result WORD'; "));
+	assert_int_equal(count(events(), "\"type\":\"refusal\""), 4);
 	assert_int_equal(count(events(), "\"type\":\"answer\""), 0);
 	answer("ADR-7/researching/1", "briefed", "A brief.");
 }

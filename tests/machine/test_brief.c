@@ -6,6 +6,7 @@
 static struct context_file f;
 static struct buf out;
 static struct error err;
+static struct instructions role, skill; /* of the brief */
 
 static int setup(void **state)
 {
@@ -15,6 +16,10 @@ static int setup(void **state)
 		.dir = (char *)(uintptr_t) "/s/o/r",
 		.name = (char *)(uintptr_t) "ADR-7"};
 	err = (struct error){0};
+	role = (struct instructions){.text = STR("You are the developer."), .shipped = true};
+	skill = (struct instructions){.text = STR("Fix `ADR-7`."),
+		.path = "/p/skills/developer-fix/SKILL.md",
+		.shipped = true};
 	return 0;
 }
 
@@ -43,7 +48,7 @@ static int brief(const char *keys, const char *sections, const char *id)
 	context_release(&f.doc);
 	buf_clear(&out);
 	assert_int_equal(context_parse(&f.doc, "c.md", buf_str(&text), &err), 0);
-	return brief_write(&f, id, &out, &err);
+	return brief_add(&out, BRIEF_RECORD, &f, id, &role, &skill, &err);
 }
 
 /* The brief of the action in FIXING, to which `sections` are added. */
@@ -94,6 +99,7 @@ BRIEF_TEST(it_says_all_that_is_needed_and_ends_with_the_command)
 		"task.\n"
 		"\n### " WIRE_BRIEF "\n\n> Do it.\n>\n> Well.\n"
 		"\n### " WIRE_LAST_FAILURE "\n\n> It broke.\n"
+		"\n## Your skill\n\nFix `ADR-7`.\n"
 		"\n## How you answer\n\n"
 		"Your answer becomes section '" WIRE_FIX
 		" 1'. Its result is one word: fixed | failed\n"
@@ -184,13 +190,17 @@ BRIEF_TEST(a_cut_is_between_characters)
 	assert_int_equal(count_of('\xe2'), 6666);
 }
 
-BRIEF_TEST(the_limit_is_for_all_sections_together)
+BRIEF_TEST(the_limit_is_for_all_sections_together_but_what_failed_is_shown)
 {
-	long_brief(19990, "q", 50);
+	long_brief(19990, "q", 4050);
 	assert_int_equal(count_of('q'), 19990);
-	assert_true(says("\n### " WIRE_LAST_FAILURE "\n\n> zzzzzzzzzz\n\n(40 bytes more;"));
-	long_brief(20000, "q", 50);
-	assert_true(says("\n### " WIRE_LAST_FAILURE "\n\n\n(50 bytes more;"));
+	assert_int_equal(count_of('z'), 4000);
+	assert_true(says("z\n\n(50 bytes more;"));
+	long_brief(30000, "q", 50);
+	assert_int_equal(count_of('q'), 20000);
+	assert_true(says("zzzzzzzzzz\n\n## "));
+	long_brief(10000, "q", 10050);
+	assert_int_equal(count_of('z'), 10000);
 }
 
 BRIEF_TEST(a_second_try_sees_what_became_of_the_first)
@@ -262,18 +272,53 @@ BRIEF_TEST(a_script_has_no_brief)
 
 BRIEF_TEST(a_prompt_has_role_and_skill_and_nothing_to_record)
 {
-	const struct instructions role = {.text = STR("You are the developer.")},
-				  skill = {.text = STR("Fix `ADR-7`.")};
-
 	fixing("", "");
 	assert_true(says("dev-team record"));
 	buf_clear(&out);
-	assert_int_equal(brief_prompt(&f, "ADR-7/fixing/1", &role, &skill, &out, &err), 0);
+	assert_int_equal(
+		brief_add(&out, BRIEF_PROMPT, &f, "ADR-7/fixing/1", &role, &skill, &err), 0);
 	assert_false(says("dev-team record"));
 	assert_true(says("\n# ADR-7/fixing/1\n\nTask: Fixing ADR-7\n"));
 	assert_true(says("Its result is one word: fixed | failed\n"));
 	assert_true(says("\n## Your role\n\nYou are the developer.\n"));
 	assert_true(says("\n## Your skill\n\nFix `ADR-7`.\n"));
 	buf_clear(&out);
-	assert_fails(brief_prompt(&f, "ADR-7/fixing/2", &role, &skill, &out, &err), err, ERR_STATE);
+	assert_fails(brief_add(&out, BRIEF_PROMPT, &f, "ADR-7/fixing/2", &role, &skill, &err), err,
+		ERR_STATE);
+}
+
+BRIEF_TEST(a_brief_has_the_skill_and_no_role_of_the_plugin)
+{
+	fixing("", "");
+	assert_true(says("\n## Your skill\n\nFix `ADR-7`.\n\n## How you answer\n"));
+	assert_false(says("## Your role"));
+	assert_false(says("/p/skills"));
+}
+
+BRIEF_TEST(a_role_and_a_skill_of_the_repository_are_in_its_brief)
+{
+	role = (struct instructions){.text = STR("You are the auditor."), .path = "/r/a.md"};
+	skill = (struct instructions){.text = STR("Audit it."), .path = "/r/SKILL.md"};
+	fixing("", "");
+	assert_true(says("\n## Your role\n\nYou are the auditor.\n"));
+	assert_true(says("Audit it.\n\nFiles that the skill names are next to '/r/SKILL.md'.\n"));
+}
+
+BRIEF_TEST(a_long_skill_is_read_from_its_file)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (int i = 0; i < 601; i++)
+		buf_adds(&text, "0123456789");
+	skill = (struct instructions){.text = buf_str(&text), .path = "/r/SKILL.md"};
+	fixing("", "");
+	assert_true(says("\n## Your skill\n\nRead '/r/SKILL.md' to its end and follow it"));
+	assert_false(says("0123456789"));
+}
+
+BRIEF_TEST(a_skill_without_a_file_is_loaded_by_the_client)
+{
+	skill = (struct instructions){0};
+	fixing("", "");
+	assert_true(says("No file has the skill 'developer-fix'. Load it with the Skill tool"));
 }

@@ -142,12 +142,12 @@ static int open_document(struct context_file *f)
 }
 
 /* As git: what was pushed before is not pushed again. */
-static int carry_out(
-	void *data, const struct effect_kind *kind, const char *id, bool *done, struct error *err)
+static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
+	const char *id, bool *done, struct error *err)
 {
 	unsigned *times = kind->effect == EFFECT_COMMIT ? &t.commits : &t.pushes;
 
-	(void)data, (void)id, (void)err;
+	(void)data, (void)place, (void)id, (void)err;
 	*done = !(*times)++;
 	return 0;
 }
@@ -155,8 +155,9 @@ static int carry_out(
 static int do_step(void)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	struct environment environment = {
-		.find_specs = engine_rig_find_specs, .carry_out = carry_out};
+	struct environment environment = {.find_specs = engine_rig_find_specs,
+		.carry_out = carry_out,
+		.evidence = engine_rig_evidence};
 	struct engine e = {.file = &f,
 		.workflow = &t.workflow,
 		.step_for = steps_find,
@@ -201,7 +202,7 @@ static int do_set(void)
 
 	if (open_document(&f) < 0)
 		return -1;
-	return context_set_key(&f, WIRE_INPUT_KEY, STR("mine"), &t.err);
+	return context_set_key(&f, "user_note", STR("mine"), &t.err);
 }
 
 static void to_researching(void)
@@ -251,7 +252,7 @@ static const struct operation {
 	{"record: its turn", to_researching, do_record, "\"entry\":\"one\"", "The brief."},
 	{"record: a refused answer", to_researching, do_refused_record, "\"type\":\"refusal\"",
 		"hand_1"},
-	{"set", to_researching, do_set, "\"type\":\"set\"", WIRE_INPUT_KEY ": mine"},
+	{"set", to_researching, do_set, "\"type\":\"set\"", "user_note: mine"},
 };
 
 static void begin(const struct operation *o)

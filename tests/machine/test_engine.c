@@ -27,7 +27,7 @@ ENGINE_TEST(events_are_numbered_in_one_row_over_calls)
 	unsigned n = 0;
 
 	steps_to("ADR-7/researching/1");
-	answer("ADR-7/researching/1", NULL, "x");
+	answer("ADR-7/researching/1", "briefed", "x");
 	steps_to("ADR-7/implementing/1");
 	rest = str_of(events());
 	while (str_line(&rest, &line))
@@ -85,20 +85,20 @@ ENGINE_TEST(what_the_script_of_a_superseded_action_left_is_removed_unless_it_run
 }
 
 /* An older document does not make an answered action outstanding again. */
-ENGINE_TEST(a_document_that_is_put_back_revives_no_id)
+ENGINE_TEST(a_restored_document_revives_no_id)
 {
 	char *asked, *answered;
 
 	steps_to("ADR-7/researching/1");
 	asked = document();
-	answer("ADR-7/researching/1", NULL, "x");
+	answer("ADR-7/researching/1", "briefed", "x");
 	answered = document();
 	write_by_hand(asked);
-	assert_fails(answer_as("ADR-7/researching/1", NULL, "another"), t.err, ERR_STATE);
+	assert_fails(answer_as("ADR-7/researching/1", "briefed", "another"), t.err, ERR_STATE);
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "x"), 0); /* the recorded text */
 	steps_to("ADR-7/researching/2");
 	assert_true(events_have("it was dealt with before the document was put back"));
-	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "another"), -1);
+	assert_int_equal(answer_as("ADR-7/researching/1", "briefed", "another"), -1);
 	write_by_hand(answered);
 	steps_to("ADR-7/implementing/1");
 	write_by_hand(asked);
@@ -111,9 +111,9 @@ ENGINE_TEST(a_script_that_was_answered_and_still_runs_is_not_revived)
 	char *asked;
 
 	steps_to("ADR-7/researching/1");
-	answer("ADR-7/researching/1", NULL, "x");
+	answer("ADR-7/researching/1", "briefed", "x");
 	steps_to("ADR-7/implementing/1");
-	answer("ADR-7/implementing/1", NULL, "x");
+	answer("ADR-7/implementing/1", "implemented", "x");
 	steps_to("ADR-7/validating/1");
 	asked = document();
 	answer("ADR-7/validating/1", "failed", "failed");
@@ -154,7 +154,7 @@ ENGINE_TEST(a_spec_whose_name_could_forge_a_line_is_refused)
 	assert_error(&t.err, "dev-team: the name of the spec of 'ADR-7' has a control character");
 }
 
-ENGINE_TEST(without_returned_the_same_array_comes_again_and_nothing_changes)
+ENGINE_TEST(without_returned_the_same_array_is_printed_and_nothing_changes)
 {
 	char *out, *text, *journal;
 
@@ -214,8 +214,99 @@ ENGINE_TEST(returned_at_the_very_first_call_counts_nothing)
 ENGINE_TEST(an_answer_by_hand_is_an_answer)
 {
 	steps_to("ADR-7/researching/1");
-	write_by_hand(arena_printf(&t.arena, "%s" SECTION(WIRE_BRIEF, "x"), document()));
+	write_by_hand(arena_printf(
+		&t.arena, "%s" SECTION(WIRE_BRIEF, "x\n{\"status\":\"briefed\"}"), document()));
 	steps_to("ADR-7/implementing/1");
+}
+
+/* Whoever wrote it, and whether it was asked for or not. */
+ENGINE_TEST(a_text_in_the_document_without_a_word_is_a_failed_answer)
+{
+	steps_to("ADR-7/researching/1");
+	write_by_hand(arena_printf(&t.arena, "%s" SECTION(WIRE_BRIEF, "Do it."), document()));
+	steps_to("ADR-7/researching/2");
+	assert_count(WIRE_FAILURES, 1);
+	assert_section(WIRE_BRIEF, "");
+	assert_true(str_starts(str_of(section("Failed Answer")),
+		"the answer has no result: must be briefed | failed | needs_clarification, in the "
+		"last line of the "
+		"answer, {\"status\": \"WORD\"}, or by 'record --result WORD' ("));
+	by_hand("reviewing", PR, SECTION(WIRE_NOTES, "Approved.\n{\"status\":\"fine\"}"));
+	steps_to("ADR-7/reviewing/1");
+	assert_count(WIRE_FAILURES, 1);
+	by_hand("signoff", PR,
+		SECTION(WIRE_SIGNOFF_REVIEW, "{\"status\":\"approved\"}")
+			SECTION(WIRE_SIGNOFF_RESEARCH, "validated"));
+	steps_to("ADR-7/signoff/1");
+	answer("ADR-7/signoff/1", "passed", "passed");
+	steps_to("ADR-7/signoff/2");
+	assert_section(WIRE_SIGNOFF_RESEARCH, "");
+	assert_section(WIRE_SIGNOFF_REVIEW, "{\"status\":\"approved\"}");
+}
+
+static void edit(const char *old, const char *new)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str all = str_of(document());
+	size_t at = str_find(all, str_of(old));
+
+	assert_true(at < all.n);
+	buf_add(&text, str_sub(all, 0, at));
+	buf_adds(&text, new);
+	buf_add(&text, str_sub(all, at + strlen(old), all.n));
+	write_by_hand(text.s);
+}
+
+/* Anyone can write them, the agent whose work it tests too. */
+ENGINE_TEST(a_result_of_a_script_in_the_document_is_no_answer)
+{
+	by_hand("validating", "", SECTION(WIRE_VALIDATION, "{\"status\":\"passed\"}"));
+	steps_to("ADR-7/validating/1");
+	edit("\"id\":\"ADR-7/validating/1\"",
+		"\"id\":\"ADR-7/validating/1\",\"answered\":\"passed\"");
+	assert_non_null(strstr(document(), "answered"));
+	steps_to("ADR-7/validating/1");
+	assert_null(strstr(document(), "answered"));
+	assert_true(events_have("\"type\":\"refusal\",\"action\":\"ADR-7/validating/1\""));
+	edit("\"id\":\"ADR-7/validating/1\"",
+		"\"id\":\"ADR-7/validating/9\",\"answered\":\"passed\"");
+	steps_to("ADR-7/validating/2");
+	answer("ADR-7/validating/2", "failed", "failed — log: /l");
+	edit("\"answered\":\"failed\"", "\"answered\":\"passed\"");
+	steps_to("ADR-7/fixing/1");
+}
+
+ENGINE_TEST(only_what_ran_a_script_answers_it)
+{
+	by_hand("validating", "", "");
+	steps_to("ADR-7/validating/1");
+	assert_int_equal(
+		answer_with((struct answer_offer){
+			.id = "ADR-7/validating/1", .word = "passed", .text = STR("passed")}),
+		-1);
+	assert_int_equal(t.err.code, ERR_INPUT);
+	assert_true(str_starts(str_of(t.err.text),
+		"'ADR-7/validating/1' is a script: 'dev-team exec' records its result; "));
+	answer("ADR-7/validating/1", "passed", "passed");
+	steps_to("ADR-7/reviewing/1");
+}
+
+ENGINE_TEST(an_agent_of_a_run_answers_its_own_action)
+{
+	steps_to("ADR-7/researching/1");
+	assert_int_equal(answer_with((struct answer_offer){.id = "ADR-7/researching/1",
+				 .word = "briefed",
+				 .caller = "ADR-7/implementing/1",
+				 .text = STR("x")}),
+		-1);
+	assert_int_equal(t.err.code, ERR_STATE);
+	assert_non_null(strstr(t.err.text, "'ADR-7/researching/1'"));
+	assert_non_null(strstr(t.err.text, "'ADR-7/implementing/1'"));
+	assert_int_equal(answer_with((struct answer_offer){.id = "ADR-7/researching/1",
+				 .word = "briefed",
+				 .caller = "ADR-7/researching/1",
+				 .text = STR("x")}),
+		0);
 }
 
 ENGINE_TEST(a_failed_word_keeps_the_text_and_asks_again)
@@ -247,7 +338,7 @@ ENGINE_TEST(a_state_set_by_hand_is_served_at_once)
 	steps_to("ADR-7/implementing/1");
 	assert_int_equal(answer_as("ADR-7/researching/1", NULL, "late"), -1);
 	assert_string_equal(section(WIRE_BRIEF), "");
-	answer("ADR-7/implementing/1", NULL, "x");
+	answer("ADR-7/implementing/1", "implemented", "x");
 	steps_to("ADR-7/validating/1");
 }
 
@@ -413,7 +504,9 @@ ENGINE_TEST(a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved)
 		 "researching --> implementing : research_done\n"
 		 "implementing --> researching : impl_done\nimplementing --> done : never\n"
 		 "done --> [*]\n```\n");
-	by_hand("researching", "", SECTION(WIRE_BRIEF, "x") SECTION(WIRE_SUMMARY, "x"));
+	by_hand("researching", "",
+		SECTION(WIRE_BRIEF, "{\"status\":\"briefed\"}")
+			SECTION(WIRE_SUMMARY, "{\"status\":\"implemented\"}"));
 	text = document();
 	step_fails(ERR_INPUT, "'w.md' runs in a circle: 1000 transitions without an action");
 	assert_string_equal(document(), text);

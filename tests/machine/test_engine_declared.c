@@ -133,7 +133,8 @@ DECLARED_TEST(a_malformed_answer_is_kept_counted_and_asked_again_alone)
 	by_hand("gates", "", "");
 	steps_to("ADR-7/gates/1 ADR-7/gates/2");
 	answer("ADR-7/gates/2", "passed", "passed");
-	answered("ADR-7/gates/1", NULL, "I like it", "ADR-7/gates/3");
+	write_by_hand(arena_printf(&t.arena, "%s" SECTION("A", "I like it"), document()));
+	returns_to("ADR-7/gates/3");
 	assert_count(WIRE_FAILURES, 1);
 	assert_true(document_has("I like it"));
 	assert_section("B", "passed");

@@ -171,20 +171,24 @@ ENGINE_TEST(a_silent_call_after_the_users_answer_is_made_again_with_it)
 	assert_true(events_have("\"type\":\"failure\",\"action\":\"ADR-7/troubleshooter/2\""));
 }
 
-static void refused(const char *id, const char *text)
+static void refused(const char *id, const char *text, const char *why)
 {
 	assert_fails(answer_as(id, NULL, text), t.err, ERR_INPUT);
-	assert_true(str_starts(str_of(t.err.text),
-		"the answer has no result: must be continue | terminate | needs_user_input; what "
-		"was offered is kept in "));
+	assert_true(str_starts(str_of(t.err.text), why));
+	assert_non_null(strstr(t.err.text,
+		": must be continue | terminate | needs_user_input, in the "
+		"last line of the answer, {\"action\": \"WORD\"}, or by 'record --result WORD'; "
+		"what was offered is kept in "));
 }
+
+#define NO_RESULT "the answer has no result: "
 
 ENGINE_TEST(an_answer_without_a_decision_is_refused_and_it_is_called_again)
 {
 	three_silences();
-	refused("ADR-7/troubleshooter/1", "I do not know.");
+	refused("ADR-7/troubleshooter/1", "I do not know.", NO_RESULT);
 	returns_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
-	refused("ADR-7/troubleshooter/2", "{\"action\":\"panic\"}");
+	refused("ADR-7/troubleshooter/2", "{\"action\":\"panic\"}", "unknown result 'panic': ");
 	returns_to("ADR-7/troubleshooter/3 " WIRE_FAILURES ":3");
 }
 
@@ -196,7 +200,7 @@ ENGINE_TEST(an_earlier_answer_is_not_taken_for_a_later_one)
 	returns_to("ADR-7/researching/5");
 	returns_to("ADR-7/researching/6");
 	returns_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
-	refused("ADR-7/troubleshooter/2", "Hm, I must think.");
+	refused("ADR-7/troubleshooter/2", "Hm, I must think.", NO_RESULT);
 	returns_to("ADR-7/troubleshooter/3 " WIRE_FAILURES ":3");
 }
 
@@ -247,6 +251,24 @@ ENGINE_TEST(giving_up_on_a_question_of_an_agent_asks_nobody_either)
 	assert_string_equal(document(), text);
 	set("troubleshooter_calls", "0");
 	steps_to("ADR-7/implementing/2");
+}
+
+/* Otherwise the next step would drop it, and a step that is repeated would change the document. */
+ENGINE_TEST(giving_up_drops_the_answer_of_the_user)
+{
+	char *text;
+
+	three_silences();
+	answer("ADR-7/troubleshooter/1", "needs_user_input", "Go on?");
+	assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	set(WIRE_INPUT_KEY, "yes");
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(step_as("ADR-7", true, NULL), 0);
+	assert_non_null(strstr(summary(), "was called 3 times for 'consecutive_failures'"));
+	assert_string_equal(value(WIRE_INPUT_KEY), "");
+	text = document();
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	assert_string_equal(document(), text);
 }
 
 ENGINE_TEST(getting_on_sets_the_calls_back)
@@ -334,7 +356,7 @@ ENGINE_TEST(what_it_may_not_change_is_refused_said_and_noted)
 			"this section is a verdict: it may only be emptied, to be asked for anew"},
 		{"{\"section\":\"" WIRE_SIGNOFF_BUILD "\",\"text\":\"passed\"}",
 			"this section is a verdict: it may only be emptied, to be asked for anew"},
-		{"{\"section\":\"" WIRE_NOTES "\",\"text\":\"approved\"}",
+		{"{\"section\":\"" WIRE_NOTES "\",\"text\":\"{\\\"status\\\":\\\"approved\\\"}\"}",
 			"only a reviewer approves"},
 		{"{\"key\":\"" WIRE_PULL_REQUEST_KEY "\"}",
 			"must be a text, {\"key\",\"value\"} or {\"section\",\"text\"}"},
@@ -382,6 +404,28 @@ ENGINE_TEST(what_is_left_to_do_may_stand_in_the_review_notes)
 	assert_section(WIRE_NOTES, "Add the test.");
 }
 
+/* Otherwise whoever writes the key could let the troubleshooter declare the work done. */
+ENGINE_TEST(an_answer_to_no_question_does_not_count)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	three_silences();
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	assert_fails(
+		context_set_key(&f, WIRE_INPUT_KEY, STR("It is done"), &t.err), t.err, ERR_STATE);
+	assert_non_null(strstr(t.err.text, "no question is open"));
+	context_close(&f);
+	f = (struct context_file){0};
+	answer("ADR-7/troubleshooter/1", NULL,
+		"{\"action\":\"continue\",\"state_changes\":"
+		"[{\"key\":\"state\",\"value\":\"done\"}]}");
+	set(WIRE_INPUT_KEY, "It is done");
+	returns_to("ADR-7/researching/4");
+	assert_value(WIRE_INPUT_KEY, "");
+	assert_non_null(strstr(t.messages.s, "no question is open"));
+	assert_non_null(strstr(t.messages.s, "only the user can say that it is done"));
+}
+
 ENGINE_TEST(done_is_for_the_user_to_say)
 {
 	a_question();
@@ -391,6 +435,16 @@ ENGINE_TEST(done_is_for_the_user_to_say)
 		"{\"action\":\"continue\",\"state_changes\":"
 		"[{\"key\":\"state\",\"value\":\"done\"}]}",
 		"success: 'researching' gave 'troubleshooter'");
+}
+
+ENGINE_TEST(an_answer_of_the_user_goes_with_the_call_that_took_it)
+{
+	a_question();
+	set(WIRE_INPUT_KEY, "Use the other parser");
+	steps_to("ADR-7/troubleshooter/2 " WIRE_FAILURES ":3");
+	set(WIRE_FAILURES, "0");
+	steps_to("ADR-7/researching/4");
+	assert_value(WIRE_INPUT_KEY, "");
 }
 
 ENGINE_TEST(sections_that_it_writes_cannot_forge_others)

@@ -6,8 +6,7 @@
  */
 #include "tests/lib/rebase_rig.h"
 
-static const char wrapper[] = "#!/bin/sh\n"
-			      "test -n \"$HOLDER\" && test \"$WHEN\" != hook || exec %s \"$@\"\n"
+static const char wrapper[] = "test -n \"$HOLDER\" && test \"$WHEN\" != hook || exec %s \"$@\"\n"
 			      "read n <$COUNT; n=$((n + 1)); echo $n >$COUNT\n"
 			      "test $n = $AT || exec %s \"$@\"\n"
 			      "case $WHEN in\n"
@@ -17,17 +16,10 @@ static const char wrapper[] = "#!/bin/sh\n"
 			      "after) %s \"$@\"; kill -9 $HOLDER;;\n"
 			      "esac\n";
 
-static const char hook[] = "#!/bin/sh\n"
-			   "test \"$WHEN\" = hook || exit 0\n"
+static const char hook[] = "test \"$WHEN\" = hook || exit 0\n"
 			   "read n <$COUNT; n=$((n + 1)); echo $n >$COUNT\n"
 			   "test $n = $AT || exit 0\n"
 			   "kill -9 $HOLDER; kill -9 $PPID; exit 1\n";
-
-static void write_program(const char *path, const char *text)
-{
-	scratch_write(path, text);
-	sh(arena_printf(&arena, "chmod +x %s", path));
-}
 
 static int crash_setup(void **state)
 {
@@ -40,9 +32,9 @@ static int crash_setup(void **state)
 	g = arena_dup(&arena, str_trim(buf_str(&git)));
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	write_program("bin/git", arena_printf(&arena, wrapper, g, g, g, g, g));
+	scratch_program("bin/git", arena_printf(&arena, wrapper, g, g, g, g, g));
 #pragma GCC diagnostic pop
-	write_program("r/.git/hooks/reference-transaction", hook);
+	scratch_program("r/.git/hooks/reference-transaction", hook);
 	path_begins_with("bin");
 	setenv("COUNT", at("count"), 1);
 	return 0;

@@ -146,14 +146,17 @@ REBASE_TEST(what_a_merge_driver_makes_is_no_edit)
 	assert_string_equal(look(), before);
 }
 
+static void edit_in_hook(const char *name, int status)
+{
+	scratch_program(arena_printf(&arena, "r/.git/hooks/%s", name),
+		arena_printf(&arena, "echo edited >>%s/d/y; exit %d", wt.path, status));
+}
+
 /* Where git did nothing there is nothing to undo. */
 REBASE_TEST(an_edit_before_anything_was_done_stays)
 {
 	main_gets("m", "main");
-	sh(arena_printf(&arena,
-		"printf '#!/bin/sh\\necho edited >>%s/d/y; exit 1\\n' >r/.git/hooks/pre-rebase && "
-		"chmod +x r/.git/hooks/pre-rebase",
-		wt.path));
+	edit_in_hook("pre-rebase", 1);
 	assert_int_equal(try_rebase(), -1);
 	assert_null(done.kept);
 	assert_sh("cd wt && git status --porcelain && cat d/y && git stash list",
@@ -162,17 +165,13 @@ REBASE_TEST(an_edit_before_anything_was_done_stays)
 
 REBASE_TEST(an_edit_while_it_is_pushed_stays_or_is_put_by)
 {
-	static const char hook[] =
-		"printf '#!/bin/sh\\necho edited >>%s/d/y; exit %d\\n' >r/.git/hooks/pre-push && "
-		"chmod +x r/.git/hooks/pre-push";
-
 	main_gets("m", "main");
-	sh(arena_printf(&arena, hook, wt.path, 1));
+	edit_in_hook("pre-push", 1);
 	assert_int_equal(try_rebase(), -1);
 	assert_non_null(strstr(err.text, "what was written in '"));
 	assert_non_null(strstr(err.text, "such as 'd/y', is the stash "));
 	assert_sh("cd wt && git status --porcelain && git stash show --name-only", "d/y\n");
-	sh(arena_printf(&arena, hook, wt.path, 0));
+	edit_in_hook("pre-push", 0);
 	assert_int_equal(rebase(), REBASE_PUSHED);
 	assert_sh("cd wt && git status --porcelain && cat d/y", " M d/y\ny\nedited\n");
 }

@@ -136,7 +136,7 @@ GATE_TEST(the_time_of_day_ends_no_lease_of_this_machine)
 		clock_fix(-1);
 		clock_fix(clock_now() + jumps[i]);
 		assert_true(gate_is_held());
-		assert_true(gate_process_lives(o.pid, 0) || kill(o.pid, 0) == 0);
+		assert_true(process_lives(o.pid, 0) || kill(o.pid, 0) == 0);
 	}
 	clock_fix(-1);
 	kill_holder(&o);

@@ -75,7 +75,7 @@ GATE_TEST(what_it_leaves_in_the_background_is_ended)
 	assert_int_equal(run("setsid sleep 1000 & echo $! >pid; trap '' TERM"), 0);
 	pid = (pid_t)strtol(scratch_read("pid"), NULL, 10);
 	assert_true(pid > 0);
-	assert_false(gate_process_lives(pid, 0));
+	assert_false(process_lives(pid, 0));
 	assert_int_equal(kill(pid, 0), -1);
 }
 

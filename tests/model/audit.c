@@ -236,7 +236,7 @@ static void read_dispatch(struct audit *a, const char *id, int64_t rev)
 	x->dispatched = rev;
 }
 
-static void read_answer(struct audit *a, const char *id, bool word)
+static void read_answer(struct audit *a, const char *id)
 {
 	struct audit_action *x = audit_find(a, id);
 
@@ -244,12 +244,11 @@ static void read_answer(struct audit *a, const char *id, bool word)
 		audit_fail(a, "an answer to '%s' is accepted, which was never requested", id);
 	else if (x->used && !x->by_hand)
 		audit_fail(a, "an answer to '%s' is accepted, which is used", id);
-	else if (x->answered && !x->by_hand && !(x->wordless && word))
+	else if (x->answered && !x->by_hand)
 		audit_fail(a, "a second answer to '%s' is accepted", id);
 	if (!x)
 		return;
 	x->answered = x->ever_answered = true;
-	x->wordless = !word;
 	a->answers++;
 }
 
@@ -270,7 +269,7 @@ static void read_event(struct audit *a, struct str line, int64_t rev)
 	if (str_is(type, "dispatch"))
 		read_dispatch(a, id, rev);
 	else if (str_is(type, "answer"))
-		read_answer(a, id, member_text(line, "\"result\":\"").n > 0);
+		read_answer(a, id);
 	else if (str_is(type, "refusal"))
 		a->refusals++;
 }

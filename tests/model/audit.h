@@ -19,7 +19,6 @@ struct audit_action {
 	int64_t dispatched;               /* revision; 0: not by the engine */
 	bool outstanding, answered, used; /* used: no longer outstanding */
 	bool ever_answered;               /* an answer was accepted, whatever was edited since */
-	bool wordless;                    /* its answer has no result word */
 	bool by_hand;                     /* the document was edited meanwhile */
 	bool listed, marked_answered;     /* in the commit that is being read */
 };

@@ -221,7 +221,7 @@ static void try_refusals(struct engine_checks *c, struct explore_round *r,
 	CLEANUP(json_free) json *old = late_action(r, action);
 
 	for (size_t i = 0; i < COUNT(list); i++)
-		if ((i != 3 || other) && (i != 4 || decision))
+		if (i != 3 || other)
 			try_refusal(c, r, at, action, &list[i]);
 	if (!is_outstanding(at, old))
 		try_refusal(c, r, at, old, &late);
@@ -279,6 +279,7 @@ static void other_forms(struct explore_round *r, const json *action, struct expl
 	if (strcmp(json_get_str(action, "action"), WIRE_SCRIPT_ACTION) == 0) {
 		vec_push_in(&r->arena, out,
 			(struct explore_answer){.name = "timed out",
+				.word = "failed",
 				.text = "failed \xe2\x80\x94 timed out after 600 s \xe2\x80\x94 "
 					"log: /state/logs/script.log"});
 		return;
@@ -447,6 +448,35 @@ static void try_changes(
 			try_change(c, r, at, &list->items[i]);
 }
 
+/* It ends the run whatever was asked, and a second time changes nothing. */
+static void try_cancel(struct engine_checks *c, struct explore_round *r, const struct simulator *at)
+{
+	const struct recorded_answers none = {0};
+	struct checked_call cancel = {.what = "a cancel",
+		.call = {.cancel = true},
+		.next = {.returned = true},
+		.answers = &none};
+	CLEANUP(simulator_free) struct simulator *ended = NULL;
+	CLEANUP(json_free) json *printed = NULL, *again = NULL;
+	CLEANUP(trial_end) struct trial t;
+	struct error err;
+
+	trial_begin(&t, c, r->node, at);
+	if (trial_call(&t, &cancel.call, &printed, &err) < 0) {
+		engine_checks_fail(c, r->node, "a cancel fails", err.text, NULL);
+		return;
+	}
+	ended = simulator_copy(t.simulator);
+	if (!json_str_is(json_first(printed), "reason", "cancelled by the user"))
+		engine_checks_fail(c, r->node, "a cancel does not end the run", "", NULL);
+	else if (trial_call(&t, &cancel.call, &again, &err) == 0 || err.code != ERR_STATE ||
+		 !engine_checks_same(t.simulator, ended))
+		engine_checks_fail(c, r->node, "a second cancel is not refused", "", NULL);
+	if (engine_checks_first(c, "crash cancel"))
+		engine_checks_crash(c, r->node, at, &cancel);
+	c->cancels++;
+}
+
 /* No action has its answer yet. */
 static void try_node(struct engine_checks *c, struct explore_round *r, const struct simulator *at,
 	const char *key)
@@ -455,6 +485,7 @@ static void try_node(struct engine_checks *c, struct explore_round *r, const str
 		return;
 	for (const json *a = json_first(r->printed); a; a = json_next(a))
 		try_refusals(c, r, at, a);
+	try_cancel(c, r, at);
 	if (!r->graph->nodes.items[r->node].changes && json_get(json_first(r->printed), "trigger"))
 		try_changes(c, r, at);
 }
@@ -541,7 +572,8 @@ static bool first_of_answers(
 
 static bool effect_fails(const struct simulator_environment *env)
 {
-	return env->specs != 1 || env->find_fails || env->commit_fails || env->push_fails;
+	return env->specs != 1 || env->find_fails || env->commit_fails || env->push_fails ||
+	       env->enter_fails;
 }
 
 /* `after`: NULL: the step failed. */
@@ -559,9 +591,10 @@ static void on_step(struct engine_checks *c, struct explore_round *r, const stru
 		r->graph->max_nodes = 0; /* one is enough */
 	if (!after && effect_fails(env))
 		try_again(c, r, at, step);
-	buf_addf(&situation, "crash %u %u%d%d%d%d%d%d, %s to ", r->input, env->specs,
-		env->find_fails, env->commit_fails, env->push_fails, env->nothing_to_commit,
-		env->no_remote, env->checks, r->graph->nodes.items[r->node].state);
+	buf_addf(&situation, "crash %u %u%d%d%d%d%d%d%d%u%d, %s to ", r->input, env->specs,
+		env->find_fails, env->commit_fails, env->push_fails, env->enter_fails,
+		env->nothing_to_commit, env->no_remote, env->checks, env->refuted, env->moved,
+		r->graph->nodes.items[r->node].state);
 	add_open(&situation, after ? state_key(r, after) : "nowhere");
 	if (first_of_answers(c, r, situation.s))
 		engine_checks_crash(c, r->node, at, &call);

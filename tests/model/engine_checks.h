@@ -35,7 +35,7 @@ struct engine_checks {
 	struct arena arena;
 	struct explore_texts situations; /* that were checked: each once */
 	VEC(struct failed_check) failed; /* the first MAX_FAILED */
-	size_t refused, changes, crashes, takeovers;
+	size_t refused, changes, crashes, takeovers, cancels;
 };
 
 enum { MAX_FAILED = 50 };

@@ -181,8 +181,8 @@ static int run_explore(const struct model_options *o, struct error *err)
 	printf("%s: %zu states, %zu transitions; the engine was called %zu times\n", o->file,
 		g.nodes.n, g.edges.n, g.calls);
 	printf("answers refused %zu; changes by the troubleshooter %zu; crashes %zu; take-overs "
-	       "%zu\n",
-		c.refused, c.changes, c.crashes, c.takeovers);
+	       "%zu; cancels %zu\n",
+		c.refused, c.changes, c.crashes, c.takeovers, c.cancels);
 	printf("calls compared with the model %zu, skipped %zu\n", c.oracle.compared,
 		c.oracle.skipped);
 	found = report_findings(&g, &arena);

@@ -1,5 +1,6 @@
 /* oracle.c: reads a document and a journal into the model, and compares what a call did. */
 #include "context/context.h"
+#include "src/machine/evidence.h"
 #include "src/machine/step.h"
 #include "src/sys/digest.h"
 #include "tests/model/oracle.h"
@@ -18,6 +19,9 @@ struct comparison {
 	bool leased;                /* the journal: an owner took it */
 	VEC(bool) refused;          /* by change of the troubleshooter */
 	struct model_text *decision;
+	const char *facts;  /* the key EVIDENCE_KEY, as the part of the journal read last has it */
+	const char *before; /* the same before the call */
+	bool placed;        /* the same part of the journal has a place */
 };
 
 static const char *keep(struct comparison *c, struct str s)
@@ -37,13 +41,13 @@ static void differ(struct comparison *c, const char *what, const char *model, co
 	if (c->oracle->difference[0] || strcmp(model, engine) == 0)
 		return;
 	(void)snprintf(c->oracle->difference, ORACLE_DIFFERENCE,
-		"%s%s%s%s: %s: the model has '%.400s', the engine '%.400s'",
+		"%s%s%s%s%s: %s: the model has '%.400s', the engine '%.400s'",
 		call->action ? "record "
 		: call->key  ? "context set "
 			     : "step",
 		text_or_empty(call->action ? call->action : call->key),
-		call->returned ? " --returned" : "", call->take_over ? " --take-over" : "", what,
-		model, engine);
+		call->returned ? " --returned" : "", call->take_over ? " --take-over" : "",
+		call->cancel ? " (cancel)" : "", what, model, engine);
 }
 
 /* ---- texts: their writers are scenario.c, engine_checks.c and src/verify/explore_graph.c ---- */
@@ -93,20 +97,6 @@ static void read_decision(struct comparison *c, struct str text, struct model_te
 	out->changes = changes.items;
 }
 
-/* Whether an answer without a word is a good one. */
-static bool is_good(struct str text, const char *section)
-{
-	if (strcmp(section, "Debug Report") == 0)
-		return contains(text, "# Debug report for");
-	if (strcmp(section, "PR URL") == 0)
-		return contains(text, "https://");
-	if (strcmp(section, "Signoff Research") == 0)
-		return str_ends(text, "validated");
-	if (strcmp(section, "Signoff Review") == 0 || strcmp(section, "Review Notes") == 0)
-		return contains(text, "Approved.") && !contains(text, "Not approved.");
-	return str_starts(text, "passed");
-}
-
 /* What the writer of a text means. */
 static struct model_text *meaning(struct comparison *c, struct str text, const char *section)
 {
@@ -116,7 +106,7 @@ static struct model_text *meaning(struct comparison *c, struct str text, const c
 
 	digest_text(text, sum);
 	t->sum = keep(c, str_of(sum));
-	t->good = is_good(text, section);
+	t->has_url = contains(text, "https://");
 	t->hard_abort = contains(text, "\"violation\":\"hard_abort\"");
 	t->status = last_value(c, text, decision ? "\"action\": \"" : "\"status\": \"");
 	if (!t->status)
@@ -137,7 +127,8 @@ static const struct {
 	enum effect effect;
 	const char *name;
 } effects[] = {{EFFECT_FIND_SPEC, "!spec"}, {EFFECT_COMMIT, "!commit"}, {EFFECT_PUSH, "!push"},
-	{EFFECT_PR_CHECKS, "!checks"}};
+	{EFFECT_PR_CHECKS, "!checks"}, {(enum effect)SIMULATOR_PLACE, "!place"},
+	{(enum effect)SIMULATOR_EVIDENCE, "!evidence"}};
 
 /* Of `T-1/STATE/N`. */
 static const char *state_of(struct comparison *c, const char *id)
@@ -179,6 +170,8 @@ static void read_request(struct comparison *c, struct model *m, struct str line)
 	s->trigger = json_get(j, "trigger") ? keep(c, str_of(json_get_str(j, "trigger"))) : NULL;
 	s->word = json_get(j, "answered") ? keep(c, str_of(json_get_str(j, "answered"))) : NULL;
 	s->carried = json_get(j, "carried") != NULL;
+	s->array = (unsigned long)json_get_int(j, "array", 0);
+	s->user_answered = json_get(j, "user_answered") != NULL;
 }
 
 /* False when it is not readable. */
@@ -198,9 +191,13 @@ static bool read_document(struct comparison *c, struct model *m, struct str text
 	model_slot(m, "outcome")->value = keep(c, str_sub(outcome, 0, end + (end < outcome.n)));
 	actions = context_section(&doc, CONTEXT_ACTIONS);
 	raise_attempts(c, m, "troubleshooter", context_attempts(&doc, "troubleshooter"));
-	for (size_t i = 0; i < c->simulator->workflow->n_states; i++)
-		raise_attempts(c, m, c->simulator->workflow->states[i].name,
-			context_attempts(&doc, c->simulator->workflow->states[i].name));
+	for (size_t i = 0; i < c->simulator->workflow->n_states; i++) {
+		const char *state = c->simulator->workflow->states[i].name;
+
+		raise_attempts(c, m, state, context_attempts(&doc, state));
+		model_slot(m, keep(c, str_of(arena_printf(&c->arena, "visits %s", state))))->value =
+			arena_printf(&c->arena, "%lu", context_visits(&doc, state));
+	}
 	c->pending = context_get(&doc, "pending_agent").n;
 	while (str_line(&actions, &line))
 		read_request(c, m, line);
@@ -235,10 +232,11 @@ static void read_event(struct comparison *c, struct model *m, const json *e)
 		model_slot(m, keep(c, str_of(id)))->value = keep(c, str_of(json_get_str(e, "sum")));
 }
 
-/* Of the outstanding actions, a commit lists those that wait for an answer. */
+/* Of the outstanding actions, a commit lists those that wait for an answer, and as objects the
+ * scripts that gave one. */
 static void read_journal(struct comparison *c, struct model *m, struct str journal)
 {
-	static const char opening[] = "\"asked\":[\"";
+	static const char opening[] = "\"asked\":[\"", facts[] = "\"" EVIDENCE_KEY "\":[\"";
 	struct str line, waiting = {0};
 
 	model_slot(m, "path")->value = "";
@@ -251,11 +249,16 @@ static void read_journal(struct comparison *c, struct model *m, struct str journ
 			read_event(c, m, event);
 		else if (str_starts(line, "{\"commit\"") && contains(line, opening))
 			waiting = str_sub(line, str_find(line, str_of(opening)), line.n);
+		if (str_starts(line, "{\"commit\"") && contains(line, facts))
+			c->facts = keep(c, str_sub(line, str_find(line, str_of(facts)), line.n));
+		c->placed |= str_starts(line, "{\"commit\"") && contains(line, "\"place\":[\"");
 	}
 	waiting = str_sub(waiting, 0, str_find(waiting, STR("]\"")));
 	for (struct model_slot *s = m->slots; s && waiting.n; s = s->next)
 		s->stale = model_is_open(s) &&
-			   !contains(waiting, arena_printf(&c->arena, "\"%s\\\"", s->id));
+			   (!contains(waiting, arena_printf(&c->arena, "\"%s\\\"", s->id)) ||
+				   contains(waiting,
+					   arena_printf(&c->arena, "id\\\":\\\"%s\\\"", s->id)));
 }
 
 /* ---- comparison ---- */
@@ -284,7 +287,7 @@ static void compare_slot(
 	differ(c, e.name, describe(c, &e), describe(c, &f));
 }
 
-/* The first one that is open if others are answered, else all. */
+/* All that are open; of a built-in state only the first if others are answered. */
 static void compare_array(struct comparison *c, const json *array)
 {
 	const json *a = json_first(array);
@@ -292,7 +295,7 @@ static void compare_array(struct comparison *c, const json *array)
 	const struct model_slot *s;
 
 	for (s = c->model.slots; s; s = s->next)
-		answered |= s->id && !model_is_open(s);
+		answered |= s->id && !model_is_open(s) && !model_is_together(&c->model);
 	for (s = c->model.slots; s && !done; s = s->next) {
 		if (!model_is_open(s))
 			continue;
@@ -305,8 +308,9 @@ static void compare_array(struct comparison *c, const json *array)
 		differ(c, "the array", "no more actions", json_get_str(a, "id"));
 	else if (a)
 		differ(c, "the result",
-			strcmp(model_slot(&c->model, "state")->value, "done") ? "failed"
-									      : "success",
+			strcmp(model_slot(&c->model, "state")->value, "done") || c->model.refuted
+				? "failed"
+				: "success",
 			json_get_str(a, "result"));
 }
 
@@ -328,6 +332,16 @@ static bool is_silence(const struct comparison *c)
 	return c->call->returned && c->pending && !requested;
 }
 
+static bool is_checked(const struct comparison *c, const char *name)
+{
+	static const char opening[] = "\\\"checked\\\":[";
+	const char *list = c->before ? strstr(c->before, opening) : NULL;
+	struct str ids = str_of(list ? list + strlen(opening) : "");
+
+	ids.n = str_find(ids, STR("]"));
+	return contains(ids, arena_printf((struct arena *)&c->arena, "\\\"%s\\\"", name));
+}
+
 /* False when the call cannot be compared. */
 static bool read_before(struct comparison *c)
 {
@@ -345,6 +359,10 @@ static bool read_before(struct comparison *c)
 		is_behind(audit, buf_str(&text)))
 		return false;
 	read_journal(c, &c->model, buf_str(&journal));
+	c->before = c->facts;
+	for (struct model_slot *s = c->model.slots; s; s = s->next)
+		s->checked = is_checked(c, s->id ? s->id : s->name);
+	c->model.placed = c->placed;
 	model_slot(&c->model, "path")->value = "";
 	return !is_silence(c);
 }
@@ -362,6 +380,19 @@ static void drop_refused(struct comparison *c)
 		*kept = (struct model_change){0};
 }
 
+static bool has_fact(const struct comparison *c, const char *name)
+{
+	char key[128];
+
+	(void)snprintf(key, sizeof(key), "\\\"%.80s\\\":", name);
+	return c->before && strstr(c->before, key);
+}
+
+static bool is_dated(void *data, const char *section)
+{
+	return has_fact(data, section);
+}
+
 /* What the model makes of the call, in c->model. False when the call must fail. */
 static bool expect(struct comparison *c)
 {
@@ -375,10 +406,19 @@ static bool expect(struct comparison *c)
 			.returned = call->returned,
 			.returned_id = call->returned_id,
 			.running = env->running,
-			.fails = arena_printf(&c->arena, "%s%s%s",
+			.fails = arena_printf(&c->arena, "%s%s%s%s",
 				env->specs != 1 || env->find_fails ? "!spec" : "",
-				env->commit_fails ? "!commit" : "", env->push_fails ? "!push" : ""),
+				env->commit_fails ? "!commit" : "", env->push_fails ? "!push" : "",
+				env->enter_fails ? "!place" : ""),
 			.red = env->checks == CHECKS_RED};
+		m->how.cancel = call->cancel;
+		m->how.refuted = env->refuted;
+		m->how.moved = env->moved;
+		m->data = c;
+		m->is_dated = is_dated;
+		m->validated = has_fact(c, "validated");
+		m->approved = has_fact(c, "approved");
+		m->done = has_fact(c, "done");
 		drop_refused(c);
 		model_step(m);
 		return !m->failed;
@@ -436,6 +476,7 @@ static void compare_call(struct comparison *c, const json *printed, const char *
 		(void)model_slot(m, s->name);
 	for (s = m->slots; s; s = s->next)
 		compare_slot(c, s, model_slot(&found, s->name));
+	differ(c, "the place", m->placed ? "saved" : "none", c->placed ? "saved" : "none");
 	if (printed)
 		compare_array(c, printed);
 }

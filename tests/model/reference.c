@@ -8,9 +8,8 @@
 
 enum { MAX_CALLS = 3, MAX_EXTENSIONS = 2 };
 
-/* What an answer without a word is: WORK: good; VERDICT: as its text says; DECLARED: none, or of a
- * script as its text says. PROOF: whatever the word is, the text must be good. */
-enum reading { WORK, VERDICT, PROOF, DECLARED };
+/* URL: whatever the word is, the text must have one. */
+enum kind { BUILTIN, URL, DECLARED };
 
 struct result {
 	const char *word, *trigger;
@@ -20,34 +19,37 @@ struct result {
  * repeats the request, `ask` calls the troubleshooter, `-` stays in the state. */
 static const struct action {
 	const char *state, *section, *agent, *reads;
-	enum reading reading;
+	enum kind kind;
+	unsigned evidence; /* what the first word claims */
 	struct result results[WORKFLOW_RESULTS_MAX];
 } actions[] = {
-	{"spec-finding", "spec_path", NULL, "", WORK, {{"", "spec_found"}}},
-	{"debugging", "Debug Report", "debugger", "", PROOF,
+	{"spec-finding", "spec_path", NULL, "", BUILTIN, 0, {{"", "spec_found"}}},
+	{"debugging", "Debug Report", "debugger", "", BUILTIN, 0,
 		{{"reproduced", "debug_done"}, {"not_reproduced", "reproduction_failed"}}},
-	{"researching", "Researcher Brief", "researcher", "Debug Report,", WORK,
-		{{"briefed", "research_done"}, {"failed", "again"}}},
-	{"implementing", "Implementation Summary", "developer", BRIEF, WORK,
+	{"researching", "Researcher Brief", "researcher", "Debug Report,", BUILTIN, 0,
+		{{"briefed", "research_done"}, {"failed", "again"},
+			{"needs_clarification", "ask"}}},
+	{"implementing", "Implementation Summary", "developer", BRIEF, BUILTIN, EVIDENCE_WORK,
 		{{"implemented", "impl_done"}, {"failed", "again"},
 			{"needs_clarification", "ask"}}},
-	{"validating", "Validate Result", NULL, "", VERDICT,
+	{"validating", "Validate Result", NULL, "", BUILTIN, EVIDENCE_TREE,
 		{{"passed", "clean"}, {"failed", "build_failed"}}},
-	{"fixing", "Fix", "developer", BRIEF "Last Failure," SUMMARY "Fix,", WORK,
-		{{"fixed", "fix_done"}, {"failed", "again"}}},
-	{"reviewing", "PR URL", "developer", BRIEF SUMMARY "Fix,", PROOF,
+	{"fixing", "Fix", "developer", BRIEF "Last Failure," SUMMARY "Fix,", BUILTIN, EVIDENCE_WORK,
+		{{"fixed", "fix_done"}, {"failed", "again"}, {"needs_clarification", "ask"}}},
+	{"reviewing", "PR URL", "developer", BRIEF SUMMARY "Fix,", URL, EVIDENCE_PULL,
 		{{"pr_created", "-"}, {"failed", "again"}}},
-	{"reviewing", "Review Notes", "reviewer", BRIEF, VERDICT,
+	{"reviewing", "Review Notes", "reviewer", BRIEF, BUILTIN, EVIDENCE_REVIEW,
 		{{"approved", "approved"}, {"changes_requested", "changes_requested"}}},
-	{"fixing-pr", "Fix", "developer", BRIEF "Review Notes," SUMMARY "Fix,", WORK,
-		{{"fixed", "fix_done"}, {"failed", "again"}}},
-	{"signoff", "Signoff Review", "reviewer", BRIEF, VERDICT,
+	{"fixing-pr", "Fix", "developer", BRIEF "Review Notes," SUMMARY "Fix,", BUILTIN,
+		EVIDENCE_WORK,
+		{{"fixed", "fix_done"}, {"failed", "again"}, {"needs_clarification", "ask"}}},
+	{"signoff", "Signoff Review", "reviewer", BRIEF, BUILTIN, EVIDENCE_REVIEW,
 		{{"approved", "approved"}, {"changes_requested", "changes_requested"}}},
-	{"signoff", "Signoff Research", "researcher", BRIEF SUMMARY "Fix,", VERDICT,
-		{{"validated", "approved"}, {"failed", "changes_requested"}}},
-	{"signoff", "Signoff Build Result", NULL, "", VERDICT,
+	{"signoff", "Signoff Research", "researcher", BRIEF SUMMARY "Fix,", BUILTIN,
+		EVIDENCE_REVIEW, {{"validated", "approved"}, {"failed", "changes_requested"}}},
+	{"signoff", "Signoff Build Result", NULL, "", BUILTIN, EVIDENCE_TREE,
 		{{"passed", "approved"}, {"failed", "changes_requested"}}},
-	{"troubleshooter", LOG, "troubleshooter", "", DECLARED,
+	{"troubleshooter", LOG, "troubleshooter", "", DECLARED, 0,
 		{{"continue", ""}, {"terminate", ""}, {"needs_user_input", ""}}},
 };
 
@@ -63,7 +65,8 @@ static const struct {
 	{"debugging", "reproduction_failed", "+Last Failure"},
 	{"researching", "entered", "=Researcher Brief"},
 	{"implementing", "entered", "=Implementation Summary"},
-	{"validating", "clean", "!commit, !push, -Validate Result, -Last Failure"},
+	{"validating", "entered", "-Validate Result"},
+	{"validating", "clean", "!push, -Validate Result, -Last Failure"},
 	{"validating", "build_failed", "-Validate Result, +Last Failure"},
 	{"fixing", "fix_done", "1fix_iteration"},
 	{"reviewing", "entered", "-Review Notes"},
@@ -155,12 +158,24 @@ static void change(struct model *m, const char *list)
 	}
 }
 
+/* Of a declared state; else NULL. */
+static const struct declared_rules *rules_of(struct model *m, const char *state)
+{
+	const struct workflow_state *st = workflow_state(m->workflow, state);
+
+	return st && st->declared ? &st->declared->rules : NULL;
+}
+
 /* The trigger of a counter at its limit: in the state, or for the troubleshooter (NULL). `only`:
  * this one, or any (NULL). */
 static const char *at_limit(struct model *m, const char *state, const char *only)
 {
 	const char *most = (const char *)&m->workflow->limits;
 
+	const struct declared_rules *own = state ? rules_of(m, state) : NULL;
+
+	if (own && own->limit && count(m, arena_printf(m->arena, "visits %s", state)) > own->limit)
+		return own->limit_trigger;
 	for (const struct limit *l = limits; l < limits + COUNT(limits); l++)
 		if ((state ? is(l->state, state) : !l->state) && (!only || is(l->trigger, only)) &&
 			count(m, l->counter) >=
@@ -177,7 +192,8 @@ static const struct action *actions_of(struct model *m, const char *state)
 
 	for (size_t i = 0; st && st->declared && i < st->declared->n; i++) {
 		const struct declared_action *d = &st->declared->items[i];
-		struct action a = {state, d->writes, d->agent, "", DECLARED, {{0}}};
+		struct action a = {
+			state, d->writes, d->agent, "", DECLARED, d->evidence.kinds, {{0}}};
 
 		for (size_t k = 0; k < d->n_reads; k++)
 			a.reads = arena_printf(m->arena, "%s%s,", a.reads, d->reads[k]);
@@ -202,9 +218,22 @@ static const struct action *actions_of(struct model *m, const char *state)
 
 /* ---- requests ---- */
 
+/* Of a script; what somebody writes in its place is no answer. */
+static bool is_script(const struct model_slot *s)
+{
+	return s->asks && str_starts(str_of(s->asks), "script");
+}
+
 bool model_is_open(const struct model_slot *s)
 {
-	return s->id && !s->word && (s->trigger || !*s->value);
+	return s->id && !s->word && (s->trigger || is_script(s) || !*s->value);
+}
+
+static bool has_answer(struct model *m, const struct action *a)
+{
+	const struct model_slot *s = model_slot(m, a->section);
+
+	return *s->value && (a->agent || is(a->section, "spec_path") || (s->id && s->word));
 }
 
 struct model_slot *model_request(struct model *m, const char *id)
@@ -254,8 +283,13 @@ static void request(struct model *m, const struct action *a, const char *trigger
 	while (*link)
 		link = &(*link)->next;
 	*link = s;
-	*s = (struct model_slot){s->name, s->value, s->text, NULL, a->state, asks, trigger, NULL,
-		false, false, NULL};
+	*s = (struct model_slot){.name = s->name,
+		.value = s->value,
+		.text = s->text,
+		.state = a->state,
+		.asks = asks,
+		.trigger = trigger,
+		.user_answered = trigger && *get(m, "troubleshooter_input")};
 	dispatch(m, s);
 }
 
@@ -297,8 +331,10 @@ static bool enter(struct model *m, const char *to, const char *trigger, const ch
 			    : "";
 	drop_requests(m, true);
 	change(m, why ? "-troubleshooter_calls, +Last Failure" : "-troubleshooter_calls");
-	for (const struct action *a = actions_of(m, to); a->reading == DECLARED; a++)
+	for (const struct action *a = actions_of(m, to); a->kind == DECLARED; a++)
 		model_slot(m, a->section)->value = "";
+	if (rules_of(m, to) && rules_of(m, to)->limit)
+		change(m, arena_printf(m->arena, "1visits %s", to));
 	react(m, "entered");
 	return true;
 }
@@ -311,8 +347,10 @@ static bool call_troubleshooter(struct model *m, const char *trigger)
 	drop_requests(m, false);
 	change(m, "-question");
 	model_slot(m, "question_trigger")->value = trigger;
-	if (count(m, "troubleshooter_calls") >= MAX_CALLS)
+	if (count(m, "troubleshooter_calls") >= MAX_CALLS) {
+		change(m, "-troubleshooter_input");
 		return false;
+	}
 	change(m, "-question_trigger, 1troubleshooter_calls");
 	request(m, actions_of(m, "troubleshooter"), trigger);
 	return false;
@@ -360,22 +398,16 @@ static bool take_decision(struct model *m, struct model_slot *call)
 
 /* ---- answers ---- */
 
-/* Of the answer in the section; one without a word: it is refused. */
+/* Of the answer in the section; one without a word: it gives none of the action's. */
 static const struct result *result_of(struct model *m, const struct action *a)
 {
 	const struct model_slot *s = model_slot(m, a->section);
-	const char *word = s->id && s->word && *s->word ? s->word : s->text->status;
+	const char *word = s->id && s->word ? s->word : s->text->status;
 	const struct result *r = a->results;
 
-	if (!a->agent && (!word || !s->text->good))
-		word = s->text->good ? "passed" : "failed";
-	while (r->word && !is(r->word, word))
+	while (r->word && *r->word && !is(r->word, word))
 		r++;
-	if (a->reading == PROOF && !s->text->good)
-		return a->results + 1;
-	return r->word || a->reading == DECLARED
-		       ? r
-		       : a->results + (a->reading == VERDICT && !s->text->good);
+	return a->kind == URL && !s->text->has_url ? a->results + 1 : r;
 }
 
 /* What is not answered is requested again. */
@@ -390,6 +422,169 @@ static bool retry(struct model *m, bool progress)
 	return !trigger || call_troubleshooter(m, trigger);
 }
 
+/* ---- evidence ---- */
+
+static unsigned required(const struct model *m, const struct action *a)
+{
+	return a->kind == DECLARED ? a->evidence : a->evidence & m->workflow->evidence.kinds;
+}
+
+static bool is_success(const struct model *m, const char *state)
+{
+	const struct workflow_state *st = workflow_state(m->workflow, state);
+
+	return is(state, "done") && st && st->terminal;
+}
+
+static bool may_be_skipped(const struct declared_state *d, const struct declared_action *item)
+{
+	bool may = item->n_when;
+
+	for (size_t i = 0; i < item->n_after; i++)
+		for (size_t k = 0; k < d->n; k++)
+			may |= is(d->items[k].writes, item->after[i]) &&
+			       may_be_skipped(d, &d->items[k]);
+	return may;
+}
+
+/* What success requires. */
+static unsigned required_at_end(struct model *m)
+{
+	const struct workflow *w = m->workflow;
+	unsigned kinds = w->evidence.given ? w->evidence.kinds : 0;
+
+	for (size_t i = 0; i < w->n_states; i++) {
+		const struct declared_state *d = w->states[i].declared;
+
+		for (size_t k = 0; d && k < d->n; k++)
+			if (!may_be_skipped(d, &d->items[k]))
+				kinds |= d->items[k].evidence.kinds;
+		for (size_t k = 0; !d && k < COUNT(actions); k++)
+			if (is(actions[k].state, w->states[i].name))
+				kinds |= required(m, &actions[k]);
+	}
+	return w->evidence.command ? kinds : kinds & EVIDENCE_ALL;
+}
+
+/* What was found earlier is not so of HEAD. */
+static bool is_outdated(const struct model *m, unsigned kinds)
+{
+	return (kinds & EVIDENCE_TREE && (m->how.moved || !m->validated)) ||
+	       (kinds & EVIDENCE_REVIEW && (m->how.moved || !m->approved));
+}
+
+static bool is_refuted(struct model *m, const struct action *a, unsigned at_end)
+{
+	unsigned kinds = required(m, a);
+	bool moved = m->how.moved || !m->is_dated(m->data, a->section);
+
+	return (kinds & (EVIDENCE_TREE | EVIDENCE_REVIEW) && moved) ||
+	       ((kinds | at_end) & m->how.refuted);
+}
+
+/* Of the claims in the list, ended by one without a section, which are refuted. */
+static const struct action *refuted_of(
+	struct model *m, const struct action *list, unsigned at_end, bool *any)
+{
+	VEC(struct action) refuted = {0};
+
+	for (const struct action *a = list; a->section; a++)
+		if (is_refuted(m, a, at_end))
+			vec_push_in(m->arena, &refuted, *a);
+	*any = refuted.n || at_end & m->how.refuted;
+	for (const struct action *a = list; a->section && !*any; a++) {
+		m->validated |= (required(m, a) & EVIDENCE_TREE) != 0;
+		m->approved |= (required(m, a) & EVIDENCE_REVIEW) != 0;
+	}
+	if (!*any && is_outdated(m, at_end)) {
+		*any = true;
+		return list;
+	}
+	vec_push_in(m->arena, &refuted, (struct action){0});
+	return refuted.items;
+}
+
+static bool retry(struct model *m, bool progress);
+
+/* An agent is asked again; only a script has failed. A review is void as a whole. Without a claim
+ * the first answer of the state is at fault. */
+static bool refuse(struct model *m, const struct action *list, const struct action *all)
+{
+	struct action one[2] = {0};
+	const struct action *first;
+	unsigned kinds = 0;
+
+	while (!list->section && all->section && !model_slot(m, all->section)->id)
+		all++;
+	if (!list->section && !all->section)
+		return enter(m, "failed", "evidence", MODEL_WRITTEN);
+	if (!list->section) {
+		one[0] = (struct action){.section = all->section, .agent = "any"};
+		list = one;
+	}
+	first = list;
+	for (const struct action *a = list; a->section; a++)
+		kinds |= required(m, a);
+	while (first->section && !first->agent)
+		first++;
+	for (const struct action *a = list; a->section; a++) {
+		struct model_slot *s = model_slot(m, a->section);
+		static const struct model_text failed = {.status = "failed"};
+
+		if (!first->section) {
+			s->value = MODEL_WRITTEN;
+			s->text = &failed;
+			s->word = s->id ? "failed" : s->word;
+		} else if (a->section == first->section || kinds & EVIDENCE_REVIEW) {
+			s->id = NULL;
+			change(m, arena_printf(m->arena, "-%s", a->section));
+		}
+	}
+	if (!first->section)
+		return true;
+	change(m,
+		kinds & EVIDENCE_REVIEW ? "1review_cycle_count, +Failed Answer" : "+Failed Answer");
+	return retry(m, false);
+}
+
+/* True: `list` claims nothing that is refuted. */
+static bool verify(struct model *m, const struct action *list, const char *trigger, bool claims)
+{
+	const char *to =
+		is(trigger, "-") ? NULL : workflow_target(m->workflow, get(m, "state"), trigger);
+	unsigned at_end = to && is_success(m, to) ? required_at_end(m) : 0, kinds = 0;
+	static const struct action none;
+	bool any = false;
+
+	for (const struct action *a = list; claims && a->section; a++) {
+		change(m, a->evidence & EVIDENCE_WORK ? "!commit" : "");
+		kinds |= required(m, a);
+	}
+	if (m->failed || !(kinds | at_end))
+		return true;
+	change(m, "!evidence");
+	list = refuted_of(m, claims ? list : &none, at_end, &any);
+	m->done |= at_end && !any;
+	if (!any)
+		return true;
+	m->refusals = list;
+	return false;
+}
+
+static const struct declared_state *with_order(struct model *m);
+
+/* Of a declared state whose answers are good. */
+static const char *effects_of(struct model *m)
+{
+	const struct declared_rules *rules = rules_of(m, get(m, "state"));
+	const char *list = "";
+
+	for (size_t i = 0; i < rules->n_effects; i++)
+		list = arena_printf(
+			m->arena, "%s%s!%s", list, *list ? ", " : "", rules->effects[i]);
+	return list;
+}
+
 /* All answers are there. The first one that is not good decides, else the first one. */
 static bool decide(struct model *m, const struct action *list)
 {
@@ -398,7 +593,7 @@ static bool decide(struct model *m, const struct action *list)
 
 	for (const struct action *a = list; !spent && a->section; a++) {
 		const struct result *r = result_of(m, a);
-		bool asks = is(r->trigger, "ask");
+		bool asks = is(r->trigger, "ask"), good;
 
 		if (!r->word || is(r->trigger, "again") || asks) {
 			model_slot(m, a->section)->id = NULL;
@@ -406,21 +601,164 @@ static bool decide(struct model *m, const struct action *list)
 			return retry(m, asks) &&
 			       (!asks || call_troubleshooter(m, "needs_clarification"));
 		}
-		if (!trigger || (!bad && r > a->results))
+		good = r == a->results || (with_order(m) && is(r->trigger, a->results->trigger));
+		if (!trigger || (!bad && !good))
 			trigger = r->trigger;
-		if (r > a->results)
+		if (!good)
 			react(m, (bad = a)->section);
 	}
+	if (!verify(m, list, trigger, !bad && !spent))
+		return refuse(m, m->refusals, list);
+	if (list->kind == DECLARED && !bad && !spent)
+		change(m, effects_of(m));
+	if (m->failed)
+		return false;
 	change(m, "-consecutive_failures, -Failed Answer");
-	change(m, bad && bad->reading == DECLARED ? "+Last Failure" : "");
+	change(m, bad && bad->kind == DECLARED ? "+Last Failure" : "");
 	react(m, trigger);
 	drop_requests(m, true);
 	return is(trigger, "-") || enter(m, NULL, trigger, NULL);
 }
 
+/* ---- a state whose actions wait for each other ---- */
+
+bool model_is_together(struct model *m)
+{
+	const struct workflow_state *st = workflow_state(m->workflow, get(m, "state"));
+
+	return st && st->declared;
+}
+
+static const struct declared_state *with_order(struct model *m)
+{
+	const struct workflow_state *st = workflow_state(m->workflow, get(m, "state"));
+
+	for (size_t i = 0; st && st->declared && i < st->declared->n; i++)
+		if (st->declared->items[i].n_after)
+			return st->declared;
+	return NULL;
+}
+
+static bool is_waited_for(const struct declared_state *d, const char *section)
+{
+	for (size_t i = 0; i < d->n; i++)
+		for (size_t k = 0; k < d->items[i].n_after; k++)
+			if (is(d->items[i].after[k], section))
+				return true;
+	return false;
+}
+
+/* The answer claims something that is not checked yet, and others wait for it. */
+static bool is_claim(struct model *m, const struct declared_state *d, const struct action *a)
+{
+	return *get(m, a->section) && a->evidence && result_of(m, a) == a->results &&
+	       is_waited_for(d, a->section) && !model_slot(m, a->section)->checked;
+}
+
+/* 'a': answered, 'o': outstanding, 'r': can be requested, 's': left out, 'w': it waits. */
+static char place_of(struct model *m, const struct declared_state *d, const char *section)
+{
+	const struct declared_action *item = d->items;
+	const struct action *a;
+	char place = 'r';
+
+	while (!is(item->writes, section))
+		item++;
+	for (a = actions_of(m, get(m, "state")); !is(a->section, section); a++)
+		;
+	if (has_answer(m, a))
+		return 'a';
+	if (model_slot(m, section)->id && model_is_open(model_slot(m, section)))
+		return 'o';
+	for (size_t i = 0; i < item->n_after; i++) {
+		char before = place_of(m, d, item->after[i]);
+		const char *word = NULL;
+		bool lets = !item->n_when;
+
+		for (a = actions_of(m, get(m, "state")); !is(a->section, item->after[i]); a++)
+			;
+		if (before == 'a' && !is_claim(m, d, a))
+			word = result_of(m, a)->word;
+		for (size_t k = 0; k < item->n_when; k++)
+			lets |= is(item->when[k], word);
+		if (before == 's' || (word && !lets))
+			return 's';
+		place = word ? place : 'w';
+	}
+	return place;
+}
+
+/* Those of the list whose place is `place`, or, without one, that claim something. */
+static const struct action *those(struct model *m, const struct declared_state *d, char place)
+{
+	VEC(struct action) found = {0};
+
+	for (const struct action *a = actions_of(m, get(m, "state")); a->section; a++)
+		if (place ? place_of(m, d, a->section) == place : is_claim(m, d, a)) {
+			vec_push_in(m->arena, &found, *a);
+			/* checked before, or another good word */
+			if (place && (model_slot(m, a->section)->checked ||
+					     result_of(m, a) != a->results))
+				found.items[found.n - 1].evidence = 0;
+		}
+	vec_push_in(m->arena, &found, (struct action){0});
+	return found.items;
+}
+
+static bool check_claims(struct model *m, const struct action *claims)
+{
+	if (!verify(m, claims, "-", true))
+		return refuse(m, m->refusals, claims);
+	for (; claims->section; claims++)
+		model_slot(m, claims->section)->checked = true;
+	return !m->failed;
+}
+
+static bool work_in_order(struct model *m, bool progress, bool open)
+{
+	const struct declared_state *d = with_order(m);
+	const struct action *claims = those(m, d, '\0'), *ready = those(m, d, 'r');
+	const char *trigger;
+
+	if (claims->section && !open)
+		return check_claims(m, claims);
+	if (!ready->section)
+		return !open && decide(m, those(m, d, 'a'));
+	change(m, progress ? "-consecutive_failures" : "");
+	trigger = at_limit(m, NULL, NULL);
+	if (trigger)
+		return !open && call_troubleshooter(m, trigger);
+	for (; ready->section; ready++)
+		request(m, ready, NULL);
+	for (struct model_slot *s = m->slots; s; s = s->next)
+		s->carried |= s->id && !model_is_open(s);
+	return false;
+}
+
+/* True: something is requested again. `named`: only what was requested with it is missing. */
+static bool retry_missing(struct model *m, const struct model_slot *named, bool progress)
+{
+	bool missing = false;
+
+	for (struct model_slot *s = m->slots; s; s = s->next) {
+		if (!s->id || !model_is_open(s) || is(m->how.running, s->id) ||
+			(named && s->array != named->array))
+			continue;
+		s->id = NULL;
+		missing = true;
+	}
+	if (!missing)
+		return false;
+	m->how.returned = false;
+	change(m, progress ? "" : "1consecutive_failures");
+	for (struct model_slot *s = m->slots; s; s = s->next)
+		s->carried |= s->id && !model_is_open(s);
+	return true;
+}
+
 /* ---- step ---- */
 
-/* What is missing is requested, once some answers are there one at a time. */
+/* What is missing is requested; of a built-in state, once some answers are there, one at a time. */
 static bool work(struct model *m, bool progress, bool outstanding)
 {
 	const char *state = get(m, "state"), *trigger;
@@ -428,10 +766,10 @@ static bool work(struct model *m, bool progress, bool outstanding)
 	bool some = false, missing = false;
 
 	for (a = list; a->section; a++) {
-		if (!*get(m, a->section))
+		if (!has_answer(m, a))
 			react(m, "lacks");
-		some |= *get(m, a->section) != '\0';
-		missing |= !*get(m, a->section);
+		some |= has_answer(m, a);
+		missing |= !has_answer(m, a);
 	}
 	if (at_limit(m, state, NULL) || (list->section && !missing))
 		return decide(m, list);
@@ -444,11 +782,20 @@ static bool work(struct model *m, bool progress, bool outstanding)
 	if (!outstanding)
 		react(m, "requests");
 	for (a = list; a->section && missing; a++)
-		if (!*get(m, a->section)) {
+		if (!has_answer(m, a)) {
 			request(m, a, NULL);
-			missing = !some;
+			missing = !some || model_is_together(m);
 		}
 	return false;
+}
+
+/* Once, before the first state that requests something. */
+static bool enter_place(struct model *m)
+{
+	if (!m->placed && !is(get(m, "state"), "spec-finding"))
+		change(m, "!place");
+	m->placed |= *get(m, "!place") != '\0';
+	return !m->failed;
 }
 
 /* True: there is more to do. */
@@ -461,8 +808,16 @@ static bool turn(struct model *m)
 	struct model_slot *call = model_slot(m, LOG);
 	bool open = false, progress = false, outstanding = false;
 
+	if (m->how.cancel) {
+		change(m, "-question, -question_trigger, -troubleshooter_input");
+		return enter(m, "failed", "cancelled", "cancelled by the user");
+	}
 	if (is(state, m->workflow->initial))
 		return enter(m, first->to, first->trigger, NULL);
+	if (!enter_place(m))
+		return false;
+	if (!*get(m, "question") && !(call->id && call->user_answered))
+		change(m, "-troubleshooter_input");
 	if (*get(m, "question") && *get(m, "troubleshooter_input")) {
 		change(m, "-troubleshooter_calls");
 		return call_troubleshooter(m, trigger);
@@ -487,9 +842,17 @@ static bool turn(struct model *m)
 		change(m, "-troubleshooter_calls");
 		return true;
 	}
+	if (open && with_order(m) && !model_is_open(call)) {
+		if (m->how.returned && (!m->how.returned_id || named) &&
+			retry_missing(m, named, progress))
+			return true;
+		return work_in_order(m, progress && !m->dropped, true);
+	}
 	if (open)
 		return m->how.returned && (!m->how.returned_id || (named && !named->carried)) &&
 		       !(script && model_is_open(script)) && retry(m, progress);
+	if (!call->id && with_order(m))
+		return work_in_order(m, progress && !m->dropped, false);
 	return call->id ? take_decision(m, call) : work(m, progress && !m->dropped, outstanding);
 }
 
@@ -497,6 +860,7 @@ void model_step(struct model *m)
 {
 	if (!*get(m, "state"))
 		model_slot(m, "state")->value = m->workflow->initial;
+	m->failed |= m->how.cancel && is_end(m);
 	for (struct model_slot *s = m->slots; s; s = s->next) {
 		bool waits = model_is_open(s) && !is(m->how.running, s->id);
 
@@ -510,8 +874,13 @@ void model_step(struct model *m)
 	m->how.returned &= !m->how.take_over;
 	while (!m->failed && !is_end(m) && turn(m))
 		;
-	if (is_end(m))
-		drop_requests(m, true);
+	if (!is_end(m))
+		return;
+	drop_requests(m, true);
+	if (!is_success(m, get(m, "state")) || m->done || !required_at_end(m))
+		return;
+	change(m, "!evidence");
+	m->refuted = required_at_end(m) & m->how.refuted || is_outdated(m, required_at_end(m));
 }
 
 /* ---- record ---- */
@@ -529,14 +898,12 @@ static const char *choose_word(struct model *m, const struct model_slot *s, cons
 		known |= is(r->word, word);
 		named |= is(r->word, text->status);
 	}
-	if (word)
-		return known && (!named || is(word, text->status)) ? word : NULL;
-	if (named)
-		return text->status;
-	return s->trigger ? NULL : a->agent ? "" : text->good ? "passed" : "failed";
+	if (!word)
+		return named ? text->status : NULL;
+	return known && (!named || is(word, text->status)) ? word : NULL;
 }
 
-/* The same answer to the same action again is accepted; a word that was missing is added. */
+/* The same answer to the same action again is accepted. */
 bool model_record(struct model *m, const char *id, const char *word, const struct model_text *text)
 {
 	struct model_slot *s = model_request(m, id), *earlier = model_slot(m, id);
@@ -545,8 +912,6 @@ bool model_record(struct model *m, const char *id, const char *word, const struc
 	word = s ? choose_word(m, s, word, text) : word;
 	if (text->malformed || (s && !word))
 		return false;
-	if (*earlier->value && s && s->word && !*s->word)
-		s->word = word;
 	if (*earlier->value)
 		return is(earlier->value, text->sum);
 	if (!s || !model_is_open(s))

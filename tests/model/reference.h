@@ -16,12 +16,12 @@ struct model_change {
 
 /* What the writer of a text knows about it. */
 struct model_text {
-	const char *sum;    /* identifies it */
-	const char *status; /* the word in its JSON; NULL: none */
-	bool good;          /* what it says besides: a good verdict, a URL, a report */
-	bool hard_abort;    /* a policy denied the script */
-	bool malformed;     /* empty, or no UTF-8 */
-	const char *reason; /* of a decision */
+	const char *sum;                    /* identifies it */
+	const char *status;                 /* the word in its JSON; NULL: none */
+	bool has_url;                       /* of a pull request */
+	bool hard_abort;                    /* a policy denied the script */
+	bool malformed;                     /* empty, or no UTF-8 */
+	const char *reason;                 /* of a decision */
 	const struct model_change *changes; /* the last has no name */
 };
 
@@ -39,7 +39,10 @@ struct model_slot {
 	const char *asks;    /* agent, sections to read, words */
 	const char *trigger; /* of a call of the troubleshooter; else NULL */
 	const char *word;    /* recorded; NULL: nothing is recorded */
-	bool carried;        /* answered when others of its array were requested again */
+	bool carried;        /* answered when others were requested, or requested again */
+	bool checked;        /* what its answer claims is so */
+	unsigned long array; /* in a state with an order: which requests belong together */
+	bool user_answered;  /* a call with the user's answer to a question */
 	bool stale;          /* put back by hand: it was answered or given up before */
 	struct model_slot *next;
 };
@@ -49,11 +52,14 @@ struct model_slot {
 /* A call of `step`, and what its effects meet. */
 struct model_step {
 	bool take_over; /* from another owner */
+	bool cancel;
 	bool returned;
 	const char *returned_id; /* NULL: none is named */
 	const char *running;     /* id of a script that still runs, or NULL */
 	const char *fails;       /* effects: "!spec !push" */
 	bool red;                /* checks of the pull request */
+	unsigned refuted;        /* enum evidence_kind: what is not as answers claim */
+	bool moved;              /* HEAD is another commit than when the answers were requested */
 };
 
 struct model {
@@ -63,6 +69,14 @@ struct model {
 	struct model_step how;
 	bool dropped; /* a person made requests obsolete */
 	bool failed;  /* the step: the model is not valid any more */
+	/* What is known of evidence: "validated", "approved", "done" are on record, and sections
+	 * for whose answers HEAD is. */
+	bool validated, approved, done;
+	bool (*is_dated)(void *data, const char *section);
+	void *data;
+	bool placed;                   /* the item has a place */
+	bool refuted;                  /* the end is no success */
+	const struct action *refusals; /* claims that do not hold */
 };
 
 /* Makes the step m->how. */
@@ -73,6 +87,8 @@ bool model_record(struct model *m, const char *id, const char *word, const struc
 struct model_slot *model_slot(struct model *m, const char *name);
 /* Of the action with this id; NULL: it is not outstanding. */
 struct model_slot *model_request(struct model *m, const char *id);
+/* Its answers are taken one by one, and what is missing is printed together. */
+bool model_is_together(struct model *m);
 /* Nothing is recorded, or written by hand. */
 bool model_is_open(const struct model_slot *s);
 

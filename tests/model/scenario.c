@@ -27,9 +27,12 @@ void scenario_set_outcomes(struct scenario *p)
 	w->find_fails = draw_failure(p);
 	w->commit_fails = draw_failure(p);
 	w->push_fails = draw_failure(p);
+	w->enter_fails = draw_failure(p);
 	w->nothing_to_commit = random_chance(&p->random, 300);
 	w->no_remote = random_chance(&p->random, 100);
 	w->checks = (enum simulator_checks)random_below(&p->random, 3);
+	w->refuted = draw_failure(p) ? 1u << random_below(&p->random, EVIDENCE_KINDS) : 0;
+	w->moved = draw_failure(p);
 }
 
 /* By some seconds; or a jump past the end of a lease, or back. */
@@ -117,12 +120,16 @@ static void add_section(struct scenario *p, struct buf *text)
 {
 	static const char *const sections[] = {"Notes", WIRE_VALIDATION, WIRE_NOTES, WIRE_SUMMARY,
 		WIRE_BRIEF, WIRE_FIX " 1", WIRE_SIGNOFF_RESEARCH};
+	static const char *const ends[] = {"", "", "{\"status\":\"passed\"}\n",
+		"{\"status\":\"approved\"}\n", "{\"status\":\"fixed\"}\n",
+		"{\"status\":\"briefed\"}\n", "{\"status\":\"implemented\"}\n"};
 	const char *name = sections[random_below(&p->random, COUNT(sections))];
 	char sentinel[AUDIT_NAME];
 
 	(void)snprintf(sentinel, sizeof(sentinel), "<!-- section:%s -->", name);
 	if (str_find(buf_str(text), str_of(sentinel)) == text->len)
-		buf_addf(text, "\n%s\n\npassed: n%u, by hand\n", sentinel, ++p->texts);
+		buf_addf(text, "\n%s\n\npassed: n%u, by hand\n%s", sentinel, ++p->texts,
+			ends[random_below(&p->random, COUNT(ends))]);
 }
 
 static void make_good_edit(struct scenario *p, struct buf *text)
@@ -131,7 +138,11 @@ static void make_good_edit(struct scenario *p, struct buf *text)
 	const char *state = w->states[random_below(&p->random, (unsigned)w->n_states)].name;
 
 	count_fault(p, FAULT_EDIT);
-	switch (random_below(&p->random, 6)) {
+	switch (random_below(&p->random, 7)) {
+	case 6:
+		set_key(text, WIRE_INPUT_KEY, "yes");
+		put_document(p, text, "answers what nobody has asked");
+		return;
 	case 0:
 		set_key(text, "state", state);
 		put_document(p, text, "sets the state");
@@ -266,13 +277,13 @@ static void write_decision(struct scenario *p, const char *word, struct buf *b)
 	buf_adds(b, "]}");
 }
 
-/* Contains what the built-in steps look for. */
+/* No tone of it is a result word, and the URL is what the step needs. */
 static void write_prose(struct scenario *p, struct buf *b)
 {
 	static const char *const tones[] = {"Approved.", "Not approved.", "validated", "LGTM",
 		"Changes requested.", "I could not do it.", "Done.", "<!-- section:Actions -->"};
 
-	buf_addf(b, "# Debug report for %s, n%u\n\nhttps://example.com/acme/shop/pull/7\n",
+	buf_addf(b, "# Report for %s, n%u\n\nhttps://example.com/acme/shop/pull/7\n",
 		p->simulator->id, p->texts);
 	if (random_chance(&p->random, 300))
 		buf_addf(b, "%s\n", tones[random_below(&p->random, COUNT(tones))]);
@@ -298,7 +309,7 @@ static void add_violation(
 							      : VIOLATION_VALIDATION_FAIL));
 }
 
-/* The result word is an option, in the text, both, or (where that is allowed) missing. */
+/* The result word is an option, in the text, or both. */
 static void write_answer(
 	struct scenario *p, const json *action, const char *word, struct submission *f)
 {
@@ -307,13 +318,15 @@ static void write_answer(
 
 	if (json_get_str(action, "trigger")) {
 		write_decision(p, word, &f->text);
-	} else if (is_script(action)) {
-		buf_addf(&f->text, "%s: n%u", word, p->texts);
-		add_violation(p, action, word, &f->text);
 	} else {
-		write_prose(p, &f->text);
-		if (within && (p->fault_free || !random_chance(&p->random, 50)))
+		if (is_script(action))
+			buf_addf(&f->text, "%s: n%u", word, p->texts);
+		else
+			write_prose(p, &f->text);
+		if (within)
 			buf_addf(&f->text, "\n{\"status\":\"%s\"}", word);
+		if (is_script(action))
+			add_violation(p, action, word, &f->text);
 	}
 	if (beside)
 		(void)snprintf(f->word, sizeof(f->word), "%s", word);
@@ -326,7 +339,7 @@ static void make_malformed(struct scenario *p, const json *action, struct submis
 
 	count_fault(p, FAULT_MALFORMED);
 	f->valid = false;
-	switch (random_below(&p->random, 4)) {
+	switch (random_below(&p->random, 5)) {
 	case 0:
 		(void)snprintf(f->word, sizeof(f->word), "perhaps");
 		return;
@@ -335,6 +348,11 @@ static void make_malformed(struct scenario *p, const json *action, struct submis
 		return;
 	case 2:
 		buf_clear(&f->text);
+		return;
+	case 3: /* no word */
+		f->word[0] = '\0';
+		buf_clear(&f->text);
+		write_prose(p, &f->text);
 		return;
 	default: /* a word that the text contradicts */
 		(void)snprintf(f->word, sizeof(f->word), "%s", "failed");
@@ -493,7 +511,7 @@ static void submit_answers(struct scenario *p)
 			continue;
 		if (again) {
 			count_fault(p, FAULT_TWICE);
-			if (random_chance(&p->random, 500))
+			if (f->valid && random_chance(&p->random, 500))
 				buf_addf(&f->text, "\nAnd n%u.", ++p->texts);
 		}
 		if (!f->sent || again)
@@ -505,9 +523,12 @@ static void submit_answers(struct scenario *p)
 /* An answer from another owner, or to an unknown action. */
 static void submit_foreign(struct scenario *p)
 {
+	static const char *const words[][2] = {{"/researching/", "briefed"},
+		{"/implementing/", "implemented"}, {"/validating/", "passed"}, {"/fixing", "fixed"},
+		{"", "approved"}};
 	struct submission f = {.valid = false, .owner = "stranger"};
 	struct error err = {0};
-	unsigned n = (unsigned)p->audit.n;
+	unsigned n = (unsigned)p->audit.n, which = 0;
 
 	count_fault(p, FAULT_FOREIGN);
 	if (n && random_chance(&p->random, 500))
@@ -519,10 +540,22 @@ static void submit_foreign(struct scenario *p)
 	if (!p->audit.owner[0])
 		f.owner = NULL;
 	f.valid = audit_find(&p->audit, f.id) && !f.owner;
-	buf_addf(&f.text, "n%u of a stranger", ++p->texts);
+	while (!strstr(f.id, words[which][0]))
+		which++;
+	buf_addf(&f.text, "n%u of a stranger\n{\"status\":\"%s\",\"action\":\"continue\"}",
+		++p->texts, words[which][1]);
 	if (!f.valid || f.owner)
 		(void)scenario_record(p, &f, &err);
 	buf_release(&f.text);
+}
+
+/* Its agent is at work: an array of actions in an order names it again. */
+static bool has_submission(const struct scenario *p, const char *id)
+{
+	for (unsigned i = 0; i < p->n_submissions; i++)
+		if (!p->submissions[i].sent && strcmp(p->submissions[i].id, id) == 0)
+			return true;
+	return false;
 }
 
 static void create_submissions(struct scenario *p, const struct loop *l, const json *array)
@@ -530,10 +563,18 @@ static void create_submissions(struct scenario *p, const struct loop *l, const j
 	for (const json *a = json_first(array); a; a = json_next(a)) {
 		bool waiting = strcmp(text_of(a, "id"), p->running) == 0;
 
-		if (!waiting)
+		if (!waiting && !has_submission(p, text_of(a, "id")))
 			(void)submission_new(p, a, l->owner);
 	}
 	p->counts->actions += json_len(array);
+}
+
+/* There a step takes what has arrived while other agents are at work. */
+static bool is_ordered(const struct scenario *p)
+{
+	const struct workflow_state *st = workflow_state(p->plan->workflow, p->audit.state);
+
+	return st && st->declared && st->declared->order;
 }
 
 /* One turn of a loop, as in docs/action-protocol.md. True when the run is over. */
@@ -543,10 +584,14 @@ static bool take_turn(struct scenario *p, struct loop *l)
 	struct error err = {0};
 	bool take_over = p->fault_free ? !p->audit.owner[0] || strcmp(p->audit.owner, "A") != 0
 				       : random_chance(&p->random, p->rates.take_over);
-	struct simulator_call how = {.returned = l->last[0] != '\0',
-		.returned_id = l->last[0] && random_chance(&p->random, 800) ? l->last : NULL,
-		.take_over = take_over};
+	struct simulator_call how = {
+		.returned = l->last[0] && !(is_ordered(p) && random_chance(&p->random, 500)),
+		.returned_id = l->last,
+		.take_over = take_over,
+		.cancel = p->turn == p->cancel_at};
 
+	if (!how.returned || !random_chance(&p->random, 800))
+		how.returned_id = NULL;
 	if (take_over && !p->fault_free && l->owner)
 		count_fault(p, FAULT_TAKE_OVER);
 	if (p->unreadable && random_chance(&p->random, p->fault_free ? 1000 : 700))
@@ -708,6 +753,8 @@ bool scenario_run(const struct simulate_plan *plan, uint64_t seed, struct simula
 	struct scenario p = {.plan = plan, .counts = counts, .trace = trace, .random = {seed}};
 	bool held;
 
+	if (seed % CANCELLED == 1)
+		p.cancel_at = 1 + (unsigned)(seed / CANCELLED % plan->max_actions);
 	draw_rates(&p);
 	name_owners(&p);
 	scenario_begin(&p);

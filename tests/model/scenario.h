@@ -10,7 +10,7 @@
 #include "tests/model/model.h"
 #include "tests/model/oracle.h"
 
-enum { MAX_KEPT = 16, MAX_SUBMISSIONS = 48, WORD_MAX = 64, TURNS_TO_END = 300 };
+enum { MAX_KEPT = 16, MAX_SUBMISSIONS = 48, WORD_MAX = 64, TURNS_TO_END = 300, CANCELLED = 40 };
 
 /* How likely each fault is in this run, in a thousand. Most are 0 in most runs, so that they occur
  * alone as well as together. */
@@ -58,6 +58,7 @@ struct scenario {
 	unsigned n_submissions, oldest;
 	char running[AUDIT_NAME]; /* the script that still runs */
 	unsigned turn, calls, texts;
+	unsigned cancel_at; /* turn; 0: nobody cancels the run */
 	/* of the last call */
 	unsigned fault_at, calls_before;
 	enum sim_fault fault;

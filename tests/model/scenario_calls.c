@@ -211,7 +211,8 @@ static bool outcomes_are_good(const struct scenario *p)
 {
 	const struct simulator_environment *w = &p->simulator->environment;
 
-	return w->specs == 1 && !w->find_fails && !w->commit_fails && !w->push_fails;
+	return w->specs == 1 && !w->find_fails && !w->commit_fails && !w->push_fails &&
+	       !w->enter_fails;
 }
 
 /* A step must not fail without an injected fault or another owner. */
@@ -240,9 +241,10 @@ static void describe_step(struct scenario *p, const struct simulator_call *c)
 	buf_clear(&p->call_text);
 	if (!p->trace)
 		return;
-	buf_addf(&p->call_text, "step%s%s%s%s%s", c->owner ? " --owner " : "",
+	buf_addf(&p->call_text, "step%s%s%s%s%s%s", c->owner ? " --owner " : "",
 		c->owner ? c->owner : "", c->take_over ? " --take-over" : "",
-		c->returned ? " --returned" : "", c->returned_id ? "=" : "");
+		c->cancel ? " (cancel)" : "", c->returned ? " --returned" : "",
+		c->returned_id ? "=" : "");
 	buf_adds(&p->call_text, c->returned_id ? c->returned_id : "");
 }
 
@@ -311,7 +313,7 @@ static enum expected_result expected_of(const struct scenario *p, const struct s
 		return x && x->ever_answered ? EXPECT_KNOWN : EXPECT_REFUSED;
 	if (!x || !x->outstanding)
 		return x && x->ever_answered ? EXPECT_KNOWN : EXPECT_REFUSED;
-	if (x->by_hand || (x->answered && x->wordless))
+	if (x->by_hand)
 		return EXPECT_EITHER;
 	if (x->answered)
 		return EXPECT_KNOWN;

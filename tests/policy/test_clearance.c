@@ -64,10 +64,10 @@ SCRATCH_TEST(personas_have_policies_and_tools)
 				    "    policy: readonly\n"
 				    "    tools: [Bash, Read, 'mcp__docs__*']\n"
 				    "  planner: {tools: []}\n"
-				    "bash: exec\n");
+				    "bash: check\n");
 
 	assert_int_equal(c.n, 3);
-	assert_true(c.exec);
+	assert_true(c.advice);
 	assert_string_equal(c.personas[0].name, "task-runner");
 	assert_string_equal(c.personas[0].policy, "developer");
 	assert_false(c.personas[0].tools_listed);
@@ -75,8 +75,8 @@ SCRATCH_TEST(personas_have_policies_and_tools)
 	assert_int_equal(c.personas[1].tools.n, 3);
 	assert_null(c.personas[2].policy);
 	assert_true(c.personas[2].tools_listed);
-	assert_false(loaded("personas: {}\nbash: check\n").exec);
-	assert_false(loaded("personas: {}\n").exec);
+	assert_false(loaded("personas: {}\nbash: exec\n").advice);
+	assert_false(loaded("personas: {}\n").advice);
 }
 
 SCRATCH_TEST(a_path_of_a_policy_is_relative_to_the_file)
@@ -101,7 +101,7 @@ SCRATCH_TEST(a_broken_file_is_refused_at_its_place)
 	assert_refused("personas: {}\nbashh: exec\n", 2, 1,
 		"unknown key 'bashh': must be 'personas' or 'bash'");
 	assert_refused(
-		"personas: {}\nbash: yes\n", 2, 7, "'bash' must be 'check' or 'exec', not 'yes'");
+		"personas: {}\nbash: yes\n", 2, 7, "'bash' must be 'exec' or 'check', not 'yes'");
 	assert_refused("personas:\n  a b: {}\n", 2, 3, "name 'a b' must be the name of a persona");
 	assert_refused(
 		"personas:\n  a:b:c: {}\n", 2, 3, "name 'a:b:c' must be the name of a persona");

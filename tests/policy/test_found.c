@@ -3,7 +3,7 @@
  * leads out of the root is among them, by what is in the tree and in git's index.
  */
 #include <sys/stat.h>
-#include "tests/lib/programs_rig.h"
+#include "tests/lib/policy_rig.h"
 #include "tests/lib/shell.h"
 
 static void git(const char *words)

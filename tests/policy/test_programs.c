@@ -3,7 +3,7 @@
  * that a rule denies.
  */
 #include "tests/lib/corpus.h"
-#include "tests/lib/programs_rig.h"
+#include "tests/lib/policy_rig.h"
 
 static void check_row(const json *row, void *data)
 {

@@ -42,8 +42,8 @@ LOCATE_TEST(a_workflow_is_a_path_a_shipped_name_or_a_file)
 		{"./implement", "r/sub/./implement"},
 		{"absent.md", "r/sub/absent.md"},
 		{"/absent/x", "/absent/x"},
-		{"absent", "no workflow 'absent': shipped are implement-task and fix-issue; "
-			   "another is named by its file"},
+		{"absent", "no workflow 'absent': give implement-task, fix-issue, or the path "
+			   "of a workflow file"},
 	};
 
 	scratch_write("r/sub/fix", ""); /* a shipped name comes before a file */
@@ -80,7 +80,7 @@ LOCATE_TEST(resources_are_given_or_in_the_repository)
 {
 	assert_string_equal(found(locate_resources(&arena, NULL, NULL, &path, &err)), "-");
 	assert_string_equal(found(locate_resources_required(&arena, NULL, NULL, &path, &err)),
-		"no directory of resources: give --resources, or make .dev-team/resources");
+		"no directory of resources: give --resources, or create .dev-team/resources");
 	tree_mkdirs(at("r/.ai-sdlc"));
 	assert_string_equal(found(locate_resources(&arena, NULL, NULL, &path, &err)), "r/.ai-sdlc");
 	tree_mkdirs(at("r/.dev-team/resources"));

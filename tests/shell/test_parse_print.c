@@ -1,5 +1,6 @@
 #include "src/shell/parse_internal.h"
 #include "tests/lib/shell_cases.h"
+#include "tests/lib/shell_same.h"
 
 static const char *printed(const char *text)
 {

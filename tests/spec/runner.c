@@ -24,6 +24,7 @@ static unsigned file_cases;
 struct rig {
 	const char *bin_dir; /* of the program tested */
 	char *root;          /* of the project */
+	char *plugin;        /* the same, with workflows that require no evidence */
 	char *path, *tmp;    /* PATH and TMPDIR */
 	char *repository;    /* to copy */
 	bool memory;         /* the stores of the program tested are in memory */
@@ -47,13 +48,14 @@ static void set_environment(const struct play *p)
 		{"HOME", arena_printf(&a, "%s/home", p->dir)},
 		{"TMPDIR", arena_printf(&a, "%s/tmp", p->dir)},
 		{"DEV_TEAM_STATE_DIR", arena_printf(&a, "%s/state", p->dir)},
-		{"DEV_TEAM_ROOT", p->rig->root},
+		{"DEV_TEAM_ROOT", p->rig->plugin},
 		{"DEV_TEAM_NOW", "2026-11-21T01:34:55Z"},
 		{"DIR", p->dir},
 		{"ROOT", p->rig->root},
 		{"LC_ALL", "C.UTF-8"},
 		{"TZ", "UTC"},
 		{"GIT_CONFIG_NOSYSTEM", "1"},
+		{"GIT_ALLOW_PROTOCOL", "file"}, /* an origin at another host is never asked */
 		{"GIT_TEMPLATE_DIR", ""},
 		{"GIT_CONFIG_GLOBAL", arena_printf(&a, "%s/home/.gitconfig", p->dir)},
 		{"GIT_AUTHOR_DATE", "2026-11-21T01:34:55Z"},
@@ -92,10 +94,11 @@ static void end(struct play *p, const struct rig *rig)
 /* Output as cases write it: the scratch directory is $DIR, a missing last newline is visible. */
 static struct str portable(struct play *p, struct str text)
 {
-	CLEANUP(buf_release) struct buf one = BUF_INIT, two = BUF_INIT;
+	CLEANUP(buf_release) struct buf one = BUF_INIT, plugin = BUF_INIT, two = BUF_INIT;
 
 	replace_all(&one, text, str_of(p->dir), STR("$DIR"));
-	replace_all(&two, buf_str(&one), str_of(p->rig->root), STR("$ROOT"));
+	replace_all(&plugin, buf_str(&one), str_of(p->rig->plugin), STR("$ROOT"));
+	replace_all(&two, buf_str(&plugin), str_of(p->rig->root), STR("$ROOT"));
 	if (two.len && two.s[two.len - 1] != '\n')
 		buf_adds(&two, "\n(no newline)\n");
 	return arena_str(&p->arena, buf_str(&two));
@@ -319,6 +322,7 @@ int main(int argc, char **argv)
 		.root = realpath(".", NULL),
 		.memory = run_on_memory()};
 	rig.repository = tree_scratch("repository");
+	rig.plugin = run_plugin_without_evidence(rig.root);
 	rig.path = arena_dup(&a, str_of(getenv("PATH")));
 	rig.tmp = arena_dup(&a, str_of(getenv("TMPDIR")));
 	for (int i = must_fail ? 2 : 1; i < argc; i++)
@@ -328,6 +332,8 @@ int main(int argc, char **argv)
 		tap_notef("figures: %u cases need files", file_cases);
 	tree_remove(rig.repository);
 	free(rig.repository);
+	tree_remove(rig.plugin);
+	free(rig.plugin);
 	free(rig.root);
 	arena_release(&a);
 	return tap_end();

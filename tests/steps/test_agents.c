@@ -15,39 +15,22 @@ STEP_TEST(debugging_asks_nothing_once_there_is_a_report)
 	requests(&step_debugging, 0);
 }
 
-STEP_TEST(debugging_a_headed_report_is_debug_done)
+STEP_TEST(debugging_reproduced_is_debug_done)
 {
-	given("", SECTION(WIRE_DEBUG_REPORT, "# Debug report for ADR-7\n\nIt leaks."));
+	put_answered(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "reproduced");
+	given("", SECTION(WIRE_DEBUG_REPORT, "It leaks."));
 	decides(&step_debugging, "debug_done");
 	assert_section(WIRE_LAST_FAILURE, "");
-	assert_section(WIRE_DEBUG_REPORT, "# Debug report for ADR-7\n\nIt leaks.");
+	assert_section(WIRE_DEBUG_REPORT, "It leaks.");
 }
 
-STEP_TEST(debugging_the_heading_may_stand_below_other_text)
-{
-	given("", SECTION(WIRE_DEBUG_REPORT, "Done.\n\n# Debug report for ADR-7\n"));
-	decides(&step_debugging, "debug_done");
-}
-
-STEP_TEST(debugging_any_other_report_is_reproduction_failed_and_last_failure_has_it)
-{
-	given("", SECTION(WIRE_DEBUG_REPORT, "I tried."));
-	decides(&step_debugging, "reproduction_failed");
-	assert_section(WIRE_LAST_FAILURE, "Bug could not be reproduced.\n\nI tried.");
-}
-
-STEP_TEST(debugging_the_word_not_reproduced_outdoes_the_heading)
+STEP_TEST(debugging_not_reproduced_is_reproduction_failed_and_last_failure_has_it)
 {
 	put_answered(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "not_reproduced");
 	given("", SECTION(WIRE_DEBUG_REPORT, "# Debug report for ADR-7"));
 	decides(&step_debugging, "reproduction_failed");
-}
-
-STEP_TEST(debugging_the_word_reproduced_is_no_report)
-{
-	put_answered(WIRE_DEBUG_REPORT, "reproduced | not_reproduced", "reproduced");
-	given("", SECTION(WIRE_DEBUG_REPORT, "yes"));
-	decides(&step_debugging, "reproduction_failed");
+	assert_section(
+		WIRE_LAST_FAILURE, "Bug could not be reproduced.\n\n# Debug report for ADR-7");
 }
 
 STEP_TEST(researching_asks_for_a_brief_with_the_id_and_the_spec)
@@ -56,7 +39,7 @@ STEP_TEST(researching_asks_for_a_brief_with_the_id_and_the_spec)
 	step_case.context.research_skill = "my:skill";
 	requests(&step_researching, 1);
 	assert_agent(0, "researcher", "my:skill", "ADR-7 docs/_spec_Widget.md", "", WIRE_BRIEF,
-		"briefed | failed");
+		"briefed | failed | needs_clarification");
 }
 
 STEP_TEST(researching_without_a_spec_has_the_id_alone)
@@ -71,7 +54,7 @@ STEP_TEST(researching_reads_the_debug_report_if_there_is_one)
 	given("", SECTION(WIRE_DEBUG_REPORT, "x"));
 	request(&step_researching);
 	assert_agent(0, "researcher", "researcher-plan", "ADR-7", WIRE_DEBUG_REPORT, WIRE_BRIEF,
-		"briefed | failed");
+		"briefed | failed | needs_clarification");
 }
 
 STEP_TEST(researching_a_path_with_blanks_or_quotes_stays_one_argument)
@@ -84,14 +67,14 @@ STEP_TEST(researching_a_path_with_blanks_or_quotes_stays_one_argument)
 
 STEP_TEST(researching_a_brief_is_research_done)
 {
-	given("", SECTION(WIRE_BRIEF, "Do this."));
+	given("", SECTION(WIRE_BRIEF, "Do this.\n{\"status\":\"briefed\"}"));
 	requests(&step_researching, 0);
 	decides(&step_researching, "research_done");
 }
 
 STEP_TEST(researching_failed_means_that_it_is_asked_again)
 {
-	put_answered(WIRE_BRIEF, "briefed | failed", "failed");
+	put_answered(WIRE_BRIEF, "briefed | failed | needs_clarification", "failed");
 	given("", SECTION(WIRE_BRIEF, "The spec is not there."));
 	decide_fails(&step_researching, STEP_FAILED, WIRE_BRIEF);
 }
@@ -102,10 +85,11 @@ STEP_TEST(researching_failed_may_stand_in_the_text_alone)
 	decide_fails(&step_researching, STEP_FAILED, WIRE_BRIEF);
 }
 
-STEP_TEST(researching_prose_that_says_failed_is_a_brief)
+STEP_TEST(researching_needs_clarification_goes_to_the_troubleshooter)
 {
-	given("", SECTION(WIRE_BRIEF, "The old code failed. Mend it."));
-	decides(&step_researching, "research_done");
+	put_answered(WIRE_BRIEF, "briefed | failed | needs_clarification", "needs_clarification");
+	given("", SECTION(WIRE_BRIEF, "Which colour?"));
+	decide_fails(&step_researching, STEP_UNCLEAR, WIRE_BRIEF);
 }
 
 STEP_TEST(implementing_asks_the_developer)
@@ -118,7 +102,7 @@ STEP_TEST(implementing_asks_the_developer)
 
 STEP_TEST(implementing_a_summary_is_impl_done)
 {
-	given("", SECTION(WIRE_SUMMARY, "Did it."));
+	given("", SECTION(WIRE_SUMMARY, "Did it.\n{\"status\":\"implemented\"}"));
 	requests(&step_implementing, 0);
 	decides(&step_implementing, "impl_done");
 }

@@ -267,19 +267,53 @@ static int rename_after_other(struct disk *d, const char *from, const char *to, 
 	return case_disk->ops->rename(d, from, to, err);
 }
 
-REAL_TEST(two_processes_that_keep_the_same_text_do_not_share_a_file)
+/* The path of the blob. */
+static const char *keep_text(struct disk *d)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
 	char *path;
 
+	assert_int_equal(
+		store_keep_blob(store_files(d), &arena, base, "x", STR("a text"), &path, &case_err),
+		0);
+	assert_int_equal(store_read_blob(store_files(d), path, &got, &case_err), 0);
+	assert_string_equal(got.s, "a text");
+	return path;
+}
+
+REAL_TEST(two_processes_that_keep_the_same_text_do_not_share_a_file)
+{
 	other_ops = *case_disk->ops;
+	other_ops.write_whole = NULL; /* as on a file system without files that have no name */
 	other_ops.rename = rename_after_other;
 	other.ops = &other_ops;
-	assert_int_equal(store_keep_blob(store_files(&other), &arena, base, "x", STR("a text"),
-				 &path, &case_err),
-		0);
-	assert_int_equal(store_read_blob(store_files(&other), path, &got, &case_err), 0);
-	assert_string_equal(got.s, "a text");
+	keep_text(&other);
+}
+
+/* No call that a kill can follow leaves a file that has another name. */
+static int no_second_name(
+	struct disk *d, const char *path, const char *like, struct str text, struct error *err)
+{
+	(void)d, (void)like, (void)text, (void)err;
+	fail_msg("'%s' is written", path);
+	return -1;
+}
+
+REAL_TEST(a_text_that_is_kept_has_no_second_name)
+{
+	static const char damaged[] = "another";
+	const char *path;
+	bool able;
+
+	other_ops = *case_disk->ops;
+	other_ops.write = no_second_name;
+	other.ops = &other_ops;
+	path = keep_text(&other);
+	assert_int_equal(
+		case_disk->ops->write_whole(case_disk, path, STR("x"), &able, &case_err), -1);
+	assert_false(able);
+	disk_does(write, path, NULL, STR(damaged));
+	keep_text(case_disk);
 }
 
 static struct disk_file *open_file;

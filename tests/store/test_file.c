@@ -34,7 +34,7 @@ RIG_TEST(events_are_numbered_lines)
 /* ---- leases ---- */
 
 /* The first look of a writer commits the new end, or each look would start the time again. */
-RIG_TEST(a_clock_that_is_put_back_does_not_lengthen_a_lease)
+RIG_TEST(a_clock_that_is_set_back_does_not_extend_a_lease)
 {
 	struct store_op op = {STORE_PUT, "claim", STR("me"), 100, NULL};
 	struct store_txn t = {.ops = &op, .n_ops = 1};

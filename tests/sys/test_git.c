@@ -77,11 +77,13 @@ GIT_TEST(without_origin_there_is_no_slug)
 	char *slug;
 
 	sh("git -C r remote rename origin upstream");
-	assert_true(refused(
-		git_slug(&arena, at("r"), &slug, &err), ERR_STATE, "no remote 'origin' in '"));
+	assert_int_equal(git_slug(&arena, at("r"), &slug, &err), 1);
+	assert_true(refused(-1, ERR_STATE, "no remote 'origin' in '"));
+	assert_non_null(strstr(err.text, "': run 'git remote add origin URL'"));
 	sh("git -C r remote add origin https://secret@host/");
-	assert_true(refused(git_slug(&arena, at("r"), &slug, &err), ERR_STATE,
-		"no repository name in the URL of remote 'origin'"));
+	assert_int_equal(git_slug(&arena, at("r"), &slug, &err), 1);
+	assert_true(refused(-1, ERR_STATE, "no repository name in the URL of remote 'origin'"));
+	assert_non_null(strstr(err.text, "': run 'git remote set-url origin URL'"));
 	assert_null(strstr(err.text, "secret"));
 }
 

@@ -5,7 +5,16 @@ static bool skipped;
 
 static int push(void)
 {
-	return git_push(at("r"), &skipped, &err);
+	return git_push(at("r"), NULL, &skipped, &err);
+}
+
+/* The lease is the commit in the file `seen`. */
+static int push_over_seen(void)
+{
+	CLEANUP(buf_release) struct buf seen = BUF_INIT;
+
+	sh_into(&seen, "printf %s \"$(cat seen)\"");
+	return git_push(at("r"), seen.s, &skipped, &err);
 }
 
 GIT_TEST(a_branch_is_pushed_with_its_upstream)
@@ -84,18 +93,65 @@ GIT_TEST(a_refused_push_is_told_in_one_line)
 	sh("cd r && git checkout -qb work && git push -q origin work && cd .. && git clone -q -b "
 	   "work org/o.git s && cd s && echo s >a && git commit -qam s && git push -q\n"
 	   "cd ../r && echo r >a && git commit -qam r");
-	assert_true(refused(push(), ERR_SYSTEM, "'git push' failed: "));
+	assert_true(refused(push(), ERR_CHECK, "'git push' failed: "));
 	assert_true(contains(err.text, "[rejected] HEAD -> work (fetch first)"));
 	assert_null(strstr(err.text, "hint:"));
 	assert_null(strchr(err.text, '\n'));
 }
 
+#define AMENDED                                                                                    \
+	"cd r && git checkout -qb work && echo two >a && git commit -qam two && git push -q "      \
+	"origin work && git rev-parse HEAD >../seen && echo three >a && git commit -qa --amend "   \
+	"-m three"
+
+GIT_TEST(amended_commits_replace_those_that_were_pushed)
+{
+	sh(AMENDED);
+	assert_true(refused(push(), ERR_CHECK, "'git push' failed: "));
+	assert_true(contains(err.text, "(non-fast-forward)"));
+	assert_int_equal(push_over_seen(), 0);
+	assert_sh("git -C org/o.git log --format=%s work", "three\nfirst\n");
+	assert_int_equal(push_over_seen(), 0); /* as after a kill before the save */
+}
+
+/* Not even if they were fetched. */
+GIT_TEST(commits_of_others_are_never_replaced)
+{
+	sh(AMENDED);
+	sh("git clone -q -b work org/o.git s && cd s && echo s >s && git add s && git commit -qm "
+	   "theirs && git push -q && cd ../r && git fetch -q origin");
+	assert_true(refused(push_over_seen(), ERR_CHECK, "'git push' failed: "));
+	assert_true(contains(err.text, "[rejected] HEAD -> work (non-fast-forward)"));
+	assert_sh("git -C org/o.git log -1 --format=%s work", "theirs\n");
+}
+
+GIT_TEST(commits_that_the_agent_has_pushed_need_no_lease)
+{
+	sh(AMENDED);
+	sh("cd r && git push -q -f origin work && echo four >a && git commit -qam four");
+	assert_int_equal(push_over_seen(), 0);
+	assert_sh("git -C org/o.git log --format=%s work", "four\nthree\nfirst\n");
+}
+
+GIT_TEST(a_hook_of_the_remote_can_refuse)
+{
+	sh("git -C r checkout -qb work");
+	scratch_program("org/o.git/hooks/pre-receive", "echo no ticket >&2; exit 1");
+	assert_true(refused(push(), ERR_CHECK, "'git push' failed: remote: no ticket"));
+	assert_true(contains(err.text, "[remote rejected] HEAD -> work (pre-receive hook"));
+}
+
+GIT_TEST(a_remote_that_cannot_be_reached_has_refused_nothing)
+{
+	sh("cd r && git checkout -qb work && git remote set-url origin ../nowhere/o.git");
+	assert_true(refused(push(), ERR_SYSTEM, "'git push' failed: "));
+}
+
 GIT_TEST(a_pre_push_hook_can_refuse)
 {
-	sh("cd r && git checkout -qb work && mkdir -p .git/hooks && printf '#!/bin/sh\\necho tests "
-	   "fail >&2; exit 1\\n' >.git/hooks/pre-push && chmod +x .git/hooks/pre-push");
-	assert_int_equal(push(), -1);
-	assert_true(contains(err.text, "'git push' failed: tests fail; error: "));
+	sh("git -C r checkout -qb work");
+	scratch_program("r/.git/hooks/pre-push", "echo tests fail >&2; exit 1");
+	assert_true(refused(push(), ERR_CHECK, "'git push' failed: tests fail; error: "));
 }
 
 GIT_TEST(secrets_in_a_url_are_not_told)
@@ -110,9 +166,9 @@ GIT_TEST(secrets_in_a_url_are_not_told)
 /* The fake ssh prints its arguments. */
 GIT_TEST(ssh_never_asks_unless_the_user_has_a_command_of_their_own)
 {
-	sh("mkdir bin && printf '#!/bin/sh\\necho \"ssh $1\" >&2; exit 255\\n' >bin/ssh\n"
-	   "printf '#!/bin/sh\\necho \"my $1\" >&2; exit 255\\n' >bin/my && chmod +x bin/*\n"
-	   "cd r && git checkout -qb work && git remote set-url origin "
+	scratch_program("bin/ssh", "echo \"ssh $1\" >&2; exit 255");
+	scratch_program("bin/my", "echo \"my $1\" >&2; exit 255");
+	sh("cd r && git checkout -qb work && git remote set-url origin "
 	   "ssh://git@nowhere/org/o.git");
 	path_begins_with("bin");
 	assert_int_equal(push(), -1);
@@ -130,14 +186,15 @@ GIT_TEST(ssh_never_asks_unless_the_user_has_a_command_of_their_own)
 /* A remote helper that asks git for a password, as https does. */
 GIT_TEST(nothing_pops_up_to_ask_for_a_password)
 {
-	sh("mkdir bin && printf '#!/bin/sh\\necho \"$0\" >>%s/asked; echo x\\n' \"$PWD\" >bin/ask\n"
-	   "printf '#!/bin/sh\\necho \"helped $1\" >>%s/helped\\n' \"$PWD\" >bin/help\n"
-	   "printf '#!/bin/sh\\nprintf \"protocol=https\\\\nhost=h\\\\n\\\\n\" | git credential "
-	   "fill >&2; exit 1\\n' >bin/git-remote-pass && chmod +x bin/*\n"
-	   "cd r && git checkout -qb work && git remote set-url origin pass://h/org/o.git\n"
+	scratch_program("bin/ask", arena_printf(&arena, "echo \"$0\" >>%s; echo x", at("asked")));
+	scratch_program("bin/help", arena_printf(&arena, "echo \"helped $1\" >>%s", at("helped")));
+	scratch_program("bin/git-remote-pass",
+		"printf 'protocol=https\\nhost=h\\n\\n' | git credential fill >&2; exit 1");
+	sh("cd r && git checkout -qb work && git remote set-url origin pass://h/org/o.git\n"
 	   "git config core.askPass ../bin/ask && git config credential.helper "
 	   "\"$PWD/../bin/help\"");
 	path_begins_with("bin");
+	setenv("GIT_ALLOW_PROTOCOL", "file:pass", 1);
 	setenv("GIT_ASKPASS", at("bin/ask"), 1);
 	setenv("SSH_ASKPASS", at("bin/ask"), 1);
 	assert_int_equal(push(), -1);

@@ -36,6 +36,8 @@ TEST(every_form_of_url_gives_its_slug)
 	slug_of("file:///srv/git/org/repo.git/", "org/repo");
 	slug_of("../org/repo", "org/repo");
 	slug_of("/repo.git", "repo");
+	slug_of("https://dev.azure.com/org/proj/_git/repo", "org/proj/repo");
+	slug_of("https://org.visualstudio.com/_git/repo", "repo");
 }
 
 TEST(what_gives_no_slug_is_refused)

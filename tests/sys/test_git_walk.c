@@ -37,6 +37,13 @@ GIT_TEST(what_is_tracked_is_found_whatever_the_patterns_say)
 	found_are("out/_spec_in.md\n");
 }
 
+GIT_TEST(a_split_index_is_read)
+{
+	sh("cd r && mkdir out && echo out/ >.gitignore && touch out/_spec_in.md &&\n"
+	   "git add -f out/_spec_in.md && git update-index --split-index");
+	found_are("out/_spec_in.md\n");
+}
+
 GIT_TEST(links_other_repositories_and_odd_names_are_not_looked_into)
 {
 	sh("cd r && mkdir real && touch real/_spec_r.md && ln -s real link && ln -s .. loop\n"

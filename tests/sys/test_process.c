@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include "src/sys/process.h"
 #include "tests/lib/scratch.h"
@@ -382,6 +383,85 @@ PROCESS_TEST(a_process_is_named_by_pid_and_start)
 	assert_false(process_info(0x3fffff, &b));
 	assert_true(process_info(getppid(), &b)); /* it runs a program: the runner of these tests */
 	assert_false(b.unborn);
+}
+
+PROCESS_TEST(an_identity_tells_a_living_process_from_a_dead_and_a_distant_one)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct process_identity self, other;
+	struct error e;
+
+	assert_int_equal(process_identify(&a, getpid(), &self, &e), 0);
+	assert_int_equal(process_life(&self, &self), PROCESS_ALIVE);
+	other = self;
+	other.start++; /* another process had this number */
+	assert_int_equal(process_life(&other, &self), PROCESS_DEAD);
+	other = self;
+	other.boot = "an earlier one";
+	assert_int_equal(process_life(&other, &self), PROCESS_DEAD);
+	other.host = "another machine";
+	assert_int_equal(process_life(&other, &self), PROCESS_AWAY);
+	other = self;
+	other.space = "pid:[1]";
+	assert_int_equal(process_life(&other, &self), PROCESS_AWAY);
+	assert_int_equal(process_identify(&a, 0x3fffff, &other, &e), -1);
+	assert_int_equal(e.code, ERR_SYSTEM);
+}
+
+static int link_error;
+
+ssize_t readlink(const char *path, char *to, size_t n)
+{
+	if (!link_error)
+		return readlinkat(AT_FDCWD, path, to, n);
+	errno = link_error;
+	return -1;
+}
+
+/* Every other process of this container would seem to be in another one. */
+PROCESS_TEST(a_process_that_cannot_tell_its_container_has_no_identity)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct process_identity self;
+
+	link_error = EIO;
+	assert_int_equal(process_identify(&a, getpid(), &self, &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_string_equal(err.text, "cannot read '/proc/self/ns/pid': Input/output error");
+	link_error = ENOENT; /* a kernel without such containers */
+	assert_int_equal(process_identify(&a, getpid(), &self, &err), 0);
+	link_error = 0;
+}
+
+/* The client that a child of a process with this name sees. */
+static pid_t client_below(const char *name)
+{
+	pid_t seen = -1, child;
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	child = fork();
+	if (child == 0) {
+		(void)prctl(PR_SET_NAME, name);
+		child = fork();
+		if (child == 0) {
+			seen = process_client();
+			_exit(write(fds[1], &seen, sizeof(seen)) < 0);
+		}
+		_exit(waitpid(child, NULL, 0) != child);
+	}
+	assert_int_equal(read(fds[0], &seen, sizeof(seen)), sizeof(seen));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	close(fds[0]);
+	close(fds[1]);
+	return seen;
+}
+
+PROCESS_TEST(the_client_is_the_nearest_program_that_is_no_shell)
+{
+	assert_int_equal(client_below("bash"), getpid());
+	assert_int_equal(client_below("timeout"), getpid());
+	assert_int_not_equal(client_below("claude"), getpid());
 }
 
 /* As if killed by hand, or for lack of memory, between its fork and its exec. */

@@ -24,6 +24,8 @@ TEST(a_variable_name_tells_whether_it_is_secret)
 		{"SSH_AUTH_SOCK", false},
 		{"KEYBOARD", false},
 		{"PASSAGE", false},
+		{"DB_PWD", true},
+		{"PWD", false}, /* the working directory */
 		{"", false},
 	};
 
@@ -84,3 +86,22 @@ TEST(each_line_of_a_secret_is_masked)
 }
 
 UNIT_GROUP(NULL, arena_end)
+
+TEST(files_of_credentials_are_known_by_their_names)
+{
+	static const char *const secret[] = {".env", "a/.env", ".env.local", "web/.env.production",
+		"id_rsa", ".ssh/id_ed25519", "tls/server.key", "x.pem", ".npmrc", "a/b/.netrc",
+		"aws/credentials", "store.p12", ".env-production", ".env~", ".ENV", "prod.env",
+		"TLS/Server.PEM", "id_ed25519_sk", "id_rsa_work", ".envs/.local/.django",
+		".ssh/config", "apple.p8"};
+	static const char *const harmless[] = {"", "/", ".env.example", "a/.env.sample", "env",
+		"environment.c", "id_rsa.pub", "src/keys.c", "key", "credentials.c", "my.env.md",
+		"a.env/x", "id_rsa.c", "ssh/config", "env.key.md"};
+
+	for (size_t i = 0; i < COUNT(secret); i++)
+		if (!secrets_is_file(str_of(secret[i])))
+			fail_msg("%s", secret[i]);
+	for (size_t i = 0; i < COUNT(harmless); i++)
+		if (secrets_is_file(str_of(harmless[i])))
+			fail_msg("%s", harmless[i]);
+}

@@ -342,11 +342,23 @@ REPLAY_TEST(a_document_that_was_moved_and_renamed_is_followed)
 	assert_true(v.commits > 3);
 }
 
+/* Corrects the checksum of the commit whose line begins here. */
+static void reseal(struct buf *text, char *commit)
+{
+	int64_t from = strtoll(strstr(commit, "\"from\":") + strlen("\"from\":"), NULL, 10);
+	char *end = strchrnul(commit, '\n'), *sum = end, digest[DIGEST_TEXT];
+
+	while (strncmp(sum, ",\"sum\":\"", strlen(",\"sum\":\"")) != 0)
+		sum--;
+	digest_text((struct str){text->s + from, (size_t)(sum - text->s - from)}, digest);
+	memcpy(sum + strlen(",\"sum\":\""), digest, DIGEST_TEXT - 1);
+}
+
 /* Changes a byte of the last delta that has `what`, and the checksum of its commit. */
 static void forge_change(struct buf *text, const char *what)
 {
-	char *change = NULL, *end, *sum, digest[DIGEST_TEXT];
-	int64_t rev, from;
+	char *change = NULL;
+	int64_t rev;
 
 	for (char *at = text->s; (at = strstr(at, "\n{\"change\":")); at++)
 		if (strstr(at, what) && strstr(at, what) < strchr(at + 1, '\n'))
@@ -354,32 +366,78 @@ static void forge_change(struct buf *text, const char *what)
 	assert_non_null(change);
 	rev = strtoll(change + strlen("{\"change\":"), NULL, 10);
 	strstr(change, what)[0] ^= 1;
-	end = strstr(change, arena_printf(&t.arena, "\n{\"commit\":%lld,", (long long)rev));
-	from = strtoll(strstr(end, "\"from\":") + strlen("\"from\":"), NULL, 10);
-	sum = strstr(end + 1, ",\"sum\":\"");
-	digest_text((struct str){text->s + from, (size_t)(sum - text->s - from)}, digest);
-	memcpy(sum + strlen(",\"sum\":\""), digest, DIGEST_TEXT - 1);
+	reseal(text,
+		strstr(change, arena_printf(&t.arena, "\n{\"commit\":%lld,", (long long)rev)) + 1);
+}
+
+/* Changes the first byte after the last `what` of a commit, and its checksum. */
+static void forge_input(struct buf *text, const char *what)
+{
+	char *found = NULL, *line;
+
+	for (char *at = text->s; (at = strstr(at, what)); at++)
+		found = at;
+	assert_non_null(found);
+	found[strlen(what)] ^= 1;
+	for (line = found; line > text->s && line[-1] != '\n';)
+		line--;
+	reseal(text, line);
+}
+
+/* Makes each forgery in the journal as it is now. */
+static void assert_each_forged(const char *const *what, size_t n,
+	void (*forge)(struct buf *text, const char *what), void (*check)(void))
+{
+	CLEANUP(buf_release) struct buf before = BUF_INIT;
+
+	assert_true(tree_read(journal_path(), &before));
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		buf_add(&text, buf_str(&before));
+		forge(&text, what[i]);
+		tree_write(journal_path(), buf_str(&text));
+		check();
+	}
+}
+
+static void assert_differs(void)
+{
+	verify();
+	assert_true(v.differ > 0);
+}
+
+static void assert_damaged(void)
+{
+	assert_fails(replay_verify(&t.arena, &place, &v, &t.err), t.err, ERR_INPUT);
+	assert_non_null(strstr(t.err.text, "revision "));
+}
+
+REPLAY_TEST(another_outcome_of_an_effect_is_found)
+{
+	FILES_ONLY;
+	static const char *const inputs[] = {"{\"what\":\"evidence\",\"value\":{\"head\":\"",
+		"{\"what\":\"place\",\"value\":{\"directory\":\"/"};
+
+	t.diverges = true;
+	t.enters = "/w/ADR-7";
+	workflow_with_evidence(IMPLEMENT);
+	assert_int_equal(step_as("ADR-7", false, NULL), 0);
+	answered("ADR-7/researching/1", "briefed", "b", "ADR-7/implementing/1");
+	answered("ADR-7/implementing/1", "implemented", "i", "ADR-7/validating/1");
+	assert_same();
+	assert_each_forged(inputs, COUNT(inputs), forge_input, assert_differs);
 }
 
 REPLAY_TEST(a_change_that_does_not_give_its_text_is_damage)
 {
 	FILES_ONLY;
 	static const char *const changes[] = {"researching", "Fixed.", "implementing"};
-	CLEANUP(buf_release) struct buf before = BUF_INIT;
 
 	t.diverges = true;
 	a_run();
 	answer("ADR-7/fixing-pr/1", "fixed", "Fixed.");
-	assert_true(tree_read(journal_path(), &before));
-	for (size_t i = 0; i < COUNT(changes); i++) {
-		CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-		buf_add(&text, buf_str(&before));
-		forge_change(&text, changes[i]);
-		tree_write(journal_path(), buf_str(&text));
-		assert_fails(replay_verify(&t.arena, &place, &v, &t.err), t.err, ERR_INPUT);
-		assert_non_null(strstr(t.err.text, "revision "));
-	}
+	assert_each_forged(changes, COUNT(changes), forge_change, assert_damaged);
 }
 
 REPLAY_TEST(a_damaged_journal_is_reported_with_its_line)

@@ -157,12 +157,41 @@ TEST(there_must_be_an_end_that_is_success)
 TEST(all_good_words_of_several_at_once_give_one_trigger)
 {
 	assert_told(front("states:\n  gates:\n    all:\n"
-			  "      - {agent: a, skill: s, writes: A, results: {good: ok, bad: no}}\n"
+			  "      - {agent: a, skill: s, args: [x], writes: A, results: {good: ok, "
+			  "bad: no}}\n"
 			  "      - {command: b, writes: B, results: {passed: fine, failed: no}}\n",
 			    "init --> gates : go\ngates --> done : ok\ngates --> done : fine\n"
 			    "gates --> done : no\ndone --> [*]\n"),
 		"w.md:6:51: good word 'passed' gives 'fine', but 'good' in line 5 gives 'ok': "
 		"all items of 'gates' must agree\n");
+}
+
+#define NO_TASK                                                                                    \
+	"gets no task: it reads no section, has no argument but the id, and no state "             \
+	"'spec-finding' comes before\n"
+
+TEST(an_agent_without_a_task_is_told)
+{
+#define WAYS              "init --> a : go\na --> b : ok\nb --> done : ok\ndone --> [*]\n"
+#define AGENT(name, args) "  " name ": {agent: x, skill: s, " args "writes: y, results: {w: ok}}\n"
+	assert_told(front("states:\n" AGENT("a", "args: [ID], ") AGENT("b", "reads: [y], "), WAYS),
+		"w.md:3:6: the agent 'x' " NO_TASK);
+	assert_told(
+		front("states:\n" AGENT("a", "args: [Plan], ") AGENT("b", "args: [SPEC_PATH], "),
+			WAYS),
+		"w.md:4:6: 'SPEC_PATH' is not set here: no state 'spec-finding' comes before\n");
+}
+
+TEST(a_limit_that_no_state_counts_is_told)
+{
+#define SMALL "init --> b : go\nb --> done : ok\ndone --> [*]\n"
+#define B     "states: {b: {command: x, writes: y, results: {passed: ok, failed: ok}}}\n"
+	assert_told(front("limits: {review_loop: 3, max_actions: 9}\n" B, SMALL),
+		"w.md:2:23: 'review_loop' has no effect: the workflow has no state 'reviewing' or "
+		"'signoff'\n");
+	assert_told(front("limits:\n  max_fix_iterations: 3\n" B, SMALL),
+		"w.md:3:23: 'max_fix_iterations' has no effect: the workflow has no state "
+		"'fixing'\n");
 }
 
 TEST(faults_come_in_the_order_of_the_file)
@@ -231,7 +260,7 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 				 &w, &err),
 		0);
 	buf_adds(&once, "```mermaid\n");
-	workflow_draw_mermaid(&w, "fixing-pr", &once);
+	workflow_draw_mermaid(&w, &(struct workflow_current){"fixing-pr", NULL}, &once);
 	buf_adds(&once, "```\n");
 	assert_string_equal(once.s, "```mermaid\n"
 				    "stateDiagram-v2\n"
@@ -249,7 +278,7 @@ TEST(drawn_as_mermaid_and_read_again_it_is_the_same)
 				    "```\n");
 	assert_int_equal(workflow_parse(&arena, "w.md", buf_str(&once), &v, &err), 0);
 	buf_adds(&twice, "```mermaid\n");
-	workflow_draw_mermaid(&v, "fixing-pr", &twice);
+	workflow_draw_mermaid(&v, &(struct workflow_current){"fixing-pr", NULL}, &twice);
 	buf_adds(&twice, "```\n");
 	assert_string_equal(once.s, twice.s);
 }
@@ -264,14 +293,14 @@ TEST(a_dot_drawing_escapes_texts_and_marks_the_current_state)
 	struct workflow w;
 
 	assert_int_equal(workflow_parse(&arena, "dir/<w>.md", STR(text), &w, &err), 0);
-	workflow_draw_dot(&w, "work", &out);
+	workflow_draw_dot(&w, &(struct workflow_current){"work", NULL}, &out);
 	assert_true(has(&out, "label=<<B>&lt;b&gt; &amp; 'c'   &#92;&#92;N</B>>"));
 	assert_true(has(&out, "<B>&lt;w&gt;.md</B>"));
 	assert_true(has(&out, ">current state<"));
 	assert_true(has(&out, "\"init\" -> \"done\" [dir=back, "));
 	assert_true(has(&out, "\"work\" -> \"work\" [label="));
 	buf_clear(&out);
-	workflow_draw_dot(&w, "nowhere", &out);
+	workflow_draw_dot(&w, &(struct workflow_current){"nowhere", NULL}, &out);
 	assert_false(has(&out, "current state"));
 	assert_false(has(&out, "penwidth"));
 	buf_clear(&out);
@@ -307,7 +336,7 @@ TEST(the_shipped_workflows_have_no_faults)
 static int prepare(void **state)
 {
 	static const char *const work[] = {"ok", "bad", NULL}, *const rest[] = {"ok", NULL};
-	static const struct workflow_builtin table[] = {{"work", work}, {"rest", rest}, {0}};
+	static const struct workflow_builtin table[] = {{"work", work, 0}, {"rest", rest, 0}, {0}};
 
 	(void)state;
 	builtin = table;

@@ -122,8 +122,7 @@ POOL_TEST(the_hook_runs_and_may_fail)
 {
 	struct allocation of;
 
-	sh("printf '#!/bin/sh\\npwd >hooked; echo \"$@\" >>hooked; exit 3\\n' "
-	   ">r/.git/hooks/post-checkout; chmod +x r/.git/hooks/post-checkout");
+	scratch_program("r/.git/hooks/post-checkout", "pwd >hooked; echo \"$@\" >>hooked; exit 3");
 	of = have("x");
 	assert_true(contains(of.warning, "the hook 'post-checkout' failed in"));
 	sh("test \"$(sed -n 1p pool/x/hooked)\" = \"$PWD/pool/x\"");
@@ -145,6 +144,17 @@ POOL_TEST(a_callers_own_git_variables_do_not_lead_astray)
 	unsetenv("GIT_INDEX_FILE");
 	assert_string_equal(of.path, at("pool/x"));
 	sh("test ! -e hooked/a && test -z \"$(git -C pool/x status --porcelain)\"");
+}
+
+POOL_TEST(a_remote_that_cannot_be_read_is_no_repository_without_one)
+{
+	const struct worktree_pool_spec usual = {.root = "pools"};
+	CLEANUP(pool_close) struct pool other = {0};
+
+	sh("echo '[' >bad && git -C r config include.path ../../bad");
+	assert_int_equal(pool_open(&arena, &usual, at("r"), at("state"), NULL, &other, &err), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_non_null(strstr(err.text, "cannot read the remote"));
 }
 
 /* ---- names ---- */

@@ -611,6 +611,21 @@ static enum store_status file_compact(struct store *s, int64_t rev, struct error
 
 /* ---- open and close ---- */
 
+/* The lock file stays: two processes could lock two files of one name. */
+static enum store_status file_remove(struct store *s, struct error *err)
+{
+	struct file_store *f = file_of(s);
+
+	if (f->mode != STORE_HOLD)
+		return error_set(err, ERR_INPUT, "'%s' is not held", f->journal_path), STORE_BAD;
+	if (f->disk->ops->unlink(f->disk, f->journal_path, err) < 0)
+		return STORE_DOWN;
+	if (f->disk->ops->sync_directory(f->disk, f->dir, err) < 0)
+		return store_file_break(f, err);
+	f->committed = false;
+	return STORE_OK;
+}
+
 static int64_t file_revision(struct store *s)
 {
 	return file_of(s)->state.rev;
@@ -660,6 +675,7 @@ static const struct store_methods file_ops = {
 	.txn = file_txn,
 	.watch = file_watch,
 	.compact = file_compact,
+	.remove = file_remove,
 	.history = file_history,
 	.revision = file_revision,
 	.last_seq = file_last_seq,
@@ -711,7 +727,7 @@ static int file_open(struct store_backend *b, struct store **out, const char *di
 		.damage = mode == STORE_HISTORY,
 		.wait_ms = wait_ms};
 	f->dir = arena_dup(&f->arena, str_of(dir));
-	f->journal_path = arena_printf(&f->arena, "%s/%s.events.jsonl", dir, name);
+	f->journal_path = arena_printf(&f->arena, "%s/%s" STORE_JOURNAL_SUFFIX, dir, name);
 	f->lock_path = arena_printf(&f->arena, "%s/.%s.lock", dir, name);
 	f->mark = marked ? arena_printf(&f->arena, "%s/.%s.begun", dir, name) : NULL;
 	*out = &f->base;
@@ -730,8 +746,8 @@ static int file_exists(struct store_backend *b, const char *dir, const char *nam
 	if (d->ops->exists(d, arena_printf(&a, "%s/%s", dir, file), there, err) < 0)
 		return -1;
 	return *there ? 0
-		      : d->ops->exists(
-				d, arena_printf(&a, "%s/%s.events.jsonl", dir, name), there, err);
+		      : d->ops->exists(d, arena_printf(&a, "%s/%s" STORE_JOURNAL_SUFFIX, dir, name),
+				there, err);
 }
 
 struct listing {
@@ -769,6 +785,27 @@ static int file_documents(struct store_backend *b, struct arena *a, const char *
 	return directory_walk(dir, list_entry, &l, err);
 }
 
+/* On the machine's disk, too. */
+static int file_names(struct store_backend *b, struct arena *a, const char *dir,
+	struct store_paths *out, struct error *err)
+{
+	struct directory_names names;
+	bool missing;
+
+	(void)b;
+	if (directory_list(a, dir, &names, &missing, err) < 0)
+		return missing ? 0 : -1;
+	for (size_t i = 0; i < names.n; i++) {
+		struct str name = str_of(names.items[i]);
+
+		if (name.p[0] == '.' || !str_ends(name, STORE_JOURNAL_SUFFIX))
+			continue;
+		name = str_sub(name, 0, name.n - strlen(STORE_JOURNAL_SUFFIX));
+		vec_push_in(a, out, arena_dup(a, name));
+	}
+	return 0;
+}
+
 static int file_prepare(struct store_backend *b, const char *dir, struct error *err)
 {
 	return disk_of(b)->ops->mkdirs(disk_of(b), dir, err);
@@ -799,14 +836,19 @@ static int file_keep_blob(struct store_backend *b, const char *dir, const char *
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct disk *d = disk_of(b);
+	bool able = false;
 
-	if (has_text(d, path, text)) /* the call that renamed it may have failed to sync */
+	if (has_text(d, path, text)) /* the call that named it may have failed to sync */
+		return d->ops->sync_directory(d, dir, err);
+	if (d->ops->mkdirs(d, dir, err) < 0)
+		return -1;
+	/* Nobody would remove what a killed process has left. */
+	if (d->ops->write_whole && d->ops->write_whole(d, path, text, &able, err) == 0)
 		return d->ops->sync_directory(d, dir, err);
 	/* Another process may be keeping the same text. */
-	return d->ops->mkdirs(d, dir, err) < 0
-		       ? -1
-		       : disk_replace(
-				 d, arena_printf(&a, ".%ld.new", (long)getpid()), path, text, err);
+	return able ? -1
+		    : disk_replace(
+			      d, arena_printf(&a, ".%ld.new", (long)getpid()), path, text, err);
 }
 
 static int file_read_blob(
@@ -825,6 +867,7 @@ struct store_backend *store_files(struct disk *d)
 	static const struct store_backend_ops ops = {.open = file_open,
 		.exists = file_exists,
 		.documents = file_documents,
+		.names = file_names,
 		.prepare = file_prepare,
 		.read_file = file_read,
 		.keep_blob = file_keep_blob,

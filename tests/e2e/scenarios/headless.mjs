@@ -21,6 +21,7 @@ function act(agents, prompt) {
     brief: prompt,
     skill: find(prompt, /^Skill: (\S+)$/m, 'the skill'),
     file: find(prompt, /^Context file: (\/.+)$/m, 'the context file'),
+    directory: find(prompt, /^Directory: (\/.+)$/m, 'where the agent works'),
     command: (start, more) => command(skill, start, more),
     block: (start, more) => block(skill, start, more),
   });

@@ -1,28 +1,31 @@
 // Runs follow the plugin's texts: other workflows, an installed plugin, wrong texts, a refused step.
 
-import { Agents, answer, decide } from '../agents.mjs';
-import { IMPLEMENT } from '../scenario.mjs';
+import fs from 'node:fs';
+import { Agents, decide } from '../agents.mjs';
+import { HOSTED, permissionHost } from '../claude.mjs';
+import { AUDIT, AUDITED, IMPLEMENT } from '../scenario.mjs';
 
 // A state that the repository declares: there is no agent type of its name, and the skill is the repository's.
 async function declared(t) {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('auditor');
-  const agents = new Agents(fixture, { 'widget-audit': () => answer('approved', 'It is a widget.') });
-  const run = await t.run(fixture, agents, '/dev-team:dev-team flow.md ADR-1');
+  const run = await t.run(fixture, new Agents(fixture), AUDIT);
   t.sound(run);
   t.match(run.text, /^success: /, 'result for the user');
-  t.states(fixture, 'init>audit audit>done');
-  t.equal(run.types, ['auditor', 'task-runner'], 'agent types');
+  t.states(fixture, AUDITED);
+  t.equal(run.types, ['auditor'], 'agent types'); // the hook puts another type into the call
 }
 
 // Installs the plugin from the repository as a marketplace, then runs without --plugin-dir.
 async function installed(t) {
   const fixture = t.fixture();
+  fixture.addAuditWorkflow('reviewer');
   await t.tool(fixture, 'plugin', 'marketplace', 'add', fixture.copyPlugin());
   await t.tool(fixture, 'plugin', 'install', 'dev-team@dev-team');
-  const run = await t.run(fixture, new Agents(fixture), IMPLEMENT, { plugin: null });
+  const run = await t.run(fixture, new Agents(fixture), AUDIT, { plugin: null });
   t.sound(run);
   t.match(run.text, /^success: /, 'result for the user');
+  t.states(fixture, AUDITED);
 }
 
 // The negative control: the model does what the texts answer, so a wrong text must show.
@@ -30,7 +33,7 @@ async function wrongInstruction(t) {
   const fixture = t.fixture();
   const agents = new Agents(fixture, { troubleshooter: () => decide('terminate', 'the agent never started') });
   const plugin = fixture.changePlugin('agents/researcher.md', '--action', '--id');
-  const run = await t.run(fixture, agents, IMPLEMENT, { plugin });
+  const run = await t.run(fixture, agents, IMPLEMENT, { plugin, hooks: false });
   t.sound(run);
   t.match(run.text, /^failed: /, 'result for the user');
   t.equal(agents.skills, ['troubleshooter'], 'agents that reached their skill');
@@ -41,13 +44,30 @@ async function refused(t) {
   const fixture = t.fixture();
   const run = await t.run(fixture, new Agents(fixture), '/dev-team:implement ADR-2');
   t.sound(run);
-  t.match(run.text, /^The step failed: .*ADR-2/s, 'result for the user');
-  t.equal(run.log.length, 2, 'requests');
+  t.match(run.text, /ADR-2/, 'result for the user');
+  t.equal(run.log.length, 1, 'requests');
+}
+
+// The arguments of each slash command, as hostile as a prompt can be, in one session; the client's own permission mode, no prompt.
+async function hostileArguments(t) {
+  const fixture = t.fixture();
+  const before = fs.readdirSync(fixture.repo).sort();
+  const prompts = ['implement', 'fix', 'dev-team', 'continue', 'cancel', 'status'].flatMap((command) =>
+    [`x';touch p;'`, '"x"; touch p', '$(touch p)', '`touch p`', `x;\ntouch p\n`, `${'x'.repeat(10000)}'; touch p`]
+      .map((words) => `/dev-team:${command} ${words}`));
+  const run = await t.run(fixture, new Agents(fixture), null, { args: HOSTED, host: () => permissionHost(prompts, () => ({ behavior: 'deny', message: 'no' })) });
+  t.sound(run);
+  const results = run.events.filter((event) => event.type === 'result').map((event) => event.result);
+  t.equal(results.length, prompts.length, 'results');
+  for (const [i, prompt] of prompts.entries())
+    t.match(results[i], /bad work item id|no workflow/, prompt.slice(0, 40));
+  t.equal(fs.readdirSync(fixture.repo).sort(), before, 'the files of the repository');
 }
 
 export const instructions = [
   ['dev-team: a declared state, by the task-runner with a skill of the repository', declared],
-  ['implement: installed from its marketplace', installed],
+  ['dev-team: installed from its marketplace', installed],
   ['implement: a wrong instruction in an agent file fails the run', wrongInstruction],
   ['implement: a refused step is shown and stops', refused],
+  ['all commands: hostile arguments reach no shell', hostileArguments],
 ];

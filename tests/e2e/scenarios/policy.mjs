@@ -2,36 +2,37 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { Agents, answer } from '../agents.mjs';
+import { Agents, DEFAULTS } from '../agents.mjs';
+import { AUDIT, AUDITED } from '../scenario.mjs';
 
 const CLEARANCE = '.dev-team/clearance.yaml';
 
 // Runs one agent that does `work`, in a workflow of the repository. Its calls include brief and record.
 async function audit(t, fixture, work) {
   fixture.addAuditWorkflow('task-runner');
-  const agents = new Agents(fixture, { 'widget-audit': () => ({ work, ...answer('approved', 'It is a widget.') }) });
-  const run = await t.run(fixture, agents, '/dev-team:dev-team flow.md ADR-1');
+  const agents = new Agents(fixture, { 'widget-audit': () => ({ work, ...DEFAULTS['widget-audit']() }) });
+  const run = await t.run(fixture, agents, AUDIT);
   if (run.errors.length) throw run.errors[0];
   t.equal(run.code, 0, 'exit code of the client');
   t.match(run.text, /^success: /, 'result for the user');
-  t.states(fixture, 'init>audit audit>done');
+  t.states(fixture, AUDITED);
   t.affordable(run);
   return run;
 }
 
-const write = (fixture, file, content) => ({ tool: 'Write', input: { file_path: path.join(fixture.repo, file), content } });
+const write = (fixture, file, content) => ({ tool: 'Write', input: { file_path: path.join(fixture.worktree, file), content } });
 
 // Without a clearance file the plugin changes nothing.
 async function unconfigured(t) {
   const fixture = t.fixture();
   const run = await audit(t, fixture, [
     { run: 'x=1; eval "echo $((x + 1))"', gives: /^2$/ },
-    { run: 'cd src && pwd -P', gives: /\/repo\/src/ },
+    { run: 'cd src && pwd -P', gives: /dev-team-ADR-1\/src/ },
     write(fixture, 'big.txt', 'x'.repeat(300000)),
     write(fixture, CLEARANCE.replace('clearance', 'other'), 'x\n'),
   ]);
   t.sound(run);
-  t.equal(fs.statSync(path.join(fixture.repo, 'big.txt')).size, 300000, 'size of the written file');
+  t.equal(fs.statSync(path.join(fixture.worktree, 'big.txt')).size, 300000, 'size of the written file');
 }
 
 async function denied(t) {
@@ -46,7 +47,7 @@ async function denied(t) {
     write(fixture, 'src/ok.txt', 'fine\n'),
     { ...write(fixture, CLEARANCE, 'personas: {}\n'), refused: /deny path\.protected/ },
     { ...write(fixture, '../outside.txt', 'x\n'), refused: /deny path\.outside/ },
-    { tool: 'Read', input: { file_path: path.join(fixture.repo, 'src/ok.txt') }, refused: /deny tool .*'Read'/ },
+    { tool: 'Read', input: { file_path: path.join(fixture.worktree, 'src/ok.txt') }, refused: /deny tool .*'Read'/ },
     { run: 'git log -1 --format=%s | head -n 1 && ls src', gives: /^Start\nok\.txt\nstart\.txt$/ },
     { run: 'cat > src/new.txt <<\'EOF\'\nit\'s $HOME `id`\nEOF', gives: /^/ },
     { run: 'cat src/new.txt', gives: /^it's \$HOME `id`$/ },
@@ -59,23 +60,19 @@ async function denied(t) {
 async function executed(t) {
   const fixture = t.fixture();
   fixture.write('.dev-team/mine.yaml', 'allow: [git, echo, ls, wc]\nwrite: true\n');
-  fixture.write(CLEARANCE, 'personas:\n  task-runner: {policy: mine.yaml}\nbash: exec\n');
+  fixture.write(CLEARANCE, 'personas:\n  task-runner: {policy: mine.yaml}\n');
   await audit(t, fixture, [
     { run: 'echo "$HOME"', refused: /deny/ },
     { run: 'git var GIT_EDITOR', gives: /^true$/m }, // from the environment of the run
     { run: 'echo made > src/made.txt && ls src | wc -l', gives: /^2$/ },
   ]);
-  t.equal(fs.readFileSync(path.join(fixture.repo, 'src/made.txt'), 'utf8'), 'made\n', 'the written file');
+  t.equal(fs.readFileSync(path.join(fixture.worktree, 'src/made.txt'), 'utf8'), 'made\n', 'the written file');
 }
 
 async function broken(t) {
   const fixture = t.fixture();
-  fixture.addAuditWorkflow('task-runner');
   fixture.write(CLEARANCE, 'persona: {}\n');
-  const run = await t.run(fixture, new Agents(fixture), '/dev-team:dev-team flow.md ADR-1');
-  t.match(fixture.events().map((event) => event.type).join(' '), /failure/, 'events');
-  t.match(JSON.stringify(run.log.filter((entry) => entry.agent).map((entry) => entry.messages)),
-    /clearance\.yaml:1:1: unknown key 'persona'/, 'messages to the agent');
+  await audit(t, fixture, [{ run: 'ls', refused: /clearance\.yaml:1:1: unknown key 'persona'/ }]);
 }
 
 export const policy = [

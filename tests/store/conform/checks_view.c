@@ -478,6 +478,45 @@ CHECK(keys_outlive_compaction, "keys, documents, leases and receipts outlive com
 	NEED_VALUE(s, "l", NULL);
 }
 
+/* ---- removal ---- */
+
+/* How many stores there are beside this one, and this one. */
+static size_t count_stores(struct probe *p, struct store *s)
+{
+	struct store_paths names;
+	struct error err = {0};
+
+	if (!s->backend || !s->dir)
+		return 0;
+	NEED(store_names(s->backend, &p->arena, s->dir, &names, &err) == 0);
+	return names.n;
+}
+
+CHECK(removed, "a store that was removed is new")
+{
+	struct error err = {0};
+	size_t n;
+
+	probe_put(p, s, "k", "v");
+	n = count_stores(p, s);
+	if (!p->b->no_hold)
+		NEED_STATUS(store_remove(s, &err), STORE_BAD);
+	probe_leave(p, s);
+	s = probe_join(p, STORE_HOLD);
+	probe_put(p, s, "doc/D.md", "text\n");
+	NEED_STATUS(store_remove(s, &err), STORE_BAD);
+	NEED_VALUE(s, "k", "v");
+	probe_del(p, s, "doc/D.md");
+	NEED_STATUS(store_remove(s, &err), STORE_OK);
+	NEED(!n || count_stores(p, s) == n - 1);
+	probe_leave(p, s);
+	s = probe_join(p, STORE_WRITE);
+	NEED_KEYS("", s, "", NULL, 10);
+	NEED(store_revision(s) == 0);
+	probe_put(p, s, "k", "w");
+	NEED_VALUE(probe_rejoin(p, s), "k", "w");
+}
+
 /* ---- blobs ---- */
 
 static char *keep_blob(struct probe *p, struct store *s, struct str text)

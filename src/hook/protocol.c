@@ -1,19 +1,23 @@
 #include <limits.h>
 #include "context/file.h"
+#include "src/hook/hook_internal.h"
 #include "src/sys/path.h"
-#include "src/policy/hook.h"
 #include "src/shell/parse.h"
 
-/* What may stand behind the name. `%` is a document, `*` any word; options are in no order. */
+/* What may follow the name. `%` is a document, `*` any word, `?` an optional word, `=` the key of
+ * the user's answer. Options may be in any order; the first one is required. */
 static const struct form {
 	const char *verb, *words, *options;
+	bool session; /* of the session; else of an agent */
 } forms[] = {
-	{"brief", "", "context-file action"},
-	{"record", "", "context-file action result owner"},
-	{"exec", "", "context-file action wait owner"},
-	{"context show", "%", ""},
-	{"context get", "%*", ""},
-	{"events", "%", ""},
+	{"brief", "", "context-file action", false},
+	{"record", "", "context-file action result owner", false},
+	{"exec", "", "context-file action wait owner", false},
+	{"context show", "%?", "", false},
+	{"context get", "%*", "", false},
+	{"events", "%", "", false},
+	{"step", "*", "owner workflow returned", true},
+	{"context set", "%=", "", true},
 };
 
 static bool ends_name(struct str command, size_t n)
@@ -35,7 +39,7 @@ static int refuse(struct verdict *v, struct span at, struct str word, const char
 		what);
 }
 
-/* The text of a word that is known as it stands. */
+/* The text of a word without expansions. */
 static int literal(struct arena *a, const struct word *w, const char **out, struct verdict *v)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -48,7 +52,7 @@ static int literal(struct arena *a, const struct word *w, const char **out, stru
 	return 0;
 }
 
-/* Only what is put into standard input; and one stream into the other. */
+/* Allowed are here documents and duplicated descriptors. */
 static int check_redirects(const struct node *n, struct verdict *v)
 {
 	for (size_t i = 0; i < n->n_redirects; i++)
@@ -58,7 +62,7 @@ static int check_redirects(const struct node *n, struct verdict *v)
 	return 0;
 }
 
-/* In the state directory, and nothing that the agent's commands may write. */
+/* The document must be in the state directory, where the agent's commands cannot write. */
 static int check_document(
 	const struct hook_protocol *p, const char *file, struct span at, struct verdict *v)
 {
@@ -105,7 +109,7 @@ static int read_words(
 	return 0;
 }
 
-/* Whether `name`, n bytes long, is one of the blank-separated words of `list`; which, as a bit. */
+/* The bit of `name` among the blank-separated words of `list`; 0: it is none of them. */
 static unsigned option_bit(const char *list, const char *name, size_t n)
 {
 	unsigned bit = 1;
@@ -120,7 +124,41 @@ static unsigned option_bit(const char *list, const char *name, size_t n)
 	return 0;
 }
 
-/* `--name VALUE` and `--name=VALUE`, each at most once; *at goes behind it. */
+/* A workflow file can name commands, so the user must allow it; the slash command has recorded what
+ * the user named. */
+static bool is_allowed_workflow(const struct hook_protocol *p, const char *value)
+{
+	static const char *const shipped[] = {"implement-task", "fix-issue", NULL};
+	const char *file = *value == '/' ? value : path_join(p->arena, p->cwd, value);
+	struct hook_items items;
+	struct error ignored;
+
+	if (str_in(str_of(value), shipped))
+		return true;
+	if (hook_session_items(p->arena, p->session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++)
+		if (strcmp(items.items[i].workflow, value) == 0 ||
+			strcmp(items.items[i].workflow, file) == 0)
+			return true;
+	return false;
+}
+
+/* The first option of an agent's command is the document. A session may step only as itself. */
+static int check_value(const struct hook_protocol *p, unsigned bit, const char *value,
+	struct span at, struct verdict *v)
+{
+	if (!p->session)
+		return bit == 1 ? check_document(p, value, at, v) : 0;
+	if (bit == 1 && strcmp(value, p->session) != 0)
+		return refuse(v, at, str_of(value), "this is another session");
+	if (bit == 2 && !is_allowed_workflow(p, value))
+		return refuse(v, at, str_of(value),
+			"this workflow is neither a shipped one nor one of the session");
+	return 0;
+}
+
+/* `--name VALUE` or `--name=VALUE`, each at most once. Moves *at past it. */
 static int check_option(const struct hook_protocol *p, const struct form *form,
 	const struct words *w, size_t *at, unsigned *seen, struct verdict *v)
 {
@@ -136,9 +174,7 @@ static int check_option(const struct hook_protocol *p, const struct form *form,
 	++*at;
 	if (!value)
 		return refuse(v, w->at[first], str_of(w->p[first]), "the option lacks its value");
-	if (bit == 1)
-		return check_document(p, value, w->at[first], v);
-	return 0;
+	return check_value(p, bit, value, w->at[first], v);
 }
 
 static int check_form(const struct hook_protocol *p, const struct form *form, const struct words *w,
@@ -153,14 +189,17 @@ static int check_form(const struct hook_protocol *p, const struct form *form, co
 				return -1;
 			continue;
 		}
-		if (!*words || w->p[at][0] == '-')
+		if (!*words || w->p[at][0] == '-' ||
+			(*words == '=' && strcmp(w->p[at], "troubleshooter_input") != 0))
 			return refuse(v, w->at[at], str_of(w->p[at]), "this word is not accepted");
 		if (*words++ == '%' && check_document(p, w->p[at], w->at[at], v) < 0)
 			return -1;
 		at++;
 	}
-	if (*words || (*form->options && !(seen & 1)))
-		return refuse(v, w->at[0], str_of(w->p[0]), "it does not say which document");
+	if ((*words && *words != '?') || (*form->options && !(seen & 1)))
+		return refuse(v, w->at[0], str_of(w->p[0]),
+			p->session ? "it does not say which session"
+				   : "it does not say which document");
 	return 0;
 }
 
@@ -170,7 +209,8 @@ static int check_words(const struct hook_protocol *p, const struct words *w, str
 		const char *verb = forms[i].verb, *blank = strchr(verb, ' ');
 		size_t n = blank ? (size_t)(blank - verb) : strlen(verb);
 
-		if (w->n < 2 || strlen(w->p[1]) != n || strncmp(w->p[1], verb, n) != 0)
+		if (forms[i].session != (p->session != NULL) || w->n < 2 || strlen(w->p[1]) != n ||
+			strncmp(w->p[1], verb, n) != 0)
 			continue;
 		if (!blank)
 			return check_form(p, &forms[i], w, 2, v);
@@ -180,7 +220,8 @@ static int check_words(const struct hook_protocol *p, const struct words *w, str
 	return refuse(v, w->at[0], str_of(w->n > 1 ? w->p[1] : ""), "this is none of them");
 }
 
-/* The first word becomes this program's path: neither PATH nor an alias decides what runs. */
+/* Replaces the first word by this program's path, so that neither PATH nor an alias decides what
+ * runs. */
 static void name_self(const struct hook_protocol *p, struct node *n)
 {
 	struct part *part = arena_alloc(p->arena, sizeof(*part));

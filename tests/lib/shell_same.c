@@ -1,8 +1,4 @@
-/*
- * shell_same.c: whether two trees say the same. Where in a word the quotes stand does not matter,
- * as long as they keep the same things from being split and the same bytes from being a pattern.
- */
-#include "src/shell/parse.h"
+#include "tests/lib/shell_same.h"
 
 static bool same_node(const struct node *a, const struct node *b);
 

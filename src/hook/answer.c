@@ -1,0 +1,160 @@
+/*
+ * answer.c: checks who answers. Only an agent of the type that the action requests may record its
+ * answer; other agents and the session itself are refused.
+ */
+#include "src/hook/hook_internal.h"
+#include "src/machine/action.h"
+#include "src/shell/parse.h"
+#include "src/sys/path.h"
+
+#define PLUGIN "dev-team:"
+
+struct answer_call {
+	struct arena *arena;
+	const char *type; /* NULL: the session */
+	struct verdict *verdict;
+};
+
+static int refuse(const struct answer_call *c, const char *why)
+{
+	return deny(c->verdict, RULE_PERSONA, (struct span){0}, "%s", why);
+}
+
+/* NULL: the word is known only when the command runs. */
+static const char *plain(const struct answer_call *c, const struct word *w)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (w->dynamic || w->pattern)
+		return NULL;
+	buf_adds(&text, "");
+	for (size_t i = 0; i < w->n; i++)
+		buf_add(&text, w->parts[i].text);
+	return arena_dup(c->arena, buf_str(&text));
+}
+
+/* The value of `--NAME VALUE` or `--NAME=VALUE`; NULL: no such option, or the value is not plain.
+ */
+static const char *value_of(const struct answer_call *c, const struct node *n, const char *name)
+{
+	const char *option = arena_printf(c->arena, "--%s", name);
+
+	for (size_t i = 2; i < n->n_words; i++) {
+		const char *word = plain(c, &n->words[i]);
+
+		if (!word || !str_starts(str_of(word), option))
+			continue;
+		if (word[strlen(option)] == '=')
+			return word + strlen(option) + 1;
+		if (!word[strlen(option)] && i + 1 < n->n_words)
+			return plain(c, &n->words[i + 1]);
+	}
+	return NULL;
+}
+
+/* Carries out the actions of agents for which the plugin has no type. */
+#define STAND_IN PLUGIN "task-runner"
+
+static bool has_type(struct arena *a, const char *agent)
+{
+	const char *root = getenv("CLAUDE_PLUGIN_ROOT");
+
+	return root && path_exists(arena_printf(a, "%s/agents/%s.md", root, agent));
+}
+
+const char *hook_agent_type(struct arena *a, const char *agent)
+{
+	return has_type(a, agent) ? arena_printf(a, PLUGIN "%s", agent) : STAND_IN;
+}
+
+bool hook_agent_is_asked(struct arena *a, const char *type, const char *agent)
+{
+	if (strcmp(type, agent) == 0 || strcmp(type, arena_printf(a, PLUGIN "%s", agent)) == 0)
+		return true;
+	return strcmp(type, STAND_IN) == 0 && !has_type(a, agent);
+}
+
+static int check_action(const struct answer_call *c, const char *file, const char *id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *array = NULL;
+	const json *action;
+	struct error ignored;
+
+	if (context_open(&f, file, CONTEXT_READ_ONLY, &ignored) < 0 ||
+		action_load(&f.doc, &array, &ignored) < 0 || !(action = action_find(array, id)))
+		return 0; /* `record` refuses it, and keeps its text */
+	if (!json_get_str(action, "agent"))
+		return refuse(
+			c, arena_printf(c->arena,
+				   "'%s' is a script: 'dev-team exec' records its result", id));
+	if (c->type && hook_agent_is_asked(c->arena, c->type, json_get_str(action, "agent")))
+		return 0;
+	return refuse(
+		c, arena_printf(c->arena, "'%s' is answered by the agent '%s' alone, not by %s%s",
+			   id, json_get_str(action, "agent"), c->type ? "" : "the session",
+			   c->type ? c->type : ""));
+}
+
+static int check_node(const struct answer_call *c, const struct node *n);
+
+static int check_command(const struct answer_call *c, const struct node *n)
+{
+	const char *program = n->n_words > 1 ? plain(c, &n->words[0]) : NULL, *file, *id;
+	const char *verb = program ? plain(c, &n->words[1]) : NULL;
+
+	if (!verb || !str_is(path_base(program), "dev-team"))
+		return 0;
+	if (strcmp(verb, "step") == 0 && value_of(c, n, "result"))
+		return refuse(c, "agents record their answers; 'step' takes none in the client");
+	if (strcmp(verb, "record") != 0)
+		return 0;
+	file = value_of(c, n, "context-file");
+	id = value_of(c, n, "action");
+	if (!file || file[0] != '/' || !id)
+		return refuse(c, "'record' must name its document, by its absolute path, and its "
+				 "action plainly");
+	return check_action(c, file, id);
+}
+
+static int check_words(const struct answer_call *c, const struct node *n)
+{
+	for (size_t i = 0; i < n->n_words; i++)
+		for (size_t k = 0; k < n->words[i].n; k++)
+			if (n->words[i].parts[k].node &&
+				check_node(c, n->words[i].parts[k].node) < 0)
+				return -1;
+	return 0;
+}
+
+static int check_node(const struct answer_call *c, const struct node *n)
+{
+	if ((n->kind == NODE_COMMAND && check_command(c, n) < 0) || check_words(c, n) < 0)
+		return -1;
+	for (size_t i = 0; i < n->n; i++)
+		if (n->children[i] && check_node(c, n->children[i]) < 0)
+			return -1;
+	for (size_t i = 0; i < n->n_arms; i++)
+		if (n->arms[i].body && check_node(c, n->arms[i].body) < 0)
+			return -1;
+	return 0;
+}
+
+int hook_answer_check(struct arena *a, const json *call, struct verdict *v)
+{
+	const struct answer_call c = {
+		.arena = a, .type = json_get_str(call, "agent_type"), .verdict = v};
+	const char *command = json_get_str(json_get(call, "tool_input"), "command");
+	struct verdict ignored = {0};
+	struct node *tree;
+	struct str text;
+
+	if (!command || !strstr(command, "dev-team"))
+		return 0;
+	text = arena_str(a, str_of(command));
+	if (shell_parse(a, text, &tree, &ignored) == 0)
+		return tree ? check_node(&c, tree) : 0;
+	if (!c.type || !strstr(command, "dev-team record"))
+		return 0;
+	return refuse(&c, "'dev-team record' is called alone, as the brief prints it");
+}

@@ -1,0 +1,383 @@
+#include <inttypes.h>
+#include <sys/random.h>
+#include "context/lease.h"
+#include "src/hook/hook_internal.h"
+#include "src/machine/engine.h"
+#include "src/machine/failure.h"
+#include "src/run/run.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+
+#define PLUGIN "dev-team:"
+
+/* The plugin's slash commands. */
+static const struct command {
+	const char *name;
+	enum { COMMAND_STEP, COMMAND_CONTINUE, COMMAND_CANCEL, COMMAND_STATUS } kind;
+	const char *workflow; /* of COMMAND_STEP; NULL: the first word of the arguments names it */
+} commands[] = {
+	{"implement", COMMAND_STEP, "implement-task"},
+	{"fix", COMMAND_STEP, "fix-issue"},
+	{"dev-team", COMMAND_STEP, NULL},
+	{"continue", COMMAND_CONTINUE, NULL},
+	{"cancel", COMMAND_CANCEL, NULL},
+	{"status", COMMAND_STATUS, NULL},
+};
+
+struct expansion {
+	struct arena *arena;
+	const struct command *command;
+	struct str left; /* of the arguments */
+	struct run_step_call call;
+	struct buf *out;
+	bool block; /* `out` is for the user alone: the model gets nothing */
+};
+
+/* `dev-team:implement`. A command of the user may have the same name; its source says so. */
+static const struct command *find_command(const json *event)
+{
+	const char *name = json_get_str(event, "command_name");
+	const char *source = json_get_str(event, "command_source");
+
+	if (!name || !str_starts(str_of(name), PLUGIN) || (source && strcmp(source, "plugin") != 0))
+		return NULL;
+	for (size_t i = 0; i < COUNT(commands); i++)
+		if (strcmp(name + strlen(PLUGIN), commands[i].name) == 0)
+			return &commands[i];
+	return NULL;
+}
+
+/* The next word of the arguments, as the user typed it; "" at the end. */
+static const char *take_word(struct expansion *p)
+{
+	size_t n = 0;
+	const char *word;
+
+	while (n < p->left.n && !strchr(" \t\r\n", p->left.p[n]))
+		n++;
+	word = arena_dup(p->arena, str_sub(p->left, 0, n));
+	p->left = str_trim(str_sub(p->left, n, p->left.n));
+	return word;
+}
+
+/* ---- the note ---- */
+
+static bool has_question(const char *path)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	return path_exists(path) && context_open(&f, path, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       context_get(&f.doc, "question").n > 0;
+}
+
+/* The rest of the arguments becomes the value of `key`. A note is appended to earlier notes. */
+static int keep_rest(struct expansion *p, const char *key, bool note, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct str value = p->left, old;
+
+	p->left.n = 0;
+	if (context_check_key(p->arena, key, &value, err) < 0 ||
+		context_open(&f, p->call.context_file, CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	old = context_get(&f.doc, key);
+	if (note && old.n && str_find(old, value) == old.n)
+		value = str_of(arena_printf(p->arena, "%s\n%s", old.p, value.p));
+	else if (note && old.n)
+		return 0;
+	return context_set_key(&f, key, value, err);
+}
+
+/* ---- the first step ---- */
+
+static int read_arguments(struct expansion *p, struct error *err)
+{
+	bool named = p->command->kind == COMMAND_STEP && !p->command->workflow;
+
+	p->call.workflow = named ? take_word(p) : p->command->workflow;
+	p->call.id = take_word(p);
+	if (!*p->call.id)
+		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID [%stake over]",
+			p->command->name, named ? "WORKFLOW " : "",
+			p->command->kind == COMMAND_CANCEL ? "" : "NOTE | ANSWER | ");
+	if (str_is(p->left, "take over")) {
+		p->call.take_over = true;
+		p->left.n = 0;
+	}
+	return 0;
+}
+
+/* The workflow of the item's last step. */
+static int find_last_workflow(struct expansion *p, struct error *err)
+{
+	const char *document;
+
+	return path_check_id(p->call.id, err) < 0 ||
+			       locate_repository(p->arena, p->call.repo, &p->call.repo, err) < 0 ||
+			       locate_document(
+				       p->arena, NULL, p->call.repo, p->call.id, &document, err) < 0
+		       ? -1
+		       : run_step_workflow(p->arena, document, &p->call.workflow, err);
+}
+
+/* The commands of the loop. Their arguments were checked, and are quoted. */
+static void add_commands(struct expansion *p, const struct run_step_call *typed)
+{
+	uint64_t mark = 0;
+
+	/* The answer must not be able to end its own here document. */
+	(void)getrandom(&mark, sizeof(mark), 0);
+	buf_adds(p->out, "STEP: `");
+	hook_add_step(p->out, typed->id, typed->workflow, typed->owner);
+	buf_add_argument(p->out, "`\nANSWER: `dev-team context set ", p->call.context_file);
+	buf_addf(p->out,
+		" troubleshooter_input <<'ANSWER_%016" PRIx64 "'`, then lines with the answer "
+		"and a last line `ANSWER_%016" PRIx64 "`\n",
+		mark, mark);
+}
+
+/* Whether that session's item is driven by another client than this one, which has not ended. */
+static bool goes_on(struct expansion *p, const char *session)
+{
+	const char *own = process_client_name(p->arena), *client = NULL;
+	struct hook_items items;
+	struct error ignored;
+
+	if (!own || hook_session_items(p->arena, session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++)
+		if (strcmp(items.items[i].context_file, p->call.context_file) == 0)
+			client = items.items[i].client;
+	return client && strcmp(client, own) != 0 && !process_name_ended(p->arena, client);
+}
+
+/* Drops the item from the session that it was taken from. A session of another client keeps it
+ * until its agents have learned by the lease to stop. */
+static void end_former(struct expansion *p)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_holder h;
+	struct error ignored;
+
+	if (context_open(&f, p->call.context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
+		lease_read(&f, &h, &ignored) == 0 && h.from && strcmp(h.from, p->call.owner) != 0 &&
+		!goes_on(p, h.from))
+		(void)hook_session_end(p->arena, h.from, p->call.context_file, &ignored);
+}
+
+/* A shipped workflow is recorded by its name, because the installation may move. */
+static int follow(struct expansion *p, const char *typed, struct str array, struct error *err)
+{
+	bool file = strcmp(path_absolute(p->arena, typed), p->call.workflow) == 0;
+	const struct hook_item item = {.context_file = p->call.context_file,
+		.id = p->call.id,
+		.workflow = file ? p->call.workflow : typed,
+		.repo = p->call.repo,
+		.form = "command",
+		.client = process_client_name(p->arena)};
+
+	if (!p->call.owner)
+		return 0;
+	end_former(p);
+	return hook_is_end(array) ? 0 : hook_session_begin(p->arena, p->call.owner, &item, err);
+}
+
+/* The session's item of this document, if a script of the client drives it. */
+static bool find_running(struct expansion *p, struct hook_item *item)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	if (!p->call.owner || p->call.take_over ||
+		hook_session_items(p->arena, p->call.owner, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++) {
+		*item = items.items[i];
+		if (strcmp(item->context_file, p->call.context_file) == 0)
+			return hook_item_has_script(p->arena, item) &&
+			       !hook_item_over(p->arena, p->call.owner, item);
+	}
+	return false;
+}
+
+/* A second script would start the same agents in the same directory. */
+static int refuse_second(struct expansion *p, const struct hook_item *item, struct error *err)
+{
+	bool note = p->left.n > 0;
+
+	p->block = true;
+	if ((note && keep_rest(p, "user_note", true, err) < 0) ||
+		hook_add_progress(p->arena, p->call.owner, item, p->out, err) < 0)
+		return -1;
+	buf_addf(p->out,
+		"%s; /workflows shows it. If it was stopped, 'take over' after the id starts it "
+		"again.",
+		note ? "; the next agents get your note" : "");
+	return 0;
+}
+
+static int step(struct expansion *p, struct error *err)
+{
+	CLEANUP(buf_release) struct buf array = BUF_INIT;
+	struct run_step_call typed;
+	struct hook_item running;
+
+	if (read_arguments(p, err) < 0 ||
+		(p->call.owner && hook_session_check(p->call.owner, err) < 0) ||
+		(!p->call.workflow && find_last_workflow(p, err) < 0))
+		return -1;
+	typed = p->call;
+	p->call.agents_cost = true;
+	p->call.new_session = true;
+	if (run_step_resolve(p->arena, &p->call, err) < 0)
+		return -1;
+	if (find_running(p, &running))
+		return refuse_second(p, &running, err);
+	if (p->left.n && has_question(p->call.context_file) &&
+		keep_rest(p, "troubleshooter_input", false, err) < 0)
+		return -1;
+	if (run_step(p->arena, &p->call, &array, err) < 0 ||
+		follow(p, typed.workflow, buf_str(&array), err) < 0)
+		return -1;
+	add_commands(p, &typed);
+	buf_addf(p->out, "ARRAY: %s\n", array.s);
+	return p->left.n ? keep_rest(p, "user_note", true, err) : 0;
+}
+
+static int cancel(struct expansion *p, struct error *err)
+{
+	if (read_arguments(p, err) < 0)
+		return -1;
+	p->call.new_session = true;
+	if (run_cancel(p->arena, &p->call, err) < 0)
+		return -1;
+	buf_addf(p->out, "%s: " ENGINE_CANCELLED "\n", p->call.id);
+	return 0;
+}
+
+/* ---- the state of a work item ---- */
+
+static void add_failure_parts(struct expansion *p, const struct context_file *f)
+{
+	struct failure why;
+
+	if (!failure_is(&f->doc))
+		return;
+	failure_explain(p->arena, f, &why);
+	if (why.log)
+		buf_addf(p->out, "; log: %s", why.log);
+	if (why.words)
+		buf_addf(p->out, "; last words: %s", why.words);
+	if (why.repair)
+		buf_addf(p->out, "; continue with: %s, then the same slash command", why.repair);
+}
+
+static void add_item(struct expansion *p, const char *path, const char *id)
+{
+	static const char *const keys[] = {"state", "pending_agent", "pr_url", "question",
+		"consecutive_failures", "outcome", "last_updated"};
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_holder h;
+	struct error err;
+
+	buf_addf(p->out, "%s", id);
+	if (context_open(&f, path, CONTEXT_READ_ONLY, &err) < 0) {
+		buf_addf(p->out, ": %s\n", err.text);
+		return;
+	}
+	for (size_t i = 0; i < COUNT(keys); i++)
+		if (context_get(&f.doc, keys[i]).n)
+			buf_addf(p->out, "; %s: %s", keys[i], context_get(&f.doc, keys[i]).p);
+	add_failure_parts(p, &f);
+	if (lease_read(&f, &h, &err) == 0 && h.live) {
+		buf_adds(p->out, "; ");
+		lease_describe(p->out, &h);
+	}
+	buf_addc(p->out, '\n');
+}
+
+static int add_status(struct expansion *p, struct error *err)
+{
+	const char *id = take_word(p), *found;
+	char *path;
+	struct store_paths paths;
+
+	if ((*id && path_check_id(id, err) < 0) ||
+		locate_repository(p->arena, p->call.repo, &p->call.repo, err) < 0 ||
+		locate_document(p->arena, NULL, p->call.repo, *id ? id : "X", &found, err) < 0)
+		return -1;
+	path = arena_dup(p->arena, str_of(found));
+	if (*id) {
+		add_item(p, path, id);
+		return 0;
+	}
+	*strrchr(path, '/') = '\0';
+	if (store_documents(store_backend(), p->arena, path, &paths, err) < 0)
+		return -1;
+	if (!paths.n)
+		buf_adds(p->out, "this repository has no work items\n");
+	for (size_t i = 0; i < paths.n; i++) {
+		struct str name = path_base(paths.items[i]);
+
+		add_item(p, paths.items[i],
+			arena_dup(p->arena, str_sub(name, 0, name.n - strlen(".md"))));
+	}
+	return 0;
+}
+
+/* ---- the hook ---- */
+
+static void add_failure(struct buf *out, const struct error *err)
+{
+	char line[1600];
+
+	error_format(err, line, sizeof(line));
+	buf_addf(out, "FAILED: %s\n", line);
+}
+
+static int answer(struct expansion *p, struct error *err)
+{
+	switch (p->command->kind) {
+	case COMMAND_CANCEL:
+		return cancel(p, err);
+	case COMMAND_STATUS:
+		return add_status(p, err);
+	default:
+		return step(p, err);
+	}
+}
+
+int hook_command(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct expansion p = {.arena = a, .out = &text};
+	const char *arguments;
+
+	if (json_parse(&j, input, err) < 0)
+		return -1;
+	arguments = json_get_str(j, "command_args");
+	p.command = find_command(j);
+	if (!p.command)
+		return 0;
+	p.left = str_trim(str_of(arguments ? arguments : ""));
+	p.call.owner = json_get_str(j, "session_id");
+	p.call.repo = json_get_str(j, "cwd");
+	if (p.command->kind != COMMAND_STATUS && p.command->kind != COMMAND_CANCEL &&
+		json_str_is(j, "permission_mode", "plan")) {
+		hook_put_block(out, "dev-team: in plan mode nothing is started, since agents edit "
+				    "files; leave it (Shift+Tab) and repeat the command");
+		return 0;
+	}
+	if (answer(&p, err) < 0) {
+		buf_clear(&text);
+		add_failure(&text, err);
+		p.block = false;
+	}
+	if (p.block)
+		hook_put_block(out, text.s);
+	else
+		hook_put_context(out, "UserPromptExpansion", text.s);
+	return 0;
+}

@@ -1,0 +1,408 @@
+/*
+ * continue.c: keeps work items going. SessionStart tells the session what is in progress; Stop
+ * continues a turn that ends too early.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "context/lease.h"
+#include "src/hook/hook_internal.h"
+#include "src/machine/action.h"
+#include "src/machine/engine.h"
+#include "src/sys/digest.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+
+enum { TRANSCRIPT_MAX = 1 << 20 };
+
+/* The state of an item, from its document. Texts live in the arena. */
+struct progress {
+	const char *over; /* why its agents stop: it has ended, or another session took it */
+	bool asks;        /* it waits for the user's answer */
+	size_t n;         /* outstanding actions */
+	size_t n_answered;
+	const char *state, *first; /* first: id of an outstanding action; NULL: there is none */
+	const char *client;        /* NULL: unknown */
+	char mark[DIGEST_TEXT];    /* another one after each step and each answer */
+};
+
+static int read_actions(
+	struct arena *a, const struct context *c, struct progress *p, struct error *err)
+{
+	CLEANUP(json_free) json *actions = NULL;
+	CLEANUP(buf_release) struct buf seen = BUF_INIT;
+
+	if (action_load(c, &actions, err) < 0)
+		return -1;
+	buf_adds(&seen, p->state);
+	for (const json *i = json_first(actions); i; i = json_next(i)) {
+		const char *id = json_get_str(i, "id");
+		bool answered = action_answered(c, i);
+
+		if (!p->n++)
+			p->first = arena_dup(a, str_of(id));
+		p->n_answered += answered;
+		buf_addf(&seen, " %s %d", id, answered);
+	}
+	digest_text(buf_str(&seen), p->mark);
+	return 0;
+}
+
+/* A question, too, releases the lease. */
+static const char *why_over(struct arena *a, const struct context_file *f,
+	const struct lease_holder *h, const struct hook_item *item, const char *session)
+{
+	if (h->owner)
+		return lease_held_by(h, hook_item_owner(item, session))
+			       ? NULL
+			       : arena_printf(a, "%s was taken over by '%s'", item->id, h->owner);
+	if (context_get(&f->doc, "question").n)
+		return NULL;
+	return arena_printf(a, "%s %s", item->id,
+		str_is(context_get(&f->doc, "outcome"), ENGINE_CANCELLED) ? "was cancelled"
+									  : "has ended");
+}
+
+static int read_progress(struct arena *a, const char *session, const struct hook_item *item,
+	struct progress *p, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_holder h;
+	bool there;
+
+	*p = (struct progress){0};
+	if (path_check_exists(item->context_file, &there, err) < 0)
+		return -1;
+	if (!there) {
+		p->over = arena_printf(a, "%s is gone", item->id);
+		return 0;
+	}
+	if (context_open(&f, item->context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		lease_read(&f, &h, err) < 0)
+		return -1;
+	p->asks = context_get(&f.doc, "question").n > 0;
+	p->over = why_over(a, &f, &h, item, session);
+	p->state = arena_dup(a, context_get(&f.doc, "state"));
+	p->client = h.client ? arena_dup(a, str_of(h.client)) : NULL;
+	return read_actions(a, &f.doc, p, err);
+}
+
+/* The session's items that are in progress. The others are removed from its record; an item that
+ * cannot be read is skipped. */
+static int items_in_progress(
+	struct arena *a, const char *session, struct hook_items *out, struct error *err)
+{
+	struct hook_items all;
+	struct progress p;
+
+	*out = (struct hook_items){0};
+	if (hook_session_items(a, session, &all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		if (read_progress(a, session, &all.items[i], &p, err) < 0)
+			continue;
+		if (!p.over)
+			vec_push_in(a, out, all.items[i]);
+		else if (hook_item_end(a, session, &all.items[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+const char *hook_item_over(struct arena *a, const char *session, const struct hook_item *item)
+{
+	struct progress p;
+	struct error ignored;
+
+	return read_progress(a, session, item, &p, &ignored) == 0 ? p.over : NULL;
+}
+
+const char *hook_session_over(struct arena *a, const char *session)
+{
+	struct hook_items items;
+	struct error ignored;
+	const char *why = NULL;
+
+	if (hook_session_items(a, session, &items, &ignored) < 0)
+		return NULL;
+	for (size_t i = 0; i < items.n; i++) {
+		why = hook_item_over(a, session, &items.items[i]);
+		if (!why)
+			return NULL;
+	}
+	return why;
+}
+
+bool hook_session_drives(struct arena *a, const char *session)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	return hook_session_items(a, session, &items, &ignored) == 0 && items.n &&
+	       !hook_session_over(a, session);
+}
+
+void hook_add_step(struct buf *out, const char *id, const char *workflow, const char *owner)
+{
+	buf_add_argument(out, "dev-team step ", id);
+	buf_add_argument(out, " --workflow ", workflow);
+	if (owner)
+		buf_add_argument(out, " --owner ", owner);
+}
+
+/* ---- SessionStart ---- */
+
+static void add_slash_command(struct buf *out, const struct hook_item *item)
+{
+	if (strcmp(item->workflow, "implement-task") == 0)
+		buf_addf(out, "/dev-team:implement %s", item->id);
+	else if (strcmp(item->workflow, "fix-issue") == 0)
+		buf_addf(out, "/dev-team:fix %s", item->id);
+	else
+		buf_addf(out, "/dev-team:dev-team %s %s", item->workflow, item->id);
+}
+
+static void add_progress(struct buf *out, const struct hook_item *item, const struct progress *p)
+{
+	buf_addf(out, "dev-team: %s is in progress (%s, ", item->id, p->state);
+	if (p->asks)
+		buf_adds(out, "it waits for the user's answer)");
+	else
+		buf_addf(out, "%zu action%s open)", p->n, p->n == 1 ? "" : "s");
+}
+
+int hook_add_progress(struct arena *a, const char *session, const struct hook_item *item,
+	struct buf *out, struct error *err)
+{
+	struct progress p;
+
+	if (read_progress(a, session, item, &p, err) < 0)
+		return -1;
+	add_progress(out, item, &p);
+	return 0;
+}
+
+/* One line. `own`: `session` is the owner that a step must name; `script`: a script makes them. */
+static void add_line(struct buf *out, const struct hook_item *item, const struct progress *p,
+	const char *session, bool own, bool script)
+{
+	if (out->len)
+		buf_addc(out, '\n');
+	add_progress(out, item, p);
+	if (script) {
+		buf_adds(out, "; its script runs, and reports its end: start nothing");
+		return;
+	}
+	buf_adds(out, "; continue with ");
+	add_slash_command(out, item);
+	if (p->asks)
+		buf_adds(out, " ANSWER");
+	if (!own || p->asks)
+		return;
+	buf_adds(out, ", or with `");
+	hook_add_step(out, item->id, item->workflow, session);
+	buf_adds(out, "` and the array that it prints");
+}
+
+static bool is_text(const char *text, const char *wanted)
+{
+	return text && strcmp(text, wanted) == 0;
+}
+
+static int add_items(struct arena *a, const char *session, const char *client, struct buf *out,
+	struct error *err)
+{
+	struct hook_items items;
+	struct progress p;
+
+	if (items_in_progress(a, session, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < items.n; i++)
+		if (read_progress(a, session, &items.items[i], &p, err) == 0 &&
+			(!client || is_text(items.items[i].client, client) ||
+				is_text(p.client, client)))
+			add_line(out, &items.items[i], &p, session, !client,
+				!client && hook_item_has_script(a, &items.items[i]));
+	return 0;
+}
+
+/* The client's hooks have the new session's name: from now on it drives the item. */
+static int adopt_item(struct arena *a, const char *session, const char *former,
+	struct hook_item *item, struct error *err)
+{
+	if (!hook_item_has_script(a, item))
+		return 0;
+	item->owner = hook_item_owner(item, former);
+	if (hook_session_begin(a, session, item, err) < 0)
+		return -1;
+	return hook_session_end(a, former, item->context_file, err);
+}
+
+/* A script of the client goes on after /clear. */
+static int adopt_scripts(struct arena *a, const char *session, struct error *err)
+{
+	struct store_paths sessions;
+	struct hook_items items;
+
+	if (hook_sessions(a, &sessions, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sessions.n; i++) {
+		const char *former = sessions.items[i];
+
+		if (strcmp(former, session) == 0 || hook_session_items(a, former, &items, err) < 0)
+			continue;
+		for (size_t k = 0; k < items.n; k++)
+			if (adopt_item(a, session, former, &items.items[k], err) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* After /clear the client has a new session id; the lease still names the former one. */
+static int add_former(struct arena *a, const char *session, struct buf *out, struct error *err)
+{
+	const char *client = process_client_name(a);
+	struct store_paths sessions;
+
+	if (!client)
+		return 0;
+	if (hook_sessions(a, &sessions, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sessions.n; i++)
+		if (strcmp(sessions.items[i], session) != 0)
+			(void)add_items(a, sessions.items[i], client, out, err);
+	return 0;
+}
+
+int hook_session_start(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *session;
+	bool clear;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	session = json_get_str(event, "session_id");
+	clear = json_str_is(event, "source", "clear");
+	if (!session)
+		return 0;
+	if ((clear && adopt_scripts(a, session, err) < 0) ||
+		add_items(a, session, NULL, &text, err) < 0 ||
+		(clear && add_former(a, session, &text, err) < 0))
+		return -1;
+	if (!text.len)
+		return 0;
+	hook_put_context(out, "SessionStart", text.s);
+	return 0;
+}
+
+/* ---- Stop ---- */
+
+/* The offset behind the last `mark` in `text`; 0: there is none. */
+static size_t behind_last(struct str text, struct str mark)
+{
+	size_t last = 0, at;
+
+	while ((at = str_find(str_sub(text, last, text.n), mark)) < text.n - last)
+		last += at + mark.n;
+	return last;
+}
+
+/* The last TRANSCRIPT_MAX bytes of the conversation. -1: it cannot be read. */
+static int read_transcript(const char *path, struct buf *out)
+{
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct error ignored;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -1;
+	if (st.st_size > TRANSCRIPT_MAX && lseek(fd, -(off_t)TRANSCRIPT_MAX, SEEK_END) < 0)
+		return -1;
+	return sys_read_all(out, fd, 2 * TRANSCRIPT_MAX, path, &ignored);
+}
+
+/* Whether the user interrupted the loop and has not continued it since by a step or a slash
+ * command. */
+static bool is_interrupted(const json *event)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *path = json_get_str(event, "transcript_path");
+	size_t at;
+
+	if (!path || read_transcript(path, &text) < 0)
+		return false;
+	at = behind_last(buf_str(&text), STR("\"[Request interrupted by user"));
+	return at && at > behind_last(buf_str(&text), STR("\"command\":\"dev-team step ")) &&
+	       at > behind_last(buf_str(&text), STR("<command-name>/dev-team:"));
+}
+
+static bool runs_script(const json *event)
+{
+	const json *tasks = json_get(event, "background_tasks");
+
+	for (const json *t = json_first(tasks); t; t = json_next(t))
+		if (json_str_is(t, "type", "workflow"))
+			return true;
+	return false;
+}
+
+/* The turn waits for work in the background or for the user. */
+static bool may_end(const json *event)
+{
+	const char *said = json_get_str(event, "last_assistant_message");
+
+	return json_get(event, "agent_id") || json_first(json_get(event, "background_tasks")) ||
+	       json_first(json_get(event, "session_crons")) ||
+	       json_str_is(event, "permission_mode", "plan") ||
+	       (said && str_ends(str_trim(str_of(said)), "?")) || is_interrupted(event);
+}
+
+static void put_block(struct buf *out, const char *session, const struct hook_item *item,
+	const struct progress *p)
+{
+	CLEANUP(buf_release) struct buf reason = BUF_INIT;
+
+	buf_addf(&reason, "dev-team: %s has not ended; run `", item->id);
+	hook_add_step(&reason, item->id, item->workflow, session);
+	if (p->n_answered == p->n)
+		buf_add_argument(&reason, " --returned=", p->first);
+	buf_adds(&reason, "` and carry out the array that it prints");
+	hook_put_block(out, reason.s);
+}
+
+int hook_stop(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	struct hook_items items;
+	const char *session;
+	struct progress p;
+	unsigned n;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	session = json_get_str(event, "session_id");
+	if (!session)
+		return 0;
+	if (!json_get(event, "agent_id") && !runs_script(event) &&
+		hook_session_script_ended(a, session, NULL, err) < 0)
+		return -1;
+	if (may_end(event))
+		return 0;
+	if (items_in_progress(a, session, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < items.n; i++) {
+		if (read_progress(a, session, &items.items[i], &p, err) < 0 || p.asks || !p.n ||
+			items.items[i].owner) /* the slash command takes it */
+			continue;
+		if (hook_session_stop(a, session, items.items[i].context_file, p.mark, &n, err) < 0)
+			return -1;
+		if (n <= HOOK_STOPS_MAX) {
+			put_block(out, session, &items.items[i], &p);
+			return 0;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,640 @@
+/*
+ * conversation.c: the loop as a conversation: the session starts each agent with a call of the tool
+ * Agent, whose prompt is two lines, the document and the id of the action. These functions do what
+ * else the command's text asks of the session and of its agents:
+ *
+ *     Agent            an agent gets its brief and its skill, and runs in the foreground
+ *     SubagentStop     an agent's last message is its answer; it is asked once more for one
+ *     SubagentHandback the same, for an agent that ends with a call of this tool
+ *     PostToolUse      the session sees that an answer was recorded, and not the answer
+ *     PostToolBatch    when the agents of an array have returned: the step, and the next array
+ *     UserPromptSubmit the same, when the client reports the end of agents in the background
+ *
+ * Where one of them does nothing the text is followed as it stands: an agent that got no brief asks
+ * for it, and a session that got no array makes the step.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+#include "context/lease.h"
+#include "src/base/clock.h"
+#include "src/hook/loop.h"
+#include "src/machine/brief.h"
+#include "src/sys/path.h"
+
+/* WAIT_S: how long scripts are waited for; less than hook_limit(). */
+enum { WAIT_S = 1500, TRANSCRIPT_MAX = 1 << 20, TRANSCRIPT_WAIT_MS = 3000 };
+
+/* An agent of the loop, as its prompt says. */
+struct agent {
+	struct hook_loop loop;
+	const char *id;
+	bool briefed; /* by begin_agent() */
+};
+
+/* ---- whose prompt it is ---- */
+
+static bool find_document(struct agent *g, struct str line)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	if (!line.n || line.p[0] != '/' ||
+		hook_session_items(g->loop.arena, g->loop.session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++)
+		if (str_is(line, items.items[i].context_file)) {
+			g->loop.item = items.items[i];
+			return true;
+		}
+	return false;
+}
+
+/* The two lines, with the brief or without. */
+static bool read_prompt(struct agent *g, const char *prompt)
+{
+	struct str rest = str_of(prompt ? prompt : ""), line;
+
+	while (str_line(&rest, &line)) {
+		if (!find_document(g, str_trim(line)))
+			continue;
+		if (!str_line(&rest, &line))
+			return false;
+		g->id = arena_dup(g->loop.arena, str_trim(line));
+		g->briefed =
+			str_starts(str_trim(rest), arena_printf(g->loop.arena, "# %s\n", g->id));
+		return strchr(g->id, '/') != NULL;
+	}
+	return false;
+}
+
+static bool is_session(const json *event)
+{
+	return !json_get(event, "agent_id") && !json_get(event, "agent_type");
+}
+
+static bool read_agent(struct arena *a, const json *event, const char *prompt, struct agent *g)
+{
+	*g = (struct agent){.loop = {.arena = a, .session = json_get_str(event, "session_id")}};
+	return g->loop.session && read_prompt(g, prompt);
+}
+
+/* No other session has the item. */
+static bool is_ours(struct agent *g)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_holder h;
+	struct error ignored;
+
+	return context_open(&f, g->loop.item.context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       lease_read(&f, &h, &ignored) == 0 &&
+	       (!h.owner || lease_held_by(&h, g->loop.session));
+}
+
+/* ---- an agent begins ---- */
+
+static int add_brief(struct agent *g, struct buf *out, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct instructions role, skill;
+
+	if (context_open(&f, g->loop.item.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		brief_instructions(g->loop.arena, &f, g->id, getenv("CLAUDE_PLUGIN_ROOT"),
+			g->loop.item.repo, &role, &skill, err) < 0)
+		return -1;
+	buf_addf(out, "%s\n%s\n\n", g->loop.item.context_file, g->id);
+	return brief_add(out, BRIEF_MESSAGE, &f, g->id, &role, &skill, err);
+}
+
+static void refuse(struct agent *g, const json *open, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf reason = BUF_INIT;
+
+	buf_addf(&reason, "dev-team: '%s' is no open action; open are:", g->id);
+	for (const json *a = json_first(open); a; a = json_next(a))
+		buf_addf(&reason, " %s", json_get_str(a, "id"));
+	hook_put_decision(out, reason.s, NULL);
+}
+
+/* The script of the loop, if it was tried, is not what goes on. */
+static int begin_agent(struct agent *g, const json *action, json *input, struct error *err)
+{
+	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
+
+	if (hook_session_script_ended(
+		    g->loop.arena, g->loop.session, g->loop.item.context_file, err) < 0)
+		return -1;
+	json_set(input, "subagent_type",
+		json_string(str_of(hook_action_type(g->loop.arena, action))));
+	json_drop(input, "run_in_background");
+	json_put_bool(input, "run_in_background", false);
+	if (hook_is_script(action))
+		return 0;
+	if (add_brief(g, &prompt, err) < 0)
+		return -1;
+	json_set(input, "prompt", json_string(buf_str(&prompt)));
+	return 0;
+}
+
+int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
+	const json *call, *action;
+	struct agent g;
+	json *changed;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	call = json_get(event, "tool_input");
+	if (!is_session(event) || !json_is_object(call) ||
+		!read_agent(a, event, json_get_str(call, "prompt"), &g) || !is_ours(&g))
+		return 0;
+	if (hook_outstanding(g.loop.item.context_file, &o, err) < 0)
+		return -1;
+	action = action_find(o.array, g.id);
+	if (!action) {
+		refuse(&g, o.array, out);
+		return 0;
+	}
+	changed = json_copy(call);
+	if (begin_agent(&g, action, changed, err) < 0) {
+		json_free(&changed);
+		return -1;
+	}
+	hook_put_decision(out, NULL, changed);
+	return 0;
+}
+
+/* ---- an agent ends ---- */
+
+static void read_start(const char *path, struct buf *out)
+{
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char chunk[8192];
+	ssize_t n;
+
+	while (fd >= 0 && out->len < TRANSCRIPT_MAX && (n = read(fd, chunk, sizeof(chunk))) > 0)
+		buf_add(out, (struct str){chunk, (size_t)n});
+}
+
+/* `content` is a text, or blocks of which one has the prompt. */
+static bool read_message(struct arena *a, const json *event, const json *content, struct agent *g)
+{
+	if (json_is_string(content))
+		return read_agent(a, event, json_text(content), g);
+	for (const json *b = json_first(content); b; b = json_next(b))
+		if (read_agent(a, event, json_get_str(b, "text"), g))
+			return true;
+	return false;
+}
+
+/* The prompt is the agent's first message. *written: messages are there. */
+static bool read_rows(
+	struct arena *a, const json *event, struct str text, bool *written, struct agent *g)
+{
+	struct str line;
+
+	while (str_line(&text, &line)) {
+		CLEANUP(json_free) json *row = NULL;
+		struct error ignored;
+
+		if (json_parse(&row, line, &ignored) < 0)
+			return false;
+		*written |= json_str_is(row, "type", "assistant");
+		if (json_str_is(row, "type", "user") &&
+			read_message(a, event, json_get(json_get(row, "message"), "content"), g))
+			return true;
+	}
+	return false;
+}
+
+/* Of an agent of the session. */
+static const char *transcript_path(struct arena *a, const json *event, struct str agent)
+{
+	const char *session = json_get_str(event, "transcript_path");
+
+	if (!session || !str_ends(str_of(session), ".jsonl") || !agent.n ||
+		memchr(agent.p, '/', agent.n))
+		return NULL;
+	return arena_printf(a, "%.*s/subagents/agent-%.*s.jsonl",
+		(int)(strlen(session) - strlen(".jsonl")), session, (int)agent.n, agent.p);
+}
+
+/* The client may write it a moment after the event. `path` may be NULL. */
+static bool read_transcript(
+	struct arena *a, const json *event, const char *path, int wait_ms, struct agent *g)
+{
+	int64_t until = clock_ticks() + wait_ms;
+	bool written = false;
+
+	while (path) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		read_start(path, &text);
+		if (read_rows(a, event, buf_str(&text), &written, g))
+			return true;
+		if (written || clock_ticks() >= until)
+			break;
+		clock_pause(20);
+	}
+	return false;
+}
+
+/* The client sends an agent back that has given no answer; once. */
+static int send_back(struct agent *g, const char *agent, const struct error *why, struct buf *out,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf reason = BUF_INIT;
+	char text[1600];
+	unsigned n;
+
+	if (hook_session_stop(g->loop.arena, g->loop.session, agent, g->id, &n, err) < 0)
+		return -1;
+	if (n > 1)
+		return 0;
+	error_format(why, text, sizeof(text));
+	buf_addf(&reason, "%s. End with your whole answer, corrected.", text);
+	hook_put_block(out, reason.s);
+	return 0;
+}
+
+int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	const char *agent, *type, *text, *word;
+	struct answer_offer offer = {0};
+	struct error why = {0};
+	struct agent g;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	agent = json_get_str(event, "agent_id");
+	type = json_get_str(event, "agent_type");
+	text = json_get_str(event, "last_assistant_message");
+	if (!agent || !type ||
+		!read_transcript(a, event, json_get_str(event, "agent_transcript_path"),
+			TRANSCRIPT_WAIT_MS, &g) ||
+		!g.briefed)
+		return 0;
+	offer.id = g.id;
+	offer.text = str_of(text ? text : "");
+	if (hook_loop_take(&g.loop, type, &offer, &word, &why) != TAKEN_REFUSED)
+		return 0;
+	return send_back(&g, agent, &why, out, err);
+}
+
+/* In auto mode an agent in the background ends with a call whose message the session gets: the hook
+ * takes it as the answer, and the session gets the recorded word. */
+int hook_agent_handback(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	const char *agent, *type, *text, *word = NULL;
+	struct answer_offer offer = {0};
+	struct error why = {0};
+	struct agent g;
+	json *changed;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	agent = json_get_str(event, "agent_id");
+	type = json_get_str(event, "agent_type");
+	text = json_get_str(json_get(event, "tool_input"), "message");
+	if (!agent || !type || !text ||
+		!read_transcript(a, event, transcript_path(a, event, str_of(agent)),
+			TRANSCRIPT_WAIT_MS, &g) ||
+		!g.briefed)
+		return 0;
+	offer.id = g.id;
+	offer.text = str_of(text);
+	if (hook_loop_take(&g.loop, type, &offer, &word, &why) == TAKEN_REFUSED) {
+		hook_put_decision(out, why.text, NULL);
+		return 0;
+	}
+	changed = json_copy(json_get(event, "tool_input"));
+	json_set(changed, "message", json_string(str_of(word ? word : "not recorded")));
+	hook_put_decision(out, NULL, changed);
+	return 0;
+}
+
+/* ---- an agent has returned ---- */
+
+/* The last of the texts that it returned. */
+static const char *last_text(const json *content)
+{
+	const char *text = "";
+
+	for (const json *b = json_first(content); b; b = json_next(b))
+		if (json_get_str(b, "text"))
+			text = json_get_str(b, "text");
+	return text;
+}
+
+/* Whether SubagentStop would have taken it; another answer was refused there already. */
+static bool is_answer(const struct agent *g, struct str text)
+{
+	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
+	struct error ignored;
+	const json *action;
+	char word[64];
+
+	if (hook_outstanding(g->loop.item.context_file, &o, &ignored) < 0)
+		return false;
+	action = action_find(o.array, g->id);
+	return !action || (action_word_in(action, text, word, sizeof(word)) &&
+				  action_accepts(action, str_of(word)));
+}
+
+/* What the session sees. SubagentStop has recorded the answer, unless there was no transcript. */
+static const char *describe_answer(struct agent *g, const json *event)
+{
+	struct answer_offer offer = {.id = g->id};
+	const json *response = json_get(event, "tool_response");
+	struct error ignored;
+	const char *word = NULL;
+
+	offer.text = str_of(last_text(json_get(response, "content")));
+	if (is_answer(g, offer.text))
+		(void)hook_loop_take(&g->loop,
+			json_get_str(json_get(event, "tool_input"), "subagent_type"), &offer, &word,
+			&ignored);
+	return word ? word : "not recorded";
+}
+
+/* The client's text about an agent in the background then leaves out how to watch and continue it.
+ */
+static json *shorten_launch(const json *response)
+{
+	static const char *const members[] = {"canReadOutputFile", "canContinueAgent"};
+	json *output = json_copy(response);
+
+	for (size_t i = 0; i < COUNT(members); i++) {
+		json_drop(output, members[i]);
+		json_put_bool(output, members[i], false);
+	}
+	return output;
+}
+
+static json *replace_answer(struct agent *g, const json *event, const json *response)
+{
+	json *output = json_copy(response), *content = json_array();
+
+	json_push(content, JSON_OBJECT(JSON_TEXT("type", "text"),
+				   JSON_TEXT("text", describe_answer(g, event))));
+	json_set(output, "content", content);
+	return output;
+}
+
+int hook_agent_returned(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	const json *response;
+	bool launched;
+	struct agent g;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	response = json_get(event, "tool_response");
+	launched = json_str_is(response, "status", "async_launched");
+	if (!is_session(event) || (!launched && !json_str_is(response, "status", "completed")) ||
+		!json_get_str(json_get(event, "tool_input"), "subagent_type") ||
+		!read_agent(a, event, json_get_str(json_get(event, "tool_input"), "prompt"), &g) ||
+		!g.briefed)
+		return 0;
+	json_print_line(
+		out, JSON_OBJECT(JSON_VALUE("hookSpecificOutput",
+			     JSON_OBJECT(JSON_TEXT("hookEventName", "PostToolUse"),
+				     JSON_VALUE("updatedToolOutput",
+					     launched ? shorten_launch(response)
+						      : replace_answer(&g, event, response))))));
+	return 0;
+}
+
+/* ---- the agents of a message have returned ---- */
+
+/* The calls of one message: the ids of the agents that they started. */
+struct batch {
+	struct agent first;
+	json *ids;
+	bool running;    /* one of them still works */
+	bool background; /* they do not return to the call */
+};
+
+static void batch_free(struct batch *b)
+{
+	json_free(&b->ids);
+}
+
+static bool has_id(const json *ids, const char *id)
+{
+	for (const json *i = json_first(ids); i; i = json_next(i))
+		if (strcmp(json_text(i), id) == 0)
+			return true;
+	return false;
+}
+
+/* The client says so in the text of the result. */
+static bool is_running(const json *response)
+{
+	const json *block = json_is_array(response) ? json_at(response, 0) : NULL;
+	const char *text = block ? json_get_str(block, "text") : json_text(response);
+
+	return text && str_starts(str_of(text), "Async agent launched");
+}
+
+/* Of two items the agents of the second one are left to the text of the command. */
+static void read_batch(struct arena *a, const json *event, struct batch *b)
+{
+	*b = (struct batch){.ids = json_array()};
+	for (const json *c = json_first(json_get(event, "tool_calls")); c; c = json_next(c)) {
+		struct agent g;
+
+		if (!json_str_is(c, "tool_name", "Agent") ||
+			!read_agent(
+				a, event, json_get_str(json_get(c, "tool_input"), "prompt"), &g))
+			continue;
+		if (!json_len(b->ids))
+			b->first = g;
+		if (strcmp(g.loop.item.context_file, b->first.loop.item.context_file) != 0)
+			continue;
+		json_push_str(b->ids, str_of(g.id));
+		b->running |= is_running(json_get(c, "tool_response"));
+	}
+}
+
+/* What the session needs in order to start an agent. */
+static json *shorten(const json *array)
+{
+	static const char *const members[] = {"action", "agent", "id", "context_file", "message"};
+	json *out = json_array();
+
+	if (json_str_is(json_at(array, 0), "action", "done")) {
+		json_free(&out);
+		return json_copy(array);
+	}
+	for (const json *a = json_first(array); a; a = json_next(a)) {
+		json *item = json_object();
+
+		for (size_t i = 0; i < COUNT(members); i++)
+			if (json_get_str(a, members[i]))
+				json_put_str(item, members[i], str_of(json_get_str(a, members[i])));
+		json_push(out, item);
+	}
+	return out;
+}
+
+static void put_array(struct buf *out, const char *event, const json *array)
+{
+	CLEANUP(json_free) json *items = shorten(array);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_adds(&text, "ARRAY: ");
+	json_print(&text, items);
+	hook_put_context(out, event, text.s);
+}
+
+static void put_failure(struct buf *out, const char *event, const struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char line[1600];
+
+	error_format(err, line, sizeof(line));
+	buf_addf(&text, "FAILED: %s", line);
+	hook_put_context(out, event, text.s);
+}
+
+/* Of the outstanding actions: one that an agent of the batch had, in *own; and those of agents
+ * without an answer that no agent of it had, in the result. */
+static json *read_open(const struct batch *b, const char **own, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *all = NULL;
+	struct arena *arena = b->first.loop.arena;
+	json *open;
+
+	*own = NULL;
+	if (context_open(&f, b->first.loop.item.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		action_load(&f.doc, &all, err) < 0)
+		return NULL;
+	open = json_array();
+	for (const json *a = json_first(all); a; a = json_next(a)) {
+		const char *id = json_get_str(a, "id");
+
+		if (has_id(b->ids, id))
+			*own = arena_dup(arena, str_of(id));
+		else if (!hook_is_script(a) && !action_answered(&f.doc, a))
+			json_push(open, json_copy(a));
+	}
+	return open;
+}
+
+/* Also where the report about an agent comes after the step: the session must not make another. */
+static void put_nothing_to_do(
+	const struct batch *b, const char *why, const char *event, struct buf *out)
+{
+	hook_put_context(
+		out, event, arena_printf(b->first.loop.arena, "dev-team: %s: end your turn", why));
+}
+
+/* The step, when all agents have returned. Those that have not were not started by the session, or
+ * work in the background. */
+static void end_batch(struct batch *b, const char *event, struct buf *out)
+{
+	CLEANUP(json_free) json *open = NULL, *next = NULL;
+	struct error err = {0};
+	const struct hook_loop *l = &b->first.loop;
+	const char *own, *over;
+
+	over = b->background ? hook_item_over(l->arena, l->session, &l->item) : NULL;
+	if (over) {
+		put_nothing_to_do(b, over, event, out);
+		return;
+	}
+	open = read_open(b, &own, &err);
+	if (open && json_len(open) && b->background) {
+		put_nothing_to_do(b,
+			arena_printf(l->arena, "other agents of %s still work", l->item.id), event,
+			out);
+		return;
+	}
+	if (open && !own)
+		return;
+	if (open && json_len(open)) {
+		put_array(out, event, open);
+		return;
+	}
+	b->first.loop.until = clock_ticks() + WAIT_S * 1000;
+	if (!open || hook_loop_advance(&b->first.loop, own, &next, &err) < 0)
+		put_failure(out, event, &err);
+	else if (next)
+		put_array(out, event, next);
+}
+
+int hook_batch(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	CLEANUP(batch_free) struct batch b = {0};
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	if (!is_session(event))
+		return 0;
+	read_batch(a, event, &b);
+	if (json_len(b.ids) && !b.running)
+		end_batch(&b, "PostToolBatch", out);
+	return 0;
+}
+
+/* ---- an agent in the background has ended ---- */
+
+#define MESSAGE "<agent-message from=\""
+
+/* The text between `opening` and the next quote; empty: there is none. */
+static struct str quoted(struct str text, const char *opening)
+{
+	size_t at = str_find(text, str_of(opening));
+	struct str rest = str_sub(text, at < text.n ? at + strlen(opening) : at, text.n);
+
+	return str_sub(rest, 0, str_find(rest, STR("\"")));
+}
+
+/* Whether the action waits for no answer. */
+static bool is_answered(const struct agent *g)
+{
+	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
+	struct error ignored;
+
+	return hook_outstanding(g->loop.item.context_file, &o, &ignored) == 0 &&
+	       !action_find(o.array, g->id);
+}
+
+/* The client names the agent by the description of its call, which is the id, or, in auto mode, by
+ * its own id: `<summary>Agent "ADR-1/reviewing/2" finished`, `<agent-message from="a7cc6">`. The
+ * latter may also be a message of an agent that works on. */
+static bool read_notice(struct arena *a, const json *event, struct str prompt, struct agent *g)
+{
+	if (str_starts(prompt, MESSAGE))
+		return read_transcript(a, event, transcript_path(a, event, quoted(prompt, MESSAGE)),
+			       0, g) &&
+		       is_answered(g);
+	*g = (struct agent){.loop = {.arena = a, .session = json_get_str(event, "session_id")}};
+	g->id = arena_dup(a, quoted(prompt, "<summary>Agent \""));
+	return str_starts(prompt, "<task-notification>") && strchr(g->id, '/') && g->loop.session &&
+	       hook_loop_find(&g->loop, g->id);
+}
+
+int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	CLEANUP(batch_free) struct batch b = {.background = true};
+	const char *prompt;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	prompt = json_get_str(event, "prompt");
+	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first))
+		return 0;
+	b.ids = json_array();
+	json_push_str(b.ids, str_of(b.first.id));
+	end_batch(&b, "UserPromptSubmit", out);
+	return 0;
+}

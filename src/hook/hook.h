@@ -1,0 +1,61 @@
+/*
+ * hook.h: answers the events of a coding agent's client (the hooks of Claude Code): the event's
+ * JSON in, the answer's JSON out. Also keeps which work items a session of the client drives.
+ */
+#ifndef DT_HOOK_H
+#define DT_HOOK_H
+
+#include "src/store/store.h"
+
+/*
+ * Adds the answer to the event of that name. Without an answer, the client decides as if there were
+ * no hook. An unknown event gets none: the plugin may be newer than the program.
+ * -1: `input` is not JSON, or an internal error.
+ */
+int hook_answer(
+	struct arena *a, const char *event, struct str input, struct buf *out, struct error *err);
+/* Seconds after which the answer to this event comes too late; 0: there is no limit. */
+unsigned hook_limit(const char *event);
+
+/* ---- the items of a session (session.c) ---- */
+
+/* A work item that a session drives as its owner. Texts live in the arena. */
+struct hook_item {
+	const char *context_file; /* absolute */
+	const char *id, *workflow, *repo;
+	const char *form;   /* of the loop: `command`, or `workflow`, a script of the client */
+	const char *client; /* the process of the session; NULL: unknown */
+	const char *owner;  /* the session before /clear, which owns the item; NULL: this one */
+};
+
+struct hook_items {
+	struct hook_item *items;
+	size_t n, cap;
+};
+
+/* -1: ERR_INPUT unless the id can be a file name. */
+int hook_session_check(const char *session, struct error *err);
+/* The items that the session drives, in no order. */
+int hook_session_items(
+	struct arena *a, const char *session, struct hook_items *out, struct error *err);
+/* Records that the session drives the item. */
+int hook_session_begin(
+	struct arena *a, const char *session, const struct hook_item *item, struct error *err);
+/* Records that the session no longer drives the item of this document. */
+int hook_session_end(
+	struct arena *a, const char *session, const char *context_file, struct error *err);
+/* The script of the client that drove the session's item has ended; context_file NULL: of each
+ * item. */
+int hook_session_script_ended(
+	struct arena *a, const char *session, const char *context_file, struct error *err);
+/* All sessions that drive an item, sorted. */
+int hook_sessions(struct arena *a, struct store_paths *out, struct error *err);
+enum { HOOK_STOPS_MAX = 3 };
+/* Counts the turns that have ended at `mark` of `what`, a document of the session or an agent of
+ * it: *n, this one included. A new mark begins at 1; the count stops above HOOK_STOPS_MAX. */
+int hook_session_stop(struct arena *a, const char *session, const char *what, const char *mark,
+	unsigned *n, struct error *err);
+/* Whether an array of actions says that the item has ended: it is `done`, without a question. */
+bool hook_is_end(struct str array);
+
+#endif

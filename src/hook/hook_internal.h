@@ -1,0 +1,129 @@
+/*
+ * hook_internal.h: shared by the files of src/hook: the answer to each event, and how a tool call
+ * is judged.
+ */
+#ifndef DT_HOOK_INTERNAL_H
+#define DT_HOOK_INTERNAL_H
+
+#include "src/base/json.h"
+#include "src/hook/hook.h"
+#include "src/policy/check.h"
+
+/*
+ * PreToolUse: the decision about a tool call, by the persona's clearance (.dev-team/clearance.yaml)
+ * and policy. Without an answer, the client decides as if there were no hook. If a clearance file
+ * bounds the agent, a call that cannot be read or judged is denied.
+ */
+int hook_permission(struct arena *a, struct str input, struct buf *out, struct error *err);
+/*
+ * UserPromptExpansion: makes the first step of a slash command, or describes the state, and adds
+ * the result or the error to the prompt. The arguments arrive as the user typed them, so they never
+ * pass through a shell. Nothing for a command that is not the plugin's.
+ */
+int hook_command(struct arena *a, struct str input, struct buf *out, struct error *err);
+/*
+ * SessionStart: one line for each item in progress that the session drives, or that the session
+ * before /clear drove, and how to continue it.
+ */
+int hook_session_start(struct arena *a, struct str input, struct buf *out, struct error *err);
+/*
+ * Stop: continues a turn that ends while an item of the session has outstanding actions, at most
+ * HOOK_STOPS_MAX times without progress. A turn may end while the client has work in the
+ * background, after a question to the user or an interruption, and in plan mode.
+ */
+int hook_stop(struct arena *a, struct str input, struct buf *out, struct error *err);
+/* Adds `dev-team: ID is in progress (STATE, ...)`, without a newline. */
+int hook_add_progress(struct arena *a, const char *session, const struct hook_item *item,
+	struct buf *out, struct error *err);
+/* Adds the command that makes the next step. owner NULL: without --owner. */
+void hook_add_step(struct buf *out, const char *id, const char *workflow, const char *owner);
+
+/* PreToolUse of the tools Workflow and StructuredOutput: the loop as a script of the client
+ * (workflow.c). */
+int hook_workflow(struct arena *a, struct str input, struct buf *out, struct error *err);
+/* SubagentStart: the brief and the skill of an agent of that script. */
+int hook_agent_start(struct arena *a, struct str input, struct buf *out, struct error *err);
+
+/* Why the agents of the item have nothing to do any more: it has ended, or another session took it.
+ * NULL: it is in progress. */
+const char *hook_item_over(struct arena *a, const char *session, const struct hook_item *item);
+/* The same for all items of the session; NULL: one is in progress, or there is none. */
+const char *hook_session_over(struct arena *a, const char *session);
+
+/* Whether one of the session's items is in progress. */
+bool hook_session_drives(struct arena *a, const char *session);
+
+/* Whether a script of this client drives the item. After the client was killed it does not. */
+bool hook_item_has_script(struct arena *a, const struct hook_item *item);
+
+/* The name under which the session owns the item. */
+const char *hook_item_owner(const struct hook_item *item, const char *session);
+/* Ends the item, also in the record of its owner: a kill may have left it there when this session
+ * took the item over. */
+int hook_item_end(
+	struct arena *a, const char *session, const struct hook_item *item, struct error *err);
+
+/* The loop as a conversation (conversation.c). PreToolUse of the tool Agent: the brief and the
+ * skill of an agent that the session starts. */
+int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct error *err);
+/* SubagentStop: its last message is recorded as its answer. */
+int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct error *err);
+/* PostToolUse of the tool Agent: what the session sees of the answer. */
+int hook_agent_returned(struct arena *a, struct str input, struct buf *out, struct error *err);
+/* PostToolBatch: the step after the agents of an array have returned. */
+int hook_agent_handback(struct arena *a, struct str input, struct buf *out, struct error *err);
+int hook_batch(struct arena *a, struct str input, struct buf *out, struct error *err);
+int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error *err);
+
+/* ---- answers to the client ---- */
+
+/* Adds the text to what the model reads. */
+void hook_put_context(struct buf *out, const char *event, const char *text);
+/* PreToolUse: denies the call for the reason; reason NULL: allows it, with `input` in place of its
+ * own (taken; NULL: unchanged). */
+void hook_put_decision(struct buf *out, const char *reason, json *input);
+/* UserPromptExpansion: the user gets the reason, and the model nothing. Stop, SubagentStop: the
+ * turn goes on with the reason. */
+void hook_put_block(struct buf *out, const char *reason);
+
+/* ---- the decision about a tool call ---- */
+
+/* -1 with *v: the call records an answer to an action that was requested from another agent. */
+int hook_answer_check(struct arena *a, const json *call, struct verdict *v);
+/* The client's type for the agent that actions name `agent`. */
+const char *hook_agent_type(struct arena *a, const char *agent);
+/* Whether the client starts an agent of this type for an action of `agent`. */
+bool hook_agent_is_asked(struct arena *a, const char *type, const char *agent);
+/* The worktree that contains `path`, if it is that of a work item which the session owns; else
+ * NULL. */
+const char *hook_place_of(struct arena *a, const char *session, const char *path);
+/* Whether `path` is a log of a work item which the session owns. */
+bool hook_is_log_of(struct arena *a, const char *session, const char *path);
+/* Whether `path` is a file or directory for temporary files, or can become one: below TMPDIR or
+ * /tmp, and not in the project or the state directory. */
+bool hook_is_temporary(struct arena *a, const char *project, const char *path);
+/* The directory of a command `cd DIRECTORY && REST`; NULL for other commands. */
+const char *hook_leading_cd(struct arena *a, struct str command, struct str *rest);
+
+/* The commands with which agents call this program (brief, record, exec, context, events). They are
+ * allowed without being named in a policy, because no agent can work without them. */
+struct hook_protocol {
+	struct arena *arena;
+	const struct root *root;
+	const char *cwd;  /* absolute */
+	const char *self; /* this program, absolute */
+	/* NULL: the commands of an agent; else those of this session: its step, and the user's
+	 * answer */
+	const char *session;
+};
+/* Whether `command` begins as one of them. */
+bool hook_protocol_begins(struct str command, const char *self);
+/*
+ * 0 with the text to run in *out (this program by its path), or -1 with *v. Allowed is one command
+ * in the form that the brief shows, with the answer in a here document. Its document must be in the
+ * state directory, where the agent cannot write, because `exec` runs what the document says.
+ */
+int hook_protocol_check(
+	const struct hook_protocol *p, struct str command, struct buf *out, struct verdict *v);
+
+#endif

@@ -1,0 +1,224 @@
+/*
+ * loop.c: what both forms of the loop in the client share: finding the item of an event, recording
+ * the answers of agents, making the steps between them, and running scripts.
+ */
+#include "src/base/clock.h"
+#include "src/hook/loop.h"
+#include "src/machine/script.h"
+#include "src/run/run.h"
+
+bool hook_loop_find(struct hook_loop *l, const char *id)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	if (hook_session_items(l->arena, l->session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++) {
+		size_t n = strlen(items.items[i].id);
+
+		if (id && (strncmp(id, items.items[i].id, n) != 0 || (id[n] && id[n] != '/')))
+			continue;
+		l->item = items.items[i];
+		return id || items.n == 1;
+	}
+	return false;
+}
+
+/* ---- actions ---- */
+
+bool hook_is_script(const json *action)
+{
+	return json_str_is(action, "action", "run_script");
+}
+
+const char *hook_action_type(struct arena *a, const json *action)
+{
+	return hook_is_script(action) ? "dev-team:script-runner"
+				      : hook_agent_type(a, json_get_str(action, "agent"));
+}
+
+void hook_outstanding_free(struct hook_outstanding *o)
+{
+	json_free(&o->array);
+}
+
+int hook_outstanding(const char *file, struct hook_outstanding *o, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *all = NULL;
+
+	*o = (struct hook_outstanding){0};
+	if (context_open(&f, file, CONTEXT_READ_ONLY, err) < 0 ||
+		action_load(&f.doc, &all, err) < 0)
+		return -1;
+	o->array = json_array();
+	for (const json *a = json_first(all); a; a = json_next(a))
+		if (!action_answered(&f.doc, a)) {
+			json_push(o->array, json_copy(a));
+			++*(hook_is_script(a) ? &o->n_scripts : &o->n_agents);
+		}
+	return 0;
+}
+
+/* ---- steps ---- */
+
+static json *copy_kind(const json *array, bool scripts)
+{
+	json *some = json_array();
+
+	for (const json *a = json_first(array); a; a = json_next(a))
+		if (hook_is_script(a) == scripts)
+			json_push(some, json_copy(a));
+	return some;
+}
+
+/* Starts the scripts and waits for them. *late: one did not end in time. */
+static int run_scripts(struct hook_loop *l, const struct hook_outstanding *o, bool wait, bool *late,
+	struct error *err)
+{
+	*late = false;
+	for (const json *a = json_first(o->array); a; a = json_next(a)) {
+		int64_t left = (l->until - clock_ticks()) / 1000;
+		char *line;
+
+		if (!hook_is_script(a))
+			continue;
+		if (script_run(l->arena, l->item.context_file, json_get_str(a, "id"), NULL,
+			    wait && left > 0 ? (int)left : 0, &line, err) < 0)
+			return -1;
+		*late |= str_starts(str_of(line), "running");
+	}
+	return 0;
+}
+
+/* One step. If it requested only scripts and these have ended, *next stays NULL, and *returned
+ * names one of the actions. */
+static int step(struct hook_loop *l, const char **returned, json **next, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *array = NULL;
+	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
+	struct run_step_call call = {.id = l->item.id,
+		.workflow = l->item.workflow,
+		.context_file = l->item.context_file,
+		.repo = l->item.repo,
+		.owner = hook_item_owner(&l->item, l->session),
+		.returned = *returned};
+	bool late;
+
+	*returned = NULL;
+	if (run_step_resolve(l->arena, &call, err) < 0 ||
+		run_step(l->arena, &call, &text, err) < 0 ||
+		json_parse(&array, buf_str(&text), err) < 0)
+		return -1;
+	if (json_str_is(json_at(array, 0), "action", "done")) {
+		*next = json_copy(array);
+		return hook_is_end(buf_str(&text))
+			       ? hook_item_end(l->arena, l->session, &l->item, err)
+			       : 0;
+	}
+	if (hook_outstanding(l->item.context_file, &o, err) < 0 ||
+		run_scripts(l, &o, o.n_agents == 0, &late, err) < 0)
+		return -1;
+	if (o.n_agents || late)
+		*next = copy_kind(o.array, !o.n_agents);
+	else
+		*returned = arena_dup(l->arena, str_of(json_get_str(json_at(array, 0), "id")));
+	return 0;
+}
+
+int hook_loop_advance(struct hook_loop *l, const char *returned, json **next, struct error *err)
+{
+	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
+	bool late = false;
+
+	*next = NULL;
+	if (returned && (hook_outstanding(l->item.context_file, &o, err) < 0 ||
+				run_scripts(l, &o, true, &late, err) < 0))
+		return -1;
+	if (late && !o.n_agents) {
+		*next = copy_kind(o.array, true);
+		return 0;
+	}
+	do {
+		if (step(l, &returned, next, err) < 0) {
+			json_free(next);
+			return -1;
+		}
+	} while (returned);
+	return 0;
+}
+
+/* ---- answers ---- */
+
+/* State of a search from the last event backwards. */
+struct last_answer {
+	const json *array;
+	bool script;
+	const char *id; /* of the array's action that was answered last */
+};
+
+/* A context_visit. */
+static bool is_other(const json *event, void *data)
+{
+	struct last_answer *s = data;
+	const char *id =
+		json_str_is(event, "type", "answer") ? json_get_str(event, "action") : NULL;
+	const json *action = id ? action_find(s->array, id) : NULL;
+
+	if (!action || hook_is_script(action) != s->script)
+		return true;
+	s->id = json_get_str(action, "id");
+	return false;
+}
+
+bool hook_loop_is_last(struct hook_loop *l, const char *id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *array = NULL;
+	struct error ignored;
+	struct last_answer last = {0};
+	const json *own;
+
+	if (context_open(&f, l->item.context_file, CONTEXT_READ_ONLY, &ignored) < 0 ||
+		action_load(&f.doc, &array, &ignored) < 0 || !(own = action_find(array, id)))
+		return false;
+	last.array = array;
+	last.script = hook_is_script(own);
+	for (const json *a = json_first(array); a; a = json_next(a))
+		if ((last.script || !hook_is_script(a)) && !action_answered(&f.doc, a))
+			return false;
+	context_each_event(&f, "\"answer\"", is_other, &last);
+	return last.id && strcmp(last.id, id) == 0;
+}
+
+enum hook_taken hook_loop_take(struct hook_loop *l, const char *type, struct answer_offer *offer,
+	const char **word, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *array = NULL;
+	const json *action;
+
+	*word = NULL;
+	if (context_open(&f, l->item.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		action_load(&f.doc, &array, err) < 0)
+		return TAKEN_REFUSED;
+	action = action_find(array, offer->id);
+	if (action && action_answered(&f.doc, action))
+		*word = arena_dup(l->arena, action_word(&f.doc, action));
+	if (action && (hook_is_script(action) ||
+			      (*word && (!offer->word || strcmp(*word, offer->word) == 0))))
+		return TAKEN;
+	if (action && !hook_agent_is_asked(l->arena, type, json_get_str(action, "agent"))) {
+		(void)error_set(err, ERR_STATE,
+			"'%s' is answered by the agent '%s' alone, not by %s", offer->id,
+			json_get_str(action, "agent"), type);
+		return TAKEN_REFUSED;
+	}
+	offer->owner = hook_item_owner(&l->item, l->session);
+	if (answer_record_file(l->arena, l->item.context_file, offer, word, err) == 0)
+		return TAKEN;
+	*word = NULL;
+	return err->code == ERR_STATE ? TAKEN_NOT : TAKEN_REFUSED;
+}

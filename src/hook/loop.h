@@ -1,0 +1,51 @@
+/*
+ * loop.h: what the two forms of the loop in the client have in common (loop.c). Texts live in the
+ * arena.
+ */
+#ifndef DT_HOOK_LOOP_H
+#define DT_HOOK_LOOP_H
+
+#include "src/hook/hook_internal.h"
+#include "src/machine/answer.h"
+
+struct hook_loop {
+	struct arena *arena;
+	const char *session;
+	struct hook_item item;
+	int64_t until; /* scripts are waited for; of clock_ticks() */
+};
+
+/* Sets the item of that id, or of an action with that id; NULL: the only one of the session. */
+bool hook_loop_find(struct hook_loop *l, const char *id);
+/*
+ * One step, and further ones while only scripts are requested: these are run. returned NULL: the
+ * agents of the last array have not returned; else the id of one of its actions. *next, freed by
+ * the caller, is an array: the actions of agents, those of scripts that take too long, or the item
+ * `done`.
+ */
+int hook_loop_advance(struct hook_loop *l, const char *returned, json **next, struct error *err);
+
+/* The outstanding actions of the document that have no answer. */
+struct hook_outstanding {
+	json *array;
+	size_t n_agents, n_scripts;
+};
+int hook_outstanding(const char *file, struct hook_outstanding *o, struct error *err);
+void hook_outstanding_free(struct hook_outstanding *o);
+bool hook_is_script(const json *action);
+/* The client's type of the agent that carries the action out. */
+const char *hook_action_type(struct arena *a, const json *action);
+
+enum hook_taken { TAKEN, TAKEN_NOT, TAKEN_REFUSED };
+/*
+ * Records the answer of an agent of that type. It counts, or does not and *err says why; or
+ * (TAKEN_REFUSED) the agent must correct it. A script's result, and an answer that the agent
+ * recorded with its command, are there already. *word: the recorded one; NULL: there is none.
+ */
+enum hook_taken hook_loop_take(struct hook_loop *l, const char *type, struct answer_offer *offer,
+	const char **word, struct error *err);
+/* Of answers that come at the same time exactly one finds that it was the last: the journal has
+ * them in one order. */
+bool hook_loop_is_last(struct hook_loop *l, const char *id);
+
+#endif

@@ -1,0 +1,585 @@
+#include <limits.h>
+#include "src/hook/hook_internal.h"
+#include "src/policy/clearance.h"
+#include "src/shell/parse.h"
+#include "src/sys/path.h"
+
+struct permission {
+	struct arena *arena;
+	struct buf *out;
+	const char *project; /* absolute; NULL: not said */
+	const char *self;
+	const char *cwd; /* absolute */
+	const char *tool;
+	const json *input; /* the tool's */
+	struct clearance clearance;
+	const struct persona *persona;
+	struct policy policy;
+	struct root root;
+	struct verdict verdict;
+	const char *note; /* behind the verdict; may be NULL */
+	/* Of an agent of ours in the worktree of its item; place NULL: it is not there. */
+	const char *session, *place, *command;
+};
+
+/* ---- output ---- */
+
+static json *answer_new(void)
+{
+	json *j = json_object();
+
+	json_put_str(j, "hookEventName", STR("PreToolUse"));
+	return j;
+}
+
+static void put_answer(struct permission *h, json *answer)
+{
+	CLEANUP(json_free) json *j = json_object();
+
+	json_put(j, "hookSpecificOutput", answer);
+	json_print(h->out, j);
+	buf_addc(h->out, '\n');
+}
+
+static void put_denied(struct permission *h)
+{
+	CLEANUP(buf_release) struct buf reason = BUF_INIT;
+	json *answer = answer_new();
+
+	buf_adds(&reason, "dev-team: ");
+	verdict_line(&reason, &h->verdict);
+	if (h->note) {
+		buf_addc(&reason, '\n');
+		text_visible(&reason, str_of(h->note));
+	}
+	json_put_str(answer, "permissionDecision", STR("deny"));
+	json_put_str(answer, "permissionDecisionReason", buf_str(&reason));
+	put_answer(h, answer);
+}
+
+/* Allows the call in the worktree of the agent's item; elsewhere the client decides as if there
+ * were no hook. `command` replaces that of the tool unless it is empty. */
+static void put_passed(struct permission *h, struct str command)
+{
+	json *answer, *input;
+
+	if (!h->place && !command.n)
+		return;
+	answer = answer_new();
+	if (h->place)
+		json_put_str(answer, "permissionDecision", STR("allow"));
+	if (command.n) {
+		input = json_copy(h->input);
+		json_set(input, "command", json_string(command));
+		json_put(answer, "updatedInput", input);
+	}
+	put_answer(h, answer);
+}
+
+static int fail(struct permission *h, enum rule rule, const char *what, const struct error *err)
+{
+	char text[1600];
+
+	error_format(err, text, sizeof(text));
+	h->note = arena_dup(h->arena, str_of(text));
+	return deny(&h->verdict, rule, (struct span){0}, "%s", what);
+}
+
+/* ---- the boundary ---- */
+
+/* `path`, a real path, is `folder` or below it. */
+static bool is_below(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 &&
+	       (path[n] == '/' || path[n] == '\0' || strcmp(folder, "/") == 0);
+}
+
+static const char *shared_git(struct arena *a, const struct root *r)
+{
+	return r->common_dir ? r->common_dir : path_join(a, r->path, ".git");
+}
+
+/*
+ * The boundary is the worktree around the working directory if it is the project's, lies below it,
+ * or belongs to the same repository; else the project's, which must contain the directory.
+ */
+static int open_root(struct permission *h, struct error *err)
+{
+	CLEANUP(root_close) struct root project = {.fd = -1}, here = {.fd = -1};
+	struct arena *a = h->arena;
+	char *around, *own;
+
+	if (root_find(a, h->cwd, &own, err) < 0 || root_open(a, own, &here, err) < 0)
+		return -1;
+	if (h->project && (root_find(a, h->project, &around, err) < 0 ||
+				  root_open(a, around, &project, err) < 0))
+		return -1;
+	if (!h->project || strcmp(here.path, project.path) == 0 ||
+		(path_exists(path_join(a, here.path, ".git")) &&
+			(is_below(here.path, project.path) ||
+				strcmp(shared_git(a, &here), shared_git(a, &project)) == 0))) {
+		h->root = here;
+		here.fd = -1;
+		return 0;
+	}
+	if (!is_below(here.path, project.path))
+		return error_set(err, ERR_INPUT, "'%.200s' is outside the project '%.200s'",
+			here.path, project.path);
+	h->root = project;
+	project.fd = -1;
+	return 0;
+}
+
+static int need_policy(struct permission *h)
+{
+	struct error err = {0};
+
+	if (h->persona->policy && policy_load(h->arena, h->persona->policy, &h->policy, &err) < 0)
+		return fail(h, RULE_INTERNAL, "the persona's policy cannot be read", &err);
+	if (open_root(h, &err) < 0)
+		return fail(h, RULE_CWD, "the working directory is in no worktree of the project",
+			&err);
+	return 0;
+}
+
+/* ---- commands ---- */
+
+static void exec_text(const struct permission *h, struct str canonical, struct buf *out)
+{
+	buf_add_shell(out, str_of(h->self));
+	buf_adds(out, " policy exec --policy ");
+	buf_add_shell(out, str_of(h->persona->policy));
+	buf_adds(out, " --root ");
+	buf_add_shell(out, str_of(h->root.path));
+	buf_adds(out, " --cwd ");
+	buf_add_shell(out, str_of(h->cwd));
+	buf_adds(out, " -- ");
+	buf_add_shell(out, canonical);
+}
+
+/*
+ * A repository planted among the files could run commands from its configuration. The environment
+ * keeps git from using it, also the git that xargs or make starts.
+ */
+static void shell_text(const struct permission *h, struct str canonical, struct buf *out)
+{
+	static const char *const pairs[][2] = {{"safe.bareRepository", "explicit"},
+		{"core.fsmonitor", "false"}, {"protocol.ext.allow", "never"}};
+
+	if (h->place) {
+		buf_adds(out, "cd ");
+		buf_add_shell(out, str_of(h->cwd));
+		buf_adds(out, " || exit\n");
+	}
+	if (str_find(canonical, STR("git")) < canonical.n) {
+		for (size_t i = 0; i < COUNT(pairs); i++)
+			buf_addf(out, "export GIT_CONFIG_KEY_%zu=%s GIT_CONFIG_VALUE_%zu=%s; ", i,
+				pairs[i][0], i, pairs[i][1]);
+		buf_addf(out, "export GIT_CONFIG_COUNT=%zu\n", COUNT(pairs));
+	}
+	buf_add(out, canonical);
+}
+
+/* Runs the text printed from the parsed tree, not the original: what runs is what was judged. */
+static int check_command(struct permission *h, struct str command, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf canonical = BUF_INIT;
+	struct node *tree;
+
+	if (policy_check(h->arena, &h->policy, &h->root, h->cwd, command, &tree, &h->verdict,
+		    NULL) < 0) {
+		h->note = arena_printf(h->arena,
+			"The policy is '%s'; 'dev-team policy show' and docs/policy.md say what it "
+			"allows.",
+			h->policy.name);
+		return -1;
+	}
+	if (h->clearance.advice)
+		tree_name_programs(h->arena, &h->policy, tree);
+	shell_print(&canonical, tree);
+	if (h->clearance.advice)
+		shell_text(h, buf_str(&canonical), out);
+	else
+		exec_text(h, buf_str(&canonical), out);
+	return 0;
+}
+
+static int run_command(struct permission *h, const char *command)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str given = arena_str(h->arena, str_of(command));
+	const struct hook_protocol own = {h->arena, &h->root, h->cwd, h->self, NULL};
+	int rc;
+
+	if (!h->persona->policy)
+		return deny(&h->verdict, RULE_TOOL, (struct span){0},
+			"the persona '%s' has no policy, so it may not run commands",
+			h->persona->name);
+	if (need_policy(h) < 0)
+		return -1;
+	rc = hook_protocol_begins(given, h->self)
+		     ? hook_protocol_check(&own, given, &text, &h->verdict)
+		     : check_command(h, given, &text);
+	if (rc < 0)
+		return -1;
+	put_passed(h, str_eq(buf_str(&text), str_of(json_get_str(h->input, "command")))
+			      ? (struct str){0}
+			      : buf_str(&text));
+	return 0;
+}
+
+/* ---- tools that read or write files ---- */
+
+static int check_file(struct permission *h, const char *file, enum access access)
+{
+	static const struct policy none = {.name = "none", .write = true};
+	const struct policy *policy = h->persona->policy ? &h->policy : &none;
+	struct str cwd, path = str_of(file);
+	struct place place;
+
+	if (need_policy(h) < 0)
+		return -1;
+	if (access == ACCESS_WRITE && !policy->write)
+		return deny_word(&h->verdict, RULE_WRITE, (struct span){0}, path, STR(""),
+			"the policy '%s' does not allow writing", policy->name);
+	if (policy_cwd(h->arena, &h->root, h->cwd, &cwd, &h->verdict) < 0)
+		return -1;
+	return where(h->arena, &h->root, policy, cwd, path, access, false, (struct span){0}, &place,
+		&h->verdict);
+}
+
+static const char *const writers[] = {"Write", "Edit", "MultiEdit", "NotebookEdit", NULL};
+static const char *const readers[] = {"Read", "Grep", "Glob", "LS", "NotebookRead", NULL};
+static const char *const file_members[] = {"file_path", "notebook_path", "path"};
+
+/* Each member that names a file must pass. A search without a path is in the working directory. */
+static int check_files(struct permission *h, enum access access)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < COUNT(file_members); i++) {
+		const json *file = json_get(h->input, file_members[i]);
+
+		if (!file)
+			continue;
+		any = true;
+		if (!json_text(file))
+			return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
+				"'%s' of the call is not a text", file_members[i]);
+		if (check_file(h, json_text(file), access) < 0)
+			return -1;
+	}
+	if (any)
+		return 0;
+	if (access == ACCESS_READ)
+		return check_file(h, ".", access);
+	return deny(
+		&h->verdict, RULE_INTERNAL, (struct span){0}, "the call does not say which file");
+}
+
+/* Members that hold a command: a tool that has one runs it, whatever its name. */
+static const char *program_text(const struct permission *h)
+{
+	static const char *const members[] = {"script", "cmd", "code"};
+
+	for (size_t i = 0; i < COUNT(members); i++)
+		if (json_get(h->input, members[i]))
+			return members[i];
+	return NULL;
+}
+
+/* The web and MCP servers. */
+static bool is_remote(const struct permission *h)
+{
+	return strcmp(h->tool, "WebFetch") == 0 || strcmp(h->tool, "WebSearch") == 0 ||
+	       strncmp(h->tool, "mcp__", 5) == 0;
+}
+
+static void allow_remote(struct permission *h)
+{
+	if (h->session && hook_session_drives(h->arena, h->session))
+		hook_put_decision(h->out, NULL, NULL);
+}
+
+static int check_tool(struct permission *h)
+{
+	const json *command = json_get(h->input, "command");
+	bool bash = strcmp(h->tool, "Bash") == 0;
+
+	if (clearance_tool(h->persona, str_of(h->tool), &h->verdict) < 0)
+		return -1;
+	if (is_remote(h)) {
+		if (h->persona->tools_listed)
+			allow_remote(h);
+		return 0;
+	}
+	if (str_in(str_of(h->tool), writers) && check_files(h, ACCESS_WRITE) < 0)
+		return -1;
+	if (str_in(str_of(h->tool), readers) && check_files(h, ACCESS_READ) < 0)
+		return -1;
+	if ((bash || command) && !json_text(command))
+		return deny(
+			&h->verdict, RULE_INTERNAL, (struct span){0}, "the call has no command");
+	if (command)
+		return run_command(h, h->command ? h->command : json_text(command));
+	if (program_text(h) && !h->persona->tools_listed)
+		return deny(&h->verdict, RULE_TOOL, (struct span){0},
+			"'%s' of a tool that the persona's 'tools' do not name is not understood",
+			program_text(h));
+	put_passed(h, (struct str){0});
+	return 0;
+}
+
+/* ---- the item's worktree ---- */
+
+/* The worktree that contains all files of the call; NULL: there is none, or a file is elsewhere. */
+static const char *place_of_files(const struct permission *h)
+{
+	const char *place = NULL;
+
+	for (size_t i = 0; i < COUNT(file_members); i++) {
+		const char *file = json_get_str(h->input, file_members[i]), *of;
+
+		if (!file)
+			continue;
+		of = hook_place_of(h->arena, h->session, file);
+		if (!of || (place && strcmp(place, of) != 0))
+			return NULL;
+		place = of;
+	}
+	return place;
+}
+
+/* From here on the worktree is the directory of the call. */
+static void enter_place(struct permission *h, const json *call)
+{
+	const char *type = json_get_str(call, "agent_type"), *directory = h->cwd, *command;
+	struct str rest = {0};
+
+	if (!type || !str_starts(str_of(type), "dev-team:"))
+		return;
+	h->session = json_get_str(call, "session_id");
+	command = json_get_str(h->input, "command");
+	if (!command) {
+		h->place = place_of_files(h);
+		h->cwd = h->place ? h->place : h->cwd;
+		return;
+	}
+	if (hook_leading_cd(h->arena, str_of(command), &rest))
+		directory = hook_leading_cd(h->arena, str_of(command), &rest);
+	h->place = hook_place_of(h->arena, h->session, directory);
+	if (!h->place || !rest.n)
+		return;
+	h->cwd = directory;
+	h->command = arena_dup(h->arena, rest);
+}
+
+/* ---- who asks ---- */
+
+static int read_call(struct permission *h, const json *call)
+{
+	h->cwd = json_get_str(call, "cwd");
+	h->tool = json_get_str(call, "tool_name");
+	h->input = json_get(call, "tool_input");
+	if (!h->cwd || h->cwd[0] != '/' || !h->tool || !json_is_object(h->input))
+		return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
+			"the hook's input lacks tool_name, tool_input or an absolute cwd");
+	return 0;
+}
+
+/* A clearance file may name the session itself `main`; if it does not, the session is not bounded.
+ */
+static int find_persona(struct permission *h, const json *call, const char *file, bool *nobody)
+{
+	const json *type = json_get(call, "agent_type"), *id = json_get(call, "agent_id");
+	const char *name = type ? json_text(type) : id ? NULL : "main";
+	struct error err = {0};
+	struct verdict none = {0};
+	bool main_session = !type && !id, there;
+
+	*nobody = false;
+	if (clearance_load(h->arena, file, &h->clearance, &there, &err) < 0) {
+		*nobody = main_session;
+		return fail(h, RULE_INTERNAL, "the clearance file cannot be read", &err);
+	}
+	if (!there)
+		return *nobody = true, 0;
+	if (!name)
+		return deny(&h->verdict, RULE_PERSONA, (struct span){0},
+			"the hook's input does not name the agent");
+	if (!main_session)
+		return clearance_persona(&h->clearance, str_of(name), &h->persona, &h->verdict);
+	*nobody = clearance_persona(&h->clearance, STR("main"), &h->persona, &none) < 0;
+	return 0;
+}
+
+/* A log of the item, such as that of a failed check, which the brief names. */
+static bool reads_log(const struct permission *h)
+{
+	const char *file = json_get_str(h->input, "file_path");
+
+	return strcmp(h->tool, "Read") == 0 && file && hook_is_log_of(h->arena, h->session, file);
+}
+
+/* All files that the call names are temporary ones, as skills tell agents to make them. */
+static bool uses_temporary(const struct permission *h)
+{
+	bool any = false;
+
+	if (!str_in(str_of(h->tool), readers) && !str_in(str_of(h->tool), writers))
+		return false;
+	for (size_t i = 0; i < COUNT(file_members); i++) {
+		const char *file = json_get_str(h->input, file_members[i]);
+
+		if (file && !hook_is_temporary(h->arena, h->project ? h->project : h->cwd, file))
+			return false;
+		any |= file != NULL;
+	}
+	return any && hook_session_drives(h->arena, h->session);
+}
+
+/* An agent of an item that was cancelled, or taken over, can only end, and offer its answer. */
+static bool stops(struct permission *h)
+{
+	static const char *const ends[] = {"StructuredOutput", "SubagentHandback", NULL};
+	const char *command = json_get_str(h->input, "command"), *why;
+
+	if (!h->session || h->place || str_in(str_of(h->tool), ends) ||
+		(command && hook_protocol_begins(str_of(command), h->self)))
+		return false;
+	why = hook_session_over(h->arena, h->session);
+	if (why)
+		hook_put_decision(h->out, arena_printf(h->arena, "dev-team: %s: stop", why), NULL);
+	return why != NULL;
+}
+
+/* Without a clearance file: allows an agent's commands of this program, calls in its worktree, the
+ * web, MCP servers, temporary files and reading its item's logs, and the session's step, so that
+ * the user is not prompted for them. */
+static void answer_agent(struct permission *h, const json *call)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool session = !json_get(call, "agent_type") && !json_get(call, "agent_id");
+	struct hook_protocol own = {h->arena, &h->root, NULL, h->self,
+		session ? json_get_str(call, "session_id") : NULL};
+	struct error ignored;
+	const char *command;
+
+	if (read_call(h, call) < 0)
+		return;
+	enter_place(h, call);
+	command = json_get_str(h->input, "command");
+	own.cwd = h->cwd;
+	if (!h->place && (h->session || own.session) && command &&
+		hook_protocol_begins(str_of(command), h->self) && open_root(h, &ignored) == 0 &&
+		hook_protocol_check(&own, str_of(command), &text, &h->verdict) == 0)
+		h->place = h->cwd;
+	if (!h->place && h->session && (reads_log(h) || uses_temporary(h)))
+		h->place = h->cwd;
+	if (stops(h))
+		return;
+	if (is_remote(h))
+		allow_remote(h);
+	else
+		put_passed(h, (struct str){0});
+}
+
+static int answer(struct permission *h, const json *call, const char *file)
+{
+	bool nobody;
+	int rc = find_persona(h, call, file, &nobody);
+
+	if (nobody && rc == 0)
+		answer_agent(h, call);
+	if (nobody)
+		return 0;
+	if (rc == 0 && (rc = read_call(h, call)) == 0) {
+		enter_place(h, call);
+		if (stops(h))
+			return 0;
+	}
+	if (rc < 0 || check_tool(h) < 0) {
+		buf_clear(h->out);
+		put_denied(h);
+	}
+	return 0;
+}
+
+/* A call that cannot be read is denied, unless it certainly does not come from a sub-agent. */
+static int answer_broken(struct permission *h, struct str text, struct error *err)
+{
+	if (str_find(text, STR("agent_")) == text.n && str_find(text, STR("\\u")) == text.n)
+		return 0;
+	fail(h, RULE_INTERNAL, "the hook's input cannot be read", err);
+	put_denied(h);
+	return 0;
+}
+
+static const char *own_path(struct arena *a)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe));
+
+	return n > 0 && n < PATH_MAX ? arena_dup(a, (struct str){exe, (size_t)n}) : "dev-team";
+}
+
+/* The directory of the call, as the client gives it. */
+static const char *call_folder(const struct permission *h, const json *call)
+{
+	const char *cwd = json_get_str(call, "cwd");
+
+	if (h->project)
+		return h->project;
+	return cwd && cwd[0] == '/' ? cwd : ".";
+}
+
+/* A clearance file existed earlier and is missing. Agents are refused; the session itself, which a
+ * person watches, continues without it. */
+static int answer_vanished(struct permission *h, const json *call, const char *mark)
+{
+	if (call && !json_get(call, "agent_type") && !json_get(call, "agent_id"))
+		return 0;
+	h->note = arena_printf(h->arena,
+		"This project had a .dev-team/clearance.yaml. Put it back; or, to do without from "
+		"now on, people remove %s.",
+		mark);
+	(void)deny(&h->verdict, RULE_PERSONA, (struct span){0}, "the clearance file has gone");
+	put_denied(h);
+	return 0;
+}
+
+int hook_permission(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	const char *project = getenv("CLAUDE_PROJECT_DIR");
+	CLEANUP(json_free) json *call = NULL;
+	struct permission h = {.arena = a,
+		.out = out,
+		.root = {.fd = -1},
+		.project = project && project[0] == '/' ? project : NULL};
+	char *file, *mark;
+	int rc = json_parse(&call, input, err);
+
+	if (rc == 0 && hook_answer_check(a, call, &h.verdict) < 0) {
+		put_denied(&h);
+		return 0;
+	}
+	file = clearance_find(a, call_folder(&h, call));
+	mark = file ? NULL : clearance_marked(a, call_folder(&h, call));
+	h.self = own_path(a);
+	if (!file && !mark) {
+		if (rc == 0)
+			answer_agent(&h, call);
+		root_close(&h.root);
+		return 0;
+	}
+	if (rc == 0 && mark)
+		return answer_vanished(&h, call, mark);
+	if (rc < 0)
+		return answer_broken(&h, input, err);
+	clearance_mark(a, arena_dup(a, path_dir(arena_dup(a, path_dir(file)))));
+	rc = answer(&h, call, file);
+	root_close(&h.root);
+	return rc;
+}

@@ -1,0 +1,205 @@
+/*
+ * place.c: recognises calls in the worktree of a work item. The client's shell starts in the user's
+ * checkout, so an agent's command begins with `cd WORKTREE && `.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include "context/lease.h"
+#include "src/hook/hook_internal.h"
+#include "src/machine/place.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+
+#define NAME "dev-team-" /* of the worktree of branch dev-team/ID */
+
+/* The client may resolve `..` before links, or after them. */
+static bool goes_up(const char *path)
+{
+	struct str rest = str_of(path);
+
+	while (rest.n) {
+		size_t end = str_find(rest, STR("/"));
+
+		if (str_is(str_sub(rest, 0, end), ".."))
+			return true;
+		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
+	}
+	return false;
+}
+
+/* A path that does not exist yet is resolved from the nearest directory that does. NULL: a link
+ * leads to a file that does not exist, or the path goes up. */
+static const char *real_directory(struct arena *a, const char *path)
+{
+	char real[PATH_MAX];
+	struct stat st;
+
+	if (goes_up(path))
+		return NULL;
+	while (!realpath(path, real)) {
+		if (errno != ENOENT || strcmp(path, "/") == 0 || lstat(path, &st) == 0)
+			return NULL;
+		path = arena_dup(a, path_dir(path));
+	}
+	return arena_dup(a, str_of(real));
+}
+
+/* The linked worktree around a real path; NULL: none, or the main worktree. */
+static const char *worktree_around(struct arena *a, const char *path)
+{
+	struct stat st;
+
+	while (lstat(path_join(a, path, ".git"), &st) < 0) {
+		if (strcmp(path, "/") == 0)
+			return NULL;
+		path = arena_dup(a, path_dir(path));
+	}
+	return S_ISREG(st.st_mode) ? path : NULL;
+}
+
+/* By its own name, or by that from before /clear. */
+static bool is_held(struct arena *a, const struct lease_holder *h, const char *session)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	if (lease_held_by(h, session))
+		return true;
+	if (hook_session_items(a, session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++)
+		if (lease_held_by(h, items.items[i].owner))
+			return true;
+	return false;
+}
+
+static bool opens_as_owner(
+	struct arena *a, struct context_file *f, const char *document, const char *session)
+{
+	struct lease_holder h;
+	struct error ignored;
+
+	return context_open(f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       lease_read(f, &h, &ignored) == 0 && h.live && is_held(a, &h, session);
+}
+
+/* Whether the session owns the item, and the item's place is this worktree. */
+static bool is_place_of(
+	struct arena *a, const char *document, const char *session, const char *root)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct item_place place;
+	struct error ignored;
+
+	return opens_as_owner(a, &f, document, session) &&
+	       place_load(a, &f, &place, &ignored) == 0 && place.directory &&
+	       strcmp(place.directory, root) == 0;
+}
+
+/* The document of the log DIRECTORY/logs/ID-REST is DIRECTORY/ID.md. ID and REST may contain
+ * dashes, so each dash is tried. */
+bool hook_is_log_of(struct arena *a, const char *session, const char *path)
+{
+	char real[PATH_MAX], folder[PATH_MAX], *state;
+	struct error ignored;
+	struct str name;
+	bool found = false;
+
+	if (context_state_directory(a, &state, &ignored) < 0 || !realpath(state, folder) ||
+		!realpath(path, real) || !str_starts(str_of(real), arena_printf(a, "%s/", folder)))
+		return false;
+	name = path_base(real);
+	path = arena_dup(a, path_dir(real));
+	if (!str_is(path_base(path), "logs"))
+		return false;
+	path = arena_dup(a, path_dir(path));
+	for (size_t i = 1; i < name.n && !found; i++) {
+		CLEANUP(context_close) struct context_file f = {0};
+		const char *document = arena_printf(a, "%s/%.*s.md", path, (int)i, name.p);
+
+		found = name.p[i] == '-' && path_exists(document) &&
+			opens_as_owner(a, &f, document, session);
+	}
+	return found;
+}
+
+const char *hook_place_of(struct arena *a, const char *session, const char *path)
+{
+	const char *real = path[0] == '/' ? real_directory(a, path) : NULL;
+	const char *root = real ? worktree_around(a, real) : NULL;
+	struct error ignored;
+	char *slug, *document;
+	const char *name;
+
+	if (!root || !session)
+		return NULL;
+	name = path_base(root).p;
+	if (!str_starts(str_of(name), NAME) || git_slug(a, root, &slug, &ignored) != 0 ||
+		context_path(a, slug, name + strlen(NAME), &document, &ignored) < 0)
+		return NULL;
+	return is_place_of(a, document, session, root) ? root : NULL;
+}
+
+/* Whether the real path `path` is in the directory, or is it. */
+static bool is_in(const char *path, const char *directory)
+{
+	char real[PATH_MAX];
+	size_t n;
+
+	if (!directory || !realpath(directory, real))
+		return false;
+	n = strlen(real);
+	return strncmp(path, real, n) == 0 && (path[n] == '/' || !path[n]);
+}
+
+bool hook_is_temporary(struct arena *a, const char *project, const char *path)
+{
+	const char *real = path[0] == '/' ? real_directory(a, path) : NULL;
+	struct error ignored;
+	struct stat st;
+	char *state;
+
+	return real && stat(real, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+	       (is_in(real, getenv("TMPDIR")) || is_in(real, "/tmp")) && !is_in(real, project) &&
+	       context_state_directory(a, &state, &ignored) == 0 && !is_in(real, state);
+}
+
+/* Takes the word at the start of *text: quoted, or without characters that need quotes. */
+static const char *plain_word(struct arena *a, struct str *text)
+{
+	static const char bare[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@%:,=";
+	bool quoted = text->n && (text->p[0] == '\'' || text->p[0] == '"');
+	struct str rest = str_sub(*text, quoted ? 1 : 0, text->n), word;
+	size_t n = 0;
+
+	while (n < rest.n && (quoted ? rest.p[n] != text->p[0] && !strchr("$`\\\n", rest.p[n])
+				     : strchr(bare, rest.p[n]) != NULL))
+		n++;
+	if (!n || (quoted && (n == rest.n || rest.p[n] != text->p[0])))
+		return NULL;
+	word = str_sub(rest, 0, n);
+	*text = str_sub(rest, n + (quoted ? 1 : 0), rest.n);
+	return arena_dup(a, word);
+}
+
+const char *hook_leading_cd(struct arena *a, struct str command, struct str *rest)
+{
+	static const char *const ends[] = {"&&", ";", "\n"};
+	struct str text = str_trim(command);
+	const char *directory;
+
+	if (!str_starts(text, "cd "))
+		return NULL;
+	text = str_sub(text, strlen("cd "), text.n);
+	directory = plain_word(a, &text);
+	while (text.n && text.p[0] == ' ')
+		text = str_sub(text, 1, text.n);
+	for (size_t i = 0; directory && i < COUNT(ends); i++)
+		if (str_starts(text, ends[i])) {
+			*rest = str_trim(str_sub(text, strlen(ends[i]), text.n));
+			return rest->n ? directory : NULL;
+		}
+	return NULL;
+}

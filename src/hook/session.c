@@ -1,0 +1,279 @@
+/*
+ * session.c: records which work items a session of the client drives, in the store
+ * sessions/SESSION of the state directory. The store exists only while the session drives an item,
+ * or its agents may work for one that was cancelled or taken over, so the script bin/dev-team can
+ * tell without this program that it drives none. An item has the key
+ * `item/DIGEST`, of the path of its document. `stop/DIGEST` counts the turns that ended too early,
+ * of the session or of an agent: MARK, a blank, N.
+ */
+#include "context/file.h"
+#include "src/base/number.h"
+#include "src/base/vec.h"
+#include "src/hook/hook_internal.h"
+#include "src/sys/digest.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+
+enum { LOCK_WAIT_MS = 10000, ITEMS_MAX = 1000 };
+
+#define ITEM "item/"
+#define STOP "stop/"
+
+struct session_store {
+	const char *dir;
+	bool there;
+	struct store *store;
+};
+
+static void session_close(struct session_store *s)
+{
+	store_close(&s->store);
+}
+
+/* Opens the store; with `make`, creates it if necessary. */
+static int session_open(struct arena *a, const char *session, enum store_mode mode, bool make,
+	struct session_store *s, struct error *err)
+{
+	char *state;
+
+	if (context_state_directory(a, &state, err) < 0)
+		return -1;
+	s->dir = path_join(a, state, "sessions");
+	if (!make && store_exists(store_backend(), s->dir, session,
+			     arena_printf(a, "%s.md", session), &s->there, err) < 0)
+		return -1;
+	s->there |= make;
+	return s->there ? store_open(&s->store, store_backend(), s->dir, session, mode,
+				  LOCK_WAIT_MS, err)
+			: 0;
+}
+
+static const char *item_key(struct arena *a, const char *kind, const char *what)
+{
+	char sum[DIGEST_TEXT];
+
+	digest_text(str_of(what), sum);
+	return arena_printf(a, "%s%s", kind, sum);
+}
+
+static struct str item_text(struct arena *a, const struct hook_item *item)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free)
+	json *j = JSON_OBJECT(JSON_TEXT("id", item->id), JSON_TEXT("workflow", item->workflow),
+		JSON_TEXT("repo", item->repo), JSON_TEXT("context_file", item->context_file),
+		JSON_TEXT("form", item->form),
+		JSON_IF(item->client, JSON_TEXT("client", item->client)),
+		JSON_IF(item->owner, JSON_TEXT("owner", item->owner)));
+
+	json_print(&text, j);
+	return arena_str(a, buf_str(&text));
+}
+
+static const char *text_or_null(struct arena *a, const json *j, const char *key)
+{
+	const char *text = json_get_str(j, key);
+
+	return text ? arena_dup(a, str_of(text)) : NULL;
+}
+
+static int read_item(struct arena *a, struct str text, struct hook_item *out, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+	const struct {
+		const char *key, **to;
+	} members[] = {{"id", &out->id}, {"workflow", &out->workflow}, {"repo", &out->repo},
+		{"context_file", &out->context_file}, {"form", &out->form}};
+
+	if (json_parse(&j, text, err) < 0)
+		return -1;
+	out->client = text_or_null(a, j, "client");
+	out->owner = text_or_null(a, j, "owner");
+	for (size_t i = 0; i < COUNT(members); i++) {
+		const char *value = json_get_str(j, members[i].key);
+
+		if (!value)
+			return error_set(err, ERR_INPUT, "an item of a session lacks its '%s'",
+				members[i].key);
+		*members[i].to = arena_dup(a, str_of(value));
+	}
+	return 0;
+}
+
+int hook_session_check(const char *session, struct error *err)
+{
+	return path_is_id(str_of(session))
+		       ? 0
+		       : error_set(err, ERR_INPUT, "bad session id '%.120s'", session);
+}
+
+int hook_session_items(
+	struct arena *a, const char *session, struct hook_items *out, struct error *err)
+{
+	CLEANUP(session_close) struct session_store s = {0};
+	struct store_kv *kv;
+	size_t n = 0;
+	int64_t at;
+
+	*out = (struct hook_items){0};
+	if (!path_is_id(str_of(session)))
+		return 0;
+	if (session_open(a, session, STORE_READ, false, &s, err) < 0)
+		return -1;
+	if (s.there && store_list(s.store, a, ITEM, NULL, ITEMS_MAX, &kv, &n, &at, err) != STORE_OK)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct hook_item item;
+
+		if (read_item(a, kv[i].value, &item, err) < 0)
+			return -1;
+		vec_push_in(a, out, item);
+	}
+	return 0;
+}
+
+int hook_session_begin(
+	struct arena *a, const char *session, const struct hook_item *item, struct error *err)
+{
+	CLEANUP(session_close) struct session_store s = {0};
+	const struct store_op put = {.what = STORE_PUT,
+		.key = item_key(a, ITEM, item->context_file),
+		.value = item_text(a, item)};
+	struct store_result result;
+	struct store_kv old;
+
+	if (hook_session_check(session, err) < 0 ||
+		session_open(a, session, STORE_HOLD, true, &s, err) < 0 ||
+		store_get(s.store, a, put.key, &old, err) != STORE_OK)
+		return -1;
+	if (old.mod && str_eq(old.value, put.value))
+		return 0;
+	return store_txn(s.store, a, &(struct store_txn){.ops = &put, .n_ops = 1}, &result, err) ==
+			       STORE_OK
+		       ? 0
+		       : -1;
+}
+
+int hook_session_script_ended(
+	struct arena *a, const char *session, const char *context_file, struct error *err)
+{
+	struct hook_items items;
+
+	if (hook_session_items(a, session, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < items.n; i++) {
+		struct hook_item *item = &items.items[i];
+
+		if (strcmp(item->form, "workflow") != 0 ||
+			(context_file && strcmp(item->context_file, context_file) != 0))
+			continue;
+		item->form = "command";
+		if (hook_session_begin(a, session, item, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+const char *hook_item_owner(const struct hook_item *item, const char *session)
+{
+	return item->owner ? item->owner : session;
+}
+
+bool hook_item_has_script(struct arena *a, const struct hook_item *item)
+{
+	bool script = item->client && strcmp(item->form, "workflow") == 0;
+	const char *own = script ? process_client_name(a) : NULL;
+
+	return own && strcmp(item->client, own) == 0;
+}
+
+/* Removes the store together with the last item, in one change. */
+static int drop_item(struct arena *a, struct store *s, const char *context_file, struct error *err)
+{
+	const char *key = item_key(a, ITEM, context_file);
+	const struct store_op del[] = {{.what = STORE_DEL, .key = key},
+		{.what = STORE_DEL, .key = item_key(a, STOP, context_file)}};
+	struct store_result result;
+	enum store_status got;
+	struct store_kv *kv;
+	size_t n;
+	int64_t at;
+
+	got = store_list(s, a, ITEM, NULL, 2, &kv, &n, &at, err);
+	if (got == STORE_OK && (n == 0 || (n == 1 && str_is(kv[0].key, key))))
+		got = store_remove(s, err);
+	else if (got == STORE_OK)
+		got = store_txn(
+			s, a, &(struct store_txn){.ops = del, .n_ops = COUNT(del)}, &result, err);
+	return got == STORE_OK ? 0 : -1;
+}
+
+int hook_session_end(
+	struct arena *a, const char *session, const char *context_file, struct error *err)
+{
+	CLEANUP(session_close) struct session_store s = {0};
+
+	if (!path_is_id(str_of(session)))
+		return 0;
+	if (session_open(a, session, STORE_HOLD, false, &s, err) < 0)
+		return -1;
+	return s.there ? drop_item(a, s.store, context_file, err) : 0;
+}
+
+int hook_item_end(
+	struct arena *a, const char *session, const struct hook_item *item, struct error *err)
+{
+	if (hook_session_end(a, session, item->context_file, err) < 0)
+		return -1;
+	return item->owner ? hook_session_end(a, item->owner, item->context_file, err) : 0;
+}
+
+int hook_sessions(struct arena *a, struct store_paths *out, struct error *err)
+{
+	char *state;
+
+	return context_state_directory(a, &state, err) < 0
+		       ? -1
+		       : store_names(store_backend(), a, path_join(a, state, "sessions"), out, err);
+}
+
+int hook_session_stop(struct arena *a, const char *session, const char *what, const char *mark,
+	unsigned *n, struct error *err)
+{
+	CLEANUP(session_close) struct session_store s = {0};
+	struct store_op put = {.what = STORE_PUT, .key = item_key(a, STOP, what)};
+	struct store_result result;
+	struct store_kv old;
+	struct str head = str_of(arena_printf(a, "%s ", mark));
+
+	*n = 1;
+	if (hook_session_check(session, err) < 0 ||
+		session_open(a, session, STORE_HOLD, false, &s, err) < 0)
+		return -1;
+	if (!s.there)
+		return error_set(err, ERR_STATE, "the session '%s' drives no item", session);
+	if (store_get(s.store, a, put.key, &old, err) != STORE_OK)
+		return -1;
+	if (old.mod && str_eq(str_sub(old.value, 0, head.n), head))
+		*n += (unsigned)number_or(
+			str_sub(old.value, head.n, old.value.n), HOOK_STOPS_MAX, HOOK_STOPS_MAX);
+	if (*n > HOOK_STOPS_MAX)
+		return 0;
+	put.value = str_of(arena_printf(a, "%s%u", head.p, *n));
+	return store_txn(s.store, a, &(struct store_txn){.ops = &put, .n_ops = 1}, &result, err) ==
+			       STORE_OK
+		       ? 0
+		       : -1;
+}
+
+bool hook_is_end(struct str array)
+{
+	CLEANUP(json_free) json *j = NULL;
+	struct error ignored;
+	const json *first;
+
+	if (json_parse(&j, array, &ignored) < 0)
+		return false;
+	first = json_at(j, 0);
+	return first && json_str_is(first, "action", "done") && !json_get(first, "question");
+}

@@ -1,0 +1,579 @@
+/*
+ * evidence.c: checks what answers claim. A step's decide() names the claims. A contradiction makes
+ * the answer a failed answer; for a script, a failed script.
+ *
+ * The key of the store:
+ *
+ *     {"at": {SECTION: {"head": COMMIT, "since": COMMIT, "fault": TEXT}},
+ *      "checked": [ID], "validated": TREE, "approved": COMMIT, "pull": URL, "pushed": COMMIT,
+ * "done": KINDS, "scripts": "yes"}
+ *
+ * `head`: HEAD at the last request of the answer; `since`: HEAD at its first request; `fault`:
+ * uncommitted changes at the request; `pushed`: the last known commit of the branch on the remote;
+ * `checked`: actions (of an answer without one, its section) whose claims hold; `done`: what was
+ * verified for success; `scripts`: a script was requested, which may have left files.
+ */
+#include "src/base/json.h"
+#include "src/machine/engine_internal.h"
+#include "src/sys/forge.h"
+
+/* ---- in the journal ---- */
+
+json *evidence_to_json(const struct evidence *e)
+{
+	json *faults = json_object();
+
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		if (e->faults[i])
+			json_put_str(faults, evidence_name(1u << i), str_of(e->faults[i]));
+	return JSON_OBJECT(JSON_IF(e->head, JSON_TEXT("head", e->head)),
+		JSON_IF(e->tree, JSON_TEXT("tree", e->tree)), JSON_VALUE("faults", faults));
+}
+
+void evidence_from_json(struct arena *a, const json *j, struct evidence *out)
+{
+	*out = (struct evidence){.head = json_dup(a, j, "head"), .tree = json_dup(a, j, "tree")};
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		out->faults[i] = json_dup(a, json_get(j, "faults"), evidence_name(1u << i));
+}
+
+/* ---- what is required ---- */
+
+unsigned engine_claims_of(const struct workflow *w, const struct step *step, const char *state)
+{
+	const struct workflow_state *st = workflow_state(w, state);
+	unsigned kinds = 0;
+
+	if (!st || !st->declared)
+		return step ? step->evidence : 0;
+	for (size_t i = 0; i < st->declared->n; i++)
+		kinds |= st->declared->items[i].evidence.kinds;
+	return kinds;
+}
+
+/* A declared state requires what it claims. For a built-in state the workflow may require less. */
+static unsigned evidence_of(const struct workflow *w, const struct step *step, const char *state)
+{
+	const struct workflow_state *st = workflow_state(w, state);
+	unsigned kinds = engine_claims_of(w, step, state);
+
+	return st && st->declared ? kinds : kinds & w->evidence.kinds;
+}
+
+/* The kinds that the workflow names, and those that its states claim in any case. */
+unsigned engine_evidence_required(const struct workflow *w,
+	const struct step *(*step_for)(const struct workflow *w, const char *state))
+{
+	unsigned kinds = w->evidence.given ? w->evidence.kinds : 0;
+
+	for (size_t i = 0; i < w->n_states; i++) {
+		const struct declared_state *d = w->states[i].declared;
+		const char *state = w->states[i].name;
+
+		if (!d)
+			kinds |= evidence_of(w, step_for(w, state), state);
+		for (size_t k = 0; d && k < d->n; k++)
+			if (!d->items[k].optional)
+				kinds |= d->items[k].evidence.kinds;
+	}
+	return kinds & (EVIDENCE_ALL | (w->evidence.command ? EVIDENCE_COMMAND : 0));
+}
+
+/* ---- the facts ---- */
+
+static int load_facts(struct engine_run *r, struct error *err)
+{
+	struct str value;
+
+	if (r->facts)
+		return 0;
+	if (context_get_key(r->e->file, EVIDENCE_KEY, &value, err) < 0)
+		return -1;
+	if (!value.n)
+		r->facts = json_object();
+	else if (json_parse(&r->facts, value, err) < 0)
+		return error_prefix(err, "key '" EVIDENCE_KEY "' of '%s'", r->e->file->path);
+	return 0;
+}
+
+static void store_facts(struct engine_run *r)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	json_print(&out, r->facts);
+	context_put_key(r->e->file, EVIDENCE_KEY, buf_str(&out));
+}
+
+static const json *fact_at(const struct engine_run *r, const char *section)
+{
+	return json_get(json_get(r->facts, "at"), section);
+}
+
+static int collect(
+	struct engine_run *r, struct evidence_query *q, struct evidence *found, struct error *err)
+{
+	const struct environment *env = r->e->environment;
+	struct item_place place = r->place;
+
+	place.directory = engine_directory(r);
+	q->place = &place;
+	q->forge = r->e->workflow->forge;
+	q->later = r->e->workflow->evidence.command;
+	context_note(r->e->file, "git and the forge");
+	if (env->evidence(env->data, &r->arena, q, found, err) < 0) {
+		engine_keep_effect_events(r);
+		return -1;
+	}
+	context_seen(r->e->file, "evidence", evidence_to_json(found));
+	return 0;
+}
+
+static void note_request(
+	struct engine_run *r, const char *section, const struct evidence *found, unsigned kinds)
+{
+	const json *before = fact_at(r, section);
+	const char *since = json_get_str(before, "since");
+	const char *fault = kinds & EVIDENCE_TREE ? found->faults[1] : NULL;
+
+	if (!json_get(r->facts, "at"))
+		json_put(r->facts, "at", json_object());
+	if (!since)
+		since = found->head;
+	json_set((json *)json_get(r->facts, "at"), section,
+		JSON_OBJECT(JSON_IF(found->head, JSON_TEXT("head", found->head)),
+			JSON_IF(since, JSON_TEXT("since", arena_dup(&r->arena, str_of(since)))),
+			JSON_IF(fault, JSON_TEXT("fault", fault))));
+}
+
+int engine_evidence_checked(
+	struct engine_run *r, const struct step *step, const json **checked, struct error *err)
+{
+	if (!evidence_of(r->e->workflow, step, engine_state(r)))
+		return 0;
+	if (load_facts(r, err) < 0)
+		return -1;
+	*checked = json_get(r->facts, "checked");
+	return 0;
+}
+
+void engine_evidence_note_checked(struct engine_run *r, const struct step_context *c)
+{
+	json *checked = json_array();
+
+	for (const json *id = json_first(json_get(r->facts, "checked")); id; id = json_next(id))
+		if (action_find(r->outstanding, json_text(id)))
+			json_push_str(checked, str_of(json_text(id)));
+	for (size_t i = 0; i < c->claims.n; i++) {
+		const char *section = c->claims.items[i].section;
+		const json *action = json_first(r->outstanding);
+
+		while (action && !json_str_is(action, "write_section", section))
+			action = json_next(action);
+		json_push_str(checked, str_of(action ? json_get_str(action, "id") : section));
+	}
+	json_set(r->facts, "checked", checked);
+	store_facts(r);
+}
+
+static int note_script(struct engine_run *r, const struct step_context *c, struct error *err)
+{
+	bool script = false;
+
+	for (size_t i = 0; i < c->requests.n; i++)
+		script |= !c->requests.items[i].agent;
+	if (!script)
+		return 0;
+	if (load_facts(r, err) < 0)
+		return -1;
+	json_set(r->facts, "scripts", json_string(STR("yes")));
+	store_facts(r);
+	return 0;
+}
+
+int engine_evidence_requested(struct engine_run *r, const struct step *step,
+	const struct step_context *c, struct error *err)
+{
+	unsigned kinds = evidence_of(r->e->workflow, step, engine_state(r));
+	struct evidence_query q = {.kinds = kinds & EVIDENCE_TREE, .before = true};
+	struct evidence found = {.head = r->head};
+
+	if (!r->e->environment->evidence)
+		return 0;
+	if (note_script(r, c, err) < 0)
+		return -1;
+	if (!kinds)
+		return 0;
+	if (load_facts(r, err) < 0 ||
+		((!r->head || (q.kinds && !r->clean)) && collect(r, &q, &found, err) < 0))
+		return -1;
+	for (size_t i = 0; i < c->requests.n; i++)
+		note_request(r, c->requests.items[i].writes, &found, kinds);
+	json_drop(r->facts, "done");
+	store_facts(r);
+	return 0;
+}
+
+/* ---- the remote's branch ---- */
+
+int engine_evidence_before_push(struct engine_run *r, struct error *err)
+{
+	struct evidence_query q = {.before = true};
+	struct evidence found = {.head = r->head};
+
+	if (!r->e->environment->evidence)
+		return 0;
+	if (load_facts(r, err) < 0 || (!r->head && collect(r, &q, &found, err) < 0))
+		return -1;
+	r->head = found.head;
+	r->place.pushed = json_dup(&r->arena, r->facts, "pushed");
+	return 0;
+}
+
+/* If HEAD has moved since it was read, the next push cannot replace a commit by force. */
+void engine_evidence_pushed(struct engine_run *r)
+{
+	if (!r->facts || !r->head)
+		return;
+	json_set(r->facts, "pushed", json_string(str_of(r->head)));
+	store_facts(r);
+}
+
+/* ---- the check ---- */
+
+static const char *first_fault(const struct evidence *e, unsigned kinds)
+{
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		if (kinds >> i & 1 && e->faults[i])
+			return e->faults[i];
+	return NULL;
+}
+
+/* Compares HEAD with the reference values of the request. */
+static const char *claim_fault(
+	struct engine_run *r, const struct step_claim *claim, const struct evidence *found)
+{
+	const json *at = fact_at(r, claim->section);
+	const char *head = json_get_str(at, "head"), *fault = json_get_str(at, "fault");
+	bool moved = !head || !found->head || strcmp(head, found->head) != 0;
+
+	if (claim->kinds & EVIDENCE_TREE && fault)
+		return arena_printf(&r->arena, "%s (when the script was requested)", fault);
+	if (claim->kinds & EVIDENCE_TREE && moved)
+		return "HEAD is not the commit for which the script was requested";
+	if (claim->kinds & EVIDENCE_REVIEW && moved)
+		return "HEAD is not the commit that was reviewed";
+	return NULL;
+}
+
+/* HEAD must still be what was validated and approved. */
+static const char *end_fault(struct engine_run *r, unsigned kinds, const struct evidence *found)
+{
+	const char *tree = json_get_str(r->facts, "validated"),
+		   *head = json_get_str(r->facts, "approved");
+
+	if (kinds & EVIDENCE_TREE && (!tree || !found->tree || strcmp(tree, found->tree) != 0))
+		return tree ? "the files of HEAD are not those that were validated"
+			    : "nothing was validated";
+	if (kinds & EVIDENCE_REVIEW && (!head || !found->head || strcmp(head, found->head) != 0))
+		return head ? "HEAD is not the commit that was approved" : "nothing was approved";
+	return NULL;
+}
+
+/* The check of a decision's claims. */
+struct evidence_check {
+	struct step_claim *claims;
+	const char **faults; /* of each claim; NULL: it holds */
+	const char *fault;   /* the first */
+	size_t n;
+	unsigned at_end; /* kinds that success requires; 0: the decision is not the end */
+};
+
+static void ask_about(
+	struct engine_run *r, const struct step_claim *claim, struct evidence_query *q)
+{
+	struct forge_pull p;
+
+	q->kinds |= claim->kinds;
+	if (claim->kinds & EVIDENCE_WORK && !q->since)
+		q->since = json_get_str(fact_at(r, claim->section), "since");
+	if (claim->kinds & EVIDENCE_PULL &&
+		forge_find_pull(context_section(r->doc, claim->section), &p))
+		q->pr_url = arena_dup(&r->arena, p.url);
+	if (claim->command)
+		vec_push_in(&r->arena, &q->commands, claim->command);
+}
+
+static void add_end(struct engine_run *r, unsigned kinds, struct evidence_query *q)
+{
+	struct str url = context_get(r->doc, "pr_url");
+
+	q->kinds |= kinds;
+	if (!q->pr_url && url.n)
+		q->pr_url = arena_dup(&r->arena, url);
+	if (kinds)
+		q->confirmed = json_get_str(r->facts, "pull");
+	if (kinds & EVIDENCE_COMMAND)
+		vec_push_in(&r->arena, &q->commands, r->e->workflow->evidence.command);
+}
+
+/* Stores a confirmed claim as a reference value. */
+static void confirm(struct engine_run *r, const struct step_claim *claim,
+	const struct evidence_query *q, const struct evidence *found)
+{
+	if (claim->kinds & EVIDENCE_TREE && found->tree)
+		json_set(r->facts, "validated", json_string(str_of(found->tree)));
+	if (claim->kinds & EVIDENCE_REVIEW && found->head)
+		json_set(r->facts, "approved", json_string(str_of(found->head)));
+	if (claim->kinds & (EVIDENCE_PULL | EVIDENCE_REVIEW) && found->head)
+		json_set(r->facts, "pushed", json_string(str_of(found->head)));
+	if (claim->kinds & EVIDENCE_PULL && q->pr_url)
+		json_set(r->facts, "pull", json_string(str_of(q->pr_url)));
+	if (claim->kinds & EVIDENCE_PULL && claim->declared && q->pr_url)
+		context_set(r->doc, "pr_url", str_of(q->pr_url));
+}
+
+static void note_confirmed(
+	struct engine_run *r, const struct evidence_query *q, const struct evidence *found)
+{
+	json *names = json_array();
+
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		if (q->kinds >> i & 1)
+			json_push_str(names, str_of(evidence_name(1u << i)));
+	JSON_ADD(context_event(r->e->file, "evidence"), JSON_TEXT("state", engine_state(r)),
+		JSON_VALUE("confirmed", names),
+		JSON_IF(found->head, JSON_TEXT("head", found->head)));
+}
+
+static void judge(struct engine_run *r, struct evidence_check *k, const struct evidence_query *q,
+	const struct evidence *found)
+{
+	k->fault = first_fault(found, k->at_end);
+	for (size_t i = 0; i < k->n; i++) {
+		k->faults[i] = claim_fault(r, &k->claims[i], found);
+		if (!k->faults[i])
+			k->faults[i] = first_fault(found, k->claims[i].kinds | k->at_end);
+		k->fault = k->fault ? k->fault : k->faults[i];
+	}
+	for (size_t i = 0; i < k->n && !k->fault; i++)
+		confirm(r, &k->claims[i], q, found);
+	if (k->fault)
+		return;
+	k->fault = end_fault(r, k->at_end, found);
+	for (size_t i = 0; i < k->n; i++)
+		k->faults[i] = k->fault;
+}
+
+/* Identifies what was verified: another workflow may require less, or use other programs. */
+static const char *success_text(struct engine_run *r, unsigned kinds)
+{
+	const struct workflow *w = r->e->workflow;
+
+	return arena_printf(&r->arena, "%u %s %s", kinds, w->forge ? w->forge : "",
+		w->evidence.command ? w->evidence.command : "");
+}
+
+static int examine(struct engine_run *r, struct evidence_check *k, struct error *err)
+{
+	struct evidence_query q = {0};
+	struct evidence found;
+
+	if (load_facts(r, err) < 0)
+		return -1;
+	for (size_t i = 0; i < k->n; i++)
+		ask_about(r, &k->claims[i], &q);
+	add_end(r, k->at_end, &q);
+	if (collect(r, &q, &found, err) < 0)
+		return -1;
+	judge(r, k, &q, &found);
+	if (k->fault && !k->n)
+		return 0;
+	if (!k->fault) {
+		r->head = found.head;
+		r->clean = q.kinds & (EVIDENCE_WORK | EVIDENCE_TREE);
+		for (size_t i = 0; i < k->n; i++)
+			json_drop((json *)json_get(r->facts, "at"), k->claims[i].section);
+		if (k->at_end)
+			json_set(r->facts, "done", json_string(str_of(success_text(r, k->at_end))));
+		note_confirmed(r, &q, &found);
+	}
+	store_facts(r);
+	return 0;
+}
+
+/* ---- what a contradiction means ---- */
+
+/* The script counts as failed, and its state decides what follows. A result that a person wrote
+ * into the document has no action. */
+static void fail_script(struct engine_run *r, const char *section, const char *fault)
+{
+	struct str text = context_section(r->doc, section);
+	const json *action = json_first(r->outstanding);
+
+	while (action && !json_str_is(action, "write_section", section))
+		action = json_next(action);
+	context_put(r->doc, section,
+		str_of(arena_printf(&r->arena, "failed: %s\n\n%s%s", fault, text.p,
+			action ? "" : "\n\n{\"status\": \"failed\"}")));
+	if (action)
+		json_set((json *)action, "answered", json_string(STR("failed")));
+	action_store(r->doc, r->outstanding);
+	JSON_ADD(context_event(r->e->file, "failure"),
+		JSON_TEXT("action", action ? json_get_str(action, "id") : section),
+		JSON_TEXT("reason", fault),
+		JSON_INT("count", context_count(r->doc, "consecutive_failures")));
+}
+
+static void drop_answer(struct engine_run *r, const char *section)
+{
+	context_remove(r->doc, section);
+	engine_drop_section(r, section);
+}
+
+/* Without a claim the fault applies to all answers of the state. */
+static void claim_all(struct engine_run *r, struct evidence_check *k)
+{
+	k->claims = arena_alloc(&r->arena, (json_len(r->outstanding) + 1) * sizeof(*k->claims));
+	k->faults = arena_alloc(&r->arena, (json_len(r->outstanding) + 1) * sizeof(*k->faults));
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
+		const char *section =
+			arena_dup(&r->arena, str_of(json_get_str(a, "write_section")));
+
+		k->claims[k->n] = (struct step_claim){.section = section};
+		k->faults[k->n++] = k->fault;
+	}
+}
+
+/* The answer is requested again; of a void review, all its answers. A void review increments
+ * `review_cycle_count`, because answers that arrive one by one would never reach the limit of
+ * consecutive failures. */
+static void refuse_agent(
+	struct engine_run *r, struct step_context *c, const struct evidence_check *k, size_t first)
+{
+	bool review = false;
+
+	c->result = STEP_FAILED;
+	c->section = k->claims[first].section;
+	c->reason = k->faults[first];
+	for (size_t i = 0; i < k->n; i++)
+		review |= k->faults[i] && k->claims[i].kinds & EVIDENCE_REVIEW;
+	if (!review)
+		return;
+	context_set_count(
+		r->doc, "review_cycle_count", context_count(r->doc, "review_cycle_count") + 1);
+	for (size_t i = 0; i < k->n; i++)
+		if (k->faults[i] && i != first)
+			drop_answer(r, k->claims[i].section);
+}
+
+/* Drops a URL that was never confirmed, for example because somebody wrote it into the document.
+ * The state then requests the pull request again. */
+static void drop_unconfirmed_pull(struct engine_run *r)
+{
+	const char *pull = json_get_str(r->facts, "pull");
+
+	if (!context_get(r->doc, "pr_url").n ||
+		(pull && str_is(context_get(r->doc, "pr_url"), pull)))
+		return;
+	context_set(r->doc, "pr_url", (struct str){0});
+	context_remove(r->doc, CONTEXT_PULL_REQUEST);
+}
+
+static void refuse(struct engine_run *r, struct step_context *c, struct evidence_check *k)
+{
+	const struct environment *env = r->e->environment;
+	size_t first = 0;
+
+	if (!k->n)
+		claim_all(r, k);
+	if (k->n && env->refuted)
+		env->refuted(env->data, k->fault);
+	if (!k->n) { /* there is no action to request again */
+		context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(k->fault));
+		engine_enter(r, "failed", "evidence", k->fault);
+		return;
+	}
+	while (first < k->n && (!k->faults[first] || k->claims[first].script))
+		first++;
+	if (first < k->n)
+		refuse_agent(r, c, k, first);
+	if (first < k->n && k->at_end & EVIDENCE_PULL && c->step->evidence & EVIDENCE_PULL)
+		drop_unconfirmed_pull(r);
+	for (size_t i = 0; first == k->n && i < k->n; i++)
+		if (k->faults[i])
+			fail_script(r, k->claims[i].section, k->faults[i]);
+}
+
+static int commit_leftovers(struct engine_run *r, struct error *err)
+{
+	if (load_facts(r, err) < 0)
+		return -1;
+	r->place.fresh = !json_get(r->facts, "scripts");
+	return engine_carry_out(r, EFFECT_COMMIT, err);
+}
+
+/* An effect was refused: the work cannot be committed or pushed as it is. */
+static void take_fault(struct engine_run *r, struct evidence_check *k)
+{
+	k->fault = r->fault;
+	r->fault = NULL;
+	for (size_t i = 0; i < k->n; i++)
+		k->faults[i] = k->fault;
+}
+
+static bool leads_to_success(const struct engine_run *r, const struct step_context *c)
+{
+	const struct workflow *w = r->e->workflow;
+	const char *to = c->result == STEP_TRANSITION
+				 ? workflow_target(w, engine_state(r), c->trigger)
+				 : NULL;
+
+	return to && strcmp(to, "done") == 0 && engine_is_terminal(w, to);
+}
+
+int engine_evidence_check(
+	struct engine_run *r, struct step_context *c, bool *refused, struct error *err)
+{
+	struct evidence_check k = {.claims = c->claims.items, .n = c->claims.n};
+	unsigned claimed = 0, kinds;
+
+	*refused = false;
+	kinds = k.at_end = leads_to_success(r, c)
+				   ? engine_evidence_required(r->e->workflow, r->e->step_for)
+				   : 0;
+	k.faults = arena_alloc(&r->arena, (k.n + 1) * sizeof(*k.faults));
+	for (size_t i = 0; i < k.n; i++) {
+		claimed |= k.claims[i].kinds;
+		if (!k.claims[i].declared)
+			k.claims[i].kinds &= r->e->workflow->evidence.kinds;
+		kinds |= k.claims[i].kinds;
+	}
+	if (claimed & EVIDENCE_WORK && commit_leftovers(r, err) < 0)
+		return -1;
+	if (!r->fault && kinds && r->e->environment->evidence && examine(r, &k, err) < 0)
+		return -1;
+	if (!r->fault && !k.fault && engine_carry_out(r, c->effects, err) < 0)
+		return -1;
+	if (r->fault)
+		take_fault(r, &k);
+	*refused = k.fault != NULL;
+	if (*refused)
+		refuse(r, c, &k);
+	return 0;
+}
+
+int engine_evidence_at_end(struct engine_run *r, const char **fault, struct error *err)
+{
+	struct evidence_check k = {
+		.at_end = engine_evidence_required(r->e->workflow, r->e->step_for)};
+
+	*fault = NULL;
+	if (!r->e->environment->evidence || !k.at_end)
+		return 0;
+	if (load_facts(r, err) < 0)
+		return -1;
+	if (!json_str_is(r->facts, "done", success_text(r, k.at_end)) && examine(r, &k, err) < 0)
+		return -1;
+	*fault = k.fault;
+	return 0;
+}

@@ -1,0 +1,56 @@
+/*
+ * evidence.h: verifies the claims of answers. `implemented` claims that there are commits,
+ * `approved` that the commit at HEAD was reviewed; the engine checks claims before it follows the
+ * transition (docs/evidence.md). Its reference values are a key of the store and not a part of the
+ * document, because agents can edit the document.
+ */
+#ifndef DT_EVIDENCE_H
+#define DT_EVIDENCE_H
+
+#include "src/base/json.h"
+#include "src/base/vec.h"
+#include "src/machine/place.h"
+#include "src/workflow/workflow.h"
+
+/* The key of the store; evidence.c describes its value. */
+#define EVIDENCE_KEY "evidence"
+
+/* A question to the environment. */
+struct evidence_query {
+	unsigned kinds; /* bits of enum evidence_kind; 0: only HEAD */
+	bool before;    /* the action is being requested: the result is a reference value */
+	const struct item_place *place;
+	const char *since;     /* WORK: HEAD when the work was requested; NULL: not known */
+	const char *pr_url;    /* PULL; NULL: none is known */
+	const char *confirmed; /* PULL, for success: the URL if it was confirmed earlier, so that it
+				* may have been merged; else NULL */
+	const char *forge;     /* command that describes a pull request; NULL: none */
+	VEC(const char *) commands;
+	const char *later; /* a command that success requires; NULL: none */
+};
+
+struct evidence {
+	const char *head, *tree;            /* of HEAD; NULL: there is no commit */
+	const char *faults[EVIDENCE_KINDS]; /* by bit of the kind: the contradiction, or NULL */
+};
+
+/* As JSON, for the journal. */
+json *evidence_to_json(const struct evidence *e);
+void evidence_from_json(struct arena *a, const json *j, struct evidence *out);
+
+/* Asks git, the remote and the forge: at most one `git` process for WORK and TREE, and one for the
+ * remote for PULL and REVIEW. -1: something could not be read, which is not a contradiction. */
+int evidence_collect(
+	struct arena *a, const struct evidence_query *q, struct evidence *out, struct error *err);
+
+/* *fault: the shell command runs a program of the repository that is neither that of the place's
+ * base nor that of the commit `upstream` (NULL: none); NULL: it does not, as far as its text says.
+ * Starts no process. */
+int evidence_check_programs(struct arena *a, const struct item_place *p, const char *upstream,
+	const char *command, const char **fault, struct error *err);
+
+/* What the workflow requires and cannot be verified in this repository; NULL: nothing. */
+const char *evidence_limits(
+	struct arena *a, const struct workflow *w, unsigned kinds, const char *repo);
+
+#endif

@@ -1,0 +1,640 @@
+/* evidence_local.c: collects evidence in the item's place from git, its remote and the forge. */
+#include "src/machine/evidence.h"
+#include "src/sys/forge.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+
+enum { COMMAND_S = 120, SHORT_ID = 12, FAULT_MAX = 1000 };
+
+struct collector {
+	struct arena *arena;
+	const struct evidence_query *query;
+	struct evidence *out;
+	const char *dir, *branch; /* branch: that is checked out */
+	const char *upstream;     /* last known commit of the remote's default branch; NULL: none */
+	struct git_remotes remotes;
+	struct git_identity now;
+	const char *newest; /* commit of the remote's default branch that is trusted; NULL: none */
+	bool replaced;      /* a program of the workflow */
+	bool missing;       /* the branch, on the remote */
+	const char *copied; /* a commit of the remote's default branch with the files of HEAD */
+	bool merged;        /* the pull request, with HEAD as its head */
+};
+
+/* Records a contradiction. The first of each kind is kept. */
+static int refute(struct collector *c, unsigned kinds, const char *fault)
+{
+	fault = arena_printable(c->arena, str_of(fault), FAULT_MAX);
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		if ((kinds & c->query->kinds) >> i & 1 && !c->out->faults[i])
+			c->out->faults[i] = fault;
+	return 0;
+}
+
+#define REFUTE(c, kinds, ...) refute(c, kinds, arena_printf((c)->arena, __VA_ARGS__))
+
+/* ---- the work tree ---- */
+
+/* Damage is a contradiction, not an error, because the agent can repair it. */
+static int damaged(struct collector *c, struct error *err)
+{
+	if (err->code != ERR_CHECK)
+		return -1;
+	(void)refute(c, EVIDENCE_ALL, err->text);
+	*err = (struct error){0};
+	return 0;
+}
+
+static int read_head(struct collector *c, struct error *err)
+{
+	struct git_tip tip;
+
+	if (git_read_tip(c->arena, c->dir, &tip, err) < 0)
+		return damaged(c, err);
+	c->branch = tip.branch;
+	c->out->head = tip.commit;
+	return 0;
+}
+
+static int check_branch(struct collector *c)
+{
+	const char *want = c->query->place->branch;
+
+	if (!c->out->head)
+		return refute(c, EVIDENCE_ALL, "the branch has no commit");
+	if (!c->branch)
+		return refute(c, EVIDENCE_ALL, "HEAD is detached: switch to the item's branch");
+	if (want && strcmp(want, c->branch) != 0)
+		return REFUTE(c, EVIDENCE_ALL, "HEAD is on the branch '%s', not on '%s'", c->branch,
+			want);
+	return 0;
+}
+
+/* ---- the repository ---- */
+
+static bool has_setting(const struct git_identity *id, const char *setting)
+{
+	for (size_t i = 0; i < id->settings.n; i++)
+		if (strcmp(id->settings.items[i], setting) == 0)
+			return true;
+	return false;
+}
+
+/* Agents can write the files that identify the repository and its remote. *elsewhere: they have
+ * changed, so no other check is possible. */
+static int check_identity(struct collector *c, bool *elsewhere, struct error *err)
+{
+	const struct git_identity *was = &c->query->place->identity;
+	struct git_identity *now = &c->now;
+
+	*elsewhere = false;
+	if (!was->directory)
+		return 0;
+	if (git_read_identity(c->arena, c->dir, now, err) < 0)
+		return -1;
+	*elsewhere = true;
+	if (!now->directory || strcmp(now->directory, was->directory) != 0)
+		return REFUTE(c, EVIDENCE_ALL,
+			"'%s' is no longer the worktree of the repository '%s'", c->dir,
+			was->directory);
+	for (size_t i = 0; i < now->settings.n; i++)
+		if (!has_setting(was, now->settings.items[i]))
+			return REFUTE(c, EVIDENCE_ALL,
+				"the repository's configuration has changed since the item began: "
+				"undo the addition of '%s'",
+				now->settings.items[i]);
+	for (size_t i = 0; i < was->settings.n; i++)
+		if (!has_setting(now, was->settings.items[i]))
+			return REFUTE(c, EVIDENCE_ALL,
+				"the repository's configuration has changed since the item began: "
+				"undo the removal of '%s'",
+				was->settings.items[i]);
+	*elsewhere = false;
+	return 0;
+}
+
+/* *own: git reported the file as modified when the worktree was created, for example because of its
+ * line endings, and no commit has changed it since; or, in the checkout, the user had changed it.
+ */
+static int is_own(struct collector *c, const char *path, bool *own, struct error *err)
+{
+	const struct item_place *p = c->query->place;
+	const char *touched = NULL;
+
+	*own = place_was_dirty(p, path);
+	if (!*own || p->in_place)
+		return 0;
+	if (git_find_touched(c->arena, c->dir, p->base, &path, 1, &touched, err) < 0)
+		return -1;
+	*own = !touched;
+	return 0;
+}
+
+/* Until a script is requested, only agents and the hooks of their commits make files. */
+static bool is_fresh(const struct collector *c)
+{
+	const struct item_place *p = c->query->place;
+
+	return c->query->kinds & EVIDENCE_WORK && p->fresh && !p->in_place;
+}
+
+/* Starts git only if the state of the files matters and cannot be read from the index. */
+static int check_changes(struct collector *c, struct error *err)
+{
+	struct git_status s;
+
+	if (!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE)) ||
+		(!is_fresh(c) && c->out->tree && git_is_unchanged(c->dir, c->out->tree)))
+		return 0;
+	if (git_read_status(c->arena, c->dir, &s, err) < 0)
+		return damaged(c, err);
+	if (!s.head || strcmp(s.head, c->out->head) != 0)
+		return refute(c, EVIDENCE_WORK | EVIDENCE_TREE, "HEAD changed during the check");
+	for (size_t i = 0; i < s.changes.n; i++) {
+		const struct git_change *change = &s.changes.items[i];
+		bool own = change->untracked;
+
+		if (own && is_fresh(c))
+			return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
+				"'%s' is not committed: commit it, remove it, or have git ignore "
+				"it",
+				change->path);
+		if (!own && is_own(c, change->path, &own, err) < 0)
+			return -1;
+		if (!own)
+			return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
+				"'%s' has uncommitted changes", change->path);
+	}
+	return 0;
+}
+
+/* Files that a sparse work tree leaves out are not validated, so commits must not change them. What
+ * the default branch of the remote has brought does not count. */
+static int check_skipped(struct collector *c, const struct git_hidden *h, struct error *err)
+{
+	const char *base = c->query->place->base, *head = c->out->head, *found, *fork = NULL;
+
+	if (!h->skipped.n || !head)
+		return 0;
+	if (c->upstream)
+		fork = git_fork_point(c->arena, c->dir, head, c->upstream);
+	if (!fork && !base)
+		return 0;
+	if (git_find_differing(c->arena, c->dir, fork ? fork : base, head, h->skipped.items,
+		    h->skipped.n, &found, err) < 0)
+		return -1;
+	return found ? REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
+			       "the commits change '%s', which the sparse checkout leaves out: add "
+			       "it with 'git sparse-checkout'",
+			       found)
+		     : 0;
+}
+
+/* The first that did not exist when the item began in the checkout, where such files are the user's
+ * choice. */
+static const char *first_new(struct collector *c, const char *const *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!place_was_hidden(c->query->place, paths[i]))
+			return paths[i];
+	return NULL;
+}
+
+/* Files that `git status` skips. */
+static int check_hidden(struct collector *c, struct error *err)
+{
+	const char *path, *attributes;
+	struct git_hidden h;
+
+	if (c->out->faults[0] || c->out->faults[1] ||
+		!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE)))
+		return 0;
+	if (git_find_hidden(c->arena, c->dir, place_is_sparse(c->query->place), &h, err) < 0)
+		return -1;
+	path = first_new(c, h.paths.items, h.paths.n);
+	attributes = first_new(c, h.attributes.items, h.attributes.n);
+	if (path)
+		return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
+			"the index hides changes of '%s': run 'git update-index "
+			"--no-assume-unchanged --no-skip-worktree' on it",
+			path);
+	if (attributes)
+		return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
+			"'%s' is not committed, but changes how files are committed: commit it or "
+			"remove it",
+			attributes);
+	return check_skipped(c, &h, err);
+}
+
+/* ---- commits ---- */
+
+/* The branch must have commits that `from` lacks, and different files. `what`: for the message. */
+static int compare(
+	struct collector *c, const struct git_commit *from, const char *what, struct error *err)
+{
+	size_t n;
+
+	if (!from->id)
+		return 0;
+	if (git_count_commits(c->dir, from->id, c->out->head, &n, err) < 0)
+		return -1;
+	if (!n)
+		return REFUTE(c, EVIDENCE_WORK, "the branch '%s' has no commits beyond %s",
+			c->branch ? c->branch : "", what);
+	if (from->tree && strcmp(from->tree, c->out->tree) == 0)
+		return REFUTE(c, EVIDENCE_WORK,
+			"the commits of the branch '%s' beyond %s change no file",
+			c->branch ? c->branch : "", what);
+	return 0;
+}
+
+/* The branch must contain its base. If the remote's default branch was rewritten and no longer
+ * contains the base, the branch may begin at their merge base. */
+static int check_descent(struct collector *c, const char *base, const char *fork, struct error *err)
+{
+	size_t n, lacks = 0;
+
+	if (git_count_commits(c->dir, c->out->head, base, &n, err) < 0 ||
+		(n && fork && git_count_commits(c->dir, c->upstream, base, &lacks, err) < 0))
+		return -1;
+	return n && !lacks ? REFUTE(c, EVIDENCE_WORK, "the branch does not contain its base %.*s",
+				     SHORT_ID, base)
+			   : 0;
+}
+
+/* Commits that are on another branch of the remote are somebody else's work. So is a merge of them
+ * that changes nothing more. */
+static int check_own(struct collector *c, struct error *err)
+{
+	const struct git_commit head = {c->out->head, c->out->tree};
+	const char *base = c->query->place->base;
+	bool others = false;
+	struct git_ids same;
+
+	if (git_find_same_tree(c->arena, c->dir, base, &head, &same, err) < 0)
+		return -1;
+	for (size_t i = 0; i < same.list.n && !others; i++)
+		if (git_is_on_other_branch(c->dir, same.list.items[i], c->branch, &others, err) < 0)
+			return -1;
+	return others ? REFUTE(c, EVIDENCE_WORK,
+				"the branch '%s' has no commits that are not on another branch of "
+				"its remote, or they change no file",
+				c->branch ? c->branch : "")
+		      : 0;
+}
+
+static const char *first_id(const struct git_commit *found, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (found[i].id)
+			return found[i].id;
+	return NULL;
+}
+
+static int check_commits(struct collector *c, const struct git_commit *found, struct error *err)
+{
+	const char *base = c->query->place->base, *since = c->query->since;
+	const char *fork =
+		c->upstream ? git_fork_point(c->arena, c->dir, c->out->head, c->upstream) : NULL;
+	struct git_commit forked = {0};
+
+	if (base &&
+		(check_descent(c, base, fork, err) < 0 ||
+			compare(c, &found[0],
+				arena_printf(c->arena, "its base %.*s", SHORT_ID, base), err) < 0))
+		return -1;
+	if (since && compare(c, &found[1],
+			     arena_printf(c->arena, "%.*s, its commit when this was requested",
+				     SHORT_ID, since),
+			     err) < 0)
+		return -1;
+	if (!since)
+		return 0;
+	if (check_own(c, err) < 0)
+		return -1;
+	if (!fork)
+		return 0;
+	if (git_read_commits(c->arena, c->dir, &fork, 1, &forked, err) < 0)
+		return -1;
+	return compare(c, &forked, "the default branch of 'origin'", err);
+}
+
+static int check_kept(struct collector *c, struct error *err)
+{
+	const char *fault;
+
+	if (place_check_commits(c->arena, c->query->place, &fault, err) < 0)
+		return -1;
+	return fault ? refute(c, EVIDENCE_WORK, fault) : 0;
+}
+
+static int read_commits(struct collector *c, struct error *err)
+{
+	const char *base = c->query->place->base, *since = c->query->since, *head = c->out->head;
+	const char *const names[] = {head, base ? base : head, since ? since : head,
+		"refs/remotes/origin/HEAD", "refs/remotes/origin/main",
+		"refs/remotes/origin/master"};
+	bool work = c->query->kinds & EVIDENCE_WORK;
+	struct git_commit found[COUNT(names)];
+
+	if (!head || !c->query->kinds)
+		return 0;
+	if (git_read_commits(c->arena, c->dir, names, COUNT(names), found, err) < 0)
+		return damaged(c, err);
+	c->out->tree = found[0].tree;
+	c->upstream = first_id(found + 3, 3);
+	if (check_changes(c, err) < 0 || (work && check_kept(c, err) < 0))
+		return -1;
+	return work ? check_commits(c, found + 1, err) : 0;
+}
+
+/* ---- the remote ---- */
+
+static bool has_origin(const struct git_remotes *r)
+{
+	for (size_t i = 0; i < r->list.n; i++)
+		if (strcmp(r->list.items[i].name, "origin") == 0)
+			return true;
+	return false;
+}
+
+/* A branch without changes has the files of the commit where it has left the default branch. If
+ * that is HEAD, the branch was merged, unless the default branch is there too. `tip` may not be
+ * known here. */
+static int find_copied(struct collector *c, const char *tip, struct error *err)
+{
+	bool same = strcmp(tip, c->out->head) == 0;
+	const char *fork = same ? tip : git_fork_point(c->arena, c->dir, c->out->head, tip);
+	struct git_commit at = {0};
+
+	if (!fork || (!same && strcmp(fork, c->out->head) == 0))
+		return 0;
+	if (git_read_commits(c->arena, c->dir, &fork, 1, &at, err) < 0)
+		return -1;
+	if (at.tree && c->out->tree && strcmp(at.tree, c->out->tree) == 0)
+		c->copied = fork;
+	return 0;
+}
+
+static int read_remote(struct collector *c, struct error *err)
+{
+	const char *remote, *others;
+
+	c->newest = c->upstream;
+	if (!(c->query->kinds & (EVIDENCE_PULL | EVIDENCE_REVIEW)))
+		return 0;
+	if (git_read_remotes(c->arena, c->dir, &c->remotes, err) < 0)
+		return -1;
+	/* The git library treats an unreadable configuration as an empty one. */
+	if (!has_origin(&c->remotes) && has_origin(&c->now.remotes))
+		return error_set(err, ERR_SYSTEM, "cannot read the remotes of '%s'", c->dir);
+	if (!c->branch || !c->out->head || !has_origin(&c->remotes))
+		return 0;
+	if (git_read_remote_branch(c->arena, c->dir, c->branch, &remote, &others, err) < 0)
+		return -1;
+	c->missing = !remote;
+	c->newest = others;
+	if (others && find_copied(c, others, err) < 0)
+		return -1;
+	if (remote && strcmp(remote, c->out->head) != 0)
+		return REFUTE(c, EVIDENCE_PULL | EVIDENCE_REVIEW,
+			"the remote has the branch '%s' at %.*s, but HEAD is %.*s", c->branch,
+			SHORT_ID, remote, SHORT_ID, c->out->head);
+	return 0;
+}
+
+/* ---- programs ---- */
+
+/* Told with the work already, because the developer can undo the change. `kinds`: that rely on it.
+ */
+static int check_program(
+	struct collector *c, const char *command, unsigned kinds, struct error *err)
+{
+	const char *fault;
+
+	if (!command || !c->out->head || !(c->query->kinds & (kinds | EVIDENCE_WORK)))
+		return 0;
+	if (evidence_check_programs(c->arena, c->query->place, c->newest, command, &fault, err) < 0)
+		return -1;
+	c->replaced |= fault != NULL;
+	return fault ? refute(c, kinds | EVIDENCE_WORK, fault) : 0;
+}
+
+static int check_programs(struct collector *c, struct error *err)
+{
+	if (check_program(c, c->query->forge, EVIDENCE_PULL, err) < 0 ||
+		check_program(c, c->query->later, EVIDENCE_COMMAND, err) < 0)
+		return -1;
+	for (size_t i = 0; i < c->query->commands.n; i++)
+		if (check_program(c, c->query->commands.items[i], EVIDENCE_COMMAND, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the pull request ---- */
+
+/* Some forges shorten ids. */
+static bool is_id_of(const char *id, const char *commit)
+{
+	size_t n = strlen(id);
+
+	return commit && n >= SHORT_ID && strncasecmp(id, commit, n) == 0;
+}
+
+static int check_view(struct collector *c, const struct forge_view *v, const char *url)
+{
+	bool merged;
+
+	if (!v->tool) /* only the remote can be checked */
+		return 0;
+	if (v->missing)
+		return REFUTE(c, EVIDENCE_PULL, "the pull request '%s' does not exist", url);
+	merged = strcmp(v->state, "merged") == 0 && c->query->confirmed &&
+		 strcmp(url, c->query->confirmed) == 0;
+	if (!merged && strcmp(v->state, "open") != 0)
+		return REFUTE(
+			c, EVIDENCE_PULL, "the pull request '%s' is %s, not open", url, v->state);
+	if (!c->branch || strcmp(v->branch, c->branch) != 0)
+		return REFUTE(c, EVIDENCE_PULL,
+			"the pull request '%s' is of the branch '%s', not of '%s'", url, v->branch,
+			c->branch ? c->branch : "");
+	c->merged = merged && is_id_of(v->head, c->out->head);
+	if (c->merged || is_id_of(v->head, c->out->head))
+		return 0;
+	return REFUTE(c, EVIDENCE_PULL, "the pull request '%s' %s at %.*s, but HEAD is %.*s%s", url,
+		merged ? "was merged" : "is", SHORT_ID, v->head, SHORT_ID,
+		c->out->head ? c->out->head : "",
+		merged ? ": open one for the rest of the branch and name it with 'dev-team context "
+			 "set FILE pr_url'"
+		       : "");
+}
+
+static bool had_remote(const struct git_identity *was, const char *url)
+{
+	for (size_t i = 0; i < was->remotes.list.n; i++)
+		if (strcmp(was->remotes.list.items[i].url, url) == 0)
+			return true;
+	return false;
+}
+
+/* Agents can add remotes, so only those of the time when the item began count. For origin the URL
+ * in the configuration counts: `insteadOf` may rewrite it to a path, which has no host. */
+static bool is_of(
+	const struct collector *c, const struct forge_pull *p, const struct git_remote *remote)
+{
+	const char *written = NULL;
+
+	for (size_t i = 0; i < c->now.remotes.list.n; i++) {
+		const struct git_remote *r = &c->now.remotes.list.items[i];
+
+		if (strcmp(r->name, remote->name) != 0)
+			continue;
+		if (!had_remote(&c->query->place->identity, r->url))
+			return false;
+		written = r->url;
+	}
+	if (written && forge_pull_is_of(p, str_of(written)))
+		return true;
+	return (!written || strcmp(remote->name, "origin") != 0) &&
+	       forge_pull_is_of(p, str_of(remote->url));
+}
+
+static bool is_of_a_remote(const struct collector *c, const struct forge_pull *p)
+{
+	for (size_t i = 0; i < c->remotes.list.n; i++)
+		if (is_of(c, p, &c->remotes.list.items[i]))
+			return true;
+	return false;
+}
+
+static int check_pull(struct collector *c, struct error *err)
+{
+	const char *url = c->query->pr_url;
+	struct forge_view view;
+	struct forge_pull p;
+
+	if (!(c->query->kinds & EVIDENCE_PULL))
+		return 0;
+	if (!url || !forge_find_pull(str_of(url), &p))
+		return refute(c, EVIDENCE_PULL,
+			"there is no pull request: the answer must contain its URL");
+	url = arena_dup(c->arena, p.url);
+	if (!is_of_a_remote(c, &p))
+		return REFUTE(c, EVIDENCE_PULL,
+			"the pull request '%s' does not belong to a repository that was a remote "
+			"when the "
+			"item began",
+			url);
+	if (c->replaced)
+		return 0;
+	if (forge_view(c->arena, c->dir, &p, c->query->forge, &view, err) < 0)
+		return error_prefix(err, "cannot verify the pull request '%s'", url);
+	return check_view(c, &view, url);
+}
+
+/* After a merge the default branch contains the commits, and the forge may have deleted the branch.
+ */
+static int check_unmerged(struct collector *c)
+{
+	if (c->merged)
+		return 0;
+	if (c->copied && strcmp(c->copied, c->out->head) == 0)
+		(void)refute(c, EVIDENCE_PULL,
+			"HEAD is the default branch of 'origin': there are no commits beyond it");
+	else if (c->copied)
+		(void)REFUTE(c, EVIDENCE_PULL | EVIDENCE_REVIEW,
+			"the commits of the branch beyond %.*s of the default branch of 'origin' "
+			"change no file",
+			SHORT_ID, c->copied);
+	if (!c->missing)
+		return 0;
+	return REFUTE(c, EVIDENCE_PULL | EVIDENCE_REVIEW,
+		"the branch '%s' is not on the remote 'origin'", c->branch);
+}
+
+/* ---- commands ---- */
+
+static int run_command(struct collector *c, const char *command, struct error *err)
+{
+	const char *const argv[] = {"sh", "-c", command, NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const struct process p = {.argv = argv,
+		.cwd = c->dir,
+		.output = -1,
+		.out = &out,
+		.out_max = 1 << 16,
+		.timeout_s = COMMAND_S};
+	struct process_end end;
+	struct error why = {0};
+
+	if (process_run(&p, &end, err) < 0)
+		return -1;
+	if (process_check(&p, &end, command, buf_str(&out), &why) == 0)
+		return 0;
+	return refute(c, EVIDENCE_COMMAND, why.text);
+}
+
+int evidence_collect(
+	struct arena *a, const struct evidence_query *q, struct evidence *out, struct error *err)
+{
+	struct collector c = {.arena = a, .query = q, .out = out, .dir = q->place->directory};
+	bool elsewhere;
+
+	*out = (struct evidence){0};
+	if (check_identity(&c, &elsewhere, err) < 0)
+		return -1;
+	if (elsewhere && q->kinds)
+		return 0;
+	if (read_head(&c, err) < 0)
+		return -1;
+	check_branch(&c);
+	if (read_commits(&c, err) < 0 || check_hidden(&c, err) < 0 || read_remote(&c, err) < 0 ||
+		check_programs(&c, err) < 0 || check_pull(&c, err) < 0)
+		return -1;
+	check_unmerged(&c);
+	for (size_t i = 0; i < q->commands.n && !c.replaced; i++)
+		if (run_command(&c, q->commands.items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- what cannot be verified ---- */
+
+static bool is_installed(struct arena *a, const char *program)
+{
+	bool blocked;
+
+	return path_find_program(a, program, &blocked) != NULL;
+}
+
+#define ONLY_REMOTE                                                                                \
+	": only the repository of a pull request, and its branch on the remote, are verified; "
+#define NAME_FORGE "name a 'forge' command in the workflow"
+
+const char *evidence_limits(
+	struct arena *a, const struct workflow *w, unsigned kinds, const char *repo)
+{
+	const char *url = "", *program;
+	struct git_remotes remotes;
+	struct error ignored;
+
+	if (!(kinds & EVIDENCE_PULL) || git_read_remotes(a, repo, &remotes, &ignored) < 0)
+		return NULL;
+	if (!remotes.list.n)
+		return "there is no remote: no pull request can be verified";
+	for (size_t i = 0; i < remotes.list.n; i++)
+		if (!i || strcmp(remotes.list.items[i].name, "origin") == 0)
+			url = remotes.list.items[i].url;
+	program = forge_program(str_of(url));
+	if (w->forge || (program ? *program && is_installed(a, program)
+				 : is_installed(a, "gh") || is_installed(a, "glab")))
+		return NULL;
+	if (!program)
+		return "neither 'gh' nor 'glab' is installed" ONLY_REMOTE
+		       "install one, or " NAME_FORGE;
+	if (!*program)
+		return "no program is known for the forge of 'origin'" ONLY_REMOTE NAME_FORGE;
+	return arena_printf(
+		a, "'%s' is not installed" ONLY_REMOTE "install it, or " NAME_FORGE, program);
+}

@@ -1,0 +1,210 @@
+#include <unistd.h>
+#include "src/machine/failure.h"
+#include "src/sys/path.h"
+#include "src/sys/secrets.h"
+
+enum { LOG_MAX = 64 << 20 };
+
+/* ---- the last words ---- */
+
+struct last {
+	struct arena *arena;
+	const char *log;     /* of the last answer, refused or not; NULL: it has none */
+	bool troubleshooter; /* it was the troubleshooter's: the log is of the one before */
+	bool known, known_log;
+	const char *detail; /* of a call of a harness that failed, after that; may be NULL */
+	int64_t dispatched; /* revision of the last dispatch; 0: not seen yet */
+};
+
+static const char *copy_of(struct arena *a, const json *event, const char *member)
+{
+	const char *text = json_get_str(event, member);
+
+	return text ? arena_dup(a, str_of(text)) : NULL;
+}
+
+/* A context_visit. */
+static bool find_last(const json *event, void *data)
+{
+	struct last *l = data;
+	const char *id = json_get_str(event, "action");
+	bool answer = json_str_is(event, "type", "answer");
+
+	if (json_str_is(event, "type", "dispatch") && !l->dispatched)
+		l->dispatched = json_get_int(event, "rev", 0);
+	if (json_str_is(event, "type", "agent_run") && !l->known && !l->detail)
+		l->detail = copy_of(l->arena, event, "detail");
+	if (!l->known_log &&
+		(answer || json_get_str(event, "section") ||
+			(json_str_is(event, "type", "failure") && json_get_str(event, "kept")))) {
+		bool troubleshooter = answer && id && strstr(id, "/troubleshooter/");
+
+		l->troubleshooter |= !l->known && troubleshooter;
+		l->known = true;
+		l->known_log = !troubleshooter;
+		l->log = copy_of(l->arena, event, answer ? "log" : "kept");
+	}
+	return !l->known_log || !l->dispatched;
+}
+
+/* The last lines, at most `max` bytes. Secrets are masked before the text is cut. */
+static const char *last_lines(struct arena *a, struct str text, size_t max)
+{
+	CLEANUP(buf_release) struct buf masked = BUF_INIT;
+	struct secrets secrets = {0};
+	size_t at;
+
+	secrets_add(a, &secrets, (const char *const *)environ, NULL);
+	secrets_mask(&secrets, str_trim(text), &masked);
+	text = buf_str(&masked);
+	if (text.n > max) {
+		at = text.n - max;
+		at += str_find(str_sub(text, at, text.n), STR("\n")) + 1;
+		if (at >= text.n)
+			at = text.n - max;
+		while (at < text.n && ((unsigned char)text.p[at] & 0xc0) == 0x80)
+			at++;
+		text = str_sub(text, at, text.n);
+	}
+	return text.n ? arena_dup(a, text) : NULL;
+}
+
+static const char *end_of(struct arena *a, struct str text)
+{
+	return last_lines(a, text, FAILURE_WORDS_MAX);
+}
+
+static const char *end_of_file(struct arena *a, const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+
+	if (!path || sys_read_file(&text, path, LOG_MAX, NULL, &ignored) < 0 ||
+		str_utf8_fault(buf_str(&text)))
+		return NULL;
+	return end_of(a, buf_str(&text));
+}
+
+/* The last entry of the troubleshooter's log, without its heading. */
+static struct str last_entry(struct str log)
+{
+	struct str rest = log, line;
+
+	while (str_line(&rest, &line))
+		if (str_starts(line, "## "))
+			log = rest;
+	return log;
+}
+
+static const char *last_words(struct arena *a, const struct context *c, const struct last *l)
+{
+	static const char *const sections[] = {CONTEXT_FAILED_ANSWER, CONTEXT_LAST_FAILURE};
+	const char *words = l->detail           ? end_of(a, str_of(l->detail))
+			    : l->troubleshooter ? NULL
+						: end_of_file(a, l->log);
+
+	if (!words && l->troubleshooter)
+		words = end_of(a, last_entry(context_section(c, CONTEXT_TROUBLE_LOG)));
+	for (size_t i = 0; !words && i < COUNT(sections); i++)
+		words = end_of(a, context_section(c, sections[i]));
+	return words;
+}
+
+/* ---- the command ---- */
+
+static const char *command(
+	struct arena *a, const struct context_file *f, const char *before, const char *after)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_add_argument(&text, before, f->path);
+	buf_adds(&text, after);
+	return arena_dup(a, buf_str(&text));
+}
+
+static const char *repair(struct arena *a, const struct context_file *f, const struct last *l)
+{
+	if (context_get(&f->doc, "question").n)
+		return command(a, f, "echo 'YOUR ANSWER' | dev-team context set ",
+			" troubleshooter_input");
+	if (context_get(&f->doc, "question_trigger").n)
+		return command(a, f, "echo 0 | dev-team context set ", " troubleshooter_calls");
+	return l->dispatched ? command(a, f, "dev-team context restore ",
+				       arena_printf(a, " %lld", (long long)l->dispatched))
+			     : NULL;
+}
+
+bool failure_is(const struct context *c)
+{
+	return str_is(context_get(c, "state"), "failed") || context_get(c, "question").n ||
+	       context_get(c, "question_trigger").n;
+}
+
+void failure_explain(struct arena *a, const struct context_file *f, struct failure *out)
+{
+	struct last last = {.arena = a};
+
+	context_each_event(f, "", find_last, &last);
+	if (!last.log && context_has_section(&f->doc, CONTEXT_LAST_FAILURE) &&
+		context_get(&f->doc, "build_log").n)
+		last.log = arena_dup(a, context_get(&f->doc, "build_log"));
+	*out = (struct failure){.log = last.log,
+		.words = last_words(a, &f->doc, &last),
+		.repair = repair(a, f, &last)};
+}
+
+/* ---- the log of a script ---- */
+
+/* Agents can write sections, so only a file in logs/ is accepted. */
+static const char *named_log(struct arena *a, const struct context_file *f, struct str text)
+{
+	struct str logs = str_of(arena_printf(a, "log: %s/logs/", f->dir)), line;
+
+	while (str_line(&text, &line)) {
+		struct str path = str_sub(line, str_find(line, logs), line.n);
+
+		if (path.n > logs.n &&
+			str_find(str_sub(path, logs.n, path.n), STR("/")) == path.n - logs.n)
+			return arena_dup(a, str_sub(path, strlen("log: "), path.n));
+	}
+	return NULL;
+}
+
+void failure_read_log(
+	struct arena *a, const struct context_file *f, const char *section, struct failure_log *out)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+
+	*out = (struct failure_log){.path = named_log(a, f, context_section(&f->doc, section))};
+	if (!out->path || sys_read_file(&text, out->path, LOG_MAX, NULL, &ignored) < 0)
+		return;
+	buf_utf8_repair(&text);
+	out->text = last_lines(a, buf_str(&text), FAILURE_LOG_MAX);
+}
+
+/* ---- refused answers ---- */
+
+struct refused {
+	struct arena *arena;
+	const char *section, *reason;
+};
+
+/* A context_visit. */
+static bool find_refused(const json *event, void *data)
+{
+	struct refused *r = data;
+
+	if (json_str_is(event, "type", "refusal") && json_str_is(event, "section", r->section))
+		r->reason = copy_of(r->arena, event, "reason");
+	return !r->reason && !json_str_is(event, "type", "transition") &&
+	       !json_str_is(event, "type", "answer");
+}
+
+const char *failure_refusal(struct arena *a, const struct context_file *f, const char *section)
+{
+	struct refused r = {a, section, NULL};
+
+	context_each_event(f, "", find_refused, &r);
+	return r.reason;
+}

@@ -1,0 +1,39 @@
+/*
+ * failure.h: explains why a work item has failed or waits for a person, how to continue it, and why
+ * an answer was refused. All of it is read from the document and the journal.
+ */
+#ifndef DT_FAILURE_H
+#define DT_FAILURE_H
+
+#include "context/file.h"
+
+enum {
+	FAILURE_WORDS_MAX = 600, /* bytes of the last words */
+	FAILURE_LOG_MAX = 4096   /* of the end of a log */
+};
+
+/* What `done` adds to the reason of a failure. Texts live in the arena; NULL: there is none. */
+struct failure {
+	const char *log;    /* file with all of the last answer or of the last script's output */
+	const char *words;  /* the end of it, secrets masked */
+	const char *repair; /* the shell command that lets the next step continue */
+};
+
+/* True if the work item has failed, or waits for a person. */
+bool failure_is(const struct context *c);
+void failure_explain(struct arena *a, const struct context_file *f, struct failure *out);
+
+/* The end of the script's log that a section names after `log: `: whole lines, at most
+ * FAILURE_LOG_MAX bytes, secrets masked. `text` is NULL if there is no such file in the work item's
+ * logs/. */
+struct failure_log {
+	const char *path, *text;
+};
+void failure_read_log(struct arena *a, const struct context_file *f, const char *section,
+	struct failure_log *out);
+
+/* Why the last answer for `section` was refused, in the arena; NULL: none has been refused since
+ * the state was entered, or a later one was accepted. */
+const char *failure_refusal(struct arena *a, const struct context_file *f, const char *section);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * leftover.c: commits what an agent has changed in the item's place and left uncommitted. Changes
+ * that were there when the action was requested are not the agent's; a mark, a digest of the path
+ * and the file's state, tells which they are.
+ */
+#include <sys/stat.h>
+#include "src/machine/place.h"
+#include "src/sys/digest.h"
+#include "src/sys/path.h"
+#include "src/sys/secrets.h"
+
+enum { MARK_SIZE = 17, MARKS_MAX = 3000 };
+
+/* Half a digest of a path and the state of its file. */
+static char *mark_of(struct arena *a, const char *directory, const char *path)
+{
+	const char *full = path_join(a, directory, path);
+	char digest[DIGEST_TEXT];
+	struct stat st = {0};
+
+	(void)lstat(full, &st);
+	digest_text(str_of(arena_printf(a, "%s\n%lld %lld.%09ld %llu %o", path,
+			    (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec,
+			    (unsigned long long)st.st_ino, (unsigned)st.st_mode)),
+		digest);
+	return arena_dup(a, (struct str){digest, MARK_SIZE - 1});
+}
+
+int place_marks(struct arena *a, const struct item_place *p, json **marks, struct error *err)
+{
+	struct git_status s;
+
+	if (git_read_status(a, p->directory, &s, err) < 0) {
+		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
+		return -1;
+	}
+	*marks = json_array();
+	for (size_t i = 0; i < s.changes.n && i < MARKS_MAX; i++)
+		json_push_str(*marks, str_of(mark_of(a, p->directory, s.changes.items[i].path)));
+	return 0;
+}
+
+static bool is_marked(const json *marks, const char *mark)
+{
+	for (const json *m = json_first(marks); m; m = json_next(m))
+		if (strcmp(json_text(m), mark) == 0)
+			return true;
+	return false;
+}
+
+/* `git status` lists a nested repository with a slash at its end. */
+static bool is_repository(const struct git_change *c)
+{
+	return str_ends(str_of(c->path), "/");
+}
+
+/* A refusal is reported to the agent, which can correct it. */
+static int refuse_change(
+	const struct item_place *p, const struct git_change *c, const char *full, struct error *err)
+{
+	const char *remedy =
+		p->in_place ? "it may be the user's: leave it, and" : "remove it, restore it, or";
+
+	if (c->conflict)
+		return error_set(err, ERR_CHECK, "'%s' has unresolved conflicts", c->path);
+	if (is_repository(c))
+		return error_set(err, ERR_CHECK,
+			"'%s' is a repository of its own and is not committed: %s have git ignore "
+			"it",
+			c->path, p->in_place ? remedy : "remove it, or");
+	if (secrets_is_file(str_of(c->path)) && path_exists(full))
+		return error_set(err, ERR_CHECK,
+			"'%s' may hold a secret and is not committed: %s have git ignore it",
+			c->path, remedy);
+	return 0;
+}
+
+/* A file that existed before the request is not committed for the agent. Until a script has been
+ * requested, only agents can have made it, and a validation would use it; so it is refused. */
+static int refuse_old(const struct item_place *p, const struct git_change *c, struct error *err)
+{
+	if (!p->fresh || p->in_place || !c->untracked)
+		return 0;
+	return error_set(err, ERR_CHECK,
+		"'%s' existed before the request and is not committed: commit it, remove it, or "
+		"have git "
+		"ignore it",
+		c->path);
+}
+
+struct path_list {
+	const char **items;
+	size_t n, cap;
+};
+
+static int collect(struct arena *a, const struct item_place *p, const json *marks,
+	const struct git_status *s, struct path_list *out, struct error *err)
+{
+	for (size_t i = 0; i < s->changes.n; i++) {
+		const struct git_change *c = &s->changes.items[i];
+
+		if (p->in_place && place_was_dirty(p, c->path))
+			continue;
+		if (is_marked(marks, mark_of(a, p->directory, c->path))) {
+			if (refuse_old(p, c, err) < 0)
+				return -1;
+			continue;
+		}
+		if (refuse_change(p, c, path_join(a, p->directory, c->path), err) < 0)
+			return -1;
+		vec_push_in(a, out, c->path);
+	}
+	return 0;
+}
+
+int place_commit_leftovers(const struct item_place *p, const char *id, const json *marks,
+	bool *done, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct path_list paths = {0};
+	struct git_status s;
+	struct git_head h;
+
+	*done = false;
+	if (git_read_status(&a, p->directory, &s, err) < 0 ||
+		collect(&a, p, marks, &s, &paths, err) < 0)
+		return -1;
+	if (!paths.n)
+		return 0;
+	if (json_len(marks) == MARKS_MAX)
+		return error_set(err, ERR_CHECK,
+			"'%s' is not committed, because too many files were changed before: commit "
+			"it yourself",
+			paths.items[0]);
+	if (p->branch && (!s.branch || strcmp(s.branch, p->branch) != 0))
+		return error_set(err, ERR_CHECK,
+			"HEAD is not on the branch '%s': switch back to it", p->branch);
+	if (git_read_head(&a, p->directory, &h, err) < 0)
+		return -1;
+	if (h.busy)
+		return error_set(err, ERR_CHECK, "a %s is in progress: finish or abort it", h.busy);
+	return git_commit_paths(p->directory, paths.items, paths.n,
+		arena_printf(&a, "%s: commit what was left uncommitted", id), done, err);
+}

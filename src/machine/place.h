@@ -1,0 +1,59 @@
+/*
+ * place.h: where a work item is worked on: in a worktree of its own, or in the user's checkout. The
+ * place is chosen once, when the run starts. It is a key of the store and not a part of the
+ * document, because agents can edit the document.
+ */
+#ifndef DT_PLACE_H
+#define DT_PLACE_H
+
+#include "context/file.h"
+#include "src/sys/git.h"
+
+struct item_place {
+	const char *directory; /* absolute; NULL: not chosen yet */
+	const char *branch;    /* checked out there; NULL: HEAD is detached */
+	const char *base;      /* id of the commit that the work begins from; NULL: none */
+	bool in_place;         /* the user's checkout */
+	/* Files that were modified before the work began: in the checkout by the user; in a new
+	 * worktree as git reports them, for example because of line endings. */
+	VEC(const char *) dirty;
+	/* In the checkout: files whose changes git did not show then; struct git_hidden. */
+	VEC(const char *) hidden;
+	const char *pushed; /* not in the key: last known commit of the remote's branch; or NULL */
+	const json *marks;  /* not in the key: changes that precede the action; see place_marks() */
+	bool fresh; /* not in the key: no script has been requested yet that could leave files */
+	struct git_identity identity; /* of the directory when it was chosen */
+};
+
+/* The key of the item; `out` stays empty if it has none. Texts are in the arena. */
+int place_load(struct arena *a, struct context_file *f, struct item_place *out, struct error *err);
+/* Written by the next save. */
+void place_store(struct context_file *f, const struct item_place *p);
+
+bool place_was_dirty(const struct item_place *p, const char *path);
+bool place_was_hidden(const struct item_place *p, const char *path);
+/* A sparse checkout was active. */
+bool place_is_sparse(const struct item_place *p);
+/* Notes the files that are hidden now. */
+int place_note_hidden(struct arena *a, struct item_place *p, struct error *err);
+/* *fault: in the checkout, a commit contains a file that the user had changed before; NULL: none
+ * does. Starts git if there were such files. */
+int place_check_commits(
+	struct arena *a, const struct item_place *p, const char **fault, struct error *err);
+
+/* Marks of the files with uncommitted changes, an array that the caller frees. Runs `git status`
+ * once. */
+int place_marks(struct arena *a, const struct item_place *p, json **marks, struct error *err);
+/*
+ * Commits the changed files that have no mark and were not changed before the item began. Ignored
+ * files are never committed. -1: ERR_CHECK if the agent must correct something first: a file that
+ * may hold a secret, a conflict, another branch.
+ */
+int place_commit_leftovers(const struct item_place *p, const char *id, const json *marks,
+	bool *done, struct error *err);
+
+/* The place as JSON, for the journal. */
+json *place_to_json(const struct item_place *p);
+void place_from_json(struct arena *a, const json *j, struct item_place *out);
+
+#endif

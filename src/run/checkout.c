@@ -1,0 +1,216 @@
+/*
+ * checkout.c: work in the user's checkout, by one item at a time. The store `checkouts` in the
+ * state directory records which. A claim is valid while the item's document exists and the item has
+ * not ended, so it needs no release.
+ */
+#include "context/file.h"
+#include "src/run/run_internal.h"
+#include "src/sys/digest.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+
+#define STORE_NAME "checkouts"
+enum { LOCK_WAIT_MS = 30000, DIRTY_MAX = 32 << 10 };
+
+/* ---- the claim ---- */
+
+static bool has_ended(const struct context *doc)
+{
+	struct str state = context_get(doc, "state");
+
+	return context_get(doc, "outcome").n || str_is(state, "done") || str_is(state, "failed");
+}
+
+/* -1: another item is in progress there, or has used this branch. */
+static int check_other(struct arena *a, const struct run_entry *e, const struct item_place *place,
+	struct str value, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *path = arena_dup(a, value);
+	struct item_place other = {0};
+	struct error ignored;
+
+	if (!value.n || strcmp(path, e->document) == 0 ||
+		context_open(&f, path, CONTEXT_READ_ONLY, &ignored) < 0)
+		return 0;
+	if (!has_ended(&f.doc))
+		return error_set(err, ERR_STATE,
+			"'%s' is in use by '%s': finish that item first, or work without "
+			"--in-place",
+			place->directory, path);
+	if (str_eq(path_base(path), path_base(e->document)) || /* the item began anew */
+		place_load(a, &f, &other, &ignored) < 0 || !other.branch ||
+		strcmp(other.branch, place->branch) != 0)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"the branch '%s' has the work of '%s': switch to another branch", place->branch,
+		path);
+}
+
+/* 1: another process has claimed it first. */
+static int claim_once(struct arena *a, const struct run_entry *e, const struct item_place *place,
+	struct store *s, const char *key, struct error *err)
+{
+	struct store_kv old;
+	struct store_result result;
+	enum store_status got = store_get(s, a, key, &old, err);
+	const struct store_guard guard = {.key = key, .what = STORE_MOD_IS, .rev = old.mod};
+	const struct store_op op = {.what = STORE_PUT, .key = key, .value = str_of(e->document)};
+	const struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
+
+	if (got != STORE_OK)
+		return -1;
+	if (check_other(a, e, place, old.value, err) < 0)
+		return -1;
+	if (str_is(old.value, e->document))
+		return 0;
+	got = store_txn(s, a, &t, &result, err);
+	return got == STORE_REFUSED ? 1 : got == STORE_OK ? 0 : -1;
+}
+
+static int claim(struct arena *a, const struct run_entry *e, const struct item_place *place,
+	struct error *err)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	char key[DIGEST_TEXT], *state;
+	int rc;
+
+	digest_text(str_of(place->directory), key);
+	if (context_state_directory(a, &state, err) < 0 ||
+		store_open(&s, store_backend(), state, STORE_NAME, STORE_WRITE, LOCK_WAIT_MS, err) <
+			0)
+		return -1;
+	while ((rc = claim_once(a, e, place, s, key, err)) > 0)
+		;
+	return rc;
+}
+
+/* ---- the branch and what is there ---- */
+
+static int check_branch(
+	const struct git_head *h, const char *repo, const char *id, struct error *err)
+{
+	if (h->busy)
+		return error_set(err, ERR_STATE, "a %s is in progress in '%s': finish it first",
+			h->busy, repo);
+	if (!h->branch)
+		return error_set(err, ERR_STATE,
+			"no branch is checked out in '%s': run 'git switch -c dev-team/%s'", repo,
+			id);
+	if (str_utf8_fault(str_of(h->branch)))
+		return error_set(err, ERR_STATE,
+			"the name of the branch in '%s' is not UTF-8: run 'git branch -m "
+			"dev-team/%s'",
+			repo, id);
+	if (h->on_default)
+		return error_set(err, ERR_STATE,
+			"'%s' is on '%s', the default branch of 'origin': run 'git switch -c "
+			"dev-team/%s'",
+			repo, h->branch, id);
+	return 0;
+}
+
+/* Staged changes are refused, because an agent's first `git commit` would include them. */
+static int check_clean(const struct run_entry *e, const struct git_status *s, struct error *err)
+{
+	for (size_t i = 0; i < s->changes.n && e->allow_dirty; i++)
+		if (s->changes.items[i].staged)
+			return error_set(err, ERR_STATE,
+				"'%s' has staged changes, such as '%.200s', which would be in the "
+				"first commit of an agent: commit or unstage them",
+				e->repo, s->changes.items[i].path);
+	if (!s->changes.n || e->allow_dirty)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"'%s' has %zu uncommitted change%s, such as '%.200s': commit or stash them, or "
+		"give --allow-dirty, which leaves them alone",
+		e->repo, s->changes.n, s->changes.n == 1 ? "" : "s", s->changes.items[0].path);
+}
+
+/* Of these files the user does not let git see changes. */
+static int note_hidden(struct arena *a, struct item_place *place, struct error *err)
+{
+	size_t bytes = 0;
+
+	if (place_note_hidden(a, place, err) < 0)
+		return -1;
+	for (size_t i = 0; i < place->hidden.n; i++) {
+		bytes += strlen(place->hidden.items[i]);
+		if (bytes > DIRTY_MAX || str_utf8_fault(str_of(place->hidden.items[i])))
+			return error_set(err, ERR_STATE,
+				"'%s' has too many files marked 'assume-unchanged' or "
+				"'skip-worktree', or one whose name is not UTF-8: work in a "
+				"worktree, without --in-place",
+				place->directory);
+	}
+	return 0;
+}
+
+static int choose(struct arena *a, const struct run_entry *e, const char *id,
+	struct item_place *place, struct error *err)
+{
+	struct git_head head;
+	struct git_status s;
+	size_t bytes = 0;
+
+	if (git_read_head(a, e->repo, &head, err) < 0 ||
+		check_branch(&head, e->repo, id, err) < 0 ||
+		git_read_status(a, e->repo, &s, err) < 0 || check_clean(e, &s, err) < 0) {
+		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
+		return -1;
+	}
+	*place = (struct item_place){
+		.directory = e->repo, .branch = head.branch, .base = s.head, .in_place = true};
+	if (git_read_identity(a, place->directory, &place->identity, err) < 0 ||
+		note_hidden(a, place, err) < 0)
+		return -1;
+	for (size_t i = 0; i < s.changes.n; i++)
+		bytes += strlen(s.changes.items[i].path);
+	if (bytes > DIRTY_MAX)
+		return error_set(err, ERR_STATE,
+			"'%s' has too many uncommitted changes (%zu): commit or stash them",
+			e->repo, s.changes.n);
+	for (size_t i = 0; i < s.changes.n; i++) {
+		if (str_utf8_fault(str_of(s.changes.items[i].path)))
+			return error_set(err, ERR_STATE,
+				"'%s' has a changed file whose name is not UTF-8: commit or stash "
+				"it",
+				e->repo);
+		vec_push_in(a, &place->dirty, s.changes.items[i].path);
+	}
+	return 0;
+}
+
+/* A commit on another branch would belong to another item. */
+static int check_head(
+	struct arena *a, const struct item_place *place, const char *id, struct error *err)
+{
+	const char *now;
+
+	if (git_read_branch(a, place->directory, &now, err) < 0)
+		return -1;
+	if (now && strcmp(now, place->branch) == 0)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"'%s' is on %s%s%s, but the branch of '%s' is '%s': run 'git switch %s'",
+		place->directory, now ? "'" : "", now ? now : "no branch", now ? "'" : "", id,
+		place->branch, place->branch);
+}
+
+int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
+	struct item_place *place, bool *changed, struct error *err)
+{
+	if (place->directory) {
+		if (claim(a, e, place, err) < 0)
+			return -1;
+		return check_head(a, place, id, err);
+	}
+	if (e->worktree && (e->worktree->slots || e->worktree->parent))
+		return error_set(err, ERR_USAGE,
+			"--slots and --parent need a worktree, but this item works in the "
+			"checkout");
+	if (choose(a, e, id, place, err) < 0)
+		return -1;
+	*changed = true;
+	return claim(a, e, place, err);
+}

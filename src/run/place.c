@@ -1,0 +1,313 @@
+/*
+ * place.c: gives a work item its place: a worktree of the pool on a branch of its own, which begins
+ * at the remote's default branch, or the user's checkout (checkout.c).
+ */
+#include <sys/stat.h>
+#include "src/run/run_internal.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+
+enum { FETCH_S = 60, DIRTY_MAX = 32 << 10 };
+
+/* ---- where the branch begins ---- */
+
+/* *line: the first line that git prints, in the arena; NULL if git fails or takes too long. -1: git
+ * could not be run. */
+static int git_line(
+	struct arena *a, const char *repo, const char *const *argv, char **line, struct error *err)
+{
+	const struct git_command c = {.dir = repo,
+		.name = "git",
+		.argv = argv,
+		.limit_s = FETCH_S,
+		.late = true,
+		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest, first;
+	int status;
+
+	*line = NULL;
+	if (git_command(&c, &out, &status, err) < 0)
+		return -1;
+	rest = buf_str(&out);
+	if (status == 0)
+		*line = arena_dup(a, str_line(&rest, &first) ? str_trim(first) : (struct str){0});
+	return 0;
+}
+
+/* *name: the remote's default branch; NULL: the remote does not name one. */
+static int remote_default(struct arena *a, const char *repo, const char **name, struct error *err)
+{
+	static const char *const known[] = {
+		"git", "symbolic-ref", "-q", "refs/remotes/origin/HEAD", NULL};
+	static const char *const ask[] = {"git", "ls-remote", "--symref", "origin", "HEAD", NULL};
+	static const char local[] = "refs/remotes/origin/", remote[] = "ref: refs/heads/";
+	char *line;
+
+	*name = NULL;
+	if (git_line(a, repo, known, &line, err) < 0)
+		return -1;
+	if (line && str_starts(str_of(line), local)) {
+		*name = line + strlen(local);
+		return 0;
+	}
+	if (git_line(a, repo, ask, &line, err) < 0)
+		return -1;
+	if (line && str_starts(str_of(line), remote)) {
+		line[strcspn(line, "\t")] = '\0';
+		*name = line + strlen(remote);
+	}
+	return 0;
+}
+
+/* Leaves FETCH_HEAD, tags and submodules as they are. *line as git_line() does. */
+static int fetch(
+	struct arena *a, const char *repo, const char *branch, char **line, struct error *err)
+{
+	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+		"origin", arena_printf(a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch),
+		NULL};
+
+	return git_line(a, repo, argv, line, err);
+}
+
+/* *url is NULL without a remote `origin`. */
+static int find_origin(struct arena *a, const char *repo, char **url, struct error *err)
+{
+	static const char *const argv[] = {"git", "config", "--get", "remote.origin.url", NULL};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (!git_config_origin(repo, &text))
+		return git_line(a, repo, argv, url, err);
+	*url = arena_dup(a, buf_str(&text));
+	return 0;
+}
+
+/* *branch: the given one, else the remote's default branch; NULL: unknown. Fetches it if the remote
+ * can be reached. */
+static int update_start(struct arena *a, struct run_entry *e, const char *id, const char **branch,
+	struct error *err)
+{
+	char *url, *fetched = NULL;
+
+	if (find_origin(a, e->repo, &url, err) < 0)
+		return -1;
+	if (!url)
+		return 0;
+	if (!*branch && remote_default(a, e->repo, branch, err) < 0)
+		return -1;
+	if (*branch && fetch(a, e->repo, *branch, &fetched, err) < 0)
+		return -1;
+	if (!fetched)
+		e->notice = arena_printf(e->arena,
+			"cannot fetch from 'origin': %s starts from the local commits", id);
+	return 0;
+}
+
+struct start {
+	const char *name;   /* "refs/remotes/origin/main"; NULL: as the pool finds it */
+	const char *commit; /* NULL: not known */
+};
+
+/* The remote's branch: fetched, or the last known state if it cannot be. Without a remote, the
+ * local default branch. A short name could be that of a tag. */
+static int find_start(struct arena *a, struct run_entry *e, const char *id, const char *target,
+	struct start *out, struct error *err)
+{
+	const char *repo = e->repo;
+	const char *branch = target;
+	const char *names[5];
+	struct git_commit found[COUNT(names)];
+
+	if (update_start(a, e, id, &branch, err) < 0)
+		return -1;
+	names[0] = arena_printf(a, "refs/remotes/origin/%s", branch ? branch : "main");
+	names[1] = branch ? arena_printf(a, "refs/heads/%s", branch) : "refs/remotes/origin/master";
+	names[2] = "refs/heads/main";
+	names[3] = "refs/heads/master";
+	names[4] = "HEAD";
+	if (git_read_commits(a, repo, names, COUNT(names), found, err) < 0) {
+		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
+		return error_prefix(err, "repair the repository ('git fsck' shows the damage)");
+	}
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (found[i].id && (!target || i < 2)) {
+			*out = (struct start){names[i], found[i].id};
+			return 0;
+		}
+	if (target)
+		return error_set(err, ERR_STATE,
+			"no branch '%s' in '%s': fetch it, or name another target", target, repo);
+	return error_set(err, ERR_STATE,
+		"'%s' has no commit for a worktree to start from: commit something first, or "
+		"give --in-place",
+		repo);
+}
+
+/* ---- the worktree ---- */
+
+static int open_pool(struct arena *a, const struct run_entry *e, const struct run_worktree *w,
+	struct pool *out, struct error *err)
+{
+	struct worktree_pool_spec spec;
+	struct resources r = {0};
+	const struct worktree_pool_spec *found = w->pool;
+	const char *dir;
+	char *state;
+
+	if (!found && (locate_resources(a, w->resources, e->repo, &dir, err) < 0 ||
+			      (dir && resources_need(a, dir, &r, err) < 0)))
+		return -1;
+	if (!found)
+		found = resources_pool(&r, "default");
+	spec = found ? *found : resource_default_pool(a);
+	if (context_state_directory(a, &state, err) < 0)
+		return -1;
+	return pool_open(a, &spec, e->repo, state, w->artifacts, out, err);
+}
+
+/* *base: the merge base of the branch and the one that it began from. */
+static int find_base(struct arena *a, const struct allocation *of, const struct start *s,
+	const char **base, struct error *err)
+{
+	const char *const argv[] = {"git", "merge-base", "HEAD", s->commit, NULL};
+	char *line = NULL;
+
+	if (s->commit && git_line(a, of->path, argv, &line, err) < 0)
+		return -1;
+	*base = line ? line : of->tip;
+	return 0;
+}
+
+/* git has no branch `a/b` next to a branch `a`. Said before an agent costs anything. */
+static int check_branch(struct arena *a, const char *repo, const char *branch, struct error *err)
+{
+	for (const char *end = strchr(branch, '/'); end; end = strchr(end + 1, '/')) {
+		const char *above = arena_dup(a, (struct str){branch, (size_t)(end - branch)});
+		const char *names[] = {arena_printf(a, "refs/heads/%s", above),
+			arena_printf(a, "refs/remotes/origin/%s", above)};
+		struct git_commit found[COUNT(names)];
+
+		if (git_read_commits(a, repo, names, COUNT(names), found, err) < 0)
+			return -1;
+		if (found[0].id)
+			return error_set(err, ERR_STATE,
+				"the branch '%s' cannot be made next to a branch '%s': rename that "
+				"one "
+				"('git branch -m %s NEW-NAME')",
+				branch, above, above);
+		if (found[1].id)
+			return error_set(err, ERR_STATE,
+				"the branch '%s' cannot be pushed next to the branch '%s' of "
+				"'origin': "
+				"rename that one there, and run 'git fetch --prune origin'",
+				branch, above);
+	}
+	return 0;
+}
+
+/* Creates the worktree of the item or finds it: a branch has one worktree. */
+static int allocate(struct arena *a, struct run_entry *e, const char *id, struct run_worktree *w,
+	struct start *s, struct error *err)
+{
+	CLEANUP(pool_close) struct pool pool = {0};
+	struct arena *keep = w->arena ? w->arena : a;
+	struct allocate_ask ask = {
+		.branch = w->branch ? w->branch : arena_printf(a, "dev-team/%s", id),
+		.target = w->target,
+		.run = w->run,
+		.issue = w->run ? id : NULL,
+		.port = w->run ? getenv("PORT") : NULL,
+		.parent = w->parent,
+		.slots = w->slots,
+		.slot_ports = w->slots ? 1 : 0};
+
+	if (open_pool(keep, e, w, &pool, err) < 0)
+		return -1;
+	if (pool.notice)
+		error_log("%s", pool.notice);
+	if (find_start(keep, e, id, w->target, s, err) < 0 ||
+		check_branch(a, e->repo, ask.branch, err) < 0)
+		return -1;
+	ask.base = s->name;
+	return pool_allocate(keep, &pool, &ask, &w->of, &w->created, err);
+}
+
+/* Records the files that git reports as modified right after the checkout, because line endings or
+ * filters do not match the committed file. Changes of an earlier agent are not recorded. */
+static int note_dirty(
+	struct arena *a, const struct run_worktree *w, struct item_place *place, struct error *err)
+{
+	struct git_status s;
+	size_t bytes = 0;
+
+	if (git_read_status(a, place->directory, &s, err) < 0)
+		return -1;
+	place->dirty.n = 0;
+	if (!w->created && (!s.head || !place->base || strcmp(s.head, place->base) != 0))
+		return 0;
+	for (size_t i = 0; i < s.changes.n && bytes < DIRTY_MAX; i++) {
+		const struct git_change *c = &s.changes.items[i];
+
+		if (c->untracked || c->staged || str_utf8_fault(str_of(c->path)))
+			continue;
+		bytes += strlen(c->path);
+		vec_push_in(a, &place->dirty, c->path);
+	}
+	return 0;
+}
+
+/* Commits of the agents would land on the branch of whatever it leads to. */
+static int check_link(const char *directory, const char *id, struct error *err)
+{
+	struct stat st;
+
+	if (lstat(directory, &st) < 0 || !S_ISLNK(st.st_mode))
+		return 0;
+	return error_set(err, ERR_STATE,
+		"'%s' is a symbolic link now, not the worktree of '%s': remove the link ('rm'), "
+		"and "
+		"run the same command again, which makes the worktree again",
+		directory, id);
+}
+
+static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
+	struct item_place *place, bool *changed, struct error *err)
+{
+	struct run_worktree own = {0}, *w = e->worktree ? e->worktree : &own;
+	const char *old = place->directory;
+	struct start start = {0};
+
+	if (old && check_link(old, id, err) < 0)
+		return -1;
+	if (old && (w->entered || !w->run) && path_exists(path_join(a, old, ".git")))
+		return 0;
+	if (allocate(a, e, id, w, &start, err) < 0)
+		return -1;
+	w->entered = true;
+	*changed = !old || strcmp(old, w->of.path) != 0;
+	place->directory = w->of.path;
+	place->branch = w->of.branch;
+	if (!place->base && find_base(a, &w->of, &start, &place->base, err) < 0)
+		return -1;
+	if (!*changed)
+		return 0;
+	return git_read_identity(a, place->directory, &place->identity, err) < 0
+		       ? -1
+		       : note_dirty(a, w, place, err);
+}
+
+int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,
+	bool *changed, struct error *err)
+{
+	struct run_entry *e = data;
+	bool in_place = place->directory ? place->in_place : e->in_place;
+
+	if (e->in_place && !in_place)
+		return error_set(err, ERR_STATE,
+			"'%s' already works in '%s': --in-place is only for its first step", id,
+			place->directory);
+	return in_place ? checkout_enter(a, e, id, place, changed, err)
+			: enter_worktree(a, e, id, place, changed, err);
+}

@@ -1,0 +1,75 @@
+/*
+ * forge.h: pull requests on forges, the hosts of repositories: their URLs, and their state as the
+ * forge's program reports it. `gh` and `glab` get the caller's environment, with GH_TOKEN, and
+ * never prompt.
+ */
+#ifndef DT_FORGE_H
+#define DT_FORGE_H
+
+#include "src/base/buf.h"
+
+enum forge_kind { FORGE_GITHUB, FORGE_GITLAB, FORGE_GITEA, FORGE_BITBUCKET, FORGE_AZURE };
+
+/*
+ * A pull request by its URL. Parts of the text that was read. Known forms, each after
+ * https://HOST or http://HOST:
+ *
+ *     GitHub        /OWNER/REPO/pull/N
+ *     GitLab        /GROUP.../REPO/-/merge_requests/N, before GitLab 12 without /-
+ *     Gitea, Forgejo /OWNER/REPO/pulls/N
+ *     Bitbucket     /WORKSPACE/REPO/pull-requests/N, /projects/KEY/repos/REPO/pull-requests/N
+ *     Azure DevOps  /ORG/PROJECT/_git/REPO/pullrequest/N, and ORG.visualstudio.com
+ */
+struct forge_pull {
+	enum forge_kind kind;
+	struct str url;  /* up to the number */
+	struct str host; /* without user and port */
+	struct str path; /* of the repository: `OWNER/REPO` ... */
+	struct str number;
+};
+
+/* The first pull request in the text; false when there is none. */
+bool forge_find_pull(struct str text, struct forge_pull *out);
+/* Whether the pull request is in the repository of a remote's URL. Of a local path, only the last
+ * two parts are compared. */
+bool forge_pull_is_of(const struct forge_pull *p, struct str remote_url);
+
+/* The program for the forge of a remote's URL: "gh" or "glab"; "": that forge has none; NULL: the
+ * URL does not tell the forge. */
+const char *forge_program(struct str remote_url);
+
+/* What a forge says about a pull request. Texts are in the arena. */
+struct forge_view {
+	const char *tool;  /* the program that answered; NULL: none knows this host */
+	bool missing;      /* the forge has no such pull request; the rest is NULL */
+	const char *state; /* "open", "closed", "merged" */
+	const char *branch, *head, *target; /* head: id of the commit */
+};
+/*
+ * Asks `command` (NULL: none), else gh or glab, in `dir`; at most 60 s. The command is run by sh
+ * with the URL as $1, and prints one JSON object with the members state, branch and head, and
+ * optionally target; or {"state": "missing"}. -1: ERR_SYSTEM: the program failed, or its output is
+ * not understood.
+ */
+int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, const char *command,
+	struct forge_view *out, struct error *err);
+/*
+ * The lines of `gh pr checks` that report a failed check, in the arena; "" if none failed, there
+ * are no checks or no `gh`, or the URL is not GitHub's. -1: ERR_SYSTEM: `gh` failed or took more
+ * than 60 s.
+ */
+int forge_failing_checks(
+	struct arena *a, const char *dir, const char *pr_url, char **text, struct error *err);
+/*
+ * What people wrote on a GitHub pull request and no agent has answered, in the arena: of each
+ * comment its address, author, the author's relation to the repository and place, then the quoted
+ * text. About 8 KB at most; secrets masked, control characters replaced. An agent's comment has a
+ * line that begins with `<!-- dev-team`. A comment is answered if that line of an agent's comment
+ * on the whole pull request has its id, one on a line also if a later one of its thread is an
+ * agent's; resolved threads, hidden comments and those of bots are left out. *text "": there are
+ * none; NULL: no `gh`, or another forge. -1: ERR_SYSTEM: `gh` failed or took more than 60 s.
+ */
+int forge_open_comments(
+	struct arena *a, const char *dir, const char *pr_url, char **text, struct error *err);
+
+#endif

@@ -1,0 +1,134 @@
+// Sessions beside and after each other, and sessions in which something is missing.
+
+import fs from 'node:fs';
+import path from 'node:path';
+import { Agents, answer } from '../agents.mjs';
+import { text, use } from '../apis.mjs';
+import { find } from '../model.mjs';
+import { AUDIT, AUDITED, IMPLEMENT } from '../scenario.mjs';
+import { barrier } from '../sync.mjs';
+
+const script = { script: true };
+
+const words = (news) => news.map((one) => one.text ?? '').join('\n');
+
+// A model that does nothing is sent back three times, each time with the next step. Resumed, it is told what is in progress; that
+// step, in a turn without a slash command, needs no permission.
+async function stopsAndResumes(t) {
+  const fixture = t.fixture();
+  const lazy = await t.run(fixture, () => [text('I am done.')], IMPLEMENT);
+  t.sound(lazy);
+  const reasons = lazy.log.slice(1).map((entry) => /dev-team: ADR-1 has not ended; run `(dev-team step [^`]*)`/.exec(words(entry.news))?.[1]);
+  t.equal(reasons.length, 3, 'requests after the first one');
+  t.ok(reasons.every((step) => /^dev-team step 'ADR-1' --workflow 'implement-task' --owner '[-0-9a-f]+'$/.test(step)), () => `steps: ${reasons}`);
+
+  const { session_id: session } = lazy.result;
+  let printed = '';
+  const resumed = await t.run(fixture, ({ news, results }) => {
+    if (results.length) {
+      printed = results.at(-1);
+      return [text('Which one?')];
+    }
+    return [use('Bash', { command: find(words(news), /dev-team: ADR-1 is in progress \(researching, 1 action open\).* or with `([^`]*)`/, 'how to continue') })];
+  }, 'continue', { args: ['--resume', session] });
+  t.sound(resumed);
+  t.equal(resumed.result.session_id, session, 'the resumed session');
+  t.match(printed, /^\[{"action":"spawn_agent","id":"ADR-1\/researching\/1"/, 'output of the step');
+  t.equal(resumed.log.length, 2, 'requests of the resumed session');
+}
+
+// Sessions of other processes find the workflow of the item, and end it.
+async function continuesAndCancels(t) {
+  const fixture = t.fixture();
+  const asks = () => [text('Go on?')];
+  t.sound(await t.run(fixture, asks, IMPLEMENT));
+  const continued = await t.run(fixture, asks, '/dev-team:continue ADR-1 use C');
+  t.sound(continued);
+  t.ok(/ STEP: `dev-team step 'ADR-1' --workflow 'implement-task' --owner '[-0-9a-f]+'`$/m.test(words(continued.log[0].news)), 'the prompt has no STEP');
+  const cancelled = await t.run(fixture, () => [text('Cancelled.')], '/dev-team:cancel ADR-1');
+  t.sound(cancelled);
+  t.ok(/ADR-1: cancelled by the user$/m.test(words(cancelled.log[0].news)), 'the prompt does not say that it is cancelled');
+  t.equal(cancelled.log.length, 1, 'requests');
+  t.journal(fixture, 'failed');
+}
+
+// Two sessions in one repository; the agents of both work at the same time.
+const twoItems = (form) => async (t) => {
+  const fixture = t.fixture();
+  fixture.addAuditWorkflow('reviewer');
+  const both = barrier(2);
+  const runs = await Promise.all(['ADR-1', 'ADR-2'].map((id) => {
+    const agents = new Agents(fixture, { 'widget-audit': () => ({ work: [{ wait: () => both.wait() }], ...answer('approved', `${id} is there.`) }) });
+    return t.run(fixture, agents, `/dev-team:dev-team flow.md ${id}`, form);
+  }));
+  for (const run of runs) {
+    t.sound(run);
+    t.match(run.text, /^success: /, 'result for the user');
+  }
+  for (const id of ['ADR-1', 'ADR-2']) {
+    fixture.id = id;
+    t.match(fixture.section('Audit'), new RegExp(`^${id} is there`), `the answer of ${id}`);
+    t.states(fixture, AUDITED);
+  }
+};
+
+// In plan mode nothing is started, whatever the model would do.
+const planMode = (form) => async (t) => {
+  const fixture = t.fixture();
+  const run = await t.run(fixture, () => [text('A plan.')], IMPLEMENT, { ...form, args: ['--permission-mode', 'plan'] });
+  t.equal(run.log.length, 0, 'requests');
+  t.match(JSON.stringify(run.events), /plan mode/, 'what the user is shown');
+  t.ok(!fs.existsSync(fixture.contextFile), 'an item was begun');
+};
+
+// Without the program the hooks block nothing, and the command says what to do.
+async function noProgram(t) {
+  const fixture = t.fixture();
+  const plugin = fixture.copyPlugin();
+  fs.rmSync(path.join(plugin, 'build/dev-team'));
+  const run = await t.run(fixture, ({ results }) => [results.length ? text(results.at(-1)) : use('Bash', { command: 'echo it runs' })], 'Go.',
+    { ...script, plugin, args: ['--allowedTools', 'Bash'] });
+  t.sound(run);
+  t.equal(run.text, 'it runs', 'the output of the tool');
+  const asked = await t.run(fixture, ({ news }) => [text(find(words(news), /If the program is missing, see `(.*README.md)`/, 'where help is'))],
+    IMPLEMENT, { ...script, plugin });
+  t.sound(asked);
+  t.equal(asked.text, path.join(plugin, 'README.md'), 'where the user finds help');
+}
+
+// The client runs as a user without any rights of root.
+const otherUser = (form) => async (t) => {
+  const user = 65534;
+  const fixture = t.fixture();
+  if (process.getuid() !== 0) return t.note('every scenario runs as another user');
+  fixture.addAuditWorkflow('reviewer');
+  const run = await t.run(fixture, new Agents(fixture), AUDIT, { ...form, user });
+  t.sound(run);
+  t.match(run.text, /^success: /, 'result for the user');
+  t.equal(fs.statSync(fixture.contextFile).uid, user, 'owner of the document');
+  t.states(fixture, AUDITED);
+  return undefined;
+};
+
+// The client has the tool Workflow, but runs no hooks.
+async function hooksOff(t) {
+  const fixture = t.fixture();
+  fixture.addAuditWorkflow('reviewer');
+  const run = await t.run(fixture, new Agents(fixture), AUDIT, { ...script, hooks: false });
+  t.sound(run);
+  t.match(run.text, /^success: /, 'result for the user');
+  t.states(fixture, AUDITED);
+}
+
+export const sessions = [
+  ['loop: two sessions work on two items', twoItems(script)],
+  ['conversation: two sessions work on two items', twoItems({})],
+  ['loop: plan mode starts nothing', planMode(script)],
+  ['conversation: plan mode starts nothing', planMode({})],
+  ['loop: the program is missing', noProgram],
+  ['loop: another user than root', otherUser(script)],
+  ['conversation: another user than root', otherUser({})],
+  ['loop: hooks are off', hooksOff],
+  ['sessions: a turn that ends too early is continued, and a resumed session goes on', stopsAndResumes],
+  ['sessions: an item is continued and cancelled by its id', continuesAndCancels],
+];

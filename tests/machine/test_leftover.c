@@ -1,0 +1,158 @@
+/* What is committed of the changes that an agent has left in its place. */
+#include "src/machine/place.h"
+#include "tests/lib/git_rig.h"
+
+static struct item_place where;
+static json *marks;
+static bool made;
+
+static int setup(void **state)
+{
+	(void)rig_setup(state);
+	sh("cd r && git switch -qc dev-team/A && echo '*.o' >.gitignore && git add .gitignore\n"
+	   "git commit -qm ignore");
+	where = (struct item_place){.directory = at("r"), .branch = "dev-team/A"};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	json_free(&marks);
+	where = (struct item_place){0};
+	return scratch_remove(state);
+}
+
+#define LEFTOVER_TEST(name) UNIT_TEST(name, setup, teardown)
+
+static void an_agent_is_asked(void)
+{
+	assert_int_equal(place_marks(&arena, &where, &marks, &err), 0);
+}
+
+static int commit_rest(void)
+{
+	return place_commit_leftovers(&where, "A", marks, &made, &err);
+}
+
+static void committed(const char *names)
+{
+	assert_int_equal(commit_rest(), 0);
+	assert_true(made);
+	assert_sh("git -C r show --name-only --format=", names);
+}
+
+LEFTOVER_TEST(what_the_agent_changed_is_committed)
+{
+	an_agent_is_asked();
+	sh("cd r && echo two >>a && mkdir d && echo new >d/n && touch x.o && git mv a b");
+	committed("b\nd/n\n");
+	assert_sh("cd r && git status --porcelain && git log -1 --format=%s",
+		"A: commit what was left uncommitted\n");
+}
+
+LEFTOVER_TEST(a_clean_tree_makes_no_commit)
+{
+	an_agent_is_asked();
+	assert_int_equal(commit_rest(), 0);
+	assert_false(made);
+}
+
+LEFTOVER_TEST(what_was_changed_before_the_agent_was_asked_stays)
+{
+	sh("cd r && echo mine >>a && echo before >new && echo log >log");
+	an_agent_is_asked();
+	sh("cd r && echo theirs >theirs && echo more >>log");
+	committed("log\ntheirs\n");
+	assert_sh("cd r && git status --porcelain | cut -c4-", "a\nnew\n");
+}
+
+LEFTOVER_TEST(the_users_changes_in_the_checkout_are_never_committed)
+{
+	sh("cd r && echo mine >>a && echo staged >s && git add s");
+	where.in_place = true;
+	vec_push_in(&arena, &where.dirty, "a");
+	vec_push_in(&arena, &where.dirty, "s");
+	an_agent_is_asked();
+	sh("cd r && echo theirs >>a && echo theirs >>s && echo theirs >t");
+	committed("t\n");
+	assert_sh("cd r && git status --porcelain", " M a\nAM s\n");
+}
+
+/* An agent's own `git add -A`. They are in the history also if a later commit takes them out. */
+LEFTOVER_TEST(the_users_changes_in_commits_are_found)
+{
+	const char *fault;
+
+	sh("cd r && echo mine >>a && echo new >'new file'");
+	where.in_place = true;
+	where.base = "HEAD~1";
+	vec_push_in(&arena, &where.dirty, "a");
+	vec_push_in(&arena, &where.dirty, "new file");
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_null(fault);
+	sh("cd r && git add -A && git commit -qm all && git rm -q --cached 'new file' && git "
+	   "checkout -q HEAD~ a && git commit -qm less");
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_true(contains(fault, "' was changed in the checkout before the item began"));
+}
+
+/* Line ends, for one, that do not agree with what was committed. */
+LEFTOVER_TEST(what_git_has_changed_itself_is_committed_if_an_agent_changes_it)
+{
+	vec_push_in(&arena, &where.dirty, "a");
+	sh("cd r && echo mine >>a");
+	an_agent_is_asked();
+	sh("cd r && echo theirs >>a");
+	committed("a\n");
+}
+
+static void is_refused(const char *text)
+{
+	assert_true(refused(commit_rest(), ERR_CHECK, text));
+	assert_sh("git -C r log -1 --format=%s", "ignore\n");
+}
+
+LEFTOVER_TEST(what_may_hold_a_secret_is_refused_and_nothing_is_committed)
+{
+	an_agent_is_asked();
+	sh("cd r && echo two >>a && mkdir -p d && echo KEY=1 >d/.env");
+	is_refused("'d/.env' may hold a secret and is not committed");
+	sh("cd r && rm d/.env && echo k >id_rsa");
+	is_refused("'id_rsa' may hold a secret");
+	sh("cd r && mkdir -p .git/info && echo id_rsa >>.git/info/exclude");
+	committed("a\n");
+}
+
+LEFTOVER_TEST(another_branch_is_refused)
+{
+	an_agent_is_asked();
+	sh("cd r && echo two >>a && git switch -qc elsewhere");
+	is_refused("HEAD is not on the branch 'dev-team/A'");
+	sh("cd r && git checkout -q --detach");
+	is_refused("HEAD is not on the branch 'dev-team/A'");
+}
+
+LEFTOVER_TEST(a_merge_and_conflicts_are_refused)
+{
+	an_agent_is_asked();
+	sh("cd r && git switch -q main && echo r >a && git commit -qam r && git switch -q "
+	   "dev-team/A\n"
+	   "echo l >a && git commit -qam ignore && ! git merge -q main");
+	is_refused("'a' has unresolved conflicts");
+	sh("cd r && echo m >a && git add a && echo new >n");
+	is_refused("a merge is in progress");
+}
+
+LEFTOVER_TEST(a_repository_within_is_refused_unless_the_user_had_it_in_the_checkout)
+{
+	an_agent_is_asked();
+	sh("cd r && git init -q inner && echo x >inner/x && git -C inner add x && git -C inner "
+	   "commit "
+	   "-qm x");
+	is_refused("'inner/' is a repository of its own");
+	where.in_place = true;
+	is_refused("'inner/' is a repository of its own");
+	vec_push_in(&arena, &where.dirty, "inner/");
+	assert_int_equal(commit_rest(), 0);
+	assert_false(made);
+}
