@@ -43,12 +43,8 @@ static bool claim(struct step_context *c)
 
 static void judge(struct step_context *c, struct buf *failures)
 {
-	if (!steps_answer_is(c, REVIEW, "approved")) {
+	if (!steps_answer_is(c, REVIEW, "approved"))
 		steps_add_failure(c, failures, REVIEW);
-		/* one more review that does not end the loop */
-		context_set_count(c->doc, "review_cycle_count",
-			context_count(c->doc, "review_cycle_count") + 1);
-	}
 	if (!steps_answer_is(c, RESEARCH, "validated"))
 		steps_add_failure(c, failures, RESEARCH);
 	if (!steps_answer_is(c, BUILD, "passed"))
@@ -84,6 +80,7 @@ const struct step step_signoff = {
 	.triggers = (const char *const[]){"approved", "changes_requested", NULL},
 	.before_request = EFFECT_PUSH | EFFECT_PR_COMMENTS,
 	.refused = "changes_requested",
+	.void_counter = "signoff_cycle_count",
 	.evidence = EVIDENCE_REVIEW | EVIDENCE_TREE,
 	.verdicts = (const char *const[]){REVIEW, RESEARCH, BUILD, NULL},
 	.request = request,

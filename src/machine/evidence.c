@@ -444,9 +444,9 @@ static void claim_all(struct engine_run *r, struct evidence_check *k)
 	}
 }
 
-/* The answer is requested again; of a void review, all its answers. A void review increments
- * `review_cycle_count`, because answers that arrive one by one would never reach the limit of
- * consecutive failures. */
+/* The answer is requested again; of a void review, all its answers. A void sign-off counts as a
+ * refused one, because answers that arrive one by one would never reach the limit of consecutive
+ * failures. */
 static void refuse_agent(
 	struct engine_run *r, struct step_context *c, const struct evidence_check *k, size_t first)
 {
@@ -459,8 +459,9 @@ static void refuse_agent(
 		review |= k->faults[i] && k->claims[i].kinds & EVIDENCE_REVIEW;
 	if (!review)
 		return;
-	context_set_count(
-		r->doc, "review_cycle_count", context_count(r->doc, "review_cycle_count") + 1);
+	if (c->step->void_counter)
+		context_set_count(r->doc, c->step->void_counter,
+			context_count(r->doc, c->step->void_counter) + 1);
 	for (size_t i = 0; i < k->n; i++)
 		if (k->faults[i] && i != first)
 			drop_answer(r, k->claims[i].section);

@@ -99,7 +99,8 @@ struct step {
 	unsigned before_request, before_decide; /* of enum effect: carried out before these */
 	unsigned evidence;   /* of enum evidence_kind: all that its claims may have */
 	const char *refused; /* the trigger when what is to be done before a request is refused */
-	const char *answer;  /* section that is set aside when the state is entered again */
+	const char *void_counter;    /* incremented when an approval is void; NULL: none */
+	const char *answer;          /* section that is set aside when the state is entered again */
 	const char *const *verdicts; /* sections that only their agents and scripts may write;
 					NULL-ended. Emptied on each entry of the state */
 	bool together; /* missing answers are requested together; else one at a time once some are

@@ -14,9 +14,9 @@ static const struct threshold {
 } thresholds[] = {
 	{"consecutive_failures", "consecutive_failures",
 		offsetof(struct workflow_limits, consecutive_failures)},
-	{"review_loop", "review_cycle_count", offsetof(struct workflow_limits, review_loop)},
 	{"signoff_deadlock", "signoff_cycle_count",
 		offsetof(struct workflow_limits, signoff_deadlock)},
+	{"review_loop", "review_cycle_count", offsetof(struct workflow_limits, review_loop)},
 	{"budget_exceeded", "actions_dispatched", offsetof(struct workflow_limits, max_actions)},
 };
 

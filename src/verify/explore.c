@@ -262,26 +262,29 @@ static bool fires(const struct explore_graph *g, const bool *reached, const char
 	return false;
 }
 
-/* Limits that no run reaches, unless they are defaults for a state that the workflow lacks. */
+/* Limits that no run reaches: those that the file gives, and the defaults of states that it has. */
 static void find_idle_triggers(const struct finder *f)
 {
-	const struct workflow_limits *l = &f->graph->workflow->limits, usual = WORKFLOW_LIMITS;
+	const struct workflow_limits *l = &f->graph->workflow->limits;
+	const struct workflow_limit_places *p = &f->graph->workflow->limit_places;
 	const struct {
-		const char *trigger, *counter, *state; /* state NULL: every state counts */
-		unsigned long limit, usual;
+		const char *trigger, *counter, *state; /* whose default should fire, or NULL */
+		unsigned long limit;
+		bool given;
 	} rows[] = {
-		{"consecutive_failures", "consecutive_failures", NULL, l->consecutive_failures, 0},
+		{"consecutive_failures", "consecutive_failures", NULL, l->consecutive_failures,
+			true},
 		{"signoff_deadlock", "signoff_cycle_count", "signoff", l->signoff_deadlock,
-			usual.signoff_deadlock},
-		{"review_loop", "review_cycle_count", "reviewing", l->review_loop,
-			usual.review_loop},
-		{EXPLORE_BUDGET_TRIGGER, "actions_dispatched", NULL, l->max_actions, 0},
+			p->signoff_deadlock.line},
+		/* the shipped workflows enter `reviewing` once */
+		{"review_loop", "review_cycle_count", NULL, l->review_loop, p->review_loop.line},
+		{EXPLORE_BUDGET_TRIGGER, "actions_dispatched", NULL, l->max_actions, true},
 	};
 	const bool *reached = explore_reached(f->graph, f->arena);
 
 	for (size_t i = 0; reached && i < COUNT(rows); i++)
-		if ((rows[i].limit != rows[i].usual ||
-			    workflow_state(f->graph->workflow, rows[i].state)) &&
+		if ((rows[i].given ||
+			    (rows[i].state && workflow_state(f->graph->workflow, rows[i].state))) &&
 			!fires(f->graph, reached, rows[i].trigger))
 			vec_push_in(f->arena, &f->out->notes,
 				arena_printf(f->arena,

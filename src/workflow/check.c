@@ -216,24 +216,23 @@ static void check_ways(struct workflow_check *c)
 /* ---- limits ---- */
 
 /* A limit that no state of the workflow counts has no effect. */
-static void check_limit(struct workflow_check *c, const char *name, unsigned line, unsigned col,
-	const char *state, const char *other)
+static void check_limit(
+	struct workflow_check *c, const char *name, unsigned line, unsigned col, const char *state)
 {
-	if (line && !workflow_state(c->w, state) && !(other && workflow_state(c->w, other)))
-		fault(c, line, col, "'%s' has no effect: the workflow has no state '%s'%s%s%s",
-			name, state, other ? " or '" : "", other ? other : "", other ? "'" : "");
+	if (line && !workflow_state(c->w, state))
+		fault(c, line, col, "'%s' has no effect: the workflow has no state '%s'", name,
+			state);
 }
 
 static void check_limits(struct workflow_check *c)
 {
 	const struct workflow_limit_places *p = &c->w->limit_places;
 
-#define CHECK_LIMIT(name, state, other)                                                            \
-	check_limit(c, #name, p->name.line, p->name.col, state, other)
-	CHECK_LIMIT(max_fix_iterations, "fixing", NULL);
-	CHECK_LIMIT(max_review_fix_iterations, "fixing-pr", NULL);
-	CHECK_LIMIT(signoff_deadlock, "signoff", NULL);
-	CHECK_LIMIT(review_loop, "reviewing", "signoff");
+#define CHECK_LIMIT(name, state) check_limit(c, #name, p->name.line, p->name.col, state)
+	CHECK_LIMIT(max_fix_iterations, "fixing");
+	CHECK_LIMIT(max_review_fix_iterations, "fixing-pr");
+	CHECK_LIMIT(signoff_deadlock, "signoff");
+	CHECK_LIMIT(review_loop, "reviewing");
 #undef CHECK_LIMIT
 }
 

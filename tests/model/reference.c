@@ -77,7 +77,6 @@ static const struct {
 	{"fixing-pr", "fix_done", "1review_fix_iteration, -Review Notes"},
 	{"signoff", "entered", RESULTS},
 	{"signoff", "requests", "!push"},
-	{"signoff", "Signoff Review", "1review_cycle_count"},
 	{"signoff", "approved", RESULTS "-Last Failure, -signoff_cycle_count, -review_cycle_count"},
 	{"signoff", "changes_requested",
 		RESULTS "+Last Failure, +Review Notes, 1signoff_cycle_count"},
@@ -92,8 +91,8 @@ static const struct limit {
 	size_t limit;
 } limits[] = {
 	{"consecutive_failures", "consecutive_failures", NULL, LIMIT(consecutive_failures)},
-	{"review_cycle_count", "review_loop", NULL, LIMIT(review_loop)},
 	{"signoff_cycle_count", "signoff_deadlock", NULL, LIMIT(signoff_deadlock)},
+	{"review_cycle_count", "review_loop", NULL, LIMIT(review_loop)},
 	{"actions_dispatched", "budget_exceeded", NULL, LIMIT(max_actions)},
 	{"fix_iteration", "max_retries", "fixing", LIMIT(max_fix_iterations)},
 	{"review_fix_iteration", "max_retries", "fixing-pr", LIMIT(max_review_fix_iterations)},
@@ -542,8 +541,9 @@ static bool refuse(struct model *m, const struct action *list, const struct acti
 	}
 	if (!first->section)
 		return true;
-	change(m,
-		kinds & EVIDENCE_REVIEW ? "1review_cycle_count, +Failed Answer" : "+Failed Answer");
+	change(m, kinds & EVIDENCE_REVIEW && is(get(m, "state"), "signoff")
+			  ? "1signoff_cycle_count, +Failed Answer"
+			  : "+Failed Answer");
 	return retry(m, false);
 }
 

@@ -276,7 +276,7 @@ EXPLORE_TEST(effects_and_denials_are_explored)
 			 "reviewing --> fixing-pr : changes_requested\n"
 			 "fixing-pr --> reviewing : fix_done\nfixing-pr --> failed : max_retries\n"
 			 "failed --> [*]\n"),
-		0, "449 1722 3022");
+		0, "185 690 1229");
 }
 
 #define SCRIPT(section)                                                                            \

@@ -187,8 +187,8 @@ TEST(a_limit_that_no_state_counts_is_told)
 #define SMALL "init --> b : go\nb --> done : ok\ndone --> [*]\n"
 #define B     "states: {b: {command: x, writes: y, results: {passed: ok, failed: ok}}}\n"
 	assert_told(front("limits: {review_loop: 3, max_actions: 9}\n" B, SMALL),
-		"w.md:2:23: 'review_loop' has no effect: the workflow has no state 'reviewing' or "
-		"'signoff'\n");
+		"w.md:2:23: 'review_loop' has no effect: the workflow has no state "
+		"'reviewing'\n");
 	assert_told(front("limits:\n  max_fix_iterations: 3\n" B, SMALL),
 		"w.md:3:23: 'max_fix_iterations' has no effect: the workflow has no state "
 		"'fixing'\n");

@@ -77,7 +77,7 @@ async function longWay(t) {
     'researcher-validate': (task, n) => (n === 1 ? answer('failed', '1. not met: no test') : answer('validated', '1. met')),
     'reviewer-sign-off': (task, n) => (n <= 2 ? answer('changes_requested', '1. open: paint it') : answer('approved', '1. settled')),
     troubleshooter(task) {
-      t.match(task.brief, /^Trigger: review_loop$/m, 'the brief of the troubleshooter');
+      t.match(task.brief, /^Trigger: signoff_deadlock$/m, 'the brief of the troubleshooter');
       return decide('continue', 'paint is outside the spec', [
         { section: 'Researcher Brief', text: `${fixture.section('Researcher Brief')}\nRuling: no paint.` },
         { key: 'state', value: 'signoff' },
