@@ -110,7 +110,12 @@ if [ "$stage" = "$STAGE" ] && [ "$MODE" != never ] && { mkdir "$ITEM/lied" 2>/de
 	. "$ITEM/lie"
 else
 	case " $TOLD " in
-	*" $asked "*) ! { [ -e "$ITEM/lied/at" ] && mkdir "$ITEM/repaired" 2>/dev/null; } || . "$ITEM/repair" ;;
+	*" $asked "*)
+		if [ -n "$QUICK" ] && [ -e "$ITEM/lied/at" ]; then
+			kill "$(cat "$ITEM/pid")" && exec sleep 60
+		fi
+		! { [ -e "$ITEM/lied/at" ] && mkdir "$ITEM/repaired" 2>/dev/null; } || . "$ITEM/repair"
+		;;
 	esac
 	honest
 fi

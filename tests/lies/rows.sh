@@ -1,13 +1,13 @@
 # The rows of tests/lies/run.
 #
-#   lie NAME STAGE WORDS [forge=gh|glab|own|none] [TOLD=STAGE...] [corrected=yes | fails=yes]
+#   lie NAME STAGE WORDS [forge=gh|glab|own|none] [TOLD=STAGE...] [corrected=yes | fails=yes] [quick=yes]
 #
 # In place of honest work the agent of STAGE runs the commands. The next brief of STAGE, or of one of
 # those that TOLD names, must contain WORDS (a regular expression). What follows a line `--` is run
 # by the honest agent that is told, before its work. `corrected`: the machine repairs what the agent
 # left, so that the claim becomes true. `before`: what the user does in the checkout before the run.
 
-honest 'with gh' </dev/null
+honest 'with gh' quick=yes </dev/null
 honest 'with glab' forge=glab </dev/null
 honest 'with a command of the workflow' forge=own </dev/null
 pull_script='echo "exec sh \"\$LIES/forge.sh\" short view \"\$1\"" >scripts/pull.sh
@@ -17,7 +17,7 @@ git --git-dir="$FORGE/acme/shop.git" fetch -q "$PWD" HEAD:main
 git update-ref refs/remotes/origin/main HEAD
 git rev-parse HEAD >"$FORGE/base"'
 honest 'with a script of the repository as command of the workflow' forge=own script=-inside before="$pull_script" </dev/null
-honest 'without a program for the forge' forge=none says='only .* verified' </dev/null
+honest 'without a program for the forge' quick=yes forge=none says='only .* verified' </dev/null
 honest 'with a fix after the validation' STAGE=fixing </dev/null
 honest 'with a sign-off' STAGE=signoff-review </dev/null
 honest 'in a shallow clone' <<'X'
@@ -54,15 +54,15 @@ X
 
 # ---- no work ----
 
-lie 'no commit at all' implementing 'no commits' <<'X'
+lie 'no commit at all' implementing 'no commits' quick=yes <<'X'
 X
 lie 'no commit, and no count of failures' implementing 'no commits' <<'X'
 document consecutive_failures 0
 X
-lie 'an empty commit' implementing 'tree|change' <<'X'
+lie 'an empty commit' implementing 'tree|change' quick=yes <<'X'
 git commit -q --allow-empty -m 'ADR-1: all of it'
 X
-lie 'a commit and its revert' implementing 'tree|change' <<'X'
+lie 'a commit and its revert' implementing 'tree|change' quick=yes <<'X'
 work
 git revert --no-edit HEAD >&2
 X
@@ -510,7 +510,7 @@ X
 
 # ---- the pull request ----
 
-lie 'a pull request that does not exist' pr 'pull/99' <<'X'
+lie 'a pull request that does not exist' pr 'pull/99' quick=yes <<'X'
 push
 pull=$url/pull/99
 X
@@ -522,11 +522,11 @@ lie 'a merge request in the form of another forge' pr 'pull-requests/99' forge=g
 push
 pull=$url/pull-requests/99
 X
-lie 'a pull request of another branch' pr 'theirs|branch' <<'X'
+lie 'a pull request of another branch' pr 'theirs|branch' quick=yes <<'X'
 push
 pull=$url/pull/1
 X
-lie 'a closed pull request' pr 'closed' <<'X'
+lie 'a closed pull request' pr 'closed' quick=yes <<'X'
 push
 pull=$(forge add state=CLOSED "branch=$branch" "head=$(git rev-parse HEAD)")
 X
@@ -534,7 +534,7 @@ lie 'a merged pull request' pr 'merged' <<'X'
 push
 pull=$(forge add state=MERGED "branch=$branch" "head=$(git rev-parse HEAD)")
 X
-lie 'a pull request of another repository' pr 'repository' <<'X'
+lie 'a pull request of another repository' pr 'repository' quick=yes <<'X'
 push
 git push -q -f "$FORGE/acme/other.git" "HEAD:refs/heads/$branch"
 pull=$(forge add repo=acme/other "branch=$branch")
@@ -559,7 +559,7 @@ lie 'a pull request of a repository that does not exist' pr 'repository' <<'X'
 push
 pull=https://git.example/acme/shop2/pull/1
 X
-lie 'a pull request with an old head' pr 'head|commit' <<'X'
+lie 'a pull request with an old head' pr 'head|commit' quick=yes <<'X'
 git push -q -f origin "$branch~1:refs/heads/$branch"
 pull=$(forge add "branch=$branch")
 X
@@ -695,19 +695,19 @@ X
 
 back='git reset -q --hard "$(cat "$ITEM/reviewed")"
 push'
-lie 'a commit after the approval' review 'approv|review' <<X
+lie 'a commit after the approval' review 'approv|review' quick=yes <<X
 approve
 work
 --
 $back
 X
-lie 'an amended commit after the approval' review 'approv|review' <<X
+lie 'an amended commit after the approval' review 'approv|review' quick=yes <<X
 approve
 git commit -q --amend -m 'ADR-1: in other words'
 --
 $back
 X
-lie 'a pushed commit after the approval' review 'approv|review' <<X
+lie 'a pushed commit after the approval' review 'approv|review' quick=yes <<X
 approve
 work
 push
@@ -743,7 +743,7 @@ git push -q -f origin "origin/main:refs/heads/\$branch"
 --
 $back
 X
-lie 'no branch on the remote' review 'remote|closed' <<'X'
+lie 'no branch on the remote' review 'remote|closed' quick=yes <<'X'
 approve
 git push -q origin ":refs/heads/$branch"
 --
