@@ -334,8 +334,7 @@ static int carry_out(struct engine_run *r, const struct effect_kind *kind, struc
 		return -1;
 	if (kind->effect == EFFECT_PUSH && engine_evidence_before_push(r, err) < 0)
 		return -1;
-	place = r->place;
-	place.directory = engine_directory(r);
+	place = engine_place(r);
 	context_note(r->e->file, kind->waiting);
 	if (env->carry_out(env->data, kind, &place, r->e->id, &done, err) < 0) {
 		if (err->code == ERR_CHECK)

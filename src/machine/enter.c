@@ -10,6 +10,17 @@ const char *engine_directory(const struct engine_run *r)
 	return r->place.directory ? r->place.directory : r->e->repo;
 }
 
+struct item_place engine_place(const struct engine_run *r)
+{
+	const struct workflow *w = r->e->workflow;
+	struct item_place place = r->place;
+
+	place.directory = engine_directory(r);
+	place.allow_secrets = w->allow_secrets;
+	place.n_allow_secrets = w->n_allow_secrets;
+	return place;
+}
+
 /* A state that requests nothing, such as the search for the spec, needs no place, so a mistyped id
  * leaves no worktree behind. */
 static bool needs_place(const struct engine_run *r)

@@ -113,9 +113,8 @@ static int collect(
 	struct engine_run *r, struct evidence_query *q, struct evidence *found, struct error *err)
 {
 	const struct environment *env = r->e->environment;
-	struct item_place place = r->place;
+	struct item_place place = engine_place(r);
 
-	place.directory = engine_directory(r);
 	q->place = &place;
 	q->forge = r->e->workflow->forge;
 	q->later = r->e->workflow->evidence.command;

@@ -7,7 +7,6 @@
 #include "src/machine/place.h"
 #include "src/sys/digest.h"
 #include "src/sys/path.h"
-#include "src/sys/secrets.h"
 
 enum { MARK_SIZE = 17, MARKS_MAX = 3000 };
 
@@ -56,8 +55,9 @@ static bool is_repository(const struct git_change *c)
 
 /* A refusal is reported to the agent, which can correct it. */
 static int refuse_change(
-	const struct item_place *p, const struct git_change *c, const char *full, struct error *err)
+	struct arena *a, const struct item_place *p, const struct git_change *c, struct error *err)
 {
+	bool secret = false;
 	const char *remedy =
 		p->in_place ? "it may be the user's: leave it, and" : "remove it, restore it, or";
 
@@ -68,7 +68,10 @@ static int refuse_change(
 			"'%s' is a repository of its own and is not committed: %s have git ignore "
 			"it",
 			c->path, p->in_place ? remedy : "remove it, or");
-	if (secrets_is_file(str_of(c->path)) && path_exists(full))
+	if (path_exists(path_join(a, p->directory, c->path)) &&
+		place_may_hold_secret(a, p, c->path, &secret, err) < 0)
+		return -1;
+	if (secret)
 		return error_set(err, ERR_CHECK,
 			"'%s' may hold a secret and is not committed: %s have git ignore it",
 			c->path, remedy);
@@ -106,7 +109,7 @@ static int collect(struct arena *a, const struct item_place *p, const json *mark
 				return -1;
 			continue;
 		}
-		if (refuse_change(p, c, path_join(a, p->directory, c->path), err) < 0)
+		if (refuse_change(a, p, c, err) < 0)
 			return -1;
 		vec_push_in(a, out, c->path);
 	}

@@ -1,5 +1,7 @@
+#include <fnmatch.h>
 #include "src/base/json.h"
 #include "src/machine/place.h"
+#include "src/sys/secrets.h"
 
 #define PLACE_KEY "place"
 
@@ -132,6 +134,56 @@ int place_note_hidden(struct arena *a, struct item_place *p, struct error *err)
 	return 0;
 }
 
+static bool is_allowed(const struct item_place *p, const char *path)
+{
+	for (size_t i = 0; i < p->n_allow_secrets; i++)
+		if (fnmatch(p->allow_secrets[i], path, 0) == 0)
+			return true;
+	return false;
+}
+
+int place_may_hold_secret(
+	struct arena *a, const struct item_place *p, const char *path, bool *may, struct error *err)
+{
+	const char *tracked = NULL;
+
+	*may = secrets_is_file(str_of(path)) && !is_allowed(p, path);
+	if (!*may || !p->base)
+		return 0;
+	if (git_read_file_id(a, p->directory, p->base, path, &tracked, err) < 0)
+		return -1;
+	*may = !tracked;
+	return 0;
+}
+
+/* They would be in what is pushed also if a later commit has removed them. */
+static int find_secret(
+	struct arena *a, const struct item_place *p, const char **fault, struct error *err)
+{
+	struct git_paths paths;
+	bool may = false;
+
+	if (!p->base)
+		return 0;
+	if (git_list_committed(a, p->directory, p->base, &paths, err) < 0)
+		return -1;
+	for (size_t i = 0; i < paths.list.n; i++) {
+		const char *path = paths.list.items[i];
+
+		if (place_may_hold_secret(a, p, path, &may, err) < 0)
+			return -1;
+		if (!may)
+			continue;
+		*fault = arena_printf(a,
+			"'%s' may hold a secret, and the commits contain it: remove it from them "
+			"('git reset --soft %.12s', 'git reset -q -- PATH', and commit the rest) "
+			"and have git ignore it",
+			path, p->base);
+		return 0;
+	}
+	return 0;
+}
+
 int place_check_commits(
 	struct arena *a, const struct item_place *p, const char **fault, struct error *err)
 {
@@ -147,5 +199,5 @@ int place_check_commits(
 			"contain it: remove it from them and keep the file ('git reset "
 			"--soft %.12s', 'git reset -q -- PATH', and commit the rest)",
 			path, p->base ? p->base : "");
-	return 0;
+	return path ? 0 : find_secret(a, p, fault, err);
 }

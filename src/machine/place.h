@@ -21,6 +21,8 @@ struct item_place {
 	VEC(const char *) hidden;
 	const char *pushed; /* not in the key: last known commit of the remote's branch; or NULL */
 	const json *marks;  /* not in the key: changes that precede the action; see place_marks() */
+	const char *const *allow_secrets; /* not in the key: patterns of the workflow; NULL: none */
+	size_t n_allow_secrets;
 	bool fresh; /* not in the key: no script has been requested yet that could leave files */
 	struct git_identity identity; /* of the directory when it was chosen */
 };
@@ -36,8 +38,12 @@ bool place_was_hidden(const struct item_place *p, const char *path);
 bool place_is_sparse(const struct item_place *p);
 /* Notes the files that are hidden now. */
 int place_note_hidden(struct arena *a, struct item_place *p, struct error *err);
-/* *fault: in the checkout, a commit contains a file that the user had changed before; NULL: none
- * does. Starts git if there were such files. */
+/* *may: the path looks like that of a secret, the base does not have it, and the workflow does not
+ * allow it. */
+int place_may_hold_secret(struct arena *a, const struct item_place *p, const char *path, bool *may,
+	struct error *err);
+/* *fault: a commit contains a file that may hold a secret or, in the checkout, one that the user
+ * had changed before; NULL: none does. Starts git once, in the checkout twice. */
 int place_check_commits(
 	struct arena *a, const struct item_place *p, const char **fault, struct error *err);
 

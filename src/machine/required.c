@@ -4,7 +4,8 @@
  * requires more replaces it; one that requires less does so only if the user accepts it. The key of
  * the store:
  *
- *     {"evidence": [KIND], "command": TEXT, "forge": TEXT, "validate": TEXT, "checks": TEXT}
+ *     {"evidence": [KIND], "command": TEXT, "forge": TEXT, "validate": TEXT, "checks": TEXT,
+ *      "allow_secrets": [TEXT]}
  */
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
@@ -15,8 +16,10 @@ static json *required_now(const struct engine *e)
 {
 	const struct workflow *w = e->workflow;
 	unsigned kinds = engine_evidence_required(w, e->step_for);
-	json *names = json_array();
+	json *names = json_array(), *allowed = json_array();
 
+	for (size_t i = 0; i < w->n_allow_secrets; i++)
+		json_push_str(allowed, str_of(w->allow_secrets[i]));
 	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
 		if (kinds >> i & 1)
 			json_push_str(names, str_of(evidence_name(1u << i)));
@@ -24,13 +27,14 @@ static json *required_now(const struct engine *e)
 		JSON_IF(w->evidence.command, JSON_TEXT("command", w->evidence.command)),
 		JSON_IF(w->forge, JSON_TEXT("forge", w->forge)),
 		JSON_IF(w->validate, JSON_TEXT("validate", w->validate)),
-		JSON_IF(w->checks, JSON_TEXT("checks", w->checks)));
+		JSON_IF(w->checks, JSON_TEXT("checks", w->checks)),
+		JSON_VALUE("allow_secrets", allowed));
 }
 
-static bool has_kind(const json *required, const char *kind)
+static bool has(const json *required, const char *key, const char *text)
 {
-	for (const json *k = json_first(json_get(required, "evidence")); k; k = json_next(k))
-		if (strcmp(json_text(k), kind) == 0)
+	for (const json *k = json_first(json_get(required, key)); k; k = json_next(k))
+		if (strcmp(json_text(k), text) == 0)
 			return true;
 	return false;
 }
@@ -48,8 +52,12 @@ static const char *find_less(struct arena *a, const json *was, const json *now)
 	static const char *const commands[] = {"forge", "validate", "checks"};
 
 	for (const json *k = json_first(json_get(was, "evidence")); k; k = json_next(k))
-		if (!has_kind(now, json_text(k)))
+		if (!has(now, "evidence", json_text(k)))
 			return arena_printf(a, "does not require '%s'", json_text(k));
+	for (const json *k = json_first(json_get(now, "allow_secrets")); k; k = json_next(k))
+		if (!has(was, "allow_secrets", json_text(k)))
+			return arena_printf(
+				a, "has not the same 'allow_secrets' (%s)", json_text(k));
 	if (json_get(was, "command") && !same_text(was, now, "command"))
 		return "does not require the same command";
 	for (size_t i = 0; i < COUNT(commands); i++)

@@ -167,6 +167,14 @@ int git_is_on_other_branch(
 int git_find_touched(struct arena *a, const char *root, const char *base, const char *const *paths,
 	size_t n, const char **touched, struct error *err);
 
+struct git_paths {
+	VEC(const char *) list; /* in the arena */
+};
+/* The files that commits since `base` have added or changed, those of the default branch of
+ * `origin` left out; one may be listed several times. One process. */
+int git_list_committed(struct arena *a, const char *root, const char *base, struct git_paths *out,
+	struct error *err);
+
 struct git_ids {
 	VEC(const char *) list; /* in the arena */
 };

@@ -397,6 +397,27 @@ int git_find_touched(struct arena *a, const char *root, const char *base, const 
 	return 0;
 }
 
+int git_list_committed(struct arena *a, const char *root, const char *base, struct git_paths *out,
+	struct error *err)
+{
+	/* A pattern may match nothing, the name of a branch may not. */
+	const char *const argv[] = {"git", "-c", "log.follow=false", "log", "--full-history", "-c",
+		"--no-renames", "--no-show-signature", "--format=", "--name-only",
+		"--diff-filter=d", "-z", arena_printf(a, "%s..HEAD", base), "--not",
+		"--remotes=origin/HEA[D]", "--remotes=origin/mai[n]", "--remotes=origin/maste[r]",
+		"--", NULL};
+	const struct git_command c = {.dir = root, .name = "git log", .argv = argv};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	*out = (struct git_paths){0};
+	if (git_command(&c, &text, NULL, err) < 0)
+		return -1;
+	for (size_t at = 0; at < text.len; at += strlen(text.s + at) + 1)
+		if (text.s[at])
+			vec_push_in(a, &out->list, arena_dup(a, str_of(text.s + at)));
+	return 0;
+}
+
 static int by_path(const void *key, const void *item)
 {
 	return strcmp(key, *(const char *const *)item);

@@ -212,9 +212,9 @@ static bool is_secret_name(struct str name)
 		".keystore", ".kdbx", ".ppk", ".tfstate", ".ovpn", NULL};
 	static const char *const keys[] = {"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", NULL};
 	static const char *const examples[] = {
-		".example", ".sample", ".template", ".dist", ".defaults", NULL};
+		".env.example", ".env.sample", ".env.template", NULL};
 
-	if (ends_with_any(name, examples))
+	if (str_in(name, examples))
 		return false;
 	return str_starts(name, ".env") || str_in(name, names) || ends_with_any(name, endings) ||
 	       (starts_with_any(name, keys) && !memchr(name.p, '.', name.n));

@@ -31,7 +31,8 @@ size_t secrets_longest(const struct secrets *s);
 /* Appends `text` to `out` with the known values masked. For text written by an agent. */
 void secrets_mask_values(const struct secrets *s, struct str text, struct buf *out);
 /* True if a file of this path holds credentials, as its name tells: `.env`, private keys, the files
- * in which programs keep logins. Not `.env.example` and public keys. */
+ * in which programs keep logins. Not `.env.example`, `.env.sample`,
+ * `.env.template` and public keys. */
 bool secrets_is_file(struct str path);
 /* Also masks everything that looks like a credential. For error texts. */
 void secrets_mask(const struct secrets *s, struct str text, struct buf *out);

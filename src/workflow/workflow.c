@@ -311,6 +311,7 @@ static const struct config_field frontmatter_fields[] = {
 	{.key = "review_comments", .kind = CONFIG_BOOL, CONFIG_AT(workflow, review_comments)},
 	{.key = "worktree", .kind = CONFIG_BOOL, CONFIG_AT(workflow, worktree)},
 	{TEXT("forge", text_form, workflow, forge)},
+	{TEXTS("allow_secrets", text_form, workflow, allow_secrets)},
 	{EVIDENCE(workflow)},
 	{GROUP("security", workflow, security, security_fields)},
 	{ENTRIES("states", state_form, state_field, workflow, declared), .max = WORKFLOW_STATES_MAX,

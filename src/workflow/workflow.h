@@ -167,7 +167,9 @@ struct workflow {
 	const char *research_skill; /* NULL: the default */
 	bool review_comments;       /* the reviewer posts its findings on the pull request */
 	bool worktree;              /* of its own for each item; else the user's checkout */
-	const char *forge;          /* command that describes a pull request; NULL: gh or glab */
+	const char **allow_secrets; /* patterns of files that only look like secrets */
+	size_t n_allow_secrets;
+	const char *forge; /* command that describes a pull request; NULL: gh or glab */
 	struct evidence_rule evidence;
 	struct workflow_security security;
 };

@@ -123,6 +123,41 @@ LEFTOVER_TEST(what_may_hold_a_secret_is_refused_and_nothing_is_committed)
 	committed("a\n");
 }
 
+/* Also in a commit of the agent, which a later one may take back. */
+LEFTOVER_TEST(what_may_hold_a_secret_is_found_in_commits)
+{
+	static const char *const allowed[] = {"fixtures/*.pem"};
+	const char *fault;
+
+	sh("cd r && echo KEY=1 >.env && git add -f .env && git commit -qm env && git tag base");
+	where.base = "base";
+	sh("cd r && echo KEY=2 >.env && mkdir -p fixtures/a && echo x >fixtures/a/x.pem && "
+	   "echo >.env.example && git add . && git commit -qm more");
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_true(contains(fault, "'fixtures/a/x.pem' may hold a secret"));
+	where.allow_secrets = allowed;
+	where.n_allow_secrets = 1;
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_null(fault);
+	sh("cd r && echo k >id_rsa && git add id_rsa && git commit -qm key && git rm -q id_rsa && "
+	   "git commit -qm less");
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_true(contains(fault, "'id_rsa' may hold a secret"));
+}
+
+LEFTOVER_TEST(a_secret_that_the_base_has_or_the_workflow_allows_is_committed)
+{
+	static const char *const allowed[] = {"*.key"};
+
+	sh("cd r && echo KEY=1 >.env && git add -f .env && git commit -qm env");
+	where.base = "HEAD";
+	where.allow_secrets = allowed;
+	where.n_allow_secrets = 1;
+	an_agent_is_asked();
+	sh("cd r && echo KEY=2 >.env && mkdir t && echo k >t/test.key");
+	committed(".env\nt/test.key\n");
+}
+
 LEFTOVER_TEST(another_branch_is_refused)
 {
 	an_agent_is_asked();

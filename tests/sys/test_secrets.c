@@ -93,10 +93,11 @@ TEST(files_of_credentials_are_known_by_their_names)
 		"id_rsa", ".ssh/id_ed25519", "tls/server.key", "x.pem", ".npmrc", "a/b/.netrc",
 		"aws/credentials", "store.p12", ".env-production", ".env~", ".ENV", "prod.env",
 		"TLS/Server.PEM", "id_ed25519_sk", "id_rsa_work", ".envs/.local/.django",
-		".ssh/config", "apple.p8"};
-	static const char *const harmless[] = {"", "/", ".env.example", "a/.env.sample", "env",
-		"environment.c", "id_rsa.pub", "src/keys.c", "key", "credentials.c", "my.env.md",
-		"a.env/x", "id_rsa.c", "ssh/config", "env.key.md"};
+		".ssh/config", "apple.p8", ".env.dist", ".env.example.local", "server.key"};
+	static const char *const harmless[] = {"", "/", ".env.example", "a/.env.sample",
+		".env.template", "id_rsa.example", "env", "environment.c", "id_rsa.pub",
+		"src/keys.c", "key", "credentials.c", "my.env.md", "a.env/x", "id_rsa.c",
+		"ssh/config", "env.key.md"};
 
 	for (size_t i = 0; i < COUNT(secret); i++)
 		if (!secrets_is_file(str_of(secret[i])))
