@@ -1,3 +1,4 @@
+#include "src/sys/forge.h"
 #include "steps/steps.h"
 
 #define REVIEW   "Signoff Review"
@@ -6,10 +7,30 @@
 
 enum { CHECKS_TIMEOUT_S = 1800 };
 
+/* The checks of GitHub's pull requests, if there is a program for them. */
+static const char *forge_checks(struct step_context *c)
+{
+	const char *url = context_get(c->doc, "pr_url").p;
+	struct forge_pull p;
+
+	if (*url && (!forge_find_pull(str_of(url), &p) || p.kind != FORGE_GITHUB))
+		return NULL;
+	return arena_printf(c->arena, "! command -v gh >/dev/null || gh pr checks %s%s--watch",
+		*url ? steps_quote(c, url) : "", *url ? " " : "");
+}
+
+/* The branch was pushed: what is validated is the pushed commit. */
+static const char *script(struct step_context *c)
+{
+	const char *checks = c->workflow->checks ? c->workflow->checks : forge_checks(c);
+
+	return checks ? steps_validate_first(c, "checks", checks) : steps_validate_command(c);
+}
+
 /* Three at once. */
 static void request(struct step_context *c)
 {
-	const char *url = context_get(c->doc, "pr_url").p, *checks = c->workflow->checks;
+	unsigned limit = c->workflow->validate_timeout_s;
 	struct step_request *r =
 		steps_request_agent(c, "Signing off", "reviewer", "reviewer-sign-off", REVIEW,
 			"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF));
@@ -20,14 +41,10 @@ static void request(struct step_context *c)
 		"validated | failed", STEPS_READS(CONTEXT_BRIEF, CONTEXT_SUMMARY, STEPS_FIXES));
 	if (r)
 		r->message = arena_printf(c->arena, "%s: exit criteria", r->message);
-	if (!checks)
-		checks = *url ? arena_printf(
-					c->arena, "gh pr checks %s --watch", steps_quote(c, url))
-			      : "gh pr checks --watch";
-	r = steps_request_command(c, "checks", checks, CHECKS_TIMEOUT_S, BUILD);
+	r = steps_request_command(c, "checks", script(c),
+		(limit ? limit : STEPS_VALIDATE_S) + CHECKS_TIMEOUT_S, BUILD);
 	if (r)
-		r->message =
-			arena_printf(c->arena, "Signing off %s: checks of the pull request", c->id);
+		r->message = arena_printf(c->arena, "Signing off %s: validation and checks", c->id);
 }
 
 /* All three or none: what was approved must be what was checked. */
@@ -75,7 +92,7 @@ static void decide(struct step_context *c)
 
 const struct step step_signoff = {
 	.state = "signoff",
-	.about = "three at once: review, exit criteria, checks of the pull request",
+	.about = "three at once: review, exit criteria, validation and checks",
 	.pending = "signoff",
 	.triggers = (const char *const[]){"approved", "changes_requested", NULL},
 	.before_request = EFFECT_PUSH | EFFECT_PR_COMMENTS,

@@ -186,6 +186,23 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 	return add_request(c, r);
 }
 
+const char *steps_validate_command(const struct step_context *c)
+{
+	return c->workflow->validate ? c->workflow->validate : "bash scripts/validate.sh";
+}
+
+const char *steps_validate_first(struct step_context *c, const char *name, const char *rest)
+{
+	const struct workflow_security *s = &c->workflow->security;
+	const char *validate = steps_validate_command(c);
+
+	if (s->policy && is_excepted(s, name) && !is_excepted(s, "validate"))
+		validate = arena_printf(c->arena, "dev-team policy exec --policy %s --cwd %s -- %s",
+			steps_quote(c, policy_path(c, s->policy)), steps_quote(c, c->directory),
+			steps_quote(c, validate));
+	return arena_printf(c->arena, "(%s) && (%s)", validate, rest);
+}
+
 const char *steps_fix_section(struct step_context *c)
 {
 	return arena_printf(c->arena, CONTEXT_FIX "%lu",

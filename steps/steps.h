@@ -18,6 +18,8 @@ const struct step *steps_find(const struct workflow *w, const char *state);
 /* The table in the form that workflow_check() reads; ended by a NULL state. */
 const struct workflow_builtin *steps_builtin(void);
 
+enum { STEPS_VALIDATE_S = 1800 }; /* unless the workflow sets another limit */
+
 /* Requests. Each is added to c->requests; the pointer is valid until the next one. */
 /* The message is `DOING ID`, the argument the id. Of STEPS_READS() sections, STEPS_FIXES stands for
  * Fix 1, Fix 2, ... as far as they exist. NULL, nothing is added: the answer, section `writes`, is
@@ -31,6 +33,11 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
  * workflow's `except` calls it. NULL as above. */
 struct step_request *steps_request_command(struct step_context *c, const char *name,
 	const char *rest, unsigned timeout_s, const char *writes);
+/* The command that validates the item's directory. */
+const char *steps_validate_command(const struct step_context *c);
+/* The validation and then `rest`, as the command of the script `name`: the validation is under the
+ * policy, also if `name` is not. */
+const char *steps_validate_first(struct step_context *c, const char *name, const char *rest);
 void steps_add_reads(struct step_context *c, struct step_request *r, const char *section);
 
 /* True if `section` has an answer: that of a script only with its action (may be NULL), to which

@@ -2,14 +2,11 @@
 
 #define RESULT "Validate Result"
 
-enum { DEFAULT_TIMEOUT_S = 1800 };
-
 static void request(struct step_context *c)
 {
 	const struct workflow *w = c->workflow;
-	struct step_request *r = steps_request_command(c, "validate",
-		w->validate ? w->validate : "bash scripts/validate.sh",
-		w->validate_timeout_s ? w->validate_timeout_s : DEFAULT_TIMEOUT_S, RESULT);
+	struct step_request *r = steps_request_command(c, "validate", steps_validate_command(c),
+		w->validate_timeout_s ? w->validate_timeout_s : STEPS_VALIDATE_S, RESULT);
 
 	if (r)
 		r->message = arena_printf(c->arena, "Validating %s", c->id);

@@ -103,23 +103,53 @@ STEP_TEST(signoff_asks_three_at_once_after_a_push)
 		VERDICT);
 	assert_agent(1, "researcher", "researcher-validate", "ADR-7", READS, WIRE_SIGNOFF_RESEARCH,
 		"validated | failed");
-	assert_script(
-		2, "cd '/r' || exit 125; gh pr checks '" URL "' --watch", 1800, WIRE_SIGNOFF_BUILD);
+	assert_script(2,
+		"cd '/r' || exit 125; (bash scripts/validate.sh) && (! command -v gh >/dev/null || "
+		"gh pr checks '" URL "' --watch)",
+		3600, WIRE_SIGNOFF_BUILD);
+}
+
+STEP_TEST(signoff_only_validates_if_no_program_knows_the_checks)
+{
+	given(WIRE_PULL_REQUEST_KEY ": https://codeberg.org/o/r/pulls/7\n", "");
+	step_case.workflow.validate_timeout_s = 60;
+	request(&step_signoff);
+	assert_script(2, "cd '/r' || exit 125; bash scripts/validate.sh", 1860, WIRE_SIGNOFF_BUILD);
 }
 
 STEP_TEST(signoff_without_a_pr_url_gh_finds_it_by_the_branch)
 {
 	given("", "");
 	request(&step_signoff);
-	assert_script(2, "cd '/r' || exit 125; gh pr checks --watch", 1800, WIRE_SIGNOFF_BUILD);
+	assert_script(2,
+		"cd '/r' || exit 125; (bash scripts/validate.sh) && (! command -v gh >/dev/null || "
+		"gh pr checks --watch)",
+		3600, WIRE_SIGNOFF_BUILD);
 }
 
 STEP_TEST(signoff_runs_the_workflows_checks)
 {
 	step_case.workflow.checks = "make ci";
+	step_case.workflow.validate = "make check; make lint";
 	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", "");
 	request(&step_signoff);
-	assert_script(2, "cd '/r' || exit 125; make ci", 1800, WIRE_SIGNOFF_BUILD);
+	assert_script(2, "cd '/r' || exit 125; (make check; make lint) && (make ci)", 3600,
+		WIRE_SIGNOFF_BUILD);
+}
+
+STEP_TEST(signoff_validates_under_the_policy_that_the_checks_are_excepted_from)
+{
+	static const char *const except[] = {"checks"};
+
+	step_case.workflow.security = (struct workflow_security){
+		.policy = "build", .except = (void *)except, .n_except = 1};
+	given(WIRE_PULL_REQUEST_KEY ": " URL "\n", "");
+	request(&step_signoff);
+	assert_script(2,
+		"cd '/r' || exit 125; (dev-team policy exec --policy 'build' --cwd '/r' -- 'bash "
+		"scripts/validate.sh') && (! command -v gh >/dev/null || gh pr checks '" URL
+		"' --watch)",
+		3600, WIRE_SIGNOFF_BUILD);
 }
 
 #define R SECTION(WIRE_SIGNOFF_REVIEW, "{\"status\":\"approved\"}")
