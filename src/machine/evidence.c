@@ -5,13 +5,16 @@
  * The key of the store:
  *
  *     {"at": {SECTION: {"head": COMMIT, "since": COMMIT, "fault": TEXT}},
- *      "checked": [ID], "validated": TREE, "approved": COMMIT, "pull": URL, "pushed": COMMIT,
- * "done": KINDS, "scripts": "yes"}
+ *      "checked": [ID], "validated": TREE, "pull": URL, "pushed": COMMIT, "done": KINDS,
+ *      "approved": {"head": COMMIT, "base": COMMIT, "patch": DIGEST}, "scripts": "yes",
+ *      "landed": {"patch": DIGEST, "tree": TREE, "target": COMMIT}}
  *
  * `head`: HEAD at the last request of the answer; `since`: HEAD at its first request; `fault`:
  * uncommitted changes at the request; `pushed`: the last known commit of the branch on the remote;
  * `checked`: actions (of an answer without one, its section) whose claims hold; `done`: what was
- * verified for success; `scripts`: a script was requested, which may have left files.
+ * verified for success; `scripts`: a script was requested, which may have left files; `landed`: the
+ * receipt of what was merged: the approved changes, the validated files, and a commit of the
+ * default branch that contains them.
  */
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
@@ -27,12 +30,21 @@ json *evidence_to_json(const struct evidence *e)
 		if (e->faults[i])
 			json_put_str(faults, evidence_name(1u << i), str_of(e->faults[i]));
 	return JSON_OBJECT(JSON_IF(e->head, JSON_TEXT("head", e->head)),
-		JSON_IF(e->tree, JSON_TEXT("tree", e->tree)), JSON_VALUE("faults", faults));
+		JSON_IF(e->tree, JSON_TEXT("tree", e->tree)),
+		JSON_IF(e->base, JSON_TEXT("base", e->base)),
+		JSON_IF(e->patch, JSON_TEXT("patch", e->patch)),
+		JSON_IF(e->same_as, JSON_TEXT("same_as", e->same_as)),
+		JSON_IF(e->landed, JSON_TEXT("landed", e->landed)), JSON_VALUE("faults", faults));
 }
 
 void evidence_from_json(struct arena *a, const json *j, struct evidence *out)
 {
-	*out = (struct evidence){.head = json_dup(a, j, "head"), .tree = json_dup(a, j, "tree")};
+	*out = (struct evidence){.head = json_dup(a, j, "head"),
+		.tree = json_dup(a, j, "tree"),
+		.base = json_dup(a, j, "base"),
+		.patch = json_dup(a, j, "patch"),
+		.same_as = json_dup(a, j, "same_as"),
+		.landed = json_dup(a, j, "landed")};
 	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
 		out->faults[i] = json_dup(a, json_get(j, "faults"), evidence_name(1u << i));
 }
@@ -254,27 +266,41 @@ static const char *claim_fault(
 	const json *at = fact_at(r, claim->section);
 	const char *head = json_get_str(at, "head"), *fault = json_get_str(at, "fault");
 	bool moved = !head || !found->head || strcmp(head, found->head) != 0;
+	bool changed = moved && !(head && found->same_as && strcmp(head, found->same_as) == 0);
 
 	if (claim->kinds & EVIDENCE_TREE && fault)
 		return arena_printf(&r->arena, "%s (when the script was requested)", fault);
 	if (claim->kinds & EVIDENCE_TREE && moved)
 		return "HEAD is not the commit for which the script was requested";
-	if (claim->kinds & EVIDENCE_REVIEW && moved)
-		return "HEAD is not the commit that was reviewed";
+	if (claim->kinds & EVIDENCE_REVIEW && changed)
+		return "HEAD is not the commit that was reviewed, and its changes differ";
 	return NULL;
+}
+
+static bool is_text(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+/* A rebase that leaves the changes as they are keeps the approval. */
+static bool is_approved(const json *approved, const struct evidence *found)
+{
+	return is_text(json_get_str(approved, "head"), found->head) ||
+	       is_text(json_get_str(approved, "patch"), found->patch);
 }
 
 /* HEAD must still be what was validated and approved. */
 static const char *end_fault(struct engine_run *r, unsigned kinds, const struct evidence *found)
 {
-	const char *tree = json_get_str(r->facts, "validated"),
-		   *head = json_get_str(r->facts, "approved");
+	const char *tree = json_get_str(r->facts, "validated");
+	const json *approved = json_get(r->facts, "approved");
 
 	if (kinds & EVIDENCE_TREE && (!tree || !found->tree || strcmp(tree, found->tree) != 0))
 		return tree ? "the files of HEAD are not those that were validated"
 			    : "nothing was validated";
-	if (kinds & EVIDENCE_REVIEW && (!head || !found->head || strcmp(head, found->head) != 0))
-		return head ? "HEAD is not the commit that was approved" : "nothing was approved";
+	if (kinds & EVIDENCE_REVIEW && !is_approved(approved, found))
+		return approved ? "HEAD is not the commit that was approved, and its changes differ"
+				: "nothing was approved";
 	return NULL;
 }
 
@@ -295,6 +321,8 @@ static void ask_about(
 	q->kinds |= claim->kinds;
 	if (claim->kinds & EVIDENCE_WORK && !q->since)
 		q->since = json_get_str(fact_at(r, claim->section), "since");
+	if (claim->kinds & EVIDENCE_REVIEW && !q->reviewed)
+		q->reviewed = json_get_str(fact_at(r, claim->section), "head");
 	if (claim->kinds & EVIDENCE_PULL &&
 		forge_find_pull(context_section(r->doc, claim->section), &p))
 		q->pr_url = arena_dup(&r->arena, p.url);
@@ -322,7 +350,10 @@ static void confirm(struct engine_run *r, const struct step_claim *claim,
 	if (claim->kinds & EVIDENCE_TREE && found->tree)
 		json_set(r->facts, "validated", json_string(str_of(found->tree)));
 	if (claim->kinds & EVIDENCE_REVIEW && found->head)
-		json_set(r->facts, "approved", json_string(str_of(found->head)));
+		json_set(r->facts, "approved",
+			JSON_OBJECT(JSON_TEXT("head", found->head),
+				JSON_IF(found->base, JSON_TEXT("base", found->base)),
+				JSON_IF(found->patch, JSON_TEXT("patch", found->patch))));
 	if (claim->kinds & (EVIDENCE_PULL | EVIDENCE_REVIEW) && found->head)
 		json_set(r->facts, "pushed", json_string(str_of(found->head)));
 	if (claim->kinds & EVIDENCE_PULL && q->pr_url)
@@ -372,6 +403,18 @@ static const char *success_text(struct engine_run *r, unsigned kinds)
 		w->evidence.command ? w->evidence.command : "");
 }
 
+static void note_success(struct engine_run *r, unsigned kinds, const struct evidence *found)
+{
+	const char *patch = json_get_str(json_get(r->facts, "approved"), "patch");
+
+	json_set(r->facts, "done", json_string(str_of(success_text(r, kinds))));
+	if (found->landed)
+		json_set(r->facts, "landed",
+			JSON_OBJECT(JSON_IF(patch, JSON_TEXT("patch", patch)),
+				JSON_IF(found->tree, JSON_TEXT("tree", found->tree)),
+				JSON_TEXT("target", found->landed)));
+}
+
 static int examine(struct engine_run *r, struct evidence_check *k, struct error *err)
 {
 	struct evidence_query q = {0};
@@ -393,7 +436,7 @@ static int examine(struct engine_run *r, struct evidence_check *k, struct error 
 		for (size_t i = 0; i < k->n; i++)
 			json_drop((json *)json_get(r->facts, "at"), k->claims[i].section);
 		if (k->at_end)
-			json_set(r->facts, "done", json_string(str_of(success_text(r, k->at_end))));
+			note_success(r, k->at_end, &found);
 		note_confirmed(r, &q, &found);
 	}
 	store_facts(r);

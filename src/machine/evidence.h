@@ -26,11 +26,16 @@ struct evidence_query {
 				* may have been merged; else NULL */
 	const char *forge;     /* command that describes a pull request; NULL: none */
 	VEC(const char *) commands;
-	const char *later; /* a command that success requires; NULL: none */
+	const char *reviewed; /* REVIEW: the commit that was reviewed; NULL: not known */
+	const char *later;    /* a command that success requires; NULL: none */
 };
 
 struct evidence {
-	const char *head, *tree;            /* of HEAD; NULL: there is no commit */
+	const char *head, *tree; /* of HEAD; NULL: there is no commit */
+	/* REVIEW: where the branch has left the default branch, the digest of the changes since
+	 * then, and `reviewed` if it has the same changes. NULL: not known. */
+	const char *base, *patch, *same_as;
+	const char *landed; /* commit of the remote's default branch that contains HEAD; or NULL */
 	const char *faults[EVIDENCE_KINDS]; /* by bit of the kind: the contradiction, or NULL */
 };
 

@@ -377,6 +377,44 @@ static int find_copied(struct collector *c, const char *tip, struct error *err)
 	return 0;
 }
 
+/* The changes since the branch has left the default branch, which a rebase keeps. */
+static const char *digest_changes(struct collector *c, const char *commit, const char **base)
+{
+	const char *fork = c->newest ? git_fork_point(c->arena, c->dir, commit, c->newest) : NULL;
+	char digest[GIT_PATCH_TEXT];
+
+	*base = fork ? fork : c->query->place->base;
+	if (!*base)
+		return NULL;
+	git_patch_digest(c->dir, *base, commit, digest);
+	return *digest ? arena_dup(c->arena, str_of(digest)) : NULL;
+}
+
+static void read_changes(struct collector *c)
+{
+	const char *reviewed = c->query->reviewed, *base, *patch;
+
+	if (!(c->query->kinds & EVIDENCE_REVIEW) || !c->out->head)
+		return;
+	c->out->patch = digest_changes(c, c->out->head, &c->out->base);
+	if (!reviewed || !c->out->patch || strcmp(reviewed, c->out->head) == 0)
+		return;
+	patch = digest_changes(c, reviewed, &base);
+	if (patch && strcmp(patch, c->out->patch) == 0)
+		c->out->same_as = arena_dup(c->arena, str_of(reviewed));
+}
+
+/* The default branch contains HEAD, and more. Whether that is a merge of approved work, the claims
+ * tell. */
+static void find_landed(struct collector *c, const char *tip)
+{
+	const char *fork = git_fork_point(c->arena, c->dir, c->out->head, tip);
+
+	if (c->query->confirmed && strcmp(tip, c->out->head) != 0 && fork &&
+		strcmp(fork, c->out->head) == 0)
+		c->out->landed = tip;
+}
+
 static int read_remote(struct collector *c, struct error *err)
 {
 	const char *remote, *others;
@@ -397,6 +435,8 @@ static int read_remote(struct collector *c, struct error *err)
 	c->newest = others;
 	if (others && find_copied(c, others, err) < 0)
 		return -1;
+	if (others)
+		find_landed(c, others);
 	if (remote && strcmp(remote, c->out->head) != 0)
 		return REFUTE(c, EVIDENCE_PULL | EVIDENCE_REVIEW,
 			"the remote has the branch '%s' at %.*s, but HEAD is %.*s", c->branch,
@@ -537,7 +577,7 @@ static int check_pull(struct collector *c, struct error *err)
  */
 static int check_unmerged(struct collector *c)
 {
-	if (c->merged)
+	if (c->merged || c->out->landed)
 		return 0;
 	if (c->copied && strcmp(c->copied, c->out->head) == 0)
 		(void)refute(c, EVIDENCE_PULL,
@@ -593,6 +633,7 @@ int evidence_collect(
 		check_programs(&c, err) < 0 || check_pull(&c, err) < 0)
 		return -1;
 	check_unmerged(&c);
+	read_changes(&c);
 	for (size_t i = 0; i < q->commands.n && !c.replaced; i++)
 		if (run_command(&c, q->commands.items[i], err) < 0)
 			return -1;

@@ -3,6 +3,7 @@
 #define git_push git_push_type /* the name of a type of libgit2 and of a function of ours */
 #include <git2.h>
 #undef git_push
+#include "src/sys/digest.h"
 #include "src/sys/git.h"
 #include "src/sys/git_internal.h"
 #include "src/sys/library.h"
@@ -51,6 +52,9 @@
 	X(git_strarray_dispose)                                                                    \
 	X(git_ignore_path_is_ignored)                                                              \
 	X(git_diff_options_init)                                                                   \
+	X(git_diff_tree_to_tree)                                                                   \
+	X(git_diff_foreach)                                                                        \
+	X(git_diff_free)                                                                           \
 	X(git_patch_from_buffers)                                                                  \
 	X(git_patch_to_buf)                                                                        \
 	X(git_patch_free)                                                                          \
@@ -121,6 +125,7 @@ CLOSE(patch, git_patch_free)
 CLOSE(object, git_object_free)
 CLOSE(commit, git_commit_free)
 CLOSE(revwalk, git_revwalk_free)
+CLOSE(diff, git_diff_free)
 
 /* libgit2 skips a repository that belongs to another user as if it were not there. */
 static bool is_foreign(const char *dir_path)
@@ -698,6 +703,83 @@ int git_find_files(struct arena *a, const char *root, bool (*want)(struct str na
 		return -1;
 	git_search_list(&s, paths, n);
 	return 0;
+}
+
+/* ---- the digest of a patch ---- */
+
+/* Folds in what was collected, so that only one file's changes are in memory. */
+static void fold(struct buf *b)
+{
+	char digest[DIGEST_TEXT];
+
+	digest_text(buf_str(b), digest);
+	buf_clear(b);
+	buf_adds(b, digest);
+}
+
+static int digest_file(const git_diff_delta *d, float progress, void *data)
+{
+	struct buf *b = data;
+
+	(void)progress;
+	fold(b);
+	buf_addf(b, "%d %o %o %s", (int)d->status, d->old_file.mode, d->new_file.mode,
+		d->old_file.path);
+	buf_addc(b, '\0');
+	buf_adds(b, d->new_file.path);
+	buf_addc(b, '\0');
+	return 0;
+}
+
+static int digest_binary(const git_diff_delta *d, const git_diff_binary *binary, void *data)
+{
+	char id[GIT_OID_HEXSZ + 1];
+
+	(void)binary;
+	buf_adds(data, lib.git_oid_tostr(id, sizeof(id), &d->old_file.id));
+	buf_adds(data, lib.git_oid_tostr(id, sizeof(id), &d->new_file.id));
+	return 0;
+}
+
+static int digest_line(
+	const git_diff_delta *d, const git_diff_hunk *hunk, const git_diff_line *line, void *data)
+{
+	(void)d;
+	(void)hunk;
+	buf_addc(data, line->origin);
+	buf_add(data, (struct str){line->content, line->content_len});
+	return 0;
+}
+
+static int find_tree(git_object **out, git_repository *repo, const char *commit)
+{
+	CLEANUP(object_close) git_object *object = NULL;
+
+	return lib.git_revparse_single(&object, repo, commit) < 0
+		       ? -1
+		       : lib.git_object_peel(out, object, GIT_OBJECT_TREE);
+}
+
+void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT])
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(object_close) git_object *old = NULL, *new = NULL;
+	CLEANUP(diff_close) git_diff *diff = NULL;
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	git_diff_options options;
+	struct error ignored;
+
+	*out = '\0';
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, &ignored) < 0 ||
+		find_tree(&old, repo, from) < 0 || find_tree(&new, repo, to) < 0)
+		return;
+	(void)lib.git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
+	if (lib.git_diff_tree_to_tree(&diff, repo, (git_tree *)old, (git_tree *)new, &options) <
+			0 ||
+		lib.git_diff_foreach(diff, digest_file, digest_binary, NULL, digest_line, &b) < 0 ||
+		!b.len)
+		return;
+	digest_text(buf_str(&b), out);
 }
 
 /* ---- diff ---- */

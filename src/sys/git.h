@@ -158,6 +158,11 @@ int git_count_commits(
 /* The commit where two commits have left each other, in the arena; NULL: none, or it is not known.
  */
 const char *git_fork_point(struct arena *a, const char *root, const char *one, const char *other);
+enum { GIT_PATCH_TEXT = 33 }; /* with its NUL */
+/* A digest of the changes between two commits, as `git patch-id --verbatim` makes one: without line
+ * numbers, with blanks and context; a binary file counts by its blob. "": a commit cannot be read,
+ * or nothing differs. No process. */
+void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT]);
 /* *yes: a branch of a remote, as far as is known here, has `commit`; those of the name `branch`
  * do not count. */
 int git_is_on_other_branch(

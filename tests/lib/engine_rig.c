@@ -85,7 +85,8 @@ int engine_rig_evidence(void *data, struct arena *a, const struct evidence_query
 		t.confirmed = q->confirmed ? arena_dup(&t.arena, str_of(q->confirmed)) : "";
 		t.pr_asked = q->pr_url ? arena_dup(&t.arena, str_of(q->pr_url)) : "";
 	}
-	*out = (struct evidence){.head = t.head, .tree = t.tree};
+	*out = (struct evidence){
+		.head = t.head, .tree = t.tree, .patch = t.patch, .same_as = t.same_as};
 	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
 		if ((q->kinds & t.refuted) >> i & 1)
 			out->faults[i] = t.fault;

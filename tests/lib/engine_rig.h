@@ -45,7 +45,7 @@ struct engine_rig {
 	const char *checks, *push_ends; /* the time of their end; NULL: at once */
 	unsigned commits, pushes;
 	/* the evidence: everything is as claimed, but for `refuted` (enum evidence_kind) */
-	const char *head, *tree, *fault;
+	const char *head, *tree, *patch, *same_as, *fault;
 	const char *push_fault;   /* why the remote refuses the push */
 	const char *pushed;       /* what the remote's branch was known to have then */
 	const char *commit_fault; /* what an agent must correct before its work is committed */

@@ -703,7 +703,8 @@ $back
 X
 lie 'an amended commit after the approval' review 'approv|review' quick=yes <<X
 approve
-git commit -q --amend -m 'ADR-1: in other words'
+echo more >>work.txt
+git commit -q --amend -a -m 'ADR-1: a little more'
 --
 $back
 X

@@ -152,7 +152,7 @@ ENGINE_TEST(an_approval_of_an_earlier_commit_is_void)
 	begin_review();
 	t.head = "c2";
 	answered("ADR-7/reviewing/2", "approved", "Good.", "ADR-7/reviewing/3");
-	failure_says("HEAD is not the commit that was reviewed (");
+	failure_says("HEAD is not the commit that was reviewed, and its changes differ (");
 	assert_section(WIRE_NOTES, "");
 	assert_count("review_cycle_count", 0);
 	t.tree = "t2";
@@ -161,6 +161,29 @@ ENGINE_TEST(an_approval_of_an_earlier_commit_is_void)
 	t.tree = "t1";
 	answered("ADR-7/reviewing/4", "approved", "Good.",
 		"success: 'reviewing' gave 'approved'; https://github.com/o/r/pull/7");
+}
+
+/* A rebase, for one. */
+ENGINE_TEST(an_approval_is_kept_while_the_changes_are_the_same)
+{
+	begin_review();
+	t.head = "c2";
+	t.patch = "p1";
+	t.same_as = "c1";
+	answered("ADR-7/reviewing/2", "approved", "Good.",
+		"success: 'reviewing' gave 'approved'; https://github.com/o/r/pull/7");
+	engine_rig_forget();
+	begin_review();
+	answered("ADR-7/reviewing/2", "changes_requested", "Bad.", "ADR-7/fixing-pr/1");
+	t.head = "c2";
+	answered("ADR-7/fixing-pr/1", "fixed", "Fixed.",
+		"ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
+	answer("ADR-7/signoff/1", "approved", "Good.");
+	answer("ADR-7/signoff/2", "validated", "Good.");
+	t.same_as = "c0";
+	t.head = "c3";
+	answered("ADR-7/signoff/3", "passed", "passed",
+		"ADR-7/signoff/4 ADR-7/signoff/5 ADR-7/signoff/6");
 }
 
 ENGINE_TEST(success_needs_all_of_it_once_more)

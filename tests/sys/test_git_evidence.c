@@ -193,6 +193,45 @@ GIT_TEST(commits_with_the_tree_of_another_are_found)
 	}
 }
 
+/* Each command makes the commit `other` from the branch `side`, which has changed `f` since `main`.
+ */
+GIT_TEST(the_digest_of_a_patch_tells_other_changes_from_other_commits)
+{
+	static const struct {
+		const char *command;
+		bool same;
+	} rows[] = {
+		{"git commit -q --amend -m other", true},
+		{"git switch -q main && echo more >g && git add g && git commit -qm g && "
+		 "git switch -q other && git rebase -q main",
+			true},
+		{"echo 6 >>f && git commit -qam more", false},
+		{"sed -i 's/five/ five/' f && git commit -qam blank", false},
+		{"sed -i 's/five/five /' f && git commit -qam blank", false},
+		{"chmod +x f && git commit -qam mode", false},
+		{"git mv f h && git commit -qm name", false},
+		{"printf 'a\\0c' >b && git commit -qam binary", false},
+		{"printf 'a\\0b' >b && git commit -q --amend -am other", true},
+	};
+
+	sh("cd r && seq 4 >f && git add f && git commit -qm f && git switch -q -c side && echo "
+	   "five >>f "
+	   "&& printf 'a\\0b' >b && git add b && git commit -qam five && git branch first main");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char one[GIT_PATCH_TEXT], other[GIT_PATCH_TEXT];
+
+		sh(arena_printf(&arena,
+			"cd r && git switch -q -C other side && { %s; } && git switch -q other",
+			rows[i].command));
+		git_patch_digest(at("r"), "first", "side", one);
+		git_patch_digest(at("r"), "main", "other", other);
+		assert_true(*one && *other);
+		if ((strcmp(one, other) == 0) != rows[i].same)
+			fail_msg("%s", rows[i].command);
+		sh("git -C r branch -q -f main first");
+	}
+}
+
 GIT_TEST(without_a_branch_or_a_commit_there_is_none)
 {
 	struct git_status s;
