@@ -115,6 +115,12 @@ static int choose_word(struct context *c, const json *action, const struct answe
 		return bad_word(c, action, arena_printf(a, "unknown result '%.60s'", *word), err);
 	if (named && contradicts(action, *word, own, err))
 		return -1;
+	if (strcmp(*word, "validated") == 0 && verdict_open_criterion(o->text, own, sizeof(own)))
+		return error_set(err, ERR_INPUT,
+			"result 'validated' contradicts the answer: a criterion has the status "
+			"'%s', "
+			"not 'pass'",
+			own);
 	return action_last_word_in(action, o->text, last, sizeof(last)) &&
 			       contradicts(action, *word, last, err)
 		       ? -1

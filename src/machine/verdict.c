@@ -145,6 +145,54 @@ bool verdict_last_word(struct str text, const char *member, char *out, size_t si
 	return copy_word(j, member, out, size);
 }
 
+/* A JSON array that begins at `i`, a line's first byte, and ends a line. */
+static json *array_at(struct str text, size_t i, size_t *tries)
+{
+	++*tries;
+	for (size_t end = i; end < text.n && *tries < TRIES;) {
+		size_t n = str_find(str_sub(text, end, text.n), STR("\n"));
+		struct str part = str_trim(str_sub(text, i, end + n));
+		json *j = NULL;
+		struct error ignored;
+
+		end += n + 1;
+		if (!str_ends(part, "]"))
+			continue;
+		++*tries;
+		if (json_parse(&j, part, &ignored) == 0)
+			return j;
+	}
+	return NULL;
+}
+
+static bool has_statuses(const json *array)
+{
+	for (const json *one = json_first(array); one; one = json_next(one))
+		if (!json_is_object(one) || !json_get_str(one, "status"))
+			return false;
+	return json_is_array(array) && json_len(array);
+}
+
+bool verdict_open_criterion(struct str text, char *out, size_t size)
+{
+	size_t tries = 0;
+
+	for (size_t i = text.n; i-- > 0 && tries < TRIES;) {
+		CLEANUP(json_free) json *array = NULL;
+
+		if (text.p[i] != '[' || !begins_line(text, i))
+			continue;
+		array = array_at(text, i, &tries);
+		if (!has_statuses(array))
+			continue;
+		for (const json *one = json_first(array); one; one = json_next(one))
+			if (!json_str_is(one, "status", "pass"))
+				return copy_word(one, "status", out, size);
+		return false;
+	}
+	return false;
+}
+
 struct str verdict_pr_url(struct str text)
 {
 	struct forge_pull p;

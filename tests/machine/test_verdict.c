@@ -149,6 +149,33 @@ TEST(the_first_pull_request_url_is_found)
 	url_is("", "");
 }
 
+TEST(a_criterion_that_is_not_met_is_found)
+{
+	static const struct {
+		const char *text, *status;
+	} rows[] = {
+		{"[{\"criterion\": \"1\", \"status\": \"pass\"}]", NULL},
+		{"[{\"status\":\"pass\"},{\"status\":\"partial\"}]", "partial"},
+		{"Checked.\n\n```json\n[\n  {\"status\": \"fail\"},\n  {\"status\": "
+		 "\"pass\"}\n]\n```\n{\"status\":\"validated\"}\n",
+			"fail"},
+		{"[{\"status\":\"fail\"}]\nNow:\n[{\"status\":\"pass\"}]", NULL},
+		{"[{\"status\":\"fail\"}]\n[1, 2]\n[{\"name\":\"x\"}]\n[]", "fail"},
+		{"see [{\"status\":\"fail\"}]", NULL},
+		{"[not json]\n[", NULL},
+		{"", NULL},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		char status[64] = "";
+
+		if (verdict_open_criterion(str_of(rows[i].text), status, sizeof(status)) !=
+				(rows[i].status != NULL) ||
+			strcmp(status, rows[i].status ? rows[i].status : "") != 0)
+			fail_msg("%s: '%s'", rows[i].text, status);
+	}
+}
+
 TEST(a_long_last_line_still_counts)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -164,7 +191,8 @@ TEST(a_long_last_line_still_counts)
 TEST(large_hostile_texts_are_read_in_one_go)
 {
 	static const char *const parts[] = {"https://", "http", "https://h/o/r/pull/",
-		"{\"status\":", "{}", "```\n", "not ", "approved", "<!--", "\xe2\x80\x94"};
+		"{\"status\":", "{}", "```\n", "not ", "approved", "<!--", "\xe2\x80\x94", "[\n",
+		"]\n"};
 
 	for (size_t i = 0; i < COUNT(parts); i++) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -174,5 +202,6 @@ TEST(large_hostile_texts_are_read_in_one_go)
 			buf_adds(&text, parts[i]);
 		assert_int_equal(verdict_pr_url(buf_str(&text)).n, 0);
 		assert_false(verdict_word(buf_str(&text), "status", word, sizeof(word)));
+		assert_false(verdict_open_criterion(buf_str(&text), word, sizeof(word)));
 	}
 }
