@@ -204,7 +204,7 @@ int git_commit_paths(const char *root, const char *const *paths, size_t n, const
 	bool *made, struct error *err);
 
 /*
- * Pushes HEAD's branch to origin and sets the upstream. When there is nothing to push (no remote
+ * Pushes HEAD's branch to origin; sets no upstream. When there is nothing to push (no remote
  * `origin`, or its default branch without new commits), sets *skipped and returns 0. `lease`: a
  * commit that the push may replace with another history if the remote's branch is at it; NULL:
  * never. -1: ERR_STATE with HEAD detached, or when it would push to the default branch; ERR_CHECK:

@@ -560,7 +560,7 @@ static int run_push(const char *root, const struct git_head *h, const char *leas
 	struct push_result *out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const char *argv[] = {"git", "-c", "gc.auto=0", "push", "-u", "origin", "HEAD",
+	const char *argv[] = {"git", "-c", "gc.auto=0", "push", "origin", "HEAD",
 		lease ? arena_printf(&a, "--force-with-lease=refs/heads/%s:%s", h->branch, lease)
 		      : NULL,
 		NULL};
