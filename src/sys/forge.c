@@ -185,16 +185,17 @@ const char *forge_program(struct str remote_url)
 
 bool forge_pull_is_of(const struct forge_pull *p, struct str remote_url)
 {
-	CLEANUP(buf_release) struct buf slug = BUF_INIT, want = BUF_INIT, have = BUF_INIT;
+	CLEANUP(buf_release)
+	struct buf slug = BUF_INIT, path = BUF_INIT, want = BUF_INIT, have = BUF_INIT;
 	struct str host = remote_host(str_trim(remote_url));
 
-	if (!git_slug_of_url(remote_url, &slug) || !has_form_of_host(p) ||
-		(host.n && !same_host(host, p->host)))
+	if (!git_slug_of_url(remote_url, &slug) || !git_slug_encode(p->path, &path) ||
+		!has_form_of_host(p) || (host.n && !same_host(host, p->host)))
 		return false;
 	add_host_identity(&want, host);
 	add_identity(&want, buf_str(&slug), p->kind == FORGE_AZURE);
 	add_host_identity(&have, p->host);
-	add_identity(&have, p->path, p->kind == FORGE_AZURE);
+	add_identity(&have, buf_str(&path), p->kind == FORGE_AZURE);
 	return str_eq(buf_str(&want), buf_str(&have));
 }
 

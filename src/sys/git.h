@@ -20,9 +20,13 @@ int git_root(struct arena *a, const char *from, char **root, struct error *err);
  * valid (path_is_slug()) is left. Known forms: https://host/org/repo(.git),
  * git@host:org/repo(.git), ssh://git@host:22/org/repo(.git), [git@host:22]:org/repo(.git); of a
  * local path (file:///...,
- * /..., ./..., ../...) the last two parts.
+ * /..., ./..., ../...) the last two parts. Encoded as by git_slug_encode(); in a local path that is
+ * no URL, `%` is an ordinary character.
  */
 bool git_slug_of_url(struct str url, struct buf *slug);
+/* Adds the path of a URL with each byte but letters, digits, `.`, `_`, `-` and `/` as `%XX`, so
+ * that `My%20App` and `My App` become equal. False: it has a byte that no repository's name has. */
+bool git_slug_encode(struct str path, struct buf *out);
 /* The slug of remote `origin`. 1: there is no such remote, or its URL gives no slug; *err says
  * which. -1: the repository cannot be read. */
 int git_slug(struct arena *a, const char *root, char **slug, struct error *err);

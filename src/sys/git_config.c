@@ -592,9 +592,50 @@ static struct str without_git(struct str path)
 	return without_slashes(path);
 }
 
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* The byte that `%XX` at the beginning of `s` stands for; -1: none. */
+static int escaped_byte(struct str s)
+{
+	int high = s.n > 2 && s.p[0] == '%' ? hex_digit(s.p[1]) : -1;
+	int low = high < 0 ? -1 : hex_digit(s.p[2]);
+
+	return low < 0 ? -1 : high * 16 + low;
+}
+
+/* `escapes`: `%XX` is a byte, as in a URL. A `%` without two digits is one itself, as for git. */
+static bool encode_path(struct str path, bool escapes, struct buf *out)
+{
+	for (size_t i = 0; i < path.n; i++) {
+		int escaped = escapes ? escaped_byte(tail(path, i)) : -1;
+		unsigned char c = (unsigned char)(escaped < 0 ? path.p[i] : (char)escaped);
+
+		if (c < ' ' || c == 127 || strchr("?#\\:\"<>|*[]{}^`", c) ||
+			(c == '/' && escaped >= 0))
+			return false;
+		if (c < 127 && (isalnum(c) || strchr("._-/", c)))
+			buf_addc(out, (char)c);
+		else
+			buf_addf(out, "%%%02X", c);
+		i += escaped < 0 ? 0 : 2;
+	}
+	return true;
+}
+
+bool git_slug_encode(struct str path, struct buf *out)
+{
+	return encode_path(path, true, out);
+}
+
 bool git_slug_of_url(struct str url, struct buf *slug)
 {
-	CLEANUP(buf_release) struct buf joined = BUF_INIT;
+	CLEANUP(buf_release) struct buf joined = BUF_INIT, encoded = BUF_INIT;
 	size_t scheme, scp, part;
 	bool local;
 	struct str path;
@@ -615,8 +656,9 @@ bool git_slug_of_url(struct str url, struct buf *slug)
 		path = tail(path, part + strlen("_git/"));
 	}
 	buf_add(&joined, path);
-	if (!path_is_slug(buf_str(&joined)))
+	if (!encode_path(buf_str(&joined), scheme || scp, &encoded) ||
+		!path_is_slug(buf_str(&encoded)))
 		return false;
-	buf_add(slug, buf_str(&joined));
+	buf_add(slug, buf_str(&encoded));
 	return true;
 }

@@ -4,7 +4,10 @@
 #include <sys/stat.h>
 #include "src/sys/path.h"
 
-enum { READ_STEP = 16384 };
+enum {
+	READ_STEP = 16384,
+	PART_MAX = 240, /* bytes of a directory's name in a slug */
+};
 
 bool path_is_id(struct str id)
 {
@@ -31,6 +34,26 @@ int path_check_id(const char *id, struct error *err)
 		id);
 }
 
+/* An id that may also have `%XX`, and may begin with it. */
+static bool is_slug_part(struct str part)
+{
+	CLEANUP(buf_release) struct buf plain = BUF_INIT;
+
+	if (part.n > PART_MAX)
+		return false;
+	for (size_t i = 0; i < part.n; i++) {
+		bool escape = part.p[i] == '%' && part.n - i > 2 &&
+			      isxdigit((unsigned char)part.p[i + 1]) &&
+			      isxdigit((unsigned char)part.p[i + 2]);
+
+		if (part.p[i] == '%' && !escape)
+			return false;
+		buf_addc(&plain, escape ? 'x' : part.p[i]);
+		i += escape ? 2 : 0;
+	}
+	return path_is_id(buf_str(&plain));
+}
+
 bool path_is_slug(struct str slug)
 {
 	if (!slug.n || slug.n > 4 * ID_MAX)
@@ -38,7 +61,7 @@ bool path_is_slug(struct str slug)
 	while (slug.n) {
 		size_t end = str_find(slug, STR("/"));
 
-		if (!path_is_id(str_sub(slug, 0, end)) || end + 1 == slug.n)
+		if (!is_slug_part(str_sub(slug, 0, end)) || end + 1 == slug.n)
 			return false;
 		slug = end < slug.n ? str_sub(slug, end + 1, slug.n) : (struct str){0};
 	}

@@ -40,15 +40,36 @@ TEST(every_form_of_url_gives_its_slug)
 	slug_of("https://org.visualstudio.com/_git/repo", "repo");
 }
 
+TEST(blanks_and_other_characters_are_encoded)
+{
+	slug_of("https://org@dev.azure.com/org/My%20Project/_git/My%20Repo",
+		"org/My%20Project/My%20Repo");
+	slug_of("https://dev.azure.com/org/My Project/_git/repo", "org/My%20Project/repo");
+	slug_of("git@ssh.dev.azure.com:v3/org/My%20Project/repo", "v3/org/My%20Project/repo");
+	slug_of("ssh://git@host/org/My Project/repo.git", "org/My%20Project/repo");
+	slug_of("https://host/org/\xC3\x9C"
+		"ber.git",
+		"org/%C3%9Cber");
+	slug_of("https://host/org/%c3%9cber", "org/%C3%9Cber");
+	slug_of("git@host:\xE5\xBA\x97/repo", "%E5%BA%97/repo");
+	slug_of("https://host/org/%72epo", "org/repo");
+	slug_of("https://host/~user/repo", "%7Euser/repo");
+	slug_of("https://host/org/50%", "org/50%25");
+	slug_of("file:///srv/My%20Code/repo.git", "My%20Code/repo");
+	slug_of("/srv/My Code/repo.git", "My%20Code/repo");
+	slug_of("/srv/My%20Code/repo.git", "My%2520Code/repo");
+}
+
 TEST(what_gives_no_slug_is_refused)
 {
 	static const char *const urls[] = {"", " ", "/", ".", "..", "../repo", "https://",
 		"https://host", "https://host/", "https://host/.git", "git@host:", "git@host:.git",
 		"ssh://host:22", "https://host/org/../repo", "https://host/org//repo",
-		"https://host/~user/repo", "https://host/org/re po", "https://host/org/repo?x=1",
-		"https://host/org/repo#x", "https://host/org/%2e%2e", "file:///",
-		"codecommit::eu://repo", "C:\\git\\repo", "https://host/org/re\npo",
-		"/srv/.hidden/repo", "git@host:-o/repo", "[", "[]:", ":", ":x", "://x/y/z z"};
+		"https://host/org/repo?x=1", "https://host/org/repo#x", "https://host/org/%2e%2e",
+		"file:///", "codecommit::eu://repo", "C:\\git\\repo", "https://host/org/re\npo",
+		"/srv/.hidden/repo", "git@host:-o/repo", "[", "[]:", ":", ":x", "://x/y/z*z",
+		"https://host/org/a%2Fb", "https://host/org/a%00b", "https://host/org/a%0Ab",
+		"https://host/%2Dorg/repo", "git@host:org/a%2fb"};
 
 	for (size_t i = 0; i < COUNT(urls); i++)
 		slug_of(urls[i], NULL);

@@ -24,9 +24,9 @@ TEST(ids_that_climb_or_surprise_are_refused)
 
 TEST(slugs_are_ids_with_slashes_between)
 {
-	static const char *const good[] = {"org/repo", "repo", "a/b/c", "a.b/c-d"};
-	static const char *const bad[] = {
-		"", "/", "/a", "a/", "a//b", "../a", "a/..", "a/./b", "a/-b"};
+	static const char *const good[] = {"org/repo", "repo", "a/b/c", "a.b/c-d", "a%20b/%C3%BC"};
+	static const char *const bad[] = {"", "/", "/a", "a/", "a//b", "../a", "a/..", "a/./b",
+		"a/-b", "a/%", "a/%2", "a/%zz"};
 
 	for (size_t i = 0; i < COUNT(good); i++)
 		assert_true(path_is_slug(str_of(good[i])));
