@@ -359,8 +359,10 @@ static int take_side(struct diff_reader *r, struct str text)
 	const char *name;
 
 	r->file.sides = r->file.sides || is_new;
-	if (str_is(text, "/dev/null"))
+	if (str_is(text, "/dev/null")) {
+		r->file.whitespace_only = false; /* added or removed */
 		return 0;
+	}
 	if (str_ends(text, "\t"))
 		text.n--;
 	name = cut_name(r->arena, &text, is_new ? "b/" : "a/");
@@ -377,6 +379,7 @@ static int take_moved(struct diff_reader *r, struct str text)
 	if (!name || text.n)
 		return fault(r, "unknown name");
 	r->file.both = NULL; /* the two names of the first line differ */
+	r->file.whitespace_only = false;
 	return agree(r, r->arg, name);
 }
 
@@ -393,6 +396,7 @@ static int take_mode(struct diff_reader *r, struct str text)
 		mode = mode * 8 + (unsigned)(text.p[i] - '0');
 	}
 	r->file.traits |= r->arg;
+	r->file.whitespace_only = r->file.whitespace_only && !r->arg;
 	if ((mode & 0170000) == 0120000)
 		r->file.traits |= TRAIT_SYMLINK;
 	else if ((mode & 0170000) == 0160000)

@@ -170,6 +170,20 @@ TEST(only_blanks_at_the_ends_of_lines_are_blanks)
 		{FILE_OF("b.c") BLANKS("a.c", "@@ -1 +1 @@\n-a\n+ a\n"), false},
 		{BLANKS("a.c", "@@ -1 +1 @@\n-a\n+ a\n") HEAD("n") "new file mode 100644\n", false},
 		{HEAD("x") "old mode 100644\nnew mode 100755\n", false},
+		{HEAD("a.c") "new file mode 100755\n--- /dev/null\n+++ b/a.c\n@@ -0,0 +1 @@\n+\n",
+			false},
+		{HEAD("a.md") "new file mode 100644\n--- /dev/null\n+++ b/a.md\n"
+			      "@@ -0,0 +1,2 @@\n+ \n+\t\n",
+			false},
+		{HEAD("a.c") "deleted file mode 100644\n--- a/a.c\n+++ /dev/null\n"
+			     "@@ -1 +0,0 @@\n-\n",
+			false},
+		{HEAD("a.c") "old mode 100644\nnew mode 100755\n--- a/a.c\n+++ b/a.c\n"
+			     "@@ -1 +1 @@\n-a\n+ a\n",
+			false},
+		{"diff --git a/a.c b/b.c\nrename from a.c\nrename to b.c\n--- a/a.c\n"
+		 "+++ b/b.c\n@@ -1 +1 @@\n-a\n+ a\n",
+			false},
 		{"", false},
 	};
 
