@@ -19,6 +19,7 @@ enum {
 	REST_MAX = 1024, /* chunks read after the end: a process that survived may write for ever */
 	STUCK_MS = 10000, /* after KILL: a process stuck in the kernel is not waited for */
 	ERROR_LINES = 5,
+	GIT_MESSAGE_LINES = 8, /* as many as git prints about a lock */
 	ERROR_TEXT_MAX = 600,
 };
 
@@ -514,20 +515,37 @@ static bool is_relevant(struct str line)
 	return line.n && !str_starts(line, "hint:") && !str_starts(line, "remote: Resolving");
 }
 
+/* Where the explanation begins. What git reports as a fault is followed by advice. */
+static bool is_fault(struct str line)
+{
+	return str_starts(line, "fatal: ") || str_starts(line, "error: ");
+}
+
+/* The last lines; also the first fault, and all that follows it if that is a message of git. */
 static void add_last_lines(struct str output, struct buf *out)
 {
-	struct str last[ERROR_LINES], line, rest = output;
-	size_t n = 0;
+	struct str last[GIT_MESSAGE_LINES], line, rest = output, fault = {0};
+	size_t n = 0, fault_at = 0, from;
 
 	while (str_line(&rest, &line)) {
 		line = str_trim(line);
 		if (line.n > ERROR_TEXT_MAX)
 			line.n = ERROR_TEXT_MAX; /* at once: a line may be the whole output */
-		if (is_relevant(line))
-			last[n++ % ERROR_LINES] = line;
+		if (!is_relevant(line))
+			continue;
+		if (!fault.n && is_fault(line)) {
+			fault = line;
+			fault_at = n;
+		}
+		last[n++ % GIT_MESSAGE_LINES] = line;
 	}
-	for (size_t i = n > ERROR_LINES ? n - ERROR_LINES : 0; i < n; i++)
-		add_line(out, last[i % ERROR_LINES]);
+	from = n > ERROR_LINES ? n - ERROR_LINES : 0;
+	if (fault.n && fault_at < from && n - fault_at <= GIT_MESSAGE_LINES)
+		from = fault_at;
+	else if (fault.n && fault_at < from)
+		add_line(out, fault);
+	for (size_t i = from; i < n; i++)
+		add_line(out, last[i % GIT_MESSAGE_LINES]);
 	buf_utf8_repair(out);
 	buf_cut(out, str_cut(buf_str(out), ERROR_TEXT_MAX).n);
 }

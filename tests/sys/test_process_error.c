@@ -23,6 +23,15 @@ TEST(the_last_lines_of_a_program_make_one_clean_line)
 	assert_error_text("", "'p' failed with status 2");
 	assert_error_text("\n \r\n", "'p' failed with status 2");
 	assert_error_text("1\n2\n3\n4\n\n5\r\n6\nhint: x\n", "'p' failed: 2; 3; 4; 5; 6");
+	/* a fault that git explains in many lines is not cut off its explanation */
+	assert_error_text("fatal: Unable to create '/r/.git/index.lock': File exists.\n\nAnother\n"
+			  "2\n3\n4\n5\nremove the file manually to continue.\n",
+		"'p' failed: fatal: Unable to create '/r/.git/index.lock': File exists.; "
+		"Another; 2; 3; 4; 5; remove the file manually to continue.");
+	assert_error_text(
+		"note\nerror: these files would be overwritten:\n1\n2\n3\n4\n5\n6\n7\n8\n9\n",
+		"'p' failed: error: these files would be overwritten:; 5; 6; 7; 8; 9");
+	assert_error_text("1\n2\n3\n4\n5\n6\nerror: x\n", "'p' failed: 3; 4; 5; 6; error: x");
 	assert_error_text("a\033[1m  b\tc\001", "'p' failed: a [1m b c");
 	assert_error_text("to 'https://u:p@ss@h/x@y' and ssh://git@h and a@b://c",
 		"'p' failed: to 'https://***@h/x@y' and ssh://***@h and a@b://c");
