@@ -234,6 +234,13 @@ int locate_pipeline(struct arena *a, const struct pipeline_choice *c, struct res
 		err, c->missing, "there is no pipeline '%.100s' in '%.400s'", c->name, dir);
 }
 
+const struct worktree_pool_spec *locate_item_pool(const struct resources *r)
+{
+	const struct worktree_pool_spec *named = resources_pool(r, "default");
+
+	return named || r->n_pools != 1 ? named : resources_pool(r, NULL);
+}
+
 int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktree_pool_spec *out,
 	struct error *err)
 {

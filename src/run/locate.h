@@ -68,6 +68,8 @@ struct pool_choice {
 	const char *resources, *repo, *artifacts;
 	const char *name; /* NULL: the only pool of the resources, else one of all defaults */
 };
+/* For a work item: the pool `default`, else the only one. NULL: one of all defaults. */
+const struct worktree_pool_spec *locate_item_pool(const struct resources *r);
 int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktree_pool_spec *out,
 	struct error *err);
 /* Opens it; logs what could not be repaired. Close it with pool_close(), also after -1. */

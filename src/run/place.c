@@ -160,7 +160,7 @@ static int open_pool(struct arena *a, const struct run_entry *e, const struct ru
 			      (dir && resources_need(a, dir, &r, err) < 0)))
 		return -1;
 	if (!found)
-		found = resources_pool(&r, "default");
+		found = locate_item_pool(&r);
 	spec = found ? *found : resource_default_pool(a);
 	if (context_state_directory(a, &state, err) < 0)
 		return -1;

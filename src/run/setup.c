@@ -65,7 +65,7 @@ int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, s
 	return pool_open(a, &spec, r->call.repo, state, r->artifacts, out, err);
 }
 
-/* Without a pipeline: the pool `default` of the resources, if there are any. */
+/* Without a pipeline. */
 static int find_default_pool(struct arena *a, struct run_item *r, struct error *err)
 {
 	const char *dir;
@@ -73,7 +73,7 @@ static int find_default_pool(struct arena *a, struct run_item *r, struct error *
 	if (locate_resources(a, r->request->resources, r->call.repo, &dir, err) < 0 ||
 		(dir && resources_need(a, dir, &r->resources, err) < 0))
 		return -1;
-	r->worktree.pool = resources_pool(&r->resources, "default");
+	r->worktree.pool = locate_item_pool(&r->resources);
 	return 0;
 }
 
@@ -109,6 +109,8 @@ static int plan_worktree(struct arena *a, struct run_item *r, struct error *err)
 	if (!p)
 		return find_default_pool(a, r, err);
 	r->worktree.pool = resources_pool(&r->resources, p->worktree_pool);
+	if (!r->worktree.pool)
+		r->worktree.pool = locate_item_pool(&r->resources);
 	return 0;
 }
 
