@@ -70,8 +70,10 @@ struct session {
 	struct buf text, model, fault; /* masked by session_result() */
 	enum harness_status verdict;   /* of session_verdict() */
 	bool judged, rate_limited, worked;
-	bool finished; /* the program reported its end; success is not believed without */
-	bool stop;     /* end the program now: it cannot succeed any more */
+	bool finished;  /* the program reported its end; success is not believed without */
+	bool faulted;   /* it reported an error */
+	bool recovered; /* and then its end: its exit status repeats the error */
+	bool stop;      /* end the program now: it cannot succeed any more */
 	bool retrying, retry_limited;
 	struct buf retry_reason;
 	struct buf note; /* private to the adapter */

@@ -42,6 +42,16 @@ static void command(struct command *c, const struct harness_input *input)
 	set_permission(c, input);
 }
 
+/* What it reported was retried, and the session ended well. */
+static void recover(struct session *s)
+{
+	if (!s->faulted || s->stop)
+		return;
+	s->judged = s->rate_limited = false;
+	s->verdict = HARNESS_SUCCESS;
+	s->recovered = true;
+}
+
 static void take_step(struct session *s, const json *part)
 {
 	static const struct usage_form form = {.input = "input",
@@ -53,8 +63,9 @@ static void take_step(struct session *s, const json *part)
 
 	s->usage.cost_usd = (s->usage.cost_usd < 0 ? 0 : s->usage.cost_usd) + (cost > 0 ? cost : 0);
 	session_progress(s, session_usage(s, json_get(part, "tokens"), &form), NULL);
-	if (!str_is(harness_member(part, "reason"), "tool-calls"))
-		s->finished = true;
+	s->finished = !str_is(harness_member(part, "reason"), "tool-calls");
+	if (str_is(harness_member(part, "reason"), "stop"))
+		recover(s);
 }
 
 /* A fault of the API without a status: no answer came. */
@@ -75,6 +86,8 @@ static void take_error(struct session *s, const json *value)
 	struct str text = harness_member(data, "message");
 	int64_t status = json_get_int(data, "statusCode", -1);
 
+	s->faulted = true;
+	s->recovered = false;
 	if (status > 0)
 		session_api_verdict(s, (long)status, text);
 	else if (str_is(name, "ProviderAuthError") || unreached(name, data))

@@ -244,7 +244,10 @@ void output_parser_end(struct output_parser *p, const struct process_end *end)
 	if (s->harness->judge)
 		s->harness->judge(s, buf_str(&p->errors_masked));
 	judge_budget(s);
+	if (end->timed_out && s->finished && !s->retrying)
+		return; /* it stayed after its final result */
 	if (end->timed_out)
 		judge_timeout(p);
-	judge_status(p, end->status);
+	if (!s->recovered || end->status > 128)
+		judge_status(p, end->status);
 }

@@ -139,6 +139,33 @@ TEST(the_last_of_several_results_counts)
 	assert_true(harness_got.usage.cost_usd > 0.49);
 }
 
+#define SAID(parent, block)                                                                        \
+	"echo '{\"type\":\"assistant\",\"parent_tool_use_id\":" parent                             \
+	",\"message\":{\"id\":\"m\",\"model\":\"claude-x\",\"content\":[" block "]}}'\n"
+#define SAID_TEXT(parent, text) SAID(parent, "{\"type\":\"text\",\"text\":\"" text "\"}")
+#define RESULT_OF(text)                                                                            \
+	"echo '{\"type\":\"result\",\"subtype\":\"success\",\"result\":\"" text "\"}'\n"
+
+TEST(the_last_message_replaces_an_empty_result)
+{
+	static const struct {
+		const char *script, *text;
+	} rows[] = {
+		{SAID_TEXT("null", "first") SAID_TEXT("null", "last") RESULT_OF(""), "last"},
+		{SAID_TEXT("null", "last") RESULT_OF("  "), "last"},
+		{SAID_TEXT("null", "last") SAID_TEXT("\"t\"", "sub-agent") RESULT_OF(""), "last"},
+		{SAID_TEXT("null", "last") RESULT_OF("result"), "result"},
+		{SAID_TEXT("null", "I look") SAID(
+			 "null", "{\"type\":\"tool_use\",\"name\":\"Bash\"}") RESULT_OF(""),
+			""},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_string_equal(run_claude(rows[i].script), "success");
+		assert_string_equal(harness_got.text, rows[i].text);
+	}
+}
+
 TEST(tokens_of_sub_agents_are_counted)
 {
 	assert_string_equal(
@@ -199,6 +226,21 @@ TEST(at_the_time_limit_nothing_is_left)
 	assert_true(pid > 1);
 	assert_int_equal(kill(pid, 0), -1);
 	assert_int_equal(errno, ESRCH);
+}
+
+TEST(a_program_that_stays_after_its_result_has_succeeded)
+{
+	stand_in("claude", "echo '" RESULT_LINE "'; >done; sleep 1000");
+	(void)invoke_until("done");
+	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
+	stand_in("claude", "echo '" RESULT_LINE "'; trap '' TERM; >stubborn; sleep 1000");
+	(void)invoke_until("stubborn");
+	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
+	/* it went on working */
+	stand_in("claude",
+		"echo '" RESULT_LINE "'\n" SAID_TEXT("null", "more") ">going; sleep 1000");
+	(void)invoke_until("going");
+	assert_int_equal(harness_got.status, HARNESS_TIMEOUT);
 }
 
 TEST(trying_again_until_the_time_limit_is_no_content)

@@ -136,6 +136,8 @@ TEST(what_gemini_says_of_the_api_is_told_apart)
 #define OPENCODE_FAULT(name, data)                                                                 \
 	"echo '{\"type\":\"error\",\"error\":{\"name\":\"" name "\",\"data\":{" data "}}}'; exit " \
 	"1"
+#define OPENCODE_ERROR(name, data)                                                                 \
+	"echo '{\"type\":\"error\",\"error\":{\"name\":\"" name "\",\"data\":{" data "}}}'; "
 #define OPENCODE_LOG(what)                                                                         \
 	"echo 'timestamp=x level=ERROR run=y message=\"stream error\" providerID=dt "              \
 	"error.error=\"" what "\"' >&2; "
@@ -220,6 +222,24 @@ TEST(what_opencode_says_of_the_api_is_told_apart)
 			"echo 'ProviderModelNotFoundError: x/y' >&2; " OPENCODE_FAULT(
 				"UnknownError", "\"message\":\"Unexpected server error.\""),
 			"exit status 1: ProviderModelNotFoundError: x/y"},
+		/* retried */
+		{"success",
+			OPENCODE_ERROR("APIError", "\"isRetryable\":true")
+				OPENCODE_STEP("stop", "0"),
+			NULL},
+		{"success",
+			OPENCODE_ERROR("APIError", "\"message\":\"busy\",\"statusCode\":429")
+				OPENCODE_STEP("stop", "0") "exit 1",
+			NULL},
+		{"success", OPENCODE_ERROR("UnknownError", "") OPENCODE_STEP("stop", "0") "exit 1",
+			NULL},
+		{"unavailable",
+			OPENCODE_ERROR("APIError", "\"isRetryable\":true")
+				OPENCODE_STEP("tool-calls", "0") "exit 1",
+			NULL},
+		{"failure",
+			OPENCODE_STEP("stop", "0") OPENCODE_FAULT("MessageOutputLengthError", ""),
+			"MessageOutputLengthError"},
 		{"failure", OPENCODE_STEP("tool-calls", "0"), "it exited without a result"},
 		{"limited",
 			OPENCODE_LOG("AI_APICallError: Rate limit reached")
