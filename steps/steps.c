@@ -188,7 +188,7 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 
 const char *steps_validate_command(const struct step_context *c)
 {
-	return c->workflow->validate ? c->workflow->validate : "bash scripts/validate.sh";
+	return c->workflow->validate ? c->workflow->validate : WORKFLOW_VALIDATE;
 }
 
 const char *steps_validate_first(struct step_context *c, const char *name, const char *rest)

@@ -130,6 +130,14 @@ static int read_marks(void *data, struct arena *a, const struct item_place *plac
 	return place_marks(a, place, marks, err);
 }
 
+static int take_script(void *data, struct arena *a, const struct item_place *place,
+	const char *command, json **taken, struct error *err)
+{
+	const char *const *repo = data;
+
+	return place_take_script(a, *repo, place, command, taken, err);
+}
+
 static int push(const struct item_place *place, const char *id, bool *done, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -198,6 +206,7 @@ static bool client_ended(void *data, struct arena *a, const char *client)
 const struct environment environment_local = {.find_specs = search_specs,
 	.read_spec = read_spec,
 	.marks = read_marks,
+	.take_script = take_script,
 	.carry_out = carry_out_here,
 	.failing_checks = read_checks,
 	.open_comments = read_comments,

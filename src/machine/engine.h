@@ -48,6 +48,10 @@ struct environment {
 	 * NULL: nothing. */
 	int (*marks)(void *data, struct arena *a, const struct item_place *place, json **marks,
 		struct error *err);
+	/* Takes the script of the validation from the user's checkout, if the place has none.
+	 * *taken as of place_take_script(); NULL too if nothing has changed. May be NULL. */
+	int (*take_script)(void *data, struct arena *a, const struct item_place *place,
+		const char *command, json **taken, struct error *err);
 	/* Carries out an effect for work item `id`; *done: there was something to do. The program
 	 * may be killed before the outcome is saved, and the call is repeated then: an effect that
 	 * was carried out before finds nothing to do. -1 with ERR_CHECK: the agent must correct

@@ -71,6 +71,8 @@ int engine_load_marks(struct engine_run *r, struct error *err);
 void engine_forget_marks(struct engine_run *r);
 /* Remembers what is changed before the answer `section` is requested for the first time. */
 int engine_mark_changes(struct engine_run *r, const char *section, struct error *err);
+/* Takes the script of the validation, which the user need not have committed, from the checkout. */
+int engine_take_script(struct engine_run *r, struct error *err);
 /* The place as effects and evidence see it. */
 struct item_place engine_place(const struct engine_run *r);
 /* The repository of the call if no place is chosen. */

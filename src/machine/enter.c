@@ -1,6 +1,7 @@
 /*
  * enter.c: chooses or checks the place of the item, and records what is changed there before an
- * agent begins. The key `marks` of the store: {"for": SECTION, "marks": [...]}.
+ * agent begins. The keys `marks` and `script` of the store: {"for": SECTION, "marks": [...]} and
+ * {"path": PATH, "digest": ID}.
  */
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
@@ -100,4 +101,34 @@ void engine_forget_marks(struct engine_run *r)
 {
 	if (r->marks)
 		context_put_key(r->e->file, MARKS_KEY, (struct str){0});
+}
+
+#define SCRIPT_KEY "script"
+
+int engine_take_script(struct engine_run *r, struct error *err)
+{
+	const struct environment *env = r->e->environment;
+	const struct workflow *w = r->e->workflow;
+	CLEANUP(json_free) json *taken = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str last;
+
+	if (!r->place.directory || !env->take_script ||
+		!(workflow_state(w, "validating") || workflow_state(w, "signoff")))
+		return 0;
+	if (env->take_script(env->data, &r->arena, &r->place,
+		    w->validate ? w->validate : WORKFLOW_VALIDATE, &taken, err) < 0 ||
+		context_get_key(r->e->file, SCRIPT_KEY, &last, err) < 0)
+		return -1;
+	if (!taken)
+		return 0;
+	json_print(&text, taken);
+	if (str_eq(buf_str(&text), last))
+		return 0;
+	context_seen(r->e->file, "script", json_copy(taken));
+	context_put_key(r->e->file, SCRIPT_KEY, buf_str(&text));
+	(void)JSON_ADD(context_event(r->e->file, "effect"), JSON_TEXT("effect", "script"),
+		JSON_TEXT("path", json_get_str(taken, "path")),
+		JSON_TEXT("digest", json_get_str(taken, "digest")));
+	return 0;
 }

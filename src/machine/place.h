@@ -58,6 +58,15 @@ int place_marks(struct arena *a, const struct item_place *p, json **marks, struc
 int place_commit_leftovers(const struct item_place *p, const char *id, const json *marks,
 	bool *done, struct error *err);
 
+/*
+ * Copies the shell script that `command` names (`*.sh`) from the user's checkout into the worktree,
+ * unless the branch has one there, and hides it from git. Overwrites an earlier copy. *taken:
+ * {path, digest}, the caller's to free; NULL: there is none to be copied. -1: ERR_STATE, it cannot
+ * be hidden.
+ */
+int place_take_script(struct arena *a, const char *repo, const struct item_place *p,
+	const char *command, json **taken, struct error *err);
+
 /* The place as JSON, for the journal. */
 json *place_to_json(const struct item_place *p);
 void place_from_json(struct arena *a, const json *j, struct item_place *out);

@@ -246,6 +246,19 @@ static int marks(
 	return 0;
 }
 
+/* Only a script that was taken for the first time, or has changed, is in the journal. */
+static int take_script(void *data, struct arena *a, const struct item_place *place,
+	const char *command, json **taken, struct error *err)
+{
+	const struct context_file *f = data;
+	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
+	bool some = json_str_is(seen, "what", "script") && context_replayed(data, "script");
+
+	(void)a, (void)place, (void)command, (void)err;
+	*taken = some ? json_copy(json_get(seen, "value")) : NULL;
+	return 0;
+}
+
 static int evidence(void *data, struct arena *a, const struct evidence_query *q,
 	struct evidence *out, struct error *err)
 {
@@ -486,6 +499,7 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 		.read_spec = read_spec,
 		.enter = enter,
 		.marks = marks,
+		.take_script = take_script,
 		.carry_out = carry_out,
 		.failing_checks = failing_checks,
 		.open_comments = open_comments,

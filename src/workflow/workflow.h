@@ -148,6 +148,8 @@ struct workflow_security {
 	unsigned line, col; /* of the policy's name */
 };
 
+#define WORKFLOW_VALIDATE "bash scripts/validate.sh"
+
 struct workflow {
 	const char *file;
 	struct str source; /* as read */
@@ -160,7 +162,7 @@ struct workflow {
 	size_t n_declared;
 	struct workflow_limits limits;
 	struct workflow_limit_places limit_places;
-	const char *validate;        /* command of `validating`; NULL: the default */
+	const char *validate;        /* command of `validating`; NULL: WORKFLOW_VALIDATE */
 	unsigned validate_timeout_s; /* 0: the default */
 	const char
 		*checks; /* command that waits for the pull request's checks; NULL: the default */
