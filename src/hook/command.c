@@ -13,7 +13,7 @@
 /* The plugin's slash commands. */
 static const struct command {
 	const char *name;
-	enum { COMMAND_STEP, COMMAND_CONTINUE, COMMAND_CANCEL, COMMAND_STATUS } kind;
+	enum { COMMAND_STEP, COMMAND_CONTINUE, COMMAND_CANCEL, COMMAND_STATUS, COMMAND_SPEC } kind;
 	const char *workflow; /* of COMMAND_STEP; NULL: the first word of the arguments names it */
 } commands[] = {
 	{"implement", COMMAND_STEP, "implement-task"},
@@ -22,6 +22,7 @@ static const struct command {
 	{"continue", COMMAND_CONTINUE, NULL},
 	{"cancel", COMMAND_CANCEL, NULL},
 	{"status", COMMAND_STATUS, NULL},
+	{"spec", COMMAND_SPEC, NULL},
 };
 
 struct expansion {
@@ -326,6 +327,22 @@ static int add_status(struct expansion *p, struct error *err)
 	return 0;
 }
 
+/* ---- a spec ---- */
+
+/* The model may put the id into a command, so it gets no other; without an id it asks for one. */
+static int check_spec(struct expansion *p, struct error *err)
+{
+	const char *word = take_word(p);
+
+	if (!*word || (environment_is_spec(path_base(word)) &&
+			      path_exists(path_join(p->arena, p->call.repo, word))))
+		return 0;
+	if (path_check_id(word, err) < 0)
+		return error_prefix(err, "usage: /dev-team:spec ID WHAT | FILE [WHAT]");
+	buf_addf(p->out, "ID: %s\n", word);
+	return 0;
+}
+
 /* ---- the hook ---- */
 
 static void add_failure(struct buf *out, const struct error *err)
@@ -343,6 +360,8 @@ static int answer(struct expansion *p, struct error *err)
 		return cancel(p, err);
 	case COMMAND_STATUS:
 		return add_status(p, err);
+	case COMMAND_SPEC:
+		return check_spec(p, err);
 	default:
 		return step(p, err);
 	}
@@ -364,8 +383,7 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 	p.left = str_trim(str_of(arguments ? arguments : ""));
 	p.call.owner = json_get_str(j, "session_id");
 	p.call.repo = json_get_str(j, "cwd");
-	if (p.command->kind != COMMAND_STATUS && p.command->kind != COMMAND_CANCEL &&
-		json_str_is(j, "permission_mode", "plan")) {
+	if (p.command->kind <= COMMAND_CONTINUE && json_str_is(j, "permission_mode", "plan")) {
 		hook_put_block(out, "dev-team: in plan mode nothing is started, since agents edit "
 				    "files; leave it (Shift+Tab) and repeat the command");
 		return 0;
@@ -373,11 +391,11 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 	if (answer(&p, err) < 0) {
 		buf_clear(&text);
 		add_failure(&text, err);
-		p.block = false;
+		p.block = p.command->kind == COMMAND_SPEC;
 	}
 	if (p.block)
 		hook_put_block(out, text.s);
-	else
+	else if (text.len)
 		hook_put_context(out, "UserPromptExpansion", text.s);
 	return 0;
 }
