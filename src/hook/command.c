@@ -391,7 +391,7 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 	if (answer(&p, err) < 0) {
 		buf_clear(&text);
 		add_failure(&text, err);
-		p.block = p.command->kind == COMMAND_SPEC;
+		p.block = false;
 	}
 	if (p.block)
 		hook_put_block(out, text.s);
