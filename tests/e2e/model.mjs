@@ -43,11 +43,13 @@ function* call(name, input) {
   return (yield* calls([use(name, input)]))[0];
 }
 
-// The step command when no hook has filled it.
+// The step command when no hook has filled it; null: the user typed more than it may take.
 function readStep(body) {
   const typed = find(body, /^ARGUMENTS: (.*)$/m, 'what the user typed').split(' ');
   const form = find(body, /STEP has the form `(dev-team step [^`]+)`/, 'the form of the step');
-  find(body, /If it added nothing, (hooks are off): take the ID, and the WORKFLOW before it if STEP has that word/, 'what to do without hooks');
+  const word = new RegExp(`^${find(body, /hooks are off: then the user may have typed only the ID, after the WORKFLOW if STEP has that word, each like `([^`]+)`\. Run STEP/, 'what to do without hooks')}$`);
+  if (typed.length !== (form.includes("'WORKFLOW'") ? 2 : 1) || !typed.every((each) => word.test(each)))
+    return null;
   const values = form.includes("'WORKFLOW'") ? { WORKFLOW: typed[0], ID: typed[1] } : { ID: typed[0] };
   return form.replace(/\b(WORKFLOW|ID)\b/g, (word) => values[word]);
 }
@@ -131,6 +133,7 @@ function* mainLoop(request, agents) {
   if (!body) return [text(context || before || 'Hello.')];
   find(body, /(If the hook added a line `FAILED: ...` instead, show it and stop)/, 'what to do with a failure');
   const loop = readLoop(body, context);
+  if (!loop.step) return [text(find(body, /end with the line: `([^`]+)`/, 'what to say about words'))];
   const scripted = loop.hooked && request.tools.includes(loop.script.tool);
   if (agents.pause) { // the turn ends here; the user types something
     yield [text(agents.pause)];

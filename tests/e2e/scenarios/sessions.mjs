@@ -110,10 +110,14 @@ const otherUser = (form) => async (t) => {
   return undefined;
 };
 
-// The client has the tool Workflow, but runs no hooks.
+// The client has the tool Workflow, but runs no hooks. Then the command takes an id only.
 async function hooksOff(t) {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('reviewer');
+  const refused = await t.run(fixture, new Agents(fixture), `${AUDIT} greet $(touch p)`, { ...script, hooks: false });
+  t.sound(refused);
+  t.match(refused.text, /reads the text from standard input/, 'result for the user');
+  t.equal(fs.existsSync(fixture.contextFile), false, 'a document was made');
   const run = await t.run(fixture, new Agents(fixture), AUDIT, { ...script, hooks: false });
   t.sound(run);
   t.match(run.text, /^success: /, 'result for the user');
