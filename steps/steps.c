@@ -91,18 +91,20 @@ void steps_add_reads(struct step_context *c, struct step_request *r, const char 
 	vec_push_in(c->arena, &r->reads, section);
 }
 
+/* In the order of their numbers. After a counter was set by hand, a number may be missing. */
 static void add_fixes(struct step_context *c, struct step_request *r)
 {
-	unsigned long last = context_count(c->doc, "fix_iteration") +
-			     context_count(c->doc, "review_fix_iteration");
+	size_t left = 0;
 
-	for (unsigned long n = 1; n <= MAX_FIXES; n++) {
+	for (size_t i = 0; i < context_sections(c->doc); i++)
+		left += str_starts(context_section_name(c->doc, i), CONTEXT_FIX);
+	for (unsigned long n = 1; left && n <= MAX_FIXES; n++) {
 		const char *name = arena_printf(c->arena, CONTEXT_FIX "%lu", n);
 
-		if (context_has_section(c->doc, name))
-			steps_add_reads(c, r, name);
-		else if (n > last)
-			return;
+		if (!context_has_section(c->doc, name))
+			continue;
+		steps_add_reads(c, r, name);
+		left--;
 	}
 }
 

@@ -161,19 +161,28 @@ static const char *state_fault(const struct engine_run *r, const char *to)
 	return NULL;
 }
 
-/* An iteration whose section exists already would count as answered without being requested. */
-static const char *iteration_fault(struct engine_run *r, const char *key, unsigned long value)
+/* An iteration whose section exists already would count as answered without being requested; so
+ * would a later one, when it is reached. */
+static const char *iteration_fault(struct engine_run *r, const char *key, uint64_t value)
 {
 	bool review = strcmp(key, "review_fix_iteration") == 0;
-	const char *other = review ? "fix_iteration" : "review_fix_iteration", *section;
+	uint64_t next = 1 + value, written;
 
 	if (!review && strcmp(key, "fix_iteration") != 0)
 		return NULL;
-	section = arena_printf(
-		&r->arena, CONTEXT_FIX "%lu", 1 + value + context_count(r->doc, other));
-	return context_has_section(r->doc, section)
-		       ? arena_printf(&r->arena, "section '%s' is written already", section)
-		       : NULL;
+	next += context_count(r->doc, review ? "fix_iteration" : "review_fix_iteration");
+	for (size_t i = 0; i < context_sections(r->doc); i++) {
+		struct str name = context_section_name(r->doc, i);
+
+		if (str_starts(name, CONTEXT_FIX) &&
+			number_parse(str_sub(name, strlen(CONTEXT_FIX), name.n), 0, UINT64_MAX,
+				&written) &&
+			written >= next)
+			return arena_printf(&r->arena,
+				"section '" CONTEXT_FIX "%llu' is written already",
+				(unsigned long long)written);
+	}
+	return NULL;
 }
 
 static const char *set_count(struct engine_run *r, const char *key, const char *value)

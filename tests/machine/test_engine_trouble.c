@@ -338,7 +338,9 @@ ENGINE_TEST(what_it_may_not_change_is_refused_said_and_noted)
 		{"{\"key\":\"" WIRE_FIXES "\",\"value\":\"-1\"}", "must be a whole number"},
 		{"{\"key\":\"" WIRE_FIXES "\",\"value\":\"\"}", "must be a whole number"},
 		{"{\"key\":\"" WIRE_FIXES "\",\"value\":\"0\"}",
-			"section '" WIRE_FIX " 1' is written already"},
+			"section '" WIRE_FIX " 2' is written already"},
+		{"{\"key\":\"" WIRE_FIXES "\",\"value\":\"1\"}",
+			"section '" WIRE_FIX " 2' is written already"},
 		{"{\"key\":\"" WIRE_PULL_REQUEST_KEY "\",\"value\":\"--web\"}",
 			"must be the URL of a pull request"},
 		{"{\"key\":\"state\",\"value\":\"daydreaming\"}", "no such state in the workflow"},
@@ -365,7 +367,7 @@ ENGINE_TEST(what_it_may_not_change_is_refused_said_and_noted)
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		changes("researching", SECTION(WIRE_FIX " 1", "x"),
+		changes("researching", SECTION(WIRE_FIX " 2", "x"),
 			arena_printf(&t.arena, "[%s]", rows[i].change));
 		assert_string_equal(summary(), "ADR-7/researching/1");
 		assert_string_equal(t.messages.s,

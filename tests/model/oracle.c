@@ -254,11 +254,16 @@ static void read_journal(struct comparison *c, struct model *m, struct str journ
 		c->placed |= str_starts(line, "{\"commit\"") && contains(line, "\"place\":[\"");
 	}
 	waiting = str_sub(waiting, 0, str_find(waiting, STR("]\"")));
-	for (struct model_slot *s = m->slots; s && waiting.n; s = s->next)
-		s->stale = model_is_open(s) &&
-			   (!contains(waiting, arena_printf(&c->arena, "\"%s\\\"", s->id)) ||
-				   contains(waiting,
-					   arena_printf(&c->arena, "id\\\":\\\"%s\\\"", s->id)));
+	for (struct model_slot *s = m->slots; s && waiting.n; s = s->next) {
+		bool noted = s->id &&
+			     contains(waiting, arena_printf(&c->arena, "id\\\":\\\"%s\\\"", s->id));
+
+		if (model_is_script(s) && !noted)
+			s->word = NULL; /* the result is not of a run of the script */
+		s->stale =
+			model_is_open(s) &&
+			(noted || !contains(waiting, arena_printf(&c->arena, "\"%s\\\"", s->id)));
+	}
 }
 
 /* ---- comparison ---- */

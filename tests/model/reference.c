@@ -218,14 +218,14 @@ static const struct action *actions_of(struct model *m, const char *state)
 /* ---- requests ---- */
 
 /* Of a script; what somebody writes in its place is no answer. */
-static bool is_script(const struct model_slot *s)
+bool model_is_script(const struct model_slot *s)
 {
 	return s->asks && str_starts(str_of(s->asks), "script");
 }
 
 bool model_is_open(const struct model_slot *s)
 {
-	return s->id && !s->word && (s->trigger || is_script(s) || !*s->value);
+	return s->id && !s->word && (s->trigger || model_is_script(s) || !*s->value);
 }
 
 static bool has_answer(struct model *m, const struct action *a)

@@ -90,6 +90,7 @@ struct model_slot *model_request(struct model *m, const char *id);
 /* Its answers are taken one by one, and what is missing is printed together. */
 bool model_is_together(struct model *m);
 /* Nothing is recorded, or written by hand. */
+bool model_is_script(const struct model_slot *s);
 bool model_is_open(const struct model_slot *s);
 
 #endif
