@@ -235,7 +235,7 @@ void git_forget_caller(void);
 /* The user's `git` as all of this runs it: no prompt, and without the caller's GIT_DIR and the
  * like. */
 struct git_command {
-	const char *dir;         /* where it runs */
+	const char *dir;         /* where it runs: the root of a work tree, or a git directory */
 	const char *name;        /* for people: "git worktree" */
 	const char *const *argv; /* "git", ..., NULL */
 	const char *const *env;  /* further environment as in process.h; may be NULL */

@@ -27,7 +27,7 @@ async function unconfigured(t) {
   const fixture = t.fixture();
   const run = await audit(t, fixture, [
     { run: 'x=1; eval "echo $((x + 1))"', gives: /^2$/ },
-    { run: 'cd src && pwd -P', gives: /dev-team-ADR-1\/src/ },
+    { run: 'cd src && pwd -P', gives: /worktrees\/ADR-1\/src/ },
     write(fixture, 'big.txt', 'x'.repeat(300000)),
     write(fixture, CLEARANCE.replace('clearance', 'other'), 'x\n'),
   ]);
