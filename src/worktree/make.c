@@ -96,8 +96,10 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 	hiding_pattern(p, &line);
 	if (has_line(buf_str(&text), buf_str(&line)))
 		return 0;
-	if (check_files(a, p, err) < 0 || path_mkdirs(info, err) < 0)
+	if (check_files(a, p, err) < 0)
 		return -1;
+	if (mkdir(info, 0777) < 0 && errno != EEXIST)
+		return error_errno(err, "cannot create '%s'", info);
 	if (text.len && text.s[text.len - 1] != '\n')
 		buf_addc(&text, '\n');
 	buf_add(&text, buf_str(&line));
