@@ -146,6 +146,13 @@ int directory_make(struct arena *a, struct pool *p, struct error *err)
 	return 0;
 }
 
+int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+
+	return admin_lock(p, &lock, err) < 0 ? -1 : directory_make(a, p, err);
+}
+
 bool directory_folds(struct arena *a, const struct pool *p)
 {
 	static const char other[] = ".POOL";

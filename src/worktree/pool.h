@@ -49,6 +49,8 @@ struct pool {
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err);
 void pool_close(struct pool *p);
+/* Creates its directory, hidden from git. */
+int pool_make_directory(struct arena *a, struct pool *p, struct error *err);
 
 /* feat/x//1 -> feat-x-1, dev-team/ID -> ID. -1: ERR_USAGE: nothing is left, or the name is one that
  * git or the file system does not accept: `.`, `..`, a leading dot or dash, `.lock`. */
