@@ -22,13 +22,12 @@ static const struct config_field cleanup_fields[] = {
 };
 
 static const struct config_field worktree_fields[] = {
-	{TEXT("rootDir", root, root), CONFIG_SEEN(worktree_pool_spec, root_declared),
-		.preset = "~/.dev-team/worktrees",
-		.about = "Directory of one repository's worktrees; the default has a directory "
-			 "OWNER/REPO for each repository."},
+	{TEXT("rootDir", root, root), .derived = "as `layout` says",
+		.about = "Directory of this repository's worktrees."},
 	{SWITCH("layout", repo_local, "workspace-scoped", "repo-local"),
-		.preset = "workspace-scoped",
-		.about = "One directory for all repositories, or one in each."},
+		CONFIG_SEEN(worktree_pool_spec, layout_declared), .preset = "repo-local",
+		.about = "Without `rootDir`: `.dev-team/worktrees` in the main working tree, or "
+			 "`worktrees/OWNER/REPO` in the state directory."},
 	{INTEGER("staleThresholdDays", stale_days, 1, 36500), .preset = "14",
 		.about = "After so many days the sweep considers a worktree abandoned."},
 	{INTEGER("basePort", base_port, 1024, 65000), .preset = "3190",
@@ -111,10 +110,10 @@ static void check_pool(const struct resource_check *c)
 {
 	const struct worktree_pool_spec *p = c->doc->of;
 
-	if (p->root && p->root_declared && root_odd(c, p->root))
+	if (p->root && root_odd(c, p->root))
 		resource_fault(c, "spec.rootDir",
 			"'rootDir' must not be a directory of the system or contain '..'");
-	if (p->repo_local && p->root_declared)
+	if (p->root && p->layout_declared && p->repo_local)
 		resource_fault(
 			c, "spec.rootDir", "'rootDir' and 'layout: repo-local' exclude each other");
 	resource_check_references(

@@ -76,8 +76,8 @@ struct pipeline {
 
 struct worktree_pool_spec {
 	const char *name, *file;
-	const char *root; /* ~ expanded */
-	bool root_declared, repo_local, strict;
+	const char *root; /* ~ expanded; NULL: as repo_local says */
+	bool layout_declared, repo_local, strict;
 	unsigned stale_days, base_port;
 	bool on_merge, on_abort, on_timeout;
 	struct text_list database_pools, plans;

@@ -11,8 +11,6 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
-#define NAME "dev-team-" /* of the worktree of branch dev-team/ID */
-
 /* The client may resolve `..` before links, or after them. */
 static bool goes_up(const char *path)
 {
@@ -84,7 +82,7 @@ static bool opens_as_owner(
 	       lease_read(f, &h, &ignored) == 0 && h.live && is_held(a, &h, session);
 }
 
-/* Whether the session owns the item, and the item's place is this worktree. */
+/* Whether the session owns the item, and the item's own worktree is this one. */
 static bool is_place_of(
 	struct arena *a, const char *document, const char *session, const char *root)
 {
@@ -93,7 +91,7 @@ static bool is_place_of(
 	struct error ignored;
 
 	return opens_as_owner(a, &f, document, session) &&
-	       place_load(a, &f, &place, &ignored) == 0 && place.directory &&
+	       place_load(a, &f, &place, &ignored) == 0 && place.directory && !place.in_place &&
 	       strcmp(place.directory, root) == 0;
 }
 
@@ -130,13 +128,10 @@ const char *hook_place_of(struct arena *a, const char *session, const char *path
 	const char *root = real ? worktree_around(a, real) : NULL;
 	struct error ignored;
 	char *slug, *document;
-	const char *name;
 
-	if (!root || !session)
-		return NULL;
-	name = path_base(root).p;
-	if (!str_starts(str_of(name), NAME) || git_slug(a, root, &slug, &ignored) != 0 ||
-		context_path(a, slug, name + strlen(NAME), &document, &ignored) < 0)
+	/* The worktree of branch dev-team/ID is named ID. */
+	if (!root || !session || git_slug(a, root, &slug, &ignored) != 0 ||
+		context_path(a, slug, path_base(root).p, &document, &ignored) < 0)
 		return NULL;
 	return is_place_of(a, document, session, root) ? root : NULL;
 }

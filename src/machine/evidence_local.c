@@ -206,10 +206,18 @@ static int check_hidden(struct collector *c, struct error *err)
 {
 	const char *path, *attributes;
 	struct git_hidden h;
+	bool there = false;
 
 	if (c->out->faults[0] || c->out->faults[1] ||
 		!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE)))
 		return 0;
+	if (!c->query->place->in_place &&
+		path_check_exists(path_join(c->arena, c->dir, GIT_WORKTREES), &there, err) < 0)
+		return -1;
+	if (there)
+		return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
+			"git does not see the files in '" GIT_WORKTREES
+			"', which is for worktrees: move or remove them");
 	if (git_find_hidden(c->arena, c->dir, place_is_sparse(c->query->place), &h, err) < 0)
 		return -1;
 	path = first_new(c, h.paths.items, h.paths.n);

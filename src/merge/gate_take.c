@@ -1,6 +1,5 @@
 #include <poll.h>
 #include "src/base/clock.h"
-#include "src/sys/path.h"
 #include "src/merge/gate_internal.h"
 #include "src/store/disk.h"
 
@@ -34,7 +33,7 @@ static int lock_directory(struct gate *g, unsigned wait_ms, struct error *err)
 	struct disk *disk = disk_real();
 	struct error ignored = {0};
 
-	if (path_mkdirs(p->dir, err) < 0)
+	if (pool_make_directory(g->a, p, err) < 0)
 		return -1;
 	if (g->lock || disk->ops->trusted(disk, p->dir, &ignored) < 0)
 		return 0;

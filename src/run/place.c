@@ -2,7 +2,6 @@
  * place.c: gives a work item its place: a worktree of the pool on a branch of its own, which begins
  * at the remote's default branch, or the user's checkout (checkout.c).
  */
-#include <sys/stat.h>
 #include "src/run/run_internal.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -147,28 +146,25 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 
 /* ---- the worktree ---- */
 
-static int open_pool(struct arena *a, const struct run_entry *e, const struct run_worktree *w,
-	struct pool *out, struct error *err)
+/* That of the run, else of the resources, else one of all defaults. */
+static int find_pool(struct arena *a, const struct run_entry *e, const struct run_worktree *w,
+	struct worktree_pool_spec *out, struct error *err)
 {
-	struct worktree_pool_spec spec;
-	struct resources r = {0};
 	const struct worktree_pool_spec *found = w->pool;
+	struct resources r = {0};
 	const char *dir;
-	char *state;
 
 	if (!found && (locate_resources(a, w->resources, e->repo, &dir, err) < 0 ||
 			      (dir && resources_need(a, dir, &r, err) < 0)))
 		return -1;
 	if (!found)
 		found = locate_item_pool(&r);
-	spec = found ? *found : resource_default_pool(a);
-	if (context_state_directory(a, &state, err) < 0)
-		return -1;
-	return pool_open(a, &spec, e->repo, state, w->artifacts, out, err);
+	*out = found ? *found : resource_default_pool(a);
+	return 0;
 }
 
 /* *base: the merge base of the branch and the one that it began from. */
-static int find_base(struct arena *a, const struct allocation *of, const struct start *s,
+static int find_base(struct arena *a, const struct item_worktree *of, const struct start *s,
 	const char **base, struct error *err)
 {
 	const char *const argv[] = {"git", "merge-base", "HEAD", s->commit, NULL};
@@ -207,31 +203,31 @@ static int check_branch(struct arena *a, const char *repo, const char *branch, s
 	return 0;
 }
 
-/* Creates the worktree of the item or finds it: a branch has one worktree. */
-static int allocate(struct arena *a, struct run_entry *e, const char *id, struct run_worktree *w,
-	struct start *s, struct error *err)
+static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
+	struct run_worktree *w, struct start *s, struct error *err)
 {
-	CLEANUP(pool_close) struct pool pool = {0};
 	struct arena *keep = w->arena ? w->arena : a;
-	struct allocate_ask ask = {
-		.branch = w->branch ? w->branch : arena_printf(a, "dev-team/%s", id),
+	struct worktree_pool_spec pool;
+	struct item_worktree_request r = {.repo = e->repo,
+		.artifacts = w->artifacts,
+		.pool = &pool,
+		.branch = w->branch ? w->branch : arena_printf(keep, "dev-team/%s", id),
 		.target = w->target,
 		.run = w->run,
 		.issue = w->run ? id : NULL,
 		.port = w->run ? getenv("PORT") : NULL,
 		.parent = w->parent,
-		.slots = w->slots,
-		.slot_ports = w->slots ? 1 : 0};
+		.slots = w->slots};
+	char *state;
 
-	if (open_pool(keep, e, w, &pool, err) < 0)
+	if (find_pool(keep, e, w, &pool, err) < 0 ||
+		context_state_directory(keep, &state, err) < 0 ||
+		find_start(keep, e, id, w->target, s, err) < 0 ||
+		check_branch(a, e->repo, r.branch, err) < 0)
 		return -1;
-	if (pool.notice)
-		error_log("%s", pool.notice);
-	if (find_start(keep, e, id, w->target, s, err) < 0 ||
-		check_branch(a, e->repo, ask.branch, err) < 0)
-		return -1;
-	ask.base = s->name;
-	return pool_allocate(keep, &pool, &ask, &w->of, &w->created, err);
+	r.state = state;
+	r.base = s->name;
+	return item_worktree_create(keep, &r, &w->of, err);
 }
 
 /* Records the files that git reports as modified right after the checkout, because line endings or
@@ -245,7 +241,7 @@ static int note_dirty(
 	if (git_read_status(a, place->directory, &s, err) < 0)
 		return -1;
 	place->dirty.n = 0;
-	if (!w->created && (!s.head || !place->base || strcmp(s.head, place->base) != 0))
+	if (!w->of.created && (!s.head || !place->base || strcmp(s.head, place->base) != 0))
 		return 0;
 	for (size_t i = 0; i < s.changes.n && bytes < DIRTY_MAX; i++) {
 		const struct git_change *c = &s.changes.items[i];
@@ -259,12 +255,8 @@ static int note_dirty(
 }
 
 /* Commits of the agents would land on the branch of whatever it leads to. */
-static int check_link(const char *directory, const char *id, struct error *err)
+static int refuse_link(const char *directory, const char *id, struct error *err)
 {
-	struct stat st;
-
-	if (lstat(directory, &st) < 0 || !S_ISLNK(st.st_mode))
-		return 0;
 	return error_set(err, ERR_STATE,
 		"'%s' is a symbolic link now, not the worktree of '%s': remove the link ('rm'), "
 		"and "
@@ -277,13 +269,16 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 {
 	struct run_worktree own = {0}, *w = e->worktree ? e->worktree : &own;
 	const char *old = place->directory;
+	enum item_worktree_state state = ITEM_WORKTREE_MISSING;
 	struct start start = {0};
 
-	if (old && check_link(old, id, err) < 0)
-		return -1;
-	if (old && (w->entered || !w->run) && path_exists(path_join(a, old, ".git")))
+	if (old)
+		state = item_worktree_inspect(a, old);
+	if (state == ITEM_WORKTREE_LINK)
+		return refuse_link(old, id, err);
+	if (state == ITEM_WORKTREE_THERE && (w->entered || !w->run))
 		return 0;
-	if (allocate(a, e, id, w, &start, err) < 0)
+	if (create_worktree(a, e, id, w, &start, err) < 0)
 		return -1;
 	w->entered = true;
 	*changed = !old || strcmp(old, w->of.path) != 0;

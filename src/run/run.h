@@ -8,12 +8,13 @@
 #include "src/base/json.h"
 #include "src/run/locate.h"
 #include "src/workflow/workflow.h"
+#include "src/worktree/item.h"
 
 /* ---- one step ---- */
 
 /* How the worktree of an item is made. */
 struct run_worktree {
-	struct arena *arena; /* of the allocation; NULL: that of the step */
+	struct arena *arena; /* of `of`; NULL: that of the step */
 	const struct worktree_pool_spec
 		*pool;                     /* NULL: `default` of the resources, if there is one */
 	const char *resources, *artifacts; /* directories; NULL */
@@ -23,8 +24,8 @@ struct run_worktree {
 	unsigned slots;
 	const char *run; /* it holds the worktree; NULL: nobody does */
 	/* Set by the step that enters it. */
-	struct allocation of;
-	bool entered, created; /* created: by this step */
+	struct item_worktree of;
+	bool entered;
 };
 
 struct run_step_call {

@@ -54,10 +54,14 @@ static char *branch_of(struct arena *a, const char *id, const struct pipeline *p
 	return arena_dup(a, buf_str(&out));
 }
 
+static struct worktree_pool_spec pool_of(struct arena *a, const struct run_item *r)
+{
+	return r->worktree.pool ? *r->worktree.pool : resource_default_pool(a);
+}
+
 int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err)
 {
-	struct worktree_pool_spec spec =
-		r->worktree.pool ? *r->worktree.pool : resource_default_pool(a);
+	struct worktree_pool_spec spec = pool_of(a, r);
 	char *state;
 
 	if (context_state_directory(a, &state, err) < 0)
@@ -116,7 +120,7 @@ static int plan_worktree(struct arena *a, struct run_item *r, struct error *err)
 
 int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
 {
-	const struct allocation *of = &r->worktree.of;
+	const struct item_worktree *of = &r->worktree.of;
 
 	if (!of->path || r->entered)
 		return 0;
@@ -131,12 +135,17 @@ int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
 
 void run_setup_undo(struct arena *a, struct run_item *r)
 {
-	CLEANUP(pool_close) struct pool pool = {0};
+	const struct item_worktree *of = &r->worktree.of;
+	struct worktree_pool_spec pool = pool_of(a, r);
+	struct item_worktree_request q = {
+		.repo = r->call.repo, .artifacts = r->artifacts, .pool = &pool};
 	struct error ignored;
-	bool removed;
+	char *state;
 
-	if (r->worktree.created && run_pool_open(a, r, &pool, &ignored) == 0)
-		(void)pool_reclaim(a, &pool, r->worktree.of.path, false, &removed, &ignored);
+	if (!of->created || context_state_directory(a, &state, &ignored) < 0)
+		return;
+	q.state = state;
+	(void)item_worktree_release(a, &q, of->path, &ignored);
 }
 
 /* ---- harnesses and models ---- */

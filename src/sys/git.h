@@ -63,6 +63,16 @@ struct git_remotes {
 	VEC(struct git_remote) list; /* in the arena */
 };
 
+/* Where worktrees of work items are, below the main working tree. */
+#define GIT_WORKTREES ".dev-team/worktrees"
+
+struct git_core {
+	bool bare;
+	const char *worktree; /* as it is written, relative to the git directory; NULL: none */
+};
+/* `[core]` of the repository whose git directory is `common`; what cannot be read is not set. */
+void git_config_core(struct arena *a, const char *common, struct git_core *out);
+
 /* What makes a work tree one of its repository, and says what its remote `origin` is. Whoever works
  * in it can write these files. Read without libgit2; in the arena. */
 struct git_identity {
@@ -225,7 +235,7 @@ void git_forget_caller(void);
 /* The user's `git` as all of this runs it: no prompt, and without the caller's GIT_DIR and the
  * like. */
 struct git_command {
-	const char *dir;         /* where it runs */
+	const char *dir;         /* where it runs: the root of a work tree, or a git directory */
 	const char *name;        /* for people: "git worktree" */
 	const char *const *argv; /* "git", ..., NULL */
 	const char *const *env;  /* further environment as in process.h; may be NULL */

@@ -96,11 +96,16 @@ static int run(const struct git_command *c, const char *const *env, struct buf *
 int git_command(const struct git_command *c, struct buf *out, int *status, struct error *err)
 {
 	CLEANUP(buf_release) struct buf own = BUF_INIT;
+	CLEANUP(arena_release) struct arena a = {0};
 	VEC(const char *) env = {0};
 	int rc;
 
 	for (size_t i = 0; i < COUNT(git_environment); i++)
 		vec_push(&env, git_environment[i]);
+	/* A broken worktree must not pass for the repository around it. */
+	if (c->dir && c->dir[0] == '/')
+		vec_push(&env, arena_printf(&a, "GIT_CEILING_DIRECTORIES=%s",
+				       arena_dup(&a, path_dir(c->dir))));
 	if (c->batch_ssh)
 		vec_push(&env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes");
 	for (const char *const *e = c->env; e && *e; e++)

@@ -390,18 +390,32 @@ static struct user_files find_user_files(struct arena *a)
 	return files;
 }
 
+/* Without the line that hides the worktrees of work items: the first worktree adds it, also while
+ * another item is in progress. */
+static void add_lines(struct buf *out, struct str text)
+{
+	struct str line;
+
+	while (str_line(&text, &line))
+		if (!str_is(line, "/" GIT_WORKTREES "/")) {
+			buf_add(out, line);
+			buf_addc(out, '\n');
+		}
+}
+
 /* `info/attributes` and `info/exclude` decide which files become commits and how, as
  * `.gitattributes` and `.gitignore` do, but are in none. The order of their lines matters, so each
  * is one setting. */
 static int add_digest(struct arena *a, const char *directory, const char *name,
 	struct git_identity *out, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf whole = BUF_INIT, text = BUF_INIT;
 	char digest[DIGEST_TEXT];
 	bool missing;
 
-	if (sys_read_file(&text, path_join(a, directory, name), CONFIG_MAX, &missing, err) < 0)
+	if (sys_read_file(&whole, path_join(a, directory, name), CONFIG_MAX, &missing, err) < 0)
 		return missing ? 0 : -1;
+	add_lines(&text, buf_str(&whole));
 	digest_text(buf_str(&text), digest);
 	if (text.len)
 		vec_push_in(a, &out->settings, arena_printf(a, "%s %s", name, digest));
@@ -524,6 +538,40 @@ bool git_config_identity(const char *root, struct buf *name, struct buf *email)
 	for (size_t i = 0; i < COUNT(files.config); i++)
 		(void)read_user(files.config[i], name, email);
 	return name->len && email->len;
+}
+
+static void parse_core(struct arena *a, struct str text, struct git_core *out)
+{
+	CLEANUP(buf_release) struct buf value = BUF_INIT;
+	struct config_line line;
+	bool inside = false;
+
+	while (next_line(&text, &line)) {
+		if (line.header)
+			inside = same_word(line.whole, "[core]");
+		if (line.header || !inside)
+			continue;
+		parse_value(line.value, &value);
+		if (same_word(line.key, "bare"))
+			out->bare = same_word(buf_str(&value), "true");
+		else if (same_word(line.key, "worktree") && value.len)
+			out->worktree = arena_dup(a, buf_str(&value));
+	}
+}
+
+void git_config_core(struct arena *a, const char *common, struct git_core *out)
+{
+	static const char *const files[] = {"config", "config.worktree"};
+
+	*out = (struct git_core){0};
+	for (size_t i = 0; i < COUNT(files); i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		struct error ignored;
+
+		if (sys_read_file(
+			    &text, path_join(a, common, files[i]), CONFIG_MAX, NULL, &ignored) == 0)
+			parse_core(a, buf_str(&text), out);
+	}
 }
 
 /* ---- URLs ---- */

@@ -21,9 +21,6 @@ int pool_git_env(struct pool *p, const char *at, const char *const *args, const 
 	size_t n = 1, k = 0;
 	int rc;
 
-	if (at) /* a broken worktree must not pass for the repository around it */
-		more[k++] =
-			arena_printf(&a, "GIT_CEILING_DIRECTORIES=%s", arena_dup(&a, path_dir(at)));
 	for (size_t i = 0; env && env[i] && k + 1 < COUNT(more); i++)
 		more[k++] = env[i];
 	/* With --git-dir git also finds a bare repository, or a main one whose work tree is

@@ -1,11 +1,13 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-#define HIDE_ALL  "*\n"
 #define NO_COMMIT "0000000000000000000000000000000000000000"
+
+enum { EXCLUDE_MAX = 1 << 20 };
 
 /* With the mark by which repair_one() finds the processes that a dead one left running. */
 static int git_for(struct arena *a, struct pool *p, const struct allocation *of, const char *at,
@@ -43,25 +45,30 @@ static int first_file(struct arena *a, struct pool *p, const char **file, struct
 	return 0;
 }
 
-/*
- * A pool inside the repository must not show in its status, so its directory has a file of ignore
- * patterns. The repository's info/exclude applies to all worktrees, and would hide files there.
- */
-static bool is_hidden(struct arena *a, const struct pool *p)
+/* /PATH/ relative to the repository, as a pattern of gitignore(5). */
+static void hiding_pattern(const struct pool *p, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-
-	return sys_read_file(&text, path_join(a, p->dir, ".gitignore"), sizeof(HIDE_ALL), NULL,
-		       &ignored) == 0 &&
-	       str_is(buf_str(&text), HIDE_ALL);
+	for (const char *c = p->dir + strlen(p->repo); *c; c++) {
+		if (strchr("\\*?[ ", *c))
+			buf_addc(out, '\\');
+		buf_addc(out, *c);
+	}
+	buf_addc(out, '/');
 }
 
-static int hide(struct arena *a, struct pool *p, struct error *err)
+static bool has_line(struct str text, struct str line)
 {
-	const char *ignore = path_join(a, p->dir, ".gitignore"), *file,
-		   *fresh = path_join(a, p->dir, POOL_MARKER "-new");
-	CLEANUP(base_close) int fd = -1;
+	struct str l;
+
+	while (str_line(&text, &l))
+		if (str_eq(l, line))
+			return true;
+	return false;
+}
+
+static int check_files(struct arena *a, struct pool *p, struct error *err)
+{
+	const char *file;
 
 	if (first_file(a, p, &file, err) < 0)
 		return -1;
@@ -69,29 +76,81 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 		return error_set(err, ERR_STATE,
 			"'%s' cannot hold worktrees: it has files of the repository, such as '%s'",
 			p->dir, file);
-	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return error_errno(err, "cannot write into '%s'", p->dir);
-	if (sys_write_all(fd, str_of(HIDE_ALL), fresh, err) < 0)
+	return 0;
+}
+
+/*
+ * A pool inside the repository must not show in its status. A `.gitignore` in the directory would
+ * be ignored itself, so that `git clean -x` deletes it. `info/exclude` may be a link to a file that
+ * several repositories share.
+ */
+static int hide(struct arena *a, struct pool *p, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
+	const char *info = path_join(a, p->common, "info");
+	char *file = path_join(a, info, "exclude"), real[PATH_MAX];
+	bool missing = false;
+
+	if (sys_read_file(&text, file, EXCLUDE_MAX, &missing, err) < 0 && !missing)
 		return -1;
-	return rename(fresh, ignore) == 0 ? 0 : error_errno(err, "cannot create '%s'", ignore);
+	hiding_pattern(p, &line);
+	if (has_line(buf_str(&text), buf_str(&line)))
+		return 0;
+	if (check_files(a, p, err) < 0)
+		return -1;
+	if (mkdir(info, 0777) < 0 && errno != EEXIST)
+		return error_errno(err, "cannot create '%s'", info);
+	if (text.len && text.s[text.len - 1] != '\n')
+		buf_addc(&text, '\n');
+	buf_add(&text, buf_str(&line));
+	buf_addc(&text, '\n');
+	return pool_replace_file(a, realpath(file, real) ? real : file, buf_str(&text), err);
+}
+
+/* git removes a worktree with all that is in it, also with other worktrees. */
+static int check_around(struct arena *a, const struct pool *p, struct error *err)
+{
+	for (char *at = arena_dup(a, str_of(p->dir)); strcmp(at, "/") != 0;
+		at = arena_dup(a, path_dir(at))) {
+		const char *text;
+		char *to;
+
+		if (strcmp(at, p->repo) == 0)
+			return 0;
+		if (worktree_pointer(a, at, &to, &text) && to &&
+			path_exists(path_join(a, to, "commondir")))
+			return error_set(err, ERR_STATE,
+				"'%s' cannot hold worktrees: it is in the worktree '%s', with "
+				"which "
+				"git would remove them: choose another 'rootDir'",
+				p->dir, at);
+	}
+	return 0;
 }
 
 int directory_make(struct arena *a, struct pool *p, struct error *err)
 {
 	const char *marker = path_join(a, p->dir, POOL_MARKER);
-	bool hidden = !is_inside(p) || is_hidden(a, p);
 	int fd;
 
-	if (path_exists(marker) && hidden)
+	if (is_inside(p) && hide(a, p, err) < 0)
+		return -1;
+	if (path_exists(marker))
 		return 0;
-	if (path_mkdirs(p->dir, err) < 0 || (!hidden && hide(a, p, err) < 0))
+	if (check_around(a, p, err) < 0 || path_mkdirs(p->dir, err) < 0)
 		return -1;
 	fd = open(marker, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_errno(err, "cannot write into '%s'", p->dir);
 	close(fd);
 	return 0;
+}
+
+int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+
+	return admin_lock(p, &lock, err) < 0 ? -1 : directory_make(a, p, err);
 }
 
 bool directory_folds(struct arena *a, const struct pool *p)

@@ -3,6 +3,7 @@
  * state directory of one user; a process with another state directory reads the mark instead.
  */
 #include <fcntl.h>
+#include <sys/stat.h>
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
@@ -29,15 +30,18 @@ static struct str mark_text(struct arena *a, const struct pool *p, const struct 
 			JSON_IF(of->run, JSON_TEXT("run", of->run)), JSON_TEXT("state", p->state)));
 }
 
-static int replace(struct arena *a, const char *path, struct str text, struct error *err)
+int pool_replace_file(struct arena *a, const char *path, struct str text, struct error *err)
 {
 	char *fresh = arena_printf(a, "%s.new", path);
 	CLEANUP(base_close) int fd = -1;
+	struct stat st;
 
 	(void)unlink(fresh);
 	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return error_errno(err, "cannot create '%s'", fresh);
+	if (stat(path, &st) == 0)
+		(void)fchmod(fd, st.st_mode & 0777);
 	if (sys_write_all(fd, text, fresh, err) < 0)
 		return -1;
 	return rename(fresh, path) < 0 ? error_errno(err, "cannot create '%s'", path) : 0;
@@ -101,5 +105,5 @@ int mark_put(struct arena *a, struct pool *p, const struct allocation *of, struc
 	/* A process that holds nothing does not change another's mark. */
 	if (!of->pid && mark_live(a, of->path, &other, &state))
 		return 0;
-	return replace(a, path, mark_text(a, p, of), err);
+	return pool_replace_file(a, path, mark_text(a, p, of), err);
 }

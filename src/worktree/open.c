@@ -63,29 +63,44 @@ static char *git_directory(struct arena *a, const char *dir)
 	return is_git_directory(a, dir) ? arena_dup(a, str_of(dir)) : NULL;
 }
 
-/* The main work tree, or without one the git directory. */
-static int main_tree(struct arena *a, struct pool *p, struct error *err)
+/* The directory around `at` whose `.git` is, or leads to, `common`; NULL: `at` is elsewhere. */
+static char *main_tree_around(struct arena *a, char *at, const char *common)
 {
-	static const char *const args[] = {"worktree", "list", "--porcelain", NULL};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct str rest, line;
+	for (;; at = arena_dup(a, path_dir(at))) {
+		char *own = strcmp(at, common) == 0 ? NULL : git_directory(a, at);
 
-	if (strcmp(path_base(p->common).p, ".git") == 0) {
-		p->repo = arena_dup(a, path_dir(p->common));
-		return 0;
+		own = own ? real(a, own) : NULL;
+		if (own && strcmp(own, common) == 0)
+			return at;
+		if (strcmp(at, "/") == 0)
+			return NULL;
 	}
-	p->repo = p->common;
-	if (pool_git(p, NULL, args, &text, NULL, err) < 0)
-		return -1;
-	rest = buf_str(&text);
-	if (str_line(&rest, &line) && str_starts(line, "worktree "))
-		p->repo = arena_dup(a, str_sub(line, strlen("worktree "), line.n));
-	return 0;
+}
+
+/*
+ * The main working tree. NULL: the repository is bare, or its git directory is in another place
+ * (`git init --separate-git-dir`) and `at` is not in the tree: git does not know where it is,
+ * either.
+ */
+static char *main_tree(struct arena *a, char *at, const char *common)
+{
+	struct git_core core;
+	char *around;
+
+	git_config_core(a, common, &core);
+	if (core.bare)
+		return NULL;
+	around = main_tree_around(a, at, common);
+	if (around)
+		return around;
+	if (strcmp(path_base(common).p, ".git") == 0)
+		return arena_dup(a, path_dir(common));
+	return core.worktree ? real(a, path_join(a, common, core.worktree)) : NULL;
 }
 
 static int find_repository(struct arena *a, const char *from, struct pool *p, struct error *err)
 {
-	char *at = real(a, from && *from ? from : "."), *git_dir = NULL;
+	char *at = real(a, from && *from ? from : "."), *git_dir = NULL, *tree;
 
 	if (!at)
 		return error_errno(err, "cannot find the repository '%s'", from);
@@ -98,7 +113,9 @@ static int find_repository(struct arena *a, const char *from, struct pool *p, st
 			"'%s' is a worktree whose repository '%s' no longer exists", at, git_dir);
 	if (str_utf8_fault(str_of(p->common)))
 		return error_set(err, ERR_STATE, "the path of the repository is not UTF-8");
-	return main_tree(a, p, err);
+	tree = main_tree(a, at, p->common);
+	p->repo = tree ? tree : p->common;
+	return 0;
 }
 
 /* ---- the directory of its worktrees ---- */
@@ -146,19 +163,17 @@ static char *owner_and_name(struct arena *a, struct pool *p, struct error *err)
 static int find_directory(
 	struct arena *a, const struct worktree_pool_spec *spec, struct pool *p, struct error *err)
 {
-	char *dir, *name;
+	char *dir, *name = NULL;
 
-	if (spec->root_declared || !spec->repo_local)
+	if (spec->root)
 		dir = path_join(
 			a, p->repo, spec->root); /* a relative one is relative to the repository */
+	else if (spec->repo_local && strcmp(p->repo, p->common) != 0)
+		dir = path_join(a, p->repo, GIT_WORKTREES);
+	else if ((name = owner_and_name(a, p, err)))
+		dir = path_join(a, p->state, arena_printf(a, "worktrees/%s", name));
 	else
-		dir = path_join(a, p->repo, ".worktrees");
-	if (!spec->root_declared && !spec->repo_local) {
-		name = owner_and_name(a, p, err);
-		if (!name)
-			return -1;
-		dir = path_join(a, dir, name);
-	}
+		return -1;
 	if (port_path(a, dir, &dir, err) < 0)
 		return -1;
 	p->dir = path_settle(a, dir);

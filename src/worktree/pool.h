@@ -40,17 +40,20 @@ struct pool {
 };
 
 /*
- * Opens the pool of the repository around `repo`. The directory: rootDir/SLUG where rootDir is
- * given;
- * ~/.dev-team/worktrees/OWNER/REPO/SLUG by default; REPO/.worktrees/SLUG when repo-local. `state`:
- * the state directory. Repairs first what dead processes left of this repository.
+ * Opens the pool of the repository around `repo`. The worktrees are in rootDir if it is given; else
+ * in .dev-team/worktrees of the main working tree, also when `repo` is in a linked one; of a pool
+ * that is workspace-scoped, and of a repository without a main working tree, in
+ * worktrees/OWNER/REPO of `state`, the state directory. Repairs first what dead processes left of
+ * this repository.
  */
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err);
 void pool_close(struct pool *p);
+/* Creates its directory, hidden from git. */
+int pool_make_directory(struct arena *a, struct pool *p, struct error *err);
 
-/* feat/x//1 -> feat-x-1. -1: ERR_USAGE: nothing is left, or the name is one that git or the file
- * system does not accept: `.`, `..`, a leading dot or dash, `.lock`. */
+/* feat/x//1 -> feat-x-1, dev-team/ID -> ID. -1: ERR_USAGE: nothing is left, or the name is one that
+ * git or the file system does not accept: `.`, `..`, a leading dot or dash, `.lock`. */
 int pool_slug(struct arena *a, const char *branch, char **slug, struct error *err);
 
 enum owned { OWNED_OK, OWNED_POINTER_MISSING, OWNED_POINTER_MALFORMED, OWNED_CROSS_CLONE };

@@ -338,6 +338,8 @@ int slot_children(struct arena *a, struct pool *p, const struct allocation *of, 
 
 /* ---- mark.c: holder and ports, for processes with another state directory ---- */
 
+/* Writes a file that takes the place of `path`, with its permissions. */
+int pool_replace_file(struct arena *a, const char *path, struct str text, struct error *err);
 /* Writes holder and ports beside the worktree; does nothing for another repository's worktree. */
 int mark_put(struct arena *a, struct pool *p, const struct allocation *of, struct error *err);
 /* The process that the mark of the worktree `dir` names is still running: pid, start, boot and run

@@ -23,11 +23,19 @@ static void squeeze(struct buf *out, const char *branch)
 		buf_cut(out, out->len - 1);
 }
 
+/* The worktree of a work item has the item's id as its name. */
+static const char *without_prefix(const char *branch)
+{
+	static const char of_item[] = "dev-team/";
+
+	return str_starts(str_of(branch), of_item) ? branch + strlen(of_item) : branch;
+}
+
 int pool_slug(struct arena *a, const char *branch, char **slug, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	squeeze(&out, branch);
+	squeeze(&out, without_prefix(branch));
 	if (!out.len)
 		return error_set(err, ERR_USAGE,
 			"branch '%.200s' does not make a directory name: it has no letter or "

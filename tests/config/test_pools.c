@@ -28,8 +28,8 @@ TEST(a_pool_of_nothing_has_all_defaults)
 	p = pool("  {}\n");
 	assert_string_equal(p->name, "w");
 	assert_string_equal(p->file, "r.yaml");
-	assert_string_equal(p->root, "/home/ada/.dev-team/worktrees");
-	assert_false(p->root_declared || p->repo_local);
+	assert_null(p->root);
+	assert_true(p->repo_local && !p->layout_declared);
 	assert_int_equal(p->stale_days, 14);
 	assert_int_equal(p->base_port, 3190);
 	assert_true(p->strict && p->on_merge && p->on_abort && p->on_timeout);
@@ -42,8 +42,8 @@ TEST(the_default_pool_is_the_same)
 
 	assert_string_equal(p.name, "default");
 	assert_null(p.file);
-	assert_string_equal(p.root, "/home/ada/.dev-team/worktrees");
-	assert_false(p.root_declared || p.repo_local);
+	assert_null(p.root);
+	assert_true(p.repo_local && !p.layout_declared);
 	assert_int_equal(p.stale_days, 14);
 	assert_int_equal(p.base_port, 3190);
 	assert_true(p.strict && p.on_merge && p.on_abort && p.on_timeout);
@@ -57,11 +57,11 @@ TEST(all_of_a_pool_is_read)
 		     "  cleanup: {onMerge: false, onAbort: false, onTimeout: false}\n");
 
 	assert_string_equal(p->root, "/home/ada/trees");
-	assert_true(p->root_declared);
 	assert_int_equal(p->stale_days, 1);
 	assert_int_equal(p->base_port, 65000);
 	assert_false(p->strict || p->on_merge || p->on_abort || p->on_timeout);
 	assert_true(pool("  layout: repo-local\n")->repo_local);
+	assert_false(pool("  layout: workspace-scoped\n")->repo_local);
 	assert_string_equal(pool("  rootDir: \"~\"\n")->root, "/home/ada");
 	assert_string_equal(pool("  rootDir: /srv/~x\n")->root, "/srv/~x");
 	assert_string_equal(pool("  rootDir: /device/..x\n")->root, "/device/..x");

@@ -16,11 +16,10 @@
 #define TO_VALIDATING                                                                              \
 	BOOT RECORD("researching/1", "briefed") NEXT RECORD("implementing/1", "implemented")
 /* What the agent has left in the item's worktree. */
-#define LEFT "echo rest >\"$(echo \"$HOME\"/.dev-team/worktrees/*/*/dev-team-T-1)/left-over\"\n"
+#define LEFT "echo rest >.dev-team/worktrees/T-1/left-over\n"
 /* The agent rewrites what was pushed, and it is to be validated again. */
 #define AMENDED                                                                                    \
-	"git -C \"$(echo \"$HOME\"/.dev-team/worktrees/*/*/dev-team-T-1)\" commit -q --amend -m "  \
-	"amended\n"                                                                                \
+	"git -C .dev-team/worktrees/T-1 commit -q --amend -m amended\n"                            \
 	"echo validating | dev-team context set \"$STATE/T-1.md\" state >/dev/null\n"
 /* What the user has in the checkout. */
 #define MESSY                                                                                      \
@@ -36,10 +35,12 @@
 	"echo ignored >a.log; echo KEY=1 >.env\n"                                                  \
 	"echo staged >staged; git add staged; echo edited >>_spec_T.md\n"
 #define CHECKOUT                                                                                   \
-	"cksum .git/index .git/HEAD; find . -path ./.git -prune -o -type f -exec cksum {} + | "    \
+	"cksum .git/index .git/HEAD; find . -path ./.git -prune -o -path ./.dev-team -prune -o "   \
+	"-type f -exec cksum {} + | "                                                              \
 	"sort; find .git -path '.git/rebase-*' -type f -exec cksum {} + | sort; "                  \
 	"git for-each-ref refs/heads/main refs/heads/T-1 refs/heads/topic refs/stash\n"
-#define WORKTREES "git worktree list | wc -l; git branch --list 'dev-team/*'\n"
+#define WORKTREES                                                                                  \
+	"git worktree list | wc -l; git branch --list 'dev-team/*'; cat .git/info/exclude\n"
 #define VERIFIED                                                                                   \
 	CHECKOUT WORKTREES                                                                         \
 		"dev-team pool audit; git log --format=%s dev-team/T-1; git -C ../origin.git log " \

@@ -173,7 +173,7 @@ export class Fixture {
 
   // Where the item is worked on.
   get worktree() {
-    return path.join(this.home, '.dev-team/worktrees/org/repo', `dev-team-${this.id}`);
+    return path.join(this.repo, '.dev-team/worktrees', this.id);
   }
 
   get contextFile() {

@@ -3,7 +3,11 @@
 
 void pool_use(const char *state, const char *dir)
 {
-	pool = (struct pool){.name = "default", .dir = at(dir), .artifacts = at("artifacts")};
+	pool = (struct pool){.name = "default",
+		.dir = at(dir),
+		.repo = base,
+		.common = base,
+		.artifacts = at("artifacts")};
 	if (store_open(&pool.store, store_backend(), at(state), "pools", STORE_WRITE,
 		    WAIT_LIMIT_S * 1000, &err) < 0)
 		(void)fprintf(stderr, "%s\n", err.text);

@@ -17,7 +17,6 @@ int pool_setup(void **state)
 	(void)rig_setup(state);
 	spec = (struct worktree_pool_spec){.name = "p",
 		.root = at("pool"),
-		.root_declared = true,
 		.strict = true,
 		.stale_days = 14,
 		.base_port = 3190};

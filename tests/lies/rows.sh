@@ -377,6 +377,17 @@ echo needed.txt >"\$(shared info/exclude)"
 --
 rm "\$(shared info/exclude)"
 X
+lie 'a file where git does not see worktrees' implementing 'for worktrees' "$hidden" <<'X'
+mkdir -p .dev-team/worktrees
+echo there >.dev-team/worktrees/needed
+echo needed >needs.txt
+ln -sf .dev-team/worktrees/needed needed.txt
+git add needs.txt needed.txt
+work
+--
+rm -rf .dev-team/worktrees needed.txt
+echo there >needed.txt
+X
 lie 'a file that a setting of the repository ignores' implementing 'excludesfile' "$hidden" <<X
 $needs
 echo needed.txt >"\$ITEM/ignored"

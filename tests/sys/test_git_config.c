@@ -143,6 +143,62 @@ SCRATCH_TEST(attributes_of_the_repository_are_in_the_identity)
 	assert_int_equal(got.settings.n, 1);
 }
 
+/* The first worktree adds it, also while another item is in progress. */
+SCRATCH_TEST(the_line_that_hides_worktrees_is_not_in_the_identity)
+{
+	static const char *const pairs[][2] = {{"", "/.dev-team/worktrees/\n"},
+		{"*.o", "*.o\n/.dev-team/worktrees/\n"},
+		{"*.o\nx\n", "*.o\n/.dev-team/worktrees/\nx\n"}};
+	static const char *const others[] = {"/.dev-team/worktrees/x\n", "/.dev-team/\n",
+		"!/.dev-team/worktrees/\n", " /.dev-team/worktrees/\n"};
+	struct git_identity got, before;
+	struct error err;
+
+	tree_mkdirs(at(".git"));
+	for (size_t i = 0; i < COUNT(pairs); i++) {
+		tree_write(at(".git/info/exclude"), str_of(pairs[i][0]));
+		assert_int_equal(git_read_identity(&arena, base, &before, &err), 0);
+		tree_write(at(".git/info/exclude"), str_of(pairs[i][1]));
+		assert_int_equal(git_read_identity(&arena, base, &got, &err), 0);
+		assert_int_equal(got.settings.n, before.settings.n);
+		assert_string_equal(got.settings.items[got.settings.n - 1],
+			before.settings.items[got.settings.n - 1]);
+	}
+	tree_write(at(".git/info/exclude"), STR("/.dev-team/worktrees/\n\0x\n"));
+	assert_int_equal(git_read_identity(&arena, base, &got, &err), 0);
+	assert_int_equal(got.settings.n, 2);
+	for (size_t i = 0; i < COUNT(others); i++) {
+		tree_write(at(".git/info/exclude"), str_of(others[i]));
+		assert_int_equal(git_read_identity(&arena, base, &got, &err), 0);
+		assert_int_equal(got.settings.n, 2);
+	}
+}
+
+SCRATCH_TEST(the_core_of_a_configuration_is_read)
+{
+	static const struct {
+		const char *config, *worktree;
+		bool bare;
+	} rows[] = {
+		{"[core]\n\tbare = false\n", NULL, false},
+		{"[core]\n\tbare = true\n\tworktree = \"../a b\"\n", "../a b", true},
+		{"[Core]\nBare=true\n[core]\nworktree=/x\nbare = false\n", "/x", false},
+		{"[core \"x\"]\nbare = true\nworktree = /x\n[user]\nbare = true\n", NULL, false},
+		{"", NULL, false},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct git_core got;
+
+		tree_write(at("c/config"), str_of(rows[i].config));
+		git_config_core(&arena, at("c"), &got);
+		assert_int_equal(got.bare, rows[i].bare);
+		assert_true(got.worktree ? rows[i].worktree &&
+						   strcmp(got.worktree, rows[i].worktree) == 0
+					 : !rows[i].worktree);
+	}
+}
+
 SCRATCH_TEST(what_the_user_has_configured_about_files_is_in_the_identity)
 {
 	static const char *const want[] = {"[filter \"own\"] clean = x",

@@ -25,18 +25,48 @@ POOL_TEST(a_pool_in_the_repository_hides_itself_alone)
 	spec.root = at("r/own/pool");
 	pool_again();
 	(void)have("x");
-	sh("test -z \"$(git -C r status --porcelain)\" && ! grep -s own r/.git/info/exclude");
-	/* the same directory in a worktree is none */
-	sh("cd r/own/pool/x && mkdir -p own/pool && echo 1 >own/pool/new");
-	assert_true(stays("x", "'?? own/'"));
+	sh("test -z \"$(git -C r status --porcelain)\" && grep -qx /own/pool/ r/.git/info/exclude");
 	sh("cd r && mkdir other && echo 1 >other/new && test \"$(git status --porcelain)\" = "
 	   "'?? other/'");
 	/* what a kill leaves during its creation */
-	sh("rm -r r/own/pool/x/own r/own/pool/.gitignore && : >r/own/pool/.pool-new");
+	sh("rm r/own/pool/.pool && mv r/.git/info/exclude r/.git/info/exclude.new");
 	(void)have("x");
 	goes("x", false);
-	sh("test -e r/own/pool/.gitignore");
+	sh("test -e r/own/pool/.pool && grep -qx /own/pool/ r/.git/info/exclude");
 }
+
+/* The file is as it was, with one line more. */
+POOL_TEST(hiding_a_pool_keeps_the_other_lines)
+{
+#define LINE "/p\\[\\*/\n"
+	static const struct {
+		const char *before, *after;
+	} rows[] = {
+		{"rm -rf r/.git/info", LINE},
+		{"printf '*.o\\r\\nx' >r/.git/info/exclude", "*.o\r\nx\n" LINE},
+		{"printf '#/p\\[\\*/\\n!/p\\[\\*/\\n' >r/.git/info/exclude",
+			"#/p\\[\\*/\n!/p\\[\\*/\n" LINE},
+		{"printf '/p\\\\[\\\\*/\\nx' >r/.git/info/exclude", LINE "x"},
+		{"printf 'x\\n' >shared && chmod 640 shared && ln -sf ../../../shared "
+		 "r/.git/info/exclude",
+			"x\n" LINE},
+	};
+
+	spec.root = at("r/p[*");
+	pool_again();
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		sh(rows[i].before);
+		(void)have("x");
+		assert_true(tree_read(at("r/.git/info/exclude"), &text));
+		if (!str_is(buf_str(&text), rows[i].after))
+			fail_msg("row %zu: %.*s", i, (int)text.len, text.s);
+	}
+	sh("test -z \"$(git -C r status --porcelain)\" && test -L r/.git/info/exclude && test "
+	   "\"$(stat -c %a shared)\" = 640");
+}
+#undef LINE
 
 POOL_TEST(a_directory_with_files_of_the_repository_is_no_pool)
 {

@@ -148,7 +148,7 @@ POOL_TEST(a_callers_own_git_variables_do_not_lead_astray)
 
 POOL_TEST(a_remote_that_cannot_be_read_is_no_repository_without_one)
 {
-	const struct worktree_pool_spec usual = {.root = "pools"};
+	const struct worktree_pool_spec usual = {0};
 	CLEANUP(pool_close) struct pool other = {0};
 
 	sh("echo '[' >bad && git -C r config include.path ../../bad");

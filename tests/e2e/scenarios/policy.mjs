@@ -27,7 +27,7 @@ async function unconfigured(t) {
   const fixture = t.fixture();
   const run = await audit(t, fixture, [
     { run: 'x=1; eval "echo $((x + 1))"', gives: /^2$/ },
-    { run: 'cd src && pwd -P', gives: /dev-team-ADR-1\/src/ },
+    { run: 'cd src && pwd -P', gives: /worktrees\/ADR-1\/src/ },
     write(fixture, 'big.txt', 'x'.repeat(300000)),
     write(fixture, CLEARANCE.replace('clearance', 'other'), 'x\n'),
   ]);
@@ -46,14 +46,14 @@ async function denied(t) {
     { run: `rm -rf .dev-team`, refused: /deny path\.protected/ },
     write(fixture, 'src/ok.txt', 'fine\n'),
     { ...write(fixture, CLEARANCE, 'personas: {}\n'), refused: /deny path\.protected/ },
-    { ...write(fixture, '../outside.txt', 'x\n'), refused: /deny path\.outside/ },
+    { ...write(fixture, '../outside.txt', 'x\n'), refused: /deny path\.protected/ },
     { tool: 'Read', input: { file_path: path.join(fixture.worktree, 'src/ok.txt') }, refused: /deny tool .*'Read'/ },
     { run: 'git log -1 --format=%s | head -n 1 && ls src', gives: /^Start\nok\.txt\nstart\.txt$/ },
     { run: 'cat > src/new.txt <<\'EOF\'\nit\'s $HOME `id`\nEOF', gives: /^/ },
     { run: 'cat src/new.txt', gives: /^it's \$HOME `id`$/ },
   ]);
   t.equal(fs.readFileSync(path.join(fixture.repo, CLEARANCE), 'utf8'), clearance, 'the clearance file');
-  t.ok(!fs.existsSync(path.join(fixture.root, 'outside.txt')), 'a file outside was written');
+  t.ok(!fs.existsSync(path.join(fixture.worktree, '../outside.txt')), 'a file outside was written');
 }
 
 // Allowed commands go to `policy exec`, which runs them in the sandbox and returns their output.

@@ -175,8 +175,8 @@ static bool play(const struct scene *scene, bool full)
 	rig_open(&p.rig, 20);
 	for (size_t i = 0; i < COUNT(scene->before) && scene->before[i]; i++)
 		rig_must(&p.rig, scene->before[i]);
-	p.directory = arena_printf(
-		&p.rig.arena, "%s/home/.dev-team/worktrees/acme/tool/%s", p.rig.live, scene->path);
+	p.directory =
+		arena_printf(&p.rig.arena, "%s/.dev-team/worktrees/%s", p.rig.work, scene->path);
 	rig_keep(&p.rig);
 	for (size_t i = 0; i < COUNT(ways) && traced; i++)
 		if (full || !ways[i].full)
