@@ -14,7 +14,7 @@ enum { LOCK_WAIT_MS = 30000, DIRTY_MAX = 32 << 10 };
 
 /* ---- the claim ---- */
 
-static bool has_ended(const struct context *doc)
+bool run_item_ended(const struct context *doc)
 {
 	struct str state = context_get(doc, "state");
 
@@ -33,7 +33,7 @@ static int check_other(struct arena *a, const struct run_entry *e, const struct 
 	if (!value.n || strcmp(path, e->document) == 0 ||
 		context_open(&f, path, CONTEXT_READ_ONLY, &ignored) < 0)
 		return 0;
-	if (!has_ended(&f.doc))
+	if (!run_item_ended(&f.doc))
 		return error_set(err, ERR_STATE,
 			"'%s' is in use by '%s': finish that item first, or work without "
 			"--in-place",

@@ -94,12 +94,13 @@ struct run_request {
 };
 
 /*
+ * `words`: ids, or what is wanted of a new item (new_item_ids() in begin.h).
  * One id: `out` is the last array. Several: each runs in a process and a worktree of its own, and
  * the result is an array with {id, result (`success`, `failed`, `stopped`), reason} for each that
  * was started. 0: success; ERR_CHECK: a run ended failed; another exit code: a run stopped, which
  * was logged; -1. After an interrupt of a single run the signal is raised again.
  */
-int run_items(struct arena *a, const struct run_request *q, const char *const *ids, size_t n,
+int run_items(struct arena *a, const struct run_request *q, const char *const *words, size_t n,
 	struct buf *out, struct error *err);
 
 /*

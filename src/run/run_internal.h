@@ -11,6 +11,8 @@
 #include "src/machine/place.h"
 #include "src/run/run.h"
 
+#define RUN_WORKFLOW_DEFAULT "implement-task"
+
 /* ---- a run (setup.c) ---- */
 
 struct run_item {
@@ -77,6 +79,9 @@ int run_place_enter(void *data, struct arena *a, const char *id, struct item_pla
 /* The same for the user's checkout, which one item at a time may use, on one branch. */
 int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err);
+
+/* Whether the item of the document is done or has failed. */
+bool run_item_ended(const struct context *doc);
 
 /* ---- actions (action.c, agent.c) ---- */
 

@@ -1,4 +1,5 @@
 #include "context/lease.h"
+#include "src/config/settings.h"
 #include "src/machine/brief.h"
 #include "src/machine/engine.h"
 #include "src/machine/failure.h"
@@ -21,13 +22,16 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 	return 0;
 }
 
-/* Without a name: that of the item's last step. */
+/* Without a name: that of the item's last step, else of the settings, else implement-task. */
 static int resolve_workflow(struct arena *a, struct run_step_call *call, struct error *err)
 {
-	if (!call->workflow && !call->cancel && !path_exists(call->context_file))
-		return error_set(err, ERR_USAGE,
-			"--workflow is missing: '%s' has not begun, there is no '%s'", call->id,
-			call->context_file);
+	struct settings settings;
+
+	if (!call->workflow && !call->cancel && !path_exists(call->context_file)) {
+		if (settings_load(a, call->repo, &settings, err) < 0)
+			return -1;
+		call->workflow = settings.workflow ? settings.workflow : RUN_WORKFLOW_DEFAULT;
+	}
 	if (!call->workflow && run_step_workflow(a, call->context_file, &call->workflow, err) < 0)
 		return -1;
 	return locate_workflow(a, call->workflow, call->plugin_root, &call->workflow, err);
