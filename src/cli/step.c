@@ -19,6 +19,8 @@ const struct option cli_step_options[] = {
 		"with --owner: take the work item from another owner"),
 	OPTION_FLAG(struct run_step_call, in_place, "in-place",
 		"work in the checkout, not in a worktree of its own"),
+	OPTION_FLAG(struct run_step_call, offline, "offline",
+		"at the first step: do not ask the remote, start from the local commits"),
 	OPTION_FLAG(struct run_step_call, allow_dirty, "allow-dirty",
 		"with --in-place: leave uncommitted changes alone instead of refusing them"),
 	OPTION_END,
@@ -41,7 +43,6 @@ static int run(struct invocation *in, struct error *err)
 	struct run_step_call call = *(const struct run_step_call *)in->values;
 
 	call.id = in->words[0];
-	call.agents_cost = true;
 	if (run_step_resolve(in->arena, &call, err) < 0 ||
 		run_step(in->arena, &call, in->out, err) < 0)
 		return -1;

@@ -229,7 +229,6 @@ static int step(struct expansion *p, struct error *err)
 		(!p->call.workflow && find_last_workflow(p, err) < 0))
 		return -1;
 	typed = p->call;
-	p->call.agents_cost = true;
 	p->call.new_session = true;
 	if (run_step_resolve(p->arena, &p->call, err) < 0)
 		return -1;

@@ -8,7 +8,9 @@
 #define DT_RUN_BEGIN_H
 
 #include <sys/types.h>
+#include "src/base/error.h"
 #include "src/base/vec.h"
+#include "src/workflow/workflow.h"
 
 /* ---- what builds and tests a repository (project.c) ---- */
 
@@ -43,6 +45,37 @@ struct remote_state {
 /* One connection. `branch` NULL: nothing is asked of one. If HEAD there names no branch with a
  * commit, `main` or `master` is the default one, and `commit` is NULL. */
 void remote_read(struct arena *a, const char *repo, const char *branch, struct remote_state *out);
+
+/* ---- what a first step needs (preflight.c) ---- */
+
+enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
+
+struct finding {
+	enum health health;
+	enum err code;       /* of HEALTH_FAIL: the exit code of a step */
+	const char *subject; /* "author" */
+	const char *text;    /* what is so and, unless it is good, the remedy */
+};
+
+struct preflight {
+	const char *repo;
+	const char *id, *branch;         /* NULL: no item, what the repository has is checked */
+	const struct workflow *workflow; /* NULL: of no item */
+	bool in_place, allow_dirty;
+	bool offline;   /* the remote is not asked */
+	bool validated; /* the validation needs no script of the repository */
+	bool has_spec;  /* the item's document names it */
+	/* Found: */
+	VEC(struct finding) list;
+	bool failed;
+	struct remote_state remote;
+	char **specs; /* that name the id; NULL: not searched */
+	size_t n_specs;
+};
+
+/* Starts a handful of `git` processes and opens two connections to the remote: what may be read,
+ * and what may be written. */
+void preflight_check(struct arena *a, struct preflight *p);
 
 /* ---- init (init.c) ---- */
 

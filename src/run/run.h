@@ -46,10 +46,14 @@ struct run_step_call {
 	bool allow_dirty;              /* ... even if it has uncommitted changes */
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */
-	bool agents_cost;              /* warns at the start of an item that cannot be validated */
+	bool offline;                  /* the first step does not ask the remote */
+	bool validated;                /* the validation needs no script of the repository */
 	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
 	/* Shows why an answer does not count; may be NULL. */
 	void (*refuted)(void *data, const char *fault);
+	/* Shows each of several faults that keep the item from starting; NULL: in the log. */
+	void (*fault)(void *data, const char *text);
+	void *fault_data;
 };
 
 /* The state in the id of an action: `researching` of `ADR-7/researching/1`. */
