@@ -19,8 +19,6 @@ const struct option cli_step_options[] = {
 		"with --owner: take the work item from another owner"),
 	OPTION_FLAG(struct run_step_call, in_place, "in-place",
 		"work in the checkout, not in a worktree of its own"),
-	OPTION_FLAG(struct run_step_call, offline, "offline",
-		"at the first step: do not ask the remote, start from the local commits"),
 	OPTION_FLAG(struct run_step_call, allow_dirty, "allow-dirty",
 		"with --in-place: leave uncommitted changes alone instead of refusing them"),
 	OPTION_END,

@@ -62,12 +62,12 @@ struct preflight {
 	const char *id, *branch;         /* NULL: no item, what the repository has is checked */
 	const struct workflow *workflow; /* NULL: of no item */
 	bool in_place, allow_dirty;
-	bool offline;   /* the remote is not asked */
 	bool validated; /* the validation needs no script of the repository */
 	bool has_spec;  /* the item's document names it */
 	/* Found: */
 	VEC(struct finding) list;
-	bool failed;
+	size_t n_failed;
+	bool spec_unclear; /* one of them: not exactly one spec names the id */
 	struct remote_state remote;
 	char **specs; /* that name the id; NULL: not searched */
 	size_t n_specs;

@@ -53,9 +53,12 @@ void remote_read(struct arena *a, const char *repo, const char *branch, struct r
 		branch ? arena_printf(a, "refs/heads/%.*s", (int)strcspn(branch, "/"), branch)
 		       : NULL,
 		NULL};
+	/* no translation: is_no_connection() reads the fault */
+	static const char *const env[] = {"LANGUAGE=en", NULL};
 	const struct git_command c = {.dir = repo,
 		.name = "git ls-remote",
 		.argv = argv,
+		.env = env,
 		.limit_s = REMOTE_S,
 		.batch_ssh = uses_plain_ssh()};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -81,7 +84,7 @@ static void add_finding(struct arena *a, struct preflight *p, enum health health
 	const char *subject, const char *text)
 {
 	vec_push_in(a, &p->list, ((struct finding){health, code, subject, text}));
-	p->failed |= health == HEALTH_FAIL;
+	p->n_failed += health == HEALTH_FAIL;
 }
 
 #define good(a, p, subject, ...)                                                                   \
@@ -177,23 +180,37 @@ static bool pushes(const struct workflow *w)
 	return !w;
 }
 
+/* No connection was made. Whoever is on a train can begin nevertheless; what the remote itself
+ * refuses will not be otherwise later. */
+static bool is_no_connection(const char *fault)
+{
+	static const char *const signs[] = {"resolve host", "Name or service not known",
+		"name resolution", "Failed to connect", "Could not connect", "Connection refused",
+		"Connection timed out", "Network is unreachable", "No route to host", "not allowed",
+		"did not end within"};
+
+	for (size_t i = 0; i < COUNT(signs); i++)
+		if (strstr(fault, signs[i]))
+			return true;
+	return false;
+}
+
 static void check_remote(struct arena *a, struct preflight *p)
 {
 	remote_read(a, p->repo, p->branch, &p->remote);
-	if (p->remote.fault)
-		add_finding(a, p, pushes(p->workflow) ? HEALTH_FAIL : HEALTH_WARN, ERR_SYSTEM,
-			"origin",
-			arena_printf(a,
-				"'origin' cannot be asked: %s: check 'git remote get-url origin' "
-				"and "
-				"your access, or give --offline to start from the local commits",
-				p->remote.fault));
-	else if (!p->remote.branch)
+	if (!p->remote.fault && p->remote.branch)
+		check_local_default(a, p);
+	else if (!p->remote.fault)
 		fail(a, p, ERR_STATE, "branch",
 			"'origin' has no default branch with a commit: commit something and run "
 			"'git push -u origin HEAD', or set its default branch at the forge");
+	else if (!pushes(p->workflow) || is_no_connection(p->remote.fault))
+		warn(a, p, "origin", "'origin' cannot be reached: %s", p->remote.fault);
 	else
-		check_local_default(a, p);
+		fail(a, p, ERR_STATE, "origin",
+			"'origin' cannot be read: %s: check 'git remote get-url origin' and your "
+			"access",
+			p->remote.fault);
 }
 
 /* Nothing is sent. The remote's hooks and protected branches still may refuse the real push. */
@@ -230,10 +247,8 @@ static void check_origin(struct arena *a, struct preflight *p)
 		fail_with(a, p, "origin", &err);
 		return;
 	}
-	if (!url || p->offline) {
-		p->remote.fault = "not asked";
+	if (!url)
 		return;
-	}
 	check_remote(a, p);
 	check_push(a, p);
 }
@@ -303,9 +318,12 @@ static void check_spec(struct arena *a, struct preflight *p)
 
 	if (!p->id || p->has_spec || !workflow_state(p->workflow, "spec-finding"))
 		return;
-	if (env->find_specs(&p->repo, a, p->id, &p->specs, &p->n_specs, &err) < 0 ||
-		environment_check_specs(p->repo, p->id, p->specs, p->n_specs, &err) < 0 ||
-		env->read_spec(&p->repo, a, p->specs[0], &text, &err) < 0)
+	if (env->find_specs(&p->repo, a, p->id, &p->specs, &p->n_specs, &err) < 0) {
+		fail_with(a, p, "spec", &err);
+		return;
+	}
+	p->spec_unclear = environment_check_specs(p->repo, p->id, p->specs, p->n_specs, &err) < 0;
+	if (p->spec_unclear || env->read_spec(&p->repo, a, p->specs[0], &text, &err) < 0)
 		fail_with(a, p, "spec", &err);
 	else if (!text)
 		fail(a, p, ERR_INPUT, "spec",

@@ -491,10 +491,13 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 static int default_agents(struct arena *a, struct run_request *q, struct error *err)
 {
 	struct settings settings;
+	struct error ignored;
+	const char *repo;
 
-	if (q->harness || q->pipeline || q->agents)
+	if (q->harness || q->pipeline || q->agents ||
+		locate_repository(a, q->call.repo, &repo, &ignored) < 0)
 		return 0;
-	if (settings_load(a, q->call.repo, &settings, err) < 0)
+	if (settings_load(a, repo, &settings, err) < 0)
 		return -1;
 	q->harness = settings.harness;
 	return 0;
@@ -528,16 +531,27 @@ static int check_number(const struct run_request *q, size_t n, struct error *err
 	return 0;
 }
 
+/* Who names a document names an item. */
+static int find_items(struct arena *a, struct run_request *q, const char *const *words, size_t n,
+	struct item_ids *ids, struct error *err)
+{
+	for (size_t i = 0; i < n && q->call.context_file; i++)
+		vec_push_in(a, ids, words[i]);
+	if (ids->n)
+		return 0;
+	return locate_repository(a, q->call.repo, &q->call.repo, err) < 0
+		       ? -1
+		       : new_item_ids(a, q->call.repo, words, n, ids, err);
+}
+
 int run_items(struct arena *a, const struct run_request *given, const char *const *words, size_t n,
 	struct buf *out, struct error *err)
 {
 	struct run_request q = *given;
 	struct item_ids ids = {0};
 
-	if (locate_repository(a, q.call.repo, &q.call.repo, err) < 0 ||
-		default_agents(a, &q, err) < 0 || check_agents(&q, err) < 0 ||
-		new_item_ids(a, q.call.repo, words, n, &ids, err) < 0 ||
-		check_number(&q, ids.n, err) < 0)
+	if (default_agents(a, &q, err) < 0 || check_agents(&q, err) < 0 ||
+		find_items(a, &q, words, n, &ids, err) < 0 || check_number(&q, ids.n, err) < 0)
 		return -1;
 	return ids.n > 1 ? run_several(a, &q, ids.items, ids.n, out, err)
 			 : run_one(a, &q, ids.items[0], out, err);

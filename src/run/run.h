@@ -46,7 +46,6 @@ struct run_step_call {
 	bool allow_dirty;              /* ... even if it has uncommitted changes */
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */
-	bool offline;                  /* the first step does not ask the remote */
 	bool validated;                /* the validation needs no script of the repository */
 	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
 	/* Shows why an answer does not count; may be NULL. */

@@ -127,21 +127,21 @@ static int refuse_first(
 	const struct run_step_call *call, const struct preflight *p, struct error *err)
 {
 	const struct finding *first = NULL;
-	size_t n = 0;
 
-	for (size_t i = 0; i < p->list.n; i++)
-		if (p->list.items[i].health == HEALTH_FAIL) {
-			first = first ? first : &p->list.items[i];
-			n++;
-		}
-	if (n == 1)
+	for (size_t i = 0; i < p->list.n; i++) {
+		const struct finding *it = &p->list.items[i];
+
+		if (it->health != HEALTH_FAIL)
+			continue;
+		first = first ? first : it;
+		if (p->n_failed > 1)
+			report_fault(call, it->text);
+	}
+	if (p->n_failed == 1)
 		return error_set(err, first->code, "%s", first->text);
-	for (size_t i = 0; i < p->list.n; i++)
-		if (p->list.items[i].health == HEALTH_FAIL)
-			report_fault(call, p->list.items[i].text);
 	return error_set(err, first->code,
 		"%zu faults keep '%s' from starting: repair them, and run the same command again",
-		n, call->id);
+		p->n_failed, call->id);
 }
 
 /* Everything is checked before anybody is paid. */
@@ -157,11 +157,12 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 		.workflow = w,
 		.in_place = entry->in_place,
 		.allow_dirty = entry->allow_dirty,
-		.offline = call->offline,
 		.validated = call->validated,
 		.has_spec = context_get(&f->doc, "spec_path").n > 0};
 	preflight_check(a, p);
-	if (p->failed)
+	/* The engine reports the lack of a spec itself, and keeps the document, where one can be
+	 * named. */
+	if (p->n_failed > p->spec_unclear)
 		return refuse_first(call, p, err);
 	for (size_t i = 0; i < p->list.n; i++)
 		if (p->list.items[i].health == HEALTH_WARN)
