@@ -94,8 +94,9 @@ struct new_item {
 };
 
 /* Whether a word of a command line is an id: KEY-NUMBER, or the name of an item or of a spec of the
- * repository; all else is words. `alone`: no other word follows; one with a digit, such as 444, is
- * then also an id if a spec names it anywhere. -1: the files cannot be read. */
+ * repository; all else is words. `alone`: no other word follows; a number is
+ * then an id, and so is a word with a digit that a spec names anywhere. -1: the files cannot be
+ * read. */
 int new_item_is_id(struct arena *a, const char *repo, const char *word, bool alone, bool *is_id,
 	struct error *err);
 /* Writes the spec `_spec_NAME.md` with an id that no item, spec or branch has. -1: also ERR_INPUT:

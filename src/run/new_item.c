@@ -122,7 +122,7 @@ int new_item_is_id(struct arena *a, const char *repo, const char *word, bool alo
 {
 	struct known k;
 
-	*is_id = has_id_form(str_of(word));
+	*is_id = has_id_form(str_of(word)) || (alone && all_digits(str_of(word)));
 	if (*is_id || !path_is_id(str_of(word)))
 		return 0;
 	if (load_known(a, repo, &k, err) < 0)

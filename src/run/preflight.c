@@ -201,7 +201,7 @@ static void check_remote(struct arena *a, struct preflight *p)
 	if (!p->remote.fault && p->remote.branch)
 		check_local_default(a, p);
 	else if (!p->remote.fault)
-		fail(a, p, ERR_STATE, "branch",
+		add_finding(a, p, p->in_place ? HEALTH_WARN : HEALTH_FAIL, ERR_STATE, "origin",
 			"'origin' has no default branch with a commit: commit something and run "
 			"'git push -u origin HEAD', or set its default branch at the forge");
 	else if (!pushes(p->workflow) || is_no_connection(p->remote.fault))

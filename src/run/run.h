@@ -107,11 +107,12 @@ int run_items(struct arena *a, const struct run_request *q, const char *const *w
 	struct buf *out, struct error *err);
 
 /*
- * Checks what a run needs: programs, the state directory, the sandbox, the installation and the
- * repository (`repo` NULL: the one around the working directory). Adds a line for each finding:
- * `ok`, `warn` or `fail`, the subject, its state and how to repair it. False: a check failed.
+ * Checks what a run needs: programs, the state directory, the sandbox, the installation, the
+ * repository (call->repo NULL: the one around the working directory) and, with call->id, the item's
+ * first step. Adds a line for each finding: `ok`, `warn` or `fail`, the subject, its state and how
+ * to repair it. False: a check failed.
  */
-bool run_doctor(struct arena *a, const char *repo, struct buf *out);
+bool run_doctor(struct arena *a, const struct run_step_call *call, struct buf *out);
 
 /* ---- signals ---- */
 

@@ -313,7 +313,8 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 static bool plays_validation(const struct scripted_agents *s)
 {
 	for (size_t i = 0; i < s->scripts.n; i++)
-		if (strcmp(s->scripts.list[i].key, STEPS_VALIDATION) == 0)
+		if (strcmp(s->scripts.list[i].key, STEPS_VALIDATION) == 0 ||
+			strstr(s->scripts.list[i].key, "/validating/"))
 			return true;
 	return false;
 }

@@ -164,8 +164,10 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 	 * named. */
 	if (p->n_failed > p->spec_unclear)
 		return refuse_first(call, p, err);
+	/* What the remote lacks is said where a branch begins (place.c). */
 	for (size_t i = 0; i < p->list.n; i++)
-		if (p->list.items[i].health == HEALTH_WARN)
+		if (p->list.items[i].health == HEALTH_WARN &&
+			strcmp(p->list.items[i].subject, "origin") != 0)
 			log_text(NULL, p->list.items[i].text);
 	entry->remote = &p->remote;
 	entry->first = p;
