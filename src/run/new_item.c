@@ -198,7 +198,8 @@ static int next_id(struct known *k, const char **id, struct error *err)
 		return -1;
 	take_number(buf_str(&branches), key, &last);
 	for (size_t i = 0; i < names.n; i++)
-		take_number(str_of(names.items[i]), key, &last);
+		if (names.items[i][0] != '.') /* locks stay when nothing was begun */
+			take_number(str_of(names.items[i]), key, &last);
 	for (size_t i = 0; i < k->specs.n; i++) {
 		take_number(str_of(k->specs.items[i].path), key, &last);
 		take_number(k->specs.items[i].text, key, &last);

@@ -45,6 +45,15 @@ static void take_reference(struct arena *a, struct str line, const char *branch,
 		*guess = name;
 }
 
+/* Without the name of the command, and without git's hint. */
+static const char *short_fault(struct arena *a, const char *text)
+{
+	const char *said = strstr(text, "failed: ");
+	struct str rest = str_of(said ? said + strlen("failed: ") : text);
+
+	return arena_dup(a, str_sub(rest, 0, str_find(rest, STR("; Please make sure"))));
+}
+
 void remote_read(struct arena *a, const char *repo, const char *branch, struct remote_state *out)
 {
 	const char *const argv[] = {"git", "ls-remote", "--symref", "origin", "HEAD",
@@ -67,7 +76,7 @@ void remote_read(struct arena *a, const char *repo, const char *branch, struct r
 
 	*out = (struct remote_state){0};
 	if (git_command(&c, &text, NULL, &err) < 0) {
-		out->fault = arena_dup(a, str_of(err.text));
+		out->fault = short_fault(a, err.text);
 		return;
 	}
 	rest = buf_str(&text);

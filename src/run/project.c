@@ -13,6 +13,7 @@ enum { MARKER_MAX = 1 << 20, PLACES_MAX = 8 };
 /* A directory in which a kind of project was found. */
 struct place {
 	struct arena *arena;
+	const char *repo;   /* its root */
 	const char *dir;    /* absolute */
 	const char *marker; /* the file that was found, its name only */
 	bool alone;         /* no other kind of project is there */
@@ -133,18 +134,32 @@ static bool uses_pytest(struct place *p, char *const *tests, size_t n)
 	"git ls-files -z -co --exclude-standard '*.py' | xargs -0 -r python3 -c "                  \
 	"'import ast, sys; [ast.parse(open(f, \"rb\").read(), f) for f in sys.argv[1:]]'"
 
+/* The test files of the directory, relative to it. */
+static size_t find_tests(struct place *p, char ***tests)
+{
+	size_t all, n = 0, skip = strlen(p->dir) - strlen(p->repo);
+	struct error ignored;
+
+	if (git_find_files(p->arena, p->repo, is_test_file, tests, &all, &ignored) < 0)
+		return 0;
+	for (size_t i = 0; i < all; i++) {
+		char *path = (*tests)[i];
+
+		if (!skip || strncmp(path, p->dir + strlen(p->repo) + 1, skip - 1) == 0)
+			(*tests)[n++] = path + skip;
+	}
+	return n;
+}
+
 static void find_python(struct place *p)
 {
 	const char *prefix = has(p, "uv.lock")        ? "uv run "
 			     : has(p, "poetry.lock")  ? "poetry run "
 			     : has(p, "Pipfile.lock") ? "pipenv run "
 						      : "";
-	size_t n = 0;
 	char **tests;
-	struct error ignored;
+	size_t n = find_tests(p, &tests);
 
-	if (git_find_files(p->arena, p->dir, is_test_file, &tests, &n, &ignored) < 0)
-		n = 0;
 	p->out->tested = n > 0;
 	add_command(p, "export PYTHONDONTWRITEBYTECODE=1");
 	if (!n)
@@ -334,6 +349,7 @@ static void add_project(struct arena *a, const char *repo, const struct kind *k,
 	struct project found = {
 		.language = k->language, .dir = dir, .tool = k->tool, .tested = !k->find};
 	struct place p = {.arena = a,
+		.repo = repo,
 		.dir = *dir ? path_join(a, repo, dir) : repo,
 		.marker = marker,
 		.alone = alone,
