@@ -6,6 +6,9 @@
 
 #include "src/machine/step.h"
 
+/* The section of the result of `validating`. */
+#define STEPS_VALIDATION "Validate Result"
+
 #define X(name) extern const struct step step_##name;
 #include "steps/list.h"
 #undef X

@@ -1,6 +1,6 @@
 #include "steps/steps.h"
 
-#define RESULT "Validate Result"
+#define RESULT STEPS_VALIDATION
 
 static void request(struct step_context *c)
 {

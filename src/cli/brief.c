@@ -16,11 +16,12 @@ static int run(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const struct brief_options *o = in->values;
-	const char *root, *repo = ".";
+	const char *root, *file, *repo = ".";
 	struct instructions role, skill;
 	struct error ignored;
 
-	if (context_open(&f, o->context_file, CONTEXT_READ_ONLY, err) < 0 ||
+	if (cli_find_action_document(in, o->context_file, o->action, &file, err) < 0 ||
+		context_open(&f, file, CONTEXT_READ_ONLY, err) < 0 ||
 		locate_plugin(in->arena, NULL, &root, err) < 0)
 		return -1;
 	(void)locate_repository(in->arena, NULL, &repo, &ignored);
@@ -36,6 +37,7 @@ const struct verb verb_brief = {
 	.details =
 		"Prints the task, the sections to read (quoted), the skill, the result words, and "
 		"the command that records the answer.",
+	.words = "[ID]",
 	.options = {options},
 	.size = sizeof(struct brief_options),
 	.run = run,

@@ -1,4 +1,5 @@
 #include "src/cli/cli.h"
+#include "src/run/locate.h"
 #include "src/sys/path.h"
 
 int cli_read_input(struct buf *out, size_t max, struct error *err)
@@ -13,6 +14,40 @@ int cli_read_text(struct buf *out, const char *file, size_t max, struct error *e
 	if (!file || strcmp(file, "-") == 0)
 		return cli_read_input(out, max, err);
 	return sys_read_file(out, file, max, NULL, err);
+}
+
+static bool is_path(struct str word)
+{
+	return str_find(word, STR("/")) < word.n || str_ends(word, ".md") ||
+	       str_ends(word, ".jsonl") || !path_is_id(word);
+}
+
+int cli_find_document(struct invocation *in, const char *word, const char **path, struct error *err)
+{
+	struct error ignored;
+	const char *repo;
+
+	*path = word;
+	if (is_path(str_of(word)))
+		return 0;
+	if (locate_repository(in->arena, NULL, &repo, &ignored) < 0)
+		return error_set(err, ERR_STATE,
+			"'%s' is the id of a work item, and this is not in a git repository: go "
+			"into its repository, or give the path of its document",
+			word);
+	return locate_document(in->arena, NULL, repo, word, path, err);
+}
+
+int cli_find_action_document(struct invocation *in, const char *file, const char *action,
+	const char **path, struct error *err)
+{
+	const char *item = arena_dup(in->arena, str_sub(str_of(action), 0, strcspn(action, "/")));
+
+	*path = file;
+	if (file && in->n)
+		return error_set(
+			err, ERR_USAGE, "%s: give the ID or --context-file, not both", in->path);
+	return file ? 0 : cli_find_document(in, in->n ? in->words[0] : item, path, err);
 }
 
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
@@ -56,6 +91,6 @@ const struct verb cli_program = {
 		   "  5  system: input or output, git, network, a missing program",
 	.examples = "dev-team doctor\n"
 		    "dev-team workflow check implement\n"
-		    "dev-team run ADR-1 --workflow implement --harness claude-code\n"
-		    "dev-team events \"$(dev-team context path ADR-1)\"",
+		    "dev-team run ADR-1 --workflow implement-task --harness claude-code\n"
+		    "dev-team events ADR-1",
 };

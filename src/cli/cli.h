@@ -43,7 +43,8 @@ extern const struct verb cli_program;
 	OPTION_TEXT(type, repo, "repo", "DIR",                                                     \
 		"the repository; default: the one around the working directory")
 #define CLI_DOCUMENT(type)                                                                         \
-	OPTION_REQUIRED(type, context_file, "context-file", "FILE", "the work item's document")
+	OPTION_TEXT(type, context_file, "context-file", "FILE",                                    \
+		"the work item's document; default: as 'context path' prints")
 
 /* The options of `step`, of a struct run_step_call (run/run.h); `run` takes them too. */
 extern const struct option cli_step_options[];
@@ -56,6 +57,15 @@ extern const struct option cli_pool_options[];
 int cli_read_input(struct buf *out, size_t max, struct error *err);
 /* `file`, or standard input when it is NULL or "-". */
 int cli_read_text(struct buf *out, const char *file, size_t max, struct error *err);
+
+/* The document of a work item: `word` is its id, or a path: with a `/` in it, or ending in .md or
+ * .jsonl. An id is one of the repository around the working directory. */
+int cli_find_document(
+	struct invocation *in, const char *word, const char **path, struct error *err);
+/* The same of an action: `file` if it is given, else of the word, else of the item that the
+ * action's id begins with. */
+int cli_find_action_document(struct invocation *in, const char *file, const char *action,
+	const char **path, struct error *err);
 
 /* Prints the text, or the JSON as a line; frees it. */
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);

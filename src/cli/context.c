@@ -5,6 +5,16 @@
 #include "src/sys/path.h"
 #include "src/verify/history.h"
 
+static int open_document(
+	struct invocation *in, struct context_file *f, enum context_mode mode, struct error *err)
+{
+	const char *file;
+
+	return cli_find_document(in, in->words[0], &file, err) < 0
+		       ? -1
+		       : context_open(f, file, mode, err);
+}
+
 struct context_path_options {
 	const char *repo;
 };
@@ -93,7 +103,7 @@ static int run_get(struct invocation *in, struct error *err)
 	CLEANUP(context_close) struct context_file f = {0};
 	const char *key = in->words[1];
 
-	if (context_open(&f, in->words[0], CONTEXT_READ_ONLY, err) < 0)
+	if (open_document(in, &f, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	if (!context_has(&f.doc, key))
 		return error_set(err, ERR_INPUT, "'%s' has no key '%.100s'", f.path, key);
@@ -112,7 +122,7 @@ static int run_set(struct invocation *in, struct error *err)
 		return -1;
 	value = str_trim(buf_str(&text));
 	if (context_check_key(in->arena, in->words[1], &value, err) < 0 ||
-		context_open(&f, in->words[0], CONTEXT_MUST_EXIST, err) < 0)
+		open_document(in, &f, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	return context_set_key(&f, in->words[1], value, err);
 }
@@ -151,7 +161,7 @@ static int run_show(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	if (context_open(&f, in->words[0], CONTEXT_READ_ONLY, err) < 0)
+	if (open_document(in, &f, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	if (in->n == 1)
 		return show_all(in, &f, err);
@@ -169,7 +179,7 @@ static int run_check(struct invocation *in, struct error *err)
 	CLEANUP(json_free) json *actions = NULL;
 	struct lease_holder h;
 
-	if (context_open(&f, in->words[0], CONTEXT_READ_ONLY, err) < 0 ||
+	if (open_document(in, &f, CONTEXT_READ_ONLY, err) < 0 ||
 		action_load(&f.doc, &actions, err) < 0 || lease_read(&f, &h, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s: good; %s is in '%s', %zu sections, %zu outstanding", f.path,
@@ -192,6 +202,7 @@ static int run_restore(struct invocation *in, struct error *err)
 
 	if (history_split(in->arena, in->words[0], &file, &rev, err) < 0 ||
 		(in->n == 2 && history_rev(in->words[1], &rev, err) < 0) ||
+		cli_find_document(in, file, &file, err) < 0 ||
 		history_find(in->arena, file, &place, err) < 0 ||
 		history_restore(&place, rev, &done, err) < 0)
 		return -1;
@@ -217,16 +228,16 @@ static const struct verb *const subcommands[] = {
 		"print the state of every work item in DIR and below; without DIR, in the state "
 		"directory",
 		.options = {list_options}, .size = sizeof(struct context_list_options)),
-	CLI_SUBCOMMAND("get", "FILE KEY", run_get, "print the value of a frontmatter key"),
-	CLI_SUBCOMMAND("set", "FILE KEY < VALUE", run_set,
+	CLI_SUBCOMMAND("get", "ID|FILE KEY", run_get, "print the value of a frontmatter key"),
+	CLI_SUBCOMMAND("set", "ID|FILE KEY < VALUE", run_set,
 		"set a frontmatter key to the text on standard input, under the lock; everything "
 		"else stays byte for byte"),
-	CLI_SUBCOMMAND("show", "FILE [SECTION...]", run_show,
+	CLI_SUBCOMMAND("show", "ID|FILE [SECTION...]", run_show,
 		"print the whole document, or the text of the named sections"),
-	CLI_SUBCOMMAND("check", "FILE", run_check,
+	CLI_SUBCOMMAND("check", "ID|FILE", run_check,
 		"parse the document and print its state and owner; a fault is printed as "
 		"FILE:LINE:COL, exit status 3"),
-	CLI_SUBCOMMAND("restore", "FILE [N]", run_restore,
+	CLI_SUBCOMMAND("restore", "ID|FILE [N]", run_restore,
 		"replace a broken or missing document by the last good revision, or any document "
 		"by revision N; the replaced text stays in the history"),
 	NULL,
@@ -237,8 +248,8 @@ const struct verb verb_context = {
 	.group = "See and restore",
 	.about = "read, edit and restore a work item's document",
 	.examples = "dev-team context list\n"
-		    "dev-team context check \"$F\"\n"
-		    "dev-team context show \"$F\" 'Validate Result'\n"
-		    "echo 'use the v2 API' | dev-team context set \"$F\" user_note",
+		    "dev-team context check ADR-1\n"
+		    "dev-team context show ADR-1 'Validate Result'\n"
+		    "echo 'use the v2 API' | dev-team context set ADR-1 user_note",
 	.subcommands = subcommands,
 };

@@ -2,14 +2,19 @@
 #include "src/run/run.h"
 
 struct doctor_options {
-	const char *repo;
+	struct run_step_call call;
 	bool permissions;
 };
 
 static const struct option options[] = {
 	OPTION_FLAG(struct doctor_options, permissions, "permissions",
 		"print the settings entries that a run needs"),
-	CLI_REPO(struct doctor_options),
+	OPTION_TEXT(struct doctor_options, call.workflow, "workflow", "FILE",
+		"with ID: its workflow; default: as of 'step'"),
+	OPTION_FLAG(struct doctor_options, call.in_place, "in-place",
+		"with ID: as for a first step with --in-place"),
+	OPTION_TEXT(struct doctor_options, call.repo, "repo", "DIR",
+		"the repository; default: the one around the working directory"),
 	OPTION_END,
 };
 
@@ -38,11 +43,15 @@ static int put_permissions(struct buf *out)
 static int run(struct invocation *in, struct error *err)
 {
 	const struct doctor_options *o = in->values;
+	struct run_step_call call = o->call;
 
-	(void)err;
 	if (o->permissions)
 		return put_permissions(in->out);
-	return run_doctor(in->arena, o->repo, in->out) ? 0 : ERR_CHECK;
+	call.id = in->n ? in->words[0] : NULL;
+	if (!call.id && (call.workflow || call.in_place))
+		return error_set(err, ERR_USAGE, "--%s needs an ID",
+			call.workflow ? "workflow" : "in-place");
+	return run_doctor(in->arena, &call, in->out) ? 0 : ERR_CHECK;
 }
 
 const struct verb verb_doctor = {
@@ -53,7 +62,10 @@ const struct verb verb_doctor = {
 		   "'fail', then the subject, its state, and how to repair it. Exit status 1 if a "
 		   "check fails.\n"
 		   "\n"
+		   "With ID also what the first step of that item checks, such as its spec.\n"
+		   "\n"
 		   "With --permissions it prints entries for .claude/settings.json instead.",
+	.words = "[ID]",
 	.options = {options},
 	.size = sizeof(struct doctor_options),
 	.run = run,

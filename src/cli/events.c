@@ -104,17 +104,21 @@ static int run(struct invocation *in, struct error *err)
 {
 	const struct events_options *o = in->values;
 
-	return history_events(in->arena, in->words[0], o->after, o->last, show_event, in, err);
+	const char *file;
+
+	if (cli_find_document(in, in->words[0], &file, err) < 0)
+		return -1;
+	return history_events(in->arena, file, o->after, o->last, show_event, in, err);
 }
 
 const struct verb verb_events = {
 	.name = "events",
 	.group = "See and restore",
 	.about = "show the events of a work item",
-	.details = "FILE is the work item's document or its events file. Prints one line for each "
-		   "event.",
-	.examples = "dev-team events \"$(dev-team context path ADR-1)\"",
-	.words = "FILE",
+	.details = "Prints one line for each event. FILE is the work item's document or its events "
+		   "file.",
+	.examples = "dev-team events ADR-1",
+	.words = "ID|FILE",
 	.options = {options},
 	.size = sizeof(struct events_options),
 	.run = run,

@@ -22,12 +22,13 @@ static const struct option options[] = {
 static int run(struct invocation *in, struct error *err)
 {
 	const struct exec_options *o = in->values;
+	const char *file;
 	char *line;
 
-	if (o->owner && script_admit(o->context_file, o->action, o->owner, err) < 0)
+	if (cli_find_action_document(in, o->context_file, o->action, &file, err) < 0 ||
+		(o->owner && script_admit(file, o->action, o->owner, err) < 0))
 		return -1;
-	if (script_run(in->arena, o->context_file, o->action, o->policy, (int)o->wait_s, &line,
-		    err) < 0)
+	if (script_run(in->arena, file, o->action, o->policy, (int)o->wait_s, &line, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s\n", line);
 	return 0;
@@ -59,6 +60,7 @@ const struct verb verb_exec = {
 		"Exit status: 3 if the action is not a run_script; 4 if it is not outstanding or "
 		"NAME does not own the work item; 5 if the script could not be started or its "
 		"result could not be recorded.",
+	.words = "[ID]",
 	.options = {options},
 	.size = sizeof(struct exec_options),
 	.defaults = &(const struct exec_options){.wait_s = SCRIPT_WAIT_FOREVER},

@@ -26,7 +26,8 @@ static int run(struct invocation *in, struct error *err)
 		return -1;
 	if (!rev)
 		return error_set(err, ERR_USAGE, "fork: no revision given: write '%.200s@N'", file);
-	if (history_find(in->arena, file, &from, err) < 0)
+	if (cli_find_document(in, file, &file, err) < 0 ||
+		history_find(in->arena, file, &from, err) < 0)
 		return -1;
 	if (history_fork(in->arena, &from, rev, o->to, o->context_file, &made, err) < 0)
 		return -1;
@@ -47,7 +48,7 @@ const struct verb verb_fork = {
 		"counters, sections and answers. Unanswered actions are dropped: the next step of "
 		"the new work item requests them under its own ids. FILE is not changed.",
 	.examples = "dev-team fork \"$F\"@12 --to ADR-2",
-	.words = "FILE@N",
+	.words = "ID@N|FILE@N",
 	.options = {options},
 	.size = sizeof(struct fork_options),
 	.run = run,

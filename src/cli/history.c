@@ -34,6 +34,7 @@ static int read_request(
 
 	*q = (struct history_request){0};
 	if (history_split(in->arena, in->words[0], &file, &q->rev[0], err) < 0 ||
+		cli_find_document(in, file, &file, err) < 0 ||
 		history_find(in->arena, file, &q->place, err) < 0)
 		return -1;
 	q->n = q->rev[0] > 0;
@@ -96,13 +97,13 @@ static int run_verify(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("list", "FILE", run_list, "list the revisions; '!' marks edits by hand",
+	CLI_SUBCOMMAND("list", "ID|FILE", run_list, "list the revisions; '!' marks edits by hand",
 		.options = {list_options}),
 	CLI_SUBCOMMAND(
-		"show", "FILE [N]", run_show, "print the document at revision N, byte for byte"),
-	CLI_SUBCOMMAND("diff", "FILE [N] [M]", run_diff,
+		"show", "ID|FILE [N]", run_show, "print the document at revision N, byte for byte"),
+	CLI_SUBCOMMAND("diff", "ID|FILE [N] [M]", run_diff,
 		"print the changes from revision N to M, or to the current document"),
-	CLI_SUBCOMMAND("verify", "FILE", run_verify,
+	CLI_SUBCOMMAND("verify", "ID|FILE", run_verify,
 		"replay the recorded history and compare every state; exit status 1 if one differs",
 		.options = {verify_options}),
 	NULL,
@@ -116,10 +117,10 @@ const struct verb verb_history = {
 		"Without a subcommand it lists the revisions. FILE is the document, which need not "
 		"exist any more, or its events file. 'FILE@N' means 'FILE N', and the subcommand "
 		"may follow FILE.",
-	.examples = "dev-team history \"$F\"\n"
-		    "dev-team history diff \"$F\" 3 4\n"
-		    "dev-team history verify \"$F\"",
-	.words = "FILE",
+	.examples = "dev-team history ADR-1\n"
+		    "dev-team history diff ADR-1 3 4\n"
+		    "dev-team history verify ADR-1",
+	.words = "ID|FILE",
 	.options = {list_options},
 	.size = sizeof(struct history_options),
 	.subcommands = subcommands,

@@ -1,4 +1,5 @@
 /* The verbs, in the order of --help. See cli.h. */
+X(new)
 X(step)
 X(record)
 X(brief)
@@ -20,5 +21,6 @@ X(resources)
 X(harness)
 X(models)
 X(artifacts)
+X(init)
 X(doctor)
 X(completion)

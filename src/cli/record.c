@@ -25,14 +25,16 @@ static int run(struct invocation *in, struct error *err)
 		.id = o->action,
 		.word = o->result,
 		.caller = getenv("DEV_TEAM_ACTION")};
-	const char *word;
+	const char *word, *file;
 
+	if (cli_find_action_document(in, o->context_file, o->action, &file, err) < 0)
+		return -1;
 	if (o->owner && lease_check_owner(o->owner, err) < 0)
 		return -1;
 	if (cli_read_input(&text, CONTEXT_MAX, err) < 0)
 		return -1;
 	offer.text = buf_str(&text);
-	if (answer_record_file(in->arena, o->context_file, &offer, &word, err) < 0)
+	if (answer_record_file(in->arena, file, &offer, &word, err) < 0)
 		return -1;
 	buf_addf(in->out, "recorded %s%s%s%s\n", o->action, *word ? ": " : "", word,
 		offer.outcome == ANSWER_AGAIN ? " (already recorded)" : "");
@@ -49,8 +51,8 @@ const struct verb verb_record = {
 		   "result word, with one that is not the action's, or with one that contradicts "
 		   "the JSON status in the text is refused with exit status 3. Recording the same "
 		   "answer again is not an error.",
-	.examples = "dev-team record --context-file \"$F\" --action ADR-1/researching/1 <brief.md",
-	.words = "< TEXT",
+	.examples = "dev-team record ADR-1 --action ADR-1/researching/1 <brief.md",
+	.words = "[ID] < TEXT",
 	.options = {options},
 	.size = sizeof(struct record_options),
 	.run = run,

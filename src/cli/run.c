@@ -160,8 +160,9 @@ const struct verb verb_run = {
 		"Several IDs run side by side, each in its own worktree; the result is an array "
 		"with an object for each. After an interruption or an error the same command "
 		"continues.",
-	.examples = "dev-team run ADR-1 --workflow implement --agents demo/agents.yaml\n"
-		    "dev-team run ADR-1 ADR-2 --workflow implement --harness claude-code,codex",
+	.examples =
+		"dev-team run ADR-1 --workflow implement-task --agents demo/agents.yaml\n"
+		"dev-team run ADR-1 ADR-2 --workflow implement-task --harness claude-code,codex",
 	.words = "ID...",
 	.options = {cli_step_options, agent_options, place_options},
 	.size = sizeof(defaults),

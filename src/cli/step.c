@@ -5,7 +5,8 @@
 const struct option cli_step_options[] = {
 	OPTION_TEXT(struct run_step_call, workflow, "workflow", "FILE",
 		"a workflow file, or the name of a shipped one: implement-task, fix-issue; "
-		"default: that of the work item's last step"),
+		"default: that of the work item's last step, else of .dev-team/config.yaml, else "
+		"implement-task"),
 	OPTION_TEXT(struct run_step_call, context_file, "context-file", "FILE",
 		"the work item's document; default: as 'context path' prints"),
 	OPTION_TEXT(struct run_step_call, research_skill, "research-skill", "NAME",
@@ -40,7 +41,6 @@ static int run(struct invocation *in, struct error *err)
 	struct run_step_call call = *(const struct run_step_call *)in->values;
 
 	call.id = in->words[0];
-	call.agents_cost = true;
 	if (run_step_resolve(in->arena, &call, err) < 0 ||
 		run_step(in->arena, &call, in->out, err) < 0)
 		return -1;
@@ -68,9 +68,9 @@ const struct verb verb_step = {
 		"Meanwhile a step by anyone else is refused with exit status 4, unless it has "
 		"--take-over: then the outstanding actions are requested again under new ids, and "
 		"answers to the old ids are refused as stale.",
-	.examples = "dev-team step ADR-1 --workflow implement\n"
-		    "dev-team step ADR-1 --workflow implement --returned\n"
-		    "dev-team step ADR-1 --workflow implement --owner ada --take-over",
+	.examples = "dev-team step ADR-1 --workflow implement-task\n"
+		    "dev-team step ADR-1 --workflow implement-task --returned\n"
+		    "dev-team step ADR-1 --workflow implement-task --owner ada --take-over",
 	.words = "ID",
 	.options = {cli_step_options, options},
 	.size = sizeof(struct run_step_call),

@@ -1,9 +1,11 @@
+#include <ctype.h>
 #include <inttypes.h>
 #include <sys/random.h>
 #include "context/lease.h"
 #include "src/hook/hook_internal.h"
 #include "src/machine/engine.h"
 #include "src/machine/failure.h"
+#include "src/run/begin.h"
 #include "src/run/run.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
@@ -31,7 +33,8 @@ struct expansion {
 	struct str left; /* of the arguments */
 	struct run_step_call call;
 	struct buf *out;
-	bool block; /* `out` is for the user alone: the model gets nothing */
+	struct buf faults; /* that keep the item from starting, as lines FAILED */
+	bool block;        /* `out` is for the user alone: the model gets nothing */
 };
 
 /* `dev-team:implement`. A command of the user may have the same name; its source says so. */
@@ -99,13 +102,46 @@ static int read_arguments(struct expansion *p, struct error *err)
 	p->call.workflow = named ? take_word(p) : p->command->workflow;
 	p->call.id = take_word(p);
 	if (!*p->call.id)
-		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID [%stake over]",
+		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
 			p->command->name, named ? "WORKFLOW " : "",
+			p->command->kind == COMMAND_STEP ? "|WORDS" : "",
 			p->command->kind == COMMAND_CANCEL ? "" : "NOTE | ANSWER | ");
 	if (str_is(p->left, "take over")) {
 		p->call.take_over = true;
 		p->left.n = 0;
 	}
+	return 0;
+}
+
+/* A word that is no id and looks like a command, or like a misspelt id, is refused as an id. */
+static bool begins_text(const char *word, bool alone)
+{
+	unsigned char c = (unsigned char)*word;
+
+	return (isalnum(c) || c >= 0x80) && !word[strcspn(word, ";$`|&<>()\\\"")] &&
+	       (!alone || path_is_id(str_of(word)));
+}
+
+/* Words in place of an id begin a new item. A debugger reads no spec, but every brief has notes. */
+static int begin_words(struct expansion *p, struct error *err)
+{
+	struct new_item item = {0};
+	struct str words = p->left;
+	bool is_id;
+
+	if (p->command->kind != COMMAND_STEP || !begins_text(p->call.id, !words.n))
+		return 0;
+	if (locate_repository(p->arena, p->call.repo, &p->call.repo, err) < 0 ||
+		new_item_is_id(p->arena, p->call.repo, p->call.id, !words.n, &is_id, err) < 0)
+		return -1;
+	if (is_id)
+		return 0;
+	item.text = arena_printf(
+		p->arena, "%s%s%.*s", p->call.id, words.n ? " " : "", (int)words.n, words.p);
+	if (new_item_write(p->arena, p->call.repo, &item, err) < 0)
+		return -1;
+	p->call.id = item.id;
+	p->left = strcmp(p->call.workflow, "fix-issue") == 0 ? str_of(item.text) : (struct str){0};
 	return 0;
 }
 
@@ -218,6 +254,13 @@ static int refuse_second(struct expansion *p, const struct hook_item *item, stru
 	return 0;
 }
 
+static void add_fault(void *data, const char *text)
+{
+	struct expansion *p = data;
+
+	buf_addf(&p->faults, "FAILED: %s\n", text);
+}
+
 static int step(struct expansion *p, struct error *err)
 {
 	CLEANUP(buf_release) struct buf array = BUF_INIT;
@@ -226,11 +269,12 @@ static int step(struct expansion *p, struct error *err)
 
 	if (read_arguments(p, err) < 0 ||
 		(p->call.owner && hook_session_check(p->call.owner, err) < 0) ||
-		(!p->call.workflow && find_last_workflow(p, err) < 0))
+		begin_words(p, err) < 0 || (!p->call.workflow && find_last_workflow(p, err) < 0))
 		return -1;
 	typed = p->call;
-	p->call.agents_cost = true;
 	p->call.new_session = true;
+	p->call.fault = add_fault;
+	p->call.fault_data = p;
 	if (run_step_resolve(p->arena, &p->call, err) < 0)
 		return -1;
 	if (find_running(p, &running))
@@ -390,9 +434,11 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 	}
 	if (answer(&p, err) < 0) {
 		buf_clear(&text);
+		buf_add(&text, buf_str(&p.faults));
 		add_failure(&text, err);
 		p.block = false;
 	}
+	buf_release(&p.faults);
 	if (p.block)
 		hook_put_block(out, text.s);
 	else if (text.len)

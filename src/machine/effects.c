@@ -223,7 +223,7 @@ static void note_effect(struct engine_run *r, const char *effect)
 	json_put_texts(context_event(r->e->file, "effect"), "effect", effect);
 }
 
-static int several_specs(struct engine_run *r, char *const *paths, size_t n, struct error *err)
+static int several_specs(const char *id, char *const *paths, size_t n, struct error *err)
 {
 	CLEANUP(buf_release) struct buf list = BUF_INIT;
 
@@ -231,7 +231,25 @@ static int several_specs(struct engine_run *r, char *const *paths, size_t n, str
 		buf_addf(&list, "%s%s", i ? ", " : "", paths[i]);
 	return error_set(err, ERR_INPUT,
 		"%zu files name '%s': %s; say which with 'dev-team context set FILE spec_path'", n,
-		r->e->id, list.s);
+		id, list.s);
+}
+
+int environment_check_specs(
+	const char *repo, const char *id, char *const *paths, size_t n, struct error *err)
+{
+	if (n == 0)
+		return error_set(err, ERR_INPUT,
+			"no file '_spec_*.md' in '%s' names '%s': write the id into the spec, or "
+			"set 'spec_path'",
+			repo, id);
+	if (n > 1)
+		return several_specs(id, paths, n, err);
+	if (str_utf8_fault(str_of(paths[0])))
+		return error_set(err, ERR_INPUT, "the name of the spec of '%s' is not UTF-8", id);
+	if (paths[0][strcspn(paths[0], "\n\r\t\033")])
+		return error_set(
+			err, ERR_INPUT, "the name of the spec of '%s' has a control character", id);
+	return 0;
 }
 
 /* find_spec() refuses a name that is not UTF-8, and nothing is saved. */
@@ -256,19 +274,8 @@ static int search_spec(struct engine_run *r, struct error *err)
 	if (env->find_specs(env->data, &r->arena, r->e->id, &paths, &n, err) < 0)
 		return -1;
 	note_specs(r, paths, n);
-	if (n == 0)
-		return error_set(err, ERR_INPUT,
-			"no file '_spec_*.md' in '%s' names '%s': write the id into the spec, or "
-			"set 'spec_path'",
-			r->e->repo, r->e->id);
-	if (n > 1)
-		return several_specs(r, paths, n, err);
-	if (str_utf8_fault(str_of(paths[0])))
-		return error_set(
-			err, ERR_INPUT, "the name of the spec of '%s' is not UTF-8", r->e->id);
-	if (paths[0][strcspn(paths[0], "\n\r\t\033")])
-		return error_set(err, ERR_INPUT,
-			"the name of the spec of '%s' has a control character", r->e->id);
+	if (environment_check_specs(r->e->repo, r->e->id, paths, n, err) < 0)
+		return -1;
 	context_set(r->doc, "spec_path", str_of(paths[0]));
 	return 0;
 }

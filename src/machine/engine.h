@@ -88,6 +88,9 @@ struct environment {
  */
 extern const struct environment environment_local;
 
+/* Exactly one spec, and its name can be shown. -1: ERR_INPUT. */
+int environment_check_specs(
+	const char *repo, const char *id, char *const *paths, size_t n, struct error *err);
 /* True if `name` is `_spec_*.md`. */
 bool environment_is_spec(struct str name);
 /* True if it is, and `id` is a whole word of it. */

@@ -14,7 +14,7 @@ enum { LOCK_WAIT_MS = 30000, DIRTY_MAX = 32 << 10 };
 
 /* ---- the claim ---- */
 
-static bool has_ended(const struct context *doc)
+bool run_item_ended(const struct context *doc)
 {
 	struct str state = context_get(doc, "state");
 
@@ -33,7 +33,7 @@ static int check_other(struct arena *a, const struct run_entry *e, const struct 
 	if (!value.n || strcmp(path, e->document) == 0 ||
 		context_open(&f, path, CONTEXT_READ_ONLY, &ignored) < 0)
 		return 0;
-	if (!has_ended(&f.doc))
+	if (!run_item_ended(&f.doc))
 		return error_set(err, ERR_STATE,
 			"'%s' is in use by '%s': finish that item first, or work without "
 			"--in-place",
@@ -87,7 +87,7 @@ static int claim(struct arena *a, const struct run_entry *e, const struct item_p
 
 /* ---- the branch and what is there ---- */
 
-static int check_branch(
+int checkout_check_branch(
 	const struct git_head *h, const char *repo, const char *id, struct error *err)
 {
 	if (h->busy)
@@ -111,20 +111,21 @@ static int check_branch(
 }
 
 /* Staged changes are refused, because an agent's first `git commit` would include them. */
-static int check_clean(const struct run_entry *e, const struct git_status *s, struct error *err)
+int checkout_check_clean(
+	const char *repo, bool allow_dirty, const struct git_status *s, struct error *err)
 {
-	for (size_t i = 0; i < s->changes.n && e->allow_dirty; i++)
+	for (size_t i = 0; i < s->changes.n && allow_dirty; i++)
 		if (s->changes.items[i].staged)
 			return error_set(err, ERR_STATE,
 				"'%s' has staged changes, such as '%.200s', which would be in the "
 				"first commit of an agent: commit or unstage them",
-				e->repo, s->changes.items[i].path);
-	if (!s->changes.n || e->allow_dirty)
+				repo, s->changes.items[i].path);
+	if (!s->changes.n || allow_dirty)
 		return 0;
 	return error_set(err, ERR_STATE,
 		"'%s' has %zu uncommitted change%s, such as '%.200s': commit or stash them, or "
 		"give --allow-dirty, which leaves them alone",
-		e->repo, s->changes.n, s->changes.n == 1 ? "" : "s", s->changes.items[0].path);
+		repo, s->changes.n, s->changes.n == 1 ? "" : "s", s->changes.items[0].path);
 }
 
 /* Of these files the user does not let git see changes. */
@@ -154,8 +155,9 @@ static int choose(struct arena *a, const struct run_entry *e, const char *id,
 	size_t bytes = 0;
 
 	if (git_read_head(a, e->repo, &head, err) < 0 ||
-		check_branch(&head, e->repo, id, err) < 0 ||
-		git_read_status(a, e->repo, &s, err) < 0 || check_clean(e, &s, err) < 0) {
+		checkout_check_branch(&head, e->repo, id, err) < 0 ||
+		git_read_status(a, e->repo, &s, err) < 0 ||
+		checkout_check_clean(e->repo, e->allow_dirty, &s, err) < 0) {
 		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
 		return -1;
 	}

@@ -4,6 +4,7 @@
 #include <sys/vfs.h>
 #include "context/lease.h"
 #include "src/harness/adapter.h"
+#include "src/run/begin.h"
 #include "src/run/run.h"
 #include "src/sandbox/sandbox.h"
 #include "src/store/disk.h"
@@ -14,13 +15,11 @@
 
 enum { ANSWER_S = 10, OUTPUT_MAX = 65536, ENOUGH_MB = 100 };
 
-enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
-
 struct doctor {
 	struct arena *arena;
 	struct buf *out;
-	const char *given_repo; /* --repo; NULL: around the working directory */
-	const char *repo;       /* NULL: none found */
+	const struct run_step_call *call; /* what was asked for */
+	const char *repo;                 /* NULL: none found */
 	bool failed;
 	const char *client; /* what `claude --version` prints; NULL: not found */
 };
@@ -258,11 +257,10 @@ static void check_leases(struct doctor *c, const char *slug)
 	}
 }
 
-static void check_origin(struct doctor *c)
+static void check_slug(struct doctor *c)
 {
 	struct error err = {0};
 	char *slug;
-	bool ok;
 
 	if (git_slug(c->arena, c->repo, &slug, &err) != 0) {
 		report(c, HEALTH_FAIL, "origin", "%s", err.text);
@@ -270,31 +268,39 @@ static void check_origin(struct doctor *c)
 	}
 	report(c, HEALTH_OK, "origin", "%s", slug);
 	check_leases(c, slug);
-	(void)ASK(c, c->repo, &ok, "git", "rev-parse", "--verify", "--quiet", "origin/HEAD");
-	if (!ok)
-		report(c, HEALTH_WARN, "origin/HEAD",
-			"not set, so the default branch is a guess: run 'git remote set-head "
-			"origin --auto'");
 }
 
-static void check_author(struct doctor *c)
+/* The item that is asked for, as its first step sees it. False: it has none. */
+static bool find_item(struct doctor *c, struct preflight *p, struct workflow *w)
 {
-	bool ok;
+	struct run_step_call call = *c->call;
+	struct error err = {0};
 
-	(void)ASK(c, c->repo, &ok, "git", "var", "GIT_COMMITTER_IDENT");
-	report_if(c, ok, HEALTH_FAIL, "author", "git has a name and an address for commits",
-		"git does not know who commits: run 'git config --global user.name' and "
-		"user.email");
+	if (!call.id)
+		return true;
+	if (run_step_resolve(c->arena, &call, &err) < 0 ||
+		workflow_load(c->arena, call.workflow, w, &err) < 0) {
+		report(c, HEALTH_FAIL, "item", "%s", err.text);
+		return false;
+	}
+	p->id = call.id;
+	p->branch = arena_printf(c->arena, "dev-team/%s", call.id);
+	p->workflow = w;
+	p->in_place = call.in_place || !w->worktree;
+	return true;
 }
 
-static void check_validation(struct doctor *c)
+static void check_start(struct doctor *c)
 {
-	static const char script[] = "scripts/validate.sh";
+	struct preflight p = {.repo = c->repo};
+	struct workflow w;
 
-	report_if(c, path_exists(path_join(c->arena, c->repo, script)), HEALTH_WARN, "validation",
-		script,
-		"no scripts/validate.sh: write it, or name a command as 'validate' in a workflow "
-		"of your own");
+	if (!find_item(c, &p, &w))
+		return;
+	preflight_check(c->arena, &p);
+	for (size_t i = 0; i < p.list.n; i++)
+		report(c, p.list.items[i].health, p.list.items[i].subject, "%s",
+			p.list.items[i].text);
 }
 
 static void check_repository(struct doctor *c)
@@ -302,16 +308,15 @@ static void check_repository(struct doctor *c)
 	struct error err = {0};
 	char *root;
 
-	if (git_root(c->arena, c->given_repo ? c->given_repo : ".", &root, &err) < 0) {
-		report(c, c->given_repo ? HEALTH_FAIL : HEALTH_WARN, "repository",
+	if (git_root(c->arena, c->call->repo ? c->call->repo : ".", &root, &err) < 0) {
+		report(c, c->call->repo ? HEALTH_FAIL : HEALTH_WARN, "repository",
 			"%s: run this in the repository to work on", err.text);
 		return;
 	}
 	c->repo = root;
 	report(c, HEALTH_OK, "repository", "%s", root);
-	check_origin(c);
-	check_author(c);
-	check_validation(c);
+	check_slug(c);
+	check_start(c);
 }
 
 /* ---- the installation ---- */
@@ -489,11 +494,11 @@ static void check_loop(struct doctor *c)
 		report(c, HEALTH_OK, "loop", "a script of the client (its tool Workflow)");
 }
 
-bool run_doctor(struct arena *a, const char *repo, struct buf *out)
+bool run_doctor(struct arena *a, const struct run_step_call *call, struct buf *out)
 {
 	static void (*const checks[])(struct doctor * c) = {check_programs, check_state,
 		check_layers, check_installation, check_repository, check_loop};
-	struct doctor c = {.arena = a, .out = out, .given_repo = repo};
+	struct doctor c = {.arena = a, .out = out, .call = call};
 
 	for (size_t i = 0; i < COUNT(checks); i++)
 		checks[i](&c);

@@ -2,6 +2,7 @@
  * place.c: gives a work item its place: a worktree of the pool on a branch of its own, which begins
  * at the remote's default branch, or the user's checkout (checkout.c).
  */
+#include "src/run/begin.h"
 #include "src/run/run_internal.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -34,28 +35,30 @@ static int git_line(
 	return 0;
 }
 
-/* *name: the remote's default branch; NULL: the remote does not name one. */
-static int remote_default(struct arena *a, const char *repo, const char **name, struct error *err)
+int run_local_default(struct arena *a, const char *repo, const char **name, struct error *err)
 {
-	static const char *const known[] = {
+	static const char *const argv[] = {
 		"git", "symbolic-ref", "-q", "refs/remotes/origin/HEAD", NULL};
-	static const char *const ask[] = {"git", "ls-remote", "--symref", "origin", "HEAD", NULL};
-	static const char local[] = "refs/remotes/origin/", remote[] = "ref: refs/heads/";
+	static const char prefix[] = "refs/remotes/origin/";
 	char *line;
 
 	*name = NULL;
-	if (git_line(a, repo, known, &line, err) < 0)
+	if (git_line(a, repo, argv, &line, err) < 0)
 		return -1;
-	if (line && str_starts(str_of(line), local)) {
-		*name = line + strlen(local);
-		return 0;
-	}
-	if (git_line(a, repo, ask, &line, err) < 0)
-		return -1;
-	if (line && str_starts(str_of(line), remote)) {
-		line[strcspn(line, "\t")] = '\0';
-		*name = line + strlen(remote);
-	}
+	if (line && str_starts(str_of(line), prefix))
+		*name = line + strlen(prefix);
+	return 0;
+}
+
+/* *name: the remote's default branch; NULL: the remote does not name one. */
+static int remote_default(struct arena *a, const char *repo, const char **name, struct error *err)
+{
+	struct remote_state remote;
+
+	if (run_local_default(a, repo, name, err) < 0 || *name)
+		return *name ? 0 : -1;
+	remote_read(a, repo, NULL, &remote);
+	*name = remote.branch;
 	return 0;
 }
 
@@ -71,8 +74,7 @@ static int fetch(
 	return git_line(a, repo, argv, line, err);
 }
 
-/* *url is NULL without a remote `origin`. */
-static int find_origin(struct arena *a, const char *repo, char **url, struct error *err)
+int run_find_origin(struct arena *a, const char *repo, char **url, struct error *err)
 {
 	static const char *const argv[] = {"git", "config", "--get", "remote.origin.url", NULL};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -83,6 +85,29 @@ static int find_origin(struct arena *a, const char *repo, char **url, struct err
 	return 0;
 }
 
+/* The first step has asked the remote already. */
+static bool is_unreachable(const struct run_entry *e)
+{
+	return e->remote && e->remote->fault;
+}
+
+/* *current: what the last fetch left is what the remote has now. */
+static int is_current(struct arena *a, const struct run_entry *e, const char *branch, bool *current,
+	struct error *err)
+{
+	const struct remote_state *r = e->remote;
+	const char *names[] = {arena_printf(a, "refs/remotes/origin/%s", branch ? branch : "main")};
+	struct git_commit found[COUNT(names)];
+
+	*current = false;
+	if (!branch || !r->branch || !r->commit || strcmp(branch, r->branch) != 0)
+		return 0;
+	if (git_read_commits(a, e->repo, names, COUNT(names), found, err) < 0)
+		return -1;
+	*current = found[0].id && strcmp(found[0].id, r->commit) == 0;
+	return 0;
+}
+
 /* *branch: the given one, else the remote's default branch; NULL: unknown. Fetches it if the remote
  * can be reached. */
 static int update_start(struct arena *a, struct run_entry *e, const char *id, const char **branch,
@@ -90,13 +115,23 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 {
 	char *url, *fetched = NULL;
 
-	if (find_origin(a, e->repo, &url, err) < 0)
+	if (run_find_origin(a, e->repo, &url, err) < 0)
 		return -1;
 	if (!url)
 		return 0;
-	if (!*branch && remote_default(a, e->repo, branch, err) < 0)
+	if (e->remote) {
+		bool current = false;
+
+		if (!*branch)
+			*branch = e->remote->branch;
+		if (is_current(a, e, *branch, &current, err) < 0)
+			return -1;
+		if (current)
+			return 0;
+	} else if (!*branch && remote_default(a, e->repo, branch, err) < 0) {
 		return -1;
-	if (*branch && fetch(a, e->repo, *branch, &fetched, err) < 0)
+	}
+	if (*branch && !is_unreachable(e) && fetch(a, e->repo, *branch, &fetched, err) < 0)
 		return -1;
 	if (!fetched)
 		e->notice = arena_printf(e->arena,
@@ -176,8 +211,7 @@ static int find_base(struct arena *a, const struct item_worktree *of, const stru
 	return 0;
 }
 
-/* git has no branch `a/b` next to a branch `a`. Said before an agent costs anything. */
-static int check_branch(struct arena *a, const char *repo, const char *branch, struct error *err)
+int run_check_branch(struct arena *a, const char *repo, const char *branch, struct error *err)
 {
 	for (const char *end = strchr(branch, '/'); end; end = strchr(end + 1, '/')) {
 		const char *above = arena_dup(a, (struct str){branch, (size_t)(end - branch)});
@@ -223,7 +257,7 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 	if (find_pool(keep, e, w, &pool, err) < 0 ||
 		context_state_directory(keep, &state, err) < 0 ||
 		find_start(keep, e, id, w->target, s, err) < 0 ||
-		check_branch(a, e->repo, r.branch, err) < 0)
+		run_check_branch(a, e->repo, r.branch, err) < 0)
 		return -1;
 	r.state = state;
 	r.base = s->name;

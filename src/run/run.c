@@ -1,8 +1,10 @@
 #include <sys/wait.h>
 #include "src/base/clock.h"
 #include "src/base/json.h"
+#include "src/config/settings.h"
 #include "src/event/event.h"
 #include "src/machine/agents.h"
+#include "src/run/begin.h"
 #include "src/run/run_internal.h"
 #include "src/store/disk.h"
 #include "src/sys/path.h"
@@ -485,8 +487,24 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 	return (int)err->code;
 }
 
+/* Without agents: the harness of the settings. */
+static int default_agents(struct arena *a, struct run_request *q, struct error *err)
+{
+	struct settings settings;
+	struct error ignored;
+	const char *repo;
+
+	if (q->harness || q->pipeline || q->agents ||
+		locate_repository(a, q->call.repo, &repo, &ignored) < 0)
+		return 0;
+	if (settings_load(a, repo, &settings, err) < 0)
+		return -1;
+	q->harness = settings.harness;
+	return 0;
+}
+
 /* Combinations that make no sense, before anything is done. */
-static int check_request(const struct run_request *q, size_t n, struct error *err)
+static int check_agents(const struct run_request *q, struct error *err)
 {
 	const char *lone = q->model       ? "model"
 			   : q->timeout_s ? "timeout"
@@ -495,9 +513,15 @@ static int check_request(const struct run_request *q, size_t n, struct error *er
 
 	if (!q->harness && !q->pipeline && !q->agents)
 		return error_set(err, ERR_USAGE,
-			"no agents given: --agents SCRIPT, --harness NAME or --pipeline NAME");
+			"no agents given: --agents SCRIPT, --harness NAME or --pipeline NAME, or "
+			"'harness' in " SETTINGS_FILE);
 	if (!q->harness && !q->pipeline && lone)
 		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
+	return 0;
+}
+
+static int check_number(const struct run_request *q, size_t n, struct error *err)
+{
 	if (n > 1 && q->call.in_place)
 		return error_set(
 			err, ERR_USAGE, "--in-place works on one item at a time, not on %zu", n);
@@ -507,10 +531,28 @@ static int check_request(const struct run_request *q, size_t n, struct error *er
 	return 0;
 }
 
-int run_items(struct arena *a, const struct run_request *q, const char *const *ids, size_t n,
+/* Who names a document names an item. */
+static int find_items(struct arena *a, struct run_request *q, const char *const *words, size_t n,
+	struct item_ids *ids, struct error *err)
+{
+	for (size_t i = 0; i < n && q->call.context_file; i++)
+		vec_push_in(a, ids, words[i]);
+	if (ids->n)
+		return 0;
+	return locate_repository(a, q->call.repo, &q->call.repo, err) < 0
+		       ? -1
+		       : new_item_ids(a, q->call.repo, words, n, ids, err);
+}
+
+int run_items(struct arena *a, const struct run_request *given, const char *const *words, size_t n,
 	struct buf *out, struct error *err)
 {
-	if (check_request(q, n, err) < 0)
+	struct run_request q = *given;
+	struct item_ids ids = {0};
+
+	if (default_agents(a, &q, err) < 0 || check_agents(&q, err) < 0 ||
+		find_items(a, &q, words, n, &ids, err) < 0 || check_number(&q, ids.n, err) < 0)
 		return -1;
-	return n > 1 ? run_several(a, q, ids, n, out, err) : run_one(a, q, ids[0], out, err);
+	return ids.n > 1 ? run_several(a, &q, ids.items, ids.n, out, err)
+			 : run_one(a, &q, ids.items[0], out, err);
 }

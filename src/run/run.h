@@ -47,10 +47,13 @@ struct run_step_call {
 	bool allow_dirty;              /* ... even if it has uncommitted changes */
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */
-	bool agents_cost;              /* warns at the start of an item that cannot be validated */
+	bool validated;                /* the validation needs no script of the repository */
 	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
 	/* Shows why an answer does not count; may be NULL. */
 	void (*refuted)(void *data, const char *fault);
+	/* Shows each of several faults that keep the item from starting; NULL: in the log. */
+	void (*fault)(void *data, const char *text);
+	void *fault_data;
 };
 
 /* The state in the id of an action: `researching` of `ADR-7/researching/1`. */
@@ -95,20 +98,22 @@ struct run_request {
 };
 
 /*
+ * `words`: ids, or what is wanted of a new item (new_item_ids() in begin.h).
  * One id: `out` is the last array. Several: each runs in a process and a worktree of its own, and
  * the result is an array with {id, result (`success`, `failed`, `stopped`), reason} for each that
  * was started. 0: success; ERR_CHECK: a run ended failed; another exit code: a run stopped, which
  * was logged; -1. After an interrupt of a single run the signal is raised again.
  */
-int run_items(struct arena *a, const struct run_request *q, const char *const *ids, size_t n,
+int run_items(struct arena *a, const struct run_request *q, const char *const *words, size_t n,
 	struct buf *out, struct error *err);
 
 /*
- * Checks what a run needs: programs, the state directory, the sandbox, the installation and the
- * repository (`repo` NULL: the one around the working directory). Adds a line for each finding:
- * `ok`, `warn` or `fail`, the subject, its state and how to repair it. False: a check failed.
+ * Checks what a run needs: programs, the state directory, the sandbox, the installation, the
+ * repository (call->repo NULL: the one around the working directory) and, with call->id, the item's
+ * first step. Adds a line for each finding: `ok`, `warn` or `fail`, the subject, its state and how
+ * to repair it. False: a check failed.
  */
-bool run_doctor(struct arena *a, const char *repo, struct buf *out);
+bool run_doctor(struct arena *a, const struct run_step_call *call, struct buf *out);
 
 /* ---- signals ---- */
 

@@ -4,6 +4,7 @@
 #include "src/event/event.h"
 #include "src/machine/brief.h"
 #include "src/run/run_internal.h"
+#include "steps/steps.h"
 
 enum { CHAIN_MAX = 8 };
 
@@ -317,16 +318,26 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 	return probe_chain(a, r, err);
 }
 
+/* The script's answer is played, so that the repository needs none. */
+static bool plays_validation(const struct scripted_agents *s)
+{
+	for (size_t i = 0; i < s->scripts.n; i++)
+		if (strcmp(s->scripts.list[i].key, STEPS_VALIDATION) == 0 ||
+			strstr(s->scripts.list[i].key, "/validating/"))
+			return true;
+	return false;
+}
+
 int run_setup(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
 
 	r->real = q->harness || q->pipeline;
-	r->call.agents_cost = r->real;
 	if (run_setup_shared(a, r, err) < 0 || plan_worktree(a, r, err) < 0)
 		return -1;
 	if (q->agents && agents_load(a, q->agents, &r->scripted, err) < 0)
 		return -1;
 	r->scripted.others = r->real;
+	r->call.validated = plays_validation(&r->scripted);
 	return r->real ? load_real_agents(a, r, err) : 0;
 }

@@ -1,8 +1,10 @@
 #include "context/lease.h"
+#include "src/config/settings.h"
 #include "src/machine/brief.h"
 #include "src/machine/engine.h"
 #include "src/machine/failure.h"
 #include "src/policy/policy.h"
+#include "src/run/begin.h"
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
 #include "steps/steps.h"
@@ -21,13 +23,16 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 	return 0;
 }
 
-/* Without a name: that of the item's last step. */
+/* Without a name: that of the item's last step, else of the settings, else implement-task. */
 static int resolve_workflow(struct arena *a, struct run_step_call *call, struct error *err)
 {
-	if (!call->workflow && !call->cancel && !path_exists(call->context_file))
-		return error_set(err, ERR_USAGE,
-			"--workflow is missing: '%s' has not begun, there is no '%s'", call->id,
-			call->context_file);
+	struct settings settings;
+
+	if (!call->workflow && !call->cancel && !path_exists(call->context_file)) {
+		if (settings_load(a, call->repo, &settings, err) < 0)
+			return -1;
+		call->workflow = settings.workflow ? settings.workflow : RUN_WORKFLOW_DEFAULT;
+	}
 	if (!call->workflow && run_step_workflow(a, call->context_file, &call->workflow, err) < 0)
 		return -1;
 	return locate_workflow(a, call->workflow, call->plugin_root, &call->workflow, err);
@@ -83,17 +88,6 @@ static const char *research_skill(const struct run_step_call *call, const struct
 	return w->research_skill ? w->research_skill : "researcher-plan";
 }
 
-/* Warned once, before an agent costs money for work that cannot be validated. */
-static void warn_of_validation(
-	struct arena *a, const struct run_step_call *call, const struct workflow *w)
-{
-	if (call->agents_cost && !w->validate && workflow_state(w, "validating") &&
-		!path_exists(path_join(a, call->repo, "scripts/validate.sh")))
-		error_log("dev-team: no 'scripts/validate.sh' in '%s': validating will fail; write "
-			  "it, or set 'validate' in the workflow",
-			call->repo);
-}
-
 /* Said once, when the item begins. */
 static void warn_of_evidence(
 	struct arena *a, const struct run_step_call *call, const struct workflow *w)
@@ -103,6 +97,87 @@ static void warn_of_evidence(
 
 	if (limits)
 		error_log("dev-team: %s", limits);
+}
+
+/* ---- the first step ---- */
+
+/* environment.find_specs(): what the check of the first step has found. */
+static int found_specs(
+	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
+{
+	const struct run_entry *e = data;
+
+	if (!e->first->specs)
+		return environment_local.find_specs(data, a, id, paths, n, err);
+	*paths = e->first->specs;
+	*n = e->first->n_specs;
+	return 0;
+}
+
+static void report_fault(const struct run_step_call *call, const char *text)
+{
+	if (call->fault)
+		call->fault(call->fault_data, text);
+	else
+		error_log("dev-team: %s", text);
+}
+
+/* One fault is the error; of several each is reported, and the error says how many. */
+static int refuse_first(
+	const struct run_step_call *call, const struct preflight *p, struct error *err)
+{
+	const struct finding *first = NULL;
+
+	for (size_t i = 0; i < p->list.n; i++) {
+		const struct finding *it = &p->list.items[i];
+
+		if (it->health != HEALTH_FAIL)
+			continue;
+		first = first ? first : it;
+		if (p->n_failed > 1)
+			report_fault(call, it->text);
+	}
+	if (p->n_failed == 1)
+		return error_set(err, first->code, "%s", first->text);
+	return error_set(err, first->code,
+		"%zu faults keep '%s' from starting: repair them, and run the same command again",
+		p->n_failed, call->id);
+}
+
+/* Everything is checked before anybody is paid. */
+static int check_first(struct arena *a, const struct run_step_call *call,
+	const struct context_file *f, const struct workflow *w, struct run_entry *entry,
+	struct preflight *p, struct error *err)
+{
+	*p = (struct preflight){.repo = call->repo,
+		.id = call->id,
+		.branch = call->worktree && call->worktree->branch
+				  ? call->worktree->branch
+				  : arena_printf(a, "dev-team/%s", call->id),
+		.workflow = w,
+		.in_place = entry->in_place,
+		.allow_dirty = entry->allow_dirty,
+		.validated = call->validated,
+		.has_spec = context_get(&f->doc, "spec_path").n > 0};
+	preflight_check(a, p);
+	/* The engine reports the lack of a spec itself, and keeps the document, where one can be
+	 * named. */
+	if (p->n_failed > p->spec_unclear)
+		return refuse_first(call, p, err);
+	/* What the remote lacks is said where a branch begins (place.c). */
+	for (size_t i = 0; i < p->list.n; i++)
+		if (p->list.items[i].health == HEALTH_WARN &&
+			strcmp(p->list.items[i].subject, "origin") != 0)
+			log_text(NULL, p->list.items[i].text);
+	entry->remote = &p->remote;
+	entry->first = p;
+	warn_of_evidence(a, call, w);
+	return 0;
+}
+
+static bool is_first(const struct context_file *f, const struct workflow *w)
+{
+	return f->created || str_is(context_get(&f->doc, "state"), w->initial);
 }
 
 static int step_locked(struct arena *a, const struct run_step_call *call, struct context_file *f,
@@ -116,6 +191,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.allow_dirty = call->allow_dirty,
 		.worktree = call->worktree};
 	struct environment environment = environment_local;
+	struct preflight first;
 	struct engine e = {.file = f,
 		.workflow = w,
 		.step_for = steps_find,
@@ -138,15 +214,17 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	environment.refuted = call->refuted;
 	if (entry.allow_dirty && !entry.in_place)
 		return error_set(err, ERR_USAGE, "--allow-dirty needs --in-place");
-	if (f->created) {
-		warn_of_validation(a, call, w);
-		warn_of_evidence(a, call, w);
-	}
 	if (f->created && call->results)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
 	if (call->results && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
 		return -1;
+	if (is_first(f, w) && !call->cancel) {
+		if (engine_admit(&e, err) < 0 ||
+			check_first(a, call, f, w, &entry, &first, err) < 0)
+			return -1;
+		environment.find_specs = found_specs;
+	}
 	if (engine_step(&e, out, err) < 0)
 		return -1;
 	if (entry.notice)

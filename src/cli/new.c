@@ -1,0 +1,52 @@
+#include "src/cli/cli.h"
+#include "src/run/begin.h"
+#include "src/run/locate.h"
+
+struct new_options {
+	const char *id, *repo;
+	bool json;
+};
+
+static const struct option options[] = {
+	OPTION_TEXT(struct new_options, id, "id", "ID", "its id; default: the next free one"),
+	CLI_REPO(struct new_options),
+	CLI_JSON(struct new_options),
+	OPTION_END,
+};
+
+static int run(struct invocation *in, struct error *err)
+{
+	const struct new_options *o = in->values;
+	struct new_item item = {.id = o->id};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *repo, *next;
+
+	for (size_t i = 0; i < in->n; i++)
+		buf_addf(&text, "%s%s", i ? " " : "", in->words[i]);
+	item.text = arena_dup(in->arena, buf_str(&text));
+	if (locate_repository(in->arena, o->repo, &repo, err) < 0 ||
+		new_item_write(in->arena, repo, &item, err) < 0)
+		return -1;
+	next = arena_printf(in->arena, "dev-team run %s", item.id);
+	cli_put_result(in->out, o->json,
+		str_of(arena_printf(in->arena, "%s  %s\n%s with: %s\n", item.id, item.path,
+			item.existed ? "exists; continue" : "continue", next)),
+		JSON_OBJECT(JSON_TEXT("id", item.id), JSON_TEXT("spec", item.path),
+			JSON_TEXT("continue", next)));
+	return 0;
+}
+
+const struct verb verb_new = {
+	.name = "new",
+	.group = "Work on an item",
+	.about = "write the spec of a new work item",
+	.details = "Writes _spec_NAME.md with the words as its goal, and an id that no other item, "
+		   "spec or branch has. Prints the id, the file, and the command that continues. "
+		   "The same words as those of an item that has not ended write nothing and print "
+		   "that one.",
+	.examples = "dev-team new \"greet people by their name\"",
+	.words = "TITLE...",
+	.options = {options},
+	.size = sizeof(struct new_options),
+	.run = run,
+};

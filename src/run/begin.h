@@ -1,0 +1,122 @@
+/*
+ * begin.h: what comes before the first agent: `init` sets up a repository, a new work item gets an
+ * id and a spec, and the first step checks what the run needs.
+ *
+ * Ownership: texts live in the arena.
+ */
+#ifndef DT_RUN_BEGIN_H
+#define DT_RUN_BEGIN_H
+
+#include <sys/types.h>
+#include "src/base/error.h"
+#include "src/base/vec.h"
+#include "src/workflow/workflow.h"
+
+/* ---- what builds and tests a repository (project.c) ---- */
+
+struct project {
+	const char *language;       /* "C (make)" */
+	const char *dir;            /* relative to the repository; "" is its root */
+	const char *tool;           /* program that must be installed */
+	bool tested;                /* one of the commands runs tests */
+	VEC(const char *) commands; /* of the shell, run in `dir` */
+};
+
+struct projects {
+	struct project *items;
+	size_t n, cap;
+};
+
+/* From the files that git tracks or does not ignore. A directory below a project of the same
+ * language is left to that one. */
+int project_find(struct arena *a, const char *repo, struct projects *out, struct error *err);
+/* The text of a scripts/validate.sh that runs the commands. */
+const char *project_script(struct arena *a, const struct projects *all);
+
+/* ---- the remote (preflight.c) ---- */
+
+/* What `origin` says of itself. */
+struct remote_state {
+	const char *fault;         /* why it cannot be asked, as git says it; NULL */
+	const char *branch;        /* its default branch; NULL: none, or without a commit */
+	const char *commit;        /* of HEAD; NULL */
+	const char *above, *taken; /* its branches that are, or are above, the asked one; NULL */
+};
+/* One connection. `branch` NULL: nothing is asked of one. If HEAD there names no branch with a
+ * commit, `main` or `master` is the default one, and `commit` is NULL. */
+void remote_read(struct arena *a, const char *repo, const char *branch, struct remote_state *out);
+
+/* ---- what a first step needs (preflight.c) ---- */
+
+enum health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL };
+
+struct finding {
+	enum health health;
+	enum err code;       /* of HEALTH_FAIL: the exit code of a step */
+	const char *subject; /* "author" */
+	const char *text;    /* what is so and, unless it is good, the remedy */
+};
+
+struct preflight {
+	const char *repo;
+	const char *id, *branch;         /* NULL: no item, what the repository has is checked */
+	const struct workflow *workflow; /* NULL: of no item */
+	bool in_place, allow_dirty;
+	bool validated; /* the validation needs no script of the repository */
+	bool has_spec;  /* the item's document names it */
+	/* Found: */
+	VEC(struct finding) list;
+	size_t n_failed;
+	bool spec_unclear; /* one of them: not exactly one spec names the id */
+	struct remote_state remote;
+	char **specs; /* that name the id; NULL: not searched */
+	size_t n_specs;
+};
+
+/* Starts a handful of `git` processes and opens two connections to the remote: what may be read,
+ * and what may be written. */
+void preflight_check(struct arena *a, struct preflight *p);
+
+/* ---- init (init.c) ---- */
+
+/* Writes scripts/validate.sh, the settings and a first spec, each where there is none; adds what it
+ * did and what comes next. `repo`: its root. */
+int run_init(struct arena *a, const char *repo, struct buf *out, struct error *err);
+
+/* ---- new work items (new_item.c) ---- */
+
+struct new_item {
+	const char *id;   /* given, or NULL: the next free one */
+	const char *text; /* what is wanted; its first line is the title */
+	/* Set: */
+	const char *title, *path; /* path of the spec, relative to the repository */
+	bool existed;             /* an item of this title has not ended */
+};
+
+/* Whether a word of a command line is an id: KEY-NUMBER, or the name of an item or of a spec of the
+ * repository; all else is words. `alone`: no other word follows; a number is
+ * then an id, and so is a word with a digit that a spec names anywhere. -1: the files cannot be
+ * read. */
+int new_item_is_id(struct arena *a, const char *repo, const char *word, bool alone, bool *is_id,
+	struct error *err);
+/* Writes the spec `_spec_NAME.md` with an id that no item, spec or branch has. -1: also ERR_INPUT:
+ * the text names an id that has a spec. */
+int new_item_write(struct arena *a, const char *repo, struct new_item *item, struct error *err);
+/* The key of new ids: that of the settings, else made of the repository's name. */
+int new_item_key(struct arena *a, const char *repo, const char **key, struct error *err);
+
+struct item_ids {
+	const char **items;
+	size_t n, cap;
+};
+/* What the words of a command line name: one or several items, or, as text, a new one, whose spec
+ * is written and named in a line on stderr. An id and further words: the id of the new one. -1:
+ * ERR_USAGE: the item exists already. */
+int new_item_ids(struct arena *a, const char *repo, const char *const *words, size_t n,
+	struct item_ids *ids, struct error *err);
+
+/* Writes REPO/PATH and the directories above it. 1: there is such a file, which is left alone. */
+int begin_create_file(struct arena *a, const char *repo, const char *path, struct str text,
+	mode_t mode, struct error *err);
+
+#endif

@@ -1,0 +1,459 @@
+/*
+ * new_item.c: the id and the spec of a new work item, from the words that say what is wanted.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include "context/file.h"
+#include "src/config/decode.h"
+#include "src/config/settings.h"
+#include "src/machine/engine.h"
+#include "src/run/begin.h"
+#include "src/run/run_internal.h"
+#include "src/store/disk.h"
+#include "src/sys/directory.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+
+enum {
+	SPEC_MAX = 4 << 20,
+	TITLE_MAX = 72, /* characters */
+	NAME_LETTERS = 40,
+	KEY_LETTERS = 8,
+	NUMBER_DIGITS = 9,
+	LOCK_WAIT_MS = 30000
+};
+
+/* ---- what is there ---- */
+
+struct spec_file {
+	const char *path; /* relative to the repository */
+	struct str text;
+};
+
+struct known {
+	struct arena *arena;
+	const char *repo;
+	VEC(struct spec_file) specs;
+	const char *items; /* directory of the items' documents; NULL: no origin */
+};
+
+/* A file that cannot be read is found by its name alone. */
+static int load_specs(struct known *k, struct error *err)
+{
+	char **paths;
+	size_t n;
+
+	if (git_find_files(k->arena, k->repo, environment_is_spec, &paths, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		struct error ignored;
+
+		if (sys_read_file(&text, path_join(k->arena, k->repo, paths[i]), SPEC_MAX, NULL,
+			    &ignored) < 0)
+			buf_clear(&text);
+		vec_push_in(k->arena, &k->specs,
+			((struct spec_file){paths[i], arena_str(k->arena, buf_str(&text))}));
+	}
+	return 0;
+}
+
+static int load_known(struct arena *a, const char *repo, struct known *k, struct error *err)
+{
+	char *state, *slug;
+	int named;
+
+	*k = (struct known){.arena = a, .repo = repo};
+	if (context_state_directory(a, &state, err) < 0)
+		return -1;
+	named = git_slug(a, repo, &slug, err);
+	if (named < 0)
+		return -1;
+	if (named == 0)
+		k->items = path_join(a, state, slug);
+	return load_specs(k, err);
+}
+
+static const char *document_of(const struct known *k, const char *id)
+{
+	return k->items ? arena_printf(k->arena, "%s/%s.md", k->items, id) : NULL;
+}
+
+static bool has_item(const struct known *k, const char *id)
+{
+	const char *document = document_of(k, id);
+
+	return document && path_exists(document);
+}
+
+/* The spec that names the id, in its name or, with `text`, anywhere; NULL: none does. */
+static const struct spec_file *find_spec(const struct known *k, const char *id, bool text)
+{
+	for (size_t i = 0; i < k->specs.n; i++) {
+		const struct spec_file *s = &k->specs.items[i];
+
+		if (environment_spec_matches(path_base(s->path), str_of(id)) ||
+			(text && environment_text_names(s->text, str_of(id))))
+			return s;
+	}
+	return NULL;
+}
+
+/* ---- ids ---- */
+
+static bool all_digits(struct str s)
+{
+	return config_made_of(s, CONFIG_DIGIT, "", CONFIG_DIGIT, "");
+}
+
+/* KEY-NUMBER */
+static bool has_id_form(struct str word)
+{
+	size_t dash = str_find(word, STR("-"));
+
+	return dash < word.n && settings_key_valid(str_sub(word, 0, dash)) &&
+	       all_digits(str_sub(word, dash + 1, word.n));
+}
+
+int new_item_is_id(struct arena *a, const char *repo, const char *word, bool alone, bool *is_id,
+	struct error *err)
+{
+	struct known k;
+
+	*is_id = has_id_form(str_of(word)) || (alone && all_digits(str_of(word)));
+	if (*is_id || !path_is_id(str_of(word)))
+		return 0;
+	if (load_known(a, repo, &k, err) < 0)
+		return -1;
+	*is_id = has_item(&k, word) ||
+		 find_spec(&k, word, alone && strpbrk(word, "0123456789")) != NULL;
+	return 0;
+}
+
+/* SHOP of `acme/shop`, TASK if nothing is left of the name. */
+int new_item_key(struct arena *a, const char *repo, const char **key, struct error *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct settings settings;
+	struct str name;
+	char *slug;
+	int named;
+
+	if (settings_load(a, repo, &settings, err) < 0)
+		return -1;
+	*key = settings.key;
+	if (*key)
+		return 0;
+	named = git_slug(a, repo, &slug, err);
+	if (named < 0)
+		return -1;
+	name = path_base(named ? repo : slug);
+	for (size_t i = 0; i < name.n && out.len < KEY_LETTERS; i++)
+		if (isalpha((unsigned char)name.p[i]))
+			buf_addc(&out, (char)toupper((unsigned char)name.p[i]));
+		else if (out.len)
+			break;
+	*key = out.len ? arena_dup(a, buf_str(&out)) : "TASK";
+	return 0;
+}
+
+/* The greatest N of each `KEY-N` in the text. */
+static void take_number(struct str text, const char *key, unsigned long *last)
+{
+	size_t n = strlen(key), at = 0;
+
+	while ((at += str_find(str_sub(text, at, text.n), str_of(key))) < text.n) {
+		size_t from = at + n + 1, to = from;
+
+		while (to < text.n && isdigit((unsigned char)text.p[to]))
+			to++;
+		if (from < text.n && text.p[from - 1] == '-' && to > from &&
+			to - from <= NUMBER_DIGITS) {
+			unsigned long number = strtoul(text.p + from, NULL, 10);
+
+			*last = number > *last ? number : *last;
+		}
+		at++;
+	}
+}
+
+/* Items, specs and branches: also a branch whose item was deleted has its id. */
+static int next_id(struct known *k, const char **id, struct error *err)
+{
+	CLEANUP(buf_release) struct buf branches = BUF_INIT;
+	const char *const argv[] = {"git", "for-each-ref", "--format=%(refname)", "refs/heads/",
+		"refs/remotes/origin/", NULL};
+	const struct git_command c = {.dir = k->repo, .name = "git for-each-ref", .argv = argv};
+	struct directory_names names = {0};
+	unsigned long last = 0;
+	const char *key;
+	bool missing;
+
+	if (new_item_key(k->arena, k->repo, &key, err) < 0 ||
+		git_command(&c, &branches, NULL, err) < 0 ||
+		(k->items && directory_list(k->arena, k->items, &names, &missing, err) < 0 &&
+			!missing))
+		return -1;
+	take_number(buf_str(&branches), key, &last);
+	for (size_t i = 0; i < names.n; i++)
+		if (names.items[i][0] != '.') /* locks stay when nothing was begun */
+			take_number(str_of(names.items[i]), key, &last);
+	for (size_t i = 0; i < k->specs.n; i++) {
+		take_number(str_of(k->specs.items[i].path), key, &last);
+		take_number(k->specs.items[i].text, key, &last);
+	}
+	*id = arena_printf(k->arena, "%s-%lu", key, last + 1);
+	return 0;
+}
+
+/* ---- the spec ---- */
+
+/* Another spec names it: with this text two would, and neither would be found. */
+static int check_words(const struct known *k, const struct new_item *item, struct error *err)
+{
+	struct str rest = str_of(item->text);
+
+	while (rest.n) {
+		const struct spec_file *s;
+		const char *word;
+		size_t n = 0;
+
+		while (n < rest.n && (isalnum((unsigned char)rest.p[n]) || strchr("_-", rest.p[n])))
+			n++;
+		word = arena_dup(k->arena, str_sub(rest, 0, n));
+		rest = str_sub(rest, n + 1 < rest.n ? n + 1 : rest.n, rest.n);
+		if (!has_id_form(str_of(word)) || (item->id && strcmp(item->id, word) == 0))
+			continue;
+		s = find_spec(k, word, true);
+		if (s)
+			return error_set(err, ERR_INPUT,
+				"the text names '%s', whose spec is '%s', and an id may be in one "
+				"spec only: leave the id out, or write it into that spec",
+				word, s->path);
+	}
+	return 0;
+}
+
+/* "Say-hello" of "say hello!" */
+static const char *name_of(struct arena *a, const char *title)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	for (; *title && out.len < NAME_LETTERS; title++) {
+		unsigned char c = (unsigned char)*title;
+
+		if (isalnum(c))
+			buf_addc(&out, (char)(out.len ? c : toupper(c)));
+		else if (out.len && out.s[out.len - 1] != '-')
+			buf_addc(&out, '-');
+	}
+	while (out.len && out.s[out.len - 1] == '-')
+		buf_cut(&out, out.len - 1);
+	return out.len ? arena_dup(a, buf_str(&out)) : "Task";
+}
+
+/* Whether the first line is `# ID: TITLE`. */
+static bool has_title(const struct spec_file *s, const char *title, struct str *id)
+{
+	struct str rest = s->text, line = {0};
+	size_t colon;
+
+	(void)str_line(&rest, &line);
+	if (!str_starts(line, "# "))
+		return false;
+	line = str_sub(line, 2, line.n);
+	colon = str_find(line, STR(": "));
+	*id = str_sub(line, 0, colon);
+	return colon < line.n && path_is_id(*id) &&
+	       str_is(str_trim(str_sub(line, colon + 2, line.n)), title);
+}
+
+static bool has_ended(const struct known *k, const char *id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *document = document_of(k, id);
+	struct error ignored;
+
+	return document && path_exists(document) &&
+	       context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       run_item_ended(&f.doc);
+}
+
+/* A repeated command continues the item that it began. */
+static bool find_same(const struct known *k, struct new_item *item)
+{
+	for (size_t i = 0; i < k->specs.n; i++) {
+		struct str id;
+
+		if (!has_title(&k->specs.items[i], item->title, &id) ||
+			(item->id && !str_is(id, item->id)) ||
+			has_ended(k, arena_dup(k->arena, id)))
+			continue;
+		item->id = arena_dup(k->arena, id);
+		item->path = k->specs.items[i].path;
+		item->existed = true;
+		return true;
+	}
+	return false;
+}
+
+static const char *spec_text(struct arena *a, const struct new_item *item)
+{
+	return arena_printf(a,
+		"# %s: %s\n"
+		"\n"
+		"## Goal\n"
+		"\n"
+		"%s\n"
+		"\n"
+		"## Scope\n"
+		"\n"
+		"What the goal needs, and nothing else.\n"
+		"\n"
+		"## Behaviour\n"
+		"\n"
+		"As the goal says. Where it leaves a choice: what fits the existing code with the "
+		"smallest change.\n"
+		"\n"
+		"## Exit criteria\n"
+		"\n"
+		"1. The goal is met, and a test that fails without the change shows it, where a "
+		"test is possible.\n"
+		"2. The validation passes.\n"
+		"\n"
+		"## Decisions\n"
+		"\n"
+		"None yet.\n",
+		item->id, item->title, item->text);
+}
+
+static int make_directory(const char *dir, struct error *err)
+{
+	if (mkdir(dir, 0777) == 0 || (errno == EEXIST && path_is_directory(dir)))
+		return 0;
+	return error_errno(err, "cannot make the directory '%s'", dir);
+}
+
+int begin_create_file(struct arena *a, const char *repo, const char *path, struct str text,
+	mode_t mode, struct error *err)
+{
+	const char *file = path_join(a, repo, path);
+	CLEANUP(base_close) int fd = -1;
+
+	if (path_make_each(arena_dup(a, path_dir(file)), make_directory, err) < 0)
+		return -1;
+	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd < 0 && errno == EEXIST)
+		return 1;
+	if (fd < 0)
+		return error_errno(err, "cannot write '%s'", file);
+	return sys_write_all(fd, text, file, err);
+}
+
+static int write_spec(const struct known *k, struct new_item *item, struct error *err)
+{
+	const char *name = name_of(k->arena, item->title), *text = spec_text(k->arena, item);
+	struct settings settings;
+	int rc = 1;
+
+	if (settings_load(k->arena, k->repo, &settings, err) < 0)
+		return -1;
+	for (unsigned i = 1; rc > 0; i++) {
+		const char *file = i == 1 ? arena_printf(k->arena, "_spec_%s.md", name)
+					  : arena_printf(k->arena, "_spec_%s-%u.md", name, i);
+
+		item->path = settings.specs && strcmp(settings.specs, ".") != 0
+				     ? path_join(k->arena, settings.specs, file)
+				     : file;
+		rc = begin_create_file(k->arena, k->repo, item->path, str_of(text), 0666, err);
+	}
+	return rc;
+}
+
+static int check_text(struct arena *a, struct new_item *item, struct error *err)
+{
+	struct str text = str_trim(str_of(item->text)), line;
+
+	if (!text.n)
+		return error_set(err, ERR_USAGE, "no words: say what is wanted");
+	if (str_utf8_fault(text))
+		return error_set(err, ERR_USAGE, "the words are not UTF-8");
+	item->text = arena_dup(a, text);
+	(void)str_line(&text, &line);
+	item->title = arena_printable(a, str_trim(str_cut(line, TITLE_MAX)), SIZE_MAX);
+	return 0;
+}
+
+/* Under a lock, or two calls could choose the same id. */
+int new_item_write(struct arena *a, const char *repo, struct new_item *item, struct error *err)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	struct known k;
+	char *state;
+
+	if ((item->id && path_check_id(item->id, err) < 0) || check_text(a, item, err) < 0 ||
+		context_state_directory(a, &state, err) < 0 || path_mkdirs(state, err) < 0 ||
+		disk_lock_take(&lock, path_join(a, state, ".new.lock"), LOCK_WAIT_MS, err) < 0 ||
+		load_known(a, repo, &k, err) < 0)
+		return -1;
+	if (find_same(&k, item))
+		return 0;
+	if (check_words(&k, item, err) < 0)
+		return -1;
+	if (item->id && (has_item(&k, item->id) || find_spec(&k, item->id, true)))
+		return error_set(err, ERR_STATE, "'%s' is taken by %s: choose another id", item->id,
+			has_item(&k, item->id) ? "a work item"
+					       : find_spec(&k, item->id, true)->path);
+	if (!item->id && next_id(&k, &item->id, err) < 0)
+		return -1;
+	return write_spec(&k, item, err);
+}
+
+/* ---- the words of a command line ---- */
+
+static const char *join(struct arena *a, const char *const *words, size_t n)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&out, "%s%s", i ? " " : "", words[i]);
+	return arena_dup(a, buf_str(&out));
+}
+
+/* Each of the words is an id; false as soon as one is not. */
+static int all_are_ids(struct arena *a, const char *repo, const char *const *words, size_t n,
+	bool *first, bool *all, struct error *err)
+{
+	*all = true;
+	for (size_t i = 0; i < n && *all; i++) {
+		if (new_item_is_id(a, repo, words[i], n == 1, all, err) < 0)
+			return -1;
+		if (i == 0)
+			*first = *all;
+	}
+	return 0;
+}
+
+int new_item_ids(struct arena *a, const char *repo, const char *const *words, size_t n,
+	struct item_ids *ids, struct error *err)
+{
+	struct new_item item = {0};
+	bool first, all;
+
+	if (all_are_ids(a, repo, words, n, &first, &all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n && all; i++)
+		vec_push_in(a, ids, words[i]);
+	if (all)
+		return 0;
+	item.id = first ? words[0] : NULL;
+	item.text = join(a, words + first, n - first);
+	if (new_item_write(a, repo, &item, err) < 0)
+		return -1;
+	error_log("dev-team: %s: %s '%s'", item.id, item.existed ? "continues with" : "wrote",
+		item.path);
+	vec_push_in(a, ids, item.id);
+	return 0;
+}

@@ -1,0 +1,492 @@
+/*
+ * preflight.c: what the first step of an item needs, checked before any agent is paid. `doctor`
+ * shows the same list.
+ */
+#include "src/machine/engine.h"
+#include "src/run/begin.h"
+#include "src/run/run_internal.h"
+#include "src/sys/forge.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+#include "steps/steps.h"
+
+enum { REMOTE_S = 60, SHOWN_MAX = 300, MODULES_MAX = 1 << 20 };
+
+/* ---- the remote ---- */
+
+static bool uses_plain_ssh(void)
+{
+	return !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH");
+}
+
+/* The name of a reference in a line of `git ls-remote`. */
+static void take_reference(struct arena *a, struct str line, const char *branch, struct str *target,
+	struct str *guess, struct remote_state *out)
+{
+	static const char heads[] = "refs/heads/";
+	size_t tab = str_find(line, STR("\t"));
+	struct str first = str_sub(line, 0, tab), name = str_sub(line, tab + 1, line.n);
+
+	if (tab == line.n)
+		return;
+	if (str_is(name, "HEAD") && str_starts(first, "ref: refs/heads/"))
+		*target = str_sub(first, strlen("ref: refs/heads/"), first.n);
+	else if (str_is(name, "HEAD"))
+		out->commit = arena_dup(a, first);
+	if (!str_starts(name, heads))
+		return;
+	name = str_sub(name, strlen(heads), name.n);
+	if (branch && str_is(name, branch))
+		out->taken = arena_dup(a, name);
+	else if (branch &&
+		 str_starts(str_of(branch), arena_printf(a, "%.*s/", (int)name.n, name.p)))
+		out->above = arena_dup(a, name);
+	else if (str_is(name, "main") || (str_is(name, "master") && !guess->n))
+		*guess = name;
+}
+
+/* Without the name of the command, and without git's hint. */
+static const char *short_fault(struct arena *a, const char *text)
+{
+	const char *said = strstr(text, "failed: ");
+	struct str rest = str_of(said ? said + strlen("failed: ") : text);
+
+	return arena_dup(a, str_sub(rest, 0, str_find(rest, STR("; Please make sure"))));
+}
+
+void remote_read(struct arena *a, const char *repo, const char *branch, struct remote_state *out)
+{
+	const char *const argv[] = {"git", "ls-remote", "--symref", "origin", "HEAD",
+		"refs/heads/main", "refs/heads/master",
+		branch ? arena_printf(a, "refs/heads/%s", branch) : NULL,
+		branch ? arena_printf(a, "refs/heads/%.*s", (int)strcspn(branch, "/"), branch)
+		       : NULL,
+		NULL};
+	/* no translation: is_no_connection() reads the fault */
+	static const char *const env[] = {"LANGUAGE=en", NULL};
+	const struct git_command c = {.dir = repo,
+		.name = "git ls-remote",
+		.argv = argv,
+		.env = env,
+		.limit_s = REMOTE_S,
+		.batch_ssh = uses_plain_ssh()};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str rest, line, target = {0}, guess = {0};
+	struct error err;
+
+	*out = (struct remote_state){0};
+	if (git_command(&c, &text, NULL, &err) < 0) {
+		out->fault = short_fault(a, err.text);
+		return;
+	}
+	rest = buf_str(&text);
+	while (str_line(&rest, &line))
+		take_reference(a, line, branch, &target, &guess, out);
+	if (!out->commit || !target.n)
+		target = guess;
+	out->branch = target.n ? arena_dup(a, target) : NULL;
+}
+
+/* ---- findings ---- */
+
+static void add_finding(struct arena *a, struct preflight *p, enum health health, enum err code,
+	const char *subject, const char *text)
+{
+	vec_push_in(a, &p->list, ((struct finding){health, code, subject, text}));
+	p->n_failed += health == HEALTH_FAIL;
+}
+
+#define good(a, p, subject, ...)                                                                   \
+	add_finding(a, p, HEALTH_OK, ERR_NONE, subject, arena_printf(a, __VA_ARGS__))
+#define warn(a, p, subject, ...)                                                                   \
+	add_finding(a, p, HEALTH_WARN, ERR_NONE, subject, arena_printf(a, __VA_ARGS__))
+#define fail(a, p, code, subject, ...)                                                             \
+	add_finding(a, p, HEALTH_FAIL, code, subject, arena_printf(a, __VA_ARGS__))
+
+static void fail_with(
+	struct arena *a, struct preflight *p, const char *subject, const struct error *err)
+{
+	add_finding(a, p, HEALTH_FAIL, err->code == ERR_CHECK ? ERR_STATE : err->code, subject,
+		arena_dup(a, str_of(err->text)));
+}
+
+/* Exit status of `git`; -1: it could not be run. `out` gets what it prints. */
+static int git_status_of(const char *repo, const char *const *argv, struct buf *out)
+{
+	const struct git_command c = {.dir = repo,
+		.name = argv[0],
+		.argv = argv,
+		.limit_s = REMOTE_S,
+		.late = true,
+		.batch_ssh = uses_plain_ssh()};
+	struct error ignored;
+	int status;
+
+	return git_command(&c, out, &status, &ignored) < 0 ? -1 : status;
+}
+
+/* ---- the repository ---- */
+
+static void check_author(struct arena *a, struct preflight *p)
+{
+	static const char *const argv[] = {"git", "var", "GIT_COMMITTER_IDENT", NULL};
+	CLEANUP(buf_release) struct buf name = BUF_INIT, email = BUF_INIT;
+
+	if (git_config_identity(p->repo, &name, &email) || git_status_of(p->repo, argv, NULL) == 0)
+		good(a, p, "author", "git has a name and an address for commits");
+	else
+		fail(a, p, ERR_STATE, "author",
+			"git does not know who commits: run 'git config --global user.name NAME' "
+			"and 'git config --global user.email ADDRESS'");
+}
+
+/* Opens the repository as the later steps do, which not every object format allows. */
+static bool check_objects(struct arena *a, struct preflight *p)
+{
+	static const char *const names[] = {"HEAD"};
+	struct git_commit found[COUNT(names)];
+	struct error err;
+
+	if (git_read_commits(a, p->repo, names, COUNT(names), found, &err) == 0)
+		return true;
+	fail_with(a, p, "objects", &err);
+	return false;
+}
+
+/* What later steps know is what the last fetch or clone has left here. */
+static void check_local_default(struct arena *a, struct preflight *p)
+{
+	const char *local = NULL;
+	struct error ignored;
+
+	(void)run_local_default(a, p->repo, &local, &ignored);
+	if (!local)
+		good(a, p, "branch",
+			"%s is the default branch of 'origin' (origin/HEAD is not set here: 'git "
+			"remote set-head origin --auto' sets it)",
+			p->remote.branch);
+	else if (strcmp(local, p->remote.branch) == 0)
+		good(a, p, "branch", "%s is the default branch of 'origin'", local);
+	else
+		warn(a, p, "branch",
+			"the default branch of 'origin' is '%s', but origin/HEAD here names '%s': "
+			"run 'git remote set-head origin --auto'",
+			p->remote.branch, local);
+}
+
+static bool pushes(const struct workflow *w)
+{
+	for (size_t i = 0; w && i < w->n_states; i++) {
+		const struct declared_state *d = w->states[i].declared;
+
+		if (!d && (strcmp(w->states[i].name, "validating") == 0 ||
+				  strcmp(w->states[i].name, "signoff") == 0))
+			return true;
+		for (size_t k = 0; d && k < d->rules.n_effects; k++)
+			if (strcmp(d->rules.effects[k], "push") == 0)
+				return true;
+	}
+	return !w;
+}
+
+/* No connection was made. Whoever is on a train can begin nevertheless; what the remote itself
+ * refuses will not be otherwise later. */
+static bool is_no_connection(const char *fault)
+{
+	static const char *const signs[] = {"resolve host", "Name or service not known",
+		"name resolution", "Failed to connect", "Could not connect", "Connection refused",
+		"Connection timed out", "Network is unreachable", "No route to host", "not allowed",
+		"did not end within"};
+
+	for (size_t i = 0; i < COUNT(signs); i++)
+		if (strstr(fault, signs[i]))
+			return true;
+	return false;
+}
+
+static void check_remote(struct arena *a, struct preflight *p)
+{
+	remote_read(a, p->repo, p->branch, &p->remote);
+	if (!p->remote.fault && p->remote.branch)
+		check_local_default(a, p);
+	else if (!p->remote.fault)
+		add_finding(a, p, p->in_place ? HEALTH_WARN : HEALTH_FAIL, ERR_STATE, "origin",
+			"'origin' has no default branch with a commit: commit something and run "
+			"'git push -u origin HEAD', or set its default branch at the forge");
+	else if (!pushes(p->workflow) || is_no_connection(p->remote.fault))
+		warn(a, p, "origin", "'origin' cannot be reached: %s", p->remote.fault);
+	else
+		fail(a, p, ERR_STATE, "origin",
+			"'origin' cannot be read: %s: check 'git remote get-url origin' and your "
+			"access",
+			p->remote.fault);
+}
+
+/* Nothing is sent. The remote's hooks and protected branches still may refuse the real push. */
+static void check_push(struct arena *a, struct preflight *p)
+{
+	const char *const argv[] = {"git", "push", "--dry-run", "--no-verify", "-q", "origin",
+		arena_printf(a, "+HEAD:refs/heads/%s", p->branch ? p->branch : "dev-team/doctor"),
+		NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct git_tip tip;
+	struct error ignored;
+	struct str text;
+
+	if (p->remote.fault || !pushes(p->workflow) ||
+		git_read_tip(a, p->repo, &tip, &ignored) < 0 || !tip.commit)
+		return;
+	if (git_status_of(p->repo, argv, &out) == 0) {
+		good(a, p, "push", "'origin' takes pushes");
+		return;
+	}
+	text = str_trim(buf_str(&out));
+	fail(a, p, ERR_STATE, "push",
+		"'origin' takes no push: %s: get write access, or name a repository of yours with "
+		"'git remote set-url --push origin URL'",
+		arena_printable(a, str_cut(text, SHOWN_MAX), SIZE_MAX));
+}
+
+static void check_origin(struct arena *a, struct preflight *p)
+{
+	char *url = NULL;
+	struct error err;
+
+	if (run_find_origin(a, p->repo, &url, &err) < 0) {
+		fail_with(a, p, "origin", &err);
+		return;
+	}
+	if (!url)
+		return;
+	check_remote(a, p);
+	check_push(a, p);
+}
+
+/* ---- the item's branch ---- */
+
+/* What path_is_id() allows and git does not. */
+static bool is_branch_name(struct str branch)
+{
+	while (branch.n) {
+		size_t n = str_find(branch, STR("/"));
+		struct str part = str_sub(branch, 0, n);
+
+		if (!part.n || part.p[0] == '.' || str_ends(part, ".") || str_ends(part, ".lock"))
+			return false;
+		branch = n < branch.n ? str_sub(branch, n + 1, branch.n) : (struct str){0};
+	}
+	return true;
+}
+
+static void check_taken(struct arena *a, struct preflight *p)
+{
+	const char *names[] = {arena_printf(a, "refs/heads/%s", p->branch)};
+	struct git_commit found[COUNT(names)];
+	struct error ignored;
+
+	if (p->remote.above)
+		fail(a, p, ERR_STATE, "branch",
+			"the branch '%s' cannot be pushed next to the branch '%s' of 'origin': "
+			"rename that one there",
+			p->branch, p->remote.above);
+	if (p->remote.taken &&
+		git_read_commits(a, p->repo, names, COUNT(names), found, &ignored) == 0 &&
+		!found[0].id)
+		fail(a, p, ERR_STATE, "branch",
+			"'origin' has a branch '%s' already, and there is none here: start from it "
+			"('git fetch origin %s:%s'), or delete it ('git push origin --delete %s')",
+			p->branch, p->branch, p->branch, p->branch);
+}
+
+static void check_branch(struct arena *a, struct preflight *p)
+{
+	struct error err;
+
+	if (p->in_place || !p->branch)
+		return;
+	if (!is_branch_name(str_of(p->branch)))
+		fail(a, p, ERR_STATE, "branch",
+			"'%s' cannot be the name of a branch: choose another id, without '.lock' "
+			"or "
+			"'.' at its end",
+			p->branch);
+	else if (!p->remote.above && run_check_branch(a, p->repo, p->branch, &err) < 0)
+		fail_with(a, p, "branch", &err);
+	else
+		check_taken(a, p);
+}
+
+/* ---- spec, validation and forge ---- */
+
+/* Agents get its text with their task, whether it is committed or not. */
+static void check_spec(struct arena *a, struct preflight *p)
+{
+	const struct environment *env = &environment_local;
+	struct error err;
+	char *text = NULL;
+
+	if (!p->id || p->has_spec || !workflow_state(p->workflow, "spec-finding"))
+		return;
+	if (env->find_specs(&p->repo, a, p->id, &p->specs, &p->n_specs, &err) < 0) {
+		fail_with(a, p, "spec", &err);
+		return;
+	}
+	p->spec_unclear = environment_check_specs(p->repo, p->id, p->specs, p->n_specs, &err) < 0;
+	if (p->spec_unclear || env->read_spec(&p->repo, a, p->specs[0], &text, &err) < 0)
+		fail_with(a, p, "spec", &err);
+	else if (!text)
+		fail(a, p, ERR_INPUT, "spec",
+			"'%s' cannot be read: make it a file of this repository that you may read",
+			p->specs[0]);
+	else if (!str_trim(str_of(text)).n)
+		fail(a, p, ERR_INPUT, "spec", "'%s' is empty: write what is wanted", p->specs[0]);
+	else
+		good(a, p, "spec", "%s", p->specs[0]);
+}
+
+static void check_validation(struct arena *a, struct preflight *p)
+{
+	static const char script[] = "scripts/validate.sh";
+	const struct workflow *w = p->workflow;
+
+	if (p->validated || (w && (w->validate || !workflow_state(w, "validating"))))
+		return;
+	if (path_exists(path_join(a, p->repo, script)))
+		good(a, p, "validation", script);
+	else
+		add_finding(a, p, w ? HEALTH_FAIL : HEALTH_WARN, ERR_STATE, "validation",
+			arena_printf(a,
+				"no '%s' in '%s': run 'dev-team init', which writes one, or name a "
+				"command as 'validate' in a workflow of your own",
+				script, p->repo));
+}
+
+static void check_forge(struct arena *a, struct preflight *p)
+{
+	const struct workflow *w = p->workflow;
+	const char *program;
+	char *url = NULL;
+	struct error ignored;
+	bool blocked;
+
+	if (!w || w->forge || !(engine_evidence_required(w, steps_find) & EVIDENCE_PULL) ||
+		run_find_origin(a, p->repo, &url, &ignored) < 0 || !url)
+		return;
+	program = forge_program(str_of(url));
+	if (!program || !*program)
+		return;
+	if (path_find_program(a, program, &blocked))
+		good(a, p, "forge", "%s makes and reads pull requests", program);
+	else
+		fail(a, p, ERR_STATE, "forge",
+			"'%s' is not on PATH, and pull requests are made and checked with it: "
+			"install it and log in, or set 'forge' in a workflow of your own",
+			program);
+}
+
+/* ---- the checkout ---- */
+
+/* The paths in .gitmodules, joined. */
+static const char *submodules(struct arena *a, const char *repo)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, list = BUF_INIT;
+	struct error ignored;
+	struct str rest, line;
+
+	if (sys_read_file(&text, path_join(a, repo, ".gitmodules"), MODULES_MAX, NULL, &ignored) <
+		0)
+		return NULL;
+	rest = buf_str(&text);
+	while (str_line(&rest, &line)) {
+		size_t eq = str_find(line, STR("="));
+
+		if (eq < line.n && str_is(str_trim(str_sub(line, 0, eq)), "path"))
+			buf_addf(&list, "%s'%s'", list.len ? ", " : "",
+				arena_printable(
+					a, str_trim(str_sub(line, eq + 1, line.n)), SIZE_MAX));
+	}
+	return list.len ? arena_dup(a, str_cut(buf_str(&list), SHOWN_MAX)) : NULL;
+}
+
+static void check_submodules(struct arena *a, struct preflight *p)
+{
+	const char *paths = submodules(a, p->repo);
+
+	if (paths && !p->in_place)
+		warn(a, p, "submodules",
+			"in the item's worktree the submodules are empty at first (%s): let the "
+			"validation script run 'git submodule update --init'",
+			paths);
+}
+
+/* What an item is given from the checkout although it is not committed. */
+static bool is_handed_over(const char *path)
+{
+	return environment_is_spec(path_base(path)) || strcmp(path, "scripts/validate.sh") == 0 ||
+	       str_starts(str_of(path), ".dev-team/");
+}
+
+/* Worktrees begin at a commit: what is not committed stays behind. */
+static void report_dirty(struct arena *a, struct preflight *p, const struct git_status *s)
+{
+	for (size_t i = 0; i < s->changes.n; i++) {
+		const char *path = s->changes.items[i].path;
+
+		if (is_handed_over(path))
+			continue;
+		warn(a, p, "checkout",
+			"uncommitted changes, such as '%s', stay in your checkout: the agents do "
+			"not "
+			"see them",
+			arena_printable(a, str_cut(str_of(path), SHOWN_MAX), SIZE_MAX));
+		return;
+	}
+}
+
+static void check_in_place(struct arena *a, struct preflight *p, const struct git_head *head,
+	const struct git_status *s)
+{
+	struct git_head h = *head;
+	struct error err;
+
+	h.on_default |= h.branch && p->remote.branch && strcmp(h.branch, p->remote.branch) == 0;
+	if (checkout_check_branch(&h, p->repo, p->id, &err) < 0)
+		fail_with(a, p, "checkout", &err);
+	if (checkout_check_clean(p->repo, p->allow_dirty, s, &err) < 0)
+		fail_with(a, p, "checkout", &err);
+}
+
+static void check_checkout(struct arena *a, struct preflight *p)
+{
+	struct git_head head;
+	struct git_status s;
+	struct error err;
+
+	if (git_read_head(a, p->repo, &head, &err) < 0 ||
+		git_read_status(a, p->repo, &s, &err) < 0) {
+		fail_with(a, p, "checkout", &err);
+		return;
+	}
+	if (p->in_place && p->id) {
+		check_in_place(a, p, &head, &s);
+		return;
+	}
+	if (head.busy)
+		warn(a, p, "checkout",
+			"a %s is in progress in your checkout: it is left alone, the item has a "
+			"worktree of its own",
+			head.busy);
+	report_dirty(a, p, &s);
+}
+
+void preflight_check(struct arena *a, struct preflight *p)
+{
+	static void (*const checks[])(struct arena * a, struct preflight * p) = {check_author,
+		check_origin, check_branch, check_spec, check_validation, check_forge,
+		check_submodules, check_checkout};
+
+	if (!check_objects(a, p))
+		return;
+	for (size_t i = 0; i < COUNT(checks); i++)
+		checks[i](a, p);
+}
