@@ -28,15 +28,16 @@ static bool takes_next(const struct option *o)
 	return o->kind != OPTION_KIND_FLAG && o->kind != OPTION_KIND_OPTIONAL;
 }
 
-/* *place: where it stands among all rows. */
-static const struct option *find_option(const struct verb *v, const char *text, unsigned *place)
+/* `arg`: with its dashes, and perhaps `=VALUE`. *place: where it stands among all rows. */
+static const struct option *find_option(const struct verb *v, const char *arg, unsigned *place)
 {
-	struct str name = {text, strcspn(text, "=")};
+	bool is_long = arg[1] == '-';
+	struct str name = {arg + 2, strcspn(arg + 2, "=")};
 
 	*place = 0;
 	OPTION_EACH(v, o)
 	{
-		if (str_is(name, o->name))
+		if (is_long ? str_is(name, o->name) : o->letter == arg[1] && !arg[2])
 			return o;
 		++*place;
 	}
@@ -127,9 +128,9 @@ static int parse_option(struct option_scan *s)
 {
 	const char *arg = s->argv[s->i], *equals = strchr(arg, '='), *text = "";
 	unsigned place;
-	const struct option *o = find_option(s->verb, arg + 2, &place);
+	const struct option *o = find_option(s->verb, arg, &place);
 
-	if (!o || arg[1] != '-')
+	if (!o)
 		return usage(s, "unknown option", arg);
 	if (o->kind == OPTION_KIND_FLAG && equals)
 		return usage(s, "takes no value:", arg);
@@ -240,11 +241,11 @@ static bool value_follows(const struct verb *v, const char *arg)
 	const struct option *o;
 	unsigned ignored;
 
-	if (arg[1] != '-' || strchr(arg, '='))
+	if (strchr(arg, '='))
 		return false;
-	o = find_option(v, arg + 2, &ignored);
+	o = find_option(v, arg, &ignored);
 	for (size_t i = 0; !o && v->subcommands[i]; i++)
-		o = find_option(v->subcommands[i], arg + 2, &ignored);
+		o = find_option(v->subcommands[i], arg, &ignored);
 	return o && takes_next(o);
 }
 

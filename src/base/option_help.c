@@ -70,6 +70,8 @@ static void add_row(struct buf *out, struct str head, const char *text, size_t c
 /* --name, --name ARGUMENT or --name[=ARGUMENT] */
 static void add_option_form(struct buf *out, const struct option *o)
 {
+	if (o->letter)
+		buf_addf(out, "-%c, ", o->letter);
 	if (o->kind == OPTION_KIND_FLAG)
 		buf_addf(out, "--%s", o->name);
 	else if (o->kind == OPTION_KIND_OPTIONAL)
@@ -380,6 +382,8 @@ static void add_word(struct buf *out, const char *text)
 
 static void add_mdoc_option(struct buf *out, const struct option *o)
 {
+	if (o->letter)
+		buf_addf(out, "Fl %c , ", o->letter);
 	buf_addf(out, "Fl -%s", o->name);
 	if (o->kind == OPTION_KIND_FLAG)
 		return;

@@ -1,4 +1,5 @@
 #include "src/cli/cli.h"
+#include "src/run/locate.h"
 #include "src/sys/path.h"
 
 int cli_read_input(struct buf *out, size_t max, struct error *err)
@@ -13,6 +14,32 @@ int cli_read_text(struct buf *out, const char *file, size_t max, struct error *e
 	if (!file || strcmp(file, "-") == 0)
 		return cli_read_input(out, max, err);
 	return sys_read_file(out, file, max, NULL, err);
+}
+
+int cli_flush(struct buf *out, struct error *err)
+{
+	int rc = sys_write_all(STDOUT_FILENO, buf_str(out), "standard output", err);
+
+	buf_clear(out);
+	return rc;
+}
+
+int cli_find_item(struct arena *a, const char *id, const char *repo, const char *context_file,
+	const char **document, struct error *err)
+{
+	const char *root = repo;
+	bool there;
+
+	if (path_check_id(id, err) < 0 ||
+		(!context_file && locate_repository(a, repo, &root, err) < 0) ||
+		locate_document(a, context_file, root, id, document, err) < 0 ||
+		path_check_exists(*document, &there, err) < 0)
+		return -1;
+	return there ? 0
+		     : error_set(err, ERR_INPUT,
+			       "no work item '%s': there is no '%s'; 'dev-team status' lists the "
+			       "items",
+			       id, *document);
 }
 
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)

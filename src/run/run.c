@@ -1,9 +1,11 @@
+#include <signal.h>
 #include <sys/wait.h>
 #include "src/base/clock.h"
 #include "src/base/json.h"
 #include "src/event/event.h"
 #include "src/machine/agents.h"
 #include "src/run/run_internal.h"
+#include "src/run/status.h"
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 
@@ -16,7 +18,7 @@
 struct action_outcome {
 	int rc;
 	struct error err; /* if rc is -1 */
-	char word[RUN_WORD_SIZE];
+	struct run_outcome of;
 };
 
 _Static_assert(
@@ -36,15 +38,56 @@ struct action_jobs {
 	bool failed;
 };
 
+/* `o`: of an action that has ended. */
+static void report_to_caller(
+	const struct run_item *r, int what, const json *action, const struct run_outcome *o)
+{
+	if (r->request->report)
+		r->request->report(&(struct run_report){.what = what,
+			.ms = clock_ticks() - r->started_ms,
+			.action = action,
+			.word = o ? o->word : NULL,
+			.usage = o ? &o->usage : NULL});
+}
+
+static void action_started(void *data, size_t item, size_t running)
+{
+	const struct action_jobs *j = data;
+
+	(void)running;
+	report_to_caller(j->run, RUN_REPORT_BEGIN, j->list.items[item].action.action, NULL);
+}
+
+static void action_line(void *data, size_t item, struct str line)
+{
+	(void)data;
+	(void)item;
+	error_log("%.*s", (int)line.n, line.p);
+}
+
+/* `stop --now` ends what works, as a signal does. */
+static void look_around(void *data)
+{
+	const struct action_jobs *j = data;
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *asked = run_stop_asked(&a, j->run->call.context_file);
+
+	report_to_caller(j->run, RUN_REPORT_TICK, NULL, NULL);
+	if (asked && strcmp(asked, "now") == 0 && !j->run->stopped) {
+		j->run->stopped = true;
+		(void)raise(SIGTERM);
+	}
+}
+
 static int act_in_child(void *data, size_t item, int report, int log)
 {
 	const struct action_jobs *j = data;
 	struct action_outcome o = {0};
 	ssize_t ignored;
 
-	(void)log;
 	run_interrupt_child();
-	o.rc = run_action_execute(j->run, &j->list.items[item].action, o.word, &o.err);
+	(void)dup2(log, STDERR_FILENO);
+	o.rc = run_action_execute(j->run, &j->list.items[item].action, &o.of, &o.err);
 	ignored = write(report, &o, sizeof(o));
 	(void)ignored;
 	return 0;
@@ -54,7 +97,6 @@ static int act_in_child(void *data, size_t item, int report, int log)
 static int take_outcome(void *data, size_t item, int status, struct str report)
 {
 	struct action_jobs *j = data;
-	const struct run_request *q = j->run->request;
 	const json *action = j->list.items[item].action.action;
 	struct action_outcome o;
 	bool whole = report.n == sizeof(o);
@@ -64,8 +106,7 @@ static int take_outcome(void *data, size_t item, int status, struct str report)
 		memcpy(&o, report.p, sizeof(o));
 	j->list.items[item].ended = true;
 	if (whole && o.rc == 0) {
-		if (q->progress)
-			q->progress(clock_ticks() - j->run->started_ms, action, o.word);
+		report_to_caller(j->run, RUN_REPORT_END, action, &o.of);
 		return 0;
 	}
 	if (!j->failed && whole)
@@ -165,7 +206,11 @@ static int carry_out(
 	struct run_children children = {.max = RUN_CHILDREN_MAX,
 		.report_size = sizeof(struct action_outcome),
 		.cancel = r->cancel,
+		.log = true,
 		.run = act_in_child,
+		.started = action_started,
+		.line = action_line,
+		.tick = look_around,
 		.ended = take_outcome,
 		.more = ordered ? take_next : NULL,
 		.data = &jobs};
@@ -190,21 +235,25 @@ static int run_round(struct run_item *r, struct buf *line, bool *success, struct
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(json_free) json *array = NULL;
-	const struct run_request *q = r->request;
 	struct run_step_call call = r->call;
-	bool ordered = false;
+	bool ordered = false, first_round = !r->n_steps++;
 	const json *first;
 
 	call.ordered = &ordered;
 	buf_clear(line);
+	if (!first_round && run_stop_asked(&a, call.context_file)) {
+		r->stopped = true;
+		return -1;
+	}
 	if (run_step(&a, &call, line, err) < 0 || run_setup_entered(&a, r, err) < 0 ||
 		json_parse(&array, buf_str(line), err) < 0)
 		return -1;
+	if (first_round)
+		run_options_note(r);
 	first = json_first(array);
 	if (strcmp(json_get_str(first, "action"), "done") != 0)
 		return run_interrupt_caught() || carry_out(&a, r, array, ordered, err) < 0 ? -1 : 1;
-	if (q->progress)
-		q->progress(clock_ticks() - r->started_ms, first, NULL);
+	report_to_caller(r, RUN_REPORT_DONE, first, NULL);
 	*success = strcmp(json_get_str(first, "result"), "success") == 0;
 	return 0;
 }
@@ -242,9 +291,28 @@ static void begin_state(struct arena *a, struct run_item *r)
 /* Recorded answers are kept; the caller sees a program that the signal ended. */
 static int raise_again(int signal, struct error *err)
 {
-	error_log("dev-team: interrupted; the same command continues");
+	error_log("dev-team: interrupted");
 	(void)raise(signal);
 	return error_set(err, ERR_STATE, "interrupted by signal %d", signal);
+}
+
+/* Where the run ends without an end of the item. */
+static void log_continuation(const struct run_item *r)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+
+	if (context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) < 0)
+		return;
+	status_add_continuation(&text, &f);
+	error_log("dev-team: to continue: %s", text.s);
+}
+
+static int stop_here(const struct run_item *r, struct error *err)
+{
+	run_stop_forget(r->call.context_file);
+	return error_set(err, ERR_STATE, "'%s' was stopped by 'dev-team stop'", r->call.id);
 }
 
 /* Runs to the end and adds the last array. */
@@ -256,12 +324,14 @@ static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct
 
 	if (run_interrupt_begin(&r->cancel, err) < 0)
 		return -1;
+	run_stop_forget(r->call.context_file);
 	begin_state(a, r);
 	do
 		rc = run_round(r, &line, &success, err);
 	while (rc > 0);
 	signal = rc < 0 ? run_interrupt_caught() : 0;
 	run_interrupt_end();
+	report_to_caller(r, RUN_REPORT_OVER, NULL, NULL);
 	if (rc == 0) {
 		run_write_state(r, "done", success ? RUN_SUCCESS : RUN_FAILURE);
 		buf_addf(out, "%s\n", line.s);
@@ -270,6 +340,9 @@ static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct
 	run_step_release_lease(&r->call);
 	run_write_state(
 		r, "stopped", !signal && err->code == ERR_CHECK ? RUN_FAILURE : RUN_PENDING);
+	log_continuation(r);
+	if (r->stopped)
+		return stop_here(r, err);
 	return signal ? raise_again(signal, err) : -1;
 }
 
@@ -277,14 +350,11 @@ static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct
 static int lock_run(
 	struct arena *a, const char *document, struct disk_lock **lock, struct error *err)
 {
-	char *dir = arena_dup(a, path_dir(document));
-	struct str base = path_base(document);
 	int rc;
 
-	if (path_mkdirs(dir, err) < 0)
+	if (path_mkdirs(arena_dup(a, path_dir(document)), err) < 0)
 		return -1;
-	rc = disk_lock_take(
-		lock, arena_printf(a, "%s/.%.*s.run.lock", dir, (int)base.n, base.p), 0, err);
+	rc = disk_lock_take(lock, status_run_lock(a, document), 0, err);
 	return rc < 0 && err->code == ERR_STATE
 		       ? error_prefix(err, "another run of this work item has not ended")
 		       : rc;
