@@ -80,6 +80,7 @@ struct verb {
 	const char *name;
 	const char *group;    /* heading in the program's help; subcommands: NULL */
 	const char *about;    /* one line: what it does for the user */
+	const char *also;     /* words of other programs for it, with blanks: suggested; or NULL */
 	const char *details;  /* paragraphs; lines that begin with a blank are kept; may be NULL */
 	const char *examples; /* command lines, one a line; may be NULL */
 	/*
@@ -124,6 +125,7 @@ void option_help(struct buf *out, const char *path, const struct verb *v);
 /* Scripts that complete the words of a command line. */
 void option_bash(struct buf *out, const struct verb *program);
 void option_zsh(struct buf *out, const struct verb *program);
+void option_fish(struct buf *out, const struct verb *program);
 /* The sections SYNOPSIS and COMMANDS of the manual page, in mdoc. */
 void option_manual_synopsis(struct buf *out, const struct verb *program);
 void option_manual_commands(struct buf *out, const struct verb *program);

@@ -35,7 +35,7 @@ static int run(struct invocation *in, struct error *err)
 	const char *document, *id = in->words[0];
 	struct str question, value;
 
-	if (cli_find_item(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
+	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
 		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	question = arena_str(in->arena, context_get(&f.doc, "question"));
@@ -60,7 +60,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_answer = {
 	.name = "answer",
-	.group = "Work on an item",
+	.group = "Everyday",
 	.about = "answer the question that a work item waits for",
 	.details = "Without TEXT, or with '-', the answer is read from standard input. The next "
 		   "step or run gives it to the troubleshooter.",

@@ -1,5 +1,4 @@
 #include "src/cli/cli.h"
-#include "src/run/locate.h"
 #include "src/sys/path.h"
 
 int cli_read_input(struct buf *out, size_t max, struct error *err)
@@ -22,24 +21,6 @@ int cli_flush(struct buf *out, struct error *err)
 
 	buf_clear(out);
 	return rc;
-}
-
-int cli_find_item(struct arena *a, const char *id, const char *repo, const char *context_file,
-	const char **document, struct error *err)
-{
-	const char *root = repo;
-	bool there;
-
-	if (path_check_id(id, err) < 0 ||
-		(!context_file && locate_repository(a, repo, &root, err) < 0) ||
-		locate_document(a, context_file, root, id, document, err) < 0 ||
-		path_check_exists(*document, &there, err) < 0)
-		return -1;
-	return there ? 0
-		     : error_set(err, ERR_INPUT,
-			       "no work item '%s': there is no '%s'; 'dev-team status' lists the "
-			       "items",
-			       id, *document);
 }
 
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
@@ -70,19 +51,21 @@ const struct verb cli_program = {
 	.name = "dev-team",
 	.about = "take a work item from a task to a pull request, one step at a time",
 	.subcommands = verbs,
-	.details = "'dev-team VERB --help' describes a verb and its options; 'dev-team --version' "
-		   "prints the version. Results go to standard output, progress and errors to "
-		   "standard error.\n"
-		   "\n"
-		   "Exit status:\n"
-		   "  0  success\n"
-		   "  1  the check failed: a run failed, a file has faults, a command is denied\n"
-		   "  2  usage\n"
-		   "  3  input refused: FILE:LINE:COL: ...\n"
-		   "  4  state refused: held by another session, stale or foreign answer\n"
-		   "  5  system: input or output, git, network, a missing program",
+	.details =
+		"'dev-team help VERB' describes a verb and its options; 'dev-team version' prints "
+		"the version. Results go to standard output, progress and errors to "
+		"standard error.\n"
+		"\n"
+		"Exit status:\n"
+		"  0  success\n"
+		"  1  the check failed: a run failed, a file has faults, a command is denied\n"
+		"  2  usage\n"
+		"  3  input refused: FILE:LINE:COL: ...\n"
+		"  4  state refused: held by another session, stale or foreign answer\n"
+		"  5  system: input or output, git, network, a missing program",
 	.examples = "dev-team doctor\n"
-		    "dev-team workflow check implement\n"
-		    "dev-team run ADR-1 --workflow implement --harness claude-code\n"
-		    "dev-team events \"$(dev-team context path ADR-1)\"",
+		    "dev-team run ADR-1 --workflow implement-task --harness claude-code\n"
+		    "dev-team status ADR-1 --watch\n"
+		    "dev-team logs ADR-1 -f\n"
+		    "dev-team retry ADR-1",
 };

@@ -60,10 +60,6 @@ int cli_read_text(struct buf *out, const char *file, size_t max, struct error *e
 /* Prints what there is and empties it: for verbs that show things as they happen. */
 int cli_flush(struct buf *out, struct error *err);
 
-/* The document of the work item `id`. -1: ERR_INPUT, there is none. */
-int cli_find_item(struct arena *a, const char *id, const char *repo, const char *context_file,
-	const char **document, struct error *err);
-
 /* Prints the text, or the JSON as a line; frees it. */
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
 

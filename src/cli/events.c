@@ -109,7 +109,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_events = {
 	.name = "events",
-	.group = "See and restore",
+	.group = "Workflows",
 	.about = "show the events of a work item",
 	.details = "FILE is the work item's document or its events file. Prints one line for each "
 		   "event.",

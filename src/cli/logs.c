@@ -272,7 +272,7 @@ static int run(struct invocation *in, struct error *err)
 		.out = in->out};
 	int rc;
 
-	if (cli_find_item(in->arena, in->words[0], o->repo, o->context_file, &v.document, err) < 0)
+	if (status_find(in->arena, in->words[0], o->repo, o->context_file, &v.document, err) < 0)
 		return -1;
 	if (v.action && !strchr(v.action, '/'))
 		return error_set(err, ERR_USAGE,
@@ -291,8 +291,9 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_logs = {
 	.name = "logs",
-	.group = "Work on an item",
+	.group = "Everyday",
 	.about = "show what the agents and scripts of a work item printed",
+	.also = "log tail",
 	.details = "ACTION is the id of one action, such as ADR-1/validating/2; without it all are "
 		   "shown, each below a heading. Secrets are masked. The output of agents that a "
 		   "session of the client runs is in the client.",

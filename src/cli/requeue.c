@@ -174,7 +174,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_requeue = {
 	.name = "requeue",
-	.group = "Worktrees and merging",
+	.group = "Plumbing",
 	.about = "decide whether a failed issue is scored again, and keep its triage history",
 	.examples = "dev-team requeue decide ISSUE-7 --failure CIFailure",
 	.size = sizeof(defaults),

@@ -39,7 +39,7 @@ static int run(struct invocation *in, struct error *err)
 	struct history_restored done;
 	struct history_place place;
 
-	if (cli_find_item(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
+	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
 		status_check_free(in->arena, document, id, err) < 0 ||
 		context_open(&before, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
@@ -62,7 +62,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_reset = {
 	.name = "reset",
-	.group = "Work on an item",
+	.group = "Everyday",
 	.about = "begin a work item anew; nothing of it is lost",
 	.details = "Puts the document back to its first revision. The replaced document stays in "
 		   "the history. The branch, the worktree with its files, a pull request and the "

@@ -130,7 +130,7 @@ static int run(struct invocation *in, struct error *err)
 	const struct retry_options *o = in->values;
 	const char *document, *id = in->words[0];
 
-	if (cli_find_item(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
+	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
 		status_check_free(in->arena, document, id, err) < 0 ||
 		put_back(in->arena, document, id, in->n > 1 ? in->words[1] : NULL, err) < 0)
 		return -1;
@@ -139,8 +139,9 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_retry = {
 	.name = "retry",
-	.group = "Work on an item",
+	.group = "Everyday",
 	.about = "repeat the request that a failed work item ended with, and go on",
+	.also = "rerun redo again",
 	.details =
 		"Puts the document back to the last request (with STATE: to the last one of that "
 		"state, also if the item has not failed), resets the count of failures, and runs "

@@ -129,7 +129,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_review = {
 	.name = "review",
-	.group = "Worktrees and merging",
+	.group = "Workflows",
 	.about = "decide which reviewers a change needs, and record which one was missing",
 	.examples = "git diff main...HEAD | dev-team review classify --diff -\n"
 		    "dev-team review feedback --pr 7 --reviewer security --reason 'new token'",

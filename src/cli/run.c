@@ -44,8 +44,9 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_run = {
 	.name = "run",
-	.group = "Work on an item",
+	.group = "Everyday",
 	.about = "run work items to the end, with scripted agents or with real ones",
+	.also = "resume continue start",
 	.details =
 		"Repeats 'step' and carries out every action until the work item is done. Scripts "
 		"(run_script) are really run. Prints a line for each action on standard error and "

@@ -1,4 +1,5 @@
 #include "src/cli/cli.h"
+#include "src/cli/screen.h"
 #include "src/run/status.h"
 
 struct status_options {
@@ -34,7 +35,7 @@ static int find_view(
 		return error_set(err, ERR_USAGE,
 			"status: --all shows all items: give no ID, --repo or --context-file");
 	if (in->n)
-		return cli_find_item(a, in->words[0], o->repo, o->context_file, &v->document, err);
+		return status_find(a, in->words[0], o->repo, o->context_file, &v->document, err);
 	v->document = o->context_file;
 	if (v->document)
 		return 0;
@@ -62,19 +63,31 @@ static int show(const struct status_view *v, struct buf *out, struct error *err)
 	return 0;
 }
 
+/* A screen_text. */
+static int show_again(void *view, struct buf *out, struct error *err)
+{
+	return show(view, out, err);
+}
+
 static int run(struct invocation *in, struct error *err)
 {
+	const struct status_options *o = in->values;
 	struct status_view view;
 
 	if (find_view(in->arena, in, &view, err) < 0)
 		return -1;
-	return show(&view, in->out, err);
+	if (o->watch && !o->json && !isatty(STDOUT_FILENO))
+		return error_set(err, ERR_USAGE,
+			"status: standard output is no terminal: --watch needs one, or --json, "
+			"which prints a line for each change");
+	return o->watch ? screen_watch(show_again, &view, err) : show(&view, in->out, err);
 }
 
 const struct verb verb_status = {
 	.name = "status",
-	.group = "Work on an item",
+	.group = "Everyday",
 	.about = "show who works on what since when, what it costs, and how it goes on",
+	.also = "ls list ps info",
 	.details = "Without an ID it shows a line for each work item of this repository, those at "
 		   "work first. A document that cannot be read is one such line.",
 	.examples = "dev-team status\n"

@@ -47,7 +47,7 @@ static int run(struct invocation *in, struct error *err)
 	CLEANUP(json_free) json *item = NULL;
 	const char *document, *id = in->words[0], *before = " after ";
 
-	if (cli_find_item(in->arena, id, o->repo, o->context_file, &document, err) < 0)
+	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0)
 		return -1;
 	if (!status_run_active(in->arena, document, NULL))
 		return refuse(in->arena, document, id, err);
@@ -71,8 +71,9 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_stop = {
 	.name = "stop",
-	.group = "Work on an item",
+	.group = "Everyday",
 	.about = "let the 'dev-team run' of a work item end after its present action",
+	.also = "kill halt",
 	.details = "The agents and scripts that work finish, and their answers are recorded; then "
 		   "the run ends. With --now they are ended. Either way the item can be continued.",
 	.examples = "dev-team stop ADR-1\n"

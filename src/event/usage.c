@@ -47,7 +47,7 @@ void usage_put(json *object, const struct usage *u, const struct usage_member *m
 }
 
 const struct usage_member usage_members[] = {{USAGE_MS, "ms"}, {USAGE_INPUT, "input_tokens"},
-	{USAGE_OUTPUT, "output_tokens"}, {USAGE_CACHE, "cache_tokens"}, {USAGE_COST, "cost_usd"},
+	{USAGE_OUTPUT, "output_tokens"}, {USAGE_COST, "cost_usd"}, {USAGE_CACHE, "cache_tokens"},
 	{0}};
 
 void usage_get(const json *object, struct usage *out)

@@ -36,8 +36,8 @@ struct usage_member {
 /* Sets the members of `object`, in this order. An unknown figure is left out, or null if `nulls`.
  */
 void usage_put(json *object, const struct usage *u, const struct usage_member *members, bool nulls);
-/* The figures in events and totals: `ms`, `input_tokens`, `output_tokens`, `cache_tokens`,
- * `cost_usd`. */
+/* The figures in events and totals: `ms`, `input_tokens`, `output_tokens`, `cost_usd`,
+ * `cache_tokens`. */
 extern const struct usage_member usage_members[];
 /* Reads these members; one that is missing is unknown. `object` may be NULL. */
 void usage_get(const json *object, struct usage *out);

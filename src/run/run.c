@@ -288,16 +288,8 @@ static void begin_state(struct arena *a, struct run_item *r)
 	run_write_state(r, "init", RUN_RUNNING);
 }
 
-/* Recorded answers are kept; the caller sees a program that the signal ended. */
-static int raise_again(int signal, struct error *err)
-{
-	error_log("dev-team: interrupted");
-	(void)raise(signal);
-	return error_set(err, ERR_STATE, "interrupted by signal %d", signal);
-}
-
-/* Where the run ends without an end of the item. */
-static void log_continuation(const struct run_item *r)
+/* The command that continues the item. */
+static void log_continuation(const struct run_item *r, const char *before)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -306,7 +298,16 @@ static void log_continuation(const struct run_item *r)
 	if (context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) < 0)
 		return;
 	status_add_continuation(&text, &f);
-	error_log("dev-team: to continue: %s", text.s);
+	status_add_repository(&text, r->call.repo);
+	error_log("dev-team: %sto continue: %s", before, text.s);
+}
+
+/* Recorded answers are kept; the caller sees a program that the signal ended. */
+static int raise_again(const struct run_item *r, int signal, struct error *err)
+{
+	log_continuation(r, "interrupted; ");
+	(void)raise(signal);
+	return error_set(err, ERR_STATE, "interrupted by signal %d", signal);
 }
 
 static int stop_here(const struct run_item *r, struct error *err)
@@ -340,10 +341,9 @@ static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct
 	run_step_release_lease(&r->call);
 	run_write_state(
 		r, "stopped", !signal && err->code == ERR_CHECK ? RUN_FAILURE : RUN_PENDING);
-	log_continuation(r);
 	if (r->stopped)
 		return stop_here(r, err);
-	return signal ? raise_again(signal, err) : -1;
+	return signal ? raise_again(r, signal, err) : -1;
 }
 
 /* Two runs of one work item would carry out every action twice. */
@@ -377,7 +377,11 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	rc = run_setup(a, &r, err) < 0 ? -1 : run_loop(a, &r, out, err);
 	if (rc < 0 && !r.n_started)
 		run_setup_undo(a, &r);
-	return rc;
+	if (rc == 0 || rc == ERR_CHECK || !r.n_steps)
+		return rc;
+	error_print(err);
+	log_continuation(&r, "");
+	return (int)err->code;
 }
 
 /* ---- several work items, each in a child process ---- */

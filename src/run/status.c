@@ -188,6 +188,16 @@ void status_add_address(struct buf *out, const char *id, const char *document)
 		buf_add_argument(out, " --context-file ", document);
 }
 
+void status_add_repository(struct buf *out, const char *repo)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *here;
+	struct error ignored;
+
+	if (locate_repository(&a, NULL, &here, &ignored) < 0 || strcmp(here, repo) != 0)
+		buf_add_argument(out, " --repo ", repo);
+}
+
 /* `BEFORE ID AFTER` */
 static void add_command(struct reading *r, const char *before, const char *after)
 {
@@ -359,6 +369,24 @@ int status_directory(struct arena *a, const char *repo, const char **dir, struct
 		return -1;
 	*dir = arena_dup(a, path_dir(document));
 	return 0;
+}
+
+int status_find(struct arena *a, const char *id, const char *repo, const char *context_file,
+	const char **document, struct error *err)
+{
+	const char *root = repo;
+	bool there;
+
+	if (path_check_id(id, err) < 0 ||
+		(!context_file && locate_repository(a, repo, &root, err) < 0) ||
+		locate_document(a, context_file, root, id, document, err) < 0 ||
+		path_check_exists(*document, &there, err) < 0)
+		return -1;
+	return there ? 0
+		     : error_set(err, ERR_INPUT,
+			       "no work item '%s': there is no '%s'; 'dev-team status' lists the "
+			       "items",
+			       id, *document);
 }
 
 /* ---- for people ---- */

@@ -20,6 +20,11 @@ int status_items(const char *dir, json **items, struct error *err);
 /* The directory of the documents of this repository's items, in the arena. */
 int status_directory(struct arena *a, const char *repo, const char **dir, struct error *err);
 
+/* The document of the work item `id`: `context_file`, else at the default place of the repository. -1:
+ * ERR_INPUT, there is no such item. */
+int status_find(struct arena *a, const char *id, const char *repo, const char *context_file,
+	const char **document, struct error *err);
+
 /* A line for each item, and a line with their number. */
 void status_add_table(struct buf *out, const json *items);
 /* All of an item, a line for each fact. */
@@ -38,5 +43,7 @@ void status_add_continuation(struct buf *out, struct context_file *f);
 /* The work item's id and, unless it is at its default place, `--context-file`: what a command about
  * the item needs, quoted for a shell. */
 void status_add_address(struct buf *out, const char *id, const char *document);
+/* Adds `--repo`, unless the working directory is in that repository. */
+void status_add_repository(struct buf *out, const char *repo);
 
 #endif

@@ -169,6 +169,7 @@ static const char *run_continuation(struct arena *a, const struct run_step_call 
 
 	buf_adds(&text, asks ? "dev-team answer " : "dev-team retry ");
 	status_add_address(&text, call->id, call->context_file);
+	status_add_repository(&text, call->repo);
 	buf_adds(&text, asks ? " 'YOUR ANSWER', then the same command again" : "");
 	return arena_dup(a, buf_str(&text));
 }
