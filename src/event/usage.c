@@ -80,7 +80,9 @@ void usage_describe_time(struct buf *out, int64_t ms)
 {
 	long long s = ms / 1000;
 
-	if (s < 60)
+	if (s < 60 && ms % 1000 == 0)
+		buf_addf(out, "%llds", s);
+	else if (s < 60)
 		buf_addf(out, "%.2fs", (double)ms / 1000);
 	else if (s < 3600)
 		buf_addf(out, "%lldm %02llds", s / 60, s % 60);

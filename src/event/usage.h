@@ -44,7 +44,7 @@ void usage_get(const json *object, struct usage *out);
 /* Adds `91200 + 7300 tokens, 5000 cached, $0.4100`: input and output, as far as they are known;
  * nothing if none is. */
 void usage_describe(struct buf *out, const struct usage *u);
-/* Adds `1.20s`, `3m 04s` or `2h 05m`. */
+/* Adds `12s`, `1.20s`, `3m 04s` or `2h 05m`. */
 void usage_describe_time(struct buf *out, int64_t ms);
 
 #endif
