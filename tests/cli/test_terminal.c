@@ -78,7 +78,7 @@ TERMINAL_TEST(status_watch_shows_those_at_work_first_and_follows_changes)
 	write_item(2, "fixing", "question: Which language?\n");
 	assert_true(terminal_await(&t, "waits    fixing          Which language?"));
 	disk_lock_drop(&locks[1]);
-	assert_true(terminal_await_gone(&t, "A-004"));
+	assert_true(terminal_await(&t, "A-004         idle"));
 	terminal_type(&t, "\003");
 	assert_int_equal(terminal_end(&t), 0);
 	assert_false(t.second || t.hidden);
