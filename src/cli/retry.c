@@ -66,18 +66,20 @@ static int find_revision(const struct context_file *f, const char *id, const cha
 }
 
 /* What failed before does not count against the next attempt. */
-static int forget_failures(struct arena *a, const char *document, struct error *err)
+static int forget_failures(const char *document, struct error *err)
 {
 	static const char *const counters[] = {
 		"consecutive_failures", "troubleshooter_calls", NULL};
 	CLEANUP(context_close) struct context_file f = {0};
 
-	(void)a;
 	if (context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	for (const char *const *key = counters; *key; key++)
 		if (context_count(&f.doc, *key) && context_set_key(&f, *key, STR("0"), err) < 0)
 			return -1;
+	/* A troubleshooter that has given up is not called for the same reason. */
+	if (context_get(&f.doc, "question_trigger").n && !context_get(&f.doc, "question").n)
+		return context_set_key(&f, "question_trigger", STR(""), err);
 	return 0;
 }
 
@@ -96,7 +98,7 @@ static int put_back(
 	history_set_place(a, document, &place);
 	if (restore && history_restore(&place, rev, &done, err) < 0)
 		return -1;
-	return forget_failures(a, document, err);
+	return forget_failures(document, err);
 }
 
 /* With the agents that the item's last run had. */
