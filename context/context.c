@@ -256,6 +256,17 @@ unsigned long context_attempts(const struct context *c, const char *state)
 	return map_count(c, "attempts", state);
 }
 
+json *context_attempts_json(const struct context *c)
+{
+	const struct yaml *map = map_of((struct context *)c, "attempts");
+	json *all = json_object();
+
+	for (size_t i = 0; map && map->kind == YAML_MAP && i < map->n; i++)
+		json_put_int(all, arena_dup(&((struct context *)c)->arena, map->map[i].key->text),
+			(int64_t)number_or(map->map[i].value->text, CONTEXT_COUNT_MAX, 0));
+	return all;
+}
+
 void context_attempts_text(const struct context *c, struct buf *out)
 {
 	const struct field *f = context_field(c, "attempts");

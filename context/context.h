@@ -71,6 +71,8 @@ void context_set_count(struct context *c, const char *key, unsigned long value);
 /* `attempts: {state: n}`; adds one for `state` and returns the new number. */
 unsigned long context_attempts(const struct context *c, const char *state);
 unsigned long context_next_attempt(struct context *c, const char *state);
+/* All of them as an object, the caller's. */
+json *context_attempts_json(const struct context *c);
 /* All of them, in one line of YAML whatever the style of the document. */
 void context_attempts_text(const struct context *c, struct buf *out);
 /* Raises them to those of such a text. */

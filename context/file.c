@@ -418,6 +418,12 @@ static bool was_read(const struct context_file *f, const char *key)
 	return false;
 }
 
+int context_open_keys(struct context_file *f, struct error *err)
+{
+	return f->store ? 0
+			: store_open(&f->store, f->backend, f->dir, f->name, STORE_READ, 0, err);
+}
+
 int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err)
 {
 	const struct store_op *pending = pending_op(f, key);

@@ -105,7 +105,10 @@ void context_each_event(
 	const struct context_file *f, const char *mark, context_visit *visit, void *data);
 /* Sets a key with the next save; an empty value deletes it. Texts are copied. */
 void context_put_key(struct context_file *f, const char *key, struct str value);
-/* The value of a key, in the document's arena; empty when there is none or f is a reader's. */
+/* Opens the store of a reader as well, whose keys it can read then. Closed with f. */
+int context_open_keys(struct context_file *f, struct error *err);
+/* The value of a key, in the document's arena; empty when there is none, or f is a reader's whose
+ * keys are not open. */
 int context_get_key(struct context_file *f, const char *key, struct str *value, struct error *err);
 
 /* Appends the events, replaces the document, puts the keys, renews the lease: one commit, or none

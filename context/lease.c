@@ -1,6 +1,7 @@
 #include "context/lease.h"
 #include "src/base/clock.h"
 #include "src/base/number.h"
+#include "src/sys/process.h"
 
 #define HOLDER_KEY "holder"
 
@@ -60,16 +61,8 @@ static int read_holder(struct context_file *f, struct lease_holder *h, struct er
 
 int lease_read(struct context_file *f, struct lease_holder *h, struct error *err)
 {
-	bool reader = !f->store;
-	int rc;
-
 	*h = (struct lease_holder){0};
-	if (reader && store_open(&f->store, f->backend, f->dir, f->name, STORE_READ, 0, err) < 0)
-		return -1;
-	rc = read_holder(f, h, err);
-	if (reader)
-		store_close(&f->store);
-	return rc;
+	return context_open_keys(f, err) < 0 ? -1 : read_holder(f, h, err);
 }
 
 bool lease_held_by(const struct lease_holder *h, const char *owner)
@@ -129,6 +122,11 @@ void lease_release(struct context_file *f, struct lease_holder *h)
 	lease_stop_renewing(f);
 }
 
+bool lease_is_dead(struct arena *a, const struct lease_holder *h)
+{
+	return h->live && h->client && process_name_ended(a, h->client);
+}
+
 void lease_describe(struct buf *out, const struct lease_holder *h)
 {
 	char since[CLOCK_TEXT], until[CLOCK_TEXT];
@@ -142,10 +140,14 @@ int lease_refuse(const struct lease_holder *h, const char *id, const char *owner
 	struct error *err)
 {
 	CLEANUP(buf_release) struct buf how = BUF_INIT;
+	CLEANUP(arena_release) struct arena a = {0};
 	bool lost = owner && h->from && strcmp(h->from, owner) == 0;
+	const char *client = h->client ? process_name_describe(&a, h->client) : NULL;
 	char since[CLOCK_TEXT];
 
 	lease_describe(&how, h);
+	if (client)
+		buf_addf(&how, " (%s, is running)", client);
 	clock_text(h->since, since);
 	if (to_step)
 		return error_set(err, ERR_STATE,

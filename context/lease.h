@@ -29,6 +29,8 @@ int lease_check_owner(const char *name, struct error *err);
 /* Who holds it now; for readers too. -1: ERR_SYSTEM, ERR_INPUT. */
 int lease_read(struct context_file *f, struct lease_holder *h, struct error *err);
 bool lease_held_by(const struct lease_holder *h, const char *owner);
+/* True if it is live, but its session has ended for certain. */
+bool lease_is_dead(struct arena *a, const struct lease_holder *h);
 /* Adds `held by 'A' since TIME, until TIME`. */
 void lease_describe(struct buf *out, const struct lease_holder *h);
 

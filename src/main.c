@@ -1,5 +1,6 @@
 /*
- * main.c: runs the verb, prints its result, exits. Nothing else prints results or exits.
+ * main.c: runs the verb, prints its result, exits. Nothing else exits, and
+ * only what is shown as it happens is printed elsewhere (cli_flush).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -77,6 +77,45 @@ void error_format(const struct error *e, char *out, size_t size)
 		(void)snprintf(out, size, "dev-team: %s", e->text);
 }
 
+static bool status_shown;
+
+static void write_all(const char *text, size_t n)
+{
+	while (n) {
+		ssize_t written = write(STDERR_FILENO, text, n);
+
+		if (written < 0 && errno != EINTR)
+			return;
+		text += written > 0 ? written : 0;
+		n -= written > 0 ? (size_t)written : 0;
+	}
+}
+
+/* The cursor is at its beginning. */
+static void remove_status(void)
+{
+	if (status_shown)
+		write_all("\033[K", 3);
+	status_shown = false;
+}
+
+/* One write for all, and the cursor goes back, so that the program can end at any time. */
+void error_status_line(const char *text)
+{
+	char line[1024];
+	int n;
+
+	if (!text) {
+		remove_status();
+		return;
+	}
+	n = snprintf(line, sizeof(line), "%s\033[K\r", text);
+	if (n > 0 && (size_t)n < sizeof(line)) {
+		write_all(line, (size_t)n);
+		status_shown = true;
+	}
+}
+
 void error_log(const char *fmt, ...)
 {
 	char line[2048];
@@ -91,13 +130,8 @@ void error_log(const char *fmt, ...)
 	if ((size_t)n > sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';
-	for (int at = 0; at < n;) {
-		ssize_t written = write(STDERR_FILENO, line + at, (size_t)(n - at));
-
-		if (written < 0 && errno != EINTR)
-			return;
-		at += written > 0 ? (int)written : 0;
-	}
+	remove_status();
+	write_all(line, (size_t)n);
 }
 
 void error_print(const struct error *e)

@@ -12,6 +12,120 @@ struct option_scan {
 	struct error *err;
 };
 
+/* ---- suggestions ---- */
+
+enum { WORD_MAX = 40 };
+
+/* How many letters must be added, removed, changed or exchanged with the next one. */
+static size_t distance(struct str a, struct str b)
+{
+	size_t rows[3][WORD_MAX + 1] = {{0}}, *before = rows[0], *last = rows[1], *now = rows[2];
+
+	if (a.n > WORD_MAX || b.n > WORD_MAX)
+		return WORD_MAX;
+	for (size_t k = 0; k <= b.n; k++)
+		last[k] = k;
+	for (size_t i = 1; i <= a.n; i++) {
+		size_t *oldest = before;
+
+		now[0] = i;
+		for (size_t k = 1; k <= b.n; k++) {
+			bool same = a.p[i - 1] == b.p[k - 1];
+			size_t least = last[k - 1] + !same;
+
+			least = last[k] + 1 < least ? last[k] + 1 : least;
+			least = now[k - 1] + 1 < least ? now[k - 1] + 1 : least;
+			if (i > 1 && k > 1 && a.p[i - 1] == b.p[k - 2] &&
+				a.p[i - 2] == b.p[k - 1] && before[k - 2] + 1 < least)
+				least = before[k - 2] + 1;
+			now[k] = least;
+		}
+		before = last;
+		last = now;
+		now = oldest;
+	}
+	return last[b.n];
+}
+
+/* The nearest of the names that are tried; *least starts as the first distance that is too far. */
+static void try_name(struct str typed, const char *name, const char **best, size_t *least)
+{
+	struct str all = str_of(name);
+	size_t d = typed.n > 2 && typed.n < all.n && memcmp(all.p, typed.p, typed.n) == 0
+			   ? 1
+			   : distance(typed, all);
+
+	if (d >= *least)
+		return;
+	*best = name;
+	*least = d;
+}
+
+static size_t too_far(struct str typed)
+{
+	return typed.n / 3 + 1 + (typed.n < 3);
+}
+
+static const char *suggest_option(const struct verb *v, const char *arg)
+{
+	struct str typed = {arg + 2, strcspn(arg + 2, "=")};
+	size_t least = too_far(typed);
+	const char *best = NULL;
+
+	if (arg[1] != '-')
+		return NULL;
+	OPTION_EACH(v, o)
+	try_name(typed, o->name, &best, &least);
+	return best;
+}
+
+static bool is_also(const struct verb *v, struct str name)
+{
+	const char *rest = v->also;
+
+	while (rest && *rest) {
+		size_t n = strcspn(rest, " ");
+
+		if (str_eq((struct str){rest, n}, name))
+			return true;
+		rest += n + strspn(rest + n, " ");
+	}
+	return false;
+}
+
+static const char *suggest_verb(const struct verb *v, const char *name)
+{
+	struct str typed = str_of(name);
+	size_t least = too_far(typed);
+	const char *best = NULL;
+
+	for (size_t i = 0; v->subcommands[i]; i++)
+		if (is_also(v->subcommands[i], typed))
+			return v->subcommands[i]->name;
+	for (size_t i = 0; v->subcommands[i]; i++)
+		try_name(typed, v->subcommands[i]->name, &best, &least);
+	return best;
+}
+
+static int unknown_option(const struct option_scan *s, const char *arg)
+{
+	const char *near = suggest_option(s->verb, arg);
+
+	return error_set(s->err, ERR_USAGE,
+		"%s: unknown option '%.200s' (%s%s%ssee 'dev-team %s --help')", s->in->path, arg,
+		near ? "did you mean '--" : "", near ? near : "", near ? "'? " : "", s->in->path);
+}
+
+static int unknown_verb(const struct verb *program, const char *name, struct error *err)
+{
+	const char *near = suggest_verb(program, name);
+
+	return error_set(err, ERR_USAGE, "unknown verb '%.60s' (%s%s%ssee 'dev-team --help')", name,
+		near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
+}
+
+/* ---- one verb ---- */
+
 static int usage(const struct option_scan *s, const char *what, const char *subject)
 {
 	return error_set(s->err, ERR_USAGE, "%s: %s '%.200s' (see 'dev-team %s --help')",
@@ -28,15 +142,16 @@ static bool takes_next(const struct option *o)
 	return o->kind != OPTION_KIND_FLAG && o->kind != OPTION_KIND_OPTIONAL;
 }
 
-/* *place: where it stands among all rows. */
-static const struct option *find_option(const struct verb *v, const char *text, unsigned *place)
+/* `arg`: with its dashes, and perhaps `=VALUE`. *place: where it stands among all rows. */
+static const struct option *find_option(const struct verb *v, const char *arg, unsigned *place)
 {
-	struct str name = {text, strcspn(text, "=")};
+	bool is_long = arg[1] == '-';
+	struct str name = {arg + 2, strcspn(arg + 2, "=")};
 
 	*place = 0;
 	OPTION_EACH(v, o)
 	{
-		if (str_is(name, o->name))
+		if (is_long ? str_is(name, o->name) : o->letter == arg[1] && !arg[2])
 			return o;
 		++*place;
 	}
@@ -127,10 +242,10 @@ static int parse_option(struct option_scan *s)
 {
 	const char *arg = s->argv[s->i], *equals = strchr(arg, '='), *text = "";
 	unsigned place;
-	const struct option *o = find_option(s->verb, arg + 2, &place);
+	const struct option *o = find_option(s->verb, arg, &place);
 
-	if (!o || arg[1] != '-')
-		return usage(s, "unknown option", arg);
+	if (!o)
+		return unknown_option(s, arg);
 	if (o->kind == OPTION_KIND_FLAG && equals)
 		return usage(s, "takes no value:", arg);
 	if (equals)
@@ -240,11 +355,11 @@ static bool value_follows(const struct verb *v, const char *arg)
 	const struct option *o;
 	unsigned ignored;
 
-	if (arg[1] != '-' || strchr(arg, '='))
+	if (strchr(arg, '='))
 		return false;
-	o = find_option(v, arg + 2, &ignored);
+	o = find_option(v, arg, &ignored);
 	for (size_t i = 0; !o && v->subcommands[i]; i++)
-		o = find_option(v->subcommands[i], arg + 2, &ignored);
+		o = find_option(v->subcommands[i], arg, &ignored);
 	return o && takes_next(o);
 }
 
@@ -340,27 +455,49 @@ static int run_verb(
 	return sub->run(in, err);
 }
 
+/* `help VERB` is `VERB --help`. */
+static int help_about(
+	struct invocation *in, const struct verb *program, int argc, char **argv, struct error *err)
+{
+	const struct verb *v = find_verb(program, argv[0]);
+	char **words = arena_alloc(in->arena, ((size_t)argc + 1) * sizeof(*words)),
+	     *asks = arena_dup(in->arena, STR("--help"));
+
+	if (!v)
+		return unknown_verb(program, argv[0], err);
+	for (int i = 1; i < argc; i++)
+		words[i - 1] = argv[i];
+	words[argc - 1] = asks;
+	in->path = v->name;
+	return run_verb(in, v, argc, words, err);
+}
+
 int option_dispatch(struct arena *a, const struct verb *program, int argc, char **argv,
 	struct buf *out, struct error *err)
 {
+	static const char *const help[] = {"help", "--help", "-h", NULL}, *const version[] = {
+										  "version",
+										  "--version", "-V",
+										  NULL};
 	struct invocation in = {.arena = a, .out = out};
-	const char *name = argc > 0 ? argv[0] : NULL;
+	struct str name = str_of(argc > 0 ? argv[0] : NULL);
 	const struct verb *v;
 
-	if (!name)
+	if (!name.p)
 		return error_set(err, ERR_USAGE, "no verb given (see 'dev-team --help')");
-	if (strcmp(name, "--version") == 0) {
+	if (str_in(name, version)) {
 		buf_adds(out, "dev-team " DEV_TEAM_VERSION "\n");
 		return 0;
 	}
-	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+	if (str_in(name, help) && argc > 1)
+		return help_about(&in, program, argc - 1, argv + 1, err);
+	if (str_in(name, help)) {
 		option_help(out, NULL, program);
 		return 0;
 	}
-	v = find_verb(program, name);
+	v = find_verb(program, name.p);
 	if (!v)
-		return error_set(
-			err, ERR_USAGE, "unknown verb '%.60s' (see 'dev-team --help')", name);
+		return unknown_verb(program, name.p, err);
 	in.path = v->name;
 	return run_verb(&in, v, argc - 1, argv + 1, err);
 }

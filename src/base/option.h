@@ -29,6 +29,7 @@ struct option {
 	size_t field; /* offset in the verb's struct of values */
 	double min, max;
 	bool required; /* must be given, and not empty */
+	char letter;   /* its short form, such as 'f' for -f; 0: none */
 };
 
 /* Rows of a table. `type` is the struct of the values; the type of the field is checked. */
@@ -40,21 +41,23 @@ struct option {
 			__VA_ARGS__                                                                \
 	}
 #define OPTION_FLAG(type, field, name, help)                                                       \
-	OPTION_ROW(FLAG, bool, type, field, name, NULL, help, 0, 0, false)
+	OPTION_ROW(FLAG, bool, type, field, name, NULL, help, 0, 0, false, 0)
+#define OPTION_FLAG_LETTER(type, field, name, letter, help)                                        \
+	OPTION_ROW(FLAG, bool, type, field, name, NULL, help, 0, 0, false, letter)
 #define OPTION_TEXT(type, field, name, argument, help)                                             \
-	OPTION_ROW(TEXT, const char *, type, field, name, argument, help, 0, 0, false)
+	OPTION_ROW(TEXT, const char *, type, field, name, argument, help, 0, 0, false, 0)
 #define OPTION_REQUIRED(type, field, name, argument, help)                                         \
-	OPTION_ROW(TEXT, const char *, type, field, name, argument, help, 0, 0, true)
+	OPTION_ROW(TEXT, const char *, type, field, name, argument, help, 0, 0, true, 0)
 #define OPTION_OPTIONAL(type, field, name, argument, help)                                         \
-	OPTION_ROW(OPTIONAL, const char *, type, field, name, argument, help, 0, 0, false)
+	OPTION_ROW(OPTIONAL, const char *, type, field, name, argument, help, 0, 0, false, 0)
 #define OPTION_CHOICE(type, field, name, words, help)                                              \
-	OPTION_ROW(CHOICE, const char *, type, field, name, words, help, 0, 0, false)
+	OPTION_ROW(CHOICE, const char *, type, field, name, words, help, 0, 0, false, 0)
 #define OPTION_NUMBER(type, field, name, argument, min, max, help)                                 \
-	OPTION_ROW(NUMBER, int64_t, type, field, name, argument, help, min, max, false)
+	OPTION_ROW(NUMBER, int64_t, type, field, name, argument, help, min, max, false, 0)
 #define OPTION_DECIMAL(type, field, name, argument, min, max, help)                                \
-	OPTION_ROW(DECIMAL, double, type, field, name, argument, help, min, max, false)
+	OPTION_ROW(DECIMAL, double, type, field, name, argument, help, min, max, false, 0)
 #define OPTION_LIST(type, field, name, argument, help)                                             \
-	OPTION_ROW(LIST, const char **, type, field, name, argument, help, 0, 0, false)
+	OPTION_ROW(LIST, const char **, type, field, name, argument, help, 0, 0, false, 0)
 #define OPTION_END                                                                                 \
 	{                                                                                          \
 		.name = NULL                                                                       \
@@ -77,6 +80,7 @@ struct verb {
 	const char *name;
 	const char *group;    /* heading in the program's help; subcommands: NULL */
 	const char *about;    /* one line: what it does for the user */
+	const char *also;     /* words of other programs for it, with blanks: suggested; or NULL */
 	const char *details;  /* paragraphs; lines that begin with a blank are kept; may be NULL */
 	const char *examples; /* command lines, one a line; may be NULL */
 	/*
@@ -121,6 +125,7 @@ void option_help(struct buf *out, const char *path, const struct verb *v);
 /* Scripts that complete the words of a command line. */
 void option_bash(struct buf *out, const struct verb *program);
 void option_zsh(struct buf *out, const struct verb *program);
+void option_fish(struct buf *out, const struct verb *program);
 /* The sections SYNOPSIS and COMMANDS of the manual page, in mdoc. */
 void option_manual_synopsis(struct buf *out, const struct verb *program);
 void option_manual_commands(struct buf *out, const struct verb *program);

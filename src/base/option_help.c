@@ -70,6 +70,8 @@ static void add_row(struct buf *out, struct str head, const char *text, size_t c
 /* --name, --name ARGUMENT or --name[=ARGUMENT] */
 static void add_option_form(struct buf *out, const struct option *o)
 {
+	if (o->letter)
+		buf_addf(out, "-%c, ", o->letter);
 	if (o->kind == OPTION_KIND_FLAG)
 		buf_addf(out, "--%s", o->name);
 	else if (o->kind == OPTION_KIND_OPTIONAL)
@@ -146,21 +148,34 @@ static void add_examples(struct buf *out, const char *examples)
 		buf_addf(out, "  %.*s\n", (int)line.n, line.p);
 }
 
-static void help_program(struct buf *out, const struct verb *program)
+/* The groups are in the order of their first verbs. */
+static bool is_first_of_group(const struct verb *program, size_t i)
 {
-	const char *group = "";
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(program->subcommands[k]->group, program->subcommands[i]->group) == 0)
+			return false;
+	return true;
+}
 
-	buf_addf(out, "%s: ", program->name);
-	add_paragraph(out, str_of(program->about), strlen(program->name) + 2, 0);
-	buf_addf(out, "\nUsage: %s VERB [OPTION...] [WORD...]\n", program->name);
+static void add_group(struct buf *out, const struct verb *program, const char *group)
+{
+	buf_addf(out, "\n%s:\n", group);
 	for (size_t i = 0; program->subcommands[i]; i++) {
 		const struct verb *v = program->subcommands[i];
 
-		if (strcmp(v->group, group) != 0)
-			buf_addf(out, "\n%s:\n", v->group);
-		group = v->group;
-		add_row(out, str_of(v->name), v->about, 14);
+		if (strcmp(v->group, group) == 0)
+			add_row(out, str_of(v->name), v->about, 14);
 	}
+}
+
+static void help_program(struct buf *out, const struct verb *program)
+{
+	buf_addf(out, "%s: ", program->name);
+	add_paragraph(out, str_of(program->about), strlen(program->name) + 2, 0);
+	buf_addf(out, "\nUsage: %s VERB [OPTION...] [WORD...]\n", program->name);
+	for (size_t i = 0; program->subcommands[i]; i++)
+		if (is_first_of_group(program, i))
+			add_group(out, program, program->subcommands[i]->group);
 	buf_addc(out, '\n');
 	add_text(out, program->details);
 	add_examples(out, program->examples);
@@ -349,6 +364,86 @@ void option_zsh(struct buf *out, const struct verb *program)
 		      "fi\n");
 }
 
+/* A text of fish in single quotes. */
+static void add_fish_text(struct buf *out, const char *text)
+{
+	buf_addc(out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			buf_addc(out, '\\');
+		buf_addc(out, *text);
+	}
+	buf_addc(out, '\'');
+}
+
+/* A line that completes something where the words so far are those of `path`. */
+static void add_fish_line(struct buf *out, const char *path)
+{
+	buf_addf(out, "complete -c dev-team -n '__dev_team_at \"%s%s\"'", *path ? " " : "", path);
+}
+
+static void add_fish_option(struct buf *out, const char *path, const struct option *o)
+{
+	add_fish_line(out, path);
+	if (o->letter)
+		buf_addf(out, " -s %c", o->letter);
+	buf_addf(out, " -l %s", o->name);
+	if (o->kind == OPTION_KIND_CHOICE) {
+		buf_adds(out, " -x -a '");
+		add_choices(out, o);
+		buf_addc(out, '\'');
+	} else if (o->kind != OPTION_KIND_FLAG && o->kind != OPTION_KIND_OPTIONAL) {
+		buf_adds(out, " -r");
+	}
+	buf_adds(out, " -d ");
+	add_fish_text(out, o->help);
+	buf_addc(out, '\n');
+}
+
+static void add_fish_path(struct buf *out, const char *path, const struct verb *v)
+{
+	(void)v;
+	buf_addf(out, " ' %s'", path);
+}
+
+static void add_fish_names(struct buf *out, const char *path, const struct verb *v)
+{
+	for (size_t i = 0; v->subcommands && v->subcommands[i]; i++) {
+		add_fish_line(out, path);
+		buf_addf(out, " -f -a %s -d ", v->subcommands[i]->name);
+		add_fish_text(out, v->subcommands[i]->about);
+		buf_addc(out, '\n');
+	}
+}
+
+static void add_fish_verb(struct buf *out, const char *path, const struct verb *v)
+{
+	add_fish_names(out, path, v);
+	OPTION_EACH(v, o)
+	add_fish_option(out, path, o);
+	add_fish_line(out, path);
+	buf_adds(out, " -l help -d 'print a help text'\n");
+}
+
+void option_fish(struct buf *out, const struct verb *program)
+{
+	/* True if the names of verbs before the cursor are these. */
+	buf_adds(out, "function __dev_team_at\n"
+		      "\tset -l path ''\n"
+		      "\tfor word in (commandline -poc)[2..-1]\n"
+		      "\t\tif contains -- \"$path $word\" $__dev_team_paths\n"
+		      "\t\t\tset path \"$path $word\"\n"
+		      "\t\tend\n"
+		      "\tend\n"
+		      "\ttest \"$path\" = \"$argv[1]\"\n"
+		      "end\n");
+	buf_adds(out, "set -g __dev_team_paths");
+	each_verb(out, program, add_fish_path);
+	buf_addc(out, '\n');
+	add_fish_names(out, "", program);
+	each_verb(out, program, add_fish_verb);
+}
+
 /* ---- the manual page ---- */
 
 #define DASH "—"
@@ -380,6 +475,8 @@ static void add_word(struct buf *out, const char *text)
 
 static void add_mdoc_option(struct buf *out, const struct option *o)
 {
+	if (o->letter)
+		buf_addf(out, "Fl %c , ", o->letter);
 	buf_addf(out, "Fl -%s", o->name);
 	if (o->kind == OPTION_KIND_FLAG)
 		return;

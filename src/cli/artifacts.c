@@ -171,7 +171,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_artifacts = {
 	.name = "artifacts",
-	.group = "Configuration and results",
+	.group = "Workflows",
 	.about = "check the artifacts of a run against their schemas, and print its events",
 	.examples = "dev-team artifacts check plan.json review/security.json\n"
 		    "dev-team artifacts events --since 2026-11-21T00:00:00Z --json",

@@ -32,7 +32,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_brief = {
 	.name = "brief",
-	.group = "Work on an item",
+	.group = "Plumbing",
 	.about = "print everything that the agent of an action needs",
 	.details =
 		"Prints the task, the sections to read (quoted), the skill, the result words, and "

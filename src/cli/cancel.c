@@ -31,8 +31,9 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_cancel = {
 	.name = "cancel",
-	.group = "Work on an item",
+	.group = "Everyday",
 	.about = "end a work item",
+	.also = "abort end",
 	.details = "The item ends as failed, 'cancelled by the user'. Its open actions are "
 		   "dropped: an "
 		   "answer that comes later is refused. What was done stays, in its worktree too.\n"

@@ -50,6 +50,14 @@ int cli_find_action_document(struct invocation *in, const char *file, const char
 	return file ? 0 : cli_find_document(in, in->n ? in->words[0] : item, path, err);
 }
 
+int cli_flush(struct buf *out, struct error *err)
+{
+	int rc = sys_write_all(STDOUT_FILENO, buf_str(out), "standard output", err);
+
+	buf_clear(out);
+	return rc;
+}
+
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
 {
 	if (as_json) {
@@ -78,19 +86,22 @@ const struct verb cli_program = {
 	.name = "dev-team",
 	.about = "take a work item from a task to a pull request, one step at a time",
 	.subcommands = verbs,
-	.details = "'dev-team VERB --help' describes a verb and its options; 'dev-team --version' "
-		   "prints the version. Results go to standard output, progress and errors to "
-		   "standard error.\n"
-		   "\n"
-		   "Exit status:\n"
-		   "  0  success\n"
-		   "  1  the check failed: a run failed, a file has faults, a command is denied\n"
-		   "  2  usage\n"
-		   "  3  input refused: FILE:LINE:COL: ...\n"
-		   "  4  state refused: held by another session, stale or foreign answer\n"
-		   "  5  system: input or output, git, network, a missing program",
-	.examples = "dev-team doctor\n"
-		    "dev-team workflow check implement\n"
-		    "dev-team run ADR-1 --workflow implement-task --harness claude-code\n"
-		    "dev-team events ADR-1",
+	.details =
+		"'dev-team help VERB' describes a verb and its options; 'dev-team version' prints "
+		"the version. Results go to standard output, progress and errors to "
+		"standard error.\n"
+		"\n"
+		"Exit status:\n"
+		"  0  success\n"
+		"  1  the check failed: a run failed, a file has faults, a command is denied\n"
+		"  2  usage\n"
+		"  3  input refused: FILE:LINE:COL: ...\n"
+		"  4  state refused: held by another session, stale or foreign answer\n"
+		"  5  system: input or output, git, network, a missing program",
+	.examples = "dev-team init\n"
+		    "dev-team run \"Greet the user by name\"\n"
+		    "dev-team run ADR-1 --harness claude-code\n"
+		    "dev-team status ADR-1 --watch\n"
+		    "dev-team logs ADR-1 -f\n"
+		    "dev-team retry ADR-1",
 };

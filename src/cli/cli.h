@@ -67,6 +67,9 @@ int cli_find_document(
 int cli_find_action_document(struct invocation *in, const char *file, const char *action,
 	const char **path, struct error *err);
 
+/* Prints what there is and empties it: for verbs that show things as they happen. */
+int cli_flush(struct buf *out, struct error *err);
+
 /* Prints the text, or the JSON as a line; frees it. */
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
 

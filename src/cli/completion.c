@@ -8,17 +8,21 @@ static int run(struct invocation *in, struct error *err)
 		option_bash(in->out, &cli_program);
 	else if (strcmp(shell, "zsh") == 0)
 		option_zsh(in->out, &cli_program);
+	else if (strcmp(shell, "fish") == 0)
+		option_fish(in->out, &cli_program);
 	else
-		return error_set(err, ERR_USAGE, "unknown shell '%.60s': one of bash, zsh", shell);
+		return error_set(
+			err, ERR_USAGE, "unknown shell '%.60s': one of bash, zsh, fish", shell);
 	return 0;
 }
 
 const struct verb verb_completion = {
 	.name = "completion",
-	.group = "Setup",
-	.about = "print the script that completes command lines in bash or zsh",
+	.group = "Everyday",
+	.about = "print the script that completes command lines in bash, zsh or fish",
 	.examples = "source <(dev-team completion bash)\n"
-		    "dev-team completion zsh >~/.zsh/completions/_dev_team",
-	.words = "bash|zsh",
+		    "dev-team completion zsh >~/.zsh/completions/_dev_team\n"
+		    "dev-team completion fish >~/.config/fish/completions/dev-team.fish",
+	.words = "bash|zsh|fish",
 	.run = run,
 };

@@ -1,6 +1,7 @@
 #include "context/lease.h"
 #include "src/cli/cli.h"
 #include "src/machine/action.h"
+#include "src/machine/failure.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"
 #include "src/verify/history.h"
@@ -55,7 +56,7 @@ static json *list_item(const char *path)
 	if (context_open(&f, path, CONTEXT_READ_ONLY, &err) < 0)
 		return JSON_OBJECT(JSON_TEXT("file", path), JSON_TEXT("error", err.text));
 	return JSON_OBJECT(JSON_TEXT("id", context_get(&f.doc, "work_item_id").p),
-		JSON_TEXT("state", context_get(&f.doc, "state").p),
+		JSON_TEXT("state", failure_state(&f.doc)),
 		JSON_TEXT("last_updated", context_get(&f.doc, "last_updated").p),
 		JSON_TEXT("file", path));
 }
@@ -245,8 +246,9 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_context = {
 	.name = "context",
-	.group = "See and restore",
+	.group = "Workflows",
 	.about = "read, edit and restore a work item's document",
+	.also = "show cat",
 	.examples = "dev-team context list\n"
 		    "dev-team context check ADR-1\n"
 		    "dev-team context show ADR-1 'Validate Result'\n"

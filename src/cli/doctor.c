@@ -56,8 +56,9 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.group = "Setup",
+	.group = "Everyday",
 	.about = "check what a run needs and say how to repair it",
+	.also = "check",
 	.details = "Prints one line for each finding: 'ok', 'warn' (a run can do without it) or "
 		   "'fail', then the subject, its state, and how to repair it. Exit status 1 if a "
 		   "check fails.\n"

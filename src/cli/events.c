@@ -113,7 +113,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_events = {
 	.name = "events",
-	.group = "See and restore",
+	.group = "Workflows",
 	.about = "show the events of a work item",
 	.details = "Prints one line for each event. FILE is the work item's document or its events "
 		   "file.",

@@ -36,7 +36,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_exec = {
 	.name = "exec",
-	.group = "Work on an item",
+	.group = "Plumbing",
 	.about = "run the script of an action and record its result",
 	.details =
 		"Prints one line, the recorded answer: 'passed — log: FILE', 'failed — log: FILE' "

@@ -41,7 +41,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_fork = {
 	.name = "fork",
-	.group = "See and restore",
+	.group = "Workflows",
 	.about = "start a new work item from an earlier state of another one",
 	.details =
 		"The new document is that of FILE at revision N, with the new id. It keeps "

@@ -285,7 +285,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_gate = {
 	.name = "gate",
-	.group = "Worktrees and merging",
+	.group = "Plumbing",
 	.about = "let one process at a time merge: run a command, rebase and push under a lock",
 	.details =
 		"Each directory of a pool has one gate. A dead holder loses the gate at once; a "

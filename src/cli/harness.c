@@ -352,7 +352,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_harness = {
 	.name = "harness",
-	.group = "Configuration and results",
+	.group = "Workflows",
 	.about = "list, probe and run the programs that run an agent",
 	.examples = "dev-team harness probe\n"
 		    "echo 'What does main.c do?' | dev-team harness run claude-code --tools Read\n"

@@ -111,7 +111,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_history = {
 	.name = "history",
-	.group = "See and restore",
+	.group = "Workflows",
 	.about = "list, show, compare and verify the revisions of a document",
 	.details =
 		"Without a subcommand it lists the revisions. FILE is the document, which need not "

@@ -42,7 +42,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_hook = {
 	.name = "hook",
-	.group = "Work on an item",
+	.group = "Plumbing",
 	.about = "answer an event of the client (the plugin calls it)",
 	.details =
 		"EVENT is the name of a hook of Claude Code; its JSON is standard input. An event "

@@ -291,7 +291,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_models = {
 	.name = "models",
-	.group = "Configuration and results",
+	.group = "Workflows",
 	.about = "list models, resolve the model of a stage, and plan replacements",
 	.details = "Exit status: 3 if the registry is refused or a model is unknown; 4 if a model "
 		   "was removed.",

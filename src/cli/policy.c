@@ -348,7 +348,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_policy = {
 	.name = "policy",
-	.group = "Commands under a policy",
+	.group = "Plumbing",
 	.about = "check shell commands against a policy, run them in a sandbox, test policies",
 	.details =
 		"COMMAND is one word with a whole command line in it, or several words, which are "

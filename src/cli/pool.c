@@ -347,7 +347,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_pool = {
 	.name = "pool",
-	.group = "Worktrees and merging",
+	.group = "Plumbing",
 	.about = "give branches worktrees and ports, and remove them when they are done",
 	.details =
 		"Work is never lost by accident: uncommitted changes, and commits that are on no "

@@ -43,7 +43,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_record = {
 	.name = "record",
-	.group = "Work on an item",
+	.group = "Plumbing",
 	.about = "put an agent's answer into the work item's document",
 	.details = "Writes standard input into the section of the action, with its result word. An "
 		   "answer to an action that is not outstanding, or a second, different answer, is "

@@ -33,7 +33,7 @@ static const struct option triage_options[] = {
 	OPTION_REQUIRED(struct requeue_options, trigger, "trigger", "NAME",
 		"original, time-threshold, failure-type or operator-requeue"),
 	OPTION_ROW(DECIMAL, double, struct requeue_options, composite, "composite", "NUMBER",
-		"the score", -SCORE_MAX, SCORE_MAX, true),
+		"the score", -SCORE_MAX, SCORE_MAX, true, 0),
 	OPTION_TEXT(struct requeue_options, detail, "detail", "TEXT", "more about the reason"),
 	OPTION_DECIMAL(struct requeue_options, cost, "cost", "USD", -SCORE_MAX, SCORE_MAX,
 		"what the scoring cost"),
@@ -174,7 +174,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_requeue = {
 	.name = "requeue",
-	.group = "Worktrees and merging",
+	.group = "Plumbing",
 	.about = "decide whether a failed issue is scored again, and keep its triage history",
 	.examples = "dev-team requeue decide ISSUE-7 --failure CIFailure",
 	.size = sizeof(defaults),

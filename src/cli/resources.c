@@ -286,7 +286,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_resources = {
 	.name = "resources",
-	.group = "Configuration and results",
+	.group = "Workflows",
 	.about = "check and show pipelines, pools and plans",
 	.details = "Exit status 3: a resource is refused.",
 	.examples = "dev-team resources check\n"

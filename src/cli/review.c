@@ -30,7 +30,7 @@ static const struct option issue_options[] = {
 };
 static const struct option feedback_options[] = {
 	OPTION_ROW(CHOICE, const char *, struct review_options, reviewer, "reviewer",
-		"testing|critic|security", "the reviewer that was missing", 0, 0, true),
+		"testing|critic|security", "the reviewer that was missing", 0, 0, true, 0),
 	OPTION_REQUIRED(struct review_options, reason, "reason", "TEXT", "why"),
 	OPTION_END,
 };
@@ -129,7 +129,7 @@ static const struct verb *const subcommands[] = {
 
 const struct verb verb_review = {
 	.name = "review",
-	.group = "Worktrees and merging",
+	.group = "Workflows",
 	.about = "decide which reviewers a change needs, and record which one was missing",
 	.examples = "git diff main...HEAD | dev-team review classify --diff -\n"
 		    "dev-team review feedback --pr 7 --reviewer security --reason 'new token'",

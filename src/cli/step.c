@@ -53,7 +53,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_step = {
 	.name = "step",
-	.group = "Work on an item",
+	.group = "Plumbing",
 	.about = "advance a work item and print the actions that it needs next",
 	.details =
 		"Prints one line, a JSON array of actions: spawn_agent, run_script or done.\n"

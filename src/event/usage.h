@@ -36,5 +36,15 @@ struct usage_member {
 /* Sets the members of `object`, in this order. An unknown figure is left out, or null if `nulls`.
  */
 void usage_put(json *object, const struct usage *u, const struct usage_member *members, bool nulls);
+/* The figures in events and totals: `ms`, `input_tokens`, `output_tokens`, `cost_usd`,
+ * `cache_tokens`. */
+extern const struct usage_member usage_members[];
+/* Reads these members; one that is missing is unknown. `object` may be NULL. */
+void usage_get(const json *object, struct usage *out);
+/* Adds `91200 + 7300 tokens, 5000 cached, $0.4100`: input and output, as far as they are known;
+ * nothing if none is. */
+void usage_describe(struct buf *out, const struct usage *u);
+/* Adds `12s`, `1.20s`, `3m 04s` or `2h 05m`. */
+void usage_describe_time(struct buf *out, int64_t ms);
 
 #endif

@@ -90,6 +90,8 @@ void session_heartbeat(struct session *s);
 void session_result(struct session *s, struct harness_result *out);
 void session_release(struct session *s);
 
+/* A line that the program has printed: passes it on, masked. */
+void session_output(struct session *s, struct str line);
 /* The agent's last message; replaces the previous one. */
 void session_text(struct session *s, struct str text);
 void session_model(struct session *s, struct str model);

@@ -236,6 +236,7 @@ static void chat_end(struct chat_answer *c)
 	}
 	if (!c->streamed)
 		end_plain(c);
+	session_output(s, buf_str(&c->text));
 	session_text(s, buf_str(&c->text));
 	if (s->judged)
 		return;

@@ -65,6 +65,10 @@ struct harness_input {
 	unsigned heartbeat_ms;    /* 0: 30000 */
 	double max_budget_usd;    /* 0: none */
 	int cancel;               /* readable: end the program; 0: none */
+	/* Gets each line that the agent's program prints, as it comes, secrets masked. May be NULL.
+	 */
+	void (*output)(void *data, struct str line);
+	void *output_data;
 };
 
 enum harness_event_kind { HARNESS_STARTED, HARNESS_HEARTBEAT, HARNESS_PROGRESS, HARNESS_COMPLETED };

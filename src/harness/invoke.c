@@ -102,6 +102,16 @@ void session_heartbeat(struct session *s)
 	session_emit(s, &e);
 }
 
+void session_output(struct session *s, struct str line)
+{
+	CLEANUP(buf_release) struct buf masked = BUF_INIT;
+
+	if (!s->input->output)
+		return;
+	secrets_mask(&s->secrets, line, &masked);
+	s->input->output(s->input->output_data, buf_str(&masked));
+}
+
 /* Keeps more than is shown: a secret must be complete when it is masked. */
 static void replace(struct buf *b, struct str text)
 {

@@ -85,6 +85,9 @@ static void take_line(void *data, struct str line)
 	CLEANUP(json_free) json *value = NULL;
 	struct error ignored;
 
+	session_output(p->session, line);
+	if (p->session->harness->whole)
+		return;
 	if (line.p[0] == '{' && json_parse(&value, line, &ignored) == 0) {
 		dispatch(p->session, value);
 		return;
@@ -97,6 +100,7 @@ static void take_error_line(void *data, struct str line)
 {
 	struct output_parser *p = data;
 
+	session_output(p->session, line);
 	if (p->session->harness->error_line)
 		p->session->harness->error_line(p->session, line);
 }
@@ -118,9 +122,9 @@ bool output_parser_add(void *parser, bool errors, struct str piece)
 	if (errors) {
 		tail_buffer_add(&p->errors, piece);
 		line_splitter_add(&p->error_lines, piece);
-	} else if (p->session->harness->whole) {
-		buf_add(&p->whole, str_sub(piece, 0, piece.n < room ? piece.n : room));
 	} else {
+		if (p->session->harness->whole)
+			buf_add(&p->whole, str_sub(piece, 0, piece.n < room ? piece.n : room));
 		line_splitter_add(&p->lines, piece);
 	}
 	return !p->session->stop;

@@ -4,9 +4,9 @@
 #include "context/lease.h"
 #include "src/hook/hook_internal.h"
 #include "src/machine/engine.h"
-#include "src/machine/failure.h"
 #include "src/run/begin.h"
 #include "src/run/run.h"
+#include "src/run/status.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
@@ -303,71 +303,23 @@ static int cancel(struct expansion *p, struct error *err)
 
 /* ---- the state of a work item ---- */
 
-static void add_failure_parts(struct expansion *p, const struct context_file *f)
-{
-	struct failure why;
-
-	if (!failure_is(&f->doc))
-		return;
-	failure_explain(p->arena, f, &why);
-	if (why.log)
-		buf_addf(p->out, "; log: %s", why.log);
-	if (why.words)
-		buf_addf(p->out, "; last words: %s", why.words);
-	if (why.repair)
-		buf_addf(p->out, "; continue with: %s, then the same slash command", why.repair);
-}
-
-static void add_item(struct expansion *p, const char *path, const char *id)
-{
-	static const char *const keys[] = {"state", "pending_agent", "pr_url", "question",
-		"consecutive_failures", "outcome", "last_updated"};
-	CLEANUP(context_close) struct context_file f = {0};
-	struct lease_holder h;
-	struct error err;
-
-	buf_addf(p->out, "%s", id);
-	if (context_open(&f, path, CONTEXT_READ_ONLY, &err) < 0) {
-		buf_addf(p->out, ": %s\n", err.text);
-		return;
-	}
-	for (size_t i = 0; i < COUNT(keys); i++)
-		if (context_get(&f.doc, keys[i]).n)
-			buf_addf(p->out, "; %s: %s", keys[i], context_get(&f.doc, keys[i]).p);
-	add_failure_parts(p, &f);
-	if (lease_read(&f, &h, &err) == 0 && h.live) {
-		buf_adds(p->out, "; ");
-		lease_describe(p->out, &h);
-	}
-	buf_addc(p->out, '\n');
-}
-
+/* The text of `dev-team status`. */
 static int add_status(struct expansion *p, struct error *err)
 {
+	CLEANUP(json_free) json *shown = NULL;
 	const char *id = take_word(p), *found;
-	char *path;
-	struct store_paths paths;
 
-	if ((*id && path_check_id(id, err) < 0) ||
-		locate_repository(p->arena, p->call.repo, &p->call.repo, err) < 0 ||
-		locate_document(p->arena, NULL, p->call.repo, *id ? id : "X", &found, err) < 0)
+	if (*id && status_find(p->arena, id, p->call.repo, NULL, &found, err) < 0)
 		return -1;
-	path = arena_dup(p->arena, str_of(found));
 	if (*id) {
-		add_item(p, path, id);
+		shown = status_item(found, false);
+		status_add_details(p->out, shown);
 		return 0;
 	}
-	*strrchr(path, '/') = '\0';
-	if (store_documents(store_backend(), p->arena, path, &paths, err) < 0)
+	if (status_directory(p->arena, p->call.repo, &found, err) < 0 ||
+		status_items(found, &shown, err) < 0)
 		return -1;
-	if (!paths.n)
-		buf_adds(p->out, "this repository has no work items\n");
-	for (size_t i = 0; i < paths.n; i++) {
-		struct str name = path_base(paths.items[i]);
-
-		add_item(p, paths.items[i],
-			arena_dup(p->arena, str_sub(name, 0, name.n - strlen(".md"))));
-	}
+	status_add_table(p->out, shown);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "src/sys/path.h"
 #include "src/config/decode.h"
 #include "src/machine/action.h"
+#include "src/event/usage.h"
 #include "src/machine/agents.h"
 #include "src/workflow/workflow.h"
 
@@ -201,6 +202,38 @@ int agents_turn(const struct scripted_agents *s, const struct scripted_entry *en
 
 #define SCRIPTED "scripted"
 
+/* A context_visit: the last one is found first. */
+static bool find_total(const json *event, void *data)
+{
+	json **total = data;
+
+	if (json_str_is(event, "type", AGENT_RUN))
+		*total = json_copy(json_get(event, "total"));
+	return !*total;
+}
+
+json *agents_total(const struct context_file *f)
+{
+	json *total = NULL;
+
+	context_each_event(f, "\"" AGENT_RUN "\"", find_total, &total);
+	return total;
+}
+
+/* Each event has the sums of all so far, so that nobody has to read all of them. */
+static json *add_to_total(const struct context_file *f, const json *members)
+{
+	CLEANUP(json_free) json *before = agents_total(f);
+	json *total = JSON_OBJECT(JSON_INT("calls", 1 + json_get_int(before, "calls", 0)));
+	struct usage sum, more;
+
+	usage_get(before, &sum);
+	usage_get(members, &more);
+	usage_add(&sum, &more);
+	usage_put(total, &sum, usage_members, false);
+	return total;
+}
+
 void agents_note_run(struct context_file *f, const json *members)
 {
 	static const char *const journal[] = {"seq", "rev", "ts", "type", NULL};
@@ -209,6 +242,8 @@ void agents_note_run(struct context_file *f, const json *members)
 	for (const json *m = json_first(members); m; m = json_next(m))
 		if (!str_in(str_of(json_key(m)), journal))
 			json_put(event, json_key(m), json_copy(m));
+	if (!json_get(members, "total")) /* a replay has it */
+		json_put(event, "total", add_to_total(f, members));
 }
 
 void agents_note_turn(struct context_file *f, const char *key, const char *action)

@@ -140,6 +140,28 @@ bool failure_is(const struct context *c)
 	       context_get(c, "question_trigger").n;
 }
 
+const char *failure_reason(struct arena *a, const struct context *c)
+{
+	struct str question = context_get(c, "question"), outcome = context_get(c, "outcome"),
+		   trigger = context_get(c, "question_trigger");
+
+	if (question.n)
+		return arena_printf(a, "needs your answer: %s", question.p);
+	if (trigger.n)
+		return arena_printf(a,
+			"the troubleshooter could not get '%s' done: it was called for '%s' too "
+			"often",
+			context_get(c, "state").p, trigger.p);
+	return outcome.n ? arena_dup(a, outcome) : "the run has failed";
+}
+
+const char *failure_state(const struct context *c)
+{
+	bool given_up = context_get(c, "question_trigger").n && !context_get(c, "question").n;
+
+	return given_up ? "failed" : context_get(c, "state").p;
+}
+
 void failure_explain(struct arena *a, const struct context_file *f, struct failure *out)
 {
 	struct last last = {.arena = a};

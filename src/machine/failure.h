@@ -21,6 +21,11 @@ struct failure {
 
 /* True if the work item has failed, or waits for a person. */
 bool failure_is(const struct context *c);
+/* Why, in one line. */
+const char *failure_reason(struct arena *a, const struct context *c);
+/* What people are told of its state: `failed` also where a troubleshooter has given up and the key
+ * `state` still names the state that did not get done. */
+const char *failure_state(const struct context *c);
 void failure_explain(struct arena *a, const struct context_file *f, struct failure *out);
 
 /* The end of the script's log that a section names after `log: `: whole lines, at most

@@ -53,28 +53,13 @@ void place_from_json(struct arena *a, const json *j, struct item_place *out)
 			vec_push_in(a, &out->identity.settings, arena_dup(a, str_of(json_text(i))));
 }
 
-/* A document that is open for reading has no store open. */
-static int read_key(struct context_file *f, struct str *value, struct error *err)
-{
-	CLEANUP(store_close) struct store *s = NULL;
-	struct store_kv kv;
-
-	if (f->store)
-		return context_get_key(f, PLACE_KEY, value, err);
-	if (store_open(&s, f->backend, f->dir, f->name, STORE_READ, 0, err) < 0 ||
-		store_get(s, &f->doc.arena, PLACE_KEY, &kv, err) != STORE_OK)
-		return -1;
-	*value = kv.value;
-	return 0;
-}
-
 int place_load(struct arena *a, struct context_file *f, struct item_place *out, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 	struct str value;
 
 	*out = (struct item_place){0};
-	if (read_key(f, &value, err) < 0)
+	if (context_open_keys(f, err) < 0 || context_get_key(f, PLACE_KEY, &value, err) < 0)
 		return -1;
 	if (!value.n)
 		return 0;

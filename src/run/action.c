@@ -1,4 +1,5 @@
 #include "context/file.h"
+#include "src/base/clock.h"
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/script.h"
@@ -87,24 +88,48 @@ static int command_failed(const struct run_item *r, const struct run_action *p,
 		log ? "; its output is in " : " and printed nothing", log ? log : "");
 }
 
+/* What a command prints: kept whole for the answer, and in the item's log. */
+struct command_output {
+	struct buf *out;
+	struct run_log log;
+};
+
+/* An on_output function. */
+static bool take_output(void *data, bool errors, struct str piece)
+{
+	struct command_output *o = data;
+	size_t room = CONTEXT_MAX - o->out->len;
+
+	(void)errors;
+	buf_add(o->out, str_sub(piece, 0, piece.n < room ? piece.n : room));
+	run_log_add(&o->log, piece);
+	return true;
+}
+
 static int run_command(struct arena *a, const struct run_item *r, const struct run_action *p,
 	struct buf *out, struct error *err)
 {
 	const char *const argv[] = {"sh", "-e", "-c", p->turn->run, NULL};
+	struct command_output output = {.out = out};
 	struct process program = {.argv = argv,
 		.cwd = run_action_directory(r, p->action),
 		.output = -1,
-		.out = out,
-		.out_max = CONTEXT_MAX,
+		.on_output = take_output,
+		.together = true,
+		.data = &output,
 		.timeout_s = p->turn->timeout_s,
 		.cancel = r->cancel};
 	struct run_environment env = {0};
 	struct process_end end;
+	int rc;
 
 	run_action_environment(a, r, p->action, &env);
 	vec_push_in(a, &env, NULL);
 	program.env = env.items;
-	if (process_run(&program, &end, err) < 0)
+	run_log_open(&output.log, r->call.context_file, id_of(p));
+	rc = process_run(&program, &end, err);
+	run_log_close(&output.log);
+	if (rc < 0)
 		return -1;
 	if (end.cancelled)
 		return error_set(err, ERR_STATE, "interrupted");
@@ -197,31 +222,37 @@ static int record_answer(const struct run_item *r, const struct run_action *p,
 }
 
 static int call_agent(struct arena *a, const struct run_item *r, const struct run_action *p,
-	char *word, struct error *err)
+	struct run_outcome *out, struct error *err)
 {
 	struct run_answer answer = {0};
 	int rc = run_agent_call(a, r, p->action, &answer, err);
 	struct error ignored;
 
 	if (rc == 0)
-		rc = record_answer(r, p, &answer, word, err);
+		rc = record_answer(r, p, &answer, out->word, err);
 	else if (answer.note) /* it ran before the run was stopped */
 		(void)record_answer(
-			r, p, &(struct run_answer){.note = answer.note}, word, &ignored);
+			r, p, &(struct run_answer){.note = answer.note}, out->word, &ignored);
+	usage_get(answer.note, &out->usage);
 	json_free(&answer.note);
 	return rc;
 }
 
 int run_action_execute(const struct run_item *r, const struct run_action *p,
-	char word[RUN_WORD_SIZE], struct error *err)
+	struct run_outcome *out, struct error *err)
 {
 	bool agent = strcmp(json_get_str(p->action, "action"), "spawn_agent") == 0;
 	CLEANUP(arena_release) struct arena a = {0};
+	int64_t began = clock_ticks();
+	int rc;
 
-	word[0] = '\0';
+	*out = (struct run_outcome){.usage = USAGE_NONE};
 	if (p->entry && !p->turn->exec)
-		return play_scripted_agent(&a, r, p, word, err);
-	if (!p->entry && r->real && agent)
-		return call_agent(&a, r, p, word, err);
-	return run_script(&a, r, p, word, err);
+		rc = play_scripted_agent(&a, r, p, out->word, err);
+	else if (!p->entry && r->real && agent)
+		rc = call_agent(&a, r, p, out, err);
+	else
+		rc = run_script(&a, r, p, out->word, err);
+	out->usage.ms = clock_ticks() - began;
+	return rc;
 }

@@ -19,6 +19,7 @@ struct agent_call {
 	struct model_resolved model;
 	struct chain chain;
 	struct gate *gate;    /* NULL: not needed */
+	struct run_log log;   /* of what it prints */
 	int64_t heartbeat_at; /* of state.json */
 	struct harness_input input;
 	struct artifact_target artifact; /* schema NULL: the stage need not leave one */
@@ -193,6 +194,11 @@ static unsigned timeout_of(const struct agent_call *c)
 	return c->spec && c->spec->timeout_s ? (unsigned)c->spec->timeout_s : TIMEOUT_S;
 }
 
+static void keep_line(void *log, struct str line)
+{
+	run_log_line(log, line);
+}
+
 static void set_input(struct agent_call *c, struct str prompt, const struct instructions *role)
 {
 	const struct run_item *r = c->run;
@@ -207,7 +213,9 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 		.tools = role->tools,
 		.timeout_s = timeout_of(c),
 		.max_budget_usd = c->spec ? c->spec->max_budget_usd : 0,
-		.cancel = r->cancel};
+		.cancel = r->cancel,
+		.output = keep_line,
+		.output_data = &c->log};
 }
 
 /* Runs the input on the first usable harness. The result of an interrupted call says nothing about
@@ -330,16 +338,13 @@ static int call_and_retry(struct agent_call *c, struct error *err)
 
 static json *note_of(const struct agent_call *c)
 {
-	static const struct usage_member members[] = {{USAGE_MS, "ms"},
-		{USAGE_INPUT, "input_tokens"}, {USAGE_OUTPUT, "output_tokens"},
-		{USAGE_COST, "cost_usd"}, {0}};
 	const struct harness_result *r = &c->result;
 	json *note = JSON_OBJECT(JSON_TEXT("action", c->id), JSON_TEXT("harness", c->used->name),
 		JSON_IF(r->model, JSON_TEXT("model", r->model)),
 		JSON_TEXT("status", harness_status_names[r->status]),
 		JSON_IF(r->detail, JSON_TEXT("detail", r->detail)));
 
-	usage_put(note, &r->usage, members, false);
+	usage_put(note, &r->usage, usage_members, false);
 	return note;
 }
 
@@ -521,7 +526,9 @@ int run_agent_call(struct arena *a, const struct run_item *r, const json *action
 	if (c.spec && gate_stage_holds(c.spec) &&
 		(run_pool_open(a, r, &pool, err) < 0 || take_gate(&c, &pool, err) < 0))
 		return -1;
+	run_log_open(&c.log, r->call.context_file, c.id);
 	rc = invoke(&c, &prompt, &role, out, err);
+	run_log_close(&c.log);
 	gate_drop(&c.gate);
 	return rc;
 }

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include "src/base/clock.h"
 #include "src/run/run_internal.h"
 
 /* ---- signals ---- */
@@ -90,6 +91,7 @@ struct children {
 	size_t n, running;
 	bool forwarded; /* the interrupt, to all */
 	bool failed;    /* the error is set, and nothing more is added */
+	int64_t next_tick;
 };
 
 /* Writing to a pipe must fail, not wait, once the process that reads it is gone. */
@@ -166,6 +168,15 @@ static void read_pipe(const struct run_children *c, struct run_child *child, siz
 		pass_lines(c, child, false);
 }
 
+/* What it has written before it ended; what it has started may write for longer. */
+static void drain_log(const struct run_children *c, struct run_child *child)
+{
+	struct pollfd fd = {.events = POLLIN};
+
+	while ((fd.fd = child->fd[LOG]) >= 0 && poll(&fd, 1, 0) > 0)
+		read_pipe(c, child, LOG);
+}
+
 /* What a child has started may have the pipe open for longer than the child lives. */
 static bool has_ended(const struct run_children *c, const struct run_child *child)
 {
@@ -180,6 +191,7 @@ static int finish(struct children *s, struct run_child *child)
 	size_t item = child->item;
 	int status = 0, rc;
 
+	drain_log(c, child);
 	pass_lines(c, child, true);
 	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -218,7 +230,11 @@ static int wait_for_some(struct children *s)
 			.fd = child->pid ? child->fd[i % PIPES] : -1, .events = POLLIN};
 	}
 	*interrupt = (struct pollfd){.fd = s->forwarded ? -1 : s->of->cancel, .events = POLLIN};
-	if (poll(fds, COUNT(fds), -1) < 0)
+	if (s->of->tick && clock_ticks() >= s->next_tick) {
+		s->next_tick = clock_ticks() + RUN_TICK_MS;
+		s->of->tick(s->of->data);
+	}
+	if (poll(fds, COUNT(fds), s->of->tick ? RUN_TICK_MS : -1) < 0)
 		return 0;
 	if (interrupt->revents)
 		forward_interrupt(s);
@@ -236,7 +252,7 @@ static int wait_for_some(struct children *s)
 
 int run_children(const struct run_children *c, struct error *err)
 {
-	struct children s = {.of = c, .n = c->n};
+	struct children s = {.of = c, .n = c->n, .next_tick = clock_ticks() + RUN_TICK_MS};
 	size_t next = 0;
 	int rc = 0;
 

@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <sys/wait.h>
 #include "src/base/clock.h"
 #include "src/base/json.h"
@@ -6,6 +7,7 @@
 #include "src/machine/agents.h"
 #include "src/run/begin.h"
 #include "src/run/run_internal.h"
+#include "src/run/status.h"
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 
@@ -18,7 +20,7 @@
 struct action_outcome {
 	int rc;
 	struct error err; /* if rc is -1 */
-	char word[RUN_WORD_SIZE];
+	struct run_outcome of;
 };
 
 _Static_assert(
@@ -38,15 +40,56 @@ struct action_jobs {
 	bool failed;
 };
 
+/* `o`: of an action that has ended. */
+static void report_to_caller(
+	const struct run_item *r, int what, const json *action, const struct run_outcome *o)
+{
+	if (r->request->report)
+		r->request->report(&(struct run_report){.what = what,
+			.ms = clock_ticks() - r->started_ms,
+			.action = action,
+			.word = o ? o->word : NULL,
+			.usage = o ? &o->usage : NULL});
+}
+
+static void action_started(void *data, size_t item, size_t running)
+{
+	const struct action_jobs *j = data;
+
+	(void)running;
+	report_to_caller(j->run, RUN_REPORT_BEGIN, j->list.items[item].action.action, NULL);
+}
+
+static void action_line(void *data, size_t item, struct str line)
+{
+	(void)data;
+	(void)item;
+	error_log("%.*s", (int)line.n, line.p);
+}
+
+/* `stop --now` ends what works, as a signal does. */
+static void look_around(void *data)
+{
+	const struct action_jobs *j = data;
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *asked = run_stop_asked(&a, j->run->call.context_file);
+
+	report_to_caller(j->run, RUN_REPORT_TICK, NULL, NULL);
+	if (asked && strcmp(asked, "now") == 0 && !j->run->stopped) {
+		j->run->stopped = true;
+		(void)raise(SIGTERM);
+	}
+}
+
 static int act_in_child(void *data, size_t item, int report, int log)
 {
 	const struct action_jobs *j = data;
 	struct action_outcome o = {0};
 	ssize_t ignored;
 
-	(void)log;
 	run_interrupt_child();
-	o.rc = run_action_execute(j->run, &j->list.items[item].action, o.word, &o.err);
+	(void)dup2(log, STDERR_FILENO);
+	o.rc = run_action_execute(j->run, &j->list.items[item].action, &o.of, &o.err);
 	ignored = write(report, &o, sizeof(o));
 	(void)ignored;
 	return 0;
@@ -56,7 +99,6 @@ static int act_in_child(void *data, size_t item, int report, int log)
 static int take_outcome(void *data, size_t item, int status, struct str report)
 {
 	struct action_jobs *j = data;
-	const struct run_request *q = j->run->request;
 	const json *action = j->list.items[item].action.action;
 	struct action_outcome o;
 	bool whole = report.n == sizeof(o);
@@ -66,8 +108,7 @@ static int take_outcome(void *data, size_t item, int status, struct str report)
 		memcpy(&o, report.p, sizeof(o));
 	j->list.items[item].ended = true;
 	if (whole && o.rc == 0) {
-		if (q->progress)
-			q->progress(clock_ticks() - j->run->started_ms, action, o.word);
+		report_to_caller(j->run, RUN_REPORT_END, action, &o.of);
 		return 0;
 	}
 	if (!j->failed && whole)
@@ -167,7 +208,11 @@ static int carry_out(
 	struct run_children children = {.max = RUN_CHILDREN_MAX,
 		.report_size = sizeof(struct action_outcome),
 		.cancel = r->cancel,
+		.log = true,
 		.run = act_in_child,
+		.started = action_started,
+		.line = action_line,
+		.tick = look_around,
 		.ended = take_outcome,
 		.more = ordered ? take_next : NULL,
 		.data = &jobs};
@@ -192,21 +237,25 @@ static int run_round(struct run_item *r, struct buf *line, bool *success, struct
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(json_free) json *array = NULL;
-	const struct run_request *q = r->request;
 	struct run_step_call call = r->call;
-	bool ordered = false;
+	bool ordered = false, first_round = !r->n_steps++;
 	const json *first;
 
 	call.ordered = &ordered;
 	buf_clear(line);
+	if (!first_round && run_stop_asked(&a, call.context_file)) {
+		r->stopped = true;
+		return -1;
+	}
 	if (run_step(&a, &call, line, err) < 0 || run_setup_entered(&a, r, err) < 0 ||
 		json_parse(&array, buf_str(line), err) < 0)
 		return -1;
+	if (first_round)
+		run_options_note(r);
 	first = json_first(array);
 	if (strcmp(json_get_str(first, "action"), "done") != 0)
 		return run_interrupt_caught() || carry_out(&a, r, array, ordered, err) < 0 ? -1 : 1;
-	if (q->progress)
-		q->progress(clock_ticks() - r->started_ms, first, NULL);
+	report_to_caller(r, RUN_REPORT_DONE, first, NULL);
 	*success = strcmp(json_get_str(first, "result"), "success") == 0;
 	return 0;
 }
@@ -241,12 +290,32 @@ static void begin_state(struct arena *a, struct run_item *r)
 	run_write_state(r, "init", RUN_RUNNING);
 }
 
-/* Recorded answers are kept; the caller sees a program that the signal ended. */
-static int raise_again(int signal, struct error *err)
+/* The command that continues the item. */
+static void log_continuation(const struct run_item *r, const char *before)
 {
-	error_log("dev-team: interrupted; the same command continues");
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+
+	if (context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) < 0)
+		return;
+	status_add_continuation(&text, &f);
+	status_add_repository(&text, r->call.repo);
+	error_log("dev-team: %sto continue: %s", before, text.s);
+}
+
+/* Recorded answers are kept; the caller sees a program that the signal ended. */
+static int raise_again(const struct run_item *r, int signal, struct error *err)
+{
+	log_continuation(r, "interrupted; ");
 	(void)raise(signal);
 	return error_set(err, ERR_STATE, "interrupted by signal %d", signal);
+}
+
+static int stop_here(const struct run_item *r, struct error *err)
+{
+	run_stop_forget(r->call.context_file);
+	return error_set(err, ERR_STATE, "'%s' was stopped by 'dev-team stop'", r->call.id);
 }
 
 /* Runs to the end and adds the last array. */
@@ -258,12 +327,14 @@ static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct
 
 	if (run_interrupt_begin(&r->cancel, err) < 0)
 		return -1;
+	run_stop_forget(r->call.context_file);
 	begin_state(a, r);
 	do
 		rc = run_round(r, &line, &success, err);
 	while (rc > 0);
 	signal = rc < 0 ? run_interrupt_caught() : 0;
 	run_interrupt_end();
+	report_to_caller(r, RUN_REPORT_OVER, NULL, NULL);
 	if (rc == 0) {
 		run_write_state(r, "done", success ? RUN_SUCCESS : RUN_FAILURE);
 		buf_addf(out, "%s\n", line.s);
@@ -272,21 +343,20 @@ static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct
 	run_step_release_lease(&r->call);
 	run_write_state(
 		r, "stopped", !signal && err->code == ERR_CHECK ? RUN_FAILURE : RUN_PENDING);
-	return signal ? raise_again(signal, err) : -1;
+	if (r->stopped)
+		return stop_here(r, err);
+	return signal ? raise_again(r, signal, err) : -1;
 }
 
 /* Two runs of one work item would carry out every action twice. */
 static int lock_run(
 	struct arena *a, const char *document, struct disk_lock **lock, struct error *err)
 {
-	char *dir = arena_dup(a, path_dir(document));
-	struct str base = path_base(document);
 	int rc;
 
-	if (path_mkdirs(dir, err) < 0)
+	if (path_mkdirs(arena_dup(a, path_dir(document)), err) < 0)
 		return -1;
-	rc = disk_lock_take(
-		lock, arena_printf(a, "%s/.%.*s.run.lock", dir, (int)base.n, base.p), 0, err);
+	rc = disk_lock_take(lock, status_run_lock(a, document), 0, err);
 	return rc < 0 && err->code == ERR_STATE
 		       ? error_prefix(err, "another run of this work item has not ended")
 		       : rc;
@@ -309,7 +379,11 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	rc = run_setup(a, &r, err) < 0 ? -1 : run_loop(a, &r, out, err);
 	if (rc < 0 && !r.n_started)
 		run_setup_undo(a, &r);
-	return rc;
+	if (rc == 0 || rc == ERR_CHECK || !r.n_steps)
+		return rc;
+	error_print(err);
+	log_continuation(&r, "");
+	return (int)err->code;
 }
 
 /* ---- several work items, each in a child process ---- */

@@ -5,7 +5,8 @@
 #ifndef DT_RUN_H
 #define DT_RUN_H
 
-#include "src/base/json.h"
+#include "context/file.h"
+#include "src/event/usage.h"
 #include "src/run/locate.h"
 #include "src/workflow/workflow.h"
 #include "src/worktree/item.h"
@@ -80,6 +81,23 @@ size_t run_workflow_check(
 
 enum { RUN_ACTIONS_DEFAULT = 1000 };
 
+enum { RUN_TICK_MS = 500 };
+
+/* What happens in a run. */
+struct run_report {
+	enum {
+		RUN_REPORT_BEGIN, /* of an action */
+		RUN_REPORT_END,   /* of an action */
+		RUN_REPORT_TICK,  /* every RUN_TICK_MS while actions work */
+		RUN_REPORT_DONE,  /* the item has ended, or waits; `action` is `done` */
+		RUN_REPORT_OVER,  /* the last report, however the run ends */
+	} what;
+	int64_t ms;                /* since the run began */
+	const json *action;        /* of BEGIN, END, DONE */
+	const char *word;          /* of END: the result word, "" if there is none; else NULL */
+	const struct usage *usage; /* of END */
+};
+
 struct run_request {
 	struct run_step_call call;   /* of each work item; run_items() sets the id */
 	const char *agents;          /* file of scripted agents; NULL: none */
@@ -92,9 +110,8 @@ struct run_request {
 	int64_t max_actions;
 	int64_t timeout_s; /* of each real agent; 0: as its stage says */
 	int64_t slots;     /* ports reserved for children */
-	/* Called in the process of the run as actions end, `ms` after its start. `word`: the result
-	 * word of the answer, "" if there is none; NULL: `action` is `done`. May be NULL. */
-	void (*progress)(int64_t ms, const json *action, const char *word);
+	/* Called in the process of the run. May be NULL. */
+	void (*report)(const struct run_report *p);
 };
 
 /*
@@ -106,6 +123,19 @@ struct run_request {
  */
 int run_items(struct arena *a, const struct run_request *q, const char *const *words, size_t n,
 	struct buf *out, struct error *err);
+
+/* The file with what the agent of action `id` printed; in the arena. It need not exist. */
+char *run_log_path(struct arena *a, const char *document, const char *id);
+
+/* Asks the run of the item to end after its actions; `now`: to end them. */
+int run_stop(const char *document, bool now, struct error *err);
+
+/* How the item's last run was called; paths below the repository are relative to it. False: it had
+ * none. _load() sets these members of *q; _describe() adds them as options, ` --harness 'codex'`.
+ */
+bool run_options_load(
+	struct arena *a, struct context_file *f, const char *repo, struct run_request *q);
+bool run_options_describe(struct context_file *f, struct buf *out);
 
 /*
  * Checks what a run needs: programs, the state directory, the sandbox, the installation, the
@@ -125,6 +155,8 @@ bool run_doctor(struct arena *a, const struct run_step_call *call, struct buf *o
 int run_interrupt_begin(int *fd, struct error *err);
 /* The signal that was caught, or 0. */
 int run_interrupt_caught(void);
+/* Waits at most `ms` for it; true: it has come. Without run_interrupt_begin() it only waits. */
+bool run_interrupt_wait(int ms);
 /* Restores the previous handlers. */
 void run_interrupt_end(void);
 

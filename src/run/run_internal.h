@@ -11,6 +11,7 @@
 #include "src/machine/place.h"
 #include "src/run/run.h"
 #include "src/sys/git.h"
+#include "src/sys/secrets.h"
 
 #define RUN_WORKFLOW_DEFAULT "implement-task"
 
@@ -29,6 +30,8 @@ struct run_item {
 	int64_t started;              /* of state.json */
 	int64_t started_ms;           /* clock_ticks() */
 	size_t n_started;             /* actions */
+	size_t n_steps;               /* between them */
+	bool stopped;                 /* as run_stop() asked */
 
 	struct scripted_agents scripted;
 	/* Only with real agents. */
@@ -55,6 +58,11 @@ void run_setup_undo(struct arena *a, struct run_item *r);
 /* Opens the pool of the run's worktree. Close it with pool_close(). */
 int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err);
 
+/* What run_stop() has asked since run_stop_forget(): NULL, "after", "now". */
+const char *run_stop_asked(struct arena *a, const char *document);
+void run_stop_forget(const char *document);
+/* Remembers how the run was called. Best effort. */
+void run_options_note(const struct run_item *r);
 /* Writes state.json of a run with real agents; pending: it stopped and can continue. Best effort.
  */
 void run_write_state(const struct run_item *r, const char *stage, enum run_status status);
@@ -108,9 +116,30 @@ struct run_action {
 	const struct scripted_turn *turn;   /* of the entry */
 };
 
-/* Carries the action out and records the answer. `word`: its result word; "" if there is none. */
+struct run_outcome {
+	char word[RUN_WORD_SIZE]; /* result word of the answer; "" if there is none */
+	struct usage usage;
+};
+/* Carries the action out and records the answer. */
 int run_action_execute(const struct run_item *r, const struct run_action *p,
-	char word[RUN_WORD_SIZE], struct error *err);
+	struct run_outcome *out, struct error *err);
+
+/* What the agent of an action prints, kept with the item: logs/NAME-STATE-N.agent.log. Best effort:
+ * where it cannot be written the agent works all the same. */
+struct run_log {
+	struct arena arena;
+	int fd; /* -1: none */
+	size_t written;
+	struct secrets secrets; /* of our environment */
+	struct buf partial;     /* a line that has not ended */
+};
+void run_log_open(struct run_log *l, const char *document, const char *id);
+/* A line, which is masked already. */
+void run_log_line(struct run_log *l, struct str line);
+/* A piece of output; complete lines are masked and written. */
+void run_log_add(struct run_log *l, struct str piece);
+void run_log_close(struct run_log *l); /* for CLEANUP */
+
 struct run_environment {
 	const char **items; /* `NAME=value` */
 	size_t n, cap;
@@ -149,6 +178,7 @@ struct run_children {
 	int (*ended)(void *data, size_t item, int status, struct str report);
 	/* After an item has ended: may raise *n. -1: no more are started. May be NULL. */
 	int (*more)(void *data, size_t item, size_t *n);
+	void (*tick)(void *data); /* every RUN_TICK_MS; may be NULL */
 	void *data;
 };
 
@@ -158,8 +188,6 @@ struct run_children {
  * or `ended` or `more` returned -1 (*err is then not changed).
  */
 int run_children(const struct run_children *c, struct error *err);
-/* Waits at most `ms` for the interrupt. */
-bool run_interrupt_wait(int ms);
 /* In a child that has a program to end: no later signal ends it at once. */
 void run_interrupt_child(void);
 

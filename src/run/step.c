@@ -6,6 +6,7 @@
 #include "src/policy/policy.h"
 #include "src/run/begin.h"
 #include "src/run/run_internal.h"
+#include "src/run/status.h"
 #include "src/sys/path.h"
 #include "steps/steps.h"
 
@@ -239,14 +240,26 @@ static bool is_ordered(const struct workflow *w, const struct context_file *f)
 	return st && st->declared && st->declared->order;
 }
 
+/* A run is repeated by one command, after an answer by the run's own. */
+static const char *run_continuation(struct arena *a, const struct run_step_call *call, bool asks)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_adds(&text, asks ? "dev-team answer " : "dev-team retry ");
+	status_add_address(&text, call->id, call->context_file);
+	status_add_repository(&text, call->repo);
+	buf_adds(&text, asks ? " 'YOUR ANSWER', then the same command again" : "");
+	return arena_dup(a, buf_str(&text));
+}
+
 /* The command that makes the work item go on. */
 static const char *continuation(
-	struct arena *a, const struct run_step_call *call, const char *repair)
+	struct arena *a, const struct run_step_call *call, const char *repair, bool asks)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (call->in_run)
-		return repair;
+		return run_continuation(a, call, asks);
 	buf_adds(&text, repair);
 	buf_add_argument(&text, " && dev-team step ", call->id);
 	buf_add_argument(&text, " --workflow ", call->workflow);
@@ -273,7 +286,9 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 	failure_explain(a, f, &why);
 	JSON_ADD((json *)json_at(array, 0), JSON_IF(why.log, JSON_TEXT("log", why.log)),
 		JSON_IF(why.words, JSON_TEXT("last_words", why.words)),
-		JSON_IF(why.repair, JSON_TEXT("continue", continuation(a, call, why.repair))));
+		JSON_IF(why.repair,
+			JSON_TEXT("continue", continuation(a, call, why.repair,
+						      context_get(&f->doc, "question").n > 0))));
 	buf_clear(out);
 	json_print(out, array);
 }

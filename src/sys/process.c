@@ -121,7 +121,7 @@ static int plumbing_open(const struct process *p, struct plumbing *f, struct err
 	}
 	if (open_output(&f->out_read, &f->out) < 0)
 		return -1;
-	return p->on_output ? open_output(&f->err_read, &f->err) : 0;
+	return p->on_output && !p->together ? open_output(&f->err_read, &f->err) : 0;
 }
 
 static bool is_replaced(const char *entry, const char *const *extra)

@@ -31,6 +31,7 @@ struct process {
 	/* With output -1, in place of `out`: called with each piece as it comes; `errors`: it is of
 	 * stderr, which is then separate from stdout. False ends the program as `cancel` does. */
 	bool (*on_output)(void *data, bool errors, struct str piece);
+	bool together; /* with on_output: stdout and stderr are one stream, in their order */
 	void (*tick)(void *data); /* called each tick_ms until the end; may be NULL */
 	unsigned tick_ms;
 	void *data;         /* of both */
@@ -114,6 +115,9 @@ pid_t process_client(void);
 char *process_client_name(struct arena *a);
 /* True if the process of such a line has ended for certain. */
 bool process_name_ended(struct arena *a, const char *name);
+
+/* Such a process for people: `'claude', process 4711`; NULL: it has ended. */
+char *process_name_describe(struct arena *a, const char *name);
 
 /* ---- processes that a program leaves behind ---- */
 

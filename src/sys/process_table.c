@@ -164,16 +164,47 @@ char *process_client_name(struct arena *a)
 		*p.space ? p.space : "-", (int)p.pid, p.start);
 }
 
+struct name_parts {
+	char host[80], boot[80], space[80];
+};
+
+/* False: it is no such line. `out` points into `text`. */
+static bool parse_name(const char *name, struct name_parts *text, struct process_identity *out)
+{
+	*out = (struct process_identity){
+		.host = text->host, .boot = text->boot, .space = text->space};
+	return sscanf(name, "%79s %79s %79s %d %" SCNu64, text->host, text->boot, text->space,
+		       &out->pid, &out->start) == 5;
+}
+
 bool process_name_ended(struct arena *a, const char *name)
 {
-	char host[80], boot[80], space[80];
-	struct process_identity p = {.host = host, .boot = boot, .space = space}, self;
+	struct name_parts text;
+	struct process_identity p, self;
 	struct error ignored;
 
-	return sscanf(name, "%79s %79s %79s %d %" SCNu64, host, boot, space, &p.pid, &p.start) ==
-		       5 &&
-	       process_identify(a, getpid(), &self, &ignored) == 0 &&
+	return parse_name(name, &text, &p) && process_identify(a, getpid(), &self, &ignored) == 0 &&
 	       process_life(&p, &self) == PROCESS_DEAD;
+}
+
+char *process_name_describe(struct arena *a, const char *name)
+{
+	struct name_parts text;
+	struct process_identity p, self;
+	struct process_info info;
+	struct error ignored;
+	enum process_life life;
+
+	if (!parse_name(name, &text, &p) || process_identify(a, getpid(), &self, &ignored) < 0)
+		return NULL;
+	life = process_life(&p, &self);
+	if (life == PROCESS_ALIVE && process_info(p.pid, &info))
+		return arena_printf(a, "'%s', process %d",
+			arena_printable(a, str_of(info.name), 16), (int)p.pid);
+	return life == PROCESS_AWAY
+		       ? arena_printf(a, "process %d on '%s'", (int)p.pid,
+				 arena_printable(a, str_of(text.host), sizeof(text.host)))
+		       : NULL;
 }
 
 bool process_has_env(pid_t pid, const char *entry)

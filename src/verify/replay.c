@@ -666,6 +666,7 @@ static const struct replay_operation {
 	{"removed", replay_edit, "removed by hand"},
 	{"import", NULL, "taken over without a journal"},
 	{"fork", NULL, "the beginning of a fork"},
+	{"request", NULL, "what people asked of a run"},
 	{"exec", NULL, "calls of exec that renewed a lease"},
 	{"clock set back", NULL, "new ends of leases after the clock was set back"},
 	{NULL, NULL, NULL},

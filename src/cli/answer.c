@@ -1,0 +1,73 @@
+#include "src/cli/cli.h"
+#include "src/run/status.h"
+#include "src/sys/path.h"
+
+struct answer_options {
+	const char *repo, *context_file;
+};
+
+static const struct option options[] = {
+	CLI_REPO(struct answer_options),
+	OPTION_TEXT(struct answer_options, context_file, "context-file", "FILE",
+		"the work item's document; default: as 'context path' prints"),
+	OPTION_END,
+};
+
+/* The words are one text; `-` and none: standard input, where a terminal is shown the question. */
+static int read_answer(
+	struct invocation *in, struct str question, struct buf *text, struct error *err)
+{
+	if (in->n > 1 && strcmp(in->words[1], "-") != 0) {
+		for (size_t i = 1; i < in->n; i++)
+			buf_addf(text, "%s%s", i > 1 ? " " : "", in->words[i]);
+		return 0;
+	}
+	if (isatty(STDIN_FILENO))
+		error_log("%.*s\n(end your answer with Ctrl-D)", (int)question.n, question.p);
+	return sys_read_all(text, STDIN_FILENO, CONTEXT_MAX, "standard input", err);
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	const struct answer_options *o = in->values;
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *document, *id = in->words[0];
+	struct str question, value;
+
+	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
+		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
+		return -1;
+	question = arena_str(in->arena, context_get(&f.doc, "question"));
+	context_close(&f);
+	f = (struct context_file){0};
+	if (!question.n)
+		return error_set(err, ERR_STATE, "'%s' has asked nothing", id);
+	if (read_answer(in, question, &text, err) < 0)
+		return -1;
+	value = str_trim(buf_str(&text));
+	if (!value.n)
+		return error_set(err, ERR_INPUT, "the answer is empty");
+	if (context_check_key(in->arena, "troubleshooter_input", &value, err) < 0 ||
+		context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0 ||
+		context_set_key(&f, "troubleshooter_input", value, err) < 0)
+		return -1;
+	buf_addf(in->out, "%s: answered; continue it with: ", id);
+	status_add_continuation(in->out, &f);
+	buf_addc(in->out, '\n');
+	return 0;
+}
+
+const struct verb verb_answer = {
+	.name = "answer",
+	.group = "Everyday",
+	.about = "answer the question that a work item waits for",
+	.details = "Without TEXT, or with '-', the answer is read from standard input. The next "
+		   "step or run gives it to the troubleshooter.",
+	.examples = "dev-team answer ADR-1 'In German.'\n"
+		    "dev-team answer ADR-1 - <answer.txt",
+	.words = "ID [TEXT...]",
+	.options = {options},
+	.size = sizeof(struct answer_options),
+	.run = run,
+};

@@ -1,0 +1,75 @@
+#include "src/cli/cli.h"
+#include "src/machine/place.h"
+#include "src/run/status.h"
+#include "src/verify/history.h"
+
+struct reset_options {
+	const char *repo, *context_file;
+};
+
+static const struct option options[] = {
+	CLI_REPO(struct reset_options),
+	OPTION_TEXT(struct reset_options, context_file, "context-file", "FILE",
+		"the work item's document; default: as 'context path' prints"),
+	OPTION_END,
+};
+
+/* Where the work of before is. */
+static int report_kept(
+	struct invocation *in, struct context_file *f, const char *pull_request, struct error *err)
+{
+	struct item_place place;
+
+	if (place_load(in->arena, f, &place, err) < 0)
+		return -1;
+	if (place.branch)
+		buf_addf(in->out, "kept: the branch '%s'%s%s%s\n", place.branch,
+			place.directory ? " in '" : "", place.directory ? place.directory : "",
+			place.directory ? "'; the item goes on there" : "");
+	if (*pull_request)
+		buf_addf(in->out, "kept: the pull request %s\n", pull_request);
+	return 0;
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	const struct reset_options *o = in->values;
+	CLEANUP(context_close) struct context_file before = {0}, f = {0};
+	const char *document, *id = in->words[0];
+	struct history_restored done;
+	struct history_place place;
+
+	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
+		status_check_free(in->arena, document, id, err) < 0 ||
+		context_open(&before, document, CONTEXT_READ_ONLY, err) < 0)
+		return -1;
+	history_set_place(in->arena, document, &place);
+	if (history_restore(&place, 1, &done, err) < 0 ||
+		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
+		return -1;
+	buf_addf(in->out, "%s: begins anew; continue it with: ", id);
+	status_add_continuation(in->out, &f);
+	buf_addc(in->out, '\n');
+	if (done.replaced) {
+		buf_add_argument(in->out,
+			"kept: the document; to have it back: dev-team context "
+			"restore ",
+			place.path);
+		buf_addf(in->out, " %lld\n", (long long)done.replaced);
+	}
+	return report_kept(in, &f, context_get(&before.doc, "pr_url").p, err);
+}
+
+const struct verb verb_reset = {
+	.name = "reset",
+	.group = "Everyday",
+	.about = "begin a work item anew; nothing of it is lost",
+	.details = "Puts the document back to its first revision. The replaced document stays in "
+		   "the history. The branch, the worktree with its files, a pull request and the "
+		   "logs stay, and are named: the item is worked on in the same worktree again.",
+	.examples = "dev-team reset ADR-1",
+	.words = "ID",
+	.options = {options},
+	.size = sizeof(struct reset_options),
+	.run = run,
+};

@@ -1,0 +1,158 @@
+#include "context/lease.h"
+#include "src/cli/cli.h"
+#include "src/cli/progress.h"
+#include "src/machine/failure.h"
+#include "src/run/status.h"
+#include "src/verify/history.h"
+
+struct retry_options {
+	const char *repo, *context_file;
+	bool no_run;
+};
+
+static const struct option options[] = {
+	OPTION_FLAG(struct retry_options, no_run, "no-run",
+		"only put the item back; something else continues it"),
+	CLI_REPO(struct retry_options),
+	OPTION_TEXT(struct retry_options, context_file, "context-file", "FILE",
+		"the work item's document; default: as 'context path' prints"),
+	OPTION_END,
+};
+
+/* The last request of a state. */
+struct last_request {
+	const char *state; /* NULL: any */
+	int64_t rev;       /* 0: there was none */
+};
+
+/* A context_visit. The troubleshooter is called by itself, if it is needed again. */
+static bool find_request(const json *event, void *data)
+{
+	struct last_request *l = data;
+	const char *id = json_get_str(event, "action");
+
+	if (json_str_is(event, "type", "dispatch") && id && !strstr(id, "/troubleshooter/") &&
+		(!l->state || json_str_is(event, "state", l->state)))
+		l->rev = json_get_int(event, "rev", 0);
+	return !l->rev;
+}
+
+/* *restore: an earlier revision has to be put back; false: the document can go on as it is. */
+static int find_revision(const struct context_file *f, const char *id, const char *state,
+	int64_t *rev, bool *restore, struct error *err)
+{
+	struct last_request last = {.state = state};
+
+	*restore = state || str_is(context_get(&f->doc, "state"), "failed");
+	if (context_get(&f->doc, "question").n && !state)
+		return error_set(err, ERR_STATE,
+			"'%s' waits for your answer: dev-team answer %s 'TEXT'", id, id);
+	if (!state && !failure_is(&f->doc))
+		return error_set(err, ERR_STATE,
+			"'%s' has not failed, it is in '%s': name the state that is to be repeated",
+			id, context_get(&f->doc, "state").p);
+	if (!*restore)
+		return 0;
+	if (context_read_events(f, "\"dispatch\"", find_request, &last, err) < 0)
+		return -1;
+	*rev = last.rev;
+	if (last.rev)
+		return 0;
+	return state ? error_set(err, ERR_INPUT,
+			       "nothing was ever requested in state '%.100s' of '%s'", state, id)
+		     : error_set(err, ERR_STATE,
+			       "'%s' failed before anything was requested: dev-team reset %s", id,
+			       id);
+}
+
+/* What failed before does not count against the next attempt. */
+static int forget_failures(const char *document, struct error *err)
+{
+	static const char *const counters[] = {
+		"consecutive_failures", "troubleshooter_calls", NULL};
+	CLEANUP(context_close) struct context_file f = {0};
+
+	if (context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	for (const char *const *key = counters; *key; key++)
+		if (context_count(&f.doc, *key) && context_set_key(&f, *key, STR("0"), err) < 0)
+			return -1;
+	/* A troubleshooter that has given up is not called for the same reason. */
+	if (context_get(&f.doc, "question_trigger").n && !context_get(&f.doc, "question").n)
+		return context_set_key(&f, "question_trigger", STR(""), err);
+	return 0;
+}
+
+static int put_back(
+	struct arena *a, const char *document, const char *id, const char *state, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct history_place place;
+	struct history_restored done;
+	bool restore;
+	int64_t rev = 0;
+
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
+		find_revision(&f, id, state, &rev, &restore, err) < 0)
+		return -1;
+	history_set_place(a, document, &place);
+	if (restore && history_restore(&place, rev, &done, err) < 0)
+		return -1;
+	return forget_failures(document, err);
+}
+
+/* With the agents that the item's last run had. */
+static int run_again(struct invocation *in, const char *document, struct error *err)
+{
+	const struct retry_options *o = in->values;
+	CLEANUP(context_close) struct context_file f = {0};
+	struct run_request q = {.max_actions = RUN_ACTIONS_DEFAULT};
+	const char *state;
+
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
+		locate_repository(in->arena, o->repo, &q.call.repo, err) < 0)
+		return -1;
+	state = arena_dup(in->arena, context_get(&f.doc, "state"));
+	if (o->no_run || !run_options_load(in->arena, &f, q.call.repo, &q)) {
+		buf_addf(in->out, "%s: goes on in '%s'; continue it with: ", in->words[0], state);
+		status_add_continuation(in->out, &f);
+		buf_addc(in->out, '\n');
+		return 0;
+	}
+	context_close(&f);
+	f = (struct context_file){0};
+	error_log("dev-team: %s goes on in '%s'", in->words[0], state);
+	q.call.context_file = o->context_file;
+	progress_listen(&q);
+	return run_items(in->arena, &q, in->words, 1, in->out, err);
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	const struct retry_options *o = in->values;
+	const char *document, *id = in->words[0];
+
+	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
+		status_check_free(in->arena, document, id, err) < 0 ||
+		put_back(in->arena, document, id, in->n > 1 ? in->words[1] : NULL, err) < 0)
+		return -1;
+	return run_again(in, document, err);
+}
+
+const struct verb verb_retry = {
+	.name = "retry",
+	.group = "Everyday",
+	.about = "repeat the request that a failed work item ended with, and go on",
+	.also = "rerun redo again",
+	.details =
+		"Puts the document back to the last request (with STATE: to the last one of that "
+		"state, also if the item has not failed), resets the count of failures, and runs "
+		"the item with the options of its last 'dev-team run'. The replaced document stays "
+		"in the history; commits and files stay. Remove the cause first.",
+	.examples = "dev-team retry ADR-1\n"
+		    "dev-team retry ADR-1 implementing",
+	.words = "ID [STATE]",
+	.options = {options},
+	.size = sizeof(struct retry_options),
+	.run = run,
+};

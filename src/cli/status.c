@@ -1,0 +1,99 @@
+#include "src/cli/cli.h"
+#include "src/cli/screen.h"
+#include "src/run/status.h"
+
+struct status_options {
+	const char *repo, *context_file;
+	bool all, watch, json;
+};
+
+static const struct option options[] = {
+	OPTION_FLAG(struct status_options, all, "all", "the items of all repositories"),
+	OPTION_FLAG(struct status_options, watch, "watch",
+		"show it again whenever it changes; ends with Ctrl-C"),
+	CLI_JSON(struct status_options),
+	CLI_REPO(struct status_options),
+	OPTION_TEXT(struct status_options, context_file, "context-file", "FILE",
+		"the work item's document; default: as 'context path' prints"),
+	OPTION_END,
+};
+
+/* What is shown: one document, or a directory. */
+struct status_view {
+	const char *document, *dir;
+	bool json;
+};
+
+static int find_view(
+	struct arena *a, const struct invocation *in, struct status_view *v, struct error *err)
+{
+	const struct status_options *o = in->values;
+	char *dir;
+
+	*v = (struct status_view){.json = o->json};
+	if (o->all && (in->n || o->context_file || o->repo))
+		return error_set(err, ERR_USAGE,
+			"status: --all shows all items: give no ID, --repo or --context-file");
+	if (in->n)
+		return status_find(a, in->words[0], o->repo, o->context_file, &v->document, err);
+	v->document = o->context_file;
+	if (v->document)
+		return 0;
+	if (!o->all)
+		return status_directory(a, o->repo, &v->dir, err);
+	return context_state_directory(a, &dir, err) < 0 ? -1 : (v->dir = dir, 0);
+}
+
+static int show(const struct status_view *v, struct buf *out, struct error *err)
+{
+	json *shown;
+
+	if (v->document)
+		shown = status_item(v->document, false);
+	else if (status_items(v->dir, &shown, err) < 0)
+		return -1;
+	if (v->json)
+		json_print_line(out, shown);
+	else if (v->document)
+		status_add_details(out, shown);
+	else
+		status_add_table(out, shown);
+	if (!v->json)
+		json_free(&shown);
+	return 0;
+}
+
+/* A screen_text. */
+static int show_again(void *view, struct buf *out, struct error *err)
+{
+	return show(view, out, err);
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	const struct status_options *o = in->values;
+	struct status_view view;
+
+	if (find_view(in->arena, in, &view, err) < 0)
+		return -1;
+	if (o->watch && !o->json && !isatty(STDOUT_FILENO))
+		return error_set(err, ERR_USAGE,
+			"status: standard output is no terminal: --watch needs one, or --json, "
+			"which prints a line for each change");
+	return o->watch ? screen_watch(show_again, &view, err) : show(&view, in->out, err);
+}
+
+const struct verb verb_status = {
+	.name = "status",
+	.group = "Everyday",
+	.about = "show who works on what since when, what it costs, and how it goes on",
+	.also = "ls list ps info",
+	.details = "Without an ID it shows a line for each work item of this repository, those at "
+		   "work first. A document that cannot be read is one such line.",
+	.examples = "dev-team status\n"
+		    "dev-team status ADR-1 --watch",
+	.words = "[ID]",
+	.options = {options},
+	.size = sizeof(struct status_options),
+	.run = run,
+};

@@ -1,0 +1,85 @@
+#include "src/base/clock.h"
+#include "src/cli/cli.h"
+#include "src/run/run.h"
+#include "src/run/status.h"
+
+enum { LOOK_MS = 50, WAIT_MS = 60000 };
+
+struct stop_options {
+	const char *repo, *context_file;
+	bool now;
+};
+
+static const struct option options[] = {
+	OPTION_FLAG(struct stop_options, now, "now",
+		"end its agents and scripts, too, and wait until they have ended"),
+	CLI_REPO(struct stop_options),
+	OPTION_TEXT(struct stop_options, context_file, "context-file", "FILE",
+		"the work item's document; default: as 'context path' prints"),
+	OPTION_END,
+};
+
+/* No run is at it: says who is. */
+static int refuse(struct arena *a, const char *document, const char *id, struct error *err)
+{
+	if (status_check_free(a, document, id, err) < 0)
+		return -1;
+	return error_set(err, ERR_STATE,
+		"no 'dev-team run' works on '%s'; 'dev-team cancel %s' ends it", id, id);
+}
+
+static int await_end(struct arena *a, const char *document, const char *id, struct error *err)
+{
+	int64_t until = clock_ticks() + WAIT_MS;
+
+	while (status_run_active(a, document, NULL)) {
+		if (clock_ticks() > until)
+			return error_set(err, ERR_STATE,
+				"the run of '%s' has not ended within %d s", id, WAIT_MS / 1000);
+		run_interrupt_wait(LOOK_MS);
+	}
+	return 0;
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	const struct stop_options *o = in->values;
+	CLEANUP(json_free) json *item = NULL;
+	const char *document, *id = in->words[0], *before = " after ";
+
+	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0)
+		return -1;
+	if (!status_run_active(in->arena, document, NULL))
+		return refuse(in->arena, document, id, err);
+	if (run_stop(document, o->now, err) < 0)
+		return -1;
+	if (o->now) {
+		if (await_end(in->arena, document, id, err) < 0)
+			return -1;
+		buf_addf(in->out, "%s: stopped\n", id);
+		return 0;
+	}
+	item = status_item(document, true);
+	buf_addf(in->out, "%s: the run ends", id);
+	for (const json *a = json_first(json_get(item, "actions")); a; a = json_next(a)) {
+		buf_addf(in->out, "%s%s", before, json_get_str(a, "id"));
+		before = ", ";
+	}
+	buf_addc(in->out, '\n');
+	return 0;
+}
+
+const struct verb verb_stop = {
+	.name = "stop",
+	.group = "Everyday",
+	.about = "let the 'dev-team run' of a work item end after its present action",
+	.also = "kill halt",
+	.details = "The agents and scripts that work finish, and their answers are recorded; then "
+		   "the run ends. With --now they are ended. Either way the item can be continued.",
+	.examples = "dev-team stop ADR-1\n"
+		    "dev-team stop ADR-1 --now",
+	.words = "ID",
+	.options = {options},
+	.size = sizeof(struct stop_options),
+	.run = run,
+};

@@ -1,0 +1,570 @@
+#include "src/base/clock.h"
+#include "src/event/usage.h"
+#include "src/machine/action.h"
+#include "src/machine/agents.h"
+#include "src/machine/failure.h"
+#include "src/machine/place.h"
+#include "src/machine/script.h"
+#include "src/run/locate.h"
+#include "src/run/run.h"
+#include "src/run/status.h"
+#include "src/store/disk.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+
+enum { REASON_MAX = 300 };
+
+/* The statuses, in the order in which a list has them. */
+static const char *const statuses[] = {"works", "waits", "failed", "broken", "idle", "done", NULL};
+
+static const char *text_of(const json *item, const char *key)
+{
+	const char *text = json_get_str(item, key);
+
+	return text ? text : "";
+}
+
+/* ---- who works on it ---- */
+
+char *status_run_lock(struct arena *a, const char *document)
+{
+	struct str base = path_base(document);
+
+	return arena_printf(
+		a, "%s/.%.*s.run.lock", arena_dup(a, path_dir(document)), (int)base.n, base.p);
+}
+
+bool status_run_active(struct arena *a, const char *document, struct buf *holder)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	bool held = false;
+
+	return disk_lock_look(status_run_lock(a, document), &held, holder ? holder : &text,
+		       &ignored) == 0 &&
+	       held;
+}
+
+int status_check_free(struct arena *a, const char *document, const char *id, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf holder = BUF_INIT;
+	struct lease_holder h;
+
+	if (status_run_active(a, document, &holder))
+		return error_set(err, ERR_STATE,
+			"a 'dev-team run' works on '%s' (%s): 'dev-team stop %s' ends it", id,
+			holder.s, id);
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
+		return err->code == ERR_INPUT ? 0 : -1; /* one with a fault can be restored */
+	if (lease_read(&f, &h, err) < 0)
+		return -1;
+	return !h.live || lease_is_dead(a, &h) ? 0 : lease_refuse(&h, id, NULL, true, err);
+}
+
+/* When these actions were requested. */
+struct dispatches {
+	json *actions; /* {id, agent, since} */
+	size_t missing;
+};
+
+/* A context_visit. */
+static bool find_dispatch(const json *event, void *data)
+{
+	struct dispatches *d = data;
+
+	if (!json_str_is(event, "type", "dispatch"))
+		return true;
+	for (const json *a = json_first(d->actions); a; a = json_next(a))
+		if (json_str_is(a, "id", text_of(event, "action")) && !json_get(a, "since")) {
+			json_put_str((json *)a, "since", str_of(text_of(event, "ts")));
+			d->missing--;
+		}
+	return d->missing > 0;
+}
+
+/* An item that is read. */
+struct reading {
+	struct arena *arena;
+	struct context_file *file;
+	json *item;
+	json *actions; /* without an answer */
+	struct lease_holder holder;
+	const char *run; /* the process of its `dev-team run`; NULL: none */
+	bool works;      /* somebody may go on with it */
+};
+
+static int read_actions(struct reading *r, struct error *err)
+{
+	CLEANUP(json_free) json *all = NULL;
+	struct dispatches d = {.actions = r->actions};
+
+	if (action_load(&r->file->doc, &all, err) < 0)
+		return -1;
+	for (const json *a = json_first(all); a; a = json_next(a)) {
+		const char *id = json_get_str(a, "id"), *agent = json_get_str(a, "agent");
+
+		if (action_answered(&r->file->doc, a))
+			continue;
+		json_push(r->actions, JSON_OBJECT(JSON_TEXT("id", id),
+					      JSON_TEXT("agent", agent ? agent : "script")));
+		r->works |= action_is_script(a) && script_running(r->file, id);
+		d.missing++;
+	}
+	if (d.missing)
+		context_each_event(r->file, "\"dispatch\"", find_dispatch, &d);
+	return 0;
+}
+
+static int read_owner(struct reading *r, struct error *err)
+{
+	CLEANUP(buf_release) struct buf process = BUF_INIT;
+
+	if (lease_read(r->file, &r->holder, err) < 0)
+		return -1;
+	if (status_run_active(r->arena, r->file->path, &process))
+		r->run = arena_dup(r->arena, buf_str(&process));
+	r->works = r->run || (r->holder.live && !lease_is_dead(r->arena, &r->holder));
+	return 0;
+}
+
+/* ---- what is known of it ---- */
+
+static void add_key(struct reading *r, const char *key, const char *as)
+{
+	struct str value = context_get(&r->file->doc, key);
+
+	if (value.n)
+		json_put_str(r->item, as, value);
+}
+
+static void add_owner(struct reading *r)
+{
+	const struct lease_holder *h = &r->holder;
+	const char *process = h->client ? process_name_describe(r->arena, h->client) : NULL;
+
+	JSON_ADD(r->item, JSON_IF(r->run, JSON_TEXT("run", r->run)),
+		JSON_IF(h->live,
+			JSON_VALUE("owner",
+				JSON_OBJECT(JSON_TEXT("name", h->owner),
+					JSON_TIME("since", h->since), JSON_TIME("until", h->until),
+					JSON_IF(process, JSON_TEXT("process", process)),
+					JSON_BOOL("ended", lease_is_dead(r->arena, h))))));
+}
+
+static int add_place(struct reading *r, struct error *err)
+{
+	struct item_place place;
+
+	if (place_load(r->arena, r->file, &place, err) < 0)
+		return -1;
+	JSON_ADD(r->item, JSON_IF(place.branch, JSON_TEXT("branch", place.branch)),
+		JSON_IF(place.directory, JSON_TEXT("directory", place.directory)));
+	return 0;
+}
+
+static void add_usage(struct reading *r)
+{
+	json *total = agents_total(r->file);
+
+	if (total)
+		json_put(r->item, "usage", total);
+}
+
+/* ---- how it goes on ---- */
+
+void status_add_address(struct buf *out, const char *id, const char *document)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct error ignored;
+	char *dir;
+
+	if (path_is_id(str_of(id)))
+		buf_adds(out, id);
+	else
+		buf_add_shell(out, str_of(id));
+	if (context_state_directory(&a, &dir, &ignored) < 0 ||
+		!str_starts(str_of(document), arena_printf(&a, "%s/", dir)))
+		buf_add_argument(out, " --context-file ", document);
+}
+
+void status_add_repository(struct buf *out, const char *repo)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *here;
+	struct error ignored;
+
+	if (locate_repository(&a, NULL, &here, &ignored) < 0 || strcmp(here, repo) != 0)
+		buf_add_argument(out, " --repo ", repo);
+}
+
+/* `BEFORE ID AFTER` */
+static void add_command(struct reading *r, const char *before, const char *after)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_adds(&text, before);
+	status_add_address(&text, text_of(r->item, "id"), r->file->path);
+	buf_adds(&text, after);
+	json_put_str(r->item, "continue", buf_str(&text));
+}
+
+void status_add_continuation(struct buf *out, struct context_file *f)
+{
+	CLEANUP(buf_release) struct buf options = BUF_INIT;
+	const char *id = context_get(&f->doc, "work_item_id").p;
+
+	if (!run_options_describe(f, &options)) {
+		buf_addf(out, "/dev-team:continue %s", id);
+		return;
+	}
+	buf_adds(out, "dev-team run ");
+	status_add_address(out, id, f->path);
+	buf_add(out, buf_str(&options));
+}
+
+static void add_failure(struct reading *r)
+{
+	struct failure why;
+
+	failure_explain(r->arena, r->file, &why);
+	JSON_ADD(r->item, JSON_IF(why.log, JSON_TEXT("log", why.log)),
+		JSON_IF(why.words, JSON_TEXT("last_words", why.words)));
+}
+
+static const char *status_of(const struct reading *r)
+{
+	const struct context *c = &r->file->doc;
+
+	if (context_get(c, "question").n)
+		return "waits";
+	if (failure_is(c))
+		return "failed";
+	if (str_is(context_get(c, "state"), "done"))
+		return "done";
+	return r->works ? "works" : "idle";
+}
+
+static void add_end(struct reading *r, const char *status, bool brief)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+
+	if (strcmp(status, "waits") == 0) {
+		add_key(r, "question", "question");
+		add_command(r, "dev-team answer ", " 'TEXT'");
+	} else if (strcmp(status, "failed") == 0) {
+		json_put_str(r->item, "reason", str_of(failure_reason(r->arena, &r->file->doc)));
+		add_command(r, "dev-team retry ", "");
+		if (!brief)
+			add_failure(r);
+	} else if (strcmp(status, "idle") == 0) {
+		status_add_continuation(&command, r->file);
+		json_put_str(r->item, "continue", buf_str(&command));
+	} else {
+		add_key(r, "outcome", "reason");
+	}
+}
+
+static int read_item(struct reading *r, bool brief, struct error *err)
+{
+	const struct context *c = &r->file->doc;
+	const char *status;
+
+	if (context_open_keys(r->file, err) < 0 || read_owner(r, err) < 0 ||
+		read_actions(r, err) < 0)
+		return -1;
+	status = status_of(r);
+	r->item = JSON_OBJECT(JSON_TEXT("id", context_get(c, "work_item_id").p),
+		JSON_TEXT("status", status), JSON_TEXT("state", context_get(c, "state").p),
+		JSON_VALUE("actions", json_copy(r->actions)));
+	add_owner(r);
+	json_put(r->item, "attempts", context_attempts_json(c));
+	if (add_place(r, err) < 0)
+		return -1;
+	add_key(r, "pr_url", "pull_request");
+	add_usage(r);
+	add_end(r, status, brief);
+	add_key(r, "last_updated", "last_updated");
+	JSON_ADD(r->item, JSON_TEXT("file", r->file->path));
+	return 0;
+}
+
+/* The remedy for a fault that a hand edit has made is an older revision. */
+static json *broken_item(struct arena *a, const char *document, const struct context_file *f,
+	const struct error *err)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+	struct str base = path_base(document);
+	struct error place = *err;
+	char text[1600];
+
+	error_format(&place, text, sizeof(text));
+	if (context_has_fault(f, err) && !f->doc.other_format)
+		buf_add_argument(&command, "dev-team context restore ", f->path);
+	return JSON_OBJECT(
+		JSON_TEXT("id",
+			arena_dup(a, str_sub(base, 0, base.n - (str_ends(base, ".md") ? 3 : 0)))),
+		JSON_TEXT("status", "broken"),
+		JSON_TEXT("error", str_starts(str_of(text), "dev-team: ")
+					   ? text + strlen("dev-team: ")
+					   : text),
+		JSON_IF(command.len, JSON_TEXT("continue", command.s)),
+		JSON_TEXT("file", document));
+}
+
+json *status_item(const char *document, bool brief)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *actions = json_array();
+	struct reading r = {.arena = &a, .file = &f, .actions = actions};
+	struct error err = {0};
+
+	if (context_open(&f, document, CONTEXT_READ_ONLY, &err) == 0 &&
+		read_item(&r, brief, &err) == 0)
+		return r.item;
+	json_free(&r.item);
+	return broken_item(&a, document, &f, &err);
+}
+
+/* ---- all items ---- */
+
+static int by_status(const void *a, const void *b)
+{
+	unsigned x, y;
+	int order;
+
+	(void)str_index(str_of(text_of(*(const json *const *)a, "status")), statuses, &x);
+	(void)str_index(str_of(text_of(*(const json *const *)b, "status")), statuses, &y);
+	order = (int)x - (int)y;
+	return order ? order
+		     : strcmp(text_of(*(const json *const *)a, "file"),
+			       text_of(*(const json *const *)b, "file"));
+}
+
+int status_items(const char *dir, json **items, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	struct store_paths paths = {0};
+	VEC(json *) list = {0};
+
+	if (store_documents(store_backend(), &a, dir, &paths, err) < 0)
+		return -1;
+	for (size_t i = 0; i < paths.n; i++)
+		vec_push(&list, status_item(paths.items[i], true));
+	vec_sort(&list, by_status);
+	*items = json_array();
+	for (size_t i = 0; i < list.n; i++)
+		json_push(*items, list.items[i]);
+	vec_release(&list);
+	return 0;
+}
+
+int status_directory(struct arena *a, const char *repo, const char **dir, struct error *err)
+{
+	const char *root, *document;
+
+	if (locate_repository(a, repo, &root, err) < 0 ||
+		locate_document(a, NULL, root, "X", &document, err) < 0)
+		return -1;
+	*dir = arena_dup(a, path_dir(document));
+	return 0;
+}
+
+int status_find(struct arena *a, const char *id, const char *repo, const char *context_file,
+	const char **document, struct error *err)
+{
+	const char *root = repo;
+	bool there;
+
+	if (path_check_id(id, err) < 0 ||
+		(!context_file && locate_repository(a, repo, &root, err) < 0) ||
+		locate_document(a, context_file, root, id, document, err) < 0 ||
+		path_check_exists(*document, &there, err) < 0)
+		return -1;
+	return there ? 0
+		     : error_set(err, ERR_INPUT,
+			       "no work item '%s': there is no '%s'; 'dev-team status' lists the "
+			       "items",
+			       id, *document);
+}
+
+/* ---- for people ---- */
+
+static int64_t seconds_since(const char *time)
+{
+	int64_t t;
+
+	return clock_parse(time, &t) == 0 && t < clock_now() ? clock_now() - t : 0;
+}
+
+static void add_since(struct buf *out, const char *time)
+{
+	if (!*time)
+		return;
+	buf_addf(out, " since %s (", time);
+	usage_describe_time(out, seconds_since(time) * 1000);
+	buf_addc(out, ')');
+}
+
+/* `developer, script since ... (3m 04s)` */
+static void add_workers(struct buf *out, const json *item)
+{
+	const json *first = json_first(json_get(item, "actions"));
+
+	if (!first)
+		buf_adds(out, "between two actions");
+	for (const json *a = first; a; a = json_next(a))
+		buf_addf(out, "%s%s", a == first ? "" : ", ", text_of(a, "agent"));
+	add_since(out, text_of(first, "since"));
+}
+
+/* The one line that a list has of it, behind id, status and state. */
+static void add_summary(struct buf *out, const json *item)
+{
+	const char *status = text_of(item, "status"), *command = text_of(item, "continue"),
+		   *url = text_of(item, "pull_request"),
+		   *why = *text_of(item, "error")      ? text_of(item, "error")
+			  : *text_of(item, "question") ? text_of(item, "question")
+						       : text_of(item, "reason");
+	struct usage used;
+	size_t from;
+
+	if (strcmp(status, "works") == 0)
+		add_workers(out, item);
+	else
+		buf_add_printable(out, str_of(why), REASON_MAX);
+	from = out->len;
+	usage_get(json_get(item, "usage"), &used);
+	usage_describe(out, &used);
+	if (out->len > from) {
+		CLEANUP(base_free) char *cost = str_dup(str_sub(buf_str(out), from, out->len));
+
+		buf_cut(out, from);
+		buf_addf(out, "%s%s", *why || strcmp(status, "works") == 0 ? "; " : "", cost);
+	}
+	if (*url)
+		buf_addf(out, "; %s", url);
+	if (*command)
+		buf_addf(out, "%s%s", *why ? "; " : "", command);
+}
+
+static void add_row(struct buf *out, const json *item)
+{
+	bool broken = json_str_is(item, "status", "broken");
+
+	buf_addf(out, "%-12s  %-7s  ", text_of(item, "id"), text_of(item, "status"));
+	if (!broken)
+		buf_addf(out, "%-14s  ", text_of(item, "state"));
+	add_summary(out, item);
+	while (out->len && out->s[out->len - 1] == ' ')
+		buf_cut(out, out->len - 1);
+	buf_addc(out, '\n');
+}
+
+void status_add_table(struct buf *out, const json *items)
+{
+	size_t counts[COUNT(statuses)] = {0};
+	unsigned at;
+
+	for (const json *i = json_first(items); i; i = json_next(i)) {
+		add_row(out, i);
+		(void)str_index(str_of(text_of(i, "status")), statuses, &at);
+		counts[at]++;
+	}
+	buf_addf(out, "%zu items", json_len(items));
+	for (size_t k = 0; statuses[k]; k++)
+		if (counts[k])
+			buf_addf(out, ", %zu %s", counts[k], statuses[k]);
+	buf_addc(out, '\n');
+}
+
+/* Below `name`; further lines of the text are indented. */
+static void add_fact(struct buf *out, const char *name, const char *text)
+{
+	struct str rest = str_of(text), line;
+
+	for (; *text && str_line(&rest, &line); name = "") {
+		buf_addf(out, "  %-13s ", name);
+		buf_add_printable(out, line, SIZE_MAX);
+		buf_addc(out, '\n');
+	}
+}
+
+static void add_working(struct buf *out, const json *item)
+{
+	const json *owner = json_get(item, "owner");
+
+	for (const json *a = json_first(json_get(item, "actions")); a; a = json_next(a)) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		buf_addf(&text, "%s, %s", text_of(a, "id"), text_of(a, "agent"));
+		add_since(&text, text_of(a, "since"));
+		add_fact(out, json_str_is(item, "status", "works") ? "working" : "requested",
+			text.s);
+	}
+	if (json_get(item, "run")) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		buf_addf(&text, "dev-team run, %s", text_of(item, "run"));
+		add_fact(out, "by", text.s);
+	} else if (owner) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		buf_addf(&text, "'%s'%s%s", text_of(owner, "name"),
+			json_get(owner, "process") ? ", " : "", text_of(owner, "process"));
+		add_since(&text, text_of(owner, "since"));
+		buf_adds(&text, json_is_true(json_get(owner, "ended"))
+					? ", which has ended: any session continues it"
+					: "");
+		add_fact(out, "by", text.s);
+	}
+}
+
+static void add_attempts(struct buf *out, const json *item)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (const json *a = json_first(json_get(item, "attempts")); a; a = json_next(a))
+		buf_addf(&text, "%s%s %lld", text.len ? ", " : "", json_key(a),
+			(long long)json_int(a, 0));
+	add_fact(out, "attempts", text.s ? text.s : "");
+}
+
+static void add_used(struct buf *out, const json *item)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const json *usage = json_get(item, "usage");
+	struct usage used;
+
+	if (!usage)
+		return;
+	usage_get(usage, &used);
+	buf_addf(&text, "%lld calls of agents, ", (long long)json_get_int(usage, "calls", 0));
+	usage_describe_time(&text, used.ms);
+	buf_adds(&text, ", ");
+	usage_describe(&text, &used);
+	while (text.s[text.len - 1] == ' ' || text.s[text.len - 1] == ',')
+		buf_cut(&text, text.len - 1);
+	add_fact(out, "used", text.s);
+}
+
+void status_add_details(struct buf *out, const json *item)
+{
+	static const char *const facts[][2] = {
+		{"branch", "branch"}, {"directory", "directory"}, {"pull_request", "pull request"}};
+	static const char *const ends[][2] = {{"question", "waits for"}, {"reason", "reason"},
+		{"error", "error"}, {"log", "log"}, {"last_words", "last words"},
+		{"continue", "continue with"}, {"last_updated", "last change"}, {"file", "file"}};
+	const char *state = text_of(item, "state");
+
+	buf_addf(out, "%s: %s%s%s%s\n", text_of(item, "id"), text_of(item, "status"),
+		*state ? " (state '" : "", state, *state ? "')" : "");
+	add_working(out, item);
+	add_attempts(out, item);
+	for (size_t i = 0; i < COUNT(facts); i++)
+		add_fact(out, facts[i][1], text_of(item, facts[i][0]));
+	add_used(out, item);
+	for (size_t i = 0; i < COUNT(ends); i++)
+		add_fact(out, ends[i][1], text_of(item, ends[i][0]));
+}

@@ -1,0 +1,49 @@
+/*
+ * status.h: what people ask about work items: in which state they are, who works on them since
+ * when, what they cost, what they wait for, and how they go on. `dev-team status` and the slash
+ * command of that name have the same source.
+ */
+#ifndef DT_RUN_STATUS_H
+#define DT_RUN_STATUS_H
+
+#include "context/lease.h"
+
+/*
+ * The item of one document as an object: the members are in docs/verbs.md. Never fails: what cannot
+ * be read has the status `broken`, and the members `error` and `continue` (the remedy). `brief`:
+ * without what explains a failure. The caller frees it.
+ */
+json *status_item(const char *document, bool brief);
+/* The items whose documents are in `dir` and below as an array: those at work come first, then
+ * those that wait for a person, then the others. -1: the directory cannot be read. */
+int status_items(const char *dir, json **items, struct error *err);
+/* The directory of the documents of this repository's items, in the arena. */
+int status_directory(struct arena *a, const char *repo, const char **dir, struct error *err);
+
+/* The document of the work item `id`: `context_file`, else at the default place of the repository. -1:
+ * ERR_INPUT, there is no such item. */
+int status_find(struct arena *a, const char *id, const char *repo, const char *context_file,
+	const char **document, struct error *err);
+
+/* A line for each item, and a line with their number. */
+void status_add_table(struct buf *out, const json *items);
+/* All of an item, a line for each fact. */
+void status_add_details(struct buf *out, const json *item);
+
+/* True while a `dev-team run` works on the item. `holder` (may be NULL) gets who, for people. */
+bool status_run_active(struct arena *a, const char *document, struct buf *holder);
+/* Its lock. In the arena. */
+char *status_run_lock(struct arena *a, const char *document);
+
+/* -1: ERR_STATE, somebody works on the item; the message says who, and how that ends. */
+int status_check_free(struct arena *a, const char *document, const char *id, struct error *err);
+/* Adds the command that continues the item: that of its last run, else that of a session. */
+void status_add_continuation(struct buf *out, struct context_file *f);
+
+/* The work item's id and, unless it is at its default place, `--context-file`: what a command about
+ * the item needs, quoted for a shell. */
+void status_add_address(struct buf *out, const char *id, const char *document);
+/* Adds `--repo`, unless the working directory is in that repository. */
+void status_add_repository(struct buf *out, const char *repo);
+
+#endif

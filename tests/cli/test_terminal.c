@@ -1,0 +1,162 @@
+/* What people see on a terminal while items are worked on: the contents of its screen. */
+#include "src/run/status.h"
+#include "src/store/disk.h"
+#include "tests/lib/git_rig.h"
+#include "tests/lib/run.h"
+#include "tests/lib/terminal.h"
+
+enum { ITEMS = 200, RUNNING = 10, BROKEN = 5 };
+
+static int setup(void **state)
+{
+	(void)run_find_build();
+	(void)scratch_make(state);
+	(void)setenv("DEV_TEAM_STATE_DIR", at("state"), 1);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)unsetenv("DEV_TEAM_STATE_DIR");
+	return scratch_remove(state);
+}
+
+#define TERMINAL_TEST(name) UNIT_TEST(name, setup, teardown)
+
+static char *document(int n)
+{
+	return arena_printf(&arena, "state/o/r/A-%03d.md", n);
+}
+
+static void write_item(int n, const char *state, const char *more)
+{
+	scratch_write(
+		document(n), arena_printf(&arena, "---\nwork_item_id: A-%03d\nstate: %s\n%s---\n",
+				     n, state, more));
+}
+
+/* A good document becomes the first commit of its journal; what follows are edits by hand. */
+static void begin_item(int n)
+{
+	struct context_file f;
+	struct error e;
+
+	write_item(n, n % 2 ? "done" : "fixing", "");
+	assert_int_equal(context_open(&f, at(document(n)), CONTEXT_MUST_EXIST, &e), 0);
+	context_close(&f);
+}
+
+static void write_items(void)
+{
+	for (int n = 1; n <= ITEMS; n++)
+		begin_item(n);
+	for (int n = ITEMS - BROKEN + 1; n <= ITEMS; n++)
+		write_item(n, "fixing", "fix_iteration: many\n");
+}
+
+TERMINAL_TEST(status_watch_shows_those_at_work_first_and_follows_changes)
+{
+	static const char *const argv[] = {"dev-team", "status", "--all", "--watch", NULL};
+	struct disk_lock *locks[RUNNING];
+	struct terminal t;
+	struct error e;
+
+	write_items();
+	for (int n = 0; n < RUNNING; n++)
+		assert_int_equal(disk_lock_take(&locks[n],
+					 status_run_lock(&arena, at(document(2 * n + 2))), 0, &e),
+			0);
+	terminal_start(&t, argv);
+	assert_true(terminal_await(&t, "... 178 more lines"));
+	assert_true(t.second && t.hidden && terminal_is_quiet(&t));
+	for (unsigned r = 0; r < RUNNING; r++)
+		assert_true(contains(terminal_row(&t, r), "  works    fixing"));
+	assert_true(contains(terminal_row(&t, RUNNING), "A-196         broken   "));
+	assert_true(contains(terminal_row(&t, RUNNING), "'fix_iteration' must be"));
+	assert_string_equal(terminal_row(&t, TERMINAL_ROWS - 1), "... 178 more lines");
+	/* One asks something, and one goes on no longer. */
+	write_item(2, "fixing", "question: Which language?\n");
+	assert_true(terminal_await(&t, "waits    fixing          Which language?"));
+	disk_lock_drop(&locks[1]);
+	assert_true(terminal_await(&t, "A-004         idle"));
+	terminal_type(&t, "\003");
+	assert_int_equal(terminal_end(&t), 0);
+	assert_false(t.second || t.hidden);
+	for (int n = 0; n < RUNNING; n++)
+		disk_lock_drop(&locks[n]);
+}
+
+TERMINAL_TEST(a_broken_document_is_one_line_with_its_remedy)
+{
+	static const char *const argv[] = {"dev-team", "status", "--all", "--json", NULL};
+	struct run r = {.argv = argv};
+	CLEANUP(json_free) json *items = NULL;
+	struct error e;
+
+	write_items();
+	run(&r);
+	assert_int_equal(r.status, 0);
+	assert_int_equal(json_parse(&items, buf_str(&r.out), &e), 0);
+	assert_int_equal(json_len(items), ITEMS);
+	assert_string_equal(json_get_str(json_first(items), "status"), "broken");
+	assert_string_equal(json_get_str(json_first(items), "continue"),
+		arena_printf(&arena, "dev-team context restore '%s'", at(document(196))));
+	run_release(&r);
+}
+
+static void end_quietly(struct terminal *t)
+{
+	terminal_type(t, "q");
+	assert_int_equal(terminal_end(t), 0);
+}
+
+TERMINAL_TEST(one_item_is_watched_too_and_q_ends_it)
+{
+	const char *const argv[] = {
+		"dev-team", "status", "--watch", "--context-file", at(document(2)), NULL};
+	struct terminal t;
+
+	begin_item(2);
+	terminal_start(&t, argv);
+	assert_true(terminal_await(&t, "A-002: idle (state 'fixing')"));
+	write_item(2, "done", "pr_url: https://git.example/o/r/pull/1\n");
+	assert_true(terminal_await(&t, "A-002: done (state 'done')"));
+	assert_true(terminal_await(&t, "  pull request  https://git.example/o/r/pull/1"));
+	end_quietly(&t);
+}
+
+/* The agent waits until the file `go` is there. */
+static const char agents[] = "answers:\n"
+			     "  Researcher Brief:\n"
+			     "    run: 'while ! test -e ../go; do sleep 0.01; done; echo Brief.'\n"
+			     "    text_from: run\n"
+			     "    result: briefed\n";
+
+TERMINAL_TEST(a_run_has_a_line_with_what_works_and_for_how_long)
+{
+	static const char *const argv[] = {"sh", "-c",
+		"cd work && exec dev-team run A-1 --workflow implement-task --agents "
+		"../agents.yaml "
+		"--in-place --allow-dirty",
+		NULL};
+	struct terminal t;
+
+	rig_environment();
+	scratch_write("agents.yaml", agents);
+	sh("git init -q -b topic work && cd work && echo 'For A-1.' >_spec_a.md && mkdir scripts "
+	   "&& "
+	   "touch scripts/validate.sh && git add . && git commit -q -m first && "
+	   "git remote add origin https://git.example/o/r.git");
+	assert_int_equal(chdir(base), 0);
+	(void)run_find_build();
+	terminal_start(&t, argv);
+	assert_true(terminal_await(&t, "researching     researcher      begins"));
+	assert_true(terminal_await(&t, "A-1/researching/1, researcher, "));
+	assert_true(terminal_await(&t, "A-1/researching/1, researcher, 1s"));
+	scratch_write("go", "");
+	assert_int_equal(terminal_end(&t), ERR_INPUT);
+	assert_true(terminal_await_gone(&t, "researcher, "));
+	assert_true(terminal_await(&t, "         total           1 actions, "));
+	assert_true(terminal_await(&t, "dev-team: to continue: dev-team run A-1 --agents"));
+	assert_int_equal(chdir("/"), 0);
+}
