@@ -20,8 +20,8 @@ int status_items(const char *dir, json **items, struct error *err);
 /* The directory of the documents of this repository's items, in the arena. */
 int status_directory(struct arena *a, const char *repo, const char **dir, struct error *err);
 
-/* The document of the work item `id`: `context_file`, else at the default place of the repository. -1:
- * ERR_INPUT, there is no such item. */
+/* The document of the work item `id`: `context_file`, else at the default place of the repository.
+ * -1: ERR_INPUT, there is no such item. */
 int status_find(struct arena *a, const char *id, const char *repo, const char *context_file,
 	const char **document, struct error *err);
 

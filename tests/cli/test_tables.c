@@ -89,7 +89,7 @@ static void look_for_options(const char *path, const struct verb *v)
 TEST(completion_and_manual_have_every_verb_and_option)
 {
 	static void (*const makers[])(struct buf * out, const struct verb *program) = {
-		option_bash, option_zsh, option_manual_commands};
+		option_bash, option_zsh, option_fish, option_manual_commands};
 
 	for (size_t i = 0; i < COUNT(makers); i++) {
 		buf_clear(&made);

@@ -134,8 +134,8 @@ static const char agents[] = "answers:\n"
 
 TERMINAL_TEST(a_run_has_a_line_with_what_works_and_for_how_long)
 {
-	static const char *const argv[] = {"sh", "-c",
-		"cd work && exec dev-team run A-1 --workflow implement-task --agents "
+	const char *const argv[] = {"env", "-C", at("work"), "sh", "-c",
+		"exec dev-team run A-1 --workflow implement-task --agents "
 		"../agents.yaml "
 		"--in-place --allow-dirty",
 		NULL};
@@ -147,7 +147,6 @@ TERMINAL_TEST(a_run_has_a_line_with_what_works_and_for_how_long)
 	   "&& "
 	   "touch scripts/validate.sh && git add . && git commit -q -m first && "
 	   "git remote add origin https://git.example/o/r.git");
-	assert_int_equal(chdir(base), 0);
 	(void)run_find_build();
 	terminal_start(&t, argv);
 	assert_true(terminal_await(&t, "researching     researcher      begins"));
@@ -158,5 +157,4 @@ TERMINAL_TEST(a_run_has_a_line_with_what_works_and_for_how_long)
 	assert_true(terminal_await_gone(&t, "researcher, "));
 	assert_true(terminal_await(&t, "         total           1 actions, "));
 	assert_true(terminal_await(&t, "dev-team: to continue: dev-team run A-1 --agents"));
-	assert_int_equal(chdir("/"), 0);
 }
