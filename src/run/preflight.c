@@ -310,7 +310,7 @@ static void check_branch(struct arena *a, struct preflight *p)
 			"or "
 			"'.' at its end",
 			p->branch);
-	else if (!p->remote.above && run_check_branch(a, p->repo, p->branch, &err) < 0)
+	else if (run_check_branch(a, p->repo, p->branch, &err) < 0)
 		fail_with(a, p, "branch", &err);
 	else
 		check_taken(a, p);
