@@ -23,7 +23,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_init = {
 	.name = "init",
-	.group = "Setup",
+	.group = "Everyday",
 	.about = "set up a repository: how it is validated, the settings, a first spec",
 	.details =
 		"Finds out what builds and tests the repository (C, Python, Node, Go, Rust, Java; "

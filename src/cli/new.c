@@ -38,7 +38,7 @@ static int run(struct invocation *in, struct error *err)
 
 const struct verb verb_new = {
 	.name = "new",
-	.group = "Work on an item",
+	.group = "Everyday",
 	.about = "write the spec of a new work item",
 	.details = "Writes _spec_NAME.md with the words as its goal, and an id that no other item, "
 		   "spec or branch has. Prints the id, the file, and the command that continues. "
