@@ -166,8 +166,12 @@ static int read_checks(
 	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
 {
 	const char *const *repo = data;
+	struct forge_checks checks;
 
-	return forge_failing_checks(a, *repo, pr_url, text, err);
+	if (forge_checks(a, *repo, pr_url, &checks, err) < 0)
+		return -1;
+	*text = checks.failed;
+	return 0;
 }
 
 static int read_comments(
@@ -390,7 +394,7 @@ static int failing_checks(struct engine_run *r, struct error *err)
 
 	if (!url.n)
 		return 0;
-	context_note(r->e->file, "gh pr checks");
+	context_note(r->e->file, "the forge");
 	if (env->failing_checks(env->data, &r->arena, url.p, &text, err) < 0) {
 		note_unread(r, "checks", "checks not asked", err);
 		return 0;
