@@ -64,7 +64,7 @@ void run_step_release_lease(const struct run_step_call *call);
 struct run_entry {
 	const char *repo;     /* first: environment_local reads it */
 	const char *document; /* of the item */
-	bool in_place, allow_dirty;
+	bool in_place, own_worktree, allow_dirty;
 	struct run_worktree *worktree; /* NULL: by default */
 	struct arena *arena;           /* of the notice */
 	const char *notice;            /* for people, if the step succeeds; NULL: none */
