@@ -113,6 +113,7 @@ static int check_branch(
 /* Staged changes are refused, because an agent's first `git commit` would include them. */
 static int check_clean(const struct run_entry *e, const struct git_status *s, struct error *err)
 {
+	const char *first = NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->changes.n && e->allow_dirty; i++)
@@ -121,14 +122,18 @@ static int check_clean(const struct run_entry *e, const struct git_status *s, st
 				"'%s' has staged changes, such as '%.200s', which would be in the "
 				"first commit of an agent: commit or unstage them",
 				e->repo, s->changes.items[i].path);
-	while (n < s->changes.n && s->changes.items[n].inside)
-		n++; /* what a build has left in a submodule, for example */
-	if (n == s->changes.n || e->allow_dirty)
+	for (size_t i = 0; i < s->changes.n; i++) {
+		if (s->changes.items[i].inside) /* such as what a build has left there */
+			continue;
+		first = first ? first : s->changes.items[i].path;
+		n++;
+	}
+	if (!n || e->allow_dirty)
 		return 0;
 	return error_set(err, ERR_STATE,
 		"'%s' has %zu uncommitted change%s, such as '%.200s': commit or stash them, or "
 		"give --allow-dirty, which leaves them alone",
-		e->repo, s->changes.n, s->changes.n == 1 ? "" : "s", s->changes.items[n].path);
+		e->repo, n, n == 1 ? "" : "s", first);
 }
 
 /* Of these files the user does not let git see changes. */
