@@ -8,22 +8,23 @@
 
 enum { CHECKS_TIMEOUT_S = 1800 };
 
-/* The checks of GitHub's pull requests, if there is a program for them. */
-static const char *forge_checks(struct step_context *c)
+/* The checks of the pull request, if its forge has a program that can tell. */
+static const char *forge_checks_command(struct step_context *c)
 {
 	const char *url = context_get(c->doc, "pr_url").p;
 	struct forge_pull p;
 
-	if (*url && (!forge_find_pull(str_of(url), &p) || p.kind != FORGE_GITHUB))
+	if (!*url)
+		return "dev-team checks";
+	if (!forge_find_pull(str_of(url), &p) || (p.kind != FORGE_GITHUB && p.kind != FORGE_GITLAB))
 		return NULL;
-	return arena_printf(c->arena, "! command -v gh >/dev/null || gh pr checks %s%s--watch",
-		*url ? steps_quote(c, url) : "", *url ? " " : "");
+	return arena_printf(c->arena, "dev-team checks %s", steps_quote(c, url));
 }
 
 /* The branch was pushed: what is validated is the pushed commit. */
 static const char *script(struct step_context *c)
 {
-	const char *checks = c->workflow->checks ? c->workflow->checks : forge_checks(c);
+	const char *checks = c->workflow->checks ? c->workflow->checks : forge_checks_command(c);
 
 	return checks ? steps_validate_first(c, "checks", checks) : steps_validate_command(c);
 }

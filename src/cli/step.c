@@ -17,6 +17,9 @@ const struct option cli_step_options[] = {
 		"who calls; owns the work item from now on"),
 	OPTION_FLAG(struct run_step_call, take_over, "take-over",
 		"with --owner: take the work item from another owner"),
+	OPTION_FLAG(struct run_step_call, own_worktree, "worktree",
+		"work in a worktree of its own, which is the default, even if the workflow says "
+		"'worktree: false'"),
 	OPTION_FLAG(struct run_step_call, in_place, "in-place",
 		"work in the checkout, not in a worktree of its own"),
 	OPTION_FLAG(struct run_step_call, allow_dirty, "allow-dirty",

@@ -517,14 +517,6 @@ static int answer_broken(struct permission *h, struct str text, struct error *er
 	return 0;
 }
 
-static const char *own_path(struct arena *a)
-{
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe));
-
-	return n > 0 && n < PATH_MAX ? arena_dup(a, (struct str){exe, (size_t)n}) : "dev-team";
-}
-
 /* The directory of the call, as the client gives it. */
 static const char *call_folder(const struct permission *h, const json *call)
 {
@@ -567,7 +559,9 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 	}
 	file = clearance_find(a, call_folder(&h, call));
 	mark = file ? NULL : clearance_marked(a, call_folder(&h, call));
-	h.self = own_path(a);
+	h.self = path_own_program(a);
+	if (!h.self)
+		h.self = "dev-team";
 	if (!file && !mark) {
 		if (rc == 0)
 			answer_agent(&h, call);

@@ -94,7 +94,8 @@ static int search_specs(
 }
 
 /* A path that somebody has set must not lead out of the repository. */
-static int read_spec(void *data, struct arena *a, const char *path, char **text, struct error *err)
+static int read_input(void *data, struct arena *a, const char *what, const char *path, char **text,
+	const char **digest, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const char *const *repo = data;
@@ -102,18 +103,19 @@ static int read_spec(void *data, struct arena *a, const char *path, char **text,
 	bool missing;
 
 	*text = NULL;
-	if (!str_ends(str_of(path), ".md") || path[0] == '/')
-		return 0;
 	if (!realpath(path_join(a, *repo, path), real))
-		return path_is_fault(errno) ? error_errno(err, "cannot read the spec '%s'", path)
-					    : 0;
+		return path_is_fault(errno)
+			       ? error_errno(err, "cannot read the %s '%s'", what, path)
+			       : 0;
 	if (!str_starts(str_of(real), arena_printf(a, "%s/", *repo)))
 		return 0;
 	if (sys_read_file(&out, real, SPEC_MAX, &missing, err) < 0)
 		return missing ? 0 : -1;
 	if (str_utf8_fault(buf_str(&out)))
-		return error_set(err, ERR_INPUT, "the spec '%s' is not UTF-8", path);
-	*text = arena_dup(a, buf_str(&out));
+		return error_set(err, ERR_INPUT, "the %s '%s' is not UTF-8", what, path);
+	if (git_read_file_id(a, *repo, NULL, path, digest, err) < 0)
+		return -1;
+	*text = *digest ? arena_dup(a, buf_str(&out)) : NULL;
 	return 0;
 }
 
@@ -166,8 +168,12 @@ static int read_checks(
 	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
 {
 	const char *const *repo = data;
+	struct forge_checks checks;
 
-	return forge_failing_checks(a, *repo, pr_url, text, err);
+	if (forge_checks(a, *repo, pr_url, &checks, err) < 0)
+		return -1;
+	*text = checks.failed;
+	return 0;
 }
 
 static int read_comments(
@@ -204,7 +210,7 @@ static bool client_ended(void *data, struct arena *a, const char *client)
 }
 
 const struct environment environment_local = {.find_specs = search_specs,
-	.read_spec = read_spec,
+	.read_input = read_input,
 	.marks = read_marks,
 	.take_script = take_script,
 	.carry_out = carry_out_here,
@@ -280,34 +286,9 @@ static int search_spec(struct engine_run *r, struct error *err)
 	return 0;
 }
 
-enum { SPEC_SHOWN = 256 << 10 };
-
-/* Agents get the text: the spec need not be committed, and then it is not where they work. */
-static int hand_over_spec(struct engine_run *r, struct error *err)
-{
-	const struct environment *env = r->e->environment;
-	const char *path = context_get(r->doc, "spec_path").p;
-	struct str shown;
-	char *text;
-
-	if (!env->read_spec || !*path)
-		return 0;
-	if (env->read_spec(env->data, &r->arena, path, &text, err) < 0)
-		return -1;
-	if (!text)
-		return 0;
-	shown = str_cut(str_of(text), SPEC_SHOWN);
-	if (shown.n < strlen(text))
-		shown = str_of(arena_printf(
-			&r->arena, "%.*s\n\n(The rest is in %s.)", (int)shown.n, shown.p, path));
-	context_seen(r->e->file, "spec", json_string(shown));
-	context_put(r->doc, CONTEXT_SPEC, shown);
-	return 0;
-}
-
 static int find_spec(struct engine_run *r, struct error *err)
 {
-	return search_spec(r, err) < 0 ? -1 : hand_over_spec(r, err);
+	return search_spec(r, err) < 0 ? -1 : engine_take_spec(r, err);
 }
 
 /* In the order in which they are carried out. */
@@ -397,7 +378,7 @@ static int failing_checks(struct engine_run *r, struct error *err)
 
 	if (!url.n)
 		return 0;
-	context_note(r->e->file, "gh pr checks");
+	context_note(r->e->file, "the forge");
 	if (env->failing_checks(env->data, &r->arena, url.p, &text, err) < 0) {
 		note_unread(r, "checks", "checks not asked", err);
 		return 0;

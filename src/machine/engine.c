@@ -512,7 +512,7 @@ static enum advance request(struct engine_run *r, const struct step *step,
 		return ADVANCE_FAILED;
 	if (r->fault)
 		return refuse_request(r, step, err);
-	if (engine_take_script(r, err) < 0)
+	if (engine_take_inputs(r, err) < 0)
 		return ADVANCE_FAILED;
 	if (may_commit(r, step, c) && engine_mark_changes(r, c->requests.items[0].writes, err) < 0)
 		return ADVANCE_FAILED;

@@ -32,10 +32,11 @@ struct environment {
 	/* Paths, relative to the repository, of the `_spec_*.md` files that name `id`. */
 	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
 		struct error *err);
-	/* The text of that spec in the user's checkout, also if it is not committed; NULL: there is
-	 * none to be read. May be NULL. */
-	int (*read_spec)(
-		void *data, struct arena *a, const char *path, char **text, struct error *err);
+	/* Reads the `what` ("spec", "config") at `path` of the user's checkout, also if it is not
+	 * committed. *digest: its git blob id; *text NULL: there is none to be read. May be NULL.
+	 */
+	int (*read_input)(void *data, struct arena *a, const char *what, const char *path,
+		char **text, const char **digest, struct error *err);
 	/*
 	 * Chooses where the item is worked on, or checks that the work can go on at the chosen
 	 * place. *changed: it was chosen, or made again. The program may be killed before the

@@ -71,8 +71,13 @@ int engine_load_marks(struct engine_run *r, struct error *err);
 void engine_forget_marks(struct engine_run *r);
 /* Remembers what is changed before the answer `section` is requested for the first time. */
 int engine_mark_changes(struct engine_run *r, const char *section, struct error *err);
-/* Takes the script of the validation, which the user need not have committed, from the checkout. */
-int engine_take_script(struct engine_run *r, struct error *err);
+/*
+ * What a dispatch takes from the user's checkout, committed or not: the spec for the document, the
+ * script of the validation for the place, and the configuration. The journal and an event have the
+ * digest of each when it is taken for the first time or has changed.
+ */
+int engine_take_inputs(struct engine_run *r, struct error *err);
+int engine_take_spec(struct engine_run *r, struct error *err);
 /* The place as effects and evidence see it. */
 struct item_place engine_place(const struct engine_run *r);
 /* The repository of the call if no place is chosen. */

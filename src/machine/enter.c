@@ -1,9 +1,11 @@
 /*
  * enter.c: chooses or checks the place of the item, and records what is changed there before an
- * agent begins. The keys `marks` and `script` of the store: {"for": SECTION, "marks": [...]} and
- * {"path": PATH, "digest": ID}.
+ * agent begins and what is taken from the user's checkout. The keys of the store: `marks`,
+ * {"for": SECTION, "marks": [...]}, and `script`, `spec` and `config`, {"path": PATH, "digest":
+ * ID}.
  */
 #include "src/base/json.h"
+#include "src/config/settings.h"
 #include "src/machine/engine_internal.h"
 
 const char *engine_directory(const struct engine_run *r)
@@ -103,32 +105,97 @@ void engine_forget_marks(struct engine_run *r)
 		context_put_key(r->e->file, MARKS_KEY, (struct str){0});
 }
 
-#define SCRIPT_KEY "script"
+/* ---- what a dispatch takes from the user's checkout ---- */
 
-int engine_take_script(struct engine_run *r, struct error *err)
+enum { SPEC_SHOWN = 256 << 10 };
+
+/* `what` names the key, the input in the journal and the effect; `seen` is the input. Returns 1 if
+ * it was not taken before, or `again`; else 0, or -1. */
+static int note_taken(
+	struct engine_run *r, const char *what, const json *seen, bool again, struct error *err)
+{
+	const char *path = json_get_str(seen, "path"), *digest = json_get_str(seen, "digest");
+	CLEANUP(json_free)
+	json *taken = JSON_OBJECT(JSON_TEXT("path", path), JSON_TEXT("digest", digest));
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str last;
+
+	if (context_get_key(r->e->file, what, &last, err) < 0)
+		return -1;
+	json_print(&text, taken);
+	if (!again && str_eq(buf_str(&text), last))
+		return 0;
+	context_seen(r->e->file, what, json_copy(seen));
+	context_put_key(r->e->file, what, buf_str(&text));
+	(void)JSON_ADD(context_event(r->e->file, "effect"), JSON_TEXT("effect", what),
+		JSON_TEXT("path", path), JSON_TEXT("digest", digest));
+	return 1;
+}
+
+/* Agents get the text: the spec need not be committed, and then it is not where they work. A
+ * section that a person has edited stays until the file changes. */
+int engine_take_spec(struct engine_run *r, struct error *err)
+{
+	const struct environment *env = r->e->environment;
+	const char *path = context_get(r->doc, "spec_path").p, *digest;
+	CLEANUP(json_free) json *seen = NULL;
+	struct str shown;
+	char *text;
+	int rc;
+
+	if (!env->read_input || !str_ends(str_of(path), ".md") || path[0] == '/')
+		return 0;
+	if (env->read_input(env->data, &r->arena, "spec", path, &text, &digest, err) < 0)
+		return -1;
+	if (!text)
+		return 0;
+	shown = str_cut(str_of(text), SPEC_SHOWN);
+	if (shown.n < strlen(text))
+		shown = str_of(arena_printf(
+			&r->arena, "%.*s\n\n(The rest is in %s.)", (int)shown.n, shown.p, path));
+	seen = JSON_OBJECT(JSON_TEXT("path", path), JSON_TEXT("digest", digest),
+		JSON_VALUE("text", json_string(shown)));
+	rc = note_taken(r, "spec", seen, !context_has_section(r->doc, CONTEXT_SPEC), err);
+	if (rc > 0)
+		context_put(r->doc, CONTEXT_SPEC, shown);
+	return rc < 0 ? -1 : 0;
+}
+
+static int take_script(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
 	const struct workflow *w = r->e->workflow;
 	CLEANUP(json_free) json *taken = NULL;
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct str last;
 
 	if (!r->place.directory || !env->take_script ||
 		!(workflow_state(w, "validating") || workflow_state(w, "signoff")))
 		return 0;
 	if (env->take_script(env->data, &r->arena, &r->place,
-		    w->validate ? w->validate : WORKFLOW_VALIDATE, &taken, err) < 0 ||
-		context_get_key(r->e->file, SCRIPT_KEY, &last, err) < 0)
+		    w->validate ? w->validate : WORKFLOW_VALIDATE, &taken, err) < 0)
 		return -1;
-	if (!taken)
+	return taken && note_taken(r, "script", taken, false, err) < 0 ? -1 : 0;
+}
+
+static int note_config(struct engine_run *r, struct error *err)
+{
+	const struct environment *env = r->e->environment;
+	CLEANUP(json_free) json *seen = NULL;
+	const char *digest;
+	char *text;
+
+	if (!env->read_input)
 		return 0;
-	json_print(&text, taken);
-	if (str_eq(buf_str(&text), last))
+	if (env->read_input(env->data, &r->arena, "config", SETTINGS_FILE, &text, &digest, err) < 0)
+		return -1;
+	if (!text)
 		return 0;
-	context_seen(r->e->file, "script", json_copy(taken));
-	context_put_key(r->e->file, SCRIPT_KEY, buf_str(&text));
-	(void)JSON_ADD(context_event(r->e->file, "effect"), JSON_TEXT("effect", "script"),
-		JSON_TEXT("path", json_get_str(taken, "path")),
-		JSON_TEXT("digest", json_get_str(taken, "digest")));
-	return 0;
+	seen = JSON_OBJECT(JSON_TEXT("path", SETTINGS_FILE), JSON_TEXT("digest", digest));
+	return note_taken(r, "config", seen, false, err) < 0 ? -1 : 0;
+}
+
+int engine_take_inputs(struct engine_run *r, struct error *err)
+{
+	if (engine_take_spec(r, err) < 0 || take_script(r, err) < 0)
+		return -1;
+	return note_config(r, err);
 }

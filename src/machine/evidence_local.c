@@ -139,6 +139,8 @@ static bool is_fresh(const struct collector *c)
 	return c->query->kinds & EVIDENCE_WORK && p->fresh && !p->in_place;
 }
 
+#define IN_SUBMODULE "the submodule '%s' has uncommitted files"
+
 /* Starts git only if the state of the files matters and cannot be read from the index. */
 static int check_changes(struct collector *c, struct error *err)
 {
@@ -157,14 +159,17 @@ static int check_changes(struct collector *c, struct error *err)
 
 		if (own && is_fresh(c))
 			return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
-				"'%s' is not committed: commit it, remove it, or have git ignore "
-				"it",
+				change->inside ? IN_SUBMODULE
+					       : "'%s' is not committed: commit it, remove it, or "
+						 "have git ignore "
+						 "it",
 				change->path);
 		if (!own && is_own(c, change->path, &own, err) < 0)
 			return -1;
 		if (!own)
 			return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
-				"'%s' has uncommitted changes", change->path);
+				change->inside ? IN_SUBMODULE : "'%s' has uncommitted changes",
+				change->path);
 	}
 	return 0;
 }

@@ -61,6 +61,11 @@ static int refuse_change(
 	const char *remedy =
 		p->in_place ? "it may be the user's: leave it, and" : "remove it, restore it, or";
 
+	if (c->inside)
+		return error_set(err, ERR_CHECK,
+			"the submodule '%s' has uncommitted files: commit and push them there, or "
+			"restore them",
+			c->path);
 	if (c->conflict)
 		return error_set(err, ERR_CHECK, "'%s' has unresolved conflicts", c->path);
 	if (is_repository(c))

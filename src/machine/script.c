@@ -478,10 +478,19 @@ static int run_under(struct script_action *s, struct process p, struct error *er
 	return rc;
 }
 
+/* Commands may call dev-team: where PATH has none, this program's directory is searched last. */
+static const char *search_path(struct arena *a)
+{
+	const char *path = getenv("PATH"), *self = path_own_program(a);
+
+	return arena_printf(a, "PATH=%s:%s", path ? path : "/usr/local/bin:/usr/bin:/bin",
+		self ? arena_dup(a, path_dir(self)) : "/usr/bin");
+}
+
 static int run_and_record(struct script_action *s, struct error *err)
 {
 	const char *const argv[] = {"/bin/sh", "-c", s->command, NULL};
-	const char *const env[] = {environment_mark(s), NULL};
+	const char *const env[] = {environment_mark(s), search_path(s->arena), NULL};
 	int cancel = cancel_descriptor();
 	struct process p = {.argv = argv,
 		.env = env,

@@ -114,18 +114,27 @@ int checkout_check_branch(
 int checkout_check_clean(
 	const char *repo, bool allow_dirty, const struct git_status *s, struct error *err)
 {
+	const char *first = NULL;
+	size_t n = 0;
+
 	for (size_t i = 0; i < s->changes.n && allow_dirty; i++)
 		if (s->changes.items[i].staged)
 			return error_set(err, ERR_STATE,
 				"'%s' has staged changes, such as '%.200s', which would be in the "
 				"first commit of an agent: commit or unstage them",
 				repo, s->changes.items[i].path);
-	if (!s->changes.n || allow_dirty)
+	for (size_t i = 0; i < s->changes.n; i++) {
+		if (s->changes.items[i].inside) /* such as what a build has left there */
+			continue;
+		first = first ? first : s->changes.items[i].path;
+		n++;
+	}
+	if (!n || allow_dirty)
 		return 0;
 	return error_set(err, ERR_STATE,
 		"'%s' has %zu uncommitted change%s, such as '%.200s': commit or stash them, or "
 		"give --allow-dirty, which leaves them alone",
-		repo, s->changes.n, s->changes.n == 1 ? "" : "s", s->changes.items[0].path);
+		repo, n, n == 1 ? "" : "s", first);
 }
 
 /* Of these files the user does not let git see changes. */

@@ -14,14 +14,10 @@ static bool has_workflows(struct arena *a, const char *root)
 
 static char *installation_of_program(struct arena *a)
 {
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	const char *exe = path_own_program(a);
 	static const char *const places[] = {"..", "../..", "../share/dev-team"};
 
-	if (n <= 0)
-		return NULL;
-	exe[n] = '\0';
-	for (size_t i = 0; i < COUNT(places); i++) {
+	for (size_t i = 0; exe && i < COUNT(places); i++) {
 		char *dir = arena_dup(a, path_dir(exe)), *root = path_join(a, dir, places[i]),
 		     real[PATH_MAX];
 

@@ -7,7 +7,7 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
-enum { FETCH_S = 60, DIRTY_MAX = 32 << 10 };
+enum { FETCH_S = 60, MODULES_S = 600, DIRTY_MAX = 32 << 10 };
 
 /* ---- where the branch begins ---- */
 
@@ -142,6 +142,7 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 struct start {
 	const char *name;   /* "refs/remotes/origin/main"; NULL: as the pool finds it */
 	const char *commit; /* NULL: not known */
+	const char *local;  /* commit of the local branch of that name; NULL: there is none */
 };
 
 /* The remote's branch: fetched, or the last known state if it cannot be. Without a remote, the
@@ -167,7 +168,7 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	}
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (found[i].id && (!target || i < 2)) {
-			*out = (struct start){names[i], found[i].id};
+			*out = (struct start){names[i], found[i].id, i ? NULL : found[1].id};
 			return 0;
 		}
 	if (target)
@@ -264,6 +265,52 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 	return item_worktree_create(keep, &r, &w->of, err);
 }
 
+static void add_notice(struct run_entry *e, const char *text)
+{
+	e->notice = e->notice ? arena_printf(e->arena, "%s; %s", e->notice, text) : text;
+}
+
+/* A spec or a fix that was committed and not pushed, for example, is not where the agents work. */
+static int note_unpushed(
+	struct run_entry *e, const char *id, const struct start *s, struct error *err)
+{
+	const char *name = s->name ? path_base(s->name).p : "";
+	size_t n = 0;
+
+	if (!s->local || strcmp(s->local, s->commit) == 0)
+		return 0;
+	if (git_count_commits(e->repo, s->commit, s->local, &n, err) < 0)
+		return -1;
+	if (n)
+		add_notice(e, arena_printf(e->arena,
+				      "the local branch '%s' has %zu unpushed commit%s: '%s' "
+				      "starts from 'origin/%s', without them",
+				      name, n, n == 1 ? "" : "s", id, name));
+	return 0;
+}
+
+/* A new worktree has empty directories for submodules. The user's checkout may have them, so that
+ * what is missing would be noticed late. */
+static int init_modules(
+	struct arena *a, struct run_entry *e, const char *dir, const char *id, struct error *err)
+{
+	static const char *const argv[] = {
+		"git", "submodule", "--quiet", "update", "--init", "--recursive", NULL};
+	const struct git_command c = {.dir = dir,
+		.name = "git submodule",
+		.argv = argv,
+		.limit_s = MODULES_S,
+		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+
+	if (!path_exists(path_join(a, dir, ".gitmodules")) || git_command(&c, NULL, NULL, err) == 0)
+		return 0;
+	if (err->code != ERR_SYSTEM && err->code != ERR_CHECK)
+		return -1;
+	add_notice(e, arena_printf(e->arena, "the submodules of '%s' are empty or incomplete: %s",
+			      id, err->text));
+	return 0;
+}
+
 /* Records the files that git reports as modified right after the checkout, because line endings or
  * filters do not match the committed file. Changes of an earlier agent are not recorded. */
 static int note_dirty(
@@ -320,6 +367,9 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	place->branch = w->of.branch;
 	if (!place->base && find_base(a, &w->of, &start, &place->base, err) < 0)
 		return -1;
+	if ((*changed || w->created) && (note_unpushed(e, id, &start, err) < 0 ||
+						init_modules(a, e, place->directory, id, err) < 0))
+		return -1;
 	if (!*changed)
 		return 0;
 	return git_read_identity(a, place->directory, &place->identity, err) < 0
@@ -333,10 +383,10 @@ int run_place_enter(void *data, struct arena *a, const char *id, struct item_pla
 	struct run_entry *e = data;
 	bool in_place = place->directory ? place->in_place : e->in_place;
 
-	if (e->in_place && !in_place)
+	if ((e->in_place && !in_place) || (e->own_worktree && in_place))
 		return error_set(err, ERR_STATE,
-			"'%s' already works in '%s': --in-place is only for its first step", id,
-			place->directory);
+			"'%s' already works in '%s': --%s is only for its first step", id,
+			place->directory, in_place ? "worktree" : "in-place");
 	return in_place ? checkout_enter(a, e, id, place, changed, err)
 			: enter_worktree(a, e, id, place, changed, err);
 }

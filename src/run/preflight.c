@@ -386,39 +386,6 @@ static void check_forge(struct arena *a, struct preflight *p)
 
 /* ---- the checkout ---- */
 
-/* The paths in .gitmodules, joined. */
-static const char *submodules(struct arena *a, const char *repo)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT, list = BUF_INIT;
-	struct error ignored;
-	struct str rest, line;
-
-	if (sys_read_file(&text, path_join(a, repo, ".gitmodules"), MODULES_MAX, NULL, &ignored) <
-		0)
-		return NULL;
-	rest = buf_str(&text);
-	while (str_line(&rest, &line)) {
-		size_t eq = str_find(line, STR("="));
-
-		if (eq < line.n && str_is(str_trim(str_sub(line, 0, eq)), "path"))
-			buf_addf(&list, "%s'%s'", list.len ? ", " : "",
-				arena_printable(
-					a, str_trim(str_sub(line, eq + 1, line.n)), SIZE_MAX));
-	}
-	return list.len ? arena_dup(a, str_cut(buf_str(&list), SHOWN_MAX)) : NULL;
-}
-
-static void check_submodules(struct arena *a, struct preflight *p)
-{
-	const char *paths = submodules(a, p->repo);
-
-	if (paths && !p->in_place)
-		warn(a, p, "submodules",
-			"in the item's worktree the submodules are empty at first (%s): let the "
-			"validation script run 'git submodule update --init'",
-			paths);
-}
-
 /* What an item is given from the checkout although it is not committed. */
 static bool is_handed_over(const char *path)
 {
@@ -483,7 +450,7 @@ void preflight_check(struct arena *a, struct preflight *p)
 {
 	static void (*const checks[])(struct arena * a, struct preflight * p) = {check_author,
 		check_origin, check_branch, check_spec, check_validation, check_forge,
-		check_submodules, check_checkout};
+		check_checkout};
 
 	if (!check_objects(a, p))
 		return;

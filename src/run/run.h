@@ -44,7 +44,8 @@ struct run_step_call {
 	const char *returned;
 	bool returned_alone;           /* ... and others of its array may still work */
 	const char **results;          /* `ACTION=TEXT`, NULL-ended; may be NULL */
-	bool in_place;                 /* work in the checkout; also if the workflow says so */
+	bool in_place;                 /* work in the checkout; also if the workflow says so ... */
+	bool own_worktree;             /* ... unless this says otherwise */
 	bool allow_dirty;              /* ... even if it has uncommitted changes */
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */

@@ -75,7 +75,7 @@ void run_step_release_lease(const struct run_step_call *call);
 struct run_entry {
 	const char *repo;     /* first: environment_local reads it */
 	const char *document; /* of the item */
-	bool in_place, allow_dirty;
+	bool in_place, own_worktree, allow_dirty;
 	const struct remote_state *remote; /* as the first step found it; NULL: not asked */
 	const struct preflight *first;     /* the check of the first step; NULL: a later one */
 	struct run_worktree *worktree;     /* NULL: by default */

@@ -188,7 +188,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.repo = call->repo,
 		.document =
 			arena_dup(a, str_of(f->path)), /* a repeated save opens the file again */
-		.in_place = call->in_place || !w->worktree,
+		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
+		.own_worktree = call->own_worktree,
 		.allow_dirty = call->allow_dirty,
 		.worktree = call->worktree};
 	struct environment environment = environment_local;
@@ -213,6 +214,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	environment.enter = run_place_enter;
 	environment.say = log_text;
 	environment.refuted = call->refuted;
+	if (call->in_place && call->own_worktree)
+		return error_set(err, ERR_USAGE, "--worktree and --in-place exclude each other");
 	if (entry.allow_dirty && !entry.in_place)
 		return error_set(err, ERR_USAGE, "--allow-dirty needs --in-place");
 	if (f->created && call->results)
@@ -267,6 +270,7 @@ static const char *continuation(
 	buf_add_argument(&text, " --context-file ", call->context_file);
 	if (call->owner)
 		buf_add_argument(&text, " --owner ", call->owner);
+	buf_adds(&text, call->own_worktree ? " --worktree" : "");
 	buf_adds(&text, call->in_place ? " --in-place" : "");
 	buf_adds(&text, call->allow_dirty ? " --allow-dirty" : "");
 	return arena_dup(a, buf_str(&text));

@@ -350,6 +350,13 @@ static int ask_others(const char *dir, const char *host, struct forge_view *out,
 	return 0;
 }
 
+/* `glab` takes no URL of a host that is not the repository's. */
+static const char *glab_repository(struct arena *a, const struct forge_pull *p)
+{
+	return arena_printf(a, "%.*s/%.*s", (int)(p->host.p + p->host.n - p->url.p), p->url.p,
+		(int)p->path.n, p->path.p);
+}
+
 int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, const char *command,
 	struct forge_view *out, struct error *err)
 {
@@ -358,9 +365,7 @@ int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, con
 	const char *const gh[] = {"gh", "pr", "view", url, "--json",
 		"state,headRefName,headRefOid,baseRefName", NULL};
 	const char *const glab[] = {"glab", "mr", "view", number, "--output", "json", "--repo",
-		arena_printf(a, "%.*s/%.*s", (int)(p->host.p + p->host.n - p->url.p), p->url.p,
-			(int)p->path.n, p->path.p),
-		NULL};
+		glab_repository(a, p), NULL};
 
 	*out = (struct forge_view){0};
 	if (command)
@@ -376,54 +381,106 @@ int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, con
 
 enum { SOME_FAILED = 1, SOME_PENDING = 8 }; /* exit statuses of `gh pr checks` */
 
+static void add_line(struct buf *out, struct str line)
+{
+	if (out->len)
+		buf_addc(out, '\n');
+	buf_add(out, line);
+}
+
 /* `name TAB state TAB time TAB url`, as gh writes without a terminal. */
-static bool is_failed_check(struct str line)
+static struct str state_of_check(struct str line)
 {
 	size_t tab = str_find(line, STR("\t"));
 	struct str state = tab < line.n ? str_sub(line, tab + 1, line.n) : (struct str){0};
 
-	state = str_sub(state, 0, str_find(state, STR("\t")));
-	return str_is(state, "fail") || str_is(state, "cancel");
+	return str_sub(state, 0, str_find(state, STR("\t")));
 }
 
-static void add_failed_checks(struct str output, struct buf *out)
+static int read_gh_checks(struct arena *a, const struct tool_output *o, int status,
+	struct forge_checks *out, struct error *err)
 {
-	struct str line;
+	CLEANUP(buf_release) struct buf failed = BUF_INIT;
+	struct str rest = buf_str(&o->out), line;
+	bool pending = status == SOME_PENDING;
 
-	while (str_line(&output, &line)) {
-		if (!is_failed_check(line))
-			continue;
-		if (out->len)
-			buf_addc(out, '\n');
-		buf_add(out, line);
+	while (str_line(&rest, &line)) {
+		struct str state = state_of_check(line);
+
+		if (str_is(state, "fail") || str_is(state, "cancel"))
+			add_line(&failed, line);
+		pending |= str_is(state, "pending");
 	}
+	buf_utf8_repair(&failed);
+	out->failed = arena_dup(a, buf_str(&failed));
+	out->state = pending      ? FORGE_CHECKS_PENDING
+		     : failed.len ? FORGE_CHECKS_FAILED
+		     : status     ? FORGE_CHECKS_NONE
+				  : FORGE_CHECKS_PASSED;
+	if (status == 0 || status == SOME_PENDING ||
+		(status == SOME_FAILED &&
+			(failed.len || str_find(buf_str(&o->errors), STR("no checks reported")) <
+					       o->errors.len)))
+		return 0;
+	return error_set(err, ERR_SYSTEM, "'gh pr checks' failed: %s",
+		arena_printable(a, str_trim(buf_str(&o->errors)), 500));
 }
 
-int forge_failing_checks(
-	struct arena *a, const char *dir, const char *pr_url, char **text, struct error *err)
+/* The member `head_pipeline` is null before there is a pipeline for the head. */
+static int read_glab_checks(struct arena *a, const struct tool_output *o, int status,
+	struct forge_checks *out, struct error *err)
 {
-	const char *const argv[] = {"gh", "pr", "checks", pr_url, NULL};
+	static const char *const good[] = {"success", "skipped", NULL}, *const bad[] = {"failed",
+										"canceled", NULL};
+	CLEANUP(json_free) json *j = NULL;
+	const json *pipeline;
+	const char *state, *url;
+
+	if (status)
+		return error_set(err, ERR_SYSTEM, "'glab mr view' failed: %s",
+			arena_printable(a, str_trim(buf_str(&o->errors)), 500));
+	if (json_parse(&j, str_trim(buf_str(&o->out)), err) < 0 || !json_get_str(j, "state"))
+		return error_set(err, ERR_SYSTEM,
+			"'glab mr view' printed no JSON object with the member 'state'");
+	pipeline = json_get(j, "head_pipeline");
+	state = json_get_str(pipeline, "status");
+	url = json_get_str(pipeline, "web_url");
+	if (!state)
+		return 0;
+	out->state = str_in(str_of(state), good)  ? FORGE_CHECKS_PASSED
+		     : str_in(str_of(state), bad) ? FORGE_CHECKS_FAILED
+						  : FORGE_CHECKS_PENDING;
+	if (out->state == FORGE_CHECKS_FAILED)
+		out->failed = arena_printf(a, "pipeline\t%s\t%s", state, url ? url : "");
+	return 0;
+}
+
+int forge_checks(struct arena *a, const char *dir, const char *pr_url, struct forge_checks *out,
+	struct error *err)
+{
+	struct forge_pull p = {.kind = FORGE_GITHUB};
+	const char *argv[] = {"gh", "pr", "checks", pr_url, NULL, NULL, NULL, NULL, NULL};
 	CLEANUP(tool_output_release) struct tool_output o = {0};
-	CLEANUP(buf_release) struct buf lines = BUF_INIT;
-	struct forge_pull p;
 	int status = 0;
 	bool there;
 
-	*text = arena_dup(a, STR(""));
-	if (!forge_find_pull(str_of(pr_url), &p) || p.kind != FORGE_GITHUB)
+	*out = (struct forge_checks){.failed = arena_dup(a, STR(""))};
+	if (pr_url && !forge_find_pull(str_of(pr_url), &p))
+		return 0;
+	if (p.kind == FORGE_GITLAB)
+		memcpy(argv,
+			((const char *[]){"glab", "mr", "view", arena_dup(a, p.number), "--output",
+				"json", "--repo", glab_repository(a, &p)}),
+			8 * sizeof(*argv));
+	else if (p.kind != FORGE_GITHUB)
 		return 0;
 	if (run_tool(argv, dir, &o, &there, &status, err) < 0)
 		return -1;
-	add_failed_checks(buf_str(&o.out), &lines);
-	if (status && status != SOME_PENDING &&
-		!(status == SOME_FAILED &&
-			(lines.len || str_find(buf_str(&o.errors), STR("no checks reported")) <
-					      o.errors.len)))
-		return error_set(err, ERR_SYSTEM, "'gh pr checks' failed: %s",
-			arena_printable(a, str_trim(buf_str(&o.errors)), 500));
-	buf_utf8_repair(&lines);
-	*text = arena_dup(a, buf_str(&lines));
-	return 0;
+	if (!there)
+		return 0;
+	out->tool = p.kind == FORGE_GITLAB ? "glab" : "gh";
+	return p.kind == FORGE_GITLAB ? read_glab_checks(a, &o, status, out, err)
+				      : read_gh_checks(a, &o, status, out, err);
 }
 
 /* ---- comments ---- */

@@ -53,13 +53,25 @@ struct forge_view {
  */
 int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, const char *command,
 	struct forge_view *out, struct error *err);
+enum forge_checks_state {
+	FORGE_CHECKS_NONE, /* there are none yet, or nothing can tell */
+	FORGE_CHECKS_PENDING,
+	FORGE_CHECKS_FAILED, /* and none is pending */
+	FORGE_CHECKS_PASSED,
+};
+/* The checks of a pull request. Texts are in the arena. */
+struct forge_checks {
+	const char *tool; /* the program that answered; NULL: there is none for this forge */
+	enum forge_checks_state state;
+	char *failed; /* a line for each failed one; "" */
+};
 /*
- * The lines of `gh pr checks` that report a failed check, in the arena; "" if none failed, there
- * are no checks or no `gh`, or the URL is not GitHub's. -1: ERR_SYSTEM: `gh` failed or took more
- * than 60 s.
+ * Asks `gh pr checks`, or `glab mr view` for the pipeline of the head, in `dir`. pr_url NULL: the
+ * pull request on GitHub of the branch that is checked out. -1: ERR_SYSTEM: the program failed,
+ * took more than 60 s, or its output is not understood.
  */
-int forge_failing_checks(
-	struct arena *a, const char *dir, const char *pr_url, char **text, struct error *err);
+int forge_checks(struct arena *a, const char *dir, const char *pr_url, struct forge_checks *out,
+	struct error *err);
 /*
  * What people wrote on a GitHub pull request and no agent has answered, in the arena: of each
  * comment its address, author, the author's relation to the repository and place, then the quoted

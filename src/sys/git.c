@@ -271,11 +271,8 @@ static const char *target_of(struct arena *a, git_repository *repo, const char *
 	return target ? arena_dup(a, str_of(target)) : NULL;
 }
 
-enum certainty { KNOWN, GUESSED, UNKNOWN };
-
-/* The full name of the remote's default branch, and its commit. */
-static enum certainty default_branch(
-	struct arena *a, git_repository *repo, const char **name, git_oid *at)
+/* The full name of the remote's default branch at the last fetch, and its commit. */
+static bool find_default(struct arena *a, git_repository *repo, const char **name, git_oid *at)
 {
 	const char *const guesses[] = {target_of(a, repo, "refs/remotes/origin/HEAD"),
 		"refs/remotes/origin/main", "refs/remotes/origin/master"};
@@ -283,26 +280,25 @@ static enum certainty default_branch(
 	for (size_t i = 0; i < COUNT(guesses); i++) {
 		*name = guesses[i];
 		if (*name && lib.git_reference_name_to_id(at, repo, *name) == 0)
-			return i ? GUESSED : KNOWN;
+			return true;
 	}
-	return UNKNOWN;
+	return false;
 }
 
 static void read_default(struct arena *a, git_repository *repo, struct git_head *h)
 {
 	static const size_t prefix = sizeof("refs/remotes/origin/") - 1;
 	size_t ahead = 0, behind = 0;
-	enum certainty known;
 	const char *name;
 	git_oid theirs, ours;
+	bool known;
 
 	if (!h->branch || !h->origin)
 		return;
-	known = default_branch(a, repo, &name, &theirs);
-	h->on_default =
-		known != UNKNOWN && strlen(name) > prefix && strcmp(name + prefix, h->branch) == 0;
-	h->unsure = !h->on_default && known != KNOWN;
-	h->guessed = h->unsure && known == GUESSED;
+	known = find_default(a, repo, &name, &theirs);
+	h->on_default = known && strlen(name) > prefix && strcmp(name + prefix, h->branch) == 0;
+	h->unsure = !h->on_default; /* it may have moved since the last fetch */
+	h->guessed = h->unsure && known;
 	if (!h->on_default || h->unborn || lib.git_reference_name_to_id(&ours, repo, "HEAD") < 0)
 		return;
 	if (lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)

@@ -104,7 +104,7 @@ struct git_head {
 	bool on_default;    /* branch is the remote's default branch, and that is not empty */
 	bool ahead;         /* on_default, with commits that the remote's branch does not have */
 	bool unsure;        /* not on_default as far as is known here: only the remote can tell */
-	bool guessed;       /* unsure, but there is a `main` or `master` that is not this branch */
+	bool guessed;       /* unsure, but another branch was the default at the last fetch */
 	bool own_ssh;       /* the configuration names an ssh command */
 	const char *busy;   /* "merge", "rebase" ... in progress; else NULL */
 };
@@ -123,15 +123,16 @@ struct git_change {
 	const char *path;
 	bool untracked, conflict; /* else: a tracked file was changed, staged or not */
 	bool staged;              /* in part or as a whole */
+	bool inside;              /* a submodule; its own files have changed, or are untracked */
 };
 struct git_status {
 	const char *branch; /* NULL: HEAD is detached */
 	const char *head;   /* id of the commit; NULL: no commit yet */
 	VEC(struct git_change) changes;
 };
-/* Ignored files and changes inside submodules are left out. One process. Settings of the repository
- * that hide changes do not apply; git_find_hidden() finds files whose changes the index hides. -1:
- * ERR_CHECK, git says that the repository is damaged. */
+/* Ignored files are left out. One process, and one for each submodule that has files. Settings of
+ * the repository that hide changes do not apply; git_find_hidden() finds files whose changes the
+ * index hides. -1: ERR_CHECK, git says that the repository is damaged. */
 int git_read_status(struct arena *a, const char *root, struct git_status *s, struct error *err);
 /* Paths relative to root, in the arena, whose changes `git status` does not show. */
 struct git_hidden {

@@ -138,6 +138,11 @@ static int check_status(
 
 /* ---- commits ---- */
 
+static bool has(struct str text, const char *what)
+{
+	return str_find(text, str_of(what)) < text.n;
+}
+
 /* Another git, perhaps one of ours that is being ended, may hold the index for a moment. */
 static void await_index(const char *git_dir)
 {
@@ -161,6 +166,15 @@ static struct str field_path(struct str entry, unsigned n)
 	return entry;
 }
 
+/* `S<c><m><u>`: a submodule with new commits, changed files, untracked files; `.` where not. */
+static void add_inside(struct str field, struct git_change *c)
+{
+	if (c->untracked || field.n < 4 || field.p[0] != 'S')
+		return;
+	c->inside = field.p[2] != '.' || field.p[3] != '.';
+	c->untracked = c->inside && field.p[1] == '.' && field.p[2] == '.' && !c->staged;
+}
+
 static void add_change(struct arena *a, struct git_status *s, struct str entry)
 {
 	static const char kinds[] = "1u?";
@@ -172,6 +186,7 @@ static void add_change(struct arena *a, struct git_status *s, struct str entry)
 
 	if (!kind)
 		return;
+	add_inside(field_path(entry, 2), &c);
 	c.path = arena_dup(a, field_path(entry, blanks[kind - kinds]));
 	vec_push_in(a, &s->changes, c);
 }
@@ -217,12 +232,12 @@ static int status_fault(const char *root, int status, struct str output, struct 
 		damage ? "; repair it: 'git fsck' shows the damage" : "");
 }
 
-/* By git rather than by the library, so that filters (large files, line ends) apply. */
+/* By git rather than by the library, so that filters (large files, line ends) apply. git fails as a
+ * whole if a submodule has no repository any more, such as after its files were copied. */
 int git_read_status(struct arena *a, const char *root, struct git_status *s, struct error *err)
 {
-	static const char *const argv[] = {"git", FIND_CHANGES, "status", "--porcelain=v2",
-		"--branch", "-z", "--untracked-files=all", "--no-renames",
-		"--ignore-submodules=dirty", NULL};
+	const char *argv[] = {"git", FIND_CHANGES, "status", "--porcelain=v2", "--branch", "-z",
+		"--untracked-files=all", "--no-renames", "--ignore-submodules=none", NULL};
 	const char *const env[] = {arena_printf(a, "GIT_WORK_TREE=%s", root), NULL};
 	const struct git_command c = {.dir = root, .name = "git status", .argv = argv, .env = env};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -232,6 +247,12 @@ int git_read_status(struct arena *a, const char *root, struct git_status *s, str
 	*s = (struct git_status){0};
 	if (git_command(&c, &out, &status, err) < 0)
 		return -1;
+	if (status && has(buf_str(&out), "not a git repository: ")) {
+		buf_clear(&out);
+		argv[COUNT(argv) - 2] = "--ignore-submodules=dirty";
+		if (git_command(&c, &out, &status, err) < 0)
+			return -1;
+	}
 	if (status)
 		return status_fault(root, status, buf_str(&out), err);
 	for (rest = buf_str(&out); rest.n;) {
@@ -565,7 +586,8 @@ static int run_push(const char *root, const struct git_head *h, const char *leas
 	struct push_result *out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const char *argv[] = {"git", "-c", "gc.auto=0", "push", "origin", "HEAD",
+	const char *argv[] = {"git", "-c", "gc.auto=0", "push", "--recurse-submodules=check",
+		"origin", "HEAD",
 		lease ? arena_printf(&a, "--force-with-lease=refs/heads/%s:%s", h->branch, lease)
 		      : NULL,
 		NULL};
@@ -582,11 +604,6 @@ static int run_push(const char *root, const struct git_head *h, const char *leas
 	return git_command(&c, &out->output, &out->status, err);
 }
 
-static bool has(struct str text, const char *what)
-{
-	return str_find(text, str_of(what)) < text.n;
-}
-
 /* The remote or a hook says no. Else git did not get as far as that: no network, no permission. */
 static bool is_refusal(const struct push_result *p)
 {
@@ -598,8 +615,31 @@ static bool is_refusal(const struct push_result *p)
 	       !(has(text, "fatal: ") || has(text, "RPC failed") || has(text, "[remote failure]"));
 }
 
+#define NOWHERE "not be found on any remote:\n"
+
+/* The branch names commits of submodules that nobody else could get. */
+static int submodules_error(struct str text, struct error *err)
+{
+	CLEANUP(buf_release) struct buf paths = BUF_INIT;
+	struct str rest = str_sub(text, str_find(text, STR(NOWHERE)) + strlen(NOWHERE), text.n),
+		   line;
+
+	while (str_line(&rest, &line) && str_starts(line, "  ")) {
+		buf_adds(&paths, paths.len ? "', '" : "'");
+		buf_add(&paths, str_trim(line));
+	}
+	return error_set(err, ERR_CHECK,
+		"the branch names commits of the submodules %s' that are on none of their remotes: "
+		"push them there first",
+		paths.s);
+}
+
 static int push_error(const struct push_result *p, struct error *err)
 {
+	struct str text = buf_str(&p->output);
+
+	if (p->status && has(text, NOWHERE))
+		return submodules_error(text, err);
 	return check_status("git push", p->status, &p->output, is_refusal(p), err);
 }
 

@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include "src/sys/path.h"
 
@@ -228,4 +229,12 @@ const char *path_find_program(struct arena *a, const char *name, bool *blocked)
 		*blocked = true;
 	}
 	return NULL;
+}
+
+const char *path_own_program(struct arena *a)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe));
+
+	return n > 0 && n < PATH_MAX ? arena_dup(a, (struct str){exe, (size_t)n}) : NULL;
 }

@@ -36,6 +36,8 @@ bool path_is_directory(const char *path); /* or a link to one */
 /* The absolute path of a program. Relative directories of PATH are skipped: they would mean the
  * directory where it is run. NULL: not found; *blocked: found but not executable. */
 const char *path_find_program(struct arena *a, const char *name, bool *blocked);
+/* The file of this program, which need not be on PATH; NULL: /proc cannot be read. */
+const char *path_own_program(struct arena *a);
 
 /*
  * Reads a whole file of at most `max` bytes. -1: ERR_SYSTEM, or ERR_INPUT when it is longer or is

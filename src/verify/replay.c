@@ -161,15 +161,27 @@ static int find_specs(
 	return 0;
 }
 
-/* Without a text there is nothing in the journal. */
-static int read_spec(void *data, struct arena *a, const char *path, char **text, struct error *err)
+/* The value of the next input if that is `what`: only what was taken for the first time, or has
+ * changed, is in the journal. */
+static const json *taken(void *data, const char *what)
 {
 	const struct context_file *f = data;
 	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
-	const char *value = json_str_is(seen, "what", "spec") ? json_get_str(seen, "value") : NULL;
+
+	return json_str_is(seen, "what", what) && context_replayed(data, what)
+		       ? json_get(seen, "value")
+		       : NULL;
+}
+
+static int read_input(void *data, struct arena *a, const char *what, const char *path, char **text,
+	const char **digest, struct error *err)
+{
+	const json *value = taken(data, what);
+	const char *old = json_get_str(value, "text");
 
 	(void)path, (void)err;
-	*text = value && context_replayed(data, "spec") ? arena_dup(a, str_of(value)) : NULL;
+	*text = value ? arena_dup(a, str_of(old ? old : "")) : NULL;
+	*digest = value ? arena_dup(a, str_of(json_get_str(value, "digest"))) : NULL;
 	return 0;
 }
 
@@ -246,16 +258,13 @@ static int marks(
 	return 0;
 }
 
-/* Only a script that was taken for the first time, or has changed, is in the journal. */
 static int take_script(void *data, struct arena *a, const struct item_place *place,
-	const char *command, json **taken, struct error *err)
+	const char *command, json **out, struct error *err)
 {
-	const struct context_file *f = data;
-	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
-	bool some = json_str_is(seen, "what", "script") && context_replayed(data, "script");
+	const json *value = taken(data, "script");
 
 	(void)a, (void)place, (void)command, (void)err;
-	*taken = some ? json_copy(json_get(seen, "value")) : NULL;
+	*out = value ? json_copy(value) : NULL;
 	return 0;
 }
 
@@ -496,7 +505,7 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
 	struct environment environment = {.find_specs = find_specs,
-		.read_spec = read_spec,
+		.read_input = read_input,
 		.enter = enter,
 		.marks = marks,
 		.take_script = take_script,

@@ -67,7 +67,8 @@ static int first_of(struct pool *p, const struct refs *refs, const char *const *
 		if ((ref = refs_find(refs, names[i])))
 			return take(ref, out);
 	return error_set(err, ERR_STATE,
-		"there is no branch '%s' in '%s' to begin from: fetch it, or give --base",
+		"there is no branch '%s' in '%s' to begin from: commit and push something, fetch "
+		"it, or give --base",
 		short_name(names[0]), p->repo);
 }
 

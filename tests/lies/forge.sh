@@ -114,18 +114,30 @@ view_glab() {
 	case $state in OPEN) state=opened ;; MERGED) state=merged ;; *) state=closed ;; esac
 	printf '{"id":1%s,"iid":%s,"target_branch":"%s","source_branch":"%s","project_id":1,"title":"A change",' \
 		"$number" "$number" "$base" "$branch"
-	printf '"state":"%s","draft":%s,"source_project_id":1,"target_project_id":1,"sha":"%s","web_url":"%s"}\n' \
+	printf '"state":"%s","draft":%s,"source_project_id":1,"target_project_id":1,"sha":"%s","web_url":"%s",' \
 		"$state" "$draft" "$head" "$host/$repo$mark$number"
+	printf '"pipeline":null,"head_pipeline":%s}\n' "$(pipeline)"
 }
-# What the forge checks is what was pushed.
-checks() {
+# What the forge checks is what was pushed. A repository without CI has the file `no-ci`.
+validate() {
 	dir=$(mktemp -d)
 	git clone -q --no-checkout "$FORGE/$from.git" "$dir/checks"
 	result=pass
 	(cd "$dir/checks" && git checkout -q "$head" && sh scripts/validate.sh) >/dev/null 2>&1 || result=fail
 	rm -rf "$dir"
+}
+checks() {
+	[ ! -e "$FORGE/$repo.git/no-ci" ] || { echo "no checks reported on the '$branch' branch" >&2 && exit 1; }
+	validate
 	printf 'validate\t%s\t1s\t%s/checks\t\n' $result "$host/$repo"
 	[ $result = pass ]
+}
+pipeline() {
+	[ ! -e "$FORGE/$repo.git/no-ci" ] || { echo null && return; }
+	validate
+	[ $result = pass ] && result=success || result=failed
+	printf '{"id":1,"iid":1,"project_id":1,"status":"%s","source":"push","ref":"%s","sha":"%s","web_url":"%s/-/pipelines/1"}' \
+		$result "$branch" "$head" "$host/$repo"
 }
 
 what_of='' fields='' branch='' base=main

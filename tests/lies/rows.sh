@@ -20,6 +20,8 @@ honest 'with a script of the repository as command of the workflow' forge=own sc
 honest 'without a program for the forge' quick=yes forge=none says='only .* verified' </dev/null
 honest 'with a fix after the validation' STAGE=fixing </dev/null
 honest 'with a sign-off' STAGE=signoff-review </dev/null
+honest 'with a sign-off and a pipeline' forge=glab STAGE=signoff-review </dev/null
+honest 'with a sign-off and no checks' STAGE=signoff-review before='touch "$FORGE/acme/shop.git/no-ci"' </dev/null
 honest 'in a shallow clone' <<'X'
 rm -rf ./.git ./* .gitignore
 PATH=$TOP/bin/none git clone -q --depth 1 git@git.example:acme/shop.git .

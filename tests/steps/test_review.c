@@ -104,8 +104,8 @@ STEP_TEST(signoff_asks_three_at_once_after_a_push)
 	assert_agent(1, "researcher", "researcher-validate", "ADR-7", READS, WIRE_SIGNOFF_RESEARCH,
 		"validated | failed");
 	assert_script(2,
-		"cd '/r' || exit 125; (bash scripts/validate.sh) && (! command -v gh >/dev/null || "
-		"gh pr checks '" URL "' --watch)",
+		"cd '/r' || exit 125; (bash scripts/validate.sh) && ("
+		"dev-team checks '" URL "')",
 		3600, WIRE_SIGNOFF_BUILD);
 }
 
@@ -122,8 +122,8 @@ STEP_TEST(signoff_without_a_pr_url_gh_finds_it_by_the_branch)
 	given("", "");
 	request(&step_signoff);
 	assert_script(2,
-		"cd '/r' || exit 125; (bash scripts/validate.sh) && (! command -v gh >/dev/null || "
-		"gh pr checks --watch)",
+		"cd '/r' || exit 125; (bash scripts/validate.sh) && ("
+		"dev-team checks)",
 		3600, WIRE_SIGNOFF_BUILD);
 }
 
@@ -147,8 +147,7 @@ STEP_TEST(signoff_validates_under_the_policy_that_the_checks_are_excepted_from)
 	request(&step_signoff);
 	assert_script(2,
 		"cd '/r' || exit 125; (dev-team policy exec --policy 'build' --cwd '/r' -- 'bash "
-		"scripts/validate.sh') && (! command -v gh >/dev/null || gh pr checks '" URL
-		"' --watch)",
+		"scripts/validate.sh') && (dev-team checks '" URL "')",
 		3600, WIRE_SIGNOFF_BUILD);
 }
 

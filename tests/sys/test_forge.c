@@ -300,48 +300,88 @@ GIT_TEST(a_missing_pull_request_is_not_a_failure_of_the_program)
 struct checks_call {
 	const char *url;
 	char *text;
+	struct forge_checks checks;
 };
 
 static int read_checks(void *data)
 {
 	struct checks_call *c = data;
 
-	return forge_failing_checks(
-		&arena, at("r"), c->url ? c->url : "https://github.com/o/r/pull/7", &c->text, &err);
+	return forge_checks(&arena, at("r"), c->url ? c->url : "https://github.com/o/r/pull/7",
+		&c->checks, &err);
 }
 
-static void assert_checks(const char *out, const char *errors, int status, const char *want)
+static void assert_checks(const char *out, const char *errors, int status,
+	enum forge_checks_state state, const char *failed)
 {
 	struct checks_call c = {0};
 
 	lay_tool("gh", out, errors, status);
 	assert_int_equal(in_bin(read_checks, &c), 0);
-	assert_string_equal(c.text, want);
+	assert_int_equal(c.checks.state, state);
+	assert_string_equal(c.checks.tool, "gh");
+	assert_string_equal(c.checks.failed, failed);
 }
 
-GIT_TEST(failing_checks_are_the_lines_that_say_so)
+GIT_TEST(failed_checks_are_the_lines_that_say_so)
 {
 	setenv("GH_TOKEN", "t0ken", 1);
 	assert_checks("build\tfail\t1m\thttps://x/1\nlint\tpass\t2s\thttps://x/2\nfail\tpass"
 		      "\t1s\tu\ne2e\tcancel\t0\tu\n",
-		"", 1, "build\tfail\t1m\thttps://x/1\ne2e\tcancel\t0\tu");
+		"", 1, FORGE_CHECKS_FAILED, "build\tfail\t1m\thttps://x/1\ne2e\tcancel\t0\tu");
 	assert_sh("cat args", "pr checks https://github.com/o/r/pull/7|t0ken\n");
 	unsetenv("GH_TOKEN");
+	assert_checks("build\tfail\t1m\tu\nlint\tpending\t0\tu\n", "", 1, FORGE_CHECKS_PENDING,
+		"build\tfail\t1m\tu");
 }
 
 GIT_TEST(passing_pending_and_missing_checks_are_no_failures)
 {
-	struct checks_call c = {.url = "https://gitlab.example/o/r/-/merge_requests/1"};
+	struct checks_call c = {.url = "https://codeberg.org/o/r/pulls/1"};
 
-	assert_checks("build\tpass\t1m\tu\n", "", 0, "");
-	assert_checks("build\tpending\t0\tu\n", "", 8, "");
-	assert_checks("", "no checks reported on the branch\n", 1, "");
+	assert_checks("build\tpass\t1m\tu\n", "", 0, FORGE_CHECKS_PASSED, "");
+	assert_checks("build\tpending\t0\tu\n", "", 8, FORGE_CHECKS_PENDING, "");
+	assert_checks("", "no checks reported on the 'dev-team/ADR-1' branch\n", 1,
+		FORGE_CHECKS_NONE, "");
 	sh("rm bin/gh");
-	assert_int_equal(in_bin(read_checks, &c), 0);
-	assert_string_equal(c.text, "");
-	c.url = NULL;
-	assert_int_equal(in_bin(read_checks, &c), 0);
-	assert_string_equal(c.text, "");
+	for (; c.url; c.url = strstr(c.url, "codeberg") ? "https://github.com/o/r/pull/7" : NULL) {
+		assert_int_equal(in_bin(read_checks, &c), 0);
+		assert_null(c.checks.tool);
+		assert_int_equal(c.checks.state, FORGE_CHECKS_NONE);
+		assert_string_equal(c.checks.failed, "");
+	}
+}
+
+GIT_TEST(the_pipeline_of_the_head_is_the_check_of_a_merge_request)
+{
+	static const struct {
+		const char *pipeline;
+		enum forge_checks_state state;
+	} rows[] = {{"null", FORGE_CHECKS_NONE},
+		{"{\"id\":1,\"status\":\"success\"}", FORGE_CHECKS_PASSED},
+		{"{\"id\":1,\"status\":\"skipped\"}", FORGE_CHECKS_PASSED},
+		{"{\"id\":1,\"status\":\"waiting_for_resource\"}", FORGE_CHECKS_PENDING},
+		{"{\"id\":1,\"status\":\"canceled\",\"web_url\":\"https://x/1\"}",
+			FORGE_CHECKS_FAILED}};
+	struct checks_call c = {.url = "https://gitlab.com/g/s/r/-/merge_requests/7"};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		lay_tool("glab",
+			arena_printf(&arena,
+				"{\"iid\":7,\"state\":\"opened\",\"pipeline\":null,\"head_"
+				"pipeline\":%s}\n",
+				rows[i].pipeline),
+			"", 0);
+		assert_int_equal(in_bin(read_checks, &c), 0);
+		assert_int_equal(c.checks.state, rows[i].state);
+	}
+	assert_string_equal(c.checks.failed, "pipeline\tcanceled\thttps://x/1");
+	assert_sh("cat args", "mr view 7 --output json --repo https://gitlab.com/g/s/r|\n");
+	lay_tool("glab", "", "GET https://gitlab.com/api: 401 {message: 401 Unauthorized}\n", 1);
+	assert_int_equal(in_bin(read_checks, &c), -1);
+	assert_string_equal(err.text,
+		"'glab mr view' failed: GET https://gitlab.com/api: 401 {message: 401 "
+		"Unauthorized}");
 }
 
 GIT_TEST(a_gh_that_fails_is_reported)

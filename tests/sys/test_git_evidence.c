@@ -20,10 +20,9 @@ GIT_TEST(a_clean_work_tree_has_a_branch_and_a_commit)
 
 GIT_TEST(every_kind_of_change_is_listed_with_its_path)
 {
-	static const struct git_change want[] = {{"a new name", false, false, true},
-		{"changed \"x\"", false, false, false}, {"gone", false, false, false},
-		{"old", false, false, true}, {"staged", false, false, true},
-		{"d/new file", true, false, false}};
+	static const struct git_change want[] = {{.path = "a new name", .staged = true},
+		{.path = "changed \"x\""}, {.path = "gone"}, {.path = "old", .staged = true},
+		{.path = "staged", .staged = true}, {.path = "d/new file", .untracked = true}};
 	struct git_status s;
 
 	sh("cd r; echo 1 >'changed \"x\"'; echo 2 >gone; echo 3 >old; echo ign >.gitignore; "

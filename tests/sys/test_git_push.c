@@ -79,6 +79,16 @@ GIT_TEST(a_default_branch_that_only_the_remote_knows_is_never_pushed)
 	assert_sh("git -C org/o.git log --format=%s trunk", "first\n");
 }
 
+/* The last fetch still names the old one. */
+GIT_TEST(a_default_branch_that_has_moved_is_never_pushed)
+{
+	sh("cd r && git remote set-head origin main && git checkout -qb trunk\n"
+	   "git push -q origin trunk && echo two >a && git commit -qam two\n"
+	   "echo ref: refs/heads/trunk >../org/o.git/HEAD");
+	assert_true(refused(push(), ERR_STATE, "'trunk' may be the default branch of 'origin': "));
+	assert_sh("git -C org/o.git log --format=%s trunk", "first\n");
+}
+
 GIT_TEST(off_any_branch_nothing_is_pushed)
 {
 	sh("git -C r checkout -q --detach");
@@ -200,7 +210,7 @@ GIT_TEST(nothing_pops_up_to_ask_for_a_password)
 	assert_int_equal(push(), -1);
 	assert_true(contains(err.text, "terminal prompts disabled"));
 	assert_false(path_exists(at("asked")));
-	assert_sh("cat helped", "helped get\n");
+	assert_sh("cat helped", "helped get\nhelped get\n"); /* for the list, and for the push */
 }
 
 /* The environment of a hook that calls this program. */
