@@ -367,8 +367,9 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	place->branch = w->of.branch;
 	if (!place->base && find_base(a, &w->of, &start, &place->base, err) < 0)
 		return -1;
-	if ((*changed || w->created) && (note_unpushed(e, id, &start, err) < 0 ||
-						init_modules(a, e, place->directory, id, err) < 0))
+	if ((*changed || w->of.created) &&
+		(note_unpushed(e, id, &start, err) < 0 ||
+			init_modules(a, e, place->directory, id, err) < 0))
 		return -1;
 	if (!*changed)
 		return 0;

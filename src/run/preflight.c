@@ -10,7 +10,7 @@
 #include "src/sys/path.h"
 #include "steps/steps.h"
 
-enum { REMOTE_S = 60, SHOWN_MAX = 300, MODULES_MAX = 1 << 20 };
+enum { REMOTE_S = 60, SHOWN_MAX = 300 };
 
 /* ---- the remote ---- */
 
@@ -322,6 +322,7 @@ static void check_branch(struct arena *a, struct preflight *p)
 static void check_spec(struct arena *a, struct preflight *p)
 {
 	const struct environment *env = &environment_local;
+	const char *digest;
 	struct error err;
 	char *text = NULL;
 
@@ -332,7 +333,8 @@ static void check_spec(struct arena *a, struct preflight *p)
 		return;
 	}
 	p->spec_unclear = environment_check_specs(p->repo, p->id, p->specs, p->n_specs, &err) < 0;
-	if (p->spec_unclear || env->read_spec(&p->repo, a, p->specs[0], &text, &err) < 0)
+	if (p->spec_unclear ||
+		env->read_input(&p->repo, a, "spec", p->specs[0], &text, &digest, &err) < 0)
 		fail_with(a, p, "spec", &err);
 	else if (!text)
 		fail(a, p, ERR_INPUT, "spec",
