@@ -82,8 +82,9 @@ DOCTOR_TEST(what_a_run_may_do_without_is_a_warning)
 	assert_line("warn", "gh", "not found: ");
 	assert_line("warn", "claude", "not found: ");
 	assert_line("warn", "command", "dev-team is not on PATH here");
-	assert_line("warn", "validation", "no scripts/validate.sh: ");
-	assert_line("warn", "origin/HEAD", "not set");
+	assert_line("warn", "validation", "no 'scripts/validate.sh' in '");
+	assert_line("ok", "branch",
+		"main is the default branch of 'origin' (origin/HEAD is not set here: ");
 }
 
 DOCTOR_TEST(a_gh_without_a_login_is_a_warning)
