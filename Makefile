@@ -248,15 +248,22 @@ format-check:
 TO      = $(DESTDIR)$(PREFIX)
 SHARE   = $(TO)/share/dev-team
 PARTS   = workflows policies resources models skills agents commands hooks .claude-plugin docs README.md LICENSE
+# SHELL:FILE
+COMPLETIONS := bash:bash-completion/completions/dev-team zsh:zsh/site-functions/_dev_team fish:fish/vendor_completions.d/dev-team.fish
 install: all
 	install -D -m 755 build/dev-team "$(TO)/bin/dev-team"
 	install -D -m 644 build/dev-team.1 "$(TO)/share/man/man1/dev-team.1"
 	rm -rf "$(SHARE)" && mkdir -p "$(SHARE)/bin"
 	cp -R $(wildcard $(PARTS)) "$(SHARE)/"
 	install -m 755 bin/dev-team "$(SHARE)/bin/dev-team"
+	$(foreach c,$(COMPLETIONS),mkdir -p "$(dir $(TO)/share/$(lastword $(subst :, ,$c)))" && \
+	build/dev-team completion $(firstword $(subst :, ,$c)) >"$(TO)/share/$(lastword $(subst :, ,$c))" &&) true
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "install: add $(PREFIX)/bin to your PATH" ;; esac
+	@echo 'install: for Claude Code, once:'; echo '  claude plugin marketplace add "$(SHARE)"'; echo '  claude plugin install dev-team@dev-team'
 uninstall:
 	rm -rf "$(SHARE)"
-	rm -f "$(TO)/bin/dev-team" "$(TO)/share/man/man1/dev-team.1"
+	rm -f "$(TO)/bin/dev-team" "$(TO)/share/man/man1/dev-team.1" \
+	$(foreach c,$(COMPLETIONS),"$(TO)/share/$(lastword $(subst :, ,$c))")
 deps:
 	@echo 'deps: everything is there'
 clean:

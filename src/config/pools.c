@@ -25,7 +25,7 @@ static const struct config_field worktree_fields[] = {
 	{TEXT("rootDir", root, root), .derived = "as `layout` says",
 		.about = "Directory of this repository's worktrees."},
 	{SWITCH("layout", repo_local, "workspace-scoped", "repo-local"),
-		CONFIG_SEEN(worktree_pool_spec, layout_declared), .preset = "repo-local",
+		.preset = "workspace-scoped",
 		.about = "Without `rootDir`: `.dev-team/worktrees` in the main working tree, or "
 			 "`worktrees/OWNER/REPO` in the state directory."},
 	{INTEGER("staleThresholdDays", stale_days, 1, 36500), .preset = "14",
@@ -113,7 +113,7 @@ static void check_pool(const struct resource_check *c)
 	if (p->root && root_odd(c, p->root))
 		resource_fault(c, "spec.rootDir",
 			"'rootDir' must not be a directory of the system or contain '..'");
-	if (p->root && p->layout_declared && p->repo_local)
+	if (p->root && p->repo_local)
 		resource_fault(
 			c, "spec.rootDir", "'rootDir' and 'layout: repo-local' exclude each other");
 	resource_check_references(
@@ -130,9 +130,12 @@ const struct resource_kind resource_kind_worktree_pool = {
 struct worktree_pool_spec resource_default_pool(struct arena *a)
 {
 	struct resources r;
+	struct worktree_pool_spec pool;
 
 	resources_default(a, &r);
-	return *resources_pool(&r, NULL);
+	pool = *resources_pool(&r, NULL);
+	pool.repo_local = true;
+	return pool;
 }
 
 /* ---- database branch pools ---- */

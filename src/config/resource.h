@@ -77,7 +77,7 @@ struct pipeline {
 struct worktree_pool_spec {
 	const char *name, *file;
 	const char *root; /* ~ expanded; NULL: as repo_local says */
-	bool layout_declared, repo_local, strict;
+	bool repo_local, strict;
 	unsigned stale_days, base_port;
 	bool on_merge, on_abort, on_timeout;
 	struct text_list database_pools, plans;
@@ -153,7 +153,7 @@ const struct subscription_plan *resources_plan(const struct resources *r, const 
 const struct database_pool_spec *resources_database(const struct resources *r, const char *name);
 const struct stage_spec *pipeline_stage(const struct pipeline *p, const char *name);
 
-/* The pool of a repository without resources: all defaults. */
+/* The pool of a repository without a pool: its worktrees are in it, all else as by default. */
 struct worktree_pool_spec resource_default_pool(struct arena *a);
 
 /* Whether pipelines may work on several issues, from the environment: blanks and case do not

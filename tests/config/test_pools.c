@@ -29,21 +29,21 @@ TEST(a_pool_of_nothing_has_all_defaults)
 	assert_string_equal(p->name, "w");
 	assert_string_equal(p->file, "r.yaml");
 	assert_null(p->root);
-	assert_true(p->repo_local && !p->layout_declared);
+	assert_false(p->repo_local);
 	assert_int_equal(p->stale_days, 14);
 	assert_int_equal(p->base_port, 3190);
 	assert_true(p->strict && p->on_merge && p->on_abort && p->on_timeout);
 	assert_int_equal(p->database_pools.n + p->plans.n, 0);
 }
 
-TEST(the_default_pool_is_the_same)
+TEST(without_a_pool_worktrees_are_in_the_repository)
 {
 	struct worktree_pool_spec p = resource_default_pool(&arena);
 
 	assert_string_equal(p.name, "default");
 	assert_null(p.file);
 	assert_null(p.root);
-	assert_true(p.repo_local && !p.layout_declared);
+	assert_true(p.repo_local);
 	assert_int_equal(p.stale_days, 14);
 	assert_int_equal(p.base_port, 3190);
 	assert_true(p.strict && p.on_merge && p.on_abort && p.on_timeout);
