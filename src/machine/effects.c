@@ -6,6 +6,7 @@
 #include <limits.h>
 #include "src/machine/script.h"
 #include "src/machine/verdict.h"
+#include "src/sys/digest.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -99,7 +100,7 @@ static int read_input(void *data, struct arena *a, const char *what, const char 
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const char *const *repo = data;
-	char real[PATH_MAX];
+	char real[PATH_MAX], sum[DIGEST_TEXT];
 	bool missing;
 
 	*text = NULL;
@@ -113,9 +114,9 @@ static int read_input(void *data, struct arena *a, const char *what, const char 
 		return missing ? 0 : -1;
 	if (str_utf8_fault(buf_str(&out)))
 		return error_set(err, ERR_INPUT, "the %s '%s' is not UTF-8", what, path);
-	if (git_read_file_id(a, *repo, NULL, path, digest, err) < 0)
-		return -1;
-	*text = *digest ? arena_dup(a, buf_str(&out)) : NULL;
+	digest_text(buf_str(&out), sum);
+	*digest = arena_dup(a, str_of(sum));
+	*text = arena_dup(a, buf_str(&out));
 	return 0;
 }
 

@@ -33,7 +33,7 @@ struct environment {
 	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
 		struct error *err);
 	/* Reads the `what` ("spec", "config") at `path` of the user's checkout, also if it is not
-	 * committed. *digest: its git blob id; *text NULL: there is none to be read. May be NULL.
+	 * committed. *digest: of its bytes (digest_text()); *text NULL: there is none to be read. May be NULL.
 	 */
 	int (*read_input)(void *data, struct arena *a, const char *what, const char *path,
 		char **text, const char **digest, struct error *err);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include "src/base/json.h"
 #include "src/machine/place.h"
+#include "src/sys/digest.h"
 #include "src/sys/path.h"
 
 #define HIDES "/.gitignore\n/%s\n"
@@ -114,7 +115,7 @@ int place_take_script(struct arena *a, const char *repo, const struct item_place
 	struct stat st;
 	const char *path = p->in_place ? NULL : find_script(a, repo, str_of(command), &st);
 	const char *file = path ? path_join(a, p->directory, path) : NULL, *dir, *ignore;
-	const char *id;
+	char digest[DIGEST_TEXT];
 	bool own;
 
 	*taken = NULL;
@@ -129,9 +130,9 @@ int place_take_script(struct arena *a, const char *repo, const struct item_place
 		return own ? 0 : -1;
 	if (sys_read_file(&text, path_join(a, repo, path), SCRIPT_MAX, NULL, err) < 0 ||
 		make_directory(a, p, dir, err) < 0 ||
-		copy(a, file, ignore, buf_str(&text), st.st_mode, err) < 0 ||
-		git_read_file_id(a, p->directory, NULL, path, &id, err) < 0)
+		copy(a, file, ignore, buf_str(&text), st.st_mode, err) < 0)
 		return -1;
-	*taken = JSON_OBJECT(JSON_TEXT("path", path), JSON_TEXT("digest", id));
+	digest_text(buf_str(&text), digest);
+	*taken = JSON_OBJECT(JSON_TEXT("path", path), JSON_TEXT("digest", digest));
 	return 0;
 }

@@ -472,7 +472,7 @@ void status_add_table(struct buf *out, const json *items)
 		(void)str_index(str_of(text_of(i, "status")), statuses, &at);
 		counts[at]++;
 	}
-	buf_addf(out, "%zu items", json_len(items));
+	buf_addf(out, "%zu item%s", json_len(items), json_len(items) == 1 ? "" : "s");
 	for (size_t k = 0; statuses[k]; k++)
 		if (counts[k])
 			buf_addf(out, ", %zu %s", counts[k], statuses[k]);
