@@ -127,6 +127,8 @@ static int begin_words(struct expansion *p, struct error *err)
 {
 	struct new_item item = {0};
 	struct str words = p->left;
+	struct workflow w;
+	const char *path;
 	bool is_id;
 
 	if (p->command->kind != COMMAND_STEP || !begins_text(p->call.id, !words.n))
@@ -136,6 +138,9 @@ static int begin_words(struct expansion *p, struct error *err)
 		return -1;
 	if (is_id)
 		return 0;
+	if (locate_workflow(p->arena, p->call.workflow, p->call.plugin_root, &path, err) < 0 ||
+		workflow_load(p->arena, path, &w, err) < 0)
+		return -1;
 	item.text = arena_printf(
 		p->arena, "%s%s%.*s", p->call.id, words.n ? " " : "", (int)words.n, words.p);
 	if (new_item_write(p->arena, p->call.repo, &item, err) < 0)

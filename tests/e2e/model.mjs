@@ -142,7 +142,7 @@ function* mainLoop(request, agents) {
   let step = loop.hooked && !resumed && !agents.pause ? { text: loop.array } : yield* call('Bash', { command: resumed ?? loop.step });
   for (;;) {
     if (step.error) return [text(`The step failed: ${step.text}`)];
-    const array = JSON.parse(step.text);
+    const array = JSON.parse(find(step.text, /^(\[.*)$/m, 'the array')); // notices of the first step may precede it
     const [first] = array;
     if (first.action !== loop.end && first.result === undefined) {
       if (scripted) {

@@ -87,7 +87,7 @@ async function spec(t) {
   t.equal(run.text, 'ready: /dev-team:implement ADR-7', 'result for the user');
   t.match(read.join(), new RegExp(`Read '${file}'.*without guessing the expected value`), 'the prompt of the agent that reads');
   t.match(execFileSync(path.join(plugin, 'build/dev-team'), ['step', 'ADR-7', '--workflow', 'implement-task', '--repo', fixture.repo],
-    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, HOME: fixture.home } }), /"args":"ADR-7 _spec_Greeting\.md"/, 'the step');
+    { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], env: { ...t.environment(fixture, 'http://127.0.0.1:9') } }), /"args":"ADR-7 _spec_Greeting\.md"/, 'the step');
 }
 
 export const turns = [
