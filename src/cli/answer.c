@@ -8,8 +8,7 @@ struct answer_options {
 
 static const struct option options[] = {
 	CLI_REPO(struct answer_options),
-	OPTION_TEXT(struct answer_options, context_file, "context-file", "FILE",
-		"the work item's document; default: as 'context path' prints"),
+	CLI_DOCUMENT(struct answer_options),
 	OPTION_END,
 };
 

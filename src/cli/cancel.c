@@ -5,8 +5,7 @@
 static const struct option options[] = {
 	OPTION_TEXT(struct run_step_call, workflow, "workflow", "FILE",
 		"its workflow; default: that of its last step"),
-	OPTION_TEXT(struct run_step_call, context_file, "context-file", "FILE",
-		"the work item's document; default: as 'context path' prints"),
+	CLI_DOCUMENT(struct run_step_call),
 	CLI_PLUGIN_ROOT(struct run_step_call),
 	CLI_REPO(struct run_step_call),
 	OPTION_TEXT(struct run_step_call, owner, "owner", "NAME",

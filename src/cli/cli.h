@@ -67,6 +67,20 @@ int cli_find_document(
 int cli_find_action_document(struct invocation *in, const char *file, const char *action,
 	const char **path, struct error *err);
 
+/* Progress of a run on standard error (progress.c): lines when actions begin and end, their sums,
+ * and on a terminal one line with what works now and for how long. One run at a time. */
+struct run_request;
+void progress_listen(struct run_request *q);
+
+typedef int screen_text(void *data, struct buf *out, struct error *err);
+/*
+ * Fills the terminal with what `text` gives and draws it again when it changes (screen.c). Calls
+ * `text` at least once a second unless that takes too long, until Ctrl-C, `q` or a signal; the
+ * terminal is as before then. The last line says how many lines do not fit. Not on a terminal:
+ * prints the text whenever it has changed. -1: as `text`, or ERR_SYSTEM.
+ */
+int screen_watch(screen_text *text, void *data, struct error *err);
+
 /* Prints what there is and empties it: for verbs that show things as they happen. */
 int cli_flush(struct buf *out, struct error *err);
 

@@ -20,8 +20,7 @@ static const struct option options[] = {
 	OPTION_FLAG(struct logs_options, raw, "raw",
 		"show the events of an agent's program as they are, not as text"),
 	CLI_REPO(struct logs_options),
-	OPTION_TEXT(struct logs_options, context_file, "context-file", "FILE",
-		"the work item's document; default: as 'context path' prints"),
+	CLI_DOCUMENT(struct logs_options),
 	OPTION_END,
 };
 

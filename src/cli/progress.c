@@ -1,7 +1,8 @@
 #include <sys/ioctl.h>
 #include "src/base/clock.h"
-#include "src/cli/progress.h"
+#include "src/cli/cli.h"
 #include "src/event/usage.h"
+#include "src/run/run.h"
 
 #define GOOD "\033[32m"
 #define BAD  "\033[33m"

@@ -9,8 +9,7 @@ struct reset_options {
 
 static const struct option options[] = {
 	CLI_REPO(struct reset_options),
-	OPTION_TEXT(struct reset_options, context_file, "context-file", "FILE",
-		"the work item's document; default: as 'context path' prints"),
+	CLI_DOCUMENT(struct reset_options),
 	OPTION_END,
 };
 
@@ -47,7 +46,7 @@ static int run(struct invocation *in, struct error *err)
 	if (history_restore(&place, 1, &done, err) < 0 ||
 		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
-	buf_addf(in->out, "%s: begins anew; continue it with: ", id);
+	buf_addf(in->out, "%s: back at its beginning; continue with: ", id);
 	status_add_continuation(in->out, &f);
 	buf_addc(in->out, '\n');
 	if (done.replaced) {
@@ -63,7 +62,7 @@ static int run(struct invocation *in, struct error *err)
 const struct verb verb_reset = {
 	.name = "reset",
 	.group = "Everyday",
-	.about = "begin a work item anew; nothing of it is lost",
+	.about = "put a work item back to its beginning; its history, branch and worktree stay",
 	.details = "Puts the document back to its first revision. The replaced document stays in "
 		   "the history. The branch, the worktree with its files, a pull request and the "
 		   "logs stay, and are named: the item is worked on in the same worktree again.",

@@ -1,6 +1,6 @@
 #include "context/lease.h"
 #include "src/cli/cli.h"
-#include "src/cli/progress.h"
+#include "src/run/run.h"
 #include "src/machine/failure.h"
 #include "src/run/status.h"
 #include "src/verify/history.h"
@@ -14,8 +14,7 @@ static const struct option options[] = {
 	OPTION_FLAG(struct retry_options, no_run, "no-run",
 		"only put the item back; something else continues it"),
 	CLI_REPO(struct retry_options),
-	OPTION_TEXT(struct retry_options, context_file, "context-file", "FILE",
-		"the work item's document; default: as 'context path' prints"),
+	CLI_DOCUMENT(struct retry_options),
 	OPTION_END,
 };
 

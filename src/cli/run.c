@@ -1,5 +1,5 @@
 #include "src/cli/cli.h"
-#include "src/cli/progress.h"
+#include "src/run/run.h"
 
 enum { TIMEOUT_MAX_S = 86400, MAX_ACTIONS_MAX = 9999999 };
 

@@ -4,7 +4,6 @@
 #include <termios.h>
 #include "src/base/clock.h"
 #include "src/cli/cli.h"
-#include "src/cli/screen.h"
 #include "src/run/run.h"
 
 /* Its own screen, without a cursor. */

@@ -1,5 +1,4 @@
 #include "src/cli/cli.h"
-#include "src/cli/screen.h"
 #include "src/run/status.h"
 
 struct status_options {
@@ -13,8 +12,7 @@ static const struct option options[] = {
 		"show it again whenever it changes; ends with Ctrl-C"),
 	CLI_JSON(struct status_options),
 	CLI_REPO(struct status_options),
-	OPTION_TEXT(struct status_options, context_file, "context-file", "FILE",
-		"the work item's document; default: as 'context path' prints"),
+	CLI_DOCUMENT(struct status_options),
 	OPTION_END,
 };
 

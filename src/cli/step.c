@@ -7,8 +7,7 @@ const struct option cli_step_options[] = {
 		"a workflow file, or the name of a shipped one: implement-task, fix-issue; "
 		"default: that of the work item's last step, else of .dev-team/config.yaml, else "
 		"implement-task"),
-	OPTION_TEXT(struct run_step_call, context_file, "context-file", "FILE",
-		"the work item's document; default: as 'context path' prints"),
+	CLI_DOCUMENT(struct run_step_call),
 	OPTION_TEXT(struct run_step_call, research_skill, "research-skill", "NAME",
 		"skill of the researcher; default: the workflow's"),
 	CLI_PLUGIN_ROOT(struct run_step_call),

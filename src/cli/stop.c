@@ -14,8 +14,7 @@ static const struct option options[] = {
 	OPTION_FLAG(struct stop_options, now, "now",
 		"end its agents and scripts, too, and wait until they have ended"),
 	CLI_REPO(struct stop_options),
-	OPTION_TEXT(struct stop_options, context_file, "context-file", "FILE",
-		"the work item's document; default: as 'context path' prints"),
+	CLI_DOCUMENT(struct stop_options),
 	OPTION_END,
 };
 
