@@ -1,6 +1,4 @@
 #include <ctype.h>
-#include <inttypes.h>
-#include <sys/random.h>
 #include "context/lease.h"
 #include "src/hook/hook_internal.h"
 #include "src/machine/engine.h"
@@ -15,13 +13,21 @@
 /* The plugin's slash commands. */
 static const struct command {
 	const char *name;
-	enum { COMMAND_STEP, COMMAND_CONTINUE, COMMAND_CANCEL, COMMAND_STATUS, COMMAND_SPEC } kind;
+	enum {
+		COMMAND_STEP,
+		COMMAND_CONTINUE,
+		COMMAND_WORKFLOW, /* the loop as a script of the client */
+		COMMAND_CANCEL,
+		COMMAND_STATUS,
+		COMMAND_SPEC
+	} kind;
 	const char *workflow; /* of COMMAND_STEP; NULL: the first word of the arguments names it */
 } commands[] = {
 	{"implement", COMMAND_STEP, "implement-task"},
 	{"fix", COMMAND_STEP, "fix-issue"},
 	{"dev-team", COMMAND_STEP, NULL},
 	{"continue", COMMAND_CONTINUE, NULL},
+	{"workflow", COMMAND_WORKFLOW, NULL},
 	{"cancel", COMMAND_CANCEL, NULL},
 	{"status", COMMAND_STATUS, NULL},
 	{"spec", COMMAND_SPEC, NULL},
@@ -98,12 +104,22 @@ static int keep_rest(struct expansion *p, const char *key, bool note, struct err
 static int read_arguments(struct expansion *p, struct error *err)
 {
 	bool named = p->command->kind == COMMAND_STEP && !p->command->workflow;
+	struct error ignored;
+	const char *path;
 
 	p->call.workflow = named ? take_word(p) : p->command->workflow;
 	p->call.id = take_word(p);
+	if (p->command->kind == COMMAND_WORKFLOW && p->left.n &&
+		locate_workflow(p->arena, p->call.id, p->call.plugin_root, &path, &ignored) == 0) {
+		p->call.workflow = p->call.id;
+		p->call.id = take_word(p);
+	}
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
-			p->command->name, named ? "WORKFLOW " : "",
+			p->command->name,
+			named						 ? "WORKFLOW "
+			: p->command->kind == COMMAND_WORKFLOW ? "[WORKFLOW] "
+							       : "",
 			p->command->kind == COMMAND_STEP ? "|WORDS" : "",
 			p->command->kind == COMMAND_CANCEL ? "" : "NOTE | ANSWER | ");
 	if (str_is(p->left, "take over")) {
@@ -150,33 +166,28 @@ static int begin_words(struct expansion *p, struct error *err)
 	return 0;
 }
 
-/* The workflow of the item's last step. */
+/* The workflow of the item's last step. An item that COMMAND_WORKFLOW begins has the usual one. */
 static int find_last_workflow(struct expansion *p, struct error *err)
 {
 	const char *document;
 
-	return path_check_id(p->call.id, err) < 0 ||
-			       locate_repository(p->arena, p->call.repo, &p->call.repo, err) < 0 ||
-			       locate_document(
-				       p->arena, NULL, p->call.repo, p->call.id, &document, err) < 0
-		       ? -1
-		       : run_step_workflow(p->arena, document, &p->call.workflow, err);
+	if (path_check_id(p->call.id, err) < 0 ||
+		locate_repository(p->arena, p->call.repo, &p->call.repo, err) < 0 ||
+		locate_document(p->arena, NULL, p->call.repo, p->call.id, &document, err) < 0)
+		return -1;
+	if (p->command->kind == COMMAND_WORKFLOW && !path_exists(document)) {
+		p->call.workflow = "implement-task";
+		return 0;
+	}
+	return run_step_workflow(p->arena, document, &p->call.workflow, err);
 }
 
-/* The commands of the loop. Their arguments were checked, and are quoted. */
-static void add_commands(struct expansion *p, const struct run_step_call *typed)
+/* Its arguments were checked, and are quoted. */
+static void add_step(struct expansion *p, const struct run_step_call *typed)
 {
-	uint64_t mark = 0;
-
-	/* The answer must not be able to end its own here document. */
-	(void)getrandom(&mark, sizeof(mark), 0);
 	buf_adds(p->out, "STEP: `");
 	hook_add_step(p->out, typed->id, typed->workflow, typed->owner);
-	buf_add_argument(p->out, "`\nANSWER: `dev-team context set ", p->call.context_file);
-	buf_addf(p->out,
-		" troubleshooter_input <<'ANSWER_%016" PRIx64 "'`, then lines with the answer "
-		"and a last line `ANSWER_%016" PRIx64 "`\n",
-		mark, mark);
+	buf_adds(p->out, "`\n");
 }
 
 /* Whether that session's item is driven by another client than this one, which has not ended. */
@@ -209,7 +220,8 @@ static void end_former(struct expansion *p)
 }
 
 /* A shipped workflow is recorded by its name, because the installation may move. */
-static int follow(struct expansion *p, const char *typed, struct str array, struct error *err)
+static int follow(struct expansion *p, const char *typed, const char *former, struct str array,
+	struct error *err)
 {
 	bool file = strcmp(path_absolute(p->arena, typed), p->call.workflow) == 0;
 	const struct hook_item item = {.context_file = p->call.context_file,
@@ -217,6 +229,7 @@ static int follow(struct expansion *p, const char *typed, struct str array, stru
 		.workflow = file ? p->call.workflow : typed,
 		.repo = p->call.repo,
 		.form = "command",
+		.former = former,
 		.client = process_client_name(p->arena)};
 
 	if (!p->call.owner)
@@ -225,25 +238,24 @@ static int follow(struct expansion *p, const char *typed, struct str array, stru
 	return hook_is_end(array) ? 0 : hook_session_begin(p->arena, p->call.owner, &item, err);
 }
 
-/* The session's item of this document, if a script of the client drives it. */
+/* The session's item of this document, if a script or a conductor of the client drives it. */
 static bool find_running(struct expansion *p, struct hook_item *item)
 {
 	struct hook_items items;
 	struct error ignored;
 
-	if (!p->call.owner || p->call.take_over ||
-		hook_session_items(p->arena, p->call.owner, &items, &ignored) < 0)
+	if (!p->call.owner || hook_session_items(p->arena, p->call.owner, &items, &ignored) < 0)
 		return false;
 	for (size_t i = 0; i < items.n; i++) {
 		*item = items.items[i];
 		if (strcmp(item->context_file, p->call.context_file) == 0)
-			return hook_item_has_script(p->arena, item) &&
+			return hook_item_is_driven(p->arena, item) &&
 			       !hook_item_over(p->arena, p->call.owner, item);
 	}
 	return false;
 }
 
-/* A second script would start the same agents in the same directory. */
+/* A second one would start the same agents in the same directory. */
 static int refuse_second(struct expansion *p, const struct hook_item *item, struct error *err)
 {
 	bool note = p->left.n > 0;
@@ -253,9 +265,9 @@ static int refuse_second(struct expansion *p, const struct hook_item *item, stru
 		hook_add_progress(p->arena, p->call.owner, item, p->out, err) < 0)
 		return -1;
 	buf_addf(p->out,
-		"%s; /workflows shows it. If it was stopped, 'take over' after the id starts it "
-		"again.",
-		note ? "; the next agents get your note" : "");
+		"%s; %s shows it. If it was stopped, 'take over' after the id starts it again.",
+		note ? "; the next agents get your note" : "",
+		item->conductor ? "/tasks" : "/workflows");
 	return 0;
 }
 
@@ -270,7 +282,8 @@ static int step(struct expansion *p, struct error *err)
 {
 	CLEANUP(buf_release) struct buf array = BUF_INIT;
 	struct run_step_call typed;
-	struct hook_item running;
+	struct hook_item running = {0};
+	bool driven;
 
 	if (read_arguments(p, err) < 0 ||
 		(p->call.owner && hook_session_check(p->call.owner, err) < 0) ||
@@ -282,15 +295,17 @@ static int step(struct expansion *p, struct error *err)
 	p->call.fault_data = p;
 	if (run_step_resolve(p->arena, &p->call, err) < 0)
 		return -1;
-	if (find_running(p, &running))
+	driven = find_running(p, &running);
+	if (driven && !p->call.take_over)
 		return refuse_second(p, &running, err);
 	if (p->left.n && has_question(p->call.context_file) &&
 		keep_rest(p, "troubleshooter_input", false, err) < 0)
 		return -1;
 	if (run_step(p->arena, &p->call, &array, err) < 0 ||
-		follow(p, typed.workflow, buf_str(&array), err) < 0)
+		follow(p, typed.workflow, driven ? running.conductor : NULL, buf_str(&array), err) <
+			0)
 		return -1;
-	add_commands(p, &typed);
+	add_step(p, &typed);
 	buf_addf(p->out, "ARRAY: %s\n", array.s);
 	return p->left.n ? keep_rest(p, "user_note", true, err) : 0;
 }
@@ -384,7 +399,7 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 	p.left = str_trim(str_of(arguments ? arguments : ""));
 	p.call.owner = json_get_str(j, "session_id");
 	p.call.repo = json_get_str(j, "cwd");
-	if (p.command->kind <= COMMAND_CONTINUE && json_str_is(j, "permission_mode", "plan")) {
+	if (p.command->kind <= COMMAND_WORKFLOW && json_str_is(j, "permission_mode", "plan")) {
 		hook_put_block(out, "dev-team: in plan mode nothing is started, since agents edit "
 				    "files; leave it (Shift+Tab) and repeat the command");
 		return 0;

@@ -183,23 +183,25 @@ int hook_add_progress(struct arena *a, const char *session, const struct hook_it
 	return 0;
 }
 
-/* One line. `own`: `session` is the owner that a step must name; `script`: a script makes them. */
+/* One line. `own`: `session` is the owner that a step must name; `driven`: a script or a conductor
+ * makes them. */
 static void add_line(struct buf *out, const struct hook_item *item, const struct progress *p,
-	const char *session, bool own, bool script)
+	const char *session, bool own, bool driven)
 {
 	if (out->len)
 		buf_addc(out, '\n');
 	add_progress(out, item, p);
-	if (script) {
-		buf_adds(out, "; its script runs, and reports its end: start nothing");
+	if (driven) {
+		buf_addf(out, "; its %s runs, and reports its end: start nothing",
+			item->conductor ? "conductor" : "script");
 		return;
 	}
 	buf_adds(out, "; continue with ");
 	add_slash_command(out, item);
 	if (p->asks)
 		buf_adds(out, " ANSWER");
-	if (!own || p->asks)
-		return;
+	if (!own || p->asks || strcmp(item->form, "conversation") != 0)
+		return; /* the session does not know how to carry an array out */
 	buf_adds(out, ", or with `");
 	hook_add_step(out, item->id, item->workflow, session);
 	buf_adds(out, "` and the array that it prints");
@@ -223,7 +225,7 @@ static int add_items(struct arena *a, const char *session, const char *client, s
 			(!client || is_text(items.items[i].client, client) ||
 				is_text(p.client, client)))
 			add_line(out, &items.items[i], &p, session, !client,
-				!client && hook_item_has_script(a, &items.items[i]));
+				!client && hook_item_is_driven(a, &items.items[i]));
 	return 0;
 }
 
@@ -231,7 +233,7 @@ static int add_items(struct arena *a, const char *session, const char *client, s
 static int adopt_item(struct arena *a, const char *session, const char *former,
 	struct hook_item *item, struct error *err)
 {
-	if (!hook_item_has_script(a, item))
+	if (!hook_item_is_driven(a, item))
 		return 0;
 	item->owner = hook_item_owner(item, former);
 	if (hook_session_begin(a, session, item, err) < 0)
@@ -239,8 +241,8 @@ static int adopt_item(struct arena *a, const char *session, const char *former,
 	return hook_session_end(a, former, item->context_file, err);
 }
 
-/* A script of the client goes on after /clear. */
-static int adopt_scripts(struct arena *a, const char *session, struct error *err)
+/* A script or a conductor goes on after /clear. */
+static int adopt_items(struct arena *a, const char *session, struct error *err)
 {
 	struct store_paths sessions;
 	struct hook_items items;
@@ -288,7 +290,7 @@ int hook_session_start(struct arena *a, struct str input, struct buf *out, struc
 	clear = json_str_is(event, "source", "clear");
 	if (!session)
 		return 0;
-	if ((clear && adopt_scripts(a, session, err) < 0) ||
+	if ((clear && adopt_items(a, session, err) < 0) ||
 		add_items(a, session, NULL, &text, err) < 0 ||
 		(clear && add_former(a, session, &text, err) < 0))
 		return -1;
@@ -339,14 +341,36 @@ static bool is_interrupted(const json *event)
 	       at > behind_last(buf_str(&text), STR("<command-name>/dev-team:"));
 }
 
-static bool runs_script(const json *event)
+/* Whether the client has such a task in the background. */
+static bool has_task(const json *event, const char *member, const char *value)
 {
 	const json *tasks = json_get(event, "background_tasks");
 
 	for (const json *t = json_first(tasks); t; t = json_next(t))
-		if (json_str_is(t, "type", "workflow"))
+		if (json_str_is(t, member, value))
 			return true;
 	return false;
+}
+
+/* The client says nothing when the user has stopped a script or a conductor. */
+static int end_stopped_loops(
+	struct arena *a, const json *event, const char *session, struct error *err)
+{
+	struct hook_items items;
+
+	if (hook_session_items(a, session, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < items.n; i++) {
+		const struct hook_item *item = &items.items[i];
+
+		if (!hook_item_is_driven(a, item) ||
+			(item->conductor ? has_task(event, "id", item->conductor)
+					 : has_task(event, "type", "workflow")))
+			continue;
+		if (hook_session_loop_ended(a, session, item->context_file, err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* The turn waits for work in the background or for the user. */
@@ -354,7 +378,7 @@ static bool may_end(const json *event)
 {
 	const char *said = json_get_str(event, "last_assistant_message");
 
-	return json_get(event, "agent_id") || json_first(json_get(event, "background_tasks")) ||
+	return json_first(json_get(event, "background_tasks")) ||
 	       json_first(json_get(event, "session_crons")) ||
 	       json_str_is(event, "permission_mode", "plan") ||
 	       (said && str_ends(str_trim(str_of(said)), "?")) || is_interrupted(event);
@@ -366,11 +390,30 @@ static void put_block(struct buf *out, const char *session, const struct hook_it
 	CLEANUP(buf_release) struct buf reason = BUF_INIT;
 
 	buf_addf(&reason, "dev-team: %s has not ended; run `", item->id);
-	hook_add_step(&reason, item->id, item->workflow, session);
+	hook_add_step(&reason, item->id, item->workflow, hook_item_owner(item, session));
 	if (p->n_answered == p->n)
 		buf_add_argument(&reason, " --returned=", p->first);
 	buf_adds(&reason, "` and carry out the array that it prints");
 	hook_put_block(out, reason.s);
+}
+
+/* *block: the turn of who drives the item goes on, because actions of it are outstanding, and it has
+ * not ended HOOK_STOPS_MAX times without progress. */
+static int block_end(struct arena *a, const char *session, const struct hook_item *item,
+	struct buf *out, bool *block, struct error *err)
+{
+	struct progress p;
+	unsigned n;
+
+	*block = false;
+	if (read_progress(a, session, item, &p, err) < 0 || p.over || p.asks || !p.n)
+		return 0;
+	if (hook_session_stop(a, session, item->context_file, p.mark, &n, err) < 0)
+		return -1;
+	*block = n <= HOOK_STOPS_MAX;
+	if (*block)
+		put_block(out, session, item, &p);
+	return 0;
 }
 
 int hook_stop(struct arena *a, struct str input, struct buf *out, struct error *err)
@@ -378,31 +421,86 @@ int hook_stop(struct arena *a, struct str input, struct buf *out, struct error *
 	CLEANUP(json_free) json *event = NULL;
 	struct hook_items items;
 	const char *session;
-	struct progress p;
-	unsigned n;
+	bool block = false;
 
 	if (json_parse(&event, input, err) < 0)
 		return -1;
 	session = json_get_str(event, "session_id");
-	if (!session)
+	if (!session || json_get(event, "agent_id"))
 		return 0;
-	if (!json_get(event, "agent_id") && !runs_script(event) &&
-		hook_session_script_ended(a, session, NULL, err) < 0)
+	if (end_stopped_loops(a, event, session, err) < 0)
 		return -1;
 	if (may_end(event))
 		return 0;
 	if (items_in_progress(a, session, &items, err) < 0)
 		return -1;
-	for (size_t i = 0; i < items.n; i++) {
-		if (read_progress(a, session, &items.items[i], &p, err) < 0 || p.asks || !p.n ||
-			items.items[i].owner) /* the slash command takes it */
-			continue;
-		if (hook_session_stop(a, session, items.items[i].context_file, p.mark, &n, err) < 0)
+	for (size_t i = 0; i < items.n && !block; i++)
+		if (strcmp(items.items[i].form, "conversation") == 0 &&
+			block_end(a, session, &items.items[i], out, &block, err) < 0)
 			return -1;
-		if (n <= HOOK_STOPS_MAX) {
-			put_block(out, session, &items.items[i], &p);
-			return 0;
-		}
-	}
 	return 0;
+}
+
+/* Agents that the conductor started may still work in the background. */
+static bool is_waiting(const json *event, const char *conductor)
+{
+	const json *tasks = json_get(event, "background_tasks");
+
+	for (const json *t = json_first(tasks); t; t = json_next(t))
+		if (!json_str_is(t, "id", conductor) && json_str_is(t, "type", "subagent"))
+			return true;
+	return false;
+}
+
+/* The item that the agent of the event conducts. A conductor that has started no agent yet conducts
+ * the only item that nobody drives. */
+static int find_conducted(
+	struct arena *a, const json *event, struct hook_item *item, bool *found, struct error *err)
+{
+	const char *session = json_get_str(event, "session_id"),
+		   *agent = json_get_str(event, "agent_id");
+	struct hook_items items;
+	size_t n_free = 0;
+
+	*found = false;
+	if (!session || !agent)
+		return 0;
+	if (hook_session_items(a, session, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < items.n && !*found; i++) {
+		const struct hook_item *one = &items.items[i];
+
+		*found = one->conductor && strcmp(one->conductor, agent) == 0;
+		if (*found || (strcmp(one->form, "command") == 0 && !n_free++))
+			*item = *one;
+	}
+	*found |= n_free == 1;
+	return 0;
+}
+
+int hook_conductor_stop(struct arena *a, const json *event, struct buf *out, struct error *err)
+{
+	const char *session = json_get_str(event, "session_id");
+	struct hook_item item;
+	bool found, block;
+
+	if (find_conducted(a, event, &item, &found, err) < 0)
+		return -1;
+	if (!found || is_waiting(event, json_get_str(event, "agent_id")))
+		return 0;
+	if (block_end(a, session, &item, out, &block, err) < 0)
+		return -1;
+	return block ? 0 : hook_session_loop_ended(a, session, item.context_file, err);
+}
+
+int hook_conductor_failed(struct arena *a, const json *event, struct error *err)
+{
+	struct hook_item item;
+	bool found;
+
+	if (find_conducted(a, event, &item, &found, err) < 0)
+		return -1;
+	return found ? hook_session_loop_ended(
+			       a, json_get_str(event, "session_id"), item.context_file, err)
+		     : 0;
 }

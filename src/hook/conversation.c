@@ -1,17 +1,19 @@
 /*
- * conversation.c: the loop as a conversation: the session starts each agent with a call of the tool
- * Agent, whose prompt is two lines, the document and the id of the action. These functions do what
- * else the command's text asks of the session and of its agents:
+ * conversation.c: the loop as a conversation. The conductor, an agent that the client makes of the
+ * slash command, starts each agent with a call of the tool Agent, whose prompt is two lines, the
+ * document and the id of the action. In an older client the session itself does so. These functions
+ * do what else the command's text asks of them:
  *
  *     Agent            an agent gets its brief and its skill, and runs in the foreground
  *     SubagentStop     an agent's last message is its answer; it is asked once more for one
  *     SubagentHandback the same, for an agent that ends with a call of this tool
- *     PostToolUse      the session sees that an answer was recorded, and not the answer
- *     PostToolBatch    when the agents of an array have returned: the step, and the next array
- *     UserPromptSubmit the same, when the client reports the end of agents in the background
+ *     PostToolUse      the conductor sees that an answer was recorded, and not the answer
+ *     PostToolBatch    when the agents of an array have ended: the step, and the next array
+ *     UserPromptSubmit the same, when the client reports to the session that agents in the
+ *                      background have ended
  *
  * Where one of them does nothing the text is followed as it stands: an agent that got no brief asks
- * for it, and a session that got no array makes the step.
+ * for it, and a conductor that got no array makes the step.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -20,9 +22,11 @@
 #include "src/hook/loop.h"
 #include "src/machine/brief.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
-/* WAIT_S: how long scripts are waited for; less than hook_limit(). */
-enum { WAIT_S = 1500, TRANSCRIPT_MAX = 1 << 20, TRANSCRIPT_WAIT_MS = 3000 };
+/* WAIT_S: how long agents in the background, and then scripts, are waited for; less than
+ * hook_limit(). */
+enum { WAIT_S = 1500, WAIT_TICK_MS = 200, TRANSCRIPT_MAX = 1 << 20, TRANSCRIPT_WAIT_MS = 3000 };
 
 /* An agent of the loop, as its prompt says. */
 struct agent {
@@ -67,11 +71,6 @@ static bool read_prompt(struct agent *g, const char *prompt)
 	return false;
 }
 
-static bool is_session(const json *event)
-{
-	return !json_get(event, "agent_id") && !json_get(event, "agent_type");
-}
-
 static bool read_agent(struct arena *a, const json *event, const char *prompt, struct agent *g)
 {
 	*g = (struct agent){.loop = {.arena = a, .session = json_get_str(event, "session_id")}};
@@ -87,7 +86,37 @@ static bool is_ours(struct agent *g)
 
 	return context_open(&f, g->loop.item.context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
 	       lease_read(&f, &h, &ignored) == 0 &&
-	       (!h.owner || lease_held_by(&h, g->loop.session));
+	       (!h.owner || lease_held_by(&h, hook_item_owner(&g->loop.item, g->loop.session)));
+}
+
+static bool is_agent(const char *agent, const char *other)
+{
+	return agent && other && strcmp(agent, other) == 0;
+}
+
+/*
+ * Who starts the first agent drives the item from then on: the conductor, or (agent NULL) the
+ * session. *why: another one drives it; NULL: none does.
+ */
+static int claim_item(struct agent *g, const char *agent, const char **why, struct error *err)
+{
+	struct hook_item *item = &g->loop.item;
+	bool own = agent ? is_agent(agent, item->conductor)
+			 : strcmp(item->form, "conversation") == 0;
+
+	*why = NULL;
+	if (own)
+		return 0;
+	if (is_agent(agent, item->former) || hook_item_is_driven(g->loop.arena, item)) {
+		*why = arena_printf(g->loop.arena,
+			"dev-team: %s is driven by another agent of this session: end your turn",
+			item->id);
+		return 0;
+	}
+	item->form = agent ? "conductor" : "conversation";
+	item->conductor = agent;
+	item->client = process_client_name(g->loop.arena);
+	return hook_session_begin(g->loop.arena, g->loop.session, item, err);
 }
 
 /* ---- an agent begins ---- */
@@ -115,14 +144,10 @@ static void refuse(struct agent *g, const json *open, struct buf *out)
 	hook_put_decision(out, reason.s, NULL);
 }
 
-/* The script of the loop, if it was tried, is not what goes on. */
 static int begin_agent(struct agent *g, const json *action, json *input, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
 
-	if (hook_session_script_ended(
-		    g->loop.arena, g->loop.session, g->loop.item.context_file, err) < 0)
-		return -1;
 	json_set(input, "subagent_type",
 		json_string(str_of(hook_action_type(g->loop.arena, action))));
 	json_drop(input, "run_in_background");
@@ -140,17 +165,23 @@ int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct e
 	CLEANUP(json_free) json *event = NULL;
 	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
 	const json *call, *action;
+	const char *why;
 	struct agent g;
 	json *changed;
 
 	if (json_parse(&event, input, err) < 0)
 		return -1;
 	call = json_get(event, "tool_input");
-	if (!is_session(event) || !json_is_object(call) ||
+	if (!hook_may_drive(event) || !json_is_object(call) ||
 		!read_agent(a, event, json_get_str(call, "prompt"), &g) || !is_ours(&g))
 		return 0;
-	if (hook_outstanding(g.loop.item.context_file, &o, err) < 0)
+	if (hook_outstanding(g.loop.item.context_file, &o, err) < 0 ||
+		claim_item(&g, json_get_str(event, "agent_id"), &why, err) < 0)
 		return -1;
+	if (why) {
+		hook_put_decision(out, why, NULL);
+		return 0;
+	}
 	action = action_find(o.array, g.id);
 	if (!action) {
 		refuse(&g, o.array, out);
@@ -242,7 +273,7 @@ static bool read_transcript(
 
 /* The client sends an agent back that has given no answer; once. */
 static int send_back(struct agent *g, const char *agent, const struct error *why, struct buf *out,
-	struct error *err)
+	bool *sent, struct error *err)
 {
 	CLEANUP(buf_release) struct buf reason = BUF_INIT;
 	char text[1600];
@@ -250,7 +281,8 @@ static int send_back(struct agent *g, const char *agent, const struct error *why
 
 	if (hook_session_stop(g->loop.arena, g->loop.session, agent, g->id, &n, err) < 0)
 		return -1;
-	if (n > 1)
+	*sent = n <= 1;
+	if (!*sent)
 		return 0;
 	error_format(why, text, sizeof(text));
 	buf_addf(&reason, "%s. End with your whole answer, corrected.", text);
@@ -258,20 +290,18 @@ static int send_back(struct agent *g, const char *agent, const struct error *why
 	return 0;
 }
 
-int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct error *err)
+/* *sent: the agent goes on. */
+static int take_last_message(
+	struct arena *a, const json *event, struct buf *out, bool *sent, struct error *err)
 {
-	CLEANUP(json_free) json *event = NULL;
-	const char *agent, *type, *text, *word;
+	const char *agent = json_get_str(event, "agent_id"), *word;
+	const char *type = json_get_str(event, "agent_type");
+	const char *text = json_get_str(event, "last_assistant_message");
 	struct answer_offer offer = {0};
 	struct error why = {0};
 	struct agent g;
 
-	if (json_parse(&event, input, err) < 0)
-		return -1;
-	agent = json_get_str(event, "agent_id");
-	type = json_get_str(event, "agent_type");
-	text = json_get_str(event, "last_assistant_message");
-	if (!agent || !type ||
+	if (!type ||
 		!read_transcript(a, event, json_get_str(event, "agent_transcript_path"),
 			TRANSCRIPT_WAIT_MS, &g) ||
 		!g.briefed)
@@ -280,7 +310,41 @@ int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct e
 	offer.text = str_of(text ? text : "");
 	if (hook_loop_take(&g.loop, type, &offer, &word, &why) != TAKEN_REFUSED)
 		return 0;
-	return send_back(&g, agent, &why, out, err);
+	return send_back(&g, agent, &why, out, sent, err);
+}
+
+int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	const char *session, *agent;
+	bool sent = false;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	if (hook_is_conductor(event))
+		return hook_conductor_stop(a, event, out, err);
+	session = json_get_str(event, "session_id");
+	agent = json_get_str(event, "agent_id");
+	if (!session || !agent)
+		return 0;
+	if (take_last_message(a, event, out, &sent, err) < 0)
+		return -1;
+	return sent ? 0 : hook_session_agent_ended(a, session, agent, err);
+}
+
+int hook_agent_failed(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	const char *session, *agent;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	if (hook_is_conductor(event))
+		return hook_conductor_failed(a, event, err);
+	(void)out;
+	session = json_get_str(event, "session_id");
+	agent = json_get_str(event, "agent_id");
+	return session && agent ? hook_session_agent_ended(a, session, agent, err) : 0;
 }
 
 /* In auto mode an agent in the background ends with a call whose message the session gets: the hook
@@ -395,7 +459,7 @@ int hook_agent_returned(struct arena *a, struct str input, struct buf *out, stru
 		return -1;
 	response = json_get(event, "tool_response");
 	launched = json_str_is(response, "status", "async_launched");
-	if (!is_session(event) || (!launched && !json_str_is(response, "status", "completed")) ||
+	if (!hook_may_drive(event) || (!launched && !json_str_is(response, "status", "completed")) ||
 		!json_get_str(json_get(event, "tool_input"), "subagent_type") ||
 		!read_agent(a, event, json_get_str(json_get(event, "tool_input"), "prompt"), &g) ||
 		!g.briefed)
@@ -411,12 +475,12 @@ int hook_agent_returned(struct arena *a, struct str input, struct buf *out, stru
 
 /* ---- the agents of a message have returned ---- */
 
-/* The calls of one message: the ids of the agents that they started. */
+/* The calls of one message: the ids of the actions that they started agents for. */
 struct batch {
 	struct agent first;
 	json *ids;
-	bool running;    /* one of them still works */
-	bool background; /* they do not return to the call */
+	VEC(const char *) running; /* the client's ids of those that still work */
+	bool background;           /* they do not return to the call */
 };
 
 static void batch_free(struct batch *b)
@@ -432,13 +496,18 @@ static bool has_id(const json *ids, const char *id)
 	return false;
 }
 
-/* The client says so in the text of the result. */
-static bool is_running(const json *response)
+/* The client's id of an agent that works in the background, which the text of the result says; ""
+ * if it does not. NULL: it has returned. */
+static const char *running_agent(struct arena *a, const json *response)
 {
 	const json *block = json_is_array(response) ? json_at(response, 0) : NULL;
-	const char *text = block ? json_get_str(block, "text") : json_text(response);
+	const char *text = block ? json_get_str(block, "text") : json_text(response), *id;
 
-	return text && str_starts(str_of(text), "Async agent launched");
+	if (!text || !str_starts(str_of(text), "Async agent launched"))
+		return NULL;
+	id = strstr(text, "agentId: ");
+	id = id ? id + strlen("agentId: ") : "";
+	return arena_dup(a, (struct str){id, strcspn(id, " \n")});
 }
 
 /* Of two items the agents of the second one are left to the text of the command. */
@@ -446,6 +515,7 @@ static void read_batch(struct arena *a, const json *event, struct batch *b)
 {
 	*b = (struct batch){.ids = json_array()};
 	for (const json *c = json_first(json_get(event, "tool_calls")); c; c = json_next(c)) {
+		const char *running;
 		struct agent g;
 
 		if (!json_str_is(c, "tool_name", "Agent") ||
@@ -457,7 +527,9 @@ static void read_batch(struct arena *a, const json *event, struct batch *b)
 		if (strcmp(g.loop.item.context_file, b->first.loop.item.context_file) != 0)
 			continue;
 		json_push_str(b->ids, str_of(g.id));
-		b->running |= is_running(json_get(c, "tool_response"));
+		running = running_agent(a, json_get(c, "tool_response"));
+		if (running)
+			vec_push_in(a, &b->running, running);
 	}
 }
 
@@ -562,11 +634,33 @@ static void end_batch(struct batch *b, const char *event, struct buf *out)
 		put_array(out, event, open);
 		return;
 	}
-	b->first.loop.until = clock_ticks() + WAIT_S * 1000;
+	if (!b->first.loop.until)
+		b->first.loop.until = clock_ticks() + WAIT_S * 1000;
 	if (!open || hook_loop_advance(&b->first.loop, own, &next, &err) < 0)
 		put_failure(out, event, &err);
 	else if (next)
 		put_array(out, event, next);
+}
+
+/*
+ * The agents of a conductor work in the background, as it does itself, so this may take as long as
+ * they do. false: they work on; the client resumes the conductor when they have ended.
+ */
+static bool wait_for_agents(struct batch *b)
+{
+	struct hook_loop *l = &b->first.loop;
+	struct error ignored;
+	size_t n = b->running.n;
+
+	l->until = clock_ticks() + WAIT_S * 1000;
+	while (n && clock_ticks() < l->until && !hook_item_over(l->arena, l->session, &l->item)) {
+		clock_pause(WAIT_TICK_MS);
+		if (hook_session_agents(l->arena, l->session, b->running.items, b->running.n, &n,
+			    &ignored) < 0)
+			return false;
+	}
+	b->background = n > 0; /* the item is over */
+	return n == 0 || clock_ticks() < l->until;
 }
 
 int hook_batch(struct arena *a, struct str input, struct buf *out, struct error *err)
@@ -576,11 +670,13 @@ int hook_batch(struct arena *a, struct str input, struct buf *out, struct error 
 
 	if (json_parse(&event, input, err) < 0)
 		return -1;
-	if (!is_session(event))
+	if (!hook_may_drive(event))
 		return 0;
 	read_batch(a, event, &b);
-	if (json_len(b.ids) && !b.running)
-		end_batch(&b, "PostToolBatch", out);
+	if (!json_len(b.ids) ||
+		(b.running.n && (!hook_is_conductor(event) || !wait_for_agents(&b))))
+		return 0;
+	end_batch(&b, "PostToolBatch", out);
 	return 0;
 }
 

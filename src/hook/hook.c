@@ -13,6 +13,7 @@ static const struct event {
 	{"SubagentStart", 25, hook_agent_start},
 	{"AgentCall", 25, hook_agent_call},
 	{"SubagentStop", 25, hook_agent_stop},
+	{"StopFailure", 25, hook_agent_failed},
 	{"AgentHandback", 25, hook_agent_handback},
 	{"PostToolUse", 25, hook_agent_returned},
 	{"PostToolBatch", 1700, hook_batch},
@@ -40,6 +41,17 @@ unsigned hook_limit(const char *event)
 	const struct event *e = find_event(event);
 
 	return e ? e->limit_s : 0;
+}
+
+bool hook_is_conductor(const json *event)
+{
+	return json_str_is(event, "agent_type", HOOK_CONDUCTOR);
+}
+
+bool hook_may_drive(const json *event)
+{
+	return hook_is_conductor(event) ||
+	       (!json_get(event, "agent_id") && !json_get(event, "agent_type"));
 }
 
 void hook_put_context(struct buf *out, const char *event, const char *text)

@@ -23,9 +23,13 @@ unsigned hook_limit(const char *event);
 struct hook_item {
 	const char *context_file; /* absolute */
 	const char *id, *workflow, *repo;
-	const char *form;   /* of the loop: `command`, or `workflow`, a script of the client */
-	const char *client; /* the process of the session; NULL: unknown */
-	const char *owner;  /* the session before /clear, which owns the item; NULL: this one */
+	/* Who starts the agents: nobody yet (`command`), the session (`conversation`), a script
+	 * of the client (`workflow`), or an agent of the client (`conductor`). */
+	const char *form;
+	const char *conductor; /* the client's id of that agent; NULL: it has not begun, or ended */
+	const char *former;    /* the agent that drove it before `take over`; NULL */
+	const char *client;    /* the process of the session; NULL: unknown */
+	const char *owner;     /* the session before /clear, which owns the item; NULL: this one */
 };
 
 struct hook_items {
@@ -44,10 +48,15 @@ int hook_session_begin(
 /* Records that the session no longer drives the item of this document. */
 int hook_session_end(
 	struct arena *a, const char *session, const char *context_file, struct error *err);
-/* The script of the client that drove the session's item has ended; context_file NULL: of each
- * item. */
-int hook_session_script_ended(
+/* The script or the conductor that drove the session's item of this document has ended. */
+int hook_session_loop_ended(
 	struct arena *a, const char *session, const char *context_file, struct error *err);
+/* Records that an agent of the session, named by the client's id, has ended. */
+int hook_session_agent_ended(
+	struct arena *a, const char *session, const char *agent, struct error *err);
+/* *n: how many of these agents have not ended. */
+int hook_session_agents(struct arena *a, const char *session, const char *const *agents,
+	size_t n_agents, size_t *n, struct error *err);
 /* All sessions that drive an item, sorted. */
 int hook_sessions(struct arena *a, struct store_paths *out, struct error *err);
 enum { HOOK_STOPS_MAX = 3 };

@@ -53,8 +53,9 @@ const char *hook_session_over(struct arena *a, const char *session);
 /* Whether one of the session's items is in progress. */
 bool hook_session_drives(struct arena *a, const char *session);
 
-/* Whether a script of this client drives the item. After the client was killed it does not. */
-bool hook_item_has_script(struct arena *a, const struct hook_item *item);
+/* Whether a script or a conductor of this client drives the item. After the client was killed it
+ * does not. */
+bool hook_item_is_driven(struct arena *a, const struct hook_item *item);
 
 /* The name under which the session owns the item. */
 const char *hook_item_owner(const struct hook_item *item, const char *session);
@@ -64,16 +65,30 @@ int hook_item_end(
 	struct arena *a, const char *session, const struct hook_item *item, struct error *err);
 
 /* The loop as a conversation (conversation.c). PreToolUse of the tool Agent: the brief and the
- * skill of an agent that the session starts. */
+ * skill of an agent that the session or the conductor starts. */
 int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct error *err);
-/* SubagentStop: its last message is recorded as its answer. */
+/* SubagentStop: its last message is recorded as its answer. The conductor goes on: see
+ * hook_stop(). */
 int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct error *err);
+int hook_conductor_stop(
+	struct arena *a, const json *event, struct buf *out, struct error *err);
+int hook_conductor_failed(struct arena *a, const json *event, struct error *err);
+/* StopFailure: an agent has ended because of an error of the model's service. */
+int hook_agent_failed(struct arena *a, struct str input, struct buf *out, struct error *err);
 /* PostToolUse of the tool Agent: what the session sees of the answer. */
 int hook_agent_returned(struct arena *a, struct str input, struct buf *out, struct error *err);
 /* PostToolBatch: the step after the agents of an array have returned. */
 int hook_agent_handback(struct arena *a, struct str input, struct buf *out, struct error *err);
 int hook_batch(struct arena *a, struct str input, struct buf *out, struct error *err);
 int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error *err);
+
+/* ---- who acts ---- */
+
+/* The agent of the slash commands (agents/conductor.md), which drives a work item. */
+#define HOOK_CONDUCTOR "dev-team:conductor"
+bool hook_is_conductor(const json *event);
+/* Whether the event is of the session itself or of a conductor: of one who may drive an item. */
+bool hook_may_drive(const json *event);
 
 /* ---- answers to the client ---- */
 

@@ -358,7 +358,7 @@ static void enter_place(struct permission *h, const json *call)
 	const char *type = json_get_str(call, "agent_type"), *directory = h->cwd, *command;
 	struct str rest = {0};
 
-	if (!type || !str_starts(str_of(type), "dev-team:"))
+	if (!type || !str_starts(str_of(type), "dev-team:") || hook_is_conductor(call))
 		return;
 	h->session = json_get_str(call, "session_id");
 	command = json_get_str(h->input, "command");
@@ -393,11 +393,11 @@ static int read_call(struct permission *h, const json *call)
  */
 static int find_persona(struct permission *h, const json *call, const char *file, bool *nobody)
 {
-	const json *type = json_get(call, "agent_type"), *id = json_get(call, "agent_id");
-	const char *name = type ? json_text(type) : id ? NULL : "main";
+	const json *type = json_get(call, "agent_type");
+	bool main_session = hook_may_drive(call), there;
+	const char *name = main_session ? "main" : type ? json_text(type) : NULL;
 	struct error err = {0};
 	struct verdict none = {0};
-	bool main_session = !type && !id, there;
 
 	*nobody = false;
 	if (clearance_load(h->arena, file, &h->clearance, &there, &err) < 0) {
@@ -461,9 +461,8 @@ static bool stops(struct permission *h)
 static void answer_agent(struct permission *h, const json *call)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	bool session = !json_get(call, "agent_type") && !json_get(call, "agent_id");
 	struct hook_protocol own = {h->arena, &h->root, NULL, h->self,
-		session ? json_get_str(call, "session_id") : NULL};
+		hook_may_drive(call) ? json_get_str(call, "session_id") : NULL};
 	struct error ignored;
 	const char *command;
 
@@ -531,7 +530,7 @@ static const char *call_folder(const struct permission *h, const json *call)
  * person watches, continues without it. */
 static int answer_vanished(struct permission *h, const json *call, const char *mark)
 {
-	if (call && !json_get(call, "agent_type") && !json_get(call, "agent_id"))
+	if (call && hook_may_drive(call))
 		return 0;
 	h->note = arena_printf(h->arena,
 		"This project had a .dev-team/clearance.yaml. Put it back; or, to do without from "

@@ -4,7 +4,7 @@
  * or its agents may work for one that was cancelled or taken over, so the script bin/dev-team can
  * tell without this program that it drives none. An item has the key
  * `item/DIGEST`, of the path of its document. `stop/DIGEST` counts the turns that ended too early,
- * of the session or of an agent: MARK, a blank, N.
+ * of the session or of an agent: MARK, a blank, N. `ended/AGENT` is there when that agent has ended.
  */
 #include "context/file.h"
 #include "src/base/number.h"
@@ -18,6 +18,7 @@ enum { LOCK_WAIT_MS = 10000, ITEMS_MAX = 1000 };
 
 #define ITEM "item/"
 #define STOP "stop/"
+#define ENDED "ended/"
 
 struct session_store {
 	const char *dir;
@@ -63,6 +64,8 @@ static struct str item_text(struct arena *a, const struct hook_item *item)
 	json *j = JSON_OBJECT(JSON_TEXT("id", item->id), JSON_TEXT("workflow", item->workflow),
 		JSON_TEXT("repo", item->repo), JSON_TEXT("context_file", item->context_file),
 		JSON_TEXT("form", item->form),
+		JSON_IF(item->conductor, JSON_TEXT("conductor", item->conductor)),
+		JSON_IF(item->former, JSON_TEXT("former", item->former)),
 		JSON_IF(item->client, JSON_TEXT("client", item->client)),
 		JSON_IF(item->owner, JSON_TEXT("owner", item->owner)));
 
@@ -87,6 +90,8 @@ static int read_item(struct arena *a, struct str text, struct hook_item *out, st
 
 	if (json_parse(&j, text, err) < 0)
 		return -1;
+	out->conductor = text_or_null(a, j, "conductor");
+	out->former = text_or_null(a, j, "former");
 	out->client = text_or_null(a, j, "client");
 	out->owner = text_or_null(a, j, "owner");
 	for (size_t i = 0; i < COUNT(members); i++) {
@@ -154,7 +159,7 @@ int hook_session_begin(
 		       : -1;
 }
 
-int hook_session_script_ended(
+int hook_session_loop_ended(
 	struct arena *a, const char *session, const char *context_file, struct error *err)
 {
 	struct hook_items items;
@@ -164,12 +169,52 @@ int hook_session_script_ended(
 	for (size_t i = 0; i < items.n; i++) {
 		struct hook_item *item = &items.items[i];
 
-		if (strcmp(item->form, "workflow") != 0 ||
-			(context_file && strcmp(item->context_file, context_file) != 0))
+		if (strcmp(item->context_file, context_file) != 0)
 			continue;
-		item->form = "command";
-		if (hook_session_begin(a, session, item, err) < 0)
+		item->conductor = NULL;
+		if (strcmp(item->form, "workflow") == 0)
+			item->form = "command";
+		return hook_session_begin(a, session, item, err);
+	}
+	return 0;
+}
+
+static const char *ended_key(struct arena *a, const char *agent)
+{
+	return arena_printf(a, ENDED "%s", agent);
+}
+
+int hook_session_agent_ended(
+	struct arena *a, const char *session, const char *agent, struct error *err)
+{
+	CLEANUP(session_close) struct session_store s = {0};
+	const struct store_op put = {
+		.what = STORE_PUT, .key = ended_key(a, agent), .value = STR("1")};
+	struct store_result result;
+
+	if (!path_is_id(str_of(session)) || !path_is_id(str_of(agent)))
+		return 0;
+	if (session_open(a, session, STORE_HOLD, false, &s, err) < 0)
+		return -1;
+	return !s.there || store_txn(s.store, a, &(struct store_txn){.ops = &put, .n_ops = 1},
+				   &result, err) == STORE_OK
+		       ? 0
+		       : -1;
+}
+
+int hook_session_agents(struct arena *a, const char *session, const char *const *agents,
+	size_t n_agents, size_t *n, struct error *err)
+{
+	CLEANUP(session_close) struct session_store s = {0};
+	struct store_kv kv;
+
+	*n = 0;
+	if (session_open(a, session, STORE_READ, false, &s, err) < 0)
+		return -1;
+	for (size_t i = 0; s.there && i < n_agents; i++) {
+		if (store_get(s.store, a, ended_key(a, agents[i]), &kv, err) != STORE_OK)
 			return -1;
+		*n += !kv.mod;
 	}
 	return 0;
 }
@@ -179,10 +224,10 @@ const char *hook_item_owner(const struct hook_item *item, const char *session)
 	return item->owner ? item->owner : session;
 }
 
-bool hook_item_has_script(struct arena *a, const struct hook_item *item)
+bool hook_item_is_driven(struct arena *a, const struct hook_item *item)
 {
-	bool script = item->client && strcmp(item->form, "workflow") == 0;
-	const char *own = script ? process_client_name(a) : NULL;
+	bool driven = item->client && (item->conductor || strcmp(item->form, "workflow") == 0);
+	const char *own = driven ? process_client_name(a) : NULL;
 
 	return own && strcmp(item->client, own) == 0;
 }

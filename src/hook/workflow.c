@@ -72,7 +72,7 @@ static void put_next(struct script *s, const json *array)
 
 static int end_script(struct script *s, struct error *err)
 {
-	return hook_session_script_ended(
+	return hook_session_loop_ended(
 		s->loop.arena, s->loop.session, s->loop.item.context_file, err);
 }
 
@@ -123,8 +123,8 @@ static const char *why_not(struct script *s, const char *id)
 	if (!hook_loop_find(&s->loop, id))
 		return "dev-team: this session drives no such work item; its slash command "
 		       "begins it";
-	if (hook_item_has_script(s->loop.arena, &s->loop.item))
-		return "dev-team: the script of this work item is running, and reports its end; "
+	if (hook_item_is_driven(s->loop.arena, &s->loop.item))
+		return "dev-team: the work item is driven already, and its end is reported; "
 		       "start nothing else, and end your turn";
 	if (json_str_is(s->call, "permission_mode", "plan"))
 		return "dev-team: in plan mode nothing is started; tell the user to leave it and "

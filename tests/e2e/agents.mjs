@@ -28,7 +28,6 @@ const commit = (task, files, subject) => [
 const widgetFile = (task) => path.join(task.directory, 'src/widget.txt');
 
 export class Agents {
-  options = ['red', 'blue']; // offered with a question to the user
   reviews = []; // ids of the answers that the client had reviewed
   calls = []; // 'ID SKILL' of each agent
 

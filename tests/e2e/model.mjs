@@ -43,6 +43,8 @@ function* call(name, input) {
   return (yield* calls([use(name, input)]))[0];
 }
 
+const isConductor = (request) => request.system.includes('You conduct one work item');
+
 // The step command when no hook has filled it; null: the user typed more than it may take.
 function readStep(body) {
   const typed = find(body, /^ARGUMENTS: (.*)$/m, 'what the user typed').split(' ');
@@ -64,12 +66,11 @@ function readLoop(body, context) {
     array: hooked ? find(context, /^ARRAY: (.*)$/m, 'the first array') : null,
     added: say(/As soon as a hook adds a line (ARRAY), go to 1 with it/, 'what a hook adds') + say(/If it adds `(FAILED): ...`, show it/, 'what a hook adds'),
     later: say(/(a later notice without one needs nothing)/, 'what a report needs that comes after the step'),
+    waits: say(/(While agents still work in the background, end your turn)/, 'what to do meanwhile'),
     returned: say(/run STEP with `( --returned[^`]+)` added/, 'how to pass --returned'),
-    answer: hooked ? find(context, /^ANSWER: `(dev-team context set [^`]+)`, then lines with the answer/m, 'how to save an answer') : null,
     end: say(/If the item is `(\w+)`/, 'when it ends'),
     tell: [say(/report its `(\w+)`/, 'what to tell'), say(/report its `\w+` and `(\w+)`/, 'what to tell')],
-    question: say(/if it has a `(\w+)`/, 'what a question is'),
-    ask: say(/ask the user with (\w+)/, 'how to ask'),
+    question: say(/if it has a `(\w+)`, end with the question/, 'what a question is'),
     tool: say(/call the (\w+) tool once for every item of the array, all in one message/, 'how to dispatch'),
     types: {
       spawn_agent: say(/`([^`]+)` for `spawn_agent`/, 'the type of an agent'),
@@ -80,12 +81,6 @@ function readLoop(body, context) {
       say(/`prompt`: two lines, the item's `\w+` and its `(\w+)`/, 'the prompt')],
     aloud: say(/say each item's `(\w+)`/, 'what to say meanwhile'),
     description: say(/`description`: the item's `(\w+)`/, 'the description'),
-    script: {
-      tool: say(/If you have the (\w+) tool and the three lines/, 'which tool runs the loop'),
-      name: say(/with the `name` `([^`]+)`/, 'which script runs the loop'),
-      args: say(/and the `args` `([^`]+)`/, 'the arguments of the script'),
-      id: hooked && find(context, /^STEP: `dev-team step '?([^' ]+)/m, 'the id'),
-    },
     background: say(/`run_in_background`: (true|false)/, 'foreground or background') === 'true',
   };
 }
@@ -100,55 +95,51 @@ function dispatch(loop, item, type = loop.types[item.action]) {
   });
 }
 
-function* save(loop, answer) {
-  const mark = find(loop.answer, /<<'(\w+)'$/, 'how the answer ends');
-  const saved = yield* call('Bash', { command: `${loop.answer}\n${answer}\n${mark}` });
-  if (saved.error) throw new Error(`the answer was not saved: ${saved.text}`);
-}
-
 const NOTIFICATION = '[SYSTEM NOTIFICATION';
 
-// Starts the script of the loop and ends the turn; the client begins another one when the script has ended. Returns the array's end.
-function* runScriptOfLoop(loop, array) {
-  const input = { name: loop.script.name, args: JSON.parse(fill(loop.script.args.replace('<ID>', '<id>'), loop.script)) };
-  const message = array.map((item) => item[loop.aloud]).join('\n');
-  const [started] = yield* calls([use(loop.script.tool, input)], message);
-  if (started.error) return started;
+// The body of the command with the script. The client begins another turn when the script has ended.
+function* startScript(body, context) {
+  const say = (pattern, what) => find(body, pattern, what);
+  if (!context) return [text(say(/hooks are off, and the script cannot run: say that `([^`]+)` does without it/, 'what to do without hooks'))];
+  const id = find(context, /^STEP: `dev-team step '?([^' ]+)/m, 'the id');
+  const end = (item) => [text(item[say(/if it has a `(\w+)`, end with the question/, 'what a question is')]
+    ?? [say(/Report the item's `(\w+)`/, 'what to tell'), say(/Report the item's `\w+` and `(\w+)`/, 'what to tell')].map((field) => item[field]).join(': '))];
+  const array = JSON.parse(find(context, /^ARRAY: (.*)$/m, 'the first array'));
+  if (array[0].action === say(/If the first item of ARRAY is `(\w+)`, go to 3/, 'when it has ended')) return end(array[0]);
+  const input = { name: say(/with the `name` `([^`]+)`/, 'which script runs the loop'),
+    args: JSON.parse(say(/and the `args` `([^`]+)`/, 'the arguments of the script').replace('<ID>', id)) };
+  const message = array.map((item) => item[say(/say each item's `(\w+)`, and end your turn/, 'what to say')]).join('\n');
+  const [started] = yield* calls([use(say(/Otherwise call (\w+) with/, 'which tool runs the loop'), input)], message);
+  if (started.error) return [text(`${started.text} ${say(/and that `(\/dev-team:continue) <ID>` goes on without it/, 'how to go on')}`)];
   let news = textOf(yield [text('The run goes on.')]);
   while (!news.includes(NOTIFICATION)) news = textOf(yield [text('You were heard.')]); // a user who types meanwhile
-  return { text: `[${find(news, /(\{"(?:action|result)":.*\})/, 'how the script ended')}]` };
+  return end(JSON.parse(find(news, /(\{"(?:action|result)":.*\})/, 'how the script ended')));
 }
 
-// The client puts what the plugin's hook adds at the end of a system message.
+// A prompt of the user, or one of a conductor. The client puts what the plugin's hook adds at the end of a system message.
 function* mainLoop(request, agents) {
   const resumed = / is in progress \(.* or with `(dev-team step [^`]*)` and the array that it prints/.exec(texts(request.news).join('\n'))?.[1];
   const news = texts(resumed ? request.messages.flatMap((message) => message.blocks) : request.news);
   const body = news.find((part) => part.includes('Drive a work item'));
+  const scripted = news.find((part) => part.includes('Run the script of a work item'));
   const context = /UserPromptExpansion hook additional context: ([\s\S]*)/.exec(news.join('\n'))?.[1] ?? '';
   const failed = /^FAILED: (.*)$/m.exec(context);
   if (failed) return [text(failed[1])];
   // After /clear: what the plugin says about the item, and the end of a script that had been started before.
   const before = /"result":"([^"]*)","reason":"([^"]*)"/.exec(news.join('\n'))?.slice(1).join(': ')
+    ?? /<summary>Agent "\/dev-team:[\s\S]*<result>([\s\S]*)<\/result>/.exec(news.join('\n'))?.[1] // of a conductor
     ?? /SessionStart hook additional context: (dev-team: .*)/.exec(news.join('\n'))?.[1];
+  if (scripted) return yield* startScript(scripted, context);
   if (!body) return [text(context || before || 'Hello.')];
   find(body, /(If the hook added a line `FAILED: ...` instead, show it and stop)/, 'what to do with a failure');
   const loop = readLoop(body, context);
   if (!loop.step) return [text(find(body, /end with the line: `([^`]+)`/, 'what to say about words'))];
-  const scripted = loop.hooked && request.tools.includes(loop.script.tool);
-  if (agents.pause) { // the turn ends here; the user types something
-    yield [text(agents.pause)];
-    find(body, /after a compaction or an interruption (run STEP with the Bash tool and go to 1 with what it prints)/, 'how to go on');
-  }
-  let step = loop.hooked && !resumed && !agents.pause ? { text: loop.array } : yield* call('Bash', { command: resumed ?? loop.step });
+  let step = loop.hooked && !resumed ? { text: loop.array } : yield* call('Bash', { command: resumed ?? loop.step });
   for (;;) {
     if (step.error) return [text(`The step failed: ${step.text}`)];
     const array = JSON.parse(find(step.text, /^(\[.*)$/m, 'the array')); // notices of the first step may precede it
     const [first] = array;
     if (first.action !== loop.end && first.result === undefined) {
-      if (scripted) {
-        step = yield* runScriptOfLoop(loop, array);
-        continue;
-      }
       const started = array.map((item) => dispatch(loop, item));
       const aloud = array.map((item) => item[loop.aloud]).join('\n');
       let back;
@@ -168,13 +159,7 @@ function* mainLoop(request, agents) {
         : yield* call('Bash', { command: loop.step + loop.returned.replace(/<id of the first item>/, first.id) });
       continue;
     }
-    const question = first[loop.question];
-    if (!question) return [text(loop.tell.map((field) => first[field]).join(': '))];
-    if (!request.tools.includes(loop.ask)) return [text(question)];
-    const reply = yield* call(loop.ask, { questions: [{ question, header: 'dev-team', multiSelect: false,
-      options: agents.options.map((label) => ({ label, description: label })) }] });
-    yield* save(loop, find(reply.text, /"="([^"]*)"/, "the user's answer"));
-    step = yield* call('Bash', { command: loop.step });
+    return [text(first[loop.question] ?? loop.tell.map((field) => first[field]).join(': '))];
   }
 }
 
@@ -335,11 +320,13 @@ export function createModel(agents) {
   const conversations = new Map();
   return async (request) => {
     if (request.system.includes('You are a security monitor')) return review(request, agents);
-    const key = request.agent || request.session; // after /clear an agent goes on in another session
+    const conducts = isConductor(request);
+    // After /clear an agent goes on in another session; with -p a conductor is not named.
+    const key = request.agent || `${request.session}${conducts ? ' conductor' : ''}`;
     let script = conversations.get(key);
     let turn;
-    if (!script) {
-      script = !request.agent ? converse(request, agents)
+    if (!script || (conducts && request.messages.every(({ role }) => role !== 'assistant'))) {
+      script = !request.agent || conducts ? converse(request, agents)
         : request.tools.includes('StructuredOutput') ? actInScript(request, agents) : act(request, agents);
       conversations.set(key, script);
       turn = script.next();

@@ -52,7 +52,7 @@ async function refused(t) {
 async function hostileArguments(t) {
   const fixture = t.fixture();
   const before = fs.readdirSync(fixture.repo).sort();
-  const prompts = ['implement', 'fix', 'dev-team', 'continue', 'cancel', 'status', 'spec'].flatMap((command) =>
+  const prompts = ['implement', 'fix', 'dev-team', 'continue', 'workflow', 'cancel', 'status', 'spec'].flatMap((command) =>
     [`x';touch p;'`, '"x"; touch p', '$(touch p)', '`touch p`', `x;\ntouch p\n`, `${'x'.repeat(10000)}'; touch p`]
       .map((words) => `/dev-team:${command} ${words}`));
   const run = await t.run(fixture, new Agents(fixture), null, { args: HOSTED, host: () => permissionHost(prompts, () => ({ behavior: 'deny', message: 'no' })) });

@@ -1,4 +1,4 @@
-// The loop as a script of the client's Workflow tool, and the same as a conversation.
+// The loop as a script of the client's Workflow tool, and the same by a conductor.
 
 import path from 'node:path';
 import { Agents, answer, asking, DEFAULTS, HOSTILE_LINE, implementsThenWaits, writes } from '../agents.mjs';
@@ -105,7 +105,7 @@ async function corrected(t) {
   t.journal(fixture, 'success');
 }
 
-// The same in a conversation. The session starts an agent for an id that is not open, and the second researcher twice.
+// The same with a conductor. It starts an agent for an id that is not open, and the second researcher twice.
 async function correctedInConversation(t) {
   const fixture = t.fixture();
   const agents = new Agents(fixture, {
@@ -133,8 +133,7 @@ async function correctedInConversation(t) {
 }
 
 // Two clients are killed while an agent works. The same command continues in a new session, which is killed after its developer has
-// committed. Then the client continues that session; the words of the user are no slash command. While its agent works another
-// session is refused.
+// committed. Then the client continues that session. While its agent works another session is refused.
 const interrupted = (form) => async (t) => {
   const fixture = t.fixture();
   const killedIn = async (state, point, parts) => {
@@ -157,7 +156,7 @@ const interrupted = (form) => async (t) => {
   const agents = new Agents(fixture, {
     'developer-implement': () => ({ work: [{ wait: works.wait }], ...answer('implemented', 'It had been done.') }),
   });
-  const run = await t.run(fixture, agents, 'continue', { ...form, args: ['--continue'], during: async () => {
+  const run = await t.run(fixture, agents, IMPLEMENT, { ...form, args: ['--continue'], during: async () => {
     await works.reached;
     const before = fixture.context();
     const second = await t.run(fixture, new Agents(fixture), IMPLEMENT, form);
@@ -263,8 +262,8 @@ export const loop = [
   ['loop: a question of the researcher ends the run, its answer continues it', question],
   ['loop: an agent without a type of its own', standIn],
   ['loop: a script that nobody began', strange],
-  ['conversation: an agent that dies is asked again; another word, a wrong id and an answer given twice are corrected', correctedInConversation],
-  ['conversation: killed clients: the same command continues, and so does the session; another one is refused', interrupted({})],
-  ['conversation: another session takes the item over', takenOver],
-  ['conversation: the happy path without hooks, and agents that reach the MCP servers', withoutHooks],
+  ['conductor: an agent that dies is asked again; another word, a wrong id and an answer given twice are corrected', correctedInConversation],
+  ['conductor: killed clients: the same command continues, and so does the session; another one is refused', interrupted({})],
+  ['conductor: another session takes the item over', takenOver],
+  ['conductor: the happy path without hooks, and agents that reach the MCP servers', withoutHooks],
 ];

@@ -31,7 +31,7 @@ const WORDS = {
 const [ALL, NO_EDITS] = ['Agent, SendMessage', 'Agent, SendMessage, Edit, Write, NotebookEdit'];
 const DENIED = { debugger: ALL, developer: ALL, 'task-runner': ALL, researcher: NO_EDITS, reviewer: NO_EDITS };
 const EFFORT = { debugger: 'high', researcher: 'high', reviewer: 'high', troubleshooter: 'high', 'script-runner': 'low' };
-const TOOLS = { 'script-runner': 'Bash', troubleshooter: 'Bash, Read' };
+const TOOLS = { conductor: 'Bash, Agent', 'script-runner': 'Bash', troubleshooter: 'Bash, Read' };
 
 async function validates(t) {
   t.match(await t.tool(t.fixture(), 'plugin', 'validate', '--strict', plugin), /Validation passed/, 'verdict');
@@ -96,7 +96,8 @@ async function agents(t) {
     t.equal(field(text, 'tools'), TOOLS[name], `tools of ${name}`);
     t.equal(field(text, 'disallowedTools'), DENIED[name], `tools that ${name} has not`);
     t.equal(field(text, 'effort'), EFFORT[name], `effort of ${name}`);
-    for (const key of ['model', 'color']) t.ok(field(text, key), `${name} has no ${key}`);
+    t.ok(field(text, 'color'), `${name} has no color`);
+    t.equal(field(text, 'model') === undefined, name === 'conductor', `${name} has a model`); // its agents would inherit it
   }
 }
 

@@ -12,8 +12,8 @@ const script = { script: true };
 
 const words = (news) => news.map((one) => one.text ?? '').join('\n');
 
-// A model that does nothing is sent back three times, each time with the next step. Resumed, it is told what is in progress; that
-// step, in a turn without a slash command, needs no permission.
+// A conductor that does nothing is sent back three times, each time with the next step. The resumed session is told what is in
+// progress.
 async function stopsAndResumes(t) {
   const fixture = t.fixture();
   const lazy = await t.run(fixture, () => [text('I am done.')], IMPLEMENT);
@@ -23,18 +23,11 @@ async function stopsAndResumes(t) {
   t.ok(reasons.every((step) => /^dev-team step 'ADR-1' --workflow 'implement-task' --owner '[-0-9a-f]+'$/.test(step)), () => `steps: ${reasons}`);
 
   const { session_id: session } = lazy.result;
-  let printed = '';
-  const resumed = await t.run(fixture, ({ news, results }) => {
-    if (results.length) {
-      printed = results.at(-1);
-      return [text('Which one?')];
-    }
-    return [use('Bash', { command: find(words(news), /dev-team: ADR-1 is in progress \(researching, 1 action open\).* or with `([^`]*)`/, 'how to continue') })];
-  }, 'continue', { args: ['--resume', session] });
+  const resumed = await t.run(fixture, ({ news }) => [text(words(news))], 'continue', { args: ['--resume', session] });
   t.sound(resumed);
   t.equal(resumed.result.session_id, session, 'the resumed session');
-  t.match(printed, /^\[{"action":"spawn_agent","id":"ADR-1\/researching\/1"/, 'output of the step');
-  t.equal(resumed.log.length, 2, 'requests of the resumed session');
+  t.match(resumed.text, /dev-team: ADR-1 is in progress \(researching, 1 action open\); continue with \/dev-team:implement ADR-1$/m, 'what it knows');
+  t.equal(resumed.log.length, 1, 'requests of the resumed session');
 }
 
 // Sessions of other processes find the workflow of the item, and end it.
@@ -87,11 +80,11 @@ async function noProgram(t) {
   const plugin = fixture.copyPlugin();
   fs.rmSync(path.join(plugin, 'build/dev-team'));
   const run = await t.run(fixture, ({ results }) => [results.length ? text(results.at(-1)) : use('Bash', { command: 'echo it runs' })], 'Go.',
-    { ...script, plugin, args: ['--allowedTools', 'Bash'] });
+    { plugin, args: ['--allowedTools', 'Bash'] });
   t.sound(run);
   t.equal(run.text, 'it runs', 'the output of the tool');
   const asked = await t.run(fixture, ({ news }) => [text(find(words(news), /If the program is missing, see `(.*README.md)`/, 'where help is'))],
-    IMPLEMENT, { ...script, plugin });
+    IMPLEMENT, { plugin });
   t.sound(asked);
   t.equal(asked.text, path.join(plugin, 'README.md'), 'where the user finds help');
 }
@@ -110,15 +103,15 @@ const otherUser = (form) => async (t) => {
   return undefined;
 };
 
-// The client has the tool Workflow, but runs no hooks. Then the command takes an id only.
+// The client runs no hooks. Then the command takes an id only.
 async function hooksOff(t) {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('reviewer');
-  const refused = await t.run(fixture, new Agents(fixture), `${AUDIT} greet $(touch p)`, { ...script, hooks: false });
+  const refused = await t.run(fixture, new Agents(fixture), `${AUDIT} greet $(touch p)`, { hooks: false });
   t.sound(refused);
   t.match(refused.text, /reads the text from standard input/, 'result for the user');
   t.equal(fs.existsSync(fixture.contextFile), false, 'a document was made');
-  const run = await t.run(fixture, new Agents(fixture), AUDIT, { ...script, hooks: false });
+  const run = await t.run(fixture, new Agents(fixture), AUDIT, { hooks: false });
   t.sound(run);
   t.match(run.text, /^success: /, 'result for the user');
   t.states(fixture, AUDITED);
@@ -126,13 +119,13 @@ async function hooksOff(t) {
 
 export const sessions = [
   ['loop: two sessions work on two items', twoItems(script)],
-  ['conversation: two sessions work on two items', twoItems({})],
+  ['conductor: two sessions work on two items', twoItems({})],
   ['loop: plan mode starts nothing', planMode(script)],
-  ['conversation: plan mode starts nothing', planMode({})],
-  ['loop: the program is missing', noProgram],
+  ['conductor: plan mode starts nothing', planMode({})],
+  ['conductor: the program is missing', noProgram],
   ['loop: another user than root', otherUser(script)],
-  ['conversation: another user than root', otherUser({})],
-  ['loop: hooks are off', hooksOff],
+  ['conductor: another user than root', otherUser({})],
+  ['conductor: hooks are off', hooksOff],
   ['sessions: a turn that ends too early is continued, and a resumed session goes on', stopsAndResumes],
   ['sessions: an item is continued and cancelled by its id', continuesAndCancels],
 ];

@@ -2,12 +2,13 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { Agents, answer, DEFAULTS, implementsThenWaits } from '../agents.mjs';
-import { AUDIT, AUDITED, IMPLEMENT, PREFIX } from '../scenario.mjs';
-import { gate } from '../sync.mjs';
-import { added, cheap, END, mainOf } from './loop.mjs';
+import { Agents, answer, asking, DEFAULTS } from '../agents.mjs';
+import { bytesOf } from '../model.mjs';
+import { AUDIT, AUDITED, IMPLEMENT, PREFIX, SCRIPT } from '../scenario.mjs';
+import { barrier, gate } from '../sync.mjs';
+import { cheap, END, mainOf } from './loop.mjs';
 
-const REPORTED = 3072; // bytes that an agent in the background adds, its answer and the client's own words about it included
+const BYTES = 2048; // that a run adds to the conversation
 
 // A developer who works when the gate is opened, and does `more` first.
 function waiting(fixture, ...more) {
@@ -34,7 +35,7 @@ async function manual(t) {
   const temporary = path.join(fixture.home, 'tmp/x.txt');
   const { work, agents } = waiting(fixture, { tool: 'Read', input: { file_path: temporary }, gives: /It is there/ });
   const run = await t.interact(fixture, agents, 'manual', async (terminal, log) => {
-    await terminal.type(IMPLEMENT);
+    await terminal.type(SCRIPT);
     await work.reached;
     await terminal.shows(/The run goes on/);
     await terminal.type('Hello there');
@@ -43,7 +44,7 @@ async function manual(t) {
     await terminal.type('/workflows');
     await terminal.shows(/ADR-1.implementing.1/);
     terminal.press('Escape');
-    await terminal.type(IMPLEMENT);
+    await terminal.type(SCRIPT);
     await terminal.shows(/dev-team: ADR-1 is in progress \(implementing, 1 action open\); \/workflows shows it/);
     cheap(t, { log: [...log] }, 3);
     await terminal.type('/compact');
@@ -58,7 +59,56 @@ async function manual(t) {
   finished(t, fixture);
 }
 
-// The agent's next call is denied, and the script ends with its answer.
+// The conversation from the slash command on, as its last request has it, with the answer.
+function grown(run) {
+  const last = mainOf(run).at(-1);
+  const blocks = last.messages.flatMap((message) => message.blocks);
+  return bytesOf(blocks.slice(blocks.findIndex((one) => /^\/dev-team:/.test(one.text ?? '')))) + bytesOf(last.answer);
+}
+
+const conductorOf = (run) => run.log.filter(({ system }) => system.includes('You conduct one work item'));
+
+// The user is asked nothing. The conversation pays for the end of the run, the conductor one request for each array.
+async function happy(t) {
+  const fixture = t.fixture();
+  const agents = new Agents(fixture);
+  const run = await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/success: /);
+  });
+  t.equal(agents.skills, ['researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
+  finished(t, fixture);
+  t.equal(mainOf(run).length, 1, 'requests of the main conversation');
+  t.equal(conductorOf(run).length, 5, 'requests of the conductor');
+  t.ok(grown(run) <= BYTES, () => `the run adds ${grown(run)} bytes to the conversation`);
+  t.note(`figures: the conductor in the interactive client: ${run.log.length} requests, 1 of them in the main conversation, to which the run adds ${grown(run)} bytes`);
+}
+
+// The user types on, repeats the command, adds a note, compacts the conversation and leaves it, while the conductor works.
+async function conducted(t) {
+  const fixture = t.fixture();
+  const { work, agents } = waiting(fixture);
+  const run = await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await work.reached;
+    await terminal.type('Hello there');
+    await terminal.shows(/Hello\./);
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/dev-team: ADR-1 is in progress \(implementing, 1 action open\); \/tasks shows it/);
+    await terminal.type(`${IMPLEMENT} paint it`);
+    await terminal.shows(/the next agents get your note/);
+    await terminal.type('/compact');
+    await terminal.shows(/Compacted/);
+    work.open();
+    await terminal.shows(/success: /);
+  });
+  t.equal(agents.skills, ['researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
+  t.equal(conductorOf(run).length, 5, 'requests of the conductor');
+  t.match(fixture.key('user_note'), /paint it/, 'user_note');
+  finished(t, fixture);
+}
+
+// The agent's next call is denied, and the conductor ends with its answer.
 async function cancelled(t) {
   const fixture = t.fixture();
   const work = gate();
@@ -69,11 +119,10 @@ async function cancelled(t) {
   await t.interact(fixture, agents, 'manual', async (terminal) => {
     await terminal.type(IMPLEMENT);
     await work.reached;
-    await terminal.shows(/The run goes on/);
     await terminal.type('/dev-team:cancel ADR-1');
-    await terminal.shows(/You were heard/);
+    await terminal.shows(/ADR-1: cancelled by the user/);
     work.open();
-    await terminal.shows(/cancelled: ADR-1 was cancelled/);
+    await terminal.shows(/finished/);
   });
   t.journal(fixture, 'failed');
 }
@@ -82,7 +131,7 @@ async function auto(t) {
   const fixture = t.fixture();
   const agents = new Agents(fixture);
   const run = await t.interact(fixture, agents, 'auto', async (terminal) => {
-    await terminal.type(IMPLEMENT);
+    await terminal.type(SCRIPT);
     await terminal.shows(/success: /);
   });
   cheap(t, run);
@@ -95,14 +144,14 @@ async function cleared(t) {
   const fixture = t.fixture();
   const { work, agents } = waiting(fixture);
   await t.interact(fixture, agents, 'manual', async (terminal) => {
-    await terminal.type(IMPLEMENT);
+    await terminal.type(SCRIPT);
     await work.reached;
     await terminal.shows(/The run goes on/);
     await terminal.type('/clear');
     await terminal.shows(/^(?![\s\S]*The run goes on)[\s\S]*❯/);
     await terminal.type('continue');
     await terminal.shows(/dev-team: ADR-1 is in progress \(implementing, 1 action open\); its script runs, and reports its end/);
-    await terminal.type(IMPLEMENT);
+    await terminal.type(SCRIPT);
     await terminal.shows(/; \/workflows shows it/);
     work.open();
     await terminal.shows(/success: /);
@@ -111,10 +160,11 @@ async function cleared(t) {
   finished(t, fixture);
 }
 
-// The client runs the agents of a conversation in the background. The session knows from the end of the compaction what is in
-// progress.
+// An older client does not know `context: fork`: the session starts the agents, which run in the background, and the hook makes
+// the step when the client reports their end. The session knows from the end of the compaction what is in progress.
 async function conversation(t) {
   const fixture = t.fixture();
+  const plugin = fixture.changePlugin('commands/implement.md', 'context: fork\nagent: dev-team:conductor\n', '');
   const { work, agents } = waiting(fixture);
   const run = await t.interact(fixture, agents, 'manual', async (terminal) => {
     await terminal.type(IMPLEMENT);
@@ -124,20 +174,23 @@ async function conversation(t) {
     await terminal.shows(/Compacted/);
     work.open();
     await terminal.shows(/success: /);
-  }, { script: false });
+  }, { plugin });
   t.equal(agents.skills, ['researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
   t.ok(run.log.length <= 24, () => `${run.log.length} requests`);
-  t.note(`figures: the conversation in the interactive client, compacted once: ${run.log.length} requests`);
+  t.note(`figures: an older client, compacted once: ${run.log.length} requests`);
   finished(t, fixture);
 }
 
-// A silent agent is asked again, an answer without its result word is corrected, and the end of the last of three agents goes on.
-// Then a second item takes the least requests that it can.
-const conversationFails = (mode) => async (t) => {
+// A silent agent is asked again, one dies, an answer without its result word is corrected, and the end of the last of three agents
+// goes on. Then a second item takes the least requests that it can.
+const fails = (mode) => async (t) => {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('reviewer');
   const agents = new Agents(fixture, {
     'researcher-plan': (task, n) => (n === 1 ? { silent: true } : DEFAULTS['researcher-plan'](task, n)),
+    'developer-implement'(task, n) {
+      return { ...DEFAULTS['developer-implement'].call(this, task), ...(n === 1 ? { work: [], dies: { status: 400, message: 'no', code: 'invalid_request_error' } } : {}) };
+    },
     'reviewer-review': () => ({ ...answer('changes_requested', '**must** src/widget.txt:1: it does not turn.'), first: 'It does not turn.' }),
   });
   const { log } = await t.interact(fixture, agents, mode, async (terminal) => {
@@ -146,58 +199,120 @@ const conversationFails = (mode) => async (t) => {
     agents.reviews = [];
     await terminal.type(AUDIT.replace('ADR-1', 'ADR-2'));
     await terminal.shows(/success: [\s\S]*ADR-2[\s\S]*success: /);
-  }, { script: false });
-  t.equal(agents.skills.slice(0, 5), ['researcher-plan', 'researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
-  t.equal(fixture.events().filter((event) => event.type === 'failure').map((event) => event.action), ['ADR-1/researching/1'], 'failures');
+  });
+  t.equal(agents.skills.slice(0, 6), ['researcher-plan', 'researcher-plan', 'developer-implement', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
+  t.equal(fixture.events().filter((event) => event.type === 'failure').map((event) => event.action), ['ADR-1/researching/1', 'ADR-1/implementing/1'], 'failures');
   t.states(fixture, `${PREFIX} validating>reviewing reviewing>fixing-pr fixing-pr>signoff signoff>done`);
   t.equal(fixture.key('signoff_cycle_count'), '0', 'signoff_cycle_count');
   t.journal(fixture, 'success');
 
-  // The start of the agent, the end of the turn, the report of the agent: its hook has made the step.
-  const second = { log: log.slice(log.findLastIndex(({ news }) => JSON.stringify(news).includes('Drive a work item'))) };
-  t.equal(mainOf(second).length, 3, 'requests of the main conversation for the second item');
-  t.equal(second.log.filter((entry) => entry.agent).length, 1, 'requests of its agent');
-  t.ok(added(second) <= REPORTED, () => `the second item adds ${added(second)} bytes`);
-  t.note(`figures: an item with one agent in the interactive client, ${mode} mode: ${added(second)} bytes`);
-  t.equal([...new Set(agents.reviews)], mode === 'auto' ? ['approved'] : [], 'reviewed words');
+  const second = { log: log.slice(log.findIndex(({ news }) => JSON.stringify(news).includes('flow.md'))) };
+  t.equal(mainOf(second).length, 1, 'requests of the main conversation for the second item');
+  t.equal(conductorOf(second).length, 2, 'requests of its conductor');
+  t.equal(second.log.filter((entry) => entry.agent).length, 3, 'requests of its agents');
   fixture.id = 'ADR-2';
   t.states(fixture, AUDITED);
 };
 
-// The agent of the former session has worked; the new session requests its action again.
-async function conversationCleared(t) {
+// The client lets the conductor go on, in a new session.
+async function conductorCleared(t) {
   const fixture = t.fixture();
-  const work = gate();
-  const agents = new Agents(fixture, {
-    'developer-implement'(task, n) {
-      return n > 1 ? answer('implemented', 'It had been done.') : implementsThenWaits(work.wait).call(this, task);
-    },
-  });
+  const { work, agents } = waiting(fixture);
   await t.interact(fixture, agents, 'manual', async (terminal) => {
     await terminal.type(IMPLEMENT);
     await work.reached;
-    await terminal.shows(/They work/);
     await terminal.type('/clear');
-    await terminal.shows(/^(?![\s\S]*They work)[\s\S]*❯/);
+    await terminal.shows(/^(?![\s\S]*Running in the background)[\s\S]*❯/);
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/is in progress/);
+    work.open();
+    await terminal.shows(/success: /);
+  });
+  t.equal(agents.calls.filter((call) => /developer-implement/.test(call)).length, 1, 'developers');
+  finished(t, fixture);
+}
+
+// The question ends the conductor; the session passes it on, and the answer starts another conductor.
+async function question(t) {
+  const fixture = t.fixture();
+  const words = 'sky "blue" $(id)';
+  const agents = new Agents(fixture, asking(words));
+  await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/● Shall the widget be red or blue\?/);
+    await terminal.type(`${IMPLEMENT} ${words}`);
+    await terminal.shows(/success: /);
+  });
+  finished(t, fixture);
+}
+
+// Two conductors in one session; their agents work at the same time.
+async function twoItems(t) {
+  const fixture = t.fixture();
+  fixture.addAuditWorkflow('reviewer');
+  const both = barrier(2);
+  const agents = new Agents(fixture, { 'widget-audit': (task) => ({ work: [{ wait: () => both.wait() }], ...answer('approved', `${task.id} is there.`) }) });
+  await t.interact(fixture, agents, 'manual', async (terminal) => {
+    for (const id of ['ADR-1', 'ADR-2']) await terminal.type(AUDIT.replace('ADR-1', id));
+    await terminal.shows(/success: [\s\S]*success: /);
+  });
+  for (const id of ['ADR-1', 'ADR-2']) {
+    fixture.id = id;
+    t.match(fixture.section('Audit'), new RegExp(`^${id}/audit/1 is there`), `the answer of ${id}`);
+    t.states(fixture, AUDITED);
+  }
+}
+
+// The client is killed; continued, it knows what is in progress, and the same command goes on.
+async function killed(t) {
+  const fixture = t.fixture();
+  const { work, agents } = waiting(fixture);
+  await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await work.reached;
+  });
+  await t.interact(fixture, agents, 'manual', async (terminal) => {
     await terminal.type('continue');
     await terminal.shows(/dev-team: ADR-1 is in progress \(implementing, 1 action open\); continue with \/dev-team:implement ADR-1/);
     await terminal.type(IMPLEMENT);
     await terminal.shows(/success: /);
-  }, { script: false });
+  }, { args: ['--continue'] });
+  work.open();
   t.equal(agents.calls.filter((call) => /developer-implement/.test(call)),
     ['ADR-1/implementing/1 developer-implement', 'ADR-1/implementing/2 developer-implement'], 'developers');
   t.equal(fixture.events().filter((event) => event.type === 'failure').length, 0, 'failures');
-  work.open();
+  finished(t, fixture);
+}
+
+// The hook that waits for the agents ends before they do: the conductor ends its turn, and goes on with the text of the command.
+async function hookTooShort(t) {
+  const fixture = t.fixture();
+  const plugin = fixture.changePlugin('hooks/hooks.json', '"PostToolBatch"], "timeout": 1800', '"PostToolBatch"], "timeout": 1');
+  const { work, agents } = waiting(fixture);
+  const run = await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await work.reached;
+    await terminal.shows(/waiting/);
+    work.open();
+    await terminal.shows(/success: /);
+  }, { plugin });
+  t.ok(conductorOf(run).length > 5 && conductorOf(run).length <= 15, () => `${conductorOf(run).length} requests of the conductor`);
   finished(t, fixture);
 }
 
 export const terminal = [
-  ['terminal: a conversation with bad answers and three that sign off, then a second item, auto mode', conversationFails('auto')],
-  ['terminal: a conversation with bad answers and three that sign off, then a second item, manual mode', conversationFails('manual')],
+  ['terminal: the happy path', happy, { quick: true }],
+  ['terminal: bad answers, a dead agent and three that sign off, then a second item, auto mode', fails('auto')],
+  ['terminal: bad answers, a dead agent and three that sign off, then a second item, manual mode', fails('manual')],
+  ['terminal: the user types on, repeats the command and compacts', conducted],
+  ['terminal: /clear while the conductor works', conductorCleared],
+  ['terminal: a question and its answer', question],
+  ['terminal: two items in one session', twoItems],
+  ['terminal: a killed client, --continue and the same command', killed],
+  ['terminal: the hook does not wait long enough', hookTooShort],
   ['terminal: a script, manual mode, while the user types on, repeats the command, compacts and looks at the run', manual],
-  ['terminal: a conversation and /compact', conversation],
-  ['terminal: a conversation, /clear and the same command', conversationCleared],
+  ['terminal: an older client and /compact', conversation],
   ['terminal: the item is cancelled while an agent works', cancelled],
   ['terminal: /clear and the same command while the script runs', cleared],
-  ['terminal: auto mode', auto],
+  ['terminal: a script, auto mode', auto],
 ];

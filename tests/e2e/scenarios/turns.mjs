@@ -1,16 +1,13 @@
-// Later turns of a session, and questions in it. A host of the client answers for the user.
+// A spec that is written with the user, and a work item that continues. A host of the client answers for the user.
 
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
-import { Agents, asking } from '../agents.mjs';
-import { use } from '../apis.mjs';
+import { Agents } from '../agents.mjs';
+import { text, use } from '../apis.mjs';
 import { HOSTED, permissionHost } from '../claude.mjs';
 import { plugin } from '../fixture.mjs';
 import { find } from '../model.mjs';
-import { AUDIT, AUDITED, IMPLEMENT } from '../scenario.mjs';
-import { END } from './loop.mjs';
-
-const script = { script: true };
+import { AUDIT, AUDITED } from '../scenario.mjs';
 
 // The user types `prompts`, one after the other, and answers every question with `words`. `asked` gets the tools that the client
 // asks the user for.
@@ -21,36 +18,16 @@ const host = (prompts, asked, words) => ({
     return tool === 'AskUserQuestion'
       ? { behavior: 'allow', updatedInput: { ...input, answers: { [input.questions[0].question]: words } } }
       : { behavior: 'deny', message: 'no' };
-  }, ({ result }) => result === 'The run goes on.'), // the script has been started
+  }),
 });
-
-// The session ends its turn too early, with a question. In the next turn "continue" is all that the user types: what the slash
-// command allowed is not allowed any more, but the user is asked for nothing. Then the loop asks the user, and goes on in the same turn.
-const nextTurn = (form) => async (t) => {
-  const fixture = t.fixture();
-  const words = "sky 'blue' $(id)";
-  const agents = new Agents(fixture, asking(words));
-  agents.pause = 'Shall I go on?';
-  const asked = [];
-  const run = await t.run(fixture, agents, IMPLEMENT, { ...form, ...host([IMPLEMENT, 'continue'], asked, words) });
-  t.sound(run);
-  t.equal(asked, ['AskUserQuestion'], 'what the client asks the user');
-  t.equal(run.events.find((event) => event.type === 'result').result, agents.pause, 'result of the first turn');
-  t.match(run.text, /^success: /, 'result for the user');
-  t.states(fixture, END);
-  t.journal(fixture, 'success');
-};
 
 // The hooks are off: the step finds the item's workflow.
 async function continuedWithoutHooks(t) {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('reviewer');
-  const agents = new Agents(fixture);
-  agents.pause = 'Shall I go on?';
-  t.sound(await t.run(fixture, agents, AUDIT, script));
+  t.sound(await t.run(fixture, () => [text('Shall I go on?')], AUDIT));
   t.states(fixture, 'init>audit');
-  agents.pause = null;
-  const run = await t.run(fixture, agents, '/dev-team:continue ADR-1', { ...script, hooks: false });
+  const run = await t.run(fixture, new Agents(fixture), '/dev-team:continue ADR-1', { hooks: false });
   t.sound(run);
   t.match(run.text, /^success: /, 'result for the user');
   t.states(fixture, AUDITED);
@@ -91,8 +68,6 @@ async function spec(t) {
 }
 
 export const turns = [
-  ['loop: "continue" in the next turn, and a question that is asked in the session', nextTurn(script)],
-  ['conversation: "continue" in the next turn, and a question that is asked in the session', nextTurn({})],
   ['spec: written with the user, read by an agent, found by the step', spec],
-  ['loop: /dev-team:continue where hooks are off', continuedWithoutHooks],
+  ['conductor: /dev-team:continue where hooks are off', continuedWithoutHooks],
 ];
