@@ -117,7 +117,7 @@ static int read_arguments(struct expansion *p, struct error *err)
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
 			p->command->name,
-			named						 ? "WORKFLOW "
+			named                                  ? "WORKFLOW "
 			: p->command->kind == COMMAND_WORKFLOW ? "[WORKFLOW] "
 							       : "",
 			p->command->kind == COMMAND_STEP ? "|WORDS" : "",

@@ -397,8 +397,8 @@ static void put_block(struct buf *out, const char *session, const struct hook_it
 	hook_put_block(out, reason.s);
 }
 
-/* *block: the turn of who drives the item goes on, because actions of it are outstanding, and it has
- * not ended HOOK_STOPS_MAX times without progress. */
+/* *block: the turn of who drives the item goes on, because actions of it are outstanding, and it
+ * has not ended HOOK_STOPS_MAX times without progress. */
 static int block_end(struct arena *a, const char *session, const struct hook_item *item,
 	struct buf *out, bool *block, struct error *err)
 {

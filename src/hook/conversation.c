@@ -21,6 +21,7 @@
 #include "src/base/clock.h"
 #include "src/hook/loop.h"
 #include "src/machine/brief.h"
+#include "src/sys/directory.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
@@ -101,8 +102,8 @@ static bool is_agent(const char *agent, const char *other)
 static int claim_item(struct agent *g, const char *agent, const char **why, struct error *err)
 {
 	struct hook_item *item = &g->loop.item;
-	bool own = agent ? is_agent(agent, item->conductor)
-			 : strcmp(item->form, "conversation") == 0;
+	bool own =
+		agent ? is_agent(agent, item->conductor) : strcmp(item->form, "conversation") == 0;
 
 	*why = NULL;
 	if (own)
@@ -271,6 +272,29 @@ static bool read_transcript(
 	return false;
 }
 
+/* After /clear the event names the new session's directory; the prompt is in that of the session
+ * which started the agent. */
+static bool find_transcript(struct arena *a, const json *event, const char *agent, struct agent *g)
+{
+	const char *session = json_get_str(event, "transcript_path"), *projects;
+	struct directory_names names;
+	struct error ignored;
+
+	projects = session ? arena_dup(a, path_dir(session)) : "/";
+	if (read_transcript(
+		    a, event, json_get_str(event, "agent_transcript_path"), TRANSCRIPT_WAIT_MS, g))
+		return true;
+	if (strchr(agent, '/') || directory_list(a, projects, &names, NULL, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < names.n; i++)
+		if (read_transcript(a, event,
+			    arena_printf(a, "%s/%s/subagents/agent-%s.jsonl", projects,
+				    names.items[i], agent),
+			    0, g))
+			return true;
+	return false;
+}
+
 /* The client sends an agent back that has given no answer; once. */
 static int send_back(struct agent *g, const char *agent, const struct error *why, struct buf *out,
 	bool *sent, struct error *err)
@@ -301,10 +325,7 @@ static int take_last_message(
 	struct error why = {0};
 	struct agent g;
 
-	if (!type ||
-		!read_transcript(a, event, json_get_str(event, "agent_transcript_path"),
-			TRANSCRIPT_WAIT_MS, &g) ||
-		!g.briefed)
+	if (!type || !find_transcript(a, event, agent, &g) || !g.briefed)
 		return 0;
 	offer.id = g.id;
 	offer.text = str_of(text ? text : "");
@@ -459,7 +480,8 @@ int hook_agent_returned(struct arena *a, struct str input, struct buf *out, stru
 		return -1;
 	response = json_get(event, "tool_response");
 	launched = json_str_is(response, "status", "async_launched");
-	if (!hook_may_drive(event) || (!launched && !json_str_is(response, "status", "completed")) ||
+	if (!hook_may_drive(event) ||
+		(!launched && !json_str_is(response, "status", "completed")) ||
 		!json_get_str(json_get(event, "tool_input"), "subagent_type") ||
 		!read_agent(a, event, json_get_str(json_get(event, "tool_input"), "prompt"), &g) ||
 		!g.briefed)
@@ -642,25 +664,88 @@ static void end_batch(struct batch *b, const char *event, struct buf *out)
 		put_array(out, event, next);
 }
 
+/* An agent that the user stops ends without an event; the last row of its transcript says so. */
+static bool is_stopped(struct arena *a, const json *event, const char *agent)
+{
+	const char *path = transcript_path(a, event, str_of(agent));
+	CLEANUP(base_close) int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	char end[4096];
+	ssize_t n;
+
+	if (fd < 0 || (lseek(fd, -(off_t)sizeof(end) + 1, SEEK_END) < 0 && lseek(fd, 0, SEEK_SET)))
+		return false;
+	n = read(fd, end, sizeof(end) - 1);
+	if (n <= 0)
+		return false;
+	end[n - (end[n - 1] == '\n')] = '\0';
+	return strstr(strrchr(end, '\n') ? strrchr(end, '\n') : end,
+		       "[Request interrupted by user") != NULL;
+}
+
+/* *n: how many of the agents of the batch still work. */
+static int count_running(struct batch *b, const json *event, size_t *n, struct error *err)
+{
+	struct hook_loop *l = &b->first.loop;
+
+	for (size_t i = 0; i < b->running.n; i++)
+		if (is_stopped(l->arena, event, b->running.items[i]) &&
+			hook_session_agent_ended(l->arena, l->session, b->running.items[i], err) <
+				0)
+			return -1;
+	return hook_session_agents(l->arena, l->session, b->running.items, b->running.n, n, err);
+}
+
+static bool has_item(struct hook_loop *l, const char *session)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	if (hook_session_items(l->arena, session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++)
+		if (strcmp(items.items[i].context_file, l->item.context_file) == 0) {
+			l->item = items.items[i];
+			l->session = session;
+			return true;
+		}
+	return false;
+}
+
+/* After /clear another session has the item. */
+static bool follow_item(struct hook_loop *l)
+{
+	struct store_paths sessions;
+	struct error ignored;
+	bool found = has_item(l, l->session);
+
+	if (found || hook_sessions(l->arena, &sessions, &ignored) < 0)
+		return found;
+	for (size_t i = 0; i < sessions.n && !found; i++)
+		found = has_item(l, sessions.items[i]);
+	return found;
+}
+
 /*
  * The agents of a conductor work in the background, as it does itself, so this may take as long as
  * they do. false: they work on; the client resumes the conductor when they have ended.
  */
-static bool wait_for_agents(struct batch *b)
+static bool wait_for_agents(struct batch *b, const json *event)
 {
 	struct hook_loop *l = &b->first.loop;
 	struct error ignored;
 	size_t n = b->running.n;
 
 	l->until = clock_ticks() + WAIT_S * 1000;
-	while (n && clock_ticks() < l->until && !hook_item_over(l->arena, l->session, &l->item)) {
+	while (n && clock_ticks() < l->until) {
 		clock_pause(WAIT_TICK_MS);
-		if (hook_session_agents(l->arena, l->session, b->running.items, b->running.n, &n,
-			    &ignored) < 0)
+		if (!follow_item(l) || hook_item_over(l->arena, l->session, &l->item)) {
+			b->background = true; /* there is nothing to do */
+			return true;
+		}
+		if (count_running(b, event, &n, &ignored) < 0)
 			return false;
 	}
-	b->background = n > 0; /* the item is over */
-	return n == 0 || clock_ticks() < l->until;
+	return n == 0;
 }
 
 int hook_batch(struct arena *a, struct str input, struct buf *out, struct error *err)
@@ -674,7 +759,7 @@ int hook_batch(struct arena *a, struct str input, struct buf *out, struct error 
 		return 0;
 	read_batch(a, event, &b);
 	if (!json_len(b.ids) ||
-		(b.running.n && (!hook_is_conductor(event) || !wait_for_agents(&b))))
+		(b.running.n && (!hook_is_conductor(event) || !wait_for_agents(&b, event))))
 		return 0;
 	end_batch(&b, "PostToolBatch", out);
 	return 0;

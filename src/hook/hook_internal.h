@@ -70,8 +70,7 @@ int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct e
 /* SubagentStop: its last message is recorded as its answer. The conductor goes on: see
  * hook_stop(). */
 int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct error *err);
-int hook_conductor_stop(
-	struct arena *a, const json *event, struct buf *out, struct error *err);
+int hook_conductor_stop(struct arena *a, const json *event, struct buf *out, struct error *err);
 int hook_conductor_failed(struct arena *a, const json *event, struct error *err);
 /* StopFailure: an agent has ended because of an error of the model's service. */
 int hook_agent_failed(struct arena *a, struct str input, struct buf *out, struct error *err);

@@ -4,7 +4,8 @@
  * or its agents may work for one that was cancelled or taken over, so the script bin/dev-team can
  * tell without this program that it drives none. An item has the key
  * `item/DIGEST`, of the path of its document. `stop/DIGEST` counts the turns that ended too early,
- * of the session or of an agent: MARK, a blank, N. `ended/AGENT` is there when that agent has ended.
+ * of the session or of an agent: MARK, a blank, N. `ended/AGENT` is there when that agent has
+ * ended.
  */
 #include "context/file.h"
 #include "src/base/number.h"
@@ -16,8 +17,8 @@
 
 enum { LOCK_WAIT_MS = 10000, ITEMS_MAX = 1000 };
 
-#define ITEM "item/"
-#define STOP "stop/"
+#define ITEM  "item/"
+#define STOP  "stop/"
 #define ENDED "ended/"
 
 struct session_store {

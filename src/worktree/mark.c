@@ -40,8 +40,8 @@ int pool_replace_file(struct arena *a, const char *path, struct str text, struct
 	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return error_errno(err, "cannot create '%s'", fresh);
-	if (stat(path, &st) == 0)
-		(void)fchmod(fd, st.st_mode & 0777);
+	if (stat(path, &st) == 0 && fchmod(fd, st.st_mode & 0777) < 0)
+		return error_errno(err, "cannot set the mode of '%s'", fresh);
 	if (sys_write_all(fd, text, fresh, err) < 0)
 		return -1;
 	return rename(fresh, path) < 0 ? error_errno(err, "cannot create '%s'", path) : 0;

@@ -291,8 +291,9 @@ static void prepare(void)
 		"check --> pair : clean\ncheck --> failed : no\n"
 		"pair --> work : ok\npair --> done : no\n"
 		"done --> [*]\nfailed --> [*]\n```\n";
-	static const char script[] = "git init -q --template= . && git -c user.name=t -c "
-				     "user.email=t commit -q --allow-empty -m one";
+	static const char script[] = "git init -q --template= . && git config user.name t && "
+				     "git config user.email t && "
+				     "git commit -q --allow-empty -m one";
 	const char *const init[] = {"sh", "-c", script, NULL};
 	struct run git = {.argv = init, .cwd = torture->dir};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;

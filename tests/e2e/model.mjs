@@ -43,7 +43,10 @@ function* call(name, input) {
   return (yield* calls([use(name, input)]))[0];
 }
 
-const isConductor = (request) => request.system.includes('You conduct one work item');
+// The client asks an agent that works long for a few words to show.
+const isAskedForWords = ({ news }) => news.some((one) => /^Describe your most recent action in /.test(one.text ?? ''));
+
+export const isConductor = (request) => !isAskedForWords(request) &&  request.system.includes('You conduct one work item');
 
 // The step command when no hook has filled it; null: the user typed more than it may take.
 function readStep(body) {
@@ -307,6 +310,8 @@ function review(request, agents) {
     agents.reviews.push(word);
     return [text('<severity>0</severity>')];
   }
+  const end = /<subagent_hand_back>\\n *((?:success|failed): [^\n]*)\\n<\/subagent_hand_back>/.exec(asked)?.[1]; // of a conductor
+  if (end) return [text('<severity>0</severity>')];
   const back = JSON.parse(JSON.parse(`"${find(asked, /<subagent_hand_back>\\n([\s\S]*)\\n<\/subagent_hand_back>/, 'what is handed back')}"`));
   const words = JSON.stringify({ ...back, done: undefined }).match(/"[^"]*"/g).map((one) => one.slice(1, -1));
   const bad = words.find((word) => !/^[\w:\/-]*$/.test(word));
@@ -320,6 +325,7 @@ export function createModel(agents) {
   const conversations = new Map();
   return async (request) => {
     if (request.system.includes('You are a security monitor')) return review(request, agents);
+    if (isAskedForWords(request)) return [text('Working on it')];
     const conducts = isConductor(request);
     // After /clear an agent goes on in another session; with -p a conductor is not named.
     const key = request.agent || `${request.session}${conducts ? ' conductor' : ''}`;

@@ -15,6 +15,7 @@ function answerOnboarding(home, directory, key) {
     customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] }, projects: { [directory]: { hasTrustDialogAccepted: true } } }));
 }
 
+let opened = 0;
 const running = new Set();
 process.on('exit', () => { for (const terminal of running) terminal.close(); });
 
@@ -24,7 +25,7 @@ export class Terminal {
   constructor(program, args, { cwd, env, directory }) {
     answerOnboarding(env.HOME, cwd, env.ANTHROPIC_API_KEY);
     fs.mkdirSync(directory, { recursive: true });
-    Object.assign(this, { env, file: path.join(directory, 'screens.txt'), socket: path.join(env.HOME, 't'), waiting: new Set() });
+    Object.assign(this, { env, file: path.join(directory, 'screens.txt'), socket: path.join(env.HOME, `t${++opened}`), waiting: new Set() });
     running.add(this);
     this.tmux('-f', '/dev/null', 'new-session', '-d', '-x', COLUMNS, '-y', ROWS, '-c', cwd, program, ...args, ';',
       'set-option', '-g', 'window-size', 'manual', ';', 'set-option', '-g', 'remain-on-exit', 'on');

@@ -2,8 +2,8 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { Agents, answer, asking, DEFAULTS } from '../agents.mjs';
-import { bytesOf } from '../model.mjs';
+import { Agents, answer, asking, DEFAULTS, implementsThenWaits } from '../agents.mjs';
+import { bytesOf, isConductor } from '../model.mjs';
 import { AUDIT, AUDITED, IMPLEMENT, PREFIX, SCRIPT } from '../scenario.mjs';
 import { barrier, gate } from '../sync.mjs';
 import { cheap, END, mainOf } from './loop.mjs';
@@ -66,7 +66,7 @@ function grown(run) {
   return bytesOf(blocks.slice(blocks.findIndex((one) => /^\/dev-team:/.test(one.text ?? '')))) + bytesOf(last.answer);
 }
 
-const conductorOf = (run) => run.log.filter(({ system }) => system.includes('You conduct one work item'));
+const conductorOf = (run) => run.log.filter(isConductor);
 
 // The user is asked nothing. The conversation pays for the end of the run, the conductor one request for each array.
 async function happy(t) {
@@ -206,7 +206,7 @@ const fails = (mode) => async (t) => {
   t.equal(fixture.key('signoff_cycle_count'), '0', 'signoff_cycle_count');
   t.journal(fixture, 'success');
 
-  const second = { log: log.slice(log.findIndex(({ news }) => JSON.stringify(news).includes('flow.md'))) };
+  const second = { log: log.slice(log.findIndex(({ news }) => JSON.stringify(news).includes('ARGUMENTS: flow.md ADR-2'))) };
   t.equal(mainOf(second).length, 1, 'requests of the main conversation for the second item');
   t.equal(conductorOf(second).length, 2, 'requests of its conductor');
   t.equal(second.log.filter((entry) => entry.agent).length, 3, 'requests of its agents');
@@ -228,7 +228,7 @@ async function conductorCleared(t) {
     work.open();
     await terminal.shows(/success: /);
   });
-  t.equal(agents.calls.filter((call) => /developer-implement/.test(call)).length, 1, 'developers');
+  t.equal(agents.calls.filter((call) => /developer-implement/.test(call)), ['ADR-1/implementing/1 developer-implement'], 'developers');
   finished(t, fixture);
 }
 
@@ -266,7 +266,10 @@ async function twoItems(t) {
 // The client is killed; continued, it knows what is in progress, and the same command goes on.
 async function killed(t) {
   const fixture = t.fixture();
-  const { work, agents } = waiting(fixture);
+  const work = gate();
+  const agents = new Agents(fixture, { 'developer-implement'(task, n) {
+    return n > 1 ? answer('implemented', 'It had been done.') : implementsThenWaits(work.wait).call(this, task);
+  } });
   await t.interact(fixture, agents, 'manual', async (terminal) => {
     await terminal.type(IMPLEMENT);
     await work.reached;
@@ -279,8 +282,31 @@ async function killed(t) {
   }, { args: ['--continue'] });
   work.open();
   t.equal(agents.calls.filter((call) => /developer-implement/.test(call)),
-    ['ADR-1/implementing/1 developer-implement', 'ADR-1/implementing/2 developer-implement'], 'developers');
+    Array(2).fill('ADR-1/implementing/1 developer-implement'), 'developers');
   t.equal(fixture.events().filter((event) => event.type === 'failure').length, 0, 'failures');
+  finished(t, fixture);
+}
+
+// An agent that the user stops counts as a failure, and its action is requested again.
+async function stopped(t) {
+  const fixture = t.fixture();
+  const { work, agents } = waiting(fixture);
+  agents.parts['developer-implement'] = function part(task, n) {
+    const good = DEFAULTS['developer-implement'].call(this, task);
+    return n === 1 ? { ...good, work: [{ wait: work.wait }] } : good;
+  };
+  await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await work.reached;
+    await terminal.type('/tasks');
+    await terminal.shows(/❯ ● ADR-1.implementing.1/);
+    terminal.press('x');
+    await terminal.shows(/1 background agent\b/);
+    terminal.press('Escape');
+    await terminal.shows(/success: /);
+  });
+  t.equal(fixture.events().filter((event) => event.type === 'failure').map((event) => event.action), ['ADR-1/implementing/1'], 'failures');
+  work.open();
   finished(t, fixture);
 }
 
@@ -309,6 +335,7 @@ export const terminal = [
   ['terminal: a question and its answer', question],
   ['terminal: two items in one session', twoItems],
   ['terminal: a killed client, --continue and the same command', killed],
+  ['terminal: the user stops an agent', stopped],
   ['terminal: the hook does not wait long enough', hookTooShort],
   ['terminal: a script, manual mode, while the user types on, repeats the command, compacts and looks at the run', manual],
   ['terminal: an older client and /compact', conversation],
