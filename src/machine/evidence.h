@@ -35,7 +35,9 @@ struct evidence {
 	/* REVIEW: where the branch has left the default branch, the digest of the changes since
 	 * then, and `reviewed` if it has the same changes. NULL: not known. */
 	const char *base, *patch, *same_as;
-	const char *landed; /* commit of the remote's default branch that contains HEAD; or NULL */
+	/* A commit of the remote's default branch that contains HEAD, or that makes the changes of
+	 * the whole branch (a squash merge). NULL: not merged, as far as was fetched. */
+	const char *landed;
 	const char *faults[EVIDENCE_KINDS]; /* by bit of the kind: the contradiction, or NULL */
 };
 

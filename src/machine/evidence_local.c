@@ -417,15 +417,23 @@ static void read_changes(struct collector *c)
 		c->out->same_as = arena_dup(c->arena, str_of(reviewed));
 }
 
-/* The default branch contains HEAD, and more. Whether that is a merge of approved work, the claims
- * tell. */
+/* The default branch contains HEAD, and more; or, after a squash merge, a commit with all changes
+ * of the branch. The claims decide whether that is approved work. */
 static void find_landed(struct collector *c, const char *tip)
 {
-	const char *fork = git_fork_point(c->arena, c->dir, c->out->head, tip);
+	const char *head = c->out->head, *fork;
+	char digest[GIT_PATCH_TEXT];
 
-	if (c->query->confirmed && strcmp(tip, c->out->head) != 0 && fork &&
-		strcmp(fork, c->out->head) == 0)
+	if (!c->query->confirmed || strcmp(tip, head) == 0 ||
+		!(fork = git_fork_point(c->arena, c->dir, head, tip)) || strcmp(fork, tip) == 0)
+		return;
+	if (strcmp(fork, head) == 0) {
 		c->out->landed = tip;
+		return;
+	}
+	git_patch_digest(c->dir, fork, head, digest);
+	if (*digest)
+		c->out->landed = git_find_same_patch(c->arena, c->dir, fork, tip, digest);
 }
 
 static int read_remote(struct collector *c, struct error *err)

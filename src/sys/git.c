@@ -756,18 +756,16 @@ static int find_tree(git_object **out, git_repository *repo, const char *commit)
 		       : lib.git_object_peel(out, object, GIT_OBJECT_TREE);
 }
 
-void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT])
+static void digest_patch(
+	git_repository *repo, const char *from, const char *to, char out[GIT_PATCH_TEXT])
 {
-	CLEANUP(repository_close) git_repository *repo = NULL;
 	CLEANUP(object_close) git_object *old = NULL, *new = NULL;
 	CLEANUP(diff_close) git_diff *diff = NULL;
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	git_diff_options options;
-	struct error ignored;
 
 	*out = '\0';
-	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, &ignored) < 0 ||
-		find_tree(&old, repo, from) < 0 || find_tree(&new, repo, to) < 0)
+	if (find_tree(&old, repo, from) < 0 || find_tree(&new, repo, to) < 0)
 		return;
 	(void)lib.git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
 	if (lib.git_diff_tree_to_tree(&diff, repo, (git_tree *)old, (git_tree *)new, &options) <
@@ -776,6 +774,38 @@ void git_patch_digest(const char *root, const char *from, const char *to, char o
 		!b.len)
 		return;
 	digest_text(buf_str(&b), out);
+}
+
+void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT])
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	struct error ignored;
+
+	*out = '\0';
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, &ignored) == 0)
+		digest_patch(repo, from, to, out);
+}
+
+const char *git_find_same_patch(
+	struct arena *a, const char *root, const char *from, const char *to, const char *digest)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(revwalk_close) git_revwalk *walk = NULL;
+	char id[GIT_OID_HEXSZ + 1], parent[sizeof(id) + 1], found[GIT_PATCH_TEXT];
+	struct error ignored;
+	git_oid at;
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, &ignored) < 0 ||
+		start_walk(&walk, repo, from, to) < 0)
+		return NULL;
+	while (lib.git_revwalk_next(&at, walk) == 0) {
+		(void)snprintf(
+			parent, sizeof(parent), "%s^", lib.git_oid_tostr(id, sizeof(id), &at));
+		digest_patch(repo, parent, id, found);
+		if (strcmp(found, digest) == 0)
+			return arena_dup(a, str_of(id));
+	}
+	return NULL;
 }
 
 /* ---- diff ---- */
