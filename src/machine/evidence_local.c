@@ -297,14 +297,6 @@ static int check_own(struct collector *c, struct error *err)
 		      : 0;
 }
 
-static const char *first_id(const struct git_commit *found, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (found[i].id)
-			return found[i].id;
-	return NULL;
-}
-
 static int check_commits(struct collector *c, const struct git_commit *found, struct error *err)
 {
 	const char *base = c->query->place->base, *since = c->query->since;
@@ -345,18 +337,21 @@ static int check_kept(struct collector *c, struct error *err)
 static int read_commits(struct collector *c, struct error *err)
 {
 	const char *base = c->query->place->base, *since = c->query->since, *head = c->out->head;
-	const char *const names[] = {head, base ? base : head, since ? since : head,
-		"refs/remotes/origin/HEAD", "refs/remotes/origin/main",
-		"refs/remotes/origin/master"};
+	const char *names[] = {head, base ? base : head, since ? since : head, head};
 	bool work = c->query->kinds & EVIDENCE_WORK;
 	struct git_commit found[COUNT(names)];
+	struct git_default of;
 
 	if (!head || !c->query->kinds)
 		return 0;
+	if (git_read_default(c->arena, c->dir, &of, err) < 0)
+		return damaged(c, err);
+	if (of.remote)
+		names[3] = of.ref;
 	if (git_read_commits(c->arena, c->dir, names, COUNT(names), found, err) < 0)
 		return damaged(c, err);
 	c->out->tree = found[0].tree;
-	c->upstream = first_id(found + 3, 3);
+	c->upstream = of.remote ? found[3].id : NULL;
 	if (check_changes(c, err) < 0 || (work && check_kept(c, err) < 0))
 		return -1;
 	return work ? check_commits(c, found + 1, err) : 0;

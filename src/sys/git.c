@@ -271,39 +271,27 @@ static const char *target_of(struct arena *a, git_repository *repo, const char *
 	return target ? arena_dup(a, str_of(target)) : NULL;
 }
 
-/* The full name of the remote's default branch at the last fetch, and its commit. */
-static bool find_default(struct arena *a, git_repository *repo, const char **name, git_oid *at)
+static int read_default(struct arena *a, git_repository *repo, const char *root, struct git_head *h,
+	struct error *err)
 {
-	const char *const guesses[] = {target_of(a, repo, "refs/remotes/origin/HEAD"),
-		"refs/remotes/origin/main", "refs/remotes/origin/master"};
-
-	for (size_t i = 0; i < COUNT(guesses); i++) {
-		*name = guesses[i];
-		if (*name && lib.git_reference_name_to_id(at, repo, *name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void read_default(struct arena *a, git_repository *repo, struct git_head *h)
-{
-	static const size_t prefix = sizeof("refs/remotes/origin/") - 1;
 	size_t ahead = 0, behind = 0;
-	const char *name;
+	struct git_default known;
 	git_oid theirs, ours;
-	bool known;
 
 	if (!h->branch || !h->origin)
-		return;
-	known = find_default(a, repo, &name, &theirs);
-	h->on_default = known && strlen(name) > prefix && strcmp(name + prefix, h->branch) == 0;
+		return 0;
+	if (git_read_default(a, root, &known, err) < 0)
+		return -1;
+	h->on_default = known.remote && strcmp(known.branch, h->branch) == 0;
 	h->unsure = !h->on_default; /* it may have moved since the last fetch */
-	h->guessed = h->unsure && known;
+	h->guessed = h->unsure && known.remote;
 	if (!h->on_default || h->unborn || lib.git_reference_name_to_id(&ours, repo, "HEAD") < 0)
-		return;
-	if (lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)
+		return 0;
+	if (lib.git_oid_fromstr(&theirs, known.commit) < 0 ||
+		lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)
 		ahead = 1; /* if unknown, protect it */
 	h->ahead = ahead > 0;
+	return 0;
 }
 
 /*
@@ -352,8 +340,7 @@ int git_read_head(struct arena *a, const char *root, struct git_head *h, struct 
 	if (read_config(root, h, err) < 0)
 		return -1;
 	h->busy = operation_in_progress(repo);
-	read_default(a, repo, h);
-	return 0;
+	return read_default(a, repo, root, h, err);
 }
 
 /* ---- commits ---- */

@@ -118,6 +118,19 @@ struct git_tip {
 };
 int git_read_tip(struct arena *a, const char *root, struct git_tip *out, struct error *err);
 
+/* The default branch as this clone knows it, in the arena. */
+struct git_default {
+	const char *branch; /* "main"; NULL: there is none */
+	const char *ref;    /* "refs/remotes/origin/main", or "refs/heads/main" */
+	const char *commit;
+	bool remote; /* `ref` is that of origin */
+	bool named;  /* origin/HEAD names it */
+};
+/* That which origin/HEAD names; else `main` or `master` of origin; else the local `main` or
+ * `master`. `root`: of a work tree, or a git directory. Reads a few files; one process for
+ * references in an unusual form. -1: ERR_CHECK, a reference is damaged. */
+int git_read_default(struct arena *a, const char *root, struct git_default *out, struct error *err);
+
 /* What `git status` shows: paths relative to root, in the arena. */
 struct git_change {
 	const char *path;
