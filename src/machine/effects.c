@@ -134,11 +134,11 @@ static int read_marks(void *data, struct arena *a, const struct item_place *plac
 }
 
 static int take_script(void *data, struct arena *a, const struct item_place *place,
-	const char *command, json **taken, struct error *err)
+	const char *command, json **copied, struct error *err)
 {
 	const char *const *repo = data;
 
-	return place_take_script(a, *repo, place, command, taken, err);
+	return place_copy_script(a, *repo, place, command, copied, err);
 }
 
 static int push(const struct item_place *place, const char *id, bool *done, struct error *err)

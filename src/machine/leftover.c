@@ -101,7 +101,7 @@ struct path_list {
 	size_t n, cap;
 };
 
-static int collect(struct arena *a, const struct item_place *p, const json *marks,
+static int collect_changes(struct arena *a, const struct item_place *p, const json *marks,
 	const struct git_status *s, struct path_list *out, struct error *err)
 {
 	for (size_t i = 0; i < s->changes.n; i++) {
@@ -131,7 +131,7 @@ int place_commit_leftovers(const struct item_place *p, const char *id, const jso
 
 	*done = false;
 	if (git_read_status(&a, p->directory, &s, err) < 0 ||
-		collect(&a, p, marks, &s, &paths, err) < 0)
+		collect_changes(&a, p, marks, &s, &paths, err) < 0)
 		return -1;
 	if (!paths.n)
 		return 0;

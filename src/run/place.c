@@ -35,7 +35,7 @@ static int git_line(
 	return 0;
 }
 
-static int damaged(struct error *err)
+static int set_damage_error(struct error *err)
 {
 	err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
 	return error_prefix(err, "repair the repository ('git fsck' shows the damage)");
@@ -49,7 +49,7 @@ static int find_remote_default(
 	struct remote_state remote;
 
 	if (git_read_default(a, repo, &known, err) < 0)
-		return damaged(err);
+		return set_damage_error(err);
 	if (!known.named)
 		remote_read(a, repo, NULL, &remote);
 	*name = known.named ? known.branch : remote.branch;
@@ -57,7 +57,7 @@ static int find_remote_default(
 }
 
 /* Leaves FETCH_HEAD, tags and submodules as they are. *line as git_line() does. */
-static int fetch(
+static int fetch_branch(
 	struct arena *a, const char *repo, const char *branch, char **line, struct error *err)
 {
 	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
@@ -125,7 +125,7 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 	} else if (!*branch && find_remote_default(a, e->repo, branch, err) < 0) {
 		return -1;
 	}
-	if (*branch && !is_unreachable(e) && fetch(a, e->repo, *branch, &fetched, err) < 0)
+	if (*branch && !is_unreachable(e) && fetch_branch(a, e->repo, *branch, &fetched, err) < 0)
 		return -1;
 	if (!fetched)
 		e->notice = arena_printf(e->arena,
@@ -149,7 +149,7 @@ static int find_default_start(
 
 	if (git_read_default(a, repo, &known, err) < 0 ||
 		git_read_commits(a, repo, &head, 1, &found, err) < 0)
-		return damaged(err);
+		return set_damage_error(err);
 	if (known.ref)
 		*out = (struct start){known.ref, known.commit, NULL};
 	else if (found.id)
@@ -178,7 +178,7 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	names[0] = arena_printf(a, "refs/remotes/origin/%s", branch);
 	names[1] = arena_printf(a, "refs/heads/%s", branch);
 	if (git_read_commits(a, e->repo, names, COUNT(names), found, err) < 0)
-		return damaged(err);
+		return set_damage_error(err);
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (found[i].id) {
 			*out = (struct start){names[i], found[i].id, i ? NULL : found[1].id};
