@@ -343,6 +343,16 @@ int git_read_head(struct arena *a, const char *root, struct git_head *h, struct 
 	return read_default(a, repo, root, h, err);
 }
 
+int git_read_operation(const char *root, const char **name, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	*name = operation_in_progress(repo);
+	return 0;
+}
+
 /* ---- commits ---- */
 
 /* The id of `object` peeled to `type`, or NULL. */

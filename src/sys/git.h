@@ -111,6 +111,8 @@ struct git_head {
 /* The branch that is checked out, in the arena; NULL: HEAD is detached. Reads one or two files. */
 int git_read_branch(struct arena *a, const char *root, const char **branch, struct error *err);
 int git_read_head(struct arena *a, const char *root, struct git_head *head, struct error *err);
+/* *name: "merge", "rebase" ... in progress; else NULL. No process. */
+int git_read_operation(const char *root, const char **name, struct error *err);
 /* HEAD: the branch, NULL when it is detached, and its commit, NULL when there is none yet; in the
  * arena. Reads a few files; one process for references in an unusual form. */
 struct git_tip {
