@@ -46,7 +46,8 @@ json *evidence_to_json(const struct evidence *e);
 void evidence_from_json(struct arena *a, const json *j, struct evidence *out);
 
 /* Asks git, the remote and the forge: at most one `git` process for WORK and TREE, and one for the
- * remote for PULL and REVIEW. -1: something could not be read, which is not a contradiction. */
+ * remote for PULL and REVIEW, two if the branch is gone there. -1: something could not be read,
+ * which is not a contradiction. */
 int evidence_collect(
 	struct arena *a, const struct evidence_query *q, struct evidence *out, struct error *err);
 

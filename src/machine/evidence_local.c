@@ -433,6 +433,20 @@ static void find_landed(struct collector *c, const char *tip)
 		c->out->landed = git_find_same_patch(c->arena, c->dir, fork, tip, digest);
 }
 
+/* Somebody may have merged the branch and deleted it: the commit of the default branch that tells
+ * may not be here yet. */
+static int fetch_newest(struct collector *c, const char *tip, struct error *err)
+{
+	struct git_default known;
+	bool fetched;
+
+	if (git_fork_point(c->arena, c->dir, c->out->head, tip))
+		return 0;
+	if (git_read_default(c->arena, c->dir, &known, err) < 0)
+		return -1;
+	return known.remote ? git_fetch_branch(c->dir, known.branch, &fetched, err) : 0;
+}
+
 static int read_remote(struct collector *c, struct error *err)
 {
 	const char *remote, *others;
@@ -451,6 +465,8 @@ static int read_remote(struct collector *c, struct error *err)
 		return -1;
 	c->missing = !remote;
 	c->newest = others;
+	if (others && c->missing && c->query->confirmed && fetch_newest(c, others, err) < 0)
+		return -1;
 	if (others && find_copied(c, others, err) < 0)
 		return -1;
 	if (others)

@@ -7,21 +7,16 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
-enum { FETCH_S = 60, MODULES_S = 600, DIRTY_MAX = 32 << 10 };
+enum { MODULES_S = 600, DIRTY_MAX = 32 << 10 };
 
 /* ---- where the branch begins ---- */
 
-/* *line: the first line that git prints, in the arena; NULL if git fails or takes too long. -1: git
- * could not be run. */
+/* *line: the first line that git prints, in the arena; NULL if git fails. -1: git could not be run,
+ * or takes too long. */
 static int git_line(
 	struct arena *a, const char *repo, const char *const *argv, char **line, struct error *err)
 {
-	const struct git_command c = {.dir = repo,
-		.name = "git",
-		.argv = argv,
-		.limit_s = FETCH_S,
-		.late = true,
-		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+	const struct git_command c = {.dir = repo, .name = "git", .argv = argv};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, first;
 	int status;
@@ -54,18 +49,6 @@ static int find_remote_default(
 		remote_read(a, repo, NULL, &remote);
 	*name = known.named ? known.branch : remote.branch;
 	return 0;
-}
-
-/* Leaves FETCH_HEAD, tags and submodules as they are. *line as git_line() does. */
-static int fetch_branch(
-	struct arena *a, const char *repo, const char *branch, char **line, struct error *err)
-{
-	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
-		"origin", arena_printf(a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch),
-		NULL};
-
-	return git_line(a, repo, argv, line, err);
 }
 
 int run_find_origin(struct arena *a, const char *repo, char **url, struct error *err)
@@ -107,7 +90,8 @@ static int is_current(struct arena *a, const struct run_entry *e, const char *br
 static int update_start(struct arena *a, struct run_entry *e, const char *id, const char **branch,
 	struct error *err)
 {
-	char *url, *fetched = NULL;
+	bool fetched = false;
+	char *url;
 
 	if (run_find_origin(a, e->repo, &url, err) < 0)
 		return -1;
@@ -125,7 +109,7 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 	} else if (!*branch && find_remote_default(a, e->repo, branch, err) < 0) {
 		return -1;
 	}
-	if (*branch && !is_unreachable(e) && fetch_branch(a, e->repo, *branch, &fetched, err) < 0)
+	if (*branch && !is_unreachable(e) && git_fetch_branch(e->repo, *branch, &fetched, err) < 0)
 		return -1;
 	if (!fetched)
 		e->notice = arena_printf(e->arena,

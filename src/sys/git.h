@@ -230,6 +230,10 @@ int git_read_remotes(struct arena *a, const char *root, struct git_remotes *out,
 int git_read_remote_branch(struct arena *a, const char *root, const char *branch, const char **id,
 	const char **others, struct error *err);
 
+/* Fetches a branch of origin to its remote-tracking reference; leaves FETCH_HEAD, tags and
+ * submodules as they are. *fetched: false if git fails, or takes longer than a minute. */
+int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct error *err);
+
 /*
  * Commits the changes of these files, relative to root, with `message` through the user's `git`, so
  * that hooks and signing apply. What else is staged stays as it is. *made: whether there was

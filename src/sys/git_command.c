@@ -15,6 +15,7 @@ enum {
 	COMMIT_S = 600, /* hooks run tests */
 	NETWORK_S = 120,
 	LIST_REMOTE_S = 60,
+	FETCH_S = 60,
 	INDEX_LOCK_MS = 5000,
 	PUSH_FAILED = 1,   /* exit status of `git push`: a refusal, or the connection broke */
 	NOT_COMMITTED = 1, /* exit status of `git commit`: a hook refuses, or there is nothing */
@@ -580,6 +581,28 @@ int git_read_remote_branch(struct arena *a, const char *root, const char *branch
 	parse_refs(buf_str(&out), branch, &r);
 	*id = r.tip.n ? arena_dup(a, r.tip) : NULL;
 	*others = r.at.n ? arena_dup(a, r.at) : NULL;
+	return 0;
+}
+
+int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+		"origin", arena_printf(&a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch),
+		NULL};
+	const struct git_command c = {.dir = root,
+		.name = "git fetch",
+		.argv = argv,
+		.limit_s = FETCH_S,
+		.late = true,
+		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+	int status = 0;
+
+	*fetched = false;
+	if (git_command(&c, NULL, &status, err) < 0)
+		return -1;
+	*fetched = status == 0;
 	return 0;
 }
 
