@@ -45,9 +45,9 @@ static int find_remote_default(
 
 	if (git_read_default(a, repo, &known, err) < 0)
 		return set_damage_error(err);
-	if (!known.named)
+	if (!known.head)
 		remote_read(a, repo, NULL, &remote);
-	*name = known.named ? known.branch : remote.branch;
+	*name = known.head ? known.head : remote.branch;
 	return 0;
 }
 

@@ -160,8 +160,8 @@ static void check_local_default(struct arena *a, struct preflight *p)
 	struct error ignored;
 	const char *local = NULL;
 
-	if (git_read_default(a, p->repo, &known, &ignored) == 0 && known.named)
-		local = known.branch;
+	if (git_read_default(a, p->repo, &known, &ignored) == 0)
+		local = known.head;
 	if (!local)
 		good(a, p, "branch",
 			"%s is the default branch of 'origin' (origin/HEAD is not set here: 'git "

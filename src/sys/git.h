@@ -125,8 +125,8 @@ struct git_default {
 	const char *branch; /* "main"; NULL: there is none */
 	const char *ref;    /* "refs/remotes/origin/main", or "refs/heads/main" */
 	const char *commit;
-	bool remote; /* `ref` is that of origin */
-	bool named;  /* origin/HEAD names it */
+	bool remote;      /* `ref` is that of origin */
+	const char *head; /* the branch that origin/HEAD names, fetched or not; NULL: none */
 };
 /* That which origin/HEAD names; else `main` or `master` of origin; else the local `main` or
  * `master`. `root`: of a work tree, or a git directory. Reads a few files; one process for

@@ -114,14 +114,12 @@ bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out)
 /* In this order, after the branch that origin/HEAD names. */
 static const char *const guesses[] = {ORIGIN "main", ORIGIN "master", HEADS "main", HEADS "master"};
 
-static void set_default(
-	const char *ref, const char *commit, const char *named, struct git_default *out)
+static void set_default(const char *ref, const char *commit, struct git_default *out)
 {
 	out->ref = ref;
 	out->commit = commit;
 	out->remote = str_starts(str_of(ref), ORIGIN);
 	out->branch = ref + (out->remote ? strlen(ORIGIN) : strlen(HEADS));
-	out->named = named && strcmp(named, ref) == 0;
 }
 
 /* 0: read; 1: git must be asked; -1: damaged. */
@@ -134,6 +132,7 @@ static int read_plain_default(struct arena *a, const char *root, const char *com
 		return 1;
 	if (head && str_starts(str_of(head), "ref: " ORIGIN) && !strstr(head, ".."))
 		named = head + strlen("ref: ");
+	out->head = named ? named + strlen(ORIGIN) : NULL;
 	for (size_t i = 0; i <= COUNT(guesses); i++) {
 		const char *ref = i ? guesses[i - 1] : named;
 		const char *id = ref ? read_reference(a, common, ref) : NULL;
@@ -147,7 +146,7 @@ static int read_plain_default(struct arena *a, const char *root, const char *com
 				"the reference '%s' in '%s' is damaged: 'git fsck' shows the "
 				"damage",
 				ref, root);
-		set_default(ref, id, named, out);
+		set_default(ref, id, out);
 		return 0;
 	}
 	return 0;
@@ -165,12 +164,13 @@ static void note_default(struct arena *a, struct str line, size_t *rank, struct 
 	commit = arena_dup(a, str_sub(rest, 0, two));
 	if (str_is(name, ORIGIN "HEAD") && str_starts(target, ORIGIN)) {
 		name = str_of(arena_dup(a, target));
-		set_default(name.p, commit, name.p, out);
+		set_default(name.p, commit, out);
+		out->head = out->branch;
 		*rank = 0;
 	}
 	for (size_t i = 0; i + 1 < *rank; i++)
 		if (str_is(name, guesses[i])) {
-			set_default(guesses[i], commit, NULL, out);
+			set_default(guesses[i], commit, out);
 			*rank = i + 1;
 		}
 }

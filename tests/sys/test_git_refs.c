@@ -28,7 +28,9 @@ static void assert_default(const char *make, const char *want)
 	struct git_default d;
 
 	assert_int_equal(git_read_default(&arena, at("d"), &d, &err), 0);
-	got = d.ref ? arena_printf(&arena, "%s%s", d.ref, d.named ? "!" : "") : "none";
+	got = d.ref ? arena_printf(&arena, "%s%s", d.ref,
+			      d.head && strcmp(d.head, d.branch) == 0 ? "!" : "")
+		    : "none";
 	if (strcmp(got, want) != 0)
 		fail_msg("%s: %s, not %s", make, got, want);
 	if (!d.ref)
