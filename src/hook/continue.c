@@ -352,12 +352,12 @@ static bool runs_script(const json *event)
 /* The turn waits for work in the background or for the user. */
 static bool may_end(const json *event)
 {
-	const char *said = json_get_str(event, "last_assistant_message");
+	const char *last = json_get_str(event, "last_assistant_message");
 
 	return json_get(event, "agent_id") || json_first(json_get(event, "background_tasks")) ||
 	       json_first(json_get(event, "session_crons")) ||
 	       json_str_is(event, "permission_mode", "plan") ||
-	       (said && str_ends(str_trim(str_of(said)), "?")) || is_interrupted(event);
+	       (last && str_ends(str_trim(str_of(last)), "?")) || is_interrupted(event);
 }
 
 static void put_unfinished(struct buf *out, const char *session, const struct hook_item *item,

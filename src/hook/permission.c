@@ -7,7 +7,7 @@
 struct permission {
 	struct arena *arena;
 	struct buf *out;
-	const char *project; /* absolute; NULL: not said */
+	const char *project; /* absolute; NULL: unknown */
 	const char *self;
 	const char *cwd; /* absolute */
 	const char *tool;

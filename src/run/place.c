@@ -62,7 +62,7 @@ int run_find_origin(struct arena *a, const char *repo, char **url, struct error 
 	return 0;
 }
 
-/* The first step has asked the remote already. */
+/* The first step has tried to read the remote. */
 static bool is_unreachable(const struct run_entry *e)
 {
 	return e->remote && e->remote->fault;
@@ -123,7 +123,7 @@ struct start {
 	const char *local; /* commit of the local branch of that name; NULL: there is none */
 };
 
-/* Without the branch that was asked for: the default branch as it is known here, else HEAD. */
+/* The default branch as it is known here, else HEAD. */
 static int find_default_start(
 	struct arena *a, const char *repo, struct start *out, struct error *err)
 {

@@ -675,7 +675,7 @@ static int push_error(const struct push_result *p, struct error *err)
 }
 
 /* Commits that were pushed may have been amended or rebased since. If the remote has got others
- * meanwhile, what it said first tells more. */
+ * meanwhile, the first refusal says more. */
 static int push_branch(const char *root, const struct git_head *h, const char *lease,
 	struct push_result *out, struct error *err)
 {
