@@ -15,13 +15,13 @@ struct answer_call {
 	struct verdict *verdict;
 };
 
-static int refuse(const struct answer_call *c, const char *why)
+static int deny_answer(const struct answer_call *c, const char *why)
 {
 	return deny(c->verdict, RULE_PERSONA, (struct span){0}, "%s", why);
 }
 
 /* NULL: the word is known only when the command runs. */
-static const char *plain(const struct answer_call *c, const struct word *w)
+static const char *plain_word_text(const struct answer_call *c, const struct word *w)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -35,25 +35,26 @@ static const char *plain(const struct answer_call *c, const struct word *w)
 
 /* The value of `--NAME VALUE` or `--NAME=VALUE`; NULL: no such option, or the value is not plain.
  */
-static const char *value_of(const struct answer_call *c, const struct node *n, const char *name)
+static const char *value_of_option(
+	const struct answer_call *c, const struct node *n, const char *name)
 {
 	const char *option = arena_printf(c->arena, "--%s", name);
 
 	for (size_t i = 2; i < n->n_words; i++) {
-		const char *word = plain(c, &n->words[i]);
+		const char *word = plain_word_text(c, &n->words[i]);
 
 		if (!word || !str_starts(str_of(word), option))
 			continue;
 		if (word[strlen(option)] == '=')
 			return word + strlen(option) + 1;
 		if (!word[strlen(option)] && i + 1 < n->n_words)
-			return plain(c, &n->words[i + 1]);
+			return plain_word_text(c, &n->words[i + 1]);
 	}
 	return NULL;
 }
 
-/* Carries out the actions of agents for which the plugin has no type. */
-#define STAND_IN PLUGIN "task-runner"
+/* The type for actions of agents that the plugin does not define. */
+#define GENERIC_AGENT PLUGIN "task-runner"
 
 static bool has_type(struct arena *a, const char *agent)
 {
@@ -64,14 +65,14 @@ static bool has_type(struct arena *a, const char *agent)
 
 const char *hook_agent_type(struct arena *a, const char *agent)
 {
-	return has_type(a, agent) ? arena_printf(a, PLUGIN "%s", agent) : STAND_IN;
+	return has_type(a, agent) ? arena_printf(a, PLUGIN "%s", agent) : GENERIC_AGENT;
 }
 
-bool hook_agent_is_asked(struct arena *a, const char *type, const char *agent)
+bool hook_agent_matches(struct arena *a, const char *type, const char *agent)
 {
 	if (strcmp(type, agent) == 0 || strcmp(type, arena_printf(a, PLUGIN "%s", agent)) == 0)
 		return true;
-	return strcmp(type, STAND_IN) == 0 && !has_type(a, agent);
+	return strcmp(type, GENERIC_AGENT) == 0 && !has_type(a, agent);
 }
 
 static int check_action(const struct answer_call *c, const char *file, const char *id)
@@ -85,12 +86,12 @@ static int check_action(const struct answer_call *c, const char *file, const cha
 		action_load(&f.doc, &array, &ignored) < 0 || !(action = action_find(array, id)))
 		return 0; /* `record` refuses it, and keeps its text */
 	if (!json_get_str(action, "agent"))
-		return refuse(
+		return deny_answer(
 			c, arena_printf(c->arena,
 				   "'%s' is a script: 'dev-team exec' records its result", id));
-	if (c->type && hook_agent_is_asked(c->arena, c->type, json_get_str(action, "agent")))
+	if (c->type && hook_agent_matches(c->arena, c->type, json_get_str(action, "agent")))
 		return 0;
-	return refuse(
+	return deny_answer(
 		c, arena_printf(c->arena, "'%s' is answered by the agent '%s' alone, not by %s%s",
 			   id, json_get_str(action, "agent"), c->type ? "" : "the session",
 			   c->type ? c->type : ""));
@@ -100,20 +101,22 @@ static int check_node(const struct answer_call *c, const struct node *n);
 
 static int check_command(const struct answer_call *c, const struct node *n)
 {
-	const char *program = n->n_words > 1 ? plain(c, &n->words[0]) : NULL, *file, *id;
-	const char *verb = program ? plain(c, &n->words[1]) : NULL;
+	const char *program = n->n_words > 1 ? plain_word_text(c, &n->words[0]) : NULL, *file, *id;
+	const char *verb = program ? plain_word_text(c, &n->words[1]) : NULL;
 
 	if (!verb || !str_is(path_base(program), "dev-team"))
 		return 0;
-	if (strcmp(verb, "step") == 0 && value_of(c, n, "result"))
-		return refuse(c, "agents record their answers; 'step' takes none in the client");
+	if (strcmp(verb, "step") == 0 && value_of_option(c, n, "result"))
+		return deny_answer(
+			c, "agents record their answers; 'step' takes none in the client");
 	if (strcmp(verb, "record") != 0)
 		return 0;
-	file = value_of(c, n, "context-file");
-	id = value_of(c, n, "action");
+	file = value_of_option(c, n, "context-file");
+	id = value_of_option(c, n, "action");
 	if (!file || file[0] != '/' || !id)
-		return refuse(c, "'record' must name its document, by its absolute path, and its "
-				 "action plainly");
+		return deny_answer(c,
+			"'record' must name its document, by its absolute path, and its "
+			"action plainly");
 	return check_action(c, file, id);
 }
 
@@ -156,5 +159,5 @@ int hook_answer_check(struct arena *a, const json *call, struct verdict *v)
 		return tree ? check_node(&c, tree) : 0;
 	if (!c.type || !strstr(command, "dev-team record"))
 		return 0;
-	return refuse(&c, "'dev-team record' is called alone, as the brief prints it");
+	return deny_answer(&c, "'dev-team record' is called alone, as the brief prints it");
 }

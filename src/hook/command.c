@@ -58,7 +58,7 @@ static const struct command *find_command(const json *event)
 }
 
 /* The next word of the arguments, as the user typed it; "" at the end. */
-static const char *take_word(struct expansion *p)
+static const char *next_argument(struct expansion *p)
 {
 	size_t n = 0;
 	const char *word;
@@ -82,7 +82,7 @@ static bool has_question(const char *path)
 }
 
 /* The rest of the arguments becomes the value of `key`. A note is appended to earlier notes. */
-static int keep_rest(struct expansion *p, const char *key, bool note, struct error *err)
+static int store_rest(struct expansion *p, const char *key, bool note, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct str value = p->left, old;
@@ -107,12 +107,12 @@ static int read_arguments(struct expansion *p, struct error *err)
 	struct error ignored;
 	const char *path;
 
-	p->call.workflow = named ? take_word(p) : p->command->workflow;
-	p->call.id = take_word(p);
+	p->call.workflow = named ? next_argument(p) : p->command->workflow;
+	p->call.id = next_argument(p);
 	if (p->command->kind == COMMAND_WORKFLOW && p->left.n &&
 		locate_workflow(p->arena, p->call.id, p->call.plugin_root, &path, &ignored) == 0) {
 		p->call.workflow = p->call.id;
-		p->call.id = take_word(p);
+		p->call.id = next_argument(p);
 	}
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
@@ -190,8 +190,8 @@ static void add_step(struct expansion *p, const struct run_step_call *typed)
 	buf_adds(p->out, "`\n");
 }
 
-/* Whether that session's item is driven by another client than this one, which has not ended. */
-static bool goes_on(struct expansion *p, const char *session)
+/* Whether another client, which has not ended, drives the item for that session. */
+static bool is_driven_elsewhere(struct expansion *p, const char *session)
 {
 	const char *own = process_client_name(p->arena), *client = NULL;
 	struct hook_items items;
@@ -205,9 +205,9 @@ static bool goes_on(struct expansion *p, const char *session)
 	return client && strcmp(client, own) != 0 && !process_name_ended(p->arena, client);
 }
 
-/* Drops the item from the session that it was taken from. A session of another client keeps it
- * until its agents have learned by the lease to stop. */
-static void end_former(struct expansion *p)
+/* Removes the item from the record of its former session. A session of another client keeps it, so
+ * that the hooks tell its agents to stop. */
+static void end_former_session(struct expansion *p)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct lease_holder h;
@@ -215,12 +215,12 @@ static void end_former(struct expansion *p)
 
 	if (context_open(&f, p->call.context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
 		lease_read(&f, &h, &ignored) == 0 && h.from && strcmp(h.from, p->call.owner) != 0 &&
-		!goes_on(p, h.from))
+		!is_driven_elsewhere(p, h.from))
 		(void)hook_session_end(p->arena, h.from, p->call.context_file, &ignored);
 }
 
 /* A shipped workflow is recorded by its name, because the installation may move. */
-static int follow(struct expansion *p, const char *typed, const char *former, struct str array,
+static int record_item(struct expansion *p, const char *typed, const char *former, struct str array,
 	struct error *err)
 {
 	bool file = strcmp(path_absolute(p->arena, typed), p->call.workflow) == 0;
@@ -234,7 +234,7 @@ static int follow(struct expansion *p, const char *typed, const char *former, st
 
 	if (!p->call.owner)
 		return 0;
-	end_former(p);
+	end_former_session(p);
 	return hook_is_end(array) ? 0 : hook_session_begin(p->arena, p->call.owner, &item, err);
 }
 
@@ -261,7 +261,7 @@ static int refuse_second(struct expansion *p, const struct hook_item *item, stru
 	bool note = p->left.n > 0;
 
 	p->block = true;
-	if ((note && keep_rest(p, "user_note", true, err) < 0) ||
+	if ((note && store_rest(p, "user_note", true, err) < 0) ||
 		hook_add_progress(p->arena, p->call.owner, item, p->out, err) < 0)
 		return -1;
 	buf_addf(p->out,
@@ -278,7 +278,7 @@ static void add_fault(void *data, const char *text)
 	buf_addf(&p->faults, "FAILED: %s\n", text);
 }
 
-static int step(struct expansion *p, struct error *err)
+static int make_first_step(struct expansion *p, struct error *err)
 {
 	CLEANUP(buf_release) struct buf array = BUF_INIT;
 	struct run_step_call typed;
@@ -299,18 +299,18 @@ static int step(struct expansion *p, struct error *err)
 	if (driven && !p->call.take_over)
 		return refuse_second(p, &running, err);
 	if (p->left.n && has_question(p->call.context_file) &&
-		keep_rest(p, "troubleshooter_input", false, err) < 0)
+		store_rest(p, "troubleshooter_input", false, err) < 0)
 		return -1;
 	if (run_step(p->arena, &p->call, &array, err) < 0 ||
-		follow(p, typed.workflow, driven ? running.conductor : NULL, buf_str(&array), err) <
-			0)
+		record_item(p, typed.workflow, driven ? running.conductor : NULL, buf_str(&array),
+			err) < 0)
 		return -1;
 	add_step(p, &typed);
 	buf_addf(p->out, "ARRAY: %s\n", array.s);
-	return p->left.n ? keep_rest(p, "user_note", true, err) : 0;
+	return p->left.n ? store_rest(p, "user_note", true, err) : 0;
 }
 
-static int cancel(struct expansion *p, struct error *err)
+static int cancel_item(struct expansion *p, struct error *err)
 {
 	if (read_arguments(p, err) < 0)
 		return -1;
@@ -327,7 +327,7 @@ static int cancel(struct expansion *p, struct error *err)
 static int add_status(struct expansion *p, struct error *err)
 {
 	CLEANUP(json_free) json *shown = NULL;
-	const char *id = take_word(p), *found;
+	const char *id = next_argument(p), *found;
 
 	if (*id && status_find(p->arena, id, p->call.repo, NULL, &found, err) < 0)
 		return -1;
@@ -348,7 +348,7 @@ static int add_status(struct expansion *p, struct error *err)
 /* The model may put the id into a command, so it gets no other; without an id it asks for one. */
 static int check_spec(struct expansion *p, struct error *err)
 {
-	const char *word = take_word(p);
+	const char *word = next_argument(p);
 
 	if (!*word || (environment_is_spec(path_base(word)) &&
 			      path_exists(path_join(p->arena, p->call.repo, word))))
@@ -369,17 +369,17 @@ static void add_failure(struct buf *out, const struct error *err)
 	buf_addf(out, "FAILED: %s\n", line);
 }
 
-static int answer(struct expansion *p, struct error *err)
+static int answer_command(struct expansion *p, struct error *err)
 {
 	switch (p->command->kind) {
 	case COMMAND_CANCEL:
-		return cancel(p, err);
+		return cancel_item(p, err);
 	case COMMAND_STATUS:
 		return add_status(p, err);
 	case COMMAND_SPEC:
 		return check_spec(p, err);
 	default:
-		return step(p, err);
+		return make_first_step(p, err);
 	}
 }
 
@@ -404,7 +404,7 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 				    "files; leave it (Shift+Tab) and repeat the command");
 		return 0;
 	}
-	if (answer(&p, err) < 0) {
+	if (answer_command(&p, err) < 0) {
 		buf_clear(&text);
 		buf_add(&text, buf_str(&p.faults));
 		add_failure(&text, err);

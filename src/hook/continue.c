@@ -49,8 +49,8 @@ static int read_actions(
 	return 0;
 }
 
-/* A question, too, releases the lease. */
-static const char *why_over(struct arena *a, const struct context_file *f,
+/* A question to the user releases the lease as well. */
+static const char *over_reason(struct arena *a, const struct context_file *f,
 	const struct lease_holder *h, const struct hook_item *item, const char *session)
 {
 	if (h->owner)
@@ -82,7 +82,7 @@ static int read_progress(struct arena *a, const char *session, const struct hook
 		lease_read(&f, &h, err) < 0)
 		return -1;
 	p->asks = context_get(&f.doc, "question").n > 0;
-	p->over = why_over(a, &f, &h, item, session);
+	p->over = over_reason(a, &f, &h, item, session);
 	p->state = arena_dup(a, context_get(&f.doc, "state"));
 	p->client = h.client ? arena_dup(a, str_of(h.client)) : NULL;
 	return read_actions(a, &f.doc, p, err);
@@ -207,7 +207,7 @@ static void add_line(struct buf *out, const struct hook_item *item, const struct
 	buf_adds(out, "` and the array that it prints");
 }
 
-static bool is_text(const char *text, const char *wanted)
+static bool is_client(const char *text, const char *wanted)
 {
 	return text && strcmp(text, wanted) == 0;
 }
@@ -222,14 +222,14 @@ static int add_items(struct arena *a, const char *session, const char *client, s
 		return -1;
 	for (size_t i = 0; i < items.n; i++)
 		if (read_progress(a, session, &items.items[i], &p, err) == 0 &&
-			(!client || is_text(items.items[i].client, client) ||
-				is_text(p.client, client)))
+			(!client || is_client(items.items[i].client, client) ||
+				is_client(p.client, client)))
 			add_line(out, &items.items[i], &p, session, !client,
 				!client && hook_item_is_driven(a, &items.items[i]));
 	return 0;
 }
 
-/* The client's hooks have the new session's name: from now on it drives the item. */
+/* After /clear the client's hooks name the new session, which drives the item from then on. */
 static int adopt_item(struct arena *a, const char *session, const char *former,
 	struct hook_item *item, struct error *err)
 {
@@ -302,8 +302,8 @@ int hook_session_start(struct arena *a, struct str input, struct buf *out, struc
 
 /* ---- Stop ---- */
 
-/* The offset behind the last `mark` in `text`; 0: there is none. */
-static size_t behind_last(struct str text, struct str mark)
+/* The offset after the last `mark` in `text`; 0: there is none. */
+static size_t offset_after_last(struct str text, struct str mark)
 {
 	size_t last = 0, at;
 
@@ -336,9 +336,9 @@ static bool is_interrupted(const json *event)
 
 	if (!path || read_transcript(path, &text) < 0)
 		return false;
-	at = behind_last(buf_str(&text), STR("\"[Request interrupted by user"));
-	return at && at > behind_last(buf_str(&text), STR("\"command\":\"dev-team step ")) &&
-	       at > behind_last(buf_str(&text), STR("<command-name>/dev-team:"));
+	at = offset_after_last(buf_str(&text), STR("\"[Request interrupted by user"));
+	return at && at > offset_after_last(buf_str(&text), STR("\"command\":\"dev-team step ")) &&
+	       at > offset_after_last(buf_str(&text), STR("<command-name>/dev-team:"));
 }
 
 /* Whether the client has such a task in the background. */
@@ -376,15 +376,15 @@ static int end_stopped_loops(
 /* The turn waits for work in the background or for the user. */
 static bool may_end(const json *event)
 {
-	const char *said = json_get_str(event, "last_assistant_message");
+	const char *last = json_get_str(event, "last_assistant_message");
 
 	return json_first(json_get(event, "background_tasks")) ||
 	       json_first(json_get(event, "session_crons")) ||
 	       json_str_is(event, "permission_mode", "plan") ||
-	       (said && str_ends(str_trim(str_of(said)), "?")) || is_interrupted(event);
+	       (last && str_ends(str_trim(str_of(last)), "?")) || is_interrupted(event);
 }
 
-static void put_block(struct buf *out, const char *session, const struct hook_item *item,
+static void put_unfinished(struct buf *out, const char *session, const struct hook_item *item,
 	const struct progress *p)
 {
 	CLEANUP(buf_release) struct buf reason = BUF_INIT;
@@ -412,7 +412,7 @@ static int block_end(struct arena *a, const char *session, const struct hook_ite
 		return -1;
 	*block = n <= HOOK_STOPS_MAX;
 	if (*block)
-		put_block(out, session, item, &p);
+		put_unfinished(out, session, item, &p);
 	return 0;
 }
 

@@ -5,15 +5,15 @@
  * do what else the command's text asks of them:
  *
  *     Agent            an agent gets its brief and its skill, and runs in the foreground
- *     SubagentStop     an agent's last message is its answer; it is asked once more for one
+ *     SubagentStop     an agent's last message is its answer; without one, it continues once
  *     SubagentHandback the same, for an agent that ends with a call of this tool
  *     PostToolUse      the conductor sees that an answer was recorded, and not the answer
  *     PostToolBatch    when the agents of an array have ended: the step, and the next array
  *     UserPromptSubmit the same, when the client reports to the session that agents in the
  *                      background have ended
  *
- * Where one of them does nothing the text is followed as it stands: an agent that got no brief asks
- * for it, and a conductor that got no array makes the step.
+ * If one of them does nothing, the command's text applies: an agent without a brief calls `dev-team
+ * brief`, and a conductor without an array makes the step.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ struct agent {
 	bool briefed; /* by begin_agent() */
 };
 
-/* ---- whose prompt it is ---- */
+/* ---- the agent of a prompt ---- */
 
 static bool find_document(struct agent *g, struct str line)
 {
@@ -135,7 +135,7 @@ static int add_brief(struct agent *g, struct buf *out, struct error *err)
 	return brief_add(out, BRIEF_MESSAGE, &f, g->id, &role, &skill, err);
 }
 
-static void refuse(struct agent *g, const json *open, struct buf *out)
+static void deny_unknown_action(struct agent *g, const json *open, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf reason = BUF_INIT;
 
@@ -185,7 +185,7 @@ int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct e
 	}
 	action = action_find(o.array, g.id);
 	if (!action) {
-		refuse(&g, o.array, out);
+		deny_unknown_action(&g, o.array, out);
 		return 0;
 	}
 	changed = json_copy(call);
@@ -295,7 +295,7 @@ static bool find_transcript(struct arena *a, const json *event, const char *agen
 	return false;
 }
 
-/* The client sends an agent back that has given no answer; once. */
+/* An agent that gave no valid answer continues, once. */
 static int send_back(struct agent *g, const char *agent, const struct error *why, struct buf *out,
 	bool *sent, struct error *err)
 {
@@ -329,7 +329,7 @@ static int take_last_message(
 		return 0;
 	offer.id = g.id;
 	offer.text = str_of(text ? text : "");
-	if (hook_loop_take(&g.loop, type, &offer, &word, &why) != TAKEN_REFUSED)
+	if (hook_loop_record(&g.loop, type, &offer, &word, &why) != HOOK_REFUSED)
 		return 0;
 	return send_back(&g, agent, &why, out, sent, err);
 }
@@ -391,7 +391,7 @@ int hook_agent_handback(struct arena *a, struct str input, struct buf *out, stru
 		return 0;
 	offer.id = g.id;
 	offer.text = str_of(text);
-	if (hook_loop_take(&g.loop, type, &offer, &word, &why) == TAKEN_REFUSED) {
+	if (hook_loop_record(&g.loop, type, &offer, &word, &why) == HOOK_REFUSED) {
 		hook_put_decision(out, why.text, NULL);
 		return 0;
 	}
@@ -414,7 +414,7 @@ static const char *last_text(const json *content)
 	return text;
 }
 
-/* Whether SubagentStop would have taken it; another answer was refused there already. */
+/* Whether SubagentStop would have recorded it; it has refused other answers already. */
 static bool is_answer(const struct agent *g, struct str text)
 {
 	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
@@ -439,7 +439,7 @@ static const char *describe_answer(struct agent *g, const json *event)
 
 	offer.text = str_of(last_text(json_get(response, "content")));
 	if (is_answer(g, offer.text))
-		(void)hook_loop_take(&g->loop,
+		(void)hook_loop_record(&g->loop,
 			json_get_str(json_get(event, "tool_input"), "subagent_type"), &offer, &word,
 			&ignored);
 	return word ? word : "not recorded";
@@ -532,7 +532,7 @@ static const char *running_agent(struct arena *a, const json *response)
 	return arena_dup(a, (struct str){id, strcspn(id, " \n")});
 }
 
-/* Of two items the agents of the second one are left to the text of the command. */
+/* If a message starts agents of two items, the command's text applies to those of the second. */
 static void read_batch(struct arena *a, const json *event, struct batch *b)
 {
 	*b = (struct batch){.ids = json_array()};
@@ -556,7 +556,7 @@ static void read_batch(struct arena *a, const json *event, struct batch *b)
 }
 
 /* What the session needs in order to start an agent. */
-static json *shorten(const json *array)
+static json *shorten_array(const json *array)
 {
 	static const char *const members[] = {"action", "agent", "id", "context_file", "message"};
 	json *out = json_array();
@@ -578,7 +578,7 @@ static json *shorten(const json *array)
 
 static void put_array(struct buf *out, const char *event, const json *array)
 {
-	CLEANUP(json_free) json *items = shorten(array);
+	CLEANUP(json_free) json *items = shorten_array(array);
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	buf_adds(&text, "ARRAY: ");
@@ -621,7 +621,7 @@ static json *read_open(const struct batch *b, const char **own, struct error *er
 	return open;
 }
 
-/* Also where the report about an agent comes after the step: the session must not make another. */
+/* The report about an agent may come after the step; the session must not make another one. */
 static void put_nothing_to_do(
 	const struct batch *b, const char *why, const char *event, struct buf *out)
 {
@@ -629,8 +629,8 @@ static void put_nothing_to_do(
 		out, event, arena_printf(b->first.loop.arena, "dev-team: %s: end your turn", why));
 }
 
-/* The step, when all agents have returned. Those that have not were not started by the session, or
- * work in the background. */
+/* The step, when all agents have returned. Actions without an answer have agents that were not
+ * started, or work in the background. */
 static void end_batch(struct batch *b, const char *event, struct buf *out)
 {
 	CLEANUP(json_free) json *open = NULL, *next = NULL;
@@ -770,7 +770,7 @@ int hook_batch(struct arena *a, struct str input, struct buf *out, struct error 
 #define MESSAGE "<agent-message from=\""
 
 /* The text between `opening` and the next quote; empty: there is none. */
-static struct str quoted(struct str text, const char *opening)
+static struct str quoted_text(struct str text, const char *opening)
 {
 	size_t at = str_find(text, str_of(opening));
 	struct str rest = str_sub(text, at < text.n ? at + strlen(opening) : at, text.n);
@@ -790,15 +790,15 @@ static bool is_answered(const struct agent *g)
 
 /* The client names the agent by the description of its call, which is the id, or, in auto mode, by
  * its own id: `<summary>Agent "ADR-1/reviewing/2" finished`, `<agent-message from="a7cc6">`. The
- * latter may also be a message of an agent that works on. */
+ * latter may also be a message of an agent that still works. */
 static bool read_notice(struct arena *a, const json *event, struct str prompt, struct agent *g)
 {
 	if (str_starts(prompt, MESSAGE))
-		return read_transcript(a, event, transcript_path(a, event, quoted(prompt, MESSAGE)),
-			       0, g) &&
+		return read_transcript(a, event,
+			       transcript_path(a, event, quoted_text(prompt, MESSAGE)), 0, g) &&
 		       is_answered(g);
 	*g = (struct agent){.loop = {.arena = a, .session = json_get_str(event, "session_id")}};
-	g->id = arena_dup(a, quoted(prompt, "<summary>Agent \""));
+	g->id = arena_dup(a, quoted_text(prompt, "<summary>Agent \""));
 	return str_starts(prompt, "<task-notification>") && strchr(g->id, '/') && g->loop.session &&
 	       hook_loop_find(&g->loop, g->id);
 }

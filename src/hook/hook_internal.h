@@ -44,8 +44,8 @@ int hook_workflow(struct arena *a, struct str input, struct buf *out, struct err
 /* SubagentStart: the brief and the skill of an agent of that script. */
 int hook_agent_start(struct arena *a, struct str input, struct buf *out, struct error *err);
 
-/* Why the agents of the item have nothing to do any more: it has ended, or another session took it.
- * NULL: it is in progress. */
+/* Why the item's agents must stop: it has ended, or another session has taken it over. NULL: it is
+ * in progress. */
 const char *hook_item_over(struct arena *a, const char *session, const struct hook_item *item);
 /* The same for all items of the session; NULL: one is in progress, or there is none. */
 const char *hook_session_over(struct arena *a, const char *session);
@@ -107,7 +107,7 @@ int hook_answer_check(struct arena *a, const json *call, struct verdict *v);
 /* The client's type for the agent that actions name `agent`. */
 const char *hook_agent_type(struct arena *a, const char *agent);
 /* Whether the client starts an agent of this type for an action of `agent`. */
-bool hook_agent_is_asked(struct arena *a, const char *type, const char *agent);
+bool hook_agent_matches(struct arena *a, const char *type, const char *agent);
 /* The worktree that contains `path`, if it is that of a work item which the session owns; else
  * NULL. */
 const char *hook_place_of(struct arena *a, const char *session, const char *path);

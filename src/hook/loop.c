@@ -94,7 +94,8 @@ static int run_scripts(struct hook_loop *l, const struct hook_outstanding *o, bo
 
 /* One step. If it requested only scripts and these have ended, *next stays NULL, and *returned
  * names one of the actions. */
-static int step(struct hook_loop *l, const char **returned, json **next, struct error *err)
+static int make_loop_step(
+	struct hook_loop *l, const char **returned, json **next, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *array = NULL;
@@ -142,7 +143,7 @@ int hook_loop_advance(struct hook_loop *l, const char *returned, json **next, st
 		return 0;
 	}
 	do {
-		if (step(l, &returned, next, err) < 0) {
+		if (make_loop_step(l, &returned, next, err) < 0) {
 			json_free(next);
 			return -1;
 		}
@@ -152,7 +153,7 @@ int hook_loop_advance(struct hook_loop *l, const char *returned, json **next, st
 
 /* ---- answers ---- */
 
-/* State of a search from the last event backwards. */
+/* State of the search, which begins at the last event. */
 struct last_answer {
 	const json *array;
 	bool script;
@@ -193,8 +194,8 @@ bool hook_loop_is_last(struct hook_loop *l, const char *id)
 	return last.id && strcmp(last.id, id) == 0;
 }
 
-enum hook_taken hook_loop_take(struct hook_loop *l, const char *type, struct answer_offer *offer,
-	const char **word, struct error *err)
+enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
+	struct answer_offer *offer, const char **word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
@@ -203,22 +204,22 @@ enum hook_taken hook_loop_take(struct hook_loop *l, const char *type, struct ans
 	*word = NULL;
 	if (context_open(&f, l->item.context_file, CONTEXT_READ_ONLY, err) < 0 ||
 		action_load(&f.doc, &array, err) < 0)
-		return TAKEN_REFUSED;
+		return HOOK_REFUSED;
 	action = action_find(array, offer->id);
 	if (action && action_answered(&f.doc, action))
 		*word = arena_dup(l->arena, action_word(&f.doc, action));
 	if (action && (hook_is_script(action) ||
 			      (*word && (!offer->word || strcmp(*word, offer->word) == 0))))
-		return TAKEN;
-	if (action && !hook_agent_is_asked(l->arena, type, json_get_str(action, "agent"))) {
+		return HOOK_RECORDED;
+	if (action && !hook_agent_matches(l->arena, type, json_get_str(action, "agent"))) {
 		(void)error_set(err, ERR_STATE,
 			"'%s' is answered by the agent '%s' alone, not by %s", offer->id,
 			json_get_str(action, "agent"), type);
-		return TAKEN_REFUSED;
+		return HOOK_REFUSED;
 	}
 	offer->owner = hook_item_owner(&l->item, l->session);
 	if (answer_record_file(l->arena, l->item.context_file, offer, word, err) == 0)
-		return TAKEN;
+		return HOOK_RECORDED;
 	*word = NULL;
-	return err->code == ERR_STATE ? TAKEN_NOT : TAKEN_REFUSED;
+	return err->code == ERR_STATE ? HOOK_DISCARDED : HOOK_REFUSED;
 }

@@ -36,16 +36,16 @@ bool hook_is_script(const json *action);
 /* The client's type of the agent that carries the action out. */
 const char *hook_action_type(struct arena *a, const json *action);
 
-enum hook_taken { TAKEN, TAKEN_NOT, TAKEN_REFUSED };
+enum hook_recorded { HOOK_RECORDED, HOOK_DISCARDED, HOOK_REFUSED };
 /*
- * Records the answer of an agent of that type. It counts, or does not and *err says why; or
- * (TAKEN_REFUSED) the agent must correct it. A script's result, and an answer that the agent
- * recorded with its command, are there already. *word: the recorded one; NULL: there is none.
+ * Records the answer of an agent of that type. HOOK_DISCARDED: it does not count, *err says why;
+ * HOOK_REFUSED: the agent must correct it. A script's result, and an answer that the agent recorded
+ * with its command, were recorded before. *word: the recorded word; NULL: none.
  */
-enum hook_taken hook_loop_take(struct hook_loop *l, const char *type, struct answer_offer *offer,
-	const char **word, struct error *err);
-/* Of answers that come at the same time exactly one finds that it was the last: the journal has
- * them in one order. */
+enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
+	struct answer_offer *offer, const char **word, struct error *err);
+/* Whether the answer to `id` completed the array. Of concurrent answers exactly one did, because
+ * the journal orders them. */
 bool hook_loop_is_last(struct hook_loop *l, const char *id);
 
 #endif

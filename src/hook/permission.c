@@ -7,7 +7,7 @@
 struct permission {
 	struct arena *arena;
 	struct buf *out;
-	const char *project; /* absolute; NULL: not said */
+	const char *project; /* absolute; NULL: unknown */
 	const char *self;
 	const char *cwd; /* absolute */
 	const char *tool;
@@ -76,7 +76,8 @@ static void put_passed(struct permission *h, struct str command)
 	put_answer(h, answer);
 }
 
-static int fail(struct permission *h, enum rule rule, const char *what, const struct error *err)
+static int deny_with_error(
+	struct permission *h, enum rule rule, const char *what, const struct error *err)
 {
 	char text[1600];
 
@@ -137,10 +138,11 @@ static int need_policy(struct permission *h)
 	struct error err = {0};
 
 	if (h->persona->policy && policy_load(h->arena, h->persona->policy, &h->policy, &err) < 0)
-		return fail(h, RULE_INTERNAL, "the persona's policy cannot be read", &err);
+		return deny_with_error(
+			h, RULE_INTERNAL, "the persona's policy cannot be read", &err);
 	if (open_root(h, &err) < 0)
-		return fail(h, RULE_CWD, "the working directory is in no worktree of the project",
-			&err);
+		return deny_with_error(h, RULE_CWD,
+			"the working directory is in no worktree of the project", &err);
 	return 0;
 }
 
@@ -376,7 +378,7 @@ static void enter_place(struct permission *h, const json *call)
 	h->command = arena_dup(h->arena, rest);
 }
 
-/* ---- who asks ---- */
+/* ---- the caller ---- */
 
 static int read_call(struct permission *h, const json *call)
 {
@@ -389,30 +391,21 @@ static int read_call(struct permission *h, const json *call)
 	return 0;
 }
 
-/* A clearance file may name the session itself `main`; if it does not, the session is not bounded.
- */
-static int find_persona(struct permission *h, const json *call, const char *file, bool *nobody)
+/* The persona stays NULL if the call is not bounded: without the clearance file, or of the session
+ * itself or its conductor, unless the file names a persona `main`. */
+static int find_persona(struct permission *h, const json *call)
 {
-	const json *type = json_get(call, "agent_type");
-	bool main_session = hook_may_drive(call), there;
-	const char *name = main_session ? "main" : type ? json_text(type) : NULL;
-	struct error err = {0};
-	struct verdict none = {0};
+	const char *name = json_get_str(call, "agent_type");
+	struct verdict ignored = {0};
 
-	*nobody = false;
-	if (clearance_load(h->arena, file, &h->clearance, &there, &err) < 0) {
-		*nobody = main_session;
-		return fail(h, RULE_INTERNAL, "the clearance file cannot be read", &err);
+	if (hook_may_drive(call)) {
+		(void)clearance_persona(&h->clearance, STR("main"), &h->persona, &ignored);
+		return 0;
 	}
-	if (!there)
-		return *nobody = true, 0;
 	if (!name)
 		return deny(&h->verdict, RULE_PERSONA, (struct span){0},
 			"the hook's input does not name the agent");
-	if (!main_session)
-		return clearance_persona(&h->clearance, str_of(name), &h->persona, &h->verdict);
-	*nobody = clearance_persona(&h->clearance, STR("main"), &h->persona, &none) < 0;
-	return 0;
+	return clearance_persona(&h->clearance, str_of(name), &h->persona, &h->verdict);
 }
 
 /* A log of the item, such as that of a failed check, which the brief names. */
@@ -441,7 +434,7 @@ static bool uses_temporary(const struct permission *h)
 }
 
 /* An agent of an item that was cancelled, or taken over, can only end, and offer its answer. */
-static bool stops(struct permission *h)
+static bool deny_ended_item(struct permission *h)
 {
 	static const char *const ends[] = {"StructuredOutput", "SubagentHandback", NULL};
 	const char *command = json_get_str(h->input, "command"), *why;
@@ -477,7 +470,7 @@ static void answer_agent(struct permission *h, const json *call)
 		h->place = h->cwd;
 	if (!h->place && h->session && (reads_log(h) || uses_temporary(h)))
 		h->place = h->cwd;
-	if (stops(h))
+	if (deny_ended_item(h))
 		return;
 	if (is_remote(h))
 		allow_remote(h);
@@ -485,21 +478,31 @@ static void answer_agent(struct permission *h, const json *call)
 		put_passed(h, (struct str){0});
 }
 
-static int answer(struct permission *h, const json *call, const char *file)
+static int judge_bounded(struct permission *h, const json *call)
 {
-	bool nobody;
-	int rc = find_persona(h, call, file, &nobody);
+	if (read_call(h, call) < 0)
+		return -1;
+	enter_place(h, call);
+	return deny_ended_item(h) ? 0 : check_tool(h);
+}
 
-	if (nobody && rc == 0)
-		answer_agent(h, call);
-	if (nobody)
+static int judge_call(struct permission *h, const json *call, const char *file)
+{
+	struct error err = {0};
+	bool there;
+	int rc = clearance_load(h->arena, file, &h->clearance, &there, &err);
+
+	if (rc < 0 && hook_may_drive(call))
 		return 0;
-	if (rc == 0 && (rc = read_call(h, call)) == 0) {
-		enter_place(h, call);
-		if (stops(h))
-			return 0;
-	}
-	if (rc < 0 || check_tool(h) < 0) {
+	if (rc < 0)
+		rc = deny_with_error(h, RULE_INTERNAL, "the clearance file cannot be read", &err);
+	else if (there)
+		rc = find_persona(h, call);
+	if (rc == 0 && h->persona)
+		rc = judge_bounded(h, call);
+	else if (rc == 0)
+		answer_agent(h, call);
+	if (rc < 0) {
 		buf_clear(h->out);
 		put_denied(h);
 	}
@@ -511,13 +514,13 @@ static int answer_broken(struct permission *h, struct str text, struct error *er
 {
 	if (str_find(text, STR("agent_")) == text.n && str_find(text, STR("\\u")) == text.n)
 		return 0;
-	fail(h, RULE_INTERNAL, "the hook's input cannot be read", err);
+	deny_with_error(h, RULE_INTERNAL, "the hook's input cannot be read", err);
 	put_denied(h);
 	return 0;
 }
 
 /* The directory of the call, as the client gives it. */
-static const char *call_folder(const struct permission *h, const json *call)
+static const char *call_directory(const struct permission *h, const json *call)
 {
 	const char *cwd = json_get_str(call, "cwd");
 
@@ -556,8 +559,8 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 		put_denied(&h);
 		return 0;
 	}
-	file = clearance_find(a, call_folder(&h, call));
-	mark = file ? NULL : clearance_marked(a, call_folder(&h, call));
+	file = clearance_find(a, call_directory(&h, call));
+	mark = file ? NULL : clearance_marked(a, call_directory(&h, call));
 	h.self = path_own_program(a);
 	if (!h.self)
 		h.self = "dev-team";
@@ -572,7 +575,7 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 	if (rc < 0)
 		return answer_broken(&h, input, err);
 	clearance_mark(a, arena_dup(a, path_dir(arena_dup(a, path_dir(file)))));
-	rc = answer(&h, call, file);
+	rc = judge_call(&h, call, file);
 	root_close(&h.root);
 	return rc;
 }

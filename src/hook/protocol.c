@@ -32,7 +32,7 @@ bool hook_protocol_begins(struct str command, const char *self)
 	       (str_starts(command, self) && ends_name(command, strlen(self)));
 }
 
-static int refuse(struct verdict *v, struct span at, struct str word, const char *what)
+static int deny_own_command(struct verdict *v, struct span at, struct str word, const char *what)
 {
 	return deny_word(v, RULE_NAME_LISTED, at, word, STR(""),
 		"%s; an agent's own dev-team commands are those that its brief names, each alone",
@@ -40,12 +40,12 @@ static int refuse(struct verdict *v, struct span at, struct str word, const char
 }
 
 /* The text of a word without expansions. */
-static int literal(struct arena *a, const struct word *w, const char **out, struct verdict *v)
+static int read_literal(struct arena *a, const struct word *w, const char **out, struct verdict *v)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	if (w->dynamic || w->pattern)
-		return refuse(v, w->at, STR(""), "the words of the call must be plain");
+		return deny_own_command(v, w->at, STR(""), "the words of the call must be plain");
 	for (size_t i = 0; i < w->n; i++)
 		buf_add(&text, w->parts[i].text);
 	*out = arena_dup(a, buf_str(&text));
@@ -57,8 +57,8 @@ static int check_redirects(const struct node *n, struct verdict *v)
 {
 	for (size_t i = 0; i < n->n_redirects; i++)
 		if (n->redirects[i].kind != REDIRECT_TEXT && n->redirects[i].kind != REDIRECT_DUP)
-			return refuse(v, n->redirects[i].at, STR(""),
-				"no files are written or read beside it");
+			return deny_own_command(v, n->redirects[i].at, STR(""),
+				"a redirection to or from a file is not accepted");
 	return 0;
 }
 
@@ -76,17 +76,17 @@ static int check_document(
 	if (*file != '/')
 		file = path_join(p->arena, p->cwd, file);
 	if (context_state_directory(p->arena, &state, &err) < 0)
-		return refuse(v, at, str_of(file), err.text);
+		return deny_own_command(v, at, str_of(file), err.text);
 	if (!realpath(state, folder) || !realpath(file, real))
-		return refuse(v, at, str_of(file), "the document does not exist");
+		return deny_own_command(v, at, str_of(file), "the document does not exist");
 	n = strlen(folder);
 	if (strncmp(real, folder, n) != 0 || real[n] != '/')
-		return refuse(v, at, arena_str(p->arena, str_of(real)),
+		return deny_own_command(v, at, arena_str(p->arena, str_of(real)),
 			"documents are those in the state directory");
 	if (where(p->arena, p->root, &writer, STR(""), str_of(real), ACCESS_WRITE, false, at,
 		    &place, &ignored) == 0)
-		return refuse(v, at, arena_str(p->arena, str_of(real)),
-			"a document that commands may write says nothing that can be relied on");
+		return deny_own_command(v, at, arena_str(p->arena, str_of(real)),
+			"commands may write this document, so it is not trusted");
 	return 0;
 }
 
@@ -100,10 +100,10 @@ static int read_words(
 	const struct hook_protocol *p, const struct node *n, struct words *out, struct verdict *v)
 {
 	if (n->n_words > COUNT(out->p))
-		return refuse(v, n->at, STR(""), "it has too many words");
+		return deny_own_command(v, n->at, STR(""), "it has too many words");
 	for (out->n = 0; out->n < n->n_words; out->n++) {
 		out->at[out->n] = n->words[out->n].at;
-		if (literal(p->arena, &n->words[out->n], &out->p[out->n], v) < 0)
+		if (read_literal(p->arena, &n->words[out->n], &out->p[out->n], v) < 0)
 			return -1;
 	}
 	return 0;
@@ -151,9 +151,9 @@ static int check_value(const struct hook_protocol *p, unsigned bit, const char *
 	if (!p->session)
 		return bit == 1 ? check_document(p, value, at, v) : 0;
 	if (bit == 1 && strcmp(value, p->session) != 0)
-		return refuse(v, at, str_of(value), "this is another session");
+		return deny_own_command(v, at, str_of(value), "this is another session");
 	if (bit == 2 && !is_allowed_workflow(p, value))
-		return refuse(v, at, str_of(value),
+		return deny_own_command(v, at, str_of(value),
 			"this workflow is neither a shipped one nor one of the session");
 	return 0;
 }
@@ -168,12 +168,14 @@ static int check_option(const struct hook_protocol *p, const struct form *form,
 	size_t first = *at;
 
 	if (!bit || *seen & bit)
-		return refuse(v, w->at[first], str_of(w->p[first]), "this option is not accepted");
+		return deny_own_command(
+			v, w->at[first], str_of(w->p[first]), "this option is not accepted");
 	*seen |= bit;
 	value = equals ? equals + 1 : ++*at < w->n ? w->p[*at] : NULL;
 	++*at;
 	if (!value)
-		return refuse(v, w->at[first], str_of(w->p[first]), "the option lacks its value");
+		return deny_own_command(
+			v, w->at[first], str_of(w->p[first]), "the option lacks its value");
 	return check_value(p, bit, value, w->at[first], v);
 }
 
@@ -191,15 +193,15 @@ static int check_form(const struct hook_protocol *p, const struct form *form, co
 		}
 		if (!*words || w->p[at][0] == '-' ||
 			(*words == '=' && strcmp(w->p[at], "troubleshooter_input") != 0))
-			return refuse(v, w->at[at], str_of(w->p[at]), "this word is not accepted");
+			return deny_own_command(
+				v, w->at[at], str_of(w->p[at]), "this word is not accepted");
 		if (*words++ == '%' && check_document(p, w->p[at], w->at[at], v) < 0)
 			return -1;
 		at++;
 	}
 	if ((*words && *words != '?') || (*form->options && !(seen & 1)))
-		return refuse(v, w->at[0], str_of(w->p[0]),
-			p->session ? "it does not say which session"
-				   : "it does not say which document");
+		return deny_own_command(v, w->at[0], str_of(w->p[0]),
+			p->session ? "the option --owner is missing" : "its document is missing");
 	return 0;
 }
 
@@ -217,7 +219,8 @@ static int check_words(const struct hook_protocol *p, const struct words *w, str
 		if (w->n > 2 && strcmp(w->p[2], blank + 1) == 0)
 			return check_form(p, &forms[i], w, 3, v);
 	}
-	return refuse(v, w->at[0], str_of(w->n > 1 ? w->p[1] : ""), "this is none of them");
+	return deny_own_command(
+		v, w->at[0], str_of(w->n > 1 ? w->p[1] : ""), "it is none of these");
 }
 
 /* Replaces the first word by this program's path, so that neither PATH nor an alias decides what
@@ -240,11 +243,12 @@ int hook_protocol_check(
 	if (shell_parse(p->arena, command, &tree, v) < 0)
 		return -1;
 	if (tree->kind != NODE_COMMAND || tree->n_assignments || !tree->n_words)
-		return refuse(v, tree->at, STR(""), "it is not the whole command");
+		return deny_own_command(v, tree->at, STR(""), "it is only a part of the command");
 	if (read_words(p, tree, &words, v) < 0)
 		return -1;
 	if (strcmp(words.p[0], "dev-team") != 0 && strcmp(words.p[0], p->self) != 0)
-		return refuse(v, words.at[0], str_of(words.p[0]), "this is another program");
+		return deny_own_command(
+			v, words.at[0], str_of(words.p[0]), "this is another program");
 	if (check_redirects(tree, v) < 0 || check_words(p, &words, v) < 0)
 		return -1;
 	name_self(p, tree);

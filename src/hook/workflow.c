@@ -77,7 +77,7 @@ static int end_script(struct script *s, struct error *err)
 }
 
 /* returned: see hook_loop_advance(). */
-static int advance(struct script *s, const char *returned, int wait_s, struct error *err)
+static int advance_script(struct script *s, const char *returned, int wait_s, struct error *err)
 {
 	CLEANUP(json_free) json *next = NULL;
 	const json *first;
@@ -97,7 +97,7 @@ static int advance(struct script *s, const char *returned, int wait_s, struct er
 
 /* ---- the script begins ---- */
 
-static int begin(struct script *s, struct buf *out, struct error *err)
+static int begin_script(struct script *s, struct buf *out, struct error *err)
 {
 	json *args = JSON_OBJECT(JSON_TEXT("file", s->loop.item.context_file)), *input;
 	struct error ignored;
@@ -106,7 +106,7 @@ static int begin(struct script *s, struct buf *out, struct error *err)
 	s->loop.item.client = process_client_name(s->loop.arena);
 	s->to = args;
 	if (hook_session_begin(s->loop.arena, s->loop.session, &s->loop.item, err) < 0 ||
-		advance(s, NULL, WAIT_START_S, err) < 0) {
+		advance_script(s, NULL, WAIT_START_S, err) < 0) {
 		(void)end_script(s, &ignored);
 		json_free(&args);
 		return -1;
@@ -118,7 +118,7 @@ static int begin(struct script *s, struct buf *out, struct error *err)
 }
 
 /* NULL: the script may begin. */
-static const char *why_not(struct script *s, const char *id)
+static const char *script_obstacle(struct script *s, const char *id)
 {
 	if (!hook_loop_find(&s->loop, id))
 		return "dev-team: this session drives no such work item; its slash command "
@@ -140,10 +140,10 @@ static void start_script(struct script *s, struct buf *out)
 
 	if (!json_str_is(s->input, "name", SCRIPT) || json_get(s->call, "agent_type"))
 		return;
-	why = why_not(s, id);
+	why = script_obstacle(s, id);
 	if (why)
 		hook_put_decision(out, why, NULL);
-	else if (begin(s, out, &err) < 0)
+	else if (begin_script(s, out, &err) < 0)
 		put_error(out, &err);
 }
 
@@ -184,7 +184,7 @@ static int start_agent(struct script *s, struct buf *out, struct error *err)
 		return 0;
 	if (add_brief(s, type, &text, err) < 0)
 		return -1;
-	if (!text.len || text.len > CONTEXT_BYTES) /* it asks for both itself */
+	if (!text.len || text.len > CONTEXT_BYTES) /* the agent calls `dev-team brief` */
 		return 0;
 	hook_put_context(out, "SubagentStart", text.s);
 	return 0;
@@ -224,21 +224,22 @@ static void put_answer(struct script *s, const char *id, const char *word, struc
 	struct answer_offer offer = {.id = id, .word = word, .text = str_of(text ? text : "")};
 	bool back = strcmp(word, RETURNED) == 0;
 	struct error err = {0};
-	enum hook_taken taken = back ? TAKEN
-				     : hook_loop_take(&s->loop, json_get_str(s->call, "agent_type"),
-					       &offer, &recorded, &err);
+	enum hook_recorded taken =
+		back ? HOOK_RECORDED
+		     : hook_loop_record(&s->loop, json_get_str(s->call, "agent_type"), &offer,
+			       &recorded, &err);
 	json *input;
 
-	if (taken == TAKEN_REFUSED) {
+	if (taken == HOOK_REFUSED) {
 		put_error(out, &err);
 		return;
 	}
 	input = JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("word", word),
-		JSON_TEXT("text", taken == TAKEN ? "recorded" : "not recorded"));
+		JSON_TEXT("text", taken == HOOK_RECORDED ? "recorded" : "not recorded"));
 	s->to = input;
-	if (!((back || taken == TAKEN_NOT) && put_over(s)) && taken == TAKEN &&
+	if (!((back || taken == HOOK_DISCARDED) && put_over(s)) && taken == HOOK_RECORDED &&
 		(back || hook_loop_is_last(&s->loop, id)) &&
-		advance(s, id, WAIT_ANSWER_S, &err) < 0) {
+		advance_script(s, id, WAIT_ANSWER_S, &err) < 0) {
 		put_stopped(s, &err);
 		(void)end_script(s, &err);
 	}

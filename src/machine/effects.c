@@ -134,11 +134,11 @@ static int read_marks(void *data, struct arena *a, const struct item_place *plac
 }
 
 static int take_script(void *data, struct arena *a, const struct item_place *place,
-	const char *command, json **taken, struct error *err)
+	const char *command, json **copied, struct error *err)
 {
 	const char *const *repo = data;
 
-	return place_take_script(a, *repo, place, command, taken, err);
+	return place_copy_script(a, *repo, place, command, copied, err);
 }
 
 static int push(const struct item_place *place, const char *id, bool *done, struct error *err)
@@ -359,7 +359,7 @@ static int carry_out(struct engine_run *r, const struct effect_kind *kind, struc
 	return 0;
 }
 
-/* What is said on a pull request helps, but the run continues without it. */
+/* Comments and checks of a pull request help, but the run continues without them. */
 static void note_unread(
 	struct engine_run *r, const char *what, const char *effect, struct error *err)
 {
@@ -381,7 +381,7 @@ static int failing_checks(struct engine_run *r, struct error *err)
 		return 0;
 	context_note(r->e->file, "the forge");
 	if (env->failing_checks(env->data, &r->arena, url.p, &text, err) < 0) {
-		note_unread(r, "checks", "checks not asked", err);
+		note_unread(r, "checks", "checks not read", err);
 		return 0;
 	}
 	if (str_utf8_fault(str_of(text)))
@@ -408,7 +408,7 @@ static void open_comments(struct engine_run *r, struct error *err)
 		return;
 	context_note(r->e->file, "gh api");
 	if (env->open_comments(env->data, &r->arena, url.p, &text, err) < 0) {
-		note_unread(r, "comments", "comments not asked", err);
+		note_unread(r, "comments", "comments not read", err);
 		return;
 	}
 	if (!text)

@@ -33,7 +33,8 @@ struct environment {
 	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
 		struct error *err);
 	/* Reads the `what` ("spec", "config") at `path` of the user's checkout, also if it is not
-	 * committed. *digest: of its bytes (digest_text()); *text NULL: there is none to be read. May be NULL.
+	 * committed. *digest: of its bytes (digest_text()); *text NULL: there is none to be read.
+	 * May be NULL.
 	 */
 	int (*read_input)(void *data, struct arena *a, const char *what, const char *path,
 		char **text, const char **digest, struct error *err);
@@ -50,9 +51,9 @@ struct environment {
 	int (*marks)(void *data, struct arena *a, const struct item_place *place, json **marks,
 		struct error *err);
 	/* Takes the script of the validation from the user's checkout, if the place has none.
-	 * *taken as of place_take_script(); NULL too if nothing has changed. May be NULL. */
+	 * *copied as of place_copy_script(); NULL too if nothing has changed. May be NULL. */
 	int (*take_script)(void *data, struct arena *a, const struct item_place *place,
-		const char *command, json **taken, struct error *err);
+		const char *command, json **copied, struct error *err);
 	/* Carries out an effect for work item `id`; *done: there was something to do. The program
 	 * may be killed before the outcome is saved, and the call is repeated then: an effect that
 	 * was carried out before finds nothing to do. -1 with ERR_CHECK: the agent must correct

@@ -111,7 +111,7 @@ enum { SPEC_SHOWN = 256 << 10 };
 
 /* `what` names the key, the input in the journal and the effect; `seen` is the input. Returns 1 if
  * it was not taken before, or `again`; else 0, or -1. */
-static int note_taken(
+static int note_source(
 	struct engine_run *r, const char *what, const json *seen, bool again, struct error *err)
 {
 	const char *path = json_get_str(seen, "path"), *digest = json_get_str(seen, "digest");
@@ -155,7 +155,7 @@ int engine_take_spec(struct engine_run *r, struct error *err)
 			&r->arena, "%.*s\n\n(The rest is in %s.)", (int)shown.n, shown.p, path));
 	seen = JSON_OBJECT(JSON_TEXT("path", path), JSON_TEXT("digest", digest),
 		JSON_VALUE("text", json_string(shown)));
-	rc = note_taken(r, "spec", seen, !context_has_section(r->doc, CONTEXT_SPEC), err);
+	rc = note_source(r, "spec", seen, !context_has_section(r->doc, CONTEXT_SPEC), err);
 	if (rc > 0)
 		context_put(r->doc, CONTEXT_SPEC, shown);
 	return rc < 0 ? -1 : 0;
@@ -173,7 +173,7 @@ static int take_script(struct engine_run *r, struct error *err)
 	if (env->take_script(env->data, &r->arena, &r->place,
 		    w->validate ? w->validate : WORKFLOW_VALIDATE, &taken, err) < 0)
 		return -1;
-	return taken && note_taken(r, "script", taken, false, err) < 0 ? -1 : 0;
+	return taken && note_source(r, "script", taken, false, err) < 0 ? -1 : 0;
 }
 
 static int note_config(struct engine_run *r, struct error *err)
@@ -190,7 +190,7 @@ static int note_config(struct engine_run *r, struct error *err)
 	if (!text)
 		return 0;
 	seen = JSON_OBJECT(JSON_TEXT("path", SETTINGS_FILE), JSON_TEXT("digest", digest));
-	return note_taken(r, "config", seen, false, err) < 0 ? -1 : 0;
+	return note_source(r, "config", seen, false, err) < 0 ? -1 : 0;
 }
 
 int engine_take_inputs(struct engine_run *r, struct error *err)

@@ -121,7 +121,7 @@ static const json *fact_at(const struct engine_run *r, const char *section)
 	return json_get(json_get(r->facts, "at"), section);
 }
 
-static int collect(
+static int collect_evidence(
 	struct engine_run *r, struct evidence_query *q, struct evidence *found, struct error *err)
 {
 	const struct environment *env = r->e->environment;
@@ -215,7 +215,7 @@ int engine_evidence_requested(struct engine_run *r, const struct step *step,
 	if (!kinds)
 		return 0;
 	if (load_facts(r, err) < 0 ||
-		((!r->head || (q.kinds && !r->clean)) && collect(r, &q, &found, err) < 0))
+		((!r->head || (q.kinds && !r->clean)) && collect_evidence(r, &q, &found, err) < 0))
 		return -1;
 	for (size_t i = 0; i < c->requests.n; i++)
 		note_request(r, c->requests.items[i].writes, &found, kinds);
@@ -233,7 +233,7 @@ int engine_evidence_before_push(struct engine_run *r, struct error *err)
 
 	if (!r->e->environment->evidence)
 		return 0;
-	if (load_facts(r, err) < 0 || (!r->head && collect(r, &q, &found, err) < 0))
+	if (load_facts(r, err) < 0 || (!r->head && collect_evidence(r, &q, &found, err) < 0))
 		return -1;
 	r->head = found.head;
 	r->place.pushed = json_dup(&r->arena, r->facts, "pushed");
@@ -313,7 +313,7 @@ struct evidence_check {
 	unsigned at_end; /* kinds that success requires; 0: the decision is not the end */
 };
 
-static void ask_about(
+static void add_claim_query(
 	struct engine_run *r, const struct step_claim *claim, struct evidence_query *q)
 {
 	struct forge_pull p;
@@ -330,7 +330,7 @@ static void ask_about(
 		vec_push_in(&r->arena, &q->commands, claim->command);
 }
 
-static void add_end(struct engine_run *r, unsigned kinds, struct evidence_query *q)
+static void add_end_query(struct engine_run *r, unsigned kinds, struct evidence_query *q)
 {
 	struct str url = context_get(r->doc, "pr_url");
 
@@ -344,7 +344,7 @@ static void add_end(struct engine_run *r, unsigned kinds, struct evidence_query 
 }
 
 /* Stores a confirmed claim as a reference value. */
-static void confirm(struct engine_run *r, const struct step_claim *claim,
+static void confirm_claim(struct engine_run *r, const struct step_claim *claim,
 	const struct evidence_query *q, const struct evidence *found)
 {
 	if (claim->kinds & EVIDENCE_TREE && found->tree)
@@ -375,8 +375,8 @@ static void note_confirmed(
 		JSON_IF(found->head, JSON_TEXT("head", found->head)));
 }
 
-static void judge(struct engine_run *r, struct evidence_check *k, const struct evidence_query *q,
-	const struct evidence *found)
+static void judge_claims(struct engine_run *r, struct evidence_check *k,
+	const struct evidence_query *q, const struct evidence *found)
 {
 	k->fault = first_fault(found, k->at_end);
 	for (size_t i = 0; i < k->n; i++) {
@@ -386,7 +386,7 @@ static void judge(struct engine_run *r, struct evidence_check *k, const struct e
 		k->fault = k->fault ? k->fault : k->faults[i];
 	}
 	for (size_t i = 0; i < k->n && !k->fault; i++)
-		confirm(r, &k->claims[i], q, found);
+		confirm_claim(r, &k->claims[i], q, found);
 	if (k->fault)
 		return;
 	k->fault = end_fault(r, k->at_end, found);
@@ -415,7 +415,7 @@ static void note_success(struct engine_run *r, unsigned kinds, const struct evid
 				JSON_TEXT("target", found->landed)));
 }
 
-static int examine(struct engine_run *r, struct evidence_check *k, struct error *err)
+static int examine_claims(struct engine_run *r, struct evidence_check *k, struct error *err)
 {
 	struct evidence_query q = {0};
 	struct evidence found;
@@ -423,11 +423,11 @@ static int examine(struct engine_run *r, struct evidence_check *k, struct error 
 	if (load_facts(r, err) < 0)
 		return -1;
 	for (size_t i = 0; i < k->n; i++)
-		ask_about(r, &k->claims[i], &q);
-	add_end(r, k->at_end, &q);
-	if (collect(r, &q, &found, err) < 0)
+		add_claim_query(r, &k->claims[i], &q);
+	add_end_query(r, k->at_end, &q);
+	if (collect_evidence(r, &q, &found, err) < 0)
 		return -1;
-	judge(r, k, &q, &found);
+	judge_claims(r, k, &q, &found);
 	if (k->fault && !k->n)
 		return 0;
 	if (!k->fault) {
@@ -522,7 +522,7 @@ static void drop_unconfirmed_pull(struct engine_run *r)
 	context_remove(r->doc, CONTEXT_PULL_REQUEST);
 }
 
-static void refuse(struct engine_run *r, struct step_context *c, struct evidence_check *k)
+static void refuse_claims(struct engine_run *r, struct step_context *c, struct evidence_check *k)
 {
 	const struct environment *env = r->e->environment;
 	size_t first = 0;
@@ -556,7 +556,7 @@ static int commit_leftovers(struct engine_run *r, struct error *err)
 }
 
 /* An effect was refused: the work cannot be committed or pushed as it is. */
-static void take_fault(struct engine_run *r, struct evidence_check *k)
+static void note_effect_fault(struct engine_run *r, struct evidence_check *k)
 {
 	k->fault = r->fault;
 	r->fault = NULL;
@@ -593,15 +593,15 @@ int engine_evidence_check(
 	}
 	if (claimed & EVIDENCE_WORK && commit_leftovers(r, err) < 0)
 		return -1;
-	if (!r->fault && kinds && r->e->environment->evidence && examine(r, &k, err) < 0)
+	if (!r->fault && kinds && r->e->environment->evidence && examine_claims(r, &k, err) < 0)
 		return -1;
 	if (!r->fault && !k.fault && engine_carry_out(r, c->effects, err) < 0)
 		return -1;
 	if (r->fault)
-		take_fault(r, &k);
+		note_effect_fault(r, &k);
 	*refused = k.fault != NULL;
 	if (*refused)
-		refuse(r, c, &k);
+		refuse_claims(r, c, &k);
 	return 0;
 }
 
@@ -615,7 +615,8 @@ int engine_evidence_at_end(struct engine_run *r, const char **fault, struct erro
 		return 0;
 	if (load_facts(r, err) < 0)
 		return -1;
-	if (!json_str_is(r->facts, "done", success_text(r, k.at_end)) && examine(r, &k, err) < 0)
+	if (!json_str_is(r->facts, "done", success_text(r, k.at_end)) &&
+		examine_claims(r, &k, err) < 0)
 		return -1;
 	*fault = k.fault;
 	return 0;

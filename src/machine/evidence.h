@@ -35,7 +35,9 @@ struct evidence {
 	/* REVIEW: where the branch has left the default branch, the digest of the changes since
 	 * then, and `reviewed` if it has the same changes. NULL: not known. */
 	const char *base, *patch, *same_as;
-	const char *landed; /* commit of the remote's default branch that contains HEAD; or NULL */
+	/* A commit of the remote's default branch that contains HEAD, or that makes the changes of
+	 * the whole branch (a squash merge). NULL: not merged, as far as was fetched. */
+	const char *landed;
 	const char *faults[EVIDENCE_KINDS]; /* by bit of the kind: the contradiction, or NULL */
 };
 
@@ -44,7 +46,8 @@ json *evidence_to_json(const struct evidence *e);
 void evidence_from_json(struct arena *a, const json *j, struct evidence *out);
 
 /* Asks git, the remote and the forge: at most one `git` process for WORK and TREE, and one for the
- * remote for PULL and REVIEW. -1: something could not be read, which is not a contradiction. */
+ * remote for PULL and REVIEW, two if the branch is gone there. -1: something could not be read,
+ * which is not a contradiction. */
 int evidence_collect(
 	struct arena *a, const struct evidence_query *q, struct evidence *out, struct error *err);
 

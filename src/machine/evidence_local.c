@@ -23,7 +23,7 @@ struct collector {
 };
 
 /* Records a contradiction. The first of each kind is kept. */
-static int refute(struct collector *c, unsigned kinds, const char *fault)
+static int add_contradiction(struct collector *c, unsigned kinds, const char *fault)
 {
 	fault = arena_printable(c->arena, str_of(fault), FAULT_MAX);
 	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
@@ -32,16 +32,16 @@ static int refute(struct collector *c, unsigned kinds, const char *fault)
 	return 0;
 }
 
-#define REFUTE(c, kinds, ...) refute(c, kinds, arena_printf((c)->arena, __VA_ARGS__))
+#define REFUTE(c, kinds, ...) add_contradiction(c, kinds, arena_printf((c)->arena, __VA_ARGS__))
 
 /* ---- the work tree ---- */
 
 /* Damage is a contradiction, not an error, because the agent can repair it. */
-static int damaged(struct collector *c, struct error *err)
+static int add_damage(struct collector *c, struct error *err)
 {
 	if (err->code != ERR_CHECK)
 		return -1;
-	(void)refute(c, EVIDENCE_ALL, err->text);
+	(void)add_contradiction(c, EVIDENCE_ALL, err->text);
 	*err = (struct error){0};
 	return 0;
 }
@@ -51,7 +51,7 @@ static int read_head(struct collector *c, struct error *err)
 	struct git_tip tip;
 
 	if (git_read_tip(c->arena, c->dir, &tip, err) < 0)
-		return damaged(c, err);
+		return add_damage(c, err);
 	c->branch = tip.branch;
 	c->out->head = tip.commit;
 	return 0;
@@ -62,9 +62,10 @@ static int check_branch(struct collector *c)
 	const char *want = c->query->place->branch;
 
 	if (!c->out->head)
-		return refute(c, EVIDENCE_ALL, "the branch has no commit");
+		return add_contradiction(c, EVIDENCE_ALL, "the branch has no commit");
 	if (!c->branch)
-		return refute(c, EVIDENCE_ALL, "HEAD is detached: switch to the item's branch");
+		return add_contradiction(
+			c, EVIDENCE_ALL, "HEAD is detached: switch to the item's branch");
 	if (want && strcmp(want, c->branch) != 0)
 		return REFUTE(c, EVIDENCE_ALL, "HEAD is on the branch '%s', not on '%s'", c->branch,
 			want);
@@ -150,9 +151,10 @@ static int check_changes(struct collector *c, struct error *err)
 		(!is_fresh(c) && c->out->tree && git_is_unchanged(c->dir, c->out->tree)))
 		return 0;
 	if (git_read_status(c->arena, c->dir, &s, err) < 0)
-		return damaged(c, err);
+		return add_damage(c, err);
 	if (!s.head || strcmp(s.head, c->out->head) != 0)
-		return refute(c, EVIDENCE_WORK | EVIDENCE_TREE, "HEAD changed during the check");
+		return add_contradiction(
+			c, EVIDENCE_WORK | EVIDENCE_TREE, "HEAD changed during the check");
 	for (size_t i = 0; i < s.changes.n; i++) {
 		const struct git_change *change = &s.changes.items[i];
 		bool own = change->untracked;
@@ -243,7 +245,7 @@ static int check_hidden(struct collector *c, struct error *err)
 /* ---- commits ---- */
 
 /* The branch must have commits that `from` lacks, and different files. `what`: for the message. */
-static int compare(
+static int check_difference(
 	struct collector *c, const struct git_commit *from, const char *what, struct error *err)
 {
 	size_t n;
@@ -297,14 +299,6 @@ static int check_own(struct collector *c, struct error *err)
 		      : 0;
 }
 
-static const char *first_id(const struct git_commit *found, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (found[i].id)
-			return found[i].id;
-	return NULL;
-}
-
 static int check_commits(struct collector *c, const struct git_commit *found, struct error *err)
 {
 	const char *base = c->query->place->base, *since = c->query->since;
@@ -314,10 +308,10 @@ static int check_commits(struct collector *c, const struct git_commit *found, st
 
 	if (base &&
 		(check_descent(c, base, fork, err) < 0 ||
-			compare(c, &found[0],
+			check_difference(c, &found[0],
 				arena_printf(c->arena, "its base %.*s", SHORT_ID, base), err) < 0))
 		return -1;
-	if (since && compare(c, &found[1],
+	if (since && check_difference(c, &found[1],
 			     arena_printf(c->arena, "%.*s, its commit when this was requested",
 				     SHORT_ID, since),
 			     err) < 0)
@@ -330,7 +324,7 @@ static int check_commits(struct collector *c, const struct git_commit *found, st
 		return 0;
 	if (git_read_commits(c->arena, c->dir, &fork, 1, &forked, err) < 0)
 		return -1;
-	return compare(c, &forked, "the default branch of 'origin'", err);
+	return check_difference(c, &forked, "the default branch of 'origin'", err);
 }
 
 static int check_kept(struct collector *c, struct error *err)
@@ -339,24 +333,27 @@ static int check_kept(struct collector *c, struct error *err)
 
 	if (place_check_commits(c->arena, c->query->place, &fault, err) < 0)
 		return -1;
-	return fault ? refute(c, EVIDENCE_WORK, fault) : 0;
+	return fault ? add_contradiction(c, EVIDENCE_WORK, fault) : 0;
 }
 
 static int read_commits(struct collector *c, struct error *err)
 {
 	const char *base = c->query->place->base, *since = c->query->since, *head = c->out->head;
-	const char *const names[] = {head, base ? base : head, since ? since : head,
-		"refs/remotes/origin/HEAD", "refs/remotes/origin/main",
-		"refs/remotes/origin/master"};
+	const char *names[] = {head, base ? base : head, since ? since : head, head};
 	bool work = c->query->kinds & EVIDENCE_WORK;
 	struct git_commit found[COUNT(names)];
+	struct git_default of;
 
 	if (!head || !c->query->kinds)
 		return 0;
+	if (git_read_default(c->arena, c->dir, &of, err) < 0)
+		return add_damage(c, err);
+	if (of.remote)
+		names[3] = of.ref;
 	if (git_read_commits(c->arena, c->dir, names, COUNT(names), found, err) < 0)
-		return damaged(c, err);
+		return add_damage(c, err);
 	c->out->tree = found[0].tree;
-	c->upstream = first_id(found + 3, 3);
+	c->upstream = of.remote ? found[3].id : NULL;
 	if (check_changes(c, err) < 0 || (work && check_kept(c, err) < 0))
 		return -1;
 	return work ? check_commits(c, found + 1, err) : 0;
@@ -417,15 +414,37 @@ static void read_changes(struct collector *c)
 		c->out->same_as = arena_dup(c->arena, str_of(reviewed));
 }
 
-/* The default branch contains HEAD, and more. Whether that is a merge of approved work, the claims
- * tell. */
+/* The default branch contains HEAD, and more; or, after a squash merge, a commit with all changes
+ * of the branch. The claims decide whether that is approved work. */
 static void find_landed(struct collector *c, const char *tip)
 {
-	const char *fork = git_fork_point(c->arena, c->dir, c->out->head, tip);
+	const char *head = c->out->head, *fork;
+	char digest[GIT_PATCH_TEXT];
 
-	if (c->query->confirmed && strcmp(tip, c->out->head) != 0 && fork &&
-		strcmp(fork, c->out->head) == 0)
+	if (!c->query->confirmed || strcmp(tip, head) == 0 ||
+		!(fork = git_fork_point(c->arena, c->dir, head, tip)) || strcmp(fork, tip) == 0)
+		return;
+	if (strcmp(fork, head) == 0) {
 		c->out->landed = tip;
+		return;
+	}
+	git_patch_digest(c->dir, fork, head, digest);
+	if (*digest)
+		c->out->landed = git_find_same_patch(c->arena, c->dir, fork, tip, digest);
+}
+
+/* Somebody may have merged the branch and deleted it: the commit of the default branch that tells
+ * may not be here yet. */
+static int fetch_newest(struct collector *c, const char *tip, struct error *err)
+{
+	struct git_default known;
+	bool fetched;
+
+	if (git_fork_point(c->arena, c->dir, c->out->head, tip))
+		return 0;
+	if (git_read_default(c->arena, c->dir, &known, err) < 0)
+		return -1;
+	return known.remote ? git_fetch_branch(c->dir, known.branch, &fetched, err) : 0;
 }
 
 static int read_remote(struct collector *c, struct error *err)
@@ -446,6 +465,8 @@ static int read_remote(struct collector *c, struct error *err)
 		return -1;
 	c->missing = !remote;
 	c->newest = others;
+	if (others && c->missing && c->query->confirmed && fetch_newest(c, others, err) < 0)
+		return -1;
 	if (others && find_copied(c, others, err) < 0)
 		return -1;
 	if (others)
@@ -459,8 +480,8 @@ static int read_remote(struct collector *c, struct error *err)
 
 /* ---- programs ---- */
 
-/* Told with the work already, because the developer can undo the change. `kinds`: that rely on it.
- */
+/* A changed program contradicts WORK as well, because the developer can undo the change. `kinds`:
+ * the claims that rely on it. */
 static int check_program(
 	struct collector *c, const char *command, unsigned kinds, struct error *err)
 {
@@ -471,7 +492,7 @@ static int check_program(
 	if (evidence_check_programs(c->arena, c->query->place, c->newest, command, &fault, err) < 0)
 		return -1;
 	c->replaced |= fault != NULL;
-	return fault ? refute(c, kinds | EVIDENCE_WORK, fault) : 0;
+	return fault ? add_contradiction(c, kinds | EVIDENCE_WORK, fault) : 0;
 }
 
 static int check_programs(struct collector *c, struct error *err)
@@ -570,7 +591,7 @@ static int check_pull(struct collector *c, struct error *err)
 	if (!(c->query->kinds & EVIDENCE_PULL))
 		return 0;
 	if (!url || !forge_find_pull(str_of(url), &p))
-		return refute(c, EVIDENCE_PULL,
+		return add_contradiction(c, EVIDENCE_PULL,
 			"there is no pull request: the answer must contain its URL");
 	url = arena_dup(c->arena, p.url);
 	if (!is_of_a_remote(c, &p))
@@ -593,7 +614,7 @@ static int check_unmerged(struct collector *c)
 	if (c->merged || c->out->landed)
 		return 0;
 	if (c->copied && strcmp(c->copied, c->out->head) == 0)
-		(void)refute(c, EVIDENCE_PULL,
+		(void)add_contradiction(c, EVIDENCE_PULL,
 			"HEAD is the default branch of 'origin': there are no commits beyond it");
 	else if (c->copied)
 		(void)REFUTE(c, EVIDENCE_PULL | EVIDENCE_REVIEW,
@@ -625,7 +646,7 @@ static int run_command(struct collector *c, const char *command, struct error *e
 		return -1;
 	if (process_check(&p, &end, command, buf_str(&out), &why) == 0)
 		return 0;
-	return refute(c, EVIDENCE_COMMAND, why.text);
+	return add_contradiction(c, EVIDENCE_COMMAND, why.text);
 }
 
 int evidence_collect(

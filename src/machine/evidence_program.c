@@ -57,7 +57,7 @@ static const char *program_of(struct arena *a, char *command)
 	return *word ? word : NULL;
 }
 
-/* Relative to the directory; NULL: it is not there, as far as the text says. */
+/* Relative to the directory; NULL: the text does not name a path in it. */
 static const char *path_inside(struct arena *a, const char *directory, const char *path)
 {
 	static const char *const here[] = {"./", "$PWD/", "${PWD}/"};
@@ -81,8 +81,8 @@ static bool is_plain(struct arena *a, const char *directory, const char *path)
 }
 
 /* *same: HEAD and the work tree have the file of the commit. */
-static int compare(struct arena *a, const char *directory, const char *commit, const char *path,
-	bool *same, struct error *err)
+static int compare_program(struct arena *a, const char *directory, const char *commit,
+	const char *path, bool *same, struct error *err)
 {
 	const char *was, *head, *now = NULL;
 
@@ -118,13 +118,14 @@ static int check_program(struct arena *a, const struct item_place *p, const char
 		return path ? -1 : 0;
 	if (!ours)
 		return 0;
-	if (compare(a, p->directory, p->base, path, &same, err) < 0 ||
-		(!same && upstream && compare(a, p->directory, upstream, path, &same, err) < 0))
+	if (compare_program(a, p->directory, p->base, path, &same, err) < 0 ||
+		(!same && upstream &&
+			compare_program(a, p->directory, upstream, path, &same, err) < 0))
 		return -1;
 	if (!same)
 		*fault = arena_printf(a,
 			"the workflow runs '%s' as evidence, but it is not that of the base "
-			"%.12s: undo the change, a person must take it over to the default branch "
+			"%.12s: undo the change; a person must merge it into the default branch "
 			"first",
 			path, p->base);
 	return 0;

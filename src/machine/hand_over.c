@@ -108,8 +108,8 @@ static int copy(struct arena *a, const char *file, const char *ignore, struct st
 							      : put_file(file, text, mode, err);
 }
 
-int place_take_script(struct arena *a, const char *repo, const struct item_place *p,
-	const char *command, json **taken, struct error *err)
+int place_copy_script(struct arena *a, const char *repo, const struct item_place *p,
+	const char *command, json **copied, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct stat st;
@@ -118,7 +118,7 @@ int place_take_script(struct arena *a, const char *repo, const struct item_place
 	char digest[DIGEST_TEXT];
 	bool own;
 
-	*taken = NULL;
+	*copied = NULL;
 	if (!path)
 		return 0;
 	dir = arena_dup(a, path_dir(file));
@@ -133,6 +133,6 @@ int place_take_script(struct arena *a, const char *repo, const struct item_place
 		copy(a, file, ignore, buf_str(&text), st.st_mode, err) < 0)
 		return -1;
 	digest_text(buf_str(&text), digest);
-	*taken = JSON_OBJECT(JSON_TEXT("path", path), JSON_TEXT("digest", digest));
+	*copied = JSON_OBJECT(JSON_TEXT("path", path), JSON_TEXT("digest", digest));
 	return 0;
 }

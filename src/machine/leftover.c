@@ -101,7 +101,7 @@ struct path_list {
 	size_t n, cap;
 };
 
-static int collect(struct arena *a, const struct item_place *p, const json *marks,
+static int collect_changes(struct arena *a, const struct item_place *p, const json *marks,
 	const struct git_status *s, struct path_list *out, struct error *err)
 {
 	for (size_t i = 0; i < s->changes.n; i++) {
@@ -127,11 +127,11 @@ int place_commit_leftovers(const struct item_place *p, const char *id, const jso
 	CLEANUP(arena_release) struct arena a = {0};
 	struct path_list paths = {0};
 	struct git_status s;
-	struct git_head h;
+	const char *operation;
 
 	*done = false;
 	if (git_read_status(&a, p->directory, &s, err) < 0 ||
-		collect(&a, p, marks, &s, &paths, err) < 0)
+		collect_changes(&a, p, marks, &s, &paths, err) < 0)
 		return -1;
 	if (!paths.n)
 		return 0;
@@ -143,10 +143,11 @@ int place_commit_leftovers(const struct item_place *p, const char *id, const jso
 	if (p->branch && (!s.branch || strcmp(s.branch, p->branch) != 0))
 		return error_set(err, ERR_CHECK,
 			"HEAD is not on the branch '%s': switch back to it", p->branch);
-	if (git_read_head(&a, p->directory, &h, err) < 0)
+	if (git_read_operation(p->directory, &operation, err) < 0)
 		return -1;
-	if (h.busy)
-		return error_set(err, ERR_CHECK, "a %s is in progress: finish or abort it", h.busy);
+	if (operation)
+		return error_set(
+			err, ERR_CHECK, "a %s is in progress: finish or abort it", operation);
 	return git_commit_paths(p->directory, paths.items, paths.n,
 		arena_printf(&a, "%s: commit what was left uncommitted", id), done, err);
 }

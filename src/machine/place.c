@@ -141,7 +141,7 @@ int place_may_hold_secret(
 	return 0;
 }
 
-/* They would be in what is pushed also if a later commit has removed them. */
+/* A secret that a later commit removes is pushed all the same. */
 static int find_secret(
 	struct arena *a, const struct item_place *p, const char **fault, struct error *err)
 {

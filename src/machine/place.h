@@ -60,12 +60,12 @@ int place_commit_leftovers(const struct item_place *p, const char *id, const jso
 
 /*
  * Copies the shell script that `command` names (`*.sh`) from the user's checkout into the worktree,
- * unless the branch has one there, and hides it from git. Overwrites an earlier copy. *taken:
+ * unless the branch has one there, and hides it from git. Overwrites an earlier copy. *copied:
  * {path, digest}, the caller's to free; NULL: there is none to be copied. -1: ERR_STATE, it cannot
  * be hidden.
  */
-int place_take_script(struct arena *a, const char *repo, const struct item_place *p,
-	const char *command, json **taken, struct error *err);
+int place_copy_script(struct arena *a, const char *repo, const struct item_place *p,
+	const char *command, json **copied, struct error *err);
 
 /* The place as JSON, for the journal. */
 json *place_to_json(const struct item_place *p);

@@ -1,7 +1,7 @@
 /*
- * session.c: how a call begins: what it was given, and who may step. One session at a time holds a
- * work item's lease; a second one is refused. After a take-over every outstanding action is asked
- * for again under a new id, so that answers to the old ids are stale.
+ * session.c: the beginning of a call: its inputs, and whether the session may step. One session at
+ * a time holds a work item's lease; a second one is refused. After a take-over every outstanding
+ * action is requested again under a new id, so that answers to the old ids are stale.
  */
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"

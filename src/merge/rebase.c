@@ -29,24 +29,15 @@ static bool branch_ok(const char *s)
 	       !strstr(s, "//") && !str_ends(name, ".lock");
 }
 
-/* The remote's default branch, as of the last fetch. */
-static int default_target(struct rebasing *w, struct error *err)
+static int find_target(struct rebasing *w, struct error *err)
 {
-	static const char *const argv[] = {
-		"git", "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD", NULL};
-	static const char prefix[] = "refs/remotes/origin/";
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str said;
-	int status;
+	struct git_default known;
 
 	if (w->target)
 		return 0;
-	if (rebase_git(w, argv, "git symbolic-ref", 0, &out, &status, err) < 0)
+	if (git_read_default(w->a, w->path, &known, err) < 0)
 		return -1;
-	said = str_trim(buf_str(&out));
-	w->target = status == 0 && str_starts(said, prefix)
-			    ? arena_dup(w->a, str_sub(said, strlen(prefix), said.n))
-			    : "main";
+	w->target = known.branch ? known.branch : "main";
 	w->out->target = w->target;
 	return 0;
 }
@@ -386,8 +377,7 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 	struct error why = {0};
 
 	*out = (struct rebase){.branch = w.branch, .target = w.target, .fence = gate_fence(held)};
-	if (default_target(&w, err) < 0 || check_names(ask, w.target, err) < 0 ||
-		begin(&w, err) < 0)
+	if (find_target(&w, err) < 0 || check_names(ask, w.target, err) < 0 || begin(&w, err) < 0)
 		return -1;
 	if (w.rec.attempts >= max)
 		return finish(&w, REBASE_EXHAUSTED, err);

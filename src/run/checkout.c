@@ -38,7 +38,7 @@ static int check_other(struct arena *a, const struct run_entry *e, const struct 
 			"'%s' is in use by '%s': finish that item first, or work without "
 			"--in-place",
 			place->directory, path);
-	if (str_eq(path_base(path), path_base(e->document)) || /* the item began anew */
+	if (str_eq(path_base(path), path_base(e->document)) || /* the item was reset */
 		place_load(a, &f, &other, &ignored) < 0 || !other.branch ||
 		strcmp(other.branch, place->branch) != 0)
 		return 0;
@@ -48,8 +48,8 @@ static int check_other(struct arena *a, const struct run_entry *e, const struct 
 }
 
 /* 1: another process has claimed it first. */
-static int claim_once(struct arena *a, const struct run_entry *e, const struct item_place *place,
-	struct store *s, const char *key, struct error *err)
+static int try_claim_checkout(struct arena *a, const struct run_entry *e,
+	const struct item_place *place, struct store *s, const char *key, struct error *err)
 {
 	struct store_kv old;
 	struct store_result result;
@@ -68,8 +68,8 @@ static int claim_once(struct arena *a, const struct run_entry *e, const struct i
 	return got == STORE_REFUSED ? 1 : got == STORE_OK ? 0 : -1;
 }
 
-static int claim(struct arena *a, const struct run_entry *e, const struct item_place *place,
-	struct error *err)
+static int claim_checkout(struct arena *a, const struct run_entry *e,
+	const struct item_place *place, struct error *err)
 {
 	CLEANUP(store_close) struct store *s = NULL;
 	char key[DIGEST_TEXT], *state;
@@ -80,7 +80,7 @@ static int claim(struct arena *a, const struct run_entry *e, const struct item_p
 		store_open(&s, store_backend(), state, STORE_NAME, STORE_WRITE, LOCK_WAIT_MS, err) <
 			0)
 		return -1;
-	while ((rc = claim_once(a, e, place, s, key, err)) > 0)
+	while ((rc = try_claim_checkout(a, e, place, s, key, err)) > 0)
 		;
 	return rc;
 }
@@ -137,7 +137,7 @@ int checkout_check_clean(
 		repo, n, n == 1 ? "" : "s", first);
 }
 
-/* Of these files the user does not let git see changes. */
+/* Files whose changes git does not show, as the user wants it. */
 static int note_hidden(struct arena *a, struct item_place *place, struct error *err)
 {
 	size_t bytes = 0;
@@ -156,7 +156,7 @@ static int note_hidden(struct arena *a, struct item_place *place, struct error *
 	return 0;
 }
 
-static int choose(struct arena *a, const struct run_entry *e, const char *id,
+static int choose_checkout(struct arena *a, const struct run_entry *e, const char *id,
 	struct item_place *place, struct error *err)
 {
 	struct git_head head;
@@ -212,7 +212,7 @@ int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err)
 {
 	if (place->directory) {
-		if (claim(a, e, place, err) < 0)
+		if (claim_checkout(a, e, place, err) < 0)
 			return -1;
 		return check_head(a, place, id, err);
 	}
@@ -220,8 +220,8 @@ int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 		return error_set(err, ERR_USAGE,
 			"--slots and --parent need a worktree, but this item works in the "
 			"checkout");
-	if (choose(a, e, id, place, err) < 0)
+	if (choose_checkout(a, e, id, place, err) < 0)
 		return -1;
 	*changed = true;
-	return claim(a, e, place, err);
+	return claim_checkout(a, e, place, err);
 }

@@ -7,21 +7,16 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
-enum { FETCH_S = 60, MODULES_S = 600, DIRTY_MAX = 32 << 10 };
+enum { MODULES_S = 600, DIRTY_MAX = 32 << 10 };
 
 /* ---- where the branch begins ---- */
 
-/* *line: the first line that git prints, in the arena; NULL if git fails or takes too long. -1: git
- * could not be run. */
+/* *line: the first line that git prints, in the arena; NULL if git fails. -1: git could not be run,
+ * or takes too long. */
 static int git_line(
 	struct arena *a, const char *repo, const char *const *argv, char **line, struct error *err)
 {
-	const struct git_command c = {.dir = repo,
-		.name = "git",
-		.argv = argv,
-		.limit_s = FETCH_S,
-		.late = true,
-		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+	const struct git_command c = {.dir = repo, .name = "git", .argv = argv};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, first;
 	int status;
@@ -35,43 +30,25 @@ static int git_line(
 	return 0;
 }
 
-int run_local_default(struct arena *a, const char *repo, const char **name, struct error *err)
+static int set_damage_error(struct error *err)
 {
-	static const char *const argv[] = {
-		"git", "symbolic-ref", "-q", "refs/remotes/origin/HEAD", NULL};
-	static const char prefix[] = "refs/remotes/origin/";
-	char *line;
-
-	*name = NULL;
-	if (git_line(a, repo, argv, &line, err) < 0)
-		return -1;
-	if (line && str_starts(str_of(line), prefix))
-		*name = line + strlen(prefix);
-	return 0;
+	err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
+	return error_prefix(err, "repair the repository ('git fsck' shows the damage)");
 }
 
 /* *name: the remote's default branch; NULL: the remote does not name one. */
-static int remote_default(struct arena *a, const char *repo, const char **name, struct error *err)
+static int find_remote_default(
+	struct arena *a, const char *repo, const char **name, struct error *err)
 {
+	struct git_default known;
 	struct remote_state remote;
 
-	if (run_local_default(a, repo, name, err) < 0 || *name)
-		return *name ? 0 : -1;
-	remote_read(a, repo, NULL, &remote);
-	*name = remote.branch;
+	if (git_read_default(a, repo, &known, err) < 0)
+		return set_damage_error(err);
+	if (!known.head)
+		remote_read(a, repo, NULL, &remote);
+	*name = known.head ? known.head : remote.branch;
 	return 0;
-}
-
-/* Leaves FETCH_HEAD, tags and submodules as they are. *line as git_line() does. */
-static int fetch(
-	struct arena *a, const char *repo, const char *branch, char **line, struct error *err)
-{
-	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
-		"origin", arena_printf(a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch),
-		NULL};
-
-	return git_line(a, repo, argv, line, err);
 }
 
 int run_find_origin(struct arena *a, const char *repo, char **url, struct error *err)
@@ -85,7 +62,7 @@ int run_find_origin(struct arena *a, const char *repo, char **url, struct error 
 	return 0;
 }
 
-/* The first step has asked the remote already. */
+/* The first step has tried to read the remote. */
 static bool is_unreachable(const struct run_entry *e)
 {
 	return e->remote && e->remote->fault;
@@ -96,7 +73,7 @@ static int is_current(struct arena *a, const struct run_entry *e, const char *br
 	struct error *err)
 {
 	const struct remote_state *r = e->remote;
-	const char *names[] = {arena_printf(a, "refs/remotes/origin/%s", branch ? branch : "main")};
+	const char *names[] = {branch ? arena_printf(a, "refs/remotes/origin/%s", branch) : ""};
 	struct git_commit found[COUNT(names)];
 
 	*current = false;
@@ -113,7 +90,8 @@ static int is_current(struct arena *a, const struct run_entry *e, const char *br
 static int update_start(struct arena *a, struct run_entry *e, const char *id, const char **branch,
 	struct error *err)
 {
-	char *url, *fetched = NULL;
+	bool fetched = false;
+	char *url;
 
 	if (run_find_origin(a, e->repo, &url, err) < 0)
 		return -1;
@@ -128,10 +106,10 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 			return -1;
 		if (current)
 			return 0;
-	} else if (!*branch && remote_default(a, e->repo, branch, err) < 0) {
+	} else if (!*branch && find_remote_default(a, e->repo, branch, err) < 0) {
 		return -1;
 	}
-	if (*branch && !is_unreachable(e) && fetch(a, e->repo, *branch, &fetched, err) < 0)
+	if (*branch && !is_unreachable(e) && git_fetch_branch(e->repo, *branch, &fetched, err) < 0)
 		return -1;
 	if (!fetched)
 		e->notice = arena_printf(e->arena,
@@ -140,44 +118,60 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 }
 
 struct start {
-	const char *name;   /* "refs/remotes/origin/main"; NULL: as the pool finds it */
-	const char *commit; /* NULL: not known */
-	const char *local;  /* commit of the local branch of that name; NULL: there is none */
+	const char *name; /* "refs/remotes/origin/main" */
+	const char *commit;
+	const char *local; /* commit of the local branch of that name; NULL: there is none */
 };
+
+/* The default branch as it is known here, else HEAD. */
+static int find_default_start(
+	struct arena *a, const char *repo, struct start *out, struct error *err)
+{
+	const char *const head = "HEAD";
+	struct git_commit found;
+	struct git_default known;
+
+	if (git_read_default(a, repo, &known, err) < 0 ||
+		git_read_commits(a, repo, &head, 1, &found, err) < 0)
+		return set_damage_error(err);
+	if (known.ref)
+		*out = (struct start){known.ref, known.commit, NULL};
+	else if (found.id)
+		*out = (struct start){head, found.id, NULL};
+	else
+		return error_set(err, ERR_STATE,
+			"'%s' has no commit for a worktree to start from: commit something first, "
+			"or give --in-place",
+			repo);
+	return 0;
+}
 
 /* The remote's branch: fetched, or the last known state if it cannot be. Without a remote, the
  * local default branch. A short name could be that of a tag. */
 static int find_start(struct arena *a, struct run_entry *e, const char *id, const char *target,
 	struct start *out, struct error *err)
 {
-	const char *repo = e->repo;
 	const char *branch = target;
-	const char *names[5];
+	const char *names[2];
 	struct git_commit found[COUNT(names)];
 
 	if (update_start(a, e, id, &branch, err) < 0)
 		return -1;
-	names[0] = arena_printf(a, "refs/remotes/origin/%s", branch ? branch : "main");
-	names[1] = branch ? arena_printf(a, "refs/heads/%s", branch) : "refs/remotes/origin/master";
-	names[2] = "refs/heads/main";
-	names[3] = "refs/heads/master";
-	names[4] = "HEAD";
-	if (git_read_commits(a, repo, names, COUNT(names), found, err) < 0) {
-		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
-		return error_prefix(err, "repair the repository ('git fsck' shows the damage)");
-	}
+	if (!branch)
+		return find_default_start(a, e->repo, out, err);
+	names[0] = arena_printf(a, "refs/remotes/origin/%s", branch);
+	names[1] = arena_printf(a, "refs/heads/%s", branch);
+	if (git_read_commits(a, e->repo, names, COUNT(names), found, err) < 0)
+		return set_damage_error(err);
 	for (size_t i = 0; i < COUNT(names); i++)
-		if (found[i].id && (!target || i < 2)) {
+		if (found[i].id) {
 			*out = (struct start){names[i], found[i].id, i ? NULL : found[1].id};
 			return 0;
 		}
-	if (target)
-		return error_set(err, ERR_STATE,
-			"no branch '%s' in '%s': fetch it, or name another target", target, repo);
-	return error_set(err, ERR_STATE,
-		"'%s' has no commit for a worktree to start from: commit something first, or "
-		"give --in-place",
-		repo);
+	if (!target)
+		return find_default_start(a, e->repo, out, err);
+	return error_set(err, ERR_STATE, "no branch '%s' in '%s': fetch it, or name another target",
+		target, e->repo);
 }
 
 /* ---- the worktree ---- */
@@ -274,13 +268,14 @@ static void add_notice(struct run_entry *e, const char *text)
 static int note_unpushed(
 	struct run_entry *e, const char *id, const struct start *s, struct error *err)
 {
-	const char *name = s->name ? path_base(s->name).p : "";
+	const char *name;
 	size_t n = 0;
 
 	if (!s->local || strcmp(s->local, s->commit) == 0)
 		return 0;
 	if (git_count_commits(e->repo, s->commit, s->local, &n, err) < 0)
 		return -1;
+	name = s->name + strlen("refs/remotes/origin/");
 	if (n)
 		add_notice(e, arena_printf(e->arena,
 				      "the local branch '%s' has %zu unpushed commit%s: '%s' "

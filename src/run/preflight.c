@@ -156,10 +156,12 @@ static bool check_objects(struct arena *a, struct preflight *p)
 /* What later steps know is what the last fetch or clone has left here. */
 static void check_local_default(struct arena *a, struct preflight *p)
 {
-	const char *local = NULL;
+	struct git_default known;
 	struct error ignored;
+	const char *local = NULL;
 
-	(void)run_local_default(a, p->repo, &local, &ignored);
+	if (git_read_default(a, p->repo, &known, &ignored) == 0)
+		local = known.head;
 	if (!local)
 		good(a, p, "branch",
 			"%s is the default branch of 'origin' (origin/HEAD is not set here: 'git "

@@ -91,8 +91,6 @@ int run_place_enter(void *data, struct arena *a, const char *id, struct item_pla
 int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err);
 
-/* The branch that `origin/HEAD` names here; NULL: none. */
-int run_local_default(struct arena *a, const char *repo, const char **name, struct error *err);
 /* *url is NULL without a remote `origin`. */
 int run_find_origin(struct arena *a, const char *repo, char **url, struct error *err);
 /* git has no branch `a/b` next to a branch `a`. -1: ERR_STATE. */

@@ -271,39 +271,27 @@ static const char *target_of(struct arena *a, git_repository *repo, const char *
 	return target ? arena_dup(a, str_of(target)) : NULL;
 }
 
-/* The full name of the remote's default branch at the last fetch, and its commit. */
-static bool find_default(struct arena *a, git_repository *repo, const char **name, git_oid *at)
+static int read_default(struct arena *a, git_repository *repo, const char *root, struct git_head *h,
+	struct error *err)
 {
-	const char *const guesses[] = {target_of(a, repo, "refs/remotes/origin/HEAD"),
-		"refs/remotes/origin/main", "refs/remotes/origin/master"};
-
-	for (size_t i = 0; i < COUNT(guesses); i++) {
-		*name = guesses[i];
-		if (*name && lib.git_reference_name_to_id(at, repo, *name) == 0)
-			return true;
-	}
-	return false;
-}
-
-static void read_default(struct arena *a, git_repository *repo, struct git_head *h)
-{
-	static const size_t prefix = sizeof("refs/remotes/origin/") - 1;
 	size_t ahead = 0, behind = 0;
-	const char *name;
+	struct git_default known;
 	git_oid theirs, ours;
-	bool known;
 
 	if (!h->branch || !h->origin)
-		return;
-	known = find_default(a, repo, &name, &theirs);
-	h->on_default = known && strlen(name) > prefix && strcmp(name + prefix, h->branch) == 0;
+		return 0;
+	if (git_read_default(a, root, &known, err) < 0)
+		return -1;
+	h->on_default = known.remote && strcmp(known.branch, h->branch) == 0;
 	h->unsure = !h->on_default; /* it may have moved since the last fetch */
-	h->guessed = h->unsure && known;
+	h->guessed = h->unsure && known.remote;
 	if (!h->on_default || h->unborn || lib.git_reference_name_to_id(&ours, repo, "HEAD") < 0)
-		return;
-	if (lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)
+		return 0;
+	if (lib.git_oid_fromstr(&theirs, known.commit) < 0 ||
+		lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)
 		ahead = 1; /* if unknown, protect it */
 	h->ahead = ahead > 0;
+	return 0;
 }
 
 /*
@@ -352,7 +340,16 @@ int git_read_head(struct arena *a, const char *root, struct git_head *h, struct 
 	if (read_config(root, h, err) < 0)
 		return -1;
 	h->busy = operation_in_progress(repo);
-	read_default(a, repo, h);
+	return read_default(a, repo, root, h, err);
+}
+
+int git_read_operation(const char *root, const char **name, struct error *err)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
+		return -1;
+	*name = operation_in_progress(repo);
 	return 0;
 }
 
@@ -756,18 +753,16 @@ static int find_tree(git_object **out, git_repository *repo, const char *commit)
 		       : lib.git_object_peel(out, object, GIT_OBJECT_TREE);
 }
 
-void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT])
+static void digest_patch(
+	git_repository *repo, const char *from, const char *to, char out[GIT_PATCH_TEXT])
 {
-	CLEANUP(repository_close) git_repository *repo = NULL;
 	CLEANUP(object_close) git_object *old = NULL, *new = NULL;
 	CLEANUP(diff_close) git_diff *diff = NULL;
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	git_diff_options options;
-	struct error ignored;
 
 	*out = '\0';
-	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, &ignored) < 0 ||
-		find_tree(&old, repo, from) < 0 || find_tree(&new, repo, to) < 0)
+	if (find_tree(&old, repo, from) < 0 || find_tree(&new, repo, to) < 0)
 		return;
 	(void)lib.git_diff_options_init(&options, GIT_DIFF_OPTIONS_VERSION);
 	if (lib.git_diff_tree_to_tree(&diff, repo, (git_tree *)old, (git_tree *)new, &options) <
@@ -776,6 +771,38 @@ void git_patch_digest(const char *root, const char *from, const char *to, char o
 		!b.len)
 		return;
 	digest_text(buf_str(&b), out);
+}
+
+void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT])
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	struct error ignored;
+
+	*out = '\0';
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, &ignored) == 0)
+		digest_patch(repo, from, to, out);
+}
+
+const char *git_find_same_patch(
+	struct arena *a, const char *root, const char *from, const char *to, const char *digest)
+{
+	CLEANUP(repository_close) git_repository *repo = NULL;
+	CLEANUP(revwalk_close) git_revwalk *walk = NULL;
+	char id[GIT_OID_HEXSZ + 1], parent[sizeof(id) + 1], found[GIT_PATCH_TEXT];
+	struct error ignored;
+	git_oid at;
+
+	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, &ignored) < 0 ||
+		start_walk(&walk, repo, from, to) < 0)
+		return NULL;
+	while (lib.git_revwalk_next(&at, walk) == 0) {
+		(void)snprintf(
+			parent, sizeof(parent), "%s^", lib.git_oid_tostr(id, sizeof(id), &at));
+		digest_patch(repo, parent, id, found);
+		if (strcmp(found, digest) == 0)
+			return arena_dup(a, str_of(id));
+	}
+	return NULL;
 }
 
 /* ---- diff ---- */

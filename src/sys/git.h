@@ -111,12 +111,27 @@ struct git_head {
 /* The branch that is checked out, in the arena; NULL: HEAD is detached. Reads one or two files. */
 int git_read_branch(struct arena *a, const char *root, const char **branch, struct error *err);
 int git_read_head(struct arena *a, const char *root, struct git_head *head, struct error *err);
+/* *name: "merge", "rebase" ... in progress; else NULL. No process. */
+int git_read_operation(const char *root, const char **name, struct error *err);
 /* HEAD: the branch, NULL when it is detached, and its commit, NULL when there is none yet; in the
  * arena. Reads a few files; one process for references in an unusual form. */
 struct git_tip {
 	const char *branch, *commit;
 };
 int git_read_tip(struct arena *a, const char *root, struct git_tip *out, struct error *err);
+
+/* The default branch as this clone knows it, in the arena. */
+struct git_default {
+	const char *branch; /* "main"; NULL: there is none */
+	const char *ref;    /* "refs/remotes/origin/main", or "refs/heads/main" */
+	const char *commit;
+	bool remote;      /* `ref` is that of origin */
+	const char *head; /* the branch that origin/HEAD names, fetched or not; NULL: none */
+};
+/* That which origin/HEAD names; else `main` or `master` of origin; else the local `main` or
+ * `master`. `root`: of a work tree, or a git directory. Reads a few files; one process for
+ * references in an unusual form. -1: ERR_CHECK, a reference is damaged. */
+int git_read_default(struct arena *a, const char *root, struct git_default *out, struct error *err);
 
 /* What `git status` shows: paths relative to root, in the arena. */
 struct git_change {
@@ -178,6 +193,11 @@ enum { GIT_PATCH_TEXT = 33 }; /* with its NUL */
  * numbers, with blanks and context; a binary file counts by its blob. "": a commit cannot be read,
  * or nothing differs. No process. */
 void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT]);
+/* The newest commit that `to` has and `from` does not, and that makes the changes with this digest
+ * to its first parent, in the arena; NULL: none, or the history cannot be read (a shallow clone).
+ * No process. */
+const char *git_find_same_patch(
+	struct arena *a, const char *root, const char *from, const char *to, const char *digest);
 /* *yes: a branch of a remote, as far as is known here, has `commit`; those of the name `branch`
  * do not count. */
 int git_is_on_other_branch(
@@ -209,6 +229,10 @@ int git_read_remotes(struct arena *a, const char *root, struct git_remotes *out,
  * such branch. One process. */
 int git_read_remote_branch(struct arena *a, const char *root, const char *branch, const char **id,
 	const char **others, struct error *err);
+
+/* Fetches a branch of origin to its remote-tracking reference; leaves FETCH_HEAD, tags and
+ * submodules as they are. *fetched: false if git fails, or takes longer than a minute. */
+int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct error *err);
 
 /*
  * Commits the changes of these files, relative to root, with `message` through the user's `git`, so

@@ -15,6 +15,7 @@ enum {
 	COMMIT_S = 600, /* hooks run tests */
 	NETWORK_S = 120,
 	LIST_REMOTE_S = 60,
+	FETCH_S = 60,
 	INDEX_LOCK_MS = 5000,
 	PUSH_FAILED = 1,   /* exit status of `git push`: a refusal, or the connection broke */
 	NOT_COMMITTED = 1, /* exit status of `git commit`: a hook refuses, or there is nothing */
@@ -341,14 +342,18 @@ static bool is_behind_link(struct arena *a, const char *root, const char *path)
 }
 
 /* A pre-commit hook that formats files has changed what is committed, not our index. */
-static int reset_paths(const char *root, struct str paths, struct error *err)
+static int reset_paths(struct arena *a, const char *root, struct str paths, struct error *err)
 {
 	static const char *const argv[] = {"git", "--literal-pathspecs", "reset", "-q",
 		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
 	const struct git_command c = {
 		.dir = root, .name = "git reset", .argv = argv, .input = paths};
+	const char *const head = "HEAD";
+	struct git_commit now;
 
-	return git_command(&c, NULL, NULL, err);
+	if (git_read_commits(a, root, &head, 1, &now, err) < 0)
+		return -1;
+	return now.tree && git_is_unchanged(root, now.tree) ? 0 : git_command(&c, NULL, NULL, err);
 }
 
 int git_commit_paths(const char *root, const char *const *paths, size_t n, const char *message,
@@ -385,7 +390,7 @@ int git_commit_paths(const char *root, const char *const *paths, size_t n, const
 		await_index(own);
 	*made = add_and_commit(root, buf_str(&present), buf_str(&list), message, &why) == 0;
 	if (*made)
-		return reset_paths(root, buf_str(&list), err);
+		return reset_paths(&a, root, buf_str(&list), err);
 	if (still_changed(root, paths, n, &left, err) < 0)
 		return -1;
 	if (left)
@@ -426,16 +431,20 @@ int git_find_touched(struct arena *a, const char *root, const char *base, const 
 int git_list_committed(struct arena *a, const char *root, const char *base, struct git_paths *out,
 	struct error *err)
 {
-	/* A pattern may match nothing, the name of a branch may not. */
-	const char *const argv[] = {"git", "-c", "log.follow=false", "log", "--full-history", "-c",
+	const char *argv[] = {"git", "-c", "log.follow=false", "log", "--full-history", "-c",
 		"--no-renames", "--no-show-signature", "--format=", "--name-only",
-		"--diff-filter=d", "-z", arena_printf(a, "%s..HEAD", base), "--not",
-		"--remotes=origin/HEA[D]", "--remotes=origin/mai[n]", "--remotes=origin/maste[r]",
-		"--", NULL};
+		"--diff-filter=d", "-z", arena_printf(a, "%s..HEAD", base), "--", NULL, NULL};
 	const struct git_command c = {.dir = root, .name = "git log", .argv = argv};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct git_default upstream;
 
 	*out = (struct git_paths){0};
+	if (git_read_default(a, root, &upstream, err) < 0)
+		return -1;
+	if (upstream.remote) {
+		argv[COUNT(argv) - 3] = arena_printf(a, "^%s", upstream.commit);
+		argv[COUNT(argv) - 2] = "--";
+	}
 	if (git_command(&c, &text, NULL, err) < 0)
 		return -1;
 	for (size_t at = 0; at < text.len; at += strlen(text.s + at) + 1)
@@ -575,6 +584,28 @@ int git_read_remote_branch(struct arena *a, const char *root, const char *branch
 	return 0;
 }
 
+int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+		"origin", arena_printf(&a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch),
+		NULL};
+	const struct git_command c = {.dir = root,
+		.name = "git fetch",
+		.argv = argv,
+		.limit_s = FETCH_S,
+		.late = true,
+		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+	int status = 0;
+
+	*fetched = false;
+	if (git_command(&c, NULL, &status, err) < 0)
+		return -1;
+	*fetched = status == 0;
+	return 0;
+}
+
 struct push_result {
 	int status; /* exit status of `git push` */
 	struct buf output;
@@ -644,7 +675,7 @@ static int push_error(const struct push_result *p, struct error *err)
 }
 
 /* Commits that were pushed may have been amended or rebased since. If the remote has got others
- * meanwhile, what it said first tells more. */
+ * meanwhile, the first refusal says more. */
 static int push_branch(const char *root, const struct git_head *h, const char *lease,
 	struct push_result *out, struct error *err)
 {

@@ -14,102 +14,7 @@
 
 #define CONFIG_MAX ((size_t)1 << 20)
 
-enum { SETTING_MAX = 500, PACKED_MAX = 64 << 20 };
-
-/* The first line of a small file, in the arena; NULL when it cannot be read. */
-static char *first_line(struct arena *a, const char *path)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct str rest, line;
-	struct error ignored;
-
-	if (sys_read_file(&text, path, 8192, NULL, &ignored) < 0)
-		return NULL;
-	rest = buf_str(&text);
-	return str_line(&rest, &line) ? arena_dup(a, str_trim(line)) : NULL;
-}
-
-/* `.git` is a directory, or a file `gitdir: PATH`; the directory of a linked work tree names the
- * common one. */
-bool git_directories(struct arena *a, const char *root, char **own, char **common)
-{
-	char *line;
-
-	*own = path_join(a, root, ".git");
-	if (!path_is_directory(*own)) {
-		line = first_line(a, *own);
-		if (!line || !str_starts(str_of(line), "gitdir: "))
-			return false;
-		*own = path_join(a, root, line + strlen("gitdir: "));
-	}
-	line = first_line(a, path_join(a, *own, "commondir"));
-	*common = line ? path_join(a, *own, line) : *own;
-	return true;
-}
-
-int git_read_branch(struct arena *a, const char *root, const char **branch, struct error *err)
-{
-	static const char ref[] = "ref: refs/heads/";
-	char *own, *common, *line = NULL;
-
-	if (git_directories(a, root, &own, &common))
-		line = first_line(a, path_join(a, own, "HEAD"));
-	if (!line)
-		return error_set(err, ERR_STATE, "cannot read the branch of '%s'", root);
-	*branch = str_starts(str_of(line), ref) ? line + strlen(ref) : NULL;
-	return 0;
-}
-
-/* ---- HEAD ---- */
-
-static bool is_commit_id(struct str s)
-{
-	return s.n == 40 && strspn(s.p, "0123456789abcdef") >= s.n;
-}
-
-/* `ID NAME` in lines; comments, and `^ID` of what a tag points at, are longer or shorter. */
-static const char *packed_id(struct arena *a, const char *common, const char *name)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct str rest, line;
-	struct error ignored;
-
-	if (sys_read_file(&text, path_join(a, common, "packed-refs"), PACKED_MAX, NULL, &ignored) <
-		0)
-		return NULL;
-	for (rest = buf_str(&text); str_line(&rest, &line);)
-		if (line.n > 41 && line.p[40] == ' ' && str_is(str_sub(line, 41, line.n), name) &&
-			is_commit_id(str_sub(line, 0, 40)))
-			return arena_dup(a, str_sub(line, 0, 40));
-	return NULL;
-}
-
-/* A branch is a file of its own, or else it is packed. */
-bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out)
-{
-	static const char ref[] = "ref: ", branch[] = "refs/heads/";
-	char *own, *common, *line;
-	const char *name;
-
-	*out = (struct git_tip){0};
-	if (!git_directories(a, root, &own, &common))
-		return false;
-	line = first_line(a, path_join(a, own, "HEAD"));
-	if (line && str_starts(str_of(line), ref)) {
-		name = line + strlen(ref);
-		if (!str_starts(str_of(name), branch) || strstr(name, ".."))
-			return false;
-		out->branch = name + strlen(branch);
-		line = first_line(a, path_join(a, common, name));
-		if (!line && !path_exists(path_join(a, common, name)))
-			out->commit = packed_id(a, common, name);
-	}
-	if (line && is_commit_id(str_of(line)))
-		out->commit = line;
-	return out->commit != NULL;
-}
-
-/* ---- values ---- */
+enum { SETTING_MAX = 500 };
 
 static char *config_path(struct arena *a, const char *root)
 {
@@ -360,7 +265,7 @@ static int find_directories(struct arena *a, const char *root, char **own, char 
 		return 0;
 	if (path_check_exists(path_join(a, *own, "commondir"), &linked, err) < 0)
 		return -1;
-	line = linked ? first_line(a, path_join(a, *own, "commondir")) : NULL;
+	line = linked ? git_first_line(a, path_join(a, *own, "commondir")) : NULL;
 	*common = line ? path_join(a, *own, line) : *own;
 	return linked && !line ? error_set(err, ERR_SYSTEM, "cannot read '%s/commondir'", *own) : 0;
 }

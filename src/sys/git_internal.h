@@ -37,12 +37,16 @@ int git_find_files_plain(struct arena *a, const char *root, bool (*want)(struct 
 
 enum { GIT_INDEX_MAX = 1 << 30 };
 
+/* The first line of a small file, in the arena; NULL: it cannot be read, or is empty. */
+char *git_first_line(struct arena *a, const char *path);
+
 /* The branch and the commit of HEAD as git_read_tip() gives them, from plain files. False: git must
  * be asked. */
 bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out);
 
-/* The repository's directory of this work tree, and the one that all its work trees share. False
- * when they cannot be read. */
+/* The repository's directory of this work tree, and the one that all its work trees share: `.git`
+ * is a directory, or a file `gitdir: PATH`, and the directory of a linked work tree names the
+ * common one. False when they cannot be read. */
 bool git_directories(struct arena *a, const char *root, char **own, char **common);
 
 #endif

@@ -64,9 +64,6 @@ static bool is_wanted(struct str name, const char *const *names)
 static void keep_line(struct arena *a, struct str line, const char *const *names, struct refs *out)
 {
 	size_t blank = str_find(line, STR(" "));
-	struct str rest = str_sub(line, blank + 1, line.n);
-	size_t second = str_find(rest, STR(" "));
-	struct str sha = str_sub(rest, 0, second), to = {0};
 
 	if (str_starts(line, names[0]) && line.n > strlen(names[0]) &&
 		line.p[strlen(names[0])] == '/')
@@ -74,19 +71,15 @@ static void keep_line(struct arena *a, struct str line, const char *const *names
 	/* git also lists the references below a name, and its warnings come with the output. */
 	if (blank == line.n || !is_wanted(str_sub(line, 0, blank), names) || out->n == REFS_MAX)
 		return;
-	if (second < rest.n)
-		to = str_sub(rest, second + 1, rest.n);
 	out->ref[out->n].name = arena_dup(a, str_sub(line, 0, blank));
-	out->ref[out->n].commit = arena_dup(a, sha);
-	out->ref[out->n++].target = to.n ? arena_dup(a, to) : NULL;
+	out->ref[out->n++].commit = arena_dup(a, str_sub(line, blank + 1, line.n));
 }
 
 int refs_look(struct arena *a, struct pool *p, const char *const *names, struct refs *out,
 	struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *args[ARGS_MAX] = {
-		"for-each-ref", "--format=%(refname) %(objectname) %(symref)"};
+	const char *args[ARGS_MAX] = {"for-each-ref", "--format=%(refname) %(objectname)"};
 	struct str rest, line;
 	size_t n = 2;
 

@@ -1,11 +1,12 @@
+#include "src/sys/git.h"
 #include "src/worktree/pool_internal.h"
 
 /*
  * Where a new branch begins, in this order: what the caller names; the branch of the same name on
- * the remote; the target on the remote; the local target.
+ * the remote; the target on the remote; the local target; without a target, the default branch.
  */
 
-enum { CANDIDATES = 8, ABOVE_MAX = 8 };
+enum { CANDIDATES = 5, ABOVE_MAX = 8 };
 
 static bool is_commit(struct str s)
 {
@@ -103,17 +104,32 @@ static const char **with_above(struct arena *a, const char *const *names, const 
 	return all;
 }
 
+/* The default branch as this clone knows it. */
+static int find_default(struct arena *a, struct pool *p, struct base *out, struct error *err)
+{
+	struct git_default known;
+
+	if (git_read_default(a, p->repo, &known, err) < 0)
+		return -1;
+	if (!known.ref)
+		return error_set(err, ERR_STATE,
+			"'%s' has no default branch to begin from: commit and push something, "
+			"fetch it, or give --base",
+			p->repo);
+	*out = (struct base){.name = short_name(known.ref), .commit = known.commit};
+	return 0;
+}
+
 int base_find(struct arena *a, struct pool *p, const struct allocate_ask *ask, struct base *out,
 	struct error *err)
 {
 	const char *target = ask->target && *ask->target ? ask->target : NULL;
 	const char *names[CANDIDATES] = {arena_printf(a, "refs/heads/%s", ask->branch),
-		arena_printf(a, "refs/remotes/origin/%s", ask->branch), "refs/remotes/origin/HEAD",
-		arena_printf(a, "refs/remotes/origin/%s", target ? target : "main"),
-		arena_printf(a, "refs/heads/%s", target ? target : "main"),
-		target ? NULL : "refs/remotes/origin/master", "refs/heads/master", NULL};
-	const struct ref *own, *theirs, *head;
+		arena_printf(a, "refs/remotes/origin/%s", ask->branch),
+		target ? arena_printf(a, "refs/remotes/origin/%s", target) : NULL,
+		target ? arena_printf(a, "refs/heads/%s", target) : NULL, NULL};
 	const char **above, **all = with_above(a, names, &above);
+	const struct ref *own, *theirs;
 	struct refs refs;
 
 	*out = (struct base){0};
@@ -121,7 +137,6 @@ int base_find(struct arena *a, struct pool *p, const struct allocate_ask *ask, s
 		return -1;
 	own = refs_find(&refs, names[0]);
 	theirs = refs_find(&refs, names[1]);
-	head = refs_find(&refs, names[2]);
 	if (own) {
 		out->exists = true;
 		out->commit = own->commit;
@@ -135,12 +150,7 @@ int base_find(struct arena *a, struct pool *p, const struct allocate_ask *ask, s
 	}
 	if (theirs)
 		return take(theirs, out);
-	if (!target && head) {
-		out->name = short_name(head->target ? head->target : head->name);
-		out->commit = head->commit;
-		return 0;
-	}
-	return first_of(p, &refs, names + 3, out, err);
+	return target ? first_of(p, &refs, names + 2, out, err) : find_default(a, p, out, err);
 }
 
 int sparse_check(

@@ -1,3 +1,4 @@
+#include "src/sys/git.h"
 #include "src/worktree/list.h"
 
 /*
@@ -12,23 +13,25 @@ static const char *after(const char *name, const char *prefix)
 	return str_starts(str_of(name), prefix) ? name + strlen(prefix) : name;
 }
 
+/* NULL: the remote has no such branch. */
 static int find_target(struct due *d, struct error *err)
 {
-	static const char origin[] = "refs/remotes/origin/";
-	const char *given = d->listing->pool->target;
-	const char *const names[] = {
-		arena_printf(d->listing->arena, "%s%s", origin, given ? given : "HEAD"),
-		given ? NULL : "refs/remotes/origin/main", "refs/remotes/origin/master", NULL};
+	struct pool *p = d->listing->pool;
+	struct git_default known;
 	struct refs refs;
 
-	if (refs_look(d->listing->arena, d->listing->pool, names, &refs, err) < 0)
-		return -1;
-	for (size_t i = 0; names[i] && !d->target; i++) {
-		const struct ref *ref = refs_find(&refs, names[i]);
+	if (p->target) {
+		const char *const names[] = {
+			arena_printf(d->listing->arena, "refs/remotes/origin/%s", p->target), NULL};
 
-		if (ref)
-			d->target = after(ref->target ? ref->target : ref->name, origin);
+		if (refs_look(d->listing->arena, p, names, &refs, err) < 0)
+			return -1;
+		d->target = refs.n ? p->target : NULL;
+		return 0;
 	}
+	if (git_read_default(d->listing->arena, p->repo, &known, err) < 0)
+		return -1;
+	d->target = known.remote ? known.branch : NULL;
 	return 0;
 }
 

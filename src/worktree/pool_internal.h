@@ -108,7 +108,6 @@ int admin_lock(struct pool *p, struct disk_lock **out, struct error *err);
 enum { REFS_MAX = 16 };
 struct ref {
 	const char *name, *commit; /* full name; its commit */
-	const char *target;        /* symbolic: the full name of its target; else NULL */
 };
 struct refs {
 	struct ref ref[REFS_MAX];

@@ -141,7 +141,7 @@ ENGINE_TEST(comments_that_cannot_be_asked_do_not_stop_the_run)
 	assert_string_equal(t.messages.s,
 		"cannot read the comments of 'https://github.com/o/r/pull/7': "
 		"gh is not logged in\n");
-	assert_true(events_have("\"effect\":\"comments not asked\"}"));
+	assert_true(events_have("\"effect\":\"comments not read\"}"));
 }
 
 ENGINE_TEST(checks_that_cannot_be_asked_do_not_stop_the_run)
@@ -153,5 +153,5 @@ ENGINE_TEST(checks_that_cannot_be_asked_do_not_stop_the_run)
 	assert_string_equal(t.messages.s,
 		"cannot read the checks of 'https://github.com/o/r/pull/7': "
 		"gh is not logged in\n");
-	assert_true(events_have("\"effect\":\"checks not asked\"}"));
+	assert_true(events_have("\"effect\":\"checks not read\"}"));
 }

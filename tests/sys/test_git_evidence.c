@@ -231,6 +231,24 @@ GIT_TEST(the_digest_of_a_patch_tells_other_changes_from_other_commits)
 	}
 }
 
+GIT_TEST(a_commit_with_the_changes_of_a_whole_branch_is_found)
+{
+	char digest[GIT_PATCH_TEXT];
+	const char *fork = head_commit(), *squash, *tip;
+
+	sh("cd r && git switch -q -c side && for n in 1 2; do echo $n >>f; git add f; git commit "
+	   "-qm $n; done; git switch -q main; echo g >g; git add g; git commit -qm g; git merge -q "
+	   "--squash side >/dev/null; git commit -qm both");
+	squash = head_commit();
+	sh("cd r && echo 3 >>f && git commit -qam 3");
+	tip = head_commit();
+	git_patch_digest(at("r"), fork, "side", digest);
+	assert_string_equal(git_find_same_patch(&arena, at("r"), fork, tip, digest), squash);
+	assert_null(git_find_same_patch(&arena, at("r"), squash, tip, digest));
+	git_patch_digest(at("r"), fork, "side^", digest);
+	assert_null(git_find_same_patch(&arena, at("r"), fork, tip, digest));
+}
+
 GIT_TEST(without_a_branch_or_a_commit_there_is_none)
 {
 	struct git_status s;
