@@ -348,8 +348,8 @@ static void check_installation(struct doctor *c)
 
 /* ---- the form of the loop (docs/loop.md) ---- */
 
-#define CONVERSATION "a conversation, without the tool Workflow: "
-#define PROSE        "a conversation, without hooks: "
+#define CONDUCTOR "a conductor, which is an agent of the client"
+#define PROSE     "a conductor without hooks: "
 
 static json *read_json(const char *path)
 {
@@ -416,13 +416,26 @@ static void find_plugin(
 	}
 }
 
-/* Whether the client is as new as the first one that has the tool Workflow. */
-static bool has_workflow(const char *version)
+static bool is_since(const char *version, unsigned major, unsigned minor, unsigned patch)
 {
 	unsigned v[3];
 
-	return sscanf(version, "%u.%u.%u", &v[0], &v[1], &v[2]) != 3 || v[0] > 2 ||
-	       (v[0] == 2 && (v[1] > 1 || (v[1] == 1 && v[2] >= 154)));
+	if (sscanf(version, "%u.%u.%u", &v[0], &v[1], &v[2]) != 3)
+		return true;
+	if (v[0] != major)
+		return v[0] > major;
+	return v[1] != minor ? v[1] > minor : v[2] >= patch;
+}
+
+/* Why /dev-team:workflow cannot run its script; NULL: it can. */
+static const char *script_fault(struct doctor *c, const struct loop_settings *s)
+{
+	if (!is_since(c->client, 2, 1, 154))
+		return "the client is older than 2.1.154";
+	if (getenv("CLAUDE_CODE_DISABLE_WORKFLOWS"))
+		return "CLAUDE_CODE_DISABLE_WORKFLOWS is set";
+	return s->no_script ? arena_printf(c->arena, "workflows are disabled in '%s'", s->no_script)
+			    : NULL;
 }
 
 /* Why the hooks do not work, and the remedy; NULL: they do. */
@@ -465,7 +478,7 @@ static const char *hooks_fault(
 static void check_loop(struct doctor *c)
 {
 	struct loop_settings s = {0};
-	const char *directory, *version, *fault, *config = config_directory(c);
+	const char *directory, *version, *fault, *script, *config = config_directory(c);
 
 	if (!c->client)
 		return;
@@ -480,18 +493,16 @@ static void check_loop(struct doctor *c)
 	fault = hooks_fault(c, &s, directory, version);
 	if (fault)
 		report(c, HEALTH_WARN, "loop", PROSE "%s", fault);
-	else if (!has_workflow(c->client))
+	else if (!is_since(c->client, 2, 0, 77))
 		report(c, HEALTH_WARN, "loop",
-			CONVERSATION "the client is older than 2.1.154: run 'claude update'");
-	else if (getenv("CLAUDE_CODE_DISABLE_WORKFLOWS"))
-		report(c, HEALTH_WARN, "loop",
-			CONVERSATION "CLAUDE_CODE_DISABLE_WORKFLOWS is set: unset it");
-	else if (s.no_script)
-		report(c, HEALTH_WARN, "loop",
-			CONVERSATION "workflows are disabled in '%s': enable them there",
-			s.no_script);
+			"in the main conversation, with prompts: the client is older than 2.0.77: "
+			"run 'claude update'");
+	else if ((script = script_fault(c, &s)))
+		report(c, HEALTH_OK, "loop", CONDUCTOR "; no /dev-team:workflow, because %s",
+			script);
 	else
-		report(c, HEALTH_OK, "loop", "a script of the client (its tool Workflow)");
+		report(c, HEALTH_OK, "loop",
+			CONDUCTOR "; or, with /dev-team:workflow, its tool Workflow");
 }
 
 bool run_doctor(struct arena *a, const struct run_step_call *call, struct buf *out)
