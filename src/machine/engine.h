@@ -33,7 +33,8 @@ struct environment {
 	int (*find_specs)(void *data, struct arena *a, const char *id, char ***paths, size_t *n,
 		struct error *err);
 	/* Reads the `what` ("spec", "config") at `path` of the user's checkout, also if it is not
-	 * committed. *digest: of its bytes (digest_text()); *text NULL: there is none to be read. May be NULL.
+	 * committed. *digest: of its bytes (digest_text()); *text NULL: there is none to be read.
+	 * May be NULL.
 	 */
 	int (*read_input)(void *data, struct arena *a, const char *what, const char *path,
 		char **text, const char **digest, struct error *err);
@@ -122,6 +123,8 @@ unsigned engine_evidence_required(const struct workflow *w,
 
 /* The outcome of an item that was cancelled. */
 #define ENGINE_CANCELLED "cancelled by the user"
+/* The settings of a repository, relative to it: what `read_input` reads as "config". */
+#define SETTINGS_FILE ".dev-team/config.yaml"
 
 /* 0: `e->owner` may step. -1: ERR_STATE, another session holds the work item. */
 int engine_admit(const struct engine *e, struct error *err);

@@ -4,7 +4,7 @@
 #include <sys/vfs.h>
 #include "context/lease.h"
 #include "src/harness/adapter.h"
-#include "src/run/begin.h"
+#include "src/setup/setup.h"
 #include "src/run/run.h"
 #include "src/sandbox/sandbox.h"
 #include "src/store/disk.h"

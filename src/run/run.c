@@ -2,10 +2,10 @@
 #include <sys/wait.h>
 #include "src/base/clock.h"
 #include "src/base/json.h"
-#include "src/config/settings.h"
 #include "src/event/event.h"
 #include "src/machine/agents.h"
-#include "src/run/begin.h"
+#include "src/machine/engine.h"
+#include "src/setup/setup.h"
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
 #include "src/store/disk.h"

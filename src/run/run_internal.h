@@ -91,21 +91,6 @@ int run_place_enter(void *data, struct arena *a, const char *id, struct item_pla
 int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err);
 
-/* The branch that `origin/HEAD` names here; NULL: none. */
-int run_local_default(struct arena *a, const char *repo, const char **name, struct error *err);
-/* *url is NULL without a remote `origin`. */
-int run_find_origin(struct arena *a, const char *repo, char **url, struct error *err);
-/* git has no branch `a/b` next to a branch `a`. -1: ERR_STATE. */
-int run_check_branch(struct arena *a, const char *repo, const char *branch, struct error *err);
-/* Whether an item could work on the branch of the checkout, and with the changes there. -1:
- * ERR_STATE. */
-int checkout_check_branch(
-	const struct git_head *h, const char *repo, const char *id, struct error *err);
-int checkout_check_clean(
-	const char *repo, bool allow_dirty, const struct git_status *s, struct error *err);
-/* Whether the item of the document is done or has failed. */
-bool run_item_ended(const struct context *doc);
-
 /* ---- actions (action.c, agent.c) ---- */
 
 enum { RUN_WORD_SIZE = 80 };
