@@ -64,6 +64,25 @@ static bool hear(void *data, bool errors, struct str piece)
 	return true;
 }
 
+/* Another git, or one that was killed, has left a lock file. git's advice does not name it again.
+ */
+static bool is_locked(const char *name, struct str output, struct error *err)
+{
+	static const char before[] = "Unable to create '", after[] = ".lock': File exists";
+	size_t from = str_find(output, STR(before));
+	struct str path = str_sub(output, from + strlen(before), output.n);
+	size_t end = str_find(path, STR(after));
+
+	if (from == output.n || end == path.n || memchr(path.p, '\n', end))
+		return false;
+	path.n = end + strlen(".lock");
+	(void)error_set(err, ERR_SYSTEM,
+		"'%s' failed: %s%.*s': File exists: unless a git is running there, remove '%.*s' "
+		"and run the same command again",
+		name, before, (int)path.n, path.p, (int)path.n, path.p);
+	return true;
+}
+
 /* TERM at our death: git then removes its lock files. */
 static int run(const struct git_command *c, const char *const *env, struct buf *out, int *status,
 	struct error *err)
@@ -90,6 +109,8 @@ static int run(const struct git_command *c, const char *const *env, struct buf *
 		*status = end.timed_out ? GIT_LATE : end.status;
 		return 0;
 	}
+	if (end.status && is_locked(c->name, buf_str(out), err))
+		return -1;
 	return process_check(&p, &end, c->name, buf_str(out), err);
 }
 
@@ -129,6 +150,8 @@ static int ask_git(const struct git_command *c, bool *yes, struct error *err)
 static int check_status(
 	const char *name, int status, const struct buf *output, bool refused, struct error *err)
 {
+	if (status && is_locked(name, buf_str(output), err))
+		return -1;
 	if (process_check(&(struct process){0}, &(struct process_end){.status = status}, name,
 		    buf_str(output), err) == 0)
 		return 0;
