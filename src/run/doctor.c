@@ -309,8 +309,10 @@ static void check_repository(struct doctor *c)
 	char *root;
 
 	if (git_root(c->arena, c->call->repo ? c->call->repo : ".", &root, &err) < 0) {
-		report(c, c->call->repo ? HEALTH_FAIL : HEALTH_WARN, "repository",
-			"%s: run this in the repository to work on", err.text);
+		bool none = !c->call->repo && strstr(err.text, "is not in a git repository");
+
+		report(c, none ? HEALTH_WARN : HEALTH_FAIL, "repository", "%s%s", err.text,
+			none ? ": run this in the repository to work on" : "");
 		return;
 	}
 	c->repo = root;

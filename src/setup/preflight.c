@@ -34,29 +34,17 @@ static void fail_with(
 		arena_dup(a, str_of(err->text)));
 }
 
-/* Exit status of `git`; -1: it could not be run. `out` gets what it prints. */
-static int git_status_of(const char *repo, const char *const *argv, struct buf *out)
-{
-	const struct git_command c = {.dir = repo,
-		.name = argv[0],
-		.argv = argv,
-		.limit_s = REMOTE_S,
-		.late = true,
-		.batch_ssh = remote_plain_ssh()};
-	struct error ignored;
-	int status;
-
-	return git_command(&c, out, &status, &ignored) < 0 ? -1 : status;
-}
-
 /* ---- the repository ---- */
 
 static void check_author(struct arena *a, struct preflight *p)
 {
 	static const char *const argv[] = {"git", "var", "GIT_COMMITTER_IDENT", NULL};
 	CLEANUP(buf_release) struct buf name = BUF_INIT, email = BUF_INIT;
+	struct error ignored;
+	char *line;
 
-	if (git_config_identity(p->repo, &name, &email) || git_status_of(p->repo, argv, NULL) == 0)
+	if (git_config_identity(p->repo, &name, &email) ||
+		(remote_git_line(a, p->repo, argv, &line, &ignored) == 0 && line))
 		good(a, p, "author", "git has a name and an address for commits");
 	else
 		fail(a, p, ERR_STATE, "author",
@@ -146,29 +134,45 @@ static void check_remote(struct arena *a, struct preflight *p)
 			p->remote.fault);
 }
 
+/* What path_is_id() allows and git does not. */
+static bool is_branch_name(struct str branch)
+{
+	while (branch.n) {
+		size_t n = str_find(branch, STR("/"));
+		struct str part = str_sub(branch, 0, n);
+
+		if (!part.n || part.p[0] == '.' || str_ends(part, ".") || str_ends(part, ".lock"))
+			return false;
+		branch = n < branch.n ? str_sub(branch, n + 1, branch.n) : (struct str){0};
+	}
+	return true;
+}
+
 /* Nothing is sent. The remote's hooks and protected branches still may refuse the real push. */
 static void check_push(struct arena *a, struct preflight *p)
 {
+	const char *branch =
+		p->branch && is_branch_name(str_of(p->branch)) ? p->branch : "dev-team/doctor";
 	const char *const argv[] = {"git", "push", "--dry-run", "--no-verify", "-q", "origin",
-		arena_printf(a, "+HEAD:refs/heads/%s", p->branch ? p->branch : "dev-team/doctor"),
-		NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
+		arena_printf(a, "+HEAD:refs/heads/%s", branch), NULL};
+	const struct git_command c = {.dir = p->repo,
+		.name = "git push",
+		.argv = argv,
+		.limit_s = REMOTE_S,
+		.batch_ssh = remote_plain_ssh()};
 	struct git_tip tip;
-	struct error ignored;
-	struct str text;
+	struct error err;
 
-	if (p->remote.fault || !pushes(p->workflow) ||
-		git_read_tip(a, p->repo, &tip, &ignored) < 0 || !tip.commit)
+	if (p->remote.fault || !pushes(p->workflow) || git_read_tip(a, p->repo, &tip, &err) < 0 ||
+		!tip.commit)
 		return;
-	if (git_status_of(p->repo, argv, &out) == 0) {
+	if (git_command(&c, NULL, NULL, &err) == 0)
 		good(a, p, "push", "'origin' takes pushes");
-		return;
-	}
-	text = str_trim(buf_str(&out));
-	fail(a, p, ERR_STATE, "push",
-		"'origin' takes no push: %s: get write access, or name a repository of yours with "
-		"'git remote set-url --push origin URL'",
-		arena_printable(a, str_cut(text, SHOWN_MAX), SIZE_MAX));
+	else
+		fail(a, p, ERR_STATE, "push",
+			"'origin' takes no push: %s: get write access, or name a repository of "
+			"yours with 'git remote set-url --push origin URL'",
+			remote_short_fault(a, err.text));
 }
 
 static void check_origin(struct arena *a, struct preflight *p)
@@ -214,31 +218,25 @@ int preflight_check_branch(struct arena *a, const char *repo, const char *branch
 	return 0;
 }
 
-/* What path_is_id() allows and git does not. */
-static bool is_branch_name(struct str branch)
-{
-	while (branch.n) {
-		size_t n = str_find(branch, STR("/"));
-		struct str part = str_sub(branch, 0, n);
-
-		if (!part.n || part.p[0] == '.' || str_ends(part, ".") || str_ends(part, ".lock"))
-			return false;
-		branch = n < branch.n ? str_sub(branch, n + 1, branch.n) : (struct str){0};
-	}
-	return true;
-}
-
 static void check_taken(struct arena *a, struct preflight *p)
 {
 	const char *names[] = {arena_printf(a, "refs/heads/%s", p->branch)};
+	const char *const below[] = {"git", "for-each-ref", "--count=1",
+		"--format=%(refname:lstrip=2)", arena_printf(a, "%s/", names[0]), NULL};
 	struct git_commit found[COUNT(names)];
 	struct error ignored;
+	char *line;
 
-	if (p->remote.above)
+	if (remote_git_line(a, p->repo, below, &line, &ignored) == 0 && line && *line)
+		fail(a, p, ERR_STATE, "branch",
+			"the branch '%s' cannot be made next to a branch '%s': rename that one "
+			"('git branch -m %s NEW-NAME')",
+			p->branch, line, line);
+	if (p->remote.beside)
 		fail(a, p, ERR_STATE, "branch",
 			"the branch '%s' cannot be pushed next to the branch '%s' of 'origin': "
 			"rename that one there",
-			p->branch, p->remote.above);
+			p->branch, p->remote.beside);
 	if (p->remote.taken &&
 		git_read_commits(a, p->repo, names, COUNT(names), found, &ignored) == 0 &&
 		!found[0].id)

@@ -59,6 +59,14 @@ int remote_find_url(struct arena *a, const char *repo, char **url, struct error 
 
 /* ---- what it says of itself ---- */
 
+/* git has no branch `a/b` next to a branch `a`. */
+static bool is_beside(struct arena *a, struct str one, struct str other)
+{
+	struct str above = one.n < other.n ? one : other, below = one.n < other.n ? other : one;
+
+	return str_starts(below, arena_printf(a, "%.*s/", (int)above.n, above.p));
+}
+
 /* The name of a reference in a line of `git ls-remote`. */
 static void take_reference(struct arena *a, struct str line, const char *branch, struct str *target,
 	struct str *guess, struct remote_state *out)
@@ -78,15 +86,14 @@ static void take_reference(struct arena *a, struct str line, const char *branch,
 	name = str_sub(name, strlen(heads), name.n);
 	if (branch && str_is(name, branch))
 		out->taken = arena_dup(a, name);
-	else if (branch &&
-		 str_starts(str_of(branch), arena_printf(a, "%.*s/", (int)name.n, name.p)))
-		out->above = arena_dup(a, name);
+	else if (branch && is_beside(a, name, str_of(branch)))
+		out->beside = arena_dup(a, name);
 	else if (str_is(name, "main") || (str_is(name, "master") && !guess->n))
 		*guess = name;
 }
 
 /* Without the name of the command, and without git's hint. */
-static const char *short_fault(struct arena *a, const char *text)
+const char *remote_short_fault(struct arena *a, const char *text)
 {
 	const char *said = strstr(text, "failed: ");
 	struct str rest = str_of(said ? said + strlen("failed: ") : text);
@@ -96,17 +103,13 @@ static const char *short_fault(struct arena *a, const char *text)
 
 void remote_read(struct arena *a, const char *repo, const char *branch, struct remote_state *out)
 {
-	const char *const argv[] = {"git", "ls-remote", "--symref", "origin", "HEAD",
-		"refs/heads/main", "refs/heads/master",
-		branch ? arena_printf(a, "refs/heads/%s", branch) : NULL,
-		branch ? arena_printf(a, "refs/heads/%.*s", (int)strcspn(branch, "/"), branch)
-		       : NULL,
-		NULL};
+	static const char *const always[] = {"git", "ls-remote", "--symref", "origin", "HEAD",
+		"refs/heads/main", "refs/heads/master"};
+	VEC(const char *) argv = {0};
 	/* no translation: is_no_connection() reads the fault */
 	static const char *const env[] = {"LANGUAGE=en", NULL};
-	const struct git_command c = {.dir = repo,
+	struct git_command c = {.dir = repo,
 		.name = "git ls-remote",
-		.argv = argv,
 		.env = env,
 		.limit_s = REMOTE_S,
 		.batch_ssh = remote_plain_ssh()};
@@ -115,8 +118,17 @@ void remote_read(struct arena *a, const char *repo, const char *branch, struct r
 	struct error err;
 
 	*out = (struct remote_state){0};
+	for (size_t i = 0; i < COUNT(always); i++)
+		vec_push_in(a, &argv, always[i]);
+	for (size_t n = 0; branch && n < strlen(branch); n++) {
+		n += strcspn(branch + n, "/");
+		vec_push_in(a, &argv, arena_printf(a, "refs/heads/%.*s", (int)n, branch));
+	}
+	vec_push_in(a, &argv, branch ? arena_printf(a, "refs/heads/%s/*", branch) : NULL);
+	vec_push_in(a, &argv, NULL);
+	c.argv = argv.items;
 	if (git_command(&c, &text, NULL, &err) < 0) {
-		out->fault = short_fault(a, err.text);
+		out->fault = remote_short_fault(a, err.text);
 		return;
 	}
 	rest = buf_str(&text);

@@ -63,15 +63,18 @@ int remote_local_default(struct arena *a, const char *repo, const char **name, s
  * could not be run. */
 int remote_git_line(
 	struct arena *a, const char *repo, const char *const *argv, char **line, struct error *err);
+/* Without the name of the command that failed, and without git's hint. */
+const char *remote_short_fault(struct arena *a, const char *text);
 /* The user has not said how git starts ssh: struct git_command.batch_ssh. */
 bool remote_plain_ssh(void);
 
 /* What `origin` says of itself. */
 struct remote_state {
-	const char *fault;         /* why it cannot be asked, as git says it; NULL */
-	const char *branch;        /* its default branch; NULL: none, or without a commit */
-	const char *commit;        /* of HEAD; NULL */
-	const char *above, *taken; /* its branches that are, or are above, the asked one; NULL */
+	const char *fault;  /* why it cannot be asked, as git says it; NULL */
+	const char *branch; /* its default branch; NULL: none, or without a commit */
+	const char *commit; /* of HEAD; NULL */
+	const char *beside,
+		*taken; /* its branches that the asked one cannot be next to, or is; NULL */
 };
 /* One connection. `branch` NULL: nothing is asked of one. If HEAD there names no branch with a
  * commit, `main` or `master` is the default one, and `commit` is NULL. */

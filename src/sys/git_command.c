@@ -363,15 +363,48 @@ static bool is_behind_link(struct arena *a, const char *root, const char *path)
 	return false;
 }
 
-/* A pre-commit hook that formats files has changed what is committed, not our index. */
-static int reset_paths(const char *root, struct str paths, struct error *err)
+/* A pre-commit hook may have formatted or added files in what is committed, not in our index. */
+static int reset_committed(const char *root, struct error *err)
 {
-	static const char *const argv[] = {"git", "--literal-pathspecs", "reset", "-q",
+	static const char *const list[] = {"git", "diff-tree", "--root", "--no-commit-id", "-r",
+		"--no-renames", "--name-only", "-z", "HEAD", NULL};
+	static const char *const reset[] = {"git", "--literal-pathspecs", "reset", "-q",
 		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
-	const struct git_command c = {
-		.dir = root, .name = "git reset", .argv = argv, .input = paths};
+	const struct git_command listing = {.dir = root, .name = "git diff-tree", .argv = list};
+	struct git_command resetting = {.dir = root, .name = "git reset", .argv = reset};
+	CLEANUP(buf_release) struct buf paths = BUF_INIT;
 
-	return git_command(&c, NULL, NULL, err);
+	if (git_command(&listing, &paths, NULL, err) < 0)
+		return -1;
+	resetting.input = buf_str(&paths);
+	return git_command(&resetting, NULL, NULL, err);
+}
+
+/* Of the state of the files. */
+static uint64_t look_at_files(struct arena *a, const char *root, struct str present)
+{
+	uint64_t sum = 0;
+	struct stat st;
+
+	for (size_t at = 0; at < present.n; at += strlen(present.p + at) + 1)
+		if (lstat(path_join(a, root, present.p + at), &st) == 0)
+			sum = sum * 31 + (uint64_t)st.st_ino + (uint64_t)st.st_size +
+			      (uint64_t)st.st_mtim.tv_sec * 1000000000u +
+			      (uint64_t)st.st_mtim.tv_nsec;
+	return sum;
+}
+
+/* A hook that has repaired the files and refused them takes them the second time. */
+static int commit_repaired(struct arena *a, const char *root, struct str present, struct str paths,
+	const char *message, struct error *err)
+{
+	uint64_t before = look_at_files(a, root, present);
+
+	if (add_and_commit(root, present, paths, message, err) == 0)
+		return 0;
+	if (err->code != ERR_CHECK || look_at_files(a, root, present) == before)
+		return -1;
+	return add_and_commit(root, present, paths, message, err);
 }
 
 int git_commit_paths(const char *root, const char *const *paths, size_t n, const char *message,
@@ -406,9 +439,9 @@ int git_commit_paths(const char *root, const char *const *paths, size_t n, const
 			paths[0]);
 	if (git_directories(&a, root, &own, &common))
 		await_index(own);
-	*made = add_and_commit(root, buf_str(&present), buf_str(&list), message, &why) == 0;
+	*made = commit_repaired(&a, root, buf_str(&present), buf_str(&list), message, &why) == 0;
 	if (*made)
-		return reset_paths(root, buf_str(&list), err);
+		return reset_committed(root, err);
 	if (still_changed(root, paths, n, &left, err) < 0)
 		return -1;
 	if (left)
