@@ -324,8 +324,8 @@ static int add_and_commit(const char *root, struct str present, struct str paths
 {
 	static const char *const add[] = {"git", FIND_CHANGES, "--literal-pathspecs", "add",
 		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
-	const char *const commit[] = {"git", FIND_CHANGES, "--literal-pathspecs", "-c", "gc.auto=0",
-		"-c", "maintenance.auto=false", "commit", "-q", "-m", message, "--only",
+	const char *const commit[] = {"git", FIND_CHANGES, "-c", "gc.auto=0", "-c",
+		"maintenance.auto=false", "commit", "-q", "-m", message, "--only",
 		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
 	const struct git_command adding = {
 		.dir = root, .name = "git add", .argv = add, .input = present};
@@ -429,6 +429,7 @@ int git_commit_paths(const char *root, const char *const *paths, size_t n, const
 		if (there && ((S_ISDIR(st.st_mode) && !path_exists(path_join(&a, full, ".git"))) ||
 				     is_behind_link(&a, root, paths[i])))
 			continue;
+		buf_adds(&list, ":(literal)"); /* the option would reach the hooks */
 		buf_add(&list, path);
 		if (there)
 			buf_add(&present, path);
