@@ -587,8 +587,9 @@ static int check_agents(const struct run_request *q, struct error *err)
 
 	if (!q->harness && !q->pipeline && !q->agents)
 		return error_set(err, ERR_USAGE,
-			"no agents given: --agents SCRIPT, --harness NAME or --pipeline NAME, or "
-			"'harness' in " SETTINGS_FILE);
+			"no agents given: give --harness claude-code (or another one of 'dev-team "
+			"harness list'), --pipeline NAME or --agents SCRIPT, or set 'harness' "
+			"in " SETTINGS_FILE);
 	if (!q->harness && !q->pipeline && lone)
 		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
 	return 0;
