@@ -578,8 +578,9 @@ static int default_agents(struct arena *a, struct run_request *q, struct error *
 }
 
 /* Combinations that make no sense, before anything is done. */
-static int check_agents(const struct run_request *q, struct error *err)
+static int check_agents(struct arena *a, const struct run_request *q, struct error *err)
 {
+	struct text_list names = {0};
 	const char *lone = q->model       ? "model"
 			   : q->timeout_s ? "timeout"
 			   : q->pass_env  ? "pass-env"
@@ -592,7 +593,7 @@ static int check_agents(const struct run_request *q, struct error *err)
 			"in " SETTINGS_FILE);
 	if (!q->harness && !q->pipeline && lone)
 		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
-	return 0;
+	return q->harness ? run_read_harnesses(a, q->harness, &names, err) : 0;
 }
 
 static int check_number(const struct run_request *q, size_t n, struct error *err)
@@ -625,7 +626,7 @@ int run_items(struct arena *a, const struct run_request *given, const char *cons
 	struct run_request q = *given;
 	struct item_ids ids = {0};
 
-	if (default_agents(a, &q, err) < 0 || check_agents(&q, err) < 0 ||
+	if (default_agents(a, &q, err) < 0 || check_agents(a, &q, err) < 0 ||
 		find_items(a, &q, words, n, &ids, err) < 0 || check_number(&q, ids.n, err) < 0)
 		return -1;
 	return ids.n > 1 ? run_several(a, &q, ids.items, ids.n, out, err)

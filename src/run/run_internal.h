@@ -49,6 +49,8 @@ int run_setup_shared(struct arena *a, struct run_item *r, struct error *err);
 /* Checks everything before the first agent runs: harnesses, models, the pipeline. The call is
  * resolved. */
 int run_setup(struct arena *a, struct run_item *r, struct error *err);
+/* The names of `--harness NAME[,NAME...]`, in `out`. -1: ERR_USAGE, there is no such harness. */
+int run_read_harnesses(struct arena *a, const char *text, struct text_list *out, struct error *err);
 /* After each step: sets what agents and scripts of the worktree inherit. */
 int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
 /* Where an action is carried out. */

@@ -380,8 +380,12 @@ static int write_spec(const struct known *k, struct new_item *item, struct error
 static int check_text(struct arena *a, struct new_item *item, struct error *err)
 {
 	struct str text = str_trim(str_of(item->text)), line;
+	size_t i = 0;
 
-	if (!text.n)
+	while (i < text.n && !isalnum((unsigned char)text.p[i]) &&
+		!((unsigned char)text.p[i] & 0x80))
+		i++;
+	if (i == text.n)
 		return error_set(err, ERR_USAGE, "no words: say what is wanted");
 	if (str_utf8_fault(text))
 		return error_set(err, ERR_USAGE, "the words are not UTF-8");
