@@ -418,7 +418,8 @@ static int run_in_child(void *data, size_t item, int report, int log)
 	int rc;
 
 	run_interrupt_end();
-	(void)unsetenv("PORT"); /* several runs cannot share it */
+	error_status_line(NULL); /* it is our parent's, and no part of what we log */
+	(void)unsetenv("PORT");  /* several runs cannot share it */
 	if (dup2(report, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
 		return ERR_SYSTEM;
 	rc = run_one(s->arena, &s->request, s->ids[item], &out, &err);
@@ -430,11 +431,23 @@ static int run_in_child(void *data, size_t item, int report, int log)
 	return (int)err.code;
 }
 
+static void report_item(const struct parallel_runs *s, int what, const char *id)
+{
+	if (s->request.report)
+		s->request.report(&(struct run_report){.what = what, .id = id});
+}
+
+static void item_tick(void *data)
+{
+	report_item(data, RUN_REPORT_TICK, NULL);
+}
+
 static void item_started(void *data, size_t item, size_t running)
 {
 	struct parallel_runs *s = data;
 
 	s->items[item].started = clock_ticks();
+	report_item(s, RUN_REPORT_ITEM_BEGIN, s->ids[item]);
 	emit(s, EVENT_STARTED, item, JSON_OBJECT(JSON_INT("inFlight", running)));
 }
 
@@ -467,6 +480,7 @@ static int item_ended(void *data, size_t item, int status, struct str report)
 	bool success = result && strcmp(result, "success") == 0;
 	int64_t ms = clock_ticks() - s->items[item].started;
 
+	report_item(s, RUN_REPORT_ITEM_END, s->ids[item]);
 	s->items[item].row = JSON_OBJECT(JSON_TEXT("id", s->ids[item]),
 		JSON_TEXT("result", result ? result : "stopped"),
 		JSON_TEXT("reason", reason ? reason : "the run stopped; see above"),
@@ -505,6 +519,7 @@ static int run_all(struct parallel_runs *s, size_t n, struct error *err)
 		.started = item_started,
 		.line = item_line,
 		.ended = item_ended,
+		.tick = item_tick,
 		.data = s};
 	struct error fault;
 
@@ -520,6 +535,7 @@ static int run_all(struct parallel_runs *s, size_t n, struct error *err)
 		s->rc = error_set(
 			err, ERR_STATE, "interrupted by signal %d", run_interrupt_caught());
 	run_interrupt_end();
+	report_item(s, RUN_REPORT_OVER, NULL);
 	return 0;
 }
 
