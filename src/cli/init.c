@@ -1,5 +1,5 @@
 #include "src/cli/cli.h"
-#include "src/run/begin.h"
+#include "src/setup/setup.h"
 #include "src/run/locate.h"
 
 struct init_options {
@@ -18,7 +18,7 @@ static int run(struct invocation *in, struct error *err)
 
 	return locate_repository(in->arena, o->repo, &repo, err) < 0
 		       ? -1
-		       : run_init(in->arena, repo, in->out, err);
+		       : setup_init(in->arena, repo, in->out, err);
 }
 
 const struct verb verb_init = {

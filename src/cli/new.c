@@ -1,5 +1,5 @@
 #include "src/cli/cli.h"
-#include "src/run/begin.h"
+#include "src/setup/setup.h"
 #include "src/run/locate.h"
 
 struct new_options {

@@ -12,8 +12,8 @@
 enum { COLUMNS = 80 };
 
 struct working {
-	char *id, *agent;
-	int64_t since; /* clock_ticks() */
+	char *id, *agent; /* agent NULL: an item, of several */
+	int64_t since;    /* clock_ticks() */
 };
 
 /* What has begun and not ended, and what has. */
@@ -167,7 +167,9 @@ static void draw(void)
 	for (size_t i = 0; i < progress.working.n; i++) {
 		const struct working *w = &progress.working.items[i];
 
-		buf_addf(&line, "%s%s, %s, ", i ? "; " : "", w->id, w->agent);
+		buf_addf(&line, "%s%s, ", i ? "; " : "", w->id);
+		if (w->agent)
+			buf_addf(&line, "%s, ", w->agent);
 		usage_describe_time(&line, (clock_ticks() - w->since) / 1000 * 1000);
 	}
 	/* The last column stays free, so that no terminal wraps the line. */
@@ -176,12 +178,11 @@ static void draw(void)
 	error_status_line(line.s);
 }
 
-static void add_working(const json *action)
+static void add_working(const char *id, const char *agent)
 {
-	vec_push(&progress.working,
-		(struct working){.id = str_dup(str_of(json_get_str(action, "id"))),
-			.agent = str_dup(str_of(agent_of(action))),
-			.since = clock_ticks()});
+	vec_push(&progress.working, (struct working){.id = str_dup(str_of(id)),
+					    .agent = agent ? str_dup(str_of(agent)) : NULL,
+					    .since = clock_ticks()});
 }
 
 static void remove_working(size_t i)
@@ -191,10 +192,10 @@ static void remove_working(size_t i)
 	vec_remove(&progress.working, i);
 }
 
-static void end_working(const json *action)
+static void end_working(const char *id)
 {
 	for (size_t i = 0; i < progress.working.n; i++)
-		if (json_str_is(action, "id", progress.working.items[i].id)) {
+		if (strcmp(id, progress.working.items[i].id) == 0) {
 			remove_working(i);
 			return;
 		}
@@ -220,11 +221,11 @@ static void report(const struct run_report *p)
 	progress.ms = p->ms;
 	switch (p->what) {
 	case RUN_REPORT_BEGIN:
-		add_working(p->action);
+		add_working(json_get_str(p->action, "id"), agent_of(p->action));
 		log_action(p);
 		break;
 	case RUN_REPORT_END:
-		end_working(p->action);
+		end_working(json_get_str(p->action, "id"));
 		progress.ended++;
 		usage_add(&progress.used, p->usage);
 		log_action(p);
@@ -239,6 +240,12 @@ static void report(const struct run_report *p)
 		log_total();
 		vec_release(&progress.working);
 		return;
+	case RUN_REPORT_ITEM_BEGIN:
+		add_working(p->id, NULL);
+		break;
+	case RUN_REPORT_ITEM_END:
+		end_working(p->id);
+		break;
 	case RUN_REPORT_TICK:
 		break;
 	}

@@ -18,6 +18,17 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
+static const char *const counters[] = {"consecutive_failures", "troubleshooter_calls", NULL};
+
+/* An attempt has failed, or a retry was killed before it had reset the counters. */
+static bool counts_failures(const struct context *doc)
+{
+	for (const char *const *key = counters; *key; key++)
+		if (context_count(doc, *key))
+			return true;
+	return false;
+}
+
 /* The last request of a state. */
 struct last_request {
 	const char *state; /* NULL: any */
@@ -46,7 +57,7 @@ static int find_revision(const struct context_file *f, const char *id, const cha
 	if (context_get(&f->doc, "question").n && !state)
 		return error_set(err, ERR_STATE,
 			"'%s' waits for your answer: dev-team answer %s 'TEXT'", id, id);
-	if (!state && !failure_is(&f->doc))
+	if (!state && !failure_is(&f->doc) && !counts_failures(&f->doc))
 		return error_set(err, ERR_STATE,
 			"'%s' has not failed, it is in '%s': name the state that is to be repeated",
 			id, context_get(&f->doc, "state").p);
@@ -67,8 +78,6 @@ static int find_revision(const struct context_file *f, const char *id, const cha
 /* What failed before does not count against the next attempt. */
 static int forget_failures(const char *document, struct error *err)
 {
-	static const char *const counters[] = {
-		"consecutive_failures", "troubleshooter_calls", NULL};
 	CLEANUP(context_close) struct context_file f = {0};
 
 	if (context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0)
@@ -82,17 +91,26 @@ static int forget_failures(const char *document, struct error *err)
 	return 0;
 }
 
+/* Opened for writing, the document of a killed command is completed first. */
+static int choose_revision(const char *document, const char *id, const char *state, int64_t *rev,
+	bool *restore, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	return context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0
+		       ? -1
+		       : find_revision(&f, id, state, rev, restore, err);
+}
+
 static int put_back(
 	struct arena *a, const char *document, const char *id, const char *state, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	struct history_place place;
 	struct history_restored done;
 	bool restore;
 	int64_t rev = 0;
 
-	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
-		find_revision(&f, id, state, &rev, &restore, err) < 0)
+	if (choose_revision(document, id, state, &rev, &restore, err) < 0)
 		return -1;
 	history_set_place(a, document, &place);
 	if (restore && history_restore(&place, rev, &done, err) < 0)

@@ -65,7 +65,7 @@ const struct verb verb_run = {
 	.examples =
 		"dev-team run ADR-1 --workflow implement-task --agents demo/agents.yaml\n"
 		"dev-team run ADR-1 ADR-2 --workflow implement-task --harness claude-code,codex",
-	.words = "ID...",
+	.words = "ID...|WORDS",
 	.options = {cli_step_options, agent_options, place_options},
 	.size = sizeof(defaults),
 	.defaults = &defaults,

@@ -268,6 +268,9 @@ const struct harness harness_claude_code = {
 	.families = HARNESS_NAMES("claude-"),
 	.credentials = HARNESS_NAMES("ANTHROPIC_API_KEY", "CLAUDE_CODE_API_KEY",
 		"ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
+	.logins =
+		HARNESS_NAMES("$CLAUDE_CONFIG_DIR/.credentials.json", ".claude/.credentials.json"),
+	.login = "run 'claude' and then '/login'",
 	.variables = HARNESS_NAMES("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
 		"ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_*", "CLAUDE_CONFIG_DIR",
 		"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS",

@@ -152,6 +152,8 @@ const struct harness harness_codex = {
 	.models = HARNESS_NAMES("gpt-5", "gpt-5-mini", "o3", "o3-mini"),
 	.families = HARNESS_NAMES("gpt-", "o1", "o3", "o4", "codex-"),
 	.credentials = HARNESS_NAMES("OPENAI_API_KEY", "CODEX_API_KEY"),
+	.logins = HARNESS_NAMES("$CODEX_HOME/auth.json", ".codex/auth.json"),
+	.login = "run 'codex login'",
 	.variables = HARNESS_NAMES("OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT",
 		"CODEX_HOME", "CODEX_CA_CERTIFICATE"),
 	/* Without a terminal the program reads no other variable. */

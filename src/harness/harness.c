@@ -31,6 +31,7 @@ const char *const harness_reason_names[] = {
 	[HARNESS_VERSION_OUT_OF_RANGE] = "version-out-of-range",
 	[HARNESS_PROBE_FAILED] = "probe-failed",
 	[HARNESS_HEALTH_CHECK_FAILED] = "health-check-failed",
+	[HARNESS_NOT_LOGGED_IN] = "not-logged-in",
 };
 
 const char *const harness_status_names[] = {

@@ -31,12 +31,14 @@ enum harness_reason {
 	HARNESS_BINARY_MISSING,
 	HARNESS_VERSION_OUT_OF_RANGE,
 	HARNESS_PROBE_FAILED,
-	HARNESS_HEALTH_CHECK_FAILED
+	HARNESS_HEALTH_CHECK_FAILED,
+	HARNESS_NOT_LOGGED_IN, /* as far as its variables and files tell */
 };
 extern const char *const harness_reason_names[]; /* NULL, "binary-missing" ... */
 
 struct harness_availability {
-	bool available; /* also if only the version is unknown (HARNESS_PROBE_FAILED) */
+	bool available; /* also if only the version is unknown (HARNESS_PROBE_FAILED), or if no
+			  login was found */
 	enum harness_reason reason;
 	const char *detail;  /* for people, secrets masked; NULL: there is no reason */
 	const char *version; /* installed; NULL: unknown */
@@ -113,11 +115,15 @@ struct harness {
 	const char *const *models;      /* ids */
 	const char *const *families;    /* prefixes of other ids */
 	const char *const *credentials; /* names of variables, most significant first */
-	const char *const *variables;   /* other variables to pass on; `X_*` is a prefix */
-	const char *const *aliases;     /* `NAME=OTHER`: NAME, if unset, gets OTHER's value */
-	const char *const *settings;    /* `NAME=value`: default values */
-	bool models_open;               /* takes any model id */
-	bool needs_finish;              /* an end without s->finished is a failure */
+	/* Files that hold a login: relative to HOME, or to the directory in a variable,
+	 * `$NAME/FILE`; `$NAME`: a variable that names another login. NULL: it is not known. */
+	const char *const *logins;
+	const char *login;            /* how a person logs in */
+	const char *const *variables; /* other variables to pass on; `X_*` is a prefix */
+	const char *const *aliases;   /* `NAME=OTHER`: NAME, if unset, gets OTHER's value */
+	const char *const *settings;  /* `NAME=value`: default values */
+	bool models_open;             /* takes any model id */
+	bool needs_finish;            /* an end without s->finished is a failure */
 
 	void (*command)(struct command *c, const struct harness_input *input);
 	/* Output: JSON lines, each given to the first handler of its type (ends with a row of

@@ -156,6 +156,40 @@ static void probe_program(struct arena *a, const struct harness *h, unsigned sec
 		judge_version(a, h, buf_str(&printed), out);
 }
 
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
+static bool has_login(struct arena *a, const struct harness *h)
+{
+	for (const char *const *name = h->credentials; name && *name; name++)
+		if (is_set(*name))
+			return true;
+	for (const char *const *file = h->logins; *file; file++) {
+		size_t n = **file == '$' ? strcspn(*file, "/") : 0;
+		const char *name = n ? arena_dup(a, (struct str){*file + 1, n - 1}) : "HOME";
+
+		if (is_set(name) && (n == strlen(*file) || path_exists(path_join(a, getenv(name),
+								   n ? *file + n + 1 : *file))))
+			return true;
+	}
+	return false;
+}
+
+/* It may keep its login elsewhere, such as in a keychain: a warning. */
+static void look_for_login(
+	struct arena *a, const struct harness *h, struct harness_availability *out)
+{
+	if (!h->logins || has_login(a, h))
+		return;
+	out->reason = HARNESS_NOT_LOGGED_IN;
+	out->detail =
+		arena_printf(a, "no login was found: %s, or set %s", h->login, h->credentials[0]);
+}
+
 void harness_probe(struct arena *a, const struct harness *h, unsigned seconds,
 	struct harness_availability *out)
 {
@@ -169,4 +203,6 @@ void harness_probe(struct arena *a, const struct harness *h, unsigned seconds,
 		fault = h->health(a, harness_environment(a, h, &nothing), seconds);
 	if (fault)
 		set_unavailable(out, HARNESS_HEALTH_CHECK_FAILED, fault);
+	if (out->available && out->reason == HARNESS_REASON_NONE)
+		look_for_login(a, h, out);
 }

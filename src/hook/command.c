@@ -2,7 +2,7 @@
 #include "context/lease.h"
 #include "src/hook/hook_internal.h"
 #include "src/machine/engine.h"
-#include "src/run/begin.h"
+#include "src/setup/setup.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/sys/path.h"

@@ -123,6 +123,8 @@ unsigned engine_evidence_required(const struct workflow *w,
 
 /* The outcome of an item that was cancelled. */
 #define ENGINE_CANCELLED "cancelled by the user"
+/* The settings of a repository, relative to it: what `read_input` reads as "config". */
+#define SETTINGS_FILE ".dev-team/config.yaml"
 
 /* 0: `e->owner` may step. -1: ERR_STATE, another session holds the work item. */
 int engine_admit(const struct engine *e, struct error *err);

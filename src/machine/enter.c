@@ -5,7 +5,6 @@
  * ID}.
  */
 #include "src/base/json.h"
-#include "src/config/settings.h"
 #include "src/machine/engine_internal.h"
 
 const char *engine_directory(const struct engine_run *r)

@@ -1,6 +1,7 @@
 #include <fnmatch.h>
 #include "src/base/json.h"
 #include "src/machine/place.h"
+#include "src/sys/path.h"
 #include "src/sys/secrets.h"
 
 #define PLACE_KEY "place"
@@ -141,8 +142,42 @@ int place_may_hold_secret(
 	return 0;
 }
 
-/* A secret that a later commit removes is pushed all the same. */
-static int find_secret(
+/* *fault: the commits contain a repository that is inside of the work tree, and nothing says where
+ * others get it. git makes such a link without a question. */
+static int find_link(struct arena *a, const struct item_place *p, const char *path,
+	const char **fault, struct error *err)
+{
+	const char *const tree[] = {"git", "ls-tree", "HEAD", "--", path, NULL};
+	const char *const modules[] = {"git", "config", "-z", "--blob", "HEAD:.gitmodules",
+		"--get-regexp", "\\.path$", NULL};
+	struct git_command c = {.dir = p->directory, .name = "git ls-tree", .argv = tree};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *entry = arena_printf(a, "\n%s", path);
+	int status;
+
+	if (!path_exists(path_join(a, p->directory, path_join(a, path, ".git"))))
+		return 0;
+	if (git_command(&c, &out, NULL, err) < 0)
+		return -1;
+	if (!str_starts(buf_str(&out), "160000 "))
+		return 0;
+	buf_clear(&out);
+	c.argv = modules;
+	if (git_command(&c, &out, &status, err) < 0)
+		return -1;
+	for (size_t at = 0; at < out.len && !status; at += strlen(out.s + at) + 1)
+		if (str_ends(str_of(out.s + at), entry))
+			return 0;
+	*fault = arena_printf(a,
+		"'%s' is a repository of its own, and the commits contain a link to it that nobody "
+		"else can follow: take it out ('git rm -q --cached %s'), commit that, and have git "
+		"ignore it",
+		path, path);
+	return 0;
+}
+
+/* They would be in what is pushed also if a later commit has removed them. */
+static int find_unwanted(
 	struct arena *a, const struct item_place *p, const char **fault, struct error *err)
 {
 	struct git_paths paths;
@@ -157,6 +192,10 @@ static int find_secret(
 
 		if (place_may_hold_secret(a, p, path, &may, err) < 0)
 			return -1;
+		if (!may && find_link(a, p, path, fault, err) < 0)
+			return -1;
+		if (*fault)
+			return 0;
 		if (!may)
 			continue;
 		*fault = arena_printf(a,
@@ -184,5 +223,5 @@ int place_check_commits(
 			"contain it: remove it from them and keep the file ('git reset "
 			"--soft %.12s', 'git reset -q -- PATH', and commit the rest)",
 			path, p->base ? p->base : "");
-	return path ? 0 : find_secret(a, p, fault, err);
+	return path ? 0 : find_unwanted(a, p, fault, err);
 }

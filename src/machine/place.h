@@ -42,8 +42,9 @@ int place_note_hidden(struct arena *a, struct item_place *p, struct error *err);
  * allow it. */
 int place_may_hold_secret(struct arena *a, const struct item_place *p, const char *path, bool *may,
 	struct error *err);
-/* *fault: a commit contains a file that may hold a secret or, in the checkout, one that the user
- * had changed before; NULL: none does. Starts git once, in the checkout twice. */
+/* *fault: a commit contains a file that may hold a secret, a link to a repository that no submodule
+ * names or, in the checkout, a file that the user had changed before; NULL: none does. Starts git
+ * once, in the checkout twice. */
 int place_check_commits(
 	struct arena *a, const struct item_place *p, const char **fault, struct error *err);
 

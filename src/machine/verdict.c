@@ -15,33 +15,15 @@ static json *object_of(struct str text)
 	return j;
 }
 
-/* A line that looks like a verdict. If it cannot be parsed, no earlier verdict may replace it. */
-static bool resembles_verdict(struct str line)
+/* If it cannot be parsed, no earlier verdict may replace it. */
+static bool resembles_verdict(struct str text)
 {
-	return line.n && line.p[0] == '{' &&
-	       (str_find(line, STR("\"status\"")) < line.n ||
-		       str_find(line, STR("\"action\"")) < line.n);
+	return str_find(text, STR("\"status\"")) < text.n ||
+	       str_find(text, STR("\"action\"")) < text.n;
 }
 
-static json *last_line(struct str text, bool *unreadable)
-{
-	size_t end = text.n;
-
-	while (end) {
-		const char *nl = memrchr(text.p, '\n', end);
-		size_t start = nl ? (size_t)(nl - text.p) + 1 : 0;
-		struct str line = str_trim(str_sub(text, start, end));
-		json *j = object_of(line);
-
-		*unreadable = !j && resembles_verdict(line);
-		if (j || *unreadable)
-			return j;
-		end = start ? start - 1 : 0;
-	}
-	return NULL;
-}
-
-enum { END_MAX = 1 << 16, TRIES = 64 };
+/* What is parsed in vain: an answer may have many lines that end with `}`. */
+enum { END_MAX = 1 << 16, TRIES = 64, WORK_MAX = 64 << 20 };
 
 static bool begins_line(struct str text, size_t i)
 {
@@ -51,8 +33,8 @@ static bool begins_line(struct str text, size_t i)
 }
 
 /* The object that the text ends with; it may have several lines. `anywhere`: it need not begin a
- * line. */
-static json *object_at_end(struct str text, bool anywhere)
+ * line. *work grows by the bytes that were parsed. */
+static json *object_at_end(struct str text, bool anywhere, size_t *work)
 {
 	size_t tries = 0, least;
 	json *j = NULL;
@@ -62,45 +44,35 @@ static json *object_at_end(struct str text, bool anywhere)
 	for (size_t i = text.n; !j && i-- > least && tries < TRIES && str_ends(text, "}");)
 		if (text.p[i] == '{' && (anywhere || begins_line(text, i))) {
 			j = object_of(str_sub(text, i, text.n));
+			*work += text.n - i;
 			tries++;
 		}
 	return j;
 }
 
-/* A fence opens with ``` or ```json and closes with ```. */
-static json *last_fence(struct str text)
-{
-	struct str rest = text, line;
-	const char *open = NULL;
-	json *found = NULL;
-
-	while (str_line(&rest, &line)) {
-		json *j;
-
-		if (!str_starts(str_trim(line), "```"))
-			continue;
-		if (!open) {
-			open = rest.p;
-			continue;
-		}
-		j = object_of((struct str){open, (size_t)(line.p - open)});
-		open = NULL;
-		if (!j)
-			continue;
-		json_free(&found);
-		found = j;
-	}
-	return found;
-}
-
+/* The last object that begins a line and ends one, whatever is around it. */
 json *verdict_json(struct str text)
 {
-	bool unreadable = false;
-	json *j = object_at_end(text, false);
+	size_t work = 0, end = text.n, after = text.n;
 
-	if (!j)
-		j = last_line(text, &unreadable);
-	return j || unreadable ? j : last_fence(text);
+	while (end && work < WORK_MAX) {
+		const char *nl = memrchr(text.p, '\n', end);
+		size_t start = nl ? (size_t)(nl - text.p) + 1 : 0;
+		struct str line = str_trim(str_sub(text, start, end));
+		json *j = object_of(line);
+
+		if (!j && str_ends(line, "}"))
+			j = object_at_end(str_sub(text, 0, end), false, &work);
+		if (j)
+			return j;
+		if (str_starts(line, "{")) {
+			if (resembles_verdict(str_sub(text, start, after)))
+				return NULL;
+			after = start;
+		}
+		end = start ? start - 1 : 0;
+	}
+	return NULL;
 }
 
 bool verdict_word_byte(struct str s, size_t i)
@@ -138,10 +110,11 @@ bool verdict_word(struct str text, const char *member, char *out, size_t size)
 bool verdict_last_word(struct str text, const char *member, char *out, size_t size)
 {
 	CLEANUP(json_free) json *j = NULL;
+	size_t work = 0;
 
 	while (text.n && strchr(" \t\r\n`*_.)", text.p[text.n - 1]))
 		text.n--;
-	j = object_at_end(text, true);
+	j = object_at_end(text, true, &work);
 	return copy_word(j, member, out, size);
 }
 

@@ -9,8 +9,8 @@
 #include "src/base/json.h"
 
 /*
- * The last JSON object of the text: the last line that is one, else the last fenced block that is
- * one; NULL if there is none. A later line that looks like a verdict but cannot be parsed hides it.
+ * The last JSON object of the text that begins a line and ends one; NULL if there is none. Later
+ * text that looks like a verdict but cannot be parsed hides it.
  */
 json *verdict_json(struct str text);
 /* The text in that object's `member`, copied to out ("?" if it is too long); false: there is none.

@@ -5,6 +5,7 @@
  */
 #include "context/file.h"
 #include "src/run/run_internal.h"
+#include "src/setup/setup.h"
 #include "src/sys/digest.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -13,13 +14,6 @@
 enum { LOCK_WAIT_MS = 30000, DIRTY_MAX = 32 << 10 };
 
 /* ---- the claim ---- */
-
-bool run_item_ended(const struct context *doc)
-{
-	struct str state = context_get(doc, "state");
-
-	return context_get(doc, "outcome").n || str_is(state, "done") || str_is(state, "failed");
-}
 
 /* -1: another item is in progress there, or has used this branch. */
 static int check_other(struct arena *a, const struct run_entry *e, const struct item_place *place,
@@ -33,7 +27,7 @@ static int check_other(struct arena *a, const struct run_entry *e, const struct 
 	if (!value.n || strcmp(path, e->document) == 0 ||
 		context_open(&f, path, CONTEXT_READ_ONLY, &ignored) < 0)
 		return 0;
-	if (!run_item_ended(&f.doc))
+	if (!new_item_ended(&f.doc))
 		return error_set(err, ERR_STATE,
 			"'%s' is in use by '%s': finish that item first, or work without "
 			"--in-place",
@@ -87,56 +81,6 @@ static int claim_checkout(struct arena *a, const struct run_entry *e,
 
 /* ---- the branch and what is there ---- */
 
-int checkout_check_branch(
-	const struct git_head *h, const char *repo, const char *id, struct error *err)
-{
-	if (h->busy)
-		return error_set(err, ERR_STATE, "a %s is in progress in '%s': finish it first",
-			h->busy, repo);
-	if (!h->branch)
-		return error_set(err, ERR_STATE,
-			"no branch is checked out in '%s': run 'git switch -c dev-team/%s'", repo,
-			id);
-	if (str_utf8_fault(str_of(h->branch)))
-		return error_set(err, ERR_STATE,
-			"the name of the branch in '%s' is not UTF-8: run 'git branch -m "
-			"dev-team/%s'",
-			repo, id);
-	if (h->on_default)
-		return error_set(err, ERR_STATE,
-			"'%s' is on '%s', the default branch of 'origin': run 'git switch -c "
-			"dev-team/%s'",
-			repo, h->branch, id);
-	return 0;
-}
-
-/* Staged changes are refused, because an agent's first `git commit` would include them. */
-int checkout_check_clean(
-	const char *repo, bool allow_dirty, const struct git_status *s, struct error *err)
-{
-	const char *first = NULL;
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->changes.n && allow_dirty; i++)
-		if (s->changes.items[i].staged)
-			return error_set(err, ERR_STATE,
-				"'%s' has staged changes, such as '%.200s', which would be in the "
-				"first commit of an agent: commit or unstage them",
-				repo, s->changes.items[i].path);
-	for (size_t i = 0; i < s->changes.n; i++) {
-		if (s->changes.items[i].inside) /* such as what a build has left there */
-			continue;
-		first = first ? first : s->changes.items[i].path;
-		n++;
-	}
-	if (!n || allow_dirty)
-		return 0;
-	return error_set(err, ERR_STATE,
-		"'%s' has %zu uncommitted change%s, such as '%.200s': commit or stash them, or "
-		"give --allow-dirty, which leaves them alone",
-		repo, n, n == 1 ? "" : "s", first);
-}
-
 /* Files whose changes git does not show, as the user wants it. */
 static int note_hidden(struct arena *a, struct item_place *place, struct error *err)
 {
@@ -164,9 +108,9 @@ static int choose_checkout(struct arena *a, const struct run_entry *e, const cha
 	size_t bytes = 0;
 
 	if (git_read_head(a, e->repo, &head, err) < 0 ||
-		checkout_check_branch(&head, e->repo, id, err) < 0 ||
+		preflight_check_head(&head, e->repo, id, err) < 0 ||
 		git_read_status(a, e->repo, &s, err) < 0 ||
-		checkout_check_clean(e->repo, e->allow_dirty, &s, err) < 0) {
+		preflight_check_clean(e->repo, e->allow_dirty, &s, err) < 0) {
 		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
 		return -1;
 	}

@@ -4,11 +4,12 @@
 #include <sys/vfs.h>
 #include "context/lease.h"
 #include "src/harness/adapter.h"
-#include "src/run/begin.h"
+#include "src/setup/setup.h"
 #include "src/run/run.h"
 #include "src/sandbox/sandbox.h"
 #include "src/store/disk.h"
 #include "src/sys/directory.h"
+#include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
@@ -97,14 +98,34 @@ static const char *check_program(
 	return answer;
 }
 
-static void check_login(struct doctor *c)
+static void check_login(struct doctor *c, const char *program, const char *token)
 {
 	bool ok;
-	char *answer = ASK(c, NULL, &ok, "gh", "auth", "status");
+	char *answer = ASK(c, NULL, &ok, program, "auth", "status");
 
-	report_if(c, ok, HEALTH_WARN, "gh login", "logged in",
-		arena_printf(c->arena, "%s: run 'gh auth login' or set GH_TOKEN",
-			answer && *answer ? answer : "not logged in"));
+	report_if(c, ok, HEALTH_WARN, arena_printf(c->arena, "%s login", program), "logged in",
+		arena_printf(c->arena, "%s: run '%s auth login' or set %s",
+			answer && *answer ? answer : "not logged in", program, token));
+}
+
+/* The program for the pull requests of the remote; of GitHub where no remote is known. */
+static void check_forge_program(struct doctor *c)
+{
+	const char *repo = c->call->repo ? c->call->repo : ".", *program;
+	struct error ignored;
+	char *url = NULL;
+	bool blocked;
+
+	(void)remote_find_url(c->arena, repo, &url, &ignored);
+	program = url ? forge_program(str_of(url)) : "gh";
+	if (!program && path_find_program(c->arena, "gh", &blocked))
+		program = "gh"; /* a forge of unknown kind may be GitHub's */
+	if (!program || !*program)
+		return;
+	if (check_program(c, program, HEALTH_WARN,
+		    "pull requests cannot be made or watched: install the command-line program of "
+		    "the forge"))
+		check_login(c, program, strcmp(program, "gh") == 0 ? "GH_TOKEN" : "GITLAB_TOKEN");
 }
 
 static void check_programs(struct doctor *c)
@@ -117,9 +138,7 @@ static void check_programs(struct doctor *c)
 		report(c, HEALTH_FAIL, "libgit2", "%s: install libgit2, or build again", err.text);
 	else
 		report(c, HEALTH_OK, "libgit2", "%s", version);
-	if (check_program(c, "gh", HEALTH_WARN,
-		    "pull requests cannot be made or watched: install the GitHub CLI"))
-		check_login(c);
+	check_forge_program(c);
 	c->client = check_program(
 		c, "claude", HEALTH_WARN, "the slash commands run in it: install Claude Code");
 }
@@ -309,8 +328,10 @@ static void check_repository(struct doctor *c)
 	char *root;
 
 	if (git_root(c->arena, c->call->repo ? c->call->repo : ".", &root, &err) < 0) {
-		report(c, c->call->repo ? HEALTH_FAIL : HEALTH_WARN, "repository",
-			"%s: run this in the repository to work on", err.text);
+		bool none = !c->call->repo && strstr(err.text, "is not in a git repository");
+
+		report(c, none ? HEALTH_WARN : HEALTH_FAIL, "repository", "%s%s", err.text,
+			none ? ": run this in the repository to work on" : "");
 		return;
 	}
 	c->repo = root;

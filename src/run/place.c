@@ -2,7 +2,7 @@
  * place.c: gives a work item its place: a worktree of the pool on a branch of its own, which begins
  * at the remote's default branch, or the user's checkout (checkout.c).
  */
-#include "src/run/begin.h"
+#include "src/setup/setup.h"
 #include "src/run/run_internal.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -10,25 +10,6 @@
 enum { MODULES_S = 600, DIRTY_MAX = 32 << 10 };
 
 /* ---- where the branch begins ---- */
-
-/* *line: the first line that git prints, in the arena; NULL if git fails. -1: git could not be run,
- * or takes too long. */
-static int git_line(
-	struct arena *a, const char *repo, const char *const *argv, char **line, struct error *err)
-{
-	const struct git_command c = {.dir = repo, .name = "git", .argv = argv};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str rest, first;
-	int status;
-
-	*line = NULL;
-	if (git_command(&c, &out, &status, err) < 0)
-		return -1;
-	rest = buf_str(&out);
-	if (status == 0)
-		*line = arena_dup(a, str_line(&rest, &first) ? str_trim(first) : (struct str){0});
-	return 0;
-}
 
 static int set_damage_error(struct error *err)
 {
@@ -48,17 +29,6 @@ static int find_remote_default(
 	if (!known.head)
 		remote_read(a, repo, NULL, &remote);
 	*name = known.head ? known.head : remote.branch;
-	return 0;
-}
-
-int run_find_origin(struct arena *a, const char *repo, char **url, struct error *err)
-{
-	static const char *const argv[] = {"git", "config", "--get", "remote.origin.url", NULL};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (!git_config_origin(repo, &text))
-		return git_line(a, repo, argv, url, err);
-	*url = arena_dup(a, buf_str(&text));
 	return 0;
 }
 
@@ -93,7 +63,7 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 	bool fetched = false;
 	char *url;
 
-	if (run_find_origin(a, e->repo, &url, err) < 0)
+	if (remote_find_url(a, e->repo, &url, err) < 0)
 		return -1;
 	if (!url)
 		return 0;
@@ -200,35 +170,9 @@ static int find_base(struct arena *a, const struct item_worktree *of, const stru
 	const char *const argv[] = {"git", "merge-base", "HEAD", s->commit, NULL};
 	char *line = NULL;
 
-	if (s->commit && git_line(a, of->path, argv, &line, err) < 0)
+	if (s->commit && remote_git_line(a, of->path, argv, &line, err) < 0)
 		return -1;
 	*base = line ? line : of->tip;
-	return 0;
-}
-
-int run_check_branch(struct arena *a, const char *repo, const char *branch, struct error *err)
-{
-	for (const char *end = strchr(branch, '/'); end; end = strchr(end + 1, '/')) {
-		const char *above = arena_dup(a, (struct str){branch, (size_t)(end - branch)});
-		const char *names[] = {arena_printf(a, "refs/heads/%s", above),
-			arena_printf(a, "refs/remotes/origin/%s", above)};
-		struct git_commit found[COUNT(names)];
-
-		if (git_read_commits(a, repo, names, COUNT(names), found, err) < 0)
-			return -1;
-		if (found[0].id)
-			return error_set(err, ERR_STATE,
-				"the branch '%s' cannot be made next to a branch '%s': rename that "
-				"one "
-				"('git branch -m %s NEW-NAME')",
-				branch, above, above);
-		if (found[1].id)
-			return error_set(err, ERR_STATE,
-				"the branch '%s' cannot be pushed next to the branch '%s' of "
-				"'origin': "
-				"rename that one there, and run 'git fetch --prune origin'",
-				branch, above);
-	}
 	return 0;
 }
 
@@ -252,7 +196,7 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 	if (find_pool(keep, e, w, &pool, err) < 0 ||
 		context_state_directory(keep, &state, err) < 0 ||
 		find_start(keep, e, id, w->target, s, err) < 0 ||
-		run_check_branch(a, e->repo, r.branch, err) < 0)
+		preflight_check_branch(a, e->repo, r.branch, err) < 0)
 		return -1;
 	r.state = state;
 	r.base = s->name;
@@ -295,7 +239,7 @@ static int init_modules(
 		.name = "git submodule",
 		.argv = argv,
 		.limit_s = MODULES_S,
-		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+		.batch_ssh = remote_plain_ssh()};
 
 	if (!path_exists(path_join(a, dir, ".gitmodules")) || git_command(&c, NULL, NULL, err) == 0)
 		return 0;

@@ -2,10 +2,10 @@
 #include <sys/wait.h>
 #include "src/base/clock.h"
 #include "src/base/json.h"
-#include "src/config/settings.h"
 #include "src/event/event.h"
 #include "src/machine/agents.h"
-#include "src/run/begin.h"
+#include "src/machine/engine.h"
+#include "src/setup/setup.h"
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
 #include "src/store/disk.h"
@@ -418,7 +418,8 @@ static int run_in_child(void *data, size_t item, int report, int log)
 	int rc;
 
 	run_interrupt_end();
-	(void)unsetenv("PORT"); /* several runs cannot share it */
+	error_status_line(NULL); /* it is our parent's, and no part of what we log */
+	(void)unsetenv("PORT");  /* several runs cannot share it */
 	if (dup2(report, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
 		return ERR_SYSTEM;
 	rc = run_one(s->arena, &s->request, s->ids[item], &out, &err);
@@ -430,11 +431,23 @@ static int run_in_child(void *data, size_t item, int report, int log)
 	return (int)err.code;
 }
 
+static void report_item(const struct parallel_runs *s, int what, const char *id)
+{
+	if (s->request.report)
+		s->request.report(&(struct run_report){.what = what, .id = id});
+}
+
+static void item_tick(void *data)
+{
+	report_item(data, RUN_REPORT_TICK, NULL);
+}
+
 static void item_started(void *data, size_t item, size_t running)
 {
 	struct parallel_runs *s = data;
 
 	s->items[item].started = clock_ticks();
+	report_item(s, RUN_REPORT_ITEM_BEGIN, s->ids[item]);
 	emit(s, EVENT_STARTED, item, JSON_OBJECT(JSON_INT("inFlight", running)));
 }
 
@@ -467,6 +480,7 @@ static int item_ended(void *data, size_t item, int status, struct str report)
 	bool success = result && strcmp(result, "success") == 0;
 	int64_t ms = clock_ticks() - s->items[item].started;
 
+	report_item(s, RUN_REPORT_ITEM_END, s->ids[item]);
 	s->items[item].row = JSON_OBJECT(JSON_TEXT("id", s->ids[item]),
 		JSON_TEXT("result", result ? result : "stopped"),
 		JSON_TEXT("reason", reason ? reason : "the run stopped; see above"),
@@ -505,6 +519,7 @@ static int run_all(struct parallel_runs *s, size_t n, struct error *err)
 		.started = item_started,
 		.line = item_line,
 		.ended = item_ended,
+		.tick = item_tick,
 		.data = s};
 	struct error fault;
 
@@ -520,6 +535,7 @@ static int run_all(struct parallel_runs *s, size_t n, struct error *err)
 		s->rc = error_set(
 			err, ERR_STATE, "interrupted by signal %d", run_interrupt_caught());
 	run_interrupt_end();
+	report_item(s, RUN_REPORT_OVER, NULL);
 	return 0;
 }
 
@@ -578,8 +594,9 @@ static int default_agents(struct arena *a, struct run_request *q, struct error *
 }
 
 /* Combinations that make no sense, before anything is done. */
-static int check_agents(const struct run_request *q, struct error *err)
+static int check_agents(struct arena *a, const struct run_request *q, struct error *err)
 {
+	struct text_list names = {0};
 	const char *lone = q->model       ? "model"
 			   : q->timeout_s ? "timeout"
 			   : q->pass_env  ? "pass-env"
@@ -587,11 +604,12 @@ static int check_agents(const struct run_request *q, struct error *err)
 
 	if (!q->harness && !q->pipeline && !q->agents)
 		return error_set(err, ERR_USAGE,
-			"no agents given: --agents SCRIPT, --harness NAME or --pipeline NAME, or "
-			"'harness' in " SETTINGS_FILE);
+			"no agents given: give --harness claude-code (or another one of 'dev-team "
+			"harness list'), --pipeline NAME or --agents SCRIPT, or set 'harness' "
+			"in " SETTINGS_FILE);
 	if (!q->harness && !q->pipeline && lone)
 		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
-	return 0;
+	return q->harness ? run_read_harnesses(a, q->harness, &names, err) : 0;
 }
 
 static int check_number(const struct run_request *q, size_t n, struct error *err)
@@ -624,7 +642,7 @@ int run_items(struct arena *a, const struct run_request *given, const char *cons
 	struct run_request q = *given;
 	struct item_ids ids = {0};
 
-	if (default_agents(a, &q, err) < 0 || check_agents(&q, err) < 0 ||
+	if (default_agents(a, &q, err) < 0 || check_agents(a, &q, err) < 0 ||
 		find_items(a, &q, words, n, &ids, err) < 0 || check_number(&q, ids.n, err) < 0)
 		return -1;
 	return ids.n > 1 ? run_several(a, &q, ids.items, ids.n, out, err)

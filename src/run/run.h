@@ -92,9 +92,13 @@ struct run_report {
 		RUN_REPORT_TICK,  /* every RUN_TICK_MS while actions work */
 		RUN_REPORT_DONE,  /* the item has ended, or waits; `action` is `done` */
 		RUN_REPORT_OVER,  /* the last report, however the run ends */
+		/* Of several items, whose own reports are made in their processes: */
+		RUN_REPORT_ITEM_BEGIN,
+		RUN_REPORT_ITEM_END,
 	} what;
 	int64_t ms;                /* since the run began */
 	const json *action;        /* of BEGIN, END, DONE */
+	const char *id;            /* of ITEM_BEGIN and ITEM_END: of the item */
 	const char *word;          /* of END: the result word, "" if there is none; else NULL */
 	const struct usage *usage; /* of END */
 };

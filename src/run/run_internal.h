@@ -49,6 +49,8 @@ int run_setup_shared(struct arena *a, struct run_item *r, struct error *err);
 /* Checks everything before the first agent runs: harnesses, models, the pipeline. The call is
  * resolved. */
 int run_setup(struct arena *a, struct run_item *r, struct error *err);
+/* The names of `--harness NAME[,NAME...]`, in `out`. -1: ERR_USAGE, there is no such harness. */
+int run_read_harnesses(struct arena *a, const char *text, struct text_list *out, struct error *err);
 /* After each step: sets what agents and scripts of the worktree inherit. */
 int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
 /* Where an action is carried out. */
@@ -90,19 +92,6 @@ int run_place_enter(void *data, struct arena *a, const char *id, struct item_pla
 /* The same for the user's checkout, which one item at a time may use, on one branch. */
 int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err);
-
-/* *url is NULL without a remote `origin`. */
-int run_find_origin(struct arena *a, const char *repo, char **url, struct error *err);
-/* git has no branch `a/b` next to a branch `a`. -1: ERR_STATE. */
-int run_check_branch(struct arena *a, const char *repo, const char *branch, struct error *err);
-/* Whether an item could work on the branch of the checkout, and with the changes there. -1:
- * ERR_STATE. */
-int checkout_check_branch(
-	const struct git_head *h, const char *repo, const char *id, struct error *err);
-int checkout_check_clean(
-	const char *repo, bool allow_dirty, const struct git_status *s, struct error *err);
-/* Whether the item of the document is done or has failed. */
-bool run_item_ended(const struct context *doc);
 
 /* ---- actions (action.c, agent.c) ---- */
 

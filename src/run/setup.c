@@ -152,7 +152,7 @@ void run_setup_undo(struct arena *a, struct run_item *r)
 /* ---- harnesses and models ---- */
 
 /* `a,b,c`: a harness and its fallbacks. */
-static int read_chain(struct arena *a, const char *text, struct text_list *out, struct error *err)
+int run_read_harnesses(struct arena *a, const char *text, struct text_list *out, struct error *err)
 {
 	struct str rest = str_of(text), item;
 	const struct harness *h;
@@ -309,7 +309,7 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 
 	if (harness_read_env(a, "--pass-env", q->pass_env, false, &r->pass_env, err) < 0 ||
 		locate_plugin(a, q->call.plugin_root, &r->plugin_root, err) < 0 ||
-		(q->harness && read_chain(a, q->harness, &r->chain, err) < 0) ||
+		(q->harness && run_read_harnesses(a, q->harness, &r->chain, err) < 0) ||
 		locate_models(a, NULL, r->call.repo, &r->models, err) < 0)
 		return -1;
 	if (r->pipeline ? load_pipeline(a, r, err) < 0 || warn_of_stages(a, r, err) < 0
@@ -328,6 +328,51 @@ static bool plays_validation(const struct scripted_agents *s)
 	return false;
 }
 
+/* Whether an action of the workflow has this id, or writes this section. */
+static bool is_key_of(struct arena *a, const struct workflow *w, struct str key)
+{
+	static const char *const others[] = {CONTEXT_PULL_REQUEST, CONTEXT_TROUBLE_LOG, NULL};
+	const char *state = arena_dup(a, run_action_state(arena_dup(a, key)));
+
+	if (memchr(key.p, '/', key.n))
+		return strcmp(state, "troubleshooter") == 0 || workflow_state(w, state);
+	if (str_starts(key, CONTEXT_FIX) || str_in(key, others))
+		return true;
+	for (size_t i = 0; i < w->n_states; i++) {
+		const struct step *step = steps_find(w, w->states[i].name);
+		const struct declared_state *d = w->states[i].declared;
+
+		if (!d && step &&
+			((step->answer && str_is(key, step->answer)) ||
+				(step->verdicts && str_in(key, step->verdicts))))
+			return true;
+		for (size_t k = 0; d && k < d->n; k++)
+			if (str_is(key, d->items[k].writes))
+				return true;
+	}
+	return false;
+}
+
+/* A misspelt key would leave its action to a real agent, or without an answer. */
+static int report_unused(struct arena *a, const struct run_item *r, struct error *err)
+{
+	const struct scripted_entries *both[] = {&r->scripted.answers, &r->scripted.scripts};
+	struct workflow w;
+
+	if (workflow_load(a, r->call.workflow, &w, err) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT(both); i++)
+		for (size_t k = 0; k < both[i]->n; k++) {
+			const struct scripted_entry *e = &both[i]->list[k];
+
+			if (!is_key_of(a, &w, str_of(e->key)))
+				error_log("%s:%u:%u: unused key '%s': no action of the workflow "
+					  "has this id or section",
+					r->scripted.file, e->line, e->col, e->key);
+		}
+	return 0;
+}
+
 int run_setup(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
@@ -335,7 +380,8 @@ int run_setup(struct arena *a, struct run_item *r, struct error *err)
 	r->real = q->harness || q->pipeline;
 	if (run_setup_shared(a, r, err) < 0 || plan_worktree(a, r, err) < 0)
 		return -1;
-	if (q->agents && agents_load(a, q->agents, &r->scripted, err) < 0)
+	if (q->agents &&
+		(agents_load(a, q->agents, &r->scripted, err) < 0 || report_unused(a, r, err) < 0))
 		return -1;
 	r->scripted.others = r->real;
 	r->call.validated = plays_validation(&r->scripted);

@@ -65,6 +65,25 @@ static bool hear(void *data, bool errors, struct str piece)
 	return true;
 }
 
+/* Another git, or one that was killed, has left a lock file. git's advice does not name it again.
+ */
+static bool is_locked(const char *name, struct str output, struct error *err)
+{
+	static const char before[] = "Unable to create '", after[] = ".lock': File exists";
+	size_t from = str_find(output, STR(before));
+	struct str path = str_sub(output, from + strlen(before), output.n);
+	size_t end = str_find(path, STR(after));
+
+	if (from == output.n || end == path.n || memchr(path.p, '\n', end))
+		return false;
+	path.n = end + strlen(".lock");
+	(void)error_set(err, ERR_SYSTEM,
+		"'%s' failed: %s%.*s': File exists: unless a git is running there, remove '%.*s' "
+		"and run the same command again",
+		name, before, (int)path.n, path.p, (int)path.n, path.p);
+	return true;
+}
+
 /* TERM at our death: git then removes its lock files. */
 static int run(const struct git_command *c, const char *const *env, struct buf *out, int *status,
 	struct error *err)
@@ -91,6 +110,8 @@ static int run(const struct git_command *c, const char *const *env, struct buf *
 		*status = end.timed_out ? GIT_LATE : end.status;
 		return 0;
 	}
+	if (end.status && is_locked(c->name, buf_str(out), err))
+		return -1;
 	return process_check(&p, &end, c->name, buf_str(out), err);
 }
 
@@ -130,6 +151,8 @@ static int ask_git(const struct git_command *c, bool *yes, struct error *err)
 static int check_status(
 	const char *name, int status, const struct buf *output, bool refused, struct error *err)
 {
+	if (status && is_locked(name, buf_str(output), err))
+		return -1;
 	if (process_check(&(struct process){0}, &(struct process_end){.status = status}, name,
 		    buf_str(output), err) == 0)
 		return 0;
@@ -302,8 +325,8 @@ static int add_and_commit(const char *root, struct str present, struct str paths
 {
 	static const char *const add[] = {"git", FIND_CHANGES, "--literal-pathspecs", "add",
 		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
-	const char *const commit[] = {"git", FIND_CHANGES, "--literal-pathspecs", "-c", "gc.auto=0",
-		"-c", "maintenance.auto=false", "commit", "-q", "-m", message, "--only",
+	const char *const commit[] = {"git", FIND_CHANGES, "-c", "gc.auto=0", "-c",
+		"maintenance.auto=false", "commit", "-q", "-m", message, "--only",
 		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
 	const struct git_command adding = {
 		.dir = root, .name = "git add", .argv = add, .input = present};
@@ -341,19 +364,54 @@ static bool is_behind_link(struct arena *a, const char *root, const char *path)
 	return false;
 }
 
-/* A pre-commit hook that formats files has changed what is committed, not our index. */
-static int reset_paths(struct arena *a, const char *root, struct str paths, struct error *err)
+/* A pre-commit hook may have formatted or added files in what is committed, not in our index. */
+static int reset_committed(struct arena *a, const char *root, struct error *err)
 {
-	static const char *const argv[] = {"git", "--literal-pathspecs", "reset", "-q",
+	static const char *const list[] = {"git", "diff-tree", "--root", "--no-commit-id", "-r",
+		"--no-renames", "--name-only", "-z", "HEAD", NULL};
+	static const char *const reset[] = {"git", "--literal-pathspecs", "reset", "-q",
 		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
-	const struct git_command c = {
-		.dir = root, .name = "git reset", .argv = argv, .input = paths};
+	const struct git_command listing = {.dir = root, .name = "git diff-tree", .argv = list};
+	struct git_command resetting = {.dir = root, .name = "git reset", .argv = reset};
+	CLEANUP(buf_release) struct buf paths = BUF_INIT;
 	const char *const head = "HEAD";
 	struct git_commit now;
 
 	if (git_read_commits(a, root, &head, 1, &now, err) < 0)
 		return -1;
-	return now.tree && git_is_unchanged(root, now.tree) ? 0 : git_command(&c, NULL, NULL, err);
+	if (now.tree && git_is_unchanged(root, now.tree))
+		return 0;
+	if (git_command(&listing, &paths, NULL, err) < 0)
+		return -1;
+	resetting.input = buf_str(&paths);
+	return git_command(&resetting, NULL, NULL, err);
+}
+
+/* Of the state of the files. */
+static uint64_t look_at_files(struct arena *a, const char *root, struct str present)
+{
+	uint64_t sum = 0;
+	struct stat st;
+
+	for (size_t at = 0; at < present.n; at += strlen(present.p + at) + 1)
+		if (lstat(path_join(a, root, present.p + at), &st) == 0)
+			sum = sum * 31 + (uint64_t)st.st_ino + (uint64_t)st.st_size +
+			      (uint64_t)st.st_mtim.tv_sec * 1000000000u +
+			      (uint64_t)st.st_mtim.tv_nsec;
+	return sum;
+}
+
+/* A hook that has repaired the files and refused them takes them the second time. */
+static int commit_repaired(struct arena *a, const char *root, struct str present, struct str paths,
+	const char *message, struct error *err)
+{
+	uint64_t before = look_at_files(a, root, present);
+
+	if (add_and_commit(root, present, paths, message, err) == 0)
+		return 0;
+	if (err->code != ERR_CHECK || look_at_files(a, root, present) == before)
+		return -1;
+	return add_and_commit(root, present, paths, message, err);
 }
 
 int git_commit_paths(const char *root, const char *const *paths, size_t n, const char *message,
@@ -378,6 +436,7 @@ int git_commit_paths(const char *root, const char *const *paths, size_t n, const
 		if (there && ((S_ISDIR(st.st_mode) && !path_exists(path_join(&a, full, ".git"))) ||
 				     is_behind_link(&a, root, paths[i])))
 			continue;
+		buf_adds(&list, ":(literal)"); /* the option would reach the hooks */
 		buf_add(&list, path);
 		if (there)
 			buf_add(&present, path);
@@ -388,9 +447,9 @@ int git_commit_paths(const char *root, const char *const *paths, size_t n, const
 			paths[0]);
 	if (git_directories(&a, root, &own, &common))
 		await_index(own);
-	*made = add_and_commit(root, buf_str(&present), buf_str(&list), message, &why) == 0;
+	*made = commit_repaired(&a, root, buf_str(&present), buf_str(&list), message, &why) == 0;
 	if (*made)
-		return reset_paths(&a, root, buf_str(&list), err);
+		return reset_committed(&a, root, err);
 	if (still_changed(root, paths, n, &left, err) < 0)
 		return -1;
 	if (left)

@@ -84,7 +84,8 @@ static int check_room(
 			in_the_way = *above;
 	if (!in_the_way)
 		return 0;
-	return error_set(err, ERR_STATE, "branch '%s' cannot exist beside '%s'", branch,
+	return error_set(err, ERR_STATE,
+		"branch '%s' cannot exist beside '%s': rename that one ('git branch -m')", branch,
 		short_name(in_the_way));
 }
 

@@ -256,8 +256,13 @@ static void measure_first(void)
 static void measure_repeated(void)
 {
 	struct item answered, small, large;
+	const char *const status[] = {
+		program, "status", "B-1", "--context-file", in_dir("B-1.md"), "--repo", dir, NULL};
 
 	prepare(4 * KIB, &answered, &small);
+	compare("status of an item : repeated step",
+		(struct side){.argv = status, .before = &small},
+		(struct side){.argv = step_argv(dir), .before = &small}, "<= 1.2x");
 	prepare(1024 * KIB, &answered, &large);
 	compare("repeated step, 1 MiB : 4 KiB",
 		(struct side){.argv = step_argv(dir), .before = &large},
@@ -387,7 +392,8 @@ static void make_repository(void)
 				     "\"$PWD/org/repo.git\" && "
 				     "mkdir scripts && echo true >scripts/validate.sh && "
 				     "printf '# Spec for B-1\\n' >_spec_B.md && git add scripts && "
-				     "git -c user.name=b -c user.email=b commit -q -m one && "
+				     "git config user.name b && git config user.email b && "
+				     "git commit -q -m one && "
 				     "git push -q origin HEAD";
 	const char *const argv[] = {"sh", "-c", script, NULL};
 	struct run r = {.argv = argv, .cwd = dir};

@@ -79,7 +79,6 @@ DOCTOR_TEST(what_a_run_may_do_without_is_a_warning)
 	sh("rm bin/gh bin/claude bin/dev-team r/scripts/validate.sh; git -C r remote set-head "
 	   "origin -d");
 	assert_int_equal(look(), 0);
-	assert_line("warn", "gh", "not found: ");
 	assert_line("warn", "claude", "not found: ");
 	assert_line("warn", "command", "dev-team is not on PATH here");
 	assert_line("warn", "validation", "no 'scripts/validate.sh' in '");
@@ -94,6 +93,25 @@ DOCTOR_TEST(a_gh_without_a_login_is_a_warning)
 	assert_int_equal(look(), 0);
 	assert_line(
 		"warn", "gh login", "You are not logged in: run 'gh auth login' or set GH_TOKEN");
+}
+
+DOCTOR_TEST(the_remote_decides_which_program_of_a_forge_is_needed)
+{
+	/* nothing is asked over a network */
+	sh("rm bin/gh; git -C r config url.\"$PWD/none/\".insteadOf https://\n"
+	   "git -C r remote set-url origin https://github.com/acme/shop.git");
+	(void)look();
+	assert_line("warn", "gh", "not found: ");
+	buf_clear(&out);
+	sh("git -C r remote set-url origin https://gitlab.com/acme/shop.git");
+	(void)look();
+	assert_line("warn", "glab", "not found: ");
+	assert_null(strstr(out.s, "  gh "));
+	buf_clear(&out);
+	sh("git -C r remote set-url origin https://codeberg.org/acme/shop.git");
+	(void)look();
+	assert_null(strstr(out.s, "  gh "));
+	assert_null(strstr(out.s, "  glab "));
 }
 
 DOCTOR_TEST(what_a_run_needs_is_a_failure)

@@ -157,3 +157,33 @@ TERMINAL_TEST(a_run_has_a_line_with_what_works_and_for_how_long)
 	assert_true(terminal_await(&t, "         total           1 actions, "));
 	assert_true(terminal_await(&t, "dev-team: to continue: dev-team run A-1 --agents"));
 }
+
+TERMINAL_TEST(several_items_have_a_line_with_those_at_work)
+{
+	const char *const argv[] = {"env", "-C", at("work"), "sh", "-c",
+		"exec dev-team run A-1 A-2 --max-concurrent 2 --workflow implement-task --agents "
+		"../agents.yaml",
+		NULL};
+	struct terminal t;
+
+	rig_environment();
+	scratch_write("agents.yaml",
+		arena_printf(&arena,
+			"answers:\n"
+			"  Researcher Brief: {run: 'while ! test -e %s; do sleep 0.01; done; echo "
+			"Brief.', text_from: run, result: briefed}\n",
+			at("go-$DEV_TEAM_ID")));
+	sh("git init -q --bare -b main o/r.git && git init -q -b main work && cd work && "
+	   "echo 'For A-1 and A-2.' >_spec_a.md && mkdir scripts && touch scripts/validate.sh && "
+	   "git add . && git commit -q -m first && git remote add origin ../o/r.git && "
+	   "git push -q origin main");
+	(void)run_find_build();
+	terminal_start(&t, argv);
+	assert_true(terminal_await(&t, "s; A-2, 1s"));
+	scratch_write("go-A-1", "");
+	assert_true(terminal_await_gone(&t, "; A-2, "));
+	assert_true(terminal_await(&t, "A-2, "));
+	scratch_write("go-A-2", "");
+	assert_int_equal(terminal_end(&t), ERR_INPUT);
+	assert_true(terminal_await_gone(&t, "A-2, "));
+}

@@ -335,7 +335,9 @@ TEST(the_range_is_that_of_the_versions_there_are)
 	stand_in("gemini", "echo 0.61.0");
 	stand_in("opencode", "echo 1.18.33");
 	stand_in("aider", "echo 'aider 0.86.1'");
+	setenv("GOOGLE_GENAI_USE_VERTEXAI", "true", 1);
 	assert_string_equal(harness_probed(&harness_gemini_cli, WAIT_LIMIT_S), "true - 0.61.0");
+	unsetenv("GOOGLE_GENAI_USE_VERTEXAI");
 	assert_string_equal(harness_probed(&harness_opencode, WAIT_LIMIT_S), "true - 1.18.33");
 	assert_string_equal(harness_probed(&harness_aider, WAIT_LIMIT_S), "true - 0.86.1");
 }

@@ -13,7 +13,7 @@ static void status_is(const char *text, const char *want)
 			text);
 }
 
-TEST(the_last_line_that_is_a_json_object_decides)
+TEST(the_last_json_object_decides)
 {
 	status_is("{\"status\": \"approved\"}", "approved");
 	status_is(
@@ -27,7 +27,7 @@ TEST(the_last_line_that_is_a_json_object_decides)
 	status_is("{\"status\":\"Not one of the words\"}", "Not one of the words");
 }
 
-TEST(an_object_of_several_lines_at_the_end_decides)
+TEST(an_object_of_several_lines_decides)
 {
 	status_is("Two blockers.\n\n{\n  \"status\": \"changes_requested\"\n}\n",
 		"changes_requested");
@@ -35,7 +35,12 @@ TEST(an_object_of_several_lines_at_the_end_decides)
 		  "\"at\": [\n    {\"line\": 3}\n  ]\n}",
 		"changes_requested");
 	status_is("The word is {\"status\": \"approved\"}", NULL);
-	status_is("{\n  \"status\": \"approved\"\n}\nOr is it?", NULL);
+	status_is("{\n  \"status\": \"approved\"\n}\n(used 12 tokens)", "approved");
+	status_is("{\"status\":\"approved\"}\nNo:\n{\n  \"status\": \"changes_requested\",\n  "
+		  "\"at\": [\n    {\"line\": 3}\n  ]\n}\nSee a.c.",
+		"changes_requested");
+	status_is("{\"status\":\"approved\"}\n```\nint f(void)\n{\n\treturn 0;\n}\n```\n",
+		"approved");
 }
 
 TEST(an_object_that_ends_the_text_is_found_within_its_line)
@@ -56,22 +61,28 @@ TEST(an_object_that_ends_the_text_is_found_within_its_line)
 		assert_false(verdict_last_word(str_of(none[i]), "status", word, sizeof(word)));
 }
 
-TEST(the_last_fenced_block_counts_when_no_line_is_json)
+TEST(a_fence_around_the_object_does_not_matter)
 {
 	status_is("```json\n{\n  \"status\": \"approved\"\n}\n```\n", "approved");
 	status_is("```\n{\n\"status\": \"changes_requested\"\n}\n```\nlater\n```json\n{\n"
 		  "\"status\": \"approved\"\n}\n```",
 		"approved");
+	status_is(
+		"{\"status\":\"approved\"}\n```json\n{\n\"status\": \"changes_requested\"\n}\n```",
+		"changes_requested");
 	status_is("```json\n{\n  \"status\": \"apprised\"\n", NULL);
 }
 
-TEST(a_later_line_that_looks_like_a_verdict_hides_an_earlier_one)
+TEST(what_looks_like_a_later_verdict_hides_an_earlier_one)
 {
 	status_is("{\"status\":\"approved\"}\nOn second look "
 		  "no:\n{\"status\":\"changes_requested\",\"where\":\"C:\\src\"}",
 		NULL);
 	status_is("{\"status\":\"approved\"}\n{\"status\":\"x\",\"status\":\"y\"}", NULL);
 	status_is("{\"status\":\"approved\"}\n{\"status\":\"changes_requested\"", NULL);
+	status_is("{\"status\":\"approved\"}\nNo:\n{\n  \"status\": \"changes_requested\",\n}\n",
+		NULL);
+	status_is("{\"status\":\"approved\"}\nNo:\n{\n  \"status\": \"changes_req", NULL);
 }
 
 /* Each of these was once an approval, or the report of a script that passed. */

@@ -160,3 +160,13 @@ GIT_TEST(an_index_lock_that_goes_away_is_waited_for)
 	assert_int_equal(commit_rest(), 0);
 	assert_true(made);
 }
+
+GIT_TEST(a_lock_file_that_stays_is_named_with_the_remedy)
+{
+	sh("cd r && git checkout -qb work && echo two >a && touch .git/refs/heads/work.lock");
+	assert_int_equal(commit_rest(), -1);
+	assert_int_equal(err.code, ERR_SYSTEM);
+	assert_non_null(strstr(err.text,
+		"/r/.git/refs/heads/work.lock': File exists: unless a git is running "
+		"there, remove '"));
+}

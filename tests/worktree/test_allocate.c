@@ -181,11 +181,12 @@ POOL_TEST(what_git_takes_for_no_branch_is_refused)
 POOL_TEST(a_branch_below_another_is_refused)
 {
 	(void)have("feat");
-	assert_true(
-		take_refused("feat/x", ERR_STATE, "branch 'feat/x' cannot exist beside 'feat'"));
+	assert_true(take_refused("feat/x", ERR_STATE,
+		"branch 'feat/x' cannot exist beside 'feat': rename that one ('git branch -m')"));
 	sh("git -C r branch -q deep/er/x");
-	assert_true(take_refused(
-		"deep/er", ERR_STATE, "branch 'deep/er' cannot exist beside 'deep/er/x'"));
+	assert_true(take_refused("deep/er", ERR_STATE,
+		"branch 'deep/er' cannot exist beside 'deep/er/x': rename that one ('git branch "
+		"-m')"));
 	sh("test ! -e pool/feat-x && test \"$(ls r/.git/worktrees)\" = feat");
 }
 

@@ -1,5 +1,9 @@
-#include "src/config/settings.h"
+/*
+ * settings.c: reads the settings of a repository. `dev-team init` writes them.
+ */
 #include "src/config/decode.h"
+#include "src/machine/engine.h"
+#include "src/setup/setup.h"
 #include "src/sys/path.h"
 
 enum { SETTINGS_MAX = 64 << 10, KEY_MAX = 20 };

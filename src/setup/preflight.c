@@ -3,89 +3,13 @@
  * shows the same list.
  */
 #include "src/machine/engine.h"
-#include "src/run/begin.h"
-#include "src/run/run_internal.h"
+#include "src/setup/setup.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "steps/steps.h"
 
-enum { REMOTE_S = 60, SHOWN_MAX = 300 };
-
-/* ---- the remote ---- */
-
-static bool uses_plain_ssh(void)
-{
-	return !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH");
-}
-
-/* The name of a reference in a line of `git ls-remote`. */
-static void take_reference(struct arena *a, struct str line, const char *branch, struct str *target,
-	struct str *guess, struct remote_state *out)
-{
-	static const char heads[] = "refs/heads/";
-	size_t tab = str_find(line, STR("\t"));
-	struct str first = str_sub(line, 0, tab), name = str_sub(line, tab + 1, line.n);
-
-	if (tab == line.n)
-		return;
-	if (str_is(name, "HEAD") && str_starts(first, "ref: refs/heads/"))
-		*target = str_sub(first, strlen("ref: refs/heads/"), first.n);
-	else if (str_is(name, "HEAD"))
-		out->commit = arena_dup(a, first);
-	if (!str_starts(name, heads))
-		return;
-	name = str_sub(name, strlen(heads), name.n);
-	if (branch && str_is(name, branch))
-		out->taken = arena_dup(a, name);
-	else if (branch &&
-		 str_starts(str_of(branch), arena_printf(a, "%.*s/", (int)name.n, name.p)))
-		out->above = arena_dup(a, name);
-	else if (str_is(name, "main") || (str_is(name, "master") && !guess->n))
-		*guess = name;
-}
-
-/* Without the name of the command, and without git's hint. */
-static const char *short_fault(struct arena *a, const char *text)
-{
-	const char *said = strstr(text, "failed: ");
-	struct str rest = str_of(said ? said + strlen("failed: ") : text);
-
-	return arena_dup(a, str_sub(rest, 0, str_find(rest, STR("; Please make sure"))));
-}
-
-void remote_read(struct arena *a, const char *repo, const char *branch, struct remote_state *out)
-{
-	const char *const argv[] = {"git", "ls-remote", "--symref", "origin", "HEAD",
-		"refs/heads/main", "refs/heads/master",
-		branch ? arena_printf(a, "refs/heads/%s", branch) : NULL,
-		branch ? arena_printf(a, "refs/heads/%.*s", (int)strcspn(branch, "/"), branch)
-		       : NULL,
-		NULL};
-	/* no translation: is_no_connection() reads the fault */
-	static const char *const env[] = {"LANGUAGE=en", NULL};
-	const struct git_command c = {.dir = repo,
-		.name = "git ls-remote",
-		.argv = argv,
-		.env = env,
-		.limit_s = REMOTE_S,
-		.batch_ssh = uses_plain_ssh()};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct str rest, line, target = {0}, guess = {0};
-	struct error err;
-
-	*out = (struct remote_state){0};
-	if (git_command(&c, &text, NULL, &err) < 0) {
-		out->fault = short_fault(a, err.text);
-		return;
-	}
-	rest = buf_str(&text);
-	while (str_line(&rest, &line))
-		take_reference(a, line, branch, &target, &guess, out);
-	if (!out->commit || !target.n)
-		target = guess;
-	out->branch = target.n ? arena_dup(a, target) : NULL;
-}
+enum { SHOWN_MAX = 300 };
 
 /* ---- findings ---- */
 
@@ -110,29 +34,17 @@ static void fail_with(
 		arena_dup(a, str_of(err->text)));
 }
 
-/* Exit status of `git`; -1: it could not be run. `out` gets what it prints. */
-static int git_status_of(const char *repo, const char *const *argv, struct buf *out)
-{
-	const struct git_command c = {.dir = repo,
-		.name = argv[0],
-		.argv = argv,
-		.limit_s = REMOTE_S,
-		.late = true,
-		.batch_ssh = uses_plain_ssh()};
-	struct error ignored;
-	int status;
-
-	return git_command(&c, out, &status, &ignored) < 0 ? -1 : status;
-}
-
 /* ---- the repository ---- */
 
 static void check_author(struct arena *a, struct preflight *p)
 {
 	static const char *const argv[] = {"git", "var", "GIT_COMMITTER_IDENT", NULL};
 	CLEANUP(buf_release) struct buf name = BUF_INIT, email = BUF_INIT;
+	struct error ignored;
+	char *line;
 
-	if (git_config_identity(p->repo, &name, &email) || git_status_of(p->repo, argv, NULL) == 0)
+	if (git_config_identity(p->repo, &name, &email) ||
+		(remote_git_line(a, p->repo, argv, &line, &ignored) == 0 && line))
 		good(a, p, "author", "git has a name and an address for commits");
 	else
 		fail(a, p, ERR_STATE, "author",
@@ -224,48 +136,6 @@ static void check_remote(struct arena *a, struct preflight *p)
 			p->remote.fault);
 }
 
-/* Nothing is sent. The remote's hooks and protected branches still may refuse the real push. */
-static void check_push(struct arena *a, struct preflight *p)
-{
-	const char *const argv[] = {"git", "push", "--dry-run", "--no-verify", "-q", "origin",
-		arena_printf(a, "+HEAD:refs/heads/%s", p->branch ? p->branch : "dev-team/doctor"),
-		NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct git_tip tip;
-	struct error ignored;
-	struct str text;
-
-	if (p->remote.fault || !pushes(p->workflow) ||
-		git_read_tip(a, p->repo, &tip, &ignored) < 0 || !tip.commit)
-		return;
-	if (git_status_of(p->repo, argv, &out) == 0) {
-		good(a, p, "push", "'origin' takes pushes");
-		return;
-	}
-	text = str_trim(buf_str(&out));
-	fail(a, p, ERR_STATE, "push",
-		"'origin' takes no push: %s: get write access, or name a repository of yours with "
-		"'git remote set-url --push origin URL'",
-		arena_printable(a, str_cut(text, SHOWN_MAX), SIZE_MAX));
-}
-
-static void check_origin(struct arena *a, struct preflight *p)
-{
-	char *url = NULL;
-	struct error err;
-
-	if (run_find_origin(a, p->repo, &url, &err) < 0) {
-		fail_with(a, p, "origin", &err);
-		return;
-	}
-	if (!url)
-		return;
-	check_remote(a, p);
-	check_push(a, p);
-}
-
-/* ---- the item's branch ---- */
-
 /* What path_is_id() allows and git does not. */
 static bool is_branch_name(struct str branch)
 {
@@ -280,17 +150,95 @@ static bool is_branch_name(struct str branch)
 	return true;
 }
 
+/* Nothing is sent. The remote's hooks and protected branches still may refuse the real push. */
+static void check_push(struct arena *a, struct preflight *p)
+{
+	const char *branch =
+		p->branch && is_branch_name(str_of(p->branch)) ? p->branch : "dev-team/doctor";
+	const char *const argv[] = {"git", "push", "--dry-run", "--no-verify", "-q", "origin",
+		arena_printf(a, "+HEAD:refs/heads/%s", branch), NULL};
+	const struct git_command c = {.dir = p->repo,
+		.name = "git push",
+		.argv = argv,
+		.limit_s = REMOTE_S,
+		.batch_ssh = remote_plain_ssh()};
+	struct git_tip tip;
+	struct error err;
+
+	if (p->remote.fault || !pushes(p->workflow) || git_read_tip(a, p->repo, &tip, &err) < 0 ||
+		!tip.commit)
+		return;
+	if (git_command(&c, NULL, NULL, &err) == 0)
+		good(a, p, "push", "'origin' takes pushes");
+	else
+		fail(a, p, ERR_STATE, "push",
+			"'origin' takes no push: %s: get write access, or name a repository of "
+			"yours with 'git remote set-url --push origin URL'",
+			remote_short_fault(a, err.text));
+}
+
+static void check_origin(struct arena *a, struct preflight *p)
+{
+	char *url = NULL;
+	struct error err;
+
+	if (remote_find_url(a, p->repo, &url, &err) < 0) {
+		fail_with(a, p, "origin", &err);
+		return;
+	}
+	if (!url)
+		return;
+	check_remote(a, p);
+	check_push(a, p);
+}
+
+/* ---- the item's branch ---- */
+
+int preflight_check_branch(struct arena *a, const char *repo, const char *branch, struct error *err)
+{
+	for (const char *end = strchr(branch, '/'); end; end = strchr(end + 1, '/')) {
+		const char *above = arena_dup(a, (struct str){branch, (size_t)(end - branch)});
+		const char *names[] = {arena_printf(a, "refs/heads/%s", above),
+			arena_printf(a, "refs/remotes/origin/%s", above)};
+		struct git_commit found[COUNT(names)];
+
+		if (git_read_commits(a, repo, names, COUNT(names), found, err) < 0)
+			return -1;
+		if (found[0].id)
+			return error_set(err, ERR_STATE,
+				"the branch '%s' cannot be made next to a branch '%s': rename that "
+				"one "
+				"('git branch -m %s NEW-NAME')",
+				branch, above, above);
+		if (found[1].id)
+			return error_set(err, ERR_STATE,
+				"the branch '%s' cannot be pushed next to the branch '%s' of "
+				"'origin': "
+				"rename that one there, and run 'git fetch --prune origin'",
+				branch, above);
+	}
+	return 0;
+}
+
 static void check_taken(struct arena *a, struct preflight *p)
 {
 	const char *names[] = {arena_printf(a, "refs/heads/%s", p->branch)};
+	const char *const below[] = {"git", "for-each-ref", "--count=1",
+		"--format=%(refname:lstrip=2)", arena_printf(a, "%s/", names[0]), NULL};
 	struct git_commit found[COUNT(names)];
 	struct error ignored;
+	char *line;
 
-	if (p->remote.above)
+	if (remote_git_line(a, p->repo, below, &line, &ignored) == 0 && line && *line)
+		fail(a, p, ERR_STATE, "branch",
+			"the branch '%s' cannot be made next to a branch '%s': rename that one "
+			"('git branch -m %s NEW-NAME')",
+			p->branch, line, line);
+	if (p->remote.beside)
 		fail(a, p, ERR_STATE, "branch",
 			"the branch '%s' cannot be pushed next to the branch '%s' of 'origin': "
 			"rename that one there",
-			p->branch, p->remote.above);
+			p->branch, p->remote.beside);
 	if (p->remote.taken &&
 		git_read_commits(a, p->repo, names, COUNT(names), found, &ignored) == 0 &&
 		!found[0].id)
@@ -312,7 +260,7 @@ static void check_branch(struct arena *a, struct preflight *p)
 			"or "
 			"'.' at its end",
 			p->branch);
-	else if (run_check_branch(a, p->repo, p->branch, &err) < 0)
+	else if (preflight_check_branch(a, p->repo, p->branch, &err) < 0)
 		fail_with(a, p, "branch", &err);
 	else
 		check_taken(a, p);
@@ -374,7 +322,7 @@ static void check_forge(struct arena *a, struct preflight *p)
 	bool blocked;
 
 	if (!w || w->forge || !(engine_evidence_required(w, steps_find) & EVIDENCE_PULL) ||
-		run_find_origin(a, p->repo, &url, &ignored) < 0 || !url)
+		remote_find_url(a, p->repo, &url, &ignored) < 0 || !url)
 		return;
 	program = forge_program(str_of(url));
 	if (!program || !*program)
@@ -389,6 +337,56 @@ static void check_forge(struct arena *a, struct preflight *p)
 }
 
 /* ---- the checkout ---- */
+
+int preflight_check_head(
+	const struct git_head *h, const char *repo, const char *id, struct error *err)
+{
+	if (h->busy)
+		return error_set(err, ERR_STATE, "a %s is in progress in '%s': finish it first",
+			h->busy, repo);
+	if (!h->branch)
+		return error_set(err, ERR_STATE,
+			"no branch is checked out in '%s': run 'git switch -c dev-team/%s'", repo,
+			id);
+	if (str_utf8_fault(str_of(h->branch)))
+		return error_set(err, ERR_STATE,
+			"the name of the branch in '%s' is not UTF-8: run 'git branch -m "
+			"dev-team/%s'",
+			repo, id);
+	if (h->on_default)
+		return error_set(err, ERR_STATE,
+			"'%s' is on '%s', the default branch of 'origin': run 'git switch -c "
+			"dev-team/%s'",
+			repo, h->branch, id);
+	return 0;
+}
+
+/* Staged changes are refused, because an agent's first `git commit` would include them. */
+int preflight_check_clean(
+	const char *repo, bool allow_dirty, const struct git_status *s, struct error *err)
+{
+	const char *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->changes.n && allow_dirty; i++)
+		if (s->changes.items[i].staged)
+			return error_set(err, ERR_STATE,
+				"'%s' has staged changes, such as '%.200s', which would be in the "
+				"first commit of an agent: commit or unstage them",
+				repo, s->changes.items[i].path);
+	for (size_t i = 0; i < s->changes.n; i++) {
+		if (s->changes.items[i].inside) /* such as what a build has left there */
+			continue;
+		first = first ? first : s->changes.items[i].path;
+		n++;
+	}
+	if (!n || allow_dirty)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"'%s' has %zu uncommitted change%s, such as '%.200s': commit or stash them, or "
+		"give --allow-dirty, which leaves them alone",
+		repo, n, n == 1 ? "" : "s", first);
+}
 
 /* What an item is given from the checkout although it is not committed. */
 static bool is_handed_over(const char *path)
@@ -421,9 +419,9 @@ static void check_in_place(struct arena *a, struct preflight *p, const struct gi
 	struct error err;
 
 	h.on_default |= h.branch && p->remote.branch && strcmp(h.branch, p->remote.branch) == 0;
-	if (checkout_check_branch(&h, p->repo, p->id, &err) < 0)
+	if (preflight_check_head(&h, p->repo, p->id, &err) < 0)
 		fail_with(a, p, "checkout", &err);
-	if (checkout_check_clean(p->repo, p->allow_dirty, s, &err) < 0)
+	if (preflight_check_clean(p->repo, p->allow_dirty, s, &err) < 0)
 		fail_with(a, p, "checkout", &err);
 }
 

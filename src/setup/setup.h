@@ -1,15 +1,15 @@
 /*
- * begin.h: what comes before the first agent: `init` sets up a repository, a new work item gets an
+ * setup.h: what comes before the first agent: `init` sets up a repository, a new work item gets an
  * id and a spec, and the first step checks what the run needs.
  *
  * Ownership: texts live in the arena.
  */
-#ifndef DT_RUN_BEGIN_H
-#define DT_RUN_BEGIN_H
+#ifndef DT_SETUP_H
+#define DT_SETUP_H
 
 #include <sys/types.h>
-#include "src/base/error.h"
-#include "src/base/vec.h"
+#include "context/file.h"
+#include "src/sys/git.h"
 #include "src/workflow/workflow.h"
 
 /* ---- what builds and tests a repository (project.c) ---- */
@@ -33,14 +33,46 @@ int project_find(struct arena *a, const char *repo, struct projects *out, struct
 /* The text of a scripts/validate.sh that runs the commands. */
 const char *project_script(struct arena *a, const struct projects *all);
 
-/* ---- the remote (preflight.c) ---- */
+/* ---- the settings of a repository (settings.c) ---- */
+
+/* Of REPO/.dev-team/config.yaml; docs/verbs.md describes its keys. Each is NULL where it is not
+ * set. */
+struct settings {
+	const char *workflow; /* of items that name none: a name, or a path */
+	const char *key;      /* of the ids of new items: SHOP of SHOP-7 */
+	const char *specs;    /* directory of new specs, relative to the repository */
+	const char *harness;  /* of a `run` without agents: `NAME[,NAME...]` */
+};
+
+/* No file: nothing is set. A `workflow` with a `/` in it is completed to an absolute path. -1: also
+ * ERR_INPUT with the place. */
+int settings_load(struct arena *a, const char *repo, struct settings *out, struct error *err);
+
+/* A letter, then letters, digits and `_`; at most 20 bytes. */
+bool settings_key_valid(struct str text);
+
+/* ---- the remote (remote.c) ---- */
+
+enum { REMOTE_S = 60 }; /* at most, for a connection */
+
+/* *url is that of `origin`; NULL: there is none. */
+int remote_find_url(struct arena *a, const char *repo, char **url, struct error *err);
+/* *line: the first line that git prints, in the arena; NULL if git fails or takes too long. -1: git
+ * could not be run. */
+int remote_git_line(
+	struct arena *a, const char *repo, const char *const *argv, char **line, struct error *err);
+/* Without the name of the command that failed, and without git's hint. */
+const char *remote_short_fault(struct arena *a, const char *text);
+/* The user has not said how git starts ssh: struct git_command.batch_ssh. */
+bool remote_plain_ssh(void);
 
 /* What `origin` says of itself. */
 struct remote_state {
-	const char *fault;         /* why it cannot be asked, as git says it; NULL */
-	const char *branch;        /* its default branch; NULL: none, or without a commit */
-	const char *commit;        /* of HEAD; NULL */
-	const char *above, *taken; /* its branches that are, or are above, the asked one; NULL */
+	const char *fault;  /* why it cannot be asked, as git says it; NULL */
+	const char *branch; /* its default branch; NULL: none, or without a commit */
+	const char *commit; /* of HEAD; NULL */
+	const char *beside,
+		*taken; /* its branches that the asked one cannot be next to, or is; NULL */
 };
 /* One connection. `branch` NULL: nothing is asked of one. If HEAD there names no branch with a
  * commit, `main` or `master` is the default one, and `commit` is NULL. */
@@ -77,11 +109,21 @@ struct preflight {
  * and what may be written. */
 void preflight_check(struct arena *a, struct preflight *p);
 
+/* git has no branch `a/b` next to a branch `a`. -1: ERR_STATE. */
+int preflight_check_branch(
+	struct arena *a, const char *repo, const char *branch, struct error *err);
+/* Whether an item could work on the branch of the checkout, and with the changes there. -1:
+ * ERR_STATE. */
+int preflight_check_head(
+	const struct git_head *h, const char *repo, const char *id, struct error *err);
+int preflight_check_clean(
+	const char *repo, bool allow_dirty, const struct git_status *s, struct error *err);
+
 /* ---- init (init.c) ---- */
 
 /* Writes scripts/validate.sh, the settings and a first spec, each where there is none; adds what it
  * did and what comes next. `repo`: its root. */
-int run_init(struct arena *a, const char *repo, struct buf *out, struct error *err);
+int setup_init(struct arena *a, const char *repo, struct buf *out, struct error *err);
 
 /* ---- new work items (new_item.c) ---- */
 
@@ -115,8 +157,11 @@ struct item_ids {
 int new_item_ids(struct arena *a, const char *repo, const char *const *words, size_t n,
 	struct item_ids *ids, struct error *err);
 
+/* Whether the item of the document is done or has failed. */
+bool new_item_ended(const struct context *doc);
+
 /* Writes REPO/PATH and the directories above it. 1: there is such a file, which is left alone. */
-int begin_create_file(struct arena *a, const char *repo, const char *path, struct str text,
+int setup_create_file(struct arena *a, const char *repo, const char *path, struct str text,
 	mode_t mode, struct error *err);
 
 #endif

@@ -4,9 +4,8 @@
  * left alone.
  */
 #include <sys/stat.h>
-#include "src/config/settings.h"
 #include "src/machine/engine.h"
-#include "src/run/begin.h"
+#include "src/setup/setup.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -125,7 +124,7 @@ static int look(struct init *t, struct error *err)
 
 static int put(struct init *t, const char *path, const char *text, mode_t mode, struct error *err)
 {
-	int rc = begin_create_file(t->arena, t->repo, path, str_of(text), mode, err);
+	int rc = setup_create_file(t->arena, t->repo, path, str_of(text), mode, err);
 
 	if (rc >= 0)
 		say(t, rc ? "kept" : "wrote", path, rc ? "exists" : "");
@@ -210,7 +209,7 @@ static void say_next(struct init *t)
 			 "'dev-team doctor' shows what is missing.\n");
 }
 
-int run_init(struct arena *a, const char *repo, struct buf *out, struct error *err)
+int setup_init(struct arena *a, const char *repo, struct buf *out, struct error *err)
 {
 	struct init t = {.arena = a, .repo = repo, .out = out};
 

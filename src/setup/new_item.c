@@ -7,10 +7,8 @@
 #include <sys/stat.h>
 #include "context/file.h"
 #include "src/config/decode.h"
-#include "src/config/settings.h"
 #include "src/machine/engine.h"
-#include "src/run/begin.h"
-#include "src/run/run_internal.h"
+#include "src/setup/setup.h"
 #include "src/store/disk.h"
 #include "src/sys/directory.h"
 #include "src/sys/git.h"
@@ -270,6 +268,13 @@ static bool has_title(const struct spec_file *s, const char *title, struct str *
 	       str_is(str_trim(str_sub(line, colon + 2, line.n)), title);
 }
 
+bool new_item_ended(const struct context *doc)
+{
+	struct str state = context_get(doc, "state");
+
+	return context_get(doc, "outcome").n || str_is(state, "done") || str_is(state, "failed");
+}
+
 static bool has_ended(const struct known *k, const char *id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -278,7 +283,7 @@ static bool has_ended(const struct known *k, const char *id)
 
 	return document && path_exists(document) &&
 	       context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
-	       run_item_ended(&f.doc);
+	       new_item_ended(&f.doc);
 }
 
 /* A repeated command continues the item that it began. */
@@ -336,7 +341,7 @@ static int make_directory(const char *dir, struct error *err)
 	return error_errno(err, "cannot make the directory '%s'", dir);
 }
 
-int begin_create_file(struct arena *a, const char *repo, const char *path, struct str text,
+int setup_create_file(struct arena *a, const char *repo, const char *path, struct str text,
 	mode_t mode, struct error *err)
 {
 	const char *file = path_join(a, repo, path);
@@ -367,7 +372,7 @@ static int write_spec(const struct known *k, struct new_item *item, struct error
 		item->path = settings.specs && strcmp(settings.specs, ".") != 0
 				     ? path_join(k->arena, settings.specs, file)
 				     : file;
-		rc = begin_create_file(k->arena, k->repo, item->path, str_of(text), 0666, err);
+		rc = setup_create_file(k->arena, k->repo, item->path, str_of(text), 0666, err);
 	}
 	return rc;
 }
@@ -375,8 +380,12 @@ static int write_spec(const struct known *k, struct new_item *item, struct error
 static int check_text(struct arena *a, struct new_item *item, struct error *err)
 {
 	struct str text = str_trim(str_of(item->text)), line;
+	size_t i = 0;
 
-	if (!text.n)
+	while (i < text.n && !isalnum((unsigned char)text.p[i]) &&
+		!((unsigned char)text.p[i] & 0x80))
+		i++;
+	if (i == text.n)
 		return error_set(err, ERR_USAGE, "no words: say what is wanted");
 	if (str_utf8_fault(text))
 		return error_set(err, ERR_USAGE, "the words are not UTF-8");

@@ -4,7 +4,7 @@
  * function of the row.
  */
 #include "src/base/json.h"
-#include "src/run/begin.h"
+#include "src/setup/setup.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
