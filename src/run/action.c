@@ -69,10 +69,29 @@ const char *run_action_directory(const struct run_item *r, const json *action)
 	return directory ? directory : r->call.repo;
 }
 
+enum { LAST_LINE_MAX = 200 };
+
+/* In short what a command said last, which mostly explains its end. */
+static const char *last_line(struct arena *a, struct str out)
+{
+	CLEANUP(buf_release) struct buf masked = BUF_INIT;
+	struct secrets secrets = {0};
+	const char *nl;
+
+	secrets_add(a, &secrets, (const char *const *)environ, NULL);
+	out = str_trim(out);
+	nl = memrchr(out.p, '\n', out.n);
+	if (nl)
+		out = str_sub(out, (size_t)(nl - out.p) + 1, out.n);
+	secrets_mask(&secrets, out, &masked);
+	return arena_printable(a, str_cut(buf_str(&masked), LAST_LINE_MAX), SIZE_MAX);
+}
+
 static int command_failed(const struct run_item *r, const struct run_action *p,
 	const struct process_end *end, struct str out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(arena_release) struct arena a = {0};
 	const char *log = NULL;
 	struct error ignored;
 	char how[64];
@@ -84,8 +103,9 @@ static int command_failed(const struct run_item *r, const struct run_action *p,
 	else
 		(void)snprintf(how, sizeof(how), "ended with status %d", end->status);
 	return error_at(err, r->request->agents, p->turn->line, p->turn->col,
-		"the command for '%s' %s%s%s", id_of(p), how,
-		log ? "; its output is in " : " and printed nothing", log ? log : "");
+		"the command for '%s' %s%s%s%s%s", id_of(p), how,
+		log ? ": " : " and printed nothing", log ? last_line(&a, out) : "",
+		log ? "; its output is in " : "", log ? log : "");
 }
 
 /* What a command prints: kept whole for the answer, and in the item's log. */
