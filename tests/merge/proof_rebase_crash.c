@@ -61,6 +61,7 @@ static void restore_scene(void)
 	sh("rm -rf org r wt state pool artifacts && cp -a saved/org saved/r saved/wt . && "
 	   "echo 0 >count");
 	pool_use("state", "pool");
+	pool.repo = at("r");
 	pool.common = at("r/.git");
 }
 
@@ -71,6 +72,7 @@ static void rebase_there(int ready, void *data)
 	int rc;
 
 	(void)data;
+	pool.repo = at("r");
 	pool.common = at("r/.git");
 	setenv("HOLDER", arena_printf(&arena, "%ld", (long)getpid()), 1);
 	if (gate_take(&arena, &pool, "other", 0, 0, &g, &err) < 0)

@@ -43,10 +43,11 @@ static void assert_default(const char *make, const char *want)
 /* In files, packed, seen from a linked work tree, and in a form that only git reads. */
 GIT_TEST(the_default_branch_is_what_origin_names_else_main_else_master)
 {
+	static const char linked[] = "git init -q -b trunk main; cd main; "
+				     "git commit -q --allow-empty -m 0; "
+				     "git worktree add -q --detach ../d; cd ../d";
 	static const char *const forms[] = {"git init -q -b trunk d; cd d",
-		"git init -q -b trunk d; cd d",
-		"git init -q -b trunk main; git -C main commit -q --allow-empty -m 0; git -C main "
-		"worktree add -q --detach ../d; cd d",
+		"git init -q -b trunk d; cd d", linked,
 		"git init -q -b trunk --object-format=sha256 d; cd d"};
 
 	for (size_t form = 0; form < COUNT(forms); form++)
