@@ -41,8 +41,8 @@ export class Terminal {
     return this.tmux('capture-pane', '-p').trimEnd();
   }
 
-  // Resolves with the first screen that `pattern` matches. Nobody answers a dialog.
-  shows(pattern) {
+  // Resolves with the first screen that `pattern` matches. Nobody answers a dialog, unless one is `expected`.
+  shows(pattern, expected = false) {
     return new Promise((resolve, reject) => {
       const finish = (settle, value) => {
         clearTimeout(timer);
@@ -58,7 +58,7 @@ export class Terminal {
       const waiter = { fail: (error) => finish(reject, error), check: () => {
         const { screen } = this;
         if (pattern.test(screen)) finish(resolve, keep());
-        else if (DIALOG.test(screen)) waiter.fail(new Error(`the user is asked:\n${keep()}`));
+        else if (!expected && DIALOG.test(screen)) waiter.fail(new Error(`the user is asked:\n${keep()}`));
       } };
       const timer = setTimeout(() => waiter.fail(new Error(`the screen does not show ${pattern} within ${LIMIT / 1000} s:\n${keep()}`)), LIMIT);
       this.waiting.add(waiter);

@@ -150,5 +150,5 @@ async function fallsBack(t) {
 export const headless = [
   ['headless: from Codex at its limit to Claude Code in the middle of a run', fallsBack],
   ['headless: a whole run with --harness claude-code, to done', toTheEnd],
-  ['headless: killed in the middle and resumed by the same command', killedAndResumed, { quick: true }],
+  ['headless: killed in the middle and resumed by the same command', killedAndResumed],
 ];

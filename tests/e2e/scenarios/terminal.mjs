@@ -69,10 +69,10 @@ function grown(run) {
 const conductorOf = (run) => run.log.filter(isConductor);
 
 // The user is asked nothing. The conversation pays for the end of the run, the conductor one request for each array.
-async function happy(t) {
+async function happyIn(t, mode) {
   const fixture = t.fixture();
   const agents = new Agents(fixture);
-  const run = await t.interact(fixture, agents, 'manual', async (terminal) => {
+  const run = await t.interact(fixture, agents, mode, async (terminal) => {
     await terminal.type(IMPLEMENT);
     await terminal.shows(/success: /);
   });
@@ -263,6 +263,21 @@ async function twoItems(t) {
   }
 }
 
+// The user's rules come before what the hook allows: one command is denied, the user is asked about another.
+async function userRules(t) {
+  const fixture = t.fixture();
+  fixture.addAuditWorkflow('reviewer');
+  const agents = new Agents(fixture, { 'widget-audit': () => ({
+    work: [{ run: 'echo one', refused: /denied/ }, { run: 'echo two', gives: /two/ }], ...answer('approved', 'It is there.') }) });
+  await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(AUDIT);
+    await terminal.shows(/echo two[\s\S]*1\. Yes/);
+    terminal.press('Enter');
+    await terminal.shows(/success: /, true);
+  }, { permissions: { deny: ['Bash(echo one)'], ask: ['Bash(echo two)'] } });
+  t.states(fixture, AUDITED);
+}
+
 // The client is killed; continued, it knows what is in progress, and the same command goes on.
 async function killed(t) {
   const fixture = t.fixture();
@@ -327,13 +342,15 @@ async function hookTooShort(t) {
 }
 
 export const terminal = [
-  ['terminal: the happy path', happy, { quick: true }],
+  ['terminal: the happy path', (t) => happyIn(t, 'manual'), { quick: true }],
   ['terminal: bad answers, a dead agent and three that sign off, then a second item, auto mode', fails('auto')],
   ['terminal: bad answers, a dead agent and three that sign off, then a second item, manual mode', fails('manual')],
   ['terminal: the user types on, repeats the command and compacts', conducted],
   ['terminal: /clear while the conductor works', conductorCleared],
   ['terminal: a question and its answer', question],
   ['terminal: two items in one session', twoItems],
+  ['terminal: rules of the user that deny and ask', userRules],
+  ['terminal: edits accepted', (t) => happyIn(t, 'acceptEdits')],
   ['terminal: a killed client, --continue and the same command', killed],
   ['terminal: the user stops an agent', stopped],
   ['terminal: the hook does not wait long enough', hookTooShort],
