@@ -11,6 +11,8 @@ import { bytesOf, createModel } from './model.mjs';
 import { LIMIT } from './sync.mjs';
 import { DIALOG, Terminal } from './terminal.mjs';
 
+// What the client adds once, at the first call of the tool Agent.
+const LISTING = /Available agent types for the Agent tool:[^]*?so they run concurrently\.\n*/;
 const ITERATION_LIMIT = 1228; // 1.2 KiB that one agent may add to the main conversation
 
 // The same command, with a script of the client.
@@ -190,9 +192,9 @@ function iterations(log) {
     const current = found.at(-1);
     if (!current) continue;
     current.agents += calls.filter((one) => one.name === 'Agent').length;
-    const arrays = message.blocks.filter((one) => one.type === 'text' && one.text.includes(' hook additional context: ARRAY: '));
-    const own = message.blocks.filter((one) => one.text?.startsWith('Available agent types for the Agent tool:')); // once, the client's
-    current.bytes += bytesOf(message.blocks) - bytesOf(arrays) - bytesOf(own);
+    const blocks = message.blocks.map((one) => (one.text ? { ...one, text: one.text.replace(LISTING, '') } : one));
+    const arrays = blocks.filter((one) => one.type === 'text' && one.text.includes(' hook additional context: ARRAY: '));
+    current.bytes += bytesOf(blocks) - bytesOf(arrays);
     if (!arrays.length) continue;
     begins = true;
     before = bytesOf(arrays);
