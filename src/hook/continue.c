@@ -277,6 +277,70 @@ static int add_former(struct arena *a, const char *session, struct buf *out, str
 	return 0;
 }
 
+/* ---- SessionStart of a conductor ---- */
+
+/* The item that the agent of the event conducts. A conductor that has started no agent yet conducts
+ * the only item that nobody drives. */
+static int find_conducted(
+	struct arena *a, const json *event, struct hook_item *item, bool *found, struct error *err)
+{
+	const char *session = json_get_str(event, "session_id"),
+		   *agent = json_get_str(event, "agent_id");
+	struct hook_items items;
+	size_t n_free = 0;
+
+	*found = false;
+	if (!session || !agent)
+		return 0;
+	if (hook_session_items(a, session, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < items.n && !*found; i++) {
+		const struct hook_item *one = &items.items[i];
+
+		*found = one->conductor && strcmp(one->conductor, agent) == 0;
+		if (*found || (strcmp(one->form, "command") == 0 && !n_free++))
+			*item = *one;
+	}
+	*found |= n_free == 1;
+	return 0;
+}
+
+/* The text of the command, which says how to go on; NULL: it cannot be read. */
+static const char *command_text(struct arena *a)
+{
+	const char *root = getenv("CLAUDE_PLUGIN_ROOT"), *body;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+
+	if (!root || sys_read_file(&text, arena_printf(a, "%s/commands/continue.md", root),
+			     TRANSCRIPT_MAX, NULL, &ignored) < 0)
+		return NULL;
+	body = strstr(text.s, "\n---\n");
+	return body ? arena_dup(a, str_trim(str_of(body + strlen("\n---\n")))) : NULL;
+}
+
+/* The client has compacted the conductor's conversation, and its task with it. */
+static int remind_conductor(struct arena *a, const json *event, struct buf *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *session = json_get_str(event, "session_id"), *body;
+	struct hook_item item;
+	bool found;
+
+	if (find_conducted(a, event, &item, &found, err) < 0)
+		return -1;
+	body = found ? command_text(a) : NULL;
+	if (!body)
+		return 0;
+	buf_addf(&text,
+		"dev-team: you conduct %s: run STEP and go to 1 with what it prints.\nSTEP: `",
+		item.id);
+	hook_add_step(&text, item.id, item.workflow, hook_item_owner(&item, session));
+	buf_addf(&text, "`\n\n%s", body);
+	hook_put_context(out, "SessionStart", text.s);
+	return 0;
+}
+
 int hook_session_start(struct arena *a, struct str input, struct buf *out, struct error *err)
 {
 	CLEANUP(json_free) json *event = NULL;
@@ -288,7 +352,9 @@ int hook_session_start(struct arena *a, struct str input, struct buf *out, struc
 		return -1;
 	session = json_get_str(event, "session_id");
 	clear = json_str_is(event, "source", "clear");
-	if (!session)
+	if (hook_is_conductor(event))
+		return remind_conductor(a, event, out, err);
+	if (!session || json_get(event, "agent_id"))
 		return 0;
 	if ((clear && adopt_items(a, session, err) < 0) ||
 		add_items(a, session, NULL, &text, err) < 0 ||
@@ -450,32 +516,6 @@ static bool is_waiting(const json *event, const char *conductor)
 		if (!json_str_is(t, "id", conductor) && json_str_is(t, "type", "subagent"))
 			return true;
 	return false;
-}
-
-/* The item that the agent of the event conducts. A conductor that has started no agent yet conducts
- * the only item that nobody drives. */
-static int find_conducted(
-	struct arena *a, const json *event, struct hook_item *item, bool *found, struct error *err)
-{
-	const char *session = json_get_str(event, "session_id"),
-		   *agent = json_get_str(event, "agent_id");
-	struct hook_items items;
-	size_t n_free = 0;
-
-	*found = false;
-	if (!session || !agent)
-		return 0;
-	if (hook_session_items(a, session, &items, err) < 0)
-		return -1;
-	for (size_t i = 0; i < items.n && !*found; i++) {
-		const struct hook_item *one = &items.items[i];
-
-		*found = one->conductor && strcmp(one->conductor, agent) == 0;
-		if (*found || (strcmp(one->form, "command") == 0 && !n_free++))
-			*item = *one;
-	}
-	*found |= n_free == 1;
-	return 0;
 }
 
 int hook_conductor_stop(struct arena *a, const json *event, struct buf *out, struct error *err)

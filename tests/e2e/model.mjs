@@ -46,7 +46,9 @@ function* call(name, input) {
 // The client asks an agent that works long for a few words to show.
 const isAskedForWords = ({ news }) => news.some((one) => /^Describe your most recent action in /.test(one.text ?? ''));
 
-export const isConductor = (request) => !isAskedForWords(request) &&  request.system.includes('You conduct one work item');
+const isAskedForSummary = ({ news }) => news.some((one) => /Respond with TEXT ONLY/.test(one.text ?? ''));
+
+export const isConductor = (request) => !isAskedForWords(request) && !isAskedForSummary(request) &&  request.system.includes('You conduct one work item');
 
 // The step command when no hook has filled it; null: the user typed more than it may take.
 function readStep(body) {
@@ -66,7 +68,7 @@ function readLoop(body, context) {
   return {
     hooked,
     step: hooked ? find(context, /^STEP: `(dev-team step [^`]+)`$/m, 'the step command') : readStep(body),
-    array: hooked ? find(context, /^ARRAY: (.*)$/m, 'the first array') : null,
+    array: hooked && !context.includes('you conduct') ? find(context, /^ARRAY: (.*)$/m, 'the first array') : null,
     added: say(/As soon as a hook adds a line (ARRAY), go to 1 with it/, 'what a hook adds') + say(/If it adds `(FAILED): ...`, show it/, 'what a hook adds'),
     later: say(/(a later notice without one needs nothing)/, 'what a report needs that comes after the step'),
     waits: say(/(While agents still work in the background, end your turn)/, 'what to do meanwhile'),
@@ -125,7 +127,9 @@ function* mainLoop(request, agents) {
   const news = texts(resumed ? request.messages.flatMap((message) => message.blocks) : request.news);
   const body = news.find((part) => part.includes('Drive a work item'));
   const scripted = news.find((part) => part.includes('Run the script of a work item'));
-  const context = /UserPromptExpansion hook additional context: ([\s\S]*)/.exec(news.join('\n'))?.[1] ?? '';
+  const context = /UserPromptExpansion hook additional context: ([\s\S]*)/.exec(news.join('\n'))?.[1]
+    ?? /SessionStart hook additional context: (dev-team: you conduct [\s\S]*)/.exec(news.join('\n'))?.[1] // compacted
+    ?? '';
   const failed = /^FAILED: (.*)$/m.exec(context);
   if (failed) return [text(failed[1])];
   // After /clear: what the plugin says about the item, and the end of a script that had been started before.
@@ -137,7 +141,7 @@ function* mainLoop(request, agents) {
   find(body, /(If the hook added a line `FAILED: ...` instead, show it and stop)/, 'what to do with a failure');
   const loop = readLoop(body, context);
   if (!loop.step) return [text(find(body, /end with the line: `([^`]+)`/, 'what to say about words'))];
-  let step = loop.hooked && !resumed ? { text: loop.array } : yield* call('Bash', { command: resumed ?? loop.step });
+  let step = loop.array && !resumed ? { text: loop.array } : yield* call('Bash', { command: resumed ?? loop.step });
   for (;;) {
     if (step.error) return [text(`The step failed: ${step.text}`)];
     const array = JSON.parse(find(step.text, /^(\[.*)$/m, 'the array')); // notices of the first step may precede it
@@ -326,6 +330,9 @@ export function createModel(agents) {
   return async (request) => {
     if (request.system.includes('You are a security monitor')) return review(request, agents);
     if (isAskedForWords(request)) return [text('Working on it')];
+    if (isAskedForSummary(request)) return [text('A work item is in progress.')];
+    const service = agents.service?.(request) ?? {};
+    if (service.status) return service;
     const conducts = isConductor(request);
     // After /clear an agent goes on in another session; with -p a conductor is not named.
     const key = request.agent || `${request.session}${conducts ? ' conductor' : ''}`;
@@ -343,7 +350,7 @@ export function createModel(agents) {
       await turn.value;
       turn = script.next();
     }
-    return turn.value;
+    return service.usage ? { blocks: turn.value, ...service } : turn.value;
   };
 }
 

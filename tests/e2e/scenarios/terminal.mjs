@@ -263,6 +263,28 @@ async function twoItems(t) {
   }
 }
 
+// The conductor's conversation is compacted, with the text of the command in it; at another request the service is at its limit, and
+// the same command goes on.
+async function compactedAndLimited(t) {
+  const fixture = t.fixture();
+  const agents = new Agents(fixture);
+  let n = 0;
+  agents.service = (request) => {
+    n += isConductor(request);
+    return !isConductor(request) ? {} : n === 1 ? { usage: { input: 990000, output: 10 } }
+      : n === 4 || n === 5 ? { status: 429, message: 'This is the limit', code: 'rate_limit_error' } : {};
+  };
+  await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/failed: [\s\S]*limit/);
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/success: /);
+  });
+  t.match(agents.skills.join(), /^researcher-plan,developer-implement,(developer-implement,)?developer-create-pr/, 'agents');
+  t.equal(fixture.events().filter((event) => event.type === 'failure').length, 0, 'failures');
+  finished(t, fixture);
+}
+
 // The user's rules come before what the hook allows: one command is denied, the user is asked about another.
 async function userRules(t) {
   const fixture = t.fixture();
@@ -349,6 +371,7 @@ export const terminal = [
   ['terminal: /clear while the conductor works', conductorCleared],
   ['terminal: a question and its answer', question],
   ['terminal: two items in one session', twoItems],
+  ['terminal: the conductor is compacted, and meets a usage limit', compactedAndLimited],
   ['terminal: rules of the user that deny and ask', userRules],
   ['terminal: edits accepted', (t) => happyIn(t, 'acceptEdits')],
   ['terminal: a killed client, --continue and the same command', killed],
