@@ -70,11 +70,14 @@ static bool hear(void *data, bool errors, struct str piece)
 static bool is_locked(const char *name, struct str output, struct error *err)
 {
 	static const char before[] = "Unable to create '", after[] = ".lock': File exists";
-	size_t from = str_find(output, STR(before));
-	struct str path = str_sub(output, from + strlen(before), output.n);
-	size_t end = str_find(path, STR(after));
+	size_t from = str_find(output, STR(before)), end;
+	struct str path;
 
-	if (from == output.n || end == path.n || memchr(path.p, '\n', end))
+	if (from == output.n)
+		return false;
+	path = str_sub(output, from + strlen(before), output.n);
+	end = str_find(path, STR(after));
+	if (end == path.n || memchr(path.p, '\n', end))
 		return false;
 	path.n = end + strlen(".lock");
 	(void)error_set(err, ERR_SYSTEM,
