@@ -179,6 +179,11 @@ static int find_last_workflow(struct expansion *p, struct error *err)
 		p->call.workflow = "implement-task";
 		return 0;
 	}
+	if (!path_exists(document))
+		return error_set(err, ERR_INPUT,
+			"no work item '%s': '/dev-team:implement %s' begins it, '/dev-team:status' "
+			"lists the items",
+			p->call.id, p->call.id);
 	return run_step_workflow(p->arena, document, &p->call.workflow, err);
 }
 

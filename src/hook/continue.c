@@ -236,7 +236,8 @@ static int adopt_item(struct arena *a, const char *session, const char *former,
 	if (!hook_item_is_driven(a, item))
 		return 0;
 	item->owner = hook_item_owner(item, former);
-	if (hook_session_begin(a, session, item, err) < 0)
+	if (hook_session_begin(a, session, item, err) < 0 ||
+		hook_session_copy_ended(a, former, session, err) < 0)
 		return -1;
 	return hook_session_end(a, former, item->context_file, err);
 }
@@ -279,6 +280,31 @@ static int add_former(struct arena *a, const char *session, struct buf *out, str
 
 /* ---- SessionStart of a conductor ---- */
 
+/* The last TRANSCRIPT_MAX bytes of the conversation. -1: it cannot be read. */
+static int read_transcript(const char *path, struct buf *out)
+{
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct error ignored;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -1;
+	if (st.st_size > TRANSCRIPT_MAX && lseek(fd, -(off_t)TRANSCRIPT_MAX, SEEK_END) < 0)
+		return -1;
+	return sys_read_all(out, fd, 2 * TRANSCRIPT_MAX, path, &ignored);
+}
+
+/* Whether an agent has started others: its conversation says so. */
+static bool has_started_agents(const json *event)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *path = json_get_str(event, "agent_transcript_path");
+	struct str call = STR("\"name\":\"Agent\"");
+
+	return path && read_transcript(path, &text) == 0 &&
+	       str_find(buf_str(&text), call) < text.len;
+}
+
 /* The item that the agent of the event conducts. A conductor that has started no agent yet conducts
  * the only item that nobody drives. */
 static int find_conducted(
@@ -301,7 +327,7 @@ static int find_conducted(
 		if (*found || (strcmp(one->form, "command") == 0 && !n_free++))
 			*item = *one;
 	}
-	*found |= n_free == 1;
+	*found |= n_free == 1 && !has_started_agents(event);
 	return 0;
 }
 
@@ -378,20 +404,6 @@ static size_t offset_after_last(struct str text, struct str mark)
 	return last;
 }
 
-/* The last TRANSCRIPT_MAX bytes of the conversation. -1: it cannot be read. */
-static int read_transcript(const char *path, struct buf *out)
-{
-	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct error ignored;
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -1;
-	if (st.st_size > TRANSCRIPT_MAX && lseek(fd, -(off_t)TRANSCRIPT_MAX, SEEK_END) < 0)
-		return -1;
-	return sys_read_all(out, fd, 2 * TRANSCRIPT_MAX, path, &ignored);
-}
-
 /* Whether the user interrupted the loop and has not continued it since by a step or a slash
  * command. */
 static bool is_interrupted(const json *event)
@@ -402,7 +414,7 @@ static bool is_interrupted(const json *event)
 
 	if (!path || read_transcript(path, &text) < 0)
 		return false;
-	at = offset_after_last(buf_str(&text), STR("\"[Request interrupted by user"));
+	at = offset_after_last(buf_str(&text), STR(HOOK_INTERRUPTED));
 	return at && at > offset_after_last(buf_str(&text), STR("\"command\":\"dev-team step ")) &&
 	       at > offset_after_last(buf_str(&text), STR("<command-name>/dev-team:"));
 }
@@ -507,14 +519,20 @@ int hook_stop(struct arena *a, struct str input, struct buf *out, struct error *
 	return 0;
 }
 
-/* Agents that the conductor started may still work in the background. */
-static bool is_waiting(const json *event, const char *conductor)
+/* Whether an agent of the item still works in the background. The call of each is described by the
+ * action's id. */
+static bool is_waiting(const json *event, const struct hook_item *item)
 {
 	const json *tasks = json_get(event, "background_tasks");
+	size_t n = strlen(item->id);
 
-	for (const json *t = json_first(tasks); t; t = json_next(t))
-		if (!json_str_is(t, "id", conductor) && json_str_is(t, "type", "subagent"))
+	for (const json *t = json_first(tasks); t; t = json_next(t)) {
+		const char *of = json_get_str(t, "description");
+
+		if (json_str_is(t, "type", "subagent") && of && strncmp(of, item->id, n) == 0 &&
+			of[n] == '/')
 			return true;
+	}
 	return false;
 }
 
@@ -526,7 +544,7 @@ int hook_conductor_stop(struct arena *a, const json *event, struct buf *out, str
 
 	if (find_conducted(a, event, &item, &found, err) < 0)
 		return -1;
-	if (!found || is_waiting(event, json_get_str(event, "agent_id")))
+	if (!found || is_waiting(event, &item))
 		return 0;
 	if (block_end(a, session, &item, out, &block, err) < 0)
 		return -1;

@@ -151,6 +151,7 @@ static int begin_agent(struct agent *g, const json *action, json *input, struct 
 
 	json_set(input, "subagent_type",
 		json_string(str_of(hook_action_type(g->loop.arena, action))));
+	json_set(input, "description", json_string(str_of(g->id)));
 	json_drop(input, "run_in_background");
 	json_put_bool(input, "run_in_background", false);
 	if (hook_is_script(action))
@@ -678,8 +679,7 @@ static bool is_stopped(struct arena *a, const json *event, const char *agent)
 	if (n <= 0)
 		return false;
 	end[n - (end[n - 1] == '\n')] = '\0';
-	return strstr(strrchr(end, '\n') ? strrchr(end, '\n') : end,
-		       "[Request interrupted by user") != NULL;
+	return strstr(strrchr(end, '\n') ? strrchr(end, '\n') : end, HOOK_INTERRUPTED) != NULL;
 }
 
 /* *n: how many of the agents of the batch still work. */
@@ -737,12 +737,14 @@ static bool wait_for_agents(struct batch *b, const json *event)
 
 	l->until = clock_ticks() + WAIT_S * 1000;
 	while (n && clock_ticks() < l->until) {
+		bool found;
+
 		clock_pause(WAIT_TICK_MS);
-		if (!follow_item(l) || hook_item_over(l->arena, l->session, &l->item)) {
-			b->background = true; /* there is nothing to do */
-			return true;
-		}
-		if (count_running(b, event, &n, &ignored) < 0)
+		found = follow_item(l);
+		b->background = hook_item_over(l->arena, l->session, &l->item) != NULL;
+		if (b->background)
+			return true; /* there is nothing to do */
+		if (!found || count_running(b, event, &n, &ignored) < 0)
 			return false;
 	}
 	return n == 0;

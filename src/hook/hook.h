@@ -54,6 +54,8 @@ int hook_session_loop_ended(
 /* Records that an agent of the session, named by the client's id, has ended. */
 int hook_session_agent_ended(
 	struct arena *a, const char *session, const char *agent, struct error *err);
+/* Records for the session `to` which agents of `from` have ended. */
+int hook_session_copy_ended(struct arena *a, const char *from, const char *to, struct error *err);
 /* *n: how many of these agents have not ended. */
 int hook_session_agents(struct arena *a, const char *session, const char *const *agents,
 	size_t n_agents, size_t *n, struct error *err);

@@ -81,6 +81,10 @@ int hook_agent_handback(struct arena *a, struct str input, struct buf *out, stru
 int hook_batch(struct arena *a, struct str input, struct buf *out, struct error *err);
 int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error *err);
 
+/* The row of a conversation that the client adds when the user interrupts it. In a quoted text,
+ * such as this one, the quotes are escaped. */
+#define HOOK_INTERRUPTED "\"text\":\"[Request interrupted by user"
+
 /* ---- who acts ---- */
 
 /* The agent of the slash commands (agents/conductor.md), which drives a work item. */

@@ -203,6 +203,26 @@ int hook_session_agent_ended(
 		       : -1;
 }
 
+int hook_session_copy_ended(struct arena *a, const char *from, const char *to, struct error *err)
+{
+	CLEANUP(session_close) struct session_store s = {0};
+	struct store_kv *kv;
+	size_t n = 0;
+	int64_t at;
+
+	if (session_open(a, from, STORE_READ, false, &s, err) < 0 ||
+		(s.there && store_list(s.store, a, ENDED, NULL, ITEMS_MAX, &kv, &n, &at, err) !=
+				    STORE_OK))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct str agent = str_sub(kv[i].key, strlen(ENDED), kv[i].key.n);
+
+		if (hook_session_agent_ended(a, to, arena_dup(a, agent), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int hook_session_agents(struct arena *a, const char *session, const char *const *agents,
 	size_t n_agents, size_t *n, struct error *err)
 {

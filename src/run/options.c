@@ -172,10 +172,8 @@ bool run_options_load(
 	return j != NULL;
 }
 
-bool run_options_describe(struct context_file *f, struct buf *out)
+static void describe(const json *j, struct buf *out)
 {
-	CLEANUP(json_free) json *j = load(f);
-
 	for (size_t i = 0; j && i < COUNT(rows); i++) {
 		const json *value = json_get(j, rows[i].name);
 
@@ -189,5 +187,20 @@ bool run_options_describe(struct context_file *f, struct buf *out)
 	}
 	for (const json *n = json_first(json_get(j, "pass-env")); n; n = json_next(n))
 		buf_add_argument(out, " --pass-env ", json_text(n));
+}
+
+bool run_options_describe(struct context_file *f, struct buf *out)
+{
+	CLEANUP(json_free) json *j = load(f);
+
+	describe(j, out);
 	return j != NULL;
+}
+
+void run_options_add(const struct run_item *r, struct buf *out)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(json_free) json *j = to_json(&a, r->request, r->call.repo);
+
+	describe(j, out);
 }

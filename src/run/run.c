@@ -293,13 +293,13 @@ static void begin_state(struct arena *a, struct run_item *r)
 /* The command that continues the item. */
 static void log_continuation(const struct run_item *r, const char *before)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
 
-	if (context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) < 0)
+	if (!path_exists(r->call.context_file))
 		return;
-	status_add_continuation(&text, &f);
+	buf_adds(&text, "dev-team run ");
+	status_add_address(&text, r->call.id, r->call.context_file);
+	run_options_add(r, &text);
 	status_add_repository(&text, r->call.repo);
 	error_log("dev-team: %sto continue: %s", before, text.s);
 }

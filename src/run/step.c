@@ -175,9 +175,16 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 	return 0;
 }
 
+/* An item whose first step was refused has not begun either: nothing was requested in the state
+ * behind the initial one. */
 static bool is_first(const struct context_file *f, const struct workflow *w)
 {
-	return f->created || str_is(context_get(&f->doc, "state"), w->initial);
+	const struct workflow_edge *first = workflow_only_edge(w, w->initial);
+	struct str state = context_get(&f->doc, "state");
+
+	return f->created || str_is(state, w->initial) ||
+	       (first && str_is(state, first->to) &&
+		       context_count(&f->doc, "actions_dispatched") == 0);
 }
 
 static int step_locked(struct arena *a, const struct run_step_call *call, struct context_file *f,

@@ -286,13 +286,22 @@ static bool has_ended(const struct known *k, const char *id)
 	       new_item_ended(&f.doc);
 }
 
+/* The spec may have been edited since; words below the title must still be in it, or they would be
+ * lost. */
+static bool has_words(const struct spec_file *s, const struct new_item *item, struct str *id)
+{
+	return has_title(s, item->title, id) &&
+	       (strcmp(item->text, item->title) == 0 ||
+		       str_find(s->text, str_of(item->text)) < s->text.n);
+}
+
 /* A repeated command continues the item that it began. */
 static bool find_same(const struct known *k, struct new_item *item)
 {
 	for (size_t i = 0; i < k->specs.n; i++) {
 		struct str id;
 
-		if (!has_title(&k->specs.items[i], item->title, &id) ||
+		if (!has_words(&k->specs.items[i], item, &id) ||
 			(item->id && !str_is(id, item->id)) ||
 			has_ended(k, arena_dup(k->arena, id)))
 			continue;
