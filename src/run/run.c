@@ -349,16 +349,20 @@ static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct
 }
 
 /* Two runs of one work item would carry out every action twice. */
-static int lock_run(
-	struct arena *a, const char *document, struct disk_lock **lock, struct error *err)
+static int lock_run(struct arena *a, const char *document, const char *id, struct disk_lock **lock,
+	struct error *err)
 {
+	CLEANUP(buf_release) struct buf holder = BUF_INIT;
 	int rc;
 
 	if (path_mkdirs(arena_dup(a, path_dir(document)), err) < 0)
 		return -1;
 	rc = disk_lock_take(lock, status_run_lock(a, document), 0, err);
-	return rc < 0 && err->code == ERR_STATE
-		       ? error_prefix(err, "another run of this work item has not ended")
+	return rc < 0 && err->code == ERR_STATE && status_run_active(a, document, &holder)
+		       ? error_set(err, ERR_STATE,
+				 "another 'dev-team run' works on '%s' (%s): 'dev-team stop %s' "
+				 "ends it",
+				 id, holder.s, id)
 		       : rc;
 }
 
@@ -374,7 +378,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 		r.call.owner = RUN_OWNER;
 	r.call.in_run = true;
 	if (run_step_resolve(a, &r.call, err) < 0 ||
-		lock_run(a, r.call.context_file, &lock, err) < 0)
+		lock_run(a, r.call.context_file, r.call.id, &lock, err) < 0)
 		return -1;
 	rc = run_setup(a, &r, err) < 0 ? -1 : run_loop(a, &r, out, err);
 	if (rc < 0 && !r.n_started)

@@ -7,6 +7,7 @@
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 #include "steps/steps.h"
 
 struct str run_action_state(const char *id)
@@ -175,6 +176,14 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 	return 0;
 }
 
+/* A run holds the item as long as its own process lives; the terminal lives on when it was killed.
+ */
+static const char *run_client(void *data, struct arena *a)
+{
+	(void)data;
+	return process_own_name(a);
+}
+
 /* An item whose first step was refused has not begun either: nothing was requested in the state
  * behind the initial one. */
 static bool is_first(const struct context_file *f, const struct workflow *w)
@@ -219,6 +228,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	environment.data = &entry;
 	environment.enter = run_place_enter;
 	environment.say = log_text;
+	if (call->in_run)
+		environment.client = run_client;
 	environment.refuted = call->refuted;
 	if (call->in_place && call->own_worktree)
 		return error_set(err, ERR_USAGE, "--worktree and --in-place exclude each other");

@@ -113,6 +113,8 @@ enum process_life process_life(
 pid_t process_client(void);
 /* The identity of the client in one line; NULL: unknown. */
 char *process_client_name(struct arena *a);
+/* That of this process. */
+char *process_own_name(struct arena *a);
 /* True if the process of such a line has ended for certain. */
 bool process_name_ended(struct arena *a, const char *name);
 

@@ -152,16 +152,25 @@ pid_t process_client(void)
 	return pid > 1 ? 0 : pid;
 }
 
-char *process_client_name(struct arena *a)
+static char *name_of(struct arena *a, pid_t pid)
 {
 	struct process_identity p;
 	struct error ignored;
-	pid_t pid = process_client();
 
 	if (pid <= 1 || process_identify(a, pid, &p, &ignored) < 0)
 		return NULL;
 	return arena_printf(a, "%s %s %s %d %" PRIu64, *p.host ? p.host : "-", p.boot,
 		*p.space ? p.space : "-", (int)p.pid, p.start);
+}
+
+char *process_client_name(struct arena *a)
+{
+	return name_of(a, process_client());
+}
+
+char *process_own_name(struct arena *a)
+{
+	return name_of(a, getpid());
 }
 
 struct name_parts {
