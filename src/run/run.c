@@ -294,13 +294,17 @@ static void begin_state(struct arena *a, struct run_item *r)
 static void log_continuation(const struct run_item *r, const char *before)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(buf_release) struct buf text = BUF_INIT, options = BUF_INIT;
 	struct error ignored;
 
 	if (context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) < 0)
 		return;
-	status_add_continuation(&text, &f);
-	status_add_repository(&text, r->call.repo);
+	if (run_options_describe(&f, &options)) {
+		status_add_continuation(&text, &f);
+		status_add_repository(&text, r->call.repo);
+	} else { /* its first step was refused */
+		buf_adds(&text, "run the same command again");
+	}
 	error_log("dev-team: %sto continue: %s", before, text.s);
 }
 
