@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <unistd.h>
 #include "src/base/clock.h"
 #include "src/cli/cli.h"
 #include "src/run/run.h"
@@ -48,6 +49,13 @@ static int put(const char *text, struct error *err)
 
 /* ---- the terminal ---- */
 
+/* In the background, a change of the terminal's mode would stop the process, also one that a
+ * signal is to end: `timeout 3 dev-team status --watch`. */
+static bool in_foreground(void)
+{
+	return tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
 static int enter(struct screen *s, struct error *err)
 {
 	struct termios quiet;
@@ -65,7 +73,7 @@ static void leave(struct screen *s)
 	struct error ignored;
 
 	(void)put(LEAVE, &ignored);
-	if (s->typed)
+	if (s->typed && in_foreground())
 		(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &s->before);
 }
 
