@@ -61,6 +61,9 @@ static int enter(struct screen *s, struct error *err)
 	struct termios quiet;
 
 	s->typed = tcgetattr(STDIN_FILENO, &s->before) == 0;
+	if (s->typed && !in_foreground())
+		(void)raise(SIGTTOU); /* stopped until `fg`, or until a signal ends it */
+	s->typed = s->typed && in_foreground();
 	quiet = s->before;
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
 	if (s->typed)
