@@ -251,15 +251,16 @@ PARTS   = workflows policies resources models skills agents commands hooks .clau
 # SHELL:FILE
 COMPLETIONS := bash:bash-completion/completions/dev-team zsh:zsh/site-functions/_dev_team fish:fish/vendor_completions.d/dev-team.fish
 install: all
-	install -D -m 755 build/dev-team "$(TO)/bin/dev-team"
-	install -D -m 644 build/dev-team.1 "$(TO)/share/man/man1/dev-team.1"
-	rm -rf "$(SHARE)" && mkdir -p "$(SHARE)/bin"
-	cp -R $(wildcard $(PARTS)) "$(SHARE)/"
-	install -m 755 bin/dev-team "$(SHARE)/bin/dev-team"
-	$(foreach c,$(COMPLETIONS),mkdir -p "$(dir $(TO)/share/$(lastword $(subst :, ,$c)))" && \
+	@install -D -m 755 build/dev-team "$(TO)/bin/dev-team"
+	@install -D -m 644 build/dev-team.1 "$(TO)/share/man/man1/dev-team.1"
+	@rm -rf "$(SHARE)" && mkdir -p "$(SHARE)/bin"
+	@cp -R $(wildcard $(PARTS)) "$(SHARE)/"
+	@install -m 755 bin/dev-team "$(SHARE)/bin/dev-team"
+	@$(foreach c,$(COMPLETIONS),mkdir -p "$(dir $(TO)/share/$(lastword $(subst :, ,$c)))" && \
 	build/dev-team completion $(firstword $(subst :, ,$c)) >"$(TO)/share/$(lastword $(subst :, ,$c))" &&) true
-	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "install: add $(PREFIX)/bin to your PATH" ;; esac
-	@echo 'install: for Claude Code, once:'; echo '  claude plugin marketplace add "$(SHARE)"'; echo '  claude plugin install dev-team@dev-team'
+	@echo 'install: the program, its manual page and completions, and the plugin are in $(TO)'
+	@case ":$$PATH:" in *":$(PREFIX)/bin:"*) ;; *) echo "install: $(PREFIX)/bin is not on your PATH: log in again, or add it" ;; esac
+	@echo "install: next: 'dev-team init' in a repository; for Claude Code, once:"; echo '  claude plugin marketplace add "$(SHARE)"'; echo '  claude plugin install dev-team@dev-team'
 uninstall:
 	rm -rf "$(SHARE)"
 	rm -f "$(TO)/bin/dev-team" "$(TO)/share/man/man1/dev-team.1" \

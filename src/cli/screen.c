@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <unistd.h>
 #include "src/base/clock.h"
 #include "src/cli/cli.h"
 #include "src/run/run.h"
@@ -48,11 +49,21 @@ static int put(const char *text, struct error *err)
 
 /* ---- the terminal ---- */
 
+/* In the background, a change of the terminal's mode would stop the process, also one that a
+ * signal is to end: `timeout 3 dev-team status --watch`. */
+static bool in_foreground(void)
+{
+	return tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
 static int enter(struct screen *s, struct error *err)
 {
 	struct termios quiet;
 
 	s->typed = tcgetattr(STDIN_FILENO, &s->before) == 0;
+	if (s->typed && !in_foreground())
+		(void)raise(SIGTTOU); /* stopped until `fg`, or until a signal ends it */
+	s->typed = s->typed && in_foreground();
 	quiet = s->before;
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
 	if (s->typed)
@@ -65,7 +76,7 @@ static void leave(struct screen *s)
 	struct error ignored;
 
 	(void)put(LEAVE, &ignored);
-	if (s->typed)
+	if (s->typed && in_foreground())
 		(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &s->before);
 }
 

@@ -231,7 +231,8 @@ static void check_layers(struct doctor *c)
 		const char *name = layer_name((enum layer)l);
 
 		if (host.layers[l].state == LAYER_ABSENT)
-			report(c, HEALTH_WARN, "sandbox", "no %s: %s", name, host.layers[l].note);
+			report(c, HEALTH_WARN, "sandbox", "no %s, which only policies use: %s",
+				name, host.layers[l].note);
 		else
 			buf_addf(&present, "%s%s", present.len ? ", " : "", name);
 	}

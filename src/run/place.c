@@ -245,7 +245,9 @@ static int init_modules(
 		return 0;
 	if (err->code != ERR_SYSTEM && err->code != ERR_CHECK)
 		return -1;
-	add_notice(e, arena_printf(e->arena, "the submodules of '%s' are empty or incomplete: %s",
+	add_notice(e, arena_printf(e->arena,
+			      "the submodules of '%s' are empty or incomplete: run 'git submodule "
+			      "update --init --recursive' in its worktree: %s",
 			      id, err->text));
 	return 0;
 }

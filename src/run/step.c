@@ -162,8 +162,8 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 		.has_spec = context_get(&f->doc, "spec_path").n > 0};
 	preflight_check(a, p);
 	/* The engine reports the lack of a spec itself, and keeps the document, where one can be
-	 * named. */
-	if (p->n_failed > p->spec_unclear)
+	 * named. A run of an id that nothing names leaves no item. */
+	if (p->n_failed > (p->spec_unclear && (p->n_specs || !call->in_run)))
 		return refuse_first(call, p, err);
 	/* What the remote lacks is said where a branch begins (place.c). */
 	for (size_t i = 0; i < p->list.n; i++)

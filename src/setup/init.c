@@ -201,7 +201,8 @@ static void say_next(struct init *t)
 {
 	const char *how = t->harness ? "" : " --harness claude-code";
 
-	buf_addf(t->out, "\nNext: read " VALIDATE " and run it once. Then\n\n");
+	buf_addf(t->out, "\nNext: read " VALIDATE " and run it once%s. Then\n\n",
+		t->harness ? "" : ", and install a coding agent such as Claude Code");
 	if (t->first)
 		buf_addf(t->out, "    dev-team run %s%s\n", t->first, how);
 	buf_addf(t->out, "    dev-team run \"WHAT YOU WANT\"%s\n", how);

@@ -2,6 +2,7 @@
  * preflight.c: what the first step of an item needs, checked before any agent is paid. `doctor`
  * shows the same list.
  */
+#include <unistd.h>
 #include "src/machine/engine.h"
 #include "src/setup/setup.h"
 #include "src/sys/forge.h"
@@ -268,11 +269,27 @@ static void check_branch(struct arena *a, struct preflight *p)
 
 /* ---- spec, validation and forge ---- */
 
+/* The first spec that may not be read: it may be the one that names the id. NULL: there is none. */
+static const char *unreadable_spec(struct arena *a, const char *repo)
+{
+	char **paths;
+	size_t n = 0;
+	struct error ignored;
+
+	if (git_find_files(a, repo, environment_is_spec, &paths, &n, &ignored) < 0)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (access(path_join(a, repo, paths[i]), R_OK) < 0)
+			return arena_printable(a, str_of(paths[i]), SHOWN_MAX);
+	return NULL;
+}
+
 /* Agents get its text with their task, whether it is committed or not. */
 static void check_spec(struct arena *a, struct preflight *p)
 {
 	const struct environment *env = &environment_local;
 	const char *digest;
+	const char *unreadable;
 	struct error err;
 	char *text = NULL;
 
@@ -280,6 +297,14 @@ static void check_spec(struct arena *a, struct preflight *p)
 		return;
 	if (env->find_specs(&p->repo, a, p->id, &p->specs, &p->n_specs, &err) < 0) {
 		fail_with(a, p, "spec", &err);
+		return;
+	}
+	unreadable = p->n_specs ? NULL : unreadable_spec(a, p->repo);
+	if (unreadable) {
+		fail(a, p, ERR_INPUT, "spec",
+			"no file '_spec_*.md' names '%s', and '%s' cannot be read: make it a file "
+			"of this repository that you may read",
+			p->id, unreadable);
 		return;
 	}
 	p->spec_unclear = environment_check_specs(p->repo, p->id, p->specs, p->n_specs, &err) < 0;

@@ -124,6 +124,19 @@ TERMINAL_TEST(one_item_is_watched_too_and_q_ends_it)
 	end_quietly(&t);
 }
 
+/* The shell makes `timeout` a group of its own, which is not that of the terminal. */
+TERMINAL_TEST(a_watch_in_the_background_is_ended_by_a_signal)
+{
+	const char *const argv[] = {"sh", "-c",
+		"timeout 1 dev-team status --watch --context-file \"$1\"; exit $?", "sh",
+		at(document(2)), NULL};
+	struct terminal t;
+
+	begin_item(2);
+	terminal_start(&t, argv);
+	assert_int_equal(terminal_end(&t), 124);
+}
+
 /* The agent waits until the file `go` is there. */
 static const char agents[] = "answers:\n"
 			     "  Researcher Brief:\n"
