@@ -2,12 +2,9 @@
  * continue.c: keeps work items going. SessionStart tells the session what is in progress; Stop
  * continues a turn that ends too early.
  */
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "context/lease.h"
-#include "src/hook/hook_internal.h"
+#include "src/hook/loop.h"
 #include "src/machine/action.h"
 #include "src/machine/engine.h"
 #include "src/sys/digest.h"
@@ -278,95 +275,6 @@ static int add_former(struct arena *a, const char *session, struct buf *out, str
 	return 0;
 }
 
-/* ---- SessionStart of a conductor ---- */
-
-/* The last TRANSCRIPT_MAX bytes of the conversation. -1: it cannot be read. */
-static int read_transcript(const char *path, struct buf *out)
-{
-	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct error ignored;
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return -1;
-	if (st.st_size > TRANSCRIPT_MAX && lseek(fd, -(off_t)TRANSCRIPT_MAX, SEEK_END) < 0)
-		return -1;
-	return sys_read_all(out, fd, 2 * TRANSCRIPT_MAX, path, &ignored);
-}
-
-/* Whether an agent has started others: its conversation says so. */
-static bool has_started_agents(const json *event)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *path = json_get_str(event, "agent_transcript_path");
-	struct str call = STR("\"name\":\"Agent\"");
-
-	return path && read_transcript(path, &text) == 0 &&
-	       str_find(buf_str(&text), call) < text.len;
-}
-
-/* The item that the agent of the event conducts. A conductor that has started no agent yet conducts
- * the only item that nobody drives. */
-static int find_conducted(
-	struct arena *a, const json *event, struct hook_item *item, bool *found, struct error *err)
-{
-	const char *session = json_get_str(event, "session_id"),
-		   *agent = json_get_str(event, "agent_id");
-	struct hook_items items;
-	size_t n_free = 0;
-
-	*found = false;
-	if (!session || !agent)
-		return 0;
-	if (hook_session_items(a, session, &items, err) < 0)
-		return -1;
-	for (size_t i = 0; i < items.n && !*found; i++) {
-		const struct hook_item *one = &items.items[i];
-
-		*found = one->conductor && strcmp(one->conductor, agent) == 0;
-		if (*found || (strcmp(one->form, "command") == 0 && !n_free++))
-			*item = *one;
-	}
-	*found |= n_free == 1 && !has_started_agents(event);
-	return 0;
-}
-
-/* The text of the command, which says how to go on; NULL: it cannot be read. */
-static const char *command_text(struct arena *a)
-{
-	const char *root = getenv("CLAUDE_PLUGIN_ROOT"), *body;
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
-
-	if (!root || sys_read_file(&text, arena_printf(a, "%s/commands/continue.md", root),
-			     TRANSCRIPT_MAX, NULL, &ignored) < 0)
-		return NULL;
-	body = strstr(text.s, "\n---\n");
-	return body ? arena_dup(a, str_trim(str_of(body + strlen("\n---\n")))) : NULL;
-}
-
-/* The client has compacted the conductor's conversation, and its task with it. */
-static int remind_conductor(struct arena *a, const json *event, struct buf *out, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *session = json_get_str(event, "session_id"), *body;
-	struct hook_item item;
-	bool found;
-
-	if (find_conducted(a, event, &item, &found, err) < 0)
-		return -1;
-	body = found ? command_text(a) : NULL;
-	if (!body)
-		return 0;
-	buf_addf(&text,
-		"dev-team: you conduct %s: run STEP and go to 1 with what it prints.\nSTEP: `",
-		item.id);
-	hook_add_step(&text, item.id, item.workflow, hook_item_owner(&item, session));
-	buf_addf(&text, "`\n\n%s", body);
-	hook_put_context(out, "SessionStart", text.s);
-	return 0;
-}
-
 int hook_session_start(struct arena *a, struct str input, struct buf *out, struct error *err)
 {
 	CLEANUP(json_free) json *event = NULL;
@@ -379,7 +287,7 @@ int hook_session_start(struct arena *a, struct str input, struct buf *out, struc
 	session = json_get_str(event, "session_id");
 	clear = json_str_is(event, "source", "clear");
 	if (hook_is_conductor(event))
-		return remind_conductor(a, event, out, err);
+		return hook_conductor_start(a, event, out, err);
 	if (!session || json_get(event, "agent_id"))
 		return 0;
 	if ((clear && adopt_items(a, session, err) < 0) ||
@@ -412,7 +320,7 @@ static bool is_interrupted(const json *event)
 	const char *path = json_get_str(event, "transcript_path");
 	size_t at;
 
-	if (!path || read_transcript(path, &text) < 0)
+	if (!path || hook_transcript_end(path, TRANSCRIPT_MAX, &text) < 0)
 		return false;
 	at = offset_after_last(buf_str(&text), STR(HOOK_INTERRUPTED));
 	return at && at > offset_after_last(buf_str(&text), STR("\"command\":\"dev-team step ")) &&
@@ -475,9 +383,7 @@ static void put_unfinished(struct buf *out, const char *session, const struct ho
 	hook_put_block(out, reason.s);
 }
 
-/* *block: the turn of who drives the item goes on, because actions of it are outstanding, and it
- * has not ended HOOK_STOPS_MAX times without progress. */
-static int block_end(struct arena *a, const char *session, const struct hook_item *item,
+int hook_block_end(struct arena *a, const char *session, const struct hook_item *item,
 	struct buf *out, bool *block, struct error *err)
 {
 	struct progress p;
@@ -514,51 +420,7 @@ int hook_stop(struct arena *a, struct str input, struct buf *out, struct error *
 		return -1;
 	for (size_t i = 0; i < items.n && !block; i++)
 		if (strcmp(items.items[i].form, "conversation") == 0 &&
-			block_end(a, session, &items.items[i], out, &block, err) < 0)
+			hook_block_end(a, session, &items.items[i], out, &block, err) < 0)
 			return -1;
 	return 0;
-}
-
-/* Whether an agent of the item still works in the background. The call of each is described by the
- * action's id. */
-static bool is_waiting(const json *event, const struct hook_item *item)
-{
-	const json *tasks = json_get(event, "background_tasks");
-	size_t n = strlen(item->id);
-
-	for (const json *t = json_first(tasks); t; t = json_next(t)) {
-		const char *of = json_get_str(t, "description");
-
-		if (json_str_is(t, "type", "subagent") && of && strncmp(of, item->id, n) == 0 &&
-			of[n] == '/')
-			return true;
-	}
-	return false;
-}
-
-int hook_conductor_stop(struct arena *a, const json *event, struct buf *out, struct error *err)
-{
-	const char *session = json_get_str(event, "session_id");
-	struct hook_item item;
-	bool found, block;
-
-	if (find_conducted(a, event, &item, &found, err) < 0)
-		return -1;
-	if (!found || is_waiting(event, &item))
-		return 0;
-	if (block_end(a, session, &item, out, &block, err) < 0)
-		return -1;
-	return block ? 0 : hook_session_loop_ended(a, session, item.context_file, err);
-}
-
-int hook_conductor_failed(struct arena *a, const json *event, struct error *err)
-{
-	struct hook_item item;
-	bool found;
-
-	if (find_conducted(a, event, &item, &found, err) < 0)
-		return -1;
-	return found ? hook_session_loop_ended(
-			       a, json_get_str(event, "session_id"), item.context_file, err)
-		     : 0;
 }

@@ -23,7 +23,7 @@ unsigned hook_limit(const char *event);
 struct hook_item {
 	const char *context_file; /* absolute */
 	const char *id, *workflow, *repo;
-	/* Who starts the agents: nobody yet (`command`), the session (`conversation`), a script
+	/* What starts the agents: nothing yet (`command`), the session (`conversation`), a script
 	 * of the client (`workflow`), or an agent of the client (`conductor`). */
 	const char *form;
 	const char *conductor; /* the client's id of that agent; NULL: it has not begun, or ended */

@@ -67,17 +67,15 @@ int hook_item_end(
 /* The loop as a conversation (conversation.c). PreToolUse of the tool Agent: the brief and the
  * skill of an agent that the session or the conductor starts. */
 int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct error *err);
-/* SubagentStop: its last message is recorded as its answer. The conductor goes on: see
- * hook_stop(). */
+/* SubagentStop: its last message is recorded as its answer. */
 int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct error *err);
-int hook_conductor_stop(struct arena *a, const json *event, struct buf *out, struct error *err);
-int hook_conductor_failed(struct arena *a, const json *event, struct error *err);
 /* StopFailure: an agent has ended because of an error of the model's service. */
 int hook_agent_failed(struct arena *a, struct str input, struct buf *out, struct error *err);
+/* PreToolUse of the tool SubagentHandback: its message is recorded as the agent's answer. */
+int hook_agent_handback(struct arena *a, struct str input, struct buf *out, struct error *err);
 /* PostToolUse of the tool Agent: what the session sees of the answer. */
 int hook_agent_returned(struct arena *a, struct str input, struct buf *out, struct error *err);
-/* PostToolBatch: the step after the agents of an array have returned. */
-int hook_agent_handback(struct arena *a, struct str input, struct buf *out, struct error *err);
+/* The step after the agents of an array have ended (batch.c): PostToolBatch, UserPromptSubmit. */
 int hook_batch(struct arena *a, struct str input, struct buf *out, struct error *err);
 int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error *err);
 
@@ -85,12 +83,25 @@ int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error
  * such as this one, the quotes are escaped. */
 #define HOOK_INTERRUPTED "\"text\":\"[Request interrupted by user"
 
+/* ---- the conductor (conductor.c) ---- */
+
+/* SessionStart: the client has compacted its conversation, and its task with it. */
+int hook_conductor_start(struct arena *a, const json *event, struct buf *out, struct error *err);
+/* SubagentStop: as hook_stop(), unless agents of its item still work. */
+int hook_conductor_stop(struct arena *a, const json *event, struct buf *out, struct error *err);
+/* StopFailure. */
+int hook_conductor_failed(struct arena *a, const json *event, struct error *err);
+/* *block: the session or the conductor must continue its turn, because actions of the item are
+ * outstanding; at most HOOK_STOPS_MAX times without progress. */
+int hook_block_end(struct arena *a, const char *session, const struct hook_item *item,
+	struct buf *out, bool *block, struct error *err);
+
 /* ---- who acts ---- */
 
 /* The agent of the slash commands (agents/conductor.md), which drives a work item. */
 #define HOOK_CONDUCTOR "dev-team:conductor"
 bool hook_is_conductor(const json *event);
-/* Whether the event is of the session itself or of a conductor: of one who may drive an item. */
+/* Whether the event is one of the session itself or of a conductor, which may drive an item. */
 bool hook_may_drive(const json *event);
 
 /* ---- answers to the client ---- */

@@ -25,6 +25,33 @@ bool hook_loop_find(struct hook_loop *l, const char *id);
  */
 int hook_loop_advance(struct hook_loop *l, const char *returned, json **next, struct error *err);
 
+/* ---- agents and what the client writes about them (transcript.c) ---- */
+
+/* An agent of the loop, as its prompt says: two lines, the document and the id of its action. */
+struct hook_agent {
+	struct hook_loop loop;
+	const char *id;
+	bool briefed; /* the prompt has its brief, too */
+};
+
+/* false: the prompt is none of an item that the event's session drives. */
+bool hook_agent_read(struct arena *a, const json *event, const char *prompt, struct hook_agent *g);
+/* The same of the agent of that transcript, which the client may write a moment after the event.
+ * path NULL: false. */
+bool hook_agent_read_transcript(
+	struct arena *a, const json *event, const char *path, int wait_ms, struct hook_agent *g);
+/* The agent of an event, by the client's id. After /clear the event names the new session's
+ * directory, but the prompt is in that of the session which started the agent. */
+bool hook_agent_find(struct arena *a, const json *event, const char *agent, struct hook_agent *g);
+/* The transcript of an agent of the session; NULL: the event or the id names none. */
+const char *hook_transcript_path(struct arena *a, const json *event, struct str agent);
+/* Adds its last `max` bytes. -1: it cannot be read. */
+int hook_transcript_end(const char *path, size_t max, struct buf *out);
+/* Whether its last row says that the user stopped the agent, which ends without an event. */
+bool hook_transcript_is_interrupted(const char *path);
+
+/* ---- actions and answers ---- */
+
 /* The outstanding actions of the document that have no answer. */
 struct hook_outstanding {
 	json *array;

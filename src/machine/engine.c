@@ -470,7 +470,7 @@ static enum advance decide(
 	return transition(r, c->trigger, err);
 }
 
-/* Nobody is asked about work that the remote does not take; who is asked next is told. */
+/* If the remote does not take the push, no agent starts; the next brief says why. */
 static enum advance refuse_request(struct engine_run *r, const struct step *step, struct error *err)
 {
 	context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(r->fault));

@@ -169,8 +169,9 @@ static int find_link(struct arena *a, const struct item_place *p, const char *pa
 		if (str_ends(str_of(out.s + at), entry))
 			return 0;
 	*fault = arena_printf(a,
-		"'%s' is a repository of its own, and the commits contain a link to it that nobody "
-		"else can follow: take it out ('git rm -q --cached %s'), commit that, and have git "
+		"'%s' is a repository of its own, and the commits link to it without an entry in "
+		"'.gitmodules', so that a clone cannot fetch it: take it out ('git rm -q --cached "
+		"%s'), commit that, and have git "
 		"ignore it",
 		path, path);
 	return 0;

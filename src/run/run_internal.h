@@ -15,7 +15,7 @@
 
 #define RUN_WORKFLOW_DEFAULT "implement-task"
 
-/* ---- a run (setup.c) ---- */
+/* ---- a run (begin.c) ---- */
 
 struct run_item {
 	const struct run_request *request;

@@ -49,4 +49,9 @@ bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out);
  * common one. False when they cannot be read. */
 bool git_directories(struct arena *a, const char *root, char **own, char **common);
 
+/* What a hook or a remote refuses is a fault of the commits (ERR_CHECK). -1 unless the status is 0.
+ */
+int git_check_status(
+	const char *name, int status, const struct buf *output, bool refused, struct error *err);
+
 #endif

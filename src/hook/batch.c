@@ -1,0 +1,331 @@
+/*
+ * batch.c: the step between the arrays of a conversation. PostToolBatch makes it when the agents of
+ * a message have ended; the conductor's work in the background, and the hook waits for them.
+ * UserPromptSubmit makes it when the client reports to a session that its last agent in the
+ * background has ended. Both add the next array to what the model reads.
+ */
+#include "src/base/clock.h"
+#include "src/hook/loop.h"
+#include "src/sys/path.h"
+
+/* WAIT_S: how long agents in the background, and then scripts, are waited for; less than
+ * hook_limit(). */
+enum { WAIT_S = 1500, WAIT_TICK_MS = 200 };
+
+/* ---- the agents of a message have returned ---- */
+
+/* The calls of one message: the ids of the actions that they started agents for. */
+struct batch {
+	struct hook_agent first;
+	json *ids;
+	VEC(const char *) running; /* the client's ids of those that still work */
+	bool background;           /* they do not return to the call */
+};
+
+static void batch_free(struct batch *b)
+{
+	json_free(&b->ids);
+}
+
+static bool has_id(const json *ids, const char *id)
+{
+	for (const json *i = json_first(ids); i; i = json_next(i))
+		if (strcmp(json_text(i), id) == 0)
+			return true;
+	return false;
+}
+
+/* The client's id of an agent that works in the background, which the text of the result says; ""
+ * if it does not. NULL: it has returned. */
+static const char *running_agent(struct arena *a, const json *response)
+{
+	const json *block = json_is_array(response) ? json_at(response, 0) : NULL;
+	const char *text = block ? json_get_str(block, "text") : json_text(response), *id;
+
+	if (!text || !str_starts(str_of(text), "Async agent launched"))
+		return NULL;
+	id = strstr(text, "agentId: ");
+	id = id ? id + strlen("agentId: ") : "";
+	return arena_dup(a, (struct str){id, strcspn(id, " \n")});
+}
+
+/* If a message starts agents of two items, the command's text applies to those of the second. */
+static void read_batch(struct arena *a, const json *event, struct batch *b)
+{
+	*b = (struct batch){.ids = json_array()};
+	for (const json *c = json_first(json_get(event, "tool_calls")); c; c = json_next(c)) {
+		const char *running;
+		struct hook_agent g;
+
+		if (!json_str_is(c, "tool_name", "Agent") ||
+			!hook_agent_read(
+				a, event, json_get_str(json_get(c, "tool_input"), "prompt"), &g))
+			continue;
+		if (!json_len(b->ids))
+			b->first = g;
+		if (strcmp(g.loop.item.context_file, b->first.loop.item.context_file) != 0)
+			continue;
+		json_push_str(b->ids, str_of(g.id));
+		running = running_agent(a, json_get(c, "tool_response"));
+		if (running)
+			vec_push_in(a, &b->running, running);
+	}
+}
+
+/* What the session needs in order to start an agent. */
+static json *shorten_array(const json *array)
+{
+	static const char *const members[] = {"action", "agent", "id", "context_file", "message"};
+	json *out = json_array();
+
+	if (json_str_is(json_at(array, 0), "action", "done")) {
+		json_free(&out);
+		return json_copy(array);
+	}
+	for (const json *a = json_first(array); a; a = json_next(a)) {
+		json *item = json_object();
+
+		for (size_t i = 0; i < COUNT(members); i++)
+			if (json_get_str(a, members[i]))
+				json_put_str(item, members[i], str_of(json_get_str(a, members[i])));
+		json_push(out, item);
+	}
+	return out;
+}
+
+static void put_array(struct buf *out, const char *event, const json *array)
+{
+	CLEANUP(json_free) json *items = shorten_array(array);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_adds(&text, "ARRAY: ");
+	json_print(&text, items);
+	hook_put_context(out, event, text.s);
+}
+
+static void put_failure(struct buf *out, const char *event, const struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char line[1600];
+
+	error_format(err, line, sizeof(line));
+	buf_addf(&text, "FAILED: %s", line);
+	hook_put_context(out, event, text.s);
+}
+
+/* Of the outstanding actions: one that an agent of the batch had, in *own; and those of agents
+ * without an answer that no agent of it had, in the result. */
+static json *read_open(const struct batch *b, const char **own, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *all = NULL;
+	struct arena *arena = b->first.loop.arena;
+	json *open;
+
+	*own = NULL;
+	if (context_open(&f, b->first.loop.item.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		action_load(&f.doc, &all, err) < 0)
+		return NULL;
+	open = json_array();
+	for (const json *a = json_first(all); a; a = json_next(a)) {
+		const char *id = json_get_str(a, "id");
+
+		if (has_id(b->ids, id))
+			*own = arena_dup(arena, str_of(id));
+		else if (!hook_is_script(a) && !action_answered(&f.doc, a))
+			json_push(open, json_copy(a));
+	}
+	return open;
+}
+
+/* The report about an agent may come after the step; the session must not make another one. */
+static void put_nothing_to_do(
+	const struct batch *b, const char *why, const char *event, struct buf *out)
+{
+	hook_put_context(
+		out, event, arena_printf(b->first.loop.arena, "dev-team: %s: end your turn", why));
+}
+
+/* The step, when all agents have returned. Actions without an answer have agents that were not
+ * started, or work in the background. */
+static void end_batch(struct batch *b, const char *event, struct buf *out)
+{
+	CLEANUP(json_free) json *open = NULL, *next = NULL;
+	struct error err = {0};
+	const struct hook_loop *l = &b->first.loop;
+	const char *own, *over;
+
+	over = b->background ? hook_item_over(l->arena, l->session, &l->item) : NULL;
+	if (over) {
+		put_nothing_to_do(b, over, event, out);
+		return;
+	}
+	open = read_open(b, &own, &err);
+	if (open && json_len(open) && b->background) {
+		put_nothing_to_do(b,
+			arena_printf(l->arena, "other agents of %s still work", l->item.id), event,
+			out);
+		return;
+	}
+	if (open && !own)
+		return;
+	if (open && json_len(open)) {
+		put_array(out, event, open);
+		return;
+	}
+	if (!b->first.loop.until)
+		b->first.loop.until = clock_ticks() + WAIT_S * 1000;
+	if (!open || hook_loop_advance(&b->first.loop, own, &next, &err) < 0)
+		put_failure(out, event, &err);
+	else if (next)
+		put_array(out, event, next);
+}
+
+static bool was_stopped(struct arena *a, const json *event, const char *agent)
+{
+	const char *path = hook_transcript_path(a, event, str_of(agent));
+
+	return path && hook_transcript_is_interrupted(path);
+}
+
+/* *n: how many of the agents of the batch still work. */
+static int count_running(struct batch *b, const json *event, size_t *n, struct error *err)
+{
+	struct hook_loop *l = &b->first.loop;
+
+	for (size_t i = 0; i < b->running.n; i++)
+		if (was_stopped(l->arena, event, b->running.items[i]) &&
+			hook_session_agent_ended(l->arena, l->session, b->running.items[i], err) <
+				0)
+			return -1;
+	return hook_session_agents(l->arena, l->session, b->running.items, b->running.n, n, err);
+}
+
+static bool has_item(struct hook_loop *l, const char *session)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	if (hook_session_items(l->arena, session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++)
+		if (strcmp(items.items[i].context_file, l->item.context_file) == 0) {
+			l->item = items.items[i];
+			l->session = session;
+			return true;
+		}
+	return false;
+}
+
+/* After /clear another session has the item. */
+static bool follow_item(struct hook_loop *l)
+{
+	struct store_paths sessions;
+	struct error ignored;
+	bool found = has_item(l, l->session);
+
+	if (found || hook_sessions(l->arena, &sessions, &ignored) < 0)
+		return found;
+	for (size_t i = 0; i < sessions.n && !found; i++)
+		found = has_item(l, sessions.items[i]);
+	return found;
+}
+
+/*
+ * The agents of a conductor work in the background, as it does itself, so this may take as long as
+ * they do. false: they work on; the client resumes the conductor when they have ended.
+ */
+static bool wait_for_agents(struct batch *b, const json *event)
+{
+	struct hook_loop *l = &b->first.loop;
+	struct error ignored;
+	size_t n = b->running.n;
+
+	l->until = clock_ticks() + WAIT_S * 1000;
+	while (n && clock_ticks() < l->until) {
+		bool found;
+
+		clock_pause(WAIT_TICK_MS);
+		found = follow_item(l);
+		b->background = hook_item_over(l->arena, l->session, &l->item) != NULL;
+		if (b->background)
+			return true; /* there is nothing to do */
+		if (!found || count_running(b, event, &n, &ignored) < 0)
+			return false;
+	}
+	return n == 0;
+}
+
+int hook_batch(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	CLEANUP(batch_free) struct batch b = {0};
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	if (!hook_may_drive(event))
+		return 0;
+	read_batch(a, event, &b);
+	if (!json_len(b.ids) ||
+		(b.running.n && (!hook_is_conductor(event) || !wait_for_agents(&b, event))))
+		return 0;
+	end_batch(&b, "PostToolBatch", out);
+	return 0;
+}
+
+/* ---- an agent in the background has ended ---- */
+
+#define MESSAGE "<agent-message from=\""
+
+/* The text between `opening` and the next quote; empty: there is none. */
+static struct str quoted_text(struct str text, const char *opening)
+{
+	size_t at = str_find(text, str_of(opening));
+	struct str rest = str_sub(text, at < text.n ? at + strlen(opening) : at, text.n);
+
+	return str_sub(rest, 0, str_find(rest, STR("\"")));
+}
+
+/* Whether the action waits for no answer. */
+static bool is_answered(const struct hook_agent *g)
+{
+	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
+	struct error ignored;
+
+	return hook_outstanding(g->loop.item.context_file, &o, &ignored) == 0 &&
+	       !action_find(o.array, g->id);
+}
+
+/* The client names the agent by the description of its call, which is the id, or, in auto mode, by
+ * its own id: `<summary>Agent "ADR-1/reviewing/2" finished`, `<agent-message from="a7cc6">`. The
+ * latter may also be a message of an agent that still works. */
+static bool read_notice(struct arena *a, const json *event, struct str prompt, struct hook_agent *g)
+{
+	if (str_starts(prompt, MESSAGE))
+		return hook_agent_read_transcript(a, event,
+			       hook_transcript_path(a, event, quoted_text(prompt, MESSAGE)), 0,
+			       g) &&
+		       is_answered(g);
+	*g = (struct hook_agent){
+		.loop = {.arena = a, .session = json_get_str(event, "session_id")}};
+	g->id = arena_dup(a, quoted_text(prompt, "<summary>Agent \""));
+	return str_starts(prompt, "<task-notification>") && strchr(g->id, '/') && g->loop.session &&
+	       hook_loop_find(&g->loop, g->id);
+}
+
+int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error *err)
+{
+	CLEANUP(json_free) json *event = NULL;
+	CLEANUP(batch_free) struct batch b = {.background = true};
+	const char *prompt;
+
+	if (json_parse(&event, input, err) < 0)
+		return -1;
+	prompt = json_get_str(event, "prompt");
+	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first))
+		return 0;
+	b.ids = json_array();
+	json_push_str(b.ids, str_of(b.first.id));
+	end_batch(&b, "UserPromptSubmit", out);
+	return 0;
+}

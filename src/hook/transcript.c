@@ -1,0 +1,179 @@
+/*
+ * transcript.c: what the client writes about a session and its agents, one JSON object a line: the
+ * prompt of an agent, which names its action, and how a conversation ended.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "src/base/clock.h"
+#include "src/hook/loop.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
+
+enum { START_MAX = 1 << 20, ROW_MAX = 4096, WAIT_MS = 3000 };
+
+/* ---- the agent of a prompt ---- */
+
+static bool find_document(struct hook_agent *g, struct str line)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	if (!line.n || line.p[0] != '/' ||
+		hook_session_items(g->loop.arena, g->loop.session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++)
+		if (str_is(line, items.items[i].context_file)) {
+			g->loop.item = items.items[i];
+			return true;
+		}
+	return false;
+}
+
+/* The two lines, with the brief or without. */
+static bool read_prompt(struct hook_agent *g, const char *prompt)
+{
+	struct str rest = str_of(prompt ? prompt : ""), line;
+
+	while (str_line(&rest, &line)) {
+		if (!find_document(g, str_trim(line)))
+			continue;
+		if (!str_line(&rest, &line))
+			return false;
+		g->id = arena_dup(g->loop.arena, str_trim(line));
+		g->briefed =
+			str_starts(str_trim(rest), arena_printf(g->loop.arena, "# %s\n", g->id));
+		return strchr(g->id, '/') != NULL;
+	}
+	return false;
+}
+
+bool hook_agent_read(struct arena *a, const json *event, const char *prompt, struct hook_agent *g)
+{
+	*g = (struct hook_agent){
+		.loop = {.arena = a, .session = json_get_str(event, "session_id")}};
+	return g->loop.session && read_prompt(g, prompt);
+}
+
+/* ---- the agent of a transcript ---- */
+
+static void read_start(const char *path, struct buf *out)
+{
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char chunk[8192];
+	ssize_t n;
+
+	while (fd >= 0 && out->len < START_MAX && (n = read(fd, chunk, sizeof(chunk))) > 0)
+		buf_add(out, (struct str){chunk, (size_t)n});
+}
+
+/* `content` is a text, or blocks of which one has the prompt. */
+static bool read_message(
+	struct arena *a, const json *event, const json *content, struct hook_agent *g)
+{
+	if (json_is_string(content))
+		return hook_agent_read(a, event, json_text(content), g);
+	for (const json *b = json_first(content); b; b = json_next(b))
+		if (hook_agent_read(a, event, json_get_str(b, "text"), g))
+			return true;
+	return false;
+}
+
+/* The prompt is the agent's first message. *written: messages are there. */
+static bool read_rows(
+	struct arena *a, const json *event, struct str text, bool *written, struct hook_agent *g)
+{
+	struct str line;
+
+	while (str_line(&text, &line)) {
+		CLEANUP(json_free) json *row = NULL;
+		struct error ignored;
+
+		if (json_parse(&row, line, &ignored) < 0)
+			return false;
+		*written |= json_str_is(row, "type", "assistant");
+		if (json_str_is(row, "type", "user") &&
+			read_message(a, event, json_get(json_get(row, "message"), "content"), g))
+			return true;
+	}
+	return false;
+}
+
+const char *hook_transcript_path(struct arena *a, const json *event, struct str agent)
+{
+	const char *session = json_get_str(event, "transcript_path");
+
+	if (!session || !str_ends(str_of(session), ".jsonl") || !agent.n ||
+		memchr(agent.p, '/', agent.n))
+		return NULL;
+	return arena_printf(a, "%.*s/subagents/agent-%.*s.jsonl",
+		(int)(strlen(session) - strlen(".jsonl")), session, (int)agent.n, agent.p);
+}
+
+bool hook_agent_read_transcript(
+	struct arena *a, const json *event, const char *path, int wait_ms, struct hook_agent *g)
+{
+	int64_t until = clock_ticks() + wait_ms;
+	bool written = false;
+
+	while (path) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		read_start(path, &text);
+		if (read_rows(a, event, buf_str(&text), &written, g))
+			return true;
+		if (written || clock_ticks() >= until)
+			break;
+		clock_pause(20);
+	}
+	return false;
+}
+
+bool hook_agent_find(struct arena *a, const json *event, const char *agent, struct hook_agent *g)
+{
+	const char *session = json_get_str(event, "transcript_path"), *projects;
+	struct directory_names names;
+	struct error ignored;
+
+	projects = session ? arena_dup(a, path_dir(session)) : "/";
+	if (hook_agent_read_transcript(
+		    a, event, json_get_str(event, "agent_transcript_path"), WAIT_MS, g))
+		return true;
+	if (strchr(agent, '/') || directory_list(a, projects, &names, NULL, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < names.n; i++)
+		if (hook_agent_read_transcript(a, event,
+			    arena_printf(a, "%s/%s/subagents/agent-%s.jsonl", projects,
+				    names.items[i], agent),
+			    0, g))
+			return true;
+	return false;
+}
+
+/* ---- the end of a transcript ---- */
+
+int hook_transcript_end(const char *path, size_t max, struct buf *out)
+{
+	CLEANUP(base_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct error ignored;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -1;
+	if (st.st_size > (off_t)max && lseek(fd, -(off_t)max, SEEK_END) < 0)
+		return -1;
+	return sys_read_all(out, fd, 2 * max, path, &ignored);
+}
+
+bool hook_transcript_is_interrupted(const char *path)
+{
+	CLEANUP(buf_release) struct buf end = BUF_INIT;
+	struct str rest, line, last = {0};
+
+	if (hook_transcript_end(path, ROW_MAX, &end) < 0)
+		return false;
+	rest = buf_str(&end);
+	while (str_line(&rest, &line))
+		last = line;
+	return str_find(last, STR(HOOK_INTERRUPTED)) < last.n;
+}
