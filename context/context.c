@@ -22,6 +22,7 @@ const struct key_row context_keys[] = {
 	{"actions_dispatched", KEY_COUNT, 0},
 	{"troubleshooter_calls", KEY_COUNT, 0},
 	{"budget_extensions", KEY_COUNT, KEY_LATER},
+	{"earlier_fixes", KEY_COUNT, KEY_LATER},
 	{"attempts", KEY_MAP, KEY_BY_MACHINE},
 	{"visits", KEY_MAP, KEY_BY_MACHINE | KEY_LATER},
 	{"format", KEY_ANY, KEY_LATER | KEY_BY_MACHINE},
@@ -158,6 +159,12 @@ struct str context_get(const struct context *c, const char *key)
 unsigned long context_count(const struct context *c, const char *key)
 {
 	return number_or(context_get(c, key), CONTEXT_COUNT_MAX, 0);
+}
+
+unsigned long context_fixes(const struct context *c)
+{
+	return context_count(c, "fix_iteration") + context_count(c, "review_fix_iteration") +
+	       context_count(c, "earlier_fixes");
 }
 
 /* Sets a value as it is to be written. */

@@ -65,6 +65,8 @@ struct str context_get(const struct context *c, const char *key);
 bool context_has(const struct context *c, const char *key);
 /* A counter; 0 when absent or empty. (Checked when the document was parsed.) */
 unsigned long context_count(const struct context *c, const char *key);
+/* How many fixes there were; the next one is the section `Fix N` with N = 1 + this. */
+unsigned long context_fixes(const struct context *c);
 void context_set(struct context *c, const char *key, struct str value);
 void context_set_count(struct context *c, const char *key, unsigned long value);
 

@@ -207,9 +207,7 @@ const char *steps_validate_first(struct step_context *c, const char *name, const
 
 const char *steps_fix_section(struct step_context *c)
 {
-	return arena_printf(c->arena, CONTEXT_FIX "%lu",
-		1 + context_count(c->doc, "fix_iteration") +
-			context_count(c->doc, "review_fix_iteration"));
+	return arena_printf(c->arena, CONTEXT_FIX "%lu", 1 + context_fixes(c->doc));
 }
 
 struct str steps_clip(struct step_context *c, struct str text)

@@ -18,15 +18,11 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static const char *const counters[] = {"consecutive_failures", "troubleshooter_calls", NULL};
-
 /* An attempt has failed, or a retry was killed before it had reset the counters. */
 static bool counts_failures(const struct context *doc)
 {
-	for (const char *const *key = counters; *key; key++)
-		if (context_count(doc, *key))
-			return true;
-	return false;
+	return context_count(doc, "consecutive_failures") ||
+	       context_count(doc, "troubleshooter_calls");
 }
 
 /* The last request of a state. */
@@ -80,15 +76,8 @@ static int forget_failures(const char *document, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	if (context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0)
-		return -1;
-	for (const char *const *key = counters; *key; key++)
-		if (context_count(&f.doc, *key) && context_set_key(&f, *key, STR("0"), err) < 0)
-			return -1;
-	/* A troubleshooter that has given up is not called for the same reason. */
-	if (context_get(&f.doc, "question_trigger").n && !context_get(&f.doc, "question").n)
-		return context_set_key(&f, "question_trigger", STR(""), err);
-	return 0;
+	return context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0 ? -1
+								       : context_retry(&f, err);
 }
 
 /* Opened for writing, the document of a killed command is completed first. */
@@ -163,7 +152,8 @@ const struct verb verb_retry = {
 	.also = "rerun redo again",
 	.details =
 		"Puts the document back to the last request (with STATE: to the last one of that "
-		"state, also if the item has not failed), resets the count of failures, and runs "
+		"state, also if the item has not failed), lets failures and fixes count from 0 "
+		"again, and runs "
 		"the item with the options of its last 'dev-team run'. The replaced document stays "
 		"in the history; commits and files stay. Remove the cause first.",
 	.examples = "dev-team retry ADR-1\n"

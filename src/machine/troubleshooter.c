@@ -165,12 +165,10 @@ static const char *state_fault(const struct engine_run *r, const char *to)
  * would a later one, when it is reached. */
 static const char *iteration_fault(struct engine_run *r, const char *key, uint64_t value)
 {
-	bool review = strcmp(key, "review_fix_iteration") == 0;
-	uint64_t next = 1 + value, written;
+	uint64_t next = 1 + value + context_fixes(r->doc) - context_count(r->doc, key), written;
 
-	if (!review && strcmp(key, "fix_iteration") != 0)
+	if (strcmp(key, "fix_iteration") != 0 && strcmp(key, "review_fix_iteration") != 0)
 		return NULL;
-	next += context_count(r->doc, review ? "fix_iteration" : "review_fix_iteration");
 	for (size_t i = 0; i < context_sections(r->doc); i++) {
 		struct str name = context_section_name(r->doc, i);
 

@@ -76,13 +76,12 @@ static void add_counters(const struct explore_key_rules *r, const struct context
 /* Whether it is a section `Fix N`; *ahead: of the fix that is due next. */
 static bool is_fix(const struct context *c, struct str name, int64_t *ahead)
 {
-	uint64_t n,
-		done = context_count(c, "fix_iteration") + context_count(c, "review_fix_iteration");
+	uint64_t n;
 
 	if (!str_starts(name, CONTEXT_FIX) ||
 		!number_parse(str_sub(name, 4, name.n), 0, UINT32_MAX, &n))
 		return false;
-	*ahead = (int64_t)n - (int64_t)done - 1;
+	*ahead = (int64_t)n - (int64_t)context_fixes(c) - 1;
 	return true;
 }
 

@@ -635,6 +635,14 @@ static bool replay_set(struct replay *r, const struct recorded_commit *c)
 	return true;
 }
 
+static bool replay_retry(struct replay *r, const struct recorded_commit *c)
+{
+	(void)c;
+	if (open_document(r))
+		(void)context_retry(&r->file, &r->err);
+	return true;
+}
+
 static bool replay_restore(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -669,6 +677,7 @@ static const struct replay_operation {
 	{"record", replay_record, "answers that changed nothing"},
 	{"run", replay_events, "run"},
 	{"set", replay_set, "set"},
+	{"retry", replay_retry, "retry"},
 	{"restore", replay_restore, "restore"},
 	{"give back", replay_give_back, "give back"},
 	{"edit", replay_edit, "edited by hand"},
