@@ -483,8 +483,10 @@ int option_dispatch(struct arena *a, const struct verb *program, int argc, char 
 	struct str name = str_of(argc > 0 ? argv[0] : NULL);
 	const struct verb *v;
 
-	if (!name.p)
-		return error_set(err, ERR_USAGE, "no verb given (see 'dev-team --help')");
+	if (!name.p) {
+		option_help_first(out, program);
+		return ERR_USAGE;
+	}
 	if (str_in(name, version)) {
 		buf_adds(out, "dev-team " DEV_TEAM_VERSION "\n");
 		return 0;

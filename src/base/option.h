@@ -122,6 +122,8 @@ int option_parse(struct invocation *in, const struct verb *v, int argc, char **a
 
 /* The text of `--help`. `path` is as in the invocation; NULL: `v` is the program. */
 void option_help(struct buf *out, const char *path, const struct verb *v);
+/* For a command line without a verb: the usage, and the first group. */
+void option_help_first(struct buf *out, const struct verb *program);
 /* Scripts that complete the words of a command line. */
 void option_bash(struct buf *out, const struct verb *program);
 void option_zsh(struct buf *out, const struct verb *program);

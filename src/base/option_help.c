@@ -168,6 +168,13 @@ static void add_group(struct buf *out, const struct verb *program, const char *g
 	}
 }
 
+void option_help_first(struct buf *out, const struct verb *program)
+{
+	buf_addf(out, "Usage: %s VERB [OPTION...] [WORD...]\n", program->name);
+	add_group(out, program, program->subcommands[0]->group);
+	buf_addf(out, "\n'%s help' lists all verbs.\n", program->name);
+}
+
 static void help_program(struct buf *out, const struct verb *program)
 {
 	buf_addf(out, "%s: ", program->name);

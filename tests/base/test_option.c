@@ -167,7 +167,6 @@ TEST(help_for_a_single_word_is_that_of_the_subcommand)
 TEST(a_wrong_command_line_is_refused)
 {
 	static const char *const cases[][2] = {
-		{"", "no verb given (see 'dev-team --help')"},
 		{"nosuch", "unknown verb 'nosuch' (see 'dev-team --help')"},
 		{"thing", "thing: no subcommand given: one of make, list"},
 		{"thing brake", "thing: unknown subcommand 'brake': one of make, list"},
