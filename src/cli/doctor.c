@@ -13,6 +13,8 @@ static const struct option options[] = {
 		"with ID: its workflow; default: as of 'step'"),
 	OPTION_FLAG(struct doctor_options, call.in_place, "in-place",
 		"with ID: as for a first step with --in-place"),
+	OPTION_FLAG(struct doctor_options, call.allow_dirty, "allow-dirty",
+		"with --in-place: as for a first step with it"),
 	OPTION_TEXT(struct doctor_options, call.repo, "repo", "DIR",
 		"the repository; default: the one around the working directory"),
 	OPTION_END,
@@ -51,6 +53,8 @@ static int run(struct invocation *in, struct error *err)
 	if (!call.id && (call.workflow || call.in_place))
 		return error_set(err, ERR_USAGE, "--%s needs an ID",
 			call.workflow ? "workflow" : "in-place");
+	if (call.allow_dirty && !call.in_place)
+		return error_set(err, ERR_USAGE, "--allow-dirty needs --in-place");
 	return run_doctor(in->arena, &call, in->out) ? 0 : ERR_CHECK;
 }
 

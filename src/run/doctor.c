@@ -307,6 +307,7 @@ static bool find_item(struct doctor *c, struct preflight *p, struct workflow *w)
 	p->branch = arena_printf(c->arena, "dev-team/%s", call.id);
 	p->workflow = w;
 	p->in_place = call.in_place || !w->worktree;
+	p->allow_dirty = call.allow_dirty;
 	return true;
 }
 
