@@ -214,10 +214,8 @@ void status_add_continuation(struct buf *out, struct context_file *f)
 	CLEANUP(buf_release) struct buf options = BUF_INIT;
 	const char *id = context_get(&f->doc, "work_item_id").p;
 
-	if (!run_options_describe(f, &options)) {
-		buf_addf(out, "/dev-team:continue %s", id);
-		return;
-	}
+	if (!run_options_describe(f, &options))
+		buf_addf(out, "/dev-team:continue %s or ", id);
 	buf_adds(out, "dev-team run ");
 	status_add_address(out, id, f->path);
 	buf_add(out, buf_str(&options));
