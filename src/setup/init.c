@@ -114,7 +114,9 @@ static int look(struct init *t, struct error *err)
 	find_harness(t);
 	for (size_t i = 0; i < t->projects.n; i++)
 		say_project(t, &t->projects.items[i]);
-	if (!t->projects.n)
+	if (t->projects.fault)
+		say(t, "missing", "build and tests", t->projects.fault);
+	else if (!t->projects.n)
 		say(t, "missing", "build and tests", "no build file was found that says how");
 	say_origin(t);
 	return 0;

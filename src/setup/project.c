@@ -208,10 +208,15 @@ static void find_node(struct place *p)
 	const struct package_manager *m = package_manager(p);
 	CLEANUP(json_free) json *package = NULL;
 	const json *scripts;
-	struct error ignored;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error err = {0};
 
-	if (json_parse(&package, read_file(p, "package.json"), &ignored) < 0)
+	if (sys_read_file(&text, path_join(p->arena, p->dir, "package.json"), MARKER_MAX, NULL,
+		    &err) < 0 ||
+		json_parse(&package, buf_str(&text), &err) < 0) {
+		p->out->fault = arena_dup(p->arena, str_of(err.text));
 		return;
+	}
 	scripts = json_get(package, "scripts");
 	p->out->tool = m->name;
 	if (json_len(json_get(package, "dependencies")) ||
@@ -361,6 +366,9 @@ static void add_project(struct arena *a, const char *repo, const struct kind *k,
 		k->find(&p);
 	if (found.commands.n)
 		vec_push_in(a, out, found);
+	if (found.fault && !out->fault)
+		out->fault = arena_printf(a, "'%s' cannot be read: %s",
+			*dir ? path_join(a, dir, marker) : marker, found.fault);
 }
 
 static size_t depth(const char *path)

@@ -20,11 +20,13 @@ struct project {
 	const char *tool;           /* program that must be installed */
 	bool tested;                /* one of the commands runs tests */
 	VEC(const char *) commands; /* of the shell, run in `dir` */
+	const char *fault;          /* of a build file that cannot be read; NULL */
 };
 
 struct projects {
 	struct project *items;
 	size_t n, cap;
+	const char *fault; /* of the first build file that cannot be read, with its path; NULL */
 };
 
 /* From the files that git tracks or does not ignore. A directory below a project of the same
