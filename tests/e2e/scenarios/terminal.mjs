@@ -364,7 +364,7 @@ async function hookTooShort(t) {
 }
 
 export const terminal = [
-  ['terminal: the happy path', (t) => happyIn(t, 'manual'), { quick: true }],
+  ['terminal: the happy path', (t) => happyIn(t, 'manual'), { quick: true, versions: true }],
   ['terminal: bad answers, a dead agent and three that sign off, then a second item, auto mode', fails('auto')],
   ['terminal: bad answers, a dead agent and three that sign off, then a second item, manual mode', fails('manual')],
   ['terminal: the user types on, repeats the command and compacts', conducted],
@@ -377,9 +377,9 @@ export const terminal = [
   ['terminal: a killed client, --continue and the same command', killed],
   ['terminal: the user stops an agent', stopped],
   ['terminal: the hook does not wait long enough', hookTooShort],
-  ['terminal: a script, manual mode, while the user types on, repeats the command, compacts and looks at the run', manual],
+  ['terminal: a script, manual mode, while the user types on, repeats the command, compacts and looks at the run', manual, { versions: true }],
   ['terminal: an older client and /compact', conversation],
   ['terminal: the item is cancelled while an agent works', cancelled],
   ['terminal: /clear and the same command while the script runs', cleared],
-  ['terminal: a script, auto mode', auto],
+  ['terminal: a script, auto mode', auto, { versions: true }],
 ];
