@@ -1,15 +1,20 @@
 #include "src/cli/cli.h"
 #include "src/run/status.h"
 
+enum { LINE_INPUT_MAX = 1 << 20 };
+
 struct status_options {
 	const char *repo, *context_file;
-	bool all, watch, json;
+	bool all, watch, line, json;
 };
 
 static const struct option options[] = {
 	OPTION_FLAG(struct status_options, all, "all", "the items of all repositories"),
 	OPTION_FLAG(struct status_options, watch, "watch",
 		"show it again whenever it changes; ends with Ctrl-C"),
+	OPTION_FLAG(struct status_options, line, "line",
+		"one line of what is in progress; for the status line of Claude Code, whose JSON "
+		"on standard input names the directory"),
 	CLI_JSON(struct status_options),
 	CLI_REPO(struct status_options),
 	CLI_DOCUMENT(struct status_options),
@@ -67,11 +72,35 @@ static int show_again(void *view, struct buf *out, struct error *err)
 	return show(view, out, err);
 }
 
+/* A client that shows it has no place for an error: what cannot be read is nothing in progress. */
+static int put_line(struct invocation *in, struct error *err)
+{
+	const struct status_options *o = in->values;
+	CLEANUP(buf_release) struct buf call = BUF_INIT;
+	CLEANUP(json_free) json *event = NULL, *items = NULL;
+	const char *dir, *repo = o->repo;
+	struct error ignored;
+
+	if (o->all || o->watch || o->json || o->context_file || in->n)
+		return error_set(err, ERR_USAGE,
+			"status: --line shows the items of one repository: give --repo or "
+			"nothing else");
+	if (!repo && cli_read_input(&call, LINE_INPUT_MAX, &ignored) == 0 &&
+		json_parse(&event, buf_str(&call), &ignored) == 0)
+		repo = json_get_str(event, "cwd");
+	if (status_directory(in->arena, repo, &dir, &ignored) == 0 &&
+		status_items(dir, &items, &ignored) == 0)
+		status_add_line(in->out, items);
+	return 0;
+}
+
 static int run(struct invocation *in, struct error *err)
 {
 	const struct status_options *o = in->values;
 	struct status_view view;
 
+	if (o->line)
+		return put_line(in, err);
 	if (find_view(in->arena, in, &view, err) < 0)
 		return -1;
 	if (o->watch && !o->json && !isatty(STDOUT_FILENO))

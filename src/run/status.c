@@ -12,7 +12,7 @@
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
-enum { REASON_MAX = 300 };
+enum { REASON_MAX = 300, LINE_QUESTION_MAX = 60 };
 
 /* The statuses, in the order in which a list has them. */
 static const char *const statuses[] = {"works", "waits", "failed", "broken", "idle", "done", NULL};
@@ -405,8 +405,8 @@ static void add_since(struct buf *out, const char *time)
 	buf_addc(out, ')');
 }
 
-/* `developer, script since ... (3m 04s)` */
-static void add_workers(struct buf *out, const json *item)
+/* Returns since when they work; "": not known. */
+static const char *add_agents(struct buf *out, const json *item)
 {
 	const json *first = json_first(json_get(item, "actions"));
 
@@ -414,7 +414,38 @@ static void add_workers(struct buf *out, const json *item)
 		buf_adds(out, "between two actions");
 	for (const json *a = first; a; a = json_next(a))
 		buf_addf(out, "%s%s", a == first ? "" : ", ", text_of(a, "agent"));
-	add_since(out, text_of(first, "since"));
+	return text_of(first, "since");
+}
+
+/* `developer, script since ... (3m 04s)` */
+static void add_workers(struct buf *out, const json *item)
+{
+	add_since(out, add_agents(out, item));
+}
+
+void status_add_line(struct buf *out, const json *items)
+{
+	struct str question, line;
+	const char *since;
+
+	for (const json *i = json_first(items); i; i = json_next(i)) {
+		bool waits = json_str_is(i, "status", "waits");
+
+		if (!waits && !json_str_is(i, "status", "works"))
+			continue;
+		buf_addf(out, "%s%s %s: ", out->len ? " | " : "", text_of(i, "id"),
+			waits ? "waits for your answer" : text_of(i, "state"));
+		question = str_of(text_of(i, "question"));
+		if (waits && str_line(&question, &line))
+			buf_add_printable(out, line, LINE_QUESTION_MAX);
+		since = waits ? "" : add_agents(out, i);
+		if (*since) {
+			buf_addc(out, ' ');
+			usage_describe_time(out, seconds_since(since) * 1000);
+		}
+	}
+	if (out->len)
+		buf_addc(out, '\n');
 }
 
 /* The one line that a list has of it, behind id, status and state. */

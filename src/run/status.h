@@ -27,6 +27,8 @@ int status_find(struct arena *a, const char *id, const char *repo, const char *c
 
 /* A line for each item, and a line with their number. */
 void status_add_table(struct buf *out, const json *items);
+/* One line for the items at work and those that wait for an answer; nothing if there is none. */
+void status_add_line(struct buf *out, const json *items);
 /* All of an item, a line for each fact. */
 void status_add_details(struct buf *out, const json *item);
 

@@ -30,7 +30,7 @@ const widgetFile = (task) => path.join(task.directory, 'src/widget.txt');
 export class Agents {
   reviews = []; // ids of the answers that the client had reviewed
   calls = []; // 'ID SKILL' of each agent
-  service = null; // (request): an error of the service, or the usage that it tells
+  service = null; // (request): an error of the service, or the usage that it tells, or a promise of them
 
   // `parts`: for a skill a function (task, n), where n counts the skill's calls from 1. The other skills succeed.
   constructor(fixture, parts = {}) {

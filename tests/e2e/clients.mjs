@@ -1,6 +1,7 @@
 // The real clients: pinned versions, each installed when a scenario first needs it, with a directory of its own for PATH. The
 // directory is named after its packages and appears only when it is complete, so it is reused until a pin changes.
-// E2E_CLAUDE: another version of Claude Code, such as the newest (`npm view @anthropic-ai/claude-code version`).
+// Claude Code is pinned twice: some scenarios run with both versions. E2E_CLAUDE: one other version instead, such as the newest
+// (`npm view @anthropic-ai/claude-code version`).
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -12,13 +13,14 @@ const arm = process.arch === 'arm64';
 const arch = arm ? 'linux-arm64' : 'linux-x64';
 const claude = `@anthropic-ai/claude-code-${arch}${process.report.getReport().header.glibcVersionRuntime ? '' : '-musl'}`;
 const opencode = arm ? 'opencode-linux-arm64' : 'opencode-linux-x64-baseline';
-const claudeVersion = process.env.E2E_CLAUDE || '2.1.329';
+export const CLAUDE_VERSIONS = process.env.E2E_CLAUDE ? [process.env.E2E_CLAUDE] : ['2.1.329', '2.1.332'];
 const bundledNode = Number(process.versions.node.split('.')[0]) < 20; // Gemini CLI needs a newer node
 
-// The packages of one platform, without the installers around them. Downloads: Claude Code 120 MB, Codex 167 MB, OpenCode 60 MB,
-// Gemini CLI 21 MB.
+// The packages of one platform, without the installers around them. Downloads: Claude Code twice 120 MB, Codex 167 MB, OpenCode
+// 60 MB, Gemini CLI 21 MB.
+const claudeCode = (version) => ({ program: 'claude', version, packages: [`${claude}@${version}`], file: `${claude}/claude` });
 const CLIENTS = {
-  'claude-code': { program: 'claude', version: claudeVersion, packages: [`${claude}@${claudeVersion}`], file: `${claude}/claude` },
+  'claude-code': claudeCode(CLAUDE_VERSIONS[0]),
   codex: { program: 'codex', version: '0.169.0', packages: [`codex@npm:@openai/codex@0.169.0-${arch}`],
     file: `codex/vendor/${arm ? 'aarch64' : 'x86_64'}-unknown-linux-musl/bin/codex` },
   'gemini-cli': { program: 'gemini', version: '0.61.0', packages: ['@google/gemini-cli@0.61.0', ...(bundledNode ? [`node-${arch}@22.23.3`] : [])],
@@ -42,15 +44,17 @@ function install({ program, version, packages, file, node }, directory, target) 
   fs.writeFileSync(link, command(target));
 }
 
-// Returns {name: {version, bin, program}} of the named clients, or throws an error with the reason.
-export function installClients(base, names = Object.keys(CLIENTS)) {
+// Returns {name: {version, bin, program}} of the named clients, with Claude Code of the `claudeVersion`, or throws an error with the
+// reason.
+export function installClients(base, names = Object.keys(CLIENTS), claudeVersion = CLAUDE_VERSIONS[0]) {
   return Object.fromEntries(names.map((name) => {
-    const { version, program, packages } = CLIENTS[name];
+    const client = name === 'claude-code' ? claudeCode(claudeVersion) : CLIENTS[name];
+    const { version, program, packages } = client;
     const target = path.join(base, `${name}-${version}-${createHash('sha256').update(packages.join()).digest('hex').slice(0, 12)}`);
     if (!fs.existsSync(target)) {
       fs.rmSync(`${target}.new`, { recursive: true, force: true });
       fs.mkdirSync(`${target}.new`, { recursive: true });
-      install(CLIENTS[name], `${target}.new`, target);
+      install(client, `${target}.new`, target);
       fs.renameSync(`${target}.new`, target);
     }
     const bin = path.join(target, 'bin');

@@ -331,7 +331,7 @@ export function createModel(agents) {
     if (request.system.includes('You are a security monitor')) return review(request, agents);
     if (isAskedForWords(request)) return [text('Working on it')];
     if (isAskedForSummary(request)) return [text('A work item is in progress.')];
-    const service = agents.service?.(request) ?? {};
+    const service = await agents.service?.(request) ?? {};
     if (service.status) return service;
     const conducts = isConductor(request);
     // After /clear an agent goes on in another session; with -p a conductor is not named.

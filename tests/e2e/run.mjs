@@ -1,12 +1,14 @@
 // End-to-end tests with the real clients: `node tests/e2e/run.mjs [--quick] [WORD...]` prints TAP; every WORD must occur in the
-// name of a scenario that runs. --quick: only the scenarios of `make test`, which need Claude Code only. The clients talk to scripted APIs on loopback. Where the system allows it the scenarios have no other
-// network, and a /tmp of their own. E2E_JOBS: scenarios at a time. E2E_KEEP: failed scenarios keep their directories.
+// name of a scenario that runs. --quick: only the scenarios of `make test`, which need one Claude Code only; otherwise those with
+// the option `versions` run once with each pinned version of it. The clients talk to scripted APIs on loopback. Where the system
+// allows it the scenarios have no other network, and a /tmp of their own. E2E_JOBS: scenarios at a time. E2E_KEEP: failed
+// scenarios keep their directories.
 
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { installClients } from './clients.mjs';
+import { CLAUDE_VERSIONS, installClients } from './clients.mjs';
 import { plugin } from './fixture.mjs';
 import { Scenario } from './scenario.mjs';
 import { failures } from './scenarios/failures.mjs';
@@ -45,10 +47,10 @@ function isolated() {
 }
 
 // Runs the scenarios, several at a time, and reports each one when those before it have been reported.
-async function runAll(list, clients) {
+async function runAll(list) {
   const runs = path.join(directory, 'runs');
   fs.rmSync(runs, { recursive: true, force: true });
-  const scenarios = list.map(([name, body]) => ({ body, scenario: new Scenario(name, clients, runs) }));
+  const scenarios = list.map(({ name, body, clients }) => ({ body, scenario: new Scenario(name, clients, runs) }));
   let next = 0;
   let reported = 0;
   const worker = async () => {
@@ -83,12 +85,15 @@ async function main() {
   const quick = process.argv[2] === '--quick';
   const words = process.argv.slice(quick ? 3 : 2);
   // Those that take longest come first.
-  const list = [...terminal, ...headless, ...harness, ...workflows, ...loop, ...failures, ...turns, ...instructions, ...sessions, ...policy, ...pluginFiles]
-    .filter(([name, , options]) => (!quick || options?.quick) && words.every((word) => name.includes(word)));
+  const all = [...terminal, ...headless, ...harness, ...workflows, ...loop, ...failures, ...turns, ...instructions, ...sessions, ...policy, ...pluginFiles];
+  const list = all.filter(([, , options]) => !quick || options?.quick)
+    .flatMap(([name, body, options]) => CLAUDE_VERSIONS.slice(0, options?.versions && !quick ? undefined : 1).map((version) =>
+      ({ name: version === CLAUDE_VERSIONS[0] ? name : `${name}, Claude Code ${version}`, body, version })))
+    .filter(({ name }) => words.every((word) => name.includes(word)));
   if (!list.length) return abort('scenarios are selected', `no scenario has '${words.join("' and '")}' in its name`);
-  let clients;
   try {
-    clients = installClients(directory, quick ? ['claude-code'] : undefined);
+    const clients = installClients(directory, quick ? ['claude-code'] : undefined);
+    for (const one of list) one.clients = { ...clients, ...installClients(directory, ['claude-code'], one.version) };
   } catch (error) {
     return abort('the clients are installed', error.message, !process.env.CI);
   }
@@ -98,7 +103,7 @@ async function main() {
     console.log('# this system allows no network namespace (unshare); the environment keeps the clients offline');
   }
   const began = Date.now();
-  await runAll(list, clients);
+  await runAll(list);
   console.log(`# ${((Date.now() - began) / 1000).toFixed(1)} s\n1..${list.length}`);
 }
 

@@ -109,12 +109,13 @@ export class Scenario {
   }
 
   // Runs the interactive client in the permission mode `mode`; `body(terminal, log)` types and looks. The user is asked nothing,
-  // unless `permissions`, rules of the user, say so.
-  async interact(fixture, agents, mode, body, { plugin = ownPlugin, args = [], permissions } = {}) {
+  // unless `permissions`, rules of the user, say so. `statusLine`: a command of the program.
+  async interact(fixture, agents, mode, body, { plugin = ownPlugin, args = [], permissions, statusLine } = {}) {
     const server = await startApis(createModel(agents));
     const directory = path.join(this.directory, String(++this.runs));
     const asked = path.join(fixture.root, 'asked');
-    const settings = { permissions, hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command: `cat >>'${asked}'` }] }] } };
+    const line = statusLine && { type: 'command', command: `'${plugin}/build/dev-team' ${statusLine}`, refreshInterval: 1 };
+    const settings = { permissions, statusLine: line, hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command: `cat >>'${asked}'` }] }] } };
     const terminal = new Terminal(this.clients['claude-code'].program,
       ['--plugin-dir', plugin, '--permission-mode', mode, '--settings', JSON.stringify(settings), ...args],
       { cwd: fixture.repo, env: this.environment(fixture, server.url), directory });

@@ -253,7 +253,7 @@ async function takenOver(t) {
 }
 
 export const loop = [
-  ['loop: the happy path', happy],
+  ['loop: the happy path', happy, { versions: true }],
   ['loop: two validations fail, changes are requested, then two agents and a script sign off at once', longWay],
   ['loop: a silent agent is asked again, then the troubleshooter continues', (t) => silentThenContinues(t, script)],
   ['loop: an agent that dies is asked again; two answers, another id, another word, a contradiction and prose alone are corrected', corrected],
@@ -264,5 +264,5 @@ export const loop = [
   ['conductor: an agent that dies is asked again; another word, a wrong id and an answer given twice are corrected', correctedInConversation],
   ['conductor: killed clients: the same command continues, and so does the session; another one is refused', interrupted({})],
   ['conductor: another session takes the item over', takenOver],
-  ['conductor: the happy path without hooks, and agents that reach the MCP servers', withoutHooks],
+  ['conductor: the happy path without hooks, and agents that reach the MCP servers', withoutHooks, { versions: true }],
 ];

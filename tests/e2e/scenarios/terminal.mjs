@@ -324,6 +324,44 @@ async function killed(t) {
   finished(t, fixture);
 }
 
+// Esc twice at the idle prompt, which offers to rewind, and Esc while the model answers: the conductor works on. The status line
+// shows it.
+async function escaped(t) {
+  const fixture = t.fixture();
+  const { work, agents } = waiting(fixture);
+  const held = gate();
+  let hold = false;
+  agents.service = async (request) => {
+    if (!hold || request.agent) return {};
+    hold = false;
+    await held.wait();
+    return { status: 400, message: 'nobody waits', code: 'invalid_request_error' };
+  };
+  const run = await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await work.reached;
+    await terminal.shows(/ADR-1 implementing: developer \d/);
+    terminal.press('Escape', 'Escape');
+    await terminal.shows(/Rewind/);
+    terminal.press('Escape');
+    await terminal.shows(/^(?![\s\S]*Rewind)/);
+    hold = true;
+    await terminal.type('Hello there');
+    await held.reached;
+    terminal.press('Escape');
+    await terminal.shows(/❯.Hello there\s*\n─/); // the client gives the prompt back
+    terminal.press('Enter');
+    await terminal.shows(/Hello\./);
+    work.open();
+    await terminal.shows(/success: /);
+    await terminal.shows(/^(?![\s\S]*ADR-1 \w+: developer \d)/);
+  }, { statusLine: 'status --line' });
+  held.open();
+  t.equal(agents.skills, ['researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
+  t.equal(conductorOf(run).length, 5, 'requests of the conductor');
+  finished(t, fixture);
+}
+
 // An agent that the user stops counts as a failure, and its action is requested again.
 async function stopped(t) {
   const fixture = t.fixture();
@@ -364,7 +402,7 @@ async function hookTooShort(t) {
 }
 
 export const terminal = [
-  ['terminal: the happy path', (t) => happyIn(t, 'manual'), { quick: true }],
+  ['terminal: the happy path', (t) => happyIn(t, 'manual'), { quick: true, versions: true }],
   ['terminal: bad answers, a dead agent and three that sign off, then a second item, auto mode', fails('auto')],
   ['terminal: bad answers, a dead agent and three that sign off, then a second item, manual mode', fails('manual')],
   ['terminal: the user types on, repeats the command and compacts', conducted],
@@ -376,10 +414,11 @@ export const terminal = [
   ['terminal: edits accepted', (t) => happyIn(t, 'acceptEdits')],
   ['terminal: a killed client, --continue and the same command', killed],
   ['terminal: the user stops an agent', stopped],
+  ['terminal: Esc while the conductor works, and the status line', escaped],
   ['terminal: the hook does not wait long enough', hookTooShort],
-  ['terminal: a script, manual mode, while the user types on, repeats the command, compacts and looks at the run', manual],
+  ['terminal: a script, manual mode, while the user types on, repeats the command, compacts and looks at the run', manual, { versions: true }],
   ['terminal: an older client and /compact', conversation],
   ['terminal: the item is cancelled while an agent works', cancelled],
   ['terminal: /clear and the same command while the script runs', cleared],
-  ['terminal: a script, auto mode', auto],
+  ['terminal: a script, auto mode', auto, { versions: true }],
 ];

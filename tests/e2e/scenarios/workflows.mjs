@@ -128,7 +128,7 @@ async function fixNotReproduced(t) {
 }
 
 export const workflows = [
-  ['implement: the happy path', happy, { quick: true }],
+  ['implement: the happy path', happy, { quick: true, versions: true }],
   ['implement: a comment on the pull request is answered', commented],
   ['dev-team: two validations fail, changes are requested, two sign-offs fail, and the review loop is ruled upon', longWay],
   ['fix: from the debugger to done', fix],
