@@ -410,7 +410,7 @@ static void assert_differs(void)
 static void assert_damaged(void)
 {
 	assert_fails(replay_verify(&t.arena, &place, &v, &t.err), t.err, ERR_INPUT);
-	assert_non_null(strstr(t.err.text, "revision "));
+	assert_true(t.err.line > 0);
 }
 
 REPLAY_TEST(another_outcome_of_an_effect_is_found)
