@@ -16,14 +16,6 @@
 
 enum { SHOWN_MAX = 300 };
 
-struct recorded_commit {
-	struct store_commit saved; /* the texts are in the arena */
-	struct arena arena;
-	json *note;
-	const char *op; /* of the note; "": none */
-	int64_t part;   /* 1: the first commit of an operation */
-};
-
 struct recorded_key {
 	const char *key;
 	struct buf value;
@@ -33,14 +25,20 @@ struct recorded_key {
 struct replay {
 	struct store_backend backend; /* the first member, see replay_of() */
 	struct store store;           /* what the engine works on */
+	struct store *past;           /* of what it did before; NULL: not open */
 	struct arena *arena;          /* of the result */
 	struct replay_result *result;
 
 	struct history recorded;
-	struct recorded_commit next; /* the commit after the operation, if has_next */
-	bool has_next;
-	VEC(struct recorded_commit) commits; /* of the operation */
-	size_t done;                         /* how many of them the store has */
+	struct store_commit next; /* that the store does not have yet, if `more` is 1 */
+	int more;                 /* as store_history_next(); -1: *damage says why */
+	struct error damage;
+
+	json *note;     /* of the first commit of the operation */
+	const char *op; /* of the note; "": none */
+	int64_t part;   /* of the last commit of the operation that the store has; 0: none */
+	size_t n;       /* how many it has */
+	size_t taken;   /* inputs of the operation */
 
 	/* What the store has. */
 	struct buf document;
@@ -53,85 +51,36 @@ struct replay {
 	struct workflow workflow;
 	char workflow_sum[64]; /* empty: none is loaded */
 	struct context_file file;
-	const json *seen; /* the next input of the operation; NULL: there is none */
 	const char *owner;
 	struct error err; /* why the operation failed; code 0: it did not */
 };
 
 /* ---- the recorded operations ---- */
 
-/* Copies what the next read would drop. */
-static void keep_commit(struct recorded_commit *to, const struct store_commit *c)
+static const char *op_of(const json *note)
 {
-	struct arena *a = &to->arena;
-	struct store_change *changes;
-	const char *op;
+	const char *op = json_get_str(note, "op");
 
-	*to = (struct recorded_commit){.saved = *c, .note = c->note ? json_copy(c->note) : NULL};
-	op = json_get_str(to->note, "op");
-	to->op = op ? op : "";
-	to->part = json_get_int(to->note, "part", 1);
-	to->saved.note = to->note;
-	to->saved.ts = arena_dup(a, str_of(c->ts));
-	to->saved.document = c->document ? arena_dup(a, str_of(c->document)) : NULL;
-	to->saved.events = arena_str(a, c->events);
-	to->saved.text = arena_str(a, c->text);
-	to->saved.changes = changes = arena_alloc(a, (c->n_changes + 1) * sizeof(*changes));
-	for (size_t i = 0; i < c->n_changes; i++) {
-		changes[i] = c->changes[i];
-		changes[i].kv.key = arena_str(a, c->changes[i].kv.key);
-		changes[i].kv.value = arena_str(a, c->changes[i].kv.value);
-	}
+	return op ? op : "";
 }
 
-static void forget_commit(struct recorded_commit *c)
+static void read_next(struct replay *r)
 {
-	json_free(&c->note);
-	arena_release(&c->arena);
-}
+	struct str line, rest;
 
-/* As store_history_next(). */
-static int read_next(struct replay *r, struct error *err)
-{
-	struct store_commit c;
-	int rc = store_history_next(r->recorded.reader, &c, err);
-	struct str line;
-
-	r->has_next = rc > 0;
-	if (!r->has_next)
-		return rc;
-	keep_commit(&r->next, &c);
+	r->more = store_history_next(r->recorded.reader, &r->next, &r->damage);
+	if (r->more <= 0)
+		return;
 	r->result->commits++;
-	for (struct str rest = c.events; str_line(&rest, &line);)
+	for (rest = r->next.events; str_line(&rest, &line);)
 		r->result->events++;
-	return 1;
 }
 
-static const struct recorded_commit *last_commit(const struct replay *r)
+/* The first commit of an operation is a part of it whatever its number. */
+static bool next_is_part(const struct replay *r)
 {
-	return &r->commits.items[r->commits.n - 1];
-}
-
-static void forget_operation(struct replay *r)
-{
-	while (r->commits.n)
-		forget_commit(&r->commits.items[--r->commits.n]);
-}
-
-/* 1; 0 at the end of the journal; -1. */
-static int next_operation(struct replay *r, struct error *err)
-{
-	int rc;
-
-	forget_operation(r);
-	if (!r->has_next)
-		return 0;
-	r->done = 0;
-	do
-		vec_push(&r->commits, r->next);
-	while ((rc = read_next(r, err)) > 0 && r->next.part == last_commit(r)->part + 1 &&
-		strcmp(r->next.op, last_commit(r)->op) == 0);
-	return rc < 0 ? -1 : 1;
+	return r->more > 0 && (!r->n || (json_get_int(r->next.note, "part", 1) == r->part + 1 &&
+						strcmp(op_of(r->next.note), r->op) == 0));
 }
 
 static json *parse_events(struct str events)
@@ -145,18 +94,23 @@ static json *parse_events(struct str events)
 
 /* ---- the environment ---- */
 
-/* The next input of the operation if it is a `what`, else NULL. Its time is the time from now on.
- */
+/* The next input of the operation; NULL: there is none. */
+static const json *peek(const struct replay *r)
+{
+	return next_is_part(r) ? json_at(json_get(r->next.note, "seen"), r->taken) : NULL;
+}
+
+/* The same if it is a `what`, else NULL. Its time is the time from now on. */
 static const json *take(void *data, const char *what)
 {
 	struct replay *r = data;
-	const json *seen = r->seen;
+	const json *seen = peek(r);
 	const char *at = json_get_str(seen, "at");
 	int64_t t;
 
 	if (!json_str_is(seen, "what", what))
 		return NULL;
-	r->seen = json_next(seen);
+	r->taken++;
 	if (at && clock_parse(at, &t) == 0)
 		clock_fix(t);
 	return seen;
@@ -293,7 +247,7 @@ static int evidence(void *data, struct arena *a, const struct evidence_query *q,
 static bool still_running(void *data, const struct context_file *f, const char *id)
 {
 	(void)f;
-	return json_str_is(((struct replay *)data)->seen, "value", id) && take(data, "running");
+	return json_str_is(peek(data), "value", id) && take(data, "running");
 }
 
 /* Only a session that took the lease noted its client. */
@@ -307,7 +261,7 @@ static const char *client(void *data, struct arena *a)
 static bool client_ended(void *data, struct arena *a, const char *client)
 {
 	(void)a, (void)client;
-	return json_str_is(((struct replay *)data)->seen, "what", "client");
+	return json_str_is(peek(data), "what", "client");
 }
 
 static const char *text_or_null(struct replay *r, const json *value, const char *key)
@@ -354,7 +308,7 @@ static const struct environment from_journal = {.find_specs = find_specs,
 static void count_taken(struct replay *r)
 {
 	struct replay_result *v = r->result;
-	const char *op = *r->commits.items[0].op ? r->commits.items[0].op : "unknown";
+	const char *op = *r->op ? r->op : "unknown";
 	size_t i = 0;
 
 	while (i < v->taken.n && strcmp(v->taken.items[i].op, op) != 0)
@@ -362,7 +316,7 @@ static void count_taken(struct replay *r)
 	if (i == v->taken.n)
 		vec_push_in(r->arena, &v->taken,
 			(struct replay_taken){arena_dup(r->arena, str_of(op)), 0});
-	v->taken.items[i].n += r->commits.n;
+	v->taken.items[i].n += r->n;
 }
 
 static const char *show_line(struct replay *r, struct str line)
@@ -371,17 +325,17 @@ static const char *show_line(struct replay *r, struct str line)
 		line.n > SHOWN_MAX ? "..." : "");
 }
 
-static void add_difference(struct replay *r, const struct recorded_commit *c, const char *what,
-	struct str recorded, struct str replayed)
+static void add_difference(
+	struct replay *r, const char *what, struct str recorded, struct str replayed)
 {
 	struct replay_difference *d = &r->result->first;
-	const char *by = json_get_str(c->note, "by");
+	const char *by = json_get_str(r->next.note, "by");
 	struct str a, b;
 
 	if (r->result->differ++)
 		return;
-	*d = (struct replay_difference){.rev = c->saved.rev,
-		.op = arena_dup(r->arena, str_of(c->op)),
+	*d = (struct replay_difference){.rev = r->next.rev,
+		.op = arena_dup(r->arena, str_of(r->op)),
 		.what = arena_dup(r->arena, str_of(what))};
 	if (by && strcmp(by, DEV_TEAM_VERSION) != 0)
 		d->by = arena_dup(r->arena, str_of(by));
@@ -391,25 +345,25 @@ static void add_difference(struct replay *r, const struct recorded_commit *c, co
 }
 
 /* `events` NULL: none. Recorded ones begin with `seq` and `rev`. */
-static void compare_events(struct replay *r, const struct recorded_commit *c, const json *events)
+static void compare_events(struct replay *r, const json *events)
 {
 	CLEANUP(buf_release) struct buf recorded = BUF_INIT, replayed = BUF_INIT;
-	struct str rest = c->saved.events, line;
+	struct str rest = r->next.events, line;
 
 	while (str_line(&rest, &line)) {
 		line = str_sub(line, str_find(line, STR(",\"rev\":")) + 1, line.n);
-		buf_addf(&recorded, "{%.*s\n",
-			(int)str_sub(line, str_find(line, STR(",")) + 1, line.n).n,
-			str_sub(line, str_find(line, STR(",")) + 1, line.n).p);
+		line = str_sub(line, str_find(line, STR(",")) + 1, line.n);
+		buf_addf(&recorded, "{%.*s\n", (int)line.n, line.p);
 	}
-	for (const json *e = json_first(events); e; e = json_next(e))
-		json_print(&replayed, e), buf_addc(&replayed, '\n');
+	for (const json *e = json_first(events); e; e = json_next(e)) {
+		json_print(&replayed, e);
+		buf_addc(&replayed, '\n');
+	}
 	if (!str_eq(buf_str(&recorded), buf_str(&replayed)))
-		add_difference(r, c, "events", buf_str(&recorded), buf_str(&replayed));
+		add_difference(r, "events", buf_str(&recorded), buf_str(&replayed));
 }
 
-static void compare_commit(
-	struct replay *r, const struct recorded_commit *c, const struct store_txn *t)
+static void compare_commit(struct replay *r, const struct store_txn *t)
 {
 	const struct store_op *d = NULL;
 	const struct str none = {0};
@@ -417,12 +371,12 @@ static void compare_commit(
 	for (size_t i = 0; i < t->n_ops; i++)
 		if (str_starts(str_of(t->ops[i].key), "doc/"))
 			d = &t->ops[i];
-	if (!d != !c->saved.document)
-		add_difference(r, c, d ? "it was saved" : "it was not saved", none, none);
-	else if (d && !str_eq(d->value, c->saved.text))
-		add_difference(r, c, "document", c->saved.text, d->value);
+	if (!d != !r->next.document)
+		add_difference(r, d ? "it was saved" : "it was not saved", none, none);
+	else if (d && !str_eq(d->value, r->next.text))
+		add_difference(r, "document", r->next.text, d->value);
 	else
-		compare_events(r, c, t->events);
+		compare_events(r, t->events);
 }
 
 /* ---- the store ---- */
@@ -440,33 +394,37 @@ static struct recorded_key *find_key(struct replay *r, struct str key)
 	return NULL;
 }
 
-/* The store gets the next commit of the operation, as it was recorded. */
+static void follow_key(struct replay *r, const struct store_change *c)
+{
+	struct recorded_key *k = find_key(r, c->kv.key);
+
+	if (!k) {
+		vec_push(&r->keys,
+			(struct recorded_key){.key = arena_dup(&r->arena_of_keys, c->kv.key)});
+		k = &r->keys.items[r->keys.n - 1];
+	}
+	k->mod = c->deleted ? 0 : c->rev;
+	buf_clear(&k->value);
+	buf_add(&k->value, c->kv.value);
+}
+
+/* The store gets the next commit, as it was recorded. */
 static void follow_commit(struct replay *r)
 {
-	const struct store_commit *c = &r->commits.items[r->done++].saved;
+	const struct store_commit *c = &r->next;
 
 	r->rev = c->rev;
-	for (size_t i = 0; i < c->n_changes; i++) {
-		const struct store_change *change = &c->changes[i];
-		struct recorded_key *k = find_key(r, change->kv.key);
-
-		if (str_starts(change->kv.key, "doc/"))
-			continue;
-		if (!k) {
-			vec_push(&r->keys,
-				(struct recorded_key){
-					.key = arena_dup(&r->arena_of_keys, change->kv.key)});
-			k = &r->keys.items[r->keys.n - 1];
-		}
-		k->mod = change->deleted ? 0 : c->rev;
-		buf_clear(&k->value);
-		buf_add(&k->value, change->kv.value);
+	for (size_t i = 0; i < c->n_changes; i++)
+		if (!str_starts(c->changes[i].kv.key, "doc/"))
+			follow_key(r, &c->changes[i]);
+	if (c->document) {
+		r->mod = c->removed ? 0 : c->rev;
+		buf_clear(&r->document);
+		buf_add(&r->document, c->text);
 	}
-	if (!c->document)
-		return;
-	r->mod = c->removed ? 0 : c->rev;
-	buf_clear(&r->document);
-	buf_add(&r->document, c->text);
+	r->n++;
+	r->part = json_get_int(c->note, "part", 1);
+	read_next(r);
 }
 
 static enum store_status get_key(
@@ -499,9 +457,9 @@ static enum store_status commit_again(struct store *s, struct arena *a, const st
 	struct replay *r = replay_of(s);
 
 	(void)a;
-	if (r->done == r->commits.n)
+	if (!next_is_part(r))
 		return error_set(err, ERR_SYSTEM, "it was killed"), STORE_DOWN;
-	compare_commit(r, &r->commits.items[r->done], t);
+	compare_commit(r, t);
 	follow_commit(r);
 	result->rev = r->rev;
 	return STORE_OK;
@@ -513,9 +471,13 @@ static enum store_status read_history(struct store *s, const struct store_range 
 {
 	struct replay *r = replay_of(s);
 	struct store_range past = *range;
+	const struct history_place *place = r->recorded.place;
 
 	past.from = r->rev;
-	return store_history(r->recorded.store, &past, out, err);
+	if (!r->past && store_open(&r->past, store_backend(), place->dir, place->name,
+				STORE_HISTORY, 0, err) < 0)
+		return STORE_DOWN;
+	return store_history(r->past, &past, out, err);
 }
 
 static int64_t revision(struct store *s)
@@ -577,9 +539,9 @@ static bool open_document(struct replay *r)
 }
 
 /* What people did is an input; the store adds no events to it. */
-static bool check_edit(struct replay *r, const struct recorded_commit *c)
+static bool check_edit(struct replay *r)
 {
-	compare_events(r, c, NULL);
+	compare_events(r, NULL);
 	return false;
 }
 
@@ -605,10 +567,10 @@ static bool load_workflow(struct replay *r, const json *note)
 	return true;
 }
 
-static bool replay_step(struct replay *r, const struct recorded_commit *c)
+static bool replay_step(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const json *note = c->saved.note;
+	const json *note = r->note;
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
 	struct environment environment = from_journal;
@@ -677,38 +639,38 @@ static void note_agent_turns(struct context_file *f, const json *events)
 }
 
 /* The text of a refused answer is only under logs/. */
-static bool replay_record(struct replay *r, const struct recorded_commit *c)
+static bool replay_record(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *events = NULL;
-	const json *note = c->saved.note;
+	const json *note = r->note;
 	struct answer_offer offer = {.owner = json_get_str(note, "owner"),
 		.id = json_get_str(note, "action"),
 		.word = json_get_str(note, "word"),
 		.caller = json_get_str(note, "caller"),
 		.ran = json_is_true(json_get(note, "ran"))};
 
-	if (!c->saved.document || c->saved.removed || !offer.id)
+	if (!r->next.document || r->next.removed || !offer.id)
 		return false;
 	if (!open_document(r))
 		return true;
-	events = parse_events(c->saved.events);
-	if (!answer_of(r, c->saved.text, events, &offer, &text))
+	events = parse_events(r->next.events);
+	if (!answer_of(r, r->next.text, events, &offer, &text))
 		return false;
 	note_agent_turns(&r->file, events);
 	(void)answer_record(&r->file, &offer, &r->err);
 	return true;
 }
 
-static bool replay_events(struct replay *r, const struct recorded_commit *c)
+static bool replay_events(struct replay *r)
 {
 	CLEANUP(json_free) json *events = NULL;
 
-	if (c->saved.document)
+	if (r->next.document)
 		return false;
 	if (!open_document(r))
 		return true;
-	events = parse_events(c->saved.events);
+	events = parse_events(r->next.events);
 	(void)context_op(&r->file, "run");
 	note_agent_turns(&r->file, events);
 	(void)context_log(&r->file, &r->err);
@@ -716,26 +678,25 @@ static bool replay_events(struct replay *r, const struct recorded_commit *c)
 }
 
 /* A long value is only in the document. */
-static bool replay_set(struct replay *r, const struct recorded_commit *c)
+static bool replay_set(struct replay *r)
 {
 	CLEANUP(context_release) struct context doc = {0};
-	const char *key = json_get_str(c->saved.note, "key"),
-		   *value = json_get_str(c->saved.note, "value");
+	const char *key = json_get_str(r->note, "key"), *value = json_get_str(r->note, "value");
 	struct error ignored;
 
 	if (!key)
 		return false;
-	if (!value && context_parse(&doc, "", c->saved.text, &ignored) == 0)
+	if (!value && context_parse(&doc, "", r->next.text, &ignored) == 0)
 		value = context_get(&doc, key).p;
 	if (open_document(r))
 		(void)context_set_key(&r->file, key, str_of(value), &r->err);
 	return true;
 }
 
-static bool replay_restore(struct replay *r, const struct recorded_commit *c)
+static bool replay_restore(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int64_t to = json_get_int(c->saved.note, "to", 0);
+	int64_t to = json_get_int(r->note, "to", 0);
 
 	if (!to || history_document(r->result->place, to, &text, NULL, &r->err) < 0)
 		return false;
@@ -744,11 +705,10 @@ static bool replay_restore(struct replay *r, const struct recorded_commit *c)
 	return true;
 }
 
-static bool replay_give_back(struct replay *r, const struct recorded_commit *c)
+static bool replay_give_back(struct replay *r)
 {
 	struct lease_holder h;
 
-	(void)c;
 	if (!open_document(r) || lease_read(&r->file, &h, &r->err) < 0)
 		return true;
 	(void)context_op(&r->file, "give back");
@@ -759,7 +719,7 @@ static bool replay_give_back(struct replay *r, const struct recorded_commit *c)
 
 static const struct replay_operation {
 	const char *name; /* NULL: any other */
-	bool (*run)(struct replay *r, const struct recorded_commit *first);
+	bool (*run)(struct replay *r);
 	const char *taken; /* for people: why commits of the operation are taken as recorded */
 } operations[] = {
 	{"step", replay_step, "step"},
@@ -788,9 +748,9 @@ static const struct replay_operation *find_operation(const char *name)
 }
 
 /* The operation began at the time that its note has; an edit by hand has none. */
-static bool set_clock(const struct recorded_commit *first)
+static bool set_clock(const struct replay *r)
 {
-	const char *at = json_get_str(first->saved.note, "at"), *ts = first->saved.ts;
+	const char *at = json_get_str(r->note, "at"), *ts = r->next.ts;
 	int64_t t;
 
 	if (clock_parse(at ? at : ts ? ts : "", &t) < 0)
@@ -800,10 +760,10 @@ static bool set_clock(const struct recorded_commit *first)
 }
 
 /* Where the document was: a step notes its path; other operations only the name. */
-static void set_path(struct replay *r, const struct recorded_commit *c)
+static void set_path(struct replay *r)
 {
-	const char *file = strcmp(c->op, "step") == 0 ? json_get_str(c->note, "file") : NULL,
-		   *key = c->saved.document;
+	const char *file = strcmp(r->op, "step") == 0 ? json_get_str(r->note, "file") : NULL,
+		   *key = r->next.document;
 	struct str base = path_base(r->path);
 
 	if (!file && key && str_starts(str_of(key), "doc/") && !str_is(base, key + 4))
@@ -815,41 +775,41 @@ static void set_path(struct replay *r, const struct recorded_commit *c)
 /* False: it cannot be run again, and nothing was done. */
 static bool run_operation(struct replay *r)
 {
-	const struct recorded_commit *first = &r->commits.items[0];
-	const struct replay_operation *o;
+	const struct replay_operation *o = find_operation(r->op);
 
-	r->err = (struct error){0};
-	r->seen = json_first(json_get(last_commit(r)->note, "seen"));
-	set_path(r, first);
-	if (first->part != 1 || !set_clock(first))
-		return false;
-	o = find_operation(first->op);
-	return o->run && o->run(r, first);
+	set_path(r);
+	return json_get_int(r->note, "part", 1) == 1 && set_clock(r) && o->run && o->run(r);
 }
 
 static void verify_operation(struct replay *r)
 {
 	const struct str none = {0};
-	bool was_run = run_operation(r);
+	bool was_run;
 
+	json_free(&r->note);
+	r->note = r->next.note ? json_copy(r->next.note) : NULL;
+	r->op = op_of(r->note);
+	r->n = r->taken = 0;
+	r->err = (struct error){0};
+	was_run = run_operation(r);
 	context_close(&r->file);
 	r->file = (struct context_file){0};
+	while (next_is_part(r)) {
+		if (was_run)
+			add_difference(
+				r, r->err.code ? r->err.text : "nothing was saved", none, none);
+		follow_commit(r);
+	}
 	if (was_run)
-		r->result->replayed += r->commits.n;
+		r->result->replayed += r->n;
 	else
 		count_taken(r);
-	for (; r->done < r->commits.n; follow_commit(r))
-		if (was_run)
-			add_difference(r, &r->commits.items[r->done],
-				r->err.code ? r->err.text : "nothing was saved", none, none);
 }
 
 static void replay_close(struct replay *r)
 {
-	forget_operation(r);
-	if (r->has_next)
-		forget_commit(&r->next);
-	vec_release(&r->commits);
+	json_free(&r->note);
+	store_close(&r->past);
 	history_close(&r->recorded);
 	buf_release(&r->document);
 	for (size_t i = 0; i < r->keys.n; i++)
@@ -867,15 +827,14 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 	CLEANUP(replay_close)
 	struct replay r = {
 		.backend.ops = &backend_ops, .arena = a, .result = v, .path = place->path};
-	int rc;
 
 	*v = (struct replay_result){.place = place};
 	if (history_open(&r.recorded, place, &(struct store_range){.texts = true}, err) < 0)
 		return -1;
-	rc = read_next(&r, err);
-	while (rc >= 0 && (rc = next_operation(&r, err)) > 0)
+	for (read_next(&r); r.more > 0;)
 		verify_operation(&r);
-	return rc;
+	*err = r.damage;
+	return r.more;
 }
 
 /* ---- report ---- */

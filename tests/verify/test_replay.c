@@ -122,7 +122,7 @@ REPLAY_TEST(events_that_differ_are_found)
 	assert_non_null(strstr(v.first.replayed, "\"type\":\"set\""));
 }
 
-REPLAY_TEST(an_edit_by_hand_is_an_input_and_found_by_the_store)
+REPLAY_TEST(an_edit_by_hand_is_an_input)
 {
 	FILES_ONLY;
 	a_run();
