@@ -359,24 +359,10 @@ json *context_op(struct context_file *f, const char *name)
 
 void context_seen(struct context_file *f, const char *what, json *value)
 {
-	if (!f->replay)
-		f->now = clock_now();
+	f->now = clock_now();
 	json_push(f->seen,
 		JSON_OBJECT(JSON_TEXT("what", what), JSON_IF(value, JSON_VALUE("value", value)),
 			JSON_TIME("at", f->now)));
-}
-
-const json *context_replayed(struct context_file *f, const char *what)
-{
-	const json *next = f->replay ? json_at(f->replay, f->replayed) : NULL;
-	const char *at = json_get_str(next, "at");
-
-	if (!json_str_is(next, "what", what))
-		return NULL;
-	f->replayed++;
-	if (at && clock_parse(at, &f->now) < 0)
-		return NULL;
-	return next;
 }
 
 json *context_event(struct context_file *f, const char *type)
@@ -480,7 +466,7 @@ int context_save(struct context_file *f, struct error *err)
 	context_set(&f->doc, "last_updated", str_of(now));
 	note_attempts(f);
 	if (context_render(&f->doc, &text, &delta, err) < 0 ||
-		(!f->replaying && context_check(&f->doc, buf_str(&text), err) < 0))
+		context_check(&f->doc, buf_str(&text), err) < 0)
 		return -1;
 	document.value = buf_str(&text);
 	/* The delta is from the text as read, which is outdated after the first save. */

@@ -32,18 +32,15 @@ struct context_file {
 	bool created; /* there was no document yet; doc is empty until context_create() */
 	bool refused; /* the last commit: what it depends on was changed meanwhile */
 	struct store_backend *backend;
-	struct store *store; /* NULL for a reader */
-	int64_t mod;         /* revision of the document as loaded or saved; 0: none */
-	int64_t read_mod;    /* the revision that doc.text is of */
-	int64_t now;         /* seconds; the time of the next events and save */
-	json *events;        /* array: what the next save appends */
-	json *op;            /* object: the operation; NULL: none */
-	json *seen;          /* array: inputs from outside since the operation began */
-	unsigned saves;      /* of this operation */
-	const json *replay;  /* history verify only: the `seen` of the save that is repeated */
-	size_t replayed;     /* how many of them are used */
-	bool replaying;      /* history verify only: a save that was recorded passed its checks */
-	struct str attempts; /* the numbers of actions that the store has */
+	struct store *store;          /* NULL for a reader */
+	int64_t mod;                  /* revision of the document as loaded or saved; 0: none */
+	int64_t read_mod;             /* the revision that doc.text is of */
+	int64_t now;                  /* seconds; the time of the next events and save */
+	json *events;                 /* array: what the next save appends */
+	json *op;                     /* object: the operation; NULL: none */
+	json *seen;                   /* array: inputs from outside since the operation began */
+	unsigned saves;               /* of this operation */
+	struct str attempts;          /* the numbers of actions that the store has */
 	VEC(struct store_op) ops;     /* keys of the next save */
 	VEC(struct store_guard) read; /* keys that were read */
 	int64_t lease;                /* fence of the lease that each save renews; 0: none */
@@ -86,11 +83,9 @@ void context_note(struct context_file *f, const char *what);
 /* Begins an operation, `{"op":NAME}`, which is committed with each save from now on; the caller
  * adds its inputs. Belongs to f. Ends the operation before. */
 json *context_op(struct context_file *f, const char *name);
-/* Records an input that a replay could not know: `{"what":W,"value":V,"at":TIME}` is committed with
+/* Records an input from outside: `{"what":W,"value":V,"at":TIME}` is committed with
  * the next saves of this operation; takes V (NULL: none). Also reads the clock again. */
 void context_seen(struct context_file *f, const char *what, json *value);
-/* In a replay: the next `seen` if it is a `what`, else NULL; f->now becomes its time. */
-const json *context_replayed(struct context_file *f, const char *what);
 
 /* Adds an event of `type` to the next save; the caller adds more members. Belongs to f. */
 json *context_event(struct context_file *f, const char *type);

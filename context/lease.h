@@ -22,6 +22,8 @@ struct lease_holder {
 	int64_t since, until; /* seconds; `until` counts while `live` */
 	int ttl_s;
 	bool live;
+	const char *over; /* why a lease that has not ended does not count; NULL: it does, or has
+			     ended */
 };
 
 /* -1: ERR_USAGE unless it is 1 to 80 bytes of printable UTF-8 without quotes, and trimmed. */

@@ -236,14 +236,13 @@ static json *add_to_total(const struct context_file *f, const json *members)
 
 void agents_note_run(struct context_file *f, const json *members)
 {
-	static const char *const journal[] = {"seq", "rev", "ts", "type", NULL};
+	static const char *const journal[] = {"seq", "rev", "ts", "type", "total", NULL};
 	json *event = context_event(f, AGENT_RUN);
 
 	for (const json *m = json_first(members); m; m = json_next(m))
 		if (!str_in(str_of(json_key(m)), journal))
 			json_put(event, json_key(m), json_copy(m));
-	if (!json_get(members, "total")) /* a replay has it */
-		json_put(event, "total", add_to_total(f, members));
+	json_put(event, "total", add_to_total(f, members));
 }
 
 void agents_note_turn(struct context_file *f, const char *key, const char *action)

@@ -69,7 +69,7 @@ int agents_turn(const struct scripted_agents *s, const struct scripted_entry *en
 #define AGENT_RUN "agent_run"
 
 /* Both are written with the next save or log. `members` is an object and is borrowed; its members
- * seq, rev, ts and type are ignored. */
+ * seq, rev, ts, type and total are ignored. */
 void agents_note_run(struct context_file *f, const json *members);
 /* What all calls of harnesses for this item have used: `calls` and usage_members. NULL: there was
  * none; the caller's to free. */

@@ -336,9 +336,12 @@ static void add_line(struct buf *out, const char *name, const char *value)
 
 static void add_trouble(struct buf *out, const struct context_file *f, const json *action)
 {
-	static const char *const keys[] = {"state", "fix_iteration", "review_fix_iteration",
-		"signoff_cycle_count", "review_cycle_count", "consecutive_failures",
-		"actions_dispatched"};
+	static const char *const keys[] = {
+		"state",
+#define COUNTER_LOOP(key, limit, state, counts, reset)      #key,
+#define COUNTER_TRIGGER(key, limit, trigger, counts, reset) #key,
+#include "context/counters.h"
+	};
 
 	if (!action_is_troubleshooter(action))
 		return;

@@ -9,6 +9,7 @@
 #ifndef DT_ENGINE_H
 #define DT_ENGINE_H
 
+#include "context/lease.h"
 #include "src/machine/answer.h"
 #include "src/machine/evidence.h"
 #include "src/machine/place.h"
@@ -77,6 +78,9 @@ struct environment {
 	const char *(*client)(void *data, struct arena *a);
 	/* True if such a process has ended. Not NULL if client() is not. */
 	bool (*client_ended)(void *data, struct arena *a, const char *client);
+	/* Who holds the item now. NULL: as lease_read(). */
+	int (*holder)(
+		void *data, struct context_file *f, struct lease_holder *h, struct error *err);
 	/* Action `id` will not be run again; may be NULL. */
 	void (*discard)(const struct context_file *f, const char *id);
 	/* Shows a line to people; may be NULL. */

@@ -2,7 +2,6 @@
 #ifndef DT_ENGINE_INTERNAL_H
 #define DT_ENGINE_INTERNAL_H
 
-#include "context/lease.h"
 #include "src/machine/engine.h"
 
 enum advance {
@@ -26,7 +25,6 @@ struct engine_run {
 	unsigned done;     /* of enum effect: carried out in this attempt, and not saved yet */
 	unsigned earlier;  /* ... in an attempt before it, whose save was refused */
 	struct lease_holder holder; /* of the work item; ours if `holds` */
-	const char *holder_over;    /* why its lease does not count; NULL: it does, or has ended */
 	bool holds;
 	struct item_place place; /* where the item is worked on; directory NULL: not chosen */
 	json *marks;             /* as the last request for work found them; NULL: none */

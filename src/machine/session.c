@@ -57,7 +57,7 @@ int engine_admit(const struct engine *e, struct error *err)
 	return why_over(e, &h) ? 0 : admit(e, &h, err);
 }
 
-/* Notes the holder for a replay, which sees neither the clock nor the leases of that time. */
+/* The journal cannot tell later what the clock and the processes of this time said. */
 static void note_holder(struct engine_run *r)
 {
 	const struct lease_holder *h = &r->holder;
@@ -65,31 +65,7 @@ static void note_holder(struct engine_run *r)
 	context_seen(r->e->file, "holder",
 		JSON_OBJECT(JSON_TEXT("owner", h->owner ? h->owner : ""),
 			JSON_TEXT("from", h->from ? h->from : ""), JSON_INT("fence", h->fence),
-			JSON_INT("live", h->live),
-			JSON_IF(r->holder_over, JSON_TEXT("over", r->holder_over))));
-}
-
-static const char *text_or_null(struct engine_run *r, const json *value, const char *key)
-{
-	const char *text = json_get_str(value, key);
-
-	return text && *text ? arena_dup(&r->arena, str_of(text)) : NULL;
-}
-
-/* False if the journal has no holder for this call. */
-static bool replayed_holder(struct engine_run *r)
-{
-	const json *seen = context_replayed(r->e->file, "holder");
-	const json *value = seen ? json_get(seen, "value") : NULL;
-
-	if (!value)
-		return false;
-	r->holder = (struct lease_holder){.owner = text_or_null(r, value, "owner"),
-		.from = text_or_null(r, value, "from"),
-		.fence = json_get_int(value, "fence", 0),
-		.live = json_get_int(value, "live", 0) == 1};
-	r->holder_over = text_or_null(r, value, "over");
-	return true;
+			JSON_INT("live", h->live), JSON_IF(h->over, JSON_TEXT("over", h->over))));
 }
 
 bool engine_script_running(const struct engine_run *r, const json *action)
@@ -121,8 +97,8 @@ static int take_from_other(struct engine_run *r, struct error *err)
 {
 	const char *reason = r->holder.live ? "taken over" : "it had run out";
 
-	if (r->holder_over)
-		reason = r->holder_over;
+	if (r->holder.over)
+		reason = r->holder.over;
 	lease_take(r->e->file, &r->holder, r->e->owner, own_client(r->e),
 		(int)r->e->workflow->limits.lease_minutes * 60);
 	JSON_ADD(context_event(r->e->file, "lease"), JSON_TEXT("owner", r->holder.owner),
@@ -139,30 +115,29 @@ static int take_from_other(struct engine_run *r, struct error *err)
 
 static int read_holder(struct engine_run *r, struct error *err)
 {
+	const struct environment *env = r->e->environment;
 	struct context_file *f = r->e->file;
+	struct lease_holder *h = &r->holder;
+	const char *over;
 
-	if (f->replay && replayed_holder(r)) {
-		note_holder(r);
-		return 0;
-	}
-	if (lease_read(f, &r->holder, err) < 0)
+	if ((env->holder ? env->holder(env->data, f, h, err) : lease_read(f, h, err)) < 0)
 		return -1;
-	r->holder_over = f->replay ? NULL : why_over(r->e, &r->holder);
-	if (r->holder_over)
-		r->holder.live = false;
-	if (!f->replay && r->holder.fence && r->e->owner &&
-		!(r->holder.live && lease_held_by(&r->holder, r->e->owner)))
+	over = why_over(r->e, h);
+	if (over) {
+		h->over = over;
+		h->live = false;
+	}
+	if (h->fence && r->e->owner && !(h->live && lease_held_by(h, r->e->owner)))
 		note_holder(r);
 	return 0;
 }
 
-/* The client of a session is another process after the session was resumed. A replay has it if the
- * journal has. */
+/* The client of a session is another process after the session was resumed. */
 static void follow_client(const struct engine *e, struct lease_holder *h)
 {
 	const struct environment *env = e->environment;
 	bool ended = h->client && env->client &&
-		     (e->file->replay || env->client_ended(env->data, &e->file->arena, h->client));
+		     env->client_ended(env->data, &e->file->arena, h->client);
 	const char *own = ended || e->new_session ? own_client(e) : NULL;
 
 	if (own || e->new_session)
@@ -176,7 +151,7 @@ static int claim(struct engine_run *r, struct error *err)
 	struct lease_holder *h = &r->holder;
 	int ttl_s = (int)e->workflow->limits.lease_minutes * 60;
 
-	if (read_holder(r, err) < 0 || (!e->file->replay && admit(e, h, err) < 0))
+	if (read_holder(r, err) < 0 || admit(e, h, err) < 0)
 		return -1;
 	if (!e->owner || is_finished(e))
 		return 0;

@@ -12,12 +12,9 @@ static const struct threshold {
 	const char *trigger, *counter;
 	size_t limit; /* offset in struct workflow_limits */
 } thresholds[] = {
-	{"consecutive_failures", "consecutive_failures",
-		offsetof(struct workflow_limits, consecutive_failures)},
-	{"signoff_deadlock", "signoff_cycle_count",
-		offsetof(struct workflow_limits, signoff_deadlock)},
-	{"review_loop", "review_cycle_count", offsetof(struct workflow_limits, review_loop)},
-	{"budget_exceeded", "actions_dispatched", offsetof(struct workflow_limits, max_actions)},
+#define COUNTER_TRIGGER(key, limit, trigger, counts, reset)                                        \
+	{trigger, #key, offsetof(struct workflow_limits, limit)},
+#include "context/counters.h"
 };
 
 static const struct threshold *find_threshold(const char *trigger)
@@ -199,9 +196,12 @@ static const char *set_count(struct engine_run *r, const char *key, const char *
 /* It may not set its own bounds: the number of its calls and the budget. */
 static const char *set_key(struct engine_run *r, const char *key, const char *value)
 {
-	static const char *const settable[] = {"state", "spec_path", "pr_url", "fix_iteration",
-		"review_fix_iteration", "signoff_cycle_count", "review_cycle_count",
-		"consecutive_failures", NULL};
+	static const char *const settable[] = {"state", "spec_path", "pr_url",
+#define COUNTER_LOOP(key, limit, state, counts, reset)      #key,
+#define COUNTER_TRIGGER(key, limit, trigger, counts, reset) #key,
+#define COUNTER_BUDGET(key, limit, trigger, counts, reset)
+#include "context/counters.h"
+		NULL};
 
 	if (!str_in(str_of(key), settable))
 		return "this key is not the troubleshooter's to set";

@@ -262,29 +262,32 @@ static bool fires(const struct explore_graph *g, const bool *reached, const char
 	return false;
 }
 
+/* Whether a trigger should fire by its default too. The shipped workflows enter `reviewing` once.
+ */
+static bool default_fires(const struct workflow *w, const char *trigger)
+{
+	if (strcmp(trigger, "signoff_deadlock") == 0)
+		return workflow_state(w, "signoff") != NULL;
+	return strcmp(trigger, "review_loop") != 0;
+}
+
 /* Limits that no run reaches: those that the file gives, and the defaults of states that it has. */
 static void find_idle_triggers(const struct finder *f)
 {
-	const struct workflow_limits *l = &f->graph->workflow->limits;
-	const struct workflow_limit_places *p = &f->graph->workflow->limit_places;
+	const struct workflow *w = f->graph->workflow;
 	const struct {
-		const char *trigger, *counter, *state; /* whose default should fire, or NULL */
+		const char *trigger, *counter;
 		unsigned long limit;
 		bool given;
 	} rows[] = {
-		{"consecutive_failures", "consecutive_failures", NULL, l->consecutive_failures,
-			true},
-		{"signoff_deadlock", "signoff_cycle_count", "signoff", l->signoff_deadlock,
-			p->signoff_deadlock.line},
-		/* the shipped workflows enter `reviewing` once */
-		{"review_loop", "review_cycle_count", NULL, l->review_loop, p->review_loop.line},
-		{EXPLORE_BUDGET_TRIGGER, "actions_dispatched", NULL, l->max_actions, true},
+#define COUNTER_TRIGGER(key, limit, trigger, counts, reset)                                        \
+	{trigger, #key, w->limits.limit, w->limit_places.limit.line},
+#include "context/counters.h"
 	};
 	const bool *reached = explore_reached(f->graph, f->arena);
 
 	for (size_t i = 0; reached && i < COUNT(rows); i++)
-		if ((rows[i].given ||
-			    (rows[i].state && workflow_state(f->graph->workflow, rows[i].state))) &&
+		if ((rows[i].given || default_fires(w, rows[i].trigger)) &&
 			!fires(f->graph, reached, rows[i].trigger))
 			vec_push_in(f->arena, &f->out->notes,
 				arena_printf(f->arena,

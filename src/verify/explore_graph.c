@@ -114,9 +114,11 @@ static void add_section_change(struct explore_answers *l, const char *section, c
 static void change_answers(
 	struct explore_answers *l, const struct workflow *w, const struct context *c)
 {
-	static const char *const counters[] = {"fix_iteration", "review_fix_iteration",
-		"signoff_cycle_count", "review_cycle_count", "consecutive_failures",
-		"actions_dispatched", "budget_extensions"};
+	static const char *const counters[] = {
+#define COUNTER_LOOP(key, limit, state, counts, reset)      #key,
+#define COUNTER_TRIGGER(key, limit, trigger, counts, reset) #key,
+#include "context/counters.h"
+		"budget_extensions"};
 	const char *const *sections = explore_key_sections(l->arena, c);
 
 	for (size_t i = 0; i < w->n_states; i++)

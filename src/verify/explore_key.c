@@ -56,11 +56,10 @@ static void add_counters(const struct explore_key_rules *r, const struct context
 		const char *key, *state; /* NULL: it matters in every state */
 		unsigned long limit;
 	} rows[] = {
-		{"fix_iteration", "fixing", (unsigned long)-1},
-		{"review_fix_iteration", "fixing-pr", (unsigned long)-1},
-		{"signoff_cycle_count", NULL, l->signoff_deadlock},
-		{"review_cycle_count", NULL, l->review_loop},
-		{"consecutive_failures", NULL, l->consecutive_failures},
+#define COUNTER_LOOP(key, limit, state, counts, reset)      {#key, state, (unsigned long)-1},
+#define COUNTER_TRIGGER(key, limit, trigger, counts, reset) {#key, NULL, l->limit},
+#define COUNTER_BUDGET(key, limit, trigger, counts, reset)
+#include "context/counters.h"
 		{"troubleshooter_calls", NULL, (unsigned long)-1},
 	};
 

@@ -1,4 +1,8 @@
-/* replay.c: runs the operations of a history again and compares what they save. */
+/*
+ * replay.c: runs the operations of a history again through the engine's public functions, with an
+ * environment and a store that answer from the journal. The store compares each transaction with
+ * the recorded commit, which is what the next one sees.
+ */
 #include "context/lease.h"
 #include "src/base/clock.h"
 #include "src/machine/agents.h"
@@ -7,121 +11,76 @@
 #include "src/store/store.h"
 #include "src/sys/path.h"
 #include "src/verify/replay.h"
-#include "src/verify/simulator.h"
 #include "src/workflow/workflow.h"
 #include "steps/steps.h"
 
 enum { SHOWN_MAX = 300 };
 
-struct recorded_commit {
-	struct store_commit saved; /* the texts are in the arena */
-	struct arena arena;
-	json *note;
-	const char *op; /* of the note; "": none */
-	int64_t part;   /* 1: the first commit of an operation */
+struct recorded_key {
+	const char *key;
+	struct buf value;
+	int64_t mod; /* 0: deleted */
 };
 
 struct replay {
-	struct arena *arena; /* of the result */
+	struct store_backend backend; /* the first member, see replay_of() */
+	struct store store;           /* what the engine works on */
+	struct store *past;           /* of what it did before; NULL: not open */
+	struct arena *arena;          /* of the result */
 	struct replay_result *result;
 
-	/* The recorded side. */
 	struct history recorded;
-	struct recorded_commit next; /* the commit after the operation, if has_next */
-	bool has_next;
-	VEC(struct recorded_commit) commits; /* of the operation */
+	struct store_commit next; /* that the store does not have yet, if `more` is 1 */
+	int more;                 /* as store_history_next(); -1: *damage says why */
+	struct error damage;
 
-	/* The disk in memory. Before an operation it has the recorded document and keys. */
-	struct disk *disk;
-	struct buf document; /* before the operation; empty: none */
-	bool there;
-	size_t end;               /* of the journal before the operation */
-	struct history_place now; /* of the document when the operation was recorded */
-	int64_t at;               /* the last revision of its store before the operation */
+	json *note;     /* of the first commit of the operation */
+	const char *op; /* of the note; "": none */
+	int64_t part;   /* of the last commit of the operation that the store has; 0: none */
+	size_t n;       /* how many it has */
+	size_t taken;   /* inputs of the operation */
+
+	/* What the store has. */
+	struct buf document;
+	int64_t rev, mod; /* mod: of the document; 0: there is none */
+	VEC(struct recorded_key) keys;
+	struct arena arena_of_keys;
+
+	const char *path; /* of the document when the operation was recorded */
 	struct arena paths, workflow_arena;
 	struct workflow workflow;
-	char workflow_sum[64];    /* empty: none is loaded */
-	struct context_file file; /* stays open from one operation to the next */
-	struct error err;         /* why the last operation failed; code 0: it did not */
-	struct error damage;      /* a recorded change gives no text; code 0: none */
+	char workflow_sum[64]; /* empty: none is loaded */
+	struct context_file file;
+	const char *owner;
+	struct error err; /* why the operation failed; code 0: it did not */
 };
 
 /* ---- the recorded operations ---- */
 
-/* Copies what the next read would drop. */
-static void keep_commit(struct recorded_commit *to, const struct store_commit *c)
+static const char *op_of(const json *note)
 {
-	struct arena *a = &to->arena;
-	struct store_change *changes;
-	const char *op;
+	const char *op = json_get_str(note, "op");
 
-	*to = (struct recorded_commit){.saved = *c, .note = c->note ? json_copy(c->note) : NULL};
-	op = json_get_str(to->note, "op");
-	to->op = op ? op : "";
-	to->part = json_get_int(to->note, "part", 1);
-	to->saved.note = to->note;
-	to->saved.ts = arena_dup(a, str_of(c->ts));
-	to->saved.sum = arena_dup(a, str_of(c->sum));
-	to->saved.digest = c->digest ? arena_dup(a, str_of(c->digest)) : "";
-	to->saved.document = c->document ? arena_dup(a, str_of(c->document)) : NULL;
-	to->saved.events = arena_str(a, c->events);
-	to->saved.text = arena_str(a, c->text);
-	to->saved.change = arena_str(a, c->change);
-	to->saved.changes = changes = arena_alloc(a, (c->n_changes + 1) * sizeof(*changes));
-	for (size_t i = 0; i < c->n_changes; i++) {
-		changes[i] = c->changes[i];
-		changes[i].kv.key = arena_str(a, c->changes[i].kv.key);
-		changes[i].kv.value = arena_str(a, c->changes[i].kv.value);
-	}
+	return op ? op : "";
 }
 
-static void forget_commit(struct recorded_commit *c)
+static void read_next(struct replay *r)
 {
-	json_free(&c->note);
-	arena_release(&c->arena);
-}
+	struct str line, rest;
 
-/* As store_history_next(). */
-static int read_next(struct replay *r, struct error *err)
-{
-	struct store_commit c;
-	int rc = store_history_next(r->recorded.reader, &c, err);
-	struct str line;
-
-	r->has_next = rc > 0;
-	if (!r->has_next)
-		return rc;
-	keep_commit(&r->next, &c);
+	r->more = store_history_next(r->recorded.reader, &r->next, &r->damage);
+	if (r->more <= 0)
+		return;
 	r->result->commits++;
-	for (struct str rest = c.events; str_line(&rest, &line);)
+	for (rest = r->next.events; str_line(&rest, &line);)
 		r->result->events++;
-	return 1;
 }
 
-static const struct recorded_commit *last_commit(const struct replay *r)
+/* The first commit of an operation is a part of it whatever its number. */
+static bool next_is_part(const struct replay *r)
 {
-	return &r->commits.items[r->commits.n - 1];
-}
-
-static void forget_operation(struct replay *r)
-{
-	while (r->commits.n)
-		forget_commit(&r->commits.items[--r->commits.n]);
-}
-
-/* 1; 0 at the end of the journal; -1. */
-static int next_operation(struct replay *r, struct error *err)
-{
-	int rc;
-
-	forget_operation(r);
-	if (!r->has_next)
-		return 0;
-	do
-		vec_push(&r->commits, r->next);
-	while ((rc = read_next(r, err)) > 0 && r->next.part == last_commit(r)->part + 1 &&
-		strcmp(r->next.op, last_commit(r)->op) == 0);
-	return rc < 0 ? -1 : 1;
+	return r->more > 0 && (!r->n || (json_get_int(r->next.note, "part", 1) == r->part + 1 &&
+						strcmp(op_of(r->next.note), r->op) == 0));
 }
 
 static json *parse_events(struct str events)
@@ -135,9 +94,37 @@ static json *parse_events(struct str events)
 
 /* ---- the environment ---- */
 
-static const json *next_input(struct context_file *f, const char *what, struct error *err)
+/* The next input of the operation; NULL: there is none. */
+static const json *peek(const struct replay *r)
 {
-	const json *seen = context_replayed(f, what);
+	return next_is_part(r) ? json_at(json_get(r->next.note, "seen"), r->taken) : NULL;
+}
+
+/* The same if it is a `what`, else NULL. Its time is the time from now on. */
+static const json *take(void *data, const char *what)
+{
+	struct replay *r = data;
+	const json *seen = peek(r);
+	const char *at = json_get_str(seen, "at");
+	int64_t t;
+
+	if (!json_str_is(seen, "what", what))
+		return NULL;
+	r->taken++;
+	if (at && clock_parse(at, &t) == 0)
+		clock_fix(t);
+	return seen;
+}
+
+/* Of an input that is in the journal only if it is the first one or has changed. */
+static const json *take_value(void *data, const char *what)
+{
+	return json_get(take(data, what), "value");
+}
+
+static const json *need(void *data, const char *what, struct error *err)
+{
+	const json *seen = take(data, what);
 
 	if (!seen)
 		error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", what);
@@ -147,36 +134,21 @@ static const json *next_input(struct context_file *f, const char *what, struct e
 static int find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
 {
-	const json *seen = next_input(data, "specs", err);
-	const json *list = json_get(seen, "value");
+	const json *seen = need(data, "specs", err), *list = json_get(seen, "value");
 
 	(void)id;
-	if (!seen)
-		return -1;
 	*n = 0;
 	*paths = arena_alloc(a, (json_len(list) + 1) * sizeof(**paths));
 	for (const json *i = json_first(list); i; i = json_next(i))
 		if (json_text(i))
 			(*paths)[(*n)++] = arena_dup(a, str_of(json_text(i)));
-	return 0;
-}
-
-/* The value of the next input if that is `what`: only what was taken for the first time, or has
- * changed, is in the journal. */
-static const json *taken(void *data, const char *what)
-{
-	const struct context_file *f = data;
-	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
-
-	return json_str_is(seen, "what", what) && context_replayed(data, what)
-		       ? json_get(seen, "value")
-		       : NULL;
+	return seen ? 0 : -1;
 }
 
 static int read_input(void *data, struct arena *a, const char *what, const char *path, char **text,
 	const char **digest, struct error *err)
 {
-	const json *value = taken(data, what);
+	const json *value = take_value(data, what);
 	const char *old = json_get_str(value, "text");
 
 	(void)path, (void)err;
@@ -188,80 +160,73 @@ static int read_input(void *data, struct arena *a, const char *what, const char 
 static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
 	const char *id, bool *done, struct error *err)
 {
-	const json *seen = next_input(data, kind->name, err);
-	const char *fault;
+	const json *seen = need(data, kind->name, err);
+	const char *fault = json_get_str(json_get(seen, "value"), "fault");
 
 	(void)place, (void)id;
-	fault = json_get_str(json_get(seen, "value"), "fault");
 	if (fault)
 		return error_set(err, ERR_CHECK, "%s", fault);
 	*done = json_str_is(seen, "value", "yes");
 	return seen ? 0 : -1;
 }
 
+/* Without a value: it could not be read then. */
+static int text_of(
+	const json *seen, struct arena *a, const char *what, char **text, struct error *err)
+{
+	const char *value = json_get_str(seen, "value");
+
+	if (!value)
+		return error_set(err, ERR_SYSTEM, "the %s could not be read then", what);
+	*text = arena_dup(a, str_of(value));
+	return 0;
+}
+
 static int failing_checks(
 	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
 {
-	const json *seen = next_input(data, "checks", err);
-	const char *value = json_get_str(seen, "value");
-
 	(void)pr_url;
-	if (seen && !value)
-		return error_set(err, ERR_SYSTEM, "the checks could not be read then");
-	if (value)
-		*text = arena_dup(a, str_of(value));
-	return value ? 0 : -1;
+	return text_of(take(data, "checks"), a, "checks", text, err);
 }
 
 /* The journal has no comments if no program could read them. */
 static int open_comments(
 	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
 {
-	const struct context_file *f = data;
-	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
-	const char *value = json_get_str(seen, "value");
+	const json *seen = take(data, "comments");
 
 	(void)pr_url;
 	*text = NULL;
-	if (!json_str_is(seen, "what", "comments") || !context_replayed(data, "comments"))
-		return 0;
-	if (!value)
-		return error_set(err, ERR_SYSTEM, "the comments could not be read then");
-	*text = arena_dup(a, str_of(value));
-	return 0;
+	return seen ? text_of(seen, a, "comments", text, err) : 0;
 }
 
 /* Only a place that was chosen, or made again, is in the journal. */
 static int enter(void *data, struct arena *a, const char *id, struct item_place *place,
 	bool *changed, struct error *err)
 {
-	const struct context_file *f = data;
-	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
+	const json *value = take_value(data, "place");
 
 	(void)id, (void)err;
-	*changed = json_str_is(seen, "what", "place") && context_replayed(data, "place");
-	if (*changed)
-		place_from_json(a, json_get(seen, "value"), place);
+	*changed = value != NULL;
+	if (value)
+		place_from_json(a, value, place);
 	return 0;
 }
 
-/* Without changes there is nothing in the journal. */
 static int marks(
 	void *data, struct arena *a, const struct item_place *place, json **out, struct error *err)
 {
-	const struct context_file *f = data;
-	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
-	bool some = json_str_is(seen, "what", "marks") && context_replayed(data, "marks");
+	const json *value = take_value(data, "marks");
 
 	(void)a, (void)place, (void)err;
-	*out = some ? json_copy(json_get(seen, "value")) : json_array();
+	*out = value ? json_copy(value) : json_array();
 	return 0;
 }
 
 static int take_script(void *data, struct arena *a, const struct item_place *place,
 	const char *command, json **out, struct error *err)
 {
-	const json *value = taken(data, "script");
+	const json *value = take_value(data, "script");
 
 	(void)a, (void)place, (void)command, (void)err;
 	*out = value ? json_copy(value) : NULL;
@@ -271,7 +236,7 @@ static int take_script(void *data, struct arena *a, const struct item_place *pla
 static int evidence(void *data, struct arena *a, const struct evidence_query *q,
 	struct evidence *out, struct error *err)
 {
-	const json *seen = next_input(data, "evidence", err);
+	const json *seen = need(data, "evidence", err);
 
 	(void)q;
 	evidence_from_json(a, json_get(seen, "value"), out);
@@ -281,199 +246,303 @@ static int evidence(void *data, struct arena *a, const struct evidence_query *q,
 /* Only a script that was running is in the journal. */
 static bool still_running(void *data, const struct context_file *f, const char *id)
 {
-	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
-
-	return json_str_is(seen, "what", "running") && json_str_is(seen, "value", id) &&
-	       context_replayed(data, "running");
+	(void)f;
+	return json_str_is(peek(data), "value", id) && take(data, "running");
 }
 
 /* Only a session that took the lease noted its client. */
 static const char *client(void *data, struct arena *a)
 {
-	const struct context_file *f = data;
-	const json *seen = f->replay ? json_at(f->replay, f->replayed) : NULL;
-	const char *value =
-		json_str_is(seen, "what", "client") ? json_get_str(seen, "value") : NULL;
+	const json *seen = take(data, "client");
 
-	return value && context_replayed(data, "client") ? arena_dup(a, str_of(value)) : NULL;
+	return seen ? arena_dup(a, str_of(json_get_str(seen, "value"))) : NULL;
 }
 
-/* Where the journal has another client, session.c takes it from client(). */
 static bool client_ended(void *data, struct arena *a, const char *client)
 {
-	(void)data, (void)a, (void)client;
-	return false;
+	(void)a, (void)client;
+	return json_str_is(peek(data), "what", "client");
 }
 
-/* ---- the disk ---- */
-
-static void close_document(struct replay *r)
+static const char *text_or_null(struct replay *r, const json *value, const char *key)
 {
-	context_close(&r->file);
-	r->file = (struct context_file){0};
+	const char *text = json_get_str(value, key);
+
+	return text && *text ? arena_dup(&r->file.arena, str_of(text)) : NULL;
 }
 
-/* The recorded document after the first `n` commits of the operation. */
-static struct str recorded_document(struct replay *r, size_t n)
+/* A session that was live and stepped itself is not in the journal. */
+static int holder(void *data, struct context_file *f, struct lease_holder *h, struct error *err)
 {
-	struct str text = buf_str(&r->document);
-	struct error err;
+	struct replay *r = data;
+	const json *value;
 
-	for (size_t i = 0; i < n; i++) {
-		struct recorded_commit *c = &r->commits.items[i];
-		CLEANUP(buf_release) struct buf after = BUF_INIT;
-
-		if (c->saved.change.n) {
-			buf_add(&after, text);
-			if (store_history_text(r->recorded.reader, &c->saved, &after, &err) == 0)
-				c->saved.text = arena_str(&c->arena, buf_str(&after));
-			else
-				error_set(&r->damage, err.code, "revision %lld in '%s': %s",
-					(long long)c->saved.rev, r->result->place->journal,
-					err.text);
-			c->saved.change.n = 0;
-		}
-		text = c->saved.document ? c->saved.text : text;
-	}
-	return text;
+	if (lease_read(f, h, err) < 0)
+		return -1;
+	h->live = lease_held_by(h, r->owner);
+	if ((value = take_value(r, "holder")))
+		*h = (struct lease_holder){.owner = text_or_null(r, value, "owner"),
+			.from = text_or_null(r, value, "from"),
+			.over = text_or_null(r, value, "over"),
+			.fence = json_get_int(value, "fence", 0),
+			.live = json_get_int(value, "live", 0) == 1};
+	return 0;
 }
 
-/* The store on the disk: the open one, or *own. NULL: there is none. */
-static struct store *store_of(struct replay *r, enum store_mode mode, struct store **own)
-{
-	struct error ignored;
+static const struct environment from_journal = {.find_specs = find_specs,
+	.read_input = read_input,
+	.enter = enter,
+	.marks = marks,
+	.take_script = take_script,
+	.carry_out = carry_out,
+	.failing_checks = failing_checks,
+	.open_comments = open_comments,
+	.evidence = evidence,
+	.still_running = still_running,
+	.client = client,
+	.client_ended = client_ended,
+	.holder = holder};
 
-	if (r->file.store)
-		return r->file.store;
-	return store_open(own, store_files(r->disk), r->now.dir, r->now.name, mode, 0, &ignored) ==
-			       0
-		       ? *own
-		       : NULL;
+/* ---- the comparison ---- */
+
+static void count_taken(struct replay *r)
+{
+	struct replay_result *v = r->result;
+	const char *op = *r->op ? r->op : "unknown";
+	size_t i = 0;
+
+	while (i < v->taken.n && strcmp(v->taken.items[i].op, op) != 0)
+		i++;
+	if (i == v->taken.n)
+		vec_push_in(r->arena, &v->taken,
+			(struct replay_taken){arena_dup(r->arena, str_of(op)), 0});
+	v->taken.items[i].n += r->n;
 }
 
-/* What adopt() goes back to. */
-static void keep_disk(struct replay *r)
+static const char *show_line(struct replay *r, struct str line)
 {
-	const struct buf *document = simulator_disk_text(r->disk, r->now.path),
-			 *journal = simulator_disk_text(r->disk, r->now.journal);
-
-	r->there = document != NULL;
-	r->end = journal ? journal->len : 0;
-	buf_clear(&r->document);
-	if (document)
-		buf_add(&r->document, buf_str(document));
+	return arena_printf(r->arena, "%s%s", arena_printable(r->arena, line, SHOWN_MAX),
+		line.n > SHOWN_MAX ? "..." : "");
 }
 
-static void restore_disk(struct replay *r)
+static void add_difference(
+	struct replay *r, const char *what, struct str recorded, struct str replayed)
 {
-	struct buf *journal = simulator_disk_text(r->disk, r->now.journal);
+	struct replay_difference *d = &r->result->first;
+	const char *by = json_get_str(r->next.note, "by");
+	struct str a, b;
 
-	if (r->end)
-		buf_cut(journal, r->end);
-	else
-		simulator_disk_remove(r->disk, r->now.journal);
-	if (r->there)
-		simulator_disk_put(r->disk, r->now.path, buf_str(&r->document));
-	else
-		simulator_disk_remove(r->disk, r->now.path);
-}
-
-/* Commits to the store on the disk what was recorded. */
-static void commit_recorded(struct replay *r, struct store *s, const struct store_commit *c)
-{
-	CLEANUP(arena_release) struct arena a = {0};
-	VEC(struct store_op) ops = {0};
-	struct store_txn t = {.note = c->note};
-	struct store_result result;
-	struct error ignored;
-	int64_t at;
-
-	for (size_t i = 0; i < c->n_changes; i++) {
-		const struct store_kv *kv = &c->changes[i].kv;
-		struct store_op op = {.what = c->changes[i].deleted ? STORE_DEL : STORE_PUT,
-			.key = arena_dup(&a, kv->key),
-			.value = kv->value,
-			.ttl_s = kv->ttl_s};
-
-		if (str_starts(kv->key, "doc/")) {
-			op.key = arena_printf(&a, "doc/%s", path_base(r->now.path).p);
-			op.value = c->text;
-		}
-		vec_push_in(&a, &ops, op);
-	}
-	t.ops = ops.items;
-	t.n_ops = ops.n;
-	if (clock_parse(c->ts, &at) == 0)
-		clock_fix(at);
-	(void)store_txn(s, &a, &t, &result, &ignored);
-}
-
-/* Puts the disk into the recorded state after the operation. */
-static void adopt(struct replay *r)
-{
-	CLEANUP(store_close) struct store *s = NULL;
-
-	close_document(r);
-	restore_disk(r);
-	if (!store_of(r, STORE_WRITE, &s))
+	if (r->result->differ++)
 		return;
-	(void)recorded_document(r, r->commits.n);
-	for (size_t i = 0; i < r->commits.n; i++)
-		commit_recorded(r, s, &r->commits.items[i].saved);
-	r->at = store_revision(s);
+	*d = (struct replay_difference){.rev = r->next.rev,
+		.op = arena_dup(r->arena, str_of(r->op)),
+		.what = arena_dup(r->arena, str_of(what))};
+	if (by && strcmp(by, DEV_TEAM_VERSION) != 0)
+		d->by = arena_dup(r->arena, str_of(by));
+	d->line = history_diff_first(recorded, replayed, &a, &b);
+	d->recorded = show_line(r, a);
+	d->replayed = show_line(r, b);
 }
 
-/* Where the document was: a step notes its path; other operations only the name. */
-static const char *path_of(struct replay *r, const struct recorded_commit *c)
+/* `events` NULL: none. Recorded ones begin with `seq` and `rev`. */
+static void compare_events(struct replay *r, const json *events)
 {
-	bool is_step = strcmp(c->op, "step") == 0;
-	const char *file = is_step ? json_get_str(c->saved.note, "file") : NULL,
-		   *key = is_step ? NULL : c->saved.document;
-	struct str base = path_base(r->now.path);
+	CLEANUP(buf_release) struct buf recorded = BUF_INIT, replayed = BUF_INIT;
+	struct str rest = r->next.events, line;
 
-	if (file || !key || !str_starts(str_of(key), "doc/") || str_is(base, key + 4))
-		return file ? file : r->now.path;
-	return arena_printf(&r->paths, "%.*s%s", (int)(base.p - r->now.path), r->now.path, key + 4);
+	while (str_line(&rest, &line)) {
+		line = str_sub(line, str_find(line, STR(",\"rev\":")) + 1, line.n);
+		line = str_sub(line, str_find(line, STR(",")) + 1, line.n);
+		buf_addf(&recorded, "{%.*s\n", (int)line.n, line.p);
+	}
+	for (const json *e = json_first(events); e; e = json_next(e)) {
+		json_print(&replayed, e);
+		buf_addc(&replayed, '\n');
+	}
+	if (!str_eq(buf_str(&recorded), buf_str(&replayed)))
+		add_difference(r, "events", buf_str(&recorded), buf_str(&replayed));
 }
 
-/* Moves the document on the disk if it was moved or renamed since the last operation. */
-static void follow(struct replay *r)
+static void compare_commit(struct replay *r, const struct store_txn *t)
 {
-	struct history_place old = r->now;
-	const char *path = path_of(r, &r->commits.items[0]);
-	struct error ignored;
+	const struct store_op *d = NULL;
+	const struct str none = {0};
 
-	if (strcmp(path, old.path) == 0)
-		return;
-	close_document(r);
-	history_set_place(&r->paths, path, &r->now);
-	(void)r->disk->ops->rename(r->disk, old.path, r->now.path, &ignored);
-	(void)r->disk->ops->rename(r->disk, old.journal, r->now.journal, &ignored);
+	for (size_t i = 0; i < t->n_ops; i++)
+		if (str_starts(str_of(t->ops[i].key), "doc/"))
+			d = &t->ops[i];
+	if (!d != !r->next.document)
+		add_difference(r, d ? "it was saved" : "it was not saved", none, none);
+	else if (d && !str_eq(d->value, r->next.text))
+		add_difference(r, "document", r->next.text, d->value);
+	else
+		compare_events(r, t->events);
 }
+
+/* ---- the store ---- */
+
+static struct replay *replay_of(const struct store *s)
+{
+	return (struct replay *)s->backend;
+}
+
+static struct recorded_key *find_key(struct replay *r, struct str key)
+{
+	for (size_t i = 0; i < r->keys.n; i++)
+		if (str_is(key, r->keys.items[i].key))
+			return &r->keys.items[i];
+	return NULL;
+}
+
+static void follow_key(struct replay *r, const struct store_change *c)
+{
+	struct recorded_key *k = find_key(r, c->kv.key);
+
+	if (!k) {
+		vec_push(&r->keys,
+			(struct recorded_key){.key = arena_dup(&r->arena_of_keys, c->kv.key)});
+		k = &r->keys.items[r->keys.n - 1];
+	}
+	k->mod = c->deleted ? 0 : c->rev;
+	buf_clear(&k->value);
+	buf_add(&k->value, c->kv.value);
+}
+
+/* The store gets the next commit, as it was recorded. */
+static void follow_commit(struct replay *r)
+{
+	const struct store_commit *c = &r->next;
+
+	r->rev = c->rev;
+	for (size_t i = 0; i < c->n_changes; i++)
+		if (!str_starts(c->changes[i].kv.key, "doc/"))
+			follow_key(r, &c->changes[i]);
+	if (c->document) {
+		r->mod = c->removed ? 0 : c->rev;
+		buf_clear(&r->document);
+		buf_add(&r->document, c->text);
+	}
+	r->n++;
+	r->part = json_get_int(c->note, "part", 1);
+	read_next(r);
+}
+
+static enum store_status get_key(
+	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
+{
+	const struct recorded_key *k = find_key(replay_of(s), str_of(key));
+
+	(void)err;
+	*out = (struct store_kv){.key = str_of(key)};
+	if (k) {
+		out->value = arena_str(a, buf_str(&k->value));
+		out->mod = k->mod;
+	}
+	return STORE_OK;
+}
+
+static enum store_status get_document(
+	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
+{
+	(void)key, (void)err;
+	buf_add(out, buf_str(&replay_of(s)->document));
+	kv->mod = replay_of(s)->mod;
+	return STORE_OK;
+}
+
+/* After the last recorded commit the process was killed. */
+static enum store_status commit_again(struct store *s, struct arena *a, const struct store_txn *t,
+	struct store_result *result, struct error *err)
+{
+	struct replay *r = replay_of(s);
+
+	(void)a;
+	if (!next_is_part(r))
+		return error_set(err, ERR_SYSTEM, "it was killed"), STORE_DOWN;
+	compare_commit(r, t);
+	follow_commit(r);
+	result->rev = r->rev;
+	return STORE_OK;
+}
+
+/* The recorded commits up to the present one, the last one first. */
+static enum store_status read_history(struct store *s, const struct store_range *range,
+	struct store_history **out, struct error *err)
+{
+	struct replay *r = replay_of(s);
+	struct store_range past = *range;
+	const struct history_place *place = r->recorded.place;
+
+	past.from = r->rev;
+	if (!r->past && store_open(&r->past, store_backend(), place->dir, place->name,
+				STORE_HISTORY, 0, err) < 0)
+		return STORE_DOWN;
+	return store_history(r->past, &past, out, err);
+}
+
+static int64_t revision(struct store *s)
+{
+	return replay_of(s)->rev;
+}
+
+static void ignore_note(struct store *s, const char *what)
+{
+	(void)s, (void)what;
+}
+
+static void close_nothing(struct store *s)
+{
+	(void)s;
+}
+
+static const struct store_methods methods = {.get = get_key,
+	.get_document = get_document,
+	.txn = commit_again,
+	.history = read_history,
+	.revision = revision,
+	.note = ignore_note,
+	.close = close_nothing};
+
+static int open_store(struct store_backend *b, struct store **out, const char *dir,
+	const char *name, enum store_mode mode, unsigned wait_ms, struct error *err)
+{
+	(void)dir, (void)name, (void)mode, (void)wait_ms, (void)err;
+	*out = &((struct replay *)b)->store;
+	**out = (struct store){.ops = &methods};
+	return 0;
+}
+
+/* There is no document without a journal. */
+static int read_file(struct store_backend *b, const char *dir, const char *file, struct buf *out,
+	bool *missing, struct error *err)
+{
+	(void)b, (void)dir, (void)out;
+	*missing = true;
+	return error_set(err, ERR_SYSTEM, "there is no '%s'", file);
+}
+
+static int keep_blob(struct store_backend *b, const char *dir, const char *path, struct str text,
+	struct error *err)
+{
+	(void)b, (void)dir, (void)path, (void)text, (void)err;
+	return 0;
+}
+
+static const struct store_backend_ops backend_ops = {
+	.open = open_store, .read_file = read_file, .keep_blob = keep_blob};
 
 /* ---- operations: true when it was run, whether it succeeded or not ---- */
 
 static bool open_document(struct replay *r)
 {
-	struct context_file *f = &r->file;
-	int rc = f->store ? context_reopen(f, &r->err)
-			  : context_open_on(f, store_files(r->disk), r->now.path,
-				    CONTEXT_MAY_CREATE, &r->err);
-
-	f->replaying = true;
-	f->replay = json_get(last_commit(r)->saved.note, "seen");
-	return rc == 0;
+	return context_open_on(&r->file, &r->backend, r->path, CONTEXT_MAY_CREATE, &r->err) == 0;
 }
 
-/* What people did: the next open finds it. */
-static bool replay_edit(struct replay *r, const struct recorded_commit *c)
+/* What people did is an input; the store adds no events to it. */
+static bool check_edit(struct replay *r)
 {
-	if (c->saved.removed)
-		simulator_disk_remove(r->disk, r->now.path);
-	else
-		simulator_disk_put(r->disk, r->now.path, recorded_document(r, 1));
-	(void)open_document(r);
-	return true;
+	compare_events(r, NULL);
+	return false;
 }
 
 /* The text is kept with the first operation that used it, which may be from another place. */
@@ -498,25 +567,13 @@ static bool load_workflow(struct replay *r, const json *note)
 	return true;
 }
 
-static bool replay_step(struct replay *r, const struct recorded_commit *c)
+static bool replay_step(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const json *note = c->saved.note;
+	const json *note = r->note;
 	const char *skill = json_get_str(note, "research_skill"),
 		   *repo = json_get_str(note, "repo");
-	struct environment environment = {.find_specs = find_specs,
-		.read_input = read_input,
-		.enter = enter,
-		.marks = marks,
-		.take_script = take_script,
-		.carry_out = carry_out,
-		.failing_checks = failing_checks,
-		.open_comments = open_comments,
-		.evidence = evidence,
-		.still_running = still_running,
-		.client = client,
-		.client_ended = client_ended,
-		.data = &r->file};
+	struct environment environment = from_journal;
 	struct engine e = {.file = &r->file,
 		.workflow = &r->workflow,
 		.step_for = steps_find,
@@ -535,6 +592,8 @@ static bool replay_step(struct replay *r, const struct recorded_commit *c)
 
 	if (!e.id || !load_workflow(r, note))
 		return false;
+	environment.data = r;
+	r->owner = e.owner;
 	if (open_document(r))
 		(void)engine_step(&e, &out, &r->err);
 	return true;
@@ -580,38 +639,38 @@ static void note_agent_turns(struct context_file *f, const json *events)
 }
 
 /* The text of a refused answer is only under logs/. */
-static bool replay_record(struct replay *r, const struct recorded_commit *c)
+static bool replay_record(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *events = NULL;
-	const json *note = c->saved.note;
+	const json *note = r->note;
 	struct answer_offer offer = {.owner = json_get_str(note, "owner"),
 		.id = json_get_str(note, "action"),
 		.word = json_get_str(note, "word"),
 		.caller = json_get_str(note, "caller"),
 		.ran = json_is_true(json_get(note, "ran"))};
 
-	if (!c->saved.document || c->saved.removed || !offer.id)
+	if (!r->next.document || r->next.removed || !offer.id)
 		return false;
 	if (!open_document(r))
 		return true;
-	events = parse_events(c->saved.events);
-	if (!answer_of(r, recorded_document(r, 1), events, &offer, &text))
+	events = parse_events(r->next.events);
+	if (!answer_of(r, r->next.text, events, &offer, &text))
 		return false;
 	note_agent_turns(&r->file, events);
 	(void)answer_record(&r->file, &offer, &r->err);
 	return true;
 }
 
-static bool replay_events(struct replay *r, const struct recorded_commit *c)
+static bool replay_events(struct replay *r)
 {
 	CLEANUP(json_free) json *events = NULL;
 
-	if (c->saved.document)
+	if (r->next.document)
 		return false;
 	if (!open_document(r))
 		return true;
-	events = parse_events(c->saved.events);
+	events = parse_events(r->next.events);
 	(void)context_op(&r->file, "run");
 	note_agent_turns(&r->file, events);
 	(void)context_log(&r->file, &r->err);
@@ -619,34 +678,32 @@ static bool replay_events(struct replay *r, const struct recorded_commit *c)
 }
 
 /* A long value is only in the document. */
-static bool replay_set(struct replay *r, const struct recorded_commit *c)
+static bool replay_set(struct replay *r)
 {
 	CLEANUP(context_release) struct context doc = {0};
-	const char *key = json_get_str(c->saved.note, "key"),
-		   *value = json_get_str(c->saved.note, "value");
+	const char *key = json_get_str(r->note, "key"), *value = json_get_str(r->note, "value");
 	struct error ignored;
 
 	if (!key)
 		return false;
-	if (!value && context_parse(&doc, "", recorded_document(r, 1), &ignored) == 0)
+	if (!value && context_parse(&doc, "", r->next.text, &ignored) == 0)
 		value = context_get(&doc, key).p;
 	if (open_document(r))
 		(void)context_set_key(&r->file, key, str_of(value), &r->err);
 	return true;
 }
 
-static bool replay_retry(struct replay *r, const struct recorded_commit *c)
+static bool replay_retry(struct replay *r)
 {
-	(void)c;
 	if (open_document(r))
 		(void)context_retry(&r->file, &r->err);
 	return true;
 }
 
-static bool replay_restore(struct replay *r, const struct recorded_commit *c)
+static bool replay_restore(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int64_t to = json_get_int(c->saved.note, "to", 0);
+	int64_t to = json_get_int(r->note, "to", 0);
 
 	if (!to || history_document(r->result->place, to, &text, NULL, &r->err) < 0)
 		return false;
@@ -655,11 +712,10 @@ static bool replay_restore(struct replay *r, const struct recorded_commit *c)
 	return true;
 }
 
-static bool replay_give_back(struct replay *r, const struct recorded_commit *c)
+static bool replay_give_back(struct replay *r)
 {
 	struct lease_holder h;
 
-	(void)c;
 	if (!open_document(r) || lease_read(&r->file, &h, &r->err) < 0)
 		return true;
 	(void)context_op(&r->file, "give back");
@@ -670,7 +726,7 @@ static bool replay_give_back(struct replay *r, const struct recorded_commit *c)
 
 static const struct replay_operation {
 	const char *name; /* NULL: any other */
-	bool (*run)(struct replay *r, const struct recorded_commit *first);
+	bool (*run)(struct replay *r);
 	const char *taken; /* for people: why commits of the operation are taken as recorded */
 } operations[] = {
 	{"step", replay_step, "step"},
@@ -680,8 +736,8 @@ static const struct replay_operation {
 	{"retry", replay_retry, "retry"},
 	{"restore", replay_restore, "restore"},
 	{"give back", replay_give_back, "give back"},
-	{"edit", replay_edit, "edited by hand"},
-	{"removed", replay_edit, "removed by hand"},
+	{"edit", check_edit, "edited by hand"},
+	{"removed", check_edit, "removed by hand"},
 	{"import", NULL, "taken over without a journal"},
 	{"fork", NULL, "the beginning of a fork"},
 	{"request", NULL, "what people asked of a run"},
@@ -700,9 +756,9 @@ static const struct replay_operation *find_operation(const char *name)
 }
 
 /* The operation began at the time that its note has; an edit by hand has none. */
-static bool set_clock(const struct recorded_commit *first)
+static bool set_clock(const struct replay *r)
 {
-	const char *at = json_get_str(first->saved.note, "at"), *ts = first->saved.ts;
+	const char *at = json_get_str(r->note, "at"), *ts = r->next.ts;
 	int64_t t;
 
 	if (clock_parse(at ? at : ts ? ts : "", &t) < 0)
@@ -711,210 +767,63 @@ static bool set_clock(const struct recorded_commit *first)
 	return true;
 }
 
+/* Where the document was: a step notes its path; other operations only the name. */
+static void set_path(struct replay *r)
+{
+	const char *file = strcmp(r->op, "step") == 0 ? json_get_str(r->note, "file") : NULL,
+		   *key = r->next.document;
+	struct str base = path_base(r->path);
+
+	if (!file && key && str_starts(str_of(key), "doc/") && !str_is(base, key + 4))
+		file = arena_printf(&r->paths, "%.*s%s", (int)(base.p - r->path), r->path, key + 4);
+	if (file && strcmp(file, r->path) != 0)
+		r->path = arena_dup(&r->paths, str_of(file));
+}
+
 /* False: it cannot be run again, and nothing was done. */
 static bool run_operation(struct replay *r)
 {
-	const struct recorded_commit *first = &r->commits.items[0];
-	const struct replay_operation *o;
+	const struct replay_operation *o = find_operation(r->op);
 
-	r->err = (struct error){0};
-	follow(r);
-	keep_disk(r);
-	if (first->part != 1 || !set_clock(first))
-		return false;
-	o = find_operation(first->op);
-	return o->run && o->run(r, first);
-}
-
-/* ---- the comparison ---- */
-
-static void count_taken(struct replay *r)
-{
-	struct replay_result *v = r->result;
-	const char *op = *r->commits.items[0].op ? r->commits.items[0].op : "unknown";
-	size_t i = 0;
-
-	while (i < v->taken.n && strcmp(v->taken.items[i].op, op) != 0)
-		i++;
-	if (i == v->taken.n)
-		vec_push_in(r->arena, &v->taken,
-			(struct replay_taken){arena_dup(r->arena, str_of(op)), 0});
-	v->taken.items[i].n += r->commits.n;
-}
-
-static const char *show_line(struct replay *r, struct str line)
-{
-	return arena_printf(r->arena, "%s%s", arena_printable(r->arena, line, SHOWN_MAX),
-		line.n > SHOWN_MAX ? "..." : "");
-}
-
-static void add_difference(struct replay *r, const struct recorded_commit *c, const char *what,
-	struct str recorded, struct str replayed)
-{
-	struct replay_difference *d = &r->result->first;
-	const char *by = json_get_str(c->saved.note, "by");
-	struct str a, b;
-
-	if (r->result->differ++)
-		return;
-	*d = (struct replay_difference){.rev = c->saved.rev,
-		.op = arena_dup(r->arena, str_of(c->op)),
-		.what = arena_dup(r->arena, str_of(what))};
-	if (by && strcmp(by, DEV_TEAM_VERSION) != 0)
-		d->by = arena_dup(r->arena, str_of(by));
-	d->line = history_diff_first(recorded, replayed, &a, &b);
-	d->recorded = show_line(r, a);
-	d->replayed = show_line(r, b);
-}
-
-/* Without `seq` and `rev`, which begin each of them. */
-static void add_events(struct str events, struct buf *out)
-{
-	struct str line;
-
-	while (str_line(&events, &line)) {
-		size_t at = str_find(line, STR(",\"rev\":"));
-
-		line = str_sub(line, at + 1, line.n);
-		line = str_sub(line, str_find(line, STR(",")), line.n);
-		buf_addf(out, "%.*s\n", (int)line.n, line.p);
-	}
-}
-
-/* The text of the document at a revision of the store on the disk. */
-static void read_document(struct replay *r, int64_t rev, struct buf *out)
-{
-	CLEANUP(store_close) struct store *own = NULL;
-	CLEANUP(store_history_close) struct store_history *h = NULL;
-	const struct store_range range = {.from = rev, .backwards = true, .texts = true};
-	struct store *s = store_of(r, STORE_HISTORY, &own);
-	struct store_commit c;
-	struct error ignored;
-
-	if (s && store_history(s, &range, &h, &ignored) == STORE_OK &&
-		store_history_next(h, &c, &ignored) > 0)
-		buf_add(out, c.text);
-}
-
-/* `s`: what the operation saved when it was run again. */
-static bool compare_documents(
-	struct replay *r, const struct recorded_commit *c, const struct store_commit *s)
-{
-	const struct str none = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (!s->document != !c->saved.document) {
-		add_difference(r, c, s->document ? "it was saved" : "it was not saved", none, none);
-		return false;
-	}
-	if (!s->document || strcmp(s->sum, c->saved.sum) == 0)
-		return true;
-	read_document(r, s->rev, &text);
-	add_difference(r, c, "document", c->saved.text, buf_str(&text));
-	return false;
-}
-
-/* What the commit did to keys, one a line. */
-static void add_keys(const struct store_commit *c, struct buf *out)
-{
-	for (size_t i = 0; i < c->n_changes; i++) {
-		const struct store_kv *kv = &c->changes[i].kv;
-
-		buf_addf(out, "\n%.*s %d ", (int)kv->key.n, kv->key.p, c->changes[i].deleted);
-		buf_add(out, kv->value);
-	}
-}
-
-/* True if the store on the disk has what was recorded. A key that differs is no difference that a
- * person can see. */
-static bool compare_commit(
-	struct replay *r, const struct recorded_commit *c, const struct store_commit *s)
-{
-	CLEANUP(buf_release) struct buf recorded = BUF_INIT, replayed = BUF_INIT;
-
-	if (!compare_documents(r, c, s))
-		return false;
-	add_events(c->saved.events, &recorded);
-	add_events(s->events, &replayed);
-	if (!str_eq(buf_str(&recorded), buf_str(&replayed))) {
-		add_difference(r, c, "events", buf_str(&recorded), buf_str(&replayed));
-		return false;
-	}
-	add_keys(&c->saved, &recorded);
-	add_keys(s, &replayed);
-	return str_eq(buf_str(&recorded), buf_str(&replayed));
-}
-
-/* Whether the operation committed what was recorded byte for byte, so that nothing need be read. */
-static bool is_identical(struct replay *r, struct store *s)
-{
-	const struct store_commit *c = &last_commit(r)->saved;
-	const char *digest = s && r->commits.n == 1 ? store_digest(s) : NULL;
-
-	if (!digest || strcmp(digest, c->digest) != 0)
-		return false;
-	r->at = c->rev;
-	return true;
-}
-
-/* Ignores further commits: the recorded process was killed earlier. True if there are none, and all
- * are the same. */
-static bool compare_operation(struct replay *r)
-{
-	CLEANUP(store_close) struct store *own = NULL;
-	CLEANUP(store_history_close) struct store_history *h = NULL;
-	struct store *s = store_of(r, STORE_HISTORY, &own);
-	const struct str none = {0};
-	struct store_commit c;
-	struct error ignored;
-	bool same = true, more;
-
-	if (is_identical(r, s))
-		return true;
-	(void)recorded_document(r, r->commits.n);
-	more = s &&
-	       store_history(s, &(struct store_range){.from = r->at + 1}, &h, &ignored) == STORE_OK;
-	for (size_t i = 0; i < r->commits.n; i++) {
-		const struct recorded_commit *recorded = &r->commits.items[i];
-
-		do /* a new end of a lease may have been committed with the operation */
-			more = more && store_history_next(h, &c, &ignored) > 0;
-		while (more && json_str_is(c.note, "op", "clock set back"));
-		if (more) {
-			same = compare_commit(r, recorded, &c) && same;
-			r->at = c.rev;
-			continue;
-		}
-		add_difference(
-			r, recorded, r->err.code ? r->err.text : "nothing was saved", none, none);
-		same = false;
-	}
-	return same && store_history_next(h, &c, &ignored) == 0;
+	set_path(r);
+	return json_get_int(r->note, "part", 1) == 1 && set_clock(r) && o->run && o->run(r);
 }
 
 static void verify_operation(struct replay *r)
 {
-	bool was_run = run_operation(r), same = was_run && compare_operation(r);
+	const struct str none = {0};
+	bool was_run;
 
-	/* An edit by hand is an input, but that the store finds it is verified too. */
-	if (was_run && find_operation(r->commits.items[0].op)->run != replay_edit)
-		r->result->replayed += r->commits.n;
+	json_free(&r->note);
+	r->note = r->next.note ? json_copy(r->next.note) : NULL;
+	r->op = op_of(r->note);
+	r->n = r->taken = 0;
+	r->err = (struct error){0};
+	was_run = run_operation(r);
+	context_close(&r->file);
+	r->file = (struct context_file){0};
+	while (next_is_part(r)) {
+		if (was_run)
+			add_difference(
+				r, r->err.code ? r->err.text : "nothing was saved", none, none);
+		follow_commit(r);
+	}
+	if (was_run)
+		r->result->replayed += r->n;
 	else
 		count_taken(r);
-	if (!same)
-		adopt(r);
 }
 
 static void replay_close(struct replay *r)
 {
-	forget_operation(r);
-	if (r->has_next)
-		forget_commit(&r->next);
-	vec_release(&r->commits);
+	json_free(&r->note);
+	store_close(&r->past);
 	history_close(&r->recorded);
 	buf_release(&r->document);
-	close_document(r);
-	simulator_disk_free(&r->disk);
+	for (size_t i = 0; i < r->keys.n; i++)
+		buf_release(&r->keys.items[i].value);
+	vec_release(&r->keys);
+	arena_release(&r->arena_of_keys);
 	arena_release(&r->paths);
 	arena_release(&r->workflow_arena);
 	clock_fix(-1);
@@ -923,24 +832,17 @@ static void replay_close(struct replay *r)
 int replay_verify(struct arena *a, const struct history_place *place, struct replay_result *v,
 	struct error *err)
 {
-	CLEANUP(replay_close) struct replay r = {.arena = a, .result = v};
-	int rc;
+	CLEANUP(replay_close)
+	struct replay r = {
+		.backend.ops = &backend_ops, .arena = a, .result = v, .path = place->path};
 
 	*v = (struct replay_result){.place = place};
-	r.disk = simulator_disk_new();
-	r.now = *place;
-	if (history_open(&r.recorded, place, &(struct store_range){.texts = true, .changes = true},
-		    err) < 0)
+	if (history_open(&r.recorded, place, &(struct store_range){.texts = true}, err) < 0)
 		return -1;
-	rc = read_next(&r, err);
-	while (rc >= 0 && (rc = next_operation(&r, err)) > 0) {
+	for (read_next(&r); r.more > 0;)
 		verify_operation(&r);
-		if (r.damage.code) {
-			*err = r.damage;
-			return -1;
-		}
-	}
-	return rc;
+	*err = r.damage;
+	return r.more;
 }
 
 /* ---- report ---- */

@@ -49,6 +49,20 @@ static void render_and_parse(void)
 	parse(out.s);
 }
 
+CONTEXT_TEST(every_counter_of_the_list_is_a_key_of_the_document)
+{
+	static const char *const counters[] = {
+#define COUNTER_LOOP(key, limit, state, counts, reset)      #key,
+#define COUNTER_TRIGGER(key, limit, trigger, counts, reset) #key,
+#define COUNTER_FIXED(key, counts, reset)                   #key,
+#include "context/counters.h"
+	};
+
+	assert_int_equal(COUNT(counters), 8);
+	for (size_t i = 0; i < COUNT(counters); i++)
+		assert_true(context_is_counter(counters[i]));
+}
+
 CONTEXT_TEST(an_untouched_document_comes_back_byte_for_byte)
 {
 	static const char *const docs[] = {

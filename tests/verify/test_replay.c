@@ -122,7 +122,7 @@ REPLAY_TEST(events_that_differ_are_found)
 	assert_non_null(strstr(v.first.replayed, "\"type\":\"set\""));
 }
 
-REPLAY_TEST(an_edit_by_hand_is_an_input_and_found_by_the_store)
+REPLAY_TEST(an_edit_by_hand_is_an_input)
 {
 	FILES_ONLY;
 	a_run();
@@ -410,7 +410,7 @@ static void assert_differs(void)
 static void assert_damaged(void)
 {
 	assert_fails(replay_verify(&t.arena, &place, &v, &t.err), t.err, ERR_INPUT);
-	assert_non_null(strstr(t.err.text, "revision "));
+	assert_true(t.err.line > 0);
 }
 
 REPLAY_TEST(another_outcome_of_an_effect_is_found)
