@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <strings.h>
 #include "context/lease.h"
 #include "src/hook/hook_internal.h"
 #include "src/machine/engine.h"
@@ -101,6 +102,15 @@ static int store_rest(struct expansion *p, const char *key, bool note, struct er
 
 /* ---- the first step ---- */
 
+/* `take over`, in any case and with any blanks. */
+static bool is_take_over(const struct expansion *p)
+{
+	struct expansion words = *p;
+
+	return strcasecmp(next_argument(&words), "take") == 0 &&
+	       strcasecmp(next_argument(&words), "over") == 0 && !words.left.n;
+}
+
 static int read_arguments(struct expansion *p, struct error *err)
 {
 	bool named = p->command->kind == COMMAND_STEP && !p->command->workflow;
@@ -122,7 +132,7 @@ static int read_arguments(struct expansion *p, struct error *err)
 							       : "",
 			p->command->kind == COMMAND_STEP ? "|WORDS" : "",
 			p->command->kind == COMMAND_CANCEL ? "" : "NOTE | ANSWER | ");
-	if (str_is(p->left, "take over")) {
+	if (is_take_over(p)) {
 		p->call.take_over = true;
 		p->left.n = 0;
 	}
