@@ -111,6 +111,12 @@ static bool is_take_over(const struct expansion *p)
 	       strcasecmp(next_argument(&words), "over") == 0 && !words.left.n;
 }
 
+/* `take over` without an id names no item `take`. */
+static const char *next_id(struct expansion *p)
+{
+	return is_take_over(p) ? "" : next_argument(p);
+}
+
 static int read_arguments(struct expansion *p, struct error *err)
 {
 	bool named = p->command->kind == COMMAND_STEP && !p->command->workflow;
@@ -118,11 +124,11 @@ static int read_arguments(struct expansion *p, struct error *err)
 	const char *path;
 
 	p->call.workflow = named ? next_argument(p) : p->command->workflow;
-	p->call.id = next_argument(p);
+	p->call.id = next_id(p);
 	if (p->command->kind == COMMAND_WORKFLOW && p->left.n &&
 		locate_workflow(p->arena, p->call.id, p->call.plugin_root, &path, &ignored) == 0) {
 		p->call.workflow = p->call.id;
-		p->call.id = next_argument(p);
+		p->call.id = next_id(p);
 	}
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
