@@ -1,5 +1,7 @@
+#include "context/file.h"
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
+#include "src/run/status.h"
 #include "src/sys/path.h"
 
 int cli_read_input(struct buf *out, size_t max, struct error *err)
@@ -26,6 +28,7 @@ int cli_find_document(struct invocation *in, const char *word, const char **path
 {
 	struct error ignored;
 	const char *repo;
+	bool there;
 
 	*path = word;
 	if (is_path(str_of(word)))
@@ -35,7 +38,11 @@ int cli_find_document(struct invocation *in, const char *word, const char **path
 			"'%s' is the id of a work item, and this is not in a git repository: go "
 			"into its repository, or give the path of its document",
 			word);
-	return locate_document(in->arena, NULL, repo, word, path, err);
+	if (locate_document(in->arena, NULL, repo, word, path, err) < 0 ||
+		store_exists(store_backend(), arena_dup(in->arena, path_dir(*path)), word,
+			path_base(*path).p, &there, err) < 0)
+		return -1;
+	return there ? 0 : status_refuse_unknown(word, *path, err);
 }
 
 int cli_find_action_document(struct invocation *in, const char *file, const char *action,

@@ -59,7 +59,8 @@ int cli_read_input(struct buf *out, size_t max, struct error *err);
 int cli_read_text(struct buf *out, const char *file, size_t max, struct error *err);
 
 /* The document of a work item: `word` is its id, or a path: with a `/` in it, or ending in .md or
- * .jsonl. An id is one of the repository around the working directory. */
+ * .jsonl. An id is one of the repository around the working directory; -1, ERR_INPUT, if there is
+ * neither its document nor its journal. */
 int cli_find_document(
 	struct invocation *in, const char *word, const char **path, struct error *err);
 /* The same of an action: `file` if it is given, else of the word, else of the item that the

@@ -149,13 +149,14 @@ static int show(struct screen *s, const struct buf *text, struct error *err)
 static bool wait_for(struct screen *s, int64_t ms)
 {
 	struct pollfd fds[] = {{.fd = s->interrupt, .events = POLLIN},
-		{.fd = s->terminal && s->typed ? STDIN_FILENO : -1, .events = POLLIN}};
+		{.fd = s->terminal && s->typed ? STDIN_FILENO : -1, .events = POLLIN},
+		{.fd = s->terminal ? -1 : STDOUT_FILENO}}; /* nobody reads it any more */
 	char key = 0;
 
 	(void)poll(fds, COUNT(fds), (int)ms);
 	if (fds[1].revents && read(STDIN_FILENO, &key, 1) <= 0)
 		s->typed = false;
-	return !run_interrupt_caught() && key != 'q';
+	return !run_interrupt_caught() && key != 'q' && !fds[2].revents;
 }
 
 static int loop(struct screen *s, screen_text *text, void *data, struct error *err)

@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <strings.h>
 #include "context/lease.h"
 #include "src/hook/hook_internal.h"
 #include "src/machine/engine.h"
@@ -101,6 +102,21 @@ static int store_rest(struct expansion *p, const char *key, bool note, struct er
 
 /* ---- the first step ---- */
 
+/* `take over`, in any case and with any blanks. */
+static bool is_take_over(const struct expansion *p)
+{
+	struct expansion words = *p;
+
+	return strcasecmp(next_argument(&words), "take") == 0 &&
+	       strcasecmp(next_argument(&words), "over") == 0 && !words.left.n;
+}
+
+/* `take over` without an id names no item `take`. */
+static const char *next_id(struct expansion *p)
+{
+	return is_take_over(p) ? "" : next_argument(p);
+}
+
 static int read_arguments(struct expansion *p, struct error *err)
 {
 	bool named = p->command->kind == COMMAND_STEP && !p->command->workflow;
@@ -108,11 +124,11 @@ static int read_arguments(struct expansion *p, struct error *err)
 	const char *path;
 
 	p->call.workflow = named ? next_argument(p) : p->command->workflow;
-	p->call.id = next_argument(p);
+	p->call.id = next_id(p);
 	if (p->command->kind == COMMAND_WORKFLOW && p->left.n &&
 		locate_workflow(p->arena, p->call.id, p->call.plugin_root, &path, &ignored) == 0) {
 		p->call.workflow = p->call.id;
-		p->call.id = next_argument(p);
+		p->call.id = next_id(p);
 	}
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
@@ -122,7 +138,7 @@ static int read_arguments(struct expansion *p, struct error *err)
 							       : "",
 			p->command->kind == COMMAND_STEP ? "|WORDS" : "",
 			p->command->kind == COMMAND_CANCEL ? "" : "NOTE | ANSWER | ");
-	if (str_is(p->left, "take over")) {
+	if (is_take_over(p)) {
 		p->call.take_over = true;
 		p->left.n = 0;
 	}

@@ -233,10 +233,7 @@ static int adopt_item(struct arena *a, const char *session, const char *former,
 	if (!hook_item_is_driven(a, item))
 		return 0;
 	item->owner = hook_item_owner(item, former);
-	if (hook_session_begin(a, session, item, err) < 0 ||
-		hook_session_copy_ended(a, former, session, err) < 0)
-		return -1;
-	return hook_session_end(a, former, item->context_file, err);
+	return hook_session_move(a, former, session, item, err);
 }
 
 /* A script or a conductor goes on after /clear. */

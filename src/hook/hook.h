@@ -51,11 +51,13 @@ int hook_session_end(
 /* The script or the conductor that drove the session's item of this document has ended. */
 int hook_session_loop_ended(
 	struct arena *a, const char *session, const char *context_file, struct error *err);
-/* Records that an agent of the session, named by the client's id, has ended. */
+/* Records that an agent of the session, named by the client's id, has ended; after /clear, for the
+ * session that drives the item then. */
 int hook_session_agent_ended(
 	struct arena *a, const char *session, const char *agent, struct error *err);
-/* Records for the session `to` which agents of `from` have ended. */
-int hook_session_copy_ended(struct arena *a, const char *from, const char *to, struct error *err);
+/* Makes `to` the session that drives the item, and that knows which agents of `from` have ended. */
+int hook_session_move(struct arena *a, const char *from, const char *to,
+	const struct hook_item *item, struct error *err);
 /* *n: how many of these agents have not ended. */
 int hook_session_agents(struct arena *a, const char *session, const char *const *agents,
 	size_t n_agents, size_t *n, struct error *err);

@@ -185,41 +185,66 @@ static const char *ended_key(struct arena *a, const char *agent)
 	return arena_printf(a, ENDED "%s", agent);
 }
 
-int hook_session_agent_ended(
-	struct arena *a, const char *session, const char *agent, struct error *err)
+/* *marked: the session drives an item, so its record has the mark. */
+static int mark_ended(
+	struct arena *a, const char *session, const char *agent, bool *marked, struct error *err)
 {
 	CLEANUP(session_close) struct session_store s = {0};
 	const struct store_op put = {
 		.what = STORE_PUT, .key = ended_key(a, agent), .value = STR("1")};
 	struct store_result result;
-
-	if (!path_is_id(str_of(session)) || !path_is_id(str_of(agent)))
-		return 0;
-	if (session_open(a, session, STORE_HOLD, false, &s, err) < 0)
-		return -1;
-	return !s.there || store_txn(s.store, a, &(struct store_txn){.ops = &put, .n_ops = 1},
-				   &result, err) == STORE_OK
-		       ? 0
-		       : -1;
-}
-
-int hook_session_copy_ended(struct arena *a, const char *from, const char *to, struct error *err)
-{
-	CLEANUP(session_close) struct session_store s = {0};
 	struct store_kv *kv;
 	size_t n = 0;
 	int64_t at;
 
-	if (session_open(a, from, STORE_READ, false, &s, err) < 0 ||
-		(s.there && store_list(s.store, a, ENDED, NULL, ITEMS_MAX, &kv, &n, &at, err) !=
-				    STORE_OK))
+	*marked = false;
+	if (session_open(a, session, STORE_HOLD, false, &s, err) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		struct str agent = str_sub(kv[i].key, strlen(ENDED), kv[i].key.n);
+	if (!s.there)
+		return 0;
+	if (store_list(s.store, a, ITEM, NULL, 1, &kv, &n, &at, err) != STORE_OK)
+		return -1;
+	if (!n) /* removed by another process, and made again by this opening */
+		return store_remove(s.store, err) == STORE_OK ? 0 : -1;
+	*marked = true;
+	return store_txn(s.store, a, &(struct store_txn){.ops = &put, .n_ops = 1}, &result, err) ==
+			       STORE_OK
+		       ? 0
+		       : -1;
+}
 
-		if (hook_session_agent_ended(a, to, arena_dup(a, agent), err) < 0)
+/* Whether the session drives an item that `former` drove before /clear. */
+static bool has_adopted(struct arena *a, const char *session, const char *former)
+{
+	struct hook_items items;
+	struct error ignored;
+
+	if (hook_session_items(a, session, &items, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < items.n; i++)
+		if (items.items[i].owner && strcmp(items.items[i].owner, former) == 0)
+			return true;
+	return false;
+}
+
+int hook_session_agent_ended(
+	struct arena *a, const char *session, const char *agent, struct error *err)
+{
+	struct store_paths sessions;
+	bool marked;
+
+	if (!path_is_id(str_of(session)) || !path_is_id(str_of(agent)))
+		return 0;
+	if (mark_ended(a, session, agent, &marked, err) < 0)
+		return -1;
+	if (marked)
+		return 0;
+	if (hook_sessions(a, &sessions, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sessions.n; i++)
+		if (has_adopted(a, sessions.items[i], session) &&
+			mark_ended(a, sessions.items[i], agent, &marked, err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -284,6 +309,33 @@ int hook_session_end(
 	if (session_open(a, session, STORE_HOLD, false, &s, err) < 0)
 		return -1;
 	return s.there ? drop_item(a, s.store, context_file, err) : 0;
+}
+
+/* Under the lock of `from`: what is marked there later is marked in `to`, which has the item by
+ * then. */
+int hook_session_move(struct arena *a, const char *from, const char *to,
+	const struct hook_item *item, struct error *err)
+{
+	CLEANUP(session_close) struct session_store s = {0};
+	struct store_kv *kv;
+	size_t n = 0;
+	int64_t at;
+	bool marked;
+
+	if (hook_session_begin(a, to, item, err) < 0 ||
+		session_open(a, from, STORE_HOLD, false, &s, err) < 0)
+		return -1;
+	if (!s.there)
+		return 0;
+	if (store_list(s.store, a, ENDED, NULL, ITEMS_MAX, &kv, &n, &at, err) != STORE_OK)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct str agent = str_sub(kv[i].key, strlen(ENDED), kv[i].key.n);
+
+		if (mark_ended(a, to, arena_dup(a, agent), &marked, err) < 0)
+			return -1;
+	}
+	return drop_item(a, s.store, item->context_file, err);
 }
 
 int hook_item_end(

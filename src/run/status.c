@@ -369,6 +369,13 @@ int status_directory(struct arena *a, const char *repo, const char **dir, struct
 	return 0;
 }
 
+int status_refuse_unknown(const char *id, const char *document, struct error *err)
+{
+	return error_set(err, ERR_INPUT,
+		"no work item '%s': there is no '%s'; 'dev-team status' lists the items", id,
+		document);
+}
+
 int status_find(struct arena *a, const char *id, const char *repo, const char *context_file,
 	const char **document, struct error *err)
 {
@@ -380,11 +387,7 @@ int status_find(struct arena *a, const char *id, const char *repo, const char *c
 		locate_document(a, context_file, root, id, document, err) < 0 ||
 		path_check_exists(*document, &there, err) < 0)
 		return -1;
-	return there ? 0
-		     : error_set(err, ERR_INPUT,
-			       "no work item '%s': there is no '%s'; 'dev-team status' lists the "
-			       "items",
-			       id, *document);
+	return there ? 0 : status_refuse_unknown(id, *document, err);
 }
 
 /* ---- for people ---- */

@@ -24,6 +24,8 @@ int status_directory(struct arena *a, const char *repo, const char **dir, struct
  * -1: ERR_INPUT, there is no such item. */
 int status_find(struct arena *a, const char *id, const char *repo, const char *context_file,
 	const char **document, struct error *err);
+/* -1: ERR_INPUT, there is no work item `id`, since there is no `document`. */
+int status_refuse_unknown(const char *id, const char *document, struct error *err);
 
 /* A line for each item, and a line with their number. */
 void status_add_table(struct buf *out, const json *items);

@@ -378,9 +378,13 @@ int run_step_workflow(
 int run_cancel(struct arena *a, struct run_step_call *call, struct error *err)
 {
 	CLEANUP(buf_release) struct buf array = BUF_INIT;
+	const char *document;
 
 	call->cancel = true;
-	return run_step_resolve(a, call, err) < 0 ? -1 : run_step(a, call, &array, err);
+	return status_find(a, call->id, call->repo, call->context_file, &document, err) < 0 ||
+			       run_step_resolve(a, call, err) < 0
+		       ? -1
+		       : run_step(a, call, &array, err);
 }
 
 /* A policy file of the repository is read when the script runs; the shipped names are known. */

@@ -246,6 +246,15 @@ git branch -M elsewhere
 --
 git branch -M "$branch"
 X
+lie 'a symbolic reference in place of the branch' implementing 'other' <<'X'
+git branch -q -f other
+git symbolic-ref "refs/heads/$branch" refs/heads/other
+work
+--
+git symbolic-ref -d "refs/heads/$branch"
+git update-ref "refs/heads/$branch" other
+git symbolic-ref HEAD "refs/heads/$branch"
+X
 lie 'a tag with the name of the branch' implementing '' corrected=yes <<'X'
 work
 git tag -f "$branch" "$base"
@@ -679,6 +688,10 @@ X
 
 # ---- the document ----
 
+lie 'the state done in the document, and no journal' implementing 'it is not done' fails=yes <<'X'
+rm -f "${DEV_TEAM_CONTEXT_FILE%.md}.events.jsonl"
+sed -i 's/^state: .*/state: done/' "$DEV_TEAM_CONTEXT_FILE"
+X
 lie 'the state done in the document' implementing 'commit|validated|approved|pull request' fails=yes <<'X'
 document state done
 X
@@ -711,6 +724,23 @@ push'
 lie 'a commit after the approval' review 'approv|review' quick=yes <<X
 approve
 work
+--
+$back
+X
+lie 'only the mode of a file, after the approval' review 'approv|review' <<X
+approve
+chmod +x work.txt
+git commit -qam mode
+push
+--
+$back
+X
+lie 'an empty file after the approval' review 'approv|review' <<X
+approve
+: >empty
+git add empty
+git commit -qm empty
+push
 --
 $back
 X
