@@ -15,9 +15,10 @@ enum { TRANSCRIPT_MAX = 1 << 20 };
 
 /* The state of an item, from its document. Texts live in the arena. */
 struct progress {
-	const char *over; /* why its agents stop: it has ended, or another session took it */
-	bool asks;        /* it waits for the user's answer */
-	size_t n;         /* outstanding actions */
+	const char *over;  /* why its agents stop: it has ended, or another session took it */
+	bool waits;        /* for the user's answer, or for a time */
+	const char *until; /* that time, as the document has it; NULL: for the answer */
+	size_t n;          /* outstanding actions */
 	size_t n_answered;
 	const char *state, *first; /* first: id of an outstanding action; NULL: there is none */
 	const char *client;        /* NULL: unknown */
@@ -46,7 +47,12 @@ static int read_actions(
 	return 0;
 }
 
-/* A question to the user releases the lease as well. */
+static bool is_waiting(const struct context *c)
+{
+	return context_get(c, "question").n || context_get(c, "wait_until").n;
+}
+
+/* A wait releases the lease as well. */
 static const char *over_reason(struct arena *a, const struct context_file *f,
 	const struct lease_holder *h, const struct hook_item *item, const char *session)
 {
@@ -54,7 +60,7 @@ static const char *over_reason(struct arena *a, const struct context_file *f,
 		return lease_held_by(h, hook_item_owner(item, session))
 			       ? NULL
 			       : arena_printf(a, "%s was taken over by '%s'", item->id, h->owner);
-	if (context_get(&f->doc, "question").n)
+	if (is_waiting(&f->doc))
 		return NULL;
 	return arena_printf(a, "%s %s", item->id,
 		str_is(context_get(&f->doc, "outcome"), ENGINE_CANCELLED) ? "was cancelled"
@@ -78,7 +84,9 @@ static int read_progress(struct arena *a, const char *session, const struct hook
 	if (context_open(&f, item->context_file, CONTEXT_READ_ONLY, err) < 0 ||
 		lease_read(&f, &h, err) < 0)
 		return -1;
-	p->asks = context_get(&f.doc, "question").n > 0;
+	p->waits = is_waiting(&f.doc);
+	if (!context_get(&f.doc, "question").n && p->waits)
+		p->until = arena_dup(a, context_get(&f.doc, "wait_until"));
 	p->over = over_reason(a, &f, &h, item, session);
 	p->state = arena_dup(a, context_get(&f.doc, "state"));
 	p->client = h.client ? arena_dup(a, str_of(h.client)) : NULL;
@@ -163,7 +171,9 @@ static void add_slash_command(struct buf *out, const struct hook_item *item)
 static void add_progress(struct buf *out, const struct hook_item *item, const struct progress *p)
 {
 	buf_addf(out, "dev-team: %s is in progress (%s, ", item->id, p->state);
-	if (p->asks)
+	if (p->until)
+		buf_addf(out, "it waits until %s)", p->until);
+	else if (p->waits)
 		buf_adds(out, "it waits for the user's answer)");
 	else
 		buf_addf(out, "%zu action%s open)", p->n, p->n == 1 ? "" : "s");
@@ -195,9 +205,9 @@ static void add_line(struct buf *out, const struct hook_item *item, const struct
 	}
 	buf_adds(out, "; continue with ");
 	add_slash_command(out, item);
-	if (p->asks)
+	if (p->waits && !p->until)
 		buf_adds(out, " ANSWER");
-	if (!own || p->asks || strcmp(item->form, "conversation") != 0)
+	if (!own || p->waits || strcmp(item->form, "conversation") != 0)
 		return; /* the session does not know how to carry an array out */
 	buf_adds(out, ", or with `");
 	hook_add_step(out, item->id, item->workflow, session);
@@ -390,7 +400,7 @@ int hook_block_end(struct arena *a, const char *session, const struct hook_item 
 	unsigned n;
 
 	*block = false;
-	if (read_progress(a, session, item, &p, err) < 0 || p.over || p.asks || !p.n)
+	if (read_progress(a, session, item, &p, err) < 0 || p.over || p.waits || !p.n)
 		return 0;
 	if (hook_session_stop(a, session, item->context_file, p.mark, &n, err) < 0)
 		return -1;

@@ -190,3 +190,10 @@ void engine_dispatch_done(
 				  JSON_IF(question, JSON_TEXT("question", question)),
 				  JSON_IF(question, JSON_TEXT("context_file", r->e->file->path))));
 }
+
+void engine_dispatch_waiting(struct engine_run *r, const char *reason, const char *until)
+{
+	r->print = json_array();
+	json_push(r->print, JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
+				    JSON_TEXT("reason", reason), JSON_TEXT("until", until)));
+}

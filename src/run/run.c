@@ -5,6 +5,7 @@
 #include "src/event/event.h"
 #include "src/machine/agents.h"
 #include "src/machine/engine.h"
+#include "src/machine/wait.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
@@ -14,6 +15,9 @@
 /* One owner for all runs: a lock of its own keeps a second run of a work item out, and the next
  * run may continue one that was killed. */
 #define RUN_OWNER "dev-team run"
+
+/* How often a run that waits looks whether it was stopped. */
+enum { WAIT_TICK_MS = 1000 };
 
 /* ---- the actions of one array, each in a child process ---- */
 
@@ -232,6 +236,36 @@ static int carry_out(
 
 /* ---- one work item ---- */
 
+static bool still_waits(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       wait_is_open(&f.doc, clock_now());
+}
+
+/* Until the time that the item waits for, or until a person has removed the wait. 1: continue. */
+static int wait_for_time(struct run_item *r, const json *done)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *document = r->call.context_file;
+	int64_t until;
+
+	report_to_caller(r, RUN_REPORT_DONE, done, NULL);
+	if (clock_parse(json_get_str(done, "until"), &until) == 0 && clock_move(until))
+		return run_interrupt_wait(0) ? -1 : 1;
+	while (still_waits(document)) {
+		if (run_interrupt_wait(WAIT_TICK_MS))
+			return -1;
+		if (run_stop_asked(&a, document)) {
+			r->stopped = true;
+			return -1;
+		}
+	}
+	return 1;
+}
+
 /* 1: continue. 0: done. `line`: the array. */
 static int run_round(struct run_item *r, struct buf *line, bool *success, struct error *err)
 {
@@ -255,6 +289,8 @@ static int run_round(struct run_item *r, struct buf *line, bool *success, struct
 	first = json_first(array);
 	if (strcmp(json_get_str(first, "action"), "done") != 0)
 		return run_interrupt_caught() || carry_out(&a, r, array, ordered, err) < 0 ? -1 : 1;
+	if (json_get_str(first, "until"))
+		return wait_for_time(r, first);
 	report_to_caller(r, RUN_REPORT_DONE, first, NULL);
 	*success = strcmp(json_get_str(first, "result"), "success") == 0;
 	return 0;

@@ -4,6 +4,7 @@
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
+#include "src/machine/wait.h"
 #include "src/store/store.h"
 #include "src/sys/path.h"
 #include "src/verify/replay.h"
@@ -607,10 +608,8 @@ static bool replay_events(struct replay *r, const struct recorded_commit *c)
 {
 	CLEANUP(json_free) json *events = NULL;
 
-	if (c->saved.document)
-		return false;
-	if (!open_document(r))
-		return true;
+	if (c->saved.document || !open_document(r))
+		return !c->saved.document;
 	events = parse_events(c->saved.events);
 	(void)context_op(&r->file, "run");
 	note_agent_turns(&r->file, events);
@@ -632,6 +631,14 @@ static bool replay_set(struct replay *r, const struct recorded_commit *c)
 		value = context_get(&doc, key).p;
 	if (open_document(r))
 		(void)context_set_key(&r->file, key, str_of(value), &r->err);
+	return true;
+}
+
+static bool replay_wait(struct replay *r, const struct recorded_commit *c)
+{
+	if (open_document(r))
+		(void)wait_for_limit(&r->file, json_get_int(c->saved.note, "until", 0),
+			json_get_str(c->saved.note, "reason"), &r->err);
 	return true;
 }
 
@@ -669,6 +676,7 @@ static const struct replay_operation {
 	{"record", replay_record, "answers that changed nothing"},
 	{"run", replay_events, "run"},
 	{"set", replay_set, "set"},
+	{"wait", replay_wait, "waits for a usage limit"},
 	{"restore", replay_restore, "restore"},
 	{"give back", replay_give_back, "give back"},
 	{"edit", replay_edit, "edited by hand"},
@@ -960,16 +968,17 @@ static json *difference_json(const struct replay_difference *d)
 
 static void report_json(const struct replay_result *v, struct buf *out)
 {
-	json *taken = json_object(), *j;
+	json *taken = json_object();
 
 	for (size_t i = 0; i < v->taken.n; i++)
 		json_put_int(taken, v->taken.items[i].op, (int64_t)v->taken.items[i].n);
-	j = JSON_OBJECT(JSON_TEXT("file", v->place->path), JSON_BOOL("same", !v->differ),
-		JSON_INT("commits", v->commits), JSON_INT("events", v->events),
-		JSON_INT("replayed", v->replayed), JSON_VALUE("taken", taken),
-		JSON_INT("differ", v->differ),
-		JSON_VALUE("first", v->differ ? difference_json(&v->first) : json_object()));
-	json_print_line(out, j);
+	json_print_line(
+		out, JSON_OBJECT(JSON_TEXT("file", v->place->path), JSON_BOOL("same", !v->differ),
+			     JSON_INT("commits", v->commits), JSON_INT("events", v->events),
+			     JSON_INT("replayed", v->replayed), JSON_VALUE("taken", taken),
+			     JSON_INT("differ", v->differ),
+			     JSON_VALUE("first",
+				     v->differ ? difference_json(&v->first) : json_object())));
 }
 
 void replay_report(const struct replay_result *v, bool as_json, struct buf *out)
