@@ -57,6 +57,8 @@ static int begin(struct context_file *f, void *data, struct error *err)
 
 	JSON_ADD(context_op(f, "wait"), JSON_TEXT("reason", l->reason),
 		JSON_IF(l->until > 0, JSON_INT("until", l->until)));
+	if (!context_has_section(c, CONTEXT_ACTIONS))
+		return 0;
 	if (open && (!known || (wait_read(c, &w, err) == 0 && w.until >= until)))
 		return 0;
 	clock_text(until, text);

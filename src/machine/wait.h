@@ -25,7 +25,8 @@ bool wait_is_open(const struct context *c, int64_t now);
 /*
  * The model's service has a usage limit, which says nothing about the agent: the item waits until
  * the limit is reset. `until` 0, or not later than now: the reset is not known. An item that waits
- * already keeps the later time. Saves; the outstanding actions stay as they are.
+ * already keeps the later time, and one without outstanding actions does not wait. Saves; the
+ * outstanding actions stay as they are.
  */
 int wait_for_limit(struct context_file *f, int64_t until, const char *reason, struct error *err);
 /* Drops the wait, without saving. */

@@ -252,6 +252,7 @@ static int wait_for_time(struct run_item *r, const json *done)
 	const char *document = r->call.context_file;
 	int64_t until;
 
+	r->call.returned = NULL; /* the agents were held up */
 	report_to_caller(r, RUN_REPORT_DONE, done, NULL);
 	if (clock_parse(json_get_str(done, "until"), &until) == 0 && clock_move(until))
 		return run_interrupt_wait(0) ? -1 : 1;
