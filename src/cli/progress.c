@@ -117,11 +117,12 @@ static void log_done(const json *done)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	const char *until = json_get_str(done, "until");
-	bool good = until || json_str_is(done, "result", "success"), colours = wants_colour();
+	bool waits = json_str_is(done, "result", "waiting"),
+	     good = waits || json_str_is(done, "result", "success"), colours = wants_colour();
 
 	add_time(colours, &line, progress.ms);
 	add_column(colours, &line, good ? BOLD GOOD : BOLD BAD, 14,
-		until  ? STR("waits")
+		waits  ? STR("waits")
 		: good ? STR("done")
 		       : STR("failed"));
 	add_column(colours, &line, NULL, 0, str_of(json_get_str(done, "reason")));

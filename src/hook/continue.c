@@ -16,8 +16,8 @@ enum { TRANSCRIPT_MAX = 1 << 20 };
 /* The state of an item, from its document. Texts live in the arena. */
 struct progress {
 	const char *over;  /* why its agents stop: it has ended, or another session took it */
-	bool waits;        /* for the user's answer, or for a time */
-	const char *until; /* that time, as the document has it; NULL: for the answer */
+	bool asks;         /* it waits for the user's answer */
+	const char *waits; /* `until TIME`, `for ...`; NULL: it does not wait */
 	size_t n;          /* outstanding actions */
 	size_t n_answered;
 	const char *state, *first; /* first: id of an outstanding action; NULL: there is none */
@@ -47,9 +47,19 @@ static int read_actions(
 	return 0;
 }
 
-static bool is_waiting(const struct context *c)
+/* For what the item waits, for people; NULL: for nothing. */
+static const char *waiting_for(struct arena *a, const struct context *c, const char *id)
 {
-	return context_get(c, "question").n || context_get(c, "wait_until").n;
+	CLEANUP(json_free) json *actions = NULL;
+	struct error ignored;
+
+	if (context_get(c, "question").n)
+		return "for the user's answer";
+	if (context_get(c, "wait_until").n)
+		return arena_printf(a, "until %s", context_get(c, "wait_until").p);
+	return action_load(c, &actions, &ignored) == 0 && action_open_approval(c, actions)
+		       ? arena_printf(a, "for the user's approval, `dev-team approve %s`", id)
+		       : NULL;
 }
 
 /* A wait releases the lease as well. */
@@ -60,7 +70,7 @@ static const char *over_reason(struct arena *a, const struct context_file *f,
 		return lease_held_by(h, hook_item_owner(item, session))
 			       ? NULL
 			       : arena_printf(a, "%s was taken over by '%s'", item->id, h->owner);
-	if (is_waiting(&f->doc))
+	if (waiting_for(a, &f->doc, item->id))
 		return NULL;
 	return arena_printf(a, "%s %s", item->id,
 		str_is(context_get(&f->doc, "outcome"), ENGINE_CANCELLED) ? "was cancelled"
@@ -84,9 +94,8 @@ static int read_progress(struct arena *a, const char *session, const struct hook
 	if (context_open(&f, item->context_file, CONTEXT_READ_ONLY, err) < 0 ||
 		lease_read(&f, &h, err) < 0)
 		return -1;
-	p->waits = is_waiting(&f.doc);
-	if (!context_get(&f.doc, "question").n && p->waits)
-		p->until = arena_dup(a, context_get(&f.doc, "wait_until"));
+	p->asks = context_get(&f.doc, "question").n > 0;
+	p->waits = waiting_for(a, &f.doc, item->id);
 	p->over = over_reason(a, &f, &h, item, session);
 	p->state = arena_dup(a, context_get(&f.doc, "state"));
 	p->client = h.client ? arena_dup(a, str_of(h.client)) : NULL;
@@ -171,10 +180,8 @@ static void add_slash_command(struct buf *out, const struct hook_item *item)
 static void add_progress(struct buf *out, const struct hook_item *item, const struct progress *p)
 {
 	buf_addf(out, "dev-team: %s is in progress (%s, ", item->id, p->state);
-	if (p->until)
-		buf_addf(out, "it waits until %s)", p->until);
-	else if (p->waits)
-		buf_adds(out, "it waits for the user's answer)");
+	if (p->waits)
+		buf_addf(out, "it waits %s)", p->waits);
 	else
 		buf_addf(out, "%zu action%s open)", p->n, p->n == 1 ? "" : "s");
 }
@@ -205,7 +212,7 @@ static void add_line(struct buf *out, const struct hook_item *item, const struct
 	}
 	buf_adds(out, "; continue with ");
 	add_slash_command(out, item);
-	if (p->waits && !p->until)
+	if (p->asks)
 		buf_adds(out, " ANSWER");
 	if (!own || p->waits || strcmp(item->form, "conversation") != 0)
 		return; /* the session does not know how to carry an array out */

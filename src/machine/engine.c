@@ -248,9 +248,12 @@ static bool is_ordered(const struct engine_run *r)
 	return st && st->declared && st->declared->order && !engine_troubleshooter_action(r);
 }
 
-/* A running script is not missing: a retry would start a second one next to it. */
+/* A running script is not missing: a retry would start a second one next to it. Nor is the answer
+ * of a person. */
 static bool waits_for_script(const struct engine_run *r)
 {
+	if (action_open_approval(r->doc, r->outstanding))
+		return true;
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a) && engine_script_running(r, a))
 			return true;

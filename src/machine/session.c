@@ -178,7 +178,7 @@ static int claim(struct engine_run *r, struct error *err)
 
 	if (read_holder(r, err) < 0 || (!e->file->replay && admit(e, h, err) < 0))
 		return -1;
-	if (!e->owner || is_finished(e) || r->waits)
+	if (!e->owner || is_finished(e) || r->waits || action_open_approval(r->doc, r->outstanding))
 		return 0;
 	r->holds = true;
 	if (h->owner && !lease_held_by(h, e->owner))

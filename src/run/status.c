@@ -91,24 +91,32 @@ struct reading {
 	json *item;
 	json *actions; /* without an answer */
 	struct lease_holder holder;
-	const char *run; /* the process of its `dev-team run`; NULL: none */
-	bool works;      /* somebody may go on with it */
+	const char *run;     /* the process of its `dev-team run`; NULL: none */
+	bool works;          /* somebody may go on with it */
+	const char *approve; /* what a person must approve; NULL: nothing */
 };
 
 static int read_actions(struct reading *r, struct error *err)
 {
 	CLEANUP(json_free) json *all = NULL;
 	struct dispatches d = {.actions = r->actions};
+	const json *approval;
 
 	if (action_load(&r->file->doc, &all, err) < 0)
 		return -1;
+	approval = action_open_approval(&r->file->doc, all);
+	if (approval)
+		r->approve = arena_dup(r->arena, str_of(json_get_str(approval, "approve")));
 	for (const json *a = json_first(all); a; a = json_next(a)) {
 		const char *id = json_get_str(a, "id"), *agent = json_get_str(a, "agent");
 
 		if (action_answered(&r->file->doc, a))
 			continue;
-		json_push(r->actions, JSON_OBJECT(JSON_TEXT("id", id),
-					      JSON_TEXT("agent", agent ? agent : "script")));
+		json_push(r->actions,
+			JSON_OBJECT(JSON_TEXT("id", id),
+				JSON_TEXT("agent", agent                   ? agent
+						   : action_is_approval(a) ? "a person"
+									   : "script")));
 		r->works |= action_is_script(a) && script_running(r->file, id);
 		d.missing++;
 	}
@@ -243,7 +251,7 @@ static const char *status_of(const struct reading *r)
 		return "failed";
 	if (str_is(context_get(c, "state"), "done"))
 		return "done";
-	if (wait_is_open(c, clock_now()))
+	if (r->approve || wait_is_open(c, clock_now()))
 		return "waits";
 	return r->works ? "works" : "idle";
 }
@@ -255,6 +263,12 @@ static void add_wait(struct reading *r)
 	struct error ignored;
 	struct wait w;
 
+	if (r->approve) {
+		json_put_str(r->item, "reason",
+			str_of(arena_printf(r->arena, "a person must approve: %s", r->approve)));
+		add_command(r, "dev-team approve ", "");
+		return;
+	}
 	if (wait_read(&r->file->doc, &w, &ignored) < 0)
 		return;
 	JSON_ADD(r->item, JSON_TIME("until", w.until), JSON_TEXT("reason", w.reason));

@@ -294,6 +294,17 @@ static const char *continuation(
 	return arena_dup(a, buf_str(&text));
 }
 
+/* What the person does that the item waits for. */
+static const char *approval(struct arena *a, const struct run_step_call *call)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_adds(&text, "dev-team approve ");
+	status_add_address(&text, call->id, call->context_file);
+	status_add_repository(&text, call->repo);
+	return arena_dup(a, buf_str(&text));
+}
+
 /* Adds to a `done` why the run has failed, and how it goes on. A run waits by itself. */
 static void explain(struct arena *a, const struct run_step_call *call, const struct context_file *f,
 	struct buf *out)
@@ -307,7 +318,9 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 		json_parse(&array, buf_str(out), &ignored) < 0)
 		return;
 	done = (json *)json_at(array, 0);
-	if (json_str_is(done, "result", "waiting") && !call->in_run)
+	if (json_get(done, "for"))
+		json_put_str(done, "continue", str_of(approval(a, call)));
+	else if (json_str_is(done, "result", "waiting") && !call->in_run)
 		json_put_str(done, "continue", str_of(continuation(a, call, NULL, false)));
 	if (json_str_is(done, "result", "failed")) {
 		failure_explain(a, f, &why);

@@ -590,6 +590,7 @@ static bool replay_record(struct replay *r, const struct recorded_commit *c)
 		.id = json_get_str(note, "action"),
 		.word = json_get_str(note, "word"),
 		.caller = json_get_str(note, "caller"),
+		.person = json_get_str(note, "person"),
 		.ran = json_is_true(json_get(note, "ran"))};
 
 	if (!c->saved.document || c->saved.removed || !offer.id)
@@ -932,14 +933,11 @@ int replay_verify(struct arena *a, const struct history_place *place, struct rep
 		    err) < 0)
 		return -1;
 	rc = read_next(&r, err);
-	while (rc >= 0 && (rc = next_operation(&r, err)) > 0) {
+	while (rc >= 0 && !r.damage.code && (rc = next_operation(&r, err)) > 0)
 		verify_operation(&r);
-		if (r.damage.code) {
-			*err = r.damage;
-			return -1;
-		}
-	}
-	return rc;
+	if (r.damage.code)
+		*err = r.damage;
+	return r.damage.code ? -1 : rc;
 }
 
 /* ---- report ---- */
