@@ -1,4 +1,5 @@
 #include "context/internal.h"
+#include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/sys/path.h"
 
@@ -42,6 +43,9 @@ const struct key_row context_keys[] = {
 	{"outcome", KEY_ANY, KEY_LATER},
 	{"question", KEY_ANY, KEY_LATER},
 	{"question_trigger", KEY_ANY, KEY_LATER},
+	{"wait_until", KEY_TEXT, KEY_LATER},
+	{"wait_reason", KEY_TEXT, KEY_LATER},
+	{"usage_waits", KEY_COUNT, KEY_LATER},
 };
 const size_t context_n_keys = COUNT(context_keys);
 
@@ -79,6 +83,7 @@ int context_check_key(struct arena *a, const char *key, struct str *value, struc
 {
 	struct str name = str_of(key);
 	uint64_t count;
+	int64_t time;
 
 	if (value->n && memchr(value->p, 0, value->n))
 		return error_set(err, ERR_INPUT, "the value has a NUL byte");
@@ -95,6 +100,10 @@ int context_check_key(struct arena *a, const char *key, struct str *value, struc
 		return error_set(err, ERR_INPUT, "'state' must not be empty");
 	if (context_is_counter(key) && !number_parse(*value, 0, CONTEXT_COUNT_MAX, &count))
 		return number_refuse(err, ERR_INPUT, key, *value, 0, CONTEXT_COUNT_MAX);
+	if (strcmp(key, "wait_until") == 0 && value->n && !clock_parse_rfc3339(*value, &time))
+		return error_set(err, ERR_INPUT,
+			"'wait_until' must be a time such as 2026-11-21T03:48:12Z, not '%.60s'",
+			value->p);
 	return 0;
 }
 

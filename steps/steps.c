@@ -131,6 +131,15 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 	return r;
 }
 
+struct step_request *steps_request_approval(
+	struct step_context *c, const char *what, const char *writes, const char *format)
+{
+	if (is_left_out(c, writes, format, true))
+		return NULL;
+	return add_request(
+		c, (struct step_request){.approve = what, .writes = writes, .format = format});
+}
+
 bool steps_answer_is(const struct step_context *c, const char *section, const char *word)
 {
 	for (size_t i = 0; i < c->answers.n; i++)

@@ -32,6 +32,9 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 	const char *const *reads);
 #define STEPS_READS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define STEPS_FIXES      CONTEXT_FIX "N"
+/* A person approves `what`. NULL as above. */
+struct step_request *steps_request_approval(
+	struct step_context *c, const char *what, const char *writes, const char *format);
 /* The shell command `rest` in the repository, under the workflow's policy. `name` is what the
  * workflow's `except` calls it. NULL as above. */
 struct step_request *steps_request_command(struct step_context *c, const char *name,

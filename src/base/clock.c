@@ -207,6 +207,18 @@ int64_t clock_ticks(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
+bool clock_move(int64_t t)
+{
+	char text[CLOCK_TEXT];
+
+	if (fixed_time() < 0)
+		return false;
+	clock_text(t, text);
+	fixed_at = t;
+	(void)setenv("DEV_TEAM_NOW", text, 1);
+	return true;
+}
+
 void clock_pause(unsigned ms)
 {
 	struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};

@@ -28,6 +28,9 @@ bool clock_parse_date(struct str text, int64_t *t);
 void clock_stamp(int64_t t, char out[CLOCK_TEXT]);
 /* Milliseconds of a monotonic clock; for durations and time limits only. */
 int64_t clock_ticks(void);
+/* While the time of day is fixed: moves it to `t`, also for the programs that this one starts, and
+ * returns true. */
+bool clock_move(int64_t t);
 /* Waits; not at all while the time of day is fixed. */
 void clock_pause(unsigned ms);
 

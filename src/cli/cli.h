@@ -91,4 +91,9 @@ void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
 /* A row of a table ends without blanks. */
 void cli_end_row(struct buf *out);
 
+/* Records the answer of the person who calls to the approval that the item waits for. `text` empty:
+ * the word and the person. -1: ERR_STATE, it waits for none. */
+int cli_answer_approval(struct invocation *in, const char *document, const char *word,
+	struct str text, struct error *err);
+
 #endif

@@ -116,13 +116,18 @@ static void log_refuted(void *data, const char *fault)
 static void log_done(const json *done)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	bool good = json_str_is(done, "result", "success"), colours = wants_colour();
+	const char *until = json_get_str(done, "until");
+	bool waits = json_str_is(done, "result", "waiting"),
+	     good = waits || json_str_is(done, "result", "success"), colours = wants_colour();
 
 	add_time(colours, &line, progress.ms);
 	add_column(colours, &line, good ? BOLD GOOD : BOLD BAD, 14,
-		good ? STR("done") : STR("failed"));
+		waits  ? STR("waits")
+		: good ? STR("done")
+		       : STR("failed"));
 	add_column(colours, &line, NULL, 0, str_of(json_get_str(done, "reason")));
 	error_log("%s", line.s);
+	log_detail("until", until);
 	log_detail("log", json_get_str(done, "log"));
 	log_detail("last words", json_get_str(done, "last_words"));
 	log_detail("to continue", json_get_str(done, "continue"));

@@ -50,7 +50,8 @@ const struct verb verb_run = {
 	.details =
 		"Repeats 'step' and carries out every action until the work item is done. Scripts "
 		"(run_script) are really run. Prints a line for each action on standard error and "
-		"the last array on standard output. Exit status 1: the run ended failed.\n"
+		"the last array on standard output. Exit status 1: the run ended failed; 4: it "
+		"waits for a person's approval.\n"
 		"\n"
 		"One of --agents, --harness and --pipeline is required. With --agents the agents "
 		"do and answer what SCRIPT says (docs/agent-scripts.md). With --harness each "

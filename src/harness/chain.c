@@ -210,6 +210,8 @@ struct chain_attempt {
 	const struct chain_call *call;
 	const char *from;            /* the previous harness; NULL: none */
 	const char *reason, *detail; /* why it was left */
+	bool limited;                /* one was left because of a usage limit */
+	int64_t resets_at;           /* the earliest reset that was reported; 0: none */
 };
 
 /* Whether it can be used; if not, the reason is left in *t and *r. */
@@ -245,6 +247,9 @@ static int invoke(struct arena *a, struct chain_attempt *t, const struct harness
 	if (r->status != HARNESS_UNAVAILABLE)
 		return emit_limit(c, h->name, input, r, err);
 	t->reason = r->rate_limited ? "rate-limited" : "unavailable";
+	t->limited |= r->rate_limited;
+	if (r->resets_at && (!t->resets_at || r->resets_at < t->resets_at))
+		t->resets_at = r->resets_at;
 	t->detail = r->detail;
 	return r->worked ? record_worked(c, h->name, err) : 0;
 }
@@ -290,6 +295,8 @@ int chain_run(struct arena *a, const struct chain_call *c, const struct harness_
 			return -1;
 	if (*used || !t.from)
 		return 0;
+	result->rate_limited = t.limited;
+	result->resets_at = t.resets_at;
 	return event_report(c->artifacts, EVENT_HARNESS_UNAVAILABLE, c->issue, c->stage,
 		JSON_OBJECT(JSON_TEXT("harness", t.from), JSON_TEXT("reason", t.reason),
 			JSON_TEXT("detail", t.detail)),

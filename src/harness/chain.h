@@ -58,7 +58,8 @@ struct chain_call {
  * Runs `input` on the first harness of the chain that is available, and on the next one if one
  * becomes unavailable; a failure of content ends the chain. Emits HarnessFallback,
  * HarnessUnavailable, HarnessProbeFailed, BudgetExceeded and AgentTimeout. *used: the harness of
- * the result; NULL if none could be used (status HARNESS_UNAVAILABLE).
+ * the result; NULL if none could be used (status HARNESS_UNAVAILABLE). Then `rate_limited` says
+ * that one of them was at its limit, and `resets_at` when the first of these can be used again.
  */
 int chain_run(struct arena *a, const struct chain_call *c, const struct harness_input *input,
 	struct harness_result *result, const struct harness **used, struct error *err);

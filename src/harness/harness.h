@@ -91,6 +91,7 @@ struct harness_result {
 	const char *detail; /* the reason, secrets masked; NULL for success */
 	const char *model;  /* that answered; NULL: unknown */
 	bool rate_limited;  /* unavailable because of a limit */
+	int64_t resets_at;  /* of the limit, seconds since 1970; 0: it is not reported */
 	bool worked;        /* a model answered, so files may have changed */
 };
 
@@ -164,6 +165,11 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
  */
 int harness_read_env(struct arena *a, const char *option, const char *const *names, bool required,
 	const char *const **out, struct error *err);
+/*
+ * When the usage limit that `text` reports is reset, in seconds since 1970; 0: it does not say so.
+ * Reads the words of all harnesses (docs/harness.md); a time of day is the next such time.
+ */
+int64_t harness_limit_reset(struct str text, int64_t now);
 /* Runs the agent to its end. 0 whatever the outcome (result->status); -1: an internal error. */
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err);

@@ -255,6 +255,8 @@ void session_result(struct session *s, struct harness_result *out)
 		.rate_limited = s->verdict == HARNESS_UNAVAILABLE && s->rate_limited,
 		.worked = s->worked || s->usage.output_tokens > 0,
 	};
+	if (out->rate_limited)
+		out->resets_at = harness_limit_reset(buf_str(&s->fault), clock_now());
 	out->usage.ms = clock_ticks() - s->started_ms;
 	/* A cost that no run can have was misread. */
 	if (!(s->usage.cost_usd >= 0 && s->usage.cost_usd < COST_MAX))

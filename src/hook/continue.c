@@ -15,9 +15,10 @@ enum { TRANSCRIPT_MAX = 1 << 20 };
 
 /* The state of an item, from its document. Texts live in the arena. */
 struct progress {
-	const char *over; /* why its agents stop: it has ended, or another session took it */
-	bool asks;        /* it waits for the user's answer */
-	size_t n;         /* outstanding actions */
+	const char *over;  /* why its agents stop: it has ended, or another session took it */
+	bool asks;         /* it waits for the user's answer */
+	const char *waits; /* `until TIME`, `for ...`; NULL: it does not wait */
+	size_t n;          /* outstanding actions */
 	size_t n_answered;
 	const char *state, *first; /* first: id of an outstanding action; NULL: there is none */
 	const char *client;        /* NULL: unknown */
@@ -46,7 +47,22 @@ static int read_actions(
 	return 0;
 }
 
-/* A question to the user releases the lease as well. */
+/* For what the item waits, for people; NULL: for nothing. */
+static const char *waiting_for(struct arena *a, const struct context *c, const char *id)
+{
+	CLEANUP(json_free) json *actions = NULL;
+	struct error ignored;
+
+	if (context_get(c, "question").n)
+		return "for the user's answer";
+	if (context_get(c, "wait_until").n)
+		return arena_printf(a, "until %s", context_get(c, "wait_until").p);
+	return action_load(c, &actions, &ignored) == 0 && action_open_approval(c, actions)
+		       ? arena_printf(a, "for the user's approval, `dev-team approve %s`", id)
+		       : NULL;
+}
+
+/* A wait releases the lease as well. */
 static const char *over_reason(struct arena *a, const struct context_file *f,
 	const struct lease_holder *h, const struct hook_item *item, const char *session)
 {
@@ -54,7 +70,7 @@ static const char *over_reason(struct arena *a, const struct context_file *f,
 		return lease_held_by(h, hook_item_owner(item, session))
 			       ? NULL
 			       : arena_printf(a, "%s was taken over by '%s'", item->id, h->owner);
-	if (context_get(&f->doc, "question").n)
+	if (waiting_for(a, &f->doc, item->id))
 		return NULL;
 	return arena_printf(a, "%s %s", item->id,
 		str_is(context_get(&f->doc, "outcome"), ENGINE_CANCELLED) ? "was cancelled"
@@ -79,6 +95,7 @@ static int read_progress(struct arena *a, const char *session, const struct hook
 		lease_read(&f, &h, err) < 0)
 		return -1;
 	p->asks = context_get(&f.doc, "question").n > 0;
+	p->waits = waiting_for(a, &f.doc, item->id);
 	p->over = over_reason(a, &f, &h, item, session);
 	p->state = arena_dup(a, context_get(&f.doc, "state"));
 	p->client = h.client ? arena_dup(a, str_of(h.client)) : NULL;
@@ -163,8 +180,8 @@ static void add_slash_command(struct buf *out, const struct hook_item *item)
 static void add_progress(struct buf *out, const struct hook_item *item, const struct progress *p)
 {
 	buf_addf(out, "dev-team: %s is in progress (%s, ", item->id, p->state);
-	if (p->asks)
-		buf_adds(out, "it waits for the user's answer)");
+	if (p->waits)
+		buf_addf(out, "it waits %s)", p->waits);
 	else
 		buf_addf(out, "%zu action%s open)", p->n, p->n == 1 ? "" : "s");
 }
@@ -197,7 +214,7 @@ static void add_line(struct buf *out, const struct hook_item *item, const struct
 	add_slash_command(out, item);
 	if (p->asks)
 		buf_adds(out, " ANSWER");
-	if (!own || p->asks || strcmp(item->form, "conversation") != 0)
+	if (!own || p->waits || strcmp(item->form, "conversation") != 0)
 		return; /* the session does not know how to carry an array out */
 	buf_adds(out, ", or with `");
 	hook_add_step(out, item->id, item->workflow, session);
@@ -387,7 +404,7 @@ int hook_block_end(struct arena *a, const char *session, const struct hook_item 
 	unsigned n;
 
 	*block = false;
-	if (read_progress(a, session, item, &p, err) < 0 || p.over || p.asks || !p.n)
+	if (read_progress(a, session, item, &p, err) < 0 || p.over || p.waits || !p.n)
 		return 0;
 	if (hook_session_stop(a, session, item->context_file, p.mark, &n, err) < 0)
 		return -1;

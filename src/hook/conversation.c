@@ -13,8 +13,11 @@
  * brief`, and a conductor without an array makes the step.
  */
 #include "context/lease.h"
+#include "src/base/clock.h"
+#include "src/harness/harness.h"
 #include "src/hook/loop.h"
 #include "src/machine/brief.h"
+#include "src/machine/wait.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
@@ -198,6 +201,27 @@ int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct e
 	return sent ? 0 : hook_session_agent_ended(a, session, agent, err);
 }
 
+enum { LIMIT_SHOWN = 200 };
+
+/* At a usage limit the item waits, so that the step after this counts no failure. */
+static int take_limit(struct arena *a, const json *event, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *agent = json_get_str(event, "agent_id"),
+		   *text = json_get_str(event, "last_assistant_message");
+	struct hook_agent g = {.loop = {.arena = a, .session = json_get_str(event, "session_id")}};
+
+	if (!json_str_is(event, "error", "rate_limit") || !g.loop.session ||
+		(!(agent && hook_agent_find(a, event, agent, &g)) &&
+			!hook_loop_find(&g.loop, NULL)))
+		return 0;
+	text = text && *text ? arena_printable(a, str_of(text), LIMIT_SHOWN) : "usage limit";
+	return context_open(&f, g.loop.item.context_file, CONTEXT_MUST_EXIST, err) < 0
+		       ? -1
+		       : wait_for_limit(
+				 &f, harness_limit_reset(str_of(text), clock_now()), text, err);
+}
+
 int hook_agent_failed(struct arena *a, struct str input, struct buf *out, struct error *err)
 {
 	CLEANUP(json_free) json *event = NULL;
@@ -205,9 +229,11 @@ int hook_agent_failed(struct arena *a, struct str input, struct buf *out, struct
 
 	if (json_parse(&event, input, err) < 0)
 		return -1;
+	(void)out;
+	if (take_limit(a, event, err) < 0)
+		return -1;
 	if (hook_is_conductor(event))
 		return hook_conductor_failed(a, event, err);
-	(void)out;
 	session = json_get_str(event, "session_id");
 	agent = json_get_str(event, "agent_id");
 	return session && agent ? hook_session_agent_ended(a, session, agent, err) : 0;

@@ -393,5 +393,6 @@ bool hook_is_end(struct str array)
 	if (json_parse(&j, array, &ignored) < 0)
 		return false;
 	first = json_at(j, 0);
-	return first && json_str_is(first, "action", "done") && !json_get(first, "question");
+	return first && json_str_is(first, "action", "done") && !json_get(first, "question") &&
+	       !json_str_is(first, "result", "waiting");
 }

@@ -61,13 +61,32 @@ bool action_is_script(const json *action)
 	return json_str_is(action, "action", "run_script");
 }
 
+bool action_is_approval(const json *action)
+{
+	return json_str_is(action, "action", "approve");
+}
+
+const json *action_open_approval(const struct context *c, const json *array)
+{
+	for (const json *a = json_first(array); a; a = json_next(a))
+		if (action_is_approval(a) && !action_answered(c, a))
+			return a;
+	return NULL;
+}
+
+/* Anybody can write text into the document; only what was recorded counts. */
+static bool must_be_recorded(const json *action)
+{
+	return action_is_script(action) || action_is_approval(action);
+}
+
 /* Accepts only what the engine writes itself: a hand edit must not make up a request. */
 static const char *fault_of(const json *j)
 {
 	bool agent = json_str_is(j, "action", "spawn_agent");
 
-	if (!agent && !action_is_script(j))
-		return "'action' must be spawn_agent or run_script";
+	if (!agent && !must_be_recorded(j))
+		return "'action' must be spawn_agent, run_script or approve";
 	if (!json_get_str(j, "id"))
 		return "'id' is missing";
 	if (!json_get_str(j, "result_format"))
@@ -76,6 +95,8 @@ static const char *fault_of(const json *j)
 		return "'write_section' is missing or bad";
 	if (json_get(j, "answered") && !json_get_str(j, "answered"))
 		return "'answered' must be a text";
+	if (action_is_approval(j))
+		return json_get_str(j, "approve") ? NULL : "an approval needs 'approve'";
 	return agent ? agent_fault(j) : script_fault(j);
 }
 
@@ -134,7 +155,7 @@ bool action_answered(const struct context *c, const json *action)
 {
 	if (json_get(action, "answered"))
 		return true;
-	return !action_is_troubleshooter(action) && !action_is_script(action) &&
+	return !action_is_troubleshooter(action) && !must_be_recorded(action) &&
 	       context_has_section(c, json_get_str(action, "write_section"));
 }
 
@@ -221,7 +242,7 @@ int action_note(struct context_file *f, const json *array, const json *noted, st
 	for (const json *a = json_first(array); a; a = json_next(a)) {
 		const char *id = json_get_str(a, "id"), *word = json_get_str(a, "answered");
 
-		if (word && action_is_script(a))
+		if (word && must_be_recorded(a))
 			json_push(
 				list, JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("result", word)));
 		else if (!action_answered(&f->doc, a) && action_is_noted(noted, id))
@@ -270,14 +291,16 @@ static bool restore_result(struct context_file *f, json *action, const json *not
 	const char *id = json_get_str(action, "id"), *given = json_get_str(action, "answered"),
 		   *result = noted_result(noted, id);
 
-	if (!action_is_script(action) || !given || (result && strcmp(given, result) == 0))
+	if (!must_be_recorded(action) || !given || (result && strcmp(given, result) == 0))
 		return false;
 	if (result)
 		json_set(action, "answered", json_string(str_of(result)));
 	else
 		json_drop(action, "answered");
 	json_put_texts(context_event(f, "refusal"), "action", id, "reason",
-		"the result in the document is not of a run of the script");
+		action_is_script(action)
+			? "the result in the document is not of a run of the script"
+			: "the result in the document is not a person's answer");
 	return true;
 }
 

@@ -19,7 +19,11 @@ json *action_find(const json *array, const char *id);
 /* True for a call of the troubleshooter, false for an action of a step. */
 bool action_is_troubleshooter(const json *action);
 bool action_is_script(const json *action);
-/* True if its answer was recorded or, unless it is a script, its section has text. */
+/* True for one that a person answers, with `dev-team approve` or `reject`. */
+bool action_is_approval(const json *action);
+/* The approval that the work item waits for, or NULL. */
+const json *action_open_approval(const struct context *c, const json *array);
+/* True if its answer was recorded or, if it is an agent's, its section has text. */
 bool action_answered(const struct context *c, const json *action);
 /* The answer's text, trimmed: the section; for the troubleshooter, this action's entry in the log.
  */

@@ -212,6 +212,7 @@ static void note_answer(
 	digest_text(str_trim(o->text), sum);
 	JSON_ADD(context_event(f, "answer"), JSON_TEXT("action", o->id), JSON_TEXT("result", word),
 		JSON_INT("bytes", o->text.n), JSON_TEXT("sum", sum),
+		JSON_IF(o->person, JSON_TEXT("person", o->person)),
 		JSON_IF(o->log, JSON_TEXT("log", o->log)));
 }
 
@@ -233,6 +234,11 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 	if (action_is_script(action) && !o->ran)
 		return error_set(err, ERR_INPUT,
 			"'%.200s' is a script: 'dev-team exec' records its result", o->id);
+	if (action_is_approval(action) && !o->person)
+		return error_set(err, ERR_INPUT,
+			"'%.200s' is for a person: 'dev-team approve' or 'dev-team reject' answers "
+			"it",
+			o->id);
 	if (check_text(o->text, err) < 0 || choose_word(&f->doc, action, o, &word, err) < 0)
 		return -1;
 	if (!action_answered(&f->doc, action))
@@ -306,6 +312,7 @@ static void note_operation(struct context_file *f, struct answer_offer *o)
 	JSON_ADD(context_op(f, "record"), JSON_TEXT("action", printable(o->id)),
 		JSON_IF(valid, JSON_TEXT("word", o->word)), JSON_IF(o->ran, JSON_BOOL("ran", true)),
 		JSON_IF(o->caller, JSON_TEXT("caller", printable(o->caller))),
+		JSON_IF(o->person, JSON_TEXT("person", printable(o->person))),
 		JSON_IF(o->owner, JSON_TEXT("owner", o->owner)));
 }
 

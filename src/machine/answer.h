@@ -25,6 +25,7 @@ struct answer_offer {
 	const char *id, *word; /* word: NULL or empty if only the text has it */
 	const char *caller;    /* the action that the caller was started for; NULL: not known */
 	bool ran;              /* it is the result of a script that was run (or simulated) */
+	const char *person;    /* who gives it: `user@host`; an approval needs one; else NULL */
 	const char *log;       /* a blob with the output of the script that gave it; NULL: none */
 	struct str text;
 	/* set by answer_record() */

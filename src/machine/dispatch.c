@@ -40,8 +40,11 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 	const char *part = q->trigger ? "troubleshooter" : engine_state(r);
 	unsigned long attempt = context_next_attempt(r->doc, part);
 
-	return JSON_OBJECT(JSON_TEXT("action", q->agent ? "spawn_agent" : "run_script"),
+	return JSON_OBJECT(JSON_TEXT("action", q->agent     ? "spawn_agent"
+					       : q->approve ? "approve"
+							    : "run_script"),
 		JSON_TEXT("id", action_id(r, part, attempt)), JSON_TEXT("message", q->message),
+		JSON_IF(q->approve, JSON_TEXT("approve", q->approve)),
 		JSON_IF(q->agent, JSON_TEXT("agent", q->agent)),
 		JSON_IF(q->agent, JSON_TEXT("skill", q->skill)),
 		JSON_IF(q->agent && q->args && *q->args, JSON_TEXT("args", q->args)),
@@ -61,7 +64,9 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 static json *note_dispatch(struct engine_run *r, const json *action)
 {
 	const char *id = json_get_str(action, "id"), *trigger = json_get_str(action, "trigger"),
-		   *who = json_get_str(action, "agent") ? "agent" : "command";
+		   *who = json_get_str(action, "agent")     ? "agent"
+			  : json_get_str(action, "approve") ? "approve"
+							    : "command";
 
 	context_set_count(
 		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
@@ -100,6 +105,28 @@ static void print_open(struct engine_run *r, bool all)
 			print_again(r, a);
 }
 
+/* An approval is no action of the loop: the item waits for a person. */
+static void print_approval(struct engine_run *r)
+{
+	static const char *const members[] = {
+		"id", "context_file", "directory", "write_section", "result_format"};
+	const json *a = action_open_approval(r->doc, r->print);
+	json *done;
+
+	if (!a)
+		return;
+	done = JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
+		JSON_TEXT("reason", arena_printf(&r->arena, "a person must approve: %s",
+					    json_get_str(a, "approve"))),
+		JSON_TEXT("for", "approval"));
+	for (size_t i = 0; i < COUNT(members); i++)
+		if (json_get_str(a, members[i]))
+			json_put_str(done, members[i], str_of(json_get_str(a, members[i])));
+	json_free(&r->print);
+	r->print = json_array();
+	json_push(r->print, done);
+}
+
 /* Of an ordered state: which actions were dispatched together. */
 static void mark_array(struct engine_run *r, size_t n)
 {
@@ -123,6 +150,7 @@ void engine_dispatch(struct engine_run *r, const struct step *step, const struct
 	if (c->declared && c->declared->order)
 		mark_array(r, c->requests.n);
 	action_store(r->doc, r->outstanding);
+	print_approval(r);
 }
 
 /* The middle of `<work item>/<part>/<n>`; an id of another form belongs to the state. */
@@ -178,6 +206,7 @@ void engine_dispatch_again(struct engine_run *r, bool together)
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		some |= action_answered(r->doc, a);
 	print_open(r, together || !some);
+	print_approval(r);
 }
 
 void engine_dispatch_done(
@@ -189,4 +218,11 @@ void engine_dispatch_done(
 				  JSON_TEXT("reason", reason),
 				  JSON_IF(question, JSON_TEXT("question", question)),
 				  JSON_IF(question, JSON_TEXT("context_file", r->e->file->path))));
+}
+
+void engine_dispatch_waiting(struct engine_run *r, const char *reason, const char *until)
+{
+	r->print = json_array();
+	json_push(r->print, JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
+				    JSON_TEXT("reason", reason), JSON_TEXT("until", until)));
 }

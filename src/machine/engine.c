@@ -248,9 +248,12 @@ static bool is_ordered(const struct engine_run *r)
 	return st && st->declared && st->declared->order && !engine_troubleshooter_action(r);
 }
 
-/* A running script is not missing: a retry would start a second one next to it. */
+/* A running script is not missing: a retry would start a second one next to it. Nor is the answer
+ * of a person. */
 static bool waits_for_script(const struct engine_run *r)
 {
+	if (action_open_approval(r->doc, r->outstanding))
+		return true;
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a) && engine_script_running(r, a))
 			return true;
@@ -351,6 +354,14 @@ static enum advance check_answers(struct engine_run *r)
 	step = r->e->step_for(r->e->workflow, engine_state(r));
 	engine_dispatch_again(r, step && step->together);
 	return ADVANCE_STOP;
+}
+
+/* An answer is good. */
+static void forget_failures(struct engine_run *r)
+{
+	context_set_count(r->doc, "consecutive_failures", 0);
+	if (context_count(r->doc, "usage_waits"))
+		context_set_count(r->doc, "usage_waits", 0);
 }
 
 static void count_failure(
@@ -461,7 +472,7 @@ static enum advance decide(
 		c->verified = true;
 		step->decide(c);
 	}
-	context_set_count(r->doc, "consecutive_failures", 0);
+	forget_failures(r);
 	context_remove(r->doc, CONTEXT_FAILED_ANSWER);
 	if (c->result == STEP_ASK_AGAIN) {
 		clear_outstanding(r);
@@ -499,7 +510,7 @@ static enum advance request(struct engine_run *r, const struct step *step,
 	const char *trigger;
 
 	if (r->progress)
-		context_set_count(r->doc, "consecutive_failures", 0);
+		forget_failures(r);
 	count_silence(r, c);
 	trigger = engine_troubleshooter_due(r, step, &count);
 	if (trigger && c->open) { /* what is outstanding comes first */
@@ -618,6 +629,7 @@ static enum advance cancel(struct engine_run *r)
 
 	for (size_t i = 0; i < COUNT(keys); i++)
 		context_set(r->doc, keys[i], (struct str){0});
+	wait_drop(r->doc);
 	context_put(r->doc, CONTEXT_LAST_FAILURE, STR(ENGINE_CANCELLED));
 	engine_enter(r, "failed", "cancelled", ENGINE_CANCELLED);
 	return ADVANCE_ON;
@@ -634,6 +646,9 @@ static enum advance turn(struct engine_run *r, struct error *err)
 		return cancel(r);
 	if (strcmp(engine_state(r), r->e->workflow->initial) == 0)
 		return boot(r, err);
+	next = engine_wait(r);
+	if (next != ADVANCE_ON)
+		return next;
 	if (engine_enter_place(r, err) < 0)
 		return ADVANCE_FAILED;
 	context_set(r->doc, "outcome", (struct str){0});

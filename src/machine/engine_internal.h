@@ -3,6 +3,7 @@
 #define DT_ENGINE_INTERNAL_H
 
 #include "src/machine/engine.h"
+#include "src/machine/wait.h"
 
 enum advance {
 	ADVANCE_FAILED = -1,
@@ -26,6 +27,8 @@ struct engine_run {
 	unsigned earlier;  /* ... in an attempt before it, whose save was refused */
 	struct lease_holder holder; /* of the work item; ours if `holds` */
 	bool holds;
+	struct wait wait;        /* of the item, when the attempt began */
+	bool waits;              /* ... and its time had not come */
 	struct item_place place; /* where the item is worked on; directory NULL: not chosen */
 	json *marks;             /* as the last request for work found them; NULL: none */
 	const char *fault; /* what an agent must correct before its work is committed or pushed */
@@ -57,6 +60,8 @@ void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, u
 void engine_dispatch_again(struct engine_run *r, bool together);
 void engine_dispatch_done(
 	struct engine_run *r, const char *result, const char *reason, const char *question);
+/* `until`: a time. */
+void engine_dispatch_waiting(struct engine_run *r, const char *reason, const char *until);
 /* Asks for an outstanding action again under a new id. */
 void engine_dispatch_reissue(struct engine_run *r, json *action);
 
@@ -105,6 +110,10 @@ void engine_troubleshooter_discard(struct engine_run *r);
 /* It asked the user, or reached the limit of its calls: waits for the answer, or for a person who
  * resets the limit. */
 enum advance engine_troubleshooter_wait(struct engine_run *r);
+
+/* wait.c */
+/* Prints that the item waits for a time. ADVANCE_ON: it does not, or no longer. */
+enum advance engine_wait(struct engine_run *r);
 
 /* evidence.c */
 /* The kinds of evidence that the good words of a state claim. */

@@ -191,7 +191,7 @@ static int note_script(struct engine_run *r, const struct step_context *c, struc
 	bool script = false;
 
 	for (size_t i = 0; i < c->requests.n; i++)
-		script |= !c->requests.items[i].agent;
+		script |= c->requests.items[i].command != NULL;
 	if (!script)
 		return 0;
 	if (load_facts(r, err) < 0)
@@ -272,6 +272,8 @@ static const char *claim_fault(
 		return arena_printf(&r->arena, "%s (when the script was requested)", fault);
 	if (claim->kinds & EVIDENCE_TREE && moved)
 		return "HEAD is not the commit for which the script was requested";
+	if (claim->kinds & EVIDENCE_SHOWN && changed)
+		return "the branch has changed since the approval was requested";
 	if (claim->kinds & EVIDENCE_REVIEW && changed)
 		return "HEAD is not the commit that was reviewed, and its changes differ";
 	return NULL;
@@ -321,7 +323,7 @@ static void add_claim_query(
 	q->kinds |= claim->kinds;
 	if (claim->kinds & EVIDENCE_WORK && !q->since)
 		q->since = json_get_str(fact_at(r, claim->section), "since");
-	if (claim->kinds & EVIDENCE_REVIEW && !q->reviewed)
+	if (claim->kinds & (EVIDENCE_REVIEW | EVIDENCE_SHOWN) && !q->reviewed)
 		q->reviewed = json_get_str(fact_at(r, claim->section), "head");
 	if (claim->kinds & EVIDENCE_PULL &&
 		forge_find_pull(context_section(r->doc, claim->section), &p))

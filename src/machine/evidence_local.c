@@ -404,7 +404,7 @@ static void read_changes(struct collector *c)
 {
 	const char *reviewed = c->query->reviewed, *base, *patch;
 
-	if (!(c->query->kinds & EVIDENCE_REVIEW) || !c->out->head)
+	if (!(c->query->kinds & (EVIDENCE_REVIEW | EVIDENCE_SHOWN)) || !c->out->head)
 		return;
 	c->out->patch = digest_changes(c, c->out->head, &c->out->base);
 	if (!reviewed || !c->out->patch || strcmp(reviewed, c->out->head) == 0)

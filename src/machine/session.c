@@ -153,7 +153,7 @@ static int claim(struct engine_run *r, struct error *err)
 
 	if (read_holder(r, err) < 0 || admit(e, h, err) < 0)
 		return -1;
-	if (!e->owner || is_finished(e))
+	if (!e->owner || is_finished(e) || r->waits || action_open_approval(r->doc, r->outstanding))
 		return 0;
 	r->holds = true;
 	if (h->owner && !lease_held_by(h, e->owner))
@@ -247,5 +247,8 @@ int engine_begin(struct engine_run *r, struct error *err)
 	if (note_operation(r, err) < 0 || place_load(&r->arena, e->file, &r->place, err) < 0 ||
 		action_load_noted(e->file, &r->outstanding, &r->noted, err) < 0)
 		return -1;
+	if (!e->cancel && !is_finished(e) && wait_read(r->doc, &r->wait, err) < 0)
+		return -1;
+	r->waits = r->wait.until > e->file->now;
 	return claim(r, err);
 }

@@ -3,6 +3,7 @@
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/script.h"
+#include "src/machine/wait.h"
 #include "src/run/run_internal.h"
 #include "src/sys/process.h"
 
@@ -241,6 +242,18 @@ static int record_answer(const struct run_item *r, const struct run_action *p,
 	return 0;
 }
 
+/* The item waits until the limit is reset; the action stays outstanding. */
+static int begin_wait(
+	const struct run_item *r, const struct run_answer *answer, char *word, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	(void)snprintf(word, RUN_WORD_SIZE, "%s", answer->how);
+	return context_open(&f, r->call.context_file, CONTEXT_MUST_EXIST, err) < 0
+		       ? -1
+		       : wait_for_limit(&f, answer->resets_at, answer->limit, err);
+}
+
 static int call_agent(struct arena *a, const struct run_item *r, const struct run_action *p,
 	struct run_outcome *out, struct error *err)
 {
@@ -248,7 +261,9 @@ static int call_agent(struct arena *a, const struct run_item *r, const struct ru
 	int rc = run_agent_call(a, r, p->action, &answer, err);
 	struct error ignored;
 
-	if (rc == 0)
+	if (rc == 0 && answer.limit)
+		rc = begin_wait(r, &answer, out->word, err);
+	else if (rc == 0)
 		rc = record_answer(r, p, &answer, out->word, err);
 	else if (answer.note) /* it ran before the run was stopped */
 		(void)record_answer(

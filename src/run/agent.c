@@ -7,7 +7,7 @@
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
 
-enum { TIMEOUT_S = 1800, GATE_STEP_MS = 1000 };
+enum { TIMEOUT_S = 1800, GATE_STEP_MS = 1000, LIMIT_SHOWN = 200 };
 
 /* One call of a real agent. */
 struct agent_call {
@@ -348,10 +348,18 @@ static json *note_of(const struct agent_call *c)
 	return note;
 }
 
-static int no_harness(const struct agent_call *c, struct error *err)
+/* Every harness is at its limit or cannot be used. A limit says nothing about the agent. */
+static int no_harness(const struct agent_call *c, struct run_answer *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
 
+	if (c->result.rate_limited) {
+		out->how = "usage limit";
+		out->limit = arena_printf(c->arena, "usage limit of '%s': %s", c->id,
+			arena_printable(c->arena, str_of(c->result.detail), LIMIT_SHOWN));
+		out->resets_at = c->result.resets_at;
+		return 0;
+	}
 	for (size_t i = 0; i < c->chain.effective.n; i++)
 		buf_addf(&names, "%s%s", i ? ", " : "", c->chain.effective.list[i]);
 	return error_set(err, ERR_SYSTEM, "no harness can be used for '%s' (%s): %.600s", c->id,
@@ -366,7 +374,7 @@ static int record_result(const struct agent_call *c, struct run_answer *out, str
 	const char *status = harness_status_names[r->status];
 
 	if (!c->used)
-		return no_harness(c, err);
+		return no_harness(c, out, err);
 	if (chain_record(c->run->artifacts, c->run->call.id, c->stage, c->used, &c->chain, r, err) <
 		0)
 		return -1;

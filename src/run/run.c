@@ -5,6 +5,7 @@
 #include "src/event/event.h"
 #include "src/machine/agents.h"
 #include "src/machine/engine.h"
+#include "src/machine/wait.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
@@ -14,6 +15,9 @@
 /* One owner for all runs: a lock of its own keeps a second run of a work item out, and the next
  * run may continue one that was killed. */
 #define RUN_OWNER "dev-team run"
+
+/* How often a run that waits looks whether it was stopped. */
+enum { WAIT_TICK_MS = 1000 };
 
 /* ---- the actions of one array, each in a child process ---- */
 
@@ -232,8 +236,39 @@ static int carry_out(
 
 /* ---- one work item ---- */
 
-/* 1: continue. 0: done. `line`: the array. */
-static int run_round(struct run_item *r, struct buf *line, bool *success, struct error *err)
+static bool still_waits(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       wait_is_open(&f.doc, clock_now());
+}
+
+/* Until the time that the item waits for, or until a person has removed the wait. 1: continue. */
+static int wait_for_time(struct run_item *r, const json *done)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *document = r->call.context_file;
+	int64_t until;
+
+	r->call.returned = NULL; /* the agents were held up */
+	report_to_caller(r, RUN_REPORT_DONE, done, NULL);
+	if (clock_parse(json_get_str(done, "until"), &until) == 0 && clock_move(until))
+		return run_interrupt_wait(0) ? -1 : 1;
+	while (still_waits(document)) {
+		if (run_interrupt_wait(WAIT_TICK_MS))
+			return -1;
+		if (run_stop_asked(&a, document)) {
+			r->stopped = true;
+			return -1;
+		}
+	}
+	return 1;
+}
+
+/* 1: continue. 0: done. `line`: the array. *status: the exit status. */
+static int run_round(struct run_item *r, struct buf *line, int *status, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(json_free) json *array = NULL;
@@ -255,8 +290,12 @@ static int run_round(struct run_item *r, struct buf *line, bool *success, struct
 	first = json_first(array);
 	if (strcmp(json_get_str(first, "action"), "done") != 0)
 		return run_interrupt_caught() || carry_out(&a, r, array, ordered, err) < 0 ? -1 : 1;
+	if (json_get_str(first, "until"))
+		return wait_for_time(r, first);
 	report_to_caller(r, RUN_REPORT_DONE, first, NULL);
-	*success = strcmp(json_get_str(first, "result"), "success") == 0;
+	*status = json_get(first, "for")                    ? ERR_STATE
+		  : json_str_is(first, "result", "success") ? 0
+							    : ERR_CHECK;
 	return 0;
 }
 
@@ -322,23 +361,25 @@ static int stop_here(const struct run_item *r, struct error *err)
 static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	bool success = false;
-	int rc, signal;
+	int rc, signal, status = 0;
 
 	if (run_interrupt_begin(&r->cancel, err) < 0)
 		return -1;
 	run_stop_forget(r->call.context_file);
 	begin_state(a, r);
 	do
-		rc = run_round(r, &line, &success, err);
+		rc = run_round(r, &line, &status, err);
 	while (rc > 0);
 	signal = rc < 0 ? run_interrupt_caught() : 0;
 	run_interrupt_end();
 	report_to_caller(r, RUN_REPORT_OVER, NULL, NULL);
 	if (rc == 0) {
-		run_write_state(r, "done", success ? RUN_SUCCESS : RUN_FAILURE);
+		run_write_state(r, status == ERR_STATE ? "waiting" : "done",
+			status == ERR_STATE ? RUN_PENDING
+			: status            ? RUN_FAILURE
+					    : RUN_SUCCESS);
 		buf_addf(out, "%s\n", line.s);
-		return success ? 0 : ERR_CHECK;
+		return status;
 	}
 	run_step_release_lease(&r->call);
 	run_write_state(
@@ -383,7 +424,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	rc = run_setup(a, &r, err) < 0 ? -1 : run_loop(a, &r, out, err);
 	if (rc < 0 && !r.n_started)
 		run_setup_undo(a, &r);
-	if (rc == 0 || rc == ERR_CHECK || !r.n_steps)
+	if (rc >= 0 || !r.n_steps)
 		return rc;
 	error_print(err);
 	log_continuation(&r, "");
@@ -476,7 +517,7 @@ static int item_ended(void *data, size_t item, int status, struct str report)
 	CLEANUP(json_free) json *array = NULL;
 	struct parallel_runs *s = data;
 	struct error ignored;
-	bool whole = WIFEXITED(status) && WEXITSTATUS(status) <= ERR_CHECK &&
+	bool whole = WIFEXITED(status) && str_trim(report).n &&
 		     json_parse(&array, str_trim(report), &ignored) == 0;
 	const json *done = whole ? json_first(array) : NULL;
 	const char *reason = done ? json_get_str(done, "reason") : NULL,

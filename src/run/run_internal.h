@@ -140,12 +140,15 @@ void run_action_environment(
 struct run_answer {
 	bool answered;
 	struct str text;
-	const char *how; /* for people, if there is no answer: `codex: timeout` */
-	json *note;      /* of the event agent_run; the caller's to free, also after -1 */
+	const char *how;   /* for people, if there is no answer: `codex: timeout` */
+	const char *limit; /* the usage limit that was reached; NULL: none */
+	int64_t resets_at; /* of it; 0: not known */
+	json *note;        /* of the event agent_run; the caller's to free, also after -1 */
 };
 
-/* Chooses harness and model, and calls the agent. -1: no harness of the chain can be used, or an
- * internal error: the run stops and nothing is counted against the agent. */
+/* Chooses harness and model, and calls the agent. -1: no harness of the chain can be used, none of
+ * them because of a usage limit, or an internal error: the run stops and nothing is counted against
+ * the agent. */
 int run_agent_call(struct arena *a, const struct run_item *r, const json *action,
 	struct run_answer *out, struct error *err);
 

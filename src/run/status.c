@@ -5,6 +5,7 @@
 #include "src/machine/failure.h"
 #include "src/machine/place.h"
 #include "src/machine/script.h"
+#include "src/machine/wait.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
@@ -90,24 +91,32 @@ struct reading {
 	json *item;
 	json *actions; /* without an answer */
 	struct lease_holder holder;
-	const char *run; /* the process of its `dev-team run`; NULL: none */
-	bool works;      /* somebody may go on with it */
+	const char *run;     /* the process of its `dev-team run`; NULL: none */
+	bool works;          /* somebody may go on with it */
+	const char *approve; /* what a person must approve; NULL: nothing */
 };
 
 static int read_actions(struct reading *r, struct error *err)
 {
 	CLEANUP(json_free) json *all = NULL;
 	struct dispatches d = {.actions = r->actions};
+	const json *approval;
 
 	if (action_load(&r->file->doc, &all, err) < 0)
 		return -1;
+	approval = action_open_approval(&r->file->doc, all);
+	if (approval)
+		r->approve = arena_dup(r->arena, str_of(json_get_str(approval, "approve")));
 	for (const json *a = json_first(all); a; a = json_next(a)) {
 		const char *id = json_get_str(a, "id"), *agent = json_get_str(a, "agent");
 
 		if (action_answered(&r->file->doc, a))
 			continue;
-		json_push(r->actions, JSON_OBJECT(JSON_TEXT("id", id),
-					      JSON_TEXT("agent", agent ? agent : "script")));
+		json_push(r->actions,
+			JSON_OBJECT(JSON_TEXT("id", id),
+				JSON_TEXT("agent", agent                   ? agent
+						   : action_is_approval(a) ? "a person"
+									   : "script")));
 		r->works |= action_is_script(a) && script_running(r->file, id);
 		d.missing++;
 	}
@@ -240,14 +249,40 @@ static const char *status_of(const struct reading *r)
 		return "failed";
 	if (str_is(context_get(c, "state"), "done"))
 		return "done";
+	if (r->approve || wait_is_open(c, clock_now()))
+		return "waits";
 	return r->works ? "works" : "idle";
+}
+
+/* A run goes on by itself. */
+static void add_wait(struct reading *r)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+	struct error ignored;
+	struct wait w;
+
+	if (r->approve) {
+		json_put_str(r->item, "reason",
+			str_of(arena_printf(r->arena, "a person must approve: %s", r->approve)));
+		add_command(r, "dev-team approve ", "");
+		return;
+	}
+	if (wait_read(&r->file->doc, &w, &ignored) < 0)
+		return;
+	JSON_ADD(r->item, JSON_TIME("until", w.until), JSON_TEXT("reason", w.reason));
+	if (r->run)
+		return;
+	status_add_continuation(&command, r->file);
+	json_put_str(r->item, "continue", buf_str(&command));
 }
 
 static void add_end(struct reading *r, const char *status, bool brief)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 
-	if (strcmp(status, "waits") == 0) {
+	if (strcmp(status, "waits") == 0 && !context_get(&r->file->doc, "question").n) {
+		add_wait(r);
+	} else if (strcmp(status, "waits") == 0) {
 		add_key(r, "question", "question");
 		add_command(r, "dev-team answer ", " 'TEXT'");
 	} else if (strcmp(status, "failed") == 0) {
@@ -466,6 +501,8 @@ static void add_summary(struct buf *out, const json *item)
 		add_workers(out, item);
 	else
 		buf_add_printable(out, str_of(why), REASON_MAX);
+	if (*text_of(item, "until"))
+		buf_addf(out, "; until %s", text_of(item, "until"));
 	from = out->len;
 	usage_get(json_get(item, "usage"), &used);
 	usage_describe(out, &used);
@@ -585,9 +622,10 @@ void status_add_details(struct buf *out, const json *item)
 {
 	static const char *const facts[][2] = {
 		{"branch", "branch"}, {"directory", "directory"}, {"pull_request", "pull request"}};
-	static const char *const ends[][2] = {{"question", "waits for"}, {"reason", "reason"},
-		{"error", "error"}, {"log", "log"}, {"last_words", "last words"},
-		{"continue", "continue with"}, {"last_updated", "last change"}, {"file", "file"}};
+	static const char *const ends[][2] = {{"question", "waits for"}, {"until", "waits until"},
+		{"reason", "reason"}, {"error", "error"}, {"log", "log"},
+		{"last_words", "last words"}, {"continue", "continue with"},
+		{"last_updated", "last change"}, {"file", "file"}};
 	const char *state = text_of(item, "state");
 
 	buf_addf(out, "%s: %s%s%s%s\n", text_of(item, "id"), text_of(item, "status"),

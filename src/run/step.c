@@ -272,7 +272,7 @@ static const char *run_continuation(struct arena *a, const struct run_step_call 
 	return arena_dup(a, buf_str(&text));
 }
 
-/* The command that makes the work item go on. */
+/* The command that makes the work item go on. `repair`: what comes before it; NULL: nothing. */
 static const char *continuation(
 	struct arena *a, const struct run_step_call *call, const char *repair, bool asks)
 {
@@ -280,8 +280,9 @@ static const char *continuation(
 
 	if (call->in_run)
 		return run_continuation(a, call, asks);
-	buf_adds(&text, repair);
-	buf_add_argument(&text, " && dev-team step ", call->id);
+	if (repair)
+		buf_addf(&text, "%s && ", repair);
+	buf_add_argument(&text, "dev-team step ", call->id);
 	buf_add_argument(&text, " --workflow ", call->workflow);
 	buf_add_argument(&text, " --repo ", call->repo);
 	buf_add_argument(&text, " --context-file ", call->context_file);
@@ -293,23 +294,43 @@ static const char *continuation(
 	return arena_dup(a, buf_str(&text));
 }
 
-/* Adds to a `done` what explains why the run has failed, and how it goes on. */
+/* What the person does that the item waits for. */
+static const char *approval(struct arena *a, const struct run_step_call *call)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_adds(&text, "dev-team approve ");
+	status_add_address(&text, call->id, call->context_file);
+	status_add_repository(&text, call->repo);
+	return arena_dup(a, buf_str(&text));
+}
+
+/* Adds to a `done` why the run has failed, and how it goes on. A run waits by itself. */
 static void explain(struct arena *a, const struct run_step_call *call, const struct context_file *f,
 	struct buf *out)
 {
 	CLEANUP(json_free) json *array = NULL;
 	struct failure why;
 	struct error ignored;
+	json *done;
 
-	if (!str_starts(buf_str(out), "[{\"action\":\"done\",\"result\":\"failed\"") ||
+	if (!str_starts(buf_str(out), "[{\"action\":\"done\"") ||
 		json_parse(&array, buf_str(out), &ignored) < 0)
 		return;
-	failure_explain(a, f, &why);
-	JSON_ADD((json *)json_at(array, 0), JSON_IF(why.log, JSON_TEXT("log", why.log)),
-		JSON_IF(why.words, JSON_TEXT("last_words", why.words)),
-		JSON_IF(why.repair,
-			JSON_TEXT("continue", continuation(a, call, why.repair,
-						      context_get(&f->doc, "question").n > 0))));
+	done = (json *)json_at(array, 0);
+	if (json_get(done, "for"))
+		json_put_str(done, "continue", str_of(approval(a, call)));
+	else if (json_str_is(done, "result", "waiting") && !call->in_run)
+		json_put_str(done, "continue", str_of(continuation(a, call, NULL, false)));
+	if (json_str_is(done, "result", "failed")) {
+		failure_explain(a, f, &why);
+		JSON_ADD(done, JSON_IF(why.log, JSON_TEXT("log", why.log)),
+			JSON_IF(why.words, JSON_TEXT("last_words", why.words)),
+			JSON_IF(why.repair,
+				JSON_TEXT("continue",
+					continuation(a, call, why.repair,
+						context_get(&f->doc, "question").n > 0))));
+	}
 	buf_clear(out);
 	json_print(out, array);
 }

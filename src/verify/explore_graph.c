@@ -51,6 +51,8 @@ static void agent_answers(struct explore_answers *l, const json *action)
 		add(l, word, word,
 			arena_printf(l->arena, "%s%sThe result is %s.", expected ? expected : "",
 				expected ? "\n\n" : "", word));
+	if (json_get(action, "for")) /* a person is waited for */
+		return;
 	add_silent(l, "no answer");
 	word = explore_result_word(l->arena, action, 0);
 	if (expected)
@@ -296,7 +298,7 @@ static enum explore_node_kind kind_of(
 	const json *first = json_first(printed);
 	const struct workflow_state *state = workflow_state(g->workflow, context_get(c, "state").p);
 
-	if (!json_str_is(first, "action", "done"))
+	if (!json_str_is(first, "action", "done") || json_get(first, "for"))
 		return NODE_WORK;
 	if (json_get(first, "question"))
 		return NODE_QUESTION;

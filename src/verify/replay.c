@@ -8,6 +8,7 @@
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
+#include "src/machine/wait.h"
 #include "src/store/store.h"
 #include "src/sys/path.h"
 #include "src/verify/replay.h"
@@ -648,6 +649,7 @@ static bool replay_record(struct replay *r)
 		.id = json_get_str(note, "action"),
 		.word = json_get_str(note, "word"),
 		.caller = json_get_str(note, "caller"),
+		.person = json_get_str(note, "person"),
 		.ran = json_is_true(json_get(note, "ran"))};
 
 	if (!r->next.document || r->next.removed || !offer.id)
@@ -693,6 +695,14 @@ static bool replay_set(struct replay *r)
 	return true;
 }
 
+static bool replay_wait(struct replay *r)
+{
+	if (open_document(r))
+		(void)wait_for_limit(&r->file, json_get_int(r->note, "until", 0),
+			json_get_str(r->note, "reason"), &r->err);
+	return true;
+}
+
 static bool replay_retry(struct replay *r)
 {
 	if (open_document(r))
@@ -734,6 +744,7 @@ static const struct replay_operation {
 	{"run", replay_events, "run"},
 	{"set", replay_set, "set"},
 	{"retry", replay_retry, "retry"},
+	{"wait", replay_wait, "waits for a usage limit"},
 	{"restore", replay_restore, "restore"},
 	{"give back", replay_give_back, "give back"},
 	{"edit", check_edit, "edited by hand"},
@@ -871,16 +882,17 @@ static json *difference_json(const struct replay_difference *d)
 
 static void report_json(const struct replay_result *v, struct buf *out)
 {
-	json *taken = json_object(), *j;
+	json *taken = json_object();
 
 	for (size_t i = 0; i < v->taken.n; i++)
 		json_put_int(taken, v->taken.items[i].op, (int64_t)v->taken.items[i].n);
-	j = JSON_OBJECT(JSON_TEXT("file", v->place->path), JSON_BOOL("same", !v->differ),
-		JSON_INT("commits", v->commits), JSON_INT("events", v->events),
-		JSON_INT("replayed", v->replayed), JSON_VALUE("taken", taken),
-		JSON_INT("differ", v->differ),
-		JSON_VALUE("first", v->differ ? difference_json(&v->first) : json_object()));
-	json_print_line(out, j);
+	json_print_line(
+		out, JSON_OBJECT(JSON_TEXT("file", v->place->path), JSON_BOOL("same", !v->differ),
+			     JSON_INT("commits", v->commits), JSON_INT("events", v->events),
+			     JSON_INT("replayed", v->replayed), JSON_VALUE("taken", taken),
+			     JSON_INT("differ", v->differ),
+			     JSON_VALUE("first",
+				     v->differ ? difference_json(&v->first) : json_object())));
 }
 
 void replay_report(const struct replay_result *v, bool as_json, struct buf *out)

@@ -230,7 +230,8 @@ int simulator_invoke(
 			.id = c->action,
 			.word = c->word,
 			.text = c->text,
-			.ran = true};
+			.ran = true,
+			.person = "person@host"};
 		int rc = answer_record(&f, &offer, err);
 
 		s->outcome = offer.outcome;

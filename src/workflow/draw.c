@@ -147,6 +147,8 @@ static void add_about(const struct declared_state *d, struct buf *out)
 		buf_addf(out, "%zu at once", d->n);
 	else if (d->items->agent)
 		add_label(out, "agent ", d->items->agent, "");
+	else if (d->items->approve)
+		add_label(out, "a person approves ", d->items->approve, "");
 	else
 		add_label(out, "script ", d->items->command, "");
 	buf_adds(out, "</FONT>");

@@ -175,10 +175,46 @@ static const struct config_field outcome_field = {.kind = CONFIG_TEXT,
 		EVIDENCE(declared_action)                                                          \
 	}
 
+#define APPROVAL                                                                                   \
+	{TEXT("approve", argument_form, declared_action, approve)},                                \
+		{TEXT("writes", section_form, declared_action, writes), .preset = "Approval"},     \
+	{                                                                                          \
+		RESULTS                                                                            \
+	}
+
 static const struct config_field agent_fields[] = {AGENT, {0}};
 static const struct config_field script_fields[] = {SCRIPT, {0}};
 static const struct config_field agent_state_fields[] = {AGENT, RULES(declared_action), {0}};
 static const struct config_field script_state_fields[] = {SCRIPT, RULES(declared_action), {0}};
+
+static const struct config_field approval_fields[] = {APPROVAL, RULES(declared_action), {0}};
+
+static void preset_results(struct config_reader *r, const struct yaml *map,
+	struct declared_action *it, const char *good, const char *bad)
+{
+	const char *const words[] = {good, bad};
+
+	it->n_outcomes = COUNT(words);
+	it->outcomes = arena_alloc(r->arena, COUNT(words) * sizeof(*it->outcomes));
+	for (size_t i = 0; i < COUNT(words); i++)
+		it->outcomes[i] =
+			(struct declared_outcome){words[i], words[i], map->line, map->col};
+}
+
+/* A person approves the work as it was shown. */
+static void check_approval(struct config_reader *r, const struct yaml *map, void *of)
+{
+	struct declared_action *it = of;
+
+	it->evidence = (struct evidence_rule){.kinds = EVIDENCE_SHOWN, .given = true};
+	if (!it->n_outcomes)
+		preset_results(r, map, it, "approved", "rejected");
+	else if (it->n_outcomes != 2 || strcmp(it->outcomes[0].word, "approved") != 0 ||
+		 strcmp(it->outcomes[1].word, "rejected") != 0)
+		config_fault(r, yaml_get(map, "results"),
+			"'results' of an approval must be 'approved' and 'rejected', in this "
+			"order");
+}
 
 /* The results of a script are `passed` and `failed`; which is the good one, the order tells. */
 static void check_script(struct config_reader *r, const struct yaml *map, void *of)
@@ -196,13 +232,8 @@ static void check_script(struct config_reader *r, const struct yaml *map, void *
 	else if (it->evidence.kinds && it->n_outcomes && strcmp(it->outcomes[0].word, words[0]))
 		config_fault(r, yaml_get(map, "evidence"),
 			"'evidence' of a script needs 'passed' as the first of its 'results'");
-	if (it->n_outcomes)
-		return;
-	it->n_outcomes = COUNT(words);
-	it->outcomes = arena_alloc(r->arena, sizeof(words) * sizeof(*it->outcomes));
-	for (size_t i = 0; i < COUNT(words); i++)
-		it->outcomes[i] =
-			(struct declared_outcome){words[i], words[i], map->line, map->col};
+	if (!it->n_outcomes)
+		preset_results(r, map, it, words[0], words[1]);
 }
 
 static const struct config_variant action_forms[] = {
@@ -227,7 +258,7 @@ static void check_items(struct config_reader *r, const struct yaml *map, void *o
 }
 
 #define STATE_FORMS                                                                                \
-	{"agent", agent_state_fields, NULL},                                                       \
+	{"agent", agent_state_fields, NULL}, {"approve", approval_fields, check_approval},         \
 	{                                                                                          \
 		"command", script_state_fields, check_script                                       \
 	}

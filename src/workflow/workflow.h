@@ -47,11 +47,12 @@ struct workflow_state {
 
 /* What can be checked of a claim: that a result is as its word says (docs/evidence.md). */
 enum evidence_kind {
-	EVIDENCE_WORK = 1,    /* new commits, and nothing left uncommitted */
-	EVIDENCE_TREE = 2,    /* a script has passed on the files of HEAD */
-	EVIDENCE_PULL = 4,    /* the pull request is open, and of this branch */
-	EVIDENCE_REVIEW = 8,  /* HEAD is the commit that was reviewed */
-	EVIDENCE_COMMAND = 16 /* a command of the user agrees */
+	EVIDENCE_WORK = 1,     /* new commits, and nothing left uncommitted */
+	EVIDENCE_TREE = 2,     /* a script has passed on the files of HEAD */
+	EVIDENCE_PULL = 4,     /* the pull request is open, and of this branch */
+	EVIDENCE_REVIEW = 8,   /* HEAD is the commit that was reviewed */
+	EVIDENCE_COMMAND = 16, /* a command of the user agrees */
+	EVIDENCE_SHOWN = 32 /* of an approval, in no list: as EVIDENCE_REVIEW, but pushed or not */
 };
 enum { EVIDENCE_KINDS = 5, EVIDENCE_ALL = 15 };
 
@@ -78,7 +79,8 @@ struct declared_rules {
 
 /* One action of a declared state. */
 struct declared_action {
-	const char *agent, *skill; /* agent NULL: a script */
+	const char *agent, *skill; /* agent NULL: a script, or ... */
+	const char *approve;       /* ... a person, who approves this; else NULL */
 	const char **args;         /* words; ID and SPEC_PATH are replaced */
 	size_t n_args;
 	const char **reads;

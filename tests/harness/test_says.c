@@ -1,4 +1,5 @@
 #include "tests/lib/harness_rig.h"
+#include "src/base/clock.h"
 
 /*
  * An agent's text about its work is never mistaken for its program's message about the service:
@@ -225,3 +226,50 @@ TEST(aider_is_believed_where_no_answer_stands)
 }
 
 UNIT_GROUP(harness_rig_enter, harness_rig_leave)
+
+/* The time of a usage limit: the vendors' sentences, and what only looks like one. The clock is
+ * 2026-11-21T01:34:55Z, a Saturday. */
+TEST(the_reset_of_a_usage_limit_is_read)
+{
+	static const struct {
+		const char *text, *reset; /* "": unknown */
+	} rows[] = {
+		{"Claude AI usage limit reached|1795233600", "2026-11-21T04:00:00Z"},
+		{"You've hit your session limit · resets 3pm (UTC)", "2026-11-21T15:00:00Z"},
+		{"You've hit your session limit · resets 1:30am (UTC)", "2026-11-22T01:30:00Z"},
+		{"You've hit your weekly limit · resets Nov 28, 3pm (UTC)", "2026-11-28T15:00:00Z"},
+		{"Your limit will reset at 12am (UTC).", "2026-11-22T00:00:00Z"},
+		{"You've hit your usage limit. Upgrade or try again in 3 hours 12 minutes.",
+			"2026-11-21T04:46:55Z"},
+		{"You've hit your usage limit. Try again in 1 day 2 hours and 1 minute.",
+			"2026-11-22T03:35:55Z"},
+		{"You've hit your usage limit. Try again at Jan 2nd, 2027 3:45 PM (UTC)",
+			"2027-01-02T15:45:00Z"},
+		{"resets Jan 2 at 3pm (UTC)", "2027-01-02T15:00:00Z"},
+		{"stream disconnected before completion: Rate limit reached for gpt-5 on tokens "
+		 "per min. Please try again in 1.5s.",
+			"2026-11-21T01:34:57Z"},
+		{"[API Error: {\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\","
+		 "\"details\":[{\"retryDelay\":\"34s\"}]}}]",
+			"2026-11-21T01:35:29Z"},
+		{"You have exhausted your capacity. Your quota will reset after 18h22m58s.",
+			"2026-11-21T19:57:53Z"},
+		{"slow down (retry after 120 s)", "2026-11-21T01:36:55Z"},
+		{"exceeded retry limit, last status: 429 Too Many Requests", ""},
+		{"resets soon", ""},
+		{"resets 25pm (UTC)", ""},
+		{"try again in a while", ""},
+		{"usage limit reached|", ""},
+		{"", ""},
+	};
+	const int64_t now = 1795224895;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		int64_t t = harness_limit_reset(str_of(rows[i].text), now);
+		char text[CLOCK_TEXT] = "";
+
+		if (t)
+			clock_text(t, text);
+		assert_string_equal(text, rows[i].reset);
+	}
+}

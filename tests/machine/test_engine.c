@@ -515,8 +515,8 @@ ENGINE_TEST(a_workflow_that_runs_in_a_circle_is_told_and_nothing_is_saved)
 ENGINE_TEST(a_broken_actions_section_is_told_by_its_line)
 {
 	by_hand("researching", "", SECTION("Actions", "{}"));
-	step_fails(ERR_INPUT,
-		"section 'Actions': 'action' must be " WIRE_AGENT_ACTION " or " WIRE_SCRIPT_ACTION);
+	step_fails(ERR_INPUT, "section 'Actions': 'action' must be " WIRE_AGENT_ACTION
+			      ", " WIRE_SCRIPT_ACTION " or approve");
 	assert_string_equal(t.err.file, t.path);
 	assert_int_equal(t.err.line, 8);
 }
