@@ -1,14 +1,18 @@
 #include "src/base/error.h"
 #include "context/file.h"
 #include "src/cli/cli.h"
+#include "src/run/locate.h"
 #include "src/run/run.h"
+#include "src/setup/setup.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
 #include "src/verify/explore.h"
 #include "steps/steps.h"
 
 struct workflow_options {
-	const char *plugin_root, *context_file, *format;
+	const char *plugin_root, *context_file, *format, *from, *repo;
 	int64_t changes, states, trace;
-	bool json;
+	bool json, list;
 };
 
 static const struct option check_options[] = {
@@ -30,6 +34,13 @@ static const struct option explore_options[] = {
 	OPTION_NUMBER(struct workflow_options, trace, "trace", "N", 0, 99999999,
 		"print the agent script that reproduces finding N"),
 	OPTION_FLAG(struct workflow_options, json, "json", "print the report as one JSON object"),
+	OPTION_END,
+};
+static const struct option new_options[] = {
+	OPTION_TEXT(struct workflow_options, from, "from", "WORKFLOW",
+		"the workflow of the gallery that is copied"),
+	OPTION_FLAG(struct workflow_options, list, "list", "list the gallery"),
+	CLI_REPO(struct workflow_options),
 	OPTION_END,
 };
 static const struct workflow_options defaults = {.format = "mermaid", .states = EXPLORE_STATES};
@@ -129,7 +140,118 @@ static int run_explore(struct invocation *in, struct error *err)
 	return load(in, &w, err) < 0 ? -1 : explore_workflow(&w, &explore, in->out, err);
 }
 
+/* ---- the gallery ---- */
+
+static int find_gallery(
+	struct invocation *in, const char **dir, struct directory_names *names, struct error *err)
+{
+	const struct workflow_options *o = in->values;
+	bool missing;
+
+	if (locate_plugin(in->arena, o->plugin_root, dir, err) < 0)
+		return -1;
+	*dir = path_join(in->arena, *dir, "workflows/gallery");
+	if (directory_list(in->arena, *dir, names, &missing, err) < 0)
+		return missing ? error_set(err, ERR_STATE, "no gallery '%s': install again", *dir)
+			       : -1;
+	return 0;
+}
+
+/* NAME, and the heading of its file. */
+static int list_gallery(struct invocation *in, struct error *err)
+{
+	struct directory_names names = {0};
+	const char *dir;
+
+	if (find_gallery(in, &dir, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		struct workflow w;
+		struct str text, title;
+
+		if (workflow_load(in->arena, path_join(in->arena, dir, names.items[i]), &w, err) <
+			0)
+			return -1;
+		text = str_sub(w.source, str_find(w.source, STR("\n# ")) + 3, w.source.n);
+		(void)str_line(&text, &title);
+		buf_addf(in->out, "%-15.*s %.*s\n", (int)strlen(names.items[i]) - 3, names.items[i],
+			(int)title.n, title.p);
+	}
+	return 0;
+}
+
+static int refuse_unknown(struct invocation *in, const char *name,
+	const struct directory_names *names, struct error *err)
+{
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
+
+	for (size_t i = 0; i < names->n; i++)
+		buf_addf(&all, "%s%.*s", i ? ", " : "", (int)strlen(names->items[i]) - 3,
+			names->items[i]);
+	return error_set(err, ERR_USAGE, "%s: '%.100s' is not in the gallery: give --from %s",
+		in->path, name, all.s);
+}
+
+static int read_gallery(
+	struct invocation *in, const char *name, struct str *text, struct error *err)
+{
+	struct directory_names names = {0};
+	struct workflow w;
+	const char *dir, *file = arena_printf(in->arena, "%s.md", name);
+
+	if (find_gallery(in, &dir, &names, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		if (strcmp(names.items[i], file) != 0)
+			continue;
+		if (workflow_load(in->arena, path_join(in->arena, dir, file), &w, err) < 0)
+			return -1;
+		*text = w.source;
+		return 0;
+	}
+	return refuse_unknown(in, name, &names, err);
+}
+
+static int run_new(struct invocation *in, struct error *err)
+{
+	const struct workflow_options *o = in->values;
+	const char *repo, *path, *shipped;
+	struct error ignored;
+	struct str text;
+	int rc;
+
+	if (o->list ? in->n || o->from : !in->n || !o->from)
+		return error_set(err, ERR_USAGE, "%s: give NAME and --from, or --list", in->path);
+	if (o->list)
+		return list_gallery(in, err);
+	if (path_check_id(in->words[0], err) < 0 || read_gallery(in, o->from, &text, err) < 0 ||
+		locate_repository(in->arena, o->repo, &repo, err) < 0)
+		return -1;
+	path = arena_printf(in->arena, LOCATE_WORKFLOWS "/%s.md", in->words[0]);
+	if (!path_exists(path_join(in->arena, repo, path)) &&
+		locate_workflow(
+			in->arena, in->words[0], o->plugin_root, repo, &shipped, &ignored) == 0)
+		return error_set(err, ERR_USAGE, "'%s' is the name of '%s': choose another",
+			in->words[0], shipped);
+	rc = setup_create_file(in->arena, repo, path, text, 0666, err);
+	if (rc > 0)
+		return error_set(err, ERR_STATE,
+			"'%s' exists: choose another name, or remove it first", path);
+	if (rc == 0)
+		buf_addf(in->out,
+			"%s\nuse it with: dev-team run ID --workflow %s\nand commit it, once it is "
+			"as you want it\n",
+			path, in->words[0]);
+	return rc;
+}
+
 static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("new", "[NAME]", run_new,
+		"write a workflow of the repository's own, from one of the gallery",
+		.details =
+			"Copies a workflow of the gallery into .dev-team/workflows/NAME.md of the "
+			"repository, where '--workflow NAME' finds it. Edit the copy as you like.",
+		.options = {check_options, new_options}),
 	CLI_SUBCOMMAND("check", "FILE", run_check,
 		"print every fault as FILE:LINE:COL; exit status 1 if there is one",
 		.details = "Faults are triggers without a transition, states that no step handles, "
@@ -154,9 +276,10 @@ static const struct verb *const subcommands[] = {
 const struct verb verb_workflow = {
 	.name = "workflow",
 	.group = "Workflows",
-	.about = "check, draw and explore workflow files",
-	.details = "FILE may be the name of a shipped workflow.",
-	.examples = "dev-team workflow check implement\n"
+	.about = "write, check, draw and explore workflow files",
+	.details = "FILE may be the name of a shipped workflow, or of one of the repository.",
+	.examples = "dev-team workflow new tests-first --from tdd\n"
+		    "dev-team workflow check implement\n"
 		    "dev-team workflow draw implement --format svg >implement.svg\n"
 		    "dev-team workflow explore my-workflow.md --trace 1 >agents.yaml",
 	.size = sizeof(defaults),

@@ -268,7 +268,7 @@ static void read_texts(struct config_reader *r, const struct config_field *f, co
 	size_t n = 0;
 	unsigned k;
 
-	if (!check_count(r, key, v, 0, max))
+	if (!check_count(r, key, v, f->min, max))
 		return;
 	list = arena_alloc(r->arena, (v->n + 1) * sizeof(*list));
 	for (size_t i = 0; i < v->n; i++) {

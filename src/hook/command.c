@@ -126,7 +126,8 @@ static int read_arguments(struct expansion *p, struct error *err)
 	p->call.workflow = named ? next_argument(p) : p->command->workflow;
 	p->call.id = next_id(p);
 	if (p->command->kind == COMMAND_WORKFLOW && p->left.n &&
-		locate_workflow(p->arena, p->call.id, p->call.plugin_root, &path, &ignored) == 0) {
+		locate_workflow(p->arena, p->call.id, p->call.plugin_root, p->call.repo, &path,
+			&ignored) == 0) {
 		p->call.workflow = p->call.id;
 		p->call.id = next_id(p);
 	}
@@ -170,7 +171,8 @@ static int begin_words(struct expansion *p, struct error *err)
 		return -1;
 	if (is_id)
 		return 0;
-	if (locate_workflow(p->arena, p->call.workflow, p->call.plugin_root, &path, err) < 0 ||
+	if (locate_workflow(p->arena, p->call.workflow, p->call.plugin_root, p->call.repo, &path,
+		    err) < 0 ||
 		workflow_load(p->arena, path, &w, err) < 0)
 		return -1;
 	item.text = arena_printf(

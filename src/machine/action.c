@@ -233,10 +233,42 @@ struct str action_word(const struct context *c, const json *action)
 	return (struct str){"", 0};
 }
 
+/* The entry of `id` in that part of the list; of a script that has a result, or of one that waits.
+ */
+static const json *scan_noted(const json *from, const json *to, const char *id, bool answered)
+{
+	for (; from != to; from = json_next(from)) {
+		const char *name = answered ? json_get_str(from, "id") : json_text(from);
+
+		if (name && strcmp(name, id) == 0)
+			return from;
+	}
+	return NULL;
+}
+
+static const json *find_noted(const json *noted, const char *id, bool answered, const json **last)
+{
+	const json *from = *last ? *last : json_first(noted);
+	const json *one = scan_noted(from, NULL, id, answered);
+
+	if (!one)
+		one = scan_noted(json_first(noted), from, id, answered);
+	*last = one ? one : *last;
+	return one;
+}
+
+bool action_is_noted(const json *noted, const char *id, const json **last)
+{
+	const json *none = NULL;
+
+	return !noted || find_noted(noted, id, false, last ? last : &none);
+}
+
 int action_note(struct context_file *f, const json *array, const json *noted, struct error *err)
 {
 	CLEANUP(json_free) json *list = json_array();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const json *found = NULL;
 	struct str last;
 
 	for (const json *a = json_first(array); a; a = json_next(a)) {
@@ -245,7 +277,7 @@ int action_note(struct context_file *f, const json *array, const json *noted, st
 		if (word && must_be_recorded(a))
 			json_push(
 				list, JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("result", word)));
-		else if (!action_answered(&f->doc, a) && action_is_noted(noted, id))
+		else if (!action_answered(&f->doc, a) && action_is_noted(noted, id, &found))
 			json_push_str(list, str_of(id));
 	}
 	json_print(&text, list);
@@ -268,30 +300,17 @@ int action_noted(struct context_file *f, json **noted, struct error *err)
 	return 0;
 }
 
-bool action_is_noted(const json *noted, const char *id)
-{
-	for (const json *one = json_first(noted); one; one = json_next(one))
-		if (json_text(one) && strcmp(json_text(one), id) == 0)
-			return true;
-	return !noted;
-}
-
-/* The result that was recorded for a script; NULL: none. */
-static const char *noted_result(const json *noted, const char *id)
-{
-	for (const json *one = json_first(noted); one; one = json_next(one))
-		if (json_str_is(one, "id", id))
-			return json_get_str(one, "result");
-	return NULL;
-}
-
 /* True if it had to be corrected: somebody wrote a result into the document. */
-static bool restore_result(struct context_file *f, json *action, const json *noted)
+static bool restore_result(
+	struct context_file *f, json *action, const json *noted, const json **last)
 {
 	const char *id = json_get_str(action, "id"), *given = json_get_str(action, "answered"),
-		   *result = noted_result(noted, id);
+		   *result;
 
-	if (!must_be_recorded(action) || !given || (result && strcmp(given, result) == 0))
+	if (!must_be_recorded(action) || !given)
+		return false;
+	result = json_get_str(find_noted(noted, id, true, last), "result");
+	if (result && strcmp(given, result) == 0)
 		return false;
 	if (result)
 		json_set(action, "answered", json_string(str_of(result)));
@@ -306,12 +325,13 @@ static bool restore_result(struct context_file *f, json *action, const json *not
 
 int action_load_noted(struct context_file *f, json **array, json **noted, struct error *err)
 {
+	const json *found = NULL;
 	bool corrected = false;
 
 	if (action_load(&f->doc, array, err) < 0 || action_noted(f, noted, err) < 0)
 		return -1;
 	for (const json *a = json_first(*array); a && f->store; a = json_next(a))
-		corrected |= restore_result(f, (json *)a, *noted);
+		corrected |= restore_result(f, (json *)a, *noted, &found);
 	if (corrected)
 		action_store(&f->doc, *array);
 	return 0;

@@ -58,7 +58,9 @@ int action_noted(struct context_file *f, json **noted, struct error *err);
 /* The outstanding actions and what was noted. A result of a script that was not noted is removed
  * from the document, unless that is open for reading. */
 int action_load_noted(struct context_file *f, json **array, json **noted, struct error *err);
-/* True if `id` waits for an answer, or if nothing was noted. */
-bool action_is_noted(const json *noted, const char *id);
+/* True if `id` waits for an answer, or if nothing was noted. *last (may be NULL): the entry that
+ * was found last, where the search begins; entries are in the order of the array, so that a walk
+ * through it takes linear time. */
+bool action_is_noted(const json *noted, const char *id, const json **last);
 
 #endif

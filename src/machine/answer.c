@@ -228,7 +228,7 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 	if (check_caller(o, err) < 0 || action_load_noted(f, &array, &noted, err) < 0)
 		return -1;
 	action = action_find(array, o->id);
-	if (!action || (!action_answered(&f->doc, action) && !action_is_noted(noted, o->id)))
+	if (!action || (!action_answered(&f->doc, action) && !action_is_noted(noted, o->id, NULL)))
 		return not_outstanding(f, o, err);
 	o->section = arena_dup(&f->doc.arena, str_of(json_get_str(action, "write_section")));
 	if (action_is_script(action) && !o->ran)

@@ -79,12 +79,21 @@ static json *note_dispatch(struct engine_run *r, const json *action)
 		JSON_IF(r->holds, JSON_TIME("deadline", r->e->file->now + r->holder.ttl_s)));
 }
 
-/* A newer request for a section replaces an older one. */
+/* Newer requests for a section replace an older one. All at once: the array may be long. */
+static void drop_replaced(struct engine_run *r, const struct step_request *requests, size_t n)
+{
+	VEC(const char *) sections = {0};
+
+	for (size_t i = 0; i < n; i++)
+		vec_push_in(&r->arena, &sections, requests[i].writes);
+	vec_sort(&sections, vec_by_text);
+	engine_drop_sections(r, sections.items, n);
+}
+
 static void dispatch(struct engine_run *r, json *action)
 {
 	(void)note_dispatch(r, action);
 	json_push(r->print, json_copy(action));
-	engine_drop_section(r, json_get_str(action, "write_section"));
 	json_push(r->outstanding, action);
 }
 
@@ -144,6 +153,7 @@ void engine_dispatch(struct engine_run *r, const struct step *step, const struct
 		print_open(r, true);
 	else
 		r->print = json_array();
+	drop_replaced(r, c->requests.items, c->requests.n);
 	for (size_t i = 0; i < c->requests.n; i++)
 		dispatch(r, request_to_action(r, &c->requests.items[i]));
 	context_set(r->doc, "pending_agent", str_of(step->pending));
@@ -193,6 +203,7 @@ void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, u
 	if (context_get(r->doc, "troubleshooter_input").n)
 		json_put_bool(action, "user_answered", true);
 	engine_drop_unanswered(r);
+	drop_replaced(r, &request, 1);
 	r->print = json_array();
 	dispatch(r, action);
 	context_set(r->doc, "pending_agent", STR("troubleshooter"));

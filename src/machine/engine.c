@@ -56,15 +56,26 @@ static void clear_outstanding(struct engine_run *r)
 	context_set(r->doc, "pending_agent", (struct str){0});
 }
 
-static bool writes_elsewhere(struct engine_run *r, const json *action, const void *section)
+/* Sorted by bytes. */
+struct section_list {
+	const char *const *names;
+	size_t n;
+};
+
+static bool writes_elsewhere(struct engine_run *r, const json *action, const void *arg)
 {
+	const struct section_list *list = arg;
+	const char *section = json_get_str(action, "write_section");
+
 	(void)r;
-	return !json_str_is(action, "write_section", section);
+	return !list->n || !bsearch(&section, list->names, list->n, sizeof(section), vec_by_text);
 }
 
-void engine_drop_section(struct engine_run *r, const char *section)
+void engine_drop_sections(struct engine_run *r, const char *const *sorted, size_t n)
 {
-	(void)filter_outstanding(r, writes_elsewhere, section);
+	const struct section_list list = {sorted, n};
+
+	(void)filter_outstanding(r, writes_elsewhere, &list);
 }
 
 static bool is_step_answer(struct engine_run *r, const json *action, const void *arg)
@@ -118,9 +129,16 @@ static void discard_other_states(struct engine_run *r)
 		context_set(r->doc, "pending_agent", (struct str){0});
 }
 
-static bool is_current(struct engine_run *r, const json *action, const void *noted)
+struct noted_walk {
+	const json *noted, **last;
+};
+
+static bool is_current(struct engine_run *r, const json *action, const void *arg)
 {
-	if (action_answered(r->doc, action) || action_is_noted(noted, json_get_str(action, "id")) ||
+	const struct noted_walk *w = arg;
+
+	if (action_answered(r->doc, action) ||
+		action_is_noted(w->noted, json_get_str(action, "id"), w->last) ||
 		engine_script_running(r, action))
 		return true;
 	note_failure(r, json_get_str(action, "id"),
@@ -135,10 +153,11 @@ static bool is_current(struct engine_run *r, const json *action, const void *not
 static int discard_stale(struct engine_run *r, struct error *err)
 {
 	CLEANUP(json_free) json *noted = NULL;
+	const json *last = NULL;
 
 	if (action_noted(r->e->file, &noted, err) < 0)
 		return -1;
-	(void)filter_outstanding(r, is_current, noted);
+	(void)filter_outstanding(r, is_current, &(struct noted_walk){noted, &last});
 	return 0;
 }
 
@@ -416,7 +435,7 @@ static enum advance handle_failed_answer(
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (json_str_is(a, "write_section", c->section))
 			id = arena_dup(&r->arena, str_of(json_get_str(a, "id")));
-	engine_drop_section(r, c->section);
+	engine_drop_sections(r, &c->section, 1);
 	engine_drop_unanswered(r); /* what is kept is not progress of the next array */
 	if (c->result == STEP_UNCLEAR) {
 		context_set_count(r->doc, "consecutive_failures", 0);
@@ -712,13 +731,20 @@ static int advance_and_save(struct context_file *f, void *data, struct error *er
 }
 
 /* Removes what scripts left whose actions were superseded. */
-static void discard_superseded(const struct engine_run *r)
+static void discard_superseded(struct engine_run *r)
 {
 	const struct environment *env = r->e->environment;
+	VEC(const char *) ids = {0};
 
-	for (const json *id = json_first(r->noted); id && env->discard; id = json_next(id))
-		if (json_text(id) && !action_find(r->outstanding, json_text(id)))
-			env->discard(r->e->file, json_text(id));
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		vec_push_in(&r->arena, &ids, json_get_str(a, "id"));
+	vec_sort(&ids, vec_by_text);
+	for (const json *one = json_first(r->noted); one && env->discard; one = json_next(one)) {
+		const char *id = json_text(one);
+
+		if (id && !(ids.n && bsearch(&id, ids.items, ids.n, sizeof(id), vec_by_text)))
+			env->discard(r->e->file, id);
+	}
 }
 
 int engine_step(struct engine *e, struct buf *out, struct error *err)

@@ -41,8 +41,8 @@ struct engine_run {
 /* engine.c */
 const char *engine_state(const struct engine_run *r);
 bool engine_is_terminal(const struct workflow *w, const char *state);
-/* Drops the outstanding action that writes `section`. */
-void engine_drop_section(struct engine_run *r, const char *section);
+/* Drops the outstanding actions that write these sections, which are sorted by bytes. */
+void engine_drop_sections(struct engine_run *r, const char *const *sorted, size_t n);
 /* Drops the actions without an answer; the answers of the state's own actions stay, carried. */
 void engine_drop_unanswered(struct engine_run *r);
 /* Marks the answers as `carried`: they are not progress of the next array. */

@@ -471,7 +471,7 @@ static void fail_script(struct engine_run *r, const char *section, const char *f
 static void drop_answer(struct engine_run *r, const char *section)
 {
 	context_remove(r->doc, section);
-	engine_drop_section(r, section);
+	engine_drop_sections(r, &section, 1);
 }
 
 /* Without a claim the fault applies to all answers of the state. */

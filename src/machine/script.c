@@ -124,7 +124,7 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 		action_load_noted(&f, &array, &noted, err) < 0)
 		return -1;
 	action = action_find(array, id);
-	if (!action || (!action_answered(&f.doc, action) && !action_is_noted(noted, id)))
+	if (!action || (!action_answered(&f.doc, action) && !action_is_noted(noted, id, NULL)))
 		return answer_refuse_stale(&f, id, err);
 	if (!action_is_script(action))
 		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s", id,

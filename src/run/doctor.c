@@ -356,7 +356,7 @@ static void check_installation(struct doctor *c)
 		return;
 	}
 	for (size_t i = 0; i < COUNT(shipped); i++)
-		if (locate_workflow(c->arena, shipped[i], root, &path, &err) < 0) {
+		if (locate_workflow(c->arena, shipped[i], root, NULL, &path, &err) < 0) {
 			report(c, HEALTH_FAIL, "workflows", "%s: install again", err.text);
 			return;
 		}

@@ -45,9 +45,10 @@ int locate_plugin(struct arena *a, const char *given, const char **root, struct 
 	return 0;
 }
 
-int locate_workflow(
-	struct arena *a, const char *name, const char *root, const char **path, struct error *err)
+int locate_workflow(struct arena *a, const char *name, const char *root, const char *repo,
+	const char **path, struct error *err)
 {
+	struct error ignored;
 	const char *dir;
 	bool there = false;
 
@@ -66,6 +67,11 @@ int locate_workflow(
 		return -1;
 	if (there)
 		return 0;
+	if (path_is_id(str_of(name)) && locate_repository(a, repo, &dir, &ignored) == 0) {
+		*path = arena_printf(a, "%s/" LOCATE_WORKFLOWS "/%s.md", dir, name);
+		if (path_check_exists(*path, &there, err) < 0 || there)
+			return there ? 0 : -1;
+	}
 	if (path_check_exists(name, &there, err) < 0)
 		return -1;
 	if (there) {
@@ -73,8 +79,8 @@ int locate_workflow(
 		return 0;
 	}
 	return error_set(err, ERR_INPUT,
-		"no workflow '%.100s': give implement-task, fix-issue, or the path of a workflow "
-		"file",
+		"no workflow '%.100s': give implement-task, fix-issue, a name in " LOCATE_WORKFLOWS
+		", or the path of a workflow file",
 		name);
 }
 
@@ -84,7 +90,7 @@ int locate_workflow_file(
 	*path = arena_dup(a, str_of(name));
 	if (strchr(name, '/') || str_ends(str_of(name), ".md") || path_exists(name))
 		return 0;
-	return locate_workflow(a, name, root, path, err);
+	return locate_workflow(a, name, root, NULL, path, err);
 }
 
 /* Searches upwards for `.git` (a directory, or a file in a linked worktree) without libgit2. */

@@ -15,9 +15,11 @@
 int locate_plugin(struct arena *a, const char *given, const char **root, struct error *err);
 
 /* A path as it is, or the name of a shipped workflow (`implement-task`, `implement`, `fix-issue`,
- * `fix`). */
-int locate_workflow(
-	struct arena *a, const char *name, const char *root, const char **path, struct error *err);
+ * `fix`), or of one of the repository: REPO/LOCATE_WORKFLOWS/NAME.md. `repo` NULL: the repository
+ * that contains the working directory. */
+#define LOCATE_WORKFLOWS ".dev-team/workflows"
+int locate_workflow(struct arena *a, const char *name, const char *root, const char *repo,
+	const char **path, struct error *err);
 
 /* The same for messages, which show a path as it was given: a bare name is looked up only if there
  * is no such file. */

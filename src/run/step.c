@@ -36,7 +36,8 @@ static int resolve_workflow(struct arena *a, struct run_step_call *call, struct 
 	}
 	if (!call->workflow && run_step_workflow(a, call->context_file, &call->workflow, err) < 0)
 		return -1;
-	return locate_workflow(a, call->workflow, call->plugin_root, &call->workflow, err);
+	return locate_workflow(
+		a, call->workflow, call->plugin_root, call->repo, &call->workflow, err);
 }
 
 int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err)
@@ -390,7 +391,8 @@ int run_step_workflow(
 	base = path_base(last.path);
 	name = arena_dup(a, str_sub(base, 0, base.n - (str_ends(base, ".md") ? 3 : 0)));
 	/* The installation may be another one than then. */
-	if (path_is_id(str_of(name)) && locate_workflow(a, name, NULL, &shipped, &ignored) == 0 &&
+	if (path_is_id(str_of(name)) &&
+		locate_workflow(a, name, NULL, NULL, &shipped, &ignored) == 0 &&
 		(strcmp(shipped, last.path) == 0 || !path_exists(last.path)))
 		*workflow = name;
 	return 0;

@@ -4,6 +4,7 @@
  * never be dispatched are refused when the workflow is read, so that nothing has to look for them
  * later.
  */
+#include <stdarg.h>
 #include "src/config/decode.h"
 #include "src/workflow/workflow.h"
 
@@ -69,27 +70,37 @@ static void sort_items(struct order_check *c)
 	}
 }
 
-static const struct yaml *element(
-	const struct order_check *c, size_t item, const char *key, size_t i)
+static void order_fault(struct order_check *c, const struct yaml *at, const char *fmt, ...)
+	PRINTF(3, 4);
+static void order_fault(struct order_check *c, const struct yaml *at, const char *fmt, ...)
 {
-	const struct yaml *list = yaml_get(c->maps[item], key);
+	char text[512];
+	va_list ap;
 
-	return list->kind == YAML_LIST ? list->list[i] : list;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	config_fault(c->reader, at, "%s", text);
+	c->faulty = true;
 }
 
-/* Bit i: outcome i of `it` is one of the words of `of`; without words, all of them. */
-static uint32_t allowed_words(const struct declared_action *of, const struct declared_action *it)
+static const struct yaml *key_of(const struct order_check *c, size_t item, const char *key)
 {
-	uint32_t bits = 0;
+	return yaml_get(c->maps[item], key);
+}
 
-	for (size_t k = 0; k < it->n_outcomes; k++) {
-		bool named = !of->n_when;
+/* Bit k: outcome k. */
+static uint32_t all_words(const struct declared_action *it)
+{
+	return it->n_outcomes < 32 ? ((uint32_t)1 << it->n_outcomes) - 1 : UINT32_MAX;
+}
 
-		for (size_t i = 0; i < of->n_when; i++)
-			named |= !strcmp(of->when[i], it->outcomes[k].word);
-		bits |= (uint32_t)named << k;
-	}
-	return bits;
+static uint32_t word_bit(const struct declared_action *it, const char *word)
+{
+	for (size_t k = 0; k < it->n_outcomes; k++)
+		if (!strcmp(it->outcomes[k].word, word))
+			return (uint32_t)1 << k;
+	return 0;
 }
 
 /* Finds the items that `after` names. */
@@ -102,41 +113,68 @@ static void resolve(struct order_check *c, size_t item)
 		const struct declared_action *other = workflow_item(c->state, it->after[i]);
 
 		if (!other) {
-			config_fault(c->reader, element(c, item, "after", i),
+			order_fault(c, key_of(c, item, "after")->list[i],
 				"'after' names the section '%s', which no action of this state "
 				"writes",
 				it->after[i]);
-			c->faulty = true;
 			continue;
 		}
-		it->needs[i] = (size_t)(other - c->state->items);
-		c->state->items[it->needs[i]].needed = true;
+		it->needs[i].item = (size_t)(other - c->state->items);
+		it->needs[i].words = all_words(other);
+		c->state->items[it->needs[i].item].needed = true;
 	}
 }
 
-/* A misspelt word would never come. */
-static void check_when(struct order_check *c, size_t item)
+/* Takes one entry of `when` into the needs that it is about. A misspelt word would never come. */
+static void apply_when(struct order_check *c, size_t item, const struct declared_when *when)
 {
-	const struct declared_action *it = &c->state->items[item];
+	struct declared_action *it = &c->state->items[item];
+	const struct yaml *v = key_of(c, item, "when");
+	const struct yaml *list = when->section ? yaml_get(v, when->section) : v;
+	bool named = false;
 
-	if (it->n_when && !it->n_after) {
-		config_fault(c->reader, yaml_get(c->maps[item], "when"),
+	for (size_t i = 0; i < it->n_after; i++)
+		if (!when->section || !strcmp(when->section, it->after[i])) {
+			it->needs[i].words = when->n_words ? 0 : it->needs[i].words;
+			named = true;
+		}
+	if (!named)
+		order_fault(c, v->map[when - it->when].key,
+			"'when' names the section '%s', which 'after' does not name",
+			when->section);
+	for (size_t w = 0; named && w < when->n_words; w++) {
+		uint32_t known = 0, bit;
+
+		for (size_t i = 0; i < it->n_after; i++) {
+			if (when->section && strcmp(when->section, it->after[i]) != 0)
+				continue;
+			bit = word_bit(&c->state->items[it->needs[i].item], when->words[w]);
+			it->needs[i].words |= bit;
+			known |= bit;
+		}
+		if (!known)
+			order_fault(c, list->list[w],
+				when->section ? "'%s' is no result of the action that writes '%s'"
+					      : "'%s' is a result of none of the actions that "
+						"'after' names",
+				when->words[w], when->section);
+	}
+}
+
+static void check_join(struct order_check *c, size_t item)
+{
+	struct declared_action *it = &c->state->items[item];
+
+	it->any = it->join && !strcmp(it->join, "any");
+	if (it->n_when && !it->n_after)
+		order_fault(c, key_of(c, item, "when"),
 			"'when' needs 'after': it names words of the answers that 'after' names");
-		c->faulty = true;
-		return;
-	}
-	for (size_t w = 0; w < it->n_when; w++) {
-		const struct declared_action one = {.when = &it->when[w], .n_when = 1};
-		uint32_t known = 0;
-
-		for (size_t i = 0; i < it->n_after; i++)
-			known |= allowed_words(&one, &c->state->items[it->needs[i]]);
-		if (known)
-			continue;
-		config_fault(c->reader, element(c, item, "when", w),
-			"'%s' is a result of none of the actions that 'after' names", it->when[w]);
-		c->faulty = true;
-	}
+	else if (it->join && !it->n_after)
+		order_fault(c, key_of(c, item, "join"),
+			"'join' needs 'after': it is about the answers that 'after' names");
+	else
+		for (size_t i = 0; i < it->n_when; i++)
+			apply_when(c, item, &it->when[i]);
 }
 
 /* `'A' -> 'B' -> 'A'`, from `item` on the path back to it. */
@@ -150,9 +188,21 @@ static void report_cycle(struct order_check *c, size_t item)
 	buf_addf(&text, "'%s'", c->state->items[item].writes);
 	for (size_t i = c->on_path; i >= from; i--)
 		buf_addf(&text, " -> '%s'", c->state->items[c->path[i - 1]].writes);
-	config_fault(c->reader, yaml_get(c->maps[item], "after"),
+	order_fault(c, key_of(c, item, "after"),
 		"the actions wait for each other in a circle: %.400s", text.s);
-	c->faulty = true;
+}
+
+/* It may be skipped. With `any`, only if that goes for each of the answers. */
+static bool is_optional(const struct declared_state *d, const struct declared_action *it)
+{
+	size_t sure = 0;
+
+	for (size_t i = 0; i < it->n_after; i++) {
+		const struct declared_action *before = &d->items[it->needs[i].item];
+
+		sure += !before->optional && it->needs[i].words == all_words(before);
+	}
+	return it->any ? !sure : sure < it->n_after;
 }
 
 /* Depth first, so that an item comes after all that it needs. */
@@ -160,54 +210,71 @@ static void visit(struct order_check *c, size_t item)
 {
 	struct declared_action *it = &c->state->items[item];
 
-	it->optional = it->n_when;
 	c->seen[item] = ORDER_ON_PATH;
 	c->path[c->on_path++] = item;
 	for (size_t i = 0; i < it->n_after; i++) {
-		if (c->seen[it->needs[i]] == ORDER_ON_PATH)
-			report_cycle(c, it->needs[i]);
-		else if (c->seen[it->needs[i]] == ORDER_UNSEEN)
-			visit(c, it->needs[i]);
-		it->optional |= c->state->items[it->needs[i]].optional;
+		if (c->seen[it->needs[i].item] == ORDER_ON_PATH)
+			report_cycle(c, it->needs[i].item);
+		else if (c->seen[it->needs[i].item] == ORDER_UNSEEN)
+			visit(c, it->needs[i].item);
 	}
+	it->optional = is_optional(c->state, it);
 	c->on_path--;
 	c->seen[item] = ORDER_LEFT;
 	c->state->order[c->ordered++] = item;
 }
 
+/* The words with which each item lets need `i` of `it` be met, into `row`. Returns the first item
+ * for which none is left, or `n`. */
+static size_t find_words(const struct declared_state *d, const struct declared_action *it, size_t i,
+	const uint32_t *words, uint32_t *row)
+{
+	size_t before = it->needs[i].item, none = d->n;
+
+	for (size_t k = d->n; k-- > 0;) {
+		row[k] &=
+			words[before * d->n + k] & (k == before ? it->needs[i].words : UINT32_MAX);
+		if (!row[k])
+			none = k;
+	}
+	return none;
+}
+
 /*
- * An item is dispatched if and only if every item before it gives one of certain words: those that
- * all ways from it allow. If no word is left for one of them, the item can never be dispatched.
+ * An item is dispatched only if every item before it gives one of certain words: those that all
+ * ways from it allow, or, with `any`, one of the ways that are possible. If no word is left for one
+ * of them, the item can never be dispatched. Without `any` the reverse is true as well.
  */
 static void check_words(struct order_check *c)
 {
 	const struct declared_state *d = c->state;
 	struct arena a = {0};
 	uint32_t *words = arena_alloc(&a, d->n * d->n * sizeof(*words));
+	uint32_t *row = arena_alloc(&a, d->n * sizeof(*row));
 
 	for (size_t o = 0; o < d->n; o++) {
-		size_t item = d->order[o];
+		size_t item = d->order[o], none = d->n, possible = 0;
 		const struct declared_action *it = &d->items[item];
 		uint32_t *mine = words + item * d->n;
 
-		memset(mine, 0xff, d->n * sizeof(*mine));
+		memset(mine, it->any ? 0 : 0xff, d->n * sizeof(*mine));
 		for (size_t i = 0; i < it->n_after; i++) {
-			size_t before = it->needs[i];
+			size_t missing;
 
-			mine[before] &= allowed_words(it, &d->items[before]);
-			for (size_t k = 0; k < d->n; k++)
-				mine[k] &= words[before * d->n + k];
+			memset(row, 0xff, d->n * sizeof(*row));
+			missing = find_words(d, it, i, words, it->any ? row : mine);
+			none = missing < d->n ? missing : none;
+			possible += missing == d->n;
+			for (size_t k = 0; it->any && missing == d->n && k < d->n; k++)
+				mine[k] |= row[k];
 		}
-		for (size_t k = 0; k < d->n; k++) {
-			if (mine[k])
-				continue;
-			config_fault(c->reader, yaml_get(c->maps[item], "after"),
-				"the action that writes '%s' can never be dispatched: no result of "
-				"'%s' lets it",
-				it->writes, d->items[k].writes);
-			mine[k] = UINT32_MAX; /* what is after it is not at fault */
-			break;
-		}
+		if (none == d->n || (it->any && possible))
+			continue;
+		order_fault(c, key_of(c, item, "after"),
+			"the action that writes '%s' can never be dispatched: no result of '%s' "
+			"lets it",
+			it->writes, d->items[none].writes);
+		memset(mine, 0xff, d->n * sizeof(*mine)); /* what is after it is not at fault */
 	}
 	arena_release(&a);
 }
@@ -226,13 +293,13 @@ void workflow_order(struct config_reader *r, struct declared_state *d, struct ya
 			return; /* the reader has said so */
 	sort_items(&c);
 	for (size_t i = 0; i < d->n && !c.faulty; i++)
-		ordered |= d->items[i].n_after || d->items[i].n_when;
+		ordered |= d->items[i].n_after || d->items[i].n_when || d->items[i].join;
 	if (!ordered)
 		return;
 	for (size_t i = 0; i < d->n; i++)
 		resolve(&c, i);
 	for (size_t i = 0; i < d->n && !c.faulty; i++)
-		check_when(&c, i);
+		check_join(&c, i);
 	if (c.faulty)
 		return;
 	d->order = arena_alloc(r->arena, d->n * sizeof(*d->order));
@@ -245,30 +312,26 @@ void workflow_order(struct config_reader *r, struct declared_state *d, struct ya
 
 /* ---- when a step looks ---- */
 
-/* The answer of a needed item has a word that lets `it` go on. */
-static bool lets(const struct declared_action *it, const char *word)
+/* `all`: the first answer that does not let it go on ends the wait. `any`: all must be there, or
+ * never come, so that the item reads whatever there is to read. */
+static enum item_status status_of(const struct declared_state *d, const struct declared_action *it,
+	const enum item_status *status, const char *const *words)
 {
-	for (size_t i = 0; i < it->n_when; i++)
-		if (!strcmp(it->when[i], word))
-			return true;
-	return !it->n_when;
-}
-
-static enum item_status status_of(
-	const struct declared_action *it, const enum item_status *status, const char *const *words)
-{
-	enum item_status found = ITEM_READY;
+	size_t open = 0, met = 0;
 
 	for (size_t i = 0; i < it->n_after; i++) {
-		size_t n = it->needs[i];
+		size_t n = it->needs[i].item;
+		bool answered = status[n] == ITEM_ANSWERED && words[n];
+		bool lets = answered && it->needs[i].words & word_bit(&d->items[n], words[n]);
 
-		if (status[n] == ITEM_SKIPPED ||
-			(status[n] == ITEM_ANSWERED && words[n] && !lets(it, words[n])))
+		if (!it->any && (status[n] == ITEM_SKIPPED || (answered && !lets)))
 			return ITEM_SKIPPED;
-		if (status[n] != ITEM_ANSWERED || !words[n])
-			found = ITEM_WAITING;
+		open += !answered && status[n] != ITEM_SKIPPED;
+		met += lets;
 	}
-	return found;
+	if (open)
+		return ITEM_WAITING;
+	return it->any && !met ? ITEM_SKIPPED : ITEM_READY;
 }
 
 void workflow_frontier(
@@ -278,7 +341,7 @@ void workflow_frontier(
 		size_t i = d->order ? d->order[o] : o;
 
 		if (status[i] == ITEM_WAITING)
-			status[i] = status_of(&d->items[i], status, words);
+			status[i] = status_of(d, &d->items[i], status, words);
 	}
 }
 

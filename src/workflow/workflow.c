@@ -137,10 +137,38 @@ static const struct config_field outcome_field = {.kind = CONFIG_TEXT,
 	CONFIG_AT(declared_outcome, trigger),
 	CONFIG_PLACE(declared_outcome, line)};
 
+/* `[WORD...]` is of every section, `{SECTION: [WORD...]}` of each one. */
+static void read_when(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v, void *into)
+{
+	static const struct config_field words = {TEXTS("when", word_form, declared_when, words),
+						 .min = 1},
+					 sections = {ENTRIES("when", section_form, words,
+							     declared_action, when),
+						 CONFIG_RANGE(1, WORKFLOW_LIST_MAX),
+						 CONFIG_PLACE(declared_when, line)};
+	struct declared_action *it = into;
+
+	if (v->kind == YAML_MAP) {
+		config_value(r, &sections, key, v, it);
+		return;
+	}
+	if (v->kind != YAML_LIST) {
+		config_refuse(r, f, key, v, "a list of words or a map of sections to such lists");
+		return;
+	}
+	it->when = arena_alloc(r->arena, sizeof(*it->when));
+	it->n_when = 1;
+	*it->when = (struct declared_when){.line = v->line, .col = v->col};
+	config_value(r, &words, key, v, it->when);
+}
+
 #define ORDER                                                                                      \
 	{TEXTS("after", section_form, declared_action, after)},                                    \
+		{.key = "when", .kind = CONFIG_CUSTOM, .read = read_when},                         \
 	{                                                                                          \
-		TEXTS("when", word_form, declared_action, when)                                    \
+		.key = "join", .kind = CONFIG_WORD_TEXT, CONFIG_AT(declared_action, join),         \
+		CONFIG_WORDS("all", "any")                                                         \
 	}
 /* Of a state: with its one action, or with `all`. */
 #define RULES(type)                                                                                \

@@ -68,6 +68,20 @@ struct declared_outcome {
 	unsigned line, col;
 };
 
+/* The result words with which the answer in `section` lets an item be dispatched. */
+struct declared_when {
+	const char *section; /* NULL: of every section of its `after` */
+	const char **words;
+	size_t n_words;
+	unsigned line, col;
+};
+
+/* An answer that an item waits for. */
+struct declared_need {
+	size_t item;    /* which item gives it: an index of `items` */
+	uint32_t words; /* bit k: outcome k of that item lets this one be dispatched */
+};
+
 /* What a declared state has beside its actions. */
 struct declared_rules {
 	unsigned limit;            /* visits in one run; 0: any number */
@@ -87,11 +101,13 @@ struct declared_action {
 	size_t n_reads;
 	const char **after; /* sections of this state whose answers it waits for */
 	size_t n_after;
-	size_t *needs;     /* their items: indices of `items` */
-	const char **when; /* words of those answers with which it is dispatched; none: all */
+	struct declared_need *needs; /* one for each of `after` */
+	struct declared_when *when;  /* as read */
 	size_t n_when;
-	bool needed;   /* another item waits for it */
-	bool optional; /* it may be skipped */
+	const char *join; /* `all`, `any`; NULL: as `all` */
+	bool any;         /* one of the answers is enough, once none of the others can come */
+	bool needed;      /* another item waits for it */
+	bool optional;    /* it may be skipped */
 	const char *writes;
 	const char *command;
 	unsigned timeout_s;
@@ -119,7 +135,7 @@ enum item_status {
 	ITEM_READY,      /* to be dispatched */
 	ITEM_DISPATCHED, /* and not answered */
 	ITEM_ANSWERED,
-	ITEM_SKIPPED, /* an answer that it needs has another word, or never comes */
+	ITEM_SKIPPED, /* the answers that it needs have other words, or never come */
 };
 
 struct workflow_limits {
@@ -207,8 +223,8 @@ const struct declared_action *workflow_item(const struct declared_state *d, cons
 void workflow_frontier(
 	const struct declared_state *d, const char *const *words, enum item_status *status);
 const char *workflow_status_name(enum item_status status);
-/* For the reader of the file: `by_section`, `order`, `needs`, `needed`, and the faults of `after`
- * and `when`. `maps`: one a item. */
+/* For the reader of the file: `by_section`, `order`, `needs`, `any`, `needed`, `optional`, and the
+ * faults of `after`, `when` and `join`. `maps`: one for each item. */
 void workflow_order(struct config_reader *r, struct declared_state *d, struct yaml *const *maps);
 /* Where `trigger` leads from `from`, or NULL. */
 const char *workflow_target(const struct workflow *w, const char *from, const char *trigger);

@@ -99,13 +99,14 @@ struct side {
 	const char *const *argv;
 	const char *input;
 	const struct item *before; /* restored before each run; NULL: nothing */
+	unsigned parts;            /* the time is that of one of so many; 0: of all */
 };
 
 static double run_side(const struct side *s, long *peak)
 {
 	if (s->before)
 		lay(s->before);
-	return timed(s->argv, s->input, peak);
+	return timed(s->argv, s->input, peak) / (s->parts ? s->parts : 1);
 }
 
 /* Returns the largest memory of `a` in KiB. */
@@ -126,13 +127,20 @@ static long compare(const char *name, struct side a, struct side b, const char *
 
 #define SIDE(...) ((struct side){.argv = (const char *const[]){__VA_ARGS__, NULL}})
 
-static const char *const *step_argv_of(const char *where, const char *id)
+/* `last` (may be NULL): one more option. */
+static const char *const *step_argv_with(
+	const char *where, const char *id, const char *workflow, const char *last)
 {
-	const char *const argv[] = {program, "step", id, "--workflow", "implement",
-		"--context-file", arena_printf(&arena, "%s/%s.md", where, id), "--repo", dir,
-		"--owner", "bench", NULL};
+	const char *const argv[] = {program, "step", id, "--workflow", workflow, "--context-file",
+		arena_printf(&arena, "%s/%s.md", where, id), "--repo", dir, "--owner", "bench",
+		last, NULL};
 
 	return memcpy(arena_alloc(&arena, sizeof(argv)), argv, sizeof(argv));
+}
+
+static const char *const *step_argv_of(const char *where, const char *id)
+{
+	return step_argv_with(where, id, "implement", NULL);
 }
 
 static const char *const *step_argv(const char *where)
@@ -341,6 +349,53 @@ static void measure_items(void)
 	runs = all;
 }
 
+/* A state that requests `n` agents at once. */
+static const char *make_flow(unsigned n)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *path = in_dir(arena_printf(&arena, "flow-%u.md", n));
+
+	buf_adds(&text, "---\nlimits: {max_actions: 100000}\nevidence: []\nstates:\n"
+			"  build:\n    all:\n");
+	for (unsigned i = 1; i <= n; i++)
+		buf_addf(&text,
+			"      - {agent: developer, skill: developer-implement, args: [ID, part "
+			"%u], writes: Part %u, results: {done: ok}}\n",
+			i, i);
+	buf_adds(&text, "---\n```mermaid\nstateDiagram-v2\n[*] --> init\n"
+			"init --> build : start\nbuild --> done : ok\ndone --> [*]\n```\n");
+	tree_write(path, buf_str(&text));
+	return path;
+}
+
+/* With `n` outstanding actions: `before` the step that repeats them, and that step. */
+static struct side array_side(unsigned n, const char *last, struct item *before)
+{
+	const char *flow = make_flow(n);
+
+	remove_item();
+	must(step_argv_with(dir, "B-1", flow, NULL), NULL);
+	*before = take();
+	return (struct side){
+		.argv = step_argv_with(dir, "B-1", flow, last), .before = before, .parts = n};
+}
+
+/* The cost of an action must not grow with the array that it is in. */
+static void measure_array(void)
+{
+	struct item many, few;
+	struct side a = array_side(1000, "--returned", &many),
+		    b = array_side(10, "--returned", &few);
+	unsigned all = runs;
+
+	runs = runs < SLOW_RUNS ? runs : SLOW_RUNS;
+	compare("dispatch an action, 1,000 at once : 10", a, b, "<= 1.5x");
+	a = array_side(1000, NULL, &many);
+	b = array_side(100, NULL, &few);
+	compare("print an action, 1,000 outstanding : 100", a, b, "<= 1.5x");
+	runs = all;
+}
+
 /* What every tool call of every session costs: the plugin's launcher, as the client starts it. */
 static void measure_hook(void)
 {
@@ -432,6 +487,7 @@ static const struct group {
 	{"pool", measure_pool},
 	{"steps", measure_steps},
 	{"items", measure_items},
+	{"array", measure_array},
 	{"policy", measure_policy},
 	{"hook", measure_hook},
 };
@@ -460,7 +516,8 @@ int main(int argc, char **argv)
 	char self[PATH_MAX] = {0};
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | policy | "
+		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | array | "
+		    "policy | "
 		    "hook]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);

@@ -435,15 +435,47 @@ static bool is_success(const struct model *m, const char *state)
 	return is(state, "done") && st && st->terminal;
 }
 
+static const struct declared_action *item_of(const struct declared_state *d, const char *section)
+{
+	const struct declared_action *item = d->items;
+
+	while (!is(item->writes, section))
+		item++;
+	return item;
+}
+
+/* The word lets the item be dispatched, as far as the answer in `section` matters. */
+static bool is_accepted(const struct declared_action *item, const char *section, const char *word)
+{
+	bool named = false;
+
+	for (size_t i = 0; i < item->n_when; i++) {
+		const struct declared_when *w = &item->when[i];
+
+		if (w->section && !is(w->section, section))
+			continue;
+		named = true;
+		for (size_t k = 0; k < w->n_words; k++)
+			if (is(w->words[k], word))
+				return true;
+	}
+	return !named;
+}
+
+/* Every way to the item, or with `any` one of them, is open whatever is answered. */
 static bool may_be_skipped(const struct declared_state *d, const struct declared_action *item)
 {
-	bool may = item->n_when;
+	size_t sure = 0;
 
-	for (size_t i = 0; i < item->n_after; i++)
-		for (size_t k = 0; k < d->n; k++)
-			may |= is(d->items[k].writes, item->after[i]) &&
-			       may_be_skipped(d, &d->items[k]);
-	return may;
+	for (size_t i = 0; i < item->n_after; i++) {
+		const struct declared_action *before = item_of(d, item->after[i]);
+		bool is_sure = !may_be_skipped(d, before);
+
+		for (size_t k = 0; k < before->n_outcomes; k++)
+			is_sure &= is_accepted(item, before->writes, before->outcomes[k].word);
+		sure += is_sure;
+	}
+	return is(item->join, "any") ? !sure : sure < item->n_after;
 }
 
 /* What success requires. */
@@ -658,12 +690,10 @@ static bool is_claim(struct model *m, const struct declared_state *d, const stru
 /* 'a': answered, 'o': outstanding, 'r': can be requested, 's': left out, 'w': it waits. */
 static char place_of(struct model *m, const struct declared_state *d, const char *section)
 {
-	const struct declared_action *item = d->items;
+	const struct declared_action *item = item_of(d, section);
 	const struct action *a;
-	char place = 'r';
+	size_t waits = 0, lets = 0;
 
-	while (!is(item->writes, section))
-		item++;
 	for (a = actions_of(m, get(m, "state")); !is(a->section, section); a++)
 		;
 	if (has_answer(m, a))
@@ -673,19 +703,20 @@ static char place_of(struct model *m, const struct declared_state *d, const char
 	for (size_t i = 0; i < item->n_after; i++) {
 		char before = place_of(m, d, item->after[i]);
 		const char *word = NULL;
-		bool lets = !item->n_when;
 
 		for (a = actions_of(m, get(m, "state")); !is(a->section, item->after[i]); a++)
 			;
 		if (before == 'a' && !is_claim(m, d, a))
 			word = result_of(m, a)->word;
-		for (size_t k = 0; k < item->n_when; k++)
-			lets |= is(item->when[k], word);
-		if (before == 's' || (word && !lets))
+		lets += word && is_accepted(item, item->after[i], word);
+		waits += before != 's' && !word;
+		if (!is(item->join, "any") &&
+			(before == 's' || (word && !is_accepted(item, item->after[i], word))))
 			return 's';
-		place = word ? place : 'w';
 	}
-	return place;
+	if (waits)
+		return 'w';
+	return item->n_after && !lets ? 's' : 'r';
 }
 
 /* Those of the list whose place is `place`, or, without one, that claim something. */

@@ -42,14 +42,15 @@ LOCATE_TEST(a_workflow_is_a_path_a_shipped_name_or_a_file)
 		{"./implement", "r/sub/./implement"},
 		{"absent.md", "r/sub/absent.md"},
 		{"/absent/x", "/absent/x"},
-		{"absent", "no workflow 'absent': give implement-task, fix-issue, or the path "
-			   "of a workflow file"},
+		{"absent", "no workflow 'absent': give implement-task, fix-issue, a name in "
+			   ".dev-team/workflows, or the path of a workflow file"},
 	};
 
 	scratch_write("r/sub/fix", ""); /* a shipped name comes before a file */
 	for (size_t i = 0; i < COUNT(rows); i++)
 		assert_string_equal(
-			found(locate_workflow(&arena, rows[i][0], NULL, &path, &err)), rows[i][1]);
+			found(locate_workflow(&arena, rows[i][0], NULL, NULL, &path, &err)),
+			rows[i][1]);
 	assert_string_equal(found(locate_workflow_file(&arena, "fix", NULL, &path, &err)), "fix");
 }
 
