@@ -36,7 +36,7 @@ const struct key_row context_keys[] = {
 	COUNTER_KEY(actions_dispatched, 0),
 	COUNTER_KEY(troubleshooter_calls, 0),
 	COUNTER_KEY(budget_extensions, KEY_LATER),
-	{"earlier_fixes", KEY_COUNT, KEY_LATER},
+	COUNTER_KEY(earlier_fixes, KEY_LATER),
 	{"attempts", KEY_MAP, KEY_BY_MACHINE},
 	{"visits", KEY_MAP, KEY_BY_MACHINE | KEY_LATER},
 	{"format", KEY_ANY, KEY_LATER | KEY_BY_MACHINE},

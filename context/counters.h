@@ -5,7 +5,7 @@
  * COUNTER_LOOP(key, limit, state, counts, reset): at its limit `state` gives `max_retries`.
  * COUNTER_TRIGGER(key, limit, trigger, counts, reset): at its limit the troubleshooter is called.
  * COUNTER_BUDGET: the same, but the troubleshooter must not set it; if it is not defined, the same.
- * COUNTER_FIXED(key, counts, reset): a bound of the troubleshooter, which no workflow changes.
+ * COUNTER_FIXED(key, counts, reset): no workflow gives it another limit.
  *
  * `limit` is a member of struct workflow_limits.
  */
@@ -47,6 +47,9 @@ COUNTER_FIXED(budget_extensions,
 COUNTER_FIXED(troubleshooter_calls,
 	"every call of the troubleshooter",
 	"a transition of the workflow; the user's answer; the cause of a call is gone before it is answered")
+COUNTER_FIXED(earlier_fixes,
+	"fixes before the last `retry`",
+	"never")
 /* clang-format on */
 
 #undef COUNTER_LOOP
