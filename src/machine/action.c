@@ -1,9 +1,11 @@
+#include "src/base/number.h"
 #include "src/config/violation.h"
 #include "src/machine/action.h"
 #include "src/machine/verdict.h"
 
 /* The store's key, a JSON array: the ids of the actions that wait for an answer, and for each
- * script that gave one an object with `id` and `result`. */
+ * script that gave one an object with `id` and `result`. In a list that is too long for the store,
+ * an id that differs from the one before only in its last number is that number. */
 #define NOTED_KEY "asked"
 
 enum { TIMEOUT_MAX_S = 604800 };
@@ -264,6 +266,64 @@ bool action_is_noted(const json *noted, const char *id, const json **last)
 	return !noted || find_noted(noted, id, false, last ? last : &none);
 }
 
+/* `ITEM/PART/` and the number behind it; 0: it ends in none. */
+static uint64_t split_id(const char *id, struct str *before)
+{
+	const char *slash = strrchr(id, '/'), *number = slash ? slash + 1 : id;
+
+	*before = (struct str){id, (size_t)(number - id)};
+	return *number == '0' ? 0 : number_or(str_of(number), JSON_MAX_INT, 0);
+}
+
+/* n 0: the id is written in full. result NULL: there is none. */
+static void push_noted(json *list, const char *id, uint64_t n, const char *result)
+{
+	if (result)
+		json_push(list,
+			JSON_OBJECT(JSON_IF(n, JSON_INT("id", (int64_t)n)),
+				JSON_IF(!n, JSON_TEXT("id", id)), JSON_TEXT("result", result)));
+	else if (n)
+		json_push_int(list, (int64_t)n);
+	else
+		json_push_str(list, str_of(id));
+}
+
+static json *shorten_ids(const json *list)
+{
+	json *out = json_array();
+	struct str last = {"", 0};
+
+	for (const json *one = json_first(list); one; one = json_next(one)) {
+		const char *id = json_text(one) ? json_text(one) : json_get_str(one, "id");
+		struct str before;
+		uint64_t n = split_id(id, &before);
+
+		push_noted(out, id, str_eq(before, last) ? n : 0, json_get_str(one, "result"));
+		last = before;
+	}
+	return out;
+}
+
+/* The opposite. */
+static json *complete_ids(const json *list)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	json *out = json_array();
+	struct str last = {"", 0};
+
+	for (const json *one = json_first(list); one; one = json_next(one)) {
+		const json *name = json_is_object(one) ? json_get(one, "id") : one;
+		const char *id = json_text(name);
+
+		if (!id)
+			id = arena_printf(
+				&a, "%.*s%lld", (int)last.n, last.p, (long long)json_int(name, 0));
+		(void)split_id(id, &last);
+		push_noted(out, id, 0, json_get_str(one, "result"));
+	}
+	return out;
+}
+
 int action_note(struct context_file *f, const json *array, const json *noted, struct error *err)
 {
 	CLEANUP(json_free) json *list = json_array();
@@ -281,6 +341,12 @@ int action_note(struct context_file *f, const json *array, const json *noted, st
 			json_push_str(list, str_of(id));
 	}
 	json_print(&text, list);
+	if (text.len > STORE_VALUE_MAX) {
+		CLEANUP(json_free) json *shorter = shorten_ids(list);
+
+		buf_clear(&text);
+		json_print(&text, shorter);
+	}
 	if (context_get_key(f, NOTED_KEY, &last, err) < 0)
 		return -1;
 	if (!str_eq(last, buf_str(&text)))
@@ -290,13 +356,14 @@ int action_note(struct context_file *f, const json *array, const json *noted, st
 
 int action_noted(struct context_file *f, json **noted, struct error *err)
 {
+	CLEANUP(json_free) json *list = NULL;
 	struct error ignored;
 	struct str text;
 
 	if (context_get_key(f, NOTED_KEY, &text, err) < 0)
 		return -1;
-	if (text.n)
-		(void)json_parse(noted, text, &ignored);
+	if (text.n && json_parse(&list, text, &ignored) == 0)
+		*noted = complete_ids(list);
 	return 0;
 }
 
