@@ -1,7 +1,7 @@
 #include <ctype.h>
 #include "context/lease.h"
 #include "src/hook/hook_internal.h"
-#include "src/machine/local.h"
+#include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/run/run.h"
 #include "src/run/status.h"

@@ -1,8 +1,8 @@
 /* environment.c: what the engine needs from outside: the user's repository, git and forge. */
 #include <errno.h>
 #include <limits.h>
-#include "src/machine/local.h"
-#include "src/machine/script.h"
+#include "src/local/local.h"
+#include "src/local/script.h"
 #include "src/machine/verdict.h"
 #include "src/sys/digest.h"
 #include "src/sys/forge.h"

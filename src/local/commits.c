@@ -1,6 +1,6 @@
 /* commits.c: which files must not be in what is committed and pushed. */
 #include <fnmatch.h>
-#include "src/machine/local.h"
+#include "src/local/local.h"
 #include "src/sys/path.h"
 #include "src/sys/secrets.h"
 
