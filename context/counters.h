@@ -50,6 +50,9 @@ COUNTER_FIXED(troubleshooter_calls,
 COUNTER_FIXED(earlier_fixes,
 	"fixes before the last `retry`",
 	"never")
+COUNTER_FIXED(usage_waits,
+	"waits for a usage limit",
+	"a good answer")
 /* clang-format on */
 
 #undef COUNTER_LOOP

@@ -1,5 +1,5 @@
 #include "src/cli/cli.h"
-#include "src/machine/script.h"
+#include "src/local/script.h"
 
 enum { WAIT_MAX_S = 604800 };
 

@@ -2,7 +2,7 @@
 #include <strings.h>
 #include "context/lease.h"
 #include "src/hook/hook_internal.h"
-#include "src/machine/engine.h"
+#include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/run/run.h"
 #include "src/run/status.h"

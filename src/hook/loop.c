@@ -4,7 +4,7 @@
  */
 #include "src/base/clock.h"
 #include "src/hook/loop.h"
-#include "src/machine/script.h"
+#include "src/local/script.h"
 #include "src/run/run.h"
 
 bool hook_loop_find(struct hook_loop *l, const char *id)

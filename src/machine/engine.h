@@ -4,7 +4,7 @@
  * docs/action-protocol.md.
  *
  * The engine reads no repository and starts no program. Whatever a step needs from outside goes
- * through struct environment, which tests replace; effects.c has that of a user.
+ * through struct environment, which tests replace; local.h has that of a user.
  */
 #ifndef DT_ENGINE_H
 #define DT_ENGINE_H
@@ -23,9 +23,6 @@ struct effect_kind {
 	const char *waiting; /* shown to processes that wait meanwhile */
 	const char *skipped; /* name of the event when there was nothing to do; NULL: no event */
 	const char *notice;  /* shown to people then; NULL: nothing */
-	/* In the item's place. */
-	int (*carry_out)(
-		const struct item_place *place, const char *id, bool *done, struct error *err);
 };
 
 /* Each function returns 0, or -1 with *err. On -1 nothing is saved and the call can be repeated. */
@@ -90,21 +87,9 @@ struct environment {
 	void *data;
 };
 
-/* The user's repository, git and gh; without say(). `data` is a pointer to the repository's path.
- */
-extern const struct environment environment_local;
-
 /* Exactly one spec, and its name can be shown. -1: ERR_INPUT. */
 int environment_check_specs(
 	const char *repo, const char *id, char *const *paths, size_t n, struct error *err);
-/* True if `name` is `_spec_*.md`. */
-bool environment_is_spec(struct str name);
-/* True if it is, and `id` is a whole word of it. */
-bool environment_spec_matches(struct str name, struct str id);
-/* True if `id` occurs in `text` as a whole word: ADR-1 is not in ADR-10, ADR-1.2 or XADR-1, but it
- * is in `ADR-1.`, `(ADR-1)` and `_spec_ADR-1.md`. */
-bool environment_text_names(struct str text, struct str id);
-
 struct engine {
 	struct context_file *file;
 	const struct workflow *workflow;

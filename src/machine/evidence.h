@@ -45,20 +45,4 @@ struct evidence {
 json *evidence_to_json(const struct evidence *e);
 void evidence_from_json(struct arena *a, const json *j, struct evidence *out);
 
-/* Asks git, the remote and the forge: at most one `git` process for WORK and TREE, and one for the
- * remote for PULL and REVIEW, two if the branch is gone there. -1: something could not be read,
- * which is not a contradiction. */
-int evidence_collect(
-	struct arena *a, const struct evidence_query *q, struct evidence *out, struct error *err);
-
-/* *fault: the shell command runs a program of the repository that is neither that of the place's
- * base nor that of the commit `upstream` (NULL: none); NULL: it does not, as far as its text says.
- * Starts no process. */
-int evidence_check_programs(struct arena *a, const struct item_place *p, const char *upstream,
-	const char *command, const char **fault, struct error *err);
-
-/* What the workflow requires and cannot be verified in this repository; NULL: nothing. */
-const char *evidence_limits(
-	struct arena *a, const struct workflow *w, unsigned kinds, const char *repo);
-
 #endif

@@ -36,37 +36,6 @@ bool place_was_dirty(const struct item_place *p, const char *path);
 bool place_was_hidden(const struct item_place *p, const char *path);
 /* A sparse checkout was active. */
 bool place_is_sparse(const struct item_place *p);
-/* Notes the files that are hidden now. */
-int place_note_hidden(struct arena *a, struct item_place *p, struct error *err);
-/* *may: the path looks like that of a secret, the base does not have it, and the workflow does not
- * allow it. */
-int place_may_hold_secret(struct arena *a, const struct item_place *p, const char *path, bool *may,
-	struct error *err);
-/* *fault: a commit contains a file that may hold a secret, a link to a repository that no submodule
- * names or, in the checkout, a file that the user had changed before; NULL: none does. Starts git
- * once, in the checkout twice. */
-int place_check_commits(
-	struct arena *a, const struct item_place *p, const char **fault, struct error *err);
-
-/* Marks of the files with uncommitted changes, an array that the caller frees. Runs `git status`
- * once. */
-int place_marks(struct arena *a, const struct item_place *p, json **marks, struct error *err);
-/*
- * Commits the changed files that have no mark and were not changed before the item began. Ignored
- * files are never committed. -1: ERR_CHECK if the agent must correct something first: a file that
- * may hold a secret, a conflict, another branch.
- */
-int place_commit_leftovers(const struct item_place *p, const char *id, const json *marks,
-	bool *done, struct error *err);
-
-/*
- * Copies the shell script that `command` names (`*.sh`) from the user's checkout into the worktree,
- * unless the branch has one there, and hides it from git. Overwrites an earlier copy. *copied:
- * {path, digest}, the caller's to free; NULL: there is none to be copied. -1: ERR_STATE, it cannot
- * be hidden.
- */
-int place_copy_script(struct arena *a, const char *repo, const struct item_place *p,
-	const char *command, json **copied, struct error *err);
 
 /* The place as JSON, for the journal. */
 json *place_to_json(const struct item_place *p);

@@ -2,7 +2,7 @@
 #include "src/base/clock.h"
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
-#include "src/machine/script.h"
+#include "src/local/script.h"
 #include "src/machine/wait.h"
 #include "src/run/run_internal.h"
 #include "src/sys/process.h"

@@ -5,6 +5,7 @@
  */
 #include "context/file.h"
 #include "src/run/run_internal.h"
+#include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/sys/digest.h"
 #include "src/sys/git.h"

@@ -4,7 +4,7 @@
 #include "src/machine/agents.h"
 #include "src/machine/failure.h"
 #include "src/machine/place.h"
-#include "src/machine/script.h"
+#include "src/local/script.h"
 #include "src/machine/wait.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"

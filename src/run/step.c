@@ -1,6 +1,6 @@
 #include "context/lease.h"
 #include "src/machine/brief.h"
-#include "src/machine/engine.h"
+#include "src/local/local.h"
 #include "src/machine/failure.h"
 #include "src/policy/policy.h"
 #include "src/setup/setup.h"

@@ -4,7 +4,7 @@
  * left alone.
  */
 #include <sys/stat.h>
-#include "src/machine/engine.h"
+#include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"

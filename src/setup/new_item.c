@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include "context/file.h"
 #include "src/config/decode.h"
-#include "src/machine/engine.h"
+#include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/store/disk.h"
 #include "src/sys/directory.h"

@@ -3,7 +3,7 @@
  * shows the same list.
  */
 #include <unistd.h>
-#include "src/machine/engine.h"
+#include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"

@@ -1,5 +1,5 @@
 #include "tests/lib/engine_rig.h"
-#include "src/machine/script.h"
+#include "src/local/script.h"
 #include "tests/lib/memory_store.h"
 
 struct engine_rig t;

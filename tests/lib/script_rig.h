@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include "src/sys/process.h"
 #include "src/machine/action.h"
-#include "src/machine/script.h"
+#include "src/local/script.h"
 #include "tests/lib/shell.h"
 #include "tests/lib/wire.h"
 

@@ -1,5 +1,5 @@
 /* Programs of the repository that a workflow runs as evidence. */
-#include "src/machine/evidence.h"
+#include "src/local/local.h"
 #include "tests/lib/git_rig.h"
 
 static struct item_place where;

@@ -3,7 +3,7 @@
  * applies the policy is a script of the test here; tests/spec/security.md uses the real one.
  */
 #include "tests/lib/script_rig.h"
-#include "src/machine/script.h"
+#include "src/local/script.h"
 
 /* `program` gets the arguments of the real one; the report goes to $report. */
 static void program(const char *text)

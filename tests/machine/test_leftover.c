@@ -1,5 +1,5 @@
 /* What is committed of the changes that an agent has left in its place. */
-#include "src/machine/place.h"
+#include "src/local/local.h"
 #include "tests/lib/git_rig.h"
 
 static struct item_place where;

@@ -1,5 +1,5 @@
 /* Which text names a work item, and which file is a spec. */
-#include "src/machine/engine.h"
+#include "src/local/local.h"
 #include "tests/lib/unit.h"
 
 static bool names(const char *text, const char *id)

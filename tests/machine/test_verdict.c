@@ -1,4 +1,4 @@
-#include "src/machine/engine.h"
+#include "src/local/local.h"
 #include "src/machine/verdict.h"
 #include "tests/lib/unit.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include "src/base/json.h"
-#include "src/machine/place.h"
+#include "src/local/local.h"
 #include "src/sys/digest.h"
 #include "src/sys/path.h"
 

@@ -4,7 +4,7 @@
  * and the file's state, tells which they are.
  */
 #include <sys/stat.h>
-#include "src/machine/place.h"
+#include "src/local/local.h"
 #include "src/sys/digest.h"
 #include "src/sys/path.h"
 

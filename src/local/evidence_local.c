@@ -1,5 +1,5 @@
 /* evidence_local.c: collects evidence in the item's place from git, its remote and the forge. */
-#include "src/machine/evidence.h"
+#include "src/local/local.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"

@@ -3,7 +3,7 @@
  * They are in the item's own directory, where the agent could replace them by others that confirm
  * its claims.
  */
-#include "src/machine/evidence.h"
+#include "src/local/local.h"
 #include "src/sys/path.h"
 
 #define BLANKS " \t"

@@ -11,7 +11,7 @@
 #include "src/base/clock.h"
 #include "src/config/violation.h"
 #include "src/machine/answer.h"
-#include "src/machine/script.h"
+#include "src/local/script.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 #include "context/lease.h"
