@@ -3,40 +3,27 @@
 #include "src/base/number.h"
 #include "src/sys/path.h"
 
-enum counter {
-#define COUNTER_LOOP(key, limit, state, counts, reset)      COUNTER_##key,
-#define COUNTER_TRIGGER(key, limit, trigger, counts, reset) COUNTER_##key,
-#define COUNTER_FIXED(key, counts, reset)                   COUNTER_##key,
-#include "context/counters.h"
-};
-
-/* Only a counter of the list. */
-#define COUNTER_KEY(key, flag)                                                                     \
-	{                                                                                          \
-		.name = #key, .kind = KEY_COUNT, .flags = (flag) + 0 * COUNTER_##key               \
-	}
-
 const struct key_row context_keys[] = {
 	{"state", KEY_STATE, 0},
 	{"work_item_id", KEY_ID, KEY_BY_MACHINE},
 	{"spec_path", KEY_TEXT, 0},
-	COUNTER_KEY(fix_iteration, 0),
-	COUNTER_KEY(review_fix_iteration, 0),
+	{"fix_iteration", KEY_COUNT, 0},
+	{"review_fix_iteration", KEY_COUNT, 0},
 	{"pr_url", KEY_TEXT, 0},
 	{"build_log", KEY_TEXT, 0},
 	{"test_log", KEY_TEXT, 0},
-	COUNTER_KEY(signoff_cycle_count, 0),
-	COUNTER_KEY(consecutive_failures, 0),
-	COUNTER_KEY(review_cycle_count, 0),
+	{"signoff_cycle_count", KEY_COUNT, 0},
+	{"consecutive_failures", KEY_COUNT, 0},
+	{"review_cycle_count", KEY_COUNT, 0},
 	{"troubleshooter_input", KEY_TEXT, 0},
 	{"user_note", KEY_TEXT, KEY_LATER},
 	{"pending_agent", KEY_TEXT, 0},
 	{"started", KEY_TIME, 0},
 	{"last_updated", KEY_TIME, 0},
-	COUNTER_KEY(actions_dispatched, 0),
-	COUNTER_KEY(troubleshooter_calls, 0),
-	COUNTER_KEY(budget_extensions, KEY_LATER),
-	COUNTER_KEY(earlier_fixes, KEY_LATER),
+	{"actions_dispatched", KEY_COUNT, 0},
+	{"troubleshooter_calls", KEY_COUNT, 0},
+	{"budget_extensions", KEY_COUNT, KEY_LATER},
+	{"earlier_fixes", KEY_COUNT, KEY_LATER},
 	{"attempts", KEY_MAP, KEY_BY_MACHINE},
 	{"visits", KEY_MAP, KEY_BY_MACHINE | KEY_LATER},
 	{"format", KEY_ANY, KEY_LATER | KEY_BY_MACHINE},

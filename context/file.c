@@ -569,41 +569,6 @@ int context_set_key(struct context_file *f, const char *key, struct str value, s
 	return context_update(f, set_key, &(struct setting){key, value}, err);
 }
 
-static void set_noted(struct context_file *f, const char *key, struct str value)
-{
-	if (str_eq(context_get(&f->doc, key), value))
-		return;
-	context_set(&f->doc, key, value);
-	json_put_texts(context_event(f, "set"), "key", key, "value", value.p);
-}
-
-/* A context_change. The next section `Fix N` keeps its number: the text of an earlier one would
- * count as its answer. */
-static int retry(struct context_file *f, void *data, struct error *err)
-{
-	static const char *const counters[] = {"fix_iteration", "review_fix_iteration",
-		"consecutive_failures", "troubleshooter_calls"};
-	struct context *c = &f->doc;
-	unsigned long fixes = context_fixes(c);
-
-	(void)data;
-	(void)context_op(f, "retry");
-	if (fixes != context_count(c, "earlier_fixes"))
-		set_noted(f, "earlier_fixes", str_of(arena_printf(&c->arena, "%lu", fixes)));
-	for (size_t i = 0; i < COUNT(counters); i++)
-		if (context_count(c, counters[i]))
-			set_noted(f, counters[i], STR("0"));
-	/* A troubleshooter that has given up is not called for the same reason. */
-	if (!context_get(c, "question").n)
-		set_noted(f, "question_trigger", STR(""));
-	return c->changed ? context_save(f, err) : 0;
-}
-
-int context_retry(struct context_file *f, struct error *err)
-{
-	return context_update(f, retry, NULL, err);
-}
-
 /* ---- the state directory ---- */
 
 int context_state_directory(struct arena *a, char **path, struct error *err)

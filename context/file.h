@@ -119,9 +119,6 @@ int context_log(struct context_file *f, struct error *err);
 /* As `context set` does: sets a key to a value that was checked, and saves unless it has that
  * value. -1: ERR_STATE for the answer to a question that is not open. */
 int context_set_key(struct context_file *f, const char *key, struct str value, struct error *err);
-/* For another attempt after a failure: no failure and no fix so far counts against a limit. Saves
- * unless none does. */
-int context_retry(struct context_file *f, struct error *err);
 /* Saves `text` as the document, whatever is there now. It is not parsed: close f afterwards. */
 int context_replace(struct context_file *f, struct str text, struct error *err);
 /* Keeps `text` in logs/ in a file whose name begins with `stem` and contains a checksum; `*path` in

@@ -484,7 +484,10 @@ int option_dispatch(struct arena *a, const struct verb *program, int argc, char 
 	const struct verb *v;
 
 	if (!name.p) {
-		option_help_first(out, program);
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+		option_help_first(&text, program);
+		error_log("%.*s", (int)str_trim(buf_str(&text)).n, text.s);
 		return ERR_USAGE;
 	}
 	if (str_in(name, version)) {

@@ -77,7 +77,7 @@ static int forget_failures(const char *document, struct error *err)
 	CLEANUP(context_close) struct context_file f = {0};
 
 	return context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0 ? -1
-								       : context_retry(&f, err);
+								       : failure_reset(&f, err);
 }
 
 /* Opened for writing, the document of a killed command is completed first. */

@@ -150,7 +150,7 @@ static bool wait_for(struct screen *s, int64_t ms)
 {
 	struct pollfd fds[] = {{.fd = s->interrupt, .events = POLLIN},
 		{.fd = s->terminal && s->typed ? STDIN_FILENO : -1, .events = POLLIN},
-		{.fd = s->terminal ? -1 : STDOUT_FILENO}}; /* nobody reads it any more */
+		{.fd = s->terminal ? -1 : STDOUT_FILENO}}; /* POLLERR: the reader closed the pipe */
 	char key = 0;
 
 	(void)poll(fds, COUNT(fds), (int)ms);

@@ -230,3 +230,43 @@ const char *failure_refusal(struct arena *a, const struct context_file *f, const
 	context_each_event(f, "", find_refused, &r);
 	return r.reason;
 }
+
+/* ---- another attempt ---- */
+
+static void set_noted(struct context_file *f, const char *key, struct str value)
+{
+	if (str_eq(context_get(&f->doc, key), value))
+		return;
+	context_set(&f->doc, key, value);
+	json_put_texts(context_event(f, "set"), "key", key, "value", value.p);
+}
+
+/* A context_change. */
+static int reset(struct context_file *f, void *data, struct error *err)
+{
+	static const char *const counters[] = {
+		"consecutive_failures",
+		"troubleshooter_calls",
+#define COUNTER_LOOP(key, limit, state, counts, reset) #key,
+#include "context/counters.h"
+	};
+	struct context *c = &f->doc;
+	unsigned long fixes = context_fixes(c);
+
+	(void)data;
+	(void)context_op(f, "retry");
+	if (fixes != context_count(c, "earlier_fixes"))
+		set_noted(f, "earlier_fixes", str_of(arena_printf(&c->arena, "%lu", fixes)));
+	for (size_t i = 0; i < COUNT(counters); i++)
+		if (context_count(c, counters[i]))
+			set_noted(f, counters[i], STR("0"));
+	/* A troubleshooter that has given up is not called for the same reason. */
+	if (!context_get(c, "question").n)
+		set_noted(f, "question_trigger", STR(""));
+	return c->changed ? context_save(f, err) : 0;
+}
+
+int failure_reset(struct context_file *f, struct error *err)
+{
+	return context_update(f, reset, NULL, err);
+}

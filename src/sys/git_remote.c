@@ -198,7 +198,7 @@ static bool is_refusal(const struct push_result *p)
 
 #define NOWHERE "not be found on any remote:\n"
 
-/* The branch names commits of submodules that nobody else could get. */
+/* The branch refers to submodule commits that are on no remote. */
 static int submodules_error(struct str text, struct error *err)
 {
 	CLEANUP(buf_release) struct buf paths = BUF_INIT;

@@ -8,6 +8,7 @@
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
+#include "src/machine/failure.h"
 #include "src/machine/wait.h"
 #include "src/store/store.h"
 #include "src/sys/path.h"
@@ -706,7 +707,7 @@ static bool replay_wait(struct replay *r)
 static bool replay_retry(struct replay *r)
 {
 	if (open_document(r))
-		(void)context_retry(&r->file, &r->err);
+		(void)failure_reset(&r->file, &r->err);
 	return true;
 }
 
