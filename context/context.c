@@ -32,7 +32,7 @@ const struct key_row context_keys[] = {
 	{"question_trigger", KEY_ANY, KEY_LATER},
 	{"wait_until", KEY_TEXT, KEY_LATER},
 	{"wait_reason", KEY_TEXT, KEY_LATER},
-	COUNTER_KEY(usage_waits, KEY_LATER),
+	{"usage_waits", KEY_COUNT, KEY_LATER},
 };
 const size_t context_n_keys = COUNT(context_keys);
 

@@ -242,6 +242,14 @@ static void end_former_session(struct expansion *p)
 		(void)hook_session_end(p->arena, h.from, p->call.context_file, &ignored);
 }
 
+/* A client without a terminal carries the command out in the conversation itself, and ends with it. */
+static bool runs_in_line(void)
+{
+	const char *entry = getenv("CLAUDE_CODE_ENTRYPOINT");
+
+	return entry && str_starts(str_of(entry), "sdk-");
+}
+
 /* A shipped workflow is recorded by its name, because the installation may move. */
 static int record_item(struct expansion *p, const char *typed, const char *former, struct str array,
 	struct error *err)
@@ -251,7 +259,7 @@ static int record_item(struct expansion *p, const char *typed, const char *forme
 		.id = p->call.id,
 		.workflow = file ? p->call.workflow : typed,
 		.repo = p->call.repo,
-		.form = "command",
+		.form = runs_in_line() ? "conversation" : "command",
 		.former = former,
 		.client = process_client_name(p->arena)};
 

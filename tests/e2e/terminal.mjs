@@ -71,10 +71,11 @@ export class Terminal {
     for (const waiter of this.waiting) waiter.fail(error);
   }
 
-  // Types a line into the prompt.
+  // Types a line into the prompt, which is below a ruler. A dialog may still be on the screen.
   async type(line) {
+    await this.shows(/─\n❯/);
     this.tmux('send-keys', '-l', '--', line);
-    await this.shows(new RegExp(`❯.${line.replace(/[^\w ]/g, '.')}`));
+    await this.shows(new RegExp(`─\n❯.${line.replace(/[^\w ]/g, '.')}`));
     this.press('Enter');
   }
 
