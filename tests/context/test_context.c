@@ -58,7 +58,7 @@ CONTEXT_TEST(every_counter_of_the_list_is_a_key_of_the_document)
 #include "context/counters.h"
 	};
 
-	assert_int_equal(COUNT(counters), 9);
+	assert_int_equal(COUNT(counters), 10);
 	for (size_t i = 0; i < COUNT(counters); i++)
 		assert_true(context_is_counter(counters[i]));
 }

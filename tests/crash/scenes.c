@@ -482,7 +482,7 @@ const struct scene scenes[] = {
 					HOOK("WorkflowStep", STRUCTURED_BY("bob", "gates/2"))},
 	{.name = "hook Stop: a turn that ends too early, then cancelled",
 		.full = true,
-		.setup = DRIVEN_GATES,
+		.setup = "export CLAUDE_CODE_ENTRYPOINT=sdk-cli\n" DRIVEN_GATES,
 		.words = {"hook", "Stop"},
 		.input = "{\"session_id\":\"ann\"}",
 		.id = "G-1",

@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Agents, answer, asking, DEFAULTS, implementsThenWaits } from '../agents.mjs';
+import { startDevTeam } from '../fixture.mjs';
 import { bytesOf, isConductor } from '../model.mjs';
 import { AUDIT, AUDITED, IMPLEMENT, PREFIX, SCRIPT } from '../scenario.mjs';
 import { barrier, gate } from '../sync.mjs';
@@ -263,8 +264,8 @@ async function twoItems(t) {
   }
 }
 
-// The conductor's conversation is compacted, with the text of the command in it; at another request the service is at its limit, and
-// the same command goes on.
+// The conductor's conversation is compacted, with the text of the command in it; at another request the service is at its limit. The
+// item waits, and the same command goes on when it waits no longer.
 async function compactedAndLimited(t) {
   const fixture = t.fixture();
   const agents = new Agents(fixture);
@@ -277,6 +278,10 @@ async function compactedAndLimited(t) {
   await t.interact(fixture, agents, 'manual', async (terminal) => {
     await terminal.type(IMPLEMENT);
     await terminal.shows(/failed: [\s\S]*limit/);
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/waiting: [\s\S]*This is the limit/);
+    const set = await startDevTeam(['context', 'set', fixture.contextFile, 'wait_until'], { cwd: fixture.repo, env: process.env }).done;
+    t.equal(set.code, 0, 'the wait is dropped');
     await terminal.type(IMPLEMENT);
     await terminal.shows(/success: /);
   });
