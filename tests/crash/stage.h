@@ -17,13 +17,12 @@ struct scene {
 	unsigned repeat; /* repetitions of the input; 0: once */
 	enum trace_who who;
 	const char *id;  /* the owner of its document; NULL: T-1 */
-	bool full;       /* in the full set only: another verb shows the same in the quick one */
 	bool lax;        /* it makes more durable than necessary: such a call may fail */
 	bool talks;      /* it prints its progress before the error */
 	bool gives_back; /* the fence differs from that of the undisturbed run when the first claim
 			    fails */
 	unsigned most;   /* kill points in the quick set; 0: all that matter */
-	bool sample;     /* in the quick set a third of the calls that can fail do */
+	bool slow;       /* a random sample has half as many faults */
 	bool varies;     /* it waits for children: its number of calls varies */
 	bool prints;     /* its output is the same when it is run again */
 	bool explains;   /* what explains a failure is left out where it cannot be read */

@@ -12,12 +12,13 @@
  * memory, clocks, signals, processes, getcwd. The program is killed before calls of the dynamic
  * loader, but they do not fail.
  *
- *     sweep [full|every] [SCENE-TEXT]
+ *     sweep [SCENE-TEXT]
+ *     sweep every [SCENE-TEXT]
  *     sweep sample [SEED [SCENE-TEXT]]
  *
- * full: every error number at every kind of call. every: that, but without second faults, and
- * killed before every call from the first that can change anything. sample: random kills and
- * failing calls of the verbs that sessions use; SEED from the environment if it is no argument.
+ * every: without second faults, but killed before every call from the first that can change
+ * anything. sample: random kills and failing calls of the verbs that sessions use; SEED from the
+ * environment if it is no argument.
  */
 #include <errno.h>
 #include <limits.h>
@@ -40,17 +41,15 @@
 
 enum {
 	KILLED_STATES = 256,
-	/* In the full set: factors for the kill points of a long scene, and for the states that
-	   they have left. */
-	FULL_MORE = 20,
-	FULL_STATES = 20,
+	LONG_MORE = 20,   /* a factor for the kill points of a long scene */
+	LEFT_STATES = 20, /* after a kill: so many of the states that it left */
 	/* Of each scene in a random sample. */
 	SAMPLE_KILLS = 5,
 	SAMPLE_FAILURES = 3,
 	GIT_STATES = 4, /* where the verb starts other programs, which takes fifty times as long */
 };
 
-enum extent { QUICK, FULL, EVERY, SAMPLE };
+enum extent { FULL, EVERY, SAMPLE };
 
 /* Allowed results of a run with a fault. */
 enum rule {
@@ -65,34 +64,33 @@ struct way {
 	int error;
 	const char *name;
 	enum rule rule;
-	bool full; /* in the full set only */
 };
 
 static const struct way ways[] = {
-	{TRACE_FAIL, MUST_FAIL, EIO, "EIO", MUST_TELL, false},
-	{TRACE_FAIL, CALL_RENAME, EIO, "EIO in a rename", MAY_TELL, false},
-	{TRACE_FAIL, CALL_WRITE, ENOSPC, "ENOSPC", MUST_TELL, false},
-	{TRACE_FAIL, CALL_WRITE | CALL_SYNC | CALL_LOCK, EINTR, "EINTR", MAY_TELL, false},
-	{TRACE_SHORT, CALL_WRITE, 0, "a short write", MAY_TELL, false},
-	{TRACE_FAIL, LOOKS, EIO, "EIO in a look", MAY_TELL, false},
-	{TRACE_FAIL, MUST_FAIL & ~(unsigned)CALL_WRITE, ENOSPC, "ENOSPC", MUST_TELL, true},
+	{TRACE_FAIL, MUST_FAIL, EIO, "EIO", MUST_TELL},
+	{TRACE_FAIL, CALL_RENAME, EIO, "EIO in a rename", MAY_TELL},
+	{TRACE_FAIL, CALL_WRITE, ENOSPC, "ENOSPC", MUST_TELL},
+	{TRACE_FAIL, CALL_WRITE | CALL_SYNC | CALL_LOCK, EINTR, "EINTR", MAY_TELL},
+	{TRACE_SHORT, CALL_WRITE, 0, "a short write", MAY_TELL},
+	{TRACE_FAIL, LOOKS, EIO, "EIO in a look", MAY_TELL},
+	{TRACE_FAIL, MUST_FAIL & ~(unsigned)CALL_WRITE, ENOSPC, "ENOSPC", MUST_TELL},
 	{TRACE_FAIL, MAY_FAIL & ~(unsigned)(CALL_WRITE | CALL_SYNC | CALL_LOCK), EINTR, "EINTR",
-		MAY_TELL, true},
-	{TRACE_FAIL, CALL_OPEN | CALL_MKDIR | CALL_LINK, EACCES, "EACCES", MUST_TELL, true},
-	{TRACE_FAIL, CALL_OPEN, EMFILE, "EMFILE", MUST_TELL, true},
-	{TRACE_FAIL, LOOKS, EINTR, "EINTR in a look", MAY_TELL, true},
+		MAY_TELL},
+	{TRACE_FAIL, CALL_OPEN | CALL_MKDIR | CALL_LINK, EACCES, "EACCES", MUST_TELL},
+	{TRACE_FAIL, CALL_OPEN, EMFILE, "EMFILE", MUST_TELL},
+	{TRACE_FAIL, LOOKS, EINTR, "EINTR in a look", MAY_TELL},
 	/* Not close: one that fails has closed all the same, and here it would not have. */
-	{TRACE_FAIL, CALL_UNLINK, EIO, "EIO in a removal", MAY_TELL, true},
+	{TRACE_FAIL, CALL_UNLINK, EIO, "EIO in a removal", MAY_TELL},
 };
 
 /* The disturbances of the run after a kill. */
 static const struct way seconds[] = {
-	{TRACE_KILL, CALL_EFFECTS, 0, "a second kill", ANY_END, false},
-	{TRACE_FAIL, MAY_FAIL, EIO, "EIO", ANY_END, false},
-	{TRACE_FAIL, CALL_WRITE, ENOSPC, "ENOSPC", ANY_END, false},
-	{TRACE_FAIL, LOOKS, EIO, "EIO in a look", ANY_END, false},
-	{TRACE_FAIL, CALL_WRITE | CALL_SYNC | CALL_LOCK, EINTR, "EINTR", ANY_END, true},
-	{TRACE_SHORT, CALL_WRITE, 0, "a short write", ANY_END, true},
+	{TRACE_KILL, CALL_EFFECTS, 0, "a second kill", ANY_END},
+	{TRACE_FAIL, MAY_FAIL, EIO, "EIO", ANY_END},
+	{TRACE_FAIL, CALL_WRITE, ENOSPC, "ENOSPC", ANY_END},
+	{TRACE_FAIL, LOOKS, EIO, "EIO in a look", ANY_END},
+	{TRACE_FAIL, CALL_WRITE | CALL_SYNC | CALL_LOCK, EINTR, "EINTR", ANY_END},
+	{TRACE_SHORT, CALL_WRITE, 0, "a short write", ANY_END},
 };
 
 static const struct way killed = {.act = TRACE_KILL};
@@ -117,28 +115,15 @@ struct show {
 	struct stage stage;
 	struct left killed; /* left by kills */
 	struct left tried;  /* from these the verb has been run again */
-	bool full, every;
+	bool every;
 	struct random random;
 };
-
-/* In the quick set, only reads of the state directory fail, and in the first scene those of the
- * repository too. */
-static const char *where(const struct show *show, const struct way *w)
-{
-	const struct stage *s = &show->stage;
-
-	return !(w->kinds & LOOKS) || show->full ? NULL : s->scene == scenes ? s->live : s->state;
-}
 
 /* Runs the verb from a state; its `n`th call is disturbed. True: it has made that call. */
 static bool disturb(
 	struct show *show, const char *from, const struct way *w, unsigned n, struct trace *t)
 {
-	*t = (struct trace){.act = w->act,
-		.kinds = w->kinds,
-		.at = n,
-		.error = w->error,
-		.within = where(show, w)};
+	*t = (struct trace){.act = w->act, .kinds = w->kinds, .at = n, .error = w->error};
 	stage_restore(&show->stage, from);
 	(void)stage_trace(&show->stage, t);
 	return t->hit;
@@ -189,18 +174,16 @@ static void kill_at(struct show *show, unsigned n, struct buf *fault)
 static void kill_everywhere(struct show *show)
 {
 	struct stage *s = &show->stage;
-	bool full = show->full && !show->every;
 	CLEANUP(buf_release) struct buf all = BUF_INIT, fault = BUF_INIT;
 	unsigned bad = 0, points = 0, stride = 1;
 
 	if (s->scene->most && !show->every)
-		stride += (s->calls - (full ? 0 : s->first_effect)) /
-			  (s->scene->most * (full ? FULL_MORE : 1));
+		stride += s->calls / (s->scene->most * LONG_MORE);
 	for (unsigned n = 1; n <= s->calls; n++, points++) {
 		kill_at(show, n, &fault);
 		tell(&all, &bad, "killed before call", n, &fault);
 		/* Before its first effect a killed run has done nothing. */
-		if (!full && n + 2 < s->first_effect)
+		if (show->every && n + 2 < s->first_effect)
 			n = s->first_effect - 2;
 		else
 			n += stride - 1;
@@ -227,7 +210,7 @@ static void kill_sample(struct show *show)
 	CLEANUP(buf_release) struct buf all = BUF_INIT, fault = BUF_INIT;
 	const struct stage *s = &show->stage;
 	unsigned effect = s->first_effect ? s->first_effect : 1, bad = 0;
-	unsigned kills = SAMPLE_KILLS / (s->scene->sample ? 2 : 1);
+	unsigned kills = SAMPLE_KILLS / (s->scene->slow ? 2 : 1);
 
 	for (unsigned i = 0; i < kills; i++) {
 		unsigned n = i ? pick(&show->random, effect, s->calls, i - 1, kills - 1)
@@ -275,13 +258,13 @@ static unsigned second_way(
 	}
 }
 
-/* In the quick set, some of the states; those in the middle are the ones that matter. */
+/* Those in the middle are the ones that matter. */
 static void fail_after_kill(struct show *show)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	struct stage *s = &show->stage;
 	const struct left *left = &show->killed;
-	size_t most = !show->full ? 2 : s->scene->varies ? GIT_STATES : FULL_STATES;
+	size_t most = s->scene->varies ? GIT_STATES : LEFT_STATES;
 	size_t stride = 1 + left->n / (most + 1);
 	unsigned bad = 0, points = 0, states = 0;
 
@@ -290,8 +273,7 @@ static void fail_after_kill(struct show *show)
 			continue;
 		states++;
 		for (size_t w = 0; w < COUNT(seconds); w++)
-			if (show->full || !seconds[w].full)
-				points += second_way(show, left->at[i], &seconds[w], &all, &bad);
+			points += second_way(show, left->at[i], &seconds[w], &all, &bad);
 	}
 	figures.pairs += points;
 	tap(!bad, "%s: a second fault at each of %u calls after a kill (%u of %zu states)",
@@ -377,19 +359,18 @@ static bool fail_at(
 static void fail_everywhere(struct show *show, const struct way *w)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
-	unsigned bad = 0, points = 0, stride = show->stage.scene->sample && !show->full ? 3 : 1;
+	unsigned bad = 0, points = 0;
 
-	while (fail_at(show, w, 1 + points * stride, &all, &bad))
+	while (fail_at(show, w, 1 + points, &all, &bad))
 		points++;
-	tap(!bad, "%s: %s at each of %u calls%s", show->stage.scene->name, w->name, points,
-		stride > 1 ? " (a sample)" : "");
+	tap(!bad, "%s: %s at each of %u calls", show->stage.scene->name, w->name, points);
 	tap_note(buf_str(&all));
 }
 
 static void fail_sample(struct show *show)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
-	unsigned bad = 0, points = 0, n = SAMPLE_FAILURES / (show->stage.scene->sample ? 2 : 1);
+	unsigned bad = 0, points = 0, n = SAMPLE_FAILURES / (show->stage.scene->slow ? 2 : 1);
 
 	for (unsigned i = 0; i < n; i++) {
 		const struct way *w = &ways[pick(&show->random, 0, COUNT(ways) - 1, i, n)];
@@ -412,10 +393,9 @@ static void play_all(struct show *show)
 
 	kill_everywhere(show);
 	for (size_t i = 0; i < COUNT(ways); i++)
-		if (show->full || !ways[i].full)
-			fail_everywhere(show, &ways[i]);
+		fail_everywhere(show, &ways[i]);
 	/* Where the client does not repeat the verb there is no such second run. */
-	if (!show->every && !scene->next && (!scene->varies || show->full))
+	if (!show->every && !scene->next)
 		fail_after_kill(show);
 }
 
@@ -426,9 +406,8 @@ static int play(const struct scene *scene, enum extent extent, uint64_t seed)
 	int rc;
 
 	/* A scene of its own has the same sample. */
-	show = (struct show){.full = extent == FULL || extent == EVERY,
-		.every = extent == EVERY,
-		.random = {seed + ((uint64_t)(scene - scenes) << 32)}};
+	show = (struct show){
+		.every = extent == EVERY, .random = {seed + ((uint64_t)(scene - scenes) << 32)}};
 	rc = stage_open(&show.stage, scene, &fault);
 	if (rc < 0) {
 		tap(false, "%s", scene->name);
@@ -443,19 +422,15 @@ static int play(const struct scene *scene, enum extent extent, uint64_t seed)
 	return rc;
 }
 
-/* A sample leaves out what takes long and is in the full set only. */
+/* A sample has the verbs that sessions use. */
 static bool is_in(const struct scene *scene, enum extent extent)
 {
 	static const char *const sampled[] = {"step", "record", "exec", "context"};
 
-	if (extent == FULL || extent == EVERY)
-		return true;
-	if (extent == QUICK)
-		return !scene->full;
-	for (size_t i = 0; i < COUNT(sampled); i++)
+	for (size_t i = 0; extent == SAMPLE && i < COUNT(sampled); i++)
 		if (strcmp(scene->words[0], sampled[i]) == 0)
-			return !(scene->full && scene->sample);
-	return false;
+			return true;
+	return extent != SAMPLE;
 }
 
 static void prepare(void)
@@ -484,11 +459,10 @@ static void prepare(void)
 int main(int argc, char **argv)
 {
 	const char *which = argc > 1 ? argv[1] : "", *ci = getenv("CI");
-	enum extent extent = strcmp(which, "full") == 0     ? FULL
-			     : strcmp(which, "every") == 0  ? EVERY
+	enum extent extent = strcmp(which, "every") == 0    ? EVERY
 			     : strcmp(which, "sample") == 0 ? SAMPLE
-							    : QUICK;
-	int words = extent == SAMPLE ? 3 : extent == QUICK ? 1 : 2;
+							    : FULL;
+	int words = extent == SAMPLE ? 3 : extent == FULL ? 1 : 2;
 	const char *only = argc > words ? argv[words] : "";
 	uint64_t seed = extent == SAMPLE ? random_seed(argc > 2 ? argv[2] : NULL) : 0;
 
@@ -503,11 +477,10 @@ int main(int argc, char **argv)
 		return tap_end();
 	}
 	tap_notef("figures: %u kills, %u failing calls, %u failing looks (stat, access, statfs, "
-		  "readlink, getdents, lseek, open, read%s), %u short writes, %u second faults "
+		  "readlink, getdents, lseek, open, read), %u short writes, %u second faults "
 		  "after a kill: files torn %u, acknowledged answers or states lost %u, dispatched "
 		  "or counted twice under one lease %u, evidence collected twice %u",
-		figures.kills, figures.failures, figures.looks,
-		extent == FULL || extent == EVERY ? "" : ", of the state folder", figures.shorts,
-		figures.pairs, figures.torn, figures.lost, figures.twice, figures.again);
+		figures.kills, figures.failures, figures.looks, figures.shorts, figures.pairs,
+		figures.torn, figures.lost, figures.twice, figures.again);
 	return tap_end();
 }

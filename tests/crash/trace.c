@@ -256,21 +256,16 @@ static void note_path(
 	}
 }
 
-static bool is_counted(struct tracer *tr, pid_t pid, const struct __ptrace_syscall_info *info,
-	unsigned kind, enum file file)
+static bool is_counted(
+	struct tracer *tr, pid_t pid, const struct __ptrace_syscall_info *info, unsigned kind)
 {
-	struct trace *t = tr->t;
+	const struct trace *t = tr->t;
 
 	if (!watched(tr, pid))
 		return false;
-	if (t->kinds != CALL_ANY &&
-		(!(t->kinds & kind) || (info->instruction_pointer >= tr->loader &&
-					       info->instruction_pointer < tr->loader_end)))
-		return false;
-	if (!t->within)
-		return true;
-	note_path(t, pid, info, file);
-	return str_starts(str_of(t->hit_path), t->within);
+	return t->kinds == CALL_ANY ||
+	       ((t->kinds & kind) && (info->instruction_pointer < tr->loader ||
+					     info->instruction_pointer >= tr->loader_end));
 }
 
 static void at_entry(struct tracer *tr, pid_t pid, const struct __ptrace_syscall_info *info)
@@ -279,7 +274,7 @@ static void at_entry(struct tracer *tr, pid_t pid, const struct __ptrace_syscall
 	enum file file;
 	unsigned kind = kind_of(info, &file);
 
-	if (t->hit || !is_counted(tr, pid, info, kind, file))
+	if (t->hit || !is_counted(tr, pid, info, kind))
 		return;
 	t->count++;
 	if (!t->first_effect && (kind & CALL_EFFECTS))

@@ -50,9 +50,8 @@ struct trace {
 	/* Of enum call; without those of the dynamic loader. Or
 	 * CALL_ANY. */
 	unsigned kinds;
-	const char *within; /* only calls on files in this directory; NULL: all */
-	unsigned at;        /* which of the counted calls, from 1 */
-	int error;          /* for TRACE_FAIL */
+	unsigned at; /* which of the counted calls, from 1 */
+	int error;   /* for TRACE_FAIL */
 
 	unsigned count;        /* calls counted */
 	bool hit;              /* the `at`th was reached */
