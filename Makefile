@@ -226,7 +226,7 @@ fuzz-run: $(FUZZERS:%=$(O)/tests/fuzz/fuzz_%)
 figures:
 	@tools/figures
 # SEED chooses the places; N is their number; J run at a time.
-MUTATED := context steps src/machine src/store src/workflow src/verify
+MUTATED := context steps src/local src/machine src/store src/workflow src/verify
 mutants: $(DEPS)
 	@mkdir -p build/mutants && tools/mutate list --seed $(or $(SEED),1) $(MUTATED) >build/mutants/list.tsv
 	@tools/mutate run --count $(or $(N),200) --jobs $(or $(J),2) --scratch build/mutants $(if $(ONLY),--only $(ONLY)) build/mutants/list.tsv
