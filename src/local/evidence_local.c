@@ -414,12 +414,14 @@ static void read_changes(struct collector *c)
 		c->out->same_as = arena_dup(c->arena, str_of(reviewed));
 }
 
-/* The default branch contains HEAD, and more; or, after a squash merge, a commit with all changes
- * of the branch. The claims decide whether that is approved work. */
+/* The default branch contains HEAD, and more; or, after a squash or a rebase, the changes of the
+ * branch in one commit, or in as many. The claims decide whether that is approved work. */
 static void find_landed(struct collector *c, const char *tip)
 {
 	const char *head = c->out->head, *fork;
 	char digest[GIT_PATCH_TEXT];
+	struct error ignored;
+	size_t n = 1;
 
 	if (!c->query->confirmed || strcmp(tip, head) == 0 ||
 		!(fork = git_fork_point(c->arena, c->dir, head, tip)) || strcmp(fork, tip) == 0)
@@ -429,8 +431,9 @@ static void find_landed(struct collector *c, const char *tip)
 		return;
 	}
 	git_patch_digest(c->dir, fork, head, digest);
+	(void)git_count_commits(c->dir, fork, head, &n, &ignored);
 	if (*digest)
-		c->out->landed = git_find_same_patch(c->arena, c->dir, fork, tip, digest);
+		c->out->landed = git_find_same_patch(c->arena, c->dir, fork, tip, digest, n);
 }
 
 /* Somebody may have merged the branch and deleted it: the commit of the default branch that tells
@@ -445,6 +448,12 @@ static int fetch_newest(struct collector *c, const char *tip, struct error *err)
 	if (git_read_default(c->arena, c->dir, &known, err) < 0)
 		return -1;
 	return known.remote ? git_fetch_branch(c->dir, known.branch, &fetched, err) : 0;
+}
+
+/* A landing has pushed what it rebased to the branch too. */
+static bool is_landed(struct collector *c, const char *remote)
+{
+	return c->out->landed && strcmp(c->out->landed, remote) == 0;
 }
 
 static int read_remote(struct collector *c, struct error *err)
@@ -471,7 +480,7 @@ static int read_remote(struct collector *c, struct error *err)
 		return -1;
 	if (others)
 		find_landed(c, others);
-	if (remote && strcmp(remote, c->out->head) != 0)
+	if (remote && strcmp(remote, c->out->head) != 0 && !is_landed(c, remote))
 		return REFUTE(c, EVIDENCE_PULL | EVIDENCE_REVIEW,
 			"the remote has the branch '%s' at %.*s, but HEAD is %.*s", c->branch,
 			SHORT_ID, remote, SHORT_ID, c->out->head);

@@ -490,7 +490,9 @@ static const char *search_path(struct arena *a)
 static int run_and_record(struct script_action *s, struct error *err)
 {
 	const char *const argv[] = {"/bin/sh", "-c", s->command, NULL};
-	const char *const env[] = {environment_mark(s), search_path(s->arena), NULL};
+	const char *const env[] = {environment_mark(s), search_path(s->arena),
+		arena_printf(s->arena, "DEV_TEAM_ID=%.*s", (int)strcspn(s->id, "/"), s->id),
+		arena_printf(s->arena, "DEV_TEAM_CONTEXT_FILE=%s", s->document), NULL};
 	int cancel = cancel_descriptor();
 	struct process p = {.argv = argv,
 		.env = env,

@@ -108,6 +108,26 @@ static int load_facts(struct engine_run *r, struct error *err)
 	return 0;
 }
 
+int evidence_load_approved(
+	struct arena *a, struct context_file *f, struct evidence_approved *out, struct error *err)
+{
+	CLEANUP(json_free) json *facts = NULL;
+	const json *approved;
+	struct str value;
+
+	*out = (struct evidence_approved){0};
+	if (context_open_keys(f, err) < 0 || context_get_key(f, EVIDENCE_KEY, &value, err) < 0)
+		return -1;
+	if (!value.n)
+		return 0;
+	if (json_parse(&facts, value, err) < 0)
+		return error_prefix(err, "key '" EVIDENCE_KEY "' of '%s'", f->path);
+	approved = json_get(facts, "approved");
+	*out = (struct evidence_approved){
+		json_dup(a, approved, "head"), json_dup(a, approved, "patch")};
+	return 0;
+}
+
 static void store_facts(struct engine_run *r)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;

@@ -41,6 +41,14 @@ struct evidence {
 	const char *faults[EVIDENCE_KINDS]; /* by bit of the kind: the contradiction, or NULL */
 };
 
+/* What the last review approved. Texts are in the arena; NULL: nothing was approved. */
+struct evidence_approved {
+	const char *head;  /* a commit */
+	const char *patch; /* its changes, as git_patch_digest() has them */
+};
+int evidence_load_approved(struct arena *a, struct context_file *f, struct evidence_approved *out,
+	struct error *err);
+
 /* As JSON, for the journal. */
 json *evidence_to_json(const struct evidence *e);
 void evidence_from_json(struct arena *a, const json *j, struct evidence *out);

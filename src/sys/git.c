@@ -783,12 +783,22 @@ void git_patch_digest(const char *root, const char *from, const char *to, char o
 		digest_patch(repo, from, to, out);
 }
 
-const char *git_find_same_patch(
-	struct arena *a, const char *root, const char *from, const char *to, const char *digest)
+/* Whether a commit and the n - 1 before it make these changes. */
+static bool has_patch(git_repository *repo, const char *id, size_t n, const char *digest)
+{
+	char before[GIT_OID_HEXSZ + 24], found[GIT_PATCH_TEXT];
+
+	(void)snprintf(before, sizeof(before), "%s~%zu", id, n);
+	digest_patch(repo, before, id, found);
+	return strcmp(found, digest) == 0;
+}
+
+const char *git_find_same_patch(struct arena *a, const char *root, const char *from, const char *to,
+	const char *digest, size_t n)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
 	CLEANUP(revwalk_close) git_revwalk *walk = NULL;
-	char id[GIT_OID_HEXSZ + 1], parent[sizeof(id) + 1], found[GIT_PATCH_TEXT];
+	char id[GIT_OID_HEXSZ + 1];
 	struct error ignored;
 	git_oid at;
 
@@ -796,10 +806,8 @@ const char *git_find_same_patch(
 		start_walk(&walk, repo, from, to) < 0)
 		return NULL;
 	while (lib.git_revwalk_next(&at, walk) == 0) {
-		(void)snprintf(
-			parent, sizeof(parent), "%s^", lib.git_oid_tostr(id, sizeof(id), &at));
-		digest_patch(repo, parent, id, found);
-		if (strcmp(found, digest) == 0)
+		(void)lib.git_oid_tostr(id, sizeof(id), &at);
+		if (has_patch(repo, id, 1, digest) || (n > 1 && has_patch(repo, id, n, digest)))
 			return arena_dup(a, str_of(id));
 	}
 	return NULL;

@@ -194,10 +194,10 @@ enum { GIT_PATCH_TEXT = 33 }; /* with its NUL */
  * or nothing differs. No process. */
 void git_patch_digest(const char *root, const char *from, const char *to, char out[GIT_PATCH_TEXT]);
 /* The newest commit that `to` has and `from` does not, and that makes the changes with this digest
- * to its first parent, in the arena; NULL: none, or the history cannot be read (a shallow clone).
- * No process. */
-const char *git_find_same_patch(
-	struct arena *a, const char *root, const char *from, const char *to, const char *digest);
+ * to its first parent, or together with the n - 1 commits before it, in the arena; NULL: none, or
+ * the history cannot be read (a shallow clone). No process. */
+const char *git_find_same_patch(struct arena *a, const char *root, const char *from, const char *to,
+	const char *digest, size_t n);
 /* *yes: a branch of a remote, as far as is known here, has `commit`; those of the name `branch`
  * do not count. */
 int git_is_on_other_branch(

@@ -243,10 +243,10 @@ GIT_TEST(a_commit_with_the_changes_of_a_whole_branch_is_found)
 	sh("cd r && echo 3 >>f && git commit -qam 3");
 	tip = head_commit();
 	git_patch_digest(at("r"), fork, "side", digest);
-	assert_string_equal(git_find_same_patch(&arena, at("r"), fork, tip, digest), squash);
-	assert_null(git_find_same_patch(&arena, at("r"), squash, tip, digest));
+	assert_string_equal(git_find_same_patch(&arena, at("r"), fork, tip, digest, 1), squash);
+	assert_null(git_find_same_patch(&arena, at("r"), squash, tip, digest, 1));
 	git_patch_digest(at("r"), fork, "side^", digest);
-	assert_null(git_find_same_patch(&arena, at("r"), fork, tip, digest));
+	assert_null(git_find_same_patch(&arena, at("r"), fork, tip, digest, 1));
 }
 
 GIT_TEST(without_a_branch_or_a_commit_there_is_none)

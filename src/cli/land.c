@@ -1,0 +1,190 @@
+/* land.c: brings the branch of a finished work item into its target branch. */
+#include "src/cli/cli.h"
+#include "src/machine/evidence.h"
+#include "src/merge/land.h"
+#include "src/run/locate.h"
+#include "src/run/run.h"
+#include "src/run/status.h"
+#include "src/sys/path.h"
+
+enum { WAIT_MAX_S = 7 * 86400 };
+
+struct land_options {
+	struct pool_choice pool;
+	const char *context_file, *target, *check;
+	double wait_s;
+	int64_t check_s;
+	bool json;
+};
+
+static const struct option options[] = {
+	OPTION_TEXT(struct land_options, target, "target", "BRANCH",
+		"branch of origin to land on; default: origin's default branch"),
+	OPTION_TEXT(struct land_options, check, "check", "COMMAND",
+		"must succeed on the rebased files; empty: none; default: scripts/validate.sh if "
+		"there is one"),
+	OPTION_NUMBER(struct land_options, check_s, "check-timeout", "SECONDS", 1, LAND_CHECK_MAX_S,
+		"time limit of the check; default: 1800"),
+	OPTION_DECIMAL(struct land_options, wait_s, "wait", "SECONDS", 0, WAIT_MAX_S,
+		"how long to wait for the merge gate, such as 1.5; default: 300"),
+	CLI_DOCUMENT(struct land_options),
+	CLI_JSON(struct land_options),
+	OPTION_END,
+};
+static const struct land_options defaults = {
+	.wait_s = GATE_WAIT_MS / 1000.0, .check_s = LAND_CHECK_S};
+
+/* ---- what is landed ---- */
+
+/* A state of a workflow may land its own item, before the item ends. */
+static bool is_own_script(const char *id)
+{
+	const char *own = getenv("DEV_TEAM_ID");
+
+	return own && strcmp(own, id) == 0;
+}
+
+static int read_item(
+	struct invocation *in, const char *document, struct land_ask *ask, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *id = in->words[0];
+	struct evidence_approved approved;
+	struct item_place place;
+
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
+		place_load(in->arena, &f, &place, err) < 0 ||
+		evidence_load_approved(in->arena, &f, &approved, err) < 0)
+		return -1;
+	if (!str_is(context_get(&f.doc, "state"), "done") && !is_own_script(id))
+		return error_set(err, ERR_STATE, "'%s' has not ended with success: it is in '%.*s'",
+			id, (int)context_get(&f.doc, "state").n, context_get(&f.doc, "state").p);
+	if (!place.branch)
+		return error_set(err, ERR_STATE, "'%s' has no branch", id);
+	if (!approved.head)
+		return error_set(err, ERR_STATE,
+			"no review of '%s' is recorded: land its branch '%s' by name", id,
+			place.branch);
+	ask->branch = place.branch;
+	ask->approved = approved.head;
+	ask->patch = approved.patch;
+	return 0;
+}
+
+/* A word is a work item if there is one of that id, else a branch. */
+static int find_branch(struct invocation *in, struct land_ask *ask, struct error *err)
+{
+	const struct land_options *o = in->values;
+	const char *document, *root;
+	struct error ignored;
+	bool there = false;
+
+	ask->branch = in->words[0];
+	if (path_check_id(in->words[0], &ignored) < 0)
+		return o->context_file ? path_check_id(in->words[0], err) : 0;
+	if (locate_repository(in->arena, o->pool.repo, &root, err) < 0 ||
+		locate_document(in->arena, o->context_file, root, in->words[0], &document, err) <
+			0 ||
+		path_check_exists(document, &there, err) < 0)
+		return -1;
+	if (!there && o->context_file)
+		return status_refuse_unknown(in->words[0], document, err);
+	return there ? read_item(in, document, ask, err) : 0;
+}
+
+static const char *default_check(struct arena *a, const char *repo)
+{
+	struct error ignored;
+	bool there = false;
+
+	(void)path_check_exists(path_join(a, repo, "scripts/validate.sh"), &there, &ignored);
+	return there ? WORKFLOW_VALIDATE : NULL;
+}
+
+/* ---- the result ---- */
+
+static void put_result(struct buf *out, const struct land *l)
+{
+	if (l->output && l->output[0])
+		buf_addf(out, "%s\n", l->output);
+	if (l->fate == LAND_LANDED) {
+		buf_addf(out, "%s: '%s' is on '%s' as %.12s%s\n", land_word(l->fate), l->branch,
+			l->target, l->commit, l->already ? ", since an earlier landing" : "");
+		return;
+	}
+	buf_addf(out, "%s: %s", land_word(l->fate), l->reason);
+	for (size_t i = 0; l->paths && l->paths[i]; i++)
+		buf_addf(out, "%s %s", i ? "," : ":", l->paths[i]);
+	buf_adds(out, "; nothing was pushed\n");
+}
+
+static int land(struct invocation *in, struct pool *p, const struct land_ask *ask, struct land *out,
+	struct error *err)
+{
+	CLEANUP(gate_drop) struct gate *g = NULL;
+	const struct land_options *o = in->values;
+	const char *who = arena_printf(in->arena, "land %.150s", ask->branch);
+	int cancel, rc;
+
+	if (gate_take(in->arena, p, who, (unsigned)(o->wait_s * 1000 + 0.5), 0, &g, err) < 0 ||
+		run_interrupt_begin(&cancel, err) < 0)
+		return -1;
+	gate_cancel_on(g, cancel);
+	rc = land_branch(in->arena, p, ask, g, out, err);
+	run_interrupt_end();
+	return rc;
+}
+
+static int run(struct invocation *in, struct error *err)
+{
+	CLEANUP(pool_close) struct pool p = {0};
+	const struct land_options *o = in->values;
+	struct land_ask ask = {
+		.target = o->target, .check = o->check, .check_s = (unsigned)o->check_s};
+	const char *kept = NULL;
+	struct land l;
+
+	if (find_branch(in, &ask, err) < 0 || locate_pool(in->arena, &o->pool, &p, err) < 0)
+		return -1;
+	if (!ask.check)
+		ask.check = default_check(in->arena, p.repo);
+	else if (!ask.check[0])
+		ask.check = NULL;
+	if (land(in, &p, &ask, &l, err) < 0)
+		return -1;
+	if (o->json)
+		json_print_line(in->out, land_json(&l));
+	else
+		put_result(in->out, &l);
+	if (l.fate != LAND_LANDED)
+		return l.fate == LAND_MOVED || l.fate == LAND_NEEDS_PERSON ? ERR_STATE : ERR_CHECK;
+	if (!is_own_script(in->words[0]) && land_return(in->arena, &p, &l, &kept, err) < 0)
+		return -1;
+	if (kept)
+		error_log("dev-team: the worktree stays: %s", kept);
+	return 0;
+}
+
+const struct verb verb_land = {
+	.name = "land",
+	.group = "Everyday",
+	.about = "bring the branch of a finished work item into its target branch",
+	.details =
+		"One landing at a time, under the merge gate: fetches, rebases the branch in a "
+		"throw-away worktree, compares the result with the approved changes, runs the "
+		"check there, and pushes the target and the branch together. Then the item's "
+		"worktree goes back to the pool. It can be repeated at any time: what has landed "
+		"does not land twice. A BRANCH lands as it is, without an approval.\n"
+		"\n"
+		"Exit status 1: conflict, changed (not the approved changes, or others changed the "
+		"lines around them) or checks_failed; 4: moved (others pushed meanwhile, three "
+		"times), needs_person (the remote or a hook refuses), or the item has not ended "
+		"with success. Nothing was pushed then.",
+	.examples = "dev-team land ADR-1\n"
+		    "dev-team land feature/x --target release --check 'make test'",
+	.words = "ID|BRANCH",
+	.options = {options, cli_pool_options},
+	.size = sizeof(struct land_options),
+	.defaults = &defaults,
+	.run = run,
+};

@@ -1,0 +1,446 @@
+#include "src/merge/land.h"
+#include "src/merge/rebase_internal.h"
+#include "src/sys/path.h"
+
+enum { REBASE_S = 600, PUSH_S = 300, GRACE_S = 30, TIMED_OUT = 124, OUTPUT_SHOWN = 4000 };
+
+static const char *const words[] = {
+	[LAND_LANDED] = "landed",
+	[LAND_CONFLICT] = "conflict",
+	[LAND_CHANGED] = "changed",
+	[LAND_CHECKS_FAILED] = "checks_failed",
+	[LAND_MOVED] = "moved",
+	[LAND_NEEDS_PERSON] = "needs_person",
+};
+
+const char *land_word(enum land_fate f)
+{
+	return words[f];
+}
+
+json *land_json(const struct land *l)
+{
+	return JSON_OBJECT(JSON_TEXT("result", land_word(l->fate)),
+		JSON_IF(l->reason, JSON_TEXT("reason", l->reason)), JSON_TEXT("branch", l->branch),
+		JSON_TEXT("target", l->target), JSON_IF(l->head, JSON_TEXT("head", l->head)),
+		JSON_IF(l->onto, JSON_TEXT("onto", l->onto)),
+		JSON_IF(l->commit, JSON_TEXT("commit", l->commit)),
+		JSON_IF(l->tree, JSON_TEXT("tree", l->tree)),
+		JSON_IF(l->patch, JSON_TEXT("patch", l->patch)),
+		JSON_IF(l->paths, JSON_VALUE("paths", json_names(l->paths))),
+		JSON_IF(l->output, JSON_TEXT("output", l->output)),
+		JSON_IF(l->already, JSON_BOOL("already", true)), JSON_INT("fence", l->fence));
+}
+
+struct landing {
+	struct rebasing git; /* runs in `dir`, or in the repository */
+	const struct land_ask *ask;
+	struct land *out;
+	const char *dir;   /* the throw-away worktree */
+	const char *fork;  /* where the branch has left the target */
+	const char *after; /* what is to be pushed */
+};
+
+/* Local work runs no hooks and no file system monitor: an agent can write the repository's
+ * configuration. */
+#define QUIET "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0"
+
+static int run_git(struct landing *l, const char *dir, const char *const *argv, const char *name,
+	unsigned limit_s, struct buf *out, int *status, struct error *err)
+{
+	l->git.path = dir;
+	return rebase_git(&l->git, argv, name, limit_s, out, status, err);
+}
+
+static const char *repo_of(const struct landing *l)
+{
+	return l->git.p->repo;
+}
+
+static int end(struct landing *l, enum land_fate fate, const char *reason)
+{
+	l->out->fate = fate;
+	l->out->reason = reason;
+	return 0;
+}
+
+static const char *last_of(struct arena *a, struct str text)
+{
+	CLEANUP(buf_release) struct buf repaired = BUF_INIT;
+
+	text = str_trim(text);
+	buf_add(&repaired,
+		str_sub(text, text.n > OUTPUT_SHOWN ? text.n - OUTPUT_SHOWN : 0, text.n));
+	buf_utf8_repair(&repaired);
+	return arena_dup(a, buf_str(&repaired));
+}
+
+/* ---- the throw-away worktree ---- */
+
+/* Also what a killed landing has left: only the holder of the gate uses it. */
+static int remove_worktree(struct landing *l, struct error *err)
+{
+	const char *const argv[] = {
+		"git", "worktree", "remove", "--force", "--force", l->dir, NULL};
+	const char *const rest[] = {"rm", "-rf", "--", l->dir, NULL};
+	static const char *const prune[] = {"git", "worktree", "prune", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	bool there;
+	int status;
+
+	if (path_check_exists(l->dir, &there, err) < 0)
+		return -1;
+	if (there && run_git(l, repo_of(l), argv, "git worktree remove", 0, &out, &status, err) < 0)
+		return -1;
+	if (run_git(l, repo_of(l), rest, "rm", 0, &out, NULL, err) < 0)
+		return -1;
+	return run_git(l, repo_of(l), prune, "git worktree prune", 0, &out, NULL, err);
+}
+
+static int make_worktree(struct landing *l, struct error *err)
+{
+	const char *const argv[] = {"git", QUIET, "worktree", "add", "--quiet", "--detach",
+		"--force", l->dir, l->out->head, NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	return remove_worktree(l, err) < 0 ? -1
+					   : run_git(l, repo_of(l), argv, "git worktree add",
+						     REBASE_S, &out, NULL, err);
+}
+
+/* ---- what is landed ---- */
+
+static int find_head(struct landing *l, struct error *err)
+{
+	struct arena *a = l->git.a;
+	const char *branch = l->out->branch, *local;
+
+	l->git.path = repo_of(l);
+	if (rebase_sha(&l->git, arena_printf(a, "refs/heads/%s", branch), &local, err) < 0)
+		return -1;
+	l->out->head = local ? local : l->git.theirs;
+	if (!l->out->head)
+		return error_set(
+			err, ERR_STATE, "no branch '%s', neither here nor on 'origin'", branch);
+	return 0;
+}
+
+static int learn(struct landing *l, struct error *err)
+{
+	struct arena *a = l->git.a;
+	const char *target = l->out->target, *there;
+
+	l->git.path = repo_of(l);
+	if (rebase_remote(&l->git, &there, &l->git.theirs, err) < 0)
+		return -1;
+	if (!there)
+		return error_set(err, ERR_STATE, "no branch '%s' on the remote 'origin'", target);
+	if (rebase_fetch(&l->git, err) < 0 ||
+		rebase_sha(&l->git, arena_printf(a, "refs/remotes/origin/%s", target),
+			&l->out->onto, err) < 0 ||
+		find_head(l, err) < 0)
+		return -1;
+	if (!l->out->onto)
+		return error_set(err, ERR_SYSTEM, "'git fetch' did not bring '%s'", target);
+	l->fork = git_fork_point(a, repo_of(l), l->out->onto, l->out->head);
+	return l->fork ? 0
+		       : error_set(err, ERR_STATE,
+				 "'%s' and '%s' have no common history that this clone knows",
+				 l->out->branch, target);
+}
+
+static const char *digest(struct landing *l, const char *from, const char *to)
+{
+	char patch[GIT_PATCH_TEXT];
+
+	git_patch_digest(repo_of(l), from, to, patch);
+	return arena_dup(l->git.a, str_of(patch));
+}
+
+/* *landed: the target has the branch's commits, or one commit with the same changes. */
+static int find_landed(struct landing *l, bool *landed, struct error *err)
+{
+	struct land *out = l->out;
+	const char *patch = l->ask->patch ? l->ask->patch : out->patch;
+	size_t n = 1;
+
+	l->git.path = repo_of(l);
+	if (rebase_contains(&l->git, out->head, out->onto, landed, err) < 0)
+		return -1;
+	out->commit = *landed ? out->onto : NULL;
+	if (!*landed && git_count_commits(repo_of(l), l->fork, out->head, &n, err) < 0)
+		return -1;
+	if (!*landed && patch[0])
+		out->commit =
+			git_find_same_patch(l->git.a, repo_of(l), l->fork, out->onto, patch, n);
+	*landed = out->commit != NULL;
+	return 0;
+}
+
+/* What others pushed to the branch was not approved, and a push would discard it. */
+static int find_foreign(struct landing *l, bool *foreign, struct error *err)
+{
+	bool ours = true;
+
+	*foreign = false;
+	if (!l->git.theirs || strcmp(l->git.theirs, l->out->head) == 0)
+		return 0;
+	if (rebase_contains(&l->git, l->git.theirs, l->out->head, &ours, err) < 0 ||
+		(!ours && rebase_contains(&l->git, l->git.theirs, l->out->onto, &ours, err) < 0))
+		return -1;
+	*foreign = !ours;
+	return 0;
+}
+
+static bool is_approved(const struct landing *l)
+{
+	const struct land_ask *ask = l->ask;
+
+	return !ask->approved || strcmp(ask->approved, l->out->head) == 0 ||
+	       (ask->patch && strcmp(ask->patch, l->out->patch) == 0);
+}
+
+/* ---- one try ---- */
+
+/* *clean false: it does not rebase. */
+static int rebase(struct landing *l, bool *clean, struct error *err)
+{
+	const char *const argv[] = {"git", QUIET, "-c", "rebase.updateRefs=false", "-c",
+		"rebase.autoSquash=false", "rebase", "--merge", "--no-autostash", l->out->onto,
+		NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error said = {0};
+	int status = 0;
+
+	*clean = true;
+	l->after = l->out->head;
+	if (strcmp(l->fork, l->out->onto) == 0)
+		return 0;
+	if (run_git(l, l->dir, argv, "git rebase", REBASE_S, &out, &status, &said) < 0) {
+		*err = said;
+		return -1;
+	}
+	if (status == 0)
+		return rebase_sha(&l->git, "HEAD", &l->after, err);
+	if (rebase_conflicts(&l->git, &l->out->paths, err) < 0)
+		return -1;
+	*clean = false;
+	if (l->out->paths[0])
+		return 0;
+	*err = said;
+	return err->code ? -1 : error_set(err, ERR_SYSTEM, "'git rebase' stopped half-way");
+}
+
+static int check(struct landing *l, bool *passed, struct error *err)
+{
+	unsigned limit_s = l->ask->check_s ? l->ask->check_s : LAND_CHECK_S;
+	const char *limit = arena_printf(l->git.a, "%u", limit_s);
+	const char *const argv[] = {"timeout", "-k", "5", limit, "sh", "-c",
+		"exec 2>&1; eval \"$1\"", "sh", l->ask->check, NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct git_commit tip = {0};
+	int status;
+
+	*passed = true;
+	if (!l->ask->check)
+		return 0;
+	if (git_read_commits(l->git.a, repo_of(l), &l->after, 1, &tip, err) < 0 ||
+		run_git(l, l->dir, argv, "the check", limit_s + GRACE_S, &out, &status, err) < 0)
+		return -1;
+	*passed = status == 0;
+	l->out->tree = tip.tree;
+	if (*passed)
+		return 0;
+	l->out->output = last_of(l->git.a, buf_str(&out));
+	return end(l, LAND_CHECKS_FAILED,
+		status == TIMED_OUT ? arena_printf(l->git.a, "'%s' did not end within %s s",
+					      l->ask->check, limit)
+				    : arena_printf(l->git.a, "'%s' ended with status %d",
+					      l->ask->check, status));
+}
+
+/* Target and branch together: a forge then takes the pull request for merged. */
+static int push(struct landing *l, int *status, struct error *said, struct error *err)
+{
+	struct arena *a = l->git.a;
+	const char *to = arena_printf(a, "refs/heads/%s", l->out->target);
+	const char *own = arena_printf(a, "refs/heads/%s", l->out->branch);
+	bool both = l->git.theirs && strcmp(l->git.theirs, l->after) != 0;
+	const char *const argv[] = {"git", "-c", "gc.auto=0", "push", "--porcelain", "--atomic",
+		"--no-follow-tags", arena_printf(a, "--force-with-lease=%s:%s", to, l->out->onto),
+		arena_printf(
+			a, "--force-with-lease=%s:%s", own, l->git.theirs ? l->git.theirs : ""),
+		"origin", arena_printf(a, "%s:%s", l->after, to),
+		both ? arena_printf(a, "+%s:%s", l->after, own) : NULL, NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	if (gate_check(l->git.g, err) < 0)
+		return -1;
+	if (run_git(l, repo_of(l), argv, "git push", PUSH_S, &out, status, said) == 0)
+		return 0;
+	*err = *said;
+	return -1;
+}
+
+/* A push that failed may have succeeded on the remote: it is asked. *again: others were faster. */
+static int settle(struct landing *l, const struct error *said, bool *again, struct error *err)
+{
+	const char *now, *ignored;
+
+	if (rebase_remote(&l->git, &now, &ignored, err) < 0)
+		return -1;
+	*again = !now || strcmp(now, l->out->onto) != 0;
+	if (now && strcmp(now, l->after) == 0) {
+		*again = false;
+		l->out->commit = l->after;
+		return end(l, LAND_LANDED, NULL);
+	}
+	if (*again)
+		return end(l, LAND_MOVED, "others pushed to the target meanwhile");
+	return end(l, LAND_NEEDS_PERSON, arena_dup(l->git.a, str_of(said->text)));
+}
+
+static int publish(struct landing *l, bool *again, struct error *err)
+{
+	struct error said = {0};
+	int status;
+
+	if (push(l, &status, &said, err) < 0)
+		return -1;
+	if (status != 0)
+		return settle(l, &said, again, err);
+	l->out->commit = l->after;
+	return end(l, LAND_LANDED, NULL);
+}
+
+/* The rebased changes are compared with their context: what others changed beside them is a reason
+ * to look again. */
+static int rebase_and_check(struct landing *l, bool *good, struct error *err)
+{
+	bool clean = true;
+
+	*good = false;
+	if (make_worktree(l, err) < 0 || rebase(l, &clean, err) < 0)
+		return -1;
+	if (!clean)
+		return end(l, LAND_CONFLICT,
+			arena_printf(l->git.a, "'%s' does not rebase onto '%s'", l->out->branch,
+				l->out->target));
+	if (strcmp(l->after, l->out->onto) == 0) { /* git leaves out what the target has */
+		l->out->already = true;
+		l->out->commit = l->after;
+		return end(l, LAND_LANDED, NULL);
+	}
+	if (strcmp(digest(l, l->out->onto, l->after), l->out->patch) != 0)
+		return end(l, LAND_CHANGED,
+			arena_printf(l->git.a,
+				"on '%s' these are not the approved changes any more: others "
+				"changed the lines around them",
+				l->out->target));
+	return check(l, good, err);
+}
+
+static int try(struct landing *l, bool *again, struct error *err)
+{
+	struct land *out = l->out;
+	bool landed, foreign, good;
+
+	*again = false;
+	if (gate_check(l->git.g, err) < 0 || learn(l, err) < 0)
+		return -1;
+	out->patch = digest(l, l->fork, out->head);
+	if (find_landed(l, &landed, err) < 0 || find_foreign(l, &foreign, err) < 0)
+		return -1;
+	if (landed) {
+		out->already = true;
+		return end(l, LAND_LANDED, NULL);
+	}
+	if (!out->patch[0])
+		return error_set(
+			err, ERR_STATE, "'%s' changes nothing on '%s'", out->branch, out->target);
+	if (!is_approved(l))
+		return end(l, LAND_CHANGED,
+			arena_printf(l->git.a,
+				"'%s' is at %.12s, with other changes than the approved "
+				"commit %.12s",
+				out->branch, out->head, l->ask->approved));
+	if (foreign)
+		return end(l, LAND_CHANGED,
+			arena_printf(l->git.a, "'%s' on 'origin' has commits that are not here",
+				out->branch));
+	if (rebase_and_check(l, &good, err) < 0)
+		return -1;
+	return good ? publish(l, again, err) : 0;
+}
+
+static int find_target(struct landing *l, struct error *err)
+{
+	struct git_default known;
+
+	if (!l->out->target) {
+		if (git_read_default(l->git.a, repo_of(l), &known, err) < 0)
+			return -1;
+		l->out->target = known.head ? known.head : known.branch ? known.branch : "main";
+	}
+	l->git.target = l->out->target;
+	if (strcmp(l->out->target, l->out->branch) == 0)
+		return error_set(
+			err, ERR_STATE, "'%s' is the target branch itself", l->out->branch);
+	return 0;
+}
+
+int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, struct gate *held,
+	struct land *out, struct error *err)
+{
+	struct landing l = {.git = {.a = a, .p = p, .g = held, .branch = ask->branch},
+		.ask = ask,
+		.out = out,
+		.dir = path_join(a, p->dir, ".landing")};
+	struct error ignored;
+	bool again = true;
+	int rc = 0;
+
+	*out = (struct land){
+		.branch = ask->branch, .target = ask->target, .fence = gate_fence(held)};
+	if (find_target(&l, err) < 0 || pool_make_directory(a, p, err) < 0)
+		return -1;
+	for (unsigned i = 0; rc == 0 && again && i < LAND_TRIES; i++)
+		rc = try(&l, &again, err);
+	(void)remove_worktree(&l, rc < 0 ? &ignored : err);
+	return rc;
+}
+
+/* ---- afterwards ---- */
+
+/* --keep: files that somebody has changed stay, and the branch too. */
+static int follow(struct arena *a, const char *dir, const struct land *l, struct error *err)
+{
+	const char *const argv[] = {"git", QUIET, "reset", "--keep", "--quiet", l->commit, NULL};
+	const struct git_command c = {.dir = dir, .name = "git reset", .argv = argv};
+	struct git_tip tip;
+
+	if (strcmp(l->commit, l->head) == 0)
+		return 0;
+	if (git_read_tip(a, dir, &tip, err) < 0)
+		return -1;
+	return tip.commit && strcmp(tip.commit, l->head) == 0 ? git_command(&c, NULL, NULL, err)
+							      : 0;
+}
+
+int land_return(
+	struct arena *a, struct pool *p, const struct land *l, const char **kept, struct error *err)
+{
+	struct pool_entry entry;
+	struct error why = {0};
+	bool found, removed;
+
+	*kept = NULL;
+	if (pool_find(a, p, l->branch, &entry, &found, err) < 0)
+		return -1;
+	if (!found || !entry.there)
+		return 0;
+	if (follow(a, entry.of.path, l, &why) < 0 ||
+		pool_reclaim(a, p, l->branch, false, &removed, &why) < 0)
+		*kept = arena_dup(a, str_of(why.text));
+	return 0;
+}

@@ -1,0 +1,65 @@
+/*
+ * land.h: brings the branch of a finished work item into its target branch, exactly once.
+ *
+ * A landing holds the merge gate. It fetches, rebases the branch in a throw-away worktree, compares
+ * the result with the approved changes, runs the check there, and pushes target and branch
+ * together, or nothing. The item's own worktree is not touched before the push. git is the record:
+ * a landing that was killed is repeated, and one that had already pushed finds the changes in the
+ * target.
+ *
+ * Ownership: texts are in the caller's arena.
+ */
+#ifndef DT_LAND_H
+#define DT_LAND_H
+
+#include "src/merge/gate.h"
+
+enum { LAND_TRIES = 3, LAND_CHECK_S = 1800, LAND_CHECK_MAX_S = 86400 };
+
+enum land_fate {
+	LAND_LANDED,
+	LAND_CONFLICT,      /* it does not rebase onto the target */
+	LAND_CHANGED,       /* not the approved changes: before the rebase, or because of it */
+	LAND_CHECKS_FAILED, /* or did not end in time */
+	LAND_MOVED,         /* others pushed to the target LAND_TRIES times meanwhile */
+	LAND_NEEDS_PERSON,  /* the remote or a hook refuses */
+};
+const char *land_word(enum land_fate f); /* "landed", "conflict" ... */
+
+struct land_ask {
+	const char *branch;
+	const char *target; /* of origin; NULL: its default branch */
+	/* What was approved; NULL: the branch as it is. */
+	const char *approved; /* a commit */
+	const char *patch;    /* its changes, as git_patch_digest() has them; with `approved` */
+	const char *check;    /* a command of sh that runs on the rebased files; NULL: none */
+	unsigned check_s;     /* its time limit */
+};
+
+struct land {
+	enum land_fate fate;
+	const char *branch, *target;
+	const char *head;         /* of the branch */
+	const char *onto;         /* of the target before */
+	const char *commit;       /* of the target, with the changes; NULL: not landed */
+	const char *tree;         /* of the files that were checked; NULL: none were */
+	const char *patch;        /* digest of the changes */
+	const char *const *paths; /* in conflict, NULL-ended; else NULL */
+	const char *reason;       /* for people; NULL where it landed */
+	const char *output;       /* the end of what the check or the remote printed; NULL */
+	bool already;             /* it had landed before */
+	int64_t fence;
+};
+json *land_json(const struct land *l);
+
+/* -1: ERR_STATE: no `origin`, no such branch, no changes, the gate was lost, or `held` was
+ * interrupted; ERR_SYSTEM: git failed. Nothing was pushed then. */
+int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, struct gate *held,
+	struct land *out, struct error *err);
+
+/* After a landing: the branch of the item's worktree follows what was pushed, and the worktree goes
+ * back to the pool. *kept: why it stays; NULL: it is gone, or there was none. */
+int land_return(struct arena *a, struct pool *p, const struct land *l, const char **kept,
+	struct error *err);
+
+#endif
