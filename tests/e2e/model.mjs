@@ -156,14 +156,15 @@ function* mainLoop(request, agents) {
       let news = texts(back[0].news ?? []).join('\n');
       let working = back.filter((one) => one.text.startsWith('Async agent launched')).length;
       const added = () => /^(?:PostToolBatch|UserPromptSubmit) hook additional context: (ARRAY|FAILED): (.*)/m.exec(news);
-      while (!added() && working > 0) { // each notification begins a turn
+      const sentBack = () => /dev-team: \S+ has not ended; run `(dev-team step [^`]*)`/.exec(news)?.[1];
+      while (!added() && !sentBack() && working > 0) { // each notification begins a turn
         news = texts(yield [text('They work.')]).join('\n');
         if (!/: other agents of \S+ still work: end your turn/.test(news)) working -= news.split(/<task-notification>|<agent-message from=/).length - 1;
       }
       const [, kind, line] = added() ?? [];
       if (kind === 'FAILED') return [text(line)];
       step = kind ? { text: line }
-        : yield* call('Bash', { command: loop.step + loop.returned.replace(/<id of the first item>/, first.id) });
+        : yield* call('Bash', { command: sentBack() ?? loop.step + loop.returned.replace(/<id of the first item>/, first.id) });
       continue;
     }
     return [text(first[loop.question] ?? loop.tell.map((field) => first[field]).join(': '))];
