@@ -241,8 +241,7 @@ static void set_noted(struct context_file *f, const char *key, struct str value)
 	json_put_texts(context_event(f, "set"), "key", key, "value", value.p);
 }
 
-/* A context_change. */
-static int reset(struct context_file *f, void *data, struct error *err)
+static void reset_counters(struct context_file *f)
 {
 	static const char *const counters[] = {
 		"consecutive_failures",
@@ -253,8 +252,6 @@ static int reset(struct context_file *f, void *data, struct error *err)
 	struct context *c = &f->doc;
 	unsigned long fixes = context_fixes(c);
 
-	(void)data;
-	(void)context_op(f, "retry");
 	if (fixes != context_count(c, "earlier_fixes"))
 		set_noted(f, "earlier_fixes", str_of(arena_printf(&c->arena, "%lu", fixes)));
 	for (size_t i = 0; i < COUNT(counters); i++)
@@ -263,10 +260,18 @@ static int reset(struct context_file *f, void *data, struct error *err)
 	/* A troubleshooter that has given up is not called for the same reason. */
 	if (!context_get(c, "question").n)
 		set_noted(f, "question_trigger", STR(""));
-	return c->changed ? context_save(f, err) : 0;
 }
 
-int failure_reset(struct context_file *f, struct error *err)
+int failure_retry(struct context_file *f, int64_t to, struct str text, struct error *err)
 {
-	return context_update(f, reset, NULL, err);
+	json *op = context_op(f, "retry");
+
+	if (to) {
+		json_put_int(op, "to", to);
+		json_put_int(context_event(f, "restored"), "to", to);
+		if (context_revert(f, text, err) < 0)
+			return -1;
+	}
+	reset_counters(f);
+	return f->doc.changed ? context_save(f, err) : 0;
 }

@@ -317,7 +317,9 @@ const struct scene scenes[] = {
 		.again = 4},
 	{.name = "retry",
 		.full = true,
-		.setup = BOOT RECORD("researching/1", "failed") NEXT
+		.setup = BOOT
+		"echo 2 | dev-team context set \"$STATE/T-1.md\" fix_iteration >/dev/null\n" RECORD(
+			"researching/1", "briefed") NEXT
 		"echo failed | dev-team context set \"$STATE/T-1.md\" state >/dev/null\n",
 		.words = {"retry", "T-1", "--no-run", T1},
 		.again = 4},
