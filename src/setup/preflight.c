@@ -341,24 +341,30 @@ static void check_validation(struct arena *a, struct preflight *p)
 static void check_forge(struct arena *a, struct preflight *p)
 {
 	const struct workflow *w = p->workflow;
-	const char *program;
+	unsigned kinds = w ? engine_evidence_required(w, steps_find) : EVIDENCE_PULL;
+	const char *program = NULL, *limits;
 	char *url = NULL;
 	struct error ignored;
 	bool blocked;
 
-	if (!w || w->forge || !(engine_evidence_required(w, steps_find) & EVIDENCE_PULL) ||
-		remote_find_url(a, p->repo, &url, &ignored) < 0 || !url)
+	if ((w && w->forge) || !(kinds & EVIDENCE_PULL) ||
+		remote_find_url(a, p->repo, &url, &ignored) < 0)
 		return;
-	program = forge_program(str_of(url));
-	if (!program || !*program)
-		return;
-	if (path_find_program(a, program, &blocked))
+	program = url ? forge_program(str_of(url)) : NULL;
+	if (!program || !*program) {
+		limits = evidence_limits(a, w, kinds, p->repo);
+		if (limits)
+			warn(a, p, "forge", "%s", limits);
+	} else if (!w) {
+		return; /* doctor looks for it itself */
+	} else if (path_find_program(a, program, &blocked)) {
 		good(a, p, "forge", "%s makes and reads pull requests", program);
-	else
+	} else {
 		fail(a, p, ERR_STATE, "forge",
 			"'%s' is not on PATH, and pull requests are made and checked with it: "
 			"install it and log in, or set 'forge' in a workflow of your own",
 			program);
+	}
 }
 
 /* ---- submodules ---- */
