@@ -162,6 +162,28 @@ const char *failure_state(const struct context *c)
 	return given_up ? "failed" : context_get(c, "state").p;
 }
 
+/* A loop of fixes has ended by its limit. */
+static const char *limit_of(struct arena *a, const struct context *c)
+{
+	static const struct {
+		const char *outcome, *counter, *limit;
+	} loops[] = {
+		{"'fixing' gave 'max_retries'", "fix_iteration", "max_fix_iterations"},
+		{"'fixing-pr' gave 'max_retries'", "review_fix_iteration",
+			"max_review_fix_iterations"},
+	};
+
+	for (size_t i = 0; i < COUNT(loops); i++) {
+		unsigned long n = context_count(c, loops[i].counter);
+
+		if (str_is(context_get(c, "outcome"), loops[i].outcome))
+			return arena_printf(a,
+				"%lu fix%s not enough, and '%s' of the workflow allows no more", n,
+				n == 1 ? " was" : "es were", loops[i].limit);
+	}
+	return NULL;
+}
+
 void failure_explain(struct arena *a, const struct context_file *f, struct failure *out)
 {
 	struct last last = {.arena = a};
@@ -170,7 +192,8 @@ void failure_explain(struct arena *a, const struct context_file *f, struct failu
 	if (!last.log && context_has_section(&f->doc, CONTEXT_LAST_FAILURE) &&
 		context_get(&f->doc, "build_log").n)
 		last.log = arena_dup(a, context_get(&f->doc, "build_log"));
-	*out = (struct failure){.log = last.log,
+	*out = (struct failure){.limit = limit_of(a, &f->doc),
+		.log = last.log,
 		.words = last_words(a, &f->doc, &last),
 		.repair = repair(a, f, &last)};
 }

@@ -14,6 +14,7 @@ enum {
 
 /* What `done` adds to the reason of a failure. Texts live in the arena; NULL: there is none. */
 struct failure {
+	const char *limit;  /* which limit ended it, after how many attempts of what */
 	const char *log;    /* file with all of the last answer or of the last script's output */
 	const char *words;  /* the end of it, secrets masked */
 	const char *repair; /* the shell command that lets the next step continue */

@@ -337,7 +337,8 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 		json_put_str(done, "continue", str_of(continuation(a, call, NULL, false)));
 	if (json_str_is(done, "result", "failed")) {
 		failure_explain(a, f, &why);
-		JSON_ADD(done, JSON_IF(why.log, JSON_TEXT("log", why.log)),
+		JSON_ADD(done, JSON_IF(why.limit, JSON_TEXT("limit", why.limit)),
+			JSON_IF(why.log, JSON_TEXT("log", why.log)),
 			JSON_IF(why.words, JSON_TEXT("last_words", why.words)),
 			JSON_IF(why.repair,
 				JSON_TEXT("continue",
