@@ -482,6 +482,16 @@ int context_replace(struct context_file *f, struct str text, struct error *err)
 	return commit(f, &(struct store_op){.what = STORE_PUT, .key = f->key, .value = text}, err);
 }
 
+int context_revert(struct context_file *f, struct str text, struct error *err)
+{
+	context_release(&f->doc);
+	f->read_mod = 0; /* so that no delta is made from it */
+	if (context_parse(&f->doc, f->path, text, err) < 0 || recall(f, err) < 0)
+		return -1;
+	f->doc.changed = true;
+	return 0;
+}
+
 int context_keep(
 	struct context_file *f, const char *stem, struct str text, char **path, struct error *err)
 {

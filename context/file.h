@@ -121,6 +121,8 @@ int context_log(struct context_file *f, struct error *err);
 int context_set_key(struct context_file *f, const char *key, struct str value, struct error *err);
 /* Saves `text` as the document, whatever is there now. It is not parsed: close f afterwards. */
 int context_replace(struct context_file *f, struct str text, struct error *err);
+/* Replaces the loaded document with `text`, an earlier revision; context_save() writes it. */
+int context_revert(struct context_file *f, struct str text, struct error *err);
 /* Keeps `text` in logs/ in a file whose name begins with `stem` and contains a checksum; `*path` in
  * the document's arena. */
 int context_keep(

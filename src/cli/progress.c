@@ -128,6 +128,7 @@ static void log_done(const json *done)
 	add_column(colours, &line, NULL, 0, str_of(json_get_str(done, "reason")));
 	error_log("%s", line.s);
 	log_detail("until", until);
+	log_detail("limit", json_get_str(done, "limit"));
 	log_detail("log", json_get_str(done, "log"));
 	log_detail("last words", json_get_str(done, "last_words"));
 	log_detail("to continue", json_get_str(done, "continue"));

@@ -18,7 +18,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-/* An attempt has failed, or a retry was killed before it had reset the counters. */
+/* An attempt has failed, and the item has not. */
 static bool counts_failures(const struct context *doc)
 {
 	return context_count(doc, "consecutive_failures") ||
@@ -43,21 +43,33 @@ static bool find_request(const json *event, void *data)
 	return !l->rev;
 }
 
-/* *restore: an earlier revision has to be put back; false: the document can go on as it is. */
-static int find_revision(const struct context_file *f, const char *id, const char *state,
-	int64_t *rev, bool *restore, struct error *err)
+static int refuse(struct context_file *f, const char *id, struct error *err)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+
+	if (str_is(context_get(&f->doc, "state"), "done"))
+		return error_set(
+			err, ERR_STATE, "'%s' is done: name the state that is to be repeated", id);
+	status_add_continuation(&command, f);
+	return error_set(err, ERR_STATE,
+		"'%s' has not failed, it is in '%s': continue it with %s, or name the state that "
+		"is to be repeated",
+		id, context_get(&f->doc, "state").p, command.s);
+}
+
+/* *rev: the revision to put back; 0: the document can go on as it is. */
+static int find_revision(
+	struct context_file *f, const char *id, const char *state, int64_t *rev, struct error *err)
 {
 	struct last_request last = {.state = state};
 
-	*restore = state || str_is(context_get(&f->doc, "state"), "failed");
+	*rev = 0;
 	if (context_get(&f->doc, "question").n && !state)
 		return error_set(err, ERR_STATE,
 			"'%s' waits for your answer: dev-team answer %s 'TEXT'", id, id);
 	if (!state && !failure_is(&f->doc) && !counts_failures(&f->doc))
-		return error_set(err, ERR_STATE,
-			"'%s' has not failed, it is in '%s': name the state that is to be repeated",
-			id, context_get(&f->doc, "state").p);
-	if (!*restore)
+		return refuse(f, id, err);
+	if (!state && !str_is(context_get(&f->doc, "state"), "failed"))
 		return 0;
 	if (context_read_events(f, "\"dispatch\"", find_request, &last, err) < 0)
 		return -1;
@@ -71,40 +83,35 @@ static int find_revision(const struct context_file *f, const char *id, const cha
 			       id);
 }
 
-/* What failed before does not count against the next attempt. */
-static int forget_failures(const char *document, struct error *err)
-{
-	CLEANUP(context_close) struct context_file f = {0};
+struct retry {
+	const struct history_place *place;
+	const char *id, *state; /* state NULL: the one of the last request */
+};
 
-	return context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0 ? -1
-								       : failure_reset(&f, err);
+/* A context_change. */
+static int change(struct context_file *f, void *data, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct retry *r = data;
+	int64_t rev;
+
+	if (find_revision(f, r->id, r->state, &rev, err) < 0 ||
+		(rev && history_document(r->place, rev, &text, NULL, err) < 0))
+		return -1;
+	return failure_retry(f, rev, buf_str(&text), err);
 }
 
 /* Opened for writing, the document of a killed command is completed first. */
-static int choose_revision(const char *document, const char *id, const char *state, int64_t *rev,
-	bool *restore, struct error *err)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-
-	return context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0
-		       ? -1
-		       : find_revision(&f, id, state, rev, restore, err);
-}
-
 static int put_back(
 	struct arena *a, const char *document, const char *id, const char *state, struct error *err)
 {
+	CLEANUP(context_close) struct context_file f = {0};
 	struct history_place place;
-	struct history_restored done;
-	bool restore;
-	int64_t rev = 0;
 
-	if (choose_revision(document, id, state, &rev, &restore, err) < 0)
-		return -1;
 	history_set_place(a, document, &place);
-	if (restore && history_restore(&place, rev, &done, err) < 0)
-		return -1;
-	return forget_failures(document, err);
+	return context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0
+		       ? -1
+		       : context_update(&f, change, &(struct retry){&place, id, state}, err);
 }
 
 /* With the agents that the item's last run had. */

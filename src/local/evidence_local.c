@@ -711,8 +711,8 @@ const char *evidence_limits(
 		if (!i || strcmp(remotes.list.items[i].name, "origin") == 0)
 			url = remotes.list.items[i].url;
 	program = forge_program(str_of(url));
-	if (w->forge || (program ? *program && is_installed(a, program)
-				 : is_installed(a, "gh") || is_installed(a, "glab")))
+	if ((w && w->forge) || (program ? *program && is_installed(a, program)
+					: is_installed(a, "gh") || is_installed(a, "glab")))
 		return NULL;
 	if (!program)
 		return "neither 'gh' nor 'glab' is installed" ONLY_REMOTE

@@ -148,6 +148,8 @@ int place_commit_leftovers(const struct item_place *p, const char *id, const jso
 	if (operation)
 		return error_set(
 			err, ERR_CHECK, "a %s is in progress: finish or abort it", operation);
+	if (!p->in_place)
+		git_clear_locks(p->directory, p->branch);
 	return git_commit_paths(p->directory, paths.items, paths.n,
 		arena_printf(&a, "%s: commit what was left uncommitted", id), done, err);
 }

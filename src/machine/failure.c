@@ -162,6 +162,28 @@ const char *failure_state(const struct context *c)
 	return given_up ? "failed" : context_get(c, "state").p;
 }
 
+/* A loop of fixes has ended by its limit. */
+static const char *limit_of(struct arena *a, const struct context *c)
+{
+	static const struct {
+		const char *outcome, *counter, *limit;
+	} loops[] = {
+		{"'fixing' gave 'max_retries'", "fix_iteration", "max_fix_iterations"},
+		{"'fixing-pr' gave 'max_retries'", "review_fix_iteration",
+			"max_review_fix_iterations"},
+	};
+
+	for (size_t i = 0; i < COUNT(loops); i++) {
+		unsigned long n = context_count(c, loops[i].counter);
+
+		if (str_is(context_get(c, "outcome"), loops[i].outcome))
+			return arena_printf(a,
+				"%lu fix%s not enough, and '%s' of the workflow allows no more", n,
+				n == 1 ? " was" : "es were", loops[i].limit);
+	}
+	return NULL;
+}
+
 void failure_explain(struct arena *a, const struct context_file *f, struct failure *out)
 {
 	struct last last = {.arena = a};
@@ -170,7 +192,8 @@ void failure_explain(struct arena *a, const struct context_file *f, struct failu
 	if (!last.log && context_has_section(&f->doc, CONTEXT_LAST_FAILURE) &&
 		context_get(&f->doc, "build_log").n)
 		last.log = arena_dup(a, context_get(&f->doc, "build_log"));
-	*out = (struct failure){.log = last.log,
+	*out = (struct failure){.limit = limit_of(a, &f->doc),
+		.log = last.log,
 		.words = last_words(a, &f->doc, &last),
 		.repair = repair(a, f, &last)};
 }
@@ -241,8 +264,7 @@ static void set_noted(struct context_file *f, const char *key, struct str value)
 	json_put_texts(context_event(f, "set"), "key", key, "value", value.p);
 }
 
-/* A context_change. */
-static int reset(struct context_file *f, void *data, struct error *err)
+static void reset_counters(struct context_file *f)
 {
 	static const char *const counters[] = {
 		"consecutive_failures",
@@ -253,8 +275,6 @@ static int reset(struct context_file *f, void *data, struct error *err)
 	struct context *c = &f->doc;
 	unsigned long fixes = context_fixes(c);
 
-	(void)data;
-	(void)context_op(f, "retry");
 	if (fixes != context_count(c, "earlier_fixes"))
 		set_noted(f, "earlier_fixes", str_of(arena_printf(&c->arena, "%lu", fixes)));
 	for (size_t i = 0; i < COUNT(counters); i++)
@@ -263,10 +283,18 @@ static int reset(struct context_file *f, void *data, struct error *err)
 	/* A troubleshooter that has given up is not called for the same reason. */
 	if (!context_get(c, "question").n)
 		set_noted(f, "question_trigger", STR(""));
-	return c->changed ? context_save(f, err) : 0;
 }
 
-int failure_reset(struct context_file *f, struct error *err)
+int failure_retry(struct context_file *f, int64_t to, struct str text, struct error *err)
 {
-	return context_update(f, reset, NULL, err);
+	json *op = context_op(f, "retry");
+
+	if (to) {
+		json_put_int(op, "to", to);
+		json_put_int(context_event(f, "restored"), "to", to);
+		if (context_revert(f, text, err) < 0)
+			return -1;
+	}
+	reset_counters(f);
+	return f->doc.changed ? context_save(f, err) : 0;
 }

@@ -14,6 +14,7 @@ enum {
 
 /* What `done` adds to the reason of a failure. Texts live in the arena; NULL: there is none. */
 struct failure {
+	const char *limit;  /* which limit ended it, after how many attempts of what */
 	const char *log;    /* file with all of the last answer or of the last script's output */
 	const char *words;  /* the end of it, secrets masked */
 	const char *repair; /* the shell command that lets the next step continue */
@@ -27,10 +28,11 @@ const char *failure_reason(struct arena *a, const struct context *c);
  * `state` still names the state that did not get done. */
 const char *failure_state(const struct context *c);
 void failure_explain(struct arena *a, const struct context_file *f, struct failure *out);
-/* For another attempt: the counters of failures and fixes begin at 0 again. Saves if one was not 0.
- * The next section `Fix N` keeps its number, because the text of an earlier one would count as its
- * answer. */
-int failure_reset(struct context_file *f, struct error *err);
+/* For another attempt, in one commit: the document is again that of revision `to`, whose text is
+ * `text` (to 0: it stays), and the counters of failures and fixes begin at 0 again. The next
+ * section `Fix N` keeps its number, because the text of an earlier one would count as its answer.
+ * For context_update(). */
+int failure_retry(struct context_file *f, int64_t to, struct str text, struct error *err);
 
 /* The end of the script's log that a section names after `log: `: whole lines, at most
  * FAILURE_LOG_MAX bytes, secrets masked. `text` is NULL if there is no such file in the work item's

@@ -4,6 +4,7 @@
 #include <sys/vfs.h>
 #include "context/lease.h"
 #include "src/harness/adapter.h"
+#include "src/machine/place.h"
 #include "src/setup/setup.h"
 #include "src/run/run.h"
 #include "src/sandbox/sandbox.h"
@@ -290,6 +291,20 @@ static void check_slug(struct doctor *c)
 	check_leases(c, slug);
 }
 
+/* The worktree of an item that has begun; NULL. */
+static const char *find_directory(struct arena *a, const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct item_place place;
+	struct error ignored;
+
+	if (!path_exists(document) || context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0 ||
+		context_open_keys(&f, &ignored) < 0 || place_load(a, &f, &place, &ignored) < 0 ||
+		!place.directory || place.in_place || !path_exists(place.directory))
+		return NULL;
+	return place.directory;
+}
+
 /* The item that is asked for, as its first step sees it. False: it has none. */
 static bool find_item(struct doctor *c, struct preflight *p, struct workflow *w)
 {
@@ -308,6 +323,7 @@ static bool find_item(struct doctor *c, struct preflight *p, struct workflow *w)
 	p->workflow = w;
 	p->in_place = call.in_place || !w->worktree;
 	p->allow_dirty = call.allow_dirty;
+	p->directory = find_directory(c->arena, call.context_file);
 	return true;
 }
 

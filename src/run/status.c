@@ -235,7 +235,8 @@ static void add_failure(struct reading *r)
 	struct failure why;
 
 	failure_explain(r->arena, r->file, &why);
-	JSON_ADD(r->item, JSON_IF(why.log, JSON_TEXT("log", why.log)),
+	JSON_ADD(r->item, JSON_IF(why.limit, JSON_TEXT("limit", why.limit)),
+		JSON_IF(why.log, JSON_TEXT("log", why.log)),
 		JSON_IF(why.words, JSON_TEXT("last_words", why.words)));
 }
 
@@ -623,7 +624,7 @@ void status_add_details(struct buf *out, const json *item)
 	static const char *const facts[][2] = {
 		{"branch", "branch"}, {"directory", "directory"}, {"pull_request", "pull request"}};
 	static const char *const ends[][2] = {{"question", "waits for"}, {"until", "waits until"},
-		{"reason", "reason"}, {"error", "error"}, {"log", "log"},
+		{"reason", "reason"}, {"limit", "limit"}, {"error", "error"}, {"log", "log"},
 		{"last_words", "last words"}, {"continue", "continue with"},
 		{"last_updated", "last change"}, {"file", "file"}};
 	const char *state = text_of(item, "state");

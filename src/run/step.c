@@ -90,17 +90,6 @@ static const char *research_skill(const struct run_step_call *call, const struct
 	return w->research_skill ? w->research_skill : "researcher-plan";
 }
 
-/* Said once, when the item begins. */
-static void warn_of_evidence(
-	struct arena *a, const struct run_step_call *call, const struct workflow *w)
-{
-	const char *limits =
-		evidence_limits(a, w, engine_evidence_required(w, steps_find), call->repo);
-
-	if (limits)
-		error_log("dev-team: %s", limits);
-}
-
 /* ---- the first step ---- */
 
 /* environment.find_specs(): what the check of the first step has found. */
@@ -146,6 +135,34 @@ static int refuse_first(
 		p->n_failed, call->id);
 }
 
+/* Another item of the repository has begun. */
+static bool has_neighbour(struct arena *a, const char *document)
+{
+	struct store_paths paths = {0};
+	struct error ignored;
+	const char *dir = arena_dup(a, path_dir(document));
+
+	if (store_documents(store_backend(), a, dir, &paths, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < paths.n; i++)
+		if (strcmp(paths.items[i], document) != 0)
+			return true;
+	return false;
+}
+
+/* What the remote lacks is said where a branch begins (place.c). What cannot be verified without a
+ * program for the forge is said to the first item of the repository, and by `doctor`. */
+static void report_warnings(struct arena *a, const struct preflight *p, const char *document)
+{
+	for (size_t i = 0; i < p->list.n; i++) {
+		const struct finding *it = &p->list.items[i];
+
+		if (it->health == HEALTH_WARN && strcmp(it->subject, "origin") != 0 &&
+			(strcmp(it->subject, "forge") != 0 || !has_neighbour(a, document)))
+			log_text(NULL, it->text);
+	}
+}
+
 /* Everything is checked before anybody is paid. */
 static int check_first(struct arena *a, const struct run_step_call *call,
 	const struct context_file *f, const struct workflow *w, struct run_entry *entry,
@@ -166,14 +183,9 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 	 * named. A run of an id that nothing names leaves no item. */
 	if (p->n_failed > (p->spec_unclear && (p->n_specs || !call->in_run)))
 		return refuse_first(call, p, err);
-	/* What the remote lacks is said where a branch begins (place.c). */
-	for (size_t i = 0; i < p->list.n; i++)
-		if (p->list.items[i].health == HEALTH_WARN &&
-			strcmp(p->list.items[i].subject, "origin") != 0)
-			log_text(NULL, p->list.items[i].text);
+	report_warnings(a, p, f->path);
 	entry->remote = &p->remote;
 	entry->first = p;
-	warn_of_evidence(a, call, w);
 	return 0;
 }
 
@@ -325,7 +337,8 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 		json_put_str(done, "continue", str_of(continuation(a, call, NULL, false)));
 	if (json_str_is(done, "result", "failed")) {
 		failure_explain(a, f, &why);
-		JSON_ADD(done, JSON_IF(why.log, JSON_TEXT("log", why.log)),
+		JSON_ADD(done, JSON_IF(why.limit, JSON_TEXT("limit", why.limit)),
+			JSON_IF(why.log, JSON_TEXT("log", why.log)),
 			JSON_IF(why.words, JSON_TEXT("last_words", why.words)),
 			JSON_IF(why.repair,
 				JSON_TEXT("continue",

@@ -454,6 +454,20 @@ static int all_are_ids(struct arena *a, const char *repo, const char *const *wor
 	return 0;
 }
 
+/* A file of an item, such as `X-5.md` or its lock, is not what is wanted. */
+static int refuse_file(const char *word, struct error *err)
+{
+	struct str id = path_base(word);
+
+	id = str_sub(id, str_starts(id, "."), id.n);
+	id = str_sub(id, 0, str_find(id, STR(".")));
+	if (!has_id_form(id) || str_is(id, word))
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"'%.200s' is not an id: give '%.*s', or say what is wanted in words", word,
+		(int)id.n, id.p);
+}
+
 int new_item_ids(struct arena *a, const char *repo, const char *const *words, size_t n,
 	struct item_ids *ids, struct error *err)
 {
@@ -466,6 +480,8 @@ int new_item_ids(struct arena *a, const char *repo, const char *const *words, si
 		vec_push_in(a, ids, words[i]);
 	if (all)
 		return 0;
+	if (n == 1 && refuse_file(words[0], err) < 0)
+		return -1;
 	item.id = first ? words[0] : NULL;
 	item.text = join(a, words + first, n - first);
 	if (new_item_write(a, repo, &item, err) < 0)

@@ -10,7 +10,7 @@
 #include "src/sys/path.h"
 #include "steps/steps.h"
 
-enum { SHOWN_MAX = 300 };
+enum { SHOWN_MAX = 300, MODULES_ASKED = 8 };
 
 /* ---- findings ---- */
 
@@ -341,24 +341,134 @@ static void check_validation(struct arena *a, struct preflight *p)
 static void check_forge(struct arena *a, struct preflight *p)
 {
 	const struct workflow *w = p->workflow;
-	const char *program;
+	unsigned kinds = w ? engine_evidence_required(w, steps_find) : EVIDENCE_PULL;
+	const char *program = NULL, *limits;
 	char *url = NULL;
 	struct error ignored;
 	bool blocked;
 
-	if (!w || w->forge || !(engine_evidence_required(w, steps_find) & EVIDENCE_PULL) ||
-		remote_find_url(a, p->repo, &url, &ignored) < 0 || !url)
+	if ((w && w->forge) || !(kinds & EVIDENCE_PULL) ||
+		remote_find_url(a, p->repo, &url, &ignored) < 0)
 		return;
-	program = forge_program(str_of(url));
-	if (!program || !*program)
-		return;
-	if (path_find_program(a, program, &blocked))
+	program = url ? forge_program(str_of(url)) : NULL;
+	if (!program || !*program) {
+		limits = evidence_limits(a, w, kinds, p->repo);
+		if (limits)
+			warn(a, p, "forge", "%s", limits);
+	} else if (!w) {
+		return; /* doctor looks for it itself */
+	} else if (path_find_program(a, program, &blocked)) {
 		good(a, p, "forge", "%s makes and reads pull requests", program);
-	else
+	} else {
 		fail(a, p, ERR_STATE, "forge",
 			"'%s' is not on PATH, and pull requests are made and checked with it: "
 			"install it and log in, or set 'forge' in a workflow of your own",
 			program);
+	}
+}
+
+/* ---- submodules ---- */
+
+/* Those of the tree where the item is worked on already. */
+static void check_present_modules(struct arena *a, struct preflight *p, const char *dir)
+{
+	static const char *const argv[] = {"git", "submodule", "status", "--recursive", NULL};
+	const struct git_command c = {.dir = dir, .name = "git submodule", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest, line;
+	struct error err;
+
+	if (git_command(&c, &out, NULL, &err) < 0) {
+		warn(a, p, "submodules", "the submodules of '%s' cannot be read: %s", dir,
+			remote_short_fault(a, err.text));
+		return;
+	}
+	for (rest = buf_str(&out); str_line(&rest, &line);)
+		if (str_starts(line, "-")) { /* "-ID PATH" */
+			warn(a, p, "submodules",
+				"the submodule '%s' is not initialised in '%s': run 'git submodule "
+				"update --init --recursive' there",
+				arena_dup(a, str_sub(line, str_find(line, STR(" ")) + 1, line.n)),
+				dir);
+			return;
+		}
+	good(a, p, "submodules", "initialised in '%s'", dir);
+}
+
+/* `KEY\nURL` of .gitmodules. *url: NULL if it is relative, and not initialised in the checkout. */
+static const char *module_name(
+	struct arena *a, const struct preflight *p, struct str entry, const char **url)
+{
+	size_t end = str_find(entry, STR("\n"));
+	const char *key = arena_dup(a, str_sub(entry, 0, end));
+	const char *const argv[] = {"git", "config", "--get", key, NULL};
+	struct error ignored;
+	char *known;
+
+	*url = arena_dup(a, str_sub(entry, end + 1, entry.n));
+	if (remote_git_line(a, p->repo, argv, &known, &ignored) == 0 && known && *known)
+		*url = known;
+	else if (**url == '.')
+		*url = NULL;
+	return arena_dup(
+		a, str_sub(str_of(key), strlen("submodule."), strlen(key) - strlen(".url")));
+}
+
+/* Of a protocol that submodules may have. */
+static bool can_fetch(const struct preflight *p, const char *url, struct error *err)
+{
+	const char *const argv[] = {"git", "ls-remote", "-q", "--", url, "HEAD", NULL};
+	static const char *const env[] = {"GIT_PROTOCOL_FROM_USER=0", NULL};
+	const struct git_command c = {.dir = p->repo,
+		.name = "git ls-remote",
+		.argv = argv,
+		.env = env,
+		.limit_s = REMOTE_S,
+		.batch_ssh = remote_plain_ssh()};
+
+	return git_command(&c, NULL, NULL, err) == 0;
+}
+
+/* A worktree of its own has to fetch them, whatever the checkout has. */
+static void check_module_remotes(struct arena *a, struct preflight *p)
+{
+	static const char *const argv[] = {"git", "config", "-z", "-f", ".gitmodules",
+		"--get-regexp", "^submodule\\..*\\.url$", NULL};
+	const struct git_command c = {.dir = p->repo, .name = "git config", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error err;
+	size_t n = 0;
+	int status;
+
+	if (git_command(&c, &out, &status, &err) < 0 || status)
+		return;
+	for (size_t at = 0; at < out.len && n < MODULES_ASKED; at += strlen(out.s + at) + 1) {
+		const char *url, *name = module_name(a, p, str_of(out.s + at), &url);
+
+		n += url != NULL;
+		if (!url || can_fetch(p, url, &err))
+			continue;
+		warn(a, p, "submodules",
+			"the submodule '%s' cannot be fetched: %s: check its URL in '.gitmodules' "
+			"and "
+			"your access, or its directory will be empty for the agents",
+			name, remote_short_fault(a, err.text));
+		return;
+	}
+	if (n)
+		good(a, p, "submodules", "can be fetched");
+}
+
+static void check_modules(struct arena *a, struct preflight *p)
+{
+	const char *dir = p->in_place ? p->repo : p->directory;
+
+	if (!path_exists(path_join(a, dir ? dir : p->repo, ".gitmodules")))
+		return;
+	if (dir)
+		check_present_modules(a, p, dir);
+	else if (!p->remote.fault)
+		check_module_remotes(a, p);
 }
 
 /* ---- the checkout ---- */
@@ -477,7 +587,7 @@ void preflight_check(struct arena *a, struct preflight *p)
 {
 	static void (*const checks[])(struct arena * a, struct preflight * p) = {check_author,
 		check_origin, check_branch, check_spec, check_validation, check_forge,
-		check_checkout};
+		check_modules, check_checkout};
 
 	if (!check_objects(a, p))
 		return;

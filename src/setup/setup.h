@@ -96,8 +96,9 @@ struct preflight {
 	const char *id, *branch;         /* NULL: no item, what the repository has is checked */
 	const struct workflow *workflow; /* NULL: of no item */
 	bool in_place, allow_dirty;
-	bool validated; /* the validation needs no script of the repository */
-	bool has_spec;  /* the item's document names it */
+	bool validated;        /* the validation needs no script of the repository */
+	bool has_spec;         /* the item's document names it */
+	const char *directory; /* the item's worktree; NULL: there is none yet */
 	/* Found: */
 	VEC(struct finding) list;
 	size_t n_failed;

@@ -234,6 +234,11 @@ int git_read_remote_branch(struct arena *a, const char *root, const char *branch
  * submodules as they are. *fetched: false if git fails, or takes longer than a minute. */
 int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct error *err);
 
+/* Removes the locks of index, HEAD and `branch` (may be NULL) that a killed git has left in a work
+ * tree that nobody but the machine and its agents uses. They stay while a process works there: a
+ * `git commit` whose hook runs has its lock not open. */
+void git_clear_locks(const char *root, const char *branch);
+
 /*
  * Commits the changes of these files, relative to root, with `message` through the user's `git`, so
  * that hooks and signing apply. What else is staged stays as it is. *made: whether there was

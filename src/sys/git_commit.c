@@ -3,8 +3,10 @@
  * hooks and the user's settings apply.
  */
 #include <errno.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #include "src/base/clock.h"
 #include "src/base/vec.h"
 #include "src/sys/git.h"
@@ -28,6 +30,25 @@ static void await_index(const char *git_dir)
 
 	while (path_exists(lock) && clock_ticks() < until)
 		nanosleep(&moment, NULL);
+}
+
+void git_clear_locks(const char *root, const char *branch)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	char *own, *common, real[PATH_MAX];
+	const char *locks[3] = {NULL};
+	pid_t worker;
+
+	if (!git_directories(&a, root, &own, &common))
+		return;
+	locks[0] = path_join(&a, own, "index.lock");
+	locks[1] = path_join(&a, own, "HEAD.lock");
+	if (branch)
+		locks[2] = arena_printf(&a, "%s/refs/heads/%s.lock", common, branch);
+	for (size_t i = 0; i < COUNT(locks); i++)
+		if (locks[i] && realpath(locks[i], real) && process_abandoned(real) &&
+			realpath(root, real) && process_within(real, &worker) == 0 && !worker)
+			(void)unlink(locks[i]); /* if it cannot be removed, git reports it */
 }
 
 /* `1 XY SUB MODES... PATH`, `u ...`: the path is behind `n` blanks. */

@@ -80,8 +80,9 @@ bool process_has_env(pid_t pid, const char *entry);
 /* *pid: of a process other than this one whose working directory is `dir` (resolved) or below it;
  * 0: none that this user may see. -1: /proc cannot be read. */
 int process_within(const char *dir, pid_t *pid);
-/* True when a process that this user may inspect has the file (resolved) open. */
-bool process_has_open(const char *path);
+/* True when a killed process has left the lock file (resolved): it does not change for two seconds,
+ * and no process that this user may inspect has it open. */
+bool process_abandoned(const char *path);
 
 /* ---- a process as a record names it ---- */
 

@@ -7,14 +7,18 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
+#include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
 enum { ENVIRONMENT_MAX = 4 << 20 };
-enum { FORKED_NO_EXEC = 0x40 }; /* the kernel's PF_FORKNOEXEC */
+enum { QUIET_MS = 2000, STEP_MS = 50 }; /* of process_abandoned() */
+enum { FORKED_NO_EXEC = 0x40 };         /* the kernel's PF_FORKNOEXEC */
 
 static bool read_file(pid_t pid, const char *name, struct buf *out)
 {
@@ -273,7 +277,7 @@ static bool has_open(pid_t pid, const char *path)
 	return found;
 }
 
-bool process_has_open(const char *path)
+static bool any_has_open(const char *path)
 {
 	CLEANUP(directory_close) struct directory proc = {0};
 	struct error ignored;
@@ -285,6 +289,28 @@ bool process_has_open(const char *path)
 		pid = next_pid(&proc);
 	while (pid && !has_open(pid, path));
 	return pid;
+}
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+bool process_abandoned(const char *path)
+{
+	const struct timespec moment = {.tv_nsec = STEP_MS * 1000000L};
+	int64_t until = clock_ticks() + QUIET_MS;
+	struct stat first, now;
+
+	if (lstat(path, &first) < 0 || !S_ISREG(first.st_mode))
+		return false;
+	while (clock_ticks() < until) {
+		nanosleep(&moment, NULL);
+		if (lstat(path, &now) < 0 || !same(&first, &now))
+			return false;
+	}
+	return !any_has_open(path);
 }
 
 /* ---- processes that a program leaves behind ---- */

@@ -706,8 +706,13 @@ static bool replay_wait(struct replay *r)
 
 static bool replay_retry(struct replay *r)
 {
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int64_t to = json_get_int(r->note, "to", 0);
+
+	if (to && history_document(r->result->place, to, &text, NULL, &r->err) < 0)
+		return false;
 	if (open_document(r))
-		(void)failure_reset(&r->file, &r->err);
+		(void)failure_retry(&r->file, to, buf_str(&text), &r->err);
 	return true;
 }
 

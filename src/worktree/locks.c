@@ -1,7 +1,4 @@
-#include <errno.h>
-#include <sys/stat.h>
-#include <time.h>
-#include "src/base/clock.h"
+#include <unistd.h>
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
@@ -13,33 +10,9 @@
  * while.
  */
 
-enum { QUIET_MS = 2000, STEP_MS = 50 };
-
-static bool same(const struct stat *a, const struct stat *b)
-{
-	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-static bool is_abandoned(const char *path)
-{
-	const struct timespec moment = {.tv_nsec = STEP_MS * 1000000L};
-	int64_t until = clock_ticks() + QUIET_MS;
-	struct stat first, now;
-
-	if (lstat(path, &first) < 0 || !S_ISREG(first.st_mode))
-		return false;
-	while (clock_ticks() < until) {
-		nanosleep(&moment, NULL);
-		if (lstat(path, &now) < 0 || !same(&first, &now))
-			return false;
-	}
-	return !process_has_open(path);
-}
-
 static void clear(const char *path, bool ours)
 {
-	if (path_exists(path) && (ours || is_abandoned(path)))
+	if (path_exists(path) && (ours || process_abandoned(path)))
 		(void)unlink(path); /* if it cannot be removed, git reports it */
 }
 

@@ -305,7 +305,9 @@ const struct scene scenes[] = {
 		.words = {"cancel", "T-1", "--context-file", "@T-1.md"},
 		.again = 4},
 	{.name = "retry",
-		.setup = BOOT RECORD("researching/1", "failed") NEXT
+		.setup = BOOT
+		"echo 2 | dev-team context set \"$STATE/T-1.md\" fix_iteration >/dev/null\n" RECORD(
+			"researching/1", "briefed") NEXT
 		"echo failed | dev-team context set \"$STATE/T-1.md\" state >/dev/null\n",
 		.words = {"retry", "T-1", "--no-run", T1},
 		.again = 4},

@@ -1,11 +1,12 @@
 # The rows of tests/lies/run.
 #
-#   lie NAME STAGE WORDS [forge=gh|glab|own|none] [TOLD=STAGE...] [corrected=yes | fails=yes] [quick=yes]
+#   lie NAME STAGE WORDS [forge=gh|glab|own|none] [TOLD=STAGE...] [corrected=yes | fails=yes] [calls=TRIGGER] [quick=yes]
 #
 # In place of honest work the agent of STAGE runs the commands. The next brief of STAGE, or of one of
 # those that TOLD names, must contain WORDS (a regular expression). What follows a line `--` is run
 # by the honest agent that is told, before its work. `corrected`: the machine repairs what the agent
 # left, so that the claim becomes true. `before`: what the user does in the checkout before the run.
+# `calls`: told each time, the lie calls the troubleshooter for that.
 
 honest 'with gh' quick=yes </dev/null
 honest 'with glab' forge=glab </dev/null
@@ -843,4 +844,9 @@ approve
 git push -q origin ":refs/heads/$branch"
 --
 push
+X
+
+# Not false, and no help: nobody learns what is wrong, and the researcher validates what the reviewer refuses.
+lie 'sign-offs that contradict each other, without a reason' signoff-review '^> No\.$' TOLD=fixing-pr calls=signoff_deadlock <<'X'
+answer changes_requested No.
 X
