@@ -106,7 +106,7 @@ static void read_task(struct backlog_reader *r, const char *dir, const char *nam
 		t.faults.items[0] = err;
 		error_place(&t.faults.items[0], file, 1, 1);
 	} else {
-		task_parse(a, file, arena_str(a, buf_str(&r->text)), &t);
+		task_parse(a, file, buf_str(&r->text), &t);
 	}
 	t.completed = completed;
 	vec_push_in(a, &r->tasks, t);
@@ -121,6 +121,7 @@ static int read_directory(
 
 	if (directory_list(a, path_join(a, r->out->repo, dir), &names, &missing, err) < 0)
 		return missing ? 0 : -1;
+	vec_reserve_in(a, &r->tasks, names.n);
 	for (size_t i = 0; i < names.n; i++)
 		if (str_ends(str_of(names.items[i]), ".md"))
 			read_task(r, dir, names.items[i], completed);

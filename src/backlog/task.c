@@ -278,28 +278,67 @@ static int cut_front(
 					: "no frontmatter: the first line must be '---'");
 }
 
-static void finish_task(struct arena *a, struct task *t)
+/* ---- what is kept ---- */
+
+static void keep_text(struct arena *a, const char **text)
 {
-	for (size_t i = 0; i < t->n_external; i++)
-		t->external[i].manual =
-			t->external[i].kind && strcmp(t->external[i].kind, "manual") == 0;
-	if (t->blocked && !str_trim(str_of(t->blocked)).n)
-		t->blocked = NULL;
-	for (size_t i = 0; i < t->n_dependencies; i++)
+	if (*text)
+		*text = arena_dup(a, str_of(*text));
+}
+
+static void keep_texts(struct arena *a, struct task_texts *t)
+{
+	const char **list = arena_alloc(a, t->n * sizeof(*list) + 1);
+
+	for (size_t i = 0; i < t->n; i++)
+		list[i] = arena_dup(a, str_of(t->items[i]));
+	t->items = list;
+}
+
+#define KEEP_LIST(a, t, member)                                                                    \
+	((t)->member = memcpy(arena_alloc(a, (t)->n_##member * sizeof(*(t)->member) + 1),          \
+		 (t)->member ? (void *)(t)->member : "", (t)->n_##member * sizeof(*(t)->member)))
+
+/* The tree of a file takes ten times the memory of what is kept of it. */
+static void keep_task(struct arena *a, struct task *t)
+{
+	const char **const texts[] = {&t->id, &t->title, &t->status_text, &t->parent,
+		&t->not_dispatchable_reason, &t->blocked, &t->blocked_until, &t->unblocked_by,
+		&t->assignee, &t->created, &t->updated, &t->spec};
+
+	for (size_t i = 0; i < COUNT(texts); i++)
+		keep_text(a, texts[i]);
+	keep_texts(a, &t->labels);
+	keep_texts(a, &t->references);
+	keep_texts(a, &t->permitted);
+	KEEP_LIST(a, t, dependencies);
+	for (size_t i = 0; i < t->n_dependencies; i++) {
+		keep_text(a, &t->dependencies[i].id);
 		t->dependencies[i].task = TASK_NONE;
-	t->status = t->status_text ? status_of(a, t->status_text) : STATUS_OTHER;
+	}
+	KEEP_LIST(a, t, external);
+	for (size_t i = 0; i < t->n_external; i++) {
+		struct task_external *e = &t->external[i];
+
+		keep_text(a, &e->id);
+		keep_text(a, &e->description);
+		keep_text(a, &e->kind);
+		keep_text(a, &e->hint);
+		e->manual = e->kind && strcmp(e->kind, "manual") == 0;
+	}
 }
 
 void task_parse(struct arena *a, const char *file, struct str text, struct task *out)
 {
-	struct config_reader r = {.arena = a, .file = file, .limit = FAULTS_MAX};
-	struct error err = {0};
+	CLEANUP(arena_release) struct arena scratch = {0};
+	struct config_reader r = {.arena = &scratch, .file = file, .limit = FAULTS_MAX};
+	struct error err;
 	struct yaml *map;
 	struct str front;
 
 	*out = (struct task){.file = file, .id_line = 1, .id_col = 1, .weight = 2};
 	if (cut_front(file, text, &front, &out->body, &err) < 0 ||
-		yaml_parse(a, front, file, 2, &map, &err) < 0)
+		yaml_parse(&scratch, front, file, 2, &map, &err) < 0)
 		vec_push_in(a, &out->faults, err);
 	else if (map->kind != YAML_MAP)
 		config_fault(&r, map, "the frontmatter must be 'key: value' lines");
@@ -308,8 +347,12 @@ void task_parse(struct arena *a, const char *file, struct str text, struct task 
 	for (size_t i = 0; i < r.faults.n; i++)
 		vec_push_in(a, &out->faults, r.faults.items[i]);
 	if (!out->id)
-		out->id = id_of_name(a, file);
-	finish_task(a, out);
+		out->id = id_of_name(&scratch, file);
+	if (out->blocked && !str_trim(str_of(out->blocked)).n)
+		out->blocked = NULL;
+	out->status = out->status_text ? status_of(&scratch, out->status_text) : STATUS_OTHER;
+	keep_task(a, out);
+	out->body = arena_str(a, out->body);
 }
 
 /* ---- the body ---- */
