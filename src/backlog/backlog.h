@@ -106,6 +106,10 @@ struct backlog {
  * a directory cannot be read. */
 int backlog_read(struct arena *a, const char *repo, struct backlog *out, struct error *err);
 
+/* The keys of a task's frontmatter; docs/backlog.md has a row for each. */
+struct config_field;
+extern const struct config_field *const task_keys;
+
 /* Reads the text of one task; `file` is for messages. Its faults are in *out. */
 void task_parse(struct arena *a, const char *file, struct str text, struct task *out);
 

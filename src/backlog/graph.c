@@ -3,6 +3,7 @@
  * task waits for, and what waits for it.
  */
 #include "src/backlog/backlog.h"
+#include "src/base/number.h"
 
 static const char *const state_words[] = {[TASK_READY] = "ready",
 	[TASK_STACKED] = "stacked",
@@ -164,13 +165,7 @@ void backlog_link(struct backlog *b)
 
 enum backlog_order backlog_order(void)
 {
-	static const char *const off[] = {"off", "0", "false", "no", NULL};
-	const char *value = getenv("AI_SDLC_DEPS_COMPOSITION");
-	char low[8] = "";
-
-	for (size_t i = 0; value && i < sizeof(low) - 1 && value[i]; i++)
-		low[i] = (char)(value[i] | (value[i] >= 'A' && value[i] <= 'Z' ? 0x20 : 0));
-	return value && str_in(str_trim(str_of(low)), off) ? ORDER_BY_ID : ORDER_BY_PRIORITY;
+	return env_is_off("AI_SDLC_DEPS_COMPOSITION") ? ORDER_BY_ID : ORDER_BY_PRIORITY;
 }
 
 static int by_urgency(const void *a, const void *b)

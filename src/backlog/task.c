@@ -156,7 +156,7 @@ static const struct config_field token_fields[] = {
 	{0},
 };
 
-/* `.about` is the row of docs/backlog.md. */
+/* `.about` is in the row of docs/backlog.md. */
 static const struct config_field task_fields[] = {
 	{ID("id", id), .required = true, CONFIG_PLACE(task, id_line),
 		.about = "The id, which is also that of its work item."},
@@ -228,6 +228,8 @@ static const struct config_field task_fields[] = {
 	{PEOPLE("documentation", "For other programs.")},
 	{0},
 };
+
+const struct config_field *const task_keys = task_fields;
 
 /* ---- reading ---- */
 
