@@ -24,16 +24,12 @@ static void add_value(struct buf *out, const struct field *f)
 		yaml_add_scalar(out, f->value);
 }
 
-/* An empty value begins right after its colon; a block value includes the line break. */
 static void replace_value(const struct context *c, struct buf *out, const struct field *f)
 {
-	struct str old = str_sub(c->text, f->from, f->to);
+	CLEANUP(buf_release) struct buf scalar = BUF_INIT;
 
-	if (f->from && c->text.p[f->from - 1] == ':' && f->value.n)
-		buf_addc(out, ' ');
-	add_value(out, f);
-	if (old.n && old.p[old.n - 1] == '\n')
-		buf_adds(out, c->newline);
+	add_value(&scalar, f);
+	yaml_add_replaced(out, c->text, f->from, f->to, buf_str(&scalar));
 }
 
 static void drop_space(struct render_output *o)

@@ -1,3 +1,4 @@
+#include <strings.h>
 #include <inttypes.h>
 #include "src/base/number.h"
 
@@ -111,4 +112,21 @@ int number_refuse(struct error *err, enum err code, const char *name, struct str
 	return error_set(err, code,
 		"'%s' must be a whole number from %" PRIu64 " to %" PRIu64 ", not '%.*s'", name,
 		min, max, (int)(text.n < TEXT_SHOWN ? text.n : TEXT_SHOWN), text.n ? text.p : "");
+}
+
+bool env_is_in(const char *name, const char *const *words)
+{
+	struct str value = str_trim(str_of(getenv(name)));
+
+	for (; value.n && *words; words++)
+		if (strlen(*words) == value.n && strncasecmp(*words, value.p, value.n) == 0)
+			return true;
+	return false;
+}
+
+bool env_is_off(const char *name)
+{
+	static const char *const words[] = {"off", "0", "false", "no", NULL};
+
+	return env_is_in(name, words);
 }

@@ -19,6 +19,11 @@ bool number_parse(struct str text, uint64_t min, uint64_t max, uint64_t *out);
 uint64_t number_or(struct str text, uint64_t max, uint64_t otherwise);
 /* The same of an environment variable. */
 uint64_t number_env(const char *name, uint64_t max, uint64_t otherwise);
+/* Whether an environment variable is one of the words (NULL-ended, in small letters), in any case
+ * and with blanks around it. */
+bool env_is_in(const char *name, const char *const *words);
+/* Whether it switches something off: `off`, `0`, `false` or `no`. */
+bool env_is_off(const char *name);
 /* True when the whole of `text` is hexadecimal digits of a number of at most 64 bits. */
 bool number_hex(struct str text, uint64_t *out);
 /* True when the whole of `text` is a number such as -12, 0.5 or 1.5e3 from `min` to `max`. Not read

@@ -263,6 +263,33 @@ int yaml_uint(const struct yaml *node, const char *file, const char *what, unsig
 	return error_place(err, file, node->line, node->col);
 }
 
+bool yaml_cut_front(struct str *text, struct str *front)
+{
+	struct str rest = *text, line;
+
+	if (!str_line(&rest, &line) || !str_is(line, "---"))
+		return false;
+	front->p = rest.p;
+	do {
+		if (!str_line(&rest, &line))
+			return false;
+	} while (!str_is(line, "---"));
+	front->n = (size_t)(line.p - front->p);
+	*text = rest;
+	return true;
+}
+
+void yaml_add_replaced(struct buf *b, struct str text, size_t from, size_t to, struct str scalar)
+{
+	struct str old = str_sub(text, from, to);
+
+	if (from && text.p[from - 1] == ':' && scalar.n)
+		buf_addc(b, ' ');
+	buf_add(b, scalar);
+	if (str_ends(old, "\n"))
+		buf_adds(b, str_ends(old, "\r\n") ? "\r\n" : "\n");
+}
+
 static bool plain_char(unsigned char c)
 {
 	return c > ' ' && c < 0x7f && !strchr("\"'`{}[],&*!|>%@#:\\", c);

@@ -64,6 +64,14 @@ bool yaml_is_null(const struct yaml *node);
 int yaml_uint(const struct yaml *node, const char *file, const char *what, unsigned long max,
 	unsigned long *out, struct error *err);
 
+/* Cuts the frontmatter, a first line `---` and what follows it up to the next such line, off *text.
+ * `front`: without these lines. False: there is none, or it is not closed. */
+bool yaml_cut_front(struct str *text, struct str *front);
+
+/* Adds `scalar`, as yaml_add_scalar() writes it, in place of the scalar at the bytes from..to of
+ * `text`: with the blank behind its colon if it was empty, and the line break that a block has. */
+void yaml_add_replaced(struct buf *b, struct str text, size_t from, size_t to, struct str scalar);
+
 /* Adds `value` as a YAML scalar on one line: plain where that reads back the same, else quoted. */
 void yaml_add_scalar(struct buf *b, struct str value);
 

@@ -3,11 +3,13 @@
 
 /*
  * Accepted are, in ASCII: keys of letters, digits, `_` and `-`; values that begin with a letter, a
- * digit, `/` or `_` and continue with these, `.`, `-`, `+`, single blanks, and colons with no blank
- * behind them; `"..."` without escapes; `{key: value, ...}` of plain values; `[value, ...]`, which
- * may continue on further lines that begin with a blank; and empty lines and comments between them.
+ * digit, `/` or `_` and continue with printable characters and single blanks, but no colon in front
+ * of a blank and no `#` behind one, and in brackets with fewer; `"..."` and `'...'` without
+ * escapes; `{key: value, ...}` of plain values; `[value, ...]`, which may continue on further lines
+ * that begin with a blank; a list of lines `- value` below a key; and empty lines and comments
+ * between keys.
  */
-enum { KEYS = 64, KEY_BYTES = 128 };
+enum { KEYS = 64, KEYS_STEP = 16, KEY_BYTES = 128 };
 
 struct plain {
 	struct arena *arena;
@@ -15,6 +17,7 @@ struct plain {
 	size_t at;    /* the next byte */
 	size_t start; /* of its line */
 	unsigned line;
+	struct yaml *last; /* list of lines, which ends where the next key begins; or NULL */
 };
 
 static bool is_word_char(char c)
@@ -63,6 +66,25 @@ static struct yaml *read_key(struct plain *p)
 	return scalar(p, from);
 }
 
+static bool is_quote(char c)
+{
+	return c == '"' || c == '\'';
+}
+
+static bool is_visible(char c)
+{
+	return c > ' ' && c < 0x7f;
+}
+
+static bool is_block_char(const struct plain *p)
+{
+	char c = peek(p, 0), next = peek(p, 1);
+
+	if (c == ' ')
+		return is_visible(next) && next != '#' && next != ':';
+	return is_visible(c) && (c != ':' || is_visible(next));
+}
+
 /* Stops at the first byte that is not part of the value; the caller checks what follows. */
 static struct yaml *read_value(struct plain *p, bool flow)
 {
@@ -70,8 +92,7 @@ static struct yaml *read_value(struct plain *p, bool flow)
 
 	if (!is_first_char(peek(p, 0)))
 		return NULL;
-	while (is_inner_char(peek(p, 0)) ||
-		(!flow && (peek(p, 0) == ':' || peek(p, 0) == ' ') && is_inner_char(peek(p, 1))))
+	while (flow ? is_inner_char(peek(p, 0)) : is_block_char(p))
 		p->at++;
 	return scalar(p, from);
 }
@@ -84,21 +105,26 @@ static bool push(struct plain *p, struct yaml *map, struct yaml *key, struct yam
 			return false;
 	if (map->n == KEYS)
 		return false;
-	if (!map->map)
-		map->map = arena_alloc(p->arena, KEYS * sizeof(*map->map));
+	if (map->n % KEYS_STEP == 0) {
+		size_t cap = map->n;
+
+		map->map = vec_grow(p->arena, map->map, map->n, &cap, KEYS_STEP, sizeof(*map->map));
+	}
 	map->map[map->n++] = (struct yaml_pair){key, value};
 	return true;
 }
 
-/* `"..."` without escapes. */
+/* `"..."` and `'...'` without escapes. */
 static struct yaml *read_quoted(struct plain *p)
 {
 	size_t from = p->at++;
+	char quote = p->text.p[from];
 	struct yaml *node;
 
-	while (peek(p, 0) >= ' ' && peek(p, 0) < 0x7f && peek(p, 0) != '"' && peek(p, 0) != '\\')
+	while (peek(p, 0) >= ' ' && peek(p, 0) < 0x7f && peek(p, 0) != quote &&
+		(quote == '\'' || peek(p, 0) != '\\'))
 		p->at++;
-	if (peek(p, 0) != '"')
+	if (peek(p, 0) != quote || (quote == '\'' && peek(p, 1) == quote))
 		return NULL;
 	p->at++;
 	node = scalar(p, from);
@@ -168,7 +194,7 @@ static struct yaml *read_list(struct plain *p)
 
 	p->at++;
 	while (skip_blanks(p) && (list->n || peek(p, 0) != ']')) {
-		item = peek(p, 0) == '"' ? read_quoted(p) : read_value(p, true);
+		item = is_quote(peek(p, 0)) ? read_quoted(p) : read_value(p, true);
 		if (!item)
 			return NULL;
 		list_push(p, list, &cap, item);
@@ -184,6 +210,45 @@ static struct yaml *read_list(struct plain *p)
 	return p->at <= p->text.n && p->text.p[p->at - 1] == ']' ? list : NULL;
 }
 
+static bool end_line(struct plain *p)
+{
+	if (p->at >= p->text.n || p->text.p[p->at] != '\n')
+		return false;
+	p->start = ++p->at;
+	p->line++;
+	return true;
+}
+
+/* The column of the `-` on this line, counted from 0; SIZE_MAX: there is none. */
+static size_t find_dash(const struct plain *p)
+{
+	size_t n = 0;
+
+	while (peek(p, n) == ' ')
+		n++;
+	return peek(p, n) == '-' && peek(p, n + 1) == ' ' ? n : SIZE_MAX;
+}
+
+/* Lines `- value`, of one column. */
+static struct yaml *read_lines(struct plain *p, size_t column)
+{
+	struct yaml *list, *item;
+	size_t cap = 0;
+
+	p->at += column;
+	list = node_new(p, YAML_LIST);
+	p->at = p->start;
+	while (find_dash(p) == column) {
+		p->at += column + 2;
+		item = is_quote(peek(p, 0)) ? read_quoted(p) : read_value(p, false);
+		if (!item || !end_line(p))
+			return NULL;
+		list_push(p, list, &cap, item);
+	}
+	p->last = list;
+	return list;
+}
+
 /* An empty line or a comment. */
 static bool read_comment(struct plain *p)
 {
@@ -197,6 +262,27 @@ static bool read_comment(struct plain *p)
 	return true;
 }
 
+static void end_last(struct plain *p, size_t at)
+{
+	if (p->last)
+		p->last->to = at;
+	p->last = NULL;
+}
+
+/* Behind the colon: nothing, or a list in the lines below. */
+static bool read_below(struct plain *p, struct yaml *map, struct yaml *key)
+{
+	struct yaml *value = scalar(p, p->at);
+	size_t column;
+
+	if (!end_line(p))
+		return false;
+	column = find_dash(p);
+	if (column != SIZE_MAX)
+		value = read_lines(p, column);
+	return value && push(p, map, key, value);
+}
+
 static bool read_line(struct plain *p, struct yaml *map)
 {
 	struct yaml *key, *value;
@@ -206,27 +292,25 @@ static bool read_line(struct plain *p, struct yaml *map)
 	key = read_key(p);
 	if (!key)
 		return false;
+	end_last(p, key->from);
 	if (!map->n)
 		*map = (struct yaml){
 			.kind = YAML_MAP, .line = key->line, .col = 1, .from = key->from};
 	p->at++;
 	if (peek(p, 0) == '\n')
-		value = scalar(p, p->at);
-	else if (peek(p, 0) != ' ')
+		return read_below(p, map, key);
+	if (peek(p, 0) != ' ')
 		return false;
-	else if (p->at++, peek(p, 0) == '{')
+	p->at++;
+	if (peek(p, 0) == '{')
 		value = read_flow_map(p);
 	else if (peek(p, 0) == '[')
 		value = read_list(p);
-	else if (peek(p, 0) == '"')
+	else if (is_quote(peek(p, 0)))
 		value = read_quoted(p);
 	else
 		value = read_value(p, false);
-	if (!value || p->at >= p->text.n || p->text.p[p->at] != '\n')
-		return false;
-	p->start = ++p->at;
-	p->line++;
-	return push(p, map, key, value);
+	return value && end_line(p) && push(p, map, key, value);
 }
 
 bool yaml_plain(struct arena *a, struct str text, unsigned line, struct yaml **out)
@@ -237,6 +321,7 @@ bool yaml_plain(struct arena *a, struct str text, unsigned line, struct yaml **o
 	while (p.at < text.n)
 		if (!read_line(&p, map))
 			return false;
+	end_last(&p, p.at);
 	map->to = p.at;
 	*out = map;
 	return map->n > 0;

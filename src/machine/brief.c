@@ -8,23 +8,6 @@
 
 enum { INSTRUCTIONS_MAX = 1 << 20, WORDS_MAX = 10 };
 
-/* Cuts `---` YAML `---` off *text; empty if there is none. */
-static struct str cut_frontmatter(struct str *text)
-{
-	struct str rest = *text, line, front;
-
-	if (!str_line(&rest, &line) || !str_is(line, "---"))
-		return (struct str){0};
-	front.p = rest.p;
-	do {
-		if (!str_line(&rest, &line))
-			return (struct str){0};
-	} while (!str_is(line, "---"));
-	front.n = (size_t)(line.p - front.p);
-	*text = rest;
-	return front;
-}
-
 /* `A, B, C`, or a list. */
 static const char *const *tool_list(struct arena *a, const struct yaml *tools)
 {
@@ -71,7 +54,8 @@ static int take_frontmatter(struct arena *a, struct instructions *out, struct er
 
 	if (str_utf8_fault(out->text))
 		return error_at(err, out->path, 1, 1, "not valid UTF-8");
-	front = cut_frontmatter(&out->text);
+	if (!yaml_cut_front(&out->text, &front))
+		front.n = 0;
 	out->text = str_trim(out->text);
 	if (!front.n)
 		return 0;

@@ -1,5 +1,6 @@
 #include <ctype.h>
 #include "src/base/json.h"
+#include "src/base/vec.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/process.h"
@@ -375,6 +376,50 @@ int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, con
 	if (p->kind == FORGE_GITLAB && ask_tool(a, dir, glab, &glab_members, out, err) < 0)
 		return -1;
 	return out->tool ? 0 : ask_others(dir, arena_dup(a, p->host), out, err);
+}
+
+/* ---- the open pull requests ---- */
+
+#define OPEN_MAX "1000"
+
+static int read_open(
+	struct arena *a, struct str text, struct forge_open_pulls *out, struct error *err)
+{
+	CLEANUP(json_free) json *list = NULL;
+	bool good = json_parse(&list, str_trim(text), err) == 0 && json_is_array(list);
+
+	for (const json *j = json_first(list); good && j; j = json_next(j)) {
+		struct forge_open_pull p = {.number = json_get_int(j, "number", 0),
+			.draft = json_is_true(json_get(j, "isDraft")),
+			.branch = read_member(a, j, "headRefName"),
+			.url = read_member(a, j, "url")};
+
+		good = p.number && p.branch;
+		vec_push_in(a, out, p);
+	}
+	return good ? 0
+		    : error_set(err, ERR_SYSTEM,
+			      "'gh pr list' printed no JSON array of 'number' and 'headRefName'");
+}
+
+int forge_list_open(
+	struct arena *a, const char *dir, struct forge_open_pulls *out, struct error *err)
+{
+	static const char *const argv[] = {"gh", "pr", "list", "--state", "open", "--limit",
+		OPEN_MAX, "--json", "number,headRefName,isDraft,url", NULL};
+	CLEANUP(tool_output_release) struct tool_output o = {0};
+	bool there;
+	int status;
+
+	*out = (struct forge_open_pulls){0};
+	if (run_tool(argv, dir, &o, &there, &status, err) < 0)
+		return -1;
+	if (!there)
+		return error_set(err, ERR_SYSTEM, "cannot find 'gh'");
+	if (status)
+		return error_set(err, ERR_SYSTEM, "'gh pr list' failed: %s",
+			arena_printable(a, str_trim(buf_str(&o.errors)), 500));
+	return read_open(a, buf_str(&o.out), out, err);
 }
 
 /* ---- checks ---- */

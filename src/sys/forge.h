@@ -53,6 +53,21 @@ struct forge_view {
  */
 int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, const char *command,
 	struct forge_view *out, struct error *err);
+/* An open pull request, in the arena. */
+struct forge_open_pull {
+	int64_t number;
+	bool draft;
+	const char *branch, *url;
+};
+struct forge_open_pulls {
+	struct forge_open_pull *items;
+	size_t n, cap;
+};
+/* All open pull requests of the repository `dir`, with one call of `gh`. -1: ERR_SYSTEM: there is
+ * no `gh`, it failed, took more than 60 s, or its output is not understood. */
+int forge_list_open(
+	struct arena *a, const char *dir, struct forge_open_pulls *out, struct error *err);
+
 enum forge_checks_state {
 	FORGE_CHECKS_NONE, /* there are none yet, or nothing can tell */
 	FORGE_CHECKS_PENDING,

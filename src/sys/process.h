@@ -77,6 +77,9 @@ bool process_info(pid_t pid, struct process_info *info);
 void process_each(void (*fn)(const struct process_info *info, void *arg), void *arg);
 /* True when `entry` (`NAME=value`) is in the environment that the process was started with. */
 bool process_has_env(pid_t pid, const char *entry);
+/* Adds the command line of a process, its arguments separated by blanks; nothing if it cannot be
+ * read. */
+void process_add_command(pid_t pid, struct buf *out);
 /* *pid: of a process other than this one whose working directory is `dir` (resolved) or below it;
  * 0: none that this user may see. -1: /proc cannot be read. */
 int process_within(const char *dir, pid_t *pid);

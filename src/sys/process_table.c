@@ -233,6 +233,16 @@ bool process_has_env(pid_t pid, const char *entry)
 	return false;
 }
 
+void process_add_command(pid_t pid, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (!read_file(pid, "cmdline", &text) || !text.len)
+		return;
+	for (size_t i = 0; i + 1 < text.len; i++)
+		buf_addc(out, text.s[i] ? text.s[i] : ' ');
+}
+
 static bool works_within(pid_t pid, const char *dir, size_t n)
 {
 	char link[64], cwd[PATH_MAX]; /* the first part of a longer path is enough */

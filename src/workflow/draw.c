@@ -1,5 +1,5 @@
+#include "src/sys/dot.h"
 #include "src/sys/path.h"
-#include "src/sys/process.h"
 #include "src/workflow/workflow.h"
 
 /* Mermaid */
@@ -88,54 +88,18 @@ void workflow_draw_mermaid(
 /* DOT, the language of Graphviz */
 
 enum {
-	LABEL_MAX = 48,   /* characters of a text; the rest is cut */
 	ITEMS_MAX = 30,   /* of the current state */
 	CURVES_MAX = 200, /* with more edges curves take minutes */
-	SVG_MAX = 64 << 20,
-	SVG_S = 120, /* time limit */
 };
 
 enum draw_visit { DRAW_UNSEEN, DRAW_ON_PATH, DRAW_LEFT };
 
-#define DOT_HEAD                                                                                   \
-	"  graph [bgcolor=white, pad=0.3, labelloc=t]\n"                                           \
-	"  graph [fontname=\"Helvetica,Arial,sans-serif\"]\n"                                      \
-	"  node [fontname=\"Helvetica,Arial,sans-serif\", shape=box, style=\"rounded,filled\"]\n"  \
-	"  edge [fontname=\"Helvetica,Arial,sans-serif\", fontsize=12, color=\"#57606a\"]\n"
 #define DOT_KEY(fill, line, text) "<TD BGCOLOR=\"" fill "\" COLOR=\"" line "\">" text "</TD>"
-
-/* As text of a label in HTML, in which Graphviz still expands `\N`. Characters that XML cannot hold
- * become spaces. */
-static void add_text(struct buf *out, struct str s)
-{
-	static const char *const named[] = {['<'] = "&lt;",
-		['>'] = "&gt;",
-		['&'] = "&amp;",
-		['"'] = "&quot;",
-		['\\'] = "&#92;&#92;"};
-	size_t shown = 0;
-
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-
-		if ((c & 0xc0) != 0x80 && ++shown > LABEL_MAX) {
-			buf_adds(out, "…");
-			return;
-		}
-		if (c < COUNT(named) && named[c])
-			buf_adds(out, named[c]);
-		else if (c == 0xef && i + 2 < s.n && (unsigned char)s.p[i + 1] == 0xbf &&
-			 (unsigned char)s.p[i + 2] >= 0xbe)
-			i += 2; /* U+FFFE, U+FFFF */
-		else
-			buf_addc(out, c < 0x20 || c == 0x7f ? ' ' : (char)c);
-	}
-}
 
 static void add_label(struct buf *out, const char *before, const char *text, const char *after)
 {
 	buf_adds(out, before);
-	add_text(out, str_of(text));
+	dot_add_text(out, str_of(text));
 	buf_adds(out, after);
 }
 
@@ -279,59 +243,11 @@ void workflow_draw_dot(const struct workflow *w, const struct workflow_current *
 	arena_release(&a);
 }
 
-/* SVG */
-
-struct svg_output {
-	struct buf *out, errors;
-};
-
-static bool take_svg(void *data, bool errors, struct str piece)
-{
-	struct svg_output *o = data;
-	struct buf *to = errors ? &o->errors : o->out;
-
-	buf_add(to, piece);
-	return to->len <= SVG_MAX;
-}
-
-static void svg_output_release(struct svg_output *o)
-{
-	buf_release(&o->errors);
-}
-
 int workflow_draw_svg(const struct workflow *w, const struct workflow_current *at, struct buf *out,
 	struct error *err)
 {
 	CLEANUP(buf_release) struct buf dot = BUF_INIT;
-	CLEANUP(svg_output_release) struct svg_output o = {.out = out};
-	struct process p = {.argv = (const char *const[]){"dot", "-q", "-Tsvg", NULL},
-		.output = -1,
-		.on_output = take_svg,
-		.data = &o,
-		.timeout_s = SVG_S};
-	struct process_end end;
-	size_t before = out->len;
-	int rc;
 
 	workflow_draw_dot(w, at, &dot);
-	p.input = buf_str(&dot);
-	if (process_run(&p, &end, err) < 0)
-		return !end.missing
-			       ? -1
-			       : error_set(err, ERR_SYSTEM,
-					 "cannot find 'dot', which draws SVG: install Graphviz "
-					 "(the package 'graphviz'), or use --format dot or "
-					 "mermaid");
-	rc = process_check(&p, &end, "dot", buf_str(&o.errors), err);
-	if (rc == 0 && (end.cancelled || !str_ends(buf_str(out), "</svg>\n")))
-		rc = error_set(err, ERR_SYSTEM, "'dot' printed no SVG, or more than %d MiB",
-			SVG_MAX >> 20);
-	if (end.timed_out)
-		rc = error_set(err, ERR_SYSTEM,
-			"'dot' did not end within %d s: the diagram is too large for it; use "
-			"--format dot",
-			SVG_S);
-	if (rc < 0)
-		buf_cut(out, before);
-	return rc;
+	return dot_draw_svg(buf_str(&dot), "--format dot or mermaid", out, err);
 }

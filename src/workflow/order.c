@@ -5,6 +5,7 @@
  * later.
  */
 #include <stdarg.h>
+#include "src/base/graph.h"
 #include "src/config/decode.h"
 #include "src/workflow/workflow.h"
 
@@ -37,15 +38,10 @@ const struct declared_action *workflow_item(const struct declared_state *d, cons
 
 /* ---- when the file is read ---- */
 
-enum order_visit { ORDER_UNSEEN, ORDER_ON_PATH, ORDER_LEFT };
-
 struct order_check {
 	struct config_reader *reader;
 	struct declared_state *state;
 	struct yaml *const *maps; /* one for each item */
-	enum order_visit *seen;
-	size_t *path, on_path; /* of the search: indices of items */
-	size_t ordered;        /* items in `state->order` */
 	bool faulty;
 };
 
@@ -177,18 +173,16 @@ static void check_join(struct order_check *c, size_t item)
 			apply_when(c, item, &it->when[i]);
 }
 
-/* `'A' -> 'B' -> 'A'`, from `item` on the path back to it. */
-static void report_cycle(struct order_check *c, size_t item)
+/* `'A' -> 'B' -> 'A'`: in the order in which they would have to be answered. */
+static void report_cycle(void *data, const size_t *path, size_t n)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	size_t from = c->on_path;
+	struct order_check *c = data;
 
-	while (c->path[from - 1] != item)
-		from--;
-	buf_addf(&text, "'%s'", c->state->items[item].writes);
-	for (size_t i = c->on_path; i >= from; i--)
-		buf_addf(&text, " -> '%s'", c->state->items[c->path[i - 1]].writes);
-	order_fault(c, key_of(c, item, "after"),
+	buf_addf(&text, "'%s'", c->state->items[path[0]].writes);
+	for (size_t i = n; i > 0; i--)
+		buf_addf(&text, " -> '%s'", c->state->items[path[i - 1]].writes);
+	order_fault(c, key_of(c, path[0], "after"),
 		"the actions wait for each other in a circle: %.400s", text.s);
 }
 
@@ -205,23 +199,24 @@ static bool is_optional(const struct declared_state *d, const struct declared_ac
 	return it->any ? !sure : sure < it->n_after;
 }
 
-/* Depth first, so that an item comes after all that it needs. */
-static void visit(struct order_check *c, size_t item)
+/* An item comes after all that it needs. */
+static void sort_by_needs(struct order_check *c)
 {
-	struct declared_action *it = &c->state->items[item];
+	struct declared_state *d = c->state;
+	struct arena *a = c->reader->arena;
+	VEC(size_t) first = {0}, to = {0};
+	struct graph_order o;
 
-	c->seen[item] = ORDER_ON_PATH;
-	c->path[c->on_path++] = item;
-	for (size_t i = 0; i < it->n_after; i++) {
-		if (c->seen[it->needs[i].item] == ORDER_ON_PATH)
-			report_cycle(c, it->needs[i].item);
-		else if (c->seen[it->needs[i].item] == ORDER_UNSEEN)
-			visit(c, it->needs[i].item);
+	for (size_t i = 0; i < d->n; i++) {
+		vec_push_in(a, &first, to.n);
+		for (size_t k = 0; k < d->items[i].n_after; k++)
+			vec_push_in(a, &to, d->items[i].needs[k].item);
 	}
-	it->optional = is_optional(c->state, it);
-	c->on_path--;
-	c->seen[item] = ORDER_LEFT;
-	c->state->order[c->ordered++] = item;
+	vec_push_in(a, &first, to.n);
+	graph_walk(a, &(struct graph){d->n, first.items, to.items}, report_cycle, c, &o);
+	d->order = o.order;
+	for (size_t i = 0; i < d->n; i++)
+		d->items[o.order[i]].optional = is_optional(d, &d->items[o.order[i]]);
 }
 
 /* The words with which each item lets need `i` of `it` be met, into `row`. Returns the first item
@@ -281,11 +276,7 @@ static void check_words(struct order_check *c)
 
 void workflow_order(struct config_reader *r, struct declared_state *d, struct yaml *const *maps)
 {
-	struct order_check c = {.reader = r,
-		.state = d,
-		.maps = maps,
-		.seen = arena_alloc(r->arena, d->n * sizeof(*c.seen)),
-		.path = arena_alloc(r->arena, (d->n + 1) * sizeof(*c.path))};
+	struct order_check c = {.reader = r, .state = d, .maps = maps};
 	bool ordered = false;
 
 	for (size_t i = 0; i < d->n; i++)
@@ -302,10 +293,7 @@ void workflow_order(struct config_reader *r, struct declared_state *d, struct ya
 		check_join(&c, i);
 	if (c.faulty)
 		return;
-	d->order = arena_alloc(r->arena, d->n * sizeof(*d->order));
-	for (size_t i = 0; i < d->n; i++)
-		if (c.seen[i] == ORDER_UNSEEN)
-			visit(&c, i);
+	sort_by_needs(&c);
 	if (!c.faulty)
 		check_words(&c);
 }

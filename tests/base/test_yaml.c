@@ -46,7 +46,9 @@ TEST(the_short_way_reads_as_libyaml_does)
 {
 	static const char plain[] =
 		"# a text\n\nstate: researching\npr_url:\na: {a: 1, b: 22}\nx: a b:c\nq: \"it's, "
-		"so\"\n# b\nl: [ls, g++, \"[\",\n    c-d, /e/f ]\nm: []\n";
+		"so\"\ns: '3: a'\nk:\n- a b, c\n- 'd'\nz:\n  - x (\n# b\nt: 4 (y), it's#c\nl: [ls, "
+		"g++, "
+		"\"[\",\n    c-d, /e/f ]\nm: []\n";
 	static const char bytes[] = ":, {}-#\n'\"ab1_/.\t&*!|>%@`[]~?\\=<";
 	unsigned taken = 0;
 	uint64_t dice = 1;

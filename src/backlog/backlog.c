@@ -1,0 +1,269 @@
+/*
+ * backlog.c: all tasks of a repository, and new ones.
+ */
+#include <ctype.h>
+#include <strings.h>
+#include "src/backlog/backlog.h"
+#include "src/base/clock.h"
+#include "src/base/number.h"
+#include "src/base/yaml.h"
+#include "src/setup/setup.h"
+#include "src/store/disk.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
+
+enum { FILE_MAX = 4 << 20, LOCK_WAIT_MS = 30000 };
+
+/* ---- ids ---- */
+
+int task_compare_ids(const char *one, const char *other)
+{
+	const char *x = one, *y = other;
+
+	while (*x && *y) {
+		uint64_t m, n;
+		size_t digits = number_digits(str_of(x), &m), more = number_digits(str_of(y), &n);
+		int a = tolower((unsigned char)*x), b = tolower((unsigned char)*y);
+
+		if (digits && more && m != n)
+			return m < n ? -1 : 1;
+		if (!(digits && more) && a != b)
+			return a - b;
+		x += digits && more ? digits : 1;
+		y += digits && more ? more : 1;
+	}
+	/* 07 and 7 have the same value. */
+	return *x || *y ? *x - *y : (int)strlen(one) - (int)strlen(other);
+}
+
+bool task_same_id(const char *one, const char *other)
+{
+	return task_compare_ids(one, other) == 0;
+}
+
+static int compare_tasks(const void *a, const void *b)
+{
+	const struct task *x = a, *y = b;
+	int c;
+
+	if (!x->id || !y->id)
+		return x->id ? -1 : y->id ? 1 : strcmp(x->file, y->file);
+	c = task_compare_ids(x->id, y->id);
+	if (c == 0) /* what counts is first: the done one */
+		c = y->completed - x->completed;
+	return c ? c : strcmp(x->file, y->file);
+}
+
+const struct task *backlog_find(const struct backlog *b, const char *id)
+{
+	size_t low = 0, high = b->n_named;
+
+	while (low < high) { /* the first of those with this id */
+		size_t at = (low + high) / 2;
+
+		if (task_compare_ids(b->tasks[at].id, id) < 0)
+			low = at + 1;
+		else
+			high = at;
+	}
+	return low < b->n_named && task_same_id(b->tasks[low].id, id) ? &b->tasks[low] : NULL;
+}
+
+int backlog_require(
+	const struct backlog *b, const char *id, const struct task **out, struct error *err)
+{
+	*out = backlog_find(b, id);
+	return *out ? 0
+		    : error_set(err, ERR_INPUT,
+			      "there is no task '%.100s' in '%s': 'dev-team backlog list' shows "
+			      "them",
+			      id, BACKLOG_TASKS);
+}
+
+/* ---- reading ---- */
+
+struct backlog_reader {
+	struct backlog *out;
+	VEC(struct task) tasks;
+	struct buf text; /* of one file */
+};
+
+static void reader_release(struct backlog_reader *r)
+{
+	buf_release(&r->text);
+}
+
+static void read_task(struct backlog_reader *r, const char *dir, const char *name, bool completed)
+{
+	struct arena *a = r->out->arena;
+	const char *file = path_join(a, dir, name);
+	struct error err;
+	struct task t;
+
+	buf_clear(&r->text);
+	if (sys_read_file(&r->text, path_join(a, r->out->repo, file), FILE_MAX, NULL, &err) < 0) {
+		task_parse(a, file, STR(""), &t);
+		t.faults.items[0] = err;
+		error_place(&t.faults.items[0], file, 1, 1);
+	} else {
+		task_parse(a, file, buf_str(&r->text), &t);
+	}
+	t.completed = completed;
+	vec_push_in(a, &r->tasks, t);
+}
+
+static int read_directory(
+	struct backlog_reader *r, const char *dir, bool completed, struct error *err)
+{
+	struct directory_names names = {0};
+	struct arena *a = r->out->arena;
+	bool missing;
+
+	if (directory_list(a, path_join(a, r->out->repo, dir), &names, &missing, err) < 0)
+		return missing ? 0 : -1;
+	vec_reserve_in(a, &r->tasks, names.n);
+	for (size_t i = 0; i < names.n; i++)
+		if (str_ends(str_of(names.items[i]), ".md"))
+			read_task(r, dir, names.items[i], completed);
+	return 0;
+}
+
+static void add_duplicate(struct backlog *b, struct task *t, const struct task *other)
+{
+	struct error fault;
+
+	error_at(&fault, t->file, t->id_line, t->id_col, "duplicate id '%s': also in '%.300s'",
+		t->id, other->file);
+	vec_push_in(b->arena, &t->faults, fault);
+}
+
+/* Of two open tasks with one id neither can be started: which one is meant is not known. Where one
+ * of them is done, it counts. */
+static void check_ids(struct backlog *b)
+{
+	for (size_t i = 1; i < b->n_named; i++) {
+		struct task *t = &b->tasks[i], *before = t - 1;
+
+		if (!task_same_id(t->id, before->id))
+			continue;
+		add_duplicate(b, t, before);
+		if (before->completed && !t->completed)
+			t->hidden = true;
+		else
+			add_duplicate(b, before, t);
+		t->hidden |= before->hidden;
+	}
+}
+
+int backlog_read(struct arena *a, const char *repo, struct backlog *out, struct error *err)
+{
+	CLEANUP(reader_release) struct backlog_reader r = {.out = out};
+
+	*out = (struct backlog){.arena = a, .repo = repo};
+	if (read_directory(&r, BACKLOG_TASKS, false, err) < 0 ||
+		read_directory(&r, BACKLOG_COMPLETED, true, err) < 0)
+		return -1;
+	vec_sort(&r.tasks, compare_tasks);
+	out->tasks = r.tasks.items;
+	out->n = r.tasks.n;
+	while (out->n_named < out->n && out->tasks[out->n_named].id)
+		out->n_named++;
+	check_ids(out);
+	backlog_link(out);
+	return 0;
+}
+
+/* ---- new tasks ---- */
+
+static void take_number(struct str id, const char *key, uint64_t *last)
+{
+	size_t n = strlen(key);
+	uint64_t number;
+
+	if (id.n > n + 1 && strncasecmp(id.p, key, n) == 0 && id.p[n] == '-' &&
+		number_digits(str_sub(id, n + 1, id.n), &number) && number > *last)
+		*last = number;
+}
+
+static void add_texts(struct buf *out, const char *key, const char *const *list)
+{
+	if (!list || !*list)
+		return;
+	buf_addf(out, "%s:\n", key);
+	for (; *list; list++) {
+		buf_adds(out, "  - ");
+		yaml_add_scalar(out, str_of(*list));
+		buf_addc(out, '\n');
+	}
+}
+
+static void add_draft(struct buf *out, const struct task_draft *d, const char *id)
+{
+	char now[CLOCK_TEXT];
+
+	clock_text(clock_now(), now);
+	buf_addf(out, "---\nid: %s\ntitle: ", id);
+	yaml_add_scalar(out, str_of(d->title));
+	buf_addf(out, "\nstatus: %s\n", d->criteria ? "To Do" : "Draft");
+	if (d->priority)
+		buf_addf(out, "priority: %s\n", d->priority);
+	add_texts(out, "dependencies", d->dependencies);
+	add_texts(out, "labels", d->labels);
+	buf_addf(out, "created_date: %.10s\n---\n\n## Description\n\n%s\n\n", now,
+		d->description ? d->description : d->title);
+	buf_adds(out, "## Acceptance Criteria\n\n");
+	for (size_t i = 0; d->criteria && d->criteria[i]; i++)
+		buf_addf(out, "- [ ] #%zu %s\n", i + 1, d->criteria[i]);
+}
+
+/* What was written is read back: a text that makes no valid task is refused before it is there. */
+static int check_draft(const struct backlog *b, const struct task_draft *d, struct str text,
+	const char *file, struct error *err)
+{
+	struct task t;
+
+	for (size_t i = 0; d->dependencies && d->dependencies[i]; i++) {
+		const struct task *ignored;
+
+		if (backlog_require(b, d->dependencies[i], &ignored, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; d->criteria && d->criteria[i]; i++)
+		if (!d->criteria[i][0] || strpbrk(d->criteria[i], "\r\n"))
+			return error_set(
+				err, ERR_USAGE, "an acceptance criterion must be one line of text");
+	task_parse(b->arena, file, text, &t);
+	if (!t.faults.n)
+		return 0;
+	return error_set(err, ERR_USAGE, "%s", t.faults.items[0].text);
+}
+
+int backlog_create(struct arena *a, const char *repo, const struct task_draft *draft,
+	const char **id, const char **file, struct error *err)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *slug = task_slug(a, draft->title);
+	uint64_t last = 0;
+	struct backlog b;
+	char *state;
+	int rc;
+
+	/* Two calls must not choose one id. */
+	if (context_state_directory(a, &state, err) < 0 || path_mkdirs(state, err) < 0 ||
+		disk_lock_take(&lock, path_join(a, state, ".backlog.lock"), LOCK_WAIT_MS, err) <
+			0 ||
+		backlog_read(a, repo, &b, err) < 0)
+		return -1;
+	for (size_t i = 0; i < b.n_named; i++)
+		take_number(str_of(b.tasks[i].id), draft->key, &last);
+	*id = arena_printf(a, "%s-%llu", draft->key, (unsigned long long)last + 1);
+	*file = arena_printf(a, BACKLOG_TASKS "/%s - %s.md", *id, *slug ? slug : "task");
+	for (char *c = (char *)(uintptr_t)*file; *c; c++)
+		*c = (char)tolower((unsigned char)*c);
+	add_draft(&text, draft, *id);
+	if (check_draft(&b, draft, buf_str(&text), *file, err) < 0)
+		return -1;
+	rc = setup_create_file(a, repo, *file, buf_str(&text), 0666, err);
+	return rc > 0 ? error_set(err, ERR_STATE, "'%s' exists: remove it first", *file) : rc;
+}

@@ -1,0 +1,167 @@
+/*
+ * draw.c: the graph of a backlog as a diagram, and a task as JSON.
+ */
+#include "src/backlog/backlog.h"
+#include "src/sys/dot.h"
+
+static const struct {
+	const char *line, *fill;
+} colors[] = {[TASK_READY] = {"#0969da", "#eaf5ff"},
+	[TASK_STACKED] = {"#0969da", "#eaf5ff"},
+	[TASK_WAITING] = {"#57606a", "#f6f8fa"},
+	[TASK_STARTED] = {"#9a6700", "#fff3b0"},
+	[TASK_HELD] = {"#8c959f", "#ffffff"},
+	[TASK_DONE] = {"#1a7f37", "#f6f8fa"},
+	[TASK_BROKEN] = {"#cf222e", "#ffebe9"}};
+
+static void add_label(struct buf *out, const char *before, const char *text, const char *after)
+{
+	buf_adds(out, before);
+	dot_add_text(out, str_of(text ? text : ""));
+	buf_adds(out, after);
+}
+
+static void add_key(struct buf *out)
+{
+	buf_adds(out, "  label=<<TABLE BORDER=\"0\" CELLBORDER=\"2\" CELLSPACING=\"6\"><TR>");
+	for (size_t s = 0; s < COUNT(colors); s++)
+		if (s != TASK_STACKED)
+			buf_addf(out, "<TD BGCOLOR=\"%s\" COLOR=\"%s\">%s</TD>", colors[s].fill,
+				colors[s].line, task_state_word((enum task_state)s));
+	buf_adds(out, "</TR></TABLE>>\n");
+}
+
+static void add_task(const struct backlog *b, const struct task *t, struct buf *out)
+{
+	buf_addf(out, "  t%zu [color=\"%s\", fillcolor=\"%s\", label=<<B>", (size_t)(t - b->tasks),
+		colors[t->state].line, colors[t->state].fill);
+	add_label(out, "", t->id ? t->id : t->file, "</B>");
+	if (t->title)
+		add_label(out, "<BR/>", t->title, "");
+	if (t->state != TASK_DONE)
+		buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\">%s</FONT>",
+			task_priority_word(t->priority));
+	buf_adds(out, ">]\n");
+}
+
+/* Done tasks are shown where an open one needs them. */
+static bool is_shown(const struct backlog *b, size_t i, bool all)
+{
+	if (b->tasks[i].hidden)
+		return false;
+	if (all || b->tasks[i].state != TASK_DONE)
+		return true;
+	for (size_t e = b->needed_by.first[i]; e < b->needed_by.first[i + 1]; e++)
+		if (b->tasks[b->needed_by.to[e]].state != TASK_DONE)
+			return true;
+	return false;
+}
+
+/* From what must be done first to what waits for it; red within a cycle. */
+static void add_edges(const struct backlog *b, size_t i, bool all, struct buf *out)
+{
+	for (size_t e = b->needs.first[i]; e < b->needs.first[i + 1]; e++) {
+		size_t to = b->needs.to[e];
+
+		if (is_shown(b, to, all))
+			buf_addf(out, "  t%zu -> t%zu%s\n", to, i,
+				b->order.component[to] == b->order.component[i]
+					? " [color=\"#cf222e\", penwidth=2]"
+					: "");
+	}
+}
+
+static void add_missing(const struct backlog *b, size_t i, struct buf *out)
+{
+	const struct task *t = &b->tasks[i];
+
+	for (size_t k = 0; k < t->n_dependencies; k++) {
+		if (t->dependencies[k].task != TASK_NONE || !t->dependencies[k].id)
+			continue;
+		buf_addf(out, "  m%zu_%zu [color=\"%s\", style=dashed, label=<", i, k,
+			colors[TASK_BROKEN].line);
+		add_label(out, "", t->dependencies[k].id, "<BR/>missing");
+		buf_addf(out, ">]\n  m%zu_%zu -> t%zu\n", i, k, i);
+	}
+}
+
+void backlog_draw_dot(const struct backlog *b, bool all, struct buf *out)
+{
+	buf_adds(out, "digraph backlog {\n" DOT_HEAD "  rankdir=LR\n");
+	add_key(out);
+	for (size_t i = 0; i < b->n; i++) {
+		if (!is_shown(b, i, all))
+			continue;
+		add_task(b, &b->tasks[i], out);
+		add_edges(b, i, all, out);
+		add_missing(b, i, out);
+	}
+	buf_adds(out, "}\n");
+}
+
+/* ---- JSON ---- */
+
+static json *texts(const char *const *items, size_t n)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_push_str(list, str_of(items[i]));
+	return list;
+}
+
+static json *dependency_ids(const struct task *t)
+{
+	json *list = json_array();
+
+	for (size_t k = 0; k < t->n_dependencies; k++)
+		if (t->dependencies[k].id)
+			json_push_str(list, str_of(t->dependencies[k].id));
+	return list;
+}
+
+static json *fault_lines(const struct task *t)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < t->faults.n; i++) {
+		char line[sizeof(struct error)];
+
+		error_format(&t->faults.items[i], line, sizeof(line));
+		json_push_str(list, str_of(line));
+	}
+	return list;
+}
+
+json *task_json(struct arena *a, const struct backlog *b, const struct task *t)
+{
+	struct task_list blockers;
+
+	backlog_blockers(b, t, &blockers);
+	return JSON_OBJECT(JSON_TEXT("id", t->id), JSON_TEXT("title", t->title),
+		JSON_TEXT("file", t->file), JSON_TEXT("state", task_state_word(t->state)),
+		JSON_TEXT("status", t->status_text),
+		JSON_TEXT("priority", task_priority_word(t->weight)),
+		JSON_TEXT("effectivePriority", task_priority_word(t->priority)),
+		JSON_INT("criticalPath", t->critical_path),
+		JSON_VALUE("dependencies", dependency_ids(t)),
+		JSON_VALUE("blockers", backlog_ids_json(&blockers)),
+		JSON_VALUE("references", texts(t->references.items, t->references.n)),
+		JSON_VALUE("labels", texts(t->labels.items, t->labels.n)),
+		JSON_IF(t->assignee, JSON_TEXT("assignee", t->assignee)),
+		JSON_IF(t->created, JSON_TEXT("created", t->created)),
+		JSON_IF(t->updated, JSON_TEXT("updated", t->updated)),
+		JSON_IF(t->spec, JSON_TEXT("specRef", t->spec)),
+		JSON_IF(t->state != TASK_DONE, JSON_TEXT("refusal", task_refusal(a, t))),
+		JSON_IF(t->faults.n, JSON_VALUE("faults", fault_lines(t))));
+}
+
+json *backlog_ids_json(const struct task_list *list)
+{
+	json *ids = json_array();
+
+	for (size_t i = 0; i < list->n; i++)
+		json_push_str(ids,
+			str_of(list->items[i]->id ? list->items[i]->id : list->items[i]->file));
+	return ids;
+}

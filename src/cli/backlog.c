@@ -1,0 +1,264 @@
+#include "src/backlog/backlog.h"
+#include "src/cli/cli.h"
+#include "src/run/locate.h"
+#include "src/setup/setup.h"
+
+struct backlog_options {
+	const char *repo, *priority, *key, *description, *state;
+	const char **depends_on, **criteria, **labels;
+	bool json;
+};
+
+#define STATE_WORDS "ready|stacked|waiting|in progress|held|done|broken"
+
+static const struct option common_options[] = {
+	CLI_JSON(struct backlog_options),
+	CLI_REPO(struct backlog_options),
+	OPTION_END,
+};
+static const struct option list_options[] = {
+	OPTION_CHOICE(struct backlog_options, state, "state", STATE_WORDS,
+		"only the tasks in this state; default: all that are not done"),
+	OPTION_END,
+};
+static const struct option new_options[] = {
+	OPTION_LIST(struct backlog_options, criteria, "criterion", "TEXT",
+		"an acceptance criterion; without one the task is a draft"),
+	OPTION_LIST(struct backlog_options, depends_on, "depends-on", "ID",
+		"a task that must be done before"),
+	OPTION_CHOICE(struct backlog_options, priority, "priority", "low|medium|high|critical",
+		"default: medium"),
+	OPTION_LIST(struct backlog_options, labels, "label", "WORD", "a label"),
+	OPTION_TEXT(struct backlog_options, description, "description", "TEXT",
+		"what is to be done; default: the title"),
+	OPTION_TEXT(struct backlog_options, key, "key", "KEY",
+		"first part of the id; default: as of 'dev-team new'"),
+	OPTION_END,
+};
+
+static int read_backlog(struct invocation *in, struct backlog *b, struct error *err)
+{
+	const struct backlog_options *o = in->values;
+	const char *repo;
+
+	if (locate_repository(in->arena, o->repo, &repo, err) < 0)
+		return -1;
+	return backlog_read(in->arena, repo, b, err);
+}
+
+/* ---- list, show ---- */
+
+static void put_task(struct buf *out, const struct task *t)
+{
+	buf_addf(out, "%-12s %-11s %-8s ", t->id ? t->id : "-", task_state_word(t->state),
+		task_priority_word(t->priority));
+	buf_adds(out, t->title ? t->title : t->file);
+	cli_end_row(out);
+}
+
+static bool is_wanted(const struct task *t, const char *state)
+{
+	return state ? strcmp(task_state_word(t->state), state) == 0 : t->state != TASK_DONE;
+}
+
+static int run_list(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct backlog_options *o = in->values;
+	struct backlog b;
+	json *list;
+
+	if (read_backlog(in, &b, err) < 0)
+		return -1;
+	list = json_array();
+	for (size_t i = 0; i < b.n; i++) {
+		if (!is_wanted(&b.tasks[i], o->state))
+			continue;
+		put_task(&text, &b.tasks[i]);
+		if (o->json)
+			json_push(list, task_json(in->arena, &b, &b.tasks[i]));
+	}
+	if (!b.n)
+		error_log(
+			"no tasks in '%s': 'dev-team backlog new TITLE' writes one", BACKLOG_TASKS);
+	cli_put_result(in->out, o->json, buf_str(&text), list);
+	return 0;
+}
+
+static void put_ids(struct buf *out, const char *what, const struct task_list *list)
+{
+	if (list->n)
+		buf_adds(out, what);
+	for (size_t i = 0; i < list->n; i++)
+		buf_addf(
+			out, " %s", list->items[i]->id ? list->items[i]->id : list->items[i]->file);
+	buf_adds(out, list->n ? "\n" : "");
+}
+
+static void put_faults(struct buf *out, const struct task *t)
+{
+	for (size_t i = 0; i < t->faults.n; i++) {
+		char line[2048];
+
+		error_format(&t->faults.items[i], line, sizeof(line));
+		buf_addf(out, "%s\n", line);
+	}
+}
+
+static void put_line(struct buf *out, const char *what, const char *text)
+{
+	if (text && *text)
+		buf_addf(out, "%-11s %s\n", what, text);
+}
+
+static void put_details(
+	struct invocation *in, const struct backlog *b, const struct task *t, struct buf *out)
+{
+	struct task_list blockers, impact;
+	struct task_criteria criteria;
+
+	put_task(out, t);
+	put_line(out, "file", t->file);
+	put_line(out, "status", t->status_text);
+	if (t->state != TASK_DONE)
+		put_line(out, "not started", task_refusal(in->arena, t));
+	backlog_blockers(b, t, &blockers);
+	backlog_impact(b, t, &impact);
+	put_ids(out, "waits for  ", &blockers);
+	put_ids(out, "needed by  ", &impact);
+	put_line(out, "blocked", t->blocked);
+	put_line(out, "until", t->blocked_until);
+	put_line(out, "unblocked", t->unblocked_by);
+	put_line(out, "assignee", t->assignee);
+	put_line(out, "created", t->created);
+	put_line(out, "updated", t->updated);
+	put_line(out, "spec", t->spec);
+	task_criteria(in->arena, t, &criteria);
+	for (size_t i = 0; i < criteria.n; i++)
+		buf_addf(out, "%s #%zu %.*s\n", criteria.items[i].met ? "[x]" : "[ ]", i + 1,
+			(int)criteria.items[i].text.n, criteria.items[i].text.p);
+	put_faults(out, t);
+}
+
+static int run_show(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct backlog_options *o = in->values;
+	const struct task *t;
+	struct backlog b;
+
+	if (read_backlog(in, &b, err) < 0 || backlog_require(&b, in->words[0], &t, err) < 0)
+		return -1;
+	put_details(in, &b, t, &text);
+	cli_put_result(
+		in->out, o->json, buf_str(&text), o->json ? task_json(in->arena, &b, t) : NULL);
+	return 0;
+}
+
+/* ---- check ---- */
+
+/* Each fault of each file, and of the graph. */
+static int run_check(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct backlog_options *o = in->values;
+	struct backlog_problems problems;
+	struct str rest, line;
+	struct backlog b;
+	json *list;
+	bool good;
+
+	if (read_backlog(in, &b, err) < 0)
+		return -1;
+	for (size_t i = 0; i < b.n; i++) {
+		put_faults(&text, &b.tasks[i]);
+		if (!b.tasks[i].completed && b.tasks[i].state == TASK_DONE)
+			error_log("%s: stale task: its status is '%s': git mv it to '%s'",
+				b.tasks[i].file, b.tasks[i].status_text, BACKLOG_COMPLETED);
+	}
+	backlog_validate(&b, &problems);
+	for (size_t i = 0; i < problems.n; i++) {
+		backlog_problem_add(&text, &problems.items[i]);
+		buf_addc(&text, '\n');
+	}
+	good = !text.len;
+	list = json_array();
+	rest = buf_str(&text);
+	while (str_line(&rest, &line))
+		json_push_str(list, line);
+	if (good)
+		buf_addf(&text, "good: %zu tasks\n", b.n);
+	cli_put_result(in->out, o->json, buf_str(&text),
+		JSON_OBJECT(
+			JSON_BOOL("ok", good), JSON_INT("tasks", b.n), JSON_VALUE("faults", list)));
+	return good ? 0 : ERR_CHECK;
+}
+
+/* ---- new ---- */
+
+static int run_new(struct invocation *in, struct error *err)
+{
+	CLEANUP(buf_release) struct buf title = BUF_INIT;
+	const struct backlog_options *o = in->values;
+	struct task_draft draft = {.key = o->key,
+		.priority = o->priority,
+		.dependencies = o->depends_on,
+		.criteria = o->criteria,
+		.labels = o->labels,
+		.description = o->description};
+	const char *repo, *id, *file;
+
+	for (size_t i = 0; i < in->n; i++)
+		buf_addf(&title, "%s%s", i ? " " : "", in->words[i]);
+	draft.title = title.s;
+	if (o->key && !settings_key_valid(str_of(o->key)))
+		return error_set(err, ERR_USAGE,
+			"--key must be a letter, then letters, digits and '_', not '%.40s'",
+			o->key);
+	if (locate_repository(in->arena, o->repo, &repo, err) < 0 ||
+		(!o->key && new_item_key(in->arena, repo, &draft.key, err) < 0) ||
+		backlog_create(in->arena, repo, &draft, &id, &file, err) < 0)
+		return -1;
+	if (!o->criteria)
+		error_log("%s is a draft: add acceptance criteria to '%s', and set its status to "
+			  "'To Do'",
+			id, file);
+	if (o->json)
+		json_print_line(
+			in->out, JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("file", file),
+					 JSON_TEXT("status", o->criteria ? "To Do" : "Draft")));
+	else
+		buf_addf(in->out, "%s %s\n", id, file);
+	return 0;
+}
+
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("list", NULL, run_list, "list the tasks that are not done",
+		.details = "A line for each task: its id, its state, its effective priority (that "
+			   "of the most urgent open task that needs it), its title.",
+		.options = {common_options, list_options}),
+	CLI_SUBCOMMAND("show", "ID", run_show,
+		"print a task: why it waits, what waits for it, its acceptance criteria",
+		.options = {common_options}),
+	CLI_SUBCOMMAND("check", NULL, run_check,
+		"print every fault of the files and of the dependencies; exit status 1 if there "
+		"is one",
+		.options = {common_options}),
+	CLI_SUBCOMMAND("new", "TITLE...", run_new, "write a new task and print its id and file",
+		.options = {common_options, new_options}),
+	NULL,
+};
+
+const struct verb verb_backlog = {
+	.name = "backlog",
+	.group = "Backlog",
+	.about = "list, show, check and write the tasks of the repository's backlog",
+	.details = "A task is a markdown file in backlog/tasks, or in backlog/completed once it is "
+		   "done.",
+	.examples = "dev-team backlog new 'Accept a tab' --criterion 'a tab between fields is "
+		    "accepted'\n"
+		    "dev-team backlog list\n"
+		    "dev-team backlog check",
+	.size = sizeof(struct backlog_options),
+	.subcommands = subcommands,
+};

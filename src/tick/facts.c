@@ -1,0 +1,191 @@
+/*
+ * facts.c: what the filters look at, read once for all candidates.
+ */
+#include "src/base/number.h"
+#include "src/run/locate.h"
+#include "src/run/status.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+#include "src/tick/admission.h"
+
+enum { FILE_MAX = 64 << 20, SENTINEL_MAX = 4096 };
+
+/* A file of the directory of artifacts; empty if there is none, or it cannot be read. */
+static struct str read_artifact(struct admission_facts *f, const char *dir, const char *name)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct arena *a = f->backlog->arena;
+	struct error ignored;
+
+	if (sys_read_file(&text, path_join(a, dir, name), FILE_MAX, NULL, &ignored) < 0)
+		return (struct str){0};
+	return arena_str(a, buf_str(&text));
+}
+
+/* ---- who works ---- */
+
+/* Worktrees that say so in a file: .worktrees/ID/.active-task has the id. */
+static void read_worktrees(struct admission_facts *f)
+{
+	struct arena *a = f->backlog->arena;
+	struct directory_names names = {0};
+	struct error ignored;
+	bool missing;
+
+	if (directory_list(a, path_join(a, f->backlog->repo, ".worktrees"), &names, &missing,
+		    &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		const char *where = arena_printf(a, ".worktrees/%s", names.items[i]);
+		const char *file = arena_printf(a, "%s/%s/.active-task", f->backlog->repo, where);
+		const struct task *t;
+
+		if (sys_read_file(&text, file, SENTINEL_MAX, NULL, &ignored) < 0)
+			continue;
+		t = backlog_find(f->backlog, arena_dup(a, str_trim(buf_str(&text))));
+		t = t ? t : backlog_find(f->backlog, names.items[i]);
+		if (t)
+			vec_push_in(a, &f->worktrees, ((struct admission_sign){t, where}));
+	}
+}
+
+/* Tasks that are a work item already, whatever has become of it. */
+static int read_items(struct admission_facts *f, struct error *err)
+{
+	struct arena *a = f->backlog->arena;
+	struct directory_names names = {0};
+	const char *dir;
+	bool missing;
+
+	if (status_directory(a, f->backlog->repo, &dir, err) < 0)
+		return -1;
+	if (directory_list(a, dir, &names, &missing, err) < 0)
+		return missing ? 0 : -1;
+	for (size_t i = 0; i < names.n; i++) {
+		struct str name = str_of(names.items[i]);
+		CLEANUP(json_free) json *item = NULL;
+		const struct task *t;
+
+		if (name.p[0] == '.' || !str_ends(name, ".md"))
+			continue;
+		t = backlog_find(f->backlog, arena_dup(a, str_sub(name, 0, name.n - 3)));
+		if (!t || t->state == TASK_DONE)
+			continue;
+		item = status_item(path_join(a, dir, names.items[i]), true);
+		vec_push_in(a, &f->items,
+			((struct admission_sign){t,
+				json_get(item, "state") ? json_dup(a, item, "state") : "unknown"}));
+	}
+	return 0;
+}
+
+/* `claude --print ...`: an agent without a terminal. */
+static void take_process(const struct process_info *info, void *data)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct admission_facts *f = data;
+
+	process_add_command(info->pid, &text);
+	if (!text.len || info->pid == getpid() || !strstr(text.s, "claude") ||
+		(!strstr(text.s, "--print") && !strstr(text.s, " -p")))
+		return;
+	vec_push_in(f->backlog->arena, &f->processes,
+		((struct admission_process){
+			info->pid, arena_dup(f->backlog->arena, buf_str(&text))}));
+}
+
+/* ---- what people and other programs have noted ---- */
+
+static const char *task_of(struct arena *a, const json *j)
+{
+	return json_get_str(j, "issueId") ? json_dup(a, j, "issueId") : json_dup(a, j, "taskId");
+}
+
+/* Lines that are no JSON are skipped, as a writer may have been killed. */
+static void read_readiness(struct admission_facts *f, const char *dir)
+{
+	struct str rest = read_artifact(f, dir, "_dor/calibration.jsonl"), line;
+	struct arena *a = f->backlog->arena;
+
+	while (str_line(&rest, &line)) {
+		CLEANUP(json_free) json *j = NULL;
+		struct error ignored;
+		const char *task;
+
+		if (json_parse(&j, line, &ignored) < 0 || !(task = task_of(a, j)))
+			continue;
+		vec_push_in(a, &f->readiness,
+			((struct admission_readiness){task, json_dup(a, j, "overallVerdict"),
+				json_dup(a, j, "outcome"), json_dup(a, j, "signedAt")}));
+	}
+}
+
+/* Without a file, or with a damaged one, nothing is cleared. */
+static void read_cleared(struct admission_facts *f, const char *dir)
+{
+	struct str text = read_artifact(f, dir, "_orchestrator/cleared-external-deps.json");
+	struct arena *a = f->backlog->arena;
+	CLEANUP(json_free) json *list = NULL;
+	struct error ignored;
+
+	if (json_parse(&list, text, &ignored) < 0 || !json_is_array(list))
+		return;
+	for (const json *j = json_first(list); j; j = json_next(j))
+		if (json_get_str(j, "taskId") && json_get_str(j, "externalDepId"))
+			vec_push_in(a, &f->cleared,
+				((struct admission_pair){json_dup(a, j, "taskId"),
+					json_dup(a, j, "externalDepId")}));
+}
+
+static void read_captures(struct admission_facts *f, const char *dir)
+{
+	static const char *const on[] = {"1", "true", "yes", "on", "experimental", NULL};
+	static const char *const members[] = {"relatedIssueId", "blocksIssueId"};
+	struct arena *a = f->backlog->arena;
+	struct directory_names names = {0};
+	struct error ignored;
+	bool missing;
+
+	if (!env_is_in("AI_SDLC_EMERGENT_CAPTURE", on) ||
+		directory_list(a, path_join(a, dir, "_captures"), &names, &missing, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		const char *name = arena_printf(a, "_captures/%s", names.items[i]);
+		CLEANUP(json_free) json *j = NULL;
+
+		if (!str_ends(str_of(name), ".jsonl") ||
+			json_parse(&j, str_trim(read_artifact(f, dir, name)), &ignored) < 0 ||
+			!json_str_is(j, "triage", "tbd"))
+			continue;
+		for (size_t k = 0; k < COUNT(members); k++)
+			if (json_get_str(j, members[k]))
+				vec_push_in(a, &f->captures, json_dup(a, j, members[k]));
+	}
+}
+
+int admission_gather(struct backlog *b, struct admission_facts *out, struct error *err)
+{
+	static const char *const on[] = {"1", "true", "yes", "on", NULL};
+	struct error fault;
+	const char *dir;
+
+	*out = (struct admission_facts){.backlog = b,
+		.ignore_overlap = env_is_in("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS", on),
+		.ignore_overlap_of = getenv("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS_TASK")};
+	if (read_items(out, err) < 0 || locate_artifacts(b->arena, NULL, b->repo, &dir, err) < 0)
+		return -1;
+	if (forge_list_open(b->arena, b->repo, &out->pulls, &fault) < 0) {
+		out->pulls_fault = arena_dup(b->arena, str_of(fault.text));
+		out->pulls.n = 0;
+	}
+	read_worktrees(out);
+	if (!getenv("AI_SDLC_ORCHESTRATOR_DETECT_SUBPROCESS") ||
+		env_is_in("AI_SDLC_ORCHESTRATOR_DETECT_SUBPROCESS", on))
+		process_each(take_process, out);
+	read_readiness(out, dir);
+	read_cleared(out, dir);
+	read_captures(out, dir);
+	return 0;
+}
