@@ -1,7 +1,7 @@
 /*
- * zone.h: the clock of a time zone, by its IANA name such as `Europe/Berlin`. The C library knows one
- * zone at a time, that of the variable TZ: a scope sets it, and its end restores what was there. The
- * program has one thread; no program is started within a scope.
+ * zone.h: the clock of a time zone, by its IANA name such as `Europe/Berlin`. The C library knows
+ * one zone at a time, that of the variable TZ: a scope sets it, and its end restores what was
+ * there. The program has one thread; no program is started within a scope.
  *
  *     CLEANUP(zone_leave) struct zone z = {0};
  *

@@ -40,8 +40,8 @@ static const struct option record_options[] = {
 	OPTION_REQUIRED(struct ledger_options, action, "action", "ID", "the action"),
 	OPTION_NUMBER(struct ledger_options, input, "input", "N", 0, 1e12,
 		"input tokens that it used; without --input and --output the estimate counts"),
-	OPTION_NUMBER(
-		struct ledger_options, output, "output", "N", 0, 1e12, "output tokens that it used"),
+	OPTION_NUMBER(struct ledger_options, output, "output", "N", 0, 1e12,
+		"output tokens that it used"),
 	OPTION_TEXT(struct ledger_options, at, "at", "TIME",
 		"when it used them, such as 2026-11-21T01:34:55Z; default: now"),
 	OPTION_TEXT(struct ledger_options, limit, "limit-until", "TIME",
@@ -95,8 +95,8 @@ static int ask_for(struct invocation *in, const struct ledger_call *c,
 	const struct harness *h;
 
 	if (harness_find(name, &h, err) < 0 || harness_account(in->arena, h, &account, err) < 0 ||
-		quota_request(in->arena, &c->resources, c->pipeline, stage, name, account, out,
-			err) < 0)
+		quota_request(
+			in->arena, &c->resources, c->pipeline, stage, name, account, out, err) < 0)
 		return -1;
 	out->action = o->action;
 	out->owner = process_client_name(in->arena);
@@ -138,7 +138,8 @@ static int option_time(const char *name, const char *text, int64_t *out, struct 
 
 /* ---- admit ---- */
 
-static int parse_queue(struct arena *a, const char *text, struct quota_request *r, struct error *err)
+static int parse_queue(
+	struct arena *a, const char *text, struct quota_request *r, struct error *err)
 {
 	const char *const *items = arena_items(a, str_of(text));
 	double *scores;
@@ -161,9 +162,10 @@ static json *events_json(const struct quota_events *e)
 	json *list = json_array();
 
 	for (size_t i = 0; i < e->n; i++)
-		json_push(list, JSON_OBJECT(JSON_TEXT("type",
-						    event_type((enum event_id)e->items[i].id)->name),
-					JSON_VALUE("fields", json_copy(e->items[i].fields))));
+		json_push(list,
+			JSON_OBJECT(
+				JSON_TEXT("type", event_type((enum event_id)e->items[i].id)->name),
+				JSON_VALUE("fields", json_copy(e->items[i].fields))));
 	return list;
 }
 
@@ -229,7 +231,8 @@ static json *settled_json(const struct quota_request *r, const struct quota_sett
 		JSON_BOOL("past", s->past), JSON_VALUE("events", events_json(&s->events)));
 }
 
-static void put_settled(struct buf *out, const struct quota_request *r, const struct quota_settled *s)
+static void put_settled(
+	struct buf *out, const struct quota_request *r, const struct quota_settled *s)
 {
 	buf_addf(out, "%s: %s %lld + %lld tokens", r->action,
 		s->repeated ? "had recorded" : "recorded", (long long)s->input,
@@ -295,7 +298,8 @@ static void put_bar(struct buf *out, const struct quota_window *w, int64_t reser
 	buf_addf(out, "[%s]", bar);
 }
 
-static void put_off_peak(struct arena *a, struct buf *out, const struct subscription_plan *p, int64_t now)
+static void put_off_peak(
+	struct arena *a, struct buf *out, const struct subscription_plan *p, int64_t now)
 {
 	int64_t next;
 

@@ -79,7 +79,8 @@ static bool better(const struct ask *k, size_t x, size_t y)
 
 	if (a != b)
 		return a > b;
-	return quota_off_peak(k->r->seats[x], k->r->now) && !quota_off_peak(k->r->seats[y], k->r->now);
+	return quota_off_peak(k->r->seats[x], k->r->now) &&
+	       !quota_off_peak(k->r->seats[y], k->r->now);
 }
 
 /* A seat with a quota, where the work costs nothing, before one that is paid per token. n_seats:
@@ -176,7 +177,8 @@ static void deny(struct ask *k)
 	k->out->why = hard_cap_text(k);
 	events_add(k->arena, &k->out->events, EVENT_ADMISSION_DENIED,
 		JSON_OBJECT(JSON_VALUE("ledgerKey", ledger_key_json(k->r)),
-			JSON_TEXT("blockedBy", k->out->blocked_by), JSON_TEXT("detail", k->out->why)));
+			JSON_TEXT("blockedBy", k->out->blocked_by),
+			JSON_TEXT("detail", k->out->why)));
 }
 
 static void contend(struct ask *k)
@@ -273,7 +275,8 @@ static void decide_off_peak(struct ask *k)
 			text);
 }
 
-/* In floating point, as the specification's reference computes it: 0.7 used leaves more than 0.3. */
+/* In floating point, as the specification's reference computes it: 0.7 used leaves more than 0.3.
+ */
 static bool much_left(const struct ask *k)
 {
 	for (size_t i = 0; i < k->r->n_seats; i++) {

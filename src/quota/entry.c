@@ -8,7 +8,7 @@
 enum {
 	STORE_WAIT_MS = 30000,
 	PAGE = 60,
-	KEPT = 1000,             /* commits of history, at most */
+	KEPT = 1000, /* commits of history, at most */
 	DAY_S = 86400,
 	DONE_KEPT_S = 45 * DAY_S, /* how long settled actions are known */
 	WAIT_KEPT_S = DAY_S,
@@ -87,7 +87,8 @@ static char *entry_digest(struct arena *a, const struct quota_request *r)
 {
 	char digest[DIGEST_TEXT];
 
-	digest_text(str_of(arena_printf(a, "%s\n%s\n%s", r->harness, r->account, r->tenant)), digest);
+	digest_text(
+		str_of(arena_printf(a, "%s\n%s\n%s", r->harness, r->account, r->tenant)), digest);
 	return arena_dup(a, str_of(digest));
 }
 
@@ -146,12 +147,12 @@ struct str entry_text(struct arena *a, const struct quota_entry *e)
 		json_push(waits, wait_json(&e->waits.items[i]));
 	for (size_t i = 0; i < e->pipelines.n; i++)
 		json_push_str(pipelines, str_of(e->pipelines.items[i]));
-	return json_print_in(a,
-		JSON_OBJECT(JSON_TEXT("harness", e->harness), JSON_TEXT("account", e->account),
-			JSON_TEXT("tenant", e->tenant), JSON_INT("limitUntil", e->limit_until),
-			JSON_TEXT("probe", e->probe), JSON_VALUE("windows", windows),
-			JSON_VALUE("holds", holds), JSON_VALUE("waits", waits),
-			JSON_VALUE("pipelines", pipelines)));
+	return json_print_in(
+		a, JSON_OBJECT(JSON_TEXT("harness", e->harness), JSON_TEXT("account", e->account),
+			   JSON_TEXT("tenant", e->tenant), JSON_INT("limitUntil", e->limit_until),
+			   JSON_TEXT("probe", e->probe), JSON_VALUE("windows", windows),
+			   JSON_VALUE("holds", holds), JSON_VALUE("waits", waits),
+			   JSON_VALUE("pipelines", pipelines)));
 }
 
 static bool parse_window(struct arena *a, const json *j, struct quota_window *w)
@@ -346,7 +347,8 @@ int quota_list(struct arena *a, struct quota *q, int64_t now, struct quota_entry
 	while (got == PAGE) {
 		struct store_kv *kv;
 
-		if (store_list(q->store, a, ENTRY_PREFIX, after, PAGE, &kv, &got, &at, err) != STORE_OK)
+		if (store_list(q->store, a, ENTRY_PREFIX, after, PAGE, &kv, &got, &at, err) !=
+			STORE_OK)
 			return -1;
 		for (size_t i = 0; i < got; i++) {
 			vec_push_in(a, &all, (struct quota_entry){0});
@@ -403,7 +405,8 @@ static void tidy(struct arena *a, struct quota *q, int64_t rev, int64_t now)
 	int64_t at;
 
 	(void)store_compact(q->store, rev, &ignored);
-	if (store_list(q->store, a, DONE_PREFIX, NULL, SIZE_MAX, &kv, &got, &at, &ignored) != STORE_OK)
+	if (store_list(q->store, a, DONE_PREFIX, NULL, SIZE_MAX, &kv, &got, &at, &ignored) !=
+		STORE_OK)
 		return;
 	for (size_t i = 0; i < got && n < PAGE; i++) {
 		CLEANUP(json_free) json *j = NULL;

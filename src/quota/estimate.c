@@ -23,7 +23,8 @@ static char *estimate_key(struct arena *a, const struct quota_request *r)
 {
 	char digest[DIGEST_TEXT];
 
-	digest_text(str_of(arena_printf(a, "%s\n%s\n%s", r->account, r->pipeline, r->stage)), digest);
+	digest_text(
+		str_of(arena_printf(a, "%s\n%s\n%s", r->account, r->pipeline, r->stage)), digest);
 	return arena_printf(a, ESTIMATE_PREFIX "%s", digest);
 }
 
@@ -58,10 +59,10 @@ struct str estimate_text(
 		json_push(samples, JSON_OBJECT(JSON_INT("input", e->samples.items[i].input),
 					   JSON_INT("output", e->samples.items[i].output),
 					   JSON_INT("at", e->samples.items[i].at)));
-	return json_print_in(a, JSON_OBJECT(JSON_TEXT("pipeline", r->pipeline),
-					JSON_TEXT("stage", r->stage),
-					JSON_BOOL("bootstrapped", e->bootstrapped),
-					JSON_VALUE("samples", samples)));
+	return json_print_in(
+		a, JSON_OBJECT(JSON_TEXT("pipeline", r->pipeline), JSON_TEXT("stage", r->stage),
+			   JSON_BOOL("bootstrapped", e->bootstrapped),
+			   JSON_VALUE("samples", samples)));
 }
 
 struct quota_estimate estimate_resolve(struct arena *a, const struct quota_request *r,

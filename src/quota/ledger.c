@@ -65,8 +65,8 @@ static void note_wait(struct ask *k, int64_t since)
 	if (k->entry->waits.n == WAITS_MAX)
 		vec_remove(&k->entry->waits, 0);
 	vec_push_in(k->arena, &k->entry->waits,
-		(struct quota_wait){r->action, r->pipeline, r->stage, k->out->why, since,
-			k->out->until});
+		(struct quota_wait){
+			r->action, r->pipeline, r->stage, k->out->why, since, k->out->until});
 }
 
 /* An action that has its reservation, or used it up. */
@@ -174,9 +174,8 @@ static int check_usage(const struct quota_request *r, const struct quota_usage *
 			"'%s' has no reservation: give the tokens that it used", r->action);
 	}
 	if (u->input < 0 || u->output < 0 || u->input > USAGE_MOST || u->output > USAGE_MOST)
-		return error_set(err, ERR_USAGE,
-			"%lld + %lld tokens are not within 0..%lld", (long long)u->input,
-			(long long)u->output, (long long)USAGE_MOST);
+		return error_set(err, ERR_USAGE, "%lld + %lld tokens are not within 0..%lld",
+			(long long)u->input, (long long)u->output, (long long)USAGE_MOST);
 	if (u->at > r->now + FUTURE_S)
 		return error_set(err, ERR_USAGE, "the usage of '%s' is in the future", r->action);
 	return 0;
@@ -201,8 +200,8 @@ static size_t seat_with_most(struct arena *a, struct quota_entry *e, const struc
 }
 
 /* The seat of the request that a hold is of; n_seats: its plan was removed. */
-static size_t seat_of(
-	struct arena *a, struct quota_entry *e, const struct quota_request *r, const struct quota_hold *h)
+static size_t seat_of(struct arena *a, struct quota_entry *e, const struct quota_request *r,
+	const struct quota_hold *h)
 {
 	size_t i = 0;
 
@@ -225,7 +224,7 @@ static struct quota_window *window_of(struct quota_entry *e, const struct quota_
 }
 
 struct booking {
-	struct quota_window *window; /* NULL: none */
+	struct quota_window *window;          /* NULL: none */
 	const struct subscription_plan *plan; /* NULL: it was removed */
 	struct quota_hold hold;
 	int64_t at;
@@ -286,18 +285,17 @@ static void book(const struct quota_request *r, const struct quota_usage *u,
 static struct str done_text(
 	struct arena *a, const struct quota_request *r, const struct quota_settled *out, int64_t at)
 {
-	return json_print_in(a, JSON_OBJECT(JSON_TEXT("action", r->action),
-					JSON_TEXT("pipeline", r->pipeline),
-					JSON_TEXT("stage", r->stage), JSON_TEXT("plan", out->plan),
-					JSON_INT("seat", out->seat), JSON_INT("input", out->input),
-					JSON_INT("output", out->output),
-					JSON_INT("charge", out->charge), JSON_INT("at", at),
-					JSON_INT("settled", r->now)));
+	return json_print_in(
+		a, JSON_OBJECT(JSON_TEXT("action", r->action), JSON_TEXT("pipeline", r->pipeline),
+			   JSON_TEXT("stage", r->stage), JSON_TEXT("plan", out->plan),
+			   JSON_INT("seat", out->seat), JSON_INT("input", out->input),
+			   JSON_INT("output", out->output), JSON_INT("charge", out->charge),
+			   JSON_INT("at", at), JSON_INT("settled", r->now)));
 }
 
 /* It was settled: with these figures. */
-static int settled_before(const struct store_kv *done, struct arena *a, struct quota_settled *out,
-	struct error *err)
+static int settled_before(
+	const struct store_kv *done, struct arena *a, struct quota_settled *out, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 
@@ -352,9 +350,8 @@ static int settle_once(struct arena *a, struct quota *q, const struct quota_requ
 		(const struct store_guard[]){
 			{key, STORE_MOD_IS, 0}, {record.key, STORE_MOD_IS, record.mod}},
 		2,
-		(const struct store_op[]){{.what = STORE_PUT,
-						  .key = key,
-						  .value = done_text(a, r, out, b.at)},
+		(const struct store_op[]){
+			{.what = STORE_PUT, .key = key, .value = done_text(a, r, out, b.at)},
 			{.what = STORE_PUT,
 				.key = record.key,
 				.value = estimate_text(a, r, &record)}},

@@ -49,7 +49,8 @@ static struct hours hours_of(const struct off_peak_window *w)
 
 static bool within(const struct hours *h, const struct tm *tm)
 {
-	unsigned today = h->days >> tm->tm_wday & 1, before = h->days >> ((tm->tm_wday + 6) % 7) & 1;
+	unsigned today = h->days >> tm->tm_wday & 1,
+		 before = h->days >> ((tm->tm_wday + 6) % 7) & 1;
 	int hour = tm->tm_hour;
 
 	if (h->from < h->to)
@@ -145,7 +146,8 @@ static int64_t first_change(const struct subscription_plan *p, int64_t t, int64_
 int64_t quota_off_peak_next(const struct subscription_plan *p, int64_t t, bool end)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	int64_t last = t + HORIZON_S, *changes = arena_alloc(&a, (p->n_windows + 1) * sizeof(*changes));
+	int64_t last = t + HORIZON_S,
+		*changes = arena_alloc(&a, (p->n_windows + 1) * sizeof(*changes));
 	bool was = quota_off_peak(p, t), is;
 
 	if (!p->off_peak)
@@ -179,5 +181,7 @@ enum quota_freshness quota_freshness(const struct subscription_plan *p, int64_t 
 	if (!p->verified || !clock_parse_date(str_of(p->verified), &verified))
 		return QUOTA_STALE;
 	days = (now - verified) / DAY_S;
-	return days <= STALE_DAYS ? QUOTA_FRESH : days <= OUTDATED_DAYS ? QUOTA_STALE : QUOTA_OUTDATED;
+	return days <= STALE_DAYS      ? QUOTA_FRESH
+	       : days <= OUTDATED_DAYS ? QUOTA_STALE
+				       : QUOTA_OUTDATED;
 }

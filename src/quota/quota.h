@@ -108,7 +108,7 @@ struct quota_request {
 	double share;                           /* of the tenant; 1: everything */
 	const struct subscription_plan **seats; /* of this harness */
 	size_t n_seats;                         /* 0: there is no plan, and nothing to ask */
-	bool ambiguous;                         /* LedgerKeyAmbiguous: `account` is the pipeline's */
+	bool ambiguous; /* LedgerKeyAmbiguous: `account` is the pipeline's */
 	const char *pipeline, *stage;
 	enum schedule schedule;
 	int64_t max_wait_s;
@@ -116,7 +116,7 @@ struct quota_request {
 	bool frozen;
 	/* For the caller to set. */
 	const char *action, *owner;
-	bool scored;         /* the issue has a score, and the queue has these */
+	bool scored; /* the issue has a score, and the queue has these */
 	double score;
 	const double *queue; /* NULL: unknown */
 	size_t n_queue;
@@ -245,8 +245,7 @@ enum quota_pace { QUOTA_UNDER_PACING, QUOTA_ON_PACE, QUOTA_OVER_PACING };
 enum quota_pace quota_pace(double projected, double target);
 const char *quota_pace_word(enum quota_pace p);
 /* A window as JSON, with its sums. */
-json *quota_window_json(
-	const struct quota_entry *e, const struct quota_window *w, int64_t now);
+json *quota_window_json(const struct quota_entry *e, const struct quota_window *w, int64_t now);
 json *quota_entry_json(const struct quota_entry *e, int64_t now);
 /* HARNESS-ACCOUNT-TENANT.json: eight characters of the account, or of its digest. */
 char *quota_file_name(struct arena *a, const struct quota_entry *e);

@@ -1,7 +1,7 @@
 /*
- * quota_internal.h: for the files of the room. One transaction at a time: the entry and the action's
- * record are read, changed in memory, and put back guarded by the revisions that were read; if
- * another process was faster, the whole is repeated.
+ * quota_internal.h: for the files of the room. One transaction at a time: the entry and the
+ * action's record are read, changed in memory, and put back guarded by the revisions that were
+ * read; if another process was faster, the whole is repeated.
  */
 #ifndef DT_QUOTA_INTERNAL_H
 #define DT_QUOTA_INTERNAL_H
@@ -45,8 +45,8 @@ struct estimate_record {
 };
 int estimate_read(struct arena *a, struct quota *q, const struct quota_request *r,
 	struct estimate_record *out, struct error *err);
-struct str estimate_text(struct arena *a, const struct quota_request *r,
-	const struct estimate_record *e);
+struct str estimate_text(
+	struct arena *a, const struct quota_request *r, const struct estimate_record *e);
 /* Adds MissingEstimate, and EstimateBootstrapped once: then *changed. */
 struct quota_estimate estimate_resolve(struct arena *a, const struct quota_request *r,
 	struct estimate_record *e, struct quota_events *events, bool *changed);

@@ -46,7 +46,8 @@ json *quota_window_json(const struct quota_entry *e, const struct quota_window *
 		JSON_INT("hardCapTokens", w->cap),
 		JSON_NUMBER("utilizationFraction",
 			w->quota ? (double)w->consumed / (double)w->quota : 0),
-		JSON_NUMBER("pacingTarget", w->pacing), JSON_NUMBER("projectedUtilization", projected),
+		JSON_NUMBER("pacingTarget", w->pacing),
+		JSON_NUMBER("projectedUtilization", projected),
 		JSON_TEXT("recommendation", quota_pace_word(quota_pace(projected, w->pacing))));
 }
 
@@ -98,7 +99,8 @@ char *quota_file_name(struct arena *a, const struct quota_entry *e)
 		digest_text(account, digest);
 		account = str_of(digest);
 	}
-	return arena_printf(a, "%s-%.*s-%s.json", e->harness, ACCOUNT_CHARACTERS, account.p, e->tenant);
+	return arena_printf(
+		a, "%s-%.*s-%s.json", e->harness, ACCOUNT_CHARACTERS, account.p, e->tenant);
 }
 
 static json *estimates_json(struct estimate_record *e, json *old, const struct quota_request *r)
@@ -116,7 +118,7 @@ static json *estimates_json(struct estimate_record *e, json *old, const struct q
 		JSON_OBJECT(JSON_TEXT("stage", r->stage), JSON_TEXT("pipeline", r->pipeline),
 			JSON_VALUE("samples", samples),
 			JSON_VALUE("rollingEstimate", JSON_OBJECT(JSON_INT("input", input),
-							     JSON_INT("output", output)))));
+							      JSON_INT("output", output)))));
 	return JSON_OBJECT(JSON_INT("version", 1), JSON_VALUE("stages", stages));
 }
 

@@ -68,9 +68,8 @@ static bool same_account(const struct pipeline *x, const struct pipeline *y)
 
 static int refuse_tenants(const struct pipeline *p, struct error *err, const char *why)
 {
-	return error_set(err, ERR_INPUT,
-		"TenantShareInvalid: on account '%s' of '%s' %s", p->account ? p->account : "(derived)",
-		p->default_harness, why);
+	return error_set(err, ERR_INPUT, "TenantShareInvalid: on account '%s' of '%s' %s",
+		p->account ? p->account : "(derived)", p->default_harness, why);
 }
 
 static const struct pipeline *pipeline_at(const struct resources *r, size_t i)
@@ -93,11 +92,13 @@ static int check_shares(const struct resources *r, size_t of, struct error *err)
 			continue;
 		if (!x->tenant || x->tenant_share < 0)
 			return refuse_tenants(p, err,
-				arena_printf(&a, "'%s' lacks 'tenant' or 'tenantQuotaShare'", x->name));
+				arena_printf(
+					&a, "'%s' lacks 'tenant' or 'tenantQuotaShare'", x->name));
 		for (size_t k = 0; k < i; k++) {
 			const struct pipeline *y = pipeline_at(r, k);
 
-			if (!y || !same_account(p, y) || !y->tenant || strcmp(x->tenant, y->tenant) != 0)
+			if (!y || !same_account(p, y) || !y->tenant ||
+				strcmp(x->tenant, y->tenant) != 0)
 				continue;
 			seen = true;
 			if (x->tenant_share != y->tenant_share)
@@ -125,11 +126,10 @@ int quota_check_tenants(const struct resources *r, struct error *err)
 
 /* ---- what is checked once ---- */
 
-static int report_stale(const char *artifacts, const struct subscription_plan *p, int64_t now,
-	struct error *err)
+static int report_stale(
+	const char *artifacts, const struct subscription_plan *p, int64_t now, struct error *err)
 {
-	static const char *const levels[] = {
-		[QUOTA_STALE] = "warning", [QUOTA_OUTDATED] = "error"};
+	static const char *const levels[] = {[QUOTA_STALE] = "warning", [QUOTA_OUTDATED] = "error"};
 	enum quota_freshness f = quota_freshness(p, now);
 
 	if (f == QUOTA_FRESH)

@@ -1,6 +1,4 @@
-#include <time.h>
-#include "src/base/zone.h"
-#include "tests/lib/random.h"
+#include "tests/quota/off_peak_model.h"
 #include "tests/quota/quota_rig.h"
 
 static struct subscription_plan plan_of(struct off_peak_window *w, size_t n)
@@ -35,8 +33,8 @@ TEST(off_peak_at_an_instant)
 		/* 6: Saturday 23:30 */
 		{"0-23", "Sat,Sun", "2026-04-05T06:30:00Z", false},
 		{"0-24", "Sat,Sun", "2026-04-05T06:30:00Z", true},
-		/* Hours that wrap belong to the day on which they began, which the reference does not
-		 * do: Sunday 03:00 is of Saturday, Saturday 03:00 is of Friday. */
+		/* Hours that wrap belong to the day on which they began, which the reference does
+		 * not do: Sunday 03:00 is of Saturday, Saturday 03:00 is of Friday. */
 		{"22-06", "Sat", "2026-04-05T10:00:00Z", true},
 		{"22-06", "Sat", "2026-04-04T10:00:00Z", false},
 		{"22-06", "Sat", "2026-04-05T05:00:00Z", true},
@@ -87,7 +85,8 @@ UNIT_TEST(next_off_peak_hours, NULL, arena_end)
 	static const struct {
 		const char *tz, *hours, *days, *t, *start, *end;
 	} rows[] = {
-		/* Exact to the minute; the reference keeps the minutes of the question: 05:37:12. */
+		/* Exact to the minute; the reference keeps the minutes of the question: 05:37:12.
+		 */
 		{LA, "22-06", NULL, "2026-04-08T04:37:12Z", "2026-04-08T05:00:00Z",
 			"2026-04-08T13:00:00Z"},
 		/* When it is off-peak already, the next beginning. */
@@ -96,8 +95,8 @@ UNIT_TEST(next_off_peak_hours, NULL, arena_end)
 		{LA, "0-24", NULL, "2026-04-08T06:00:00Z", "never", "never"},
 		{LA, "0-24", "Sat,Sun", "2026-04-08T06:00:00Z", "2026-04-11T07:00:00Z",
 			"2026-04-13T07:00:00Z"},
-		/* Both days of daylight saving, in four zones: the hours 2-3 are left out in spring,
-		 * and 1-2 comes twice in autumn. */
+		/* Both days of daylight saving, in four zones: the hours 2-3 are left out in
+		 * spring, and 1-2 comes twice in autumn. */
 		{LA, "2-3", NULL, "2026-03-08T09:00:00Z", "2026-03-09T09:00:00Z",
 			"2026-03-09T10:00:00Z"},
 		{LA, "2-3", "Sun", "2026-03-02T09:00:00Z", "2026-03-15T09:00:00Z",
@@ -131,4 +130,10 @@ UNIT_TEST(next_off_peak_hours, NULL, arena_end)
 			fail_msg("%zu: %s %s from %s: %s, %s", i, rows[i].tz, rows[i].hours,
 				rows[i].t, start, end);
 	}
+}
+
+/* 5,000 instants. */
+UNIT_TEST(random_schedules, NULL, arena_end)
+{
+	compare_schedules(50, random_seed(NULL));
 }
