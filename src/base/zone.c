@@ -39,8 +39,6 @@ void zone_leave(struct zone *z)
 		(void)setenv("TZ", z->old, 1);
 	else if (z->set)
 		(void)unsetenv("TZ");
-	if (z->set)
-		tzset();
 	base_free(&z->old);
 	z->set = false;
 }

@@ -24,6 +24,8 @@ bool zone_known(const char *name);
 bool zone_installed(void);
 /* False, and nothing changes, if the zone is unknown. */
 bool zone_enter(struct zone *z, const char *name);
-void zone_leave(struct zone *z); /* for CLEANUP */
+/* For CLEANUP. The C library reads TZ again in the next tzset(), which localtime_r() does not call:
+ * a scope after a scope of the same zone costs nothing. */
+void zone_leave(struct zone *z);
 
 #endif

@@ -89,74 +89,71 @@ static int64_t next_boundary(int64_t at, struct tm *tm)
 	return high;
 }
 
-/* When the hours begin or end next; INT64_MAX: not in the time that is looked at. */
-static int64_t next_change(const struct off_peak_window *w, int64_t t)
+/* The hours of one window at a time, and the next change of that. */
+struct phase {
+	bool on;
+	int64_t change; /* INT64_MAX: not in the time that is looked at */
+};
+
+static struct phase phase_at(const struct off_peak_window *w, int64_t t, bool next)
 {
 	CLEANUP(zone_leave) struct zone zone = {0};
+	struct phase out = {.change = INT64_MAX};
 	struct hours h = hours_of(w);
 	struct tm tm;
-	bool was;
 
 	if (!zone_enter(&zone, w->tz))
-		return INT64_MAX;
+		return out;
 	local_time(t, &tm);
-	was = within(&h, &tm);
-	for (int64_t at = t; at <= t + HORIZON_S;) {
+	out.on = within(&h, &tm);
+	for (int64_t at = t; next && at <= t + HORIZON_S;) {
 		at = next_boundary(at, &tm);
-		if (within(&h, &tm) != was)
-			return at;
+		if (within(&h, &tm) != out.on) {
+			out.change = at;
+			break;
+		}
 	}
-	return INT64_MAX;
-}
-
-static bool window_open(const struct off_peak_window *w, int64_t t)
-{
-	CLEANUP(zone_leave) struct zone zone = {0};
-	struct hours h = hours_of(w);
-	struct tm tm;
-
-	if (!zone_enter(&zone, w->tz))
-		return false;
-	local_time(t, &tm);
-	return within(&h, &tm);
+	return out;
 }
 
 bool quota_off_peak(const struct subscription_plan *p, int64_t t)
 {
 	for (size_t i = 0; p->off_peak && i < p->n_windows; i++)
-		if (window_open(&p->windows[i], t))
+		if (phase_at(&p->windows[i], t, false).on)
 			return true;
 	return false;
 }
 
-/* The first change after t of any of the hours; `changes` remembers those of each. */
-static int64_t first_change(const struct subscription_plan *p, int64_t t, int64_t *changes)
+/* Those of all windows together; only windows that change at t are looked at again. */
+static struct phase phases_at(const struct subscription_plan *p, int64_t t, struct phase *of)
 {
-	int64_t first = INT64_MAX;
+	struct phase all = {.change = INT64_MAX};
 
 	for (size_t i = 0; i < p->n_windows; i++) {
-		if (changes[i] <= t)
-			changes[i] = next_change(&p->windows[i], t);
-		if (changes[i] < first)
-			first = changes[i];
+		if (of[i].change <= t)
+			of[i] = phase_at(&p->windows[i], t, true);
+		all.on |= of[i].on;
+		if (of[i].change < all.change)
+			all.change = of[i].change;
 	}
-	return first;
+	return all;
 }
 
 int64_t quota_off_peak_next(const struct subscription_plan *p, int64_t t, bool end)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	int64_t last = t + HORIZON_S,
-		*changes = arena_alloc(&a, (p->n_windows + 1) * sizeof(*changes));
-	bool was = quota_off_peak(p, t), is;
+	struct phase *of = arena_alloc(&a, (p->n_windows + 1) * sizeof(*of)), all;
+	int64_t last = t + HORIZON_S;
 
 	if (!p->off_peak)
 		return 0;
-	while ((t = first_change(p, t, changes)) <= last) {
-		is = quota_off_peak(p, t);
-		if (is != was && is == !end)
+	for (all = phases_at(p, t, of); all.change <= last;) {
+		bool was = all.on;
+
+		t = all.change;
+		all = phases_at(p, t, of);
+		if (all.on != was && all.on == !end)
 			return t;
-		was = is;
 	}
 	return 0;
 }

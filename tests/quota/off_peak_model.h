@@ -1,6 +1,6 @@
 /*
- * off_peak_model.h: off-peak hours, minute by minute: each schedule is a table of the 168 hours of a
- * week, and every minute of 16 days is looked up in it by the clock of its zone. Random schedules
+ * off_peak_model.h: off-peak hours, minute by minute: each schedule is a table of the 168 hours of
+ * a week, and every minute of 16 days is looked up in it by the clock of its zone. Random schedules
  * are compared with it.
  */
 #ifndef DT_TESTS_OFF_PEAK_MODEL_H
@@ -17,7 +17,8 @@ struct off_peak_model {
 	bool on[MODEL_MINUTES];
 };
 
-RIG void model_add(struct off_peak_model *m, const char *tz, unsigned from, unsigned to, unsigned days)
+RIG void model_add(
+	struct off_peak_model *m, const char *tz, unsigned from, unsigned to, unsigned days)
 {
 	bool hours[7][24] = {{false}};
 
@@ -63,8 +64,8 @@ RIG const char *random_days(struct random *r, unsigned *days)
 /* Half of the schedules are looked at around a day on which clocks are changed. */
 RIG int64_t random_start(struct random *r)
 {
-	static const char *const changes[] = {"2026-03-08", "2026-11-01", "2026-03-29", "2026-10-25",
-		"2026-10-04", "2026-04-05"};
+	static const char *const changes[] = {
+		"2026-03-08", "2026-11-01", "2026-03-29", "2026-10-25", "2026-10-04", "2026-04-05"};
 	int64_t t = 1767225600 + (int64_t)random_below(r, 365) * 86400;
 
 	if (random_below(r, 2))
@@ -72,7 +73,8 @@ RIG int64_t random_start(struct random *r)
 	return t - 86400;
 }
 
-RIG void compare_with_model(struct off_peak_model *m, const struct subscription_plan *p, struct random *r)
+RIG void compare_with_model(
+	struct off_peak_model *m, const struct subscription_plan *p, struct random *r)
 {
 	for (int k = 0; k < MODEL_ASKS; k++) {
 		int i = (int)random_below(r, 2 * 1440 - 1);
@@ -82,8 +84,9 @@ RIG void compare_with_model(struct off_peak_model *m, const struct subscription_
 			quota_off_peak_next(p, t, false) != model_next(m, i, true) ||
 			quota_off_peak_next(p, t, true) != model_next(m, i, false))
 			fail_msg("%s %s %s at %s: %d, then %s, %s; model: %d, then %s, %s",
-				p->windows[0].tz, p->windows[0].hours, p->windows[0].days, text_of(t),
-				quota_off_peak(p, t), text_of(quota_off_peak_next(p, t, false)),
+				p->windows[0].tz, p->windows[0].hours, p->windows[0].days,
+				text_of(t), quota_off_peak(p, t),
+				text_of(quota_off_peak_next(p, t, false)),
 				text_of(quota_off_peak_next(p, t, true)), m->on[i],
 				text_of(model_next(m, i, true)), text_of(model_next(m, i, false)));
 	}

@@ -11,8 +11,8 @@ TEST(averages)
 		&in, &out); /* 29 */
 	assert_int_equal(in, 2497);
 	assert_int_equal(out, 250);
-	quota_average((struct quota_sample[]){{10000, 1000, 0}, {20000, 2000, 0}}, 2, &in,
-		&out); /* 31 */
+	quota_average(
+		(struct quota_sample[]){{10000, 1000, 0}, {20000, 2000, 0}}, 2, &in, &out); /* 31 */
 	assert_int_equal(in, 15405);
 	assert_int_equal(out, 1541);
 	for (int i = 0; i < 25; i++) /* 30: the last 20 */
@@ -47,8 +47,8 @@ static void settles(struct quota_request r, int64_t input, int64_t output, const
 {
 	struct quota_settled s;
 
-	assert_int_equal(quota_settle(&arena, &quota, &r, &(struct quota_usage){input, output, 0},
-				 &s, &err),
+	assert_int_equal(
+		quota_settle(&arena, &quota, &r, &(struct quota_usage){input, output, 0}, &s, &err),
 		0);
 	assert_string_equal(names(&s.events), events);
 }

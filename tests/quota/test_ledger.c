@@ -117,16 +117,17 @@ QUOTA_TEST(a_damaged_entry_is_refused)
 	struct store_result result;
 	struct quota_decision d;
 	static const char *const texts[] = {"{", "{}",
-		"{\"harness\":\"h\",\"account\":\"a\",\"tenant\":\"t\",\"windows\":[{\"plan\":\"p\","
+		"{\"harness\":\"h\",\"account\":\"a\",\"tenant\":\"t\",\"windows\":[{\"plan\":"
+		"\"p\","
 		"\"seat\":1,\"consumed\":-5}]}"};
 
 	for (size_t i = 0; i < COUNT(texts); i++) {
-		struct store_op op = {.what = STORE_PUT,
-			.key = entry_key(&arena, &r),
-			.value = str_of(texts[i])};
+		struct store_op op = {
+			.what = STORE_PUT, .key = entry_key(&arena, &r), .value = str_of(texts[i])};
 
-		assert_int_equal(store_txn(quota.store, &arena,
-					 &(struct store_txn){.ops = &op, .n_ops = 1}, &result, &err),
+		assert_int_equal(
+			store_txn(quota.store, &arena, &(struct store_txn){.ops = &op, .n_ops = 1},
+				&result, &err),
 			STORE_OK);
 		assert_fails(quota_admit(&arena, &quota, &r, &d, &err), err, ERR_INPUT);
 	}
@@ -153,10 +154,9 @@ UNIT_TEST(names_of_the_copies, NULL, arena_end)
 	const char *names[COUNT(accounts)];
 
 	for (size_t i = 0; i < COUNT(accounts); i++)
-		names[i] = quota_file_name(&arena,
-			&(struct quota_entry){.harness = "claude-code",
-				.account = accounts[i],
-				.tenant = "mytenant"});
+		names[i] = quota_file_name(&arena, &(struct quota_entry){.harness = "claude-code",
+							   .account = accounts[i],
+							   .tenant = "mytenant"});
 	assert_string_equal(names[0], "claude-code-abcdef01-mytenant.json"); /* 13 */
 	assert_null(strchr(names[1], '/'));
 	assert_string_not_equal(names[2], names[3]);
@@ -234,7 +234,8 @@ QUOTA_TEST(decisions)
 			"2026-04-08T23:59:00Z", NULL},
 		{SCHEDULE_QUOTA_PERMITTING, "2026-04-09T03:00:00Z", 900000, 90000, NULL, -1, false,
 			QUOTA_WAIT, "2026-04-09T05:00:00Z", NULL},
-		/* more than the cap at noon: it fits when tokens count half; never if not even then */
+		/* more than the cap at noon: it fits when tokens count half; never if not even then
+		 */
 		{SCHEDULE_QUOTA_PERMITTING, PEAK, 0, 1000000, NULL, -1, false, QUOTA_WAIT,
 			"2026-04-09T05:00:00Z", NULL},
 		{SCHEDULE_QUOTA_PERMITTING, PEAK, 0, 1900001, NULL, -1, false, QUOTA_DENIED, NULL,
@@ -274,7 +275,8 @@ QUOTA_TEST(decisions)
 		{SCHEDULE_DEFER_LOW, PEAK, 800000, 60000, "P2D", -1, false, QUOTA_WAIT,
 			"2026-04-09T05:00:00Z", NULL},
 		/* 22 */
-		{SCHEDULE_DEFER_LOW, PEAK, 800000, 60000, NULL, .1, true, QUOTA_GRANTED, NULL, NULL},
+		{SCHEDULE_DEFER_LOW, PEAK, 800000, 60000, NULL, .1, true, QUOTA_GRANTED, NULL,
+			NULL},
 		/* 23: the head of a queue of four is two */
 		{SCHEDULE_DEFER_LOW, PEAK, 800000, 60000, "P2D", .5, false, QUOTA_GRANTED, NULL,
 			NULL},
@@ -506,8 +508,8 @@ TEST(shares_of_tenants)
 				.tenant = rows[i].p[k].tenant,
 				.tenant_share = rows[i].p[k].share,
 				.account = rows[i].p[k].account};
-			docs[k] = (struct resource_doc){
-				.kind = &resource_kind_pipeline, .of = &p[k]};
+			docs[k] =
+				(struct resource_doc){.kind = &resource_kind_pipeline, .of = &p[k]};
 		}
 		assert_int_equal(quota_check_tenants(&r, &e), rows[i].fault ? -1 : 0);
 		if (rows[i].fault && !strstr(e.text, rows[i].fault))
