@@ -127,7 +127,8 @@ static unsigned check_history(void)
 	unsigned settled = 0;
 	int got;
 
-	assert_int_equal(store_open(&s, store_backend(), base, "ledger", STORE_HISTORY, 0, &err), 0);
+	assert_int_equal(
+		store_open(&s, store_backend(), base, "ledger", STORE_HISTORY, 0, &err), 0);
 	assert_int_equal(
 		store_history(s, &(struct store_range){.from = 1, .changes = true}, &h, &err),
 		STORE_OK);
