@@ -115,13 +115,20 @@ static void count(const struct resources *r, const struct pipeline *p, struct te
 		host->value = subscription_plan_seats(HOST_CAP);
 }
 
-static void from_plans(struct arena *a, const struct resources *r, const struct pipeline *p,
-	struct parallelism *out)
+struct text_list pipeline_plans(
+	struct arena *a, const struct resources *r, const struct pipeline *p)
 {
 	static const struct text_list none;
 	const struct worktree_pool_spec *pool =
 		p->worktree_pool ? resources_pool(r, p->worktree_pool) : NULL;
-	struct text_list all = seats(a, &p->plans, pool ? &pool->plans : &none);
+
+	return seats(a, &p->plans, pool ? &pool->plans : &none);
+}
+
+static void from_plans(struct arena *a, const struct resources *r, const struct pipeline *p,
+	struct parallelism *out)
+{
+	struct text_list all = pipeline_plans(a, r, p);
 	const char **counted = arena_alloc(a, (all.n + 1) * sizeof(*counted));
 
 	out->plans.list = counted;

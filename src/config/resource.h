@@ -191,6 +191,10 @@ const char *parallelism_word(enum parallelism_source s);
 void parallelism_resolve(struct arena *a, const struct resources *r, const struct pipeline *p,
 	enum parallelism_mode mode, struct parallelism *out);
 
+/* The names of the plans of a pipeline and its pool; a plan that is named twice is two seats. */
+struct text_list pipeline_plans(
+	struct arena *a, const struct resources *r, const struct pipeline *p);
+
 /* How many issues a plan of that name allows; 1 for an unknown name. */
 unsigned subscription_plan_seats(const char *name);
 

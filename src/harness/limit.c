@@ -4,10 +4,8 @@
  */
 #include <time.h>
 #include "src/base/number.h"
+#include "src/base/zone.h"
 #include "src/harness/harness.h"
-#include "src/sys/path.h"
-
-#define ZONES "/usr/share/zoneinfo/"
 
 static void skip_blanks(struct str *s)
 {
@@ -137,19 +135,15 @@ static bool read_hour(struct str *s, struct tm *tm)
 }
 
 /* `(Europe/Berlin)`. Without a zone that this host knows, the clock of the text is the host's. */
-static bool read_zone(struct str s, char *out, size_t size)
+static void enter_zone(struct zone *z, struct str s)
 {
-	char path[128];
+	char name[80];
 
-	skip_blanks(&s);
 	if (!skip_word(&s, "("))
-		return false;
+		return;
 	s = str_sub(s, 0, str_find(s, STR(")")));
-	if (!s.n || s.n >= size || s.p[0] == '/' || str_find(s, STR("..")) < s.n)
-		return false;
-	(void)snprintf(out, size, "%.*s", (int)s.n, s.p);
-	(void)snprintf(path, sizeof(path), ZONES "%s", out);
-	return path_exists(path);
+	(void)snprintf(name, sizeof(name), "%.*s", (int)s.n, s.p);
+	(void)zone_enter(z, name);
 }
 
 /* The next such time. */
@@ -175,24 +169,12 @@ static int64_t next_time(struct str s, time_t now)
 
 static int64_t read_time(struct str s, int64_t now)
 {
-	const char *set = getenv("TZ");
-	char *old = set ? str_dup(str_of(set)) : NULL, zone[80];
-	struct str rest = str_sub(s, str_find(s, STR("(")), s.n);
-	bool named = read_zone(rest, zone, sizeof(zone));
-	int64_t t;
+	CLEANUP(zone_leave) struct zone zone = {0};
 
+	enter_zone(&zone, str_sub(s, str_find(s, STR("(")), s.n));
 	skip_blanks(&s);
-	if (named)
-		(void)setenv("TZ", zone, 1);
 	tzset();
-	t = next_time(s, (time_t)now);
-	if (named && old)
-		(void)setenv("TZ", old, 1);
-	else if (named)
-		(void)unsetenv("TZ");
-	tzset();
-	base_free(&old);
-	return t;
+	return next_time(s, (time_t)now);
 }
 
 /* ---- the forms ---- */

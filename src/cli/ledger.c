@@ -1,0 +1,468 @@
+#include "context/file.h"
+#include "src/base/clock.h"
+#include "src/base/number.h"
+#include "src/cli/cli.h"
+#include "src/event/event.h"
+#include "src/harness/harness.h"
+#include "src/quota/quota.h"
+#include "src/run/locate.h"
+#include "src/sys/process.h"
+
+struct ledger_options {
+	const char *pipeline, *resources, *artifacts, *harness, *action, *queue, *at, *limit;
+	double score;
+	int64_t input, output;
+	bool json;
+};
+
+static const struct option common_options[] = {
+	CLI_RESOURCES(struct ledger_options),
+	CLI_JSON(struct ledger_options),
+	OPTION_END,
+};
+static const struct option stage_options[] = {
+	OPTION_REQUIRED(struct ledger_options, pipeline, "pipeline", "NAME", "the pipeline"),
+	OPTION_TEXT(struct ledger_options, harness, "harness", "NAME",
+		"the harness that runs the stage; default: the stage's own"),
+	CLI_ARTIFACTS(struct ledger_options),
+	OPTION_END,
+};
+static const struct option admit_options[] = {
+	OPTION_REQUIRED(struct ledger_options, action, "action", "ID",
+		"the action; the reservation gets its name, and repeating it changes nothing"),
+	OPTION_DECIMAL(struct ledger_options, score, "score", "N", 0, 1e9,
+		"the score of the issue in the queue"),
+	OPTION_TEXT(struct ledger_options, queue, "queue", "N,N,...",
+		"the scores of all issues in the queue"),
+	OPTION_END,
+};
+static const struct option record_options[] = {
+	OPTION_REQUIRED(struct ledger_options, action, "action", "ID", "the action"),
+	OPTION_NUMBER(struct ledger_options, input, "input", "N", 0, 1e12,
+		"input tokens that it used; without --input and --output the estimate counts"),
+	OPTION_NUMBER(struct ledger_options, output, "output", "N", 0, 1e12,
+		"output tokens that it used"),
+	OPTION_TEXT(struct ledger_options, at, "at", "TIME",
+		"when it used them, such as 2026-11-21T01:34:55Z; default: now"),
+	OPTION_TEXT(struct ledger_options, limit, "limit-until", "TIME",
+		"the account has reached its usage limit, which is reset at TIME"),
+	OPTION_END,
+};
+static const struct ledger_options defaults = {.input = -1, .output = -1, .score = -1};
+
+/* What a subcommand works with. */
+struct ledger_call {
+	struct resources resources;
+	const struct pipeline *pipeline;
+	const char *artifacts; /* NULL: outside of a repository */
+	struct quota quota;
+};
+
+static void close_call(struct ledger_call *c)
+{
+	quota_close(&c->quota);
+}
+
+static int open_quota(struct arena *a, struct quota *q, enum store_mode mode, struct error *err)
+{
+	char *state;
+
+	return context_state_directory(a, &state, err) < 0 ? -1 : quota_open(q, state, mode, err);
+}
+
+static int open_call(
+	struct invocation *in, struct ledger_call *c, enum store_mode mode, struct error *err)
+{
+	const struct ledger_options *o = in->values;
+	const struct pipeline_choice choice = {
+		.name = o->pipeline, .resources = o->resources, .missing = ERR_INPUT};
+	struct error ignored;
+
+	if (locate_artifacts(in->arena, o->artifacts, NULL, &c->artifacts, &ignored) < 0)
+		c->artifacts = NULL;
+	if (locate_pipeline(in->arena, &choice, &c->resources, &c->pipeline, err) < 0 ||
+		quota_check(in->arena, &c->resources, c->pipeline, c->artifacts, clock_now(), err) <
+			0)
+		return -1;
+	return open_quota(in->arena, &c->quota, mode, err);
+}
+
+static int ask_for(struct invocation *in, const struct ledger_call *c,
+	const struct stage_spec *stage, struct quota_request *out, struct error *err)
+{
+	const struct ledger_options *o = in->values;
+	const char *name = o->harness ? o->harness : stage->harness, *account;
+	const struct harness *h;
+
+	if (harness_find(name, &h, err) < 0 || harness_account(in->arena, h, &account, err) < 0 ||
+		quota_request(
+			in->arena, &c->resources, c->pipeline, stage, name, account, out, err) < 0)
+		return -1;
+	out->action = o->action;
+	out->owner = process_client_name(in->arena);
+	return 0;
+}
+
+static int ask_for_word(struct invocation *in, const struct ledger_call *c,
+	struct quota_request *out, struct error *err)
+{
+	const struct stage_spec *stage = pipeline_stage(c->pipeline, in->words[0]);
+
+	if (!stage)
+		return error_set(err, ERR_INPUT, "there is no stage '%.100s' in pipeline '%s'",
+			in->words[0], c->pipeline->name);
+	if (ask_for(in, c, stage, out, err) < 0)
+		return -1;
+	if (!out->n_seats)
+		return error_set(err, ERR_INPUT,
+			"no SubscriptionPlan of pipeline '%s' is for the harness '%s'",
+			c->pipeline->name, out->harness);
+	return 0;
+}
+
+static const char *time_text(struct arena *a, int64_t t)
+{
+	char text[CLOCK_TEXT];
+
+	clock_text(t, text);
+	return arena_dup(a, str_of(text));
+}
+
+static int option_time(const char *name, const char *text, int64_t *out, struct error *err)
+{
+	if (!text || clock_parse_rfc3339(str_of(text), out))
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"'%s' must be a time such as 2026-11-21T01:34:55Z, not '%.60s'", name, text);
+}
+
+/* ---- admit ---- */
+
+static int parse_queue(
+	struct arena *a, const char *text, struct quota_request *r, struct error *err)
+{
+	const char *const *items = arena_items(a, str_of(text));
+	double *scores;
+	size_t n = 0;
+
+	while (items[n])
+		n++;
+	scores = arena_alloc(a, (n + 1) * sizeof(*scores));
+	for (size_t i = 0; i < n; i++)
+		if (!number_double(str_of(items[i]), 0, 1e9, &scores[i]))
+			return error_set(err, ERR_USAGE,
+				"'--queue' must be numbers with commas between, not '%.60s'", text);
+	r->queue = scores;
+	r->n_queue = n;
+	return 0;
+}
+
+static json *events_json(const struct quota_events *e)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < e->n; i++)
+		json_push(list,
+			JSON_OBJECT(
+				JSON_TEXT("type", event_type((enum event_id)e->items[i].id)->name),
+				JSON_VALUE("fields", json_copy(e->items[i].fields))));
+	return list;
+}
+
+static const char *const verdicts[] = {
+	[QUOTA_GRANTED] = "granted", [QUOTA_WAIT] = "wait", [QUOTA_DENIED] = "denied"};
+
+static json *decision_json(const struct quota_request *r, const struct quota_decision *d)
+{
+	return JSON_OBJECT(JSON_TEXT("verdict", verdicts[d->verdict]), JSON_TEXT("stage", r->stage),
+		JSON_IF(r->action, JSON_TEXT("action", r->action)), JSON_TIME("until", d->until),
+		JSON_TEXT("blockedBy", d->blocked_by), JSON_TEXT("why", d->why),
+		JSON_TEXT("plan", d->plan), JSON_IF(d->plan, JSON_INT("seat", d->seat)),
+		JSON_INT("input", d->input), JSON_INT("output", d->output),
+		JSON_INT("reservedTokens", d->charge), JSON_BOOL("repeated", d->repeated),
+		JSON_VALUE("events", events_json(&d->events)));
+}
+
+static void put_decision(
+	struct arena *a, struct buf *out, const char *who, const struct quota_decision *d)
+{
+	if (d->verdict == QUOTA_GRANTED)
+		buf_addf(out, "%s: granted, %lld tokens of '%s'%s%s%s", who, (long long)d->charge,
+			d->plan ? d->plan : "no plan", d->repeated ? ", as before" : "",
+			d->why ? "; " : "", d->why ? d->why : "");
+	else if (d->verdict == QUOTA_WAIT)
+		buf_addf(out, "%s: wait until %s: %s", who, time_text(a, d->until), d->why);
+	else
+		buf_addf(out, "%s: denied (AdmissionDenied, %s): %s", who, d->blocked_by, d->why);
+	buf_addc(out, '\n');
+}
+
+static int run_admit(struct invocation *in, struct error *err)
+{
+	CLEANUP(close_call) struct ledger_call c = {.artifacts = NULL};
+	CLEANUP(quota_release_decision) struct quota_decision d = {.verdict = QUOTA_GRANTED};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct ledger_options *o = in->values;
+	struct quota_request r;
+
+	if (open_call(in, &c, STORE_WRITE, err) < 0 || ask_for_word(in, &c, &r, err) < 0 ||
+		(o->queue && parse_queue(in->arena, o->queue, &r, err) < 0))
+		return -1;
+	r.scored = o->score >= 0;
+	r.score = o->score;
+	if (quota_admit(in->arena, &c.quota, &r, &d, err) < 0 ||
+		quota_report(c.artifacts, NULL, r.stage, &d.events, err) < 0 ||
+		(c.artifacts && quota_write_copies(in->arena, &c.quota, c.artifacts, &r, err) < 0))
+		return -1;
+	put_decision(in->arena, &text, r.action, &d);
+	cli_put_result(in->out, o->json, buf_str(&text), decision_json(&r, &d));
+	return d.verdict == QUOTA_GRANTED ? 0 : ERR_CHECK;
+}
+
+/* ---- record ---- */
+
+static json *settled_json(const struct quota_request *r, const struct quota_settled *s)
+{
+	return JSON_OBJECT(JSON_TEXT("action", r->action), JSON_TEXT("stage", r->stage),
+		JSON_TEXT("plan", s->plan), JSON_IF(s->plan, JSON_INT("seat", s->seat)),
+		JSON_INT("input", s->input), JSON_INT("output", s->output),
+		JSON_INT("chargedTokens", s->charge), JSON_INT("overrunTokens", s->overrun),
+		JSON_BOOL("reserved", s->reserved), JSON_BOOL("repeated", s->repeated),
+		JSON_BOOL("past", s->past), JSON_VALUE("events", events_json(&s->events)));
+}
+
+static void put_settled(
+	struct buf *out, const struct quota_request *r, const struct quota_settled *s)
+{
+	buf_addf(out, "%s: %s %lld + %lld tokens", r->action,
+		s->repeated ? "had recorded" : "recorded", (long long)s->input,
+		(long long)s->output);
+	if (s->plan && !s->past)
+		buf_addf(out, ", %lld of '%s'", (long long)s->charge, s->plan);
+	if (s->past)
+		buf_adds(out, " of a window that has ended");
+	if (s->overrun)
+		buf_addf(out, "; %lld over the estimate", (long long)s->overrun);
+	buf_addc(out, '\n');
+}
+
+/* Of the two figures one alone would leave the other open. */
+static int read_usage(const struct ledger_options *o, struct quota_usage *u, struct error *err)
+{
+	*u = (struct quota_usage){.input = o->input, .output = o->output};
+	if ((o->input < 0) != (o->output < 0))
+		return error_set(err, ERR_USAGE, "give both --input and --output");
+	return option_time("--at", o->at, &u->at, err);
+}
+
+static int run_record(struct invocation *in, struct error *err)
+{
+	CLEANUP(close_call) struct ledger_call c = {.artifacts = NULL};
+	CLEANUP(quota_release_settled) struct quota_settled s = {.reserved = false};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct ledger_options *o = in->values;
+	struct quota_request r;
+	struct quota_usage u;
+	int64_t limit = 0;
+
+	if (read_usage(o, &u, err) < 0 || option_time("--limit-until", o->limit, &limit, err) < 0 ||
+		open_call(in, &c, STORE_WRITE, err) < 0 || ask_for_word(in, &c, &r, err) < 0)
+		return -1;
+	if (quota_settle(in->arena, &c.quota, &r, &u, &s, err) < 0 ||
+		(limit && quota_limit(in->arena, &c.quota, &r, limit, err) < 0) ||
+		quota_report(c.artifacts, NULL, r.stage, &s.events, err) < 0 ||
+		(c.artifacts && quota_write_copies(in->arena, &c.quota, c.artifacts, &r, err) < 0))
+		return -1;
+	put_settled(&text, &r, &s);
+	cli_put_result(in->out, o->json, buf_str(&text), settled_json(&r, &s));
+	return 0;
+}
+
+/* ---- status ---- */
+
+enum { BAR = 30 };
+
+/* `#` used, `+` reserved, `.` free, `|` the hard cap. */
+static void put_bar(struct buf *out, const struct quota_window *w, int64_t reserved)
+{
+	char bar[BAR + 2];
+
+	for (int i = 0; i < BAR; i++) {
+		int64_t at = quota_part(w->quota, (double)(i + 1) / BAR);
+
+		bar[i] = at <= w->consumed ? '#' : at <= w->consumed + reserved ? '+' : '.';
+		if (at >= w->cap && quota_part(w->quota, (double)i / BAR) < w->cap)
+			bar[i] = '|';
+	}
+	bar[BAR] = '\0';
+	buf_addf(out, "[%s]", bar);
+}
+
+static void put_off_peak(
+	struct arena *a, struct buf *out, const struct subscription_plan *p, int64_t now)
+{
+	int64_t next;
+
+	if (!p || !p->off_peak)
+		return;
+	next = quota_off_peak_next(p, now, quota_off_peak(p, now));
+	if (next)
+		buf_addf(out, "    off-peak %s %s\n", quota_off_peak(p, now) ? "until" : "from",
+			time_text(a, next));
+}
+
+static void put_window(struct arena *a, struct buf *out, const struct quota_entry *e,
+	const struct quota_window *w, int64_t now)
+{
+	int64_t reserved = quota_reserved(e, w);
+	double projected = quota_projected(w, now);
+
+	buf_addf(out, "  %s", w->plan);
+	if (w->seat > 1)
+		buf_addf(out, " (seat %u)", w->seat);
+	if (!w->quota) {
+		buf_addf(out, "  %lld tokens used, %lld reserved, paid per token\n",
+			(long long)w->consumed, (long long)reserved);
+		return;
+	}
+	buf_adds(out, "  ");
+	put_bar(out, w, reserved);
+	buf_addf(out, " %lld used + %lld reserved of %lld, hard cap %lld\n", (long long)w->consumed,
+		(long long)reserved, (long long)w->quota, (long long)w->cap);
+	if (w->end)
+		buf_addf(out, "    %s: %.0f %% expected at the reset at %s, target %.0f %%\n",
+			quota_pace_word(quota_pace(projected, w->pacing)), projected * 100,
+			time_text(a, w->end), w->pacing * 100);
+	else
+		buf_adds(out, "    not begun\n");
+}
+
+static void put_entry(struct arena *a, struct buf *out, const struct resources *r,
+	const struct quota_entry *e, int64_t now)
+{
+	buf_addf(out, "%s, account %s%s%s\n", e->harness, e->account,
+		strcmp(e->tenant, QUOTA_TENANT) == 0 ? "" : ", tenant ",
+		strcmp(e->tenant, QUOTA_TENANT) == 0 ? "" : e->tenant);
+	if (e->limit_until)
+		buf_addf(out, "  usage limit reached, reset at %s\n", time_text(a, e->limit_until));
+	for (size_t i = 0; i < e->windows.n; i++) {
+		put_window(a, out, e, &e->windows.items[i], now);
+		put_off_peak(a, out, resources_plan(r, e->windows.items[i].plan), now);
+	}
+	for (size_t i = 0; i < e->holds.n; i++) {
+		const struct quota_hold *h = &e->holds.items[i];
+
+		buf_addf(out, "  %s holds %lld of '%s' since %s%s\n", h->action,
+			(long long)h->charge, h->plan, time_text(a, h->since),
+			h->owner && process_name_ended(a, h->owner) ? "; its owner has ended" : "");
+	}
+	for (size_t i = 0; i < e->waits.n; i++)
+		buf_addf(out, "  %s waits until %s: %s\n", e->waits.items[i].action,
+			time_text(a, e->waits.items[i].until), e->waits.items[i].why);
+}
+
+/* The off-peak hours are those of the repository's plans, where there is one. */
+static void load_plans(struct invocation *in, struct resources *r)
+{
+	const struct ledger_options *o = in->values;
+	const char *dir = NULL;
+	struct error ignored;
+
+	*r = (struct resources){0};
+	if (locate_resources(in->arena, o->resources, NULL, &dir, &ignored) < 0 || !dir ||
+		resources_need(in->arena, dir, r, &ignored) < 0)
+		*r = (struct resources){0};
+}
+
+static int run_status(struct invocation *in, struct error *err)
+{
+	CLEANUP(quota_close) struct quota q = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct ledger_options *o = in->values;
+	int64_t now = clock_now();
+	struct quota_entry *list;
+	struct resources r;
+	json *all;
+	size_t n;
+
+	load_plans(in, &r);
+	if (open_quota(in->arena, &q, STORE_READ, err) < 0 ||
+		quota_list(in->arena, &q, now, &list, &n, err) < 0)
+		return -1;
+	all = json_array();
+	for (size_t i = 0; i < n; i++) {
+		json_push(all, quota_entry_json(&list[i], now));
+		put_entry(in->arena, &text, &r, &list[i], now);
+	}
+	if (!n)
+		buf_adds(&text, "the ledger is empty\n");
+	cli_put_result(in->out, o->json, buf_str(&text), all);
+	return 0;
+}
+
+/* ---- forecast ---- */
+
+static int forecast_stage(struct invocation *in, struct ledger_call *c,
+	const struct stage_spec *stage, struct buf *text, json *list, struct error *err)
+{
+	CLEANUP(quota_release_decision) struct quota_decision d = {.verdict = QUOTA_GRANTED};
+	struct quota_request r;
+
+	if (ask_for(in, c, stage, &r, err) < 0)
+		return -1;
+	r.action = "forecast";
+	r.dry = true;
+	if (quota_admit(in->arena, &c->quota, &r, &d, err) < 0)
+		return -1;
+	put_decision(in->arena, text, stage->name, &d);
+	json_push(list, decision_json(&r, &d));
+	return 0;
+}
+
+static int run_forecast(struct invocation *in, struct error *err)
+{
+	CLEANUP(close_call) struct ledger_call c = {.artifacts = NULL};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *list = json_array();
+	const struct ledger_options *o = in->values;
+
+	if (open_call(in, &c, STORE_READ, err) < 0)
+		return -1;
+	for (size_t i = 0; i < c.pipeline->n_stages; i++)
+		if (forecast_stage(in, &c, &c.pipeline->stages[i], &text, list, err) < 0)
+			return -1;
+	cli_put_result(in->out, o->json, buf_str(&text), json_copy(list));
+	return 0;
+}
+
+static const struct verb *const subcommands[] = {
+	CLI_SUBCOMMAND("status", NULL, run_status,
+		"show every account: its windows, reservations, and what waits",
+		.details = "In a bar `#` is used, `+` reserved, and `|` the hard cap.",
+		.options = {common_options}),
+	CLI_SUBCOMMAND("admit", "STAGE", run_admit,
+		"ask whether an action may start, and reserve its estimate",
+		.details = "Exit status 1: it has to wait, or is denied.",
+		.options = {stage_options, admit_options, common_options}),
+	CLI_SUBCOMMAND("record", "STAGE", run_record,
+		"book what an action used, once, and end its reservation",
+		.options = {stage_options, record_options, common_options}),
+	CLI_SUBCOMMAND("forecast", NULL, run_forecast,
+		"print what each stage of a pipeline would be answered now",
+		.options = {stage_options, common_options}),
+	NULL,
+};
+
+const struct verb verb_ledger = {
+	.name = "ledger",
+	.group = "Workflows",
+	.about = "show and change the quota ledger of subscription plans",
+	.details = "Exit status: 3 if a resource is refused; 4 if the account is unknown.",
+	.examples = "dev-team ledger status\n"
+		    "dev-team ledger forecast --pipeline implement-task\n"
+		    "dev-team ledger record implement --pipeline implement-task --action A-1 "
+		    "--input 90000 --output 10000",
+	.size = sizeof(struct ledger_options),
+	.defaults = &defaults,
+	.subcommands = subcommands,
+};

@@ -1,0 +1,73 @@
+/*
+ * quota_internal.h: for the files of the room. One transaction at a time: the entry and the
+ * action's record are read, changed in memory, and put back guarded by the revisions that were
+ * read; if another process was faster, the whole is repeated.
+ */
+#ifndef DT_QUOTA_INTERNAL_H
+#define DT_QUOTA_INTERNAL_H
+
+#include "src/base/clock.h"
+#include "src/event/event.h"
+#include "src/quota/quota.h"
+
+enum { HOLDS_MAX = 150, WAITS_MAX = 50, PIPELINES_MAX = 50, TRIES_MAX = 1000 };
+
+/* ---- entry.c ---- */
+
+char *entry_key(struct arena *a, const struct quota_request *r);
+char *done_key(struct arena *a, const struct quota_request *r);
+/* Reads the entry as it is at r->now: windows that have ended are empty, with the reservations
+ * whose owners are dead. */
+int entry_read(struct arena *a, struct quota *q, const struct quota_request *r,
+	struct quota_entry *out, struct error *err);
+struct str entry_text(struct arena *a, const struct quota_entry *e);
+/* The window of the i-th seat of the request, with what its plan says now; it is added if new. */
+struct quota_window *entry_seat(
+	struct arena *a, struct quota_entry *e, const struct quota_request *r, size_t i);
+/* Starts a window that nothing has been used in. */
+void window_start(struct quota_window *w, const struct subscription_plan *p, int64_t t);
+/* The time between the revision that was read and that which is put is another's: *refused. */
+int entry_commit(struct arena *a, struct quota *q, const struct quota_request *r,
+	const struct quota_entry *e, const struct store_guard *guards, size_t n_guards,
+	const struct store_op *ops, size_t n_ops, bool *refused, struct error *err);
+/* The hold of an action; e->holds.n: it has none. */
+size_t entry_hold(const struct quota_entry *e, const char *action);
+void entry_forget_wait(struct quota_entry *e, const char *action);
+json *ledger_key_json(const struct quota_request *r);
+
+/* ---- estimate.c ---- */
+
+struct estimate_record {
+	const char *key;
+	int64_t mod;
+	bool bootstrapped; /* the measured estimate was used once */
+	VEC(struct quota_sample) samples;
+};
+int estimate_read(struct arena *a, struct quota *q, const struct quota_request *r,
+	struct estimate_record *out, struct error *err);
+struct str estimate_text(
+	struct arena *a, const struct quota_request *r, const struct estimate_record *e);
+/* Adds MissingEstimate, and EstimateBootstrapped once: then *changed. */
+struct quota_estimate estimate_resolve(struct arena *a, const struct quota_request *r,
+	struct estimate_record *e, struct quota_events *events, bool *changed);
+/* Adds EstimateVariance. */
+void estimate_add(struct arena *a, const struct quota_request *r, struct estimate_record *e,
+	const struct quota_sample *s, struct quota_events *events);
+
+/* ---- decide.c ---- */
+
+/* What is asked: tokens, of an entry as it is now. */
+struct ask {
+	struct arena *arena;
+	const struct quota_request *r;
+	struct quota_entry *entry;
+	struct quota_window **windows; /* of the seats of the request */
+	int64_t tokens;
+	struct quota_decision *out;
+	size_t seat; /* GRANTED */
+};
+void quota_decide(struct ask *k);
+
+void events_add(struct arena *a, struct quota_events *e, enum event_id id, json *fields);
+
+#endif

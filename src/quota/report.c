@@ -1,0 +1,153 @@
+#include "src/base/number.h"
+#include "src/event/artifact.h"
+#include "src/quota/quota_internal.h"
+#include "src/sys/digest.h"
+#include "src/sys/process.h"
+
+/* What people and other programs see of the ledger. */
+
+enum { ACCOUNT_CHARACTERS = 8 };
+
+#define PACE_BELOW 0.10
+#define PACE_ABOVE 0.05
+
+double quota_projected(const struct quota_window *w, int64_t now)
+{
+	double part = w->quota ? (double)w->consumed / (double)w->quota : 0;
+
+	if (!w->end || now <= w->start)
+		return part;
+	return part * (double)(w->end - w->start) / (double)(now - w->start);
+}
+
+enum quota_pace quota_pace(double projected, double target)
+{
+	if (projected < target - PACE_BELOW)
+		return QUOTA_UNDER_PACING;
+	return projected > target + PACE_ABOVE ? QUOTA_OVER_PACING : QUOTA_ON_PACE;
+}
+
+const char *quota_pace_word(enum quota_pace p)
+{
+	static const char *const words[] = {"under-pacing", "on-pace", "over-pacing"};
+
+	return words[p];
+}
+
+json *quota_window_json(const struct quota_entry *e, const struct quota_window *w, int64_t now)
+{
+	double projected = quota_projected(w, now);
+
+	return JSON_OBJECT(JSON_TEXT("plan", w->plan), JSON_INT("seat", w->seat),
+		JSON_TIME("windowStart", w->start), JSON_TIME("windowEnd", w->end),
+		JSON_INT("consumedTokens", w->consumed),
+		JSON_INT("reservedTokens", quota_reserved(e, w)),
+		w->quota ? JSON_INT("quotaTokens", w->quota) : JSON_TEXT("quotaTokens", NULL),
+		JSON_INT("hardCapTokens", w->cap),
+		JSON_NUMBER("utilizationFraction",
+			w->quota ? (double)w->consumed / (double)w->quota : 0),
+		JSON_NUMBER("pacingTarget", w->pacing),
+		JSON_NUMBER("projectedUtilization", projected),
+		JSON_TEXT("recommendation", quota_pace_word(quota_pace(projected, w->pacing))));
+}
+
+static json *open_hold_json(const struct quota_hold *h)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+
+	return JSON_OBJECT(JSON_TEXT("action", h->action), JSON_TEXT("pipeline", h->pipeline),
+		JSON_TEXT("stage", h->stage), JSON_TEXT("plan", h->plan), JSON_INT("seat", h->seat),
+		JSON_INT("tokens", h->charge), JSON_TIME("since", h->since),
+		JSON_BOOL("ownerEnded", h->owner && process_name_ended(&a, h->owner)));
+}
+
+json *quota_entry_json(const struct quota_entry *e, int64_t now)
+{
+	json *windows = json_array(), *holds = json_array(), *waits = json_array(),
+	     *pipelines = json_array();
+
+	for (size_t i = 0; i < e->windows.n; i++)
+		json_push(windows, quota_window_json(e, &e->windows.items[i], now));
+	for (size_t i = 0; i < e->holds.n; i++)
+		json_push(holds, open_hold_json(&e->holds.items[i]));
+	for (size_t i = 0; i < e->waits.n; i++) {
+		const struct quota_wait *w = &e->waits.items[i];
+
+		json_push(waits, JSON_OBJECT(JSON_TEXT("action", w->action),
+					 JSON_TEXT("stage", w->stage), JSON_TIME("since", w->since),
+					 JSON_TIME("until", w->until), JSON_TEXT("why", w->why)));
+	}
+	for (size_t i = 0; i < e->pipelines.n; i++)
+		json_push_str(pipelines, str_of(e->pipelines.items[i]));
+	return JSON_OBJECT(JSON_TEXT("harness", e->harness), JSON_TEXT("accountId", e->account),
+		JSON_TEXT("tenant", e->tenant), JSON_VALUE("windows", windows),
+		JSON_VALUE("reservations", holds), JSON_VALUE("waiting", waits),
+		JSON_VALUE("pipelines", pipelines), JSON_TIME("limitUntil", e->limit_until));
+}
+
+/* ---- copies for people ---- */
+
+/* A digest of credentials is shown by its beginning; any other name by the digest of it, so that
+ * two that begin alike do not share a file. */
+char *quota_file_name(struct arena *a, const struct quota_entry *e)
+{
+	struct str account = str_of(e->account);
+	char digest[DIGEST_TEXT];
+	uint64_t ignored;
+
+	if (account.n <= ACCOUNT_CHARACTERS || !number_hex(str_cut(account, 16), &ignored)) {
+		digest_text(account, digest);
+		account = str_of(digest);
+	}
+	return arena_printf(
+		a, "%s-%.*s-%s.json", e->harness, ACCOUNT_CHARACTERS, account.p, e->tenant);
+}
+
+static json *estimates_json(struct estimate_record *e, json *old, const struct quota_request *r)
+{
+	json *stages = json_get(old, "stages") ? json_copy(json_get(old, "stages")) : json_object(),
+	     *samples = json_array();
+	int64_t input, output;
+
+	quota_average(e->samples.items, e->samples.n, &input, &output);
+	for (size_t i = 0; i < e->samples.n; i++)
+		json_push(samples, JSON_OBJECT(JSON_INT("input", e->samples.items[i].input),
+					   JSON_INT("output", e->samples.items[i].output),
+					   JSON_TIME("at", e->samples.items[i].at)));
+	json_set(stages, r->stage,
+		JSON_OBJECT(JSON_TEXT("stage", r->stage), JSON_TEXT("pipeline", r->pipeline),
+			JSON_VALUE("samples", samples),
+			JSON_VALUE("rollingEstimate", JSON_OBJECT(JSON_INT("input", input),
+							      JSON_INT("output", output)))));
+	return JSON_OBJECT(JSON_INT("version", 1), JSON_VALUE("stages", stages));
+}
+
+static int write_estimates(struct arena *a, struct quota *q, const char *artifacts,
+	const struct quota_request *r, struct error *err)
+{
+	CLEANUP(json_free) json *old = NULL, *fresh = NULL;
+	struct estimate_record record;
+	struct error ignored;
+
+	if (estimate_read(a, q, r, &record, err) < 0)
+		return -1;
+	if (!record.samples.n)
+		return 0;
+	(void)artifact_read(artifacts, QUOTA_SCOPE, "stage-estimates.json", &old, &ignored);
+	fresh = estimates_json(&record, old, r);
+	return artifact_write(artifacts, QUOTA_SCOPE, "stage-estimates.json", fresh, err);
+}
+
+int quota_write_copies(struct arena *a, struct quota *q, const char *artifacts,
+	const struct quota_request *r, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+	struct quota_entry e;
+
+	if (quota_look(a, q, r, &e, err) < 0)
+		return -1;
+	j = quota_entry_json(&e, r->now);
+	if (artifact_write(artifacts, QUOTA_SCOPE, quota_file_name(a, &e), j, err) < 0)
+		return -1;
+	return write_estimates(a, q, artifacts, r, err);
+}
