@@ -29,7 +29,7 @@ bool hook_loop_find(struct hook_loop *l, const char *id)
 
 bool hook_is_script(const json *action)
 {
-	return json_str_is(action, "action", "run_script");
+	return action_kind(action) == ACTION_SCRIPT;
 }
 
 const char *hook_action_type(struct arena *a, const json *action)

@@ -73,6 +73,23 @@ void run_write_state(const struct run_item *r, const char *stage, enum run_statu
 /* Releases the lease if call->owner holds it. Best effort. */
 void run_step_release_lease(const struct run_step_call *call);
 
+/* ---- one item, and its children (step.c, tree.c) ---- */
+
+enum { RUN_DEPTH_MAX = 8 };
+/* A step of the item alone: its array has the children as actions `run_item`. */
+int run_step_item(
+	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
+/* The command that makes the item go on. */
+const char *run_step_continuation(struct arena *a, const struct run_step_call *call);
+/* Ends the children that the outstanding actions of the item wait for. */
+int run_cancel_children(struct arena *a, const struct run_step_call *call,
+	const struct context_file *f, struct error *err);
+/* The workflow of a child, as the workflow `parent` names it: a path is relative to that file. */
+int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
+	const char *repo, const char **path, struct error *err);
+/* The action that waits for the item of this document; NULL: none. In the arena. */
+const char *run_parent(struct arena *a, const char *document);
+
 /* ---- where an item is worked on (place.c: worktrees; checkout.c) ---- */
 
 /* The data of the environment of a step. */

@@ -160,7 +160,8 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 		.in_place = entry->in_place,
 		.allow_dirty = entry->allow_dirty,
 		.validated = call->validated,
-		.has_spec = context_get(&f->doc, "spec_path").n > 0};
+		.has_spec = call->parent || context_get(&f->doc, "spec_path").n ||
+			    context_get(&f->doc, "parent").n};
 	preflight_check(a, p);
 	/* The engine reports the lack of a spec itself, and keeps the document, where one can be
 	 * named. A run of an id that nothing names leaves no item. */
@@ -224,7 +225,9 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.take_over = call->take_over,
 		.new_session = call->new_session,
 		.cancel = call->cancel,
-		.accept_workflow = call->accept_workflow};
+		.accept_workflow = call->accept_workflow,
+		.parent = call->parent,
+		.spec = call->spec};
 
 	environment.data = &entry;
 	environment.enter = run_place_enter;
@@ -239,6 +242,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	if (f->created && call->results)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
+	if (call->cancel && (engine_admit(&e, err) < 0 || run_cancel_children(a, call, f, err) < 0))
+		return -1;
 	if (call->results && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
 		return -1;
 	if (is_first(f, w) && !call->cancel) {
@@ -295,6 +300,11 @@ static const char *continuation(
 	return arena_dup(a, buf_str(&text));
 }
 
+const char *run_step_continuation(struct arena *a, const struct run_step_call *call)
+{
+	return continuation(a, call, NULL, false);
+}
+
 /* What the person does that the item waits for. */
 static const char *approval(struct arena *a, const struct run_step_call *call)
 {
@@ -336,7 +346,8 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 	json_print(out, array);
 }
 
-int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
+int run_step_item(
+	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
@@ -350,6 +361,8 @@ int run_step(struct arena *a, const struct run_step_call *call, struct buf *out,
 		return -1;
 	if (call->ordered)
 		*call->ordered = is_ordered(&w, &f);
+	if (call->ended)
+		*call->ended = engine_is_terminal(&w, context_get(&f.doc, "state").p);
 	explain(a, call, &f, &line);
 	buf_add(out, buf_str(&line));
 	return 0;
