@@ -502,12 +502,125 @@ static size_t check_roles(
 	return n;
 }
 
-size_t run_workflow_check(
+/* ---- the workflows of children ---- */
+
+/* A workflow whose children are looked at. */
+struct above {
+	const char *file; /* without links */
+	const struct above *up;
+	unsigned depth;
+};
+
+struct workflow_tree {
+	struct arena *arena;
+	const char *root, *repo;
+	struct buf *out;
+	size_t n; /* faults */
+	VEC(struct above) seen;
+};
+
+static size_t check_one(
 	struct arena *a, const struct workflow *w, const char *plugin_root, struct buf *out)
 {
 	size_t n = workflow_check(w, steps_builtin(), out);
 
 	return n + check_policy(a, w, out) + check_roles(a, w, plugin_root, out);
+}
+
+static const char *real_path(struct arena *a, const char *path)
+{
+	CLEANUP(base_free) char *real = realpath(path, NULL);
+
+	return arena_dup(a, str_of(real ? real : path));
+}
+
+static void add_way(struct buf *out, const struct above *to)
+{
+	if (to->up)
+		add_way(out, to->up);
+	buf_addf(out, "%s'%s'", to->up ? " -> " : "", path_base(to->file).p);
+}
+
+static void tree_fault(struct workflow_tree *t, const char *file, const struct declared_action *it,
+	const struct above *way, const char *what)
+{
+	buf_addf(t->out, "%s:%u:%u: child '%s': %s", file, it->line, it->col, it->child, what);
+	if (way)
+		add_way(t->out, way);
+	buf_addc(t->out, '\n');
+	t->n++;
+}
+
+static void check_below(struct workflow_tree *t, const struct workflow *w, const struct above *at);
+
+/* Another child may have it as well; only one that is deeper can find more. */
+static void check_child(struct workflow_tree *t, const char *path, const struct above *at)
+{
+	struct error err = {0};
+	struct workflow w;
+	bool known = false;
+
+	for (size_t i = 0; i < t->seen.n; i++) {
+		if (strcmp(t->seen.items[i].file, at->file) != 0)
+			continue;
+		if (t->seen.items[i].depth >= at->depth)
+			return;
+		known = true;
+	}
+	vec_push_in(t->arena, &t->seen, *at);
+	if (workflow_load(t->arena, path, &w, &err) < 0) {
+		buf_addf(t->out, "%s\n", err.text);
+		t->n++;
+		return;
+	}
+	if (!known)
+		t->n += check_one(t->arena, &w, t->root, t->out);
+	check_below(t, &w, at);
+}
+
+static void check_item(struct workflow_tree *t, const struct workflow *w,
+	const struct declared_action *it, const struct above *at)
+{
+	struct above below = {.up = at, .depth = at->depth + 1};
+	struct error err = {0};
+	const char *path;
+
+	if (run_child_workflow(t->arena, w->file, it->workflow, t->root, t->repo, &path, &err) <
+		0) {
+		tree_fault(t, w->file, it, NULL, err.text);
+		return;
+	}
+	below.file = real_path(t->arena, path);
+	for (const struct above *u = at; u; u = u->up)
+		if (strcmp(u->file, below.file) == 0) {
+			tree_fault(t, w->file, it, &below, "the workflows run in a circle: ");
+			return;
+		}
+	if (below.depth > RUN_DEPTH_MAX)
+		tree_fault(t, w->file, it, &below, "children are at most 8 deep: ");
+	else
+		check_child(t, path, &below);
+}
+
+static void check_below(struct workflow_tree *t, const struct workflow *w, const struct above *at)
+{
+	for (size_t i = 0; i < w->n_declared; i++)
+		for (size_t k = 0; k < w->declared[i].n; k++)
+			if (w->declared[i].items[k].child)
+				check_item(t, w, &w->declared[i].items[k], at);
+}
+
+size_t run_workflow_check(
+	struct arena *a, const struct workflow *w, const char *plugin_root, struct buf *out)
+{
+	struct workflow_tree t = {.arena = a, .root = plugin_root, .out = out};
+	const struct above top = {.file = real_path(a, w->file)};
+	struct error ignored;
+
+	(void)locate_repository(a, NULL, &t.repo, &ignored);
+	t.n = check_one(a, w, plugin_root, out);
+	check_below(&t, w, &top);
+	return t.n;
 }
 
 /* A context_change. */

@@ -50,7 +50,7 @@ static const char *select_returned(
 	return some.len ? arena_dup(a, buf_str(&some)) : NULL;
 }
 
-static char *child_document(struct arena *a, const char *document, const char *item)
+char *run_child_document(struct arena *a, const char *document, const char *item)
 {
 	return arena_printf(a, "%s/%s.md", arena_dup(a, path_dir(document)), item);
 }
@@ -80,12 +80,18 @@ const char *run_parent(struct arena *a, const char *document)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
-	struct str parent;
+	struct str parent, id;
+	size_t n;
 
 	if (!path_exists(document) || open_reader(&f, document, &ignored) < 0)
 		return NULL;
 	parent = context_get(&f.doc, "parent");
-	return parent.n ? arena_dup(a, parent) : NULL;
+	id = context_get(&f.doc, "work_item_id");
+	n = strcspn(parent.p, "/");
+	/* A longer id, so that nothing is above itself. */
+	return parent.n && id.n > n && id.p[n] == '.' && strncmp(id.p, parent.p, n) == 0
+		       ? arena_dup(a, parent)
+		       : NULL;
 }
 
 /* ---- the beginning of a child ---- */
@@ -100,7 +106,7 @@ static int check_depth(struct tree *t, const char *item, struct error *err)
 			return error_set(err, ERR_INPUT,
 				"'%s' would be a child at depth %u: at most %d are allowed", item,
 				depth, RUN_DEPTH_MAX);
-		document = child_document(t->arena, document, item_of(t->arena, parent));
+		document = run_child_document(t->arena, document, item_of(t->arena, parent));
 	}
 	return 0;
 }
@@ -266,7 +272,7 @@ static struct run_step_call child_call(struct tree *t, const json *action)
 	const char *item = json_dup(t->arena, action, "item");
 
 	return (struct run_step_call){.id = item,
-		.context_file = child_document(t->arena, up->context_file, item),
+		.context_file = run_child_document(t->arena, up->context_file, item),
 		.plugin_root = up->plugin_root,
 		.repo = up->repo,
 		.research_skill = up->research_skill,
@@ -379,8 +385,10 @@ static void print_waiting(struct tree *t, struct buf *out)
 	for (const json *w = json_first(t->waits); w; w = json_next(w)) {
 		const char *time = json_get_str(w, "until");
 
-		buf_addf(&reason, "%s'%s': %s", reason.len ? "; " : "", json_get_str(w, "item"),
-			json_get_str(w, "reason"));
+		buf_adds(&reason, reason.len ? "; " : "");
+		if (!json_str_is(w, "for", "owner")) /* it names the item itself */
+			buf_addf(&reason, "'%s': ", json_get_str(w, "item"));
+		buf_adds(&reason, json_get_str(w, "reason"));
 		if (time && (!until || strcmp(time, until) < 0))
 			until = time;
 	}
