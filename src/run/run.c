@@ -181,8 +181,8 @@ static size_t count_working(const struct action_jobs *j, const char *document)
 
 	for (size_t i = 0; i < j->list.n; i++)
 		n += !j->list.items[i].ended &&
-		     (!document || json_str_is(j->list.items[i].action.action, "context_file",
-					   document));
+		     (!document ||
+			     json_str_is(j->list.items[i].action.action, "context_file", document));
 	return n;
 }
 

@@ -69,6 +69,19 @@ int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *
  * line without a newline. */
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
 
+/* The outstanding actions of an item and, in place of those that are children, of these; each with
+ * its `context_file`. */
+struct run_outstanding {
+	json *open; /* can be carried out now */
+	json *rest; /* answered, or of a child that waits or that another session has */
+	bool waits; /* only what others do makes the item go on; not of its own waits */
+};
+int run_outstanding_load(const char *document, struct run_outstanding *o, struct error *err);
+void run_outstanding_free(struct run_outstanding *o);
+
+/* The document of item `id`, a child or the parent of that of `document`. */
+char *run_child_document(struct arena *a, const char *document, const char *id);
+
 /* The workflow that the item was last stepped with: a shipped one by its name, another by its path.
  */
 int run_step_workflow(

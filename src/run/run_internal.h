@@ -53,8 +53,8 @@ int run_setup(struct arena *a, struct run_item *r, struct error *err);
 int run_read_harnesses(struct arena *a, const char *text, struct text_list *out, struct error *err);
 /* After each step: sets what agents and scripts of the worktree inherit. */
 int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
-/* *out: the item of the action, `r` itself or a child; of a child, PORT of this process becomes that
- * of its worktree. */
+/* *out: the item of the action, `r` itself or a child; of a child, PORT of this process becomes
+ * that of its worktree. */
 int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
 	struct run_item *out, struct error *err);
 /* Where an action is carried out. */
@@ -91,8 +91,6 @@ int run_cancel_children(struct arena *a, const struct run_step_call *call,
 /* The workflow of a child, as the workflow `parent` names it: a path is relative to that file. */
 int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
 	const char *repo, const char **path, struct error *err);
-/* The document of item `id`, a child or the parent of that of `document`. */
-char *run_child_document(struct arena *a, const char *document, const char *id);
 /* The action that waits for the item of this document; NULL: none. In the arena. */
 const char *run_parent(struct arena *a, const char *document);
 

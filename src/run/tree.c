@@ -9,6 +9,7 @@
  */
 #include "context/lease.h"
 #include "src/machine/answer.h"
+#include "src/machine/wait.h"
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
 #include "src/sys/path.h"
@@ -60,9 +61,12 @@ int run_child_workflow(struct arena *a, const char *parent, const char *name, co
 {
 	bool relative = name[0] != '/' && (strchr(name, '/') || str_ends(str_of(name), ".md"));
 
+	while (str_starts(str_of(name), "./"))
+		name += 2;
 	return locate_workflow(a,
-		relative ? path_join(a, arena_dup(a, path_dir(parent)), name) : name, root, repo,
-		path, err);
+		relative ? path_join(a, arena_dup(a, path_dir(path_absolute(a, parent))), name)
+			 : name,
+		root, repo, path, err);
 }
 
 static int open_reader(struct context_file *f, const char *document, struct error *err)
@@ -440,6 +444,103 @@ int run_step(struct arena *a, const struct run_step_call *call, struct buf *out,
 	} while (t.again);
 	print_all(&t, out);
 	return 0;
+}
+
+/* ---- what is outstanding ---- */
+
+struct outstanding_walk {
+	struct run_outstanding *out;
+	struct arena arena;
+	struct str owner; /* of the item at the top; empty: none */
+	size_t due;       /* a step would change something */
+	size_t held;      /* children that wait for others */
+};
+
+/* `held`: nobody of this session carries the actions out. */
+static int walk_item(
+	struct outstanding_walk *w, const char *document, bool held, struct error *err);
+
+static int walk_actions(
+	struct outstanding_walk *w, const struct context_file *f, bool held, struct error *err)
+{
+	CLEANUP(json_free) json *all = NULL;
+
+	if (action_load(&f->doc, &all, err) < 0)
+		return -1;
+	for (const json *i = json_first(all); i; i = json_next(i)) {
+		bool answered = action_answered(&f->doc, i);
+		json *copy;
+
+		w->due += answered && !held && !json_get(i, "carried");
+		if (action_kind(i) == ACTION_CHILD && !answered) {
+			if (walk_item(w,
+				    run_child_document(&w->arena, f->path, json_get_str(i, "item")),
+				    held, err) < 0)
+				return -1;
+			continue;
+		}
+		if (action_kind(i) == ACTION_CHILD)
+			continue;
+		copy = json_copy(i);
+		json_set(copy, "context_file", json_string(str_of(f->path)));
+		json_push(answered || held ? w->out->rest : w->out->open, copy);
+	}
+	w->due += !held && !json_len(all);
+	return 0;
+}
+
+static bool is_held_up(struct outstanding_walk *w, struct context_file *f)
+{
+	CLEANUP(json_free) json *all = NULL;
+	struct error ignored;
+	struct lease_holder h;
+
+	return context_get(&f->doc, "question").n || wait_is_open(&f->doc, f->now) ||
+	       (action_load(&f->doc, &all, &ignored) == 0 && action_open_approval(&f->doc, all)) ||
+	       (lease_read(f, &h, &ignored) == 0 && h.live && !str_is(w->owner, h.owner));
+}
+
+static int walk_item(struct outstanding_walk *w, const char *document, bool held, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_holder h;
+	bool top = !w->owner.p;
+
+	if (!top && !path_exists(document)) {
+		w->due++;
+		return 0;
+	}
+	if (open_reader(&f, document, err) < 0)
+		return -1;
+	if (top) {
+		w->owner = STR("");
+		if (lease_read(&f, &h, err) < 0)
+			return -1;
+		if (h.owner)
+			w->owner = arena_str(&w->arena, str_of(h.owner));
+	} else if (!held && is_held_up(w, &f)) {
+		w->held++;
+		held = true;
+	}
+	return walk_actions(w, &f, held, err);
+}
+
+int run_outstanding_load(const char *document, struct run_outstanding *o, struct error *err)
+{
+	struct outstanding_walk w = {.out = o};
+	int rc;
+
+	*o = (struct run_outstanding){.open = json_array(), .rest = json_array()};
+	rc = walk_item(&w, document, false, err);
+	o->waits = w.held && !w.due && !json_len(o->open);
+	arena_release(&w.arena);
+	return rc;
+}
+
+void run_outstanding_free(struct run_outstanding *o)
+{
+	json_free(&o->open);
+	json_free(&o->rest);
 }
 
 /* ---- cancel ---- */
