@@ -532,7 +532,8 @@ int run_outstanding_load(const char *document, struct run_outstanding *o, struct
 
 	*o = (struct run_outstanding){.open = json_array(), .rest = json_array()};
 	rc = walk_item(&w, document, false, err);
-	o->waits = w.held && !w.due && !json_len(o->open);
+	/* A step that found nothing to do has released the lease. */
+	o->waits = w.held && !json_len(o->open) && (!w.due || !w.owner.n);
 	arena_release(&w.arena);
 	return rc;
 }
