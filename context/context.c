@@ -33,6 +33,7 @@ const struct key_row context_keys[] = {
 	{"wait_until", KEY_TEXT, KEY_LATER},
 	{"wait_reason", KEY_TEXT, KEY_LATER},
 	{"usage_waits", KEY_COUNT, KEY_LATER},
+	{"parent", KEY_TEXT, KEY_LATER | KEY_BY_MACHINE},
 };
 const size_t context_n_keys = COUNT(context_keys);
 

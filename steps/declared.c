@@ -28,7 +28,8 @@ static const char *words(struct step_context *c, const struct declared_action *i
 static void request_item(struct step_context *c, const struct declared_action *item)
 {
 	struct step_request *r =
-		item->approve
+		item->child ? steps_request_child(c, item, words(c, item))
+		: item->approve
 			? steps_request_approval(c, item->approve, item->writes, words(c, item))
 		: item->agent ? steps_request_agent(c, "", item->agent, item->skill, item->writes,
 					words(c, item), STEPS_READS(NULL))
@@ -66,7 +67,7 @@ static void claim(struct step_context *c, const struct declared_action *item, bo
 	struct step_claim claim = {.section = item->writes,
 		.kinds = all ? item->evidence.kinds : 0,
 		.command = all ? item->evidence.command : NULL,
-		.script = !item->agent && !item->approve,
+		.script = item->command != NULL,
 		.declared = true};
 
 	vec_push_in(c->arena, &c->claims, claim);

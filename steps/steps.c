@@ -116,13 +116,13 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 
 	if (is_left_out(c, writes, format, false))
 		return NULL;
-	r = add_request(
-		c, (struct step_request){.message = arena_printf(c->arena, "%s %s", doing, c->id),
-			   .agent = agent,
-			   .skill = skill,
-			   .args = c->id,
-			   .writes = writes,
-			   .format = format});
+	r = add_request(c, (struct step_request){.kind = ACTION_AGENT,
+				   .message = arena_printf(c->arena, "%s %s", doing, c->id),
+				   .agent = agent,
+				   .skill = skill,
+				   .args = c->id,
+				   .writes = writes,
+				   .format = format});
 	for (; *reads; reads++)
 		if (strcmp(*reads, STEPS_FIXES) == 0)
 			add_fixes(c, r);
@@ -136,8 +136,23 @@ struct step_request *steps_request_approval(
 {
 	if (is_left_out(c, writes, format, true))
 		return NULL;
-	return add_request(
-		c, (struct step_request){.approve = what, .writes = writes, .format = format});
+	return add_request(c, (struct step_request){.kind = ACTION_APPROVAL,
+				      .approve = what,
+				      .writes = writes,
+				      .format = format});
+}
+
+struct step_request *steps_request_child(
+	struct step_context *c, const struct declared_action *item, const char *format)
+{
+	if (is_left_out(c, item->writes, format, true))
+		return NULL;
+	return add_request(c, (struct step_request){.kind = ACTION_CHILD,
+				      .child = item->child,
+				      .child_workflow = item->workflow,
+				      .task = item->task,
+				      .writes = item->writes,
+				      .format = format});
 }
 
 bool steps_answer_is(const struct step_context *c, const char *section, const char *word)
@@ -178,8 +193,10 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 {
 	const struct workflow_security *s = &c->workflow->security;
 	const char *directory = steps_quote(c, c->directory);
-	struct step_request r = {
-		.timeout_s = timeout_s, .writes = writes, .format = "passed | failed"};
+	struct step_request r = {.kind = ACTION_SCRIPT,
+		.timeout_s = timeout_s,
+		.writes = writes,
+		.format = "passed | failed"};
 
 	if (is_left_out(c, writes, r.format, true))
 		return NULL;

@@ -35,6 +35,9 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 /* A person approves `what`. NULL as above. */
 struct step_request *steps_request_approval(
 	struct step_context *c, const char *what, const char *writes, const char *format);
+/* A work item of its own. NULL as above. */
+struct step_request *steps_request_child(
+	struct step_context *c, const struct declared_action *item, const char *format);
 /* The shell command `rest` in the repository, under the workflow's policy. `name` is what the
  * workflow's `except` calls it. NULL as above. */
 struct step_request *steps_request_command(struct step_context *c, const char *name,

@@ -28,8 +28,8 @@ const struct option cli_step_options[] = {
 
 static const struct option options[] = {
 	OPTION_OPTIONAL(struct run_step_call, returned, "returned", "ACTION",
-		"the agents of the last array have returned; with ACTION: only while it is "
-		"outstanding"),
+		"the agents of the last array have returned; with ACTION[,ACTION]: only while it "
+		"is outstanding"),
 	OPTION_FLAG(struct run_step_call, accept_workflow, "accept-workflow",
 		"accept that the workflow requires less, or names other commands, than when the "
 		"item began"),

@@ -81,14 +81,14 @@ static int check_action(const struct answer_call *c, const char *file, const cha
 	CLEANUP(json_free) json *array = NULL;
 	const json *action;
 	struct error ignored;
+	const char *why;
 
 	if (context_open(&f, file, CONTEXT_READ_ONLY, &ignored) < 0 ||
 		action_load(&f.doc, &array, &ignored) < 0 || !(action = action_find(array, id)))
 		return 0; /* `record` refuses it, and keeps its text */
-	if (!json_get_str(action, "agent"))
-		return deny_answer(
-			c, arena_printf(c->arena,
-				   "'%s' is a script: 'dev-team exec' records its result", id));
+	why = action_rows[action_kind(action)].no_record;
+	if (why)
+		return deny_answer(c, arena_printf(c->arena, "'%s' %s", id, why));
 	if (c->type && hook_agent_matches(c->arena, c->type, json_get_str(action, "agent")))
 		return 0;
 	return deny_answer(

@@ -113,29 +113,36 @@ static void put_failure(struct buf *out, const char *event, const struct error *
 	hook_put_context(out, event, text.s);
 }
 
-/* Of the outstanding actions: one that an agent of the batch had, in *own; and those of agents
- * without an answer that no agent of it had, in the result. */
+/* Adds those that agents of the batch had to `own`, one of each item. */
+static void add_own(const struct batch *b, const json *array, json *own)
+{
+	for (const json *a = json_first(array); a; a = json_next(a))
+		if (has_id(b->ids, json_get_str(a, "id")))
+			json_set(
+				own, json_get_str(a, "context_file"), json_copy(json_get(a, "id")));
+}
+
+/* Of the outstanding actions: of each item one that an agent of the batch had, in *own, separated
+ * by commas; and those of agents without an answer that no agent of it had, in the result. */
 static json *read_open(const struct batch *b, const char **own, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(json_free) json *all = NULL;
-	struct arena *arena = b->first.loop.arena;
-	json *open;
+	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
+	CLEANUP(json_free) json *ids = json_object(), *open = json_array();
+	CLEANUP(buf_release) struct buf list = BUF_INIT;
 
 	*own = NULL;
-	if (context_open(&f, b->first.loop.item.context_file, CONTEXT_READ_ONLY, err) < 0 ||
-		action_load(&f.doc, &all, err) < 0)
+	if (hook_outstanding(b->first.loop.item.context_file, &o, err) < 0)
 		return NULL;
-	open = json_array();
-	for (const json *a = json_first(all); a; a = json_next(a)) {
-		const char *id = json_get_str(a, "id");
-
-		if (has_id(b->ids, id))
-			*own = arena_dup(arena, str_of(id));
-		else if (!hook_is_script(a) && !action_answered(&f.doc, a))
+	add_own(b, o.all.rest, ids);
+	add_own(b, o.array, ids);
+	for (const json *a = json_first(o.array); a; a = json_next(a))
+		if (!hook_is_script(a) && !has_id(b->ids, json_get_str(a, "id")))
 			json_push(open, json_copy(a));
-	}
-	return open;
+	for (const json *id = json_first(ids); id; id = json_next(id))
+		buf_addf(&list, "%s%s", list.len ? "," : "", json_text(id));
+	if (list.len)
+		*own = arena_dup(b->first.loop.arena, buf_str(&list));
+	return json_copy(open);
 }
 
 /* The report about an agent may come after the step; the session must not make another one. */

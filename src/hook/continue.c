@@ -25,24 +25,32 @@ struct progress {
 	char mark[DIGEST_TEXT];    /* another one after each step and each answer */
 };
 
-static int read_actions(
-	struct arena *a, const struct context *c, struct progress *p, struct error *err)
+static void add_actions(
+	struct arena *a, const json *actions, bool open, struct progress *p, struct buf *seen)
 {
-	CLEANUP(json_free) json *actions = NULL;
-	CLEANUP(buf_release) struct buf seen = BUF_INIT;
-
-	if (action_load(c, &actions, err) < 0)
-		return -1;
-	buf_adds(&seen, p->state);
 	for (const json *i = json_first(actions); i; i = json_next(i)) {
 		const char *id = json_get_str(i, "id");
-		bool answered = action_answered(c, i);
 
 		if (!p->n++)
 			p->first = arena_dup(a, str_of(id));
-		p->n_answered += answered;
-		buf_addf(&seen, " %s %d", id, answered);
+		p->n_answered += !open;
+		buf_addf(seen, " %s %d", id, !open);
 	}
+}
+
+static int read_actions(
+	struct arena *a, const char *document, struct progress *p, struct error *err)
+{
+	CLEANUP(run_outstanding_free) struct run_outstanding o = {0};
+	CLEANUP(buf_release) struct buf seen = BUF_INIT;
+
+	if (run_outstanding_load(document, &o, err) < 0)
+		return -1;
+	buf_adds(&seen, p->state);
+	add_actions(a, o.rest, false, p, &seen);
+	add_actions(a, o.open, true, p, &seen);
+	if (o.waits && !p->waits)
+		p->waits = "for its children";
 	digest_text(buf_str(&seen), p->mark);
 	return 0;
 }
@@ -64,13 +72,14 @@ static const char *waiting_for(struct arena *a, const struct context *c, const c
 
 /* A wait releases the lease as well. */
 static const char *over_reason(struct arena *a, const struct context_file *f,
-	const struct lease_holder *h, const struct hook_item *item, const char *session)
+	const struct lease_holder *h, const struct hook_item *item, const struct progress *p,
+	const char *session)
 {
 	if (h->owner)
 		return lease_held_by(h, hook_item_owner(item, session))
 			       ? NULL
 			       : arena_printf(a, "%s was taken over by '%s'", item->id, h->owner);
-	if (waiting_for(a, &f->doc, item->id))
+	if (p->waits)
 		return NULL;
 	return arena_printf(a, "%s %s", item->id,
 		str_is(context_get(&f->doc, "outcome"), ENGINE_CANCELLED) ? "was cancelled"
@@ -96,10 +105,12 @@ static int read_progress(struct arena *a, const char *session, const struct hook
 		return -1;
 	p->asks = context_get(&f.doc, "question").n > 0;
 	p->waits = waiting_for(a, &f.doc, item->id);
-	p->over = over_reason(a, &f, &h, item, session);
 	p->state = arena_dup(a, context_get(&f.doc, "state"));
 	p->client = h.client ? arena_dup(a, str_of(h.client)) : NULL;
-	return read_actions(a, &f.doc, p, err);
+	if (read_actions(a, item->context_file, p, err) < 0)
+		return -1;
+	p->over = over_reason(a, &f, &h, item, p, session);
+	return 0;
 }
 
 /* The session's items that are in progress. The others are removed from its record; an item that

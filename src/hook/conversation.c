@@ -28,7 +28,8 @@ static bool is_ours(struct hook_agent *g)
 	struct lease_holder h;
 	struct error ignored;
 
-	return context_open(&f, g->loop.item.context_file, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	return context_open(&f, hook_loop_document(&g->loop, g->id), CONTEXT_READ_ONLY, &ignored) ==
+		       0 &&
 	       lease_read(&f, &h, &ignored) == 0 &&
 	       (!h.owner || lease_held_by(&h, hook_item_owner(&g->loop.item, g->loop.session)));
 }
@@ -68,13 +69,14 @@ static int claim_item(struct hook_agent *g, const char *agent, const char **why,
 static int add_brief(struct hook_agent *g, struct buf *out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
+	const char *document = hook_loop_document(&g->loop, g->id);
 	struct instructions role, skill;
 
-	if (context_open(&f, g->loop.item.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
 		brief_instructions(g->loop.arena, &f, g->id, getenv("CLAUDE_PLUGIN_ROOT"),
 			g->loop.item.repo, &role, &skill, err) < 0)
 		return -1;
-	buf_addf(out, "%s\n%s\n\n", g->loop.item.context_file, g->id);
+	buf_addf(out, "%s\n%s\n\n", document, g->id);
 	return brief_add(out, BRIEF_MESSAGE, &f, g->id, &role, &skill, err);
 }
 
@@ -216,7 +218,7 @@ static int take_limit(struct arena *a, const json *event, struct error *err)
 			!hook_loop_find(&g.loop, NULL)))
 		return 0;
 	text = text && *text ? arena_printable(a, str_of(text), LIMIT_SHOWN) : "usage limit";
-	return context_open(&f, g.loop.item.context_file, CONTEXT_MUST_EXIST, err) < 0
+	return context_open(&f, hook_loop_document(&g.loop, g.id), CONTEXT_MUST_EXIST, err) < 0
 		       ? -1
 		       : wait_for_limit(
 				 &f, harness_limit_reset(str_of(text), clock_now()), text, err);

@@ -11,25 +11,37 @@ bool hook_loop_find(struct hook_loop *l, const char *id)
 {
 	struct hook_items items;
 	struct error ignored;
+	size_t longest = 0;
 
 	if (hook_session_items(l->arena, l->session, &items, &ignored) < 0)
 		return false;
-	for (size_t i = 0; i < items.n; i++) {
+	for (size_t i = 0; i < items.n && (id || items.n == 1); i++) {
 		size_t n = strlen(items.items[i].id);
 
-		if (id && (strncmp(id, items.items[i].id, n) != 0 || (id[n] && id[n] != '/')))
+		if (id && (n < longest || strncmp(id, items.items[i].id, n) != 0 ||
+				  (id[n] && id[n] != '/' && id[n] != '.')))
 			continue;
 		l->item = items.items[i];
-		return id || items.n == 1;
+		longest = n;
 	}
-	return false;
+	return longest > 0;
+}
+
+const char *hook_loop_document(const struct hook_loop *l, const char *id)
+{
+	size_t n = strlen(l->item.id);
+
+	if (!id || strncmp(id, l->item.id, n) != 0 || id[n] != '.')
+		return l->item.context_file;
+	return run_child_document(l->arena, l->item.context_file,
+		arena_dup(l->arena, (struct str){id, strcspn(id, "/")}));
 }
 
 /* ---- actions ---- */
 
 bool hook_is_script(const json *action)
 {
-	return json_str_is(action, "action", "run_script");
+	return action_kind(action) == ACTION_SCRIPT;
 }
 
 const char *hook_action_type(struct arena *a, const json *action)
@@ -40,24 +52,17 @@ const char *hook_action_type(struct arena *a, const json *action)
 
 void hook_outstanding_free(struct hook_outstanding *o)
 {
-	json_free(&o->array);
+	run_outstanding_free(&o->all);
 }
 
 int hook_outstanding(const char *file, struct hook_outstanding *o, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(json_free) json *all = NULL;
-
 	*o = (struct hook_outstanding){0};
-	if (context_open(&f, file, CONTEXT_READ_ONLY, err) < 0 ||
-		action_load(&f.doc, &all, err) < 0)
+	if (run_outstanding_load(file, &o->all, err) < 0)
 		return -1;
-	o->array = json_array();
-	for (const json *a = json_first(all); a; a = json_next(a))
-		if (!action_answered(&f.doc, a)) {
-			json_push(o->array, json_copy(a));
-			++*(hook_is_script(a) ? &o->n_scripts : &o->n_agents);
-		}
+	o->array = o->all.open;
+	for (const json *a = json_first(o->array); a; a = json_next(a))
+		++*(hook_is_script(a) ? &o->n_scripts : &o->n_agents);
 	return 0;
 }
 
@@ -84,8 +89,8 @@ static int run_scripts(struct hook_loop *l, const struct hook_outstanding *o, bo
 
 		if (!hook_is_script(a))
 			continue;
-		if (script_run(l->arena, l->item.context_file, json_get_str(a, "id"), NULL,
-			    wait && left > 0 ? (int)left : 0, &line, err) < 0)
+		if (script_run(l->arena, json_get_str(a, "context_file"), json_get_str(a, "id"),
+			    NULL, wait && left > 0 ? (int)left : 0, &line, err) < 0)
 			return -1;
 		*late |= str_starts(str_of(line), "running");
 	}
@@ -178,18 +183,19 @@ bool hook_loop_is_last(struct hook_loop *l, const char *id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
+	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
 	struct error ignored;
 	struct last_answer last = {0};
 	const json *own;
 
-	if (context_open(&f, l->item.context_file, CONTEXT_READ_ONLY, &ignored) < 0 ||
+	if (hook_outstanding(l->item.context_file, &o, &ignored) < 0 ||
+		context_open(&f, hook_loop_document(l, id), CONTEXT_READ_ONLY, &ignored) < 0 ||
 		action_load(&f.doc, &array, &ignored) < 0 || !(own = action_find(array, id)))
 		return false;
 	last.array = array;
 	last.script = hook_is_script(own);
-	for (const json *a = json_first(array); a; a = json_next(a))
-		if ((last.script || !hook_is_script(a)) && !action_answered(&f.doc, a))
-			return false;
+	if (o.n_agents || (last.script && o.n_scripts))
+		return false;
 	context_each_event(&f, "\"answer\"", is_other, &last);
 	return last.id && strcmp(last.id, id) == 0;
 }
@@ -199,10 +205,11 @@ enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
+	const char *document = hook_loop_document(l, offer->id);
 	const json *action;
 
 	*word = NULL;
-	if (context_open(&f, l->item.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
 		action_load(&f.doc, &array, err) < 0)
 		return HOOK_REFUSED;
 	action = action_find(array, offer->id);
@@ -218,7 +225,7 @@ enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
 		return HOOK_REFUSED;
 	}
 	offer->owner = hook_item_owner(&l->item, l->session);
-	if (answer_record_file(l->arena, l->item.context_file, offer, word, err) == 0)
+	if (answer_record_file(l->arena, document, offer, word, err) == 0)
 		return HOOK_RECORDED;
 	*word = NULL;
 	return err->code == ERR_STATE ? HOOK_DISCARDED : HOOK_REFUSED;

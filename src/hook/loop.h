@@ -7,6 +7,7 @@
 
 #include "src/hook/hook_internal.h"
 #include "src/machine/answer.h"
+#include "src/run/run.h"
 
 struct hook_loop {
 	struct arena *arena;
@@ -15,7 +16,10 @@ struct hook_loop {
 	int64_t until; /* scripts are waited for; of clock_ticks() */
 };
 
-/* Sets the item of that id, or of an action with that id; NULL: the only one of the session. */
+/* The document of action `id`, which may be one of a child of the item. */
+const char *hook_loop_document(const struct hook_loop *l, const char *id);
+/* Sets the item of that id, or of an action with that id, also of its child; NULL: the only one of
+ * the session. */
 bool hook_loop_find(struct hook_loop *l, const char *id);
 /*
  * One step, and further ones while only scripts are requested: these are run. returned NULL: the
@@ -52,9 +56,10 @@ bool hook_transcript_is_interrupted(const char *path);
 
 /* ---- actions and answers ---- */
 
-/* The outstanding actions of the document that have no answer. */
+/* The outstanding actions of the item and its children that can be carried out. */
 struct hook_outstanding {
-	json *array;
+	struct run_outstanding all;
+	json *array; /* all.open */
 	size_t n_agents, n_scripts;
 };
 int hook_outstanding(const char *file, struct hook_outstanding *o, struct error *err);

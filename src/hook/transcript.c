@@ -14,6 +14,19 @@ enum { START_MAX = 1 << 20, ROW_MAX = 4096, WAIT_MS = 3000 };
 
 /* ---- the agent of a prompt ---- */
 
+/* DIRECTORY/ID.md of a child, whose id begins with that of its item. */
+static bool find_child(struct hook_agent *g, struct str line)
+{
+	const char *path = arena_dup(g->loop.arena, line);
+	struct str id = path_base(path);
+
+	if (!str_ends(id, ".md"))
+		return false;
+	id.n -= strlen(".md");
+	path = arena_dup(g->loop.arena, id);
+	return hook_loop_find(&g->loop, path) && str_is(line, hook_loop_document(&g->loop, path));
+}
+
 static bool find_document(struct hook_agent *g, struct str line)
 {
 	struct hook_items items;
@@ -27,7 +40,7 @@ static bool find_document(struct hook_agent *g, struct str line)
 			g->loop.item = items.items[i];
 			return true;
 		}
-	return false;
+	return find_child(g, line);
 }
 
 /* The two lines, with the brief or without. */

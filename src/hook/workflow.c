@@ -168,7 +168,7 @@ static int add_brief(struct script *s, const char *type, struct buf *out, struct
 		}
 	if (n != 1)
 		return 0;
-	if (context_open(&f, s->loop.item.context_file, CONTEXT_READ_ONLY, err) < 0 ||
+	if (context_open(&f, json_get_str(own, "context_file"), CONTEXT_READ_ONLY, err) < 0 ||
 		brief_instructions(s->loop.arena, &f, json_get_str(own, "id"), root,
 			s->loop.item.repo, &role, &skill, err) < 0)
 		return -1;

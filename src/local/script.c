@@ -126,7 +126,7 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 	action = action_find(array, id);
 	if (!action || (!action_answered(&f.doc, action) && !action_is_noted(noted, id, NULL)))
 		return answer_refuse_stale(&f, id, err);
-	if (!action_is_script(action))
+	if (action_kind(action) != ACTION_SCRIPT)
 		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s", id,
 			json_get_str(action, "action"));
 	s->document = arena_dup(a, str_of(f.path));

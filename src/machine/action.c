@@ -1,6 +1,7 @@
 #include "src/base/number.h"
 #include "src/config/violation.h"
 #include "src/machine/action.h"
+#include "src/sys/path.h"
 #include "src/machine/verdict.h"
 
 /* The store's key, a JSON array: the ids of the actions that wait for an answer, and for each
@@ -58,37 +59,68 @@ static const char *script_fault(const json *j)
 	return json_get(j, "security") ? security_fault(json_get(j, "security")) : NULL;
 }
 
-bool action_is_script(const json *action)
+static const char *approval_fault(const json *j)
 {
-	return json_str_is(action, "action", "run_script");
+	return json_get_str(j, "approve") ? NULL : "an approval needs 'approve'";
 }
 
-bool action_is_approval(const json *action)
+/* The item's id is longer than that of its parent, so that none is its own descendant. */
+static const char *child_fault(const json *j)
 {
-	return json_str_is(action, "action", "approve");
+	const char *id = json_get_str(j, "id"), *item = json_get_str(j, "item");
+	size_t n = strcspn(id, "/");
+
+	if (!item || !path_is_id(str_of(item)) || strncmp(id, item, n) != 0 || item[n] != '.' ||
+		!json_get_str(j, "workflow"))
+		return "a run_item needs 'workflow' and, below the id of this one, 'item'";
+	return NULL;
+}
+
+const struct action_row action_rows[ACTION_KINDS] = {
+	[ACTION_AGENT] = {"spawn_agent", "agent", NULL, NULL, NULL, NULL, agent_fault},
+	[ACTION_SCRIPT] = {"run_script", "command", "script",
+		"is a script: 'dev-team exec' records its result",
+		"is a script: 'dev-team exec' runs it",
+		"the result in the document is not of a run of the script", script_fault},
+	[ACTION_APPROVAL] = {"approve", "approve", "a person",
+		"is for a person: 'dev-team approve' or 'dev-team reject' answers it",
+		"is for a person: 'dev-team approve --show' shows it",
+		"the result in the document is not a person's answer", approval_fault},
+	[ACTION_CHILD] = {"run_item", "item", NULL,
+		"is a work item: its end is the answer, which a step records",
+		"is a work item: its own actions have briefs",
+		"the result in the document is not the end of the work item", child_fault},
+};
+
+enum action_kind action_kind(const json *action)
+{
+	enum action_kind k = ACTION_AGENT;
+
+	while (k < ACTION_KINDS && !json_str_is(action, "action", action_rows[k].name))
+		k++;
+	return k;
+}
+
+bool action_is_observed(const json *action)
+{
+	return action_kind(action) != ACTION_AGENT;
 }
 
 const json *action_open_approval(const struct context *c, const json *array)
 {
 	for (const json *a = json_first(array); a; a = json_next(a))
-		if (action_is_approval(a) && !action_answered(c, a))
+		if (action_kind(a) == ACTION_APPROVAL && !action_answered(c, a))
 			return a;
 	return NULL;
-}
-
-/* Anybody can write text into the document; only what was recorded counts. */
-static bool must_be_recorded(const json *action)
-{
-	return action_is_script(action) || action_is_approval(action);
 }
 
 /* Accepts only what the engine writes itself: a hand edit must not make up a request. */
 static const char *fault_of(const json *j)
 {
-	bool agent = json_str_is(j, "action", "spawn_agent");
+	enum action_kind kind = action_kind(j);
 
-	if (!agent && !must_be_recorded(j))
-		return "'action' must be spawn_agent, run_script or approve";
+	if (kind == ACTION_KINDS)
+		return "'action' must be spawn_agent, run_script, approve or run_item";
 	if (!json_get_str(j, "id"))
 		return "'id' is missing";
 	if (!json_get_str(j, "result_format"))
@@ -97,9 +129,7 @@ static const char *fault_of(const json *j)
 		return "'write_section' is missing or bad";
 	if (json_get(j, "answered") && !json_get_str(j, "answered"))
 		return "'answered' must be a text";
-	if (action_is_approval(j))
-		return json_get_str(j, "approve") ? NULL : "an approval needs 'approve'";
-	return agent ? agent_fault(j) : script_fault(j);
+	return action_rows[kind].fault(j);
 }
 
 int action_load(const struct context *c, json **array, struct error *err)
@@ -157,7 +187,7 @@ bool action_answered(const struct context *c, const json *action)
 {
 	if (json_get(action, "answered"))
 		return true;
-	return !action_is_troubleshooter(action) && !must_be_recorded(action) &&
+	return !action_is_troubleshooter(action) && !action_is_observed(action) &&
 	       context_has_section(c, json_get_str(action, "write_section"));
 }
 
@@ -334,7 +364,7 @@ int action_note(struct context_file *f, const json *array, const json *noted, st
 	for (const json *a = json_first(array); a; a = json_next(a)) {
 		const char *id = json_get_str(a, "id"), *word = json_get_str(a, "answered");
 
-		if (word && must_be_recorded(a))
+		if (word && action_is_observed(a))
 			json_push(
 				list, JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("result", word)));
 		else if (!action_answered(&f->doc, a) && action_is_noted(noted, id, &found))
@@ -374,7 +404,7 @@ static bool restore_result(
 	const char *id = json_get_str(action, "id"), *given = json_get_str(action, "answered"),
 		   *result;
 
-	if (!must_be_recorded(action) || !given)
+	if (!action_is_observed(action) || !given)
 		return false;
 	result = json_get_str(find_noted(noted, id, true, last), "result");
 	if (result && strcmp(given, result) == 0)
@@ -384,9 +414,7 @@ static bool restore_result(
 	else
 		json_drop(action, "answered");
 	json_put_texts(context_event(f, "refusal"), "action", id, "reason",
-		action_is_script(action)
-			? "the result in the document is not of a run of the script"
-			: "the result in the document is not a person's answer");
+		action_rows[action_kind(action)].not_recorded);
 	return true;
 }
 

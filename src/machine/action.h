@@ -8,6 +8,27 @@
 
 #include "context/file.h"
 
+enum action_kind {
+	ACTION_AGENT,    /* its text is the answer, whoever wrote it */
+	ACTION_SCRIPT,   /* only what was recorded is its answer; so it is of the others */
+	ACTION_APPROVAL, /* a person answers it, with `dev-team approve` or `reject` */
+	ACTION_CHILD,    /* a work item of its own, whose end is the answer */
+	ACTION_KINDS
+};
+struct action_row {
+	const char *name;    /* the member `action` */
+	const char *subject; /* the member of the event `dispatch` that says what carries it out */
+	const char *who;     /* for people; NULL: the subject's value */
+	/* What follows the id where it is refused; NULL: it is not. */
+	const char *no_record, *no_brief;
+	const char *not_recorded; /* why a result that is only in the document does not count */
+	/* Of a member of its own. */
+	const char *(*fault)(const json *action);
+};
+extern const struct action_row action_rows[ACTION_KINDS];
+/* ACTION_KINDS: it is none. */
+enum action_kind action_kind(const json *action);
+
 /* The outstanding actions. -1: ERR_INPUT with file and line if the section was edited into
  * something that the engine never writes. */
 int action_load(const struct context *c, json **array, struct error *err);
@@ -18,9 +39,8 @@ void action_store(struct context *c, const json *array);
 json *action_find(const json *array, const char *id);
 /* True for a call of the troubleshooter, false for an action of a step. */
 bool action_is_troubleshooter(const json *action);
-bool action_is_script(const json *action);
-/* True for one that a person answers, with `dev-team approve` or `reject`. */
-bool action_is_approval(const json *action);
+/* Anybody can write text into the document: true if only what was recorded counts. */
+bool action_is_observed(const json *action);
 /* The approval that the work item waits for, or NULL. */
 const json *action_open_approval(const struct context *c, const json *array);
 /* True if its answer was recorded or, if it is an agent's, its section has text. */

@@ -169,7 +169,7 @@ static const struct scripted_entry *find_in(const struct scripted_entries *e, co
 int agents_find(const struct scripted_agents *s, const json *action,
 	const struct scripted_entry **entry, struct error *err)
 {
-	bool script = action_is_script(action);
+	bool script = action_kind(action) == ACTION_SCRIPT;
 	const struct scripted_entry *other = find_in(script ? &s->answers : &s->scripts, action);
 
 	*entry = find_in(script ? &s->scripts : &s->answers, action);

@@ -187,7 +187,8 @@ static void note_violation(struct context_file *f, json *action, struct str text
 {
 	static const char *const members[] = {
 		"policy", "violation", "rule", "word", "path", "reason"};
-	CLEANUP(json_free) json *report = action_is_script(action) ? verdict_json(text) : NULL;
+	CLEANUP(json_free)
+	json *report = action_kind(action) == ACTION_SCRIPT ? verdict_json(text) : NULL;
 	const char *name = report ? json_get_str(report, "violation") : NULL;
 	enum violation which;
 	json *event;
@@ -220,6 +221,7 @@ static void note_answer(
 static int apply_answer(struct context_file *f, struct answer_offer *o, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL, *noted = NULL;
+	const struct action_row *row;
 	const char *word = NULL;
 	json *action;
 
@@ -231,14 +233,9 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 	if (!action || (!action_answered(&f->doc, action) && !action_is_noted(noted, o->id, NULL)))
 		return not_outstanding(f, o, err);
 	o->section = arena_dup(&f->doc.arena, str_of(json_get_str(action, "write_section")));
-	if (action_is_script(action) && !o->ran)
-		return error_set(err, ERR_INPUT,
-			"'%.200s' is a script: 'dev-team exec' records its result", o->id);
-	if (action_is_approval(action) && !o->person)
-		return error_set(err, ERR_INPUT,
-			"'%.200s' is for a person: 'dev-team approve' or 'dev-team reject' answers "
-			"it",
-			o->id);
+	row = &action_rows[action_kind(action)];
+	if (row->no_record && !(row == &action_rows[ACTION_APPROVAL] ? !!o->person : o->ran))
+		return error_set(err, ERR_INPUT, "'%.200s' %s", o->id, row->no_record);
 	if (check_text(o->text, err) < 0 || choose_word(&f->doc, action, o, &word, err) < 0)
 		return -1;
 	if (!action_answered(&f->doc, action))

@@ -373,15 +373,15 @@ static void add_record_command(struct buf *out, const struct context_file *f, co
 static int find_action(const struct context_file *f, const char *id, json **array,
 	const json **action, struct error *err)
 {
+	const char *why;
+
 	if (action_load(&f->doc, array, err) < 0)
 		return -1;
 	*action = action_find(*array, id);
 	if (!*action)
 		return answer_refuse_stale(f, id, err);
-	if (strcmp(json_get_str(*action, "action"), "spawn_agent") != 0)
-		return error_set(
-			err, ERR_INPUT, "action '%.200s' is a script: 'dev-team exec' runs it", id);
-	return 0;
+	why = action_rows[action_kind(*action)].no_brief;
+	return why ? error_set(err, ERR_INPUT, "action '%.200s' %s", id, why) : 0;
 }
 
 /* The client's shell starts in the user's checkout. */

@@ -35,15 +35,27 @@ static json *security(const struct step_request *q)
 		JSON_TEXT("folder", q->directory), JSON_TEXT("script", q->script));
 }
 
+/* `ID.NAME`, `ID.NAME.2`: each attempt is another item. No state has a name with a dot. */
+static const char *child_id(struct engine_run *r, const char *name)
+{
+	unsigned long attempt =
+		context_next_attempt(r->doc, arena_printf(&r->arena, "child.%s", name));
+
+	return attempt == 1 ? arena_printf(&r->arena, "%s.%s", r->e->id, name)
+			    : arena_printf(&r->arena, "%s.%s.%lu", r->e->id, name, attempt);
+}
+
 static json *request_to_action(struct engine_run *r, const struct step_request *q)
 {
 	const char *part = q->trigger ? "troubleshooter" : engine_state(r);
 	unsigned long attempt = context_next_attempt(r->doc, part);
+	bool child = q->kind == ACTION_CHILD;
 
-	return JSON_OBJECT(JSON_TEXT("action", q->agent     ? "spawn_agent"
-					       : q->approve ? "approve"
-							    : "run_script"),
+	return JSON_OBJECT(JSON_TEXT("action", action_rows[q->kind].name),
 		JSON_TEXT("id", action_id(r, part, attempt)), JSON_TEXT("message", q->message),
+		JSON_IF(child, JSON_TEXT("item", child ? child_id(r, q->child) : "")),
+		JSON_IF(child, JSON_TEXT("workflow", q->child_workflow)),
+		JSON_IF(q->task, JSON_TEXT("task", q->task)),
 		JSON_IF(q->approve, JSON_TEXT("approve", q->approve)),
 		JSON_IF(q->agent, JSON_TEXT("agent", q->agent)),
 		JSON_IF(q->agent, JSON_TEXT("skill", q->skill)),
@@ -52,7 +64,8 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 		JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
 		JSON_TEXT("context_file", r->e->file->path),
 		JSON_IF(r->place.directory, JSON_TEXT("directory", r->place.directory)),
-		JSON_IF(q->agent && !q->trigger, JSON_VALUE("read_sections", read_sections(q))),
+		JSON_IF((q->agent || child) && !q->trigger,
+			JSON_VALUE("read_sections", read_sections(q))),
 		JSON_TEXT("write_section", q->writes), JSON_TEXT("result_format", q->format),
 		JSON_IF(q->command, JSON_TEXT("command", q->command)),
 		JSON_IF(q->command, JSON_TEXT("log_file", log_path(r, engine_state(r), attempt))),
@@ -64,9 +77,7 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 static json *note_dispatch(struct engine_run *r, const json *action)
 {
 	const char *id = json_get_str(action, "id"), *trigger = json_get_str(action, "trigger"),
-		   *who = json_get_str(action, "agent")     ? "agent"
-			  : json_get_str(action, "approve") ? "approve"
-							    : "command";
+		   *who = action_rows[action_kind(action)].subject;
 
 	context_set_count(
 		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
@@ -189,7 +200,7 @@ void engine_dispatch_reissue(struct engine_run *r, json *action)
 
 void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count)
 {
-	const struct step_request request = {
+	const struct step_request request = {.kind = ACTION_AGENT,
 		.message = arena_printf(
 			&r->arena, "Calling the troubleshooter for %s: %s", r->e->id, trigger),
 		.agent = "troubleshooter",

@@ -52,7 +52,7 @@ static int search_spec(struct engine_run *r, struct error *err)
 	char **paths;
 	size_t n;
 
-	if (context_get(r->doc, "spec_path").n)
+	if (context_get(r->doc, "spec_path").n || context_get(r->doc, "parent").n)
 		return 0;
 	if (env->find_specs(env->data, &r->arena, r->e->id, &paths, &n, err) < 0)
 		return -1;

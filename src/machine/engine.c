@@ -267,6 +267,12 @@ static bool is_ordered(const struct engine_run *r)
 	return st && st->declared && st->declared->order && !engine_troubleshooter_action(r);
 }
 
+/* The progress of a child is in its own document. */
+bool engine_in_progress(const struct engine_run *r, const json *action)
+{
+	return action_kind(action) == ACTION_CHILD || engine_script_running(r, action);
+}
+
 /* A running script is not missing: a retry would start a second one next to it. Nor is the answer
  * of a person. */
 static bool waits_for_script(const struct engine_run *r)
@@ -283,7 +289,7 @@ static bool waits_for_script(const struct engine_run *r)
  * NULL: all is. */
 static bool is_missing(struct engine_run *r, const json *action, const int64_t *array)
 {
-	if (action_answered(r->doc, action) || engine_script_running(r, action))
+	if (action_answered(r->doc, action) || engine_in_progress(r, action))
 		return false;
 	if (r->e->returned_alone)
 		return json_str_is(action, "id", r->e->returned_id);
@@ -339,7 +345,8 @@ static bool agents_are_back(const struct engine_run *r)
 {
 	const json *one = r->e->returned_id ? action_find(r->outstanding, r->e->returned_id) : NULL;
 
-	return r->returned && (!r->e->returned_id || (one && !json_get(one, "carried")));
+	return r->returned && !r->e->returned_alone &&
+	       (!r->e->returned_id || (one && !json_get(one, "carried")));
 }
 
 /*

@@ -104,7 +104,12 @@ struct engine {
 	bool new_session;        /* of its client: it goes on with what an earlier one holds */
 	bool cancel;             /* the user ends the item */
 	bool accept_workflow;    /* the user accepts what it requires, other than at the start */
+	const char *parent;      /* the action that waits for the end of this item; NULL: none */
+	const char *spec;        /* of a child that has no document yet */
 };
+
+/* Whether a work item ends in this state. */
+bool engine_is_terminal(const struct workflow *w, const char *state);
 
 /* The kinds of evidence (enum evidence_kind) that success requires. */
 unsigned engine_evidence_required(const struct workflow *w,

@@ -40,7 +40,8 @@ struct engine_run {
 
 /* engine.c */
 const char *engine_state(const struct engine_run *r);
-bool engine_is_terminal(const struct workflow *w, const char *state);
+/* A script of it runs, or a child works on it: nobody else may be asked for it. */
+bool engine_in_progress(const struct engine_run *r, const json *action);
 /* Drops the outstanding actions that write these sections, which are sorted by bytes. */
 void engine_drop_sections(struct engine_run *r, const char *const *sorted, size_t n);
 /* Drops the actions without an answer; the answers of the state's own actions stay, carried. */

@@ -87,7 +87,7 @@ bool engine_script_running(const struct engine_run *r, const json *action)
 static void reissue_all(struct engine_run *r)
 {
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (!action_answered(r->doc, a) && !engine_script_running(r, a))
+		if (!action_answered(r->doc, a) && !engine_in_progress(r, a))
 			engine_dispatch_reissue(r, (json *)a);
 	action_store(r->doc, r->outstanding);
 }
@@ -220,11 +220,40 @@ static int note_operation(struct engine_run *r, struct error *err)
 		JSON_IF(e->take_over, JSON_BOOL("take_over", true)),
 		JSON_IF(e->new_session, JSON_BOOL("new_session", true)),
 		JSON_IF(e->cancel, JSON_BOOL("cancel", true)),
-		JSON_IF(e->accept_workflow, JSON_BOOL("accept_workflow", true)));
+		JSON_IF(e->accept_workflow, JSON_BOOL("accept_workflow", true)),
+		JSON_IF(e->parent, JSON_TEXT("parent", e->parent)),
+		JSON_IF(e->spec && e->file->created, JSON_TEXT("spec", e->spec)));
 
 	if (engine_check_required(r, err) < 0)
 		return -1;
 	return put_workflow(r, op, err);
+}
+
+static int create(struct engine_run *r, struct error *err)
+{
+	const struct engine *e = r->e;
+
+	if (context_create(e->file, e->id, e->workflow->initial, err) < 0)
+		return -1;
+	if (e->parent)
+		context_set(r->doc, "parent", str_of(e->parent));
+	if (e->spec)
+		context_put(r->doc, CONTEXT_SPEC, str_of(e->spec));
+	return 0;
+}
+
+/* What a parent takes for its child may be an item of somebody else. */
+static int check_parent(const struct engine *e, struct error *err)
+{
+	struct str parent = context_get(&e->file->doc, "parent");
+
+	if (!e->parent || str_is(parent, e->parent))
+		return 0;
+	return error_set(err, ERR_STATE,
+		"'%s' is not the work item of action '%s': its document '%s' names %s%.200s%s; "
+		"move it away, or give the child in the workflow another name",
+		e->id, e->parent, e->file->path, parent.n ? "the parent '" : "no parent",
+		parent.n ? parent.p : "", parent.n ? "'" : "");
 }
 
 int engine_begin(struct engine_run *r, struct error *err)
@@ -232,7 +261,7 @@ int engine_begin(struct engine_run *r, struct error *err)
 	struct engine *e = r->e;
 	struct str owner;
 
-	if (e->file->created && context_create(e->file, e->id, e->workflow->initial, err) < 0)
+	if ((e->file->created ? create(r, err) : check_parent(e, err)) < 0)
 		return -1;
 	if (e->file->created)
 		json_put_texts(context_event(e->file, "started"), "workflow", e->workflow->file);
@@ -240,7 +269,7 @@ int engine_begin(struct engine_run *r, struct error *err)
 	if (!str_is(owner, e->id))
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",
 			e->file->path, owner.p, e->id);
-	if (e->cancel && is_finished(e))
+	if (e->cancel && !e->parent && is_finished(e))
 		return error_set(err, ERR_STATE, "'%s' has ended already: %s", e->id,
 			context_get(r->doc, "outcome").n ? context_get(r->doc, "outcome").p
 							 : engine_state(r));

@@ -26,13 +26,15 @@ enum effect {
 
 /* One action, before it has an id. Texts live in the context's arena. */
 struct step_request {
-	const char *message, *agent, *skill,
-		*args;               /* agent NULL: a script or a person; args may be NULL */
-	VEC(const char *) reads;     /* sections */
-	const char *writes, *format; /* section; "a | b" */
-	const char *trigger;         /* of a call of the troubleshooter; else NULL */
+	enum action_kind kind;
+	const char *message, *agent, *skill, *args; /* args may be NULL */
+	VEC(const char *) reads;                    /* sections */
+	const char *writes, *format;                /* section; "a | b" */
+	const char *trigger;                        /* of a call of the troubleshooter; else NULL */
 	unsigned long cycle_count;
-	const char *approve; /* what a person approves; NULL: an agent or a script */
+	const char *approve; /* what a person approves */
+	/* Of a work item: the last part of its id; what it works on, NULL: as this item. */
+	const char *child, *child_workflow, *task;
 	const char *command;
 	unsigned timeout_s;
 	/* The policy that the script runs under, or NULL. `command` has all of it for other loops;

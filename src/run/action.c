@@ -276,7 +276,7 @@ static int call_agent(struct arena *a, const struct run_item *r, const struct ru
 int run_action_execute(const struct run_item *r, const struct run_action *p,
 	struct run_outcome *out, struct error *err)
 {
-	bool agent = strcmp(json_get_str(p->action, "action"), "spawn_agent") == 0;
+	bool agent = action_kind(p->action) == ACTION_AGENT;
 	CLEANUP(arena_release) struct arena a = {0};
 	int64_t began = clock_ticks();
 	int rc;

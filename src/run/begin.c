@@ -119,6 +119,36 @@ static int plan_worktree(struct arena *a, struct run_item *r, struct error *err)
 	return 0;
 }
 
+/* Scripts and scripted agents inherit it. */
+static int set_port(struct arena *a, unsigned port, struct error *err)
+{
+	return setenv("PORT", arena_printf(a, "%u", port), 1) < 0
+		       ? error_errno(err, "cannot set PORT")
+		       : 0;
+}
+
+int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
+	struct run_item *out, struct error *err)
+{
+	const char *id = json_get_str(action, "id");
+	struct worktree_pool_spec pool = pool_of(a, r);
+	struct item_worktree_request q = {.repo = r->call.repo, .pool = &pool};
+	char *state;
+
+	*out = *r;
+	if (json_str_is(action, "context_file", r->call.context_file))
+		return 0;
+	out->call.context_file = json_dup(a, action, "context_file");
+	out->call.id = arena_dup(a, (struct str){id, strcspn(id, "/")});
+	q.branch = arena_printf(a, "dev-team/%s", out->call.id);
+	if (context_state_directory(a, &state, err) < 0)
+		return -1;
+	q.state = state;
+	return item_worktree_create(a, &q, &out->worktree.of, err) < 0
+		       ? -1
+		       : set_port(a, out->worktree.of.port, err);
+}
+
 int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct item_worktree *of = &r->worktree.of;
@@ -126,9 +156,8 @@ int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
 	if (!of->path || r->entered)
 		return 0;
 	r->entered = true;
-	/* Scripts and scripted agents inherit it. */
-	if (setenv("PORT", arena_printf(a, "%u", of->port), 1) < 0)
-		return error_errno(err, "cannot set PORT");
+	if (set_port(a, of->port, err) < 0)
+		return -1;
 	error_log("dev-team: %s works in '%s', port %u", r->call.id, of->path, of->port);
 	run_write_state(r, "init", RUN_RUNNING);
 	return 0;
@@ -329,7 +358,26 @@ static bool plays_validation(const struct scripted_agents *s)
 }
 
 /* Whether an action of the workflow has this id, or writes this section. */
-static bool is_key_of(struct arena *a, const struct workflow *w, struct str key)
+static bool is_key_of(struct arena *a, const struct run_item *r, const struct workflow *w,
+	struct str key, unsigned depth);
+
+/* The same of a child of an item. */
+static bool is_key_below(struct arena *a, const struct run_item *r, const struct workflow *w,
+	const struct declared_action *item, struct str key, unsigned depth)
+{
+	struct workflow child;
+	struct error ignored;
+	const char *path;
+
+	return item->child && depth < RUN_DEPTH_MAX &&
+	       run_child_workflow(a, w->file, item->workflow, r->call.plugin_root, r->call.repo,
+		       &path, &ignored) == 0 &&
+	       workflow_load(a, path, &child, &ignored) == 0 &&
+	       is_key_of(a, r, &child, key, depth + 1);
+}
+
+static bool is_key_of(struct arena *a, const struct run_item *r, const struct workflow *w,
+	struct str key, unsigned depth)
 {
 	static const char *const others[] = {CONTEXT_PULL_REQUEST, CONTEXT_TROUBLE_LOG, NULL};
 	const char *state = arena_dup(a, run_action_state(arena_dup(a, key)));
@@ -347,7 +395,8 @@ static bool is_key_of(struct arena *a, const struct workflow *w, struct str key)
 				(step->verdicts && str_in(key, step->verdicts))))
 			return true;
 		for (size_t k = 0; d && k < d->n; k++)
-			if (str_is(key, d->items[k].writes))
+			if (str_is(key, d->items[k].writes) ||
+				is_key_below(a, r, w, &d->items[k], key, depth))
 				return true;
 	}
 	return false;
@@ -365,7 +414,7 @@ static int report_unused(struct arena *a, const struct run_item *r, struct error
 		for (size_t k = 0; k < both[i]->n; k++) {
 			const struct scripted_entry *e = &both[i]->list[k];
 
-			if (!is_key_of(a, &w, str_of(e->key)))
+			if (!is_key_of(a, r, &w, str_of(e->key), 0))
 				error_log("%s:%u:%u: unused key '%s': no action of the workflow "
 					  "has this id or section",
 					r->scripted.file, e->line, e->col, e->key);

@@ -88,12 +88,16 @@ static void look_around(void *data)
 static int act_in_child(void *data, size_t item, int report, int log)
 {
 	const struct action_jobs *j = data;
+	const struct run_action *action = &j->list.items[item].action;
 	struct action_outcome o = {0};
+	struct run_item of;
 	ssize_t ignored;
 
 	run_interrupt_child();
 	(void)dup2(log, STDERR_FILENO);
-	o.rc = run_action_execute(j->run, &j->list.items[item].action, &o.of, &o.err);
+	o.rc = run_setup_action(j->arena, j->run, action->action, &of, &o.err);
+	if (o.rc == 0)
+		o.rc = run_action_execute(&of, action, &o.of, &o.err);
 	ignored = write(report, &o, sizeof(o));
 	(void)ignored;
 	return 0;
@@ -134,8 +138,8 @@ static int plan_one(
 		return -1;
 	if (!p->entry)
 		return 0;
-	if (agents_count_turns(
-		    r->call.context_file, p->entry, json_get_str(action, "id"), &uses, err) < 0)
+	if (agents_count_turns(json_get_str(action, "context_file"), p->entry,
+		    json_get_str(action, "id"), &uses, err) < 0)
 		return -1;
 	return agents_turn(&r->scripted, p->entry, uses, action, &p->turn, err);
 }
@@ -170,12 +174,16 @@ static int add_array(struct action_jobs *j, const json *array)
 	return 0;
 }
 
-static bool is_last(const struct action_jobs *j)
+/* How many work; `document`: of this item, NULL: of all. */
+static size_t count_working(const struct action_jobs *j, const char *document)
 {
+	size_t n = 0;
+
 	for (size_t i = 0; i < j->list.n; i++)
-		if (!j->list.items[i].ended)
-			return false;
-	return true;
+		n += !j->list.items[i].ended &&
+		     (!document ||
+			     json_str_is(j->list.items[i].action.action, "context_file", document));
+	return n;
 }
 
 /* An action has ended while others run: makes a step and adds what has become ready. */
@@ -185,14 +193,15 @@ static int take_next(void *data, size_t item, size_t *n)
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	struct action_jobs *j = data;
 	struct run_step_call call = j->run->call;
+	const json *action = j->list.items[item].action.action;
 	bool ordered = false;
 	json *array;
 
-	if (is_last(j))
+	if (!count_working(j, NULL))
 		return 0; /* the next round */
 	call.ordered = &ordered;
-	call.returned = json_get_str(j->list.items[item].action.action, "id");
-	call.returned_alone = true;
+	call.returned = json_get_str(action, "id");
+	call.returned_alone = count_working(j, json_get_str(action, "context_file")) > 0;
 	if (run_step(&a, &call, &line, j->err) < 0 ||
 		json_parse(&array, buf_str(&line), j->err) < 0) {
 		j->failed = true;
@@ -236,11 +245,18 @@ static int carry_out(
 
 /* ---- one work item ---- */
 
-static bool still_waits(const char *document)
+/* `done`: as was printed of the item. Of several children that wait, the first to go on counts. */
+static bool still_waits(const char *document, const json *done)
 {
 	CLEANUP(context_close) struct context_file f = {0};
+	const json *children = json_get(done, "children");
 	struct error ignored;
 
+	for (const json *c = json_first(children); c; c = json_next(c))
+		if (json_get(c, "until") && !still_waits(json_get_str(c, "context_file"), c))
+			return false;
+	if (children)
+		return true;
 	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
 	       wait_is_open(&f.doc, clock_now());
 }
@@ -256,7 +272,7 @@ static int wait_for_time(struct run_item *r, const json *done)
 	report_to_caller(r, RUN_REPORT_DONE, done, NULL);
 	if (clock_parse(json_get_str(done, "until"), &until) == 0 && clock_move(until))
 		return run_interrupt_wait(0) ? -1 : 1;
-	while (still_waits(document)) {
+	while (still_waits(document, done)) {
 		if (run_interrupt_wait(WAIT_TICK_MS))
 			return -1;
 		if (run_stop_asked(&a, document)) {
@@ -407,6 +423,24 @@ static int lock_run(struct arena *a, const char *document, const char *id, struc
 		       : rc;
 }
 
+/* The run of the item above it carries out the actions of this one, too. */
+static int check_above(struct arena *a, const char *document, const char *id, struct error *err)
+{
+	CLEANUP(buf_release) struct buf holder = BUF_INIT;
+	const char *parent = run_parent(a, document);
+
+	if (!parent)
+		return 0;
+	parent = arena_dup(a, (struct str){parent, strcspn(parent, "/")});
+	document = run_child_document(a, document, parent);
+	return status_run_active(a, document, &holder)
+		       ? error_set(err, ERR_STATE,
+				 "another 'dev-team run' works on '%s', which '%s' is a part of "
+				 "(%s): 'dev-team stop %s' ends it",
+				 parent, id, holder.s, parent)
+		       : check_above(a, document, id, err);
+}
+
 static int run_one(struct arena *a, const struct run_request *q, const char *id, struct buf *out,
 	struct error *err)
 {
@@ -419,6 +453,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 		r.call.owner = RUN_OWNER;
 	r.call.in_run = true;
 	if (run_step_resolve(a, &r.call, err) < 0 ||
+		check_above(a, r.call.context_file, r.call.id, err) < 0 ||
 		lock_run(a, r.call.context_file, r.call.id, &lock, err) < 0)
 		return -1;
 	rc = run_setup(a, &r, err) < 0 ? -1 : run_loop(a, &r, out, err);

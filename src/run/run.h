@@ -39,8 +39,8 @@ struct run_step_call {
 	bool new_session;           /* of its client: it goes on with what an earlier one holds */
 	bool cancel;                /* the user ends the item */
 	bool accept_workflow;       /* the user accepts what it requires, other than at the start */
-	/* NULL: the agents of the last array have not returned. The id of an action: they have, if
-	 * it is outstanding. "": they have. */
+	/* NULL: the agents of the last array have not returned. Ids of actions, separated by
+	 * commas: they have, if these are outstanding. "": they have. */
 	const char *returned;
 	bool returned_alone;           /* ... and others of its array may still work */
 	const char **results;          /* `ACTION=TEXT`, NULL-ended; may be NULL */
@@ -50,6 +50,9 @@ struct run_step_call {
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */
 	bool validated;                /* the validation needs no script of the repository */
+	const char *parent; /* the action that waits for the end of this item; NULL: none */
+	const char *spec;   /* of a child that has no document yet */
+	bool *ended;        /* set: the item has ended; or NULL */
 	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
 	/* Shows why an answer does not count; may be NULL. */
 	void (*refuted)(void *data, const char *fault);
@@ -62,8 +65,22 @@ struct run_step_call {
 struct str run_action_state(const char *id);
 /* -1: also a malformed id or owner. */
 int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *err);
-/* One step of a resolved call. Adds the array of actions, one line without a newline. */
+/* One step of a resolved call, and of the item's children (tree.c). Adds the array of actions, one
+ * line without a newline. */
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
+
+/* The outstanding actions of an item and, in place of those that are children, of these; each with
+ * its `context_file`. */
+struct run_outstanding {
+	json *open; /* can be carried out now */
+	json *rest; /* answered, or of a child that waits or that another session has */
+	bool waits; /* only what others do makes the item go on; not of its own waits */
+};
+int run_outstanding_load(const char *document, struct run_outstanding *o, struct error *err);
+void run_outstanding_free(struct run_outstanding *o);
+
+/* The document of item `id`, a child or the parent of that of `document`. */
+char *run_child_document(struct arena *a, const char *document, const char *id);
 
 /* The workflow that the item was last stepped with: a shipped one by its name, another by its path.
  */

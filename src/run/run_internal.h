@@ -53,6 +53,10 @@ int run_setup(struct arena *a, struct run_item *r, struct error *err);
 int run_read_harnesses(struct arena *a, const char *text, struct text_list *out, struct error *err);
 /* After each step: sets what agents and scripts of the worktree inherit. */
 int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
+/* *out: the item of the action, `r` itself or a child; of a child, PORT of this process becomes
+ * that of its worktree. */
+int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
+	struct run_item *out, struct error *err);
 /* Where an action is carried out. */
 const char *run_action_directory(const struct run_item *r, const json *action);
 /* Reclaims a worktree that this run created and did no work in. Best effort. */
@@ -72,6 +76,23 @@ void run_options_add(const struct run_item *r, struct buf *out);
 void run_write_state(const struct run_item *r, const char *stage, enum run_status status);
 /* Releases the lease if call->owner holds it. Best effort. */
 void run_step_release_lease(const struct run_step_call *call);
+
+/* ---- one item, and its children (step.c, tree.c) ---- */
+
+enum { RUN_DEPTH_MAX = 8 };
+/* A step of the item alone: its array has the children as actions `run_item`. */
+int run_step_item(
+	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
+/* The command that makes the item go on. */
+const char *run_step_continuation(struct arena *a, const struct run_step_call *call);
+/* Ends the children that the outstanding actions of the item wait for. */
+int run_cancel_children(struct arena *a, const struct run_step_call *call,
+	const struct context_file *f, struct error *err);
+/* The workflow of a child, as the workflow `parent` names it: a path is relative to that file. */
+int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
+	const char *repo, const char **path, struct error *err);
+/* The action that waits for the item of this document; NULL: none. In the arena. */
+const char *run_parent(struct arena *a, const char *document);
 
 /* ---- where an item is worked on (place.c: worktrees; checkout.c) ---- */
 

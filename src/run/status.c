@@ -108,16 +108,16 @@ static int read_actions(struct reading *r, struct error *err)
 	if (approval)
 		r->approve = arena_dup(r->arena, str_of(json_get_str(approval, "approve")));
 	for (const json *a = json_first(all); a; a = json_next(a)) {
-		const char *id = json_get_str(a, "id"), *agent = json_get_str(a, "agent");
+		const struct action_row *row = &action_rows[action_kind(a)];
+		const char *id = json_get_str(a, "id");
 
 		if (action_answered(&r->file->doc, a))
 			continue;
 		json_push(r->actions,
 			JSON_OBJECT(JSON_TEXT("id", id),
-				JSON_TEXT("agent", agent                   ? agent
-						   : action_is_approval(a) ? "a person"
-									   : "script")));
-		r->works |= action_is_script(a) && script_running(r->file, id);
+				JSON_TEXT("agent",
+					row->who ? row->who : json_get_str(a, row->subject))));
+		r->works |= action_kind(a) == ACTION_SCRIPT && script_running(r->file, id);
 		d.missing++;
 	}
 	if (d.missing)

@@ -177,7 +177,8 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 		.in_place = entry->in_place,
 		.allow_dirty = entry->allow_dirty,
 		.validated = call->validated,
-		.has_spec = context_get(&f->doc, "spec_path").n > 0};
+		.has_spec = call->parent || context_get(&f->doc, "spec_path").n ||
+			    context_get(&f->doc, "parent").n};
 	preflight_check(a, p);
 	/* The engine reports the lack of a spec itself, and keeps the document, where one can be
 	 * named. A run of an id that nothing names leaves no item. */
@@ -236,7 +237,9 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.take_over = call->take_over,
 		.new_session = call->new_session,
 		.cancel = call->cancel,
-		.accept_workflow = call->accept_workflow};
+		.accept_workflow = call->accept_workflow,
+		.parent = call->parent,
+		.spec = call->spec};
 
 	environment.data = &entry;
 	environment.enter = run_place_enter;
@@ -251,6 +254,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	if (f->created && call->results)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
+	if (call->cancel && (engine_admit(&e, err) < 0 || run_cancel_children(a, call, f, err) < 0))
+		return -1;
 	if (call->results && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
 		return -1;
 	if (is_first(f, w) && !call->cancel) {
@@ -307,6 +312,11 @@ static const char *continuation(
 	return arena_dup(a, buf_str(&text));
 }
 
+const char *run_step_continuation(struct arena *a, const struct run_step_call *call)
+{
+	return continuation(a, call, NULL, false);
+}
+
 /* What the person does that the item waits for. */
 static const char *approval(struct arena *a, const struct run_step_call *call)
 {
@@ -349,7 +359,8 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 	json_print(out, array);
 }
 
-int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
+int run_step_item(
+	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
@@ -363,6 +374,8 @@ int run_step(struct arena *a, const struct run_step_call *call, struct buf *out,
 		return -1;
 	if (call->ordered)
 		*call->ordered = is_ordered(&w, &f);
+	if (call->ended)
+		*call->ended = engine_is_terminal(&w, context_get(&f.doc, "state").p);
 	explain(a, call, &f, &line);
 	buf_add(out, buf_str(&line));
 	return 0;
@@ -502,12 +515,125 @@ static size_t check_roles(
 	return n;
 }
 
-size_t run_workflow_check(
+/* ---- the workflows of children ---- */
+
+/* A workflow whose children are looked at. */
+struct above {
+	const char *file; /* without links */
+	const struct above *up;
+	unsigned depth;
+};
+
+struct workflow_tree {
+	struct arena *arena;
+	const char *root, *repo;
+	struct buf *out;
+	size_t n; /* faults */
+	VEC(struct above) seen;
+};
+
+static size_t check_one(
 	struct arena *a, const struct workflow *w, const char *plugin_root, struct buf *out)
 {
 	size_t n = workflow_check(w, steps_builtin(), out);
 
 	return n + check_policy(a, w, out) + check_roles(a, w, plugin_root, out);
+}
+
+static const char *real_path(struct arena *a, const char *path)
+{
+	CLEANUP(base_free) char *real = realpath(path, NULL);
+
+	return arena_dup(a, str_of(real ? real : path));
+}
+
+static void add_way(struct buf *out, const struct above *to)
+{
+	if (to->up)
+		add_way(out, to->up);
+	buf_addf(out, "%s'%s'", to->up ? " -> " : "", path_base(to->file).p);
+}
+
+static void tree_fault(struct workflow_tree *t, const char *file, const struct declared_action *it,
+	const struct above *way, const char *what)
+{
+	buf_addf(t->out, "%s:%u:%u: child '%s': %s", file, it->line, it->col, it->child, what);
+	if (way)
+		add_way(t->out, way);
+	buf_addc(t->out, '\n');
+	t->n++;
+}
+
+static void check_below(struct workflow_tree *t, const struct workflow *w, const struct above *at);
+
+/* Another child may have it as well; only one that is deeper can find more. */
+static void check_child(struct workflow_tree *t, const char *path, const struct above *at)
+{
+	struct error err = {0};
+	struct workflow w;
+	bool known = false;
+
+	for (size_t i = 0; i < t->seen.n; i++) {
+		if (strcmp(t->seen.items[i].file, at->file) != 0)
+			continue;
+		if (t->seen.items[i].depth >= at->depth)
+			return;
+		known = true;
+	}
+	vec_push_in(t->arena, &t->seen, *at);
+	if (workflow_load(t->arena, path, &w, &err) < 0) {
+		buf_addf(t->out, "%s\n", err.text);
+		t->n++;
+		return;
+	}
+	if (!known)
+		t->n += check_one(t->arena, &w, t->root, t->out);
+	check_below(t, &w, at);
+}
+
+static void check_item(struct workflow_tree *t, const struct workflow *w,
+	const struct declared_action *it, const struct above *at)
+{
+	struct above below = {.up = at, .depth = at->depth + 1};
+	struct error err = {0};
+	const char *path;
+
+	if (run_child_workflow(t->arena, w->file, it->workflow, t->root, t->repo, &path, &err) <
+		0) {
+		tree_fault(t, w->file, it, NULL, err.text);
+		return;
+	}
+	below.file = real_path(t->arena, path);
+	for (const struct above *u = at; u; u = u->up)
+		if (strcmp(u->file, below.file) == 0) {
+			tree_fault(t, w->file, it, &below, "the workflows run in a circle: ");
+			return;
+		}
+	if (below.depth > RUN_DEPTH_MAX)
+		tree_fault(t, w->file, it, &below, "children are at most 8 deep: ");
+	else
+		check_child(t, path, &below);
+}
+
+static void check_below(struct workflow_tree *t, const struct workflow *w, const struct above *at)
+{
+	for (size_t i = 0; i < w->n_declared; i++)
+		for (size_t k = 0; k < w->declared[i].n; k++)
+			if (w->declared[i].items[k].child)
+				check_item(t, w, &w->declared[i].items[k], at);
+}
+
+size_t run_workflow_check(
+	struct arena *a, const struct workflow *w, const char *plugin_root, struct buf *out)
+{
+	struct workflow_tree t = {.arena = a, .root = plugin_root, .out = out};
+	const struct above top = {.file = real_path(a, w->file)};
+	struct error ignored;
+
+	(void)locate_repository(a, NULL, &t.repo, &ignored);
+	t.n = check_one(a, w, plugin_root, out);
+	check_below(&t, w, &top);
+	return t.n;
 }
 
 /* A context_change. */

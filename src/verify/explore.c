@@ -336,15 +336,10 @@ static void trace_release(struct explore_replay *t)
 	buf_release(&t->people);
 }
 
-static bool is_script(const json *action)
-{
-	return strcmp(json_get_str(action, "action"), "run_script") == 0;
-}
-
 static void write_answer(
 	struct explore_replay *t, const json *action, const struct explore_answer *answer)
 {
-	struct buf *out = is_script(action) ? &t->scripts : &t->answers;
+	struct buf *out = action_kind(action) == ACTION_SCRIPT ? &t->scripts : &t->answers;
 	struct str text = str_of(answer->text), line;
 
 	buf_addf(out, "  %s:  # %s: %s\n", json_get_str(action, "id"),
@@ -469,7 +464,7 @@ static int replay_finding(struct explore_replay *t, struct arena *a,
 static void write_last(struct explore_replay *t)
 {
 	for (const json *a = json_first(t->printed); a; a = json_next(a))
-		if (is_script(a))
+		if (action_kind(a) == ACTION_SCRIPT)
 			buf_addf(&t->scripts,
 				"  %s:  # the trace ends here\n    run: exit 1\n    silent: true\n",
 				json_get_str(a, "id"));

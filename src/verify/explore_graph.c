@@ -51,7 +51,7 @@ static void agent_answers(struct explore_answers *l, const json *action)
 		add(l, word, word,
 			arena_printf(l->arena, "%s%sThe result is %s.", expected ? expected : "",
 				expected ? "\n\n" : "", word));
-	if (json_get(action, "for")) /* a person is waited for */
+	if (json_get(action, "for") || action_kind(action) == ACTION_CHILD) /* it is waited for */
 		return;
 	add_silent(l, "no answer");
 	word = explore_result_word(l->arena, action, 0);
@@ -142,7 +142,7 @@ void explore_answers(struct arena *a, const struct workflow *w, const json *acti
 	static const char *const decisions[] = {"continue", "terminate", "needs_user_input"};
 
 	*out = (struct explore_answers){.arena = a};
-	if (strcmp(json_get_str(action, "action"), "run_script") == 0) {
+	if (action_kind(action) == ACTION_SCRIPT) {
 		script_answers(out, action);
 	} else if (!json_get_str(action, "trigger")) {
 		agent_answers(out, action);

@@ -158,7 +158,7 @@ static json *renamed_action(struct fork *r, const json *action, bool carried)
 /* A script gives its result for one work item and one directory. */
 static bool is_carried(const struct fork *r, const json *action)
 {
-	return action_answered(&r->doc, action) && !action_is_script(action);
+	return action_answered(&r->doc, action) && !action_is_observed(action);
 }
 
 /* No agent works for the new work item, so actions without an answer are dropped. */

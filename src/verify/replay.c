@@ -590,7 +590,9 @@ static bool replay_step(struct replay *r)
 		.take_over = json_is_true(json_get(note, "take_over")),
 		.new_session = json_is_true(json_get(note, "new_session")),
 		.cancel = json_is_true(json_get(note, "cancel")),
-		.accept_workflow = json_is_true(json_get(note, "accept_workflow"))};
+		.accept_workflow = json_is_true(json_get(note, "accept_workflow")),
+		.parent = json_get_str(note, "parent"),
+		.spec = json_get_str(note, "spec")};
 
 	if (!e.id || !load_workflow(r, note))
 		return false;

@@ -254,7 +254,7 @@ static bool *find_without_spec(struct workflow_check *c)
 
 static void check_task(struct workflow_check *c, const struct declared_action *it)
 {
-	bool has_task = it->n_reads > 0;
+	bool has_task = it->n_reads || it->task;
 
 	for (size_t i = 0; i < it->n_args; i++) {
 		if (!strcmp(it->args[i], "SPEC_PATH"))
@@ -263,7 +263,12 @@ static void check_task(struct workflow_check *c, const struct declared_action *i
 				"before");
 		has_task |= strcmp(it->args[i], "ID") != 0;
 	}
-	if (!has_task)
+	if (!has_task && it->child)
+		fault(c, it->line, it->col,
+			"the child '%s' gets no task: it has no 'task', reads no section, and no "
+			"state 'spec-finding' comes before",
+			it->child);
+	else if (!has_task)
 		fault(c, it->line, it->col,
 			"the agent '%s' gets no task: it reads no section, has no argument but the "
 			"id, and no state 'spec-finding' comes before",
@@ -278,7 +283,7 @@ static void check_tasks(struct workflow_check *c)
 		const struct declared_state *d = c->w->states[i].declared;
 
 		for (size_t k = 0; d && without_spec[i] && k < d->n; k++)
-			if (d->items[k].agent)
+			if (d->items[k].agent || d->items[k].child)
 				check_task(c, &d->items[k]);
 	}
 }

@@ -284,7 +284,8 @@ void workflow_order(struct config_reader *r, struct declared_state *d, struct ya
 			return; /* the reader has said so */
 	sort_items(&c);
 	for (size_t i = 0; i < d->n && !c.faulty; i++)
-		ordered |= d->items[i].n_after || d->items[i].n_when || d->items[i].join;
+		ordered |= d->items[i].n_after || d->items[i].n_when || d->items[i].join ||
+			   d->items[i].child;
 	if (!ordered)
 		return;
 	for (size_t i = 0; i < d->n; i++)

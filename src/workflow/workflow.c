@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <strings.h>
 #include "context/context.h"
 #include "src/config/decode.h"
@@ -50,6 +51,13 @@ static bool is_state(struct str s)
 	return workflow_word_valid(s) && !str_is(s, "troubleshooter");
 }
 
+/* Part of an id, after which an attempt may have a number, and of a branch, which git refuses with
+ * this end. */
+static bool is_child(struct str s)
+{
+	return workflow_word_valid(s) && !isdigit((unsigned char)s.p[0]) && !str_is(s, "lock");
+}
+
 #define WORD_FORM "1 to 64 letters, digits, '_' and, inside, '-'"
 
 #define FORM(name, is, text, ...)                                                                  \
@@ -62,6 +70,7 @@ FORM(skill_form, workflow_skill_valid, "1 to 100 letters, digits and, inside, '_
 	.trim = true);
 FORM(section_form, is_section, "the name of a section other than 'Actions'", .trim = true);
 FORM(state_form, is_state, WORD_FORM ", other than 'troubleshooter'", .trim = false);
+FORM(child_form, is_child, WORD_FORM ", not a digit first and not 'lock'", .trim = false);
 FORM(word_form, workflow_word_valid, WORD_FORM, .trim = false);
 
 #define TEXT(name, of, type, member)                                                               \
@@ -210,11 +219,21 @@ static void read_when(struct config_reader *r, const struct config_field *f, con
 		RESULTS                                                                            \
 	}
 
+#define CHILD                                                                                      \
+	{TEXT("child", child_form, declared_action, child)},                                       \
+		{TEXT("workflow", argument_form, declared_action, workflow), .required = true},    \
+		{TEXT("task", text_form, declared_action, task)},                                  \
+		{TEXTS("reads", section_form, declared_action, reads)}, ORDER, {WRITES},           \
+	{                                                                                          \
+		RESULTS                                                                            \
+	}
+
 static const struct config_field agent_fields[] = {AGENT, {0}};
 static const struct config_field script_fields[] = {SCRIPT, {0}};
+static const struct config_field child_fields[] = {CHILD, {0}};
 static const struct config_field agent_state_fields[] = {AGENT, RULES(declared_action), {0}};
 static const struct config_field script_state_fields[] = {SCRIPT, RULES(declared_action), {0}};
-
+static const struct config_field child_state_fields[] = {CHILD, RULES(declared_action), {0}};
 static const struct config_field approval_fields[] = {APPROVAL, RULES(declared_action), {0}};
 
 static void preset_results(struct config_reader *r, const struct yaml *map,
@@ -229,19 +248,29 @@ static void preset_results(struct config_reader *r, const struct yaml *map,
 			(struct declared_outcome){words[i], words[i], map->line, map->col};
 }
 
+static void check_two_results(struct config_reader *r, const struct yaml *map,
+	struct declared_action *it, const char *what, const char *good, const char *bad)
+{
+	if (!it->n_outcomes)
+		preset_results(r, map, it, good, bad);
+	else if (it->n_outcomes != 2 || strcmp(it->outcomes[0].word, good) != 0 ||
+		 strcmp(it->outcomes[1].word, bad) != 0)
+		config_fault(r, yaml_get(map, "results"),
+			"'results' of %s must be '%s' and '%s', in this order", what, good, bad);
+}
+
 /* A person approves the work as it was shown. */
 static void check_approval(struct config_reader *r, const struct yaml *map, void *of)
 {
 	struct declared_action *it = of;
 
 	it->evidence = (struct evidence_rule){.kinds = EVIDENCE_SHOWN, .given = true};
-	if (!it->n_outcomes)
-		preset_results(r, map, it, "approved", "rejected");
-	else if (it->n_outcomes != 2 || strcmp(it->outcomes[0].word, "approved") != 0 ||
-		 strcmp(it->outcomes[1].word, "rejected") != 0)
-		config_fault(r, yaml_get(map, "results"),
-			"'results' of an approval must be 'approved' and 'rejected', in this "
-			"order");
+	check_two_results(r, map, it, "an approval", "approved", "rejected");
+}
+
+static void check_child(struct config_reader *r, const struct yaml *map, void *of)
+{
+	check_two_results(r, map, of, "a child", "success", "failed");
 }
 
 /* The results of a script are `passed` and `failed`; which is the good one, the order tells. */
@@ -264,8 +293,8 @@ static void check_script(struct config_reader *r, const struct yaml *map, void *
 		preset_results(r, map, it, words[0], words[1]);
 }
 
-static const struct config_variant action_forms[] = {
-	{"agent", agent_fields, NULL}, {"command", script_fields, check_script}, {0}};
+static const struct config_variant action_forms[] = {{"agent", agent_fields, NULL},
+	{"child", child_fields, check_child}, {"command", script_fields, check_script}, {0}};
 
 static const struct config_field item_field = {.kind = CONFIG_GROUP, .variants = action_forms};
 
@@ -287,6 +316,7 @@ static void check_items(struct config_reader *r, const struct yaml *map, void *o
 
 #define STATE_FORMS                                                                                \
 	{"agent", agent_state_fields, NULL}, {"approve", approval_fields, check_approval},         \
+		{"child", child_state_fields, check_child},                                        \
 	{                                                                                          \
 		"command", script_state_fields, check_script                                       \
 	}

@@ -94,7 +94,10 @@ struct declared_rules {
 /* One action of a declared state. */
 struct declared_action {
 	const char *agent, *skill; /* agent NULL: a script, or ... */
-	const char *approve;       /* ... a person, who approves this; else NULL */
+	const char *approve;       /* ... a person, who approves this, or ... */
+	const char *child;         /* ... a work item, whose id ends with this; else NULL */
+	const char *workflow;      /* of the child: a name or path */
+	const char *task;          /* of the child; NULL: as of the item itself */
 	const char **args;         /* words; ID and SPEC_PATH are replaced */
 	size_t n_args;
 	const char **reads;
@@ -125,8 +128,8 @@ struct declared_state {
 	struct declared_action *items;
 	size_t n;
 	const struct declared_action **by_section; /* sorted by `writes` */
-	size_t *order; /* indices of `items`, each after those that it needs; NULL: none needs one
-			*/
+	size_t *order; /* indices of `items`, each after those that it needs; NULL: none needs one,
+			  and none is a child */
 };
 
 /* Where an item of a declared state is. */

@@ -179,6 +179,35 @@
 	"  A: {text: Good., result: good}\n"                                                       \
 	"  B: {text: Good., result: good}\n"                                                       \
 	"END\n"
+/* The first child of G-1 has ended, and the second one waits for that. */
+#define CHILDREN                                                                                   \
+	"cat >part.md <<'END'\n"                                                                   \
+	"---\n"                                                                                    \
+	"evidence: []\n"                                                                           \
+	"states:\n"                                                                                \
+	"  one: {agent: a, skill: s, reads: [Spec], writes: A, results: {good: ok, bad: bad}}\n"   \
+	"---\n"                                                                                    \
+	"```mermaid\n"                                                                             \
+	"stateDiagram-v2\n"                                                                        \
+	"  [*] --> init\n"                                                                         \
+	"  init --> one : start\n"                                                                 \
+	"  one --> done : ok\n"                                                                    \
+	"  one --> failed : bad\n"                                                                 \
+	"  done --> [*]\n"                                                                         \
+	"  failed --> [*]\n"                                                                       \
+	"```\n"                                                                                    \
+	"END\n"                                                                                    \
+	"sed -e '/^  one:/c\\  one:\\n    all:\\n"                                                 \
+	"      - {child: a, workflow: part.md, task: One., writes: A, "                            \
+	"results: {success: ok, failed: bad}}\\n"                                                  \
+	"      - {child: b, workflow: part.md, task: Two., after: [A], writes: B, "                \
+	"results: {success: ok, failed: bad}}' part.md >tree.md\n"                                 \
+	"dev-team step G-1 --workflow tree.md >/dev/null\n"                                        \
+	"echo good | dev-team record --context-file \"$STATE/G-1.a.md\" --action G-1.a/one/1 "     \
+	"--result good >/dev/null\n"
+#define COUNT_EVENTS                                                                               \
+	"for i in G-1 G-1.a G-1.b; do dev-team events --json \"$STATE/$i.md\" | grep -oE "         \
+	"'\"type\":\"(started|dispatch|answer|done)\"' | sort | uniq -c; done; ls \"$STATE\"\n"
 /* It waits for children for long: it makes many calls, and not the same number each time. */
 #define WAITS .most = 40, .varies = true
 /* It starts git more than once, and each run of it takes long. */
@@ -258,6 +287,14 @@ const struct scene scenes[] = {
 		.words = {"step", "G-1", "--workflow", "wf.md", "--returned=G-1/gates/1"},
 		.prints = true,
 		.id = "G-1"},
+	{.name = "step: a child has ended, and the next one begins",
+		.full = true,
+		.setup = CHILDREN,
+		.words = {"step", "G-1", "--workflow", "tree.md"},
+		GIT,
+		.lax = true,
+		.id = "G-1",
+		.probe = WORKTREES "dev-team pool audit\n" COUNT_EVENTS},
 	{.name = "step --owner: the end of all that a session drives",
 		.setup = DRIVEN,
 		.most = 40,

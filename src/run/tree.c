@@ -1,0 +1,576 @@
+/*
+ * tree.c: one step of a work item and of the children that its outstanding actions wait for. The
+ * item is stepped first; each child then has its own step, and the array has the actions of all. A
+ * child that has ended is the answer to its action, so that the item can go on in the same call.
+ *
+ * A child is an item like any other, next to the document of its parent. It is made, or found
+ * again, by its id, and its document names the action that waits for it. So whatever is killed, the
+ * next call finds the same children and records the same answers.
+ */
+#include "context/lease.h"
+#include "src/machine/answer.h"
+#include "src/machine/wait.h"
+#include "src/run/run_internal.h"
+#include "src/run/status.h"
+#include "src/sys/path.h"
+
+struct tree {
+	struct arena *arena;
+	const struct run_step_call *call; /* of the item */
+	json *own, *below;                /* actions to print: of the item, of its children */
+	json *waits;                      /* the `done` of each child that waits */
+	json *stepped;                    /* ids of the children that had their step */
+	bool again;                       /* a child has ended: the item may go on */
+};
+
+static void tree_free(struct tree *t)
+{
+	json_free(&t->own);
+	json_free(&t->below);
+	json_free(&t->waits);
+	json_free(&t->stepped);
+}
+
+/* ---- what belongs to whom ---- */
+
+/* Those of the ids in `returned` that are of this item, or, with `below`, of it or its children;
+ * NULL: none is. "" stands for all. */
+static const char *select_returned(
+	struct arena *a, const char *returned, const char *id, bool below)
+{
+	CLEANUP(buf_release) struct buf some = BUF_INIT;
+	struct str rest = str_of(returned ? returned : ""), one;
+	size_t n = strlen(id);
+
+	if (!rest.n)
+		return returned;
+	while (str_next_item(&rest, &one))
+		if (one.n > n && str_starts(one, id) &&
+			(one.p[n] == '/' || (below && one.p[n] == '.')))
+			buf_addf(&some, "%s%.*s", some.len ? "," : "", (int)one.n, one.p);
+	return some.len ? arena_dup(a, buf_str(&some)) : NULL;
+}
+
+char *run_child_document(struct arena *a, const char *document, const char *item)
+{
+	return arena_printf(a, "%s/%s.md", arena_dup(a, path_dir(document)), item);
+}
+
+int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
+	const char *repo, const char **path, struct error *err)
+{
+	bool relative = name[0] != '/' && (strchr(name, '/') || str_ends(str_of(name), ".md"));
+
+	while (str_starts(str_of(name), "./"))
+		name += 2;
+	return locate_workflow(a,
+		relative ? path_join(a, arena_dup(a, path_dir(path_absolute(a, parent))), name)
+			 : name,
+		root, repo, path, err);
+}
+
+static int open_reader(struct context_file *f, const char *document, struct error *err)
+{
+	return context_open(f, document, CONTEXT_READ_ONLY, err);
+}
+
+/* The item that the action `id` is of. */
+static char *item_of(struct arena *a, const char *id)
+{
+	return arena_dup(a, (struct str){id, strcspn(id, "/")});
+}
+
+const char *run_parent(struct arena *a, const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct str parent, id;
+	size_t n;
+
+	if (!path_exists(document) || open_reader(&f, document, &ignored) < 0)
+		return NULL;
+	parent = context_get(&f.doc, "parent");
+	id = context_get(&f.doc, "work_item_id");
+	n = strcspn(parent.p, "/");
+	/* A longer id, so that nothing is above itself. */
+	return parent.n && id.n > n && id.p[n] == '.' && strncmp(id.p, parent.p, n) == 0
+		       ? arena_dup(a, parent)
+		       : NULL;
+}
+
+/* ---- the beginning of a child ---- */
+
+static int check_depth(struct tree *t, const char *item, struct error *err)
+{
+	const char *document = t->call->context_file, *parent;
+	unsigned depth = 1;
+
+	while ((parent = run_parent(t->arena, document))) {
+		if (++depth > RUN_DEPTH_MAX)
+			return error_set(err, ERR_INPUT,
+				"'%s' would be a child at depth %u: at most %d are allowed", item,
+				depth, RUN_DEPTH_MAX);
+		document = run_child_document(t->arena, document, item_of(t->arena, parent));
+	}
+	return 0;
+}
+
+/* A context_visit. */
+static bool note_history(const json *event, void *data)
+{
+	(void)event;
+	*(bool *)data = true;
+	return false;
+}
+
+/* A second document would lose what the first one had. */
+static int check_missing(const char *document, const char *item, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	bool was_there = false;
+
+	if (context_open(&f, document, CONTEXT_MAY_CREATE, err) < 0)
+		return -1;
+	if (f.created)
+		context_each_event(&f, "", note_history, &was_there);
+	return was_there ? error_set(err, ERR_STATE,
+				   "the document '%s' of the child '%s' is missing: put it back "
+				   "with 'dev-team context restore', or end the work item above it "
+				   "with 'dev-team cancel'",
+				   document, item)
+			 : 0;
+}
+
+/* What the child works on: its task, else what its parent works on, and the sections that it reads.
+ */
+static int write_spec(struct tree *t, const json *action, const char **spec, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *task = json_get_str(action, "task");
+
+	if (open_reader(&f, t->call->context_file, err) < 0)
+		return -1;
+	buf_add(&text, task ? str_of(task) : context_section(&f.doc, CONTEXT_SPEC));
+	for (const json *r = json_first(json_get(action, "read_sections")); r; r = json_next(r)) {
+		struct str section = context_section(&f.doc, json_text(r));
+
+		if (section.n)
+			buf_addf(&text, "%s## %s\n\n%s", text.len ? "\n\n" : "", json_text(r),
+				section.p);
+	}
+	if (!text.len)
+		return error_set(err, ERR_INPUT,
+			"the child '%s' gets no task: '%s' has neither a section '" CONTEXT_SPEC
+			"' nor what it reads",
+			json_get_str(action, "item"), t->call->context_file);
+	*spec = arena_dup(t->arena, buf_str(&text));
+	return 0;
+}
+
+/* ---- the end of a child ---- */
+
+/* What the agents that go on need to know: why, the branch, and what failed last. */
+static int describe_end(struct arena *a, const struct run_step_call *child, const json *done,
+	struct buf *text, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct item_place place;
+	struct str failure;
+
+	if (open_reader(&f, child->context_file, err) < 0 || place_load(a, &f, &place, err) < 0)
+		return -1;
+	buf_addf(text, "%s: %s\n", child->id, json_get_str(done, "reason"));
+	if (place.branch)
+		buf_addf(text, "Branch: %s\n", place.branch);
+	failure = context_section(&f.doc, CONTEXT_LAST_FAILURE);
+	if (failure.n && json_str_is(done, "result", "failed"))
+		buf_addf(text, "\n%s\n", failure.p);
+	return 0;
+}
+
+static int record_end(
+	struct tree *t, const struct run_step_call *child, const json *done, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct answer_offer offer = {.id = child->parent,
+		.owner = t->call->owner,
+		.word = json_get_str(done, "result"),
+		.ran = true};
+
+	if (describe_end(t->arena, child, done, &text, err) < 0 ||
+		context_open(&f, t->call->context_file, CONTEXT_MUST_EXIST, err) < 0)
+		return -1;
+	offer.text = buf_str(&text);
+	t->again = true;
+	return answer_record(&f, &offer, err);
+}
+
+/* ---- the step of a child ---- */
+
+static void add_wait(struct tree *t, const struct run_step_call *child, const json *done)
+{
+	json *wait = JSON_OBJECT(JSON_TEXT("item", child->id));
+
+	for (const json *m = json_first(done); m; m = json_next(m))
+		if (strcmp(json_key(m), "action") != 0 && strcmp(json_key(m), "result") != 0)
+			json_set(wait, json_key(m), json_copy(m));
+	json_set(wait, "context_file", json_string(str_of(child->context_file)));
+	if (!json_get(wait, "until") && !json_get(wait, "for"))
+		json_put_str(wait, "for", STR("answer"));
+	json_push(t->waits, wait);
+}
+
+/* Another session may go on with it. */
+static bool is_held(const struct run_step_call *child, const struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct lease_holder h;
+
+	return err->code == ERR_STATE && open_reader(&f, child->context_file, &ignored) == 0 &&
+	       context_open_keys(&f, &ignored) == 0 && lease_read(&f, &h, &ignored) == 0 &&
+	       h.live && !lease_held_by(&h, child->owner);
+}
+
+/* 1: a run of its own works on it. */
+static int step_unless_run(
+	struct arena *a, const struct run_step_call *child, struct buf *line, struct error *err)
+{
+	CLEANUP(buf_release) struct buf holder = BUF_INIT;
+
+	if (child->in_run && status_run_active(a, child->context_file, &holder)) {
+		(void)error_set(err, ERR_STATE, "another 'dev-team run' works on '%s' (%s)",
+			child->id, holder.s);
+		return 1;
+	}
+	if (run_step(a, child, line, err) == 0)
+		return 0;
+	return is_held(child, err) ? 1 : -1;
+}
+
+static int take_child(
+	struct tree *t, const struct run_step_call *child, struct str line, struct error *err)
+{
+	CLEANUP(json_free) json *array = NULL;
+	const json *first;
+
+	if (json_parse(&array, line, err) < 0)
+		return -1;
+	first = json_first(array);
+	if (!json_str_is(first, "action", "done")) {
+		for (const json *a = first; a; a = json_next(a))
+			json_push(t->below, json_copy(a));
+		return 0;
+	}
+	if (*child->ended)
+		return record_end(t, child, first, err);
+	add_wait(t, child, first);
+	return 0;
+}
+
+static struct run_step_call child_call(struct tree *t, const json *action)
+{
+	const struct run_step_call *up = t->call;
+	const char *item = json_dup(t->arena, action, "item");
+
+	return (struct run_step_call){.id = item,
+		.context_file = run_child_document(t->arena, up->context_file, item),
+		.plugin_root = up->plugin_root,
+		.repo = up->repo,
+		.research_skill = up->research_skill,
+		.owner = up->owner,
+		.take_over = up->take_over,
+		.new_session = up->new_session,
+		.cancel = up->cancel,
+		.accept_workflow = up->accept_workflow,
+		.returned = select_returned(t->arena, up->returned, item, true),
+		.returned_alone = up->returned_alone,
+		.own_worktree = true,
+		.in_run = up->in_run,
+		.validated = up->validated,
+		.refuted = up->refuted,
+		.fault = up->fault,
+		.fault_data = up->fault_data,
+		.parent = json_dup(t->arena, action, "id")};
+}
+
+static int step_child(struct tree *t, const json *action, struct error *err)
+{
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	const struct run_worktree *up = t->call->worktree;
+	struct run_step_call child = child_call(t, action);
+	struct run_worktree worktree = {0};
+	bool ended = false;
+	int rc;
+
+	if (up) /* nobody holds it: the run of the parent does */
+		worktree = (struct run_worktree){.pool = up->pool,
+			.resources = up->resources,
+			.artifacts = up->artifacts,
+			.target = up->target};
+	child.worktree = up ? &worktree : NULL;
+	child.ended = &ended;
+	if (run_child_workflow(t->arena, t->call->workflow, json_get_str(action, "workflow"),
+		    child.plugin_root, child.repo, &child.workflow, err) < 0)
+		return error_prefix(err, "child '%s'", child.id);
+	if (!path_exists(child.context_file) &&
+		(check_missing(child.context_file, child.id, err) < 0 ||
+			check_depth(t, child.id, err) < 0 ||
+			write_spec(t, action, &child.spec, err) < 0))
+		return -1;
+	rc = step_unless_run(t->arena, &child, &line, err);
+	if (rc == 0)
+		return take_child(t, &child, buf_str(&line), err);
+	if (rc < 0)
+		return -1;
+	add_wait(t, &child, JSON_OBJECT(JSON_TEXT("reason", err->text), JSON_TEXT("for", "owner")));
+	*err = (struct error){0};
+	return 0;
+}
+
+/* ---- the step of the item ---- */
+
+static int step_own(struct tree *t, bool first, struct buf *line, struct error *err)
+{
+	const char *ids =
+		first ? select_returned(t->arena, t->call->returned, t->call->id, false) : NULL;
+	struct run_step_call call = *t->call;
+	struct str rest = str_of(ids ? ids : ""), one;
+
+	call.returned = ids;
+	if (!first) {
+		call.results = NULL;
+		call.take_over = false;
+	}
+	do {
+		if (ids && str_next_item(&rest, &one))
+			call.returned = arena_dup(t->arena, one);
+		buf_clear(line);
+		if (run_step_item(t->arena, &call, line, err) < 0)
+			return -1;
+		call.results = NULL;
+		call.take_over = false;
+	} while (rest.n);
+	return 0;
+}
+
+static int step_children(struct tree *t, struct str line, struct error *err)
+{
+	CLEANUP(json_free) json *array = NULL;
+
+	if (json_parse(&array, line, err) < 0)
+		return -1;
+	json_free(&t->own);
+	t->own = json_array();
+	for (const json *a = json_first(array); a; a = json_next(a)) {
+		const char *item = json_get_str(a, "item");
+
+		if (action_kind(a) != ACTION_CHILD) {
+			json_push(t->own, json_copy(a));
+		} else if (!json_get(t->stepped, item)) {
+			json_put_bool(t->stepped, item, true);
+			if (step_child(t, a, err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Nothing can be done but what people, time or other sessions do. */
+static void print_waiting(struct tree *t, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf reason = BUF_INIT;
+	CLEANUP(json_free) json *array = json_array();
+	const char *until = NULL, *first = json_get_str(json_first(t->waits), "for"), *next;
+	json *done;
+
+	for (const json *w = json_first(t->waits); w; w = json_next(w)) {
+		const char *time = json_get_str(w, "until");
+
+		buf_adds(&reason, reason.len ? "; " : "");
+		if (!json_str_is(w, "for", "owner")) /* it names the item itself */
+			buf_addf(&reason, "'%s': ", json_get_str(w, "item"));
+		buf_adds(&reason, json_get_str(w, "reason"));
+		if (time && (!until || strcmp(time, until) < 0))
+			until = time;
+	}
+	next = until ? run_step_continuation(t->arena, t->call)
+		     : json_get_str(json_first(t->waits), "continue");
+	done = JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
+		JSON_TEXT("reason", reason.s), JSON_IF(until, JSON_TEXT("until", until)),
+		JSON_IF(!until, JSON_TEXT("for", first)),
+		JSON_VALUE("children", json_copy(t->waits)),
+		JSON_IF(next && !(until && t->call->in_run), JSON_TEXT("continue", next)));
+	json_push(array, done);
+	json_print(out, array);
+	if (t->call->owner)
+		run_step_release_lease(t->call);
+}
+
+static void print_all(struct tree *t, struct buf *out)
+{
+	for (const json *a = json_first(t->below); a; a = json_next(a))
+		json_push(t->own, json_copy(a));
+	if (json_len(t->own))
+		json_print(out, t->own);
+	else
+		print_waiting(t, out);
+}
+
+int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
+{
+	CLEANUP(tree_free)
+	struct tree t = {.arena = a,
+		.call = call,
+		.below = json_array(),
+		.waits = json_array(),
+		.stepped = json_object()};
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	bool first = true;
+
+	do {
+		t.again = false;
+		if (step_own(&t, first, &line, err) < 0)
+			return -1;
+		if (!strstr(line.s, action_rows[ACTION_CHILD].name)) {
+			buf_add(out, buf_str(&line));
+			return 0;
+		}
+		if (step_children(&t, buf_str(&line), err) < 0)
+			return -1;
+		first = false;
+	} while (t.again);
+	print_all(&t, out);
+	return 0;
+}
+
+/* ---- what is outstanding ---- */
+
+struct outstanding_walk {
+	struct run_outstanding *out;
+	struct arena arena;
+	struct str owner; /* of the item at the top; empty: none */
+	size_t due;       /* a step would change something */
+	size_t held;      /* children that wait for others */
+};
+
+/* `held`: nobody of this session carries the actions out. */
+static int walk_item(
+	struct outstanding_walk *w, const char *document, bool held, struct error *err);
+
+static int walk_actions(
+	struct outstanding_walk *w, const struct context_file *f, bool held, struct error *err)
+{
+	CLEANUP(json_free) json *all = NULL;
+
+	if (action_load(&f->doc, &all, err) < 0)
+		return -1;
+	for (const json *i = json_first(all); i; i = json_next(i)) {
+		bool answered = action_answered(&f->doc, i);
+		json *copy;
+
+		w->due += answered && !held && !json_get(i, "carried");
+		if (action_kind(i) == ACTION_CHILD && !answered) {
+			if (walk_item(w,
+				    run_child_document(&w->arena, f->path, json_get_str(i, "item")),
+				    held, err) < 0)
+				return -1;
+			continue;
+		}
+		if (action_kind(i) == ACTION_CHILD)
+			continue;
+		copy = json_copy(i);
+		json_set(copy, "context_file", json_string(str_of(f->path)));
+		json_push(answered || held ? w->out->rest : w->out->open, copy);
+	}
+	w->due += !held && !json_len(all);
+	return 0;
+}
+
+static bool is_held_up(struct outstanding_walk *w, struct context_file *f)
+{
+	CLEANUP(json_free) json *all = NULL;
+	struct error ignored;
+	struct lease_holder h;
+
+	return context_get(&f->doc, "question").n || wait_is_open(&f->doc, f->now) ||
+	       (action_load(&f->doc, &all, &ignored) == 0 && action_open_approval(&f->doc, all)) ||
+	       (lease_read(f, &h, &ignored) == 0 && h.live && !str_is(w->owner, h.owner));
+}
+
+static int walk_item(struct outstanding_walk *w, const char *document, bool held, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_holder h;
+	bool top = !w->owner.p;
+
+	if (!top && !path_exists(document)) {
+		w->due++;
+		return 0;
+	}
+	if (open_reader(&f, document, err) < 0)
+		return -1;
+	if (top) {
+		w->owner = STR("");
+		if (lease_read(&f, &h, err) < 0)
+			return -1;
+		if (h.owner)
+			w->owner = arena_str(&w->arena, str_of(h.owner));
+	} else if (!held && is_held_up(w, &f)) {
+		w->held++;
+		held = true;
+	}
+	return walk_actions(w, &f, held, err);
+}
+
+int run_outstanding_load(const char *document, struct run_outstanding *o, struct error *err)
+{
+	struct outstanding_walk w = {.out = o};
+	int rc;
+
+	*o = (struct run_outstanding){.open = json_array(), .rest = json_array()};
+	rc = walk_item(&w, document, false, err);
+	/* A step that found nothing to do has released the lease. */
+	o->waits = w.held && !json_len(o->open) && (!w.due || !w.owner.n);
+	arena_release(&w.arena);
+	return rc;
+}
+
+void run_outstanding_free(struct run_outstanding *o)
+{
+	json_free(&o->open);
+	json_free(&o->rest);
+}
+
+/* ---- cancel ---- */
+
+/* What is no child of this item any more is left alone; so is one that has ended. */
+int run_cancel_children(struct arena *a, const struct run_step_call *call,
+	const struct context_file *f, struct error *err)
+{
+	CLEANUP(json_free) json *all = NULL;
+	struct tree t = {.arena = a, .call = call};
+
+	if (action_load(&f->doc, &all, err) < 0)
+		return -1;
+	for (const json *i = json_first(all); i; i = json_next(i)) {
+		CLEANUP(buf_release) struct buf line = BUF_INIT;
+		struct run_step_call child;
+		const char *parent;
+
+		if (action_kind(i) != ACTION_CHILD || action_answered(&f->doc, i))
+			continue;
+		child = child_call(&t, i);
+		parent = run_parent(a, child.context_file);
+		if (!parent || strcmp(parent, child.parent) != 0)
+			continue;
+		if (run_step_workflow(a, child.context_file, &child.workflow, err) < 0 ||
+			locate_workflow(a, child.workflow, child.plugin_root, child.repo,
+				&child.workflow, err) < 0 ||
+			run_step_item(a, &child, &line, err) < 0)
+			return -1;
+	}
+	return 0;
+}
