@@ -25,6 +25,21 @@ struct effect_kind {
 	const char *notice;  /* shown to people then; NULL: nothing */
 };
 
+/* Whether a request may become an action now. */
+struct admission {
+	enum admission_answer {
+		ADMISSION_FREE, /* nothing limits it: the journal has no answer */
+		ADMISSION_YES,
+		ADMISSION_WAIT, /* not before `until` */
+		ADMISSION_NO,   /* not before a person has changed something */
+	} answer;
+	const char *reason; /* of WAIT and NO: one line, which names what to do */
+	int64_t until;      /* of WAIT: a time after the document's */
+};
+/* Its event in the journal, and what that says. */
+#define ADMISSION_EVENT "admission"
+void admission_from_json(struct arena *a, const json *event, struct admission *out);
+
 /* Each function returns 0, or -1 with *err. On -1 nothing is saved and the call can be repeated. */
 struct environment {
 	/* Paths, relative to the repository, of the `_spec_*.md` files that name `id`. */
@@ -78,6 +93,14 @@ struct environment {
 	/* Who holds the item now. NULL: as lease_read(). */
 	int (*holder)(
 		void *data, struct context_file *f, struct lease_holder *h, struct error *err);
+	/*
+	 * May this request become the action `id`? Asked before the dispatch, once for each request
+	 * and step; after a wait, a refusal, a kill or a refused save again with the same id. An
+	 * action that a take-over requests again is not asked about. *out is zero before; texts in
+	 * the arena. NULL: every request may.
+	 */
+	void (*may_dispatch)(void *data, struct arena *a, const struct context_file *f,
+		const char *id, const struct step_request *request, struct admission *out);
 	/* Action `id` will not be run again; may be NULL. */
 	void (*discard)(const struct context_file *f, const char *id);
 	/* Shows a line to people; may be NULL. */

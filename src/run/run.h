@@ -49,7 +49,8 @@ struct run_step_call {
 	bool allow_dirty;              /* ... even if it has uncommitted changes */
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */
-	bool validated;                /* the validation needs no script of the repository */
+	const struct pipeline *pipeline; /* of a run: its budgets apply; NULL: none do */
+	bool validated;                  /* the validation needs no script of the repository */
 	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
 	/* Shows why an answer does not count; may be NULL. */
 	void (*refuted)(void *data, const char *fault);

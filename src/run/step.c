@@ -207,7 +207,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
 		.own_worktree = call->own_worktree,
 		.allow_dirty = call->allow_dirty,
-		.worktree = call->worktree};
+		.worktree = call->worktree,
+		.pipeline = call->pipeline};
 	struct environment environment = environment_local;
 	struct preflight first;
 	struct engine e = {.file = f,
@@ -232,6 +233,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	if (call->in_run)
 		environment.client = run_client;
 	environment.refuted = call->refuted;
+	if (call->pipeline)
+		environment.may_dispatch = run_budget_may_dispatch;
 	if (call->in_place && call->own_worktree)
 		return error_set(err, ERR_USAGE, "--worktree and --in-place exclude each other");
 	if (entry.allow_dirty && !entry.in_place)
