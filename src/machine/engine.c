@@ -525,6 +525,11 @@ static bool may_commit(
 /* Those behind them are requested once these have their answers. */
 static bool admit_requests(struct engine_run *r, struct step_context *c)
 {
+	unsigned long left =
+		r->e->workflow->limits.max_actions - context_count(r->doc, "actions_dispatched");
+
+	if (c->requests.n > left)
+		c->requests.n = left;
 	c->requests.n = engine_admit_requests(
 		r, engine_state(r), c->requests.items, c->requests.n, c->open);
 	return c->requests.n;

@@ -48,3 +48,21 @@ ENGINE_TEST(what_is_in_front_of_a_refused_request_is_dispatched)
 	setenv("DEV_TEAM_NOW", "2026-11-21T01:35:55Z", 1);
 	steps_to("ADR-7/gates/2 ADR-7/gates/3");
 }
+
+/* The rest follows when the troubleshooter has granted another budget. */
+ENGINE_TEST(an_array_does_not_exceed_the_budget_of_actions)
+{
+	workflow("---\nlimits: {max_actions: 3}\nstates:\n  one: {agent: a, skill: a, writes: One, "
+		 "results: {good: on}}\n  gates:\n    all:\n"
+		 "      - {agent: a, skill: a, writes: A, results: {good: ok}}\n"
+		 "      - {agent: b, skill: b, writes: B, results: {good: ok}}\n"
+		 "      - {agent: c, skill: c, writes: C, results: {good: ok}}\n"
+		 "---\n```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> one : go\n"
+		 "one --> gates : on\ngates --> done : ok\ndone --> [*]\n```\n");
+	steps_to("ADR-7/one/1");
+	answered("ADR-7/one/1", "good", "x", "ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/1", "good", "x");
+	answered("ADR-7/gates/2", "good", "x", "ADR-7/troubleshooter/1 budget_exceeded:3");
+	answered("ADR-7/troubleshooter/1", "continue", "x", "ADR-7/gates/3");
+	answered("ADR-7/gates/3", "good", "x", "success: 'gates' gave 'ok'");
+}
