@@ -141,6 +141,9 @@ unsigned engine_evidence_required(const struct workflow *w,
 /* 0: `e->owner` may step. -1: ERR_STATE, another session holds the work item. */
 int engine_admit(const struct engine *e, struct error *err);
 
+/* *new: the item has not been stepped with this text of the workflow. -1: ERR_SYSTEM. */
+int engine_workflow_is_new(const struct engine *e, bool *new, struct error *err);
+
 /* Advances, saves, and adds the array (one line, no newline) to `out`. -1 with `cancel`: also
  * ERR_STATE, the item has ended already. */
 int engine_step(struct engine *e, struct buf *out, struct error *err);

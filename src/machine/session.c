@@ -186,6 +186,18 @@ static struct json_member text_if_valid(const char *key, const char *value)
 	return JSON_IF(value && !str_utf8_fault(str_of(value)), JSON_TEXT(key, value));
 }
 
+int engine_workflow_is_new(const struct engine *e, bool *new, struct error *err)
+{
+	char sum[DIGEST_TEXT];
+	struct str last;
+
+	digest_text(e->workflow->source, sum);
+	if (context_get_key(e->file, WORKFLOW_KEY, &last, err) < 0)
+		return -1;
+	*new = !str_is(last, sum);
+	return 0;
+}
+
 /* The text is kept each time that it changes. */
 static int put_workflow(struct engine_run *r, json *op, struct error *err)
 {

@@ -385,6 +385,7 @@ int run_setup(struct arena *a, struct run_item *r, struct error *err)
 		(agents_load(a, q->agents, &r->scripted, err) < 0 || report_unused(a, r, err) < 0))
 		return -1;
 	r->scripted.others = r->real;
+	r->call.scripted = !r->real;
 	r->call.validated = plays_validation(&r->scripted);
 	return r->real ? load_real_agents(a, r, err) : 0;
 }

@@ -50,6 +50,7 @@ struct run_step_call {
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */
 	const struct pipeline *pipeline; /* of a run: its budgets apply; NULL: none do */
+	bool scripted;                   /* of a run: no agent needs its role or skill */
 	bool validated;                  /* the validation needs no script of the repository */
 	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
 	/* Shows why an answer does not count; may be NULL. */
