@@ -129,10 +129,19 @@ struct engine {
 	bool accept_workflow;    /* the user accepts what it requires, other than at the start */
 };
 
+/* What every call needs; the caller sets the rest, none of which is needed. */
+struct engine engine_make(struct context_file *f, const struct workflow *w,
+	const struct step *(*step_for)(const struct workflow *w, const char *state),
+	const struct environment *environment, const char *id);
+/* Sets the rest as the journal's note of a call says. Texts are those of the note. */
+void engine_read_call(struct engine *e, const json *note);
+
 /* The kinds of evidence (enum evidence_kind) that success requires. */
 unsigned engine_evidence_required(const struct workflow *w,
 	const struct step *(*step_for)(const struct workflow *w, const char *state));
 
+/* The skill of the researcher, unless the workflow or the call names another. */
+#define ENGINE_RESEARCH_SKILL "researcher-plan"
 /* The outcome of an item that was cancelled. */
 #define ENGINE_CANCELLED "cancelled by the user"
 /* The settings of a repository, relative to it: what `read_input` reads as "config". */

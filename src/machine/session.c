@@ -239,6 +239,36 @@ static int note_operation(struct engine_run *r, struct error *err)
 	return put_workflow(r, op, err);
 }
 
+struct engine engine_make(struct context_file *f, const struct workflow *w,
+	const struct step *(*step_for)(const struct workflow *w, const char *state),
+	const struct environment *environment, const char *id)
+{
+	return (struct engine){.file = f,
+		.workflow = w,
+		.step_for = step_for,
+		.environment = environment,
+		.id = id,
+		.research_skill = w->research_skill ? w->research_skill : ENGINE_RESEARCH_SKILL,
+		.repo = ""};
+}
+
+void engine_read_call(struct engine *e, const json *note)
+{
+	const char *skill = json_get_str(note, "research_skill"),
+		   *repo = json_get_str(note, "repo");
+
+	e->research_skill = skill ? skill : "";
+	e->repo = repo ? repo : "";
+	e->returned = json_is_true(json_get(note, "returned"));
+	e->returned_id = json_get_str(note, "returned_id");
+	e->returned_alone = json_is_true(json_get(note, "returned_alone"));
+	e->owner = json_get_str(note, "owner");
+	e->take_over = json_is_true(json_get(note, "take_over"));
+	e->new_session = json_is_true(json_get(note, "new_session"));
+	e->cancel = json_is_true(json_get(note, "cancel"));
+	e->accept_workflow = json_is_true(json_get(note, "accept_workflow"));
+}
+
 int engine_begin(struct engine_run *r, struct error *err)
 {
 	struct engine *e = r->e;

@@ -83,11 +83,19 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 	return 0;
 }
 
-static const char *research_skill(const struct run_step_call *call, const struct workflow *w)
+static void set_call(struct engine *e, const struct run_step_call *call)
 {
 	if (call->research_skill && *call->research_skill)
-		return call->research_skill;
-	return w->research_skill ? w->research_skill : "researcher-plan";
+		e->research_skill = call->research_skill;
+	e->repo = call->repo;
+	e->returned = call->returned != NULL;
+	e->returned_id = call->returned && *call->returned ? call->returned : NULL;
+	e->returned_alone = call->returned_alone;
+	e->owner = call->owner;
+	e->take_over = call->take_over;
+	e->new_session = call->new_session;
+	e->cancel = call->cancel;
+	e->accept_workflow = call->accept_workflow;
 }
 
 /* Said once, when the item begins. */
@@ -304,22 +312,9 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.pipeline = call->pipeline};
 	struct environment environment = environment_local;
 	struct preflight first;
-	struct engine e = {.file = f,
-		.workflow = w,
-		.step_for = steps_find,
-		.environment = &environment,
-		.id = call->id,
-		.research_skill = research_skill(call, w),
-		.repo = call->repo,
-		.returned = call->returned != NULL,
-		.returned_id = call->returned && *call->returned ? call->returned : NULL,
-		.returned_alone = call->returned_alone,
-		.owner = call->owner,
-		.take_over = call->take_over,
-		.new_session = call->new_session,
-		.cancel = call->cancel,
-		.accept_workflow = call->accept_workflow};
+	struct engine e = engine_make(f, w, steps_find, &environment, call->id);
 
+	set_call(&e, call);
 	environment.data = &entry;
 	environment.enter = run_place_enter;
 	environment.say = log_text;

@@ -591,25 +591,11 @@ static bool replay_step(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const json *note = r->note;
-	const char *skill = json_get_str(note, "research_skill"),
-		   *repo = json_get_str(note, "repo");
 	struct environment environment = from_journal;
-	struct engine e = {.file = &r->file,
-		.workflow = &r->workflow,
-		.step_for = steps_find,
-		.environment = &environment,
-		.id = json_get_str(note, "id"),
-		.research_skill = skill ? skill : "",
-		.repo = repo ? repo : "",
-		.returned = json_is_true(json_get(note, "returned")),
-		.returned_id = json_get_str(note, "returned_id"),
-		.returned_alone = json_is_true(json_get(note, "returned_alone")),
-		.owner = json_get_str(note, "owner"),
-		.take_over = json_is_true(json_get(note, "take_over")),
-		.new_session = json_is_true(json_get(note, "new_session")),
-		.cancel = json_is_true(json_get(note, "cancel")),
-		.accept_workflow = json_is_true(json_get(note, "accept_workflow"))};
+	struct engine e = engine_make(
+		&r->file, &r->workflow, steps_find, &environment, json_get_str(note, "id"));
 
+	engine_read_call(&e, note);
 	if (!e.id || !load_workflow(r, note))
 		return false;
 	environment.data = r;
