@@ -66,8 +66,8 @@ struct pipeline {
 	struct text_list default_fallback;
 	struct text_list plans; /* subscriptionPlans */
 	const char *tenant, *account;
-	double tenant_share;    /* -1: not declared */
-	double cost_budget_usd; /* 0: none */
+	double tenant_share;                         /* -1: not declared */
+	double cost_budget_usd, cost_budget_day_usd; /* 0: none */
 	int64_t off_peak_max_wait_s;
 	const char *artifact_version; /* "v1" */
 	struct stage_spec *stages;

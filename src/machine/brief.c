@@ -1,4 +1,5 @@
 #include "src/base/yaml.h"
+#include "src/sys/directory.h"
 #include "src/sys/path.h"
 #include "src/machine/answer.h"
 #include "src/machine/brief.h"
@@ -102,6 +103,30 @@ int instructions_agent(struct arena *a, const char *root, const char *repo, cons
 	struct instructions *out, struct error *err)
 {
 	return find_instructions(a, root, repo, "agents", agent, ".md", out, err);
+}
+
+const char *instructions_names(struct arena *a, const char *root, const char *repo, bool skills)
+{
+	const char *home = getenv("HOME"), *kind = skills ? "skills" : "agents";
+	const char *const dirs[] = {arena_printf(a, "%s/%s", root, kind),
+		arena_printf(a, "%s/.claude/%s", repo, kind),
+		home && *home ? arena_printf(a, "%s/.claude/%s", home, kind) : NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	for (size_t i = 0; i < COUNT(dirs); i++) {
+		struct directory_names names;
+		struct error ignored;
+
+		if (!dirs[i] || directory_list(a, dirs[i], &names, NULL, &ignored) < 0)
+			continue;
+		for (size_t k = 0; k < names.n; k++) {
+			struct str name = str_of(names.items[k]);
+
+			name.n -= !skills && str_ends(name, ".md") ? strlen(".md") : 0;
+			buf_addf(&out, "%s%.*s", out.len ? ", " : "", (int)name.n, name.p);
+		}
+	}
+	return out.len ? arena_dup(a, buf_str(&out)) : "none";
 }
 
 struct skill_arguments {

@@ -35,6 +35,9 @@ int instructions_agent(struct arena *a, const char *root, const char *repo, cons
 int instructions_skill(struct arena *a, const char *root, const char *repo, const char *skill,
 	const char *args, struct instructions *out, struct error *err);
 
+/* The names of all roles, or skills, in these places: `a, b`, or `none`. */
+const char *instructions_names(struct arena *a, const char *root, const char *repo, bool skills);
+
 /* Role and skill of an action. -1: as above; ERR_STATE if `id` is not outstanding, ERR_INPUT if it
  * is a script. */
 int brief_instructions(struct arena *a, const struct context_file *f, const char *id,

@@ -3,9 +3,16 @@
 #include "src/base/number.h"
 #include "src/machine/engine_internal.h"
 
+#define TROUBLESHOOTER "troubleshooter"
+
 static const char *action_id(struct engine_run *r, const char *part, unsigned long attempt)
 {
 	return arena_printf(&r->arena, "%s/%s/%lu", r->e->id, part, attempt);
+}
+
+const char *engine_next_id(struct engine_run *r, const char *part, size_t k)
+{
+	return action_id(r, part, context_attempts(r->doc, part) + 1 + k);
 }
 
 static json *read_sections(const struct step_request *q)
@@ -47,7 +54,7 @@ static const char *child_id(struct engine_run *r, const char *name)
 
 static json *request_to_action(struct engine_run *r, const struct step_request *q)
 {
-	const char *part = q->trigger ? "troubleshooter" : engine_state(r);
+	const char *part = q->trigger ? TROUBLESHOOTER : engine_state(r);
 	unsigned long attempt = context_next_attempt(r->doc, part);
 	bool child = q->kind == ACTION_CHILD;
 
@@ -198,27 +205,32 @@ void engine_dispatch_reissue(struct engine_run *r, json *action)
 	json_put_str(note_dispatch(r, action), "instead_of", str_of(old));
 }
 
-void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count)
+enum advance engine_dispatch_troubleshooter(
+	struct engine_run *r, const char *trigger, unsigned long count)
 {
 	const struct step_request request = {.kind = ACTION_AGENT,
 		.message = arena_printf(
 			&r->arena, "Calling the troubleshooter for %s: %s", r->e->id, trigger),
-		.agent = "troubleshooter",
-		.skill = "troubleshooter",
+		.agent = TROUBLESHOOTER,
+		.skill = TROUBLESHOOTER,
 		.trigger = trigger,
 		.cycle_count = count,
 		.writes = CONTEXT_TROUBLE_LOG,
 		.format = "continue | terminate | needs_user_input"};
-	json *action = request_to_action(r, &request);
+	json *action;
 
+	if (!engine_admit_requests(r, TROUBLESHOOTER, &request, 1, false))
+		return ADVANCE_ON;
+	action = request_to_action(r, &request);
 	if (context_get(r->doc, "troubleshooter_input").n)
 		json_put_bool(action, "user_answered", true);
 	engine_drop_unanswered(r);
 	drop_replaced(r, &request, 1);
 	r->print = json_array();
 	dispatch(r, action);
-	context_set(r->doc, "pending_agent", STR("troubleshooter"));
+	context_set(r->doc, "pending_agent", STR(TROUBLESHOOTER));
 	action_store(r->doc, r->outstanding);
+	return ADVANCE_STOP;
 }
 
 void engine_dispatch_again(struct engine_run *r, bool together)

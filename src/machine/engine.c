@@ -529,8 +529,21 @@ static bool may_commit(
 	return false;
 }
 
-static enum advance request(struct engine_run *r, const struct step *step,
-	const struct step_context *c, struct error *err)
+/* Those behind them are requested once these have their answers. */
+static bool admit_requests(struct engine_run *r, struct step_context *c)
+{
+	unsigned long left =
+		r->e->workflow->limits.max_actions - context_count(r->doc, "actions_dispatched");
+
+	if (c->requests.n > left)
+		c->requests.n = left;
+	c->requests.n = engine_admit_requests(
+		r, engine_state(r), c->requests.items, c->requests.n, c->open);
+	return c->requests.n;
+}
+
+static enum advance request(
+	struct engine_run *r, const struct step *step, struct step_context *c, struct error *err)
 {
 	unsigned long count;
 	const char *trigger;
@@ -549,6 +562,8 @@ static enum advance request(struct engine_run *r, const struct step *step,
 		return ADVANCE_FAILED;
 	if (r->fault)
 		return refuse_request(r, step, err);
+	if (!admit_requests(r, c))
+		return ADVANCE_STOP;
 	if (engine_take_inputs(r, err) < 0)
 		return ADVANCE_FAILED;
 	if (may_commit(r, step, c) && engine_mark_changes(r, c->requests.items[0].writes, err) < 0)

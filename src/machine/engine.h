@@ -25,6 +25,21 @@ struct effect_kind {
 	const char *notice;  /* shown to people then; NULL: nothing */
 };
 
+/* Whether a request may become an action now. */
+struct admission {
+	enum admission_answer {
+		ADMISSION_FREE, /* nothing limits it: the journal has no answer */
+		ADMISSION_YES,
+		ADMISSION_WAIT, /* not before `until` */
+		ADMISSION_NO,   /* not before a person has changed something */
+	} answer;
+	const char *reason; /* of WAIT and NO: one line, which names what to do */
+	int64_t until;      /* of WAIT: a time after the document's */
+};
+/* Its event in the journal, and what that says. */
+#define ADMISSION_EVENT "admission"
+void admission_from_json(struct arena *a, const json *event, struct admission *out);
+
 /* Each function returns 0, or -1 with *err. On -1 nothing is saved and the call can be repeated. */
 struct environment {
 	/* Paths, relative to the repository, of the `_spec_*.md` files that name `id`. */
@@ -78,6 +93,14 @@ struct environment {
 	/* Who holds the item now. NULL: as lease_read(). */
 	int (*holder)(
 		void *data, struct context_file *f, struct lease_holder *h, struct error *err);
+	/*
+	 * May this request become the action `id`? Asked before the dispatch, once for each request
+	 * and step; after a wait, a refusal, a kill or a refused save again with the same id. An
+	 * action that a take-over requests again is not asked about. *out is zero before; texts in
+	 * the arena. NULL: every request may.
+	 */
+	void (*may_dispatch)(void *data, struct arena *a, const struct context_file *f,
+		const char *id, const struct step_request *request, struct admission *out);
 	/* Action `id` will not be run again; may be NULL. */
 	void (*discard)(const struct context_file *f, const char *id);
 	/* Shows a line to people; may be NULL. */
@@ -111,10 +134,19 @@ struct engine {
 /* Whether a work item ends in this state. */
 bool engine_is_terminal(const struct workflow *w, const char *state);
 
+/* What every call needs; the caller sets the rest, none of which is needed. */
+struct engine engine_make(struct context_file *f, const struct workflow *w,
+	const struct step *(*step_for)(const struct workflow *w, const char *state),
+	const struct environment *environment, const char *id);
+/* Sets the rest as the journal's note of a call says. Texts are those of the note. */
+void engine_read_call(struct engine *e, const json *note);
+
 /* The kinds of evidence (enum evidence_kind) that success requires. */
 unsigned engine_evidence_required(const struct workflow *w,
 	const struct step *(*step_for)(const struct workflow *w, const char *state));
 
+/* The skill of the researcher, unless the workflow or the call names another. */
+#define ENGINE_RESEARCH_SKILL "researcher-plan"
 /* The outcome of an item that was cancelled. */
 #define ENGINE_CANCELLED "cancelled by the user"
 /* The settings of a repository, relative to it: what `read_input` reads as "config". */
@@ -122,6 +154,9 @@ unsigned engine_evidence_required(const struct workflow *w,
 
 /* 0: `e->owner` may step. -1: ERR_STATE, another session holds the work item. */
 int engine_admit(const struct engine *e, struct error *err);
+
+/* *new: the item has not been stepped with this text of the workflow. -1: ERR_SYSTEM. */
+int engine_workflow_is_new(const struct engine *e, bool *new, struct error *err);
 
 /* Advances, saves, and adds the array (one line, no newline) to `out`. -1 with `cancel`: also
  * ERR_STATE, the item has ended already. */

@@ -55,7 +55,11 @@ void engine_say(struct engine_run *r, const char *text);
 
 /* dispatch.c: gives requests their ids and makes them outstanding and printed. */
 void engine_dispatch(struct engine_run *r, const struct step *step, const struct step_context *c);
-void engine_dispatch_troubleshooter(struct engine_run *r, const char *trigger, unsigned long count);
+/* ADVANCE_ON: it is not dispatched now, as engine_admit_requests() says. */
+enum advance engine_dispatch_troubleshooter(
+	struct engine_run *r, const char *trigger, unsigned long count);
+/* The id of the action that the k-th request of `part` from now on becomes. */
+const char *engine_next_id(struct engine_run *r, const char *part, size_t k);
 /* Prints the outstanding actions without an answer again; unless `together`, only the first if some
  * have one. */
 void engine_dispatch_again(struct engine_run *r, bool together);
@@ -112,7 +116,22 @@ void engine_troubleshooter_discard(struct engine_run *r);
  * resets the limit. */
 enum advance engine_troubleshooter_wait(struct engine_run *r);
 
+/* admission.c: asks the environment. */
+/*
+ * How many of the first of these requests may be dispatched now; a request whose answer is not yes
+ * holds back those behind it. 0: the item waits for a time or for a person, which is printed,
+ * unless it has outstanding actions, which come first.
+ */
+size_t engine_admit_requests(struct engine_run *r, const char *part,
+	const struct step_request *requests, size_t n, bool open);
+/* The trigger of a question that a refusal has raised. */
+#define ADMISSION_TRIGGER "dispatch_refused"
+/* Forgets the question: the next request asks again. True: there was one. */
+bool engine_admit_again(struct engine_run *r);
+
 /* wait.c */
+/* The item waits until then. */
+void engine_wait_begin(struct engine_run *r, int64_t until, const char *reason);
 /* Prints that the item waits for a time. ADVANCE_ON: it does not, or no longer. */
 enum advance engine_wait(struct engine_run *r);
 

@@ -186,6 +186,18 @@ static struct json_member text_if_valid(const char *key, const char *value)
 	return JSON_IF(value && !str_utf8_fault(str_of(value)), JSON_TEXT(key, value));
 }
 
+int engine_workflow_is_new(const struct engine *e, bool *new, struct error *err)
+{
+	char sum[DIGEST_TEXT];
+	struct str last;
+
+	digest_text(e->workflow->source, sum);
+	if (context_get_key(e->file, WORKFLOW_KEY, &last, err) < 0)
+		return -1;
+	*new = !str_is(last, sum);
+	return 0;
+}
+
 /* The text is kept each time that it changes. */
 static int put_workflow(struct engine_run *r, json *op, struct error *err)
 {
@@ -254,6 +266,38 @@ static int check_parent(const struct engine *e, struct error *err)
 		"move it away, or give the child in the workflow another name",
 		e->id, e->parent, e->file->path, parent.n ? "the parent '" : "no parent",
 		parent.n ? parent.p : "", parent.n ? "'" : "");
+}
+
+struct engine engine_make(struct context_file *f, const struct workflow *w,
+	const struct step *(*step_for)(const struct workflow *w, const char *state),
+	const struct environment *environment, const char *id)
+{
+	return (struct engine){.file = f,
+		.workflow = w,
+		.step_for = step_for,
+		.environment = environment,
+		.id = id,
+		.research_skill = w->research_skill ? w->research_skill : ENGINE_RESEARCH_SKILL,
+		.repo = ""};
+}
+
+void engine_read_call(struct engine *e, const json *note)
+{
+	const char *skill = json_get_str(note, "research_skill"),
+		   *repo = json_get_str(note, "repo");
+
+	e->research_skill = skill ? skill : "";
+	e->repo = repo ? repo : "";
+	e->returned = json_is_true(json_get(note, "returned"));
+	e->returned_id = json_get_str(note, "returned_id");
+	e->returned_alone = json_is_true(json_get(note, "returned_alone"));
+	e->owner = json_get_str(note, "owner");
+	e->take_over = json_is_true(json_get(note, "take_over"));
+	e->new_session = json_is_true(json_get(note, "new_session"));
+	e->cancel = json_is_true(json_get(note, "cancel"));
+	e->accept_workflow = json_is_true(json_get(note, "accept_workflow"));
+	e->parent = json_get_str(note, "parent");
+	e->spec = json_get_str(note, "spec");
 }
 
 int engine_begin(struct engine_run *r, struct error *err)

@@ -92,8 +92,8 @@ enum advance engine_troubleshooter_call(
 	unsigned long calls = context_count(r->doc, "troubleshooter_calls");
 
 	if (calls < MAX_CALLS) {
-		context_set_count(r->doc, "troubleshooter_calls", calls + 1);
-		engine_dispatch_troubleshooter(r, trigger, count);
+		if (engine_dispatch_troubleshooter(r, trigger, count) == ADVANCE_STOP)
+			context_set_count(r->doc, "troubleshooter_calls", calls + 1);
 		return ADVANCE_STOP;
 	}
 	engine_drop_unanswered(r);
@@ -364,6 +364,8 @@ enum advance engine_troubleshooter_wait(struct engine_run *r)
 	const char *trigger = arena_dup(&r->arena, context_get(r->doc, "question_trigger"));
 	bool given_up = context_count(r->doc, "troubleshooter_calls") >= MAX_CALLS;
 
+	if (engine_admit_again(r))
+		return ADVANCE_ON;
 	if (*question && !context_get(r->doc, "troubleshooter_input").n) {
 		engine_dispatch_done(r, "failed",
 			arena_printf(&r->arena, "needs your answer: %s", question), question);

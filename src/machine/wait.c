@@ -35,6 +35,16 @@ struct limit {
 	const char *reason;
 };
 
+static void set_wait(struct context_file *f, int64_t until, const char *reason)
+{
+	char text[CLOCK_TEXT];
+
+	clock_text(until, text);
+	context_set(&f->doc, "wait_until", str_of(text));
+	context_set(&f->doc, "wait_reason", str_of(reason));
+	json_put_texts(context_event(f, "wait"), "until", text, "reason", reason);
+}
+
 static int64_t unknown_end(const struct context_file *f)
 {
 	int64_t wait_s = WAIT_UNKNOWN_S;
@@ -52,7 +62,6 @@ static int begin(struct context_file *f, void *data, struct error *err)
 	struct context *c = &f->doc;
 	bool open = wait_is_open(c, f->now), known = l->until > f->now;
 	int64_t until = known ? l->until : unknown_end(f);
-	char text[CLOCK_TEXT];
 	struct wait w;
 
 	JSON_ADD(context_op(f, "wait"), JSON_TEXT("reason", l->reason),
@@ -61,12 +70,9 @@ static int begin(struct context_file *f, void *data, struct error *err)
 		return 0;
 	if (open && (!known || (wait_read(c, &w, err) == 0 && w.until >= until)))
 		return 0;
-	clock_text(until, text);
-	context_set(c, "wait_until", str_of(text));
-	context_set(c, "wait_reason", str_of(l->reason));
 	if (!open)
 		context_set_count(c, "usage_waits", context_count(c, "usage_waits") + 1);
-	json_put_texts(context_event(f, "wait"), "until", text, "reason", l->reason);
+	set_wait(f, until, l->reason);
 	return context_save(f, err);
 }
 
@@ -76,6 +82,11 @@ int wait_for_limit(struct context_file *f, int64_t until, const char *reason, st
 }
 
 /* ---- the engine ---- */
+
+void engine_wait_begin(struct engine_run *r, int64_t until, const char *reason)
+{
+	set_wait(r->e->file, until, reason);
+}
 
 enum advance engine_wait(struct engine_run *r)
 {

@@ -111,6 +111,7 @@ static int plan_worktree(struct arena *a, struct run_item *r, struct error *err)
 		.slots = (unsigned)r->request->slots};
 	r->call.worktree = &r->worktree;
 	r->call.in_place |= !r->call.own_worktree && is_in_place(p);
+	r->call.pipeline = p;
 	if (!p)
 		return find_default_pool(a, r, err);
 	r->worktree.pool = resources_pool(&r->resources, p->worktree_pool);
@@ -433,6 +434,7 @@ int run_setup(struct arena *a, struct run_item *r, struct error *err)
 		(agents_load(a, q->agents, &r->scripted, err) < 0 || report_unused(a, r, err) < 0))
 		return -1;
 	r->scripted.others = r->real;
+	r->call.scripted = !r->real;
 	r->call.validated = plays_validation(&r->scripted);
 	return r->real ? load_real_agents(a, r, err) : 0;
 }

@@ -8,6 +8,7 @@
 #include "src/event/artifact.h"
 #include "src/harness/pipeline.h"
 #include "src/machine/agents.h"
+#include "src/machine/engine.h"
 #include "src/machine/place.h"
 #include "src/run/run.h"
 #include "src/sys/git.h"
@@ -106,7 +107,15 @@ struct run_entry {
 	struct run_worktree *worktree;     /* NULL: by default */
 	struct arena *arena;               /* of the notice */
 	const char *notice;                /* for people, if the step succeeds; NULL: none */
+	const struct pipeline *pipeline;   /* NULL: nothing limits what agents cost */
+	bool costs_known;
+	double cost_usd, cost_today_usd; /* of the item's agents so far, if `costs_known` */
 };
+
+/* environment.may_dispatch(), with a pipeline: an agent waits for the next day (UTC) once those of
+ * the day have cost `costBudgetPerDay`, and is refused once all have cost `costBudget`. */
+void run_budget_may_dispatch(void *data, struct arena *a, const struct context_file *f,
+	const char *id, const struct step_request *request, struct admission *out);
 
 /* environment.enter() */
 int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,

@@ -83,11 +83,21 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 	return 0;
 }
 
-static const char *research_skill(const struct run_step_call *call, const struct workflow *w)
+static void set_call(struct engine *e, const struct run_step_call *call)
 {
 	if (call->research_skill && *call->research_skill)
-		return call->research_skill;
-	return w->research_skill ? w->research_skill : "researcher-plan";
+		e->research_skill = call->research_skill;
+	e->repo = call->repo;
+	e->returned = call->returned != NULL;
+	e->returned_id = call->returned && *call->returned ? call->returned : NULL;
+	e->returned_alone = call->returned_alone;
+	e->owner = call->owner;
+	e->take_over = call->take_over;
+	e->new_session = call->new_session;
+	e->cancel = call->cancel;
+	e->accept_workflow = call->accept_workflow;
+	e->parent = call->parent;
+	e->spec = call->spec;
 }
 
 /* ---- the first step ---- */
@@ -190,6 +200,99 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 	return 0;
 }
 
+/* The places where roles and skills are looked for. */
+struct role_places {
+	struct arena *arena;
+	const char *root, *repo;
+};
+
+typedef int find_role(
+	const struct role_places *p, const char *name, struct instructions *out, struct error *err);
+
+static int find_agent(
+	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
+{
+	return instructions_agent(p->arena, p->root, p->repo, name, out, err);
+}
+
+static int find_skill(
+	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
+{
+	return instructions_skill(p->arena, p->root, p->repo, name, NULL, out, err);
+}
+
+/* A name with a prefix may belong to another plugin, whose files are not known. */
+static size_t check_role(const struct role_places *p, const char *file,
+	const struct declared_action *it, const char *kind, const char *name, find_role *find,
+	struct buf *out)
+{
+	struct instructions found = {0};
+	struct error err = {0};
+
+	if (find(p, name, &found, &err) < 0)
+		buf_addf(out, "%s:%u:%u: %s\n", file, it->line, it->col, err.text);
+	else if (!found.path && !strchr(name, ':'))
+		buf_addf(out,
+			"%s:%u:%u: unknown %s '%s': the plugin, '%s/.claude' and '~/.claude' have "
+			"%s\n",
+			file, it->line, it->col, kind, name, p->repo,
+			instructions_names(p->arena, p->root, p->repo, find == find_skill));
+	else
+		return 0;
+	return 1;
+}
+
+/* `repo` NULL: the one around the working directory. */
+static size_t check_roles(struct arena *a, const struct workflow *w, const char *plugin_root,
+	const char *repo, struct buf *out)
+{
+	struct role_places p = {.arena = a};
+	struct error ignored;
+	size_t n = 0;
+
+	if (locate_plugin(a, plugin_root, &p.root, &ignored) < 0)
+		return 0;
+	if (locate_repository(a, repo, &p.repo, &ignored) < 0)
+		p.repo = ".";
+	for (size_t i = 0; i < w->n_declared; i++)
+		for (size_t k = 0; k < w->declared[i].n; k++) {
+			const struct declared_action *it = &w->declared[i].items[k];
+
+			if (!it->agent)
+				continue;
+			n += check_role(&p, w->file, it, "agent", it->agent, find_agent, out);
+			n += check_role(&p, w->file, it, "skill", it->skill, find_skill, out);
+		}
+	return n;
+}
+
+/* What would be dispatched to nobody, or without a task. Once for each text of the workflow. */
+static int check_agents(struct arena *a, const struct run_step_call *call, const struct engine *e,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf faults = BUF_INIT;
+	struct str rest, line;
+	bool new;
+	size_t n;
+
+	if (!e->workflow->n_declared || e->cancel)
+		return 0;
+	if (engine_workflow_is_new(e, &new, err) < 0)
+		return -1;
+	if (!new)
+		return 0;
+	n = workflow_check_tasks(e->workflow, steps_builtin(), &faults);
+	if (!call->scripted)
+		n += check_roles(a, e->workflow, call->plugin_root, call->repo, &faults);
+	rest = buf_str(&faults);
+	while (n > 1 && str_line(&rest, &line))
+		report_fault(call, arena_dup(a, line));
+	if (n > 1)
+		return error_set(err, ERR_INPUT,
+			"%zu faults keep '%s' from a step with this workflow", n, e->id);
+	return n ? error_set(err, ERR_INPUT, "%s", arena_dup(a, str_trim(buf_str(&faults)))) : 0;
+}
+
 /* A run holds the item as long as its own process lives; the terminal lives on when it was killed.
  */
 static const char *run_client(void *data, struct arena *a)
@@ -220,33 +323,21 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
 		.own_worktree = call->own_worktree,
 		.allow_dirty = call->allow_dirty,
-		.worktree = call->worktree};
+		.worktree = call->worktree,
+		.pipeline = call->pipeline};
 	struct environment environment = environment_local;
 	struct preflight first;
-	struct engine e = {.file = f,
-		.workflow = w,
-		.step_for = steps_find,
-		.environment = &environment,
-		.id = call->id,
-		.research_skill = research_skill(call, w),
-		.repo = call->repo,
-		.returned = call->returned != NULL,
-		.returned_id = call->returned && *call->returned ? call->returned : NULL,
-		.returned_alone = call->returned_alone,
-		.owner = call->owner,
-		.take_over = call->take_over,
-		.new_session = call->new_session,
-		.cancel = call->cancel,
-		.accept_workflow = call->accept_workflow,
-		.parent = call->parent,
-		.spec = call->spec};
+	struct engine e = engine_make(f, w, steps_find, &environment, call->id);
 
+	set_call(&e, call);
 	environment.data = &entry;
 	environment.enter = run_place_enter;
 	environment.say = log_text;
 	if (call->in_run)
 		environment.client = run_client;
 	environment.refuted = call->refuted;
+	if (call->pipeline)
+		environment.may_dispatch = run_budget_may_dispatch;
 	if (call->in_place && call->own_worktree)
 		return error_set(err, ERR_USAGE, "--worktree and --in-place exclude each other");
 	if (entry.allow_dirty && !entry.in_place)
@@ -257,6 +348,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	if (call->cancel && (engine_admit(&e, err) < 0 || run_cancel_children(a, call, f, err) < 0))
 		return -1;
 	if (call->results && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
+		return -1;
+	if (check_agents(a, call, &e, err) < 0)
 		return -1;
 	if (is_first(f, w) && !call->cancel) {
 		if (engine_admit(&e, err) < 0 ||
@@ -451,70 +544,6 @@ static size_t check_policy(struct arena *a, const struct workflow *w, struct buf
 	return 1;
 }
 
-/* The places where roles and skills are looked for. */
-struct role_places {
-	struct arena *arena;
-	const char *root, *repo;
-};
-
-typedef int find_role(
-	const struct role_places *p, const char *name, struct instructions *out, struct error *err);
-
-static int find_agent(
-	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
-{
-	return instructions_agent(p->arena, p->root, p->repo, name, out, err);
-}
-
-static int find_skill(
-	const struct role_places *p, const char *name, struct instructions *out, struct error *err)
-{
-	return instructions_skill(p->arena, p->root, p->repo, name, NULL, out, err);
-}
-
-/* A name with a prefix may belong to another plugin, whose files are not known. */
-static size_t check_role(const struct role_places *p, const char *file,
-	const struct declared_action *it, const char *kind, const char *name, find_role *find,
-	struct buf *out)
-{
-	struct instructions found = {0};
-	struct error err = {0};
-
-	if (find(p, name, &found, &err) < 0)
-		buf_addf(out, "%s:%u:%u: %s\n", file, it->line, it->col, err.text);
-	else if (!found.path && !strchr(name, ':'))
-		buf_addf(out,
-			"%s:%u:%u: unknown %s '%s': neither the plugin, '%s/.claude' nor "
-			"'~/.claude' has it\n",
-			file, it->line, it->col, kind, name, p->repo);
-	else
-		return 0;
-	return 1;
-}
-
-static size_t check_roles(
-	struct arena *a, const struct workflow *w, const char *plugin_root, struct buf *out)
-{
-	struct role_places p = {.arena = a};
-	struct error ignored;
-	size_t n = 0;
-
-	if (locate_plugin(a, plugin_root, &p.root, &ignored) < 0)
-		return 0;
-	if (locate_repository(a, NULL, &p.repo, &ignored) < 0)
-		p.repo = ".";
-	for (size_t i = 0; i < w->n_declared; i++)
-		for (size_t k = 0; k < w->declared[i].n; k++) {
-			const struct declared_action *it = &w->declared[i].items[k];
-
-			if (!it->agent)
-				continue;
-			n += check_role(&p, w->file, it, "agent", it->agent, find_agent, out);
-			n += check_role(&p, w->file, it, "skill", it->skill, find_skill, out);
-		}
-	return n;
-}
-
 /* ---- the workflows of children ---- */
 
 /* A workflow whose children are looked at. */
@@ -537,7 +566,7 @@ static size_t check_one(
 {
 	size_t n = workflow_check(w, steps_builtin(), out);
 
-	return n + check_policy(a, w, out) + check_roles(a, w, plugin_root, out);
+	return n + check_policy(a, w, out) + check_roles(a, w, plugin_root, NULL, out);
 }
 
 static const char *real_path(struct arena *a, const char *path)

@@ -101,6 +101,7 @@ enum explore_edge_flag {
 	EDGE_LIMIT = 16,        /* through `max_retries` */
 	EDGE_EXTENDED = 32,     /* extends the budget, which can be done twice */
 	EDGE_NOT_EXTENDED = 64, /* only when it was extended twice already */
+	EDGE_PART = 128,        /* dispatches the part of an array that is left of the budget */
 };
 
 /* What happens between two steps. */

@@ -24,7 +24,7 @@ static void spread(const struct explore_graph *g, int64_t *values,
 
 static int64_t exit_through(const struct explore_edge *e, int64_t behind)
 {
-	int64_t exit = (e->flags & (EDGE_TERMINATE | EDGE_CHANGE | EDGE_BUDGET))
+	int64_t exit = (e->flags & (EDGE_TERMINATE | EDGE_CHANGE | EDGE_BUDGET | EDGE_PART))
 			       ? EXIT_BY_TROUBLESHOOTER
 		       : (e->flags & EDGE_LIMIT) ? EXIT_BY_LIMIT
 						 : EXIT_BY_ANSWERS;
@@ -46,7 +46,7 @@ enum { UNREACHED = INT32_MAX };
 
 static int64_t actions_through(const struct explore_edge *e, int64_t behind)
 {
-	return (e->flags & (EDGE_BUDGET | EDGE_CHANGE)) ? UNREACHED : behind + e->cost;
+	return (e->flags & (EDGE_BUDGET | EDGE_PART | EDGE_CHANGE)) ? UNREACHED : behind + e->cost;
 }
 
 int64_t explore_least_actions(const struct explore_graph *g)
@@ -63,8 +63,8 @@ int64_t explore_least_actions(const struct explore_graph *g)
 /* ---- cycles ---- */
 
 enum {
-	ENDS_CYCLE = EDGE_USER | EDGE_CHANGE | EDGE_TERMINATE | EDGE_BUDGET | EDGE_EXTENDED |
-		     EDGE_NOT_EXTENDED
+	ENDS_CYCLE = EDGE_USER | EDGE_CHANGE | EDGE_TERMINATE | EDGE_BUDGET | EDGE_PART |
+		     EDGE_EXTENDED | EDGE_NOT_EXTENDED
 };
 
 static bool may_repeat(const struct explore_graph *g, const struct explore_edge *e)
@@ -217,8 +217,7 @@ static size_t n_positions(const struct explore_graph *g)
 static bool follow(const struct explore_graph *g, const struct explore_edge *e, struct position p,
 	struct position *to)
 {
-	uint32_t budget = budget_of(g);
-	bool is_spent = budget && p.spent == budget;
+	uint32_t budget = budget_of(g), left = budget ? budget - p.spent : UINT32_MAX;
 
 	*to = (struct position){e->to, p.spent + e->cost, p.extended};
 	if (e->flags & EDGE_EXTENDED) {
@@ -228,7 +227,9 @@ static bool follow(const struct explore_graph *g, const struct explore_edge *e, 
 	} else if (e->flags & EDGE_NOT_EXTENDED) {
 		if (p.extended + 1 != EXTENSIONS)
 			return false;
-	} else if ((e->flags & EDGE_BUDGET) ? !is_spent : is_spent && e->cost) {
+	} else if ((e->flags & EDGE_BUDGET) ? left : left < e->cost) {
+		return false;
+	} else if ((e->flags & EDGE_PART) && left != e->cost) {
 		return false;
 	}
 	if (to->spent > budget)

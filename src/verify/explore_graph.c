@@ -442,6 +442,20 @@ static void try_over_budget(struct explore_round *r, const struct simulator *at,
 	r->graph->nodes.items[to].over_budget_cost[repeated] = e.cost;
 }
 
+/* The same step, which dispatches `cost` actions, with less than them left of the budget. */
+static void try_less_budget(
+	struct explore_round *r, const struct simulator *at, uint32_t to, uint32_t cost)
+{
+	unsigned long most = r->graph->workflow->limits.max_actions;
+
+	for (uint32_t left = 1; left < cost && left < most; left++) {
+		struct explore_edge e = {.flags = EDGE_PART};
+
+		step_with(r, at, "actions_dispatched", most - left, &e);
+	}
+	try_over_budget(r, at, to);
+}
+
 /* Steps once for each way in which a requested effect may fail or end otherwise, or a claim may be
  * refuted. */
 static void try_effects(struct explore_round *r, const struct simulator *at,
@@ -480,7 +494,7 @@ static void try_effects(struct explore_round *r, const struct simulator *at,
 		other->environment = outcomes[i].environment;
 		s = simulator_copy(other);
 		if (take_step(r, s, &e, true) && e.cost)
-			try_over_budget(r, other, e.to);
+			try_less_budget(r, other, e.to, e.cost);
 	}
 }
 
@@ -500,7 +514,7 @@ static void try_step(struct explore_round *r, const struct simulator *at)
 	if (extends)
 		step_with(r, at, "budget_extensions", 2, &refused);
 	else if (e.cost)
-		try_over_budget(r, at, e.to);
+		try_less_budget(r, at, e.to, e.cost);
 }
 
 /* ---- answers ---- */

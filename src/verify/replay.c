@@ -36,11 +36,12 @@ struct replay {
 	int more;                 /* as store_history_next(); -1: *damage says why */
 	struct error damage;
 
-	json *note;     /* of the first commit of the operation */
-	const char *op; /* of the note; "": none */
-	int64_t part;   /* of the last commit of the operation that the store has; 0: none */
-	size_t n;       /* how many it has */
-	size_t taken;   /* inputs of the operation */
+	json *note;            /* of the first commit of the operation */
+	const char *op;        /* of the note; "": none */
+	int64_t part;          /* of the last commit of the operation that the store has; 0: none */
+	size_t n;              /* how many it has */
+	size_t taken;          /* inputs of the operation */
+	struct str admissions; /* the events of `next` behind the last one that was asked for */
 
 	/* What the store has. */
 	struct buf document;
@@ -74,6 +75,7 @@ static void read_next(struct replay *r)
 	if (r->more <= 0)
 		return;
 	r->result->commits++;
+	r->admissions = r->next.events;
 	for (rest = r->next.events; str_line(&rest, &line);)
 		r->result->events++;
 }
@@ -266,6 +268,21 @@ static bool client_ended(void *data, struct arena *a, const char *client)
 	return json_str_is(peek(data), "what", "client");
 }
 
+/* The engine asks in the order of the events. */
+static void may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
+	const struct step_request *request, struct admission *out)
+{
+	struct replay *r = data;
+	struct str rest = next_is_part(r) ? r->admissions : (struct str){0};
+	CLEANUP(json_free) json *e = store_next_event(&rest, "\"" ADMISSION_EVENT "\"");
+
+	(void)f, (void)request;
+	if (e && !json_str_is(e, "action", id))
+		return;
+	r->admissions = rest;
+	admission_from_json(a, e, out);
+}
+
 static const char *text_or_null(struct replay *r, const json *value, const char *key)
 {
 	const char *text = json_get_str(value, key);
@@ -303,6 +320,7 @@ static const struct environment from_journal = {.find_specs = find_specs,
 	.still_running = still_running,
 	.client = client,
 	.client_ended = client_ended,
+	.may_dispatch = may_dispatch,
 	.holder = holder};
 
 /* ---- the comparison ---- */
@@ -573,27 +591,11 @@ static bool replay_step(struct replay *r)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const json *note = r->note;
-	const char *skill = json_get_str(note, "research_skill"),
-		   *repo = json_get_str(note, "repo");
 	struct environment environment = from_journal;
-	struct engine e = {.file = &r->file,
-		.workflow = &r->workflow,
-		.step_for = steps_find,
-		.environment = &environment,
-		.id = json_get_str(note, "id"),
-		.research_skill = skill ? skill : "",
-		.repo = repo ? repo : "",
-		.returned = json_is_true(json_get(note, "returned")),
-		.returned_id = json_get_str(note, "returned_id"),
-		.returned_alone = json_is_true(json_get(note, "returned_alone")),
-		.owner = json_get_str(note, "owner"),
-		.take_over = json_is_true(json_get(note, "take_over")),
-		.new_session = json_is_true(json_get(note, "new_session")),
-		.cancel = json_is_true(json_get(note, "cancel")),
-		.accept_workflow = json_is_true(json_get(note, "accept_workflow")),
-		.parent = json_get_str(note, "parent"),
-		.spec = json_get_str(note, "spec")};
+	struct engine e = engine_make(
+		&r->file, &r->workflow, steps_find, &environment, json_get_str(note, "id"));
 
+	engine_read_call(&e, note);
 	if (!e.id || !load_workflow(r, note))
 		return false;
 	environment.data = r;

@@ -171,19 +171,14 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 	struct item_place place;
 	struct str facts;
 	int rc;
-	struct engine e = {.file = f,
-		.workflow = w,
-		.step_for = steps_find,
-		.environment = &environment,
-		.id = s->id,
-		.research_skill = w->research_skill ? w->research_skill : "researcher-plan",
-		.repo = REPOSITORY,
-		.returned = call->returned,
-		.returned_id = call->returned_id,
-		.owner = call->owner,
-		.take_over = call->take_over,
-		.cancel = call->cancel};
+	struct engine e = engine_make(f, w, steps_find, &environment, s->id);
 
+	e.repo = REPOSITORY;
+	e.returned = call->returned;
+	e.returned_id = call->returned_id;
+	e.owner = call->owner;
+	e.take_over = call->take_over;
+	e.cancel = call->cancel;
 	rc = engine_step(&e, out, err);
 	if (rc == 0 && context_get_key(f, EVIDENCE_KEY, &facts, err) == 0)
 		s->facts = arena_dup(&s->arena, facts);

@@ -375,13 +375,28 @@ static void check_declarations(struct workflow_check *c)
 	}
 }
 
-static void check_init(struct workflow_check *c)
+/* Finds the edges that can be taken. */
+static void check_states(struct workflow_check *c)
 {
 	const struct workflow *w = c->w;
 
 	c->live = arena_alloc(&c->arena, w->n_edges + 1);
 	c->reached = arena_alloc(&c->arena, w->n_states);
 	c->ends = arena_alloc(&c->arena, w->n_states);
+	check_initial(c);
+	for (size_t i = 0; i < w->n_states; i++)
+		check_state(c, &w->states[i]);
+	revive_unknown(c);
+}
+
+static size_t print_faults(struct workflow_check *c, struct buf *out)
+{
+	vec_sort(&c->faults, compare_faults);
+	for (size_t i = 0; i < c->faults.n; i++)
+		buf_addf(out, "%s:%u:%u: %s\n", c->w->file, c->faults.items[i].line,
+			c->faults.items[i].col, c->faults.items[i].text);
+	arena_release(&c->arena);
+	return c->faults.n;
 }
 
 size_t workflow_check(
@@ -390,19 +405,22 @@ size_t workflow_check(
 	struct workflow_check c = {
 		.w = w, .builtin = builtin, .initial = workflow_state(w, w->initial)};
 
-	check_init(&c);
+	check_states(&c);
 	check_declarations(&c);
-	check_initial(&c);
-	for (size_t i = 0; i < w->n_states; i++)
-		check_state(&c, &w->states[i]);
-	revive_unknown(&c);
 	check_ways(&c);
 	check_limits(&c);
 	check_tasks(&c);
-	vec_sort(&c.faults, compare_faults);
-	for (size_t i = 0; i < c.faults.n; i++)
-		buf_addf(out, "%s:%u:%u: %s\n", w->file, c.faults.items[i].line,
-			c.faults.items[i].col, c.faults.items[i].text);
-	arena_release(&c.arena);
-	return c.faults.n;
+	return print_faults(&c, out);
+}
+
+size_t workflow_check_tasks(
+	const struct workflow *w, const struct workflow_builtin *builtin, struct buf *out)
+{
+	struct workflow_check c = {
+		.w = w, .builtin = builtin, .initial = workflow_state(w, w->initial)};
+
+	check_states(&c);
+	c.faults.n = 0;
+	check_tasks(&c);
+	return print_faults(&c, out);
 }

@@ -252,6 +252,10 @@ bool workflow_may_stay_local(const struct workflow *w, const struct workflow_bui
 size_t workflow_check(
 	const struct workflow *w, const struct workflow_builtin *builtin, struct buf *out);
 
+/* The same for agents that get no task, alone. */
+size_t workflow_check_tasks(
+	const struct workflow *w, const struct workflow_builtin *builtin, struct buf *out);
+
 /* Where a work item is. */
 struct workflow_current {
 	const char *state;

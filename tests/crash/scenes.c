@@ -78,8 +78,10 @@
 	"    results: {passed: clean, failed: bad}}\n"                                             \
 	"  gates:\n"                                                                               \
 	"    all:\n"                                                                               \
-	"      - {agent: reviewer, skill: s, writes: A, results: {approved: ok, refused: bad}}\n"  \
-	"      - {agent: reviewer, skill: s, writes: B, results: {approved: ok, refused: bad}}\n"  \
+	"      - {agent: reviewer, skill: x:s, args: [it], writes: A, results: {approved: ok, "    \
+	"refused: bad}}\n"                                                                         \
+	"      - {agent: reviewer, skill: x:s, args: [it], writes: B, results: {approved: ok, "    \
+	"refused: bad}}\n"                                                                         \
 	"---\n"                                                                                    \
 	"```mermaid\n"                                                                             \
 	"stateDiagram-v2\n"                                                                        \
@@ -159,8 +161,8 @@
 	"cat >two.md <<'END'\n"                                                                    \
 	"---\n"                                                                                    \
 	"states:\n"                                                                                \
-	"  one: {agent: a, skill: s, writes: A, results: {good: ok, bad: bad}}\n"                  \
-	"  two: {agent: a, skill: s, writes: B, results: {good: ok, bad: bad}}\n"                  \
+	"  one: {agent: x:a, skill: x:s, args: [it], writes: A, results: {good: ok, bad: bad}}\n"  \
+	"  two: {agent: x:a, skill: x:s, args: [it], writes: B, results: {good: ok, bad: bad}}\n"  \
 	"---\n"                                                                                    \
 	"```mermaid\n"                                                                             \
 	"stateDiagram-v2\n"                                                                        \

@@ -53,7 +53,7 @@ states:
   audit:
     agent: ${agent}
     skill: widget-audit
-    args: [ID]
+    args: [ID, widget]
     writes: Audit
     results: {approved: clean, changes_requested: dirty}
 ---

@@ -168,6 +168,16 @@ int engine_rig_teardown(void **state)
 	return 0;
 }
 
+static void may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
+	const struct step_request *request, struct admission *out)
+{
+	(void)data, (void)a, (void)f, (void)request;
+	if (strcmp(id, t.asked_about) == 0)
+		*out = t.admission;
+	else
+		out->answer = ADMISSION_YES;
+}
+
 int step_as(const char *id, bool returned, const char *returned_id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -178,6 +188,7 @@ int step_as(const char *id, bool returned, const char *returned_id)
 		.open_comments = open_comments,
 		.evidence = engine_rig_evidence,
 		.still_running = still_running,
+		.may_dispatch = t.asked_about ? may_dispatch : NULL,
 		.discard = script_discard,
 		.say = say};
 	struct engine e = {.file = &f,

@@ -56,6 +56,9 @@ struct engine_rig {
 	const char *since, *pr_asked, *confirmed; /* of it */
 	const char *commit_directory;             /* of the last commit */
 	/* the place */
+	/* The answer about action `asked_about`; all others may be dispatched. */
+	const char *asked_about;
+	struct admission admission;
 	const char *enters; /* its directory; NULL: the environment has no places */
 	bool enter_fails;
 	unsigned entered;

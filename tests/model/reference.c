@@ -759,7 +759,7 @@ static bool work_in_order(struct model *m, bool progress, bool open)
 	trigger = at_limit(m, NULL, NULL);
 	if (trigger)
 		return !open && call_troubleshooter(m, trigger);
-	for (; ready->section; ready++)
+	for (; ready->section && !at_limit(m, NULL, "budget_exceeded"); ready++)
 		request(m, ready, NULL);
 	for (struct model_slot *s = m->slots; s; s = s->next)
 		s->carried |= s->id && !model_is_open(s);
@@ -812,7 +812,7 @@ static bool work(struct model *m, bool progress, bool outstanding)
 		return call_troubleshooter(m, trigger);
 	if (!outstanding)
 		react(m, "requests");
-	for (a = list; a->section && missing; a++)
+	for (a = list; a->section && missing && !at_limit(m, NULL, "budget_exceeded"); a++)
 		if (!has_answer(m, a)) {
 			request(m, a, NULL);
 			missing = !some || model_is_together(m);

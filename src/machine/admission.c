@@ -1,0 +1,92 @@
+/*
+ * admission.c: the question before a dispatch. The environment answers it for each request, by its
+ * id; the journal has the answers, so that `history verify` repeats them.
+ */
+#include "src/base/clock.h"
+#include "src/base/json.h"
+#include "src/machine/engine_internal.h"
+
+static const char *const names[] = {
+	[ADMISSION_YES] = "yes", [ADMISSION_WAIT] = "wait", [ADMISSION_NO] = "no"};
+
+void admission_from_json(struct arena *a, const json *event, struct admission *out)
+{
+	const char *reason = json_get_str(event, "reason"), *until = json_get_str(event, "until");
+
+	*out = (struct admission){.reason = reason ? arena_dup(a, str_of(reason)) : NULL};
+	for (size_t i = ADMISSION_YES; i < COUNT(names); i++)
+		if (json_str_is(event, "answer", names[i]))
+			out->answer = i;
+	if (until)
+		(void)clock_parse(until, &out->until);
+}
+
+static void ask(struct engine_run *r, const char *id, const struct step_request *request,
+	struct admission *out)
+{
+	const struct environment *env = r->e->environment;
+
+	*out = (struct admission){0};
+	if (env->may_dispatch)
+		env->may_dispatch(env->data, &r->arena, r->e->file, id, request, out);
+	if (out->answer == ADMISSION_FREE)
+		return;
+	JSON_ADD(context_event(r->e->file, ADMISSION_EVENT), JSON_TEXT("action", id),
+		JSON_TEXT("answer", names[out->answer]),
+		JSON_IF(out->reason, JSON_TEXT("reason", out->reason)),
+		JSON_IF(out->answer == ADMISSION_WAIT, JSON_TIME("until", out->until)));
+}
+
+static void wait_for_admission(struct engine_run *r, const struct admission *a)
+{
+	char until[CLOCK_TEXT];
+
+	clock_text(a->until, until);
+	engine_wait_begin(r, a->until, a->reason);
+	engine_dispatch_waiting(r, a->reason, until);
+}
+
+/* Whatever the person does about it, the next step asks again. */
+static void refuse_dispatch(struct engine_run *r, const char *id, const char *reason)
+{
+	json_put_texts(context_event(r->e->file, "failure"), "action", id, "reason", reason);
+	context_set(r->doc, "question", str_of(reason));
+	context_set(r->doc, "question_trigger", STR(ADMISSION_TRIGGER));
+	engine_dispatch_done(
+		r, "failed", arena_printf(&r->arena, "needs your answer: %s", reason), reason);
+}
+
+size_t engine_admit_requests(struct engine_run *r, const char *part,
+	const struct step_request *requests, size_t n, bool open)
+{
+	struct admission answer = {0};
+	const char *id = NULL;
+	size_t i = 0;
+
+	for (; i < n; i++) {
+		id = engine_next_id(r, part, i);
+		ask(r, id, &requests[i], &answer);
+		if (answer.answer == ADMISSION_WAIT || answer.answer == ADMISSION_NO)
+			break;
+	}
+	if (i)
+		return i;
+	if (open)
+		engine_dispatch_again(r, true);
+	else if (answer.answer == ADMISSION_WAIT)
+		wait_for_admission(r, &answer);
+	else
+		refuse_dispatch(r, id, answer.reason);
+	return 0;
+}
+
+bool engine_admit_again(struct engine_run *r)
+{
+	static const char *const keys[] = {"question", "question_trigger", "troubleshooter_input"};
+
+	if (!str_is(context_get(r->doc, "question_trigger"), ADMISSION_TRIGGER))
+		return false;
+	for (size_t i = 0; i < COUNT(keys); i++)
+		context_set(r->doc, keys[i], (struct str){0});
+	return true;
+}

@@ -1,0 +1,70 @@
+/* budget.c: what the agents of a work item may cost. The journal has what they have cost. */
+#include "src/base/clock.h"
+#include "src/run/run_internal.h"
+
+enum { DAY_S = 24 * 60 * 60 };
+
+struct day_search {
+	int64_t midnight; /* at which the day began */
+	double total, before;
+	bool known;
+};
+
+/* A context_visit: the last calls first. Each has the sum of all so far. */
+static bool add_call(const json *event, void *data)
+{
+	struct day_search *s = data;
+	double total = json_number(json_get(json_get(event, "total"), "cost_usd"), 0);
+	int64_t at;
+
+	if (!json_str_is(event, "type", AGENT_RUN))
+		return true;
+	if (!s->known)
+		s->total = total;
+	s->known = true;
+	if (clock_parse(json_get_str(event, "ts"), &at) == 0 && at >= s->midnight)
+		return true;
+	s->before = total;
+	return false;
+}
+
+static void read_costs(struct run_entry *e, const struct context_file *f)
+{
+	struct day_search s = {.midnight = f->now - f->now % DAY_S};
+
+	if (e->costs_known)
+		return;
+	context_each_event(f, "\"" AGENT_RUN "\"", add_call, &s);
+	e->cost_usd = s.total;
+	e->cost_today_usd = s.total - s.before;
+	e->costs_known = true;
+}
+
+static const char *spent(struct arena *a, const struct run_entry *e, double cost, double limit,
+	const char *field, const char *today)
+{
+	return arena_printf(a, "the agents have cost $%.2f%s, '%s' of pipeline '%s' is $%.2f", cost,
+		today, field, e->pipeline->name, limit);
+}
+
+void run_budget_may_dispatch(void *data, struct arena *a, const struct context_file *f,
+	const char *id, const struct step_request *request, struct admission *out)
+{
+	struct run_entry *e = data;
+	double limit = e->pipeline->cost_budget_usd, day = e->pipeline->cost_budget_day_usd;
+
+	(void)id;
+	if (!request->agent || (limit <= 0 && day <= 0))
+		return;
+	read_costs(e, f);
+	out->answer = ADMISSION_YES;
+	if (limit > 0 && e->cost_usd >= limit) {
+		out->answer = ADMISSION_NO;
+		out->reason = arena_printf(a, "%s: raise it, then run the same command again",
+			spent(a, e, e->cost_usd, limit, "costBudget", ""));
+	} else if (day > 0 && e->cost_today_usd >= day) {
+		out->answer = ADMISSION_WAIT;
+		out->reason = spent(a, e, e->cost_today_usd, day, "costBudgetPerDay", " today");
+		out->until = f->now - f->now % DAY_S + DAY_S;
+	}
+}

@@ -1,0 +1,68 @@
+/* The question before a dispatch. The journal of each test is replayed at its end. */
+#include "src/base/clock.h"
+#include "tests/lib/engine_rig.h"
+
+static void ask_about(const char *id, enum admission_answer answer)
+{
+	t.asked_about = id;
+	t.admission = (struct admission){answer, "the budget is spent", clock_now() + 60};
+}
+
+ENGINE_TEST(nobody_is_asked_by_default)
+{
+	steps_to("ADR-7/researching/1");
+	assert_false(events_have("admission"));
+}
+
+ENGINE_TEST(a_refused_call_of_the_troubleshooter_is_made_when_it_is_allowed)
+{
+	ask_about("ADR-7/troubleshooter/1", ADMISSION_NO);
+	steps_to("ADR-7/researching/1");
+	returns_to("ADR-7/researching/2");
+	returns_to("ADR-7/researching/3");
+	returns_to("failed: needs your answer: the budget is spent");
+	assert_value("question", "the budget is spent");
+	assert_count("troubleshooter_calls", 0);
+	assert_true(events_have("\"type\":\"failure\",\"action\":\"ADR-7/troubleshooter/1\","
+				"\"reason\":\"the budget is spent\""));
+	ask_about("", ADMISSION_NO);
+	steps_to("ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
+	assert_value("question", "");
+	assert_count("troubleshooter_calls", 1);
+}
+
+ENGINE_TEST(what_is_in_front_of_a_refused_request_is_dispatched)
+{
+	workflow("---\nstates:\n  gates:\n    all:\n"
+		 "      - {agent: a, skill: a, writes: A, results: {good: ok}}\n"
+		 "      - {agent: b, skill: b, writes: B, results: {good: ok}}\n"
+		 "      - {agent: c, skill: c, writes: C, results: {good: ok}}\n"
+		 "---\n```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> gates : go\n"
+		 "gates --> done : ok\ndone --> [*]\n```\n");
+	ask_about("ADR-7/gates/2", ADMISSION_WAIT);
+	steps_to("ADR-7/gates/1");
+	answered("ADR-7/gates/1", "good", "x", "waiting: the budget is spent");
+	assert_value("wait_reason", "the budget is spent");
+	assert_count("actions_dispatched", 1);
+	ask_about("", ADMISSION_NO);
+	setenv("DEV_TEAM_NOW", "2026-11-21T01:35:55Z", 1);
+	steps_to("ADR-7/gates/2 ADR-7/gates/3");
+}
+
+/* The rest follows when the troubleshooter has granted another budget. */
+ENGINE_TEST(an_array_does_not_exceed_the_budget_of_actions)
+{
+	workflow("---\nlimits: {max_actions: 3}\nstates:\n  one: {agent: a, skill: a, writes: One, "
+		 "results: {good: on}}\n  gates:\n    all:\n"
+		 "      - {agent: a, skill: a, writes: A, results: {good: ok}}\n"
+		 "      - {agent: b, skill: b, writes: B, results: {good: ok}}\n"
+		 "      - {agent: c, skill: c, writes: C, results: {good: ok}}\n"
+		 "---\n```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> one : go\n"
+		 "one --> gates : on\ngates --> done : ok\ndone --> [*]\n```\n");
+	steps_to("ADR-7/one/1");
+	answered("ADR-7/one/1", "good", "x", "ADR-7/gates/1 ADR-7/gates/2");
+	answer("ADR-7/gates/1", "good", "x");
+	answered("ADR-7/gates/2", "good", "x", "ADR-7/troubleshooter/1 budget_exceeded:3");
+	answered("ADR-7/troubleshooter/1", "continue", "x", "ADR-7/gates/3");
+	answered("ADR-7/gates/3", "good", "x", "success: 'gates' gave 'ok'");
+}
