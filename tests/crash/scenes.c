@@ -290,7 +290,6 @@ const struct scene scenes[] = {
 		.prints = true,
 		.id = "G-1"},
 	{.name = "step: a child has ended, and the next one begins",
-		.full = true,
 		.setup = CHILDREN,
 		.words = {"step", "G-1", "--workflow", "tree.md"},
 		GIT,
