@@ -8,17 +8,25 @@
 
 /* ---- a backlog in a few words ---- */
 
+/* Cuts what is before `mark` off *s, with the mark; *s is empty if there is none. */
+static struct str cut(struct str *s, const char *mark)
+{
+	size_t at = str_find(*s, str_of(mark)), behind = at < s->n ? at + strlen(mark) : s->n;
+	struct str before = str_sub(*s, 0, at);
+
+	*s = str_sub(*s, behind, s->n);
+	return before;
+}
+
 /* `A: done` or `A(high) < B, C`: a task, its priority, what it needs. One a line. */
 static void write_tasks(const char *text)
 {
 	struct str rest = str_of(text), line;
 
 	while (str_line(&rest, &line)) {
-		struct str head = str_sub(line, 0, str_find(line, STR(" < "))),
-			   needs = str_sub(line, head.n + 3, line.n);
-		size_t colon = str_find(head, STR(": ")), open;
-		struct str id = str_sub(head, 0, colon), status = str_sub(head, colon + 2, head.n);
+		struct str head = cut(&line, " < "), id = cut(&head, ": "), status = head;
 		bool done = str_is(status, "done");
+		size_t open;
 
 		open = str_find(id, STR("("));
 		scratch_write(arena_printf(&arena, "%s/%.*s - t.md",
@@ -27,7 +35,7 @@ static void write_tasks(const char *text)
 				"---\nid: %.*s\ntitle: t\nstatus: %.*s\ndependencies: [%.*s]\n"
 				"%s%.*s\n---\n- [ ] a\n",
 				(int)open, id.p, status.n ? (int)status.n : 5,
-				status.n ? status.p : "To Do", (int)needs.n, needs.p,
+				status.n ? status.p : "To Do", (int)line.n, line.p,
 				open < id.n ? "priority: " : "",
 				open < id.n ? (int)(id.n - open - 2) : 0,
 				open < id.n ? id.p + open + 1 : ""));

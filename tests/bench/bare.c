@@ -3,7 +3,9 @@
  * temporary file beside it, fsync, rename, fsync of the directory. No library but libc.
  *
  *     bare FILE
+ *     bare --read DIRECTORY     only opens, reads and closes each file
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
@@ -51,6 +53,24 @@ static int write_all(const char *path, const char *text, size_t size)
 	return fsync(fd) < 0 || close(fd) < 0 ? -1 : 0;
 }
 
+static int read_files(const char *path)
+{
+	static char text[1 << 16];
+	DIR *dir = opendir(path);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		int fd = e->d_name[0] == '.' ? -1
+					     : openat(dirfd(dir), e->d_name, O_RDONLY | O_CLOEXEC);
+
+		while (fd >= 0 && read(fd, text, sizeof(text)) > 0)
+			;
+		if (fd >= 0)
+			close(fd);
+	}
+	return !dir || closedir(dir) < 0;
+}
+
 int main(int argc, char **argv)
 {
 	char temp[PATH_MAX], dir[PATH_MAX];
@@ -58,6 +78,8 @@ int main(int argc, char **argv)
 	char *text;
 	int fd;
 
+	if (argc == 3 && strcmp(argv[1], "--read") == 0)
+		return read_files(argv[2]);
 	if (argc != 2 || !(text = read_all(argv[1], &size)))
 		return 1;
 	(void)snprintf(temp, sizeof(temp), "%s.new", argv[1]);

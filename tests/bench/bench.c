@@ -349,6 +349,37 @@ static void measure_items(void)
 	runs = all;
 }
 
+/* Task `i` of a backlog; half of them are done. */
+static void write_task(const char *where, unsigned i)
+{
+	tree_write(arena_printf(&arena, "%s/backlog/tasks/demo-%u - a-task.md", where, i),
+		str_of(arena_printf(&arena,
+			"---\nid: DEMO-%u\ntitle: 'Task %u: teach the parser about tabs'\n"
+			"status: %s\nassignee: []\ncreated_date: '2026-05-01 10:00'\n"
+			"dependencies:\n  - DEMO-%u\n  - DEMO-%u\npriority: high\n"
+			"references:\n  - src/parse/part%u.c\n---\n\n## Description\n\nAccept a "
+			"tab where a blank is accepted.\n\n## Acceptance Criteria\n\n"
+			"- [ ] #1 a tab between fields is accepted\n",
+			i, i, i <= ITEMS / 2 ? "Done" : "To Do", i / 2 + 1,
+			i > 1 ? i - 1 : ITEMS / 2, i)));
+}
+
+/* The frontier of 10,000 tasks, beside opening, reading and closing their files. */
+static void measure_backlog(void)
+{
+	const char *where = in_dir("backlog-repo");
+	unsigned all = runs;
+
+	for (unsigned i = 1; i <= ITEMS; i++)
+		write_task(where, i);
+	must((const char *const[]){"git", "init", "-q", where, NULL}, NULL);
+	runs = runs < SLOW_RUNS ? runs : SLOW_RUNS;
+	compare("frontier of 10,000 tasks : read the files",
+		SIDE(program, "deps", "frontier", "--repo", where),
+		SIDE(bare, "--read", arena_printf(&arena, "%s/backlog/tasks", where)), "<= 4.0x");
+	runs = all;
+}
+
 /* A state that requests `n` agents at once. */
 static const char *make_flow(unsigned n)
 {
@@ -487,6 +518,7 @@ static const struct group {
 	{"pool", measure_pool},
 	{"steps", measure_steps},
 	{"items", measure_items},
+	{"backlog", measure_backlog},
 	{"array", measure_array},
 	{"policy", measure_policy},
 	{"hook", measure_hook},
@@ -516,9 +548,8 @@ int main(int argc, char **argv)
 	char self[PATH_MAX] = {0};
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | array | "
-		    "policy | "
-		    "hook]]");
+		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | backlog "
+		    "| array | policy | hook]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);
 	if (!runs || runs > MAX_RUNS)
