@@ -45,6 +45,16 @@ int locate_plugin(struct arena *a, const char *given, const char **root, struct 
 	return 0;
 }
 
+/* `../a.md` as people would write it: the directory without `..`. */
+static char *named_path(struct arena *a, const char *name)
+{
+	char *path = path_absolute(a, name), real[PATH_MAX];
+
+	return strstr(path, "/.") && realpath(arena_dup(a, path_dir(path)), real)
+		       ? path_join(a, real, path_base(path).p)
+		       : path;
+}
+
 int locate_workflow(struct arena *a, const char *name, const char *root, const char *repo,
 	const char **path, struct error *err)
 {
@@ -53,7 +63,7 @@ int locate_workflow(struct arena *a, const char *name, const char *root, const c
 	bool there = false;
 
 	if (strchr(name, '/') || str_ends(str_of(name), ".md")) {
-		*path = path_absolute(a, name);
+		*path = named_path(a, name);
 		return 0;
 	}
 	if (strcmp(name, "implement") == 0)
