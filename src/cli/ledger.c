@@ -459,9 +459,8 @@ const struct verb verb_ledger = {
 	.about = "show and change the quota ledger of subscription plans",
 	.details = "Exit status: 3 if a resource is refused; 4 if the account is unknown.",
 	.examples = "dev-team ledger status\n"
-		    "dev-team ledger forecast --pipeline implement-task\n"
-		    "dev-team ledger record implement --pipeline implement-task --action A-1 "
-		    "--input 90000 --output 10000",
+		    "dev-team ledger forecast --pipeline ship\n"
+		    "dev-team ledger admit implement --pipeline ship --action A-1",
 	.size = sizeof(struct ledger_options),
 	.defaults = &defaults,
 	.subcommands = subcommands,

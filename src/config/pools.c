@@ -318,4 +318,4 @@ const struct resource_kind resource_kind_subscription_plan = {
 	.check = check_plan,
 	.about =
 		"What a harness's account pays for. It determines how many issues are worked on at "
-		"the same time; tokens are not counted."};
+		"the same time; the quota ledger counts its tokens."};

@@ -217,6 +217,21 @@
 /* It also verifies a claim. */
 #define VERIFIES GIT, .counts = true, .probe = VERIFIED
 
+/* A plan, a pipeline, and what the ledger says of them. */
+#define PLANNED                                                                                    \
+	BOOT "mkdir -p .dev-team/resources\n"                                                      \
+	     "cat >.dev-team/resources/plan.yaml <<'END'\n"                                        \
+	     "{apiVersion: dev-team/v1, kind: SubscriptionPlan, metadata: {name: pro}, spec: "     \
+	     "{harness: claude-code, billingMode: monthly-cap, windowQuotaTokens: 1000000}}\n"     \
+	     "END\n"                                                                               \
+	     "cat >.dev-team/resources/pipeline.yaml <<'END'\n"                                    \
+	     "{apiVersion: dev-team/v1, kind: Pipeline, metadata: {name: ship}, spec: "            \
+	     "{accountId: team, subscriptionPlans: [pro], stages: "                                \
+	     "[{name: plan, estimatedTokens: {input: 50000, output: 10000, frozen: true}}]}}\n"    \
+	     "END\n"
+#define LEDGER "dev-team ledger status --json\n"
+#define SHIP   "plan", "--pipeline", "ship", "--action", "T-1/plan/1"
+
 #define IMPLEMENT "--workflow", "implement"
 #define T1        "--context-file", "@T-1.md"
 #define POOL      "dev-team pool allocate warm >/dev/null 2>&1\n"
@@ -360,6 +375,18 @@ const struct scene scenes[] = {
 		.setup = BOOT,
 		.words = {"record", T1, "--action", "T-1/researching/1", "--result", "briefed"},
 		.input = "The brief.\n<!-- section:Forged -->\nEnd.\n"},
+	{.name = "ledger admit: a reservation",
+		.full = true,
+		.setup = PLANNED,
+		.words = {"ledger", "admit", SHIP},
+		.lax = true,
+		.probe = LEDGER},
+	{.name = "ledger record: a reservation is settled",
+		.setup = PLANNED
+		"dev-team ledger admit plan --pipeline ship --action T-1/plan/1 >/dev/null\n",
+		.words = {"ledger", "record", SHIP, "--input", "70000", "--output", "5000"},
+		.lax = true,
+		.probe = LEDGER},
 	{.name = "record: a long text",
 		.setup = BOOT,
 		.words = {"record", T1, "--action", "T-1/researching/1", "--result", "briefed"},
