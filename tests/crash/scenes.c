@@ -376,7 +376,6 @@ const struct scene scenes[] = {
 		.words = {"record", T1, "--action", "T-1/researching/1", "--result", "briefed"},
 		.input = "The brief.\n<!-- section:Forged -->\nEnd.\n"},
 	{.name = "ledger admit: a reservation",
-		.full = true,
 		.setup = PLANNED,
 		.words = {"ledger", "admit", SHIP},
 		.lax = true,
