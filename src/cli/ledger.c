@@ -54,7 +54,7 @@ static const struct ledger_options defaults = {.input = -1, .output = -1, .score
 struct ledger_call {
 	struct resources resources;
 	const struct pipeline *pipeline;
-	const char *artifacts; /* NULL: outside of a repository */
+	const char *artifacts; /* NULL: there are none, outside of a repository */
 	struct quota quota;
 };
 
@@ -76,10 +76,11 @@ static int open_call(
 	const struct ledger_options *o = in->values;
 	const struct pipeline_choice choice = {
 		.name = o->pipeline, .resources = o->resources, .missing = ERR_INPUT};
-	struct error ignored;
 
-	if (locate_artifacts(in->arena, o->artifacts, NULL, &c->artifacts, &ignored) < 0)
-		c->artifacts = NULL;
+	/* With resources of its own a command needs no repository. */
+	if (locate_artifacts(in->arena, o->artifacts, NULL, &c->artifacts, err) < 0 &&
+		!o->resources)
+		return -1;
 	if (locate_pipeline(in->arena, &choice, &c->resources, &c->pipeline, err) < 0 ||
 		quota_check(in->arena, &c->resources, c->pipeline, c->artifacts, clock_now(), err) <
 			0)

@@ -182,8 +182,8 @@ int locate_resources(
 	struct arena *a, const char *given, const char *repo, const char **dir, struct error *err)
 {
 	static const char *const defaults[] = {".dev-team/resources", ".ai-sdlc"};
-	struct error none;
-	const char *root;
+	const char *root, *path;
+	bool there = false;
 
 	*dir = NULL;
 	if (given) {
@@ -191,11 +191,14 @@ int locate_resources(
 		return path_exists(*dir) ? 0
 					 : error_set(err, ERR_USAGE, "no resources at '%s'", given);
 	}
-	if (locate_repository(a, repo, &root, &none) < 0)
-		return 0;
-	for (size_t i = 0; i < COUNT(defaults) && !*dir; i++)
-		if (path_exists(path_join(a, root, defaults[i])))
-			*dir = path_join(a, root, defaults[i]);
+	if (locate_repository(a, repo, &root, err) < 0)
+		return err->code == ERR_SYSTEM ? -1 : 0;
+	for (size_t i = 0; i < COUNT(defaults) && !there; i++) {
+		path = path_join(a, root, defaults[i]);
+		if (path_check_exists(path, &there, err) < 0)
+			return -1;
+		*dir = there ? path : NULL;
+	}
 	return 0;
 }
 
