@@ -255,8 +255,8 @@ const struct verb verb_backlog = {
 	.about = "list, show, check and write the tasks of the repository's backlog",
 	.details = "A task is a markdown file in backlog/tasks, or in backlog/completed once it is "
 		   "done.",
-	.examples = "dev-team backlog new 'Accept a tab' --criterion 'a tab between fields is "
-		    "accepted'\n"
+	.examples = "dev-team backlog new 'Accept tabs' --criterion 'tabs between fields "
+		    "work'\n"
 		    "dev-team backlog list\n"
 		    "dev-team backlog check",
 	.size = sizeof(struct backlog_options),

@@ -516,7 +516,7 @@ ENGINE_TEST(a_broken_actions_section_is_told_by_its_line)
 {
 	by_hand("researching", "", SECTION("Actions", "{}"));
 	step_fails(ERR_INPUT, "section 'Actions': 'action' must be " WIRE_AGENT_ACTION
-			      ", " WIRE_SCRIPT_ACTION " or approve");
+			      ", " WIRE_SCRIPT_ACTION ", approve or run_item");
 	assert_string_equal(t.err.file, t.path);
 	assert_int_equal(t.err.line, 8);
 }

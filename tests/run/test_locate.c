@@ -39,7 +39,7 @@ LOCATE_TEST(a_workflow_is_a_path_a_shipped_name_or_a_file)
 		{"implement", "root/workflows/implement-task.md"},
 		{"fix", "root/workflows/fix-issue.md"},
 		{"own", "r/sub/own"},
-		{"./implement", "r/sub/./implement"},
+		{"./implement", "r/sub/implement"},
 		{"absent.md", "r/sub/absent.md"},
 		{"/absent/x", "/absent/x"},
 		{"absent", "no workflow 'absent': give implement-task, fix-issue, a name in "

@@ -291,7 +291,7 @@ TEST(names_are_checked)
 TEST(a_state_must_be_one_thing_and_whole)
 {
 	assert_state_refused(
-		"    writes: a", "w.md:4:5: 'agent', 'approve' or 'command' is missing");
+		"    writes: a", "w.md:4:5: 'agent', 'approve', 'child' or 'command' is missing");
 	assert_state_refused(
 		"    agent: a\n    command: b", "w.md:5:5: 'command' does not go with 'agent'");
 	assert_state_refused(
