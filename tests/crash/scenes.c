@@ -40,7 +40,8 @@
 	"sort; find .git -path '.git/rebase-*' -type f -exec cksum {} + | sort; "                  \
 	"git for-each-ref refs/heads/main refs/heads/T-1 refs/heads/topic refs/stash\n"
 #define WORKTREES                                                                                  \
-	"git worktree list | wc -l; git branch --list 'dev-team/*'; cat .git/info/exclude\n"
+	"git worktree list | wc -l; git branch --list 'dev-team/*'; cat .git/info/exclude "        \
+	"2>/dev/null || :\n"
 #define VERIFIED                                                                                   \
 	CHECKOUT WORKTREES                                                                         \
 		"dev-team pool audit; git log --format=%s dev-team/T-1; git -C ../origin.git log " \
@@ -258,6 +259,7 @@ const struct scene scenes[] = {
 		.words = {"step", "T-1", IMPLEMENT},
 		VERIFIES},
 	{.name = "step: a new work item, whose base is fetched",
+		.proof = true,
 		.setup = MESSY REMOTE AHEAD,
 		.words = {"step", "T-1", IMPLEMENT},
 		GIT,
@@ -266,6 +268,7 @@ const struct scene scenes[] = {
 		.probe =
 			CHECKOUT WORKTREES "dev-team pool audit; git log --format=%s dev-team/T-1"},
 	{.name = "step --in-place: a new work item",
+		.proof = true,
 		.setup = "",
 		.words = {"step", "T-1", IMPLEMENT, "--in-place"},
 		GIT,
@@ -273,6 +276,7 @@ const struct scene scenes[] = {
 		.counts = true,
 		.probe = CHECKOUT WORKTREES},
 	{.name = "step: the forge knows the pull request",
+		.proof = true,
 		.setup = MESSY TO_PULL,
 		.words = {"step", "T-1", "--workflow", "../forge.md"},
 		VERIFIES},
@@ -289,6 +293,7 @@ const struct scene scenes[] = {
 		.words = {"step", "T-1", IMPLEMENT},
 		VERIFIES},
 	{.name = "step: amended, validated and pushed over what was pushed before",
+		.proof = true,
 		.setup = MESSY TO_VALIDATING LEFT NEXT EXEC("validating/1")
 			NEXT AMENDED NEXT EXEC("validating/2"),
 		.words = {"step", "T-1", IMPLEMENT},
@@ -305,6 +310,7 @@ const struct scene scenes[] = {
 		.prints = true,
 		.id = "G-1"},
 	{.name = "step: a child has ended, and the next one begins",
+		.proof = true,
 		.setup = CHILDREN,
 		.words = {"step", "G-1", "--workflow", "tree.md"},
 		GIT,
@@ -319,6 +325,7 @@ const struct scene scenes[] = {
 		.id = "G-1",
 		.probe = "ls \"$DEV_TEAM_STATE_DIR/sessions\" 2>/dev/null || :"},
 	{.name = "step --owner: a new work item",
+		.proof = true,
 		.gives_back = true,
 		.setup = POOL,
 		GIT,
@@ -447,12 +454,14 @@ const struct scene scenes[] = {
 		.explains = true,
 		.id = "G-1"},
 	{.name = "run",
+		.proof = true,
 		.setup = POOL PLAY,
 		GIT,
 		.words = {"run", "R-1", "--workflow", "two.md", "--agents", "agents.yaml"},
 		.gives_back = true,
 		.id = "R-1"},
 	{.name = "hook UserPromptExpansion: a new work item",
+		.proof = true,
 		.setup = POOL WORKFLOW,
 		.words = {"hook", "UserPromptExpansion"},
 		.input = SLASH("dev-team", "wf.md G-1"),

@@ -22,6 +22,7 @@ struct scene {
 	bool gives_back; /* the fence differs from that of the undisturbed run when the first claim
 			    fails */
 	unsigned most;   /* kill points in the quick set; 0: all that matter */
+	bool proof;      /* in no random sample: it takes long, and another verb shows the same */
 	bool slow;       /* a random sample has half as many faults */
 	bool varies;     /* it waits for children: its number of calls varies */
 	bool prints;     /* its output is the same when it is run again */

@@ -429,7 +429,7 @@ static bool is_in(const struct scene *scene, enum extent extent)
 
 	for (size_t i = 0; extent == SAMPLE && i < COUNT(sampled); i++)
 		if (strcmp(scene->words[0], sampled[i]) == 0)
-			return true;
+			return !scene->proof;
 	return extent != SAMPLE;
 }
 
