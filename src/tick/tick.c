@@ -2,6 +2,7 @@
 #include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/store/disk.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/tick/admission.h"
 #include "src/tick/tick.h"
@@ -13,6 +14,7 @@ struct tick {
 	const struct tick_call *call;
 	const char *repo, *items; /* directory of the documents */
 	struct backlog backlog;
+	struct git_default start; /* where work begins; branch NULL: not read yet */
 	json *actions;
 	json *waits;        /* as of run_step_shared() */
 	size_t live;        /* items that take a slot */
@@ -67,6 +69,17 @@ static bool is_live(const json *waits, size_t before)
 	       json_str_is(json_at(waits, json_len(waits) - 1), "for", "owner");
 }
 
+static void add_end(struct tick *t, const struct task *task, const json *done)
+{
+	bool good = json_str_is(done, "result", "success");
+	const char *reason = arena_printf(t->arena,
+		good ? "merge what is approved: %s" : "failed: %s", json_get_str(done, "reason"));
+
+	t->open -= good;
+	add_wait(t, task, good ? "merge" : "retry", reason,
+		good ? NULL : arena_printf(t->arena, "dev-team retry %s", task->id));
+}
+
 /* `base`: the branch that its own begins with; NULL: the default one. */
 static int step_item(struct tick *t, const struct task *task, const char *base, struct error *err)
 {
@@ -91,12 +104,8 @@ static int step_item(struct tick *t, const struct task *task, const char *base, 
 		run_step_shared(t->arena, &step, t->actions, t->waits, &done, err) < 0)
 		return -1;
 	t->live += json_len(t->actions) > actions || is_live(t->waits, waits);
-	if (json_str_is(done, "result", "success"))
-		t->open--;
-	else if (done)
-		add_wait(t, task, "retry",
-			arena_printf(t->arena, "failed: %s", json_get_str(done, "reason")),
-			arena_printf(t->arena, "dev-team retry %s", task->id));
+	if (done)
+		add_end(t, task, done);
 	return 0;
 }
 
@@ -163,30 +172,65 @@ int tick_candidates(
 	return 0;
 }
 
+/* Where work begins there must be the task, so that the branch can finish it. */
+static int check_pushed(struct tick *t, const struct task *task, bool *pushed, struct error *err)
+{
+	const char *id;
+
+	*pushed = true;
+	if (!t->start.branch && git_read_default(t->arena, t->repo, &t->start, err) < 0)
+		return -1;
+	if (!t->start.commit)
+		return 0;
+	if (git_read_file_id(t->arena, t->repo, t->start.commit, task->file, &id, err) < 0)
+		return -1;
+	*pushed = id != NULL;
+	return 0;
+}
+
+static int try_candidate(
+	struct tick *t, struct admission_facts *f, const struct task *task, struct error *err)
+{
+	CLEANUP(admissions_release) struct admissions all = {0};
+	const struct admission *d;
+	bool pushed;
+
+	admission_run(f, &(struct task_list){.items = &task, .n = 1}, 1, &all);
+	d = &all.items[0];
+	if (d->refused || d->failed) {
+		add_refusal(t, d);
+		return 0;
+	}
+	if (check_pushed(t, task, &pushed, err) < 0)
+		return -1;
+	if (pushed)
+		try_item(t, task, d->base);
+	else
+		add_wait(t, task, "admission",
+			arena_printf(t->arena, "'%s' is not on '%s': commit and push it",
+				task->file, t->start.branch),
+			NULL);
+	return 0;
+}
+
+/* What keeps one item from its first step probably keeps all. */
 static int admit(struct tick *t, struct error *err)
 {
 	size_t max = t->call->max_concurrent ? (size_t)t->call->max_concurrent : 1;
-	CLEANUP(admissions_release) struct admissions all = {0};
 	struct admission_facts facts;
 	struct task_list list;
 
 	if (tick_candidates(&t->backlog, t->call->task, &list, err) < 0)
 		return -1;
-	if (!t->open || t->live >= max)
+	if (!list.n || !t->open || t->live >= max)
 		return 0;
 	if (admission_gather(&t->backlog, &facts, err) < 0)
 		return -1;
 	if (facts.pulls_fault)
 		error_log("the open pull requests are not known: %s", facts.pulls_fault);
-	admission_run(&facts, &list, max - t->live, &all);
-	for (size_t i = 0; i < all.n; i++) {
-		const struct admission *d = &all.items[i];
-
-		if (d->refused || d->failed)
-			add_refusal(t, d);
-		else
-			try_item(t, d->task, d->base);
-	}
+	for (size_t i = 0; i < list.n && t->live < max && !t->fault.code; i++)
+		if (try_candidate(t, &facts, list.items[i], err) < 0)
+			return -1;
 	return 0;
 }
 
