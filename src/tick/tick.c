@@ -32,14 +32,14 @@ static void tick_free(struct tick *t)
 static void add_wait(struct tick *t, const struct task *task, const char *why, const char *reason,
 	const char *next)
 {
-	json_push(t->waits,
-		JSON_OBJECT(JSON_TEXT("item", task->id), JSON_TEXT("reason", reason),
-			JSON_TEXT("for", why), JSON_IF(next, JSON_TEXT("continue", next))));
+	json_push(t->waits, JSON_OBJECT(JSON_TEXT("item", task->id ? task->id : task->file),
+				    JSON_TEXT("reason", reason), JSON_TEXT("for", why),
+				    JSON_IF(next, JSON_TEXT("continue", next))));
 }
 
 static bool is_wanted(const struct tick *t, const struct task *task)
 {
-	return !t->call->task || task_same_id(task->id, t->call->task);
+	return !t->call->task || (task->id && task_same_id(task->id, t->call->task));
 }
 
 /* ---- the work item of a task ---- */
@@ -121,19 +121,19 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 }
 
 /* An item of this id that somebody has started with another workflow is not touched. */
-static bool is_ours(struct tick *t, const char *document)
+static bool has_item(struct tick *t, const struct task *task)
 {
-	const char *workflow;
+	const char *workflow, *document = document_of(t, task);
 	struct error ignored;
 
-	return run_step_workflow(t->arena, document, &workflow, &ignored) == 0 &&
+	return path_exists(document) &&
+	       run_step_workflow(t->arena, document, &workflow, &ignored) == 0 &&
 	       (strcmp(workflow, TICK_WORKFLOW) == 0 ||
 		       str_is(path_base(workflow), TICK_WORKFLOW ".md"));
 }
 
 static void step_task(struct tick *t, const struct task *task)
 {
-	const char *document = document_of(t, task);
 	const struct task *base = task->stacked ? backlog_base(&t->backlog, task) : NULL;
 
 	if (task->hidden || !is_wanted(t, task))
@@ -142,7 +142,7 @@ static void step_task(struct tick *t, const struct task *task)
 	if (task->state == TASK_DONE)
 		return;
 	t->open++;
-	if (path_exists(document) && is_ours(t, document))
+	if (task->id && has_item(t, task))
 		try_item(t, task, base ? admission_branch(t->arena, base) : NULL);
 }
 
@@ -150,9 +150,7 @@ static void step_task(struct tick *t, const struct task *task)
 
 static void add_refusal(struct tick *t, const struct admission *d)
 {
-	bool own = path_exists(document_of(t, d->task)) && is_ours(t, document_of(t, d->task));
-
-	if (!own)
+	if (!has_item(t, d->task))
 		add_wait(t, d->task, "admission", d->refused ? d->refused : d->reason, NULL);
 }
 
@@ -236,23 +234,32 @@ static int admit(struct tick *t, struct error *err)
 
 /* ---- the result ---- */
 
-/* Tasks without an item of which nothing has been said: they wait for others. */
+static const char *waiting_reason(struct tick *t, const struct task *task)
+{
+	const char *refusal = task_refusal(t->arena, task);
+	struct task_list blockers;
+
+	if (refusal)
+		return refusal;
+	if (task->state == TASK_STARTED)
+		return "it is in progress";
+	backlog_blockers(&t->backlog, task, &blockers);
+	return blockers.n ? arena_printf(t->arena, "waits for '%s'",
+				    blockers.items[0]->id ? blockers.items[0]->id
+							  : blockers.items[0]->file)
+			  : "a dependency does not exist";
+}
+
+/* Tasks that are not on the frontier, and have no item. */
 static void add_waiting(struct tick *t)
 {
-	for (size_t i = 0; i < t->backlog.n_named; i++) {
+	for (size_t i = 0; i < t->backlog.n && !t->call->task; i++) {
 		const struct task *task = &t->backlog.tasks[i];
-		struct task_list blockers;
 
-		if (task->hidden || task->state != TASK_WAITING || !is_wanted(t, task) ||
-			t->call->task)
+		if (task->hidden || task->state == TASK_READY || task->state == TASK_STACKED ||
+			task->state == TASK_DONE || (task->id && has_item(t, task)))
 			continue;
-		backlog_blockers(&t->backlog, task, &blockers);
-		add_wait(t, task, "admission",
-			blockers.n ? arena_printf(t->arena, "waits for '%s'",
-					     blockers.items[0]->id ? blockers.items[0]->id
-								   : blockers.items[0]->file)
-				   : "a dependency does not exist",
-			NULL);
+		add_wait(t, task, "admission", waiting_reason(t, task), NULL);
 	}
 }
 
@@ -293,7 +300,7 @@ int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *st
 		disk_lock_take(&lock, path_join(a, t.items, ".tick.lock"), LOCK_WAIT_MS, err) < 0 ||
 		backlog_read(a, t.repo, &t.backlog, err) < 0)
 		return -1;
-	for (size_t i = 0; i < t.backlog.n_named; i++)
+	for (size_t i = 0; i < t.backlog.n; i++)
 		step_task(&t, &t.backlog.tasks[i]);
 	if (admit(&t, err) < 0)
 		return -1;
