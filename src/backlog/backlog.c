@@ -2,7 +2,9 @@
  * backlog.c: all tasks of a repository, and new ones.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <strings.h>
+#include <unistd.h>
 #include "src/backlog/backlog.h"
 #include "src/base/clock.h"
 #include "src/base/number.h"
@@ -10,6 +12,7 @@
 #include "src/setup/setup.h"
 #include "src/store/disk.h"
 #include "src/sys/directory.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
 
 enum { FILE_MAX = 4 << 20, LOCK_WAIT_MS = 30000 };
@@ -266,4 +269,32 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
 		return -1;
 	rc = setup_create_file(a, repo, *file, buf_str(&text), 0666, err);
 	return rc > 0 ? error_set(err, ERR_STATE, "'%s' exists: remove it first", *file) : rc;
+}
+
+/* ---- the end of a task ---- */
+
+enum { FILE_MAX_BYTES = 4 << 20 };
+
+int backlog_finish(const struct backlog *b, const struct task *t, const char **file, bool *made,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, edited = BUF_INIT;
+	const char *name = path_base(t->file).p, *message;
+	const char *paths[] = {arena_printf(b->arena, BACKLOG_COMPLETED "/%s", name),
+		arena_printf(b->arena, BACKLOG_TASKS "/%s", name)};
+
+	*file = paths[0];
+	if (sys_read_file(&text, path_join(b->arena, b->repo, t->file), FILE_MAX_BYTES, NULL, err) <
+			0 ||
+		task_edit(b->arena, t->file, buf_str(&text), "status", STR("Done"), &edited, err) <
+			0)
+		return -1;
+	/* A call that was killed may have written it. */
+	if (!t->completed &&
+		setup_create_file(b->arena, b->repo, paths[0], buf_str(&edited), 0666, err) < 0)
+		return -1;
+	if (unlink(path_join(b->arena, b->repo, paths[1])) < 0 && errno != ENOENT)
+		return error_errno(err, "cannot remove '%s'", paths[1]);
+	message = arena_printf(b->arena, "%s: mark the task as done", t->id);
+	return git_commit_paths(b->repo, paths, COUNT(paths), message, made, err);
 }

@@ -214,6 +214,15 @@ struct task_draft {
 int backlog_create(struct arena *a, const char *repo, const struct task_draft *draft,
 	const char **id, const char **file, struct error *err);
 
+/*
+ * Sets the status of a task to Done, moves its file to backlog/completed, and commits both on the
+ * branch that is checked out. Of a task that is done already nothing changes. `*file`: where it is
+ * now; `*made`: there was something to commit. -1: ERR_INPUT, ERR_SYSTEM, ERR_CHECK: a hook refuses
+ * the commit.
+ */
+int backlog_finish(const struct backlog *b, const struct task *t, const char **file, bool *made,
+	struct error *err);
+
 /* Of tasks: their ids, or the file of one without an id. */
 json *backlog_ids_json(const struct task_list *list);
 json *task_json(struct arena *a, const struct backlog *b, const struct task *t);

@@ -16,6 +16,10 @@ static const struct option common_options[] = {
 	CLI_REPO(struct backlog_options),
 	OPTION_END,
 };
+static const struct option repo_options[] = {
+	CLI_REPO(struct backlog_options),
+	OPTION_END,
+};
 static const struct option list_options[] = {
 	OPTION_CHOICE(struct backlog_options, state, "state", STATE_WORDS,
 		"only the tasks in this state; default: all that are not done"),
@@ -232,6 +236,28 @@ static int run_new(struct invocation *in, struct error *err)
 	return 0;
 }
 
+/* ---- done ---- */
+
+static int run_done(struct invocation *in, struct error *err)
+{
+	const struct task *t;
+	struct backlog b;
+	const char *file;
+	bool made;
+
+	if (read_backlog(in, &b, err) < 0)
+		return -1;
+	if (backlog_require(&b, in->words[0], &t, err) < 0)
+		return -1;
+	if (t->faults.n)
+		return error_set(err, ERR_INPUT,
+			"'%s' has faults: 'dev-team backlog check' prints them", t->file);
+	if (backlog_finish(&b, t, &file, &made, err) < 0)
+		return -1;
+	buf_addf(in->out, "%s %s%s\n", t->id, file, made ? "" : " (already committed)");
+	return 0;
+}
+
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("list", NULL, run_list, "list the tasks that are not done",
 		.details = "A line for each task: its id, its state, its effective priority (that "
@@ -246,6 +272,11 @@ static const struct verb *const subcommands[] = {
 		.options = {common_options}),
 	CLI_SUBCOMMAND("new", "TITLE...", run_new, "write a new task and print its id and file",
 		.options = {common_options, new_options}),
+	CLI_SUBCOMMAND("done", "ID", run_done,
+		"mark a task as done: move its file to backlog/completed, and commit that",
+		.details = "Commits on the branch that is checked out. A second call changes "
+			   "nothing.",
+		.options = {repo_options}),
 	NULL,
 };
 

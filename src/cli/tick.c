@@ -2,38 +2,36 @@
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
 #include "src/tick/admission.h"
+#include "src/tick/tick.h"
 
 struct tick_options {
-	const char *repo, *task;
+	struct tick_call call;
 	bool dry_run, json;
 };
+
+enum { CONCURRENT_TASKS_MAX = 1000 };
 
 static const struct option tick_options[] = {
 	OPTION_FLAG(struct tick_options, dry_run, "dry-run",
 		"start nothing: print which tasks would be admitted, and why others are not"),
-	OPTION_TEXT(struct tick_options, task, "task", "ID",
+	OPTION_NUMBER(struct tick_options, call.max_concurrent, "max-concurrent", "N", 1,
+		CONCURRENT_TASKS_MAX, "how many tasks are worked on at the same time; default: 1"),
+	OPTION_TEXT(struct tick_options, call.task, "task", "ID",
 		"only this task, also if it is not on the frontier"),
-	CLI_JSON(struct tick_options),
-	CLI_REPO(struct tick_options),
+	OPTION_OPTIONAL(struct tick_options, call.returned, "returned", "ACTION",
+		"the agents of the last array have returned; with ACTION[,ACTION]: only while it "
+		"is outstanding"),
+	OPTION_TEXT(struct tick_options, call.owner, "owner", "NAME",
+		"who calls; owns the work items from now on"),
+	OPTION_FLAG(struct tick_options, call.take_over, "take-over",
+		"with --owner: take the work items from another owner"),
+	OPTION_FLAG(struct tick_options, json, "json", "with --dry-run: print the result as JSON"),
+	OPTION_TEXT(struct tick_options, call.plugin_root, "plugin-root", "DIR",
+		"directory that holds workflows/; default: the installation"),
+	OPTION_TEXT(struct tick_options, call.repo, "repo", "DIR",
+		"the repository; default: the one around the working directory"),
 	OPTION_END,
 };
-
-static int find_candidates(
-	struct invocation *in, const struct backlog *b, struct task_list *list, struct error *err)
-{
-	const struct tick_options *o = in->values;
-	const struct task *t;
-
-	if (!o->task) {
-		backlog_frontier(b, backlog_order(), true, list);
-		return 0;
-	}
-	if (backlog_require(b, o->task, &t, err) < 0)
-		return -1;
-	*list = (struct task_list){0};
-	vec_push_in(in->arena, list, t);
-	return 0;
-}
 
 static json *result_json(
 	const struct admission_facts *f, const struct admissions *all, size_t admitted)
@@ -48,7 +46,7 @@ static json *result_json(
 		JSON_VALUE("tasks", list));
 }
 
-static int run_tick(struct invocation *in, struct error *err)
+static int dry_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(admissions_release) struct admissions all = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -59,15 +57,10 @@ static int run_tick(struct invocation *in, struct error *err)
 	size_t admitted = 0;
 	const char *repo;
 
-	if (!o->dry_run)
-		return error_set(err, ERR_USAGE,
-			"'tick' needs --dry-run: it only prints which tasks it would admit");
-	if (env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR"))
-		return error_set(err, ERR_STATE,
-			"AI_SDLC_AUTONOMOUS_ORCHESTRATOR switches the orchestrator off: unset it");
-	if (locate_repository(in->arena, o->repo, &repo, err) < 0 ||
+	if (locate_repository(in->arena, o->call.repo, &repo, err) < 0 ||
 		backlog_read(in->arena, repo, &b, err) < 0 ||
-		find_candidates(in, &b, &list, err) < 0 || admission_gather(&b, &facts, err) < 0)
+		tick_candidates(&b, o->call.task, &list, err) < 0 ||
+		admission_gather(&b, &facts, err) < 0)
 		return -1;
 	if (facts.pulls_fault)
 		error_log("the open pull requests are not known: %s", facts.pulls_fault);
@@ -82,16 +75,47 @@ static int run_tick(struct invocation *in, struct error *err)
 	return 0;
 }
 
+static int run_tick(struct invocation *in, struct error *err)
+{
+	const struct tick_options *o = in->values;
+	const struct tick_call *c = &o->call;
+	int status;
+
+	if (env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR"))
+		return error_set(err, ERR_STATE,
+			"AI_SDLC_AUTONOMOUS_ORCHESTRATOR switches the orchestrator off: unset it");
+	if (o->dry_run && (c->returned || c->owner || c->take_over || c->max_concurrent))
+		return error_set(err, ERR_USAGE,
+			"--dry-run starts nothing: only --task, --json and --repo go with it");
+	if (!o->dry_run && o->json)
+		return error_set(
+			err, ERR_USAGE, "--json needs --dry-run: a tick prints JSON anyway");
+	if (o->dry_run)
+		return dry_run(in, err);
+	if (tick(in->arena, c, in->out, &status, err) < 0)
+		return -1;
+	buf_addc(in->out, '\n');
+	return status;
+}
+
 const struct verb verb_tick = {
 	.name = "tick",
 	.group = "Backlog",
-	.about = "say which tasks of the backlog would be started now, and why others are not",
+	.about = "step all tasks of the backlog, start those that may begin, and print the actions",
 	.details =
-		"Looks at the tasks of the frontier in their order, and at tasks with 'stacked'. "
-		"Ten filters decide; the first that rejects a task ends its trace. The open "
-		"pull requests are read with one call of 'gh'; where that fails they count as "
-		"none, which standard error says.",
-	.examples = "dev-team tick --dry-run\n"
+		"Prints one line, the array of actions that 'step' prints, of all tasks at once; "
+		"each object names its context_file. Carry them out, and call it again. A task is "
+		"a work item of its id with the workflow backlog-task.\n"
+		"\n"
+		"Exit status 0: actions to carry out. 6: nothing to do now; the array says what "
+		"for it waits. 7: every task is done, or has an approved pull request.\n"
+		"\n"
+		"A task is started if it is on the frontier, or has 'stacked', and ten filters "
+		"let it pass. The open pull requests are read with one call of 'gh'; where that "
+		"fails they count as none, which standard error says. A task that failed is not "
+		"started again: 'dev-team retry ID' goes on with it.",
+	.examples = "dev-team tick --max-concurrent 3\n"
+		    "dev-team tick --max-concurrent 3 --returned\n"
 		    "dev-team tick --dry-run --task DEMO-7 --json",
 	.options = {tick_options},
 	.size = sizeof(struct tick_options),

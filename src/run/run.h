@@ -71,6 +71,16 @@ int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *
  * line without a newline. */
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
 
+/*
+ * A step of one of several items; call->ended is set. Adds its actions to `actions`. If it waits,
+ * or another session or run has it, adds what for to `waits`: {item, context_file, reason, until or
+ * for, ...}. If it has ended, *done is the object `done`, which the caller frees; else NULL.
+ */
+int run_step_shared(struct arena *a, const struct run_step_call *call, json *actions, json *waits,
+	json **done, struct error *err);
+/* The object `done` of what waits for all of these. The caller frees it. */
+json *run_waiting(const json *waits);
+
 /* The outstanding actions of an item and, in place of those that are children, of these; each with
  * its `context_file`. */
 struct run_outstanding {

@@ -209,7 +209,7 @@ static int record_end(
 
 /* ---- the step of a child ---- */
 
-static void add_wait(struct tree *t, const struct run_step_call *child, const json *done)
+static void add_wait(json *waits, const struct run_step_call *child, const json *done)
 {
 	json *wait = JSON_OBJECT(JSON_TEXT("item", child->id));
 
@@ -219,7 +219,7 @@ static void add_wait(struct tree *t, const struct run_step_call *child, const js
 	json_set(wait, "context_file", json_string(str_of(child->context_file)));
 	if (!json_get(wait, "until") && !json_get(wait, "for"))
 		json_put_str(wait, "for", STR("answer"));
-	json_push(t->waits, wait);
+	json_push(waits, wait);
 }
 
 /* Another session may go on with it. */
@@ -250,23 +250,30 @@ static int step_unless_run(
 	return is_held(child, err) ? 1 : -1;
 }
 
-static int take_child(
-	struct tree *t, const struct run_step_call *child, struct str line, struct error *err)
+int run_step_shared(struct arena *a, const struct run_step_call *call, json *actions, json *waits,
+	json **done, struct error *err)
 {
-	CLEANUP(json_free) json *array = NULL;
-	const json *first;
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	CLEANUP(json_free) json *array = NULL, *held = NULL;
+	int rc = step_unless_run(a, call, &line, err);
 
-	if (json_parse(&array, line, err) < 0)
-		return -1;
-	first = json_first(array);
-	if (!json_str_is(first, "action", "done")) {
-		for (const json *a = first; a; a = json_next(a))
-			json_push(t->below, json_copy(a));
-		return 0;
+	*done = NULL;
+	if (rc > 0) {
+		held = JSON_OBJECT(JSON_TEXT("reason", err->text), JSON_TEXT("for", "owner"));
+		add_wait(waits, call, held);
+		*err = (struct error){0};
 	}
-	if (*child->ended)
-		return record_end(t, child, first, err);
-	add_wait(t, child, first);
+	if (rc)
+		return rc < 0 ? -1 : 0;
+	if (json_parse(&array, buf_str(&line), err) < 0)
+		return -1;
+	if (!json_str_is(json_first(array), "action", "done"))
+		for (const json *i = json_first(array); i; i = json_next(i))
+			json_push(actions, json_copy(i));
+	else if (*call->ended)
+		*done = json_copy(json_first(array));
+	else
+		add_wait(waits, call, json_first(array));
 	return 0;
 }
 
@@ -298,12 +305,11 @@ static struct run_step_call child_call(struct tree *t, const json *action)
 
 static int step_child(struct tree *t, const json *action, struct error *err)
 {
-	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	CLEANUP(json_free) json *done = NULL;
 	const struct run_worktree *up = t->call->worktree;
 	struct run_step_call child = child_call(t, action);
 	struct run_worktree worktree = {0};
 	bool ended = false;
-	int rc;
 
 	if (up) /* nobody holds it: the run of the parent does */
 		worktree = (struct run_worktree){.pool = up->pool,
@@ -320,14 +326,9 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 			check_depth(t, child.id, err) < 0 ||
 			write_spec(t, action, &child.spec, err) < 0))
 		return -1;
-	rc = step_unless_run(t->arena, &child, &line, err);
-	if (rc == 0)
-		return take_child(t, &child, buf_str(&line), err);
-	if (rc < 0)
+	if (run_step_shared(t->arena, &child, t->below, t->waits, &done, err) < 0)
 		return -1;
-	add_wait(t, &child, JSON_OBJECT(JSON_TEXT("reason", err->text), JSON_TEXT("for", "owner")));
-	*err = (struct error){0};
-	return 0;
+	return done ? record_end(t, &child, done, err) : 0;
 }
 
 /* ---- the step of the item ---- */
@@ -378,15 +379,12 @@ static int step_children(struct tree *t, struct str line, struct error *err)
 	return 0;
 }
 
-/* Nothing can be done but what people, time or other sessions do. */
-static void print_waiting(struct tree *t, struct buf *out)
+json *run_waiting(const json *waits)
 {
 	CLEANUP(buf_release) struct buf reason = BUF_INIT;
-	CLEANUP(json_free) json *array = json_array();
-	const char *until = NULL, *first = json_get_str(json_first(t->waits), "for"), *next;
-	json *done;
+	const char *until = NULL, *first = json_get_str(json_first(waits), "for");
 
-	for (const json *w = json_first(t->waits); w; w = json_next(w)) {
+	for (const json *w = json_first(waits); w; w = json_next(w)) {
 		const char *time = json_get_str(w, "until");
 
 		buf_adds(&reason, reason.len ? "; " : "");
@@ -396,13 +394,21 @@ static void print_waiting(struct tree *t, struct buf *out)
 		if (time && (!until || strcmp(time, until) < 0))
 			until = time;
 	}
-	next = until ? run_step_continuation(t->arena, t->call)
-		     : json_get_str(json_first(t->waits), "continue");
-	done = JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
+	return JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "waiting"),
 		JSON_TEXT("reason", reason.s), JSON_IF(until, JSON_TEXT("until", until)),
-		JSON_IF(!until, JSON_TEXT("for", first)),
-		JSON_VALUE("children", json_copy(t->waits)),
-		JSON_IF(next && !(until && t->call->in_run), JSON_TEXT("continue", next)));
+		JSON_IF(!until, JSON_TEXT("for", first)), JSON_VALUE("children", json_copy(waits)));
+}
+
+/* Nothing can be done but what people, time or other sessions do. */
+static void print_waiting(struct tree *t, struct buf *out)
+{
+	CLEANUP(json_free) json *array = json_array();
+	json *done = run_waiting(t->waits);
+	bool until = json_get(done, "until");
+	const char *next = until ? run_step_continuation(t->arena, t->call)
+				 : json_get_str(json_first(t->waits), "continue");
+
+	JSON_ADD(done, JSON_IF(next && !(until && t->call->in_run), JSON_TEXT("continue", next)));
 	json_push(array, done);
 	json_print(out, array);
 	if (t->call->owner)

@@ -1,0 +1,319 @@
+#include "context/file.h"
+#include "src/run/run.h"
+#include "src/run/status.h"
+#include "src/store/disk.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+#include "src/tick/admission.h"
+#include "src/tick/tick.h"
+
+enum { LOCK_WAIT_MS = 60000 };
+
+struct tick {
+	struct arena *arena;
+	const struct tick_call *call;
+	const char *repo, *items; /* directory of the documents */
+	struct backlog backlog;
+	struct git_default start; /* where work begins; branch NULL: not read yet */
+	json *actions;
+	json *waits;        /* as of run_step_shared() */
+	size_t live;        /* items that take a slot */
+	size_t open;        /* tasks that are neither done nor have a pull request */
+	size_t n;           /* tasks */
+	struct error fault; /* why an item could not be stepped; the last one */
+};
+
+static void tick_free(struct tick *t)
+{
+	json_free(&t->actions);
+	json_free(&t->waits);
+}
+
+static void add_wait(struct tick *t, const struct task *task, const char *why, const char *reason,
+	const char *next)
+{
+	json_push(t->waits, JSON_OBJECT(JSON_TEXT("item", task->id ? task->id : task->file),
+				    JSON_TEXT("reason", reason), JSON_TEXT("for", why),
+				    JSON_IF(next, JSON_TEXT("continue", next))));
+}
+
+static bool is_wanted(const struct tick *t, const struct task *task)
+{
+	return !t->call->task || (task->id && task_same_id(task->id, t->call->task));
+}
+
+/* ---- the work item of a task ---- */
+
+static const char *document_of(const struct tick *t, const struct task *task)
+{
+	return arena_printf(t->arena, "%s/%s.md", t->items, task->id);
+}
+
+/* What is asked for: the text of the task. */
+static const char *spec_of(struct arena *a, const struct task *t)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_addf(&text, "# %s: %s\n\nThis is the task in '%s'. Do not change that file.\n\n", t->id,
+		t->title, t->file);
+	buf_add(&text, str_trim(t->body));
+	for (size_t i = 0; i < t->references.n; i++)
+		buf_addf(&text, "%s- %s", i ? "\n" : "\n\n## References\n\n",
+			t->references.items[i]);
+	return arena_dup(a, buf_str(&text));
+}
+
+static bool is_live(const json *waits, size_t before)
+{
+	return json_len(waits) > before &&
+	       json_str_is(json_at(waits, json_len(waits) - 1), "for", "owner");
+}
+
+static void add_end(struct tick *t, const struct task *task, const json *done)
+{
+	bool good = json_str_is(done, "result", "success");
+	const char *reason = arena_printf(t->arena,
+		good ? "merge what is approved: %s" : "failed: %s", json_get_str(done, "reason"));
+
+	t->open -= good;
+	add_wait(t, task, good ? "merge" : "retry", reason,
+		good ? NULL : arena_printf(t->arena, "dev-team retry %s", task->id));
+}
+
+/* `base`: the branch that its own begins with; NULL: the default one. */
+static int step_item(struct tick *t, const struct task *task, const char *base, struct error *err)
+{
+	CLEANUP(json_free) json *done = NULL;
+	struct run_worktree worktree = {.target = base};
+	size_t actions = json_len(t->actions), waits = json_len(t->waits);
+	bool ended = false;
+	struct run_step_call step = {.id = task->id,
+		.context_file = document_of(t, task),
+		.workflow = TICK_WORKFLOW,
+		.plugin_root = t->call->plugin_root,
+		.repo = t->repo,
+		.owner = t->call->owner,
+		.take_over = t->call->take_over,
+		.returned = t->call->returned,
+		.own_worktree = true,
+		.worktree = base ? &worktree : NULL,
+		.spec = spec_of(t->arena, task),
+		.ended = &ended};
+
+	if (run_step_resolve(t->arena, &step, err) < 0 ||
+		run_step_shared(t->arena, &step, t->actions, t->waits, &done, err) < 0)
+		return -1;
+	t->live += json_len(t->actions) > actions || is_live(t->waits, waits);
+	if (done)
+		add_end(t, task, done);
+	return 0;
+}
+
+/* One item that cannot go on does not keep the others. */
+static void try_item(struct tick *t, const struct task *task, const char *base)
+{
+	struct error err = {0};
+
+	if (step_item(t, task, base, &err) == 0)
+		return;
+	error_log("dev-team: %s: %s", task->id, err.text);
+	t->fault = err;
+}
+
+/* An item of this id that somebody has started with another workflow is not touched. */
+static bool has_item(struct tick *t, const struct task *task)
+{
+	const char *workflow, *document = document_of(t, task);
+	struct error ignored;
+
+	return path_exists(document) &&
+	       run_step_workflow(t->arena, document, &workflow, &ignored) == 0 &&
+	       (strcmp(workflow, TICK_WORKFLOW) == 0 ||
+		       str_is(path_base(workflow), TICK_WORKFLOW ".md"));
+}
+
+static void step_task(struct tick *t, const struct task *task)
+{
+	const struct task *base = task->stacked ? backlog_base(&t->backlog, task) : NULL;
+
+	if (task->hidden || !is_wanted(t, task))
+		return;
+	t->n++;
+	if (task->state == TASK_DONE)
+		return;
+	t->open++;
+	if (task->id && has_item(t, task))
+		try_item(t, task, base ? admission_branch(t->arena, base) : NULL);
+}
+
+/* ---- tasks that begin ---- */
+
+static void add_refusal(struct tick *t, const struct admission *d)
+{
+	if (!has_item(t, d->task))
+		add_wait(t, d->task, "admission", d->refused ? d->refused : d->reason, NULL);
+}
+
+int tick_candidates(
+	const struct backlog *b, const char *id, struct task_list *out, struct error *err)
+{
+	const struct task *task;
+
+	if (!id) {
+		backlog_frontier(b, backlog_order(), true, out);
+		return 0;
+	}
+	if (backlog_require(b, id, &task, err) < 0)
+		return -1;
+	*out = (struct task_list){0};
+	vec_push_in(b->arena, out, task);
+	return 0;
+}
+
+/* Where work begins there must be the task, so that the branch can finish it. */
+static int check_pushed(struct tick *t, const struct task *task, bool *pushed, struct error *err)
+{
+	const char *id;
+
+	*pushed = true;
+	if (!t->start.branch && git_read_default(t->arena, t->repo, &t->start, err) < 0)
+		return -1;
+	if (!t->start.commit)
+		return 0;
+	if (git_read_file_id(t->arena, t->repo, t->start.commit, task->file, &id, err) < 0)
+		return -1;
+	*pushed = id != NULL;
+	return 0;
+}
+
+static int try_candidate(
+	struct tick *t, struct admission_facts *f, const struct task *task, struct error *err)
+{
+	CLEANUP(admissions_release) struct admissions all = {0};
+	const struct admission *d;
+	bool pushed;
+
+	admission_run(f, &(struct task_list){.items = &task, .n = 1}, 1, &all);
+	d = &all.items[0];
+	if (d->refused || d->failed) {
+		add_refusal(t, d);
+		return 0;
+	}
+	if (check_pushed(t, task, &pushed, err) < 0)
+		return -1;
+	if (pushed)
+		try_item(t, task, d->base);
+	else
+		add_wait(t, task, "admission",
+			arena_printf(t->arena, "'%s' is not on '%s': commit and push it",
+				task->file, t->start.branch),
+			NULL);
+	return 0;
+}
+
+/* What keeps one item from its first step probably keeps all. */
+static int admit(struct tick *t, struct error *err)
+{
+	size_t max = t->call->max_concurrent ? (size_t)t->call->max_concurrent : 1;
+	struct admission_facts facts;
+	struct task_list list;
+
+	if (tick_candidates(&t->backlog, t->call->task, &list, err) < 0)
+		return -1;
+	if (!list.n || !t->open || t->live >= max)
+		return 0;
+	if (admission_gather(&t->backlog, &facts, err) < 0)
+		return -1;
+	if (facts.pulls_fault)
+		error_log("the open pull requests are not known: %s", facts.pulls_fault);
+	for (size_t i = 0; i < list.n && t->live < max && !t->fault.code; i++)
+		if (try_candidate(t, &facts, list.items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- the result ---- */
+
+static const char *waiting_reason(struct tick *t, const struct task *task)
+{
+	const char *refusal = task_refusal(t->arena, task);
+	struct task_list blockers;
+
+	if (refusal)
+		return refusal;
+	if (task->state == TASK_STARTED)
+		return "it is in progress";
+	backlog_blockers(&t->backlog, task, &blockers);
+	return blockers.n ? arena_printf(t->arena, "waits for '%s'",
+				    blockers.items[0]->id ? blockers.items[0]->id
+							  : blockers.items[0]->file)
+			  : "a dependency does not exist";
+}
+
+/* Tasks that are not on the frontier, and have no item. */
+static void add_waiting(struct tick *t)
+{
+	for (size_t i = 0; i < t->backlog.n && !t->call->task; i++) {
+		const struct task *task = &t->backlog.tasks[i];
+
+		if (task->hidden || task->state == TASK_READY || task->state == TASK_STACKED ||
+			task->state == TASK_DONE || (task->id && has_item(t, task)))
+			continue;
+		add_wait(t, task, "admission", waiting_reason(t, task), NULL);
+	}
+}
+
+static void report_failures(const struct tick *t)
+{
+	for (const json *w = json_first(t->waits); w; w = json_next(w))
+		if (json_str_is(w, "for", "retry"))
+			error_log("dev-team: %s %s: %s", json_get_str(w, "item"),
+				json_get_str(w, "reason"), json_get_str(w, "continue"));
+}
+
+static void print_end(struct tick *t, struct buf *out, int *status)
+{
+	CLEANUP(json_free) json *array = json_array();
+
+	*status = t->open ? TICK_IDLE : TICK_FINISHED;
+	if (t->open)
+		add_waiting(t);
+	json_push(array,
+		t->open ? run_waiting(t->waits)
+			: JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "success"),
+				  JSON_TEXT("reason",
+					  arena_printf(t->arena, "%zu of %zu tasks are finished",
+						  t->n, t->n))));
+	json_print(out, array);
+}
+
+int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *status,
+	struct error *err)
+{
+	CLEANUP(tick_free)
+	struct tick t = {.arena = a, .call = call, .actions = json_array(), .waits = json_array()};
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+
+	/* Two ticks must not fill one slot. */
+	if (locate_repository(a, call->repo, &t.repo, err) < 0 ||
+		status_directory(a, t.repo, &t.items, err) < 0 || path_mkdirs(t.items, err) < 0 ||
+		disk_lock_take(&lock, path_join(a, t.items, ".tick.lock"), LOCK_WAIT_MS, err) < 0 ||
+		backlog_read(a, t.repo, &t.backlog, err) < 0)
+		return -1;
+	for (size_t i = 0; i < t.backlog.n; i++)
+		step_task(&t, &t.backlog.tasks[i]);
+	if (admit(&t, err) < 0)
+		return -1;
+	report_failures(&t);
+	*status = 0;
+	if (json_len(t.actions)) {
+		json_print(out, t.actions);
+		return 0;
+	}
+	if (t.fault.code) {
+		*err = t.fault;
+		return -1;
+	}
+	print_end(&t, out, status);
+	return 0;
+}
