@@ -261,14 +261,18 @@ static int call_agent(struct arena *a, const struct run_item *r, const struct ru
 	int rc = run_agent_call(a, r, p->action, &answer, err);
 	struct error ignored;
 
-	if (rc == 0 && answer.limit)
+	if (rc == 0 && answer.limit) {
 		rc = begin_wait(r, &answer, out->word, err);
-	else if (rc == 0)
+		run_quota_limit(a, r, p->action, answer.resets_at);
+	} else if (rc == 0)
 		rc = record_answer(r, p, &answer, out->word, err);
 	else if (answer.note) /* it ran before the run was stopped */
 		(void)record_answer(
 			r, p, &(struct run_answer){.note = answer.note}, out->word, &ignored);
 	usage_get(answer.note, &out->usage);
+	if (answer.note)
+		run_quota_settle(
+			a, r, p->action, json_get_str(answer.note, "harness"), &out->usage);
 	json_free(&answer.note);
 	return rc;
 }

@@ -414,10 +414,10 @@ static int invoke(struct agent_call *c, struct buf *prompt, const struct instruc
 
 /* ---- stage, harness, model, prompt ---- */
 
-/* The first stage named STATE-AGENT, STATE or AGENT. */
-static const struct stage_spec *stage_of(
-	struct arena *a, const struct pipeline *p, const char *state, const char *agent)
+const struct stage_spec *run_agent_stage(
+	struct arena *a, const struct pipeline *p, const char *id, const char *agent)
 {
+	const char *state = arena_dup(a, run_action_state(id));
 	const char *const names[] = {arena_printf(a, "%s-%s", state, agent), state, agent};
 	const struct stage_spec *found = NULL;
 
@@ -442,18 +442,17 @@ static int choose_model(struct agent_call *c, struct error *err)
 	return 0;
 }
 
-/* The chain of --harness, else the usable one of the stage, else the default of the pipeline. */
-static struct text_list candidates(const struct agent_call *c)
+struct text_list run_agent_harnesses(
+	struct arena *a, const struct run_item *r, const struct stage_spec *stage)
 {
-	const struct run_item *r = c->run;
 	const struct pipeline *p = r->pipeline;
 
 	if (r->chain.n || !p)
 		return r->chain;
-	if (c->spec)
-		return r->check.stages[c->spec - p->stages].chain;
-	return chain_candidates(c->arena, &(struct stage_spec){.harness = p->default_harness,
-						  .fallback = p->default_fallback});
+	if (stage)
+		return r->check.stages[stage - p->stages].chain;
+	return chain_candidates(a, &(struct stage_spec){.harness = p->default_harness,
+					   .fallback = p->default_fallback});
 }
 
 /* No independent harness is left: emits the event and applies the stage's failure policy. */
@@ -478,7 +477,8 @@ static int choose_chain(struct agent_call *c, struct error *err)
 
 	if (chain_uses_read(c->arena, c->run->artifacts, c->run->call.id, &uses, err) < 0)
 		return -1;
-	chain_filter(c->arena, candidates(c), independent_of, &uses, &c->chain);
+	chain_filter(c->arena, run_agent_harnesses(c->arena, c->run, c->spec), independent_of,
+		&uses, &c->chain);
 	return c->chain.violated && c->spec ? handle_violation(c, err) : 0;
 }
 
@@ -521,12 +521,11 @@ int run_agent_call(struct arena *a, const struct run_item *r, const json *action
 	CLEANUP(pool_close) struct pool pool = {0};
 	struct agent_call c = {
 		.run = r, .arena = a, .action = action, .id = json_get_str(action, "id")};
-	const char *state = arena_dup(a, run_action_state(c.id));
 	struct instructions role;
 	int rc;
 
-	c.spec = stage_of(a, r->pipeline, state, json_get_str(action, "agent"));
-	c.stage = c.spec ? c.spec->name : state;
+	c.spec = run_agent_stage(a, r->pipeline, c.id, json_get_str(action, "agent"));
+	c.stage = c.spec ? c.spec->name : arena_dup(a, run_action_state(c.id));
 	if (choose_model(&c, err) < 0 || choose_chain(&c, err) < 0 ||
 		make_prompt(&c, &prompt, &role, err) < 0)
 		return -1;

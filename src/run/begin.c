@@ -111,7 +111,7 @@ static int plan_worktree(struct arena *a, struct run_item *r, struct error *err)
 		.slots = (unsigned)r->request->slots};
 	r->call.worktree = &r->worktree;
 	r->call.in_place |= !r->call.own_worktree && is_in_place(p);
-	r->call.pipeline = p;
+	r->call.run = p ? r : NULL;
 	if (!p)
 		return find_default_pool(a, r, err);
 	r->worktree.pool = resources_pool(&r->resources, p->worktree_pool);
@@ -285,7 +285,7 @@ static int check_pipeline(
 	return pipeline_check_fault(&r->check, r->pipeline, err);
 }
 
-/* A stage is named STATE, STATE-AGENT or AGENT; see stage_of() in agent.c. */
+/* A stage is named STATE, STATE-AGENT or AGENT; see run_agent_stage(). */
 static bool is_stage_of(
 	struct arena *a, const struct run_item *r, const struct workflow *w, const char *name)
 {
@@ -436,5 +436,6 @@ int run_setup(struct arena *a, struct run_item *r, struct error *err)
 	r->scripted.others = r->real;
 	r->call.scripted = !r->real;
 	r->call.validated = plays_validation(&r->scripted);
-	return r->real ? load_real_agents(a, r, err) : 0;
+	return r->real && (load_real_agents(a, r, err) < 0 || run_quota_check(a, r, err) < 0) ? -1
+											      : 0;
 }

@@ -44,17 +44,16 @@ static const char *spent(struct arena *a, const struct run_entry *e, double cost
 	const char *field, const char *today)
 {
 	return arena_printf(a, "the agents have cost $%.2f%s, '%s' of pipeline '%s' is $%.2f", cost,
-		today, field, e->pipeline->name, limit);
+		today, field, e->run->pipeline->name, limit);
 }
 
-void run_budget_may_dispatch(void *data, struct arena *a, const struct context_file *f,
-	const char *id, const struct step_request *request, struct admission *out)
+static void ask_budget(
+	struct run_entry *e, struct arena *a, const struct context_file *f, struct admission *out)
 {
-	struct run_entry *e = data;
-	double limit = e->pipeline->cost_budget_usd, day = e->pipeline->cost_budget_day_usd;
+	const struct pipeline *p = e->run->pipeline;
+	double limit = p->cost_budget_usd, day = p->cost_budget_day_usd;
 
-	(void)id;
-	if (!request->agent || (limit <= 0 && day <= 0))
+	if (limit <= 0 && day <= 0)
 		return;
 	read_costs(e, f);
 	out->answer = ADMISSION_YES;
@@ -67,4 +66,16 @@ void run_budget_may_dispatch(void *data, struct arena *a, const struct context_f
 		out->reason = spent(a, e, e->cost_today_usd, day, "costBudgetPerDay", " today");
 		out->until = f->now - f->now % DAY_S + DAY_S;
 	}
+}
+
+void run_may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
+	const struct step_request *request, struct admission *out)
+{
+	struct run_entry *e = data;
+
+	if (!request->agent)
+		return;
+	ask_budget(e, a, f, out);
+	if (out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)
+		run_quota_admit(e, a, id, request, out);
 }

@@ -53,8 +53,9 @@ struct run_step_call {
 	const char *parent; /* the action that waits for the end of this item; NULL: none */
 	const char *spec;   /* of a child that has no document yet */
 	bool *ended;        /* set: the item has ended; or NULL */
-	const struct pipeline *pipeline; /* of a run: its budgets apply; NULL: none do */
-	bool scripted;                   /* of a run: no agent needs its role or skill */
+	/* Of a run: the budgets and plans of its pipeline apply; NULL: none do. */
+	const struct run_item *run;
+	bool scripted; /* of a run: no agent needs its role or skill */
 	bool *ordered; /* set: the actions wait for each other, a step takes each answer; or NULL */
 	/* Shows why an answer does not count; may be NULL. */
 	void (*refuted)(void *data, const char *fault);

@@ -107,15 +107,35 @@ struct run_entry {
 	struct run_worktree *worktree;     /* NULL: by default */
 	struct arena *arena;               /* of the notice */
 	const char *notice;                /* for people, if the step succeeds; NULL: none */
-	const struct pipeline *pipeline;   /* NULL: nothing limits what agents cost */
+	const struct run_item *run;        /* NULL: nothing limits what agents use */
 	bool costs_known;
 	double cost_usd, cost_today_usd; /* of the item's agents so far, if `costs_known` */
+	const struct stage_spec *denied; /* the last stage that the ledger denied; NULL: none */
 };
 
 /* environment.may_dispatch(), with a pipeline: an agent waits for the next day (UTC) once those of
- * the day have cost `costBudgetPerDay`, and is refused once all have cost `costBudget`. */
-void run_budget_may_dispatch(void *data, struct arena *a, const struct context_file *f,
-	const char *id, const struct step_request *request, struct admission *out);
+ * the day have cost `costBudgetPerDay`, and is refused once all have cost `costBudget`. Otherwise
+ * the quota ledger is asked. */
+void run_may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
+	const struct step_request *request, struct admission *out);
+
+/* ---- the quota ledger (quota.c) ---- */
+
+/* When a run starts. -1: the accounts, tenants or zones of the pipeline's plans are refused. */
+int run_quota_check(struct arena *a, const struct run_item *r, struct error *err);
+/* Reserves what the action needs, or says why it must not start. Leaves *out if no plan is for its
+ * harness, or if agents are scripted. */
+void run_quota_admit(struct run_entry *e, struct arena *a, const char *id,
+	const struct step_request *request, struct admission *out);
+/* After a step that printed `line`: -1 if it ended the item's work because the ledger denied a
+ * stage whose `onFailure` is `abort` (ERR_CHECK) or `pause` (ERR_STATE). */
+int run_quota_denied(const struct run_entry *e, struct str line, struct error *err);
+/* Books what the harness used for an action. Best effort: what fails is logged. */
+void run_quota_settle(struct arena *a, const struct run_item *r, const json *action,
+	const char *harness, const struct usage *used);
+/* The account of the harness that the action was admitted for is at its limit until then. Best
+ * effort. */
+void run_quota_limit(struct arena *a, const struct run_item *r, const json *action, int64_t until);
 
 /* environment.enter() */
 int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,
@@ -181,6 +201,14 @@ struct run_answer {
  * the agent. */
 int run_agent_call(struct arena *a, const struct run_item *r, const json *action,
 	struct run_answer *out, struct error *err);
+
+/* The stage of an action, the first one named STATE-AGENT, STATE or AGENT; NULL: none, or there is
+ * no pipeline. `id`: the action's. */
+const struct stage_spec *run_agent_stage(
+	struct arena *a, const struct pipeline *p, const char *id, const char *agent);
+/* The chain of --harness, else the usable one of the stage, else the default of the pipeline. */
+struct text_list run_agent_harnesses(
+	struct arena *a, const struct run_item *r, const struct stage_spec *stage);
 
 /* ---- child processes (children.c) ---- */
 

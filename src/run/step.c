@@ -324,7 +324,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.own_worktree = call->own_worktree,
 		.allow_dirty = call->allow_dirty,
 		.worktree = call->worktree,
-		.pipeline = call->pipeline};
+		.run = call->run};
 	struct environment environment = environment_local;
 	struct preflight first;
 	struct engine e = engine_make(f, w, steps_find, &environment, call->id);
@@ -336,8 +336,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	if (call->in_run)
 		environment.client = run_client;
 	environment.refuted = call->refuted;
-	if (call->pipeline)
-		environment.may_dispatch = run_budget_may_dispatch;
+	if (call->run)
+		environment.may_dispatch = run_may_dispatch;
 	if (call->in_place && call->own_worktree)
 		return error_set(err, ERR_USAGE, "--worktree and --in-place exclude each other");
 	if (entry.allow_dirty && !entry.in_place)
@@ -361,7 +361,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		return -1;
 	if (entry.notice)
 		log_text(NULL, entry.notice);
-	return 0;
+	return run_quota_denied(&entry, buf_str(out), err);
 }
 
 static bool is_ordered(const struct workflow *w, const struct context_file *f)

@@ -296,6 +296,7 @@ static struct run_step_call child_call(struct tree *t, const json *action)
 		.returned_alone = up->returned_alone,
 		.own_worktree = true,
 		.in_run = up->in_run,
+		.run = up->run,
 		.validated = up->validated,
 		.refuted = up->refuted,
 		.fault = up->fault,

@@ -194,7 +194,8 @@ TEST(what_a_pipeline_may_not_be)
 		{RETRY("0"), "6:63: " RETRIES "'0'"},
 		{RETRY("11"), "6:63: " RETRIES "'11'"},
 		{STAGE("onFailure: {strategy: abort, on: Gremlins}"),
-			"6:55: 'on' must be 'AdapterUnavailable', 'AgentTimeout', "
+			"6:55: 'on' must be 'AdapterUnavailable', 'AdmissionDenied', "
+			"'AgentTimeout', "
 			"'ArtifactSchemaInvalid', 'BranchQuotaExceeded', 'BudgetExceeded', "
 			"'CIFailure', 'HarnessUnavailable', 'IndependenceViolated', "
 			"'MaxRetriesExhausted', 'MergeConflict', 'MigrationConflict', "
