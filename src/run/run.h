@@ -92,6 +92,10 @@ int run_step_workflow(
  * it has ended already, or another session holds it. */
 int run_cancel(struct arena *a, struct run_step_call *call, struct error *err);
 
+/* Ends all children of the item whose document the call names, as its cancellation does; it stays
+ * as it is. */
+int run_end_all_children(struct arena *a, struct run_step_call *call, struct error *err);
+
 /* Adds a line for each fault of the workflow, its policy, roles and skills included; returns how
  * many there are. */
 size_t run_workflow_check(
