@@ -101,6 +101,9 @@ int run_child_workflow(struct arena *a, const char *parent, const char *name, co
 	const char *repo, const char **path, struct error *err);
 /* The action that waits for the item of this document; NULL: none. In the arena. */
 const char *run_parent(struct arena *a, const char *document);
+/* The document of the item that is above all others of this one, which may not be saved yet; its
+ * own if it is no child. */
+const char *run_top_document(struct arena *a, const struct context_file *f);
 
 /* ---- where an item is worked on (place.c: worktrees; checkout.c) ---- */
 
@@ -116,7 +119,8 @@ struct run_entry {
 	const char *notice;                /* for people, if the step succeeds; NULL: none */
 	const struct pipeline *pipeline;   /* NULL: nothing limits what agents cost */
 	bool costs_known;
-	double cost_usd, cost_today_usd; /* of the item's agents so far, if `costs_known` */
+	/* If `costs_known`: of the agents of the item at the top and all below it, so far. */
+	double cost_usd, cost_today_usd;
 };
 
 /* environment.may_dispatch(), with a pipeline: an agent waits for the next day (UTC) once those of

@@ -98,6 +98,18 @@ const char *run_parent(struct arena *a, const char *document)
 		       : NULL;
 }
 
+const char *run_top_document(struct arena *a, const struct context_file *f)
+{
+	const char *document = arena_dup(a, str_of(f->path)),
+		   *parent = arena_dup(a, context_get(&f->doc, "parent"));
+
+	for (unsigned i = 0; parent && *parent && i < RUN_DEPTH_MAX; i++) {
+		document = run_child_document(a, document, item_of(a, parent));
+		parent = run_parent(a, document);
+	}
+	return document;
+}
+
 /* ---- the beginning of a child ---- */
 
 static int check_depth(struct tree *t, const char *item, struct error *err)
