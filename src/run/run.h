@@ -50,6 +50,7 @@ struct run_step_call {
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */
 	bool validated;                /* the validation needs no script of the repository */
+	bool idle;          /* the lease is not taken of an item that only waits for its children */
 	const char *parent; /* the action that waits for the end of this item; NULL: none */
 	const char *spec;   /* of a child that has no document yet */
 	bool *ended;        /* set: the item has ended; or NULL */

@@ -96,6 +96,7 @@ static void set_call(struct engine *e, const struct run_step_call *call)
 	e->new_session = call->new_session;
 	e->cancel = call->cancel;
 	e->accept_workflow = call->accept_workflow;
+	e->idle = call->idle;
 	e->parent = call->parent;
 	e->spec = call->spec;
 }

@@ -346,6 +346,7 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 
 /* ---- the step of the item ---- */
 
+/* The lease is not taken before it is known that something can be carried out. */
 static int step_own(struct tree *t, bool first, struct buf *line, struct error *err)
 {
 	const char *ids =
@@ -354,6 +355,7 @@ static int step_own(struct tree *t, bool first, struct buf *line, struct error *
 	struct str rest = str_of(ids ? ids : ""), one;
 
 	call.returned = ids;
+	call.idle = first;
 	if (!first) {
 		call.results = NULL;
 		call.take_over = false;
@@ -423,14 +425,33 @@ static void print_waiting(struct tree *t, struct buf *out)
 		run_step_release_lease(t->call);
 }
 
-static void print_all(struct tree *t, struct buf *out)
+/* Takes the lease, if that was left until now. */
+static int hold(struct tree *t, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct run_step_call call = *t->call;
+	struct lease_holder h;
+
+	if (!call.owner)
+		return 0;
+	if (open_reader(&f, call.context_file, err) < 0 || lease_read(&f, &h, err) < 0)
+		return -1;
+	call.returned = NULL;
+	call.results = NULL;
+	return h.owner ? 0 : run_step_item(t->arena, &call, &line, err);
+}
+
+static int print_all(struct tree *t, struct buf *out, struct error *err)
 {
 	for (const json *a = json_first(t->below); a; a = json_next(a))
 		json_push(t->own, json_copy(a));
-	if (json_len(t->own))
-		json_print(out, t->own);
-	else
+	if (!json_len(t->own)) {
 		print_waiting(t, out);
+		return 0;
+	}
+	json_print(out, t->own);
+	return hold(t, err);
 }
 
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
@@ -456,8 +477,7 @@ int run_step(struct arena *a, const struct run_step_call *call, struct buf *out,
 			return -1;
 		first = false;
 	} while (t.again);
-	print_all(&t, out);
-	return 0;
+	return print_all(&t, out, err);
 }
 
 /* ---- what is outstanding ---- */
