@@ -1,5 +1,6 @@
 #include "src/cli/cli.h"
 #include "src/machine/place.h"
+#include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/verify/history.h"
 
@@ -35,6 +36,7 @@ static int run(struct invocation *in, struct error *err)
 	const struct reset_options *o = in->values;
 	CLEANUP(context_close) struct context_file before = {0}, f = {0};
 	const char *document, *id = in->words[0];
+	struct run_step_call call = {.id = id, .repo = o->repo, .owner = "dev-team reset"};
 	struct history_restored done;
 	struct history_place place;
 
@@ -42,8 +44,10 @@ static int run(struct invocation *in, struct error *err)
 		status_check_free(in->arena, document, id, err) < 0 ||
 		context_open(&before, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
+	call.context_file = document;
 	history_set_place(in->arena, document, &place);
-	if (history_restore(&place, 1, &done, err) < 0 ||
+	if (run_end_all_children(in->arena, &call, err) < 0 ||
+		history_restore(&place, 1, &done, err) < 0 ||
 		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s: back at its beginning; continue with: ", id);
@@ -64,7 +68,8 @@ const struct verb verb_reset = {
 	.group = "Everyday",
 	.about = "put a work item back to its beginning; its history, branch and worktree stay",
 	.details = "Puts the document back to its first revision. The replaced document stays in "
-		   "the history. The branch, the worktree with its files, a pull request and the "
+		   "the history. Its children are ended, as by 'cancel'. The branch, the worktree "
+		   "with its files, a pull request and the "
 		   "logs stay, and are named: the item is worked on in the same worktree again.",
 	.examples = "dev-team reset ADR-1",
 	.words = "ID",

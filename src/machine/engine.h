@@ -129,6 +129,7 @@ struct engine {
 	bool accept_workflow;    /* the user accepts what it requires, other than at the start */
 	const char *parent;      /* the action that waits for the end of this item; NULL: none */
 	const char *spec;        /* of a child that has no document yet */
+	bool idle; /* the lease is not taken of an item that only waits for children */
 };
 
 /* Whether a work item ends in this state. */

@@ -144,6 +144,23 @@ static void follow_client(const struct engine *e, struct lease_holder *h)
 		lease_set_client(e->file, h, own);
 }
 
+/* Nobody has it, and all that it waits for is children that have not ended. */
+static bool is_idle(const struct engine_run *r)
+{
+	bool waits = false;
+
+	if (!r->e->idle || r->holder.owner)
+		return false;
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
+		if (action_answered(r->doc, a))
+			continue;
+		if (action_kind(a) != ACTION_CHILD)
+			return false;
+		waits = true;
+	}
+	return waits;
+}
+
 /* Takes or renews the lease. */
 static int claim(struct engine_run *r, struct error *err)
 {
@@ -153,7 +170,8 @@ static int claim(struct engine_run *r, struct error *err)
 
 	if (read_holder(r, err) < 0 || admit(e, h, err) < 0)
 		return -1;
-	if (!e->owner || is_finished(e) || r->waits || action_open_approval(r->doc, r->outstanding))
+	if (!e->owner || is_finished(e) || r->waits || is_idle(r) ||
+		action_open_approval(r->doc, r->outstanding))
 		return 0;
 	r->holds = true;
 	if (h->owner && !lease_held_by(h, e->owner))
@@ -233,6 +251,7 @@ static int note_operation(struct engine_run *r, struct error *err)
 		JSON_IF(e->new_session, JSON_BOOL("new_session", true)),
 		JSON_IF(e->cancel, JSON_BOOL("cancel", true)),
 		JSON_IF(e->accept_workflow, JSON_BOOL("accept_workflow", true)),
+		JSON_IF(e->idle, JSON_BOOL("idle", true)),
 		JSON_IF(e->parent, JSON_TEXT("parent", e->parent)),
 		JSON_IF(e->spec && e->file->created, JSON_TEXT("spec", e->spec)));
 
@@ -296,6 +315,7 @@ void engine_read_call(struct engine *e, const json *note)
 	e->new_session = json_is_true(json_get(note, "new_session"));
 	e->cancel = json_is_true(json_get(note, "cancel"));
 	e->accept_workflow = json_is_true(json_get(note, "accept_workflow"));
+	e->idle = json_is_true(json_get(note, "idle"));
 	e->parent = json_get_str(note, "parent");
 	e->spec = json_get_str(note, "spec");
 }

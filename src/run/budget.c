@@ -1,4 +1,5 @@
-/* budget.c: what the agents of a work item may cost. The journal has what they have cost. */
+/* budget.c: what the agents of a work item and its children may cost. The journals have what they
+ * have cost. */
 #include "src/base/clock.h"
 #include "src/run/run_internal.h"
 
@@ -28,15 +29,55 @@ static bool add_call(const json *event, void *data)
 	return false;
 }
 
-static void read_costs(struct run_entry *e, const struct context_file *f)
-{
-	struct day_search s = {.midnight = f->now - f->now % DAY_S};
+struct cost_walk {
+	struct arena *arena;
+	struct run_entry *entry;
+	const struct context_file *own; /* that the step has open */
+};
 
-	if (e->costs_known)
-		return;
+static int add_child(
+	void *data, const char *id, const char *action, const char *document, struct error *err);
+
+static void add_item(struct cost_walk *w, const struct context_file *f)
+{
+	struct day_search s = {.midnight = w->own->now - w->own->now % DAY_S};
+	struct error ignored;
+
 	context_each_event(f, "\"" AGENT_RUN "\"", add_call, &s);
-	e->cost_usd = s.total;
-	e->cost_today_usd = s.total - s.before;
+	w->entry->cost_usd += s.total;
+	w->entry->cost_today_usd += s.total - s.before;
+	(void)run_each_child(w->arena, f, add_child, w, &ignored);
+}
+
+static void add_document(struct cost_walk *w, const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	if (strcmp(document, w->entry->document) == 0)
+		add_item(w, w->own);
+	else if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0)
+		add_item(w, &f);
+}
+
+/* A run_child_visit. */
+static int add_child(
+	void *data, const char *id, const char *action, const char *document, struct error *err)
+{
+	(void)id;
+	(void)action;
+	(void)err;
+	add_document(data, document);
+	return 0;
+}
+
+/* Of the item at the top, and of all below it. */
+static void read_costs(struct arena *a, struct run_entry *e, const struct context_file *f)
+{
+	struct cost_walk w = {.arena = a, .entry = e, .own = f};
+
+	if (!e->costs_known)
+		add_document(&w, run_top_document(a, f));
 	e->costs_known = true;
 }
 
@@ -55,7 +96,7 @@ static void ask_budget(
 
 	if (limit <= 0 && day <= 0)
 		return;
-	read_costs(e, f);
+	read_costs(a, e, f);
 	out->answer = ADMISSION_YES;
 	if (limit > 0 && e->cost_usd >= limit) {
 		out->answer = ADMISSION_NO;

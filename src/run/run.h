@@ -50,6 +50,7 @@ struct run_step_call {
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */
 	bool validated;                /* the validation needs no script of the repository */
+	bool idle;          /* the lease is not taken of an item that only waits for its children */
 	const char *parent; /* the action that waits for the end of this item; NULL: none */
 	const char *spec;   /* of a child that has no document yet */
 	bool *ended;        /* set: the item has ended; or NULL */
@@ -102,6 +103,10 @@ int run_step_workflow(
 /* Ends the item of a call that is not resolved; without a workflow, by its last one. -1: ERR_STATE,
  * it has ended already, or another session holds it. */
 int run_cancel(struct arena *a, struct run_step_call *call, struct error *err);
+
+/* Ends all children of the item whose document the call names, as its cancellation does; it stays
+ * as it is. */
+int run_end_all_children(struct arena *a, struct run_step_call *call, struct error *err);
 
 /* Adds a line for each fault of the workflow, its policy, roles and skills included; returns how
  * many there are. */

@@ -80,20 +80,30 @@ void run_step_release_lease(const struct run_step_call *call);
 
 /* ---- one item, and its children (step.c, tree.c) ---- */
 
-enum { RUN_DEPTH_MAX = 8 };
+enum { RUN_DEPTH_MAX = 8, RUN_ATTEMPTS_MAX = 1000 };
 /* A step of the item alone: its array has the children as actions `run_item`. */
 int run_step_item(
 	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
 /* The command that makes the item go on. */
 const char *run_step_continuation(struct arena *a, const struct run_step_call *call);
-/* Ends the children that the outstanding actions of the item wait for. */
-int run_cancel_children(struct arena *a, const struct run_step_call *call,
-	const struct context_file *f, struct error *err);
+/* Calls `visit` for each child that the item has begun and whose document is there; `action` of the
+ * item waits for it, or did. -1: `visit` returned it. */
+typedef int run_child_visit(
+	void *data, const char *id, const char *action, const char *document, struct error *err);
+int run_each_child(struct arena *a, const struct context_file *f, run_child_visit *visit,
+	void *data, struct error *err);
+/* Ends the children that no outstanding action waits for; one that another session holds is named
+ * to people. `all`: every child, and -1 if one cannot be ended. */
+int run_end_children(struct arena *a, const struct run_step_call *call,
+	const struct context_file *f, bool all, struct error *err);
 /* The workflow of a child, as the workflow `parent` names it: a path is relative to that file. */
 int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
 	const char *repo, const char **path, struct error *err);
 /* The action that waits for the item of this document; NULL: none. In the arena. */
 const char *run_parent(struct arena *a, const char *document);
+/* The document of the item that is above all others of this one, which may not be saved yet; its
+ * own if it is no child. */
+const char *run_top_document(struct arena *a, const struct context_file *f);
 
 /* ---- where an item is worked on (place.c: worktrees; checkout.c) ---- */
 
@@ -109,7 +119,8 @@ struct run_entry {
 	const char *notice;                /* for people, if the step succeeds; NULL: none */
 	const struct run_item *run;        /* NULL: nothing limits what agents use */
 	bool costs_known;
-	double cost_usd, cost_today_usd; /* of the item's agents so far, if `costs_known` */
+	/* If `costs_known`: of the agents of the item at the top and all below it, so far. */
+	double cost_usd, cost_today_usd;
 	const struct stage_spec *denied; /* the last stage that the ledger denied; NULL: none */
 };
 

@@ -96,6 +96,7 @@ static void set_call(struct engine *e, const struct run_step_call *call)
 	e->new_session = call->new_session;
 	e->cancel = call->cancel;
 	e->accept_workflow = call->accept_workflow;
+	e->idle = call->idle;
 	e->parent = call->parent;
 	e->spec = call->spec;
 }
@@ -345,7 +346,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	if (f->created && call->results)
 		return error_set(
 			err, ERR_STATE, "'%s' does not exist yet: nothing is outstanding", f->path);
-	if (call->cancel && (engine_admit(&e, err) < 0 || run_cancel_children(a, call, f, err) < 0))
+	if (call->cancel &&
+		(engine_admit(&e, err) < 0 || run_end_children(a, call, f, true, err) < 0))
 		return -1;
 	if (call->results && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
 		return -1;
@@ -357,7 +359,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 			return -1;
 		environment.find_specs = found_specs;
 	}
-	if (engine_step(&e, out, err) < 0)
+	if (engine_step(&e, out, err) < 0 || run_end_children(a, call, f, false, err) < 0)
 		return -1;
 	if (entry.notice)
 		log_text(NULL, entry.notice);
@@ -527,6 +529,32 @@ int run_cancel(struct arena *a, struct run_step_call *call, struct error *err)
 			       run_step_resolve(a, call, err) < 0
 		       ? -1
 		       : run_step(a, call, &array, err);
+}
+
+/* A run_child_visit. */
+static int note_child(
+	void *data, const char *id, const char *action, const char *document, struct error *err)
+{
+	(void)id;
+	(void)action;
+	(void)document;
+	(void)err;
+	*(bool *)data = true;
+	return 0;
+}
+
+int run_end_all_children(struct arena *a, struct run_step_call *call, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	bool any = false;
+
+	call->cancel = true;
+	if (context_open(&f, call->context_file, CONTEXT_READ_ONLY, err) < 0 ||
+		run_each_child(a, &f, note_child, &any, err) < 0)
+		return -1;
+	return !any                                 ? 0
+	       : run_step_resolve(a, call, err) < 0 ? -1
+						    : run_end_children(a, call, &f, true, err);
 }
 
 /* A policy file of the repository is read when the script runs; the shipped names are known. */

@@ -98,6 +98,18 @@ const char *run_parent(struct arena *a, const char *document)
 		       : NULL;
 }
 
+const char *run_top_document(struct arena *a, const struct context_file *f)
+{
+	const char *document = arena_dup(a, str_of(f->path)),
+		   *parent = arena_dup(a, context_get(&f->doc, "parent"));
+
+	for (unsigned i = 0; parent && *parent && i < RUN_DEPTH_MAX; i++) {
+		document = run_child_document(a, document, item_of(a, parent));
+		parent = run_parent(a, document);
+	}
+	return document;
+}
+
 /* ---- the beginning of a child ---- */
 
 static int check_depth(struct tree *t, const char *item, struct error *err)
@@ -295,6 +307,7 @@ static struct run_step_call child_call(struct tree *t, const json *action)
 		.returned = select_returned(t->arena, up->returned, item, true),
 		.returned_alone = up->returned_alone,
 		.own_worktree = true,
+		.scripted = up->scripted,
 		.in_run = up->in_run,
 		.run = up->run,
 		.validated = up->validated,
@@ -334,6 +347,7 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 
 /* ---- the step of the item ---- */
 
+/* The lease is not taken before it is known that something can be carried out. */
 static int step_own(struct tree *t, bool first, struct buf *line, struct error *err)
 {
 	const char *ids =
@@ -342,6 +356,7 @@ static int step_own(struct tree *t, bool first, struct buf *line, struct error *
 	struct str rest = str_of(ids ? ids : ""), one;
 
 	call.returned = ids;
+	call.idle = first;
 	if (!first) {
 		call.results = NULL;
 		call.take_over = false;
@@ -416,14 +431,33 @@ static void print_waiting(struct tree *t, struct buf *out)
 		run_step_release_lease(t->call);
 }
 
-static void print_all(struct tree *t, struct buf *out)
+/* Takes the lease, if that was left until now. */
+static int hold(struct tree *t, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct run_step_call call = *t->call;
+	struct lease_holder h;
+
+	if (!call.owner)
+		return 0;
+	if (open_reader(&f, call.context_file, err) < 0 || lease_read(&f, &h, err) < 0)
+		return -1;
+	call.returned = NULL;
+	call.results = NULL;
+	return h.owner ? 0 : run_step_item(t->arena, &call, &line, err);
+}
+
+static int print_all(struct tree *t, struct buf *out, struct error *err)
 {
 	for (const json *a = json_first(t->below); a; a = json_next(a))
 		json_push(t->own, json_copy(a));
-	if (json_len(t->own))
-		json_print(out, t->own);
-	else
+	if (!json_len(t->own)) {
 		print_waiting(t, out);
+		return 0;
+	}
+	json_print(out, t->own);
+	return hold(t, err);
 }
 
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
@@ -449,8 +483,7 @@ int run_step(struct arena *a, const struct run_step_call *call, struct buf *out,
 			return -1;
 		first = false;
 	} while (t.again);
-	print_all(&t, out);
-	return 0;
+	return print_all(&t, out, err);
 }
 
 /* ---- what is outstanding ---- */
@@ -551,33 +584,111 @@ void run_outstanding_free(struct run_outstanding *o)
 	json_free(&o->rest);
 }
 
-/* ---- cancel ---- */
+/* ---- children that have begun ---- */
 
-/* What is no child of this item any more is left alone; so is one that has ended. */
-int run_cancel_children(struct arena *a, const struct run_step_call *call,
-	const struct context_file *f, struct error *err)
+/* Of one name: `ID.NAME`, `ID.NAME.2` and so on. */
+static int visit_attempts(struct arena *a, const struct context_file *f, const char *first,
+	unsigned long n, run_child_visit *visit, void *data, struct error *err)
 {
-	CLEANUP(json_free) json *all = NULL;
-	struct tree t = {.arena = a, .call = call};
+	unsigned long from = n > RUN_ATTEMPTS_MAX ? n - RUN_ATTEMPTS_MAX + 1 : 1;
 
-	if (action_load(&f->doc, &all, err) < 0)
-		return -1;
-	for (const json *i = json_first(all); i; i = json_next(i)) {
-		CLEANUP(buf_release) struct buf line = BUF_INIT;
-		struct run_step_call child;
-		const char *parent;
+	for (unsigned long i = from; i <= n; i++) {
+		const char *id = i == 1 ? first : arena_printf(a, "%s.%lu", first, i);
+		const char *document = run_child_document(a, f->path, id);
+		const char *action = run_parent(a, document);
 
-		if (action_kind(i) != ACTION_CHILD || action_answered(&f->doc, i))
-			continue;
-		child = child_call(&t, i);
-		parent = run_parent(a, child.context_file);
-		if (!parent || strcmp(parent, child.parent) != 0)
-			continue;
-		if (run_step_workflow(a, child.context_file, &child.workflow, err) < 0 ||
-			locate_workflow(a, child.workflow, child.plugin_root, child.repo,
-				&child.workflow, err) < 0 ||
-			run_step_item(a, &child, &line, err) < 0)
+		if (action && str_is(context_get(&f->doc, "work_item_id"), item_of(a, action)) &&
+			visit(data, id, action, document, err) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+int run_each_child(struct arena *a, const struct context_file *f, run_child_visit *visit,
+	void *data, struct error *err)
+{
+	static const char prefix[] = "child.";
+	CLEANUP(json_free) json *attempts = context_attempts_json(&f->doc);
+	struct str id = context_get(&f->doc, "work_item_id");
+
+	for (const json *n = json_first(attempts); n; n = json_next(n))
+		if (str_starts(str_of(json_key(n)), prefix) &&
+			visit_attempts(a, f,
+				arena_printf(a, "%s.%s", id.p, json_key(n) + strlen(prefix)),
+				(unsigned long)json_number(n, 0), visit, data, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- cancel ---- */
+
+struct ending {
+	struct tree tree;
+	const json *outstanding;
+	bool all; /* also those that are waited for; a fault is an error then */
+};
+
+static bool is_waited_for(const struct ending *e, const char *action)
+{
+	for (const json *i = json_first(e->outstanding); i; i = json_next(i))
+		if (json_str_is(i, "id", action))
+			return true;
+	return false;
+}
+
+static int end_child(struct ending *e, const char *id, const char *action, const char *document,
+	struct error *err)
+{
+	CLEANUP(json_free)
+	json *of = JSON_OBJECT(JSON_TEXT("item", id), JSON_TEXT("id", action));
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct run_step_call child = child_call(&e->tree, of);
+
+	child.cancel = true;
+	child.returned = NULL;
+	child.accept_workflow = false;
+	return run_step_workflow(e->tree.arena, document, &child.workflow, err) < 0 ||
+			       locate_workflow(e->tree.arena, child.workflow, child.plugin_root,
+				       child.repo, &child.workflow, err) < 0
+		       ? -1
+		       : run_step_item(e->tree.arena, &child, &line, err);
+}
+
+/* A run_child_visit. One that has ended is left alone. */
+static int end_unneeded(
+	void *data, const char *id, const char *action, const char *document, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf how = BUF_INIT;
+	struct ending *e = data;
+	struct error why;
+
+	if (!e->all && is_waited_for(e, action))
+		return 0;
+	if (open_reader(&f, document, &why) == 0 &&
+		(context_get(&f.doc, "outcome").n || end_child(e, id, action, document, &why) == 0))
+		return 0;
+	if (e->all) {
+		*err = why;
+		return -1;
+	}
+	status_add_address(&how, id, document);
+	status_add_repository(&how, e->tree.call->repo);
+	error_log(
+		"dev-team: nothing waits for the child '%s' any more, and it cannot be ended: %s; "
+		"to end it: dev-team cancel %s",
+		id, why.text, how.s);
+	return 0;
+}
+
+int run_end_children(struct arena *a, const struct run_step_call *call,
+	const struct context_file *f, bool all, struct error *err)
+{
+	CLEANUP(json_free) json *outstanding = NULL;
+	struct ending e = {.tree = {.arena = a, .call = call}, .all = all};
+
+	if (action_load(&f->doc, &outstanding, err) < 0)
+		return -1;
+	e.outstanding = outstanding;
+	return run_each_child(a, f, end_unneeded, &e, err);
 }
