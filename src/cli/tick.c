@@ -25,7 +25,7 @@ static const struct option tick_options[] = {
 		"who calls; owns the work items from now on"),
 	OPTION_FLAG(struct tick_options, call.take_over, "take-over",
 		"with --owner: take the work items from another owner"),
-	OPTION_FLAG(struct tick_options, json, "json", "with --dry-run: print the result as JSON"),
+	CLI_JSON(struct tick_options),
 	OPTION_TEXT(struct tick_options, call.plugin_root, "plugin-root", "DIR",
 		"directory that holds workflows/; default: the installation"),
 	OPTION_TEXT(struct tick_options, call.repo, "repo", "DIR",
