@@ -171,8 +171,8 @@ void run_quota_settle(struct arena *a, const struct run_item *r, const json *act
 	if (!r->pipeline)
 		return;
 	if (known)
-		u = (struct quota_usage){
-			.input = used->input_tokens, .output = used->output_tokens};
+		u = (struct quota_usage){.input = used->input_tokens + used->cache_written,
+			.output = used->output_tokens};
 	if (request_of(a, r, action, harness, &q, &err) < 0 ||
 		(q.n_seats && settle(a, r, &q, &u, &err) < 0) ||
 		request_of(a, r, action, NULL, &first, &err) < 0 ||
