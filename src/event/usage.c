@@ -17,6 +17,7 @@ void usage_add_tokens(struct usage *u, int64_t input, int64_t output, int64_t ca
 void usage_clear_tokens(struct usage *u)
 {
 	u->input_tokens = u->output_tokens = u->cache_tokens = -1;
+	u->cache_written = 0;
 }
 
 void usage_add(struct usage *u, const struct usage *more)
@@ -25,6 +26,7 @@ void usage_add(struct usage *u, const struct usage *more)
 	if (more->cost_usd >= 0)
 		u->cost_usd = more->cost_usd + (u->cost_usd < 0 ? 0 : u->cost_usd);
 	u->ms += more->ms;
+	add_count(&u->cache_written, more->cache_written);
 }
 
 void usage_put(json *object, const struct usage *u, const struct usage_member *members, bool nulls)

@@ -11,13 +11,14 @@ struct usage {
 	int64_t input_tokens, output_tokens;
 	int64_t cache_tokens; /* read from or written to a cache; in neither of the other two */
 	double cost_usd;
-	int64_t ms; /* always known */
+	int64_t ms;            /* always known */
+	int64_t cache_written; /* of cache_tokens; 0: unknown. Not in JSON */
 };
 
 /* Nothing reported. */
 #define USAGE_NONE                                                                                 \
 	{                                                                                          \
-		-1, -1, -1, -1, 0                                                                  \
+		-1, -1, -1, -1, 0, 0                                                               \
 	}
 
 /* Adds tokens; negative ones are ignored. Saturates at JSON_MAX_INT. */

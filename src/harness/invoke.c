@@ -199,11 +199,12 @@ int64_t session_usage(struct session *s, const json *object, const struct usage_
 	int64_t input = tokens_at(s->arena, object, form->input);
 	int64_t output = tokens_at(s->arena, object, form->output) +
 			 tokens_at(s->arena, object, form->reasoning);
-	int64_t cached = tokens_at(s->arena, object, form->cache_read) +
-			 tokens_at(s->arena, object, form->cache_write);
+	int64_t written = tokens_at(s->arena, object, form->cache_write);
+	int64_t cached = tokens_at(s->arena, object, form->cache_read) + written;
 	int64_t fresh = !form->input_has_cached ? input : input >= cached ? input - cached : 0;
 
 	usage_add_tokens(&s->usage, fresh, output, cached);
+	s->usage.cache_written += written;
 	return input + output;
 }
 

@@ -270,6 +270,7 @@ static int call_agent(struct arena *a, const struct run_item *r, const struct ru
 		(void)record_answer(
 			r, p, &(struct run_answer){.note = answer.note}, out->word, &ignored);
 	usage_get(answer.note, &out->usage);
+	out->usage.cache_written = answer.cache_written;
 	if (answer.note)
 		run_quota_settle(
 			a, r, p->action, json_get_str(answer.note, "harness"), &out->usage);

@@ -379,6 +379,7 @@ static int record_result(const struct agent_call *c, struct run_answer *out, str
 		0)
 		return -1;
 	out->note = note_of(c);
+	out->cache_written = r->usage.cache_written;
 	out->answered = success && str_trim(c->text).n;
 	out->text = c->text;
 	out->how = arena_printf(c->arena, "%s: %s", c->used->name, success ? "no answer" : status);

@@ -45,11 +45,13 @@ int run_quota_check(struct arena *a, const struct run_item *r, struct error *err
 		return 0;
 	if (quota_check(a, &r->resources, p, r->artifacts, clock_now(), err) < 0)
 		return -1;
-	for (size_t i = 0; i < p->n_stages; i++)
-		if (make_request(a, r, p->stages[i].name, NULL,
-			    r->chain.n ? r->chain.list[0] : p->stages[i].harness, &ignored,
-			    err) < 0)
+	for (size_t i = 0; i < p->n_stages; i++) {
+		const struct stage_spec *s = &p->stages[i];
+
+		if (make_request(a, r, s->name, s->name, r->chain.n ? r->chain.list[0] : s->harness,
+			    &ignored, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -171,8 +173,8 @@ void run_quota_settle(struct arena *a, const struct run_item *r, const json *act
 	if (!r->pipeline)
 		return;
 	if (known)
-		u = (struct quota_usage){
-			.input = used->input_tokens, .output = used->output_tokens};
+		u = (struct quota_usage){.input = used->input_tokens + used->cache_written,
+			.output = used->output_tokens};
 	if (request_of(a, r, action, harness, &q, &err) < 0 ||
 		(q.n_seats && settle(a, r, &q, &u, &err) < 0) ||
 		request_of(a, r, action, NULL, &first, &err) < 0 ||

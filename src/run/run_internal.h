@@ -201,10 +201,11 @@ void run_action_environment(
 struct run_answer {
 	bool answered;
 	struct str text;
-	const char *how;   /* for people, if there is no answer: `codex: timeout` */
-	const char *limit; /* the usage limit that was reached; NULL: none */
-	int64_t resets_at; /* of it; 0: not known */
-	json *note;        /* of the event agent_run; the caller's to free, also after -1 */
+	const char *how;       /* for people, if there is no answer: `codex: timeout` */
+	const char *limit;     /* the usage limit that was reached; NULL: none */
+	int64_t resets_at;     /* of it; 0: not known */
+	json *note;            /* of the event agent_run; the caller's to free, also after -1 */
+	int64_t cache_written; /* tokens */
 };
 
 /* Chooses harness and model, and calls the agent. -1: no harness of the chain can be used, none of

@@ -5,7 +5,7 @@ TEST(unknown_figures_stay_unknown)
 {
 	static const struct usage_member members[] = {{USAGE_COST, "cost"}, {USAGE_INPUT, "in"},
 		{USAGE_OUTPUT, "out"}, {USAGE_CACHE, "cache"}, {USAGE_MS, "ms"}, {0}};
-	struct usage u = USAGE_NONE, second = {5, -1, JSON_MAX_INT, 0.5, 20};
+	struct usage u = USAGE_NONE, second = {5, -1, JSON_MAX_INT, 0.5, 20, 0};
 	CLEANUP(json_free) json *j = json_object();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
