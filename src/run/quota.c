@@ -3,7 +3,28 @@
 #include "src/base/clock.h"
 #include "src/quota/quota.h"
 #include "src/run/run_internal.h"
+#include "src/sys/digest.h"
+#include "src/sys/path.h"
 #include "src/sys/process.h"
+
+/* The ledger serves all repositories: `OWNER/REPO/ID/STATE/N`, as the document is at
+ * STATE/OWNER/REPO of the state directory; of a document elsewhere, with the digest of its
+ * directory. */
+static const char *ledger_name(struct arena *a, const struct run_item *r, const char *id)
+{
+	const char *dir = arena_dup(a, path_dir(r->call.context_file));
+	char *state = NULL, digest[DIGEST_TEXT];
+	struct error ignored;
+	size_t n;
+
+	if (context_state_directory(a, &state, &ignored) == 0) {
+		n = strlen(state);
+		if (strncmp(dir, state, n) == 0 && dir[n] == '/')
+			return arena_printf(a, "%s/%s", dir + n + 1, id);
+	}
+	digest_text(str_of(dir), digest);
+	return arena_printf(a, "%s/%s", digest, id);
+}
 
 /* Of the first harness of the action's chain, or of `harness`. n_seats 0: nothing to ask. */
 static int make_request(struct arena *a, const struct run_item *r, const char *id,
@@ -23,7 +44,7 @@ static int make_request(struct arena *a, const struct run_item *r, const char *i
 		quota_request(a, &r->resources, r->pipeline, stage ? stage : &plain, h->name,
 			account, out, err) < 0)
 		return -1;
-	out->action = id;
+	out->action = ledger_name(a, r, id);
 	out->owner = process_own_name(a);
 	return 0;
 }
