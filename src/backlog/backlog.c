@@ -2,9 +2,8 @@
  * backlog.c: all tasks of a repository, and new ones.
  */
 #include <ctype.h>
-#include <errno.h>
+#include <stdio.h>
 #include <strings.h>
-#include <unistd.h>
 #include "src/backlog/backlog.h"
 #include "src/base/clock.h"
 #include "src/base/number.h"
@@ -275,26 +274,34 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
 
 enum { FILE_MAX_BYTES = 4 << 20 };
 
+/* Each part is a rename, so that a call that was killed can be repeated. */
+static int move_completed(
+	const struct backlog *b, const struct task *t, const char *to, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, edited = BUF_INIT;
+	const char *from = path_join(b->arena, b->repo, t->file);
+
+	if (path_exists(to))
+		return error_set(err, ERR_STATE, "'%s' exists: remove or rename it first", to);
+	if (sys_read_file(&text, from, FILE_MAX_BYTES, NULL, err) < 0 ||
+		task_edit(b->arena, t->file, buf_str(&text), "status", STR("Done"), &edited, err) <
+			0 ||
+		disk_replace(disk_real(), ".tmp", from, buf_str(&edited), err) < 0 ||
+		path_mkdirs(arena_dup(b->arena, path_dir(to)), err) < 0)
+		return -1;
+	return rename(from, to) < 0 ? error_errno(err, "cannot move '%s' to '%s'", from, to) : 0;
+}
+
 int backlog_finish(const struct backlog *b, const struct task *t, const char **file, bool *made,
 	struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT, edited = BUF_INIT;
 	const char *name = path_base(t->file).p, *message;
 	const char *paths[] = {arena_printf(b->arena, BACKLOG_COMPLETED "/%s", name),
 		arena_printf(b->arena, BACKLOG_TASKS "/%s", name)};
 
 	*file = paths[0];
-	if (sys_read_file(&text, path_join(b->arena, b->repo, t->file), FILE_MAX_BYTES, NULL, err) <
-			0 ||
-		task_edit(b->arena, t->file, buf_str(&text), "status", STR("Done"), &edited, err) <
-			0)
+	if (!t->completed && move_completed(b, t, path_join(b->arena, b->repo, paths[0]), err) < 0)
 		return -1;
-	/* A call that was killed may have written it. */
-	if (!t->completed &&
-		setup_create_file(b->arena, b->repo, paths[0], buf_str(&edited), 0666, err) < 0)
-		return -1;
-	if (unlink(path_join(b->arena, b->repo, paths[1])) < 0 && errno != ENOENT)
-		return error_errno(err, "cannot remove '%s'", paths[1]);
 	message = arena_printf(b->arena, "%s: mark the task as done", t->id);
 	return git_commit_paths(b->repo, paths, COUNT(paths), message, made, err);
 }
