@@ -471,6 +471,19 @@ int git_count_commits(
 	return count_shallow(root, from, to, n, err);
 }
 
+static const char *ask_fork_point(
+	struct arena *a, const char *root, const char *one, const char *other)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *const argv[] = {"git", "merge-base", one, other, NULL};
+	const struct git_command c = {.dir = root, .name = "git merge-base", .argv = argv};
+	struct error ignored;
+
+	if (git_command(&c, &out, NULL, &ignored) < 0)
+		return NULL;
+	return out.len ? arena_dup(a, str_trim(buf_str(&out))) : NULL;
+}
+
 const char *git_fork_point(struct arena *a, const char *root, const char *one, const char *other)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
@@ -479,9 +492,10 @@ const char *git_fork_point(struct arena *a, const char *root, const char *one, c
 	git_oid x, y, at;
 
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, &ignored) < 0 ||
-		lib.git_oid_fromstr(&x, one) < 0 || lib.git_oid_fromstr(&y, other) < 0 ||
-		lib.git_merge_base(&at, repo, &x, &y) < 0)
+		lib.git_oid_fromstr(&x, one) < 0 || lib.git_oid_fromstr(&y, other) < 0)
 		return NULL;
+	if (lib.git_merge_base(&at, repo, &x, &y) < 0)
+		return ask_fork_point(a, root, one, other); /* as count_shallow() */
 	return arena_dup(a, str_of(lib.git_oid_tostr(id, sizeof(id), &at)));
 }
 
