@@ -13,10 +13,12 @@
 static const char *ledger_name(struct arena *a, const struct run_item *r, const char *id)
 {
 	const char *dir = arena_dup(a, path_dir(r->call.context_file));
+	CLEANUP(base_free) char *real = realpath(dir, NULL);
 	char *state = NULL, digest[DIGEST_TEXT];
 	struct error ignored;
 	size_t n;
 
+	dir = arena_dup(a, str_of(real ? real : dir));
 	if (context_state_directory(a, &state, &ignored) == 0) {
 		n = strlen(state);
 		if (strncmp(dir, state, n) == 0 && dir[n] == '/')
