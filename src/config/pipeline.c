@@ -145,7 +145,8 @@ static const struct config_field spec_fields[] = {
 	{TEXT("accountId", line, account), .derived = "found from the credentials",
 		.about = "Name of the account."},
 	{NUMBER("costBudget", cost_budget_usd), .above = true,
-		.about = "What all agents of a work item together may cost, in USD."},
+		.about = "What all agents of a work item and its children together may cost, in "
+			 "USD."},
 	{NUMBER("costBudgetPerDay", cost_budget_day_usd), .above = true,
 		.about = "What they may cost in one day, UTC."},
 	{DURATION("offPeakMaxWait", off_peak_max_wait_s), .preset = "PT8H",
