@@ -40,7 +40,7 @@ struct engine_run {
 
 /* engine.c */
 const char *engine_state(const struct engine_run *r);
-/* A script of it runs, or a child works on it: nobody else may be asked for it. */
+/* A script or a child works on the action: it must not be dispatched again. */
 bool engine_in_progress(const struct engine_run *r, const json *action);
 /* Drops the outstanding actions that write these sections, which are sorted by bytes. */
 void engine_drop_sections(struct engine_run *r, const char *const *sorted, size_t n);

@@ -144,7 +144,7 @@ static void follow_client(const struct engine *e, struct lease_holder *h)
 		lease_set_client(e->file, h, own);
 }
 
-/* Nobody has it, and all that it waits for is children that have not ended. */
+/* The item has no owner, and waits only for children that have not ended. */
 static bool is_idle(const struct engine_run *r)
 {
 	bool waits = false;

@@ -394,8 +394,8 @@ struct quota_window *entry_seat(
 
 /* ---- writing ---- */
 
-/* Nobody reads the history, and settled actions are forgotten some day. Both may fail: a later
- * process tries again. */
+/* Compacts the history, which no reader needs, and drops actions that were settled long ago. Both
+ * may fail: a later process tries again. */
 static void tidy(struct arena *a, struct quota *q, int64_t rev, int64_t now)
 {
 	struct store_op ops[PAGE];

@@ -11,7 +11,7 @@
  * Tokens are input and output together. Off-peak tokens count less: divided by the multiplier,
  * rounded up. Sums are exact integers. Times are seconds since 1970.
  *
- * Ownership: all that is returned lives in the caller's arena.
+ * Ownership: results live in the caller's arena.
  */
 #ifndef DT_QUOTA_H
 #define DT_QUOTA_H

@@ -267,7 +267,8 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 	return n;
 }
 
-/* What would be dispatched to nobody, or without a task. Once for each text of the workflow. */
+/* Refuses unknown agents and skills, and agents without a task; checks each text of the workflow
+ * once. */
 static int check_agents(struct arena *a, const struct run_step_call *call, const struct engine *e,
 	struct error *err)
 {
