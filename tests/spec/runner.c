@@ -330,8 +330,9 @@ static void play_file_of_cases(const struct rig *rig, const char *file, enum wan
 
 int main(int argc, char **argv)
 {
-	static const char *const options[] = {
-		[WANTED_TEST] = "--test", [WANTED_PROOF] = "--proof", [WANTED_TO_FAIL] = "--must-fail"};
+	static const char *const options[] = {[WANTED_TEST] = "--test",
+		[WANTED_PROOF] = "--proof",
+		[WANTED_TO_FAIL] = "--must-fail"};
 	enum wanted wanted = WANTED_ALL;
 	struct arena a = {0};
 	struct rig rig;
