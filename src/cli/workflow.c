@@ -152,8 +152,7 @@ static int find_shipped(
 		return -1;
 	*dir = path_join(in->arena, *dir, "workflows");
 	if (directory_list(in->arena, *dir, names, &missing, err) < 0)
-		return missing ? error_set(err, ERR_STATE, "no '%s': install again", *dir)
-			       : -1;
+		return missing ? error_set(err, ERR_STATE, "no '%s': install again", *dir) : -1;
 	for (size_t i = names->n; i-- > 0;)
 		if (!str_ends(str_of(names->items[i]), ".md"))
 			vec_remove(names, i);
@@ -191,8 +190,8 @@ static int refuse_unknown(struct invocation *in, const char *name,
 	for (size_t i = 0; i < names->n; i++)
 		buf_addf(&all, "%s%.*s", i ? ", " : "", (int)strlen(names->items[i]) - 3,
 			names->items[i]);
-	return error_set(err, ERR_USAGE, "%s: there is no '%.100s': give --from %s",
-		in->path, name, all.s);
+	return error_set(
+		err, ERR_USAGE, "%s: there is no '%.100s': give --from %s", in->path, name, all.s);
 }
 
 static int read_shipped(
@@ -249,8 +248,7 @@ static int run_new(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("new", "[NAME]", run_new,
-		"copy a shipped workflow, to change it",
+	CLI_SUBCOMMAND("new", "[NAME]", run_new, "copy a shipped workflow, to change it",
 		.details =
 			"Copies a shipped workflow to .dev-team/workflows/NAME.md of the "
 			"repository, where '--workflow NAME' finds it. Edit the copy as you like.",
