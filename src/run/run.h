@@ -100,6 +100,9 @@ char *run_child_document(struct arena *a, const char *document, const char *id);
  */
 int run_step_workflow(
 	struct arena *a, const char *document, const char **workflow, struct error *err);
+/* Whether the outstanding actions of the item wait for each other, so that a step takes each
+ * answer. false: also where that cannot be read. */
+bool run_step_ordered(const char *document);
 /* Ends the item of a call that is not resolved; without a workflow, by its last one. -1: ERR_STATE,
  * it has ended already, or another session holds it. */
 int run_cancel(struct arena *a, struct run_step_call *call, struct error *err);
