@@ -7,6 +7,7 @@
 #include "src/base/clock.h"
 #include "src/hook/loop.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
 /* WAIT_S: how long agents in the background, and then scripts, are waited for; less than
  * hook_limit(). */
@@ -19,6 +20,7 @@ struct batch {
 	struct hook_agent first;
 	json *ids;
 	struct hook_workers running; /* those that still work */
+	const char *client;          /* that they work for, which may end meanwhile */
 	bool background;             /* they do not return to the call */
 };
 
@@ -209,7 +211,7 @@ static int read_workers(
 	struct hook_loop *l = &b->first.loop;
 
 	*n = 0;
-	if (hook_session_agents(l->arena, l->session, all, err) < 0)
+	if (hook_session_agents(l->arena, l->session, b->client, all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all->n; i++) {
 		struct hook_worker *w = &all->items[i];
@@ -340,10 +342,13 @@ static bool wait_for_agents(struct batch *b, const json *event, json **next, str
 	size_t n = 1, before = SIZE_MAX;
 
 	l->until = clock_ticks() + WAIT_S * 1000;
+	b->client = process_client_name(l->arena);
+	b->client = b->client ? b->client : "";
 	for (size_t i = 0; i < b->running.n; i++)
 		if (!*b->running.items[i].agent)
 			return false;
-	if (hook_session_agents_begin(l->arena, l->session, &b->running, err) < 0)
+	if (!follow_item(l) ||
+		hook_session_agents_begin(l->arena, l->session, b->client, &b->running, err) < 0)
 		return false;
 	while (!*next && n && clock_ticks() < l->until) {
 		bool found;

@@ -67,12 +67,13 @@ struct hook_workers {
 	struct hook_worker *items;
 	size_t n, cap;
 };
-/* Remembers that they work; nothing if the session drives no item. */
-int hook_session_agents_begin(
-	struct arena *a, const char *session, const struct hook_workers *w, struct error *err);
-/* All of this client that were remembered. */
-int hook_session_agents(
-	struct arena *a, const char *session, struct hook_workers *out, struct error *err);
+/* Remembers that they work for this client, a name of process_client_name() or ""; nothing if the
+ * session drives no item. */
+int hook_session_agents_begin(struct arena *a, const char *session, const char *client,
+	const struct hook_workers *w, struct error *err);
+/* All of this client that were remembered; those of another one ended with it. */
+int hook_session_agents(struct arena *a, const char *session, const char *client,
+	struct hook_workers *out, struct error *err);
 /* All sessions that drive an item, sorted. */
 int hook_sessions(struct arena *a, struct store_paths *out, struct error *err);
 enum { HOOK_STOPS_MAX = 3 };

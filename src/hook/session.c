@@ -250,12 +250,11 @@ int hook_session_agent_ended(
 	return 0;
 }
 
-int hook_session_agents_begin(
-	struct arena *a, const char *session, const struct hook_workers *w, struct error *err)
+int hook_session_agents_begin(struct arena *a, const char *session, const char *client,
+	const struct hook_workers *w, struct error *err)
 {
 	CLEANUP(session_close) struct session_store s = {0};
 	struct store_op *puts = arena_alloc(a, (w->n + 1) * sizeof(*puts));
-	const char *client = process_client_name(a);
 	struct store_result result;
 	size_t n = 0;
 
@@ -263,8 +262,8 @@ int hook_session_agents_begin(
 		if (path_is_id(str_of(w->items[i].agent)))
 			puts[n++] = (struct store_op){.what = STORE_PUT,
 				.key = arena_printf(a, WORKS "%s", w->items[i].agent),
-				.value = str_of(arena_printf(
-					a, "%s %s", w->items[i].action, client ? client : ""))};
+				.value = str_of(
+					arena_printf(a, "%s %s", w->items[i].action, client))};
 	if (!n || !path_is_id(str_of(session)))
 		return 0;
 	if (session_open(a, session, STORE_HOLD, false, &s, err) < 0)
@@ -275,11 +274,10 @@ int hook_session_agents_begin(
 		       : -1;
 }
 
-int hook_session_agents(
-	struct arena *a, const char *session, struct hook_workers *out, struct error *err)
+int hook_session_agents(struct arena *a, const char *session, const char *client,
+	struct hook_workers *out, struct error *err)
 {
 	CLEANUP(session_close) struct session_store s = {0};
-	const char *client = process_client_name(a);
 	struct store_kv *kv, ended;
 	size_t n = 0;
 	int64_t at;
@@ -295,7 +293,7 @@ int hook_session_agents(
 			.agent = arena_dup(a, str_sub(kv[i].key, strlen(WORKS), kv[i].key.n)),
 			.action = arena_dup(a, str_sub(kv[i].value, 0, blank))};
 
-		if (!str_is(str_sub(kv[i].value, blank + 1, kv[i].value.n), client ? client : ""))
+		if (!str_is(str_sub(kv[i].value, blank + 1, kv[i].value.n), client))
 			continue; /* it ended with its client */
 		if (store_get(s.store, a, ended_key(a, w.agent), &ended, err) != STORE_OK)
 			return -1;
@@ -357,6 +355,7 @@ int hook_session_move(struct arena *a, const char *from, const char *to,
 	const struct hook_item *item, struct error *err)
 {
 	CLEANUP(session_close) struct session_store s = {0};
+	const char *client = process_client_name(a);
 	struct hook_workers all;
 	struct store_kv *kv;
 	size_t n = 0;
@@ -364,8 +363,8 @@ int hook_session_move(struct arena *a, const char *from, const char *to,
 	bool marked;
 
 	if (hook_session_begin(a, to, item, err) < 0 ||
-		hook_session_agents(a, from, &all, err) < 0 ||
-		hook_session_agents_begin(a, to, &all, err) < 0 ||
+		hook_session_agents(a, from, client ? client : "", &all, err) < 0 ||
+		hook_session_agents_begin(a, to, client ? client : "", &all, err) < 0 ||
 		session_open(a, from, STORE_HOLD, false, &s, err) < 0)
 		return -1;
 	if (!s.there)
