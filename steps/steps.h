@@ -13,6 +13,7 @@
 #include "steps/list.h"
 #undef X
 extern const struct step steps_declared; /* of every state that the workflow declares */
+extern const struct step steps_graph;    /* of the state of a manifest */
 
 extern const struct step *const steps[]; /* in the order of list.h, NULL-ended */
 
@@ -70,6 +71,8 @@ void steps_add_failure(struct step_context *c, struct buf *failures, const char 
 
 /* Where each item of the declared state is; sets what request() sets, but for the requests. */
 const enum item_status *steps_declared_status(struct step_context *c);
+/* The same of the state of a manifest. */
+const enum item_status *steps_graph_status(struct step_context *c);
 
 /* The results of decide(). */
 /* The answer in `section` claims `kinds` (enum evidence_kind). Returns whether that is verified: if

@@ -1,10 +1,12 @@
 #include "src/base/error.h"
 #include "context/file.h"
 #include "src/cli/cli.h"
+#include "src/graph/manifest.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/setup/setup.h"
 #include "src/sys/directory.h"
+#include "src/sys/dot.h"
 #include "src/sys/path.h"
 #include "src/verify/explore.h"
 #include "steps/steps.h"
@@ -52,18 +54,34 @@ static int load(struct invocation *in, struct workflow *w, struct error *err)
 
 	if (locate_workflow_file(in->arena, in->words[0], o->plugin_root, &path, err) < 0)
 		return -1;
-	return workflow_load(in->arena, path, w, err);
+	return manifest_workflow_load(in->arena, path, w, err);
 }
 
 static int run_check(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
 	struct workflow w;
+	size_t faults;
+	const char *path;
 
-	if (load(in, &w, err) < 0)
+	if (locate_workflow_file(in->arena, in->words[0], o->plugin_root, &path, err) < 0)
+		return -1;
+	if (manifest_is_path(str_of(path))) {
+		if (manifest_check_file(in->arena, path, in->out, &faults, err) < 0)
+			return -1;
+		if (faults)
+			return ERR_CHECK;
+	}
+	if (manifest_workflow_load(in->arena, path, &w, err) < 0)
 		return -1;
 	if (run_workflow_check(in->arena, &w, o->plugin_root, in->out))
 		return ERR_CHECK;
+	if (w.n_declared && w.declared->manifest) {
+		buf_addf(in->out, "%s: good; %zu personas, %zu nodes, %zu edges\n", w.file,
+			w.declared->manifest->n_personas, w.declared->n,
+			w.declared->manifest->n_edges);
+		return 0;
+	}
 	buf_addf(in->out, "%s: good; %zu states, %zu transitions, %zu declared%s%s\n", w.file,
 		w.n_states, w.n_edges, w.n_declared,
 		w.evidence.kinds ? ""
@@ -84,7 +102,7 @@ static int read_items(struct invocation *in, struct context *doc, const struct d
 	if (action_load(doc, &actions, err) < 0)
 		return -1;
 	c.actions = actions;
-	*items = steps_declared_status(&c);
+	*items = d->manifest ? steps_graph_status(&c) : steps_declared_status(&c);
 	return 0;
 }
 
@@ -105,9 +123,27 @@ static int find_current(struct invocation *in, const struct workflow *w,
 	if (!state)
 		error_log("'%s' is in the state '%.64s', which '%s' does not have", o->context_file,
 			at->state, w->file);
-	return state && state->declared && state->declared->n > 1
+	return state && state->declared && (state->declared->n > 1 || state->declared->manifest)
 		       ? read_items(in, &f.doc, state->declared, &at->items, err)
 		       : 0;
+}
+
+/* The nodes, not the states, which every manifest has. */
+static int draw_manifest(struct invocation *in, const struct workflow *w,
+	const enum item_status *status, struct error *err)
+{
+	CLEANUP(buf_release) struct buf dot = BUF_INIT;
+	const struct workflow_options *o = in->values;
+
+	if (strcmp(o->format, "mermaid") == 0) {
+		manifest_draw_mermaid(w->declared->manifest, status, in->out);
+		return 0;
+	}
+	manifest_draw_dot(w->declared->manifest, w->file, status, &dot);
+	if (strcmp(o->format, "svg") == 0)
+		return dot_draw_svg(buf_str(&dot), "--format dot or mermaid", in->out, err);
+	buf_add(in->out, buf_str(&dot));
+	return 0;
 }
 
 static int run_draw(struct invocation *in, struct error *err)
@@ -119,6 +155,8 @@ static int run_draw(struct invocation *in, struct error *err)
 	if (load(in, &w, err) < 0 || find_current(in, &w, &found, err) < 0)
 		return -1;
 	at = found.state ? &found : NULL;
+	if (w.n_declared && w.declared->manifest)
+		return draw_manifest(in, &w, found.items, err);
 	if (strcmp(o->format, "svg") == 0)
 		return workflow_draw_svg(&w, at, in->out, err);
 	if (strcmp(o->format, "dot") == 0)

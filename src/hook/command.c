@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <strings.h>
 #include "context/lease.h"
+#include "src/graph/manifest.h"
 #include "src/hook/hook_internal.h"
 #include "src/local/local.h"
 #include "src/setup/setup.h"
@@ -173,7 +174,7 @@ static int begin_words(struct expansion *p, struct error *err)
 		return 0;
 	if (locate_workflow(p->arena, p->call.workflow, p->call.plugin_root, p->call.repo, &path,
 		    err) < 0 ||
-		workflow_load(p->arena, path, &w, err) < 0)
+		manifest_workflow_load(p->arena, path, &w, err) < 0)
 		return -1;
 	item.text = arena_printf(
 		p->arena, "%s%s%.*s", p->call.id, words.n ? " " : "", (int)words.n, words.p);

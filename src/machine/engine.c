@@ -110,10 +110,17 @@ static void note_failure(
 		JSON_IF(kept, JSON_TEXT("kept", kept)));
 }
 
-/* Keeps `<work item>/<state>/<n>` of the present state. */
+static bool is_manifest(const struct engine_run *r)
+{
+	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
+
+	return st && st->declared && st->declared->manifest;
+}
+
+/* Keeps `<work item>/<state>/<n>` of the present state; of a manifest the part is the node. */
 static bool belongs_to_state(struct engine_run *r, const json *action, const void *prefix)
 {
-	if (action_is_troubleshooter(action) ||
+	if (action_is_troubleshooter(action) || (json_get(action, "node") && is_manifest(r)) ||
 		str_starts(str_of(json_get_str(action, "id")), prefix))
 		return true;
 	note_failure(r, json_get_str(action, "id"), "the state was changed by hand", NULL);
@@ -614,6 +621,10 @@ static enum advance advance_once(struct engine_run *r, struct error *err)
 	if (c.declared && c.declared->order &&
 		engine_evidence_checked(r, step, &c.checked, err) < 0)
 		return ADVANCE_FAILED;
+	if (c.declared && c.declared->manifest && engine_end_nodes(r, &c, err) < 0)
+		return ADVANCE_FAILED;
+	if (engine_is_terminal(r->e->workflow, engine_state(r)))
+		return ADVANCE_ON;
 	if (step->request)
 		step->request(&c);
 	if (c.claims.n && !c.open)

@@ -116,6 +116,9 @@ void engine_troubleshooter_discard(struct engine_run *r);
  * resets the limit. */
 enum advance engine_troubleshooter_wait(struct engine_run *r);
 
+/* node.c: ends the nodes of a manifest whose answers count, which may end the run. */
+int engine_end_nodes(struct engine_run *r, const struct step_context *c, struct error *err);
+
 /* admission.c: asks the environment. */
 /*
  * How many of the first of these requests may be dispatched now; a request whose answer is not yes

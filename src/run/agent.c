@@ -431,8 +431,11 @@ const struct stage_spec *run_agent_stage(
 static int choose_model(struct agent_call *c, struct error *err)
 {
 	const struct run_item *r = c->run;
-	const char *model = r->request->model;
+	const char *model = r->request->model,
+		   *own = json_get_str(json_get(c->action, "execution"), "modelConstraint");
 
+	if (!model && own && strcmp(own, "inherit") != 0)
+		model = own;
 	if (c->spec && !model) {
 		c->model = r->pins[c->spec - r->pipeline->stages].model;
 		return 0;

@@ -1,4 +1,6 @@
 #include "context/lease.h"
+#include "src/base/number.h"
+#include "src/graph/manifest.h"
 #include "src/machine/brief.h"
 #include "src/local/local.h"
 #include "src/machine/failure.h"
@@ -80,6 +82,30 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 		if (answer_record(f, &offer, err) < 0)
 			return -1;
 	}
+	return 0;
+}
+
+#define RETRIES_VARIABLE "AGENT_TOPOLOGY_MAX_RETRIES"
+
+/* A limit from the environment. -1: it is no number. */
+static int read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err)
+{
+	const char *text = getenv(variable);
+
+	*given = text && *text;
+	if (!*given || number_parse(str_of(text), 0, 1000000, cap))
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"%s must be a whole number from 0 to 1000000, not '%.60s'", variable, text);
+}
+
+static int cap_retries(struct engine *e, struct error *err)
+{
+	uint64_t cap = 0;
+
+	if (read_cap(RETRIES_VARIABLE, &cap, &e->retries_capped, err) < 0)
+		return -1;
+	e->retry_cap = (unsigned)cap;
 	return 0;
 }
 
@@ -243,6 +269,14 @@ static size_t check_role(const struct role_places *p, const char *file,
 	return 1;
 }
 
+/* A persona need not have a file. */
+static bool has_role(const struct declared_state *d, size_t node)
+{
+	const struct manifest_persona *p = d->manifest->nodes[node].actor;
+
+	return p && p->role;
+}
+
 /* `repo` NULL: the one around the working directory. */
 static size_t check_roles(struct arena *a, const struct workflow *w, const char *plugin_root,
 	const char *repo, struct buf *out)
@@ -261,8 +295,12 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 
 			if (!it->agent)
 				continue;
-			n += check_role(&p, w->file, it, "agent", it->agent, find_agent, out);
-			n += check_role(&p, w->file, it, "skill", it->skill, find_skill, out);
+			if (!w->declared[i].manifest || has_role(&w->declared[i], k))
+				n += check_role(
+					&p, w->file, it, "agent", it->agent, find_agent, out);
+			if (it->skill)
+				n += check_role(
+					&p, w->file, it, "skill", it->skill, find_skill, out);
 		}
 	return n;
 }
@@ -324,6 +362,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 			arena_dup(a, str_of(f->path)), /* a repeated save opens the file again */
 		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
 		.own_worktree = call->own_worktree,
+		.base = call->base,
 		.allow_dirty = call->allow_dirty,
 		.worktree = call->worktree,
 		.run = call->run};
@@ -332,6 +371,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	struct engine e = engine_make(f, w, steps_find, &environment, call->id);
 
 	set_call(&e, call);
+	if (w->n_declared && w->declared->manifest && cap_retries(&e, err) < 0)
+		return -1;
 	environment.data = &entry;
 	environment.enter = run_place_enter;
 	environment.say = log_text;
@@ -462,7 +503,7 @@ int run_step_item(
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	struct workflow w;
 
-	if (workflow_load(a, call->workflow, &w, err) < 0 ||
+	if (manifest_workflow_load(a, call->workflow, &w, err) < 0 ||
 		context_open(&f, call->context_file,
 			call->cancel ? CONTEXT_MUST_EXIST : CONTEXT_MAY_CREATE, err) < 0)
 		return -1;
@@ -639,7 +680,7 @@ static void check_child(struct workflow_tree *t, const char *path, const struct 
 		known = true;
 	}
 	vec_push_in(t->arena, &t->seen, *at);
-	if (workflow_load(t->arena, path, &w, &err) < 0) {
+	if (manifest_workflow_load(t->arena, path, &w, &err) < 0) {
 		buf_addf(t->out, "%s\n", err.text);
 		t->n++;
 		return;
