@@ -188,14 +188,6 @@ static void decide(struct step_context *c)
 		context_put(c->doc, CONTEXT_LAST_FAILURE, buf_str(&failures));
 }
 
-const enum item_status *steps_graph_status(struct step_context *c)
-{
-	struct node_view v;
-
-	node_view_load(c->arena, c->doc, c->declared, c->actions, &v);
-	return v.status;
-}
-
 const struct step steps_graph = {
 	.state = "(" MANIFEST_STATE ")",
 	.about = "the state of a manifest",

@@ -71,8 +71,6 @@ void steps_add_failure(struct step_context *c, struct buf *failures, const char 
 
 /* Where each item of the declared state is; sets what request() sets, but for the requests. */
 const enum item_status *steps_declared_status(struct step_context *c);
-/* The same of the state of a manifest. */
-const enum item_status *steps_graph_status(struct step_context *c);
 
 /* The results of decide(). */
 /* The answer in `section` claims `kinds` (enum evidence_kind). Returns whether that is verified: if

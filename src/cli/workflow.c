@@ -2,6 +2,7 @@
 #include "context/file.h"
 #include "src/cli/cli.h"
 #include "src/graph/manifest.h"
+#include "src/machine/node.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/setup/setup.h"
@@ -102,7 +103,7 @@ static int read_items(struct invocation *in, struct context *doc, const struct d
 	if (action_load(doc, &actions, err) < 0)
 		return -1;
 	c.actions = actions;
-	*items = d->manifest ? steps_graph_status(&c) : steps_declared_status(&c);
+	*items = steps_declared_status(&c);
 	return 0;
 }
 
@@ -123,23 +124,27 @@ static int find_current(struct invocation *in, const struct workflow *w,
 	if (!state)
 		error_log("'%s' is in the state '%.64s', which '%s' does not have", o->context_file,
 			at->state, w->file);
-	return state && state->declared && (state->declared->n > 1 || state->declared->manifest)
+	return state && state->declared && state->declared->n > 1 && !state->declared->manifest
 		       ? read_items(in, &f.doc, state->declared, &at->items, err)
 		       : 0;
 }
 
 /* The nodes, not the states, which every manifest has. */
-static int draw_manifest(struct invocation *in, const struct workflow *w,
-	const enum item_status *status, struct error *err)
+static int draw_manifest(struct invocation *in, const struct workflow *w, struct error *err)
 {
 	CLEANUP(buf_release) struct buf dot = BUF_INIT;
 	const struct workflow_options *o = in->values;
+	struct node_drawn *run = NULL;
+
+	if (o->context_file &&
+		node_drawn_load(in->arena, o->context_file, w->declared, &run, err) < 0)
+		return -1;
 
 	if (strcmp(o->format, "mermaid") == 0) {
-		manifest_draw_mermaid(w->declared->manifest, status, in->out);
+		manifest_draw_mermaid(w->declared->manifest, run, in->out);
 		return 0;
 	}
-	manifest_draw_dot(w->declared->manifest, w->file, status, &dot);
+	manifest_draw_dot(w->declared->manifest, w->file, run, &dot);
 	if (strcmp(o->format, "svg") == 0)
 		return dot_draw_svg(buf_str(&dot), "--format dot or mermaid", in->out, err);
 	buf_add(in->out, buf_str(&dot));
@@ -152,11 +157,13 @@ static int run_draw(struct invocation *in, struct error *err)
 	struct workflow_current found = {0}, *at;
 	struct workflow w;
 
-	if (load(in, &w, err) < 0 || find_current(in, &w, &found, err) < 0)
+	if (load(in, &w, err) < 0)
+		return -1;
+	if (w.n_declared && w.declared->manifest)
+		return draw_manifest(in, &w, err);
+	if (find_current(in, &w, &found, err) < 0)
 		return -1;
 	at = found.state ? &found : NULL;
-	if (w.n_declared && w.declared->manifest)
-		return draw_manifest(in, &w, found.items, err);
 	if (strcmp(o->format, "svg") == 0)
 		return workflow_draw_svg(&w, at, in->out, err);
 	if (strcmp(o->format, "dot") == 0)

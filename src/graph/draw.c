@@ -40,6 +40,16 @@ static void add_taken_on(const struct manifest_edge *e, struct buf *out)
 	}
 }
 
+/* `success, 12 s, 2 attempts`. */
+static void add_state(const struct node_drawn *d, struct buf *out)
+{
+	buf_adds(out, d->how ? d->how : workflow_status_name(d->at));
+	if (d->begin && d->end)
+		buf_addf(out, ", %lld s", (long long)(d->end - d->begin));
+	if (d->attempts > 1)
+		buf_addf(out, ", %zu attempts", d->attempts);
+}
+
 /* ---- mermaid ---- */
 
 /* Text in quotes, in which mermaid knows `#quot;`. */
@@ -52,20 +62,22 @@ static void add_quoted(struct buf *out, const char *text)
 			buf_addc(out, *text);
 }
 
-static void add_mermaid_node(const struct manifest *m, size_t i, const enum item_status *status,
+static void add_mermaid_node(const struct manifest *m, size_t i, const struct node_drawn *run,
 	const char *indent, struct buf *out)
 {
 	const struct manifest_node *n = &m->nodes[i];
 
 	buf_addf(out, "%sn%zu[\"%s<br/>", indent, i, n->id);
 	add_quoted(out, worker(n));
-	if (status)
-		buf_addf(out, "<br/>%s", workflow_status_name(status[i]));
+	if (run) {
+		buf_adds(out, "<br/>");
+		add_state(&run[i], out);
+	}
 	buf_adds(out, "\"]\n");
 }
 
 static void add_mermaid_block(const struct manifest *m, const struct manifest_block *b,
-	const enum item_status *status, const char *indent, struct buf *out)
+	const struct node_drawn *run, const char *indent, struct buf *out)
 {
 	char inner[64];
 
@@ -74,23 +86,23 @@ static void add_mermaid_block(const struct manifest *m, const struct manifest_bl
 		block_kinds[b->kind]);
 	for (size_t i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].block == b)
-			add_mermaid_node(m, i, status, inner, out);
+			add_mermaid_node(m, i, run, inner, out);
 	for (size_t i = 0; i < m->n_blocks; i++)
 		if (m->blocks[i].within && !strcmp(m->blocks[i].within, b->name))
-			add_mermaid_block(m, &m->blocks[i], status, inner, out);
+			add_mermaid_block(m, &m->blocks[i], run, inner, out);
 	buf_addf(out, "%send\n", indent);
 }
 
 void manifest_draw_mermaid(
-	const struct manifest *m, const enum item_status *status, struct buf *out)
+	const struct manifest *m, const struct node_drawn *run, struct buf *out)
 {
 	buf_adds(out, "flowchart TD\n");
 	for (size_t i = 0; i < m->n_nodes; i++)
 		if (!m->nodes[i].block)
-			add_mermaid_node(m, i, status, "    ", out);
+			add_mermaid_node(m, i, run, "    ", out);
 	for (size_t i = 0; i < m->n_blocks; i++)
 		if (!m->blocks[i].within)
-			add_mermaid_block(m, &m->blocks[i], status, "    ", out);
+			add_mermaid_block(m, &m->blocks[i], run, "    ", out);
 	for (size_t i = 0; i < m->n_edges; i++) {
 		CLEANUP(buf_release) struct buf on = BUF_INIT;
 
@@ -115,6 +127,16 @@ static const struct {
 	[ITEM_ANSWERED] = {"#dafbe1", "#1a7f37"},
 	[ITEM_SKIPPED] = {"#ffffff", "#d0d7de"}};
 
+static bool is_bad(const struct node_drawn *d)
+{
+	return d->how && strcmp(d->how, "success") != 0;
+}
+
+static const char *line_color(const struct node_drawn *d)
+{
+	return is_bad(d) ? "#cf222e" : colors[d->at].line;
+}
+
 static void add_label(struct buf *out, const char *before, const char *text, const char *after)
 {
 	buf_adds(out, before);
@@ -123,31 +145,35 @@ static void add_label(struct buf *out, const char *before, const char *text, con
 }
 
 static void add_dot_node(
-	const struct manifest *m, size_t i, const enum item_status *status, struct buf *out)
+	const struct manifest *m, size_t i, const struct node_drawn *run, struct buf *out)
 {
-	enum item_status at = status ? status[i] : ITEM_WAITING;
+	const char *line = run ? line_color(&run[i]) : colors[ITEM_WAITING].line;
 
-	buf_addf(out, "  \"n%zu\" [color=\"%s\", fillcolor=\"%s\"%s, label=<", i, colors[at].line,
-		status ? colors[at].fill : "#eaf5ff",
-		at == ITEM_SKIPPED ? ", style=\"rounded,filled,dashed\"" : "");
+	buf_addf(out, "  \"n%zu\" [color=\"%s\", fillcolor=\"%s\"%s, label=<", i, line,
+		!run              ? "#eaf5ff"
+		: is_bad(&run[i]) ? "#ffebe9"
+				  : colors[run[i].at].fill,
+		run && run[i].at == ITEM_SKIPPED ? ", style=\"rounded,filled,dashed\"" : "");
 	add_label(out, "<B>", m->nodes[i].id, "</B>");
 	add_label(out, "<BR/><FONT POINT-SIZE=\"11\">", worker(&m->nodes[i]), "</FONT>");
-	if (status)
-		buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\" COLOR=\"%s\">%s</FONT>",
-			colors[at].line, workflow_status_name(at));
+	if (run) {
+		buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\" COLOR=\"%s\">", line);
+		add_state(&run[i], out);
+		buf_adds(out, "</FONT>");
+	}
 	buf_adds(out, ">]\n");
 }
 
 /* Of a folded block: how many of its nodes are where. */
 static void add_folded(const struct manifest *m, const struct manifest_block *b,
-	const enum item_status *status, struct buf *out)
+	const struct node_drawn *run, struct buf *out)
 {
 	size_t n[ITEM_SKIPPED + 1] = {0}, all = 0;
 
 	for (size_t i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].block == b) {
 			all++;
-			n[status ? status[i] : ITEM_WAITING]++;
+			n[run ? run[i].at : ITEM_WAITING]++;
 		}
 	if (!all)
 		return;
@@ -155,7 +181,7 @@ static void add_folded(const struct manifest *m, const struct manifest_block *b,
 		(size_t)(b - m->blocks));
 	add_label(out, "<B>", b->name, "</B>");
 	buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\">%zu nodes, %s</FONT>", all, block_kinds[b->kind]);
-	for (size_t s = 0; status && s < COUNT(n); s++)
+	for (size_t s = 0; run && s < COUNT(n); s++)
 		if (n[s])
 			buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\" COLOR=\"%s\">%zu %s</FONT>",
 				colors[s].line, n[s], workflow_status_name(s));
@@ -163,7 +189,7 @@ static void add_folded(const struct manifest *m, const struct manifest_block *b,
 }
 
 static void add_dot_block(const struct manifest *m, const struct manifest_block *b,
-	const enum item_status *status, struct buf *out)
+	const struct node_drawn *run, struct buf *out)
 {
 	buf_addf(out, "  subgraph \"cluster_b%zu\" {\n  style=\"rounded\"\n  color=\"#8c959f\"\n"
 		      "  fontsize=12\n  labeljust=l\n  label=<",
@@ -172,10 +198,10 @@ static void add_dot_block(const struct manifest *m, const struct manifest_block 
 	buf_addf(out, "%s>\n", block_kinds[b->kind]);
 	for (size_t i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].block == b)
-			add_dot_node(m, i, status, out);
+			add_dot_node(m, i, run, out);
 	for (size_t i = 0; i < m->n_blocks; i++)
 		if (m->blocks[i].within && !strcmp(m->blocks[i].within, b->name))
-			add_dot_block(m, &m->blocks[i], status, out);
+			add_dot_block(m, &m->blocks[i], run, out);
 	buf_adds(out, "  }\n");
 }
 
@@ -231,7 +257,7 @@ static void add_dot_edges(const struct manifest *m, bool folded, struct buf *out
 	arena_release(&a);
 }
 
-void manifest_draw_dot(const struct manifest *m, const char *file, const enum item_status *status,
+void manifest_draw_dot(const struct manifest *m, const char *file, const struct node_drawn *run,
 	struct buf *out)
 {
 	bool folded = m->n_nodes > FOLD_ABOVE && m->n_blocks;
@@ -240,12 +266,12 @@ void manifest_draw_dot(const struct manifest *m, const char *file, const enum it
 	add_label(out, "  label=<<B>", path_base(file).p, "</B>>\n");
 	for (size_t i = 0; i < m->n_nodes; i++)
 		if (!m->nodes[i].block)
-			add_dot_node(m, i, status, out);
+			add_dot_node(m, i, run, out);
 	for (size_t i = 0; i < m->n_blocks; i++)
 		if (folded)
-			add_folded(m, &m->blocks[i], status, out);
+			add_folded(m, &m->blocks[i], run, out);
 		else if (!m->blocks[i].within)
-			add_dot_block(m, &m->blocks[i], status, out);
+			add_dot_block(m, &m->blocks[i], run, out);
 	add_dot_edges(m, folded, out);
 	buf_adds(out, "}\n");
 }

@@ -221,10 +221,18 @@ int project_ask(struct arena *a, const struct project_query *q, json **facts, st
 
 /* ---- drawing ---- */
 
-/* As the functions of workflow.h, with a box for each node. */
+/* Where a node of a run is. */
+struct node_drawn {
+	enum item_status at;
+	const char *how; /* its status; NULL: it has not ended */
+	size_t attempts;
+	int64_t begin, end; /* of the last attempt; 0: not yet */
+};
+
+/* A box for each node; `run` NULL: of no run, else one element for each. */
 void manifest_draw_mermaid(
-	const struct manifest *m, const enum item_status *status, struct buf *out);
-void manifest_draw_dot(const struct manifest *m, const char *file, const enum item_status *status,
+	const struct manifest *m, const struct node_drawn *run, struct buf *out);
+void manifest_draw_dot(const struct manifest *m, const char *file, const struct node_drawn *run,
 	struct buf *out);
 
 #endif

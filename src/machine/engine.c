@@ -242,6 +242,20 @@ static enum advance boot(struct engine_run *r, struct error *err)
 	return ADVANCE_ON;
 }
 
+/* Whoever carries them out ends them. */
+static void print_cancelled(struct engine_run *r)
+{
+	struct str rest = context_get(r->doc, "cancelled"), id;
+	json *list;
+
+	if (!rest.n)
+		return;
+	list = json_array();
+	while (arena_shell_word(&r->arena, &rest, &id))
+		json_push_str(list, id);
+	json_put((json *)json_first(r->print), "cancel", list);
+}
+
 static enum advance finish(struct engine_run *r, struct error *err)
 {
 	bool good = strcmp(engine_state(r), "done") == 0;
@@ -261,6 +275,7 @@ static enum advance finish(struct engine_run *r, struct error *err)
 	if (good && url.n)
 		reason = arena_printf(&r->arena, "%s; %s", reason, url.p);
 	engine_dispatch_done(r, good ? "success" : "failed", reason, NULL);
+	print_cancelled(r);
 	return ADVANCE_STOP;
 }
 
@@ -682,6 +697,8 @@ static enum advance cancel(struct engine_run *r)
 	for (size_t i = 0; i < COUNT(keys); i++)
 		context_set(r->doc, keys[i], (struct str){0});
 	wait_drop(r->doc);
+	if (r->e->parent)
+		engine_fence(r, ENGINE_CANCELLED);
 	context_put(r->doc, CONTEXT_LAST_FAILURE, STR(ENGINE_CANCELLED));
 	engine_enter(r, "failed", "cancelled", ENGINE_CANCELLED);
 	return ADVANCE_ON;

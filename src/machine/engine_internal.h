@@ -116,7 +116,10 @@ void engine_troubleshooter_discard(struct engine_run *r);
  * resets the limit. */
 enum advance engine_troubleshooter_wait(struct engine_run *r);
 
-/* node.c: ends the nodes of a manifest whose answers count, which may end the run. */
+/* node.c: notes the outstanding actions without an answer, which is stale from now on, so that
+ * whoever carries them out can end them. */
+void engine_fence(struct engine_run *r, const char *why);
+/* Ends the nodes of a manifest whose answers count, which may end the run. */
 int engine_end_nodes(struct engine_run *r, const struct step_context *c, struct error *err);
 
 /* admission.c: asks the environment. */

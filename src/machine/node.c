@@ -4,6 +4,7 @@
  * the commit that takes the answer. A failed validation is tried again under a new id instead, as
  * long as its limits allow.
  */
+#include "src/base/clock.h"
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
 #include "src/machine/node.h"
@@ -89,6 +90,63 @@ void node_view_load(struct arena *a, const struct context *doc, const struct dec
 								   : PROGRESS_OPEN;
 	}
 	manifest_frontier(m, progress, out->taken, out->status);
+}
+
+/* ---- where they were ---- */
+
+struct drawn_walk {
+	struct arena *arena;
+	const struct declared_state *d;
+	struct node_drawn *out;
+	bool *seen; /* what a later event says counts */
+};
+
+/* A context_visit. */
+static bool draw_event(const json *event, void *data)
+{
+	static const struct {
+		const char *type;
+		enum item_status at;
+	} types[] = {{"node", ITEM_ANSWERED}, {"node_skipped", ITEM_SKIPPED},
+		{"node_retry", ITEM_READY}, {"dispatch", ITEM_DISPATCHED}};
+	struct drawn_walk *w = data;
+	const char *node = json_get_str(event, "node"), *ts = json_get_str(event, "ts");
+	const struct declared_action *it = node ? workflow_item(w->d, node) : NULL;
+	struct node_drawn *n = it ? &w->out[it - w->d->items] : NULL;
+	int64_t at = 0;
+
+	for (size_t i = 0; n && i < COUNT(types); i++) {
+		if (!json_str_is(event, "type", types[i].type))
+			continue;
+		if (!w->seen[it - w->d->items])
+			n->at = types[i].at;
+		w->seen[it - w->d->items] = true;
+		if (ts)
+			(void)clock_parse(ts, &at);
+		if (types[i].at == ITEM_ANSWERED) {
+			n->how = json_dup(w->arena, event, "status");
+			n->end = n->end ? n->end : at;
+		} else if (types[i].at == ITEM_DISPATCHED) {
+			n->attempts++;
+			n->begin = n->begin ? n->begin : at;
+		}
+	}
+	return true;
+}
+
+int node_drawn_load(struct arena *a, const char *document, const struct declared_state *d,
+	struct node_drawn **out, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct drawn_walk w = {.arena = a,
+		.d = d,
+		.out = arena_alloc(a, d->n * sizeof(*w.out)),
+		.seen = arena_alloc(a, d->n * sizeof(bool))};
+
+	*out = w.out;
+	return context_open(&f, document, CONTEXT_READ_ONLY, err) < 0
+		       ? -1
+		       : context_read_events(&f, "\"node\"", draw_event, &w, err);
 }
 
 /* ---- events ---- */
@@ -256,9 +314,9 @@ static void retry(const struct node_end *e, unsigned limit)
 	unsigned long n = context_next_attempt(r->doc, count_key(&r->arena, "retry", node));
 	struct str text = context_section(r->doc, node);
 
-	JSON_ADD(context_event(r->e->file, "retry"), JSON_TEXT("node", node),
-		JSON_TEXT("action", json_get_str(e->action, "id")), JSON_INT("retry", n),
-		JSON_INT("of", limit));
+	JSON_ADD(context_event(r->e->file, "node_retry"), JSON_TEXT("node", node),
+		JSON_TEXT("action", json_get_str(e->action, "id")), JSON_INT("again", n),
+		JSON_INT("limit", limit));
 	context_put(r->doc, arena_printf(&r->arena, CONTEXT_EARLIER "%s", node), text);
 	context_remove(r->doc, node);
 	json_remove(r->outstanding, e->action);
@@ -272,12 +330,9 @@ static unsigned retry_limit(const struct node_end *e)
 	return e->r->e->retries_capped && e->r->e->retry_cap < limit ? e->r->e->retry_cap : limit;
 }
 
-/* The ids are fenced: an answer to one of them is stale from now on. */
-static void abort_nodes(const struct node_end *e)
+void engine_fence(struct engine_run *r, const char *why)
 {
 	CLEANUP(buf_release) struct buf ids = BUF_INIT;
-	struct engine_run *r = e->r;
-	const char *why = arena_printf(&r->arena, "the node '%s' has failed", node_of(e)->id);
 	json *cancelled = json_array();
 
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a)) {
@@ -286,13 +341,22 @@ static void abort_nodes(const struct node_end *e)
 		buf_addf(&ids, "%s%s", ids.len ? " " : "", json_get_str(a, "id"));
 		json_push_str(cancelled, str_of(json_get_str(a, "id")));
 	}
-	if (ids.len) {
-		context_set(r->doc, "cancelled", buf_str(&ids));
-		JSON_ADD(context_event(r->e->file, "cancel"), JSON_TEXT("reason", why),
-			JSON_VALUE("actions", cancelled));
-	} else {
+	if (!ids.len) {
 		json_free(&cancelled);
+		return;
 	}
+	context_set(r->doc, "cancelled", buf_str(&ids));
+	JSON_ADD(context_event(r->e->file, "cancelled"), JSON_TEXT("reason", why),
+		JSON_VALUE("actions", cancelled));
+}
+
+/* Nothing that is outstanding is waited for. */
+static void abort_nodes(const struct node_end *e)
+{
+	struct engine_run *r = e->r;
+	const char *why = arena_printf(&r->arena, "the node '%s' has failed", node_of(e)->id);
+
+	engine_fence(r, why);
 	context_put(r->doc, CONTEXT_LAST_FAILURE,
 		str_of(arena_printf(&r->arena, "%s:\n\n%s", node_of(e)->id,
 			action_text(r->doc, e->action).p)));
@@ -350,7 +414,7 @@ static void note_skipped(struct engine_run *r, const struct declared_state *d)
 		if (v.status[i] != ITEM_SKIPPED || context_attempts(r->doc, key))
 			continue;
 		(void)context_next_attempt(r->doc, key);
-		JSON_ADD(context_event(r->e->file, "skip"), JSON_TEXT("node", node));
+		JSON_ADD(context_event(r->e->file, "node_skipped"), JSON_TEXT("node", node));
 	}
 }
 

@@ -20,6 +20,9 @@ struct node_view {
 /* From the outstanding actions. In the arena. */
 void node_view_load(struct arena *a, const struct context *doc, const struct declared_state *d,
 	const json *actions, struct node_view *out);
+/* Where the nodes were, from the journal of the item: also of a run that has ended. */
+int node_drawn_load(struct arena *a, const char *document, const struct declared_state *d,
+	struct node_drawn **out, struct error *err);
 /* How often a node was tried again. */
 unsigned long node_retries(struct arena *a, const struct context *doc, const char *node);
 /* Which outcome of the item the answer to its action gives; NULL: none. */

@@ -241,6 +241,9 @@ struct run_children {
 	int (*ended)(void *data, size_t item, int status, struct str report);
 	/* After an item has ended: may raise *n. -1: no more are started. May be NULL. */
 	int (*more)(void *data, size_t item, size_t *n);
+	/* After `more`: a running item is ended with TERM, and a waiting one is not started. NULL:
+	 * all are needed. */
+	bool (*cancelled)(void *data, size_t item);
 	void (*tick)(void *data); /* every RUN_TICK_MS; may be NULL */
 	void *data;
 };
