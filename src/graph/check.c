@@ -52,6 +52,7 @@ struct manifest_check {
 	struct manifest *m;
 	struct name_table personas, blocks, nodes, events, variables;
 	bool *persona_used, *block_used;
+	bool *needs_task, *needs_block; /* by persona: its template has the variable */
 };
 
 static const struct yaml *item_map(const struct yaml *of, const char *list, size_t i)
@@ -102,6 +103,7 @@ static bool check_event(struct manifest_check *c, const struct yaml *at, const c
 
 struct variable_check {
 	struct manifest_check *c;
+	size_t persona;
 	const struct yaml *at;
 };
 
@@ -111,6 +113,8 @@ static void check_variable(void *data, struct str name, struct buf *out)
 	const char *text = arena_dup(v->c->reader->arena, name);
 
 	(void)out;
+	v->c->needs_task[v->persona] |= str_is(name, "task");
+	v->c->needs_block[v->persona] |= str_is(name, "block");
 	if (!str_in(name, template_names) && table_find(&v->c->variables, text) == SIZE_MAX)
 		config_fault(v->c->reader, v->at,
 			"nothing provides the variable '%.64s' of the template: declare it in "
@@ -118,17 +122,27 @@ static void check_variable(void *data, struct str name, struct buf *out)
 			text);
 }
 
+static void check_templates(struct manifest_check *c)
+{
+	c->needs_task = arena_alloc(c->reader->arena, c->m->n_personas + 1);
+	c->needs_block = arena_alloc(c->reader->arena, c->m->n_personas + 1);
+	for (size_t i = 0; i < c->m->n_personas; i++) {
+		struct variable_check v = {
+			c, i, key_place(c->spec, "personas", i, "systemPrompt")};
+
+		if (template_render(str_of(c->m->personas[i].prompt), check_variable, &v, NULL))
+			config_fault(c->reader, v.at,
+				"'{{' of the template is not closed, or names nothing: "
+				"'{{NAME}}' stands for a variable");
+	}
+}
+
 static void check_personas(struct manifest_check *c)
 {
 	for (size_t i = 0; i < c->m->n_personas; i++) {
 		const struct manifest_persona *p = &c->m->personas[i];
-		struct variable_check v = {c, key_place(c->spec, "personas", i, "systemPrompt")};
 		const struct yaml *list = yaml_get(item_map(c->spec, "personas", i), "subscribes");
 
-		if (template_render(str_of(p->prompt), check_variable, &v, NULL))
-			config_fault(c->reader, v.at,
-				"'{{' of the template is not closed, or names nothing: "
-				"'{{NAME}}' stands for a variable");
 		for (size_t k = 0; k < p->subscribes.n; k++)
 			(void)check_event(c, list->list[k], p->subscribes.list[k]);
 		if (!c->persona_used[i])
@@ -233,6 +247,12 @@ static void check_worker(struct manifest_check *c, size_t i)
 	if (at < SIZE_MAX) {
 		c->persona_used[at] = true;
 		n->actor = &c->m->personas[at];
+		if ((c->needs_task[at] && !n->task) || (c->needs_block[at] && !n->block_name))
+			config_fault(c->reader, map,
+				"the template of '%s' has the variable '%s', which this node does "
+				"not provide: it has no '%s'",
+				n->persona, c->needs_task[at] && !n->task ? "task" : "block",
+				c->needs_task[at] && !n->task ? "task" : "block");
 	}
 	if (n->worktree && !n->persona)
 		config_fault(c->reader, yaml_get(map, "worktree"),
@@ -409,6 +429,76 @@ static void check_reached(struct manifest_check *c)
 			config_fault(c->reader, key_place(c->spec, "nodes", i, "id"),
 				"node '%s' cannot be reached from '%s'", m->nodes[i].id, m->entry);
 	}
+}
+
+/* ---- nodes that no answer lets be dispatched ---- */
+
+enum { ALL_STATUSES = (1 << NODE_STATUSES) - 1 };
+
+/* With which statuses of each node `from` chooses `to`, into `row`. */
+static bool route_statuses(const struct manifest *m, size_t from, size_t to,
+	const unsigned char *statuses, unsigned char *row)
+{
+	unsigned on = 0;
+	bool possible = true;
+
+	for (size_t k = m->in_first[to]; k < m->in_first[to + 1]; k++)
+		if (m->edges[m->in_edges[k]].from_node == from)
+			on |= m->edges[m->in_edges[k]].on;
+	memcpy(row, statuses + from * m->n_nodes, m->n_nodes);
+	row[from] &= (unsigned char)on;
+	for (size_t i = 0; i < m->n_nodes; i++)
+		possible &= row[i] != 0;
+	return possible;
+}
+
+/* The first node of which no status is left; n: of each there is one. */
+static size_t join_routes(const struct manifest *m, size_t node, const unsigned char *statuses,
+	unsigned char *row, unsigned char *mine)
+{
+	bool any = !strcmp(m->nodes[node].join, "any");
+	size_t first = m->in_first[node], end = m->in_first[node + 1];
+
+	memset(mine, any && first < end ? 0 : ALL_STATUSES, m->n_nodes);
+	for (size_t k = first; k < end; k++) {
+		bool possible = route_statuses(
+			m, m->edges[m->in_edges[k]].from_node, node, statuses, row);
+
+		for (size_t i = 0; i < m->n_nodes; i++)
+			if (!any)
+				mine[i] &= row[i];
+			else if (possible)
+				mine[i] |= row[i];
+	}
+	for (size_t i = 0; i < m->n_nodes; i++)
+		if (!mine[i])
+			return i;
+	return m->n_nodes;
+}
+
+/* As for the actions of a workflow (src/workflow/order.c): each node keeps, for every node, the
+ * statuses with which it can be dispatched. */
+static void check_possible(struct manifest_check *c)
+{
+	const struct manifest *m = c->m;
+	struct arena a = {0};
+	unsigned char *statuses = arena_alloc(&a, m->n_nodes * m->n_nodes),
+		      *row = arena_alloc(&a, m->n_nodes);
+
+	for (size_t o = 0; o < m->n_nodes; o++) {
+		size_t i = m->order[o];
+		unsigned char *mine = statuses + i * m->n_nodes;
+		size_t none = join_routes(m, i, statuses, row, mine);
+
+		if (none == m->n_nodes)
+			continue;
+		config_fault(c->reader, key_place(c->spec, "nodes", i, "id"),
+			"node '%s' can never be dispatched: no status of '%s' lets all that it "
+			"waits for choose it",
+			m->nodes[i].id, m->nodes[none].id);
+		memset(mine, ALL_STATUSES, m->n_nodes); /* what is after it is not at fault */
+	}
+	arena_release(&a);
 }
 
 /* ---- routes ---- */
@@ -629,6 +719,7 @@ void manifest_check(struct config_reader *r, const struct yaml *tree, struct man
 	TABLE(&c, variables, spec, variables, "name");
 	c.persona_used = arena_alloc(r->arena, m->n_personas + 1);
 	c.block_used = arena_alloc(r->arena, m->n_blocks + 1);
+	check_templates(&c);
 	check_blocks(&c);
 	check_nodes(&c);
 	check_blocks_used(&c);
@@ -643,6 +734,7 @@ void manifest_check(struct config_reader *r, const struct yaml *tree, struct man
 	if (!sort_nodes(&c))
 		return;
 	check_reached(&c);
+	check_possible(&c);
 	check_routes(&c);
 	check_relationships(&c);
 }

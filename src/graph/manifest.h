@@ -147,6 +147,10 @@ int manifest_workflow_load(
 int manifest_check_file(
 	struct arena *a, const char *path, struct buf *out, size_t *n, struct error *err);
 
+/* The same of a text, as the file `name`. */
+int manifest_check_text(struct arena *a, const char *name, struct str text, struct buf *out,
+	size_t *n, struct error *err);
+
 /* ---- for the files of this room ---- */
 
 struct config_reader;

@@ -294,11 +294,19 @@ int manifest_check_file(
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *name = arena_dup(a, file_of(str_of(path)));
+
+	return read_text(name, &text, err) < 0
+		       ? -1
+		       : manifest_check_text(a, name, arena_str(a, buf_str(&text)), out, n, err);
+}
+
+int manifest_check_text(struct arena *a, const char *name, struct str text, struct buf *out,
+	size_t *n, struct error *err)
+{
 	struct config_reader r;
 	struct manifest *m;
 
-	if (read_text(name, &text, err) < 0 || check_text(name, buf_str(&text), err) < 0 ||
-		read_manifest(a, name, arena_str(a, buf_str(&text)), &r, &m, err) < 0)
+	if (check_text(name, text, err) < 0 || read_manifest(a, name, text, &r, &m, err) < 0)
 		return -1;
 	for (size_t i = 0; i < r.faults.n; i++)
 		buf_addf(out, "%s:%u:%u: %s\n", name, r.faults.items[i].line,
