@@ -85,10 +85,7 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 	return 0;
 }
 
-#define RETRIES_VARIABLE "AGENT_TOPOLOGY_MAX_RETRIES"
-
-/* A limit from the environment. -1: it is no number. */
-static int read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err)
+int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err)
 {
 	const char *text = getenv(variable);
 
@@ -103,7 +100,7 @@ static int cap_retries(struct engine *e, struct error *err)
 {
 	uint64_t cap = 0;
 
-	if (read_cap(RETRIES_VARIABLE, &cap, &e->retries_capped, err) < 0)
+	if (run_read_cap(RUN_RETRIES_VARIABLE, &cap, &e->retries_capped, err) < 0)
 		return -1;
 	e->retry_cap = (unsigned)cap;
 	return 0;
@@ -305,6 +302,45 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 	return n;
 }
 
+static size_t count_led(const struct manifest *m, size_t node)
+{
+	size_t n = 0;
+
+	for (size_t k = m->out_first[node]; k < m->out_first[node + 1]; k++)
+		n += m->nodes[m->edges[m->out_edges[k]].to_node].persona != NULL;
+	return n;
+}
+
+/* The limits of the environment hold for each manifest of the tree. */
+static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, struct error *err)
+{
+	const struct manifest *m = w->n_declared ? w->declared->manifest : NULL;
+	uint64_t depth = 0, children = 0;
+	bool deep, wide;
+
+	*n = 0;
+	if (!m)
+		return 0;
+	if (run_read_cap(RUN_DEPTH_VARIABLE, &depth, &deep, err) < 0 ||
+		run_read_cap(RUN_CHILDREN_VARIABLE, &children, &wide, err) < 0)
+		return -1;
+	for (size_t i = 0; deep && i < m->n_blocks; i++)
+		if (m->blocks[i].depth > depth) {
+			buf_addf(faults, "%s:%u:%u: block '%s' is %zu deep, above " RUN_DEPTH_VARIABLE ", %llu\n",
+				w->file, m->blocks[i].line, m->blocks[i].col, m->blocks[i].name,
+				m->blocks[i].depth, (unsigned long long)depth);
+			++*n;
+		}
+	for (size_t i = 0; wide && i < m->n_nodes; i++)
+		if (m->nodes[i].persona && count_led(m, i) > children) {
+			buf_addf(faults, "%s:%u:%u: node '%s' leads to %zu others, above " RUN_CHILDREN_VARIABLE ", %llu\n",
+				w->file, m->nodes[i].line, m->nodes[i].col, m->nodes[i].id,
+				count_led(m, i), (unsigned long long)children);
+			++*n;
+		}
+	return 0;
+}
+
 /* Refuses unknown agents and skills, and agents without a task; checks each text of the workflow
  * once. */
 static int check_agents(struct arena *a, const struct run_step_call *call, const struct engine *e,
@@ -321,7 +357,9 @@ static int check_agents(struct arena *a, const struct run_step_call *call, const
 		return -1;
 	if (!new)
 		return 0;
-	n = workflow_check_tasks(e->workflow, steps_builtin(), &faults);
+	if (check_caps(e->workflow, &faults, &n, err) < 0)
+		return -1;
+	n += workflow_check_tasks(e->workflow, steps_builtin(), &faults);
 	if (!call->scripted)
 		n += check_roles(a, e->workflow, call->plugin_root, call->repo, &faults);
 	rest = buf_str(&faults);
@@ -552,7 +590,9 @@ int run_step_workflow(
 			"the history of '%s' names no workflow: give --workflow", document);
 	*workflow = last.path;
 	base = path_base(last.path);
-	name = arena_dup(a, str_sub(base, 0, base.n - (str_ends(base, ".md") ? 3 : 0)));
+	if (str_ends(base, ".md") || manifest_is_path(base))
+		base.n = (size_t)((const char *)memrchr(base.p, '.', base.n) - base.p);
+	name = arena_dup(a, base);
 	/* The installation may be another one than then. */
 	if (path_is_id(str_of(name)) &&
 		locate_workflow(a, name, NULL, NULL, &shipped, &ignored) == 0 &&

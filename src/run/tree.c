@@ -119,15 +119,18 @@ static int check_depth(struct tree *t, const char *item, struct error *err)
 {
 	const char *document = t->call->context_file, *parent;
 	unsigned depth = 1;
+	uint64_t cap;
+	bool given;
 
-	while ((parent = run_parent(t->arena, document))) {
-		if (++depth > RUN_DEPTH_MAX)
-			return error_set(err, ERR_INPUT,
-				"'%s' would be a child at depth %u: at most %d are allowed", item,
-				depth, RUN_DEPTH_MAX);
+	if (run_read_cap(RUN_DEPTH_VARIABLE, &cap, &given, err) < 0)
+		return -1;
+	cap = given && cap < RUN_DEPTH_MAX ? cap : RUN_DEPTH_MAX;
+	for (; depth <= cap && (parent = run_parent(t->arena, document)); depth++)
 		document = run_child_document(t->arena, document, item_of(t->arena, parent));
-	}
-	return 0;
+	return depth > cap ? error_set(err, ERR_INPUT,
+				     "'%s' would be a child at depth %u: at most %u are allowed",
+				     item, depth, (unsigned)cap)
+			   : 0;
 }
 
 /* A context_visit. */
