@@ -18,7 +18,7 @@ static const char *value_of(const struct prompt_values *v, struct str name)
 {
 	struct step_context *c = v->c;
 	const char *const values[] = {c->id, v->n->id, v->n->persona,
-		v->n->block ? v->n->block->name : "", v->n->task ? v->n->task : "",
+		v->n->block_name ? v->n->block_name : "", v->n->task ? v->n->task : "",
 		arena_printf(c->arena, "%lu", 1 + node_retries(c->arena, c->doc, v->n->id))};
 	unsigned at;
 

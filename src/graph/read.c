@@ -152,7 +152,7 @@ static void compile(struct arena *a, struct workflow *w, const struct manifest *
 
 /* ---- one node alone ---- */
 
-/* Its parent counts its retries. */
+/* Its parent counts its retries, and knows its block. */
 static int select_node(struct arena *a, const char *file, const char *id,
 	const struct manifest *all, struct manifest **out, struct error *err)
 {
@@ -169,6 +169,7 @@ static int select_node(struct arena *a, const char *file, const char *id,
 	m->nodes = arena_alloc(a, sizeof(*m->nodes));
 	*m->nodes = all->nodes[i];
 	m->nodes->max_retries = 0;
+	m->nodes->block = NULL; /* its failure ends the child at once */
 	m->n_nodes = 1;
 	m->n_edges = 0;
 	m->order = arena_alloc(a, sizeof(*m->order));

@@ -29,6 +29,7 @@ static const struct command {
 	{"fix", COMMAND_STEP, "fix-issue"},
 	{"dev-team", COMMAND_STEP, NULL},
 	{"continue", COMMAND_CONTINUE, NULL},
+	{"graph", COMMAND_STEP, NULL},
 	{"workflow", COMMAND_WORKFLOW, NULL},
 	{"cancel", COMMAND_CANCEL, NULL},
 	{"status", COMMAND_STATUS, NULL},
@@ -135,7 +136,8 @@ static int read_arguments(struct expansion *p, struct error *err)
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
 			p->command->name,
-			named                                  ? "WORKFLOW "
+			named && !strcmp(p->command->name, "graph") ? "MANIFEST "
+			: named                                ? "WORKFLOW "
 			: p->command->kind == COMMAND_WORKFLOW ? "[WORKFLOW] "
 							       : "",
 			p->command->kind == COMMAND_STEP ? "|WORDS" : "",

@@ -200,12 +200,23 @@ static void clear_answers(struct engine_run *r, const char *state)
 		context_add_visit(r->doc, state);
 }
 
+static void keep_results(struct engine_run *r)
+{
+	json_free(&r->results);
+	r->results = json_array();
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (action_answered(r->doc, a))
+			json_push(r->results, json_copy(a));
+}
+
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why)
 {
 	char *from = arena_dup(&r->arena, context_get(r->doc, "state"));
 
 	json_put_texts(context_event(r->e->file, "transition"), "from", from, "to", to, "trigger",
 		trigger);
+	if (is_manifest(r) && strcmp(to, "failed") == 0)
+		keep_results(r);
 	clear_outstanding(r);
 	clear_answers(r, to);
 	context_set(r->doc, "state", str_of(to));
@@ -754,6 +765,7 @@ static void end_attempt(struct engine_run *r)
 {
 	json_free(&r->noted);
 	json_free(&r->outstanding);
+	json_free(&r->results);
 	json_free(&r->facts);
 	json_free(&r->print);
 	json_free(&r->marks);
@@ -767,14 +779,19 @@ static void end_attempt(struct engine_run *r)
 static int advance_and_save(struct context_file *f, void *data, struct error *err)
 {
 	struct engine_run *r = data;
+	bool over; /* a manifest: what was noted at its end stays */
 
 	end_attempt(r);
 	*r = (struct engine_run){.e = r->e,
 		.doc = &f->doc,
 		.returned = r->e->returned,
 		.earlier = r->earlier | r->done};
-	if (engine_begin(r, err) < 0 || discard_stale(r, err) < 0 || advance(r, err) < 0 ||
-		action_note(f, r->outstanding, NULL, err) < 0)
+	if (engine_begin(r, err) < 0 || discard_stale(r, err) < 0)
+		return -1;
+	over = r->e->workflow->n_declared && r->e->workflow->declared->manifest &&
+	       engine_is_terminal(r->e->workflow, engine_state(r));
+	if (advance(r, err) < 0 ||
+		(!over && action_note(f, r->results ? r->results : r->outstanding, NULL, err) < 0))
 		return -1;
 	engine_release(r);
 	return context_save(f, err);

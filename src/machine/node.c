@@ -357,6 +357,7 @@ static void abort_nodes(const struct node_end *e)
 	const char *why = arena_printf(&r->arena, "the node '%s' has failed", node_of(e)->id);
 
 	engine_fence(r, why);
+	context_set(r->doc, "failed_node", str_of(node_of(e)->id));
 	context_put(r->doc, CONTEXT_LAST_FAILURE,
 		str_of(arena_printf(&r->arena, "%s:\n\n%s", node_of(e)->id,
 			action_text(r->doc, e->action).p)));

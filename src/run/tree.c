@@ -11,7 +11,6 @@
 #include "src/base/number.h"
 #include "src/graph/manifest.h"
 #include "src/machine/answer.h"
-#include "src/machine/verdict.h"
 #include "src/machine/wait.h"
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
@@ -191,7 +190,7 @@ static int write_spec(struct tree *t, const json *action, const char **spec, str
 /* What the agents that go on need to know: why, the branch, and what failed last; of a node of a
  * manifest (else NULL) its answer. */
 static int describe_end(struct arena *a, const struct run_step_call *child, const char *node,
-	const json *done, struct buf *text, struct error *err)
+	const json *done, struct buf *text, bool *hard, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct item_place place;
@@ -202,6 +201,7 @@ static int describe_end(struct arena *a, const struct run_step_call *child, cons
 	buf_addf(text, "%s: %s\n", child->id, json_get_str(done, "reason"));
 	if (place.branch)
 		buf_addf(text, "Branch: %s\n", place.branch);
+	*hard = context_get(&f.doc, "failed_node").n > 0;
 	failure = context_section(&f.doc, CONTEXT_LAST_FAILURE);
 	if (json_str_is(done, "result", "failed"))
 		payload = failure;
@@ -212,18 +212,6 @@ static int describe_end(struct arena *a, const struct run_step_call *child, cons
 	return 0;
 }
 
-/* The failure of a node that works in a worktree of its own is one of the manifest, too. */
-static const char *end_word(const json *action, const json *done, struct str text)
-{
-	char own[64];
-
-	return json_str_is(done, "result", "failed") && action_accepts(action, STR("failure")) &&
-			       verdict_word(text, "status", own, sizeof(own)) &&
-			       strcmp(own, "failure") == 0
-		       ? "failure"
-		       : json_get_str(done, "result");
-}
-
 static int record_end(struct tree *t, const struct run_step_call *child, const json *action,
 	const json *done, struct error *err)
 {
@@ -232,12 +220,15 @@ static int record_end(struct tree *t, const struct run_step_call *child, const j
 	struct answer_offer offer = {.id = child->parent,
 		.owner = t->call->owner,
 		.ran = true};
+	bool hard;
 
-	if (describe_end(t->arena, child, json_get_str(action, "node"), done, &text, err) < 0 ||
+	if (describe_end(t->arena, child, json_get_str(action, "node"), done, &text, &hard, err) < 0 ||
 		context_open(&f, t->call->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	offer.text = buf_str(&text);
-	offer.word = end_word(action, done, offer.text);
+	/* The failure of a node that works in a worktree of its own is one of the manifest. */
+	offer.word = hard && action_accepts(action, STR("failure")) ? "failure"
+								    : json_get_str(done, "result");
 	t->again = true;
 	return answer_record(&f, &offer, err);
 }
