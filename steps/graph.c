@@ -36,8 +36,7 @@ static void add_value(void *data, struct str name, struct buf *out)
 }
 
 /* The events of the run that the persona subscribed to. */
-static void add_events(
-	struct step_context *c, const struct manifest_persona *p, struct buf *out)
+static void add_events(struct step_context *c, const struct manifest_persona *p, struct buf *out)
 {
 	struct str rest = context_section(c->doc, MANIFEST_EVENTS), line;
 	bool any = false;
@@ -78,7 +77,8 @@ static void add_read(struct step_context *c, struct step_request *r, const char 
 	steps_add_reads(c, r, section);
 }
 
-/* The answers of the nodes that chose it, and what it names. A child has no `Earlier` of its own. */
+/* The answers of the nodes that chose it, and what it names. A child has no `Earlier` of its own.
+ */
 static void add_handoff(
 	struct step_context *c, const struct node_view *v, size_t node, struct step_request *r)
 {

@@ -6,9 +6,9 @@
 
 enum { NAME_MAX_BYTES = 64, TEXT_MAX_BYTES = 4096 };
 
-const struct domain_event domain_events[] = {{"requirements_defined", false}, {"tasks_planned", false},
-	{"task_blocked", false}, {"validation_passed", false}, {"code_committed", true},
-	{"validation_failed", true}, {NULL, false}};
+const struct domain_event domain_events[] = {{"requirements_defined", false},
+	{"tasks_planned", false}, {"task_blocked", false}, {"validation_passed", false},
+	{"code_committed", true}, {"validation_failed", true}, {NULL, false}};
 
 static const struct domain_event *find_type(const char *name)
 {
@@ -98,8 +98,9 @@ static const char *tasks_fault(struct arena *a, const json *answer)
 	for (const json *t = json_first(list); t; t = json_next(t))
 		if (!json_is_object(t) || !is_name(json_get_str(t, "id")) ||
 			!is_short(json_get(t, "title")))
-			return arena_printf(a, "'tasks' must have objects with 'id', a name, and "
-					       "'title', a text of up to %d bytes",
+			return arena_printf(a,
+				"'tasks' must have objects with 'id', a name, and "
+				"'title', a text of up to %d bytes",
 				TEXT_MAX_BYTES);
 	return NULL;
 }
@@ -144,8 +145,10 @@ static const char *event_fault(struct arena *a, const json *event, const json *d
 	if (fields)
 		return payload_fault(a, name, payload, fields);
 	if (!type)
-		return arena_printf(a, "unknown event '%.64s': the manifest does not declare it", name);
-	return type->observed ? arena_printf(a, "event '%.64s' is observed, not claimed", name) : NULL;
+		return arena_printf(
+			a, "unknown event '%.64s': the manifest does not declare it", name);
+	return type->observed ? arena_printf(a, "event '%.64s' is observed, not claimed", name)
+			      : NULL;
 }
 
 static const char *events_fault(struct arena *a, const json *answer, const json *declared)

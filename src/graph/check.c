@@ -127,8 +127,7 @@ static void check_templates(struct manifest_check *c)
 	c->needs_task = arena_alloc(c->reader->arena, c->m->n_personas + 1);
 	c->needs_block = arena_alloc(c->reader->arena, c->m->n_personas + 1);
 	for (size_t i = 0; i < c->m->n_personas; i++) {
-		struct variable_check v = {
-			c, i, key_place(c->spec, "personas", i, "systemPrompt")};
+		struct variable_check v = {c, i, key_place(c->spec, "personas", i, "systemPrompt")};
 
 		if (template_render(str_of(c->m->personas[i].prompt), check_variable, &v, NULL))
 			config_fault(c->reader, v.at,
@@ -242,8 +241,8 @@ static void check_worker(struct manifest_check *c, size_t i)
 			"node '%s' must have one of 'persona', 'command' and 'workflow', not %s",
 			n->id, workers ? "several" : "none");
 	if (n->persona && at == SIZE_MAX)
-		config_fault(c->reader, yaml_get(map, "persona"), "unknown persona '%s'",
-			n->persona);
+		config_fault(
+			c->reader, yaml_get(map, "persona"), "unknown persona '%s'", n->persona);
 	if (at < SIZE_MAX) {
 		c->persona_used[at] = true;
 		n->actor = &c->m->personas[at];
@@ -264,8 +263,9 @@ static void check_worker(struct manifest_check *c, size_t i)
 	if (!n->command && yaml_get(map, "timeout"))
 		config_fault(c->reader, yaml_get(map, "timeout"), "'timeout' goes with 'command'");
 	if (n->command && (n->reads.n || n->task))
-		config_fault(c->reader, map, "node '%s' is a command, which reads nothing: 'task' "
-					     "and 'reads' go with 'persona' and 'workflow'",
+		config_fault(c->reader, map,
+			"node '%s' is a command, which reads nothing: 'task' "
+			"and 'reads' go with 'persona' and 'workflow'",
 			n->id);
 }
 
@@ -308,8 +308,8 @@ static size_t find_end(struct manifest_check *c, size_t edge, const char *key, c
 	size_t at = table_find(&c->nodes, name);
 
 	if (at == SIZE_MAX)
-		config_fault(c->reader, key_place(c->spec, "edges", edge, key),
-			"unknown node '%s'", name);
+		config_fault(c->reader, key_place(c->spec, "edges", edge, key), "unknown node '%s'",
+			name);
 	return at;
 }
 
@@ -461,8 +461,8 @@ static size_t join_routes(const struct manifest *m, size_t node, const unsigned 
 
 	memset(mine, any && first < end ? 0 : ALL_STATUSES, m->n_nodes);
 	for (size_t k = first; k < end; k++) {
-		bool possible = route_statuses(
-			m, m->edges[m->in_edges[k]].from_node, node, statuses, row);
+		bool possible =
+			route_statuses(m, m->edges[m->in_edges[k]].from_node, node, statuses, row);
 
 		for (size_t i = 0; i < m->n_nodes; i++)
 			if (!any)
@@ -528,8 +528,8 @@ static bool may_both_hold(const struct manifest_edge *a, const struct manifest_e
 }
 
 /* A block whose nodes are dispatched together has both, itself or in blocks within it. */
-static bool are_dispatched_together(
-	const struct manifest_check *c, const struct manifest_node *a, const struct manifest_node *b)
+static bool are_dispatched_together(const struct manifest_check *c, const struct manifest_node *a,
+	const struct manifest_node *b)
 {
 	for (const struct manifest_block *x = a->block; x; x = block_above(c, x))
 		for (const struct manifest_block *y = b->block; y; y = block_above(c, y))
@@ -632,8 +632,7 @@ static void check_led(struct manifest_check *c, size_t node)
 			n += leads_hierarchy(m, e) &&
 			     !strcmp(m->nodes[e->to_node].persona, rel->child);
 			if (rel->max_children && n == rel->max_children + 1)
-				config_fault(c->reader,
-					item_map(c->spec, "edges", m->out_edges[k]),
+				config_fault(c->reader, item_map(c->spec, "edges", m->out_edges[k]),
 					"'%s' leads more than %u nodes of the persona '%s', the "
 					"'maxChildren' of line %u",
 					e->from, rel->max_children, rel->child, rel->line);

@@ -33,9 +33,9 @@ static void add_taken_on(const struct manifest_edge *e, struct buf *out)
 								: "";
 
 		buf_addf(out, "%s%s%s%s%s",
-			!out->len          ? ""
-			: i && e->any      ? " or "
-					   : ", ",
+			!out->len     ? ""
+			: i && e->any ? " or "
+				      : ", ",
 			w->is ? "" : "not ", kinds[w->kind], *what ? " " : "", what);
 	}
 }
@@ -93,8 +93,7 @@ static void add_mermaid_block(const struct manifest *m, const struct manifest_bl
 	buf_addf(out, "%send\n", indent);
 }
 
-void manifest_draw_mermaid(
-	const struct manifest *m, const struct node_drawn *run, struct buf *out)
+void manifest_draw_mermaid(const struct manifest *m, const struct node_drawn *run, struct buf *out)
 {
 	buf_adds(out, "flowchart TD\n");
 	for (size_t i = 0; i < m->n_nodes; i++)
@@ -180,7 +179,8 @@ static void add_folded(const struct manifest *m, const struct manifest_block *b,
 	buf_addf(out, "  \"b%zu\" [shape=box3d, fillcolor=\"#eaf5ff\", color=\"#0969da\", label=<",
 		(size_t)(b - m->blocks));
 	add_label(out, "<B>", b->name, "</B>");
-	buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\">%zu nodes, %s</FONT>", all, block_kinds[b->kind]);
+	buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\">%zu nodes, %s</FONT>", all,
+		block_kinds[b->kind]);
 	for (size_t s = 0; run && s < COUNT(n); s++)
 		if (n[s])
 			buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\" COLOR=\"%s\">%zu %s</FONT>",
@@ -191,8 +191,9 @@ static void add_folded(const struct manifest *m, const struct manifest_block *b,
 static void add_dot_block(const struct manifest *m, const struct manifest_block *b,
 	const struct node_drawn *run, struct buf *out)
 {
-	buf_addf(out, "  subgraph \"cluster_b%zu\" {\n  style=\"rounded\"\n  color=\"#8c959f\"\n"
-		      "  fontsize=12\n  labeljust=l\n  label=<",
+	buf_addf(out,
+		"  subgraph \"cluster_b%zu\" {\n  style=\"rounded\"\n  color=\"#8c959f\"\n"
+		"  fontsize=12\n  labeljust=l\n  label=<",
 		(size_t)(b - m->blocks));
 	add_label(out, "<B>", b->name, "</B> ");
 	buf_addf(out, "%s>\n", block_kinds[b->kind]);
@@ -226,7 +227,8 @@ static bool is_drawn(const struct manifest *m, size_t edge, bool folded, bool *s
 		return true;
 	if (from->block && from->block == to->block)
 		return false;
-	a = from->block ? m->n_nodes + (size_t)(from->block - m->blocks) : (size_t)(from - m->nodes);
+	a = from->block ? m->n_nodes + (size_t)(from->block - m->blocks)
+			: (size_t)(from - m->nodes);
 	b = to->block ? m->n_nodes + (size_t)(to->block - m->blocks) : (size_t)(to - m->nodes);
 	if (seen[a * boxes + b])
 		return false;
@@ -257,8 +259,8 @@ static void add_dot_edges(const struct manifest *m, bool folded, struct buf *out
 	arena_release(&a);
 }
 
-void manifest_draw_dot(const struct manifest *m, const char *file, const struct node_drawn *run,
-	struct buf *out)
+void manifest_draw_dot(
+	const struct manifest *m, const char *file, const struct node_drawn *run, struct buf *out)
 {
 	bool folded = m->n_nodes > FOLD_ABOVE && m->n_blocks;
 

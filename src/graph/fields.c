@@ -35,8 +35,7 @@ static bool is_section(struct str s)
 
 static bool is_path(struct str s)
 {
-	return s.n <= 1024 && config_relative.valid(s) &&
-	       str_find(s, STR("..")) == s.n;
+	return s.n <= 1024 && config_relative.valid(s) && str_find(s, STR("..")) == s.n;
 }
 
 static bool is_prompt(struct str s)
@@ -48,9 +47,9 @@ static bool is_prompt(struct str s)
 	static const struct config_form name = {                                                   \
 		.valid = is, .what = text, .max = most, .pattern = like}
 FORM(node_form, manifest_node_valid, 40, "^[A-Za-z]([A-Za-z0-9_-]*[A-Za-z0-9])?$",
-	"1 to 40 letters, digits and, inside, '_' and '-', not a digit first and no reserved name");
+	"a name: up to 40 letters, digits, '-' and '_', a letter first");
 FORM(word_form, is_word, 64, "^[A-Za-z_][A-Za-z0-9_]*$",
-	"1 to 64 letters, digits and '_', not a digit first");
+	"a word: up to 64 letters, digits and '_', no digit first");
 FORM(tool_form, is_tool, 128, "^[^,]+$", "the name of a tool, one line without a comma");
 FORM(section_form, is_section, 80, "^[^<>]+$", "the name of a node or of a section");
 FORM(path_form, is_path, 1024, "^[^/]", "a path below the item's directory, without '..'");

@@ -23,7 +23,8 @@ static enum item_status status_of(const struct manifest *m, size_t node,
 
 	for (size_t k = first; k < end; k++) {
 		size_t from = m->edges[m->in_edges[k]].from_node;
-		bool ended = progress[from].at == PROGRESS_ENDED, skipped = status[from] == ITEM_SKIPPED;
+		bool ended = progress[from].at == PROGRESS_ENDED,
+		     skipped = status[from] == ITEM_SKIPPED;
 		bool by = ended && is_chosen(m, taken, from, node);
 
 		if (!any && (skipped || (ended && !by)))

@@ -174,8 +174,8 @@ extern const char *const template_names[];
 
 struct node_progress {
 	enum {
-		PROGRESS_NONE, /* not dispatched, or again after a failed validation */
-		PROGRESS_OPEN, /* dispatched */
+		PROGRESS_NONE,     /* not dispatched, or again after a failed validation */
+		PROGRESS_OPEN,     /* dispatched */
 		PROGRESS_ANSWERED, /* and not ended: its claim is not verified */
 		PROGRESS_ENDED
 	} at;
@@ -213,10 +213,10 @@ const char *answer_event_name(const json *event);
 
 /* What the end of a node adds to the context of the project, and what is asked of it. */
 struct project_query {
-	const char *document;     /* of the item, absolute */
-	const char *directory;    /* where the item is worked on; NULL: nowhere yet */
-	const char *action;       /* that has ended: the update is made once */
-	const json *update;       /* {flags, artifacts, tasks}; NULL: none */
+	const char *document;  /* of the item, absolute */
+	const char *directory; /* where the item is worked on; NULL: nowhere yet */
+	const char *action;    /* that has ended: the update is made once */
+	const json *update;    /* {flags, artifacts, tasks}; NULL: none */
 	struct text_list flags, paths;
 };
 /* *facts: {"flags": [NAME of each that is set], "files": [PATH of each that exists]}; the caller's.
@@ -234,9 +234,8 @@ struct node_drawn {
 };
 
 /* A box for each node; `run` NULL: of no run, else one element for each. */
-void manifest_draw_mermaid(
-	const struct manifest *m, const struct node_drawn *run, struct buf *out);
-void manifest_draw_dot(const struct manifest *m, const char *file, const struct node_drawn *run,
-	struct buf *out);
+void manifest_draw_mermaid(const struct manifest *m, const struct node_drawn *run, struct buf *out);
+void manifest_draw_dot(
+	const struct manifest *m, const char *file, const struct node_drawn *run, struct buf *out);
 
 #endif

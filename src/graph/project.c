@@ -81,8 +81,7 @@ static int update(
 
 	collect_ops(a, q->update, &ops);
 	vec_push_in(a, &ops,
-		(struct store_op){
-			.what = STORE_PUT, .key = guard.key, .value = str_of(q->action)});
+		(struct store_op){.what = STORE_PUT, .key = guard.key, .value = str_of(q->action)});
 	rc = store_txn(s, a,
 		&(struct store_txn){
 			.guards = &guard, .n_guards = 1, .ops = ops.items, .n_ops = ops.n},

@@ -64,15 +64,15 @@ static void add_diagram(struct arena *a, struct workflow *w)
 /* The words of an item, in the order of enum node_status. */
 static void add_outcomes(struct arena *a, const struct manifest_node *n, struct declared_action *it)
 {
-	static const char *const words[][NODE_STATUSES] = {{"success", "validation_fail", "failure"},
-		{"passed", "failed", NULL}, {"success", "failed", NULL},
-		{"success", "failed", "failure"}};
+	static const char *const words[][NODE_STATUSES] = {
+		{"success", "validation_fail", "failure"}, {"passed", "failed", NULL},
+		{"success", "failed", NULL}, {"success", "failed", "failure"}};
 	const char *const *w = words[it->command ? 1 : n->workflow ? 2 : it->child ? 3 : 0];
 
 	it->outcomes = arena_alloc(a, NODE_STATUSES * sizeof(*it->outcomes));
 	for (; it->n_outcomes < NODE_STATUSES && w[it->n_outcomes]; it->n_outcomes++)
-		it->outcomes[it->n_outcomes] = (struct declared_outcome){w[it->n_outcomes],
-			it->n_outcomes ? "failure" : "success", n->line, n->col};
+		it->outcomes[it->n_outcomes] = (struct declared_outcome){
+			w[it->n_outcomes], it->n_outcomes ? "failure" : "success", n->line, n->col};
 }
 
 static unsigned evidence_kinds(const struct manifest_node *n)
@@ -142,10 +142,9 @@ static void compile(struct arena *a, struct workflow *w, const struct manifest *
 	w->n_declared = 1;
 	add_diagram(a, w);
 	w->states[state_index(MANIFEST_STATE)].declared = d;
-	w->limits.max_actions = m->max_actions ? m->max_actions
-				: ACTIONS_PER_NODE * d->n > ACTIONS_LEAST
-					? ACTIONS_PER_NODE * d->n
-					: ACTIONS_LEAST;
+	w->limits.max_actions = m->max_actions                            ? m->max_actions
+				: ACTIONS_PER_NODE * d->n > ACTIONS_LEAST ? ACTIONS_PER_NODE * d->n
+									  : ACTIONS_LEAST;
 	w->security.policy = m->policy;
 	w->security.violation = m->policy ? m->violation : NULL;
 }
@@ -162,8 +161,7 @@ static int select_node(struct arena *a, const char *file, const char *id,
 	while (i < all->n_nodes && strcmp(all->nodes[i].id, id) != 0)
 		i++;
 	if (i == all->n_nodes)
-		return error_set(
-			err, ERR_INPUT, "%s: the manifest has no node '%.60s'", file, id);
+		return error_set(err, ERR_INPUT, "%s: the manifest has no node '%.60s'", file, id);
 	*m = *all;
 	m->entry = id;
 	m->nodes = arena_alloc(a, sizeof(*m->nodes));
@@ -245,7 +243,8 @@ static int parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err)
 {
 	struct str path = file_of(str_of(file));
-	const char *name = arena_dup(a, path), *node = path.n < strlen(file) ? file + path.n + 1 : NULL;
+	const char *name = arena_dup(a, path),
+		   *node = path.n < strlen(file) ? file + path.n + 1 : NULL;
 	struct config_reader r;
 	struct manifest *m;
 
@@ -278,8 +277,7 @@ static int read_text(const char *path, struct buf *text, struct error *err)
 		       : error_prefix(err, "workflow");
 }
 
-int manifest_workflow_load(
-	struct arena *a, const char *path, struct workflow *w, struct error *err)
+int manifest_workflow_load(struct arena *a, const char *path, struct workflow *w, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -310,8 +308,8 @@ int manifest_check_text(struct arena *a, const char *name, struct str text, stru
 	if (check_text(name, text, err) < 0 || read_manifest(a, name, text, &r, &m, err) < 0)
 		return -1;
 	for (size_t i = 0; i < r.faults.n; i++)
-		buf_addf(out, "%s:%u:%u: %s\n", name, r.faults.items[i].line,
-			r.faults.items[i].col, r.faults.items[i].text);
+		buf_addf(out, "%s:%u:%u: %s\n", name, r.faults.items[i].line, r.faults.items[i].col,
+			r.faults.items[i].text);
 	*n = r.faults.n;
 	return 0;
 }

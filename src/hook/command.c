@@ -137,9 +137,9 @@ static int read_arguments(struct expansion *p, struct error *err)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
 			p->command->name,
 			named && !strcmp(p->command->name, "graph") ? "MANIFEST "
-			: named                                ? "WORKFLOW "
-			: p->command->kind == COMMAND_WORKFLOW ? "[WORKFLOW] "
-							       : "",
+			: named                                     ? "WORKFLOW "
+			: p->command->kind == COMMAND_WORKFLOW      ? "[WORKFLOW] "
+								    : "",
 			p->command->kind == COMMAND_STEP ? "|WORDS" : "",
 			p->command->kind == COMMAND_CANCEL ? "" : "NOTE | ANSWER | ");
 	if (is_take_over(p)) {
@@ -245,7 +245,8 @@ static void end_former_session(struct expansion *p)
 		(void)hook_session_end(p->arena, h.from, p->call.context_file, &ignored);
 }
 
-/* A client without a terminal carries the command out in the conversation itself, and ends with it. */
+/* A client without a terminal carries the command out in the conversation itself, and ends with it.
+ */
 static bool runs_in_line(void)
 {
 	const char *entry = getenv("CLAUDE_CODE_ENTRYPOINT");

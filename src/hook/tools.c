@@ -1,6 +1,6 @@
 /*
- * tools.c: the tools of an agent that carries out a node of a manifest. Its action says which it may
- * use; the client's own list is that of the agent's type, which several personas share.
+ * tools.c: the tools of an agent that carries out a node of a manifest. Its action says which it
+ * may use; the client's own list is that of the agent's type, which several personas share.
  */
 #include "src/hook/loop.h"
 #include "src/machine/action.h"
@@ -37,7 +37,8 @@ static int check_action(const char *document, const char *id, const char *tool, 
 
 int hook_tools_check(struct arena *a, const json *call, const char *self, struct verdict *v)
 {
-	const char *agent = json_get_str(call, "agent_id"), *type = json_get_str(call, "agent_type"),
+	const char *agent = json_get_str(call, "agent_id"),
+		   *type = json_get_str(call, "agent_type"),
 		   *tool = json_get_str(call, "tool_name"),
 		   *session = json_get_str(call, "session_id"),
 		   *command = json_get_str(json_get(call, "tool_input"), "command");

@@ -219,8 +219,8 @@ static bool client_ended(void *data, struct arena *a, const char *client)
 	return process_name_ended(a, client);
 }
 
-static int ask_project(void *data, struct arena *a, const struct project_query *q, json **facts,
-	struct error *err)
+static int ask_project(
+	void *data, struct arena *a, const struct project_query *q, json **facts, struct error *err)
 {
 	(void)data;
 	return project_ask(a, q, facts, err);

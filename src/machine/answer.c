@@ -129,8 +129,7 @@ static int choose_word(struct context *c, const json *action, const struct answe
 }
 
 /* What the answer of a node says beside its word becomes flags, artifacts, tasks and events. */
-static int check_updates(
-	struct context *c, const json *action, struct str text, struct error *err)
+static int check_updates(struct context *c, const json *action, struct str text, struct error *err)
 {
 	CLEANUP(json_free) json *answer = NULL;
 	const char *fault;

@@ -60,8 +60,8 @@ static void view_ended(const struct manifest *m, size_t node, const json *action
 	v->ended[node] = true;
 	v->how[node] = how < NODE_STATUSES ? how : NODE_FAILURE;
 	for (size_t k = m->out_first[node]; k < m->out_first[node + 1]; k++)
-		v->taken[m->out_edges[k]] = names(
-			json_get(action, "routes"), m->edges[m->out_edges[k]].to);
+		v->taken[m->out_edges[k]] =
+			names(json_get(action, "routes"), m->edges[m->out_edges[k]].to);
 }
 
 void node_view_load(struct arena *a, const struct context *doc, const struct declared_state *d,
@@ -86,8 +86,8 @@ void node_view_load(struct arena *a, const struct context *doc, const struct dec
 		if (json_get_str(one, "ended"))
 			view_ended(m, i, one, out, &progress[i]);
 		else
-			progress[i].at = action_answered(doc, one) ? PROGRESS_ANSWERED
-								   : PROGRESS_OPEN;
+			progress[i].at =
+				action_answered(doc, one) ? PROGRESS_ANSWERED : PROGRESS_OPEN;
 	}
 	manifest_frontier(m, progress, out->taken, out->status);
 }
@@ -158,7 +158,8 @@ static void emit_event(struct engine_run *r, const char *node, const json *actio
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *id = json_get_str(action, "id");
 	json *line = JSON_OBJECT(JSON_TEXT("event", name), JSON_TEXT("node", node),
-		JSON_TEXT("action", id), JSON_IF(payload, JSON_VALUE("payload", json_copy(payload))));
+		JSON_TEXT("action", id),
+		JSON_IF(payload, JSON_VALUE("payload", json_copy(payload))));
 
 	(void)context_next_attempt(r->doc, count_key(&r->arena, "event", name));
 	buf_add(&text, context_section(r->doc, MANIFEST_EVENTS));
@@ -231,7 +232,8 @@ static int ask_project(struct node_end *e, struct error *err)
 
 	for (size_t k = m->out_first[e->node]; k < m->out_first[e->node + 1]; k++)
 		for (size_t i = 0; i < m->edges[m->out_edges[k]].n_when; i++)
-			add_query(&r->arena, &m->edges[m->out_edges[k]].when[i], &q.flags, &q.paths);
+			add_query(
+				&r->arena, &m->edges[m->out_edges[k]].when[i], &q.flags, &q.paths);
 	if (!env->project || (!q.update && !q.flags.n && !q.paths.n))
 		return 0;
 	if (env->project(env->data, &r->arena, &q, &e->facts, err) < 0)
@@ -296,9 +298,8 @@ static void emit_events(const struct node_end *e)
 	static const char *const observed[] = {"validation_failed", "code_committed"};
 
 	for (const json *one = json_first(json_get(e->answer, "events")); one; one = json_next(one))
-		if (answer_event_name(one) &&
-			!answer_updates_fault(&e->r->arena, e->answer,
-				json_get(e->action, "events")))
+		if (answer_event_name(one) && !answer_updates_fault(&e->r->arena, e->answer,
+						      json_get(e->action, "events")))
 			emit_event(e->r, node, e->action, answer_event_name(one),
 				json_get(one, "payload"));
 	for (size_t i = 0; i < COUNT(observed); i++)
@@ -359,8 +360,8 @@ static void abort_nodes(const struct node_end *e)
 	engine_fence(r, why);
 	context_set(r->doc, "failed_node", str_of(node_of(e)->id));
 	context_put(r->doc, CONTEXT_LAST_FAILURE,
-		str_of(arena_printf(&r->arena, "%s:\n\n%s", node_of(e)->id,
-			action_text(r->doc, e->action).p)));
+		str_of(arena_printf(
+			&r->arena, "%s:\n\n%s", node_of(e)->id, action_text(r->doc, e->action).p)));
 	engine_enter(r, "failed", "failure", why);
 }
 

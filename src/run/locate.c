@@ -112,8 +112,8 @@ int locate_workflow_file(
 	struct arena *a, const char *name, const char *root, const char **path, struct error *err)
 {
 	*path = arena_dup(a, str_of(name));
-	if (strchr(name, '/') || str_ends(str_of(name), ".md") ||
-		manifest_is_path(str_of(name)) || path_exists(name))
+	if (strchr(name, '/') || str_ends(str_of(name), ".md") || manifest_is_path(str_of(name)) ||
+		path_exists(name))
 		return 0;
 	return locate_workflow(a, name, root, NULL, path, err);
 }

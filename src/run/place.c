@@ -126,8 +126,8 @@ static int find_local_start(
 	if (git_read_commits(a, e->repo, &name, 1, &found, err) < 0)
 		return set_damage_error(err);
 	if (!found.id)
-		return error_set(err, ERR_STATE, "the branch '%s', where the work begins, is missing",
-			e->base);
+		return error_set(err, ERR_STATE,
+			"the branch '%s', where the work begins, is missing", e->base);
 	*out = (struct start){name, found.id, NULL};
 	return 0;
 }

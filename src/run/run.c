@@ -116,8 +116,8 @@ static int take_outcome(void *data, size_t item, int status, struct str report)
 		memcpy(&o, report.p, sizeof(o));
 	j->list.items[item].ended = true;
 	if (j->list.items[item].cancelled) {
-		report_to_caller(j->run, RUN_REPORT_END, action,
-			&(struct run_outcome){.word = "cancelled"});
+		report_to_caller(
+			j->run, RUN_REPORT_END, action, &(struct run_outcome){.word = "cancelled"});
 		return 0;
 	}
 	if (whole && o.rc == 0) {

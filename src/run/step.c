@@ -92,8 +92,8 @@ int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error 
 	*given = text && *text;
 	if (!*given || number_parse(str_of(text), 0, 1000000, cap))
 		return 0;
-	return error_set(err, ERR_USAGE,
-		"%s must be a whole number from 0 to 1000000, not '%.60s'", variable, text);
+	return error_set(err, ERR_USAGE, "%s must be a whole number from 0 to 1000000, not '%.60s'",
+		variable, text);
 }
 
 static int cap_retries(struct engine *e, struct error *err)
@@ -326,14 +326,18 @@ static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, s
 		return -1;
 	for (size_t i = 0; deep && i < m->n_blocks; i++)
 		if (m->blocks[i].depth > depth) {
-			buf_addf(faults, "%s:%u:%u: block '%s' is %zu deep, above " RUN_DEPTH_VARIABLE ", %llu\n",
+			buf_addf(faults,
+				"%s:%u:%u: block '%s' is %zu deep, above " RUN_DEPTH_VARIABLE
+				", %llu\n",
 				w->file, m->blocks[i].line, m->blocks[i].col, m->blocks[i].name,
 				m->blocks[i].depth, (unsigned long long)depth);
 			++*n;
 		}
 	for (size_t i = 0; wide && i < m->n_nodes; i++)
 		if (m->nodes[i].persona && count_led(m, i) > children) {
-			buf_addf(faults, "%s:%u:%u: node '%s' leads to %zu others, above " RUN_CHILDREN_VARIABLE ", %llu\n",
+			buf_addf(faults,
+				"%s:%u:%u: node '%s' leads to %zu others, "
+				"above " RUN_CHILDREN_VARIABLE ", %llu\n",
 				w->file, m->nodes[i].line, m->nodes[i].col, m->nodes[i].id,
 				count_led(m, i), (unsigned long long)children);
 			++*n;

@@ -61,7 +61,8 @@ char *run_child_document(struct arena *a, const char *document, const char *item
 int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
 	const char *repo, const char **path, struct error *err)
 {
-	bool relative = name[0] != '/' && (strchr(name, '/') || str_ends(str_of(name), ".md") || manifest_is_path(str_of(name)));
+	bool relative = name[0] != '/' && (strchr(name, '/') || str_ends(str_of(name), ".md") ||
+						  manifest_is_path(str_of(name)));
 
 	while (str_starts(str_of(name), "./"))
 		name += 2;
@@ -217,12 +218,11 @@ static int record_end(struct tree *t, const struct run_step_call *child, const j
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct answer_offer offer = {.id = child->parent,
-		.owner = t->call->owner,
-		.ran = true};
+	struct answer_offer offer = {.id = child->parent, .owner = t->call->owner, .ran = true};
 	bool hard;
 
-	if (describe_end(t->arena, child, json_get_str(action, "node"), done, &text, &hard, err) < 0 ||
+	if (describe_end(t->arena, child, json_get_str(action, "node"), done, &text, &hard, err) <
+			0 ||
 		context_open(&f, t->call->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	offer.text = buf_str(&text);

@@ -90,8 +90,7 @@ static bool decides(struct str name)
 {
 	return !str_is(name, CONTEXT_ACTIONS) && !str_is(name, CONTEXT_LAST_FAILURE) &&
 	       !str_is(name, CONTEXT_FAILED_ANSWER) && !str_is(name, CONTEXT_TROUBLE_LOG) &&
-	       !str_is(name, MANIFEST_EVENTS) &&
-	       !str_starts(name, CONTEXT_EARLIER);
+	       !str_is(name, MANIFEST_EVENTS) && !str_starts(name, CONTEXT_EARLIER);
 }
 
 const char *const *explore_key_sections(struct arena *a, const struct context *c)

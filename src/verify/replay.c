@@ -248,8 +248,8 @@ static int evidence(void *data, struct arena *a, const struct evidence_query *q,
 	return seen ? 0 : -1;
 }
 
-static int project(void *data, struct arena *a, const struct project_query *q, json **facts,
-	struct error *err)
+static int project(
+	void *data, struct arena *a, const struct project_query *q, json **facts, struct error *err)
 {
 	const json *seen = need(data, "project", err);
 
@@ -590,8 +590,8 @@ static bool load_workflow(struct replay *r, const json *note)
 	if (text) {
 		arena_release(&r->workflow_arena);
 		r->workflow_sum[0] = '\0';
-		if (manifest_workflow_parse(&r->workflow_arena, file, str_of(text), &r->workflow, &ignored) <
-			0)
+		if (manifest_workflow_parse(
+			    &r->workflow_arena, file, str_of(text), &r->workflow, &ignored) < 0)
 			return false;
 		(void)snprintf(r->workflow_sum, sizeof(r->workflow_sum), "%s", sum);
 	}

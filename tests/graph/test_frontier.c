@@ -31,8 +31,8 @@ static void make_case(struct random *r, struct graph_case *g)
 		g->block[to] = (int)random_below(r, 5);
 		for (int from = 0; from < to; from++)
 			if (random_below(r, 3) == 0 || from == 0)
-				g->edges[g->n_edges++] = (struct graph_edge){
-					from, to, (int)random_below(r, 4)};
+				g->edges[g->n_edges++] =
+					(struct graph_edge){from, to, (int)random_below(r, 4)};
 	}
 }
 
@@ -49,8 +49,9 @@ static void make_manifest(const struct graph_case *g, struct manifest *m)
 	m->in_first = arena_alloc(&arena, (m->n_nodes + 1) * sizeof(*m->in_first));
 	m->in_edges = arena_alloc(&arena, (m->n_edges + 1) * sizeof(*m->in_edges));
 	for (size_t i = 0; i < 4; i++)
-		m->blocks[i].kind = i < 2 ? BLOCK_PARALLEL : i < 3 ? BLOCK_SEQUENTIAL
-								   : BLOCK_RETRY_UNROLLED;
+		m->blocks[i].kind = i < 2   ? BLOCK_PARALLEL
+				    : i < 3 ? BLOCK_SEQUENTIAL
+					    : BLOCK_RETRY_UNROLLED;
 	for (size_t i = 0; i < m->n_nodes; i++) {
 		m->order[i] = i;
 		m->nodes[i].join = g->any[i] ? "any" : "all";
@@ -101,13 +102,13 @@ static void model(const struct graph_case *g, enum model_status *out)
 			else
 				undecided++;
 		}
-		out[i] = g->open[i]                                  ? M_OPEN
-			 : g->ended[i]                               ? M_ENDED
-			 : !sources                                  ? M_READY
-			 : !g->any[i] && refused                     ? M_SKIPPED
-			 : undecided                                 ? M_WAIT
+		out[i] = g->open[i]                                   ? M_OPEN
+			 : g->ended[i]                                ? M_ENDED
+			 : !sources                                   ? M_READY
+			 : !g->any[i] && refused                      ? M_SKIPPED
+			 : undecided                                  ? M_WAIT
 			 : chosen == sources || (g->any[i] && chosen) ? M_READY
-								     : M_SKIPPED;
+								      : M_SKIPPED;
 	}
 	for (int i = 0; i < g->n; i++)
 		if (out[i] == M_OPEN)

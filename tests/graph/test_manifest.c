@@ -17,7 +17,8 @@ static const char *faults_of(const char *text)
 #define HEAD "apiVersion: dev-team/v1\nkind: AgentManifest\nmetadata: {name: m}\nspec:\n"
 #define WHO  "  personas: [{name: w, systemPrompt: Work.}]\n"
 #define ABC                                                                                        \
-	"  nodes:\n    - {id: a, persona: w}\n    - {id: b, persona: w}\n    - {id: c, persona: w}\n"
+	"  nodes:\n    - {id: a, persona: w}\n    - {id: b, persona: w}\n    - {id: c, persona: "  \
+	"w}\n"
 /* Line 7 has the first node, line 11 the first edge. */
 #define GRAPH(edges) HEAD WHO ABC "  edges:\n" edges
 
@@ -30,8 +31,7 @@ static const struct {
 		"m.yaml:13:7: the edges run in a circle: 'b' -> 'c' -> 'b'\n"},
 	{GRAPH("    - {from: a, to: b}\n    - {from: b, to: b}\n    - {from: b, to: c}\n"),
 		"m.yaml:12:7: the edges run in a circle: 'b' -> 'b'\n"},
-	{GRAPH("    - {from: a, to: b}\n"),
-		"m.yaml:9:12: node 'c' cannot be reached from 'a'\n"},
+	{GRAPH("    - {from: a, to: b}\n"), "m.yaml:9:12: node 'c' cannot be reached from 'a'\n"},
 	{GRAPH("    - {from: a, to: b}\n    - {from: b, to: d}\n"),
 		"m.yaml:12:21: unknown node 'd'\n"},
 	{GRAPH("    - {from: a, to: b}\n    - {from: b, to: c}\n") "  entry: b\n",
@@ -57,7 +57,8 @@ static const struct {
 		"m.yaml:9:12: node 'c' can never be dispatched: no status of 'a' lets all that it "
 		"waits for choose it\n"},
 	{GRAPH("    - {from: a, to: b}\n    - {from: a, to: c, on: failure}\n"),
-		"m.yaml:12:28: the edge is never taken: 'a' is in a sequential block, where a failure "
+		"m.yaml:12:28: the edge is never taken: 'a' is in a sequential block, where a "
+		"failure "
 		"ends the run\n"},
 	/* names */
 	{GRAPH("    - {from: a, to: b, event: gone}\n    - {from: b, to: c}\n"),
@@ -80,14 +81,17 @@ static const struct {
 	      "  nodes: [{id: a, persona: w}]\n",
 		"m.yaml:5:38: nothing provides the variable 'place' of the template: declare it in "
 		"'variables'\n"
-		"m.yaml:6:11: the template of 'w' has the variable 'task', which this node does not "
+		"m.yaml:6:11: the template of 'w' has the variable 'task', which this node does "
+		"not "
 		"provide: it has no 'task'\n"},
 	{HEAD "  personas: [{name: w, systemPrompt: 'In {{place'}]\n"
 	      "  nodes: [{id: a, persona: w}]\n",
-		"m.yaml:5:38: '{{' of the template is not closed, or names nothing: '{{NAME}}' stands "
+		"m.yaml:5:38: '{{' of the template is not closed, or names nothing: '{{NAME}}' "
+		"stands "
 		"for a variable\n"},
 	/* limits */
-	{HEAD WHO "  topology:\n    maxRetries: 1\n    blocks: [{name: b, kind: sequential, maxRetries: "
+	{HEAD WHO "  topology:\n    maxRetries: 1\n    blocks: [{name: b, kind: sequential, "
+		  "maxRetries: "
 		  "2}]\n  nodes: [{id: a, persona: w, block: b, maxRetries: 3}]\n",
 		"m.yaml:8:54: 'maxRetries' is 2, above the cap of the topology, 1\n"
 		"m.yaml:9:53: 'maxRetries' is 3, above the cap of its block, 2\n"},
@@ -110,7 +114,8 @@ static const struct {
 	      "  topology: {blocks: [{name: h, kind: hierarchical}]}\n"
 	      "  nodes: [{id: a, persona: l}, {id: b, persona: w, block: h}]\n"
 	      "  edges: [{from: a, to: b}]\n",
-		"m.yaml:8:11: 'b' is in a hierarchical block, and no relationship lets the persona 'l' "
+		"m.yaml:8:11: 'b' is in a hierarchical block, and no relationship lets the persona "
+		"'l' "
 		"lead 'w'\n"},
 	{HEAD WHO "  relationships: [{parent: w, child: x}]\n  nodes: [{id: a, persona: w}]\n",
 		"m.yaml:6:38: unknown persona 'x'\n"},
@@ -123,8 +128,8 @@ static const struct {
 		"m.yaml:8:63: node 'c' is 2 deep below 'l', above the 'maxDepth' of line 6, 1\n"},
 	/* fields */
 	{HEAD WHO "  nodes: [{id: 1a, persona: w}, {id: b, person: w}]\n",
-		"m.yaml:6:16: 'id' must be 1 to 40 letters, digits and, inside, '_' and '-', not a "
-		"digit first and no reserved name, not '1a'\n"
+		"m.yaml:6:16: 'id' must be a name: up to 40 letters, digits, '-' and '_', a letter "
+		"first, not '1a'\n"
 		"m.yaml:6:41: unknown key 'person'\n"},
 	{"apiVersion: dev-team/v2\nkind: AgentManifest\nmetadata: {name: m}\nspec: {nodes: []}\n",
 		"m.yaml:1:13: 'apiVersion' must be 'dev-team/v1', not 'dev-team/v2'\n"
@@ -146,7 +151,8 @@ TEST(a_workflow_of_the_first_fault_says_how_many_there_are)
 	assert_int_equal(manifest_workflow_parse(&arena, "m.yaml",
 				 STR(HEAD WHO "  nodes: [{id: a, persona: x}]\n"), &w, &err),
 		-1);
-	assert_string_equal(err.text, "no node has the persona 'w'; 1 more: 'dev-team workflow check'");
+	assert_string_equal(
+		err.text, "no node has the persona 'w'; 1 more: 'dev-team workflow check'");
 	assert_int_equal(err.line, 5);
 }
 
@@ -155,7 +161,8 @@ TEST(json_and_yaml_give_the_same_workflow)
 	static const char text[] =
 		"{\"apiVersion\": \"dev-team/v1\", \"kind\": \"AgentManifest\", \"metadata\": "
 		"{\"name\": \"m\"}, \"spec\": {\"personas\": [{\"name\": \"w\", \"systemPrompt\": "
-		"\"Work.\"}], \"nodes\": [{\"id\": \"a\", \"persona\": \"w\", \"maxRetries\": 1}]}}";
+		"\"Work.\"}], \"nodes\": [{\"id\": \"a\", \"persona\": \"w\", \"maxRetries\": "
+		"1}]}}";
 	struct workflow w;
 
 	assert_int_equal(manifest_workflow_parse(&arena, "m.json", STR(text), &w, &err), 0);
@@ -171,14 +178,15 @@ TEST(the_limit_of_a_node_is_the_smallest)
 {
 	struct workflow w;
 
-	assert_int_equal(manifest_workflow_parse(&arena, "m.yaml",
-				 STR(HEAD WHO "  topology:\n    maxRetries: 3\n    blocks: [{name: b, "
-					      "kind: retry-unrolled, maxRetries: 2}, {name: r, kind: "
-					      "retry-unrolled}]\n  nodes: [{id: a, persona: w, block: "
-					      "b}, {id: c, persona: w, block: b, maxRetries: 1}, {id: "
-					      "d, persona: w, block: r}, {id: e, persona: w}]\n  edges: "
-					      "[{from: a, to: c}, {from: c, to: d}, {from: d, to: e}]\n"),
-				 &w, &err),
+	assert_int_equal(
+		manifest_workflow_parse(&arena, "m.yaml",
+			STR(HEAD WHO "  topology:\n    maxRetries: 3\n    blocks: [{name: b, "
+				     "kind: retry-unrolled, maxRetries: 2}, {name: r, kind: "
+				     "retry-unrolled}]\n  nodes: [{id: a, persona: w, block: "
+				     "b}, {id: c, persona: w, block: b, maxRetries: 1}, {id: "
+				     "d, persona: w, block: r}, {id: e, persona: w}]\n  edges: "
+				     "[{from: a, to: c}, {from: c, to: d}, {from: d, to: e}]\n"),
+			&w, &err),
 		0);
 	assert_int_equal(w.declared->manifest->nodes[0].max_retries, 2);
 	assert_int_equal(w.declared->manifest->nodes[1].max_retries, 1);
@@ -211,7 +219,8 @@ TEST(updates_of_an_answer_are_checked_against_their_types)
 		const char *answer, *fault; /* what the fault contains; NULL: it is good */
 	} answers[] = {{"{\"status\":\"success\"}", NULL},
 		{"{\"flags\":{\"a\":true},\"artifacts\":{\"r\":\"out/r.txt\"},\"tasks\":[{\"id\":"
-		 "\"T-1\",\"title\":\"x\"}],\"events\":[\"tasks_planned\",{\"type\":\"e\",\"payload\":"
+		 "\"T-1\",\"title\":\"x\"}],\"events\":[\"tasks_planned\",{\"type\":\"e\","
+		 "\"payload\":"
 		 "{\"n\":1}}]}",
 			NULL},
 		{"{\"flags\":[true]}", "'flags' must be an object"},
@@ -242,4 +251,31 @@ TEST(updates_of_an_answer_are_checked_against_their_types)
 		else if (!fault || !strstr(fault, answers[i].fault))
 			fail_msg("%s: %s", answers[i].answer, fault ? fault : "no fault");
 	}
+}
+
+/* ---- what is shipped, and the page ---- */
+
+TEST(what_is_shipped_is_good)
+{
+	static const char *const names[] = {"feature", "audit", "conflict"};
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct workflow w;
+
+		if (manifest_workflow_load(&arena,
+			    arena_printf(&arena, "workflows/%s.yaml", names[i]), &w, &err) < 0)
+			fail_msg("%s:%u:%u: %s", err.file, err.line, err.col, err.text);
+	}
+}
+
+TEST(the_page_has_the_table)
+{
+	CLEANUP(buf_release) struct buf page = BUF_INIT, block = BUF_INIT;
+
+	assert_true(tree_read("docs/manifests.md", &page));
+	buf_adds(&block, "<!-- resources schema AgentManifest --markdown -->\n");
+	resource_page(&manifest_kind, &block);
+	buf_adds(&block, "<!-- end -->\n");
+	if (str_find(buf_str(&page), buf_str(&block)) == page.len)
+		fail_msg("docs/manifests.md must have:\n%s", block.s);
 }

@@ -29,8 +29,8 @@ static const char *value(const char *key)
 	CLEANUP(store_close) struct store *s = NULL;
 	struct store_kv kv;
 
-	assert_int_equal(store_open(&s, store_backend(), at("shared"), "context", STORE_READ, 0, &err),
-		0);
+	assert_int_equal(
+		store_open(&s, store_backend(), at("shared"), "context", STORE_READ, 0, &err), 0);
 	assert_int_equal(store_get(s, &arena, key, &kv, &err), STORE_OK);
 	return kv.mod ? arena_dup(&arena, kv.value) : "";
 }
@@ -44,7 +44,8 @@ SCRATCH_TEST(an_action_changes_the_project_once)
 					 "\"r.md\"},\"tasks\":[{\"id\":\"T-1\",\"title\":\"x\"},{"
 					 "\"id\":\"T-1\",\"title\":\"y\"}]}"),
 		"{\"flags\":[\"a\"],\"files\":[\"here\"]}");
-	/* as after a kill before the answer was saved: another run has changed the flag meanwhile */
+	/* as after a kill before the answer was saved: another run has changed the flag meanwhile
+	 */
 	assert_string_equal(ask("A/n/2", "{\"flags\":{\"a\":false,\"b\":true}}"),
 		"{\"flags\":[\"b\"],\"files\":[\"here\"]}");
 	assert_string_equal(ask("A/n/1", "{\"flags\":{\"a\":true}}"),
