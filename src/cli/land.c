@@ -5,6 +5,7 @@
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
+#include "src/sys/forge.h"
 #include "src/sys/path.h"
 
 enum { WAIT_MAX_S = 7 * 86400 };
@@ -14,7 +15,8 @@ struct land_options {
 	const char *context_file, *target, *check;
 	double wait_s;
 	int64_t check_s;
-	bool json;
+	bool pr, json;
+	const char *method;
 };
 
 static const struct option options[] = {
@@ -24,7 +26,11 @@ static const struct option options[] = {
 		"must succeed on the rebased files; empty: none; default: scripts/validate.sh if "
 		"there is one"),
 	OPTION_NUMBER(struct land_options, check_s, "check-timeout", "SECONDS", 1, LAND_CHECK_MAX_S,
-		"time limit of the check; default: 1800"),
+		"time limit of the check, and of the forge's checks; default: 1800"),
+	OPTION_FLAG(struct land_options, pr, "pr",
+		"let the forge merge the pull request, by gh or glab, once its checks have passed"),
+	OPTION_CHOICE(struct land_options, method, "method", "rebase|squash|merge",
+		"how the forge merges; default: rebase"),
 	OPTION_DECIMAL(struct land_options, wait_s, "wait", "SECONDS", 0, WAIT_MAX_S,
 		"how long to wait for the merge gate, such as 1.5; default: 300"),
 	CLI_DOCUMENT(struct land_options),
@@ -32,7 +38,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 static const struct land_options defaults = {
-	.wait_s = GATE_WAIT_MS / 1000.0, .check_s = LAND_CHECK_S};
+	.wait_s = GATE_WAIT_MS / 1000.0, .check_s = LAND_CHECK_S, .method = "rebase"};
 
 /* ---- what is landed ---- */
 
@@ -66,6 +72,7 @@ static int read_item(
 			"no review of '%s' is recorded: land its branch '%s' by name", id,
 			place.branch);
 	ask->branch = place.branch;
+	ask->pull = arena_dup(in->arena, context_get(&f.doc, "pr_url"));
 	ask->approved = approved.head;
 	ask->patch = approved.patch;
 	return 0;
@@ -92,6 +99,25 @@ static int find_branch(struct invocation *in, struct land_ask *ask, struct error
 	return there ? read_item(in, document, ask, err) : 0;
 }
 
+/* That of the item, else the open one of the branch. */
+static int find_pull(struct arena *a, const struct pool *p, struct land_ask *ask, struct error *err)
+{
+	struct forge_open_pulls open;
+
+	if (ask->pull && ask->pull[0])
+		return 0;
+	if (forge_list_open(a, p->repo, &open, err) < 0)
+		return -1;
+	for (size_t i = 0; i < open.n; i++)
+		if (strcmp(open.items[i].branch, ask->branch) == 0)
+			ask->pull = open.items[i].url;
+	return ask->pull && ask->pull[0]
+		       ? 0
+		       : error_set(err, ERR_STATE,
+				 "'%s' has no open pull request: land it without --pr",
+				 ask->branch);
+}
+
 static const char *default_check(struct arena *a, const char *repo)
 {
 	struct error ignored;
@@ -115,7 +141,7 @@ static void put_result(struct buf *out, const struct land *l)
 	buf_addf(out, "%s: %s", land_word(l->fate), l->reason);
 	for (size_t i = 0; l->paths && l->paths[i]; i++)
 		buf_addf(out, "%s %s", i ? "," : ":", l->paths[i]);
-	buf_adds(out, "; nothing was pushed\n");
+	buf_addf(out, "; '%s' is as it was\n", l->target);
 }
 
 static int land(struct invocation *in, struct pool *p, const struct land_ask *ask, struct land *out,
@@ -150,6 +176,11 @@ static int run(struct invocation *in, struct error *err)
 		ask.check = default_check(in->arena, p.repo);
 	else if (!ask.check[0])
 		ask.check = NULL;
+	if (!o->pr)
+		ask.pull = NULL;
+	else if (find_pull(in->arena, &p, &ask, err) < 0)
+		return -1;
+	ask.method = o->method;
 	if (land(in, &p, &ask, &l, err) < 0)
 		return -1;
 	if (o->json)
@@ -174,12 +205,13 @@ const struct verb verb_land = {
 		"throw-away worktree, compares the result with the approved changes, runs the "
 		"check there, and pushes the target and the branch together. Then the item's "
 		"worktree goes back to the pool. It can be repeated at any time: what has landed "
-		"does not land twice. A BRANCH lands as it is, without an approval.\n"
+		"does not land twice. A BRANCH lands as it is, without an approval. With --pr only "
+		"the branch is pushed; the forge checks the pull request and merges it.\n"
 		"\n"
 		"Exit status 1: conflict, changed (not the approved changes, or others changed the "
 		"lines around them) or checks_failed; 4: moved (others pushed meanwhile, three "
 		"times), needs_person (the remote or a hook refuses), or the item has not ended "
-		"with success. Nothing was pushed then.",
+		"with success. The target is then as it was.",
 	.examples = "dev-team land ADR-1\n"
 		    "dev-team land feature/x --target release --check 'make test'",
 	.words = "ID|BRANCH",
