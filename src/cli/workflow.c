@@ -199,9 +199,27 @@ static int find_shipped(
 	if (directory_list(in->arena, *dir, names, &missing, err) < 0)
 		return missing ? error_set(err, ERR_STATE, "no '%s': install again", *dir) : -1;
 	for (size_t i = names->n; i-- > 0;)
-		if (!str_ends(str_of(names->items[i]), ".md"))
+		if (!str_ends(str_of(names->items[i]), ".md") &&
+			!manifest_is_path(str_of(names->items[i])))
 			vec_remove(names, i);
 	return 0;
+}
+
+/* The name of a workflow file without its end. */
+static struct str stem_of(const char *name)
+{
+	return str_sub(str_of(name), 0, (size_t)(strrchr(name, '.') - name));
+}
+
+/* The heading of its text; of a manifest, its first comment. */
+static struct str title_of(const char *name, struct str text)
+{
+	struct str title;
+
+	if (!manifest_is_path(str_of(name)))
+		text = str_sub(text, str_find(text, STR("\n# ")) + 1, text.n);
+	(void)str_line(&text, &title);
+	return str_sub(title, 2, title.n);
 }
 
 /* NAME, and the heading of its file. */
@@ -214,15 +232,13 @@ static int list_shipped(struct invocation *in, struct error *err)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		struct workflow w;
-		struct str text, title;
+		struct str stem = stem_of(names.items[i]), title;
 
-		if (workflow_load(in->arena, path_join(in->arena, dir, names.items[i]), &w, err) <
-			0)
+		if (manifest_workflow_load(in->arena, path_join(in->arena, dir, names.items[i]), &w,
+			    err) < 0)
 			return -1;
-		text = str_sub(w.source, str_find(w.source, STR("\n# ")) + 3, w.source.n);
-		(void)str_line(&text, &title);
-		buf_addf(in->out, "%-18.*s %.*s\n", (int)strlen(names.items[i]) - 3, names.items[i],
-			(int)title.n, title.p);
+		title = title_of(names.items[i], w.source);
+		buf_addf(in->out, "%-18.*s %.*s\n", (int)stem.n, stem.p, (int)title.n, title.p);
 	}
 	return 0;
 }
@@ -232,28 +248,33 @@ static int refuse_unknown(struct invocation *in, const char *name,
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 
-	for (size_t i = 0; i < names->n; i++)
-		buf_addf(&all, "%s%.*s", i ? ", " : "", (int)strlen(names->items[i]) - 3,
-			names->items[i]);
+	for (size_t i = 0; i < names->n; i++) {
+		struct str stem = stem_of(names->items[i]);
+
+		buf_addf(&all, "%s%.*s", i ? ", " : "", (int)stem.n, stem.p);
+	}
 	return error_set(
 		err, ERR_USAGE, "%s: there is no '%.100s': give --from %s", in->path, name, all.s);
 }
 
-static int read_shipped(
-	struct invocation *in, const char *name, struct str *text, struct error *err)
+/* *end: that of the file's name. */
+static int read_shipped(struct invocation *in, const char *name, struct str *text,
+	const char **end, struct error *err)
 {
 	struct directory_names names = {0};
 	struct workflow w;
-	const char *dir, *file = arena_printf(in->arena, "%s.md", name);
+	const char *dir;
 
 	if (find_shipped(in, &dir, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
-		if (strcmp(names.items[i], file) != 0)
+		if (!str_is(stem_of(names.items[i]), name))
 			continue;
-		if (workflow_load(in->arena, path_join(in->arena, dir, file), &w, err) < 0)
+		if (manifest_workflow_load(in->arena, path_join(in->arena, dir, names.items[i]), &w,
+			    err) < 0)
 			return -1;
 		*text = w.source;
+		*end = strrchr(names.items[i], '.');
 		return 0;
 	}
 	return refuse_unknown(in, name, &names, err);
@@ -262,7 +283,7 @@ static int read_shipped(
 static int run_new(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
-	const char *repo, *path, *shipped;
+	const char *repo, *path, *shipped, *end = NULL;
 	struct error ignored;
 	struct str text;
 	int rc;
@@ -271,10 +292,10 @@ static int run_new(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE, "%s: give NAME and --from, or --list", in->path);
 	if (o->list)
 		return list_shipped(in, err);
-	if (path_check_id(in->words[0], err) < 0 || read_shipped(in, o->from, &text, err) < 0 ||
+	if (path_check_id(in->words[0], err) < 0 || read_shipped(in, o->from, &text, &end, err) < 0 ||
 		locate_repository(in->arena, o->repo, &repo, err) < 0)
 		return -1;
-	path = arena_printf(in->arena, LOCATE_WORKFLOWS "/%s.md", in->words[0]);
+	path = arena_printf(in->arena, LOCATE_WORKFLOWS "/%s%s", in->words[0], end);
 	if (!path_exists(path_join(in->arena, repo, path)) &&
 		locate_workflow(
 			in->arena, in->words[0], o->plugin_root, repo, &shipped, &ignored) == 0)
@@ -295,7 +316,8 @@ static int run_new(struct invocation *in, struct error *err)
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("new", "[NAME]", run_new, "copy a shipped workflow, to change it",
 		.details =
-			"Copies a shipped workflow to .dev-team/workflows/NAME.md of the "
+			"Copies a shipped workflow to .dev-team/workflows/NAME.md, or of a "
+			"manifest to NAME.yaml, of the "
 			"repository, where '--workflow NAME' finds it. Edit the copy as you like.",
 		.options = {check_options, new_options}),
 	CLI_SUBCOMMAND("check", "FILE", run_check,
