@@ -206,6 +206,7 @@ void run_action_environment(
 
 struct run_answer {
 	bool answered;
+	bool hard; /* no answer, and another attempt would not give one: time, network, access */
 	struct str text;
 	const char *how;       /* for people, if there is no answer: `codex: timeout` */
 	const char *limit;     /* the usage limit that was reached; NULL: none */
