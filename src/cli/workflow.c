@@ -234,8 +234,8 @@ static int list_shipped(struct invocation *in, struct error *err)
 		struct workflow w;
 		struct str stem = stem_of(names.items[i]), title;
 
-		if (manifest_workflow_load(in->arena, path_join(in->arena, dir, names.items[i]), &w,
-			    err) < 0)
+		if (manifest_workflow_load(
+			    in->arena, path_join(in->arena, dir, names.items[i]), &w, err) < 0)
 			return -1;
 		title = title_of(names.items[i], w.source);
 		buf_addf(in->out, "%-18.*s %.*s\n", (int)stem.n, stem.p, (int)title.n, title.p);
@@ -258,8 +258,8 @@ static int refuse_unknown(struct invocation *in, const char *name,
 }
 
 /* *end: that of the file's name. */
-static int read_shipped(struct invocation *in, const char *name, struct str *text,
-	const char **end, struct error *err)
+static int read_shipped(struct invocation *in, const char *name, struct str *text, const char **end,
+	struct error *err)
 {
 	struct directory_names names = {0};
 	struct workflow w;
@@ -270,8 +270,8 @@ static int read_shipped(struct invocation *in, const char *name, struct str *tex
 	for (size_t i = 0; i < names.n; i++) {
 		if (!str_is(stem_of(names.items[i]), name))
 			continue;
-		if (manifest_workflow_load(in->arena, path_join(in->arena, dir, names.items[i]), &w,
-			    err) < 0)
+		if (manifest_workflow_load(
+			    in->arena, path_join(in->arena, dir, names.items[i]), &w, err) < 0)
 			return -1;
 		*text = w.source;
 		*end = strrchr(names.items[i], '.');
@@ -292,7 +292,8 @@ static int run_new(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE, "%s: give NAME and --from, or --list", in->path);
 	if (o->list)
 		return list_shipped(in, err);
-	if (path_check_id(in->words[0], err) < 0 || read_shipped(in, o->from, &text, &end, err) < 0 ||
+	if (path_check_id(in->words[0], err) < 0 ||
+		read_shipped(in, o->from, &text, &end, err) < 0 ||
 		locate_repository(in->arena, o->repo, &repo, err) < 0)
 		return -1;
 	path = arena_printf(in->arena, LOCATE_WORKFLOWS "/%s%s", in->words[0], end);

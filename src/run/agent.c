@@ -373,7 +373,8 @@ static int no_harness(const struct agent_call *c, struct run_answer *out, struct
 		return 0;
 	}
 	out->hard = json_get(c->action, "node") && is_hard(&c->result);
-	out->how = out->hard ? arena_printable(c->arena, str_of(c->result.detail), LIMIT_SHOWN) : NULL;
+	out->how =
+		out->hard ? arena_printable(c->arena, str_of(c->result.detail), LIMIT_SHOWN) : NULL;
 	if (out->hard)
 		return 0;
 	for (size_t i = 0; i < c->chain.effective.n; i++)
