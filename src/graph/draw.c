@@ -6,7 +6,7 @@
 #include "src/sys/dot.h"
 #include "src/sys/path.h"
 
-enum { FOLD_ABOVE = 60 }; /* nodes; a folded block is one box */
+enum { FOLD_ABOVE = 200 }; /* nodes; a folded block is one box */
 
 static const char *const block_kinds[] = {
 	"sequential", "parallel", "hierarchical", "retry-unrolled"};

@@ -17,6 +17,8 @@
 #define MANIFEST_NODE '#'
 /* The section with the events of a run, a JSON object on each line. */
 #define MANIFEST_EVENTS "Domain Events"
+/* The section with the context of the project, for nodes that read it. */
+#define MANIFEST_PROJECT "Project Context"
 
 enum {
 	MANIFEST_NODES_MAX = 1000,
@@ -127,7 +129,8 @@ struct manifest {
 
 	/* Edges by node: those into node i are in_edges[in_first[i]] up to in_first[i + 1]. */
 	size_t *in_first, *in_edges, *out_first, *out_edges;
-	size_t *order; /* nodes, each after those that lead to it */
+	size_t *order;      /* nodes, each after those that lead to it */
+	bool reads_project; /* a node reads MANIFEST_PROJECT */
 };
 
 /* The documents of this kind, for `resources schema`. */
@@ -218,9 +221,11 @@ struct project_query {
 	const char *action;    /* that has ended: the update is made once */
 	const json *update;    /* {flags, artifacts, tasks}; NULL: none */
 	struct text_list flags, paths;
+	bool all; /* also what the context has */
 };
-/* *facts: {"flags": [NAME of each that is set], "files": [PATH of each that exists]}; the caller's.
- * -1: ERR_SYSTEM, ERR_STATE. */
+/* *facts: {"flags": [NAME of each that is set], "files": [PATH of each that exists]}, with `all`
+ * also "project": {"flags": {NAME: BOOL}, "artifacts": {NAME: PATH}, "tasks": [TASK]}; the
+ * caller's. -1: ERR_SYSTEM, ERR_STATE. */
 int project_ask(struct arena *a, const struct project_query *q, json **facts, struct error *err);
 
 /* ---- drawing ---- */

@@ -11,7 +11,7 @@
 
 #define PROJECT_VARIABLE "AGENT_PROJECT_CONTEXT_PATH"
 
-enum { WAIT_MS = 10000 };
+enum { WAIT_MS = 10000, SHOWN_MAX = 200 };
 
 /* The directory of the store: the variable, else `project` next to the documents. */
 static int open_project(struct arena *a, const char *document, struct store **s, struct error *err)
@@ -104,6 +104,47 @@ static int read_flags(struct arena *a, struct store *s, const struct project_que
 	return 0;
 }
 
+/* The first entries of one kind. */
+static int list_kind(struct arena *a, struct store *s, const char *kind, struct store_kv **list,
+	size_t *n, struct error *err)
+{
+	int64_t at;
+
+	return store_list(s, a, kind, NULL, SHOWN_MAX, list, n, &at, err) == STORE_OK ? 0 : -1;
+}
+
+static int read_all(struct arena *a, struct store *s, json *facts, struct error *err)
+{
+	json *flags = json_object(), *artifacts = json_object(), *tasks = json_array();
+	struct store_kv *flag, *artifact, *task;
+	size_t n_flags, n_artifacts, n_tasks;
+
+	json_put(facts, "project",
+		JSON_OBJECT(JSON_VALUE("flags", flags), JSON_VALUE("artifacts", artifacts),
+			JSON_VALUE("tasks", tasks)));
+	if (list_kind(a, s, "flag/", &flag, &n_flags, err) < 0 ||
+		list_kind(a, s, "artifact/", &artifact, &n_artifacts, err) < 0 ||
+		list_kind(a, s, "task/", &task, &n_tasks, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n_flags; i++)
+		json_put_bool(flags,
+			arena_dup(a, str_sub(flag[i].key, strlen("flag/"), flag[i].key.n)),
+			str_is(flag[i].value, "true"));
+	for (size_t i = 0; i < n_artifacts; i++)
+		json_put_str(artifacts,
+			arena_dup(a,
+				str_sub(artifact[i].key, strlen("artifact/"), artifact[i].key.n)),
+			artifact[i].value);
+	for (size_t i = 0; i < n_tasks; i++) {
+		struct error ignored;
+		json *one = NULL;
+
+		if (json_parse(&one, task[i].value, &ignored) == 0)
+			json_push(tasks, one);
+	}
+	return 0;
+}
+
 int project_ask(struct arena *a, const struct project_query *q, json **facts, struct error *err)
 {
 	CLEANUP(store_close) struct store *s = NULL;
@@ -113,10 +154,11 @@ int project_ask(struct arena *a, const struct project_query *q, json **facts, st
 	for (size_t i = 0; q->directory && i < q->paths.n; i++)
 		if (path_exists(path_join(a, q->directory, q->paths.list[i])))
 			json_push_str(files, str_of(q->paths.list[i]));
-	if (!q->update && !q->flags.n)
+	if (!q->update && !q->flags.n && !q->all)
 		return 0;
 	if (open_project(a, q->document, &s, err) == 0 &&
-		(!q->update || update(a, s, q, err) == 0) && read_flags(a, s, q, flags, err) == 0)
+		(!q->update || update(a, s, q, err) == 0) && read_flags(a, s, q, flags, err) == 0 &&
+		(!q->all || read_all(a, s, *facts, err) == 0))
 		return 0;
 	json_free(facts);
 	return -1;

@@ -123,7 +123,16 @@ static int compare_writes(const void *a, const void *b)
 		(*(const struct declared_action *const *)b)->writes);
 }
 
-static void compile(struct arena *a, struct workflow *w, const struct manifest *m, bool alone)
+static bool reads_project(const struct manifest *m)
+{
+	for (size_t i = 0; i < m->n_nodes; i++)
+		for (size_t k = 0; k < m->nodes[i].reads.n; k++)
+			if (!strcmp(m->nodes[i].reads.list[k], MANIFEST_PROJECT))
+				return true;
+	return false;
+}
+
+static void compile(struct arena *a, struct workflow *w, struct manifest *m, bool alone)
 {
 	struct declared_state *d = arena_alloc(a, sizeof(*d));
 
@@ -138,6 +147,7 @@ static void compile(struct arena *a, struct workflow *w, const struct manifest *
 	}
 	vec_sort_items(d->by_section, d->n, sizeof(*d->by_section), compare_writes);
 	d->order = m->order;
+	m->reads_project = reads_project(m);
 	w->declared = d;
 	w->n_declared = 1;
 	add_diagram(a, w);

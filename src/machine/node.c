@@ -219,11 +219,38 @@ static void add_query(struct arena *a, const struct manifest_condition *w, struc
 	*list = (struct text_list){items, list->n + 1};
 }
 
+/* Also shows the context to the nodes that read it. */
+static int ask(struct engine_run *r, struct project_query *q, json **facts, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct environment *env = r->e->environment;
+
+	q->all = r->e->workflow->declared->manifest->reads_project;
+	if (!env->project || (!q->update && !q->flags.n && !q->paths.n && !q->all))
+		return 0;
+	if (env->project(env->data, &r->arena, q, facts, err) < 0)
+		return -1;
+	context_seen(r->e->file, "project", json_copy(*facts));
+	if (!json_get(*facts, "project"))
+		return 0;
+	json_print_pretty(&text, json_get(*facts, "project"));
+	context_put(r->doc, MANIFEST_PROJECT, buf_str(&text));
+	return 0;
+}
+
+/* Before the first node. */
+static int show_project(struct engine_run *r, struct error *err)
+{
+	CLEANUP(json_free) json *facts = NULL;
+	struct project_query q = {.document = r->e->file->path, .action = ""};
+
+	return context_has_section(r->doc, MANIFEST_PROJECT) ? 0 : ask(r, &q, &facts, err);
+}
+
 /* Updates the context of the project, and asks what the conditions look at. */
 static int ask_project(struct node_end *e, struct error *err)
 {
 	struct engine_run *r = e->r;
-	const struct environment *env = r->e->environment;
 	const struct manifest *m = e->d->manifest;
 	struct project_query q = {.document = r->e->file->path,
 		.directory = r->place.directory,
@@ -234,12 +261,7 @@ static int ask_project(struct node_end *e, struct error *err)
 		for (size_t i = 0; i < m->edges[m->out_edges[k]].n_when; i++)
 			add_query(
 				&r->arena, &m->edges[m->out_edges[k]].when[i], &q.flags, &q.paths);
-	if (!env->project || (!q.update && !q.flags.n && !q.paths.n))
-		return 0;
-	if (env->project(env->data, &r->arena, &q, &e->facts, err) < 0)
-		return -1;
-	context_seen(r->e->file, "project", json_copy(e->facts));
-	return 0;
+	return ask(r, &q, &e->facts, err);
 }
 
 static bool holds(const struct node_end *e, const struct manifest_condition *w)
@@ -425,6 +447,8 @@ int engine_end_nodes(struct engine_run *r, const struct step_context *c, struct 
 	const struct declared_state *d = c->declared;
 	const json *next;
 
+	if (d->manifest->reads_project && show_project(r, err) < 0)
+		return -1;
 	for (const json *a = json_first(r->outstanding); a; a = next) {
 		CLEANUP(node_end_release)
 		struct node_end e = {.r = r, .d = d, .action = (json *)a};
