@@ -2,10 +2,12 @@
 #include "src/cli/cli.h"
 #include "src/machine/evidence.h"
 #include "src/merge/land.h"
+#include "src/merge/predict.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/sys/forge.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
 
 enum { WAIT_MAX_S = 7 * 86400 };
@@ -161,6 +163,95 @@ static int land(struct invocation *in, struct pool *p, const struct land_ask *as
 	return rc;
 }
 
+/* ---- what can land ---- */
+
+struct waiting {
+	json *items; /* of this repository, with a branch */
+	struct predicted *list;
+};
+
+static void waiting_release(struct waiting *w)
+{
+	for (size_t i = 0; i < json_len(w->items); i++)
+		json_free(&w->list[i].conflicts);
+	json_free(&w->items);
+}
+
+static int load_waiting(struct invocation *in, const char *repo, const char *target,
+	struct waiting *w, struct error *err)
+{
+	CLEANUP(json_free) json *all = NULL;
+	const char *dir;
+	size_t n = 0;
+
+	w->items = json_array();
+	if (status_directory(in->arena, repo, &dir, err) < 0 || status_items(dir, &all, err) < 0)
+		return -1;
+	for (const json *i = json_first(all); i; i = json_next(i))
+		if (json_get_str(i, "branch"))
+			json_push(w->items, json_copy(i));
+	w->list = arena_alloc(in->arena, ((size_t)json_len(w->items) + 1) * sizeof(*w->list));
+	for (const json *i = json_first(w->items); i; i = json_next(i))
+		w->list[n++] = (struct predicted){
+			.name = json_get_str(i, "id"), .branch = json_get_str(i, "branch")};
+	return land_predict(in->arena, repo, target, w->list, n, err);
+}
+
+static void add_conflicts(struct buf *out, const json *conflicts)
+{
+	if (!json_len(conflicts))
+		buf_adds(out, "no conflicts");
+	for (const json *c = json_first(conflicts); c; c = json_next(c)) {
+		buf_addf(out, "%s '%s':", c == json_first(conflicts) ? "conflicts with" : ";",
+			json_get_str(c, "with"));
+		for (const json *p = json_first(json_get(c, "paths")); p; p = json_next(p)) {
+			buf_addc(out, ' ');
+			buf_add_printable(out, str_of(json_text(p)), 200);
+		}
+	}
+}
+
+static const char *default_target(struct arena *a, const char *repo)
+{
+	struct git_default known = {0};
+	struct error ignored;
+
+	return git_read_default(a, repo, &known, &ignored) == 0 && known.branch ? known.branch
+										: "main";
+}
+
+/* What is not on the target yet, as the branches are now. */
+static int list_waiting(struct invocation *in, struct error *err)
+{
+	CLEANUP(waiting_release) struct waiting w = {0};
+	CLEANUP(json_free) json *rows = json_array();
+	const struct land_options *o = in->values;
+	const struct predicted *p;
+	const char *repo;
+
+	if (locate_repository(in->arena, o->pool.repo, &repo, err) < 0 ||
+		load_waiting(in, repo, o->target ? o->target : default_target(in->arena, repo), &w,
+			err) < 0)
+		return -1;
+	p = w.list;
+	for (const json *i = json_first(w.items); i; i = json_next(i), p++) {
+		if (!p->there || p->merged)
+			continue;
+		json_push(rows, JSON_OBJECT(JSON_TEXT("id", p->name),
+					JSON_TEXT("status", json_get_str(i, "status")),
+					JSON_TEXT("branch", p->branch),
+					JSON_VALUE("conflicts", json_copy(p->conflicts))));
+		if (o->json)
+			continue;
+		buf_addf(in->out, "%-12s  %-7s  ", p->name, json_get_str(i, "status"));
+		add_conflicts(in->out, p->conflicts);
+		buf_addc(in->out, '\n');
+	}
+	if (o->json)
+		json_print_line(in->out, json_copy(rows));
+	return 0;
+}
+
 static int run(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
@@ -170,6 +261,8 @@ static int run(struct invocation *in, struct error *err)
 	const char *kept = NULL;
 	struct land l;
 
+	if (!in->n)
+		return list_waiting(in, err);
 	if (find_branch(in, &ask, err) < 0 || locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	if (!ask.check)
@@ -201,6 +294,9 @@ const struct verb verb_land = {
 	.group = "Everyday",
 	.about = "bring the branch of a finished work item into its target branch",
 	.details =
+		"Without a word it lists the items whose branches are not on the target yet, and "
+		"which of them would conflict, with the target or with one another.\n"
+		"\n"
 		"One landing at a time, under the merge gate: fetches, rebases the branch in a "
 		"throw-away worktree, compares the result with the approved changes, runs the "
 		"check there, and pushes the target and the branch together. Then the item's "
@@ -212,9 +308,10 @@ const struct verb verb_land = {
 		"lines around them) or checks_failed; 4: moved (others pushed meanwhile, three "
 		"times), needs_person (the remote or a hook refuses), or the item has not ended "
 		"with success. The target is then as it was.",
-	.examples = "dev-team land ADR-1\n"
+	.examples = "dev-team land\n"
+		    "dev-team land ADR-1\n"
 		    "dev-team land feature/x --target release --check 'make test'",
-	.words = "ID|BRANCH",
+	.words = "[ID|BRANCH]",
 	.options = {options, cli_pool_options},
 	.size = sizeof(struct land_options),
 	.defaults = &defaults,
