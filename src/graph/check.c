@@ -718,6 +718,9 @@ void manifest_check(struct config_reader *r, const struct yaml *tree, struct man
 	TABLE(&c, variables, spec, variables, "name");
 	c.persona_used = arena_alloc(r->arena, m->n_personas + 1);
 	c.block_used = arena_alloc(r->arena, m->n_blocks + 1);
+	if (yaml_get(spec, "securityViolation") && !m->policy)
+		config_fault(r, yaml_get(spec, "securityViolation"),
+			"'securityViolation' needs 'policy': nothing is denied without one");
 	check_templates(&c);
 	check_blocks(&c);
 	check_nodes(&c);

@@ -218,7 +218,7 @@ static const struct config_field spec_fields[] = {
 		.about = "What is done."},
 	{LIST("edges", manifest, edges, 0, MANIFEST_EDGES_MAX, edge_fields), CONFIG_PLACE(manifest_edge, line),
 		.about = "What follows what; no cycle."},
-	{TEXT("policy", config_line, policy), .about = "The policy that commands run under: a shipped one, or a file."},
+	{TEXT("policy", config_line, policy), CONFIG_PLACE(manifest, policy_line), .about = "The policy that commands run under: a shipped one, or a file."},
 	{WORD_TEXT("securityViolation", violation, "hard_abort", "validation_fail"), .preset = "hard_abort",
 		.about = "What a command means that the policy denies."},
 	{INTEGER("maxActions", max_actions, 1, 100000), .derived = "60, or four for each node",

@@ -125,6 +125,7 @@ struct manifest {
 	struct manifest_edge *edges;
 	size_t n_edges;
 	const char *policy, *violation;
+	unsigned policy_line, policy_col;
 	unsigned max_actions; /* 0: the default */
 
 	/* Edges by node: those into node i are in_edges[in_first[i]] up to in_first[i + 1]. */

@@ -156,6 +156,8 @@ static void compile(struct arena *a, struct workflow *w, struct manifest *m, boo
 				: ACTIONS_PER_NODE * d->n > ACTIONS_LEAST ? ACTIONS_PER_NODE * d->n
 									  : ACTIONS_LEAST;
 	w->security.policy = m->policy;
+	w->security.line = m->policy_line;
+	w->security.col = m->policy_col;
 	w->security.violation = m->policy ? m->violation : NULL;
 }
 

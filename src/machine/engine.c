@@ -684,6 +684,8 @@ static enum advance abort_run(struct engine_run *r, const json *action)
 		json_get_str(action, "id"), violation_json_line(&r->arena, report));
 
 	context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(why));
+	if (is_manifest(r))
+		engine_fence(r, why);
 	engine_enter(r, "failed", "security_violation", why);
 	return ADVANCE_ON;
 }

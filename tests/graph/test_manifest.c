@@ -126,6 +126,22 @@ static const struct {
 	      "block: h}]\n"
 	      "  edges: [{from: a, to: b}, {from: b, to: c}]\n",
 		"m.yaml:8:63: node 'c' is 2 deep below 'l', above the 'maxDepth' of line 6, 1\n"},
+	/* what has no effect */
+	{HEAD WHO "  securityViolation: hard_abort\n  nodes: [{id: a, persona: w}]\n",
+		"m.yaml:6:22: 'securityViolation' needs 'policy': nothing is denied without one\n"},
+	{HEAD WHO
+		"  nodes: [{id: a, persona: w, timeout: 9}, {id: b, command: x, task: y, worktree: "
+		"true}]\n  edges: [{from: a, to: b, on: failure}]\n",
+		"m.yaml:6:40: 'timeout' goes with 'command'\n"
+		"m.yaml:6:44: node 'b' is a command, which reads nothing: 'task' and 'reads' go "
+		"with "
+		"'persona' and 'workflow'\n"
+		"m.yaml:6:83: 'worktree' goes with 'persona': a workflow has a worktree of its "
+		"own, "
+		"and a command runs in that of the item\n"
+		"m.yaml:7:32: the edge is never taken: 'a' is in a sequential block, where a "
+		"failure "
+		"ends the run\n"},
 	/* fields */
 	{HEAD WHO "  nodes: [{id: 1a, persona: w}, {id: b, person: w}]\n",
 		"m.yaml:6:16: 'id' must be a name: up to 40 letters, digits, '-' and '_', a letter "
