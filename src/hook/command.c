@@ -1,6 +1,7 @@
 #include <ctype.h>
 #include <strings.h>
 #include "context/lease.h"
+#include "src/graph/manifest.h"
 #include "src/hook/hook_internal.h"
 #include "src/local/local.h"
 #include "src/setup/setup.h"
@@ -28,6 +29,7 @@ static const struct command {
 	{"fix", COMMAND_STEP, "fix-issue"},
 	{"dev-team", COMMAND_STEP, NULL},
 	{"continue", COMMAND_CONTINUE, NULL},
+	{"graph", COMMAND_STEP, NULL},
 	{"workflow", COMMAND_WORKFLOW, NULL},
 	{"cancel", COMMAND_CANCEL, NULL},
 	{"status", COMMAND_STATUS, NULL},
@@ -134,9 +136,10 @@ static int read_arguments(struct expansion *p, struct error *err)
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
 			p->command->name,
-			named                                  ? "WORKFLOW "
-			: p->command->kind == COMMAND_WORKFLOW ? "[WORKFLOW] "
-							       : "",
+			named && !strcmp(p->command->name, "graph") ? "MANIFEST "
+			: named                                     ? "WORKFLOW "
+			: p->command->kind == COMMAND_WORKFLOW      ? "[WORKFLOW] "
+								    : "",
 			p->command->kind == COMMAND_STEP ? "|WORDS" : "",
 			p->command->kind == COMMAND_CANCEL ? "" : "NOTE | ANSWER | ");
 	if (is_take_over(p)) {
@@ -173,7 +176,7 @@ static int begin_words(struct expansion *p, struct error *err)
 		return 0;
 	if (locate_workflow(p->arena, p->call.workflow, p->call.plugin_root, p->call.repo, &path,
 		    err) < 0 ||
-		workflow_load(p->arena, path, &w, err) < 0)
+		manifest_workflow_load(p->arena, path, &w, err) < 0)
 		return -1;
 	item.text = arena_printf(
 		p->arena, "%s%s%.*s", p->call.id, words.n ? " " : "", (int)words.n, words.p);
@@ -242,7 +245,8 @@ static void end_former_session(struct expansion *p)
 		(void)hook_session_end(p->arena, h.from, p->call.context_file, &ignored);
 }
 
-/* A client without a terminal carries the command out in the conversation itself, and ends with it. */
+/* A client without a terminal carries the command out in the conversation itself, and ends with it.
+ */
 static bool runs_in_line(void)
 {
 	const char *entry = getenv("CLAUDE_CODE_ENTRYPOINT");

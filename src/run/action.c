@@ -211,7 +211,12 @@ static int take_answer(struct context_file *f, const struct run_action *p,
 {
 	struct answer_offer offer = {.id = id_of(p), .text = answer->text};
 
-	if (!answer->answered)
+	/* Of a node of a manifest this is an answer; in other workflows the agent is asked again.
+	 */
+	if (!answer->answered && answer->hard && json_get(p->action, "node")) {
+		offer.text = str_of(answer->how);
+		offer.word = "failure";
+	} else if (!answer->answered)
 		return context_log(f, err);
 	if (answer_record(f, &offer, err) == 0)
 		return 0;

@@ -348,6 +348,18 @@ static json *note_of(const struct agent_call *c)
 	return note;
 }
 
+/* What a harness says about time, the network and access; a usage limit is not a failure. */
+static bool is_hard(const struct harness_result *r)
+{
+	static const char *const signs[] = {"403", "forbidden", "permission denied", "econn",
+		"enotfound", "etimedout", "network", "connection refused", "timed out"};
+
+	for (size_t i = 0; r->status != HARNESS_SUCCESS && r->detail && i < COUNT(signs); i++)
+		if (strcasestr(r->detail, signs[i]))
+			return !r->rate_limited;
+	return r->status == HARNESS_TIMEOUT;
+}
+
 /* Every harness is at its limit or cannot be used. A limit says nothing about the agent. */
 static int no_harness(const struct agent_call *c, struct run_answer *out, struct error *err)
 {
@@ -360,6 +372,11 @@ static int no_harness(const struct agent_call *c, struct run_answer *out, struct
 		out->resets_at = c->result.resets_at;
 		return 0;
 	}
+	out->hard = json_get(c->action, "node") && is_hard(&c->result);
+	out->how =
+		out->hard ? arena_printable(c->arena, str_of(c->result.detail), LIMIT_SHOWN) : NULL;
+	if (out->hard)
+		return 0;
 	for (size_t i = 0; i < c->chain.effective.n; i++)
 		buf_addf(&names, "%s%s", i ? ", " : "", c->chain.effective.list[i]);
 	return error_set(err, ERR_SYSTEM, "no harness can be used for '%s' (%s): %.600s", c->id,
@@ -382,6 +399,7 @@ static int record_result(const struct agent_call *c, struct run_answer *out, str
 	out->cache_written = r->usage.cache_written;
 	out->answered = success && str_trim(c->text).n;
 	out->text = c->text;
+	out->hard = is_hard(r);
 	out->how = arena_printf(c->arena, "%s: %s", c->used->name, success ? "no answer" : status);
 	if (!success && r->detail)
 		error_log(
@@ -431,8 +449,11 @@ const struct stage_spec *run_agent_stage(
 static int choose_model(struct agent_call *c, struct error *err)
 {
 	const struct run_item *r = c->run;
-	const char *model = r->request->model;
+	const char *model = r->request->model,
+		   *own = json_get_str(json_get(c->action, "execution"), "modelConstraint");
 
+	if (!model && own && strcmp(own, "inherit") != 0)
+		model = own;
 	if (c->spec && !model) {
 		c->model = r->pins[c->spec - r->pipeline->stages].model;
 		return 0;

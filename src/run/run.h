@@ -52,8 +52,9 @@ struct run_step_call {
 	bool validated;                /* the validation needs no script of the repository */
 	bool idle;          /* the lease is not taken of an item that only waits for its children */
 	const char *parent; /* the action that waits for the end of this item; NULL: none */
-	const char *spec;   /* of a child that has no document yet */
-	bool *ended;        /* set: the item has ended; or NULL */
+	const char *base; /* of a child: the local branch where its own begins; NULL: as any item */
+	const char *spec; /* of a child that has no document yet */
+	bool *ended;      /* set: the item has ended; or NULL */
 	/* Of a run: the budgets and plans of its pipeline apply; NULL: none do. */
 	const struct run_item *run;
 	bool scripted; /* of a run: no agent needs its role or skill */
