@@ -7,7 +7,7 @@
 #include "src/sys/process.h"
 #include "src/sys/secrets.h"
 
-enum { MIGRATION_S = 1800, OUTPUT_MAX = 64 << 10, LINE_SHOWN = 200 };
+enum { MIGRATION_S = 1800, OUTPUT_MAX = 64 << 10 };
 
 /* ---- parts of an address ---- */
 
@@ -98,22 +98,6 @@ void branchdb_withhold(
 
 /* ---- migrations ---- */
 
-static const char *last_line_masked(struct arena *a, struct str out)
-{
-	CLEANUP(buf_release) struct buf masked = BUF_INIT;
-	struct secrets secrets = {0};
-	struct str last;
-	const char *nl;
-
-	secrets_add(a, &secrets, NULL, NULL);
-	secrets_mask(&secrets, str_trim(out), &masked);
-	last = buf_str(&masked);
-	nl = last.n ? memrchr(last.p, '\n', last.n) : NULL;
-	if (nl)
-		last = str_sub(last, (size_t)(nl - last.p) + 1, last.n);
-	return arena_printable(a, last, LINE_SHOWN);
-}
-
 int branch_migrate(struct arena *a, const struct database_pool_spec *pool, const char *worktree,
 	const char *const *env, struct error *err)
 {
@@ -128,13 +112,18 @@ int branch_migrate(struct arena *a, const struct database_pool_spec *pool, const
 		.timeout_s = MIGRATION_S};
 	struct process_end end;
 
+	CLEANUP(buf_release) struct buf masked = BUF_INIT;
+	struct secrets secrets = {0};
+
 	buf_adds(&out, "");
+	buf_adds(&masked, "");
 	if (process_run(&p, &end, err) < 0)
 		return -1;
-	if (!end.timed_out && end.status == 0)
+	secrets_add(a, &secrets, NULL, NULL);
+	secrets_mask(&secrets, buf_str(&out), &masked);
+	if (process_check(&p, &end, arena_printf(a, "migrations of %s", pool->name),
+		    buf_str(&masked), err) == 0)
 		return 0;
-	return error_set(err, ERR_CHECK, "the migrations of '%s' %s%s%s", pool->name,
-		end.timed_out ? "took too long"
-			      : arena_printf(a, "ended with status %d", end.status),
-		out.len ? ": " : "", last_line_masked(a, buf_str(&out)));
+	err->code = ERR_CHECK;
+	return -1;
 }

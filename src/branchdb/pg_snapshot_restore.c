@@ -166,6 +166,19 @@ static int dump_and_restore(struct adapter_call *c, struct postgres *p, struct e
 	return rc;
 }
 
+/* The server itself waits five seconds for them to leave. */
+static int is_connected(struct adapter_call *c, struct postgres *p, bool *busy, struct error *err)
+{
+	struct postgres_column found = {0};
+	char state[POSTGRES_STATE];
+
+	if (postgres_query(c->arena, p, "SELECT pid FROM pg_stat_activity WHERE datname = $1",
+		    pg_source(c), &found, state, err) < 0)
+		return -1;
+	*busy = found.n > 0;
+	return 0;
+}
+
 /* `'` and `\` in a name would end the pair of pg_dump's argument. */
 static bool is_plain(const char *name)
 {
@@ -175,18 +188,24 @@ static bool is_plain(const char *name)
 static int pg_create(struct adapter_call *c, struct error *err)
 {
 	CLEANUP(postgres_close) struct postgres *p = NULL;
-	char state[POSTGRES_STATE];
+	char state[POSTGRES_STATE] = OBJECT_IN_USE;
+	bool busy;
 
 	if (pg_connect(c, &p, err) < 0 ||
-		(may_force(c) && end_sessions(c, p, pg_source(c), err) < 0))
+		(may_force(c) && end_sessions(c, p, pg_source(c), err) < 0) ||
+		is_connected(c, p, &busy, err) < 0)
 		return -1;
 	c->method = "template";
-	if (copy_template(c, p, state, err) == 0)
+	if (!busy && copy_template(c, p, state, err) == 0)
 		return 0;
 	if (strcmp(state, NO_DATABASE) == 0)
 		c->fault = ADAPTER_UNAVAILABLE;
-	if (strcmp(state, OBJECT_IN_USE) != 0 || !is_plain(pg_source(c)))
+	if (strcmp(state, OBJECT_IN_USE) != 0)
 		return -1;
+	if (!is_plain(pg_source(c)))
+		return error_set(err, ERR_STATE,
+			"somebody is connected to the upstream, and its name has a quote or a "
+			"backslash, which pg_dump cannot be told");
 	c->method = "dump";
 	return dump_and_restore(c, p, err);
 }

@@ -97,12 +97,15 @@ int pool_databases_environment(struct pool_databases *d, const struct allocation
 /* Scripts and scripted agents inherit it; harnesses get it as a list. */
 static int inherit(struct arena *a, const char *const *env, struct error *err)
 {
-	for (; *env; env++) {
-		const char *is = strchr(*env, '=');
-		char *name = arena_dup(a, str_sub(str_of(*env), 0, strcspn(*env, "=")));
+	for (size_t i = 0; env[i]; i++)
+		if (!strchr(env[i], '='))
+			(void)unsetenv(env[i]);
+	for (size_t i = 0; env[i]; i++) {
+		const char *is = strchr(env[i], '=');
 
-		if ((is ? setenv(name, is + 1, 1) : unsetenv(name)) < 0)
-			return error_errno(err, "cannot set '%s'", name);
+		if (is &&
+			setenv(arena_printf(a, "%.*s", (int)(is - env[i]), env[i]), is + 1, 1) < 0)
+			return error_errno(err, "cannot set a variable of a database");
 	}
 	return 0;
 }
@@ -185,12 +188,12 @@ static void remove_branches(struct arena *a, struct pool *p, const struct alloca
 	if (!p->n_databases)
 		return;
 	if (pool_databases_open(a, p, &d, &why) < 0 || branchdb_list(&d.db, &all, &why) < 0)
-		error_log("%s", why.text);
+		error_print(&why);
 	for (size_t i = 0; i < all.n; i++)
 		if (strcmp(all.items[i].of, of->branch) == 0 &&
 			(undo || !outlives(p, &all.items[i])) &&
 			branchdb_remove(&d.db, &all.items[i], "manual-reclaim", &why) < 0)
-			error_log("%s", why.text);
+			error_print(&why);
 }
 
 static void part_undo(struct arena *a, struct pool *p, const struct allocation *of)
@@ -211,7 +214,7 @@ static int sweep_on_opening(struct pool_databases *d, struct error *err)
 		return -1;
 	for (size_t i = 0; i < due.n; i++)
 		if (!due.items[i].removed)
-			error_log("%s", due.items[i].fault);
+			error_log("dev-team: %s", due.items[i].fault);
 	return 0;
 }
 

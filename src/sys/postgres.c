@@ -10,6 +10,7 @@
 	X(PQconnectdbParams)                                                                       \
 	X(PQstatus)                                                                                \
 	X(PQfinish)                                                                                \
+	X(PQsetNoticeProcessor)                                                                    \
 	X(PQexecParams)                                                                            \
 	X(PQresultStatus)                                                                          \
 	X(PQresultErrorField)                                                                      \
@@ -96,6 +97,12 @@ char *postgres_with_database(struct arena *a, const char *text, const char *data
 				     : arena_printf(a, "%s dbname='%s'", text, database);
 }
 
+static void drop_notice(void *data, const char *text)
+{
+	(void)data;
+	(void)text;
+}
+
 int postgres_open(struct arena *a, struct postgres **out, const char *text, const char *database,
 	const char *name, struct error *err)
 {
@@ -116,6 +123,7 @@ int postgres_open(struct arena *a, struct postgres **out, const char *text, cons
 			"the "
 			"login");
 	}
+	(void)lib.PQsetNoticeProcessor(c, drop_notice, NULL);
 	*out = arena_alloc(a, sizeof(**out));
 	(*out)->connection = c;
 	return 0;
