@@ -3,8 +3,8 @@
 #include "src/sys/postgres.h"
 #include "src/sys/secrets.h"
 
-static const struct adapter *const adapters[] = {
-	&adapter_sqlite_copy, &adapter_pg_snapshot_restore, &adapter_external};
+static const struct adapter *const adapters[] = {&adapter_sqlite_copy, &adapter_pg_snapshot_restore,
+	&adapter_neon, &adapter_supabase, &adapter_external};
 
 const struct adapter *adapter_find(const char *name)
 {
