@@ -62,6 +62,8 @@ static bool is_settled(struct arena *a, sqlite3 *db, const char *path)
 	struct stat st;
 
 	(void)lib.sqlite3_busy_timeout(db, 0);
+	/* The log is known after the first read. */
+	(void)lib.sqlite3_exec(db, "PRAGMA schema_version", NULL, NULL, NULL);
 	(void)lib.sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	if (lib.sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
 		return false;
