@@ -3,7 +3,7 @@
 //
 //   'text'                                          the model's last message
 //   [text(...), use(...)]                           blocks of the Messages API
-//   { text, calls: [{ name, input }], usage }       a message with tool calls; usage: { input, output }
+//   { text, calls: [{ name, input }], usage }       a message with tool calls; usage: { input, output[, cached, written] }
 //   { status, message, code, headers }              an error in the API's format
 //   { drop: true }                                  the connection ends
 //
@@ -39,7 +39,8 @@ const messages = {
     };
   },
   * events({ text: words, calls, usage, blocks = [...(words ? [text(words)] : []), ...calls.map((call) => use(call.name, call.input))] }, { model }) {
-    const counts = { input_tokens: usage.input, output_tokens: usage.output, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 };
+    const counts = { input_tokens: usage.input, output_tokens: usage.output, cache_creation_input_tokens: usage.written ?? 0,
+      cache_read_input_tokens: usage.cached ?? 0 };
     yield { type: 'message_start', message: { id: fresh('msg'), type: 'message', role: 'assistant', model, content: [],
       stop_reason: null, stop_sequence: null, usage: { ...counts, output_tokens: 1 } } };
     for (const [index, block] of blocks.entries()) {

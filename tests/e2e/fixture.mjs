@@ -15,6 +15,7 @@ export function startDevTeam(args, { cwd, env, input = '' }) {
   const output = { out: '', err: '' };
   child.stdout.on('data', (text) => { output.out += text; });
   child.stderr.on('data', (text) => { output.err += text; });
+  child.stdin.on('error', () => {}); // it may have ended without reading
   child.stdin.end(input);
   const timer = setTimeout(() => child.kill('SIGTERM'), LIMIT);
   const done = new Promise((resolve) => {
@@ -169,6 +170,8 @@ export class Fixture {
   addAuditWorkflow(agent) {
     this.write('flow.md', auditWorkflow(agent));
     this.write('.claude/skills/widget-audit/SKILL.md', AUDIT_SKILL);
+    if (agent === 'auditor')
+      this.write('.claude/agents/auditor.md', '---\nname: auditor\ndescription: Audits widgets.\n---\n\nYou are the auditor.\n');
   }
 
   // Where the item is worked on.

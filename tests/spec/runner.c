@@ -2,6 +2,9 @@
  * Runs the cases of markdown files (tests/spec/README.md) and prints TAP.
  *
  *     runner FILE.md...                cases that must hold
+ *     runner --test FILE.md...         those of `make test` only
+ *     runner --proof FILE.md...        those of `make proof` only: a case that says
+ *                                      "proof: WHY", and files `proof-*`
  *     runner --must-fail FILE.md...    cases that must fail: each says "fails with: TEXT"
  *     STORE=memory runner FILE.md...   on stores in memory; a case that says "needs files: WHY"
  *                                      must fail there
@@ -18,6 +21,10 @@
 #include "tests/lib/wire.h"
 
 #define FAILS "fails with: "
+#define PROOF "proof: "
+
+/* Which cases are played. */
+enum wanted { WANTED_ALL, WANTED_TEST, WANTED_PROOF, WANTED_TO_FAIL };
 
 static unsigned file_cases;
 
@@ -289,8 +296,16 @@ static void play_case(
 	end(&p, rig);
 }
 
-static void play_file_of_cases(const struct rig *rig, const char *file, bool must_fail)
+static bool is_wanted(const char *file, const struct spec_case *c, enum wanted wanted)
 {
+	bool proof = str_starts(path_base(file), "proof-") || reason_of(c->prose, PROOF).n;
+
+	return (wanted != WANTED_TEST || !proof) && (wanted != WANTED_PROOF || proof);
+}
+
+static void play_file_of_cases(const struct rig *rig, const char *file, enum wanted wanted)
+{
+	bool must_fail = wanted == WANTED_TO_FAIL;
 	CLEANUP(buf_release) struct buf written = BUF_INIT, text = BUF_INIT;
 	struct arena a = {0};
 	struct spec_file f;
@@ -307,14 +322,18 @@ static void play_file_of_cases(const struct rig *rig, const char *file, bool mus
 			str_of(line));
 	} else {
 		for (size_t i = 0; i < f.n; i++)
-			play_case(rig, file, &f.cases[i], must_fail);
+			if (is_wanted(file, &f.cases[i], wanted))
+				play_case(rig, file, &f.cases[i], must_fail);
 	}
 	arena_release(&a);
 }
 
 int main(int argc, char **argv)
 {
-	bool must_fail = argc > 1 && strcmp(argv[1], "--must-fail") == 0;
+	static const char *const options[] = {[WANTED_TEST] = "--test",
+		[WANTED_PROOF] = "--proof",
+		[WANTED_TO_FAIL] = "--must-fail"};
+	enum wanted wanted = WANTED_ALL;
 	struct arena a = {0};
 	struct rig rig;
 
@@ -325,9 +344,12 @@ int main(int argc, char **argv)
 	rig.plugin = run_plugin_without_evidence(rig.root);
 	rig.path = arena_dup(&a, str_of(getenv("PATH")));
 	rig.tmp = arena_dup(&a, str_of(getenv("TMPDIR")));
-	for (int i = must_fail ? 2 : 1; i < argc; i++)
+	for (size_t i = WANTED_TEST; i < COUNT(options) && argc > 1; i++)
+		if (strcmp(argv[1], options[i]) == 0)
+			wanted = (enum wanted)i;
+	for (int i = wanted == WANTED_ALL ? 1 : 2; i < argc; i++)
 		if (!str_is(path_base(argv[i]), "README.md"))
-			play_file_of_cases(&rig, argv[i], must_fail);
+			play_file_of_cases(&rig, argv[i], wanted);
 	if (rig.memory)
 		tap_notef("figures: %u cases need files", file_cases);
 	tree_remove(rig.repository);

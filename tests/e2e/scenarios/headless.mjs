@@ -46,15 +46,19 @@ function* conversation(request, agents) {
   return [text(part.silent ? '' : part.answer)];
 }
 
+// What the n-th request costs: no two the same.
+const usageOf = (n) => ({ input: 1000 + 7 * n, output: 10 + n, cached: 100 * n, written: 3 * n });
+
 function createModel(agents) {
   const conversations = new Map();
+  let n = 0;
   return (request) => {
     const known = conversations.get(request.session);
     const script = known ?? conversation(request, agents);
     if (!known) conversations.set(request.session, script);
     const turn = known ? script.next(request.news) : script.next();
     if (turn.done) conversations.delete(request.session);
-    return turn.value;
+    return turn.value instanceof Promise ? turn.value : { blocks: turn.value, usage: usageOf(++n) };
   };
 }
 
@@ -80,6 +84,24 @@ async function withClaude(t, fixture, agents, args, { during = null, extra = {} 
 const runtime = (fixture, issue = fixture.id) =>
   JSON.parse(fs.readFileSync(path.join(fixture.home, '.dev-team/org/repo/artifacts', issue, 'runtime.json'), 'utf8'));
 
+// Of the client's model, a million tokens in USD.
+const priceOf = (one) => 3 * one.input + 15 * one.output + 0.3 * one.cached + 3.75 * one.written;
+const sum = (list, of) => list.reduce((total, one) => total + of(one), 0);
+
+// What the API sent is what the events have and what `status` shows, to the token.
+async function checkCost(t, fixture, ran, log) {
+  const sent = log.map((request) => request.answer.usage);
+  const counts = { input_tokens: sum(sent, (one) => one.input), output_tokens: sum(sent, (one) => one.output),
+    cache_tokens: sum(sent, (one) => one.cached + one.written) };
+  const keys = Object.keys(counts);
+  t.equal(Object.fromEntries(keys.map((key) => [key, sum(ran, (event) => event[key])])), counts, 'tokens of the events');
+  const { out } = await startDevTeam(['status', fixture.id, '--json'], { cwd: fixture.repo, env: t.environment(fixture, 'http://127.0.0.1:9') }).done;
+  const shown = JSON.parse(out);
+  t.equal({ ...shown.usage, ms: 0, cost_usd: shown.usage.cost_usd.toFixed(8) },
+    { calls: ran.length, ms: 0, input_tokens: counts.input_tokens, output_tokens: counts.output_tokens,
+      cost_usd: (sum(sent, priceOf) / 1e6).toFixed(8), cache_tokens: counts.cache_tokens }, 'status');
+}
+
 async function toTheEnd(t) {
   const fixture = t.fixture();
   const agents = new Agents(fixture, { 'reviewer-review': () => answer('changes_requested', '**must** src/widget.txt:1: it does not turn.') });
@@ -92,7 +114,7 @@ async function toTheEnd(t) {
   t.match(fixture.section('Researcher Brief'), HOSTILE_LINE, 'the hostile text');
   const ran = fixture.events().filter((event) => event.type === 'agent_run');
   t.equal(ran.map((event) => `${event.harness} ${event.status}`), Array(7).fill('claude-code success'), 'agent_run events');
-  t.ok(ran.every((event) => event.input_tokens > 0 && event.output_tokens > 0 && event.cost_usd >= 0), () => `tokens and cost: ${JSON.stringify(ran)}`);
+  await checkCost(t, fixture, ran, run.log);
   t.equal(runtime(fixture).stages.implementing.harness, 'claude-code', 'runtime.json');
   const state = JSON.parse(fs.readFileSync(path.join(fixture.home, '.dev-team/org/repo/artifacts/ADR-1/state.json'), 'utf8'));
   t.equal(state.status, 'success', 'state.json');

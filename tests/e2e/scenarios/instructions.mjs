@@ -5,7 +5,7 @@ import { Agents, decide } from '../agents.mjs';
 import { HOSTED, permissionHost } from '../claude.mjs';
 import { AUDIT, AUDITED, IMPLEMENT } from '../scenario.mjs';
 
-// A state that the repository declares: there is no agent type of its name, and the skill is the repository's.
+// A state that the repository declares; its agent and its skill are the repository's.
 async function declared(t) {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('auditor');
