@@ -214,7 +214,10 @@ static int run_db_list(struct invocation *in, struct error *err)
 	struct branchdb_list all;
 	json *rows;
 
-	if (db_open(in, &s, err) < 0 || branchdb_list(&s.d.db, &all, err) < 0)
+	/* Also of databases that the resources no longer name. */
+	if (locate_pool(in->arena, &o->pool, &s.pool, err) < 0 ||
+		pool_databases_open(in->arena, &s.pool, &s.d, err) < 0 ||
+		branchdb_list(&s.d.db, &all, err) < 0)
 		return -1;
 	rows = json_array();
 	for (size_t i = 0; i < all.n; i++) {

@@ -110,7 +110,7 @@ struct database_pool_spec {
 	const char *create_on, *reclaim_on;
 	unsigned max_concurrent, warm; /* max_concurrent 0: not declared */
 	unsigned max_branches;         /* as declared, else that of the pipelines */
-	int64_t ttl_s, abandon_s; /* ttl 0: none */
+	int64_t ttl_s, abandon_s;      /* ttl 0: none */
 	bool from_branch;
 	bool migrations, on_create;
 	const char *migration_command, *migration_cwd;

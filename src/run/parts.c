@@ -179,13 +179,24 @@ static bool outlives(const struct pool *p, const struct branchdb_branch *b)
 	return false;
 }
 
+/* Also of databases that the resources no longer name. */
+static bool has_branches(const struct pool *p)
+{
+	struct error ignored;
+	bool there = false;
+
+	return p->n_databases || (store_exists(store_backend(), p->state, "databases", "databases",
+					  &there, &ignored) == 0 &&
+					 there);
+}
+
 static void remove_branches(struct arena *a, struct pool *p, const struct allocation *of, bool undo)
 {
 	CLEANUP(pool_databases_close) struct pool_databases d = {0};
 	struct branchdb_list all = {0};
 	struct error why;
 
-	if (!p->n_databases)
+	if (!has_branches(p))
 		return;
 	if (pool_databases_open(a, p, &d, &why) < 0 || branchdb_list(&d.db, &all, &why) < 0)
 		error_print(&why);
@@ -226,7 +237,7 @@ static int part_inspect(struct arena *a, struct pool *p,
 	struct branchdb_leaks leaks = {0};
 	const char *const *worktrees;
 
-	if (!p->n_databases)
+	if (report ? !has_branches(p) : !p->n_databases)
 		return 0;
 	if (pool_databases_open(a, p, &d, err) < 0)
 		return -1;

@@ -62,8 +62,7 @@ int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
 int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
 	struct run_item *out, struct error *err);
 /* Gives this process, which carries the action out, the databases that its stage asks for. */
-int run_setup_databases(
-	struct arena *a, struct run_item *r, const json *action, struct error *err);
+int run_setup_databases(struct arena *a, struct run_item *r, const json *action, struct error *err);
 /* Where an action is carried out. */
 const char *run_action_directory(const struct run_item *r, const json *action);
 /* Reclaims a worktree that this run created and did no work in. Best effort. */

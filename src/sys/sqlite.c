@@ -73,6 +73,17 @@ static bool is_settled(struct arena *a, sqlite3 *db, const char *path)
 	return false;
 }
 
+static int copy_blocks(int in, int out, struct error *err)
+{
+	CLEANUP(base_free) char *chunk = xmalloc(CHUNK);
+	ssize_t n;
+
+	while ((n = read(in, chunk, CHUNK)) > 0)
+		if (sys_write_all(out, (struct str){chunk, (size_t)n}, "the copy", err) < 0)
+			return -1;
+	return n < 0 ? error_errno(err, "cannot read the database") : 0;
+}
+
 /* Shares the blocks where the file system can, else copies the bytes. */
 static int copy_bytes(int in, int out, const char **method, struct error *err)
 {
@@ -91,13 +102,7 @@ static int copy_bytes(int in, int out, const char **method, struct error *err)
 		return 0;
 	if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
 		return error_errno(err, "cannot copy the database");
-	char *chunk = xmalloc(CHUNK);
-	CLEANUP(base_free) char *owned = chunk;
-
-	while ((n = read(in, chunk, CHUNK)) > 0)
-		if (sys_write_all(out, (struct str){chunk, (size_t)n}, "the copy", err) < 0)
-			return -1;
-	return n < 0 ? error_errno(err, "cannot read the database") : 0;
+	return copy_blocks(in, out, err);
 }
 
 /* One step reads all pages of one moment; with a log, writers go on meanwhile. */

@@ -128,8 +128,7 @@ BRANCHDB_TEST(keys_are_safe_names)
 {
 	static const char *const branches[] = {"main", "dev-team/ADR-1", "feat/x\"; rm -rf / #",
 		"\xc3\xa4\xc3\xb6\xc3\xbc", "..",
-		"a-very/long/name-of-a-branch/that-goes-on-and-on-for/"
-		"more-than-sixty-three-bytes-of-text",
+		"a-very/long/name-of-a-branch/that-goes-on-for/more-than-63-bytes-of-text",
 		"FEAT/X", "feat/x"};
 	VEC(char *) keys = {0};
 

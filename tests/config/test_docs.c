@@ -125,10 +125,10 @@ static const struct resource_value *field(const struct resource_values *s, const
 
 TEST(secrets_are_not_shown)
 {
-	struct resources r = resource_good(HEAD("DatabaseBranchPool",
-		"d") "  adapter: neon\n  upstream: {connectionStringEnv: A}\n"
-		     "  injection: {targetEnv: B}\n"
-		     "  credentials: {apiTokenEnv: TOKEN, projectId: p}\n");
+	struct resources r = resource_good(HEAD(
+		"DatabaseBranchPool", "d") "  adapter: neon\n  upstream: {connectionStringEnv: A}\n"
+					   "  injection: {targetEnv: B}\n"
+					   "  credentials: {apiTokenEnv: TOKEN, projectId: p}\n");
 	CLEANUP(resource_values_release) struct resource_values s = {0};
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 

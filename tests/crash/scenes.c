@@ -260,8 +260,9 @@ const struct scene scenes[] = {
 		.words = {"step", "T-1", IMPLEMENT},
 		GIT,
 		.lax = true,
-		.probe = "git worktree list | wc -l; ls .git | grep -c '^db-'; dev-team pool audit; "
-			 "dev-team db list | wc -l"},
+		.probe =
+			"git worktree list | wc -l; ls .git | grep -c '^db-'; dev-team pool audit; "
+			"dev-team db list | wc -l"},
 	{.name = "step: a new work item",
 		.setup = POOL,
 		.words = {"step", "T-1", IMPLEMENT},
