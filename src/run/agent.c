@@ -169,12 +169,24 @@ static const char *model_for(void *data, const char *name)
 	return harness_model_for(name, &c->model);
 }
 
-/* The variables that scripted agents get too, the gate's, and those of --pass-env. */
+/* `--pass-env` must not bring back what the databases of the worktree set or removed. */
+static bool is_of_database(const struct run_item *r, const char *entry)
+{
+	size_t n = strcspn(entry, "=");
+
+	for (const char *const *e = r->database_env; e && *e; e++)
+		if (strncmp(*e, entry, n) == 0 && strcspn(*e, "=") == n)
+			return true;
+	return false;
+}
+
+/* The variables that scripted agents get too, those of databases, the gate's, and those of
+ * --pass-env. */
 static const char *const *environment(struct agent_call *c)
 {
 	const char *branch = c->run->worktree.of.branch;
 	const char *const *const more[] = {
-		c->gate ? gate_environment(c->gate) : NULL, c->run->pass_env};
+		c->run->database_env, c->gate ? gate_environment(c->gate) : NULL, c->run->pass_env};
 	struct run_environment env = {0};
 
 	run_action_environment(c->arena, c->run, c->action, &env);
@@ -182,7 +194,8 @@ static const char *const *environment(struct agent_call *c)
 		c->arena, &env, arena_printf(c->arena, "DEV_TEAM_BRANCH=%s", branch ? branch : ""));
 	for (size_t i = 0; i < COUNT(more); i++)
 		for (const char *const *e = more[i]; e && *e; e++)
-			vec_push_in(c->arena, &env, *e);
+			if (strchr(*e, '=') && (i == 0 || !is_of_database(c->run, *e)))
+				vec_push_in(c->arena, &env, *e);
 	vec_push_in(c->arena, &env, NULL);
 	return env.items;
 }

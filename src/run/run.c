@@ -97,6 +97,8 @@ static int act_in_child(void *data, size_t item, int report, int log)
 	(void)dup2(log, STDERR_FILENO);
 	o.rc = run_setup_action(j->arena, j->run, action->action, &of, &o.err);
 	if (o.rc == 0)
+		o.rc = run_setup_databases(j->arena, &of, action->action, &o.err);
+	if (o.rc == 0)
 		o.rc = run_action_execute(&of, action, &o.of, &o.err);
 	ignored = write(report, &o, sizeof(o));
 	(void)ignored;

@@ -35,6 +35,9 @@ struct run_item {
 	bool stopped;                 /* as run_stop() asked */
 
 	struct scripted_agents scripted;
+	/* Of an action's own process: variables of its database branches; `NAME` removes. NULL: its
+	 * worktree has no databases. */
+	const char *const *database_env;
 	/* Only with real agents. */
 	bool real;
 	const char *plugin_root;     /* of roles and skills */
@@ -58,6 +61,8 @@ int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
  * that of its worktree. */
 int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
 	struct run_item *out, struct error *err);
+/* Gives this process, which carries the action out, the databases that its stage asks for. */
+int run_setup_databases(struct arena *a, struct run_item *r, const json *action, struct error *err);
 /* Where an action is carried out. */
 const char *run_action_directory(const struct run_item *r, const json *action);
 /* Reclaims a worktree that this run created and did no work in. Best effort. */

@@ -250,7 +250,32 @@
 #define T1        "--context-file", "@T-1.md"
 #define POOL      "dev-team pool allocate warm >/dev/null 2>&1\n"
 
+/* A pool whose branches are files `.git/db-KEY`. */
+#define DATABASE                                                                                   \
+	"mkdir -p .dev-team/resources\n"                                                           \
+	"cat >.dev-team/resources/pool.yaml <<'END'\n"                                             \
+	"{apiVersion: dev-team/v1, kind: WorktreePool, metadata: {name: default}, spec: "          \
+	"{databaseBranchPools: [app]}}\n"                                                          \
+	"END\n"                                                                                    \
+	"cat >.dev-team/resources/app.yaml <<'END'\n"                                              \
+	"{apiVersion: dev-team/v1, kind: DatabaseBranchPool, metadata: {name: app}, spec: "        \
+	"{adapter: external, upstream: {connectionStringEnv: HOME}, injection: {targetEnv: DB}, "  \
+	"migrations: {migrationCommand: 'test -n \"$DB\"'}, credentials: {acknowledgeUntrusted: "  \
+	"true, allocateCommand: 'f() { touch \".git/db-$1\" && echo \"x:$1\"; }; f', "             \
+	"reclaimCommand: 'f() { rm -f \".git/db-$1\"; }; f', listCommand: 'f() { ls .git | sed "   \
+	"-n \"s/^db-$1/$1/p\"; }; f'}}}\n"                                                         \
+	"END\n"
+
 const struct scene scenes[] = {
+	{.name = "step: a new work item, with a database branch",
+		.proof = true,
+		.setup = DATABASE POOL,
+		.words = {"step", "T-1", IMPLEMENT},
+		GIT,
+		.lax = true,
+		.probe =
+			"git worktree list | wc -l; ls .git | grep -c '^db-'; dev-team pool audit; "
+			"dev-team db list | wc -l"},
 	{.name = "step: a new work item",
 		.setup = POOL,
 		.words = {"step", "T-1", IMPLEMENT},
