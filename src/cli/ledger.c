@@ -63,15 +63,14 @@ static void close_call(struct ledger_call *c)
 	quota_close(&c->quota);
 }
 
-static int open_quota(struct arena *a, struct quota *q, enum store_mode mode, struct error *err)
+static int open_quota(struct arena *a, struct quota *q, bool write, struct error *err)
 {
 	char *state;
 
-	return context_state_directory(a, &state, err) < 0 ? -1 : quota_open(q, state, mode, err);
+	return context_state_directory(a, &state, err) < 0 ? -1 : quota_open(q, state, write, err);
 }
 
-static int open_call(
-	struct invocation *in, struct ledger_call *c, enum store_mode mode, struct error *err)
+static int open_call(struct invocation *in, struct ledger_call *c, bool write, struct error *err)
 {
 	const struct ledger_options *o = in->values;
 	const struct pipeline_choice choice = {
@@ -85,7 +84,7 @@ static int open_call(
 		quota_check(in->arena, &c->resources, c->pipeline, c->artifacts, clock_now(), err) <
 			0)
 		return -1;
-	return open_quota(in->arena, &c->quota, mode, err);
+	return open_quota(in->arena, &c->quota, write, err);
 }
 
 static int ask_for(struct invocation *in, const struct ledger_call *c,
@@ -206,7 +205,7 @@ static int run_admit(struct invocation *in, struct error *err)
 	const struct ledger_options *o = in->values;
 	struct quota_request r;
 
-	if (open_call(in, &c, STORE_WRITE, err) < 0 || ask_for_word(in, &c, &r, err) < 0 ||
+	if (open_call(in, &c, true, err) < 0 || ask_for_word(in, &c, &r, err) < 0 ||
 		(o->queue && parse_queue(in->arena, o->queue, &r, err) < 0))
 		return -1;
 	r.scored = o->score >= 0;
@@ -267,7 +266,7 @@ static int run_record(struct invocation *in, struct error *err)
 	int64_t limit = 0;
 
 	if (read_usage(o, &u, err) < 0 || option_time("--limit-until", o->limit, &limit, err) < 0 ||
-		open_call(in, &c, STORE_WRITE, err) < 0 || ask_for_word(in, &c, &r, err) < 0)
+		open_call(in, &c, true, err) < 0 || ask_for_word(in, &c, &r, err) < 0)
 		return -1;
 	if (quota_settle(in->arena, &c.quota, &r, &u, &s, err) < 0 ||
 		(limit && quota_limit(in->arena, &c.quota, &r, limit, err) < 0) ||
@@ -387,7 +386,7 @@ static int run_status(struct invocation *in, struct error *err)
 	size_t n;
 
 	load_plans(in, &r);
-	if (open_quota(in->arena, &q, STORE_READ, err) < 0 ||
+	if (open_quota(in->arena, &q, false, err) < 0 ||
 		quota_list(in->arena, &q, now, &list, &n, err) < 0)
 		return -1;
 	all = json_array();
@@ -427,7 +426,7 @@ static int run_forecast(struct invocation *in, struct error *err)
 	CLEANUP(json_free) json *list = json_array();
 	const struct ledger_options *o = in->values;
 
-	if (open_call(in, &c, STORE_READ, err) < 0)
+	if (open_call(in, &c, false, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c.pipeline->n_stages; i++)
 		if (forecast_stage(in, &c, &c.pipeline->stages[i], &text, list, err) < 0)

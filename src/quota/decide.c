@@ -293,21 +293,22 @@ static bool much_left(const struct ask *k)
 
 static bool probe_works(const struct ask *k)
 {
-	size_t i = entry_hold(k->entry, k->entry->probe);
-	const char *owner = i < k->entry->holds.n ? k->entry->holds.items[i].owner : NULL;
+	const struct quota_entry *e = k->entry;
 
-	return i < k->entry->holds.n && !(owner && process_name_ended(k->arena, owner));
+	for (size_t i = 0; i < e->holds.n; i++)
+		if (strcmp(e->holds.items[i].action, e->probe) == 0)
+			return !e->holds.items[i].owner ||
+			       !process_name_ended(k->arena, e->holds.items[i].owner);
+	return false;
 }
 
-/* Nothing starts before the reset; then one request goes first. True: it must wait. */
-static bool decide_limit(struct ask *k)
+bool quota_decide_limit(struct ask *k)
 {
 	struct quota_entry *e = k->entry;
 	int64_t now = k->r->now;
 
 	if (!e->limit_until)
 		return false;
-	k->out->announce = e->waits.n == 0;
 	if (now < e->limit_until) {
 		wait_until(k, e->limit_until, "limit", "the account has reached its usage limit");
 		return true;
@@ -322,7 +323,7 @@ static bool decide_limit(struct ask *k)
 
 void quota_decide(struct ask *k)
 {
-	if (decide_limit(k))
+	if (quota_decide_limit(k))
 		return;
 	switch (k->r->schedule) {
 	case SCHEDULE_NOW:

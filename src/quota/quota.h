@@ -50,6 +50,7 @@ struct quota_window {
 	const char *plan;
 	unsigned seat; /* 1, 2, ... of the plan */
 	enum billing billing;
+	int64_t length;     /* s, of a session window */
 	int64_t start, end; /* 0, 0: nothing has been used in it yet; end 0: it never ends */
 	int64_t consumed;
 	int64_t quota, cap; /* with the tenant's share; as the plan said last; 0, 0: none */
@@ -65,6 +66,7 @@ struct quota_hold { /* a reservation */
 	int64_t charge;        /* what is reserved of the window */
 	int64_t multiplier;    /* in millionths */
 	int64_t since;
+	int64_t begun; /* of the request */
 };
 
 struct quota_wait {
@@ -98,9 +100,12 @@ struct quota {
 	struct store *store;
 };
 
-/* -1: as store_open(). Close it with quota_close(), also after -1. */
-int quota_open(struct quota *q, const char *state, enum store_mode mode, struct error *err);
+/* `write`: no other process changes the ledger before it is closed. -1: as store_open(). Close it
+ * with quota_close(), also after -1. */
+int quota_open(struct quota *q, const char *state, bool write, struct error *err);
 void quota_close(struct quota *q); /* for CLEANUP */
+/* Whether any plan was used on this host. */
+int quota_exists(const char *state, bool *there, struct error *err);
 
 /* Of one stage: the account, its plans, and how the stage is scheduled. */
 struct quota_request {
@@ -116,6 +121,13 @@ struct quota_request {
 	bool frozen;
 	/* For the caller to set. */
 	const char *action, *owner;
+	/* The work item of the action: when it began (0: unknown), and what the names of its
+	 * actions begin with. Its reservations of which over() is true (NULL: all), and those of an
+	 * earlier item of the same name, are booked as estimated in the same transaction. */
+	int64_t begun;
+	const char *item;
+	bool (*over)(void *data, const char *action);
+	void *over_data;
 	bool scored; /* the issue has a score, and the queue has these */
 	double score;
 	const double *queue; /* NULL: unknown */
@@ -159,8 +171,7 @@ struct quota_events {
 struct quota_decision {
 	enum quota_verdict verdict;
 	int64_t until;          /* WAIT */
-	bool announce;          /* WAIT: the first to be told of this limit; others stay silent */
-	bool repeated;          /* GRANTED: the action had it already */
+	bool repeated;          /* GRANTED: the action had it already, or used it up */
 	const char *blocked_by; /* "hardCap", "off-peak", "limit"; NULL: nothing */
 	const char *why;        /* for people */
 	const char *plan;       /* GRANTED */
@@ -171,8 +182,8 @@ struct quota_decision {
 
 /*
  * Decides, and reserves or notes the wait, in one transaction. Call it before an action is printed
- * or started. -1: ERR_STATE (there are too many reservations; the ledger is locked or changes all
- * the time), ERR_SYSTEM.
+ * or started. An action that has its reservation only waits for the reset of a usage limit.
+ * -1: ERR_STATE (there are too many reservations; the ledger is locked), ERR_SYSTEM.
  */
 int quota_admit(struct arena *a, struct quota *q, const struct quota_request *r,
 	struct quota_decision *out, struct error *err);
@@ -183,7 +194,7 @@ struct quota_usage {
 	int64_t at;            /* when; 0: now */
 };
 struct quota_settled {
-	bool repeated; /* it was settled before: nothing has changed */
+	bool repeated; /* it was settled before with figures: nothing has changed */
 	bool reserved; /* it had a reservation */
 	bool past;     /* its window has ended: it is noted, and counts in no window */
 	int64_t input, output, charge;
@@ -195,11 +206,16 @@ struct quota_settled {
 
 /*
  * Books what the action r->action used and ends its reservation, once, in one transaction; also for
- * an action without a reservation. For the release of a worktree: with unknown usage. -1: ERR_USAGE
+ * an action without a reservation. What was booked as estimated is replaced by figures that come
+ * later. -1: ERR_USAGE
  * (negative, over 10^12 or in the future, or unknown without a reservation), ERR_STATE, ERR_SYSTEM.
  */
 int quota_settle(struct arena *a, struct quota *q, const struct quota_request *r,
 	const struct quota_usage *u, struct quota_settled *out, struct error *err);
+/* Books the reservations of r->item that are over, on all accounts, as estimated, and forgets what
+ * it waits for. *n: how many there were. Needs `item`, `begun`, `over` and `now` alone. */
+int quota_end_item(struct arena *a, struct quota *q, const struct quota_request *r, size_t *n,
+	struct error *err);
 /* A usage limit was reported: nothing starts on this account before `until`. */
 int quota_limit(struct arena *a, struct quota *q, const struct quota_request *r, int64_t until,
 	struct error *err);

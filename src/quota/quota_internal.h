@@ -1,7 +1,7 @@
 /*
  * quota_internal.h: for the files of the room. One transaction at a time: the entry and the
- * action's record are read, changed in memory, and put back guarded by the revisions that were
- * read; if another process was faster, the whole is repeated.
+ * action's record are read, changed in memory, and put back in one transaction, while this process
+ * holds the store.
  */
 #ifndef DT_QUOTA_INTERNAL_H
 #define DT_QUOTA_INTERNAL_H
@@ -10,12 +10,13 @@
 #include "src/event/event.h"
 #include "src/quota/quota.h"
 
-enum { HOLDS_MAX = 150, WAITS_MAX = 50, PIPELINES_MAX = 50, TRIES_MAX = 1000 };
+enum { HOLDS_MAX = 150, WAITS_MAX = 50, PIPELINES_MAX = 50, ENDED_MAX = 40 };
 
 /* ---- entry.c ---- */
 
 char *entry_key(struct arena *a, const struct quota_request *r);
-char *done_key(struct arena *a, const struct quota_request *r);
+/* Of an action of the entry, settled; `begun`: of its item. */
+char *done_key(struct arena *a, const struct quota_request *r, const char *action, int64_t begun);
 /* Reads the entry as it is at r->now: windows that have ended are empty, with the reservations
  * whose owners are dead. */
 int entry_read(struct arena *a, struct quota *q, const struct quota_request *r,
@@ -25,13 +26,16 @@ struct str entry_text(struct arena *a, const struct quota_entry *e);
 struct quota_window *entry_seat(
 	struct arena *a, struct quota_entry *e, const struct quota_request *r, size_t i);
 /* Starts a window that nothing has been used in. */
-void window_start(struct quota_window *w, const struct subscription_plan *p, int64_t t);
-/* The time between the revision that was read and that which is put is another's: *refused. */
+void window_start(struct quota_window *w, int64_t t);
+/* What a transaction changes besides the entry. */
+struct quota_change {
+	struct store_op ops[ENDED_MAX + 2];
+	size_t n_ops;
+};
 int entry_commit(struct arena *a, struct quota *q, const struct quota_request *r,
-	const struct quota_entry *e, const struct store_guard *guards, size_t n_guards,
-	const struct store_op *ops, size_t n_ops, bool *refused, struct error *err);
-/* The hold of an action; e->holds.n: it has none. */
-size_t entry_hold(const struct quota_entry *e, const char *action);
+	const struct quota_entry *e, const struct quota_change *c, struct error *err);
+/* The hold of the request's action; e->holds.n: it has none. */
+size_t entry_hold(const struct quota_entry *e, const struct quota_request *r);
 void entry_forget_wait(struct quota_entry *e, const char *action);
 json *ledger_key_json(const struct quota_request *r);
 
@@ -67,6 +71,8 @@ struct ask {
 	size_t seat; /* GRANTED */
 };
 void quota_decide(struct ask *k);
+/* Nothing starts before the reset of a limit; then one request goes first. True: it must wait. */
+bool quota_decide_limit(struct ask *k);
 
 void events_add(struct arena *a, struct quota_events *e, enum event_id id, json *fields);
 

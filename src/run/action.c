@@ -258,12 +258,17 @@ static int call_agent(struct arena *a, const struct run_item *r, const struct ru
 	struct run_outcome *out, struct error *err)
 {
 	struct run_answer answer = {0};
-	int rc = run_agent_call(a, r, p->action, &answer, err);
+	const char *harness;
+	int rc = run_quota_start(a, r, p->action, &harness, &answer, err);
+	bool started = rc == 0 && !answer.limit;
 	struct error ignored;
 
+	if (started)
+		rc = run_agent_call(a, r, p->action, harness, &answer, err);
 	if (rc == 0 && answer.limit) {
 		rc = begin_wait(r, &answer, out->word, err);
-		run_quota_limit(a, r, p->action, answer.resets_at);
+		if (started)
+			run_quota_limit(a, r, p->action, harness, answer.resets_at);
 	} else if (rc == 0)
 		rc = record_answer(r, p, &answer, out->word, err);
 	else if (answer.note) /* it ran before the run was stopped */

@@ -118,5 +118,5 @@ void run_may_dispatch(void *data, struct arena *a, const struct context_file *f,
 		return;
 	ask_budget(e, a, f, out);
 	if (out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)
-		run_quota_admit(e, a, id, request, out);
+		run_quota_admit(e, a, f, id, request, out);
 }

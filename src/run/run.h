@@ -104,6 +104,10 @@ int run_step_workflow(
  * it has ended already, or another session holds it. */
 int run_cancel(struct arena *a, struct run_step_call *call, struct error *err);
 
+/* Books what the quota ledger has reserved for the item, as estimated, since nobody will settle it.
+ * Without a ledger there is nothing to do. */
+int run_quota_end_item(struct arena *a, const char *document, const char *item, struct error *err);
+
 /* Ends all children of the item whose document the call names, as its cancellation does; it stays
  * as it is. */
 int run_end_all_children(struct arena *a, struct run_step_call *call, struct error *err);

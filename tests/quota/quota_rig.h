@@ -107,7 +107,7 @@ RIG int quota_rig_make(void **state)
 {
 	if (scratch_make(state) != 0)
 		return -1;
-	return quota_open(&quota, base, STORE_WRITE, &err);
+	return quota_open(&quota, base, true, &err);
 }
 
 RIG int quota_rig_remove(void **state)

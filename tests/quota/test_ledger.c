@@ -76,7 +76,7 @@ QUOTA_TEST(the_cap_is_exact)
 
 QUOTA_TEST(windows_roll_over_when_they_are_looked_at)
 {
-	struct subscription_plan p = plan_p(), month = plan_p(), paid = plan_p();
+	struct subscription_plan p = plan_p();
 	struct quota_window w;
 
 	/* 15: long ago: 0; a minute ago: as it was. */
@@ -95,16 +95,12 @@ QUOTA_TEST(windows_roll_over_when_they_are_looked_at)
 
 	/* A monthly cap is the month of the calendar, in UTC: the reference counts from the first
 	 * use, and from 31 January to 3 March. */
-	month.name = "month";
-	month.billing = BILLING_MONTHLY;
-	month.window_s = 0;
 	w = (struct quota_window){.billing = BILLING_MONTHLY};
-	window_start(&w, &month, time_of("2026-01-31T23:59:59Z"));
+	window_start(&w, time_of("2026-01-31T23:59:59Z"));
 	assert_string_equal(text_of(w.start), "2026-01-01T00:00:00Z");
 	assert_string_equal(text_of(w.end), "2026-02-01T00:00:00Z");
-	paid.billing = BILLING_PER_TOKEN;
 	w = (struct quota_window){.billing = BILLING_PER_TOKEN};
-	window_start(&w, &paid, time_of(PEAK));
+	window_start(&w, time_of(PEAK));
 	assert_int_equal(w.end, 0);
 }
 
@@ -445,10 +441,8 @@ QUOTA_TEST(after_a_limit_one_request_goes_first)
 	d = admit(a, 1000, 0);
 	assert_int_equal(d.verdict, QUOTA_WAIT);
 	assert_int_equal(d.until, a.now + 3600);
-	assert_true(d.announce);
 	d = admit(b, 1000, 0);
 	assert_int_equal(d.verdict, QUOTA_WAIT);
-	assert_false(d.announce);
 	a.now = b.now += 3600;
 	assert_int_equal(admit(a, 1000, 0).verdict, QUOTA_GRANTED);
 	d = admit(b, 1000, 0);
@@ -456,6 +450,126 @@ QUOTA_TEST(after_a_limit_one_request_goes_first)
 	assert_int_equal(d.until, b.now + QUOTA_PROBE_S);
 	(void)settle(a, 900, 100);
 	assert_int_equal(admit(b, 1000, 0).verdict, QUOTA_GRANTED);
+}
+
+/* What was dispatched before the limit asks again, and keeps its reservation meanwhile. */
+QUOTA_TEST(outstanding_actions_begin_again_one_by_one)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request a = request(&p, 1, "a", time_of(PEAK)),
+			     b = request(&p, 1, "b", time_of(PEAK));
+	struct quota_decision d;
+	struct quota_entry e;
+
+	(void)admit(a, 1000, 0);
+	(void)admit(b, 1000, 0);
+	assert_int_equal(quota_limit(&arena, &quota, &a, a.now + 3600, &err), 0);
+	assert_int_equal(admit(a, 1000, 0).verdict, QUOTA_WAIT);
+	a.now = b.now += 3600;
+	d = admit(b, 1000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && d.repeated);
+	d = admit(a, 1000, 0);
+	assert_int_equal(d.verdict, QUOTA_WAIT);
+	assert_int_equal(d.until, a.now + QUOTA_PROBE_S);
+	assert_int_equal(quota_look(&arena, &quota, &a, &e, &err), 0);
+	assert_int_equal(quota_reserved(&e, &e.windows.items[0]), 2000);
+	(void)settle(b, 900, 100);
+	d = admit(a, 1000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && d.repeated);
+}
+
+/* ---- work items ---- */
+
+static bool ends_in_one(void *data, const char *action)
+{
+	(void)data;
+	return str_ends(str_of(action), "/1");
+}
+
+static struct quota_request of_item(
+	const struct subscription_plan *p, const char *action, int64_t begun)
+{
+	struct quota_request r = request(p, 1, action, time_of(PEAK));
+
+	r.item = "o/r/A-1/";
+	r.begun = begun;
+	r.over = ends_in_one;
+	return r;
+}
+
+static size_t holds_now(struct quota_request r)
+{
+	struct quota_entry e;
+
+	if (quota_look(&arena, &quota, &r, &e, &err) < 0)
+		fail_msg("%s", err.text);
+	return e.holds.n;
+}
+
+QUOTA_TEST(reservations_that_are_over_are_booked)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request next = of_item(&p, "o/r/A-1/plan/2", 7),
+			     other = of_item(&p, "o/r/A-10/plan/1", 7);
+	struct quota_settled s;
+
+	other.item = "o/r/A-10/";
+	(void)admit(of_item(&p, "o/r/A-1/plan/1", 7), 1000, 0);
+	(void)admit(other, 500, 0);
+	assert_int_equal(holds_now(next), 2);
+	(void)admit(next, 2000, 0);
+	assert_int_equal(holds_now(next), 2);
+	assert_int_equal(window_now(next).consumed, 1000);
+	/* Figures that come later replace the estimate, once. */
+	s = settle(of_item(&p, "o/r/A-1/plan/1", 7), 300, 0);
+	assert_false(s.repeated);
+	assert_int_equal(window_now(next).consumed, 300);
+	assert_true(settle(of_item(&p, "o/r/A-1/plan/1", 7), 9, 9).repeated);
+	assert_int_equal(window_now(next).consumed, 300);
+}
+
+/* An item that was deleted and begun again has actions of the same names. */
+QUOTA_TEST(an_item_that_is_begun_again)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request first = of_item(&p, "o/r/A-1/plan/3", 7),
+			     again = of_item(&p, "o/r/A-1/plan/3", 8);
+	struct quota_decision d;
+
+	(void)settle(of_item(&p, "o/r/A-1/plan/2", 7), 100, 0);
+	(void)admit(first, 1000, 0);
+	d = admit(again, 1000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && !d.repeated);
+	assert_int_equal(holds_now(again), 1);
+	assert_int_equal(window_now(again).consumed, 1100);
+	d = admit(of_item(&p, "o/r/A-1/plan/2", 8), 1000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && !d.repeated);
+}
+
+QUOTA_TEST(the_end_of_an_item)
+{
+	struct subscription_plan p = plan_p(), small = plan_p();
+	struct quota_request all = {.item = "o/r/A-1/", .now = time_of(PEAK)}, other;
+	size_t n;
+
+	(void)admit(of_item(&p, "o/r/A-1/plan/4", 7), 1000, 0);
+	(void)admit(of_item(&p, "o/r/A-1/plan/5", 7), 2000, 0);
+	(void)admit(of_item(&p, "o/r/A-2/plan/5", 7), 4000, 0);
+	small.name = "small";
+	small.quota_tokens = 10;
+	other = of_item(&small, "o/r/A-1/plan/6", 7);
+	other.schedule = SCHEDULE_QUOTA_PERMITTING;
+	other.account = "x";
+	(void)admit(other, 9, 0);
+	assert_int_equal(quota_end_item(&arena, &quota, &all, &n, &err), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(holds_now(other), 0);
+	assert_int_equal(window_now(other).consumed, 9);
+	other = of_item(&p, "o/r/A-1/plan/4", 7);
+	assert_int_equal(window_now(other).consumed, 3000);
+	assert_int_equal(holds_now(other), 1);
+	assert_int_equal(quota_end_item(&arena, &quota, &all, &n, &err), 0);
+	assert_int_equal(n, 0);
 }
 
 QUOTA_TEST(a_clock_that_is_put_back)
