@@ -5,9 +5,12 @@
 #include "src/machine/action.h"
 #include "src/quota/quota.h"
 #include "src/run/run_internal.h"
+#include "src/setup/setup.h"
 #include "src/sys/digest.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
+
+#define SESSION_HARNESS "claude-code" /* the client that steps items in sessions */
 
 /* The ledger serves all repositories: `OWNER/REPO/ID/STATE/N`, as the document is at
  * STATE/OWNER/REPO of the state directory; of a document elsewhere, with the digest of its
@@ -118,7 +121,7 @@ static int make_request(struct arena *a, const struct run_item *r, const char *i
 			account, out, err) < 0)
 		return -1;
 	out->action = ledger_name(a, r->call.context_file, id);
-	out->owner = process_own_name(a);
+	out->owner = r->call.in_run ? process_own_name(a) : process_client_name(a);
 	return 0;
 }
 
@@ -138,6 +141,30 @@ int run_quota_check(struct arena *a, const struct run_item *r, struct error *err
 			    &ignored, err) < 0)
 			return -1;
 	}
+	return 0;
+}
+
+int run_quota_session(struct arena *a, const struct run_step_call *call,
+	const struct run_item **out, struct error *err)
+{
+	static const struct run_request none = {.agents = NULL};
+	struct run_item *r = arena_alloc(a, sizeof(*r));
+	struct pipeline_choice choice = {.repo = call->repo, .missing = ERR_INPUT};
+	struct settings settings;
+
+	*out = NULL;
+	if (settings_load(a, call->repo, &settings, err) < 0)
+		return -1;
+	if (!settings.pipeline)
+		return 0;
+	*r = (struct run_item){.request = &none, .call = *call};
+	chain_add_name(a, &r->chain, SESSION_HARNESS);
+	choice.name = settings.pipeline;
+	if (locate_artifacts(a, NULL, call->repo, &r->artifacts, err) < 0 ||
+		locate_pipeline(a, &choice, &r->resources, &r->pipeline, err) < 0 ||
+		quota_check_tenants(&r->resources, err) < 0)
+		return error_prefix(err, "the 'pipeline' of " SETTINGS_FILE);
+	*out = r;
 	return 0;
 }
 

@@ -132,6 +132,10 @@ void run_may_dispatch(void *data, struct arena *a, const struct context_file *f,
 
 /* ---- the quota ledger (quota.c) ---- */
 
+/* Of a step of a session: the pipeline that the settings of the repository name, its stages on the
+ * client; NULL: none. */
+int run_quota_session(struct arena *a, const struct run_step_call *call,
+	const struct run_item **out, struct error *err);
 /* When a run starts. -1: the accounts, tenants or zones of the pipeline's plans are refused. */
 int run_quota_check(struct arena *a, const struct run_item *r, struct error *err);
 /* Reserves what the action needs, or says why it must not start. Leaves *out if no plan is for its
