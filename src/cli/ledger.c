@@ -3,7 +3,7 @@
 #include "src/base/number.h"
 #include "src/cli/cli.h"
 #include "src/event/event.h"
-#include "src/harness/harness.h"
+#include "src/harness/pipeline.h"
 #include "src/quota/quota.h"
 #include "src/run/locate.h"
 #include "src/sys/process.h"
@@ -87,6 +87,28 @@ static int open_call(struct invocation *in, struct ledger_call *c, bool write, s
 	return open_quota(in->arena, &c->quota, write, err);
 }
 
+/* As a run would ask: the model of the stage on that harness. */
+static int set_price(struct invocation *in, const struct ledger_call *c,
+	const struct stage_spec *stage, const struct harness *h, struct quota_request *q,
+	struct error *err)
+{
+	struct model_registry models;
+	const struct model_entry *e;
+	struct model_resolved m;
+	const char *id;
+	bool fits;
+
+	if (locate_models(in->arena, NULL, NULL, &models, err) < 0 ||
+		model_resolve(&models, stage->model, c->pipeline->default_model, clock_now(), &m,
+			err) < 0)
+		return -1;
+	id = harness_model(h, &m, &fits);
+	e = id ? model_priced(&models, id) : NULL;
+	q->input_usd = e ? e->input_usd : 0;
+	q->output_usd = e ? e->output_usd : 0;
+	return 0;
+}
+
 static int ask_for(struct invocation *in, const struct ledger_call *c,
 	const struct stage_spec *stage, struct quota_request *out, struct error *err)
 {
@@ -97,6 +119,8 @@ static int ask_for(struct invocation *in, const struct ledger_call *c,
 	if (harness_find(name, &h, err) < 0 || harness_account(in->arena, h, &account, err) < 0 ||
 		quota_request(
 			in->arena, &c->resources, c->pipeline, stage, name, account, out, err) < 0)
+		return -1;
+	if (out->n_seats && set_price(in, c, stage, h, out, err) < 0)
 		return -1;
 	out->action = o->action;
 	out->owner = process_client_name(in->arena);
@@ -179,8 +203,9 @@ static json *decision_json(const struct quota_request *r, const struct quota_dec
 		JSON_TEXT("blockedBy", d->blocked_by), JSON_TEXT("why", d->why),
 		JSON_TEXT("plan", d->plan), JSON_IF(d->plan, JSON_INT("seat", d->seat)),
 		JSON_INT("input", d->input), JSON_INT("output", d->output),
-		JSON_INT("reservedTokens", d->charge), JSON_BOOL("repeated", d->repeated),
-		JSON_VALUE("events", events_json(&d->events)));
+		JSON_INT("reservedTokens", d->charge),
+		JSON_NUMBER("reservedUsd", (double)d->cost / 1e6),
+		JSON_BOOL("repeated", d->repeated), JSON_VALUE("events", events_json(&d->events)));
 }
 
 static void put_decision(

@@ -127,7 +127,7 @@ static json *hold_json(const struct quota_hold *h)
 		JSON_TEXT("plan", h->plan), JSON_INT("seat", h->seat), JSON_INT("input", h->input),
 		JSON_INT("output", h->output), JSON_INT("charge", h->charge),
 		JSON_INT("multiplier", h->multiplier), JSON_INT("since", h->since),
-		JSON_INT("begun", h->begun));
+		JSON_INT("begun", h->begun), JSON_INT("cost", h->cost));
 }
 
 static json *wait_json(const struct quota_wait *w)
@@ -190,7 +190,8 @@ static bool parse_hold(struct arena *a, const json *j, struct quota_hold *h)
 		.charge = json_get_int(j, "charge", -1),
 		.multiplier = json_get_int(j, "multiplier", MILLION),
 		.since = json_get_int(j, "since", 0),
-		.begun = json_get_int(j, "begun", 0)};
+		.begun = json_get_int(j, "begun", 0),
+		.cost = json_get_int(j, "cost", 0)};
 	return h->action && h->plan && h->charge >= 0 && h->multiplier >= MILLION;
 }
 

@@ -59,12 +59,15 @@ static int reserve(struct ask *k, struct error *err)
 	out->plan = w->plan;
 	out->seat = w->seat;
 	out->charge = w->quota ? quota_charge(k->tokens, multiplier) : k->tokens;
+	out->within_quota = w->quota;
+	out->cost = w->quota ? 0 : quota_cost(k);
 	window_start(w, r->now);
 	if (k->entry->limit_until)
 		k->entry->probe = r->action;
 	vec_push_in(k->arena, &k->entry->holds,
 		(struct quota_hold){r->action, r->pipeline, r->stage, r->owner, w->plan, w->seat,
-			out->input, out->output, out->charge, multiplier, r->now, r->begun});
+			out->input, out->output, out->charge, multiplier, r->now, r->begun,
+			out->cost});
 	return 0;
 }
 
@@ -145,13 +148,18 @@ static void end_over(struct arena *a, const struct quota_request *r, struct quot
 
 /* ---- an action that has its reservation ---- */
 
-static void describe_hold(const struct quota_hold *h, struct quota_decision *out)
+static void describe_hold(
+	struct quota_entry *e, const struct quota_hold *h, struct quota_decision *out)
 {
+	const struct quota_window *w = window_of(e, h);
+
+	out->within_quota = w && w->quota;
 	out->plan = h->plan;
 	out->seat = h->seat;
 	out->input = h->input;
 	out->output = h->output;
 	out->charge = h->charge;
+	out->cost = h->cost;
 }
 
 /* It begins, perhaps again, perhaps in another process. True: the entry has changed. */
@@ -166,7 +174,7 @@ static bool begin_again(struct ask *k, struct quota_hold *h)
 		return true;
 	}
 	*k->out = (struct quota_decision){.verdict = QUOTA_GRANTED, .repeated = true};
-	describe_hold(h, k->out);
+	describe_hold(k->entry, h, k->out);
 	if (moved)
 		h->owner = r->owner;
 	if (!k->entry->limit_until)

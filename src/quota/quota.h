@@ -67,6 +67,7 @@ struct quota_hold { /* a reservation */
 	int64_t multiplier;    /* in millionths */
 	int64_t since;
 	int64_t begun; /* of the request */
+	int64_t cost;  /* reserved, in millionths of a USD; within a quota 0 */
 };
 
 struct quota_wait {
@@ -128,6 +129,11 @@ struct quota_request {
 	const char *item;
 	bool (*over)(void *data, const char *action);
 	void *over_data;
+	/* Of work that is paid per token: USD of a million tokens (0, 0: unknown); what one action
+	 * may cost, and what is left of the budget of the items whose names begin with
+	 * `budget_item` (-1: no limit). */
+	double input_usd, output_usd, max_usd, budget_usd;
+	const char *budget_item;
 	bool scored; /* the issue has a score, and the queue has these */
 	double score;
 	const double *queue; /* NULL: unknown */
@@ -170,13 +176,16 @@ struct quota_events {
 
 struct quota_decision {
 	enum quota_verdict verdict;
-	int64_t until;          /* WAIT */
-	bool repeated;          /* GRANTED: the action had it already, or used it up */
-	const char *blocked_by; /* "hardCap", "off-peak", "limit"; NULL: nothing */
-	const char *why;        /* for people */
-	const char *plan;       /* GRANTED */
+	int64_t until; /* WAIT */
+	bool repeated; /* GRANTED: the action had it already, or used it up */
+	/* "hardCap", "maxBudgetUsd", "costBudget", "off-peak", "limit"; NULL: nothing */
+	const char *blocked_by;
+	const char *why;  /* for people */
+	const char *plan; /* GRANTED */
 	unsigned seat;
 	int64_t input, output, charge; /* the estimate, and what it takes of the window */
+	int64_t cost;                  /* in millionths of a USD */
+	bool within_quota;             /* GRANTED: it costs nothing */
 	struct quota_events events;
 };
 

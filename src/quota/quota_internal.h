@@ -71,6 +71,8 @@ struct ask {
 	size_t seat; /* GRANTED */
 };
 void quota_decide(struct ask *k);
+/* What it costs if it is paid per token, in millionths of a USD, rounded up. */
+int64_t quota_cost(const struct ask *k);
 /* Nothing starts before the reset of a limit; then one request goes first. True: it must wait. */
 bool quota_decide_limit(struct ask *k);
 

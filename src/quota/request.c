@@ -43,6 +43,8 @@ int quota_request(struct arena *a, const struct resources *r, const struct pipel
 		.declared_in = stage->estimate_in,
 		.declared_out = stage->estimate_out,
 		.frozen = stage->estimate_frozen,
+		.max_usd = stage->max_budget_usd > 0 ? stage->max_budget_usd : -1,
+		.budget_usd = -1,
 		.now = clock_now()};
 	if (add_seats(a, r, p, out, err) < 0)
 		return -1;

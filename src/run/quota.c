@@ -102,6 +102,30 @@ int run_quota_end_item(struct arena *a, const char *document, const char *item, 
 
 /* ---- what is asked ---- */
 
+/* Of the model that the harness runs the stage on; unknown if that is the harness's own. */
+static int set_price(const struct run_item *r, const struct stage_spec *stage,
+	const struct harness *h, struct quota_request *q, struct error *err)
+{
+	const struct pipeline *p = r->pipeline;
+	const char *model = r->request->model, *id;
+	const struct model_entry *priced;
+	struct model_resolved m;
+	bool fits;
+
+	if (r->pins && stage >= p->stages && stage < p->stages + p->n_stages && !model)
+		m = r->pins[stage - p->stages].model;
+	else if (model_resolve(&r->models, model ? model : stage->model, p->default_model,
+			 clock_now(), &m, err) < 0)
+		return -1;
+	id = harness_model(h, &m, &fits);
+	priced = id ? model_priced(&r->models, id) : NULL;
+	if (priced) {
+		q->input_usd = priced->input_usd;
+		q->output_usd = priced->output_usd;
+	}
+	return 0;
+}
+
 /* Of the first harness of the action's chain, or of `harness`. n_seats 0: nothing to ask. */
 static int make_request(struct arena *a, const struct run_item *r, const char *id,
 	const char *agent, const char *harness, struct quota_request *out, struct error *err)
@@ -118,17 +142,37 @@ static int make_request(struct arena *a, const struct run_item *r, const char *i
 	if (harness_find(harness ? harness : chain.list[0], &h, err) < 0 ||
 		harness_account(a, h, &account, err) < 0 ||
 		quota_request(a, &r->resources, r->pipeline, stage ? stage : &plain, h->name,
-			account, out, err) < 0)
+			account, out, err) < 0 ||
+		(out->n_seats && set_price(r, stage ? stage : &plain, h, out, err) < 0))
 		return -1;
 	out->action = ledger_name(a, r->call.context_file, id);
 	out->owner = r->call.in_run ? process_own_name(a) : process_client_name(a);
 	return 0;
 }
 
+/* A limit in USD could not be kept. */
+static int check_price(const struct pipeline *p, const struct stage_spec *s,
+	const struct quota_request *q, struct error *err)
+{
+	const char *limit = s->max_budget_usd > 0        ? "maxBudgetUsd"
+			    : p->cost_budget_usd > 0     ? "costBudget"
+			    : p->cost_budget_day_usd > 0 ? "costBudgetPerDay"
+							 : NULL;
+
+	for (size_t i = 0; limit && !(q->input_usd > 0) && i < q->n_seats; i++)
+		if (q->seats[i]->billing == BILLING_PER_TOKEN)
+			return error_at(err, p->file, s->line, s->col,
+				"stage '%s': '%s' limits its cost, it is paid per token by the "
+				"plan '%s', and the price of its model is unknown: add 'price' to "
+				"the registry of models",
+				s->name, limit, q->seats[i]->name);
+	return 0;
+}
+
 int run_quota_check(struct arena *a, const struct run_item *r, struct error *err)
 {
 	const struct pipeline *p = r->pipeline;
-	struct quota_request ignored;
+	struct quota_request q;
 
 	if (!p)
 		return 0;
@@ -138,7 +182,8 @@ int run_quota_check(struct arena *a, const struct run_item *r, struct error *err
 		const struct stage_spec *s = &p->stages[i];
 
 		if (make_request(a, r, s->name, s->name, r->chain.n ? r->chain.list[0] : s->harness,
-			    &ignored, err) < 0)
+			    &q, err) < 0 ||
+			check_price(p, s, &q, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -162,6 +207,7 @@ int run_quota_session(struct arena *a, const struct run_step_call *call,
 	choice.name = settings.pipeline;
 	if (locate_artifacts(a, NULL, call->repo, &r->artifacts, err) < 0 ||
 		locate_pipeline(a, &choice, &r->resources, &r->pipeline, err) < 0 ||
+		locate_models(a, NULL, call->repo, &r->models, err) < 0 ||
 		quota_check_tenants(&r->resources, err) < 0)
 		return error_prefix(err, "the 'pipeline' of " SETTINGS_FILE);
 	*out = r;
@@ -183,13 +229,22 @@ static int ask(struct arena *a, const struct run_item *r, const struct quota_req
 		       : 0;
 }
 
+/* What shares the budget: the item at the top, and all below it. */
+static const char *budget_item(struct arena *a, const struct context_file *f)
+{
+	const char *top = run_top_document(a, f);
+	struct str name = path_base(top);
+
+	return ledger_name(a, top, arena_dup(a, str_sub(name, 0, name.n - strlen(".md"))));
+}
+
 /*
  * Asks for the harnesses of the chain in their order: the next one if one is at its usage limit.
  * *harness: the one that is granted; *d of the first if none is. q->n_seats 0: there is no plan.
  */
 static int ask_chain(struct arena *a, const struct run_item *r, const struct context_file *f,
-	const char *id, const char *agent, const char **harness, struct quota_decision *d,
-	bool *asked, struct error *err)
+	const char *id, const char *agent, double budget, const char **harness,
+	struct quota_decision *d, bool *asked, struct error *err)
 {
 	struct text_list chain =
 		run_agent_harnesses(a, r, run_agent_stage(a, r->pipeline, id, agent));
@@ -208,6 +263,8 @@ static int ask_chain(struct arena *a, const struct run_item *r, const struct con
 		*harness = chain.list[i];
 		if (!q.n_seats)
 			return *d = (struct quota_decision){.verdict = QUOTA_GRANTED}, 0;
+		q.budget_usd = budget;
+		q.budget_item = budget_item(a, f);
 		quota_release_decision(d);
 		*asked = true;
 		if (ask(a, r, &q, item, d, err) < 0)
@@ -252,7 +309,8 @@ void run_quota_admit(struct run_entry *e, struct arena *a, const struct context_
 
 	if (r->request->agents)
 		return;
-	if (ask_chain(a, r, f, id, request->agent, &harness, &d, &asked, &err) == 0) {
+	if (ask_chain(a, r, f, id, request->agent, run_budget_left(a, e, f), &harness, &d, &asked,
+		    &err) == 0) {
 		if (asked)
 			answer(e, a, run_agent_stage(a, r->pipeline, id, request->agent), &d, out);
 		return;
@@ -277,7 +335,7 @@ int run_quota_start(struct arena *a, const struct run_item *r, const json *actio
 	if (!r->pipeline || r->request->agents)
 		return 0;
 	if (context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, err) < 0 ||
-		ask_chain(a, r, &f, json_get_str(action, "id"), json_get_str(action, "agent"),
+		ask_chain(a, r, &f, json_get_str(action, "id"), json_get_str(action, "agent"), -1,
 			harness, &d, &asked, err) < 0)
 		return -1;
 	if (d.verdict == QUOTA_DENIED)
@@ -285,6 +343,7 @@ int run_quota_start(struct arena *a, const struct run_item *r, const json *actio
 			"AdmissionDenied by %s: %s: change the plan or the stage, or run the same "
 			"command again later",
 			d.blocked_by, d.why);
+	out->within_quota = d.within_quota;
 	if (d.verdict == QUOTA_WAIT) {
 		out->how = "waits for its quota";
 		out->limit = d.why;

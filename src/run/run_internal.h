@@ -130,6 +130,9 @@ struct run_entry {
 void run_may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
 	const struct step_request *request, struct admission *out);
 
+/* USD that the item at the top and all below it may still cost; -1: there is no limit. */
+double run_budget_left(struct arena *a, struct run_entry *e, const struct context_file *f);
+
 /* ---- the quota ledger (quota.c) ---- */
 
 /* Of a step of a session: the pipeline that the settings of the repository name, its stages on the
@@ -211,6 +214,7 @@ struct run_answer {
 	int64_t resets_at;     /* of it; 0: not known */
 	json *note;            /* of the event agent_run; the caller's to free, also after -1 */
 	int64_t cache_written; /* tokens */
+	bool within_quota;     /* of a plan: it costs nothing */
 };
 
 /* Chooses harness and model, and calls the agent. `first`: where the chain begins; NULL: as it is.

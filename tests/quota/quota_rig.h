@@ -69,6 +69,8 @@ RIG struct quota_request request(
 		.max_wait_s = 8 * 3600,
 		.action = action,
 		.frozen = true,
+		.max_usd = -1,
+		.budget_usd = -1,
 		.now = now};
 }
 

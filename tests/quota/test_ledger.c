@@ -412,6 +412,54 @@ QUOTA_TEST(seats_share_the_work)
 	assert_int_equal(admit(r, 600000, 0).verdict, QUOTA_WAIT);
 }
 
+/* What is paid per token is reserved in USD, and the cap that blocks it is named. */
+QUOTA_TEST(limits_in_usd)
+{
+	struct subscription_plan p = plan_p(), paid = plan_p();
+	struct quota_request r = request(&paid, 1, "o/r/A-1/plan/1", time_of(PEAK));
+	struct quota_decision d;
+
+	paid.name = "paid";
+	paid.billing = BILLING_PER_TOKEN;
+	r.max_usd = -1;
+	r.budget_usd = 1;
+	r.budget_item = "o/r/A-1";
+	/* Without a price no limit can be kept. */
+	d = admit(r, 100000, 20000);
+	assert_int_equal(d.verdict, QUOTA_DENIED);
+	assert_string_equal(d.blocked_by, "costBudget");
+	r.input_usd = 3;
+	r.output_usd = 15;
+	r.max_usd = 0.59;
+	d = admit(r, 100000, 20000);
+	assert_string_equal(d.blocked_by, "maxBudgetUsd");
+	r.max_usd = 0.6;
+	d = admit(r, 100000, 20000);
+	assert_int_equal(d.verdict, QUOTA_GRANTED);
+	assert_int_equal(d.cost, 600000);
+	/* What is reserved for the item and its children counts; another item has its own. */
+	r.action = "o/r/A-1.test/plan/1";
+	assert_string_equal(admit(r, 100000, 20000).blocked_by, "costBudget");
+	r.action = "o/r/A-10/plan/1";
+	r.budget_item = "o/r/A-10";
+	assert_int_equal(admit(r, 100000, 20000).verdict, QUOTA_GRANTED);
+	/* Within a quota it costs nothing, and a spill waits for the next window. */
+	r = request(&p, 2, "o/r/A-2/plan/1", time_of(PEAK));
+	r.seats[1] = &paid;
+	r.max_usd = 0.1;
+	r.budget_usd = -1;
+	r.input_usd = 3;
+	r.output_usd = 15;
+	d = admit(r, 900000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && d.within_quota && !d.cost);
+	r.action = "o/r/A-2/plan/2";
+	d = admit(r, 90000, 0);
+	assert_int_equal(d.verdict, QUOTA_DENIED);
+	assert_string_equal(d.blocked_by, "maxBudgetUsd");
+	r.schedule = SCHEDULE_QUOTA_PERMITTING;
+	assert_int_equal(admit(r, 90000, 0).verdict, QUOTA_WAIT);
+}
+
 /* The plan of a reservation was removed, and the quota set below its use. */
 QUOTA_TEST(plans_that_have_changed)
 {
