@@ -99,6 +99,14 @@ char *entry_key(struct arena *a, const struct quota_request *r)
 	return arena_printf(a, ENTRY_PREFIX "%s", entry_digest(a, r));
 }
 
+char *done_prefix(struct arena *a, const struct quota_entry *e)
+{
+	const struct quota_request r = {
+		.harness = e->harness, .account = e->account, .tenant = e->tenant};
+
+	return arena_printf(a, DONE_PREFIX "%s/", entry_digest(a, &r));
+}
+
 char *done_key(struct arena *a, const struct quota_request *r, const char *action, int64_t begun)
 {
 	char digest[DIGEST_TEXT];
@@ -299,7 +307,7 @@ static void follow_clock(struct quota_window *w, int64_t now)
 	w->start = w->billing == BILLING_MONTHLY ? month_start(now) : now;
 }
 
-static void roll_over(struct arena *a, struct quota_entry *e, int64_t now)
+void entry_roll_over(struct arena *a, struct quota_entry *e, int64_t now)
 {
 	for (size_t i = 0; i < e->windows.n; i++) {
 		struct quota_window *w = &e->windows.items[i];
@@ -328,7 +336,7 @@ int entry_read(struct arena *a, struct quota *q, const struct quota_request *r,
 	if (!kv.mod)
 		*out = (struct quota_entry){
 			.harness = r->harness, .account = r->account, .tenant = r->tenant};
-	roll_over(a, out, r->now);
+	entry_roll_over(a, out, r->now);
 	return 0;
 }
 
@@ -360,7 +368,7 @@ int quota_list(struct arena *a, struct quota *q, int64_t now, struct quota_entry
 			vec_push_in(a, &all, (struct quota_entry){0});
 			if (parse_entry(a, &kv[i], &all.items[all.n - 1], err) < 0)
 				return -1;
-			roll_over(a, &all.items[all.n - 1], now);
+			entry_roll_over(a, &all.items[all.n - 1], now);
 		}
 		after = got ? arena_dup(a, kv[got - 1].key) : NULL;
 	}

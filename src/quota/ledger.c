@@ -9,7 +9,7 @@ enum { FUTURE_S = 60 };
 
 /* ---- admit ---- */
 
-static void change_put(struct quota_change *c, const char *key, struct str value)
+void quota_change_put(struct quota_change *c, const char *key, struct str value)
 {
 	c->ops[c->n_ops++] = (struct store_op){.what = STORE_PUT, .key = key, .value = value};
 }
@@ -84,16 +84,7 @@ static void note_wait(struct ask *k, int64_t since)
 
 /* ---- the ends of actions that nobody reported ---- */
 
-/* What an action was settled with. */
-struct done {
-	const char *action, *pipeline, *stage, *plan; /* plan NULL: no window */
-	unsigned seat;
-	int64_t input, output, charge, multiplier, at;
-	int64_t window; /* start of the window that it counts in; 0: none */
-	bool estimated; /* a figure that comes later replaces it */
-};
-
-static struct str done_text(struct arena *a, const struct done *d, int64_t now)
+static struct str done_text(struct arena *a, const struct quota_done *d, int64_t now)
 {
 	return json_print_in(
 		a, JSON_OBJECT(JSON_TEXT("action", d->action), JSON_TEXT("pipeline", d->pipeline),
@@ -136,9 +127,9 @@ static void end_over(struct arena *a, const struct quota_request *r, struct quot
 			window_start(w, r->now);
 			w->consumed += h.charge;
 		}
-		change_put(c, done_key(a, r, h.action, h.begun),
+		quota_change_put(c, done_key(a, r, h.action, h.begun),
 			done_text(a,
-				&(struct done){h.action, h.pipeline, h.stage, h.plan, h.seat,
+				&(struct quota_done){h.action, h.pipeline, h.stage, h.plan, h.seat,
 					h.input, h.output, h.charge, h.multiplier, r->now,
 					w ? w->start : 0, true},
 				r->now));
@@ -220,7 +211,7 @@ static int decide_new(
 	if (decide(k, err) < 0)
 		return -1;
 	if (changed)
-		change_put(c, record->key, estimate_text(k->arena, r, record));
+		quota_change_put(c, record->key, estimate_text(k->arena, r, record));
 	return 0;
 }
 
@@ -373,13 +364,14 @@ static void book(const struct quota_request *r, const struct quota_usage *u,
 	b->window->consumed += out->charge;
 }
 
-static int parse_done(const struct store_kv *kv, struct arena *a, struct done *d, struct error *err)
+int quota_done_parse(
+	const struct store_kv *kv, struct arena *a, struct quota_done *d, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 
 	if (json_parse(&j, kv->value, err) < 0)
 		return error_prefix(err, "the ledger's '%.*s'", (int)kv->key.n, kv->key.p);
-	*d = (struct done){json_dup(a, j, "action"), json_dup(a, j, "pipeline"),
+	*d = (struct quota_done){json_dup(a, j, "action"), json_dup(a, j, "pipeline"),
 		json_dup(a, j, "stage"), json_dup(a, j, "plan"),
 		(unsigned)json_get_int(j, "seat", 0), json_get_int(j, "input", 0),
 		json_get_int(j, "output", 0), json_get_int(j, "charge", 0),
@@ -388,7 +380,7 @@ static int parse_done(const struct store_kv *kv, struct arena *a, struct done *d
 	return 0;
 }
 
-static void describe_done(const struct done *d, struct quota_settled *out)
+static void describe_done(const struct quota_done *d, struct quota_settled *out)
 {
 	out->input = d->input;
 	out->output = d->output;
@@ -408,7 +400,7 @@ static void learn(struct arena *a, const struct quota_request *r, const struct q
 
 /* The figures of an action that was booked as estimated. */
 static int correct(struct arena *a, struct quota *q, const struct quota_request *r,
-	const struct quota_usage *u, struct quota_entry *e, const char *key, struct done *d,
+	const struct quota_usage *u, struct quota_entry *e, const char *key, struct quota_done *d,
 	struct estimate_record *record, struct quota_settled *out, struct error *err)
 {
 	const struct quota_hold of = {.plan = d->plan ? d->plan : "", .seat = d->seat};
@@ -430,8 +422,8 @@ static int correct(struct arena *a, struct quota *q, const struct quota_request 
 	d->estimated = false;
 	describe_done(d, out);
 	learn(a, r, u, &b, record, out);
-	change_put(&change, key, done_text(a, d, r->now));
-	change_put(&change, record->key, estimate_text(a, r, record));
+	quota_change_put(&change, key, done_text(a, d, r->now));
+	quota_change_put(&change, record->key, estimate_text(a, r, record));
 	return entry_commit(a, q, r, e, &change, err);
 }
 
@@ -439,9 +431,9 @@ static int settle_again(struct arena *a, struct quota *q, const struct quota_req
 	const struct quota_usage *u, struct quota_entry *e, const struct store_kv *kv,
 	struct estimate_record *record, struct quota_settled *out, struct error *err)
 {
-	struct done d = {.estimated = false};
+	struct quota_done d = {.estimated = false};
 
-	if (parse_done(kv, a, &d, err) < 0)
+	if (quota_done_parse(kv, a, &d, err) < 0)
 		return -1;
 	if (d.estimated && u->input >= 0)
 		return check_usage(r, u, true, err) < 0
@@ -481,13 +473,13 @@ static int settle(struct arena *a, struct quota *q, const struct quota_request *
 	note_pipeline(a, r, &entry, &out->events);
 	entry_forget_wait(&entry, r->action);
 	end_probe(&entry, r->action);
-	change_put(&change, key,
+	quota_change_put(&change, key,
 		done_text(a,
-			&(struct done){r->action, r->pipeline, r->stage, out->plan, out->seat,
+			&(struct quota_done){r->action, r->pipeline, r->stage, out->plan, out->seat,
 				out->input, out->output, out->charge, b.multiplier, b.at,
 				b.window && !out->past ? b.window->start : 0, u->input < 0},
 			r->now));
-	change_put(&change, record.key, estimate_text(a, r, &record));
+	quota_change_put(&change, record.key, estimate_text(a, r, &record));
 	return entry_commit(a, q, r, &entry, &change, err);
 }
 
@@ -539,6 +531,35 @@ int quota_end_item(struct arena *a, struct quota *q, const struct quota_request 
 		} while (change.n_ops == ENDED_MAX);
 	}
 	return 0;
+}
+
+int quota_reconcile(struct arena *a, struct quota *q, const struct quota_request *r,
+	const struct quota_window *of, int64_t used, int64_t resets_at, int64_t *before,
+	struct error *err)
+{
+	const struct quota_hold like = {.plan = of->plan, .seat = of->seat};
+	struct quota_entry entry;
+	struct quota_window *w;
+
+	if (entry_read(a, q, r, &entry, err) < 0)
+		return -1;
+	w = window_of(&entry, &like);
+	if (!w)
+		return error_set(err, ERR_STATE, "the window is no longer in the ledger");
+	if (resets_at && w->billing != BILLING_WINDOW)
+		return error_set(err, ERR_USAGE, "the plan '%s' has no session window", w->plan);
+	if (resets_at && (resets_at <= r->now || resets_at > r->now + w->length))
+		return error_set(err, ERR_USAGE,
+			"the window of '%s' cannot end then: it lasts %lld s", w->plan,
+			(long long)w->length);
+	*before = w->consumed;
+	w->consumed = used;
+	if (resets_at)
+		w->start = resets_at - w->length;
+	if (resets_at)
+		w->end = resets_at;
+	window_start(w, r->now);
+	return entry_commit(a, q, r, &entry, &(struct quota_change){0}, err);
 }
 
 /* ---- limits ---- */

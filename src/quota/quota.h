@@ -225,6 +225,11 @@ int quota_settle(struct arena *a, struct quota *q, const struct quota_request *r
  * it waits for. *n: how many there were. Needs `item`, `begun`, `over` and `now` alone. */
 int quota_end_item(struct arena *a, struct quota *q, const struct quota_request *r, size_t *n,
 	struct error *err);
+/* Sets what is used of a window, and when it ends (0: as it is), to what the vendor shows. Only the
+ * key and the time of the request count. *before: what the ledger had. -1: also ERR_USAGE. */
+int quota_reconcile(struct arena *a, struct quota *q, const struct quota_request *r,
+	const struct quota_window *of, int64_t used, int64_t resets_at, int64_t *before,
+	struct error *err);
 /* A usage limit was reported: nothing starts on this account before `until`. */
 int quota_limit(struct arena *a, struct quota *q, const struct quota_request *r, int64_t until,
 	struct error *err);
@@ -262,13 +267,46 @@ struct quota_estimate {
 	int64_t input, output;
 };
 
+/* ---- what a schedule makes of a plan (simulate.c) ---- */
+
+struct quota_simulation {
+	const struct subscription_plan *plan; /* with a session window */
+	bool naive;                           /* without a ledger; else: */
+	enum schedule schedule;               /* of every task */
+	int64_t max_wait_s;
+	size_t tasks, days;
+	int64_t from; /* midnight, UTC */
+	uint64_t seed;
+};
+struct quota_simulated {
+	size_t done, denied, interrupted, resets;
+	size_t violations; /* starts that brought what is used and reserved above the hard cap */
+	double unused;     /* of the quota at a reset, on average */
+	int64_t waited_s;  /* of all tasks */
+};
+void quota_simulate(const struct quota_simulation *of, struct quota_simulated *out);
+
 /* ---- reports (report.c) ---- */
+
+struct quota_point {
+	int64_t at, consumed; /* since then; all so far */
+};
+/* What is known of the use of a window, in the order of time. Entries of quota_list(). */
+int quota_points(struct arena *a, struct quota *q, const struct quota_entry *e,
+	const struct quota_window *w, struct quota_point **out, size_t *n, struct error *err);
 
 /* At the end of the window at the present pace, as a part of the quota. */
 double quota_projected(const struct quota_window *w, int64_t now);
 enum quota_pace { QUOTA_UNDER_PACING, QUOTA_ON_PACE, QUOTA_OVER_PACING };
 enum quota_pace quota_pace(double projected, double target);
 const char *quota_pace_word(enum quota_pace p);
+/* Which plan of the harness to take if so many stages did not fit into this one in a week. */
+struct quota_tier {
+	const char *confidence;
+	double usd, next_usd; /* a month */
+	const char *next;     /* NULL: this one, or it is not known */
+};
+struct quota_tier quota_tier(const char *plan, size_t contentions);
 /* A window as JSON, with its sums. */
 json *quota_window_json(const struct quota_entry *e, const struct quota_window *w, int64_t now);
 json *quota_entry_json(const struct quota_entry *e, int64_t now);

@@ -17,10 +17,14 @@ enum { HOLDS_MAX = 150, WAITS_MAX = 50, PIPELINES_MAX = 50, ENDED_MAX = 40 };
 char *entry_key(struct arena *a, const struct quota_request *r);
 /* Of an action of the entry, settled; `begun`: of its item. */
 char *done_key(struct arena *a, const struct quota_request *r, const char *action, int64_t begun);
+/* Of all settled actions of the entry. */
+char *done_prefix(struct arena *a, const struct quota_entry *e);
 /* Reads the entry as it is at r->now: windows that have ended are empty, with the reservations
  * whose owners are dead. */
 int entry_read(struct arena *a, struct quota *q, const struct quota_request *r,
 	struct quota_entry *out, struct error *err);
+/* The entry as it is at `now`. */
+void entry_roll_over(struct arena *a, struct quota_entry *e, int64_t now);
 struct str entry_text(struct arena *a, const struct quota_entry *e);
 /* The window of the i-th seat of the request, with what its plan says now; it is added if new. */
 struct quota_window *entry_seat(
@@ -38,6 +42,21 @@ int entry_commit(struct arena *a, struct quota *q, const struct quota_request *r
 size_t entry_hold(const struct quota_entry *e, const struct quota_request *r);
 void entry_forget_wait(struct quota_entry *e, const char *action);
 json *ledger_key_json(const struct quota_request *r);
+
+/* ---- ledger.c ---- */
+
+/* What an action was settled with. */
+struct quota_done {
+	const char *action, *pipeline, *stage, *plan; /* plan NULL: no window */
+	unsigned seat;
+	int64_t input, output, charge, multiplier, at;
+	int64_t window; /* start of the window that it counts in; 0: none */
+	bool estimated; /* a figure that comes later replaces it */
+};
+
+int quota_done_parse(
+	const struct store_kv *kv, struct arena *a, struct quota_done *d, struct error *err);
+void quota_change_put(struct quota_change *c, const char *key, struct str value);
 
 /* ---- estimate.c ---- */
 
@@ -57,6 +76,11 @@ struct quota_estimate estimate_resolve(struct arena *a, const struct quota_reque
 /* Adds EstimateVariance. */
 void estimate_add(struct arena *a, const struct quota_request *r, struct estimate_record *e,
 	const struct quota_sample *s, struct quota_events *events);
+
+/* ---- report.c ---- */
+
+int quota_report_tier(
+	const char *artifacts, const struct subscription_plan *p, int64_t now, struct error *err);
 
 /* ---- decide.c ---- */
 

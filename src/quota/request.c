@@ -165,7 +165,8 @@ int quota_check(struct arena *a, const struct resources *r, const struct pipelin
 	for (size_t i = 0; i < plans.n; i++) {
 		const struct subscription_plan *plan = resources_plan(r, plans.list[i]);
 
-		if (plan && report_stale(artifacts, plan, now, err) < 0)
+		if (plan && (report_stale(artifacts, plan, now, err) < 0 ||
+				    quota_report_tier(artifacts, plan, now, err) < 0))
 			return -1;
 	}
 	return 0;

@@ -695,6 +695,123 @@ QUOTA_TEST(a_tenant_has_its_share)
 
 /* ---- pace ---- */
 
+/* 37 */
+TEST(tiers)
+{
+	static const struct {
+		size_t events;
+		const char *confidence;
+	} rows[] = {{1, "low"}, {4, "low"}, {5, "medium"}, {20, "medium"}, {21, "high"}};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct quota_tier t = quota_tier("claude-code-pro", rows[i].events);
+
+		assert_string_equal(t.confidence, rows[i].confidence);
+		assert_string_equal(t.next, "claude-code-max-5x");
+		assert_true(t.usd < 20.1 && t.next_usd > 99.9);
+	}
+	assert_null(quota_tier("claude-code-max-20x", 30).next);
+	assert_null(quota_tier("codex-pro", 30).next);
+	assert_null(quota_tier("ours", 30).next);
+}
+
+static size_t count_type(const char *type)
+{
+	CLEANUP(json_free) json *events = NULL;
+
+	assert_int_equal(event_list(base, NULL, type, &events, NULL, &err), 0);
+	return json_len(events);
+}
+
+QUOTA_TEST(a_tier_is_recommended_once_a_week)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request r = request(&p, 1, "a", clock_now());
+	struct quota_decision d;
+
+	assert_int_equal(quota_report_tier(base, &p, clock_now(), &err), 0);
+	assert_int_equal(count_type("TierAnalysis"), 0);
+	r.declared_in = 2000000;
+	assert_int_equal(quota_admit(&arena, &quota, &r, &d, &err), 0);
+	assert_int_equal(quota_report(base, NULL, NULL, &d.events, &err), 0);
+	quota_release_events(&d.events);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(quota_report_tier(base, &p, clock_now(), &err), 0);
+	assert_int_equal(count_type("TierAnalysis"), 1);
+}
+
+/* The figures of a vendor replace the count. */
+QUOTA_TEST(a_window_is_reconciled)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request r = request(&p, 1, "a", time_of(PEAK));
+	struct quota_window w;
+	int64_t before;
+
+	(void)settle(r, 100000, 0);
+	w = window_now(r);
+	assert_int_equal(
+		quota_reconcile(&arena, &quota, &r, &w, 970000, r.now + 3600, &before, &err), 0);
+	assert_int_equal(before, 100000);
+	w = window_now(r);
+	assert_int_equal(w.consumed, 970000);
+	assert_int_equal(w.end, r.now + 3600);
+	assert_int_equal(admit(request(&p, 1, "b", r.now), 1, 0).verdict, QUOTA_DENIED);
+	assert_fails(
+		quota_reconcile(&arena, &quota, &r, &w, 1, r.now, &before, &err), err, ERR_USAGE);
+	assert_fails(
+		quota_reconcile(&arena, &quota, &r, &w, 1, r.now + 5 * 3600 + 1, &before, &err),
+		err, ERR_USAGE);
+}
+
+QUOTA_TEST(points_of_a_burn_down)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request r = request(&p, 1, "a", time_of(PEAK));
+	struct quota_entry *list;
+	struct quota_point *points;
+	size_t n;
+
+	(void)settle(request(&p, 1, "old", r.now - 6 * 3600), 7, 0);
+	(void)settle(r, 100, 0);
+	r.now += 60;
+	r.action = "b";
+	(void)settle(r, 50, 5);
+	assert_int_equal(quota_list(&arena, &quota, r.now, &list, &n, &err), 0);
+	assert_int_equal(quota_points(&arena, &quota, &list[0], &list[0].windows.items[0], &points,
+				 &n, &err),
+		0);
+	assert_int_equal(n, 2);
+	assert_int_equal(points[0].consumed, 100);
+	assert_int_equal(points[1].at, r.now);
+	assert_int_equal(points[1].consumed, 155);
+}
+
+/* With the ledger nothing starts over the cap; without it much does. */
+TEST(schedules_of_a_month)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_simulation of = {.plan = &p,
+		.max_wait_s = 8 * 3600,
+		.tasks = 200,
+		.days = 14,
+		.from = time_of("2026-06-01T00:00:00Z"),
+		.seed = 7};
+	struct quota_simulated s, again;
+
+	for (enum schedule i = SCHEDULE_NOW; i <= SCHEDULE_DEFER_LOW; i++) {
+		of.schedule = i;
+		quota_simulate(&of, &s);
+		assert_int_equal(s.violations, 0);
+		assert_true(s.done && s.done + s.denied <= of.tasks);
+		quota_simulate(&of, &again);
+		assert_memory_equal(&s, &again, sizeof(s));
+	}
+	of.naive = true;
+	quota_simulate(&of, &s);
+	assert_true(s.violations && s.interrupted);
+}
+
 TEST(pace)
 {
 	static const struct {
