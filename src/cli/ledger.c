@@ -11,7 +11,7 @@
 struct ledger_options {
 	const char *pipeline, *resources, *artifacts, *harness, *action, *queue, *at, *limit;
 	double score;
-	const char *account, *resets_at;
+	const char *account, *resets_at, *transcript;
 	int64_t input, output, seat, used, tasks, days, seed;
 	bool json;
 };
@@ -43,6 +43,8 @@ static const struct option record_options[] = {
 		"input tokens that it used; without --input and --output the estimate counts"),
 	OPTION_NUMBER(struct ledger_options, output, "output", "N", 0, 1e12,
 		"output tokens that it used"),
+	OPTION_TEXT(struct ledger_options, transcript, "transcript", "FILE",
+		"a transcript of Claude Code that has these figures"),
 	OPTION_TEXT(struct ledger_options, at, "at", "TIME",
 		"when it used them, such as 2026-11-21T01:34:55Z; default: now"),
 	OPTION_TEXT(struct ledger_options, limit, "limit-until", "TIME",
@@ -297,12 +299,25 @@ static void put_settled(
 }
 
 /* Of the two figures one alone would leave the other open. */
-static int read_usage(const struct ledger_options *o, struct quota_usage *u, struct error *err)
+static int read_usage(struct invocation *in, struct quota_usage *u, struct error *err)
 {
+	const struct ledger_options *o = in->values;
+	struct usage used;
+
 	*u = (struct quota_usage){.input = o->input, .output = o->output};
 	if ((o->input < 0) != (o->output < 0))
 		return error_set(err, ERR_USAGE, "give both --input and --output");
-	return option_time("--at", o->at, &u->at, err);
+	if (o->transcript && o->input >= 0)
+		return error_set(err, ERR_USAGE, "--transcript and --input exclude each other");
+	if (option_time("--at", o->at, &u->at, err) < 0)
+		return -1;
+	if (!o->transcript)
+		return 0;
+	if (harness_transcript_usage(in->arena, o->transcript, NULL, NULL, NULL, &used, err) < 0)
+		return -1;
+	u->input = used.input_tokens + used.cache_written;
+	u->output = used.output_tokens;
+	return 0;
 }
 
 static int run_record(struct invocation *in, struct error *err)
@@ -315,7 +330,8 @@ static int run_record(struct invocation *in, struct error *err)
 	struct quota_usage u;
 	int64_t limit = 0;
 
-	if (read_usage(o, &u, err) < 0 || option_time("--limit-until", o->limit, &limit, err) < 0 ||
+	if (read_usage(in, &u, err) < 0 ||
+		option_time("--limit-until", o->limit, &limit, err) < 0 ||
 		open_call(in, &c, true, err) < 0 || ask_for_word(in, &c, &r, err) < 0)
 		return -1;
 	if (quota_settle(in->arena, &c.quota, &r, &u, &s, err) < 0 ||

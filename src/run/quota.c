@@ -463,3 +463,42 @@ void run_quota_limit(struct arena *a, const struct run_item *r, const json *acti
 				      quota_limit(a, &ledger, &q, until, &err) < 0)))
 		log_fault(action, &err);
 }
+
+bool run_quota_session_asks(struct arena *a, const char *repo)
+{
+	struct settings settings;
+	struct error ignored;
+
+	return settings_load(a, repo, &settings, &ignored) == 0 && settings.pipeline;
+}
+
+void run_quota_session_settle(struct arena *a, const char *repo, const char *document,
+	const char *id, const char *agent, const struct usage *used)
+{
+	CLEANUP(json_free)
+	json *action = JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("agent", agent));
+	const struct run_step_call call = {.repo = repo,
+		.context_file = document,
+		.id = arena_dup(a, (struct str){id, strcspn(id, "/")})};
+	const struct run_item *r;
+	struct error err;
+
+	if (run_quota_session(a, &call, &r, &err) < 0)
+		log_fault(action, &err);
+	else if (r)
+		run_quota_settle(a, r, action, SESSION_HARNESS, used);
+}
+
+void run_quota_session_limit(
+	struct arena *a, const char *repo, const char *document, const char *id, int64_t until)
+{
+	CLEANUP(json_free) json *action = JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("agent", ""));
+	const struct run_step_call call = {.repo = repo, .context_file = document, .id = id};
+	const struct run_item *r;
+	struct error err;
+
+	if (run_quota_session(a, &call, &r, &err) < 0)
+		log_fault(action, &err);
+	else if (r)
+		run_quota_limit(a, r, action, NULL, until);
+}
