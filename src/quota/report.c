@@ -248,7 +248,7 @@ static int write_estimates(struct arena *a, struct quota *q, const char *artifac
 		return 0;
 	(void)artifact_read(artifacts, QUOTA_SCOPE, "stage-estimates.json", &old, &ignored);
 	fresh = estimates_json(&record, old, r);
-	return artifact_write(artifacts, QUOTA_SCOPE, "stage-estimates.json", fresh, err);
+	return artifact_write_copy(artifacts, QUOTA_SCOPE, "stage-estimates.json", fresh, err);
 }
 
 static json *burn_down_json(const struct quota_entry *e, const struct quota_window *w, int64_t now)
@@ -302,7 +302,7 @@ int quota_write_copies(struct arena *a, struct quota *q, const char *artifacts,
 		return -1;
 	j = quota_entry_json(&e, r->now);
 	if (report_burn_down(a, artifacts, &e, j, r->now, err) < 0 ||
-		artifact_write(artifacts, QUOTA_SCOPE, quota_file_name(a, &e), j, err) < 0)
+		artifact_write_copy(artifacts, QUOTA_SCOPE, quota_file_name(a, &e), j, err) < 0)
 		return -1;
 	return write_estimates(a, q, artifacts, r, err);
 }
