@@ -40,6 +40,9 @@ enum event_id {
 	EVENT_LEDGER_POOLED,
 	EVENT_TENANT_SHARE_INVALID,
 	EVENT_LEDGER_KEY_AMBIGUOUS,
+	EVENT_LEDGER_RECONCILIATION,
+	EVENT_BURN_DOWN_REPORT,
+	EVENT_TIER_ANALYSIS,
 	EVENT_DATABASE_ISOLATION_REQUIRED,
 	EVENT_BRANCH_TOPOLOGY_FORBIDDEN,
 	EVENT_BRANCH_QUOTA_EXCEEDED,
@@ -71,7 +74,7 @@ struct event_field {
 /* One row of the table. */
 struct event_type {
 	const char *name, *severity, *about;
-	struct event_field fields[8]; /* besides type, timestamp, severity, issueId and stage */
+	struct event_field fields[14]; /* besides type, timestamp, severity, issueId and stage */
 };
 const struct event_type *event_type(enum event_id id);
 

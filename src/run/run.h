@@ -108,6 +108,20 @@ bool run_step_ordered(const char *document);
  * it has ended already, or another session holds it. */
 int run_cancel(struct arena *a, struct run_step_call *call, struct error *err);
 
+/* Books what the quota ledger has reserved for the item, as estimated, since nobody will settle it.
+ * Without a ledger there is nothing to do. */
+int run_quota_end_item(struct arena *a, const char *document, const char *item, struct error *err);
+
+/* Whether the settings of the repository name a pipeline. */
+bool run_quota_session_asks(struct arena *a, const char *repo);
+/* An agent of a session has ended, and its client says what it used. Without a pipeline in the
+ * settings of the repository there is nothing to do. Best effort: what fails is logged. */
+void run_quota_session_settle(struct arena *a, const char *repo, const char *document,
+	const char *id, const char *agent, const struct usage *used);
+/* An agent of a session has met a usage limit. */
+void run_quota_session_limit(
+	struct arena *a, const char *repo, const char *document, const char *id, int64_t until);
+
 /* Ends all children of the item whose document the call names, as its cancellation does; it stays
  * as it is. */
 int run_end_all_children(struct arena *a, struct run_step_call *call, struct error *err);

@@ -557,7 +557,9 @@ int run_step_item(
 		*call->ended = engine_is_terminal(&w, context_get(&f.doc, "state").p);
 	explain(a, call, &f, &line);
 	buf_add(out, buf_str(&line));
-	return 0;
+	return (call->cancel || call->run) && engine_is_terminal(&w, context_get(&f.doc, "state").p)
+		       ? run_quota_end_item(a, call->context_file, call->id, err)
+		       : 0;
 }
 
 /* ---- cancel ---- */
