@@ -92,8 +92,12 @@ static int run_tick(struct invocation *in, struct error *err)
 			err, ERR_USAGE, "--json needs --dry-run: a tick prints JSON anyway");
 	if (o->dry_run)
 		return dry_run(in, err);
-	if (tick(in->arena, c, in->out, &status, err) < 0)
-		return -1;
+	if (tick(in->arena, c, in->out, &status, err) < 0) {
+		if (!status)
+			return -1;
+		error_print(err);
+		return status;
+	}
 	buf_addc(in->out, '\n');
 	return status;
 }
@@ -108,12 +112,14 @@ const struct verb verb_tick = {
 		"a work item of its id with the workflow backlog-task.\n"
 		"\n"
 		"Exit status 0: actions to carry out. 6: nothing to do now; the array says what "
-		"for it waits. 7: every task is done, or has an approved pull request.\n"
+		"for it waits. 7: every task is done, or has an approved pull request. 8: "
+		"what decides which tasks may start could not be read.\n"
 		"\n"
 		"A task is started if it is on the frontier, or has 'stacked', and ten filters "
 		"let it pass. The open pull requests are read with one call of 'gh'; where that "
 		"fails they count as none, which standard error says. A task that failed is not "
-		"started again: 'dev-team retry ID' goes on with it.",
+		"started again: 'dev-team retry ID' goes on with it. A task whose step fails five "
+		"times in a row is parked until 'dev-team backlog release ID'.",
 	.examples = "dev-team tick --max-concurrent 3\n"
 		    "dev-team tick --max-concurrent 3 --returned\n"
 		    "dev-team tick --dry-run --task DEMO-7 --json",
