@@ -5,31 +5,34 @@
 #include "src/tick/tick.h"
 
 struct tick_options {
-	struct tick_call call;
+	struct tick_start_call start; /* first: the agents */
 	bool dry_run, json;
 };
-
-enum { CONCURRENT_TASKS_MAX = 1000 };
 
 static const struct option tick_options[] = {
 	OPTION_FLAG(struct tick_options, dry_run, "dry-run",
 		"start nothing: print which tasks would be admitted, and why others are not"),
-	OPTION_NUMBER(struct tick_options, call.max_concurrent, "max-concurrent", "N", 1,
-		CONCURRENT_TASKS_MAX, "how many tasks are worked on at the same time; default: 1"),
-	OPTION_TEXT(struct tick_options, call.task, "task", "ID",
+	OPTION_NUMBER(struct tick_options, start.tick.max_concurrent, "max-concurrent", "N", 1,
+		CONCURRENT_MAX, "how many tasks are worked on at the same time; default: 1"),
+	OPTION_TEXT(struct tick_options, start.tick.task, "task", "ID",
 		"only this task, also if it is not on the frontier"),
-	OPTION_OPTIONAL(struct tick_options, call.returned, "returned", "ACTION",
+	OPTION_OPTIONAL(struct tick_options, start.tick.returned, "returned", "ACTION",
 		"the agents of the last array have returned; with ACTION[,ACTION]: only while it "
 		"is outstanding"),
-	OPTION_TEXT(struct tick_options, call.owner, "owner", "NAME",
+	OPTION_TEXT(struct tick_options, start.tick.owner, "owner", "NAME",
 		"who calls; owns the work items from now on"),
-	OPTION_FLAG(struct tick_options, call.take_over, "take-over",
+	OPTION_FLAG(struct tick_options, start.tick.take_over, "take-over",
 		"with --owner: take the work items from another owner"),
+	OPTION_CHOICE(struct tick_options, start.spawner, "spawner",
+		"inline|claude-cli|harness|api-key|mock",
+		"inline, claude-cli: the caller carries the actions out; others: this does, as "
+		"of 'start'; default: $AI_SDLC_ORCHESTRATOR_SPAWNER, else inline"),
 	CLI_JSON(struct tick_options),
-	OPTION_TEXT(struct tick_options, call.plugin_root, "plugin-root", "DIR",
-		"directory that holds workflows/; default: the installation"),
-	OPTION_TEXT(struct tick_options, call.repo, "repo", "DIR",
-		"the repository; default: the one around the working directory"),
+	OPTION_END,
+};
+static const struct option place_options[] = {
+	CLI_PLUGIN_ROOT(struct run_step_call),
+	CLI_REPO(struct run_step_call),
 	OPTION_END,
 };
 
@@ -57,9 +60,9 @@ static int dry_run(struct invocation *in, struct error *err)
 	size_t admitted = 0;
 	const char *repo;
 
-	if (locate_repository(in->arena, o->call.repo, &repo, err) < 0 ||
+	if (locate_repository(in->arena, o->start.request.call.repo, &repo, err) < 0 ||
 		backlog_read(in->arena, repo, &b, err) < 0 ||
-		tick_candidates(&b, o->call.task, &list, err) < 0 ||
+		tick_candidates(&b, o->start.tick.task, &list, err) < 0 ||
 		admission_gather(&b, &facts, err) < 0)
 		return -1;
 	if (facts.pulls_fault)
@@ -75,30 +78,63 @@ static int dry_run(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int run_tick(struct invocation *in, struct error *err)
+/* 0: inline. */
+static int check_options(const struct tick_options *o, bool inline_, struct error *err)
 {
-	const struct tick_options *o = in->values;
-	const struct tick_call *c = &o->call;
-	int status;
+	const struct tick_call *c = &o->start.tick;
+	const struct run_request *q = &o->start.request;
+	bool agents =
+		q->agents || q->harness || q->pipeline || q->model || q->timeout_s || q->pass_env;
 
 	if (env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR"))
 		return error_set(err, ERR_STATE,
 			"AI_SDLC_AUTONOMOUS_ORCHESTRATOR switches the orchestrator off: unset it");
-	if (o->dry_run && (c->returned || c->owner || c->take_over || c->max_concurrent))
+	if (o->dry_run && (c->returned || c->owner || c->take_over || c->max_concurrent || agents ||
+				  o->start.spawner))
 		return error_set(err, ERR_USAGE,
 			"--dry-run starts nothing: only --task, --json and --repo go with it");
 	if (!o->dry_run && o->json)
 		return error_set(
 			err, ERR_USAGE, "--json needs --dry-run: a tick prints JSON anyway");
+	if (inline_ && agents)
+		return error_set(err, ERR_USAGE,
+			"agents need --spawner harness, api-key or mock: else the caller of a tick "
+			"carries its actions out");
+	if (!inline_ && !o->dry_run && (c->returned || c->owner || c->take_over))
+		return error_set(err, ERR_USAGE,
+			"--returned, --owner and --take-over are for the spawner inline");
+	return 0;
+}
+
+static int run_tick(struct invocation *in, struct error *err)
+{
+	static const char *const inline_words[] = {"inline", "claude-cli", NULL};
+	const struct tick_options *o = in->values;
+	struct tick_start_call c = o->start;
+	bool inline_ = str_in(str_of(tick_spawner(c.spawner, "inline")), inline_words);
+	int status, rc;
+
+	if (check_options(o, inline_, err) < 0)
+		return -1;
 	if (o->dry_run)
 		return dry_run(in, err);
-	if (tick(in->arena, c, in->out, &status, err) < 0) {
+	if (inline_) {
+		c.tick.repo = c.request.call.repo;
+		c.tick.plugin_root = c.request.call.plugin_root;
+		rc = tick(in->arena, &c.tick, in->out, &status, err);
+	} else {
+		c.max_ticks = 1;
+		c.spawner = tick_spawner(c.spawner, NULL);
+		progress_listen(&c.request);
+		rc = tick_start(in->arena, &c, in->out, &status, err);
+	}
+	if (rc < 0) {
 		if (!status)
 			return -1;
 		error_print(err);
 		return status;
 	}
-	buf_addc(in->out, '\n');
+	buf_adds(in->out, in->out->len ? "\n" : "");
 	return status;
 }
 
@@ -123,7 +159,7 @@ const struct verb verb_tick = {
 	.examples = "dev-team tick --max-concurrent 3\n"
 		    "dev-team tick --max-concurrent 3 --returned\n"
 		    "dev-team tick --dry-run --task DEMO-7 --json",
-	.options = {tick_options},
+	.options = {tick_options, cli_agent_options, place_options},
 	.size = sizeof(struct tick_options),
 	.run = run_tick,
 };

@@ -114,6 +114,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base, 
 	CLEANUP(json_free) json *done = NULL;
 	struct run_worktree worktree = {.target = base};
 	size_t actions = json_len(t->actions), waits = json_len(t->waits);
+	const struct run_step_call *like = t->call->like;
 	bool ended = false;
 	struct run_step_call step = {.id = task->id,
 		.context_file = document_of(t, task),
@@ -128,6 +129,13 @@ static int step_item(struct tick *t, const struct task *task, const char *base, 
 		.spec = spec_of(t->arena, task),
 		.ended = &ended};
 
+	if (like) {
+		step.in_run = like->in_run;
+		step.scripted = like->scripted;
+		step.validated = like->validated;
+		step.run = like->run;
+		step.returned_alone = like->returned_alone;
+	}
 	if (run_step_resolve(t->arena, &step, err) < 0 ||
 		run_step_shared(t->arena, &step, t->actions, t->waits, &done, err) < 0)
 		return -1;

@@ -10,6 +10,7 @@
 #define DT_TICK_H
 
 #include "src/backlog/backlog.h"
+#include "src/run/run.h"
 
 #define TICK_WORKFLOW "backlog-task"
 
@@ -25,8 +26,9 @@ struct tick_call {
 	const char *task;               /* id: no other task; NULL: all */
 	const char *owner;              /* of the work items; NULL: none */
 	bool take_over;
-	const char *returned;   /* as of struct run_step_call */
-	int64_t max_concurrent; /* items with actions at the same time; 0: 1 */
+	const char *returned;             /* as of struct run_step_call */
+	int64_t max_concurrent;           /* items with actions at the same time; 0: 1 */
+	const struct run_step_call *like; /* of a run_next; NULL: the caller carries out */
 };
 
 /* The tasks that may be started if the filters let them pass, in their order: the frontier and
@@ -41,6 +43,34 @@ int tick_candidates(
  * TICK_GATE_FAILED: nothing was started, as the gate could not run.
  */
 int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *status,
+	struct error *err);
+
+/* ---- the unattended loop (start.c) ---- */
+
+enum { TICK_INTERVAL_S = 30 };
+
+struct tick_start_call {
+	struct run_request request; /* first: the agents */
+	struct tick_call tick;
+	const char *spawner; /* harness, api-key, mock; NULL: as tick_spawner() says */
+	int64_t max_ticks;   /* 0: no limit */
+	int64_t interval_s;  /* between two ticks, at least */
+};
+
+/* `given`, else $AI_SDLC_ORCHESTRATOR_SPAWNER, else `otherwise`. */
+const char *tick_spawner(const char *given, const char *otherwise);
+/* Seconds until the next tick: `base` after one that changed something, else twice the last ones,
+ * at most 300. */
+int64_t tick_interval(int64_t base, int64_t current, bool idle);
+
+/*
+ * Ticks and carries out the actions, until all tasks are finished or `max_ticks` were made; waits
+ * while there is nothing to do. With the spawner `harness` the API keys of all harnesses are
+ * removed from the environment of this process. What fails later than the first tick is logged and
+ * tried again. Adds the last array if nothing was to be carried out. *status: of the last tick, 0
+ * if all are finished. -1: ERR_STATE: `spawner-unavailable`, or another loop works on the backlog.
+ */
+int tick_start(struct arena *a, struct tick_start_call *c, struct buf *out, int *status,
 	struct error *err);
 
 /*
