@@ -1,11 +1,13 @@
 #include "src/base/number.h"
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
+#include "src/sys/path.h"
 #include "src/tick/admission.h"
 #include "src/tick/tick.h"
 
 struct tick_options {
 	struct tick_start_call start; /* first: the agents */
+	const char *task_file;
 	bool dry_run, json;
 };
 
@@ -16,6 +18,11 @@ static const struct option tick_options[] = {
 		CONCURRENT_MAX, "how many tasks are worked on at the same time; default: 1"),
 	OPTION_TEXT(struct tick_options, start.tick.task, "task", "ID",
 		"only this task, also if it is not on the frontier"),
+	OPTION_TEXT(struct tick_options, task_file, "task-from-file", "PATH",
+		"only the task of this file"),
+	OPTION_OPTIONAL(struct tick_options, start.tick.result, "continue-from-result", "PATH",
+		"first record the result in PATH; default: what 'dev-team result write' has "
+		"written"),
 	OPTION_OPTIONAL(struct tick_options, start.tick.returned, "returned", "ACTION",
 		"the agents of the last array have returned; with ACTION[,ACTION]: only while it "
 		"is outstanding"),
@@ -49,7 +56,7 @@ static json *result_json(
 		JSON_VALUE("tasks", list));
 }
 
-static int dry_run(struct invocation *in, struct error *err)
+static int dry_run(struct invocation *in, const char *task, struct error *err)
 {
 	CLEANUP(admissions_release) struct admissions all = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -62,8 +69,7 @@ static int dry_run(struct invocation *in, struct error *err)
 
 	if (locate_repository(in->arena, o->start.request.call.repo, &repo, err) < 0 ||
 		backlog_read(in->arena, repo, &b, err) < 0 ||
-		tick_candidates(&b, o->start.tick.task, &list, err) < 0 ||
-		admission_gather(&b, &facts, err) < 0)
+		tick_candidates(&b, task, &list, err) < 0 || admission_gather(&b, &facts, err) < 0)
 		return -1;
 	if (facts.pulls_fault)
 		error_log("the open pull requests are not known: %s", facts.pulls_fault);
@@ -89,8 +95,11 @@ static int check_options(const struct tick_options *o, bool inline_, struct erro
 	if (env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR"))
 		return error_set(err, ERR_STATE,
 			"AI_SDLC_AUTONOMOUS_ORCHESTRATOR switches the orchestrator off: unset it");
-	if (o->dry_run && (c->returned || c->owner || c->take_over || c->max_concurrent || agents ||
-				  o->start.spawner))
+	if (c->result && c->returned)
+		return error_set(
+			err, ERR_USAGE, "--returned and --continue-from-result exclude each other");
+	if (o->dry_run && (c->returned || c->result || c->owner || c->take_over ||
+				  c->max_concurrent || agents || o->start.spawner))
 		return error_set(err, ERR_USAGE,
 			"--dry-run starts nothing: only --task, --json and --repo go with it");
 	if (!o->dry_run && o->json)
@@ -100,10 +109,30 @@ static int check_options(const struct tick_options *o, bool inline_, struct erro
 		return error_set(err, ERR_USAGE,
 			"agents need --spawner harness, api-key or mock: else the caller of a tick "
 			"carries its actions out");
-	if (!inline_ && !o->dry_run && (c->returned || c->owner || c->take_over))
+	if (!inline_ && !o->dry_run && (c->returned || c->result || c->owner || c->take_over))
 		return error_set(err, ERR_USAGE,
-			"--returned, --owner and --take-over are for the spawner inline");
+			"--returned, --continue-from-result, --owner and --take-over are for the "
+			"spawner inline");
 	return 0;
+}
+
+/* *id: of the task in `file`, a path of the working directory or of the repository. */
+static int find_task(
+	struct arena *a, const char *repo, const char *file, const char **id, struct error *err)
+{
+	const char *root, *path = path_absolute(a, file);
+	struct backlog b;
+
+	if (locate_repository(a, repo, &root, err) < 0 || backlog_read(a, root, &b, err) < 0)
+		return -1;
+	for (size_t i = 0; i < b.n; i++)
+		if (strcmp(b.tasks[i].file, file) == 0 ||
+			strcmp(path_join(a, root, b.tasks[i].file), path) == 0) {
+			*id = b.tasks[i].id;
+			return *id ? 0 : error_set(err, ERR_INPUT, "%s: the task has no id", file);
+		}
+	return error_set(err, ERR_INPUT, "--task-from-file: '%s' %s", file,
+		path_exists(path) ? "is no task of '" BACKLOG_TASKS "'" : "does not exist");
 }
 
 static int run_tick(struct invocation *in, struct error *err)
@@ -116,8 +145,13 @@ static int run_tick(struct invocation *in, struct error *err)
 
 	if (check_options(o, inline_, err) < 0)
 		return -1;
+	if (c.tick.task && o->task_file)
+		return error_set(err, ERR_USAGE, "--task and --task-from-file exclude each other");
+	if (o->task_file &&
+		find_task(in->arena, c.request.call.repo, o->task_file, &c.tick.task, err) < 0)
+		return -1;
 	if (o->dry_run)
-		return dry_run(in, err);
+		return dry_run(in, c.tick.task, err);
 	if (inline_) {
 		c.tick.repo = c.request.call.repo;
 		c.tick.plugin_root = c.request.call.plugin_root;

@@ -3,7 +3,7 @@
 #include "src/run/status.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
-#include "src/tick/memory.h"
+#include "src/tick/dispatch.h"
 #include "src/tick/tick.h"
 
 struct tick {
@@ -12,7 +12,8 @@ struct tick {
 	const char *repo, *items; /* directory of the documents */
 	struct backlog backlog;
 	struct tick_memory memory;
-	bool gate; /* it is being decided what may start */
+	const char *returned; /* as of the call, or of its result */
+	bool gate;            /* it is being decided what may start */
 	size_t dispatched, candidates, rejected;
 	struct git_default start; /* where work begins; branch NULL: not read yet */
 	json *actions;
@@ -123,7 +124,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base, 
 		.repo = t->repo,
 		.owner = t->call->owner,
 		.take_over = t->call->take_over,
-		.returned = t->call->returned,
+		.returned = t->returned,
 		.own_worktree = true,
 		.worktree = base ? &worktree : NULL,
 		.spec = spec_of(t->arena, task),
@@ -362,8 +363,20 @@ static void note_tick(struct tick *t)
 	tick_memory_sweep(&t->memory, &t->backlog);
 }
 
+static struct dispatch_place place_of(const struct tick *t)
+{
+	return (struct dispatch_place){
+		t->repo, t->call->plugin_root, t->items, t->memory.artifacts};
+}
+
 static int run_gate(struct tick *t, struct error *err)
 {
+	struct dispatch_place place = place_of(t);
+
+	t->returned = t->call->returned;
+	if (t->call->result &&
+		dispatch_take(t->arena, &place, &t->memory, t->call->result, &t->returned, err) < 0)
+		return -1;
 	t->gate = true;
 	if (backlog_read(t->arena, t->repo, &t->backlog, err) < 0)
 		return -1;
@@ -371,7 +384,10 @@ static int run_gate(struct tick *t, struct error *err)
 	for (size_t i = 0; i < t->backlog.n; i++)
 		step_task(t, &t->backlog.tasks[i]);
 	t->gate = true;
-	return admit(t, err);
+	if (admit(t, err) < 0)
+		return -1;
+	t->gate = false;
+	return t->call->like ? 0 : dispatch_emit(t->arena, &place, t->actions, !t->call->task, err);
 }
 
 int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *status,

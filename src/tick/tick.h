@@ -26,8 +26,9 @@ struct tick_call {
 	const char *task;               /* id: no other task; NULL: all */
 	const char *owner;              /* of the work items; NULL: none */
 	bool take_over;
-	const char *returned;             /* as of struct run_step_call */
-	int64_t max_concurrent;           /* items with actions at the same time; 0: 1 */
+	const char *returned;   /* as of struct run_step_call */
+	int64_t max_concurrent; /* items with actions at the same time; 0: 1 */
+	const char *result; /* file whose result is recorded first; "": the default; NULL: none */
 	const struct run_step_call *like; /* of a run_next; NULL: the caller carries out */
 };
 
