@@ -35,9 +35,8 @@ static int run(struct invocation *in, struct error *err)
 	struct tick_start_call c = *(const struct tick_start_call *)in->values;
 	int status;
 
-	if (env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR"))
-		return error_set(err, ERR_STATE,
-			"AI_SDLC_AUTONOMOUS_ORCHESTRATOR switches the orchestrator off: unset it");
+	if (tick_check_enabled(err) < 0)
+		return -1;
 	progress_listen(&c.request);
 	if (tick_start(in->arena, &c, in->out, &status, err) < 0) {
 		if (!status)

@@ -92,9 +92,8 @@ static int check_options(const struct tick_options *o, bool inline_, struct erro
 	bool agents =
 		q->agents || q->harness || q->pipeline || q->model || q->timeout_s || q->pass_env;
 
-	if (env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR"))
-		return error_set(err, ERR_STATE,
-			"AI_SDLC_AUTONOMOUS_ORCHESTRATOR switches the orchestrator off: unset it");
+	if (tick_check_enabled(err) < 0)
+		return -1;
 	if (c->result && c->returned)
 		return error_set(
 			err, ERR_USAGE, "--returned and --continue-from-result exclude each other");

@@ -63,7 +63,8 @@ static void read_batch(struct arena *a, const json *event, struct batch *b)
 			continue;
 		if (!json_len(b->ids))
 			b->first = g;
-		if (strcmp(g.loop.item.context_file, b->first.loop.item.context_file) != 0)
+		if (strcmp(g.loop.item.context_file, b->first.loop.item.context_file) != 0 &&
+			!(g.loop.item.tick && b->first.loop.item.tick))
 			continue;
 		json_push_str(b->ids, str_of(g.id));
 		running = running_agent(a, json_get(c, "tool_response"));
@@ -151,6 +152,24 @@ static void put_nothing_to_do(
 {
 	hook_put_context(
 		out, event, arena_printf(b->first.loop.arena, "dev-team: %s: end your turn", why));
+}
+
+/* The tick, when all agents of the tasks have returned. What no agent of the message had is printed
+ * again. */
+static void end_tick(struct batch *b, const char *event, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf ids = BUF_INIT;
+	CLEANUP(json_free) json *next = NULL;
+	struct error err = {0};
+
+	for (const json *i = json_first(b->ids); i; i = json_next(i))
+		buf_addf(&ids, "%s%s", ids.len ? "," : "", json_text(i));
+	if (!b->first.loop.until)
+		b->first.loop.until = clock_ticks() + WAIT_S * 1000;
+	if (hook_tick_advance(&b->first.loop, ids.s, &next, &err) < 0)
+		put_failure(out, event, &err);
+	else
+		put_array(out, event, next);
 }
 
 /* The step, when all agents have returned. Actions without an answer have agents that were not
@@ -254,7 +273,8 @@ static bool wait_for_agents(struct batch *b, const json *event)
 
 		clock_pause(WAIT_TICK_MS);
 		found = follow_item(l);
-		b->background = hook_item_over(l->arena, l->session, &l->item) != NULL;
+		b->background =
+			!l->item.tick && hook_item_over(l->arena, l->session, &l->item) != NULL;
 		if (b->background)
 			return true; /* there is nothing to do */
 		if (!found || count_running(b, event, &n, &ignored) < 0)
@@ -276,7 +296,10 @@ int hook_batch(struct arena *a, struct str input, struct buf *out, struct error 
 	if (!json_len(b.ids) ||
 		(b.running.n && (!hook_is_conductor(event) || !wait_for_agents(&b, event))))
 		return 0;
-	end_batch(&b, "PostToolBatch", out);
+	if (b.first.loop.item.tick)
+		end_tick(&b, "PostToolBatch", out);
+	else
+		end_batch(&b, "PostToolBatch", out);
 	return 0;
 }
 
@@ -329,7 +352,7 @@ int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error
 	if (json_parse(&event, input, err) < 0)
 		return -1;
 	prompt = json_get_str(event, "prompt");
-	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first))
+	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first) || b.first.loop.item.tick)
 		return 0;
 	b.ids = json_array();
 	json_push_str(b.ids, str_of(b.first.id));

@@ -223,6 +223,17 @@ void tick_memory_idle(struct tick_memory *m, bool idle, size_t rejected)
 				JSON_IF(rejected, JSON_INT("rejectedCount", rejected))));
 }
 
+int64_t tick_memory_next(const struct tick_memory *m)
+{
+	int64_t next = TICK_INTERVAL_S, before = 0;
+
+	for (int64_t n = json_get_int(m->all, "idle", 0); n > 0 && next != before; n--) {
+		before = next;
+		next = tick_interval(TICK_INTERVAL_S, next, true);
+	}
+	return next;
+}
+
 void tick_memory_sweep(struct tick_memory *m, const struct backlog *b)
 {
 	json *kept = json_object();

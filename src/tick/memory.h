@@ -59,6 +59,8 @@ void tick_memory_succeed(struct tick_memory *m, const struct task *t);
 bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *reason);
 /* Counts a tick that had nothing to do; `rejected`: candidates. Else the streak ends. */
 void tick_memory_idle(struct tick_memory *m, bool idle, size_t rejected);
+/* Seconds until a tick is worth while, by the idle ones so far. */
+int64_t tick_memory_next(const struct tick_memory *m);
 /* Forgets tasks that are gone or done, and the rejections of those that are no candidates. */
 void tick_memory_sweep(struct tick_memory *m, const struct backlog *b);
 

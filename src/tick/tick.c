@@ -1,4 +1,5 @@
 #include "context/file.h"
+#include "src/base/number.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/sys/git.h"
@@ -124,6 +125,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base, 
 		.repo = t->repo,
 		.owner = t->call->owner,
 		.take_over = t->call->take_over,
+		.new_session = t->call->new_session,
 		.returned = t->returned,
 		.own_worktree = true,
 		.worktree = base ? &worktree : NULL,
@@ -206,6 +208,15 @@ static void add_refusal(struct tick *t, const struct admission *d)
 	t->rejected++;
 	tick_memory_reject(&t->memory, d);
 	add_wait(t, d->task, "admission", d->refused ? d->refused : d->reason, NULL);
+}
+
+int tick_check_enabled(struct error *err)
+{
+	return env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR")
+		       ? error_set(err, ERR_STATE,
+				 "AI_SDLC_AUTONOMOUS_ORCHESTRATOR switches the orchestrator off: "
+				 "unset it")
+		       : 0;
 }
 
 int tick_candidates(
@@ -332,7 +343,8 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 	if (t->open)
 		add_waiting(t);
 	json_push(array,
-		t->open ? run_waiting(t->waits)
+		t->open ? JSON_ADD(run_waiting(t->waits),
+				  JSON_INT("next_s", tick_memory_next(&t->memory)))
 			: JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "success"),
 				  JSON_TEXT("reason",
 					  arena_printf(t->arena, "%zu of %zu tasks are finished",

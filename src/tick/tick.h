@@ -26,11 +26,15 @@ struct tick_call {
 	const char *task;               /* id: no other task; NULL: all */
 	const char *owner;              /* of the work items; NULL: none */
 	bool take_over;
+	bool new_session;       /* as of struct run_step_call */
 	const char *returned;   /* as of struct run_step_call */
 	int64_t max_concurrent; /* items with actions at the same time; 0: 1 */
 	const char *result; /* file whose result is recorded first; "": the default; NULL: none */
 	const struct run_step_call *like; /* of a run_next; NULL: the caller carries out */
 };
+
+/* -1: ERR_STATE, AI_SDLC_AUTONOMOUS_ORCHESTRATOR is off. */
+int tick_check_enabled(struct error *err);
 
 /* The tasks that may be started if the filters let them pass, in their order: the frontier and
  * stacked tasks; or only the task `id` (may be NULL). -1: ERR_INPUT, there is no such task. */
