@@ -38,8 +38,8 @@ static const struct option explore_options[] = {
 };
 static const struct option new_options[] = {
 	OPTION_TEXT(struct workflow_options, from, "from", "WORKFLOW",
-		"the workflow of the gallery that is copied"),
-	OPTION_FLAG(struct workflow_options, list, "list", "list the gallery"),
+		"the shipped workflow that is copied"),
+	OPTION_FLAG(struct workflow_options, list, "list", "list the shipped workflows"),
 	CLI_REPO(struct workflow_options),
 	OPTION_END,
 };
@@ -140,9 +140,9 @@ static int run_explore(struct invocation *in, struct error *err)
 	return load(in, &w, err) < 0 ? -1 : explore_workflow(&w, &explore, in->out, err);
 }
 
-/* ---- the gallery ---- */
+/* ---- the shipped workflows ---- */
 
-static int find_gallery(
+static int find_shipped(
 	struct invocation *in, const char **dir, struct directory_names *names, struct error *err)
 {
 	const struct workflow_options *o = in->values;
@@ -150,20 +150,22 @@ static int find_gallery(
 
 	if (locate_plugin(in->arena, o->plugin_root, dir, err) < 0)
 		return -1;
-	*dir = path_join(in->arena, *dir, "workflows/gallery");
+	*dir = path_join(in->arena, *dir, "workflows");
 	if (directory_list(in->arena, *dir, names, &missing, err) < 0)
-		return missing ? error_set(err, ERR_STATE, "no gallery '%s': install again", *dir)
-			       : -1;
+		return missing ? error_set(err, ERR_STATE, "no '%s': install again", *dir) : -1;
+	for (size_t i = names->n; i-- > 0;)
+		if (!str_ends(str_of(names->items[i]), ".md"))
+			vec_remove(names, i);
 	return 0;
 }
 
 /* NAME, and the heading of its file. */
-static int list_gallery(struct invocation *in, struct error *err)
+static int list_shipped(struct invocation *in, struct error *err)
 {
 	struct directory_names names = {0};
 	const char *dir;
 
-	if (find_gallery(in, &dir, &names, err) < 0)
+	if (find_shipped(in, &dir, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		struct workflow w;
@@ -174,7 +176,7 @@ static int list_gallery(struct invocation *in, struct error *err)
 			return -1;
 		text = str_sub(w.source, str_find(w.source, STR("\n# ")) + 3, w.source.n);
 		(void)str_line(&text, &title);
-		buf_addf(in->out, "%-15.*s %.*s\n", (int)strlen(names.items[i]) - 3, names.items[i],
+		buf_addf(in->out, "%-18.*s %.*s\n", (int)strlen(names.items[i]) - 3, names.items[i],
 			(int)title.n, title.p);
 	}
 	return 0;
@@ -188,18 +190,18 @@ static int refuse_unknown(struct invocation *in, const char *name,
 	for (size_t i = 0; i < names->n; i++)
 		buf_addf(&all, "%s%.*s", i ? ", " : "", (int)strlen(names->items[i]) - 3,
 			names->items[i]);
-	return error_set(err, ERR_USAGE, "%s: '%.100s' is not in the gallery: give --from %s",
-		in->path, name, all.s);
+	return error_set(
+		err, ERR_USAGE, "%s: there is no '%.100s': give --from %s", in->path, name, all.s);
 }
 
-static int read_gallery(
+static int read_shipped(
 	struct invocation *in, const char *name, struct str *text, struct error *err)
 {
 	struct directory_names names = {0};
 	struct workflow w;
 	const char *dir, *file = arena_printf(in->arena, "%s.md", name);
 
-	if (find_gallery(in, &dir, &names, err) < 0)
+	if (find_shipped(in, &dir, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		if (strcmp(names.items[i], file) != 0)
@@ -223,8 +225,8 @@ static int run_new(struct invocation *in, struct error *err)
 	if (o->list ? in->n || o->from : !in->n || !o->from)
 		return error_set(err, ERR_USAGE, "%s: give NAME and --from, or --list", in->path);
 	if (o->list)
-		return list_gallery(in, err);
-	if (path_check_id(in->words[0], err) < 0 || read_gallery(in, o->from, &text, err) < 0 ||
+		return list_shipped(in, err);
+	if (path_check_id(in->words[0], err) < 0 || read_shipped(in, o->from, &text, err) < 0 ||
 		locate_repository(in->arena, o->repo, &repo, err) < 0)
 		return -1;
 	path = arena_printf(in->arena, LOCATE_WORKFLOWS "/%s.md", in->words[0]);
@@ -246,10 +248,9 @@ static int run_new(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("new", "[NAME]", run_new,
-		"write a workflow of the repository's own, from one of the gallery",
+	CLI_SUBCOMMAND("new", "[NAME]", run_new, "copy a shipped workflow, to change it",
 		.details =
-			"Copies a workflow of the gallery into .dev-team/workflows/NAME.md of the "
+			"Copies a shipped workflow to .dev-team/workflows/NAME.md of the "
 			"repository, where '--workflow NAME' finds it. Edit the copy as you like.",
 		.options = {check_options, new_options}),
 	CLI_SUBCOMMAND("check", "FILE", run_check,

@@ -499,36 +499,46 @@ void status_add_line(struct buf *out, const json *items)
 		buf_addc(out, '\n');
 }
 
+/* Behind what the line has already, from `from` on. */
+static void separate(struct buf *out, size_t from)
+{
+	if (out->len > from)
+		buf_adds(out, "; ");
+}
+
 /* The one line that a list has of it, behind id, status and state. */
 static void add_summary(struct buf *out, const json *item)
 {
-	const char *status = text_of(item, "status"), *command = text_of(item, "continue"),
-		   *url = text_of(item, "pull_request"),
+	CLEANUP(buf_release) struct buf cost = BUF_INIT;
+	const char *command = text_of(item, "continue"), *url = text_of(item, "pull_request"),
 		   *why = *text_of(item, "error")      ? text_of(item, "error")
 			  : *text_of(item, "question") ? text_of(item, "question")
 						       : text_of(item, "reason");
+	size_t from = out->len;
 	struct usage used;
-	size_t from;
 
-	if (strcmp(status, "works") == 0)
+	if (json_str_is(item, "status", "works"))
 		add_workers(out, item);
 	else
 		buf_add_printable(out, str_of(why), REASON_MAX);
-	if (*text_of(item, "until"))
-		buf_addf(out, "; until %s", text_of(item, "until"));
-	from = out->len;
-	usage_get(json_get(item, "usage"), &used);
-	usage_describe(out, &used);
-	if (out->len > from) {
-		CLEANUP(base_free) char *cost = str_dup(str_sub(buf_str(out), from, out->len));
-
-		buf_cut(out, from);
-		buf_addf(out, "%s%s", *why || strcmp(status, "works") == 0 ? "; " : "", cost);
+	if (*text_of(item, "until")) {
+		separate(out, from);
+		buf_addf(out, "until %s", text_of(item, "until"));
 	}
-	if (*url)
-		buf_addf(out, "; %s", url);
-	if (*command)
-		buf_addf(out, "%s%s", *why ? "; " : "", command);
+	usage_get(json_get(item, "usage"), &used);
+	usage_describe(&cost, &used);
+	if (cost.len) {
+		separate(out, from);
+		buf_add(out, buf_str(&cost));
+	}
+	if (*url && !strstr(why, url)) {
+		separate(out, from);
+		buf_adds(out, url);
+	}
+	if (*command) {
+		separate(out, from);
+		buf_adds(out, command);
+	}
 }
 
 static void add_row(struct buf *out, const json *item)

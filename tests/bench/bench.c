@@ -2,7 +2,7 @@
  * bench: a table of the cost of the verbs beside the minimum cost of a durable change. The two run
  * in turn, A B A B, so that other load affects both equally. Asserts nothing.
  *
- *     bench DEV-TEAM [RUNS [resources | pool | steps | items | policy | hook]]
+ *     bench DEV-TEAM [RUNS [GROUP]]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -427,6 +427,30 @@ static void measure_array(void)
 	runs = all;
 }
 
+/* A step of a parent with ten children is eleven steps. */
+static void measure_children(void)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *part = make_flow(1), *flow = in_dir("parent.md");
+	struct side parent = {.argv = step_argv_with(dir, "B-1", flow, NULL), .parts = 11},
+		    alone = {.argv = step_argv_with(dir, "B-2", part, NULL)};
+
+	buf_adds(&text, "---\nevidence: []\nstates:\n  build:\n    all:\n");
+	for (unsigned i = 1; i <= 10; i++)
+		buf_addf(&text,
+			"      - {child: c%u, workflow: '%s', task: Work., writes: Part %u, "
+			"results: {success: ok, failed: bad}}\n",
+			i, part, i);
+	buf_adds(&text, "---\n```mermaid\nstateDiagram-v2\n[*] --> init\n"
+			"init --> build : start\nbuild --> done : ok\nbuild --> failed : bad\n"
+			"done --> [*]\nfailed --> [*]\n```\n");
+	tree_write(flow, buf_str(&text));
+	remove_item();
+	must(parent.argv, NULL);
+	must(alone.argv, NULL);
+	compare("step of a parent with 10 children, / 11 : step", parent, alone, "<= 1.0x");
+}
+
 /* What every tool call of every session costs: the plugin's launcher, as the client starts it. */
 static void measure_hook(void)
 {
@@ -520,6 +544,7 @@ static const struct group {
 	{"items", measure_items},
 	{"backlog", measure_backlog},
 	{"array", measure_array},
+	{"children", measure_children},
 	{"policy", measure_policy},
 	{"hook", measure_hook},
 };
@@ -549,7 +574,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | backlog "
-		    "| array | policy | hook]]");
+		    "| array | children | policy | hook]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);
 	if (!runs || runs > MAX_RUNS)
