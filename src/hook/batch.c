@@ -65,7 +65,8 @@ static void read_batch(struct arena *a, const json *event, struct batch *b)
 			continue;
 		if (!json_len(b->ids))
 			b->first = g;
-		if (strcmp(g.loop.item.context_file, b->first.loop.item.context_file) != 0)
+		if (strcmp(g.loop.item.context_file, b->first.loop.item.context_file) != 0 &&
+			!(g.loop.item.tick && b->first.loop.item.tick))
 			continue;
 		json_push_str(b->ids, str_of(g.id));
 		running = running_agent(a, json_get(c, "tool_response"));
@@ -155,6 +156,24 @@ static void put_nothing_to_do(
 		out, event, arena_printf(b->first.loop.arena, "dev-team: %s: end your turn", why));
 }
 
+/* The tick, when all agents of the tasks have returned. What no agent of the message had is printed
+ * again. */
+static void end_tick(struct batch *b, const char *event, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf ids = BUF_INIT;
+	CLEANUP(json_free) json *next = NULL;
+	struct error err = {0};
+
+	for (const json *i = json_first(b->ids); i; i = json_next(i))
+		buf_addf(&ids, "%s%s", ids.len ? "," : "", json_text(i));
+	if (!b->first.loop.until)
+		b->first.loop.until = clock_ticks() + WAIT_S * 1000;
+	if (hook_tick_advance(&b->first.loop, ids.s, &next, &err) < 0)
+		put_failure(out, event, &err);
+	else
+		put_array(out, event, next);
+}
+
 /* The step, when all agents have returned. Actions without an answer have agents that were not
  * started, or work in the background. */
 static void end_batch(struct batch *b, const char *event, struct buf *out)
@@ -201,7 +220,8 @@ static bool is_of_item(const struct hook_loop *l, const char *action)
 {
 	size_t n = strlen(l->item.id);
 
-	return strncmp(action, l->item.id, n) == 0 && (action[n] == '/' || action[n] == '.');
+	return l->item.tick ||
+	       (strncmp(action, l->item.id, n) == 0 && (action[n] == '/' || action[n] == '.'));
 }
 
 /* *n: how many agents of the item still work, also those that earlier messages started. */
@@ -355,12 +375,13 @@ static bool wait_for_agents(struct batch *b, const json *event, json **next, str
 
 		clock_pause(WAIT_TICK_MS);
 		found = follow_item(l);
-		b->background = hook_item_over(l->arena, l->session, &l->item) != NULL;
+		b->background =
+			!l->item.tick && hook_item_over(l->arena, l->session, &l->item) != NULL;
 		if (b->background)
 			return true; /* there is nothing to do */
 		if (!found || read_workers(b, event, &all, &n, err) < 0)
 			return false;
-		if (n && n < before && step_beside(b, &all, next, err) < 0)
+		if (n && n < before && !l->item.tick && step_beside(b, &all, next, err) < 0)
 			return true;
 		before = n;
 	}
@@ -384,7 +405,9 @@ int hook_batch(struct arena *a, struct str input, struct buf *out, struct error 
 	if (!json_len(b.ids) || (b.running.n && (!hook_is_conductor(event) ||
 							!wait_for_agents(&b, event, &next, &why))))
 		return 0;
-	if (next)
+	if (b.first.loop.item.tick)
+		end_tick(&b, "PostToolBatch", out);
+	else if (next)
 		put_array(out, "PostToolBatch", next);
 	else if (why.code)
 		put_failure(out, "PostToolBatch", &why);
@@ -442,7 +465,7 @@ int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error
 	if (json_parse(&event, input, err) < 0)
 		return -1;
 	prompt = json_get_str(event, "prompt");
-	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first))
+	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first) || b.first.loop.item.tick)
 		return 0;
 	b.ids = json_array();
 	json_push_str(b.ids, str_of(b.first.id));

@@ -30,6 +30,9 @@ struct hook_item {
 	const char *former;    /* the agent that drove it before `take over`; NULL */
 	const char *client;    /* the process of the session; NULL: unknown */
 	const char *owner;     /* the session before /clear, which owns the item; NULL: this one */
+	/* Of a task of the backlog that `tick` steps with others: --max-concurrent. NULL: none. */
+	const char *tick;
+	const char *task; /* --task of those ticks; NULL: all tasks */
 };
 
 struct hook_items {

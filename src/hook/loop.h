@@ -30,6 +30,22 @@ bool hook_loop_find(struct hook_loop *l, const char *id);
  */
 int hook_loop_advance(struct hook_loop *l, const char *returned, json **next, struct error *err);
 
+/* Starts the scripts of the array; `wait`: until they end, or l->until. *late: one has not ended.
+ */
+int hook_loop_run_scripts(
+	struct hook_loop *l, const json *array, bool wait, bool *late, struct error *err);
+/* Of the array: the scripts, or all others. */
+json *hook_loop_copy_kind(const json *array, bool scripts);
+
+/* ---- the tasks of the backlog (tick.c) ---- */
+
+/* The same as hook_loop_advance() for all tasks that the session works on; `returned`: ids,
+ * separated by commas. New items are recorded as driven like l->item. */
+int hook_tick_advance(struct hook_loop *l, const char *returned, json **next, struct error *err);
+/* Records the items of an array as `like`, without the conductor's own. */
+int hook_tick_record(struct arena *a, const char *session, const struct hook_item *like,
+	const char *items, const json *array, struct error *err);
+
 /* ---- agents and what the client writes about them (transcript.c) ---- */
 
 /* An agent of the loop, as its prompt says: two lines, the document and the id of its action. */

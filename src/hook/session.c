@@ -70,7 +70,9 @@ static struct str item_text(struct arena *a, const struct hook_item *item)
 		JSON_IF(item->conductor, JSON_TEXT("conductor", item->conductor)),
 		JSON_IF(item->former, JSON_TEXT("former", item->former)),
 		JSON_IF(item->client, JSON_TEXT("client", item->client)),
-		JSON_IF(item->owner, JSON_TEXT("owner", item->owner)));
+		JSON_IF(item->owner, JSON_TEXT("owner", item->owner)),
+		JSON_IF(item->tick, JSON_TEXT("tick", item->tick)),
+		JSON_IF(item->task, JSON_TEXT("task", item->task)));
 
 	json_print(&text, j);
 	return arena_str(a, buf_str(&text));
@@ -97,6 +99,8 @@ static int read_item(struct arena *a, struct str text, struct hook_item *out, st
 	out->former = text_or_null(a, j, "former");
 	out->client = text_or_null(a, j, "client");
 	out->owner = text_or_null(a, j, "owner");
+	out->tick = text_or_null(a, j, "tick");
+	out->task = text_or_null(a, j, "task");
 	for (size_t i = 0; i < COUNT(members); i++) {
 		const char *value = json_get_str(j, members[i].key);
 
@@ -165,19 +169,24 @@ int hook_session_begin(
 int hook_session_loop_ended(
 	struct arena *a, const char *session, const char *context_file, struct error *err)
 {
+	const struct hook_item *ended = NULL;
 	struct hook_items items;
 
 	if (hook_session_items(a, session, &items, err) < 0)
 		return -1;
-	for (size_t i = 0; i < items.n; i++) {
-		struct hook_item *item = &items.items[i];
+	for (size_t i = 0; i < items.n && !ended; i++)
+		if (strcmp(items.items[i].context_file, context_file) == 0)
+			ended = &items.items[i];
+	for (size_t i = 0; i < items.n && ended; i++) {
+		struct hook_item item = items.items[i];
 
-		if (strcmp(item->context_file, context_file) != 0)
+		if (&items.items[i] != ended && !(item.tick && ended->tick))
 			continue;
-		item->conductor = NULL;
-		if (strcmp(item->form, "workflow") == 0)
-			item->form = "command";
-		return hook_session_begin(a, session, item, err);
+		item.conductor = NULL;
+		if (strcmp(item.form, "workflow") == 0)
+			item.form = "command";
+		if (hook_session_begin(a, session, &item, err) < 0)
+			return -1;
 	}
 	return 0;
 }

@@ -151,6 +151,7 @@ struct run_report {
 	} what;
 	int64_t ms;                /* since the run began */
 	const json *action;        /* of BEGIN, END, DONE */
+	bool several;              /* items have actions here: their ids tell which */
 	const char *id;            /* of ITEM_BEGIN and ITEM_END: of the item */
 	const char *word;          /* of END: the result word, "" if there is none; else NULL */
 	const struct usage *usage; /* of END */
@@ -181,6 +182,21 @@ struct run_request {
  */
 int run_items(struct arena *a, const struct run_request *q, const char *const *words, size_t n,
 	struct buf *out, struct error *err);
+
+/*
+ * Adds an array of actions to carry out; nothing: there is none. `like`: how the items are to be
+ * stepped; `returned` NULL: the agents of the last array have not returned, ""; they have, else the
+ * one that has.
+ */
+typedef int run_next(
+	void *data, const struct run_step_call *like, struct buf *array, struct error *err);
+/*
+ * Carries out actions of several items, with the agents of the request: those of `next`, and when
+ * one has ended those that `next` then adds, until there are none. `q->call.workflow` is that of
+ * the items. -1: also if an action could not be carried out; the others have ended.
+ */
+int run_actions(struct arena *a, const struct run_request *q, run_next *next, void *data,
+	struct error *err);
 
 /* The file with what the agent of action `id` printed; in the arena. It need not exist. */
 char *run_log_path(struct arena *a, const char *document, const char *id);
