@@ -36,7 +36,7 @@ int hook_stop(struct arena *a, struct str input, struct buf *out, struct error *
 int hook_add_progress(struct arena *a, const char *session, const struct hook_item *item,
 	struct buf *out, struct error *err);
 /* Adds the command that makes the next step. owner NULL: without --owner. */
-void hook_add_step(struct buf *out, const char *id, const char *workflow, const char *owner);
+void hook_add_step(struct buf *out, const struct hook_item *item, const char *owner);
 
 /* PreToolUse of the tools Workflow and StructuredOutput: the loop as a script of the client
  * (workflow.c). */

@@ -48,6 +48,14 @@ static void take_tools(struct arena *a, const struct yaml *map, struct instructi
 		out->tools = tools_except(a, except);
 }
 
+static void take_model(const struct yaml *map, struct instructions *out)
+{
+	const struct yaml *model = yaml_get(map, "model");
+
+	if (model && model->kind == YAML_SCALAR && model->text.n && !str_is(model->text, "inherit"))
+		out->model = model->text.p;
+}
+
 static int take_frontmatter(struct arena *a, struct instructions *out, struct error *err)
 {
 	struct str front;
@@ -62,8 +70,10 @@ static int take_frontmatter(struct arena *a, struct instructions *out, struct er
 		return 0;
 	if (yaml_parse(a, front, out->path, 2, &map, err) < 0)
 		return -1;
-	if (map->kind == YAML_MAP)
+	if (map->kind == YAML_MAP) {
 		take_tools(a, map, out);
+		take_model(map, out);
+	}
 	return 0;
 }
 

@@ -169,12 +169,24 @@ static const char *model_for(void *data, const char *name)
 	return harness_model_for(name, &c->model);
 }
 
-/* The variables that scripted agents get too, the gate's, and those of --pass-env. */
+/* `--pass-env` must not bring back what the databases of the worktree set or removed. */
+static bool is_of_database(const struct run_item *r, const char *entry)
+{
+	size_t n = strcspn(entry, "=");
+
+	for (const char *const *e = r->database_env; e && *e; e++)
+		if (strncmp(*e, entry, n) == 0 && strcspn(*e, "=") == n)
+			return true;
+	return false;
+}
+
+/* The variables that scripted agents get too, those of databases, the gate's, and those of
+ * --pass-env. */
 static const char *const *environment(struct agent_call *c)
 {
 	const char *branch = c->run->worktree.of.branch;
 	const char *const *const more[] = {
-		c->gate ? gate_environment(c->gate) : NULL, c->run->pass_env};
+		c->run->database_env, c->gate ? gate_environment(c->gate) : NULL, c->run->pass_env};
 	struct run_environment env = {0};
 
 	run_action_environment(c->arena, c->run, c->action, &env);
@@ -182,7 +194,8 @@ static const char *const *environment(struct agent_call *c)
 		c->arena, &env, arena_printf(c->arena, "DEV_TEAM_BRANCH=%s", branch ? branch : ""));
 	for (size_t i = 0; i < COUNT(more); i++)
 		for (const char *const *e = more[i]; e && *e; e++)
-			vec_push_in(c->arena, &env, *e);
+			if (strchr(*e, '=') && (i == 0 || !is_of_database(c->run, *e)))
+				vec_push_in(c->arena, &env, *e);
 	vec_push_in(c->arena, &env, NULL);
 	return env.items;
 }
@@ -492,7 +505,20 @@ static int handle_violation(struct agent_call *c, struct error *err)
 	return 0;
 }
 
-static int choose_chain(struct agent_call *c, struct error *err)
+/* Those before it are at their usage limits. */
+static void begin_chain_at(struct text_list *chain, const char *first)
+{
+	size_t i = 0;
+
+	while (i < chain->n && strcmp(chain->list[i], first) != 0)
+		i++;
+	if (i < chain->n) {
+		chain->list += i;
+		chain->n -= i;
+	}
+}
+
+static int choose_chain(struct agent_call *c, const char *first, struct error *err)
 {
 	struct text_list independent_of = c->spec ? c->spec->independent_of : (struct text_list){0};
 	struct chain_uses uses;
@@ -501,6 +527,8 @@ static int choose_chain(struct agent_call *c, struct error *err)
 		return -1;
 	chain_filter(c->arena, run_agent_harnesses(c->arena, c->run, c->spec), independent_of,
 		&uses, &c->chain);
+	if (first)
+		begin_chain_at(&c->chain.effective, first);
 	return c->chain.violated && c->spec ? handle_violation(c, err) : 0;
 }
 
@@ -536,7 +564,7 @@ static int take_gate(struct agent_call *c, struct pool *p, struct error *err)
 	}
 }
 
-int run_agent_call(struct arena *a, const struct run_item *r, const json *action,
+int run_agent_call(struct arena *a, const struct run_item *r, const json *action, const char *first,
 	struct run_answer *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
@@ -548,7 +576,7 @@ int run_agent_call(struct arena *a, const struct run_item *r, const json *action
 
 	c.spec = run_agent_stage(a, r->pipeline, c.id, json_get_str(action, "agent"));
 	c.stage = c.spec ? c.spec->name : arena_dup(a, run_action_state(c.id));
-	if (choose_model(&c, err) < 0 || choose_chain(&c, err) < 0 ||
+	if (choose_model(&c, err) < 0 || choose_chain(&c, first, err) < 0 ||
 		make_prompt(&c, &prompt, &role, err) < 0)
 		return -1;
 	/* Only one stage of the pool that merges or migrates may run at a time. */

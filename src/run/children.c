@@ -115,6 +115,9 @@ static int start(struct children *s, size_t item, struct error *err)
 		pid = fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+		/* The guard of a script outlives the process that starts it. It must not become a
+		 * child of ours, which ends such processes while it runs a program itself. */
+		(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 		base_close(&report[0]);
 		base_close(&log[0]);
 		close_read_ends(s);

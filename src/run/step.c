@@ -573,7 +573,9 @@ int run_step_item(
 		*call->ended = engine_is_terminal(&w, context_get(&f.doc, "state").p);
 	explain(a, call, &f, &line);
 	buf_add(out, buf_str(&line));
-	return 0;
+	return (call->cancel || call->run) && engine_is_terminal(&w, context_get(&f.doc, "state").p)
+		       ? run_quota_end_item(a, call->context_file, call->id, err)
+		       : 0;
 }
 
 /* ---- cancel ---- */
@@ -814,4 +816,18 @@ void run_step_release_lease(const struct run_step_call *call)
 
 	if (context_open(&f, call->context_file, CONTEXT_MUST_EXIST, &ignored) == 0)
 		(void)context_update(&f, release_lease, (void *)(uintptr_t)call->owner, &ignored);
+}
+
+bool run_step_ordered(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *workflow;
+	struct workflow w;
+	struct error ignored;
+
+	return run_step_workflow(&a, document, &workflow, &ignored) == 0 &&
+	       locate_workflow(&a, workflow, NULL, NULL, &workflow, &ignored) == 0 &&
+	       workflow_load(&a, workflow, &w, &ignored) == 0 &&
+	       context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 && is_ordered(&w, &f);
 }

@@ -511,15 +511,19 @@ static int print_all(struct tree *t, struct buf *out, struct error *err)
 
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
 {
+	struct run_step_call own = *call;
 	CLEANUP(tree_free)
 	struct tree t = {.arena = a,
-		.call = call,
+		.call = &own,
 		.below = json_array(),
 		.waits = json_array(),
 		.stepped = json_object()};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	bool first = true;
 
+	if (!call->in_run && !call->run && !call->cancel &&
+		run_quota_session(a, call, &own.run, err) < 0)
+		return -1;
 	do {
 		t.again = false;
 		if (step_own(&t, first, &line, err) < 0)

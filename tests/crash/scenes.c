@@ -250,7 +250,32 @@
 #define T1        "--context-file", "@T-1.md"
 #define POOL      "dev-team pool allocate warm >/dev/null 2>&1\n"
 
+/* A pool whose branches are files `.git/db-KEY`. */
+#define DATABASE                                                                                   \
+	"mkdir -p .dev-team/resources\n"                                                           \
+	"cat >.dev-team/resources/pool.yaml <<'END'\n"                                             \
+	"{apiVersion: dev-team/v1, kind: WorktreePool, metadata: {name: default}, spec: "          \
+	"{databaseBranchPools: [app]}}\n"                                                          \
+	"END\n"                                                                                    \
+	"cat >.dev-team/resources/app.yaml <<'END'\n"                                              \
+	"{apiVersion: dev-team/v1, kind: DatabaseBranchPool, metadata: {name: app}, spec: "        \
+	"{adapter: external, upstream: {connectionStringEnv: HOME}, injection: {targetEnv: DB}, "  \
+	"migrations: {migrationCommand: 'test -n \"$DB\"'}, credentials: {acknowledgeUntrusted: "  \
+	"true, allocateCommand: 'f() { touch \".git/db-$1\" && echo \"x:$1\"; }; f', "             \
+	"reclaimCommand: 'f() { rm -f \".git/db-$1\"; }; f', listCommand: 'f() { ls .git | sed "   \
+	"-n \"s/^db-$1/$1/p\"; }; f'}}}\n"                                                         \
+	"END\n"
+
 const struct scene scenes[] = {
+	{.name = "step: a new work item, with a database branch",
+		.proof = true,
+		.setup = DATABASE POOL,
+		.words = {"step", "T-1", IMPLEMENT},
+		GIT,
+		.lax = true,
+		.probe =
+			"git worktree list | wc -l; ls .git | grep -c '^db-'; dev-team pool audit; "
+			"dev-team db list | wc -l"},
 	{.name = "step: a new work item",
 		.setup = POOL,
 		.words = {"step", "T-1", IMPLEMENT},
@@ -412,6 +437,16 @@ const struct scene scenes[] = {
 		"dev-team ledger admit plan --pipeline ship --action T-1/plan/1 >/dev/null\n",
 		.words = {"ledger", "record", SHIP, "--input", "70000", "--output", "5000"},
 		.lax = true,
+		.probe = LEDGER},
+	/* Never an action that is printed without its reservation. */
+	{.name = "step: with a plan",
+		.setup = PLANNED RECORD("researching/1",
+			"briefed") "echo 'pipeline: ship' >.dev-team/config.yaml\n",
+		WAITS,
+		.words = {"step", "T-1", IMPLEMENT},
+		.lax = true,
+		.prints = true,
+		.proof = true,
 		.probe = LEDGER},
 	{.name = "record: a long text",
 		.setup = BOOT,
