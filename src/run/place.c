@@ -208,8 +208,9 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 		.issue = w->run ? id : NULL,
 		.port = w->run ? getenv("PORT") : NULL,
 		.parent = w->parent,
-		.slots = w->slots};
+		.slots = w->slots ? w->slots : e->slots};
 	char *state;
+	int rc;
 
 	if (find_pool(keep, e, w, &pool, err) < 0 ||
 		context_state_directory(keep, &state, err) < 0 ||
@@ -218,6 +219,11 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 		return -1;
 	r.state = state;
 	r.base = s->name;
+	rc = item_worktree_create(keep, &r, &w->of, err);
+	if (rc == 0 || !e->base || !r.parent || err->code != ERR_STATE)
+		return rc;
+	/* Its parent has no port for it: it gets one as any item does. */
+	r.parent = NULL;
 	return item_worktree_create(keep, &r, &w->of, err);
 }
 
