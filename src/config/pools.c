@@ -376,9 +376,9 @@ static const struct config_field plan_fields[] = {
 		.about = "The part of a window's quota to be used by its end."},
 	{NUMBER("hardCap", hard_cap), CONFIG_RANGE(0, 1), .preset = "0.95",
 		.about = "The part of the quota above which nothing new starts."},
-	{WORD_TEXT("quotaSource", quota_source, "self-tracked", "authoritative-api",
-		 "authoritative-with-fallback"),
-		.preset = "self-tracked", .about = "Where the used quota is known from."},
+	{CHECKED_WORD("quotaSource", "self-tracked"), .preset = "self-tracked",
+		.about = "Where the used quota is known from: the quota ledger. No vendor is "
+			 "asked."},
 	{0},
 };
 #undef IN

@@ -101,7 +101,6 @@ struct subscription_plan {
 	size_t n_windows;
 	const char *verified; /* date; NULL: missing */
 	double pacing, hard_cap;
-	const char *quota_source;
 };
 
 struct database_pool_spec {

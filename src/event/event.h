@@ -40,6 +40,9 @@ enum event_id {
 	EVENT_LEDGER_POOLED,
 	EVENT_TENANT_SHARE_INVALID,
 	EVENT_LEDGER_KEY_AMBIGUOUS,
+	EVENT_LEDGER_RECONCILIATION,
+	EVENT_BURN_DOWN_REPORT,
+	EVENT_TIER_ANALYSIS,
 	EVENT_DATABASE_ISOLATION_REQUIRED,
 	EVENT_BRANCH_TOPOLOGY_FORBIDDEN,
 	EVENT_BRANCH_QUOTA_EXCEEDED,
@@ -51,6 +54,29 @@ enum event_id {
 	EVENT_STARTED,
 	EVENT_COMPLETED,
 	EVENT_FAILED,
+	/* Of the orchestrator (src/tick): */
+	EVENT_TICK,
+	EVENT_TICK_DISPATCHED,
+	EVENT_TICK_COMPLETED,
+	EVENT_TICK_FAILED,
+	EVENT_TICK_RECOVERED,
+	EVENT_TICK_IDLE_NO_WORK,
+	EVENT_TICK_IDLE_ALL_FILTERED,
+	EVENT_TICK_STUCK,
+	EVENT_TICK_PARKED,
+	EVENT_TICK_RELEASED,
+	EVENT_TICK_GATE_FAILED,
+	EVENT_TICK_QUARANTINED,
+	EVENT_TICK_OPEN_PULL_REQUEST,
+	EVENT_TICK_ORPHAN_PARENT,
+	EVENT_TICK_IN_FLIGHT,
+	EVENT_TICK_DEPENDENCY,
+	EVENT_TICK_OVERLAP,
+	EVENT_TICK_DISPATCHABILITY,
+	EVENT_TICK_DOR,
+	EVENT_TICK_EXTERNAL,
+	EVENT_TICK_BLOCKED,
+	EVENT_TICK_CAPTURES,
 	EVENT_COUNT
 };
 
@@ -71,7 +97,7 @@ struct event_field {
 /* One row of the table. */
 struct event_type {
 	const char *name, *severity, *about;
-	struct event_field fields[8]; /* besides type, timestamp, severity, issueId and stage */
+	struct event_field fields[14]; /* besides type, timestamp, severity, issueId and stage */
 };
 const struct event_type *event_type(enum event_id id);
 

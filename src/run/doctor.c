@@ -4,6 +4,7 @@
 #include <sys/vfs.h>
 #include "context/lease.h"
 #include "src/branchdb/branchdb.h"
+#include "src/graph/manifest.h"
 #include "src/harness/adapter.h"
 #include "src/machine/place.h"
 #include "src/setup/setup.h"
@@ -315,7 +316,7 @@ static bool find_item(struct doctor *c, struct preflight *p, struct workflow *w)
 	if (!call.id)
 		return true;
 	if (run_step_resolve(c->arena, &call, &err) < 0 ||
-		workflow_load(c->arena, call.workflow, w, &err) < 0) {
+		manifest_workflow_load(c->arena, call.workflow, w, &err) < 0) {
 		report(c, HEALTH_FAIL, "item", "%s", err.text);
 		return false;
 	}

@@ -16,7 +16,8 @@
 enum { REASON_MAX = 300, LINE_QUESTION_MAX = 60 };
 
 /* The statuses, in the order in which a list has them. */
-static const char *const statuses[] = {"works", "waits", "failed", "broken", "idle", "done", NULL};
+static const char *const statuses[] = {
+	"works", "waits", "failed", "broken", "parked", "idle", "queued", "done", NULL};
 
 static const char *text_of(const json *item, const char *key)
 {
@@ -376,21 +377,32 @@ static int by_status(const void *a, const void *b)
 			       text_of(*(const json *const *)b, "file"));
 }
 
+void status_sort(json **items)
+{
+	VEC(json *) list = {0};
+	json *sorted = json_array();
+
+	for (const json *i = json_first(*items); i; i = json_next(i))
+		vec_push(&list, json_copy(i));
+	vec_sort(&list, by_status);
+	for (size_t i = 0; i < list.n; i++)
+		json_push(sorted, list.items[i]);
+	vec_release(&list);
+	json_free(items);
+	*items = sorted;
+}
+
 int status_items(const char *dir, json **items, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct store_paths paths = {0};
-	VEC(json *) list = {0};
 
 	if (store_documents(store_backend(), &a, dir, &paths, err) < 0)
 		return -1;
-	for (size_t i = 0; i < paths.n; i++)
-		vec_push(&list, status_item(paths.items[i], true));
-	vec_sort(&list, by_status);
 	*items = json_array();
-	for (size_t i = 0; i < list.n; i++)
-		json_push(*items, list.items[i]);
-	vec_release(&list);
+	for (size_t i = 0; i < paths.n; i++)
+		json_push(*items, status_item(paths.items[i], true));
+	status_sort(items);
 	return 0;
 }
 

@@ -132,7 +132,7 @@ TEST(all_of_a_plan_is_read)
 		"    schedule:\n      - { tz: 'America/Los_Angeles', hours: '22-06' }\n"
 		"      - { tz: 'America/Los_Angeles', hours: '0-7', daysOfWeek: 'Sat,Sun' }\n"
 		"    lastVerified: '2026-04-15'\n  pacingTarget: 0.85\n  hardCap: 0.95\n"
-		"  quotaSource: authoritative-with-fallback\n");
+		"  quotaSource: self-tracked\n");
 	const struct subscription_plan *p = resources_plan(&r, "s");
 
 	assert_string_equal(p->harness, "claude-code");
@@ -148,7 +148,6 @@ TEST(all_of_a_plan_is_read)
 	assert_string_equal(p->windows[1].days, "Sat,Sun");
 	assert_string_equal(p->verified, "2026-04-15");
 	assert_true(p->pacing > 0.849 && p->pacing < 0.851);
-	assert_string_equal(p->quota_source, "authoritative-with-fallback");
 }
 
 TEST(a_plan_of_little_has_defaults)
@@ -162,7 +161,6 @@ TEST(a_plan_of_little_has_defaults)
 	assert_true(p->multiplier > 0.99 && p->multiplier < 1.01);
 	assert_true(p->pacing > 0.799 && p->pacing < 0.801);
 	assert_true(p->hard_cap > 0.949 && p->hard_cap < 0.951);
-	assert_string_equal(p->quota_source, "self-tracked");
 	assert_null(p->verified);
 	assert_null(resources_plan(&r, "t"));
 }
@@ -249,8 +247,9 @@ TEST(what_they_may_not_be)
 		{PAYG "  hardCap: .nan\n",
 			"8:12: 'hardCap' must be a number from 0 to 1, not '.nan'"},
 		{PAYG "  quotaSource: guess\n",
-			"8:16: 'quotaSource' must be 'self-tracked', 'authoritative-api' or "
-			"'authoritative-with-fallback', not 'guess'"},
+			"8:16: 'quotaSource' must be 'self-tracked', not 'guess'"},
+		{PAYG "  quotaSource: authoritative-api\n",
+			"8:16: 'quotaSource' must be 'self-tracked', not 'authoritative-api'"},
 		{PAYG "  offPeak: {multiplier: 2}\n", "8:12: 'enabled' is missing"},
 		{PAYG "  offPeak: {enabled: true}\n", "8:12: 'multiplier' is missing"},
 		{PAYG "  offPeak: {enabled: true, multiplier: 1}\n",
