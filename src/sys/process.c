@@ -559,6 +559,29 @@ int process_become(const char *const *argv, const char *const *env, struct error
 	return error_errno(err, "cannot run '%s'", argv[0]);
 }
 
+/* The child in between ends at once, so that the program is nobody's child. */
+void process_leave(const char *const *argv)
+{
+	pid_t pid = fork();
+	int null;
+
+	if (pid > 0)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	if (pid != 0)
+		return;
+	(void)setsid();
+	if (fork() != 0)
+		_exit(0);
+	reset_signals();
+	null = open("/dev/null", O_RDWR);
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		(void)dup2(null, fd);
+	close_at_exec();
+	execv(argv[0], (char *const *)argv);
+	_exit(127);
+}
+
 int process_check(const struct process *p, const struct process_end *end, const char *name,
 	struct str output, struct error *err)
 {

@@ -57,6 +57,10 @@ int process_run(const struct process *p, struct process_end *end, struct error *
  * process. Returns only -1: ERR_SYSTEM. */
 int process_become(const char *const *argv, const char *const *env, struct error *err);
 
+/* Starts a program, argv[0] a path, in a session of its own, that outlives this one and has no
+ * standard streams. Best effort: nobody learns how it ends. */
+void process_leave(const char *const *argv);
+
 /* 0 when the program, `name` for people, succeeded; else -1: ERR_SYSTEM with the time limit, or the
  * last lines of `output` that are not hints, joined by `; `, credentials in URLs replaced by `***`.
  */
