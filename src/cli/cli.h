@@ -49,6 +49,9 @@ extern const struct verb cli_program;
 /* The options of `step`, of a struct run_step_call (run/run.h); `run` takes them too. */
 extern const struct option cli_step_options[];
 
+/* The options that name agents, of a struct run_request at the start of the verb's own. */
+extern const struct option cli_agent_options[];
+
 /* The options that name a pool of worktrees, of `pool` and `gate`: a struct pool_choice
  * (run/locate.h) at the start of their own. */
 extern const struct option cli_pool_options[];

@@ -12,7 +12,8 @@ enum {
 };
 
 static const char runtime_file[] = "runtime.json";
-static const char *const scopes[] = {PIPELINE_SCOPE, "_classifier", "_ledger", NULL};
+static const char *const scopes[] = {
+	PIPELINE_SCOPE, "_classifier", "_ledger", ORCHESTRATOR_SCOPE, NULL};
 
 /* ---- paths ---- */
 

@@ -35,6 +35,9 @@ struct run_item {
 	bool stopped;                 /* as run_stop() asked */
 
 	struct scripted_agents scripted;
+	/* Of an action's own process: variables of its database branches; `NAME` removes. NULL: its
+	 * worktree has no databases. */
+	const char *const *database_env;
 	/* Only with real agents. */
 	bool real;
 	const char *plugin_root;     /* of roles and skills */
@@ -58,6 +61,8 @@ int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
  * that of its worktree. */
 int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
 	struct run_item *out, struct error *err);
+/* Gives this process, which carries the action out, the databases that its stage asks for. */
+int run_setup_databases(struct arena *a, struct run_item *r, const json *action, struct error *err);
 /* Where an action is carried out. */
 const char *run_action_directory(const struct run_item *r, const json *action);
 /* Reclaims a worktree that this run created and did no work in. Best effort. */
@@ -81,6 +86,11 @@ void run_step_release_lease(const struct run_step_call *call);
 /* ---- one item, and its children (step.c, tree.c) ---- */
 
 enum { RUN_DEPTH_MAX = 8, RUN_ATTEMPTS_MAX = 1000 };
+/* A limit from the environment. -1: ERR_USAGE, it is no whole number. */
+#define RUN_RETRIES_VARIABLE  "AGENT_TOPOLOGY_MAX_RETRIES"
+#define RUN_DEPTH_VARIABLE    "AGENT_TOPOLOGY_MAX_DEPTH"
+#define RUN_CHILDREN_VARIABLE "AGENT_RELATIONSHIP_MAX_CHILDREN"
+int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err);
 /* A step of the item alone: its array has the children as actions `run_item`. */
 int run_step_item(
 	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
@@ -112,6 +122,7 @@ struct run_entry {
 	const char *repo;     /* first: environment_local reads it */
 	const char *document; /* of the item */
 	bool in_place, own_worktree, allow_dirty;
+	const char *base; /* the local branch that its own begins at; NULL: the remote's */
 	const struct remote_state *remote; /* as the first step found it; NULL: not asked */
 	const struct preflight *first;     /* the check of the first step; NULL: a later one */
 	struct run_worktree *worktree;     /* NULL: by default */
@@ -208,6 +219,7 @@ void run_action_environment(
 
 struct run_answer {
 	bool answered;
+	bool hard; /* no answer, and another attempt would not give one: time, network, access */
 	struct str text;
 	const char *how;       /* for people, if there is no answer: `codex: timeout` */
 	const char *limit;     /* the usage limit that was reached; NULL: none */
@@ -255,6 +267,9 @@ struct run_children {
 	int (*ended)(void *data, size_t item, int status, struct str report);
 	/* After an item has ended: may raise *n. -1: no more are started. May be NULL. */
 	int (*more)(void *data, size_t item, size_t *n);
+	/* After `more`: a running item is ended with TERM, and a waiting one is not started. NULL:
+	 * all are needed. */
+	bool (*cancelled)(void *data, size_t item);
 	void (*tick)(void *data); /* every RUN_TICK_MS; may be NULL */
 	void *data;
 };

@@ -177,7 +177,7 @@ TEST(all_of_a_database_pool_is_read)
 		     "    branchTtl: P14D, abandonAfter: PT1H, warmPoolSize: 3}\n"
 		     "  allowBranchFromBranch: true\n"
 		     "  migrations: {migrationCommand: pnpm db:migrate, migrationCwd: a/b}\n"
-		     "  credentials: {apiTokenEnv: NEON_API_TOKEN}\n");
+		     "  credentials: {allocateCommand: a b, acknowledgeUntrusted: true}\n");
 	const struct database_pool_spec *d = resources_database(&r, "d");
 
 	assert_string_equal(d->adapter, "external");
@@ -194,7 +194,9 @@ TEST(all_of_a_database_pool_is_read)
 	assert_true(d->from_branch && d->migrations && d->on_create);
 	assert_string_equal(d->migration_command, "pnpm db:migrate");
 	assert_string_equal(d->migration_cwd, "a/b");
-	assert_non_null(yaml_get(d->credentials, "apiTokenEnv"));
+	assert_string_equal(database_credential(d, "allocateCommand"), "a b");
+	assert_null(database_credential(d, "reclaimCommand"));
+	assert_int_equal(d->max_branches, 10);
 }
 
 TEST(a_database_pool_of_little_has_defaults)
@@ -205,6 +207,7 @@ TEST(a_database_pool_of_little_has_defaults)
 	assert_string_equal(d->create_on, "worktree-allocation");
 	assert_string_equal(d->reclaim_on, "pr-merge");
 	assert_int_equal(d->max_concurrent + d->warm, 0);
+	assert_int_equal(d->max_branches, CONCURRENT_MAX);
 	assert_int_equal(d->ttl_s, 0);
 	assert_int_equal(d->abandon_s, 7 * 86400);
 	assert_false(d->from_branch || d->migrations);
@@ -276,6 +279,14 @@ TEST(what_they_may_not_be)
 		{BASE "  migrations: {runOnBranchCreate: true}\n", "9:35: " CREATE_NEEDS},
 		{BASE "  migrations: {migrationCommand: x, migrationCwd: a/../../b}\n",
 			"9:51: 'migrationCwd' leads out of the worktree"},
+		{BASE "  credentials: {apiToken: sk-1}\n",
+			"9:27: the adapter 'neon' has no credential 'apiToken'"},
+		{BASE "  credentials: {apiTokenEnv: 'sk-1'}\n",
+			"9:30: 'apiTokenEnv' must be the name of an environment variable"},
+		{BASE "  credentials: {projectId: [p]}\n", "9:28: 'projectId' must be a text"},
+		{BASE "  credentials: {storageVolume: v}\n",
+			"9:32: 'storageVolume' has no effect: branches are databases of the same "
+			"server"},
 		{BASE "  migrations: {migrationCommand: x, migrationCwd: /a}\n",
 			"9:51: 'migrationCwd' must be a relative path, not '/a'"},
 	};

@@ -55,7 +55,7 @@ static const char *const full[] = {
 		 "  allowBranchFromBranch: true\n"
 		 "  migrations: {runOnBranchCreate: true, migrationCommand: \"a\\nb\", "
 		 "migrationCwd: sub/x}\n"
-		 "  credentials: {apiTokenEnv: T, n: [1, {a: null}]}\n",
+		 "  credentials: {apiTokenEnv: T, projectId: p}\n",
 	DATABASE "  adapter: external\n  upstream: {connectionStringEnv: A}\n"
 		 "  injection: {targetEnv: B}\n  migrations: {runOnBranchCreate: false}\n",
 	DATABASE "  adapter: external\n  upstream: {connectionStringEnv: A}\n"
