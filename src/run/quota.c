@@ -223,8 +223,7 @@ static int ask(struct arena *a, const struct run_item *r, const struct quota_req
 
 	return open_ledger(a, &ledger, err) < 0 || quota_admit(a, &ledger, q, d, err) < 0 ||
 			       quota_report(r->artifacts, issue, q->stage, &d->events, err) < 0 ||
-			       (!d->repeated &&
-				       quota_write_copies(a, &ledger, r->artifacts, q, err) < 0)
+			       quota_write_copies(a, &ledger, r->artifacts, q, err) < 0
 		       ? -1
 		       : 0;
 }
