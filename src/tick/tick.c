@@ -5,6 +5,7 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/base/clock.h"
+#include "src/tick/attest.h"
 #include "src/tick/dispatch.h"
 #include "src/tick/recover.h"
 #include "src/tick/tick.h"
@@ -97,7 +98,10 @@ static struct recovery recovery_of(struct tick *t, const struct task *task)
 static void report_end(struct tick *t, const struct task *task, bool good, const char *reason)
 {
 	const char *url = pull_request_of(t, task);
+	struct error err;
 
+	if (good && attest_write(t->arena, t->repo, task->id, document_of(t, task), &err) < 0)
+		error_log("dev-team: %s has no attestation: %s", task->id, err.text);
 	tick_memory_report(&t->memory, EVENT_TICK_COMPLETED, task,
 		JSON_OBJECT(JSON_TEXT("outcome", good ? "approved" : "needs-human-attention"),
 			JSON_TEXT("reason", reason), JSON_IF(url, JSON_TEXT("prUrl", url))));
