@@ -93,9 +93,9 @@ static int sign(
 int attest_write(
 	struct arena *a, const char *repo, const char *id, const char *document, struct error *err)
 {
-	CLEANUP(json_free)
-	json *answers = json_array(),
-	     *agents = json_object(), *evidence = json_array();
+	CLEANUP(json_free) json *answers = json_array();
+	CLEANUP(json_free) json *agents = json_object();
+	CLEANUP(json_free) json *evidence = json_array();
 	struct approval p = {.answers = answers, .agents = agents, .evidence = evidence};
 	char *tree = NULL, *line = NULL, *found = NULL, *tip = NULL;
 	const char *text, *branch = arena_printf(a, "refs/heads/dev-team/%s", id);
