@@ -85,6 +85,16 @@ typedef int screen_text(void *data, struct buf *out, struct error *err);
  */
 int screen_watch(screen_text *text, void *data, struct error *err);
 
+struct quota_entry;
+struct quota_window;
+struct quota_point;
+struct subscription_plan;
+/* Adds an SVG image: tokens left, target, hard cap, reservations, and off-peak hours if the plan is
+ * known. The window has begun and has a quota. */
+void cli_put_chart(const struct quota_entry *e, const struct quota_window *w,
+	const struct subscription_plan *p, const struct quota_point *points, size_t n, int64_t now,
+	struct buf *out);
+
 /* Prints what there is and empties it: for verbs that show things as they happen. */
 int cli_flush(struct buf *out, struct error *err);
 

@@ -33,6 +33,11 @@ int artifact_write(
 int artifact_write_text(
 	const char *dir, const char *issue, const char *name, struct str text, struct error *err);
 
+/* The same for a copy that only people read: it is not synced, so that after a power cut it may be
+ * empty or an older one. */
+int artifact_write_copy(
+	const char *dir, const char *issue, const char *name, const json *value, struct error *err);
+
 /* *out is NULL without a file. -1: ERR_INPUT with the position, ERR_STATE, ERR_SYSTEM. */
 int artifact_read(
 	const char *dir, const char *issue, const char *name, json **out, struct error *err);

@@ -40,7 +40,16 @@ enum event_id {
 	EVENT_LEDGER_POOLED,
 	EVENT_TENANT_SHARE_INVALID,
 	EVENT_LEDGER_KEY_AMBIGUOUS,
+	EVENT_LEDGER_RECONCILIATION,
+	EVENT_BURN_DOWN_REPORT,
+	EVENT_TIER_ANALYSIS,
 	EVENT_DATABASE_ISOLATION_REQUIRED,
+	EVENT_BRANCH_TOPOLOGY_FORBIDDEN,
+	EVENT_BRANCH_QUOTA_EXCEEDED,
+	EVENT_ADAPTER_UNAVAILABLE,
+	EVENT_BRANCH_ALLOCATION_LATENCY,
+	EVENT_MIGRATION_FAILED,
+	EVENT_MIGRATION_DIVERGED,
 	EVENT_QUEUED,
 	EVENT_STARTED,
 	EVENT_COMPLETED,
@@ -88,7 +97,7 @@ struct event_field {
 /* One row of the table. */
 struct event_type {
 	const char *name, *severity, *about;
-	struct event_field fields[10]; /* besides type, timestamp, severity, issueId and stage */
+	struct event_field fields[14]; /* besides type, timestamp, severity, issueId and stage */
 };
 const struct event_type *event_type(enum event_id id);
 

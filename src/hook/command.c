@@ -2,6 +2,7 @@
 #include <strings.h>
 #include "context/lease.h"
 #include "src/base/number.h"
+#include "src/graph/manifest.h"
 #include "src/hook/loop.h"
 #include "src/local/local.h"
 #include "src/setup/setup.h"
@@ -31,6 +32,7 @@ static const struct command {
 	{"fix", COMMAND_STEP, "fix-issue"},
 	{"dev-team", COMMAND_STEP, NULL},
 	{"continue", COMMAND_CONTINUE, NULL},
+	{"graph", COMMAND_STEP, NULL},
 	{"orchestrator-tick", COMMAND_TICK, NULL},
 	{"execute", COMMAND_TICK, NULL},
 	{"workflow", COMMAND_WORKFLOW, NULL},
@@ -139,9 +141,10 @@ static int read_arguments(struct expansion *p, struct error *err)
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
 			p->command->name,
-			named                                  ? "WORKFLOW "
-			: p->command->kind == COMMAND_WORKFLOW ? "[WORKFLOW] "
-							       : "",
+			named && !strcmp(p->command->name, "graph") ? "MANIFEST "
+			: named                                     ? "WORKFLOW "
+			: p->command->kind == COMMAND_WORKFLOW      ? "[WORKFLOW] "
+								    : "",
 			p->command->kind == COMMAND_STEP ? "|WORDS" : "",
 			p->command->kind == COMMAND_CANCEL ? "" : "NOTE | ANSWER | ");
 	if (is_take_over(p)) {
@@ -178,7 +181,7 @@ static int begin_words(struct expansion *p, struct error *err)
 		return 0;
 	if (locate_workflow(p->arena, p->call.workflow, p->call.plugin_root, p->call.repo, &path,
 		    err) < 0 ||
-		workflow_load(p->arena, path, &w, err) < 0)
+		manifest_workflow_load(p->arena, path, &w, err) < 0)
 		return -1;
 	item.text = arena_printf(
 		p->arena, "%s%s%.*s", p->call.id, words.n ? " " : "", (int)words.n, words.p);

@@ -119,6 +119,9 @@ void hook_put_block(struct buf *out, const char *reason);
 
 /* -1 with *v: the call records an answer to an action that was requested from another agent. */
 int hook_answer_check(struct arena *a, const json *call, struct verdict *v);
+/* -1 with *v: the agent carries out a node of a manifest, whose persona does not have the tool.
+ * `self`: this program, absolute. */
+int hook_tools_check(struct arena *a, const json *call, const char *self, struct verdict *v);
 /* The client's type for the agent that actions name `agent`. */
 const char *hook_agent_type(struct arena *a, const char *agent);
 /* Whether the client starts an agent of this type for an action of `agent`. */

@@ -110,7 +110,8 @@ static int make_loop_step(
 		.context_file = l->item.context_file,
 		.repo = l->item.repo,
 		.owner = hook_item_owner(&l->item, l->session),
-		.returned = *returned};
+		.returned = *returned,
+		.returned_alone = l->others_work};
 	bool late;
 
 	*returned = NULL;

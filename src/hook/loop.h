@@ -13,7 +13,8 @@ struct hook_loop {
 	struct arena *arena;
 	const char *session;
 	struct hook_item item;
-	int64_t until; /* scripts are waited for; of clock_ticks() */
+	int64_t until;    /* scripts are waited for; of clock_ticks() */
+	bool others_work; /* agents of the array, beside those that have returned */
 };
 
 /* The document of action `id`, which may be one of a child of the item. */

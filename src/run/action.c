@@ -231,7 +231,12 @@ static int take_answer(struct context_file *f, const struct run_action *p,
 {
 	struct answer_offer offer = {.id = id_of(p), .text = answer->text};
 
-	if (!answer->answered)
+	/* Of a node of a manifest this is an answer; in other workflows the agent is asked again.
+	 */
+	if (!answer->answered && answer->hard && json_get(p->action, "node")) {
+		offer.text = str_of(answer->how);
+		offer.word = "failure";
+	} else if (!answer->answered)
 		return context_log(f, err);
 	if (answer_record(f, &offer, err) == 0)
 		return 0;
@@ -273,16 +278,35 @@ static int begin_wait(
 		       : wait_for_limit(&f, answer->resets_at, answer->limit, err);
 }
 
+/* Budgets do not count it. */
+static void free_of_charge(json *note)
+{
+	double listed = json_number(json_get(note, "cost_usd"), -1);
+
+	if (listed < 0)
+		return;
+	json_put_number(note, "list_cost_usd", listed);
+	json_drop(note, "cost_usd");
+	json_put_number(note, "cost_usd", 0);
+}
+
 static int call_agent(struct arena *a, const struct run_item *r, const struct run_action *p,
 	struct run_outcome *out, struct error *err)
 {
 	struct run_answer answer = {0};
-	int rc = run_agent_call(a, r, p->action, &answer, err);
+	const char *harness;
+	int rc = run_quota_start(a, r, p->action, &harness, &answer, err);
+	bool started = rc == 0 && !answer.limit;
 	struct error ignored;
 
+	if (started)
+		rc = run_agent_call(a, r, p->action, harness, &answer, err);
+	if (answer.note && answer.within_quota && json_str_is(answer.note, "harness", harness))
+		free_of_charge(answer.note);
 	if (rc == 0 && answer.limit) {
 		rc = begin_wait(r, &answer, out->word, err);
-		run_quota_limit(a, r, p->action, answer.resets_at);
+		if (started)
+			run_quota_limit(a, r, p->action, harness, answer.resets_at);
 	} else if (rc == 0)
 		rc = record_answer(r, p, &answer, out->word, err);
 	else if (answer.note) /* it ran before the run was stopped */

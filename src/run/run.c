@@ -32,7 +32,7 @@ _Static_assert(
 
 struct action_job {
 	struct run_action action;
-	bool ended;
+	bool ended, cancelled;
 };
 
 struct action_jobs {
@@ -100,6 +100,8 @@ static int act_in_child(void *data, size_t item, int report, int log)
 	(void)dup2(log, STDERR_FILENO);
 	o.rc = run_setup_action(j->arena, j->run, action->action, &of, &o.err);
 	if (o.rc == 0)
+		o.rc = run_setup_databases(j->arena, &of, action->action, &o.err);
+	if (o.rc == 0)
 		o.rc = run_action_execute(&of, action, &o.of, &o.err);
 	ignored = write(report, &o, sizeof(o));
 	(void)ignored;
@@ -118,6 +120,11 @@ static int take_outcome(void *data, size_t item, int status, struct str report)
 	if (whole)
 		memcpy(&o, report.p, sizeof(o));
 	j->list.items[item].ended = true;
+	if (j->list.items[item].cancelled) {
+		report_to_caller(
+			j->run, RUN_REPORT_END, action, &(struct run_outcome){.word = "cancelled"});
+		return 0;
+	}
 	if (whole && o.rc == 0) {
 		report_to_caller(j->run, RUN_REPORT_END, action, &o.of);
 		return 0;
@@ -183,10 +190,44 @@ static size_t count_working(const struct action_jobs *j, const char *document)
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->list.n; i++)
-		n += !j->list.items[i].ended &&
+		n += !j->list.items[i].ended && !j->list.items[i].cancelled &&
 		     (!document ||
 			     json_str_is(j->list.items[i].action.action, "context_file", document));
 	return n;
+}
+
+/* Whether the document says that nobody waits for the action any more. */
+static bool is_fenced(const char *document, const char *id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct str rest, one;
+
+	if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0)
+		return false;
+	rest = context_get(&f.doc, "cancelled");
+	while (arena_shell_word(&f.arena, &rest, &one))
+		if (str_is(one, id))
+			return true;
+	return false;
+}
+
+static void find_cancelled(struct action_jobs *j)
+{
+	for (size_t i = 0; i < j->list.n; i++) {
+		struct action_job *job = &j->list.items[i];
+
+		if (!job->ended && !job->cancelled)
+			job->cancelled = is_fenced(json_get_str(job->action.action, "context_file"),
+				json_get_str(job->action.action, "id"));
+	}
+}
+
+static bool is_cancelled(void *data, size_t item)
+{
+	const struct action_jobs *j = data;
+
+	return j->list.items[item].cancelled && !j->list.items[item].ended;
 }
 
 static int step_next(
@@ -220,6 +261,7 @@ static int take_next(void *data, size_t item, size_t *n)
 		return -1;
 	}
 	vec_push(&j->arrays, array);
+	find_cancelled(j);
 	if (!json_str_is(json_first(array), "action", "done") && add_array(j, array) < 0)
 		return -1;
 	*n = j->list.n;
@@ -239,6 +281,7 @@ static int carry_out(struct action_jobs *jobs, const json *array, bool ordered)
 		.tick = look_around,
 		.ended = take_outcome,
 		.more = ordered ? take_next : NULL,
+		.cancelled = ordered ? is_cancelled : NULL,
 		.data = jobs};
 	int rc;
 

@@ -481,6 +481,72 @@ static void measure_hook(void)
 		"<= 1.2x");
 }
 
+static void write_plan(void)
+{
+	tree_write(in_dir(".dev-team/resources/plan.yaml"),
+		STR("apiVersion: dev-team/v1\nkind: SubscriptionPlan\nmetadata: {name: max}\n"
+		    "spec: {harness: claude-code, billingMode: session-window, "
+		    "windowDuration: PT5H, windowQuotaTokens: 1000000}\n"));
+	tree_write(in_dir(".dev-team/resources/ship.yaml"),
+		STR("apiVersion: dev-team/v1\nkind: Pipeline\nmetadata: {name: ship}\n"
+		    "spec: {accountId: team, subscriptionPlans: [max], "
+		    "stages: [{name: implementing, estimatedTokens: {input: 50000, output: "
+		    "10000, frozen: true}}]}\n"));
+}
+
+/* The ledger as it is now. */
+static struct item take_ledger(void)
+{
+	const char *path = in_dir(".dev-team/ledger.md");
+
+	return (struct item){STR(""), taken(events_of(path)), path};
+}
+
+/* A step that admits its action, beside one without a plan and the bare program. */
+static void measure_step_with_plan(const struct item *ledger)
+{
+	static double of_a[MAX_RUNS], of_b[MAX_RUNS];
+	const char *settings = in_dir(".dev-team/config.yaml"), *copy = in_dir("bare.md");
+	const struct side plain = SIDE(bare, copy);
+	struct item answered, asked;
+	long peak;
+
+	unlink(settings);
+	prepare(4 * KIB, &answered, &asked);
+	tree_write(copy, answered.document);
+	for (unsigned i = 0; i < runs; i++) {
+		const struct side step = {.argv = step_argv(dir), .before = &answered};
+
+		tree_write(settings, STR("pipeline: ship\n"));
+		lay(ledger);
+		of_a[i] = run_side(&step, &peak);
+		unlink(settings);
+		of_b[i] = run_side(&step, &peak) + run_side(&plain, &peak);
+	}
+	bench_row("step with a plan : step + bare", of_a, of_b, runs, "<= 1.0x");
+}
+
+static void measure_ledger(void)
+{
+	const char *const record[] = {program, "ledger", "record", "implementing", "--pipeline",
+		"ship", "--action", "A-0", "--input", "1000", "--output", "100", "--artifacts",
+		in_dir("art"), NULL};
+	struct item ledger, document;
+
+	write_plan();
+	must(record, NULL);
+	ledger = take_ledger();
+	prepare(4 * KIB, &document, &(struct item){0});
+	tree_write(in_dir("bare.md"), document.document);
+	compare("ledger admit : bare",
+		(struct side){.argv = (const char *const[]){program, "ledger", "admit",
+				      "implementing", "--pipeline", "ship", "--action", "A-1",
+				      "--artifacts", in_dir("art"), NULL},
+			.before = &ledger},
+		SIDE(bare, in_dir("bare.md")), "<= 2.0x");
+	measure_step_with_plan(&ledger);
+}
+
 static void measure_policy(void)
 {
 	static const char line[] = "git log --oneline -n 20 | grep -n fix && ls -la src";
@@ -545,6 +611,7 @@ static const struct group {
 	{"backlog", measure_backlog},
 	{"array", measure_array},
 	{"children", measure_children},
+	{"ledger", measure_ledger},
 	{"policy", measure_policy},
 	{"hook", measure_hook},
 };
@@ -574,7 +641,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | backlog "
-		    "| array | children | policy | hook]]");
+		    "| array | children | ledger | policy | hook]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);
 	if (!runs || runs > MAX_RUNS)
