@@ -70,6 +70,87 @@ static const struct option lookup_options[] = {
 	OPTION_END,
 };
 
+/* ---- as JSON and as text ---- */
+
+static const char *const states[] = {
+	[ALLOCATION_MAKING] = "making",
+	[ALLOCATION_LIVE] = "live",
+	[ALLOCATION_REMOVING] = "removing",
+};
+
+static const char *const sources[] = {
+	[PORT_COMPUTED] = "computed",
+	[PORT_OVERRIDE] = "override",
+	[PORT_OF_RECORD] = "record",
+	[PORT_OF_ISSUE] = "issue",
+};
+
+#define TEXT(key, value) JSON_IF((value) && *(value), JSON_TEXT(key, value))
+
+static json *port_report_json(const struct port_request *ask, const struct port_report *got)
+{
+	json *tried = json_array();
+
+	for (size_t i = 0; i < got->answer.n_tried; i++)
+		json_push_int(tried, got->answer.tried[i]);
+	return JSON_OBJECT(JSON_TEXT("path", got->path), JSON_INT("basePort", ask->base),
+		JSON_IF(got->candidate, JSON_INT("candidate", got->candidate)),
+		JSON_INT("port", got->answer.first),
+		JSON_VALUE("ports", port_list_json(got->answer.first, ask->count)),
+		JSON_TEXT("source", sources[got->source]), JSON_VALUE("attempted", tried));
+}
+
+static json *allocation_json(const struct allocation *of)
+{
+	return JSON_OBJECT(TEXT("branch", of->branch), TEXT("slug", of->slug),
+		TEXT("path", of->path), TEXT("repo", of->repo), TEXT("pool", of->pool),
+		JSON_TEXT("state", states[of->state]), TEXT("base", of->base),
+		TEXT("commit", of->tip), JSON_BOOL("madeBranch", of->made_branch),
+		TEXT("sparse", of->sparse), JSON_IF(of->ports, JSON_INT("port", of->port)),
+		JSON_IF(of->ports, JSON_VALUE("ports", port_list_json(of->port, of->ports))),
+		JSON_IF(of->slots, JSON_INT("slots", of->slots)),
+		JSON_IF(of->slots, JSON_INT("slotPorts", of->slot_ports)),
+		JSON_IF(of->slots, JSON_VALUE("childPorts", port_list_json(of->port + of->ports,
+								    of->slots * of->slot_ports))),
+		TEXT("parent", of->parent), TEXT("run", of->run),
+		JSON_IF(of->holder.pid, JSON_INT("holder", of->holder.pid)),
+		JSON_IF(of->created, JSON_TIME("createdAt", of->created)));
+}
+
+static char *allocation_ports(struct arena *a, const struct allocation *of)
+{
+	if (!of->ports)
+		return arena_printf(a, "-");
+	if (of->ports == 1)
+		return arena_printf(a, "%u", of->port);
+	return arena_printf(a, "%u-%u", of->port, of->port + of->ports - 1);
+}
+
+static const char *pool_entry_status(const struct pool_entry *e)
+{
+	if (e->removed)
+		return "removed";
+	if (!e->recorded)
+		return e->keep == KEEP_FOREIGN ? "foreign" : "unrecorded";
+	if (e->of.state == ALLOCATION_LIVE && !e->there)
+		return "gone";
+	if (e->reason)
+		return e->reason;
+	return e->of.state == ALLOCATION_LIVE && e->stale ? "stale" : states[e->of.state];
+}
+
+static json *pool_entry_json(const struct pool_entry *e)
+{
+	bool kept = e->keep != KEEP_NOTHING;
+
+	return JSON_ADD(allocation_json(&e->of), JSON_TEXT("status", pool_entry_status(e)),
+		JSON_BOOL("recorded", e->recorded), JSON_BOOL("there", e->there),
+		JSON_BOOL("stale", e->stale), JSON_IF(e->changed, JSON_TIME("changed", e->changed)),
+		JSON_IF(e->reason, JSON_TEXT("reason", e->reason)),
+		JSON_IF(kept, JSON_TEXT("keep", keep_word(e->keep))),
+		JSON_IF(kept, JSON_TEXT("why", e->why ? e->why : "")));
+}
+
 /* ---- allocations ---- */
 
 static void put_allocation(struct invocation *in, const struct allocation *of, bool created)
@@ -303,10 +384,12 @@ static int run_port(struct invocation *in, struct error *err)
 		.issue = o->issue,
 		.base = (unsigned)o->base_port,
 		.count = (unsigned)o->count};
+	CLEANUP(pool_close) struct pool p = {0};
 	struct port_report got;
+	bool known = false;
 
-	if (locate_port(in->arena, &o->pool, in->words[0], &ask, err) < 0 ||
-		pool_port(in->arena, &ask, &got, err) < 0)
+	if (locate_port(in->arena, &o->pool, in->words[0], &ask, &p, &known, err) < 0 ||
+		pool_port(in->arena, known ? &p : NULL, &ask, &got, err) < 0)
 		return -1;
 	if (o->json)
 		json_print_line(in->out, port_report_json(&ask, &got));
@@ -352,8 +435,10 @@ const struct verb verb_pool = {
 	.details =
 		"Work is never lost by accident: uncommitted changes, and commits that are on no "
 		"remote and on no other branch, keep a worktree unless --confirm is given. A live "
-		"run, child worktrees, or the worktree of another clone keep it always. The next "
-		"command finishes or undoes what a killed command left half done.\n"
+		"run, child worktrees, a lock, or the worktree of another clone keep it always. "
+		"The "
+		"next command deletes what a killed command had begun to create, and finishes what "
+		"it had begun to remove.\n"
 		"\n"
 		"Exit status: 4 if the worktree is kept, or if the directory, the branch or the "
 		"ports are taken.",

@@ -1,432 +1,398 @@
-#include <sys/stat.h>
-#include "src/event/event.h"
+/*
+ * allocate.c: creates a worktree with its ports and its record, or adopts the one that exists.
+ */
 #include "src/base/clock.h"
+#include "src/event/event.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
-#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
-
-enum { TRIES = 20, MAKING_MS = 600000, WATCH_MS = 1000, WATCH_MAX = 64 };
-
-enum outcome {
-	DONE,   /* it exists already: w->of describes it */
-	FILL,   /* made; its files are missing */
-	AWAIT,  /* another process is creating or removing it */
-	REPAIR, /* a process died while it did */
-	AGAIN,  /* another process was faster, or something stale was removed */
-};
 
 struct work {
 	struct arena *arena;
 	struct pool *pool;
 	const struct allocate_ask *ask;
-	bool adopt;            /* create nothing */
-	struct allocation of;  /* the record to write */
-	struct allocation old; /* the record as it is; mod 0: there is none */
-	struct base base;
-	struct ownership own;
+	bool adopt;           /* create nothing */
+	struct allocation of; /* the record to write */
+	struct records all;
+	struct trees trees;
+	const char *commit; /* where the branch is, or begins */
 	struct error *err;
 };
 
 /* ---- the holder ---- */
 
-static void set_holder(struct work *w)
+static int set_holder(struct work *w)
 {
-	pid_t pid = w->ask->holder;
-	struct process_info info = {0};
+	pid_t pid = w->ask->holder ? w->ask->holder : w->ask->run ? getpid() : 0;
 
-	if (!pid && w->ask->run)
-		pid = getpid();
-	record_claim(w->arena, &w->of);
-	w->of.pid = pid;
-	w->of.start = pid && process_info(pid, &info) ? info.start : 0;
+	w->of.holder = (struct process_identity){0};
 	if (w->ask->run)
 		w->of.run = w->ask->run;
+	return pid ? process_identify(w->arena, pid, &w->of.holder, w->err) : 0;
 }
 
 /* The holder is running, and is neither the caller nor of the caller's run. */
-static bool is_rival(const struct work *w, const struct allocation *of)
+static int check_holder(struct work *w, const struct allocation *old)
 {
 	pid_t own = w->ask->holder ? w->ask->holder : getpid();
 
-	if (of->state != ALLOCATION_LIVE || !record_alive(of) ||
-		(of->pid == own && strcmp(of->boot, boot_id()) == 0))
-		return false;
-	return !of->run || !w->ask->run || strcmp(of->run, w->ask->run) != 0;
-}
-
-/* From the record, or for a user with another state directory, from the mark in the worktree. */
-static int check_holder(struct work *w)
-{
-	struct allocation marked;
-	const char *state;
-	const struct allocation *rival = NULL;
-
-	if (!w->ask->run && !w->ask->holder)
-		return 0;
-	if (w->old.mod && is_rival(w, &w->old))
-		rival = &w->old;
-	else if (mark_live(w->arena, w->of.path, &marked, &state) && is_rival(w, &marked))
-		rival = &marked;
-	if (!rival)
+	if ((!w->ask->run && !w->ask->holder) || !old->holder.pid || old->holder.pid == own ||
+		process_life(&old->holder, &w->pool->self) == PROCESS_DEAD ||
+		(old->run && w->ask->run && strcmp(old->run, w->ask->run) == 0))
 		return 0;
 	return error_set(w->err, ERR_STATE,
-		"'%s' is held by process %d%s%s%s, which is still running", w->of.path,
-		(int)rival->pid, rival->run ? " for '" : "", rival->run ? rival->run : "",
-		rival->run ? "'" : "");
+		"'%s' is held by process %d%s%s%s, which is still running", old->path,
+		(int)old->holder.pid, old->run ? " for '" : "", old->run ? old->run : "",
+		old->run ? "'" : "");
 }
 
-/* ---- ownership ---- */
+/* ---- where a new branch begins ---- */
 
-static int tell_mismatch(struct work *w)
+/* *commit NULL: there is no such commit. */
+static int resolve(struct work *w, const char *name, const char **commit)
 {
-	CLEANUP(json_free)
-	json *fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
-		JSON_TEXT("reason", owned_word(w->own.reason)),
-		JSON_TEXT("expectedClone", w->own.expected),
-		JSON_IF(w->own.actual, JSON_TEXT("actualClone", w->own.actual)),
-		JSON_TEXT("guard", w->pool->strict ? "strict" : "advisory"));
-	const struct event h = {
-		.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH, .issue = w->ask->issue, .fields = fields};
+	const char *const args[] = {"rev-list", "-n", "1", "--end-of-options", name, "--", NULL};
+	const char *said;
 
-	return event_emit(w->pool->artifacts, &h, w->err);
+	return pool_git_line(w->arena, w->pool, NULL, args, commit, &said, w->err);
 }
 
-static int foreign(struct work *w)
+/* One of the references, or nothing. */
+static int begin_at(struct work *w, const char *prefix, const char *name)
 {
-	const char *what = w->own.reason == OWNED_CROSS_CLONE
-				   ? "it belongs to another clone"
-				   : "its '.git' does not point to a repository";
-
-	if (tell_mismatch(w) < 0)
-		return -1;
-	if (w->pool->strict)
-		return error_set(w->err, ERR_STATE,
-			"WorktreeOwnershipMismatch (%s): '%s' does not belong to '%s': %s, '%s'",
-			owned_word(w->own.reason), w->of.path, w->pool->repo, what,
-			w->own.actual ? w->own.actual : "");
-	w->of.warning = arena_printf(w->arena,
-		"advisory ownership mismatch (%s): '%s' does not belong to "
-		"'%s': %s, '%s'",
-		owned_word(w->own.reason), w->of.path, w->pool->repo, what,
-		w->own.actual ? w->own.actual : "");
-	return 0;
-}
-
-/* ---- under the lock ---- */
-
-/* Commits the record together with its ports. *refused: another process was faster. */
-static int commit(struct work *w, bool *refused)
-{
-	for (int i = 0; i < TRIES; i++) {
-		struct change c;
-
-		change_begin(&c, w->arena, w->pool);
-		if (slot_choose(w->arena, w->pool, w->ask, &w->of, &c, w->err) < 0)
-			return -1;
-		change_record(&c, &w->of);
-		if (change_commit(&c, &w->of.mod, refused, w->err) < 0)
-			return -1;
-		if (!*refused)
-			return 0;
-	}
-	return 0;
-}
-
-static int adopt_new(struct work *w, enum outcome *out)
-{
-	bool refused;
-
-	w->of.state = ALLOCATION_LIVE;
-	w->of.tip = w->base.commit;
-	if (check_holder(w) < 0)
-		return -1;
-	set_holder(w);
-	if (commit(w, &refused) < 0 ||
-		(!refused && mark_put(w->arena, w->pool, &w->of, w->err) < 0))
-		return -1;
-	*out = refused ? AGAIN : DONE;
-	return 0;
-}
-
-/* Set at once, because a process with another state directory does not see the record. */
-static int hold(struct work *w)
-{
-	struct allocation maker = w->of;
-	int rc;
-
-	set_holder(w);
-	rc = mark_put(w->arena, w->pool, &w->of, w->err);
-	w->of = maker;
-	return rc;
-}
-
-static int make(struct work *w, enum outcome *out)
-{
-	const struct base *b = &w->base;
-	struct error why;
-	bool refused;
-
-	w->of.made_branch = !b->exists;
-	w->of.base = b->name;
-	w->of.tip = b->commit;
-	if (w->ask->sparse && *w->ask->sparse) {
-		w->of.sparse = w->ask->sparse;
-		if (sparse_check(w->arena, w->pool, b->commit, w->of.sparse, w->err) < 0)
-			return -1;
-	}
-	record_claim(w->arena, &w->of);
-	if (commit(w, &refused) < 0)
-		return -1;
-	*out = refused ? AGAIN : FILL;
-	if (refused || (worktree_add(w->arena, w->pool, &w->of, w->err) == 0 && hold(w) == 0))
+	if (w->commit || !name || !*name)
 		return 0;
-	if (making_undo_locked(w->arena, w->pool, &w->of, &why) < 0)
-		record_give_up(w->arena, w->pool, w->of.path, why.text);
+	if (resolve(w, arena_printf(w->arena, "%s%s", prefix, name), &w->commit) < 0)
+		return -1;
+	if (w->commit)
+		w->of.base = str_starts(str_of(prefix), "refs/remotes/")
+				     ? arena_printf(w->arena, "origin/%s", name)
+				     : name;
+	return 0;
+}
+
+static const char *short_name(const char *full)
+{
+	static const char *const prefixes[] = {"refs/heads/", "refs/remotes/"};
+
+	for (size_t i = 0; i < COUNT(prefixes); i++)
+		if (str_starts(str_of(full), prefixes[i]))
+			return full + strlen(prefixes[i]);
+	return full;
+}
+
+/* In this order: the branch itself; what the caller names; the branch of the same name on the
+ * remote; the target on the remote; the local target; without a target, the default branch. */
+static int find_base(struct work *w)
+{
+	const struct allocate_ask *ask = w->ask;
+	bool target = ask->target && *ask->target;
+	struct git_default known;
+
+	if (begin_at(w, "refs/heads/", ask->branch) < 0)
+		return -1;
+	w->of.made_branch = !w->commit;
+	w->of.base = NULL;
+	if (w->commit)
+		return 0;
+	if (begin_at(w, "", ask->base) < 0)
+		return -1;
+	if (w->commit) {
+		w->of.base = short_name(ask->base);
+		return 0;
+	}
+	if (ask->base && *ask->base)
+		return error_set(w->err, ERR_STATE,
+			"there is no commit '%.200s' in '%s' to begin a branch from", ask->base,
+			w->pool->repo);
+	if (begin_at(w, "refs/remotes/origin/", ask->branch) < 0 ||
+		begin_at(w, "refs/remotes/origin/", ask->target) < 0 ||
+		begin_at(w, "refs/heads/", ask->target) < 0 ||
+		(!w->commit && git_read_default(w->arena, w->pool->repo, &known, w->err) < 0))
+		return -1;
+	if (!w->commit && !target && known.ref) {
+		w->commit = known.commit;
+		w->of.base = short_name(known.ref);
+	}
+	if (w->commit)
+		return 0;
+	return error_set(w->err, ERR_STATE,
+		"there is no branch '%s%s' in '%s' to begin from: commit and push something, fetch "
+		"it, or give --base",
+		target ? "origin/" : "", target ? ask->target : "main", w->pool->repo);
+}
+
+static int check_sparse(struct work *w)
+{
+	const char *dir = w->ask->sparse, *line, *said;
+	const char *const args[] = {
+		"cat-file", "-t", arena_printf(w->arena, "%s:%s", w->commit, dir ? dir : ""), NULL};
+
+	if (!dir || !*dir)
+		return 0;
+	if (dir[0] == '/' || dir[0] == '-' || dir[0] == '!' || strpbrk(dir, "*?[\\\n\"") ||
+		str_utf8_fault(str_of(dir)))
+		return error_set(w->err, ERR_USAGE,
+			"'%.200s' is not a directory of the repository, as --sparse requires", dir);
+	if (pool_git_line(w->arena, w->pool, NULL, args, &line, &said, w->err) < 0)
+		return -1;
+	w->of.sparse = dir;
+	if (line && strcmp(line, "tree") == 0)
+		return 0;
+	return error_set(w->err, ERR_INPUT, "there is no directory '%.200s' in commit %.12s", dir,
+		w->commit);
+}
+
+/* ---- a new one ---- */
+
+/* As `git worktree add` chooses it. */
+static const char *choose_admin(struct work *w)
+{
+	const char *name = w->of.slug;
+
+	for (unsigned i = 1;; i++) {
+		if (!path_exists(arena_printf(w->arena, "%s/worktrees/%s", w->pool->common, name)))
+			return name;
+		name = arena_printf(w->arena, "%s%u", w->of.slug, i);
+	}
+}
+
+/* The hook 'post-checkout' runs last: the files are complete then, and it does not undo them. */
+static bool is_complete(struct work *w)
+{
+	const char *index =
+		arena_printf(w->arena, "%s/worktrees/%s/index", w->pool->common, w->of.admin);
+
+	return path_exists(index) && !path_exists(arena_printf(w->arena, "%s.lock", index));
+}
+
+static int add_worktree(struct work *w)
+{
+	const char *path = w->of.path, *branch = w->of.branch;
+	const char *const old[] = {"worktree", "add", w->of.sparse ? "--no-checkout" : "--checkout",
+		"--", path, branch, NULL};
+	const char *const fresh[] = {
+		"worktree", "add", old[2], "--no-track", "-b", branch, "--", path, w->commit, NULL};
+	const char *const only[] = {"sparse-checkout", "set", "--cone", w->of.sparse, NULL};
+	static const char *const files[] = {"checkout", "--quiet", "--force", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status;
+
+	if (pool_git(w->pool, NULL, true, w->of.made_branch ? fresh : old, &out, &status, w->err) <
+		0)
+		return -1;
+	if (status == 0 && w->of.sparse) {
+		if (pool_git(w->pool, path, false, only, NULL, NULL, w->err) < 0)
+			return -1;
+		buf_clear(&out);
+		if (pool_git(w->pool, path, true, files, &out, &status, w->err) < 0)
+			return -1;
+	}
+	if (status == 0)
+		return 0;
+	if (!is_complete(w))
+		return error_set(w->err, ERR_SYSTEM, "'git worktree add' failed: %.*s",
+			(int)str_trim(buf_str(&out)).n, str_trim(buf_str(&out)).p);
+	w->of.warning = arena_printf(
+		w->arena, "the hook 'post-checkout' failed in '%s': status %d", path, status);
+	return 0;
+}
+
+static int make(struct work *w)
+{
+	struct error why;
+
+	if (find_base(w) < 0 || check_sparse(w) < 0 ||
+		ports_choose(w->pool, &w->all, w->ask, &w->of, w->err) < 0)
+		return -1;
+	w->of.tip = w->commit;
+	w->of.admin = choose_admin(w);
+	w->of.state = ALLOCATION_MAKING;
+	if (record_put(w->arena, w->pool, &w->of, w->err) < 0)
+		return -1;
+	if (add_worktree(w) == 0) {
+		w->of.state = ALLOCATION_LIVE;
+		if (set_holder(w) == 0 && record_put(w->arena, w->pool, &w->of, w->err) == 0)
+			return 0;
+		w->of.state = ALLOCATION_MAKING;
+	}
+	(void)pool_settle(w->arena, w->pool, &w->of, &why); /* else the next command does it */
 	return -1;
 }
 
-/* On a case-insensitive file system two names may be one directory. */
-static int check_folding(struct work *w)
-{
-	struct allocation *all;
-	size_t n;
+/* ---- one that exists ---- */
 
-	if (!directory_folds(w->arena, w->pool))
+static int check_owner(struct work *w, struct ownership *own)
+{
+	CLEANUP(json_free) json *fields = NULL;
+	const char *text;
+
+	if (pool_ownership(w->arena, w->of.path, w->pool->common, own, w->err) < 0)
+		return -1;
+	if (own->reason == OWNED_OK)
 		return 0;
-	if (record_all(w->arena, w->pool, &all, &n, w->err) < 0)
+	fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
+		JSON_TEXT("reason", owned_word(own->reason)),
+		JSON_TEXT("expectedClone", own->expected),
+		JSON_IF(own->actual, JSON_TEXT("actualClone", own->actual)),
+		JSON_TEXT("guard", w->pool->strict ? "strict" : "advisory"));
+	if (event_emit(w->pool->artifacts,
+		    &(struct event){.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH,
+			    .issue = w->ask->issue,
+			    .fields = fields},
+		    w->err) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++)
-		if (slug_same(all[i].path, w->of.path, true) &&
-			strcmp(all[i].path, w->of.path) != 0)
+	text = arena_printf(w->arena, "(%s): '%s' does not belong to '%s': %s, '%s'",
+		owned_word(own->reason), w->of.path, w->pool->repo,
+		own->reason == OWNED_CROSS_CLONE ? "it belongs to another clone"
+						 : "its '.git' does not point to a repository",
+		own->actual ? own->actual : "");
+	if (w->pool->strict)
+		return error_set(w->err, ERR_STATE, "WorktreeOwnershipMismatch %s", text);
+	w->of.warning = arena_printf(w->arena, "advisory ownership mismatch %s", text);
+	return 0;
+}
+
+/* The user may have switched branches in it. */
+static int check_branch(struct work *w, const struct tree *t)
+{
+	if (!t || (t->branch && strcmp(t->branch, w->of.branch) == 0))
+		return 0;
+	return error_set(w->err, ERR_STATE,
+		t->branch ? "'%s' has branch '%s' checked out, not branch '%s'"
+			  : "'%s' has commit %.12s checked out, not branch '%s'",
+		w->of.path, t->branch ? t->branch : t->head, w->of.branch);
+}
+
+static int adopt(struct work *w, const struct allocation *old)
+{
+	const char *warning;
+	struct ownership own;
+
+	if (check_owner(w, &own) < 0 || check_branch(w, trees_at(&w->trees, w->of.path)) < 0)
+		return -1;
+	warning = w->of.warning;
+	if (old) {
+		if (w->ask->ports > old->ports)
 			return error_set(w->err, ERR_STATE,
-				"branches '%s' and '%s' map to the same directory '%s' on a "
-				"case-insensitive file system",
-				all[i].branch, w->of.branch, all[i].path);
-	return 0;
+				"'%s' has %u ports, not %u: reclaim it to get more", old->path,
+				old->ports, w->ask->ports);
+		if (check_holder(w, old) < 0)
+			return -1;
+		w->of = *old;
+		w->of.warning = warning;
+		/* Taking over a run whose owner is alive requires `--holder`. */
+		if (!w->ask->holder &&
+			(!w->ask->run ||
+				(old->holder.pid && process_life(&old->holder, &w->pool->self) !=
+							    PROCESS_DEAD)))
+			return 0;
+	} else {
+		if (ports_choose(w->pool, &w->all, w->ask, &w->of, w->err) < 0 ||
+			begin_at(w, "refs/heads/", w->of.branch) < 0)
+			return -1;
+		w->of.base = NULL;
+		w->of.tip = w->commit;
+		if (own.reason == OWNED_OK)
+			w->of.admin = path_base(own.actual).p;
+	}
+	return set_holder(w) < 0 ? -1 : record_put(w->arena, w->pool, &w->of, w->err);
 }
 
-static int none_to_adopt(struct work *w)
-{
-	return error_set(w->err, ERR_STATE, "there is no worktree of branch '%s' at '%s' to adopt",
-		w->of.branch, w->of.path);
-}
+/* ---- all ---- */
 
-static int look(struct work *w, enum stand *stand)
+/* The worktree of the record is gone: unless git still has something of it, the place is free. */
+static int forget(struct work *w, const struct allocation *old)
 {
-	struct stat st;
+	struct allocation gone = *old;
+	enum keep_reason why;
+	const char *text;
 
-	*stand = STAND_NOTHING;
-	if (base_find(w->arena, w->pool, w->ask, &w->base, w->err) < 0)
+	if (pool_keep(w->arena, w->pool, &w->all, &gone, false, &why, &text, w->err) < 0)
 		return -1;
-	if (w->adopt && lstat(path_join(w->arena, w->of.path, ".git"), &st) < 0)
-		return none_to_adopt(w);
-	return stand_look(w->arena, w->pool, &w->of, w->base.commit, &w->own, stand, w->err);
+	if (why)
+		return error_set(w->err, ERR_STATE, "'%s' no longer exists, and is kept: %s",
+			gone.path, text);
+	if (pool_remove(w->arena, w->pool, &gone, false, w->err) < 0)
+		return -1;
+	return records_read(w->arena, w->pool, &w->all, w->err);
 }
 
-static int without_record(struct work *w, enum outcome *out)
+static int check_elsewhere(struct work *w)
 {
-	enum stand stand;
+	const struct tree *t = trees_on(&w->trees, w->of.branch);
 
-	if (check_folding(w) < 0 || look(w, &stand) < 0)
-		return -1;
-	if (stand == STAND_FOREIGN && foreign(w) < 0)
-		return -1;
-	if (stand != STAND_NOTHING)
-		return adopt_new(w, out);
-	return w->adopt ? none_to_adopt(w) : make(w, out);
-}
-
-/* ---- with a record ---- */
-
-static int adopt_again(struct work *w, enum outcome *out)
-{
-	const char *warning = w->of.warning;
-	struct change c;
-	bool refused;
-
-	if (w->ask->ports > w->old.ports)
+	if (trees_at(&w->trees, w->of.path))
 		return error_set(w->err, ERR_STATE,
-			"'%s' has %u ports, not %u: reclaim it to get more", w->old.path,
-			w->old.ports, w->ask->ports);
-	if (check_holder(w) < 0)
-		return -1;
-	w->of = w->old;
-	w->of.warning = warning;
-	/* Taking over a run whose owner is alive requires `--holder`. */
-	if (w->ask->holder || (w->ask->run && !record_alive(&w->old)))
-		set_holder(w);
-	change_begin(&c, w->arena, w->pool);
-	change_record(&c, &w->of);
-	if (change_commit(&c, &w->of.mod, &refused, w->err) < 0 ||
-		(!refused && mark_put(w->arena, w->pool, &w->of, w->err) < 0))
-		return -1;
-	*out = refused ? AGAIN : DONE;
-	return 0;
-}
-
-/* Another program removed the worktree. */
-static int forget(struct work *w, enum outcome *out)
-{
-	const char *child;
-	struct change c;
-	bool refused;
-	size_t n;
-
-	if (slot_children(w->arena, w->pool, &w->old, &n, &child, w->err) < 0)
-		return -1;
-	if (n)
+			"git knows a worktree '%s' that does not exist: run 'git worktree repair' "
+			"with its path if it was moved, else 'git worktree prune'",
+			w->of.path);
+	if (!t)
+		return 0;
+	if (t == w->trees.items)
 		return error_set(w->err, ERR_STATE,
-			"'%s' no longer exists, but has %zu child%s, such as '%s'", w->old.path, n,
-			n == 1 ? "" : "ren", child);
-	change_begin(&c, w->arena, w->pool);
-	change_drop(&c, &w->old);
-	if (slot_release(w->arena, w->pool, &w->old, &c, w->err) < 0 ||
-		change_commit(&c, NULL, &refused, w->err) < 0)
-		return -1;
-	*out = AGAIN;
-	return 0;
+			"branch '%s' is checked out in '%s', the main work tree: switch to another "
+			"branch there",
+			w->of.branch, w->pool->repo);
+	return error_set(w->err, ERR_STATE, "branch '%s' is checked out in another worktree: '%s'",
+		w->of.branch, t->path);
 }
 
-static int of_another(struct work *w, enum outcome *out)
+static int allocate_locked(struct work *w, bool *created)
 {
-	w->own.reason = OWNED_CROSS_CLONE;
-	w->own.expected = path_join(w->arena, w->pool->common, "worktrees");
-	w->own.actual = path_join(w->arena, w->old.common, "worktrees");
-	if (foreign(w) < 0)
-		return -1;
-	w->old.warning = w->of.warning;
-	w->of = w->old; /* the other clone's record, unchanged */
-	*out = DONE;
-	return 0;
-}
+	const struct allocation *old = records_find(&w->all, w->of.slug);
 
-static int with_record(struct work *w, enum outcome *out)
-{
-	enum stand stand;
-
-	if (strcmp(w->old.branch, w->of.branch) != 0)
+	if (old && strcmp(old->branch, w->of.branch) != 0)
 		return error_set(w->err, ERR_STATE,
 			"branches '%s' and '%s' map to the same directory '%s', which belongs to "
 			"'%s'",
-			w->old.branch, w->of.branch, w->of.path, w->old.branch);
-	if (!record_ours(w->pool, &w->old))
-		return of_another(w, out);
-	if (w->old.state != ALLOCATION_LIVE) {
-		*out = record_busy(&w->old) ? AWAIT : REPAIR;
-		return 0;
-	}
-	if (look(w, &stand) < 0)
+			old->branch, w->of.branch, old->path, old->branch);
+	if (old && old->fault)
+		return error_set(w->err, ERR_STATE, "'%s' is half made or half removed: %s",
+			old->path, old->fault);
+	if (pool_make_directory(w->arena, w->pool, w->err) < 0 ||
+		trees_read(w->arena, w->pool, &w->trees, w->err) < 0)
 		return -1;
-	if (stand == STAND_FOREIGN && foreign(w) < 0)
+	if (old)
+		w->of.path = old->path;
+	if (path_exists(path_join(w->arena, w->of.path, ".git")))
+		return adopt(w, old);
+	if (w->adopt)
+		return error_set(w->err, ERR_STATE,
+			"there is no worktree of branch '%s' at '%s' to adopt", w->of.branch,
+			w->of.path);
+	if (path_exists(w->of.path) && !directory_is_empty(w->of.path))
+		return error_set(w->err, ERR_STATE,
+			"'%s' is in the way: it is not a worktree, and is not empty", w->of.path);
+	if (old ? forget(w, old) < 0 : check_elsewhere(w) < 0)
 		return -1;
-	return stand == STAND_NOTHING ? forget(w, out) : adopt_again(w, out);
-}
-
-static int locked(struct work *w, enum outcome *out)
-{
-	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-	bool there;
-
-	if (admin_lock(w->pool, &lock, w->err) < 0 ||
-		directory_make(w->arena, w->pool, w->err) < 0 ||
-		record_read(w->arena, w->pool, w->of.path, &w->old, &there, w->err) < 0)
-		return -1;
-	return there ? with_record(w, out) : without_record(w, out);
-}
-
-/* ---- the transaction ---- */
-
-/* A watch that is dropped is a reason to look again, too. */
-static int await(struct work *w)
-{
-	struct store_change *list;
-	int64_t next;
-	size_t n;
-	enum store_status got = store_watch(w->pool->store, w->arena, key_at(w->arena, w->of.path),
-		store_cursor(w->pool->store), WATCH_MS, WATCH_MAX, &list, &n, &next, w->err);
-
-	return got == STORE_OK || got == STORE_COMPACTED ? 0 : -1;
-}
-
-static int fill(struct work *w)
-{
-	struct error why;
-
-	if (worktree_fill(w->arena, w->pool, &w->of, w->err) < 0) {
-		if (making_undo(w->arena, w->pool, &w->of, &why) < 0)
-			record_give_up(w->arena, w->pool, w->of.path, why.text);
-		return -1;
-	}
-	w->of.state = ALLOCATION_LIVE;
-	set_holder(w);
-	return record_put(w->arena, w->pool, &w->of, w->err);
-}
-
-static int begin(struct work *w)
-{
-	const struct allocate_ask *ask = w->ask;
-	struct pool *p = w->pool;
-	char *slug;
-
-	if (branch_check(ask->branch, w->err) < 0 ||
-		pool_slug(w->arena, ask->branch, &slug, w->err) < 0)
-		return -1;
-	w->of = (struct allocation){.branch = ask->branch,
-		.slug = slug,
-		.path = path_join(w->arena, p->dir, slug),
-		.repo = p->repo,
-		.common = p->common,
-		.pool = p->name,
-		.state = ALLOCATION_MAKING,
-		.created = clock_now()};
-	return 0;
-}
-
-static int repair(struct work *w)
-{
-	bool done;
-
-	if (repair_one(w->arena, w->pool, &w->old, &done, w->err) == 0)
-		return 0;
-	return error_prefix(w->err, "'%s' is half %s", w->of.path,
-		w->old.state == ALLOCATION_MAKING ? "made" : "removed");
-}
-
-/* Looks once and acts on it. *over: w->of is the result. */
-static int once(struct work *w, bool *created, bool *over)
-{
-	enum outcome got;
-
-	if (begin(w) < 0 || locked(w, &got) < 0)
-		return -1;
-	*over = got == DONE || got == FILL;
-	if (got == FILL) {
-		*created = fill(w) == 0;
-		return *created ? 0 : -1;
-	}
-	if (got == AWAIT)
-		return await(w);
-	return got == REPAIR ? repair(w) : 0;
+	w->of.path = path_join(w->arena, w->pool->dir, w->of.slug);
+	*created = true;
+	return make(w);
 }
 
 static int allocate(struct work *w, struct allocation *out, bool *created)
 {
-	int64_t until = clock_ticks() + MAKING_MS;
-	bool over = false;
+	const struct allocate_ask *ask = w->ask;
+	char *slug;
+	int rc;
 
 	*created = false;
-	while (!over) {
-		if (once(w, created, &over) < 0)
-			return -1;
-		if (!over && clock_ticks() > until)
-			return error_set(w->err, ERR_STATE,
-				"process %d has not finished creating or removing '%s'",
-				(int)w->old.pid, w->of.path);
-	}
-	*out = w->of;
-	if (port_note(w->pool, w->ask, &w->of, w->err) < 0)
+	if (branch_check(ask->branch, w->err) < 0 ||
+		pool_slug(w->arena, ask->branch, &slug, w->err) < 0 ||
+		pool_begin(w->arena, w->pool, &w->all, w->err) < 0)
 		return -1;
-	return port_remember(w->pool, w->ask->issue, &w->of, w->err);
+	w->of = (struct allocation){.branch = ask->branch,
+		.slug = slug,
+		.path = path_join(w->arena, w->pool->dir, slug),
+		.repo = w->pool->repo,
+		.pool = w->pool->name,
+		.state = ALLOCATION_LIVE,
+		.created = clock_now()};
+	rc = allocate_locked(w, created);
+	pool_end(w->pool);
+	*out = w->of;
+	return rc < 0 ? -1 : ports_report(w->pool, ask, &w->of, w->err);
 }
 
 int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *ask,

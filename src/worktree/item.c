@@ -3,16 +3,6 @@
 #include "src/worktree/item.h"
 #include "src/worktree/pool.h"
 
-static int open_pool(
-	struct arena *a, const struct item_worktree_request *r, struct pool *out, struct error *err)
-{
-	if (pool_open(a, r->pool, r->repo, r->state, r->artifacts, out, err) < 0)
-		return -1;
-	if (out->notice)
-		error_log("%s", out->notice);
-	return 0;
-}
-
 int item_worktree_create(struct arena *a, const struct item_worktree_request *r,
 	struct item_worktree *out, struct error *err)
 {
@@ -29,7 +19,7 @@ int item_worktree_create(struct arena *a, const struct item_worktree_request *r,
 	struct allocation of;
 	bool created;
 
-	if (open_pool(a, r, &pool, err) < 0 ||
+	if (pool_open(a, r->pool, r->repo, r->state, r->artifacts, &pool, err) < 0 ||
 		pool_allocate(a, &pool, &ask, &of, &created, err) < 0)
 		return -1;
 	*out = (struct item_worktree){of.path, of.branch, of.tip, of.port, created};
@@ -52,6 +42,7 @@ int item_worktree_release(
 	CLEANUP(pool_close) struct pool pool = {0};
 	bool removed;
 
-	return open_pool(a, r, &pool, err) < 0 ? -1
-					       : pool_reclaim(a, &pool, path, false, &removed, err);
+	return pool_open(a, r->pool, r->repo, r->state, r->artifacts, &pool, err) < 0
+		       ? -1
+		       : pool_reclaim(a, &pool, path, false, &removed, err);
 }

@@ -1,37 +1,9 @@
-#include "src/base/clock.h"
+#include <strings.h>
+#include "src/base/vec.h"
 #include "src/sys/path.h"
-#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
-enum { PAGE = 256, BOOT_MAX = 128, NEXT_DOOR_S = 3600 };
-
-void record_digest(const char *path, char out[DIGEST_TEXT])
-{
-	digest_text(str_of(path), out);
-}
-
-static char *key_of(struct arena *a, const char *prefix, const char *path)
-{
-	char digest[DIGEST_TEXT];
-
-	record_digest(path, digest);
-	return arena_printf(a, "%s%s", prefix, digest);
-}
-
-char *key_at(struct arena *a, const char *path)
-{
-	return key_of(a, "at/", path);
-}
-
-char *key_doing(struct arena *a, const char *path)
-{
-	return key_of(a, "doing/", path);
-}
-
-char *key_port(struct arena *a, unsigned port)
-{
-	return arena_printf(a, "port/%u", port);
-}
+enum { PAGE = 256, LOCK_MS = 600000 };
 
 /* ---- as JSON ---- */
 
@@ -50,209 +22,196 @@ static const struct {
 	size_t offset;
 } texts[] = {
 	TEXT("branch", branch),
-	TEXT("slug", slug),
-	TEXT("path", path),
-	TEXT("repo", repo),
-	TEXT("common", common),
 	TEXT("pool", pool),
 	TEXT("base", base),
 	TEXT("tip", tip),
 	TEXT("sparse", sparse),
-	TEXT("parent", parent),
+	TEXT("admin", admin),
 	TEXT("run", run),
-	TEXT("boot", boot),
-	TEXT("fault", fault),
+	TEXT("host", holder.host),
+	TEXT("boot", holder.boot),
+	TEXT("space", holder.space),
 };
-enum { NEEDED = 6 }; /* the first of the texts are always present */
 
 static const char **text_of(const struct allocation *of, size_t i)
 {
 	return (const char **)((char *)of + texts[i].offset);
 }
 
-struct str record_text(struct arena *a, const struct allocation *of)
+/* Relative to the repository if it is in it, so that the repository can be moved. */
+static const char *root_of(struct arena *a, const struct pool *p, const char *path)
 {
-	json *j = JSON_OBJECT(JSON_TEXT("state", states[of->state]));
+	const char *dir = arena_dup(a, path_dir(path));
+
+	return path_beneath(p->repo, dir) ? dir + strlen(p->repo) + 1 : dir;
+}
+
+static struct str record_print(struct arena *a, const struct pool *p, const struct allocation *of)
+{
+	json *j = JSON_OBJECT(
+		JSON_TEXT("state", states[of->state]), JSON_TEXT("root", root_of(a, p, of->path)));
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		if (*text_of(of, i))
 			json_put_str(j, texts[i].key, str_of(*text_of(of, i)));
 	JSON_ADD(j, JSON_INT("port", of->port), JSON_INT("ports", of->ports),
 		JSON_INT("slots", of->slots), JSON_INT("slotPorts", of->slot_ports),
-		JSON_INT("pid", of->pid), JSON_INT("start", of->start),
-		JSON_INT("created", of->created), JSON_INT("since", of->since),
-		JSON_BOOL("madeBranch", of->made_branch), JSON_BOOL("confirmed", of->confirmed));
+		JSON_IF(of->parent, JSON_TEXT("parent", path_base(of->parent).p)),
+		JSON_INT("pid", of->holder.pid), JSON_INT("start", of->holder.start),
+		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch),
+		JSON_BOOL("confirmed", of->confirmed));
 	return json_print_in(a, j);
 }
 
-static bool read_state(const json *j, enum allocation_state *out)
-{
-	const char *word = json_get_str(j, "state");
-
-	for (size_t i = 0; word && i < COUNT(states); i++)
-		if (strcmp(word, states[i]) == 0) {
-			*out = (enum allocation_state)i;
-			return true;
-		}
-	return false;
-}
-
-static bool read_texts(struct arena *a, const json *j, struct allocation *out)
-{
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		*text_of(out, i) = json_dup(a, j, texts[i].key);
-		if (!*text_of(out, i) && i < NEEDED)
-			return false;
-	}
-	return true;
-}
-
-int record_parse(
-	struct arena *a, const struct store_kv *kv, struct allocation *out, struct error *err)
+static int record_parse(struct arena *a, const struct pool *p, const struct store_kv *kv,
+	struct allocation *out, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
+	const char *root, *state;
+	unsigned at;
 
-	*out = (struct allocation){.mod = kv->mod};
 	if (json_parse(&j, kv->value, err) < 0)
 		return error_prefix(err, "record '%.*s'", (int)kv->key.n, kv->key.p);
-	if (!read_state(j, &out->state) || !read_texts(a, j, out))
+	*out = (struct allocation){
+		.slug = arena_dup(a, str_sub(kv->key, 3, kv->key.n)), .repo = p->repo};
+	for (size_t i = 0; i < COUNT(texts); i++)
+		*text_of(out, i) = json_dup(a, j, texts[i].key);
+	root = json_dup(a, j, "root");
+	state = json_get_str(j, "state");
+	for (at = 0; state && at < COUNT(states) && strcmp(state, states[at]) != 0; at++)
+		;
+	if (!root || !state || at == COUNT(states) || !out->branch || !out->pool)
 		return error_set(err, ERR_INPUT, "'%.*s' is not a record of a worktree",
 			(int)kv->key.n, kv->key.p);
+	out->state = (enum allocation_state)at;
+	out->path = path_join(a, path_join(a, p->repo, root), out->slug);
+	out->parent = json_dup(a, j, "parent");
 	out->port = (unsigned)json_get_int(j, "port", 0);
 	out->ports = (unsigned)json_get_int(j, "ports", 0);
 	out->slots = (unsigned)json_get_int(j, "slots", 0);
 	out->slot_ports = (unsigned)json_get_int(j, "slotPorts", 0);
-	out->pid = (pid_t)json_get_int(j, "pid", 0);
-	out->start = (uint64_t)json_get_int(j, "start", 0);
+	out->holder.pid = (pid_t)json_get_int(j, "pid", 0);
+	out->holder.start = (uint64_t)json_get_int(j, "start", 0);
 	out->created = json_get_int(j, "created", 0);
-	out->since = json_get_int(j, "since", 0);
 	out->made_branch = json_is_true(json_get(j, "madeBranch"));
 	out->confirmed = json_is_true(json_get(j, "confirmed"));
 	return 0;
 }
 
-/* ---- reading the store ---- */
+/* ---- in the store ---- */
 
-int record_read(struct arena *a, struct pool *p, const char *path, struct allocation *out,
-	bool *there, struct error *err)
+struct allocation *records_find(const struct records *r, const char *slug)
 {
-	struct store_kv kv;
-
-	*there = false;
-	*out = (struct allocation){0};
-	if (store_get(p->store, a, key_at(a, path), &kv, err) != STORE_OK)
-		return -1;
-	*there = kv.mod != 0;
-	return *there ? record_parse(a, &kv, out, err) : 0;
+	for (size_t i = 0; i < r->n; i++)
+		if (strcasecmp(r->items[i].slug, slug) == 0)
+			return &r->items[i];
+	return NULL;
 }
 
-int record_all(
-	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err)
+size_t records_children(const struct records *r, const struct allocation *of, const char **first)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		if (r->items[i].parent && strcmp(r->items[i].parent, of->path) == 0 && n++ == 0)
+			*first = r->items[i].path;
+	return n;
+}
+
+int records_read(struct arena *a, struct pool *p, struct records *out, struct error *err)
 {
 	const char *after = NULL;
-	struct allocation *list = NULL;
-	size_t cap = 0, got = PAGE;
+	struct store_kv *kv;
+	size_t got = PAGE;
 	int64_t at;
 
-	for (*n = 0; got == PAGE;) {
-		struct store_kv *kv;
-
+	for (*out = (struct records){0}; got == PAGE; after = arena_dup(a, kv[got - 1].key)) {
 		if (store_list(p->store, a, "at/", after, PAGE, &kv, &got, &at, err) != STORE_OK)
 			return -1;
-		if (*n + got > cap) {
-			struct allocation *more =
-				arena_alloc(a, (cap = 2 * (*n + got)) * sizeof(*more));
+		for (size_t i = 0; i < got; i++) {
+			struct allocation of;
 
-			if (*n)
-				memcpy(more, list, *n * sizeof(*more));
-			list = more;
-		}
-		for (size_t i = 0; i < got; i++)
-			if (record_parse(a, &kv[i], &list[(*n)++], err) < 0)
+			if (record_parse(a, p, &kv[i], &of, err) < 0)
 				return -1;
-		after = got ? arena_dup(a, kv[got - 1].key) : NULL;
+			vec_push_in(a, out, of);
+		}
+		if (!got)
+			break;
 	}
-	*out = list;
+	for (size_t i = 0; i < out->n; i++) {
+		struct allocation *of = &out->items[i], *parent;
+
+		parent = of->parent ? records_find(out, of->parent) : NULL;
+		if (of->parent)
+			of->parent = parent ? parent->path : path_join(a, p->dir, of->parent);
+	}
 	return 0;
 }
 
-bool record_ours(const struct pool *p, const struct allocation *of)
+static int commit(struct arena *a, struct pool *p, struct store_op op, struct error *err)
 {
-	return strcmp(of->common, p->common) == 0;
+	const struct store_txn t = {.ops = &op, .n_ops = 1};
+	struct store_result result = {0};
+
+	return store_txn(p->store, a, &t, &result, err) == STORE_OK ? 0 : -1;
 }
 
-/* ---- owner ---- */
-
-static char own_boot[BOOT_MAX];
-
-int boot_read(struct error *err)
+int record_put(struct arena *a, struct pool *p, const struct allocation *of, struct error *err)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	struct process_identity self;
+	const struct store_op op = {STORE_PUT, .key = arena_printf(a, "at/%s", of->slug),
+		.value = record_print(a, p, of)};
 
-	if (!own_boot[0] && process_identify(&a, getpid(), &self, err) < 0)
+	return commit(a, p, op, err);
+}
+
+int record_drop(struct arena *a, struct pool *p, const char *slug, struct error *err)
+{
+	const struct store_op op = {STORE_DEL, .key = arena_printf(a, "at/%s", slug)};
+
+	return commit(a, p, op, err);
+}
+
+/* ---- the lock ---- */
+
+/* What cannot be settled now stays, and an audit reports it. */
+static int settle_all(struct arena *a, struct pool *p, struct records *r, struct error *err)
+{
+	const struct records before = *r;
+	struct allocation *of;
+	struct error why;
+	bool any = false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		of = &r->items[i];
+		any |= of->state != ALLOCATION_LIVE;
+		if (of->state != ALLOCATION_LIVE && pool_settle(a, p, of, &why) < 0)
+			of->fault = arena_dup(a, str_of(why.text));
+	}
+	if (any && records_read(a, p, r, err) < 0)
 		return -1;
-	if (!own_boot[0])
-		(void)snprintf(own_boot, sizeof(own_boot), "%s/%s", self.boot, self.space);
+	for (size_t i = 0; any && i < before.n; i++)
+		if ((of = records_find(r, before.items[i].slug)))
+			of->fault = before.items[i].fault;
 	return 0;
 }
 
-const char *boot_id(void)
+int pool_lock(struct arena *a, struct pool *p, struct error *err)
 {
-	return own_boot;
+	return disk_lock_take(&p->lock, path_join(a, p->common, "dev-team-worktrees.lock"),
+		pool_lock_wait(LOCK_MS), err);
 }
 
-void record_claim(struct arena *a, struct allocation *of)
+int pool_begin(struct arena *a, struct pool *p, struct records *out, struct error *err)
 {
-	struct process_info info = {0};
-
-	of->pid = getpid();
-	of->start = process_info(of->pid, &info) ? info.start : 0;
-	of->boot = arena_dup(a, str_of(boot_id()));
-	of->since = clock_now();
-	of->fault = NULL;
+	if (pool_lock(a, p, err) < 0)
+		return -1;
+	if (records_read(a, p, out, err) == 0 && settle_all(a, p, out, err) == 0)
+		return 0;
+	pool_end(p);
+	return -1;
 }
 
-static bool is_own(const struct allocation *of)
+void pool_end(struct pool *p)
 {
-	return of->pid == getpid() && of->boot && strcmp(of->boot, boot_id()) == 0;
-}
-
-bool record_busy(const struct allocation *of)
-{
-	return of->state != ALLOCATION_LIVE && !is_own(of) && record_alive(of);
-}
-
-void record_give_up(struct arena *a, struct pool *p, const char *path, const char *why)
-{
-	struct allocation of;
-	struct error ignored;
-	bool there;
-
-	if (record_read(a, p, path, &of, &there, &ignored) < 0 || !there ||
-		of.state == ALLOCATION_LIVE || !is_own(&of))
-		return;
-	of.pid = 0;
-	of.fault = why;
-	(void)record_put(a, p, &of, &ignored);
-}
-
-/* A process of another container on this machine: its number means nothing here. */
-static bool is_next_door(const struct allocation *of)
-{
-	const char *own = boot_id(), *slash = strchr(own, '/');
-	size_t n = slash ? (size_t)(slash - own) : 0;
-
-	return n && strncmp(of->boot, own, n + 1) == 0 && strcmp(of->boot, own) != 0;
-}
-
-bool record_alive(const struct allocation *of)
-{
-	if (!of->pid || !of->boot)
-		return false;
-	if (is_next_door(of))
-		return of->state == ALLOCATION_LIVE || clock_now() - of->since < NEXT_DOOR_S;
-	if (strcmp(of->boot, boot_id()) != 0)
-		return false;
-	return process_lives(of->pid, of->start);
+	disk_lock_drop(&p->lock);
 }
