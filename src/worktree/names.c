@@ -1,8 +1,10 @@
 /*
  * names.c: what a worktree is called, and whose it is.
  */
+#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
@@ -138,7 +140,7 @@ static struct str pointer_of(struct str text)
 	return str_find(s, STR("\n")) < s.n ? (struct str){0} : s;
 }
 
-bool worktree_pointer(struct arena *a, const char *path, char **to, const char **text)
+static bool worktree_pointer(struct arena *a, const char *path, char **to, const char **text)
 {
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;
 	const char *file = path_join(a, path, ".git");
@@ -196,4 +198,14 @@ bool worktree_there(const char *path)
 
 	buf_addf(&file, "%s/.git", path);
 	return lstat(file.s, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool directory_is_empty(const char *path)
+{
+	CLEANUP(directory_close) struct directory d = {0};
+	enum file_type type;
+	struct error ignored;
+
+	return directory_open(&d, AT_FDCWD, path, NULL, &ignored) == 0 &&
+	       !directory_next(&d, &type);
 }

@@ -2,22 +2,15 @@
  * open.c: the repository of a pool, and the directory that holds its worktrees.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include "src/base/number.h"
 #include "src/sys/digest.h"
-#include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
 enum { STORE_WAIT_MS = 30000, NAME_DIGITS = 8, EXCLUDE_MAX = 1 << 20 };
-
-unsigned pool_lock_wait(unsigned unset_ms)
-{
-	return (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, unset_ms);
-}
 
 /* ---- the repository ---- */
 
@@ -64,27 +57,24 @@ static int find_repository(struct arena *a, const char *from, struct pool *p, st
 
 /* OWNER/REPO of the remote; without one NAME-DIGITS, so that two repositories with the same name
  * differ. NULL: the remote cannot be read, and another name would be another pool. */
-static const char *name_of(struct arena *a, struct pool *p, struct error *err)
+static const char *name_of(struct op *o)
 {
 	const char *const args[] = {"config", "--default", "", "--get", "remote.origin.url", NULL};
 	CLEANUP(buf_release) struct buf slug = BUF_INIT;
 	char digest[DIGEST_TEXT], *name;
-	const char *url, *said;
 	struct error ignored;
 
-	if (pool_git_line(a, p, NULL, args, &url, &said, err) < 0)
+	if (op_git(o, NULL, args) < 0)
 		return NULL;
-	if (!url) {
-		(void)error_set(
-			err, ERR_SYSTEM, "cannot read the remote of '%s': %s", p->repo, said);
-		return NULL;
-	}
-	if (*url && git_slug_of_url(str_of(url), &slug))
-		return arena_dup(a, buf_str(&slug));
-	if (pool_slug(a, path_base(p->repo).p, &name, &ignored) < 0)
-		name = arena_dup(a, STR("repository"));
-	digest_text(str_of(p->common), digest);
-	return arena_printf(a, "local/%s-%.*s", name, NAME_DIGITS, digest);
+	if (!o->line)
+		(void)error_set(o->err, ERR_SYSTEM, "cannot read the remote of '%s': %s",
+			o->p->repo, o->said);
+	if (!o->line || (*o->line && git_slug_of_url(str_of(o->line), &slug)))
+		return o->line ? arena_dup(o->a, buf_str(&slug)) : NULL;
+	if (pool_slug(o->a, path_base(o->p->repo).p, &name, &ignored) < 0)
+		name = arena_dup(o->a, STR("repository"));
+	digest_text(str_of(o->p->common), digest);
+	return arena_printf(o->a, "local/%s-%.*s", name, NAME_DIGITS, digest);
 }
 
 static int find_directory(
@@ -96,7 +86,7 @@ static int find_directory(
 		p->dir = path_join(a, p->repo, spec->root);
 	else if (spec->repo_local && strcmp(p->repo, p->common) != 0)
 		p->dir = path_join(a, p->repo, GIT_WORKTREES);
-	else if ((name = name_of(a, p, err)))
+	else if ((name = name_of(&(struct op){.a = a, .p = p, .err = err})))
 		p->dir = path_join(a, p->state, arena_printf(a, "worktrees/%s", name));
 	else
 		return -1;
@@ -128,26 +118,17 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		find_directory(a, spec, out, err) < 0)
 		return -1;
 	return store_open(&out->store, store_backend(), path_join(a, out->common, "dev-team"),
-		"worktrees", STORE_WRITE | STORE_MARKED, pool_lock_wait(STORE_WAIT_MS), err);
+		"worktrees", STORE_WRITE | STORE_MARKED,
+		(unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, STORE_WAIT_MS), err);
 }
 
 void pool_close(struct pool *p)
 {
-	pool_end(p);
+	pool_unlock(p);
 	store_close(&p->store);
 }
 
 /* ---- the directory ---- */
-
-bool directory_is_empty(const char *path)
-{
-	CLEANUP(directory_close) struct directory d = {0};
-	enum file_type type;
-	struct error ignored;
-
-	return directory_open(&d, AT_FDCWD, path, NULL, &ignored) == 0 &&
-	       !directory_next(&d, &type);
-}
 
 /* /PATH/ relative to the repository, as a pattern of gitignore(5). */
 static void add_pattern(const struct pool *p, struct buf *out)
@@ -161,19 +142,18 @@ static void add_pattern(const struct pool *p, struct buf *out)
 }
 
 /* Files of the repository there would be hidden too. */
-static int check_files(struct arena *a, struct pool *p, struct error *err)
+static int check_files(struct op *o)
 {
 	const char *const args[] = {
-		"ls-files", "--cached", "--others", "--exclude-standard", "--", p->dir, NULL};
-	const char *line, *said;
+		"ls-files", "--cached", "--others", "--exclude-standard", "--", o->p->dir, NULL};
 
-	if (pool_git_line(a, p, p->repo, args, &line, &said, err) < 0)
+	if (op_git(o, o->p->repo, args) < 0)
 		return -1;
-	if (!line || !*line || line[strlen(line) - 1] == '/')
+	if (!o->line || !*o->line || o->line[strlen(o->line) - 1] == '/')
 		return 0;
-	return error_set(err, ERR_STATE,
-		"'%s' cannot hold worktrees: it has files of the repository, such as '%s'", p->dir,
-		line);
+	return error_set(o->err, ERR_STATE,
+		"'%s' cannot hold worktrees: it has files of the repository, such as '%s'",
+		o->p->dir, o->line);
 }
 
 /*
@@ -196,7 +176,7 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 	at = str_find(buf_str(&text), buf_str(&line));
 	if (at < text.len && (at == 0 || text.s[at - 1] == '\n'))
 		return 0;
-	if (check_files(a, p, err) < 0)
+	if (check_files(&(struct op){.a = a, .p = p, .err = err}) < 0)
 		return -1;
 	if (mkdir(path_join(a, p->common, "info"), 0777) < 0 && errno != EEXIST)
 		return error_errno(err, "cannot create '%s'", file);
@@ -206,19 +186,21 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 }
 
 /* git removes a worktree with all that is in it, also with other worktrees. */
-static int check_around(struct arena *a, struct pool *p, struct error *err)
+static int check_around(struct op *o)
 {
-	struct trees t;
+	const char *dir = o->p->dir, *repo = o->p->repo;
 
-	if (trees_read(a, p, &t, err) < 0)
+	if (trees_read(o) < 0)
 		return -1;
-	for (size_t i = 1; i < t.n; i++)
-		if (path_beneath(t.items[i].path, p->dir) &&
-			!path_beneath(t.items[i].path, p->repo))
-			return error_set(err, ERR_STATE,
+	for (size_t i = 1; i < o->trees.n; i++) {
+		const char *path = o->trees.items[i].path;
+
+		if (path_beneath(path, dir) && !path_beneath(path, repo))
+			return error_set(o->err, ERR_STATE,
 				"'%s' cannot hold worktrees: it is in the worktree '%s', with "
 				"which git would remove them: choose another 'rootDir'",
-				p->dir, t.items[i].path);
+				dir, path);
+	}
 	return 0;
 }
 
@@ -231,8 +213,10 @@ int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
 	if (rc == 0 && path_beneath(p->repo, p->dir) && strcmp(p->repo, p->common) != 0)
 		rc = hide(a, p, err);
 	if (rc == 0 && !path_exists(p->dir))
-		rc = check_around(a, p, err) < 0 ? -1 : path_mkdirs(p->dir, err);
+		rc = check_around(&(struct op){.a = a, .p = p, .err = err}) < 0
+			     ? -1
+			     : path_mkdirs(p->dir, err);
 	if (!locked)
-		pool_end(p);
+		pool_unlock(p);
 	return rc;
 }

@@ -82,7 +82,6 @@ struct allocation {
 	int64_t created;
 	bool made_branch; /* the branch was created with it */
 	const char *tip;  /* the commit it was created at; NULL */
-	bool confirmed;   /* removing: even with work in it */
 	/* Of this call, not of the record: */
 	const char *warning; /* ownership, advisory, or a hook that failed; NULL */
 	const char *fault;   /* interrupted: why it could be neither finished nor undone; NULL */

@@ -219,10 +219,10 @@ static int choose_slot(
 
 /* ---- of an allocation ---- */
 
-int ports_choose(struct pool *p, const struct records *all, const struct allocate_ask *ask,
-	struct allocation *of, struct error *err)
+int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of)
 {
-	struct search s = {p, all, ask->issue, of->path};
+	struct search s = {o->p, &o->all, ask->issue, of->path};
+	struct error *err = o->err;
 
 	of->ports = ask->ports ? ask->ports : 1;
 	of->slots = ask->slots;
@@ -321,17 +321,17 @@ int pool_port(struct arena *a, struct pool *p, const struct port_request *ask,
 {
 	struct pool none = {.artifacts = ask->artifacts};
 	struct allocation of = {.ports = ask->count};
-	struct records all = {0};
+	struct op o = {.a = a, .p = p, .err = err};
 	struct error ignored;
 	char *path;
 
 	*out = (struct port_report){0};
-	if (port_path(a, ask->path, &path, err) < 0 || (p && records_read(a, p, &all, err) < 0))
+	if (port_path(a, ask->path, &path, err) < 0 || (p && records_read(&o) < 0))
 		return -1;
 	out->path = of.path = path;
 	if (port_candidate(path, ask->base, &out->candidate, &ignored) < 0)
 		out->candidate = 0;
-	if (find_port(a, &(struct search){&none, &all, ask->issue, path}, ask, out, err) < 0)
+	if (find_port(a, &(struct search){&none, &o.all, ask->issue, path}, ask, out, err) < 0)
 		return -1;
 	of.port = out->answer.first;
 	return remember(&none, ask->issue, &of, err);

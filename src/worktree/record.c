@@ -1,11 +1,13 @@
+/*
+ * record.c: the lock, and the records of the allocations.
+ */
 #include <strings.h>
+#include "src/base/number.h"
 #include "src/base/vec.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
 enum { PAGE = 256, LOCK_MS = 600000 };
-
-/* ---- as JSON ---- */
 
 static const char *const states[] = {
 	[ALLOCATION_MAKING] = "making",
@@ -20,198 +22,170 @@ static const char *const states[] = {
 static const struct {
 	const char *key;
 	size_t offset;
-} texts[] = {
-	TEXT("branch", branch),
-	TEXT("pool", pool),
-	TEXT("base", base),
-	TEXT("tip", tip),
-	TEXT("sparse", sparse),
-	TEXT("admin", admin),
-	TEXT("run", run),
-	TEXT("host", holder.host),
-	TEXT("boot", holder.boot),
-	TEXT("space", holder.space),
-};
+} texts[] = {TEXT("branch", branch), TEXT("pool", pool), TEXT("base", base), TEXT("tip", tip),
+	TEXT("sparse", sparse), TEXT("admin", admin), TEXT("parent", parent), TEXT("run", run),
+	TEXT("host", holder.host), TEXT("boot", holder.boot), TEXT("space", holder.space)};
+static const struct {
+	const char *key;
+	size_t offset;
+} numbers[] = {TEXT("port", port), TEXT("ports", ports), TEXT("slots", slots),
+	TEXT("slotPorts", slot_ports)};
 
-static const char **text_of(const struct allocation *of, size_t i)
+static void *member(const struct allocation *of, size_t offset)
 {
-	return (const char **)((char *)of + texts[i].offset);
+	return (char *)of + offset;
 }
 
-/* Relative to the repository if it is in it, so that the repository can be moved. */
-static const char *root_of(struct arena *a, const struct pool *p, const char *path)
+int record_put(struct op *o, const struct allocation *of)
 {
-	const char *dir = arena_dup(a, path_dir(path));
-
-	return path_beneath(p->repo, dir) ? dir + strlen(p->repo) + 1 : dir;
-}
-
-static struct str record_print(struct arena *a, const struct pool *p, const struct allocation *of)
-{
-	json *j = JSON_OBJECT(
-		JSON_TEXT("state", states[of->state]), JSON_TEXT("root", root_of(a, p, of->path)));
-
-	for (size_t i = 0; i < COUNT(texts); i++)
-		if (*text_of(of, i))
-			json_put_str(j, texts[i].key, str_of(*text_of(of, i)));
-	JSON_ADD(j, JSON_INT("port", of->port), JSON_INT("ports", of->ports),
-		JSON_INT("slots", of->slots), JSON_INT("slotPorts", of->slot_ports),
-		JSON_IF(of->parent, JSON_TEXT("parent", path_base(of->parent).p)),
+	const char *dir = arena_dup(o->a, path_dir(of->path));
+	/* Relative to the repository if it is in it, so that the repository can be moved. */
+	const char *root = path_beneath(o->p->repo, dir) ? dir + strlen(o->p->repo) + 1 : dir;
+	json *j = JSON_OBJECT(JSON_TEXT("state", states[of->state]), JSON_TEXT("root", root),
 		JSON_INT("pid", of->holder.pid), JSON_INT("start", of->holder.start),
-		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch),
-		JSON_BOOL("confirmed", of->confirmed));
-	return json_print_in(a, j);
+		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch));
+	struct store_op put = {STORE_PUT, .key = arena_printf(o->a, "at/%s", of->slug)};
+	struct store_result result = {0};
+
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		JSON_ADD(j, JSON_INT(numbers[i].key, *(unsigned *)member(of, numbers[i].offset)));
+	for (size_t i = 0; i < COUNT(texts); i++) {
+		const char *text = *(const char **)member(of, texts[i].offset);
+
+		if (text) /* the parent is named by its slug */
+			json_put_str(j, texts[i].key,
+				text == of->parent ? path_base(text) : str_of(text));
+	}
+	put.value = json_print_in(o->a, j);
+	return store_txn(o->p->store, o->a, &(struct store_txn){.ops = &put, .n_ops = 1}, &result,
+		       o->err) == STORE_OK
+		       ? 0
+		       : -1;
 }
 
-static int record_parse(struct arena *a, const struct pool *p, const struct store_kv *kv,
-	struct allocation *out, struct error *err)
+int record_drop(struct op *o, const struct allocation *of)
+{
+	const struct store_op del = {STORE_DEL, .key = arena_printf(o->a, "at/%s", of->slug)};
+	struct store_result result = {0};
+
+	return store_txn(o->p->store, o->a, &(struct store_txn){.ops = &del, .n_ops = 1}, &result,
+		       o->err) == STORE_OK
+		       ? 0
+		       : -1;
+}
+
+static int record_parse(struct op *o, const struct store_kv *kv, struct allocation *out)
 {
 	CLEANUP(json_free) json *j = NULL;
 	const char *root, *state;
-	unsigned at;
+	size_t at = 0;
 
-	if (json_parse(&j, kv->value, err) < 0)
-		return error_prefix(err, "record '%.*s'", (int)kv->key.n, kv->key.p);
-	*out = (struct allocation){
-		.slug = arena_dup(a, str_sub(kv->key, 3, kv->key.n)), .repo = p->repo};
+	if (json_parse(&j, kv->value, o->err) < 0)
+		return error_prefix(o->err, "record '%.*s'", (int)kv->key.n, kv->key.p);
+	*out = (struct allocation){.repo = o->p->repo,
+		.slug = arena_dup(o->a, str_sub(kv->key, strlen("at/"), kv->key.n)),
+		.created = json_get_int(j, "created", 0),
+		.made_branch = json_is_true(json_get(j, "madeBranch")),
+		.holder = {.pid = (pid_t)json_get_int(j, "pid", 0),
+			.start = (uint64_t)json_get_int(j, "start", 0)}};
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		*(unsigned *)member(out, numbers[i].offset) =
+			(unsigned)json_get_int(j, numbers[i].key, 0);
 	for (size_t i = 0; i < COUNT(texts); i++)
-		*text_of(out, i) = json_dup(a, j, texts[i].key);
-	root = json_dup(a, j, "root");
+		*(const char **)member(out, texts[i].offset) = json_dup(o->a, j, texts[i].key);
+	root = json_get_str(j, "root");
 	state = json_get_str(j, "state");
-	for (at = 0; state && at < COUNT(states) && strcmp(state, states[at]) != 0; at++)
-		;
+	while (state && at < COUNT(states) && strcmp(state, states[at]) != 0)
+		at++;
 	if (!root || !state || at == COUNT(states) || !out->branch || !out->pool)
-		return error_set(err, ERR_INPUT, "'%.*s' is not a record of a worktree",
+		return error_set(o->err, ERR_INPUT, "'%.*s' is not a record of a worktree",
 			(int)kv->key.n, kv->key.p);
 	out->state = (enum allocation_state)at;
-	out->path = path_join(a, path_join(a, p->repo, root), out->slug);
-	out->parent = json_dup(a, j, "parent");
-	out->port = (unsigned)json_get_int(j, "port", 0);
-	out->ports = (unsigned)json_get_int(j, "ports", 0);
-	out->slots = (unsigned)json_get_int(j, "slots", 0);
-	out->slot_ports = (unsigned)json_get_int(j, "slotPorts", 0);
-	out->holder.pid = (pid_t)json_get_int(j, "pid", 0);
-	out->holder.start = (uint64_t)json_get_int(j, "start", 0);
-	out->created = json_get_int(j, "created", 0);
-	out->made_branch = json_is_true(json_get(j, "madeBranch"));
-	out->confirmed = json_is_true(json_get(j, "confirmed"));
+	out->path = path_join(o->a, path_join(o->a, o->p->repo, root), out->slug);
 	return 0;
 }
 
-/* ---- in the store ---- */
-
-struct allocation *records_find(const struct records *r, const char *slug)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (strcasecmp(r->items[i].slug, slug) == 0)
-			return &r->items[i];
-	return NULL;
-}
-
-size_t records_children(const struct records *r, const struct allocation *of, const char **first)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n; i++)
-		if (r->items[i].parent && strcmp(r->items[i].parent, of->path) == 0 && n++ == 0)
-			*first = r->items[i].path;
-	return n;
-}
-
-int records_read(struct arena *a, struct pool *p, struct records *out, struct error *err)
+int records_read(struct op *o)
 {
 	const char *after = NULL;
+	struct allocation of, *parent;
 	struct store_kv *kv;
-	size_t got = PAGE;
+	size_t got;
 	int64_t at;
 
-	for (*out = (struct records){0}; got == PAGE; after = arena_dup(a, kv[got - 1].key)) {
-		if (store_list(p->store, a, "at/", after, PAGE, &kv, &got, &at, err) != STORE_OK)
+	o->all = (struct records){0};
+	do {
+		if (store_list(o->p->store, o->a, "at/", after, PAGE, &kv, &got, &at, o->err) !=
+			STORE_OK)
 			return -1;
 		for (size_t i = 0; i < got; i++) {
-			struct allocation of;
-
-			if (record_parse(a, p, &kv[i], &of, err) < 0)
+			if (record_parse(o, &kv[i], &of) < 0)
 				return -1;
-			vec_push_in(a, out, of);
+			vec_push_in(o->a, &o->all, of);
 		}
-		if (!got)
-			break;
-	}
-	for (size_t i = 0; i < out->n; i++) {
-		struct allocation *of = &out->items[i], *parent;
-
-		parent = of->parent ? records_find(out, of->parent) : NULL;
-		if (of->parent)
-			of->parent = parent ? parent->path : path_join(a, p->dir, of->parent);
-	}
+		after = got ? arena_dup(o->a, kv[got - 1].key) : NULL;
+	} while (got == PAGE);
+	for (size_t i = 0; i < o->all.n; i++)
+		if (o->all.items[i].parent) {
+			parent = records_find(o, o->all.items[i].parent);
+			o->all.items[i].parent =
+				parent ? parent->path
+				       : path_join(o->a, o->p->dir, o->all.items[i].parent);
+		}
 	return 0;
 }
 
-static int commit(struct arena *a, struct pool *p, struct store_op op, struct error *err)
+struct allocation *records_find(const struct op *o, const char *slug)
 {
-	const struct store_txn t = {.ops = &op, .n_ops = 1};
-	struct store_result result = {0};
-
-	return store_txn(p->store, a, &t, &result, err) == STORE_OK ? 0 : -1;
-}
-
-int record_put(struct arena *a, struct pool *p, const struct allocation *of, struct error *err)
-{
-	const struct store_op op = {STORE_PUT, .key = arena_printf(a, "at/%s", of->slug),
-		.value = record_print(a, p, of)};
-
-	return commit(a, p, op, err);
-}
-
-int record_drop(struct arena *a, struct pool *p, const char *slug, struct error *err)
-{
-	const struct store_op op = {STORE_DEL, .key = arena_printf(a, "at/%s", slug)};
-
-	return commit(a, p, op, err);
+	for (size_t i = 0; i < o->all.n; i++)
+		if (strcasecmp(o->all.items[i].slug, slug) == 0)
+			return &o->all.items[i];
+	return NULL;
 }
 
 /* ---- the lock ---- */
 
-/* What cannot be settled now stays, and an audit reports it. */
-static int settle_all(struct arena *a, struct pool *p, struct records *r, struct error *err)
+int pool_lock(struct arena *a, struct pool *p, struct error *err)
 {
-	const struct records before = *r;
+	return disk_lock_take(&p->lock, path_join(a, p->common, "dev-team-worktrees.lock"),
+		(unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_MS), err);
+}
+
+void pool_unlock(struct pool *p)
+{
+	disk_lock_drop(&p->lock);
+}
+
+/* What cannot be settled now stays, and an audit reports it. */
+static int settle_all(struct op *o)
+{
+	const struct records before = o->all;
+	struct op one = *o;
 	struct allocation *of;
 	struct error why;
 	bool any = false;
 
-	for (size_t i = 0; i < r->n; i++) {
-		of = &r->items[i];
-		any |= of->state != ALLOCATION_LIVE;
-		if (of->state != ALLOCATION_LIVE && pool_settle(a, p, of, &why) < 0)
-			of->fault = arena_dup(a, str_of(why.text));
-	}
-	if (any && records_read(a, p, r, err) < 0)
+	one.err = &why;
+	for (size_t i = 0; i < before.n; i++)
+		if (before.items[i].state != ALLOCATION_LIVE) {
+			any = true;
+			if (pool_settle(&one, &before.items[i]) < 0)
+				before.items[i].fault = arena_dup(o->a, str_of(why.text));
+		}
+	if (any && records_read(o) < 0)
 		return -1;
 	for (size_t i = 0; any && i < before.n; i++)
-		if ((of = records_find(r, before.items[i].slug)))
+		if ((of = records_find(o, before.items[i].slug)))
 			of->fault = before.items[i].fault;
 	return 0;
 }
 
-int pool_lock(struct arena *a, struct pool *p, struct error *err)
+int op_begin(struct op *o)
 {
-	return disk_lock_take(&p->lock, path_join(a, p->common, "dev-team-worktrees.lock"),
-		pool_lock_wait(LOCK_MS), err);
-}
-
-int pool_begin(struct arena *a, struct pool *p, struct records *out, struct error *err)
-{
-	if (pool_lock(a, p, err) < 0)
+	if (pool_lock(o->a, o->p, o->err) < 0)
 		return -1;
-	if (records_read(a, p, out, err) == 0 && settle_all(a, p, out, err) == 0)
+	if (records_read(o) == 0 && settle_all(o) == 0)
 		return 0;
-	pool_end(p);
+	pool_unlock(o->p);
 	return -1;
-}
-
-void pool_end(struct pool *p)
-{
-	disk_lock_drop(&p->lock);
 }

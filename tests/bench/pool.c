@@ -106,7 +106,7 @@ static void lay_worktree(struct bench *b, struct pool *p, unsigned i)
 		str_of(arena_printf(&b->arena, "%s/.git\n", of.path)));
 	tree_write(arena_printf(&b->arena, "%s/HEAD", admin),
 		str_of(arena_printf(&b->arena, "ref: refs/heads/%s\n", name)));
-	if (record_put(&b->arena, p, &of, &err) < 0)
+	if (record_put(&(struct op){.a = &b->arena, .p = p, .err = &err}, &of) < 0)
 		die("%s", err.text);
 }
 

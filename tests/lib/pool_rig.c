@@ -141,17 +141,19 @@ void commit_stays(const char *act, bool kept)
 
 void pool_put(const struct allocation *of)
 {
-	assert_int_equal(record_put(&arena, &pool, of, &err), 0);
+	struct op o = {.a = &arena, .p = &pool, .err = &err};
+
+	assert_int_equal(record_put(&o, of), 0);
 }
 
 static void settle(void)
 {
-	struct records all;
+	struct op o = {.a = &arena, .p = &pool, .err = &err};
 
 	pool_again();
-	if (pool_begin(&arena, &pool, &all, &err) < 0)
+	if (op_begin(&o) < 0)
 		fail_msg("%s", err.text);
-	pool_end(&pool);
+	pool_unlock(&pool);
 }
 
 void half_made(const char *act)
@@ -195,6 +197,26 @@ pid_t somebody(void)
 		pause();
 		_exit(0);
 	}
+	return pid;
+}
+
+pid_t somebody_in(const char *dir)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (chdir(at(dir)) < 0 || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
 	return pid;
 }
 

@@ -46,6 +46,8 @@ void half_removed(const char *act);
 const char *leaks(void);
 /* A process that runs until somebody_ends(). */
 pid_t somebody(void);
+/* The same, with this working directory. */
+pid_t somebody_in(const char *dir);
 void somebody_ends(pid_t pid);
 
 #define POOL_TEST(name) UNIT_TEST(name, pool_setup, pool_teardown)

@@ -70,21 +70,11 @@ POOL_TEST(a_removal_that_had_not_begun_has_not_happened)
 POOL_TEST(what_cannot_be_settled_is_reported_and_blocks_nobody)
 {
 	struct allocation of = have("x");
-	pid_t pid;
+	pid_t pid = somebody_in("pool/x");
 
 	of.state = ALLOCATION_MAKING;
 	pool_put(&of);
-	pid = fork();
-	if (pid == 0) {
-		if (chdir(at("pool/x")) == 0)
-			pause();
-		_exit(0);
-	}
-	while (pool_live(&arena, &pool, &of, (const char *[]){NULL}, &err) == 0 &&
-		process_within(of.path, &(pid_t){0}) == 0 &&
-		!refused(allocate(&(struct allocate_ask){.branch = "x"}, &of), ERR_STATE,
-			"works in"))
-		;
+	assert_true(take_refused("x", ERR_STATE, "works in"));
 	(void)have("y");
 	assert_string_equal(leaks(), "half-made");
 	somebody_ends(pid);

@@ -60,11 +60,13 @@ POOL_TEST(stale_is_by_the_directories_time)
 
 static const char *live(const struct allocation *of)
 {
-	const char *who;
+	struct op o = {.a = &arena, .p = &pool, .err = &err};
+	enum keep_reason why;
+	const char *text;
 
-	if (pool_live(&arena, &pool, of, &who, &err) < 0)
+	if (pool_keep(&o, of, false, &why, &text) < 0)
 		fail_msg("%s", err.text);
-	return who;
+	return why == KEEP_LIVE ? text : NULL;
 }
 
 POOL_TEST(a_fresh_heartbeat_is_live)
@@ -97,26 +99,14 @@ POOL_TEST(a_fresh_heartbeat_is_live)
 POOL_TEST(a_process_that_works_in_it_is_live)
 {
 	struct allocation one = have("one"), longer = have("one-more");
-	int in[2];
 	pid_t pid;
-	char c;
 
-	tree_mkdirs(at("pool/one/src/deep"));
-	assert_int_equal(pipe(in), 0);
-	pid = fork();
-	if (pid == 0) {
-		if (chdir(at("pool/one/src/deep")) < 0 || write(in[1], "x", 1) != 1)
-			_exit(1);
-		pause();
-		_exit(0);
-	}
-	assert_int_equal(read(in[0], &c, 1), 1);
+	sh("mkdir -p pool/one/src/deep");
+	pid = somebody_in("pool/one/src/deep");
 	assert_non_null(live(&one));
 	assert_null(live(&longer));
 	somebody_ends(pid);
 	assert_null(live(&one));
-	close(in[0]);
-	close(in[1]);
 }
 
 UNIT_GROUP(NULL, arena_end)
