@@ -78,27 +78,7 @@ static const char *const states[] = {
 	[ALLOCATION_REMOVING] = "removing",
 };
 
-static const char *const sources[] = {
-	[PORT_COMPUTED] = "computed",
-	[PORT_OVERRIDE] = "override",
-	[PORT_OF_RECORD] = "record",
-	[PORT_OF_ISSUE] = "issue",
-};
-
 #define TEXT(key, value) JSON_IF((value) && *(value), JSON_TEXT(key, value))
-
-static json *port_report_json(const struct port_request *ask, const struct port_report *got)
-{
-	json *tried = json_array();
-
-	for (size_t i = 0; i < got->answer.n_tried; i++)
-		json_push_int(tried, got->answer.tried[i]);
-	return JSON_OBJECT(JSON_TEXT("path", got->path), JSON_INT("basePort", ask->base),
-		JSON_IF(got->candidate, JSON_INT("candidate", got->candidate)),
-		JSON_INT("port", got->answer.first),
-		JSON_VALUE("ports", port_list_json(got->answer.first, ask->count)),
-		JSON_TEXT("source", sources[got->source]), JSON_VALUE("attempted", tried));
-}
 
 static json *allocation_json(const struct allocation *of)
 {
@@ -377,24 +357,108 @@ static int run_audit(struct invocation *in, struct error *err)
 
 /* ---- port ---- */
 
+/* Never a branch. */
+static bool is_path(const char *word)
+{
+	return word[0] == '/' || strcmp(word, ".") == 0 || strcmp(word, "..") == 0 ||
+	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0 || !*word;
+}
+
+struct port_answer_of {
+	struct port_request ask;
+	struct port_answer got;
+	const char *source;
+};
+
+/* The ports of the worktree. */
+static int tell_recorded(
+	struct port_answer_of *r, const struct allocation *of, bool by_name, struct error *err)
+{
+	if (!r->ask.count)
+		r->ask.count = by_name ? of->ports : 1;
+	if (of->ports < r->ask.count)
+		return error_set(err, ERR_STATE, "'%s' has %u ports, fewer than the requested %u",
+			of->path, of->ports, r->ask.count);
+	r->got.first = of->port;
+	r->source = "record";
+	return 0;
+}
+
+/* A branch or slug of the pool (NULL: there is none), else a path: a branch that has no worktree
+ * would get the port of a path of that name, which is wrong. */
+static int find_port(
+	struct invocation *in, struct pool *p, struct port_answer_of *r, struct error *err)
+{
+	const char *word = in->words[0];
+	struct pool_entry e = {0};
+	bool known = false;
+	char *path;
+
+	if (p && *word && pool_find(in->arena, p, word, &e, &known, err) < 0)
+		return -1;
+	known = known && e.of.ports;
+	if (!known && !is_path(word) && !path_exists(word))
+		return error_set(err, ERR_STATE,
+			"'%.200s' is neither a branch of the pool nor an existing path; write "
+			"'./%.200s' for a path that does not exist yet",
+			word, word);
+	if (!r->ask.override && (!known || is_path(word)))
+		r->ask.override = getenv("PORT");
+	if (port_path(in->arena, known ? e.of.path : word, &path, err) < 0)
+		return -1;
+	r->ask.path = path;
+	if (known && !(r->ask.override && *r->ask.override))
+		return tell_recorded(r, &e.of, !is_path(word), err);
+	r->ask.count = r->ask.count ? r->ask.count : 1;
+	if (pool_port(in->arena, p, &r->ask, &r->got, err) < 0)
+		return -1;
+	r->source = r->got.overridden ? "override" : r->got.n_tried ? "computed" : "issue";
+	return 0;
+}
+
+static json *port_json(const struct port_answer_of *r)
+{
+	json *tried = json_array();
+	struct error ignored;
+	unsigned candidate;
+
+	for (size_t i = 0; i < r->got.n_tried; i++)
+		json_push_int(tried, r->got.tried[i]);
+	if (port_candidate(r->ask.path, r->ask.base, &candidate, &ignored) < 0)
+		candidate = 0;
+	return JSON_OBJECT(JSON_TEXT("path", r->ask.path), JSON_INT("basePort", r->ask.base),
+		JSON_IF(candidate, JSON_INT("candidate", candidate)),
+		JSON_INT("port", r->got.first),
+		JSON_VALUE("ports", port_list_json(r->got.first, r->ask.count)),
+		JSON_TEXT("source", r->source), JSON_VALUE("attempted", tried));
+}
+
 static int run_port(struct invocation *in, struct error *err)
 {
-	const struct pool_options *o = in->values;
-	struct port_request ask = {.override = o->port,
-		.issue = o->issue,
-		.base = (unsigned)o->base_port,
-		.count = (unsigned)o->count};
 	CLEANUP(pool_close) struct pool p = {0};
-	struct port_report got;
-	bool known = false;
+	const struct pool_options *o = in->values;
+	struct port_answer_of r = {.ask = {.override = o->port,
+					   .issue = o->issue,
+					   .base = (unsigned)o->base_port,
+					   .count = (unsigned)o->count}};
+	struct worktree_pool_spec spec;
+	struct error ignored;
+	bool known;
 
-	if (locate_port(in->arena, &o->pool, in->words[0], &ask, &p, &known, err) < 0 ||
-		pool_port(in->arena, known ? &p : NULL, &ask, &got, err) < 0)
+	if (locate_pool_spec(in->arena, &o->pool, &spec, err) < 0)
+		return -1;
+	if (!r.ask.base)
+		r.ask.base = spec.base_port;
+	/* A path outside of any repository has no pool and no directory for events. */
+	known = locate_pool(in->arena, &o->pool, &p, &ignored) == 0;
+	(void)locate_artifacts(
+		in->arena, o->pool.artifacts, o->pool.repo, &r.ask.artifacts, &ignored);
+	if (find_port(in, known ? &p : NULL, &r, err) < 0)
 		return -1;
 	if (o->json)
-		json_print_line(in->out, port_report_json(&ask, &got));
-	for (unsigned i = 0; i < ask.count && !o->json; i++)
-		buf_addf(in->out, "%u\n", got.answer.first + i);
+		json_print_line(in->out, port_json(&r));
+	for (unsigned i = 0; i < r.ask.count && !o->json; i++)
+		buf_addf(in->out, "%u\n", r.got.first + i);
 	return 0;
 }
 

@@ -293,21 +293,3 @@ int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, st
 		return 0;
 	return locate_artifacts(a, c->artifacts, p->repo, &p->artifacts, err);
 }
-
-int locate_port(struct arena *a, const struct pool_choice *c, const char *word,
-	struct port_request *ask, struct pool *p, bool *known, struct error *err)
-{
-	struct worktree_pool_spec spec;
-	struct error ignored;
-
-	if (locate_pool_spec(a, c, &spec, err) < 0)
-		return -1;
-	if (!ask->base)
-		ask->base = spec.base_port;
-	/* A path outside of any repository has no pool and no directory for events. */
-	*known = locate_pool(a, c, p, &ignored) == 0;
-	if (pool_port_of(a, *known ? p : NULL, word, ask, err) < 0)
-		return -1;
-	(void)locate_artifacts(a, c->artifacts, c->repo, &ask->artifacts, &ignored);
-	return 0;
-}

@@ -76,9 +76,5 @@ int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktr
 	struct error *err);
 /* Opens it. Close it with pool_close(), also after -1. */
 int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, struct error *err);
-/* Fills in what pool_port() needs to know of `word`, a path, or a branch or slug of the pool.
- * *known: there is a repository, whose pool is `p`. */
-int locate_port(struct arena *a, const struct pool_choice *c, const char *word,
-	struct port_request *ask, struct pool *p, bool *known, struct error *err);
 
 #endif

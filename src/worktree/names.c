@@ -67,18 +67,6 @@ int pool_slug(struct arena *a, const char *branch, char **slug, struct error *er
 	return 0;
 }
 
-/* git accepts such names, and then resolves them to another reference. */
-static bool branch_is_ambiguous(struct str branch)
-{
-	static const char *const first[] = {"refs/", "heads/", "tags/", "remotes/", "origin/"};
-
-	for (size_t i = 0; i < COUNT(first); i++)
-		if (str_starts(branch, first[i]))
-			return true;
-	return str_is(branch, "HEAD") ||
-	       (str_ends(branch, "_HEAD") && str_find(branch, STR("/")) == branch.n);
-}
-
 int branch_check(const char *branch, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -93,9 +81,6 @@ int branch_check(const char *branch, struct error *err)
 		return -1;
 	if (status || branch[0] == '-' || strcmp(branch, "@") == 0 || strcmp(branch, "HEAD") == 0)
 		return error_set(err, ERR_USAGE, "'%.200s' is not a valid branch name", branch);
-	if (branch_is_ambiguous(str_of(branch)))
-		return error_set(
-			err, ERR_USAGE, "git would not take '%.200s' for a branch", branch);
 	return 0;
 }
 

@@ -194,33 +194,16 @@ struct port_answer {
  * tried; ERR_USAGE. */
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err);
 
-/* The ports of a path for a caller that allocates nothing. */
+/* The ports of a path without a worktree. */
 struct port_request {
-	const char *path;
+	const char *path; /* after port_path() */
 	unsigned base, count;
 	const char *override;          /* NULL or "": none */
 	const char *artifacts, *issue; /* NULL; whose runtime.json has them, or receives them */
 };
-enum port_source { PORT_COMPUTED, PORT_OVERRIDE, PORT_OF_RECORD, PORT_OF_ISSUE };
-struct port_report {
-	const char *path;   /* after port_path() */
-	unsigned candidate; /* 0: it would be above PORT_LAST */
-	enum port_source source;
-	struct port_answer answer;
-};
-/* `/...`, `./...`, `../...`, `.` or `..`: never a branch. */
-bool port_is_path(const char *word);
-/*
- * Sets ask->path and, if it is 0, ask->count: `word` is a branch or slug of the pool (NULL: there
- * is no pool), else a path. Unless it is of the pool, $PORT overrides. -1: ERR_STATE for a word
- * that is neither: a branch would get the port of a path of that name, which is wrong.
- */
-int pool_port_of(struct arena *a, struct pool *p, const char *word, struct port_request *ask,
-	struct error *err);
-/* `p` NULL: no worktree is known. In this order: the override, the worktree's ports, those in the
- * issue's runtime.json, the first free block. -1 as port_find(); also ERR_STATE when the worktree
- * has fewer. */
+/* `p` NULL: no worktree is known, whose ports would be skipped. In this order: the override, those
+ * in the issue's runtime.json (n_tried 0), the first free block. -1 as port_find(). */
 int pool_port(struct arena *a, struct pool *p, const struct port_request *ask,
-	struct port_report *out, struct error *err);
+	struct port_answer *out, struct error *err);
 
 #endif

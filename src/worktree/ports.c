@@ -247,92 +247,27 @@ int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation
 
 /* ---- for a caller that allocates nothing ---- */
 
-bool port_is_path(const char *word)
+int pool_port(struct arena *a, struct pool *p, const struct port_request *ask,
+	struct port_answer *out, struct error *err)
 {
-	return word[0] == '/' || strcmp(word, ".") == 0 || strcmp(word, "..") == 0 ||
-	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0 || !*word;
-}
-
-int pool_port_of(struct arena *a, struct pool *p, const char *word, struct port_request *ask,
-	struct error *err)
-{
-	unsigned count = ask->count;
-	struct pool_entry found;
-	struct error ignored;
-	bool known = false;
-
-	ask->path = word;
-	ask->count = count ? count : 1;
-	if (p && !port_is_path(word) && pool_find(a, p, word, &found, &known, &ignored) == 0 &&
-		known && found.of.ports) {
-		ask->path = found.of.path;
-		ask->count = count ? count : found.of.ports;
-		return 0;
-	}
-	if (!port_is_path(word) && !path_exists(word))
-		return error_set(err, ERR_STATE,
-			"'%.200s' is neither a branch of the pool nor an existing path; write "
-			"'./%.200s' for a path that does not exist yet",
-			word, word);
-	if (!ask->override)
-		ask->override = getenv("PORT");
-	return 0;
-}
-
-static int find_port(struct arena *a, struct search *s, const struct port_request *ask,
-	struct port_report *out, struct error *err)
-{
-	const struct port_ask want = {.path = out->path,
+	struct op o = {.a = a, .p = p, .err = err};
+	struct pool none = {.artifacts = ask->artifacts};
+	struct search s = {&none, &o.all, ask->issue, ask->path};
+	const struct port_ask want = {.path = ask->path,
 		.base = ask->base,
 		.count = ask->count,
 		.override = ask->override,
 		.is_taken = is_taken,
 		.is_free = is_free,
-		.data = s};
-	const char *real = path_settle(a, out->path); /* it may be recorded behind a link */
+		.data = &s};
+	struct allocation of = {.path = ask->path, .ports = ask->count};
 	struct error ignored;
 
-	for (size_t i = 0; i < s->all->n && !(ask->override && *ask->override); i++) {
-		const struct allocation *of = &s->all->items[i];
-
-		if (strcmp(of->path, out->path) != 0 && strcmp(of->path, real) != 0)
-			continue;
-		if (of->ports < ask->count)
-			return error_set(err, ERR_STATE,
-				"'%s' has %u ports, fewer than the requested %u", out->path,
-				of->ports, ask->count);
-		out->source = PORT_OF_RECORD;
-		out->answer.first = of->port;
-		return 0;
-	}
-	if (find_block(s, &want, &out->answer, err) < 0)
+	if ((p && records_read(&o) < 0) || find_block(&s, &want, out, err) < 0)
 		return -1;
-	out->source = out->answer.overridden ? PORT_OVERRIDE
-		      : out->answer.n_tried  ? PORT_COMPUTED
-					     : PORT_OF_ISSUE;
-	if (out->answer.collided)
-		(void)emit_collision(s->pool, ask->issue, out->path, out->answer.candidate,
-			out->answer.first, &ignored);
-	return 0;
-}
-
-int pool_port(struct arena *a, struct pool *p, const struct port_request *ask,
-	struct port_report *out, struct error *err)
-{
-	struct pool none = {.artifacts = ask->artifacts};
-	struct allocation of = {.ports = ask->count};
-	struct op o = {.a = a, .p = p, .err = err};
-	struct error ignored;
-	char *path;
-
-	*out = (struct port_report){0};
-	if (port_path(a, ask->path, &path, err) < 0 || (p && records_read(&o) < 0))
-		return -1;
-	out->path = of.path = path;
-	if (port_candidate(path, ask->base, &out->candidate, &ignored) < 0)
-		out->candidate = 0;
-	if (find_port(a, &(struct search){&none, &o.all, ask->issue, path}, ask, out, err) < 0)
-		return -1;
-	of.port = out->answer.first;
+	if (out->collided)
+		(void)emit_collision(
+			&none, ask->issue, ask->path, out->candidate, out->first, &ignored);
+	of.port = out->first;
 	return remember(&none, ask->issue, &of, err);
 }

@@ -180,6 +180,17 @@ POOL_TEST(links_and_closed_directories_go_and_what_they_lead_to_stays)
 	nothing_is_left_of_x();
 }
 
+POOL_TEST(no_program_of_an_agent_runs_when_it_is_looked_at_and_removed)
+{
+	(void)have("x");
+	sh("cd pool/x && printf '#!/bin/sh\\necho >>%s/ran\\n' \"$OLDPWD\" >../../spy && chmod +x "
+	   "../../spy && git config core.fsmonitor \"$OLDPWD/spy\" && mkdir ../../hooks && cp "
+	   "../../spy ../../hooks/post-index-change && cp ../../spy "
+	   "../../hooks/reference-transaction && git config core.hooksPath \"$OLDPWD/hooks\"");
+	goes("x", false);
+	sh("test ! -e ran && git -C r status >/dev/null && test -e ran");
+}
+
 UNIT_GROUP(NULL, arena_end)
 
 POOL_TEST(a_worktree_stays_if_git_cannot_read_its_commits)
