@@ -13,53 +13,31 @@ enum { SLUG_MAX = 190, POINTER_MAX = 8192 }; /* a key of the store has at most 2
 
 /* ---- branches and slugs ---- */
 
-static bool slug_char(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '.' || c == '_';
-}
-
-/* Replaces every run of other characters, including dashes, by one dash; none at the ends. */
-static void squeeze(struct buf *out, const char *branch)
-{
-	for (const char *p = branch; *p; p++) {
-		if (slug_char(*p))
-			buf_addc(out, *p);
-		else if (out->len && out->s[out->len - 1] != '-')
-			buf_addc(out, '-');
-	}
-	while (out->len && out->s[out->len - 1] == '-')
-		buf_cut(out, out->len - 1);
-}
-
-/* The worktree of a work item has the item's id as its name. */
-static const char *without_prefix(const char *branch)
-{
-	static const char of_item[] = "dev-team/";
-
-	return str_starts(str_of(branch), of_item) ? branch + strlen(of_item) : branch;
-}
-
+/* Every run of other characters than `A-Za-z0-9._`, including dashes, becomes one dash; none is at
+ * the ends. */
 int pool_slug(struct arena *a, const char *branch, char **slug, struct error *err)
 {
+	static const char kept[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
+	/* The worktree of a work item has the item's id as its name. */
+	const char *p = strncmp(branch, "dev-team/", 9) == 0 ? branch + 9 : branch;
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	squeeze(&out, without_prefix(branch));
-	if (!out.len)
+	while (*p) {
+		size_t n = strspn(p, kept), skip = strcspn(p + n, kept);
+
+		buf_add(&out, (struct str){p, n});
+		if (out.len && skip && p[n + skip])
+			buf_addc(&out, '-');
+		p += n + skip;
+	}
+	/* `.` and `..` would be the pool itself and its parent; hidden names are reserved. */
+	if (!out.len || out.s[0] == '.' || str_ends(buf_str(&out), ".lock") ||
+		str_ends(buf_str(&out), "."))
 		return error_set(err, ERR_USAGE,
-			"branch '%.200s' does not make a directory name: it has no letter or "
-			"digit",
+			"branch '%.200s' does not make the name of a directory: it has no letter "
+			"or digit, begins with a dot, or ends with a dot or '.lock'",
 			branch);
-	/* `.` and `..` would be the pool itself and its parent; hidden names are reserved for the
-	 * pool. */
-	if (out.s[0] == '.')
-		return error_set(err, ERR_USAGE,
-			"branch '%.200s' does not make a directory name: it begins with a dot",
-			branch);
-	if (str_ends(buf_str(&out), ".lock") || str_ends(buf_str(&out), "."))
-		return error_set(err, ERR_USAGE,
-			"branch '%.200s' does not make a directory name: it ends with '%s'", branch,
-			str_ends(buf_str(&out), ".") ? "." : ".lock");
 	if (out.len > SLUG_MAX)
 		return error_set(err, ERR_USAGE,
 			"branch '%.60s...' makes a name of more than %d bytes", branch, SLUG_MAX);
@@ -114,58 +92,32 @@ char *path_settle(struct arena *a, const char *path)
 	return strcmp(real, "/") == 0 && *rest ? rest : arena_printf(a, "%s%s", real, rest);
 }
 
-/* The text after `gitdir:` and blanks; n is 0 when the text is not a pointer. */
-static struct str pointer_of(struct str text)
-{
-	struct str s = str_trim(text);
-
-	if (!str_starts(s, "gitdir:"))
-		return (struct str){0};
-	s = str_trim(str_sub(s, strlen("gitdir:"), s.n));
-	return str_find(s, STR("\n")) < s.n ? (struct str){0} : s;
-}
-
-static bool worktree_pointer(struct arena *a, const char *path, char **to, const char **text)
+int pool_ownership(struct arena *a, const char *path, const char *common, struct ownership *out,
+	struct error *err)
 {
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;
 	const char *file = path_join(a, path, ".git");
 	struct error ignored;
-	struct stat st;
 	struct str s;
 
-	*to = NULL;
-	*text = NULL;
-	if (lstat(file, &st) < 0 || !S_ISREG(st.st_mode) ||
-		sys_read_file(&raw, file, POINTER_MAX, NULL, &ignored) < 0)
-		return false;
+	(void)err;
+	*out = (struct ownership){.reason = OWNED_POINTER_MISSING,
+		.expected = path_settle(a, path_join(a, common, "worktrees"))};
+	if (!worktree_there(path) || sys_read_file(&raw, file, POINTER_MAX, NULL, &ignored) < 0)
+		return 0;
 	buf_addc(&raw, '\0');
 	raw.len--;
 	buf_utf8_repair(&raw);
-	s = pointer_of(buf_str(&raw));
-	if (s.n)
-		*to = path_settle(a, path_join(a, path, arena_dup(a, s)));
 	s = str_trim(buf_str(&raw));
-	*text = s.n ? arena_dup(a, s) : NULL;
-	return true;
-}
-
-int pool_ownership(struct arena *a, const char *path, const char *common, struct ownership *out,
-	struct error *err)
-{
-	const char *text;
-	char *to;
-
-	(void)err;
-	*out = (struct ownership){.expected = path_settle(a, path_join(a, common, "worktrees"))};
-	if (!worktree_pointer(a, path, &to, &text)) {
-		out->reason = OWNED_POINTER_MISSING;
+	out->reason = OWNED_POINTER_MALFORMED;
+	out->actual = s.n ? arena_dup(a, s) : NULL;
+	if (!str_starts(s, "gitdir:") || str_find(s, STR("\n")) < s.n)
 		return 0;
-	}
-	out->actual = to ? to : text;
-	if (!to)
-		out->reason = OWNED_POINTER_MALFORMED;
-	else if (!path_beneath(out->expected, to))
-		out->reason = OWNED_CROSS_CLONE;
+	s = str_trim(str_sub(s, strlen("gitdir:"), s.n));
+	if (!s.n)
+		return 0;
+	out->actual = path_settle(a, path_join(a, path, arena_dup(a, s)));
+	out->reason = path_beneath(out->expected, out->actual) ? OWNED_OK : OWNED_CROSS_CLONE;
 	return 0;
 }
 

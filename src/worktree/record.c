@@ -36,6 +36,14 @@ static void *member(const struct allocation *of, size_t offset)
 	return (char *)of + offset;
 }
 
+static int commit(struct op *o, const struct store_op *op)
+{
+	const struct store_txn t = {.ops = op, .n_ops = 1};
+	struct store_result result = {0};
+
+	return store_txn(o->p->store, o->a, &t, &result, o->err) == STORE_OK ? 0 : -1;
+}
+
 int record_put(struct op *o, const struct allocation *of)
 {
 	const char *dir = arena_dup(o->a, path_dir(of->path));
@@ -45,7 +53,6 @@ int record_put(struct op *o, const struct allocation *of)
 		JSON_INT("pid", of->holder.pid), JSON_INT("start", of->holder.start),
 		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch));
 	struct store_op put = {STORE_PUT, .key = arena_printf(o->a, "at/%s", of->slug)};
-	struct store_result result = {0};
 
 	for (size_t i = 0; i < COUNT(numbers); i++)
 		JSON_ADD(j, JSON_INT(numbers[i].key, *(unsigned *)member(of, numbers[i].offset)));
@@ -57,21 +64,13 @@ int record_put(struct op *o, const struct allocation *of)
 				text == of->parent ? path_base(text) : str_of(text));
 	}
 	put.value = json_print_in(o->a, j);
-	return store_txn(o->p->store, o->a, &(struct store_txn){.ops = &put, .n_ops = 1}, &result,
-		       o->err) == STORE_OK
-		       ? 0
-		       : -1;
+	return commit(o, &put);
 }
 
 int record_drop(struct op *o, const struct allocation *of)
 {
-	const struct store_op del = {STORE_DEL, .key = arena_printf(o->a, "at/%s", of->slug)};
-	struct store_result result = {0};
-
-	return store_txn(o->p->store, o->a, &(struct store_txn){.ops = &del, .n_ops = 1}, &result,
-		       o->err) == STORE_OK
-		       ? 0
-		       : -1;
+	return commit(
+		o, &(struct store_op){STORE_DEL, .key = arena_printf(o->a, "at/%s", of->slug)});
 }
 
 static int record_parse(struct op *o, const struct store_kv *kv, struct allocation *out)
