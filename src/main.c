@@ -11,6 +11,7 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/cli/cli.h"
+#include "src/run/databases.h"
 
 /* What is printed is on disk already, so a reader that went away loses nothing but this text. */
 static int emit(struct str text, struct error *err)
@@ -57,6 +58,7 @@ int main(int argc, char **argv)
 
 	fill_standard_descriptors();
 	git_forget_caller();
+	pool_databases_use();
 	keep_memory();
 	keep_own_files();
 	(void)signal(SIGPIPE, SIG_IGN);

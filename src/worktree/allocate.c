@@ -159,6 +159,14 @@ static int add_worktree(struct work *w)
 	return 0;
 }
 
+static int create_parts(struct work *w)
+{
+	for (const struct pool_part *const *part = pool_parts(); *part; part++)
+		if ((*part)->create(w->o.a, w->o.p, &w->of, w->ask->issue, w->o.err) < 0)
+			return -1;
+	return 0;
+}
+
 static int make(struct work *w)
 {
 	struct error why, *err = w->o.err;
@@ -172,7 +180,7 @@ static int make(struct work *w)
 		w->of.admin = arena_printf(w->o.a, "%s%u", w->of.slug, i);
 	if (record_put(&w->o, &w->of) < 0)
 		return -1;
-	if (add_worktree(w) == 0 && set_holder(w) == 0) {
+	if (add_worktree(w) == 0 && create_parts(w) == 0 && set_holder(w) == 0) {
 		w->of.state = ALLOCATION_LIVE;
 		if (record_put(&w->o, &w->of) == 0)
 			return 0;
@@ -281,7 +289,11 @@ static int forget(struct work *w, const struct allocation *old)
 	if (why)
 		return error_set(w->o.err, ERR_STATE, "'%s' no longer exists, and is kept: %s",
 			gone.path, text);
-	return pool_remove(&w->o, &gone) < 0 ? -1 : records_read(&w->o);
+	w->o.keep_parts = true;
+	if (pool_remove(&w->o, &gone) < 0)
+		return -1;
+	w->o.keep_parts = false;
+	return records_read(&w->o);
 }
 
 static int check_elsewhere(struct work *w)
@@ -321,7 +333,7 @@ static int allocate_locked(struct work *w, bool may_create, bool *created)
 	if (old)
 		w->of.path = old->path;
 	if (path_exists(path_join(w->o.a, w->of.path, ".git")))
-		return adopt(w, old);
+		return adopt(w, old) < 0 || (!w->of.warning && create_parts(w) < 0) ? -1 : 0;
 	if (!may_create)
 		return error_set(w->o.err, ERR_STATE,
 			"there is no worktree of branch '%s' at '%s' to adopt", w->of.branch,

@@ -95,6 +95,14 @@ static int audit_directory(struct audit *t)
 	return 0;
 }
 
+static void audit_part(void *data, const char *kind, const char *name, const char *text)
+{
+	struct arena *a = ((struct audit *)data)->o.a;
+
+	add_leak(data, arena_dup(a, str_of(kind)), arena_dup(a, str_of(name)),
+		arena_dup(a, str_of(text)));
+}
+
 int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, struct error *err)
 {
 	struct audit t = {.o = {.a = a, .p = p, .err = err}};
@@ -110,6 +118,8 @@ int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, st
 	for (size_t i = 0; rc == 0 && i < t.o.all.n; i++)
 		audit_ports(&t, i);
 	rc = rc == 0 ? audit_directory(&t) : rc;
+	for (const struct pool_part *const *part = pool_parts(); *part && rc == 0; part++)
+		rc = (*part)->inspect(a, p, audit_part, &t, err);
 	pool_unlock(p);
 	*out = t.leaks.items;
 	*n = t.leaks.n;

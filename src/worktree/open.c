@@ -101,6 +101,19 @@ static int find_directory(
 	return 0;
 }
 
+static const struct pool_part *const no_parts[] = {NULL};
+static const struct pool_part *const *all_parts = no_parts;
+
+void pool_set_parts(const struct pool_part *const *parts)
+{
+	all_parts = parts;
+}
+
+const struct pool_part *const *pool_parts(void)
+{
+	return all_parts;
+}
+
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err)
 {
@@ -112,14 +125,23 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		.strict = spec->strict,
 		.on_merge = spec->on_merge,
 		.on_abort = spec->on_abort,
-		.on_timeout = spec->on_timeout};
+		.on_timeout = spec->on_timeout,
+		.databases = spec->databases,
+		.n_databases = spec->n_databases};
 	if (process_identify(a, getpid(), &out->self, err) < 0 ||
 		find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
 		find_directory(a, spec, out, err) < 0)
 		return -1;
-	return store_open(&out->store, store_backend(), path_join(a, out->common, "dev-team"),
-		"worktrees", STORE_WRITE | STORE_MARKED,
-		(unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, STORE_WAIT_MS), err);
+	if (store_open(&out->store, store_backend(), path_join(a, out->common, "dev-team"),
+		    "worktrees", STORE_WRITE | STORE_MARKED,
+		    (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, STORE_WAIT_MS), err) < 0)
+		return -1;
+	for (const struct pool_part *const *part = pool_parts(); *part; part++)
+		if ((*part)->inspect(a, out, NULL, NULL, err) < 0) {
+			pool_close(out);
+			return -1;
+		}
+	return 0;
 }
 
 void pool_close(struct pool *p)

@@ -29,7 +29,11 @@ struct op {
 	struct trees trees;
 	const char *line; /* of the last op_git(); NULL: git failed */
 	const char *said; /* the same, or why it failed */
+	bool keep_parts;  /* a removal that is followed by a creation */
 };
+
+/* Of pool_set_parts(); ended by NULL. */
+const struct pool_part *const *pool_parts(void);
 
 /* ---- names.c ---- */
 

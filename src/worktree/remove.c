@@ -53,30 +53,39 @@ static bool is_running(const struct run_state *s, const struct allocation *of)
 			   : of->run && strcmp(s->issue, of->run) == 0;
 }
 
-static int look_at_users(struct look *l)
+int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
+	struct error *err)
 {
-	const struct allocation *of = l->of;
-	struct pool *p = l->o->p;
 	struct run_state *list;
 	size_t n = 0;
 	pid_t pid;
 
+	*who = NULL;
 	if (of->holder.pid && of->holder.pid != getpid() &&
 		process_life(&of->holder, &p->self) != PROCESS_DEAD)
-		return kept(l, KEEP_LIVE,
-			SAY("'%s' is in use: process %d holds it", of->path, (int)of->holder.pid));
-	if (p->artifacts && run_state_list(l->o->a, p->artifacts, &list, &n, l->o->err) < 0)
+		*who = arena_printf(a, "process %d holds it", (int)of->holder.pid);
+	if (!*who && p->artifacts && run_state_list(a, p->artifacts, &list, &n, err) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && !*who; i++)
 		if (is_running(&list[i], of))
-			return kept(l, KEEP_LIVE,
-				SAY("'%s' is in use: the run of '%s' is at stage '%s'", of->path,
-					list[i].issue, list[i].stage ? list[i].stage : ""));
+			*who = arena_printf(a, "the run of '%s' is at stage '%s'", list[i].issue,
+				list[i].stage ? list[i].stage : "");
+	if (*who)
+		return 0;
 	if (process_within(of->path, &pid) < 0)
-		return error_errno(l->o->err, "cannot find out which processes use '%s'", of->path);
-	return pid ? kept(l, KEEP_LIVE,
-			     SAY("'%s' is in use: process %d uses it", of->path, (int)pid))
-		   : 0;
+		return error_errno(err, "cannot find out which processes use '%s'", of->path);
+	if (pid)
+		*who = arena_printf(a, "process %d uses it", (int)pid);
+	return 0;
+}
+
+static int look_at_users(struct look *l)
+{
+	const char *who;
+
+	if (pool_live(l->o->a, l->o->p, l->of, &who, l->o->err) < 0)
+		return -1;
+	return who ? kept(l, KEEP_LIVE, SAY("'%s' is in use: %s", l->of->path, who)) : 0;
 }
 
 static int look_at_children(struct look *l)
@@ -289,10 +298,12 @@ static const char *hidden_name(struct op *o, const struct allocation *of)
 
 static int finish(struct op *o, const struct allocation *of)
 {
-	return tree_delete(o, hidden_name(o, of)) < 0 || drop_admin(o, of) < 0 ||
-			       drop_branch(o, of) < 0
-		       ? -1
-		       : record_drop(o, of);
+	if (tree_delete(o, hidden_name(o, of)) < 0 || drop_admin(o, of) < 0 ||
+		drop_branch(o, of) < 0)
+		return -1;
+	for (const struct pool_part *const *part = pool_parts(); *part && !o->keep_parts; part++)
+		(of->state == ALLOCATION_MAKING ? (*part)->undo : (*part)->release)(o->a, o->p, of);
+	return record_drop(o, of);
 }
 
 int pool_remove(struct op *o, struct allocation *of)
