@@ -103,6 +103,11 @@ static void audit_part(void *data, const char *kind, const char *name, const cha
 		arena_dup(a, str_of(text)));
 }
 
+static int by_leak_path(const void *x, const void *y)
+{
+	return strcmp(((const struct leak *)x)->path, ((const struct leak *)y)->path);
+}
+
 int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, struct error *err)
 {
 	struct audit t = {.o = {.a = a, .p = p, .err = err}};
@@ -121,6 +126,7 @@ int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, st
 	for (const struct pool_part *const *part = pool_parts(); *part && rc == 0; part++)
 		rc = (*part)->inspect(a, p, audit_part, &t, err);
 	pool_unlock(p);
+	vec_sort(&t.leaks, by_leak_path);
 	*out = t.leaks.items;
 	*n = t.leaks.n;
 	return rc;
