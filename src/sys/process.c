@@ -188,6 +188,8 @@ static _Noreturn void child_run(const struct process *p, const struct plumbing *
 		dup2(f->err >= 0 ? f->err : f->out, STDERR_FILENO) < 0)
 		child_fail(f, SPAWN_SETUP);
 	close_at_exec();
+	if (p->inherit)
+		(void)fcntl(p->inherit, F_SETFD, 0);
 	if (p->cwd && chdir(p->cwd) < 0)
 		child_fail(f, SPAWN_DIRECTORY);
 	environ = f->env;
