@@ -1,8 +1,8 @@
 /*
  * replay.h: verifies a history. The engine runs each recorded operation again, with an
  * environment and a store that answer from the journal; the document and the events of each commit
- * must be the recorded ones, byte for byte. Operations that cannot run again are taken as recorded and counted
- * (struct replay_taken).
+ * must be the recorded ones, byte for byte. Operations that cannot run again are taken as recorded
+ * and counted (struct replay_taken).
  */
 #ifndef DT_VERIFY_REPLAY_H
 #define DT_VERIFY_REPLAY_H

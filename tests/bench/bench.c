@@ -468,7 +468,6 @@ static void measure_policy(void)
 	compare("policy exec true : true",
 		SIDE(program, "policy", "exec", "--policy", "developer", "--", "true"),
 		SIDE("/usr/bin/true"), "");
-	bench_shell();
 }
 
 static void make_repository(void)

@@ -47,7 +47,8 @@ TEST(a_request_that_the_engine_would_not_write_is_refused_at_its_line)
 	} rows[] = {
 		{"{", "this is not JSON"},
 		{"[]", "this is not an object"},
-		{"{\"action\":\"done\"}", "'action' must be spawn_agent, run_script, approve or run_item"},
+		{"{\"action\":\"done\"}",
+			"'action' must be spawn_agent, run_script, approve or run_item"},
 		{"{\"action\":\"spawn_agent\"}", "'id' is missing"},
 		{"{\"action\":\"run_script\",\"id\":\"A/x/1\"}", "'result_format' is missing"},
 		{"{\"action\":\"run_script\",\"id\":\"A/x/1\",\"result_format\":\"a\"}",
