@@ -1,4 +1,5 @@
-/* What a text gets. The rows are the readers' whole behaviour: each rule, and what must not be refused. */
+/* What a text gets. The rows are the readers' whole behaviour: each rule, and what must not be
+ * refused. */
 #include "src/policy/check.h"
 #include "src/policy/rules.h"
 #include "tests/lib/policy_tree.h"

@@ -27,22 +27,23 @@ static void assert_refused(const char *text, unsigned line, unsigned col, const 
 
 TEST(every_key_is_read)
 {
-	struct policy p = parsed("name: mine\n"
-				 "allow: [make, git]\n"
-				 "write: true\n"
-				 "network: host\n"
-				 "environment: [NPM_TOKEN]\n"
-				 "read: [/srv/data]\n"
-				 "protect: [deploy/keys]\n"
-				 "remotes: [origin, fork]\n"
-				 "push: ['dev-team/*']\n"
-				 "forge: [pr view, 'api repos/{owner}/*']\n"
-				 "rules:\n"
-				 "  - {command: 'make deploy', answer: ask, instead: ask somebody}\n"
-				 "  - {command: 'git push -f|--force'}\n"
-				 "limits: {timeout: 5, cpu: 6, memory: 1M, file_size: 2M,\n"
-				 "  processes: 7, open_files: 8}\n"
-				 "violation: validation_fail\n");
+	struct policy p =
+		parsed("name: mine\n"
+		       "allow: [make, git]\n"
+		       "write: true\n"
+		       "network: host\n"
+		       "environment: [NPM_TOKEN]\n"
+		       "read: [/srv/data]\n"
+		       "protect: [deploy/keys]\n"
+		       "remotes: [origin, fork]\n"
+		       "push: ['dev-team/*']\n"
+		       "forge: [pr view, 'api repos/{owner}/*']\n"
+		       "rules:\n"
+		       "  - {command: 'make deploy', answer: ask, instead: ask somebody}\n"
+		       "  - {command: 'git push -f|--force'}\n"
+		       "limits: {timeout: 5, cpu: 6, memory: 1M, file_size: 2M,\n"
+		       "  processes: 7, open_files: 8}\n"
+		       "violation: validation_fail\n");
 
 	assert_string_equal(p.name, "mine");
 	assert_true(p.allow_listed && texts_have(&p.allow, STR("git")));
@@ -78,8 +79,7 @@ TEST(an_empty_policy_reads_and_reaches_nothing)
 
 TEST(faults_are_refused_at_their_place)
 {
-	assert_refused("wirte: true\n", 1, 1,
-		"unknown key 'wirte'");
+	assert_refused("wirte: true\n", 1, 1, "unknown key 'wirte'");
 	assert_refused("network: all\n", 1, 10, "'network' must be 'none' or 'host', not 'all'");
 	assert_refused("environment: [PATH]\n", 1, 15,
 		"'environment' must be the name of a variable that commands may get, not 'PATH'");
