@@ -101,6 +101,8 @@ $(O)/src/event/artifact_schema.o: $(wildcard schemas/artifacts/*.json)
 $(O)/src/sys/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 $(O)/src/sys/crypto.o: ALL_CFLAGS += -DLIBCRYPTO_SO='"$(LIBCRYPTO_SO)"'
 $(O)/src/sys/regex.o: ALL_CFLAGS += -DLIBPCRE2_SO='"$(LIBPCRE2_SO)"'
+$(O)/src/sys/sqlite.o: ALL_CFLAGS += -DLIBSQLITE3_SO='"$(LIBSQLITE3_SO)"'
+$(O)/src/sys/postgres.o: ALL_CFLAGS += -DLIBPQ_SO='"$(LIBPQ_SO)"'
 $(O)/src/sys/http.o: ALL_CFLAGS += -DLIBCURL_SO='"$(LIBCURL_SO)"'
 
 # Test programs. All of them may use tests/lib. The unit tests of a room are one program.

@@ -11,6 +11,7 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/cli/cli.h"
+#include "src/run/databases.h"
 #include "src/sandbox/sandbox.h"
 
 /* What is printed is on disk already, so a reader that went away loses nothing but this text. */
@@ -60,6 +61,7 @@ int main(int argc, char **argv)
 		return rc;
 	fill_standard_descriptors();
 	git_forget_caller();
+	pool_databases_use();
 	keep_memory();
 	keep_own_files();
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -17,7 +17,7 @@ const struct step *steps_find(const struct workflow *w, const char *state)
 	if (!st)
 		return NULL;
 	if (st->declared)
-		return &steps_declared;
+		return st->declared->manifest ? &steps_graph : &steps_declared;
 	for (size_t i = 0; steps[i]; i++)
 		if (strcmp(steps[i]->state, state) == 0)
 			return steps[i];

@@ -13,6 +13,7 @@
 #include "steps/list.h"
 #undef X
 extern const struct step steps_declared; /* of every state that the workflow declares */
+extern const struct step steps_graph;    /* of the state of a manifest */
 
 extern const struct step *const steps[]; /* in the order of list.h, NULL-ended */
 

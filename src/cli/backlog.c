@@ -2,6 +2,7 @@
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
 #include "src/setup/setup.h"
+#include "src/tick/memory.h"
 
 struct backlog_options {
 	const char *repo, *priority, *key, *description, *state;
@@ -258,6 +259,21 @@ static int run_done(struct invocation *in, struct error *err)
 	return 0;
 }
 
+/* ---- release ---- */
+
+static int run_release(struct invocation *in, struct error *err)
+{
+	const struct backlog_options *o = in->values;
+	const char *repo;
+	size_t n;
+
+	if (locate_repository(in->arena, o->repo, &repo, err) < 0 ||
+		tick_release(in->arena, repo, in->n ? in->words[0] : NULL, &n, err) < 0)
+		return -1;
+	buf_addf(in->out, "%zu task%s released\n", n, n == 1 ? "" : "s");
+	return 0;
+}
+
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("list", NULL, run_list, "list the tasks that are not done",
 		.details = "A line for each task: its id, its state, its effective priority (that "
@@ -276,6 +292,12 @@ static const struct verb *const subcommands[] = {
 		"mark a task as done: move its file to backlog/completed, and commit that",
 		.details = "Commits on the branch that is checked out. A second call changes "
 			   "nothing.",
+		.options = {repo_options}),
+	CLI_SUBCOMMAND("release", "[ID]", run_release,
+		"forget the failures of a parked task, so that the next tick goes on with it",
+		.details = "Without an ID: of all. A task is parked when its step has failed five "
+			   "times in a row, or its work item three times; remove the cause first. "
+			   "A work item that has failed also needs 'dev-team retry ID'.",
 		.options = {repo_options}),
 	NULL,
 };

@@ -49,6 +49,9 @@ extern const struct verb cli_program;
 /* The options of `step`, of a struct run_step_call (run/run.h); `run` takes them too. */
 extern const struct option cli_step_options[];
 
+/* The options that name agents, of a struct run_request at the start of the verb's own. */
+extern const struct option cli_agent_options[];
+
 /* The options that name a pool of worktrees, of `pool` and `gate`: a struct pool_choice
  * (run/locate.h) at the start of their own. */
 extern const struct option cli_pool_options[];
@@ -81,6 +84,16 @@ typedef int screen_text(void *data, struct buf *out, struct error *err);
  * prints the text whenever it has changed. -1: as `text`, or ERR_SYSTEM.
  */
 int screen_watch(screen_text *text, void *data, struct error *err);
+
+struct quota_entry;
+struct quota_window;
+struct quota_point;
+struct subscription_plan;
+/* Adds an SVG image: tokens left, target, hard cap, reservations, and off-peak hours if the plan is
+ * known. The window has begun and has a quota. */
+void cli_put_chart(const struct quota_entry *e, const struct quota_window *w,
+	const struct subscription_plan *p, const struct quota_point *points, size_t n, int64_t now,
+	struct buf *out);
 
 /* Prints what there is and empties it: for verbs that show things as they happen. */
 int cli_flush(struct buf *out, struct error *err);

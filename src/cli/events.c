@@ -21,6 +21,8 @@ static const struct {
 } shown[] = {
 	{"file", " "},
 	{"of", "@"},
+	{"event", " "},
+	{"node", " "},
 	{"state", " in "},
 	{"from", " "},
 	{"to", " -> "},
@@ -28,11 +30,14 @@ static const struct {
 	{"trigger", ", "},
 	{"action", " "},
 	{"agent", ", "},
+	{"item", ", "},
 	{"command", ", "},
 	{"effect", " "},
 	{"key", " "},
 	{"value", " = "},
 	{"result", ": "},
+	{"status", ": "},
+	{"again", ", retry "},
 	{"policy", ", policy "},
 	{"rule", ": "},
 	{"workflow", " "},
@@ -65,6 +70,14 @@ static void put_confirmed(struct buf *out, const json *e)
 		buf_addf(out, " at %.12s", head);
 }
 
+static void put_texts(struct buf *out, const json *list, const char *before)
+{
+	for (const json *one = json_first(list); one && json_text(one); one = json_next(one)) {
+		buf_addf(out, "%s%s", before, json_text(one));
+		before = ", ";
+	}
+}
+
 static void put_event(struct buf *out, const json *e)
 {
 	char number[24];
@@ -79,11 +92,16 @@ static void put_event(struct buf *out, const json *e)
 		/* Every dispatch has an owner; only a change of it is shown. */
 		if (strcmp(shown[i].key, "owner") == 0 && !json_get(e, "from"))
 			continue;
+		/* The id of an action names its node. */
+		if (strcmp(shown[i].key, "node") == 0 && json_get(e, "action"))
+			continue;
 		if (text && *text)
 			buf_addf(out, "%s%s", first ? " " : shown[i].before, text);
 		first = first && !(text && *text);
 	}
 	put_confirmed(out, e);
+	put_texts(out, json_get(e, "routes"), " -> ");
+	put_texts(out, json_get(e, "actions"), ": ");
 	buf_addc(out, '\n');
 }
 

@@ -2,9 +2,12 @@
 #include "src/cli/cli.h"
 #include "src/machine/evidence.h"
 #include "src/merge/land.h"
+#include "src/merge/predict.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
+#include "src/sys/forge.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
 
 enum { WAIT_MAX_S = 7 * 86400 };
@@ -14,7 +17,8 @@ struct land_options {
 	const char *context_file, *target, *check;
 	double wait_s;
 	int64_t check_s;
-	bool json;
+	bool pr, json;
+	const char *method;
 };
 
 static const struct option options[] = {
@@ -24,7 +28,11 @@ static const struct option options[] = {
 		"must succeed on the rebased files; empty: none; default: scripts/validate.sh if "
 		"there is one"),
 	OPTION_NUMBER(struct land_options, check_s, "check-timeout", "SECONDS", 1, LAND_CHECK_MAX_S,
-		"time limit of the check; default: 1800"),
+		"time limit of the check, and of the forge's checks; default: 1800"),
+	OPTION_FLAG(struct land_options, pr, "pr",
+		"let the forge merge the pull request, by gh or glab, once its checks have passed"),
+	OPTION_CHOICE(struct land_options, method, "method", "rebase|squash|merge",
+		"how the forge merges; default: rebase"),
 	OPTION_DECIMAL(struct land_options, wait_s, "wait", "SECONDS", 0, WAIT_MAX_S,
 		"how long to wait for the merge gate, such as 1.5; default: 300"),
 	CLI_DOCUMENT(struct land_options),
@@ -32,7 +40,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 static const struct land_options defaults = {
-	.wait_s = GATE_WAIT_MS / 1000.0, .check_s = LAND_CHECK_S};
+	.wait_s = GATE_WAIT_MS / 1000.0, .check_s = LAND_CHECK_S, .method = "rebase"};
 
 /* ---- what is landed ---- */
 
@@ -66,6 +74,7 @@ static int read_item(
 			"no review of '%s' is recorded: land its branch '%s' by name", id,
 			place.branch);
 	ask->branch = place.branch;
+	ask->pull = arena_dup(in->arena, context_get(&f.doc, "pr_url"));
 	ask->approved = approved.head;
 	ask->patch = approved.patch;
 	return 0;
@@ -92,6 +101,25 @@ static int find_branch(struct invocation *in, struct land_ask *ask, struct error
 	return there ? read_item(in, document, ask, err) : 0;
 }
 
+/* That of the item, else the open one of the branch. */
+static int find_pull(struct arena *a, const struct pool *p, struct land_ask *ask, struct error *err)
+{
+	struct forge_open_pulls open;
+
+	if (ask->pull && ask->pull[0])
+		return 0;
+	if (forge_list_open(a, p->repo, &open, err) < 0)
+		return -1;
+	for (size_t i = 0; i < open.n; i++)
+		if (strcmp(open.items[i].branch, ask->branch) == 0)
+			ask->pull = open.items[i].url;
+	return ask->pull && ask->pull[0]
+		       ? 0
+		       : error_set(err, ERR_STATE,
+				 "'%s' has no open pull request: land it without --pr",
+				 ask->branch);
+}
+
 static const char *default_check(struct arena *a, const char *repo)
 {
 	struct error ignored;
@@ -115,7 +143,7 @@ static void put_result(struct buf *out, const struct land *l)
 	buf_addf(out, "%s: %s", land_word(l->fate), l->reason);
 	for (size_t i = 0; l->paths && l->paths[i]; i++)
 		buf_addf(out, "%s %s", i ? "," : ":", l->paths[i]);
-	buf_adds(out, "; nothing was pushed\n");
+	buf_addf(out, "; '%s' is as it was\n", l->target);
 }
 
 static int land(struct invocation *in, struct pool *p, const struct land_ask *ask, struct land *out,
@@ -135,6 +163,95 @@ static int land(struct invocation *in, struct pool *p, const struct land_ask *as
 	return rc;
 }
 
+/* ---- what can land ---- */
+
+struct waiting {
+	json *items; /* of this repository, with a branch */
+	struct predicted *list;
+};
+
+static void waiting_release(struct waiting *w)
+{
+	for (size_t i = 0; i < json_len(w->items); i++)
+		json_free(&w->list[i].conflicts);
+	json_free(&w->items);
+}
+
+static int load_waiting(struct invocation *in, const char *repo, const char *target,
+	struct waiting *w, struct error *err)
+{
+	CLEANUP(json_free) json *all = NULL;
+	const char *dir;
+	size_t n = 0;
+
+	w->items = json_array();
+	if (status_directory(in->arena, repo, &dir, err) < 0 || status_items(dir, &all, err) < 0)
+		return -1;
+	for (const json *i = json_first(all); i; i = json_next(i))
+		if (json_get_str(i, "branch"))
+			json_push(w->items, json_copy(i));
+	w->list = arena_alloc(in->arena, ((size_t)json_len(w->items) + 1) * sizeof(*w->list));
+	for (const json *i = json_first(w->items); i; i = json_next(i))
+		w->list[n++] = (struct predicted){
+			.name = json_get_str(i, "id"), .branch = json_get_str(i, "branch")};
+	return land_predict(in->arena, repo, target, w->list, n, err);
+}
+
+static void add_conflicts(struct buf *out, const json *conflicts)
+{
+	if (!json_len(conflicts))
+		buf_adds(out, "no conflicts");
+	for (const json *c = json_first(conflicts); c; c = json_next(c)) {
+		buf_addf(out, "%s '%s':", c == json_first(conflicts) ? "conflicts with" : ";",
+			json_get_str(c, "with"));
+		for (const json *p = json_first(json_get(c, "paths")); p; p = json_next(p)) {
+			buf_addc(out, ' ');
+			buf_add_printable(out, str_of(json_text(p)), 200);
+		}
+	}
+}
+
+static const char *default_target(struct arena *a, const char *repo)
+{
+	struct git_default known = {0};
+	struct error ignored;
+
+	return git_read_default(a, repo, &known, &ignored) == 0 && known.branch ? known.branch
+										: "main";
+}
+
+/* What is not on the target yet, as the branches are now. */
+static int list_waiting(struct invocation *in, struct error *err)
+{
+	CLEANUP(waiting_release) struct waiting w = {0};
+	CLEANUP(json_free) json *rows = json_array();
+	const struct land_options *o = in->values;
+	const struct predicted *p;
+	const char *repo;
+
+	if (locate_repository(in->arena, o->pool.repo, &repo, err) < 0 ||
+		load_waiting(in, repo, o->target ? o->target : default_target(in->arena, repo), &w,
+			err) < 0)
+		return -1;
+	p = w.list;
+	for (const json *i = json_first(w.items); i; i = json_next(i), p++) {
+		if (!p->there || p->merged)
+			continue;
+		json_push(rows, JSON_OBJECT(JSON_TEXT("id", p->name),
+					JSON_TEXT("status", json_get_str(i, "status")),
+					JSON_TEXT("branch", p->branch),
+					JSON_VALUE("conflicts", json_copy(p->conflicts))));
+		if (o->json)
+			continue;
+		buf_addf(in->out, "%-12s  %-7s  ", p->name, json_get_str(i, "status"));
+		add_conflicts(in->out, p->conflicts);
+		buf_addc(in->out, '\n');
+	}
+	if (o->json)
+		json_print_line(in->out, json_copy(rows));
+	return 0;
+}
+
 static int run(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
@@ -144,12 +261,19 @@ static int run(struct invocation *in, struct error *err)
 	const char *kept = NULL;
 	struct land l;
 
+	if (!in->n)
+		return list_waiting(in, err);
 	if (find_branch(in, &ask, err) < 0 || locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	if (!ask.check)
 		ask.check = default_check(in->arena, p.repo);
 	else if (!ask.check[0])
 		ask.check = NULL;
+	if (!o->pr)
+		ask.pull = NULL;
+	else if (find_pull(in->arena, &p, &ask, err) < 0)
+		return -1;
+	ask.method = o->method;
 	if (land(in, &p, &ask, &l, err) < 0)
 		return -1;
 	if (o->json)
@@ -170,19 +294,24 @@ const struct verb verb_land = {
 	.group = "Everyday",
 	.about = "bring the branch of a finished work item into its target branch",
 	.details =
+		"Without a word it lists the items whose branches are not on the target yet, and "
+		"which of them would conflict, with the target or with one another.\n"
+		"\n"
 		"One landing at a time, under the merge gate: fetches, rebases the branch in a "
 		"throw-away worktree, compares the result with the approved changes, runs the "
 		"check there, and pushes the target and the branch together. Then the item's "
 		"worktree goes back to the pool. It can be repeated at any time: what has landed "
-		"does not land twice. A BRANCH lands as it is, without an approval.\n"
+		"does not land twice. A BRANCH lands as it is, without an approval. With --pr only "
+		"the branch is pushed; the forge checks the pull request and merges it.\n"
 		"\n"
 		"Exit status 1: conflict, changed (not the approved changes, or others changed the "
 		"lines around them) or checks_failed; 4: moved (others pushed meanwhile, three "
 		"times), needs_person (the remote or a hook refuses), or the item has not ended "
-		"with success. Nothing was pushed then.",
-	.examples = "dev-team land ADR-1\n"
+		"with success. The target is then as it was.",
+	.examples = "dev-team land\n"
+		    "dev-team land ADR-1\n"
 		    "dev-team land feature/x --target release --check 'make test'",
-	.words = "ID|BRANCH",
+	.words = "[ID|BRANCH]",
 	.options = {options, cli_pool_options},
 	.size = sizeof(struct land_options),
 	.defaults = &defaults,

@@ -3,7 +3,7 @@
 #include "src/base/number.h"
 #include "src/cli/cli.h"
 #include "src/event/event.h"
-#include "src/harness/harness.h"
+#include "src/harness/pipeline.h"
 #include "src/quota/quota.h"
 #include "src/run/locate.h"
 #include "src/sys/process.h"
@@ -11,7 +11,8 @@
 struct ledger_options {
 	const char *pipeline, *resources, *artifacts, *harness, *action, *queue, *at, *limit;
 	double score;
-	int64_t input, output;
+	const char *account, *resets_at, *transcript;
+	int64_t input, output, seat, used, tasks, days, seed;
 	bool json;
 };
 
@@ -42,13 +43,39 @@ static const struct option record_options[] = {
 		"input tokens that it used; without --input and --output the estimate counts"),
 	OPTION_NUMBER(struct ledger_options, output, "output", "N", 0, 1e12,
 		"output tokens that it used"),
+	OPTION_TEXT(struct ledger_options, transcript, "transcript", "FILE",
+		"a transcript of Claude Code that has these figures"),
 	OPTION_TEXT(struct ledger_options, at, "at", "TIME",
 		"when it used them, such as 2026-11-21T01:34:55Z; default: now"),
 	OPTION_TEXT(struct ledger_options, limit, "limit-until", "TIME",
 		"the account has reached its usage limit, which is reset at TIME"),
 	OPTION_END,
 };
-static const struct ledger_options defaults = {.input = -1, .output = -1, .score = -1};
+static const struct option window_options[] = {
+	OPTION_TEXT(struct ledger_options, account, "account", "NAME",
+		"the account, if the plan is used on several"),
+	OPTION_NUMBER(struct ledger_options, seat, "seat", "N", 1, 100,
+		"the seat, if the plan has several"),
+	OPTION_END,
+};
+static const struct option reconcile_options[] = {
+	OPTION_NUMBER(struct ledger_options, used, "used", "N", 0, 1e12,
+		"tokens that the vendor shows as used of the window; required"),
+	OPTION_TEXT(struct ledger_options, resets_at, "resets-at", "TIME",
+		"when the window ends; default: as the ledger has it"),
+	CLI_ARTIFACTS(struct ledger_options),
+	OPTION_END,
+};
+static const struct option simulate_options[] = {
+	OPTION_NUMBER(
+		struct ledger_options, tasks, "tasks", "N", 1, 5000, "tasks in all; default: 500"),
+	OPTION_NUMBER(struct ledger_options, days, "days", "N", 7, 366, "default: 30"),
+	OPTION_NUMBER(struct ledger_options, seed, "seed", "N", 0, 1e9,
+		"of the tasks' times and sizes; default: 1"),
+	OPTION_END,
+};
+static const struct ledger_options defaults = {
+	.used = -1, .tasks = 500, .days = 30, .seed = 1, .input = -1, .output = -1, .score = -1};
 
 /* What a subcommand works with. */
 struct ledger_call {
@@ -63,15 +90,14 @@ static void close_call(struct ledger_call *c)
 	quota_close(&c->quota);
 }
 
-static int open_quota(struct arena *a, struct quota *q, enum store_mode mode, struct error *err)
+static int open_quota(struct arena *a, struct quota *q, bool write, struct error *err)
 {
 	char *state;
 
-	return context_state_directory(a, &state, err) < 0 ? -1 : quota_open(q, state, mode, err);
+	return context_state_directory(a, &state, err) < 0 ? -1 : quota_open(q, state, write, err);
 }
 
-static int open_call(
-	struct invocation *in, struct ledger_call *c, enum store_mode mode, struct error *err)
+static int open_call(struct invocation *in, struct ledger_call *c, bool write, struct error *err)
 {
 	const struct ledger_options *o = in->values;
 	const struct pipeline_choice choice = {
@@ -85,7 +111,29 @@ static int open_call(
 		quota_check(in->arena, &c->resources, c->pipeline, c->artifacts, clock_now(), err) <
 			0)
 		return -1;
-	return open_quota(in->arena, &c->quota, mode, err);
+	return open_quota(in->arena, &c->quota, write, err);
+}
+
+/* As a run would ask: the model of the stage on that harness. */
+static int set_price(struct invocation *in, const struct ledger_call *c,
+	const struct stage_spec *stage, const struct harness *h, struct quota_request *q,
+	struct error *err)
+{
+	struct model_registry models;
+	const struct model_entry *e;
+	struct model_resolved m;
+	const char *id;
+	bool fits;
+
+	if (locate_models(in->arena, NULL, NULL, &models, err) < 0 ||
+		model_resolve(&models, stage->model, c->pipeline->default_model, clock_now(), &m,
+			err) < 0)
+		return -1;
+	id = harness_model(h, &m, &fits);
+	e = id ? model_priced(&models, id) : NULL;
+	q->input_usd = e ? e->input_usd : 0;
+	q->output_usd = e ? e->output_usd : 0;
+	return 0;
 }
 
 static int ask_for(struct invocation *in, const struct ledger_call *c,
@@ -98,6 +146,8 @@ static int ask_for(struct invocation *in, const struct ledger_call *c,
 	if (harness_find(name, &h, err) < 0 || harness_account(in->arena, h, &account, err) < 0 ||
 		quota_request(
 			in->arena, &c->resources, c->pipeline, stage, name, account, out, err) < 0)
+		return -1;
+	if (out->n_seats && set_price(in, c, stage, h, out, err) < 0)
 		return -1;
 	out->action = o->action;
 	out->owner = process_client_name(in->arena);
@@ -180,8 +230,9 @@ static json *decision_json(const struct quota_request *r, const struct quota_dec
 		JSON_TEXT("blockedBy", d->blocked_by), JSON_TEXT("why", d->why),
 		JSON_TEXT("plan", d->plan), JSON_IF(d->plan, JSON_INT("seat", d->seat)),
 		JSON_INT("input", d->input), JSON_INT("output", d->output),
-		JSON_INT("reservedTokens", d->charge), JSON_BOOL("repeated", d->repeated),
-		JSON_VALUE("events", events_json(&d->events)));
+		JSON_INT("reservedTokens", d->charge),
+		JSON_NUMBER("reservedUsd", (double)d->cost / 1e6),
+		JSON_BOOL("repeated", d->repeated), JSON_VALUE("events", events_json(&d->events)));
 }
 
 static void put_decision(
@@ -206,7 +257,7 @@ static int run_admit(struct invocation *in, struct error *err)
 	const struct ledger_options *o = in->values;
 	struct quota_request r;
 
-	if (open_call(in, &c, STORE_WRITE, err) < 0 || ask_for_word(in, &c, &r, err) < 0 ||
+	if (open_call(in, &c, true, err) < 0 || ask_for_word(in, &c, &r, err) < 0 ||
 		(o->queue && parse_queue(in->arena, o->queue, &r, err) < 0))
 		return -1;
 	r.scored = o->score >= 0;
@@ -248,12 +299,25 @@ static void put_settled(
 }
 
 /* Of the two figures one alone would leave the other open. */
-static int read_usage(const struct ledger_options *o, struct quota_usage *u, struct error *err)
+static int read_usage(struct invocation *in, struct quota_usage *u, struct error *err)
 {
+	const struct ledger_options *o = in->values;
+	struct usage used;
+
 	*u = (struct quota_usage){.input = o->input, .output = o->output};
 	if ((o->input < 0) != (o->output < 0))
 		return error_set(err, ERR_USAGE, "give both --input and --output");
-	return option_time("--at", o->at, &u->at, err);
+	if (o->transcript && o->input >= 0)
+		return error_set(err, ERR_USAGE, "--transcript and --input exclude each other");
+	if (option_time("--at", o->at, &u->at, err) < 0)
+		return -1;
+	if (!o->transcript)
+		return 0;
+	if (harness_transcript_usage(in->arena, o->transcript, NULL, NULL, NULL, &used, err) < 0)
+		return -1;
+	u->input = used.input_tokens + used.cache_written;
+	u->output = used.output_tokens;
+	return 0;
 }
 
 static int run_record(struct invocation *in, struct error *err)
@@ -266,8 +330,9 @@ static int run_record(struct invocation *in, struct error *err)
 	struct quota_usage u;
 	int64_t limit = 0;
 
-	if (read_usage(o, &u, err) < 0 || option_time("--limit-until", o->limit, &limit, err) < 0 ||
-		open_call(in, &c, STORE_WRITE, err) < 0 || ask_for_word(in, &c, &r, err) < 0)
+	if (read_usage(in, &u, err) < 0 ||
+		option_time("--limit-until", o->limit, &limit, err) < 0 ||
+		open_call(in, &c, true, err) < 0 || ask_for_word(in, &c, &r, err) < 0)
 		return -1;
 	if (quota_settle(in->arena, &c.quota, &r, &u, &s, err) < 0 ||
 		(limit && quota_limit(in->arena, &c.quota, &r, limit, err) < 0) ||
@@ -387,7 +452,7 @@ static int run_status(struct invocation *in, struct error *err)
 	size_t n;
 
 	load_plans(in, &r);
-	if (open_quota(in->arena, &q, STORE_READ, err) < 0 ||
+	if (open_quota(in->arena, &q, false, err) < 0 ||
 		quota_list(in->arena, &q, now, &list, &n, err) < 0)
 		return -1;
 	all = json_array();
@@ -398,6 +463,206 @@ static int run_status(struct invocation *in, struct error *err)
 	if (!n)
 		buf_adds(&text, "the ledger is empty\n");
 	cli_put_result(in->out, o->json, buf_str(&text), all);
+	return 0;
+}
+
+/* ---- chart ---- */
+
+/* The window of a plan; with several accounts or seats --account and --seat say which. */
+static int find_window(struct invocation *in, struct quota *q, const char *plan,
+	const struct quota_entry **entry, const struct quota_window **window, struct error *err)
+{
+	const struct ledger_options *o = in->values;
+	struct quota_entry *list;
+	size_t n, found = 0;
+
+	if (quota_list(in->arena, q, clock_now(), &list, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < list[i].windows.n; k++) {
+			struct quota_window *w = &list[i].windows.items[k];
+
+			if (strcmp(w->plan, plan) != 0 || (o->seat && w->seat != o->seat) ||
+				(o->account && strcmp(o->account, list[i].account) != 0))
+				continue;
+			found++;
+			*entry = &list[i];
+			*window = w;
+		}
+	if (found > 1)
+		return error_set(err, ERR_USAGE,
+			"the plan '%.100s' has %zu windows: give --account and --seat", plan,
+			found);
+	if (!found)
+		return error_set(
+			err, ERR_INPUT, "the ledger has no such window of the plan '%.100s'", plan);
+	return 0;
+}
+
+static json *points_json(const struct quota_point *p, size_t n)
+{
+	json *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_push(list, JSON_OBJECT(JSON_TIME("at", p[i].at),
+					JSON_INT("consumedTokens", p[i].consumed)));
+	return list;
+}
+
+static int run_chart(struct invocation *in, struct error *err)
+{
+	CLEANUP(quota_close) struct quota q = {0};
+	CLEANUP(buf_release) struct buf svg = BUF_INIT;
+	const struct ledger_options *o = in->values;
+	const struct quota_entry *e = NULL;
+	const struct quota_window *w = NULL;
+	struct quota_point *points;
+	int64_t now = clock_now();
+	struct resources r;
+	size_t n;
+
+	load_plans(in, &r);
+	if (open_quota(in->arena, &q, false, err) < 0 ||
+		find_window(in, &q, in->words[0], &e, &w, err) < 0 ||
+		quota_points(in->arena, &q, e, w, &points, &n, err) < 0)
+		return -1;
+	if (!w->start || !w->end || !w->quota)
+		return error_set(err, ERR_STATE, "%s '%s'",
+			w->quota ? "nothing has been used yet in the window of the plan"
+				 : "there is no quota in the plan",
+			w->plan);
+	if (!o->json)
+		cli_put_chart(e, w, resources_plan(&r, w->plan), points, n, now, &svg);
+	cli_put_result(in->out, o->json, buf_str(&svg),
+		JSON_ADD(quota_window_json(e, w, now),
+			JSON_VALUE("points", points_json(points, n))));
+	return 0;
+}
+
+/* ---- reconcile ---- */
+
+static int report_reconciled(const char *artifacts, const struct quota_entry *e,
+	const struct quota_window *w, int64_t before, int64_t used, struct error *err)
+{
+	int64_t apart = used > before ? used - before : before - used;
+
+	return event_report(artifacts, EVENT_LEDGER_RECONCILIATION, NULL, NULL,
+		JSON_OBJECT(JSON_VALUE("ledgerKey", JSON_OBJECT(JSON_TEXT("harness", e->harness),
+							    JSON_TEXT("accountId", e->account),
+							    JSON_TEXT("tenant", e->tenant))),
+			JSON_TEXT("plan", w->plan), JSON_INT("seat", w->seat),
+			JSON_INT("selfTracked", before), JSON_INT("authoritative", used),
+			JSON_INT("absoluteDivergence", apart),
+			JSON_IF(before,
+				JSON_NUMBER("relativeDivergence", (double)apart / (double)before))),
+		err);
+}
+
+static int run_reconcile(struct invocation *in, struct error *err)
+{
+	CLEANUP(quota_close) struct quota q = {0};
+	const struct ledger_options *o = in->values;
+	const struct quota_entry *e = NULL;
+	const struct quota_window *w = NULL;
+	struct quota_request r = {.now = clock_now()};
+	const char *artifacts = NULL;
+	int64_t before = 0, resets_at = 0;
+	struct error ignored;
+
+	if (o->used < 0)
+		return error_set(err, ERR_USAGE, "give --used N");
+	if (option_time("--resets-at", o->resets_at, &resets_at, err) < 0 ||
+		open_quota(in->arena, &q, true, err) < 0 ||
+		find_window(in, &q, in->words[0], &e, &w, err) < 0)
+		return -1;
+	r.harness = e->harness;
+	r.account = e->account;
+	r.tenant = e->tenant;
+	(void)locate_artifacts(in->arena, o->artifacts, NULL, &artifacts, &ignored);
+	if (quota_reconcile(in->arena, &q, &r, w, o->used, resets_at, &before, err) < 0 ||
+		report_reconciled(artifacts, e, w, before, o->used, err) < 0)
+		return -1;
+	cli_put_result(in->out, o->json,
+		str_of(arena_printf(in->arena, "%s: %lld tokens are used, not %lld\n", w->plan,
+			(long long)o->used, (long long)before)),
+		JSON_OBJECT(JSON_TEXT("plan", w->plan), JSON_INT("seat", w->seat),
+			JSON_INT("consumedTokens", o->used), JSON_INT("counted", before)));
+	return 0;
+}
+
+/* ---- simulate ---- */
+
+/* The plan of a name, else that of a five-hour window whose tokens count half at night. */
+static int simulated_plan(struct invocation *in, const struct resources *r,
+	const struct subscription_plan **out, struct error *err)
+{
+	static const struct off_peak_window nights[] = {{"America/Los_Angeles", "22-06", NULL}};
+	static const struct subscription_plan preset = {.name = "a five-hour window",
+		.billing = BILLING_WINDOW,
+		.window_s = 5 * 3600,
+		.quota_tokens = 1000000,
+		.off_peak = true,
+		.multiplier = 2,
+		.windows = (struct off_peak_window *)nights,
+		.n_windows = 1,
+		.pacing = 0.85,
+		.hard_cap = 0.95};
+
+	*out = in->words[0] ? resources_plan(r, in->words[0]) : &preset;
+	if (!*out)
+		return error_set(
+			err, ERR_INPUT, "there is no plan '%.100s' in the resources", in->words[0]);
+	if ((*out)->billing != BILLING_WINDOW)
+		return error_set(
+			err, ERR_INPUT, "the plan '%s' has no session window", (*out)->name);
+	return quota_check_zones(*out, err);
+}
+
+static void put_simulated(struct buf *text, json *list, const char *name, size_t tasks,
+	const struct quota_simulated *s)
+{
+	double hours = s->done ? (double)s->waited_s / 3600 / (double)tasks : 0;
+
+	buf_addf(text, "| `%s` | %zu | %zu | %zu | %zu | %zu | %.0f %% | %.1f |\n", name, s->done,
+		s->denied, s->interrupted, s->violations, s->resets, s->unused * 100, hours);
+	json_push(list,
+		JSON_OBJECT(JSON_TEXT("schedule", name), JSON_INT("done", s->done),
+			JSON_INT("denied", s->denied), JSON_INT("interrupted", s->interrupted),
+			JSON_INT("violations", s->violations), JSON_INT("resets", s->resets),
+			JSON_NUMBER("unusedFraction", s->unused),
+			JSON_NUMBER("hoursWaited", hours)));
+}
+
+static int run_simulate(struct invocation *in, struct error *err)
+{
+	static const char *const names[] = {
+		"naive", "now", "off-peak", "quota-permitting", "defer-if-low-priority"};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct ledger_options *o = in->values;
+	struct quota_simulation of = {.max_wait_s = 8 * 3600,
+		.tasks = (size_t)o->tasks,
+		.days = (size_t)o->days,
+		.seed = (uint64_t)o->seed};
+	struct resources r;
+	json *list;
+
+	load_plans(in, &r);
+	if (simulated_plan(in, &r, &of.plan, err) < 0)
+		return -1;
+	(void)clock_parse_date(STR("2026-06-01"), &of.from);
+	list = json_array();
+	buf_adds(&text,
+		"| schedule | done | denied | interrupted | over the cap | resets | unused at a "
+		"reset | hours waited |\n|---|---|---|---|---|---|---|---|\n");
+	for (size_t i = 0; i < COUNT(names); i++) {
+		struct quota_simulated s;
+
+		of.naive = i == 0;
+		of.schedule = i ? (enum schedule)(i - 1) : SCHEDULE_NOW;
+		quota_simulate(&of, &s);
+		put_simulated(&text, list, names[i], of.tasks, &s);
+	}
+	cli_put_result(in->out, o->json, buf_str(&text), list);
 	return 0;
 }
 
@@ -427,7 +692,7 @@ static int run_forecast(struct invocation *in, struct error *err)
 	CLEANUP(json_free) json *list = json_array();
 	const struct ledger_options *o = in->values;
 
-	if (open_call(in, &c, STORE_READ, err) < 0)
+	if (open_call(in, &c, false, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c.pipeline->n_stages; i++)
 		if (forecast_stage(in, &c, &c.pipeline->stages[i], &text, list, err) < 0)
@@ -448,6 +713,15 @@ static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("record", "STAGE", run_record,
 		"book what an action used, once, and end its reservation",
 		.options = {stage_options, record_options, common_options}),
+	CLI_SUBCOMMAND("chart", "PLAN", run_chart,
+		"print the burn-down of a plan's window as an SVG image",
+		.options = {window_options, common_options}),
+	CLI_SUBCOMMAND("reconcile", "PLAN", run_reconcile,
+		"set what is used of a plan's window to what the vendor shows",
+		.options = {reconcile_options, window_options, common_options}),
+	CLI_SUBCOMMAND("simulate", "[PLAN]", run_simulate,
+		"print what each schedule makes of a month of tasks on a plan",
+		.options = {simulate_options, common_options}),
 	CLI_SUBCOMMAND("forecast", NULL, run_forecast,
 		"print what each stage of a pipeline would be answered now",
 		.options = {stage_options, common_options}),

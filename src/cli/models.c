@@ -63,7 +63,11 @@ static json *entry_json(const struct model_entry *e, const char *state, int64_t 
 	return JSON_OBJECT(JSON_TEXT("alias", e->alias), JSON_TEXT("modelId", e->id),
 		JSON_TEXT("state", state), JSON_TIME("deprecatedAt", e->deprecated),
 		JSON_TIME("removedAt", e->removed), JSON_TEXT("replacementAlias", e->replacement),
-		JSON_TEXT("use", e->use), JSON_BOOL("stale", model_stale(e, now)));
+		JSON_TEXT("use", e->use), JSON_BOOL("stale", model_stale(e, now)),
+		JSON_IF(e->price_verified,
+			JSON_VALUE("price", JSON_OBJECT(JSON_NUMBER("input", e->input_usd),
+						    JSON_NUMBER("output", e->output_usd),
+						    JSON_TIME("verified", e->price_verified)))));
 }
 
 static void put_entry(struct buf *out, const struct model_entry *e, const char *state)

@@ -3,6 +3,7 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
+#include "src/run/run.h"
 #include "src/sys/path.h"
 
 struct pool_options {
@@ -121,15 +122,32 @@ static int run_allocate(struct invocation *in, struct error *err)
 	return 0;
 }
 
+/* What the ledger has reserved for the work item of the branch will not be settled by anybody. */
+static int end_item(struct invocation *in, const char *branch, struct error *err)
+{
+	static const char of_item[] = "dev-team/";
+	const struct pool_options *o = in->values;
+	const char *document, *id = branch + strlen(of_item);
+
+	if (!str_starts(str_of(branch), of_item) || !path_is_id(str_of(id)))
+		return 0;
+	return locate_document(in->arena, NULL, o->pool.repo, id, &document, err) < 0
+		       ? -1
+		       : run_quota_end_item(in->arena, document, id, err);
+}
+
 static int run_reclaim(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
 	const char *what = in->words[0];
-	bool removed;
+	struct pool_entry entry;
+	bool removed, found;
 
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0)
+		pool_find(in->arena, &p, what, &entry, &found, err) < 0 ||
+		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0 ||
+		(removed && found && entry.of.branch && end_item(in, entry.of.branch, err) < 0))
 		return -1;
 	cli_put_result(in->out, o->json,
 		str_of(arena_printf(in->arena, "%s '%s'\n",

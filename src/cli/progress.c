@@ -212,9 +212,12 @@ static void end_working(const char *id)
 static void log_action(const struct run_report *p)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	const char *id = json_get_str(p->action, "id");
 	bool colours = wants_colour();
 
 	add_time(colours, &line, p->ms);
+	if (p->several)
+		add_column(colours, &line, NULL, 10, str_sub(str_of(id), 0, strcspn(id, "/")));
 	if (p->word)
 		add_result(colours, &line, p);
 	else

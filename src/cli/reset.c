@@ -48,6 +48,7 @@ static int run(struct invocation *in, struct error *err)
 	history_set_place(in->arena, document, &place);
 	if (run_end_all_children(in->arena, &call, err) < 0 ||
 		history_restore(&place, 1, &done, err) < 0 ||
+		run_quota_end_item(in->arena, document, id, err) < 0 ||
 		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s: back at its beginning; continue with: ", id);

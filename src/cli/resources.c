@@ -3,6 +3,7 @@
 #include "src/config/model.h"
 #include "src/config/resource.h"
 #include "src/event/event.h"
+#include "src/graph/manifest.h"
 #include "src/run/locate.h"
 
 struct resources_options {
@@ -233,9 +234,11 @@ static int run_schema(struct invocation *in, struct error *err)
 	if (!in->n) {
 		for (size_t i = 0; resource_kinds[i]; i++)
 			buf_addf(in->out, "%s\n", resource_kinds[i]->name);
+		buf_addf(in->out, "%s\n", manifest_kind.name);
 		return 0;
 	}
-	kind = resource_kind(in->words[0]);
+	kind = strcmp(in->words[0], manifest_kind.name) ? resource_kind(in->words[0])
+							: &manifest_kind;
 	if (!kind)
 		return error_set(err, ERR_USAGE,
 			"there is no kind '%.60s' (see 'resources schema')", in->words[0]);

@@ -3,7 +3,7 @@
 
 enum { TIMEOUT_MAX_S = 86400, MAX_ACTIONS_MAX = 9999999 };
 
-static const struct option agent_options[] = {
+const struct option cli_agent_options[] = {
 	OPTION_TEXT(struct run_request, agents, "agents", "SCRIPT",
 		"scripted agents: what they do and answer (YAML)"),
 	OPTION_TEXT(struct run_request, harness, "harness", "NAME[,NAME...]",
@@ -67,7 +67,7 @@ const struct verb verb_run = {
 		"dev-team run ADR-1 --workflow implement-task --agents demo/agents.yaml\n"
 		"dev-team run ADR-1 ADR-2 --workflow implement-task --harness claude-code,codex",
 	.words = "ID...|WORDS",
-	.options = {cli_step_options, agent_options, place_options},
+	.options = {cli_step_options, cli_agent_options, place_options},
 	.size = sizeof(defaults),
 	.defaults = &defaults,
 	.run = run,

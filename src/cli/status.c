@@ -1,5 +1,7 @@
 #include "src/cli/cli.h"
+#include "src/run/locate.h"
 #include "src/run/status.h"
+#include "src/tick/tick.h"
 
 enum { LINE_INPUT_MAX = 1 << 20 };
 
@@ -24,6 +26,7 @@ static const struct option options[] = {
 /* What is shown: one document, or a directory. */
 struct status_view {
 	const char *document, *dir;
+	const char *repo; /* whose tasks are shown too; NULL: none */
 	bool json;
 };
 
@@ -43,7 +46,9 @@ static int find_view(
 	if (v->document)
 		return 0;
 	if (!o->all)
-		return status_directory(a, o->repo, &v->dir, err);
+		return locate_repository(a, o->repo, &v->repo, err) < 0
+			       ? -1
+			       : status_directory(a, v->repo, &v->dir, err);
 	return context_state_directory(a, &dir, err) < 0 ? -1 : (v->dir = dir, 0);
 }
 
@@ -53,7 +58,8 @@ static int show(const struct status_view *v, struct buf *out, struct error *err)
 
 	if (v->document)
 		shown = status_item(v->document, false);
-	else if (status_items(v->dir, &shown, err) < 0)
+	else if (status_items(v->dir, &shown, err) < 0 ||
+		 (v->repo && tick_add_status(v->repo, v->dir, &shown, err) < 0))
 		return -1;
 	if (v->json)
 		json_print_line(out, shown);
@@ -116,7 +122,9 @@ const struct verb verb_status = {
 	.about = "show who works on what since when, what it costs, and how it goes on",
 	.also = "ls list ps info",
 	.details = "Without an ID it shows a line for each work item of this repository, those at "
-		   "work first. A document that cannot be read is one such line.",
+		   "work first. A document that cannot be read is one such line. Open tasks of the "
+		   "backlog that were not started are 'queued', with the reason; those that keep "
+		   "failing are 'parked'.",
 	.examples = "dev-team status\n"
 		    "dev-team status ADR-1 --watch",
 	.words = "[ID]",

@@ -1,35 +1,45 @@
 #include "src/base/number.h"
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
+#include "src/sys/path.h"
 #include "src/tick/admission.h"
 #include "src/tick/tick.h"
 
 struct tick_options {
-	struct tick_call call;
+	struct tick_start_call start; /* first: the agents */
+	const char *task_file;
 	bool dry_run, json;
 };
-
-enum { CONCURRENT_TASKS_MAX = 1000 };
 
 static const struct option tick_options[] = {
 	OPTION_FLAG(struct tick_options, dry_run, "dry-run",
 		"start nothing: print which tasks would be admitted, and why others are not"),
-	OPTION_NUMBER(struct tick_options, call.max_concurrent, "max-concurrent", "N", 1,
-		CONCURRENT_TASKS_MAX, "how many tasks are worked on at the same time; default: 1"),
-	OPTION_TEXT(struct tick_options, call.task, "task", "ID",
+	OPTION_NUMBER(struct tick_options, start.tick.max_concurrent, "max-concurrent", "N", 1,
+		CONCURRENT_MAX, "how many tasks are worked on at the same time; default: 1"),
+	OPTION_TEXT(struct tick_options, start.tick.task, "task", "ID",
 		"only this task, also if it is not on the frontier"),
-	OPTION_OPTIONAL(struct tick_options, call.returned, "returned", "ACTION",
+	OPTION_TEXT(struct tick_options, task_file, "task-from-file", "PATH",
+		"only the task of this file"),
+	OPTION_OPTIONAL(struct tick_options, start.tick.result, "continue-from-result", "PATH",
+		"first record the result in PATH; default: what 'dev-team result write' has "
+		"written"),
+	OPTION_OPTIONAL(struct tick_options, start.tick.returned, "returned", "ACTION",
 		"the agents of the last array have returned; with ACTION[,ACTION]: only while it "
 		"is outstanding"),
-	OPTION_TEXT(struct tick_options, call.owner, "owner", "NAME",
+	OPTION_TEXT(struct tick_options, start.tick.owner, "owner", "NAME",
 		"who calls; owns the work items from now on"),
-	OPTION_FLAG(struct tick_options, call.take_over, "take-over",
+	OPTION_FLAG(struct tick_options, start.tick.take_over, "take-over",
 		"with --owner: take the work items from another owner"),
+	OPTION_CHOICE(struct tick_options, start.spawner, "spawner",
+		"inline|claude-cli|harness|api-key|mock",
+		"inline, claude-cli: the caller carries the actions out; others: this does, as "
+		"of 'start'; default: $AI_SDLC_ORCHESTRATOR_SPAWNER, else inline"),
 	CLI_JSON(struct tick_options),
-	OPTION_TEXT(struct tick_options, call.plugin_root, "plugin-root", "DIR",
-		"directory that holds workflows/; default: the installation"),
-	OPTION_TEXT(struct tick_options, call.repo, "repo", "DIR",
-		"the repository; default: the one around the working directory"),
+	OPTION_END,
+};
+static const struct option place_options[] = {
+	CLI_PLUGIN_ROOT(struct run_step_call),
+	CLI_REPO(struct run_step_call),
 	OPTION_END,
 };
 
@@ -46,7 +56,7 @@ static json *result_json(
 		JSON_VALUE("tasks", list));
 }
 
-static int dry_run(struct invocation *in, struct error *err)
+static int dry_run(struct invocation *in, const char *task, struct error *err)
 {
 	CLEANUP(admissions_release) struct admissions all = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -57,10 +67,9 @@ static int dry_run(struct invocation *in, struct error *err)
 	size_t admitted = 0;
 	const char *repo;
 
-	if (locate_repository(in->arena, o->call.repo, &repo, err) < 0 ||
+	if (locate_repository(in->arena, o->start.request.call.repo, &repo, err) < 0 ||
 		backlog_read(in->arena, repo, &b, err) < 0 ||
-		tick_candidates(&b, o->call.task, &list, err) < 0 ||
-		admission_gather(&b, &facts, err) < 0)
+		tick_candidates(&b, task, &list, err) < 0 || admission_gather(&b, &facts, err) < 0)
 		return -1;
 	if (facts.pulls_fault)
 		error_log("the open pull requests are not known: %s", facts.pulls_fault);
@@ -75,26 +84,90 @@ static int dry_run(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int run_tick(struct invocation *in, struct error *err)
+/* 0: inline. */
+static int check_options(const struct tick_options *o, bool inline_, struct error *err)
 {
-	const struct tick_options *o = in->values;
-	const struct tick_call *c = &o->call;
-	int status;
+	const struct tick_call *c = &o->start.tick;
+	const struct run_request *q = &o->start.request;
+	bool agents =
+		q->agents || q->harness || q->pipeline || q->model || q->timeout_s || q->pass_env;
 
-	if (env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR"))
-		return error_set(err, ERR_STATE,
-			"AI_SDLC_AUTONOMOUS_ORCHESTRATOR switches the orchestrator off: unset it");
-	if (o->dry_run && (c->returned || c->owner || c->take_over || c->max_concurrent))
+	if (tick_check_enabled(err) < 0)
+		return -1;
+	if (c->result && c->returned)
+		return error_set(
+			err, ERR_USAGE, "--returned and --continue-from-result exclude each other");
+	if (o->dry_run && (c->returned || c->result || c->owner || c->take_over ||
+				  c->max_concurrent || agents || o->start.spawner))
 		return error_set(err, ERR_USAGE,
 			"--dry-run starts nothing: only --task, --json and --repo go with it");
 	if (!o->dry_run && o->json)
 		return error_set(
 			err, ERR_USAGE, "--json needs --dry-run: a tick prints JSON anyway");
-	if (o->dry_run)
-		return dry_run(in, err);
-	if (tick(in->arena, c, in->out, &status, err) < 0)
+	if (inline_ && agents)
+		return error_set(err, ERR_USAGE,
+			"agents need --spawner harness, api-key or mock: else the caller of a tick "
+			"carries its actions out");
+	if (!inline_ && !o->dry_run && (c->returned || c->result || c->owner || c->take_over))
+		return error_set(err, ERR_USAGE,
+			"--returned, --continue-from-result, --owner and --take-over are for the "
+			"spawner inline");
+	return 0;
+}
+
+/* *id: of the task in `file`, a path of the working directory or of the repository. */
+static int find_task(
+	struct arena *a, const char *repo, const char *file, const char **id, struct error *err)
+{
+	const char *root, *path = path_absolute(a, file);
+	struct backlog b;
+
+	if (locate_repository(a, repo, &root, err) < 0 || backlog_read(a, root, &b, err) < 0)
 		return -1;
-	buf_addc(in->out, '\n');
+	for (size_t i = 0; i < b.n; i++)
+		if (strcmp(b.tasks[i].file, file) == 0 ||
+			strcmp(path_join(a, root, b.tasks[i].file), path) == 0) {
+			*id = b.tasks[i].id;
+			return *id ? 0 : error_set(err, ERR_INPUT, "%s: the task has no id", file);
+		}
+	return error_set(err, ERR_INPUT, "--task-from-file: '%s' %s", file,
+		path_exists(path) ? "is no task of '" BACKLOG_TASKS "'" : "does not exist");
+}
+
+static int run_tick(struct invocation *in, struct error *err)
+{
+	static const char *const inline_words[] = {"inline", "claude-cli", NULL};
+	const struct tick_options *o = in->values;
+	struct tick_start_call c = o->start;
+	bool inline_ = str_in(str_of(tick_spawner(c.spawner, "inline")), inline_words);
+	int status, rc;
+
+	if (check_options(o, inline_, err) < 0)
+		return -1;
+	if (c.tick.task && o->task_file)
+		return error_set(err, ERR_USAGE, "--task and --task-from-file exclude each other");
+	if (o->task_file &&
+		find_task(in->arena, c.request.call.repo, o->task_file, &c.tick.task, err) < 0)
+		return -1;
+	if (o->dry_run)
+		return dry_run(in, c.tick.task, err);
+	if (inline_) {
+		c.tick.repo = c.request.call.repo;
+		c.tick.plugin_root = c.request.call.plugin_root;
+		rc = tick(in->arena, &c.tick, in->out, &status, err);
+	} else {
+		c.max_ticks = 1;
+		c.spawner = tick_spawner(c.spawner, NULL);
+		progress_listen(&c.request);
+		rc = tick_start(in->arena, &c, in->out, &status, err);
+	}
+	if (rc < 0) {
+		if (!status)
+			return -1;
+		error_print(err);
+		return status;
+	}
+	buf_adds(in->out, in->out->len ? "\n" : "");
 	return status;
 }
 
@@ -108,16 +181,18 @@ const struct verb verb_tick = {
 		"a work item of its id with the workflow backlog-task.\n"
 		"\n"
 		"Exit status 0: actions to carry out. 6: nothing to do now; the array says what "
-		"for it waits. 7: every task is done, or has an approved pull request.\n"
+		"for it waits. 7: every task is done, or has an approved pull request. 8: "
+		"what decides which tasks may start could not be read.\n"
 		"\n"
 		"A task is started if it is on the frontier, or has 'stacked', and ten filters "
 		"let it pass. The open pull requests are read with one call of 'gh'; where that "
 		"fails they count as none, which standard error says. A task that failed is not "
-		"started again: 'dev-team retry ID' goes on with it.",
+		"started again: 'dev-team retry ID' goes on with it. A task whose step fails five "
+		"times in a row is parked until 'dev-team backlog release ID'.",
 	.examples = "dev-team tick --max-concurrent 3\n"
 		    "dev-team tick --max-concurrent 3 --returned\n"
 		    "dev-team tick --dry-run --task DEMO-7 --json",
-	.options = {tick_options},
+	.options = {tick_options, cli_agent_options, place_options},
 	.size = sizeof(struct tick_options),
 	.run = run_tick,
 };

@@ -1,10 +1,13 @@
 #include "src/base/error.h"
 #include "context/file.h"
 #include "src/cli/cli.h"
+#include "src/graph/manifest.h"
+#include "src/machine/node.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/setup/setup.h"
 #include "src/sys/directory.h"
+#include "src/sys/dot.h"
 #include "src/sys/path.h"
 #include "src/verify/explore.h"
 #include "steps/steps.h"
@@ -38,8 +41,8 @@ static const struct option explore_options[] = {
 };
 static const struct option new_options[] = {
 	OPTION_TEXT(struct workflow_options, from, "from", "WORKFLOW",
-		"the workflow of the gallery that is copied"),
-	OPTION_FLAG(struct workflow_options, list, "list", "list the gallery"),
+		"the shipped workflow that is copied"),
+	OPTION_FLAG(struct workflow_options, list, "list", "list the shipped workflows"),
 	CLI_REPO(struct workflow_options),
 	OPTION_END,
 };
@@ -52,18 +55,34 @@ static int load(struct invocation *in, struct workflow *w, struct error *err)
 
 	if (locate_workflow_file(in->arena, in->words[0], o->plugin_root, &path, err) < 0)
 		return -1;
-	return workflow_load(in->arena, path, w, err);
+	return manifest_workflow_load(in->arena, path, w, err);
 }
 
 static int run_check(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
 	struct workflow w;
+	size_t faults;
+	const char *path;
 
-	if (load(in, &w, err) < 0)
+	if (locate_workflow_file(in->arena, in->words[0], o->plugin_root, &path, err) < 0)
+		return -1;
+	if (manifest_is_path(str_of(path))) {
+		if (manifest_check_file(in->arena, path, in->out, &faults, err) < 0)
+			return -1;
+		if (faults)
+			return ERR_CHECK;
+	}
+	if (manifest_workflow_load(in->arena, path, &w, err) < 0)
 		return -1;
 	if (run_workflow_check(in->arena, &w, o->plugin_root, in->out))
 		return ERR_CHECK;
+	if (w.n_declared && w.declared->manifest) {
+		buf_addf(in->out, "%s: good; %zu personas, %zu nodes, %zu edges\n", w.file,
+			w.declared->manifest->n_personas, w.declared->n,
+			w.declared->manifest->n_edges);
+		return 0;
+	}
 	buf_addf(in->out, "%s: good; %zu states, %zu transitions, %zu declared%s%s\n", w.file,
 		w.n_states, w.n_edges, w.n_declared,
 		w.evidence.kinds ? ""
@@ -105,9 +124,31 @@ static int find_current(struct invocation *in, const struct workflow *w,
 	if (!state)
 		error_log("'%s' is in the state '%.64s', which '%s' does not have", o->context_file,
 			at->state, w->file);
-	return state && state->declared && state->declared->n > 1
+	return state && state->declared && state->declared->n > 1 && !state->declared->manifest
 		       ? read_items(in, &f.doc, state->declared, &at->items, err)
 		       : 0;
+}
+
+/* The nodes, not the states, which every manifest has. */
+static int draw_manifest(struct invocation *in, const struct workflow *w, struct error *err)
+{
+	CLEANUP(buf_release) struct buf dot = BUF_INIT;
+	const struct workflow_options *o = in->values;
+	struct node_drawn *run = NULL;
+
+	if (o->context_file &&
+		node_drawn_load(in->arena, o->context_file, w->declared, &run, err) < 0)
+		return -1;
+
+	if (strcmp(o->format, "mermaid") == 0) {
+		manifest_draw_mermaid(w->declared->manifest, run, in->out);
+		return 0;
+	}
+	manifest_draw_dot(w->declared->manifest, w->file, run, &dot);
+	if (strcmp(o->format, "svg") == 0)
+		return dot_draw_svg(buf_str(&dot), "--format dot or mermaid", in->out, err);
+	buf_add(in->out, buf_str(&dot));
+	return 0;
 }
 
 static int run_draw(struct invocation *in, struct error *err)
@@ -116,7 +157,11 @@ static int run_draw(struct invocation *in, struct error *err)
 	struct workflow_current found = {0}, *at;
 	struct workflow w;
 
-	if (load(in, &w, err) < 0 || find_current(in, &w, &found, err) < 0)
+	if (load(in, &w, err) < 0)
+		return -1;
+	if (w.n_declared && w.declared->manifest)
+		return draw_manifest(in, &w, err);
+	if (find_current(in, &w, &found, err) < 0)
 		return -1;
 	at = found.state ? &found : NULL;
 	if (strcmp(o->format, "svg") == 0)
@@ -140,9 +185,9 @@ static int run_explore(struct invocation *in, struct error *err)
 	return load(in, &w, err) < 0 ? -1 : explore_workflow(&w, &explore, in->out, err);
 }
 
-/* ---- the gallery ---- */
+/* ---- the shipped workflows ---- */
 
-static int find_gallery(
+static int find_shipped(
 	struct invocation *in, const char **dir, struct directory_names *names, struct error *err)
 {
 	const struct workflow_options *o = in->values;
@@ -150,32 +195,50 @@ static int find_gallery(
 
 	if (locate_plugin(in->arena, o->plugin_root, dir, err) < 0)
 		return -1;
-	*dir = path_join(in->arena, *dir, "workflows/gallery");
+	*dir = path_join(in->arena, *dir, "workflows");
 	if (directory_list(in->arena, *dir, names, &missing, err) < 0)
-		return missing ? error_set(err, ERR_STATE, "no gallery '%s': install again", *dir)
-			       : -1;
+		return missing ? error_set(err, ERR_STATE, "no '%s': install again", *dir) : -1;
+	for (size_t i = names->n; i-- > 0;)
+		if (!str_ends(str_of(names->items[i]), ".md") &&
+			!manifest_is_path(str_of(names->items[i])))
+			vec_remove(names, i);
 	return 0;
 }
 
+/* The name of a workflow file without its end. */
+static struct str stem_of(const char *name)
+{
+	return str_sub(str_of(name), 0, (size_t)(strrchr(name, '.') - name));
+}
+
+/* The heading of its text; of a manifest, its first comment. */
+static struct str title_of(const char *name, struct str text)
+{
+	struct str title;
+
+	if (!manifest_is_path(str_of(name)))
+		text = str_sub(text, str_find(text, STR("\n# ")) + 1, text.n);
+	(void)str_line(&text, &title);
+	return str_sub(title, 2, title.n);
+}
+
 /* NAME, and the heading of its file. */
-static int list_gallery(struct invocation *in, struct error *err)
+static int list_shipped(struct invocation *in, struct error *err)
 {
 	struct directory_names names = {0};
 	const char *dir;
 
-	if (find_gallery(in, &dir, &names, err) < 0)
+	if (find_shipped(in, &dir, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		struct workflow w;
-		struct str text, title;
+		struct str stem = stem_of(names.items[i]), title;
 
-		if (workflow_load(in->arena, path_join(in->arena, dir, names.items[i]), &w, err) <
-			0)
+		if (manifest_workflow_load(
+			    in->arena, path_join(in->arena, dir, names.items[i]), &w, err) < 0)
 			return -1;
-		text = str_sub(w.source, str_find(w.source, STR("\n# ")) + 3, w.source.n);
-		(void)str_line(&text, &title);
-		buf_addf(in->out, "%-15.*s %.*s\n", (int)strlen(names.items[i]) - 3, names.items[i],
-			(int)title.n, title.p);
+		title = title_of(names.items[i], w.source);
+		buf_addf(in->out, "%-18.*s %.*s\n", (int)stem.n, stem.p, (int)title.n, title.p);
 	}
 	return 0;
 }
@@ -185,28 +248,33 @@ static int refuse_unknown(struct invocation *in, const char *name,
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 
-	for (size_t i = 0; i < names->n; i++)
-		buf_addf(&all, "%s%.*s", i ? ", " : "", (int)strlen(names->items[i]) - 3,
-			names->items[i]);
-	return error_set(err, ERR_USAGE, "%s: '%.100s' is not in the gallery: give --from %s",
-		in->path, name, all.s);
+	for (size_t i = 0; i < names->n; i++) {
+		struct str stem = stem_of(names->items[i]);
+
+		buf_addf(&all, "%s%.*s", i ? ", " : "", (int)stem.n, stem.p);
+	}
+	return error_set(
+		err, ERR_USAGE, "%s: there is no '%.100s': give --from %s", in->path, name, all.s);
 }
 
-static int read_gallery(
-	struct invocation *in, const char *name, struct str *text, struct error *err)
+/* *end: that of the file's name. */
+static int read_shipped(struct invocation *in, const char *name, struct str *text, const char **end,
+	struct error *err)
 {
 	struct directory_names names = {0};
 	struct workflow w;
-	const char *dir, *file = arena_printf(in->arena, "%s.md", name);
+	const char *dir;
 
-	if (find_gallery(in, &dir, &names, err) < 0)
+	if (find_shipped(in, &dir, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
-		if (strcmp(names.items[i], file) != 0)
+		if (!str_is(stem_of(names.items[i]), name))
 			continue;
-		if (workflow_load(in->arena, path_join(in->arena, dir, file), &w, err) < 0)
+		if (manifest_workflow_load(
+			    in->arena, path_join(in->arena, dir, names.items[i]), &w, err) < 0)
 			return -1;
 		*text = w.source;
+		*end = strrchr(names.items[i], '.');
 		return 0;
 	}
 	return refuse_unknown(in, name, &names, err);
@@ -215,7 +283,7 @@ static int read_gallery(
 static int run_new(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
-	const char *repo, *path, *shipped;
+	const char *repo, *path, *shipped, *end = NULL;
 	struct error ignored;
 	struct str text;
 	int rc;
@@ -223,11 +291,12 @@ static int run_new(struct invocation *in, struct error *err)
 	if (o->list ? in->n || o->from : !in->n || !o->from)
 		return error_set(err, ERR_USAGE, "%s: give NAME and --from, or --list", in->path);
 	if (o->list)
-		return list_gallery(in, err);
-	if (path_check_id(in->words[0], err) < 0 || read_gallery(in, o->from, &text, err) < 0 ||
+		return list_shipped(in, err);
+	if (path_check_id(in->words[0], err) < 0 ||
+		read_shipped(in, o->from, &text, &end, err) < 0 ||
 		locate_repository(in->arena, o->repo, &repo, err) < 0)
 		return -1;
-	path = arena_printf(in->arena, LOCATE_WORKFLOWS "/%s.md", in->words[0]);
+	path = arena_printf(in->arena, LOCATE_WORKFLOWS "/%s%s", in->words[0], end);
 	if (!path_exists(path_join(in->arena, repo, path)) &&
 		locate_workflow(
 			in->arena, in->words[0], o->plugin_root, repo, &shipped, &ignored) == 0)
@@ -246,10 +315,10 @@ static int run_new(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("new", "[NAME]", run_new,
-		"write a workflow of the repository's own, from one of the gallery",
+	CLI_SUBCOMMAND("new", "[NAME]", run_new, "copy a shipped workflow, to change it",
 		.details =
-			"Copies a workflow of the gallery into .dev-team/workflows/NAME.md of the "
+			"Copies a shipped workflow to .dev-team/workflows/NAME.md, or of a "
+			"manifest to NAME.yaml, of the "
 			"repository, where '--workflow NAME' finds it. Edit the copy as you like.",
 		.options = {check_options, new_options}),
 	CLI_SUBCOMMAND("check", "FILE", run_check,

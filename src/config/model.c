@@ -73,6 +73,21 @@ static const struct config_form use_form = {.valid = is_use, .what = "a line of 
 #define DATE(name, member)                                                                         \
 	.key = name, .kind = CONFIG_CUSTOM, .read = read_date, CONFIG_AT(model_entry, member)
 
+static const struct config_field price_fields[] = {
+	{.key = "input",
+		.kind = CONFIG_NUMBER,
+		.above = true,
+		.required = true,
+		CONFIG_AT(model_entry, input_usd)},
+	{.key = "output",
+		.kind = CONFIG_NUMBER,
+		.above = true,
+		.required = true,
+		CONFIG_AT(model_entry, output_usd)},
+	{DATE("verified", price_verified), .required = true},
+	{0},
+};
+
 static const struct config_field entry_fields[] = {
 	{TEXT("alias", alias_form, alias), .required = true},
 	{TEXT("modelId", id_form, id), .required = true},
@@ -80,6 +95,7 @@ static const struct config_field entry_fields[] = {
 	{DATE("removedAt", removed), .null = true},
 	{TEXT("replacementAlias", alias_form, replacement), .null = true},
 	{TEXT("use", use_form, use), .null = true},
+	{.key = "price", .kind = CONFIG_GROUP, .fields = price_fields, .optional = true},
 	{0},
 };
 
@@ -166,6 +182,14 @@ const struct model_entry *model_find(const struct model_registry *r, const char 
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (strcmp(r->list[i].alias, alias) == 0)
+			return &r->list[i];
+	return NULL;
+}
+
+const struct model_entry *model_priced(const struct model_registry *r, const char *id)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (strcmp(r->list[i].id, id) == 0 && r->list[i].price_verified)
 			return &r->list[i];
 	return NULL;
 }

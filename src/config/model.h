@@ -21,6 +21,9 @@ struct model_entry {
 	int64_t deprecated, removed; /* seconds since 1970; 0: never */
 	const char *replacement;     /* alias; NULL: none */
 	const char *use;             /* for people; may be NULL */
+	/* USD of a million tokens, and when that was compared with the vendor's; all 0: unknown. */
+	double input_usd, output_usd;
+	int64_t price_verified;
 };
 
 struct model_registry {
@@ -38,6 +41,8 @@ int model_registry_parse(struct arena *a, struct str text, const char *name,
 	struct model_registry *out, struct error *err);
 /* The registry of a repository, REPO/.dev-team/models.yaml; *file NULL: it has none. */
 int model_registry_file(struct arena *a, const char *repo, const char **file, struct error *err);
+/* The entry of a physical id that has a price; NULL: its price is unknown. */
+const struct model_entry *model_priced(const struct model_registry *r, const char *id);
 /* NULL: there is no such alias. */
 const struct model_entry *model_find(const struct model_registry *r, const char *alias);
 

@@ -72,8 +72,7 @@ static const struct config_field stage_fields[] = {
 		.preset = "now", .about = "When the stage may start."},
 	{GROUP("estimatedTokens", estimate_fields), .optional = true, .derived = "50000 and 10000",
 		.about = "Expected use of tokens."},
-	{WORD("databaseAccess", database, "none", "read", "write", "migrate"), .inert = true,
-		.preset = "none",
+	{WORD("databaseAccess", database, "none", "read", "write", "migrate"), .preset = "none",
 		.about = "No database; a branch to read; a branch of its own; the same under the "
 			 "merge gate."},
 	{GROUP("onFailure", failure_fields), .optional = true,

@@ -35,7 +35,7 @@ static const struct config_field worktree_fields[] = {
 	{SWITCH("ownershipGuard", strict, "advisory", "strict"), .preset = "strict",
 		.about = "A worktree of another clone causes a warning, or is refused."},
 	{GROUP("cleanup", cleanup_fields), .about = "When worktrees are removed."},
-	{NAMES("databaseBranchPools", database_pools), .once = true, .inert = true, .preset = "[]",
+	{NAMES("databaseBranchPools", database_pools), .once = true, .preset = "[]",
 		.about = "`DatabaseBranchPool`s; each worktree gets a branch of each."},
 	{NAMES("subscriptionPlans", plans), .preset = "[]",
 		.about = "`SubscriptionPlan`s; a plan named twice is two seats."},
@@ -164,12 +164,13 @@ static const struct config_field lifecycle_fields[] = {
 		.preset = "worktree-allocation", .about = "When a branch is created."},
 	{WORD_TEXT("reclaimOn", reclaim_on, "pr-merge", "worktree-reclaim", "manual"),
 		.preset = "pr-merge", .about = "When it is destroyed."},
-	{INTEGER("maxConcurrent", max_concurrent, 1, 1000000), .derived = "that of the pipeline",
+	{INTEGER("maxConcurrent", max_concurrent, 1, 1000000),
+		.derived = "the largest of the pipelines; 20 without one",
 		.about = "The maximum number of branches at the same time."},
 	{DURATION("branchTtl", ttl_s), .min = 1, .about = "Maximum age of a branch."},
 	{DURATION("abandonAfter", abandon_s), .min = 1, .preset = "P7D",
 		.about = "How long an unused branch is kept."},
-	{INTEGER("warmPoolSize", warm, 0, 20), .preset = "0",
+	{INTEGER("warmPoolSize", warm, 0, 20), .preset = "0", .inert = true,
 		.about = "How many branches are created in advance."},
 	{0},
 };
@@ -200,16 +201,129 @@ static const struct config_field database_fields[] = {
 		CONFIG_SEEN(database_pool_spec, migrations),
 		.about = "How the schema is brought up to date."},
 	{OPEN("credentials"), IN(credentials),
-		.about = "The adapter's own: names of variables, never secrets themselves."},
+		.about = "The adapter's own: names of variables and commands, never secrets "
+			 "themselves."},
 	{0},
 };
 #undef IN
 #undef COUNT_IN
 
+/* The keys of `credentials` that an adapter has. */
+enum credential_kind { CREDENTIAL_VARIABLE, CREDENTIAL_TEXT, CREDENTIAL_BOOL };
+static const struct {
+	const char *adapter, *key;
+	enum credential_kind kind;
+} credentials[] = {
+	{"neon", "apiTokenEnv", CREDENTIAL_VARIABLE},
+	{"neon", "projectId", CREDENTIAL_TEXT},
+	{"supabase", "apiTokenEnv", CREDENTIAL_VARIABLE},
+	{"supabase", "projectId", CREDENTIAL_TEXT},
+	{"pg-snapshot-restore", "adminConnectionStringEnv", CREDENTIAL_VARIABLE},
+	{"pg-snapshot-restore", "force", CREDENTIAL_BOOL},
+	{"external", "allocateCommand", CREDENTIAL_TEXT},
+	{"external", "reclaimCommand", CREDENTIAL_TEXT},
+	{"external", "listCommand", CREDENTIAL_TEXT},
+	{"external", "acknowledgeUntrusted", CREDENTIAL_BOOL},
+};
+
+static bool credential_fits(const struct yaml *v, enum credential_kind kind)
+{
+	if (v->kind != YAML_SCALAR)
+		return false;
+	if (kind == CREDENTIAL_VARIABLE)
+		return config_variable.valid(v->text);
+	return kind == CREDENTIAL_BOOL ? str_is(v->text, "true") || str_is(v->text, "false")
+				       : config_lines.valid(v->text);
+}
+
+static void check_credential(const struct resource_check *c, const char *adapter, const char *key,
+	const struct yaml *value)
+{
+	static const char *const whats[] = {
+		"the name of an environment variable", "a text", "'true' or 'false'"};
+	size_t i = 0;
+
+	if (strcmp(key, "storageVolume") == 0) {
+		config_fault(c->reader, value,
+			"'storageVolume' has no effect: branches are databases of the same server");
+		return;
+	}
+	while (i < COUNT(credentials) && (strcmp(credentials[i].adapter, adapter) != 0 ||
+						 strcmp(credentials[i].key, key) != 0))
+		i++;
+	if (i == COUNT(credentials))
+		config_fault(c->reader, value, "the adapter '%s' has no credential '%.100s'",
+			adapter, key);
+	else if (!credential_fits(value, credentials[i].kind))
+		config_fault(c->reader, value, "'%s' must be %s", key, whats[credentials[i].kind]);
+}
+
+const char *database_credential(const struct database_pool_spec *d, const char *key)
+{
+	const struct yaml *v = d->credentials ? yaml_get(d->credentials, key) : NULL;
+
+	return v && v->kind == YAML_SCALAR && v->text.n ? v->text.p : NULL;
+}
+
+static bool names_database(const struct worktree_pool_spec *pool, const char *name)
+{
+	for (size_t i = 0; i < pool->database_pools.n; i++)
+		if (strcmp(pool->database_pools.list[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* As many as the pipelines that use the pool work on at the same time. */
+static void set_default_limit(
+	struct arena *a, const struct resources *r, struct database_pool_spec *d)
+{
+	d->max_branches = d->max_concurrent;
+	for (size_t i = 0; !d->max_concurrent && i < r->n_docs; i++) {
+		const struct pipeline *p = r->docs[i].of;
+		const struct worktree_pool_spec *pool;
+		struct parallelism now;
+
+		if (r->docs[i].kind != &resource_kind_pipeline || !p->worktree_pool)
+			continue;
+		pool = resources_pool(r, p->worktree_pool);
+		if (!pool || !names_database(pool, d->name))
+			continue;
+		parallelism_resolve(a, r, p, parallelism_mode(), &now);
+		if (now.max > d->max_branches)
+			d->max_branches = now.max;
+	}
+	if (!d->max_branches)
+		d->max_branches = CONCURRENT_MAX;
+}
+
+void resources_link_databases(struct arena *a, struct resources *r)
+{
+	for (size_t i = 0; i < r->n_docs; i++) {
+		struct worktree_pool_spec *pool = r->docs[i].of;
+
+		if (r->docs[i].kind == &resource_kind_database_pool)
+			set_default_limit(a, r, r->docs[i].of);
+		if (r->docs[i].kind != &resource_kind_worktree_pool)
+			continue;
+		pool->databases =
+			arena_alloc(a, (pool->database_pools.n + 1) * sizeof(*pool->databases));
+		for (size_t k = 0; k < pool->database_pools.n; k++) {
+			const struct database_pool_spec *d =
+				resources_database(r, pool->database_pools.list[k]);
+
+			if (d)
+				pool->databases[pool->n_databases++] = d;
+		}
+	}
+}
+
 static void check_database(const struct resource_check *c)
 {
 	const struct database_pool_spec *d = c->doc->of;
 
+	for (size_t i = 0; d->adapter && d->credentials && i < d->credentials->n; i++)
+		check_credential(c, d->adapter, d->credentials->map[i].key->text.p,
+			d->credentials->map[i].value);
 	if (d->migration_cwd && has_dots(c, d->migration_cwd))
 		resource_fault(c, "spec.migrations.migrationCwd",
 			"'migrationCwd' leads out of the worktree");
@@ -218,9 +332,7 @@ static void check_database(const struct resource_check *c)
 const struct resource_kind resource_kind_database_pool = {
 	KIND("DatabaseBranchPool", database_pool_spec, database_fields, databases),
 	.check = check_database,
-	.about = "Branches of a database, one for each worktree. The resource is checked; no "
-		 "branches "
-		 "are created."};
+	.about = "Branches of a database, one for each worktree. docs/databases.md."};
 
 /* ---- subscription plans ---- */
 
@@ -264,9 +376,9 @@ static const struct config_field plan_fields[] = {
 		.about = "The part of a window's quota to be used by its end."},
 	{NUMBER("hardCap", hard_cap), CONFIG_RANGE(0, 1), .preset = "0.95",
 		.about = "The part of the quota above which nothing new starts."},
-	{WORD_TEXT("quotaSource", quota_source, "self-tracked", "authoritative-api",
-		 "authoritative-with-fallback"),
-		.preset = "self-tracked", .about = "Where the used quota is known from."},
+	{CHECKED_WORD("quotaSource", "self-tracked"), .preset = "self-tracked",
+		.about = "Where the used quota is known from: the quota ledger. No vendor is "
+			 "asked."},
 	{0},
 };
 #undef IN

@@ -239,6 +239,7 @@ static void finish(struct resource_loader *l)
 	for (size_t i = 0; i < l->docs.n; i++)
 		++*(size_t *)(void *)((char *)l->out + l->docs.items[i].kind->count_at);
 	check_rules(reader, l->out);
+	resources_link_databases(reader->arena, l->out);
 	vec_sort(&reader->faults, by_place);
 	l->out->faults = reader->faults.items;
 	l->out->n_faults = reader->faults.n;

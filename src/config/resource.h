@@ -74,6 +74,8 @@ struct pipeline {
 	size_t n_stages;
 };
 
+struct database_pool_spec;
+
 struct worktree_pool_spec {
 	const char *name, *file;
 	const char *root; /* ~ expanded; NULL: as repo_local says */
@@ -81,6 +83,8 @@ struct worktree_pool_spec {
 	unsigned stale_days, base_port;
 	bool on_merge, on_abort, on_timeout;
 	struct text_list database_pools, plans;
+	const struct database_pool_spec **databases; /* of those names */
+	size_t n_databases;
 };
 
 struct off_peak_window {
@@ -97,15 +101,15 @@ struct subscription_plan {
 	size_t n_windows;
 	const char *verified; /* date; NULL: missing */
 	double pacing, hard_cap;
-	const char *quota_source;
 };
 
 struct database_pool_spec {
 	const char *name, *file, *adapter, *connection_env, *branch_from, *target_env;
 	struct text_list additional_envs;
 	const char *create_on, *reclaim_on;
-	unsigned max_concurrent, warm;
-	int64_t ttl_s, abandon_s; /* ttl 0: none */
+	unsigned max_concurrent, warm; /* max_concurrent 0: not declared */
+	unsigned max_branches;         /* as declared, else that of the pipelines */
+	int64_t ttl_s, abandon_s;      /* ttl 0: none */
 	bool from_branch;
 	bool migrations, on_create;
 	const char *migration_command, *migration_cwd;
@@ -151,6 +155,8 @@ const struct pipeline *resources_pipeline(const struct resources *r, const char 
 const struct worktree_pool_spec *resources_pool(const struct resources *r, const char *name);
 const struct subscription_plan *resources_plan(const struct resources *r, const char *name);
 const struct database_pool_spec *resources_database(const struct resources *r, const char *name);
+/* A value of `credentials`; NULL: there is none. */
+const char *database_credential(const struct database_pool_spec *d, const char *key);
 const struct stage_spec *pipeline_stage(const struct pipeline *p, const char *name);
 
 /* The pool of a repository without a pool: its worktrees are in it, all else as by default. */

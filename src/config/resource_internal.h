@@ -23,6 +23,9 @@ void resource_fault(const struct resource_check *c, const char *path, const char
 void resource_check_references(const struct resource_check *c, const char *path,
 	const struct text_list *names, const struct resource_kind *kind);
 
+/* Sets what depends on several resources: `databases`, `max_branches`. */
+void resources_link_databases(struct arena *a, struct resources *r);
+
 extern const char *const resource_harness_words[], *const resource_capability_words[];
 
 /*

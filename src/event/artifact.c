@@ -1,4 +1,6 @@
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "src/event/artifact.h"
 #include "src/schema/schema.h"
 #include "src/store/disk.h"
@@ -10,7 +12,8 @@ enum {
 };
 
 static const char runtime_file[] = "runtime.json";
-static const char *const scopes[] = {PIPELINE_SCOPE, "_classifier", "_ledger", NULL};
+static const char *const scopes[] = {
+	PIPELINE_SCOPE, "_classifier", "_ledger", ORCHESTRATOR_SCOPE, NULL};
 
 /* ---- paths ---- */
 
@@ -169,6 +172,37 @@ int artifact_write(
 
 	json_print_pretty(&text, value);
 	return artifact_write_text(dir, issue, name, buf_str(&text), err);
+}
+
+static int put_copy(const char *path, struct str text, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *temporary = arena_printf(&a, "%s.tmp", path);
+	CLEANUP(base_close) int fd = -1;
+
+	(void)unlink(temporary);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_errno(err, "cannot create '%s'", temporary);
+	if (sys_write_all(fd, text, temporary, err) < 0)
+		return -1;
+	return rename(temporary, path) < 0 ? error_errno(err, "cannot replace '%s'", path) : 0;
+}
+
+int artifact_write_copy(
+	const char *dir, const char *issue, const char *name, const json *value, struct error *err)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	char *path;
+
+	json_print_pretty(&text, value);
+	return lock_issue(dir, issue, &lock, err) < 0 ||
+			       writable_path(&a, dir, issue, name, &path, err) < 0 ||
+			       put_copy(path, buf_str(&text), err) < 0
+		       ? -1
+		       : 0;
 }
 
 int artifact_read(

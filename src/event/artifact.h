@@ -6,9 +6,10 @@
  *               review/testing.json, critic.json, security.json, classifier.json,
  *               runtime.json, state.json, triage-history.jsonl
  *     DIR/_pipeline/runtime.json   DIR/_classifier/calibration.jsonl   DIR/_ledger/
+ *     DIR/_orchestrator/dispatch-manifest.json, dispatch-result.json
  *     DIR/_events.jsonl
  *
- * ISSUE is an id (path.h), which does not begin with `_`, or one of the three scopes above; NULL is
+ * ISSUE is an id (path.h), which does not begin with `_`, or one of the four scopes above; NULL is
  * DIR itself. A whole file is replaced atomically, and every writer takes the lock of the issue's
  * directory. A symbolic link below DIR is refused with ERR_STATE: an agent may have made it.
  */
@@ -19,7 +20,8 @@
 #include "src/base/vec.h"
 #include "src/schema/schema.h"
 
-#define PIPELINE_SCOPE "_pipeline" /* in place of an issue's id */
+#define PIPELINE_SCOPE     "_pipeline" /* in place of an issue's id */
+#define ORCHESTRATOR_SCOPE "_orchestrator"
 
 /* DIR/ISSUE/NAME. -1: ERR_USAGE, not an id, or a name with `..`. */
 int artifact_path(struct arena *a, const char *dir, const char *issue, const char *name,
@@ -30,6 +32,11 @@ int artifact_write(
 	const char *dir, const char *issue, const char *name, const json *value, struct error *err);
 int artifact_write_text(
 	const char *dir, const char *issue, const char *name, struct str text, struct error *err);
+
+/* The same for a copy that only people read: it is not synced, so that after a power cut it may be
+ * empty or an older one. */
+int artifact_write_copy(
+	const char *dir, const char *issue, const char *name, const json *value, struct error *err);
 
 /* *out is NULL without a file. -1: ERR_INPUT with the position, ERR_STATE, ERR_SYSTEM. */
 int artifact_read(

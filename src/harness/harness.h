@@ -170,6 +170,15 @@ int harness_read_env(struct arena *a, const char *option, const char *const *nam
  * Reads the words of all harnesses (docs/harness.md); a time of day is the next such time.
  */
 int64_t harness_limit_reset(struct str text, int64_t now);
+
+/*
+ * What a conversation of Claude Code used, as its transcript says (transcript.c): each message
+ * once. `agent`: the client's id of the agent it must be of; NULL: any. *ended (NULL: not asked):
+ * whether a message with the text `last` is in it. -1: ERR_INPUT with the line: truncated, damaged,
+ * of another agent, or no transcript.
+ */
+int harness_transcript_usage(struct arena *a, const char *path, const char *agent, const char *last,
+	bool *ended, struct usage *out, struct error *err);
 /* Runs the agent to its end. 0 whatever the outcome (result->status); -1: an internal error. */
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err);

@@ -7,6 +7,7 @@
 #include "src/base/clock.h"
 #include "src/hook/loop.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
 /* WAIT_S: how long agents in the background, and then scripts, are waited for; less than
  * hook_limit(). */
@@ -18,8 +19,9 @@ enum { WAIT_S = 1500, WAIT_TICK_MS = 200 };
 struct batch {
 	struct hook_agent first;
 	json *ids;
-	VEC(const char *) running; /* the client's ids of those that still work */
-	bool background;           /* they do not return to the call */
+	struct hook_workers running; /* those that still work */
+	const char *client;          /* that they work for, which may end meanwhile */
+	bool background;             /* they do not return to the call */
 };
 
 static void batch_free(struct batch *b)
@@ -63,12 +65,13 @@ static void read_batch(struct arena *a, const json *event, struct batch *b)
 			continue;
 		if (!json_len(b->ids))
 			b->first = g;
-		if (strcmp(g.loop.item.context_file, b->first.loop.item.context_file) != 0)
+		if (strcmp(g.loop.item.context_file, b->first.loop.item.context_file) != 0 &&
+			!(g.loop.item.tick && b->first.loop.item.tick))
 			continue;
 		json_push_str(b->ids, str_of(g.id));
 		running = running_agent(a, json_get(c, "tool_response"));
 		if (running)
-			vec_push_in(a, &b->running, running);
+			vec_push_in(a, &b->running, (struct hook_worker){running, g.id, false});
 	}
 }
 
@@ -153,6 +156,24 @@ static void put_nothing_to_do(
 		out, event, arena_printf(b->first.loop.arena, "dev-team: %s: end your turn", why));
 }
 
+/* The tick, when all agents of the tasks have returned. What no agent of the message had is printed
+ * again. */
+static void end_tick(struct batch *b, const char *event, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf ids = BUF_INIT;
+	CLEANUP(json_free) json *next = NULL;
+	struct error err = {0};
+
+	for (const json *i = json_first(b->ids); i; i = json_next(i))
+		buf_addf(&ids, "%s%s", ids.len ? "," : "", json_text(i));
+	if (!b->first.loop.until)
+		b->first.loop.until = clock_ticks() + WAIT_S * 1000;
+	if (hook_tick_advance(&b->first.loop, ids.s, &next, &err) < 0)
+		put_failure(out, event, &err);
+	else
+		put_array(out, event, next);
+}
+
 /* The step, when all agents have returned. Actions without an answer have agents that were not
  * started, or work in the background. */
 static void end_batch(struct batch *b, const char *event, struct buf *out)
@@ -195,17 +216,108 @@ static bool was_stopped(struct arena *a, const json *event, const char *agent)
 	return path && hook_transcript_is_interrupted(path);
 }
 
-/* *n: how many of the agents of the batch still work. */
-static int count_running(struct batch *b, const json *event, size_t *n, struct error *err)
+static bool is_of_item(const struct hook_loop *l, const char *action)
+{
+	size_t n = strlen(l->item.id);
+
+	return l->item.tick ||
+	       (strncmp(action, l->item.id, n) == 0 && (action[n] == '/' || action[n] == '.'));
+}
+
+/* *n: how many agents of the item still work, also those that earlier messages started. */
+static int read_workers(
+	struct batch *b, const json *event, struct hook_workers *all, size_t *n, struct error *err)
 {
 	struct hook_loop *l = &b->first.loop;
 
-	for (size_t i = 0; i < b->running.n; i++)
-		if (was_stopped(l->arena, event, b->running.items[i]) &&
-			hook_session_agent_ended(l->arena, l->session, b->running.items[i], err) <
-				0)
+	*n = 0;
+	if (hook_session_agents(l->arena, l->session, b->client, all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all->n; i++) {
+		struct hook_worker *w = &all->items[i];
+
+		if (!is_of_item(l, w->action)) {
+			w->action = "";
+		} else if (!w->ended && was_stopped(l->arena, event, w->agent)) {
+			w->ended = true;
+			if (hook_session_agent_ended(l->arena, l->session, w->agent, err) < 0)
+				return -1;
+		}
+		*n += *w->action && !w->ended;
+	}
+	return 0;
+}
+
+/* ---- some have ended while others work ---- */
+
+static bool is_working(const struct hook_workers *all, const char *action)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!all->items[i].ended && strcmp(all->items[i].action, action) == 0)
+			return true;
+	return false;
+}
+
+/* How many agents work for the same item, or child, as the action. */
+static size_t count_beside(const struct hook_workers *all, const char *action)
+{
+	size_t n = 0, of = strcspn(action, "/") + 1;
+
+	for (size_t i = 0; i < all->n; i++)
+		n += !all->items[i].ended && strncmp(all->items[i].action, action, of) == 0;
+	return n;
+}
+
+/* An agent has ended and no step has taken its answer, or its silence. */
+static bool is_due(const struct hook_outstanding *o, const char *action)
+{
+	const json *answered = action_find(o->all.rest, action);
+
+	return answered ? !json_get(answered, "carried") : action_find(o->array, action) != NULL;
+}
+
+/* The actions whose agents are to be started now; NULL: there is none. */
+static json *without_working(const json *array, const struct hook_workers *all)
+{
+	json *some = json_array();
+
+	for (const json *a = json_first(array); a; a = json_next(a))
+		if (!json_get_str(a, "id") || !is_working(all, json_get_str(a, "id")))
+			json_push(some, json_copy(a));
+	if (!json_len(some))
+		json_free(&some);
+	return some;
+}
+
+/* Makes a step for each agent that has ended, where actions wait for each other or an item has no
+ * other agent. *next: what became ready, the caller's; NULL: nothing did. */
+static int step_beside(
+	struct batch *b, const struct hook_workers *all, json **next, struct error *err)
+{
+	struct hook_loop *l = &b->first.loop;
+	CLEANUP(json_free) json *array = NULL;
+
+	*next = NULL;
+	for (size_t i = 0; i < all->n; i++) {
+		CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
+		const char *id = all->items[i].action;
+		size_t beside = count_beside(all, id);
+
+		if (!*id || !all->items[i].ended)
+			continue;
+		if (hook_outstanding(l->item.context_file, &o, err) < 0)
 			return -1;
-	return hook_session_agents(l->arena, l->session, b->running.items, b->running.n, n, err);
+		if (!is_due(&o, id) || (beside && !run_step_ordered(hook_loop_document(l, id))))
+			continue;
+		json_free(&array);
+		l->others_work = beside > 0;
+		if (hook_loop_advance(l, id, &array, err) < 0)
+			return -1;
+		l->others_work = false;
+	}
+	if (array)
+		*next = without_working(array, all);
+	return 0;
 }
 
 static bool has_item(struct hook_loop *l, const char *session)
@@ -240,43 +352,67 @@ static bool follow_item(struct hook_loop *l)
 
 /*
  * The agents of a conductor work in the background, as it does itself, so this may take as long as
- * they do. false: they work on; the client resumes the conductor when they have ended.
+ * they do. *next: what became ready while some of them work, the caller's; else NULL. false: they
+ * work on; the client resumes the conductor when they have ended.
  */
-static bool wait_for_agents(struct batch *b, const json *event)
+static bool wait_for_agents(struct batch *b, const json *event, json **next, struct error *err)
 {
 	struct hook_loop *l = &b->first.loop;
-	struct error ignored;
-	size_t n = b->running.n;
+	struct hook_workers all;
+	size_t n = 1, before = SIZE_MAX;
 
 	l->until = clock_ticks() + WAIT_S * 1000;
-	while (n && clock_ticks() < l->until) {
+	b->client = process_client_name(l->arena);
+	b->client = b->client ? b->client : "";
+	for (size_t i = 0; i < b->running.n; i++)
+		if (!*b->running.items[i].agent)
+			return false;
+	if (!follow_item(l) ||
+		hook_session_agents_begin(l->arena, l->session, b->client, &b->running, err) < 0)
+		return false;
+	while (!*next && n && clock_ticks() < l->until) {
 		bool found;
 
 		clock_pause(WAIT_TICK_MS);
 		found = follow_item(l);
-		b->background = hook_item_over(l->arena, l->session, &l->item) != NULL;
+		b->background =
+			!l->item.tick && hook_item_over(l->arena, l->session, &l->item) != NULL;
 		if (b->background)
 			return true; /* there is nothing to do */
-		if (!found || count_running(b, event, &n, &ignored) < 0)
+		if (!found || read_workers(b, event, &all, &n, err) < 0)
 			return false;
+		if (n && n < before && !l->item.tick && step_beside(b, &all, next, err) < 0)
+			return true;
+		before = n;
 	}
-	return n == 0;
+	for (size_t i = 0; n == 0 && i < all.n; i++)
+		if (*all.items[i].action && !has_id(b->ids, all.items[i].action))
+			json_push_str(b->ids, str_of(all.items[i].action));
+	return *next || n == 0;
 }
 
 int hook_batch(struct arena *a, struct str input, struct buf *out, struct error *err)
 {
-	CLEANUP(json_free) json *event = NULL;
+	CLEANUP(json_free) json *event = NULL, *next = NULL;
 	CLEANUP(batch_free) struct batch b = {0};
+	struct error why = {0};
 
 	if (json_parse(&event, input, err) < 0)
 		return -1;
 	if (!hook_may_drive(event))
 		return 0;
 	read_batch(a, event, &b);
-	if (!json_len(b.ids) ||
-		(b.running.n && (!hook_is_conductor(event) || !wait_for_agents(&b, event))))
+	if (!json_len(b.ids) || (b.running.n && (!hook_is_conductor(event) ||
+							!wait_for_agents(&b, event, &next, &why))))
 		return 0;
-	end_batch(&b, "PostToolBatch", out);
+	if (b.first.loop.item.tick)
+		end_tick(&b, "PostToolBatch", out);
+	else if (next)
+		put_array(out, "PostToolBatch", next);
+	else if (why.code)
+		put_failure(out, "PostToolBatch", &why);
+	else
+		end_batch(&b, "PostToolBatch", out);
 	return 0;
 }
 
@@ -329,7 +465,7 @@ int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error
 	if (json_parse(&event, input, err) < 0)
 		return -1;
 	prompt = json_get_str(event, "prompt");
-	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first))
+	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first) || b.first.loop.item.tick)
 		return 0;
 	b.ids = json_array();
 	json_push_str(b.ids, str_of(b.first.id));

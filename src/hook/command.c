@@ -1,11 +1,14 @@
 #include <ctype.h>
 #include <strings.h>
 #include "context/lease.h"
-#include "src/hook/hook_internal.h"
+#include "src/base/number.h"
+#include "src/graph/manifest.h"
+#include "src/hook/loop.h"
 #include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
+#include "src/tick/tick.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
@@ -17,6 +20,7 @@ static const struct command {
 	enum {
 		COMMAND_STEP,
 		COMMAND_CONTINUE,
+		COMMAND_TICK,     /* the tasks of the backlog */
 		COMMAND_WORKFLOW, /* the loop as a script of the client */
 		COMMAND_CANCEL,
 		COMMAND_STATUS,
@@ -28,6 +32,9 @@ static const struct command {
 	{"fix", COMMAND_STEP, "fix-issue"},
 	{"dev-team", COMMAND_STEP, NULL},
 	{"continue", COMMAND_CONTINUE, NULL},
+	{"graph", COMMAND_STEP, NULL},
+	{"orchestrator-tick", COMMAND_TICK, NULL},
+	{"execute", COMMAND_TICK, NULL},
 	{"workflow", COMMAND_WORKFLOW, NULL},
 	{"cancel", COMMAND_CANCEL, NULL},
 	{"status", COMMAND_STATUS, NULL},
@@ -134,9 +141,10 @@ static int read_arguments(struct expansion *p, struct error *err)
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
 			p->command->name,
-			named                                  ? "WORKFLOW "
-			: p->command->kind == COMMAND_WORKFLOW ? "[WORKFLOW] "
-							       : "",
+			named && !strcmp(p->command->name, "graph") ? "MANIFEST "
+			: named                                     ? "WORKFLOW "
+			: p->command->kind == COMMAND_WORKFLOW      ? "[WORKFLOW] "
+								    : "",
 			p->command->kind == COMMAND_STEP ? "|WORDS" : "",
 			p->command->kind == COMMAND_CANCEL ? "" : "NOTE | ANSWER | ");
 	if (is_take_over(p)) {
@@ -173,7 +181,7 @@ static int begin_words(struct expansion *p, struct error *err)
 		return 0;
 	if (locate_workflow(p->arena, p->call.workflow, p->call.plugin_root, p->call.repo, &path,
 		    err) < 0 ||
-		workflow_load(p->arena, path, &w, err) < 0)
+		manifest_workflow_load(p->arena, path, &w, err) < 0)
 		return -1;
 	item.text = arena_printf(
 		p->arena, "%s%s%.*s", p->call.id, words.n ? " " : "", (int)words.n, words.p);
@@ -209,7 +217,8 @@ static int find_last_workflow(struct expansion *p, struct error *err)
 static void add_step(struct expansion *p, const struct run_step_call *typed)
 {
 	buf_adds(p->out, "STEP: `");
-	hook_add_step(p->out, typed->id, typed->workflow, typed->owner);
+	hook_add_step(p->out, &(struct hook_item){.id = typed->id, .workflow = typed->workflow},
+		typed->owner);
 	buf_adds(p->out, "`\n");
 }
 
@@ -242,7 +251,8 @@ static void end_former_session(struct expansion *p)
 		(void)hook_session_end(p->arena, h.from, p->call.context_file, &ignored);
 }
 
-/* A client without a terminal carries the command out in the conversation itself, and ends with it. */
+/* A client without a terminal carries the command out in the conversation itself, and ends with it.
+ */
 static bool runs_in_line(void)
 {
 	const char *entry = getenv("CLAUDE_CODE_ENTRYPOINT");
@@ -341,6 +351,104 @@ static int make_first_step(struct expansion *p, struct error *err)
 	return p->left.n ? store_rest(p, "user_note", true, err) : 0;
 }
 
+/* ---- the tasks of the backlog ---- */
+
+struct ticking {
+	struct tick_call call;
+	const char *max; /* --max-concurrent */
+	bool once;
+};
+
+/* `[--once] [--max-concurrent N] [take over]`; of `execute` the id of a task. */
+static int read_tick_arguments(struct expansion *p, struct ticking *t, struct error *err)
+{
+	bool one = strcmp(p->command->name, "execute") == 0;
+	const char *word = "";
+	uint64_t max = 1;
+
+	t->max = "1";
+	while (p->left.n && !is_take_over(p)) {
+		word = next_argument(p);
+		if (strcmp(word, "--once") == 0)
+			t->once = true;
+		else if (strcmp(word, "--max-concurrent") == 0 && !one)
+			t->max = next_argument(p);
+		else if (one && !t->call.task && path_is_id(str_of(word)))
+			t->call.task = word;
+		else
+			break;
+		word = "";
+	}
+	t->call.take_over = is_take_over(p);
+	if (*word || (one && !t->call.task) || !*t->max ||
+		number_digits(str_of(t->max), &max) != strlen(t->max) || max < 1 ||
+		max > CONCURRENT_MAX)
+		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %s[--once] [take over]",
+			p->command->name, one ? "ID " : "[--max-concurrent N] ");
+	t->call.max_concurrent = (int64_t)max;
+	return 0;
+}
+
+/* *conductor: the agent of this session that works on the backlog; NULL: none does. */
+static int find_tick_conductor(struct expansion *p, const char **conductor, struct error *err)
+{
+	struct hook_items items;
+
+	*conductor = NULL;
+	if (!p->call.owner)
+		return 0;
+	if (hook_session_check(p->call.owner, err) < 0 ||
+		hook_session_items(p->arena, p->call.owner, &items, err) < 0)
+		return -1;
+	for (size_t i = 0; i < items.n && !*conductor; i++)
+		if (items.items[i].tick && hook_item_is_driven(p->arena, &items.items[i]) &&
+			!hook_item_over(p->arena, p->call.owner, &items.items[i]))
+			*conductor = items.items[i].conductor;
+	return 0;
+}
+
+static void refuse_second_tick(struct expansion *p)
+{
+	p->block = true;
+	buf_adds(p->out,
+		"dev-team: an agent of this session works on the backlog; /tasks shows it. "
+		"If it was stopped, 'take over' starts it again.");
+}
+
+static int make_first_tick(struct expansion *p, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *array = NULL;
+	struct ticking t = {.call = {.owner = p->call.owner, .new_session = true}};
+	struct hook_item like = {.workflow = TICK_WORKFLOW,
+		.form = runs_in_line() ? "conversation" : "command",
+		.client = process_client_name(p->arena)};
+	const char *items;
+	int status;
+
+	if (read_tick_arguments(p, &t, err) < 0 || tick_check_enabled(err) < 0 ||
+		locate_repository(p->arena, p->call.repo, &t.call.repo, err) < 0 ||
+		find_tick_conductor(p, &like.former, err) < 0)
+		return -1;
+	if (like.former && !t.call.take_over) {
+		refuse_second_tick(p);
+		return 0;
+	}
+	like.repo = t.call.repo;
+	like.tick = t.max;
+	like.task = t.call.task;
+	if (status_directory(p->arena, t.call.repo, &items, err) < 0 ||
+		tick(p->arena, &t.call, &text, &status, err) < 0 ||
+		json_parse(&array, buf_str(&text), err) < 0 ||
+		(p->call.owner &&
+			hook_tick_record(p->arena, p->call.owner, &like, items, array, err) < 0))
+		return -1;
+	buf_adds(p->out, "STEP: `");
+	hook_add_step(p->out, &like, p->call.owner);
+	buf_addf(p->out, "`\n%sARRAY: %s\n", t.once ? "ONCE\n" : "", text.s);
+	return 0;
+}
+
 static int cancel_item(struct expansion *p, struct error *err)
 {
 	if (read_arguments(p, err) < 0)
@@ -409,6 +517,8 @@ static int answer_command(struct expansion *p, struct error *err)
 		return add_status(p, err);
 	case COMMAND_SPEC:
 		return check_spec(p, err);
+	case COMMAND_TICK:
+		return make_first_tick(p, err);
 	default:
 		return make_first_step(p, err);
 	}

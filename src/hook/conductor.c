@@ -37,8 +37,11 @@ static int find_conducted(
 	for (size_t i = 0; i < items.n && !*found; i++) {
 		const struct hook_item *one = &items.items[i];
 
-		*found = one->conductor && strcmp(one->conductor, agent) == 0;
-		if (*found || (strcmp(one->form, "command") == 0 && !n_free++))
+		*found = one->conductor && strcmp(one->conductor, agent) == 0 &&
+			 !(one->tick && i + 1 < items.n && hook_item_over(a, session, one));
+		/* All tasks of the backlog have one conductor. */
+		if (*found || (strcmp(one->form, "command") == 0 &&
+				      !(n_free && one->tick && item->tick) && !n_free++))
 			*item = *one;
 	}
 	*found |= n_free == 1 && !has_started_agents(event);
@@ -74,7 +77,7 @@ int hook_conductor_start(struct arena *a, const json *event, struct buf *out, st
 	buf_addf(&text,
 		"dev-team: you conduct %s: run STEP and go to 1 with what it prints.\nSTEP: `",
 		item.id);
-	hook_add_step(&text, item.id, item.workflow, hook_item_owner(&item, session));
+	hook_add_step(&text, &item, hook_item_owner(&item, session));
 	buf_addf(&text, "`\n\n%s", body);
 	hook_put_context(out, "SessionStart", text.s);
 	return 0;
@@ -90,8 +93,9 @@ static bool is_waiting(const json *event, const struct hook_item *item)
 	for (const json *t = json_first(tasks); t; t = json_next(t)) {
 		const char *of = json_get_str(t, "description");
 
-		if (json_str_is(t, "type", "subagent") && of && strncmp(of, item->id, n) == 0 &&
-			of[n] == '/')
+		if (json_str_is(t, "type", "subagent") && of &&
+			(item->tick ? strchr(of, '/') != NULL
+				    : strncmp(of, item->id, n) == 0 && of[n] == '/'))
 			return true;
 	}
 	return false;

@@ -168,10 +168,16 @@ bool hook_session_drives(struct arena *a, const char *session)
 	       !hook_session_over(a, session);
 }
 
-void hook_add_step(struct buf *out, const char *id, const char *workflow, const char *owner)
+void hook_add_step(struct buf *out, const struct hook_item *item, const char *owner)
 {
-	buf_add_argument(out, "dev-team step ", id);
-	buf_add_argument(out, " --workflow ", workflow);
+	if (item->tick) {
+		buf_add_argument(out, "dev-team tick --max-concurrent ", item->tick);
+		if (item->task)
+			buf_add_argument(out, " --task ", item->task);
+	} else {
+		buf_add_argument(out, "dev-team step ", item->id);
+		buf_add_argument(out, " --workflow ", item->workflow);
+	}
 	if (owner)
 		buf_add_argument(out, " --owner ", owner);
 }
@@ -180,7 +186,9 @@ void hook_add_step(struct buf *out, const char *id, const char *workflow, const 
 
 static void add_slash_command(struct buf *out, const struct hook_item *item)
 {
-	if (strcmp(item->workflow, "implement-task") == 0)
+	if (item->tick)
+		buf_adds(out, "/dev-team:orchestrator-tick");
+	else if (strcmp(item->workflow, "implement-task") == 0)
 		buf_addf(out, "/dev-team:implement %s", item->id);
 	else if (strcmp(item->workflow, "fix-issue") == 0)
 		buf_addf(out, "/dev-team:fix %s", item->id);
@@ -228,7 +236,7 @@ static void add_line(struct buf *out, const struct hook_item *item, const struct
 	if (!own || p->waits || strcmp(item->form, "conversation") != 0)
 		return; /* the session does not know how to carry an array out */
 	buf_adds(out, ", or with `");
-	hook_add_step(out, item->id, item->workflow, session);
+	hook_add_step(out, item, session);
 	buf_adds(out, "` and the array that it prints");
 }
 
@@ -349,6 +357,7 @@ static bool is_interrupted(const json *event)
 		return false;
 	at = offset_after_last(buf_str(&text), STR(HOOK_INTERRUPTED));
 	return at && at > offset_after_last(buf_str(&text), STR("\"command\":\"dev-team step ")) &&
+	       at > offset_after_last(buf_str(&text), STR("\"command\":\"dev-team tick ")) &&
 	       at > offset_after_last(buf_str(&text), STR("<command-name>/dev-team:"));
 }
 
@@ -401,7 +410,7 @@ static void put_unfinished(struct buf *out, const char *session, const struct ho
 	CLEANUP(buf_release) struct buf reason = BUF_INIT;
 
 	buf_addf(&reason, "dev-team: %s has not ended; run `", item->id);
-	hook_add_step(&reason, item->id, item->workflow, hook_item_owner(item, session));
+	hook_add_step(&reason, item, hook_item_owner(item, session));
 	if (p->n_answered == p->n)
 		buf_add_argument(&reason, " --returned=", p->first);
 	buf_adds(&reason, "` and carry out the array that it prints");

@@ -164,6 +164,44 @@ static int send_back(struct hook_agent *g, const char *agent, const struct error
 	return 0;
 }
 
+#define PLUGIN "dev-team:"
+
+enum { TRANSCRIPT_WAIT_MS = 3000 };
+
+/* What the agent used, for the quota ledger. The client may write the last message a moment after
+ * the event. */
+static void settle_agent(struct arena *a, const json *event, const struct hook_agent *g)
+{
+	const char *agent = json_get_str(event, "agent_id"),
+		   *type = json_get_str(event, "agent_type"),
+		   *path = json_get_str(event, "agent_transcript_path"),
+		   *last = json_get_str(event, "last_assistant_message");
+	int64_t until = clock_ticks() + TRANSCRIPT_WAIT_MS;
+	struct usage used;
+	struct error err;
+	bool ended = false;
+	int rc = -1;
+
+	path = path ? path : hook_transcript_path(a, event, str_of(agent));
+	while (path) {
+		rc = harness_transcript_usage(a, path, agent, last, &ended, &used, &err);
+		if (ended || !last || !*last || clock_ticks() >= until)
+			break;
+		clock_pause(20);
+	}
+	if (rc == 0 && last && *last && !ended)
+		rc = error_set(&err, ERR_INPUT, "%s: the last message is missing", path);
+	if (rc < 0) {
+		if (path)
+			error_log("dev-team: the usage of '%s' counts as estimated: %s", g->id,
+				err.text);
+		return;
+	}
+	type = str_starts(str_of(type), PLUGIN) ? type + strlen(PLUGIN) : type;
+	run_quota_session_settle(
+		a, g->loop.item.repo, hook_loop_document(&g->loop, g->id), g->id, type, &used);
+}
+
 /* *sent: the agent goes on. */
 static int take_last_message(
 	struct arena *a, const json *event, struct buf *out, bool *sent, struct error *err)
@@ -179,9 +217,12 @@ static int take_last_message(
 		return 0;
 	offer.id = g.id;
 	offer.text = str_of(text ? text : "");
-	if (hook_loop_record(&g.loop, type, &offer, &word, &why) != HOOK_REFUSED)
-		return 0;
-	return send_back(&g, agent, &why, out, sent, err);
+	if (hook_loop_record(&g.loop, type, &offer, &word, &why) == HOOK_REFUSED &&
+		send_back(&g, agent, &why, out, sent, err) < 0)
+		return -1;
+	if (!*sent && run_quota_session_asks(a, g.loop.item.repo))
+		settle_agent(a, event, &g);
+	return 0;
 }
 
 int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct error *err)
@@ -218,6 +259,8 @@ static int take_limit(struct arena *a, const json *event, struct error *err)
 			!hook_loop_find(&g.loop, NULL)))
 		return 0;
 	text = text && *text ? arena_printable(a, str_of(text), LIMIT_SHOWN) : "usage limit";
+	run_quota_session_limit(a, g.loop.item.repo, hook_loop_document(&g.loop, g.id),
+		g.id ? g.id : g.loop.item.id, harness_limit_reset(str_of(text), clock_now()));
 	return context_open(&f, hook_loop_document(&g.loop, g.id), CONTEXT_MUST_EXIST, err) < 0
 		       ? -1
 		       : wait_for_limit(

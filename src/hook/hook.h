@@ -30,6 +30,9 @@ struct hook_item {
 	const char *former;    /* the agent that drove it before `take over`; NULL */
 	const char *client;    /* the process of the session; NULL: unknown */
 	const char *owner;     /* the session before /clear, which owns the item; NULL: this one */
+	/* Of a task of the backlog that `tick` steps with others: --max-concurrent. NULL: none. */
+	const char *tick;
+	const char *task; /* --task of those ticks; NULL: all tasks */
 };
 
 struct hook_items {
@@ -58,9 +61,22 @@ int hook_session_agent_ended(
 /* Makes `to` the session that drives the item, and that knows which agents of `from` have ended. */
 int hook_session_move(struct arena *a, const char *from, const char *to,
 	const struct hook_item *item, struct error *err);
-/* *n: how many of these agents have not ended. */
-int hook_session_agents(struct arena *a, const char *session, const char *const *agents,
-	size_t n_agents, size_t *n, struct error *err);
+/* Agents that work in the background, by the client's ids. */
+struct hook_worker {
+	const char *agent, *action; /* action: its id */
+	bool ended;
+};
+struct hook_workers {
+	struct hook_worker *items;
+	size_t n, cap;
+};
+/* Remembers that they work for this client, a name of process_client_name() or ""; nothing if the
+ * session drives no item. */
+int hook_session_agents_begin(struct arena *a, const char *session, const char *client,
+	const struct hook_workers *w, struct error *err);
+/* All of this client that were remembered; those of another one ended with it. */
+int hook_session_agents(struct arena *a, const char *session, const char *client,
+	struct hook_workers *out, struct error *err);
 /* All sessions that drive an item, sorted. */
 int hook_sessions(struct arena *a, struct store_paths *out, struct error *err);
 enum { HOOK_STOPS_MAX = 3 };

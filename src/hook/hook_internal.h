@@ -36,7 +36,7 @@ int hook_stop(struct arena *a, struct str input, struct buf *out, struct error *
 int hook_add_progress(struct arena *a, const char *session, const struct hook_item *item,
 	struct buf *out, struct error *err);
 /* Adds the command that makes the next step. owner NULL: without --owner. */
-void hook_add_step(struct buf *out, const char *id, const char *workflow, const char *owner);
+void hook_add_step(struct buf *out, const struct hook_item *item, const char *owner);
 
 /* PreToolUse of the tools Workflow and StructuredOutput: the loop as a script of the client
  * (workflow.c). */
@@ -119,6 +119,9 @@ void hook_put_block(struct buf *out, const char *reason);
 
 /* -1 with *v: the call records an answer to an action that was requested from another agent. */
 int hook_answer_check(struct arena *a, const json *call, struct verdict *v);
+/* -1 with *v: the agent carries out a node of a manifest, whose persona does not have the tool.
+ * `self`: this program, absolute. */
+int hook_tools_check(struct arena *a, const json *call, const char *self, struct verdict *v);
 /* The client's type for the agent that actions name `agent`. */
 const char *hook_agent_type(struct arena *a, const char *agent);
 /* Whether the client starts an agent of this type for an action of `agent`. */

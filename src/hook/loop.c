@@ -68,7 +68,7 @@ int hook_outstanding(const char *file, struct hook_outstanding *o, struct error 
 
 /* ---- steps ---- */
 
-static json *copy_kind(const json *array, bool scripts)
+json *hook_loop_copy_kind(const json *array, bool scripts)
 {
 	json *some = json_array();
 
@@ -79,11 +79,11 @@ static json *copy_kind(const json *array, bool scripts)
 }
 
 /* Starts the scripts and waits for them. *late: one did not end in time. */
-static int run_scripts(struct hook_loop *l, const struct hook_outstanding *o, bool wait, bool *late,
-	struct error *err)
+int hook_loop_run_scripts(
+	struct hook_loop *l, const json *array, bool wait, bool *late, struct error *err)
 {
 	*late = false;
-	for (const json *a = json_first(o->array); a; a = json_next(a)) {
+	for (const json *a = json_first(array); a; a = json_next(a)) {
 		int64_t left = (l->until - clock_ticks()) / 1000;
 		char *line;
 
@@ -110,7 +110,8 @@ static int make_loop_step(
 		.context_file = l->item.context_file,
 		.repo = l->item.repo,
 		.owner = hook_item_owner(&l->item, l->session),
-		.returned = *returned};
+		.returned = *returned,
+		.returned_alone = l->others_work};
 	bool late;
 
 	*returned = NULL;
@@ -125,10 +126,10 @@ static int make_loop_step(
 			       : 0;
 	}
 	if (hook_outstanding(l->item.context_file, &o, err) < 0 ||
-		run_scripts(l, &o, o.n_agents == 0, &late, err) < 0)
+		hook_loop_run_scripts(l, o.array, o.n_agents == 0, &late, err) < 0)
 		return -1;
 	if (o.n_agents || late)
-		*next = copy_kind(o.array, !o.n_agents);
+		*next = hook_loop_copy_kind(o.array, !o.n_agents);
 	else
 		*returned = arena_dup(l->arena, str_of(json_get_str(json_at(array, 0), "id")));
 	return 0;
@@ -141,10 +142,10 @@ int hook_loop_advance(struct hook_loop *l, const char *returned, json **next, st
 
 	*next = NULL;
 	if (returned && (hook_outstanding(l->item.context_file, &o, err) < 0 ||
-				run_scripts(l, &o, true, &late, err) < 0))
+				hook_loop_run_scripts(l, o.array, true, &late, err) < 0))
 		return -1;
 	if (late && !o.n_agents) {
-		*next = copy_kind(o.array, true);
+		*next = hook_loop_copy_kind(o.array, true);
 		return 0;
 	}
 	do {

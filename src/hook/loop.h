@@ -13,7 +13,8 @@ struct hook_loop {
 	struct arena *arena;
 	const char *session;
 	struct hook_item item;
-	int64_t until; /* scripts are waited for; of clock_ticks() */
+	int64_t until;    /* scripts are waited for; of clock_ticks() */
+	bool others_work; /* agents of the array, beside those that have returned */
 };
 
 /* The document of action `id`, which may be one of a child of the item. */
@@ -28,6 +29,22 @@ bool hook_loop_find(struct hook_loop *l, const char *id);
  * `done`.
  */
 int hook_loop_advance(struct hook_loop *l, const char *returned, json **next, struct error *err);
+
+/* Starts the scripts of the array; `wait`: until they end, or l->until. *late: one has not ended.
+ */
+int hook_loop_run_scripts(
+	struct hook_loop *l, const json *array, bool wait, bool *late, struct error *err);
+/* Of the array: the scripts, or all others. */
+json *hook_loop_copy_kind(const json *array, bool scripts);
+
+/* ---- the tasks of the backlog (tick.c) ---- */
+
+/* The same as hook_loop_advance() for all tasks that the session works on; `returned`: ids,
+ * separated by commas. New items are recorded as driven like l->item. */
+int hook_tick_advance(struct hook_loop *l, const char *returned, json **next, struct error *err);
+/* Records the items of an array as `like`, without the conductor's own. */
+int hook_tick_record(struct arena *a, const char *session, const struct hook_item *like,
+	const char *items, const json *array, struct error *err);
 
 /* ---- agents and what the client writes about them (transcript.c) ---- */
 

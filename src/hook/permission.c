@@ -558,11 +558,15 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 		put_denied(&h);
 		return 0;
 	}
-	file = clearance_find(a, call_directory(&h, call));
-	mark = file ? NULL : clearance_marked(a, call_directory(&h, call));
 	h.self = path_own_program(a);
 	if (!h.self)
 		h.self = "dev-team";
+	if (rc == 0 && hook_tools_check(a, call, h.self, &h.verdict) < 0) {
+		put_denied(&h);
+		return 0;
+	}
+	file = clearance_find(a, call_directory(&h, call));
+	mark = file ? NULL : clearance_marked(a, call_directory(&h, call));
 	if (!file && !mark) {
 		if (rc == 0 && answer_agent(&h, call) < 0)
 			put_denied(&h);

@@ -4,8 +4,9 @@
  * or its agents may work for one that was cancelled or taken over, so the script bin/dev-team can
  * tell without this program that it drives none. An item has the key
  * `item/DIGEST`, of the path of its document. `stop/DIGEST` counts the turns that ended too early,
- * of the session or of an agent: MARK, a blank, N. `ended/AGENT` is there when that agent has
- * ended.
+ * of the session or of an agent: MARK, a blank, N. `works/AGENT` has the id of the action that
+ * an agent in the background carries out, a blank, and its client; `ended/AGENT` is there when it
+ * has ended.
  */
 #include "context/file.h"
 #include "src/base/number.h"
@@ -19,6 +20,7 @@ enum { LOCK_WAIT_MS = 10000, ITEMS_MAX = 1000 };
 
 #define ITEM  "item/"
 #define STOP  "stop/"
+#define WORKS "works/"
 #define ENDED "ended/"
 
 struct session_store {
@@ -68,7 +70,9 @@ static struct str item_text(struct arena *a, const struct hook_item *item)
 		JSON_IF(item->conductor, JSON_TEXT("conductor", item->conductor)),
 		JSON_IF(item->former, JSON_TEXT("former", item->former)),
 		JSON_IF(item->client, JSON_TEXT("client", item->client)),
-		JSON_IF(item->owner, JSON_TEXT("owner", item->owner)));
+		JSON_IF(item->owner, JSON_TEXT("owner", item->owner)),
+		JSON_IF(item->tick, JSON_TEXT("tick", item->tick)),
+		JSON_IF(item->task, JSON_TEXT("task", item->task)));
 
 	json_print(&text, j);
 	return arena_str(a, buf_str(&text));
@@ -95,6 +99,8 @@ static int read_item(struct arena *a, struct str text, struct hook_item *out, st
 	out->former = text_or_null(a, j, "former");
 	out->client = text_or_null(a, j, "client");
 	out->owner = text_or_null(a, j, "owner");
+	out->tick = text_or_null(a, j, "tick");
+	out->task = text_or_null(a, j, "task");
 	for (size_t i = 0; i < COUNT(members); i++) {
 		const char *value = json_get_str(j, members[i].key);
 
@@ -163,19 +169,24 @@ int hook_session_begin(
 int hook_session_loop_ended(
 	struct arena *a, const char *session, const char *context_file, struct error *err)
 {
+	const struct hook_item *ended = NULL;
 	struct hook_items items;
 
 	if (hook_session_items(a, session, &items, err) < 0)
 		return -1;
-	for (size_t i = 0; i < items.n; i++) {
-		struct hook_item *item = &items.items[i];
+	for (size_t i = 0; i < items.n && !ended; i++)
+		if (strcmp(items.items[i].context_file, context_file) == 0)
+			ended = &items.items[i];
+	for (size_t i = 0; i < items.n && ended; i++) {
+		struct hook_item item = items.items[i];
 
-		if (strcmp(item->context_file, context_file) != 0)
+		if (&items.items[i] != ended && !(item.tick && ended->tick))
 			continue;
-		item->conductor = NULL;
-		if (strcmp(item->form, "workflow") == 0)
-			item->form = "command";
-		return hook_session_begin(a, session, item, err);
+		item.conductor = NULL;
+		if (strcmp(item.form, "workflow") == 0)
+			item.form = "command";
+		if (hook_session_begin(a, session, &item, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -248,19 +259,55 @@ int hook_session_agent_ended(
 	return 0;
 }
 
-int hook_session_agents(struct arena *a, const char *session, const char *const *agents,
-	size_t n_agents, size_t *n, struct error *err)
+int hook_session_agents_begin(struct arena *a, const char *session, const char *client,
+	const struct hook_workers *w, struct error *err)
 {
 	CLEANUP(session_close) struct session_store s = {0};
-	struct store_kv kv;
+	struct store_op *puts = arena_alloc(a, (w->n + 1) * sizeof(*puts));
+	struct store_result result;
+	size_t n = 0;
 
-	*n = 0;
-	if (session_open(a, session, STORE_READ, false, &s, err) < 0)
+	for (size_t i = 0; i < w->n; i++)
+		if (path_is_id(str_of(w->items[i].agent)))
+			puts[n++] = (struct store_op){.what = STORE_PUT,
+				.key = arena_printf(a, WORKS "%s", w->items[i].agent),
+				.value = str_of(
+					arena_printf(a, "%s %s", w->items[i].action, client))};
+	if (!n || !path_is_id(str_of(session)))
+		return 0;
+	if (session_open(a, session, STORE_HOLD, false, &s, err) < 0)
 		return -1;
-	for (size_t i = 0; s.there && i < n_agents; i++) {
-		if (store_get(s.store, a, ended_key(a, agents[i]), &kv, err) != STORE_OK)
+	return !s.there || store_txn(s.store, a, &(struct store_txn){.ops = puts, .n_ops = n},
+				   &result, err) == STORE_OK
+		       ? 0
+		       : -1;
+}
+
+int hook_session_agents(struct arena *a, const char *session, const char *client,
+	struct hook_workers *out, struct error *err)
+{
+	CLEANUP(session_close) struct session_store s = {0};
+	struct store_kv *kv, ended;
+	size_t n = 0;
+	int64_t at;
+
+	*out = (struct hook_workers){0};
+	if (session_open(a, session, STORE_READ, false, &s, err) < 0 ||
+		(s.there && store_list(s.store, a, WORKS, NULL, ITEMS_MAX, &kv, &n, &at, err) !=
+				    STORE_OK))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		size_t blank = str_find(kv[i].value, STR(" "));
+		struct hook_worker w = {
+			.agent = arena_dup(a, str_sub(kv[i].key, strlen(WORKS), kv[i].key.n)),
+			.action = arena_dup(a, str_sub(kv[i].value, 0, blank))};
+
+		if (!str_is(str_sub(kv[i].value, blank + 1, kv[i].value.n), client))
+			continue; /* it ended with its client */
+		if (store_get(s.store, a, ended_key(a, w.agent), &ended, err) != STORE_OK)
 			return -1;
-		*n += !kv.mod;
+		w.ended = ended.mod != 0;
+		vec_push_in(a, out, w);
 	}
 	return 0;
 }
@@ -317,12 +364,16 @@ int hook_session_move(struct arena *a, const char *from, const char *to,
 	const struct hook_item *item, struct error *err)
 {
 	CLEANUP(session_close) struct session_store s = {0};
+	const char *client = process_client_name(a);
+	struct hook_workers all;
 	struct store_kv *kv;
 	size_t n = 0;
 	int64_t at;
 	bool marked;
 
 	if (hook_session_begin(a, to, item, err) < 0 ||
+		hook_session_agents(a, from, client ? client : "", &all, err) < 0 ||
+		hook_session_agents_begin(a, to, client ? client : "", &all, err) < 0 ||
 		session_open(a, from, STORE_HOLD, false, &s, err) < 0)
 		return -1;
 	if (!s.there)

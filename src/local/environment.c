@@ -1,6 +1,7 @@
 /* environment.c: what the engine needs from outside: the user's repository, git and forge. */
 #include <errno.h>
 #include <limits.h>
+#include "src/graph/manifest.h"
 #include "src/local/local.h"
 #include "src/local/script.h"
 #include "src/machine/verdict.h"
@@ -218,6 +219,13 @@ static bool client_ended(void *data, struct arena *a, const char *client)
 	return process_name_ended(a, client);
 }
 
+static int ask_project(
+	void *data, struct arena *a, const struct project_query *q, json **facts, struct error *err)
+{
+	(void)data;
+	return project_ask(a, q, facts, err);
+}
+
 const struct environment environment_local = {.find_specs = search_specs,
 	.read_input = read_input,
 	.marks = read_marks,
@@ -226,6 +234,7 @@ const struct environment environment_local = {.find_specs = search_specs,
 	.failing_checks = read_checks,
 	.open_comments = read_comments,
 	.evidence = collect,
+	.project = ask_project,
 	.still_running = still_running,
 	.client = own_client,
 	.client_ended = client_ended,

@@ -415,14 +415,18 @@ static void read_changes(struct collector *c)
 }
 
 /* The default branch contains HEAD, and more; or, after a squash or a rebase, the changes of the
- * branch in one commit, or in as many. The claims decide whether that is approved work. */
+ * branch in one commit, or in as many. The claims decide whether that is approved work. Where it is
+ * at HEAD itself, that was landed if it was reviewed. */
 static void find_landed(struct collector *c, const char *tip)
 {
-	const char *head = c->out->head, *fork;
+	const char *head = c->out->head, *fork, *reviewed = c->query->reviewed;
 	char digest[GIT_PATCH_TEXT];
 	struct error ignored;
 	size_t n = 1;
 
+	if (c->query->confirmed && reviewed && strcmp(reviewed, head) == 0 &&
+		strcmp(tip, head) == 0)
+		c->out->landed = tip;
 	if (!c->query->confirmed || strcmp(tip, head) == 0 ||
 		!(fork = git_fork_point(c->arena, c->dir, head, tip)) || strcmp(fork, tip) == 0)
 		return;

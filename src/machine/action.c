@@ -26,7 +26,7 @@ static const char *agent_fault(const json *j)
 {
 	const json *reads = json_get(j, "read_sections");
 
-	if (!json_get_str(j, "agent") || !json_get_str(j, "skill"))
+	if (!json_get_str(j, "agent") || (!json_get_str(j, "skill") && !json_get_str(j, "prompt")))
 		return "a spawn_agent needs 'agent' and 'skill'";
 	if (reads && !json_is_array(reads))
 		return "'read_sections' must be a list";

@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
+#include "src/machine/node.h"
 
 static const char *const names[] = {
 	[ADMISSION_YES] = "yes", [ADMISSION_WAIT] = "wait", [ADMISSION_NO] = "no"};
@@ -64,7 +65,8 @@ size_t engine_admit_requests(struct engine_run *r, const char *part,
 	size_t i = 0;
 
 	for (; i < n; i++) {
-		id = engine_next_id(r, part, i);
+		id = requests[i].node ? engine_next_id(r, requests[i].node->id, 0)
+				      : engine_next_id(r, part, i);
 		ask(r, id, &requests[i], &answer);
 		if (answer.answer == ADMISSION_WAIT || answer.answer == ADMISSION_NO)
 			break;

@@ -3,6 +3,7 @@
 #include "src/sys/digest.h"
 #include "src/sys/path.h"
 #include "src/config/violation.h"
+#include "src/graph/manifest.h"
 #include "src/machine/answer.h"
 #include "src/machine/verdict.h"
 
@@ -127,6 +128,19 @@ static int choose_word(struct context *c, const json *action, const struct answe
 		       : 0;
 }
 
+/* What the answer of a node says beside its word becomes flags, artifacts, tasks and events. */
+static int check_updates(struct context *c, const json *action, struct str text, struct error *err)
+{
+	CLEANUP(json_free) json *answer = NULL;
+	const char *fault;
+
+	if (!json_get(action, "node") || action_kind(action) != ACTION_AGENT)
+		return 0;
+	answer = verdict_json(text);
+	fault = answer ? answer_updates_fault(&c->arena, answer, json_get(action, "events")) : NULL;
+	return fault ? error_set(err, ERR_INPUT, "the answer's JSON: %s", fault) : 0;
+}
+
 /* The troubleshooter's answers are appended to its log; any other answer is its section. */
 static void put_answer(struct context *c, const json *action, struct str text)
 {
@@ -236,7 +250,8 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 	row = &action_rows[action_kind(action)];
 	if (row->no_record && !(row == &action_rows[ACTION_APPROVAL] ? !!o->person : o->ran))
 		return error_set(err, ERR_INPUT, "'%.200s' %s", o->id, row->no_record);
-	if (check_text(o->text, err) < 0 || choose_word(&f->doc, action, o, &word, err) < 0)
+	if (check_text(o->text, err) < 0 || choose_word(&f->doc, action, o, &word, err) < 0 ||
+		check_updates(&f->doc, action, o->text, err) < 0)
 		return -1;
 	if (!action_answered(&f->doc, action))
 		put_answer(&f->doc, action, o->text);

@@ -48,6 +48,14 @@ static void take_tools(struct arena *a, const struct yaml *map, struct instructi
 		out->tools = tools_except(a, except);
 }
 
+static void take_model(const struct yaml *map, struct instructions *out)
+{
+	const struct yaml *model = yaml_get(map, "model");
+
+	if (model && model->kind == YAML_SCALAR && model->text.n && !str_is(model->text, "inherit"))
+		out->model = model->text.p;
+}
+
 static int take_frontmatter(struct arena *a, struct instructions *out, struct error *err)
 {
 	struct str front;
@@ -62,8 +70,10 @@ static int take_frontmatter(struct arena *a, struct instructions *out, struct er
 		return 0;
 	if (yaml_parse(a, front, out->path, 2, &map, err) < 0)
 		return -1;
-	if (map->kind == YAML_MAP)
+	if (map->kind == YAML_MAP) {
 		take_tools(a, map, out);
+		take_model(map, out);
+	}
 	return 0;
 }
 
@@ -251,7 +261,7 @@ static void add_failure(
 	struct str text = context_section(&f->doc, CONTEXT_LAST_FAILURE);
 	bool reads = reads_failure(action);
 
-	if (!reads && strcmp(json_get_str(action, "skill"), "developer-fix") != 0)
+	if (!reads && !json_str_is(action, "skill", "developer-fix"))
 		return;
 	if (!reads && text.n && !str_eq(text, context_section(&f->doc, CONTEXT_REVIEW_NOTES)))
 		add_section(out, f, CONTEXT_LAST_FAILURE, left);
@@ -443,6 +453,24 @@ static void add_result(struct buf *out, const json *action)
 		json_get_str(action, "write_section"), json_get_str(action, "result_format"));
 }
 
+/* The prompt of a persona stands for the text of its role, and its tools for those of the role. */
+static void take_persona(struct arena *a, const json *action, struct instructions *role)
+{
+	const json *tools = json_get(json_get(action, "execution"), "allowedTools");
+	VEC(const char *) list = {0};
+
+	if (!json_get_str(action, "prompt"))
+		return;
+	role->text = arena_str(a, str_of(json_get_str(action, "prompt")));
+	role->shipped = false;
+	for (const json *t = json_first(tools); t; t = json_next(t))
+		vec_push_in(a, &list, arena_dup(a, str_of(json_text(t))));
+	if (!list.n)
+		return;
+	vec_push_in(a, &list, NULL);
+	role->tools = list.items;
+}
+
 int brief_instructions(struct arena *a, const struct context_file *f, const char *id,
 	const char *root, const char *repo, struct instructions *role, struct instructions *skill,
 	struct error *err)
@@ -453,8 +481,12 @@ int brief_instructions(struct arena *a, const struct context_file *f, const char
 	if (find_action(f, id, &array, &action, err) < 0 ||
 		instructions_agent(a, root, repo, json_get_str(action, "agent"), role, err) < 0)
 		return -1;
-	return instructions_skill(a, root, repo, json_get_str(action, "skill"),
-		json_get_str(action, "args"), skill, err);
+	take_persona(a, action, role);
+	*skill = (struct instructions){0};
+	return !json_get_str(action, "skill")
+		       ? 0
+		       : instructions_skill(a, root, repo, json_get_str(action, "skill"),
+				 json_get_str(action, "args"), skill, err);
 }
 
 static void add_instructions(struct buf *out, const char *heading, struct str text)

@@ -17,9 +17,10 @@
 struct instructions {
 	struct str text; /* without frontmatter; empty if there is no such file */
 	const char *const
-		*tools;   /* `tools:`, or all but `disallowedTools:`; NULL: neither is given */
-	const char *path; /* of the file; NULL if there is none */
-	bool shipped;     /* the file is in ROOT */
+		*tools;    /* `tools:`, or all but `disallowedTools:`; NULL: neither is given */
+	const char *model; /* `model:` of a role, unless it is `inherit`; else NULL */
+	const char *path;  /* of the file; NULL if there is none */
+	bool shipped;      /* the file is in ROOT */
 };
 
 /*

@@ -2,6 +2,8 @@
 #include "src/base/json.h"
 #include "src/base/number.h"
 #include "src/machine/engine_internal.h"
+#include "src/machine/node.h"
+#include "src/sys/digest.h"
 
 #define TROUBLESHOOTER "troubleshooter"
 
@@ -52,38 +54,93 @@ static const char *child_id(struct engine_run *r, const char *name)
 			    : arena_printf(&r->arena, "%s.%s.%lu", r->e->id, name, attempt);
 }
 
+static json *texts_json(const struct text_list *list)
+{
+	json *all = json_array();
+
+	for (size_t i = 0; i < list->n; i++)
+		json_push_str(all, str_of(list->list[i]));
+	return all;
+}
+
+/* What an attempt of a node may do, resolved once. Whoever carries it out looks at nothing else. */
+static json *execution(const struct engine_run *r, const struct step_request *q)
+{
+	const struct manifest_persona *p = q->node->actor;
+	const char *violation = r->e->workflow->security.violation;
+
+	return JSON_OBJECT(JSON_TEXT("phase", q->node->id),
+		JSON_IF(p, JSON_TEXT("persona", p->name)),
+		JSON_TEXT("modelConstraint", p && p->model ? p->model : "inherit"),
+		JSON_IF(p && p->tools.n, JSON_VALUE("allowedTools", texts_json(&p->tools))),
+		JSON_VALUE("security",
+			JSON_OBJECT(JSON_IF(r->place.directory,
+					    JSON_TEXT("worktreePath", r->place.directory)),
+				JSON_TEXT("violation", violation ? violation : "hard_abort"))));
+}
+
+/* The members of an action that is an attempt of a node. */
+static json *add_node(struct engine_run *r, const struct step_request *q, json *action)
+{
+	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
+	char sum[DIGEST_TEXT];
+	json *e;
+
+	if (!q->node)
+		return action;
+	json_put_str(action, "node", str_of(q->node->id));
+	if (!q->agent)
+		return action;
+	e = execution(r, q);
+	digest_text(json_print_in(&r->arena, json_copy(e)), sum);
+	return JSON_ADD(action, JSON_TEXT("prompt", q->prompt),
+		JSON_IF(st->declared->manifest->n_events,
+			JSON_VALUE("events", manifest_events_json(st->declared->manifest))),
+		JSON_VALUE("execution", e), JSON_TEXT("execution_sum", sum));
+}
+
+static const char *part_of_request(const struct engine_run *r, const struct step_request *q)
+{
+	return q->trigger ? TROUBLESHOOTER : q->node ? q->node->id : engine_state(r);
+}
+
 static json *request_to_action(struct engine_run *r, const struct step_request *q)
 {
-	const char *part = q->trigger ? TROUBLESHOOTER : engine_state(r);
+	const char *part = part_of_request(r, q);
 	unsigned long attempt = context_next_attempt(r->doc, part);
 	bool child = q->kind == ACTION_CHILD;
 
-	return JSON_OBJECT(JSON_TEXT("action", action_rows[q->kind].name),
-		JSON_TEXT("id", action_id(r, part, attempt)), JSON_TEXT("message", q->message),
-		JSON_IF(child, JSON_TEXT("item", child ? child_id(r, q->child) : "")),
-		JSON_IF(child, JSON_TEXT("workflow", q->child_workflow)),
-		JSON_IF(q->task, JSON_TEXT("task", q->task)),
-		JSON_IF(q->approve, JSON_TEXT("approve", q->approve)),
-		JSON_IF(q->agent, JSON_TEXT("agent", q->agent)),
-		JSON_IF(q->agent, JSON_TEXT("skill", q->skill)),
-		JSON_IF(q->agent && q->args && *q->args, JSON_TEXT("args", q->args)),
-		JSON_IF(q->trigger, JSON_TEXT("trigger", q->trigger)),
-		JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
-		JSON_TEXT("context_file", r->e->file->path),
-		JSON_IF(r->place.directory, JSON_TEXT("directory", r->place.directory)),
-		JSON_IF((q->agent || child) && !q->trigger,
-			JSON_VALUE("read_sections", read_sections(q))),
-		JSON_TEXT("write_section", q->writes), JSON_TEXT("result_format", q->format),
-		JSON_IF(q->command, JSON_TEXT("command", q->command)),
-		JSON_IF(q->command, JSON_TEXT("log_file", log_path(r, engine_state(r), attempt))),
-		JSON_IF(q->command, JSON_INT("timeout_s", q->timeout_s)),
-		JSON_IF(q->policy, JSON_VALUE("security", security(q))));
+	return add_node(r, q,
+		JSON_OBJECT(JSON_TEXT("action", action_rows[q->kind].name),
+			JSON_TEXT("id", action_id(r, part, attempt)),
+			JSON_TEXT("message", q->message),
+			JSON_IF(child, JSON_TEXT("item", child ? child_id(r, q->child) : "")),
+			JSON_IF(child, JSON_TEXT("workflow", q->child_workflow)),
+			JSON_IF(q->task, JSON_TEXT("task", q->task)),
+			JSON_IF(q->approve, JSON_TEXT("approve", q->approve)),
+			JSON_IF(q->agent, JSON_TEXT("agent", q->agent)),
+			JSON_IF(q->agent && q->skill, JSON_TEXT("skill", q->skill)),
+			JSON_IF(q->agent && q->args && *q->args, JSON_TEXT("args", q->args)),
+			JSON_IF(q->trigger, JSON_TEXT("trigger", q->trigger)),
+			JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
+			JSON_TEXT("context_file", r->e->file->path),
+			JSON_IF(r->place.directory, JSON_TEXT("directory", r->place.directory)),
+			JSON_IF((q->agent || child) && !q->trigger,
+				JSON_VALUE("read_sections", read_sections(q))),
+			JSON_TEXT("write_section", q->writes),
+			JSON_TEXT("result_format", q->format),
+			JSON_IF(q->command, JSON_TEXT("command", q->command)),
+			JSON_IF(q->command, JSON_TEXT("log_file", log_path(r, part, attempt))),
+			JSON_IF(q->command, JSON_INT("timeout_s", q->timeout_s)),
+			JSON_IF(q->policy, JSON_VALUE("security", security(q)))));
 }
 
 /* Notes and counts an action that is outstanding from now on. */
 static json *note_dispatch(struct engine_run *r, const json *action)
 {
 	const char *id = json_get_str(action, "id"), *trigger = json_get_str(action, "trigger"),
+		   *node = json_get_str(action, "node"),
+		   *sum = json_get_str(action, "execution_sum"),
 		   *who = action_rows[action_kind(action)].subject;
 
 	context_set_count(
@@ -91,6 +148,8 @@ static json *note_dispatch(struct engine_run *r, const json *action)
 	return JSON_ADD(context_event(r->e->file, "dispatch"), JSON_TEXT("action", id),
 		JSON_TEXT("state", engine_state(r)), JSON_TEXT(who, json_get_str(action, who)),
 		JSON_IF(trigger, JSON_TEXT("trigger", trigger)),
+		JSON_IF(node, JSON_TEXT("node", node)),
+		JSON_IF(sum, JSON_TEXT("execution_sum", sum)),
 		JSON_INT("attempt", number_or(str_of(strrchr(id, '/') + 1), INT64_MAX, 0)),
 		JSON_IF(r->holds, JSON_TEXT("owner", r->holder.owner)),
 		JSON_IF(r->holds, JSON_INT("fence", r->holder.fence)),

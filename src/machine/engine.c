@@ -110,10 +110,17 @@ static void note_failure(
 		JSON_IF(kept, JSON_TEXT("kept", kept)));
 }
 
-/* Keeps `<work item>/<state>/<n>` of the present state. */
+static bool is_manifest(const struct engine_run *r)
+{
+	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
+
+	return st && st->declared && st->declared->manifest;
+}
+
+/* Keeps `<work item>/<state>/<n>` of the present state; of a manifest the part is the node. */
 static bool belongs_to_state(struct engine_run *r, const json *action, const void *prefix)
 {
-	if (action_is_troubleshooter(action) ||
+	if (action_is_troubleshooter(action) || (json_get(action, "node") && is_manifest(r)) ||
 		str_starts(str_of(json_get_str(action, "id")), prefix))
 		return true;
 	note_failure(r, json_get_str(action, "id"), "the state was changed by hand", NULL);
@@ -193,12 +200,23 @@ static void clear_answers(struct engine_run *r, const char *state)
 		context_add_visit(r->doc, state);
 }
 
+static void keep_results(struct engine_run *r)
+{
+	json_free(&r->results);
+	r->results = json_array();
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		if (action_answered(r->doc, a))
+			json_push(r->results, json_copy(a));
+}
+
 void engine_enter(struct engine_run *r, const char *to, const char *trigger, const char *why)
 {
 	char *from = arena_dup(&r->arena, context_get(r->doc, "state"));
 
 	json_put_texts(context_event(r->e->file, "transition"), "from", from, "to", to, "trigger",
 		trigger);
+	if (is_manifest(r) && strcmp(to, "failed") == 0)
+		keep_results(r);
 	clear_outstanding(r);
 	clear_answers(r, to);
 	context_set(r->doc, "state", str_of(to));
@@ -235,6 +253,20 @@ static enum advance boot(struct engine_run *r, struct error *err)
 	return ADVANCE_ON;
 }
 
+/* Whoever carries them out ends them. */
+static void print_cancelled(struct engine_run *r)
+{
+	struct str rest = context_get(r->doc, "cancelled"), id;
+	json *list;
+
+	if (!rest.n)
+		return;
+	list = json_array();
+	while (arena_shell_word(&r->arena, &rest, &id))
+		json_push_str(list, id);
+	json_put((json *)json_first(r->print), "cancel", list);
+}
+
 static enum advance finish(struct engine_run *r, struct error *err)
 {
 	bool good = strcmp(engine_state(r), "done") == 0;
@@ -254,6 +286,7 @@ static enum advance finish(struct engine_run *r, struct error *err)
 	if (good && url.n)
 		reason = arena_printf(&r->arena, "%s; %s", reason, url.p);
 	engine_dispatch_done(r, good ? "success" : "failed", reason, NULL);
+	print_cancelled(r);
 	return ADVANCE_STOP;
 }
 
@@ -614,6 +647,10 @@ static enum advance advance_once(struct engine_run *r, struct error *err)
 	if (c.declared && c.declared->order &&
 		engine_evidence_checked(r, step, &c.checked, err) < 0)
 		return ADVANCE_FAILED;
+	if (c.declared && c.declared->manifest && engine_end_nodes(r, &c, err) < 0)
+		return ADVANCE_FAILED;
+	if (engine_is_terminal(r->e->workflow, engine_state(r)))
+		return ADVANCE_ON;
 	if (step->request)
 		step->request(&c);
 	if (c.claims.n && !c.open)
@@ -647,6 +684,8 @@ static enum advance abort_run(struct engine_run *r, const json *action)
 		json_get_str(action, "id"), violation_json_line(&r->arena, report));
 
 	context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(why));
+	if (is_manifest(r))
+		engine_fence(r, why);
 	engine_enter(r, "failed", "security_violation", why);
 	return ADVANCE_ON;
 }
@@ -671,6 +710,8 @@ static enum advance cancel(struct engine_run *r)
 	for (size_t i = 0; i < COUNT(keys); i++)
 		context_set(r->doc, keys[i], (struct str){0});
 	wait_drop(r->doc);
+	if (r->e->parent)
+		engine_fence(r, ENGINE_CANCELLED);
 	context_put(r->doc, CONTEXT_LAST_FAILURE, STR(ENGINE_CANCELLED));
 	engine_enter(r, "failed", "cancelled", ENGINE_CANCELLED);
 	return ADVANCE_ON;
@@ -726,6 +767,7 @@ static void end_attempt(struct engine_run *r)
 {
 	json_free(&r->noted);
 	json_free(&r->outstanding);
+	json_free(&r->results);
 	json_free(&r->facts);
 	json_free(&r->print);
 	json_free(&r->marks);
@@ -739,14 +781,19 @@ static void end_attempt(struct engine_run *r)
 static int advance_and_save(struct context_file *f, void *data, struct error *err)
 {
 	struct engine_run *r = data;
+	bool over; /* a manifest: what was noted at its end stays */
 
 	end_attempt(r);
 	*r = (struct engine_run){.e = r->e,
 		.doc = &f->doc,
 		.returned = r->e->returned,
 		.earlier = r->earlier | r->done};
-	if (engine_begin(r, err) < 0 || discard_stale(r, err) < 0 || advance(r, err) < 0 ||
-		action_note(f, r->outstanding, NULL, err) < 0)
+	if (engine_begin(r, err) < 0 || discard_stale(r, err) < 0)
+		return -1;
+	over = r->e->workflow->n_declared && r->e->workflow->declared->manifest &&
+	       engine_is_terminal(r->e->workflow, engine_state(r));
+	if (advance(r, err) < 0 ||
+		(!over && action_note(f, r->results ? r->results : r->outstanding, NULL, err) < 0))
 		return -1;
 	engine_release(r);
 	return context_save(f, err);

@@ -15,6 +15,8 @@
 #include "src/machine/place.h"
 #include "src/machine/step.h"
 
+struct project_query;
+
 /* An effect that changes something outside. effects.c lists them in the order in which they are
  * carried out. */
 struct effect_kind {
@@ -83,6 +85,9 @@ struct environment {
 	/* What backs a claim. NULL: nothing is checked. */
 	int (*evidence)(void *data, struct arena *a, const struct evidence_query *q,
 		struct evidence *out, struct error *err);
+	/* project_ask(); NULL: no flag is set and no file exists. */
+	int (*project)(void *data, struct arena *a, const struct project_query *q, json **facts,
+		struct error *err);
 	/* True while the script of action `id` is running; may be NULL. */
 	bool (*still_running)(void *data, const struct context_file *f, const char *id);
 	/* The process of this session, as the holder of a lease keeps it; NULL: unknown. May be
@@ -129,6 +134,8 @@ struct engine {
 	bool accept_workflow;    /* the user accepts what it requires, other than at the start */
 	const char *parent;      /* the action that waits for the end of this item; NULL: none */
 	const char *spec;        /* of a child that has no document yet */
+	bool retries_capped;     /* a node is tried again at most `retry_cap` times */
+	unsigned retry_cap;
 	bool idle; /* the lease is not taken of an item that only waits for children */
 };
 

@@ -18,6 +18,8 @@ struct engine_run {
 	struct arena arena;
 	json *noted;       /* by the last save, see action.h; NULL: not known */
 	json *outstanding; /* as in the document; action_store() writes it back */
+	json *results;     /* answered actions of a manifest that has failed: `retry` goes on from
+			      them; NULL: none */
 	json *print;       /* the array to print */
 	bool returned;     /* `--returned` was given and is not used up yet */
 	bool progress;     /* an answer came since the last array, and none of them was a failure */
@@ -115,6 +117,12 @@ void engine_troubleshooter_discard(struct engine_run *r);
 /* It asked the user, or reached the limit of its calls: waits for the answer, or for a person who
  * resets the limit. */
 enum advance engine_troubleshooter_wait(struct engine_run *r);
+
+/* node.c: notes the outstanding actions without an answer, which is stale from now on, so that
+ * whoever carries them out can end them. */
+void engine_fence(struct engine_run *r, const char *why);
+/* Ends the nodes of a manifest whose answers count, which may end the run. */
+int engine_end_nodes(struct engine_run *r, const struct step_context *c, struct error *err);
 
 /* admission.c: asks the environment. */
 /*

@@ -361,6 +361,8 @@ static void add_end_query(struct engine_run *r, unsigned kinds, struct evidence_
 		q->pr_url = arena_dup(&r->arena, url);
 	if (kinds)
 		q->confirmed = json_get_str(r->facts, "pull");
+	if (kinds & EVIDENCE_REVIEW && !q->reviewed)
+		q->reviewed = json_get_str(json_get(r->facts, "approved"), "head");
 	if (kinds & EVIDENCE_COMMAND)
 		vec_push_in(&r->arena, &q->commands, r->e->workflow->evidence.command);
 }

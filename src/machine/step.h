@@ -13,6 +13,8 @@
 #include "src/machine/action.h"
 #include "src/workflow/workflow.h"
 
+struct manifest_node;
+
 /* What a step needs from the user's repository. FIND_SPEC, PR_CHECKS and PR_COMMENTS
  * only read. */
 enum effect {
@@ -40,6 +42,9 @@ struct step_request {
 	/* The policy that the script runs under, or NULL. `command` has all of it for other loops;
 	 * these are its parts. */
 	const char *policy, *violation, *directory, *script;
+	/* Of a manifest: its node, and the prompt of its persona; NULL: it has none. */
+	const struct manifest_node *node;
+	const char *prompt;
 };
 
 /* An answer that is there. */

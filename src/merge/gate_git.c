@@ -44,6 +44,13 @@ static bool interrupted(struct gate *g)
 	return g->cancel && poll(&fd, 1, 0) == 1 && fd.revents;
 }
 
+int gate_pause(struct gate *g, unsigned ms, struct error *err)
+{
+	for (unsigned i = 0; i < ms && !interrupted(g); i += TICK_MS)
+		clock_pause(TICK_MS);
+	return interrupted(g) ? error_set(err, ERR_STATE, "interrupted") : gate_check(g, err);
+}
+
 /* The cleanup after an interrupt must not be interrupted by it again. */
 static bool go_on(struct watched *w)
 {

@@ -84,5 +84,8 @@ struct git_call {
  * otherwise this returns 0 then, and *err has git's message. */
 int gate_git(
 	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err);
+/* Waits, not at all while the time of day is fixed. -1: ERR_STATE: interrupted, or the gate is
+ * lost. */
+int gate_pause(struct gate *g, unsigned ms, struct error *err);
 
 #endif

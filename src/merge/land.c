@@ -1,7 +1,10 @@
 #include "src/merge/land.h"
+#include "src/base/clock.h"
 #include "src/merge/rebase_internal.h"
+#include "src/sys/forge.h"
 #include "src/sys/path.h"
 
+enum { POLL_MS = 1000, POLL_MAX_MS = 30000 };
 enum { REBASE_S = 600, PUSH_S = 300, GRACE_S = 30, TIMED_OUT = 124, OUTPUT_SHOWN = 4000 };
 
 static const char *const words[] = {
@@ -177,7 +180,15 @@ static int find_landed(struct landing *l, bool *landed, struct error *err)
 	return 0;
 }
 
-/* What others pushed to the branch was not approved, and a push would discard it. */
+static bool same_changes(struct landing *l, const char *commit)
+{
+	const char *fork = git_fork_point(l->git.a, repo_of(l), l->out->onto, commit);
+
+	return fork && l->out->patch[0] && strcmp(digest(l, fork, commit), l->out->patch) == 0;
+}
+
+/* What others pushed to the branch was not approved, and a push would discard it. The same changes
+ * are those of an earlier landing. */
 static int find_foreign(struct landing *l, bool *foreign, struct error *err)
 {
 	bool ours = true;
@@ -188,7 +199,7 @@ static int find_foreign(struct landing *l, bool *foreign, struct error *err)
 	if (rebase_contains(&l->git, l->git.theirs, l->out->head, &ours, err) < 0 ||
 		(!ours && rebase_contains(&l->git, l->git.theirs, l->out->onto, &ours, err) < 0))
 		return -1;
-	*foreign = !ours;
+	*foreign = !ours && !same_changes(l, l->git.theirs);
 	return 0;
 }
 
@@ -259,19 +270,21 @@ static int check(struct landing *l, bool *passed, struct error *err)
 					      l->ask->check, status));
 }
 
-/* Target and branch together: a forge then takes the pull request for merged. */
+/* Target and branch together: a forge then takes the pull request for merged. With a pull request
+ * the branch alone. */
 static int push(struct landing *l, int *status, struct error *said, struct error *err)
 {
 	struct arena *a = l->git.a;
 	const char *to = arena_printf(a, "refs/heads/%s", l->out->target);
 	const char *own = arena_printf(a, "refs/heads/%s", l->out->branch);
-	bool both = l->git.theirs && strcmp(l->git.theirs, l->after) != 0;
+	const char *theirs = l->git.theirs ? l->git.theirs : "";
+	const char *branch = arena_printf(a, "+%s:%s", l->after, own);
+	bool both = theirs[0] && strcmp(theirs, l->after) != 0;
 	const char *const argv[] = {"git", "-c", "gc.auto=0", "push", "--porcelain", "--atomic",
 		"--no-follow-tags", arena_printf(a, "--force-with-lease=%s:%s", to, l->out->onto),
-		arena_printf(
-			a, "--force-with-lease=%s:%s", own, l->git.theirs ? l->git.theirs : ""),
-		"origin", arena_printf(a, "%s:%s", l->after, to),
-		both ? arena_printf(a, "+%s:%s", l->after, own) : NULL, NULL};
+		arena_printf(a, "--force-with-lease=%s:%s", own, theirs), "origin",
+		l->ask->pull ? branch : arena_printf(a, "%s:%s", l->after, to),
+		both && !l->ask->pull ? branch : NULL, NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
 	if (gate_check(l->git.g, err) < 0)
@@ -300,6 +313,130 @@ static int settle(struct landing *l, const struct error *said, bool *again, stru
 	return end(l, LAND_NEEDS_PERSON, arena_dup(l->git.a, str_of(said->text)));
 }
 
+/* ---- a pull request that the forge merges ---- */
+
+/* Longer each time. */
+static int pause_before_poll(struct landing *l, unsigned *ms, struct error *err)
+{
+	unsigned now = *ms;
+
+	*ms = now * 2 < POLL_MAX_MS ? now * 2 : POLL_MAX_MS;
+	return gate_pause(l->git.g, now, err);
+}
+
+/* *passed false: the fate is set. */
+static int await_checks(struct landing *l, bool *passed, struct error *err)
+{
+	int64_t began = clock_ticks(), waited;
+	unsigned ms = POLL_MS;
+	struct forge_checks checks;
+
+	for (;;) {
+		if (forge_checks(l->git.a, repo_of(l), l->ask->pull, &checks, err) < 0)
+			return -1;
+		waited = (clock_ticks() - began) / 1000;
+		*passed = checks.state == FORGE_CHECKS_PASSED ||
+			  (checks.state == FORGE_CHECKS_NONE && waited >= LAND_NO_CHECKS_S);
+		if (*passed)
+			return 0;
+		if (checks.state == FORGE_CHECKS_FAILED) {
+			l->out->output = checks.failed;
+			return end(l, LAND_CHECKS_FAILED, "checks of the pull request failed");
+		}
+		if (waited >= l->ask->check_s)
+			return end(l, LAND_CHECKS_FAILED,
+				arena_printf(l->git.a,
+					"the checks of the pull request did not end within %u s",
+					l->ask->check_s));
+		if (pause_before_poll(l, &ms, err) < 0)
+			return -1;
+	}
+}
+
+/* Whether the target has what was pushed. */
+static int look_again(struct landing *l, bool *landed, struct error *err)
+{
+	const char *before = l->out->onto;
+
+	if (learn(l, err) < 0)
+		return -1;
+	l->out->head = l->after;
+	l->fork = git_fork_point(l->git.a, repo_of(l), l->out->onto, l->after);
+	if (find_landed(l, landed, err) < 0)
+		return -1;
+	l->out->onto = before;
+	return 0;
+}
+
+/* The forge merges at once, or by a queue. */
+static int await_merge(struct landing *l, const struct forge_pull *p, struct error *err)
+{
+	int64_t began = clock_ticks();
+	unsigned ms = POLL_MS;
+	struct forge_view now;
+	bool landed;
+
+	for (;;) {
+		if (forge_view(l->git.a, repo_of(l), p, NULL, &now, err) < 0 ||
+			look_again(l, &landed, err) < 0)
+			return -1;
+		if (landed)
+			return end(l, LAND_LANDED, NULL);
+		if (!now.state || strcmp(now.state, "open") != 0)
+			return end(l, LAND_NEEDS_PERSON,
+				arena_printf(l->git.a,
+					"the pull request is %s, but '%s' has not its changes",
+					now.state ? now.state : "missing", l->out->target));
+		if ((clock_ticks() - began) / 1000 >= l->ask->check_s)
+			return end(l, LAND_NEEDS_PERSON,
+				arena_printf(l->git.a, "the forge has not merged within %u s",
+					l->ask->check_s));
+		if (pause_before_poll(l, &ms, err) < 0)
+			return -1;
+	}
+}
+
+/* Before anything is pushed. */
+static int check_pull(struct landing *l, struct error *err)
+{
+	struct forge_view now = {0};
+	struct forge_pull p;
+
+	if (!l->ask->pull)
+		return 0;
+	if (forge_find_pull(str_of(l->ask->pull), &p) &&
+		forge_view(l->git.a, repo_of(l), &p, NULL, &now, err) < 0)
+		return -1;
+	return now.tool && !now.missing
+		       ? 0
+		       : error_set(err, ERR_STATE,
+				 "neither 'gh' nor 'glab' knows the pull request '%s'",
+				 l->ask->pull);
+}
+
+static int merge_pull(struct landing *l, bool *again, struct error *err)
+{
+	struct forge_pull p;
+	struct forge_view now;
+	const char *refused;
+	bool passed;
+
+	(void)forge_find_pull(str_of(l->ask->pull), &p);
+	if (await_checks(l, &passed, err) < 0)
+		return -1;
+	if (!passed)
+		return 0;
+	if (forge_merge(l->git.a, repo_of(l), &p, l->after, l->ask->method, &refused, err) < 0)
+		return -1;
+	if (!refused)
+		return await_merge(l, &p, err);
+	if (forge_view(l->git.a, repo_of(l), &p, NULL, &now, err) < 0)
+		return -1;
+	*again = now.head && strcmp(now.head, l->after) != 0;
+	return *again ? end(l, LAND_MOVED, "others pushed to the pull request meanwhile")
+		      : end(l, LAND_NEEDS_PERSON, refused);
+}
+
 static int publish(struct landing *l, bool *again, struct error *err)
 {
 	struct error said = {0};
@@ -307,6 +444,8 @@ static int publish(struct landing *l, bool *again, struct error *err)
 
 	if (push(l, &status, &said, err) < 0)
 		return -1;
+	if (status == 0 && l->ask->pull)
+		return merge_pull(l, again, err);
 	if (status != 0)
 		return settle(l, &said, again, err);
 	l->out->commit = l->after;
@@ -402,7 +541,8 @@ int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, str
 
 	*out = (struct land){
 		.branch = ask->branch, .target = ask->target, .fence = gate_fence(held)};
-	if (find_target(&l, err) < 0 || pool_make_directory(a, p, err) < 0)
+	if (find_target(&l, err) < 0 || check_pull(&l, err) < 0 ||
+		pool_make_directory(a, p, err) < 0)
 		return -1;
 	for (unsigned i = 0; rc == 0 && again && i < LAND_TRIES; i++)
 		rc = try(&l, &again, err);

@@ -3,9 +3,10 @@
  *
  * A landing holds the merge gate. It fetches, rebases the branch in a throw-away worktree, compares
  * the result with the approved changes, runs the check there, and pushes target and branch
- * together, or nothing. The item's own worktree is not touched before the push. git is the record:
- * a landing that was killed is repeated, and one that had already pushed finds the changes in the
- * target.
+ * together, or nothing. Where a forge merges, it pushes the branch alone, waits for the checks of
+ * its pull request, and has it merged. The item's own worktree is not touched before the push. git
+ * is the record: a landing that was killed is repeated, and one that had already pushed finds the
+ * changes in the target.
  *
  * Ownership: texts are in the caller's arena.
  */
@@ -15,6 +16,8 @@
 #include "src/merge/gate.h"
 
 enum { LAND_TRIES = 3, LAND_CHECK_S = 1800, LAND_CHECK_MAX_S = 86400 };
+/* A forge that names no check for so long has none. */
+enum { LAND_NO_CHECKS_S = 30 };
 
 enum land_fate {
 	LAND_LANDED,
@@ -33,7 +36,9 @@ struct land_ask {
 	const char *approved; /* a commit */
 	const char *patch;    /* its changes, as git_patch_digest() has them; with `approved` */
 	const char *check;    /* a command of sh that runs on the rebased files; NULL: none */
-	unsigned check_s;     /* its time limit */
+	unsigned check_s;     /* its time limit, and that of the forge's checks */
+	/* The pull request that the forge merges instead of a push to the target; NULL: none. */
+	const char *pull, *method; /* method: as of forge_merge() */
 };
 
 struct land {

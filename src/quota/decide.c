@@ -63,6 +63,45 @@ static int64_t earliest(const struct ask *k, bool off_peak)
 	return first;
 }
 
+/* ---- what is paid per token ---- */
+
+int64_t quota_cost(const struct ask *k)
+{
+	double usd =
+		(double)k->out->input * k->r->input_usd + (double)k->out->output * k->r->output_usd;
+
+	return (int64_t)usd + (usd > (double)(int64_t)usd);
+}
+
+/* Reserved for the items that share the budget. */
+static int64_t cost_reserved(const struct ask *k)
+{
+	size_t n = k->r->budget_item ? strlen(k->r->budget_item) : 0;
+	int64_t sum = 0;
+
+	for (size_t i = 0; n && i < k->entry->holds.n; i++) {
+		const struct quota_hold *h = &k->entry->holds.items[i];
+
+		if (strncmp(h->action, k->r->budget_item, n) == 0 &&
+			(h->action[n] == '/' || h->action[n] == '.'))
+			sum += h->cost;
+	}
+	return sum;
+}
+
+/* The cap in USD that keeps the stage from being paid per token; NULL: none. Without a price any
+ * cap does. */
+static const char *cost_cap(const struct ask *k)
+{
+	const struct quota_request *r = k->r;
+	bool priced = r->input_usd > 0;
+	double cost = (double)quota_cost(k) / 1e6, open = (double)cost_reserved(k) / 1e6;
+
+	if (r->max_usd >= 0 && (!priced || cost > r->max_usd))
+		return "maxBudgetUsd";
+	return r->budget_usd >= 0 && (!priced || open + cost > r->budget_usd) ? "costBudget" : NULL;
+}
+
 /* ---- which seat ---- */
 
 /* What is left of the cap afterwards, as a part of it. */
@@ -93,7 +132,7 @@ static size_t choose_seat(const struct ask *k, bool spill)
 		if (!per_token(k, i) && fits_at(k, i, k->r->now) &&
 			(best == k->r->n_seats || better(k, i, best)))
 			best = i;
-	for (size_t i = 0; spill && best == k->r->n_seats && i < k->r->n_seats; i++)
+	for (size_t i = 0; spill && !cost_cap(k) && best == k->r->n_seats && i < k->r->n_seats; i++)
 		if (per_token(k, i))
 			return i;
 	return best;
@@ -170,11 +209,34 @@ static const char *hard_cap_text(const struct ask *k)
 		(long long)(used(k, best) - w->consumed), w->plan, (long long)w->cap);
 }
 
+static bool any_per_token(const struct ask *k)
+{
+	for (size_t i = 0; i < k->r->n_seats; i++)
+		if (per_token(k, i))
+			return true;
+	return false;
+}
+
+static const char *cost_text(const struct ask *k, const char *cap)
+{
+	if (!(k->r->input_usd > 0))
+		return arena_printf(k->arena,
+			"'%s' is set, and the price of the model is unknown: add it to the models",
+			cap);
+	return arena_printf(k->arena,
+		"%lld + %lld tokens cost $%.4f, and '%s' leaves $%.4f, of which $%.4f are reserved",
+		(long long)k->out->input, (long long)k->out->output, (double)quota_cost(k) / 1e6,
+		cap, strcmp(cap, "costBudget") == 0 ? k->r->budget_usd : k->r->max_usd,
+		strcmp(cap, "costBudget") == 0 ? (double)cost_reserved(k) / 1e6 : 0);
+}
+
 static void deny(struct ask *k)
 {
+	const char *cap = any_per_token(k) ? cost_cap(k) : NULL;
+
 	k->out->verdict = QUOTA_DENIED;
-	k->out->blocked_by = "hardCap";
-	k->out->why = hard_cap_text(k);
+	k->out->blocked_by = cap ? cap : "hardCap";
+	k->out->why = cap ? cost_text(k, cap) : hard_cap_text(k);
 	events_add(k->arena, &k->out->events, EVENT_ADMISSION_DENIED,
 		JSON_OBJECT(JSON_VALUE("ledgerKey", ledger_key_json(k->r)),
 			JSON_TEXT("blockedBy", k->out->blocked_by),
@@ -183,7 +245,7 @@ static void deny(struct ask *k)
 
 static void contend(struct ask *k)
 {
-	if (k->r->scored && at_head(k))
+	if (k->r->scored && at_head(k) && !only_per_token(k))
 		events_add(k->arena, &k->out->events, EVENT_QUOTA_CONTENTION,
 			JSON_OBJECT(JSON_VALUE("ledgerKey", ledger_key_json(k->r)),
 				JSON_TEXT("detail", hard_cap_text(k))));
@@ -293,21 +355,22 @@ static bool much_left(const struct ask *k)
 
 static bool probe_works(const struct ask *k)
 {
-	size_t i = entry_hold(k->entry, k->entry->probe);
-	const char *owner = i < k->entry->holds.n ? k->entry->holds.items[i].owner : NULL;
+	const struct quota_entry *e = k->entry;
 
-	return i < k->entry->holds.n && !(owner && process_name_ended(k->arena, owner));
+	for (size_t i = 0; i < e->holds.n; i++)
+		if (strcmp(e->holds.items[i].action, e->probe) == 0)
+			return !e->holds.items[i].owner ||
+			       !process_name_ended(k->arena, e->holds.items[i].owner);
+	return false;
 }
 
-/* Nothing starts before the reset; then one request goes first. True: it must wait. */
-static bool decide_limit(struct ask *k)
+bool quota_decide_limit(struct ask *k)
 {
 	struct quota_entry *e = k->entry;
 	int64_t now = k->r->now;
 
 	if (!e->limit_until)
 		return false;
-	k->out->announce = e->waits.n == 0;
 	if (now < e->limit_until) {
 		wait_until(k, e->limit_until, "limit", "the account has reached its usage limit");
 		return true;
@@ -322,7 +385,7 @@ static bool decide_limit(struct ask *k)
 
 void quota_decide(struct ask *k)
 {
-	if (decide_limit(k))
+	if (quota_decide_limit(k))
 		return;
 	switch (k->r->schedule) {
 	case SCHEDULE_NOW:

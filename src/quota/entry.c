@@ -59,11 +59,13 @@ int64_t quota_reserved(const struct quota_entry *e, const struct quota_window *w
 	return sum;
 }
 
-size_t entry_hold(const struct quota_entry *e, const char *action)
+/* Who knows only the name means the action of whichever item has it. */
+size_t entry_hold(const struct quota_entry *e, const struct quota_request *r)
 {
 	size_t i = 0;
 
-	while (i < e->holds.n && strcmp(e->holds.items[i].action, action) != 0)
+	while (i < e->holds.n && (strcmp(e->holds.items[i].action, r->action) != 0 ||
+					 (r->begun && e->holds.items[i].begun != r->begun)))
 		i++;
 	return i;
 }
@@ -97,11 +99,19 @@ char *entry_key(struct arena *a, const struct quota_request *r)
 	return arena_printf(a, ENTRY_PREFIX "%s", entry_digest(a, r));
 }
 
-char *done_key(struct arena *a, const struct quota_request *r)
+char *done_prefix(struct arena *a, const struct quota_entry *e)
+{
+	const struct quota_request r = {
+		.harness = e->harness, .account = e->account, .tenant = e->tenant};
+
+	return arena_printf(a, DONE_PREFIX "%s/", entry_digest(a, &r));
+}
+
+char *done_key(struct arena *a, const struct quota_request *r, const char *action, int64_t begun)
 {
 	char digest[DIGEST_TEXT];
 
-	digest_text(str_of(r->action), digest);
+	digest_text(str_of(arena_printf(a, "%s\n%lld", action, (long long)begun)), digest);
 	return arena_printf(a, DONE_PREFIX "%s/%s", entry_digest(a, r), digest);
 }
 
@@ -113,9 +123,9 @@ static json *window_json(const struct quota_window *w)
 {
 	return JSON_OBJECT(JSON_TEXT("plan", w->plan), JSON_INT("seat", w->seat),
 		JSON_TEXT("billingMode", billings[w->billing]), JSON_INT("start", w->start),
-		JSON_INT("end", w->end), JSON_INT("consumed", w->consumed),
-		JSON_INT("quota", w->quota), JSON_INT("cap", w->cap),
-		JSON_NUMBER("pacing", w->pacing));
+		JSON_INT("end", w->end), JSON_INT("length", w->length),
+		JSON_INT("consumed", w->consumed), JSON_INT("quota", w->quota),
+		JSON_INT("cap", w->cap), JSON_NUMBER("pacing", w->pacing));
 }
 
 static json *hold_json(const struct quota_hold *h)
@@ -124,7 +134,8 @@ static json *hold_json(const struct quota_hold *h)
 		JSON_TEXT("stage", h->stage), JSON_TEXT("owner", h->owner),
 		JSON_TEXT("plan", h->plan), JSON_INT("seat", h->seat), JSON_INT("input", h->input),
 		JSON_INT("output", h->output), JSON_INT("charge", h->charge),
-		JSON_INT("multiplier", h->multiplier), JSON_INT("since", h->since));
+		JSON_INT("multiplier", h->multiplier), JSON_INT("since", h->since),
+		JSON_INT("begun", h->begun), JSON_INT("cost", h->cost));
 }
 
 static json *wait_json(const struct quota_wait *w)
@@ -163,6 +174,7 @@ static bool parse_window(struct arena *a, const json *j, struct quota_window *w)
 		.seat = (unsigned)json_get_int(j, "seat", 0),
 		.start = json_get_int(j, "start", 0),
 		.end = json_get_int(j, "end", 0),
+		.length = json_get_int(j, "length", 0),
 		.consumed = json_get_int(j, "consumed", -1),
 		.quota = json_get_int(j, "quota", 0),
 		.cap = json_get_int(j, "cap", 0),
@@ -185,7 +197,9 @@ static bool parse_hold(struct arena *a, const json *j, struct quota_hold *h)
 		.output = json_get_int(j, "output", 0),
 		.charge = json_get_int(j, "charge", -1),
 		.multiplier = json_get_int(j, "multiplier", MILLION),
-		.since = json_get_int(j, "since", 0)};
+		.since = json_get_int(j, "since", 0),
+		.begun = json_get_int(j, "begun", 0),
+		.cost = json_get_int(j, "cost", 0)};
 	return h->action && h->plan && h->charge >= 0 && h->multiplier >= MILLION;
 }
 
@@ -258,14 +272,14 @@ static int64_t month_start(int64_t t)
 	return first;
 }
 
-void window_start(struct quota_window *w, const struct subscription_plan *p, int64_t t)
+void window_start(struct quota_window *w, int64_t t)
 {
 	if (w->start)
 		return;
 	w->start = t;
-	if (p->billing == BILLING_WINDOW)
-		w->end = t + p->window_s;
-	if (p->billing == BILLING_MONTHLY) {
+	if (w->billing == BILLING_WINDOW)
+		w->end = t + w->length;
+	if (w->billing == BILLING_MONTHLY) {
 		w->start = month_start(t);
 		w->end = month_start(w->start + 31 * DAY_S);
 	}
@@ -293,7 +307,7 @@ static void follow_clock(struct quota_window *w, int64_t now)
 	w->start = w->billing == BILLING_MONTHLY ? month_start(now) : now;
 }
 
-static void roll_over(struct arena *a, struct quota_entry *e, int64_t now)
+void entry_roll_over(struct arena *a, struct quota_entry *e, int64_t now)
 {
 	for (size_t i = 0; i < e->windows.n; i++) {
 		struct quota_window *w = &e->windows.items[i];
@@ -322,7 +336,7 @@ int entry_read(struct arena *a, struct quota *q, const struct quota_request *r,
 	if (!kv.mod)
 		*out = (struct quota_entry){
 			.harness = r->harness, .account = r->account, .tenant = r->tenant};
-	roll_over(a, out, r->now);
+	entry_roll_over(a, out, r->now);
 	return 0;
 }
 
@@ -354,7 +368,7 @@ int quota_list(struct arena *a, struct quota *q, int64_t now, struct quota_entry
 			vec_push_in(a, &all, (struct quota_entry){0});
 			if (parse_entry(a, &kv[i], &all.items[all.n - 1], err) < 0)
 				return -1;
-			roll_over(a, &all.items[all.n - 1], now);
+			entry_roll_over(a, &all.items[all.n - 1], now);
 		}
 		after = got ? arena_dup(a, kv[got - 1].key) : NULL;
 	}
@@ -386,6 +400,7 @@ struct quota_window *entry_seat(
 		vec_push_in(a, &e->windows, (struct quota_window){.plan = p->name, .seat = seat});
 	w = &e->windows.items[k];
 	w->billing = p->billing;
+	w->length = p->window_s;
 	w->quota = p->billing == BILLING_PER_TOKEN ? 0 : quota_part(p->quota_tokens, r->share);
 	w->cap = quota_part(w->quota, p->hard_cap);
 	w->pacing = p->pacing;
@@ -422,32 +437,37 @@ static void tidy(struct arena *a, struct quota *q, int64_t rev, int64_t now)
 }
 
 int entry_commit(struct arena *a, struct quota *q, const struct quota_request *r,
-	const struct quota_entry *e, const struct store_guard *guards, size_t n_guards,
-	const struct store_op *ops, size_t n_ops, bool *refused, struct error *err)
+	const struct quota_entry *e, const struct quota_change *c, struct error *err)
 {
-	struct store_guard all_guards[4] = {{entry_key(a, r), STORE_MOD_IS, e->mod}};
-	struct store_op all_ops[4] = {
-		{.what = STORE_PUT, .key = all_guards[0].key, .value = entry_text(a, e)}};
-	struct store_txn t = {.guards = all_guards, .ops = all_ops};
+	struct store_op ops[COUNT(c->ops) + 1];
+	struct store_guard guard = {entry_key(a, r), STORE_MOD_IS, e->mod};
+	struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = ops, .n_ops = c->n_ops + 1};
 	struct store_result result = {0};
 	enum store_status got;
 
-	for (t.n_guards = 1; t.n_guards <= n_guards; t.n_guards++)
-		all_guards[t.n_guards] = guards[t.n_guards - 1];
-	for (t.n_ops = 1; t.n_ops <= n_ops; t.n_ops++)
-		all_ops[t.n_ops] = ops[t.n_ops - 1];
+	memcpy(ops, c->ops, c->n_ops * sizeof(*ops));
+	ops[c->n_ops] =
+		(struct store_op){.what = STORE_PUT, .key = guard.key, .value = entry_text(a, e)};
 	got = store_txn(q->store, a, &t, &result, err);
-	*refused = got == STORE_REFUSED;
+	if (got == STORE_REFUSED)
+		return error_set(err, ERR_STATE,
+			"the quota ledger was changed meanwhile: run the same command again");
 	if (got == STORE_OK && result.rev % KEPT == 0)
 		tidy(a, q, result.rev, r->now);
-	return got == STORE_OK || *refused ? 0 : -1;
+	return got == STORE_OK ? 0 : -1;
 }
 
-int quota_open(struct quota *q, const char *state, enum store_mode mode, struct error *err)
+int quota_open(struct quota *q, const char *state, bool write, struct error *err)
 {
 	*q = (struct quota){0};
-	return store_open(&q->store, store_backend(), state, STORE_NAME, mode | STORE_MARKED,
+	return store_open(&q->store, store_backend(), state, STORE_NAME,
+		(write ? STORE_HOLD : STORE_READ) | STORE_MARKED,
 		(unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, STORE_WAIT_MS), err);
+}
+
+int quota_exists(const char *state, bool *there, struct error *err)
+{
+	return store_exists(store_backend(), state, STORE_NAME, STORE_NAME, there, err);
 }
 
 void quota_close(struct quota *q)

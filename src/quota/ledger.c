@@ -1,4 +1,5 @@
 #include "src/quota/quota_internal.h"
+#include "src/sys/process.h"
 
 /* What changes the ledger: admit, settle, limit. */
 
@@ -8,9 +9,18 @@ enum { FUTURE_S = 60 };
 
 /* ---- admit ---- */
 
-static int too_busy(struct error *err)
+void quota_change_put(struct quota_change *c, const char *key, struct str value)
 {
-	return error_set(err, ERR_STATE, "the ledger is changed all the time: try again");
+	c->ops[c->n_ops++] = (struct store_op){.what = STORE_PUT, .key = key, .value = value};
+}
+
+/* An action that tried out a limit has come back. */
+static void end_probe(struct quota_entry *e, const char *action)
+{
+	if (e->probe && strcmp(e->probe, action) == 0) {
+		e->probe = NULL;
+		e->limit_until = 0;
+	}
 }
 
 static void note_pipeline(struct arena *a, const struct quota_request *r, struct quota_entry *e,
@@ -49,12 +59,15 @@ static int reserve(struct ask *k, struct error *err)
 	out->plan = w->plan;
 	out->seat = w->seat;
 	out->charge = w->quota ? quota_charge(k->tokens, multiplier) : k->tokens;
-	window_start(w, r->seats[k->seat], r->now);
+	out->within_quota = w->quota;
+	out->cost = w->quota ? 0 : quota_cost(k);
+	window_start(w, r->now);
 	if (k->entry->limit_until)
 		k->entry->probe = r->action;
 	vec_push_in(k->arena, &k->entry->holds,
 		(struct quota_hold){r->action, r->pipeline, r->stage, r->owner, w->plan, w->seat,
-			out->input, out->output, out->charge, multiplier, r->now});
+			out->input, out->output, out->charge, multiplier, r->now, r->begun,
+			out->cost});
 	return 0;
 }
 
@@ -69,22 +82,96 @@ static void note_wait(struct ask *k, int64_t since)
 			r->action, r->pipeline, r->stage, k->out->why, since, k->out->until});
 }
 
-/* An action that has its reservation, or used it up. */
-static bool had_before(const struct quota_entry *e, const struct quota_request *r,
-	const struct store_kv *done, struct quota_decision *out)
-{
-	size_t i = entry_hold(e, r->action);
+/* ---- the ends of actions that nobody reported ---- */
 
-	if (i == e->holds.n && !done->mod)
-		return false;
-	*out = (struct quota_decision){.verdict = QUOTA_GRANTED, .repeated = true};
-	if (i < e->holds.n) {
-		out->plan = e->holds.items[i].plan;
-		out->seat = e->holds.items[i].seat;
-		out->input = e->holds.items[i].input;
-		out->output = e->holds.items[i].output;
-		out->charge = e->holds.items[i].charge;
+static struct str done_text(struct arena *a, const struct quota_done *d, int64_t now)
+{
+	return json_print_in(
+		a, JSON_OBJECT(JSON_TEXT("action", d->action), JSON_TEXT("pipeline", d->pipeline),
+			   JSON_TEXT("stage", d->stage), JSON_TEXT("plan", d->plan),
+			   JSON_INT("seat", d->seat), JSON_INT("input", d->input),
+			   JSON_INT("output", d->output), JSON_INT("charge", d->charge),
+			   JSON_INT("multiplier", d->multiplier), JSON_INT("at", d->at),
+			   JSON_INT("window", d->window), JSON_BOOL("estimated", d->estimated),
+			   JSON_INT("settled", now)));
+}
+
+static struct quota_window *window_of(struct quota_entry *e, const struct quota_hold *h)
+{
+	for (size_t i = 0; i < e->windows.n; i++)
+		if (e->windows.items[i].seat == h->seat &&
+			strcmp(e->windows.items[i].plan, h->plan) == 0)
+			return &e->windows.items[i];
+	return NULL;
+}
+
+static bool is_over(const struct quota_request *r, const struct quota_hold *h)
+{
+	return r->item && str_starts(str_of(h->action), r->item) &&
+	       (!r->action || strcmp(h->action, r->action) != 0 || h->begun != r->begun) &&
+	       (h->begun != r->begun || !r->over || r->over(r->over_data, h->action));
+}
+
+/* Books what was reserved for actions of the item that nobody will settle. */
+static void end_over(struct arena *a, const struct quota_request *r, struct quota_entry *e,
+	struct quota_change *c)
+{
+	for (size_t i = e->holds.n; i-- > 0 && c->n_ops < ENDED_MAX;) {
+		const struct quota_hold h = e->holds.items[i];
+		struct quota_window *w = window_of(e, &h);
+
+		if (!is_over(r, &h))
+			continue;
+		vec_remove(&e->holds, i);
+		if (w) {
+			window_start(w, r->now);
+			w->consumed += h.charge;
+		}
+		quota_change_put(c, done_key(a, r, h.action, h.begun),
+			done_text(a,
+				&(struct quota_done){h.action, h.pipeline, h.stage, h.plan, h.seat,
+					h.input, h.output, h.charge, h.multiplier, r->now,
+					w ? w->start : 0, true},
+				r->now));
+		end_probe(e, h.action);
 	}
+}
+
+/* ---- an action that has its reservation ---- */
+
+static void describe_hold(
+	struct quota_entry *e, const struct quota_hold *h, struct quota_decision *out)
+{
+	const struct quota_window *w = window_of(e, h);
+
+	out->within_quota = w && w->quota;
+	out->plan = h->plan;
+	out->seat = h->seat;
+	out->input = h->input;
+	out->output = h->output;
+	out->charge = h->charge;
+	out->cost = h->cost;
+}
+
+/* It begins, perhaps again, perhaps in another process. True: the entry has changed. */
+static bool begin_again(struct ask *k, struct quota_hold *h)
+{
+	const struct quota_request *r = k->r;
+	bool moved = r->owner && (!h->owner || process_name_ended(k->arena, h->owner));
+
+	if (quota_decide_limit(k)) {
+		entry_forget_wait(k->entry, r->action);
+		note_wait(k, r->now);
+		return true;
+	}
+	*k->out = (struct quota_decision){.verdict = QUOTA_GRANTED, .repeated = true};
+	describe_hold(k->entry, h, k->out);
+	if (moved)
+		h->owner = r->owner;
+	if (!k->entry->limit_until)
+		return moved;
+	k->entry->probe = r->action;
+	entry_forget_wait(k->entry, r->action);
 	return true;
 }
 
@@ -109,57 +196,61 @@ static int decide(struct ask *k, struct error *err)
 	return k->out->verdict == QUOTA_GRANTED ? reserve(k, err) : 0;
 }
 
-static int admit_once(struct arena *a, struct quota *q, const struct quota_request *r,
-	struct quota_decision *out, bool *refused, struct error *err)
+static int decide_new(
+	struct ask *k, struct estimate_record *record, struct quota_change *c, struct error *err)
 {
-	struct store_guard guards[2] = {{done_key(a, r), STORE_MOD_IS, 0}};
-	struct store_op op = {.what = STORE_PUT};
-	struct estimate_record record;
-	struct quota_entry entry;
+	const struct quota_request *r = k->r;
 	struct quota_estimate estimate;
-	struct store_kv done;
-	struct ask k = {.arena = a, .r = r, .entry = &entry, .out = out};
 	bool changed;
 
-	*refused = false;
-	*out = (struct quota_decision){0};
+	estimate = estimate_resolve(k->arena, r, record, &k->out->events, &changed);
+	k->out->input = estimate.input;
+	k->out->output = estimate.output;
+	k->tokens = estimate.input + estimate.output;
+	note_pipeline(k->arena, r, k->entry, &k->out->events);
+	if (decide(k, err) < 0)
+		return -1;
+	if (changed)
+		quota_change_put(c, record->key, estimate_text(k->arena, r, record));
+	return 0;
+}
+
+static int admit(struct arena *a, struct quota *q, const struct quota_request *r,
+	struct quota_decision *out, struct error *err)
+{
+	struct estimate_record record;
+	struct quota_change change = {0};
+	struct quota_entry entry;
+	struct store_kv done;
+	struct ask k = {.arena = a, .r = r, .entry = &entry, .out = out};
+	bool changed = true;
+	size_t hold;
+
 	if (entry_read(a, q, r, &entry, err) < 0 || estimate_read(a, q, r, &record, err) < 0 ||
-		store_get(q->store, a, guards[0].key, &done, err) != STORE_OK)
+		store_get(q->store, a, done_key(a, r, r->action, r->begun), &done, err) != STORE_OK)
 		return -1;
-	if (had_before(&entry, r, &done, out))
-		return 0;
-	estimate = estimate_resolve(a, r, &record, &out->events, &changed);
-	out->input = estimate.input;
-	out->output = estimate.output;
-	k.tokens = estimate.input + estimate.output;
-	note_pipeline(a, r, &entry, &out->events);
-	if (decide(&k, err) < 0)
+	end_over(a, r, &entry, &change);
+	hold = entry_hold(&entry, r);
+	if (hold < entry.holds.n) {
+		changed = begin_again(&k, &entry.holds.items[hold]) || change.n_ops;
+	} else if (done.mod) {
+		*out = (struct quota_decision){.verdict = QUOTA_GRANTED, .repeated = true};
+		changed = change.n_ops;
+	} else if (decide_new(&k, &record, &change, err) < 0)
 		return -1;
-	if (r->dry)
-		return 0;
-	guards[1] = (struct store_guard){record.key, STORE_MOD_IS, record.mod};
-	op.key = record.key;
-	op.value = changed ? estimate_text(a, r, &record) : op.value;
-	return entry_commit(a, q, r, &entry, guards, 1 + changed, &op, changed, refused, err);
+	return r->dry || !changed ? 0 : entry_commit(a, q, r, &entry, &change, err);
 }
 
 int quota_admit(struct arena *a, struct quota *q, const struct quota_request *r,
 	struct quota_decision *out, struct error *err)
 {
-	bool refused;
-
+	*out = (struct quota_decision){.verdict = QUOTA_GRANTED};
 	if (!r->n_seats)
-		return *out = (struct quota_decision){.verdict = QUOTA_GRANTED}, 0;
-	for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
-		int rc = admit_once(a, q, r, out, &refused, err);
-
-		if (rc == 0 && !refused)
-			return 0;
-		quota_release_events(&out->events);
-		if (rc < 0)
-			return -1;
-	}
-	return too_busy(err);
+		return 0;
+	if (admit(a, q, r, out, err) == 0)
+		return 0;
+	quota_release_events(&out->events);
+	return -1;
 }
 
 /* ---- settle ---- */
@@ -214,26 +305,17 @@ static size_t seat_of(struct arena *a, struct quota_entry *e, const struct quota
 	return i;
 }
 
-static struct quota_window *window_of(struct quota_entry *e, const struct quota_hold *h)
-{
-	for (size_t i = 0; i < e->windows.n; i++)
-		if (e->windows.items[i].seat == h->seat &&
-			strcmp(e->windows.items[i].plan, h->plan) == 0)
-			return &e->windows.items[i];
-	return NULL;
-}
-
 struct booking {
 	struct quota_window *window;          /* NULL: none */
 	const struct subscription_plan *plan; /* NULL: it was removed */
 	struct quota_hold hold;
-	int64_t at;
+	int64_t at, multiplier;
 };
 
 static void find_booking(struct arena *a, struct quota_entry *e, const struct quota_request *r,
 	const struct quota_usage *u, struct quota_settled *out, struct booking *b)
 {
-	size_t i = entry_hold(e, r->action), seat;
+	size_t i = entry_hold(e, r), seat;
 
 	*b = (struct booking){.at = u->at ? u->at : r->now};
 	out->reserved = i < e->holds.n;
@@ -270,6 +352,7 @@ static void book(const struct quota_request *r, const struct quota_usage *u,
 	then = b->plan ? quota_multiplier(b->plan, b->at) : multiplier;
 	if (!out->reserved || then < multiplier)
 		multiplier = then;
+	b->multiplier = multiplier;
 	out->charge = b->window->quota ? quota_charge(tokens, multiplier) : tokens;
 	/* Too late to count: it can be of no window that has not ended. */
 	out->past = !out->reserved && b->plan &&
@@ -277,37 +360,33 @@ static void book(const struct quota_request *r, const struct quota_usage *u,
 							: b->at < b->window->start);
 	if (out->past)
 		return;
-	if (b->plan)
-		window_start(b->window, b->plan, out->reserved ? r->now : b->at);
+	window_start(b->window, out->reserved ? r->now : b->at);
 	b->window->consumed += out->charge;
 }
 
-static struct str done_text(
-	struct arena *a, const struct quota_request *r, const struct quota_settled *out, int64_t at)
-{
-	return json_print_in(
-		a, JSON_OBJECT(JSON_TEXT("action", r->action), JSON_TEXT("pipeline", r->pipeline),
-			   JSON_TEXT("stage", r->stage), JSON_TEXT("plan", out->plan),
-			   JSON_INT("seat", out->seat), JSON_INT("input", out->input),
-			   JSON_INT("output", out->output), JSON_INT("charge", out->charge),
-			   JSON_INT("at", at), JSON_INT("settled", r->now)));
-}
-
-/* It was settled: with these figures. */
-static int settled_before(
-	const struct store_kv *done, struct arena *a, struct quota_settled *out, struct error *err)
+int quota_done_parse(
+	const struct store_kv *kv, struct arena *a, struct quota_done *d, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 
-	if (json_parse(&j, done->value, err) < 0)
-		return error_prefix(err, "the ledger's '%.*s'", (int)done->key.n, done->key.p);
-	*out = (struct quota_settled){.repeated = true,
-		.input = json_get_int(j, "input", 0),
-		.output = json_get_int(j, "output", 0),
-		.charge = json_get_int(j, "charge", 0),
-		.plan = json_dup(a, j, "plan"),
-		.seat = (unsigned)json_get_int(j, "seat", 0)};
+	if (json_parse(&j, kv->value, err) < 0)
+		return error_prefix(err, "the ledger's '%.*s'", (int)kv->key.n, kv->key.p);
+	*d = (struct quota_done){json_dup(a, j, "action"), json_dup(a, j, "pipeline"),
+		json_dup(a, j, "stage"), json_dup(a, j, "plan"),
+		(unsigned)json_get_int(j, "seat", 0), json_get_int(j, "input", 0),
+		json_get_int(j, "output", 0), json_get_int(j, "charge", 0),
+		json_get_int(j, "multiplier", 0), json_get_int(j, "at", 0),
+		json_get_int(j, "window", 0), json_is_true(json_get(j, "estimated"))};
 	return 0;
+}
+
+static void describe_done(const struct quota_done *d, struct quota_settled *out)
+{
+	out->input = d->input;
+	out->output = d->output;
+	out->charge = d->charge;
+	out->plan = d->plan;
+	out->seat = d->seat;
 }
 
 /* What was used unreported teaches the estimate nothing. */
@@ -319,60 +398,168 @@ static void learn(struct arena *a, const struct quota_request *r, const struct q
 			&out->events);
 }
 
-static int settle_once(struct arena *a, struct quota *q, const struct quota_request *r,
-	const struct quota_usage *u, struct quota_settled *out, bool *refused, struct error *err)
+/* The figures of an action that was booked as estimated. */
+static int correct(struct arena *a, struct quota *q, const struct quota_request *r,
+	const struct quota_usage *u, struct quota_entry *e, const char *key, struct quota_done *d,
+	struct estimate_record *record, struct quota_settled *out, struct error *err)
 {
-	const char *key = done_key(a, r);
+	const struct quota_hold of = {.plan = d->plan ? d->plan : "", .seat = d->seat};
+	struct quota_window *w = window_of(e, &of);
+	struct booking b = {.at = u->at ? u->at : r->now};
+	struct quota_change change = {0};
+	int64_t tokens = u->input + u->output, charge = tokens;
+
+	if (w && w->quota && d->multiplier)
+		charge = quota_charge(tokens, d->multiplier);
+	out->past = !w || w->start != d->window;
+	if (!out->past)
+		w->consumed += charge - d->charge;
+	if (tokens > d->input + d->output)
+		out->overrun = tokens - d->input - d->output;
+	d->input = u->input;
+	d->output = u->output;
+	d->charge = charge;
+	d->estimated = false;
+	describe_done(d, out);
+	learn(a, r, u, &b, record, out);
+	quota_change_put(&change, key, done_text(a, d, r->now));
+	quota_change_put(&change, record->key, estimate_text(a, r, record));
+	return entry_commit(a, q, r, e, &change, err);
+}
+
+static int settle_again(struct arena *a, struct quota *q, const struct quota_request *r,
+	const struct quota_usage *u, struct quota_entry *e, const struct store_kv *kv,
+	struct estimate_record *record, struct quota_settled *out, struct error *err)
+{
+	struct quota_done d = {.estimated = false};
+
+	if (quota_done_parse(kv, a, &d, err) < 0)
+		return -1;
+	if (d.estimated && u->input >= 0)
+		return check_usage(r, u, true, err) < 0
+			       ? -1
+			       : correct(a, q, r, u, e, arena_dup(a, kv->key), &d, record, out,
+					 err);
+	out->repeated = true;
+	describe_done(&d, out);
+	return 0;
+}
+
+static int settle(struct arena *a, struct quota *q, const struct quota_request *r,
+	const struct quota_usage *u, struct quota_settled *out, struct error *err)
+{
 	struct estimate_record record;
+	struct quota_change change = {0};
 	struct quota_entry entry;
 	struct store_kv done;
 	struct booking b;
+	const char *key;
+	size_t hold;
 
-	*refused = false;
-	*out = (struct quota_settled){0};
-	if (entry_read(a, q, r, &entry, err) < 0 || estimate_read(a, q, r, &record, err) < 0 ||
-		store_get(q->store, a, key, &done, err) != STORE_OK)
+	if (entry_read(a, q, r, &entry, err) < 0 || estimate_read(a, q, r, &record, err) < 0)
+		return -1;
+	hold = entry_hold(&entry, r);
+	key = done_key(
+		a, r, r->action, hold < entry.holds.n ? entry.holds.items[hold].begun : r->begun);
+	if (store_get(q->store, a, key, &done, err) != STORE_OK)
 		return -1;
 	if (done.mod)
-		return settled_before(&done, a, out, err);
-	if (check_usage(r, u, entry_hold(&entry, r->action) < entry.holds.n, err) < 0)
+		return settle_again(a, q, r, u, &entry, &done, &record, out, err);
+	if (check_usage(r, u, hold < entry.holds.n, err) < 0)
 		return -1;
 	find_booking(a, &entry, r, u, out, &b);
 	book(r, u, out, &b);
 	learn(a, r, u, &b, &record, out);
 	note_pipeline(a, r, &entry, &out->events);
 	entry_forget_wait(&entry, r->action);
-	if (entry.probe && strcmp(entry.probe, r->action) == 0) {
-		entry.probe = NULL;
-		entry.limit_until = 0;
-	}
-	return entry_commit(a, q, r, &entry,
-		(const struct store_guard[]){
-			{key, STORE_MOD_IS, 0}, {record.key, STORE_MOD_IS, record.mod}},
-		2,
-		(const struct store_op[]){
-			{.what = STORE_PUT, .key = key, .value = done_text(a, r, out, b.at)},
-			{.what = STORE_PUT,
-				.key = record.key,
-				.value = estimate_text(a, r, &record)}},
-		2, refused, err);
+	end_probe(&entry, r->action);
+	quota_change_put(&change, key,
+		done_text(a,
+			&(struct quota_done){r->action, r->pipeline, r->stage, out->plan, out->seat,
+				out->input, out->output, out->charge, b.multiplier, b.at,
+				b.window && !out->past ? b.window->start : 0, u->input < 0},
+			r->now));
+	quota_change_put(&change, record.key, estimate_text(a, r, &record));
+	return entry_commit(a, q, r, &entry, &change, err);
 }
 
 int quota_settle(struct arena *a, struct quota *q, const struct quota_request *r,
 	const struct quota_usage *u, struct quota_settled *out, struct error *err)
 {
-	bool refused;
+	*out = (struct quota_settled){0};
+	if (settle(a, q, r, u, out, err) == 0)
+		return 0;
+	quota_release_events(&out->events);
+	return -1;
+}
 
-	for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
-		int rc = settle_once(a, q, r, u, out, &refused, err);
+static bool forget_waits(struct quota_entry *e, const char *item)
+{
+	size_t before = e->waits.n;
 
-		if (rc == 0 && !refused)
-			return 0;
-		quota_release_events(&out->events);
-		if (rc < 0)
-			return -1;
+	for (size_t i = e->waits.n; i-- > 0;)
+		if (str_starts(str_of(e->waits.items[i].action), item))
+			vec_remove(&e->waits, i);
+	return e->waits.n < before;
+}
+
+int quota_end_item(struct arena *a, struct quota *q, const struct quota_request *r, size_t *n,
+	struct error *err)
+{
+	struct quota_entry *list;
+	size_t n_list;
+
+	*n = 0;
+	if (quota_list(a, q, r->now, &list, &n_list, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n_list; i++) {
+		struct quota_request of = *r;
+		struct quota_change change;
+		bool waits = !r->over && forget_waits(&list[i], r->item);
+
+		of.harness = list[i].harness;
+		of.account = list[i].account;
+		of.tenant = list[i].tenant;
+		do {
+			change = (struct quota_change){0};
+			end_over(a, &of, &list[i], &change);
+			*n += change.n_ops;
+			if ((change.n_ops || waits) &&
+				entry_commit(a, q, &of, &list[i], &change, err) < 0)
+				return -1;
+			waits = false;
+		} while (change.n_ops == ENDED_MAX);
 	}
-	return too_busy(err);
+	return 0;
+}
+
+int quota_reconcile(struct arena *a, struct quota *q, const struct quota_request *r,
+	const struct quota_window *of, int64_t used, int64_t resets_at, int64_t *before,
+	struct error *err)
+{
+	const struct quota_hold like = {.plan = of->plan, .seat = of->seat};
+	struct quota_entry entry;
+	struct quota_window *w;
+
+	if (entry_read(a, q, r, &entry, err) < 0)
+		return -1;
+	w = window_of(&entry, &like);
+	if (!w)
+		return error_set(err, ERR_STATE, "the window is no longer in the ledger");
+	if (resets_at && w->billing != BILLING_WINDOW)
+		return error_set(err, ERR_USAGE, "the plan '%s' has no session window", w->plan);
+	if (resets_at && (resets_at <= r->now || resets_at > r->now + w->length))
+		return error_set(err, ERR_USAGE,
+			"the window of '%s' cannot end then: it lasts %lld s", w->plan,
+			(long long)w->length);
+	*before = w->consumed;
+	w->consumed = used;
+	if (resets_at)
+		w->start = resets_at - w->length;
+	if (resets_at)
+		w->end = resets_at;
+	window_start(w, r->now);
+	return entry_commit(a, q, r, &entry, &(struct quota_change){0}, err);
 }
 
 /* ---- limits ---- */
@@ -380,19 +567,12 @@ int quota_settle(struct arena *a, struct quota *q, const struct quota_request *r
 int quota_limit(struct arena *a, struct quota *q, const struct quota_request *r, int64_t until,
 	struct error *err)
 {
-	for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
-		struct quota_entry entry;
-		bool refused;
+	struct quota_entry entry;
 
-		if (entry_read(a, q, r, &entry, err) < 0)
-			return -1;
-		if (entry.limit_until < until)
-			entry.limit_until = until;
-		entry.probe = NULL;
-		if (entry_commit(a, q, r, &entry, NULL, 0, NULL, 0, &refused, err) < 0)
-			return -1;
-		if (!refused)
-			return 0;
-	}
-	return too_busy(err);
+	if (entry_read(a, q, r, &entry, err) < 0)
+		return -1;
+	if (entry.limit_until < until)
+		entry.limit_until = until;
+	entry.probe = NULL;
+	return entry_commit(a, q, r, &entry, &(struct quota_change){0}, err);
 }

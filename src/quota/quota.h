@@ -50,6 +50,7 @@ struct quota_window {
 	const char *plan;
 	unsigned seat; /* 1, 2, ... of the plan */
 	enum billing billing;
+	int64_t length;     /* s, of a session window */
 	int64_t start, end; /* 0, 0: nothing has been used in it yet; end 0: it never ends */
 	int64_t consumed;
 	int64_t quota, cap; /* with the tenant's share; as the plan said last; 0, 0: none */
@@ -65,6 +66,8 @@ struct quota_hold { /* a reservation */
 	int64_t charge;        /* what is reserved of the window */
 	int64_t multiplier;    /* in millionths */
 	int64_t since;
+	int64_t begun; /* of the request */
+	int64_t cost;  /* reserved, in millionths of a USD; within a quota 0 */
 };
 
 struct quota_wait {
@@ -98,9 +101,12 @@ struct quota {
 	struct store *store;
 };
 
-/* -1: as store_open(). Close it with quota_close(), also after -1. */
-int quota_open(struct quota *q, const char *state, enum store_mode mode, struct error *err);
+/* `write`: no other process changes the ledger before it is closed. -1: as store_open(). Close it
+ * with quota_close(), also after -1. */
+int quota_open(struct quota *q, const char *state, bool write, struct error *err);
 void quota_close(struct quota *q); /* for CLEANUP */
+/* Whether any plan was used on this host. */
+int quota_exists(const char *state, bool *there, struct error *err);
 
 /* Of one stage: the account, its plans, and how the stage is scheduled. */
 struct quota_request {
@@ -116,6 +122,18 @@ struct quota_request {
 	bool frozen;
 	/* For the caller to set. */
 	const char *action, *owner;
+	/* The work item of the action: when it began (0: unknown), and what the names of its
+	 * actions begin with. Its reservations of which over() is true (NULL: all), and those of an
+	 * earlier item of the same name, are booked as estimated in the same transaction. */
+	int64_t begun;
+	const char *item;
+	bool (*over)(void *data, const char *action);
+	void *over_data;
+	/* Of work that is paid per token: USD of a million tokens (0, 0: unknown); what one action
+	 * may cost, and what is left of the budget of the items whose names begin with
+	 * `budget_item` (-1: no limit). */
+	double input_usd, output_usd, max_usd, budget_usd;
+	const char *budget_item;
 	bool scored; /* the issue has a score, and the queue has these */
 	double score;
 	const double *queue; /* NULL: unknown */
@@ -158,21 +176,23 @@ struct quota_events {
 
 struct quota_decision {
 	enum quota_verdict verdict;
-	int64_t until;          /* WAIT */
-	bool announce;          /* WAIT: the first to be told of this limit; others stay silent */
-	bool repeated;          /* GRANTED: the action had it already */
-	const char *blocked_by; /* "hardCap", "off-peak", "limit"; NULL: nothing */
-	const char *why;        /* for people */
-	const char *plan;       /* GRANTED */
+	int64_t until; /* WAIT */
+	bool repeated; /* GRANTED: the action had it already, or used it up */
+	/* "hardCap", "maxBudgetUsd", "costBudget", "off-peak", "limit"; NULL: nothing */
+	const char *blocked_by;
+	const char *why;  /* for people */
+	const char *plan; /* GRANTED */
 	unsigned seat;
 	int64_t input, output, charge; /* the estimate, and what it takes of the window */
+	int64_t cost;                  /* in millionths of a USD */
+	bool within_quota;             /* GRANTED: it costs nothing */
 	struct quota_events events;
 };
 
 /*
  * Decides, and reserves or notes the wait, in one transaction. Call it before an action is printed
- * or started. -1: ERR_STATE (there are too many reservations; the ledger is locked or changes all
- * the time), ERR_SYSTEM.
+ * or started. An action that has its reservation only waits for the reset of a usage limit.
+ * -1: ERR_STATE (there are too many reservations; the ledger is locked), ERR_SYSTEM.
  */
 int quota_admit(struct arena *a, struct quota *q, const struct quota_request *r,
 	struct quota_decision *out, struct error *err);
@@ -183,7 +203,7 @@ struct quota_usage {
 	int64_t at;            /* when; 0: now */
 };
 struct quota_settled {
-	bool repeated; /* it was settled before: nothing has changed */
+	bool repeated; /* it was settled before with figures: nothing has changed */
 	bool reserved; /* it had a reservation */
 	bool past;     /* its window has ended: it is noted, and counts in no window */
 	int64_t input, output, charge;
@@ -195,11 +215,21 @@ struct quota_settled {
 
 /*
  * Books what the action r->action used and ends its reservation, once, in one transaction; also for
- * an action without a reservation. For the release of a worktree: with unknown usage. -1: ERR_USAGE
+ * an action without a reservation. What was booked as estimated is replaced by figures that come
+ * later. -1: ERR_USAGE
  * (negative, over 10^12 or in the future, or unknown without a reservation), ERR_STATE, ERR_SYSTEM.
  */
 int quota_settle(struct arena *a, struct quota *q, const struct quota_request *r,
 	const struct quota_usage *u, struct quota_settled *out, struct error *err);
+/* Books the reservations of r->item that are over, on all accounts, as estimated, and forgets what
+ * it waits for. *n: how many there were. Needs `item`, `begun`, `over` and `now` alone. */
+int quota_end_item(struct arena *a, struct quota *q, const struct quota_request *r, size_t *n,
+	struct error *err);
+/* Sets what is used of a window, and when it ends (0: as it is), to what the vendor shows. Only the
+ * key and the time of the request count. *before: what the ledger had. -1: also ERR_USAGE. */
+int quota_reconcile(struct arena *a, struct quota *q, const struct quota_request *r,
+	const struct quota_window *of, int64_t used, int64_t resets_at, int64_t *before,
+	struct error *err);
 /* A usage limit was reported: nothing starts on this account before `until`. */
 int quota_limit(struct arena *a, struct quota *q, const struct quota_request *r, int64_t until,
 	struct error *err);
@@ -237,13 +267,46 @@ struct quota_estimate {
 	int64_t input, output;
 };
 
+/* ---- what a schedule makes of a plan (simulate.c) ---- */
+
+struct quota_simulation {
+	const struct subscription_plan *plan; /* with a session window */
+	bool naive;                           /* without a ledger; else: */
+	enum schedule schedule;               /* of every task */
+	int64_t max_wait_s;
+	size_t tasks, days;
+	int64_t from; /* midnight, UTC */
+	uint64_t seed;
+};
+struct quota_simulated {
+	size_t done, denied, interrupted, resets;
+	size_t violations; /* starts that brought what is used and reserved above the hard cap */
+	double unused;     /* of the quota at a reset, on average */
+	int64_t waited_s;  /* of all tasks */
+};
+void quota_simulate(const struct quota_simulation *of, struct quota_simulated *out);
+
 /* ---- reports (report.c) ---- */
+
+struct quota_point {
+	int64_t at, consumed; /* since then; all so far */
+};
+/* What is known of the use of a window, in the order of time. Entries of quota_list(). */
+int quota_points(struct arena *a, struct quota *q, const struct quota_entry *e,
+	const struct quota_window *w, struct quota_point **out, size_t *n, struct error *err);
 
 /* At the end of the window at the present pace, as a part of the quota. */
 double quota_projected(const struct quota_window *w, int64_t now);
 enum quota_pace { QUOTA_UNDER_PACING, QUOTA_ON_PACE, QUOTA_OVER_PACING };
 enum quota_pace quota_pace(double projected, double target);
 const char *quota_pace_word(enum quota_pace p);
+/* Which plan of the harness to take if so many stages did not fit into this one in a week. */
+struct quota_tier {
+	const char *confidence;
+	double usd, next_usd; /* a month */
+	const char *next;     /* NULL: this one, or it is not known */
+};
+struct quota_tier quota_tier(const char *plan, size_t contentions);
 /* A window as JSON, with its sums. */
 json *quota_window_json(const struct quota_entry *e, const struct quota_window *w, int64_t now);
 json *quota_entry_json(const struct quota_entry *e, int64_t now);

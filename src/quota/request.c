@@ -43,6 +43,8 @@ int quota_request(struct arena *a, const struct resources *r, const struct pipel
 		.declared_in = stage->estimate_in,
 		.declared_out = stage->estimate_out,
 		.frozen = stage->estimate_frozen,
+		.max_usd = stage->max_budget_usd > 0 ? stage->max_budget_usd : -1,
+		.budget_usd = -1,
 		.now = clock_now()};
 	if (add_seats(a, r, p, out, err) < 0)
 		return -1;
@@ -163,7 +165,8 @@ int quota_check(struct arena *a, const struct resources *r, const struct pipelin
 	for (size_t i = 0; i < plans.n; i++) {
 		const struct subscription_plan *plan = resources_plan(r, plans.list[i]);
 
-		if (plan && report_stale(artifacts, plan, now, err) < 0)
+		if (plan && (report_stale(artifacts, plan, now, err) < 0 ||
+				    quota_report_tier(artifacts, plan, now, err) < 0))
 			return -1;
 	}
 	return 0;

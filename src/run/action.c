@@ -12,19 +12,39 @@ static const char *id_of(const struct run_action *p)
 	return json_get_str(p->action, "id");
 }
 
-/* The recorded answer of the action: an agent's command may have recorded it itself. */
-static int read_word(const struct context *doc, const char *id, char *word, struct error *err)
+struct word_search {
+	const char *id;
+	char *word;
+};
+
+/* A context_visit. */
+static bool find_word(const json *event, void *data)
+{
+	const struct word_search *w = data;
+
+	if (!json_str_is(event, "type", "answer") || !json_str_is(event, "action", w->id))
+		return true;
+	(void)snprintf(w->word, RUN_WORD_SIZE, "%s", json_get_str(event, "result"));
+	return false;
+}
+
+/* The recorded answer of the action: an agent's command may have recorded it itself, and a tick of
+ * another task may have used it already. */
+static int read_word(const struct context_file *f, const char *id, char *word, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL;
 	const json *action;
 	struct str own;
 
-	if (action_load(doc, &array, err) < 0)
+	if (action_load(&f->doc, &array, err) < 0)
 		return -1;
 	action = action_find(array, id);
-	if (!action || !action_answered(doc, action))
+	if (!action)
+		return context_read_events(
+			f, "\"answer\"", find_word, &(struct word_search){id, word}, err);
+	if (!action_answered(&f->doc, action))
 		return 0;
-	own = action_word(doc, action);
+	own = action_word(&f->doc, action);
 	(void)snprintf(word, RUN_WORD_SIZE, "%s", own.n ? own.p : "no result word");
 	return 0;
 }
@@ -174,7 +194,7 @@ static int play_scripted_agent(struct arena *a, const struct run_item *r,
 	offer.text = p->turn->from_run ? buf_str(&out) : p->turn->text;
 	if (!p->turn->silent && answer_record(&f, &offer, err) < 0)
 		return error_prefix(err, "'%s'", id_of(p));
-	return read_word(&f.doc, id_of(p), word, err);
+	return read_word(&f, id_of(p), word, err);
 }
 
 /* ---- scripts ---- */
@@ -200,7 +220,7 @@ static int run_script(struct arena *a, const struct run_item *r, const struct ru
 			err) < 0 ||
 		context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
-	return read_word(&f.doc, id_of(p), word, err);
+	return read_word(&f, id_of(p), word, err);
 }
 
 /* ---- real agents ---- */
@@ -211,7 +231,12 @@ static int take_answer(struct context_file *f, const struct run_action *p,
 {
 	struct answer_offer offer = {.id = id_of(p), .text = answer->text};
 
-	if (!answer->answered)
+	/* Of a node of a manifest this is an answer; in other workflows the agent is asked again.
+	 */
+	if (!answer->answered && answer->hard && json_get(p->action, "node")) {
+		offer.text = str_of(answer->how);
+		offer.word = "failure";
+	} else if (!answer->answered)
 		return context_log(f, err);
 	if (answer_record(f, &offer, err) == 0)
 		return 0;
@@ -232,8 +257,7 @@ static int record_answer(const struct run_item *r, const struct run_action *p,
 	if (open_document(r, &f, err) < 0)
 		return -1;
 	agents_note_run(&f, answer->note);
-	if (take_answer(&f, p, answer, word, err) < 0 ||
-		read_word(&f.doc, id_of(p), recorded, err) < 0)
+	if (take_answer(&f, p, answer, word, err) < 0 || read_word(&f, id_of(p), recorded, err) < 0)
 		return -1;
 	if (*recorded)
 		(void)snprintf(word, RUN_WORD_SIZE, "%s", recorded);
@@ -254,16 +278,35 @@ static int begin_wait(
 		       : wait_for_limit(&f, answer->resets_at, answer->limit, err);
 }
 
+/* Budgets do not count it. */
+static void free_of_charge(json *note)
+{
+	double listed = json_number(json_get(note, "cost_usd"), -1);
+
+	if (listed < 0)
+		return;
+	json_put_number(note, "list_cost_usd", listed);
+	json_drop(note, "cost_usd");
+	json_put_number(note, "cost_usd", 0);
+}
+
 static int call_agent(struct arena *a, const struct run_item *r, const struct run_action *p,
 	struct run_outcome *out, struct error *err)
 {
 	struct run_answer answer = {0};
-	int rc = run_agent_call(a, r, p->action, &answer, err);
+	const char *harness;
+	int rc = run_quota_start(a, r, p->action, &harness, &answer, err);
+	bool started = rc == 0 && !answer.limit;
 	struct error ignored;
 
+	if (started)
+		rc = run_agent_call(a, r, p->action, harness, &answer, err);
+	if (answer.note && answer.within_quota && json_str_is(answer.note, "harness", harness))
+		free_of_charge(answer.note);
 	if (rc == 0 && answer.limit) {
 		rc = begin_wait(r, &answer, out->word, err);
-		run_quota_limit(a, r, p->action, answer.resets_at);
+		if (started)
+			run_quota_limit(a, r, p->action, harness, answer.resets_at);
 	} else if (rc == 0)
 		rc = record_answer(r, p, &answer, out->word, err);
 	else if (answer.note) /* it ran before the run was stopped */

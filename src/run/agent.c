@@ -169,12 +169,24 @@ static const char *model_for(void *data, const char *name)
 	return harness_model_for(name, &c->model);
 }
 
-/* The variables that scripted agents get too, the gate's, and those of --pass-env. */
+/* `--pass-env` must not bring back what the databases of the worktree set or removed. */
+static bool is_of_database(const struct run_item *r, const char *entry)
+{
+	size_t n = strcspn(entry, "=");
+
+	for (const char *const *e = r->database_env; e && *e; e++)
+		if (strncmp(*e, entry, n) == 0 && strcspn(*e, "=") == n)
+			return true;
+	return false;
+}
+
+/* The variables that scripted agents get too, those of databases, the gate's, and those of
+ * --pass-env. */
 static const char *const *environment(struct agent_call *c)
 {
 	const char *branch = c->run->worktree.of.branch;
 	const char *const *const more[] = {
-		c->gate ? gate_environment(c->gate) : NULL, c->run->pass_env};
+		c->run->database_env, c->gate ? gate_environment(c->gate) : NULL, c->run->pass_env};
 	struct run_environment env = {0};
 
 	run_action_environment(c->arena, c->run, c->action, &env);
@@ -182,7 +194,8 @@ static const char *const *environment(struct agent_call *c)
 		c->arena, &env, arena_printf(c->arena, "DEV_TEAM_BRANCH=%s", branch ? branch : ""));
 	for (size_t i = 0; i < COUNT(more); i++)
 		for (const char *const *e = more[i]; e && *e; e++)
-			vec_push_in(c->arena, &env, *e);
+			if (strchr(*e, '=') && (i == 0 || !is_of_database(c->run, *e)))
+				vec_push_in(c->arena, &env, *e);
 	vec_push_in(c->arena, &env, NULL);
 	return env.items;
 }
@@ -348,6 +361,18 @@ static json *note_of(const struct agent_call *c)
 	return note;
 }
 
+/* What a harness says about time, the network and access; a usage limit is not a failure. */
+static bool is_hard(const struct harness_result *r)
+{
+	static const char *const signs[] = {"403", "forbidden", "permission denied", "econn",
+		"enotfound", "etimedout", "network", "connection refused", "timed out"};
+
+	for (size_t i = 0; r->status != HARNESS_SUCCESS && r->detail && i < COUNT(signs); i++)
+		if (strcasestr(r->detail, signs[i]))
+			return !r->rate_limited;
+	return r->status == HARNESS_TIMEOUT;
+}
+
 /* Every harness is at its limit or cannot be used. A limit says nothing about the agent. */
 static int no_harness(const struct agent_call *c, struct run_answer *out, struct error *err)
 {
@@ -360,6 +385,11 @@ static int no_harness(const struct agent_call *c, struct run_answer *out, struct
 		out->resets_at = c->result.resets_at;
 		return 0;
 	}
+	out->hard = json_get(c->action, "node") && is_hard(&c->result);
+	out->how =
+		out->hard ? arena_printable(c->arena, str_of(c->result.detail), LIMIT_SHOWN) : NULL;
+	if (out->hard)
+		return 0;
 	for (size_t i = 0; i < c->chain.effective.n; i++)
 		buf_addf(&names, "%s%s", i ? ", " : "", c->chain.effective.list[i]);
 	return error_set(err, ERR_SYSTEM, "no harness can be used for '%s' (%s): %.600s", c->id,
@@ -382,6 +412,7 @@ static int record_result(const struct agent_call *c, struct run_answer *out, str
 	out->cache_written = r->usage.cache_written;
 	out->answered = success && str_trim(c->text).n;
 	out->text = c->text;
+	out->hard = is_hard(r);
 	out->how = arena_printf(c->arena, "%s: %s", c->used->name, success ? "no answer" : status);
 	if (!success && r->detail)
 		error_log(
@@ -431,8 +462,11 @@ const struct stage_spec *run_agent_stage(
 static int choose_model(struct agent_call *c, struct error *err)
 {
 	const struct run_item *r = c->run;
-	const char *model = r->request->model;
+	const char *model = r->request->model,
+		   *own = json_get_str(json_get(c->action, "execution"), "modelConstraint");
 
+	if (!model && own && strcmp(own, "inherit") != 0)
+		model = own;
 	if (c->spec && !model) {
 		c->model = r->pins[c->spec - r->pipeline->stages].model;
 		return 0;
@@ -471,7 +505,20 @@ static int handle_violation(struct agent_call *c, struct error *err)
 	return 0;
 }
 
-static int choose_chain(struct agent_call *c, struct error *err)
+/* Those before it are at their usage limits. */
+static void begin_chain_at(struct text_list *chain, const char *first)
+{
+	size_t i = 0;
+
+	while (i < chain->n && strcmp(chain->list[i], first) != 0)
+		i++;
+	if (i < chain->n) {
+		chain->list += i;
+		chain->n -= i;
+	}
+}
+
+static int choose_chain(struct agent_call *c, const char *first, struct error *err)
 {
 	struct text_list independent_of = c->spec ? c->spec->independent_of : (struct text_list){0};
 	struct chain_uses uses;
@@ -480,6 +527,8 @@ static int choose_chain(struct agent_call *c, struct error *err)
 		return -1;
 	chain_filter(c->arena, run_agent_harnesses(c->arena, c->run, c->spec), independent_of,
 		&uses, &c->chain);
+	if (first)
+		begin_chain_at(&c->chain.effective, first);
 	return c->chain.violated && c->spec ? handle_violation(c, err) : 0;
 }
 
@@ -515,7 +564,7 @@ static int take_gate(struct agent_call *c, struct pool *p, struct error *err)
 	}
 }
 
-int run_agent_call(struct arena *a, const struct run_item *r, const json *action,
+int run_agent_call(struct arena *a, const struct run_item *r, const json *action, const char *first,
 	struct run_answer *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
@@ -527,7 +576,7 @@ int run_agent_call(struct arena *a, const struct run_item *r, const json *action
 
 	c.spec = run_agent_stage(a, r->pipeline, c.id, json_get_str(action, "agent"));
 	c.stage = c.spec ? c.spec->name : arena_dup(a, run_action_state(c.id));
-	if (choose_model(&c, err) < 0 || choose_chain(&c, err) < 0 ||
+	if (choose_model(&c, err) < 0 || choose_chain(&c, first, err) < 0 ||
 		make_prompt(&c, &prompt, &role, err) < 0)
 		return -1;
 	/* Only one stage of the pool that merges or migrates may run at a time. */

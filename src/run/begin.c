@@ -2,6 +2,7 @@
 #include "src/base/clock.h"
 #include "src/base/json.h"
 #include "src/event/event.h"
+#include "src/graph/manifest.h"
 #include "src/machine/brief.h"
 #include "src/run/run_internal.h"
 #include "steps/steps.h"
@@ -308,7 +309,7 @@ static int warn_of_stages(struct arena *a, const struct run_item *r, struct erro
 	const struct pipeline *p = r->pipeline;
 	struct workflow w;
 
-	if (workflow_load(a, r->call.workflow, &w, err) < 0)
+	if (manifest_workflow_load(a, r->call.workflow, &w, err) < 0)
 		return -1;
 	for (size_t i = 0; i < p->n_stages; i++)
 		if (!w.n_declared && !is_stage_of(a, r, &w, p->stages[i].name))
@@ -373,7 +374,7 @@ static bool is_key_below(struct arena *a, const struct run_item *r, const struct
 	return item->child && depth < RUN_DEPTH_MAX &&
 	       run_child_workflow(a, w->file, item->workflow, r->call.plugin_root, r->call.repo,
 		       &path, &ignored) == 0 &&
-	       workflow_load(a, path, &child, &ignored) == 0 &&
+	       manifest_workflow_load(a, path, &child, &ignored) == 0 &&
 	       is_key_of(a, r, &child, key, depth + 1);
 }
 
@@ -384,7 +385,9 @@ static bool is_key_of(struct arena *a, const struct run_item *r, const struct wo
 	const char *state = arena_dup(a, run_action_state(arena_dup(a, key)));
 
 	if (memchr(key.p, '/', key.n))
-		return strcmp(state, "troubleshooter") == 0 || workflow_state(w, state);
+		return strcmp(state, "troubleshooter") == 0 || workflow_state(w, state) ||
+		       (w->n_declared && w->declared->manifest &&
+			       workflow_item(w->declared, state));
 	if (str_starts(key, CONTEXT_FIX) || str_in(key, others))
 		return true;
 	for (size_t i = 0; i < w->n_states; i++) {
@@ -409,7 +412,7 @@ static int report_unused(struct arena *a, const struct run_item *r, struct error
 	const struct scripted_entries *both[] = {&r->scripted.answers, &r->scripted.scripts};
 	struct workflow w;
 
-	if (workflow_load(a, r->call.workflow, &w, err) < 0)
+	if (manifest_workflow_load(a, r->call.workflow, &w, err) < 0)
 		return -1;
 	for (size_t i = 0; i < COUNT(both); i++)
 		for (size_t k = 0; k < both[i]->n; k++) {

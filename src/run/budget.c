@@ -109,6 +109,19 @@ static void ask_budget(
 	}
 }
 
+double run_budget_left(struct arena *a, struct run_entry *e, const struct context_file *f)
+{
+	const struct pipeline *p = e->run->pipeline;
+	double all = p->cost_budget_usd, day = p->cost_budget_day_usd;
+
+	if (all <= 0 && day <= 0)
+		return -1;
+	read_costs(a, e, f);
+	all = all > 0 ? all - e->cost_usd : day - e->cost_today_usd;
+	day = day > 0 ? day - e->cost_today_usd : all;
+	return all < day ? (all > 0 ? all : 0) : day > 0 ? day : 0;
+}
+
 void run_may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
 	const struct step_request *request, struct admission *out)
 {
@@ -118,5 +131,5 @@ void run_may_dispatch(void *data, struct arena *a, const struct context_file *f,
 		return;
 	ask_budget(e, a, f, out);
 	if (out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)
-		run_quota_admit(e, a, id, request, out);
+		run_quota_admit(e, a, f, id, request, out);
 }

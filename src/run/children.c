@@ -115,6 +115,9 @@ static int start(struct children *s, size_t item, struct error *err)
 		pid = fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+		/* The guard of a script outlives the process that starts it. It must not become a
+		 * child of ours, which ends such processes while it runs a program itself. */
+		(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 		base_close(&report[0]);
 		base_close(&log[0]);
 		close_read_ends(s);
@@ -134,6 +137,11 @@ static int start(struct children *s, size_t item, struct error *err)
 	if (c->started)
 		c->started(c->data, item, s->running);
 	return 0;
+}
+
+static int start_needed(struct children *s, size_t item, struct error *err)
+{
+	return s->of->cancelled && s->of->cancelled(s->of->data, item) ? 0 : start(s, item, err);
 }
 
 /* Passes on complete lines. */
@@ -185,6 +193,13 @@ static bool has_ended(const struct run_children *c, const struct run_child *chil
 	return child->fd[REPORT] < 0 && child->fd[LOG] < 0;
 }
 
+static void end_cancelled(struct children *s)
+{
+	for (size_t i = 0; i < RUN_CHILDREN_MAX; i++)
+		if (s->list[i].pid && s->of->cancelled(s->of->data, s->list[i].item))
+			(void)kill(s->list[i].pid, SIGTERM);
+}
+
 static int finish(struct children *s, struct run_child *child)
 {
 	const struct run_children *c = s->of;
@@ -204,6 +219,8 @@ static int finish(struct children *s, struct run_child *child)
 	s->running--;
 	if (rc == 0 && c->more && !caught && !s->failed)
 		rc = c->more(c->data, item, &s->n);
+	if (c->cancelled)
+		end_cancelled(s);
 	s->failed |= rc < 0;
 	return rc;
 }
@@ -258,7 +275,7 @@ int run_children(const struct run_children *c, struct error *err)
 
 	for (;;) {
 		while (next < s.n && s.running < c->max && rc == 0 && !caught)
-			rc = start(&s, next++, err);
+			rc = start_needed(&s, next++, err);
 		if (!s.running)
 			return next < s.n ? -1 : rc;
 		if (wait_for_some(&s) < 0)

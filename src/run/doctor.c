@@ -3,6 +3,8 @@
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include "context/lease.h"
+#include "src/branchdb/branchdb.h"
+#include "src/graph/manifest.h"
 #include "src/harness/adapter.h"
 #include "src/machine/place.h"
 #include "src/setup/setup.h"
@@ -306,7 +308,7 @@ static bool find_item(struct doctor *c, struct preflight *p, struct workflow *w)
 	if (!call.id)
 		return true;
 	if (run_step_resolve(c->arena, &call, &err) < 0 ||
-		workflow_load(c->arena, call.workflow, w, &err) < 0) {
+		manifest_workflow_load(c->arena, call.workflow, w, &err) < 0) {
 		report(c, HEALTH_FAIL, "item", "%s", err.text);
 		return false;
 	}
@@ -536,10 +538,32 @@ static void check_loop(struct doctor *c)
 			CONDUCTOR "; or, with /dev-team:workflow, its tool Workflow");
 }
 
+/* ---- databases ---- */
+
+static void check_databases(struct doctor *c)
+{
+	const struct pool_choice choice = {.repo = c->repo};
+	const struct branchdb_site site = {.repo = c->repo, .files = ""};
+	struct branchdb db = {.arena = c->arena, .site = &site};
+	struct worktree_pool_spec pool;
+	struct error err;
+
+	/* Faults of the resources are for `resources check`. */
+	if (!c->repo || locate_pool_spec(c->arena, &choice, &pool, &err) < 0)
+		return;
+	for (size_t i = 0; i < pool.n_databases; i++) {
+		const struct database_pool_spec *d = pool.databases[i];
+		bool bad = branchdb_check(&db, d, true, &err) < 0;
+
+		report(c, bad ? HEALTH_WARN : HEALTH_OK, "database", "%s, %s%s%s", d->name,
+			d->adapter, bad ? ": " : "", bad ? err.text : "");
+	}
+}
+
 bool run_doctor(struct arena *a, const struct run_step_call *call, struct buf *out)
 {
 	static void (*const checks[])(struct doctor * c) = {check_programs, check_state,
-		check_sandbox, check_installation, check_repository, check_loop};
+		check_sandbox, check_installation, check_repository, check_databases, check_loop};
 	struct doctor c = {.arena = a, .out = out, .call = call};
 
 	for (size_t i = 0; i < COUNT(checks); i++)

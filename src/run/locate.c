@@ -2,6 +2,7 @@
 #include "context/file.h"
 #include "src/base/error.h"
 #include "src/event/event.h"
+#include "src/graph/manifest.h"
 #include "src/run/locate.h"
 #include "src/sys/digest.h"
 #include "src/sys/git.h"
@@ -55,6 +56,20 @@ static char *named_path(struct arena *a, const char *name)
 		       : path;
 }
 
+/* NAME.md, or a manifest. */
+static int find_file(struct arena *a, const char *dir, const char *name, const char **path,
+	bool *there, struct error *err)
+{
+	static const char *const ends[] = {".md", ".yaml", ".yml", ".json"};
+
+	for (size_t i = 0; i < COUNT(ends) && !*there; i++) {
+		*path = arena_printf(a, "%s/%s%s", dir, name, ends[i]);
+		if (path_check_exists(*path, there, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int locate_workflow(struct arena *a, const char *name, const char *root, const char *repo,
 	const char **path, struct error *err)
 {
@@ -62,7 +77,7 @@ int locate_workflow(struct arena *a, const char *name, const char *root, const c
 	const char *dir;
 	bool there = false;
 
-	if (strchr(name, '/') || str_ends(str_of(name), ".md")) {
+	if (strchr(name, '/') || str_ends(str_of(name), ".md") || manifest_is_path(str_of(name))) {
 		*path = named_path(a, name);
 		return 0;
 	}
@@ -72,16 +87,15 @@ int locate_workflow(struct arena *a, const char *name, const char *root, const c
 		name = "fix-issue";
 	if (locate_plugin(a, root, &dir, err) < 0)
 		return -1;
-	*path = arena_printf(a, "%s/workflows/%s.md", dir, name);
-	if (path_is_id(str_of(name)) && path_check_exists(*path, &there, err) < 0)
+	if (path_is_id(str_of(name)) &&
+		find_file(a, path_join(a, dir, "workflows"), name, path, &there, err) < 0)
 		return -1;
 	if (there)
 		return 0;
-	if (path_is_id(str_of(name)) && locate_repository(a, repo, &dir, &ignored) == 0) {
-		*path = arena_printf(a, "%s/" LOCATE_WORKFLOWS "/%s.md", dir, name);
-		if (path_check_exists(*path, &there, err) < 0 || there)
-			return there ? 0 : -1;
-	}
+	if (path_is_id(str_of(name)) && locate_repository(a, repo, &dir, &ignored) == 0 &&
+		(find_file(a, path_join(a, dir, LOCATE_WORKFLOWS), name, path, &there, err) < 0 ||
+			there))
+		return there ? 0 : -1;
 	if (path_check_exists(name, &there, err) < 0)
 		return -1;
 	if (there) {
@@ -98,7 +112,8 @@ int locate_workflow_file(
 	struct arena *a, const char *name, const char *root, const char **path, struct error *err)
 {
 	*path = arena_dup(a, str_of(name));
-	if (strchr(name, '/') || str_ends(str_of(name), ".md") || path_exists(name))
+	if (strchr(name, '/') || str_ends(str_of(name), ".md") || manifest_is_path(str_of(name)) ||
+		path_exists(name))
 		return 0;
 	return locate_workflow(a, name, root, NULL, path, err);
 }

@@ -116,6 +116,22 @@ static int find_default_start(
 	return 0;
 }
 
+/* Of a node of a manifest: what its parent has not pushed is there, too. */
+static int find_local_start(
+	struct arena *a, const struct run_entry *e, struct start *out, struct error *err)
+{
+	const char *const name = arena_printf(a, "refs/heads/%s", e->base);
+	struct git_commit found;
+
+	if (git_read_commits(a, e->repo, &name, 1, &found, err) < 0)
+		return set_damage_error(err);
+	if (!found.id)
+		return error_set(err, ERR_STATE,
+			"the branch '%s', where the work begins, is missing", e->base);
+	*out = (struct start){name, found.id, NULL};
+	return 0;
+}
+
 /* The remote's branch: fetched, or the last known state if it cannot be. Without a remote, the
  * local default branch. A short name could be that of a tag. */
 static int find_start(struct arena *a, struct run_entry *e, const char *id, const char *target,
@@ -125,6 +141,8 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	const char *names[2];
 	struct git_commit found[COUNT(names)];
 
+	if (e->base)
+		return find_local_start(a, e, out, err);
 	if (update_start(a, e, id, &branch, err) < 0)
 		return -1;
 	if (!branch)

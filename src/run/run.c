@@ -32,7 +32,7 @@ _Static_assert(
 
 struct action_job {
 	struct run_action action;
-	bool ended;
+	bool ended, cancelled;
 };
 
 struct action_jobs {
@@ -40,6 +40,8 @@ struct action_jobs {
 	struct arena *arena;
 	VEC(struct action_job) list;
 	VEC(json *) arrays; /* of the steps after the first */
+	run_next *next;     /* NULL: a step of the item of the run */
+	void *next_data;
 	struct error *err;
 	bool failed;
 };
@@ -51,6 +53,7 @@ static void report_to_caller(
 	if (r->request->report)
 		r->request->report(&(struct run_report){.what = what,
 			.ms = clock_ticks() - r->started_ms,
+			.several = !*r->call.context_file,
 			.action = action,
 			.word = o ? o->word : NULL,
 			.usage = o ? &o->usage : NULL});
@@ -97,6 +100,8 @@ static int act_in_child(void *data, size_t item, int report, int log)
 	(void)dup2(log, STDERR_FILENO);
 	o.rc = run_setup_action(j->arena, j->run, action->action, &of, &o.err);
 	if (o.rc == 0)
+		o.rc = run_setup_databases(j->arena, &of, action->action, &o.err);
+	if (o.rc == 0)
 		o.rc = run_action_execute(&of, action, &o.of, &o.err);
 	ignored = write(report, &o, sizeof(o));
 	(void)ignored;
@@ -115,6 +120,11 @@ static int take_outcome(void *data, size_t item, int status, struct str report)
 	if (whole)
 		memcpy(&o, report.p, sizeof(o));
 	j->list.items[item].ended = true;
+	if (j->list.items[item].cancelled) {
+		report_to_caller(
+			j->run, RUN_REPORT_END, action, &(struct run_outcome){.word = "cancelled"});
+		return 0;
+	}
 	if (whole && o.rc == 0) {
 		report_to_caller(j->run, RUN_REPORT_END, action, &o.of);
 		return 0;
@@ -180,44 +190,87 @@ static size_t count_working(const struct action_jobs *j, const char *document)
 	size_t n = 0;
 
 	for (size_t i = 0; i < j->list.n; i++)
-		n += !j->list.items[i].ended &&
+		n += !j->list.items[i].ended && !j->list.items[i].cancelled &&
 		     (!document ||
 			     json_str_is(j->list.items[i].action.action, "context_file", document));
 	return n;
 }
 
+/* Whether the document says that nobody waits for the action any more. */
+static bool is_fenced(const char *document, const char *id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct str rest, one;
+
+	if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0)
+		return false;
+	rest = context_get(&f.doc, "cancelled");
+	while (arena_shell_word(&f.arena, &rest, &one))
+		if (str_is(one, id))
+			return true;
+	return false;
+}
+
+static void find_cancelled(struct action_jobs *j)
+{
+	for (size_t i = 0; i < j->list.n; i++) {
+		struct action_job *job = &j->list.items[i];
+
+		if (!job->ended && !job->cancelled)
+			job->cancelled = is_fenced(json_get_str(job->action.action, "context_file"),
+				json_get_str(job->action.action, "id"));
+	}
+}
+
+static bool is_cancelled(void *data, size_t item)
+{
+	const struct action_jobs *j = data;
+
+	return j->list.items[item].cancelled && !j->list.items[item].ended;
+}
+
+static int step_next(
+	struct action_jobs *j, struct run_step_call *call, struct buf *line, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	bool ordered = false;
+
+	if (j->next)
+		return j->next(j->next_data, call, line, err);
+	call->ordered = &ordered;
+	return run_step(&a, call, line, err);
+}
+
 /* An action has ended while others run: makes a step and adds what has become ready. */
 static int take_next(void *data, size_t item, size_t *n)
 {
-	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	struct action_jobs *j = data;
 	struct run_step_call call = j->run->call;
 	const json *action = j->list.items[item].action.action;
-	bool ordered = false;
 	json *array;
 
 	if (!count_working(j, NULL))
 		return 0; /* the next round */
-	call.ordered = &ordered;
 	call.returned = json_get_str(action, "id");
 	call.returned_alone = count_working(j, json_get_str(action, "context_file")) > 0;
-	if (run_step(&a, &call, &line, j->err) < 0 ||
-		json_parse(&array, buf_str(&line), j->err) < 0) {
+	if (step_next(j, &call, &line, j->err) < 0 ||
+		json_parse(&array, line.len ? buf_str(&line) : STR("[]"), j->err) < 0) {
 		j->failed = true;
 		return -1;
 	}
 	vec_push(&j->arrays, array);
+	find_cancelled(j);
 	if (!json_str_is(json_first(array), "action", "done") && add_array(j, array) < 0)
 		return -1;
 	*n = j->list.n;
 	return 0;
 }
 
-static int carry_out(
-	struct arena *a, struct run_item *r, const json *array, bool ordered, struct error *err)
+static int carry_out(struct action_jobs *jobs, const json *array, bool ordered)
 {
-	struct action_jobs jobs = {.run = r, .arena = a, .err = err};
+	struct run_item *r = jobs->run;
 	struct run_children children = {.max = RUN_CHILDREN_MAX,
 		.report_size = sizeof(struct action_outcome),
 		.cancel = r->cancel,
@@ -228,18 +281,19 @@ static int carry_out(
 		.tick = look_around,
 		.ended = take_outcome,
 		.more = ordered ? take_next : NULL,
-		.data = &jobs};
+		.cancelled = ordered ? is_cancelled : NULL,
+		.data = jobs};
 	int rc;
 
 	r->call.returned = "";
 	r->call.take_over = false;
-	if (add_array(&jobs, array) < 0)
+	if (add_array(jobs, array) < 0)
 		return -1;
-	children.n = jobs.list.n;
-	rc = run_children(&children, err);
-	for (size_t i = 0; i < jobs.arrays.n; i++)
-		json_free(&jobs.arrays.items[i]);
-	vec_release(&jobs.arrays);
+	children.n = jobs->list.n;
+	rc = run_children(&children, jobs->err);
+	for (size_t i = 0; i < jobs->arrays.n; i++)
+		json_free(&jobs->arrays.items[i]);
+	vec_release(&jobs->arrays);
 	return rc;
 }
 
@@ -304,8 +358,11 @@ static int run_round(struct run_item *r, struct buf *line, int *status, struct e
 	if (first_round)
 		run_options_note(r);
 	first = json_first(array);
-	if (strcmp(json_get_str(first, "action"), "done") != 0)
-		return run_interrupt_caught() || carry_out(&a, r, array, ordered, err) < 0 ? -1 : 1;
+	if (strcmp(json_get_str(first, "action"), "done") != 0) {
+		struct action_jobs jobs = {.run = r, .arena = &a, .err = err};
+
+		return run_interrupt_caught() || carry_out(&jobs, array, ordered) < 0 ? -1 : 1;
+	}
 	if (json_get_str(first, "until"))
 		return wait_for_time(r, first);
 	report_to_caller(r, RUN_REPORT_DONE, first, NULL);
@@ -464,6 +521,91 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 	error_print(err);
 	log_continuation(&r, "");
 	return (int)err->code;
+}
+
+/* Without agents: the harness of the settings. */
+static int default_agents(struct arena *a, struct run_request *q, struct error *err)
+{
+	struct settings settings;
+	struct error ignored;
+	const char *repo;
+
+	if (q->harness || q->pipeline || q->agents ||
+		locate_repository(a, q->call.repo, &repo, &ignored) < 0)
+		return 0;
+	if (settings_load(a, repo, &settings, err) < 0)
+		return -1;
+	q->harness = settings.harness;
+	return 0;
+}
+
+/* Combinations that make no sense, before anything is done. */
+static int check_agents(struct arena *a, const struct run_request *q, struct error *err)
+{
+	struct text_list names = {0};
+	const char *lone = q->model       ? "model"
+			   : q->timeout_s ? "timeout"
+			   : q->pass_env  ? "pass-env"
+					  : NULL;
+
+	if (!q->harness && !q->pipeline && !q->agents)
+		return error_set(err, ERR_USAGE,
+			"no agents given: give --harness claude-code (or another one of 'dev-team "
+			"harness list'), --pipeline NAME or --agents SCRIPT, or set 'harness' "
+			"in " SETTINGS_FILE);
+	if (!q->harness && !q->pipeline && lone)
+		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
+	return q->harness ? run_read_harnesses(a, q->harness, &names, err) : 0;
+}
+
+/* ---- the actions of items that somebody else steps ---- */
+
+static int carry_rounds(struct run_item *r, run_next *next, void *data, struct error *err)
+{
+	for (;;) {
+		CLEANUP(arena_release) struct arena a = {0};
+		CLEANUP(buf_release) struct buf line = BUF_INIT;
+		CLEANUP(json_free) json *array = NULL;
+		struct action_jobs jobs = {
+			.run = r, .arena = &a, .err = err, .next = next, .next_data = data};
+		struct run_step_call call = r->call;
+
+		if (run_interrupt_caught() || next(data, &call, &line, err) < 0)
+			return -1;
+		if (!line.len)
+			return 0;
+		if (json_parse(&array, buf_str(&line), err) < 0 ||
+			carry_out(&jobs, array, true) < 0)
+			return -1;
+	}
+}
+
+int run_actions(struct arena *a, const struct run_request *given, run_next *next, void *data,
+	struct error *err)
+{
+	struct run_request q = *given;
+	struct run_item r = {.request = &q, .started_ms = clock_ticks()};
+	int rc, signal;
+
+	if (default_agents(a, &q, err) < 0 || check_agents(a, &q, err) < 0 ||
+		locate_repository(a, q.call.repo, &q.call.repo, err) < 0)
+		return -1;
+	r.call = q.call;
+	r.call.id = "backlog";
+	r.call.owner = RUN_OWNER;
+	r.call.in_run = true;
+	if (run_step_resolve(a, &r.call, err) < 0 || run_setup(a, &r, err) < 0 ||
+		run_interrupt_begin(&r.cancel, err) < 0)
+		return -1;
+	/* Of no item: each action names its own. */
+	r.call.context_file = "";
+	r.call.worktree = NULL;
+	rc = carry_rounds(&r, next, data, err);
+	signal = run_interrupt_caught();
+	run_interrupt_end();
+	if (r.n_started)
+		report_to_caller(&r, RUN_REPORT_OVER, NULL, NULL);
+	return signal ? error_set(err, ERR_STATE, "interrupted by signal %d", signal) : rc;
 }
 
 /* ---- several work items, each in a child process ---- */
@@ -655,41 +797,6 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 	/* The results of the others are printed all the same. */
 	error_print(err);
 	return (int)err->code;
-}
-
-/* Without agents: the harness of the settings. */
-static int default_agents(struct arena *a, struct run_request *q, struct error *err)
-{
-	struct settings settings;
-	struct error ignored;
-	const char *repo;
-
-	if (q->harness || q->pipeline || q->agents ||
-		locate_repository(a, q->call.repo, &repo, &ignored) < 0)
-		return 0;
-	if (settings_load(a, repo, &settings, err) < 0)
-		return -1;
-	q->harness = settings.harness;
-	return 0;
-}
-
-/* Combinations that make no sense, before anything is done. */
-static int check_agents(struct arena *a, const struct run_request *q, struct error *err)
-{
-	struct text_list names = {0};
-	const char *lone = q->model       ? "model"
-			   : q->timeout_s ? "timeout"
-			   : q->pass_env  ? "pass-env"
-					  : NULL;
-
-	if (!q->harness && !q->pipeline && !q->agents)
-		return error_set(err, ERR_USAGE,
-			"no agents given: give --harness claude-code (or another one of 'dev-team "
-			"harness list'), --pipeline NAME or --agents SCRIPT, or set 'harness' "
-			"in " SETTINGS_FILE);
-	if (!q->harness && !q->pipeline && lone)
-		return error_set(err, ERR_USAGE, "--%s needs --harness or --pipeline", lone);
-	return q->harness ? run_read_harnesses(a, q->harness, &names, err) : 0;
 }
 
 static int check_number(const struct run_request *q, size_t n, struct error *err)

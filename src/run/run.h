@@ -52,8 +52,9 @@ struct run_step_call {
 	bool validated;                /* the validation needs no script of the repository */
 	bool idle;          /* the lease is not taken of an item that only waits for its children */
 	const char *parent; /* the action that waits for the end of this item; NULL: none */
-	const char *spec;   /* of a child that has no document yet */
-	bool *ended;        /* set: the item has ended; or NULL */
+	const char *base; /* of a child: the local branch where its own begins; NULL: as any item */
+	const char *spec; /* of a child that has no document yet */
+	bool *ended;      /* set: the item has ended; or NULL */
 	/* Of a run: the budgets and plans of its pipeline apply; NULL: none do. */
 	const struct run_item *run;
 	bool scripted; /* of a run: no agent needs its role or skill */
@@ -100,9 +101,26 @@ char *run_child_document(struct arena *a, const char *document, const char *id);
  */
 int run_step_workflow(
 	struct arena *a, const char *document, const char **workflow, struct error *err);
+/* Whether the outstanding actions of the item wait for each other, so that a step takes each
+ * answer. false: also where that cannot be read. */
+bool run_step_ordered(const char *document);
 /* Ends the item of a call that is not resolved; without a workflow, by its last one. -1: ERR_STATE,
  * it has ended already, or another session holds it. */
 int run_cancel(struct arena *a, struct run_step_call *call, struct error *err);
+
+/* Books what the quota ledger has reserved for the item, as estimated, since nobody will settle it.
+ * Without a ledger there is nothing to do. */
+int run_quota_end_item(struct arena *a, const char *document, const char *item, struct error *err);
+
+/* Whether the settings of the repository name a pipeline. */
+bool run_quota_session_asks(struct arena *a, const char *repo);
+/* An agent of a session has ended, and its client says what it used. Without a pipeline in the
+ * settings of the repository there is nothing to do. Best effort: what fails is logged. */
+void run_quota_session_settle(struct arena *a, const char *repo, const char *document,
+	const char *id, const char *agent, const struct usage *used);
+/* An agent of a session has met a usage limit. */
+void run_quota_session_limit(
+	struct arena *a, const char *repo, const char *document, const char *id, int64_t until);
 
 /* Ends all children of the item whose document the call names, as its cancellation does; it stays
  * as it is. */
@@ -133,6 +151,7 @@ struct run_report {
 	} what;
 	int64_t ms;                /* since the run began */
 	const json *action;        /* of BEGIN, END, DONE */
+	bool several;              /* items have actions here: their ids tell which */
 	const char *id;            /* of ITEM_BEGIN and ITEM_END: of the item */
 	const char *word;          /* of END: the result word, "" if there is none; else NULL */
 	const struct usage *usage; /* of END */
@@ -163,6 +182,21 @@ struct run_request {
  */
 int run_items(struct arena *a, const struct run_request *q, const char *const *words, size_t n,
 	struct buf *out, struct error *err);
+
+/*
+ * Adds an array of actions to carry out; nothing: there is none. `like`: how the items are to be
+ * stepped; `returned` NULL: the agents of the last array have not returned, ""; they have, else the
+ * one that has.
+ */
+typedef int run_next(
+	void *data, const struct run_step_call *like, struct buf *array, struct error *err);
+/*
+ * Carries out actions of several items, with the agents of the request: those of `next`, and when
+ * one has ended those that `next` then adds, until there are none. `q->call.workflow` is that of
+ * the items. -1: also if an action could not be carried out; the others have ended.
+ */
+int run_actions(struct arena *a, const struct run_request *q, run_next *next, void *data,
+	struct error *err);
 
 /* The file with what the agent of action `id` printed; in the arena. It need not exist. */
 char *run_log_path(struct arena *a, const char *document, const char *id);

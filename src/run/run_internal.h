@@ -35,6 +35,9 @@ struct run_item {
 	bool stopped;                 /* as run_stop() asked */
 
 	struct scripted_agents scripted;
+	/* Of an action's own process: variables of its database branches; `NAME` removes. NULL: its
+	 * worktree has no databases. */
+	const char *const *database_env;
 	/* Only with real agents. */
 	bool real;
 	const char *plugin_root;     /* of roles and skills */
@@ -58,6 +61,8 @@ int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
  * that of its worktree. */
 int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
 	struct run_item *out, struct error *err);
+/* Gives this process, which carries the action out, the databases that its stage asks for. */
+int run_setup_databases(struct arena *a, struct run_item *r, const json *action, struct error *err);
 /* Where an action is carried out. */
 const char *run_action_directory(const struct run_item *r, const json *action);
 /* Reclaims a worktree that this run created and did no work in. Best effort. */
@@ -81,6 +86,11 @@ void run_step_release_lease(const struct run_step_call *call);
 /* ---- one item, and its children (step.c, tree.c) ---- */
 
 enum { RUN_DEPTH_MAX = 8, RUN_ATTEMPTS_MAX = 1000 };
+/* A limit from the environment. -1: ERR_USAGE, it is no whole number. */
+#define RUN_RETRIES_VARIABLE  "AGENT_TOPOLOGY_MAX_RETRIES"
+#define RUN_DEPTH_VARIABLE    "AGENT_TOPOLOGY_MAX_DEPTH"
+#define RUN_CHILDREN_VARIABLE "AGENT_RELATIONSHIP_MAX_CHILDREN"
+int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err);
 /* A step of the item alone: its array has the children as actions `run_item`. */
 int run_step_item(
 	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
@@ -112,6 +122,7 @@ struct run_entry {
 	const char *repo;     /* first: environment_local reads it */
 	const char *document; /* of the item */
 	bool in_place, own_worktree, allow_dirty;
+	const char *base; /* the local branch that its own begins at; NULL: the remote's */
 	const struct remote_state *remote; /* as the first step found it; NULL: not asked */
 	const struct preflight *first;     /* the check of the first step; NULL: a later one */
 	struct run_worktree *worktree;     /* NULL: by default */
@@ -130,23 +141,31 @@ struct run_entry {
 void run_may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
 	const struct step_request *request, struct admission *out);
 
+/* USD that the item at the top and all below it may still cost; -1: there is no limit. */
+double run_budget_left(struct arena *a, struct run_entry *e, const struct context_file *f);
+
 /* ---- the quota ledger (quota.c) ---- */
 
+/* Of a step of a session: the pipeline that the settings of the repository name, its stages on the
+ * client; NULL: none. */
+int run_quota_session(struct arena *a, const struct run_step_call *call,
+	const struct run_item **out, struct error *err);
 /* When a run starts. -1: the accounts, tenants or zones of the pipeline's plans are refused. */
 int run_quota_check(struct arena *a, const struct run_item *r, struct error *err);
 /* Reserves what the action needs, or says why it must not start. Leaves *out if no plan is for its
  * harness, or if agents are scripted. */
-void run_quota_admit(struct run_entry *e, struct arena *a, const char *id,
-	const struct step_request *request, struct admission *out);
+void run_quota_admit(struct run_entry *e, struct arena *a, const struct context_file *f,
+	const char *id, const struct step_request *request, struct admission *out);
 /* After a step that printed `line`: -1 if it ended the item's work because the ledger denied a
  * stage whose `onFailure` is `abort` (ERR_CHECK) or `pause` (ERR_STATE). */
 int run_quota_denied(const struct run_entry *e, struct str line, struct error *err);
 /* Books what the harness used for an action. Best effort: what fails is logged. */
 void run_quota_settle(struct arena *a, const struct run_item *r, const json *action,
 	const char *harness, const struct usage *used);
-/* The account of the harness that the action was admitted for is at its limit until then. Best
- * effort. */
-void run_quota_limit(struct arena *a, const struct run_item *r, const json *action, int64_t until);
+/* The account of that harness, NULL: of the first of the action's chain, is at its limit until
+ * then. Best effort. */
+void run_quota_limit(struct arena *a, const struct run_item *r, const json *action,
+	const char *harness, int64_t until);
 
 /* environment.enter() */
 int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,
@@ -200,19 +219,27 @@ void run_action_environment(
 
 struct run_answer {
 	bool answered;
+	bool hard; /* no answer, and another attempt would not give one: time, network, access */
 	struct str text;
 	const char *how;       /* for people, if there is no answer: `codex: timeout` */
 	const char *limit;     /* the usage limit that was reached; NULL: none */
 	int64_t resets_at;     /* of it; 0: not known */
 	json *note;            /* of the event agent_run; the caller's to free, also after -1 */
 	int64_t cache_written; /* tokens */
+	bool within_quota;     /* of a plan: it costs nothing */
 };
 
-/* Chooses harness and model, and calls the agent. -1: no harness of the chain can be used, none of
+/* Chooses harness and model, and calls the agent. `first`: where the chain begins; NULL: as it is.
+ * -1: no harness of the chain can be used, none of
  * them because of a usage limit, or an internal error: the run stops and nothing is counted against
  * the agent. */
-int run_agent_call(struct arena *a, const struct run_item *r, const json *action,
+int run_agent_call(struct arena *a, const struct run_item *r, const json *action, const char *first,
 	struct run_answer *out, struct error *err);
+
+/* Before the call: *harness, where the chain begins (NULL: as it is), or out->limit: the item must
+ * wait until out->resets_at. -1: also ERR_STATE, AdmissionDenied. */
+int run_quota_start(struct arena *a, const struct run_item *r, const json *action,
+	const char **harness, struct run_answer *out, struct error *err);
 
 /* The stage of an action, the first one named STATE-AGENT, STATE or AGENT; NULL: none, or there is
  * no pipeline. `id`: the action's. */
@@ -240,6 +267,9 @@ struct run_children {
 	int (*ended)(void *data, size_t item, int status, struct str report);
 	/* After an item has ended: may raise *n. -1: no more are started. May be NULL. */
 	int (*more)(void *data, size_t item, size_t *n);
+	/* After `more`: a running item is ended with TERM, and a waiting one is not started. NULL:
+	 * all are needed. */
+	bool (*cancelled)(void *data, size_t item);
 	void (*tick)(void *data); /* every RUN_TICK_MS; may be NULL */
 	void *data;
 };

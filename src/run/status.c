@@ -16,7 +16,8 @@
 enum { REASON_MAX = 300, LINE_QUESTION_MAX = 60 };
 
 /* The statuses, in the order in which a list has them. */
-static const char *const statuses[] = {"works", "waits", "failed", "broken", "idle", "done", NULL};
+static const char *const statuses[] = {
+	"works", "waits", "failed", "broken", "parked", "idle", "queued", "done", NULL};
 
 static const char *text_of(const json *item, const char *key)
 {
@@ -376,21 +377,32 @@ static int by_status(const void *a, const void *b)
 			       text_of(*(const json *const *)b, "file"));
 }
 
+void status_sort(json **items)
+{
+	VEC(json *) list = {0};
+	json *sorted = json_array();
+
+	for (const json *i = json_first(*items); i; i = json_next(i))
+		vec_push(&list, json_copy(i));
+	vec_sort(&list, by_status);
+	for (size_t i = 0; i < list.n; i++)
+		json_push(sorted, list.items[i]);
+	vec_release(&list);
+	json_free(items);
+	*items = sorted;
+}
+
 int status_items(const char *dir, json **items, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct store_paths paths = {0};
-	VEC(json *) list = {0};
 
 	if (store_documents(store_backend(), &a, dir, &paths, err) < 0)
 		return -1;
-	for (size_t i = 0; i < paths.n; i++)
-		vec_push(&list, status_item(paths.items[i], true));
-	vec_sort(&list, by_status);
 	*items = json_array();
-	for (size_t i = 0; i < list.n; i++)
-		json_push(*items, list.items[i]);
-	vec_release(&list);
+	for (size_t i = 0; i < paths.n; i++)
+		json_push(*items, status_item(paths.items[i], true));
+	status_sort(items);
 	return 0;
 }
 
@@ -487,36 +499,46 @@ void status_add_line(struct buf *out, const json *items)
 		buf_addc(out, '\n');
 }
 
+/* Behind what the line has already, from `from` on. */
+static void separate(struct buf *out, size_t from)
+{
+	if (out->len > from)
+		buf_adds(out, "; ");
+}
+
 /* The one line that a list has of it, behind id, status and state. */
 static void add_summary(struct buf *out, const json *item)
 {
-	const char *status = text_of(item, "status"), *command = text_of(item, "continue"),
-		   *url = text_of(item, "pull_request"),
+	CLEANUP(buf_release) struct buf cost = BUF_INIT;
+	const char *command = text_of(item, "continue"), *url = text_of(item, "pull_request"),
 		   *why = *text_of(item, "error")      ? text_of(item, "error")
 			  : *text_of(item, "question") ? text_of(item, "question")
 						       : text_of(item, "reason");
+	size_t from = out->len;
 	struct usage used;
-	size_t from;
 
-	if (strcmp(status, "works") == 0)
+	if (json_str_is(item, "status", "works"))
 		add_workers(out, item);
 	else
 		buf_add_printable(out, str_of(why), REASON_MAX);
-	if (*text_of(item, "until"))
-		buf_addf(out, "; until %s", text_of(item, "until"));
-	from = out->len;
-	usage_get(json_get(item, "usage"), &used);
-	usage_describe(out, &used);
-	if (out->len > from) {
-		CLEANUP(base_free) char *cost = str_dup(str_sub(buf_str(out), from, out->len));
-
-		buf_cut(out, from);
-		buf_addf(out, "%s%s", *why || strcmp(status, "works") == 0 ? "; " : "", cost);
+	if (*text_of(item, "until")) {
+		separate(out, from);
+		buf_addf(out, "until %s", text_of(item, "until"));
 	}
-	if (*url)
-		buf_addf(out, "; %s", url);
-	if (*command)
-		buf_addf(out, "%s%s", *why ? "; " : "", command);
+	usage_get(json_get(item, "usage"), &used);
+	usage_describe(&cost, &used);
+	if (cost.len) {
+		separate(out, from);
+		buf_add(out, buf_str(&cost));
+	}
+	if (*url && !strstr(why, url)) {
+		separate(out, from);
+		buf_adds(out, url);
+	}
+	if (*command) {
+		separate(out, from);
+		buf_adds(out, command);
+	}
 }
 
 static void add_row(struct buf *out, const json *item)

@@ -17,6 +17,8 @@ json *status_item(const char *document, bool brief);
 /* The items whose documents are in `dir` and below as an array: those at work come first, then
  * those that wait for a person, then the others. -1: the directory cannot be read. */
 int status_items(const char *dir, json **items, struct error *err);
+/* In that order, after others were added. */
+void status_sort(json **items);
 /* The directory of the documents of this repository's items, in the arena. */
 int status_directory(struct arena *a, const char *repo, const char **dir, struct error *err);
 

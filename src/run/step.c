@@ -1,4 +1,6 @@
 #include "context/lease.h"
+#include "src/base/number.h"
+#include "src/graph/manifest.h"
 #include "src/machine/brief.h"
 #include "src/local/local.h"
 #include "src/machine/failure.h"
@@ -80,6 +82,27 @@ static int take_results(struct arena *a, struct context_file *f, const struct ru
 		if (answer_record(f, &offer, err) < 0)
 			return -1;
 	}
+	return 0;
+}
+
+int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err)
+{
+	const char *text = getenv(variable);
+
+	*given = text && *text;
+	if (!*given || number_parse(str_of(text), 0, 1000000, cap))
+		return 0;
+	return error_set(err, ERR_USAGE, "%s must be a whole number from 0 to 1000000, not '%.60s'",
+		variable, text);
+}
+
+static int cap_retries(struct engine *e, struct error *err)
+{
+	uint64_t cap = 0;
+
+	if (run_read_cap(RUN_RETRIES_VARIABLE, &cap, &e->retries_capped, err) < 0)
+		return -1;
+	e->retry_cap = (unsigned)cap;
 	return 0;
 }
 
@@ -243,6 +266,14 @@ static size_t check_role(const struct role_places *p, const char *file,
 	return 1;
 }
 
+/* A persona need not have a file. */
+static bool has_role(const struct declared_state *d, size_t node)
+{
+	const struct manifest_persona *p = d->manifest->nodes[node].actor;
+
+	return p && p->role;
+}
+
 /* `repo` NULL: the one around the working directory. */
 static size_t check_roles(struct arena *a, const struct workflow *w, const char *plugin_root,
 	const char *repo, struct buf *out)
@@ -261,10 +292,57 @@ static size_t check_roles(struct arena *a, const struct workflow *w, const char 
 
 			if (!it->agent)
 				continue;
-			n += check_role(&p, w->file, it, "agent", it->agent, find_agent, out);
-			n += check_role(&p, w->file, it, "skill", it->skill, find_skill, out);
+			if (!w->declared[i].manifest || has_role(&w->declared[i], k))
+				n += check_role(
+					&p, w->file, it, "agent", it->agent, find_agent, out);
+			if (it->skill)
+				n += check_role(
+					&p, w->file, it, "skill", it->skill, find_skill, out);
 		}
 	return n;
+}
+
+static size_t count_led(const struct manifest *m, size_t node)
+{
+	size_t n = 0;
+
+	for (size_t k = m->out_first[node]; k < m->out_first[node + 1]; k++)
+		n += m->nodes[m->edges[m->out_edges[k]].to_node].persona != NULL;
+	return n;
+}
+
+/* The limits of the environment hold for each manifest of the tree. */
+static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, struct error *err)
+{
+	const struct manifest *m = w->n_declared ? w->declared->manifest : NULL;
+	uint64_t depth = 0, children = 0;
+	bool deep, wide;
+
+	*n = 0;
+	if (!m)
+		return 0;
+	if (run_read_cap(RUN_DEPTH_VARIABLE, &depth, &deep, err) < 0 ||
+		run_read_cap(RUN_CHILDREN_VARIABLE, &children, &wide, err) < 0)
+		return -1;
+	for (size_t i = 0; deep && i < m->n_blocks; i++)
+		if (m->blocks[i].depth > depth) {
+			buf_addf(faults,
+				"%s:%u:%u: block '%s' is %zu deep, above " RUN_DEPTH_VARIABLE
+				", %llu\n",
+				w->file, m->blocks[i].line, m->blocks[i].col, m->blocks[i].name,
+				m->blocks[i].depth, (unsigned long long)depth);
+			++*n;
+		}
+	for (size_t i = 0; wide && i < m->n_nodes; i++)
+		if (m->nodes[i].persona && count_led(m, i) > children) {
+			buf_addf(faults,
+				"%s:%u:%u: node '%s' leads to %zu others, "
+				"above " RUN_CHILDREN_VARIABLE ", %llu\n",
+				w->file, m->nodes[i].line, m->nodes[i].col, m->nodes[i].id,
+				count_led(m, i), (unsigned long long)children);
+			++*n;
+		}
+	return 0;
 }
 
 /* Refuses unknown agents and skills, and agents without a task; checks each text of the workflow
@@ -283,7 +361,9 @@ static int check_agents(struct arena *a, const struct run_step_call *call, const
 		return -1;
 	if (!new)
 		return 0;
-	n = workflow_check_tasks(e->workflow, steps_builtin(), &faults);
+	if (check_caps(e->workflow, &faults, &n, err) < 0)
+		return -1;
+	n += workflow_check_tasks(e->workflow, steps_builtin(), &faults);
 	if (!call->scripted)
 		n += check_roles(a, e->workflow, call->plugin_root, call->repo, &faults);
 	rest = buf_str(&faults);
@@ -324,6 +404,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 			arena_dup(a, str_of(f->path)), /* a repeated save opens the file again */
 		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
 		.own_worktree = call->own_worktree,
+		.base = call->base,
 		.allow_dirty = call->allow_dirty,
 		.worktree = call->worktree,
 		.run = call->run};
@@ -332,6 +413,8 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	struct engine e = engine_make(f, w, steps_find, &environment, call->id);
 
 	set_call(&e, call);
+	if (w->n_declared && w->declared->manifest && cap_retries(&e, err) < 0)
+		return -1;
 	environment.data = &entry;
 	environment.enter = run_place_enter;
 	environment.say = log_text;
@@ -462,7 +545,7 @@ int run_step_item(
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	struct workflow w;
 
-	if (workflow_load(a, call->workflow, &w, err) < 0 ||
+	if (manifest_workflow_load(a, call->workflow, &w, err) < 0 ||
 		context_open(&f, call->context_file,
 			call->cancel ? CONTEXT_MUST_EXIST : CONTEXT_MAY_CREATE, err) < 0)
 		return -1;
@@ -474,7 +557,9 @@ int run_step_item(
 		*call->ended = engine_is_terminal(&w, context_get(&f.doc, "state").p);
 	explain(a, call, &f, &line);
 	buf_add(out, buf_str(&line));
-	return 0;
+	return (call->cancel || call->run) && engine_is_terminal(&w, context_get(&f.doc, "state").p)
+		       ? run_quota_end_item(a, call->context_file, call->id, err)
+		       : 0;
 }
 
 /* ---- cancel ---- */
@@ -511,7 +596,9 @@ int run_step_workflow(
 			"the history of '%s' names no workflow: give --workflow", document);
 	*workflow = last.path;
 	base = path_base(last.path);
-	name = arena_dup(a, str_sub(base, 0, base.n - (str_ends(base, ".md") ? 3 : 0)));
+	if (str_ends(base, ".md") || manifest_is_path(base))
+		base.n = (size_t)((const char *)memrchr(base.p, '.', base.n) - base.p);
+	name = arena_dup(a, base);
 	/* The installation may be another one than then. */
 	if (path_is_id(str_of(name)) &&
 		locate_workflow(a, name, NULL, NULL, &shipped, &ignored) == 0 &&
@@ -639,7 +726,7 @@ static void check_child(struct workflow_tree *t, const char *path, const struct 
 		known = true;
 	}
 	vec_push_in(t->arena, &t->seen, *at);
-	if (workflow_load(t->arena, path, &w, &err) < 0) {
+	if (manifest_workflow_load(t->arena, path, &w, &err) < 0) {
 		buf_addf(t->out, "%s\n", err.text);
 		t->n++;
 		return;
@@ -713,4 +800,18 @@ void run_step_release_lease(const struct run_step_call *call)
 
 	if (context_open(&f, call->context_file, CONTEXT_MUST_EXIST, &ignored) == 0)
 		(void)context_update(&f, release_lease, (void *)(uintptr_t)call->owner, &ignored);
+}
+
+bool run_step_ordered(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *workflow;
+	struct workflow w;
+	struct error ignored;
+
+	return run_step_workflow(&a, document, &workflow, &ignored) == 0 &&
+	       locate_workflow(&a, workflow, NULL, NULL, &workflow, &ignored) == 0 &&
+	       workflow_load(&a, workflow, &w, &ignored) == 0 &&
+	       context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 && is_ordered(&w, &f);
 }

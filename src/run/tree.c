@@ -8,6 +8,8 @@
  * next call finds the same children and records the same answers.
  */
 #include "context/lease.h"
+#include "src/base/number.h"
+#include "src/graph/manifest.h"
 #include "src/machine/answer.h"
 #include "src/machine/wait.h"
 #include "src/run/run_internal.h"
@@ -59,7 +61,8 @@ char *run_child_document(struct arena *a, const char *document, const char *item
 int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
 	const char *repo, const char **path, struct error *err)
 {
-	bool relative = name[0] != '/' && (strchr(name, '/') || str_ends(str_of(name), ".md"));
+	bool relative = name[0] != '/' && (strchr(name, '/') || str_ends(str_of(name), ".md") ||
+						  manifest_is_path(str_of(name)));
 
 	while (str_starts(str_of(name), "./"))
 		name += 2;
@@ -116,15 +119,18 @@ static int check_depth(struct tree *t, const char *item, struct error *err)
 {
 	const char *document = t->call->context_file, *parent;
 	unsigned depth = 1;
+	uint64_t cap;
+	bool given;
 
-	while ((parent = run_parent(t->arena, document))) {
-		if (++depth > RUN_DEPTH_MAX)
-			return error_set(err, ERR_INPUT,
-				"'%s' would be a child at depth %u: at most %d are allowed", item,
-				depth, RUN_DEPTH_MAX);
+	if (run_read_cap(RUN_DEPTH_VARIABLE, &cap, &given, err) < 0)
+		return -1;
+	cap = given && cap < RUN_DEPTH_MAX ? cap : RUN_DEPTH_MAX;
+	for (; depth <= cap && (parent = run_parent(t->arena, document)); depth++)
 		document = run_child_document(t->arena, document, item_of(t->arena, parent));
-	}
-	return 0;
+	return depth > cap ? error_set(err, ERR_INPUT,
+				     "'%s' would be a child at depth %u: at most %u are allowed",
+				     item, depth, (unsigned)cap)
+			   : 0;
 }
 
 /* A context_visit. */
@@ -182,39 +188,47 @@ static int write_spec(struct tree *t, const json *action, const char **spec, str
 
 /* ---- the end of a child ---- */
 
-/* What the agents that go on need to know: why, the branch, and what failed last. */
-static int describe_end(struct arena *a, const struct run_step_call *child, const json *done,
-	struct buf *text, struct error *err)
+/* What the agents that go on need to know: why, the branch, and what failed last; of a node of a
+ * manifest (else NULL) its answer. */
+static int describe_end(struct arena *a, const struct run_step_call *child, const char *node,
+	const json *done, struct buf *text, bool *hard, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct item_place place;
-	struct str failure;
+	struct str failure, payload = {0};
 
 	if (open_reader(&f, child->context_file, err) < 0 || place_load(a, &f, &place, err) < 0)
 		return -1;
 	buf_addf(text, "%s: %s\n", child->id, json_get_str(done, "reason"));
 	if (place.branch)
 		buf_addf(text, "Branch: %s\n", place.branch);
+	*hard = context_get(&f.doc, "failed_node").n > 0;
 	failure = context_section(&f.doc, CONTEXT_LAST_FAILURE);
-	if (failure.n && json_str_is(done, "result", "failed"))
-		buf_addf(text, "\n%s\n", failure.p);
+	if (json_str_is(done, "result", "failed"))
+		payload = failure;
+	else if (node)
+		payload = context_section(&f.doc, node);
+	if (payload.n)
+		buf_addf(text, "\n%s\n", payload.p);
 	return 0;
 }
 
-static int record_end(
-	struct tree *t, const struct run_step_call *child, const json *done, struct error *err)
+static int record_end(struct tree *t, const struct run_step_call *child, const json *action,
+	const json *done, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct answer_offer offer = {.id = child->parent,
-		.owner = t->call->owner,
-		.word = json_get_str(done, "result"),
-		.ran = true};
+	struct answer_offer offer = {.id = child->parent, .owner = t->call->owner, .ran = true};
+	bool hard;
 
-	if (describe_end(t->arena, child, done, &text, err) < 0 ||
+	if (describe_end(t->arena, child, json_get_str(action, "node"), done, &text, &hard, err) <
+			0 ||
 		context_open(&f, t->call->context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	offer.text = buf_str(&text);
+	/* The failure of a node that works in a worktree of its own is one of the manifest. */
+	offer.word = hard && action_accepts(action, STR("failure")) ? "failure"
+								    : json_get_str(done, "result");
 	t->again = true;
 	return answer_record(&f, &offer, err);
 }
@@ -317,6 +331,36 @@ static struct run_step_call child_call(struct tree *t, const json *action)
 		.parent = json_dup(t->arena, action, "id")};
 }
 
+/* The work of a node begins at that of its parent, or of its last attempt. */
+static int find_base(struct tree *t, const json *action, const char **base, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *item = json_get_str(action, "item"), *dot = strrchr(item, '.');
+	struct item_place place;
+	uint64_t n = 0;
+
+	if (dot && number_parse(str_of(dot + 1), 2, RUN_ATTEMPTS_MAX, &n)) {
+		const char *last = arena_printf(t->arena, n > 2 ? "%.*s.%u" : "%.*s",
+			(int)(dot - item), item, (unsigned)n - 1);
+
+		const char *document = run_child_document(t->arena, t->call->context_file, last);
+
+		if (path_exists(document) && (open_reader(&f, document, err) < 0 ||
+						     place_load(t->arena, &f, &place, err) < 0))
+			return -1;
+		*base = f.path ? place.branch : NULL;
+		context_close(&f);
+		f = (struct context_file){0};
+	}
+	if (*base)
+		return 0;
+	if (open_reader(&f, t->call->context_file, err) < 0 ||
+		place_load(t->arena, &f, &place, err) < 0)
+		return -1;
+	*base = place.branch;
+	return 0;
+}
+
 static int step_child(struct tree *t, const json *action, struct error *err)
 {
 	CLEANUP(json_free) json *done = NULL;
@@ -332,6 +376,8 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 			.target = up->target};
 	child.worktree = up ? &worktree : NULL;
 	child.ended = &ended;
+	if (json_get(action, "node") && find_base(t, action, &child.base, err) < 0)
+		return -1;
 	if (run_child_workflow(t->arena, t->call->workflow, json_get_str(action, "workflow"),
 		    child.plugin_root, child.repo, &child.workflow, err) < 0)
 		return error_prefix(err, "child '%s'", child.id);
@@ -342,7 +388,7 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 		return -1;
 	if (run_step_shared(t->arena, &child, t->below, t->waits, &done, err) < 0)
 		return -1;
-	return done ? record_end(t, &child, done, err) : 0;
+	return done ? record_end(t, &child, action, done, err) : 0;
 }
 
 /* ---- the step of the item ---- */
@@ -462,15 +508,19 @@ static int print_all(struct tree *t, struct buf *out, struct error *err)
 
 int run_step(struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err)
 {
+	struct run_step_call own = *call;
 	CLEANUP(tree_free)
 	struct tree t = {.arena = a,
-		.call = call,
+		.call = &own,
 		.below = json_array(),
 		.waits = json_array(),
 		.stepped = json_object()};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	bool first = true;
 
+	if (!call->in_run && !call->run && !call->cancel &&
+		run_quota_session(a, call, &own.run, err) < 0)
+		return -1;
 	do {
 		t.again = false;
 		if (step_own(&t, first, &line, err) < 0)

@@ -24,6 +24,10 @@ static const struct config_field settings_fields[] = {
 	{.key = "key", .kind = CONFIG_TEXT, .form = &key_form, CONFIG_AT(settings, key)},
 	{.key = "specs", .kind = CONFIG_TEXT, .form = &config_relative, CONFIG_AT(settings, specs)},
 	{.key = "harness", .kind = CONFIG_TEXT, .form = &config_line, CONFIG_AT(settings, harness)},
+	{.key = "pipeline",
+		.kind = CONFIG_TEXT,
+		.form = &config_line,
+		CONFIG_AT(settings, pipeline)},
 	{0},
 };
 

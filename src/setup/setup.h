@@ -44,6 +44,7 @@ struct settings {
 	const char *key;      /* of the ids of new items: SHOP of SHOP-7 */
 	const char *specs;    /* directory of new specs, relative to the repository */
 	const char *harness;  /* of a `run` without agents: `NAME[,NAME...]` */
+	const char *pipeline; /* whose budgets and plans apply to a session's steps */
 };
 
 /* No file: nothing is set. A `workflow` with a `/` in it is completed to an absolute path. -1: also

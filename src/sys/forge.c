@@ -528,6 +528,36 @@ int forge_checks(struct arena *a, const char *dir, const char *pr_url, struct fo
 				      : read_gh_checks(a, &o, status, out, err);
 }
 
+/* ---- merging ---- */
+
+int forge_merge(struct arena *a, const char *dir, const struct forge_pull *p, const char *head,
+	const char *method, const char **refused, struct error *err)
+{
+	const char *flag = arena_printf(a, "--%s", method);
+	const char *const gh[] = {
+		"gh", "pr", "merge", arena_dup(a, p->url), flag, "--match-head-commit", head, NULL};
+	const char *const glab[] = {"glab", "mr", "merge", arena_dup(a, p->number), "--sha", head,
+		"--yes", "--auto-merge=false", "--repo", glab_repository(a, p),
+		strcmp(method, "merge") ? flag : NULL, NULL};
+	const char *const *argv = p->kind == FORGE_GITHUB   ? gh
+				  : p->kind == FORGE_GITLAB ? glab
+							    : NULL;
+	CLEANUP(tool_output_release) struct tool_output o = {0};
+	bool there = false;
+	int status = 0;
+
+	*refused = NULL;
+	if (argv && run_tool(argv, dir, &o, &there, &status, err) < 0)
+		return -1;
+	if (!there)
+		return error_set(err, ERR_SYSTEM, "%s to merge '%.*s'",
+			argv ? arena_printf(a, "cannot find '%s'", argv[0]) : "there is no program",
+			(int)p->url.n, p->url.p);
+	if (status)
+		*refused = arena_printable(a, str_trim(buf_str(&o.errors)), 500);
+	return 0;
+}
+
 /* ---- comments ---- */
 
 enum { COMMENT_MAX = 1500, COMMENTS_MAX = 6000 };

@@ -88,6 +88,14 @@ struct forge_checks {
 int forge_checks(struct arena *a, const char *dir, const char *pr_url, struct forge_checks *out,
 	struct error *err);
 /*
+ * Merges an open pull request whose head is still `head`, with `gh pr merge` or `glab mr merge`, in
+ * `dir`. `method`: "rebase", "squash", "merge". *refused: why the forge does not, in the arena;
+ * NULL: it did, or queued it. -1: ERR_SYSTEM: there is no program for this forge, or it took more
+ * than 60 s.
+ */
+int forge_merge(struct arena *a, const char *dir, const struct forge_pull *p, const char *head,
+	const char *method, const char **refused, struct error *err);
+/*
  * What people wrote on a GitHub pull request and no agent has answered, in the arena: of each
  * comment its address, author, the author's relation to the repository and place, then the quoted
  * text. About 8 KB at most; secrets masked, control characters replaced. An agent's comment has a

@@ -550,6 +550,15 @@ static void add_last_lines(struct str output, struct buf *out)
 	buf_cut(out, str_cut(buf_str(out), ERROR_TEXT_MAX).n);
 }
 
+int process_become(const char *const *argv, const char *const *env, struct error *err)
+{
+	reset_signals();
+	close_at_exec();
+	environ = environment(env, false);
+	execvp(argv[0], (char *const *)argv);
+	return error_errno(err, "cannot run '%s'", argv[0]);
+}
+
 int process_check(const struct process *p, const struct process_end *end, const char *name,
 	struct str output, struct error *err)
 {

@@ -53,6 +53,10 @@ struct process_end {
  */
 int process_run(const struct process *p, struct process_end *end, struct error *err);
 
+/* Replaces this program by another one, whose environment is the caller's after `env` as in struct
+ * process. Returns only -1: ERR_SYSTEM. */
+int process_become(const char *const *argv, const char *const *env, struct error *err);
+
 /* 0 when the program, `name` for people, succeeded; else -1: ERR_SYSTEM with the time limit, or the
  * last lines of `output` that are not hints, joined by `; `, credentials in URLs replaced by `***`.
  */

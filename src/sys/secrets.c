@@ -70,9 +70,23 @@ static void add_variable(struct arena *a, struct secrets *s, struct str value)
 	}
 }
 
+/* For the life of the process. */
+static struct {
+	char **items;
+	size_t n, cap;
+} known_values;
+
+void secrets_know(struct str value)
+{
+	if (value.n >= SECRET_MIN)
+		vec_push(&known_values, str_dup(value));
+}
+
 void secrets_add(
 	struct arena *a, struct secrets *s, const char *const *env, const char *const *names)
 {
+	for (size_t i = 0; i < known_values.n; i++)
+		add_value(a, s, str_of(known_values.items[i]));
 	for (; env && *env; env++) {
 		struct str entry = str_of(*env),
 			   name = str_sub(entry, 0, str_find(entry, STR("=")));

@@ -26,6 +26,9 @@ struct secrets {
  */
 void secrets_add(
 	struct arena *a, struct secrets *s, const char *const *env, const char *const *names);
+/* From now on secrets_add() adds this value too, for this process and its children: a secret whose
+ * variable has no telling name, or that is in no variable. */
+void secrets_know(struct str value);
 /* Length of the longest value in bytes; 0 if there is none. */
 size_t secrets_longest(const struct secrets *s);
 /* Appends `text` to `out` with the known values masked. For text written by an agent. */

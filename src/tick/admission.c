@@ -319,7 +319,7 @@ static const char *dor_readiness(struct admission_case *c)
 		arena_printf(c->arena, "latest verdict=%s (signedAt=%s)", last->verdict,
 			last->signed_at ? last->signed_at : "unknown"),
 		JSON_OBJECT(JSON_TEXT("kind", "dor-blocked"), JSON_TEXT("verdict", last->verdict),
-			JSON_TEXT("signedAt", last->signed_at)));
+			JSON_IF(last->signed_at, JSON_TEXT("signedAt", last->signed_at))));
 }
 
 static bool is_cleared(const struct admission_case *c, const char *id)
@@ -355,7 +355,7 @@ static const char *external_dependencies(struct admission_case *c)
 	return detail(c,
 		arena_printf(c->arena, "%zu manual external dep(s) unresolved: %s", n, ids.s),
 		JSON_OBJECT(JSON_TEXT("kind", "awaiting-external"),
-			JSON_VALUE("blocking", blocking), JSON_VALUE("all", all)));
+			JSON_VALUE("externalDeps", blocking), JSON_VALUE("allExternalDeps", all)));
 }
 
 static const char *blocked(struct admission_case *c)
@@ -383,32 +383,32 @@ static const char *captures_pending(struct admission_case *c)
 	return detail(c,
 		arena_printf(c->arena, "task %s has pending captures (triage=tbd): decide on them",
 			c->task->id),
-		JSON_OBJECT(
-			JSON_TEXT("kind", "captures-pending"), JSON_TEXT("issueId", c->task->id)));
+		JSON_OBJECT(JSON_TEXT("kind", "captures-pending"),
+			JSON_TEXT("capturedFor", c->task->id)));
 }
 
 const struct admission_filter admission_filters[ADMISSION_FILTERS] = {
 	{"OpenPullRequestExists", "Open-PR-by-branch check", "open pull requests", false,
-		"OrchestratorBlockedByOpenPullRequest", open_pull_exists},
-	{"OrphanParent", "Orphan-parent check", "the backlog", false, "OrchestratorOrphanParent",
+		EVENT_TICK_OPEN_PULL_REQUEST, open_pull_exists},
+	{"OrphanParent", "Orphan-parent check", "the backlog", false, EVENT_TICK_ORPHAN_PARENT,
 		orphan_parent},
 	{"AlreadyInFlight", "Already-in-flight check",
-		"open pull requests, worktrees, work items, processes", false, NULL,
+		"open pull requests, worktrees, work items, processes", false, EVENT_TICK_IN_FLIGHT,
 		already_in_flight},
 	{"DependencyReadiness", "Dependency check", "the backlog; open pull requests if stacked",
-		true, "OrchestratorBlockedByDependency", dependency_readiness},
+		true, EVENT_TICK_DEPENDENCY, dependency_readiness},
 	{"BlastRadiusOverlap", "Blast-radius overlap check",
-		"references of the task and of those in flight", false,
-		"OrchestratorBlockedByBlastRadiusOverlap", blast_radius},
-	{"Dispatchability", "Dispatchability check", "the task", false,
-		"OrchestratorBlockedByDispatchability", dispatchability},
-	{"DorReadiness", "DoR readiness", "the calibration log", false, "OrchestratorBlockedByDor",
+		"references of the task and of those in flight", false, EVENT_TICK_OVERLAP,
+		blast_radius},
+	{"Dispatchability", "Dispatchability check", "the task", false, EVENT_TICK_DISPATCHABILITY,
+		dispatchability},
+	{"DorReadiness", "DoR readiness", "the calibration log", false, EVENT_TICK_DOR,
 		dor_readiness},
 	{"ExternalDependencies", "External deps", "the task; what was cleared", true,
-		"OrchestratorAwaitingExternal", external_dependencies},
-	{"Blocked", "Operator-blocked check", "the task", false, "TaskBlocked", blocked},
-	{"CapturesPending", "Captures-pending check", "undecided captures", false, NULL,
-		captures_pending},
+		EVENT_TICK_EXTERNAL, external_dependencies},
+	{"Blocked", "Operator-blocked check", "the task", false, EVENT_TICK_BLOCKED, blocked},
+	{"CapturesPending", "Captures-pending check", "undecided captures", false,
+		EVENT_TICK_CAPTURES, captures_pending},
 };
 
 /* ---- decisions ---- */
@@ -469,7 +469,7 @@ void admission_add_trace(struct buf *out, const struct admission *d)
 			d->base ? d->base : "");
 }
 
-static json *trace_json(const struct admission *d)
+json *admission_trace(const struct admission *d)
 {
 	json *list = json_array();
 
@@ -483,12 +483,24 @@ static json *trace_json(const struct admission *d)
 	return list;
 }
 
+json *admission_event_fields(const struct admission *d)
+{
+	json *fields = JSON_OBJECT(
+		JSON_TEXT("reason", d->reason), JSON_VALUE("trace", admission_trace(d)));
+
+	for (const json *m = json_first(d->detail); m; m = json_next(m))
+		if (strcmp(json_key(m), "kind") != 0 && strcmp(json_key(m), "reason") != 0)
+			json_put(fields, json_key(m), json_copy(m));
+	return fields;
+}
+
 json *admission_json(const struct admission *d)
 {
 	return JSON_OBJECT(JSON_TEXT("taskId", d->task->id), JSON_TEXT("title", d->task->title),
 		JSON_TEXT("priority", task_priority_word(d->task->priority)),
 		JSON_BOOL("admitted", !d->refused && !d->failed),
 		JSON_IF(d->refused, JSON_TEXT("refused", d->refused)),
-		JSON_VALUE("trace", trace_json(d)), JSON_IF(d->base, JSON_TEXT("base", d->base)),
-		JSON_IF(d->failed && d->failed->event, JSON_TEXT("event", d->failed->event)));
+		JSON_VALUE("trace", admission_trace(d)),
+		JSON_IF(d->base, JSON_TEXT("base", d->base)),
+		JSON_IF(d->failed, JSON_TEXT("event", event_type(d->failed->event)->name)));
 }

@@ -10,6 +10,7 @@
 #define DT_ADMISSION_H
 
 #include "src/backlog/backlog.h"
+#include "src/event/event.h"
 #include "src/sys/forge.h"
 
 struct admission_sign { /* that somebody works on a task */
@@ -48,7 +49,7 @@ struct admission_filter {
 	const char *name, *title; /* for programs, for people */
 	const char *reads;
 	bool missing_blocks; /* a fact that could not be gathered blocks; else it admits */
-	const char *event;   /* that its rejection emits; NULL: none */
+	enum event_id event; /* that its rejection emits */
 	/* The reason of a rejection; NULL: it passes. */
 	const char *(*reject)(struct admission_case *c);
 };
@@ -88,6 +89,9 @@ void admissions_release(struct admissions *all); /* for CLEANUP */
 
 /* A line for the task, each filter and the result. */
 void admission_add_trace(struct buf *out, const struct admission *d);
+json *admission_trace(const struct admission *d); /* an array: {filter, passed, reason, detail} */
+/* Of the event of its rejection; the caller adds `tick`. */
+json *admission_event_fields(const struct admission *d);
 json *admission_json(const struct admission *d);
 
 #endif

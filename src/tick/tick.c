@@ -1,19 +1,21 @@
 #include "context/file.h"
+#include "src/base/number.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
-#include "src/store/disk.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
-#include "src/tick/admission.h"
+#include "src/tick/dispatch.h"
 #include "src/tick/tick.h"
-
-enum { LOCK_WAIT_MS = 60000 };
 
 struct tick {
 	struct arena *arena;
 	const struct tick_call *call;
 	const char *repo, *items; /* directory of the documents */
 	struct backlog backlog;
+	struct tick_memory memory;
+	const char *returned; /* as of the call, or of its result */
+	bool gate;            /* it is being decided what may start */
+	size_t dispatched, candidates, rejected;
 	struct git_default start; /* where work begins; branch NULL: not read yet */
 	json *actions;
 	json *waits;        /* as of run_step_shared() */
@@ -27,6 +29,7 @@ static void tick_free(struct tick *t)
 {
 	json_free(&t->actions);
 	json_free(&t->waits);
+	tick_memory_close(&t->memory);
 }
 
 static void add_wait(struct tick *t, const struct task *task, const char *why, const char *reason,
@@ -69,6 +72,32 @@ static bool is_live(const json *waits, size_t before)
 	       json_str_is(json_at(waits, json_len(waits) - 1), "for", "owner");
 }
 
+/* NULL: it has none. */
+static const char *pull_request_of(struct tick *t, const struct task *task)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct str url;
+
+	if (context_open(&f, document_of(t, task), CONTEXT_READ_ONLY, &ignored) < 0)
+		return NULL;
+	url = context_get(&f.doc, "pr_url");
+	return url.n ? arena_dup(t->arena, url) : NULL;
+}
+
+static void report_end(struct tick *t, const struct task *task, bool good, const char *reason)
+{
+	const char *url = pull_request_of(t, task);
+
+	if (!tick_memory_end(&t->memory, task, reason))
+		return;
+	tick_memory_report(&t->memory, EVENT_TICK_COMPLETED, task,
+		JSON_OBJECT(JSON_TEXT("outcome", good ? "approved" : "needs-human-attention"),
+			JSON_TEXT("reason", reason), JSON_IF(url, JSON_TEXT("prUrl", url))));
+	if (!good)
+		tick_memory_fail(&t->memory, task, "item", reason, true);
+}
+
 static void add_end(struct tick *t, const struct task *task, const json *done)
 {
 	bool good = json_str_is(done, "result", "success");
@@ -76,6 +105,7 @@ static void add_end(struct tick *t, const struct task *task, const json *done)
 		good ? "merge what is approved: %s" : "failed: %s", json_get_str(done, "reason"));
 
 	t->open -= good;
+	report_end(t, task, good, json_get_str(done, "reason"));
 	add_wait(t, task, good ? "merge" : "retry", reason,
 		good ? NULL : arena_printf(t->arena, "dev-team retry %s", task->id));
 }
@@ -86,6 +116,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base, 
 	CLEANUP(json_free) json *done = NULL;
 	struct run_worktree worktree = {.target = base};
 	size_t actions = json_len(t->actions), waits = json_len(t->waits);
+	const struct run_step_call *like = t->call->like;
 	bool ended = false;
 	struct run_step_call step = {.id = task->id,
 		.context_file = document_of(t, task),
@@ -94,18 +125,28 @@ static int step_item(struct tick *t, const struct task *task, const char *base, 
 		.repo = t->repo,
 		.owner = t->call->owner,
 		.take_over = t->call->take_over,
-		.returned = t->call->returned,
+		.new_session = t->call->new_session,
+		.returned = t->returned,
 		.own_worktree = true,
 		.worktree = base ? &worktree : NULL,
 		.spec = spec_of(t->arena, task),
 		.ended = &ended};
 
+	if (like) {
+		step.in_run = like->in_run;
+		step.scripted = like->scripted;
+		step.validated = like->validated;
+		step.run = like->run;
+		step.returned_alone = like->returned_alone;
+	}
 	if (run_step_resolve(t->arena, &step, err) < 0 ||
 		run_step_shared(t->arena, &step, t->actions, t->waits, &done, err) < 0)
 		return -1;
 	t->live += json_len(t->actions) > actions || is_live(t->waits, waits);
 	if (done)
 		add_end(t, task, done);
+	else
+		tick_memory_succeed(&t->memory, task);
 	return 0;
 }
 
@@ -117,6 +158,7 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 	if (step_item(t, task, base, &err) == 0)
 		return;
 	error_log("dev-team: %s: %s", task->id, err.text);
+	tick_memory_fail(&t->memory, task, "step", err.text, false);
 	t->fault = err;
 }
 
@@ -132,6 +174,17 @@ static bool has_item(struct tick *t, const struct task *task)
 		       str_is(path_base(workflow), TICK_WORKFLOW ".md"));
 }
 
+/* It waits for a person: it is not stepped, and takes no slot. */
+static bool is_parked(struct tick *t, const struct task *task)
+{
+	const char *why = tick_memory_parked(&t->memory, task);
+
+	if (why)
+		add_wait(t, task, "release", arena_printf(t->arena, "parked: %s", why),
+			arena_printf(t->arena, "dev-team backlog release %s", task->id));
+	return why != NULL;
+}
+
 static void step_task(struct tick *t, const struct task *task)
 {
 	const struct task *base = task->stacked ? backlog_base(&t->backlog, task) : NULL;
@@ -142,7 +195,7 @@ static void step_task(struct tick *t, const struct task *task)
 	if (task->state == TASK_DONE)
 		return;
 	t->open++;
-	if (task->id && has_item(t, task))
+	if (task->id && !is_parked(t, task) && has_item(t, task))
 		try_item(t, task, base ? admission_branch(t->arena, base) : NULL);
 }
 
@@ -150,8 +203,20 @@ static void step_task(struct tick *t, const struct task *task)
 
 static void add_refusal(struct tick *t, const struct admission *d)
 {
-	if (!has_item(t, d->task))
-		add_wait(t, d->task, "admission", d->refused ? d->refused : d->reason, NULL);
+	if (has_item(t, d->task))
+		return;
+	t->rejected++;
+	tick_memory_reject(&t->memory, d);
+	add_wait(t, d->task, "admission", d->refused ? d->refused : d->reason, NULL);
+}
+
+int tick_check_enabled(struct error *err)
+{
+	return env_is_off("AI_SDLC_AUTONOMOUS_ORCHESTRATOR")
+		       ? error_set(err, ERR_STATE,
+				 "AI_SDLC_AUTONOMOUS_ORCHESTRATOR switches the orchestrator off: "
+				 "unset it")
+		       : 0;
 }
 
 int tick_candidates(
@@ -186,6 +251,17 @@ static int check_pushed(struct tick *t, const struct task *task, bool *pushed, s
 	return 0;
 }
 
+static void start_task(struct tick *t, const struct admission *d)
+{
+	struct error before = t->fault;
+
+	try_item(t, d->task, d->base);
+	if (t->fault.code && !before.code)
+		return;
+	t->dispatched++;
+	tick_memory_dispatch(&t->memory, d);
+}
+
 static int try_candidate(
 	struct tick *t, struct admission_facts *f, const struct task *task, struct error *err)
 {
@@ -193,6 +269,9 @@ static int try_candidate(
 	const struct admission *d;
 	bool pushed;
 
+	if (tick_memory_parked(&t->memory, task))
+		return 0;
+	t->candidates++;
 	admission_run(f, &(struct task_list){.items = &task, .n = 1}, 1, &all);
 	d = &all.items[0];
 	if (d->refused || d->failed) {
@@ -202,7 +281,7 @@ static int try_candidate(
 	if (check_pushed(t, task, &pushed, err) < 0)
 		return -1;
 	if (pushed)
-		try_item(t, task, d->base);
+		start_task(t, d);
 	else
 		add_wait(t, task, "admission",
 			arena_printf(t->arena, "'%s' is not on '%s': commit and push it",
@@ -234,22 +313,6 @@ static int admit(struct tick *t, struct error *err)
 
 /* ---- the result ---- */
 
-static const char *waiting_reason(struct tick *t, const struct task *task)
-{
-	const char *refusal = task_refusal(t->arena, task);
-	struct task_list blockers;
-
-	if (refusal)
-		return refusal;
-	if (task->state == TASK_STARTED)
-		return "it is in progress";
-	backlog_blockers(&t->backlog, task, &blockers);
-	return blockers.n ? arena_printf(t->arena, "waits for '%s'",
-				    blockers.items[0]->id ? blockers.items[0]->id
-							  : blockers.items[0]->file)
-			  : "a dependency does not exist";
-}
-
 /* Tasks that are not on the frontier, and have no item. */
 static void add_waiting(struct tick *t)
 {
@@ -257,9 +320,10 @@ static void add_waiting(struct tick *t)
 		const struct task *task = &t->backlog.tasks[i];
 
 		if (task->hidden || task->state == TASK_READY || task->state == TASK_STACKED ||
-			task->state == TASK_DONE || (task->id && has_item(t, task)))
+			task->state == TASK_DONE || (task->id && has_item(t, task)) ||
+			tick_memory_parked(&t->memory, task))
 			continue;
-		add_wait(t, task, "admission", waiting_reason(t, task), NULL);
+		add_wait(t, task, "admission", tick_waiting_reason(&t->backlog, task), NULL);
 	}
 }
 
@@ -279,7 +343,8 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 	if (t->open)
 		add_waiting(t);
 	json_push(array,
-		t->open ? run_waiting(t->waits)
+		t->open ? JSON_ADD(run_waiting(t->waits),
+				  JSON_INT("next_s", tick_memory_next(&t->memory)))
 			: JSON_OBJECT(JSON_TEXT("action", "done"), JSON_TEXT("result", "success"),
 				  JSON_TEXT("reason",
 					  arena_printf(t->arena, "%zu of %zu tasks are finished",
@@ -287,25 +352,79 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 	json_print(out, array);
 }
 
+/* Both are of the memory; the caller reports *err. */
+static void note_gate(struct tick *t, const struct error *err)
+{
+	int64_t n = tick_memory_count(t->memory.all, "gateFailures");
+
+	if (n == 1)
+		tick_memory_report(&t->memory, EVENT_TICK_GATE_FAILED, NULL,
+			JSON_OBJECT(JSON_TEXT("reason", err->text), JSON_INT("failures", n)));
+}
+
+static void note_tick(struct tick *t)
+{
+	bool idle = !json_len(t->actions) && !t->fault.code;
+
+	json_drop(t->memory.all, "gateFailures");
+	if (t->dispatched)
+		tick_memory_report(&t->memory, EVENT_TICK, NULL,
+			JSON_OBJECT(JSON_INT("candidates", t->candidates),
+				JSON_INT("dispatched", t->dispatched)));
+	tick_memory_idle(&t->memory, idle, t->rejected);
+	tick_memory_sweep(&t->memory, &t->backlog);
+}
+
+static struct dispatch_place place_of(const struct tick *t)
+{
+	return (struct dispatch_place){
+		t->repo, t->call->plugin_root, t->items, t->memory.artifacts};
+}
+
+static int run_gate(struct tick *t, struct error *err)
+{
+	struct dispatch_place place = place_of(t);
+
+	t->returned = t->call->returned;
+	if (t->call->result &&
+		dispatch_take(t->arena, &place, &t->memory, t->call->result, &t->returned, err) < 0)
+		return -1;
+	t->gate = true;
+	if (backlog_read(t->arena, t->repo, &t->backlog, err) < 0)
+		return -1;
+	t->gate = false;
+	for (size_t i = 0; i < t->backlog.n; i++)
+		step_task(t, &t->backlog.tasks[i]);
+	t->gate = true;
+	if (admit(t, err) < 0)
+		return -1;
+	t->gate = false;
+	return t->call->like ? 0 : dispatch_emit(t->arena, &place, t->actions, !t->call->task, err);
+}
+
 int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *status,
 	struct error *err)
 {
 	CLEANUP(tick_free)
 	struct tick t = {.arena = a, .call = call, .actions = json_array(), .waits = json_array()};
-	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	int rc;
 
+	*status = 0;
 	/* Two ticks must not fill one slot. */
 	if (locate_repository(a, call->repo, &t.repo, err) < 0 ||
-		status_directory(a, t.repo, &t.items, err) < 0 || path_mkdirs(t.items, err) < 0 ||
-		disk_lock_take(&lock, path_join(a, t.items, ".tick.lock"), LOCK_WAIT_MS, err) < 0 ||
-		backlog_read(a, t.repo, &t.backlog, err) < 0)
+		status_directory(a, t.repo, &t.items, err) < 0 ||
+		tick_memory_open(a, t.repo, t.items, &t.memory, err) < 0)
 		return -1;
-	for (size_t i = 0; i < t.backlog.n; i++)
-		step_task(&t, &t.backlog.tasks[i]);
-	if (admit(&t, err) < 0)
+	rc = run_gate(&t, err);
+	if (rc < 0 && t.gate && err->code == ERR_SYSTEM) {
+		*status = TICK_GATE_FAILED;
+		note_gate(&t, err);
+	} else if (rc == 0) {
+		note_tick(&t);
+	}
+	if (tick_memory_save(&t.memory, rc < 0 ? &(struct error){0} : err) < 0 || rc < 0)
 		return -1;
 	report_failures(&t);
-	*status = 0;
 	if (json_len(t.actions)) {
 		json_print(out, t.actions);
 		return 0;

@@ -2,28 +2,39 @@
  * tick.h: one step of the backlog: of all work items of its tasks, and the first step of tasks that
  * are admitted now. docs/backlog.md.
  *
- * Nothing is recorded besides the work items. The item of a task has its id and the workflow
- * TICK_WORKFLOW; it is made, or found again, by that id, so a tick that was killed is repeated by
- * the next one.
+ * The item of a task has its id and the workflow TICK_WORKFLOW; it is made, or found again, by that
+ * id, so a tick that was killed is repeated by the next one. Besides the items there are counters
+ * (memory.h).
  */
 #ifndef DT_TICK_H
 #define DT_TICK_H
 
 #include "src/backlog/backlog.h"
+#include "src/run/run.h"
 
 #define TICK_WORKFLOW "backlog-task"
 
 /* Exit statuses besides 0, actions to carry out. */
-enum { TICK_IDLE = 6, TICK_FINISHED = 7 };
+enum {
+	TICK_IDLE = 6,
+	TICK_FINISHED = 7,
+	TICK_GATE_FAILED = 8, /* what decides which tasks may start could not be read */
+};
 
 struct tick_call {
 	const char *repo, *plugin_root; /* NULL: the default places */
 	const char *task;               /* id: no other task; NULL: all */
 	const char *owner;              /* of the work items; NULL: none */
 	bool take_over;
+	bool new_session;       /* as of struct run_step_call */
 	const char *returned;   /* as of struct run_step_call */
 	int64_t max_concurrent; /* items with actions at the same time; 0: 1 */
+	const char *result; /* file whose result is recorded first; "": the default; NULL: none */
+	const struct run_step_call *like; /* of a run_next; NULL: the caller carries out */
 };
+
+/* -1: ERR_STATE, AI_SDLC_AUTONOMOUS_ORCHESTRATOR is off. */
+int tick_check_enabled(struct error *err);
 
 /* The tasks that may be started if the filters let them pass, in their order: the frontier and
  * stacked tasks; or only the task `id` (may be NULL). -1: ERR_INPUT, there is no such task. */
@@ -33,9 +44,47 @@ int tick_candidates(
 /*
  * Adds the array of actions of all items, in one line without a newline: what is outstanding, or
  * one `done`. *status: 0 or one of the above. Items that have failed are reported in the log. -1:
- * also if an item could not be stepped and there is nothing else to do.
+ * also if an item could not be stepped and there is nothing else to do; with *status
+ * TICK_GATE_FAILED: nothing was started, as the gate could not run.
  */
 int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *status,
 	struct error *err);
+
+/* ---- the unattended loop (start.c) ---- */
+
+enum { TICK_INTERVAL_S = 30 };
+
+struct tick_start_call {
+	struct run_request request; /* first: the agents */
+	struct tick_call tick;
+	const char *spawner; /* harness, api-key, mock; NULL: as tick_spawner() says */
+	int64_t max_ticks;   /* 0: no limit */
+	int64_t interval_s;  /* between two ticks, at least */
+};
+
+/* `given`, else $AI_SDLC_ORCHESTRATOR_SPAWNER, else `otherwise`. */
+const char *tick_spawner(const char *given, const char *otherwise);
+/* Seconds until the next tick: `base` after one that changed something, else twice the last ones,
+ * at most 300. */
+int64_t tick_interval(int64_t base, int64_t current, bool idle);
+
+/*
+ * Ticks and carries out the actions, until all tasks are finished or `max_ticks` were made; waits
+ * while there is nothing to do. With the spawner `harness` the API keys of all harnesses are
+ * removed from the environment of this process. What fails later than the first tick is logged and
+ * tried again. Adds the last array if nothing was to be carried out. *status: of the last tick, 0
+ * if all are finished. -1: ERR_STATE: `spawner-unavailable`, or another loop works on the backlog.
+ */
+int tick_start(struct arena *a, struct tick_start_call *c, struct buf *out, int *status,
+	struct error *err);
+
+/*
+ * Adds the open tasks of the backlog to what status_items() found in `dir`: one without a work item
+ * is {id, status, state, reason, since, file} with the status `queued`, its state in the backlog
+ * and why it waits; a parked one has the status `parked`, also if it has an item. Starts nothing,
+ * and asks nobody: the reason is that of the last tick, else of the backlog. -1: the backlog cannot
+ * be read.
+ */
+int tick_add_status(const char *repo, const char *dir, json **items, struct error *err);
 
 #endif

@@ -1,4 +1,5 @@
 #include "src/base/number.h"
+#include "src/graph/manifest.h"
 #include "src/verify/explore.h"
 #include "src/machine/action.h"
 #include "src/machine/verdict.h"
@@ -89,7 +90,7 @@ static bool decides(struct str name)
 {
 	return !str_is(name, CONTEXT_ACTIONS) && !str_is(name, CONTEXT_LAST_FAILURE) &&
 	       !str_is(name, CONTEXT_FAILED_ANSWER) && !str_is(name, CONTEXT_TROUBLE_LOG) &&
-	       !str_starts(name, CONTEXT_EARLIER);
+	       !str_is(name, MANIFEST_EVENTS) && !str_starts(name, CONTEXT_EARLIER);
 }
 
 const char *const *explore_key_sections(struct arena *a, const struct context *c)
@@ -200,6 +201,21 @@ static void add_visits(const struct explore_key_rules *r, const struct context *
 	}
 }
 
+/* Of a manifest: how often each node was tried again, and which events there were. */
+static void add_nodes(const struct explore_key_rules *r, const struct context *c, struct buf *out)
+{
+	CLEANUP(json_free) json *all = NULL;
+
+	if (!r->workflow->n_declared || !r->workflow->declared->manifest)
+		return;
+	all = context_attempts_json(c);
+	for (const json *n = json_first(all); n; n = json_next(n))
+		if (str_starts(str_of(json_key(n)), "retry."))
+			buf_addf(out, "%s=%.0f ", json_key(n), json_number(n, 0));
+		else if (str_starts(str_of(json_key(n)), "event."))
+			buf_addf(out, "%s ", json_key(n));
+}
+
 static void add_key(const struct explore_key_rules *r, const struct context *c, unsigned changes,
 	struct buf *out)
 {
@@ -212,6 +228,7 @@ static void add_key(const struct explore_key_rules *r, const struct context *c, 
 		context_get(c, "spec_path").n > 0, context_get(c, "pr_url").n > 0);
 	add_attempts(r, c, changes, out);
 	add_visits(r, c, changes, out);
+	add_nodes(r, c, out);
 	add_sections(c, out);
 	add_outstanding(c, out);
 }

@@ -5,6 +5,7 @@
  */
 #include "context/lease.h"
 #include "src/base/clock.h"
+#include "src/graph/manifest.h"
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/machine/engine.h"
@@ -247,6 +248,16 @@ static int evidence(void *data, struct arena *a, const struct evidence_query *q,
 	return seen ? 0 : -1;
 }
 
+static int project(
+	void *data, struct arena *a, const struct project_query *q, json **facts, struct error *err)
+{
+	const json *seen = need(data, "project", err);
+
+	(void)a, (void)q;
+	*facts = json_copy(json_get(seen, "value"));
+	return seen ? 0 : -1;
+}
+
 /* Only a script that was running is in the journal. */
 static bool still_running(void *data, const struct context_file *f, const char *id)
 {
@@ -317,6 +328,7 @@ static const struct environment from_journal = {.find_specs = find_specs,
 	.failing_checks = failing_checks,
 	.open_comments = open_comments,
 	.evidence = evidence,
+	.project = project,
 	.still_running = still_running,
 	.client = client,
 	.client_ended = client_ended,
@@ -578,8 +590,8 @@ static bool load_workflow(struct replay *r, const json *note)
 	if (text) {
 		arena_release(&r->workflow_arena);
 		r->workflow_sum[0] = '\0';
-		if (workflow_parse(&r->workflow_arena, file, str_of(text), &r->workflow, &ignored) <
-			0)
+		if (manifest_workflow_parse(
+			    &r->workflow_arena, file, str_of(text), &r->workflow, &ignored) < 0)
 			return false;
 		(void)snprintf(r->workflow_sum, sizeof(r->workflow_sum), "%s", sum);
 	}

@@ -11,6 +11,7 @@
 #include "src/base/buf.h"
 
 struct config_reader;
+struct manifest;
 struct yaml;
 
 #define WORKFLOW_MAX    ((size_t)1 << 20)   /* bytes of a file */
@@ -130,6 +131,7 @@ struct declared_state {
 	const struct declared_action **by_section; /* sorted by `writes` */
 	size_t *order; /* indices of `items`, each after those that it needs; NULL: none needs one,
 			  and none is a child */
+	const struct manifest *manifest; /* its items are the nodes of this; NULL: declared */
 };
 
 /* Where an item of a declared state is. */

@@ -348,11 +348,19 @@ static int await(struct work *w)
 	return got == STORE_OK || got == STORE_COMPACTED ? 0 : -1;
 }
 
+static int create_parts(struct work *w)
+{
+	for (const struct pool_part *const *part = pool_parts(); *part; part++)
+		if ((*part)->create(w->arena, w->pool, &w->of, w->ask->issue, w->err) < 0)
+			return -1;
+	return 0;
+}
+
 static int fill(struct work *w)
 {
 	struct error why;
 
-	if (worktree_fill(w->arena, w->pool, &w->of, w->err) < 0) {
+	if (worktree_fill(w->arena, w->pool, &w->of, w->err) < 0 || create_parts(w) < 0) {
 		if (making_undo(w->arena, w->pool, &w->of, &why) < 0)
 			record_give_up(w->arena, w->pool, w->of.path, why.text);
 		return -1;
@@ -400,6 +408,8 @@ static int once(struct work *w, bool *created, bool *over)
 	if (begin(w) < 0 || locked(w, &got) < 0)
 		return -1;
 	*over = got == DONE || got == FILL;
+	if (got == DONE)
+		return record_ours(w->pool, &w->of) ? create_parts(w) : 0;
 	if (got == FILL) {
 		*created = fill(w) == 0;
 		return *created ? 0 : -1;

@@ -25,6 +25,19 @@ void audit_add(struct audit *t, const char *kind, const char *path, const char *
 		.text = arena_dup(t->arena, str_of(text))};
 }
 
+static void audit_part(void *data, const char *kind, const char *name, const char *text)
+{
+	audit_add(data, kind, name, "%s", text);
+}
+
+static int audit_parts(struct audit *t, struct error *err)
+{
+	for (const struct pool_part *const *part = pool_parts(); *part; part++)
+		if ((*part)->inspect(t->arena, t->pool, audit_part, t, err) < 0)
+			return -1;
+	return 0;
+}
+
 static int once(struct arena *a, struct pool *p, struct audit *t, bool *same, struct error *err)
 {
 	*t = (struct audit){.arena = a, .pool = p};
@@ -32,6 +45,8 @@ static int once(struct arena *a, struct pool *p, struct audit *t, bool *same, st
 		return -1;
 	audit_marks(t);
 	audit_ports(t);
+	if (audit_parts(t, err) < 0)
+		return -1;
 	return audit_files(t, err) < 0 ? -1 : audit_unchanged(t, same, err);
 }
 

@@ -189,6 +189,27 @@ static int find_directory(
 
 /* ---- opening ---- */
 
+static const struct pool_part *const no_parts[] = {NULL};
+static const struct pool_part *const *all_parts = no_parts;
+
+void pool_set_parts(const struct pool_part *const *parts)
+{
+	all_parts = parts;
+}
+
+const struct pool_part *const *pool_parts(void)
+{
+	return all_parts;
+}
+
+static int inspect_parts(struct arena *a, struct pool *p, struct error *err)
+{
+	for (const struct pool_part *const *part = pool_parts(); *part; part++)
+		if ((*part)->inspect(a, p, NULL, NULL, err) < 0)
+			return -1;
+	return 0;
+}
+
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err)
 {
@@ -200,14 +221,16 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		.strict = spec->strict,
 		.on_merge = spec->on_merge,
 		.on_abort = spec->on_abort,
-		.on_timeout = spec->on_timeout};
+		.on_timeout = spec->on_timeout,
+		.databases = spec->databases,
+		.n_databases = spec->n_databases};
 	if (boot_read(err) < 0 || find_repository(a, repo ? repo : ".", out, err) < 0 ||
 		find_directory(a, spec, out, err) < 0)
 		return -1;
 	if (store_open(&out->store, store_backend(), out->state, POOL_STORE,
 		    STORE_WRITE | STORE_MARKED, pool_lock_wait(STORE_WAIT_MS), err) < 0)
 		return -1;
-	if (pool_repair(a, out, err) == 0)
+	if (pool_repair(a, out, err) == 0 && inspect_parts(a, out, err) == 0)
 		return 0;
 	pool_close(out);
 	return -1;

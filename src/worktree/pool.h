@@ -35,6 +35,8 @@ struct pool {
 	unsigned base_port, stale_days;
 	bool strict, on_merge, on_abort, on_timeout;
 	const char *notice; /* lines for people about what could not be repaired; NULL */
+	const struct database_pool_spec **databases; /* each worktree gets a branch of each */
+	size_t n_databases;
 	bool (*is_free)(unsigned port); /* for tests; NULL: port_is_free() */
 	struct store *store;
 };
@@ -240,6 +242,36 @@ int pool_port_of(struct arena *a, struct pool *p, const char *word, struct port_
 /* In this order: the override, the worktree's ports, those in the issue's runtime.json, the first
  * free block. -1 as port_find(); also ERR_STATE when the worktree has fewer. */
 int pool_port(struct arena *a, const struct port_request *ask, struct port_report *out,
+	struct error *err);
+
+/* ---- what lives and dies with an allocation ---- */
+
+/*
+ * Such as a database branch. The functions are called without the pool's lock, while the record
+ * names the operation (`making`, `removing`), so that each is repeated after a kill. What a part
+ * cannot undo or release now is its own to record and to report; it does not hold up the worktree.
+ */
+struct pool_part {
+	/* The worktree has its files; also called when it is adopted. -1: the allocation is undone,
+	 * unless it existed before. `issue`: of the events; NULL. */
+	int (*create)(struct arena *a, struct pool *p, const struct allocation *of,
+		const char *issue, struct error *err);
+	/* create() of this one may have begun, or failed. */
+	void (*undo)(struct arena *a, struct pool *p, const struct allocation *of);
+	/* `report` NULL: the pool is being opened; finishes what dead processes left, and removes
+	 * what is due. Else: reports inconsistencies to report(data, kind, name, text). */
+	int (*inspect)(struct arena *a, struct pool *p,
+		void (*report)(void *data, const char *kind, const char *name, const char *text),
+		void *data, struct error *err);
+	/* The worktree is being removed and cannot be put back. */
+	void (*release)(struct arena *a, struct pool *p, const struct allocation *of);
+};
+/* What all pools of this process have, from now on; ended by NULL. Without a call: nothing. */
+void pool_set_parts(const struct pool_part *const *parts);
+
+/* *who: what uses the worktree, for people; NULL: nothing. Uses are: a process in the record, a run
+ * whose state.json has a fresh heartbeat, a process whose working directory is in it. */
+int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
 	struct error *err);
 
 #endif

@@ -24,6 +24,11 @@ enum { POOL_LOCK_MS = 60000, GIT_S = 300, CHECKOUT_S = 3600 };
 /* How long to wait for a lock: DEV_TEAM_LOCK_WAIT_MS, or this if it is not set. */
 unsigned pool_lock_wait(unsigned unset_ms);
 
+/* ---- open.c ---- */
+
+/* Of pool_set_parts(); ended by NULL. */
+const struct pool_part *const *pool_parts(void);
+
 /* ---- record.c ---- */
 
 char *key_at(struct arena *a, const char *path);    /* at/DIGEST of an absolute path */
@@ -361,12 +366,8 @@ const char *unrecorded_owner(const struct unrecorded *list, size_t n, unsigned p
 
 /* ---- live.c ---- */
 
-/* *who: what uses it, for people; NULL: nothing. Uses are: a process in the record, a run whose
- * state.json has a fresh heartbeat, a process whose working directory is in it. */
-int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
-	struct error *err);
-/* Only the last of them, and a holder with another state directory. Works for any directory, such
- * as the trash name of a worktree. */
+/* Only the last use of pool_live(), and a holder with another state directory. Works for any
+ * directory, such as the trash name of a worktree. */
 int live_inside(struct arena *a, const char *dir, const char **who, struct error *err);
 
 #endif

@@ -242,6 +242,8 @@ static int finish(struct arena *a, struct pool *p, struct allocation *of, const 
 	}
 	if (trash_delete(trash_admin_path(a, p, of->path), err) < 0 || trash_delete(trash, err) < 0)
 		return -1;
+	for (const struct pool_part *const *part = pool_parts(); *part; part++)
+		(*part)->release(a, p, of);
 	change_begin(&c, a, p);
 	change_drop(&c, of);
 	if (slot_release(a, p, of, &c, err) < 0)

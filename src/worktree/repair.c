@@ -187,6 +187,8 @@ int making_undo(struct arena *a, struct pool *p, struct allocation *of, struct e
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	bool kept;
 
+	for (const struct pool_part *const *part = pool_parts(); *part; part++)
+		(*part)->undo(a, p, of);
 	if (admin_lock(p, &lock, err) < 0 || undo_in_git(a, p, of, &kept, err) < 0)
 		return -1;
 	disk_lock_drop(&lock);

@@ -2,7 +2,7 @@
  * bench: a table of the cost of the verbs beside the minimum cost of a durable change. The two run
  * in turn, A B A B, so that other load affects both equally. Asserts nothing.
  *
- *     bench DEV-TEAM [RUNS [resources | pool | steps | items | policy | hook]]
+ *     bench DEV-TEAM [RUNS [GROUP]]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -427,6 +427,30 @@ static void measure_array(void)
 	runs = all;
 }
 
+/* A step of a parent with ten children is eleven steps. */
+static void measure_children(void)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *part = make_flow(1), *flow = in_dir("parent.md");
+	struct side parent = {.argv = step_argv_with(dir, "B-1", flow, NULL), .parts = 11},
+		    alone = {.argv = step_argv_with(dir, "B-2", part, NULL)};
+
+	buf_adds(&text, "---\nevidence: []\nstates:\n  build:\n    all:\n");
+	for (unsigned i = 1; i <= 10; i++)
+		buf_addf(&text,
+			"      - {child: c%u, workflow: '%s', task: Work., writes: Part %u, "
+			"results: {success: ok, failed: bad}}\n",
+			i, part, i);
+	buf_adds(&text, "---\n```mermaid\nstateDiagram-v2\n[*] --> init\n"
+			"init --> build : start\nbuild --> done : ok\nbuild --> failed : bad\n"
+			"done --> [*]\nfailed --> [*]\n```\n");
+	tree_write(flow, buf_str(&text));
+	remove_item();
+	must(parent.argv, NULL);
+	must(alone.argv, NULL);
+	compare("step of a parent with 10 children, / 11 : step", parent, alone, "<= 1.0x");
+}
+
 /* What every tool call of every session costs: the plugin's launcher, as the client starts it. */
 static void measure_hook(void)
 {
@@ -455,6 +479,72 @@ static void measure_hook(void)
 	compare("hook, an item in progress : repeated step", call,
 		SIDE(program, "step", "B-1", "--workflow", "implement", "--owner", "bench"),
 		"<= 1.2x");
+}
+
+static void write_plan(void)
+{
+	tree_write(in_dir(".dev-team/resources/plan.yaml"),
+		STR("apiVersion: dev-team/v1\nkind: SubscriptionPlan\nmetadata: {name: max}\n"
+		    "spec: {harness: claude-code, billingMode: session-window, "
+		    "windowDuration: PT5H, windowQuotaTokens: 1000000}\n"));
+	tree_write(in_dir(".dev-team/resources/ship.yaml"),
+		STR("apiVersion: dev-team/v1\nkind: Pipeline\nmetadata: {name: ship}\n"
+		    "spec: {accountId: team, subscriptionPlans: [max], "
+		    "stages: [{name: implementing, estimatedTokens: {input: 50000, output: "
+		    "10000, frozen: true}}]}\n"));
+}
+
+/* The ledger as it is now. */
+static struct item take_ledger(void)
+{
+	const char *path = in_dir(".dev-team/ledger.md");
+
+	return (struct item){STR(""), taken(events_of(path)), path};
+}
+
+/* A step that admits its action, beside one without a plan and the bare program. */
+static void measure_step_with_plan(const struct item *ledger)
+{
+	static double of_a[MAX_RUNS], of_b[MAX_RUNS];
+	const char *settings = in_dir(".dev-team/config.yaml"), *copy = in_dir("bare.md");
+	const struct side plain = SIDE(bare, copy);
+	struct item answered, asked;
+	long peak;
+
+	unlink(settings);
+	prepare(4 * KIB, &answered, &asked);
+	tree_write(copy, answered.document);
+	for (unsigned i = 0; i < runs; i++) {
+		const struct side step = {.argv = step_argv(dir), .before = &answered};
+
+		tree_write(settings, STR("pipeline: ship\n"));
+		lay(ledger);
+		of_a[i] = run_side(&step, &peak);
+		unlink(settings);
+		of_b[i] = run_side(&step, &peak) + run_side(&plain, &peak);
+	}
+	bench_row("step with a plan : step + bare", of_a, of_b, runs, "<= 1.0x");
+}
+
+static void measure_ledger(void)
+{
+	const char *const record[] = {program, "ledger", "record", "implementing", "--pipeline",
+		"ship", "--action", "A-0", "--input", "1000", "--output", "100", "--artifacts",
+		in_dir("art"), NULL};
+	struct item ledger, document;
+
+	write_plan();
+	must(record, NULL);
+	ledger = take_ledger();
+	prepare(4 * KIB, &document, &(struct item){0});
+	tree_write(in_dir("bare.md"), document.document);
+	compare("ledger admit : bare",
+		(struct side){.argv = (const char *const[]){program, "ledger", "admit",
+				      "implementing", "--pipeline", "ship", "--action", "A-1",
+				      "--artifacts", in_dir("art"), NULL},
+			.before = &ledger},
+		SIDE(bare, in_dir("bare.md")), "<= 2.0x");
+	measure_step_with_plan(&ledger);
 }
 
 static void measure_policy(void)
@@ -519,6 +609,8 @@ static const struct group {
 	{"items", measure_items},
 	{"backlog", measure_backlog},
 	{"array", measure_array},
+	{"children", measure_children},
+	{"ledger", measure_ledger},
 	{"policy", measure_policy},
 	{"hook", measure_hook},
 };
@@ -548,7 +640,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | backlog "
-		    "| array | policy | hook]]");
+		    "| array | children | ledger | policy | hook]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);
 	if (!runs || runs > MAX_RUNS)

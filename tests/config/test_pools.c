@@ -132,7 +132,7 @@ TEST(all_of_a_plan_is_read)
 		"    schedule:\n      - { tz: 'America/Los_Angeles', hours: '22-06' }\n"
 		"      - { tz: 'America/Los_Angeles', hours: '0-7', daysOfWeek: 'Sat,Sun' }\n"
 		"    lastVerified: '2026-04-15'\n  pacingTarget: 0.85\n  hardCap: 0.95\n"
-		"  quotaSource: authoritative-with-fallback\n");
+		"  quotaSource: self-tracked\n");
 	const struct subscription_plan *p = resources_plan(&r, "s");
 
 	assert_string_equal(p->harness, "claude-code");
@@ -148,7 +148,6 @@ TEST(all_of_a_plan_is_read)
 	assert_string_equal(p->windows[1].days, "Sat,Sun");
 	assert_string_equal(p->verified, "2026-04-15");
 	assert_true(p->pacing > 0.849 && p->pacing < 0.851);
-	assert_string_equal(p->quota_source, "authoritative-with-fallback");
 }
 
 TEST(a_plan_of_little_has_defaults)
@@ -162,7 +161,6 @@ TEST(a_plan_of_little_has_defaults)
 	assert_true(p->multiplier > 0.99 && p->multiplier < 1.01);
 	assert_true(p->pacing > 0.799 && p->pacing < 0.801);
 	assert_true(p->hard_cap > 0.949 && p->hard_cap < 0.951);
-	assert_string_equal(p->quota_source, "self-tracked");
 	assert_null(p->verified);
 	assert_null(resources_plan(&r, "t"));
 }
@@ -179,7 +177,7 @@ TEST(all_of_a_database_pool_is_read)
 		     "    branchTtl: P14D, abandonAfter: PT1H, warmPoolSize: 3}\n"
 		     "  allowBranchFromBranch: true\n"
 		     "  migrations: {migrationCommand: pnpm db:migrate, migrationCwd: a/b}\n"
-		     "  credentials: {apiTokenEnv: NEON_API_TOKEN}\n");
+		     "  credentials: {allocateCommand: a b, acknowledgeUntrusted: true}\n");
 	const struct database_pool_spec *d = resources_database(&r, "d");
 
 	assert_string_equal(d->adapter, "external");
@@ -196,7 +194,9 @@ TEST(all_of_a_database_pool_is_read)
 	assert_true(d->from_branch && d->migrations && d->on_create);
 	assert_string_equal(d->migration_command, "pnpm db:migrate");
 	assert_string_equal(d->migration_cwd, "a/b");
-	assert_non_null(yaml_get(d->credentials, "apiTokenEnv"));
+	assert_string_equal(database_credential(d, "allocateCommand"), "a b");
+	assert_null(database_credential(d, "reclaimCommand"));
+	assert_int_equal(d->max_branches, 10);
 }
 
 TEST(a_database_pool_of_little_has_defaults)
@@ -207,6 +207,7 @@ TEST(a_database_pool_of_little_has_defaults)
 	assert_string_equal(d->create_on, "worktree-allocation");
 	assert_string_equal(d->reclaim_on, "pr-merge");
 	assert_int_equal(d->max_concurrent + d->warm, 0);
+	assert_int_equal(d->max_branches, CONCURRENT_MAX);
 	assert_int_equal(d->ttl_s, 0);
 	assert_int_equal(d->abandon_s, 7 * 86400);
 	assert_false(d->from_branch || d->migrations);
@@ -246,8 +247,9 @@ TEST(what_they_may_not_be)
 		{PAYG "  hardCap: .nan\n",
 			"8:12: 'hardCap' must be a number from 0 to 1, not '.nan'"},
 		{PAYG "  quotaSource: guess\n",
-			"8:16: 'quotaSource' must be 'self-tracked', 'authoritative-api' or "
-			"'authoritative-with-fallback', not 'guess'"},
+			"8:16: 'quotaSource' must be 'self-tracked', not 'guess'"},
+		{PAYG "  quotaSource: authoritative-api\n",
+			"8:16: 'quotaSource' must be 'self-tracked', not 'authoritative-api'"},
 		{PAYG "  offPeak: {multiplier: 2}\n", "8:12: 'enabled' is missing"},
 		{PAYG "  offPeak: {enabled: true}\n", "8:12: 'multiplier' is missing"},
 		{PAYG "  offPeak: {enabled: true, multiplier: 1}\n",
@@ -277,6 +279,14 @@ TEST(what_they_may_not_be)
 		{BASE "  migrations: {runOnBranchCreate: true}\n", "9:35: " CREATE_NEEDS},
 		{BASE "  migrations: {migrationCommand: x, migrationCwd: a/../../b}\n",
 			"9:51: 'migrationCwd' leads out of the worktree"},
+		{BASE "  credentials: {apiToken: sk-1}\n",
+			"9:27: the adapter 'neon' has no credential 'apiToken'"},
+		{BASE "  credentials: {apiTokenEnv: 'sk-1'}\n",
+			"9:30: 'apiTokenEnv' must be the name of an environment variable"},
+		{BASE "  credentials: {projectId: [p]}\n", "9:28: 'projectId' must be a text"},
+		{BASE "  credentials: {storageVolume: v}\n",
+			"9:32: 'storageVolume' has no effect: branches are databases of the same "
+			"server"},
 		{BASE "  migrations: {migrationCommand: x, migrationCwd: /a}\n",
 			"9:51: 'migrationCwd' must be a relative path, not '/a'"},
 	};

@@ -45,7 +45,7 @@ static const char *const full[] = {
 	     "    schedule:\n      - {tz: America/Los_Angeles, hours: 22-06}\n"
 	     "      - {tz: UTC, hours: '0-24', daysOfWeek: 'Sat, Sun'}\n"
 	     "    lastVerified: 2026-04-15\n  pacingTarget: 0\n  hardCap: 1\n"
-	     "  quotaSource: authoritative-api\n",
+	     "  quotaSource: self-tracked\n",
 	PLAN "  harness: codex\n  billingMode: monthly-cap\n  windowQuotaTokens: 5\n",
 	PLAN "  harness: codex\n  billingMode: pay-per-token\n",
 	DATABASE "  adapter: neon\n  upstream: {connectionStringEnv: URL_DEV, branchFrom: dev}\n"
@@ -55,7 +55,7 @@ static const char *const full[] = {
 		 "  allowBranchFromBranch: true\n"
 		 "  migrations: {runOnBranchCreate: true, migrationCommand: \"a\\nb\", "
 		 "migrationCwd: sub/x}\n"
-		 "  credentials: {apiTokenEnv: T, n: [1, {a: null}]}\n",
+		 "  credentials: {apiTokenEnv: T, projectId: p}\n",
 	DATABASE "  adapter: external\n  upstream: {connectionStringEnv: A}\n"
 		 "  injection: {targetEnv: B}\n  migrations: {runOnBranchCreate: false}\n",
 	DATABASE "  adapter: external\n  upstream: {connectionStringEnv: A}\n"

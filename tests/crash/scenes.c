@@ -211,6 +211,19 @@
 #define COUNT_EVENTS                                                                               \
 	"for i in G-1 G-1.a G-1.b; do dev-team events --json \"$STATE/$i.md\" | grep -oE "         \
 	"'\"type\":\"(started|dispatch|answer|done)\"' | sort | uniq -c; done; ls \"$STATE\"\n"
+/* A node of a manifest has an answer that changes the project. */
+#define MANIFEST                                                                                   \
+	"cat >m.yaml <<'END'\n"                                                                    \
+	"{apiVersion: dev-team/v1, kind: AgentManifest, metadata: {name: m}, spec: {"              \
+	"personas: [{name: w, systemPrompt: Work.}], "                                             \
+	"nodes: [{id: a, persona: w}, {id: b, persona: w}, {id: c, persona: w}], "                 \
+	"edges: [{from: a, to: b, when: [{type: state_flag, flag: ready}]}, "                      \
+	"{from: a, to: c, when: [{type: state_flag, flag: ready, is: false}]}]}}\n"                \
+	"END\n"                                                                                    \
+	"git add m.yaml && git commit -q -m manifest\n"                                            \
+	"dev-team step T-1 --workflow m.yaml >/dev/null\n"                                         \
+	"echo '{\"status\": \"success\", \"flags\": {\"ready\": true}}' | dev-team record "        \
+	"--context-file \"$STATE/T-1.md\" --action T-1/a/1 >/dev/null\n"
 /* It waits for children for long: it makes many calls, and not the same number each time. */
 #define WAITS .most = 40, .varies = true
 /* It starts git more than once, and each run of it takes long. */
@@ -237,7 +250,32 @@
 #define T1        "--context-file", "@T-1.md"
 #define POOL      "dev-team pool allocate warm >/dev/null 2>&1\n"
 
+/* A pool whose branches are files `.git/db-KEY`. */
+#define DATABASE                                                                                   \
+	"mkdir -p .dev-team/resources\n"                                                           \
+	"cat >.dev-team/resources/pool.yaml <<'END'\n"                                             \
+	"{apiVersion: dev-team/v1, kind: WorktreePool, metadata: {name: default}, spec: "          \
+	"{databaseBranchPools: [app]}}\n"                                                          \
+	"END\n"                                                                                    \
+	"cat >.dev-team/resources/app.yaml <<'END'\n"                                              \
+	"{apiVersion: dev-team/v1, kind: DatabaseBranchPool, metadata: {name: app}, spec: "        \
+	"{adapter: external, upstream: {connectionStringEnv: HOME}, injection: {targetEnv: DB}, "  \
+	"migrations: {migrationCommand: 'test -n \"$DB\"'}, credentials: {acknowledgeUntrusted: "  \
+	"true, allocateCommand: 'f() { touch \".git/db-$1\" && echo \"x:$1\"; }; f', "             \
+	"reclaimCommand: 'f() { rm -f \".git/db-$1\"; }; f', listCommand: 'f() { ls .git | sed "   \
+	"-n \"s/^db-$1/$1/p\"; }; f'}}}\n"                                                         \
+	"END\n"
+
 const struct scene scenes[] = {
+	{.name = "step: a new work item, with a database branch",
+		.proof = true,
+		.setup = DATABASE POOL,
+		.words = {"step", "T-1", IMPLEMENT},
+		GIT,
+		.lax = true,
+		.probe =
+			"git worktree list | wc -l; ls .git | grep -c '^db-'; dev-team pool audit; "
+			"dev-team db list | wc -l"},
 	{.name = "step: a new work item",
 		.setup = POOL,
 		.words = {"step", "T-1", IMPLEMENT},
@@ -309,6 +347,13 @@ const struct scene scenes[] = {
 		.words = {"step", "G-1", "--workflow", "wf.md", "--returned=G-1/gates/1"},
 		.prints = true,
 		.id = "G-1"},
+	{.name = "step: a node ends and changes the project",
+		.proof = true,
+		.setup = MANIFEST,
+		WAITS,
+		.words = {"step", "T-1", "--workflow", "m.yaml"},
+		.prints = true,
+		.probe = "grep -o '\"flag/[a-z]*\"' $STATE/project/context.events.jsonl"},
 	{.name = "step: a child has ended, and the next one begins",
 		.proof = true,
 		.setup = CHILDREN,
@@ -392,6 +437,16 @@ const struct scene scenes[] = {
 		"dev-team ledger admit plan --pipeline ship --action T-1/plan/1 >/dev/null\n",
 		.words = {"ledger", "record", SHIP, "--input", "70000", "--output", "5000"},
 		.lax = true,
+		.probe = LEDGER},
+	/* Never an action that is printed without its reservation. */
+	{.name = "step: with a plan",
+		.setup = PLANNED RECORD("researching/1",
+			"briefed") "echo 'pipeline: ship' >.dev-team/config.yaml\n",
+		WAITS,
+		.words = {"step", "T-1", IMPLEMENT},
+		.lax = true,
+		.prints = true,
+		.proof = true,
 		.probe = LEDGER},
 	{.name = "record: a long text",
 		.setup = BOOT,

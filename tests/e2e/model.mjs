@@ -50,10 +50,12 @@ const isAskedForSummary = ({ news }) => news.some((one) => /Respond with TEXT ON
 
 export const isConductor = (request) => !isAskedForWords(request) && !isAskedForSummary(request) &&  request.system.includes('You conduct one work item');
 
+const BACKLOG = 'of the backlog through'; // of the commands that drive its tasks
+
 // The step command when no hook has filled it; null: the user typed more than it may take.
 function readStep(body) {
   const typed = find(body, /^ARGUMENTS: (.*)$/m, 'what the user typed').split(' ');
-  const form = find(body, /STEP has the form `(dev-team step [^`]+)`/, 'the form of the step');
+  const form = find(body, /STEP has the form `(dev-team (?:step|tick) [^`]+)`/, 'the form of the step');
   const word = new RegExp(`^${find(body, /hooks are off: then the user may have typed only the ID, after the WORKFLOW if STEP has that word, each like `([^`]+)`\. Run STEP/, 'what to do without hooks')}$`);
   if (typed.length !== (form.includes("'WORKFLOW'") ? 2 : 1) || !typed.every((each) => word.test(each)))
     return null;
@@ -67,15 +69,16 @@ function readLoop(body, context) {
   const hooked = context.includes('STEP: ');
   return {
     hooked,
-    step: hooked ? find(context, /^STEP: `(dev-team step [^`]+)`$/m, 'the step command') : readStep(body),
+    step: hooked ? find(context, /^STEP: `(dev-team (?:step|tick) [^`]+)`$/m, 'the step command') : readStep(body),
     array: hooked && !context.includes('you conduct') ? find(context, /^ARRAY: (.*)$/m, 'the first array') : null,
     added: say(/As soon as a hook adds a line (ARRAY), go to 1 with it/, 'what a hook adds') + say(/If it adds `(FAILED): ...`, show it/, 'what a hook adds'),
     later: say(/(a later notice without one needs nothing)/, 'what a report needs that comes after the step'),
     waits: say(/(While agents still work in the background, end your turn)/, 'what to do meanwhile'),
-    returned: say(/run STEP with `( --returned[^`]+)` added/, 'how to pass --returned'),
+    returned: say(/run STEP with `( --returned[^`]*)` added/, 'how to pass --returned'),
     end: say(/If the item is `(\w+)`/, 'when it ends'),
     tell: [say(/report its `(\w+)`/, 'what to tell'), say(/report its `\w+` and `(\w+)`/, 'what to tell')],
-    question: say(/if it has a `(\w+)`, end with the question/, 'what a question is'),
+    question: body.includes(BACKLOG) ? 'question' : say(/if it has a `(\w+)`, end with the question/, 'what a question is'),
+    next: body.includes(BACKLOG) && / end with the line `(next): N`, N being its `(\w+)`/.exec(body),
     tool: say(/call the (\w+) tool once for every item of the array, all in one message/, 'how to dispatch'),
     types: {
       spawn_agent: say(/`([^`]+)` for `spawn_agent`/, 'the type of an agent'),
@@ -125,7 +128,7 @@ function* startScript(body, context) {
 function* mainLoop(request, agents) {
   const resumed = / is in progress \(.* or with `(dev-team step [^`]*)` and the array that it prints/.exec(texts(request.news).join('\n'))?.[1];
   const news = texts(resumed ? request.messages.flatMap((message) => message.blocks) : request.news);
-  const body = news.find((part) => part.includes('Drive a work item'));
+  const body = news.find((part) => part.includes('Drive a work item') || part.includes(BACKLOG));
   const scripted = news.find((part) => part.includes('Run the script of a work item'));
   const context = /UserPromptExpansion hook additional context: ([\s\S]*)/.exec(news.join('\n'))?.[1]
     ?? /SessionStart hook additional context: (dev-team: you conduct [\s\S]*)/.exec(news.join('\n'))?.[1] // compacted
@@ -156,7 +159,7 @@ function* mainLoop(request, agents) {
       let news = texts(back[0].news ?? []).join('\n');
       let working = back.filter((one) => one.text.startsWith('Async agent launched')).length;
       const added = () => /^(?:PostToolBatch|UserPromptSubmit) hook additional context: (ARRAY|FAILED): (.*)/m.exec(news);
-      const sentBack = () => /dev-team: \S+ has not ended; run `(dev-team step [^`]*)`/.exec(news)?.[1];
+      const sentBack = () => /dev-team: \S+ has not ended; run `(dev-team (?:step|tick) [^`]*)`/.exec(news)?.[1];
       while (!added() && !sentBack() && working > 0) { // each notification begins a turn
         news = texts(yield [text('They work.')]).join('\n');
         if (!/: other agents of \S+ still work: end your turn/.test(news)) working -= news.split(/<task-notification>|<agent-message from=/).length - 1;
@@ -167,7 +170,8 @@ function* mainLoop(request, agents) {
         : yield* call('Bash', { command: sentBack() ?? loop.step + loop.returned.replace(/<id of the first item>/, first.id) });
       continue;
     }
-    return [text(first[loop.question] ?? loop.tell.map((field) => first[field]).join(': '))];
+    const next = loop.next && first[loop.next[2]] ? `\n${loop.next[1]}: ${first[loop.next[2]]}` : '';
+    return [text(first[loop.question] ?? loop.tell.map((field) => first[field]).join(': ') + next)];
   }
 }
 

@@ -191,7 +191,7 @@ char *run_plugin_without_evidence(const char *root)
 {
 	static const char script[] =
 		"ln -s \"$1\"/* \"$2\" && rm \"$2/workflows\" && mkdir \"$2/workflows\" && "
-		"ln -s \"$1/workflows/gallery\" \"$2/workflows\" && "
+		"ln -s \"$1\"/workflows/*.yaml \"$2/workflows\" && "
 		"for f in \"$1\"/workflows/*.md; do sed 's/^evidence: .*/evidence: []/' \"$f\" "
 		">\"$2/workflows/${f##*/}\"; done";
 	char *dir = tree_scratch("plugin");

@@ -69,6 +69,8 @@ RIG struct quota_request request(
 		.max_wait_s = 8 * 3600,
 		.action = action,
 		.frozen = true,
+		.max_usd = -1,
+		.budget_usd = -1,
 		.now = now};
 }
 
@@ -107,7 +109,7 @@ RIG int quota_rig_make(void **state)
 {
 	if (scratch_make(state) != 0)
 		return -1;
-	return quota_open(&quota, base, STORE_WRITE, &err);
+	return quota_open(&quota, base, true, &err);
 }
 
 RIG int quota_rig_remove(void **state)

@@ -31,7 +31,7 @@ static void one_operation(const char *action, struct random *r)
 	struct quota_request q = request(&p, 1, action, jumping_clock(r));
 	int64_t estimate = 1 + random_below(r, 300000);
 
-	if (quota_open(&quota, base, STORE_WRITE, &err) < 0)
+	if (quota_open(&quota, base, true, &err) < 0)
 		_exit(2);
 	q.owner = process_own_name(&arena);
 	if (admit(q, estimate, 0).verdict == QUOTA_GRANTED && !random_chance(r, 150)) {

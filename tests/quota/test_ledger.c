@@ -76,7 +76,7 @@ QUOTA_TEST(the_cap_is_exact)
 
 QUOTA_TEST(windows_roll_over_when_they_are_looked_at)
 {
-	struct subscription_plan p = plan_p(), month = plan_p(), paid = plan_p();
+	struct subscription_plan p = plan_p();
 	struct quota_window w;
 
 	/* 15: long ago: 0; a minute ago: as it was. */
@@ -95,16 +95,12 @@ QUOTA_TEST(windows_roll_over_when_they_are_looked_at)
 
 	/* A monthly cap is the month of the calendar, in UTC: the reference counts from the first
 	 * use, and from 31 January to 3 March. */
-	month.name = "month";
-	month.billing = BILLING_MONTHLY;
-	month.window_s = 0;
 	w = (struct quota_window){.billing = BILLING_MONTHLY};
-	window_start(&w, &month, time_of("2026-01-31T23:59:59Z"));
+	window_start(&w, time_of("2026-01-31T23:59:59Z"));
 	assert_string_equal(text_of(w.start), "2026-01-01T00:00:00Z");
 	assert_string_equal(text_of(w.end), "2026-02-01T00:00:00Z");
-	paid.billing = BILLING_PER_TOKEN;
 	w = (struct quota_window){.billing = BILLING_PER_TOKEN};
-	window_start(&w, &paid, time_of(PEAK));
+	window_start(&w, time_of(PEAK));
 	assert_int_equal(w.end, 0);
 }
 
@@ -416,6 +412,54 @@ QUOTA_TEST(seats_share_the_work)
 	assert_int_equal(admit(r, 600000, 0).verdict, QUOTA_WAIT);
 }
 
+/* What is paid per token is reserved in USD, and the cap that blocks it is named. */
+QUOTA_TEST(limits_in_usd)
+{
+	struct subscription_plan p = plan_p(), paid = plan_p();
+	struct quota_request r = request(&paid, 1, "o/r/A-1/plan/1", time_of(PEAK));
+	struct quota_decision d;
+
+	paid.name = "paid";
+	paid.billing = BILLING_PER_TOKEN;
+	r.max_usd = -1;
+	r.budget_usd = 1;
+	r.budget_item = "o/r/A-1";
+	/* Without a price no limit can be kept. */
+	d = admit(r, 100000, 20000);
+	assert_int_equal(d.verdict, QUOTA_DENIED);
+	assert_string_equal(d.blocked_by, "costBudget");
+	r.input_usd = 3;
+	r.output_usd = 15;
+	r.max_usd = 0.59;
+	d = admit(r, 100000, 20000);
+	assert_string_equal(d.blocked_by, "maxBudgetUsd");
+	r.max_usd = 0.6;
+	d = admit(r, 100000, 20000);
+	assert_int_equal(d.verdict, QUOTA_GRANTED);
+	assert_int_equal(d.cost, 600000);
+	/* What is reserved for the item and its children counts; another item has its own. */
+	r.action = "o/r/A-1.test/plan/1";
+	assert_string_equal(admit(r, 100000, 20000).blocked_by, "costBudget");
+	r.action = "o/r/A-10/plan/1";
+	r.budget_item = "o/r/A-10";
+	assert_int_equal(admit(r, 100000, 20000).verdict, QUOTA_GRANTED);
+	/* Within a quota it costs nothing, and a spill waits for the next window. */
+	r = request(&p, 2, "o/r/A-2/plan/1", time_of(PEAK));
+	r.seats[1] = &paid;
+	r.max_usd = 0.1;
+	r.budget_usd = -1;
+	r.input_usd = 3;
+	r.output_usd = 15;
+	d = admit(r, 900000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && d.within_quota && !d.cost);
+	r.action = "o/r/A-2/plan/2";
+	d = admit(r, 90000, 0);
+	assert_int_equal(d.verdict, QUOTA_DENIED);
+	assert_string_equal(d.blocked_by, "maxBudgetUsd");
+	r.schedule = SCHEDULE_QUOTA_PERMITTING;
+	assert_int_equal(admit(r, 90000, 0).verdict, QUOTA_WAIT);
+}
+
 /* The plan of a reservation was removed, and the quota set below its use. */
 QUOTA_TEST(plans_that_have_changed)
 {
@@ -445,10 +489,8 @@ QUOTA_TEST(after_a_limit_one_request_goes_first)
 	d = admit(a, 1000, 0);
 	assert_int_equal(d.verdict, QUOTA_WAIT);
 	assert_int_equal(d.until, a.now + 3600);
-	assert_true(d.announce);
 	d = admit(b, 1000, 0);
 	assert_int_equal(d.verdict, QUOTA_WAIT);
-	assert_false(d.announce);
 	a.now = b.now += 3600;
 	assert_int_equal(admit(a, 1000, 0).verdict, QUOTA_GRANTED);
 	d = admit(b, 1000, 0);
@@ -456,6 +498,126 @@ QUOTA_TEST(after_a_limit_one_request_goes_first)
 	assert_int_equal(d.until, b.now + QUOTA_PROBE_S);
 	(void)settle(a, 900, 100);
 	assert_int_equal(admit(b, 1000, 0).verdict, QUOTA_GRANTED);
+}
+
+/* What was dispatched before the limit asks again, and keeps its reservation meanwhile. */
+QUOTA_TEST(outstanding_actions_begin_again_one_by_one)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request a = request(&p, 1, "a", time_of(PEAK)),
+			     b = request(&p, 1, "b", time_of(PEAK));
+	struct quota_decision d;
+	struct quota_entry e;
+
+	(void)admit(a, 1000, 0);
+	(void)admit(b, 1000, 0);
+	assert_int_equal(quota_limit(&arena, &quota, &a, a.now + 3600, &err), 0);
+	assert_int_equal(admit(a, 1000, 0).verdict, QUOTA_WAIT);
+	a.now = b.now += 3600;
+	d = admit(b, 1000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && d.repeated);
+	d = admit(a, 1000, 0);
+	assert_int_equal(d.verdict, QUOTA_WAIT);
+	assert_int_equal(d.until, a.now + QUOTA_PROBE_S);
+	assert_int_equal(quota_look(&arena, &quota, &a, &e, &err), 0);
+	assert_int_equal(quota_reserved(&e, &e.windows.items[0]), 2000);
+	(void)settle(b, 900, 100);
+	d = admit(a, 1000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && d.repeated);
+}
+
+/* ---- work items ---- */
+
+static bool ends_in_one(void *data, const char *action)
+{
+	(void)data;
+	return str_ends(str_of(action), "/1");
+}
+
+static struct quota_request of_item(
+	const struct subscription_plan *p, const char *action, int64_t begun)
+{
+	struct quota_request r = request(p, 1, action, time_of(PEAK));
+
+	r.item = "o/r/A-1/";
+	r.begun = begun;
+	r.over = ends_in_one;
+	return r;
+}
+
+static size_t holds_now(struct quota_request r)
+{
+	struct quota_entry e;
+
+	if (quota_look(&arena, &quota, &r, &e, &err) < 0)
+		fail_msg("%s", err.text);
+	return e.holds.n;
+}
+
+QUOTA_TEST(reservations_that_are_over_are_booked)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request next = of_item(&p, "o/r/A-1/plan/2", 7),
+			     other = of_item(&p, "o/r/A-10/plan/1", 7);
+	struct quota_settled s;
+
+	other.item = "o/r/A-10/";
+	(void)admit(of_item(&p, "o/r/A-1/plan/1", 7), 1000, 0);
+	(void)admit(other, 500, 0);
+	assert_int_equal(holds_now(next), 2);
+	(void)admit(next, 2000, 0);
+	assert_int_equal(holds_now(next), 2);
+	assert_int_equal(window_now(next).consumed, 1000);
+	/* Figures that come later replace the estimate, once. */
+	s = settle(of_item(&p, "o/r/A-1/plan/1", 7), 300, 0);
+	assert_false(s.repeated);
+	assert_int_equal(window_now(next).consumed, 300);
+	assert_true(settle(of_item(&p, "o/r/A-1/plan/1", 7), 9, 9).repeated);
+	assert_int_equal(window_now(next).consumed, 300);
+}
+
+/* An item that was deleted and begun again has actions of the same names. */
+QUOTA_TEST(an_item_that_is_begun_again)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request first = of_item(&p, "o/r/A-1/plan/3", 7),
+			     again = of_item(&p, "o/r/A-1/plan/3", 8);
+	struct quota_decision d;
+
+	(void)settle(of_item(&p, "o/r/A-1/plan/2", 7), 100, 0);
+	(void)admit(first, 1000, 0);
+	d = admit(again, 1000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && !d.repeated);
+	assert_int_equal(holds_now(again), 1);
+	assert_int_equal(window_now(again).consumed, 1100);
+	d = admit(of_item(&p, "o/r/A-1/plan/2", 8), 1000, 0);
+	assert_true(d.verdict == QUOTA_GRANTED && !d.repeated);
+}
+
+QUOTA_TEST(the_end_of_an_item)
+{
+	struct subscription_plan p = plan_p(), small = plan_p();
+	struct quota_request all = {.item = "o/r/A-1/", .now = time_of(PEAK)}, other;
+	size_t n;
+
+	(void)admit(of_item(&p, "o/r/A-1/plan/4", 7), 1000, 0);
+	(void)admit(of_item(&p, "o/r/A-1/plan/5", 7), 2000, 0);
+	(void)admit(of_item(&p, "o/r/A-2/plan/5", 7), 4000, 0);
+	small.name = "small";
+	small.quota_tokens = 10;
+	other = of_item(&small, "o/r/A-1/plan/6", 7);
+	other.schedule = SCHEDULE_QUOTA_PERMITTING;
+	other.account = "x";
+	(void)admit(other, 9, 0);
+	assert_int_equal(quota_end_item(&arena, &quota, &all, &n, &err), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(holds_now(other), 0);
+	assert_int_equal(window_now(other).consumed, 9);
+	other = of_item(&p, "o/r/A-1/plan/4", 7);
+	assert_int_equal(window_now(other).consumed, 3000);
+	assert_int_equal(holds_now(other), 1);
+	assert_int_equal(quota_end_item(&arena, &quota, &all, &n, &err), 0);
+	assert_int_equal(n, 0);
 }
 
 QUOTA_TEST(a_clock_that_is_put_back)
@@ -532,6 +694,123 @@ QUOTA_TEST(a_tenant_has_its_share)
 }
 
 /* ---- pace ---- */
+
+/* 37 */
+TEST(tiers)
+{
+	static const struct {
+		size_t events;
+		const char *confidence;
+	} rows[] = {{1, "low"}, {4, "low"}, {5, "medium"}, {20, "medium"}, {21, "high"}};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct quota_tier t = quota_tier("claude-code-pro", rows[i].events);
+
+		assert_string_equal(t.confidence, rows[i].confidence);
+		assert_string_equal(t.next, "claude-code-max-5x");
+		assert_true(t.usd < 20.1 && t.next_usd > 99.9);
+	}
+	assert_null(quota_tier("claude-code-max-20x", 30).next);
+	assert_null(quota_tier("codex-pro", 30).next);
+	assert_null(quota_tier("ours", 30).next);
+}
+
+static size_t count_type(const char *type)
+{
+	CLEANUP(json_free) json *events = NULL;
+
+	assert_int_equal(event_list(base, NULL, type, &events, NULL, &err), 0);
+	return json_len(events);
+}
+
+QUOTA_TEST(a_tier_is_recommended_once_a_week)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request r = request(&p, 1, "a", clock_now());
+	struct quota_decision d;
+
+	assert_int_equal(quota_report_tier(base, &p, clock_now(), &err), 0);
+	assert_int_equal(count_type("TierAnalysis"), 0);
+	r.declared_in = 2000000;
+	assert_int_equal(quota_admit(&arena, &quota, &r, &d, &err), 0);
+	assert_int_equal(quota_report(base, NULL, NULL, &d.events, &err), 0);
+	quota_release_events(&d.events);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(quota_report_tier(base, &p, clock_now(), &err), 0);
+	assert_int_equal(count_type("TierAnalysis"), 1);
+}
+
+/* The figures of a vendor replace the count. */
+QUOTA_TEST(a_window_is_reconciled)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request r = request(&p, 1, "a", time_of(PEAK));
+	struct quota_window w;
+	int64_t before;
+
+	(void)settle(r, 100000, 0);
+	w = window_now(r);
+	assert_int_equal(
+		quota_reconcile(&arena, &quota, &r, &w, 970000, r.now + 3600, &before, &err), 0);
+	assert_int_equal(before, 100000);
+	w = window_now(r);
+	assert_int_equal(w.consumed, 970000);
+	assert_int_equal(w.end, r.now + 3600);
+	assert_int_equal(admit(request(&p, 1, "b", r.now), 1, 0).verdict, QUOTA_DENIED);
+	assert_fails(
+		quota_reconcile(&arena, &quota, &r, &w, 1, r.now, &before, &err), err, ERR_USAGE);
+	assert_fails(
+		quota_reconcile(&arena, &quota, &r, &w, 1, r.now + 5 * 3600 + 1, &before, &err),
+		err, ERR_USAGE);
+}
+
+QUOTA_TEST(points_of_a_burn_down)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request r = request(&p, 1, "a", time_of(PEAK));
+	struct quota_entry *list;
+	struct quota_point *points;
+	size_t n;
+
+	(void)settle(request(&p, 1, "old", r.now - 6 * 3600), 7, 0);
+	(void)settle(r, 100, 0);
+	r.now += 60;
+	r.action = "b";
+	(void)settle(r, 50, 5);
+	assert_int_equal(quota_list(&arena, &quota, r.now, &list, &n, &err), 0);
+	assert_int_equal(quota_points(&arena, &quota, &list[0], &list[0].windows.items[0], &points,
+				 &n, &err),
+		0);
+	assert_int_equal(n, 2);
+	assert_int_equal(points[0].consumed, 100);
+	assert_int_equal(points[1].at, r.now);
+	assert_int_equal(points[1].consumed, 155);
+}
+
+/* With the ledger nothing starts over the cap; without it much does. */
+TEST(schedules_of_a_month)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_simulation of = {.plan = &p,
+		.max_wait_s = 8 * 3600,
+		.tasks = 200,
+		.days = 14,
+		.from = time_of("2026-06-01T00:00:00Z"),
+		.seed = 7};
+	struct quota_simulated s, again;
+
+	for (enum schedule i = SCHEDULE_NOW; i <= SCHEDULE_DEFER_LOW; i++) {
+		of.schedule = i;
+		quota_simulate(&of, &s);
+		assert_int_equal(s.violations, 0);
+		assert_true(s.done && s.done + s.denied <= of.tasks);
+		quota_simulate(&of, &again);
+		assert_memory_equal(&s, &again, sizeof(s));
+	}
+	of.naive = true;
+	quota_simulate(&of, &s);
+	assert_true(s.violations && s.interrupted);
+}
 
 TEST(pace)
 {

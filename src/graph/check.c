@@ -1,0 +1,742 @@
+/*
+ * check.c: what the fields of a manifest cannot tell by themselves: names that nothing has, cycles,
+ * nodes that cannot be reached, routes that are not a choice, limits above their cap, variables of
+ * templates that nothing provides. Every fault is reported at its own place.
+ */
+#include "src/base/graph.h"
+#include "src/config/decode.h"
+#include "src/graph/manifest.h"
+
+/* ---- names ---- */
+
+struct named_item {
+	const char *name;
+	size_t index;
+};
+
+/* Sorted by name, so that a lookup costs a logarithm. */
+struct name_table {
+	struct named_item *items;
+	size_t n, cap;
+};
+
+static int compare_names(const void *pa, const void *pb)
+{
+	const struct named_item *a = pa, *b = pb;
+	int c = strcmp(a->name, b->name);
+
+	return c ? c : a->index < b->index ? -1 : a->index > b->index;
+}
+
+static size_t table_find(const struct name_table *t, const char *name)
+{
+	size_t low = 0, high = t->n;
+
+	while (low < high) {
+		size_t at = (low + high) / 2;
+		int c = strcmp(name, t->items[at].name);
+
+		if (!c)
+			return t->items[at].index;
+		if (c < 0)
+			high = at;
+		else
+			low = at + 1;
+	}
+	return SIZE_MAX;
+}
+
+struct manifest_check {
+	struct config_reader *reader;
+	const struct yaml *spec, *topology;
+	struct manifest *m;
+	struct name_table personas, blocks, nodes, events, variables;
+	bool *persona_used, *block_used;
+	bool *needs_task, *needs_block; /* by persona: its template has the variable */
+};
+
+static const struct yaml *item_map(const struct yaml *of, const char *list, size_t i)
+{
+	return yaml_get(of, list)->list[i];
+}
+
+/* The value of a key of an item, or the item. */
+static const struct yaml *key_place(
+	const struct yaml *of, const char *list, size_t i, const char *key)
+{
+	const struct yaml *map = item_map(of, list, i), *v = yaml_get(map, key);
+
+	return v ? v : map;
+}
+
+/* The name of an item is the first member of its struct. */
+static void build_table(struct manifest_check *c, struct name_table *t, const void *items,
+	size_t size, size_t n, const struct yaml *of, const char *list, const char *key)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct named_item one = {.index = i};
+
+		memcpy(&one.name, (const char *)items + i * size, sizeof(one.name));
+		vec_push_in(c->reader->arena, t, one);
+	}
+	vec_sort(t, compare_names);
+	for (size_t i = 1; i < t->n; i++)
+		if (!strcmp(t->items[i].name, t->items[i - 1].name))
+			config_fault(c->reader, key_place(of, list, t->items[i].index, key),
+				"duplicate %s '%s': the first is in line %u", key, t->items[i].name,
+				key_place(of, list, t->items[i - 1].index, key)->line);
+}
+
+#define TABLE(c, table, of, list, key)                                                             \
+	build_table(c, &(c)->table, (c)->m->list, sizeof(*(c)->m->list), (c)->m->n_##list, of,     \
+		#list, key)
+
+static bool check_event(struct manifest_check *c, const struct yaml *at, const char *name)
+{
+	if (manifest_has_event(c->m, name))
+		return true;
+	config_fault(c->reader, at, "unknown event '%s': 'events' must declare it", name);
+	return false;
+}
+
+/* ---- personas ---- */
+
+struct variable_check {
+	struct manifest_check *c;
+	size_t persona;
+	const struct yaml *at;
+};
+
+static void check_variable(void *data, struct str name, struct buf *out)
+{
+	struct variable_check *v = data;
+	const char *text = arena_dup(v->c->reader->arena, name);
+
+	(void)out;
+	v->c->needs_task[v->persona] |= str_is(name, "task");
+	v->c->needs_block[v->persona] |= str_is(name, "block");
+	if (!str_in(name, template_names) && table_find(&v->c->variables, text) == SIZE_MAX)
+		config_fault(v->c->reader, v->at,
+			"nothing provides the variable '%.64s' of the template: declare it in "
+			"'variables'",
+			text);
+}
+
+static void check_templates(struct manifest_check *c)
+{
+	c->needs_task = arena_alloc(c->reader->arena, c->m->n_personas + 1);
+	c->needs_block = arena_alloc(c->reader->arena, c->m->n_personas + 1);
+	for (size_t i = 0; i < c->m->n_personas; i++) {
+		struct variable_check v = {c, i, key_place(c->spec, "personas", i, "systemPrompt")};
+
+		if (template_render(str_of(c->m->personas[i].prompt), check_variable, &v, NULL))
+			config_fault(c->reader, v.at,
+				"'{{' of the template is not closed, or names nothing: "
+				"'{{NAME}}' stands for a variable");
+	}
+}
+
+static void check_personas(struct manifest_check *c)
+{
+	for (size_t i = 0; i < c->m->n_personas; i++) {
+		const struct manifest_persona *p = &c->m->personas[i];
+		const struct yaml *list = yaml_get(item_map(c->spec, "personas", i), "subscribes");
+
+		for (size_t k = 0; k < p->subscribes.n; k++)
+			(void)check_event(c, list->list[k], p->subscribes.list[k]);
+		if (!c->persona_used[i])
+			config_fault(c->reader, item_map(c->spec, "personas", i),
+				"no node has the persona '%s'", p->name);
+	}
+}
+
+/* ---- blocks ---- */
+
+bool block_is_sequential(const struct manifest_block *b)
+{
+	return !b || b->kind == BLOCK_SEQUENTIAL || b->kind == BLOCK_RETRY_UNROLLED;
+}
+
+static const struct manifest_block *block_above(
+	const struct manifest_check *c, const struct manifest_block *b)
+{
+	size_t i = b->within ? table_find(&c->blocks, b->within) : SIZE_MAX;
+
+	return i < SIZE_MAX ? &c->m->blocks[i] : NULL;
+}
+
+/* How deep it is; 0: it is within itself. */
+static size_t block_depth(const struct manifest_check *c, const struct manifest_block *b)
+{
+	size_t depth = 1;
+
+	while ((b = block_above(c, b)))
+		if (++depth > c->m->n_blocks)
+			return 0;
+	return depth;
+}
+
+static void check_blocks(struct manifest_check *c)
+{
+	for (size_t i = 0; i < c->m->n_blocks; i++) {
+		struct manifest_block *b = &c->m->blocks[i];
+		const struct yaml *within = key_place(c->topology, "blocks", i, "within");
+		size_t above = b->within ? table_find(&c->blocks, b->within) : SIZE_MAX;
+
+		if (b->within && above == SIZE_MAX)
+			config_fault(c->reader, within, "unknown block '%s'", b->within);
+		else if (above < SIZE_MAX)
+			c->block_used[above] = true;
+		if (b->limited && b->max_retries > c->m->max_retries)
+			config_fault(c->reader, key_place(c->topology, "blocks", i, "maxRetries"),
+				"'maxRetries' is %u, above the cap of the topology, %u",
+				b->max_retries, c->m->max_retries);
+		b->depth = block_depth(c, b);
+		if (!b->depth)
+			config_fault(c->reader, within, "block '%s' is within itself", b->name);
+		else if (b->depth > c->m->max_depth)
+			config_fault(c->reader, within,
+				"block '%s' is %zu deep, above the cap of the topology, %u",
+				b->name, b->depth, c->m->max_depth);
+	}
+}
+
+static void check_blocks_used(struct manifest_check *c)
+{
+	for (size_t i = 0; i < c->m->n_blocks; i++)
+		if (!c->block_used[i])
+			config_fault(c->reader, item_map(c->topology, "blocks", i),
+				"no node is in the block '%s'", c->m->blocks[i].name);
+}
+
+/* ---- nodes ---- */
+
+static unsigned retry_cap(const struct manifest *m, const struct manifest_block *b)
+{
+	return b && b->limited ? b->max_retries : m->max_retries;
+}
+
+static void set_retries(struct manifest_check *c, struct manifest_node *n, const struct yaml *at)
+{
+	unsigned cap = retry_cap(c->m, n->block);
+
+	if (!n->limited)
+		n->max_retries = n->block && n->block->kind == BLOCK_RETRY_UNROLLED ? cap
+				 : n->block && n->block->limited                    ? cap
+										    : 0;
+	else if (n->max_retries > cap)
+		config_fault(c->reader, at, "'maxRetries' is %u, above the cap of its %s, %u",
+			n->max_retries, n->block && n->block->limited ? "block" : "topology", cap);
+}
+
+static void check_worker(struct manifest_check *c, size_t i)
+{
+	struct manifest_node *n = &c->m->nodes[i];
+	const struct yaml *map = item_map(c->spec, "nodes", i);
+	int workers = !!n->persona + !!n->command + !!n->workflow;
+	size_t at = n->persona ? table_find(&c->personas, n->persona) : SIZE_MAX;
+
+	if (workers != 1)
+		config_fault(c->reader, map,
+			"node '%s' must have one of 'persona', 'command' and 'workflow', not %s",
+			n->id, workers ? "several" : "none");
+	if (n->persona && at == SIZE_MAX)
+		config_fault(
+			c->reader, yaml_get(map, "persona"), "unknown persona '%s'", n->persona);
+	if (at < SIZE_MAX) {
+		c->persona_used[at] = true;
+		n->actor = &c->m->personas[at];
+		if ((c->needs_task[at] && !n->task) || (c->needs_block[at] && !n->block_name))
+			config_fault(c->reader, map,
+				"the template of '%s' has the variable '%s', which this node does "
+				"not provide: it has no '%s'",
+				n->persona, c->needs_task[at] && !n->task ? "task" : "block",
+				c->needs_task[at] && !n->task ? "task" : "block");
+	}
+	if (n->worktree && !n->persona)
+		config_fault(c->reader, yaml_get(map, "worktree"),
+			"'worktree' goes with 'persona': a workflow has a worktree of its own, "
+			"and a command runs in that of the item");
+	if (n->workflow && n->evidence.n)
+		config_fault(c->reader, yaml_get(map, "evidence"),
+			"'evidence' does not go with 'workflow', which verifies its own");
+	if (!n->command && yaml_get(map, "timeout"))
+		config_fault(c->reader, yaml_get(map, "timeout"), "'timeout' goes with 'command'");
+	if (n->command && (n->reads.n || n->task))
+		config_fault(c->reader, map,
+			"node '%s' is a command, which reads nothing: 'task' "
+			"and 'reads' go with 'persona' and 'workflow'",
+			n->id);
+}
+
+static void check_nodes(struct manifest_check *c)
+{
+	for (size_t i = 0; i < c->m->n_nodes; i++) {
+		struct manifest_node *n = &c->m->nodes[i];
+		const struct yaml *block = key_place(c->spec, "nodes", i, "block");
+		size_t at = n->block_name ? table_find(&c->blocks, n->block_name) : SIZE_MAX;
+
+		check_worker(c, i);
+		if (n->block_name && at == SIZE_MAX)
+			config_fault(c->reader, block, "unknown block '%s'", n->block_name);
+		if (at < SIZE_MAX) {
+			c->block_used[at] = true;
+			n->block = &c->m->blocks[at];
+		}
+		set_retries(c, n, key_place(c->spec, "nodes", i, "maxRetries"));
+	}
+}
+
+/* ---- edges ---- */
+
+/* Such an event happens in each run, or the machine emits it. */
+static void check_condition(
+	struct manifest_check *c, const struct manifest_condition *w, const struct yaml *map)
+{
+	static const char *const keys[] = {NULL, "flag", "event", "path"};
+
+	for (size_t k = 1; k < COUNT(keys); k++)
+		if (k != w->kind && yaml_get(map, keys[k]))
+			config_fault(c->reader, yaml_get(map, keys[k]),
+				"'%s' does not go with this type", keys[k]);
+	if (w->kind == CONDITION_EVENT)
+		(void)check_event(c, yaml_get(map, "event"), w->event);
+}
+
+static size_t find_end(struct manifest_check *c, size_t edge, const char *key, const char *name)
+{
+	size_t at = table_find(&c->nodes, name);
+
+	if (at == SIZE_MAX)
+		config_fault(c->reader, key_place(c->spec, "edges", edge, key), "unknown node '%s'",
+			name);
+	return at;
+}
+
+static void check_edge(struct manifest_check *c, size_t i)
+{
+	struct manifest_edge *e = &c->m->edges[i];
+	const struct yaml *map = item_map(c->spec, "edges", i), *when = yaml_get(map, "when");
+	const struct manifest_node *n;
+
+	for (size_t k = 0; k < NODE_STATUSES; k++)
+		if (!strcmp(e->status, "always") || !strcmp(e->status, node_status_names[k]))
+			e->on |= 1u << k;
+	e->from_node = find_end(c, i, "from", e->from);
+	e->to_node = find_end(c, i, "to", e->to);
+	if (e->event)
+		(void)check_event(c, yaml_get(map, "event"), e->event);
+	for (size_t k = 0; k < e->n_when; k++)
+		check_condition(c, &e->when[k], when->list[k]);
+	if (e->from_node == SIZE_MAX)
+		return;
+	n = &c->m->nodes[e->from_node];
+	if (e->on == 1u << NODE_FAILURE &&
+		(!n->persona || (!n->block || n->block->kind == BLOCK_SEQUENTIAL)))
+		config_fault(c->reader, key_place(c->spec, "edges", i, "on"),
+			n->persona ? "the edge is never taken: '%s' is in a sequential block, "
+				     "where a failure ends the run"
+				   : "the edge is never taken: '%s' has no persona, so that it "
+				     "cannot answer 'failure'",
+			n->id);
+	if (e->event && n->command)
+		config_fault(c->reader, yaml_get(map, "event"),
+			"the edge is never taken: '%s' is a command, whose result has no events",
+			n->id);
+}
+
+/* Lists of edges by node. */
+static void index_edges(struct manifest_check *c, size_t **first, size_t **edges, bool into)
+{
+	struct manifest *m = c->m;
+	struct arena *a = c->reader->arena;
+	size_t *at = arena_alloc(a, (m->n_nodes + 1) * sizeof(*at));
+
+	*first = arena_alloc(a, (m->n_nodes + 2) * sizeof(**first));
+	*edges = arena_alloc(a, (m->n_edges + 1) * sizeof(**edges));
+	for (size_t i = 0; i < m->n_edges; i++)
+		(*first)[(into ? m->edges[i].to_node : m->edges[i].from_node) + 1]++;
+	for (size_t i = 0; i < m->n_nodes; i++)
+		(*first)[i + 1] += (*first)[i];
+	memcpy(at, *first, m->n_nodes * sizeof(*at));
+	for (size_t i = 0; i < m->n_edges; i++)
+		(*edges)[at[into ? m->edges[i].to_node : m->edges[i].from_node]++] = i;
+}
+
+/* ---- the graph ---- */
+
+static size_t edge_between(const struct manifest *m, size_t from, size_t to)
+{
+	size_t i = m->out_first[from];
+
+	while (m->edges[m->out_edges[i]].to_node != to)
+		i++;
+	return m->out_edges[i];
+}
+
+/* The graph that is walked leads from each node to those before it. */
+static void report_cycle(void *data, const size_t *path, size_t n)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct manifest_check *c = data;
+	const struct manifest *m = c->m;
+	size_t from = n > 1 ? path[1] : path[0];
+
+	buf_addf(&text, "'%s'", m->nodes[path[0]].id);
+	for (size_t i = n; i > 0; i--)
+		buf_addf(&text, " -> '%s'", m->nodes[path[i - 1]].id);
+	config_fault(c->reader, item_map(c->spec, "edges", edge_between(m, from, path[0])),
+		"the edges run in a circle: %.700s", text.s);
+}
+
+static bool sort_nodes(struct manifest_check *c)
+{
+	struct manifest *m = c->m;
+	struct arena *a = c->reader->arena;
+	size_t *to = arena_alloc(a, (m->n_edges + 1) * sizeof(*to)), before = c->reader->faults.n;
+	struct graph_order o;
+
+	for (size_t i = 0; i < m->n_edges; i++)
+		to[i] = m->edges[m->in_edges[i]].from_node;
+	graph_walk(a, &(struct graph){m->n_nodes, m->in_first, to}, report_cycle, c, &o);
+	m->order = o.order;
+	return c->reader->faults.n == before;
+}
+
+static void check_reached(struct manifest_check *c)
+{
+	struct manifest *m = c->m;
+	const struct yaml *at = yaml_get(c->spec, "entry");
+	size_t entry = m->entry ? table_find(&c->nodes, m->entry) : 0;
+	bool *reached = arena_alloc(c->reader->arena, m->n_nodes);
+
+	if (entry == SIZE_MAX) {
+		config_fault(c->reader, at, "unknown node '%s'", m->entry);
+		return;
+	}
+	if (m->in_first[entry + 1] > m->in_first[entry])
+		config_fault(c->reader, at ? at : item_map(c->spec, "nodes", entry),
+			"'%s' is the entry, and '%s' leads to it", m->nodes[entry].id,
+			m->edges[m->in_edges[m->in_first[entry]]].from);
+	m->entry = m->nodes[entry].id;
+	for (size_t o = 0; o < m->n_nodes; o++) {
+		size_t i = m->order[o];
+
+		reached[i] = i == entry;
+		for (size_t k = m->in_first[i]; k < m->in_first[i + 1]; k++)
+			reached[i] |= reached[m->edges[m->in_edges[k]].from_node];
+		if (!reached[i])
+			config_fault(c->reader, key_place(c->spec, "nodes", i, "id"),
+				"node '%s' cannot be reached from '%s'", m->nodes[i].id, m->entry);
+	}
+}
+
+/* ---- nodes that no answer lets be dispatched ---- */
+
+enum { ALL_STATUSES = (1 << NODE_STATUSES) - 1 };
+
+/* With which statuses of each node `from` chooses `to`, into `row`. */
+static bool route_statuses(const struct manifest *m, size_t from, size_t to,
+	const unsigned char *statuses, unsigned char *row)
+{
+	unsigned on = 0;
+	bool possible = true;
+
+	for (size_t k = m->in_first[to]; k < m->in_first[to + 1]; k++)
+		if (m->edges[m->in_edges[k]].from_node == from)
+			on |= m->edges[m->in_edges[k]].on;
+	memcpy(row, statuses + from * m->n_nodes, m->n_nodes);
+	row[from] &= (unsigned char)on;
+	for (size_t i = 0; i < m->n_nodes; i++)
+		possible &= row[i] != 0;
+	return possible;
+}
+
+/* The first node of which no status is left; n: of each there is one. */
+static size_t join_routes(const struct manifest *m, size_t node, const unsigned char *statuses,
+	unsigned char *row, unsigned char *mine)
+{
+	bool any = !strcmp(m->nodes[node].join, "any");
+	size_t first = m->in_first[node], end = m->in_first[node + 1];
+
+	memset(mine, any && first < end ? 0 : ALL_STATUSES, m->n_nodes);
+	for (size_t k = first; k < end; k++) {
+		bool possible =
+			route_statuses(m, m->edges[m->in_edges[k]].from_node, node, statuses, row);
+
+		for (size_t i = 0; i < m->n_nodes; i++)
+			if (!any)
+				mine[i] &= row[i];
+			else if (possible)
+				mine[i] |= row[i];
+	}
+	for (size_t i = 0; i < m->n_nodes; i++)
+		if (!mine[i])
+			return i;
+	return m->n_nodes;
+}
+
+/* As for the actions of a workflow (src/workflow/order.c): each node keeps, for every node, the
+ * statuses with which it can be dispatched. */
+static void check_possible(struct manifest_check *c)
+{
+	const struct manifest *m = c->m;
+	struct arena a = {0};
+	unsigned char *statuses = arena_alloc(&a, m->n_nodes * m->n_nodes),
+		      *row = arena_alloc(&a, m->n_nodes);
+
+	for (size_t o = 0; o < m->n_nodes; o++) {
+		size_t i = m->order[o];
+		unsigned char *mine = statuses + i * m->n_nodes;
+		size_t none = join_routes(m, i, statuses, row, mine);
+
+		if (none == m->n_nodes)
+			continue;
+		config_fault(c->reader, key_place(c->spec, "nodes", i, "id"),
+			"node '%s' can never be dispatched: no status of '%s' lets all that it "
+			"waits for choose it",
+			m->nodes[i].id, m->nodes[none].id);
+		memset(mine, ALL_STATUSES, m->n_nodes); /* what is after it is not at fault */
+	}
+	arena_release(&a);
+}
+
+/* ---- routes ---- */
+
+/* The two are conditions of which only one can hold. */
+static bool excludes(const struct manifest_condition *a, const struct manifest_condition *b)
+{
+	if (a->kind != b->kind || a->is == b->is)
+		return false;
+	return a->kind == CONDITION_FLAG    ? !strcmp(a->flag, b->flag)
+	       : a->kind == CONDITION_EVENT ? !strcmp(a->event, b->event)
+	       : a->kind == CONDITION_FILE  ? !strcmp(a->path, b->path)
+					    : false;
+}
+
+static bool may_both_hold(const struct manifest_edge *a, const struct manifest_edge *b)
+{
+	if (!(a->on & b->on))
+		return false;
+	if ((a->any && a->n_when > 1) || (b->any && b->n_when > 1))
+		return true;
+	for (size_t i = 0; i < a->n_when; i++)
+		for (size_t k = 0; k < b->n_when; k++)
+			if (excludes(&a->when[i], &b->when[k]))
+				return false;
+	return true;
+}
+
+/* A block whose nodes are dispatched together has both, itself or in blocks within it. */
+static bool are_dispatched_together(const struct manifest_check *c, const struct manifest_node *a,
+	const struct manifest_node *b)
+{
+	for (const struct manifest_block *x = a->block; x; x = block_above(c, x))
+		for (const struct manifest_block *y = b->block; y; y = block_above(c, y))
+			if (x == y && !block_is_sequential(x))
+				return true;
+	return false;
+}
+
+/* Whether `to` comes after `from`. */
+static bool leads_to(const struct manifest_check *c, size_t from, size_t to)
+{
+	const struct manifest *m = c->m;
+	struct arena a = {0};
+	bool *seen = arena_alloc(&a, m->n_nodes), found;
+	size_t *stack = arena_alloc(&a, (m->n_nodes + 1) * sizeof(*stack)), n = 1;
+
+	stack[0] = from;
+	seen[from] = true;
+	while (n) {
+		size_t at = stack[--n];
+
+		for (size_t k = m->out_first[at]; k < m->out_first[at + 1]; k++) {
+			size_t next = m->edges[m->out_edges[k]].to_node;
+
+			if (!seen[next])
+				stack[n++] = next;
+			seen[next] = true;
+		}
+	}
+	found = seen[to];
+	arena_release(&a);
+	return found;
+}
+
+static void check_pair(struct manifest_check *c, size_t first, size_t second)
+{
+	const struct manifest *m = c->m;
+	const struct manifest_edge *a = &m->edges[first], *b = &m->edges[second];
+	const struct manifest_node *x = &m->nodes[a->to_node], *y = &m->nodes[b->to_node];
+
+	if (!may_both_hold(a, b))
+		return;
+	if (x == y)
+		config_fault(c->reader, item_map(c->spec, "edges", second),
+			"two edges from '%s' to '%s' can both be taken: the first is in line %u",
+			a->from, a->to, a->line);
+	else if (!are_dispatched_together(c, x, y) && !leads_to(c, a->to_node, b->to_node) &&
+		 !leads_to(c, b->to_node, a->to_node))
+		config_fault(c->reader, item_map(c->spec, "edges", second),
+			"two routes from '%s' can both be taken, to '%s' (line %u) and to '%s': "
+			"give them conditions that exclude each other, or put both nodes into one "
+			"parallel block",
+			a->from, a->to, a->line, b->to);
+}
+
+/* Only pairs that are not dispatched together anyway are looked at closely. */
+static void check_routes(struct manifest_check *c)
+{
+	const struct manifest *m = c->m;
+
+	for (size_t i = 0; i < m->n_nodes; i++)
+		for (size_t k = m->out_first[i]; k < m->out_first[i + 1]; k++)
+			for (size_t j = m->out_first[i]; j < k; j++)
+				check_pair(c, m->out_edges[j], m->out_edges[k]);
+}
+
+/* ---- relationships ---- */
+
+static const struct manifest_relationship *find_relationship(
+	const struct manifest *m, const char *parent, const char *child)
+{
+	for (size_t i = 0; i < m->n_relationships; i++)
+		if (!strcmp(m->relationships[i].parent, parent) &&
+			!strcmp(m->relationships[i].child, child))
+			return &m->relationships[i];
+	return NULL;
+}
+
+static bool leads_hierarchy(const struct manifest *m, const struct manifest_edge *e)
+{
+	const struct manifest_node *to = &m->nodes[e->to_node];
+
+	return to->block && to->block->kind == BLOCK_HIERARCHICAL && to->persona &&
+	       m->nodes[e->from_node].persona && m->nodes[e->from_node].block != to->block;
+}
+
+static void check_led(struct manifest_check *c, size_t node)
+{
+	const struct manifest *m = c->m;
+
+	for (size_t r = 0; r < m->n_relationships; r++) {
+		const struct manifest_relationship *rel = &m->relationships[r];
+		size_t n = 0;
+
+		if (!m->nodes[node].persona || strcmp(m->nodes[node].persona, rel->parent) != 0)
+			continue;
+		for (size_t k = m->out_first[node]; k < m->out_first[node + 1]; k++) {
+			const struct manifest_edge *e = &m->edges[m->out_edges[k]];
+
+			n += leads_hierarchy(m, e) &&
+			     !strcmp(m->nodes[e->to_node].persona, rel->child);
+			if (rel->max_children && n == rel->max_children + 1)
+				config_fault(c->reader, item_map(c->spec, "edges", m->out_edges[k]),
+					"'%s' leads more than %u nodes of the persona '%s', the "
+					"'maxChildren' of line %u",
+					e->from, rel->max_children, rel->child, rel->line);
+		}
+	}
+}
+
+/* depth[i]: how many nodes of one relationship's child precede i in its block, itself included. */
+static void check_led_depth(struct manifest_check *c)
+{
+	const struct manifest *m = c->m;
+	size_t *depth = arena_alloc(c->reader->arena, m->n_nodes * sizeof(*depth));
+
+	for (size_t o = 0; o < m->n_nodes; o++) {
+		size_t i = m->order[o];
+		const struct manifest_node *n = &m->nodes[i];
+
+		depth[i] = 1;
+		for (size_t k = m->in_first[i]; k < m->in_first[i + 1]; k++) {
+			const struct manifest_edge *e = &m->edges[m->in_edges[k]];
+			const struct manifest_node *from = &m->nodes[e->from_node];
+
+			if (n->block && from->block == n->block && n->actor &&
+				from->actor == n->actor && depth[e->from_node] >= depth[i])
+				depth[i] = depth[e->from_node] + 1;
+		}
+		for (size_t r = 0; r < m->n_relationships && n->persona && n->block &&
+				   n->block->kind == BLOCK_HIERARCHICAL;
+			r++)
+			if (!strcmp(m->relationships[r].child, n->persona) &&
+				m->relationships[r].max_depth &&
+				depth[i] > m->relationships[r].max_depth)
+				config_fault(c->reader, item_map(c->spec, "nodes", i),
+					"node '%s' is %zu deep below '%s', above the 'maxDepth' of "
+					"line %u, %u",
+					n->id, depth[i], m->relationships[r].parent,
+					m->relationships[r].line, m->relationships[r].max_depth);
+	}
+}
+
+static void check_relationships(struct manifest_check *c)
+{
+	const struct manifest *m = c->m;
+
+	for (size_t i = 0; i < m->n_relationships; i++) {
+		const char *const keys[] = {"parent", "child"};
+		const char *const names[] = {m->relationships[i].parent, m->relationships[i].child};
+
+		for (size_t k = 0; k < COUNT(keys); k++)
+			if (table_find(&c->personas, names[k]) == SIZE_MAX)
+				config_fault(c->reader,
+					key_place(c->spec, "relationships", i, keys[k]),
+					"unknown persona '%s'", names[k]);
+	}
+	for (size_t i = 0; i < m->n_edges; i++) {
+		const struct manifest_edge *e = &m->edges[i];
+		const char *parent = m->nodes[e->from_node].persona;
+
+		if (leads_hierarchy(m, e) &&
+			!find_relationship(m, parent, m->nodes[e->to_node].persona))
+			config_fault(c->reader, item_map(c->spec, "edges", i),
+				"'%s' is in a hierarchical block, and no relationship lets the "
+				"persona '%s' lead '%s'",
+				e->to, parent, m->nodes[e->to_node].persona);
+	}
+	for (size_t i = 0; i < m->n_nodes; i++)
+		check_led(c, i);
+	check_led_depth(c);
+}
+
+/* ---- all of it ---- */
+
+void manifest_check(struct config_reader *r, const struct yaml *tree, struct manifest *m)
+{
+	const struct yaml *spec = yaml_get(tree, "spec");
+	struct manifest_check c = {
+		.reader = r, .spec = spec, .topology = yaml_get(spec, "topology"), .m = m};
+
+	TABLE(&c, personas, spec, personas, "name");
+	TABLE(&c, blocks, c.topology, blocks, "name");
+	TABLE(&c, nodes, spec, nodes, "id");
+	TABLE(&c, events, spec, events, "name");
+	TABLE(&c, variables, spec, variables, "name");
+	c.persona_used = arena_alloc(r->arena, m->n_personas + 1);
+	c.block_used = arena_alloc(r->arena, m->n_blocks + 1);
+	if (yaml_get(spec, "securityViolation") && !m->policy)
+		config_fault(r, yaml_get(spec, "securityViolation"),
+			"'securityViolation' needs 'policy': nothing is denied without one");
+	check_templates(&c);
+	check_blocks(&c);
+	check_nodes(&c);
+	check_blocks_used(&c);
+	check_personas(&c);
+	for (size_t i = 0; i < m->n_edges; i++)
+		check_edge(&c, i);
+	for (size_t i = 0; i < m->n_edges; i++)
+		if (m->edges[i].from_node == SIZE_MAX || m->edges[i].to_node == SIZE_MAX)
+			return;
+	index_edges(&c, &m->in_first, &m->in_edges, true);
+	index_edges(&c, &m->out_first, &m->out_edges, false);
+	if (!sort_nodes(&c))
+		return;
+	check_reached(&c);
+	check_possible(&c);
+	check_routes(&c);
+	check_relationships(&c);
+}

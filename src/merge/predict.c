@@ -1,0 +1,137 @@
+#include "src/merge/predict.h"
+#include "src/base/vec.h"
+#include "src/sys/git.h"
+
+/* A merge to try: `i` with `with`; -1: with the target. */
+struct pair {
+	size_t i;
+	int with;
+};
+
+struct prediction {
+	struct arena *arena;
+	const char *repo, *target, *ref, *tree; /* ref, tree: of the target */
+	struct predicted *list;
+	VEC(struct pair) pairs;
+};
+
+static int read_id(struct prediction *p, const char *revision, const char **id, struct error *err)
+{
+	const char *const argv[] = {
+		"git", "rev-parse", "--quiet", "--verify", "--end-of-options", revision, NULL};
+	const struct git_command c = {.dir = p->repo, .name = "git rev-parse", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status;
+
+	if (git_command(&c, &out, &status, err) < 0)
+		return -1;
+	*id = status ? NULL : arena_dup(p->arena, str_trim(buf_str(&out)));
+	return 0;
+}
+
+/* The next text before a NUL. */
+static struct str take(struct str *rest)
+{
+	size_t n = strnlen(rest->p, rest->n);
+	struct str text = str_sub(*rest, 0, n);
+
+	*rest = str_sub(*rest, n + 1, rest->n);
+	return text;
+}
+
+static void add_conflict(struct predicted *of, const char *with, const json *paths)
+{
+	json_push(of->conflicts,
+		JSON_OBJECT(JSON_TEXT("with", with), JSON_VALUE("paths", json_copy(paths))));
+}
+
+/* Of each merge `git merge-tree --stdin` prints "1" if it is clean, the tree, the paths in
+ * conflict, and an empty text. */
+static void read_merges(struct prediction *p, struct str rest)
+{
+	for (size_t k = 0; k < p->pairs.n && rest.n; k++) {
+		const struct pair *of = &p->pairs.items[k];
+		CLEANUP(json_free) json *paths = json_array();
+		struct predicted *one = &p->list[of->i];
+		bool clean = str_is(take(&rest), "1");
+		struct str tree = take(&rest), path;
+
+		while ((path = take(&rest)).n)
+			json_push_str(paths, path);
+		if (of->with < 0)
+			one->merged = clean && str_is(tree, p->tree);
+		if (clean)
+			continue;
+		add_conflict(one, of->with < 0 ? p->target : p->list[of->with].name, paths);
+		if (of->with >= 0)
+			add_conflict(&p->list[of->with], one->name, paths);
+	}
+}
+
+static int merge_pairs(struct prediction *p, struct error *err)
+{
+	static const char *const argv[] = {
+		"git", "merge-tree", "--stdin", "--name-only", "--no-messages", NULL};
+	CLEANUP(buf_release) struct buf in = BUF_INIT, out = BUF_INIT;
+	struct git_command c = {.dir = p->repo, .name = "git merge-tree", .argv = argv};
+
+	for (size_t k = 0; k < p->pairs.n; k++) {
+		const struct pair *of = &p->pairs.items[k];
+
+		if (of->with < 0)
+			buf_adds(&in, p->ref);
+		else
+			buf_addf(&in, "refs/heads/%s", p->list[of->with].branch);
+		buf_addf(&in, " refs/heads/%s\n", p->list[of->i].branch);
+	}
+	c.input = buf_str(&in);
+	if (p->pairs.n && git_command(&c, &out, NULL, err) < 0)
+		return -1;
+	read_merges(p, buf_str(&out));
+	return 0;
+}
+
+static int look_at_branches(struct prediction *p, size_t n, struct error *err)
+{
+	const char *id;
+
+	for (size_t i = 0; i < n; i++) {
+		p->list[i].there = p->list[i].merged = false;
+		p->list[i].conflicts = json_array();
+		if (read_id(p, arena_printf(p->arena, "refs/heads/%s", p->list[i].branch), &id,
+			    err) < 0)
+			return -1;
+		p->list[i].there = id && i < PREDICT_MAX;
+		if (p->list[i].there)
+			vec_push_in(p->arena, &p->pairs, (struct pair){i, -1});
+	}
+	return 0;
+}
+
+static int find_target(struct prediction *p, struct error *err)
+{
+	static const char *const places[] = {"refs/remotes/origin/", "refs/heads/"};
+
+	for (size_t i = 0; i < COUNT(places) && !p->tree; i++) {
+		p->ref = arena_printf(p->arena, "%s%s", places[i], p->target);
+		if (read_id(p, arena_printf(p->arena, "%s^{tree}", p->ref), &p->tree, err) < 0)
+			return -1;
+	}
+	return p->tree ? 0 : error_set(err, ERR_STATE, "there is no branch '%s'", p->target);
+}
+
+int land_predict(struct arena *a, const char *repo, const char *target, struct predicted *list,
+	size_t n, struct error *err)
+{
+	struct prediction p = {.arena = a, .repo = repo, .target = target, .list = list};
+
+	if (find_target(&p, err) < 0 || look_at_branches(&p, n, err) < 0 ||
+		merge_pairs(&p, err) < 0)
+		return -1;
+	p.pairs.n = 0;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i && list[i].there && !list[i].merged; k++)
+			if (list[k].there && !list[k].merged)
+				vec_push_in(a, &p.pairs, (struct pair){i, (int)k});
+	return merge_pairs(&p, err);
+}

@@ -1,0 +1,35 @@
+/*
+ * databases.h: the database branches of a pool of worktrees. The only place where the rooms of
+ * worktrees and of database branches meet.
+ */
+#ifndef DT_RUN_DATABASES_H
+#define DT_RUN_DATABASES_H
+
+#include "src/branchdb/branchdb.h"
+#include "src/worktree/pool.h"
+
+/* From now on a worktree of this process gets and loses its branches. */
+void pool_databases_use(void);
+
+/* A site and what it borrows. */
+struct pool_databases {
+	struct branchdb_site site;
+	struct branchdb db;
+	struct arena *arena;
+	struct pool *pool;
+};
+/* The branches of the pool's worktrees; the pool stays open meanwhile. Close it with
+ * pool_databases_close(). */
+int pool_databases_open(
+	struct arena *a, struct pool *p, struct pool_databases *out, struct error *err);
+void pool_databases_close(struct pool_databases *d);
+/* Git branches of the pool's worktrees, NULL-ended. */
+int pool_databases_worktrees(struct pool_databases *d, const char *const **out, struct error *err);
+/* Variables for work in the worktree `of`: of its branch of each database, which is made if there
+ * is none yet; for DATABASE_READ, of one that all share, where the adapter has such and the
+ * worktree has none of its own. DATABASE_NONE removes them. */
+int pool_databases_environment(struct pool_databases *d, const struct allocation *of,
+	enum database_access access, const char *issue, struct branchdb_environment *out,
+	struct error *err);
+
+#endif

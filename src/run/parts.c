@@ -1,0 +1,262 @@
+/* parts.c: what lives and dies with a worktree: a branch of each of its pool's databases. */
+#include "src/run/databases.h"
+#include "src/run/run_internal.h"
+#include "src/sys/path.h"
+
+#define BRANCH_FILES ".databases" /* below the directory of the worktrees, never in one */
+
+/* ---- the two rooms together ---- */
+
+static bool is_in_use(void *data, const char *branch)
+{
+	struct pool_databases *d = data;
+	struct pool_entry entry;
+	const char *who = NULL;
+	struct error ignored;
+	bool found = false;
+
+	if (pool_find(d->arena, d->pool, branch, &entry, &found, &ignored) < 0)
+		return true; /* unsure */
+	return found && (pool_live(d->arena, d->pool, &entry.of, &who, &ignored) < 0 || who ||
+				entry.of.state != ALLOCATION_LIVE);
+}
+
+int pool_databases_open(
+	struct arena *a, struct pool *p, struct pool_databases *out, struct error *err)
+{
+	*out = (struct pool_databases){
+		.site = {.state = p->state,
+			.repo = p->repo,
+			.common = p->common,
+			.files = path_join(a, p->dir, BRANCH_FILES),
+			.artifacts = p->artifacts,
+			.pools = (const struct database_pool_spec *const *)p->databases,
+			.n_pools = p->n_databases,
+			.in_use = is_in_use,
+			.data = out},
+		.arena = a,
+		.pool = p};
+	return branchdb_open(a, &out->site, &out->db, err);
+}
+
+void pool_databases_close(struct pool_databases *d)
+{
+	branchdb_close(&d->db);
+}
+
+int pool_databases_worktrees(struct pool_databases *d, const char *const **out, struct error *err)
+{
+	VEC(const char *) names = {0};
+	struct pool_entry *list;
+	size_t n;
+
+	if (pool_list(d->arena, d->pool, &list, &n, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].recorded && list[i].of.state == ALLOCATION_LIVE)
+			vec_push_in(d->arena, &names, list[i].of.branch);
+	vec_push_in(d->arena, &names, NULL);
+	*out = names.items;
+	return 0;
+}
+
+static int inject_one(struct pool_databases *d, const struct database_pool_spec *pool,
+	const struct allocation *of, enum database_access access, const char *issue,
+	struct branchdb_environment *out, struct error *err)
+{
+	struct branchdb_request q = {
+		.pool = pool, .branch = of->branch, .worktree = of->path, .issue = issue};
+	bool read_only = access == DATABASE_READ;
+	struct branchdb_branch *own, b;
+
+	if (read_only && branchdb_shares(pool)) {
+		if (branchdb_find(&d->db, pool, of->branch, &own, err) < 0)
+			return -1;
+		q.read_only = !own;
+	}
+	if (branchdb_allocate(&d->db, &q, &b, err) < 0)
+		return -1;
+	return branchdb_inject(&d->db, pool, &b, read_only, out, err);
+}
+
+int pool_databases_environment(struct pool_databases *d, const struct allocation *of,
+	enum database_access access, const char *issue, struct branchdb_environment *out,
+	struct error *err)
+{
+	/* A variable of one database may be the upstream's of another one. */
+	for (size_t i = 0; i < d->pool->n_databases; i++)
+		branchdb_withhold(d->arena, d->pool->databases[i], out);
+	for (size_t i = 0; access != DATABASE_NONE && i < d->pool->n_databases; i++)
+		if (inject_one(d, d->pool->databases[i], of, access, issue, out, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- an action of a run ---- */
+
+/* Scripts and scripted agents inherit it; harnesses get it as a list. */
+static int inherit(struct arena *a, const char *const *env, struct error *err)
+{
+	for (size_t i = 0; env[i]; i++)
+		if (!strchr(env[i], '='))
+			(void)unsetenv(env[i]);
+	for (size_t i = 0; env[i]; i++) {
+		const char *is = strchr(env[i], '=');
+
+		if (is &&
+			setenv(arena_printf(a, "%.*s", (int)(is - env[i]), env[i]), is + 1, 1) < 0)
+			return error_errno(err, "cannot set a variable of a database");
+	}
+	return 0;
+}
+
+static int stage_environment(struct arena *a, const struct run_item *r,
+	const struct stage_spec *stage, struct branchdb_environment *out, struct error *err)
+{
+	CLEANUP(pool_databases_close) struct pool_databases d = {0};
+	CLEANUP(pool_close) struct pool pool = {0};
+	struct allocation of;
+
+	if (!r->worktree.of.branch)
+		return error_set(err, ERR_STATE,
+			"stage '%s' has 'databaseAccess', and works in the checkout: a database "
+			"branch belongs to a worktree",
+			stage->name);
+	return run_pool_open(a, r, &pool, err) < 0 ||
+			       pool_find_live(a, &pool, r->worktree.of.branch, &of, err) < 0 ||
+			       pool_databases_open(a, &pool, &d, err) < 0
+		       ? -1
+		       : pool_databases_environment(&d, &of, stage->database, r->call.id, out, err);
+}
+
+int run_setup_databases(struct arena *a, struct run_item *r, const json *action, struct error *err)
+{
+	const struct worktree_pool_spec *pool = r->worktree.pool;
+	const char *agent = json_get_str(action, "agent");
+	const struct stage_spec *stage =
+		run_agent_stage(a, r->pipeline, json_get_str(action, "id"), agent ? agent : "");
+	struct branchdb_environment env = {0};
+
+	if (!pool || !pool->n_databases)
+		return 0;
+	if (!stage || stage->database == DATABASE_NONE)
+		for (size_t i = 0; i < pool->n_databases; i++)
+			branchdb_withhold(a, pool->databases[i], &env);
+	else if (stage_environment(a, r, stage, &env, err) < 0)
+		return -1;
+	r->database_env = env.items;
+	return inherit(a, env.items, err);
+}
+
+/* ---- the part ---- */
+
+static int part_create(struct arena *a, struct pool *p, const struct allocation *of,
+	const char *issue, struct error *err)
+{
+	CLEANUP(pool_databases_close) struct pool_databases d = {0};
+
+	for (size_t i = 0; i < p->n_databases; i++) {
+		const struct branchdb_request q = {.pool = p->databases[i],
+			.branch = of->branch,
+			.worktree = of->path,
+			.issue = issue};
+		struct branchdb_branch b;
+
+		if (strcmp(q.pool->create_on, "worktree-allocation") != 0)
+			continue;
+		if ((!d.pool && pool_databases_open(a, p, &d, err) < 0) ||
+			branchdb_allocate(&d.db, &q, &b, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool outlives(const struct pool *p, const struct branchdb_branch *b)
+{
+	for (size_t i = 0; i < p->n_databases; i++)
+		if (strcmp(p->databases[i]->name, b->pool) == 0)
+			return strcmp(p->databases[i]->reclaim_on, "manual") == 0;
+	return false;
+}
+
+/* Also of databases that the resources no longer name. */
+static bool has_branches(const struct pool *p)
+{
+	struct error ignored;
+	bool there = false;
+
+	return p->n_databases || (store_exists(store_backend(), p->state, "databases", "databases",
+					  &there, &ignored) == 0 &&
+					 there);
+}
+
+static void remove_branches(struct arena *a, struct pool *p, const struct allocation *of, bool undo)
+{
+	CLEANUP(pool_databases_close) struct pool_databases d = {0};
+	struct branchdb_list all = {0};
+	struct error why;
+
+	if (!has_branches(p))
+		return;
+	if (pool_databases_open(a, p, &d, &why) < 0 || branchdb_list(&d.db, &all, &why) < 0)
+		error_print(&why);
+	for (size_t i = 0; i < all.n; i++)
+		if (strcmp(all.items[i].of, of->branch) == 0 &&
+			(undo || !outlives(p, &all.items[i])) &&
+			branchdb_remove(&d.db, &all.items[i], "manual-reclaim", &why) < 0)
+			error_print(&why);
+}
+
+static void part_undo(struct arena *a, struct pool *p, const struct allocation *of)
+{
+	remove_branches(a, p, of, true);
+}
+
+static void part_release(struct arena *a, struct pool *p, const struct allocation *of)
+{
+	remove_branches(a, p, of, false);
+}
+
+static int sweep_on_opening(struct pool_databases *d, struct error *err)
+{
+	struct branchdb_due_list due = {0};
+
+	if (branchdb_sweep(&d->db, true, false, &due, err) < 0)
+		return -1;
+	for (size_t i = 0; i < due.n; i++)
+		if (!due.items[i].removed)
+			error_log("dev-team: %s", due.items[i].fault);
+	return 0;
+}
+
+static int part_inspect(struct arena *a, struct pool *p,
+	void (*report)(void *data, const char *kind, const char *name, const char *text),
+	void *data, struct error *err)
+{
+	CLEANUP(pool_databases_close) struct pool_databases d = {0};
+	struct branchdb_leaks leaks = {0};
+	const char *const *worktrees;
+
+	if (report ? !has_branches(p) : !p->n_databases)
+		return 0;
+	if (pool_databases_open(a, p, &d, err) < 0)
+		return -1;
+	if (!report)
+		return sweep_on_opening(&d, err);
+	if (pool_databases_worktrees(&d, &worktrees, err) < 0 ||
+		branchdb_audit(&d.db, worktrees, &leaks, err) < 0)
+		return -1;
+	for (size_t i = 0; i < leaks.n; i++)
+		report(data, leaks.items[i].kind, leaks.items[i].key, leaks.items[i].text);
+	return 0;
+}
+
+static const struct pool_part database_part = {
+	.create = part_create, .undo = part_undo, .inspect = part_inspect, .release = part_release};
+
+void pool_databases_use(void)
+{
+	static const struct pool_part *const parts[] = {&database_part, NULL};
+
+	pool_set_parts(parts);
+}

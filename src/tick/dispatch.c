@@ -1,0 +1,472 @@
+#include "context/file.h"
+#include "src/base/clock.h"
+#include "src/machine/answer.h"
+#include "src/machine/brief.h"
+#include "src/run/locate.h"
+#include "src/run/run.h"
+#include "src/sys/digest.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
+#include "src/tick/dispatch.h"
+
+#define MANIFEST "dispatch-manifest"
+
+enum { RESULT_MAX = 32 << 20 };
+
+/* ---- manifests ---- */
+
+static const char *manifest_name(struct arena *a, const char *id)
+{
+	char *name = arena_printf(a, MANIFEST ".%s.json", id);
+
+	for (char *c = name; *c; c++)
+		*c = *c == '/' ? '.' : *c;
+	return name;
+}
+
+/* Of a script: what runs it. */
+static int add_prompt(struct arena *a, const struct dispatch_place *p, const json *action,
+	struct buf *out, const char **model, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *id = json_get_str(action, "id"), *file = json_get_str(action, "context_file"),
+		   *root;
+	struct instructions role, skill;
+
+	if (json_str_is(action, "action", "run_script")) {
+		buf_add_argument(out, "Run this command: dev-team exec --context-file ", file);
+		buf_add_argument(out, " --action ", id);
+		return 0;
+	}
+	if (context_open(&f, file, CONTEXT_READ_ONLY, err) < 0 ||
+		locate_plugin(a, p->plugin_root, &root, err) < 0 ||
+		brief_instructions(a, &f, id, root, p->repo, &role, &skill, err) < 0 ||
+		brief_add(out, BRIEF_PROMPT, &f, id, &role, &skill, err) < 0)
+		return -1;
+	*model = role.model ? arena_dup(a, str_of(role.model)) : NULL;
+	return 0;
+}
+
+static const char *type_of(const json *action)
+{
+	const char *agent = json_get_str(action, "agent");
+
+	return agent ? agent : "script-runner";
+}
+
+/* The full id of an alias; NULL: that of the session. */
+static int find_model(struct arena *a, const struct dispatch_place *p, const char *alias,
+	const char **id, struct error *err)
+{
+	struct model_registry models;
+	struct model_resolved m;
+
+	*id = NULL;
+	if (!alias)
+		return 0;
+	if (locate_models(a, NULL, p->repo, &models, err) < 0 ||
+		model_resolve(&models, alias, NULL, clock_now(), &m, err) < 0)
+		return -1;
+	*id = m.id;
+	return 0;
+}
+
+static int emit_one(struct arena *a, const struct dispatch_place *p, const json *action,
+	const char *name, struct error *err)
+{
+	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
+	CLEANUP(json_free) json *manifest = NULL;
+	const char *alias = NULL, *model, *id = json_get_str(action, "id"),
+		   *directory = json_get_str(action, "directory");
+
+	if (add_prompt(a, p, action, &prompt, &alias, err) < 0 ||
+		find_model(a, p, alias, &model, err) < 0)
+		return -1;
+	manifest = JSON_OBJECT(JSON_INT("version", DISPATCH_VERSION),
+		JSON_TEXT("taskId", arena_dup(a, (struct str){id, strcspn(id, "/.")})),
+		JSON_TEXT("subagentType", type_of(action)), JSON_TEXT("model", model),
+		JSON_TEXT("prompt", prompt.s), JSON_IF(directory, JSON_TEXT("cwd", directory)),
+		JSON_BOOL("runInBackground", false), JSON_TIME("emittedAt", clock_now()),
+		JSON_TEXT("requestId", id),
+		JSON_TEXT("contextFile", json_get_str(action, "context_file")),
+		JSON_TEXT("resultFormat", json_get_str(action, "result_format")));
+	return artifact_write(p->artifacts, ORCHESTRATOR_SCOPE, name, manifest, err) < 0
+		       ? -1
+		       : artifact_write(
+				 p->artifacts, ORCHESTRATOR_SCOPE, MANIFEST ".json", manifest, err);
+}
+
+static int remove_others(struct arena *a, const struct dispatch_place *p, const json *actions,
+	const struct directory_names *names, struct error *err)
+{
+	for (size_t i = 0; i < names->n; i++) {
+		const char *name = names->items[i];
+		const json *it = json_first(actions);
+
+		if (!str_starts(str_of(name), MANIFEST ".") || strcmp(name, MANIFEST ".json") == 0)
+			continue;
+		while (it && strcmp(name, manifest_name(a, json_get_str(it, "id"))) != 0)
+			it = json_next(it);
+		if (!it && artifact_remove(p->artifacts, ORCHESTRATOR_SCOPE, name, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions, bool whole,
+	struct error *err)
+{
+	struct directory_names names = {0};
+	bool missing;
+
+	if (directory_list(
+		    a, path_join(a, p->artifacts, ORCHESTRATOR_SCOPE), &names, &missing, err) < 0 &&
+		!missing)
+		return -1;
+	if (whole && remove_others(a, p, actions, &names, err) < 0)
+		return -1;
+	for (const json *it = json_first(actions); it; it = json_next(it)) {
+		const char *name = manifest_name(a, json_get_str(it, "id"));
+		size_t i = 0;
+
+		while (i < names.n && strcmp(names.items[i], name) != 0)
+			i++;
+		if (i == names.n && emit_one(a, p, it, name, err) < 0)
+			return -1;
+		json_put_str((json *)(uintptr_t)it, "outcome", STR("manifest-emitted"));
+	}
+	return 0;
+}
+
+/* ---- a result ---- */
+
+enum kind { KIND_TEXT, KIND_NUMBER, KIND_TIME, KIND_ANY, KIND_VERSION, KIND_STATUS };
+
+static const struct result_member {
+	const char *name;
+	enum kind kind;
+	bool required;
+	const char *want;
+} result_members[] = {
+	{"version", KIND_VERSION, true, "the number 1"},
+	{"taskId", KIND_TEXT, true, "a text that is not empty"},
+	{"subagentType", KIND_TEXT, true, "a text that is not empty"},
+	{"status", KIND_STATUS, true, "success or error"},
+	{"output", KIND_ANY, true, "a text"},
+	{"durationMs", KIND_NUMBER, true, "a number from 0"},
+	{"writtenAt", KIND_TIME, true, "a time such as 2026-11-21T01:34:55Z"},
+	{"parsed", KIND_ANY, false, "any value"},
+	{"error", KIND_TEXT, false, "a text that is not empty"},
+	{"requestId", KIND_TEXT, false, "a text that is not empty"},
+	{"result", KIND_TEXT, false, "a text that is not empty"},
+};
+
+static bool fits(const struct result_member *r, const json *value)
+{
+	const char *text = json_text(value);
+	int64_t t;
+
+	switch (r->kind) {
+	case KIND_TEXT:
+		return text && *text;
+	case KIND_NUMBER:
+		return json_is_number(value) && json_number(value, -1) >= 0;
+	case KIND_TIME:
+		return text && clock_parse_rfc3339(str_of(text), &t);
+	case KIND_VERSION:
+		return json_int(value, 0) == DISPATCH_VERSION;
+	case KIND_STATUS:
+		return text && (strcmp(text, "success") == 0 || strcmp(text, "error") == 0);
+	case KIND_ANY:
+		break;
+	}
+	return strcmp(r->name, "output") != 0 || text;
+}
+
+static int check_members(const char *file, const json *all, struct error *err)
+{
+	for (size_t i = 0; i < COUNT(result_members); i++) {
+		const struct result_member *r = &result_members[i];
+		const json *value = json_get(all, r->name);
+
+		if (value ? !fits(r, value) : r->required)
+			return error_set(err, ERR_INPUT, "%s: '%s' must be %s%s", file, r->name,
+				r->want, value ? "" : ": it is missing");
+	}
+	for (const json *m = json_first(all); m; m = json_next(m)) {
+		size_t i = 0;
+
+		while (i < COUNT(result_members) &&
+			strcmp(result_members[i].name, json_key(m)) != 0)
+			i++;
+		if (i == COUNT(result_members))
+			return error_set(
+				err, ERR_INPUT, "%s: unknown member '%.60s'", file, json_key(m));
+	}
+	return 0;
+}
+
+int dispatch_parse(struct arena *a, const char *file, struct str text, struct dispatch_result *out,
+	struct error *err)
+{
+	*out = (struct dispatch_result){0};
+	if (json_parse(&out->all, text, err) < 0)
+		return error_place(err, file, err->line, err->col), -1;
+	if (!json_is_object(out->all))
+		return error_set(err, ERR_INPUT, "%s: a result is a JSON object", file);
+	if (check_members(file, out->all, err) < 0)
+		return -1;
+	out->task = json_dup(a, out->all, "taskId");
+	out->type = json_dup(a, out->all, "subagentType");
+	out->status = json_dup(a, out->all, "status");
+	out->request = json_dup(a, out->all, "requestId");
+	out->word = json_dup(a, out->all, "result");
+	out->error = json_dup(a, out->all, "error");
+	out->output = str_of(json_get_str(out->all, "output"));
+	out->parsed = json_get(out->all, "parsed");
+	return 0;
+}
+
+/* ---- the word of an object ---- */
+
+static const char *format_word(struct arena *a, const char *format, const char *const *wanted)
+{
+	struct str rest = str_of(format), word;
+
+	for (size_t i = 0; i < 10 && rest.n; i++) {
+		size_t bar = str_find(rest, STR("|"));
+
+		word = str_trim(str_sub(rest, 0, bar));
+		if (!wanted || str_in(word, wanted))
+			return arena_dup(a, word);
+		rest = str_sub(rest, bar + 1 < rest.n ? bar + 1 : rest.n, rest.n);
+	}
+	return NULL;
+}
+
+static const char *word_of(struct arena *a, const char *format, bool good)
+{
+	static const char *const bad[] = {"changes_requested", "failed", NULL};
+
+	return format_word(a, format, good ? NULL : bad);
+}
+
+static int verdict_word(struct arena *a, const json *parsed, const char *format, const char **word,
+	struct error *err)
+{
+	const json *approved = json_get(parsed, "approved"), *list = json_get(parsed, "findings");
+	bool good = json_is_true(approved);
+
+	if (!json_is_bool(approved))
+		return error_set(err, ERR_INPUT, "'approved' must be true or false");
+	if (list && !json_is_array(list))
+		return error_set(err, ERR_INPUT, "'findings' must be a list");
+	for (const json *f = json_first(list); f; f = json_next(f))
+		good = good && !json_str_is(f, "severity", "critical") &&
+		       !json_str_is(f, "severity", "major");
+	*word = word_of(a, format, good);
+	return 0;
+}
+
+static int envelope_word(struct arena *a, const json *parsed, const char *format, const char **word,
+	struct error *err)
+{
+	static const char *const keys[] = {
+		"summary", "filesChanged", "commitSha", "verifications", "acceptanceCriteriaMet"};
+	static const char *const checks[] = {"build", "test", "lint", "format"};
+	static const char *const words[] = {"passed", "failed", "skipped", NULL};
+	const json *commit = json_get(parsed, "commitSha"),
+		   *all = json_get(parsed, "verifications");
+	bool good = json_text(commit) != NULL;
+
+	for (size_t i = 0; i < COUNT(keys); i++)
+		good = good && json_get(parsed, keys[i]);
+	if (commit && !json_text(commit) && !json_is_null(commit))
+		return error_set(err, ERR_INPUT, "'commitSha' must be a text or null");
+	for (size_t i = 0; all && i < COUNT(checks); i++) {
+		const char *check = json_get_str(all, checks[i]);
+
+		if (!check || !str_in(str_of(check), words))
+			return error_set(err, ERR_INPUT,
+				"'verifications.%s' must be passed, failed or skipped", checks[i]);
+		good = good && strcmp(check, "failed") != 0;
+	}
+	*word = word_of(a, format, good);
+	return 0;
+}
+
+int dispatch_word(struct arena *a, const json *parsed, const char *format, const char **word,
+	struct error *err)
+{
+	*word = json_dup(a, parsed, "status");
+	if (*word || !json_is_object(parsed))
+		return 0;
+	if (json_get(parsed, "approved"))
+		return verdict_word(a, parsed, format, word, err);
+	if (json_get(parsed, "commitSha") || json_get(parsed, "verifications"))
+		return envelope_word(a, parsed, format, word, err);
+	return 0;
+}
+
+/* ---- its action ---- */
+
+/* The outstanding actions of the task's item that the result may be of. */
+static const json *find_action(
+	const json *open, const struct dispatch_result *r, const char *id, size_t *n)
+{
+	const json *found = NULL;
+
+	*n = 0;
+	for (const json *it = json_first(open); it; it = json_next(it))
+		if (id ? json_str_is(it, "id", id) : strcmp(type_of(it), r->type) == 0) {
+			found = it;
+			++*n;
+		}
+	return found;
+}
+
+static int check_foreign(const struct dispatch_result *r, const char *document, struct error *err)
+{
+	size_t n = strlen(r->task);
+
+	if (!path_exists(document))
+		return error_set(err, ERR_STATE,
+			"the result is foreign: there is no work item '%.100s'", r->task);
+	if (r->request && (strncmp(r->request, r->task, n) != 0 || !r->request[n] ||
+				  !strchr("/.", r->request[n])))
+		return error_set(err, ERR_STATE,
+			"the result is foreign: request '%.200s' is not of task '%.100s'",
+			r->request, r->task);
+	return 0;
+}
+
+struct taking {
+	struct arena *arena;
+	const char *document;
+	struct dispatch_result result;
+	struct run_outstanding open;
+	const json *action; /* NULL: the id is not outstanding */
+	const char *id;
+};
+
+static void taking_free(struct taking *t)
+{
+	json_free(&t->result.all);
+	run_outstanding_free(&t->open);
+}
+
+static int choose_action(struct taking *t, const char *known, struct error *err)
+{
+	const struct dispatch_result *r = &t->result;
+	const char *id = known ? known : r->request;
+	size_t n;
+
+	if (run_outstanding_load(t->document, &t->open, err) < 0)
+		return -1;
+	t->action = find_action(t->open.open, r, id, &n);
+	if (!id && n != 1)
+		return error_set(err, ERR_STATE,
+			"the result is %s: %zu requests to '%.60s' of '%.100s' are outstanding%s",
+			n ? "not clear" : "stale", n, r->type, r->task,
+			n ? ": it must name its requestId" : "");
+	t->id = id ? id : json_dup(t->arena, t->action, "id");
+	if (t->action && strcmp(type_of(t->action), r->type) != 0)
+		return error_set(err, ERR_STATE,
+			"the result is foreign: '%.200s' was requested from '%s', not from '%.60s'",
+			t->id, type_of(t->action), r->type);
+	return 0;
+}
+
+/* What is remembered before anything is recorded names the action of these bytes for ever. */
+static int remember(
+	struct tick_memory *m, const struct taking *t, const char *digest, struct error *err)
+{
+	json *all = (json *)(uintptr_t)json_get(m->all, "results");
+
+	if (!json_is_object(all))
+		json_set(m->all, "results", all = json_object());
+	json_set(all, t->result.task,
+		JSON_OBJECT(JSON_TEXT("digest", digest), JSON_TEXT("request", t->id)));
+	return tick_memory_save(m, err);
+}
+
+/* An error is an answer only where the action has a word for it. */
+static int offer_of(struct taking *t, struct answer_offer *offer, bool *records, struct error *err)
+{
+	static const char *const failed[] = {"failed", NULL};
+	const struct dispatch_result *r = &t->result;
+	const char *format = t->action ? json_get_str(t->action, "result_format") : "";
+	bool error = strcmp(r->status, "error") == 0;
+
+	*offer = (struct answer_offer){.id = t->id, .word = r->word, .text = r->output};
+	*records = true;
+	if (error) {
+		offer->word = format_word(t->arena, format, failed);
+		*records = !t->action || offer->word;
+		offer->text = str_of(arena_printf(t->arena, "%s%s%.*s",
+			r->error ? r->error : "the agent reported an error without a message",
+			r->output.n ? "\n\n" : "", (int)r->output.n, r->output.p));
+		return 0;
+	}
+	return r->word || !r->parsed
+		       ? 0
+		       : dispatch_word(t->arena, r->parsed, format, &offer->word, err);
+}
+
+static int record(struct taking *t, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *document = t->action ? json_get_str(t->action, "context_file") : t->document;
+	struct answer_offer offer;
+	bool records;
+
+	if (offer_of(t, &offer, &records, err) < 0)
+		return -1;
+	if (!records) {
+		error_log("dev-team: %s: %.*s", t->id, (int)offer.text.n, offer.text.p);
+		return 0;
+	}
+	if (context_open(&f, document, CONTEXT_MUST_EXIST, err) < 0 ||
+		answer_record(&f, &offer, err) < 0)
+		return -1;
+	return offer.outcome == ANSWER_AGAIN
+		       ? error_set(err, ERR_STATE,
+				 "the result is consumed: '%s' has this answer already", t->id)
+		       : 0;
+}
+
+int dispatch_take(struct arena *a, const struct dispatch_place *p, struct tick_memory *m,
+	const char *path, const char **returned, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(taking_free) struct taking t = {.arena = a};
+	const char *file = path && *path
+				   ? path
+				   : arena_printf(a, "%s/" ORCHESTRATOR_SCOPE "/" DISPATCH_RESULT,
+					     p->artifacts);
+	char digest[DIGEST_TEXT];
+	const json *before;
+	bool missing;
+
+	if (sys_read_file(&text, file, RESULT_MAX, &missing, err) < 0)
+		return missing ? error_set(err, ERR_INPUT,
+					 "there is no result '%s': 'dev-team result write' writes "
+					 "it",
+					 file)
+			       : -1;
+	if (dispatch_parse(a, file, buf_str(&text), &t.result, err) < 0)
+		return -1;
+	if (path_check_id(t.result.task, err) < 0)
+		return -1;
+	t.document = arena_printf(a, "%s/%s.md", p->items, t.result.task);
+	digest_text(buf_str(&text), digest);
+	before = json_get(json_get(m->all, "results"), t.result.task);
+	if (!json_str_is(before, "digest", digest))
+		before = NULL;
+	if (check_foreign(&t.result, t.document, err) < 0 ||
+		choose_action(&t, before ? json_dup(a, before, "request") : NULL, err) < 0 ||
+		(!before && remember(m, &t, digest, err) < 0) || record(&t, err) < 0)
+		return -1;
+	*returned = t.id;
+	return 0;
+}

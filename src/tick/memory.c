@@ -1,0 +1,368 @@
+#include "src/base/clock.h"
+#include "src/run/locate.h"
+#include "src/store/disk.h"
+#include "src/sys/path.h"
+#include "src/run/status.h"
+#include "src/tick/memory.h"
+#include "src/tick/tick.h"
+
+enum { LOCK_WAIT_MS = 60000, MEMORY_MAX = 64 << 20 };
+
+static void set_int(json *of, const char *key, int64_t value)
+{
+	json_drop(of, key);
+	json_put_int(of, key, value);
+}
+
+static void set_text(json *of, const char *key, const char *text)
+{
+	json_drop(of, key);
+	JSON_ADD(of, JSON_TEXT(key, text));
+}
+
+int64_t tick_memory_count(json *of, const char *key)
+{
+	int64_t n = json_get_int(of, key, 0);
+
+	n = n < TICK_COUNT_MAX ? n + 1 : n;
+	set_int(of, key, n);
+	return n;
+}
+
+static int read_memory(struct tick_memory *m, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error why;
+
+	if (!path_exists(m->path)) {
+		m->all = JSON_OBJECT(JSON_VALUE("tasks", json_object()));
+		return 0;
+	}
+	if (sys_read_file(&text, m->path, MEMORY_MAX, NULL, err) < 0)
+		return -1;
+	if (json_parse(&m->all, buf_str(&text), &why) < 0 ||
+		!json_is_object(json_get(m->all, "tasks")))
+		return error_set(err, ERR_STATE,
+			"'%s' is damaged: remove it; then all counters begin at 0", m->path);
+	return 0;
+}
+
+int tick_memory_open(struct arena *a, const char *repo, const char *items, struct tick_memory *m,
+	struct error *err)
+{
+	*m = (struct tick_memory){.arena = a, .path = path_join(a, items, ".tick.json")};
+	if (locate_artifacts(a, NULL, repo, &m->artifacts, err) < 0 ||
+		path_mkdirs(items, err) < 0 ||
+		disk_lock_take(&m->lock, path_join(a, items, ".tick.lock"), LOCK_WAIT_MS, err) <
+			0 ||
+		read_memory(m, err) < 0) {
+		tick_memory_close(m);
+		return -1;
+	}
+	m->tick = json_get_int(m->all, "tick", 0) + 1;
+	return 0;
+}
+
+int tick_memory_look(struct arena *a, const char *items, struct tick_memory *m, struct error *err)
+{
+	*m = (struct tick_memory){.arena = a, .path = path_join(a, items, ".tick.json")};
+	return read_memory(m, err);
+}
+
+int tick_memory_save(struct tick_memory *m, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	set_int(m->all, "tick", m->tick);
+	json_print(&text, m->all);
+	buf_addc(&text, '\n');
+	return disk_replace(disk_real(), ".tmp", m->path, buf_str(&text), err);
+}
+
+void tick_memory_close(struct tick_memory *m)
+{
+	json_free(&m->all);
+	disk_lock_drop(&m->lock);
+}
+
+/* ---- what is remembered of a task ---- */
+
+static const char *key_of(const struct task *t)
+{
+	return t->id ? t->id : t->file;
+}
+
+json *tick_memory_of(struct tick_memory *m, const struct task *t)
+{
+	json *tasks = (json *)(uintptr_t)json_get(m->all, "tasks");
+
+	if (!json_is_object(json_get(tasks, key_of(t))))
+		json_set(tasks, key_of(t), json_object());
+	return (json *)(uintptr_t)json_get(tasks, key_of(t));
+}
+
+const json *tick_memory_find(const struct tick_memory *m, const struct task *t)
+{
+	return json_get(json_get(m->all, "tasks"), key_of(t));
+}
+
+const char *tick_memory_parked(const struct tick_memory *m, const struct task *t)
+{
+	const json *of = tick_memory_find(m, t);
+
+	return json_get(of, "parked") ? json_get_str(of, "failure") : NULL;
+}
+
+/* ---- events ---- */
+
+void tick_memory_report(struct tick_memory *m, enum event_id id, const struct task *t, json *fields)
+{
+	struct error err;
+
+	json_put_int(fields, "tick", m->tick);
+	if (event_report(m->artifacts, id, t ? t->id : NULL, NULL, fields, &err) < 0)
+		error_log("dev-team: an event was not written: %s", err.text);
+}
+
+static void forget_rejection(json *of)
+{
+	static const char *const keys[] = {"filter", "reason", "since", "rejected"};
+
+	for (size_t i = 0; i < COUNT(keys); i++)
+		json_drop(of, keys[i]);
+}
+
+void tick_memory_reject(struct tick_memory *m, const struct admission *d)
+{
+	json *of = tick_memory_of(m, d->task);
+	const char *filter = d->failed ? d->failed->name : "status",
+		   *reason = d->failed ? d->reason : d->refused;
+	char now[CLOCK_TEXT];
+	int64_t n;
+
+	if (!json_str_is(of, "reason", reason) || !json_str_is(of, "filter", filter)) {
+		clock_text(clock_now(), now);
+		set_text(of, "filter", filter);
+		set_text(of, "reason", reason);
+		set_text(of, "since", now);
+		if (d->failed)
+			tick_memory_report(m, d->failed->event, d->task, admission_event_fields(d));
+	}
+	n = tick_memory_count(of, "rejected");
+	if (n == TICK_STUCK + 1)
+		tick_memory_report(m, EVENT_TICK_STUCK, d->task,
+			JSON_OBJECT(
+				JSON_TEXT("reason", filter), JSON_INT("ticksSinceFirstSkip", n)));
+}
+
+void tick_memory_dispatch(struct tick_memory *m, const struct admission *d)
+{
+	forget_rejection(tick_memory_of(m, d->task));
+	tick_memory_report(m, EVENT_TICK_DISPATCHED, d->task,
+		JSON_OBJECT(JSON_VALUE("trace", admission_trace(d)),
+			JSON_IF(d->base, JSON_TEXT("base", d->base))));
+}
+
+void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
+	const char *reason, bool item)
+{
+	json *of = tick_memory_of(m, t);
+	int64_t n = tick_memory_count(of, item ? "ends" : "failures");
+	bool parked = json_get(of, "parked") != NULL;
+
+	set_text(of, "failure", reason);
+	tick_memory_report(m, EVENT_TICK_FAILED, t,
+		JSON_OBJECT(JSON_TEXT("mode", mode), JSON_TEXT("reason", reason),
+			JSON_INT("failures", n)));
+	if (parked || n < (item ? TICK_ENDS_MAX : TICK_FAILURES_MAX))
+		return;
+	JSON_ADD(of, JSON_TIME("parked", clock_now()));
+	tick_memory_report(m, EVENT_TICK_PARKED, t,
+		JSON_OBJECT(JSON_TEXT("reason", reason), JSON_INT("failures", n)));
+}
+
+static void forget_failures(json *of)
+{
+	static const char *const keys[] = {"failures", "ends", "failure", "parked", "remedies"};
+
+	for (size_t i = 0; i < COUNT(keys); i++)
+		json_drop(of, keys[i]);
+}
+
+void tick_memory_succeed(struct tick_memory *m, const struct task *t)
+{
+	json *of = tick_memory_of(m, t);
+
+	json_drop(of, "failures");
+	json_drop(of, "ended");
+}
+
+bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *reason)
+{
+	json *of = tick_memory_of(m, t);
+
+	if (json_str_is(of, "ended", reason))
+		return false;
+	set_text(of, "ended", reason);
+	return true;
+}
+
+void tick_memory_idle(struct tick_memory *m, bool idle, size_t rejected)
+{
+	int64_t n;
+
+	if (!idle) {
+		json_drop(m->all, "idle");
+		return;
+	}
+	n = tick_memory_count(m->all, "idle");
+	if (n == 1)
+		tick_memory_report(m,
+			rejected ? EVENT_TICK_IDLE_ALL_FILTERED : EVENT_TICK_IDLE_NO_WORK, NULL,
+			JSON_OBJECT(JSON_INT("idleStreak", n),
+				JSON_IF(rejected, JSON_INT("rejectedCount", rejected))));
+}
+
+int64_t tick_memory_next(const struct tick_memory *m)
+{
+	int64_t next = TICK_INTERVAL_S, before = 0;
+
+	for (int64_t n = json_get_int(m->all, "idle", 0); n > 0 && next != before; n--) {
+		before = next;
+		next = tick_interval(TICK_INTERVAL_S, next, true);
+	}
+	return next;
+}
+
+void tick_memory_sweep(struct tick_memory *m, const struct backlog *b)
+{
+	json *kept = json_object();
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct task *t = &b->tasks[i];
+		const json *of = t->hidden || t->state == TASK_DONE ? NULL : tick_memory_find(m, t);
+		json *copy = of ? json_copy(of) : NULL;
+
+		if (copy && t->state != TASK_READY && t->state != TASK_STACKED)
+			forget_rejection(copy);
+		if (copy && json_len(copy) && !json_get(kept, key_of(t)))
+			json_put(kept, key_of(t), copy);
+		else
+			json_free(&copy);
+	}
+	json_set(m->all, "tasks", kept);
+}
+
+/* ---- release ---- */
+
+static void release_one(struct tick_memory *m, const struct task *t, size_t *n)
+{
+	json *of = tick_memory_of(m, t);
+	CLEANUP(json_free) json *fields = NULL;
+	struct error err;
+
+	if (json_get(of, "parked")) {
+		++*n;
+		fields = JSON_OBJECT(JSON_TEXT("reason", json_get_str(of, "failure")));
+		if (event_emit(m->artifacts,
+			    &(struct event){
+				    .id = EVENT_TICK_RELEASED, .issue = t->id, .fields = fields},
+			    &err) < 0)
+			error_log("dev-team: an event was not written: %s", err.text);
+	}
+	forget_failures(of);
+}
+
+int tick_release(struct arena *a, const char *repo, const char *task, size_t *n, struct error *err)
+{
+	CLEANUP(tick_memory_close) struct tick_memory m = {0};
+	const struct task *one = NULL;
+	const char *items;
+	struct backlog b;
+
+	*n = 0;
+	if (status_directory(a, repo, &items, err) < 0 || backlog_read(a, repo, &b, err) < 0 ||
+		(task && backlog_require(&b, task, &one, err) < 0) ||
+		tick_memory_open(a, repo, items, &m, err) < 0)
+		return -1;
+	m.tick--; /* this is none */
+	for (size_t i = 0; i < b.n; i++)
+		if ((!one || one == &b.tasks[i]) && !b.tasks[i].hidden)
+			release_one(&m, &b.tasks[i], n);
+	tick_memory_sweep(&m, &b);
+	return tick_memory_save(&m, err);
+}
+
+/* ---- status ---- */
+
+const char *tick_waiting_reason(struct backlog *b, const struct task *t)
+{
+	const char *refusal = task_refusal(b->arena, t);
+	struct task_list blockers;
+
+	if (refusal)
+		return refusal;
+	if (t->state == TASK_STARTED)
+		return "it is in progress";
+	if (t->state == TASK_READY || t->state == TASK_STACKED)
+		return "the next tick with a free slot looks at it";
+	backlog_blockers(b, t, &blockers);
+	return blockers.n ? arena_printf(b->arena, "waits for '%s'", key_of(blockers.items[0]))
+			  : "a dependency does not exist";
+}
+
+static json *find_item(json *items, const struct task *t)
+{
+	const json *i = json_first(items);
+
+	while (i && !(t->id && json_get_str(i, "id") && task_same_id(json_get_str(i, "id"), t->id)))
+		i = json_next(i);
+	return (json *)(uintptr_t)i;
+}
+
+static void add_parked(json *item, const struct task *t, const char *why)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+
+	buf_addf(&command, "dev-team backlog release %s", t->id);
+	json_set(item, "status", json_string(STR("parked")));
+	json_drop(item, "reason");
+	json_drop(item, "continue");
+	JSON_ADD(item, JSON_TEXT("reason", why), JSON_TEXT("continue", command.s));
+}
+
+static void add_task(struct tick_memory *m, struct backlog *b, const struct task *t, json *items)
+{
+	const char *parked = tick_memory_parked(m, t), *reason, *since;
+	const json *of = tick_memory_find(m, t);
+	json *item = find_item(items, t);
+
+	if (!item) {
+		reason = json_get_str(of, json_get(of, "failure") ? "failure" : "reason");
+		since = json_get_str(of, "since");
+		item = JSON_OBJECT(JSON_TEXT("id", key_of(t)), JSON_TEXT("status", "queued"),
+			JSON_TEXT("state", task_state_word(t->state)),
+			JSON_TEXT("reason", reason ? reason : tick_waiting_reason(b, t)),
+			JSON_IF(since, JSON_TEXT("since", since)), JSON_TEXT("file", t->file));
+		json_push(items, item);
+	}
+	if (parked && t->id)
+		add_parked(item, t, parked);
+}
+
+int tick_add_status(const char *repo, const char *dir, json **items, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(tick_memory_close) struct tick_memory m = {0};
+	struct backlog b;
+
+	if (backlog_read(&a, repo, &b, err) < 0 || tick_memory_look(&a, dir, &m, err) < 0) {
+		json_free(items);
+		return -1;
+	}
+	for (size_t i = 0; i < b.n; i++)
+		if (!b.tasks[i].hidden && b.tasks[i].state != TASK_DONE)
+			add_task(&m, &b, &b.tasks[i], *items);
+	status_sort(items);
+	return 0;
+}

@@ -1,0 +1,77 @@
+/*
+ * memory.h: what a tick remembers for the next one: why tasks were not started, how often they
+ * failed, and which of them are parked. A document beside the work items, `.tick.json`, replaced
+ * once by each tick, under the lock that keeps ticks apart. docs/backlog.md.
+ *
+ *     {"tick": 7, "idle": 0, "gateFailures": 0, "tasks": {"X-1": {
+ *         "filter": "Blocked", "reason": "...", "since": TIME, "rejected": 3,
+ *         "failures": 5, "ends": 0, "failure": "...", "parked": TIME, "ended": "..."}}}
+ */
+#ifndef DT_TICK_MEMORY_H
+#define DT_TICK_MEMORY_H
+
+#include "src/tick/admission.h"
+
+enum {
+	TICK_FAILURES_MAX = 5, /* of steps in a row; then a task is parked */
+	TICK_ENDS_MAX = 3,     /* of its work item, however often that was retried */
+	TICK_STUCK = 5,        /* a task that was rejected more often in a row is reported */
+	TICK_COUNT_MAX = 1000000,
+};
+
+struct tick_memory {
+	struct arena *arena;
+	const char *path, *artifacts; /* the document; the directory of the events */
+	json *all;
+	struct disk_lock *lock;
+	int64_t tick; /* the number of this one; from 1 */
+};
+
+/* Takes the lock of the repository's ticks and reads the document. `items`: the directory of the
+ * work items. -1: ERR_STATE (the lock, or the document is of another form), ERR_SYSTEM. */
+int tick_memory_open(struct arena *a, const char *repo, const char *items, struct tick_memory *m,
+	struct error *err);
+/* The same without the lock, for readers. */
+int tick_memory_look(struct arena *a, const char *items, struct tick_memory *m, struct error *err);
+/* Replaces the document. */
+int tick_memory_save(struct tick_memory *m, struct error *err);
+void tick_memory_close(struct tick_memory *m); /* for CLEANUP */
+
+/* Adds 1 and returns the sum. */
+int64_t tick_memory_count(json *of, const char *key);
+/* Of a task: made by tick_memory_of(); NULL of tick_memory_find() if nothing is remembered. */
+json *tick_memory_of(struct tick_memory *m, const struct task *t);
+const json *tick_memory_find(const struct tick_memory *m, const struct task *t);
+/* Why it is parked; NULL: it is not. */
+const char *tick_memory_parked(const struct tick_memory *m, const struct task *t);
+
+/* A filter does not let it start: the event if the reason is new, and once if it is stuck. */
+void tick_memory_reject(struct tick_memory *m, const struct admission *d);
+/* It was started. */
+void tick_memory_dispatch(struct tick_memory *m, const struct admission *d);
+/* A step of it failed, or its item has (`item`). Parks it when that was too often. `mode`: as the
+ * event has it. */
+void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
+	const char *reason, bool item);
+/* A step of it succeeded. */
+void tick_memory_succeed(struct tick_memory *m, const struct task *t);
+/* Whether the end of its item is new; `reason` names it. */
+bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *reason);
+/* Counts a tick that had nothing to do; `rejected`: candidates. Else the streak ends. */
+void tick_memory_idle(struct tick_memory *m, bool idle, size_t rejected);
+/* Seconds until a tick is worth while, by the idle ones so far. */
+int64_t tick_memory_next(const struct tick_memory *m);
+/* Forgets tasks that are gone or done, and the rejections of those that are no candidates. */
+void tick_memory_sweep(struct tick_memory *m, const struct backlog *b);
+
+/* Adds `tick` to the fields, which are taken. What cannot be written is logged. */
+void tick_memory_report(
+	struct tick_memory *m, enum event_id id, const struct task *t, json *fields);
+
+/* Why a task that was not started waits, as the backlog says. */
+const char *tick_waiting_reason(struct backlog *b, const struct task *t);
+
+/* Forgets the failures of a task; NULL: of all. *n: how many were parked. */
+int tick_release(struct arena *a, const char *repo, const char *task, size_t *n, struct error *err);
+
+#endif

@@ -1,0 +1,253 @@
+/*
+ * start.c: the unattended loop: ticks, carries out what they print with scripted agents or with a
+ * harness, and waits while there is nothing to do.
+ */
+#include "src/base/clock.h"
+#include "src/base/number.h"
+#include "src/harness/harness.h"
+#include "src/run/locate.h"
+#include "src/run/status.h"
+#include "src/setup/setup.h"
+#include "src/store/disk.h"
+#include "src/sys/path.h"
+#include "src/tick/tick.h"
+
+#define START_OWNER   "dev-team start"
+#define SPAWNER_ENV   "AI_SDLC_ORCHESTRATOR_SPAWNER"
+#define SPAWNER_AGENT "claude-code"
+
+enum { INTERVAL_MAX_S = 300 };
+
+int64_t tick_interval(int64_t base, int64_t current, bool idle)
+{
+	int64_t next = current * 2 > base ? current * 2 : base;
+
+	if (!idle)
+		return base;
+	next = next > 1 ? next : 1;
+	return next < INTERVAL_MAX_S ? next : INTERVAL_MAX_S;
+}
+
+/* ---- who pays ---- */
+
+/* A token of a login is none. */
+static bool is_key(const char *name)
+{
+	return !str_ends(str_of(name), "_OAUTH_TOKEN");
+}
+
+/* The first key of the harness that is set; NULL: none is. */
+static const char *key_of(const struct harness *h)
+{
+	for (const char *const *n = h->credentials; n && *n; n++)
+		if (is_key(*n) && getenv(*n) && *getenv(*n))
+			return *n;
+	return NULL;
+}
+
+/* A harness would use a key in place of its login. */
+static void remove_keys(struct buf *removed)
+{
+	for (size_t i = 0; harness_all[i]; i++)
+		for (const char *const *n = harness_all[i]->credentials; n && *n; n++) {
+			if (!is_key(*n) || !getenv(*n))
+				continue;
+			buf_addf(removed, "%s%s", removed->len ? ", " : "", *n);
+			(void)unsetenv(*n);
+		}
+}
+
+static int refuse_spawner(const char *spawner, const char *why, struct error *err)
+{
+	return error_set(err, ERR_STATE, "spawner-unavailable: '%s': %s", spawner, why);
+}
+
+/* The harness of the request, of the settings, or Claude Code. */
+static int find_harness(
+	struct arena *a, struct run_request *q, const struct harness **h, struct error *err)
+{
+	struct settings settings;
+	struct str rest, first;
+
+	if (!q->harness && settings_load(a, q->call.repo, &settings, err) < 0)
+		return -1;
+	if (!q->harness)
+		q->harness = settings.harness ? settings.harness : SPAWNER_AGENT;
+	rest = str_of(q->harness);
+	return !str_next_item(&rest, &first) ? error_set(err, ERR_USAGE, "--harness names none")
+					     : harness_find(arena_dup(a, first), h, err);
+}
+
+static int set_harness(
+	struct arena *a, const char *spawner, struct run_request *q, struct error *err)
+{
+	CLEANUP(buf_release) struct buf removed = BUF_INIT;
+	const struct harness_availability *is;
+	const struct harness *h;
+
+	if (q->pipeline && !q->harness)
+		h = NULL;
+	else if (find_harness(a, q, &h, err) < 0)
+		return -1;
+	if (strcmp(spawner, "api-key") == 0) {
+		if (h && !key_of(h))
+			return refuse_spawner(spawner,
+				arena_printf(a, "'%s' has no key: set %s", h->name,
+					h->credentials ? h->credentials[0] : "one"),
+				err);
+		error_log("dev-team: agents are paid by API key%s%s", h ? ": " : "",
+			h ? key_of(h) : "");
+	} else {
+		remove_keys(&removed);
+		error_log("dev-team: agents use the login of %s%s%s", h ? h->name : "their harness",
+			removed.len ? "; not passed on: " : "", removed.len ? removed.s : "");
+	}
+	is = h ? harness_available(h) : NULL;
+	return is && !is->available
+		       ? refuse_spawner(spawner,
+				 arena_printf(a, "harness '%s' cannot be used: %s: %.600s", h->name,
+					 harness_reason_names[is->reason], is->detail),
+				 err)
+		       : 0;
+}
+
+const char *tick_spawner(const char *given, const char *otherwise)
+{
+	const char *env = getenv(SPAWNER_ENV);
+
+	return given ? given : env && *env ? env : otherwise;
+}
+
+static int set_spawner(
+	struct arena *a, const char *spawner, struct run_request *q, struct error *err)
+{
+	static const char *const harnesses[] = {"harness", "api-key", NULL};
+
+	if (str_in(str_of(spawner), harnesses))
+		return set_harness(a, spawner, q, err);
+	if (strcmp(spawner, "mock") != 0)
+		return error_set(err, ERR_USAGE,
+			"spawner '%.40s' needs a session of the client: "
+			"/dev-team:orchestrator-tick; without one use 'harness', 'api-key' or "
+			"'mock'",
+			spawner);
+	if (!q->agents || q->harness || q->pipeline)
+		return error_set(err, ERR_USAGE,
+			"spawner 'mock' needs --agents, and neither --harness nor --pipeline");
+	error_log("dev-team: agents are scripted: '%s'", q->agents);
+	return 0;
+}
+
+/* ---- the loop ---- */
+
+struct tick_loop {
+	const struct tick_start_call *call;
+	int64_t ticks;
+	int status;      /* of the last tick */
+	struct buf line; /* that it printed, if there was nothing to carry out */
+	bool changed;    /* since the tick before */
+};
+
+static void loop_free(struct tick_loop *l)
+{
+	buf_release(&l->line);
+}
+
+/* A run_next. */
+static int next_array(
+	void *data, const struct run_step_call *like, struct buf *array, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf line = BUF_INIT;
+	struct tick_loop *l = data;
+	struct tick_call call = l->call->tick;
+
+	if (l->call->max_ticks && l->ticks >= l->call->max_ticks)
+		return 0;
+	l->ticks++;
+	call.like = like;
+	call.owner = like->owner;
+	call.returned = like->returned;
+	if (tick(&a, &call, &line, &l->status, err) < 0)
+		return -1;
+	if (!l->status) {
+		buf_add(array, buf_str(&line));
+		l->changed = true;
+		return 0;
+	}
+	l->changed |= !str_eq(buf_str(&l->line), buf_str(&line));
+	buf_clear(&l->line);
+	buf_add(&l->line, buf_str(&line));
+	return 0;
+}
+
+/* Until the interval is over, or until the first task that waits for a time goes on. */
+static void wait_idle(const struct tick_loop *l, int64_t interval)
+{
+	CLEANUP(json_free) json *array = NULL;
+	int64_t now = clock_now(), until = now + interval, first;
+	struct error ignored;
+
+	if (l->line.len && json_parse(&array, buf_str(&l->line), &ignored) == 0 &&
+		json_get(json_first(array), "until") &&
+		clock_parse(json_get_str(json_first(array), "until"), &first) == 0 && first < until)
+		until = first > now ? first : now;
+	if (!clock_move(until))
+		clock_pause((unsigned)(until - now) * 1000);
+}
+
+static int run_loop(struct arena *a, struct tick_loop *l, struct error *err)
+{
+	const struct tick_start_call *c = l->call;
+	int64_t base = c->interval_s, interval = base;
+
+	for (;;) {
+		struct error fault = {0};
+		int rc;
+
+		l->changed = false;
+		rc = run_actions(a, &c->request, next_array, l, &fault);
+		if (rc < 0 && (!l->ticks || run_interrupt_caught())) {
+			*err = fault;
+			return -1;
+		}
+		if (l->status == TICK_FINISHED || (c->max_ticks && l->ticks >= c->max_ticks)) {
+			*err = fault;
+			return rc < 0 ? -1 : 0;
+		}
+		if (rc < 0)
+			error_print(&fault);
+		interval = tick_interval(base, interval, rc < 0 || !l->changed);
+		wait_idle(l, interval);
+	}
+}
+
+int tick_start(
+	struct arena *a, struct tick_start_call *c, struct buf *out, int *status, struct error *err)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	CLEANUP(loop_free) struct tick_loop l = {.call = c};
+	struct run_request *q = &c->request;
+	const char *items;
+
+	*status = 0;
+	if (locate_repository(a, q->call.repo, &q->call.repo, err) < 0 ||
+		status_directory(a, q->call.repo, &items, err) < 0 || path_mkdirs(items, err) < 0 ||
+		set_spawner(a, tick_spawner(c->spawner, q->agents ? "mock" : "harness"), q, err) <
+			0)
+		return -1;
+	if (disk_lock_take(&lock, path_join(a, items, ".start.lock"), 0, err) < 0)
+		return error_prefix(err, "another 'dev-team start' works on this backlog");
+	c->tick.repo = q->call.repo;
+	c->tick.plugin_root = q->call.plugin_root;
+	q->call.workflow = TICK_WORKFLOW;
+	q->call.owner = START_OWNER;
+	q->max_actions = INT64_MAX;
+	if (run_loop(a, &l, err) < 0) {
+		*status = l.status == TICK_GATE_FAILED ? l.status : 0;
+		return -1;
+	}
+	buf_add(out, buf_str(&l.line));
+	*status = l.status == TICK_FINISHED ? 0 : l.status;
+	return 0;
+}

@@ -1,0 +1,114 @@
+/*
+ * What is remembered between ticks: counters, parking, and which events are written.
+ */
+#include "src/store/disk.h"
+#include "src/tick/memory.h"
+#include "tests/lib/scratch.h"
+
+static struct backlog backlog;
+static struct tick_memory memory;
+static struct error err;
+
+static const struct task *open_task(const char *keys)
+{
+	scratch_write(BACKLOG_TASKS "/x-1.md",
+		arena_printf(
+			&arena, "---\nid: X-1\ntitle: t\nstatus: To Do\n%s---\n- [ ] a\n", keys));
+	assert_int_equal(backlog_read(&arena, base, &backlog, &err), 0);
+	return backlog_find(&backlog, "X-1");
+}
+
+/* As the next tick finds it. */
+static void again(void)
+{
+	if (memory.path) {
+		assert_int_equal(tick_memory_save(&memory, &err), 0);
+		tick_memory_close(&memory);
+	}
+	memory = (struct tick_memory){
+		.arena = &arena, .path = arena_printf(&arena, "%s/.tick.json", base)};
+	if (tick_memory_look(&arena, base, &memory, &err) < 0)
+		fail_msg("%s", err.text);
+	memory.tick = json_get_int(memory.all, "tick", 0) + 1;
+}
+
+static int memory_end(void **state)
+{
+	tick_memory_close(&memory);
+	memory.path = NULL;
+	return scratch_remove(state);
+}
+#define MEMORY_TEST(name) UNIT_TEST(name, scratch_make, memory_end)
+
+MEMORY_TEST(steps_that_fail_five_times_in_a_row_park)
+{
+	const struct task *t = open_task("");
+
+	for (int i = 0; i < 2; i++) {
+		for (int k = 1; k < TICK_FAILURES_MAX; k++) {
+			again();
+			tick_memory_fail(&memory, t, "step", "no room", false);
+			assert_null(tick_memory_parked(&memory, t));
+		}
+		again();
+		if (i == 0)
+			tick_memory_succeed(&memory, t); /* they are not in a row */
+	}
+	tick_memory_fail(&memory, t, "step", "no room left", false);
+	again();
+	tick_memory_sweep(&memory, &backlog);
+	again();
+	assert_int_equal(memory.tick, 12);
+	assert_string_equal(tick_memory_parked(&memory, t), "no room left");
+}
+
+MEMORY_TEST(items_that_fail_three_times_park_though_steps_succeed)
+{
+	const struct task *t = open_task("");
+
+	for (int i = 1; i <= TICK_ENDS_MAX; i++) {
+		again();
+		tick_memory_succeed(&memory, t);
+		assert_true(tick_memory_end(&memory, t, "nobody can"));
+		assert_false(tick_memory_end(&memory, t, "nobody can"));
+		assert_null(tick_memory_parked(&memory, t));
+		tick_memory_fail(&memory, t, "item", "nobody can", true);
+	}
+	assert_string_equal(tick_memory_parked(&memory, t), "nobody can");
+}
+
+MEMORY_TEST(a_task_that_is_done_or_gone_is_forgotten)
+{
+	const struct task *t = open_task("");
+
+	again();
+	tick_memory_fail(&memory, t, "step", "no room", false);
+	open_task("blocked: {reason: x}\n");
+	tick_memory_sweep(&memory, &backlog);
+	assert_non_null(tick_memory_find(&memory, t));
+	scratch_write(
+		BACKLOG_TASKS "/x-1.md", "---\nid: X-1\ntitle: t\nstatus: Done\n---\n- [ ] a\n");
+	assert_int_equal(backlog_read(&arena, base, &backlog, &err), 0);
+	tick_memory_sweep(&memory, &backlog);
+	assert_null(tick_memory_find(&memory, t));
+}
+
+MEMORY_TEST(counters_have_a_limit_and_a_damaged_file_is_refused)
+{
+	static const char *const damaged[] = {"", "[]", "{", "{\"tasks\":[]}", "{\"tick\":1}"};
+	const struct task *t = open_task("");
+
+	again();
+	json_put_int(tick_memory_of(&memory, t), "failures", TICK_COUNT_MAX);
+	assert_int_equal(tick_memory_count(tick_memory_of(&memory, t), "failures"), TICK_COUNT_MAX);
+	json_put_str(memory.all, "idle", STR("99999999999999999999999999"));
+	assert_int_equal(tick_memory_count(memory.all, "idle"), 1);
+	tick_memory_close(&memory);
+	for (size_t i = 0; i < COUNT(damaged); i++) {
+		scratch_write(".tick.json", damaged[i]);
+		assert_int_equal(tick_memory_look(&arena, base, &memory, &err), -1);
+		assert_int_equal(err.code, ERR_STATE);
+		assert_non_null(strstr(err.text, "is damaged: remove it"));
+		tick_memory_close(&memory);
+	}
+}
