@@ -68,8 +68,7 @@ int sandbox_git_command(struct sandbox *s, const char *const *words, struct str 
 				   .argv = argv,
 				   .env = env,
 				   .input = input,
-				   .limit_s = LATE_S,
-				   .batch_ssh = true},
+				   .limit_s = LATE_S},
 		out, status, err);
 }
 
