@@ -52,9 +52,52 @@ static void put_system(struct list *l)
 	}
 }
 
-/* Files without secrets. */
-static void put_etc(struct list *l)
+/* Whether nothing has changed since the copy was made. */
+static bool is_fresh(const glob_t *found, const char *made)
 {
+	struct stat then, now;
+
+	if (stat(made, &then) < 0)
+		return false;
+	for (size_t i = 0; i < found->gl_pathc; i++)
+		if (stat(found->gl_pathv[i], &now) == 0 &&
+			(now.st_mtim.tv_sec >= then.st_mtim.tv_sec ||
+				(lstat(found->gl_pathv[i], &now) == 0 &&
+					now.st_ctim.tv_sec >= then.st_mtim.tv_sec)))
+			return false;
+	return true;
+}
+
+static int copy_etc(struct sandbox *s, const char *etc, const glob_t *found, struct error *err)
+{
+	const char *fresh = arena_printf(s->arena, "%s.%ld", etc, (long)getpid());
+	const char *old = arena_printf(s->arena, "%s.old", fresh);
+
+	for (size_t i = 0; i < found->gl_pathc; i++) {
+		const char *from = found->gl_pathv[i];
+		const char *to = path_join(s->arena, fresh, from + strlen("/etc/"));
+		CLEANUP(base_free) char *real = realpath(from, NULL);
+
+		if (!real || path_mkdirs(arena_dup(s->arena, path_dir(to)), err) < 0)
+			continue;
+		if (path_is_directory(real) ? sandbox_copy_tree(real, to, err) < 0
+					    : sandbox_copy_file(real, to, err) < 0)
+			return -1;
+	}
+	if (sandbox_write_file(path_join(s->arena, fresh, ".made"), STR(""), 0644, err) < 0)
+		return -1;
+	(void)chmod(fresh, 0755);
+	(void)(rename(etc, old) + 0);
+	if (rename(fresh, etc) < 0)
+		return error_errno(err, "cannot make '%s'", etc);
+	sandbox_remove_tree(old);
+	return 0;
+}
+
+/* Files without secrets, in a copy: a mount for each would take longer than the command. */
+static int put_etc(struct list *l, struct error *err)
+{
+	const char *etc = path_join(l->s->arena, l->s->state, "sandbox/etc");
 	static const char *const names[] = {"alternatives", "bash.bashrc", "bash_completion.d",
 		"ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version",
 		"default/locale", "dotnet", "emacs", "fonts", "gai.conf", "group", "host.conf",
@@ -65,13 +108,16 @@ static void put_etc(struct list *l)
 		"shells", "skel", "ssl/certs", "ssl/openssl.cnf", "terminfo", "texmf", "timezone",
 		"vim", "xdg"};
 	glob_t found = {0};
+	int rc = 0;
 
 	for (size_t i = 0; i < COUNT(names); i++)
 		(void)glob(arena_printf(l->s->arena, "/etc/%s", names[i]), i ? GLOB_APPEND : 0,
 			NULL, &found);
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		read_only(l, found.gl_pathv[i]);
+	if (!is_fresh(&found, path_join(l->s->arena, etc, ".made")))
+		rc = copy_etc(l->s, etc, &found, err);
 	globfree(&found);
+	put3(l, "--ro-bind", etc, "/etc");
+	return rc;
 }
 
 /* ---- toolchains ---- */
@@ -287,7 +333,8 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 	if (s->x->policy->network == NETWORK_NONE)
 		put(&l, "--unshare-net");
 	put_system(&l);
-	put_etc(&l);
+	if (put_etc(&l, err) < 0)
+		return -1;
 	put(&l, "--proc");
 	put(&l, "/proc");
 	/* Its files belong to uid 0, capabilities or not. */

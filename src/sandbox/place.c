@@ -42,6 +42,7 @@ static int make_state(struct sandbox *s, const char *state, struct error *err)
 	char digest[DIGEST_TEXT];
 	bool fresh;
 
+	s->state = state;
 	/* Those that only read share nothing with those that write. */
 	digest_two(str_of(s->x->root->path), s->x->policy->write ? STR("") : STR("\n"), digest);
 	s->dir = path_join(s->arena, all, digest);

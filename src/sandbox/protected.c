@@ -160,6 +160,19 @@ static enum directory_visit visit_differing(
 	return DIRECTORY_CONTINUE;
 }
 
+/* Only what the command has removed: the rest was settled before. */
+static enum directory_visit visit_removed(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	const struct differing *d = data;
+	struct stat st;
+
+	(void)err;
+	if (e->type != FILE_DIRECTORY && lstat(path_join(d->s->arena, d->from, e->path), &st) < 0)
+		settle(d, e->path);
+	return DIRECTORY_CONTINUE;
+}
+
 static void settle_tree(const struct differing *d)
 {
 	struct error ignored;
@@ -171,7 +184,7 @@ static void settle_tree(const struct differing *d)
 	}
 	(void)directory_walk(d->from, visit_differing, (void *)(uintptr_t)d, &ignored);
 	if (d->kept)
-		(void)directory_walk(d->kept, visit_differing, (void *)(uintptr_t)d, &ignored);
+		(void)directory_walk(d->kept, visit_removed, (void *)(uintptr_t)d, &ignored);
 }
 
 static enum directory_visit remove_empty(

@@ -45,6 +45,7 @@ struct sandbox {
 	const struct sandbox_command *x;
 	struct sandbox_end *end;
 	const char *cwd;    /* real */
+	const char *state;  /* directory */
 	const char *dir;    /* of this root in the state directory */
 	const char *home;   /* of this repository, writable: HOME inside */
 	const char *tmp;    /* of this root, writable: /tmp inside, and TMPDIR by this name */
