@@ -123,15 +123,14 @@ static int run_allocate(struct invocation *in, struct error *err)
 }
 
 /* What the ledger has reserved for the work item of the branch will not be settled by anybody. */
-static int end_item(struct invocation *in, const char *branch, struct error *err)
+static int end_item(struct invocation *in, const char *repo, const char *branch, struct error *err)
 {
 	static const char of_item[] = "dev-team/";
-	const struct pool_options *o = in->values;
 	const char *document, *id = branch + strlen(of_item);
 
 	if (!str_starts(str_of(branch), of_item) || !path_is_id(str_of(id)))
 		return 0;
-	return locate_document(in->arena, NULL, o->pool.repo, id, &document, err) < 0
+	return locate_document(in->arena, NULL, repo, id, &document, err) < 0
 		       ? -1
 		       : run_quota_end_item(in->arena, document, id, err);
 }
@@ -147,7 +146,8 @@ static int run_reclaim(struct invocation *in, struct error *err)
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		pool_find(in->arena, &p, what, &entry, &found, err) < 0 ||
 		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0 ||
-		(removed && found && entry.of.branch && end_item(in, entry.of.branch, err) < 0))
+		(removed && found && entry.of.branch &&
+			end_item(in, p.repo, entry.of.branch, err) < 0))
 		return -1;
 	cli_put_result(in->out, o->json,
 		str_of(arena_printf(in->arena, "%s '%s'\n",
