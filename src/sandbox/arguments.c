@@ -282,7 +282,9 @@ static void put_git(struct list *l)
 
 	if (!s->view.common)
 		return;
-	put3(l, bind, s->view.copy, s->view.common);
+	/* A copy for a policy without `write` is written by `git worktree add`, and is not taken
+	 * over. */
+	put3(l, s->view.own ? "--bind" : "--ro-bind", s->view.copy, s->view.common);
 	for (size_t i = 0; i < COUNT(shared); i++)
 		read_only(l, path_join(s->arena, s->view.common, shared[i]));
 	if (!s->view.write)
