@@ -33,15 +33,27 @@ static int copy_open_file(int in, const char *to, mode_t mode, struct error *err
 						     : 0;
 }
 
+static int copy_link(int dir, const char *name, const char *to)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
+
+	target[n > 0 ? n : 0] = '\0';
+	return n > 0 ? symlink(target, to) : -1;
+}
+
 int sandbox_copy_file(const char *from, const char *to, struct error *err)
 {
 	CLEANUP(base_close)
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	bool link = in < 0 && errno == ELOOP;
 	struct stat st;
 
 	if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode)) {
 		(void)unlink(to);
-		return 0;
+		return link && copy_link(AT_FDCWD, from, to) < 0
+			       ? error_errno(err, "cannot make the link '%s'", to)
+			       : 0;
 	}
 	return copy_open_file(in, to, st.st_mode, err);
 }
@@ -54,10 +66,9 @@ static enum directory_visit copy_entry(
 	void *data, const struct directory_entry *e, struct error *err)
 {
 	const struct tree *t = data;
-	char to[PATH_MAX], target[PATH_MAX];
+	char to[PATH_MAX];
 	CLEANUP(base_close) int in = -1;
 	struct stat st;
-	ssize_t n;
 
 	if (snprintf(to, sizeof(to), "%s/%s", t->to, e->path) >= (int)sizeof(to) ||
 		e->type == FILE_OTHER)
@@ -67,10 +78,7 @@ static enum directory_visit copy_entry(
 		return DIRECTORY_CONTINUE;
 	}
 	if (e->type == FILE_LINK) {
-		n = readlinkat(e->parent, e->name, target, sizeof(target) - 1);
-		target[n > 0 ? n : 0] = '\0';
-		if (n > 0)
-			(void)(symlink(target, to) + 0);
+		(void)copy_link(e->parent, e->name, to);
 		return DIRECTORY_CONTINUE;
 	}
 	in = openat(e->parent, e->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

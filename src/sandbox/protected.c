@@ -87,7 +87,7 @@ struct differing {
 	const char *to;   /* the place in the root */
 };
 
-/* What is at a path: a file's text, or "link" for anything else; NULL: nothing. */
+/* What is at a path: a file's text or a link's target; other kinds have none. False: nothing. */
 static bool read_at(struct sandbox *s, const char *path, struct str *out)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -97,6 +97,12 @@ static bool read_at(struct sandbox *s, const char *path, struct str *out)
 	*out = (struct str){0};
 	if (lstat(path, &st) < 0 || S_ISDIR(st.st_mode))
 		return false;
+	if (S_ISLNK(st.st_mode)) {
+		char target[PATH_MAX];
+		ssize_t n = readlink(path, target, sizeof(target));
+
+		*out = arena_str(s->arena, (struct str){target, n > 0 ? (size_t)n : 0});
+	}
 	if (S_ISREG(st.st_mode) &&
 		sys_read_file(&text, path, (size_t)64 << 20, NULL, &ignored) == 0) {
 		buf_adds(&text, "");
@@ -115,8 +121,9 @@ static bool same(bool a, struct str a_text, bool b, struct str b_text)
 static void put(struct sandbox *s, const char *from, const char *to)
 {
 	struct error err = {0};
+	struct stat st;
 
-	if (from && path_exists(from)) {
+	if (from && lstat(from, &st) == 0) {
 		(void)path_mkdirs(arena_dup(s->arena, path_dir(to)), &err);
 		if (sandbox_copy_file(from, to, &err) < 0)
 			sandbox_note(s, "%s", err.text);
@@ -201,8 +208,9 @@ static enum directory_visit remove_empty(
 static void remove_traces(struct sandbox *s, const char *path)
 {
 	struct error ignored;
+	struct stat st;
 
-	for (int i = 0; i < 4 && path_is_directory(path); i++) {
+	for (int i = 0; i < 4 && lstat(path, &st) == 0 && S_ISDIR(st.st_mode); i++) {
 		(void)directory_walk(path, remove_empty, NULL, &ignored);
 		(void)rmdir(path);
 	}
@@ -217,6 +225,7 @@ int sandbox_protected_end(struct sandbox *s, struct error *err)
 		const struct kept_name *k = &s->kept.items[i];
 		const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
 		struct differing d = {s, k->name, place, NULL, place};
+		struct stat st;
 
 		if (k->kind == KEPT_READ_ONLY)
 			continue;
@@ -227,10 +236,10 @@ int sandbox_protected_end(struct sandbox *s, struct error *err)
 			d.kept = copy;
 		}
 		settle_tree(&d);
-		if (k->kind == KEPT_FILE && !path_exists(place))
-			settle(&d, "");
-		if (k->kind != KEPT_FILE && s->alone)
+		if (s->alone)
 			remove_traces(s, place);
+		if (k->kind == KEPT_FILE && lstat(place, &st) < 0)
+			settle(&d, "");
 	}
 	return 0;
 }

@@ -61,7 +61,7 @@ void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
 
 /* ---- files.c ---- */
 
-/* A regular file, its permissions included. A missing one removes `to`. */
+/* A regular file, its permissions included, or a link itself. A missing one removes `to`. */
 int sandbox_copy_file(const char *from, const char *to, struct error *err);
 /* A directory with everything in it: files, directories and links. */
 int sandbox_copy_tree(const char *from, const char *to, struct error *err);
