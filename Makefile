@@ -97,6 +97,7 @@ $(O)/%.o: %.c Makefile $(DEPS)
 # The compiler does not tell that these files take in others.
 $(O)/src/policy/policy_shipped.o: $(wildcard policies/*.yaml)
 $(O)/src/config/model.o: models/models.yaml
+$(O)/src/tick/playbook.o: playbooks/failures.yaml
 $(O)/src/event/artifact_schema.o: $(wildcard schemas/artifacts/*.json)
 $(O)/src/sys/git.o: ALL_CFLAGS += -DLIBGIT2_SO='"$(LIBGIT2_SO)"'
 $(O)/src/sys/crypto.o: ALL_CFLAGS += -DLIBCRYPTO_SO='"$(LIBCRYPTO_SO)"'
@@ -241,7 +242,7 @@ format-check:
 # The folder is the user's to name: always quoted, and only what install made is ever removed.
 TO      = $(DESTDIR)$(PREFIX)
 SHARE   = $(TO)/share/dev-team
-PARTS   = workflows policies resources models skills agents commands hooks .claude-plugin docs README.md LICENSE
+PARTS   = workflows policies resources models playbooks skills agents commands hooks .claude-plugin docs README.md LICENSE
 # SHELL:FILE
 COMPLETIONS := bash:bash-completion/completions/dev-team zsh:zsh/site-functions/_dev_team fish:fish/vendor_completions.d/dev-team.fish
 install: all

@@ -47,6 +47,14 @@ static const struct branchdb_branch *recorded(
 	return NULL;
 }
 
+static bool in_slot(const struct branchdb_list *all, const char *pool, const char *slot)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (strcmp(all->items[i].slot, slot) == 0 && strcmp(all->items[i].pool, pool) == 0)
+			return true;
+	return false;
+}
+
 static bool is_listed(const struct adapter_keys *keys, const char *key)
 {
 	for (size_t i = 0; i < keys->n; i++)
@@ -113,7 +121,7 @@ int branchdb_audit(struct branchdb *db, const char *const *worktrees, struct bra
 
 		check_pool_branches(db, pool, &all, out);
 		for (size_t k = 0; is_eager(pool) && worktrees[k]; k++)
-			if (!recorded(&all, pool->name,
+			if (!in_slot(&all, pool->name,
 				    branch_key(db->arena, db->site, pool->name, worktrees[k])))
 				add_leak(db, out, "worktree-without-branch", worktrees[k],
 					arena_printf(db->arena,

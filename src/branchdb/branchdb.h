@@ -40,7 +40,9 @@ enum branchdb_state { BRANCHDB_CREATING, BRANCHDB_LIVE, BRANCHDB_REMOVING };
 const char *branchdb_state_word(enum branchdb_state s);
 
 struct branchdb_branch {
-	const char *key; /* its name in the database's world */
+	const char *key;  /* its name in the database's world */
+	const char *slot; /* of its record; the key, unless it was made in advance */
+	const char *warm; /* it waits for a worktree with migrations of this digest; NULL */
 	const char *pool, *adapter;
 	const char *of;     /* git branch of its worktree; "": shared by those who only read */
 	const char *method; /* how the adapter made it; NULL: as it always does */
@@ -68,6 +70,7 @@ struct branchdb_request {
 	const char *worktree; /* its path: migrations run there */
 	const char *issue;    /* of events; NULL */
 	bool read_only;       /* the branch that all share; the adapter must have such ones */
+	const char *warm;     /* of branchdb_refill(); else NULL */
 };
 /*
  * Creates and migrates the branch, or finds it, and records that it is used. Nothing is left after
@@ -76,6 +79,17 @@ struct branchdb_request {
  */
 int branchdb_allocate(struct branchdb *db, const struct branchdb_request *q,
 	struct branchdb_branch *out, struct error *err);
+
+/*
+ * Branches that are made in advance, as many as `warmPoolSize` says and the limit of the pool
+ * allows; those of other migrations than `worktree`, of the target branch, are removed. *made: how
+ * many.
+ */
+int branchdb_refill(struct branchdb *db, const struct database_pool_spec *pool,
+	const char *worktree, size_t *made, struct error *err);
+/* *lacks: there are fewer than that, and room for more. */
+int branchdb_lacks_warm(
+	struct branchdb *db, const struct database_pool_spec *pool, bool *lacks, struct error *err);
 
 struct branchdb_list {
 	struct branchdb_branch *items;

@@ -23,9 +23,20 @@ int branch_read(struct branchdb *db, const char *pool, const char *key, struct b
  * faster. */
 int branch_write(struct branchdb *db, struct branchdb_branch *b, bool drop, const int64_t *counted,
 	bool *refused, struct error *err);
-/* How many there are of a pool, and the mod of its counter. */
+struct branch_counts {
+	size_t all, warm;
+	int64_t counter; /* mod of the pool's counter */
+};
+/* How many there are of a pool. */
 int branch_count(
-	struct branchdb *db, const char *pool, size_t *n, int64_t *counter, struct error *err);
+	struct branchdb *db, const char *pool, struct branch_counts *out, struct error *err);
+/* The warm branch b becomes that of the git branch `of`, whose record is in `slot`. */
+int branch_rename(struct branchdb *db, struct branchdb_branch *b, const char *slot, const char *of,
+	bool *refused, struct error *err);
+/* Gives the request a branch that was made in advance for the same migrations. *taken false: there
+ * is none. */
+int branch_take_warm(struct branchdb *db, const struct branchdb_request *q, const char *slot,
+	struct branchdb_branch *out, bool *taken, struct error *err);
 /* This process creates or removes it; no process does. */
 void branch_claim(struct branchdb *db, struct branchdb_branch *b, enum branchdb_state state);
 /* A process that is running creates or removes it. */

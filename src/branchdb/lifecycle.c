@@ -216,6 +216,7 @@ struct creation {
 	struct adapter_call call;
 	struct branchdb_branch of;
 	int64_t began; /* clock_ticks() */
+	bool full;     /* no more may be made in advance */
 	struct error *err;
 };
 
@@ -284,13 +285,15 @@ static int sweep_for_room(struct creation *k)
 static int record_creation(struct creation *k, bool *refused)
 {
 	unsigned limit = limit_of(k);
-	int64_t counter;
-	size_t n;
+	struct branch_counts now;
 
 	for (int tries = 0;; tries++) {
-		if (branch_count(k->db, k->of.pool, &n, &counter, k->err) < 0)
+		if (branch_count(k->db, k->of.pool, &now, k->err) < 0)
 			return -1;
-		if (n < limit)
+		k->full = k->ask->warm && (now.all >= limit || now.warm >= k->ask->pool->warm);
+		if (k->full)
+			return 0;
+		if (now.all < limit)
 			break;
 		if (tries)
 			return refuse_quota(k, limit, false);
@@ -300,7 +303,7 @@ static int record_creation(struct creation *k, bool *refused)
 	branch_claim(k->db, &k->of, BRANCHDB_CREATING);
 	k->of.mod = 0;
 	k->of.created = k->of.active = clock_now();
-	return branch_write(k->db, &k->of, false, &counter, refused, k->err);
+	return branch_write(k->db, &k->of, false, &now.counter, refused, k->err);
 }
 
 static int refuse_adapter(struct creation *k)
@@ -376,7 +379,7 @@ static int create_new(struct creation *k, bool *refused)
 	if (set_parent(k) < 0 || adapter_check(k->adapter, &k->call, k->err) < 0 ||
 		record_creation(k, refused) < 0)
 		return -1;
-	if (*refused)
+	if (*refused || k->full)
 		return 0;
 	if (make_branch(k) == 0 && migrate_branch(k) == 0)
 		return finish_creation(k);
@@ -411,14 +414,40 @@ static int await_other(struct creation *k, const struct branchdb_branch *b)
 	return got == STORE_OK || got == STORE_COMPACTED ? 0 : -1;
 }
 
+/* *over: the branch was made in advance, and is k->of. */
+static int hand_over(struct creation *k, bool *over)
+{
+	const struct branchdb_request *q = k->ask;
+	struct branchdb_branch *parent;
+
+	if (!q->pool->warm || q->warm || q->read_only)
+		return 0;
+	if (find_parent(k->db, q->pool, &parent, k->err) < 0)
+		return -1;
+	if (parent)
+		return 0;
+	if (branch_take_warm(k->db, q, k->of.slot, &k->of, over, k->err) < 0)
+		return -1;
+	if (*over)
+		(void)tell(k->db, EVENT_BRANCH_ALLOCATION_LATENCY, q->issue,
+			JSON_OBJECT(JSON_TEXT("pool", k->of.pool),
+				JSON_TEXT("adapter", k->of.adapter),
+				JSON_INT("durationMs", clock_ticks() - k->began),
+				JSON_TEXT("method", "warm")));
+	return 0;
+}
+
 /* *over: k->of is the result. */
 static int look_once(struct creation *k, bool *over)
 {
 	struct branchdb_branch now;
 	bool refused;
 
-	if (branch_read(k->db, k->of.pool, k->of.key, &now, k->err) < 0)
+	if (branch_read(k->db, k->of.pool, k->of.slot, &now, k->err) < 0 ||
+		(!now.mod && hand_over(k, over) < 0))
 		return -1;
+	if (*over)
+		return 0;
 	if (!now.mod) {
 		if (create_new(k, &refused) < 0)
 			return -1;
@@ -437,11 +466,13 @@ static int look_once(struct creation *k, bool *over)
 int branchdb_allocate(struct branchdb *db, const struct branchdb_request *q,
 	struct branchdb_branch *out, struct error *err)
 {
-	const char *of = q->read_only ? "" : q->branch;
+	const char *of = q->read_only || q->warm ? "" : q->branch;
 	struct creation k = {.db = db,
 		.ask = q,
 		.adapter = adapter_find(q->pool->adapter),
-		.of = {.key = branch_key(db->arena, db->site, q->pool->name, of),
+		.of = {.key = branch_key(
+			       db->arena, db->site, q->pool->name, q->warm ? q->branch : of),
+			.warm = q->warm,
 			.pool = q->pool->name,
 			.adapter = q->pool->adapter,
 			.of = of},
@@ -452,6 +483,7 @@ int branchdb_allocate(struct branchdb *db, const struct branchdb_request *q,
 	if (!k.adapter)
 		return error_set(err, ERR_INPUT, "there is no adapter '%s' in this program",
 			q->pool->adapter);
+	k.of.slot = k.of.key;
 	k.call = (struct adapter_call){.arena = db->arena,
 		.site = db->site,
 		.pool = q->pool,

@@ -92,10 +92,21 @@ static struct str record_json(struct branchdb *db, const struct branchdb_branch 
 		JSON_OBJECT(JSON_TEXT("state", state_words[b->state]), JSON_TEXT("pool", b->pool),
 			JSON_TEXT("adapter", b->adapter), JSON_TEXT("key", b->key),
 			JSON_TEXT("branch", b->of), JSON_TEXT("repo", repo_digest(db)),
+			JSON_IF(b->warm, JSON_TEXT("warm", b->warm)),
 			JSON_IF(b->method, JSON_TEXT("method", b->method)),
 			JSON_IF(b->owner, JSON_TEXT("owner", b->owner)),
 			JSON_IF(b->fault, JSON_TEXT("fault", b->fault)),
 			JSON_INT("created", b->created), JSON_INT("active", b->active)));
+}
+
+/* Where the last part of `at/SCOPE/SLOT` begins. */
+static size_t slot_at(struct str key)
+{
+	size_t at = key.n;
+
+	while (at && key.p[at - 1] != '/')
+		at--;
+	return at;
 }
 
 /* *ours: it belongs to this repository. */
@@ -114,6 +125,8 @@ static int parse_record(struct branchdb *db, const struct store_kv *kv, struct b
 		if (strcmp(word, state_words[i]) == 0)
 			state = i;
 	*b = (struct branchdb_branch){.key = json_dup(db->arena, j, "key"),
+		.slot = arena_dup(db->arena, str_sub(kv->key, slot_at(kv->key), kv->key.n)),
+		.warm = json_dup(db->arena, j, "warm"),
 		.pool = json_dup(db->arena, j, "pool"),
 		.adapter = json_dup(db->arena, j, "adapter"),
 		.of = json_dup(db->arena, j, "branch"),
@@ -148,7 +161,7 @@ int branch_read(struct branchdb *db, const char *pool, const char *key, struct b
 int branch_write(struct branchdb *db, struct branchdb_branch *b, bool drop, const int64_t *counted,
 	bool *refused, struct error *err)
 {
-	const char *key = record_key(db, b->pool, b->key), *counter = counter_key(db, b->pool);
+	const char *key = record_key(db, b->pool, b->slot), *counter = counter_key(db, b->pool);
 	const struct store_guard guards[] = {
 		{key, STORE_MOD_IS, b->mod}, {counter, STORE_MOD_IS, counted ? *counted : 0}};
 	const struct store_op ops[] = {
@@ -230,16 +243,43 @@ int branchdb_find(struct branchdb *db, const struct database_pool_spec *pool, co
 }
 
 int branch_count(
-	struct branchdb *db, const char *pool, size_t *n, int64_t *counter, struct error *err)
+	struct branchdb *db, const char *pool, struct branch_counts *out, struct error *err)
 {
 	struct branchdb_list list = {0};
 	struct store_kv kv;
 
+	*out = (struct branch_counts){0};
 	if (store_get(db->store, db->arena, counter_key(db, pool), &kv, err) != STORE_OK ||
 		list_records(db, record_key(db, pool, ""), &list, err) < 0)
 		return -1;
-	*counter = kv.mod;
-	*n = list.n;
+	out->counter = kv.mod;
+	out->all = list.n;
+	for (size_t i = 0; i < list.n; i++)
+		out->warm += list.items[i].warm != NULL;
+	return 0;
+}
+
+int branch_rename(struct branchdb *db, struct branchdb_branch *b, const char *slot, const char *of,
+	bool *refused, struct error *err)
+{
+	const char *from = record_key(db, b->pool, b->slot), *to = record_key(db, b->pool, slot);
+	const struct store_guard guards[] = {{from, STORE_MOD_IS, b->mod}, {to, STORE_MOD_IS, 0}};
+	struct branchdb_branch renamed = *b;
+	struct store_op ops[] = {{.what = STORE_DEL, .key = from}, {.what = STORE_PUT, .key = to}};
+	const struct store_txn t = {.guards = guards, .n_guards = 2, .ops = ops, .n_ops = 2};
+	struct store_result result;
+	enum store_status got;
+
+	renamed.slot = slot;
+	renamed.of = of;
+	renamed.warm = NULL;
+	ops[1].value = record_json(db, &renamed);
+	got = store_txn(db->store, db->arena, &t, &result, err);
+	*refused = got == STORE_REFUSED;
+	if (got != STORE_OK)
+		return *refused ? 0 : -1;
+	renamed.mod = result.rev;
+	*b = renamed;
 	return 0;
 }
 

@@ -113,8 +113,8 @@ static json *branch_json(const struct branchdb_branch *b)
 		JSON_TEXT("adapter", b->adapter), JSON_TEXT("branch", b->of),
 		JSON_TEXT("state", branchdb_state_word(b->state)),
 		JSON_IF(b->method, JSON_TEXT("method", b->method)),
-		JSON_TIME("created", b->created), JSON_TIME("active", b->active),
-		JSON_IF(b->fault, JSON_TEXT("fault", b->fault)));
+		JSON_IF(b->warm, JSON_BOOL("warm", true)), JSON_TIME("created", b->created),
+		JSON_TIME("active", b->active), JSON_IF(b->fault, JSON_TEXT("fault", b->fault)));
 }
 
 static void put_branch(struct buf *out, const struct branchdb_branch *b)
@@ -122,7 +122,10 @@ static void put_branch(struct buf *out, const struct branchdb_branch *b)
 	char active[CLOCK_TEXT];
 
 	clock_text(b->active, active);
-	buf_addf(out, "%s  %s  %s  %s  used %s%s%s\n", b->key, b->pool, *b->of ? b->of : "(shared)",
+	buf_addf(out, "%s  %s  %s  %s  used %s%s%s\n", b->key, b->pool,
+		*b->of    ? b->of
+		: b->warm ? "(warm)"
+			  : "(shared)",
 		branchdb_state_word(b->state), active, b->fault ? "  " : "",
 		b->fault ? b->fault : "");
 }
@@ -262,6 +265,21 @@ static int run_db_sweep(struct invocation *in, struct error *err)
 	return failed ? ERR_CHECK : 0;
 }
 
+/* ---- refill ---- */
+
+static int run_db_refill(struct invocation *in, struct error *err)
+{
+	CLEANUP(db_close) struct db_session s = {0};
+	const struct db_options *o = in->values;
+	size_t made;
+
+	if (db_open(in, &s, err) < 0 || pool_databases_refill(&s.d, &made, err) < 0)
+		return -1;
+	cli_put_result(in->out, o->json, str_of(arena_printf(in->arena, "made %zu\n", made)),
+		JSON_OBJECT(JSON_INT("made", made)));
+	return 0;
+}
+
 /* ---- env ---- */
 
 static int find_around(
@@ -325,6 +343,11 @@ static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("sweep", NULL, run_db_sweep,
 		"find branches that are interrupted, too old, or unused for too long",
 		.options = {apply_options, cli_pool_options, CLI_JSON_TABLE(struct db_options)}),
+	CLI_SUBCOMMAND("refill", NULL, run_db_refill,
+		"make branches in advance, as many as 'warmPoolSize' says",
+		.details = "A command that creates a worktree starts it in the background. Nothing "
+			   "is done while another one works.",
+		.options = {cli_pool_options, CLI_JSON_TABLE(struct db_options)}),
 	CLI_SUBCOMMAND("env", "COMMAND...", run_db_env,
 		"run a command with the variables of a worktree's database branches",
 		.details = "Replaces this program by COMMAND. Put '--' before it.",

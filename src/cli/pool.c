@@ -71,6 +71,67 @@ static const struct option lookup_options[] = {
 	OPTION_END,
 };
 
+/* ---- as JSON and as text ---- */
+
+static const char *const states[] = {
+	[ALLOCATION_MAKING] = "making",
+	[ALLOCATION_LIVE] = "live",
+	[ALLOCATION_REMOVING] = "removing",
+};
+
+#define TEXT(key, value) JSON_IF((value) && *(value), JSON_TEXT(key, value))
+
+static json *allocation_json(const struct allocation *of)
+{
+	return JSON_OBJECT(TEXT("branch", of->branch), TEXT("slug", of->slug),
+		TEXT("path", of->path), TEXT("repo", of->repo), TEXT("pool", of->pool),
+		JSON_TEXT("state", states[of->state]), TEXT("base", of->base),
+		TEXT("commit", of->tip), JSON_BOOL("madeBranch", of->made_branch),
+		TEXT("sparse", of->sparse), JSON_IF(of->ports, JSON_INT("port", of->port)),
+		JSON_IF(of->ports, JSON_VALUE("ports", port_list_json(of->port, of->ports))),
+		JSON_IF(of->slots, JSON_INT("slots", of->slots)),
+		JSON_IF(of->slots, JSON_INT("slotPorts", of->slot_ports)),
+		JSON_IF(of->slots, JSON_VALUE("childPorts", port_list_json(of->port + of->ports,
+								    of->slots * of->slot_ports))),
+		TEXT("parent", of->parent), TEXT("run", of->run),
+		JSON_IF(of->holder.pid, JSON_INT("holder", of->holder.pid)),
+		JSON_IF(of->created, JSON_TIME("createdAt", of->created)));
+}
+
+static char *allocation_ports(struct arena *a, const struct allocation *of)
+{
+	if (!of->ports)
+		return arena_printf(a, "-");
+	if (of->ports == 1)
+		return arena_printf(a, "%u", of->port);
+	return arena_printf(a, "%u-%u", of->port, of->port + of->ports - 1);
+}
+
+static const char *pool_entry_status(const struct pool_entry *e)
+{
+	if (e->removed)
+		return "removed";
+	if (!e->recorded)
+		return e->keep == KEEP_FOREIGN ? "foreign" : "unrecorded";
+	if (e->of.state == ALLOCATION_LIVE && !e->there)
+		return "gone";
+	if (e->reason)
+		return e->reason;
+	return e->of.state == ALLOCATION_LIVE && e->stale ? "stale" : states[e->of.state];
+}
+
+static json *pool_entry_json(const struct pool_entry *e)
+{
+	bool kept = e->keep != KEEP_NOTHING;
+
+	return JSON_ADD(allocation_json(&e->of), JSON_TEXT("status", pool_entry_status(e)),
+		JSON_BOOL("recorded", e->recorded), JSON_BOOL("there", e->there),
+		JSON_BOOL("stale", e->stale), JSON_IF(e->changed, JSON_TIME("changed", e->changed)),
+		JSON_IF(e->reason, JSON_TEXT("reason", e->reason)),
+		JSON_IF(kept, JSON_TEXT("keep", keep_word(e->keep))),
+		JSON_IF(kept, JSON_TEXT("why", e->why ? e->why : "")));
+}
+
 /* ---- allocations ---- */
 
 static void put_allocation(struct invocation *in, const struct allocation *of, bool created)
@@ -314,22 +375,108 @@ static int run_audit(struct invocation *in, struct error *err)
 
 /* ---- port ---- */
 
+/* Never a branch. */
+static bool is_path(const char *word)
+{
+	return word[0] == '/' || strcmp(word, ".") == 0 || strcmp(word, "..") == 0 ||
+	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0 || !*word;
+}
+
+struct port_answer_of {
+	struct port_request ask;
+	struct port_answer got;
+	const char *source;
+};
+
+/* The ports of the worktree. */
+static int tell_recorded(
+	struct port_answer_of *r, const struct allocation *of, bool by_name, struct error *err)
+{
+	if (!r->ask.count)
+		r->ask.count = by_name ? of->ports : 1;
+	if (of->ports < r->ask.count)
+		return error_set(err, ERR_STATE, "'%s' has %u ports, fewer than the requested %u",
+			of->path, of->ports, r->ask.count);
+	r->got.first = of->port;
+	r->source = "record";
+	return 0;
+}
+
+/* A branch or slug of the pool (NULL: there is none), else a path: a branch that has no worktree
+ * would get the port of a path of that name, which is wrong. */
+static int find_port(
+	struct invocation *in, struct pool *p, struct port_answer_of *r, struct error *err)
+{
+	const char *word = in->words[0];
+	struct pool_entry e = {0};
+	bool known = false;
+	char *path;
+
+	if (p && *word && pool_find(in->arena, p, word, &e, &known, err) < 0)
+		return -1;
+	known = known && e.of.ports;
+	if (!known && !is_path(word) && !path_exists(word))
+		return error_set(err, ERR_STATE,
+			"'%.200s' is neither a branch of the pool nor an existing path; write "
+			"'./%.200s' for a path that does not exist yet",
+			word, word);
+	if (!r->ask.override && (!known || is_path(word)))
+		r->ask.override = getenv("PORT");
+	if (port_path(in->arena, known ? e.of.path : word, &path, err) < 0)
+		return -1;
+	r->ask.path = path;
+	if (known && !(r->ask.override && *r->ask.override))
+		return tell_recorded(r, &e.of, !is_path(word), err);
+	r->ask.count = r->ask.count ? r->ask.count : 1;
+	if (pool_port(in->arena, p, &r->ask, &r->got, err) < 0)
+		return -1;
+	r->source = r->got.overridden ? "override" : r->got.n_tried ? "computed" : "issue";
+	return 0;
+}
+
+static json *port_json(const struct port_answer_of *r)
+{
+	json *tried = json_array();
+	struct error ignored;
+	unsigned candidate;
+
+	for (size_t i = 0; i < r->got.n_tried; i++)
+		json_push_int(tried, r->got.tried[i]);
+	if (port_candidate(r->ask.path, r->ask.base, &candidate, &ignored) < 0)
+		candidate = 0;
+	return JSON_OBJECT(JSON_TEXT("path", r->ask.path), JSON_INT("basePort", r->ask.base),
+		JSON_IF(candidate, JSON_INT("candidate", candidate)),
+		JSON_INT("port", r->got.first),
+		JSON_VALUE("ports", port_list_json(r->got.first, r->ask.count)),
+		JSON_TEXT("source", r->source), JSON_VALUE("attempted", tried));
+}
+
 static int run_port(struct invocation *in, struct error *err)
 {
+	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
-	struct port_request ask = {.override = o->port,
-		.issue = o->issue,
-		.base = (unsigned)o->base_port,
-		.count = (unsigned)o->count};
-	struct port_report got;
+	struct port_answer_of r = {.ask = {.override = o->port,
+					   .issue = o->issue,
+					   .base = (unsigned)o->base_port,
+					   .count = (unsigned)o->count}};
+	struct worktree_pool_spec spec;
+	struct error ignored;
+	bool known;
 
-	if (locate_port(in->arena, &o->pool, in->words[0], &ask, err) < 0 ||
-		pool_port(in->arena, &ask, &got, err) < 0)
+	if (locate_pool_spec(in->arena, &o->pool, &spec, err) < 0)
+		return -1;
+	if (!r.ask.base)
+		r.ask.base = spec.base_port;
+	/* A path outside of any repository has no pool and no directory for events. */
+	known = locate_pool(in->arena, &o->pool, &p, &ignored) == 0;
+	(void)locate_artifacts(
+		in->arena, o->pool.artifacts, o->pool.repo, &r.ask.artifacts, &ignored);
+	if (find_port(in, known ? &p : NULL, &r, err) < 0)
 		return -1;
 	if (o->json)
-		json_print_line(in->out, port_report_json(&ask, &got));
-	for (unsigned i = 0; i < ask.count && !o->json; i++)
-		buf_addf(in->out, "%u\n", got.answer.first + i);
+		json_print_line(in->out, port_json(&r));
+	for (unsigned i = 0; i < r.ask.count && !o->json; i++)
+		buf_addf(in->out, "%u\n", r.got.first + i);
 	return 0;
 }
 
@@ -370,8 +517,10 @@ const struct verb verb_pool = {
 	.details =
 		"Work is never lost by accident: uncommitted changes, and commits that are on no "
 		"remote and on no other branch, keep a worktree unless --confirm is given. A live "
-		"run, child worktrees, or the worktree of another clone keep it always. The next "
-		"command finishes or undoes what a killed command left half done.\n"
+		"run, child worktrees, a lock, or the worktree of another clone keep it always. "
+		"The "
+		"next command deletes what a killed command had begun to create, and finishes what "
+		"it had begun to remove.\n"
 		"\n"
 		"Exit status: 4 if the worktree is kept, or if the directory, the branch or the "
 		"ports are taken.",

@@ -25,24 +25,6 @@ static bool counts_failures(const struct context *doc)
 	       context_count(doc, "troubleshooter_calls");
 }
 
-/* The last request of a state. */
-struct last_request {
-	const char *state; /* NULL: any */
-	int64_t rev;       /* 0: there was none */
-};
-
-/* A context_visit. The troubleshooter is called by itself, if it is needed again. */
-static bool find_request(const json *event, void *data)
-{
-	struct last_request *l = data;
-	const char *id = json_get_str(event, "action");
-
-	if (json_str_is(event, "type", "dispatch") && id && !strstr(id, "/troubleshooter/") &&
-		(!l->state || json_str_is(event, "state", l->state)))
-		l->rev = json_get_int(event, "rev", 0);
-	return !l->rev;
-}
-
 static int refuse(struct context_file *f, const char *id, struct error *err)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
@@ -61,8 +43,6 @@ static int refuse(struct context_file *f, const char *id, struct error *err)
 static int find_revision(
 	struct context_file *f, const char *id, const char *state, int64_t *rev, struct error *err)
 {
-	struct last_request last = {.state = state};
-
 	*rev = 0;
 	if (context_get(&f->doc, "question").n && !state)
 		return error_set(err, ERR_STATE,
@@ -71,10 +51,9 @@ static int find_revision(
 		return refuse(f, id, err);
 	if (!state && !str_is(context_get(&f->doc, "state"), "failed"))
 		return 0;
-	if (context_read_events(f, "\"dispatch\"", find_request, &last, err) < 0)
+	if (history_last_request(f, state, rev, err) < 0)
 		return -1;
-	*rev = last.rev;
-	if (last.rev)
+	if (*rev)
 		return 0;
 	return state ? error_set(err, ERR_INPUT,
 			       "nothing was ever requested in state '%.100s' of '%s'", state, id)

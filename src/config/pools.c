@@ -170,7 +170,7 @@ static const struct config_field lifecycle_fields[] = {
 	{DURATION("branchTtl", ttl_s), .min = 1, .about = "Maximum age of a branch."},
 	{DURATION("abandonAfter", abandon_s), .min = 1, .preset = "P7D",
 		.about = "How long an unused branch is kept."},
-	{INTEGER("warmPoolSize", warm, 0, 20), .preset = "0", .inert = true,
+	{INTEGER("warmPoolSize", warm, 0, 20), .preset = "0",
 		.about = "How many branches are created in advance."},
 	{0},
 };

@@ -66,7 +66,8 @@ int evidence_collect(
 int evidence_check_programs(struct arena *a, const struct item_place *p, const char *upstream,
 	const char *command, const char **fault, struct error *err);
 
-/* What the workflow (NULL: none is known) requires and cannot be verified in this repository; NULL: nothing. */
+/* What the workflow (NULL: none is known) requires and cannot be verified in this repository; NULL:
+ * nothing. */
 const char *evidence_limits(
 	struct arena *a, const struct workflow *w, unsigned kinds, const char *repo);
 

@@ -30,7 +30,7 @@ static void ask(struct engine_run *r, const char *id, const struct step_request 
 	*out = (struct admission){0};
 	if (env->may_dispatch)
 		env->may_dispatch(env->data, &r->arena, r->e->file, id, request, out);
-	if (out->answer == ADMISSION_FREE)
+	if (out->answer == ADMISSION_FREE || out->answer == ADMISSION_FAILED)
 		return;
 	JSON_ADD(context_event(r->e->file, ADMISSION_EVENT), JSON_TEXT("action", id),
 		JSON_TEXT("answer", names[out->answer]),
@@ -68,8 +68,14 @@ size_t engine_admit_requests(struct engine_run *r, const char *part,
 		id = requests[i].node ? engine_next_id(r, requests[i].node->id, 0)
 				      : engine_next_id(r, part, i);
 		ask(r, id, &requests[i], &answer);
-		if (answer.answer == ADMISSION_WAIT || answer.answer == ADMISSION_NO)
+		if (answer.answer != ADMISSION_FREE && answer.answer != ADMISSION_YES)
 			break;
+	}
+	if (answer.answer == ADMISSION_FAILED) {
+		r->no_admission = memcpy(arena_alloc(&r->arena, sizeof(answer.error)),
+			&answer.error, sizeof(answer.error));
+		engine_dispatch_done(r, "failed", answer.error.text, NULL);
+		return 0;
 	}
 	if (i)
 		return i;

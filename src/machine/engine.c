@@ -760,6 +760,10 @@ static int advance(struct engine_run *r, struct error *err)
 				r->e->workflow->file, MAX_TURNS);
 		next = turn(r, err);
 	}
+	if (next != ADVANCE_FAILED && r->no_admission) {
+		*err = *r->no_admission;
+		return -1;
+	}
 	return next == ADVANCE_FAILED ? -1 : 0;
 }
 

@@ -32,11 +32,13 @@ struct admission {
 	enum admission_answer {
 		ADMISSION_FREE, /* nothing limits it: the journal has no answer */
 		ADMISSION_YES,
-		ADMISSION_WAIT, /* not before `until` */
-		ADMISSION_NO,   /* not before a person has changed something */
+		ADMISSION_WAIT,   /* not before `until` */
+		ADMISSION_NO,     /* not before a person has changed something */
+		ADMISSION_FAILED, /* the question failed, and so does the step; nothing is saved */
 	} answer;
 	const char *reason; /* of WAIT and NO: one line, which names what to do */
 	int64_t until;      /* of WAIT: a time after the document's */
+	struct error error; /* of FAILED */
 };
 /* Its event in the journal, and what that says. */
 #define ADMISSION_EVENT "admission"

@@ -38,6 +38,8 @@ struct engine_run {
 	json *facts;       /* about evidence; NULL: not read yet */
 	const char *head;  /* as claims were confirmed of it in this attempt; NULL: none were */
 	bool clean;        /* ... and no tracked file was changed */
+	const struct error
+		*no_admission; /* the question whether a request may be dispatched failed */
 };
 
 /* engine.c */

@@ -46,8 +46,8 @@ struct evidence_approved {
 	const char *head;  /* a commit */
 	const char *patch; /* its changes, as git_patch_digest() has them */
 };
-int evidence_load_approved(struct arena *a, struct context_file *f, struct evidence_approved *out,
-	struct error *err);
+int evidence_load_approved(
+	struct arena *a, struct context_file *f, struct evidence_approved *out, struct error *err);
 
 /* As JSON, for the journal. */
 json *evidence_to_json(const struct evidence *e);

@@ -6,7 +6,7 @@
 #include "src/sys/process.h"
 #include "src/merge/gate_internal.h"
 
-enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100, MORE_ENV = 2 };
+enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100, MORE_ENV = 2, ARGS_MAX = 40 };
 
 /* No prompt, no editor, no window. A caller's GIT_DIR and similar variables (we may run in a hook)
  * do not apply; other settings of the user do. */
@@ -100,14 +100,29 @@ static void fill_env(const struct gate *g, const struct git_call *c, const char 
 	env[n] = NULL;
 }
 
+/* An agent can write the repository's configuration: none of its programs may watch the files. */
+static const char *const *without_monitor(const char *const *argv, const char *own[ARGS_MAX])
+{
+	static const char *const off[] = {"git", "-c", "core.fsmonitor=false"};
+	size_t n = COUNT(off);
+
+	if (strcmp(argv[0], "git") != 0)
+		return argv;
+	memcpy(own, off, sizeof(off));
+	for (size_t i = 1; argv[i] && n < ARGS_MAX - 1; i++)
+		own[n++] = argv[i];
+	own[n] = NULL;
+	return own;
+}
+
 int gate_git(
 	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err)
 {
 	CLEANUP(unwatch)
 	struct watched w = {
 		.g = g, .ends = {-1, -1}, .out = out, .due = clock_ticks() + gate_round_ms(g)};
-	const char *env[COUNT(quiet) + MORE_ENV + 4];
-	struct process p = {.argv = c->argv,
+	const char *env[COUNT(quiet) + MORE_ENV + 4], *argv[ARGS_MAX];
+	struct process p = {.argv = without_monitor(c->argv, argv),
 		.cwd = c->cwd,
 		.env = env,
 		.output = -1,

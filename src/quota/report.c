@@ -269,25 +269,44 @@ static json *burn_down_json(const struct quota_entry *e, const struct quota_wind
 		JSON_TEXT("recommendation", quota_pace_word(quota_pace(projected, w->pacing))));
 }
 
-/* The copy says when the account was reported last. */
+static bool is_reported(
+	const json *events, const struct quota_entry *e, const struct quota_window *w)
+{
+	for (const json *i = json_first(events); i; i = json_next(i)) {
+		const json *key = json_get(i, "ledgerKey");
+
+		if (json_str_is(key, "harness", e->harness) &&
+			json_str_is(key, "accountId", e->account) &&
+			json_str_is(key, "tenant", e->tenant) && json_str_is(i, "plan", w->plan) &&
+			json_get_int(i, "seat", 0) == w->seat)
+			return true;
+	}
+	return false;
+}
+
+/* The copy says when the account was reported last; after a kill the events do. */
 static int report_burn_down(struct arena *a, const char *artifacts, const struct quota_entry *e,
 	json *copy, int64_t now, struct error *err)
 {
-	CLEANUP(json_free) json *old = NULL;
+	CLEANUP(json_free) json *old = NULL, *events = NULL;
+	const char *event = event_type(EVENT_BURN_DOWN_REPORT)->name;
+	char since[CLOCK_TEXT];
 	struct error ignored;
 	int64_t last = 0;
 
 	(void)artifact_read(artifacts, QUOTA_SCOPE, quota_file_name(a, e), &old, &ignored);
 	if (json_get_str(old, "reported"))
 		(void)clock_parse(json_get_str(old, "reported"), &last);
-	if (now >= last && now < last + REPORT_S) {
-		JSON_ADD(copy, JSON_TIME("reported", last));
-		return 0;
-	}
-	JSON_ADD(copy, JSON_TIME("reported", now));
-	for (size_t i = 0; i < e->windows.n; i++)
-		if (event_report(artifacts, EVENT_BURN_DOWN_REPORT, NULL, NULL,
-			    burn_down_json(e, &e->windows.items[i], now), err) < 0)
+	if (now < last || now >= last + REPORT_S)
+		last = 0;
+	JSON_ADD(copy, JSON_TIME("reported", last ? last : now));
+	clock_text(now - REPORT_S + 1, since);
+	if (!last && event_list(artifacts, since, event, &events, NULL, err) < 0)
+		return -1;
+	for (size_t i = 0; !last && i < e->windows.n; i++)
+		if (!is_reported(events, e, &e->windows.items[i]) &&
+			event_report(artifacts, EVENT_BURN_DOWN_REPORT, NULL, NULL,
+				burn_down_json(e, &e->windows.items[i], now), err) < 0)
 			return -1;
 	return 0;
 }

@@ -133,27 +133,27 @@ int run_setup_action(struct arena *a, const struct run_item *r, const json *acti
 	struct run_item *out, struct error *err)
 {
 	const char *id = json_get_str(action, "id");
-	struct worktree_pool_spec pool = pool_of(a, r);
-	struct item_worktree_request q = {.repo = r->call.repo, .pool = &pool};
-	char *state;
+	CLEANUP(pool_close) struct pool pool = {0};
+	struct allocate_ask ask = {0};
+	bool created;
 
 	*out = *r;
 	if (json_str_is(action, "context_file", r->call.context_file))
 		return 0;
 	out->call.context_file = json_dup(a, action, "context_file");
 	out->call.id = arena_dup(a, (struct str){id, strcspn(id, "/")});
-	q.branch = arena_printf(a, "dev-team/%s", out->call.id);
-	if (context_state_directory(a, &state, err) < 0)
+	ask.branch = arena_printf(a, "dev-team/%s", out->call.id);
+	if (run_pool_open(a, r, &pool, err) < 0)
 		return -1;
-	q.state = state;
-	return item_worktree_create(a, &q, &out->worktree.of, err) < 0
+	pool.artifacts = NULL;
+	return pool_allocate(a, &pool, &ask, &out->worktree.of, &created, err) < 0
 		       ? -1
 		       : set_port(a, out->worktree.of.port, err);
 }
 
 int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
 {
-	const struct item_worktree *of = &r->worktree.of;
+	const struct allocation *of = &r->worktree.of;
 
 	if (!of->path || r->entered)
 		return 0;
@@ -167,17 +167,12 @@ int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
 
 void run_setup_undo(struct arena *a, struct run_item *r)
 {
-	const struct item_worktree *of = &r->worktree.of;
-	struct worktree_pool_spec pool = pool_of(a, r);
-	struct item_worktree_request q = {
-		.repo = r->call.repo, .artifacts = r->artifacts, .pool = &pool};
+	CLEANUP(pool_close) struct pool pool = {0};
 	struct error ignored;
-	char *state;
+	bool removed;
 
-	if (!of->created || context_state_directory(a, &state, &ignored) < 0)
-		return;
-	q.state = state;
-	(void)item_worktree_release(a, &q, of->path, &ignored);
+	if (r->worktree.created && run_pool_open(a, r, &pool, &ignored) == 0)
+		(void)pool_reclaim(a, &pool, r->worktree.of.path, false, &removed, &ignored);
 }
 
 /* ---- harnesses and models ---- */

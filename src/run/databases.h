@@ -32,4 +32,8 @@ int pool_databases_environment(struct pool_databases *d, const struct allocation
 	enum database_access access, const char *issue, struct branchdb_environment *out,
 	struct error *err);
 
+/* Makes branches in advance, in a throw-away worktree of the target branch; does nothing while
+ * another process does. *made: how many. */
+int pool_databases_refill(struct pool_databases *d, size_t *made, struct error *err);
+
 #endif

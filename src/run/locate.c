@@ -302,33 +302,9 @@ int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, st
 	if (locate_pool_spec(a, c, &spec, err) < 0 || context_state_directory(a, &state, err) < 0 ||
 		pool_open(a, &spec, c->repo, state, NULL, p, err) < 0)
 		return -1;
-	if (p->notice)
-		error_log("%s", p->notice);
 	/* All worktrees of a repository share the directory of the main one. A bare one has none.
 	 */
 	if (strcmp(p->repo, p->common) == 0 && !c->artifacts && !getenv("ARTIFACTS_DIR"))
 		return 0;
 	return locate_artifacts(a, c->artifacts, p->repo, &p->artifacts, err);
-}
-
-int locate_port(struct arena *a, const struct pool_choice *c, const char *word,
-	struct port_request *ask, struct error *err)
-{
-	CLEANUP(pool_close) struct pool p = {0};
-	struct worktree_pool_spec spec;
-	struct error ignored;
-	char *state;
-	bool pool;
-
-	if (locate_pool_spec(a, c, &spec, err) < 0 || context_state_directory(a, &state, err) < 0)
-		return -1;
-	if (!ask->base)
-		ask->base = spec.base_port;
-	ask->state = state;
-	/* A path outside of any repository has no pool and no directory for events. */
-	pool = !port_is_path(word) && locate_pool(a, c, &p, &ignored) == 0;
-	if (pool_port_of(a, pool ? &p : NULL, word, ask, err) < 0)
-		return -1;
-	(void)locate_artifacts(a, c->artifacts, c->repo, &ask->artifacts, &ignored);
-	return 0;
 }

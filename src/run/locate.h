@@ -74,10 +74,7 @@ struct pool_choice {
 const struct worktree_pool_spec *locate_item_pool(const struct resources *r);
 int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktree_pool_spec *out,
 	struct error *err);
-/* Opens it; logs what could not be repaired. Close it with pool_close(), also after -1. */
+/* Opens it. Close it with pool_close(), also after -1. */
 int locate_pool(struct arena *a, const struct pool_choice *c, struct pool *p, struct error *err);
-/* Fills in what pool_port() needs to know of `word`, a path, or a branch or slug of the pool. */
-int locate_port(struct arena *a, const struct pool_choice *c, const char *word,
-	struct port_request *ask, struct error *err);
 
 #endif

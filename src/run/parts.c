@@ -1,7 +1,9 @@
 /* parts.c: what lives and dies with a worktree: a branch of each of its pool's databases. */
 #include "src/run/databases.h"
 #include "src/run/run_internal.h"
+#include "src/store/disk.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
 #define BRANCH_FILES ".databases" /* below the directory of the worktrees, never in one */
 
@@ -148,6 +150,84 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 	return inherit(a, env.items, err);
 }
 
+/* ---- branches made in advance ---- */
+
+static int refill_git(struct pool_databases *d, const char *const *argv, struct error *err)
+{
+	const struct git_command c = {.dir = d->pool->repo, .name = "git worktree", .argv = argv};
+
+	return git_command(&c, NULL, NULL, err);
+}
+
+/* What a killed refill left goes, too. */
+static int drop_throw_away(struct pool_databases *d, const char *dir, struct error *err)
+{
+	const char *const remove[] = {"git", "worktree", "remove", "--force", "--force", dir, NULL};
+	static const char *const prune[] = {"git", "worktree", "prune", NULL};
+
+	if (path_exists(dir) && refill_git(d, remove, err) < 0)
+		return -1;
+	return refill_git(d, prune, err);
+}
+
+static int refill_in(struct pool_databases *d, const char *dir, size_t *made, struct error *err)
+{
+	struct git_default known;
+	const char *commit = "HEAD";
+	size_t n;
+
+	if (git_read_default(d->arena, d->pool->repo, &known, err) < 0)
+		return -1;
+	if (known.commit)
+		commit = known.commit;
+	const char *const add[] = {
+		"git", "worktree", "add", "--quiet", "--detach", dir, commit, NULL};
+
+	if (drop_throw_away(d, dir, err) < 0 || refill_git(d, add, err) < 0)
+		return -1;
+	for (size_t i = 0; i < d->pool->n_databases; i++) {
+		if (!d->pool->databases[i]->warm)
+			continue;
+		if (branchdb_refill(&d->db, d->pool->databases[i], dir, &n, err) < 0)
+			return -1;
+		*made += n;
+	}
+	return 0;
+}
+
+int pool_databases_refill(struct pool_databases *d, size_t *made, struct error *err)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	const char *dir = path_join(d->arena, d->pool->dir, ".warm");
+	struct error ignored;
+	int rc;
+
+	*made = 0;
+	if (pool_make_directory(d->arena, d->pool, err) < 0)
+		return -1;
+	if (disk_lock_take(&lock, arena_printf(d->arena, "%s.lock", dir), 0, err) < 0)
+		return err->code == ERR_STATE ? 0 : -1;
+	rc = refill_in(d, dir, made, err);
+	(void)drop_throw_away(d, dir, &ignored);
+	return rc;
+}
+
+/* By a process that outlives this one, or else by the next command. */
+static void leave_refill(struct arena *a, struct pool_databases *d)
+{
+	const struct database_pool_spec *first = d->pool->databases[0];
+	const char *program = path_own_program(a);
+	bool lacks = false;
+	struct error ignored;
+
+	for (size_t i = 0; i < d->pool->n_databases && !lacks; i++)
+		(void)branchdb_lacks_warm(&d->db, d->pool->databases[i], &lacks, &ignored);
+	if (lacks && program && first->file)
+		process_leave((const char *const[]){program, "db", "refill", "--repo",
+			d->pool->repo, "--pool", d->pool->name, "--resources",
+			arena_dup(a, path_dir(first->file)), NULL});
+}
+
 /* ---- the part ---- */
 
 static int part_create(struct arena *a, struct pool *p, const struct allocation *of,
@@ -168,6 +248,8 @@ static int part_create(struct arena *a, struct pool *p, const struct allocation 
 			branchdb_allocate(&d.db, &q, &b, err) < 0)
 			return -1;
 	}
+	if (d.pool)
+		leave_refill(a, &d);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
  * place.c: gives a work item its place: a worktree of the pool on a branch of its own, which begins
  * at the remote's default branch, or the user's checkout (checkout.c).
  */
+#include <sys/stat.h>
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
 #include "src/sys/git.h"
@@ -182,7 +183,7 @@ static int find_pool(struct arena *a, const struct run_entry *e, const struct ru
 }
 
 /* *base: the merge base of the branch and the one that it began from. */
-static int find_base(struct arena *a, const struct item_worktree *of, const struct start *s,
+static int find_base(struct arena *a, const struct allocation *of, const struct start *s,
 	const char **base, struct error *err)
 {
 	const char *const argv[] = {"git", "merge-base", "HEAD", s->commit, NULL};
@@ -198,27 +199,33 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 	struct run_worktree *w, struct start *s, struct error *err)
 {
 	struct arena *keep = w->arena ? w->arena : a;
-	struct worktree_pool_spec pool;
-	struct item_worktree_request r = {.repo = e->repo,
-		.artifacts = w->artifacts,
-		.pool = &pool,
+	CLEANUP(pool_close) struct pool pool = {0};
+	struct worktree_pool_spec spec;
+	struct allocate_ask ask = {
 		.branch = w->branch ? w->branch : arena_printf(keep, "dev-team/%s", id),
 		.target = w->target,
 		.run = w->run,
 		.issue = w->run ? id : NULL,
 		.port = w->run ? getenv("PORT") : NULL,
 		.parent = w->parent,
-		.slots = w->slots};
+		.slots = w->slots ? w->slots : e->slots};
 	char *state;
+	int rc;
 
-	if (find_pool(keep, e, w, &pool, err) < 0 ||
+	if (find_pool(keep, e, w, &spec, err) < 0 ||
 		context_state_directory(keep, &state, err) < 0 ||
 		find_start(keep, e, id, w->target, s, err) < 0 ||
-		preflight_check_branch(a, e->repo, r.branch, err) < 0)
+		preflight_check_branch(a, e->repo, ask.branch, err) < 0)
 		return -1;
-	r.state = state;
-	r.base = s->name;
-	return item_worktree_create(keep, &r, &w->of, err);
+	ask.base = s->name;
+	if (pool_open(keep, &spec, e->repo, state, w->artifacts, &pool, err) < 0)
+		return -1;
+	rc = pool_allocate(keep, &pool, &ask, &w->of, &w->created, err);
+	if (rc == 0 || !e->base || !ask.parent || err->code != ERR_STATE)
+		return rc;
+	/* Its parent has no port for it: it gets one as any item does. */
+	ask.parent = NULL;
+	return pool_allocate(keep, &pool, &ask, &w->of, &w->created, err);
 }
 
 static void add_notice(struct run_entry *e, const char *text)
@@ -281,7 +288,7 @@ static int note_dirty(
 	if (git_read_status(a, place->directory, &s, err) < 0)
 		return -1;
 	place->dirty.n = 0;
-	if (!w->of.created && (!s.head || !place->base || strcmp(s.head, place->base) != 0))
+	if (!w->created && (!s.head || !place->base || strcmp(s.head, place->base) != 0))
 		return 0;
 	for (size_t i = 0; i < s.changes.n && bytes < DIRTY_MAX; i++) {
 		const struct git_change *c = &s.changes.items[i];
@@ -309,14 +316,12 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 {
 	struct run_worktree own = {0}, *w = e->worktree ? e->worktree : &own;
 	const char *old = place->directory;
-	enum item_worktree_state state = ITEM_WORKTREE_MISSING;
+	struct stat st;
 	struct start start = {0};
 
-	if (old)
-		state = item_worktree_inspect(a, old);
-	if (state == ITEM_WORKTREE_LINK)
+	if (old && lstat(old, &st) == 0 && S_ISLNK(st.st_mode))
 		return refuse_link(old, id, err);
-	if (state == ITEM_WORKTREE_THERE && (w->entered || !w->run))
+	if (old && path_exists(path_join(a, old, ".git")) && (w->entered || !w->run))
 		return 0;
 	if (create_worktree(a, e, id, w, &start, err) < 0)
 		return -1;
@@ -326,9 +331,8 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	place->branch = w->of.branch;
 	if (!place->base && find_base(a, &w->of, &start, &place->base, err) < 0)
 		return -1;
-	if ((*changed || w->of.created) &&
-		(note_unpushed(e, id, &start, err) < 0 ||
-			init_modules(a, e, place->directory, id, err) < 0))
+	if ((*changed || w->created) && (note_unpushed(e, id, &start, err) < 0 ||
+						init_modules(a, e, place->directory, id, err) < 0))
 		return -1;
 	if (!*changed)
 		return 0;

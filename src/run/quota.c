@@ -223,8 +223,7 @@ static int ask(struct arena *a, const struct run_item *r, const struct quota_req
 
 	return open_ledger(a, &ledger, err) < 0 || quota_admit(a, &ledger, q, d, err) < 0 ||
 			       quota_report(r->artifacts, issue, q->stage, &d->events, err) < 0 ||
-			       (!d->repeated &&
-				       quota_write_copies(a, &ledger, r->artifacts, q, err) < 0)
+			       quota_write_copies(a, &ledger, r->artifacts, q, err) < 0
 		       ? -1
 		       : 0;
 }
@@ -304,22 +303,18 @@ void run_quota_admit(struct run_entry *e, struct arena *a, const struct context_
 	CLEANUP(quota_release_decision) struct quota_decision d = {.verdict = QUOTA_GRANTED};
 	const struct run_item *r = e->run;
 	const char *harness;
-	struct error err = {0};
 	bool asked;
 
 	if (r->request->agents)
 		return;
 	if (ask_chain(a, r, f, id, request->agent, run_budget_left(a, e, f), &harness, &d, &asked,
-		    &err) == 0) {
+		    &out->error) == 0) {
 		if (asked)
 			answer(e, a, run_agent_stage(a, r->pipeline, id, request->agent), &d, out);
 		return;
 	}
-	out->answer = ADMISSION_NO;
-	out->reason = arena_printf(a,
-		"the quota ledger cannot be asked: %s: repair that, then run the same command "
-		"again",
-		err.text);
+	out->answer = ADMISSION_FAILED;
+	(void)error_prefix(&out->error, "the quota ledger cannot be asked");
 }
 
 /* It was admitted when it was requested. Since then a usage limit, or the end of its window with

@@ -9,7 +9,7 @@
 #include "src/event/usage.h"
 #include "src/run/locate.h"
 #include "src/workflow/workflow.h"
-#include "src/worktree/item.h"
+#include "src/worktree/pool.h"
 
 /* ---- one step ---- */
 
@@ -25,7 +25,8 @@ struct run_worktree {
 	unsigned slots;
 	const char *run; /* it holds the worktree; NULL: nobody does */
 	/* Set by the step that enters it. */
-	struct item_worktree of;
+	struct allocation of;
+	bool created; /* by that step */
 	bool entered;
 };
 

@@ -123,6 +123,7 @@ struct run_entry {
 	const char *document; /* of the item */
 	bool in_place, own_worktree, allow_dirty;
 	const char *base; /* the local branch that its own begins at; NULL: the remote's */
+	unsigned slots;   /* ports to reserve for its children, unless the run says */
 	const struct remote_state *remote; /* as the first step found it; NULL: not asked */
 	const struct preflight *first;     /* the check of the first step; NULL: a later one */
 	struct run_worktree *worktree;     /* NULL: by default */

@@ -395,6 +395,21 @@ static bool is_first(const struct context_file *f, const struct workflow *w)
 		       context_count(&f->doc, "actions_dispatched") == 0);
 }
 
+enum { SLOTS_MOST = 20 };
+
+/* Of a manifest: a port for each attempt of a node that is a work item, if there is room for all.
+ */
+static unsigned count_slots(const struct workflow *w)
+{
+	const struct manifest *m = w->n_declared ? w->declared->manifest : NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; m && i < m->n_nodes; i++)
+		if (w->declared->items[i].child)
+			n += 1 + m->nodes[i].max_retries;
+	return n <= SLOTS_MOST ? (unsigned)n : 0;
+}
+
 static int step_locked(struct arena *a, const struct run_step_call *call, struct context_file *f,
 	const struct workflow *w, struct buf *out, struct error *err)
 {
@@ -405,6 +420,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
 		.own_worktree = call->own_worktree,
 		.base = call->base,
+		.slots = count_slots(w),
 		.allow_dirty = call->allow_dirty,
 		.worktree = call->worktree,
 		.run = call->run};

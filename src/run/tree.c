@@ -376,8 +376,11 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 			.target = up->target};
 	child.worktree = up ? &worktree : NULL;
 	child.ended = &ended;
-	if (json_get(action, "node") && find_base(t, action, &child.base, err) < 0)
-		return -1;
+	if (json_get(action, "node")) {
+		worktree.parent = up && up->of.path ? up->of.branch : NULL;
+		if (find_base(t, action, &child.base, err) < 0)
+			return -1;
+	}
 	if (run_child_workflow(t->arena, t->call->workflow, json_get_str(action, "workflow"),
 		    child.plugin_root, child.repo, &child.workflow, err) < 0)
 		return error_prefix(err, "child '%s'", child.id);

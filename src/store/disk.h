@@ -112,6 +112,9 @@ int disk_lock_take(struct disk_lock **out, const char *path, unsigned wait_ms, s
 int disk_lock_look(const char *path, bool *held, struct buf *holder, struct error *err);
 /* The reason that others see while they wait, from now on; one line. Safe on NULL. */
 void disk_lock_note(struct disk_lock *l, const char *what);
+/* Its descriptor, for programs that are to inherit it (`inherit` of process.h): it is then held
+ * until the last of them has ended, even if its taker is killed. */
+int disk_lock_descriptor(const struct disk_lock *l);
 void disk_lock_drop(struct disk_lock **l); /* for CLEANUP too; safe on NULL */
 
 enum disk_kind { DISK_LOCAL, DISK_MEMORY, DISK_FUSE, DISK_NETWORK };

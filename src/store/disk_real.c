@@ -621,6 +621,11 @@ void disk_lock_note(struct disk_lock *l, const char *what)
 		l->ops->lock_note(l, what);
 }
 
+int disk_lock_descriptor(const struct disk_lock *l)
+{
+	return ((const struct real_lock *)l)->fd;
+}
+
 void disk_lock_drop(struct disk_lock **l)
 {
 	if (*l)

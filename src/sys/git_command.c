@@ -90,6 +90,7 @@ static int run(const struct git_command *c, const char *const *env, struct buf *
 		.on_output = hear,
 		.data = &heard,
 		.timeout_s = c->limit_s ? c->limit_s : LOCAL_S,
+		.inherit = c->inherit,
 		.on_death = SIGTERM};
 	struct process_end end;
 	int rc = process_run(&p, &end, err);

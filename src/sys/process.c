@@ -188,6 +188,8 @@ static _Noreturn void child_run(const struct process *p, const struct plumbing *
 		dup2(f->err >= 0 ? f->err : f->out, STDERR_FILENO) < 0)
 		child_fail(f, SPAWN_SETUP);
 	close_at_exec();
+	if (p->inherit)
+		(void)fcntl(p->inherit, F_SETFD, 0);
 	if (p->cwd && chdir(p->cwd) < 0)
 		child_fail(f, SPAWN_DIRECTORY);
 	environ = f->env;
@@ -557,6 +559,29 @@ int process_become(const char *const *argv, const char *const *env, struct error
 	environ = environment(env, false);
 	execvp(argv[0], (char *const *)argv);
 	return error_errno(err, "cannot run '%s'", argv[0]);
+}
+
+/* The child in between ends at once, so that the program is nobody's child. */
+void process_leave(const char *const *argv)
+{
+	pid_t pid = fork();
+	int null;
+
+	if (pid > 0)
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	if (pid != 0)
+		return;
+	(void)setsid();
+	if (fork() != 0)
+		_exit(0);
+	reset_signals();
+	null = open("/dev/null", O_RDWR);
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		(void)dup2(null, fd);
+	close_at_exec();
+	execv(argv[0], (char *const *)argv);
+	_exit(127);
 }
 
 int process_check(const struct process *p, const struct process_end *end, const char *name,

@@ -39,6 +39,7 @@ struct process {
 	unsigned grace_ms;  /* between TERM and KILL; 0: PROCESS_GRACE_MS */
 	int cancel;         /* descriptor; once it is readable the program is ended. 0: none */
 	int on_death;       /* signal that the program gets when the caller dies; 0: KILL */
+	int inherit; /* descriptor that it and all it starts have too, such as a lock's. 0: none */
 };
 
 struct process_end {
@@ -56,6 +57,10 @@ int process_run(const struct process *p, struct process_end *end, struct error *
 /* Replaces this program by another one, whose environment is the caller's after `env` as in struct
  * process. Returns only -1: ERR_SYSTEM. */
 int process_become(const char *const *argv, const char *const *env, struct error *err);
+
+/* Starts a program, argv[0] a path, in a session of its own, that outlives this one and has no
+ * standard streams. Best effort: nobody learns how it ends. */
+void process_leave(const char *const *argv);
 
 /* 0 when the program, `name` for people, succeeded; else -1: ERR_SYSTEM with the time limit, or the
  * last lines of `output` that are not hints, joined by `; `, credentials in URLs replaced by `***`.

@@ -164,29 +164,42 @@ void tick_memory_dispatch(struct tick_memory *m, const struct admission *d)
 }
 
 void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
-	const char *reason, bool item)
+	const char *reason, enum tick_failure what)
 {
+	static const int64_t limits[] = {TICK_FAILURES_MAX, TICK_ENDS_MAX, 1};
 	json *of = tick_memory_of(m, t);
-	int64_t n = tick_memory_count(of, item ? "ends" : "failures");
+	int64_t n = tick_memory_count(of, what == TICK_STEP_FAILED ? "failures" : "ends");
 	bool parked = json_get(of, "parked") != NULL;
 
 	set_text(of, "failure", reason);
 	tick_memory_report(m, EVENT_TICK_FAILED, t,
 		JSON_OBJECT(JSON_TEXT("mode", mode), JSON_TEXT("reason", reason),
 			JSON_INT("failures", n)));
-	if (parked || n < (item ? TICK_ENDS_MAX : TICK_FAILURES_MAX))
+	if (parked || n < limits[what])
 		return;
-	JSON_ADD(of, JSON_TIME("parked", clock_now()));
+	JSON_ADD(of, JSON_TIME("parked", clock_now()),
+		JSON_IF(what != TICK_STEP_FAILED, JSON_BOOL("item", true)));
 	tick_memory_report(m, EVENT_TICK_PARKED, t,
 		JSON_OBJECT(JSON_TEXT("reason", reason), JSON_INT("failures", n)));
 }
 
+bool tick_memory_parked_item(const struct tick_memory *m, const struct task *t)
+{
+	return json_is_true(json_get(tick_memory_find(m, t), "item"));
+}
+
 static void forget_failures(json *of)
 {
-	static const char *const keys[] = {"failures", "ends", "failure", "parked", "remedies"};
+	static const char *const keys[] = {
+		"failures", "ends", "failure", "parked", "item", "remedies", "notBefore"};
 
 	for (size_t i = 0; i < COUNT(keys); i++)
 		json_drop(of, keys[i]);
+}
+
+void tick_memory_forget_failures(struct tick_memory *m, const struct task *t)
+{
+	forget_failures(tick_memory_of(m, t));
 }
 
 void tick_memory_succeed(struct tick_memory *m, const struct task *t)
@@ -320,11 +333,11 @@ static json *find_item(json *items, const struct task *t)
 	return (json *)(uintptr_t)i;
 }
 
-static void add_parked(json *item, const struct task *t, const char *why)
+static void add_parked(json *item, const struct task *t, const char *why, bool failed)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 
-	buf_addf(&command, "dev-team backlog release %s", t->id);
+	buf_addf(&command, "dev-team %s %s", failed ? "retry" : "backlog release", t->id);
 	json_set(item, "status", json_string(STR("parked")));
 	json_drop(item, "reason");
 	json_drop(item, "continue");
@@ -347,7 +360,7 @@ static void add_task(struct tick_memory *m, struct backlog *b, const struct task
 		json_push(items, item);
 	}
 	if (parked && t->id)
-		add_parked(item, t, parked);
+		add_parked(item, t, parked, tick_memory_parked_item(m, t));
 }
 
 int tick_add_status(const char *repo, const char *dir, json **items, struct error *err)

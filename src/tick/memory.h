@@ -49,10 +49,17 @@ const char *tick_memory_parked(const struct tick_memory *m, const struct task *t
 void tick_memory_reject(struct tick_memory *m, const struct admission *d);
 /* It was started. */
 void tick_memory_dispatch(struct tick_memory *m, const struct admission *d);
-/* A step of it failed, or its item has (`item`). Parks it when that was too often. `mode`: as the
- * event has it. */
+enum tick_failure {
+	TICK_STEP_FAILED,
+	TICK_ITEM_FAILED,
+	TICK_ITEM_HOPELESS, /* parked at once */
+};
+/* Counts it, and parks the task when that was too often. `mode`: as the event has it. */
 void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
-	const char *reason, bool item);
+	const char *reason, enum tick_failure what);
+/* Whether its item was the reason to park it. */
+bool tick_memory_parked_item(const struct tick_memory *m, const struct task *t);
+void tick_memory_forget_failures(struct tick_memory *m, const struct task *t);
 /* A step of it succeeded. */
 void tick_memory_succeed(struct tick_memory *m, const struct task *t);
 /* Whether the end of its item is new; `reason` names it. */

@@ -4,7 +4,10 @@
 #include "src/run/status.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
+#include "src/base/clock.h"
+#include "src/tick/attest.h"
 #include "src/tick/dispatch.h"
+#include "src/tick/recover.h"
 #include "src/tick/tick.h"
 
 struct tick {
@@ -13,6 +16,7 @@ struct tick {
 	const char *repo, *items; /* directory of the documents */
 	struct backlog backlog;
 	struct tick_memory memory;
+	struct playbook playbook;
 	const char *returned; /* as of the call, or of its result */
 	bool gate;            /* it is being decided what may start */
 	size_t dispatched, candidates, rejected;
@@ -85,33 +89,50 @@ static const char *pull_request_of(struct tick *t, const struct task *task)
 	return url.n ? arena_dup(t->arena, url) : NULL;
 }
 
+static struct recovery recovery_of(struct tick *t, const struct task *task)
+{
+	return (struct recovery){
+		t->arena, &t->memory, &t->playbook, t->repo, document_of(t, task), task};
+}
+
 static void report_end(struct tick *t, const struct task *task, bool good, const char *reason)
 {
 	const char *url = pull_request_of(t, task);
+	struct error err;
 
-	if (!tick_memory_end(&t->memory, task, reason))
-		return;
+	if (good && attest_write(t->arena, t->repo, task->id, document_of(t, task), &err) < 0)
+		error_log("dev-team: %s has no attestation: %s", task->id, err.text);
 	tick_memory_report(&t->memory, EVENT_TICK_COMPLETED, task,
 		JSON_OBJECT(JSON_TEXT("outcome", good ? "approved" : "needs-human-attention"),
 			JSON_TEXT("reason", reason), JSON_IF(url, JSON_TEXT("prUrl", url))));
-	if (!good)
-		tick_memory_fail(&t->memory, task, "item", reason, true);
 }
 
-static void add_end(struct tick *t, const struct task *task, const json *done)
+/* *again: the item has failed, and goes on. */
+static int add_end(
+	struct tick *t, const struct task *task, const json *done, bool *again, struct error *err)
 {
+	struct recovery r = recovery_of(t, task);
 	bool good = json_str_is(done, "result", "success");
-	const char *reason = arena_printf(t->arena,
-		good ? "merge what is approved: %s" : "failed: %s", json_get_str(done, "reason"));
+	const char *why = json_get_str(done, "reason"),
+		   *reason = arena_printf(
+			   t->arena, good ? "merge what is approved: %s" : "failed: %s", why);
+	bool new = tick_memory_end(&t->memory, task, why);
 
+	if (new && !good && recover_item(&r, why, again, err) < 0)
+		return -1;
+	if (*again)
+		return 0;
+	if (new)
+		report_end(t, task, good, why);
 	t->open -= good;
-	report_end(t, task, good, json_get_str(done, "reason"));
 	add_wait(t, task, good ? "merge" : "retry", reason,
 		good ? NULL : arena_printf(t->arena, "dev-team retry %s", task->id));
+	return 0;
 }
 
 /* `base`: the branch that its own begins with; NULL: the default one. */
-static int step_item(struct tick *t, const struct task *task, const char *base, struct error *err)
+static int step_item(struct tick *t, const struct task *task, const char *base,
+	const char *returned, bool *again, struct error *err)
 {
 	CLEANUP(json_free) json *done = NULL;
 	struct run_worktree worktree = {.target = base};
@@ -126,7 +147,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base, 
 		.owner = t->call->owner,
 		.take_over = t->call->take_over,
 		.new_session = t->call->new_session,
-		.returned = t->returned,
+		.returned = returned,
 		.own_worktree = true,
 		.worktree = base ? &worktree : NULL,
 		.spec = spec_of(t->arena, task),
@@ -144,21 +165,41 @@ static int step_item(struct tick *t, const struct task *task, const char *base, 
 		return -1;
 	t->live += json_len(t->actions) > actions || is_live(t->waits, waits);
 	if (done)
-		add_end(t, task, done);
-	else
-		tick_memory_succeed(&t->memory, task);
+		return add_end(t, task, done, again, err);
+	tick_memory_succeed(&t->memory, task);
+	if (json_len(t->actions) > actions)
+		recover_idle(&(struct recovery){
+			t->arena, &t->memory, &t->playbook, t->repo, step.context_file, task});
 	return 0;
+}
+
+/* The playbook lets it wait for a while. */
+static bool is_early(struct tick *t, const struct task *task)
+{
+	const json *of = tick_memory_find(&t->memory, task);
+	const char *time = json_get_str(of, "notBefore");
+	int64_t until;
+
+	if (!time || clock_parse(time, &until) < 0 || until <= clock_now())
+		return false;
+	json_push(t->waits,
+		JSON_OBJECT(JSON_TEXT("item", task->id),
+			JSON_TEXT("reason", "it is tried again later"), JSON_TEXT("until", time)));
+	return true;
 }
 
 /* One item that cannot go on does not keep the others. */
 static void try_item(struct tick *t, const struct task *task, const char *base)
 {
+	struct recovery r = recovery_of(t, task);
 	struct error err = {0};
+	bool again = false;
 
-	if (step_item(t, task, base, &err) == 0)
+	if (step_item(t, task, base, t->returned, &again, &err) == 0 &&
+		(!again || is_early(t, task) || step_item(t, task, base, NULL, &again, &err) == 0))
 		return;
 	error_log("dev-team: %s: %s", task->id, err.text);
-	tick_memory_fail(&t->memory, task, "step", err.text, false);
+	recover_step(&r, err.text);
 	t->fault = err;
 }
 
@@ -178,10 +219,17 @@ static bool has_item(struct tick *t, const struct task *task)
 static bool is_parked(struct tick *t, const struct task *task)
 {
 	const char *why = tick_memory_parked(&t->memory, task);
+	bool item = why && tick_memory_parked_item(&t->memory, task);
 
+	if (item && recover_is_retried(document_of(t, task))) {
+		tick_memory_forget_failures(&t->memory, task);
+		return false;
+	}
 	if (why)
-		add_wait(t, task, "release", arena_printf(t->arena, "parked: %s", why),
-			arena_printf(t->arena, "dev-team backlog release %s", task->id));
+		add_wait(t, task, item ? "retry" : "release",
+			arena_printf(t->arena, "parked: %s", why),
+			arena_printf(t->arena, "dev-team %s %s", item ? "retry" : "backlog release",
+				task->id));
 	return why != NULL;
 }
 
@@ -195,7 +243,7 @@ static void step_task(struct tick *t, const struct task *task)
 	if (task->state == TASK_DONE)
 		return;
 	t->open++;
-	if (task->id && !is_parked(t, task) && has_item(t, task))
+	if (task->id && !is_parked(t, task) && !is_early(t, task) && has_item(t, task))
 		try_item(t, task, base ? admission_branch(t->arena, base) : NULL);
 }
 
@@ -269,7 +317,8 @@ static int try_candidate(
 	const struct admission *d;
 	bool pushed;
 
-	if (tick_memory_parked(&t->memory, task))
+	if (tick_memory_parked(&t->memory, task) ||
+		json_get(tick_memory_find(&t->memory, task), "notBefore"))
 		return 0;
 	t->candidates++;
 	admission_run(f, &(struct task_list){.items = &task, .n = 1}, 1, &all);
@@ -386,6 +435,8 @@ static int run_gate(struct tick *t, struct error *err)
 	struct dispatch_place place = place_of(t);
 
 	t->returned = t->call->returned;
+	if (playbook_load(t->arena, t->repo, &t->playbook, err) < 0)
+		return -1;
 	if (t->call->result &&
 		dispatch_take(t->arena, &place, &t->memory, t->call->result, &t->returned, err) < 0)
 		return -1;

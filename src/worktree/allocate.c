@@ -1,457 +1,388 @@
-#include <sys/stat.h>
-#include "src/event/event.h"
+/*
+ * allocate.c: creates a worktree with its ports and its record, or adopts the one that exists.
+ */
 #include "src/base/clock.h"
+#include "src/event/event.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
-#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
-enum { TRIES = 20, MAKING_MS = 600000, WATCH_MS = 1000, WATCH_MAX = 64 };
-
-enum outcome {
-	DONE,   /* it exists already: w->of describes it */
-	FILL,   /* made; its files are missing */
-	AWAIT,  /* another process is creating or removing it */
-	REPAIR, /* a process died while it did */
-	AGAIN,  /* another process was faster, or something stale was removed */
-};
-
 struct work {
-	struct arena *arena;
-	struct pool *pool;
+	struct op o;
 	const struct allocate_ask *ask;
-	bool adopt;            /* create nothing */
-	struct allocation of;  /* the record to write */
-	struct allocation old; /* the record as it is; mod 0: there is none */
-	struct base base;
-	struct ownership own;
-	struct error *err;
+	struct allocation of; /* the record to write */
+	const char *commit;   /* where the branch is, or begins */
 };
 
 /* ---- the holder ---- */
 
-static void set_holder(struct work *w)
+static int set_holder(struct work *w)
 {
-	pid_t pid = w->ask->holder;
-	struct process_info info = {0};
+	pid_t pid = w->ask->holder ? w->ask->holder : w->ask->run ? getpid() : 0;
 
-	if (!pid && w->ask->run)
-		pid = getpid();
-	record_claim(w->arena, &w->of);
-	w->of.pid = pid;
-	w->of.start = pid && process_info(pid, &info) ? info.start : 0;
+	w->of.holder = (struct process_identity){0};
 	if (w->ask->run)
 		w->of.run = w->ask->run;
+	return pid ? process_identify(w->o.a, pid, &w->of.holder, w->o.err) : 0;
+}
+
+static bool is_held(const struct work *w, const struct allocation *old)
+{
+	return old->holder.pid && process_life(&old->holder, &w->o.p->self) != PROCESS_DEAD;
 }
 
 /* The holder is running, and is neither the caller nor of the caller's run. */
-static bool is_rival(const struct work *w, const struct allocation *of)
+static int check_holder(struct work *w, const struct allocation *old)
 {
 	pid_t own = w->ask->holder ? w->ask->holder : getpid();
 
-	if (of->state != ALLOCATION_LIVE || !record_alive(of) ||
-		(of->pid == own && strcmp(of->boot, boot_id()) == 0))
-		return false;
-	return !of->run || !w->ask->run || strcmp(of->run, w->ask->run) != 0;
-}
-
-/* From the record, or for a user with another state directory, from the mark in the worktree. */
-static int check_holder(struct work *w)
-{
-	struct allocation marked;
-	const char *state;
-	const struct allocation *rival = NULL;
-
-	if (!w->ask->run && !w->ask->holder)
+	if ((!w->ask->run && !w->ask->holder) || !is_held(w, old) || old->holder.pid == own ||
+		(old->run && w->ask->run && strcmp(old->run, w->ask->run) == 0))
 		return 0;
-	if (w->old.mod && is_rival(w, &w->old))
-		rival = &w->old;
-	else if (mark_live(w->arena, w->of.path, &marked, &state) && is_rival(w, &marked))
-		rival = &marked;
-	if (!rival)
+	return error_set(w->o.err, ERR_STATE,
+		"'%s' is held by process %d%s%s%s, which is still running", old->path,
+		(int)old->holder.pid, old->run ? " for '" : "", old->run ? old->run : "",
+		old->run ? "'" : "");
+}
+
+/* ---- where a new branch begins ---- */
+
+/* At the commit PREFIX NAME, if it exists. */
+static int begin_at(struct work *w, const char *prefix, const char *name)
+{
+	const char *const args[] = {"rev-list", "-n", "1", "--end-of-options",
+		arena_printf(w->o.a, "%s%s", prefix, name ? name : ""), "--", NULL};
+	static const char *const full[] = {"refs/heads/", "refs/remotes/"};
+
+	if (w->commit || !name || !*name)
 		return 0;
-	return error_set(w->err, ERR_STATE,
-		"'%s' is held by process %d%s%s%s, which is still running", w->of.path,
-		(int)rival->pid, rival->run ? " for '" : "", rival->run ? rival->run : "",
-		rival->run ? "'" : "");
-}
-
-/* ---- ownership ---- */
-
-static int tell_mismatch(struct work *w)
-{
-	CLEANUP(json_free)
-	json *fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
-		JSON_TEXT("reason", owned_word(w->own.reason)),
-		JSON_TEXT("expectedClone", w->own.expected),
-		JSON_IF(w->own.actual, JSON_TEXT("actualClone", w->own.actual)),
-		JSON_TEXT("guard", w->pool->strict ? "strict" : "advisory"));
-	const struct event h = {
-		.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH, .issue = w->ask->issue, .fields = fields};
-
-	return event_emit(w->pool->artifacts, &h, w->err);
-}
-
-static int foreign(struct work *w)
-{
-	const char *what = w->own.reason == OWNED_CROSS_CLONE
-				   ? "it belongs to another clone"
-				   : "its '.git' does not point to a repository";
-
-	if (tell_mismatch(w) < 0)
+	if (op_git(&w->o, NULL, args) < 0)
 		return -1;
-	if (w->pool->strict)
-		return error_set(w->err, ERR_STATE,
-			"WorktreeOwnershipMismatch (%s): '%s' does not belong to '%s': %s, '%s'",
-			owned_word(w->own.reason), w->of.path, w->pool->repo, what,
-			w->own.actual ? w->own.actual : "");
-	w->of.warning = arena_printf(w->arena,
-		"advisory ownership mismatch (%s): '%s' does not belong to "
-		"'%s': %s, '%s'",
-		owned_word(w->own.reason), w->of.path, w->pool->repo, what,
-		w->own.actual ? w->own.actual : "");
+	w->commit = w->o.line;
+	w->of.base = args[4];
+	for (size_t i = 0; i < COUNT(full); i++)
+		if (str_starts(str_of(w->of.base), full[i]))
+			w->of.base += strlen(full[i]);
 	return 0;
 }
 
-/* ---- under the lock ---- */
-
-/* Commits the record together with its ports. *refused: another process was faster. */
-static int commit(struct work *w, bool *refused)
+/* In this order: the branch itself; what the caller names; the branch of the same name on the
+ * remote; the target on the remote; the local target; without a target, the default branch. */
+static int find_base(struct work *w)
 {
-	for (int i = 0; i < TRIES; i++) {
-		struct change c;
+	const struct allocate_ask *ask = w->ask;
+	bool target = ask->target && *ask->target;
+	struct git_default known;
 
-		change_begin(&c, w->arena, w->pool);
-		if (slot_choose(w->arena, w->pool, w->ask, &w->of, &c, w->err) < 0)
-			return -1;
-		change_record(&c, &w->of);
-		if (change_commit(&c, &w->of.mod, refused, w->err) < 0)
-			return -1;
-		if (!*refused)
-			return 0;
-	}
-	return 0;
-}
-
-static int adopt_new(struct work *w, enum outcome *out)
-{
-	bool refused;
-
-	w->of.state = ALLOCATION_LIVE;
-	w->of.tip = w->base.commit;
-	if (check_holder(w) < 0)
+	if (begin_at(w, "refs/heads/", ask->branch) < 0)
 		return -1;
-	set_holder(w);
-	if (commit(w, &refused) < 0 ||
-		(!refused && mark_put(w->arena, w->pool, &w->of, w->err) < 0))
-		return -1;
-	*out = refused ? AGAIN : DONE;
-	return 0;
-}
-
-/* Set at once, because a process with another state directory does not see the record. */
-static int hold(struct work *w)
-{
-	struct allocation maker = w->of;
-	int rc;
-
-	set_holder(w);
-	rc = mark_put(w->arena, w->pool, &w->of, w->err);
-	w->of = maker;
-	return rc;
-}
-
-static int make(struct work *w, enum outcome *out)
-{
-	const struct base *b = &w->base;
-	struct error why;
-	bool refused;
-
-	w->of.made_branch = !b->exists;
-	w->of.base = b->name;
-	w->of.tip = b->commit;
-	if (w->ask->sparse && *w->ask->sparse) {
-		w->of.sparse = w->ask->sparse;
-		if (sparse_check(w->arena, w->pool, b->commit, w->of.sparse, w->err) < 0)
-			return -1;
-	}
-	record_claim(w->arena, &w->of);
-	if (commit(w, &refused) < 0)
-		return -1;
-	*out = refused ? AGAIN : FILL;
-	if (refused || (worktree_add(w->arena, w->pool, &w->of, w->err) == 0 && hold(w) == 0))
-		return 0;
-	if (making_undo_locked(w->arena, w->pool, &w->of, &why) < 0)
-		record_give_up(w->arena, w->pool, w->of.path, why.text);
-	return -1;
-}
-
-/* On a case-insensitive file system two names may be one directory. */
-static int check_folding(struct work *w)
-{
-	struct allocation *all;
-	size_t n;
-
-	if (!directory_folds(w->arena, w->pool))
-		return 0;
-	if (record_all(w->arena, w->pool, &all, &n, w->err) < 0)
-		return -1;
-	for (size_t i = 0; i < n; i++)
-		if (slug_same(all[i].path, w->of.path, true) &&
-			strcmp(all[i].path, w->of.path) != 0)
-			return error_set(w->err, ERR_STATE,
-				"branches '%s' and '%s' map to the same directory '%s' on a "
-				"case-insensitive file system",
-				all[i].branch, w->of.branch, all[i].path);
-	return 0;
-}
-
-static int none_to_adopt(struct work *w)
-{
-	return error_set(w->err, ERR_STATE, "there is no worktree of branch '%s' at '%s' to adopt",
-		w->of.branch, w->of.path);
-}
-
-static int look(struct work *w, enum stand *stand)
-{
-	struct stat st;
-
-	*stand = STAND_NOTHING;
-	if (base_find(w->arena, w->pool, w->ask, &w->base, w->err) < 0)
-		return -1;
-	if (w->adopt && lstat(path_join(w->arena, w->of.path, ".git"), &st) < 0)
-		return none_to_adopt(w);
-	return stand_look(w->arena, w->pool, &w->of, w->base.commit, &w->own, stand, w->err);
-}
-
-static int without_record(struct work *w, enum outcome *out)
-{
-	enum stand stand;
-
-	if (check_folding(w) < 0 || look(w, &stand) < 0)
-		return -1;
-	if (stand == STAND_FOREIGN && foreign(w) < 0)
-		return -1;
-	if (stand != STAND_NOTHING)
-		return adopt_new(w, out);
-	return w->adopt ? none_to_adopt(w) : make(w, out);
-}
-
-/* ---- with a record ---- */
-
-static int adopt_again(struct work *w, enum outcome *out)
-{
-	const char *warning = w->of.warning;
-	struct change c;
-	bool refused;
-
-	if (w->ask->ports > w->old.ports)
-		return error_set(w->err, ERR_STATE,
-			"'%s' has %u ports, not %u: reclaim it to get more", w->old.path,
-			w->old.ports, w->ask->ports);
-	if (check_holder(w) < 0)
-		return -1;
-	w->of = w->old;
-	w->of.warning = warning;
-	/* Taking over a run whose owner is alive requires `--holder`. */
-	if (w->ask->holder || (w->ask->run && !record_alive(&w->old)))
-		set_holder(w);
-	change_begin(&c, w->arena, w->pool);
-	change_record(&c, &w->of);
-	if (change_commit(&c, &w->of.mod, &refused, w->err) < 0 ||
-		(!refused && mark_put(w->arena, w->pool, &w->of, w->err) < 0))
-		return -1;
-	*out = refused ? AGAIN : DONE;
-	return 0;
-}
-
-/* Another program removed the worktree. */
-static int forget(struct work *w, enum outcome *out)
-{
-	const char *child;
-	struct change c;
-	bool refused;
-	size_t n;
-
-	if (slot_children(w->arena, w->pool, &w->old, &n, &child, w->err) < 0)
-		return -1;
-	if (n)
-		return error_set(w->err, ERR_STATE,
-			"'%s' no longer exists, but has %zu child%s, such as '%s'", w->old.path, n,
-			n == 1 ? "" : "ren", child);
-	change_begin(&c, w->arena, w->pool);
-	change_drop(&c, &w->old);
-	if (slot_release(w->arena, w->pool, &w->old, &c, w->err) < 0 ||
-		change_commit(&c, NULL, &refused, w->err) < 0)
-		return -1;
-	*out = AGAIN;
-	return 0;
-}
-
-static int of_another(struct work *w, enum outcome *out)
-{
-	w->own.reason = OWNED_CROSS_CLONE;
-	w->own.expected = path_join(w->arena, w->pool->common, "worktrees");
-	w->own.actual = path_join(w->arena, w->old.common, "worktrees");
-	if (foreign(w) < 0)
-		return -1;
-	w->old.warning = w->of.warning;
-	w->of = w->old; /* the other clone's record, unchanged */
-	*out = DONE;
-	return 0;
-}
-
-static int with_record(struct work *w, enum outcome *out)
-{
-	enum stand stand;
-
-	if (strcmp(w->old.branch, w->of.branch) != 0)
-		return error_set(w->err, ERR_STATE,
-			"branches '%s' and '%s' map to the same directory '%s', which belongs to "
-			"'%s'",
-			w->old.branch, w->of.branch, w->of.path, w->old.branch);
-	if (!record_ours(w->pool, &w->old))
-		return of_another(w, out);
-	if (w->old.state != ALLOCATION_LIVE) {
-		*out = record_busy(&w->old) ? AWAIT : REPAIR;
+	w->of.made_branch = !w->commit;
+	if (w->commit) {
+		w->of.base = NULL;
 		return 0;
 	}
-	if (look(w, &stand) < 0)
+	if (begin_at(w, "", ask->base) < 0)
 		return -1;
-	if (stand == STAND_FOREIGN && foreign(w) < 0)
+	if (!w->commit && ask->base && *ask->base)
+		return error_set(w->o.err, ERR_STATE,
+			"there is no commit '%.200s' in '%s' to begin a branch from", ask->base,
+			w->o.p->repo);
+	if (begin_at(w, "refs/remotes/origin/", ask->branch) < 0 ||
+		begin_at(w, "refs/remotes/origin/", ask->target) < 0 ||
+		begin_at(w, "refs/heads/", ask->target) < 0 ||
+		(!w->commit && !target &&
+			(git_read_default(w->o.a, w->o.p->repo, &known, w->o.err) < 0 ||
+				begin_at(w, "", known.ref) < 0)))
 		return -1;
-	return stand == STAND_NOTHING ? forget(w, out) : adopt_again(w, out);
+	if (w->commit)
+		return 0;
+	return error_set(w->o.err, ERR_STATE,
+		"there is no branch '%s%s' in '%s' to begin from: commit and push something, fetch "
+		"it, or give --base",
+		target ? "origin/" : "", target ? ask->target : "main", w->o.p->repo);
 }
 
-static int locked(struct work *w, enum outcome *out)
+static int check_sparse(struct work *w)
 {
-	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-	bool there;
+	const char *dir = w->ask->sparse;
+	const char *const args[] = {
+		"cat-file", "-t", arena_printf(w->o.a, "%s:%s", w->commit, dir ? dir : ""), NULL};
 
-	if (admin_lock(w->pool, &lock, w->err) < 0 ||
-		directory_make(w->arena, w->pool, w->err) < 0 ||
-		record_read(w->arena, w->pool, w->of.path, &w->old, &there, w->err) < 0)
+	if (!dir || !*dir)
+		return 0;
+	if (strchr("/-!", dir[0]) || strpbrk(dir, "*?[\\\n\"") || str_utf8_fault(str_of(dir)))
+		return error_set(w->o.err, ERR_USAGE,
+			"'%.200s' is not a directory of the repository, as --sparse requires", dir);
+	if (op_git(&w->o, NULL, args) < 0)
 		return -1;
-	return there ? with_record(w, out) : without_record(w, out);
+	w->of.sparse = dir;
+	if (strcmp(w->o.said, "tree") == 0)
+		return 0;
+	return error_set(w->o.err, ERR_INPUT, "there is no directory '%.200s' in commit %.12s", dir,
+		w->commit);
 }
 
-/* ---- the transaction ---- */
+/* ---- a new one ---- */
 
-/* A watch that is dropped is a reason to look again, too. */
-static int await(struct work *w)
+static const char *in_admin(struct work *w, const char *name)
 {
-	struct store_change *list;
-	int64_t next;
-	size_t n;
-	enum store_status got = store_watch(w->pool->store, w->arena, key_at(w->arena, w->of.path),
-		store_cursor(w->pool->store), WATCH_MS, WATCH_MAX, &list, &n, &next, w->err);
+	return arena_printf(w->o.a, "%s/worktrees/%s%s", w->o.p->common, w->of.admin, name);
+}
 
-	return got == STORE_OK || got == STORE_COMPACTED ? 0 : -1;
+static int add_worktree(struct work *w)
+{
+	const char *path = w->of.path, *branch = w->of.branch;
+	const char *checkout = w->of.sparse ? "--no-checkout" : "--checkout";
+	const char *const old[] = {"worktree", "add", checkout, "--", path, branch, NULL};
+	const char *const fresh[] = {"worktree", "add", checkout, "--no-track", "-b", branch, "--",
+		path, w->commit, NULL};
+	const char *const only[] = {"sparse-checkout", "set", "--cone", w->of.sparse, NULL};
+	static const char *const files[] = {"checkout", "--quiet", "--force", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct pool *p = w->o.p;
+	int status;
+
+	if (pool_git(p, NULL, true, w->of.made_branch ? fresh : old, &out, &status, w->o.err) < 0)
+		return -1;
+	if (status == 0 && w->of.sparse &&
+		(pool_git(p, path, false, only, &out, NULL, w->o.err) < 0 ||
+			pool_git(p, path, true, files, &out, &status, w->o.err) < 0))
+		return -1;
+	if (status == 0)
+		return 0;
+	/* The hook runs last: the files are complete then, and it does not undo them. */
+	if (!path_exists(in_admin(w, "/index")) || path_exists(in_admin(w, "/index.lock")))
+		return error_set(w->o.err, ERR_SYSTEM, "'git worktree add' failed: %.*s",
+			(int)str_trim(buf_str(&out)).n, str_trim(buf_str(&out)).p);
+	w->of.warning = arena_printf(
+		w->o.a, "the hook 'post-checkout' failed in '%s': status %d", path, status);
+	return 0;
 }
 
 static int create_parts(struct work *w)
 {
 	for (const struct pool_part *const *part = pool_parts(); *part; part++)
-		if ((*part)->create(w->arena, w->pool, &w->of, w->ask->issue, w->err) < 0)
+		if ((*part)->create(w->o.a, w->o.p, &w->of, w->ask->issue, w->o.err) < 0)
 			return -1;
 	return 0;
 }
 
-static int fill(struct work *w)
+static int make(struct work *w)
 {
-	struct error why;
+	struct error why, *err = w->o.err;
 
-	if (worktree_fill(w->arena, w->pool, &w->of, w->err) < 0 || create_parts(w) < 0) {
-		if (making_undo(w->arena, w->pool, &w->of, &why) < 0)
-			record_give_up(w->arena, w->pool, w->of.path, why.text);
+	if (find_base(w) < 0 || check_sparse(w) < 0 || ports_choose(&w->o, w->ask, &w->of) < 0)
 		return -1;
+	w->of.tip = w->commit;
+	w->of.state = ALLOCATION_MAKING;
+	w->of.admin = w->of.slug; /* as `git worktree add` chooses it */
+	for (unsigned i = 1; path_exists(in_admin(w, "")); i++)
+		w->of.admin = arena_printf(w->o.a, "%s%u", w->of.slug, i);
+	if (record_put(&w->o, &w->of) < 0)
+		return -1;
+	if (add_worktree(w) == 0 && create_parts(w) == 0 && set_holder(w) == 0) {
+		w->of.state = ALLOCATION_LIVE;
+		if (record_put(&w->o, &w->of) == 0)
+			return 0;
 	}
-	w->of.state = ALLOCATION_LIVE;
-	set_holder(w);
-	return record_put(w->arena, w->pool, &w->of, w->err);
+	w->of.state = ALLOCATION_MAKING;
+	w->o.err = &why;
+	(void)pool_settle(&w->o, &w->of); /* else the next command does it */
+	w->o.err = err;
+	return -1;
 }
 
-static int begin(struct work *w)
-{
-	const struct allocate_ask *ask = w->ask;
-	struct pool *p = w->pool;
-	char *slug;
+/* ---- one that exists ---- */
 
-	if (branch_check(ask->branch, w->err) < 0 ||
-		pool_slug(w->arena, ask->branch, &slug, w->err) < 0)
+static int check_owner(struct work *w, struct ownership *own)
+{
+	CLEANUP(json_free) json *fields = NULL;
+	struct pool *p = w->o.p;
+	const char *text;
+
+	if (pool_ownership(w->o.a, w->of.path, p->common, own, w->o.err) < 0)
 		return -1;
-	w->of = (struct allocation){.branch = ask->branch,
-		.slug = slug,
-		.path = path_join(w->arena, p->dir, slug),
-		.repo = p->repo,
-		.common = p->common,
-		.pool = p->name,
-		.state = ALLOCATION_MAKING,
-		.created = clock_now()};
+	if (own->reason == OWNED_OK)
+		return 0;
+	fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
+		JSON_TEXT("reason", owned_word(own->reason)),
+		JSON_TEXT("expectedClone", own->expected),
+		JSON_IF(own->actual, JSON_TEXT("actualClone", own->actual)),
+		JSON_TEXT("guard", p->strict ? "strict" : "advisory"));
+	if (event_emit(p->artifacts,
+		    &(struct event){.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH,
+			    .issue = w->ask->issue,
+			    .fields = fields},
+		    w->o.err) < 0)
+		return -1;
+	text = arena_printf(w->o.a, "(%s): '%s' does not belong to '%s': %s, '%s'",
+		owned_word(own->reason), w->of.path, p->repo,
+		own->reason == OWNED_CROSS_CLONE ? "it belongs to another clone"
+						 : "its '.git' does not point to a repository",
+		own->actual ? own->actual : "");
+	if (p->strict)
+		return error_set(w->o.err, ERR_STATE, "WorktreeOwnershipMismatch %s", text);
+	w->of.warning = arena_printf(w->o.a, "advisory ownership mismatch %s", text);
 	return 0;
 }
 
-static int repair(struct work *w)
+/* The user may have switched branches in it. */
+static int check_branch(struct work *w)
 {
-	bool done;
+	const struct tree *t = trees_at(&w->o, w->of.path);
 
-	if (repair_one(w->arena, w->pool, &w->old, &done, w->err) == 0)
+	if (!t || (t->branch && strcmp(t->branch, w->of.branch) == 0))
 		return 0;
-	return error_prefix(w->err, "'%s' is half %s", w->of.path,
-		w->old.state == ALLOCATION_MAKING ? "made" : "removed");
+	return t->branch ? error_set(w->o.err, ERR_STATE,
+				   "'%s' has branch '%s' checked out, not branch '%s'", w->of.path,
+				   t->branch, w->of.branch)
+			 : error_set(w->o.err, ERR_STATE,
+				   "'%s' has commit %.12s checked out, not branch '%s'", w->of.path,
+				   t->head, w->of.branch);
 }
 
-/* Looks once and acts on it. *over: w->of is the result. */
-static int once(struct work *w, bool *created, bool *over)
+static int adopt_recorded(struct work *w, const struct allocation *old)
 {
-	enum outcome got;
+	const char *warning = w->of.warning;
 
-	if (begin(w) < 0 || locked(w, &got) < 0)
+	if (w->ask->ports > old->ports)
+		return error_set(w->o.err, ERR_STATE,
+			"'%s' has %u ports, not %u: reclaim it to get more", old->path, old->ports,
+			w->ask->ports);
+	if (check_holder(w, old) < 0)
 		return -1;
-	*over = got == DONE || got == FILL;
-	if (got == DONE)
-		return record_ours(w->pool, &w->of) ? create_parts(w) : 0;
-	if (got == FILL) {
-		*created = fill(w) == 0;
-		return *created ? 0 : -1;
-	}
-	if (got == AWAIT)
-		return await(w);
-	return got == REPAIR ? repair(w) : 0;
+	w->of = *old;
+	w->of.warning = warning;
+	/* Taking over a run whose owner is alive requires `--holder`. */
+	if (!w->ask->holder && (!w->ask->run || is_held(w, old)))
+		return 0;
+	return set_holder(w) < 0 ? -1 : record_put(&w->o, &w->of);
 }
 
-static int allocate(struct work *w, struct allocation *out, bool *created)
+static int adopt(struct work *w, const struct allocation *old)
 {
-	int64_t until = clock_ticks() + MAKING_MS;
-	bool over = false;
+	struct ownership own;
+
+	if (check_owner(w, &own) < 0 || check_branch(w) < 0)
+		return -1;
+	if (old)
+		return adopt_recorded(w, old);
+	if (ports_choose(&w->o, w->ask, &w->of) < 0 || begin_at(w, "refs/heads/", w->of.branch) < 0)
+		return -1;
+	w->of.base = NULL;
+	w->of.tip = w->commit;
+	w->of.admin = own.reason == OWNED_OK ? path_base(own.actual).p : NULL;
+	return set_holder(w) < 0 ? -1 : record_put(&w->o, &w->of);
+}
+
+/* ---- all ---- */
+
+/* The worktree of the record is gone: unless git still has something of it, the place is free. */
+static int forget(struct work *w, const struct allocation *old)
+{
+	struct allocation gone = *old;
+	enum keep_reason why;
+	const char *text;
+
+	if (pool_keep(&w->o, &gone, false, &why, &text) < 0)
+		return -1;
+	if (why)
+		return error_set(w->o.err, ERR_STATE, "'%s' no longer exists, and is kept: %s",
+			gone.path, text);
+	w->o.keep_parts = true;
+	if (pool_remove(&w->o, &gone) < 0)
+		return -1;
+	w->o.keep_parts = false;
+	return records_read(&w->o);
+}
+
+static int check_elsewhere(struct work *w)
+{
+	const struct tree *t = trees_on(&w->o, w->of.branch);
+
+	if (trees_at(&w->o, w->of.path))
+		return error_set(w->o.err, ERR_STATE,
+			"git knows a worktree '%s' that does not exist: run 'git worktree repair' "
+			"with its path if it was moved, else 'git worktree prune'",
+			w->of.path);
+	if (t && t == w->o.trees.items)
+		return error_set(w->o.err, ERR_STATE,
+			"branch '%s' is checked out in '%s', the main work tree: switch to another "
+			"branch there",
+			w->of.branch, w->o.p->repo);
+	return !t ? 0
+		  : error_set(w->o.err, ERR_STATE,
+			    "branch '%s' is checked out in another worktree: '%s'", w->of.branch,
+			    t->path);
+}
+
+static int allocate_locked(struct work *w, bool may_create, bool *created)
+{
+	const struct allocation *old = records_find(&w->o, w->of.slug);
+
+	if (old && strcmp(old->branch, w->of.branch) != 0)
+		return error_set(w->o.err, ERR_STATE,
+			"branches '%s' and '%s' map to the same directory '%s', which belongs to "
+			"'%s'",
+			old->branch, w->of.branch, old->path, old->branch);
+	if (old && old->fault)
+		return error_set(w->o.err, ERR_STATE, "'%s' is half made or half removed: %s",
+			old->path, old->fault);
+	if (pool_make_directory(w->o.a, w->o.p, w->o.err) < 0 || trees_read(&w->o) < 0)
+		return -1;
+	if (old)
+		w->of.path = old->path;
+	if (path_exists(path_join(w->o.a, w->of.path, ".git")))
+		return adopt(w, old) < 0 || (!w->of.warning && create_parts(w) < 0) ? -1 : 0;
+	if (!may_create)
+		return error_set(w->o.err, ERR_STATE,
+			"there is no worktree of branch '%s' at '%s' to adopt", w->of.branch,
+			w->of.path);
+	if (path_exists(w->of.path) && !directory_is_empty(w->of.path))
+		return error_set(w->o.err, ERR_STATE,
+			"'%s' is in the way: it is not a worktree, and is not empty", w->of.path);
+	if (old ? forget(w, old) < 0 : check_elsewhere(w) < 0)
+		return -1;
+	w->of.path = path_join(w->o.a, w->o.p->dir, w->of.slug);
+	*created = true;
+	return make(w);
+}
+
+static int allocate(struct work *w, bool may_create, struct allocation *out, bool *created)
+{
+	char *slug;
+	int rc;
 
 	*created = false;
-	while (!over) {
-		if (once(w, created, &over) < 0)
-			return -1;
-		if (!over && clock_ticks() > until)
-			return error_set(w->err, ERR_STATE,
-				"process %d has not finished creating or removing '%s'",
-				(int)w->old.pid, w->of.path);
-	}
-	*out = w->of;
-	if (port_note(w->pool, w->ask, &w->of, w->err) < 0)
+	if (branch_check(w->ask->branch, w->o.err) < 0 ||
+		pool_slug(w->o.a, w->ask->branch, &slug, w->o.err) < 0 || op_begin(&w->o) < 0)
 		return -1;
-	return port_remember(w->pool, w->ask->issue, &w->of, w->err);
+	w->of = (struct allocation){.branch = w->ask->branch,
+		.slug = slug,
+		.path = path_join(w->o.a, w->o.p->dir, slug),
+		.repo = w->o.p->repo,
+		.pool = w->o.p->name,
+		.state = ALLOCATION_LIVE,
+		.created = clock_now()};
+	rc = allocate_locked(w, may_create, created);
+	pool_unlock(w->o.p);
+	*out = w->of;
+	return rc < 0 ? -1 : ports_report(w->o.p, w->ask, &w->of, w->o.err);
 }
 
 int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	struct allocation *out, bool *created, struct error *err)
 {
-	struct work w = {.arena = a, .pool = p, .ask = ask, .err = err};
+	struct work w = {.o = {.a = a, .p = p, .err = err}, .ask = ask};
 
-	return allocate(&w, out, created);
+	return allocate(&w, true, out, created);
 }
 
 int pool_adopt(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	struct allocation *out, struct error *err)
 {
-	struct work w = {.arena = a, .pool = p, .ask = ask, .adopt = true, .err = err};
+	struct work w = {.o = {.a = a, .p = p, .err = err}, .ask = ask};
 	bool created;
 
-	return allocate(&w, out, &created);
+	return allocate(&w, false, out, &created);
 }

@@ -1,103 +1,133 @@
-#include <stdarg.h>
-#include "src/worktree/audit.h"
+/*
+ * audit.c: compares records, worktrees and ports.
+ */
+#include "src/base/clock.h"
+#include "src/base/vec.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
+#include "src/worktree/pool_internal.h"
 
-enum { LOOKS = 20 };
+struct audit {
+	struct op o;
+	VEC(struct leak) leaks;
+};
 
-void audit_add(struct audit *t, const char *kind, const char *path, const char *fmt, ...)
+static void add_leak(struct audit *t, const char *kind, const char *path, const char *text)
 {
-	char text[1024];
-	va_list args;
+	vec_push_in(t->o.a, &t->leaks, (struct leak){kind, path, text});
+}
 
-	va_start(args, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	if (t->n_leaks == t->cap_leaks) {
-		struct leak *more;
+static int audit_worktree(struct audit *t, const struct pool_entry *e)
+{
+	const char *path = e->of.path;
+	struct ownership own;
 
-		t->cap_leaks = 2 * t->cap_leaks + 16;
-		more = arena_alloc(t->arena, t->cap_leaks * sizeof(*more));
-		if (t->n_leaks)
-			memcpy(more, t->leaks, t->n_leaks * sizeof(*more));
-		t->leaks = more;
+	if (pool_ownership(t->o.a, path, t->o.p->common, &own, t->o.err) < 0)
+		return -1;
+	if (e->of.fault)
+		add_leak(t, e->of.state == ALLOCATION_MAKING ? "half-made" : "half-removed", path,
+			e->of.fault);
+	else if (!e->recorded && !e->keep)
+		add_leak(t, "unrecorded-worktree", path,
+			"it has no record: 'pool adopt' makes one, 'pool reclaim' removes it");
+	else if (e->recorded && !e->there)
+		add_leak(t, "record-without-worktree", path,
+			"there is no worktree: 'pool reclaim' returns its ports");
+	else if (e->recorded && own.reason != OWNED_OK)
+		add_leak(t, "foreign-worktree", path,
+			arena_printf(t->o.a, "it belongs to '%s' (%s)",
+				own.actual ? own.actual : "", owned_word(own.reason)));
+	else if (e->recorded && !path_exists(own.actual))
+		add_leak(t, "worktree-without-admin", path,
+			arena_printf(t->o.a, "git has no worktree there: '%s'", own.actual));
+	return 0;
+}
+
+/* A child's ports are a part of its parent's; all others have their own. */
+static void audit_ports(struct audit *t, size_t i)
+{
+	const struct allocation *all = t->o.all.items, *of = &all[i], *parent = NULL;
+	unsigned end = of->port + allocation_block(of);
+
+	for (size_t k = 0; k < t->o.all.n; k++)
+		if (of->parent && strcmp(of->parent, all[k].path) == 0)
+			parent = &all[k];
+		else if (k < i && of->parent == all[k].parent && all[k].port < end &&
+			 of->port < all[k].port + allocation_block(&all[k]))
+			add_leak(t, "shared-port", of->path,
+				arena_printf(t->o.a, "'%s' has the same ports", all[k].path));
+	if (of->parent && !parent)
+		add_leak(t, "orphan-child", of->path,
+			arena_printf(t->o.a, "its parent '%s' no longer exists", of->parent));
+	else if (parent && (of->port < parent->port + parent->ports ||
+				   end > parent->port + allocation_block(parent)))
+		add_leak(t, "child-outside", of->path,
+			arena_printf(
+				t->o.a, "its ports are not from a slot of '%s'", parent->path));
+}
+
+static int audit_directory(struct audit *t)
+{
+	struct directory_names names = {0};
+	struct op *o = &t->o;
+	bool missing = false;
+
+	if (directory_list(o->a, o->p->dir, &names, &missing, o->err) < 0 && !missing)
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		const char *name = names.items[i], *path = path_join(o->a, o->p->dir, name);
+
+		if (name[0] != '.' && path_is_directory(path) && !records_find(o, name) &&
+			!path_exists(path_join(o->a, path, ".git")))
+			add_leak(t, "stray-folder", path, "it is not a worktree");
 	}
-	t->leaks[t->n_leaks++] = (struct leak){.kind = kind,
-		.path = arena_dup(t->arena, str_of(path)),
-		.text = arena_dup(t->arena, str_of(text))};
+	if (trees_read(o) < 0)
+		return -1;
+	for (size_t i = 1; i < o->trees.n; i++) {
+		const char *path = o->trees.items[i].path;
+
+		if (path_beneath(o->p->dir, path) && !path_exists(path) &&
+			!records_find(o, path_base(path).p))
+			add_leak(t, "orphan-admin", path,
+				"git has a worktree there, and it no longer exists: run 'git "
+				"worktree prune'");
+	}
+	return 0;
 }
 
 static void audit_part(void *data, const char *kind, const char *name, const char *text)
 {
-	audit_add(data, kind, name, "%s", text);
+	struct arena *a = ((struct audit *)data)->o.a;
+
+	add_leak(data, arena_dup(a, str_of(kind)), arena_dup(a, str_of(name)),
+		arena_dup(a, str_of(text)));
 }
 
-static int audit_parts(struct audit *t, struct error *err)
+static int by_leak_path(const void *x, const void *y)
 {
-	for (const struct pool_part *const *part = pool_parts(); *part; part++)
-		if ((*part)->inspect(t->arena, t->pool, audit_part, t, err) < 0)
-			return -1;
-	return 0;
+	return strcmp(((const struct leak *)x)->path, ((const struct leak *)y)->path);
 }
 
-static int once(struct arena *a, struct pool *p, struct audit *t, bool *same, struct error *err)
-{
-	*t = (struct audit){.arena = a, .pool = p};
-	if (audit_look(t, err) < 0)
-		return -1;
-	audit_marks(t);
-	audit_ports(t);
-	if (audit_parts(t, err) < 0)
-		return -1;
-	return audit_files(t, err) < 0 ? -1 : audit_unchanged(t, same, err);
-}
-
-static bool has(const struct audit *t, const struct leak *leak)
-{
-	for (size_t i = 0; i < t->n_leaks; i++)
-		if (strcmp(t->leaks[i].kind, leak->kind) == 0 &&
-			strcmp(t->leaks[i].path, leak->path) == 0)
-			return true;
-	return false;
-}
-
-/* Keeps what both looks found: what only one of them found was a change in progress. */
-static void keep_common(struct audit *t, const struct audit *other)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < t->n_leaks; i++)
-		if (has(other, &t->leaks[i]))
-			t->leaks[kept++] = t->leaks[i];
-	t->n_leaks = kept;
-}
-
-static int by_path(const void *x, const void *y)
-{
-	const struct leak *a = x, *b = y;
-	int way = strcmp(a->path, b->path);
-
-	return way ? way : strcmp(a->kind, b->kind);
-}
-
-/*
- * A process records what it creates or removes before it begins and when it is done. If the store
- * is the same before and after a look, only what it names was incomplete in between.
- */
 int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, struct error *err)
 {
-	struct audit now = {0}, before;
-	bool same = false;
+	struct audit t = {.o = {.a = a, .p = p, .err = err}};
+	struct pool_entry *list;
+	size_t count;
+	int rc;
 
-	for (int i = 0; i < LOOKS && !same; i++) {
-		before = now;
-		if (once(a, p, &now, &same, err) < 0)
-			return -1;
-		same = same || now.n_leaks == 0;
-	}
-	if (!same)
-		keep_common(&now, &before);
-	if (now.n_leaks)
-		qsort(now.leaks, now.n_leaks, sizeof(*now.leaks), by_path);
-	*out = now.leaks;
-	*n = now.n_leaks;
-	return 0;
+	if (op_begin(&t.o) < 0)
+		return -1;
+	rc = entries_read(&t.o, clock_now(), &list, &count);
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = audit_worktree(&t, &list[i]);
+	for (size_t i = 0; rc == 0 && i < t.o.all.n; i++)
+		audit_ports(&t, i);
+	rc = rc == 0 ? audit_directory(&t) : rc;
+	for (const struct pool_part *const *part = pool_parts(); *part && rc == 0; part++)
+		rc = (*part)->inspect(a, p, audit_part, &t, err);
+	pool_unlock(p);
+	vec_sort(&t.leaks, by_leak_path);
+	*out = t.leaks.items;
+	*n = t.leaks.n;
+	return rc;
 }

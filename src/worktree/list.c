@@ -1,11 +1,19 @@
-#include <dirent.h>
-#include <errno.h>
+/*
+ * list.c: the contents of a pool.
+ */
 #include <sys/stat.h>
 #include "src/base/clock.h"
+#include "src/base/vec.h"
+#include "src/sys/directory.h"
 #include "src/sys/path.h"
-#include "src/worktree/list.h"
+#include "src/worktree/pool_internal.h"
 
 enum { DAY_S = 86400 };
+
+struct entries {
+	struct pool_entry *items;
+	size_t n, cap;
+};
 
 static int by_path(const void *x, const void *y)
 {
@@ -14,195 +22,126 @@ static int by_path(const void *x, const void *y)
 	return strcmp(a->of.path, b->of.path);
 }
 
-bool worktree_there(const char *path)
-{
-	CLEANUP(buf_release) struct buf file = BUF_INIT;
-	struct stat st;
-
-	buf_addf(&file, "%s/.git", path);
-	return lstat(file.s, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-/* The age is the directory's modification time. pool_keep(), not the age, protects work from a
- * sweep. A time in the future counts as new. */
-static void look(struct pool_entry *e, unsigned days, int64_t now)
+/* The age is the directory's modification time; a time in the future counts as new. */
+static void add(struct op *o, struct entries *list, int64_t now, struct pool_entry e)
 {
 	struct stat st;
 
-	if (lstat(e->of.path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		e->changed = st.st_mtime;
-		e->there = worktree_there(e->of.path);
+	if (lstat(e.of.path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		e.changed = st.st_mtime;
+		e.there = worktree_there(e.of.path);
 	}
-	e->stale = e->there && e->changed < now - (int64_t)days * DAY_S;
+	e.stale = e.there && e.changed < now - (int64_t)o->p->stale_days * DAY_S;
+	vec_push_in(o->a, list, e);
 }
 
-static void add_record(struct listing *l, const struct allocation *of)
+/* Worktrees in the pool's directory without a record: created by plain git, by an earlier version,
+ * or by another clone that shares the directory. */
+static int add_found(struct op *o, struct entries *list, int64_t now, const char *path)
 {
-	struct pool_entry *e = &l->entries[l->n++];
-
-	*e = (struct pool_entry){.of = *of, .recorded = true};
-	look(e, l->pool->stale_days, l->now);
-}
-
-/* Worktrees in the pool's directory without a record: created by plain git, or by another clone
- * that shares the directory. */
-static int add_found(struct listing *l, const char *path, struct error *err)
-{
-	struct pool_entry *e = &l->entries[l->n];
+	struct pool_entry e = {.of = {.path = path,
+				       .slug = path_base(path).p,
+				       .branch = "",
+				       .repo = o->p->repo,
+				       .pool = o->p->name,
+				       .state = ALLOCATION_LIVE}};
+	const struct tree *at;
 	struct ownership owned;
-	struct place at;
 
-	*e = (struct pool_entry){.of = {.path = path,
-					 .slug = path_base(path).p,
-					 .branch = "",
-					 .repo = l->pool->repo,
-					 .common = l->pool->common,
-					 .pool = l->pool->name,
-					 .state = ALLOCATION_LIVE}};
-	look(e, l->pool->stale_days, l->now);
-	if (!e->there)
-		return 0;
-	if (pool_ownership(l->arena, path, l->pool->common, &owned, err) < 0)
+	if ((!o->trees.n && trees_read(o) < 0) ||
+		pool_ownership(o->a, path, o->p->common, &owned, o->err) < 0)
 		return -1;
+	at = trees_at(o, path);
 	if (owned.reason == OWNED_OK) {
-		place_look(l->arena, owned.actual, &at);
-		e->of.branch = at.branch ? at.branch : "";
+		e.of.admin = path_base(owned.actual).p;
+		e.of.branch = at && at->branch ? at->branch : "";
 	} else {
-		e->keep = KEEP_FOREIGN;
-		e->why = arena_printf(
-			l->arena, "it belongs to another clone (%s)", owned_word(owned.reason));
+		e.keep = KEEP_FOREIGN;
+		e.why = arena_printf(
+			o->a, "it belongs to another clone (%s)", owned_word(owned.reason));
 	}
-	l->n++;
+	add(o, list, now, e);
 	return 0;
 }
 
-static bool is_recorded(const struct listing *l, const char *path)
+int entries_read(struct op *o, int64_t now, struct pool_entry **out, size_t *n)
 {
-	for (size_t lo = 0, hi = l->n_all; lo < hi;) {
-		size_t mid = lo + (hi - lo) / 2;
-		int way = strcmp(path, l->all[mid].path);
+	struct directory_names names = {0};
+	struct entries list = {0};
+	bool missing = false;
 
-		if (way == 0)
-			return true;
-		if (way < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return false;
-}
-
-static int visible(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
-}
-
-static int add_directory(struct listing *l, struct error *err)
-{
-	struct dirent **names;
-	int n = scandir(l->pool->dir, &names, visible, NULL), rc = 0;
-	struct pool_entry *more;
-
-	if (n < 0 && errno == ENOENT)
-		return 0;
-	if (n < 0)
-		return error_errno(err, "cannot read '%s'", l->pool->dir);
-	more = arena_alloc(l->arena, (l->n + (size_t)n + 1) * sizeof(*more));
-	if (l->n)
-		memcpy(more, l->entries, l->n * sizeof(*more));
-	l->entries = more;
-	for (int i = 0; i < n; i++) {
-		const char *path = path_join(l->arena, l->pool->dir, names[i]->d_name);
-
-		if (rc == 0 && !is_recorded(l, path))
-			rc = add_found(l, path, err);
-		free(names[i]);
-	}
-	free(names);
-	return rc;
-}
-
-static int by_record_path(const void *x, const void *y)
-{
-	const struct allocation *a = x, *b = y;
-
-	return strcmp(a->path, b->path);
-}
-
-int listing_read(struct listing *l, struct error *err)
-{
-	if (record_all(l->arena, l->pool, &l->all, &l->n_all, err) < 0)
+	for (size_t i = 0; i < o->all.n; i++)
+		add(o, &list, now, (struct pool_entry){.of = o->all.items[i], .recorded = true});
+	if (directory_list(o->a, o->p->dir, &names, &missing, o->err) < 0 && !missing)
 		return -1;
-	if (l->n_all)
-		qsort(l->all, l->n_all, sizeof(*l->all), by_record_path);
-	l->entries = arena_alloc(l->arena, (l->n_all + 1) * sizeof(*l->entries));
-	for (size_t i = 0; i < l->n_all; i++)
-		if (record_ours(l->pool, &l->all[i]))
-			add_record(l, &l->all[i]);
-	if (add_directory(l, err) < 0)
-		return -1;
-	qsort(l->entries, l->n, sizeof(*l->entries), by_path);
+	for (size_t i = 0; i < names.n; i++) {
+		const char *path = path_join(o->a, o->p->dir, names.items[i]);
+		const struct allocation *of = records_find(o, names.items[i]);
+
+		if (names.items[i][0] != '.' && !(of && strcmp(of->path, path) == 0) &&
+			worktree_there(path) && add_found(o, &list, now, path) < 0)
+			return -1;
+	}
+	vec_sort(&list, by_path);
+	*out = list.items;
+	*n = list.n;
 	return 0;
 }
 
 int pool_list(
 	struct arena *a, struct pool *p, struct pool_entry **out, size_t *n, struct error *err)
 {
-	struct listing l = {.arena = a, .pool = p, .now = clock_now()};
+	struct op o = {.a = a, .p = p, .err = err};
 
-	if (listing_read(&l, err) < 0)
-		return -1;
-	*out = l.entries;
-	*n = l.n;
-	return 0;
+	return records_read(&o) < 0 ? -1 : entries_read(&o, clock_now(), out, n);
 }
 
-/* How well `what` names it: 3 by branch, 2 by slug, 1 by path, 0 not at all. */
-static int match(const struct pool_entry *e, const char *what, const char *path)
+int entry_find(struct op *o, const char *what, struct pool_entry *out, bool *found)
 {
-	if (!e->recorded)
-		return 0;
-	if (strcmp(e->of.branch, what) == 0)
-		return 3;
-	if (strcmp(e->of.slug, what) == 0)
-		return 2;
-	return path && strcmp(e->of.path, path) == 0;
+	const char *path = path_settle(o->a, path_absolute(o->a, what));
+	struct pool_entry *list;
+	int best = 0;
+	size_t n;
+
+	if (entries_read(o, clock_now(), &list, &n) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		const struct allocation *of = &list[i].of;
+		int rank = *what && strcmp(of->branch, what) == 0 ? 3
+			   : strcmp(of->slug, what) == 0          ? 2
+								  : strcmp(of->path, path) == 0;
+
+		if (rank > best)
+			*out = list[i];
+		best = rank > best ? rank : best;
+	}
+	*found = best > 0;
+	return 0;
 }
 
 int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
 	bool *found, struct error *err)
 {
-	CLEANUP(base_free) char *path = realpath(what, NULL);
-	struct pool_entry *list;
-	int best = 0;
-	size_t n;
+	struct op o = {.a = a, .p = p, .err = err};
 
-	if (pool_list(a, p, &list, &n, err) < 0)
+	if (records_read(&o) < 0 || entry_find(&o, what, out, found) < 0)
 		return -1;
-	for (size_t i = 0; i < n; i++) {
-		int rank = match(&list[i], what, path);
-
-		if (rank > best) {
-			*out = list[i];
-			best = rank;
-		}
-	}
-	*found = best > 0;
+	*found = *found && out->recorded;
 	return 0;
 }
 
 int pool_find_live(struct arena *a, struct pool *p, const char *what, struct allocation *out,
 	struct error *err)
 {
-	struct pool_entry entry;
+	struct pool_entry e;
 	bool found;
 
-	if (pool_find(a, p, what, &entry, &found, err) < 0)
+	if (pool_find(a, p, what, &e, &found, err) < 0)
 		return -1;
 	if (!found)
 		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
-	*out = entry.of;
-	if (!entry.there || out->state != ALLOCATION_LIVE)
+	*out = e.of;
+	if (!e.there || out->state != ALLOCATION_LIVE)
 		return error_set(err, ERR_STATE, "the worktree of '%s' does not exist", what);
 	return 0;
 }

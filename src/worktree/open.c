@@ -1,182 +1,96 @@
+/*
+ * open.c: the repository of a pool, and the directory that holds its worktrees.
+ */
+#include <errno.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include "src/base/number.h"
+#include "src/sys/digest.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { LINK_MAX_BYTES = 8192, STORE_WAIT_MS = 30000, NAME_DIGITS = 8 };
-
-unsigned pool_lock_wait(unsigned unset_ms)
-{
-	return (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, unset_ms);
-}
+enum { STORE_WAIT_MS = 30000, NAME_DIGITS = 8, EXCLUDE_MAX = 1 << 20 };
 
 /* ---- the repository ---- */
 
-static bool is_directory(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-/* The resolved path, in the arena; NULL if it does not exist. */
-static char *real(struct arena *a, const char *path)
-{
-	char out[PATH_MAX];
-
-	return realpath(path, out) ? arena_dup(a, str_of(out)) : NULL;
-}
-
-static bool is_git_directory(struct arena *a, const char *dir)
-{
-	return path_exists(path_join(a, dir, "HEAD")) &&
-	       (path_exists(path_join(a, dir, "commondir")) ||
-		       (is_directory(path_join(a, dir, "objects")) &&
-			       is_directory(path_join(a, dir, "refs"))));
-}
-
-/* The git directory that all worktrees of `git_dir` share; NULL when it does not exist. */
-static char *common_of(struct arena *a, const char *git_dir)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	bool missing = false;
-	struct error ignored;
-
-	if (sys_read_file(&text, path_join(a, git_dir, "commondir"), LINK_MAX_BYTES, &missing,
-		    &ignored) < 0)
-		return missing ? real(a, git_dir) : NULL;
-	return real(a, path_join(a, git_dir, arena_dup(a, str_trim(buf_str(&text)))));
-}
-
-/* The git directory of `dir` itself, of any kind; NULL: it has none. */
-static char *git_directory(struct arena *a, const char *dir)
-{
-	char *dot = path_join(a, dir, ".git"), *to;
-	const char *text;
-
-	if (is_directory(dot))
-		return dot;
-	if (worktree_pointer(a, dir, &to, &text))
-		return to;
-	return is_git_directory(a, dir) ? arena_dup(a, str_of(dir)) : NULL;
-}
-
-/* The directory around `at` whose `.git` is, or leads to, `common`; NULL: `at` is elsewhere. */
-static char *main_tree_around(struct arena *a, char *at, const char *common)
-{
-	for (;; at = arena_dup(a, path_dir(at))) {
-		char *own = strcmp(at, common) == 0 ? NULL : git_directory(a, at);
-
-		own = own ? real(a, own) : NULL;
-		if (own && strcmp(own, common) == 0)
-			return at;
-		if (strcmp(at, "/") == 0)
-			return NULL;
-	}
-}
-
-/*
- * The main working tree. NULL: the repository is bare, or its git directory is in another place
- * (`git init --separate-git-dir`) and `at` is not in the tree: git does not know where it is,
- * either.
- */
-static char *main_tree(struct arena *a, char *at, const char *common)
+/* The main working tree of a linked one; the common directory if it has none, or git does not know
+ * where it is. */
+static const char *main_tree(struct arena *a, const char *common)
 {
 	struct git_core core;
-	char *around;
 
 	git_config_core(a, common, &core);
 	if (core.bare)
-		return NULL;
-	around = main_tree_around(a, at, common);
-	if (around)
-		return around;
-	if (strcmp(path_base(common).p, ".git") == 0)
-		return arena_dup(a, path_dir(common));
-	return core.worktree ? real(a, path_join(a, common, core.worktree)) : NULL;
+		return common;
+	if (core.worktree)
+		return path_settle(a, path_join(a, common, core.worktree));
+	return strcmp(path_base(common).p, ".git") == 0 ? arena_dup(a, path_dir(common)) : common;
 }
 
 static int find_repository(struct arena *a, const char *from, struct pool *p, struct error *err)
 {
-	char *at = real(a, from && *from ? from : "."), *git_dir = NULL, *tree;
-
-	if (!at)
-		return error_errno(err, "cannot find the repository '%s'", from);
-	for (; !(git_dir = git_directory(a, at)); at = arena_dup(a, path_dir(at)))
-		if (strcmp(at, "/") == 0)
-			return error_set(err, ERR_STATE, "'%s' is not in a git repository", from);
-	p->common = common_of(a, git_dir);
-	if (!p->common || !is_git_directory(a, p->common))
-		return error_set(err, ERR_STATE,
-			"'%s' is a worktree whose repository '%s' no longer exists", at, git_dir);
-	if (str_utf8_fault(str_of(p->common)))
-		return error_set(err, ERR_STATE, "the path of the repository is not UTF-8");
-	tree = main_tree(a, at, p->common);
-	p->repo = tree ? tree : p->common;
-	return 0;
-}
-
-/* ---- the directory of its worktrees ---- */
-
-enum { NOT_SET = 1 }; /* exit status of `git config --get` */
-
-/* NAME-DIGITS: two repositories with the same name differ. */
-static char *own_name(struct arena *a, const struct pool *p)
-{
-	char digest[DIGEST_TEXT];
-	struct error ignored;
-	char *name;
-
-	if (pool_slug(a, path_base(p->repo).p, &name, &ignored) < 0)
-		name = arena_dup(a, str_of("repository"));
-	digest_text(str_of(p->common), digest);
-	return arena_printf(a, "local/%s-%.*s", name, NAME_DIGITS, digest);
-}
-
-/* OWNER/REPO of the remote, or a name of its own without one; NULL: it cannot be read, and another
- * name would be another pool. */
-static char *owner_and_name(struct arena *a, struct pool *p, struct error *err)
-{
-	static const char *const args[] = {"config", "--get", "remote.origin.url", NULL};
-	CLEANUP(buf_release) struct buf url = BUF_INIT, slug = BUF_INIT;
+	const char *const argv[] = {"git", "-C", from, "rev-parse", "--path-format=absolute",
+		"--git-common-dir", "--absolute-git-dir", "--show-toplevel", NULL};
+	const struct git_command c = {.name = "git rev-parse", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest, line[3] = {{0}};
 	int status;
 
-	if (!git_config_origin(p->repo, &url)) {
-		buf_clear(&url);
-		if (pool_git(p, NULL, args, &url, &status, err) < 0)
-			return NULL;
-		if (status == NOT_SET)
-			return own_name(a, p);
-		if (status != 0) {
-			(void)error_set(err, ERR_SYSTEM, "cannot read the remote of '%s': %s",
-				p->repo, url.s);
-			return NULL;
-		}
-	}
-	if (!git_slug_of_url(str_trim(buf_str(&url)), &slug))
-		return own_name(a, p);
-	return arena_dup(a, buf_str(&slug));
+	if (git_command(&c, &out, &status, err) < 0)
+		return -1;
+	rest = buf_str(&out);
+	for (size_t i = 0; i < COUNT(line) && str_line(&rest, &line[i]); i++)
+		;
+	if (!line[0].n || line[0].p[0] != '/')
+		return error_set(err, ERR_STATE, "'%s' is not in a git repository: %.*s", from,
+			(int)line[0].n, line[0].n ? line[0].p : "");
+	p->common = path_settle(a, arena_dup(a, line[0]));
+	if (!str_eq(line[0], line[1]))
+		p->repo = main_tree(a, p->common);
+	else
+		p->repo = status == 0 ? path_settle(a, arena_dup(a, line[2])) : p->common;
+	return str_utf8_fault(str_of(p->common))
+		       ? error_set(err, ERR_STATE, "the path of the repository is not UTF-8")
+		       : 0;
+}
+
+/* OWNER/REPO of the remote; without one NAME-DIGITS, so that two repositories with the same name
+ * differ. NULL: the remote cannot be read, and another name would be another pool. */
+static const char *name_of(struct op *o)
+{
+	const char *const args[] = {"config", "--default", "", "--get", "remote.origin.url", NULL};
+	CLEANUP(buf_release) struct buf slug = BUF_INIT;
+	char digest[DIGEST_TEXT], *name;
+	struct error ignored;
+
+	if (op_git(o, NULL, args) < 0)
+		return NULL;
+	if (!o->line)
+		(void)error_set(o->err, ERR_SYSTEM, "cannot read the remote of '%s': %s",
+			o->p->repo, o->said);
+	if (!o->line || (*o->line && git_slug_of_url(str_of(o->line), &slug)))
+		return o->line ? arena_dup(o->a, buf_str(&slug)) : NULL;
+	if (pool_slug(o->a, path_base(o->p->repo).p, &name, &ignored) < 0)
+		name = arena_dup(o->a, STR("repository"));
+	digest_text(str_of(o->p->common), digest);
+	return arena_printf(o->a, "local/%s-%.*s", name, NAME_DIGITS, digest);
 }
 
 static int find_directory(
 	struct arena *a, const struct worktree_pool_spec *spec, struct pool *p, struct error *err)
 {
-	char *dir, *name = NULL;
+	const char *name;
 
-	if (spec->root)
-		dir = path_join(
-			a, p->repo, spec->root); /* a relative one is relative to the repository */
+	if (spec->root) /* a relative one is relative to the repository */
+		p->dir = path_join(a, p->repo, spec->root);
 	else if (spec->repo_local && strcmp(p->repo, p->common) != 0)
-		dir = path_join(a, p->repo, GIT_WORKTREES);
-	else if ((name = owner_and_name(a, p, err)))
-		dir = path_join(a, p->state, arena_printf(a, "worktrees/%s", name));
+		p->dir = path_join(a, p->repo, GIT_WORKTREES);
+	else if ((name = name_of(&(struct op){.a = a, .p = p, .err = err})))
+		p->dir = path_join(a, p->state, arena_printf(a, "worktrees/%s", name));
 	else
 		return -1;
-	if (port_path(a, dir, &dir, err) < 0)
-		return -1;
-	p->dir = path_settle(a, dir);
+	p->dir = path_settle(a, p->dir);
 	if (str_utf8_fault(str_of(p->dir)))
 		return error_set(
 			err, ERR_USAGE, "the path of the worktrees' directory is not UTF-8");
@@ -186,8 +100,6 @@ static int find_directory(
 			"'%s' cannot hold worktrees: it is the repository itself", p->dir);
 	return 0;
 }
-
-/* ---- opening ---- */
 
 static const struct pool_part *const no_parts[] = {NULL};
 static const struct pool_part *const *all_parts = no_parts;
@@ -200,14 +112,6 @@ void pool_set_parts(const struct pool_part *const *parts)
 const struct pool_part *const *pool_parts(void)
 {
 	return all_parts;
-}
-
-static int inspect_parts(struct arena *a, struct pool *p, struct error *err)
-{
-	for (const struct pool_part *const *part = pool_parts(); *part; part++)
-		if ((*part)->inspect(a, p, NULL, NULL, err) < 0)
-			return -1;
-	return 0;
 }
 
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
@@ -224,19 +128,117 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		.on_timeout = spec->on_timeout,
 		.databases = spec->databases,
 		.n_databases = spec->n_databases};
-	if (boot_read(err) < 0 || find_repository(a, repo ? repo : ".", out, err) < 0 ||
+	if (process_identify(a, getpid(), &out->self, err) < 0 ||
+		find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
 		find_directory(a, spec, out, err) < 0)
 		return -1;
-	if (store_open(&out->store, store_backend(), out->state, POOL_STORE,
-		    STORE_WRITE | STORE_MARKED, pool_lock_wait(STORE_WAIT_MS), err) < 0)
+	if (store_open(&out->store, store_backend(), path_join(a, out->common, "dev-team"),
+		    "worktrees", STORE_WRITE | STORE_MARKED,
+		    (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, STORE_WAIT_MS), err) < 0)
 		return -1;
-	if (pool_repair(a, out, err) == 0 && inspect_parts(a, out, err) == 0)
-		return 0;
-	pool_close(out);
-	return -1;
+	for (const struct pool_part *const *part = pool_parts(); *part; part++)
+		if ((*part)->inspect(a, out, NULL, NULL, err) < 0) {
+			pool_close(out);
+			return -1;
+		}
+	return 0;
 }
 
 void pool_close(struct pool *p)
 {
+	pool_unlock(p);
 	store_close(&p->store);
+}
+
+/* ---- the directory ---- */
+
+/* /PATH/ relative to the repository, as a pattern of gitignore(5). */
+static void add_pattern(const struct pool *p, struct buf *out)
+{
+	for (const char *c = p->dir + strlen(p->repo); *c; c++) {
+		if (strchr("\\*?[ ", *c))
+			buf_addc(out, '\\');
+		buf_addc(out, *c);
+	}
+	buf_adds(out, "/\n");
+}
+
+/* Files of the repository there would be hidden too. */
+static int check_files(struct op *o)
+{
+	const char *const args[] = {
+		"ls-files", "--cached", "--others", "--exclude-standard", "--", o->p->dir, NULL};
+
+	if (op_git(o, o->p->repo, args) < 0)
+		return -1;
+	if (!o->line || !*o->line || o->line[strlen(o->line) - 1] == '/')
+		return 0;
+	return error_set(o->err, ERR_STATE,
+		"'%s' cannot hold worktrees: it has files of the repository, such as '%s'",
+		o->p->dir, o->line);
+}
+
+/*
+ * A pool inside the repository must not show in its status. A `.gitignore` in the directory would
+ * be ignored itself, so that `git clean -x` deletes it. `info/exclude` may be a link to a file that
+ * several repositories share.
+ */
+static int hide(struct arena *a, struct pool *p, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
+	char *file = path_join(a, p->common, "info/exclude"), real[PATH_MAX];
+	bool missing = false;
+	size_t at;
+
+	if (sys_read_file(&text, file, EXCLUDE_MAX, &missing, err) < 0 && !missing)
+		return -1;
+	if (text.len && text.s[text.len - 1] != '\n')
+		buf_addc(&text, '\n');
+	add_pattern(p, &line);
+	at = str_find(buf_str(&text), buf_str(&line));
+	if (at < text.len && (at == 0 || text.s[at - 1] == '\n'))
+		return 0;
+	if (check_files(&(struct op){.a = a, .p = p, .err = err}) < 0)
+		return -1;
+	if (mkdir(path_join(a, p->common, "info"), 0777) < 0 && errno != EEXIST)
+		return error_errno(err, "cannot create '%s'", file);
+	buf_add(&text, buf_str(&line));
+	return disk_replace(
+		disk_real(), ".dev-team", realpath(file, real) ? real : file, buf_str(&text), err);
+}
+
+/* git removes a worktree with all that is in it, also with other worktrees. */
+static int check_around(struct op *o)
+{
+	const char *dir = o->p->dir, *repo = o->p->repo;
+
+	if (trees_read(o) < 0)
+		return -1;
+	for (size_t i = 1; i < o->trees.n; i++) {
+		const char *path = o->trees.items[i].path;
+
+		if (path_beneath(path, dir) && !path_beneath(path, repo))
+			return error_set(o->err, ERR_STATE,
+				"'%s' cannot hold worktrees: it is in the worktree '%s', with "
+				"which git would remove them: choose another 'rootDir'",
+				dir, path);
+	}
+	return 0;
+}
+
+int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
+{
+	bool locked = p->lock != NULL;
+	int rc = locked ? 0 : pool_lock(a, p, err);
+
+	/* A bare repository has no status. */
+	if (rc == 0 && path_beneath(p->repo, p->dir) && strcmp(p->repo, p->common) != 0)
+		rc = hide(a, p, err);
+	if (rc == 0 && !path_exists(p->dir))
+		rc = check_around(&(struct op){.a = a, .p = p, .err = err}) < 0
+			     ? -1
+			     : path_mkdirs(p->dir, err);
+	if (!locked)
+		pool_unlock(p);
+	return rc;
 }

@@ -2,15 +2,12 @@
  * pool.h: worktrees of a repository, each with a branch, a block of ports and a record, as one
  * allocation. docs/worktree-pool.md.
  *
- * The records of all pools of a user are keys of one store, `pools` of the state directory, so that
- * no two allocations of any pool share a port:
+ * The records are keys `at/SLUG` of the store `worktrees` in the directory `dev-team` of the
+ * repository's common git directory: all users, state directories and remotes see the same ones.
  *
- *     at/DIGEST     of the worktree's path: the allocation, as JSON
- *     port/NUMBER   one for each port of the block: the DIGEST that has it
- *
- * An operation is recorded before it begins (`making`, `removing`, with its process). The next
- * process that opens the pool finishes or undoes what a dead process left. A worktree that holds
- * the only copy of some work is never removed, unless the caller confirms it.
+ * One lock guards every change. The programs that run under it inherit it, so whoever has it knows
+ * that nobody else is at work: a record of an allocation that is being made or removed is one that
+ * was interrupted. An interrupted creation is deleted, an interrupted removal is finished.
  *
  * Ownership: texts are in the caller's arena.
  */
@@ -20,6 +17,7 @@
 #include <sys/types.h>
 #include "src/config/resource.h"
 #include "src/store/store.h"
+#include "src/sys/process.h"
 
 enum { PORTS_MAX = 10, PROBES = 10, PORT_SPAN = 900, SLOTS_MAX = 20, PORT_LAST = 65535 };
 
@@ -34,19 +32,19 @@ struct pool {
 	const char *target;    /* branch that merges go into, for the sweep; NULL: origin/HEAD's */
 	unsigned base_port, stale_days;
 	bool strict, on_merge, on_abort, on_timeout;
-	const char *notice; /* lines for people about what could not be repaired; NULL */
 	const struct database_pool_spec **databases; /* each worktree gets a branch of each */
 	size_t n_databases;
 	bool (*is_free)(unsigned port); /* for tests; NULL: port_is_free() */
 	struct store *store;
+	struct disk_lock *lock; /* while an operation runs */
+	struct process_identity self;
 };
 
 /*
  * Opens the pool of the repository around `repo`. The worktrees are in rootDir if it is given; else
  * in .dev-team/worktrees of the main working tree, also when `repo` is in a linked one; of a pool
  * that is workspace-scoped, and of a repository without a main working tree, in
- * worktrees/OWNER/REPO of `state`, the state directory. Repairs first what dead processes left of
- * this repository.
+ * worktrees/OWNER/REPO of `state`, the state directory.
  */
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err);
@@ -73,28 +71,22 @@ enum allocation_state { ALLOCATION_MAKING, ALLOCATION_LIVE, ALLOCATION_REMOVING 
 
 struct allocation {
 	const char *branch, *slug, *path, *repo, *pool;
-	const char *common; /* git directory of repo: identifies the repository */
 	const char *base;   /* what the branch was created from; NULL: it existed */
 	const char *sparse; /* directory that alone is checked out; NULL: all */
+	const char *admin;  /* name of its git directory in COMMON/worktrees; NULL: not known */
 	enum allocation_state state;
 	unsigned port, ports;       /* the first, and how many are its own */
 	unsigned slots, slot_ports; /* reserved for children: `slots` blocks of `slot_ports` after
 				       its own */
 	const char *parent;         /* path of the parent's worktree; NULL: none */
 	const char *run;            /* the run that holds it; NULL: none */
-	pid_t pid;                  /* the process that creates, removes or holds it */
-	uint64_t start;             /* start time of pid: identifies the process */
-	const char *boot;           /* boot id and process namespace in which pid is valid */
+	struct process_identity holder; /* pid 0: nobody holds it */
 	int64_t created;
-	int64_t since;     /* when pid began the operation */
-	bool made_branch;  /* the branch was created with it */
-	const char *tip;   /* the commit it was created at; NULL */
-	bool confirmed;    /* removing: even with work in it */
-	const char *fault; /* why it could not be finished or undone; NULL */
-	int64_t mod;       /* of its key */
+	bool made_branch; /* the branch was created with it */
+	const char *tip;  /* the commit it was created at; NULL */
 	/* Of this call, not of the record: */
-	const char *warning; /* ownership, advisory; NULL */
-	bool resumed;        /* a process died while it created or removed it */
+	const char *warning; /* ownership, advisory, or a hook that failed; NULL */
+	const char *fault;   /* interrupted: why it could be neither finished nor undone; NULL */
 };
 
 struct allocate_ask {
@@ -129,7 +121,6 @@ enum keep_reason {
 	KEEP_LIVE,
 	KEEP_CHILDREN,
 	KEEP_FOREIGN,
-	KEEP_BUSY,
 	KEEP_LOCKED,
 	KEEP_UNSURE
 };
@@ -164,17 +155,10 @@ int pool_find_live(struct arena *a, struct pool *p, const char *what, struct all
 int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, int64_t now,
 	struct pool_entry **out, size_t *n, struct error *err);
 
-/* "live", "stale", "gone" ...: the word of a table. */
-const char *pool_entry_status(const struct pool_entry *e);
-json *pool_entry_json(const struct pool_entry *e);
-json *allocation_json(const struct allocation *of);
-/* "3453" or "3453-3455"; "-" where it has none. */
-char *allocation_ports(struct arena *a, const struct allocation *of);
 json *port_list_json(unsigned first, unsigned n);
 
 struct leak {
-	const char *kind, *path, *text; /* "unrecorded-worktree", "record-without-worktree",
-					   "orphan-port", "shared-port", "half-made" ... */
+	const char *kind, *path, *text; /* "unrecorded-worktree", "half-made" ... */
 };
 /* All inconsistencies; an empty list shows that nothing is orphaned. */
 int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, struct error *err);
@@ -189,7 +173,6 @@ int port_candidate(const char *path, unsigned base, unsigned *port, struct error
 int port_parse(const char *text, unsigned *port, struct error *err);
 /* No process listens there on any address of this machine. */
 bool port_is_free(unsigned port);
-bool pool_port_is_free(const struct pool *p, unsigned port);
 
 struct port_ask {
 	const char *path;
@@ -213,43 +196,25 @@ struct port_answer {
  * tried; ERR_USAGE. */
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err);
 
-/* The ports of a path for a caller that allocates nothing. */
+/* The ports of a path without a worktree. */
 struct port_request {
-	const char *path;
+	const char *path; /* after port_path() */
 	unsigned base, count;
 	const char *override;          /* NULL or "": none */
-	const char *state;             /* the state directory: ports of worktrees are skipped */
 	const char *artifacts, *issue; /* NULL; whose runtime.json has them, or receives them */
 };
-enum port_source { PORT_COMPUTED, PORT_OVERRIDE, PORT_OF_RECORD, PORT_OF_ISSUE };
-struct port_report {
-	const char *path;   /* after port_path() */
-	unsigned candidate; /* 0: it would be above PORT_LAST */
-	enum port_source source;
-	struct port_answer answer;
-};
-const char *port_source_word(enum port_source s); /* "computed" ... */
-json *port_report_json(const struct port_request *ask, const struct port_report *got);
-/* `/...`, `./...`, `../...`, `.` or `..`: never a branch. */
-bool port_is_path(const char *word);
-/*
- * Sets ask->path and, if it is 0, ask->count: `word` is a branch or slug of the pool (NULL: there
- * is no pool), else a path. Unless it is of the pool, $PORT overrides. -1: ERR_STATE for a word
- * that is neither: a branch would get the port of a path of that name, which is wrong.
- */
-int pool_port_of(struct arena *a, struct pool *p, const char *word, struct port_request *ask,
-	struct error *err);
-/* In this order: the override, the worktree's ports, those in the issue's runtime.json, the first
- * free block. -1 as port_find(); also ERR_STATE when the worktree has fewer. */
-int pool_port(struct arena *a, const struct port_request *ask, struct port_report *out,
-	struct error *err);
+/* `p` NULL: no worktree is known, whose ports would be skipped. In this order: the override, those
+ * in the issue's runtime.json (n_tried 0), the first free block. -1 as port_find(). */
+int pool_port(struct arena *a, struct pool *p, const struct port_request *ask,
+	struct port_answer *out, struct error *err);
 
 /* ---- what lives and dies with an allocation ---- */
 
 /*
- * Such as a database branch. The functions are called without the pool's lock, while the record
- * names the operation (`making`, `removing`), so that each is repeated after a kill. What a part
- * cannot undo or release now is its own to record and to report; it does not hold up the worktree.
+ * Such as a database branch. The functions are called while the record names the operation
+ * (`making`, `removing`), so that each is repeated after a kill, and under the pool's lock: they
+ * may read the pool. What a part cannot undo or release now is its own to record and to report; it
+ * does not hold up the worktree.
  */
 struct pool_part {
 	/* The worktree has its files; also called when it is adopted. -1: the allocation is undone,
@@ -258,8 +223,9 @@ struct pool_part {
 		const char *issue, struct error *err);
 	/* create() of this one may have begun, or failed. */
 	void (*undo)(struct arena *a, struct pool *p, const struct allocation *of);
-	/* `report` NULL: the pool is being opened; finishes what dead processes left, and removes
-	 * what is due. Else: reports inconsistencies to report(data, kind, name, text). */
+	/* `report` NULL: the pool is being opened, without the lock; finishes what dead processes
+	 * left, and removes what is due. Else: reports inconsistencies to report(data, kind, name,
+	 * text). */
 	int (*inspect)(struct arena *a, struct pool *p,
 		void (*report)(void *data, const char *kind, const char *name, const char *text),
 		void *data, struct error *err);

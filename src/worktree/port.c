@@ -1,3 +1,6 @@
+/*
+ * port.c: the port of a path, and the first free block of ports.
+ */
 #include <errno.h>
 #include <netinet/in.h>
 #include "src/sys/digest.h"
@@ -5,35 +8,10 @@
 #include "src/worktree/pool.h"
 
 /* The candidates of a base port B are B + 100 ... B + 999. */
-enum { OFFSET_MIN = 100, OFFSET_SPAN = PORT_SPAN, BASE_MIN = 1024, BASE_MAX = 65000 };
+enum { OFFSET_MIN = 100, BASE_MIN = 1024, BASE_MAX = 65000 };
 
 /* Removes `.`, `..` and needless slashes textually, without following links, so that the port of a
  * path is the same before and after the directory is created. */
-static void collapse(struct buf *out, struct str path)
-{
-	size_t from = 0;
-
-	while (from < path.n) {
-		struct str part = str_sub(path, from, path.n);
-
-		part.n = str_find(part, STR("/"));
-		from += part.n + 1;
-		if (part.n == 0 || str_is(part, "."))
-			continue;
-		if (str_is(part, "..")) {
-			while (out->len && out->s[out->len - 1] != '/')
-				buf_cut(out, out->len - 1);
-			if (out->len)
-				buf_cut(out, out->len - 1);
-			continue;
-		}
-		buf_addc(out, '/');
-		buf_add(out, part);
-	}
-	if (out->len == 0)
-		buf_addc(out, '/');
-}
-
 int port_path(struct arena *a, const char *path, char **out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -44,36 +22,37 @@ int port_path(struct arena *a, const char *path, char **out, struct error *err)
 	if (path[0] != '/')
 		return error_set(err, ERR_SYSTEM,
 			"cannot find the working directory, which '%s' is relative to", path);
-	collapse(&text, str_of(path));
-	*out = arena_dup(a, buf_str(&text));
+	while (*path) {
+		struct str part = {path, strcspn(path, "/")};
+
+		path += part.n + (path[part.n] == '/');
+		if (part.n == 0 || str_is(part, "."))
+			continue;
+		if (str_is(part, "..")) {
+			const char *slash = text.len ? strrchr(text.s, '/') : NULL;
+
+			buf_cut(&text, slash ? (size_t)(slash - text.s) : 0);
+			continue;
+		}
+		buf_addc(&text, '/');
+		buf_add(&text, part);
+	}
+	*out = arena_dup(a, text.len ? buf_str(&text) : STR("/"));
 	return 0;
-}
-
-static int offset_of(const char *path, unsigned *offset, struct error *err)
-{
-	unsigned char sum[MD5_SIZE];
-	struct arena a = {0};
-	char *whole;
-	int rc = port_path(&a, path, &whole, err);
-
-	if (rc == 0)
-		rc = digest_md5(str_of(whole), sum, err);
-	if (rc == 0)
-		*offset = (((unsigned)sum[0] << 8) | sum[1]) % OFFSET_SPAN + OFFSET_MIN;
-	arena_release(&a);
-	return rc;
 }
 
 static int candidate(const char *path, unsigned base, unsigned *port, struct error *err)
 {
-	unsigned offset = 0;
+	CLEANUP(arena_release) struct arena a = {0};
+	unsigned char sum[MD5_SIZE];
+	char *whole;
 
 	if (base < BASE_MIN || base > BASE_MAX)
 		return error_set(err, ERR_USAGE, "base port %u is not within %d..%d", base,
 			BASE_MIN, BASE_MAX);
-	if (offset_of(path, &offset, err) < 0)
+	if (port_path(&a, path, &whole, err) < 0 || digest_md5(str_of(whole), sum, err) < 0)
 		return -1;
-	*port = base + offset;
+	*port = base + (((unsigned)sum[0] << 8) | sum[1]) % PORT_SPAN + OFFSET_MIN;
 	return 0;
 }
 
@@ -81,25 +60,22 @@ int port_candidate(const char *path, unsigned base, unsigned *port, struct error
 {
 	if (candidate(path, base, port, err) < 0)
 		return -1;
-	if (*port > PORT_LAST)
-		return error_set(
-			err, ERR_STATE, "port %u of '%s' is above %d", *port, path, PORT_LAST);
-	return 0;
+	return *port <= PORT_LAST ? 0
+				  : error_set(err, ERR_STATE, "port %u of '%s' is above %d", *port,
+					    path, PORT_LAST);
 }
 
 int port_parse(const char *text, unsigned *port, struct error *err)
 {
 	size_t n = strlen(text);
-	unsigned value = 0;
 
 	/* Digits alone: a program that reads `8080abc` as 8080 binds an unexpected port. */
-	for (size_t i = 0; i < n && n <= 5; i++)
-		value = 10 * value + (unsigned)(text[i] - '0');
-	if (n == 0 || n > 5 || text[0] == '0' || strspn(text, "0123456789") != n ||
-		value > PORT_LAST)
+	*port = n > 0 && n <= 5 && text[0] != '0' && strspn(text, "0123456789") == n
+			? (unsigned)strtoul(text, NULL, 10)
+			: 0;
+	if (*port == 0 || *port > PORT_LAST)
 		return error_set(
 			err, ERR_USAGE, "port '%.40s' is not a number of 1..%d", text, PORT_LAST);
-	*port = value;
 	return 0;
 }
 
@@ -128,25 +104,13 @@ bool port_is_free(unsigned port)
 	       bound(AF_INET6, (const struct sockaddr *)&six, sizeof(six));
 }
 
-bool pool_port_is_free(const struct pool *p, unsigned port)
-{
-	return p->is_free ? p->is_free(port) : port_is_free(port);
-}
-
-static bool block_is_free(const struct port_ask *ask, unsigned first)
+static bool are_all(
+	const struct port_ask *ask, bool (*is)(void *, unsigned), bool want, unsigned first)
 {
 	for (unsigned i = 0; i < ask->count + ask->behind; i++)
-		if (!(ask->is_free ? ask->is_free(ask->data, first + i) : port_is_free(first + i)))
+		if ((is ? is(ask->data, first + i) : port_is_free(first + i)) != want)
 			return false;
 	return true;
-}
-
-static bool block_is_taken(const struct port_ask *ask, unsigned first)
-{
-	for (unsigned i = 0; ask->is_taken && i < ask->count + ask->behind; i++)
-		if (ask->is_taken(ask->data, first + i))
-			return true;
-	return false;
 }
 
 static bool fits(const struct port_ask *ask, unsigned first)
@@ -167,27 +131,22 @@ static int none_free(const struct port_ask *ask, const struct port_answer *tried
 		ask->count + ask->behind, ask->path, list.s);
 }
 
-static int take_override(const struct port_ask *ask, struct port_answer *out, struct error *err)
-{
-	if (port_parse(ask->override, &out->first, err) < 0)
-		return -1;
-	if (!fits(ask, out->first))
-		return error_set(err, ERR_USAGE, "a block of %u ports at %u exceeds %d",
-			ask->count + ask->behind, out->first, PORT_LAST);
-	out->overridden = true;
-	return 0;
-}
-
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err)
 {
 	unsigned probes = 0;
 
-	*out = (struct port_answer){0};
+	*out = (struct port_answer){.overridden = ask->override && *ask->override};
 	if (ask->count < 1 || ask->count > PORTS_MAX)
 		return error_set(
 			err, ERR_USAGE, "%u ports are not within 1..%d", ask->count, PORTS_MAX);
-	if (ask->override && *ask->override)
-		return take_override(ask, out, err);
+	if (out->overridden) {
+		if (port_parse(ask->override, &out->first, err) < 0)
+			return -1;
+		if (fits(ask, out->first))
+			return 0;
+		return error_set(err, ERR_USAGE, "a block of %u ports at %u exceeds %d",
+			ask->count + ask->behind, out->first, PORT_LAST);
+	}
 	if (candidate(ask->path, ask->base, &out->first, err) < 0)
 		return -1;
 	out->candidate = out->first;
@@ -195,9 +154,9 @@ int port_find(const struct port_ask *ask, struct port_answer *out, struct error 
 		if (out->n_tried < PROBES)
 			out->tried[out->n_tried++] = out->first + i;
 		/* Ports of others are known without a probe, and do not count as attempts. */
-		if (block_is_taken(ask, out->first + i))
+		if (ask->is_taken && !are_all(ask, ask->is_taken, false, out->first + i))
 			continue;
-		if (block_is_free(ask, out->first + i)) {
+		if (are_all(ask, ask->is_free, true, out->first + i)) {
 			out->collided = i > 0;
 			out->first += i;
 			return 0;

@@ -1,39 +1,13 @@
-#include "src/base/clock.h"
+/*
+ * record.c: the lock, and the records of the allocations.
+ */
+#include <strings.h>
+#include "src/base/number.h"
+#include "src/base/vec.h"
 #include "src/sys/path.h"
-#include "src/sys/process.h"
 #include "src/worktree/pool_internal.h"
 
-enum { PAGE = 256, BOOT_MAX = 128, NEXT_DOOR_S = 3600 };
-
-void record_digest(const char *path, char out[DIGEST_TEXT])
-{
-	digest_text(str_of(path), out);
-}
-
-static char *key_of(struct arena *a, const char *prefix, const char *path)
-{
-	char digest[DIGEST_TEXT];
-
-	record_digest(path, digest);
-	return arena_printf(a, "%s%s", prefix, digest);
-}
-
-char *key_at(struct arena *a, const char *path)
-{
-	return key_of(a, "at/", path);
-}
-
-char *key_doing(struct arena *a, const char *path)
-{
-	return key_of(a, "doing/", path);
-}
-
-char *key_port(struct arena *a, unsigned port)
-{
-	return arena_printf(a, "port/%u", port);
-}
-
-/* ---- as JSON ---- */
+enum { PAGE = 256, LOCK_MS = 600000 };
 
 static const char *const states[] = {
 	[ALLOCATION_MAKING] = "making",
@@ -48,211 +22,169 @@ static const char *const states[] = {
 static const struct {
 	const char *key;
 	size_t offset;
-} texts[] = {
-	TEXT("branch", branch),
-	TEXT("slug", slug),
-	TEXT("path", path),
-	TEXT("repo", repo),
-	TEXT("common", common),
-	TEXT("pool", pool),
-	TEXT("base", base),
-	TEXT("tip", tip),
-	TEXT("sparse", sparse),
-	TEXT("parent", parent),
-	TEXT("run", run),
-	TEXT("boot", boot),
-	TEXT("fault", fault),
-};
-enum { NEEDED = 6 }; /* the first of the texts are always present */
+} texts[] = {TEXT("branch", branch), TEXT("pool", pool), TEXT("base", base), TEXT("tip", tip),
+	TEXT("sparse", sparse), TEXT("admin", admin), TEXT("parent", parent), TEXT("run", run),
+	TEXT("host", holder.host), TEXT("boot", holder.boot), TEXT("space", holder.space)};
+static const struct {
+	const char *key;
+	size_t offset;
+} numbers[] = {TEXT("port", port), TEXT("ports", ports), TEXT("slots", slots),
+	TEXT("slotPorts", slot_ports)};
 
-static const char **text_of(const struct allocation *of, size_t i)
+static void *member(const struct allocation *of, size_t offset)
 {
-	return (const char **)((char *)of + texts[i].offset);
+	return (char *)of + offset;
 }
 
-struct str record_text(struct arena *a, const struct allocation *of)
+static int commit(struct op *o, const struct store_op *op)
 {
-	json *j = JSON_OBJECT(JSON_TEXT("state", states[of->state]));
+	const struct store_txn t = {.ops = op, .n_ops = 1};
+	struct store_result result = {0};
 
-	for (size_t i = 0; i < COUNT(texts); i++)
-		if (*text_of(of, i))
-			json_put_str(j, texts[i].key, str_of(*text_of(of, i)));
-	JSON_ADD(j, JSON_INT("port", of->port), JSON_INT("ports", of->ports),
-		JSON_INT("slots", of->slots), JSON_INT("slotPorts", of->slot_ports),
-		JSON_INT("pid", of->pid), JSON_INT("start", of->start),
-		JSON_INT("created", of->created), JSON_INT("since", of->since),
-		JSON_BOOL("madeBranch", of->made_branch), JSON_BOOL("confirmed", of->confirmed));
-	return json_print_in(a, j);
+	return store_txn(o->p->store, o->a, &t, &result, o->err) == STORE_OK ? 0 : -1;
 }
 
-static bool read_state(const json *j, enum allocation_state *out)
+int record_put(struct op *o, const struct allocation *of)
 {
-	const char *word = json_get_str(j, "state");
+	const char *dir = arena_dup(o->a, path_dir(of->path));
+	/* Relative to the repository if it is in it, so that the repository can be moved. */
+	const char *root = path_beneath(o->p->repo, dir) ? dir + strlen(o->p->repo) + 1 : dir;
+	json *j = JSON_OBJECT(JSON_TEXT("state", states[of->state]), JSON_TEXT("root", root),
+		JSON_INT("pid", of->holder.pid), JSON_INT("start", of->holder.start),
+		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch));
+	struct store_op put = {STORE_PUT, .key = arena_printf(o->a, "at/%s", of->slug)};
 
-	for (size_t i = 0; word && i < COUNT(states); i++)
-		if (strcmp(word, states[i]) == 0) {
-			*out = (enum allocation_state)i;
-			return true;
-		}
-	return false;
-}
-
-static bool read_texts(struct arena *a, const json *j, struct allocation *out)
-{
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		JSON_ADD(j, JSON_INT(numbers[i].key, *(unsigned *)member(of, numbers[i].offset)));
 	for (size_t i = 0; i < COUNT(texts); i++) {
-		*text_of(out, i) = json_dup(a, j, texts[i].key);
-		if (!*text_of(out, i) && i < NEEDED)
-			return false;
+		const char *text = *(const char **)member(of, texts[i].offset);
+
+		if (text) /* the parent is named by its slug */
+			json_put_str(j, texts[i].key,
+				text == of->parent ? path_base(text) : str_of(text));
 	}
-	return true;
+	put.value = json_print_in(o->a, j);
+	return commit(o, &put);
 }
 
-int record_parse(
-	struct arena *a, const struct store_kv *kv, struct allocation *out, struct error *err)
+int record_drop(struct op *o, const struct allocation *of)
+{
+	return commit(
+		o, &(struct store_op){STORE_DEL, .key = arena_printf(o->a, "at/%s", of->slug)});
+}
+
+static int record_parse(struct op *o, const struct store_kv *kv, struct allocation *out)
 {
 	CLEANUP(json_free) json *j = NULL;
+	const char *root, *state;
+	size_t at = 0;
 
-	*out = (struct allocation){.mod = kv->mod};
-	if (json_parse(&j, kv->value, err) < 0)
-		return error_prefix(err, "record '%.*s'", (int)kv->key.n, kv->key.p);
-	if (!read_state(j, &out->state) || !read_texts(a, j, out))
-		return error_set(err, ERR_INPUT, "'%.*s' is not a record of a worktree",
+	if (json_parse(&j, kv->value, o->err) < 0)
+		return error_prefix(o->err, "record '%.*s'", (int)kv->key.n, kv->key.p);
+	*out = (struct allocation){.repo = o->p->repo,
+		.slug = arena_dup(o->a, str_sub(kv->key, strlen("at/"), kv->key.n)),
+		.created = json_get_int(j, "created", 0),
+		.made_branch = json_is_true(json_get(j, "madeBranch")),
+		.holder = {.pid = (pid_t)json_get_int(j, "pid", 0),
+			.start = (uint64_t)json_get_int(j, "start", 0)}};
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		*(unsigned *)member(out, numbers[i].offset) =
+			(unsigned)json_get_int(j, numbers[i].key, 0);
+	for (size_t i = 0; i < COUNT(texts); i++)
+		*(const char **)member(out, texts[i].offset) = json_dup(o->a, j, texts[i].key);
+	root = json_get_str(j, "root");
+	state = json_get_str(j, "state");
+	while (state && at < COUNT(states) && strcmp(state, states[at]) != 0)
+		at++;
+	if (!root || !state || at == COUNT(states) || !out->branch || !out->pool)
+		return error_set(o->err, ERR_INPUT, "'%.*s' is not a record of a worktree",
 			(int)kv->key.n, kv->key.p);
-	out->port = (unsigned)json_get_int(j, "port", 0);
-	out->ports = (unsigned)json_get_int(j, "ports", 0);
-	out->slots = (unsigned)json_get_int(j, "slots", 0);
-	out->slot_ports = (unsigned)json_get_int(j, "slotPorts", 0);
-	out->pid = (pid_t)json_get_int(j, "pid", 0);
-	out->start = (uint64_t)json_get_int(j, "start", 0);
-	out->created = json_get_int(j, "created", 0);
-	out->since = json_get_int(j, "since", 0);
-	out->made_branch = json_is_true(json_get(j, "madeBranch"));
-	out->confirmed = json_is_true(json_get(j, "confirmed"));
+	out->state = (enum allocation_state)at;
+	out->path = path_join(o->a, path_join(o->a, o->p->repo, root), out->slug);
 	return 0;
 }
 
-/* ---- reading the store ---- */
-
-int record_read(struct arena *a, struct pool *p, const char *path, struct allocation *out,
-	bool *there, struct error *err)
-{
-	struct store_kv kv;
-
-	*there = false;
-	*out = (struct allocation){0};
-	if (store_get(p->store, a, key_at(a, path), &kv, err) != STORE_OK)
-		return -1;
-	*there = kv.mod != 0;
-	return *there ? record_parse(a, &kv, out, err) : 0;
-}
-
-int record_all(
-	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err)
+int records_read(struct op *o)
 {
 	const char *after = NULL;
-	struct allocation *list = NULL;
-	size_t cap = 0, got = PAGE;
+	struct allocation of, *parent;
+	struct store_kv *kv;
+	size_t got;
 	int64_t at;
 
-	for (*n = 0; got == PAGE;) {
-		struct store_kv *kv;
-
-		if (store_list(p->store, a, "at/", after, PAGE, &kv, &got, &at, err) != STORE_OK)
+	o->all = (struct records){0};
+	do {
+		if (store_list(o->p->store, o->a, "at/", after, PAGE, &kv, &got, &at, o->err) !=
+			STORE_OK)
 			return -1;
-		if (*n + got > cap) {
-			struct allocation *more =
-				arena_alloc(a, (cap = 2 * (*n + got)) * sizeof(*more));
-
-			if (*n)
-				memcpy(more, list, *n * sizeof(*more));
-			list = more;
-		}
-		for (size_t i = 0; i < got; i++)
-			if (record_parse(a, &kv[i], &list[(*n)++], err) < 0)
+		for (size_t i = 0; i < got; i++) {
+			if (record_parse(o, &kv[i], &of) < 0)
 				return -1;
-		after = got ? arena_dup(a, kv[got - 1].key) : NULL;
-	}
-	*out = list;
+			vec_push_in(o->a, &o->all, of);
+		}
+		after = got ? arena_dup(o->a, kv[got - 1].key) : NULL;
+	} while (got == PAGE);
+	for (size_t i = 0; i < o->all.n; i++)
+		if (o->all.items[i].parent) {
+			parent = records_find(o, o->all.items[i].parent);
+			o->all.items[i].parent =
+				parent ? parent->path
+				       : path_join(o->a, o->p->dir, o->all.items[i].parent);
+		}
 	return 0;
 }
 
-bool record_ours(const struct pool *p, const struct allocation *of)
+struct allocation *records_find(const struct op *o, const char *slug)
 {
-	return strcmp(of->common, p->common) == 0;
+	for (size_t i = 0; i < o->all.n; i++)
+		if (strcasecmp(o->all.items[i].slug, slug) == 0)
+			return &o->all.items[i];
+	return NULL;
 }
 
-/* ---- owner ---- */
+/* ---- the lock ---- */
 
-static char own_boot[BOOT_MAX];
-
-int boot_read(struct error *err)
+int pool_lock(struct arena *a, struct pool *p, struct error *err)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	struct process_identity self;
+	return disk_lock_take(&p->lock, path_join(a, p->common, "dev-team-worktrees.lock"),
+		(unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_MS), err);
+}
 
-	if (!own_boot[0] && process_identify(&a, getpid(), &self, err) < 0)
+void pool_unlock(struct pool *p)
+{
+	disk_lock_drop(&p->lock);
+}
+
+/* What cannot be settled now stays, and an audit reports it. */
+static int settle_all(struct op *o)
+{
+	const struct records before = o->all;
+	struct op one = *o;
+	struct allocation *of;
+	struct error why;
+	bool any = false;
+
+	one.err = &why;
+	for (size_t i = 0; i < before.n; i++)
+		if (before.items[i].state != ALLOCATION_LIVE) {
+			any = true;
+			if (pool_settle(&one, &before.items[i]) < 0)
+				before.items[i].fault = arena_dup(o->a, str_of(why.text));
+		}
+	if (any && records_read(o) < 0)
 		return -1;
-	if (!own_boot[0])
-		(void)snprintf(own_boot, sizeof(own_boot), "%s/%s", self.boot, self.space);
+	for (size_t i = 0; any && i < before.n; i++)
+		if ((of = records_find(o, before.items[i].slug)))
+			of->fault = before.items[i].fault;
 	return 0;
 }
 
-const char *boot_id(void)
+int op_begin(struct op *o)
 {
-	return own_boot;
-}
-
-void record_claim(struct arena *a, struct allocation *of)
-{
-	struct process_info info = {0};
-
-	of->pid = getpid();
-	of->start = process_info(of->pid, &info) ? info.start : 0;
-	of->boot = arena_dup(a, str_of(boot_id()));
-	of->since = clock_now();
-	of->fault = NULL;
-}
-
-static bool is_own(const struct allocation *of)
-{
-	return of->pid == getpid() && of->boot && strcmp(of->boot, boot_id()) == 0;
-}
-
-bool record_busy(const struct allocation *of)
-{
-	return of->state != ALLOCATION_LIVE && !is_own(of) && record_alive(of);
-}
-
-void record_give_up(struct arena *a, struct pool *p, const char *path, const char *why)
-{
-	struct allocation of;
-	struct error ignored;
-	bool there;
-
-	if (record_read(a, p, path, &of, &there, &ignored) < 0 || !there ||
-		of.state == ALLOCATION_LIVE || !is_own(&of))
-		return;
-	of.pid = 0;
-	of.fault = why;
-	(void)record_put(a, p, &of, &ignored);
-}
-
-/* A process of another container on this machine: its number means nothing here. */
-static bool is_next_door(const struct allocation *of)
-{
-	const char *own = boot_id(), *slash = strchr(own, '/');
-	size_t n = slash ? (size_t)(slash - own) : 0;
-
-	return n && strncmp(of->boot, own, n + 1) == 0 && strcmp(of->boot, own) != 0;
-}
-
-bool record_alive(const struct allocation *of)
-{
-	if (!of->pid || !of->boot)
-		return false;
-	if (is_next_door(of))
-		return of->state == ALLOCATION_LIVE || clock_now() - of->since < NEXT_DOOR_S;
-	if (strcmp(of->boot, boot_id()) != 0)
-		return false;
-	return process_lives(of->pid, of->start);
+	if (pool_lock(o->a, o->p, o->err) < 0)
+		return -1;
+	if (records_read(o) == 0 && settle_all(o) == 0)
+		return 0;
+	pool_unlock(o->p);
+	return -1;
 }

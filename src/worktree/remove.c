@@ -1,335 +1,372 @@
-#include <errno.h>
-#include <sys/stat.h>
+/*
+ * remove.c: what keeps a worktree, and its removal.
+ *
+ * The directory is renamed first, to a hidden name beside it. A removal that was interrupted before
+ * that has not happened; one that was interrupted afterwards is finished: what is under the hidden
+ * name was found to be clean.
+ */
+#include "src/base/clock.h"
+#include "src/event/artifact.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-static bool is_there(const char *path)
+const char *keep_word(enum keep_reason r)
 {
-	struct stat st;
+	static const char *const words[] = {"nothing", "uncommitted", "unpushed", "live",
+		"children", "foreign", "locked", "unsure"};
 
-	return lstat(path, &st) == 0;
+	return words[r];
 }
 
-/* ---- may it be removed ---- */
+/* ---- what keeps it ---- */
 
-static int keep(enum keep_reason *why, enum keep_reason is, const char **text, const char *said)
+struct look {
+	struct op *o;
+	const struct allocation *of;
+	const struct tree *t; /* as git has it; NULL: it does not */
+	const char *modules;  /* directory of the repositories of its submodules */
+	enum keep_reason why;
+	const char *text;
+};
+
+static int kept(struct look *l, enum keep_reason why, const char *text)
 {
-	*why = is;
-	*text = said;
+	l->why = why;
+	l->text = text;
 	return 0;
 }
 
-static int keep_by_record(struct arena *a, struct pool *p, const struct allocation *of,
-	enum keep_reason *why, const char **text, struct error *err)
-{
-	const char *who, *child;
-	size_t n;
+#define SAY(...) arena_printf(l->o->a, __VA_ARGS__)
 
-	if (of->state != ALLOCATION_LIVE && of->pid != getpid() && record_alive(of))
-		return keep(why, KEEP_BUSY, text,
-			arena_printf(a, "'%s' is being %s by process %d", of->path,
-				of->state == ALLOCATION_MAKING ? "made" : "removed", (int)of->pid));
-	if (pool_live(a, p, of, &who, err) < 0)
-		return -1;
-	if (who)
-		return keep(
-			why, KEEP_LIVE, text, arena_printf(a, "'%s' is in use: %s", of->path, who));
-	if (slot_children(a, p, of, &n, &child, err) < 0)
-		return -1;
-	if (n)
-		return keep(why, KEEP_CHILDREN, text,
-			arena_printf(a, "'%s' has %zu child%s, such as '%s'", of->path, n,
-				n == 1 ? "" : "ren", child));
-	return 0;
+static const char *admin_path(struct op *o, const struct allocation *of)
+{
+	return arena_printf(o->a, "%s/worktrees/%s", o->p->common, of->admin ? of->admin : ".none");
 }
 
-/* Other worktrees of this repository below it, which would be removed with it. */
-static const char *nested_in(const struct place *list, size_t n, const char *path)
+/* state.json of a run names its worktree and, each minute, has a new heartbeat. */
+static bool is_running(const struct run_state *s, const struct allocation *of)
 {
-	for (size_t i = 0; i < n; i++)
-		if (list[i].there && path_beneath(path, list[i].path))
-			return list[i].path;
-	return NULL;
+	if (s->status != RUN_RUNNING || run_state_stale(s, clock_now()))
+		return false;
+	return s->worktree ? strcmp(s->worktree, of->path) == 0
+			   : of->run && strcmp(s->issue, of->run) == 0;
 }
 
-/* After a partial removal git's registration, or the directory's own pointer, is missing. */
-static int keep_remains(struct arena *a, struct pool *p, const struct allocation *of,
-	const char *directory, bool confirmed, enum keep_reason *why, const char **text,
+int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
 	struct error *err)
 {
-	const char *foreign, *commit;
+	struct run_state *list;
+	size_t n = 0;
+	pid_t pid;
 
-	if (branch_commit(a, p, of, &commit, err) < 0)
+	*who = NULL;
+	if (of->holder.pid && of->holder.pid != getpid() &&
+		process_life(&of->holder, &p->self) != PROCESS_DEAD)
+		*who = arena_printf(a, "process %d holds it", (int)of->holder.pid);
+	if (!*who && p->artifacts && run_state_list(a, p->artifacts, &list, &n, err) < 0)
 		return -1;
-	foreign = commit ? NULL : ".";
-	if (commit && remains_look(a, p, directory, commit, false, &foreign, err) < 0)
-		return -1;
-	if (!foreign || confirmed)
+	for (size_t i = 0; i < n && !*who; i++)
+		if (is_running(&list[i], of))
+			*who = arena_printf(a, "the run of '%s' is at stage '%s'", list[i].issue,
+				list[i].stage ? list[i].stage : "");
+	if (*who)
 		return 0;
-	return keep(why, KEEP_UNSURE, text,
-		arena_printf(a,
-			"'%s' is no longer a worktree, and has files of its own, such as '%s'",
-			of->path, foreign));
-}
-
-static bool keep_by_mount(
-	struct arena *a, const char *directory, enum keep_reason *why, const char **text)
-{
-	const char *point = mount_inside(a, directory);
-
-	if (point)
-		(void)keep(why, KEEP_LIVE, text,
-			arena_printf(
-				a, "'%s' has a file system mounted in it: '%s'", directory, point));
-	return point != NULL;
-}
-
-static int keep_by_place(struct arena *a, struct pool *p, const struct allocation *of,
-	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
-{
-	struct ownership own;
-	struct place *list, at = {0};
-	const char *below;
-	size_t n;
-
-	if (pool_ownership(a, of->path, p->common, &own, err) < 0 ||
-		places_read(a, p->common, &list, &n, err) < 0)
-		return -1;
-	if (own.reason == OWNED_POINTER_MISSING && !is_there(path_join(a, of->path, ".git")))
-		return keep_remains(a, p, of, of->path, confirmed, why, text, err);
-	if (own.reason == OWNED_OK && !path_exists(own.actual))
-		return keep_remains(a, p, of, of->path, confirmed, why, text, err);
-	if (own.reason != OWNED_OK)
-		return keep(why, KEEP_FOREIGN, text,
-			arena_printf(a, "'%s' is not a worktree of '%s' (%s)", of->path, p->repo,
-				owned_word(own.reason)));
-	place_look(a, own.actual, &at);
-	if (at.path && strcmp(at.path, of->path) != 0)
-		return keep(why, KEEP_FOREIGN, text,
-			arena_printf(a, "'%s' is a copy: its git directory belongs to '%s'",
-				of->path, at.path));
-	if (at.locked && !lock_is_dead(a, &at))
-		return keep(why, KEEP_LOCKED, text,
-			arena_printf(a, "'%s' is locked%s%s", of->path, *at.locked ? ": " : "",
-				at.locked));
-	below = nested_in(list, n, of->path);
-	if (below)
-		return keep(why, KEEP_CHILDREN, text,
-			arena_printf(a, "'%s' contains another worktree: '%s'", of->path, below));
+	if (process_within(of->path, &pid) < 0)
+		return error_errno(err, "cannot find out which processes use '%s'", of->path);
+	if (pid)
+		*who = arena_printf(a, "process %d uses it", (int)pid);
 	return 0;
 }
 
-/* The record and git name different paths: somebody has moved the worktree. */
-static int keep_by_move(struct arena *a, struct pool *p, const struct allocation *of,
-	enum keep_reason *why, const char **text, struct error *err)
-{
-	const char *moved;
-
-	if (place_moved(a, p, of->path, of->branch, &moved, err) < 0)
-		return -1;
-	if (!moved)
-		return 0;
-	return keep(why, KEEP_UNSURE, text,
-		arena_printf(a, "'%s' has been moved to '%s': move it back, or remove it there",
-			of->path, moved));
-}
-
-static bool has_admin(struct arena *a, const char *path)
-{
-	const char *text;
-	char *to;
-
-	return worktree_pointer(a, path, &to, &text) && to && path_exists(to);
-}
-
-/* There is no worktree, or no longer one; git may still have it registered. */
-static int keep_by_admin(struct arena *a, struct pool *p, const struct allocation *of,
-	bool confirmed, enum keep_reason *why, const char **text, struct error *err)
-{
-	struct place at;
-	bool found;
-
-	if (place_of(a, p, of->path, &at, &found, err) < 0)
-		return -1;
-	return found ? admin_keep(a, p, &at, confirmed, why, text, err) : 0;
-}
-
-static int keep_gone(struct arena *a, struct pool *p, const struct allocation *of, bool confirmed,
-	enum keep_reason *why, const char **text, struct error *err)
-{
-	if (keep_by_move(a, p, of, why, text, err) < 0)
-		return -1;
-	return *why ? 0 : keep_by_admin(a, p, of, confirmed, why, text, err);
-}
-
-int pool_keep(struct arena *a, struct pool *p, const struct allocation *of, bool confirmed,
-	enum keep_reason *why, const char **text, struct error *err)
-{
-	*why = KEEP_NOTHING;
-	*text = NULL;
-	if (keep_by_record(a, p, of, why, text, err) < 0)
-		return -1;
-	if (*why)
-		return 0;
-	if (!is_there(of->path))
-		return keep_gone(a, p, of, confirmed, why, text, err);
-	if (keep_by_mount(a, of->path, why, text) ||
-		keep_by_place(a, p, of, confirmed, why, text, err) < 0)
-		return *why ? 0 : -1;
-	if (*why)
-		return 0;
-	if (!has_admin(a, of->path))
-		return keep_by_admin(a, p, of, confirmed, why, text, err);
-	return confirmed ? 0 : work_keep(a, p, of->path, why, text, err);
-}
-
-static int refuse(enum keep_reason why, const char *text, struct error *err)
-{
-	const char *hint = "";
-
-	if (why == KEEP_UNCOMMITTED || why == KEEP_UNPUSHED || why == KEEP_UNSURE)
-		hint = ": it is kept, unless --confirm is given";
-	return error_set(err, ERR_STATE, "%s%s", text, hint);
-}
-
-/* ---- two phases ---- */
-
-/* Renames it first, so that no new process uses it; then checks again. */
-static int look_again(struct arena *a, struct pool *p, const struct allocation *of,
-	const char *trash, enum keep_reason *why, const char **text, struct error *err)
+static int look_at_users(struct look *l)
 {
 	const char *who;
 
-	*why = KEEP_NOTHING;
-	if (live_inside(a, trash, &who, err) < 0)
+	if (pool_live(l->o->a, l->o->p, l->of, &who, l->o->err) < 0)
 		return -1;
-	if (who)
-		return keep(
-			why, KEEP_LIVE, text, arena_printf(a, "'%s' is in use: %s", of->path, who));
-	if (keep_by_mount(a, trash, why, text) || of->confirmed)
-		return 0;
-	if (has_admin(a, trash))
-		return work_keep(a, p, trash, why, text, err);
-	return keep_remains(a, p, of, trash, false, why, text, err);
+	return who ? kept(l, KEEP_LIVE, SAY("'%s' is in use: %s", l->of->path, who)) : 0;
 }
 
-static int put_back(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
-	struct error *err)
+static int look_at_children(struct look *l)
 {
-	if (is_there(trash) && rename(trash, of->path) < 0)
-		return error_errno(err, "cannot move '%s' back to '%s'", trash, of->path);
-	of->state = ALLOCATION_LIVE;
-	of->confirmed = false;
-	of->pid = 0;
-	return record_put(a, p, of, err);
-}
+	const struct records *all = &l->o->all;
+	const struct trees *trees = &l->o->trees;
+	const char *child = NULL;
+	size_t n = 0;
 
-/* The removal cannot be undone from here on: git's registration goes first, then the files. */
-static int finish(struct arena *a, struct pool *p, struct allocation *of, const char *admin,
-	const char *trash, struct error *err)
-{
-	struct change c;
-
-	{
-		CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-
-		if (admin_lock(p, &lock, err) < 0)
-			return -1;
-		locks_clear(a, p, of, admin);
-		if ((admin && admin_drop(a, p, of, admin, err) < 0) ||
-			branch_drop(a, p, of, err) < 0)
-			return -1;
-	}
-	if (trash_delete(trash_admin_path(a, p, of->path), err) < 0 || trash_delete(trash, err) < 0)
-		return -1;
-	for (const struct pool_part *const *part = pool_parts(); *part; part++)
-		(*part)->release(a, p, of);
-	change_begin(&c, a, p);
-	change_drop(&c, of);
-	if (slot_release(a, p, of, &c, err) < 0)
-		return -1;
-	return change_commit(&c, NULL, NULL, err);
-}
-
-/* Its admin directory: from its own pointer, else from the repository. NULL: it has none. */
-static int find_admin(struct arena *a, struct pool *p, const struct allocation *of,
-	const char *directory, const char **admin, struct error *err)
-{
-	const char *text;
-	struct place at;
-	bool found;
-	char *to;
-
-	*admin = NULL;
-	if (worktree_pointer(a, directory, &to, &text) && to && path_exists(to)) {
-		*admin = to;
-		return 0;
-	}
-	if (place_of(a, p, of->path, &at, &found, err) < 0)
-		return -1;
-	*admin = found ? at.admin : NULL;
+	for (size_t i = 0; i < all->n; i++)
+		if (all->items[i].parent && strcmp(all->items[i].parent, l->of->path) == 0 &&
+			n++ == 0)
+			child = all->items[i].path;
+	if (n)
+		return kept(l, KEEP_CHILDREN,
+			SAY("'%s' has %zu child%s, such as '%s'", l->of->path, n,
+				n == 1 ? "" : "ren", child));
+	for (size_t i = 1; i < trees->n; i++)
+		if (path_beneath(l->of->path, trees->items[i].path) &&
+			path_exists(trees->items[i].path))
+			return kept(l, KEEP_CHILDREN,
+				SAY("'%s' contains another worktree: '%s'", l->of->path,
+					trees->items[i].path));
 	return 0;
 }
 
-/* The directory has its trash name, or does not exist. `resumed`: the process that began the
- * removal has died, possibly after it removed git's registration. */
-static int second_phase(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
-	bool resumed, struct error *err)
+static int look_at_place(struct look *l)
 {
-	enum keep_reason why = KEEP_NOTHING;
-	const char *text = NULL, *admin;
+	const char *path = l->of->path;
+	struct ownership own;
 
-	if (find_admin(a, p, of, trash, &admin, err) < 0)
+	if (pool_ownership(l->o->a, path, l->o->p->common, &own, l->o->err) < 0)
 		return -1;
-	if (is_there(trash) && (admin || !resumed) &&
-		look_again(a, p, of, trash, &why, &text, err) < 0)
-		return -1;
-	if (!why && admin && !has_admin(a, trash) &&
-		keep_by_admin(a, p, of, of->confirmed, &why, &text, err) < 0)
-		return -1;
-	if (why)
-		return put_back(a, p, of, trash, err) < 0 ? -1 : refuse(why, text, err);
-	return finish(a, p, of, admin, trash, err);
+	if (own.reason == OWNED_CROSS_CLONE || own.reason == OWNED_POINTER_MALFORMED)
+		return kept(l, KEEP_FOREIGN,
+			SAY("'%s' is not a worktree of '%s' (%s)", path, l->o->p->repo,
+				owned_word(own.reason)));
+	if (own.reason == OWNED_OK && !l->t && path_exists(own.actual))
+		return kept(l, KEEP_FOREIGN,
+			SAY("git has the worktree '%s' at another place: run 'git worktree repair' "
+			    "if it was moved, and delete it by hand if it is a copy",
+				path));
+	if (l->t && l->t->locked)
+		return kept(l, KEEP_LOCKED,
+			SAY("'%s' is locked%s%s", path, *l->t->locked ? ": " : "", l->t->locked));
+	return 0;
 }
 
-static int first_phase(struct arena *a, struct pool *p, struct allocation *of, const char *trash,
+/* The first line that git prints in the worktree, or in the repository, is a reason. */
+static int look_by_git(struct look *l, const char *at, const char *const *args,
+	enum keep_reason why, const char *what, const char *where)
+{
+	if (op_git(l->o, at, args) < 0)
+		return -1;
+	if (!l->o->line)
+		return kept(
+			l, KEEP_UNSURE, SAY("git cannot read '%s': %s", l->of->path, l->o->said));
+	if (!*l->o->line)
+		return 0;
+	return why == KEEP_UNPUSHED
+		       ? kept(l, why,
+				 SAY("%s in '%s': %.12s is on no remote and %s", what, l->of->path,
+					 l->o->line, where))
+		       : kept(l, why, SAY("%s in '%s': '%s'", what, l->of->path, l->o->line));
+}
+
+/* The directory does not exist: what is left is what git has of it. */
+static int look_at_gone(struct look *l)
+{
+	const char *const args[] = {"rev-list", "-n", "1", l->t ? l->t->head : NULL, "--not",
+		"--branches", "--remotes", "--tags", NULL};
+	const struct tree *moved = trees_on(l->o, l->of->branch);
+
+	if (!path_exists(arena_dup(l->o->a, path_dir(l->of->path))))
+		return kept(l, KEEP_UNSURE, "the directory around it does not exist either");
+	if (!l->t && moved && l->of->admin)
+		return kept(l, KEEP_UNSURE,
+			SAY("'%s' has been moved to '%s': remove it there", l->of->path,
+				moved->path));
+	if (path_exists(l->modules))
+		return kept(l, KEEP_UNSURE,
+			SAY("'%s' is gone, and its submodules are still in '%s'", l->of->path,
+				l->modules));
+	return l->t && !l->t->branch ? look_by_git(l, NULL, args, KEEP_UNPUSHED, "unpushed commits",
+					       "in no branch")
+				     : 0;
+}
+
+static int look_at_changes(struct look *l)
+{
+	static const char *const args[] = {"status", "--porcelain", "--untracked-files=normal",
+		"--ignore-submodules=none", "--no-renames", NULL};
+	const char *busy = NULL;
+	struct error ignored;
+
+	if (git_read_operation(l->of->path, &busy, &ignored) == 0 && busy)
+		return kept(l, KEEP_UNCOMMITTED,
+			SAY("uncommitted changes in '%s': a %s is in progress", l->of->path, busy));
+	return look_by_git(l, l->of->path, args, KEEP_UNCOMMITTED, "uncommitted changes", NULL);
+}
+
+static int look_at_commits(struct look *l)
+{
+	static const char *const modules[] = {"submodule", "--quiet", "foreach", "--recursive",
+		"git rev-list -n 1 HEAD --all --not --remotes", NULL};
+	const char *const args[] = {"rev-list", "-n", "1", "HEAD", "--glob=refs/worktree", "--not",
+		"--remotes", "--tags",
+		l->t->branch ? SAY("--exclude=%s", l->t->branch) : "--branches", "--branches",
+		NULL};
+
+	if (look_by_git(l, l->of->path, args, KEEP_UNPUSHED, "unpushed commits",
+		    l->t->branch ? "in no other branch" : "in no branch") < 0)
+		return -1;
+	return l->why || !path_exists(l->modules)
+		       ? 0
+		       : look_by_git(l, l->of->path, modules, KEEP_UNPUSHED, "unpushed commits",
+				 "it is one of a submodule");
+}
+
+static int look_at_work(struct look *l)
+{
+	const char *path = l->of->path;
+
+	if (!path_exists(path))
+		return look_at_gone(l);
+	if (l->t && worktree_there(path))
+		return look_at_changes(l) < 0 || (!l->why && look_at_commits(l) < 0) ? -1 : 0;
+	return directory_is_empty(path)
+		       ? 0
+		       : kept(l, KEEP_UNSURE,
+				 SAY("'%s' is no longer a worktree, and is not empty", path));
+}
+
+int pool_keep(struct op *o, const struct allocation *of, bool confirmed, enum keep_reason *why,
+	const char **text)
+{
+	static int (*const looks[])(struct look *) = {
+		look_at_users, look_at_children, look_at_place, look_at_work};
+	struct look l = {
+		.o = o, .of = of, .modules = path_join(o->a, admin_path(o, of), "modules")};
+
+	if (trees_read(o) < 0)
+		return -1;
+	l.t = trees_at(o, of->path);
+	for (size_t i = 0; i < COUNT(looks) - confirmed && !l.why; i++)
+		if (looks[i](&l) < 0)
+			return -1;
+	*why = l.why;
+	*text = l.text;
+	return 0;
+}
+
+/* ---- removal ---- */
+
+/* A git that was killed has left them, and every later one would stop at them. */
+static void clear_locks(struct op *o, const struct allocation *of)
+{
+	const char *const locks[] = {arena_printf(o->a, "refs/heads/%s.lock", of->branch),
+		"packed-refs.lock", "config.lock"};
+
+	for (size_t i = 0; i < COUNT(locks); i++) {
+		const char *path = path_join(o->a, o->p->common, locks[i]);
+
+		if (path_exists(path) && process_abandoned(path))
+			(void)unlink(path);
+	}
+}
+
+/* Only one that was made here, and has never moved. git compares with the commit once more. */
+static int drop_branch(struct op *o, const struct allocation *of)
+{
+	const char *ref = arena_printf(o->a, "refs/heads/%s", of->branch);
+	const char *const moves[] = {"rev-list", "--walk-reflogs", "-n", "2", "--count", ref, NULL};
+	const char *const drop[] = {"update-ref", "-d", ref, of->tip, NULL};
+
+	if (!of->made_branch || !of->tip)
+		return 0;
+	clear_locks(o, of);
+	if (trees_read(o) < 0 || op_git(o, NULL, moves) < 0)
+		return -1;
+	if (trees_on(o, of->branch) || (o->line && strcmp(o->line, "2") == 0))
+		return 0;
+	return op_git(o, NULL, drop);
+}
+
+/* Its git directory; one of the same name that belongs to another worktree stays. */
+static int drop_admin(struct op *o, const struct allocation *of)
+{
+	const char *const args[] = {"worktree", "remove", "--force", "--force", of->path, NULL};
+	const char *admin = admin_path(o, of);
+	CLEANUP(buf_release) struct buf to = BUF_INIT;
+	bool missing = false;
+
+	if (op_git(o, NULL, args) < 0)
+		return -1;
+	if (!path_exists(admin))
+		return 0;
+	if (sys_read_file(&to, path_join(o->a, admin, "gitdir"), 8192, &missing, o->err) < 0 &&
+		!missing)
+		return -1;
+	if (!missing && !str_is(str_trim(buf_str(&to)), path_join(o->a, of->path, ".git")))
+		return 0;
+	return tree_delete(o, admin);
+}
+
+static const char *hidden_name(struct op *o, const struct allocation *of)
+{
+	return arena_printf(o->a, "%s/.removing-%s", arena_dup(o->a, path_dir(of->path)), of->slug);
+}
+
+static int finish(struct op *o, const struct allocation *of)
+{
+	if (tree_delete(o, hidden_name(o, of)) < 0 || drop_admin(o, of) < 0 ||
+		drop_branch(o, of) < 0)
+		return -1;
+	for (const struct pool_part *const *part = pool_parts(); *part && !o->keep_parts; part++)
+		(of->state == ALLOCATION_MAKING ? (*part)->undo : (*part)->release)(o->a, o->p, of);
+	return record_drop(o, of);
+}
+
+int pool_remove(struct op *o, struct allocation *of)
+{
+	of->state = ALLOCATION_REMOVING;
+	if (record_put(o, of) < 0)
+		return -1;
+	if (path_exists(of->path) && rename(of->path, hidden_name(o, of)) < 0)
+		return error_errno(o->err, "cannot rename '%s'", of->path);
+	return finish(o, of);
+}
+
+int pool_settle(struct op *o, struct allocation *of)
+{
+	bool making = of->state == ALLOCATION_MAKING;
+	pid_t pid;
+
+	/* The lock is ours: no git of the interrupted command is running. */
+	if (making && process_within(of->path, &pid) == 0 && pid)
+		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
+	if (making)
+		return tree_delete(o, of->path) < 0 ? -1 : finish(o, of);
+	if (!path_exists(of->path) || path_exists(hidden_name(o, of)))
+		return finish(o, of);
+	of->state = ALLOCATION_LIVE;
+	return record_put(o, of);
+}
+
+static int reclaim(struct op *o, const char *what, bool confirmed, bool *removed)
+{
+	struct pool_entry e;
+	enum keep_reason why;
+	const char *text;
+	bool found;
+
+	if (entry_find(o, what, &e, &found) < 0)
+		return -1;
+	if (!found)
+		return 0;
+	if (e.of.fault)
+		return error_set(o->err, ERR_STATE, "'%s' is half made or half removed: %s",
+			e.of.path, e.of.fault);
+	if (pool_keep(o, &e.of, confirmed, &why, &text) < 0)
+		return -1;
+	if (why)
+		return error_set(o->err, ERR_STATE, "%s%s", text,
+			why == KEEP_UNCOMMITTED || why == KEEP_UNPUSHED || why == KEEP_UNSURE
+				? ": it is kept, unless --confirm is given"
+				: "");
+	*removed = pool_remove(o, &e.of) == 0;
+	return *removed ? 0 : -1;
+}
+
+int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
 	struct error *err)
 {
-	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
+	struct op o = {.a = a, .p = p, .err = err};
+	int rc;
 
-	if (admin_lock(p, &lock, err) < 0 || trash_clear(a, p, of, err) < 0)
+	*removed = false;
+	if (op_begin(&o) < 0)
 		return -1;
-	of->state = ALLOCATION_REMOVING;
-	record_claim(a, of);
-	if (record_put(a, p, of, err) < 0)
-		return -1;
-	return trash_move(of->path, trash, err);
-}
-
-int pool_remove(
-	struct arena *a, struct pool *p, struct allocation *of, bool confirmed, struct error *err)
-{
-	const char *trash = trash_path(a, of->path), *text;
-	enum keep_reason why;
-
-	if (pool_keep(a, p, of, confirmed, &why, &text, err) < 0)
-		return -1;
-	if (why)
-		return refuse(why, text, err);
-	of->confirmed = confirmed;
-	if (first_phase(a, p, of, trash, err) == 0 &&
-		second_phase(a, p, of, trash, false, err) == 0)
-		return 0;
-	record_give_up(a, p, of->path, err->text);
-	return -1;
-}
-
-int remove_resume(struct arena *a, struct pool *p, struct allocation *of, struct error *err)
-{
-	const char *trash = trash_path(a, of->path);
-
-	/* It was not begun: the caller may ask again. */
-	if (is_there(of->path) && !is_there(trash))
-		return put_back(a, p, of, trash, err);
-	return second_phase(a, p, of, trash, true, err);
+	rc = reclaim(&o, what, confirmed, removed);
+	pool_unlock(p);
+	return rc;
 }

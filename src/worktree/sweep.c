@@ -1,129 +1,145 @@
+/*
+ * sweep.c: worktrees that are merged, left by a failed run, or old. The reasons only name
+ * candidates: pool_keep() decides.
+ */
+#include "src/event/artifact.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
-#include "src/worktree/list.h"
+#include "src/worktree/pool_internal.h"
 
-/* A record whose worktree does not exist holds ports needlessly. If its parent directory does not
- * exist either, the disk may not be mounted. */
-static bool is_gone(const struct pool_entry *e)
+struct sweep {
+	struct op o;
+	const char *target; /* branch of origin; NULL: there is none */
+	struct run_state *runs;
+	size_t n_runs;
+	bool apply, confirmed;
+};
+
+/* Its branch is checked out there, has moved from where it began, and is part of the target as
+ * fetched last. */
+static int is_merged(struct sweep *s, const struct allocation *of, bool *merged)
 {
-	return e->recorded && !e->there && e->of.state == ALLOCATION_LIVE &&
-	       !path_exists(e->of.path);
+	const struct tree *t = trees_at(&s->o, of->path);
+	const char *const args[] = {"merge-base", "--is-ancestor", t ? t->head : NULL,
+		arena_printf(s->o.a, "refs/remotes/origin/%s", s->target ? s->target : ""), NULL};
+
+	*merged = false;
+	if (!s->o.p->on_merge || !s->target || !of->tip || !t || !t->branch ||
+		strcmp(t->branch, of->branch) != 0 || strcmp(t->branch, s->target) == 0 ||
+		strcmp(t->head, of->tip) == 0)
+		return 0;
+	if (op_git(&s->o, NULL, args) < 0)
+		return -1;
+	*merged = s->o.line != NULL;
+	return 0;
 }
 
-static bool is_away(struct arena *a, const struct pool_entry *e)
+static bool is_run_of(const struct run_state *r, const struct allocation *of)
 {
-	return !path_exists(arena_dup(a, path_dir(e->of.path)));
+	const char *run = of->run && strncmp(of->run, "run ", 4) == 0 ? of->run + 4 : of->run;
+
+	if (r->heartbeat < of->created)
+		return false; /* of an earlier worktree of this name */
+	return r->worktree ? strcmp(r->worktree, of->path) == 0 : run && strcmp(run, r->issue) == 0;
 }
 
-static int sweep_one(
-	struct listing *l, struct pool_entry *e, bool apply, bool confirmed, struct error *err)
+/* The last run in it has failed; "timeout" if a call of an agent timed out, and no later call
+ * replaced it. */
+static int find_failure(struct sweep *s, const struct allocation *of, const char **reason)
 {
+	CLEANUP(json_free) json *runtime = NULL;
+	const struct run_state *last = NULL;
+	const struct pool *p = s->o.p;
+	bool late = false;
+
+	for (size_t i = 0; i < s->n_runs; i++)
+		if (is_run_of(&s->runs[i], of) && (!last || s->runs[i].heartbeat > last->heartbeat))
+			last = &s->runs[i];
+	if (!last || last->status != RUN_FAILURE)
+		return 0;
+	if (artifact_read_runtime(p->artifacts, last->issue, &runtime, s->o.err) < 0)
+		return -1;
+	for (const json *row = json_first(runtime ? json_get(runtime, "stages") : NULL);
+		row && !late; row = json_next(row))
+		late = json_str_is(row, "status", "timeout");
+	if (late ? p->on_timeout : p->on_abort)
+		*reason = late ? "timeout" : "aborted";
+	return 0;
+}
+
+static int find_reason(struct sweep *s, struct pool_entry *e)
+{
+	bool merged = false;
+
+	if (e->recorded && e->there && is_merged(s, &e->of, &merged) < 0)
+		return -1;
+	e->reason = merged ? "merged" : NULL;
+	if (e->recorded && e->there && !merged && find_failure(s, &e->of, &e->reason) < 0)
+		return -1;
+	if (!e->reason && e->stale)
+		e->reason = "stale";
+	if (e->recorded && !e->there && !path_exists(e->of.path))
+		e->reason = "gone";
+	return 0;
+}
+
+static int sweep_one(struct sweep *s, struct pool_entry *e)
+{
+	struct op o = s->o;
 	struct error fault;
 
-	if (e->keep != KEEP_NOTHING)
+	if (e->keep)
 		return 0;
-	if (!e->there && is_away(l->arena, e)) {
-		e->keep = KEEP_UNSURE;
-		e->why = "the directory around it does not exist either";
-		return 0;
-	}
-	if (pool_keep(l->arena, l->pool, &e->of, confirmed, &e->keep, &e->why, err) < 0)
+	if (pool_keep(&s->o, &e->of, s->confirmed, &e->keep, &e->why) < 0)
 		return -1;
-	if (e->keep != KEEP_NOTHING || !apply)
+	if (e->keep || !s->apply)
 		return 0;
 	/* One that cannot be removed must not block the others. */
-	e->removed = pool_remove(l->arena, l->pool, &e->of, confirmed, &fault) == 0;
-	if (!e->removed) {
-		e->keep = KEEP_UNSURE;
-		e->why = arena_dup(l->arena, str_of(fault.text));
-	}
+	o.err = &fault;
+	e->removed = pool_remove(&o, &e->of) == 0;
+	if (e->removed)
+		return records_read(&s->o);
+	e->keep = KEEP_UNSURE;
+	e->why = arena_dup(o.a, str_of(fault.text));
 	return 0;
 }
 
-/* A pool of a repository that no longer exists cannot be opened, so no other command can release
- * its ports. */
-static bool is_left_behind(const struct listing *l, const struct allocation *of)
+static int sweep_pool(struct sweep *s, int64_t now, struct pool_entry **out, size_t *n)
 {
-	return !record_ours(l->pool, of) && !path_exists(of->common) && !path_exists(of->path) &&
-	       !record_alive(of);
-}
+	struct pool_entry *list;
+	struct pool *p = s->o.p;
+	struct git_default known;
+	size_t count, kept = 0;
 
-static int forget(struct listing *l, const struct allocation *of, bool *done, struct error *err)
-{
-	struct change c;
-	bool refused;
-
-	change_begin(&c, l->arena, l->pool);
-	if (slot_release(l->arena, l->pool, of, &c, err) < 0)
+	if (git_read_default(s->o.a, p->repo, &known, s->o.err) < 0 || trees_read(&s->o) < 0 ||
+		entries_read(&s->o, now, &list, &count) < 0 ||
+		(p->artifacts &&
+			run_state_list(s->o.a, p->artifacts, &s->runs, &s->n_runs, s->o.err) < 0))
 		return -1;
-	change_drop(&c, of);
-	if (change_commit(&c, NULL, &refused, err) < 0)
-		return -1;
-	*done = !refused;
-	return 0;
-}
-
-static int add_left_behind(struct listing *l, bool apply, struct error *err)
-{
-	struct pool_entry *more = arena_alloc(l->arena, (l->n + l->n_all + 1) * sizeof(*more));
-
-	if (l->n)
-		memcpy(more, l->entries, l->n * sizeof(*more));
-	l->entries = more;
-	for (size_t i = 0; i < l->n_all; i++) {
-		struct pool_entry *e = &more[l->n];
-
-		if (!is_left_behind(l, &l->all[i]))
+	s->target = p->target ? p->target : known.remote ? known.branch : NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].of.state != ALLOCATION_LIVE)
 			continue;
-		*e = (struct pool_entry){.of = l->all[i], .recorded = true, .reason = "gone"};
-		if (apply && forget(l, &e->of, &e->removed, err) < 0)
+		if (find_reason(s, &list[i]) < 0 || (list[i].reason && sweep_one(s, &list[i]) < 0))
 			return -1;
-		l->n++;
+		if (list[i].reason)
+			list[kept++] = list[i];
 	}
-	return 0;
-}
-
-/* NULL: it is kept. */
-static int reason_of(
-	const struct due *d, const struct pool_entry *e, const char **reason, struct error *err)
-{
-	if (due_look(d, e, reason, err) < 0)
-		return -1;
-	if (!*reason)
-		*reason = e->stale ? "stale" : is_gone(e) ? "gone" : NULL;
-	return 0;
-}
-
-static int sweep_pool(struct listing *l, bool apply, bool confirmed, struct error *err)
-{
-	size_t kept = 0;
-	struct due due;
-
-	if (due_read(l, &due, err) < 0)
-		return -1;
-	for (size_t i = 0; i < l->n; i++) {
-		struct pool_entry *e = &l->entries[i];
-
-		if (reason_of(&due, e, &e->reason, err) < 0)
-			return -1;
-		if (!e->reason)
-			continue;
-		l->entries[kept] = *e;
-		if (sweep_one(l, &l->entries[kept++], apply, confirmed, err) < 0)
-			return -1;
-	}
-	l->n = kept;
+	*out = list;
+	*n = kept;
 	return 0;
 }
 
 int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, int64_t now,
 	struct pool_entry **out, size_t *n, struct error *err)
 {
-	struct listing l = {.arena = a, .pool = p, .now = now};
+	struct sweep s = {
+		.o = {.a = a, .p = p, .err = err}, .apply = apply, .confirmed = confirmed};
+	int rc;
 
-	if (listing_read(&l, err) < 0 || sweep_pool(&l, apply, confirmed, err) < 0 ||
-		add_left_behind(&l, apply, err) < 0)
+	if (op_begin(&s.o) < 0)
 		return -1;
-	*out = l.entries;
-	*n = l.n;
-	return 0;
+	rc = sweep_pool(&s, now, out, n);
+	pool_unlock(p);
+	return rc;
 }

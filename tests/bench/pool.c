@@ -82,7 +82,7 @@ static void measure_allocate(struct bench *b, const char *dir)
 
 /* ---- list : stat ---- */
 
-/* As allocate leaves it: two commits, a port, and a worktree with its admin directory. */
+/* As allocate leaves it: a record, a port, and a worktree with its admin directory. */
 static void lay_worktree(struct bench *b, struct pool *p, unsigned i)
 {
 	const char *name = arena_printf(&b->arena, "feat-issue-%u", i);
@@ -91,14 +91,14 @@ static void lay_worktree(struct bench *b, struct pool *p, unsigned i)
 		.slug = name,
 		.path = path_join(&b->arena, p->dir, name),
 		.repo = p->repo,
-		.common = p->common,
 		.pool = p->name,
+		.admin = name,
+		.state = ALLOCATION_LIVE,
 		.port = 10000 + i,
 		.ports = 1,
 		.made_branch = true,
 		.created = 1800000000};
 	struct error err;
-	struct change c;
 
 	tree_write(arena_printf(&b->arena, "%s/.git", of.path),
 		str_of(arena_printf(&b->arena, "gitdir: %s\n", admin)));
@@ -106,14 +106,7 @@ static void lay_worktree(struct bench *b, struct pool *p, unsigned i)
 		str_of(arena_printf(&b->arena, "%s/.git\n", of.path)));
 	tree_write(arena_printf(&b->arena, "%s/HEAD", admin),
 		str_of(arena_printf(&b->arena, "ref: refs/heads/%s\n", name)));
-	record_claim(&b->arena, &of);
-	change_begin(&c, &b->arena, p);
-	change_record(&c, &of);
-	port_take(&c, of.port, of.path, 0);
-	if (change_commit(&c, &of.mod, NULL, &err) < 0)
-		die("%s", err.text);
-	of.state = ALLOCATION_LIVE;
-	if (record_put(&b->arena, p, &of, &err) < 0)
+	if (record_put(&(struct op){.a = &b->arena, .p = p, .err = &err}, &of) < 0)
 		die("%s", err.text);
 }
 

@@ -246,6 +246,36 @@ BRANCHDB_TEST(many_at_once_never_exceed_the_limit)
 	assert_sh("ls files | wc -l", "12\n");
 }
 
+BRANCHDB_TEST(a_warm_branch_is_handed_out_once)
+{
+	const struct database_pool_spec *pool =
+		have_pool(SQLITE("  lifecycle: {maxConcurrent: 20, warmPoolSize: 3}\n"));
+	struct branchdb_list all;
+	size_t made, handed = 0;
+	bool lacks;
+
+	sh("sqlite3 up 'CREATE TABLE t (x)'");
+	assert_int_equal(branchdb_lacks_warm(&db, pool, &lacks, &err), 0);
+	assert_true(lacks);
+	assert_int_equal(branchdb_refill(&db, pool, base, &made, &err), 0);
+	assert_int_equal(made, 3);
+	assert_int_equal(branchdb_refill(&db, pool, base, &made, &err), 0);
+	assert_int_equal(made, 0);
+	branchdb_close(&db);
+	assert_int_equal(run_processes(MANY, allocate_one, (void *)(uintptr_t)pool), MANY);
+	assert_int_equal(branchdb_open(&arena, &site, &db, &err), 0);
+	assert_int_equal(branchdb_list(&db, &all, &err), 0);
+	assert_int_equal(all.n, MANY);
+	for (size_t i = 0; i < all.n; i++) {
+		assert_null(all.items[i].warm);
+		handed += strcmp(all.items[i].key, all.items[i].slot) != 0;
+	}
+	assert_int_equal(handed, 3);
+	assert_sh("ls files | wc -l", "20\n");
+	assert_int_equal(branchdb_refill(&db, pool, base, &made, &err), 0);
+	assert_int_equal(made, 0); /* at the limit */
+}
+
 /* Two need the shared branch at the same time: one makes it, the other waits. */
 static int share_one(unsigned i, void *data)
 {
@@ -272,6 +302,7 @@ static int die_in(unsigned i, void *data)
 	const struct database_pool_spec *pool = data;
 	bool refused;
 	struct branchdb_branch b = {.key = branch_key(&arena, &site, "app", "x"),
+		.slot = branch_key(&arena, &site, "app", "x"),
 		.pool = "app",
 		.adapter = "sqlite-copy",
 		.of = "x"};

@@ -440,8 +440,10 @@ const struct scene scenes[] = {
 		.probe = LEDGER},
 	/* Never an action that is printed without its reservation. */
 	{.name = "step: with a plan",
-		.setup = PLANNED RECORD("researching/1",
-			"briefed") "echo 'pipeline: ship' >.dev-team/config.yaml\n",
+		.setup = PLANNED RECORD(
+			"researching/1", "briefed") "echo 'pipeline: ship' >.dev-team/config.yaml\n"
+						    "sed -i 's/name: plan/name: implementing/' "
+						    ".dev-team/resources/pipeline.yaml\n",
 		WAITS,
 		.words = {"step", "T-1", IMPLEMENT},
 		.lax = true,

@@ -24,6 +24,7 @@ void gate_begin(void)
 int gate_setup(void **state)
 {
 	(void)scratch_make(state);
+	sh("git init -q --bare .");
 	gate_begin();
 	return 0;
 }

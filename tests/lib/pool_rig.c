@@ -1,4 +1,5 @@
-#include "src/sys/process.h"
+#include <signal.h>
+#include <sys/wait.h>
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
@@ -108,7 +109,7 @@ size_t keys(const char *prefix)
 void nothing_is_left_of_x(void)
 {
 	sh("test ! -e pool/x && test -z \"$(ls r/.git/worktrees 2>/dev/null)\" && test -z \"$(ls "
-	   "-A pool | grep -v '^[.]pool$')\" && test -z \"$(ls r/.git | grep trash)\"");
+	   "-A pool)\"");
 	assert_int_equal(keys(""), 0);
 }
 
@@ -118,7 +119,7 @@ void change_stays(const char *act, const char *why)
 	sh(arena_printf(&arena, "cd pool/x\n%s", act));
 	if (!stays("x", "uncommitted changes in") || !contains(err.text, why))
 		fail_msg("%s", act);
-	sh("test -d pool/x && test -z \"$(ls -A pool | grep trash)\"");
+	sh("test -d pool/x && test -z \"$(ls -A pool | grep removing)\"");
 	goes("x", true);
 	sh("git -C r config --unset status.showUntrackedFiles || :\n"
 	   "git -C r config --unset diff.ignoreSubmodules || :");
@@ -138,17 +139,21 @@ void commit_stays(const char *act, bool kept)
 	   "git push -q origin :y; } >/dev/null 2>&1 || :");
 }
 
-/* A process that has ended, as a record names it. */
-static void by_a_dead_one(struct allocation *of)
+void pool_put(const struct allocation *of)
 {
-	of->pid = 4194999; /* above the kernel's maximum */
-	of->start = 1;
-	of->boot = boot_id();
+	struct op o = {.a = &arena, .p = &pool, .err = &err};
+
+	assert_int_equal(record_put(&o, of), 0);
 }
 
-void pool_put(struct allocation *of)
+static void settle(void)
 {
-	assert_int_equal(record_put(&arena, &pool, of, &err), 0);
+	struct op o = {.a = &arena, .p = &pool, .err = &err};
+
+	pool_again();
+	if (op_begin(&o) < 0)
+		fail_msg("%s", err.text);
+	pool_unlock(&pool);
 }
 
 void half_made(const char *act)
@@ -157,22 +162,66 @@ void half_made(const char *act)
 
 	sh(act);
 	of.state = ALLOCATION_MAKING;
-	by_a_dead_one(&of);
 	pool_put(&of);
-	assert_int_equal(keys("doing/"), 1);
-	pool_again();
-	assert_null(pool.notice);
+	settle();
 }
 
-void half_removed(const char *act, bool confirmed)
+void half_removed(const char *act)
 {
 	struct allocation of = have("x");
 
 	of.state = ALLOCATION_REMOVING;
-	of.confirmed = confirmed;
-	by_a_dead_one(&of);
 	pool_put(&of);
-	sh(arena_printf(&arena, "trash=%s\nadmin=%s\n%s", trash_path(&arena, of.path),
-		trash_admin_path(&arena, &pool, of.path), act));
-	pool_again();
+	sh(arena_printf(&arena, "hidden=pool/.removing-x\n%s", act));
+	settle();
+}
+
+const char *leaks(void)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct leak *list;
+	size_t n;
+
+	if (pool_audit(&arena, &pool, &list, &n, &err) < 0)
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < n; i++)
+		buf_addf(&out, "%s%s", i ? " " : "", list[i].kind);
+	return arena_dup(&arena, buf_str(&out));
+}
+
+pid_t somebody(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	return pid;
+}
+
+pid_t somebody_in(const char *dir)
+{
+	int ready[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (chdir(at(dir)) < 0 || write(ready[1], "x", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+void somebody_ends(pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }

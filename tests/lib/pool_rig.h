@@ -36,11 +36,19 @@ void change_stays(const char *act, const char *why);
 /* The same with a commit; not `kept`: it is removed without a confirmation. */
 void commit_stays(const char *act, bool kept);
 /* Puts the record of a worktree into the store. */
-void pool_put(struct allocation *of);
-/* x as a process leaves it that dies while it creates it, after `act` in the scratch directory. */
+void pool_put(const struct allocation *of);
+/* x as a process leaves it that is killed while it creates it, after `act` in the scratch
+ * directory, and then another command. */
 void half_made(const char *act);
-/* The same while it removes it; `act` finds the places of the trash in $trash and $admin. */
-void half_removed(const char *act, bool confirmed);
+/* The same while it removes it; `act` finds the hidden name of the directory in $hidden. */
+void half_removed(const char *act);
+/* The kinds of all leaks, with blanks between them. */
+const char *leaks(void);
+/* A process that runs until somebody_ends(). */
+pid_t somebody(void);
+/* The same, with this working directory. */
+pid_t somebody_in(const char *dir);
+void somebody_ends(pid_t pid);
 
 #define POOL_TEST(name) UNIT_TEST(name, pool_setup, pool_teardown)
 

@@ -5,7 +5,8 @@
 static void ask_about(const char *id, enum admission_answer answer)
 {
 	t.asked_about = id;
-	t.admission = (struct admission){answer, "the budget is spent", clock_now() + 60};
+	t.admission = (struct admission){
+		.answer = answer, .reason = "the budget is spent", .until = clock_now() + 60};
 }
 
 ENGINE_TEST(nobody_is_asked_by_default)

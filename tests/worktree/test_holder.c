@@ -1,8 +1,8 @@
 /*
- * A worktree has one holder at a time, even if two state directories have a record of it.
+ * A worktree has one holder at a time; all state directories see it.
  */
+#include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
-#include "tests/lib/records_rig.h"
 
 static int held_by(const char *run, pid_t pid, bool adopt)
 {
@@ -65,12 +65,12 @@ POOL_TEST(another_state_directory_sees_the_holder)
 
 	assert_int_equal(held_by("run 1", one, false), 0);
 	another_state_directory("other");
-	assert_true(stays_confirmed("x", "holds it")); /* it has no record here */
+	assert_true(stays_confirmed("x", "holds it"));
 	assert_true(refused(
 		held_by(NULL, two, false), ERR_STATE, "for 'run 1', which is still running"));
-	of = have("x"); /* a record of its own, and no hold */
-	assert_int_equal(of.pid, 0);
-	assert_true(stays_confirmed("x", "holds it"));
+	of = have("x");
+	assert_int_equal(of.holder.pid, one);
+	assert_string_equal(leaks(), "");
 	somebody_ends(one);
 	assert_int_equal(held_by(NULL, two, true), 0);
 	another_state_directory("state");
@@ -79,19 +79,24 @@ POOL_TEST(another_state_directory_sees_the_holder)
 	goes("x", false);
 }
 
-POOL_TEST(an_audit_tells_who_holds_it_elsewhere)
+POOL_TEST(a_number_that_is_used_again_is_another_process)
 {
 	pid_t one = somebody();
-	struct leak *list;
-	size_t n;
+	struct allocation of;
 
 	assert_int_equal(held_by(NULL, one, false), 0);
-	another_state_directory("other");
-	assert_int_equal(pool_audit(&arena, &pool, &list, &n, &err), 0);
-	assert_int_equal(n, 1);
-	assert_string_equal(list[0].kind, "unrecorded-worktree");
-	assert_non_null(strstr(
-		list[0].text, arena_printf(&arena, "process %d holds it (state directory '%s')",
-				      (int)one, at("state"))));
+	of = have("x");
+	of.holder.start--;
+	pool_put(&of);
+	goes("x", false);
+	/* Nothing is known about a process of another machine. */
+	assert_int_equal(held_by(NULL, one, false), 0);
+	of = have("x");
+	of.holder.boot = "another";
+	of.holder.host = "another";
+	pool_put(&of);
+	assert_true(stays_confirmed("x", "holds it"));
 	somebody_ends(one);
 }
+
+UNIT_GROUP(NULL, arena_end)

@@ -1,26 +1,23 @@
-/* The output of a list, stale worktrees, and the processes that count as users of a worktree. */
+/* The output of a list, stale worktrees, and what counts as use of a worktree. */
 #include <utime.h>
-#include "tests/lib/records_rig.h"
+#include <sys/stat.h>
+#include "src/base/clock.h"
 #include "src/event/artifact.h"
+#include "src/worktree/pool_internal.h"
+#include "tests/lib/pool_rig.h"
 
-static struct error err;
-
-RECORDS_TEST(a_list_has_records_and_what_is_there)
+POOL_TEST(a_list_has_records_and_what_is_there)
 {
 	struct pool_entry *list;
 	size_t n;
 
 	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
 	assert_int_equal(n, 0);
-	tree_remove(pool.dir);
-	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
-	assert_int_equal(n, 0);
-	whole("b", 4000);
-	put_record(record_of("a"));
-	make_worktree(pool.repo, in_pool("c"));
-	make_worktree(at("elsewhere"), in_pool("d"));
-	tree_mkdirs(in_pool("e/.git/objects"));
-	tree_mkdirs(in_pool(".hidden"));
+	(void)have("a");
+	(void)have("b");
+	sh("rm -r pool/a && git -C r worktree add -q -b c ../pool/c\n"
+	   "git clone -q org/o.git elsewhere && git -C elsewhere worktree add -q -b d ../pool/d\n"
+	   "mkdir -p pool/e/.git/objects pool/.hidden");
 	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
 	assert_int_equal(n, 4);
 	assert_string_equal(list[0].of.slug, "a");
@@ -31,7 +28,7 @@ RECORDS_TEST(a_list_has_records_and_what_is_there)
 	assert_int_equal(list[3].keep, KEEP_FOREIGN);
 }
 
-RECORDS_TEST(stale_is_by_the_directories_time)
+POOL_TEST(stale_is_by_the_directories_time)
 {
 	static const struct {
 		int64_t age;
@@ -42,12 +39,12 @@ RECORDS_TEST(stale_is_by_the_directories_time)
 	struct pool_entry *list;
 	size_t n;
 
-	whole("one", 4000);
+	(void)have("one");
 	clock_fix(now);
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct utimbuf times = {now - rows[i].age, now - rows[i].age};
 
-		assert_int_equal(utime(in_pool("one"), &times), 0);
+		assert_int_equal(utime(at("pool/one"), &times), 0);
 		assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
 		assert_int_equal(list[0].stale, rows[i].stale);
 		assert_int_equal(list[0].changed, now - rows[i].age);
@@ -61,45 +58,20 @@ RECORDS_TEST(stale_is_by_the_directories_time)
 	assert_false(list[0].stale);
 }
 
-/* ---- live ---- */
-
 static const char *live(const struct allocation *of)
 {
-	const char *who;
+	struct op o = {.a = &arena, .p = &pool, .err = &err};
+	enum keep_reason why;
+	const char *text;
 
-	if (pool_live(&arena, &pool, of, &who, &err) < 0)
+	if (pool_keep(&o, of, false, &why, &text) < 0)
 		fail_msg("%s", err.text);
-	return who;
+	return why == KEEP_LIVE ? text : NULL;
 }
 
-RECORDS_TEST(a_process_in_the_record_is_live)
+POOL_TEST(a_fresh_heartbeat_is_live)
 {
-	struct allocation one = record_of("one");
-	struct process_info info;
-	pid_t pid = somebody();
-
-	assert_null(live(&one));
-	assert_true(process_info(pid, &info));
-	one.pid = pid;
-	one.start = info.start;
-	one.boot = boot_id();
-	assert_non_null(live(&one));
-	/* A number that is reused, or was used before the machine was restarted. */
-	one.start--;
-	assert_null(live(&one));
-	one.start++;
-	one.boot = "another";
-	assert_null(live(&one));
-	one.boot = boot_id();
-	somebody_ends(pid);
-	assert_null(live(&one));
-	record_claim(&arena, &one);
-	assert_null(live(&one)); /* this process */
-}
-
-RECORDS_TEST(a_fresh_heartbeat_is_live)
-{
-	struct allocation one = record_of("one");
+	struct allocation one = have("one");
 	struct run_state s = {
 		.issue = "T-1", .stage = "code", .status = RUN_RUNNING, .worktree = one.path};
 
@@ -114,7 +86,7 @@ RECORDS_TEST(a_fresh_heartbeat_is_live)
 	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
 	assert_null(live(&one));
 	s.status = RUN_RUNNING;
-	s.worktree = in_pool("another");
+	s.worktree = at("pool/another");
 	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
 	assert_null(live(&one));
 	s.worktree = NULL;
@@ -124,28 +96,17 @@ RECORDS_TEST(a_fresh_heartbeat_is_live)
 	assert_non_null(live(&one));
 }
 
-RECORDS_TEST(a_process_that_works_in_it_is_live)
+POOL_TEST(a_process_that_works_in_it_is_live)
 {
-	struct allocation one = record_of("one"), longer = record_of("one-more");
-	int in[2];
+	struct allocation one = have("one"), longer = have("one-more");
 	pid_t pid;
-	char c;
 
-	tree_mkdirs(in_pool("one/src/deep"));
-	tree_mkdirs(in_pool("one-more"));
-	assert_int_equal(pipe(in), 0);
-	pid = fork();
-	if (pid == 0) {
-		if (chdir(in_pool("one/src/deep")) < 0 || write(in[1], "x", 1) != 1)
-			_exit(1);
-		pause();
-		_exit(0);
-	}
-	assert_int_equal(read(in[0], &c, 1), 1);
+	sh("mkdir -p pool/one/src/deep");
+	pid = somebody_in("pool/one/src/deep");
 	assert_non_null(live(&one));
 	assert_null(live(&longer));
 	somebody_ends(pid);
 	assert_null(live(&one));
-	close(in[0]);
-	close(in[1]);
 }
+
+UNIT_GROUP(NULL, arena_end)

@@ -91,7 +91,7 @@ static bool kill_one(struct kills *k, struct standing **of)
 		.kinds = CALL_EFFECTS | CALL_LOCK | CALL_READ};
 
 	choose(k, argv, of);
-	t.at = 1 + random_below(&k->random, t.who == TRACE_ALL ? 1200 : 400);
+	t.at = 1 + random_below(&k->random, t.who == TRACE_ALL ? 500 : 130);
 	if (trace_run(&t) < 0)
 		return false;
 	k->hit += t.hit;

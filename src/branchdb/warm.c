@@ -1,0 +1,147 @@
+/*
+ * warm.c: branches that are made in advance. Handing one over opens no database: its record gets
+ * another key. It fits a worktree whose migrations are those that it was made with.
+ */
+#include "src/branchdb/branchdb_internal.h"
+#include "src/base/clock.h"
+#include "src/sys/digest.h"
+#include "src/sys/git.h"
+#include "src/sys/process.h"
+
+static int ask_git(struct arena *a, const char *worktree, const char *const *argv, char **line,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const struct git_command c = {.dir = worktree, .name = "git", .argv = argv};
+	int status;
+
+	if (git_command(&c, &out, &status, err) < 0)
+		return -1;
+	*line = arena_dup(a, str_trim(buf_str(&out)));
+	return 0;
+}
+
+/* Of the committed files in `migrationCwd`, and of what else decides how a branch is made. NULL:
+ * some of them are not committed, so that no branch made in advance fits. */
+static int migrations_digest(struct arena *a, const struct database_pool_spec *pool,
+	const char *worktree, const char **out, struct error *err)
+{
+	const char *cwd = pool->migration_cwd ? pool->migration_cwd : "";
+	const char *const tree[] = {
+		"git", "rev-parse", "--verify", "--quiet", arena_printf(a, "HEAD:%s", cwd), NULL};
+	const char *const status[] = {"git", "status", "--porcelain", "--", *cwd ? cwd : ".", NULL};
+	bool migrates = pool->migrations && pool->on_create;
+	char digest[DIGEST_TEXT], *id = NULL, *changes = NULL;
+
+	*out = NULL;
+	if (migrates && (ask_git(a, worktree, tree, &id, err) < 0 ||
+				ask_git(a, worktree, status, &changes, err) < 0))
+		return -1;
+	if (changes && *changes)
+		return 0;
+	digest_text(str_of(arena_printf(a, "%s\n%s\n%s\n%s\n%s", pool->adapter,
+			    pool->connection_env, pool->branch_from ? pool->branch_from : "",
+			    migrates ? pool->migration_command : "", id ? id : "")),
+		digest);
+	*out = arena_dup(a, str_of(digest));
+	return 0;
+}
+
+static bool is_warm(const struct branchdb_branch *b, const struct database_pool_spec *pool)
+{
+	return b->warm && b->state == BRANCHDB_LIVE && strcmp(b->pool, pool->name) == 0;
+}
+
+int branch_take_warm(struct branchdb *db, const struct branchdb_request *q, const char *slot,
+	struct branchdb_branch *out, bool *taken, struct error *err)
+{
+	struct branchdb_list all;
+	const char *digest = NULL;
+
+	*taken = false;
+	if (branchdb_list(db, &all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all.n && !*taken; i++) {
+		struct branchdb_branch *b = &all.items[i];
+		bool refused;
+
+		if (!is_warm(b, q->pool))
+			continue;
+		if (!digest && migrations_digest(db->arena, q->pool, q->worktree, &digest, err) < 0)
+			return -1;
+		if (!digest)
+			return 0;
+		if (strcmp(b->warm, digest) != 0)
+			continue;
+		b->active = clock_now();
+		if (branch_rename(db, b, slot, q->branch, &refused, err) < 0)
+			return -1;
+		*taken = !refused;
+		*out = *b;
+	}
+	return 0;
+}
+
+static int remove_stale(struct branchdb *db, const struct database_pool_spec *pool,
+	const char *digest, struct error *err)
+{
+	struct branchdb_list all;
+
+	if (branchdb_list(db, &all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all.n; i++)
+		if (is_warm(&all.items[i], pool) &&
+			(!digest || strcmp(all.items[i].warm, digest) != 0) &&
+			branchdb_remove(db, &all.items[i], "stale", err) < 0)
+			return -1;
+	return 0;
+}
+
+/* No process has used it, on any machine. */
+static char *warm_name(struct arena *a, size_t i)
+{
+	char digest[DIGEST_TEXT];
+
+	digest_text(str_of(arena_printf(
+			    a, "%s %lld %zu", process_own_name(a), (long long)clock_ticks(), i)),
+		digest);
+	return arena_printf(a, "warm %.12s", digest);
+}
+
+int branchdb_refill(struct branchdb *db, const struct database_pool_spec *pool,
+	const char *worktree, size_t *made, struct error *err)
+{
+	const char *digest;
+
+	*made = 0;
+	if (migrations_digest(db->arena, pool, worktree, &digest, err) < 0 ||
+		remove_stale(db, pool, digest, err) < 0)
+		return -1;
+	for (bool more = digest != NULL; more && *made < pool->warm;) {
+		const struct branchdb_request q = {.pool = pool,
+			.worktree = worktree,
+			.warm = digest,
+			.branch = warm_name(db->arena, *made)};
+		struct branchdb_branch b;
+
+		if (branchdb_allocate(db, &q, &b, err) < 0)
+			return -1;
+		more = b.mod != 0;
+		*made += more;
+	}
+	return 0;
+}
+
+int branchdb_lacks_warm(
+	struct branchdb *db, const struct database_pool_spec *pool, bool *lacks, struct error *err)
+{
+	struct branch_counts now;
+
+	*lacks = false;
+	if (!pool->warm)
+		return 0;
+	if (branch_count(db, pool->name, &now, err) < 0)
+		return -1;
+	*lacks = now.warm < pool->warm && now.all < pool->max_branches;
+	return 0;
+}

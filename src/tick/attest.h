@@ -1,0 +1,32 @@
+/*
+ * attest.h: which agents approved a commit, as a git note in ATTEST_REF on that commit:
+ *
+ *     {"version":1,"taskId":"T-1","commit":SHA,"tree":SHA,"at":TIME,"evidence":["review"],
+ *      "answers":[
+ *         {"action":"T-1/reviewing/2","agent":"reviewer","result":"approved","sum":"..."}]}
+ *
+ * Where the user's git signs commits (commit.gpgSign), the same text is also the message of a
+ * signed tag object, ATTEST_TAGS/COMMIT, made as the user's git makes one. docs/backlog.md.
+ */
+#ifndef DT_TICK_ATTEST_H
+#define DT_TICK_ATTEST_H
+
+#include "src/base/json.h"
+
+#define ATTEST_REF  "refs/notes/dev-team"
+#define ATTEST_TAGS "refs/dev-team/attestations"
+
+/* Writes the note of the commit that the item of this document was approved at: that of its
+ * evidence, or, if its workflow requires none, the tip of its branch. -1: ERR_STATE, the journal
+ * has no approval, ERR_SYSTEM. */
+int attest_write(
+	struct arena *a, const char *repo, const char *id, const char *document, struct error *err);
+/*
+ * Compares the note of a commit (anything that git resolves) with that commit, and its signature.
+ * *note is the caller's. -1: ERR_CHECK, it says something else, or its signature is not good;
+ * ERR_INPUT, there is no such commit, or it has no note.
+ */
+int attest_verify(struct arena *a, const char *repo, const char *commit, json **note,
+	bool *is_signed, struct error *err);
+
+#endif

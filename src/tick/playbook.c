@@ -1,0 +1,147 @@
+#include <ctype.h>
+#include "src/config/decode.h"
+#include "src/sys/path.h"
+#include "src/sys/regex.h"
+#include "src/tick/playbook.h"
+
+enum { FILE_MAX = 1 << 20, MODES_MAX = 100, MATCH_MAX = 10, BUDGET_MAX = 100, DAY_S = 86400 };
+
+__asm__(".pushsection .rodata\n"
+	".globl playbook_yaml\n"
+	"playbook_yaml:\n"
+	".incbin \"playbooks/failures.yaml\"\n"
+	".byte 0\n"
+	".popsection\n");
+extern const char playbook_yaml[];
+
+const char *const playbook_actions[] = {"retry", "park", NULL};
+
+static bool is_any(struct str text)
+{
+	return text.n > 0;
+}
+
+static const struct config_form text_form = {
+	.valid = is_any, .what = "a text that is not empty", .trim = true};
+
+static const struct config_field mode_fields[] = {
+	{.key = "mode",
+		.kind = CONFIG_TEXT,
+		.form = &config_line,
+		CONFIG_AT(playbook_mode, name),
+		.required = true},
+	{.key = "match",
+		.kind = CONFIG_TEXTS,
+		.form = &text_form,
+		.max = MATCH_MAX,
+		CONFIG_LIST_AT(playbook_mode, match, n_match)},
+	{.key = "idle",
+		.kind = CONFIG_INTEGER,
+		CONFIG_AT(playbook_mode, idle_s),
+		CONFIG_RANGE(1, 30 * DAY_S)},
+	{.key = "budget",
+		.kind = CONFIG_INTEGER,
+		CONFIG_AT(playbook_mode, budget),
+		CONFIG_RANGE(0, BUDGET_MAX),
+		.required = true},
+	{.key = "action",
+		.kind = CONFIG_WORD,
+		.words = playbook_actions,
+		CONFIG_AT(playbook_mode, action),
+		.required = true},
+	{.key = "wait",
+		.kind = CONFIG_INTEGER,
+		CONFIG_AT(playbook_mode, wait_s),
+		CONFIG_RANGE(0, DAY_S)},
+	{.key = "feedback",
+		.kind = CONFIG_TEXT,
+		.form = &text_form,
+		CONFIG_AT(playbook_mode, feedback),
+		.required = true},
+	{.key = NULL},
+};
+
+static void compile(struct config_reader *r, const struct yaml *at, struct playbook_mode *m)
+{
+	struct error why;
+
+	m->compiled = arena_alloc(r->arena, (m->n_match + 1) * sizeof(*m->compiled));
+	for (size_t i = 0; i < m->n_match; i++)
+		if (regex_compile(r->arena, str_of(m->match[i]), &m->compiled[i], &why) < 0)
+			config_fault(r, at, "'%.80s' is no regular expression: %s", m->match[i],
+				why.text);
+	if (!m->n_match == !m->idle_s)
+		config_fault(r, at, "mode '%s' must have either 'match' or 'idle'", m->name);
+}
+
+int playbook_parse(
+	struct arena *a, const char *file, struct str text, struct playbook *out, struct error *err)
+{
+	struct config_reader r = {.arena = a, .file = file, .limit = 1};
+	struct yaml *list;
+
+	*out = (struct playbook){0};
+	if (yaml_parse(a, text, file, 1, &list, err) < 0)
+		return -1;
+	if (list->kind != YAML_LIST || list->n > MODES_MAX)
+		return error_at(
+			err, file, 1, 1, "a playbook is a list of at most %d modes", MODES_MAX);
+	out->modes = arena_alloc(a, (list->n + 1) * sizeof(*out->modes));
+	for (size_t i = 0; i < list->n && !r.faults.n; i++) {
+		struct playbook_mode *m = &out->modes[out->n++];
+
+		*m = (struct playbook_mode){0};
+		if (list->list[i]->kind != YAML_MAP)
+			config_fault(&r, list->list[i], "a mode is a map");
+		else
+			config_fields(&r, mode_fields, list->list[i], m);
+		if (!r.faults.n)
+			compile(&r, list->list[i], m);
+		for (size_t k = 0; k + 1 < out->n && !r.faults.n; k++)
+			if (strcmp(out->modes[k].name, m->name) == 0)
+				config_fault(
+					&r, list->list[i], "mode '%s' is given twice", m->name);
+	}
+	return config_result(&r, err);
+}
+
+int playbook_load(struct arena *a, const char *repo, struct playbook *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool missing = false;
+
+	if (sys_read_file(&text, path_join(a, repo, PLAYBOOK_FILE), FILE_MAX, &missing, err) == 0)
+		return playbook_parse(a, PLAYBOOK_FILE, arena_str(a, buf_str(&text)), out, err);
+	return missing ? playbook_parse(
+				 a, "playbooks/failures.yaml", str_of(playbook_yaml), out, err)
+		       : -1;
+}
+
+const struct playbook_mode *playbook_find(const struct playbook *p, struct str failure)
+{
+	CLEANUP(buf_release) struct buf lower = BUF_INIT;
+
+	if (str_utf8_fault(failure))
+		return NULL;
+	buf_add(&lower, failure);
+	for (size_t i = 0; i < lower.len; i++)
+		lower.s[i] = (char)tolower((unsigned char)lower.s[i]);
+	for (size_t i = 0; i < p->n; i++) {
+		size_t k = 0;
+
+		while (k < p->modes[i].n_match &&
+			regex_match(p->modes[i].compiled[k], buf_str(&lower)))
+			k++;
+		if (k && k == p->modes[i].n_match)
+			return &p->modes[i];
+	}
+	return NULL;
+}
+
+const struct playbook_mode *playbook_find_idle(const struct playbook *p, int64_t idle_s)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->modes[i].idle_s && idle_s >= p->modes[i].idle_s)
+			return &p->modes[i];
+	return NULL;
+}

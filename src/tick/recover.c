@@ -1,0 +1,171 @@
+#include "context/file.h"
+#include "src/base/clock.h"
+#include "src/machine/failure.h"
+#include "src/setup/setup.h"
+#include "src/tick/recover.h"
+#include "src/verify/history.h"
+
+/* All that is known about the failure. */
+static int add_failure(
+	const struct recovery *r, const char *reason, struct buf *text, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct failure why;
+
+	if (context_open(&f, r->document, CONTEXT_READ_ONLY, err) < 0)
+		return -1;
+	failure_explain(r->arena, &f, &why);
+	buf_addf(text, "%s\n%s\n%s", reason, context_section(&f.doc, CONTEXT_LAST_FAILURE).p,
+		why.words ? why.words : "");
+	return 0;
+}
+
+/* Whether the playbook may do something about it once more. */
+static bool take_remedy(const struct recovery *r, const struct playbook_mode *mode)
+{
+	json *of = tick_memory_of(r->memory, r->task), *remedies;
+	int64_t n;
+
+	if (!mode || mode->action != PLAYBOOK_RETRY)
+		return false;
+	remedies = (json *)(uintptr_t)json_get(of, "remedies");
+	if (!remedies)
+		json_put(of, "remedies", remedies = json_object());
+	if (json_get_int(remedies, mode->name, 0) >= mode->budget)
+		return false;
+	n = tick_memory_count(remedies, mode->name);
+	json_drop(of, "notBefore");
+	if (mode->wait_s)
+		JSON_ADD(of, JSON_TIME("notBefore", clock_now() + mode->wait_s));
+	tick_memory_report(r->memory, EVENT_TICK_RECOVERED, r->task,
+		JSON_OBJECT(JSON_TEXT("mode", mode->name),
+			JSON_TEXT("action", playbook_actions[mode->action]),
+			JSON_INT("attempt", n)));
+	return true;
+}
+
+/* ---- again ---- */
+
+/* A context_change. */
+static int put_back(struct context_file *f, void *data, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct history_place *place = data;
+	int64_t rev;
+
+	if (history_last_request(f, NULL, &rev, err) < 0 ||
+		(rev && history_document(place, rev, &text, NULL, err) < 0))
+		return -1;
+	return failure_retry(f, rev, buf_str(&text), err);
+}
+
+static int retry_item(const struct recovery *r, const char *feedback, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct history_place place;
+	struct str old;
+
+	history_set_place(r->arena, r->document, &place);
+	if (context_open(&f, r->document, CONTEXT_MUST_EXIST, err) < 0 ||
+		context_update(&f, put_back, &place, err) < 0)
+		return -1;
+	old = context_get(&f.doc, "user_note");
+	if (old.n && str_find(old, str_of(feedback)) < old.n)
+		return 0;
+	return context_set_key(&f, "user_note",
+		str_of(old.n ? arena_printf(r->arena, "%s\n%s", old.p, feedback) : feedback), err);
+}
+
+/* ---- work that exists nowhere else ---- */
+
+static int git_line(const struct recovery *r, char **line, struct error *err, const char *verb,
+	const char *const *words)
+{
+	const char *argv[10] = {"git", verb};
+	size_t n = 2;
+
+	while (*words && n < COUNT(argv) - 1)
+		argv[n++] = *words++;
+	return remote_git_line(r->arena, r->repo, argv, line, err);
+}
+
+/* A branch keeps the commits, whatever becomes of the item's own. Best effort. */
+static void quarantine(const struct recovery *r)
+{
+	const char *branch = admission_branch(r->arena, r->task), *ref;
+	char *count = NULL, *commit = NULL, *made = NULL, stamp[CLOCK_TEXT];
+	struct error ignored;
+
+	if (git_line(r, &commit, &ignored, "rev-parse",
+		    (const char *const[]){"--verify", "-q", branch, NULL}) < 0 ||
+		!commit ||
+		git_line(r, &count, &ignored, "rev-list",
+			(const char *const[]){"--count", commit, "--not", "--remotes",
+				"--branches=quarantine/*", NULL}) < 0 ||
+		!count || strcmp(count, "0") == 0)
+		return;
+	clock_stamp(clock_now(), stamp);
+	ref = arena_printf(r->arena, "quarantine/%s-%s", r->task->id, stamp);
+	if (git_line(r, &made, &ignored, "branch", (const char *const[]){ref, commit, NULL}) < 0)
+		return;
+	error_log("dev-team: %s: %s commits that are not on a remote are kept in '%s'", r->task->id,
+		count, ref);
+	tick_memory_report(r->memory, EVENT_TICK_QUARANTINED, r->task,
+		JSON_OBJECT(JSON_TEXT("branch", branch), JSON_TEXT("quarantineRef", ref),
+			JSON_TEXT("commitSha", commit), JSON_INT("commitCount", atoll(count))));
+}
+
+/* ---- decisions ---- */
+
+int recover_item(const struct recovery *r, const char *reason, bool *again, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct playbook_mode *mode;
+
+	*again = false;
+	if (add_failure(r, reason, &text, err) < 0)
+		return -1;
+	mode = playbook_find(r->playbook, buf_str(&text));
+	if (take_remedy(r, mode)) {
+		*again = true;
+		return retry_item(r, mode->feedback, err);
+	}
+	tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason,
+		mode && mode->action == PLAYBOOK_PARK ? TICK_ITEM_HOPELESS : TICK_ITEM_FAILED);
+	quarantine(r);
+	return 0;
+}
+
+void recover_step(const struct recovery *r, const char *reason)
+{
+	const struct playbook_mode *mode = playbook_find(r->playbook, str_of(reason));
+
+	if (!take_remedy(r, mode))
+		tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason,
+			TICK_STEP_FAILED);
+}
+
+void recover_idle(const struct recovery *r)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const struct playbook_mode *mode;
+	struct error ignored;
+	int64_t changed;
+
+	if (context_open(&f, r->document, CONTEXT_READ_ONLY, &ignored) < 0 ||
+		!context_get(&f.doc, "pr_url").n ||
+		clock_parse(context_get(&f.doc, "last_updated").p, &changed) < 0)
+		return;
+	mode = playbook_find_idle(r->playbook, clock_now() - changed);
+	if (mode && !take_remedy(r, mode))
+		tick_memory_fail(
+			r->memory, r->task, mode->name, mode->feedback, TICK_ITEM_HOPELESS);
+}
+
+bool recover_is_retried(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 && !failure_is(&f.doc);
+}

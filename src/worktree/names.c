@@ -1,0 +1,148 @@
+/*
+ * names.c: what a worktree is called, and whose it is.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include "src/sys/directory.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+#include "src/worktree/pool_internal.h"
+
+enum { SLUG_MAX = 190, POINTER_MAX = 8192 }; /* a key of the store has at most 200 bytes */
+
+/* ---- branches and slugs ---- */
+
+/* Every run of other characters than `A-Za-z0-9._`, including dashes, becomes one dash; none is at
+ * the ends. */
+int pool_slug(struct arena *a, const char *branch, char **slug, struct error *err)
+{
+	static const char kept[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
+	/* The worktree of a work item has the item's id as its name. */
+	const char *p = strncmp(branch, "dev-team/", 9) == 0 ? branch + 9 : branch;
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	while (*p) {
+		size_t n = strspn(p, kept), skip = strcspn(p + n, kept);
+
+		buf_add(&out, (struct str){p, n});
+		if (out.len && skip && p[n + skip])
+			buf_addc(&out, '-');
+		p += n + skip;
+	}
+	/* `.` and `..` would be the pool itself and its parent; hidden names are reserved. */
+	if (!out.len || out.s[0] == '.' || str_ends(buf_str(&out), ".lock") ||
+		str_ends(buf_str(&out), "."))
+		return error_set(err, ERR_USAGE,
+			"branch '%.200s' does not make the name of a directory: it has no letter "
+			"or digit, begins with a dot, or ends with a dot or '.lock'",
+			branch);
+	if (out.len > SLUG_MAX)
+		return error_set(err, ERR_USAGE,
+			"branch '%.60s...' makes a name of more than %d bytes", branch, SLUG_MAX);
+	*slug = arena_dup(a, buf_str(&out));
+	return 0;
+}
+
+int branch_check(const char *branch, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	const char *const argv[] = {
+		"git", "check-ref-format", arena_printf(&a, "refs/heads/%s", branch), NULL};
+	const struct git_command c = {.name = "git check-ref-format", .argv = argv};
+	int status;
+
+	if (str_utf8_fault(str_of(branch)))
+		return error_set(err, ERR_USAGE, "the name of the branch is not UTF-8");
+	if (git_command(&c, NULL, &status, err) < 0)
+		return -1;
+	if (status || branch[0] == '-' || strcmp(branch, "@") == 0 || strcmp(branch, "HEAD") == 0)
+		return error_set(err, ERR_USAGE, "'%.200s' is not a valid branch name", branch);
+	return 0;
+}
+
+/* ---- ownership ---- */
+
+const char *owned_word(enum owned reason)
+{
+	static const char *const words[] = {
+		[OWNED_OK] = "ok",
+		[OWNED_POINTER_MISSING] = "pointer-missing",
+		[OWNED_POINTER_MALFORMED] = "pointer-malformed",
+		[OWNED_CROSS_CLONE] = "cross-clone",
+	};
+
+	return words[reason];
+}
+
+char *path_settle(struct arena *a, const char *path)
+{
+	char real[PATH_MAX], *plain, *rest = arena_dup(a, str_of(""));
+	struct error ignored;
+
+	if (realpath(path, real))
+		return arena_dup(a, str_of(real));
+	if (port_path(a, path, &plain, &ignored) < 0)
+		return arena_dup(a, str_of(path));
+	while (!realpath(plain, real)) {
+		rest = arena_printf(a, "/%s%s", path_base(plain).p, rest);
+		plain = arena_dup(a, path_dir(plain));
+	}
+	return strcmp(real, "/") == 0 && *rest ? rest : arena_printf(a, "%s%s", real, rest);
+}
+
+int pool_ownership(struct arena *a, const char *path, const char *common, struct ownership *out,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf raw = BUF_INIT;
+	const char *file = path_join(a, path, ".git");
+	struct error ignored;
+	struct str s;
+
+	(void)err;
+	*out = (struct ownership){.reason = OWNED_POINTER_MISSING,
+		.expected = path_settle(a, path_join(a, common, "worktrees"))};
+	if (!worktree_there(path) || sys_read_file(&raw, file, POINTER_MAX, NULL, &ignored) < 0)
+		return 0;
+	buf_addc(&raw, '\0');
+	raw.len--;
+	buf_utf8_repair(&raw);
+	s = str_trim(buf_str(&raw));
+	out->reason = OWNED_POINTER_MALFORMED;
+	out->actual = s.n ? arena_dup(a, s) : NULL;
+	if (!str_starts(s, "gitdir:") || str_find(s, STR("\n")) < s.n)
+		return 0;
+	s = str_trim(str_sub(s, strlen("gitdir:"), s.n));
+	if (!s.n)
+		return 0;
+	out->actual = path_settle(a, path_join(a, path, arena_dup(a, s)));
+	out->reason = path_beneath(out->expected, out->actual) ? OWNED_OK : OWNED_CROSS_CLONE;
+	return 0;
+}
+
+bool path_beneath(const char *dir, const char *path)
+{
+	size_t n = strlen(dir);
+
+	return strncmp(dir, path, n) == 0 && path[n] == '/' && path[n + 1];
+}
+
+bool worktree_there(const char *path)
+{
+	CLEANUP(buf_release) struct buf file = BUF_INIT;
+	struct stat st;
+
+	buf_addf(&file, "%s/.git", path);
+	return lstat(file.s, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+bool directory_is_empty(const char *path)
+{
+	CLEANUP(directory_close) struct directory d = {0};
+	enum file_type type;
+	struct error ignored;
+
+	return directory_open(&d, AT_FDCWD, path, NULL, &ignored) == 0 &&
+	       !directory_next(&d, &type);
+}

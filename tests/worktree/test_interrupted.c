@@ -1,0 +1,260 @@
+/* What a killed command or another tool has left: the next command deletes, finishes or reports it.
+ */
+#include "src/worktree/pool_internal.h"
+#include "tests/lib/pool_rig.h"
+
+POOL_TEST(half_made_ones_are_deleted)
+{
+	static const char *const rows[] = {
+		":",
+		/* killed before the branch, the registration, the files */
+		"git -C r worktree remove --force ../pool/x && git -C r branch -qD x",
+		"git -C r worktree remove --force ../pool/x",
+		"rm -r pool/x/*",
+		/* in the middle of the files, of one file, of the index */
+		": >pool/x/a",
+		"rm r/.git/worktrees/x/index && : >r/.git/worktrees/x/index.lock",
+		/* git's own incomplete states */
+		"echo initializing >r/.git/worktrees/x/locked",
+		"echo initializing >r/.git/worktrees/x/locked && rm -r pool/x",
+		"rm -r r/.git/worktrees/x",
+		"rm -r r/.git/worktrees/x pool/x/.git",
+		"rm r/.git/worktrees/x/gitdir",
+		"rm r/.git/worktrees/x/HEAD",
+		"rm pool/x/.git",
+		"rm -r pool/x r/.git/worktrees/x/* && echo initializing "
+		">r/.git/worktrees/x/locked",
+		"rm -r pool/x",
+		"rm -r pool/x r/.git/worktrees/x r/.git/logs/refs/heads/x",
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		half_made(rows[i]);
+		nothing_is_left_of_x();
+		sh("! git -C r rev-parse -q --verify refs/heads/x");
+	}
+}
+
+POOL_TEST(a_branch_that_has_moved_outlives_its_half_made_worktree)
+{
+	half_made("git -C pool/x commit -q --allow-empty -m mine");
+	nothing_is_left_of_x();
+	sh("test \"$(git -C r log -1 --format=%s x)\" = mine");
+}
+
+POOL_TEST(removals_that_had_begun_are_finished)
+{
+	static const char *const rows[] = {
+		"mv pool/x $hidden",
+		"mv pool/x $hidden && rm $hidden/a",
+		"mv pool/x $hidden && rm -r r/.git/worktrees/x",
+		"mv pool/x $hidden && rm r/.git/worktrees/x/gitdir",
+		"mv pool/x $hidden && rm -r r/.git/worktrees/x $hidden",
+		"mv pool/x $hidden && rm -r r/.git/worktrees/x r/.git/logs/refs/heads/x",
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		half_removed(rows[i]);
+		nothing_is_left_of_x();
+		sh("! git -C r rev-parse -q --verify refs/heads/x");
+	}
+}
+
+POOL_TEST(a_removal_that_had_not_begun_has_not_happened)
+{
+	half_removed("echo late >pool/x/late");
+	assert_int_equal(take("x", false).state, ALLOCATION_LIVE);
+	sh("test -e pool/x/late");
+}
+
+POOL_TEST(what_cannot_be_settled_is_reported_and_blocks_nobody)
+{
+	struct allocation of = have("x");
+	pid_t pid = somebody_in("pool/x");
+
+	of.state = ALLOCATION_MAKING;
+	pool_put(&of);
+	assert_true(take_refused("x", ERR_STATE, "works in"));
+	(void)have("y");
+	assert_string_equal(leaks(), "half-made");
+	somebody_ends(pid);
+	(void)take("x", true);
+	assert_string_equal(leaks(), "");
+}
+
+POOL_TEST(a_failure_leaves_nothing)
+{
+	sh("cd r && echo 'a filter=broken' >.gitattributes && git add . && git commit -qm f && git "
+	   "push -q origin main && git config filter.broken.smudge false && git config "
+	   "filter.broken.required true");
+	assert_true(take_refused("x", ERR_SYSTEM, "'git worktree add' failed"));
+	nothing_is_left_of_x();
+	sh("! git -C r rev-parse -q --verify refs/heads/x");
+}
+
+/* ---- other tools ---- */
+
+POOL_TEST(a_worktree_that_went_by_another_hand_is_made_anew)
+{
+	struct allocation one = have("x"), two;
+
+	sh("rm -r pool/x");
+	two = take("x", true);
+	assert_int_equal(one.port, two.port);
+	sh("git -C r worktree remove ../pool/x");
+	two = take("x", true);
+}
+
+POOL_TEST(what_is_in_the_way_stays)
+{
+	static const struct {
+		const char *act, *why, *check;
+	} rows[] = {
+		{"mkdir -p pool/x && echo 1 >pool/x/mine", "/x' is in the way",
+			"test -e pool/x/mine"},
+		{"mkdir -p pool && echo 1 >pool/x", "/x' is in the way", "test -f pool/x"},
+		{"git clone -q org/o.git pool/x", "WorktreeOwnershipMismatch (pointer-missing)",
+			"test -d pool/x/.git"},
+		{"git -C r worktree add -q -b x ../pool/x && mv pool/x pool/moved",
+			"git knows a worktree '",
+			"test -e pool/moved/a && test -e r/.git/worktrees/x/HEAD"},
+		{"git -C r worktree add -q -b x ../pool/x && git -C r worktree move ../pool/x "
+		 "../moved",
+			"branch 'x' is checked out in another worktree: '", "test -e moved/a"},
+		{"git -C r worktree add -q -b x ../pool/x && git -C r worktree lock --reason usb "
+		 "../pool/x && rm -r pool/x",
+			"git knows a worktree '", "test -e r/.git/worktrees/x/HEAD"},
+		{"git -C r worktree add -q --detach ../pool/x && git -C pool/x commit -q "
+		 "--allow-empty -m lost && rm -r pool/x",
+			"git knows a worktree '", "test -e r/.git/worktrees/x/HEAD"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		sh(rows[i].act);
+		if (!take_refused("x", ERR_STATE, rows[i].why))
+			fail_msg("row %zu: %s", i, err.text);
+		sh(rows[i].check);
+		assert_int_equal(keys(""), 0);
+		sh("rm -rf pool/x pool/moved moved r/.git/worktrees; git -C r branch -qD x "
+		   "2>/dev/null || :");
+	}
+}
+
+POOL_TEST(what_git_alone_has_of_a_worktree_that_is_gone_stays)
+{
+	static const struct {
+		const char *act, *why;
+	} rows[] = {
+		{"git worktree lock --reason usb .", "is locked: usb"},
+		{"git checkout -q --detach && git commit -q --allow-empty -m mine",
+			"is on no remote and in no branch"},
+		{"mkdir ../../r/.git/worktrees/x/modules", "its submodules are still in"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		(void)have("x");
+		sh(arena_printf(&arena, "cd pool/x && %s && rm -r ../x", rows[i].act));
+		if (!stays("x", rows[i].why) || !take_refused("x", ERR_STATE, rows[i].why))
+			fail_msg("row %zu", i);
+		sh("test -e r/.git/worktrees/x/HEAD; git -C r worktree unlock x 2>/dev/null || :");
+		goes("x", true);
+	}
+}
+
+POOL_TEST(a_worktree_whose_disk_is_away_is_not_dropped)
+{
+	(void)have("x");
+	sh("mv pool away");
+	assert_true(stays("x", "the directory around it does not exist either"));
+	sh("mv away pool && test -z \"$(git -C pool/x status --porcelain)\"");
+	goes("x", false);
+}
+
+/* ---- records ---- */
+
+static int open_again(void)
+{
+	pool_close(&pool);
+	return pool_open(&arena, &spec, at("r"), at("state"), at("artifacts"), &pool, &err);
+}
+
+#define JOURNAL "r/.git/dev-team/worktrees.events.jsonl"
+
+POOL_TEST(records_that_were_lost_are_not_taken_for_none)
+{
+	static const char *const rows[] = {
+		"printf '\\0\\0\\0' >$j",
+		"head -c 700 good | head -c 100 >$j",
+		": >$j",
+		"sed -i '0,/\"branch/s//\"brunch/' $j",
+	};
+
+	(void)have("x");
+	(void)have("y");
+	sh("cp " JOURNAL " good");
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		sh(arena_printf(&arena, "j=" JOURNAL "; cp good $j; %s; cp $j bad", rows[i]));
+		if (!refused(open_again(), ERR_INPUT, ""))
+			fail_msg("row %zu", i);
+		sh("cmp " JOURNAL " bad");
+	}
+	sh("rm " JOURNAL);
+	assert_int_equal(open_again(), 0);
+	assert_string_equal(leaks(), "unrecorded-worktree unrecorded-worktree");
+	(void)take("x", false);
+	assert_string_equal(leaks(), "unrecorded-worktree");
+	goes("y", false);
+	assert_string_equal(leaks(), "");
+}
+
+/* ---- audit ---- */
+
+POOL_TEST(an_audit_finds_what_does_not_match)
+{
+	static const struct {
+		const char *act, *kinds;
+	} rows[] = {
+		{":", ""},
+		{"rm -r pool/x", "record-without-worktree"},
+		{"rm -r pool/x/.git", "record-without-worktree"},
+		{"rm -r r/.git/worktrees/x", "worktree-without-admin"},
+		{"mkdir pool/other pool/.hidden", "stray-folder"},
+		{"git -C r worktree add -q -b z ../pool/z", "unrecorded-worktree"},
+		{"git -C r worktree add -q -b z ../pool/z && rm -r pool/z", "orphan-admin"},
+		{"git clone -q org/o.git c && rm -r pool/x && git -C c worktree add -q -b x "
+		 "../pool/x",
+			"foreign-worktree"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		(void)have("x");
+		sh(rows[i].act);
+		assert_string_equal(leaks(), rows[i].kinds);
+		sh("rm -rf pool r/.git/worktrees r/.git/dev-team c; git -C r branch -qD x z "
+		   "2>/dev/null || :");
+		pool_again();
+	}
+}
+
+POOL_TEST(an_audit_compares_ports)
+{
+	struct allocation one = have("one"), two = have("two"), child;
+	const struct allocate_ask ask = {.branch = "parent", .slots = 1};
+	const struct allocate_ask below = {.branch = "child", .parent = "parent"};
+
+	assert_int_equal(allocate(&ask, &child), 0);
+	assert_int_equal(allocate(&below, &child), 0);
+	assert_string_equal(leaks(), "");
+	two.port = one.port;
+	pool_put(&two);
+	assert_string_equal(leaks(), "shared-port");
+	goes("two", false);
+	child.port += 5;
+	pool_put(&child);
+	assert_string_equal(leaks(), "child-outside");
+	child.parent = at("pool/nobody");
+	pool_put(&child);
+	assert_string_equal(leaks(), "orphan-child");
+}
+
+UNIT_GROUP(NULL, arena_end)
