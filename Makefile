@@ -120,7 +120,7 @@ MODEL   := $(filter-out $(SIMDISK),$(patsubst %.c,$(O)/%.o,$(filter-out tests/mo
 TESTED  := $(patsubst %,$(O)/tests/%,spec/runner model/model model/unit crash/sweep worktree/crowd/crowd)
 PROGRAMS := $(TESTED) $(UNIT) $(FUZZERS:%=$(O)/tests/fuzz/replay_%) \
 	$(patsubst %,$(O)/tests/%,spec/memory/dev-team store/conform/conform store/conform/crowd crash/killat crash/torture \
-	$(patsubst %,policy/live/%,oracle contexts differential recorder escape_paths escape_kernel))
+	$(patsubst %,policy/live/%,oracle))
 
 # Where tests/model/test_simulate.c plants its faults.
 $(O)/tests/model/unit: LDFLAGS += $(patsubst %,-Wl$(COMMA)--wrap=%,lease_admit lease_refuse \
@@ -155,14 +155,6 @@ GENERATE := $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/live/generate*.c))
 $(O)/tests/policy/live/oracle: $(O)/tests/policy/live/oracle.o $(patsubst %.c,$(O)/%.o,$(wildcard tests/policy/live/notes*.c)) \
 	$(GENERATE) $(TESTLIB)
 	$(LINK)
-$(O)/tests/policy/live/contexts: $(O)/tests/policy/live/contexts.o $(TESTLIB)
-	$(LINK)
-$(O)/tests/policy/live/differential: $(O)/tests/policy/live/differential.o $(GENERATE) $(TESTLIB)
-	$(LINK)
-$(O)/tests/policy/live/escape_paths: $(O)/tests/policy/live/escape_paths.o $(TESTLIB)
-	$(LINK)
-$(O)/tests/policy/live/escape_kernel: $(O)/tests/policy/live/escape_kernel.o $(O)/tests/policy/live/attacker.o $(TESTLIB)
-	$(LINK)
 $(O)/tests/fuzz/replay_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(TESTLIB)
 	$(LINK)
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(SIMDISK) $(LIB)
@@ -171,7 +163,7 @@ BENCH := $(filter-out tests/bench/bare.c tests/bench/empty.c,$(wildcard tests/be
 $(O)/tests/bench/bench: $(BENCH:%.c=$(O)/%.o) $(TESTLIB)
 	$(LINK)
 # What a step is measured against must carry no library of ours.
-$(O)/tests/bench/bare $(O)/tests/bench/empty $(O)/tests/policy/live/recorder: $(O)/tests/%: $(O)/tests/%.o
+$(O)/tests/bench/bare $(O)/tests/bench/empty: $(O)/tests/%: $(O)/tests/%.o
 	$(call SAY,LD $@)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^
 
 unit: $(UNIT) $(O)/tests/store/conform/conform
@@ -208,7 +200,7 @@ model: $(O)/tests/model/model $(O)/tests/model/unit
 	@O=$(O) RUNS=$${RUNS-20000} DEPTH=$${DEPTH-4} tests/suites proof model
 conform: $(O)/dev-team $(O)/tests/store/conform/conform $(O)/tests/store/conform/crowd
 	@O=$(O) tests/suites proof store
-oracle: $(O)/dev-team $(patsubst %,$(O)/tests/policy/live/%,oracle differential recorder contexts escape_paths escape_kernel)
+oracle: $(O)/dev-team $(O)/tests/policy/live/oracle
 	@O=$(O) ORACLE=full tests/suites proof policy
 e2e: all
 	@O=$(O) tests/suites proof e2e

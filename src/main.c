@@ -12,6 +12,7 @@
 #include "src/sys/path.h"
 #include "src/cli/cli.h"
 #include "src/run/databases.h"
+#include "src/sandbox/sandbox.h"
 
 /* What is printed is on disk already, so a reader that went away loses nothing but this text. */
 static int emit(struct str text, struct error *err)
@@ -54,8 +55,10 @@ int main(int argc, char **argv)
 	struct arena arena = {0};
 	struct buf out = BUF_INIT;
 	struct error err = {0};
-	int rc;
+	int rc = sandbox_inner(argc, argv);
 
+	if (rc >= 0)
+		return rc;
 	fill_standard_descriptors();
 	git_forget_caller();
 	pool_databases_use();

@@ -1,20 +1,18 @@
-#include <errno.h>
 #include <signal.h>
 #include <unistd.h>
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/policy/beneath.h"
-#include "src/policy/table.h"
 #include "src/policy/check.h"
 #include "src/policy/clearance.h"
 #include "src/run/run.h"
-#include "src/sandbox/execute.h"
+#include "src/sandbox/sandbox.h"
 #include "src/shell/parse.h"
 
 enum { TIMEOUT_MAX_S = 86400 };
 
 struct policy_options {
-	const char *policy, *persona, *cwd, *root, *command_file, *report, *tree;
+	const char *policy, *persona, *cwd, *root, *command_file, *report;
 	int64_t timeout_s;
 	bool give_stdin, json;
 };
@@ -38,16 +36,9 @@ static const struct option exec_options[] = {
 	OPTION_FLAG(struct policy_options, give_stdin, "stdin",
 		"pass standard input to the command, which else gets /dev/null"),
 	OPTION_TEXT(struct policy_options, report, "report", "FILE",
-		"write verdict, status, times and layers as one JSON object"),
+		"write verdict, status, time and notes as one JSON object"),
 	OPTION_END,
 };
-static const struct option test_options[] = {
-	OPTION_TEXT(struct policy_options, tree, "tree", "DIR",
-		"the directory that replaces /w/tree in the rows; default: a directory made for "
-		"the test"),
-	OPTION_END,
-};
-
 /* ---- the question ---- */
 
 /* One word is a command line; several are the words of one command, each taken literally. */
@@ -86,73 +77,25 @@ static int read_question(struct invocation *in, struct policy_question *q, struc
 
 /* ---- check and explain ---- */
 
-static void put_trace(struct buf *out, const struct trace *t)
-{
-	for (size_t i = 0; i < t->n; i++) {
-		const struct asked *a = &t->list[i];
-
-		buf_addf(out, "  %-4s %-16s %zu-%zu", a->denied ? "NO" : "ok", rule_id(a->rule),
-			a->at.from, a->at.to);
-		if (a->word.p) {
-			buf_addc(out, ' ');
-			text_visible(out, a->word);
-		}
-		if (a->path.n) {
-			buf_adds(out, " -> ");
-			text_visible(out, a->path);
-		}
-		buf_addc(out, '\n');
-	}
-}
-
-static json *trace_json(const struct trace *t)
-{
-	json *list = json_array();
-
-	for (size_t i = 0; i < t->n; i++)
-		json_push(list, JSON_OBJECT(JSON_TEXT("rule", rule_id(t->list[i].rule)),
-					JSON_INT("from", t->list[i].at.from),
-					JSON_INT("to", t->list[i].at.to),
-					JSON_BOOL("denied", t->list[i].denied)));
-	return list;
-}
-
-static json *answer_json(const struct verdict *v, const struct node *tree, const struct trace *t)
-{
-	CLEANUP(buf_release) struct buf canonical = BUF_INIT;
-	json *j = verdict_object(v);
-
-	if (!v->denied) {
-		shell_print(&canonical, tree);
-		json_put_str(j, "canonical", buf_str(&canonical));
-	}
-	if (t)
-		json_put(j, "asked", trace_json(t));
-	return j;
-}
-
 static void put_verdict(struct buf *out, const struct verdict *v)
 {
 	verdict_line(out, v);
 	buf_addc(out, '\n');
 }
 
-static void put_explanation(struct buf *out, const struct policy_question *q,
-	const struct node *tree, const struct trace *t)
+static void put_explanation(
+	struct buf *out, const struct policy_question *q, const struct node *tree)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
 	buf_addf(out, "policy %s, root %s\n", q->policy.name, q->root.path);
 	if (tree) {
-		shell_print(&text, tree);
-		buf_addf(out, "\nas it would be run\n  %s\n\nthe tree\n", text.s);
+		buf_adds(out, "\nthe tree\n");
 		shell_draw(out, tree);
+		buf_addc(out, '\n');
+	} else {
+		buf_adds(out, "\nthe text was not understood, so no rule was applied to it\n\n");
 	}
-	buf_addf(out, "\nrules applied\n");
-	put_trace(out, t);
-	buf_adds(out, t->n ? "\n" : "  none: the text was not understood\n\n");
 	put_verdict(out, &q->verdict);
-	if (q->verdict.denied)
+	if (q->verdict.denied || q->verdict.ask)
 		buf_addf(out, "the rule checks whether: %s\n", rule_about(q->verdict.rule));
 }
 
@@ -160,20 +103,18 @@ static int run_check(struct invocation *in, struct error *err)
 {
 	CLEANUP(policy_question_release) struct policy_question q = {.root = {.fd = -1}};
 	const struct policy_options *o = in->values;
-	bool explain = strcmp(in->path, "policy explain") == 0;
-	struct trace trace = {0};
 	struct node *tree;
 
 	if (read_question(in, &q, err) < 0)
 		return -1;
-	policy_question_check(in->arena, &q, &tree, explain ? &trace : NULL);
+	policy_question_check(in->arena, &q, &tree);
 	if (o->json)
-		json_print_line(in->out, answer_json(&q.verdict, tree, explain ? &trace : NULL));
-	else if (explain)
-		put_explanation(in->out, &q, tree, &trace);
+		json_print_line(in->out, verdict_object(&q.verdict));
+	else if (strcmp(in->path, "policy explain") == 0)
+		put_explanation(in->out, &q, tree);
 	else
 		put_verdict(in->out, &q.verdict);
-	return q.verdict.denied ? ERR_CHECK : 0;
+	return q.verdict.denied || q.verdict.ask ? ERR_CHECK : 0;
 }
 
 /* ---- exec ---- */
@@ -186,95 +127,76 @@ static void log_denied(const struct verdict *v)
 	error_log("%s", line.s);
 }
 
-static void log_end(const struct execution_end *end)
+static void log_end(const struct sandbox_end *end)
 {
-	if (end->denied)
-		log_denied(&end->verdict);
 	if (end->timed_out)
 		error_log("dev-team: ended at its time limit");
-	if (end->cut)
-		error_log("dev-team: output was cut at the policy's limit");
-	for (size_t i = 0; i < end->changed.n; i++) {
-		CLEANUP(buf_release) struct buf name = BUF_INIT;
-
-		text_visible(&name, str_of(end->changed.p[i]));
-		error_log("dev-team: the command changed the protected '%s'; it was put back",
-			name.s);
-	}
+	for (size_t i = 0; i < end->notes.n; i++)
+		error_log("dev-team: %s", end->notes.items[i]);
 }
 
-static int end_code(const struct execution_end *end)
-{
-	if (end->denied || end->changed.n)
-		return ERR_CHECK;
-	if (end->cancelled && run_interrupt_caught())
-		return 128 + run_interrupt_caught();
-	return end->status;
-}
-
-static int execute(struct invocation *in, const struct policy_question *q, struct node *tree,
-	struct execution_end *end, struct error *err)
+static int execute(struct invocation *in, const struct policy_question *q, struct sandbox_end *end,
+	struct error *err)
 {
 	const struct policy_options *o = in->values;
-	struct execution x = {.policy = &q->policy,
+	struct sandbox_command x = {.policy = &q->policy,
 		.root = &q->root,
-		.tree = tree,
+		.cwd = q->cwd,
 		.text = q->command,
-		.in = o->give_stdin ? STDIN_FILENO : -1,
-		.out = STDOUT_FILENO,
-		.err = STDERR_FILENO,
+		.give_stdin = o->give_stdin,
 		.timeout_s = (unsigned)o->timeout_s};
 	int rc;
 
 	if (run_interrupt_begin(&x.cancel, err) < 0)
 		return -1;
-	rc = policy_execute_here(in->arena, &x, q->cwd, end, err);
+	rc = sandbox_run(in->arena, &x, end, err);
 	run_interrupt_end();
 	return rc;
 }
 
-/* The exit status, with the report filled in, or -1. */
+/* The exit status, with the report filled in, or -1. Whoever calls `exec` has been asked. */
 static int execute_allowed(struct invocation *in, struct policy_question *q,
-	struct execution_report *report, struct execution_end *end, struct error *err)
+	struct sandbox_report *report, struct sandbox_end *end, struct error *err)
 {
 	struct node *tree;
 
-	policy_question_check(in->arena, q, &tree, NULL);
+	policy_question_check(in->arena, q, &tree);
+	report->verdict = &q->verdict;
 	if (q->verdict.denied) {
-		report->verdict = &q->verdict;
 		log_denied(&q->verdict);
 		return ERR_CHECK;
 	}
-	if (execute(in, q, tree, end, err) < 0)
-		return -1;
-	report->verdict = &q->verdict;
+	q->verdict.ask = false;
 	report->end = end;
+	if (execute(in, q, end, err) < 0)
+		return -1;
 	log_end(end);
-	if (end->unwritten && !end->denied) {
-		errno = end->unwritten;
-		return error_errno(err, "cannot write what the command put out");
-	}
-	return end_code(end);
+	return end->cancelled && run_interrupt_caught() ? 128 + run_interrupt_caught()
+							: end->status;
 }
 
 static int run_exec(struct invocation *in, struct error *err)
 {
 	CLEANUP(policy_question_release) struct policy_question q = {.root = {.fd = -1}};
-	CLEANUP(execution_end_release) struct execution_end end = {0};
 	const struct policy_options *o = in->values;
-	struct execution_report report = {0};
+	struct sandbox_report report = {0};
+	struct sandbox_end end = {0};
 	struct error unwritten = {0};
 	int rc;
 
-	if (execution_report_try(in->arena, o->report, err) < 0)
+	if (sandbox_report_try(in->arena, o->report, err) < 0)
 		return -1;
 	rc = read_question(in, &q, err);
 	if (rc == 0) {
 		report.policy = &q.policy;
 		rc = execute_allowed(in, &q, &report, &end, err);
 	}
-	report.error = rc < 0 ? err : NULL;
-	if (execution_report_write(in->arena, o->report, &report, &unwritten) < 0 && rc >= 0) {
+	if (rc < 0) {
+		report.error = err;
+		if (!end.started)
+			report.verdict = NULL;
+	}
+	if (sandbox_report_write(in->arena, o->report, &report, &unwritten) < 0 && rc >= 0) {
 		*err = unwritten;
 		rc = -1;
 	}
@@ -282,13 +204,6 @@ static int run_exec(struct invocation *in, struct error *err)
 }
 
 /* ---- the others ---- */
-
-static int run_test(struct invocation *in, struct error *err)
-{
-	const struct policy_options *o = in->values;
-
-	return table_test(in->arena, o->tree, in->words, in->n, o->json, in->out, err);
-}
 
 static int run_show(struct invocation *in, struct error *err)
 {
@@ -307,55 +222,35 @@ static int run_show(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int run_layers(struct invocation *in, struct error *err)
-{
-	const struct policy_options *o = in->values;
-	struct host host;
-
-	if (beneath_needed(err) < 0)
-		return -1;
-	host_probe(&host);
-	if (o->json)
-		json_print_line(in->out, host_json(&host));
-	else
-		host_show(in->out, &host);
-	return 0;
-}
-
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("check", "[-- COMMAND...]", run_check,
-		"print 'allow', or 'deny RULE FROM-TO ...: REASON' with exit status 1",
+		"print 'run', or 'deny' or 'ask' with ' RULE FROM-TO ...: REASON' and exit status "
+		"1",
 		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("explain", "[-- COMMAND...]", run_check,
-		"as check, with the syntax tree of the command and every rule that was applied",
+		"as check, with the syntax tree of the command",
 		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("exec", "[-- COMMAND...]", run_exec,
-		"run a command, if it is allowed, in the kernel's sandbox",
-		.details = "Runs the syntax tree of the command, never its text: no shell is "
-			   "started. The exit status is the command's own; 1 with a line 'deny "
-			   "...' on standard error if it is denied, 124 at the time limit, 127 for "
-			   "a program that is not installed. --report FILE tells the two apart.",
+		"run a command contained, unless a rule denies its text",
+		.details =
+			"The text goes to bash in a sandbox. The exit status is the command's "
+			"own; 1 with a line 'deny ...' on standard error if it is denied, 124 at "
+			"the time limit. --report FILE tells them apart.",
 		.options = {question_options, exec_options}),
-	CLI_SUBCOMMAND("test", "FILE...", run_test,
-		"check rows of commands against the verdicts that they expect",
-		.options = {test_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("show", "[NAME]", run_show, "list the shipped policies, or print one"),
-	CLI_SUBCOMMAND("layers", NULL, run_layers,
-		"print what this host has to enforce a policy with",
-		.options = {CLI_JSON_TABLE(struct policy_options)}),
 	NULL,
 };
 
 const struct verb verb_policy = {
 	.name = "policy",
 	.group = "Plumbing",
-	.about = "check shell commands against a policy, run them in a sandbox, test policies",
+	.about = "check shell commands against a policy, run them contained",
 	.details =
 		"COMMAND is one word with a whole command line in it, or several words, which are "
 		"taken literally.\n"
 		"\n"
-		"Exit status: 3 if the policy, the clearance file or a row is refused; 4 if this "
-		"host lacks a layer that the policy requires; 5 if the command could not be run.",
+		"Exit status: 3 if the policy or the clearance file is refused; 4 if this host "
+		"cannot contain commands; 5 if the command could not be run.",
 	.examples = "dev-team policy check -- 'git log --oneline | head -n 3'\n"
 		    "dev-team policy explain --policy developer -- make test\n"
 		    "dev-team policy exec --policy build -- make",

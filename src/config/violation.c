@@ -1,9 +1,6 @@
 #include "src/base/json.h"
 #include "src/config/violation.h"
 
-/* The rule that a change of a protected file is reported under. */
-#define PROTECTED "path.protected"
-
 static const char *const names[] = {[VIOLATION_HARD_ABORT] = "hard_abort",
 	[VIOLATION_VALIDATION_FAIL] = "validation_fail",
 	NULL};
@@ -39,33 +36,19 @@ static void take_verdict(struct arena *a, const json *report, struct violation_r
 	out->path = line_of(a, json_get_str(report, "path"));
 }
 
-/* The file was restored, but its words did not reveal what the command would do. */
-static void take_changed(
-	struct arena *a, const json *report, const json *name, struct violation_report *out)
-{
-	out->policy = line_of(a, json_get_str(report, "policy"));
-	out->rule = PROTECTED;
-	out->reason = "the command changed a protected file, which was put back";
-	out->word = line_of(a, json_text(name) ? json_text(name) : "?");
-}
-
 int violation_read(struct arena *a, const json *report, const char *wished,
 	struct violation_report *out, struct error *err)
 {
 	const char *verdict = json_is_object(report) ? json_get_str(report, "verdict") : NULL;
-	const json *changed;
 
 	*out = (struct violation_report){0};
 	if (verdict && strcmp(verdict, "none") == 0 && json_get_str(report, "error"))
 		return error_set(err, ERR_SYSTEM, "%s", line_of(a, json_get_str(report, "error")));
-	if (!verdict || (strcmp(verdict, "deny") != 0 && strcmp(verdict, "allow") != 0))
+	if (!verdict || (strcmp(verdict, "deny") != 0 && strcmp(verdict, "run") != 0))
 		return error_set(err, ERR_SYSTEM, "the report of the policy has no verdict");
 	(void)violation_find(wished ? wished : json_get_str(report, "violation"), &out->violation);
-	changed = json_get(report, "protected_changed");
 	if (strcmp(verdict, "deny") == 0)
 		take_verdict(a, report, out);
-	else if (json_is_array(changed) && json_len(changed))
-		take_changed(a, report, json_first(changed), out);
 	return out->rule ? 1 : 0;
 }
 

@@ -1,6 +1,7 @@
 #include <limits.h>
 #include "src/hook/hook_internal.h"
 #include "src/policy/clearance.h"
+#include "src/sandbox/sandbox.h"
 #include "src/shell/parse.h"
 #include "src/sys/path.h"
 
@@ -57,6 +58,17 @@ static void put_denied(struct permission *h)
 	put_answer(h, answer);
 }
 
+/* The client asks the user, and shows why. */
+static void put_question(const struct permission *h, json *answer)
+{
+	CLEANUP(buf_release) struct buf reason = BUF_INIT;
+
+	buf_adds(&reason, "dev-team: ");
+	verdict_line(&reason, &h->verdict);
+	json_put_str(answer, "permissionDecision", STR("ask"));
+	json_put_str(answer, "permissionDecisionReason", buf_str(&reason));
+}
+
 /* Allows the call in the worktree of the agent's item; elsewhere the client decides as if there
  * were no hook. `command` replaces that of the tool unless it is empty. */
 static void put_passed(struct permission *h, struct str command)
@@ -66,10 +78,13 @@ static void put_passed(struct permission *h, struct str command)
 	if (!h->place && !command.n)
 		return;
 	answer = answer_new();
-	if (h->place)
+	if (h->verdict.ask)
+		put_question(h, answer);
+	else if (h->place)
 		json_put_str(answer, "permissionDecision", STR("allow"));
 	if (command.n) {
 		input = json_copy(h->input);
+		json_drop(input, "dangerouslyDisableSandbox");
 		json_set(input, "command", json_string(command));
 		json_put(answer, "updatedInput", input);
 	}
@@ -148,7 +163,7 @@ static int need_policy(struct permission *h)
 
 /* ---- commands ---- */
 
-static void exec_text(const struct permission *h, struct str canonical, struct buf *out)
+static void exec_text(const struct permission *h, struct str text, struct buf *out)
 {
 	buf_add_shell(out, str_of(h->self));
 	buf_adds(out, " policy exec --policy ");
@@ -158,53 +173,22 @@ static void exec_text(const struct permission *h, struct str canonical, struct b
 	buf_adds(out, " --cwd ");
 	buf_add_shell(out, str_of(h->cwd));
 	buf_adds(out, " -- ");
-	buf_add_shell(out, canonical);
+	buf_add_shell(out, text);
 }
 
-/*
- * A repository planted among the files could run commands from its configuration. The environment
- * keeps git from using it, also the git that xargs or make starts.
- */
-static void shell_text(const struct permission *h, struct str canonical, struct buf *out)
-{
-	static const char *const pairs[][2] = {{"safe.bareRepository", "explicit"},
-		{"core.fsmonitor", "false"}, {"protocol.ext.allow", "never"}};
-
-	if (h->place) {
-		buf_adds(out, "cd ");
-		buf_add_shell(out, str_of(h->cwd));
-		buf_adds(out, " || exit\n");
-	}
-	if (str_find(canonical, STR("git")) < canonical.n) {
-		for (size_t i = 0; i < COUNT(pairs); i++)
-			buf_addf(out, "export GIT_CONFIG_KEY_%zu=%s GIT_CONFIG_VALUE_%zu=%s; ", i,
-				pairs[i][0], i, pairs[i][1]);
-		buf_addf(out, "export GIT_CONFIG_COUNT=%zu\n", COUNT(pairs));
-	}
-	buf_add(out, canonical);
-}
-
-/* Runs the text printed from the parsed tree, not the original: what runs is what was judged. */
+/* The text itself goes to bash, in the sandbox. */
 static int check_command(struct permission *h, struct str command, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf canonical = BUF_INIT;
 	struct node *tree;
 
-	if (policy_check(h->arena, &h->policy, &h->root, h->cwd, command, &tree, &h->verdict,
-		    NULL) < 0) {
+	if (policy_check(h->arena, &h->policy, &h->root, h->cwd, command, &tree, &h->verdict) < 0) {
 		h->note = arena_printf(h->arena,
 			"The policy is '%s'; 'dev-team policy show' and docs/policy.md say what it "
 			"allows.",
 			h->policy.name);
 		return -1;
 	}
-	if (h->clearance.advice)
-		tree_name_programs(h->arena, &h->policy, tree);
-	shell_print(&canonical, tree);
-	if (h->clearance.advice)
-		shell_text(h, buf_str(&canonical), out);
-	else
-		exec_text(h, buf_str(&canonical), out);
+	exec_text(h, command, out);
 	return 0;
 }
 
@@ -230,6 +214,18 @@ static int run_command(struct permission *h, const char *command)
 			      ? (struct str){0}
 			      : buf_str(&text));
 	return 0;
+}
+
+/* Without a clearance file the commands of an item's agents run contained, too. Where this host
+ * cannot do that the client asks the user. */
+static int contain_command(struct permission *h, const char *command)
+{
+	static const struct persona agent = {.name = "agent", .policy = "developer"};
+
+	if (!sandbox_installed(h->arena))
+		return 0;
+	h->persona = &agent;
+	return run_command(h, command);
 }
 
 /* ---- tools that read or write files ---- */
@@ -451,7 +447,7 @@ static bool deny_ended_item(struct permission *h)
 /* Without a clearance file: allows an agent's commands of this program, calls in its worktree, the
  * web, MCP servers, temporary files and reading its item's logs, and the session's step, so that
  * the user is not prompted for them. */
-static void answer_agent(struct permission *h, const json *call)
+static int answer_agent(struct permission *h, const json *call)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct hook_protocol own = {h->arena, &h->root, NULL, h->self,
@@ -460,10 +456,12 @@ static void answer_agent(struct permission *h, const json *call)
 	const char *command;
 
 	if (read_call(h, call) < 0)
-		return;
+		return 0;
 	enter_place(h, call);
 	command = json_get_str(h->input, "command");
 	own.cwd = h->cwd;
+	if (h->place && command)
+		return contain_command(h, h->command ? h->command : command);
 	if (!h->place && (h->session || own.session) && command &&
 		hook_protocol_begins(str_of(command), h->self) && open_root(h, &ignored) == 0 &&
 		hook_protocol_check(&own, str_of(command), &text, &h->verdict) == 0)
@@ -471,11 +469,12 @@ static void answer_agent(struct permission *h, const json *call)
 	if (!h->place && h->session && (reads_log(h) || uses_temporary(h)))
 		h->place = h->cwd;
 	if (deny_ended_item(h))
-		return;
+		return 0;
 	if (is_remote(h))
 		allow_remote(h);
 	else
 		put_passed(h, (struct str){0});
+	return 0;
 }
 
 static int judge_bounded(struct permission *h, const json *call)
@@ -501,7 +500,7 @@ static int judge_call(struct permission *h, const json *call, const char *file)
 	if (rc == 0 && h->persona)
 		rc = judge_bounded(h, call);
 	else if (rc == 0)
-		answer_agent(h, call);
+		rc = answer_agent(h, call);
 	if (rc < 0) {
 		buf_clear(h->out);
 		put_denied(h);
@@ -569,8 +568,8 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 	file = clearance_find(a, call_directory(&h, call));
 	mark = file ? NULL : clearance_marked(a, call_directory(&h, call));
 	if (!file && !mark) {
-		if (rc == 0)
-			answer_agent(&h, call);
+		if (rc == 0 && answer_agent(&h, call) < 0)
+			put_denied(&h);
 		root_close(&h.root);
 		return 0;
 	}

@@ -347,19 +347,6 @@ static void log_text(const struct script_action *s, const char *text)
 	(void)sys_write_all(LOG_FD, str_of(text), s->log, &ignored);
 }
 
-/* A line for the log: which kernel layers the script ran under. */
-static void log_layers(const struct script_action *s, const json *layers)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (!layers)
-		return;
-	buf_addf(&text, "dev-team: ran under the policy '%s', layers: ", s->policy);
-	json_print(&text, layers);
-	buf_addc(&text, '\n');
-	log_text(s, text.s);
-}
-
 /* *blob: the log as it is now, which nothing changes later; NULL if the script has removed it, or
  * put something else than a file in its place. */
 static int keep_log(const struct script_action *s, char **blob, struct error *err)
@@ -450,7 +437,6 @@ static int conclude_policy(
 		return error_prefix(err, "nothing ran under the policy '%.200s'%s", s->policy,
 			report && json_get_str(report, "error") ? ""
 								: " (its message is in the log)");
-	log_layers(s, json_get(report, "layers"));
 	if (found)
 		return record(s, false, denied(s, &b), err);
 	timed_out = json_is_true(json_get(report, "timed_out"));

@@ -1,308 +1,417 @@
-#include <stdlib.h>
-#include "src/policy/binary.h"
-#include "src/policy/where.h"
-#include "src/policy/expand.h"
+#include "src/policy/check.h"
+#include "src/policy/beneath.h"
+#include "src/policy/rules.h"
 #include "src/shell/parse.h"
+#include "src/sys/path.h"
 
-enum { CALLS_MAX = 512, PATTERNS_MAX = 64 };
+enum { NESTED_MAX = 4 };
 
-static void note(struct check *c, struct asked a)
+struct check {
+	struct arena *arena;
+	const struct policy *policy;
+	const struct root *root;
+	struct str cwd; /* relative to the root */
+	struct verdict *v;
+	struct span outer; /* inside the text of `bash -c`: where that stands */
+	bool moves;        /* a `cd` makes relative paths uncertain */
+	unsigned depth;
+};
+
+struct argument {
+	const char *text; /* NULL: known only when the command runs */
+	struct span at;
+};
+
+struct command {
+	struct argument *args;
+	size_t n;
+};
+
+/* ---- words ---- */
+
+static const char *literal(struct arena *a, const struct word *w)
 {
-	struct trace *t = c->trace;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (t->n == t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 32;
-		struct asked *grown = arena_alloc(c->arena, cap * sizeof(*grown));
+	if (w->dynamic || w->pattern)
+		return NULL;
+	buf_adds(&text, "");
+	for (size_t i = 0; i < w->n; i++)
+		buf_add(&text, w->parts[i].text);
+	return arena_dup(a, buf_str(&text));
+}
 
-		if (t->n)
-			memcpy(grown, t->list, t->n * sizeof(*grown));
-		t->list = grown;
-		t->cap = cap;
+static struct span place_of(const struct check *c, struct span at)
+{
+	return c->depth ? c->outer : at;
+}
+
+static struct command command_of(const struct check *c, const struct node *n)
+{
+	struct command out = {arena_alloc(c->arena, (n->n_words + 1) * sizeof(*out.args)), 0};
+
+	for (; out.n < n->n_words; out.n++)
+		out.args[out.n] = (struct argument){
+			literal(c->arena, &n->words[out.n]), place_of(c, n->words[out.n].at)};
+	return out;
+}
+
+static const char *name_of(const struct command *m)
+{
+	return m->n && m->args[0].text ? path_base(m->args[0].text).p : NULL;
+}
+
+/* ---- wrappers ---- */
+
+/* Programs that start the rest of their words, and their options with a value in the next word. */
+static const struct {
+	const char *name, *valued;
+	unsigned operands; /* before the command */
+} wrappers[] = {
+	{"env", "-u -C -S", 0},
+	{"timeout", "-k -s --kill-after --signal", 1},
+	{"nice", "-n", 0},
+	{"nohup", "", 0},
+	{"setsid", "", 0},
+	{"stdbuf", "-i -o -e", 0},
+	{"ionice", "-c -n", 0},
+	{"xargs", "-n -I -L -P -d -a -s -E", 0},
+	{"time", "-f -o", 0},
+	{"command", "", 0},
+	{"builtin", "", 0},
+	{"exec", "-a", 0},
+	{"sudo", "-u -g", 0},
+};
+
+static bool is_listed(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
+		if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
+			return true;
+	return false;
+}
+
+static bool is_assignment(const char *word)
+{
+	size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+	return n && word[n] == '=';
+}
+
+/* Cuts the wrapper off; false: it is none, or starts nothing that is known. */
+static bool unwrap(struct command *m)
+{
+	const char *name = name_of(m);
+	size_t at = 1, i = 0;
+
+	while (name && i < COUNT(wrappers) && strcmp(wrappers[i].name, name) != 0)
+		i++;
+	if (!name || i == COUNT(wrappers))
+		return false;
+	while (at < m->n && m->args[at].text) {
+		const char *word = m->args[at].text;
+
+		if (word[0] == '-' && word[1])
+			at += is_listed(wrappers[i].valued, word) ? 2 : 1;
+		else if (strcmp(name, "env") == 0 && is_assignment(word))
+			at++;
+		else
+			break;
 	}
-	t->list[t->n++] = a;
+	at += wrappers[i].operands;
+	if (at >= m->n)
+		return false;
+	m->args += at;
+	m->n -= at;
+	return true;
 }
 
-int asked(struct check *c, enum rule r, struct span at, struct str word, struct str path, int rc)
+/* ---- the readers ---- */
+
+static int check_text(struct check *c, struct str text, struct node **tree);
+
+/* `bash -c TEXT` */
+static int check_shell(struct check *c, const struct command *m)
 {
-	if (c->trace)
-		note(c, (struct asked){r, at, word, path, rc < 0});
-	return rc;
-}
+	static const char *const shells[] = {"bash", "sh", "dash", "zsh", NULL};
+	const char *name = name_of(m);
+	struct check inner = *c;
+	struct node *tree;
 
-static int no(struct check *c, enum rule r, const struct arg *arg, const char *fmt)
-{
-	(void)deny_word(c->v, r, arg->at, arg->text, STR(""), "%s", fmt);
-	return asked(c, r, arg->at, arg->text, STR(""), -1);
-}
-
-static bool is_ascii(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] <= ' ' || s.p[i] >= 0x7f)
-			return false;
-	return s.n > 0;
-}
-
-/* A program of the repository that the policy names. */
-static int check_script(struct check *c, const struct call *call, struct str *program)
-{
-	const struct arg *name = &call->args[0];
-	int rc = script_allowed(
-		c->arena, c->root, c->policy, call->cwd, name->text, name->at, program, c->v);
-
-	return asked(c, RULE_NAME_TRUSTED, name->at, name->text, rc < 0 ? STR("") : *program, rc);
-}
-
-static struct str last_part(struct str path)
-{
-	size_t i = path.n;
-
-	while (i > 0 && path.p[i - 1] != '/')
-		i--;
-	return str_sub(path, i, path.n);
-}
-
-static int find_program(struct check *c, const struct arg *name, struct str *program)
-{
-	struct str known = c->memory ? memory_program(c->memory, name->text) : (struct str){0};
-	int rc;
-
-	*program = known;
-	rc = known.p ? 0 : trusted_program(c->arena, name->text, name->at, program, c->v);
-	if (rc == 0 && !known.p && c->memory)
-		memory_put_program(c->memory, name->text, *program);
-	return asked(c, RULE_NAME_TRUSTED, name->at, name->text, rc < 0 ? STR("") : *program, rc);
-}
-
-static int check_program(struct check *c, const struct call *call, struct str *program)
-{
-	const struct arg *name = &call->args[0];
-	struct str plain = last_part(name->text);
-	const struct binary *row;
-
-	if (!texts_have(&c->policy->allow, plain))
-		return no(c, RULE_NAME_LISTED, name, "the policy does not allow this program");
-	row = binary_find(c->arena, c->policy, plain);
-	if (!row)
-		return no(c, RULE_NAME_LISTED, name, "nothing is known of this program");
-	(void)asked(c, RULE_NAME_LISTED, name->at, plain, STR(""), 0);
-	if (row->flags & BINARY_BUILTIN && plain.n != name->text.n)
-		return no(c, RULE_NAME_TRUSTED, name, "a builtin has no path");
-	if (!(row->flags & BINARY_BUILTIN) && find_program(c, name, program) < 0)
-		return -1;
-	return check_binary(c, call, row);
-}
-
-int check_call(struct check *c, const struct call *call, struct str *program)
-{
-	const struct arg *name = &call->args[0];
-
-	*program = STR("");
-	if (name->origin != ARG_KNOWN)
-		return no(c, RULE_NAME_DYNAMIC, name, "the name of the program is not known");
-	if (!is_ascii(name->text))
-		return no(c, RULE_NAME_BYTES, name, "the name is not plain ASCII");
-	if (str_find(name->text, STR("/")) < name->text.n && name->text.p[0] != '/')
-		return check_script(c, call, program);
-	return check_program(c, call, program);
-}
-
-/*
- * A directory that is only about to be made is a plain directory inside the one that is there, so
- * `..` in it leads back.
- */
-static void step_out(struct check *c, struct str *cwd, struct str *path, struct span at)
-{
-	while (cwd->n && (str_is(*path, "..") || str_starts(*path, "../"))) {
-		struct verdict unused = {0};
-		struct place place;
-
-		if (where(c->arena, c->root, c->policy, STR(""), *cwd, ACCESS_READ, false, at,
-			    &place, &unused) < 0 ||
-			place.exists)
-			return;
-		cwd->n -= last_part(*cwd).n;
-		cwd->n -= cwd->n > 0;
-		*path = str_sub(*path, path->n > 2 ? 3 : 2, path->n);
-		while (path->n && path->p[0] == '/')
-			*path = str_sub(*path, 1, path->n);
-	}
-	if (!path->n)
-		*path = STR(".");
-}
-
-static int look(struct check *c, const struct question *q, struct span at, struct place *out)
-{
-	const struct place *known = c->memory ? memory_place(c->memory, q) : NULL;
-
-	if (known) {
-		*out = *known;
+	if (!name || !str_in(str_of(name), shells) || c->depth == NESTED_MAX)
 		return 0;
+	for (size_t i = 1; i + 1 < m->n && m->args[i].text && m->args[i].text[0] == '-'; i++) {
+		const char *option = m->args[i].text;
+
+		if (option[1] == '-' || option[strlen(option) - 1] != 'c' || !m->args[i + 1].text)
+			continue;
+		inner.depth++;
+		inner.outer = m->args[i + 1].at;
+		return check_text(&inner, str_of(m->args[i + 1].text), &tree);
 	}
-	if (where(c->arena, c->root, c->policy, q->cwd, q->path, q->access, q->whole, at, out,
-		    c->v) < 0)
-		return -1;
-	if (c->memory)
-		memory_put_place(c->memory, q, out);
 	return 0;
 }
 
-/*
- * What a patch, an archive or another branch brings may be a link to anywhere. Only what is there
- * now is known; a new file may be written where its directory is there.
- */
-static bool foreseen(struct check *c, const struct place *place, enum access access)
+static bool is_builtin(const char *name)
 {
-	struct verdict unused = {0};
-	struct place folder;
-	struct str up = str_sub(place->path, 0, place->path.n - last_part(place->path).n);
+	static const char *const builtins[] = {":", ".", "[", "alias", "bg", "break", "cd",
+		"continue", "declare", "dirs", "echo", "eval", "exit", "export", "false", "fg",
+		"getopts", "hash", "jobs", "kill", "let", "local", "mapfile", "popd", "printf",
+		"pushd", "pwd", "read", "readonly", "return", "set", "shift", "shopt", "source",
+		"test", "times", "trap", "true", "type", "ulimit", "umask", "unalias", "unset",
+		"wait", NULL};
 
-	if (!c->unforeseen || c->live || place->exists || place->outside || place->device)
-		return true;
-	if (access != ACCESS_WRITE && access != ACCESS_ENTRY)
-		return false;
-	return where(c->arena, c->root, c->policy, STR(""), up.n ? up : STR("."), ACCESS_READ,
-		       false, (struct span){0}, &folder, &unused) == 0 &&
-	       folder.exists;
+	return str_in(str_of(name), builtins);
 }
 
-static int find_place(struct check *c, struct str cwd, const struct arg *path, enum access access,
-	bool whole, struct place *out)
+static int check_listed(const struct check *c, const struct command *m)
 {
-	struct str text = path->text;
-	int rc;
+	const char *name = name_of(m);
 
-	if (path->origin == ARG_DYNAMIC)
-		return no(c, RULE_PATH_DYNAMIC, path, "a path that is not known from the text");
-	if (access == ACCESS_WRITE && !c->policy->write && !str_is(text, "/dev/null"))
-		return no(c, RULE_WRITE, path, "the policy does not allow writing");
-	if (text.n)
-		step_out(c, &cwd, &text, path->at);
-	rc = look(c, &(struct question){cwd, text, access, whole}, path->at, out);
-	if (rc == 0 && !foreseen(c, out, access))
-		return no(c, RULE_PATH_OUTSIDE, path,
-			"a path that does not exist yet, behind a command that may make it a link");
-	c->wrote |= rc == 0 && !out->device && (access == ACCESS_WRITE || access == ACCESS_ENTRY);
-	return asked(c, rc < 0 && c->v->denied ? c->v->rule : RULE_PATH_OUTSIDE, path->at,
-		path->text, rc < 0 ? c->v->path : out->full, rc);
+	if (!c->policy->allow_listed)
+		return 0;
+	if (!name)
+		return deny(c->v, RULE_NAME_DYNAMIC, m->args[0].at,
+			"the program is known only when the command runs: write its name");
+	if (texts_have(&c->policy->allow, str_of(name)))
+		return 0;
+	/* These read files as programs, or run what they are given. */
+	if (is_builtin(name) && strcmp(name, ".") != 0 && strcmp(name, "source") != 0 &&
+		strcmp(name, "eval") != 0)
+		return 0;
+	return deny_word(c->v, RULE_NAME_LISTED, m->args[0].at, str_of(name), STR(""),
+		"the policy does not allow this program");
 }
 
-int check_path(struct check *c, const struct call *call, const struct arg *path, enum access access,
-	bool whole)
+static int check_rules(const struct check *c, const struct command *m)
 {
-	struct place ignored;
+	const char **words = arena_alloc(c->arena, (m->n + 1) * sizeof(*words));
+	const struct policy_rule *rule;
+	struct verdict *v = c->v;
 
-	/* What find and git name is below the root; that it may be written is still to be asked. */
-	if (path->origin == ARG_FOUND) {
-		if (access == ACCESS_WRITE && !c->policy->write)
-			return no(c, RULE_WRITE, path, "the policy does not allow writing");
-		return asked(c, RULE_PATH_OUTSIDE, path->at, path->text, STR(""), 0);
-	}
-	return find_place(c, call->cwd, path, access, whole, &ignored);
-}
-
-int check_redirect(struct check *c, const struct redirect *r, const struct arg *target,
-	struct str cwd, struct place *out)
-{
-	*out = (struct place){0};
-	switch (r->kind) {
-	case REDIRECT_DUP:
-	case REDIRECT_CLOSE:
-	case REDIRECT_TEXT:
-		return asked(c, RULE_REDIRECT, r->at, STR(""), STR(""), 0);
-	case REDIRECT_READ:
-		return find_place(c, cwd, target, ACCESS_READ, false, out);
-	case REDIRECT_WRITE:
-	case REDIRECT_APPEND:
-	case REDIRECT_BOTH:
-	case REDIRECT_BOTH_APPEND:
-		return find_place(c, cwd, target, ACCESS_WRITE, false, out);
-	}
-	return deny(c->v, RULE_INTERNAL, r->at, "an unknown kind of redirection");
-}
-
-int check_cd(struct check *c, const struct call *call, struct str *to)
-{
-	const struct arg *path = &call->args[call->n - 1];
-	struct place place;
-
-	*to = call->cwd;
-	if (call->n == 3 && !str_is(call->args[1].text, "--") && !str_is(call->args[1].text, "-P"))
-		return no(c, RULE_CWD, &call->args[1], "an option of cd that is not known");
-	if (call->n < 2 || call->n > 3)
-		return no(c, RULE_CWD, &call->args[0], "cd must have one operand");
-	if (path->origin != ARG_KNOWN || !path->text.n || path->text.p[0] == '-')
-		return no(c, RULE_CWD, path, "cd to a directory that is not known from the text");
-	if (find_place(c, call->cwd, path, ACCESS_ENTER, false, &place) < 0)
+	for (size_t i = 0; i < m->n; i++)
+		words[i] = i ? m->args[i].text : name_of(m);
+	rule = rules_find(c->policy, words, m->n);
+	if (!rule || (rule->answer == ANSWER_ASK && v->ask))
+		return 0;
+	(void)deny_word(v, RULE_COMMAND, (struct span){m->args[0].at.from, m->args[m->n - 1].at.to},
+		str_of(words[0]), STR(""), "the policy's rule '%.150s'%s%.150s", rule->command,
+		rule->instead ? ": " : "", rule->instead ? rule->instead : "");
+	if (rule->answer == ANSWER_DENY)
 		return -1;
-	*to = place.path;
-	return asked(c, RULE_CWD, path->at, path->text, place.full, 0);
+	v->denied = false;
+	v->ask = true;
+	return 0;
 }
 
-void check_enters(struct check *c, struct str path)
+/* Private to each run, so that anything may be written there. */
+static bool is_private(const char *path)
 {
-	struct entered *e;
+	static const char *const places[] = {"/tmp/", "/var/tmp/", "/dev/", "/proc/"};
+	const char *const own[] = {getenv("TMPDIR"), getenv("HOME")};
+	struct str rest;
 
-	if (!c->entered || check_entered(c, path))
-		return;
-	e = arena_alloc(c->arena, sizeof(*e));
-	*e = (struct entered){path, *c->entered};
-	*c->entered = e;
-}
-
-bool check_entered(const struct check *c, struct str path)
-{
-	const struct entered *e = c->entered ? *c->entered : NULL;
-
-	for (; e; e = e->next)
-		if (e->path.n >= path.n && str_eq(str_sub(e->path, 0, path.n), path) &&
-			(e->path.n == path.n || !path.n || e->path.p[path.n] == '/'))
+	for (size_t i = 0; i < COUNT(places); i++)
+		if (str_starts(str_of(path), places[i]))
+			return true;
+	for (size_t i = 0; i < COUNT(own); i++)
+		if (own[i] && own[i][0] == '/' && path_below(str_of(path), str_of(own[i]), &rest))
 			return true;
 	return false;
+}
+
+static int check_place(const struct check *c, const char *path, struct span at, enum access access)
+{
+	struct verdict judged = {0};
+	struct place place;
+
+	if ((path[0] != '/' && c->moves) ||
+		where(c->arena, c->root, c->policy, c->cwd, str_of(path), access, false, at, &place,
+			&judged) == 0)
+		return 0;
+	if (path[0] == '/' && is_private(path) && judged.rule == RULE_PATH_OUTSIDE)
+		return 0;
+	*c->v = judged;
+	return -1;
+}
+
+static int check_write(const struct check *c, const char *path, struct span at)
+{
+	struct verdict judged = {0};
+	struct place place;
+
+	if (check_place(c, path, at, ACCESS_WRITE) < 0)
+		return -1;
+	if (c->policy->write || (path[0] != '/' && c->moves) ||
+		where(c->arena, c->root, c->policy, c->cwd, str_of(path), ACCESS_WRITE, false, at,
+			&place, &judged) < 0 ||
+		place.outside)
+		return 0;
+	return deny_word(c->v, RULE_WRITE, at, str_of(path), STR(""),
+		"the policy does not allow writing; write below /tmp");
+}
+
+static int check_redirects(const struct check *c, const struct node *n)
+{
+	for (size_t i = 0; i < n->n_redirects; i++) {
+		const struct redirect *r = &n->redirects[i];
+		bool writes = r->kind == REDIRECT_WRITE || r->kind == REDIRECT_APPEND ||
+			      ((r->kind == REDIRECT_BOTH || r->kind == REDIRECT_BOTH_APPEND));
+		const char *path = writes && r->word.n ? literal(c->arena, &r->word) : NULL;
+
+		if (path && *path && check_write(c, path, place_of(c, r->word.at)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Paths that climb out of the root to a file that is there: inside the sandbox it is not, and the
+ * command would fail without saying why. */
+static int check_traversal(const struct check *c, const struct command *m)
+{
+	for (size_t i = 1; i < m->n; i++) {
+		const char *path = m->args[i].text;
+
+		if (!path || c->moves || path[0] == '/' ||
+			!(str_starts(str_of(path), "../") || strcmp(path, "..") == 0 ||
+				strstr(path, "/../")))
+			continue;
+		if (!path_exists(path_join(c->arena,
+			    path_join(c->arena, c->root->path, arena_dup(c->arena, c->cwd)), path)))
+			continue;
+		if (check_place(c, path, m->args[i].at, ACCESS_READ) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Directories that exist inside as outside. */
+static bool is_system(const char *path)
+{
+	static const char *const names[] = {"/usr", "/etc", "/opt", "/bin", "/lib", "/sbin",
+		"/proc", "/sys", "/tmp", "/var/tmp", "/dev"};
+	struct str rest;
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (path_below(str_of(path), str_of(names[i]), &rest))
+			return true;
+	return strcmp(path, "/") == 0;
+}
+
+static int check_cd(struct check *c, const struct command *m)
+{
+	static const char *const movers[] = {"cd", "pushd", "popd", NULL};
+	const char *name = name_of(m), *to = m->n > 1 ? m->args[m->n - 1].text : NULL;
+	int rc = 0;
+
+	if (!name || !str_in(str_of(name), movers))
+		return 0;
+	if (to && to[0] && to[0] != '-' && !is_system(to) && path_exists(to[0] == '/' ? to : "."))
+		rc = check_place(c, to, m->args[m->n - 1].at, ACCESS_READ);
+	c->moves = true;
+	return rc;
+}
+
+static int check_command(struct check *c, const struct node *n)
+{
+	struct command m = command_of(c, n);
+
+	if (check_redirects(c, n) < 0)
+		return -1;
+	while (m.n) {
+		if (check_listed(c, &m) < 0 || check_rules(c, &m) < 0 || check_shell(c, &m) < 0 ||
+			check_cd(c, &m) < 0 || check_traversal(c, &m) < 0)
+			return -1;
+		if (!unwrap(&m))
+			break;
+	}
+	return 0;
+}
+
+/* ---- the tree ---- */
+
+static int check_node(struct check *c, const struct node *n);
+
+static int check_words(struct check *c, const struct word *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < words[i].n; k++)
+			if (words[i].parts[k].node && check_node(c, words[i].parts[k].node) < 0)
+				return -1;
+	return 0;
+}
+
+static int check_node(struct check *c, const struct node *n)
+{
+	if (check_words(c, n->words, n->n_words) < 0)
+		return -1;
+	for (size_t i = 0; i < n->n_assignments; i++)
+		if (check_words(c, &n->assignments[i].value, 1) < 0)
+			return -1;
+	if (n->kind == NODE_COMMAND && check_command(c, n) < 0)
+		return -1;
+	if (n->kind != NODE_COMMAND && check_redirects(c, n) < 0)
+		return -1;
+	for (size_t i = 0; i < n->n; i++)
+		if (n->children[i] && check_node(c, n->children[i]) < 0)
+			return -1;
+	for (size_t i = 0; i < n->n_arms; i++)
+		if (n->arms[i].body && check_node(c, n->arms[i].body) < 0)
+			return -1;
+	return 0;
+}
+
+/* Bash reads more than the parser does. What only the parser refuses runs, unless the policy needs
+ * to know each program. */
+static bool must_be_read(const struct check *c, enum rule rule)
+{
+	return c->policy->allow_listed || rule == RULE_INPUT_EMPTY || rule == RULE_INPUT_LENGTH ||
+	       rule == RULE_INPUT_BYTES || rule == RULE_LIMIT;
+}
+
+static int check_text(struct check *c, struct str text, struct node **tree)
+{
+	struct verdict parsed = {0};
+
+	*tree = NULL;
+	if (shell_parse(c->arena, arena_str(c->arena, text), tree, &parsed) == 0)
+		return *tree ? check_node(c, *tree) : 0;
+	*tree = NULL;
+	if (!must_be_read(c, parsed.rule))
+		return 0;
+	parsed.at = place_of(c, parsed.at);
+	*c->v = parsed;
+	return -1;
+}
+
+int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
+	struct str command, struct node **tree, struct verdict *v)
+{
+	struct check c = {.arena = a, .policy = p, .root = r, .v = v};
+
+	*tree = NULL;
+	*v = (struct verdict){0};
+	return policy_cwd(a, r, cwd, &c.cwd, v) < 0 ? -1 : check_text(&c, command, tree);
 }
 
 int policy_cwd(
 	struct arena *a, const struct root *r, const char *cwd, struct str *out, struct verdict *v)
 {
+	static const struct policy none = {.name = "none"};
 	CLEANUP(base_free) char *real = realpath(cwd, NULL);
-	struct str root = str_of(r->path);
-	struct str path = str_of(real);
+	struct verdict judged = {0};
+	struct place place;
 
 	if (!real)
-		return deny(
-			v, RULE_CWD, (struct span){0, 0}, "the working directory cannot be found");
-	if (root.n > 1 && (path.n < root.n || !str_eq(str_sub(path, 0, root.n), root) ||
-				  (path.n > root.n && path.p[root.n] != '/')))
-		return deny(v, RULE_CWD, (struct span){0, 0},
-			"the working directory is not below the root");
-	path = str_sub(path, root.n, path.n);
-	while (path.n && path.p[0] == '/')
-		path = str_sub(path, 1, path.n);
-	*out = arena_str(a, path);
+		return deny_word(v, RULE_CWD, (struct span){0}, str_of(cwd), STR(""),
+			"the working directory does not exist");
+	if (where(a, r, &none, STR(""), str_of(real), ACCESS_READ, false, (struct span){0}, &place,
+		    &judged) < 0 ||
+		!place.folder || place.outside)
+		return deny_word(v, RULE_CWD, (struct span){0}, arena_str(a, str_of(real)), STR(""),
+			"the working directory is outside the root");
+	*out = place.path;
 	return 0;
-}
-
-int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
-	struct str command, struct node **tree, struct verdict *v, struct trace *trace)
-{
-	struct check c = {.arena = a,
-		.policy = p,
-		.root = r,
-		.v = v,
-		.trace = trace,
-		.left = CALLS_MAX + (unsigned)command.n / 8,
-		.linked = path_is_alias(a, cwd),
-		.patterns = PATTERNS_MAX,
-		.memory = memory_new(a),
-		.entered = arena_alloc(a, sizeof(struct entered *))};
-	struct str in = STR("");
-
-	*v = (struct verdict){0};
-	if (shell_parse(a, command, tree, v) == 0 && policy_cwd(a, r, cwd, &in, v) == 0 &&
-		check_tree(&c, *tree, in) == 0)
-		return 0;
-	/* A check that fails and does not say why has failed itself. */
-	return v->denied ? -1
-			 : deny(v, RULE_INTERNAL, (struct span){0, command.n},
-				   "the check itself failed");
 }

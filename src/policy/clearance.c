@@ -72,10 +72,6 @@ static const struct config_field clearance_fields[] = {
 		.required = true,
 		CONFIG_ITEMS_AT(clearance, personas, n),
 		.fields = persona_fields},
-	{.key = "bash",
-		.kind = CONFIG_SWITCH,
-		CONFIG_AT(clearance, advice),
-		CONFIG_WORDS("exec", "check")},
 	{0},
 };
 

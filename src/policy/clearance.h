@@ -5,7 +5,6 @@
  *   personas:
  *     task-runner: {policy: developer}
  *     reviewer: {policy: readonly, tools: [Bash, Read, "mcp__docs__*"]}
- *   bash: exec           # or check: what the hook makes of an allowed command
  *
  * A persona that is not named is denied. `plugin:name` is looked up as it is, then as `name`. One
  * without a policy may run no commands.
@@ -27,7 +26,6 @@ struct clearance {
 	const char *file;
 	struct persona *personas;
 	size_t n;
-	bool advice; /* allowed commands run in the client's shell, not by `policy exec` */
 };
 
 /* `*there` is false where there is no such file. -1: ERR_INPUT with the place. */

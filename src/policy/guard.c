@@ -3,11 +3,13 @@
 #include "src/policy/trail.h"
 
 /*
- * git runs what its directory says (hooks, filters, editors), and agents what their settings say:
- * who writes these decides what runs next, outside of any policy.
+ * git runs what its directory says (hooks, filters, editors), and agents, editors and servers what
+ * their settings say: who writes these decides what runs next, outside of any policy.
  */
 const char *const guarded_names[] = {".git", ".claude", ".mcp.json", ".codex", ".gemini", ".cursor",
-	".opencode", "opencode.json", ".aider.conf.yml", ".dev-team", NULL};
+	".opencode", "opencode.json", ".aider.conf.yml", ".dev-team", ".vscode", ".idea", ".envrc",
+	".husky", ".gitmodules", NULL};
+const char *const guarded_workflows = ".github/workflows";
 
 /* On some file systems `.GIT` is the same directory. */
 static bool part_is(struct str part, const char *name)
@@ -73,6 +75,9 @@ bool guarded(
 	const struct root *r, const struct policy *p, struct str rel, bool whole, const char **by)
 {
 	if (has_fixed(rel, by))
+		return true;
+	*by = guarded_workflows;
+	if (meets(rel, str_of(guarded_workflows), whole))
 		return true;
 	*by = guarded_names[0];
 	if (whole && !rel.n)

@@ -1,8 +1,6 @@
 #include "src/base/number.h"
 #include "src/config/decode.h"
-#include "src/policy/binary.h"
-
-enum { FIELD_TEXT_MAX = 4096 };
+#include "src/policy/rules.h"
 
 /* ---- forms of texts ---- */
 
@@ -23,38 +21,6 @@ bool policy_name_valid(struct str text)
 static bool program_valid(struct str text)
 {
 	return str_is(text, "[") || str_is(text, ":") || policy_name_valid(text);
-}
-
-/* `log`, or with a subcommand or the form that is meant: `stash list`, `push --force`. */
-static bool git_command_valid(struct str text)
-{
-	size_t blank = str_find(text, STR(" "));
-
-	for (size_t i = 0; i < text.n; i++)
-		if ((text.p[i] < 'a' || text.p[i] > 'z') && i != blank &&
-			(i == 0 || text.p[i] != '-'))
-			return false;
-	return text.n && text.n <= 64 && blank + 1 != text.n;
-}
-
-/* `section.name` or `section.any thing.name`. */
-static bool git_key_valid(struct str text)
-{
-	const char *first = text.n ? memchr(text.p, '.', text.n) : NULL;
-	const char *last = text.n ? memrchr(text.p, '.', text.n) : NULL;
-
-	if (!first || first == text.p || last == text.p + text.n - 1 || text.n > 200)
-		return false;
-	for (const char *p = text.p; p < text.p + text.n; p++) {
-		bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
-		bool digit = (*p >= '0' && *p <= '9') || *p == '-';
-
-		if ((p < first || p > last) && !letter && !digit)
-			return false;
-		if ((unsigned char)*p < ' ' || *p == '=')
-			return false;
-	}
-	return true;
 }
 
 /* Each of these runs something else, or changes which files a program takes for its own. */
@@ -123,24 +89,44 @@ static bool absolute_valid(struct str text)
 	return text.n > 1 && text.p[0] == '/' && parts_valid(str_sub(text, 1, text.n));
 }
 
-static bool is_notation(struct str text)
+/* As in `git branch`; `*` stands for anything. */
+static bool branch_valid(struct str text)
 {
-	return !text.n || (text.n <= FIELD_TEXT_MAX && config_line.valid(text));
+	for (size_t i = 0; i < text.n; i++)
+		if ((unsigned char)text.p[i] <= ' ' || strchr("~^:?[\\", text.p[i]))
+			return false;
+	return text.n && text.n <= 200 && text.p[0] != '-';
+}
+
+/* Two words, or the path of an API: `api repos/{owner}/...`. */
+static bool forge_valid(struct str text)
+{
+	size_t blank = str_find(text, STR(" "));
+
+	for (size_t i = 0; i < text.n; i++)
+		if ((unsigned char)text.p[i] < ' ' || (text.p[i] == ' ' && i != blank))
+			return false;
+	return blank && blank + 1 < text.n && text.n <= 200 && text.p[0] != '-';
+}
+
+static bool rule_valid(struct str text)
+{
+	return text.n <= 400 && config_line.valid(text) && rules_notation(text);
 }
 
 #define FORM(name, is, text)                                                                       \
 	static const struct config_form name = {.valid = is, .what = text, .ascii = true}
 
 FORM(name_form, policy_name_valid, "1 to 64 letters, digits and '.', '_', '+', '-' inside");
-FORM(own_program_form, policy_name_valid, "the plain name of a program");
 FORM(program_form, program_valid, "the plain name of a program");
-FORM(git_form, git_command_valid, "the name of a git command");
-FORM(git_key_form, git_key_valid, "a key of git's configuration, like 'user.name'");
-FORM(variable_form, variable_valid, "the name of a variable that commands may set");
+FORM(variable_form, variable_valid, "the name of a variable that commands may get");
 FORM(relative_form, relative_valid, "a path relative to the root, without '.' and '..'");
 FORM(absolute_form, absolute_valid,
 	"an absolute path without '.' and '..', below neither /proc, /dev nor /sys");
-FORM(notation_form, is_notation, "at most 4096 characters on one line");
+FORM(remote_form, policy_name_valid, "the name of a remote");
+FORM(branch_form, branch_valid, "the name of a branch, or a pattern with '*'");
+FORM(forge_form, forge_valid, "a command of gh or glab, like 'pr view'");
+FORM(rule_form, rule_valid, "a program's name and words, like 'git push --force|-f'");
 
 /* ---- the tables ---- */
 
@@ -149,29 +135,6 @@ FORM(notation_form, is_notation, "at most 4096 characters on one line");
 	CONFIG_LIST_AT(policy, member.p, member.n)
 #define BOOL(name, type, member) .key = name, .kind = CONFIG_BOOL, CONFIG_AT(type, member)
 #define GROUP(name, table)       .key = name, .kind = CONFIG_GROUP, .fields = table
-#define NOTATION(name, member)                                                                     \
-	.key = name, .kind = CONFIG_TEXT, .form = &notation_form, CONFIG_AT(program, member)
-
-static const struct config_field program_fields[] = {
-	{NOTATION("options", options)},
-	{NOTATION("operands", operands)},
-	{BOOL("runs_code", program, runs_code)},
-	{0},
-};
-
-static void check_program(struct config_reader *r, const struct yaml *map, void *of)
-{
-	struct program *p = of;
-	const struct yaml key = {.line = p->line, .col = p->col};
-	struct error err = {0};
-
-	(void)map;
-	p->options = p->options ? p->options : "";
-	p->operands = p->operands ? p->operands : "";
-	if (notation_check(p->options, p->operands, &err) < 0)
-		config_fault(r, &key, "program '%s': %s", p->name, err.text);
-}
-
 /* Bytes, also with K, M or G behind. */
 static bool parse_size(struct str text, uint64_t *out)
 {
@@ -211,58 +174,48 @@ static const struct config_field limit_fields[] = {
 	{SIZE("file_size", file_size)},
 	{LIMIT("processes", processes, 1000000)},
 	{LIMIT("open_files", open_files, 1000000)},
-	{SIZE("output", output)},
 	{0},
 };
 
-#define LAYER(name, which)                                                                         \
-	.key = name, .kind = CONFIG_WORD, CONFIG_AT(policy, layers[which]),                        \
-	CONFIG_WORDS("best_effort", "require", "off")
-
-static const struct config_field layer_fields[] = {
-	{LAYER("landlock", LAYER_LANDLOCK)},
-	{LAYER("seccomp", LAYER_SECCOMP)},
-	{LAYER("processes", LAYER_PROCESSES)},
-	{LAYER("network", LAYER_NETWORK)},
-	{LAYER("mounts", LAYER_MOUNTS)},
-	{LAYER("cgroup", LAYER_CGROUP)},
-	{0},
-};
-
-#define ID(name, member)                                                                           \
-	.key = name, .kind = CONFIG_INTEGER, .required = true, CONFIG_RANGE(1, 4294967294),        \
-	CONFIG_AT(policy, member)
-
-static const struct config_field user_fields[] = {
-	{ID("uid", uid)},
-	{ID("gid", gid)},
+static const struct config_field rule_fields[] = {
+	{.key = "command",
+		.kind = CONFIG_TEXT,
+		.form = &rule_form,
+		.required = true,
+		CONFIG_AT(policy_rule, command)},
+	{.key = "answer",
+		.kind = CONFIG_WORD,
+		CONFIG_AT(policy_rule, answer),
+		CONFIG_WORDS("deny", "ask")},
+	{.key = "instead",
+		.kind = CONFIG_TEXT,
+		.form = &config_line,
+		CONFIG_AT(policy_rule, instead)},
 	{0},
 };
 
 const struct config_field policy_fields[] = {
 	{.key = "name", .kind = CONFIG_TEXT, .form = &name_form, CONFIG_AT(policy, name)},
-	{TEXTS("allow", program_form, allow), .required = true},
+	{TEXTS("allow", program_form, allow), CONFIG_SEEN(policy, allow_listed)},
 	{BOOL("write", policy, write)},
-	{BOOL("network", policy, network)},
-	{TEXTS("git", git_form, git), CONFIG_SEEN(policy, git_listed)},
-	{TEXTS("git_config", git_key_form, git_config)},
+	{.key = "network",
+		.kind = CONFIG_WORD,
+		CONFIG_AT(policy, network),
+		CONFIG_WORDS("none", "host")},
 	{TEXTS("environment", variable_form, environment)},
 	{TEXTS("read", absolute_form, read)},
 	{TEXTS("protect", relative_form, protect)},
-	{TEXTS("scripts", relative_form, scripts)},
-	{.key = "programs",
-		.kind = CONFIG_ENTRIES,
-		.form = &own_program_form,
-		CONFIG_ITEMS_AT(policy, programs, n_programs),
-		.fields = program_fields,
-		.check = check_program,
-		CONFIG_PLACE(program, line)},
+	{TEXTS("remotes", remote_form, remotes)},
+	{TEXTS("push", branch_form, push)},
+	{TEXTS("forge", forge_form, forge)},
+	{.key = "rules",
+		.kind = CONFIG_LIST,
+		CONFIG_ITEMS_AT(policy, rules, n_rules),
+		.fields = rule_fields},
 	{GROUP("limits", limit_fields)},
-	{GROUP("kernel", layer_fields)},
 	{.key = "violation",
 		.kind = CONFIG_WORD,
 		CONFIG_AT(policy, violation),
 		CONFIG_WORDS("hard_abort", "validation_fail")},
-	{GROUP("user", user_fields)},
 	{0},
 };

@@ -1,6 +1,5 @@
 /*
- * trail.h: where a path leads, physically, before anything is said about it. For where.c and
- * glob.c.
+ * trail.h: where a path leads, physically, before anything is said about it. For where.c.
  */
 #ifndef DT_POLICY_TRAIL_H
 #define DT_POLICY_TRAIL_H
@@ -39,7 +38,7 @@ bool guarded(
 	const struct root *r, const struct policy *p, struct str rel, bool whole, const char **by);
 /* Is one of the fixed names in the root's own directory a link? */
 bool guard_linked(const struct root *r);
-/* The fixed names, NULL-ended. */
-extern const char *const guarded_names[];
+/* The fixed names, at any depth, NULL-ended; and one of two parts, at the top. */
+extern const char *const guarded_names[], *const guarded_workflows;
 
 #endif

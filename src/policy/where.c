@@ -48,10 +48,16 @@ static int refuse(const struct question *q, enum rule rule, const struct trail *
 		q->v, rule, q->at, q->path, t->n ? arena_str(q->arena, real) : STR(""), "%s", why);
 }
 
+/* What commands see too, besides the root and the policy's `read`. */
+static const char *const system_directories[] = {"/usr", "/opt", "/nix/store"};
+
 static bool below_listed(const struct question *q, const struct trail *t)
 {
 	struct str rest;
 
+	for (size_t i = 0; i < COUNT(system_directories); i++)
+		if (path_below((struct str){t->real, t->n}, str_of(system_directories[i]), &rest))
+			return true;
 	for (size_t i = 0; i < q->policy->read.n; i++) {
 		char real[PATH_MAX];
 		size_t n;

@@ -53,8 +53,9 @@ struct place {
  * too).
  *
  * Outside but allowed: /dev/null /dev/zero /dev/urandom (reading; of them /dev/null for writing),
- * and for reading what is below policy->read. What does not exist is where its deepest existing
- * parent is; `..` behind something that does not exist is denied; so is a dangling link.
+ * and for reading what is below /usr, /opt, /nix/store and policy->read. What does not exist is
+ * where its deepest existing parent is; `..` behind something that does not exist is denied; so is
+ * a dangling link.
  *
  * Protected are .git and the settings of agents, wherever they are below the root, with all that is
  * below them, and policy->protect; also before they exist, and what they lead to as links. A hard
@@ -63,42 +64,5 @@ struct place {
 int where(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
 	struct str path, enum access access, bool whole, struct span at, struct place *out,
 	struct verdict *v);
-
-/*
- * Unquoted patterns: `glob` has its literal parts escaped with backslashes (as for fnmatch). The
- * matches in byte order, as bash gives them (names that begin with a dot only where the pattern
- * does; no match: the pattern itself, unescaped). -1 with *v: PATH_GLOB when a match begins with
- * `-` or leads outside, when the pattern has `..` behind a wildcard, or there are more than 4096
- * matches.
- */
-int glob_expand(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
-	struct str glob, struct span at, struct texts *out, struct verdict *v);
-
-/*
- * The program that `name` stands for: a plain name is looked up in /usr/bin and /bin, an absolute
- * path must lead to the same file as its last part does there. *out: the real path; "" when it is
- * not installed. -1 with *v: NAME_TRUSTED, NAME_BYTES.
- */
-int trusted_program(
-	struct arena *a, struct str name, struct span at, struct str *out, struct verdict *v);
-
-/*
- * A name with a slash that leads to one of policy->scripts (compared by its real path). 0 with
- * *out: its absolute path, "" while it does not exist; else -1 with *v: NAME_TRUSTED.
- */
-int script_allowed(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
-	struct str name, struct span at, struct str *out, struct verdict *v);
-
-/* ---- paths as texts ---- */
-
-/* A shell that is told `cd a/..` counts names and does not look at the disk: where the two differ
- * a link is on the way. */
-/* A part of the path is `..`. */
-bool path_goes_up(struct str path);
-/* `path` from the absolute `directory`: absolute, without `.`, `..` and empty parts. In the arena.
- */
-struct str path_by_name(struct arena *a, struct str folder, struct str path);
-/* Whether the shell's name for the working directory `cwd` has a link in it. */
-bool path_is_alias(struct arena *a, const char *cwd);
 
 #endif

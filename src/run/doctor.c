@@ -223,24 +223,16 @@ static void check_state(struct doctor *c)
 
 /* ---- the sandbox ---- */
 
-/* One line for all layers that this host has, one for each that it lacks. */
-static void check_layers(struct doctor *c)
+/* Whether agents' commands can be contained. */
+static void check_sandbox(struct doctor *c)
 {
-	CLEANUP(buf_release) struct buf present = BUF_INIT;
-	struct host host;
+	const char *version;
+	struct error err = {0};
 
-	host_probe(&host);
-	for (int l = 0; l < LAYERS; l++) {
-		const char *name = layer_name((enum layer)l);
-
-		if (host.layers[l].state == LAYER_ABSENT)
-			report(c, HEALTH_WARN, "sandbox", "no %s, which only policies use: %s",
-				name, host.layers[l].note);
-		else
-			buf_addf(&present, "%s%s", present.len ? ", " : "", name);
-	}
-	if (present.len)
-		report(c, HEALTH_OK, "sandbox", "%s", present.s);
+	if (sandbox_probe(c->arena, &version, &err) < 0)
+		report(c, HEALTH_WARN, "sandbox", "%s", err.text);
+	else
+		report(c, HEALTH_OK, "sandbox", "%s", version);
 }
 
 /* ---- the repository ---- */
@@ -571,7 +563,7 @@ static void check_databases(struct doctor *c)
 bool run_doctor(struct arena *a, const struct run_step_call *call, struct buf *out)
 {
 	static void (*const checks[])(struct doctor * c) = {check_programs, check_state,
-		check_layers, check_installation, check_repository, check_databases, check_loop};
+		check_sandbox, check_installation, check_repository, check_databases, check_loop};
 	struct doctor c = {.arena = a, .out = out, .call = call};
 
 	for (size_t i = 0; i < COUNT(checks); i++)

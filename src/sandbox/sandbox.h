@@ -1,75 +1,68 @@
 /*
- * sandbox.h: the layers of the kernel, each probed once and reduced to the host's features. Nothing
- * here parses or decides: the grants are data.
+ * sandbox.h: runs a command contained, by bwrap (bubblewrap): the text goes to `bash --noprofile
+ * --norc` in namespaces of its own, behind a filter of system calls. It reads system directories,
+ * toolchains and the root, and writes the root (if the policy has `write`), a private HOME and a
+ * private /tmp. No text is analysed here.
  *
- * Rule sets, filters and descriptors are prepared before the fork; sandbox_enter()
- * runs in the child, uses system calls alone, and does not come back from a layer that is required
- * and fails.
+ * In a linked worktree git works on a private copy of the common directory; new objects and refs
+ * are taken over afterwards (git_view.c). Elsewhere git is read-only. Protected files are
+ * reconciled (protected.c). A broker outside fetches, pushes and calls gh (broker.c).
  */
 #ifndef DT_SANDBOX_SANDBOX_H
 #define DT_SANDBOX_SANDBOX_H
 
-#include "src/policy/policy.h"
-#include "src/policy/where.h"
+#include "src/policy/check.h"
 
-enum layer_state { LAYER_ABSENT, LAYER_PARTIAL, LAYER_THERE };
-
-struct host_layer {
-	enum layer_state state;
-	char note[120]; /* what is missing, or its version: "ABI 7", "user namespaces are forbidden"
-			 */
-};
-
-struct host {
-	struct host_layer layers[LAYERS];
-	int landlock_abi;             /* 0: none */
-	bool user;                    /* namespaces only inside a user namespace: not root */
-	bool own_proc;                /* a PID namespace can have its own /proc */
-	bool pid_limit;               /* .. and its own largest number of processes */
-	bool groups_v2, groups_count; /* the kinds of cgroups that can be created below `groups` */
-	char groups[512];
-};
-
-/* Probes this host, in about a millisecond. Changes nothing. */
-void host_probe(struct host *out);
-/*
- * The likely features of a host with this kernel, by its versions, without trying namespaces. For
- * one run alone: if it cannot be started, call host_probe() and start it again.
- */
-void host_expect(struct host *out);
-/* One line per layer for people; and {"landlock":{"state":..,"note":..},..}. */
-void host_show(struct buf *out, const struct host *h);
-json *host_json(const struct host *h);
-
-/* One run's plan. */
-struct sandbox {
+struct sandbox_command {
 	const struct policy *policy;
 	const struct root *root;
-	const struct host *host;
-	const char *home, *tmp; /* private directories, created by the caller; writable */
-	int error; /* descriptor (CLOEXEC) that receives `LAYER: errno text` of a failure */
-	struct sandbox_state *state;
+	const char *cwd; /* NULL: the root */
+	struct str text;
+	bool give_stdin;    /* else /dev/null */
+	unsigned timeout_s; /* 0: the policy's */
+	unsigned grace_ms;  /* between TERM and KILL; 0: five seconds */
+	int cancel;         /* readable: end the run. -1: none */
 };
 
-/* Prepares everything that needs memory. -1: ERR_STATE when a required layer is missing on this
- * host (named). */
-int sandbox_prepare(struct arena *a, struct sandbox *s, struct error *err);
-void sandbox_release(struct sandbox *s);
+struct sandbox_end {
+	int status;   /* of the command, as bash gives it; 124 timed out; 128+N by signal N */
+	bool started; /* bash was started */
+	bool timed_out, cancelled;
+	int64_t ms;
+	VEC(const char *) notes; /* lines for people: what was not taken over, and why; arena */
+};
 
-/*
- * fork() into new namespaces as the plan says (PID, network, mount, user where they are needed): 0
- * in the child, which is the first process of its PID namespace where there is one. -1 with errno.
- */
-pid_t sandbox_fork(struct sandbox *s, int *pidfd);
-/* In the child: rlimits, uid and gid, no_new_privs, mounts, Landlock, seccomp, in the right order.
- * 0 or -1. */
-int sandbox_enter(struct sandbox *s);
+/* 0 when it ran to its end, whatever its status. -1: it could not be started (ERR_STATE: this host
+ * cannot contain it, with the remedy), or what it made could not be taken over. */
+int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox_end *end,
+	struct error *err);
 
-/* Ends all processes of the run's group, where it has one: the caller ends the child itself. */
-void sandbox_kill(struct sandbox *s);
+/* Whether this host can run commands contained: 0 with *version of bwrap, or -1, ERR_STATE, with
+ * what is missing and how to get it. Starts bwrap. */
+int sandbox_probe(struct arena *a, const char **version, struct error *err);
+/* The same without starting it: whether bwrap is installed. */
+bool sandbox_installed(struct arena *a);
 
-/* The layers that this run has: {"landlock":"on","seccomp":"on","network":"off: the policy has
- * it",..}. */
-json *sandbox_report(const struct sandbox *s);
+/* ---- the file of `policy exec --report FILE` ---- */
+
+/* The known facts; each may be NULL. */
+struct sandbox_report {
+	const struct policy *policy;
+	const struct verdict *verdict;
+	const struct sandbox_end *end;
+	const struct error *error; /* it could not be run */
+};
+
+/* The command may be able to write FILE itself, so it is written after the last process of the run
+ * has ended, and renamed into place. `path` NULL: no report. */
+int sandbox_report_try(struct arena *a, const char *path, struct error *err);
+int sandbox_report_write(
+	struct arena *a, const char *path, const struct sandbox_report *o, struct error *err);
+
+/* ---- the program's own part inside ---- */
+
+/* `dev-team sandbox-...`: the first process in the sandbox, and the broker's clients. Not verbs for
+ * people. -1: argv is none of these; else the exit status. */
+int sandbox_inner(int argc, char **argv);
 
 #endif

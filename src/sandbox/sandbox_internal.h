@@ -1,108 +1,118 @@
 /*
- * sandbox_internal.h: what the layers of a sandbox share. Private to sandbox.c, host.c and the
- * files of the layers.
- *
- * Functions named *_prepare() run in the parent and may allocate memory; those named *_enter() run
- * in the child, and report failures with layer_failed().
+ * sandbox_internal.h: shared by the files of src/sandbox.
  */
-#ifndef DT_SANDBOX_SANDBOX_INTERNAL_H
-#define DT_SANDBOX_SANDBOX_INTERNAL_H
+#ifndef DT_SANDBOX_INTERNAL_H
+#define DT_SANDBOX_INTERNAL_H
 
-#include <sys/types.h>
+#include <limits.h>
 #include "src/sandbox/sandbox.h"
 
-struct sock_fprog;
+/* Where the program's own files are inside. */
+#define BOX         "/run/dev-team"
+#define BOX_PROGRAM BOX "/dev-team"
+#define BOX_BROKER  BOX "/broker"
+#define BOX_OBJECTS BOX "/objects"
+#define GIT_HELPER  "dev-team" /* remote.NAME.vcs */
 
-/* What a run may access. A directory stands for everything below it. */
-enum grant_kind {
-	GRANT_READ,   /* also started as a program: reading is enough to do that anyway */
-	GRANT_WRITE,  /* the same, and created, changed and removed */
-	GRANT_DEVICE, /* read and written, never created */
-	/* An empty directory in memory, in the place of the one of that name; of the view alone. */
-	GRANT_SCRATCH,
+struct sandbox_names {
+	const char **items;
+	size_t n, cap;
 };
 
-/* Some are for one of the two layers only. */
-enum grant_use { USE_BOTH, USE_RULES, USE_VIEW };
-
-struct grant {
-	const char *path; /* absolute */
-	enum grant_kind kind;
-	bool needed; /* required for a run; others are left out if they do not exist */
-	enum grant_use use;
-	int tree; /* mounts_enter(): its detached mount */
+/* How a protected name is kept in this run. */
+struct kept_name {
+	const char *name; /* relative to the root */
+	enum kept_kind {
+		KEPT_COPY,      /* a directory: a private copy is bound over it */
+		KEPT_READ_ONLY, /* bound over itself */
+		KEPT_FILE,      /* a file, compared with a copy afterwards */
+		KEPT_ABSENT     /* must not be there afterwards */
+	} kind;
 };
 
-struct grants {
-	struct grant *list;
-	size_t n;
+/* The private copy of a repository's common directory. */
+struct git_view {
+	const char *common; /* the real one; NULL: the root is in no repository */
+	const char *own;    /* directory of the linked worktree in it; NULL: the root is none */
+	const char *copy;
+	bool write;            /* new objects, refs and settings are taken over */
+	const char *commondir; /* contents of `own`'s files that lead git elsewhere */
+	const char *gitdir, *settings;
 };
 
-struct cgroup {
-	char path[4096]; /* of the run's own group; empty: none */
-	int fd;          /* the group's directory, -1 */
-	int procs;       /* its cgroup.procs, -1: the child is born in it */
+struct sandbox {
+	struct arena *arena;
+	const struct sandbox_command *x;
+	struct sandbox_end *end;
+	const char *cwd;    /* real */
+	const char *state;  /* directory */
+	const char *dir;    /* of this root in the state directory */
+	const char *home;   /* of this repository, writable: HOME inside */
+	const char *tmp;    /* of this root, writable: /tmp inside, and TMPDIR by this name */
+	const char *socket; /* of this run's broker */
+	int broker;         /* listens; -1: none */
+	int mutex, live;    /* locks */
+	bool alone;         /* no other run works in this root */
+	struct git_view view;
+	VEC(struct kept_name) kept;
 };
 
-struct sandbox_state {
-	bool on[LAYERS];
-	char note[LAYERS][160]; /* why it is off, or what is missing */
-	struct grants grants;
-	int ruleset; /* Landlock's, -1: none */
-	struct sock_fprog *filter;
-	struct cgroup cgroup;
-	bool own_proc;      /* /proc shows the run alone */
-	bool pid_limit;     /* the PID namespace bounds the number of processes */
-	unsigned processes; /* RLIMIT_NPROC, 0: it would count the wrong ones */
-	bool user;          /* namespaces need a user namespace around them */
-	uid_t uid;          /* of the parent */
-	gid_t gid;
-	int parent; /* pidfd of the parent, -1 */
-};
+void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
 
-/* Writes `LAYER: what: text of errno` to s->error; always -1. */
-int layer_failed(const struct sandbox *s, const char *layer, const char *what);
+/* ---- files.c ---- */
 
-/* grants.c: parents precede what is below them. */
-void grants_prepare(struct arena *a, struct sandbox *s);
+/* A regular file, its permissions included, or a link itself. A missing one removes `to`. */
+int sandbox_copy_file(const char *from, const char *to, struct error *err);
+/* A directory with everything in it: files, directories and links. */
+int sandbox_copy_tree(const char *from, const char *to, struct error *err);
+void sandbox_remove_tree(const char *path);
+/* A small file in the arena; NULL: it is not there, no regular file, or too large. */
+const char *sandbox_read_text(struct arena *a, const char *path);
+int sandbox_write_file(const char *path, struct str text, mode_t mode, struct error *err);
 
-/* landlock.c: what an ABI lacks, for people; "" when nothing that matters here. */
-enum { LANDLOCK_ABI_FULL = 6 };
-int landlock_abi(void); /* 0 with errno: none */
-const char *landlock_lacks(int abi);
-int landlock_prepare(struct sandbox *s, struct error *err);
-int landlock_enter(const struct sandbox *s);
-/* Restricts the caller by an empty rule set: 0 if that works. */
-int landlock_try(void);
+/* ---- place.c: the directories of a root, and its locks ---- */
 
-/* seccomp.c */
-void seccomp_prepare(struct arena *a, struct sandbox *s);
-int seccomp_enter(const struct sandbox *s);
-/* A filter that allows all. no_new_privs must be set. */
-int seccomp_try(void);
+int sandbox_place_open(struct sandbox *s, struct error *err);
+void sandbox_place_lock(struct sandbox *s);
+void sandbox_place_unlock(struct sandbox *s);
+void sandbox_place_close(struct sandbox *s);
 
-/* namespaces.c */
-uint64_t namespace_flags(const struct sandbox_state *st);
-int user_map(uid_t uid, gid_t gid); /* of the caller, who is new in a user namespace */
-int namespaces_enter(const struct sandbox *s);
-enum { PID_LIMIT_LEAST = 301 }; /* the kernel takes none below */
-int pid_limit_set(const char *proc, unsigned most);
+/* ---- git_view.c ---- */
 
-/* mounts.c: a view of the file system that has only the grants. */
-int mounts_enter(struct sandbox *s);
-/* The same calls for one directory, in a mount namespace that is thrown away. */
-int mounts_try(const char *directory, int *proc);
+/* Under the lock. Makes the copy if no other run uses it. */
+int sandbox_git_begin(struct sandbox *s, struct error *err);
+/* New objects become the repository's: verified, by git itself. */
+int sandbox_git_import(struct sandbox *s, struct error *err);
+/* Objects, refs and settings. */
+int sandbox_git_end(struct sandbox *s, struct error *err);
+/* git on the real repository, running nothing that an agent configured. */
+int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
+	struct buf *out, int *status, struct error *err);
+/* *out: the file at `path` in the default branch's commit, in the arena; false: there is none. */
+bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out);
 
-/* cgroup.c */
-void cgroup_look(struct host *h);
-int cgroup_prepare(struct sandbox *s, struct error *err);
-int cgroup_enter(const struct sandbox *s);
-void cgroup_release(struct sandbox *s);
+/* ---- protected.c ---- */
 
-/* limits.c */
-int limits_enter(const struct sandbox *s);
-/* uid, gid and capabilities; they cannot be regained. */
-int privileges_enter(const struct sandbox *s);
-bool privileged(void); /* CAP_SYS_ADMIN where we are */
+int sandbox_protected_begin(struct sandbox *s, struct error *err);
+int sandbox_protected_end(struct sandbox *s, struct error *err);
+
+/* ---- arguments.c ---- */
+
+/* Arguments of bwrap, ended by NUL each. */
+int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err);
+char **sandbox_environment(struct sandbox *s);
+
+/* ---- broker.c ---- */
+
+int sandbox_broker_open(struct sandbox *s, struct error *err);
+void sandbox_broker_serve(struct sandbox *s); /* one request */
+void sandbox_broker_close(struct sandbox *s);
+int sandbox_broker_git_client(int argc, char **argv);
+int sandbox_broker_forge_client(int argc, char **argv);
+
+/* ---- seccomp.c ---- */
+
+/* -1 with errno. */
+int sandbox_filter_enter(void);
 
 #endif

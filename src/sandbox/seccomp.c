@@ -1,7 +1,14 @@
+/*
+ * seccomp.c: system calls that no program needs which builds, tests or commits, and by which one
+ * could leave the sandbox, or leave something behind that works outside: namespaces and mounts,
+ * set-id files, ways into the kernel. ptrace stays: debuggers and leak checks use it.
+ */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -30,28 +37,23 @@ enum {
 	CALL_FSMOUNT,
 	CALL_FSPICK,
 	CALL_CLONE3 = 435,
+	CALL_OPENAT2 = 437,
 	CALL_PIDFD_GETFD = 438,
 	CALL_MOUNT_SETATTR = 442,
 	CALL_QUOTACTL_FD = 443,
+	CALL_FCHMODAT2 = 452,
 	CALL_OPEN_TREE_ATTR = 467,
 };
 
 /* Refused whatever their arguments are: no program that builds, tests or commits needs one. */
 static const unsigned refused[] = {
 	/* other processes */
-	SYS_ptrace,
-	SYS_process_vm_readv,
-	SYS_process_vm_writev,
-	SYS_kcmp,
 	CALL_PIDFD_GETFD,
 	SYS_perf_event_open,
-	SYS_migrate_pages,
-	SYS_move_pages,
 	/* the view of files, and files without names */
 	SYS_mount,
 	SYS_umount2,
 	SYS_pivot_root,
-	SYS_chroot,
 	CALL_OPEN_TREE,
 	CALL_MOVE_MOUNT,
 	CALL_FSOPEN,
@@ -61,7 +63,6 @@ static const unsigned refused[] = {
 	CALL_MOUNT_SETATTR,
 	CALL_OPEN_TREE_ATTR,
 	SYS_open_by_handle_at,
-	SYS_name_to_handle_at,
 	SYS_fanotify_init,
 	/* other namespaces */
 	SYS_unshare,
@@ -194,7 +195,7 @@ static void foreign(struct filter *f)
 #endif
 }
 
-static void processes(struct filter *f, bool namespaced)
+static void namespaces(struct filter *f)
 {
 	unsigned short block = only(f, SYS_clone);
 
@@ -202,8 +203,10 @@ static void processes(struct filter *f, bool namespaced)
 	refuse_bits(f, CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
 			       CLONE_NEWPID | CLONE_NEWNET);
 	end(f, block);
-	/* Its flags lie in memory, where a filter cannot look: libraries then take clone(). */
+	/* Their flags lie in memory, where a filter cannot look: libraries then take the older
+	 * call. */
 	refuse_call(f, CALL_CLONE3, ENOSYS);
+	refuse_call(f, CALL_OPENAT2, ENOSYS);
 	block = only(f, SYS_personality);
 	load_argument(f, 0);
 	allow_value(f, 0);
@@ -211,18 +214,46 @@ static void processes(struct filter *f, bool namespaced)
 	allow_value(f, REPLACE_RANDOM);
 	refuse(f, EPERM);
 	end(f, block);
-	if (namespaced)
-		return;
-	block = only(f, SYS_kill);
-	load_argument(f, 0);
-	refuse_value(f, UINT32_MAX); /* everything of this user's */
+}
+
+static void refuse_set_id(struct filter *f, unsigned call, unsigned argument)
+{
+	unsigned short block = only(f, call);
+
+	load_argument(f, argument);
+	refuse_bits(f, S_ISUID | S_ISGID);
 	end(f, block);
-	/* A limit of no seconds ends a process as well as a signal does. */
-	block = only(f, SYS_prlimit64);
-	load_argument(f, 0);
-	allow_value(f, 0);
-	refuse(f, EPERM);
+}
+
+/* The mode counts only where a file may be made. */
+static void refuse_open_set_id(struct filter *f, unsigned call, unsigned flags)
+{
+	unsigned short block = only(f, call);
+
+	load_argument(f, flags);
+	emit(f, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1, 0);
+	answer(f, SECCOMP_RET_ALLOW);
+	load_argument(f, flags + 1);
+	refuse_bits(f, S_ISUID | S_ISGID);
 	end(f, block);
+}
+
+/* As root, a set-id file in the worktree would be one on the host. */
+static void set_id(struct filter *f)
+{
+#ifdef __x86_64__
+	refuse_set_id(f, SYS_chmod, 1);
+	refuse_set_id(f, SYS_creat, 1);
+	refuse_set_id(f, SYS_mkdir, 1);
+	refuse_set_id(f, SYS_mknod, 1);
+	refuse_open_set_id(f, SYS_open, 1);
+#endif
+	refuse_set_id(f, SYS_fchmod, 1);
+	refuse_set_id(f, SYS_fchmodat, 2);
+	refuse_set_id(f, CALL_FCHMODAT2, 2);
+	refuse_set_id(f, SYS_mkdirat, 2);
+	refuse_set_id(f, SYS_mknodat, 2);
+	refuse_open_set_id(f, SYS_openat, 2);
 }
 
 /* Calls that type into a terminal, or change how it works, for whoever reads it next. */
@@ -238,37 +269,17 @@ static void terminals(struct filter *f)
 	end(f, block);
 }
 
-static void netlink(struct filter *f)
+/* Others, such as those to the host of a virtual machine, know no namespaces. */
+static void sockets(struct filter *f)
 {
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, AF_NETLINK, 0, 4);
-	load_argument(f, 2);
-	allow_value(f, 0); /* routes and addresses: getaddrinfo() asks for them */
-	refuse(f, EPERM);
-}
-
-static void sockets(struct filter *f, bool network, bool local)
-{
-	unsigned short block = only(f, SYS_socketpair);
+	unsigned short block = only(f, SYS_socket);
 
 	load_argument(f, 0);
 	allow_value(f, AF_UNIX);
-	refuse(f, EPERM);
-	end(f, block);
-	block = only(f, SYS_socket);
-	load_argument(f, 0);
-	if (local)
-		allow_value(f, AF_UNIX);
-	if (network) {
-		netlink(f);
-		emit(f, BPF_JMP | BPF_JEQ | BPF_K, AF_INET, 2, 0);
-		emit(f, BPF_JMP | BPF_JEQ | BPF_K, AF_INET6, 1, 0);
-		refuse(f, EPERM);
-		load_argument(f, 1);
-		emit(f, BPF_ALU | BPF_AND | BPF_K, 0xf, 0, 0);
-		allow_value(f, SOCK_STREAM);
-		allow_value(f, SOCK_DGRAM);
-	}
-	refuse(f, EPERM);
+	allow_value(f, AF_INET);
+	allow_value(f, AF_INET6);
+	allow_value(f, AF_NETLINK);
+	refuse(f, EAFNOSUPPORT);
 	end(f, block);
 }
 
@@ -302,43 +313,21 @@ static void refuse_listed(struct filter *f)
 	answer(f, SECCOMP_RET_ALLOW);
 }
 
-void seccomp_prepare(struct arena *a, struct sandbox *s)
+int sandbox_filter_enter(void)
 {
-	struct filter *f = arena_alloc(a, sizeof(*f));
-	struct sock_fprog *program = arena_alloc(a, sizeof(*program));
-	bool network = s->policy->network;
-
-	foreign(f);
-	processes(f, s->state->on[LAYER_PROCESSES]);
-	terminals(f);
-	/* Sockets that have paths lead to services of this machine, which would act for us. Where
-	 * the run sees its own files alone there are none of them. */
-	sockets(f, network, network || s->state->on[LAYER_MOUNTS]);
-	refuse_listed(f);
-	*program = (struct sock_fprog){f->n, f->code};
-	s->state->filter = program;
-}
-
-static int install(const struct sock_fprog *program)
-{
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0);
-}
-
-int seccomp_enter(const struct sandbox *s)
-{
-	if (install(s->state->filter) < 0)
-		return layer_failed(s, "seccomp", "cannot load the filter");
-	return 0;
-}
-
-int seccomp_try(void)
-{
-	struct sock_filter all = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
-	struct sock_fprog program = {1, &all};
+	struct filter f = {.n = 0};
+	struct sock_fprog program;
 
 	if (!OUR_ARCH) {
 		errno = ENOSYS;
 		return -1;
 	}
-	return install(&program);
+	foreign(&f);
+	namespaces(&f);
+	set_id(&f);
+	terminals(&f);
+	sockets(&f);
+	refuse_listed(&f);
+	program = (struct sock_fprog){f.n, f.code};
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }

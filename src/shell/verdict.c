@@ -26,6 +26,7 @@ static int fill(struct verdict *v, enum rule rule, struct span at, struct str wo
 	if (v->denied)
 		return -1;
 	v->denied = true;
+	v->ask = false;
 	v->rule = rule;
 	v->at = at;
 	v->word = word;
@@ -91,13 +92,18 @@ void text_visible(struct buf *out, struct str s)
 	}
 }
 
+static const char *answer_of(const struct verdict *v)
+{
+	return v->denied ? "deny" : v->ask ? "ask" : "run";
+}
+
 void verdict_line(struct buf *out, const struct verdict *v)
 {
-	if (!v->denied) {
-		buf_adds(out, "allow");
+	if (!v->denied && !v->ask) {
+		buf_adds(out, "run");
 		return;
 	}
-	buf_addf(out, "deny %s %zu-%zu", rule_id(v->rule), v->at.from, v->at.to);
+	buf_addf(out, "%s %s %zu-%zu", answer_of(v), rule_id(v->rule), v->at.from, v->at.to);
 	if (v->word.p) {
 		buf_adds(out, " '");
 		text_visible(out, v->word);
@@ -128,8 +134,8 @@ json *verdict_object(const struct verdict *v)
 {
 	json *o = json_object();
 
-	json_put_str(o, "verdict", v->denied ? STR("deny") : STR("allow"));
-	if (!v->denied)
+	json_put_str(o, "verdict", str_of(answer_of(v)));
+	if (!v->denied && !v->ask)
 		return o;
 	json_put_str(o, "rule", str_of(rule_id(v->rule)));
 	json_put_int(o, "from", (int64_t)v->at.from);

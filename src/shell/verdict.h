@@ -26,9 +26,10 @@ struct span {
 	size_t from, to;
 };
 
-/* Texts are the arena's that the check worked in. */
+/* One of three answers: deny, ask (the user decides), or run. Texts are the arena's that the check
+ * worked in. */
 struct verdict {
-	bool denied;
+	bool denied, ask;
 	enum rule rule;
 	struct span at;
 	struct str word;  /* with quotes resolved; p == NULL: the rule is not about a word */
@@ -45,12 +46,12 @@ int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word
 /* `s` for a line that people read: what cannot be seen, or is no UTF-8, as \xNN. */
 void text_visible(struct buf *out, struct str s);
 /*
- * One line without its newline: `allow`, or
- * `deny RULE FROM-TO 'WORD' -> PATH: REASON` (what is not there is left out). Control characters of
+ * One line without its newline: `run`, or `deny` or `ask` with
+ * ` RULE FROM-TO 'WORD' -> PATH: REASON` (what is not there is left out). Control characters of
  * the word and what is no UTF-8 are written as \xNN: the line cannot be broken or coloured by it.
  */
 void verdict_line(struct buf *out, const struct verdict *v);
-/* {"verdict":"allow"} or
+/* {"verdict":"run"} or
  * {"verdict":"deny","rule":..,"from":..,"to":..,"word":..,"path":..,"reason":..} */
 json *verdict_object(const struct verdict *v);
 

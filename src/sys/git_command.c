@@ -19,12 +19,13 @@ enum { OUTPUT_MAX = 16 << 20, LOCAL_S = 120 };
 /*
  * No prompt, no editor, no window: an empty GIT_ASKPASS has precedence over core.askPass and leaves
  * the credential helpers alone. refs/replace and grafts, which anyone with access to the repository
- * can make, do not replace commits.
+ * can make, do not replace commits. A repository among the files, which an agent may have made,
+ * starts no file system monitor; git passes this on to submodules.
  */
 static const char *const git_environment[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
 	"GIT_EDITOR=true", "GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=", "SSH_ASKPASS",
 	"SSH_ASKPASS_REQUIRE=never", CALLERS_REPOSITORY, "GIT_NO_REPLACE_OBJECTS=1",
-	"GIT_GRAFT_FILE=/dev/null/none"};
+	"GIT_GRAFT_FILE=/dev/null/none", "GIT_CONFIG_PARAMETERS='core.fsmonitor=false'"};
 
 void git_forget_caller(void)
 {

@@ -18,9 +18,6 @@ void bench_row(const char *name, const double *a, const double *b, unsigned n, c
 void bench_pool(const char *dir, const char *program);
 /* A row of loading 100 resources below `dir` inside a process, beside reading them alone. */
 void bench_resources(const char *dir);
-/* A table of the shell policy inside a process, in milliseconds per KiB, for the worst texts for
- * the parser and the rules. */
-void bench_shell(void);
 
 /*
  * Makes a work item with a long history, quickly, by the real engine in memory: a run that goes

@@ -18,9 +18,7 @@ static int read_as(const char *wished, const char *report)
 
 TEST(what_was_allowed_is_no_violation)
 {
-	assert_int_equal(read_as(NULL, "{\"verdict\":\"allow\",\"status\":1}"), 0);
-	assert_int_equal(
-		read_as(NULL, "{\"verdict\":\"allow\",\"protected_changed\":[],\"status\":0}"), 0);
+	assert_int_equal(read_as(NULL, "{\"verdict\":\"run\",\"status\":1}"), 0);
 }
 
 TEST(a_denial_says_rule_word_path_and_reason)
@@ -49,16 +47,6 @@ TEST(the_workflow_decides_then_the_policy_then_nobody)
 	assert_int_equal(violation.violation, VIOLATION_VALIDATION_FAIL);
 	assert_int_equal(read_as("perhaps", mild), 1);
 	assert_int_equal(violation.violation, VIOLATION_HARD_ABORT);
-}
-
-TEST(a_changed_protected_file_is_one_too)
-{
-	assert_int_equal(
-		read_as(NULL, "{\"verdict\":\"allow\",\"protected_changed\":[\".git/config\"]}"),
-		1);
-	assert_string_equal(violation_line(&arena, &violation),
-		"path.protected '.git/config': the command changed a protected file, which was put "
-		"back");
 }
 
 TEST(what_is_no_report_lets_nothing_pass)

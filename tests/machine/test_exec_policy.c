@@ -67,7 +67,7 @@ static int run_bound(const char *policy)
 POLICY_TEST(the_program_gets_policy_directory_limit_report_and_command)
 {
 	bound("");
-	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
+	program("echo said; echo '{\"verdict\":\"run\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
 	assert_string_equal(exec_line, recorded("passed"));
 	assert_recorded("passed", recorded("passed"));
@@ -83,7 +83,7 @@ POLICY_TEST(the_program_gets_policy_directory_limit_report_and_command)
 POLICY_TEST(its_exit_status_counts_where_nothing_was_denied)
 {
 	bound("");
-	program("echo '{\"verdict\":\"allow\",\"status\":3}' >\"$report\"; exit 3");
+	program("echo '{\"verdict\":\"run\",\"status\":3}' >\"$report\"; exit 3");
 	assert_int_equal(run_bound(NULL), 0);
 	assert_recorded("failed", recorded("failed"));
 }
@@ -91,7 +91,7 @@ POLICY_TEST(its_exit_status_counts_where_nothing_was_denied)
 POLICY_TEST(its_time_limit_is_told_by_the_report)
 {
 	bound("");
-	program("echo '{\"verdict\":\"allow\",\"timed_out\":true}' >\"$report\"");
+	program("echo '{\"verdict\":\"run\",\"timed_out\":true}' >\"$report\"");
 	assert_int_equal(run_bound(NULL), 0);
 	assert_recorded("failed", recorded("failed \xe2\x80\x94 timed out after 600 s"));
 }
@@ -149,20 +149,10 @@ POLICY_TEST(why_nothing_ran_is_told)
 	assert_not_recorded();
 }
 
-POLICY_TEST(the_log_tells_the_layers)
-{
-	bound("");
-	program("echo said; echo '{\"verdict\":\"allow\",\"status\":0,\"layers\":{\"landlock\":"
-		"\"on\"}}' >\"$report\"");
-	assert_int_equal(run_bound(NULL), 0);
-	assert_string_equal(scratch_read("logs/x.log"),
-		"said\ndev-team: ran under the policy 'build', layers: {\"landlock\":\"on\"}\n");
-}
-
 POLICY_TEST(an_old_report_counts_for_nothing)
 {
 	bound("");
-	tree_write(".W-1.validating-1.exec.report", STR("{\"verdict\":\"allow\",\"status\":0}"));
+	tree_write(".W-1.validating-1.exec.report", STR("{\"verdict\":\"run\",\"status\":0}"));
 	program("exit 0");
 	assert_int_equal(run_bound(NULL), -1);
 	assert_not_recorded();
@@ -179,7 +169,7 @@ POLICY_TEST(a_program_that_is_not_there_runs_nothing)
 POLICY_TEST(an_action_without_a_policy_takes_one_that_is_wished)
 {
 	exec_document("cd '/a b'\\''c' || exit 125; make; make 'x'", "logs/x.log", 600);
-	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
+	program("echo '{\"verdict\":\"run\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
 	assert_recorded("passed", recorded("passed"));
 	assert_non_null(strstr(scratch_read("args"), "--policy\nreadonly\n--cwd\n/a b'c\n"));
@@ -189,7 +179,7 @@ POLICY_TEST(an_action_without_a_policy_takes_one_that_is_wished)
 POLICY_TEST(another_form_of_command_is_taken_as_it_is)
 {
 	exec_document("cd /r && make", "logs/x.log", 600);
-	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
+	program("echo '{\"verdict\":\"run\",\"status\":0}' >\"$report\"");
 	assert_int_equal(run_bound("readonly"), 0);
 	assert_non_null(strstr(scratch_read("args"), "--cwd\n.\n"));
 	assert_non_null(strstr(scratch_read("args"), "\n--\ncd /r && make\n"));
@@ -198,7 +188,7 @@ POLICY_TEST(another_form_of_command_is_taken_as_it_is)
 POLICY_TEST(a_bound_action_takes_no_other_policy)
 {
 	bound("");
-	program("echo '{\"verdict\":\"allow\",\"status\":0}' >\"$report\"");
+	program("echo '{\"verdict\":\"run\",\"status\":0}' >\"$report\"");
 	assert_fails(run_bound("developer"), exec_err, ERR_STATE);
 	assert_error(&exec_err, "dev-team: '" ID "' runs under the policy 'build'");
 	assert_not_recorded();

@@ -64,10 +64,9 @@ SCRATCH_TEST(personas_have_policies_and_tools)
 				    "    policy: readonly\n"
 				    "    tools: [Bash, Read, 'mcp__docs__*']\n"
 				    "  planner: {tools: []}\n"
-				    "bash: check\n");
+				    "");
 
 	assert_int_equal(c.n, 3);
-	assert_true(c.advice);
 	assert_string_equal(c.personas[0].name, "task-runner");
 	assert_string_equal(c.personas[0].policy, "developer");
 	assert_false(c.personas[0].tools_listed);
@@ -75,8 +74,6 @@ SCRATCH_TEST(personas_have_policies_and_tools)
 	assert_int_equal(c.personas[1].tools.n, 3);
 	assert_null(c.personas[2].policy);
 	assert_true(c.personas[2].tools_listed);
-	assert_false(loaded("personas: {}\nbash: exec\n").advice);
-	assert_false(loaded("personas: {}\n").advice);
 }
 
 SCRATCH_TEST(a_path_of_a_policy_is_relative_to_the_file)
@@ -98,10 +95,8 @@ SCRATCH_TEST(a_broken_file_is_refused_at_its_place)
 	assert_refused("", 1, 1, "'personas' is missing");
 	assert_refused("- a\n", 1, 1, "a clearance file must be a map, not a list");
 	assert_refused("personas: [a]\n", 1, 11, "'personas' must be a map, not a list");
-	assert_refused("personas: {}\nbashh: exec\n", 2, 1,
-		"unknown key 'bashh': must be 'personas' or 'bash'");
 	assert_refused(
-		"personas: {}\nbash: yes\n", 2, 7, "'bash' must be 'exec' or 'check', not 'yes'");
+		"personas: {}\nbash: exec\n", 2, 1, "unknown key 'bash': must be 'personas'");
 	assert_refused("personas:\n  a b: {}\n", 2, 3, "name 'a b' must be the name of a persona");
 	assert_refused(
 		"personas:\n  a:b:c: {}\n", 2, 3, "name 'a:b:c' must be the name of a persona");

@@ -33,12 +33,12 @@ TEST(every_rule_has_an_id_and_a_question)
 	assert_string_equal(rule_id(RULES), "internal");
 }
 
-TEST(nothing_against_it_is_allow)
+TEST(nothing_against_it_is_run)
 {
 	struct verdict v = {0};
 
-	assert_string_equal(line(&v), "allow");
-	assert_string_equal(object(&v), "{\"verdict\":\"allow\"}");
+	assert_string_equal(line(&v), "run");
+	assert_string_equal(object(&v), "{\"verdict\":\"run\"}");
 }
 
 TEST(a_denial_names_rule_bytes_word_path_and_reason)
@@ -63,8 +63,8 @@ TEST(what_is_not_there_is_left_out)
 	assert_string_equal(line(&v), "deny syntax 3-9: the quote is not closed");
 	assert_string_equal(object(&v), "{\"verdict\":\"deny\",\"rule\":\"syntax\",\"from\":3,"
 					"\"to\":9,\"reason\":\"the quote is not closed\"}");
-	deny_word(&w, RULE_OPTION, at, (struct str){0}, STR(""), "an empty word");
-	assert_string_equal(line(&w), "deny option 3-9 '': an empty word");
+	deny_word(&w, RULE_COMMAND, at, (struct str){0}, STR(""), "an empty word");
+	assert_string_equal(line(&w), "deny command 3-9 '': an empty word");
 }
 
 TEST(the_first_denial_stays)
@@ -105,7 +105,7 @@ TEST(a_long_reason_is_cut_and_stays_valid)
 
 	for (size_t i = 0; i + 2 < sizeof(wide); i += 2)
 		memcpy(wide + i, "\xc3\xa9", 3);
-	deny(&v, RULE_OPTION, at, "x%s", wide);
+	deny(&v, RULE_COMMAND, at, "x%s", wide);
 	assert_true(strlen(v.reason) < sizeof(v.reason));
 	assert_non_null(strstr(object(&v), "\"reason\":\"x\xc3\xa9"));
 }

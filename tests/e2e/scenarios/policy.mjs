@@ -22,17 +22,23 @@ async function audit(t, fixture, work) {
 
 const write = (fixture, file, content) => ({ tool: 'Write', input: { file_path: path.join(fixture.worktree, file), content } });
 
-// Without a clearance file the plugin changes nothing.
-async function unconfigured(t) {
+// Without a clearance file commands in the item's worktree run contained under `developer`, whatever their text is.
+async function contained(t) {
   const fixture = t.fixture();
+  fs.writeFileSync(path.join(fixture.root, 'secret'), 'SECRET\n');
   const run = await audit(t, fixture, [
     { run: 'x=1; eval "echo $((x + 1))"', gives: /^2$/ },
     { run: 'cd src && pwd -P', gives: /worktrees\/ADR-1\/src/ },
+    { run: 'git remote -v; sleep 9 & echo made >made.txt; git add made.txt && git commit -qm Made && git push -q -u origin HEAD && git log -1 --format=%s', gives: /^Made$/m },
+    { run: `cat ${path.join(fixture.root, 'secret')} || echo none`, gives: /^none$/m },
+    { run: 'git push --force', refused: /deny command 0-16 'git': .*push new commits/ },
+    { run: 'gh pr merge 7 2>&1 || echo refused', refused: /deny command/ },
+    { run: 'echo evil | tee .mcp.json; true', gives: /'\.mcp\.json' is protected: it was removed/ },
     write(fixture, 'big.txt', 'x'.repeat(300000)),
-    write(fixture, CLEARANCE.replace('clearance', 'other'), 'x\n'),
   ]);
-  t.sound(run);
   t.equal(fs.statSync(path.join(fixture.worktree, 'big.txt')).size, 300000, 'size of the written file');
+  t.ok(!fs.existsSync(path.join(fixture.worktree, '.mcp.json')), 'a protected file was written');
+  t.equal(fixture.subjects().join(), 'Made', 'commits at the origin');
 }
 
 async function denied(t) {
@@ -40,10 +46,8 @@ async function denied(t) {
   const clearance = 'personas:\n  task-runner: {policy: developer, tools: [Bash, Write, Skill]}\n';
   fixture.write(CLEARANCE, clearance);
   await audit(t, fixture, [
-    { run: 'curl http://example.test/', refused: /dev-team: deny name\.listed 0-4 'curl': .*\n.*policy is 'developer'/ },
-    { run: 'git status; cat ../secret', refused: /deny path\.outside 16-25 '\.\.\/secret' -> / },
+    { run: 'git status; git push -f', refused: /dev-team: deny command 12-23 'git': .*\n.*policy is 'developer'/ },
     { run: `echo 'personas: {}' > ${CLEARANCE}`, refused: /deny path\.protected/ },
-    { run: `rm -rf .dev-team`, refused: /deny path\.protected/ },
     write(fixture, 'src/ok.txt', 'fine\n'),
     { ...write(fixture, CLEARANCE, 'personas: {}\n'), refused: /deny path\.protected/ },
     { ...write(fixture, '../outside.txt', 'x\n'), refused: /deny path\.protected/ },
@@ -56,14 +60,13 @@ async function denied(t) {
   t.ok(!fs.existsSync(path.join(fixture.worktree, '../outside.txt')), 'a file outside was written');
 }
 
-// Allowed commands go to `policy exec`, which runs them in the sandbox and returns their output.
-async function executed(t) {
+// A policy of the project that lists programs.
+async function listed(t) {
   const fixture = t.fixture();
-  fixture.write('.dev-team/mine.yaml', 'allow: [git, echo, ls, wc]\nwrite: true\n');
+  fixture.write('.dev-team/mine.yaml', 'allow: [git, ls, wc]\nwrite: true\n');
   fixture.write(CLEARANCE, 'personas:\n  task-runner: {policy: mine.yaml}\n');
   await audit(t, fixture, [
-    { run: 'echo "$HOME"', refused: /deny/ },
-    { run: 'git var GIT_EDITOR', gives: /^true$/m }, // from the environment of the run
+    { run: 'cat src/start.txt', refused: /deny name\.listed 0-3 'cat'/ },
     { run: 'echo made > src/made.txt && ls src | wc -l', gives: /^2$/ },
   ]);
   t.equal(fs.readFileSync(path.join(fixture.worktree, 'src/made.txt'), 'utf8'), 'made\n', 'the written file');
@@ -76,8 +79,8 @@ async function broken(t) {
 }
 
 export const policy = [
-  ['policy: without a clearance file nothing changes', unconfigured],
+  ['policy: commands run contained, and a branch is pushed without a prompt', contained],
   ['policy: a denied call is refused and says why, an allowed one runs', denied],
-  ['policy: allowed commands run in the sandbox', executed],
+  ['policy: a policy of the project lists its programs', listed],
   ['policy: a broken clearance file stops the agents and says where', broken],
 ];

@@ -1,0 +1,409 @@
+/*
+ * arguments.c: what a command sees, as arguments of bwrap: reads by an allow list, few places to
+ * write, and an environment by an allow list. As root a list matters most: modes protect nothing.
+ */
+#include <glob.h>
+#include <sys/stat.h>
+#include "src/sandbox/sandbox_internal.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+
+struct list {
+	struct sandbox *s;
+	struct buf *out;
+};
+
+static void put(struct list *l, const char *word)
+{
+	buf_add(l->out, str_of(word));
+	buf_addc(l->out, '\0');
+}
+
+static void put3(struct list *l, const char *option, const char *from, const char *to)
+{
+	put(l, option);
+	put(l, from);
+	put(l, to);
+}
+
+static void read_only(struct list *l, const char *path)
+{
+	if (path_exists(path))
+		put3(l, "--ro-bind", path, path);
+}
+
+/* ---- the system ---- */
+
+static void put_system(struct list *l)
+{
+	static const char *const names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
+		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg", "/var/lib/apt/lists",
+		"/sys/devices/system/cpu", "/sys/fs/cgroup"};
+	char target[PATH_MAX];
+
+	for (size_t i = 0; i < COUNT(names); i++) {
+		ssize_t n = readlink(names[i], target, sizeof(target) - 1);
+
+		target[n > 0 ? n : 0] = '\0';
+		if (n > 0)
+			put3(l, "--symlink", target, names[i]);
+		else
+			read_only(l, names[i]);
+	}
+}
+
+/* Whether nothing has changed since the copy was made. */
+static bool is_fresh(const glob_t *found, const char *made)
+{
+	struct stat then, now;
+
+	if (stat(made, &then) < 0)
+		return false;
+	for (size_t i = 0; i < found->gl_pathc; i++)
+		if (stat(found->gl_pathv[i], &now) == 0 &&
+			(now.st_mtim.tv_sec >= then.st_mtim.tv_sec ||
+				(lstat(found->gl_pathv[i], &now) == 0 &&
+					now.st_ctim.tv_sec >= then.st_mtim.tv_sec)))
+			return false;
+	return true;
+}
+
+static int copy_etc(struct sandbox *s, const char *etc, const glob_t *found, struct error *err)
+{
+	const char *fresh = arena_printf(s->arena, "%s.%ld", etc, (long)getpid());
+	const char *old = arena_printf(s->arena, "%s.old", fresh);
+
+	for (size_t i = 0; i < found->gl_pathc; i++) {
+		const char *from = found->gl_pathv[i];
+		const char *to = path_join(s->arena, fresh, from + strlen("/etc/"));
+		CLEANUP(base_free) char *real = realpath(from, NULL);
+
+		if (!real || path_mkdirs(arena_dup(s->arena, path_dir(to)), err) < 0)
+			continue;
+		if (path_is_directory(real) ? sandbox_copy_tree(real, to, err) < 0
+					    : sandbox_copy_file(real, to, err) < 0)
+			return -1;
+	}
+	if (sandbox_write_file(path_join(s->arena, fresh, ".made"), STR(""), 0644, err) < 0)
+		return -1;
+	(void)chmod(fresh, 0755);
+	(void)(rename(etc, old) + 0);
+	if (rename(fresh, etc) < 0)
+		return error_errno(err, "cannot make '%s'", etc);
+	sandbox_remove_tree(old);
+	return 0;
+}
+
+/* Files without secrets, in a copy: a mount for each would take longer than the command. */
+static int put_etc(struct list *l, struct error *err)
+{
+	const char *etc = path_join(l->s->arena, l->s->state, "sandbox/etc");
+	static const char *const names[] = {"alternatives", "bash.bashrc", "bash_completion.d",
+		"ca-certificates", "ca-certificates.conf", "crypto-policies", "debian_version",
+		"default/locale", "dotnet", "emacs", "fonts", "gai.conf", "group", "host.conf",
+		"hostname", "hosts", "inputrc", "java*", "ld.so.*", "localtime", "locale*",
+		"lsb-release", "machine-id", "magic*", "mailcap", "manpath.config", "maven",
+		"mime.types", "mke2fs.conf", "nsswitch.conf", "os-release", "passwd", "perl", "php",
+		"pki", "protocols", "python*", "redhat-release", "resolv.conf", "rpc", "services",
+		"shells", "skel", "ssl/certs", "ssl/openssl.cnf", "terminfo", "texmf", "timezone",
+		"vim", "xdg"};
+	glob_t found = {0};
+	int rc = 0;
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		(void)glob(arena_printf(l->s->arena, "/etc/%s", names[i]), i ? GLOB_APPEND : 0,
+			NULL, &found);
+	if (!is_fresh(&found, path_join(l->s->arena, etc, ".made")))
+		rc = copy_etc(l->s, etc, &found, err);
+	globfree(&found);
+	put3(l, "--ro-bind", etc, "/etc");
+	return rc;
+}
+
+/* ---- toolchains ---- */
+
+static bool is_visible(const char *path)
+{
+	static const char *const names[] = {
+		"/usr/", "/bin", "/sbin", "/opt/", "/nix/store/", "/snap/"};
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (str_starts(str_of(path), names[i]))
+			return true;
+	return false;
+}
+
+/* A directory of PATH, and what programs look for next to it. */
+static void put_path(struct list *l, const char *dir)
+{
+	static const char *const beside[] = {"lib", "lib64", "libexec", "include", "pkg", "src"};
+	struct str base = path_base(dir);
+	const char *prefix = arena_dup(l->s->arena, path_dir(dir)), *home = getenv("HOME");
+
+	read_only(l, dir);
+	if (!str_is(base, "bin") || strcmp(prefix, "/") == 0 || (home && strcmp(prefix, home) == 0))
+		return;
+	for (size_t i = 0; i < COUNT(beside); i++)
+		read_only(l, path_join(l->s->arena, prefix, beside[i]));
+}
+
+static void put_toolchains(struct list *l)
+{
+	static const char *const in_home[] = {".rustup", ".pyenv", ".nvm", ".sdkman", ".volta",
+		".asdf", ".bun", ".deno/bin", ".dotnet", ".ghcup", ".cargo/bin", ".cargo/env",
+		"go/bin", ".local/bin", ".local/lib", ".local/pipx", ".local/share/pnpm",
+		".local/share/uv", ".local/share/mise"};
+	/* Downloads of others, which nothing inside can change. */
+	static const char *const seeds[] = {
+		".cargo/registry", ".cargo/git", "go/pkg/mod", ".m2/repository"};
+	static const char *const variables[] = {
+		"JAVA_HOME", "GOROOT", "RUSTUP_HOME", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV"};
+	const char *home = getenv("HOME"), *value;
+	struct str rest = str_of(getenv("PATH")), dir;
+
+	for (size_t i = 0; home && i < COUNT(in_home); i++)
+		read_only(l, path_join(l->s->arena, home, in_home[i]));
+	for (size_t i = 0; home && l->s->x->policy->network == NETWORK_NONE && i < COUNT(seeds);
+		i++)
+		read_only(l, path_join(l->s->arena, home, seeds[i]));
+	for (size_t i = 0; i < COUNT(variables); i++)
+		if ((value = getenv(variables[i])) && value[0] == '/' && !is_visible(value) &&
+			(!home || strcmp(value, home) != 0) && value[1])
+			read_only(l, value);
+	while (rest.n) {
+		size_t end = str_find(rest, STR(":"));
+
+		dir = str_sub(rest, 0, end);
+		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
+		if (str_starts(dir, "/") && dir.n > 1 && !is_visible(arena_dup(l->s->arena, dir)))
+			put_path(l, arena_dup(l->s->arena, dir));
+	}
+}
+
+/* ---- the program's own files ---- */
+
+static int write_helper(struct sandbox *s, const char *name, const char *verb, struct error *err)
+{
+	return sandbox_write_file(arena_printf(s->arena, "%s/box/bin/%s", s->dir, name),
+		str_of(arena_printf(s->arena, "#!/bin/sh\nexec " BOX_PROGRAM " %s \"$@\"\n", verb)),
+		0755, err);
+}
+
+static void add_remotes(struct sandbox *s, struct buf *out)
+{
+	const char *text = sandbox_read_text(s->arena, path_join(s->arena, s->view.copy, "config"));
+	struct str rest = str_of(text ? text : ""), line;
+
+	while (s->view.common && str_line(&rest, &line)) {
+		line = str_trim(line);
+		if (str_starts(line, "[remote \"") && str_ends(line, "\"]"))
+			buf_addf(out, "%.*s\n\tvcs = " GIT_HELPER "\n", (int)line.n, line.p);
+	}
+}
+
+/* git's settings below those of the repository. */
+static int write_gitconfig(struct sandbox *s, struct error *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT, name = BUF_INIT, email = BUF_INIT;
+
+	buf_adds(&out, "[gc]\n\tauto = 0\n\tpackRefs = false\n\twriteCommitGraph = false\n"
+		       "[repack]\n\tupdateServerInfo = false\n[safe]\n\tdirectory = *\n"
+		       "[maintenance]\n\tauto = false\n");
+	if (git_config_identity(s->x->root->path, &name, &email))
+		buf_addf(&out, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name.s, email.s);
+	if (s->broker >= 0)
+		add_remotes(s, &out);
+	return sandbox_write_file(
+		arena_printf(s->arena, "%s/box/gitconfig", s->dir), buf_str(&out), 0644, err);
+}
+
+static int write_box(struct sandbox *s, struct error *err)
+{
+	const char *box = path_join(s->arena, s->dir, "box");
+	static const char *const forges[] = {"gh", "glab"};
+	const struct policy *p = s->x->policy;
+	bool blocked;
+
+	if (path_mkdirs(path_join(s->arena, box, "bin"), err) < 0 ||
+		path_mkdirs(path_join(s->arena, box, "objects"), err) < 0 ||
+		sandbox_write_file(path_join(s->arena, box, "dev-team"), STR(""), 0600, err) < 0 ||
+		sandbox_write_file(path_join(s->arena, box, "broker"), STR(""), 0600, err) < 0 ||
+		write_gitconfig(s, err) < 0 ||
+		write_helper(s, "git-remote-" GIT_HELPER, "sandbox-git", err) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT(forges); i++) {
+		const char *verb = arena_printf(s->arena, "sandbox-forge %s", forges[i]);
+
+		(void)unlink(arena_printf(s->arena, "%s/bin/%s", box, forges[i]));
+		if (p->forge.n && path_find_program(s->arena, forges[i], &blocked) &&
+			write_helper(s, forges[i], verb, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_box(struct list *l, struct error *err)
+{
+	struct sandbox *s = l->s;
+	const char *self = path_own_program(s->arena);
+
+	if (!self)
+		return error_set(err, ERR_SYSTEM, "the path of this program is unknown: no /proc");
+	if (s->alone && write_box(s, err) < 0)
+		return -1;
+	put3(l, "--ro-bind", path_join(s->arena, s->dir, "box"), BOX);
+	put3(l, "--ro-bind", self, BOX_PROGRAM);
+	if (s->broker >= 0)
+		put3(l, "--bind", s->socket, BOX_BROKER);
+	if (s->view.common)
+		put3(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
+	return 0;
+}
+
+/* ---- the root and its repository ---- */
+
+static void put_objects_of_others(struct list *l)
+{
+	const char *text = sandbox_read_text(
+		l->s->arena, path_join(l->s->arena, l->s->view.common, "objects/info/alternates"));
+	struct str rest = str_of(text ? text : ""), line;
+
+	while (str_line(&rest, &line))
+		if (str_starts(line, "/"))
+			read_only(l, arena_dup(l->s->arena, line));
+}
+
+static void put_git(struct list *l)
+{
+	static const char *const shared[] = {"hooks", "modules", "lfs"};
+	static const char *const fixed[] = {"commondir", "gitdir", "config.worktree"};
+	struct sandbox *s = l->s;
+	const char *bind = s->view.write ? "--bind" : "--ro-bind";
+
+	if (!s->view.common)
+		return;
+	/* A copy for a policy without `write` is written by `git worktree add`, and is not taken
+	 * over. */
+	put3(l, s->view.own ? "--bind" : "--ro-bind", s->view.copy, s->view.common);
+	for (size_t i = 0; i < COUNT(shared); i++)
+		read_only(l, path_join(s->arena, s->view.common, shared[i]));
+	if (!s->view.write)
+		read_only(l, path_join(s->arena, s->view.common, "logs"));
+	put_objects_of_others(l);
+	if (!s->view.own)
+		return;
+	put3(l, bind, s->view.own, s->view.own);
+	for (size_t i = 0; i < COUNT(fixed); i++)
+		read_only(l, path_join(s->arena, s->view.own, fixed[i]));
+}
+
+static void put_root(struct list *l)
+{
+	struct sandbox *s = l->s;
+	const char *root = s->x->root->path, *git = path_join(s->arena, root, ".git");
+	struct stat st;
+
+	for (size_t i = 0; i < s->x->policy->read.n; i++)
+		read_only(l, s->x->policy->read.p[i]);
+	put3(l, s->x->policy->write ? "--bind" : "--ro-bind", root, root);
+	if (lstat(git, &st) == 0 && S_ISREG(st.st_mode))
+		read_only(l, git);
+	for (size_t i = 0; i < s->kept.n; i++) {
+		const struct kept_name *k = &s->kept.items[i];
+		const char *path = path_join(s->arena, root, k->name);
+
+		if (k->kind == KEPT_COPY)
+			put3(l, "--bind",
+				arena_printf(s->arena, "%s/protected/%s", s->dir, k->name), path);
+		else if (k->kind == KEPT_READ_ONLY)
+			read_only(l, path);
+	}
+	put_git(l);
+}
+
+int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
+{
+	static const char *const first[] = {"--unshare-pid", "--unshare-ipc", "--as-pid-1",
+		"--die-with-parent", "--cap-drop", "ALL"};
+	struct list l = {s, out};
+	const char *home = getenv("HOME");
+
+	for (size_t i = 0; i < COUNT(first); i++)
+		put(&l, first[i]);
+	if (geteuid() != 0)
+		put(&l, "--unshare-user");
+	if (s->x->policy->network == NETWORK_NONE)
+		put(&l, "--unshare-net");
+	put_system(&l);
+	if (put_etc(&l, err) < 0)
+		return -1;
+	put(&l, "--proc");
+	put(&l, "/proc");
+	/* Its files belong to uid 0, capabilities or not. */
+	put3(&l, "--ro-bind", "/proc/sys", "/proc/sys");
+	put(&l, "--dev");
+	put(&l, "/dev");
+	put3(&l, "--bind", s->tmp, "/tmp");
+	put3(&l, "--bind", s->tmp, "/var/tmp");
+	put3(&l, "--bind", s->tmp, s->tmp);
+	if (home && home[0] == '/' && home[1])
+		put3(&l, "--bind", s->home, home);
+	put_toolchains(&l);
+	put_root(&l);
+	if (put_box(&l, err) < 0)
+		return -1;
+	put(&l, "--chdir");
+	put(&l, s->cwd);
+	return 0;
+}
+
+/* ---- the environment ---- */
+
+static bool is_passed(const struct sandbox *s, struct str name)
+{
+	static const char *const names[] = {"LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM",
+		"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "USER", "LOGNAME", "SHELL", "EDITOR",
+		"VISUAL", "PAGER", "COLUMNS", "LINES", "DEBIAN_FRONTEND", "SOURCE_DATE_EPOCH",
+		"JAVA_HOME", "GOROOT", "GOFLAGS", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN",
+		"RUST_BACKTRACE", "NVM_DIR", "NVM_BIN", "NODE_ENV", "PYENV_ROOT", "PYENV_VERSION",
+		"VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONPATH", "CC",
+		"CXX", "CPP", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS",
+		"PKG_CONFIG_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "DEV_TEAM_ID",
+		"DEV_TEAM_BRANCH", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE",
+		"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "PORT", "HOST",
+		NULL};
+
+	return str_in(name, names) || str_starts(name, "LC_") ||
+	       texts_have(&s->x->policy->environment, name);
+}
+
+/* Without a network package managers would try for minutes. */
+static const char *const no_network[] = {"npm_config_fetch_retries=0", "npm_config_audit=false",
+	"npm_config_fund=false", "npm_config_update_notifier=false", "PIP_RETRIES=0",
+	"PIP_DISABLE_PIP_VERSION_CHECK=1", "CARGO_NET_RETRY=0", "GOPROXY=off"};
+
+char **sandbox_environment(struct sandbox *s)
+{
+	struct {
+		char **items;
+		size_t n, cap;
+	} list = {0};
+	const char *path = getenv("PATH"), *home = getenv("HOME");
+	struct arena *a = s->arena;
+
+	for (char **e = environ; *e; e++)
+		if (is_passed(s, str_sub(str_of(*e), 0, strcspn(*e, "="))))
+			vec_push_in(a, &list, *e);
+	vec_push_in(a, &list,
+		arena_printf(a, "PATH=" BOX "/bin:%s", path && *path ? path : "/usr/bin:/bin"));
+	vec_push_in(a, &list, arena_printf(a, "HOME=%s", home && home[0] == '/' ? home : "/tmp"));
+	vec_push_in(a, &list, arena_printf(a, "TMPDIR=%s", s->tmp));
+	vec_push_in(a, &list, arena_dup(a, STR("GIT_CONFIG_SYSTEM=" BOX "/gitconfig")));
+	vec_push_in(a, &list, arena_dup(a, STR("GIT_TERMINAL_PROMPT=0")));
+	if (!s->view.write)
+		vec_push_in(a, &list, arena_dup(a, STR("GIT_OPTIONAL_LOCKS=0")));
+	for (size_t i = 0; s->x->policy->network == NETWORK_NONE && i < COUNT(no_network); i++)
+		vec_push_in(a, &list, arena_dup(a, str_of(no_network[i])));
+	vec_push_in(a, &list, NULL);
+	return list.items;
+}

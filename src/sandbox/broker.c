@@ -1,0 +1,569 @@
+/*
+ * broker.c: what a command may do outside. It has no keys and no network; git's remote helper and
+ * `gh` inside send what they want over a socket, and the broker on the host does it with the user's
+ * keys. It judges refs and words of a call, never text of the shell, and only data comes back:
+ *
+ *     list REMOTE                    the remote's refs
+ *     fetch REMOTE REF...            their objects and tracking branches become the repository's
+ *     push REMOTE [+]ID:REF...       never forced, deleted, or to the default branch
+ *     forge PROGRAM WORD...          gh or glab; commands of the policy's `forge`
+ *
+ * A request is its words, a NUL behind each, an empty one, and standard input of the call. The
+ * reply is `STATUS LENGTH NEWLINE`, so many bytes of output, and then errors.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include "src/sandbox/sandbox_internal.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+
+enum {
+	REQUEST_MAX = 16 << 20,
+	REPLY_MAX = 64 << 20,
+	WORDS_MAX = 256,
+	PATIENCE_S = 10,
+	FORGE_S = 120
+};
+
+struct request {
+	struct sandbox *s;
+	const char *words[WORDS_MAX + 1];
+	size_t n;
+	struct str body;
+	struct buf out, errors;
+	int status;
+};
+
+static int refuse(struct request *q, const char *fmt, ...) PRINTF(2, 3);
+static int refuse(struct request *q, const char *fmt, ...)
+{
+	char text[600];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	buf_addf(&q->errors, "dev-team: %s\n", text);
+	return q->status = 1;
+}
+
+/* ---- remotes ---- */
+
+static int check_remote(struct request *q, const char *name)
+{
+	const struct policy *p = q->s->x->policy;
+
+	if (texts_have(&p->remotes, str_of(name)))
+		return 0;
+	return refuse(q, "the policy '%s' does not allow the remote '%.100s'", p->name, name);
+}
+
+/* The host's git; what it prints on failure becomes the reply's errors. */
+static int run_git(struct request *q, const char *const *words, struct buf *out)
+{
+	struct error err = {0};
+	int status = 0;
+
+	if (sandbox_git_command(q->s, words, STR(""), out, &status, &err) < 0)
+		return refuse(q, "%s", err.text);
+	if (status != 0) {
+		buf_add(&q->errors, buf_str(out));
+		buf_clear(out);
+	}
+	return q->status = status;
+}
+
+static void serve_list(struct request *q)
+{
+	const char *const words[] = {"ls-remote", "--symref", "--", q->words[1], NULL};
+
+	if (check_remote(q, q->words[1]) == 0)
+		(void)run_git(q, words, &q->out);
+}
+
+static bool is_ref(const char *name)
+{
+	return strcmp(name, "HEAD") == 0 ||
+	       (str_starts(str_of(name), "refs/") && !name[strcspn(name, " :*^~?[\\\n+")]);
+}
+
+static void serve_fetch(struct request *q)
+{
+	const char *words[WORDS_MAX + 8] = {"fetch", "--quiet", "--no-auto-maintenance",
+		"--no-write-fetch-head", "--no-tags", "--", q->words[1]};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	size_t n = 7;
+
+	if (check_remote(q, q->words[1]) != 0)
+		return;
+	for (size_t i = 2; i < q->n && n < 48; i++)
+		if (is_ref(q->words[i]))
+			words[n++] = q->words[i];
+	if (n > 7)
+		(void)run_git(q, words, &out);
+}
+
+/* ---- push ---- */
+
+static bool is_default_branch(const struct request *q, const char *branch)
+{
+	struct git_default base = {0};
+	struct error ignored;
+
+	if (strcmp(branch, "main") == 0 || strcmp(branch, "master") == 0)
+		return true;
+	if (git_read_default(q->s->arena, q->s->view.common, &base, &ignored) < 0)
+		return true;
+	return (base.branch && strcmp(base.branch, branch) == 0) ||
+	       (base.head && strcmp(base.head, branch) == 0);
+}
+
+/* NULL: it may be pushed. */
+static const char *push_fault(const struct request *q, const char *id, const char *ref, bool force)
+{
+	const struct policy *p = q->s->x->policy;
+	const char *branch = ref + strlen("refs/heads/");
+
+	if (!p->push.n)
+		return "the policy does not allow pushing";
+	if (!*id)
+		return "the policy does not allow deleting on the remote";
+	if (force)
+		return "the policy does not allow forced pushes: add commits, or push another "
+		       "branch";
+	if (!str_starts(str_of(ref), "refs/heads/") || !is_ref(ref))
+		return "only branches are pushed";
+	if (is_default_branch(q, branch))
+		return "the default branch is protected: push another one and open a pull request";
+	for (size_t i = 0; i < p->push.n; i++)
+		if (fnmatch(p->push.p[i], branch, 0) == 0)
+			return NULL;
+	return "the policy does not allow pushing to this branch";
+}
+
+static void push_one(struct request *q, const char *spec)
+{
+	bool force = *spec == '+';
+	const char *id = spec + force, *ref = strrchr(spec, ':'), *fault;
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	size_t n;
+
+	if (!ref)
+		return;
+	id = arena_dup(q->s->arena, (struct str){id, (size_t)(ref - id)});
+	ref++;
+	n = strspn(id, "0123456789abcdef");
+	fault = id[n] || (n && n != 40 && n != 64) ? "this is no commit"
+						   : push_fault(q, id, ref, force);
+	if (!fault) {
+		const char *const words[] = {"push", "--quiet", "--no-verify",
+			"--no-recurse-submodules", "--", q->words[1],
+			arena_printf(q->s->arena, "%s:%s", id, ref), NULL};
+
+		if (run_git(q, words, &out) != 0)
+			fault = "the remote did not take it";
+	}
+	q->status = 0;
+	if (fault)
+		buf_addf(&q->out, "error %s %s\n", ref, fault);
+	else
+		buf_addf(&q->out, "ok %s\n", ref);
+}
+
+static void serve_push(struct request *q)
+{
+	struct error err = {0};
+
+	if (check_remote(q, q->words[1]) != 0)
+		return;
+	if (sandbox_git_import(q->s, &err) < 0)
+		refuse(q, "%s", err.text);
+	for (size_t i = 2; q->status == 0 && i < q->n; i++)
+		push_one(q, q->words[i]);
+}
+
+/* ---- the forge's program ---- */
+
+static bool is_forge_command(const struct request *q)
+{
+	const struct texts *t = &q->s->x->policy->forge;
+	const char *name = q->words[2], *next = q->n > 3 ? q->words[3] : "";
+
+	for (size_t i = 0; i < t->n; i++) {
+		const char *blank = strchr(t->p[i], ' ');
+		size_t n = (size_t)(blank - t->p[i]);
+
+		if (strlen(name) == n && strncmp(name, t->p[i], n) == 0 &&
+			(strcmp(name, "api") == 0 ? fnmatch(blank + 1, next, FNM_PATHNAME) == 0
+						  : strcmp(blank + 1, next) == 0))
+			return true;
+	}
+	return false;
+}
+
+/* The value of an option: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`; NULL: it is
+ * another word. */
+static const char *option_value(const struct request *q, size_t at, const char *name, char letter)
+{
+	const char *word = q->words[at], *next = at + 1 < q->n ? q->words[at + 1] : "";
+	size_t n = strlen(name);
+
+	if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0)
+		return word[n + 2] == '=' ? word + n + 3 : word[n + 2] ? NULL : next;
+	if (letter && word[0] == '-' && word[1] == letter)
+		return word[2] == '=' ? word + 3 : word[2] ? word + 2 : next;
+	return NULL;
+}
+
+/* Options that read files of the host, show its environment, or act on another repository. */
+static bool is_harmful(const struct request *q, size_t at)
+{
+	bool api = strcmp(q->words[2], "api") == 0;
+	const char *v, *file;
+
+	if (option_value(q, at, "repo", 'R') || option_value(q, at, "hostname", 0) ||
+		option_value(q, at, "template", api ? 0 : 'T') ||
+		option_value(q, at, "recover", 0) || option_value(q, at, "web", 'w') ||
+		option_value(q, at, "config-file", 0) || option_value(q, at, "group", 0))
+		return true;
+	if ((v = option_value(q, at, "jq", 'q')) && strcasestr(v, "env"))
+		return true;
+	if ((v = option_value(q, at, "input", 0)) && strcmp(v, "-") != 0)
+		return true;
+	if (!api)
+		return (v = option_value(q, at, "body-file", 'F')) && strcmp(v, "-") != 0;
+	v = option_value(q, at, "field", 'F');
+	file = v ? strchr(v, '=') : NULL;
+	return file && file[1] == '@' && strcmp(file + 1, "@-") != 0;
+}
+
+static bool take_output(void *data, bool errors, struct str piece)
+{
+	struct request *q = data;
+	struct buf *to = errors ? &q->errors : &q->out;
+
+	if (to->len < REPLY_MAX)
+		buf_add(to, piece);
+	return true;
+}
+
+static void run_forge(struct request *q)
+{
+	static const char *const env[] = {"GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "NO_COLOR=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor",
+		"GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.hooksPath",
+		"GIT_CONFIG_VALUE_1=/dev/null", NULL};
+	struct process p = {.argv = q->words + 1,
+		.cwd = q->s->x->root->path,
+		.env = env,
+		.input = q->body,
+		.output = -1,
+		.on_output = take_output,
+		.data = q,
+		.timeout_s = FORGE_S};
+	struct process_end end;
+	struct error err = {0};
+
+	if (process_run(&p, &end, &err) < 0) {
+		refuse(q, "%s", err.text);
+		q->status = end.missing ? 127 : 1;
+		return;
+	}
+	q->status = end.timed_out ? 124 : end.status;
+}
+
+static void serve_forge(struct request *q)
+{
+	const char *program = q->words[1];
+
+	if ((strcmp(program, "gh") != 0 && strcmp(program, "glab") != 0) || q->n < 3 ||
+		!is_forge_command(q)) {
+		refuse(q,
+			"the policy '%s' does not allow '%.60s %.60s %.60s'; see 'forge' in "
+			"'dev-team policy show'",
+			q->s->x->policy->name, program, q->n > 2 ? q->words[2] : "",
+			q->n > 3 ? q->words[3] : "");
+		return;
+	}
+	for (size_t i = 3; i < q->n; i++)
+		if (is_harmful(q, i)) {
+			refuse(q,
+				"'%.60s' is not available to agents: give text on standard "
+				"input, of this repository",
+				q->words[i]);
+			return;
+		}
+	run_forge(q);
+}
+
+/* ---- the socket, outside ---- */
+
+static int read_request(int fd, struct request *q, struct buf *text)
+{
+	struct error ignored;
+	size_t at = 0;
+
+	if (sys_read_all(text, fd, REQUEST_MAX, "a request", &ignored) < 0)
+		return -1;
+	while (at < text->len && q->n < WORDS_MAX) {
+		const char *word = text->s + at;
+
+		at += strlen(word) + 1;
+		if (!*word)
+			break;
+		q->words[q->n++] = word;
+	}
+	q->body = at < text->len ? str_sub(buf_str(text), at, text->len) : (struct str){0};
+	return q->n >= 2 ? 0 : -1;
+}
+
+static void serve_request(struct request *q)
+{
+	static const struct {
+		const char *word;
+		void (*serve)(struct request *q);
+	} words[] = {{"list", serve_list}, {"fetch", serve_fetch}, {"push", serve_push},
+		{"forge", serve_forge}};
+
+	buf_adds(&q->out, "");
+	buf_adds(&q->errors, "");
+	for (size_t i = 0; i < COUNT(words); i++)
+		if (strcmp(words[i].word, q->words[0]) == 0) {
+			words[i].serve(q);
+			return;
+		}
+	refuse(q, "unknown request");
+}
+
+void sandbox_broker_serve(struct sandbox *s)
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	CLEANUP(base_close) int fd = accept4(s->broker, NULL, NULL, SOCK_CLOEXEC);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct request q = {.s = s};
+	struct error ignored;
+	char head[64];
+
+	if (fd < 0)
+		return;
+	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (read_request(fd, &q, &text) == 0) {
+		serve_request(&q);
+		(void)snprintf(head, sizeof(head), "%d %zu\n", q.status, q.out.len);
+		if (sys_write_all(fd, str_of(head), "reply", &ignored) == 0 &&
+			sys_write_all(fd, buf_str(&q.out), "reply", &ignored) == 0)
+			(void)sys_write_all(fd, buf_str(&q.errors), "reply", &ignored);
+	}
+	buf_release(&q.out);
+	buf_release(&q.errors);
+}
+
+static int socket_address(const char *path, struct sockaddr_un *out)
+{
+	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
+	return snprintf(out->sun_path, sizeof(out->sun_path), "%s", path) <
+			       (int)sizeof(out->sun_path)
+		       ? 0
+		       : -1;
+}
+
+int sandbox_broker_open(struct sandbox *s, struct error *err)
+{
+	const struct policy *p = s->x->policy;
+	struct sockaddr_un at;
+
+	if (!p->remotes.n && !p->forge.n)
+		return 0;
+	(void)unlink(s->socket);
+	s->broker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (s->broker < 0 || socket_address(s->socket, &at) < 0 ||
+		bind(s->broker, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(s->broker, 8) < 0)
+		return error_errno(err, "cannot listen at '%s'", s->socket);
+	return 0;
+}
+
+void sandbox_broker_close(struct sandbox *s)
+{
+	if (s->broker >= 0)
+		(void)unlink(s->socket);
+	base_close(&s->broker);
+	s->broker = -1;
+}
+
+/* ---- its clients, inside ---- */
+
+/* Sends the request; the reply's output in *out, its errors to standard error. -1: no broker. */
+static int ask_broker(const struct buf *request, struct buf *out, int *status)
+{
+	CLEANUP(base_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CLEANUP(buf_release) struct buf reply = BUF_INIT;
+	struct sockaddr_un at;
+	struct error err;
+	unsigned long length;
+	char *end;
+
+	if (fd < 0 || socket_address(BOX_BROKER, &at) < 0 ||
+		connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+		sys_write_all(fd, buf_str(request), "request", &err) < 0 ||
+		shutdown(fd, SHUT_WR) < 0 ||
+		sys_read_all(&reply, fd, 2 * REPLY_MAX, "reply", &err) < 0 || !reply.len) {
+		error_log("dev-team: the policy does not allow remotes, or its broker has ended");
+		return -1;
+	}
+	*status = (int)strtol(reply.s, &end, 10);
+	length = strtoul(end, &end, 10);
+	end++;
+	buf_add(out, (struct str){end, length});
+	(void)sys_write_all(STDERR_FILENO,
+		str_sub(buf_str(&reply), (size_t)(end - reply.s) + length, reply.len), "errors",
+		&err);
+	return 0;
+}
+
+static void add_word(struct buf *request, const char *word)
+{
+	buf_add(request, str_of(word));
+	buf_addc(request, '\0');
+}
+
+int sandbox_broker_forge_client(int argc, char **argv)
+{
+	CLEANUP(buf_release) struct buf request = BUF_INIT, out = BUF_INIT;
+	struct error err;
+	bool input = false;
+	int status;
+
+	add_word(&request, "forge");
+	for (int i = 0; i < argc; i++) {
+		if (*argv[i])
+			add_word(&request, argv[i]);
+		input = input || strcmp(argv[i], "-") == 0 || strstr(argv[i], "@-") ||
+			str_ends(str_of(argv[i]), "=-");
+	}
+	buf_addc(&request, '\0');
+	if (input &&
+		sys_read_all(&request, STDIN_FILENO, REQUEST_MAX, "standard input", &err) < 0) {
+		error_print(&err);
+		return 1;
+	}
+	if (ask_broker(&request, &out, &status) < 0)
+		return 1;
+	return sys_write_all(STDOUT_FILENO, buf_str(&out), "output", &err) < 0 ? 1 : status;
+}
+
+static void print_out(const char *fmt, ...) PRINTF(1, 2);
+static void print_out(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	(void)fflush(stdout);
+}
+
+static int list_refs(const char *remote)
+{
+	CLEANUP(buf_release) struct buf request = BUF_INIT, out = BUF_INIT;
+	struct str rest, line;
+	int status;
+
+	add_word(&request, "list");
+	add_word(&request, remote);
+	if (ask_broker(&request, &out, &status) < 0 || status != 0)
+		return -1;
+	rest = buf_str(&out);
+	while (str_line(&rest, &line)) {
+		size_t tab = str_find(line, STR("\t"));
+		struct str value = str_sub(line, 0, tab), name = str_sub(line, tab + 1, line.n);
+
+		if (str_ends(name, "^{}"))
+			continue;
+		if (str_starts(value, "ref: "))
+			print_out(
+				"@%.*s %.*s\n", (int)value.n - 5, value.p + 5, (int)name.n, name.p);
+		else
+			print_out("%.*s %.*s\n", (int)value.n, value.p, (int)name.n, name.p);
+	}
+	print_out("\n");
+	return 0;
+}
+
+/* The commit of `SRC` in `SRC:DST`; "" stays "". */
+static bool add_push(struct buf *request, const char *spec)
+{
+	bool force = *spec == '+';
+	const char *colon = strrchr(spec, ':');
+	CLEANUP(buf_release) struct buf id = BUF_INIT;
+	char source[512];
+	const char *const argv[] = {"git", "rev-parse", "--verify", "--quiet", source, NULL};
+	struct process p = {.argv = argv, .output = -1, .out = &id, .out_max = 256};
+	struct process_end end;
+	struct error ignored;
+
+	if (!colon)
+		return false;
+	(void)snprintf(source, sizeof(source), "%.*s", (int)(colon - spec - force), spec + force);
+	if (*source && (process_run(&p, &end, &ignored) < 0 || end.status != 0))
+		return false;
+	buf_addf(request, "%s%.*s%s", force ? "+" : "", (int)str_trim(buf_str(&id)).n,
+		id.s ? id.s : "", colon);
+	buf_addc(request, '\0');
+	return true;
+}
+
+static int send_batch(const char *word, const char *remote, char *line, size_t size)
+{
+	CLEANUP(buf_release) struct buf request = BUF_INIT, out = BUF_INIT;
+	int status;
+
+	add_word(&request, word);
+	add_word(&request, remote);
+	do {
+		line[strcspn(line, "\n")] = '\0';
+		if (!*line)
+			break;
+		if (strncmp(line, "push ", 5) == 0 && !add_push(&request, line + 5))
+			return -1;
+		if (strncmp(line, "fetch ", 6) == 0 && strchr(line + 6, ' '))
+			add_word(&request, strchr(line + 6, ' ') + 1);
+	} while (fgets(line, (int)size, stdin));
+	if (ask_broker(&request, &out, &status) < 0 || status != 0)
+		return -1;
+	print_out("%.*s\n", (int)out.len, out.s ? out.s : "");
+	return 0;
+}
+
+/* gitremote-helpers(7) */
+int sandbox_broker_git_client(int argc, char **argv)
+{
+	static char line[8192];
+	const char *remote = argc ? argv[0] : "";
+	int rc = 0;
+
+	while (rc == 0 && fgets(line, sizeof(line), stdin)) {
+		if (strcmp(line, "capabilities\n") == 0)
+			print_out("fetch\npush\noption\n\n");
+		else if (strncmp(line, "option ", 7) == 0)
+			print_out("unsupported\n");
+		else if (strncmp(line, "list", 4) == 0)
+			rc = list_refs(remote);
+		else if (strncmp(line, "fetch ", 6) == 0)
+			rc = send_batch("fetch", remote, line, sizeof(line));
+		else if (strncmp(line, "push ", 5) == 0)
+			rc = send_batch("push", remote, line, sizeof(line));
+		else
+			break;
+	}
+	return rc < 0 ? 1 : 0;
+}

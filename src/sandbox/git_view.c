@@ -1,0 +1,741 @@
+/*
+ * git_view.c: the repository as a command sees it: a private copy of the common directory, whose
+ * objects are added to the real ones, which are read-only. Whatever the command writes there, the
+ * host's git never reads it: afterwards git itself verifies and takes over the new objects; refs
+ * are moved only if they are the item's own or new, and of the settings only those of its branches
+ * are taken. Only the directory of the linked worktree (HEAD, index, logs) is the real one.
+ *
+ * A copy whose run was killed is taken over by the next run.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include "src/sandbox/sandbox_internal.h"
+#include "src/sys/directory.h"
+#include "src/sys/git.h"
+#include "src/sys/path.h"
+
+enum { LOOSE_MAX = 200, PACK_MAX = 1 << 30, LATE_S = 300, OWN_FILE_MAX = 64 << 20 };
+
+struct ref {
+	const char *name, *value;
+};
+struct refs {
+	VEC(struct ref) list; /* by name */
+};
+
+static const char *in_copy(const struct sandbox *s, const char *name)
+{
+	return path_join(s->arena, s->view.copy, name);
+}
+
+static const char *in_common(const struct sandbox *s, const char *name)
+{
+	return path_join(s->arena, s->view.common, name);
+}
+
+static const char *in_place(const struct sandbox *s, const char *name)
+{
+	return path_join(s->arena, s->dir, name);
+}
+
+/* ---- git on the host ---- */
+
+/* Relative URLs of remotes begin at the main worktree. */
+static const char *git_directory(const struct sandbox *s)
+{
+	return str_is(path_base(s->view.common), ".git")
+		       ? arena_dup(s->arena, path_dir(s->view.common))
+		       : s->view.common;
+}
+
+int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
+	struct buf *out, int *status, struct error *err)
+{
+	static const char *const first[] = {"git", "-c", "core.fsmonitor=false", "-c",
+		"core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "protocol.ext.allow=never"};
+	const char *const env[] = {arena_printf(s->arena, "GIT_DIR=%s", s->view.common), NULL};
+	const char *argv[64];
+	size_t n = 0;
+
+	for (; n < COUNT(first); n++)
+		argv[n] = first[n];
+	for (size_t i = 0; words[i] && n + 1 < COUNT(argv); i++)
+		argv[n++] = words[i];
+	argv[n] = NULL;
+	return git_command(&(struct git_command){.dir = git_directory(s),
+				   .name = arena_printf(s->arena, "git %s", words[0]),
+				   .argv = argv,
+				   .env = env,
+				   .input = input,
+				   .limit_s = LATE_S},
+		out, status, err);
+}
+
+#define GIT(s, input, out, status, err, ...)                                                       \
+	sandbox_git_command(s, (const char *const[]){__VA_ARGS__, NULL}, input, out, status, err)
+
+bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct git_default base = {0};
+	struct error ignored;
+	int status;
+
+	if (!s->view.common || git_read_default(s->arena, s->view.common, &base, &ignored) < 0 ||
+		!base.commit ||
+		GIT(s, STR(""), &text, &status, &ignored, "cat-file", "blob",
+			arena_printf(s->arena, "%s:%s", base.commit, path)) < 0 ||
+		status != 0)
+		return false;
+	*out = arena_str(s->arena, buf_str(&text));
+	return true;
+}
+
+/* ---- refs ---- */
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct ref *)a)->name, ((const struct ref *)b)->name);
+}
+
+static size_t refs_index(const struct refs *r, const char *name)
+{
+	for (size_t i = 0; i < r->list.n; i++)
+		if (strcmp(r->list.items[i].name, name) == 0)
+			return i;
+	return r->list.n;
+}
+
+static const char *refs_value(const struct refs *r, const char *name)
+{
+	size_t i = refs_index(r, name);
+
+	return i < r->list.n ? r->list.items[i].value : NULL;
+}
+
+static bool is_object_id(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!strchr("0123456789abcdef", s.p[i]))
+			return false;
+	return s.n == 40 || s.n == 64;
+}
+
+struct refs_walk {
+	struct sandbox *s;
+	struct refs *out;
+	const char *dir;
+};
+
+static enum directory_visit visit_ref(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	struct refs_walk *w = data;
+	struct arena *a = w->s->arena;
+	const char *name = arena_printf(a, "refs/%s", e->path), *text;
+	struct str value;
+	size_t i;
+
+	(void)err;
+	if (e->type == FILE_DIRECTORY)
+		return DIRECTORY_CONTINUE;
+	text = e->type == FILE_REGULAR ? sandbox_read_text(a, path_join(a, w->dir, name)) : NULL;
+	value = str_trim(str_of(text));
+	if (!text || !is_object_id(value) || strcmp(name, "refs/stash") == 0)
+		return DIRECTORY_CONTINUE;
+	i = refs_index(w->out, name);
+	if (i < w->out->list.n)
+		w->out->list.items[i].value = arena_dup(a, value);
+	else
+		vec_push_in(a, &w->out->list, (struct ref){name, arena_dup(a, value)});
+	return DIRECTORY_CONTINUE;
+}
+
+/* Lines `VALUE NAME`, also of packed-refs. */
+static void refs_parse(struct sandbox *s, const char *text, struct refs *out)
+{
+	struct str rest = str_of(text ? text : ""), line;
+
+	while (str_line(&rest, &line)) {
+		size_t blank = str_find(line, STR(" "));
+		struct str value = str_sub(line, 0, blank);
+
+		if (blank < line.n && is_object_id(value) &&
+			!str_is(str_sub(line, blank + 1, line.n), "refs/stash"))
+			vec_push_in(s->arena, &out->list,
+				(struct ref){arena_dup(s->arena, str_sub(line, blank + 1, line.n)),
+					arena_dup(s->arena, value)});
+	}
+}
+
+/* Of a directory: packed ones, and loose ones over them. Symbolic refs are left out. */
+static void refs_read(struct sandbox *s, const char *dir, struct refs *out)
+{
+	struct refs_walk w = {s, out, dir};
+	struct error ignored;
+
+	*out = (struct refs){0};
+	refs_parse(s, sandbox_read_text(s->arena, path_join(s->arena, dir, "packed-refs")), out);
+	(void)directory_walk(path_join(s->arena, dir, "refs"), visit_ref, &w, &ignored);
+	vec_sort(&out->list, by_name);
+}
+
+static int refs_keep(struct sandbox *s, const struct refs *r, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_adds(&text, "");
+	for (size_t i = 0; i < r->list.n; i++)
+		buf_addf(&text, "%s %s\n", r->list.items[i].value, r->list.items[i].name);
+	return sandbox_write_file(in_place(s, "refs"), buf_str(&text), 0600, err);
+}
+
+/* ---- which refs are the item's own ---- */
+
+static bool has_line(const char *text, const char *name)
+{
+	struct str rest = str_of(text ? text : ""), line;
+
+	while (str_line(&rest, &line))
+		if (str_is(line, name))
+			return true;
+	return false;
+}
+
+static const char *head_ref(struct sandbox *s, const char *dir)
+{
+	const char *text = sandbox_read_text(s->arena, path_join(s->arena, dir, "HEAD"));
+	struct str head = str_trim(str_of(text ? text : ""));
+
+	return str_starts(head, "ref: ")
+		       ? arena_dup(s->arena, str_trim(str_sub(head, strlen("ref: "), head.n)))
+		       : "";
+}
+
+/* In another worktree, or the default branch. */
+static bool is_of_others(struct sandbox *s, const char *name)
+{
+	struct git_default base = {0};
+	struct directory_names trees;
+	struct error ignored;
+	bool missing;
+
+	if (strcmp(head_ref(s, s->view.common), name) == 0)
+		return true;
+	if (git_read_default(s->arena, s->view.common, &base, &ignored) == 0 && base.branch &&
+		strcmp(arena_printf(s->arena, "refs/heads/%s", base.branch), name) == 0)
+		return true;
+	if (directory_list(s->arena, in_common(s, "worktrees"), &trees, &missing, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < trees.n; i++) {
+		const char *dir =
+			in_common(s, arena_printf(s->arena, "worktrees/%s", trees.items[i]));
+
+		if (strcmp(dir, s->view.own) != 0 && strcmp(head_ref(s, dir), name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The item's branch is the one that the host has checked out; a command may add others. */
+static int keep_own_branch(struct sandbox *s, struct error *err)
+{
+	const char *head = head_ref(s, s->view.own),
+		   *last = sandbox_read_text(s->arena, in_place(s, "head"));
+
+	if (last && strcmp(last, head) == 0)
+		return 0;
+	if (sandbox_write_file(in_place(s, "own"), str_of(arena_printf(s->arena, "%s\n", head)),
+		    0600, err) < 0)
+		return -1;
+	return sandbox_write_file(in_place(s, "head"), str_of(head), 0600, err);
+}
+
+static void add_own(struct sandbox *s, const char *name)
+{
+	const char *own = sandbox_read_text(s->arena, in_place(s, "own"));
+	struct error ignored;
+
+	(void)sandbox_write_file(in_place(s, "own"),
+		str_of(arena_printf(s->arena, "%s%s\n", own ? own : "", name)), 0600, &ignored);
+}
+
+static int move_ref(struct sandbox *s, const char *name, const char *value, const char *before)
+{
+	static const char none[] = "0000000000000000000000000000000000000000";
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error err = {0};
+	int status = 0, rc;
+
+	if (value)
+		rc = GIT(s, STR(""), &out, &status, &err, "update-ref", "-m", "dev-team: contained",
+			name, value, before ? before : none);
+	else
+		rc = GIT(s, STR(""), &out, &status, &err, "update-ref", "-d", name, before);
+	if (rc == 0 && status == 0)
+		return 0;
+	sandbox_note(s, "'%s' was not moved: %s", name, rc < 0 ? err.text : out.s ? out.s : "");
+	return -1;
+}
+
+static void take_ref(struct sandbox *s, const struct refs *host, const char *name,
+	const char *before, const char *now)
+{
+	const char *here = refs_value(host, name);
+
+	if ((now && here && strcmp(now, here) == 0) || (!now && !here) ||
+		str_starts(str_of(name), "refs/remotes/"))
+		return;
+	if (is_of_others(s, name) ||
+		((before || here) &&
+			!has_line(sandbox_read_text(s->arena, in_place(s, "own")), name))) {
+		sandbox_note(s,
+			"'%s' is not the item's: it was %s inside only; make a branch of its own",
+			name, now ? "moved" : "deleted");
+		return;
+	}
+	if (move_ref(s, name, now, here) == 0 && !before)
+		add_own(s, name);
+}
+
+static int take_refs(struct sandbox *s, struct error *err)
+{
+	struct refs before = {0}, now, host;
+
+	refs_parse(s, sandbox_read_text(s->arena, in_place(s, "refs")), &before);
+	refs_read(s, s->view.copy, &now);
+	refs_read(s, s->view.common, &host);
+	for (size_t i = 0; i < before.list.n; i++)
+		if (!refs_value(&now, before.list.items[i].name))
+			take_ref(s, &host, before.list.items[i].name, before.list.items[i].value,
+				NULL);
+	for (size_t i = 0; i < now.list.n; i++) {
+		const struct ref *r = &now.list.items[i];
+		const char *old = refs_value(&before, r->name);
+
+		if (!old || strcmp(old, r->value) != 0)
+			take_ref(s, &host, r->name, old, r->value);
+	}
+	return refs_keep(s, &now, err);
+}
+
+/* ---- objects ---- */
+
+/* git creates no links, and one could lead to another repository. */
+static enum directory_visit remove_link(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	(void)data;
+	(void)err;
+	if (e->type == FILE_LINK)
+		(void)unlinkat(e->parent, e->name, 0);
+	return DIRECTORY_CONTINUE;
+}
+
+static void remove_links(const char *dir)
+{
+	struct error ignored;
+
+	(void)directory_walk(dir, remove_link, NULL, &ignored);
+}
+
+static int make_objects(struct sandbox *s, struct error *err)
+{
+	const char *info = in_copy(s, "objects/info");
+
+	sandbox_remove_tree(info);
+	if (path_mkdirs(info, err) < 0 || path_mkdirs(in_copy(s, "objects/pack"), err) < 0)
+		return -1;
+	return sandbox_write_file(
+		path_join(s->arena, info, "alternates"), STR(BOX_OBJECTS "\n"), 0600, err);
+}
+
+struct new_objects {
+	struct sandbox *s;
+	struct buf ids;
+	VEC(const char *) files, packs; /* in the arena */
+};
+
+static enum directory_visit visit_object(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	struct new_objects *o = data;
+	struct arena *a = o->s->arena;
+	const char *path = e->path;
+
+	(void)err;
+	if (e->type == FILE_DIRECTORY)
+		return DIRECTORY_CONTINUE;
+	if (e->type == FILE_REGULAR && path[0] && path[1] && path[2] == '/' &&
+		is_object_id(str_of(arena_printf(a, "%.2s%s", path, path + 3)))) {
+		buf_addf(&o->ids, "%.2s%s\n", path, path + 3);
+		vec_push_in(a, &o->files, arena_dup(a, str_of(path)));
+	} else if (str_starts(str_of(path), "pack/pack-") && str_ends(str_of(path), ".pack")) {
+		vec_push_in(a, &o->packs, arena_dup(a, str_of(path)));
+	}
+	return DIRECTORY_CONTINUE;
+}
+
+static int import_pack(struct sandbox *s, struct str pack, bool small, struct error *err)
+{
+	return small ? GIT(s, pack, NULL, NULL, err, "unpack-objects", "-q")
+		     : GIT(s, pack, NULL, NULL, err, "index-pack", "--stdin");
+}
+
+/* pack-objects reads them by their names, and unpack-objects names them by their contents. */
+static int import_loose(struct new_objects *o, struct error *err)
+{
+	struct sandbox *s = o->s;
+	CLEANUP(buf_release) struct buf pack = BUF_INIT;
+	const char *const env[] = {arena_printf(s->arena, "GIT_DIR=%s", s->view.common),
+		arena_printf(s->arena, "GIT_OBJECT_DIRECTORY=%s", in_copy(s, "objects")),
+		arena_printf(
+			s->arena, "GIT_ALTERNATE_OBJECT_DIRECTORIES=%s", in_common(s, "objects")),
+		NULL};
+	static const char *const argv[] = {"git", "pack-objects", "-q", "--stdout", NULL};
+	const struct git_command c = {.dir = s->view.common,
+		.name = "git pack-objects",
+		.argv = argv,
+		.env = env,
+		.input = buf_str(&o->ids),
+		.limit_s = LATE_S};
+
+	if (!o->files.n)
+		return 0;
+	return git_command(&c, &pack, NULL, err) < 0
+		       ? -1
+		       : import_pack(s, buf_str(&pack), o->files.n <= LOOSE_MAX, err);
+}
+
+int sandbox_git_import(struct sandbox *s, struct error *err)
+{
+	struct new_objects o = {.s = s};
+	const char *objects;
+	int rc = 0;
+
+	if (!s->view.write)
+		return 0;
+	objects = in_copy(s, "objects");
+	remove_links(objects);
+	if (make_objects(s, err) < 0 || directory_walk(objects, visit_object, &o, err) < 0)
+		return -1;
+	rc = import_loose(&o, err);
+	for (size_t i = 0; rc == 0 && i < o.packs.n; i++) {
+		CLEANUP(buf_release) struct buf pack = BUF_INIT;
+
+		rc = sys_read_file(
+			&pack, path_join(s->arena, objects, o.packs.items[i]), PACK_MAX, NULL, err);
+		rc = rc < 0 ? rc : import_pack(s, buf_str(&pack), false, err);
+	}
+	for (size_t i = 0; rc == 0 && i < o.files.n; i++)
+		(void)unlink(path_join(s->arena, objects, o.files.items[i]));
+	for (size_t i = 0; rc == 0 && i < o.packs.n; i++) {
+		const char *pack = path_join(s->arena, objects, o.packs.items[i]);
+
+		(void)unlink(arena_printf(s->arena, "%.*s.idx", (int)strlen(pack) - 5, pack));
+		(void)unlink(pack);
+	}
+	buf_release(&o.ids);
+	return rc < 0 ? error_prefix(err,
+				"what the command committed cannot be taken over; it "
+				"remains in '%s'",
+				s->view.copy)
+		      : 0;
+}
+
+/* ---- settings ---- */
+
+/* `//user:secret@host` becomes `//host`. */
+static void add_without_secret(struct buf *out, struct str line)
+{
+	size_t at = str_find(line, STR("://")), end;
+
+	if (at == line.n) {
+		buf_add(out, line);
+		return;
+	}
+	at += 3;
+	buf_add(out, str_sub(line, 0, at));
+	line = str_sub(line, at, line.n);
+	end = str_find(line, STR("@"));
+	if (end < str_find(line, STR("/")))
+		line = str_sub(line, end + 1, line.n);
+	buf_add(out, line);
+}
+
+/* Without secrets, without files elsewhere, and without signing, whose keys stay outside. */
+static int copy_config(struct sandbox *s, struct error *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *text = sandbox_read_text(s->arena, in_common(s, "config"));
+	struct str rest = str_of(text ? text : ""), line;
+	bool skip = false;
+
+	buf_adds(&out, "");
+	while (str_line(&rest, &line)) {
+		struct str bare = str_trim(line);
+
+		if (str_starts(bare, "["))
+			skip = str_starts(bare, "[http") || str_starts(bare, "[credential") ||
+			       str_starts(bare, "[include");
+		if (skip || str_starts(bare, "gpgsign") || str_starts(bare, "gpgSign"))
+			continue;
+		add_without_secret(&out, line);
+		buf_addc(&out, '\n');
+	}
+	if (sandbox_write_file(in_place(s, "config"), buf_str(&out), 0600, err) < 0)
+		return -1;
+	return sandbox_write_file(in_copy(s, "config"), buf_str(&out), 0600, err);
+}
+
+/* `branch.NAME.remote` and the like of the item's own branches. */
+static bool is_taken_setting(struct sandbox *s, struct str key)
+{
+	static const char *const last[] = {".remote", ".merge", ".rebase", ".description"};
+
+	for (size_t i = 0; str_starts(key, "branch.") && i < COUNT(last); i++)
+		if (str_ends(key, last[i]) && key.n > strlen("branch.") + strlen(last[i]))
+			return has_line(sandbox_read_text(s->arena, in_place(s, "own")),
+				arena_printf(s->arena, "refs/heads/%.*s",
+					(int)(key.n - strlen("branch.") - strlen(last[i])),
+					key.p + strlen("branch.")));
+	return false;
+}
+
+/* Settings as `KEY NEWLINE VALUE NUL`. */
+static int list_settings(struct sandbox *s, const char *file, struct buf *out, struct error *err)
+{
+	int status;
+
+	return GIT(s, STR(""), out, &status, err, "config", "--no-includes", "--file", file,
+		"--list", "-z");
+}
+
+static bool next_setting(struct str *rest, struct str *setting)
+{
+	size_t n = 0;
+
+	while (n < rest->n && rest->p[n])
+		n++;
+	*setting = str_sub(*rest, 0, n);
+	*rest = str_sub(*rest, n < rest->n ? n + 1 : n, rest->n);
+	return setting->n > 0;
+}
+
+static bool has_setting(struct str all, struct str setting)
+{
+	struct str one;
+
+	while (next_setting(&all, &one))
+		if (str_eq(one, setting))
+			return true;
+	return false;
+}
+
+static void take_setting(struct sandbox *s, struct str setting)
+{
+	size_t end = str_find(setting, STR("\n"));
+	struct str key = str_sub(setting, 0, end),
+		   value = str_sub(setting, end < setting.n ? end + 1 : end, setting.n);
+	struct error err = {0};
+
+	if (!is_taken_setting(s, key))
+		sandbox_note(s, "the setting '%.*s' of git holds inside this command only",
+			(int)key.n, key.p);
+	else if (GIT(s, STR(""), NULL, NULL, &err, "config", "--file", in_common(s, "config"),
+			 "--replace-all", arena_dup(s->arena, key), arena_dup(s->arena, value)) < 0)
+		sandbox_note(s, "%s", err.text);
+}
+
+static void take_settings(struct sandbox *s)
+{
+	const char *before = sandbox_read_text(s->arena, in_place(s, "config"));
+	const char *now = sandbox_read_text(s->arena, in_copy(s, "config"));
+	CLEANUP(buf_release) struct buf old = BUF_INIT;
+	CLEANUP(buf_release) struct buf new = BUF_INIT;
+	struct error ignored = {0};
+	struct str rest, one;
+
+	if (!before || !now || strcmp(before, now) == 0 ||
+		list_settings(s, in_place(s, "config"), &old, &ignored) < 0 ||
+		list_settings(s, in_copy(s, "config"), &new, &ignored) < 0)
+		return;
+	rest = buf_str(&new);
+	while (next_setting(&rest, &one))
+		if (!has_setting(buf_str(&old), one))
+			take_setting(s, one);
+	(void)sandbox_write_file(in_place(s, "config"), str_of(now), 0600, &ignored);
+}
+
+/* ---- the copy ---- */
+
+/* Directories of other worktrees, so that git knows their branches. */
+static void copy_worktrees(struct sandbox *s)
+{
+	static const char *const files[] = {"HEAD", "gitdir", "commondir"};
+	struct directory_names trees;
+	struct error ignored;
+	bool missing;
+
+	if (directory_list(s->arena, in_common(s, "worktrees"), &trees, &missing, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < trees.n; i++) {
+		const char *name = arena_printf(s->arena, "worktrees/%s", trees.items[i]);
+
+		(void)path_mkdirs(in_copy(s, name), &ignored);
+		for (size_t k = 0; k < COUNT(files); k++)
+			(void)sandbox_copy_file(path_join(s->arena, in_common(s, name), files[k]),
+				path_join(s->arena, in_copy(s, name), files[k]), &ignored);
+	}
+}
+
+/* HEAD, index and the like of a worktree that is not a linked one. */
+static int copy_own_files(struct sandbox *s, struct error *err)
+{
+	struct directory_names names;
+	bool missing;
+
+	if (directory_list(s->arena, s->view.common, &names, &missing, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++) {
+		const char *from = in_common(s, names.items[i]);
+		struct stat st;
+
+		if (strcmp(names.items[i], "config") == 0 || lstat(from, &st) < 0 ||
+			!S_ISREG(st.st_mode) || st.st_size > OWN_FILE_MAX ||
+			str_ends(str_of(names.items[i]), ".lock"))
+			continue;
+		if (sandbox_copy_file(from, in_copy(s, names.items[i]), err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The stash of the user stays outside, and the command's stays inside. */
+static int copy_refs(struct sandbox *s, struct error *err)
+{
+	const char *stash = sandbox_read_text(s->arena, in_copy(s, "refs/stash"));
+	struct refs refs;
+
+	sandbox_remove_tree(in_copy(s, "refs"));
+	if (sandbox_copy_tree(in_common(s, "refs"), in_copy(s, "refs"), err) < 0 ||
+		sandbox_copy_file(in_common(s, "packed-refs"), in_copy(s, "packed-refs"), err) < 0)
+		return -1;
+	if (s->view.own)
+		(void)unlink(in_copy(s, "refs/stash"));
+	if (s->view.own && stash &&
+		sandbox_write_file(in_copy(s, "refs/stash"), str_of(stash), 0600, err) < 0)
+		return -1;
+	refs_read(s, s->view.copy, &refs);
+	return refs_keep(s, &refs, err);
+}
+
+static int copy_info(struct sandbox *s, struct error *err)
+{
+	const char *text = sandbox_read_text(s->arena, in_common(s, "info/exclude"));
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	if (path_mkdirs(in_copy(s, "info"), err) < 0 ||
+		sandbox_copy_file(
+			in_common(s, "info/attributes"), in_copy(s, "info/attributes"), err) < 0)
+		return -1;
+	buf_addf(&out, "%s\n", text ? text : "");
+	for (size_t i = 0; i < s->kept.n; i++)
+		if (!path_exists(path_join(s->arena, s->x->root->path, s->kept.items[i].name)))
+			buf_addf(&out, "/%s\n", s->kept.items[i].name);
+	return sandbox_write_file(in_copy(s, "info/exclude"), buf_str(&out), 0600, err);
+}
+
+static int refresh(struct sandbox *s, struct error *err)
+{
+	static const char *const files[] = {"HEAD", "shallow", "description"};
+	static const char *const mounted[] = {"hooks", "modules", "lfs", "logs"};
+
+	for (size_t i = 0; i < COUNT(mounted); i++)
+		if (path_mkdirs(in_copy(s, mounted[i]), err) < 0)
+			return -1;
+	if (!s->view.own && copy_own_files(s, err) < 0)
+		return -1;
+	for (size_t i = 0; i < COUNT(files); i++)
+		if (sandbox_copy_file(in_common(s, files[i]), in_copy(s, files[i]), err) < 0)
+			return -1;
+	copy_worktrees(s);
+	return make_objects(s, err) < 0 || copy_refs(s, err) < 0 || copy_info(s, err) < 0 ||
+			       copy_config(s, err) < 0
+		       ? -1
+		       : 0;
+}
+
+/* ---- begin and end ---- */
+
+static const char *own_file(struct sandbox *s, const char *name)
+{
+	return path_join(s->arena, s->view.own, name);
+}
+
+/* Files of the worktree's directory that would lead the host's git to the command's settings. */
+static void clean_own(struct sandbox *s)
+{
+	const char *const kept[][2] = {{"commondir", s->view.commondir}, {"gitdir", s->view.gitdir},
+		{"config.worktree", s->view.settings}};
+	struct error ignored;
+
+	remove_links(s->view.own);
+	for (size_t i = 0; i < COUNT(kept); i++) {
+		const char *text = sandbox_read_text(s->arena, own_file(s, kept[i][0]));
+
+		if (kept[i][1] && (!text || strcmp(text, kept[i][1]) != 0))
+			(void)sandbox_write_file(
+				own_file(s, kept[i][0]), str_of(kept[i][1]), 0600, &ignored);
+	}
+}
+
+static int take_over(struct sandbox *s, struct error *err)
+{
+	clean_own(s);
+	if (sandbox_git_import(s, err) < 0 || take_refs(s, err) < 0)
+		return -1;
+	take_settings(s);
+	return sandbox_write_file(in_place(s, "head"), str_of(head_ref(s, s->view.own)), 0600, err);
+}
+
+int sandbox_git_begin(struct sandbox *s, struct error *err)
+{
+	const char *begun = in_place(s, "begun");
+
+	s->view.copy = in_place(s, "git");
+	if (!s->view.common)
+		return 0;
+	if (s->view.own) {
+		s->view.commondir = sandbox_read_text(s->arena, own_file(s, "commondir"));
+		s->view.gitdir = sandbox_read_text(s->arena, own_file(s, "gitdir"));
+		s->view.settings = sandbox_read_text(s->arena, own_file(s, "config.worktree"));
+		if (!s->view.settings) {
+			s->view.settings = "";
+			if (sandbox_write_file(own_file(s, "config.worktree"), STR(""), 0600, err) <
+				0)
+				return -1;
+		}
+	}
+	if (!s->alone)
+		return 0;
+	if (s->view.write && path_exists(begun) && take_over(s, err) < 0)
+		return -1;
+	if (s->view.write && keep_own_branch(s, err) < 0)
+		return -1;
+	if (refresh(s, err) < 0)
+		return -1;
+	return s->view.write ? sandbox_write_file(begun, STR(""), 0600, err) : 0;
+}
+
+int sandbox_git_end(struct sandbox *s, struct error *err)
+{
+	if (!s->view.write)
+		return 0;
+	if (take_over(s, err) < 0)
+		return -1;
+	if (s->alone)
+		(void)unlink(in_place(s, "begun"));
+	return 0;
+}

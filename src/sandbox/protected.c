@@ -1,0 +1,245 @@
+/*
+ * protected.c: files that decide what runs outside: settings of agents, editors, servers and of
+ * dev-team. In a linked worktree existing directories are private copies, so that checkout, merge
+ * and rebase work; files are compared with copies afterwards; and names that were not there must
+ * not be there. What then equals the default branch's version is taken; the rest is put back and
+ * noted.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include "src/policy/trail.h"
+#include "src/sandbox/sandbox_internal.h"
+#include "src/sys/directory.h"
+#include "src/sys/path.h"
+
+/* Clients read it again while they run, so it must not appear for a moment. */
+#define WATCHED ".claude"
+
+static const char *in_root(const struct sandbox *s, const char *name)
+{
+	return path_join(s->arena, s->x->root->path, name);
+}
+
+static const char *in_copies(const struct sandbox *s, const char *name)
+{
+	return arena_printf(s->arena, "%s/protected/%s", s->dir, name);
+}
+
+/* ---- before the run ---- */
+
+static enum kept_kind kind_of(const struct sandbox *s, const char *name)
+{
+	const char *path = s->alone ? in_root(s, name) : in_copies(s, name);
+	struct stat st;
+
+	if (!s->view.own)
+		return lstat(in_root(s, name), &st) == 0 ? KEPT_READ_ONLY : KEPT_ABSENT;
+	if (strcmp(name, WATCHED) == 0 && (lstat(path, &st) < 0 || S_ISDIR(st.st_mode)))
+		return KEPT_COPY;
+	if (lstat(path, &st) < 0)
+		return KEPT_ABSENT;
+	return S_ISDIR(st.st_mode) ? KEPT_COPY : KEPT_FILE;
+}
+
+static int keep(struct sandbox *s, const char *name, struct error *err)
+{
+	struct kept_name k = {name, kind_of(s, name)};
+	const char *copy = in_copies(s, name);
+
+	vec_push_in(s->arena, &s->kept, k);
+	if (!s->alone || (k.kind != KEPT_COPY && k.kind != KEPT_FILE))
+		return 0;
+	if (path_mkdirs(arena_dup(s->arena, path_dir(copy)), err) < 0)
+		return -1;
+	if (k.kind == KEPT_FILE)
+		return sandbox_copy_file(in_root(s, name), copy, err);
+	return path_exists(in_root(s, name)) ? sandbox_copy_tree(in_root(s, name), copy, err)
+					     : path_mkdirs(copy, err);
+}
+
+int sandbox_protected_begin(struct sandbox *s, struct error *err)
+{
+	const struct texts *more = &s->x->policy->protect;
+
+	if (!s->x->policy->write)
+		return 0;
+	if (s->alone)
+		sandbox_remove_tree(in_copies(s, ""));
+	for (size_t i = 0; guarded_names[i]; i++)
+		if (strcmp(guarded_names[i], ".git") != 0 && keep(s, guarded_names[i], err) < 0)
+			return -1;
+	if (keep(s, guarded_workflows, err) < 0)
+		return -1;
+	for (size_t i = 0; i < more->n; i++)
+		if (keep(s, more->p[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- after it ---- */
+
+struct differing {
+	struct sandbox *s;
+	const char *name; /* the protected one */
+	const char *from; /* what the command left */
+	const char *kept; /* what was there; NULL: nothing */
+	const char *to;   /* the place in the root */
+};
+
+/* What is at a path: a file's text or a link's target; other kinds have none. False: nothing. */
+static bool read_at(struct sandbox *s, const char *path, struct str *out)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	struct stat st;
+
+	*out = (struct str){0};
+	if (lstat(path, &st) < 0 || S_ISDIR(st.st_mode))
+		return false;
+	if (S_ISLNK(st.st_mode)) {
+		char target[PATH_MAX];
+		ssize_t n = readlink(path, target, sizeof(target));
+
+		*out = arena_str(s->arena, (struct str){target, n > 0 ? (size_t)n : 0});
+	}
+	if (S_ISREG(st.st_mode) &&
+		sys_read_file(&text, path, (size_t)64 << 20, NULL, &ignored) == 0) {
+		buf_adds(&text, "");
+		*out = arena_str(s->arena, buf_str(&text));
+	}
+	return true;
+}
+
+static bool same(bool a, struct str a_text, bool b, struct str b_text)
+{
+	return a == b &&
+	       (!a || (a_text.p && b_text.p ? str_eq(a_text, b_text) : a_text.p == b_text.p));
+}
+
+/* Puts `from`, or nothing, to `to`. */
+static void put(struct sandbox *s, const char *from, const char *to)
+{
+	struct error err = {0};
+	struct stat st;
+
+	if (from && lstat(from, &st) == 0) {
+		(void)path_mkdirs(arena_dup(s->arena, path_dir(to)), &err);
+		if (sandbox_copy_file(from, to, &err) < 0)
+			sandbox_note(s, "%s", err.text);
+	} else {
+		sandbox_remove_tree(to);
+	}
+}
+
+/* One file: `sub` follows the protected name, or is "". */
+static void settle(const struct differing *d, const char *sub)
+{
+	struct sandbox *s = d->s;
+	const char *tail = *sub ? arena_printf(s->arena, "/%s", sub) : "";
+	const char *from = arena_printf(s->arena, "%s%s", d->from, tail);
+	const char *kept = d->kept ? arena_printf(s->arena, "%s%s", d->kept, tail) : NULL;
+	const char *to = arena_printf(s->arena, "%s%s", d->to, tail);
+	const char *path = arena_printf(s->arena, "%s%s", d->name, tail);
+	struct str now, old = {0}, base = {0};
+	bool is = read_at(s, from, &now), was = kept && read_at(s, kept, &old), based;
+
+	if (same(is, now, was, old))
+		return;
+	based = sandbox_git_trusted(s, path, &base);
+	if ((!is || now.p) && same(is, now, based, base)) {
+		if (strcmp(from, to) != 0)
+			put(s, is ? from : NULL, to);
+		return;
+	}
+	if (strcmp(from, to) == 0)
+		put(s, was ? kept : NULL, to);
+	sandbox_note(s, "'%s' is protected: %s; people change it", path,
+		was ? "it was put back" : "it was removed");
+}
+
+static enum directory_visit visit_differing(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	(void)err;
+	if (e->type != FILE_DIRECTORY)
+		settle(data, e->path);
+	return DIRECTORY_CONTINUE;
+}
+
+/* Only what the command has removed: the rest was settled before. */
+static enum directory_visit visit_removed(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	const struct differing *d = data;
+	struct stat st;
+
+	(void)err;
+	if (e->type != FILE_DIRECTORY && lstat(path_join(d->s->arena, d->from, e->path), &st) < 0)
+		settle(d, e->path);
+	return DIRECTORY_CONTINUE;
+}
+
+static void settle_tree(const struct differing *d)
+{
+	struct error ignored;
+	struct stat st;
+
+	if (lstat(d->from, &st) == 0 && !S_ISDIR(st.st_mode)) {
+		settle(d, "");
+		return;
+	}
+	(void)directory_walk(d->from, visit_differing, (void *)(uintptr_t)d, &ignored);
+	if (d->kept)
+		(void)directory_walk(d->kept, visit_removed, (void *)(uintptr_t)d, &ignored);
+}
+
+static enum directory_visit remove_empty(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	(void)data;
+	(void)err;
+	if (e->type == FILE_DIRECTORY)
+		(void)unlinkat(e->parent, e->name, AT_REMOVEDIR);
+	return DIRECTORY_CONTINUE;
+}
+
+/* Directories that are empty now, and were made for or by the run. */
+static void remove_traces(struct sandbox *s, const char *path)
+{
+	struct error ignored;
+	struct stat st;
+
+	for (int i = 0; i < 4 && lstat(path, &st) == 0 && S_ISDIR(st.st_mode); i++) {
+		(void)directory_walk(path, remove_empty, NULL, &ignored);
+		(void)rmdir(path);
+	}
+	if (strstr(path, "/.github/"))
+		(void)rmdir(arena_dup(s->arena, path_dir(path)));
+}
+
+int sandbox_protected_end(struct sandbox *s, struct error *err)
+{
+	(void)err;
+	for (size_t i = 0; i < s->kept.n; i++) {
+		const struct kept_name *k = &s->kept.items[i];
+		const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
+		struct differing d = {s, k->name, place, NULL, place};
+		struct stat st;
+
+		if (k->kind == KEPT_READ_ONLY)
+			continue;
+		if (k->kind == KEPT_COPY) {
+			d.from = copy;
+			d.kept = place;
+		} else if (k->kind == KEPT_FILE) {
+			d.kept = copy;
+		}
+		settle_tree(&d);
+		if (s->alone)
+			remove_traces(s, place);
+		if (k->kind == KEPT_FILE && lstat(place, &st) < 0)
+			settle(&d, "");
+	}
+	return 0;
+}

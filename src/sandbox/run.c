@@ -1,0 +1,338 @@
+/*
+ * run.c: one run from beginning to end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include "src/base/clock.h"
+#include "src/policy/beneath.h"
+#include "src/sandbox/sandbox_internal.h"
+#include "src/sys/path.h"
+#include "src/sys/process.h"
+
+enum { GRACE_MS = 5000, TIMED_OUT = 124, PROBE_S = 10 };
+
+#define REMEDY "install it: apt-get install bubblewrap (or your system's package of that name)"
+
+void sandbox_note(struct sandbox *s, const char *fmt, ...)
+{
+	char text[600];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	vec_push_in(s->arena, &s->end->notes, arena_printable(s->arena, str_of(text), SIZE_MAX));
+}
+
+/* ---- what this host can do ---- */
+
+bool sandbox_installed(struct arena *a)
+{
+	bool blocked;
+
+	return path_find_program(a, "bwrap", &blocked) != NULL;
+}
+
+int sandbox_probe(struct arena *a, const char **version, struct error *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *const ask[] = {"bwrap", "--version", NULL};
+	const char *const try[] = {"bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net",
+		"--proc", "/proc", "--dev", "/dev", "true", NULL};
+	struct process p = {
+		.argv = ask, .output = -1, .out = &out, .out_max = 4096, .timeout_s = PROBE_S};
+	struct process_end end;
+	struct error ignored;
+
+	if (process_run(&p, &end, &ignored) < 0)
+		return error_set(
+			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
+	*version = arena_dup(a, str_trim(buf_str(&out)));
+	buf_clear(&out);
+	p.argv = try;
+	if (process_run(&p, &end, &ignored) == 0 && end.status == 0)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"commands cannot be contained: %.200s; allow user namespaces (sysctl "
+		"kernel.unprivileged_userns_clone=1; on Ubuntu 24.04 an AppArmor profile for "
+		"bwrap, "
+		"see docs/policy.md)",
+		out.len ? arena_printable(a, str_trim(buf_str(&out)), 200) : "bwrap failed");
+}
+
+/* ---- starting bwrap ---- */
+
+struct running {
+	pid_t pid;
+	int handle; /* pidfd */
+	int info;   /* bwrap writes the pid of the first process inside */
+	int ready;  /* a byte when bash was started */
+};
+
+/* A file in memory that is read from its beginning. */
+static int memory_file(struct str text, struct error *err)
+{
+	int fd = memfd_create("sandbox", MFD_CLOEXEC), high;
+
+	high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd >= 0)
+		close(fd);
+	if (high < 0 || sys_write_all(high, text, "plan", err) < 0 || lseek(high, 0, SEEK_SET) < 0)
+		return error_errno(err, "cannot prepare the sandbox");
+	return high;
+}
+
+static int plan_file(const struct sandbox *s, struct error *err)
+{
+	const struct policy_limits *l = &s->x->policy->limits;
+	CLEANUP(buf_release) struct buf plan = BUF_INIT;
+
+	buf_addf(&plan, "%u %llu %llu %u %u\n", l->cpu_s, (unsigned long long)l->memory,
+		(unsigned long long)l->file_size, l->processes, l->open_files);
+	buf_add(&plan, s->x->text);
+	return memory_file(buf_str(&plan), err);
+}
+
+static void keep_open(int fd)
+{
+	(void)fcntl(fd, F_SETFD, 0);
+}
+
+_Noreturn static void start_bwrap(
+	const struct sandbox *s, char **environment, int args, int plan, int info, int ready)
+{
+	char fds[4][16];
+	const int all[] = {args, info, plan, ready};
+	const char *const argv[] = {"bwrap", "--args", fds[0], "--info-fd", fds[1], "--",
+		BOX_PROGRAM, "sandbox-run", fds[2], fds[3], NULL};
+	bool blocked;
+	const char *program = path_find_program(s->arena, "bwrap", &blocked);
+
+	for (size_t i = 0; i < COUNT(all); i++) {
+		keep_open(all[i]);
+		(void)snprintf(fds[i], sizeof(fds[i]), "%d", all[i]);
+	}
+	if (!s->x->give_stdin) {
+		int null = open("/dev/null", O_RDONLY);
+
+		if (null >= 0)
+			(void)dup2(null, STDIN_FILENO);
+	}
+	(void)signal(SIGPIPE, SIG_DFL);
+	(void)execve(program ? program : "bwrap", (char *const *)(uintptr_t)argv, environment);
+	_exit(127);
+}
+
+static int start(struct sandbox *s, struct running *r, struct error *err)
+{
+	CLEANUP(buf_release) struct buf arguments = BUF_INIT;
+	CLEANUP(base_close) int args = -1, plan = -1;
+	int info[2], ready[2];
+	char **environment;
+
+	if (sandbox_arguments(s, &arguments, err) < 0 ||
+		(args = memory_file(buf_str(&arguments), err)) < 0 ||
+		(plan = plan_file(s, err)) < 0)
+		return -1;
+	environment = sandbox_environment(s);
+	if (pipe2(info, O_CLOEXEC) < 0 || pipe2(ready, O_CLOEXEC) < 0)
+		return error_errno(err, "cannot start the sandbox");
+	r->pid = fork();
+	if (r->pid == 0)
+		start_bwrap(s, environment, args, plan, info[1], ready[1]);
+	close(info[1]);
+	close(ready[1]);
+	r->info = info[0];
+	r->ready = ready[0];
+	r->handle = r->pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, r->pid, 0);
+	return r->handle < 0 ? error_errno(err, "cannot start the sandbox") : 0;
+}
+
+/* ---- watching it ---- */
+
+/* `"child-pid": N` of --info-fd; 0: not known. */
+static pid_t inner_pid(struct running *r)
+{
+	char text[512];
+	ssize_t n = read(r->info, text, sizeof(text) - 1);
+	const char *at;
+
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, "\"child-pid\":");
+	return at ? (pid_t)strtol(at + strlen("\"child-pid\":"), NULL, 10) : 0;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Waits until bwrap has ended, or `until` (-1: for ever), serving the broker. */
+static bool wait_until(struct sandbox *s, struct running *r, int64_t until)
+{
+	struct pollfd fds[] = {{.fd = r->handle, .events = POLLIN},
+		{.fd = s->broker, .events = POLLIN}, {.fd = s->x->cancel, .events = POLLIN}};
+
+	if (s->end->cancelled)
+		fds[2].fd = -1;
+	for (;;) {
+		int64_t left = until < 0 ? -1 : until - now_ms();
+
+		if (until >= 0 && left <= 0)
+			return false;
+		if (poll(fds, COUNT(fds), left > INT_MAX ? INT_MAX : (int)left) < 0)
+			continue;
+		if (fds[0].revents)
+			return true;
+		if (fds[2].revents) {
+			s->end->cancelled = true;
+			return false;
+		}
+		if (fds[1].revents)
+			sandbox_broker_serve(s);
+	}
+}
+
+/* TERM to all processes inside; KILL ends them with the first. */
+static void end_run(struct sandbox *s, struct running *r)
+{
+	unsigned grace = s->x->grace_ms ? s->x->grace_ms : GRACE_MS;
+	pid_t inner = inner_pid(r);
+
+	if (inner > 0)
+		(void)kill(inner, SIGTERM);
+	if (inner > 0 && wait_until(s, r, now_ms() + grace))
+		return;
+	if (inner > 0)
+		(void)kill(inner, SIGKILL);
+	(void)kill(r->pid, SIGKILL);
+}
+
+static void watch(struct sandbox *s, struct running *r)
+{
+	unsigned limit = s->x->timeout_s ? s->x->timeout_s : s->x->policy->limits.timeout_s;
+	int64_t begun = now_ms();
+	int status;
+	char byte;
+
+	if (!wait_until(s, r, limit ? begun + (int64_t)limit * 1000 : -1)) {
+		s->end->timed_out = !s->end->cancelled;
+		end_run(s, r);
+	}
+	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	s->end->ms = now_ms() - begun;
+	s->end->started = read(r->ready, &byte, 1) == 1;
+	s->end->status = s->end->timed_out   ? TIMED_OUT
+			 : WIFEXITED(status) ? WEXITSTATUS(status)
+					     : 128 + WTERMSIG(status);
+	close(r->handle);
+	close(r->info);
+	close(r->ready);
+}
+
+/* ---- the run ---- */
+
+static int find_repository(struct sandbox *s)
+{
+	const struct root *r = s->x->root;
+	const char *git = path_join(s->arena, r->path, ".git");
+
+	s->view.own = r->common_dir ? r->git_dir : NULL;
+	s->view.common = r->common_dir            ? r->common_dir
+			 : r->git_dir             ? r->git_dir
+			 : path_is_directory(git) ? git
+						  : NULL;
+	s->view.write = s->view.own && s->x->policy->write;
+	return 0;
+}
+
+static int find_cwd(struct sandbox *s, struct error *err)
+{
+	struct verdict v = {0};
+	struct str cwd = {0};
+
+	if (s->x->cwd && policy_cwd(s->arena, s->x->root, s->x->cwd, &cwd, &v) < 0)
+		return error_set(err, ERR_INPUT, "'%.200s': %s", s->x->cwd, v.reason);
+	s->cwd = cwd.n ? path_join(s->arena, s->x->root->path, arena_dup(s->arena, cwd))
+		       : s->x->root->path;
+	return 0;
+}
+
+static int begin_run(struct sandbox *s, struct error *err)
+{
+	int rc;
+
+	sandbox_place_lock(s);
+	rc = sandbox_protected_begin(s, err) < 0 || sandbox_git_begin(s, err) < 0 ? -1 : 0;
+	if (rc < 0)
+		sandbox_place_unlock(s);
+	return rc;
+}
+
+static int end_of_run(struct sandbox *s, struct error *err)
+{
+	int rc;
+
+	sandbox_place_lock(s);
+	rc = sandbox_protected_end(s, err) < 0 || sandbox_git_end(s, err) < 0 ? -1 : 0;
+	sandbox_place_unlock(s);
+	return rc;
+}
+
+static int run_inside(struct sandbox *s, struct error *err)
+{
+	struct running r = {.handle = -1};
+	int rc;
+
+	if (sandbox_broker_open(s, err) < 0 || begin_run(s, err) < 0)
+		return -1;
+	rc = start(s, &r, err);
+	sandbox_place_unlock(s); /* the arguments were written under the lock */
+	if (rc == 0)
+		watch(s, &r);
+	sandbox_broker_close(s);
+	if (end_of_run(s, rc < 0 ? &(struct error){0} : err) < 0)
+		rc = -1;
+	if (rc == 0 && !s->end->started && !s->end->cancelled && !s->end->timed_out) {
+		struct error probed = {0};
+		const char *version;
+
+		if (sandbox_probe(s->arena, &version, &probed) < 0)
+			*err = probed;
+		else
+			(void)error_set(err, ERR_SYSTEM, "the sandbox could not be started");
+		return -1;
+	}
+	return rc;
+}
+
+int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox_end *end,
+	struct error *err)
+{
+	struct sandbox s = {.arena = a, .x = x, .end = end, .broker = -1, .mutex = -1, .live = -1};
+	int rc;
+
+	*end = (struct sandbox_end){0};
+	if (beneath_needed(err) < 0)
+		return -1;
+	if (!sandbox_installed(a))
+		return error_set(
+			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
+	if (find_cwd(&s, err) < 0 || find_repository(&s) < 0)
+		return -1;
+	rc = sandbox_place_open(&s, err) < 0 ? -1 : run_inside(&s, err);
+	sandbox_broker_close(&s);
+	sandbox_place_close(&s);
+	return rc;
+}
