@@ -22,8 +22,7 @@ POOL_TEST(half_made_ones_are_deleted)
 		"rm r/.git/worktrees/x/gitdir",
 		"rm r/.git/worktrees/x/HEAD",
 		"rm pool/x/.git",
-		"rm -r pool/x r/.git/worktrees/x/* && echo initializing "
-		">r/.git/worktrees/x/locked",
+		"rm -r pool/x r/.git/worktrees/x/*; echo initializing >r/.git/worktrees/x/locked",
 		"rm -r pool/x",
 		"rm -r pool/x r/.git/worktrees/x r/.git/logs/refs/heads/x",
 	};
