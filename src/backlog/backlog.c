@@ -177,14 +177,14 @@ int backlog_read(struct arena *a, const char *repo, struct backlog *out, struct 
 
 /* ---- new tasks ---- */
 
-static void take_number(struct str id, const char *key, uint64_t *last)
+static void take_number(struct str id, const char *key, unsigned long *last)
 {
 	size_t n = strlen(key);
 	uint64_t number;
 
 	if (id.n > n + 1 && strncasecmp(id.p, key, n) == 0 && id.p[n] == '-' &&
 		number_digits(str_sub(id, n + 1, id.n), &number) && number > *last)
-		*last = number;
+		*last = (unsigned long)number;
 }
 
 static void add_texts(struct buf *out, const char *key, const char *const *list)
@@ -246,7 +246,7 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *slug = task_slug(a, draft->title);
-	uint64_t last = 0;
+	unsigned long last;
 	struct backlog b;
 	char *state;
 	int rc;
@@ -255,11 +255,12 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
 	if (context_state_directory(a, &state, err) < 0 || path_mkdirs(state, err) < 0 ||
 		disk_lock_take(&lock, path_join(a, state, ".backlog.lock"), LOCK_WAIT_MS, err) <
 			0 ||
-		backlog_read(a, repo, &b, err) < 0)
+		backlog_read(a, repo, &b, err) < 0 ||
+		new_item_last(a, repo, draft->key, &last, err) < 0)
 		return -1;
 	for (size_t i = 0; i < b.n_named; i++)
 		take_number(str_of(b.tasks[i].id), draft->key, &last);
-	*id = arena_printf(a, "%s-%llu", draft->key, (unsigned long long)last + 1);
+	*id = arena_printf(a, "%s-%lu", draft->key, last + 1);
 	*file = arena_printf(a, BACKLOG_TASKS "/%s - %s.md", *id, *slug ? slug : "task");
 	for (char *c = (char *)(uintptr_t)*file; *c; c++)
 		*c = (char)tolower((unsigned char)*c);

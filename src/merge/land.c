@@ -217,8 +217,8 @@ static bool is_approved(const struct landing *l)
 static int rebase(struct landing *l, bool *clean, struct error *err)
 {
 	const char *const argv[] = {"git", QUIET, "-c", "rebase.updateRefs=false", "-c",
-		"rebase.autoSquash=false", "rebase", "--merge", "--no-autostash", l->out->onto,
-		NULL};
+		"merge.directoryRenames=false", "-c", "rebase.autoSquash=false", "rebase",
+		"--merge", "--no-autostash", l->out->onto, NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error said = {0};
 	int status = 0;

@@ -70,8 +70,8 @@ static void read_merges(struct prediction *p, struct str rest)
 
 static int merge_pairs(struct prediction *p, struct error *err)
 {
-	static const char *const argv[] = {
-		"git", "merge-tree", "--stdin", "--name-only", "--no-messages", NULL};
+	static const char *const argv[] = {"git", "-c", "merge.directoryRenames=false",
+		"merge-tree", "--stdin", "--name-only", "--no-messages", NULL};
 	CLEANUP(buf_release) struct buf in = BUF_INIT, out = BUF_INIT;
 	struct git_command c = {.dir = p->repo, .name = "git merge-tree", .argv = argv};
 

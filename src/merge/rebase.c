@@ -237,7 +237,8 @@ static int replay(struct rebasing *w, bool *clean, struct error *err)
 {
 	static const char *const action[] = {"GIT_REFLOG_ACTION=" REBASE_ACTION, NULL};
 	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c",
-		"rebase.updateRefs=false", "rebase", "--merge", "--no-autostash",
+		"rebase.updateRefs=false", "-c", "merge.directoryRenames=false", "rebase",
+		"--merge", "--no-autostash",
 		arena_printf(w->a, "refs/remotes/origin/%s", w->target), NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error said = {0};

@@ -177,33 +177,70 @@ static void take_number(struct str text, const char *key, unsigned long *last)
 	}
 }
 
-/* Items, specs and branches: also a branch whose item was deleted has its id. */
-static int next_id(struct known *k, const char **id, struct error *err)
+/* The names of task files begin with the id in small letters. */
+static int take_tasks(
+	struct known *k, const char *dir, const char *key, unsigned long *last, struct error *err)
+{
+	struct directory_names names = {0};
+	bool missing;
+
+	if (directory_list(k->arena, path_join(k->arena, k->repo, dir), &names, &missing, err) < 0)
+		return missing ? 0 : -1;
+	for (size_t i = 0; i < names.n; i++) {
+		char *name = arena_dup(k->arena, str_of(names.items[i]));
+
+		for (char *c = name; *c; c++)
+			*c = (char)toupper((unsigned char)*c);
+		take_number(str_of(name), key, last);
+	}
+	return 0;
+}
+
+/* Items, specs, tasks and branches: also a branch whose item was deleted has its id. */
+static int find_last(struct known *k, const char *key, unsigned long *last, struct error *err)
 {
 	CLEANUP(buf_release) struct buf branches = BUF_INIT;
 	const char *const argv[] = {"git", "for-each-ref", "--format=%(refname)", "refs/heads/",
 		"refs/remotes/origin/", NULL};
 	const struct git_command c = {.dir = k->repo, .name = "git for-each-ref", .argv = argv};
 	struct directory_names names = {0};
-	unsigned long last = 0;
-	const char *key;
 	bool missing;
 
-	if (new_item_key(k->arena, k->repo, &key, err) < 0 ||
-		git_command(&c, &branches, NULL, err) < 0 ||
+	*last = 0;
+	if (git_command(&c, &branches, NULL, err) < 0 ||
+		take_tasks(k, "backlog/tasks", key, last, err) < 0 ||
+		take_tasks(k, "backlog/completed", key, last, err) < 0 ||
 		(k->items && directory_list(k->arena, k->items, &names, &missing, err) < 0 &&
 			!missing))
 		return -1;
-	take_number(buf_str(&branches), key, &last);
+	take_number(buf_str(&branches), key, last);
 	for (size_t i = 0; i < names.n; i++)
-		if (names.items[i][0] != '.') /* locks stay when nothing was begun */
-			take_number(str_of(names.items[i]), key, &last);
+		if (str_ends(str_of(names.items[i]), ".md")) /* a refused run leaves other files */
+			take_number(str_of(names.items[i]), key, last);
 	for (size_t i = 0; i < k->specs.n; i++) {
-		take_number(str_of(k->specs.items[i].path), key, &last);
-		take_number(k->specs.items[i].text, key, &last);
+		take_number(str_of(k->specs.items[i].path), key, last);
+		take_number(k->specs.items[i].text, key, last);
 	}
+	return 0;
+}
+
+static int next_id(struct known *k, const char **id, struct error *err)
+{
+	unsigned long last;
+	const char *key;
+
+	if (new_item_key(k->arena, k->repo, &key, err) < 0 || find_last(k, key, &last, err) < 0)
+		return -1;
 	*id = arena_printf(k->arena, "%s-%lu", key, last + 1);
 	return 0;
+}
+
+int new_item_last(
+	struct arena *a, const char *repo, const char *key, unsigned long *last, struct error *err)
+{
+	struct known k;
+
+	return load_known(a, repo, &k, err) < 0 ? -1 : find_last(&k, key, last, err);
 }
 
 /* ---- the spec ---- */
@@ -454,18 +491,25 @@ static int all_are_ids(struct arena *a, const char *repo, const char *const *wor
 	return 0;
 }
 
-/* A file of an item, such as `X-5.md` or its lock, is not what is wanted. */
-static int refuse_file(const char *word, struct error *err)
+/* One word that looks like a name is a mistyped id, and not what is wanted: agents would be paid
+ * for it. */
+static int check_lone_word(const char *word, struct error *err)
 {
 	struct str id = path_base(word);
 
+	if (strpbrk(word, " \t\n") || !strpbrk(word, "0123456789/_."))
+		return 0;
 	id = str_sub(id, str_starts(id, "."), id.n);
 	id = str_sub(id, 0, str_find(id, STR(".")));
-	if (!has_id_form(id) || str_is(id, word))
-		return 0;
+	if (has_id_form(id) && !str_is(id, word)) /* a file of an item, such as `X-5.md` */
+		return error_set(err, ERR_USAGE,
+			"'%.200s' is not an id: give '%.*s', or say what is wanted in words", word,
+			(int)id.n, id.p);
 	return error_set(err, ERR_USAGE,
-		"'%.200s' is not an id: give '%.*s', or say what is wanted in words", word,
-		(int)id.n, id.p);
+		"'%.200s' is no id (KEY-NUMBER), and no work item or spec has this name: correct "
+		"it, or say "
+		"what is wanted in several words",
+		word);
 }
 
 int new_item_ids(struct arena *a, const char *repo, const char *const *words, size_t n,
@@ -480,7 +524,7 @@ int new_item_ids(struct arena *a, const char *repo, const char *const *words, si
 		vec_push_in(a, ids, words[i]);
 	if (all)
 		return 0;
-	if (n == 1 && refuse_file(words[0], err) < 0)
+	if (n == 1 && check_lone_word(words[0], err) < 0)
 		return -1;
 	item.id = first ? words[0] : NULL;
 	item.text = join(a, words + first, n - first);

@@ -151,6 +151,10 @@ int new_item_write(struct arena *a, const char *repo, struct new_item *item, str
 /* The key of new ids: that of the settings, else made of the repository's name. */
 int new_item_key(struct arena *a, const char *repo, const char **key, struct error *err);
 
+/* The greatest N for which an item, spec, task or branch of the repository is called KEY-N. */
+int new_item_last(
+	struct arena *a, const char *repo, const char *key, unsigned long *last, struct error *err);
+
 struct item_ids {
 	const char **items;
 	size_t n, cap;

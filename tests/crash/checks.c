@@ -117,10 +117,12 @@ static void add_file(const struct stage *s, struct buf *out, const char *path)
 		buf_add(out, buf_str(&text));
 }
 
-/* The refused texts are there as often as there were refusals. */
+/* The refused texts are there as often as there were refusals. The sandbox keeps copies of the
+ * system's files. */
 static bool is_left_out(const struct stage *s, struct str name)
 {
-	return s->scene->keeps && str_find(name, STR("/logs/")) < name.n;
+	return str_starts(name, "sandbox/") ||
+	       (s->scene->keeps && str_find(name, STR("/logs/")) < name.n);
 }
 
 /* The text before the last commit, under a name with its revision; and the mark of a journal, which
