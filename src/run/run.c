@@ -498,6 +498,29 @@ static int check_above(struct arena *a, const char *document, const char *id, st
 		       : check_above(a, document, id, err);
 }
 
+/* An item that has ended goes on under no other workflow. */
+static int check_ended(
+	struct arena *a, const struct run_item *r, const char *given, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const struct run_step_call *c = &r->call;
+	const char *was;
+	struct error ignored;
+
+	if (!given || !path_exists(c->context_file) ||
+		context_open(&f, c->context_file, CONTEXT_READ_ONLY, &ignored) < 0 ||
+		!context_get(&f.doc, "outcome").n ||
+		run_step_workflow(a, c->context_file, &was, &ignored) < 0 ||
+		locate_workflow(a, was, c->plugin_root, c->repo, &was, &ignored) < 0 ||
+		strcmp(was, c->workflow) == 0)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"'%s' has ended under the workflow '%s', not under '%s': 'dev-team land %s' lands "
+		"it, "
+		"'dev-team reset %s' lets it begin again",
+		c->id, was, given, c->id, c->id);
+}
+
 static int run_one(struct arena *a, const struct run_request *q, const char *id, struct buf *out,
 	struct error *err)
 {
@@ -510,6 +533,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 		r.call.owner = RUN_OWNER;
 	r.call.in_run = true;
 	if (run_step_resolve(a, &r.call, err) < 0 ||
+		check_ended(a, &r, q->call.workflow, err) < 0 ||
 		check_above(a, r.call.context_file, r.call.id, err) < 0 ||
 		lock_run(a, r.call.context_file, r.call.id, &lock, err) < 0)
 		return -1;
