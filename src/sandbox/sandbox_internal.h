@@ -37,7 +37,7 @@ struct git_view {
 	const char *copy;
 	bool write;            /* new objects, refs and settings are taken over */
 	const char *commondir; /* contents of `own`'s files that lead git elsewhere */
-	const char *gitdir, *settings;
+	const char *gitdir, *settings, *head;
 };
 
 struct sandbox {
