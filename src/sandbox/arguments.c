@@ -297,6 +297,19 @@ static void put_git(struct list *l)
 		read_only(l, path_join(s->arena, s->view.own, fixed[i]));
 }
 
+/* The directories above a mount could be renamed, and it with them; those that are mounts cannot.
+ */
+static void put_above(struct list *l, const char *name)
+{
+	for (const char *end = strchr(name, '/'); end; end = strchr(end + 1, '/')) {
+		const char *above = path_join(l->s->arena, l->s->x->root->path,
+			arena_dup(l->s->arena, (struct str){name, (size_t)(end - name)}));
+
+		if (path_is_directory(above))
+			put3(l, l->s->x->policy->write ? "--bind" : "--ro-bind", above, above);
+	}
+}
+
 static void put_root(struct list *l)
 {
 	struct sandbox *s = l->s;
@@ -312,6 +325,8 @@ static void put_root(struct list *l)
 		const struct kept_name *k = &s->kept.items[i];
 		const char *path = path_join(s->arena, root, k->name);
 
+		if (k->kind == KEPT_COPY || k->kind == KEPT_READ_ONLY)
+			put_above(l, k->name);
 		if (k->kind == KEPT_COPY)
 			put3(l, "--bind",
 				arena_printf(s->arena, "%s/protected/%s", s->dir, k->name), path);

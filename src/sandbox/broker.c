@@ -210,27 +210,47 @@ static bool is_forge_command(const struct request *q)
 	return false;
 }
 
-/* The value of an option: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`; NULL: it is
- * another word. */
+static bool is_api(const struct request *q)
+{
+	return strcmp(q->words[2], "api") == 0;
+}
+
+/* The value of an option: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, also behind
+ * letters without values, as in `-dn VALUE`; NULL: it is another word. */
 static const char *option_value(const struct request *q, size_t at, const char *name, char letter)
 {
 	const char *word = q->words[at], *next = at + 1 < q->n ? q->words[at + 1] : "";
+	const char *found =
+		letter && word[0] == '-' && word[1] != '-' ? strchr(word, letter) : NULL;
 	size_t n = strlen(name);
 
 	if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0)
 		return word[n + 2] == '=' ? word + n + 3 : word[n + 2] ? NULL : next;
-	if (letter && word[0] == '-' && word[1] == letter)
-		return word[2] == '=' ? word + 3 : word[2] ? word + 2 : next;
+	if (found && word + 1 + strspn(word + 1, is_api(q) ? "i" : "cdefiswy") >= found)
+		return found[1] == '=' ? found + 2 : found[1] ? found + 1 : next;
 	return NULL;
+}
+
+/* `gh pr view URL`, `gh repo view NAME`. */
+static bool is_other_repository(const struct request *q, size_t at)
+{
+	const char *word = q->words[at], *before = q->words[at - 1];
+
+	if (strncasecmp(word, "http", 4) == 0 && strstr(word, "://") && !strpbrk(word, " \t\n"))
+		return true;
+	return strcmp(q->words[2], "repo") == 0 && at > 3 && word[0] != '-' &&
+	       (at == 4 || before[0] != '-' || strcmp(before, "--") == 0 || strchr(before, '=') ||
+		       (before[1] != '-' && before[1] && before[2]));
 }
 
 /* Options that read files of the host, show its environment, or act on another repository. */
 static bool is_harmful(const struct request *q, size_t at)
 {
-	bool api = strcmp(q->words[2], "api") == 0;
+	bool api = is_api(q);
 	const char *v, *file;
 
-	if (option_value(q, at, "repo", 'R') || option_value(q, at, "hostname", 0) ||
+	if (is_other_repository(q, at) || option_value(q, at, "repo", 'R') ||
+		option_value(q, at, "hostname", 0) ||
 		option_value(q, at, "template", api ? 0 : 'T') ||
 		option_value(q, at, "recover", 0) || option_value(q, at, "web", 'w') ||
 		option_value(q, at, "config-file", 0) || option_value(q, at, "group", 0))

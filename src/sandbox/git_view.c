@@ -279,6 +279,21 @@ static int move_ref(struct sandbox *s, const char *name, const char *value, cons
 	return -1;
 }
 
+/* Branches and tags. Others work unseen: refs/replace would change what the history of other
+ * branches contains. A short name must not come to mean another ref than before. */
+static bool is_takeable(struct sandbox *s, const struct refs *host, const char *name, bool fresh)
+{
+	bool tag = str_starts(str_of(name), "refs/tags/");
+	const char *last = name + strlen(tag ? "refs/tags/" : "refs/heads/");
+
+	if (!tag && !str_starts(str_of(name), "refs/heads/"))
+		return false;
+	return !fresh ||
+	       (strcmp(last, "HEAD") != 0 &&
+		       !refs_value(host, arena_printf(s->arena, "refs/remotes/%s", last)) &&
+		       (!tag || !refs_value(host, arena_printf(s->arena, "refs/heads/%s", last))));
+}
+
 static void take_ref(struct sandbox *s, const struct refs *host, const char *name,
 	const char *before, const char *now)
 {
@@ -287,7 +302,7 @@ static void take_ref(struct sandbox *s, const struct refs *host, const char *nam
 	if ((now && here && strcmp(now, here) == 0) || (!now && !here) ||
 		str_starts(str_of(name), "refs/remotes/"))
 		return;
-	if (is_of_others(s, name) ||
+	if (!is_takeable(s, host, name, !before && !here) || is_of_others(s, name) ||
 		((before || here) &&
 			!has_line(sandbox_read_text(s->arena, in_place(s, "own")), name))) {
 		sandbox_note(s,
@@ -489,20 +504,6 @@ static int copy_config(struct sandbox *s, struct error *err)
 	return sandbox_write_file(in_copy(s, "config"), buf_str(&out), 0600, err);
 }
 
-/* `branch.NAME.remote` and the like of the item's own branches. */
-static bool is_taken_setting(struct sandbox *s, struct str key)
-{
-	static const char *const last[] = {".remote", ".merge", ".rebase", ".description"};
-
-	for (size_t i = 0; str_starts(key, "branch.") && i < COUNT(last); i++)
-		if (str_ends(key, last[i]) && key.n > strlen("branch.") + strlen(last[i]))
-			return has_line(sandbox_read_text(s->arena, in_place(s, "own")),
-				arena_printf(s->arena, "refs/heads/%.*s",
-					(int)(key.n - strlen("branch.") - strlen(last[i])),
-					key.p + strlen("branch.")));
-	return false;
-}
-
 /* Settings as `KEY NEWLINE VALUE NUL`. */
 static int list_settings(struct sandbox *s, const char *file, struct buf *out, struct error *err)
 {
@@ -523,6 +524,35 @@ static bool next_setting(struct str *rest, struct str *setting)
 	return setting->n > 0;
 }
 
+/* A remote of the repository, or `.`: a URL or a path would be a repository of the command's, with
+ * hooks that a push runs. */
+static bool is_remote(struct sandbox *s, struct str before, struct str name)
+{
+	const char *url = arena_printf(s->arena, "remote.%.*s.url\n", (int)name.n, name.p);
+	struct str one;
+
+	while (next_setting(&before, &one))
+		if (str_starts(one, url))
+			return true;
+	return str_is(name, ".");
+}
+
+/* `branch.NAME.remote` and the like of the item's own branches. */
+static bool is_taken_setting(struct sandbox *s, struct str before, struct str key, struct str value)
+{
+	static const char *const last[] = {".remote", ".merge", ".rebase", ".description"};
+
+	if (str_ends(key, ".remote") && !is_remote(s, before, value))
+		return false;
+	for (size_t i = 0; str_starts(key, "branch.") && i < COUNT(last); i++)
+		if (str_ends(key, last[i]) && key.n > strlen("branch.") + strlen(last[i]))
+			return has_line(sandbox_read_text(s->arena, in_place(s, "own")),
+				arena_printf(s->arena, "refs/heads/%.*s",
+					(int)(key.n - strlen("branch.") - strlen(last[i])),
+					key.p + strlen("branch.")));
+	return false;
+}
+
 static bool has_setting(struct str all, struct str setting)
 {
 	struct str one;
@@ -533,14 +563,14 @@ static bool has_setting(struct str all, struct str setting)
 	return false;
 }
 
-static void take_setting(struct sandbox *s, struct str setting)
+static void take_setting(struct sandbox *s, struct str before, struct str setting)
 {
 	size_t end = str_find(setting, STR("\n"));
 	struct str key = str_sub(setting, 0, end),
 		   value = str_sub(setting, end < setting.n ? end + 1 : end, setting.n);
 	struct error err = {0};
 
-	if (!is_taken_setting(s, key))
+	if (!is_taken_setting(s, before, key, value))
 		sandbox_note(s, "the setting '%.*s' of git holds inside this command only",
 			(int)key.n, key.p);
 	else if (GIT(s, STR(""), NULL, NULL, &err, "config", "--file", in_common(s, "config"),
@@ -564,7 +594,7 @@ static void take_settings(struct sandbox *s)
 	rest = buf_str(&new);
 	while (next_setting(&rest, &one))
 		if (!has_setting(buf_str(&old), one))
-			take_setting(s, one);
+			take_setting(s, buf_str(&old), one);
 	(void)sandbox_write_file(in_place(s, "config"), str_of(now), 0600, &ignored);
 }
 
@@ -674,6 +704,19 @@ static const char *own_file(struct sandbox *s, const char *name)
 	return path_join(s->arena, s->view.own, name);
 }
 
+/* Without a HEAD the host's git would not see a worktree any more. */
+static void mend_head(struct sandbox *s)
+{
+	const char *text = sandbox_read_text(s->arena, own_file(s, "HEAD"));
+	struct str head = str_trim(str_of(text));
+	struct error ignored;
+
+	if (!s->view.head || str_starts(head, "ref: refs/") || is_object_id(head))
+		return;
+	(void)sandbox_write_file(own_file(s, "HEAD"), str_of(s->view.head), 0644, &ignored);
+	sandbox_note(s, "HEAD of the worktree was put back");
+}
+
 /* Files of the worktree's directory that would lead the host's git to the command's settings. */
 static void clean_own(struct sandbox *s)
 {
@@ -682,6 +725,7 @@ static void clean_own(struct sandbox *s)
 	struct error ignored;
 
 	remove_links(s->view.own);
+	mend_head(s);
 	for (size_t i = 0; i < COUNT(kept); i++) {
 		const char *text = sandbox_read_text(s->arena, own_file(s, kept[i][0]));
 
@@ -708,6 +752,7 @@ int sandbox_git_begin(struct sandbox *s, struct error *err)
 	if (!s->view.common)
 		return 0;
 	if (s->view.own) {
+		s->view.head = sandbox_read_text(s->arena, own_file(s, "HEAD"));
 		s->view.commondir = sandbox_read_text(s->arena, own_file(s, "commondir"));
 		s->view.gitdir = sandbox_read_text(s->arena, own_file(s, "gitdir"));
 		s->view.settings = sandbox_read_text(s->arena, own_file(s, "config.worktree"));

@@ -26,6 +26,21 @@ static const char *in_copies(const struct sandbox *s, const char *name)
 	return arena_printf(s->arena, "%s/protected/%s", s->dir, name);
 }
 
+/* The directory above a name of several words that is a link; NULL: none is. Behind one is another
+ * place, which may be outside. */
+static const char *link_above(const struct sandbox *s, const char *name)
+{
+	struct stat st;
+
+	for (const char *end = strchr(name, '/'); end; end = strchr(end + 1, '/')) {
+		const char *above = arena_dup(s->arena, (struct str){name, (size_t)(end - name)});
+
+		if (lstat(in_root(s, above), &st) == 0 && S_ISLNK(st.st_mode))
+			return above;
+	}
+	return NULL;
+}
+
 /* ---- before the run ---- */
 
 static enum kept_kind kind_of(const struct sandbox *s, const char *name)
@@ -33,6 +48,8 @@ static enum kept_kind kind_of(const struct sandbox *s, const char *name)
 	const char *path = s->alone ? in_root(s, name) : in_copies(s, name);
 	struct stat st;
 
+	if (link_above(s, name))
+		return KEPT_ABSENT;
 	if (!s->view.own)
 		return lstat(in_root(s, name), &st) == 0 ? KEPT_READ_ONLY : KEPT_ABSENT;
 	if (strcmp(name, WATCHED) == 0 && (lstat(path, &st) < 0 || S_ISDIR(st.st_mode)))
@@ -218,6 +235,17 @@ static void remove_traces(struct sandbox *s, const char *path)
 		(void)rmdir(arena_dup(s->arena, path_dir(path)));
 }
 
+/* A link above the name is not the default branch's: it goes. False: it is, and stays. */
+static bool settle_above(struct sandbox *s, const char *name)
+{
+	const char *above = link_above(s, name);
+
+	if (above)
+		settle(&(struct differing){s, above, in_root(s, above), NULL, in_root(s, above)},
+			"");
+	return !link_above(s, name);
+}
+
 int sandbox_protected_end(struct sandbox *s, struct error *err)
 {
 	(void)err;
@@ -227,7 +255,7 @@ int sandbox_protected_end(struct sandbox *s, struct error *err)
 		struct differing d = {s, k->name, place, NULL, place};
 		struct stat st;
 
-		if (k->kind == KEPT_READ_ONLY)
+		if (k->kind == KEPT_READ_ONLY || !settle_above(s, k->name))
 			continue;
 		if (k->kind == KEPT_COPY) {
 			d.from = copy;

@@ -37,7 +37,7 @@ struct git_view {
 	const char *copy;
 	bool write;            /* new objects, refs and settings are taken over */
 	const char *commondir; /* contents of `own`'s files that lead git elsewhere */
-	const char *gitdir, *settings;
+	const char *gitdir, *settings, *head;
 };
 
 struct sandbox {
@@ -85,6 +85,9 @@ int sandbox_git_begin(struct sandbox *s, struct error *err);
 int sandbox_git_import(struct sandbox *s, struct error *err);
 /* Objects, refs and settings. */
 int sandbox_git_end(struct sandbox *s, struct error *err);
+
+/* Removes settings of repositories among the files that would start programs outside. */
+void sandbox_submodules_end(struct sandbox *s);
 /* git on the real repository, running nothing that an agent configured. */
 int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
 	struct buf *out, int *status, struct error *err);
