@@ -1,3 +1,4 @@
+#include <unistd.h>
 #include "src/cli/cli.h"
 #include "src/run/run.h"
 
@@ -38,8 +39,13 @@ static int run(struct invocation *in, struct error *err)
 {
 	struct run_request q = *(const struct run_request *)in->values;
 
+	int rc;
+
 	progress_listen(&q);
-	return run_items(in->arena, &q, in->words, in->n, in->out, err);
+	rc = run_items(in->arena, &q, in->words, in->n, in->out, err);
+	if (isatty(STDOUT_FILENO)) /* people have read it already */
+		buf_clear(in->out);
+	return rc;
 }
 
 const struct verb verb_run = {
@@ -49,8 +55,9 @@ const struct verb verb_run = {
 	.also = "resume continue start",
 	.details =
 		"Repeats 'step' and carries out every action until the work item is done. Scripts "
-		"(run_script) are really run. Prints a line for each action on standard error and "
-		"the last array on standard output. Exit status 1: the run ended failed; 4: it "
+		"(run_script) are really run. Prints a line for each action on standard error and, "
+		"unless that is a terminal, the last array on standard output. Exit status 1: the "
+		"run ended failed; 4: it "
 		"waits for a person's approval.\n"
 		"\n"
 		"One of --agents, --harness and --pipeline is required. With --agents the agents "

@@ -103,8 +103,8 @@ int locate_workflow(struct arena *a, const char *name, const char *root, const c
 		return 0;
 	}
 	return error_set(err, ERR_INPUT,
-		"no workflow '%.100s': give implement-task, fix-issue, a name in " LOCATE_WORKFLOWS
-		", or the path of a workflow file",
+		"no workflow '%.100s': give one of 'dev-team workflow new --list', a name "
+		"in " LOCATE_WORKFLOWS ", or the path of a workflow file",
 		name);
 }
 

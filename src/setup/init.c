@@ -203,7 +203,9 @@ static void say_next(struct init *t)
 {
 	const char *how = t->harness ? "" : " --harness claude-code";
 
-	buf_addf(t->out, "\nNext: read " VALIDATE " and run it once%s. Then\n\n",
+	buf_addf(t->out,
+		"\nNext: read " VALIDATE
+		" and run it once, commit and push what was written%s. Then\n\n",
 		t->harness ? "" : ", and install a coding agent such as Claude Code");
 	if (t->first)
 		buf_addf(t->out, "    dev-team run %s%s\n", t->first, how);

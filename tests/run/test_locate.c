@@ -42,8 +42,8 @@ LOCATE_TEST(a_workflow_is_a_path_a_shipped_name_or_a_file)
 		{"./implement", "r/sub/implement"},
 		{"absent.md", "r/sub/absent.md"},
 		{"/absent/x", "/absent/x"},
-		{"absent", "no workflow 'absent': give implement-task, fix-issue, a name in "
-			   ".dev-team/workflows, or the path of a workflow file"},
+		{"absent", "no workflow 'absent': give one of 'dev-team workflow new --list', a "
+			   "name in .dev-team/workflows, or the path of a workflow file"},
 	};
 
 	scratch_write("r/sub/fix", ""); /* a shipped name comes before a file */
