@@ -130,7 +130,8 @@ struct git_default {
 };
 /* That which origin/HEAD names; else `main` or `master` of origin; else the local `main` or
  * `master`. `root`: of a work tree, or a git directory. Reads a few files; one process for
- * references in an unusual form. -1: ERR_CHECK, a reference is damaged. */
+ * references in an unusual form. -1: ERR_CHECK, a reference is damaged; ERR_SYSTEM, it cannot be
+ * read. */
 int git_read_default(struct arena *a, const char *root, struct git_default *out, struct error *err);
 
 /* What `git status` shows: paths relative to root, in the arena. */

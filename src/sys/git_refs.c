@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 /*
  * git_refs.c: HEAD and the default branch, read from the files that hold the references: libgit2
  * takes several times as long as a step to load. References in another form are read by git.
@@ -72,6 +73,14 @@ static const char *read_reference(struct arena *a, const char *common, const cha
 	return path_exists(path) && !path_is_directory(path) ? "" : packed_id(a, common, name);
 }
 
+/* As a write that was cut off leaves a file; what cannot be read may be whole. */
+static bool is_empty(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && st.st_size == 0;
+}
+
 /* ---- HEAD ---- */
 
 int git_read_branch(struct arena *a, const char *root, const char **branch, struct error *err)
@@ -141,6 +150,9 @@ static int read_plain_default(struct arena *a, const char *root, const char *com
 			continue;
 		if (is_id(str_of(id), ID_SHA256) || str_starts(str_of(id), "ref: "))
 			return 1;
+		if (!*id && !is_empty(path_join(a, common, ref)))
+			return error_set(err, ERR_SYSTEM, "cannot read the reference '%s' in '%s'",
+				ref, root);
 		if (!is_id(str_of(id), ID_SHA1))
 			return error_set(err, ERR_CHECK,
 				"the reference '%s' in '%s' is damaged: 'git fsck' shows the "

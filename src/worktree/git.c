@@ -5,7 +5,8 @@
 #include "src/sys/git.h"
 #include "src/worktree/pool_internal.h"
 
-enum { ARGS_MAX = 24, LIMIT_S = 3600 };
+/* STATUS_S: files of an agent can make git wait, a pipe called .gitignore for example. */
+enum { ARGS_MAX = 24, LIMIT_S = 3600, STATUS_S = 120 };
 
 int pool_git(struct pool *p, const char *at, bool hooks, const char *const *args, struct buf *out,
 	int *status, struct error *err)
@@ -16,7 +17,7 @@ int pool_git(struct pool *p, const char *at, bool hooks, const char *const *args
 	const struct git_command c = {.dir = at ? at : p->common,
 		.name = arena_printf(&a, "git %s", args[0]),
 		.argv = argv,
-		.limit_s = LIMIT_S,
+		.limit_s = strcmp(args[0], "status") == 0 ? STATUS_S : LIMIT_S,
 		.inherit = p->lock ? disk_lock_descriptor(p->lock) : 0};
 	size_t n = 7;
 
