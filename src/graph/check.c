@@ -3,6 +3,7 @@
  * nodes that cannot be reached, routes that are not a choice, limits above their cap, variables of
  * templates that nothing provides. Every fault is reported at its own place.
  */
+#include "context/context.h"
 #include "src/base/graph.h"
 #include "src/config/decode.h"
 #include "src/graph/manifest.h"
@@ -97,6 +98,23 @@ static bool check_event(struct manifest_check *c, const struct yaml *at, const c
 		return true;
 	config_fault(c->reader, at, "unknown event '%s': 'events' must declare it", name);
 	return false;
+}
+
+/* An answer could claim what the machine observes, or take the place of what others wrote. */
+static void check_taken_names(struct manifest_check *c)
+{
+	for (size_t i = 0; i < c->m->n_events; i++)
+		for (const struct domain_event *t = domain_events; t->name; t++)
+			if (!strcmp(c->m->events[i].name, t->name))
+				config_fault(c->reader, key_place(c->spec, "events", i, "name"),
+					"every manifest has the event '%s': it cannot be declared",
+					t->name);
+	for (size_t i = 0; i < c->m->n_nodes; i++)
+		if (!strcmp(c->m->nodes[i].id, CONTEXT_SPEC) ||
+			!strcmp(c->m->nodes[i].id, CONTEXT_ACTIONS))
+			config_fault(c->reader, key_place(c->spec, "nodes", i, "id"),
+				"'%s' is a section of every item: a node needs another id",
+				c->m->nodes[i].id);
 }
 
 /* ---- personas ---- */
@@ -721,6 +739,7 @@ void manifest_check(struct config_reader *r, const struct yaml *tree, struct man
 	if (yaml_get(spec, "securityViolation") && !m->policy)
 		config_fault(r, yaml_get(spec, "securityViolation"),
 			"'securityViolation' needs 'policy': nothing is denied without one");
+	check_taken_names(&c);
 	check_templates(&c);
 	check_blocks(&c);
 	check_nodes(&c);

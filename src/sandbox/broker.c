@@ -231,13 +231,24 @@ static const char *option_value(const struct request *q, size_t at, const char *
 	return NULL;
 }
 
+/* A URL of the repository's own remote: https://HOST/OWNER/REPO/... */
+static bool is_own_url(const struct request *q, const char *word)
+{
+	const char *path = strchr(strstr(word, "://") + 3, '/');
+	struct error ignored;
+	char *slug;
+
+	return path && git_slug(q->s->arena, q->s->x->root->path, &slug, &ignored) == 0 &&
+	       str_starts(str_of(path + 1), arena_printf(q->s->arena, "%s/", slug));
+}
+
 /* `gh pr view URL`, `gh repo view NAME`. */
 static bool is_other_repository(const struct request *q, size_t at)
 {
 	const char *word = q->words[at], *before = q->words[at - 1];
 
 	if (strncasecmp(word, "http", 4) == 0 && strstr(word, "://") && !strpbrk(word, " \t\n"))
-		return true;
+		return !is_own_url(q, word);
 	return strcmp(q->words[2], "repo") == 0 && at > 3 && word[0] != '-' &&
 	       (at == 4 || before[0] != '-' || strcmp(before, "--") == 0 || strchr(before, '=') ||
 		       (before[1] != '-' && before[1] && before[2]));

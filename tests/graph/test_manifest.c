@@ -76,6 +76,11 @@ static const struct {
 		"m.yaml:6:11: node 'a' must have one of 'persona', 'command' and 'workflow', not "
 		"none\n"},
 	{HEAD WHO "  nodes: [{id: a, persona: w, block: x}]\n", "m.yaml:6:38: unknown block 'x'\n"},
+	{HEAD WHO "  events: [{name: code_committed}]\n"
+		  "  nodes: [{id: Spec, persona: w}]\n",
+		"m.yaml:6:19: every manifest has the event 'code_committed': it cannot be "
+		"declared\n"
+		"m.yaml:7:16: 'Spec' is a section of every item: a node needs another id\n"},
 	/* templates */
 	{HEAD "  personas: [{name: w, systemPrompt: 'In {{place}}, {{task}}'}]\n"
 	      "  nodes: [{id: a, persona: w}]\n",
