@@ -115,6 +115,12 @@ void hook_put_decision(struct buf *out, const char *reason, json *input);
  * turn goes on with the reason. */
 void hook_put_block(struct buf *out, const char *reason);
 
+/* ---- the user's rules (user_rules.c) ---- */
+
+/* Whether a rule that denies or asks, in the settings of the user, the project or the machine, may
+ * apply to the command. `project` NULL: unknown. */
+bool hook_user_decides(struct arena *a, const char *project, const char *command);
+
 /* ---- the decision about a tool call ---- */
 
 /* -1 with *v: the call records an answer to an action that was requested from another agent. */

@@ -222,7 +222,7 @@ static int contain_command(struct permission *h, const char *command)
 {
 	static const struct persona agent = {.name = "agent", .policy = "developer"};
 
-	if (!sandbox_installed(h->arena))
+	if (!sandbox_installed(h->arena) || hook_user_decides(h->arena, h->project, command))
 		return 0;
 	h->persona = &agent;
 	return run_command(h, command);

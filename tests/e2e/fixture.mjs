@@ -109,6 +109,10 @@ export class Fixture {
     write(path.join(this.repo, file), content);
   }
 
+  writeHome(file, content) {
+    write(path.join(this.home, file), content);
+  }
+
   // A copy of the plugin with the built program in it.
   copyPlugin() {
     const copy = path.join(this.root, 'plugin');

@@ -115,7 +115,9 @@ export class Scenario {
     const directory = path.join(this.directory, String(++this.runs));
     const asked = path.join(fixture.root, 'asked');
     const line = statusLine && { type: 'command', command: `'${plugin}/build/dev-team' ${statusLine}`, refreshInterval: 1 };
-    const settings = { permissions, statusLine: line, hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command: `cat >>'${asked}'` }] }] } };
+    // Rules are read from the user's file, also by the hook.
+    if (permissions) fixture.writeHome('.claude/settings.json', JSON.stringify({ permissions }));
+    const settings = { statusLine: line, hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command: `cat >>'${asked}'` }] }] } };
     const terminal = new Terminal(this.clients['claude-code'].program,
       ['--plugin-dir', plugin, '--permission-mode', mode, '--settings', JSON.stringify(settings), ...args],
       { cwd: fixture.repo, env: this.environment(fixture, server.url), directory });
