@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include "src/base/number.h"
 #include "src/branchdb/branchdb_internal.h"
 #include "src/base/clock.h"
 #include "src/sys/digest.h"
@@ -22,7 +23,8 @@ int branchdb_open(
 {
 	*out = (struct branchdb){.arena = a, .site = site};
 	return store_open(&out->store, store_backend(), site->state, "databases",
-		STORE_WRITE | STORE_MARKED, LOCK_MS, err);
+		STORE_WRITE | STORE_MARKED,
+		(unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, LOCK_MS), err);
 }
 
 void branchdb_close(struct branchdb *db)

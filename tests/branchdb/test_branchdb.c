@@ -37,6 +37,7 @@ static const struct database_pool_spec *have_pool(const char *yaml)
 	branchdb_close(&db);
 	assert_int_equal(branchdb_open(&arena, &site, &db, &err), 0);
 	setenv("UP", at("up"), 1);
+	setenv("DEV_TEAM_LOCK_WAIT_MS", "600000", 1); /* the last one waits for all others */
 	return pools[0];
 }
 
