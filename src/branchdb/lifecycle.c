@@ -122,8 +122,9 @@ static void keep_fault(struct branchdb *db, struct branchdb_branch *b, const str
 	(void)branch_write(db, b, false, NULL, &refused, &ignored);
 }
 
-int branchdb_remove(
-	struct branchdb *db, const struct branchdb_branch *b, const char *reason, struct error *err)
+/* *changed: another process has changed the record since it was read, and nothing was done. */
+static int remove_as_read(struct branchdb *db, const struct branchdb_branch *b, const char *reason,
+	bool *changed, struct error *err)
 {
 	struct branchdb_branch now = *b;
 	bool refused;
@@ -132,11 +133,10 @@ int branchdb_remove(
 		return error_set(err, ERR_STATE, "database branch '%s' is being %s by %s", b->key,
 			b->state == BRANCHDB_CREATING ? "created" : "removed", b->owner);
 	branch_claim(db, &now, BRANCHDB_REMOVING);
-	if (branch_write(db, &now, false, NULL, &refused, err) < 0)
+	if (branch_write(db, &now, false, NULL, changed, err) < 0)
 		return -1;
-	if (refused)
-		return error_set(err, ERR_STATE,
-			"another process has changed database branch '%s': try again", b->key);
+	if (*changed)
+		return 0;
 	if (b->state == BRANCHDB_LIVE)
 		tell_divergence(db, b, reason);
 	if (drop_branch(db, &now, err) < 0) {
@@ -144,6 +144,19 @@ int branchdb_remove(
 		return -1;
 	}
 	return branch_write(db, &now, true, NULL, &refused, err);
+}
+
+int branchdb_remove(
+	struct branchdb *db, const struct branchdb_branch *b, const char *reason, struct error *err)
+{
+	bool changed;
+
+	if (remove_as_read(db, b, reason, &changed, err) < 0)
+		return -1;
+	return changed ? error_set(err, ERR_STATE,
+				 "another process has changed database branch '%s': try again",
+				 b->key)
+		       : 0;
 }
 
 int branchdb_remove_unlisted(struct branchdb *db, const struct database_pool_spec *pool,
@@ -456,8 +469,9 @@ static int look_once(struct creation *k, bool *over)
 	}
 	if (branch_busy(k->db, &now))
 		return await_other(k, &now);
+	/* Its owner may have finished it, and ended, since it was read. */
 	if (now.state != BRANCHDB_LIVE)
-		return branchdb_remove(k->db, &now, "interrupted", k->err);
+		return remove_as_read(k->db, &now, "interrupted", &refused, k->err);
 	k->of = now;
 	*over = true;
 	return touch_branch(k->db, &k->of, k->err);

@@ -77,7 +77,8 @@ int branch_take_warm(struct branchdb *db, const struct branchdb_request *q, cons
 		if (branch_rename(db, b, slot, q->branch, &refused, err) < 0)
 			return -1;
 		*taken = !refused;
-		*out = *b;
+		if (*taken)
+			*out = *b;
 	}
 	return 0;
 }

@@ -247,7 +247,6 @@ BRANCHDB_TEST(many_at_once_never_exceed_the_limit)
 	assert_sh("ls files | wc -l", "12\n");
 }
 
-/* With processes at the same time one of them fails now and then. */
 BRANCHDB_TEST(a_warm_branch_is_handed_out_once)
 {
 	const struct database_pool_spec *pool =
@@ -256,8 +255,6 @@ BRANCHDB_TEST(a_warm_branch_is_handed_out_once)
 	size_t made, handed = 0;
 	bool lacks;
 
-	if (!getenv("RACES"))
-		skip();
 	sh("sqlite3 up 'CREATE TABLE t (x)'");
 	assert_int_equal(branchdb_lacks_warm(&db, pool, &lacks, &err), 0);
 	assert_true(lacks);
@@ -290,13 +287,10 @@ static int share_one(unsigned i, void *data)
 	return branchdb_open(&arena, &site, &db, &err) < 0 || make(pool, "x", true, &b) < 0;
 }
 
-/* With processes at the same time one of them fails now and then. */
 BRANCHDB_TEST(many_who_read_make_one_branch)
 {
 	const struct database_pool_spec *pool = have_pool(SQLITE(""));
 
-	if (!getenv("RACES"))
-		skip();
 	sh("sqlite3 up 'CREATE TABLE t (x)'");
 	branchdb_close(&db);
 	assert_int_equal(run_processes(8, share_one, (void *)(uintptr_t)pool), 8);
