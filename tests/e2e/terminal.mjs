@@ -83,6 +83,14 @@ export class Terminal {
     this.tmux('send-keys', ...keys);
   }
 
+  // Answers the dialog on the screen, which takes no key at first.
+  async accept() {
+    for (const until = Date.now() + LIMIT; DIALOG.test(this.screen); await new Promise((resolve) => { setTimeout(resolve, 200); })) {
+      if (Date.now() > until) throw new Error(`the dialog stays:\n${this.screen}`);
+      this.press('Enter');
+    }
+  }
+
   close() {
     running.delete(this);
     try {

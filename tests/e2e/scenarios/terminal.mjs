@@ -299,7 +299,7 @@ async function userRules(t) {
   await t.interact(fixture, agents, 'manual', async (terminal) => {
     await terminal.type(AUDIT);
     await terminal.shows(/echo two[\s\S]*1\. Yes/);
-    terminal.press('Enter');
+    await terminal.accept();
     await terminal.shows(/success: /, true);
   }, { permissions: { deny: ['Bash(echo one)'], ask: ['Bash(echo two)'] } });
   t.states(fixture, AUDITED);
