@@ -71,7 +71,8 @@ static void compare_lists(struct branchdb *db, const struct database_pool_spec *
 		if (!recorded(all, pool->name, keys->items[i]))
 			add_leak(db, out, "unrecorded-branch", keys->items[i],
 				arena_printf(db->arena,
-					"it has no record; if nobody uses it: 'dev-team db reclaim "
+					"it has no record; if no program uses it: 'dev-team db "
+					"reclaim "
 					"%s'",
 					keys->items[i]));
 	for (size_t i = 0; i < all->n; i++)

@@ -30,7 +30,7 @@ struct branchdb_site {
 	const struct database_pool_spec *const *pools;
 	size_t n_pools;
 	/* A run or a person works in the worktree of this git branch, whose database branch must
-	 * not be removed. NULL: nobody does. */
+	 * not be removed. NULL: no worktree is in use. */
 	bool (*in_use)(void *data, const char *branch);
 	void *data;
 };

@@ -1,6 +1,6 @@
 /*
  * neon.c: branches of a Neon project, by its API (public-v2.yaml of api-docs.neon.tech). A branch
- * is found by its name each time: after a request without an answer nobody knows its id.
+ * is found by its name each time: a request without an answer leaves its id unknown.
  */
 #include "src/branchdb/vendor.h"
 #include "src/sys/postgres.h"

@@ -75,6 +75,17 @@ void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
 	json_free(&j);
 }
 
+int cli_end_ticks(struct invocation *in, int rc, int status, struct error *err)
+{
+	if (rc < 0 && !status)
+		return -1;
+	if (rc < 0)
+		error_print(err);
+	else
+		buf_adds(in->out, in->out->len ? "\n" : "");
+	return status;
+}
+
 void cli_end_row(struct buf *out)
 {
 	while (out->len && out->s[out->len - 1] == ' ')

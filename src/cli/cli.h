@@ -101,6 +101,9 @@ int cli_flush(struct buf *out, struct error *err);
 /* Prints the text, or the JSON as a line; frees it. */
 void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
 
+/* The exit status after ticks whose result is `rc`. status 0 with rc -1: an error of this call. */
+int cli_end_ticks(struct invocation *in, int rc, int status, struct error *err);
+
 /* A row of a table ends without blanks. */
 void cli_end_row(struct buf *out);
 

@@ -2,7 +2,6 @@
 #include "src/cli/cli.h"
 #include "src/machine/evidence.h"
 #include "src/merge/land.h"
-#include "src/merge/predict.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"

@@ -183,7 +183,8 @@ static int run_allocate(struct invocation *in, struct error *err)
 	return 0;
 }
 
-/* What the ledger has reserved for the work item of the branch will not be settled by anybody. */
+/* The ledger books what it has reserved for the work item of the branch: its agents report no more.
+ */
 static int end_item(struct invocation *in, const char *repo, const char *branch, struct error *err)
 {
 	static const char of_item[] = "dev-team/";

@@ -33,19 +33,13 @@ static const struct tick_start_call defaults = {.interval_s = TICK_INTERVAL_S};
 static int run(struct invocation *in, struct error *err)
 {
 	struct tick_start_call c = *(const struct tick_start_call *)in->values;
-	int status;
+	int status, rc;
 
 	if (tick_check_enabled(err) < 0)
 		return -1;
 	progress_listen(&c.request);
-	if (tick_start(in->arena, &c, in->out, &status, err) < 0) {
-		if (!status)
-			return -1;
-		error_print(err);
-		return status;
-	}
-	buf_adds(in->out, in->out->len ? "\n" : "");
-	return status;
+	rc = tick_start(in->arena, &c, in->out, &status, err);
+	return cli_end_ticks(in, rc, status, err);
 }
 
 const struct verb verb_start = {

@@ -161,14 +161,7 @@ static int run_tick(struct invocation *in, struct error *err)
 		progress_listen(&c.request);
 		rc = tick_start(in->arena, &c, in->out, &status, err);
 	}
-	if (rc < 0) {
-		if (!status)
-			return -1;
-		error_print(err);
-		return status;
-	}
-	buf_adds(in->out, in->out->len ? "\n" : "");
-	return status;
+	return cli_end_ticks(in, rc, status, err);
 }
 
 const struct verb verb_tick = {

@@ -237,20 +237,6 @@ static int first_fault(const struct config_reader *r, struct error *err)
 	return -1;
 }
 
-static int check_text(const char *file, struct str text, struct error *err)
-{
-	size_t bad = str_utf8_fault(text);
-	unsigned line, col;
-
-	if (text.n > WORKFLOW_MAX)
-		return error_at(err, file, 1, 1, "file is larger than %zu bytes", WORKFLOW_MAX);
-	if (!bad)
-		return 0;
-	str_position(text, bad - 1, &line, &col);
-	return error_at(err, file, line, col, "byte 0x%02x is not UTF-8 text",
-		(unsigned)(unsigned char)text.p[bad - 1]);
-}
-
 static int parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err)
 {
@@ -262,7 +248,7 @@ static int parse(
 
 	*w = (struct workflow){
 		.file = arena_dup(a, str_of(file)), .limits = WORKFLOW_LIMITS, .worktree = true};
-	if (check_text(name, text, err) < 0)
+	if (workflow_check_text(name, text, err) < 0)
 		return -1;
 	w->source = arena_str(a, text);
 	if (read_manifest(a, name, w->source, &r, &m, err) < 0 || first_fault(&r, err) < 0 ||
@@ -317,7 +303,8 @@ int manifest_check_text(struct arena *a, const char *name, struct str text, stru
 	struct config_reader r;
 	struct manifest *m;
 
-	if (check_text(name, text, err) < 0 || read_manifest(a, name, text, &r, &m, err) < 0)
+	if (workflow_check_text(name, text, err) < 0 ||
+		read_manifest(a, name, text, &r, &m, err) < 0)
 		return -1;
 	for (size_t i = 0; i < r.faults.n; i++)
 		buf_addf(out, "%s:%u:%u: %s\n", name, r.faults.items[i].line, r.faults.items[i].col,

@@ -20,19 +20,6 @@ static int deny_answer(const struct answer_call *c, const char *why)
 	return deny(c->verdict, RULE_PERSONA, (struct span){0}, "%s", why);
 }
 
-/* NULL: the word is known only when the command runs. */
-static const char *plain_word_text(const struct answer_call *c, const struct word *w)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (w->dynamic || w->pattern)
-		return NULL;
-	buf_adds(&text, "");
-	for (size_t i = 0; i < w->n; i++)
-		buf_add(&text, w->parts[i].text);
-	return arena_dup(c->arena, buf_str(&text));
-}
-
 /* The value of `--NAME VALUE` or `--NAME=VALUE`; NULL: no such option, or the value is not plain.
  */
 static const char *value_of_option(
@@ -41,14 +28,14 @@ static const char *value_of_option(
 	const char *option = arena_printf(c->arena, "--%s", name);
 
 	for (size_t i = 2; i < n->n_words; i++) {
-		const char *word = plain_word_text(c, &n->words[i]);
+		const char *word = shell_word_text(c->arena, &n->words[i]);
 
 		if (!word || !str_starts(str_of(word), option))
 			continue;
 		if (word[strlen(option)] == '=')
 			return word + strlen(option) + 1;
 		if (!word[strlen(option)] && i + 1 < n->n_words)
-			return plain_word_text(c, &n->words[i + 1]);
+			return shell_word_text(c->arena, &n->words[i + 1]);
 	}
 	return NULL;
 }
@@ -101,8 +88,9 @@ static int check_node(const struct answer_call *c, const struct node *n);
 
 static int check_command(const struct answer_call *c, const struct node *n)
 {
-	const char *program = n->n_words > 1 ? plain_word_text(c, &n->words[0]) : NULL, *file, *id;
-	const char *verb = program ? plain_word_text(c, &n->words[1]) : NULL;
+	const char *program = n->n_words > 1 ? shell_word_text(c->arena, &n->words[0]) : NULL,
+		   *file, *id;
+	const char *verb = program ? shell_word_text(c->arena, &n->words[1]) : NULL;
 
 	if (!verb || !str_is(path_base(program), "dev-team"))
 		return 0;

@@ -1,4 +1,4 @@
-#include "src/merge/predict.h"
+#include "src/merge/land.h"
 #include "src/base/vec.h"
 #include "src/sys/git.h"
 

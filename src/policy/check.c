@@ -29,18 +29,6 @@ struct command {
 
 /* ---- words ---- */
 
-static const char *literal(struct arena *a, const struct word *w)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (w->dynamic || w->pattern)
-		return NULL;
-	buf_adds(&text, "");
-	for (size_t i = 0; i < w->n; i++)
-		buf_add(&text, w->parts[i].text);
-	return arena_dup(a, buf_str(&text));
-}
-
 static struct span place_of(const struct check *c, struct span at)
 {
 	return c->depth ? c->outer : at;
@@ -51,8 +39,8 @@ static struct command command_of(const struct check *c, const struct node *n)
 	struct command out = {arena_alloc(c->arena, (n->n_words + 1) * sizeof(*out.args)), 0};
 
 	for (; out.n < n->n_words; out.n++)
-		out.args[out.n] = (struct argument){
-			literal(c->arena, &n->words[out.n]), place_of(c, n->words[out.n].at)};
+		out.args[out.n] = (struct argument){shell_word_text(c->arena, &n->words[out.n]),
+			place_of(c, n->words[out.n].at)};
 	return out;
 }
 
@@ -259,7 +247,7 @@ static int check_redirects(const struct check *c, const struct node *n)
 		const struct redirect *r = &n->redirects[i];
 		bool writes = r->kind == REDIRECT_WRITE || r->kind == REDIRECT_APPEND ||
 			      ((r->kind == REDIRECT_BOTH || r->kind == REDIRECT_BOTH_APPEND));
-		const char *path = writes && r->word.n ? literal(c->arena, &r->word) : NULL;
+		const char *path = writes && r->word.n ? shell_word_text(c->arena, &r->word) : NULL;
 
 		if (path && *path && check_write(c, path, place_of(c, r->word.at)) < 0)
 			return -1;

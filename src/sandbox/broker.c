@@ -408,12 +408,39 @@ static int socket_address(const char *path, struct sockaddr_un *out)
 		       : -1;
 }
 
+static const char *common_of(struct arena *a, const struct root *r)
+{
+	return r->common_dir ? r->common_dir
+	       : r->git_dir  ? r->git_dir
+			     : path_join(a, r->path, ".git");
+}
+
+/* Another repository is around this one: an agent can have made it, with a configuration that names
+ * programs. The worktrees of one repository may be inside each other. */
+static bool is_nested(const struct sandbox *s)
+{
+	const struct root *r = s->x->root;
+	char *dir = arena_dup(s->arena, str_of(r->path));
+
+	while (dir[1]) {
+		CLEANUP(root_close) struct root above = {.fd = -1};
+		struct error ignored;
+
+		dir = arena_dup(s->arena, path_dir(dir));
+		if (path_exists(path_join(s->arena, dir, ".git")) &&
+			(root_open(s->arena, dir, &above, &ignored) < 0 ||
+				strcmp(common_of(s->arena, &above), common_of(s->arena, r)) != 0))
+			return true;
+	}
+	return false;
+}
+
 int sandbox_broker_open(struct sandbox *s, struct error *err)
 {
 	const struct policy *p = s->x->policy;
 	struct sockaddr_un at;
 
-	if (!p->remotes.n && !p->forge.n)
+	if ((!p->remotes.n && !p->forge.n) || is_nested(s))
 		return 0;
 	(void)unlink(s->socket);
 	s->broker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -448,7 +475,8 @@ static int ask_broker(const struct buf *request, struct buf *out, int *status)
 		sys_write_all(fd, buf_str(request), "request", &err) < 0 ||
 		shutdown(fd, SHUT_WR) < 0 ||
 		sys_read_all(&reply, fd, 2 * REPLY_MAX, "reply", &err) < 0 || !reply.len) {
-		error_log("dev-team: the policy does not allow remotes, or its broker has ended");
+		error_log("dev-team: the policy does not allow remotes, the repository is inside "
+			  "another one, or the broker has ended");
 		return -1;
 	}
 	*status = (int)strtol(reply.s, &end, 10);

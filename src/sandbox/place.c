@@ -38,7 +38,7 @@ static void prune_roots(struct sandbox *s, const char *all)
 
 static int make_state(struct sandbox *s, const char *state, struct error *err)
 {
-	const char *all = path_join(s->arena, state, "sandbox/roots"), *file;
+	const char *all = path_join(s->arena, state, "sandbox/roots"), *file, *own;
 	char digest[DIGEST_TEXT];
 	bool fresh;
 
@@ -50,9 +50,13 @@ static int make_state(struct sandbox *s, const char *state, struct error *err)
 	fresh = !path_exists(file);
 	if (fresh)
 		prune_roots(s, all);
+	own = arena_printf(s->arena, "%s.%ld", file, (long)getpid());
 	if (path_mkdirs(s->dir, err) < 0 ||
-		(fresh && sandbox_write_file(file, str_of(s->x->root->path), 0600, err) < 0))
+		(fresh && sandbox_write_file(own, str_of(s->x->root->path), 0600, err) < 0))
 		return -1;
+	/* Another command may do the same, and one that prunes reads it whole or not at all. */
+	if (fresh && rename(own, file) < 0)
+		return error_errno(err, "cannot write '%s'", file);
 	digest_text(str_of(s->view.common ? s->view.common : s->x->root->path), digest);
 	s->home = arena_printf(s->arena, "%s/sandbox/homes/%s", state, digest);
 	return path_mkdirs(s->home, err);

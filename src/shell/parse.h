@@ -44,5 +44,7 @@ bool shell_pattern_byte(char c, bool *bracket);
 
 /* One word as shell_print() writes it. */
 void shell_print_word(struct buf *out, const struct word *w);
+/* The text of a word without quotes. NULL: it is known only when the command runs. */
+const char *shell_word_text(struct arena *a, const struct word *w);
 
 #endif

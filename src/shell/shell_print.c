@@ -409,3 +409,15 @@ void shell_print(struct buf *out, const struct node *n)
 	(void)flush(&o);
 	buf_release(&o.later);
 }
+
+const char *shell_word_text(struct arena *a, const struct word *w)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (w->dynamic || w->pattern)
+		return NULL;
+	buf_adds(&text, "");
+	for (size_t i = 0; i < w->n; i++)
+		buf_add(&text, w->parts[i].text);
+	return arena_dup(a, buf_str(&text));
+}

@@ -562,7 +562,7 @@ static void link_declared(struct workflow *w)
 				w->states[k].declared = &w->declared[i];
 }
 
-static int check_text(const char *file, struct str text, struct error *err)
+int workflow_check_text(const char *file, struct str text, struct error *err)
 {
 	size_t bad = str_utf8_fault(text);
 	unsigned line, col;
@@ -599,7 +599,7 @@ int workflow_parse(
 	*w = (struct workflow){
 		.limits = WORKFLOW_LIMITS, .worktree = true, .evidence.kinds = EVIDENCE_ALL};
 	w->file = arena_dup(a, str_of(file));
-	if (check_text(file, text, err) < 0)
+	if (workflow_check_text(file, text, err) < 0)
 		return -1;
 	w->source = arena_str(a, text);
 	if (str_starts(text, "\xef\xbb\xbf")) /* some editors begin a file with this mark */
