@@ -16,9 +16,9 @@
  *     sweep every [SCENE-TEXT]
  *     sweep sample [SEED [SCENE-TEXT]]
  *
- * every: without second faults, but killed before every call from the first that can change
- * anything. sample: random kills and failing calls of the verbs that sessions use; SEED from the
- * environment if it is no argument.
+ * Looks that fail change nothing: of those of one way a sample fails, unless SWEEP=full; SEED from
+ * the environment. every: without second faults, but killed before every call from the first that
+ * can change anything. sample: random kills and failing calls of the verbs that sessions use.
  */
 #include <errno.h>
 #include <limits.h>
@@ -43,6 +43,8 @@ enum {
 	KILLED_STATES = 256,
 	LONG_MORE = 20,   /* a factor for the kill points of a long scene */
 	LEFT_STATES = 20, /* after a kill: so many of the states that it left */
+	LOOKS_MOST = 60,  /* failing looks of one scene and way, without SWEEP=full */
+	SECOND_LOOKS = 8, /* the same after each kill */
 	/* Of each scene in a random sample. */
 	SAMPLE_KILLS = 5,
 	SAMPLE_FAILURES = 3,
@@ -115,9 +117,17 @@ struct show {
 	struct stage stage;
 	struct left killed; /* left by kills */
 	struct left tried;  /* from these the verb has been run again */
-	bool every;
+	bool every, whole;  /* all kill points, all looks */
 	struct random random;
 };
+
+/* A random number of the i-th of n equal parts of from..to. */
+static unsigned pick(struct random *r, unsigned from, unsigned to, unsigned i, unsigned n)
+{
+	unsigned all = to - from + 1, first = all * i / n;
+
+	return from + first + random_below(r, all * (i + 1) / n - first);
+}
 
 /* Runs the verb from a state; its `n`th call is disturbed. True: it has made that call. */
 static bool disturb(
@@ -195,14 +205,6 @@ static void kill_everywhere(struct show *show)
 	tap_note(buf_str(&all));
 }
 
-/* A random number of the i-th of n equal parts of from..to. */
-static unsigned pick(struct random *r, unsigned from, unsigned to, unsigned i, unsigned n)
-{
-	unsigned all = to - from + 1, first = all * i / n;
-
-	return from + first + random_below(r, all * (i + 1) / n - first);
-}
-
 /* One kill while nothing has been done; the others spread over the calls from the first effect on.
  */
 static void kill_sample(struct show *show)
@@ -236,13 +238,36 @@ static bool lay_killed(struct show *show, unsigned at)
 	return hit;
 }
 
+/* How many calls of a way the verb makes from a state; 0 if all of them fail one after another. */
+static unsigned count_looks(struct show *show, const char *from, const struct way *w)
+{
+	struct way count = *w;
+	struct trace t;
+
+	if (show->whole || !(w->kinds & LOOKS))
+		return 0;
+	count.act = TRACE_COUNT;
+	(void)disturb(show, from, &count, 0, &t);
+	trace_release(&t);
+	return t.count;
+}
+
+/* The i-th call to disturb, i from 0; 0: no further one. */
+static unsigned point(struct show *show, unsigned looks, unsigned most, unsigned i)
+{
+	if (looks <= most)
+		return i + 1;
+	return i < most ? pick(&show->random, 1, looks, i, most) : 0;
+}
+
 static unsigned second_way(
 	struct show *show, unsigned first, const struct way *w, struct buf *all, unsigned *bad)
 {
 	CLEANUP(buf_release) struct buf fault = BUF_INIT;
+	unsigned looks = count_looks(show, "killed", w), i = 0, n;
 	struct trace t;
 
-	for (unsigned n = 1;; n++) {
+	for (; (n = point(show, looks, SECOND_LOOKS, i)) > 0; i++) {
 		bool hit = disturb(show, "killed", w, n, &t);
 
 		if (hit) {
@@ -254,8 +279,9 @@ static unsigned second_way(
 		tell(all, bad, call_name(t.hit_kind), n, &fault);
 		trace_release(&t);
 		if (!hit)
-			return n - 1;
+			break;
 	}
+	return i;
 }
 
 /* Those in the middle are the ones that matter. */
@@ -359,11 +385,15 @@ static bool fail_at(
 static void fail_everywhere(struct show *show, const struct way *w)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
-	unsigned bad = 0, points = 0;
+	unsigned bad = 0, points = 0, looks = count_looks(show, "before", w), n;
 
-	while (fail_at(show, w, 1 + points, &all, &bad))
+	while ((n = point(show, looks, LOOKS_MOST, points)) > 0 && fail_at(show, w, n, &all, &bad))
 		points++;
-	tap(!bad, "%s: %s at each of %u calls", show->stage.scene->name, w->name, points);
+	if (looks > LOOKS_MOST)
+		tap(!bad, "%s: %s at %u of %u calls", show->stage.scene->name, w->name, points,
+			looks);
+	else
+		tap(!bad, "%s: %s at each of %u calls", show->stage.scene->name, w->name, points);
 	tap_note(buf_str(&all));
 }
 
@@ -406,8 +436,9 @@ static int play(const struct scene *scene, enum extent extent, uint64_t seed)
 	int rc;
 
 	/* A scene of its own has the same sample. */
-	show = (struct show){
-		.every = extent == EVERY, .random = {seed + ((uint64_t)(scene - scenes) << 32)}};
+	show = (struct show){.every = extent == EVERY,
+		.whole = getenv("SWEEP") && strcmp(getenv("SWEEP"), "full") == 0,
+		.random = {seed + ((uint64_t)(scene - scenes) << 32)}};
 	rc = stage_open(&show.stage, scene, &fault);
 	if (rc < 0) {
 		tap(false, "%s", scene->name);
@@ -464,7 +495,7 @@ int main(int argc, char **argv)
 							    : FULL;
 	int words = extent == SAMPLE ? 3 : extent == FULL ? 1 : 2;
 	const char *only = argc > words ? argv[words] : "";
-	uint64_t seed = extent == SAMPLE ? random_seed(argc > 2 ? argv[2] : NULL) : 0;
+	uint64_t seed = random_seed(extent == SAMPLE && argc > 2 ? argv[2] : NULL);
 
 	prepare();
 	for (const struct scene *s = scenes; s->name; s++) {
