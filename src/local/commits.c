@@ -14,6 +14,8 @@ int place_note_hidden(struct arena *a, struct item_place *p, struct error *err)
 		vec_push_in(a, &p->hidden, h.paths.items[i]);
 	for (size_t i = 0; i < h.attributes.n; i++)
 		vec_push_in(a, &p->hidden, h.attributes.items[i]);
+	for (size_t i = 0; i < h.submodules.n; i++)
+		vec_push_in(a, &p->hidden, h.submodules.items[i]);
 	return 0;
 }
 
@@ -52,7 +54,7 @@ static int find_link(struct arena *a, const struct item_place *p, const char *pa
 	const char *entry = arena_printf(a, "\n%s", path);
 	int status;
 
-	if (!path_exists(path_join(a, p->directory, path_join(a, path, ".git"))))
+	if (!path_is_directory(path_join(a, p->directory, path)))
 		return 0;
 	if (git_command(&c, &out, NULL, err) < 0)
 		return -1;
@@ -74,16 +76,45 @@ static int find_link(struct arena *a, const struct item_place *p, const char *pa
 	return 0;
 }
 
+/* *commit: of the default branch of `origin`; its commits on the item's branch are not the agent's.
+ * The agent can move this clone's reference, so `origin` is asked if there are such commits. NULL:
+ * there are none. */
+static int find_upstream(
+	struct arena *a, const struct item_place *p, const char **commit, struct error *err)
+{
+	const char *newest, *fork, *head = "HEAD";
+	struct git_commit at;
+	struct git_default of;
+	size_t n = 1;
+
+	*commit = NULL;
+	if (git_read_default(a, p->directory, &of, err) < 0 ||
+		git_read_commits(a, p->directory, &head, 1, &at, err) < 0)
+		return -1;
+	if (!of.remote || !at.id)
+		return 0;
+	fork = git_fork_point(a, p->directory, at.id, of.commit);
+	if (fork && git_count_commits(p->directory, p->base, fork, &n, err) < 0)
+		return -1;
+	if (!n)
+		return 0;
+	newest = git_fetch_newest(a, p->directory);
+	*commit = newest ? newest : of.commit;
+	return 0;
+}
+
 /* They would be in what is pushed also if a later commit has removed them. */
 static int find_unwanted(
 	struct arena *a, const struct item_place *p, const char **fault, struct error *err)
 {
 	struct git_paths paths;
+	const char *upstream;
 	bool may = false;
 
 	if (!p->base)
 		return 0;
-	if (git_list_committed(a, p->directory, p->base, &paths, err) < 0)
+	if (find_upstream(a, p, &upstream, err) < 0 ||
+		git_list_committed(a, p->directory, p->base, upstream, &paths, err) < 0)
 		return -1;
 	for (size_t i = 0; i < paths.list.n; i++) {
 		const char *path = paths.list.items[i];

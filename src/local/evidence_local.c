@@ -211,7 +211,7 @@ static const char *first_new(struct collector *c, const char *const *paths, size
 /* Files that `git status` skips. */
 static int check_hidden(struct collector *c, struct error *err)
 {
-	const char *path, *attributes;
+	const char *path, *attributes, *submodule;
 	struct git_hidden h;
 	bool there = false;
 
@@ -229,6 +229,7 @@ static int check_hidden(struct collector *c, struct error *err)
 		return -1;
 	path = first_new(c, h.paths.items, h.paths.n);
 	attributes = first_new(c, h.attributes.items, h.attributes.n);
+	submodule = first_new(c, h.submodules.items, h.submodules.n);
 	if (path)
 		return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
 			"the index hides changes of '%s': run 'git update-index "
@@ -239,6 +240,12 @@ static int check_hidden(struct collector *c, struct error *err)
 			"'%s' is not committed, but changes how files are committed: commit it or "
 			"remove it",
 			attributes);
+	if (submodule)
+		return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
+			"git does not see the files in '%s', a submodule without a repository: "
+			"remove them, or take the submodule out of the index ('git rm -q --cached "
+			"%s') and commit the files",
+			submodule, submodule);
 	return check_skipped(c, &h, err);
 }
 

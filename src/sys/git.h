@@ -46,7 +46,7 @@ bool git_config_identity(const char *root, struct buf *name, struct buf *email);
 struct git_tracked {
 	const char *entry; /* its bytes in the index */
 	struct str path;   /* ends with a NUL */
-	bool link, assume_unchanged, skip_worktree;
+	bool link, submodule, assume_unchanged, skip_worktree;
 };
 /*
  * Calls each() for every entry of a git index, the bytes of the file, in its order. 0; 1 when
@@ -157,6 +157,7 @@ struct git_hidden {
 				       * `skip-worktree` */
 	VEC(const char *) skipped;    /* such files that a sparse work tree lacks */
 	VEC(const char *) attributes; /* `.gitattributes` above a tracked file, not tracked */
+	VEC(const char *) submodules; /* that have files, but no `.git` */
 };
 /* `sparse`: files that the work tree skips may be missing there; else they count as `paths`. One
  * process for an index in an unusual form. */
@@ -211,10 +212,14 @@ int git_find_touched(struct arena *a, const char *root, const char *base, const 
 struct git_paths {
 	VEC(const char *) list; /* in the arena */
 };
-/* The files that commits since `base` have added or changed, those of the default branch of
- * `origin` left out; one may be listed several times. One process. */
-int git_list_committed(struct arena *a, const char *root, const char *base, struct git_paths *out,
-	struct error *err);
+/* The files that commits since `base` have added or changed, those that the commit `without` (NULL:
+ * none) contains left out; one may be listed several times. One process. */
+int git_list_committed(struct arena *a, const char *root, const char *base, const char *without,
+	struct git_paths *out, struct error *err);
+/* The commit of origin's default branch, as origin says now; it is fetched if it is not here, but
+ * no reference is changed. In the arena; NULL: origin does not answer, or has none. One or two
+ * processes. */
+const char *git_fetch_newest(struct arena *a, const char *root);
 
 struct git_ids {
 	VEC(const char *) list; /* in the arena */

@@ -329,13 +329,16 @@ int git_commit_paths(const char *root, const char *const *paths, size_t n, const
 	return left ? -1 : 0; /* only line ends had changed, for one */
 }
 
+/* Settings of the repository could leave out files. */
+#define LOG_SETTINGS "-c", "log.follow=false", "-c", "log.showRoot=true"
+
 int git_find_touched(struct arena *a, const char *root, const char *base, const char *const *paths,
 	size_t n, const char **touched, struct error *err)
 {
-	const char *const log[] = {"git", "-c", "log.follow=false", "--literal-pathspecs", "log",
+	const char *const log[] = {"git", LOG_SETTINGS, "--literal-pathspecs", "log",
 		"--full-history", "-c", "--no-renames", "--no-show-signature",
-		"--format=", "--name-only", "-z", base ? arena_printf(a, "%s..HEAD", base) : "HEAD",
-		"--"};
+		"--ignore-submodules=none", "--format=", "--name-only", "-z",
+		base ? arena_printf(a, "%s..HEAD", base) : "HEAD", "--"};
 	const char **argv = arena_alloc(a, (COUNT(log) + n + 1) * sizeof(*argv));
 	const struct git_command c = {.dir = root, .name = "git log", .argv = argv};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -359,23 +362,17 @@ int git_find_touched(struct arena *a, const char *root, const char *base, const 
 	return 0;
 }
 
-int git_list_committed(struct arena *a, const char *root, const char *base, struct git_paths *out,
-	struct error *err)
+int git_list_committed(struct arena *a, const char *root, const char *base, const char *without,
+	struct git_paths *out, struct error *err)
 {
-	const char *argv[] = {"git", "-c", "log.follow=false", "log", "--full-history", "-c",
-		"--no-renames", "--no-show-signature", "--format=", "--name-only",
-		"--diff-filter=d", "-z", arena_printf(a, "%s..HEAD", base), "--", NULL, NULL};
+	const char *const argv[] = {"git", LOG_SETTINGS, "log", "--full-history", "-c",
+		"--no-renames", "--no-show-signature", "--ignore-submodules=none",
+		"--format=", "--name-only", "--diff-filter=d", "-z",
+		arena_printf(a, "%s..HEAD", base), "--not", without ? without : base, "--", NULL};
 	const struct git_command c = {.dir = root, .name = "git log", .argv = argv};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct git_default upstream;
 
 	*out = (struct git_paths){0};
-	if (git_read_default(a, root, &upstream, err) < 0)
-		return -1;
-	if (upstream.remote) {
-		argv[COUNT(argv) - 3] = arena_printf(a, "^%s", upstream.commit);
-		argv[COUNT(argv) - 2] = "--";
-	}
 	if (git_command(&c, &text, NULL, err) < 0)
 		return -1;
 	for (size_t at = 0; at < text.len; at += strlen(text.s + at) + 1)

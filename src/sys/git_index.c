@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/git_internal.h"
 #include "src/sys/path.h"
@@ -25,6 +26,7 @@ enum {
 	MODE = 24,
 	FLAGS = 60,
 	NAME = 62,
+	SUBMODULE = 0160000, /* in place of the type of a file */
 	ASSUME_UNCHANGED = 0x8000,
 	EXTENDED = 0x4000,
 	SKIP_WORKTREE = 0x4000, /* of the two bytes that follow then */
@@ -54,6 +56,7 @@ static bool read_entry(struct index_reader *r, struct git_tracked *e)
 	*e = (struct git_tracked){.entry = p,
 		.path = {p + skip, length},
 		.link = (big_endian(p + MODE, 4) & S_IFMT) == S_IFLNK,
+		.submodule = (big_endian(p + MODE, 4) & S_IFMT) == SUBMODULE,
 		.assume_unchanged = flags & ASSUME_UNCHANGED,
 		.skip_worktree = flags & EXTENDED && big_endian(p + NAME, 2) & SKIP_WORKTREE};
 	r->at += (skip + length + 8) & ~(size_t)7;
@@ -148,12 +151,30 @@ static void add_untracked_attributes(struct hidden_search *s)
 	}
 }
 
+/* git looks for changes of a submodule in its repository only. A directory that cannot be read has
+ * files. */
+static bool hides_files(struct hidden_search *s, struct str path)
+{
+	const char *full = path_join(s->arena, s->root, arena_dup(s->arena, path));
+	struct directory_names names;
+	struct error ignored;
+	bool missing;
+
+	if (path_exists(path_join(s->arena, full, ".git")))
+		return false;
+	if (directory_list(s->arena, full, &names, &missing, &ignored) < 0)
+		return !missing;
+	return names.n > 0;
+}
+
 /* A sparse work tree lacks the files that it skips. */
 static bool note_hidden(void *data, const struct git_tracked *e)
 {
 	struct hidden_search *s = data;
 
 	find_attributes(s, e->path);
+	if (e->submodule && hides_files(s, e->path))
+		vec_push_in(s->arena, &s->out->submodules, arena_dup(s->arena, e->path));
 	if (!e->assume_unchanged && !e->skip_worktree)
 		return true;
 	if (e->assume_unchanged || !s->sparse ||
@@ -170,10 +191,12 @@ static void forget(struct hidden_search *s)
 	s->attributes.n = s->tracked.n = s->last.n = 0;
 }
 
-/* `TAG PATH`: in lower case for assume-unchanged, S for skip-worktree. */
+/* `TAG MODE OBJECT STAGE<TAB>PATH`: the tag in lower case for assume-unchanged, S for
+ * skip-worktree.
+ */
 static int ask_for_hidden(struct hidden_search *s, struct error *err)
 {
-	static const char *const argv[] = {"git", "ls-files", "-v", "-z", NULL};
+	static const char *const argv[] = {"git", "ls-files", "-v", "-s", "-z", NULL};
 	const struct git_command c = {.dir = s->root, .name = "git ls-files", .argv = argv};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
@@ -182,10 +205,14 @@ static int ask_for_hidden(struct hidden_search *s, struct error *err)
 		return -1;
 	for (size_t at = 0; at < out.len; at += strlen(out.s + at) + 1) {
 		char tag = out.s[at];
+		struct str entry = str_of(out.s + at);
+		size_t tab = str_find(entry, STR("\t"));
 
-		(void)note_hidden(s, &(struct git_tracked){.path = str_of(out.s + at + 2),
-					     .assume_unchanged = islower((unsigned char)tag),
-					     .skip_worktree = toupper((unsigned char)tag) == 'S'});
+		(void)note_hidden(
+			s, &(struct git_tracked){.path = str_sub(entry, tab + 1, entry.n),
+				   .submodule = str_starts(str_sub(entry, 2, entry.n), "160000 "),
+				   .assume_unchanged = islower((unsigned char)tag),
+				   .skip_worktree = toupper((unsigned char)tag) == 'S'});
 	}
 	s->last.n = 0; /* it was a part of `out` */
 	return 0;

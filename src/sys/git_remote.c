@@ -156,6 +156,38 @@ int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct
 	return 0;
 }
 
+/* Objects only. */
+static void fetch_objects(const char *root)
+{
+	static const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+		"--refmap=", "origin", "HEAD", NULL};
+	const struct git_command c = {.dir = root,
+		.name = "git fetch",
+		.argv = argv,
+		.limit_s = FETCH_S,
+		.late = true,
+		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+	struct error ignored;
+	int status;
+
+	(void)git_command(&c, NULL, &status, &ignored);
+}
+
+const char *git_fetch_newest(struct arena *a, const char *root)
+{
+	struct git_commit found = {0};
+	const char *none, *newest;
+	struct error ignored;
+
+	if (git_read_remote_branch(a, root, "HEAD", &none, &newest, &ignored) < 0 || !newest)
+		return NULL;
+	if (git_read_commits(a, root, &newest, 1, &found, &ignored) < 0 || found.id)
+		return found.id;
+	fetch_objects(root);
+	return git_read_commits(a, root, &newest, 1, &found, &ignored) < 0 ? NULL : found.id;
+}
+
 struct push_result {
 	int status; /* exit status of `git push` */
 	struct buf output;
@@ -167,8 +199,8 @@ static int run_push(const char *root, const struct git_head *h, const char *leas
 	struct push_result *out, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const char *argv[] = {"git", "-c", "gc.auto=0", "push", "--recurse-submodules=check",
-		"origin", "HEAD",
+	const char *argv[] = {"git", "-c", "gc.auto=0", "push", "--no-follow-tags",
+		"--recurse-submodules=check", "origin", "HEAD",
 		lease ? arena_printf(&a, "--force-with-lease=refs/heads/%s:%s", h->branch, lease)
 		      : NULL,
 		NULL};

@@ -321,6 +321,44 @@ echo KEY=1 >.env
 --
 rm .env
 X
+lie 'a file of credentials in a commit that this clone takes for main' implementing 'config/.env' TOLD='implementing fixing pr review' <<'X'
+mkdir -p config
+echo KEY=1 >config/.env
+git add -f config/.env
+git commit -qm half
+git update-ref refs/remotes/origin/main HEAD
+work
+--
+git reset -q --soft "$base"
+git reset -q -- config/.env
+rm config/.env
+git commit -qm good
+git update-ref refs/remotes/origin/main "$base"
+X
+lie 'a file of credentials in a root commit, which git does not show' implementing 'config/\.env' TOLD='implementing fixing pr review' <<'X'
+git config log.showRoot false
+git checkout -q --orphan other
+git rm -rfq .
+mkdir -p config
+echo KEY=1 >config/.env
+git add -f config/.env
+git commit -qm root
+git switch -q "$branch"
+git merge -q --allow-unrelated-histories -m merge other
+work
+--
+git reset -q --hard "$base"
+git branch -D other
+X
+lie 'files without a commit, with blanks, line ends and patterns in their names' implementing '' corrected=yes <<'X'
+echo 1 >"a
+b"
+echo 2 >':!x'
+echo 3 >':(top)y'
+echo 4 >"$(printf 'z\377\376')"
+echo 5 >-n
+echo 6 >'"q" \ * ?[a]'
+X
 lie 'work without a commit, which a hook refuses' implementing 'lint: work.txt' <<'X'
 mkdir -p "$(shared hooks)"
 printf '#!/bin/sh\necho lint: work.txt:1\nexit 1\n' >"$(shared hooks/pre-commit)"
@@ -399,6 +437,35 @@ work
 --
 rm -rf .dev-team/worktrees needed.txt
 echo there >needed.txt
+X
+lie 'a file in a submodule that has no repository' implementing 'without an entry in' "$hidden" <<'X'
+git init -q lib$n
+(cd lib$n && echo a >a && git add a && git -c user.name=a -c user.email=a@b commit -q -m a)
+echo "[ -e lib$n/needed ]" >>scripts/validate.sh
+git add lib$n scripts/validate.sh 2>/dev/null
+work
+rm -rf lib$n/.git
+echo needed >lib$n/needed
+--
+for d in lib?; do git rm -q --cached $d; done
+git add lib?
+git commit -qm lib$n
+X
+lie 'a file in a submodule that has an entry and no repository' implementing 'lib.*without a repository' "$hidden" <<'X'
+git init -q lib$n
+(cd lib$n && echo a >a && git add a && git -c user.name=a -c user.email=a@b commit -q -m a)
+echo "[ -e lib$n/needed ]" >>scripts/validate.sh
+printf '[submodule "%s"]\n\tpath = %s\n\turl = ../lib.git\n' lib$n lib$n >.gitmodules
+git add lib$n scripts/validate.sh .gitmodules 2>/dev/null
+work
+rm -rf lib$n/.git
+echo needed >lib$n/needed
+--
+for d in lib?; do git rm -q --cached $d; done
+git rm -qf --cached .gitmodules
+rm .gitmodules
+git add lib?
+git commit -qm lib$n
 X
 lie 'a file that a setting of the repository ignores' implementing 'excludesfile' "$hidden" <<X
 $needs
@@ -758,6 +825,21 @@ work
 push
 --
 $back
+X
+lie 'a file without a diff, changed after the approval' review 'approv|review' <<'X'
+printf 'data -diff\n' >.gitattributes
+echo one >data
+git add .gitattributes data
+git commit -qm data
+push
+git rev-parse HEAD >"$ITEM/reviewed"
+approve
+echo two >data
+git commit -qam two
+push
+--
+git reset -q --hard HEAD~2
+push
 X
 lie 'a commit of the reviewer' review 'approv|review' <<X
 git rev-parse HEAD >"\$ITEM/before"

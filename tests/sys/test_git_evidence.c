@@ -152,6 +152,31 @@ GIT_TEST(files_whose_changes_the_index_hides_are_found)
 	assert_null(hidden(true));
 }
 
+GIT_TEST(files_of_a_submodule_without_a_repository_are_found)
+{
+	struct git_hidden h;
+
+	sh("cd r; git init -q lib; echo 1 >lib/f; git -C lib add f; git -C lib commit -qm 1; git "
+	   "add lib; "
+	   "git commit -qm 1; cp -R lib/.git ../kept");
+	for (int version = 2; version <= 4; version++) {
+		sh(arena_printf(&arena, "git -C r update-index --index-version %d", version));
+		assert_int_equal(git_find_hidden(&arena, at("r"), false, &h, &err), 0);
+		assert_int_equal(h.submodules.n, 0);
+		sh("rm -rf r/lib/.git");
+		assert_int_equal(git_find_hidden(&arena, at("r"), false, &h, &err), 0);
+		assert_int_equal(h.submodules.n, 1);
+		assert_string_equal(h.submodules.items[0], "lib");
+		sh("mv r/lib/f f");
+		assert_int_equal(git_find_hidden(&arena, at("r"), false, &h, &err), 0);
+		assert_int_equal(h.submodules.n, 0);
+		sh("rmdir r/lib");
+		assert_int_equal(git_find_hidden(&arena, at("r"), false, &h, &err), 0);
+		assert_int_equal(h.submodules.n, 0);
+		sh("mkdir r/lib; mv f r/lib; cp -R kept r/lib/.git");
+	}
+}
+
 GIT_TEST(files_that_a_sparse_work_tree_lacks_and_commits_change_are_found)
 {
 	const char *found = "", *from, *to;

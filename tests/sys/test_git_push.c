@@ -157,6 +157,16 @@ GIT_TEST(a_remote_that_cannot_be_reached_has_refused_nothing)
 	assert_true(refused(push(), ERR_SYSTEM, "'git push' failed: "));
 }
 
+GIT_TEST(tags_of_the_user_are_not_pushed)
+{
+	sh("cd r && git checkout -qb work && git config push.followTags true && git tag -a -m mine "
+	   "mine");
+	assert_int_equal(push(), 0);
+	assert_sh("git -C org/o.git for-each-ref --format='%(refname)' refs/tags", "");
+	assert_sh(
+		"git -C org/o.git rev-parse -q --verify work >/dev/null && echo there", "there\n");
+}
+
 GIT_TEST(a_pre_push_hook_can_refuse)
 {
 	sh("git -C r checkout -qb work");
