@@ -128,6 +128,8 @@ int preflight_check_clean(
 /* Writes scripts/validate.sh, the settings and a first spec, each where there is none; adds what it
  * did and what comes next. `repo`: its root. */
 int setup_init(struct arena *a, const char *repo, struct buf *out, struct error *err);
+/* *option: what `dev-team run ID` lacks, ` --harness NAME`; "" if the settings name a harness. */
+int setup_agents(struct arena *a, const char *repo, const char **option, struct error *err);
 
 /* ---- new work items (new_item.c) ---- */
 
@@ -158,6 +160,7 @@ int new_item_last(
 struct item_ids {
 	const char **items;
 	size_t n, cap;
+	bool are_words; /* the one is that of a new item */
 };
 /* What the words of a command line name: one or several items, or, as text, a new one, whose spec
  * is written and named in a line on stderr. An id and further words: the id of the new one. -1:
