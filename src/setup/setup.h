@@ -80,6 +80,8 @@ struct remote_state {
 /* One connection. `branch` NULL: nothing is asked of one. If HEAD there names no branch with a
  * commit, `main` or `master` is the default one, and `commit` is NULL. */
 void remote_read(struct arena *a, const char *repo, const char *branch, struct remote_state *out);
+/* The default branch as `origin` names it, else as this clone knows it; NULL: unknown. */
+const char *remote_default(struct arena *a, const char *repo);
 
 /* ---- what a first step needs (preflight.c) ---- */
 
