@@ -4,6 +4,7 @@
 #include "src/merge/gate.h"
 #include "src/run/run.h"
 #include "src/run/locate.h"
+#include "src/setup/setup.h"
 #include "src/sys/path.h"
 
 enum { WAIT_MAX_S = 7 * 86400, ATTEMPTS_MAX = 100 };
@@ -241,8 +242,11 @@ static int run_rebase(struct invocation *in, struct error *err)
 
 	if ((o->issue && path_check_id(o->issue, err) < 0) ||
 		locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		pool_find_live(in->arena, &p, in->words[0], &of, err) < 0 ||
-		rebase_under_gate(in, &p, &ask, &r, err) < 0)
+		pool_find_live(in->arena, &p, in->words[0], &of, err) < 0)
+		return -1;
+	if (!ask.target)
+		ask.target = remote_default(in->arena, p.repo);
+	if (rebase_under_gate(in, &p, &ask, &r, err) < 0)
 		return -1;
 	if (r.kept)
 		error_log("dev-team: changes made in '%s' meanwhile, such as '%s', are in the "

@@ -5,6 +5,7 @@
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
+#include "src/setup/setup.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -273,6 +274,8 @@ static int run(struct invocation *in, struct error *err)
 	else if (find_pull(in->arena, &p, &ask, err) < 0)
 		return -1;
 	ask.method = o->method;
+	if (!ask.target)
+		ask.target = remote_default(in->arena, p.repo);
 	if (land(in, &p, &ask, &l, err) < 0)
 		return -1;
 	if (o->json)

@@ -19,15 +19,16 @@ static int run(struct invocation *in, struct error *err)
 	const struct new_options *o = in->values;
 	struct new_item item = {.id = o->id};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *repo, *next;
+	const char *repo, *agents, *next;
 
 	for (size_t i = 0; i < in->n; i++)
 		buf_addf(&text, "%s%s", i ? " " : "", in->words[i]);
 	item.text = arena_dup(in->arena, buf_str(&text));
 	if (locate_repository(in->arena, o->repo, &repo, err) < 0 ||
-		new_item_write(in->arena, repo, &item, err) < 0)
+		new_item_write(in->arena, repo, &item, err) < 0 ||
+		setup_agents(in->arena, repo, &agents, err) < 0)
 		return -1;
-	next = arena_printf(in->arena, "dev-team run %s", item.id);
+	next = arena_printf(in->arena, "dev-team run %s%s", item.id, agents);
 	cli_put_result(in->out, o->json,
 		str_of(arena_printf(in->arena, "%s  %s\n%s with: %s\n", item.id, item.path,
 			item.existed ? "exists; continue" : "continue", next)),

@@ -117,7 +117,7 @@ static void log_done(const json *done)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	const char *until = json_get_str(done, "until");
-	bool waits = json_str_is(done, "result", "waiting"),
+	bool waits = json_str_is(done, "result", "waiting") || json_get(done, "question"),
 	     good = waits || json_str_is(done, "result", "success"), colours = wants_colour();
 
 	add_time(colours, &line, progress.ms);
@@ -140,7 +140,7 @@ static void log_total(void)
 
 	if (!progress.ended)
 		return;
-	buf_addf(&line, "%zu actions, ", progress.ended);
+	buf_addf(&line, "%zu action%s, ", progress.ended, progress.ended == 1 ? "" : "s");
 	usage_describe_time(&line, progress.ms);
 	buf_adds(&line, ", ");
 	usage_describe(&line, &progress.used);

@@ -45,8 +45,11 @@ static int find_revision(
 {
 	*rev = 0;
 	if (context_get(&f->doc, "question").n && !state)
-		return error_set(err, ERR_STATE,
-			"'%s' waits for your answer: dev-team answer %s 'TEXT'", id, id);
+		return context_get(&f->doc, "troubleshooter_input").n
+			       ? refuse(f, id, err)
+			       : error_set(err, ERR_STATE,
+					 "'%s' waits for your answer: dev-team answer %s 'TEXT'",
+					 id, id);
 	if (!state && !failure_is(&f->doc) && !counts_failures(&f->doc))
 		return refuse(f, id, err);
 	if (!state && !str_is(context_get(&f->doc, "state"), "failed"))

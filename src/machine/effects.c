@@ -13,8 +13,9 @@ static int several_specs(const char *id, char *const *paths, size_t n, struct er
 	for (size_t i = 0; i < n; i++)
 		buf_addf(&list, "%s%s", i ? ", " : "", paths[i]);
 	return error_set(err, ERR_INPUT,
-		"%zu files name '%s': %s; say which with 'dev-team context set FILE spec_path'", n,
-		id, list.s);
+		"%zu files name '%s': %s; say which with 'echo PATH | dev-team context set %s "
+		"spec_path'",
+		n, id, list.s, id);
 }
 
 int environment_check_specs(
@@ -23,8 +24,8 @@ int environment_check_specs(
 	if (n == 0)
 		return error_set(err, ERR_INPUT,
 			"no file '_spec_*.md' in '%s' names '%s': write the id into the spec, or "
-			"set 'spec_path'",
-			repo, id);
+			"let 'dev-team new --id %s TITLE' write one",
+			repo, id, id);
 	if (n > 1)
 		return several_specs(id, paths, n, err);
 	if (str_utf8_fault(str_of(paths[0])))

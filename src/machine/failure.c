@@ -13,6 +13,8 @@ struct last {
 	bool troubleshooter; /* it was the troubleshooter's: the log is of the one before */
 	bool known, known_log;
 	const char *detail; /* of a call of a harness that failed, after that; may be NULL */
+	/* Why a script that passed counts as failed, and its action; NULL: it does not. */
+	const char *refuted, *refuted_action;
 	int64_t dispatched; /* revision of the last dispatch; 0: not seen yet */
 };
 
@@ -34,11 +36,19 @@ static bool find_last(const json *event, void *data)
 		l->dispatched = json_get_int(event, "rev", 0);
 	if (json_str_is(event, "type", "agent_run") && !l->known && !l->detail)
 		l->detail = copy_of(l->arena, event, "detail");
+	if (!l->known && !l->refuted && id && json_str_is(event, "type", "failure") &&
+		!json_get_str(event, "kept")) {
+		l->refuted = copy_of(l->arena, event, "reason");
+		l->refuted_action = arena_dup(l->arena, str_of(id));
+	}
 	if (!l->known_log &&
 		(answer || json_get_str(event, "section") ||
 			(json_str_is(event, "type", "failure") && json_get_str(event, "kept")))) {
 		bool troubleshooter = answer && id && strstr(id, "/troubleshooter/");
 
+		if (!l->known && l->refuted &&
+			!(answer && json_str_is(event, "action", l->refuted_action)))
+			l->refuted = NULL;
 		l->troubleshooter |= !l->known && troubleshooter;
 		l->known = true;
 		l->known_log = !troubleshooter;
@@ -99,7 +109,8 @@ static struct str last_entry(struct str log)
 static const char *last_words(struct arena *a, const struct context *c, const struct last *l)
 {
 	static const char *const sections[] = {CONTEXT_FAILED_ANSWER, CONTEXT_LAST_FAILURE};
-	const char *words = l->detail           ? end_of(a, str_of(l->detail))
+	const char *words = l->refuted          ? end_of(a, str_of(l->refuted))
+			    : l->detail         ? end_of(a, str_of(l->detail))
 			    : l->troubleshooter ? NULL
 						: end_of_file(a, l->log);
 

@@ -123,8 +123,10 @@ static int find_head(struct landing *l, struct error *err)
 		return -1;
 	l->out->head = local ? local : l->git.theirs;
 	if (!l->out->head)
-		return error_set(
-			err, ERR_STATE, "no branch '%s', neither here nor on 'origin'", branch);
+		return error_set(err, ERR_STATE,
+			"no branch '%s', neither here nor on 'origin': 'dev-team land' lists what "
+			"can land",
+			branch);
 	return 0;
 }
 

@@ -178,8 +178,9 @@ static int add_array(struct action_jobs *j, const json *array)
 		vec_push_in(j->arena, &j->list, job);
 	}
 	if ((int64_t)(r->n_started + j->list.n - before) > r->request->max_actions)
-		return error_set(j->err, ERR_STATE, "stopped after %zu actions (see --max-actions)",
-			r->n_started);
+		return error_set(j->err, ERR_STATE,
+			"stopped after %zu action%s (see --max-actions)", r->n_started,
+			r->n_started == 1 ? "" : "s");
 	r->n_started += j->list.n - before;
 	return 0;
 }
@@ -847,6 +848,37 @@ static int find_items(struct arena *a, struct run_request *q, const char *const 
 		       : new_item_ids(a, q->call.repo, words, n, ids, err);
 }
 
+/* Its spec has the words: after a refusal the id continues it. */
+static int run_words(struct arena *a, const struct run_request *q, const char *id, struct buf *out,
+	struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct run_item r = {.request = q, .call = q->call};
+	int rc = run_one(a, q, id, out, err);
+
+	if (rc >= 0)
+		return rc;
+	error_print(err);
+	buf_addf(&text, "dev-team run %s", id);
+	if (q->call.workflow)
+		buf_add_argument(&text, " --workflow ", q->call.workflow);
+	run_options_add(&r, &text);
+	status_add_repository(&text, q->call.repo);
+	error_log("dev-team: to continue: %s", text.s);
+	return (int)err->code;
+}
+
+/* Before a spec is written. */
+static int check_workflow(struct arena *a, const struct run_request *q, struct error *err)
+{
+	const char *repo, *path;
+	struct error ignored;
+
+	if (!q->call.workflow || locate_repository(a, q->call.repo, &repo, &ignored) < 0)
+		return 0;
+	return locate_workflow(a, q->call.workflow, q->call.plugin_root, repo, &path, err);
+}
+
 int run_items(struct arena *a, const struct run_request *given, const char *const *words, size_t n,
 	struct buf *out, struct error *err)
 {
@@ -854,8 +886,10 @@ int run_items(struct arena *a, const struct run_request *given, const char *cons
 	struct item_ids ids = {0};
 
 	if (default_agents(a, &q, err) < 0 || check_agents(a, &q, err) < 0 ||
-		find_items(a, &q, words, n, &ids, err) < 0 || check_number(&q, ids.n, err) < 0)
+		check_workflow(a, &q, err) < 0 || find_items(a, &q, words, n, &ids, err) < 0 ||
+		check_number(&q, ids.n, err) < 0)
 		return -1;
-	return ids.n > 1 ? run_several(a, &q, ids.items, ids.n, out, err)
-			 : run_one(a, &q, ids.items[0], out, err);
+	if (ids.n > 1)
+		return run_several(a, &q, ids.items, ids.n, out, err);
+	return (ids.are_words ? run_words : run_one)(a, &q, ids.items[0], out, err);
 }

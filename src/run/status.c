@@ -169,7 +169,8 @@ static int add_place(struct reading *r, struct error *err)
 	if (place_load(r->arena, r->file, &place, err) < 0)
 		return -1;
 	JSON_ADD(r->item, JSON_IF(place.branch, JSON_TEXT("branch", place.branch)),
-		JSON_IF(place.directory, JSON_TEXT("directory", place.directory)));
+		JSON_IF(place.directory && path_exists(place.directory),
+			JSON_TEXT("directory", place.directory)));
 	return 0;
 }
 
@@ -245,9 +246,11 @@ static const char *status_of(const struct reading *r)
 {
 	const struct context *c = &r->file->doc;
 
-	if (context_get(c, "question").n)
+	bool asks = context_get(c, "question").n;
+
+	if (asks && !context_get(c, "troubleshooter_input").n)
 		return "waits";
-	if (failure_is(c))
+	if (!asks && failure_is(c))
 		return "failed";
 	if (str_is(context_get(c, "state"), "done"))
 		return "done";
@@ -632,7 +635,8 @@ static void add_used(struct buf *out, const json *item)
 	if (!usage)
 		return;
 	usage_get(usage, &used);
-	buf_addf(&text, "%lld calls of agents, ", (long long)json_get_int(usage, "calls", 0));
+	buf_addf(&text, "%lld call%s of agents, ", (long long)json_get_int(usage, "calls", 0),
+		json_get_int(usage, "calls", 0) == 1 ? "" : "s");
 	usage_describe_time(&text, used.ms);
 	buf_adds(&text, ", ");
 	usage_describe(&text, &used);

@@ -57,15 +57,30 @@ static void say_project(struct init *t, const struct project *p)
 			"no command that runs tests was found: add it to " VALIDATE);
 }
 
-/* The harnesses in the order in which they are proposed. */
-static void find_harness(struct init *t)
+/* The harnesses in the order in which they are proposed. NULL: none is installed. */
+static const char *find_harness(struct arena *a)
 {
 	static const char *const programs[][2] = {{"claude", "claude-code"}, {"codex", "codex"},
 		{"gemini", "gemini-cli"}, {"opencode", "opencode"}, {"aider", "aider"}};
 
-	for (size_t i = 0; i < COUNT(programs) && !t->harness; i++)
-		if (is_installed(t->arena, programs[i][0]))
-			t->harness = programs[i][1];
+	for (size_t i = 0; i < COUNT(programs); i++)
+		if (is_installed(a, programs[i][0]))
+			return programs[i][1];
+	return NULL;
+}
+
+int setup_agents(struct arena *a, const char *repo, const char **option, struct error *err)
+{
+	struct settings settings;
+	const char *harness;
+
+	if (settings_load(a, repo, &settings, err) < 0)
+		return -1;
+	harness = settings.harness ? NULL : find_harness(a);
+	*option = settings.harness
+			  ? ""
+			  : arena_printf(a, " --harness %s", harness ? harness : "claude-code");
+	return 0;
 }
 
 static int find_origin(struct init *t, struct error *err)
@@ -111,7 +126,7 @@ static int look(struct init *t, struct error *err)
 {
 	if (project_find(t->arena, t->repo, &t->projects, err) < 0 || find_origin(t, err) < 0)
 		return -1;
-	find_harness(t);
+	t->harness = find_harness(t->arena);
 	for (size_t i = 0; i < t->projects.n; i++)
 		say_project(t, &t->projects.items[i]);
 	if (t->projects.fault)
@@ -199,19 +214,23 @@ static int put_spec(struct init *t, struct error *err)
 
 /* ---- what comes next ---- */
 
-static void say_next(struct init *t)
+static int say_next(struct init *t, struct error *err)
 {
-	const char *how = t->harness ? "" : " --harness claude-code";
+	const char *how;
+	bool scripted = path_exists(path_join(t->arena, t->repo, VALIDATE));
 
-	buf_addf(t->out,
-		"\nNext: read " VALIDATE
-		" and run it once, commit and push what was written%s. Then\n\n",
+	if (setup_agents(t->arena, t->repo, &how, err) < 0)
+		return -1;
+	buf_addf(t->out, "\nNext: %s%s, commit and push what was written%s. Then\n\n",
+		scripted ? "read " VALIDATE " and run it once" : "write " VALIDATE,
+		t->origin ? "" : ", add the remote",
 		t->harness ? "" : ", and install a coding agent such as Claude Code");
 	if (t->first)
 		buf_addf(t->out, "    dev-team run %s%s\n", t->first, how);
 	buf_addf(t->out, "    dev-team run \"WHAT YOU WANT\"%s\n", how);
 	buf_adds(t->out, "\nor in Claude Code /dev-team:implement with an id or such words. "
 			 "'dev-team doctor' shows what is missing.\n");
+	return 0;
 }
 
 int setup_init(struct arena *a, const char *repo, struct buf *out, struct error *err)
@@ -221,6 +240,5 @@ int setup_init(struct arena *a, const char *repo, struct buf *out, struct error 
 	if (look(&t, err) < 0 || put_script(&t, err) < 0 || put_settings(&t, err) < 0 ||
 		put_spec(&t, err) < 0)
 		return -1;
-	say_next(&t);
-	return 0;
+	return say_next(&t, err);
 }

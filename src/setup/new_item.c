@@ -323,6 +323,17 @@ static bool has_ended(const struct known *k, const char *id)
 	       new_item_ended(&f.doc);
 }
 
+/* Its first step was refused because no spec names it. */
+static bool lacks_spec(const struct known *k, const char *id)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	return context_open(&f, document_of(k, id), CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       str_is(context_get(&f.doc, "state"), "spec-finding") &&
+	       !context_get(&f.doc, "spec_path").n && !find_spec(k, id, true);
+}
+
 /* The spec may have been edited since; words below the title must still be in it, or they would be
  * lost. */
 static bool has_words(const struct spec_file *s, const struct new_item *item, struct str *id)
@@ -457,7 +468,8 @@ int new_item_write(struct arena *a, const char *repo, struct new_item *item, str
 		return 0;
 	if (check_words(&k, item, err) < 0)
 		return -1;
-	if (item->id && (has_item(&k, item->id) || find_spec(&k, item->id, true)))
+	if (item->id && ((has_item(&k, item->id) && !lacks_spec(&k, item->id)) ||
+				find_spec(&k, item->id, true)))
 		return error_set(err, ERR_STATE, "'%s' is taken by %s: choose another id", item->id,
 			has_item(&k, item->id) ? "a work item"
 					       : find_spec(&k, item->id, true)->path);
@@ -533,5 +545,6 @@ int new_item_ids(struct arena *a, const char *repo, const char *const *words, si
 	error_log("dev-team: %s: %s '%s'", item.id, item.existed ? "continues with" : "wrote",
 		item.path);
 	vec_push_in(a, ids, item.id);
+	ids->are_words = true;
 	return 0;
 }

@@ -123,3 +123,15 @@ void remote_read(struct arena *a, const char *repo, const char *branch, struct r
 		target = guess;
 	out->branch = target.n ? arena_dup(a, target) : NULL;
 }
+
+const char *remote_default(struct arena *a, const char *repo)
+{
+	struct remote_state remote;
+	struct git_default known;
+	struct error ignored;
+
+	remote_read(a, repo, NULL, &remote);
+	if (remote.branch || git_read_default(a, repo, &known, &ignored) < 0)
+		return remote.branch;
+	return known.head ? known.head : known.branch;
+}

@@ -80,6 +80,8 @@ struct remote_state {
 /* One connection. `branch` NULL: nothing is asked of one. If HEAD there names no branch with a
  * commit, `main` or `master` is the default one, and `commit` is NULL. */
 void remote_read(struct arena *a, const char *repo, const char *branch, struct remote_state *out);
+/* The default branch as `origin` names it, else as this clone knows it; NULL: unknown. */
+const char *remote_default(struct arena *a, const char *repo);
 
 /* ---- what a first step needs (preflight.c) ---- */
 
@@ -128,6 +130,8 @@ int preflight_check_clean(
 /* Writes scripts/validate.sh, the settings and a first spec, each where there is none; adds what it
  * did and what comes next. `repo`: its root. */
 int setup_init(struct arena *a, const char *repo, struct buf *out, struct error *err);
+/* *option: what `dev-team run ID` lacks, ` --harness NAME`; "" if the settings name a harness. */
+int setup_agents(struct arena *a, const char *repo, const char **option, struct error *err);
 
 /* ---- new work items (new_item.c) ---- */
 
@@ -158,6 +162,7 @@ int new_item_last(
 struct item_ids {
 	const char **items;
 	size_t n, cap;
+	bool are_words; /* the one is that of a new item */
 };
 /* What the words of a command line name: one or several items, or, as text, a new one, whose spec
  * is written and named in a line on stderr. An id and further words: the id of the new one. -1:

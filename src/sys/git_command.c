@@ -10,11 +10,15 @@
 
 enum { OUTPUT_MAX = 16 << 20, LOCAL_S = 120 };
 
-/* git exports them to aliases and hooks. They name the caller's repository. */
+/* git exports them to aliases and hooks. They name the caller's repository, or say how the caller's
+ * command was meant. */
 #define CALLERS_REPOSITORY                                                                         \
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",              \
 		"GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE",                        \
-		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_REPLACE_REF_BASE"
+		"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",                        \
+		"GIT_REPLACE_REF_BASE", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS",             \
+		"GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS", "GIT_EXTERNAL_DIFF",                \
+		"GIT_DIFF_OPTS", "GIT_REFLOG_ACTION", "GIT_DEFAULT_HASH", "GIT_CONFIG"
 
 /*
  * No prompt, no editor, no window: an empty GIT_ASKPASS has precedence over core.askPass and leaves

@@ -349,10 +349,11 @@ static int reclaim(struct op *o, const char *what, bool confirmed, bool *removed
 	if (pool_keep(o, &e.of, confirmed, &why, &text) < 0)
 		return -1;
 	if (why)
-		return error_set(o->err, ERR_STATE, "%s%s", text,
+		return error_set(o->err, ERR_STATE,
 			why == KEEP_UNCOMMITTED || why == KEEP_UNPUSHED || why == KEEP_UNSURE
-				? ": it is kept, unless --confirm is given"
-				: "");
+				? "%s; 'dev-team pool reclaim %s --confirm' removes it anyway"
+				: "%s",
+			text, e.of.branch);
 	*removed = pool_remove(o, &e.of) == 0;
 	return *removed ? 0 : -1;
 }
