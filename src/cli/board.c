@@ -77,7 +77,8 @@ static int run_drop(struct invocation *in, struct error *err)
 
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("list", NULL, run_list,
-		"the requests on the board: their state, since when they wait, and who has taken them",
+		"the requests on the board: their state, since when they wait, and who has taken "
+		"them",
 		.options = {CLI_JSON_TABLE(struct board_options)}),
 	CLI_SUBCOMMAND("approve", "[ID...]", run_approve,
 		"let sessions take requests, or, by its id, all present and later ones of a task",

@@ -109,9 +109,8 @@ static int check_options(const struct tick_options *o, bool inline_, struct erro
 			"--continue-from-result do not go with it");
 	if (o->poll && !c->owner)
 		return error_set(err, ERR_USAGE, "--poll needs --owner");
-	if (o->dry_run &&
-		(c->returned || c->result || c->owner || c->take_over || c->max_concurrent ||
-			agents || o->start.spawner || o->queue))
+	if (o->dry_run && (c->returned || c->result || c->owner || c->take_over ||
+				  c->max_concurrent || agents || o->start.spawner || o->queue))
 		return error_set(err, ERR_USAGE,
 			"--dry-run starts nothing: only --task, --json and --repo go with it");
 	if (!o->dry_run && o->json)

@@ -135,7 +135,9 @@ static json *describe(struct tick_memory *m, const char *items, const json *requ
 
 	return JSON_OBJECT(JSON_TEXT("id", json_key(request)), JSON_TEXT("task", task),
 		JSON_TEXT("what", json_get_str(request, "what")),
-		JSON_TEXT("state", taken ? "taken" : decision ? decision : "waiting"),
+		JSON_TEXT("state", taken      ? "taken"
+				   : decision ? decision
+					      : "waiting"),
 		JSON_TEXT("since", json_get_str(request, "since")),
 		JSON_IF(taken, JSON_TEXT("owner", h.owner)), JSON_TEXT("context_file", document));
 }
@@ -244,8 +246,7 @@ static void decide_word(struct deciding *d, const char *word)
 		decide_task(d, t);
 }
 
-static int decide_all(
-	struct deciding *d, const char *const *words, size_t *n, struct error *err)
+static int decide_all(struct deciding *d, const char *const *words, size_t *n, struct error *err)
 {
 	for (size_t i = 0; !i || words[i]; i++)
 		if (check_word(d, words[i], err) < 0)

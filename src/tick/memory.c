@@ -343,8 +343,8 @@ static json *find_item(json *items, const struct task *t)
 	return (json *)(uintptr_t)i;
 }
 
-static void set_wait(json *item, const struct task *t, const char *status, const char *why,
-	const char *verb)
+static void set_wait(
+	json *item, const struct task *t, const char *status, const char *why, const char *verb)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 

@@ -205,7 +205,8 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	if (run_step_resolve(t->arena, &step, err) < 0 ||
 		run_step_shared(t->arena, &step, actions, t->waits, &done, err) < 0)
 		return -1;
-	t->live += json_len(actions) || (t->call->mode != TICK_POLL && has_wait(t->waits, waits, false));
+	t->live += json_len(actions) ||
+		   (t->call->mode != TICK_POLL && has_wait(t->waits, waits, false));
 	if (!json_len(actions) && !has_wait(t->waits, waits, true))
 		board_put(&t->memory, task, NULL);
 	if (done)
@@ -290,7 +291,8 @@ static bool is_mine(struct tick *t, const struct task *task)
 	struct lease_holder h;
 	struct error ignored;
 
-	return t->call->owner && context_open(&f, document_of(t, task), CONTEXT_READ_ONLY, &ignored) == 0 &&
+	return t->call->owner &&
+	       context_open(&f, document_of(t, task), CONTEXT_READ_ONLY, &ignored) == 0 &&
 	       lease_read(&f, &h, &ignored) == 0 && lease_held_by(&h, t->call->owner);
 }
 

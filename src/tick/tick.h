@@ -33,8 +33,8 @@ struct tick_call {
 	const char *task;               /* id: no other task; NULL: all */
 	const char *owner;              /* of the work items; NULL: none */
 	bool take_over;
-	bool new_session;       /* as of struct run_step_call */
-	const char *returned;   /* as of struct run_step_call */
+	bool new_session;     /* as of struct run_step_call */
+	const char *returned; /* as of struct run_step_call */
 	/* Items with actions at the same time; TICK_QUEUE: tasks on the board; TICK_POLL: that the
 	 * caller works on. 0: 1; TICK_QUEUE: BOARD_TASKS. */
 	int64_t max_concurrent;
