@@ -8,7 +8,7 @@
 struct tick_options {
 	struct tick_start_call start; /* first: the agents */
 	const char *task_file;
-	bool dry_run, json;
+	bool dry_run, json, queue, poll;
 };
 
 static const struct option tick_options[] = {
@@ -16,6 +16,12 @@ static const struct option tick_options[] = {
 		"start nothing: print which tasks would be admitted, and why others are not"),
 	OPTION_NUMBER(struct tick_options, start.tick.max_concurrent, "max-concurrent", "N", 1,
 		CONCURRENT_MAX, "how many tasks are worked on at the same time; default: 1"),
+	OPTION_FLAG(struct tick_options, queue, "queue",
+		"print no work: put the requests on the board; --max-concurrent is how many tasks "
+		"are on it; default: 20"),
+	OPTION_FLAG(struct tick_options, poll, "poll",
+		"with --owner: start no tasks, and take what is approved on the board; "
+		"--max-concurrent is of how many tasks"),
 	OPTION_TEXT(struct tick_options, start.tick.task, "task", "ID",
 		"only this task, also if it is not on the frontier"),
 	OPTION_TEXT(struct tick_options, task_file, "task-from-file", "PATH",
@@ -97,8 +103,14 @@ static int check_options(const struct tick_options *o, bool inline_, struct erro
 	if (c->result && c->returned)
 		return error_set(
 			err, ERR_USAGE, "--returned and --continue-from-result exclude each other");
+	if (o->queue && (o->poll || c->returned || c->result || c->owner))
+		return error_set(err, ERR_USAGE,
+			"--queue carries nothing out: --poll, --owner, --returned and "
+			"--continue-from-result do not go with it");
+	if (o->poll && !c->owner)
+		return error_set(err, ERR_USAGE, "--poll needs --owner");
 	if (o->dry_run && (c->returned || c->result || c->owner || c->take_over ||
-				  c->max_concurrent || agents || o->start.spawner))
+				  c->max_concurrent || agents || o->start.spawner || o->queue))
 		return error_set(err, ERR_USAGE,
 			"--dry-run starts nothing: only --task, --json and --repo go with it");
 	if (!o->dry_run && o->json)
@@ -108,10 +120,11 @@ static int check_options(const struct tick_options *o, bool inline_, struct erro
 		return error_set(err, ERR_USAGE,
 			"agents need --spawner harness, api-key or mock: else the caller of a tick "
 			"carries its actions out");
-	if (!inline_ && !o->dry_run && (c->returned || c->result || c->owner || c->take_over))
+	if (!inline_ && !o->dry_run &&
+		(c->returned || c->result || c->owner || c->take_over || o->queue))
 		return error_set(err, ERR_USAGE,
-			"--returned, --continue-from-result, --owner and --take-over are for the "
-			"spawner inline");
+			"--returned, --continue-from-result, --owner, --take-over and --queue are "
+			"for the spawner inline");
 	return 0;
 }
 
@@ -152,6 +165,7 @@ static int run_tick(struct invocation *in, struct error *err)
 	if (o->dry_run)
 		return dry_run(in, c.tick.task, err);
 	if (inline_) {
+		c.tick.mode = o->queue ? TICK_QUEUE : o->poll ? TICK_POLL : TICK_CARRY_OUT;
 		c.tick.repo = c.request.call.repo;
 		c.tick.plugin_root = c.request.call.plugin_root;
 		rc = tick(in->arena, &c.tick, in->out, &status, err);

@@ -35,6 +35,7 @@ static const struct command {
 	{"graph", COMMAND_STEP, NULL},
 	{"orchestrator-tick", COMMAND_TICK, NULL},
 	{"execute", COMMAND_TICK, NULL},
+	{"poll", COMMAND_TICK, NULL},
 	{"workflow", COMMAND_WORKFLOW, NULL},
 	{"cancel", COMMAND_CANCEL, NULL},
 	{"status", COMMAND_STATUS, NULL},
@@ -422,10 +423,12 @@ static int make_first_tick(struct expansion *p, struct error *err)
 	struct ticking t = {.call = {.owner = p->call.owner, .new_session = true}};
 	struct hook_item like = {.workflow = TICK_WORKFLOW,
 		.form = runs_in_line() ? "conversation" : "command",
+		.poll = strcmp(p->command->name, "poll") == 0,
 		.client = process_client_name(p->arena)};
 	const char *items;
 	int status;
 
+	t.call.mode = like.poll ? TICK_POLL : TICK_CARRY_OUT;
 	if (read_tick_arguments(p, &t, err) < 0 || tick_check_enabled(err) < 0 ||
 		locate_repository(p->arena, p->call.repo, &t.call.repo, err) < 0 ||
 		find_tick_conductor(p, &like.former, err) < 0)

@@ -171,7 +171,10 @@ bool hook_session_drives(struct arena *a, const char *session)
 void hook_add_step(struct buf *out, const struct hook_item *item, const char *owner)
 {
 	if (item->tick) {
-		buf_add_argument(out, "dev-team tick --max-concurrent ", item->tick);
+		buf_add_argument(out,
+			item->poll ? "dev-team tick --poll --max-concurrent "
+				   : "dev-team tick --max-concurrent ",
+			item->tick);
 		if (item->task)
 			buf_add_argument(out, " --task ", item->task);
 	} else {
@@ -187,7 +190,7 @@ void hook_add_step(struct buf *out, const struct hook_item *item, const char *ow
 static void add_slash_command(struct buf *out, const struct hook_item *item)
 {
 	if (item->tick)
-		buf_adds(out, "/dev-team:orchestrator-tick");
+		buf_adds(out, item->poll ? "/dev-team:poll" : "/dev-team:orchestrator-tick");
 	else if (strcmp(item->workflow, "implement-task") == 0)
 		buf_addf(out, "/dev-team:implement %s", item->id);
 	else if (strcmp(item->workflow, "fix-issue") == 0)

@@ -33,6 +33,7 @@ struct hook_item {
 	/* Of a task of the backlog that `tick` steps with others: --max-concurrent. NULL: none. */
 	const char *tick;
 	const char *task; /* --task of those ticks; NULL: all tasks */
+	bool poll;        /* --poll */
 };
 
 struct hook_items {

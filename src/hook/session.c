@@ -72,7 +72,8 @@ static struct str item_text(struct arena *a, const struct hook_item *item)
 		JSON_IF(item->client, JSON_TEXT("client", item->client)),
 		JSON_IF(item->owner, JSON_TEXT("owner", item->owner)),
 		JSON_IF(item->tick, JSON_TEXT("tick", item->tick)),
-		JSON_IF(item->task, JSON_TEXT("task", item->task)));
+		JSON_IF(item->task, JSON_TEXT("task", item->task)),
+		JSON_IF(item->poll, JSON_BOOL("poll", true)));
 
 	json_print(&text, j);
 	return arena_str(a, buf_str(&text));
@@ -101,6 +102,7 @@ static int read_item(struct arena *a, struct str text, struct hook_item *out, st
 	out->owner = text_or_null(a, j, "owner");
 	out->tick = text_or_null(a, j, "tick");
 	out->task = text_or_null(a, j, "task");
+	out->poll = json_is_true(json_get(j, "poll"));
 	for (size_t i = 0; i < COUNT(members); i++) {
 		const char *value = json_get_str(j, members[i].key);
 

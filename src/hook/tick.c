@@ -83,7 +83,8 @@ static int make_tick(struct hook_loop *l, const char **returned, json **next, st
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *array = NULL, *agents = NULL;
 	uint64_t max = 1;
-	struct tick_call call = {.repo = l->item.repo,
+	struct tick_call call = {.mode = l->item.poll ? TICK_POLL : TICK_CARRY_OUT,
+		.repo = l->item.repo,
 		.task = l->item.task,
 		.owner = hook_item_owner(&l->item, l->session),
 		.returned = *returned};

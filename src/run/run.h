@@ -82,6 +82,8 @@ int run_step(struct arena *a, const struct run_step_call *call, struct buf *out,
  */
 int run_step_shared(struct arena *a, const struct run_step_call *call, json *actions, json *waits,
 	json **done, struct error *err);
+/* Releases the lease of a resolved call if call->owner holds it. Best effort. */
+void run_step_release_lease(const struct run_step_call *call);
 /* The object `done` of what waits for all of these. The caller frees it. */
 json *run_waiting(const json *waits);
 

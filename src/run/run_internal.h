@@ -80,8 +80,6 @@ void run_options_add(const struct run_item *r, struct buf *out);
 /* Writes state.json of a run with real agents; pending: it stopped and can continue. Best effort.
  */
 void run_write_state(const struct run_item *r, const char *stage, enum run_status status);
-/* Releases the lease if call->owner holds it. Best effort. */
-void run_step_release_lease(const struct run_step_call *call);
 
 /* ---- one item, and its children (step.c, tree.c) ---- */
 

@@ -96,25 +96,34 @@ static int emit_one(struct arena *a, const struct dispatch_place *p, const json 
 				 p->artifacts, ORCHESTRATOR_SCOPE, MANIFEST ".json", manifest, err);
 }
 
+static bool is_manifest_of(
+	struct arena *a, const char *name, const json *actions, const json *others)
+{
+	for (const json *it = json_first(actions); it; it = json_next(it))
+		if (strcmp(name, manifest_name(a, json_get_str(it, "id"))) == 0)
+			return true;
+	for (const json *it = json_first(others); it; it = json_next(it))
+		if (strcmp(name, manifest_name(a, json_key(it))) == 0)
+			return true;
+	return false;
+}
+
 static int remove_others(struct arena *a, const struct dispatch_place *p, const json *actions,
-	const struct directory_names *names, struct error *err)
+	const json *others, const struct directory_names *names, struct error *err)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		const char *name = names->items[i];
-		const json *it = json_first(actions);
 
-		if (!str_starts(str_of(name), MANIFEST ".") || strcmp(name, MANIFEST ".json") == 0)
-			continue;
-		while (it && strcmp(name, manifest_name(a, json_get_str(it, "id"))) != 0)
-			it = json_next(it);
-		if (!it && artifact_remove(p->artifacts, ORCHESTRATOR_SCOPE, name, err) < 0)
+		if (str_starts(str_of(name), MANIFEST ".") && strcmp(name, MANIFEST ".json") != 0 &&
+			!is_manifest_of(a, name, actions, others) &&
+			artifact_remove(p->artifacts, ORCHESTRATOR_SCOPE, name, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions, bool whole,
-	struct error *err)
+int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions,
+	const json *others, struct error *err)
 {
 	struct directory_names names = {0};
 	bool missing;
@@ -123,7 +132,7 @@ int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions
 		    a, path_join(a, p->artifacts, ORCHESTRATOR_SCOPE), &names, &missing, err) < 0 &&
 		!missing)
 		return -1;
-	if (whole && remove_others(a, p, actions, &names, err) < 0)
+	if (others && remove_others(a, p, actions, others, &names, err) < 0)
 		return -1;
 	for (const json *it = json_first(actions); it; it = json_next(it)) {
 		const char *name = manifest_name(a, json_get_str(it, "id"));

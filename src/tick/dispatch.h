@@ -24,11 +24,11 @@ struct dispatch_place {
 };
 
 /*
- * Writes the manifests of the actions that have none yet, and removes those of actions that are not
- * in the array, if it is `whole`. Adds `outcome`, `manifest-emitted`, to each action.
+ * Writes the manifests of the actions that have none yet, and removes those of other actions but
+ * the members of `others`; NULL: removes none. Adds `outcome`, `manifest-emitted`, to each action.
  */
-int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions, bool whole,
-	struct error *err);
+int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions,
+	const json *others, struct error *err);
 
 struct dispatch_result {
 	const char *task, *type, *status; /* `success` or `error` */

@@ -3,7 +3,7 @@
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 #include "src/run/status.h"
-#include "src/tick/memory.h"
+#include "src/tick/board.h"
 #include "src/tick/tick.h"
 
 enum { LOCK_WAIT_MS = 60000, MEMORY_MAX = 64 << 20 };
@@ -163,6 +163,18 @@ void tick_memory_dispatch(struct tick_memory *m, const struct admission *d)
 			JSON_IF(d->base, JSON_TEXT("base", d->base))));
 }
 
+void tick_memory_park(
+	struct tick_memory *m, const struct task *t, const char *reason, int64_t failures)
+{
+	json *of = tick_memory_of(m, t);
+
+	set_text(of, "failure", reason);
+	json_drop(of, "parked");
+	JSON_ADD(of, JSON_TIME("parked", clock_now()));
+	tick_memory_report(m, EVENT_TICK_PARKED, t,
+		JSON_OBJECT(JSON_TEXT("reason", reason), JSON_INT("failures", failures)));
+}
+
 void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
 	const char *reason, enum tick_failure what)
 {
@@ -177,10 +189,8 @@ void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *m
 			JSON_INT("failures", n)));
 	if (parked || n < limits[what])
 		return;
-	JSON_ADD(of, JSON_TIME("parked", clock_now()),
-		JSON_IF(what != TICK_STEP_FAILED, JSON_BOOL("item", true)));
-	tick_memory_report(m, EVENT_TICK_PARKED, t,
-		JSON_OBJECT(JSON_TEXT("reason", reason), JSON_INT("failures", n)));
+	JSON_ADD(of, JSON_IF(what != TICK_STEP_FAILED, JSON_BOOL("item", true)));
+	tick_memory_park(m, t, reason, n);
 }
 
 bool tick_memory_parked_item(const struct tick_memory *m, const struct task *t)
@@ -333,15 +343,15 @@ static json *find_item(json *items, const struct task *t)
 	return (json *)(uintptr_t)i;
 }
 
-static void add_parked(json *item, const struct task *t, const char *why, bool failed)
+static void set_wait(
+	json *item, const struct task *t, const char *status, const char *why, const char *verb)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 
-	buf_addf(&command, "dev-team %s %s", failed ? "retry" : "backlog release", t->id);
-	json_set(item, "status", json_string(STR("parked")));
-	json_drop(item, "reason");
-	json_drop(item, "continue");
-	JSON_ADD(item, JSON_TEXT("reason", why), JSON_TEXT("continue", command.s));
+	buf_addf(&command, "dev-team %s %s", verb, t->id);
+	json_set(item, "status", json_string(str_of(status)));
+	set_text(item, "reason", why);
+	set_text(item, "continue", command.s);
 }
 
 static void add_task(struct tick_memory *m, struct backlog *b, const struct task *t, json *items)
@@ -360,7 +370,10 @@ static void add_task(struct tick_memory *m, struct backlog *b, const struct task
 		json_push(items, item);
 	}
 	if (parked && t->id)
-		add_parked(item, t, parked, tick_memory_parked_item(m, t));
+		set_wait(item, t, "parked", parked,
+			tick_memory_parked_item(m, t) ? "retry" : "backlog release");
+	else if (board_refusal(m, t))
+		set_wait(item, t, "queued", board_refusal(m, t), "board approve");
 }
 
 int tick_add_status(const char *repo, const char *dir, json **items, struct error *err)

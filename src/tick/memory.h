@@ -57,6 +57,9 @@ enum tick_failure {
 /* Counts it, and parks the task when that was too often. `mode`: as the event has it. */
 void tick_memory_fail(struct tick_memory *m, const struct task *t, const char *mode,
 	const char *reason, enum tick_failure what);
+/* It waits for a person. */
+void tick_memory_park(
+	struct tick_memory *m, const struct task *t, const char *reason, int64_t failures);
 /* Whether its item was the reason to park it. */
 bool tick_memory_parked_item(const struct tick_memory *m, const struct task *t);
 void tick_memory_forget_failures(struct tick_memory *m, const struct task *t);

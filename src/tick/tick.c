@@ -1,4 +1,4 @@
-#include "context/file.h"
+#include "context/lease.h"
 #include "src/base/number.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
@@ -6,6 +6,7 @@
 #include "src/sys/path.h"
 #include "src/base/clock.h"
 #include "src/tick/attest.h"
+#include "src/tick/board.h"
 #include "src/tick/dispatch.h"
 #include "src/tick/recover.h"
 #include "src/tick/tick.h"
@@ -70,10 +71,20 @@ static const char *spec_of(struct arena *a, const struct task *t)
 	return arena_dup(a, buf_str(&text));
 }
 
-static bool is_live(const json *waits, size_t before)
+/* Whether the step has added a wait for another session; or for a time, if `until`. */
+static bool has_wait(const json *waits, size_t before, bool until)
 {
+	const json *last = json_at(waits, json_len(waits) - 1);
+
 	return json_len(waits) > before &&
-	       json_str_is(json_at(waits, json_len(waits) - 1), "for", "owner");
+	       (json_str_is(last, "for", "owner") || (until && json_get(last, "until")));
+}
+
+static size_t max_of(const struct tick *t)
+{
+	int64_t max = t->call->max_concurrent;
+
+	return max ? (size_t)max : t->call->mode == TICK_QUEUE ? BOARD_TASKS : 1;
 }
 
 /* NULL: it has none. */
@@ -130,13 +141,44 @@ static int add_end(
 	return 0;
 }
 
+static void add_board_wait(struct tick *t, const struct task *task, const char *why)
+{
+	add_wait(t, task, "board",
+		why ? why : "its requests on the board are approved, and a session may take them",
+		why ? arena_printf(t->arena, "dev-team board approve %s", task->id)
+		    : "/dev-team:poll");
+}
+
+/* What a step has requested is work of the caller, or is put on the board. */
+static void add_actions(struct tick *t, const struct task *task, const struct run_step_call *step,
+	const json *actions)
+{
+	bool queue = t->call->mode == TICK_QUEUE;
+	const char *why = NULL;
+
+	if (queue || board_has(&t->memory, task)) {
+		board_put(&t->memory, task, actions);
+		why = board_refusal(&t->memory, task);
+	}
+	if (queue || why) {
+		if (step->owner)
+			run_step_release_lease(step);
+		add_board_wait(t, task, why);
+		return;
+	}
+	for (const json *i = json_first(actions); i; i = json_next(i))
+		json_push(t->actions, json_copy(i));
+	recover_idle(&(struct recovery){
+		t->arena, &t->memory, &t->playbook, t->repo, step->context_file, task});
+}
+
 /* `base`: the branch that its own begins with; NULL: the default one. */
 static int step_item(struct tick *t, const struct task *task, const char *base,
 	const char *returned, bool *again, struct error *err)
 {
-	CLEANUP(json_free) json *done = NULL;
+	CLEANUP(json_free) json *done = NULL, *actions = json_array();
 	struct run_worktree worktree = {.target = base};
-	size_t actions = json_len(t->actions), waits = json_len(t->waits);
+	size_t waits = json_len(t->waits);
 	const struct run_step_call *like = t->call->like;
 	bool ended = false;
 	struct run_step_call step = {.id = task->id,
@@ -161,15 +203,17 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 		step.returned_alone = like->returned_alone;
 	}
 	if (run_step_resolve(t->arena, &step, err) < 0 ||
-		run_step_shared(t->arena, &step, t->actions, t->waits, &done, err) < 0)
+		run_step_shared(t->arena, &step, actions, t->waits, &done, err) < 0)
 		return -1;
-	t->live += json_len(t->actions) > actions || is_live(t->waits, waits);
+	t->live += json_len(actions) ||
+		   (t->call->mode != TICK_POLL && has_wait(t->waits, waits, false));
+	if (!json_len(actions) && !has_wait(t->waits, waits, true))
+		board_put(&t->memory, task, NULL);
 	if (done)
 		return add_end(t, task, done, again, err);
 	tick_memory_succeed(&t->memory, task);
-	if (json_len(t->actions) > actions)
-		recover_idle(&(struct recovery){
-			t->arena, &t->memory, &t->playbook, t->repo, step.context_file, task});
+	if (json_len(actions))
+		add_actions(t, task, &step, actions);
 	return 0;
 }
 
@@ -233,17 +277,72 @@ static bool is_parked(struct tick *t, const struct task *task)
 	return why != NULL;
 }
 
-static void step_task(struct tick *t, const struct task *task)
+static const char *full_board(struct tick *t)
+{
+	const char *oldest = board_oldest(&t->memory);
+
+	return arena_printf(t->arena, "the board is full: %zu tasks%s%s", max_of(t),
+		oldest ? "; its oldest request waits since " : "", oldest ? oldest : "");
+}
+
+static bool is_mine(struct tick *t, const struct task *task)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_holder h;
+	struct error ignored;
+
+	return t->call->owner &&
+	       context_open(&f, document_of(t, task), CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       lease_read(&f, &h, &ignored) == 0 && lease_held_by(&h, t->call->owner);
+}
+
+/* Whether its item is left alone, as the board and the slots say. */
+static bool is_kept(struct tick *t, const struct task *task, bool mine)
+{
+	bool on_board = board_has(&t->memory, task), full = t->live >= max_of(t);
+	const char *why;
+
+	switch (t->call->mode) {
+	case TICK_QUEUE:
+		if (!on_board && full)
+			add_wait(t, task, "board", full_board(t), NULL);
+		return !on_board && full;
+	case TICK_POLL:
+		if (!on_board)
+			return true;
+		break;
+	case TICK_CARRY_OUT:
+		full = false;
+	}
+	why = on_board ? board_refusal(&t->memory, task) : NULL;
+	if (mine || (!why && !full))
+		return false;
+	add_board_wait(t, task, why);
+	return true;
+}
+
+/* Those that need no new slot are stepped before the others. */
+static bool is_first(struct tick *t, const struct task *task, bool mine)
+{
+	return t->call->mode == TICK_QUEUE  ? board_has(&t->memory, task)
+	       : t->call->mode == TICK_POLL ? mine
+					    : true;
+}
+
+static void step_task(struct tick *t, const struct task *task, bool first)
 {
 	const struct task *base = task->stacked ? backlog_base(&t->backlog, task) : NULL;
+	bool mine = board_has(&t->memory, task) && is_mine(t, task);
 
-	if (task->hidden || !is_wanted(t, task))
+	if (task->hidden || !is_wanted(t, task) || is_first(t, task, mine) != first)
 		return;
 	t->n++;
 	if (task->state == TASK_DONE)
 		return;
 	t->open++;
-	if (task->id && !is_parked(t, task) && !is_early(t, task) && has_item(t, task))
+	if (task->id && is_parked(t, task))
+		board_put(&t->memory, task, NULL);
+	else if (task->id && !is_early(t, task) && has_item(t, task) && !is_kept(t, task, mine))
 		try_item(t, task, base ? admission_branch(t->arena, base) : NULL);
 }
 
@@ -339,24 +438,39 @@ static int try_candidate(
 	return 0;
 }
 
+/* Tasks for which there is no room. */
+static void add_full(struct tick *t, const struct task_list *list)
+{
+	for (size_t i = 0; i < list->n && t->call->mode == TICK_QUEUE; i++)
+		if (!tick_memory_parked(&t->memory, list->items[i]) && !has_item(t, list->items[i]))
+			add_wait(t, list->items[i], "board", full_board(t), NULL);
+}
+
 /* What keeps one item from its first step probably keeps all. */
 static int admit(struct tick *t, struct error *err)
 {
-	size_t max = t->call->max_concurrent ? (size_t)t->call->max_concurrent : 1;
+	size_t max = max_of(t), i = 0;
 	struct admission_facts facts;
 	struct task_list list;
 
 	if (tick_candidates(&t->backlog, t->call->task, &list, err) < 0)
 		return -1;
-	if (!list.n || !t->open || t->live >= max)
+	if (!list.n || !t->open)
 		return 0;
+	if (t->live >= max) {
+		add_full(t, &list);
+		return 0;
+	}
 	if (admission_gather(&t->backlog, &facts, err) < 0)
 		return -1;
 	if (facts.pulls_fault)
 		error_log("the open pull requests are not known: %s", facts.pulls_fault);
-	for (size_t i = 0; i < list.n && t->live < max && !t->fault.code; i++)
+	for (; i < list.n && t->live < max && !t->fault.code; i++)
 		if (try_candidate(t, &facts, list.items[i], err) < 0)
 			return -1;
+	list.items += i;
+	list.n -= i;
+	add_full(t, &list);
 	return 0;
 }
 
@@ -389,7 +503,11 @@ static void print_end(struct tick *t, struct buf *out, int *status)
 	CLEANUP(json_free) json *array = json_array();
 
 	*status = t->open ? TICK_IDLE : TICK_FINISHED;
-	if (t->open)
+	if (t->open && t->call->mode == TICK_POLL && !json_len(t->waits))
+		json_push(t->waits, JSON_OBJECT(JSON_TEXT("item", "board"),
+					    JSON_TEXT("reason", "nothing is on it"),
+					    JSON_TEXT("for", "board")));
+	else if (t->open && t->call->mode != TICK_POLL)
 		add_waiting(t);
 	json_push(array,
 		t->open ? JSON_ADD(run_waiting(t->waits),
@@ -413,7 +531,7 @@ static void note_gate(struct tick *t, const struct error *err)
 
 static void note_tick(struct tick *t)
 {
-	bool idle = !json_len(t->actions) && !t->fault.code;
+	bool idle = !json_len(t->actions) && !t->dispatched && !t->fault.code;
 
 	json_drop(t->memory.all, "gateFailures");
 	if (t->dispatched)
@@ -444,13 +562,17 @@ static int run_gate(struct tick *t, struct error *err)
 	if (backlog_read(t->arena, t->repo, &t->backlog, err) < 0)
 		return -1;
 	t->gate = false;
-	for (size_t i = 0; i < t->backlog.n; i++)
-		step_task(t, &t->backlog.tasks[i]);
+	for (size_t i = 0; i < 2 * t->backlog.n; i++)
+		step_task(t, &t->backlog.tasks[i % t->backlog.n], i < t->backlog.n);
 	t->gate = true;
-	if (admit(t, err) < 0)
+	if (t->call->mode != TICK_POLL && admit(t, err) < 0)
 		return -1;
 	t->gate = false;
-	return t->call->like ? 0 : dispatch_emit(t->arena, &place, t->actions, !t->call->task, err);
+	board_sweep(&t->memory, &t->backlog);
+	return t->call->like || t->call->mode == TICK_QUEUE
+		       ? 0
+		       : dispatch_emit(t->arena, &place, t->actions,
+				 t->call->task ? NULL : json_get(t->memory.all, "board"), err);
 }
 
 int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *status,

@@ -21,14 +21,23 @@ enum {
 	TICK_GATE_FAILED = 8, /* what decides which tasks may start could not be read */
 };
 
+enum tick_mode {
+	TICK_CARRY_OUT, /* the caller carries out what is printed */
+	TICK_QUEUE,     /* nobody does: requests are put on the board (board.h) */
+	TICK_POLL,      /* only of tasks whose requests on the board are approved */
+};
+
 struct tick_call {
+	enum tick_mode mode;
 	const char *repo, *plugin_root; /* NULL: the default places */
 	const char *task;               /* id: no other task; NULL: all */
 	const char *owner;              /* of the work items; NULL: none */
 	bool take_over;
-	bool new_session;       /* as of struct run_step_call */
-	const char *returned;   /* as of struct run_step_call */
-	int64_t max_concurrent; /* items with actions at the same time; 0: 1 */
+	bool new_session;     /* as of struct run_step_call */
+	const char *returned; /* as of struct run_step_call */
+	/* Items with actions at the same time; TICK_QUEUE: tasks on the board; TICK_POLL: that the
+	 * caller works on. 0: 1; TICK_QUEUE: BOARD_TASKS. */
+	int64_t max_concurrent;
 	const char *result; /* file whose result is recorded first; "": the default; NULL: none */
 	const struct run_step_call *like; /* of a run_next; NULL: the caller carries out */
 };

@@ -50,7 +50,7 @@ const isAskedForSummary = ({ news }) => news.some((one) => /Respond with TEXT ON
 
 export const isConductor = (request) => !isAskedForWords(request) && !isAskedForSummary(request) &&  request.system.includes('You conduct one work item');
 
-const BACKLOG = 'of the backlog through'; // of the commands that drive its tasks
+const BACKLOG = '`dev-team tick'; // of the commands that drive its tasks
 
 // The step command when no hook has filled it; null: the user typed more than it may take.
 function readStep(body) {
@@ -71,24 +71,24 @@ function readLoop(body, context) {
     hooked,
     step: hooked ? find(context, /^STEP: `(dev-team (?:step|tick) [^`]+)`$/m, 'the step command') : readStep(body),
     array: hooked && !context.includes('you conduct') ? find(context, /^ARRAY: (.*)$/m, 'the first array') : null,
-    added: say(/As soon as a hook adds a line (ARRAY), go to 1 with it/, 'what a hook adds') + say(/If it adds `(FAILED): ...`, show it/, 'what a hook adds'),
-    later: say(/(a later notice without one needs nothing)/, 'what a report needs that comes after the step'),
-    waits: say(/(While agents still work in the background, end your turn)/, 'what to do meanwhile'),
-    returned: say(/run STEP with `( --returned[^`]*)` added/, 'how to pass --returned'),
-    end: say(/If the item is `(\w+)`/, 'when it ends'),
+    added: say(/As soon as a hook adds (?:a line )?(ARRAY), go to 1/, 'what a hook adds') + say(/(?:If it adds|At) `(FAILED): ...`, show it/, 'what a hook adds'),
+    later: say(/(a later notice without (?:one|it) needs nothing)/, 'what a report needs that comes after the step'),
+    waits: say(/(While agents (?:still )?work in the background, end your turn)/, 'what to do meanwhile'),
+    returned: say(/run STEP with `( --returned[^`]*)`/, 'how to pass --returned'),
+    end: say(/If the (?:array's )?item is `(\w+)`/, 'when it ends'),
     tell: [say(/report its `(\w+)`/, 'what to tell'), say(/report its `\w+` and `(\w+)`/, 'what to tell')],
     question: body.includes(BACKLOG) ? 'question' : say(/if it has a `(\w+)`, end with the question/, 'what a question is'),
-    next: body.includes(BACKLOG) && / end with the line `(next): N`, N being its `(\w+)`/.exec(body),
-    tool: say(/call the (\w+) tool once for every item of the array, all in one message/, 'how to dispatch'),
+    next: body.includes(BACKLOG) && / end with the line `(next): N`, its `(\w+)`/.exec(body),
+    tool: say(/call the (\w+) tool (?:once )?for every item(?: of the array, all in one message)?/, 'how to dispatch'),
     types: {
-      spawn_agent: say(/`([^`]+)` for `spawn_agent`/, 'the type of an agent'),
+      spawn_agent: say(/`subagent_type`: `([^`]+)`/, 'the type of an agent'),
       run_script: say(/`([^`]+)` for `run_script`/, 'the type of a script'),
       other: say(/`([^`]+)` if there is no such type/, 'the type when there is none'),
     },
-    prompt: [say(/`prompt`: two lines, the item's `(\w+)`/, 'the prompt'),
-      say(/`prompt`: two lines, the item's `\w+` and its `(\w+)`/, 'the prompt')],
+    prompt: [say(/`prompt`: two lines[,:] (?:the item's|its) `(\w+)`/, 'the prompt'),
+      say(/`prompt`: two lines[,:] (?:the item's|its) `\w+`(?: and|,) its `(\w+)`/, 'the prompt')],
     aloud: say(/say each item's `(\w+)`/, 'what to say meanwhile'),
-    description: say(/`description`: the item's `(\w+)`/, 'the description'),
+    description: say(/`description`: (?:the item's|its) `(\w+)`/, 'the description'),
     background: say(/`run_in_background`: (true|false)/, 'foreground or background') === 'true',
   };
 }
@@ -141,7 +141,7 @@ function* mainLoop(request, agents) {
     ?? /SessionStart hook additional context: (dev-team: .*)/.exec(news.join('\n'))?.[1];
   if (scripted) return yield* startScript(scripted, context);
   if (!body) return [text(context || before || 'Hello.')];
-  find(body, /(If the hook added a line `FAILED: ...` instead, show it and stop)/, 'what to do with a failure');
+  find(body, /(If (?:the hook added a line|it added) `FAILED: ...`(?: instead)?, show it and stop)/, 'what to do with a failure');
   const loop = readLoop(body, context);
   if (!loop.step) return [text(find(body, /end with the line: `([^`]+)`/, 'what to say about words'))];
   let step = loop.array && !resumed ? { text: loop.array } : yield* call('Bash', { command: resumed ?? loop.step });

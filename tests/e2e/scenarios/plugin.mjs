@@ -77,6 +77,8 @@ async function servers(t) {
 async function sizes(t) {
   for (const name of names('commands'))
     t.ok(Buffer.byteLength(read('commands', name)) <= 3072, `commands/${name} is over 3 KB`);
+  const backlog = ['orchestrator-tick', 'execute', 'poll'].map((name) => Buffer.byteLength(read('commands', `${name}.md`)));
+  t.ok(backlog.reduce((sum, bytes) => sum + bytes) <= 5120, 'the commands of the backlog are over 5 KB');
   t.ok(Buffer.byteLength(read('agents/task-runner.md')) <= 2560, 'agents/task-runner.md is over 2.5 KB');
 }
 

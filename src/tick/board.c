@@ -1,0 +1,282 @@
+#include "context/lease.h"
+#include "src/base/clock.h"
+#include "src/run/status.h"
+#include "src/tick/board.h"
+
+#define DROPPED "dropped from the board"
+
+const char *const board_decisions[] = {"approved", "held", "dropped", NULL};
+
+static json *board_of(const struct tick_memory *m)
+{
+	return (json *)(uintptr_t)json_get(m->all, "board");
+}
+
+static bool is_of(const json *request, const struct task *t)
+{
+	return t->id && json_str_is(request, "task", t->id);
+}
+
+bool board_has(const struct tick_memory *m, const struct task *t)
+{
+	const json *r = json_first(board_of(m));
+
+	while (r && !is_of(r, t))
+		r = json_next(r);
+	return r != NULL;
+}
+
+/* ---- its requests ---- */
+
+static struct str stem_of(const char *id)
+{
+	const char *slash = strrchr(id, '/');
+
+	return (struct str){id, slash ? (size_t)(slash - id) : strlen(id)};
+}
+
+/* What the action was called before: the same agent of the same state, for the same section. */
+static const json *find_former(const json *board, const json *action)
+{
+	const char *id = json_get_str(action, "id");
+	const json *r = json_get(board, id);
+
+	for (r = r ? r : json_first(board); r && strcmp(json_key(r), id) != 0; r = json_next(r))
+		if (str_eq(stem_of(json_key(r)), stem_of(id)) &&
+			json_str_is(r, "section", json_get_str(action, "write_section")))
+			break;
+	return r;
+}
+
+void board_put(struct tick_memory *m, const struct task *t, const json *actions)
+{
+	const json *old = board_of(m);
+	json *new = json_object();
+	char now[CLOCK_TEXT];
+
+	clock_text(clock_now(), now);
+	for (const json *r = json_first(old); r; r = json_next(r))
+		if (!is_of(r, t))
+			json_put(new, json_key(r), json_copy(r));
+	for (const json *a = json_first(actions); a; a = json_next(a)) {
+		const json *former = find_former(old, a);
+		const char *agent = json_get_str(a, "agent"),
+			   *since = json_get_str(former, "since"),
+			   *decision = json_get_str(former, "decision");
+
+		json_put(new, json_get_str(a, "id"),
+			JSON_OBJECT(JSON_TEXT("task", t->id),
+				JSON_TEXT("what", agent ? agent : "script"),
+				JSON_TEXT("section", json_get_str(a, "write_section")),
+				JSON_TEXT("since", since ? since : now),
+				JSON_IF(decision, JSON_TEXT("decision", decision))));
+	}
+	json_set(m->all, "board", new);
+}
+
+static const char *decision_of(const struct tick_memory *m, const json *request)
+{
+	const char *own = json_get_str(request, "decision");
+	const json *task = json_get(json_get(m->all, "tasks"), json_get_str(request, "task"));
+
+	return own ? own : json_get_str(task, "board");
+}
+
+const char *board_refusal(const struct tick_memory *m, const struct task *t)
+{
+	for (const json *r = json_first(board_of(m)); r; r = json_next(r)) {
+		const char *decision = is_of(r, t) ? decision_of(m, r) : board_decisions[0];
+
+		if (!decision || strcmp(decision, board_decisions[BOARD_HELD]) == 0)
+			return arena_printf(m->arena, "'%s' %s since %s", json_key(r),
+				decision ? "is held on the board; it waits"
+					 : "waits on the board for approval",
+				json_get_str(r, "since"));
+	}
+	return NULL;
+}
+
+const char *board_oldest(const struct tick_memory *m)
+{
+	const char *oldest = NULL;
+
+	for (const json *r = json_first(board_of(m)); r; r = json_next(r)) {
+		const char *since = json_get_str(r, "since");
+
+		oldest = !oldest || strcmp(since, oldest) < 0 ? since : oldest;
+	}
+	return oldest;
+}
+
+void board_sweep(struct tick_memory *m, const struct backlog *b)
+{
+	json *kept = json_object();
+
+	for (const json *r = json_first(board_of(m)); r; r = json_next(r)) {
+		const struct task *t = backlog_find(b, json_get_str(r, "task"));
+
+		if (t && t->state != TASK_DONE)
+			json_put(kept, json_key(r), json_copy(r));
+	}
+	json_set(m->all, "board", kept);
+}
+
+/* ---- the board, for people ---- */
+
+static json *describe(struct tick_memory *m, const char *items, const json *request)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const char *task = json_get_str(request, "task"), *decision = decision_of(m, request),
+		   *document = arena_printf(m->arena, "%s/%s.md", items, task);
+	struct lease_holder h = {0};
+	struct error ignored;
+	bool taken = context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+		     lease_read(&f, &h, &ignored) == 0 && h.live && !lease_is_dead(m->arena, &h);
+
+	return JSON_OBJECT(JSON_TEXT("id", json_key(request)), JSON_TEXT("task", task),
+		JSON_TEXT("what", json_get_str(request, "what")),
+		JSON_TEXT("state", taken      ? "taken"
+				   : decision ? decision
+					      : "waiting"),
+		JSON_TEXT("since", json_get_str(request, "since")),
+		JSON_IF(taken, JSON_TEXT("owner", h.owner)), JSON_TEXT("context_file", document));
+}
+
+static void describe_all(struct tick_memory *m, const char *items, json **list)
+{
+	*list = json_array();
+	for (const json *r = json_first(board_of(m)); r; r = json_next(r))
+		json_push(*list, describe(m, items, r));
+}
+
+int board_list(struct arena *a, const char *repo, json **list, struct error *err)
+{
+	CLEANUP(tick_memory_close) struct tick_memory m = {0};
+	const char *items;
+
+	if (status_directory(a, repo, &items, err) < 0 || tick_memory_look(a, items, &m, err) < 0)
+		return -1;
+	describe_all(&m, items, list);
+	return 0;
+}
+
+/* ---- decisions ---- */
+
+struct deciding {
+	struct tick_memory memory;
+	struct backlog backlog;
+	enum board_decision decision;
+	json *list; /* as board_list() */
+};
+
+static void deciding_free(struct deciding *d)
+{
+	json_free(&d->list);
+	tick_memory_close(&d->memory);
+}
+
+static bool is_meant(const json *row, const char *word)
+{
+	return !word || json_str_is(row, "id", word) ||
+	       task_same_id(json_get_str(row, "task"), word);
+}
+
+static int check_word(const struct deciding *d, const char *word, struct error *err)
+{
+	const struct task *task;
+	struct error ignored;
+	bool found = !word || backlog_require(&d->backlog, word, &task, &ignored) == 0;
+
+	for (const json *r = json_first(d->list); r; r = json_next(r)) {
+		found |= is_meant(r, word);
+		if (is_meant(r, word) && d->decision == BOARD_DROPPED &&
+			json_str_is(r, "state", "taken"))
+			return error_set(err, ERR_STATE,
+				"'%s' works on '%s': stop that session, or end the work with "
+				"'dev-team cancel %s'",
+				json_get_str(r, "owner"), json_get_str(r, "id"),
+				json_get_str(r, "task"));
+	}
+	return found ? 0
+		     : error_set(err, ERR_INPUT,
+			       "'%.200s' is neither a request on the board nor a task: 'dev-team "
+			       "board list' shows the requests",
+			       word);
+}
+
+static void report(struct deciding *d, const char *task, const char *subject)
+{
+	tick_memory_report(&d->memory, EVENT_TICK_DECIDED, &(struct task){.id = task},
+		JSON_OBJECT(JSON_TEXT("decision", board_decisions[d->decision]),
+			JSON_TEXT("subject", subject)));
+}
+
+/* Its requests come to the board no more. */
+static void drop_task(struct deciding *d, const struct task *t)
+{
+	board_put(&d->memory, t, NULL);
+	tick_memory_park(&d->memory, t, DROPPED, 0);
+}
+
+static void decide_task(struct deciding *d, const struct task *t)
+{
+	json *of = tick_memory_of(&d->memory, t);
+
+	for (const json *r = json_first(board_of(&d->memory)); r; r = json_next(r))
+		if (is_of(r, t))
+			json_drop((json *)(uintptr_t)r, "decision");
+	json_set(of, "board", json_string(str_of(board_decisions[d->decision])));
+}
+
+static void decide_word(struct deciding *d, const char *word)
+{
+	json *request = (json *)(uintptr_t)json_get(board_of(&d->memory), word);
+	const char *id = json_get_str(request, "task");
+	const struct task *t = NULL;
+	struct error ignored;
+
+	if (backlog_require(&d->backlog, request ? id : word, &t, &ignored) < 0)
+		return;
+	report(d, t->id, word);
+	if (d->decision == BOARD_DROPPED)
+		drop_task(d, t);
+	else if (request)
+		json_set(request, "decision", json_string(str_of(board_decisions[d->decision])));
+	else
+		decide_task(d, t);
+}
+
+static int decide_all(struct deciding *d, const char *const *words, size_t *n, struct error *err)
+{
+	for (size_t i = 0; !i || words[i]; i++)
+		if (check_word(d, words[i], err) < 0)
+			return -1;
+	for (const json *r = json_first(d->list); r; r = json_next(r)) {
+		size_t i = 0;
+
+		while (words[i] && !is_meant(r, words[i]))
+			i++;
+		*n += !words[0] || words[i];
+		if (!words[0])
+			decide_word(d, json_get_str(r, "id"));
+	}
+	for (size_t i = 0; words[i]; i++)
+		decide_word(d, words[i]);
+	return 0;
+}
+
+int board_decide(struct arena *a, const char *repo, enum board_decision decision,
+	const char *const *words, size_t *n, struct error *err)
+{
+	CLEANUP(deciding_free) struct deciding d = {.decision = decision};
+	const char *items;
+
+	*n = 0;
+	if (status_directory(a, repo, &items, err) < 0 ||
+		backlog_read(a, repo, &d.backlog, err) < 0 ||
+		tick_memory_open(a, repo, items, &d.memory, err) < 0)
+		return -1;
+	d.memory.tick--; /* this is none */
+	describe_all(&d.memory, items, &d.list);
+	return decide_all(&d, words, n, err) < 0 ? -1 : tick_memory_save(&d.memory, err);
+}
