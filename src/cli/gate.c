@@ -245,9 +245,8 @@ static int run_rebase(struct invocation *in, struct error *err)
 		rebase_under_gate(in, &p, &ask, &r, err) < 0)
 		return -1;
 	if (r.kept)
-		error_log("dev-team: changes made in '%s' meanwhile, such as '%s', are in the "
-			  "stash %.12s",
-			of.path, r.kept_path, r.kept);
+		error_log("dev-team: '%s' stays at %.12s, which was rebased and pushed: %s",
+			of.path, r.before, r.kept);
 	if (o->json)
 		json_print_line(in->out, rebase_json(&r));
 	else

@@ -57,7 +57,7 @@ int64_t gate_fence(const struct gate *g);
 const char *const *gate_environment(const struct gate *g);
 /* Checks that it is still ours and renews the lease; -1: ERR_STATE, it has been taken over. */
 int gate_check(struct gate *g, struct error *err);
-/* Once `fd` is readable, gate_rebase() stops and restores the worktree (-1: ERR_STATE). */
+/* Once `fd` is readable, gate_rebase() and land_branch() stop (-1: ERR_STATE). */
 void gate_cancel_on(struct gate *g, int fd);
 /* Releases it if it is still ours. For CLEANUP too; safe on NULL. */
 void gate_drop(struct gate **g);
@@ -94,8 +94,7 @@ int gate_run(
 enum rebase_fate {
 	REBASE_CURRENT,   /* nothing to do */
 	REBASE_PUSHED,    /* rebased if necessary, and pushed */
-	REBASE_CONFLICT,  /* suspended: the worktree is as before, without markers or a rebase in
-			     progress */
+	REBASE_CONFLICT,  /* suspended: the worktree is as before */
 	REBASE_EXHAUSTED, /* a conflict in the last attempt allowed */
 	REBASE_MOVED,     /* the branch on the remote is not at the expected commit: somebody else
 			     pushed */
@@ -118,18 +117,15 @@ struct rebase {
 	const char *const *paths;          /* of the conflict, NULL-ended; else NULL */
 	unsigned attempt;                  /* number of failed attempts */
 	int64_t fence;
-	bool repaired; /* what a killed rebase had left was undone first */
-	/* Stash commit with what somebody wrote in the worktree meanwhile, and one of the files;
-	 * NULL: nothing was written. */
-	const char *kept, *kept_path;
+	const char *kept; /* pushed, but the worktree stays at `before`: why; else NULL */
 };
 json *rebase_json(const struct rebase *r);
 /*
  * Serialized rebase of an allocation's branch onto origin/target under the gate `held`: fetch,
- * check again, rebase, push with the expected sha. Never interactive, never changes the target. -1:
- * ERR_STATE: no `origin`, no such branch there, uncommitted changes, another branch checked out, a
- * merge or the like in progress, the gate was lost; ERR_SYSTEM: git failed. The worktree is then as
- * before.
+ * check again, rebase in a throw-away worktree, push with the expected sha; then the allocation's
+ * worktree follows. Never interactive, never changes the target. -1: ERR_STATE: no `origin`, no
+ * such branch there, uncommitted changes, another branch checked out, a merge or the like in
+ * progress, the gate was lost; ERR_SYSTEM: git failed. The worktree is then as before.
  */
 int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, struct gate *held,
 	struct rebase *out, struct error *err);
@@ -137,7 +133,7 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 /* The record of an allocation's rebases. */
 struct rebase_record {
 	const char *path, *branch, *target;
-	const char *state;           /* rebase_word(), or in progress: "rebasing", "restoring";
+	const char *state;           /* rebase_word(), or in progress: "rebasing";
 				      * "failed": git failed, and the worktree is as before */
 	const char *before;          /* sha of the branch at the beginning */
 	const char *onto, *expected; /* of the target; of the branch on the remote ("": none) */

@@ -117,12 +117,3 @@ struct rebase_record record(void)
 	assert_int_equal(n, 1);
 	return list[0];
 }
-
-void in_a_conflict(const char *act)
-{
-	main_gets("x", "theirs");
-	sh(arena_printf(&arena,
-		"cd r && echo 'x merge=slow' >.git/info/attributes && "
-		"git config merge.slow.driver 'cd %s && %s; false'",
-		wt.path, act));
-}

@@ -58,7 +58,7 @@ static void save_scene(void)
 static void restore_scene(void)
 {
 	store_close(&pool.store);
-	sh("rm -rf org r wt state pool artifacts && cp -a saved/org saved/r saved/wt . && "
+	sh("rm -rf org r wt state pool artifacts && mkdir pool && cp -a saved/org saved/r saved/wt . && "
 	   "echo 0 >count");
 	pool_use("state", "pool");
 	pool.repo = at("r");
