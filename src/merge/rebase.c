@@ -343,9 +343,10 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 	if (w.rec.attempts >= max)
 		return finish(&w, REBASE_EXHAUSTED, err);
 	rc = play(&w, err);
-	if (rc < 0 && !held->lost)
-		(void)rebase_save(&w, "failed", &ignored);
-	if (!held->lost)
+	if (gate_check(held, &ignored) == 0) {
+		if (rc < 0)
+			(void)rebase_save(&w, "failed", &ignored);
 		(void)rebase_discard(&w, &ignored);
+	}
 	return rc;
 }

@@ -7,7 +7,7 @@
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
 
-enum { TIMEOUT_S = 1800, GATE_STEP_MS = 1000, LIMIT_SHOWN = 200 };
+enum { TIMEOUT_S = 1800, LIMIT_SHOWN = 200 };
 
 /* One call of a real agent. */
 struct agent_call {
@@ -47,12 +47,11 @@ static void renew_lease(const char *document)
 	(void)context_log(&f, &ignored);
 }
 
-/* A harness_listener: keeps state.json, the work item's lease and the gate alive. */
+/* A harness_listener: keeps state.json and the work item's lease alive. */
 static void heartbeat(void *data, const struct harness_event *e)
 {
 	struct agent_call *c = data;
 	int64_t now = clock_now();
-	struct error ignored;
 
 	(void)e;
 	if (now >= c->heartbeat_at && now - c->heartbeat_at < HEARTBEAT_S)
@@ -60,9 +59,6 @@ static void heartbeat(void *data, const struct harness_event *e)
 	c->heartbeat_at = now;
 	run_write_state(c->run, c->stage, RUN_RUNNING);
 	renew_lease(c->run->call.context_file);
-	/* A process that lost the gate is killed by the one that took it. */
-	if (c->gate)
-		(void)gate_check(c->gate, &ignored);
 }
 
 /* ---- the artifact of a stage ---- */
@@ -227,6 +223,7 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 		.timeout_s = timeout_of(c),
 		.max_budget_usd = c->spec ? c->spec->max_budget_usd : 0,
 		.cancel = r->cancel,
+		.inherit = c->gate ? gate_descriptor(c->gate) : 0,
 		.output = keep_line,
 		.output_data = &c->log};
 }
@@ -546,22 +543,21 @@ static int make_prompt(
 	return brief_add(prompt, BRIEF_PROMPT, &f, c->id, role, &skill, err);
 }
 
-/* Waits as long as the stage may take, in short steps so that the heartbeat goes on. */
+static void waits(void *data)
+{
+	heartbeat(data, NULL);
+}
+
+/* Waits as long as the stage may take; the limit of the agent begins afterwards. */
 static int take_gate(struct agent_call *c, struct pool *p, struct error *err)
 {
-	int64_t until = clock_ticks() + (int64_t)timeout_of(c) * 1000;
+	const struct gate_ask wait = {.who = c->id,
+		.wait_ms = timeout_of(c) * 1000,
+		.cancel = c->run->cancel,
+		.tick = waits,
+		.data = c};
 
-	for (bool logged = false;; logged = true) {
-		if (gate_take(c->arena, p, c->id, GATE_STEP_MS, 0, &c->gate, err) == 0)
-			return 0;
-		if (err->code != ERR_STATE || clock_ticks() > until)
-			return -1;
-		if (!logged)
-			error_log("dev-team: %s waits for the gate: %.400s", c->id, err->text);
-		heartbeat(c, NULL);
-		if (run_interrupt_wait(0))
-			return error_set(err, ERR_STATE, "interrupted");
-	}
+	return gate_take(c->arena, p, &wait, &c->gate, err);
 }
 
 int run_agent_call(struct arena *a, const struct run_item *r, const json *action, const char *first,

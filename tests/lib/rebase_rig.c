@@ -41,7 +41,7 @@ void main_gets(const char *file, const char *text)
 
 int try_rebase_of(struct rebase_ask *ask)
 {
-	struct gate *g = gate_now(0);
+	struct gate *g = gate_now(60000); /* until what a killed one left has ended */
 	int rc;
 
 	ask->of = &wt;
