@@ -13,7 +13,7 @@ struct gate_options {
 	struct pool_choice pool;
 	const char *who, *target, *issue;
 	double wait_s;
-	int64_t ttl_s, attempts, fence;
+	int64_t attempts, fence;
 	bool again, force, json;
 };
 
@@ -22,8 +22,6 @@ static const struct option hold_options[] = {
 		"what others see about the holder; default: the command, or the branch"),
 	OPTION_DECIMAL(struct gate_options, wait_s, "wait", "SECONDS", 0, WAIT_MAX_S,
 		"how long to wait for the gate, such as 1.5; default: 300"),
-	OPTION_NUMBER(struct gate_options, ttl_s, "ttl", "SECONDS", 1, GATE_TTL_MAX_S,
-		"the lease, renewed while the holder works; default: 600"),
 	OPTION_END,
 };
 static const struct option rebase_options[] = {
@@ -44,7 +42,7 @@ static const struct option release_options[] = {
 	OPTION_END,
 };
 static const struct gate_options defaults = {
-	.wait_s = GATE_WAIT_MS / 1000.0, .ttl_s = GATE_TTL_S, .attempts = REBASE_ATTEMPTS};
+	.wait_s = GATE_WAIT_MS / 1000.0, .attempts = REBASE_ATTEMPTS};
 
 static unsigned wait_ms(const struct gate_options *o)
 {
@@ -60,7 +58,6 @@ static int run_run(struct invocation *in, struct error *err)
 	struct gate_run_ask ask = {.who = o->who ? o->who : in->words[0],
 		.argv = in->words,
 		.wait_ms = wait_ms(o),
-		.ttl_s = (int)o->ttl_s,
 		.output = o->json ? STDERR_FILENO : -1}; /* standard output is the result's */
 	int status = 0, rc;
 
@@ -83,31 +80,26 @@ static int run_run(struct invocation *in, struct error *err)
 
 /* ---- status and release ---- */
 
-static const char *state_of(const struct gate_holder *h)
-{
-	if (h->evicting)
-		return "being ended";
-	if (!h->here)
-		return h->over ? "elsewhere, its lease is over" : "elsewhere";
-	if (!h->live)
-		return "dead: the next process takes the gate";
-	return h->over ? "live, its lease is over" : "live";
-}
-
 static void put_holder(struct buf *out, const struct gate_holder *h)
 {
-	char since[CLOCK_TEXT], until[CLOCK_TEXT];
+	char since[CLOCK_TEXT];
 
-	if (h->elsewhere) {
-		buf_addf(out, "held by a user of another state directory\n  process  %s\n",
-			h->elsewhere);
-		return;
-	}
 	clock_text(h->since, since);
-	clock_text(h->until, until);
-	buf_addf(out, "held by '%s'\n  process  %ld on %s, %s\n  fence    %lld\n", h->who,
-		(long)h->pid, h->host, state_of(h), (long long)h->fence);
-	buf_addf(out, "  since    %s\n  lease    until %s\n", since, until);
+	buf_addf(out, "held by '%s'\n  process  %ld on %s, %s\n  fence    %lld\n  since    %s\n",
+		h->who, (long)h->pid, h->host,
+		h->stopped ? "stopped"
+		: h->live  ? "live"
+			   : "ended; a process that it started is running",
+		(long long)h->fence, since);
+}
+
+static void put_waiting(struct buf *out, const struct gate_holder *h)
+{
+	char since[CLOCK_TEXT];
+
+	clock_text(h->since, since);
+	buf_addf(out, "waiting  '%s', process %ld on %s%s, since %s\n", h->who, (long)h->pid,
+		h->host, h->stopped ? ", stopped" : "", since);
 }
 
 static void put_record(struct buf *out, const struct rebase_record *r)
@@ -127,30 +119,34 @@ static int run_status(struct invocation *in, struct error *err)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct gate_options *o = in->values;
 	struct rebase_record *list;
-	struct gate_holder h;
-	json *rebases;
+	struct gate_holder *line;
+	json *rebases, *waiting;
 	int64_t fence;
-	size_t n;
-	bool held;
+	size_t n, length;
 
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		gate_status(in->arena, &p, &h, &held, &fence, err) < 0 ||
+		gate_status(in->arena, &p, &line, &length, &fence, err) < 0 ||
 		rebase_list(in->arena, &p, &list, &n, err) < 0)
 		return -1;
-	if (held)
-		put_holder(&text, &h);
+	if (length)
+		put_holder(&text, &line[0]);
 	else
 		buf_addf(&text, "free (last fence %lld)\n", (long long)fence);
+	waiting = json_array();
+	for (size_t i = 1; i < length; i++) {
+		json_push(waiting, gate_holder_json(&line[i]));
+		put_waiting(&text, &line[i]);
+	}
 	rebases = json_array();
 	for (size_t i = 0; i < n; i++) {
 		json_push(rebases, rebase_record_json(&list[i]));
 		put_record(&text, &list[i]);
 	}
 	cli_put_result(in->out, o->json, buf_str(&text),
-		JSON_OBJECT(JSON_TEXT("dir", p.dir), JSON_BOOL("held", held),
+		JSON_OBJECT(JSON_TEXT("dir", p.dir), JSON_BOOL("held", length > 0),
 			JSON_INT("fence", fence),
-			JSON_IF(held, JSON_VALUE("holder", gate_holder_json(&h))),
-			JSON_VALUE("rebases", rebases)));
+			JSON_IF(length, JSON_VALUE("holder", gate_holder_json(&line[0]))),
+			JSON_VALUE("waiting", waiting), JSON_VALUE("rebases", rebases)));
 	return 0;
 }
 
@@ -215,12 +211,12 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, const struct
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
 	const struct gate_options *o = in->values;
-	const char *who =
-		o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->of->branch);
+	const struct gate_ask wait = {
+		.who = o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->of->branch),
+		.wait_ms = wait_ms(o)};
 	int cancel, rc;
 
-	if (gate_take(in->arena, p, who, wait_ms(o), (int)o->ttl_s, &g, err) < 0 ||
-		run_interrupt_begin(&cancel, err) < 0)
+	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(g, cancel);
 	rc = gate_rebase(in->arena, p, ask, g, out, err);
@@ -249,9 +245,8 @@ static int run_rebase(struct invocation *in, struct error *err)
 	if (rebase_under_gate(in, &p, &ask, &r, err) < 0)
 		return -1;
 	if (r.kept)
-		error_log("dev-team: changes made in '%s' meanwhile, such as '%s', are in the "
-			  "stash %.12s",
-			of.path, r.kept_path, r.kept);
+		error_log("dev-team: '%s' stays at %.12s, which was rebased and pushed: %s",
+			of.path, r.before, r.kept);
 	if (o->json)
 		json_print_line(in->out, rebase_json(&r));
 	else
@@ -266,8 +261,8 @@ static int run_rebase(struct invocation *in, struct error *err)
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("run", "-- COMMAND...", run_run,
 		"wait for the gate, run COMMAND, release the gate",
-		.details = "The exit status is the command's own. The command and all its "
-			   "processes are ended when the gate is lost. With --json the command's "
+		.details = "The exit status is the command's own. What it leaves in the "
+			   "background is ended with it. With --json the command's "
 			   "output goes to standard error.",
 		.options = {hold_options, cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),
 	CLI_SUBCOMMAND("status", NULL, run_status,

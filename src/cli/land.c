@@ -151,11 +151,11 @@ static int land(struct invocation *in, struct pool *p, const struct land_ask *as
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
 	const struct land_options *o = in->values;
-	const char *who = arena_printf(in->arena, "land %.150s", ask->branch);
+	const struct gate_ask wait = {.who = arena_printf(in->arena, "land %.150s", ask->branch),
+		.wait_ms = (unsigned)(o->wait_s * 1000 + 0.5)};
 	int cancel, rc;
 
-	if (gate_take(in->arena, p, who, (unsigned)(o->wait_s * 1000 + 0.5), 0, &g, err) < 0 ||
-		run_interrupt_begin(&cancel, err) < 0)
+	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(g, cancel);
 	rc = land_branch(in->arena, p, ask, g, out, err);

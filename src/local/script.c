@@ -280,10 +280,12 @@ void script_discard(const struct context_file *f, const char *id)
 
 /* The file that this program was started from, even if its name now leads to another. */
 const char *script_program = "/proc/self/exe";
+int script_inherit;
 
 enum {
 	LOCK_FD = 3,
 	LOG_FD = 4,
+	INHERITED_FD = 5, /* script_inherit */
 	LOG_MAX = 64 << 20,
 	POLICY_END_S = 30, /* for `policy exec` to end the script after its time limit */
 };
@@ -293,14 +295,16 @@ static const char log_cut[] = "\n(dev-team: output over 64 MiB is left out)\n";
 static bool settle_descriptors(int lock, int log)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int more = script_inherit ? fcntl(script_inherit, F_DUPFD_CLOEXEC, INHERITED_FD + 1) : 0;
 
-	lock = fcntl(lock, F_DUPFD_CLOEXEC, LOG_FD + 1);
-	log = fcntl(log, F_DUPFD_CLOEXEC, LOG_FD + 1);
+	lock = fcntl(lock, F_DUPFD_CLOEXEC, INHERITED_FD + 1);
+	log = fcntl(log, F_DUPFD_CLOEXEC, INHERITED_FD + 1);
 	if (null < 0 || lock < 0 || log < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
 		dup2(null, 2) < 0 || dup3(lock, LOCK_FD, O_CLOEXEC) < 0 ||
-		dup3(log, LOG_FD, O_CLOEXEC) < 0)
+		dup3(log, LOG_FD, O_CLOEXEC) < 0 ||
+		(more && dup3(more, INHERITED_FD, O_CLOEXEC) < 0))
 		return false;
-	(void)syscall(SYS_close_range, (unsigned)LOG_FD + 1, ~0u, 0u);
+	(void)syscall(SYS_close_range, (unsigned)(more ? INHERITED_FD : LOG_FD) + 1, ~0u, 0u);
 	return true;
 }
 
@@ -486,7 +490,8 @@ static int run_and_record(struct script_action *s, struct error *err)
 		.output_max = LOG_MAX,
 		.output_cut = log_cut,
 		.timeout_s = s->timeout_s,
-		.cancel = cancel > 0 ? cancel : 0};
+		.cancel = cancel > 0 ? cancel : 0,
+		.inherit = script_inherit ? INHERITED_FD : 0};
 	struct process_end end;
 
 	if (s->policy)

@@ -20,6 +20,8 @@ enum { SCRIPT_WAIT_FOREVER = -1 };
 
 /* The program that applies policies; tests replace it. */
 extern const char *script_program;
+/* A descriptor that scripts of this process have too, such as the merge gate's lock. 0: none. */
+extern int script_inherit;
 
 /*
  * Runs the script of `action`, under `policy` (NULL: as the action says); one that is already

@@ -1,12 +1,10 @@
 /*
- * gate.h: the merge gate: each pool directory has at most one holder, with a lease and a fence. A
- * holder rebases onto the target and pushes. docs/merge-gate.md.
+ * gate.h: the merge gate: each pool directory has at most one holder, with a fence. A holder
+ * rebases onto the target and pushes. docs/merge-gate.md.
  *
- * A holder is a process (pid, start time, boot id) with a fence, a number greater than all before
- * it. The gate of a dead process is free. If the lease of a running process has expired, its
- * processes are ended before the gate is taken, so that none of them can write any more. For a
- * holder on another machine only the lease counts; the expected sha of a push refuses what it may
- * still push.
+ * The gate is a lock of the kernel that the programs of the holder inherit: it is held until the
+ * holder drops it, or until it and all that it has started have ended. Processes get it in the
+ * order in which they came. A holder's fence is a number greater than all before it.
  *
  * Everything that runs under the gate has DEV_TEAM_GATE_FENCE and DEV_TEAM_GATE_HOLD in its
  * environment. A dev-team that runs under it borrows the hold and does not wait.
@@ -18,63 +16,60 @@
 
 #include "src/worktree/pool.h"
 
-enum { GATE_WAIT_MS = 300000, GATE_TTL_S = 600, GATE_TTL_MAX_S = 86400 };
+enum { GATE_WAIT_MS = 300000 };
 
 /* Declared by the final merge stage; a database migration is always exclusive. */
 bool gate_stage_holds(const struct stage_spec *s);
 
 struct gate_holder {
 	const char *who; /* run, issue or the caller's text; may be "" */
-	const char *host, *boot;
+	const char *host;
 	pid_t pid;
-	uint64_t start;
-	int64_t fence, since, until;
-	bool live; /* on this machine: the process is running. Elsewhere: its lease has not expired
-		    */
-	bool here; /* a process that is visible from here */
-	bool over; /* its lease has expired */
-	bool evicting; /* a process is about to end it */
-	/* The holder has the lock of the directory and no record here: it uses another state
-	 * directory. The text of the lock, for people; all other members are zero. NULL: it has a
-	 * record.
-	 */
-	const char *elsewhere;
+	int64_t fence, since; /* since: seconds since 1970; of one that waits: since it came */
+	bool live;            /* false: it has ended, and a process that it started has the gate */
+	bool stopped;
 };
 /* As docs/merge-gate.md describes it. The caller frees it, as for the next two functions. */
 json *gate_holder_json(const struct gate_holder *h);
 
 struct gate;
 
-/* Waits up to `wait_ms`; `ttl_s` 0: GATE_TTL_S. -1: ERR_STATE naming the holder
- * (MergeGateLockTimeout), or if a holder cannot be ended; ERR_SYSTEM. */
-int gate_take(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
-	struct gate **out, struct error *err);
-/* The same; gives up once the descriptor `cancel` is readable (-1: ERR_STATE). */
-int gate_take_unless(struct arena *a, struct pool *p, const char *who, unsigned wait_ms, int ttl_s,
-	int cancel, struct gate **out, struct error *err);
+struct gate_ask {
+	const char *who;
+	unsigned wait_ms;
+	int cancel;               /* descriptor; once it is readable this gives up. 0: none */
+	void (*tick)(void *data); /* called while it waits, at least each second; may be NULL */
+	void *data;
+};
+/* Waits for its turn, and reports its place in the line on standard error. -1: ERR_STATE naming the
+ * holder (MergeGateLockTimeout), or that it was interrupted; ERR_STATE where the directory's locks
+ * are not reliable; ERR_SYSTEM. */
+int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struct gate **out,
+	struct error *err);
 int64_t gate_fence(const struct gate *g);
 /* `NAME=value`, NULL-ended: environment of every program that runs under the gate. */
 const char *const *gate_environment(const struct gate *g);
-/* Checks that it is still ours and renews the lease; -1: ERR_STATE, it has been taken over. */
+/* The lock, for `inherit` of process.h; 0: the gate is borrowed. */
+int gate_descriptor(const struct gate *g);
+/* Checks that it is still ours; -1: ERR_STATE, it was released by force. */
 int gate_check(struct gate *g, struct error *err);
-/* Once `fd` is readable, gate_rebase() stops and restores the worktree (-1: ERR_STATE). */
+/* Once `fd` is readable, gate_rebase() and land_branch() stop (-1: ERR_STATE). */
 void gate_cancel_on(struct gate *g, int fd);
 /* Releases it if it is still ours. For CLEANUP too; safe on NULL. */
 void gate_drop(struct gate **g);
-/* *held false: there is no holder; *fence (may be NULL): the last one issued. */
-int gate_status(struct arena *a, struct pool *p, struct gate_holder *out, bool *held,
+/* line[0] is the holder, the others wait in this order; *fence: the last one issued. */
+int gate_status(struct arena *a, struct pool *p, struct gate_holder **line, size_t *n,
 	int64_t *fence, struct error *err);
 
-/* Takes the gate from its holder, after ending its processes on this machine. `fence` 0: from any
- * holder; otherwise only from that one (ERR_STATE). Also ERR_STATE for one with another state
- * directory. *held false: there was no holder. The next fence is higher in any case. */
+/* Takes the gate from its holder, by ending every process that has the lock. `fence` 0: from any
+ * holder; otherwise only from that one (ERR_STATE). ERR_STATE: one of them cannot be ended from
+ * here. *held false: there was no holder. */
 int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holder *was, bool *held,
 	struct error *err);
 
 struct gate_run_ask {
 	const char *who;
 	unsigned wait_ms;
-	int ttl_s;
 	const char *const *argv; /* NULL-ended */
 	const char *cwd;         /* NULL: the caller's */
 	int output;              /* descriptor for stdout and stderr; -1: the caller's own */
@@ -84,9 +79,9 @@ struct gate_run_ask {
 	int64_t fence; /* out */
 };
 /*
- * Runs a command under the gate; *status is its exit status, 128 + N when signal N ended it. The
- * command and its descendants are ended when the gate is lost (-1: ERR_STATE) and when the caller
- * dies.
+ * Runs a command under the gate; *status is its exit status, 128 + N when signal N ended it. What
+ * it leaves in the background is ended with it. If the caller is killed the command is too;
+ * processes that it has started keep the gate until they end.
  */
 int gate_run(
 	struct arena *a, struct pool *p, struct gate_run_ask *ask, int *status, struct error *err);
@@ -94,8 +89,7 @@ int gate_run(
 enum rebase_fate {
 	REBASE_CURRENT,   /* nothing to do */
 	REBASE_PUSHED,    /* rebased if necessary, and pushed */
-	REBASE_CONFLICT,  /* suspended: the worktree is as before, without markers or a rebase in
-			     progress */
+	REBASE_CONFLICT,  /* suspended: the worktree is as before */
 	REBASE_EXHAUSTED, /* a conflict in the last attempt allowed */
 	REBASE_MOVED,     /* the branch on the remote is not at the expected commit: somebody else
 			     pushed */
@@ -118,18 +112,15 @@ struct rebase {
 	const char *const *paths;          /* of the conflict, NULL-ended; else NULL */
 	unsigned attempt;                  /* number of failed attempts */
 	int64_t fence;
-	bool repaired; /* what a killed rebase had left was undone first */
-	/* Stash commit with what somebody wrote in the worktree meanwhile, and one of the files;
-	 * NULL: nothing was written. */
-	const char *kept, *kept_path;
+	const char *kept; /* pushed, but the worktree stays at `before`: why; else NULL */
 };
 json *rebase_json(const struct rebase *r);
 /*
  * Serialized rebase of an allocation's branch onto origin/target under the gate `held`: fetch,
- * check again, rebase, push with the expected sha. Never interactive, never changes the target. -1:
- * ERR_STATE: no `origin`, no such branch there, uncommitted changes, another branch checked out, a
- * merge or the like in progress, the gate was lost; ERR_SYSTEM: git failed. The worktree is then as
- * before.
+ * check again, rebase in a throw-away worktree, push with the expected sha; then the allocation's
+ * worktree follows. Never interactive, never changes the target. -1: ERR_STATE: no `origin`, no
+ * such branch there, uncommitted changes, another branch checked out, a merge or the like in
+ * progress, the gate was lost; ERR_SYSTEM: git failed. The worktree is then as before.
  */
 int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, struct gate *held,
 	struct rebase *out, struct error *err);
@@ -137,7 +128,7 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 /* The record of an allocation's rebases. */
 struct rebase_record {
 	const char *path, *branch, *target;
-	const char *state;           /* rebase_word(), or in progress: "rebasing", "restoring";
+	const char *state;           /* rebase_word(), or in progress: "rebasing";
 				      * "failed": git failed, and the worktree is as before */
 	const char *before;          /* sha of the branch at the beginning */
 	const char *onto, *expected; /* of the target; of the branch on the remote ("": none) */

@@ -1,29 +1,121 @@
-/*
- * The command runs below a guardian process. The guardian ends the command and its descendants when
- * the holder closes the pipe between them, which also happens when the holder dies. When the
- * guardian dies, the kernel ends the command.
- */
-#include <errno.h>
+/* Programs under the gate. They inherit its lock, and so does all that they start. */
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <fcntl.h>
+#include "src/base/clock.h"
+#include "src/merge/gate_internal.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
-#include "src/merge/gate_internal.h"
 
-struct report {
-	int rc;
+enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100, ARGS_MAX = 40 };
+
+/* No prompt, no editor, no window. A caller's GIT_DIR and similar variables (we may run in a hook)
+ * do not apply; other settings of the user do. */
+static const char *const quiet[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
+	"GIT_EDITOR=true", "GIT_SEQUENCE_EDITOR=true", "GIT_OPTIONAL_LOCKS=0",
+	"GIT_ASKPASS=", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE=never", "GPG_TTY", "GIT_PAGER=cat",
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX",
+	"GIT_SHALLOW_FILE", "GIT_QUARANTINE_PATH", "GIT_NAMESPACE", "GIT_OBJECT_DIRECTORY",
+	"GIT_REFLOG_ACTION", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_LITERAL_PATHSPECS",
+	"GIT_EXTERNAL_DIFF", "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null/none"};
+
+struct heard {
+	struct buf *out;  /* its output */
+	struct buf words; /* its messages for people */
+};
+
+static bool hear(void *data, bool errors, struct str piece)
+{
+	struct heard *h = data;
+	struct buf *b = errors ? &h->words : h->out;
+	size_t room = OUTPUT_MAX - b->len;
+
+	buf_add(b, str_sub(piece, 0, piece.n < room ? piece.n : room));
+	return true;
+}
+
+static void heard_release(struct heard *h)
+{
+	buf_release(&h->words);
+}
+
+static bool is_readable(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return fd && poll(&p, 1, 0) == 1 && p.revents;
+}
+
+int gate_pause(struct gate *g, unsigned ms, struct error *err)
+{
+	for (unsigned i = 0; i < ms && !is_readable(g->cancel); i += TICK_MS)
+		clock_pause(TICK_MS);
+	return is_readable(g->cancel) ? error_set(err, ERR_STATE, "interrupted")
+				      : gate_check(g, err);
+}
+
+static void fill_env(const struct gate *g, const struct git_call *c, const char **env)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < COUNT(quiet); i++)
+		env[n++] = quiet[i];
+	env[n++] = g->env[0];
+	env[n++] = g->env[1];
+	if (c->batch_ssh && !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH"))
+		env[n++] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
+	env[n] = NULL;
+}
+
+/* An agent can write the repository's configuration: none of its programs may watch the files. */
+static const char *const *without_monitor(const char *const *argv, const char *own[ARGS_MAX])
+{
+	static const char *const off[] = {"git", "-c", "core.fsmonitor=false"};
+	size_t n = COUNT(off);
+
+	if (strcmp(argv[0], "git") != 0)
+		return argv;
+	memcpy(own, off, sizeof(off));
+	for (size_t i = 1; argv[i] && n < ARGS_MAX - 1; i++)
+		own[n++] = argv[i];
+	own[n] = NULL;
+	return own;
+}
+
+int gate_git(
+	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err)
+{
+	CLEANUP(heard_release) struct heard heard = {.out = out};
+	const char *env[COUNT(quiet) + 4], *argv[ARGS_MAX];
+	struct process p = {.argv = without_monitor(c->argv, argv),
+		.cwd = c->cwd,
+		.env = env,
+		.output = -1,
+		.on_output = hear,
+		.timeout_s = c->timeout_s ? c->timeout_s : LOCAL_S,
+		.on_death = SIGTERM,
+		.cancel = g->cancel,
+		.inherit = gate_descriptor(g),
+		.data = &heard};
 	struct process_end end;
-	struct error err;
-};
+	int rc;
 
-struct guard {
-	pid_t pid;
-	int life; /* the holder's end; closed: end the command */
-	int said; /* receives the report */
-};
+	fill_env(g, c, env);
+	buf_clear(out);
+	if (process_run(&p, &end, err) < 0)
+		return -1;
+	if (end.cancelled) {
+		g->cancel = 0; /* the cleanup after an interrupt must not be interrupted by it */
+		return error_set(err, ERR_STATE, "interrupted");
+	}
+	rc = process_check(&p, &end, c->name, buf_str(heard.words.len ? &heard.words : out), err);
+	if (!status || end.timed_out)
+		return rc;
+	*status = end.status;
+	return 0;
+}
+
+/* ---- a command of the user ---- */
 
 static bool pass_on(void *data, bool errors, struct str piece)
 {
@@ -34,151 +126,28 @@ static bool pass_on(void *data, bool errors, struct str piece)
 	return true; /* a reader that has closed the output must not interrupt a change */
 }
 
-/* The holder's locks must not outlive it here. */
-static void close_others(int a, int b)
-{
-	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
-
-	if (low > 3)
-		(void)syscall(SYS_close_range, 3u, low - 1, 0u);
-	if (high > low + 1)
-		(void)syscall(SYS_close_range, low + 1, high - 1, 0u);
-	(void)syscall(SYS_close_range, high + 1, ~0u, 0u);
-}
-
-static _Noreturn void guard_command(
-	const struct gate *g, const struct gate_run_ask *ask, int life, int said)
-{
-	struct report r = {0};
-	struct process p = {.argv = ask->argv,
-		.cwd = ask->cwd,
-		.env = g->env,
-		.output = ask->output,
-		.on_output = ask->output < 0 ? pass_on : NULL,
-		.cancel = life};
-	ssize_t ignored;
-
-	(void)setsid();
-	(void)signal(SIGPIPE, SIG_IGN);
-	if (ask->output > STDERR_FILENO)
-		p.output = dup2(ask->output, STDOUT_FILENO);
-	close_others(life, said);
-	r.rc = process_run(&p, &r.end, &r.err);
-	ignored = write(said, &r, sizeof(r));
-	(void)ignored;
-	_exit(0);
-}
-
-static void guard_close(struct guard *d)
-{
-	base_close(&d->life);
-	base_close(&d->said);
-	if (d->pid > 0)
-		while (waitpid(d->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-}
-
-/* Both descriptors are above the standard ones, which main() has opened. */
-static int guard_start(
-	const struct gate *g, const struct gate_run_ask *ask, struct guard *d, struct error *err)
-{
-	int life[2] = {-1, -1}, said[2] = {-1, -1};
-
-	if (pipe2(life, O_CLOEXEC) < 0 || pipe2(said, O_CLOEXEC) < 0) {
-		base_close(&life[0]);
-		base_close(&life[1]);
-		return error_errno(err, "cannot create a pipe");
-	}
-	d->life = life[1];
-	d->said = said[0];
-	d->pid = fork();
-	if (d->pid == 0)
-		guard_command(g, ask, life[0], said[1]);
-	close(life[0]);
-	close(said[1]);
-	return d->pid < 0 ? error_errno(err, "cannot start a process") : 0;
-}
-
-static void end_command(struct guard *d)
-{
-	base_close(&d->life);
-	d->life = -1;
-}
-
-/* Renews the lease until the command has ended. -1: the gate was lost; the command is ended. */
-static int watch(struct gate *g, struct guard *d, int cancel, struct error *err)
-{
-	int rc = 0;
-
-	for (;;) {
-		struct pollfd fds[] = {
-			{.fd = d->said, .events = POLLIN},
-			{.fd = cancel && d->life >= 0 ? cancel : -1, .events = POLLIN},
-		};
-
-		if (poll(fds, COUNT(fds), rc < 0 ? -1 : gate_round_ms(g)) < 0 && errno != EINTR)
-			return error_errno(err, "cannot wait for the command");
-		if (fds[0].revents)
-			return rc;
-		if (fds[1].revents)
-			end_command(d);
-		if (rc == 0 && !gate_alive(g, err)) {
-			rc = -1;
-			end_command(d);
-		}
-	}
-}
-
-static int read_report(const struct guard *d, struct report *r, struct error *err)
-{
-	ssize_t n;
-
-	do
-		n = read(d->said, r, sizeof(*r));
-	while (n < 0 && errno == EINTR);
-	if (n != sizeof(*r))
-		return error_set(err, ERR_SYSTEM, "the guardian of the command was killed");
-	if (r->rc < 0)
-		*err = r->err;
-	return r->rc;
-}
-
-static int run_held(struct gate *g, const struct gate_run_ask *ask, int *status, struct error *err)
-{
-	CLEANUP(guard_close) struct guard d = {.life = -1, .said = -1};
-	struct report r;
-
-	if (gate_check(g, err) < 0 || guard_start(g, ask, &d, err) < 0 ||
-		watch(g, &d, ask->cancel, err) < 0 || read_report(&d, &r, err) < 0)
-		return -1;
-	*status = r.end.status;
-	return 0;
-}
-
-/* Between taking the gate and starting the command. */
-static bool called_off(const struct gate_run_ask *ask, struct error *err)
-{
-	struct pollfd fd = {.fd = ask->cancel ? ask->cancel : -1, .events = POLLIN};
-
-	if (poll(&fd, 1, 0) != 1 || !fd.revents)
-		return false;
-	error_set(err, ERR_STATE, "interrupted before the command was started");
-	return true;
-}
-
 int gate_run(
 	struct arena *a, struct pool *p, struct gate_run_ask *ask, int *status, struct error *err)
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
-	struct error ignored;
-	int rc;
+	const struct gate_ask wait = {
+		.who = ask->who, .wait_ms = ask->wait_ms, .cancel = ask->cancel};
+	struct process program = {.argv = ask->argv,
+		.cwd = ask->cwd,
+		.output = ask->output,
+		.on_output = ask->output < 0 ? pass_on : NULL,
+		.cancel = ask->cancel};
+	struct process_end end;
 
-	if (gate_take_unless(a, p, ask->who, ask->wait_ms, ask->ttl_s, ask->cancel, &g, err) < 0)
+	if (gate_take(a, p, &wait, &g, err) < 0)
 		return -1;
-	ask->fence = gate_fence(g);
-	rc = called_off(ask, err) ? -1 : run_held(g, ask, status, err);
-	if (!g->borrowed &&
-		!g->lost) /* no other holder enters while one of its processes is running */
-		(void)gate_end(&g->r, &g->self, &ignored);
-	return rc;
+	ask->fence = g->fence;
+	if (is_readable(ask->cancel))
+		return error_set(err, ERR_STATE, "interrupted before the command was started");
+	program.env = g->env;
+	program.inherit = gate_descriptor(g);
+	if (process_run(&program, &end, err) < 0)
+		return -1;
+	*status = end.status;
+	return 0;
 }

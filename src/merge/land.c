@@ -5,7 +5,7 @@
 #include "src/sys/path.h"
 
 enum { POLL_MS = 1000, POLL_MAX_MS = 30000 };
-enum { REBASE_S = 600, PUSH_S = 300, GRACE_S = 30, TIMED_OUT = 124, OUTPUT_SHOWN = 4000 };
+enum { PUSH_S = 300, GRACE_S = 30, TIMED_OUT = 124, OUTPUT_SHOWN = 4000 };
 
 static const char *const words[] = {
 	[LAND_LANDED] = "landed",
@@ -36,24 +36,12 @@ json *land_json(const struct land *l)
 }
 
 struct landing {
-	struct rebasing git; /* runs in `dir`, or in the repository */
+	struct rebasing git; /* runs in the repository */
 	const struct land_ask *ask;
 	struct land *out;
-	const char *dir;   /* the throw-away worktree */
 	const char *fork;  /* where the branch has left the target */
 	const char *after; /* what is to be pushed */
 };
-
-/* Local work runs no hooks and no file system monitor: an agent can write the repository's
- * configuration. */
-#define QUIET "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0"
-
-static int run_git(struct landing *l, const char *dir, const char *const *argv, const char *name,
-	unsigned limit_s, struct buf *out, int *status, struct error *err)
-{
-	l->git.path = dir;
-	return rebase_git(&l->git, argv, name, limit_s, out, status, err);
-}
 
 static const char *repo_of(const struct landing *l)
 {
@@ -78,39 +66,6 @@ static const char *last_of(struct arena *a, struct str text)
 	return arena_dup(a, buf_str(&repaired));
 }
 
-/* ---- the throw-away worktree ---- */
-
-/* Also what a killed landing has left: only the holder of the gate uses it. */
-static int remove_worktree(struct landing *l, struct error *err)
-{
-	const char *const argv[] = {
-		"git", "worktree", "remove", "--force", "--force", l->dir, NULL};
-	const char *const rest[] = {"rm", "-rf", "--", l->dir, NULL};
-	static const char *const prune[] = {"git", "worktree", "prune", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	bool there;
-	int status;
-
-	if (path_check_exists(l->dir, &there, err) < 0)
-		return -1;
-	if (there && run_git(l, repo_of(l), argv, "git worktree remove", 0, &out, &status, err) < 0)
-		return -1;
-	if (run_git(l, repo_of(l), rest, "rm", 0, &out, NULL, err) < 0)
-		return -1;
-	return run_git(l, repo_of(l), prune, "git worktree prune", 0, &out, NULL, err);
-}
-
-static int make_worktree(struct landing *l, struct error *err)
-{
-	const char *const argv[] = {"git", QUIET, "worktree", "add", "--quiet", "--detach",
-		"--force", l->dir, l->out->head, NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-
-	return remove_worktree(l, err) < 0 ? -1
-					   : run_git(l, repo_of(l), argv, "git worktree add",
-						     REBASE_S, &out, NULL, err);
-}
-
 /* ---- what is landed ---- */
 
 static int find_head(struct landing *l, struct error *err)
@@ -118,7 +73,6 @@ static int find_head(struct landing *l, struct error *err)
 	struct arena *a = l->git.a;
 	const char *branch = l->out->branch, *local;
 
-	l->git.path = repo_of(l);
 	if (rebase_sha(&l->git, arena_printf(a, "refs/heads/%s", branch), &local, err) < 0)
 		return -1;
 	l->out->head = local ? local : l->git.theirs;
@@ -135,7 +89,6 @@ static int learn(struct landing *l, struct error *err)
 	struct arena *a = l->git.a;
 	const char *target = l->out->target, *there;
 
-	l->git.path = repo_of(l);
 	if (rebase_remote(&l->git, &there, &l->git.theirs, err) < 0)
 		return -1;
 	if (!there)
@@ -169,7 +122,6 @@ static int find_landed(struct landing *l, bool *landed, struct error *err)
 	const char *patch = l->ask->patch ? l->ask->patch : out->patch;
 	size_t n = 1;
 
-	l->git.path = repo_of(l);
 	if (rebase_contains(&l->git, out->head, out->onto, landed, err) < 0)
 		return -1;
 	out->commit = *landed ? out->onto : NULL;
@@ -215,35 +167,6 @@ static bool is_approved(const struct landing *l)
 
 /* ---- one try ---- */
 
-/* *clean false: it does not rebase. */
-static int rebase(struct landing *l, bool *clean, struct error *err)
-{
-	const char *const argv[] = {"git", QUIET, "-c", "rebase.updateRefs=false", "-c",
-		"merge.directoryRenames=false", "-c", "rebase.autoSquash=false", "rebase",
-		"--merge", "--no-autostash", l->out->onto, NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct error said = {0};
-	int status = 0;
-
-	*clean = true;
-	l->after = l->out->head;
-	if (strcmp(l->fork, l->out->onto) == 0)
-		return 0;
-	if (run_git(l, l->dir, argv, "git rebase", REBASE_S, &out, &status, &said) < 0) {
-		*err = said;
-		return -1;
-	}
-	if (status == 0)
-		return rebase_sha(&l->git, "HEAD", &l->after, err);
-	if (rebase_conflicts(&l->git, &l->out->paths, err) < 0)
-		return -1;
-	*clean = false;
-	if (l->out->paths[0])
-		return 0;
-	*err = said;
-	return err->code ? -1 : error_set(err, ERR_SYSTEM, "'git rebase' stopped half-way");
-}
-
 static int check(struct landing *l, bool *passed, struct error *err)
 {
 	unsigned limit_s = l->ask->check_s ? l->ask->check_s : LAND_CHECK_S;
@@ -258,7 +181,8 @@ static int check(struct landing *l, bool *passed, struct error *err)
 	if (!l->ask->check)
 		return 0;
 	if (git_read_commits(l->git.a, repo_of(l), &l->after, 1, &tip, err) < 0 ||
-		run_git(l, l->dir, argv, "the check", limit_s + GRACE_S, &out, &status, err) < 0)
+		rebase_git_in(&l->git, l->git.dir, argv, "the check", limit_s + GRACE_S, &out,
+			&status, err) < 0)
 		return -1;
 	*passed = status == 0;
 	l->out->tree = tip.tree;
@@ -291,7 +215,7 @@ static int push(struct landing *l, int *status, struct error *said, struct error
 
 	if (gate_check(l->git.g, err) < 0)
 		return -1;
-	if (run_git(l, repo_of(l), argv, "git push", PUSH_S, &out, status, said) == 0)
+	if (rebase_git(&l->git, argv, "git push", PUSH_S, &out, status, said) == 0)
 		return 0;
 	*err = *said;
 	return -1;
@@ -458,12 +382,13 @@ static int publish(struct landing *l, bool *again, struct error *err)
  * to look again. */
 static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 {
-	bool clean = true;
-
 	*good = false;
-	if (make_worktree(l, err) < 0 || rebase(l, &clean, err) < 0)
+	l->after = l->out->head;
+	if (rebase_check_out(&l->git, l->out->head, err) < 0 ||
+		(strcmp(l->fork, l->out->onto) != 0 &&
+			rebase_replay(&l->git, l->out->onto, &l->after, &l->out->paths, err) < 0))
 		return -1;
-	if (!clean)
+	if (!l->after)
 		return end(l, LAND_CONFLICT,
 			arena_printf(l->git.a, "'%s' does not rebase onto '%s'", l->out->branch,
 				l->out->target));
@@ -533,55 +458,43 @@ static int find_target(struct landing *l, struct error *err)
 int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, struct gate *held,
 	struct land *out, struct error *err)
 {
-	struct landing l = {.git = {.a = a, .p = p, .g = held, .branch = ask->branch},
+	struct landing l = {.git = {.a = a,
+				    .p = p,
+				    .g = held,
+				    .path = p->repo,
+				    .dir = path_join(a, p->dir, ".landing"),
+				    .branch = ask->branch},
 		.ask = ask,
-		.out = out,
-		.dir = path_join(a, p->dir, ".landing")};
+		.out = out};
 	struct error ignored;
 	bool again = true;
 	int rc = 0;
 
 	*out = (struct land){
 		.branch = ask->branch, .target = ask->target, .fence = gate_fence(held)};
-	if (find_target(&l, err) < 0 || check_pull(&l, err) < 0 ||
-		pool_make_directory(a, p, err) < 0)
+	if (find_target(&l, err) < 0 || check_pull(&l, err) < 0)
 		return -1;
 	for (unsigned i = 0; rc == 0 && again && i < LAND_TRIES; i++)
 		rc = try(&l, &again, err);
-	(void)remove_worktree(&l, rc < 0 ? &ignored : err);
+	(void)rebase_discard(&l.git, rc < 0 ? &ignored : err);
 	return rc;
 }
 
 /* ---- afterwards ---- */
-
-/* --keep: files that somebody has changed stay, and the branch too. */
-static int follow(struct arena *a, const char *dir, const struct land *l, struct error *err)
-{
-	const char *const argv[] = {"git", QUIET, "reset", "--keep", "--quiet", l->commit, NULL};
-	const struct git_command c = {.dir = dir, .name = "git reset", .argv = argv};
-	struct git_tip tip;
-
-	if (strcmp(l->commit, l->head) == 0)
-		return 0;
-	if (git_read_tip(a, dir, &tip, err) < 0)
-		return -1;
-	return tip.commit && strcmp(tip.commit, l->head) == 0 ? git_command(&c, NULL, NULL, err)
-							      : 0;
-}
 
 int land_return(
 	struct arena *a, struct pool *p, const struct land *l, const char **kept, struct error *err)
 {
 	struct pool_entry entry;
 	struct error why = {0};
-	bool found, removed;
+	bool found, removed, moved;
 
 	*kept = NULL;
 	if (pool_find(a, p, l->branch, &entry, &found, err) < 0)
 		return -1;
 	if (!found || !entry.there)
 		return 0;
-	if (follow(a, entry.of.path, l, &why) < 0 ||
+	if (rebase_follow(a, entry.of.path, l->head, l->commit, &moved, &why) < 0 ||
 		pool_reclaim(a, p, l->branch, false, &removed, &why) < 0)
 		*kept = arena_dup(a, str_of(why.text));
 	return 0;

@@ -4,7 +4,7 @@
 #include "src/sys/path.h"
 #include "src/merge/rebase_internal.h"
 
-enum { REBASE_S = 600, PUSH_S = 300 };
+enum { PUSH_S = 300 };
 
 static const char *const words[] = {
 	[REBASE_CURRENT] = "current",
@@ -78,8 +78,9 @@ static int check_head(struct rebasing *w, struct error *err)
 {
 	struct git_head h;
 
-	if (rebase_look(w, &h, err) < 0)
+	if (git_read_head(w->a, w->path, &h, err) < 0)
 		return -1;
+	w->batch_ssh = !h.own_ssh;
 	if (h.busy)
 		return error_set(err, ERR_STATE, "a %s is in progress in '%s'", h.busy, w->path);
 	if (!h.branch || strcmp(h.branch, w->branch) != 0)
@@ -107,7 +108,6 @@ static int check_clean(struct rebasing *w, struct error *err)
 	return 0;
 }
 
-/* Reads all commits, after what a killed rebase left has been undone. */
 static int begin(struct rebasing *w, struct error *err)
 {
 	const char *own = arena_printf(w->a, "refs/heads/%s", w->branch);
@@ -117,8 +117,7 @@ static int begin(struct rebasing *w, struct error *err)
 		return -1;
 	if (w->rec.branch && strcmp(w->rec.branch, w->branch) != 0)
 		w->rec = (struct rebase_record){.mod = w->rec.mod}; /* of an earlier allocation */
-	if (check_clone(w, err) < 0 || rebase_repair(w, &w->out->repaired, err) < 0 ||
-		check_head(w, err) < 0 || check_clean(w, err) < 0)
+	if (check_clone(w, err) < 0 || check_head(w, err) < 0 || check_clean(w, err) < 0)
 		return -1;
 	if (rebase_sha(w, own, &w->out->before, err) < 0 || rebase_sha(w, seen, &w->known, err) < 0)
 		return -1;
@@ -127,9 +126,13 @@ static int begin(struct rebasing *w, struct error *err)
 	return 0;
 }
 
-/* Recorded before anything is done to the worktree. */
+/* Where the rebase begins: a killed one may have pushed already. */
 static int intend(struct rebasing *w, struct error *err)
 {
+	bool pushed = w->rec.after && strcmp(w->rec.state, "rebasing") == 0 &&
+		      strcmp(w->rec.before, w->out->before) == 0;
+
+	w->from = pushed ? w->rec.after : w->out->before;
 	w->rec.path = w->path;
 	w->rec.branch = w->branch;
 	w->rec.target = w->target;
@@ -159,6 +162,8 @@ static int learn(struct rebasing *w, struct error *err)
 		return error_set(err, ERR_SYSTEM, "'git fetch' did not bring '%s'", w->target);
 	w->rec.onto = w->out->onto;
 	w->rec.expected = w->theirs ? w->theirs : "";
+	if (!w->theirs || strcmp(w->theirs, w->from) != 0)
+		w->from = w->out->before;
 	return rebase_save(w, "rebasing", err);
 }
 
@@ -208,10 +213,27 @@ static int tell_run(struct rebasing *w, struct error *err)
 	return artifact_merge_runtime(w->p->artifacts, w->ask->issue, members, err);
 }
 
+/* What was written in the worktree meanwhile stays, and then its branch too. */
+static int follow(struct rebasing *w, struct error *err)
+{
+	struct error why = {0};
+	bool moved;
+
+	if (!w->out->after)
+		return 0;
+	if (rebase_follow(w->a, w->path, w->out->before, w->out->after, &moved, &why) < 0)
+		w->out->kept = arena_dup(w->a, str_of(why.text));
+	else if (moved)
+		w->out->kept = "it has got commits meanwhile";
+	return gate_check(w->g, err);
+}
+
 static int finish(struct rebasing *w, enum rebase_fate fate, struct error *err)
 {
 	w->out->fate = fate;
-	if (fate == REBASE_CURRENT || fate == REBASE_PUSHED)
+	if (follow(w, err) < 0)
+		return -1;
+	if (w->out->after)
 		w->rec.attempts = 0;
 	w->out->attempt = w->rec.attempts;
 	if (rebase_save(w, rebase_word(fate), err) < 0)
@@ -227,47 +249,7 @@ static int conflict(struct rebasing *w, struct error *err)
 
 	w->rec.attempts++;
 	w->rec.paths = w->out->paths;
-	if (rebase_put_back(w, w->out->before, err) < 0)
-		return -1;
 	return finish(w, w->rec.attempts >= max ? REBASE_EXHAUSTED : REBASE_CONFLICT, err);
-}
-
-/* *clean false: out->paths are in conflict. Any other failure of git is an error. */
-static int replay(struct rebasing *w, bool *clean, struct error *err)
-{
-	static const char *const action[] = {"GIT_REFLOG_ACTION=" REBASE_ACTION, NULL};
-	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c",
-		"rebase.updateRefs=false", "-c", "merge.directoryRenames=false", "rebase",
-		"--merge", "--no-autostash",
-		arena_printf(w->a, "refs/remotes/origin/%s", w->target), NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct error said = {0};
-	struct git_head h;
-	int status, rc;
-
-	*clean = true;
-	if (gate_check(w->g, err) < 0)
-		return -1;
-	w->env = action;
-	rc = rebase_git(w, argv, "git rebase", REBASE_S, &out, &status, &said);
-	w->env = NULL;
-	if (rc < 0) {
-		*err = said;
-		return -1;
-	}
-	if (rebase_look(w, &h, err) < 0)
-		return -1;
-	if (status == 0 && !h.busy)
-		return rebase_sha(
-			w, arena_printf(w->a, "refs/heads/%s", w->branch), &w->out->after, err);
-	if (rebase_conflicts(w, &w->out->paths, err) < 0)
-		return -1;
-	*clean = false;
-	if (w->out->paths[0])
-		return 0;
-	w->out->paths = NULL;
-	*err = said;
-	return err->code ? -1 : error_set(err, ERR_SYSTEM, "'git rebase' stopped half-way");
 }
 
 static int push(struct rebasing *w, int *status, struct error *said, struct error *err)
@@ -300,8 +282,6 @@ static int settle_push(struct rebasing *w, const struct error *said, struct erro
 		*err = *said;
 		return -1;
 	}
-	if (rebase_put_back(w, w->out->before, err) < 0)
-		return -1;
 	w->out->after = NULL;
 	return finish(w, REBASE_MOVED, err);
 }
@@ -319,48 +299,26 @@ static int publish(struct rebasing *w, struct error *err)
 
 static int play(struct rebasing *w, struct error *err)
 {
-	bool moved, has, clean = true;
+	bool moved, has;
 
 	if (intend(w, err) < 0 || learn(w, err) < 0 || somebody_pushed(w, &moved, err) < 0)
 		return -1;
 	if (moved)
 		return finish(w, REBASE_MOVED, err);
-	if (rebase_contains(w, w->out->onto, w->out->before, &has, err) < 0)
+	if (rebase_contains(w, w->out->onto, w->from, &has, err) < 0)
 		return -1;
-	w->out->after = w->out->before;
-	if (!has && replay(w, &clean, err) < 0)
+	w->out->after = w->from;
+	if (!has &&
+		(gate_check(w->g, err) < 0 || rebase_check_out(w, w->from, err) < 0 ||
+			rebase_replay(w, w->out->onto, &w->out->after, &w->out->paths, err) < 0))
 		return -1;
-	if (!clean) {
-		w->out->after = NULL;
+	if (!w->out->after)
 		return conflict(w, err);
-	}
 	if (w->theirs && strcmp(w->theirs, w->out->after) == 0)
-		return finish(w, REBASE_CURRENT, err);
+		return finish(w,
+			strcmp(w->out->after, w->out->before) == 0 ? REBASE_CURRENT : REBASE_PUSHED,
+			err);
 	return publish(w, err);
-}
-
-static bool under_way(const struct rebasing *w)
-{
-	return strcmp(w->rec.state, "rebasing") == 0 || strcmp(w->rec.state, "restoring") == 0;
-}
-
-/* Does nothing to a worktree that may have another holder by now: that one restores it. */
-static int give_up(struct rebasing *w, const struct error *why, struct error *err)
-{
-	struct error more = {0};
-
-	if (!w->g->lost && under_way(w) &&
-		(rebase_put_back(w, w->out->before, &more) < 0 ||
-			rebase_save(w, "failed", &more) < 0)) {
-		*err = *why;
-		return error_prefix(err, "not restored (%s)", more.text);
-	}
-	*err = *why;
-	return w->out->kept ? error_prefix(err,
-				      "what was written in '%s' meanwhile, such as '%s', is the "
-				      "stash %.12s",
-				      w->path, w->out->kept_path, w->out->kept)
-			    : -1;
 }
 
 int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, struct gate *held,
@@ -371,16 +329,24 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 		.g = held,
 		.ask = ask,
 		.path = ask->of->path,
+		.dir = path_join(a, p->dir, ".landing"),
 		.branch = ask->of->branch,
 		.target = ask->target,
 		.out = out};
 	unsigned max = ask->attempts_max ? ask->attempts_max : REBASE_ATTEMPTS;
-	struct error why = {0};
+	struct error ignored;
+	int rc;
 
 	*out = (struct rebase){.branch = w.branch, .target = w.target, .fence = gate_fence(held)};
 	if (find_target(&w, err) < 0 || check_names(ask, w.target, err) < 0 || begin(&w, err) < 0)
 		return -1;
 	if (w.rec.attempts >= max)
 		return finish(&w, REBASE_EXHAUSTED, err);
-	return play(&w, &why) == 0 ? 0 : give_up(&w, &why, err);
+	rc = play(&w, err);
+	if (gate_check(held, &ignored) == 0) {
+		if (rc < 0)
+			(void)rebase_save(&w, "failed", &ignored);
+		(void)rebase_discard(&w, &ignored);
+	}
+	return rc;
 }

@@ -1,6 +1,6 @@
 /*
- * rebase_internal.h: a rebase in progress: git's state, the record in the store, and how a worktree
- * is restored. Private to rebase*.c.
+ * rebase_internal.h: a rebase in progress: its record in the store, and git under the gate. Private
+ * to rebase*.c and land.c.
  */
 #ifndef DT_REBASE_INTERNAL_H
 #define DT_REBASE_INTERNAL_H
@@ -13,11 +13,13 @@ struct rebasing {
 	struct pool *p;
 	struct gate *g;
 	const struct rebase_ask *ask;
-	const char *path, *branch, *target;
-	const char *git_dir; /* of the worktree */
+	const char *path; /* git runs here: the worktree or the repository */
+	const char *dir;  /* the throw-away worktree */
+	const char *branch, *target;
 	bool batch_ssh;
-	const char *const *env; /* more of git's environment for a while; NULL */
 	struct rebase_record rec;
+	const char *from;   /* the commit that is rebased: the branch's, or what a killed rebase had
+			     * pushed */
 	const char *known;  /* the branch on the remote as last seen; NULL */
 	const char *theirs; /* its commit on the remote now; NULL: it does not exist */
 	struct rebase *out;
@@ -29,9 +31,11 @@ int rebase_read(struct arena *a, struct pool *p, const char *path, struct rebase
 /* Writes w->rec with `state`, this fence and the current time. */
 int rebase_save(struct rebasing *w, const char *state, struct error *err);
 
-/* rebase_git.c. All run in the worktree, under the gate. */
+/* rebase_git.c. All run under the gate, in w->path if nothing else is said. */
 int rebase_git(struct rebasing *w, const char *const *argv, const char *name, unsigned timeout_s,
 	struct buf *out, int *status, struct error *err);
+int rebase_git_in(struct rebasing *w, const char *dir, const char *const *argv, const char *name,
+	unsigned timeout_s, struct buf *out, int *status, struct error *err);
 /* *sha NULL: the reference does not exist. */
 int rebase_sha(struct rebasing *w, const char *ref, const char **sha, struct error *err);
 int rebase_contains(
@@ -39,42 +43,26 @@ int rebase_contains(
 /* The branch was at `sha` at some time. */
 int rebase_was_at(struct rebasing *w, const char *sha, bool *yes, struct error *err);
 int rebase_dirty(struct rebasing *w, const char **what, struct error *err);
-int rebase_conflicts(struct rebasing *w, const char *const **paths, struct error *err);
 /* The commits of both branches on the remote; NULL: the branch does not exist. */
 int rebase_remote(struct rebasing *w, const char **target, const char **branch, struct error *err);
 /* Fetches the target, and the branch if it exists there (w->theirs). */
 int rebase_fetch(struct rebasing *w, struct error *err);
 
-/* rebase_whose.c. The reflog text of each of our steps. */
-#define REBASE_ACTION "dev-team rebase"
-
-enum rebase_whose {
-	REBASE_OURS,
-	REBASE_UNBEGUN, /* ours, killed before it had done more than write a note of git's */
-	REBASE_ANOTHERS,
-};
-/* Of the rebase in progress that `h` describes; w->rec is the record of the killed one. */
-int rebase_whose(
-	struct rebasing *w, const struct git_head *h, enum rebase_whose *out, struct error *err);
-
-/* rebase_keep.c. What is in the worktree and did not come from a rebase. */
-struct rebase_theirs {
-	size_t n;
-	const char *first; /* one of the files */
-	const char *tree;  /* tree of all files as they are now */
-	const char *laid;  /* tree of them without those changes */
-};
-int rebase_theirs(struct rebasing *w, struct rebase_theirs *out, struct error *err);
-/* Puts it into the stash: w->out->kept. */
-int rebase_keep(struct rebasing *w, const struct rebase_theirs *t, struct error *err);
-
-/* rebase_repair.c. Checks the branch out at `sha`, without a rebase in progress or lock files.
- * Partial work of git is undone; what somebody else has written meanwhile is kept. */
-int rebase_put_back(struct rebasing *w, const char *sha, struct error *err);
-/* Undoes what a killed rebase has left in this worktree. *done (may be NULL): there was something.
+/*
+ * A rebase is done in a worktree that nobody else uses, `.landing` in the pool's directory
+ * (w->dir). What a killed one has left there is removed by the next one: only the holder of the
+ * gate uses it. Local work runs no hooks and no file system monitor: an agent can write the
+ * repository's configuration.
  */
-int rebase_repair(struct rebasing *w, bool *done, struct error *err);
-/* Reads the state of the worktree; ERR_STATE if it must not be touched. */
-int rebase_look(struct rebasing *w, struct git_head *h, struct error *err);
+#define REBASE_QUIET                                                                               \
+	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0"
+int rebase_check_out(struct rebasing *w, const char *head, struct error *err);
+/* Rebases what is checked out there onto `onto`. *after NULL: *paths are in conflict. */
+int rebase_replay(struct rebasing *w, const char *onto, const char **after,
+	const char *const **paths, struct error *err);
+int rebase_discard(struct rebasing *w, struct error *err);
+/* The worktree `dir` goes to `to` if it is at `from`; otherwise *moved. */
+int rebase_follow(struct arena *a, const char *dir, const char *from, const char *to, bool *moved,
+	struct error *err);
 
 #endif

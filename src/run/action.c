@@ -3,6 +3,7 @@
 #include "src/machine/agents.h"
 #include "src/machine/answer.h"
 #include "src/local/script.h"
+#include "src/merge/gate.h"
 #include "src/machine/wait.h"
 #include "src/run/run_internal.h"
 #include "src/sys/process.h"
@@ -159,7 +160,8 @@ static int run_command(struct arena *a, const struct run_item *r, const struct r
 		.together = true,
 		.data = &output,
 		.timeout_s = p->turn->timeout_s,
-		.cancel = r->cancel};
+		.cancel = r->cancel,
+		.inherit = r->gate ? gate_descriptor(r->gate) : 0};
 	struct run_environment env = {0};
 	struct process_end end;
 	int rc;

@@ -3,11 +3,12 @@
 #include "src/base/json.h"
 #include "src/event/artifact.h"
 #include "src/machine/brief.h"
+#include "src/local/script.h"
 #include "src/merge/gate.h"
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
 
-enum { TIMEOUT_S = 1800, GATE_STEP_MS = 1000, LIMIT_SHOWN = 200 };
+enum { TIMEOUT_S = 1800, LIMIT_SHOWN = 200 };
 
 /* One call of a real agent. */
 struct agent_call {
@@ -18,7 +19,6 @@ struct agent_call {
 	const struct stage_spec *spec; /* NULL: the pipeline has no such stage, or there is none */
 	struct model_resolved model;
 	struct chain chain;
-	struct gate *gate;    /* NULL: not needed */
 	struct run_log log;   /* of what it prints */
 	int64_t heartbeat_at; /* of state.json */
 	struct harness_input input;
@@ -47,12 +47,11 @@ static void renew_lease(const char *document)
 	(void)context_log(&f, &ignored);
 }
 
-/* A harness_listener: keeps state.json, the work item's lease and the gate alive. */
+/* A harness_listener: keeps state.json and the work item's lease alive. */
 static void heartbeat(void *data, const struct harness_event *e)
 {
 	struct agent_call *c = data;
 	int64_t now = clock_now();
-	struct error ignored;
 
 	(void)e;
 	if (now >= c->heartbeat_at && now - c->heartbeat_at < HEARTBEAT_S)
@@ -60,9 +59,6 @@ static void heartbeat(void *data, const struct harness_event *e)
 	c->heartbeat_at = now;
 	run_write_state(c->run, c->stage, RUN_RUNNING);
 	renew_lease(c->run->call.context_file);
-	/* A process that lost the gate is killed by the one that took it. */
-	if (c->gate)
-		(void)gate_check(c->gate, &ignored);
 }
 
 /* ---- the artifact of a stage ---- */
@@ -185,8 +181,8 @@ static bool is_of_database(const struct run_item *r, const char *entry)
 static const char *const *environment(struct agent_call *c)
 {
 	const char *branch = c->run->worktree.of.branch;
-	const char *const *const more[] = {
-		c->run->database_env, c->gate ? gate_environment(c->gate) : NULL, c->run->pass_env};
+	const char *const *const more[] = {c->run->database_env,
+		c->run->gate ? gate_environment(c->run->gate) : NULL, c->run->pass_env};
 	struct run_environment env = {0};
 
 	run_action_environment(c->arena, c->run, c->action, &env);
@@ -227,6 +223,7 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 		.timeout_s = timeout_of(c),
 		.max_budget_usd = c->spec ? c->spec->max_budget_usd : 0,
 		.cancel = r->cancel,
+		.inherit = c->run->gate ? gate_descriptor(c->run->gate) : 0,
 		.output = keep_line,
 		.output_data = &c->log};
 }
@@ -546,29 +543,36 @@ static int make_prompt(
 	return brief_add(prompt, BRIEF_PROMPT, &f, c->id, role, &skill, err);
 }
 
-/* Waits as long as the stage may take, in short steps so that the heartbeat goes on. */
-static int take_gate(struct agent_call *c, struct pool *p, struct error *err)
+static void waits(void *data)
 {
-	int64_t until = clock_ticks() + (int64_t)timeout_of(c) * 1000;
+	heartbeat(data, NULL);
+}
 
-	for (bool logged = false;; logged = true) {
-		if (gate_take(c->arena, p, c->id, GATE_STEP_MS, 0, &c->gate, err) == 0)
-			return 0;
-		if (err->code != ERR_STATE || clock_ticks() > until)
-			return -1;
-		if (!logged)
-			error_log("dev-team: %s waits for the gate: %.400s", c->id, err->text);
-		heartbeat(c, NULL);
-		if (run_interrupt_wait(0))
-			return error_set(err, ERR_STATE, "interrupted");
-	}
+int run_gate_take(struct arena *a, struct run_item *r, const json *action, struct pool *pool,
+	struct error *err)
+{
+	struct agent_call c = {
+		.run = r, .arena = a, .action = action, .id = json_get_str(action, "id")};
+	const char *agent = json_get_str(action, "agent");
+	struct gate_ask wait = {.who = c.id, .cancel = r->cancel, .tick = waits, .data = &c};
+
+	c.spec = run_agent_stage(a, r->pipeline, c.id, agent ? agent : "");
+	if (!c.spec || !gate_stage_holds(c.spec))
+		return 0;
+	c.stage = c.spec->name;
+	wait.wait_ms = timeout_of(&c) * 1000;
+	if (run_pool_open(a, r, pool, err) < 0 || gate_take(a, pool, &wait, &r->gate, err) < 0)
+		return -1;
+	script_inherit = gate_descriptor(r->gate);
+	for (const char *const *e = gate_environment(r->gate); *e; e++)
+		(void)putenv(arena_dup(a, str_of(*e)));
+	return 0;
 }
 
 int run_agent_call(struct arena *a, const struct run_item *r, const json *action, const char *first,
 	struct run_answer *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
-	CLEANUP(pool_close) struct pool pool = {0};
 	struct agent_call c = {
 		.run = r, .arena = a, .action = action, .id = json_get_str(action, "id")};
 	struct instructions role;
@@ -579,13 +583,8 @@ int run_agent_call(struct arena *a, const struct run_item *r, const json *action
 	if (choose_model(&c, err) < 0 || choose_chain(&c, first, err) < 0 ||
 		make_prompt(&c, &prompt, &role, err) < 0)
 		return -1;
-	/* Only one stage of the pool that merges or migrates may run at a time. */
-	if (c.spec && gate_stage_holds(c.spec) &&
-		(run_pool_open(a, r, &pool, err) < 0 || take_gate(&c, &pool, err) < 0))
-		return -1;
 	run_log_open(&c.log, r->call.context_file, c.id);
 	rc = invoke(&c, &prompt, &role, out, err);
 	run_log_close(&c.log);
-	gate_drop(&c.gate);
 	return rc;
 }

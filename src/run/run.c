@@ -6,6 +6,7 @@
 #include "src/machine/agents.h"
 #include "src/machine/engine.h"
 #include "src/machine/wait.h"
+#include "src/merge/gate.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
@@ -92,8 +93,9 @@ static int act_in_child(void *data, size_t item, int report, int log)
 {
 	const struct action_jobs *j = data;
 	const struct run_action *action = &j->list.items[item].action;
+	CLEANUP(pool_close) struct pool gated = {0};
 	struct action_outcome o = {0};
-	struct run_item of;
+	struct run_item of = {0};
 	ssize_t ignored;
 
 	run_interrupt_child();
@@ -102,7 +104,10 @@ static int act_in_child(void *data, size_t item, int report, int log)
 	if (o.rc == 0)
 		o.rc = run_setup_databases(j->arena, &of, action->action, &o.err);
 	if (o.rc == 0)
+		o.rc = run_gate_take(j->arena, &of, action->action, &gated, &o.err);
+	if (o.rc == 0)
 		o.rc = run_action_execute(&of, action, &o.of, &o.err);
+	gate_drop(&of.gate);
 	ignored = write(report, &o, sizeof(o));
 	(void)ignored;
 	return 0;

@@ -38,6 +38,7 @@ struct run_item {
 	/* Of an action's own process: variables of its database branches; `NAME` removes. NULL: its
 	 * worktree has no databases. */
 	const char *const *database_env;
+	struct gate *gate; /* of an action's own process; NULL: its stage does not hold the gate */
 	/* Only with real agents. */
 	bool real;
 	const char *plugin_root;     /* of roles and skills */
@@ -228,6 +229,11 @@ struct run_answer {
 	bool within_quota;     /* of a plan: it costs nothing */
 };
 
+/* Waits until this process, which carries the action out, holds the gate of the pool, if its stage
+ * does: r->gate. Agents, scripts and scripted agents inherit it. *pool is the caller's to close,
+ * after gate_drop(). */
+int run_gate_take(struct arena *a, struct run_item *r, const json *action, struct pool *pool,
+	struct error *err);
 /* Chooses harness and model, and calls the agent. `first`: where the chain begins; NULL: as it is.
  * -1: no harness of the chain can be used, none of
  * them because of a usage limit, or an internal error: the run stops and nothing is counted against

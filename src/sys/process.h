@@ -92,6 +92,9 @@ void process_add_command(pid_t pid, struct buf *out);
 /* *pid: of a process other than this one whose working directory is `dir` (resolved) or below it;
  * 0: none that this user may see. -1: /proc cannot be read. */
 int process_within(const char *dir, pid_t *pid);
+/* True when the process has a lock of fcntl() on that file (resolved), or has inherited it; false
+ * if this user may not see that. */
+bool process_has_locked(pid_t pid, const char *path);
 /* True when a killed process has left the lock file (resolved): it does not change for two seconds,
  * and no process that this user may inspect has it open. */
 bool process_abandoned(const char *path);

@@ -22,7 +22,7 @@ enum { FORKED_NO_EXEC = 0x40 };         /* the kernel's PF_FORKNOEXEC */
 
 static bool read_file(pid_t pid, const char *name, struct buf *out)
 {
-	char path[64];
+	char path[96];
 	struct error ignored;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
@@ -283,6 +283,30 @@ static bool has_open(pid_t pid, const char *path)
 		ssize_t n = readlinkat(fds.fd, name, to, sizeof(to));
 
 		found = n == (ssize_t)strlen(path) && memcmp(to, path, (size_t)n) == 0;
+	}
+	return found;
+}
+
+/* A line of /proc/PID/fdinfo/N begins with `lock:` if the lock is held through that descriptor. */
+bool process_has_locked(pid_t pid, const char *path)
+{
+	CLEANUP(directory_close) struct directory fds = {0};
+	char dir[64], to[PATH_MAX];
+	struct error ignored;
+	const char *name;
+	bool found = false;
+
+	(void)snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)pid);
+	if (directory_open(&fds, AT_FDCWD, dir, NULL, &ignored) < 0)
+		return false;
+	while (!found && (name = directory_next(&fds, NULL))) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		ssize_t n = readlinkat(fds.fd, name, to, sizeof(to));
+
+		if (n != (ssize_t)strlen(path) || memcmp(to, path, (size_t)n) != 0)
+			continue;
+		(void)snprintf(dir, sizeof(dir), "fdinfo/%.20s", name);
+		found = read_file(pid, dir, &text) && strstr(text.s, "\nlock:");
 	}
 	return found;
 }

@@ -91,18 +91,20 @@ int exit_status(struct other *o)
 
 void hold(int ready, void *data)
 {
+	const struct gate_ask ask = {.who = "other"};
 	struct gate *g;
 
-	if (gate_take(&arena, &pool, "other", 0, data ? *(int *)data : 0, &g, &err) < 0)
+	(void)data;
+	if (gate_take(&arena, &pool, &ask, &g, &err) < 0)
 		_exit(99);
 	send_ready(ready);
 	for (;;)
 		pause();
 }
 
-struct other holder(int ttl_s)
+struct other holder(void)
 {
-	struct other o = other(hold, &ttl_s);
+	struct other o = other(hold, NULL);
 
 	assert_true(wait_ready(&o));
 	return o;
@@ -110,9 +112,10 @@ struct other holder(int ttl_s)
 
 struct gate *gate_now(unsigned wait_ms)
 {
+	const struct gate_ask ask = {.who = "test", .wait_ms = wait_ms};
 	struct gate *g;
 
-	if (gate_take(&arena, &pool, "test", wait_ms, 0, &g, &err) < 0)
+	if (gate_take(&arena, &pool, &ask, &g, &err) < 0)
 		fail_msg("%s", err.text);
 	return g;
 }
@@ -125,51 +128,36 @@ void gate_fence_is(int64_t fence)
 	gate_drop(&g);
 }
 
+size_t gate_length(struct gate_holder *first, int64_t *fence)
+{
+	struct gate_holder *line;
+	size_t n;
+
+	assert_int_equal(gate_status(&arena, &pool, &line, &n, fence, &err), 0);
+	if (n)
+		*first = line[0];
+	return n;
+}
+
 void gate_is_free(int64_t last)
 {
 	struct gate_holder h;
 	int64_t fence;
-	bool held;
 
-	assert_int_equal(gate_status(&arena, &pool, &h, &held, &fence, &err), 0);
-	assert_false(held);
+	assert_int_equal(gate_length(&h, &fence), 0);
 	assert_int_equal(fence, last);
 }
 
 bool gate_is_held(void)
 {
+	const struct gate_ask ask = {.who = "late"};
 	struct gate *g;
 
-	return gate_take(&arena, &pool, "", 0, 0, &g, &err) == -1;
+	return gate_take(&arena, &pool, &ask, &g, &err) == -1;
 }
 
 void kill_holder(struct other *o)
 {
 	(void)kill(o->pid, SIGKILL);
 	(void)exit_status(o);
-}
-
-struct gate_record gate_record_now(void)
-{
-	struct gate_record r;
-
-	assert_int_equal(gate_read(&arena, &pool, &r, &err), 0);
-	return r;
-}
-
-void gate_change(const struct gate_record *r)
-{
-	bool lost;
-
-	assert_int_equal(gate_put(&arena, &pool, r, r->mod, &lost, &err), 0);
-	assert_false(lost);
-}
-
-void lease_ends(void)
-{
-	struct gate_record r = gate_record_now();
-
-	r.until_ticks = 0;
-	r.until = 0;
-	gate_change(&r);
 }

@@ -40,24 +40,19 @@ void send_ready(int ready);
 /* Its exit status, or 128 + the signal. */
 int exit_status(struct other *o);
 
-/* Takes the gate, sends ready, and waits. *data: seconds of the lease. */
+/* Takes the gate, sends ready, and waits. */
 void hold(int ready, void *data);
-struct other holder(int ttl_s);
+struct other holder(void);
 struct gate *gate_now(unsigned wait_ms);
 
-/* The gate is free, or is taken over at once, and this is its next fence; it is free afterwards. */
+/* The gate is free, and this is its next fence; it is free afterwards. */
 void gate_fence_is(int64_t fence);
+/* How many hold it or wait; the holder. */
+size_t gate_length(struct gate_holder *first, int64_t *fence);
 /* It is free, and this was its last fence. */
 void gate_is_free(int64_t last);
 /* It cannot be taken now: err. */
 bool gate_is_held(void);
 void kill_holder(struct other *o);
-
-struct gate_record gate_record_now(void);
-/* Changes the record in the store, as another process could. */
-void gate_change(const struct gate_record *r);
-
-/* Makes the lease expire, as if the machine's clock had advanced. */
-void lease_ends(void);
 
 #endif

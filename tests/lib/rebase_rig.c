@@ -41,7 +41,7 @@ void main_gets(const char *file, const char *text)
 
 int try_rebase_of(struct rebase_ask *ask)
 {
-	struct gate *g = gate_now(0);
+	struct gate *g = gate_now(60000); /* until what a killed one left has ended */
 	int rc;
 
 	ask->of = &wt;
@@ -116,13 +116,4 @@ struct rebase_record record(void)
 	assert_int_equal(rebase_list(&arena, &all, &list, &n, &err), 0);
 	assert_int_equal(n, 1);
 	return list[0];
-}
-
-void in_a_conflict(const char *act)
-{
-	main_gets("x", "theirs");
-	sh(arena_printf(&arena,
-		"cd r && echo 'x merge=slow' >.git/info/attributes && "
-		"git config merge.slow.driver 'cd %s && %s; false'",
-		wt.path, act));
 }

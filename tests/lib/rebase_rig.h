@@ -16,8 +16,6 @@ int rebase_setup(void **state);
 
 /* Another user merges `file` into main. */
 void main_gets(const char *file, const char *text);
-/* The rebase will conflict in `x`; meanwhile a merge driver runs `act` in the worktree. */
-void in_a_conflict(const char *act);
 int try_rebase_of(struct rebase_ask *ask);
 int try_rebase(void);
 enum rebase_fate rebase(void);

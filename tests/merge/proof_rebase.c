@@ -74,11 +74,8 @@ REBASE_TEST(a_hook_that_says_no_is_heard)
 	   "chmod +x r/.git/hooks/pre-push");
 	assert_true(refused(try_rebase(), ERR_SYSTEM, "not today"));
 	assert_string_equal(look(), before);
-	sh("mv r/.git/hooks/pre-push r/.git/hooks/pre-rebase");
-	assert_int_equal(try_rebase(), -1);
-	assert_non_null(strstr(err.text, "not today"));
-	assert_string_equal(look(), before);
-	sh("rm r/.git/hooks/pre-rebase");
+	sh("mv r/.git/hooks/pre-push r/.git/hooks/pre-rebase"); /* the branch is not rebased in
+								   place */
 	assert_int_equal(rebase(), REBASE_PUSHED);
 }
 

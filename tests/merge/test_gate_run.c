@@ -59,7 +59,7 @@ GATE_TEST(a_program_that_is_not_there_leaves_the_gate_free)
 
 GATE_TEST(it_waits_for_the_gate_no_longer_than_told)
 {
-	struct other o = holder(0);
+	struct other o = holder();
 	int status;
 
 	ask = (struct gate_run_ask){.wait_ms = 1};
@@ -103,7 +103,7 @@ GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
 	assert_int_equal(run_with("touch inside", &status), -1);
 	assert_error(&err, "dev-team: interrupted while waiting for the merge gate");
-	o = holder(0);
+	o = holder();
 	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
 	assert_fails(run_with("touch inside", &status), err, ERR_STATE);
 	assert_false(path_exists(at("inside")));
@@ -112,130 +112,57 @@ GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 	close(ends[1]);
 }
 
-static _Noreturn void run_for(int out, const char *script, int ttl_s)
-{
-	const char *argv[] = {"/bin/sh", "-c", script, NULL};
-	struct gate_run_ask there = {
-		.who = "other", .argv = argv, .cwd = base, .output = out, .ttl_s = ttl_s};
-	int status;
-
-	_exit(gate_run(&arena, &pool, &there, &status, &err) < 0 ? 90 + (int)err.code : status);
-}
-
 /* Sends ready when the command runs; *data: its script. */
 static void run_there(int out, void *data)
 {
-	run_for(out, data, 600);
-}
+	const char *argv[] = {"/bin/sh", "-c", data, NULL};
+	struct gate_run_ask there = {.who = "other", .argv = argv, .cwd = base, .output = out};
+	int status;
 
-/* Renews its lease, and sees that it was lost, within seconds. */
-static void run_renewing(int out, void *data)
-{
-	run_for(out, data, 30);
-}
-
-static void note_hold(const struct process_info *info, void *arg)
-{
-	struct gate_record *r = arg;
-
-	if (process_has_env(info->pid, arena_printf(&arena, "DEV_TEAM_GATE_HOLD=%s", r->hold)))
-		r->ttl_s++;
-}
-
-/* The number of processes of this hold. */
-static int of_hold(const char *name)
-{
-	struct gate_record r = {.hold = name};
-
-	process_each(note_hold, &r);
-	return r.ttl_s;
+	_exit(gate_run(&arena, &pool, &there, &status, &err) < 0 ? 90 + (int)err.code : status);
 }
 
 static const char busy[] =
 	"trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep 1000; sleep 1000' &); "
 	"echo; sleep 1000; sleep 1000";
 
-GATE_TEST(a_killed_run_is_outlived_by_nothing)
+/* Nobody enters while a process of a killed holder is running. */
+GATE_TEST(what_a_killed_run_leaves_holds_the_gate)
 {
 	struct other o = other(run_there, (void *)(uintptr_t)busy);
-	const char *name;
-	struct gate *g;
+	struct gate_holder h, was;
+	int64_t fence;
+	bool held;
 
 	assert_true(wait_ready(&o));
-	name = gate_record_now().hold;
 	kill(o.pid, SIGKILL);
-	assert_int_equal(exit_status(&o), 128 + SIGKILL);
-	g = gate_now(0); /* at once, after its processes have been ended */
-	assert_int_equal(of_hold(name), 0);
-	assert_int_equal(gate_fence(g), 2);
-	gate_drop(&g);
-}
-
-/* No process takes the gate: the guardian alone notices that its holder has died. */
-GATE_TEST(a_killed_run_ends_its_command_by_itself)
-{
-	struct other o = other(run_there, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
-	const char *name;
-
-	assert_true(wait_ready(&o));
-	name = gate_record_now().hold;
-	kill(o.pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)o.pid, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+	assert_int_equal(gate_length(&h, &fence), 1);
+	assert_false(h.live);
+	assert_true(gate_is_held());
+	assert_non_null(strstr(err.text, "which has ended; a process that it started is running"));
+	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
+	assert_true(held);
+	assert_int_equal(was.pid, o.pid);
 	while (wait_ready(&o)) /* until the last of them has closed it */
 		;
 	assert_int_equal(exit_status(&o), 128 + SIGKILL);
-	assert_int_equal(of_hold(name), 0);
+	gate_fence_is(3);
 }
 
-GATE_TEST(a_lost_gate_ends_the_command)
-{
-	struct other o = other(run_renewing, (void *)(uintptr_t) "echo; sleep 1000; sleep 1000");
-	struct gate_record r;
-
-	assert_true(wait_ready(&o));
-	r = gate_record_now();
-	r.held = false;
-	r.fence++;
-	gate_change(&r);
-	assert_int_equal(exit_status(&o), 90 + ERR_STATE);
-	gate_is_free(2);
-}
-
-GATE_TEST(a_run_is_taken_over_whole)
+GATE_TEST(a_forced_release_ends_the_command)
 {
 	struct other o = other(run_there, (void *)(uintptr_t)busy);
-	const char *name;
-	struct gate *g;
+	struct gate_holder was;
+	bool held;
 
 	assert_true(wait_ready(&o));
 	kill(o.pid, SIGSTOP);
-	name = gate_record_now().hold;
-	lease_ends();
-	g = gate_now(0);
-	assert_int_equal(of_hold(name), 0);
+	assert_int_equal(gate_force(&arena, &pool, 1, &was, &held, &err), 0);
+	while (wait_ready(&o))
+		;
 	assert_int_equal(exit_status(&o), 128 + SIGKILL);
-	gate_drop(&g);
-}
-
-GATE_TEST(a_lease_is_renewed_while_the_command_runs)
-{
-	struct other o = other(run_renewing, (void *)(uintptr_t) "mkfifo go; echo; cat go");
-	struct gate_record first, r;
-	struct store_change *change;
-	int64_t next;
-	size_t n;
-
-	assert_true(wait_ready(&o));
-	assert_int_equal(gate_read(&arena, &pool, &first, &err), 0);
-	assert_int_equal(store_watch(pool.store, &arena, gate_key(&arena, &pool), first.mod + 1,
-				 600000, 1, &change, &n, &next, &err),
-		STORE_OK);
-	assert_int_equal(n, 1);
-	r = gate_record_now();
-	assert_true(r.until_ticks > first.until_ticks);
-	assert_true(gate_is_held());
-	sh("echo >go");
-	assert_int_equal(exit_status(&o), 0);
-	gate_is_free(1);
+	gate_fence_is(2);
 }
 
 GATE_TEST(a_run_inside_a_run_is_inside)
@@ -244,7 +171,7 @@ GATE_TEST(a_run_inside_a_run_is_inside)
 
 	ask = (struct gate_run_ask){0};
 	assert_int_equal(run("test -z \"$X\""), 0);
-	setenv("DEV_TEAM_GATE_HOLD", "1-1-1-absent", 1); /* no hold has this name */
+	setenv("DEV_TEAM_GATE_HOLD", at("pool/.merge-gate/1"), 1); /* it has ended */
 	ask = (struct gate_run_ask){0};
 	assert_int_equal(run_with("true", &status), 0);
 	assert_int_equal(ask.fence, 2);

@@ -1,3 +1,4 @@
+#include "src/merge/rebase_internal.h"
 #include "tests/lib/rebase_rig.h"
 
 REBASE_TEST(a_branch_that_has_the_target_is_left_alone)
@@ -170,23 +171,54 @@ REBASE_TEST(without_the_gate_nothing_is_written)
 
 	main_gets("m", "main");
 	before = look();
-	disk_lock_drop(&g->lock);
 	assert_int_equal(gate_force(&arena, &pool, 0, &was, &held, &err), 0);
 	other = gate_now(0);
-	assert_true(refused(gate_rebase(&arena, &pool, &ask, g, &done, &err), ERR_STATE,
-		"was lost (fence 1): now held by 'test'"));
+	assert_true(refused(
+		gate_rebase(&arena, &pool, &ask, g, &done, &err), ERR_STATE, "was lost (fence 1)"));
 	assert_string_equal(look(), before);
 	gate_drop(&g);
 	gate_drop(&other);
 }
 
-/* What a user writes while it runs; the other cases are in proof_rebase_theirs.c. */
-REBASE_TEST(an_edit_meanwhile_is_put_by)
+/* What a user writes while it runs is not touched; the worktree follows if it can. */
+REBASE_TEST(an_edit_meanwhile_stays)
 {
-	in_a_conflict("echo edited >>a");
-	assert_int_equal(rebase(), REBASE_CONFLICT);
-	assert_string_equal(done.kept_path, "a");
-	assert_sh("cd wt && git status --porcelain && cat x && git stash show --name-only && "
-		  "git stash pop -q && git diff --name-only && tail -n 1 a",
-		"x\nx2\na\na\nedited\n");
+	main_gets("a", "main");
+	scratch_program("r/.git/hooks/pre-push",
+		arena_printf(&arena, "unset GIT_DIR; echo edited >>%s/d/y", wt.path));
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_null(done.kept);
+	assert_sh("cd wt && git status --porcelain && cat a d/y && git rev-list --count "
+		  "origin/main..",
+		" M d/y\nmain\ny\nedited\n2\n");
+	sh("cd wt && git checkout -q d/y");
+	main_gets("a", "again");
+	scratch_program("r/.git/hooks/pre-push",
+		arena_printf(&arena, "unset GIT_DIR; echo edited >>%s/a", wt.path));
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_non_null(strstr(done.kept, "'a'"));
+	assert_sh("cd wt && git status --porcelain && cat a", " M a\nmain\nedited\n");
+	sh("cd wt && test $(git rev-parse feat/x) != $(git rev-parse origin/feat/x) && "
+	   "git checkout -q a && rm ../r/.git/hooks/pre-push");
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_null(done.kept);
+	assert_sh("cd wt && git fetch -q && git status --porcelain --branch && cat a",
+		"## feat/x...origin/main [ahead 2]\nagain\n");
+}
+
+/* As after a kill between the push and the next step. */
+REBASE_TEST(what_a_killed_one_pushed_is_taken)
+{
+	struct rebasing w = {.a = &arena, .p = &pool, .path = wt.path};
+
+	main_gets("m", "main");
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	sh(arena_printf(&arena, "cd wt && git reset -q --hard %s", done.before));
+	w.rec = record();
+	w.g = gate_now(0);
+	assert_int_equal(rebase_save(&w, "rebasing", &err), 0);
+	gate_drop(&w.g);
+	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_string_equal(done.after, w.rec.after);
+	assert_sh("cd wt && git rev-parse HEAD", arena_printf(&arena, "%s\n", done.after));
 }
