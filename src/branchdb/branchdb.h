@@ -136,6 +136,16 @@ int branchdb_inject(struct branchdb *db, const struct database_pool_spec *pool,
 void branchdb_withhold(
 	struct arena *a, const struct database_pool_spec *pool, struct branchdb_environment *out);
 
+/* Where a connection string leads. */
+struct branchdb_endpoint {
+	const char *directory;   /* of an SQLite file; else NULL */
+	bool read_only;          /* the address says so */
+	const char *host, *port; /* of a server; a host that begins with `/` has its socket */
+};
+/* False: that is not known. */
+bool branchdb_find_endpoint(
+	struct arena *a, const char *address, struct branchdb_endpoint *out);
+
 /* ---- checks ---- */
 
 /* The adapter has what it needs: variables, programs, commands. `reach`: and answers. -1: what is

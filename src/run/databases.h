@@ -6,6 +6,7 @@
 #define DT_RUN_DATABASES_H
 
 #include "src/branchdb/branchdb.h"
+#include "src/sandbox/sandbox.h"
 #include "src/worktree/pool.h"
 
 /* From now on a worktree of this process gets and loses its branches. */
@@ -31,6 +32,37 @@ int pool_databases_worktrees(struct pool_databases *d, const char *const **out, 
 int pool_databases_environment(struct pool_databases *d, const struct allocation *of,
 	enum database_access access, const char *issue, struct branchdb_environment *out,
 	struct error *err);
+
+/* Removes the variables of all of them. */
+void pool_databases_withhold(struct arena *a, const struct database_pool_spec **list, size_t n,
+	struct branchdb_environment *out);
+
+/* For a contained command below: the names of the variables that were set, those of a database
+ * separated by commas, its target first, and databases by a blank. */
+#define POOL_DATABASES_VARIABLE "DEV_TEAM_DATABASES"
+
+/* ---- actions that a session carries out ---- */
+
+/* Of an action, by the pipeline that the settings of the repository name. */
+struct session_databases {
+	const char *pool; /* the items' WorktreePool; NULL: it has no databases */
+	enum database_access access;
+};
+/* `repo`: the main work tree. */
+int session_databases_find(struct arena *a, const char *repo, const char *action, const char *agent,
+	struct session_databases *out, struct error *err);
+/* The variables of a script of the item: as struct process has them; NULL: its pool has no
+ * databases. */
+int session_databases_environment(struct arena *a, const char *document, const char *action,
+	const char *const **out, struct error *err);
+
+/* ---- a contained command ---- */
+
+/* The variables and databases that a program above gave this one, for its command in the sandbox.
+ */
+void pool_databases_pass(struct arena *a, struct sandbox_command *x);
+
+/* ---- branches made in advance ---- */
 
 /* Makes branches in advance, in a throw-away worktree of the target branch; does nothing while
  * another process does. *made: how many. */
