@@ -66,11 +66,13 @@ void branchdb_close(struct branchdb *db); /* for CLEANUP */
 
 struct branchdb_request {
 	const struct database_pool_spec *pool;
-	const char *branch;   /* git branch of the worktree */
-	const char *worktree; /* its path: migrations run there */
-	const char *issue;    /* of events; NULL */
-	bool read_only;       /* the branch that all share; the adapter must have such ones */
-	const char *warm;     /* of branchdb_refill(); else NULL */
+	const char *branch;       /* git branch of the worktree */
+	const char *worktree;     /* its path: migrations run there */
+	const char *issue;        /* of events; NULL */
+	bool read_only;           /* the branch that all share; the adapter must have such ones */
+	const char *warm;         /* of branchdb_refill(); else NULL */
+	void (*tick)(void *data); /* called each second while migrations run; may be NULL */
+	void *data;
 };
 /*
  * Creates and migrates the branch, or finds it, and records that it is used. Nothing is left after
@@ -79,6 +81,18 @@ struct branchdb_request {
  */
 int branchdb_allocate(struct branchdb *db, const struct branchdb_request *q,
 	struct branchdb_branch *out, struct error *err);
+
+/*
+ * A fresh branch beside the worktree's own, migrated with the files in q->worktree. Until it is
+ * removed, or takes the place of the own one, its record is that of a branch that this process is
+ * making. -1: as branchdb_allocate(); ERR_CHECK: MigrationConflict.
+ */
+int branchdb_renew(struct branchdb *db, const struct branchdb_request *q,
+	struct branchdb_branch *out, struct error *err);
+/* The fresh branch is the worktree's own from now on, and the former one is removed. One that
+ * cannot be removed stays in the records, with the reason. */
+int branchdb_replace(struct branchdb *db, const struct database_pool_spec *pool,
+	const struct branchdb_branch *fresh, struct error *err);
 
 /*
  * Branches that are made in advance, as many as `warmPoolSize` says and the limit of the pool
@@ -143,8 +157,7 @@ struct branchdb_endpoint {
 	const char *host, *port; /* of a server; a host that begins with `/` has its socket */
 };
 /* False: that is not known. */
-bool branchdb_find_endpoint(
-	struct arena *a, const char *address, struct branchdb_endpoint *out);
+bool branchdb_find_endpoint(struct arena *a, const char *address, struct branchdb_endpoint *out);
 
 /* ---- checks ---- */
 

@@ -7,7 +7,7 @@
 #include "src/sys/process.h"
 #include "src/sys/secrets.h"
 
-enum { MIGRATION_S = 1800, OUTPUT_MAX = 64 << 10 };
+enum { MIGRATION_S = 1800, OUTPUT_MAX = 64 << 10, TICK_MS = 1000 };
 
 /* ---- parts of an address ---- */
 
@@ -144,17 +144,22 @@ bool branchdb_find_endpoint(struct arena *a, const char *address, struct branchd
 
 /* ---- migrations ---- */
 
-int branch_migrate(struct arena *a, const struct database_pool_spec *pool, const char *worktree,
-	const char *const *env, struct error *err)
+int branch_migrate(struct arena *a, const struct branchdb_request *q, const char *const *env,
+	struct error *err)
 {
+	const struct database_pool_spec *pool = q->pool;
 	const char *const argv[] = {"sh", "-c", pool->migration_command, NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const struct process p = {.argv = argv,
-		.cwd = pool->migration_cwd ? path_join(a, worktree, pool->migration_cwd) : worktree,
+		.cwd = pool->migration_cwd ? path_join(a, q->worktree, pool->migration_cwd)
+					   : q->worktree,
 		.env = env,
 		.output = -1,
 		.out = &out,
 		.out_max = OUTPUT_MAX,
+		.tick = q->tick,
+		.tick_ms = TICK_MS,
+		.data = q->data,
 		.timeout_s = MIGRATION_S};
 	struct process_end end;
 

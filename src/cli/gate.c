@@ -2,6 +2,7 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/merge/gate.h"
+#include "src/run/databases.h"
 #include "src/run/run.h"
 #include "src/run/locate.h"
 #include "src/sys/path.h"
@@ -197,7 +198,8 @@ static void put_rebase(struct buf *out, const struct rebase *r)
 		break;
 	case REBASE_EXHAUSTED:
 		buf_addf(out, "exhausted: '%s' did not rebase onto '%s' %u times%s", r->branch,
-			r->target, r->attempt, r->paths ? ":" : "; --again tries once more\n");
+			r->target, r->attempt,
+			r->paths || r->fault ? ":" : "; --again tries once more\n");
 		break;
 	case REBASE_MOVED:
 		buf_addf(out,
@@ -205,14 +207,43 @@ static void put_rebase(struct buf *out, const struct rebase *r)
 			r->branch);
 		break;
 	}
+	if (r->fault)
+		buf_addf(out, " %s\n", r->fault);
 	for (size_t i = 0; r->paths && r->paths[i]; i++)
 		buf_addf(out, " %s%s", r->paths[i], r->paths[i + 1] ? "" : "\n");
 }
 
-static int rebase_under_gate(struct invocation *in, struct pool *p, const struct rebase_ask *ask,
+struct renewed {
+	struct pool_renewal of;
+	const char *path; /* of the worktree */
+};
+
+static int verify_databases(void *data, const char **fault, struct error *err)
+{
+	struct renewed *r = data;
+	const char *const *ignored;
+
+	return pool_renewal_begin(&r->of, r->path, true, &ignored, fault, err);
+}
+
+/* Migrations may take longer than the lease. */
+static void renew_gate(void *data)
+{
+	struct error ignored;
+
+	(void)gate_check(data, &ignored);
+}
+
+static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebase_ask *ask,
 	struct rebase *out, struct error *err)
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
+	struct renewed databases = {.of = {.arena = in->arena,
+					    .pool = p,
+					    .branch = ask->of->branch,
+					    .issue = ask->issue,
+					    .tick = renew_gate},
+		.path = ask->of->path};
 	const struct gate_options *o = in->values;
 	const char *who =
 		o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->of->branch);
@@ -222,7 +253,13 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, const struct
 		run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(g, cancel);
+	databases.of.data = g;
+	ask->verify = verify_databases;
+	ask->data = &databases;
 	rc = gate_rebase(in->arena, p, ask, g, out, err);
+	if (rc == 0 && out->fate == REBASE_PUSHED)
+		rc = pool_renewal_keep(&databases.of, err);
+	pool_renewal_end(&databases.of);
 	run_interrupt_end();
 	return rc;
 }

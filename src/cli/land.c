@@ -2,6 +2,7 @@
 #include "src/cli/cli.h"
 #include "src/machine/evidence.h"
 #include "src/merge/land.h"
+#include "src/run/databases.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
@@ -145,11 +146,32 @@ static void put_result(struct buf *out, const struct land *l)
 	buf_addf(out, "; '%s' is as it was\n", l->target);
 }
 
-static int land(struct invocation *in, struct pool *p, const struct land_ask *ask, struct land *out,
+static int prepare_databases(void *data, const char *dir, bool rebased, const char *const **env,
+	const char **fault, struct error *err)
+{
+	return pool_renewal_begin(data, dir, rebased, env, fault, err);
+}
+
+static void settle_databases(void *data)
+{
+	pool_renewal_end(data);
+}
+
+/* Migrations may take longer than the lease. */
+static void renew_gate(void *data)
+{
+	struct error ignored;
+
+	(void)gate_check(data, &ignored);
+}
+
+static int land(struct invocation *in, struct pool *p, struct land_ask *ask, struct land *out,
 	struct error *err)
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
 	const struct land_options *o = in->values;
+	struct pool_renewal renewal = {
+		.arena = in->arena, .pool = p, .branch = ask->branch, .tick = renew_gate};
 	const char *who = arena_printf(in->arena, "land %.150s", ask->branch);
 	int cancel, rc;
 
@@ -157,6 +179,12 @@ static int land(struct invocation *in, struct pool *p, const struct land_ask *as
 		run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(g, cancel);
+	renewal.data = g;
+	if (p->n_databases) {
+		ask->prepare = prepare_databases;
+		ask->settle = settle_databases;
+		ask->data = &renewal;
+	}
 	rc = land_branch(in->arena, p, ask, g, out, err);
 	run_interrupt_end();
 	return rc;

@@ -110,12 +110,17 @@ struct rebase_ask {
 	const char *issue;           /* for the event and runtime.json; NULL */
 	unsigned attempts_max;       /* 0: REBASE_ATTEMPTS */
 	bool again;                  /* resets the count of failed attempts */
+	/* After a rebase without conflicts, before the push. *fault: why it is suspended all the
+	 * same; NULL. May be NULL. */
+	int (*verify)(void *data, const char **fault, struct error *err);
+	void *data;
 };
 struct rebase {
 	enum rebase_fate fate;
 	const char *branch, *target;
 	const char *before, *after, *onto; /* shas; after: NULL unless the branch has a new one */
 	const char *const *paths;          /* of the conflict, NULL-ended; else NULL */
+	const char *fault;                 /* of rebase_ask.verify; NULL */
 	unsigned attempt;                  /* number of failed attempts */
 	int64_t fence;
 	bool repaired; /* what a killed rebase had left was undone first */

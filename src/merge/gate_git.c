@@ -2,11 +2,12 @@
 #include <poll.h>
 #include <signal.h>
 #include "src/base/clock.h"
+#include "src/base/vec.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 #include "src/merge/gate_internal.h"
 
-enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100, MORE_ENV = 2, ARGS_MAX = 40 };
+enum { OUTPUT_MAX = 4 << 20, LOCAL_S = 120, TICK_MS = 100, ARGS_MAX = 40 };
 
 /* No prompt, no editor, no window. A caller's GIT_DIR and similar variables (we may run in a hook)
  * do not apply; other settings of the user do. */
@@ -85,19 +86,20 @@ static void unwatch(struct watched *w)
 	buf_release(&w->words);
 }
 
-static void fill_env(const struct gate *g, const struct git_call *c, const char **env)
+static const char *const *environment_of(const struct gate *g, const struct git_call *c)
 {
-	size_t n = 0;
+	VEC(const char *) env = {0};
 
 	for (size_t i = 0; i < COUNT(quiet); i++)
-		env[n++] = quiet[i];
-	env[n++] = g->env[0];
-	env[n++] = g->env[1];
-	for (size_t i = 0; c->env && c->env[i] && i < MORE_ENV; i++)
-		env[n++] = c->env[i];
+		vec_push_in(g->a, &env, quiet[i]);
+	vec_push_in(g->a, &env, g->env[0]);
+	vec_push_in(g->a, &env, g->env[1]);
+	for (size_t i = 0; c->env && c->env[i]; i++)
+		vec_push_in(g->a, &env, c->env[i]);
 	if (c->batch_ssh && !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH"))
-		env[n++] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
-	env[n] = NULL;
+		vec_push_in(g->a, &env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes");
+	vec_push_in(g->a, &env, NULL);
+	return env.items;
 }
 
 /* An agent can write the repository's configuration: none of its programs may watch the files. */
@@ -121,10 +123,10 @@ int gate_git(
 	CLEANUP(unwatch)
 	struct watched w = {
 		.g = g, .ends = {-1, -1}, .out = out, .due = clock_ticks() + gate_round_ms(g)};
-	const char *env[COUNT(quiet) + MORE_ENV + 4], *argv[ARGS_MAX];
+	const char *argv[ARGS_MAX];
 	struct process p = {.argv = without_monitor(c->argv, argv),
 		.cwd = c->cwd,
-		.env = env,
+		.env = environment_of(g, c),
 		.output = -1,
 		.on_output = hear,
 		.timeout_s = c->timeout_s ? c->timeout_s : LOCAL_S,
@@ -135,7 +137,6 @@ int gate_git(
 	struct process_end end;
 	int rc;
 
-	fill_env(g, c, env);
 	if (pipe2(w.ends, O_CLOEXEC) < 0)
 		return error_errno(err, "cannot create a pipe");
 	p.cancel = w.ends[0];

@@ -336,6 +336,13 @@ static int play(struct rebasing *w, struct error *err)
 	}
 	if (w->theirs && strcmp(w->theirs, w->out->after) == 0)
 		return finish(w, REBASE_CURRENT, err);
+	if ((!has || w->out->repaired) && w->ask->verify &&
+		w->ask->verify(w->ask->data, &w->out->fault, err) < 0)
+		return -1;
+	if (w->out->fault) {
+		w->out->after = NULL;
+		return conflict(w, err);
+	}
 	return publish(w, err);
 }
 

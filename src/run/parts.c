@@ -130,6 +130,23 @@ void pool_databases_withhold(struct arena *a, const struct database_pool_spec **
 	out->n--;
 }
 
+void pool_databases_keep_upstreams(
+	const struct database_pool_spec **list, size_t n, struct branchdb_environment *env)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < env->n; i++) {
+		bool upstream = false;
+
+		for (size_t k = 0; k < n; k++)
+			upstream |= strcmp(env->items[i], list[k]->connection_env) == 0;
+		if (!upstream)
+			env->items[kept++] = env->items[i];
+	}
+	env->items[kept] = NULL;
+	env->n = kept;
+}
+
 /* ---- an action of a run ---- */
 
 /* Scripts and scripted agents inherit it; harnesses get it as a list. */
@@ -181,6 +198,8 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 		pool_databases_withhold(a, pool->databases, pool->n_databases, &env);
 	else if (stage_environment(a, r, stage, &env, err) < 0)
 		return -1;
+	if (!agent && stage && stage->holds_gate)
+		pool_databases_keep_upstreams(pool->databases, pool->n_databases, &env);
 	r->database_env = env.items;
 	return inherit(a, env.items, err);
 }

@@ -50,6 +50,7 @@ int session_databases_find(struct arena *a, const char *repo, const char *action
 	out->pool = pool->name;
 	stage = run_agent_stage(a, pipeline, action, agent ? agent : "");
 	out->access = stage ? stage->database : DATABASE_NONE;
+	out->holds_gate = stage && stage->holds_gate;
 	return 0;
 }
 
@@ -104,6 +105,8 @@ int session_databases_environment(struct arena *a, const char *document, const c
 		pool_databases_open(a, &pool, &d, err) < 0 ||
 		pool_databases_environment(&d, &of, found.access, NULL, &env, err) < 0)
 		return -1;
+	if (found.holds_gate)
+		pool_databases_keep_upstreams(pool.databases, pool.n_databases, &env);
 	*out = env.items;
 	return 0;
 }
