@@ -61,6 +61,8 @@ int adapter_refuse(struct adapter_call *c, enum adapter_fault fault, struct erro
 	const char *fmt, ...) PRINTF(4, 5);
 /* The value of a variable that the pool names; -1: it is not set. `what`: the field. */
 int adapter_variable(const char *what, const char *name, const char **out, struct error *err);
+/* The file that the address of an SQLite database names; NULL: it is of something else. */
+const char *sqlite_file_of(struct arena *a, const char *address);
 /* This process masks the connection string, its password, and that as it is in a URL. */
 void adapter_keep_secret(const char *address);
 

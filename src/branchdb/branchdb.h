@@ -81,6 +81,18 @@ int branchdb_allocate(struct branchdb *db, const struct branchdb_request *q,
 	struct branchdb_branch *out, struct error *err);
 
 /*
+ * A fresh branch beside the worktree's own, migrated with the files in q->worktree. Until it is
+ * removed, or takes the place of the own one, its record is that of a branch that this process is
+ * making. -1: as branchdb_allocate(); ERR_CHECK: MigrationConflict.
+ */
+int branchdb_renew(struct branchdb *db, const struct branchdb_request *q,
+	struct branchdb_branch *out, struct error *err);
+/* The fresh branch is the worktree's own from now on, and the former one is removed. One that
+ * cannot be removed stays in the records, with the reason. */
+int branchdb_replace(struct branchdb *db, const struct database_pool_spec *pool,
+	const struct branchdb_branch *fresh, struct error *err);
+
+/*
  * Branches that are made in advance, as many as `warmPoolSize` says and the limit of the pool
  * allows; those of other migrations than `worktree`, of the target branch, are removed. *made: how
  * many.
@@ -135,6 +147,15 @@ int branchdb_inject(struct branchdb *db, const struct database_pool_spec *pool,
 /* Removes the variables of a pool: the upstream's, and the target's of a stage without a branch. */
 void branchdb_withhold(
 	struct arena *a, const struct database_pool_spec *pool, struct branchdb_environment *out);
+
+/* Where a connection string leads. */
+struct branchdb_endpoint {
+	const char *directory;   /* of an SQLite file; else NULL */
+	bool read_only;          /* the address says so */
+	const char *host, *port; /* of a server; a host that begins with `/` has its socket */
+};
+/* False: that is not known. */
+bool branchdb_find_endpoint(struct arena *a, const char *address, struct branchdb_endpoint *out);
 
 /* ---- checks ---- */
 

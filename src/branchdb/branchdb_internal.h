@@ -30,9 +30,12 @@ struct branch_counts {
 /* How many there are of a pool. */
 int branch_count(
 	struct branchdb *db, const char *pool, struct branch_counts *out, struct error *err);
-/* The warm branch b becomes that of the git branch `of`, whose record is in `slot`. */
+/* The branch b becomes that of the git branch `of`, whose record is in `slot`; there is none yet,
+ * or it is `former`, which this process removes from now on. */
 int branch_rename(struct branchdb *db, struct branchdb_branch *b, const char *slot, const char *of,
-	bool *refused, struct error *err);
+	struct branchdb_branch *former, bool *refused, struct error *err);
+/* `WORD DIGITS`; no process has used it, on any machine. */
+char *branch_fresh_name(struct arena *a, const char *word, size_t i);
 /* Gives the request a branch that was made in advance for the same migrations. *taken false: there
  * is none. */
 int branch_take_warm(struct branchdb *db, const struct branchdb_request *q, const char *slot,
@@ -44,7 +47,7 @@ bool branch_busy(struct branchdb *db, const struct branchdb_branch *b);
 
 /* Runs the pool's migration command in the worktree with these variables. -1: ERR_CHECK, with the
  * last line that it printed, in which secrets are masked. */
-int branch_migrate(struct arena *a, const struct database_pool_spec *pool, const char *worktree,
-	const char *const *env, struct error *err);
+int branch_migrate(struct arena *a, const struct branchdb_request *q, const char *const *env,
+	struct error *err);
 
 #endif

@@ -96,15 +96,63 @@ void branchdb_withhold(
 		add_removal(a, out, pool->additional_envs.list[i]);
 }
 
+/* `SCHEME://USER@HOST:PORT/...` of another vendor; a host in brackets without them. */
+static bool read_authority(struct arena *a, const char *address, struct branchdb_endpoint *out)
+{
+	const char *begin = strstr(address, "://"), *end, *at, *colon;
+	struct str host;
+
+	if (!begin)
+		return false;
+	begin += strlen("://");
+	end = begin + strcspn(begin, "/?#");
+	for (at = end; at > begin && at[-1] != '@'; at--)
+		;
+	host = (struct str){at, (size_t)(end - at)};
+	for (colon = end; colon > at && colon[-1] != ':' && colon[-1] != ']'; colon--)
+		;
+	if (colon > at && colon[-1] == ':') {
+		out->port = arena_dup(a, (struct str){colon, (size_t)(end - colon)});
+		host.n = (size_t)(colon - 1 - at);
+	}
+	if (str_starts(host, "[") && str_ends(host, "]"))
+		host = str_sub(host, 1, host.n - 1);
+	out->host = arena_dup(a, host);
+	return host.n && out->port && *out->port;
+}
+
+bool branchdb_find_endpoint(struct arena *a, const char *address, struct branchdb_endpoint *out)
+{
+	const char *file = sqlite_file_of(a, address);
+	struct postgres_address parts;
+	struct error ignored;
+
+	*out = (struct branchdb_endpoint){0};
+	if (file) {
+		out->directory = arena_dup(a, path_dir(file));
+		out->read_only = str_ends(str_of(address), "?mode=ro");
+		return true;
+	}
+	if (strstr(address, "://") && !postgres_is_url(address))
+		return read_authority(a, address, out);
+	if (postgres_parse(a, address, &parts, &ignored) < 0)
+		return false;
+	out->host = parts.host && *parts.host ? parts.host : "/var/run/postgresql";
+	out->port = parts.port && *parts.port ? parts.port : "5432";
+	return true;
+}
+
 /* ---- migrations ---- */
 
-int branch_migrate(struct arena *a, const struct database_pool_spec *pool, const char *worktree,
-	const char *const *env, struct error *err)
+int branch_migrate(struct arena *a, const struct branchdb_request *q, const char *const *env,
+	struct error *err)
 {
+	const struct database_pool_spec *pool = q->pool;
 	const char *const argv[] = {"sh", "-c", pool->migration_command, NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const struct process p = {.argv = argv,
-		.cwd = pool->migration_cwd ? path_join(a, worktree, pool->migration_cwd) : worktree,
+		.cwd = pool->migration_cwd ? path_join(a, q->worktree, pool->migration_cwd)
+					   : q->worktree,
 		.env = env,
 		.output = -1,
 		.out = &out,

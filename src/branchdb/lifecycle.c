@@ -230,6 +230,7 @@ struct creation {
 	struct branchdb_branch of;
 	int64_t began; /* clock_ticks() */
 	bool full;     /* no more may be made in advance */
+	bool fresh;    /* of branchdb_renew() */
 	struct error *err;
 };
 
@@ -280,9 +281,10 @@ static int refuse_quota(struct creation *k, unsigned limit, bool vendor)
 		pool->name, limit);
 }
 
+/* A fresh branch is the second of its worktree for a while: one at a time, under the merge gate. */
 static unsigned limit_of(const struct creation *k)
 {
-	unsigned limit = k->ask->pool->max_branches;
+	unsigned limit = k->ask->pool->max_branches + (k->fresh ? 1 : 0);
 
 	return k->adapter->max && k->adapter->max < limit ? k->adapter->max : limit;
 }
@@ -356,16 +358,21 @@ static int migrate_branch(struct creation *k)
 	const struct branchdb_request *q = k->ask;
 	struct branchdb_environment env = {0};
 
-	if (!q->pool->migrations || !q->pool->on_create || q->read_only)
+	if (!q->pool->migration_command || q->read_only || (!q->pool->on_create && !k->fresh))
 		return 0;
 	if (branchdb_inject(k->db, q->pool, &k->of, false, &env, k->err) < 0)
 		return -1;
-	if (branch_migrate(k->db->arena, q->pool, q->worktree, env.items, k->err) == 0)
+	if (branch_migrate(k->db->arena, q, env.items, k->err) == 0)
 		return 0;
-	(void)tell(k->db, EVENT_MIGRATION_FAILED, q->issue,
+	(void)tell(k->db, k->fresh ? EVENT_MIGRATION_CONFLICT : EVENT_MIGRATION_FAILED, q->issue,
 		JSON_OBJECT(JSON_TEXT("pool", k->of.pool), JSON_TEXT("branchKey", k->of.key),
+			JSON_IF(k->fresh, JSON_TEXT("branch", q->branch)),
 			JSON_TEXT("detail", k->err->text)));
-	return error_prefix(k->err, "MigrationFailed");
+	return k->fresh ? error_prefix(k->err,
+				  "MigrationConflict: on a fresh branch of '%s', after the rebase "
+				  "of '%s'",
+				  k->of.pool, q->branch)
+			: error_prefix(k->err, "MigrationFailed");
 }
 
 static int finish_creation(struct creation *k)
@@ -395,7 +402,7 @@ static int create_new(struct creation *k, bool *refused)
 	if (*refused || k->full)
 		return 0;
 	if (make_branch(k) == 0 && migrate_branch(k) == 0)
-		return finish_creation(k);
+		return k->fresh ? 0 : finish_creation(k);
 	(void)branchdb_remove(k->db, &k->of, "failed", &why);
 	return -1;
 }
@@ -477,37 +484,92 @@ static int look_once(struct creation *k, bool *over)
 	return touch_branch(k->db, &k->of, k->err);
 }
 
-int branchdb_allocate(struct branchdb *db, const struct branchdb_request *q,
-	struct branchdb_branch *out, struct error *err)
+/* `name`: what its key is made of. */
+static int begin_creation(struct creation *k, struct branchdb *db, const struct branchdb_request *q,
+	const char *name, struct error *err)
 {
-	const char *of = q->read_only || q->warm ? "" : q->branch;
-	struct creation k = {.db = db,
+	*k = (struct creation){.db = db,
 		.ask = q,
 		.adapter = adapter_find(q->pool->adapter),
-		.of = {.key = branch_key(
-			       db->arena, db->site, q->pool->name, q->warm ? q->branch : of),
+		.of = {.key = branch_key(db->arena, db->site, q->pool->name, name),
 			.warm = q->warm,
 			.pool = q->pool->name,
 			.adapter = q->pool->adapter,
-			.of = of},
+			.of = q->read_only || q->warm ? "" : q->branch},
 		.began = clock_ticks(),
 		.err = err};
-	bool over = false;
-
-	if (!k.adapter)
-		return error_set(err, ERR_INPUT, "there is no adapter '%s' in this program",
-			q->pool->adapter);
-	k.of.slot = k.of.key;
-	k.call = (struct adapter_call){.arena = db->arena,
+	k->of.slot = k->of.key;
+	k->call = (struct adapter_call){.arena = db->arena,
 		.site = db->site,
 		.pool = q->pool,
-		.key = k.of.key,
+		.key = k->of.key,
 		.read_only = q->read_only};
+	return k->adapter ? 0
+			  : error_set(err, ERR_INPUT, "there is no adapter '%s' in this program",
+				    q->pool->adapter);
+}
+
+int branchdb_allocate(struct branchdb *db, const struct branchdb_request *q,
+	struct branchdb_branch *out, struct error *err)
+{
+	struct creation k;
+	bool over = false;
+
+	if (begin_creation(&k, db, q, q->read_only ? "" : q->branch, err) < 0)
+		return -1;
 	while (!over)
 		if (look_once(&k, &over) < 0)
 			return -1;
 	*out = k.of;
 	return 0;
+}
+
+/* ---- after a rebase ---- */
+
+int branchdb_renew(struct branchdb *db, const struct branchdb_request *q,
+	struct branchdb_branch *out, struct error *err)
+{
+	struct creation k;
+	bool refused = true;
+
+	if (begin_creation(&k, db, q, branch_fresh_name(db->arena, q->branch, 0), err) < 0)
+		return -1;
+	k.fresh = true;
+	while (refused)
+		if (create_new(&k, &refused) < 0)
+			return -1;
+	k.of.method = k.call.method;
+	*out = k.of;
+	return 0;
+}
+
+int branchdb_replace(struct branchdb *db, const struct database_pool_spec *pool,
+	const struct branchdb_branch *fresh, struct error *err)
+{
+	struct branchdb_branch own = *fresh, *former;
+	bool refused;
+
+	if (branchdb_find(db, pool, fresh->of, &former, err) < 0)
+		return -1;
+	if (former && branch_busy(db, former))
+		return error_set(err, ERR_STATE, "database branch '%s' is being removed by %s",
+			former->key, former->owner);
+	if (former && former->state == BRANCHDB_LIVE)
+		tell_divergence(db, former, "renewed");
+	if (branch_rename(db, &own, branch_key(db->arena, db->site, pool->name, fresh->of),
+		    fresh->of, former, &refused, err) < 0)
+		return -1;
+	if (refused)
+		return error_set(err, ERR_STATE,
+			"another process has changed the database branch of '%s': try again",
+			fresh->of);
+	if (!former)
+		return 0;
+	if (drop_branch(db, former, err) < 0) {
+		keep_fault(db, former, err);
+		return 0;
+	}
+	return branch_write(db, former, true, NULL, &refused, err);
 }
 
 /* ---- checks ---- */

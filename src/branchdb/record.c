@@ -262,10 +262,11 @@ int branch_count(
 }
 
 int branch_rename(struct branchdb *db, struct branchdb_branch *b, const char *slot, const char *of,
-	bool *refused, struct error *err)
+	struct branchdb_branch *former, bool *refused, struct error *err)
 {
 	const char *from = record_key(db, b->pool, b->slot), *to = record_key(db, b->pool, slot);
-	const struct store_guard guards[] = {{from, STORE_MOD_IS, b->mod}, {to, STORE_MOD_IS, 0}};
+	const struct store_guard guards[] = {
+		{from, STORE_MOD_IS, b->mod}, {to, STORE_MOD_IS, former ? former->mod : 0}};
 	struct branchdb_branch renamed = *b;
 	struct store_op ops[] = {{.what = STORE_DEL, .key = from}, {.what = STORE_PUT, .key = to}};
 	const struct store_txn t = {.guards = guards, .n_guards = 2, .ops = ops, .n_ops = 2};
@@ -275,12 +276,21 @@ int branch_rename(struct branchdb *db, struct branchdb_branch *b, const char *sl
 	renamed.slot = slot;
 	renamed.of = of;
 	renamed.warm = NULL;
+	branch_claim(db, &renamed, BRANCHDB_LIVE);
 	ops[1].value = record_json(db, &renamed);
+	if (former) {
+		former->slot = b->slot;
+		branch_claim(db, former, BRANCHDB_REMOVING);
+		ops[0] = (struct store_op){
+			.what = STORE_PUT, .key = from, .value = record_json(db, former)};
+	}
 	got = store_txn(db->store, db->arena, &t, &result, err);
 	*refused = got == STORE_REFUSED;
 	if (got != STORE_OK)
 		return *refused ? 0 : -1;
 	renamed.mod = result.rev;
+	if (former)
+		former->mod = result.rev;
 	*b = renamed;
 	return 0;
 }

@@ -43,6 +43,13 @@ static char *path_of(struct arena *a, const char *address)
 	return arena_dup(a, buf_str(&out));
 }
 
+const char *sqlite_file_of(struct arena *a, const char *address)
+{
+	const char *path = path_of(a, address);
+
+	return path[0] == '/' ? path : NULL;
+}
+
 static char *branch_directory(const struct adapter_call *c, const char *key)
 {
 	return path_join(c->arena, c->site->files, key);

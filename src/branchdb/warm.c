@@ -74,7 +74,7 @@ int branch_take_warm(struct branchdb *db, const struct branchdb_request *q, cons
 		if (strcmp(b->warm, digest) != 0)
 			continue;
 		b->active = clock_now();
-		if (branch_rename(db, b, slot, q->branch, &refused, err) < 0)
+		if (branch_rename(db, b, slot, q->branch, NULL, &refused, err) < 0)
 			return -1;
 		*taken = !refused;
 		if (*taken)
@@ -98,15 +98,14 @@ static int remove_stale(struct branchdb *db, const struct database_pool_spec *po
 	return 0;
 }
 
-/* No process has used it, on any machine. */
-static char *warm_name(struct arena *a, size_t i)
+char *branch_fresh_name(struct arena *a, const char *word, size_t i)
 {
 	char digest[DIGEST_TEXT];
 
 	digest_text(str_of(arena_printf(
 			    a, "%s %lld %zu", process_own_name(a), (long long)clock_ticks(), i)),
 		digest);
-	return arena_printf(a, "warm %.12s", digest);
+	return arena_printf(a, "%s %.12s", word, digest);
 }
 
 int branchdb_refill(struct branchdb *db, const struct database_pool_spec *pool,
@@ -122,7 +121,7 @@ int branchdb_refill(struct branchdb *db, const struct database_pool_spec *pool,
 		const struct branchdb_request q = {.pool = pool,
 			.worktree = worktree,
 			.warm = digest,
-			.branch = warm_name(db->arena, *made)};
+			.branch = branch_fresh_name(db->arena, "warm", *made)};
 		struct branchdb_branch b;
 
 		if (branchdb_allocate(db, &q, &b, err) < 0)

@@ -25,7 +25,7 @@ static const struct option apply_options[] = {
 static const struct option env_options[] = {
 	OPTION_TEXT(struct db_options, worktree, "worktree", "BRANCH|SLUG|PATH",
 		"the worktree; default: the one around the working directory"),
-	OPTION_CHOICE(struct db_options, access, "access", "read|write",
+	OPTION_CHOICE(struct db_options, access, "access", "none|read|write",
 		"what COMMAND may do with the databases; default: write"),
 	OPTION_END,
 };
@@ -306,7 +306,10 @@ static int run_db_env(struct invocation *in, struct error *err)
 {
 	const struct db_options *o = in->values;
 	struct branchdb_environment env = {0};
-	bool read_only = o->access && strcmp(o->access, "read") == 0;
+	enum database_access access = !o->access                       ? DATABASE_WRITE
+				      : strcmp(o->access, "none") == 0 ? DATABASE_NONE
+				      : strcmp(o->access, "read") == 0 ? DATABASE_READ
+								       : DATABASE_WRITE;
 	struct allocation of;
 
 	{
@@ -315,8 +318,7 @@ static int run_db_env(struct invocation *in, struct error *err)
 		if (db_open(in, &s, err) < 0 ||
 			(o->worktree ? pool_find_live(in->arena, &s.pool, o->worktree, &of, err)
 				     : find_around(in, &s.pool, &of, err)) < 0 ||
-			pool_databases_environment(&s.d, &of,
-				read_only ? DATABASE_READ : DATABASE_WRITE, NULL, &env, err) < 0)
+			pool_databases_environment(&s.d, &of, access, NULL, &env, err) < 0)
 			return -1;
 	}
 	return process_become(in->words, env.items, err);

@@ -1,5 +1,6 @@
 #include "src/cli/cli.h"
 #include "src/local/script.h"
+#include "src/run/databases.h"
 
 enum { WAIT_MAX_S = 604800 };
 
@@ -22,13 +23,16 @@ static const struct option options[] = {
 static int run(struct invocation *in, struct error *err)
 {
 	const struct exec_options *o = in->values;
+	const char *const *env;
 	const char *file;
 	char *line;
 
 	if (cli_find_action_document(in, o->context_file, o->action, &file, err) < 0 ||
 		(o->owner && script_admit(file, o->action, o->owner, err) < 0))
 		return -1;
-	if (script_run(in->arena, file, o->action, o->policy, (int)o->wait_s, &line, err) < 0)
+	if (session_databases_environment(in->arena, file, o->action, &env, err) < 0 ||
+		script_run(in->arena, file, o->action, o->policy, env, (int)o->wait_s, &line, err) <
+			0)
 		return -1;
 	buf_addf(in->out, "%s\n", line);
 	return 0;

@@ -2,6 +2,7 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/merge/gate.h"
+#include "src/run/databases.h"
 #include "src/run/run.h"
 #include "src/run/locate.h"
 #include "src/setup/setup.h"
@@ -194,7 +195,8 @@ static void put_rebase(struct buf *out, const struct rebase *r)
 		break;
 	case REBASE_EXHAUSTED:
 		buf_addf(out, "exhausted: '%s' did not rebase onto '%s' %u times%s", r->branch,
-			r->target, r->attempt, r->paths ? ":" : "; --again tries once more\n");
+			r->target, r->attempt,
+			r->paths || r->fault ? ":" : "; --again tries once more\n");
 		break;
 	case REBASE_MOVED:
 		buf_addf(out,
@@ -202,14 +204,25 @@ static void put_rebase(struct buf *out, const struct rebase *r)
 			r->branch);
 		break;
 	}
+	if (r->fault)
+		buf_addf(out, " %s\n", r->fault);
 	for (size_t i = 0; r->paths && r->paths[i]; i++)
 		buf_addf(out, " %s%s", r->paths[i], r->paths[i + 1] ? "" : "\n");
 }
 
-static int rebase_under_gate(struct invocation *in, struct pool *p, const struct rebase_ask *ask,
+static int verify_databases(void *data, const char *dir, const char **fault, struct error *err)
+{
+	const char *const *ignored;
+
+	return pool_renewal_begin(data, dir, true, &ignored, fault, err);
+}
+
+static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebase_ask *ask,
 	struct rebase *out, struct error *err)
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
+	struct pool_renewal databases = {
+		.arena = in->arena, .pool = p, .branch = ask->of->branch, .issue = ask->issue};
 	const struct gate_options *o = in->values;
 	const struct gate_ask wait = {
 		.who = o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->of->branch),
@@ -219,7 +232,12 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, const struct
 	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(g, cancel);
+	ask->verify = verify_databases;
+	ask->data = &databases;
 	rc = gate_rebase(in->arena, p, ask, g, out, err);
+	if (rc == 0 && out->fate == REBASE_PUSHED)
+		rc = pool_renewal_keep(&databases, err);
+	pool_renewal_end(&databases);
 	run_interrupt_end();
 	return rc;
 }

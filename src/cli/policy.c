@@ -5,6 +5,7 @@
 #include "src/policy/beneath.h"
 #include "src/policy/check.h"
 #include "src/policy/clearance.h"
+#include "src/run/databases.h"
 #include "src/run/run.h"
 #include "src/sandbox/sandbox.h"
 #include "src/shell/parse.h"
@@ -147,6 +148,7 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 		.timeout_s = (unsigned)o->timeout_s};
 	int rc;
 
+	pool_databases_pass(in->arena, &x);
 	if (run_interrupt_begin(&x.cancel, err) < 0)
 		return -1;
 	rc = sandbox_run(in->arena, &x, end, err);

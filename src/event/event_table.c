@@ -147,6 +147,11 @@ static const struct event_type types[EVENT_COUNT] = {
 	[EVENT_MIGRATION_FAILED] = {"MigrationFailed", "critical",
 		"the migrations of a new database branch failed; the branch was removed",
 		{FIELD("pool", TEXT), FIELD("branchKey", TEXT), FIELD("detail", TEXT)}},
+	[EVENT_MIGRATION_CONFLICT] = {"MigrationConflict", "critical",
+		"after a rebase the migrations do not run on a fresh database branch; nothing was "
+		"pushed",
+		{FIELD("pool", TEXT), FIELD("branchKey", TEXT), FIELD("branch", TEXT),
+			FIELD("detail", TEXT)}},
 	[EVENT_MIGRATION_DIVERGED] = {"MigrationDiverged", "warning",
 		"a database branch that others were made from was removed",
 		{FIELD("reclaimedBranch", OBJECT), FIELD("divergentChildren", LIST),

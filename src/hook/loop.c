@@ -5,6 +5,7 @@
 #include "src/base/clock.h"
 #include "src/hook/loop.h"
 #include "src/local/script.h"
+#include "src/run/databases.h"
 #include "src/run/run.h"
 
 bool hook_loop_find(struct hook_loop *l, const char *id)
@@ -85,12 +86,15 @@ int hook_loop_run_scripts(
 	*late = false;
 	for (const json *a = json_first(array); a; a = json_next(a)) {
 		int64_t left = (l->until - clock_ticks()) / 1000;
+		const char *file = json_get_str(a, "context_file"), *id = json_get_str(a, "id");
+		const char *const *env;
 		char *line;
 
 		if (!hook_is_script(a))
 			continue;
-		if (script_run(l->arena, json_get_str(a, "context_file"), json_get_str(a, "id"),
-			    NULL, wait && left > 0 ? (int)left : 0, &line, err) < 0)
+		if (session_databases_environment(l->arena, file, id, &env, err) < 0 ||
+			script_run(l->arena, file, id, NULL, env, wait && left > 0 ? (int)left : 0,
+				&line, err) < 0)
 			return -1;
 		*late |= str_starts(str_of(line), "running");
 	}

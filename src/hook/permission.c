@@ -12,6 +12,7 @@ struct permission {
 	const char *self;
 	const char *cwd; /* absolute */
 	const char *tool;
+	const json *call;
 	const json *input; /* the tool's */
 	struct clearance clearance;
 	const struct persona *persona;
@@ -179,6 +180,7 @@ static void exec_text(const struct permission *h, struct str text, struct buf *o
 /* The text itself goes to bash, in the sandbox. */
 static int check_command(struct permission *h, struct str command, struct buf *out)
 {
+	struct error err = {0};
 	struct node *tree;
 
 	if (policy_check(h->arena, &h->policy, &h->root, h->cwd, command, &tree, &h->verdict) < 0) {
@@ -188,6 +190,11 @@ static int check_command(struct permission *h, struct str command, struct buf *o
 			h->policy.name);
 		return -1;
 	}
+	if (h->place && h->root.common_dir &&
+		hook_place_databases(
+			h->arena, h->call, h->place, h->root.common_dir, h->self, out, &err) < 0)
+		return deny_with_error(
+			h, RULE_INTERNAL, "the databases of the agent's stage are not known", &err);
 	exec_text(h, command, out);
 	return 0;
 }
@@ -378,6 +385,7 @@ static void enter_place(struct permission *h, const json *call)
 
 static int read_call(struct permission *h, const json *call)
 {
+	h->call = call;
 	h->cwd = json_get_str(call, "cwd");
 	h->tool = json_get_str(call, "tool_name");
 	h->input = json_get(call, "tool_input");

@@ -6,8 +6,10 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include "context/lease.h"
-#include "src/hook/hook_internal.h"
+#include "src/hook/loop.h"
+#include "src/machine/action.h"
 #include "src/machine/place.h"
+#include "src/run/databases.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
@@ -122,18 +124,81 @@ bool hook_is_log_of(struct arena *a, const char *session, const char *path)
 	return found;
 }
 
+/* The document of the item whose worktree this is: that of branch dev-team/ID is named ID. */
+static const char *document_of(struct arena *a, const char *root)
+{
+	struct error ignored;
+	char *slug, *document;
+
+	return git_slug(a, root, &slug, &ignored) == 0 &&
+			       context_path(a, slug, path_base(root).p, &document, &ignored) == 0
+		       ? document
+		       : NULL;
+}
+
 const char *hook_place_of(struct arena *a, const char *session, const char *path)
 {
 	const char *real = path[0] == '/' ? real_directory(a, path) : NULL;
 	const char *root = real ? worktree_around(a, real) : NULL;
-	struct error ignored;
-	char *slug, *document;
+	const char *document = root && session ? document_of(a, root) : NULL;
 
-	/* The worktree of branch dev-team/ID is named ID. */
-	if (!root || !session || git_slug(a, root, &slug, &ignored) != 0 ||
-		context_path(a, slug, path_base(root).p, &document, &ignored) < 0)
-		return NULL;
-	return is_place_of(a, document, session, root) ? root : NULL;
+	return document && is_place_of(a, document, session, root) ? root : NULL;
+}
+
+/* ---- the databases of an agent ---- */
+
+/* The outstanding action that the agent carries out: as its prompt says, else one for an agent of
+ * its type; those of one item for the same agent are of one stage. NULL: it has none. */
+static const json *action_of(
+	struct arena *a, const json *call, const json *outstanding, const char *document)
+{
+	const char *agent = json_get_str(call, "agent_id"),
+		   *type = json_get_str(call, "agent_type");
+	struct hook_agent g;
+
+	if (agent &&
+		hook_agent_read_transcript(
+			a, call, hook_transcript_path(a, call, str_of(agent)), 0, &g) &&
+		strcmp(hook_loop_document(&g.loop, g.id), document) == 0)
+		return action_find(outstanding, g.id);
+	for (const json *i = json_first(outstanding); i; i = json_next(i))
+		if (json_get_str(i, "agent") &&
+			hook_agent_matches(a, type, json_get_str(i, "agent")))
+			return i;
+	return NULL;
+}
+
+int hook_place_databases(struct arena *a, const json *call, const char *place, const char *common,
+	const char *self, struct buf *out, struct error *err)
+{
+	static const char *const words[] = {[DATABASE_NONE] = "none",
+		[DATABASE_READ] = "read",
+		[DATABASE_WRITE] = "write",
+		[DATABASE_MIGRATE] = "write"};
+	const char *document = document_of(a, place), *repo = pool_main_tree(a, common);
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *all = NULL;
+	struct session_databases found;
+	const json *action;
+
+	if (!document || context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
+		action_load(&f.doc, &all, err) < 0)
+		return -1;
+	action = action_of(a, call, all, document);
+	if (session_databases_find(a, repo, action ? json_get_str(action, "id") : "",
+		    json_get_str(action, "agent"), &found, err) < 0)
+		return -1;
+	if (!found.pool)
+		return 0;
+	buf_add_shell(out, str_of(self));
+	buf_adds(out, " db env --repo ");
+	buf_add_shell(out, str_of(repo));
+	buf_adds(out, " --pool ");
+	buf_add_shell(out, str_of(found.pool));
+	buf_addf(out, " --access %s --worktree ", words[found.access]);
+	buf_add_shell(out, str_of(place));
+	buf_adds(out, " -- ");
+	return 0;
 }
 
 /* Whether the real path `path` is in the directory, or is it. */

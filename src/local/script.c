@@ -24,8 +24,9 @@ struct script_action {
 	/* With a policy: its name, what a denial means (NULL: as the policy says), the shell
 	 * command and its working directory. Without: NULL. */
 	const char *policy, *violation, *inner, *directory;
-	char *answer; /* first line of the recorded answer; NULL if there is none */
-	bool kept;    /* the lock file has a result that is not recorded yet */
+	const char *const *env; /* of the caller; NULL: none */
+	char *answer;           /* first line of the recorded answer; NULL if there is none */
+	bool kept;              /* the lock file has a result that is not recorded yet */
 };
 
 static const int ending[] = {SIGTERM, SIGINT, SIGHUP}; /* the script, and then the caller */
@@ -480,12 +481,18 @@ static const char *search_path(struct arena *a)
 static int run_and_record(struct script_action *s, struct error *err)
 {
 	const char *const argv[] = {"/bin/sh", "-c", s->command, NULL};
-	const char *const env[] = {environment_mark(s), search_path(s->arena),
+	const char *const own[] = {environment_mark(s), search_path(s->arena),
 		arena_printf(s->arena, "DEV_TEAM_ID=%.*s", (int)strcspn(s->id, "/"), s->id),
 		arena_printf(s->arena, "DEV_TEAM_CONTEXT_FILE=%s", s->document), NULL};
+	VEC(const char *) env = {0};
 	int cancel = cancel_descriptor();
+
+	for (const char *const *e = s->env; e && *e; e++)
+		vec_push_in(s->arena, &env, *e);
+	for (size_t i = 0; i < COUNT(own); i++)
+		vec_push_in(s->arena, &env, own[i]);
 	struct process p = {.argv = argv,
-		.env = env,
+		.env = env.items,
 		.output = LOG_FD,
 		.output_max = LOG_MAX,
 		.output_cut = log_cut,
@@ -582,7 +589,8 @@ enum {
 /* One call of script_run(). */
 struct script_caller {
 	const char *policy; /* requested by the caller; NULL: none */
-	int lock;           /* the script's lock file, open; -1: not yet */
+	const char *const *env;
+	int lock;    /* the script's lock file, open; -1: not yet */
 	bool waited; /* a guard was running: if it ended without a result, none is started again */
 	/* Signals are read from a descriptor while we wait, so that none is missed. */
 	sigset_t before;
@@ -593,11 +601,13 @@ struct script_caller {
 
 enum seen { SEEN_END, SEEN_LATE, SEEN_SIGNAL };
 
-static void caller_begin(struct script_caller *w, const char *policy, int wait_s)
+static void caller_begin(
+	struct script_caller *w, const char *policy, const char *const *env, int wait_s)
 {
 	sigset_t set;
 
 	*w = (struct script_caller){.policy = policy,
+		.env = env,
 		.lock = -1,
 		.until = wait_s < 0 ? -1 : clock_ticks() + (int64_t)wait_s * 1000};
 	sigemptyset(&set);
@@ -725,6 +735,7 @@ static int start_guard(struct script_action *s, struct script_caller *w, struct 
 
 	if (own < 0)
 		return error_errno(err, "cannot open lock file '%s'", s->lock);
+	s->env = w->env;
 	if (fork_guard(s, locked, err) < 0)
 		return -1;
 	w->lock = own;
@@ -811,7 +822,7 @@ static int start_or_wait(
 }
 
 int script_run(struct arena *a, const char *context_file, const char *action, const char *policy,
-	int wait_s, char **line, struct error *err)
+	const char *const *env, int wait_s, char **line, struct error *err)
 {
 	struct script_action s;
 	struct script_caller w;
@@ -822,7 +833,7 @@ int script_run(struct arena *a, const char *context_file, const char *action, co
 	*line = s.answer;
 	if (s.answer && access(s.lock, F_OK) < 0)
 		return 0;
-	caller_begin(&w, policy, wait_s);
+	caller_begin(&w, policy, env, wait_s);
 	while ((rc = start_or_wait(&s, &w, line, err)) == 1)
 		;
 	caller_end(&w);

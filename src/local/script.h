@@ -24,8 +24,8 @@ extern const char *script_program;
 extern int script_inherit;
 
 /*
- * Runs the script of `action`, under `policy` (NULL: as the action says); one that is already
- * running is waited for as it is. *line, in the arena: the first line of the recorded answer
+ * Runs the script of `action`, under `policy` (NULL: as the action says), with the variables
+ * `env`, as of struct process; one that is already running is waited for as it is. *line, in the arena: the first line of the recorded answer
  * (`passed — log: FILE`, `failed — log: FILE`, `failed — timed out after N s — log: FILE`), also if
  * it was recorded before; or, after `wait_s` seconds, `running — log: FILE`. -1: ERR_STATE if the
  * action is not outstanding or has another policy, ERR_INPUT if it is not a run_script, ERR_SYSTEM
@@ -33,7 +33,7 @@ extern int script_inherit;
  * why; the next call records it.
  */
 int script_run(struct arena *a, const char *context_file, const char *action, const char *policy,
-	int wait_s, char **line, struct error *err);
+	const char *const *env, int wait_s, char **line, struct error *err);
 
 /* Before a script is run for `owner`: renews the lease. -1: ERR_STATE, also noted as an event, when
  * another session owns the work item. */

@@ -104,12 +104,17 @@ struct rebase_ask {
 	const char *issue;           /* for the event and runtime.json; NULL */
 	unsigned attempts_max;       /* 0: REBASE_ATTEMPTS */
 	bool again;                  /* resets the count of failed attempts */
+	/* After a rebase without conflicts, before the push; the rebased files are in `dir`.
+	 * *fault: why it is suspended all the same; NULL. May be NULL. */
+	int (*verify)(void *data, const char *dir, const char **fault, struct error *err);
+	void *data;
 };
 struct rebase {
 	enum rebase_fate fate;
 	const char *branch, *target;
 	const char *before, *after, *onto; /* shas; after: NULL unless the branch has a new one */
 	const char *const *paths;          /* of the conflict, NULL-ended; else NULL */
+	const char *fault;                 /* of rebase_ask.verify; NULL */
 	unsigned attempt;                  /* number of failed attempts */
 	int64_t fence;
 	const char *kept; /* pushed, but the worktree stays at `before`: why; else NULL */

@@ -23,6 +23,7 @@ struct git_call {
 	const char *const *argv; /* with "git" */
 	const char *name;        /* for people */
 	unsigned timeout_s;      /* 0: the usual limit of local work */
+	const char *const *env;  /* more variables, as of struct process; NULL */
 	bool batch_ssh;          /* ssh must not prompt; the user's other settings apply */
 };
 /* Runs git under the gate, without prompts or an editor; it inherits the lock. Appends its standard

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <signal.h>
 #include "src/base/clock.h"
+#include "src/base/vec.h"
 #include "src/merge/gate_internal.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
@@ -54,17 +55,20 @@ int gate_pause(struct gate *g, unsigned ms, struct error *err)
 				      : gate_check(g, err);
 }
 
-static void fill_env(const struct gate *g, const struct git_call *c, const char **env)
+static const char *const *environment_of(const struct gate *g, const struct git_call *c)
 {
-	size_t n = 0;
+	VEC(const char *) env = {0};
 
 	for (size_t i = 0; i < COUNT(quiet); i++)
-		env[n++] = quiet[i];
-	env[n++] = g->env[0];
-	env[n++] = g->env[1];
+		vec_push_in(g->a, &env, quiet[i]);
+	vec_push_in(g->a, &env, g->env[0]);
+	vec_push_in(g->a, &env, g->env[1]);
+	for (size_t i = 0; c->env && c->env[i]; i++)
+		vec_push_in(g->a, &env, c->env[i]);
 	if (c->batch_ssh && !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH"))
-		env[n++] = "GIT_SSH_COMMAND=ssh -oBatchMode=yes";
-	env[n] = NULL;
+		vec_push_in(g->a, &env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes");
+	vec_push_in(g->a, &env, NULL);
+	return env.items;
 }
 
 /* An agent can write the repository's configuration: none of its programs may watch the files. */
@@ -86,10 +90,10 @@ int gate_git(
 	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err)
 {
 	CLEANUP(heard_release) struct heard heard = {.out = out};
-	const char *env[COUNT(quiet) + 4], *argv[ARGS_MAX];
+	const char *argv[ARGS_MAX];
 	struct process p = {.argv = without_monitor(c->argv, argv),
 		.cwd = c->cwd,
-		.env = env,
+		.env = environment_of(g, c),
 		.output = -1,
 		.on_output = hear,
 		.timeout_s = c->timeout_s ? c->timeout_s : LOCAL_S,
@@ -100,7 +104,6 @@ int gate_git(
 	struct process_end end;
 	int rc;
 
-	fill_env(g, c, env);
 	buf_clear(out);
 	if (process_run(&p, &end, err) < 0)
 		return -1;

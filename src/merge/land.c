@@ -196,6 +196,23 @@ static int check(struct landing *l, bool *passed, struct error *err)
 					      l->ask->check, status));
 }
 
+static int prepare_and_check(struct landing *l, bool *good, struct error *err)
+{
+	const struct land_ask *ask = l->ask;
+	const char *fault = NULL;
+	int rc;
+
+	if (!ask->prepare)
+		return check(l, good, err);
+	rc = ask->prepare(ask->data, l->git.dir, strcmp(l->after, l->out->head) != 0, &l->git.env,
+		&fault, err);
+	if (rc == 0)
+		rc = fault ? end(l, LAND_CONFLICT, fault) : check(l, good, err);
+	l->git.env = NULL;
+	ask->settle(ask->data);
+	return rc;
+}
+
 /* Target and branch together: a forge then takes the pull request for merged. With a pull request
  * the branch alone. */
 static int push(struct landing *l, int *status, struct error *said, struct error *err)
@@ -403,7 +420,7 @@ static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 				"on '%s' these are not the approved changes any more: others "
 				"changed the lines around them",
 				l->out->target));
-	return check(l, good, err);
+	return prepare_and_check(l, good, err);
 }
 
 static int try(struct landing *l, bool *again, struct error *err)

@@ -318,6 +318,12 @@ static int play(struct rebasing *w, struct error *err)
 		return finish(w,
 			strcmp(w->out->after, w->out->before) == 0 ? REBASE_CURRENT : REBASE_PUSHED,
 			err);
+	if (!has && w->ask->verify && w->ask->verify(w->ask->data, w->dir, &w->out->fault, err) < 0)
+		return -1;
+	if (w->out->fault) {
+		w->out->after = NULL;
+		return conflict(w, err);
+	}
 	return publish(w, err);
 }
 

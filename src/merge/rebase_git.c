@@ -10,6 +10,7 @@ int rebase_git(struct rebasing *w, const char *const *argv, const char *name, un
 		.argv = argv,
 		.name = name,
 		.timeout_s = timeout_s,
+		.env = w->env,
 		.batch_ssh = w->batch_ssh};
 
 	return gate_git(w->g, &c, out, status, err);

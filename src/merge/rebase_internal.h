@@ -17,6 +17,7 @@ struct rebasing {
 	const char *dir;  /* the throw-away worktree */
 	const char *branch, *target;
 	bool batch_ssh;
+	const char *const *env; /* more variables of the next commands, as of struct process */
 	struct rebase_record rec;
 	const char *from;   /* the commit that is rebased: the branch's, or what a killed rebase had
 			     * pushed */

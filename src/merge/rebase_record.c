@@ -179,6 +179,6 @@ json *rebase_json(const struct rebase *r)
 		JSON_IF(r->after, JSON_TEXT("after", r->after)),
 		JSON_IF(r->onto, JSON_TEXT("onto", r->onto)),
 		JSON_IF(r->paths, JSON_VALUE("paths", json_names(r->paths))),
-		JSON_INT("attempt", r->attempt), JSON_INT("fence", r->fence),
-		JSON_IF(r->kept, JSON_TEXT("kept", r->kept)));
+		JSON_IF(r->fault, JSON_TEXT("fault", r->fault)), JSON_INT("attempt", r->attempt),
+		JSON_INT("fence", r->fence), JSON_IF(r->kept, JSON_TEXT("kept", r->kept)));
 }

@@ -218,8 +218,8 @@ static int run_script(struct arena *a, const struct run_item *r, const struct ru
 	char *line;
 
 	if ((p->entry && note_turn(r, p, err) < 0) ||
-		script_run(a, r->call.context_file, id_of(p), NULL, SCRIPT_WAIT_FOREVER, &line,
-			err) < 0 ||
+		script_run(a, r->call.context_file, id_of(p), NULL, NULL, SCRIPT_WAIT_FOREVER,
+			&line, err) < 0 ||
 		context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	return read_word(&f, id_of(p), word, err);

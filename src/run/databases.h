@@ -6,6 +6,7 @@
 #define DT_RUN_DATABASES_H
 
 #include "src/branchdb/branchdb.h"
+#include "src/sandbox/sandbox.h"
 #include "src/worktree/pool.h"
 
 /* From now on a worktree of this process gets and loses its branches. */
@@ -31,6 +32,67 @@ int pool_databases_worktrees(struct pool_databases *d, const char *const **out, 
 int pool_databases_environment(struct pool_databases *d, const struct allocation *of,
 	enum database_access access, const char *issue, struct branchdb_environment *out,
 	struct error *err);
+
+/* Removes the variables of all of them. */
+void pool_databases_withhold(struct arena *a, const struct database_pool_spec **list, size_t n,
+	struct branchdb_environment *out);
+
+/* Takes the removal of the upstreams' variables back, for a script of a stage that holds the merge
+ * gate: `dev-team land` makes branches from the upstreams. */
+void pool_databases_keep_upstreams(
+	const struct database_pool_spec **list, size_t n, struct branchdb_environment *env);
+
+/* For a contained command below: the names of the variables that were set, those of a database
+ * separated by commas, its target first, and databases by a blank. */
+#define POOL_DATABASES_VARIABLE "DEV_TEAM_DATABASES"
+
+/* ---- actions that a session carries out ---- */
+
+/* Of an action, by the pipeline that the settings of the repository name. */
+struct session_databases {
+	const char *pool; /* the items' WorktreePool; NULL: it has no databases */
+	enum database_access access;
+	bool holds_gate; /* the stage */
+};
+/* `repo`: the main work tree. */
+int session_databases_find(struct arena *a, const char *repo, const char *action, const char *agent,
+	struct session_databases *out, struct error *err);
+/* The variables of a script of the item: as struct process has them; NULL: its pool has no
+ * databases. */
+int session_databases_environment(struct arena *a, const char *document, const char *action,
+	const char *const **out, struct error *err);
+
+/* ---- after a rebase, under the merge gate ---- */
+
+/* The databases of a branch that is rebased. */
+struct pool_renewal {
+	struct arena *arena;
+	struct pool *pool;
+	const char *branch, *issue; /* issue: of events; NULL */
+	/* Of this room: */
+	struct pool_databases d;
+	VEC(struct branchdb_branch) fresh;
+};
+/*
+ * Repeats the migrations, with the files in `files`, on a fresh branch of each database of which
+ * the worktree has a branch. *env: what a program in `files` gets: variables of the fresh branches;
+ * without migrations, or `rebased` false, of its own. *conflict: MigrationConflict, for people;
+ * NULL. End it with pool_renewal_end().
+ */
+int pool_renewal_begin(struct pool_renewal *r, const char *files, bool rebased,
+	const char *const **env, const char **conflict, struct error *err);
+/* The fresh branches are the worktree's own from now on. */
+int pool_renewal_keep(struct pool_renewal *r, struct error *err);
+/* Removes the fresh branches that were not kept. */
+void pool_renewal_end(struct pool_renewal *r); /* for CLEANUP */
+
+/* ---- a contained command ---- */
+
+/* The variables and databases that a program above gave this one, for its command in the sandbox.
+ */
+void pool_databases_pass(struct arena *a, struct sandbox_command *x);
+
+/* ---- branches made in advance ---- */
 
 /* Makes branches in advance, in a throw-away worktree of the target branch; does nothing while
  * another process does. *made: how many. */

@@ -81,17 +81,70 @@ static int inject_one(struct pool_databases *d, const struct database_pool_spec 
 	return branchdb_inject(&d->db, pool, &b, read_only, out, err);
 }
 
+/* Adds to `names` those of the variables that are set from `from` on, the target's first. */
+static void add_names(const struct branchdb_environment *env, size_t from, struct buf *names)
+{
+	const char *between = names->len ? " " : "";
+
+	for (size_t i = from; i < env->n; i++) {
+		const char *is = strchr(env->items[i], '=');
+
+		if (!is)
+			continue;
+		buf_addf(names, "%s%.*s", between, (int)(is - env->items[i]), env->items[i]);
+		between = ",";
+	}
+}
+
 int pool_databases_environment(struct pool_databases *d, const struct allocation *of,
 	enum database_access access, const char *issue, struct branchdb_environment *out,
 	struct error *err)
 {
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+
 	/* A variable of one database may be the upstream's of another one. */
-	for (size_t i = 0; i < d->pool->n_databases; i++)
-		branchdb_withhold(d->arena, d->pool->databases[i], out);
-	for (size_t i = 0; access != DATABASE_NONE && i < d->pool->n_databases; i++)
+	pool_databases_withhold(d->arena, d->pool->databases, d->pool->n_databases, out);
+	for (size_t i = 0; access != DATABASE_NONE && i < d->pool->n_databases; i++) {
+		size_t from = out->n;
+
 		if (inject_one(d, d->pool->databases[i], of, access, issue, out, err) < 0)
 			return -1;
+		add_names(out, from, &names);
+	}
+	if (names.len) {
+		vec_push_in(d->arena, out,
+			arena_printf(d->arena, POOL_DATABASES_VARIABLE "=%s", names.s));
+		vec_push_in(d->arena, out, NULL);
+		out->n--;
+	}
 	return 0;
+}
+
+void pool_databases_withhold(struct arena *a, const struct database_pool_spec **list, size_t n,
+	struct branchdb_environment *out)
+{
+	for (size_t i = 0; i < n; i++)
+		branchdb_withhold(a, list[i], out);
+	vec_push_in(a, out, POOL_DATABASES_VARIABLE);
+	vec_push_in(a, out, NULL);
+	out->n--;
+}
+
+void pool_databases_keep_upstreams(
+	const struct database_pool_spec **list, size_t n, struct branchdb_environment *env)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < env->n; i++) {
+		bool upstream = false;
+
+		for (size_t k = 0; k < n; k++)
+			upstream |= strcmp(env->items[i], list[k]->connection_env) == 0;
+		if (!upstream)
+			env->items[kept++] = env->items[i];
+	}
+	env->items[kept] = NULL;
+	env->n = kept;
 }
 
 /* ---- an action of a run ---- */
@@ -142,10 +195,11 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 	if (!pool || !pool->n_databases)
 		return 0;
 	if (!stage || stage->database == DATABASE_NONE)
-		for (size_t i = 0; i < pool->n_databases; i++)
-			branchdb_withhold(a, pool->databases[i], &env);
+		pool_databases_withhold(a, pool->databases, pool->n_databases, &env);
 	else if (stage_environment(a, r, stage, &env, err) < 0)
 		return -1;
+	if (!agent && stage && stage->holds_gate)
+		pool_databases_keep_upstreams(pool->databases, pool->n_databases, &env);
 	r->database_env = env.items;
 	return inherit(a, env.items, err);
 }

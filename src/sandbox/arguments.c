@@ -336,6 +336,17 @@ static void put_root(struct list *l)
 	put_git(l);
 }
 
+/* SQLite makes its log beside the file, so that a writer needs the directory. */
+static void put_databases(struct list *l)
+{
+	for (size_t i = 0; i < l->s->x->n_databases; i++) {
+		const struct sandbox_database *d = &l->s->x->databases[i];
+
+		if (d->directory)
+			put3(l, d->write ? "--bind" : "--ro-bind", d->directory, d->directory);
+	}
+}
+
 int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 {
 	static const char *const first[] = {"--unshare-pid", "--unshare-ipc", "--as-pid-1",
@@ -365,6 +376,7 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 		put3(&l, "--bind", s->home, home);
 	put_toolchains(&l);
 	put_root(&l);
+	put_databases(&l);
 	if (put_box(&l, err) < 0)
 		return -1;
 	put(&l, "--chdir");
@@ -389,6 +401,7 @@ static bool is_passed(const struct sandbox *s, struct str name)
 		NULL};
 
 	return str_in(name, names) || str_starts(name, "LC_") ||
+	       (s->x->variables && str_in(name, s->x->variables)) ||
 	       texts_have(&s->x->policy->environment, name);
 }
 

@@ -14,9 +14,7 @@ enum { STORE_WAIT_MS = 30000, NAME_DIGITS = 8, EXCLUDE_MAX = 1 << 20 };
 
 /* ---- the repository ---- */
 
-/* The main working tree of a linked one; the common directory if it has none, or git does not know
- * where it is. */
-static const char *main_tree(struct arena *a, const char *common)
+const char *pool_main_tree(struct arena *a, const char *common)
 {
 	struct git_core core;
 
@@ -47,7 +45,7 @@ static int find_repository(struct arena *a, const char *from, struct pool *p, st
 			(int)line[0].n, line[0].n ? line[0].p : "");
 	p->common = path_settle(a, arena_dup(a, line[0]));
 	if (!str_eq(line[0], line[1]))
-		p->repo = main_tree(a, p->common);
+		p->repo = pool_main_tree(a, p->common);
 	else
 		p->repo = status == 0 ? path_settle(a, arena_dup(a, line[2])) : p->common;
 	return str_utf8_fault(str_of(p->common))

@@ -74,6 +74,39 @@ static const char *entry_of(const struct branchdb_environment *env, const char *
 	return NULL;
 }
 
+BRANCHDB_TEST(an_address_leads_to_a_directory_or_a_server)
+{
+	static const struct {
+		const char *address, *directory, *host, *port;
+		bool read_only;
+	} rows[] = {
+		{"/a/b/branch.sqlite", "/a/b", NULL, NULL, false},
+		{"file:///a%20b/c.sqlite?mode=ro", "/a b", NULL, NULL, true},
+		{"postgresql://u:p%40@h.example:6543/d", NULL, "h.example", "6543", false},
+		{"postgres://u@[::1]/d", NULL, "::1", "5432", false},
+		{"postgresql:///d?host=/run/pg&port=7", NULL, "/run/pg", "7", false},
+		{"dbname=d", NULL, "/var/run/postgresql", "5432", false},
+		{"mysql://u:p@h:3306/d", NULL, "h", "3306", false},
+		{"mysql://u:p:@[::1]:3306", NULL, "::1", "3306", false},
+		{"mysql://h/d", NULL, NULL, NULL, false},
+		{"some text", NULL, NULL, NULL, false},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct branchdb_endpoint at;
+		bool known = branchdb_find_endpoint(&arena, rows[i].address, &at);
+
+		assert_int_equal(known, rows[i].directory || rows[i].host);
+		if (!known)
+			continue;
+		assert_int_equal(at.read_only, rows[i].read_only);
+		assert_string_equal(at.directory ? at.directory : "",
+			rows[i].directory ? rows[i].directory : "");
+		assert_string_equal(at.host ? at.host : "", rows[i].host ? rows[i].host : "");
+		assert_string_equal(at.port ? at.port : "", rows[i].port ? rows[i].port : "");
+	}
+}
+
 BRANCHDB_TEST(parts_of_an_address_are_variables)
 {
 	static const struct {

@@ -47,7 +47,7 @@ void open_gate(void)
 
 int exec_run(int wait_s)
 {
-	return script_run(&arena, "W-1.md", ID, NULL, wait_s, &exec_line, &exec_err);
+	return script_run(&arena, "W-1.md", ID, NULL, NULL, wait_s, &exec_line, &exec_err);
 }
 
 void exec_finish(const char *command)

@@ -95,18 +95,18 @@ EXEC_TEST(a_second_call_prints_the_answer_again)
 EXEC_TEST(other_actions_are_refused)
 {
 	exec_document("true", "logs/a.log", 600);
-	assert_fails(
-		script_run(&arena, "W-1.md", "W-1/validating/2", NULL, 0, &exec_line, &exec_err),
+	assert_fails(script_run(&arena, "W-1.md", "W-1/validating/2", NULL, NULL, 0, &exec_line,
+			     &exec_err),
 		exec_err, ERR_STATE);
 	assert_string_equal(exec_err.text,
 		"action 'W-1/validating/2' is stale or unknown: it is not outstanding");
-	assert_fails(
-		script_run(&arena, "W-1.md", "W-1/reviewing/1", NULL, 0, &exec_line, &exec_err),
+	assert_fails(script_run(&arena, "W-1.md", "W-1/reviewing/1", NULL, NULL, 0, &exec_line,
+			     &exec_err),
 		exec_err, ERR_INPUT);
 	assert_string_equal(exec_err.text, "action 'W-1/reviewing/1' is not a " WIRE_SCRIPT_ACTION
 					   " but a " WIRE_AGENT_ACTION);
-	assert_fails(script_run(&arena, "none.md", ID, NULL, 0, &exec_line, &exec_err), exec_err,
-		ERR_INPUT);
+	assert_fails(script_run(&arena, "none.md", ID, NULL, NULL, 0, &exec_line, &exec_err),
+		exec_err, ERR_INPUT);
 	assert_no_lock_file();
 }
 
@@ -341,7 +341,7 @@ EXEC_TEST(an_id_cannot_climb_out_of_the_directory)
 	exec_document("true", "logs/a.log", 600);
 	sh("mkdir -p in/deep && sed 's|W-1/validating/1|W-1/../../x/1|; "
 	   "s|/logs/|/in/deep/logs/|' W-1.md >in/deep/W-1.md");
-	assert_int_equal(script_run(&arena, "in/deep/W-1.md", "W-1/../../x/1", NULL,
+	assert_int_equal(script_run(&arena, "in/deep/W-1.md", "W-1/../../x/1", NULL, NULL,
 				 SCRIPT_WAIT_FOREVER, &exec_line, &exec_err),
 		0);
 	assert_sh("find . -name 'x*'; ls -A in", "deep\n");

@@ -61,7 +61,8 @@ static char *recorded(const char *before)
 
 static int run_bound(const char *policy)
 {
-	return script_run(&arena, "W-1.md", ID, policy, SCRIPT_WAIT_FOREVER, &exec_line, &exec_err);
+	return script_run(
+		&arena, "W-1.md", ID, policy, NULL, SCRIPT_WAIT_FOREVER, &exec_line, &exec_err);
 }
 
 POLICY_TEST(the_program_gets_policy_directory_limit_report_and_command)
