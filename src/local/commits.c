@@ -119,6 +119,16 @@ static int find_unwanted(
 	for (size_t i = 0; i < paths.list.n; i++) {
 		const char *path = paths.list.items[i];
 
+		if (p->script && strcmp(path, p->script) == 0) {
+			*fault = arena_printf(a,
+				"'%s' is the user's, who has not committed it, and the commits "
+				"contain "
+				"one in its place: remove it from them ('git reset --soft %.12s', "
+				"'git "
+				"reset -q -- PATH', and commit the rest)",
+				path, p->base);
+			return 0;
+		}
 		if (place_may_hold_secret(a, p, path, &may, err) < 0)
 			return -1;
 		if (!may && find_link(a, p, path, fault, err) < 0)

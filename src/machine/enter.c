@@ -172,7 +172,7 @@ static int take_script(struct engine_run *r, struct error *err)
 	if (env->take_script(env->data, &r->arena, &r->place,
 		    w->validate ? w->validate : WORKFLOW_VALIDATE, &taken, err) < 0)
 		return -1;
-	return taken && note_source(r, "script", taken, false, err) < 0 ? -1 : 0;
+	return taken && note_source(r, SCRIPT_KEY, taken, false, err) < 0 ? -1 : 0;
 }
 
 static int note_config(struct engine_run *r, struct error *err)

@@ -51,6 +51,20 @@ void place_from_json(struct arena *a, const json *j, struct item_place *out)
 			vec_push_in(a, &out->identity.settings, arena_dup(a, str_of(json_text(i))));
 }
 
+static int load_script(
+	struct arena *a, struct context_file *f, struct item_place *out, struct error *err)
+{
+	CLEANUP(json_free) json *j = NULL;
+	struct str value;
+
+	if (context_get_key(f, SCRIPT_KEY, &value, err) < 0)
+		return -1;
+	if (value.n && json_parse(&j, value, err) < 0)
+		return error_prefix(err, "key '" SCRIPT_KEY "' of '%s'", f->path);
+	out->script = json_dup(a, j, "path");
+	return 0;
+}
+
 int place_load(struct arena *a, struct context_file *f, struct item_place *out, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
@@ -64,7 +78,7 @@ int place_load(struct arena *a, struct context_file *f, struct item_place *out, 
 	if (json_parse(&j, value, err) < 0)
 		return error_prefix(err, "key '" PLACE_KEY "' of '%s'", f->path);
 	place_from_json(a, j, out);
-	return 0;
+	return load_script(a, f, out, err);
 }
 
 void place_store(struct context_file *f, const struct item_place *p)

@@ -9,6 +9,9 @@
 #include "context/file.h"
 #include "src/sys/git.h"
 
+/* The key of the store: {"path": PATH, "digest": ID} */
+#define SCRIPT_KEY "script"
+
 struct item_place {
 	const char *directory; /* absolute; NULL: not chosen yet */
 	const char *branch;    /* checked out there; NULL: HEAD is detached */
@@ -23,6 +26,8 @@ struct item_place {
 	const json *marks;  /* not in the key: changes that precede the action; see place_marks() */
 	const char *const *allow_secrets; /* not in the key: patterns of the workflow; NULL: none */
 	size_t n_allow_secrets;
+	const char *script; /* of the key SCRIPT_KEY: the path of a script that was copied from the
+			     * user's checkout, which has not committed it; NULL: none was */
 	bool fresh; /* not in the key: no script has been requested yet that could leave files */
 	struct git_identity identity; /* of the directory when it was chosen */
 };

@@ -82,22 +82,25 @@ bool forge_find_pull(struct str text, struct forge_pull *out)
 	return false;
 }
 
-/* The parts of a path that identify the repository. Forges put other parts between them, which
- * differ between the URLs for git and for browsers. Azure DevOps omits a project that has the name
- * of the repository. */
-static void add_identity(struct buf *out, struct str path, bool azure)
+/* The parts of a path that identify the repository. Some forges put other parts between them, which
+ * differ between the URLs for git and for browsers; elsewhere such a part is the name of a group.
+ * Azure DevOps omits a project that has the name of the repository. `kind`: of forge_kind, or -1.
+ */
+static void add_identity(struct buf *out, struct str path, int kind)
 {
+	static const char *const fillers[][5] = {
+		[FORGE_AZURE] = {"_git", "v3", "DefaultCollection"},
+		[FORGE_BITBUCKET] = {"scm", "projects", "users", "repos"}};
+	const char *const *words = kind < 0 ? NULL : fillers[kind];
+	bool azure = kind == FORGE_AZURE;
 	struct str before = {0};
-
-	static const char *const fillers[] = {
-		"_git", "-", "scm", "projects", "users", "repos", "v3", "DefaultCollection", NULL};
 
 	while (path.n) {
 		size_t n = str_find(path, STR("/"));
 		struct str part = str_sub(path, 0, n);
 
 		path = n < path.n ? str_sub(path, n + 1, path.n) : (struct str){0};
-		if (!part.n || str_in(part, fillers) || (azure && str_eq(part, before)))
+		if (!part.n || str_in(part, words) || (azure && str_eq(part, before)))
 			continue;
 		before = part;
 		for (size_t i = 0; i < part.n; i++)
@@ -111,7 +114,7 @@ static void add_identity(struct buf *out, struct str path, bool azure)
 static void add_host_identity(struct buf *out, struct str host)
 {
 	if (str_ends(host, OLD_AZURE) && !str_is(host, "vs-ssh" OLD_AZURE))
-		add_identity(out, str_sub(host, 0, host.n - strlen(OLD_AZURE)), true);
+		add_identity(out, str_sub(host, 0, host.n - strlen(OLD_AZURE)), FORGE_AZURE);
 }
 
 /* The host of `scheme://user@host:port/path` and `user@host:path`; empty: a local path. */
@@ -142,9 +145,9 @@ static bool same_host(struct str remote, struct str host)
 	if (str_ends(remote, OLD_AZURE) || str_ends(host, OLD_AZURE))
 		return str_ends(remote, OLD_AZURE) || str_ends(remote, "dev.azure.com");
 	buf_addc(&a, '.');
-	add_identity(&a, remote, false);
+	add_identity(&a, remote, -1);
 	buf_addc(&b, '.');
-	add_identity(&b, host, false);
+	add_identity(&b, host, -1);
 	return memchr(host.p, '.', host.n) &&
 	       (str_ends(buf_str(&a), b.s) || str_ends(buf_str(&b), a.s));
 }
@@ -161,7 +164,7 @@ static int kind_of_host(struct str name)
 		{OLD_AZURE, FORGE_AZURE}};
 	CLEANUP(buf_release) struct buf host = BUF_INIT;
 
-	add_identity(&host, name, false);
+	add_identity(&host, name, -1);
 	for (size_t i = 0; i < COUNT(names); i++)
 		if (str_find(buf_str(&host), str_of(names[i].name)) < host.len)
 			return (int)names[i].kind;
@@ -194,9 +197,9 @@ bool forge_pull_is_of(const struct forge_pull *p, struct str remote_url)
 		!has_form_of_host(p) || (host.n && !same_host(host, p->host)))
 		return false;
 	add_host_identity(&want, host);
-	add_identity(&want, buf_str(&slug), p->kind == FORGE_AZURE);
+	add_identity(&want, buf_str(&slug), (int)p->kind);
 	add_host_identity(&have, p->host);
-	add_identity(&have, buf_str(&path), p->kind == FORGE_AZURE);
+	add_identity(&have, buf_str(&path), (int)p->kind);
 	return str_eq(buf_str(&want), buf_str(&have));
 }
 

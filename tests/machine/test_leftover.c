@@ -22,6 +22,14 @@ static int teardown(void **state)
 	return scratch_remove(state);
 }
 
+static const char *commit_of(const char *name)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	sh_into(&out, arena_printf(&arena, "git -C r rev-parse %s", name));
+	return arena_dup(&arena, str_trim(buf_str(&out)));
+}
+
 #define LEFTOVER_TEST(name) UNIT_TEST(name, setup, teardown)
 
 static void an_agent_is_asked(void)
@@ -85,7 +93,7 @@ LEFTOVER_TEST(the_users_changes_in_commits_are_found)
 
 	sh("cd r && echo mine >>a && echo new >'new file'");
 	where.in_place = true;
-	where.base = "HEAD~1";
+	where.base = commit_of("HEAD~1");
 	vec_push_in(&arena, &where.dirty, "a");
 	vec_push_in(&arena, &where.dirty, "new file");
 	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
@@ -129,8 +137,8 @@ LEFTOVER_TEST(what_may_hold_a_secret_is_found_in_commits)
 	static const char *const allowed[] = {"fixtures/*.pem"};
 	const char *fault;
 
-	sh("cd r && echo KEY=1 >.env && git add -f .env && git commit -qm env && git tag base");
-	where.base = "base";
+	sh("cd r && echo KEY=1 >.env && git add -f .env && git commit -qm env");
+	where.base = commit_of("HEAD");
 	sh("cd r && echo KEY=2 >.env && mkdir -p fixtures/a && echo x >fixtures/a/x.pem && "
 	   "echo >.env.example && git add . && git commit -qm more");
 	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
@@ -143,6 +151,47 @@ LEFTOVER_TEST(what_may_hold_a_secret_is_found_in_commits)
 	   "git commit -qm less");
 	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
 	assert_true(contains(fault, "'id_rsa' may hold a secret"));
+}
+
+/* This clone's copy of the default branch is whatever the agent says. */
+LEFTOVER_TEST(a_secret_that_only_this_clone_has_on_main_is_found)
+{
+	const char *fault;
+
+	where.base = commit_of("HEAD");
+	sh("cd r && git push -q origin HEAD:refs/heads/main && git remote set-head origin main && "
+	   "echo k >id_rsa && git add id_rsa && git commit -qm key && "
+	   "git update-ref refs/remotes/origin/main HEAD && echo 2 >a && git commit -qam more");
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_true(contains(fault, "'id_rsa' may hold a secret"));
+	sh("cd r && git update-ref refs/remotes/origin/main HEAD~2 && git switch -q --orphan root "
+	   "&& "
+	   "git config log.showRoot false && echo k >id_rsa && git add id_rsa && git commit -qm "
+	   "root && "
+	   "git switch -q dev-team/A && git reset -q --hard HEAD~2 && "
+	   "git merge -q --allow-unrelated-histories -m merge root");
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_true(contains(fault, "'id_rsa' may hold a secret"));
+}
+
+/* Another clone has pushed it, and it is merged: it is not the agent's. */
+LEFTOVER_TEST(a_secret_of_the_default_branch_is_not_the_agents)
+{
+	const char *fault;
+
+	where.base = commit_of("HEAD");
+	sh("cd r && git push -q origin HEAD:refs/heads/main && git remote set-head origin main && "
+	   "git clone -q ../org/o.git ../theirs && cd ../theirs && git switch -q main && echo k "
+	   ">id_rsa && "
+	   "git add id_rsa && git commit -qm key && git push -q origin main && cd ../r && "
+	   "git fetch -q origin && git merge -q origin/main && echo 2 >a && git commit -qam more");
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_null(fault);
+	/* origin is further than this clone knows */
+	sh("cd theirs && echo 3 >b && git add b && git commit -qm b && git push -q origin main");
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_null(fault);
+	assert_sh("git -C r log -1 --format=%s refs/remotes/origin/main", "key\n");
 }
 
 LEFTOVER_TEST(a_secret_that_the_base_has_or_the_workflow_allows_is_committed)
