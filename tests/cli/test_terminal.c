@@ -167,7 +167,7 @@ TERMINAL_TEST(a_run_has_a_line_with_what_works_and_for_how_long)
 	scratch_write("go", "");
 	assert_int_equal(terminal_end(&t), ERR_INPUT);
 	assert_true(terminal_await_gone(&t, "researcher, "));
-	assert_true(terminal_await(&t, "         total           1 actions, "));
+	assert_true(terminal_await(&t, "         total           1 action, "));
 	assert_true(terminal_await(&t, "dev-team: to continue: dev-team run A-1 --agents"));
 }
 
