@@ -23,6 +23,7 @@ enum {
 	PROBE_S = 5,           /* seconds for `--version`, or for the health check */
 	HARNESS_TIMEOUT_S = 300,
 	HARNESS_HEARTBEAT_MS = 30000,
+	HARNESS_STAY_MS = 60000,
 };
 
 /* HTTP statuses with a meaning of their own here. */
@@ -71,6 +72,7 @@ struct session {
 	enum harness_status verdict;   /* of session_verdict() */
 	bool judged, rate_limited, worked;
 	bool finished;  /* the program reported its end; success is not believed without */
+	int64_t until;  /* clock_ticks(): how long it may stay after that; 0: not finished */
 	bool faulted;   /* it reported an error */
 	bool recovered; /* and then its end: its exit status repeats the error */
 	bool stop;      /* end the program now: it cannot succeed any more */

@@ -65,6 +65,7 @@ struct harness_input {
 	const char *const *tools; /* NULL-terminated names; NULL: all */
 	unsigned timeout_s;       /* 0: 300 */
 	unsigned heartbeat_ms;    /* 0: 30000 */
+	unsigned stay_ms;         /* how long it may stay after its final result; 0: 60000 */
 	double max_budget_usd;    /* 0: none */
 	int cancel;               /* readable: end the program; 0: none */
 	int inherit;              /* descriptor that the program gets too; 0: none */

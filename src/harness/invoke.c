@@ -351,6 +351,7 @@ static int run_program(struct session *s, struct error *err)
 		.tick_ms = s->input->heartbeat_ms,
 		.data = &parser,
 		.timeout_s = s->input->timeout_s,
+		.until = &s->until,
 		.cancel = s->input->cancel,
 		.inherit = s->input->inherit};
 	struct process_end end;
@@ -421,6 +422,8 @@ int harness_invoke(struct arena *a, const struct harness *h, const struct harnes
 		whole.timeout_s = HARNESS_TIMEOUT_S;
 	if (!whole.heartbeat_ms)
 		whole.heartbeat_ms = HARNESS_HEARTBEAT_MS;
+	if (!whole.stay_ms)
+		whole.stay_ms = HARNESS_STAY_MS;
 	session_begin(&s);
 	session_emit(&s, &e);
 	if ((h->invoke ? h->invoke(&s, err) : run_program(&s, err)) < 0)

@@ -1,3 +1,4 @@
+#include "src/base/clock.h"
 #include "src/harness/output_parser.h"
 
 /* ---- lines and tails ---- */
@@ -114,6 +115,15 @@ void output_parser_begin(struct output_parser *p, struct session *s)
 		.plain = {.max = ERRORS_KEPT}};
 }
 
+/* Its result is there: nobody waits for a program that hangs, whatever it still prints. */
+static void note_end(struct session *s)
+{
+	if (!s->finished)
+		s->until = 0;
+	else if (!s->until)
+		s->until = clock_ticks() + s->input->stay_ms;
+}
+
 bool output_parser_add(void *parser, bool errors, struct str piece)
 {
 	struct output_parser *p = parser;
@@ -127,6 +137,7 @@ bool output_parser_add(void *parser, bool errors, struct str piece)
 			buf_add(&p->whole, str_sub(piece, 0, piece.n < room ? piece.n : room));
 		line_splitter_add(&p->lines, piece);
 	}
+	note_end(p->session);
 	return !p->session->stop;
 }
 

@@ -319,14 +319,15 @@ static bool may_extend(struct engine_run *r, const char *trigger)
 	return true;
 }
 
-/* Without the member, what the answer says first. */
+/* Without the member: that of a question, else what the answer says first. */
 static const char *reason_of(struct arena *a, struct str text, const json *answer)
 {
-	const char *reason = json_get_str(answer, "reason");
+	const char *reason = json_get_str(answer, "reason"),
+		   *question = json_get_str(answer, "question");
 	struct str line = {0};
 
-	if (reason && *reason)
-		return reason;
+	if ((reason && *reason) || (question && *question))
+		return reason && *reason ? reason : question;
 	text = str_trim(text);
 	if (!str_line(&text, &line) || str_starts(line, "{"))
 		return "no reason given";

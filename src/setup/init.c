@@ -9,8 +9,11 @@
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
 #define VALIDATE "scripts/validate.sh"
+
+enum { PYTHON_S = 10 };
 
 struct init {
 	struct arena *arena;
@@ -39,6 +42,23 @@ static bool is_installed(struct arena *a, const char *program)
 	return path_find_program(a, program, &blocked) != NULL;
 }
 
+/* One of the commands is a module that this machine's python3 does not have. Without it each
+ * validation would fail, and agents would be paid to fix it. */
+static bool lacks_pytest(const struct project *p)
+{
+	static const char *const argv[] = {"python3", "-c", "import pytest", NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct process ask = {
+		.argv = argv, .output = -1, .out = &out, .out_max = 4096, .timeout_s = PYTHON_S};
+	struct process_end end;
+	struct error ignored;
+	bool runs = false;
+
+	for (size_t i = 0; i < p->commands.n; i++)
+		runs |= strcmp(p->commands.items[i], PROJECT_PYTEST) == 0;
+	return runs && process_run(&ask, &end, &ignored) == 0 && !end.timed_out && end.status != 0;
+}
+
 static void say_project(struct init *t, const struct project *p)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -52,6 +72,9 @@ static void say_project(struct init *t, const struct project *p)
 		text.s);
 	if (!is_installed(t->arena, p->tool))
 		say(t, "missing", p->tool, "not on PATH: install it, or change the commands");
+	else if (lacks_pytest(p))
+		say(t, "missing", "pytest",
+			"python3 has no such module: install it, or change the commands");
 	if (!p->tested)
 		say(t, "missing", "tests",
 			"no command that runs tests was found: add it to " VALIDATE);

@@ -165,7 +165,7 @@ static void find_python(struct place *p)
 	if (!n)
 		add_command(p, PARSE_PYTHON);
 	else if (uses_pytest(p, tests, n))
-		add_command(p, arena_printf(p->arena, "%spython3 -m pytest -q", prefix));
+		add_command(p, arena_printf(p->arena, "%s" PROJECT_PYTEST, prefix));
 	else
 		add_command(p, arena_printf(p->arena,
 				       "%spython3 -m unittest discover -p '*test*.py'%s", prefix,

@@ -23,6 +23,8 @@ struct project {
 	const char *fault;          /* of a build file that cannot be read; NULL */
 };
 
+#define PROJECT_PYTEST "python3 -m pytest -q" /* of a Python project without a tool around it */
+
 struct projects {
 	struct project *items;
 	size_t n, cap;

@@ -361,6 +361,12 @@ static void call_tick(const struct process *p, int64_t *next)
 	*next = clock_ticks() + p->tick_ms;
 }
 
+/* -1: none. */
+static int64_t earlier(int64_t deadline, const int64_t *until)
+{
+	return until && *until && (deadline < 0 || *until < deadline) ? *until : deadline;
+}
+
 /* Until the program has ended, its time is over, or it is cancelled. */
 static void await_end(struct running *r)
 {
@@ -376,14 +382,16 @@ static void await_end(struct running *r)
 			{.fd = p->cancel ? p->cancel : -1, .events = POLLIN},
 		};
 
-		if (poll(fds, COUNT(fds), poll_ms(r, deadline, tick)) < 0 && errno != EINTR)
+		if (poll(fds, COUNT(fds), poll_ms(r, earlier(deadline, p->until), tick)) < 0 &&
+			errno != EINTR)
 			return;
 		if (fds[1].revents || fds[2].revents)
 			(void)read_output(r);
 		call_tick(p, &tick);
 		r->ended = has_ended(r);
 		r->end->cancelled = !r->ended && (fds[3].revents || r->refused);
-		r->end->timed_out = !r->ended && deadline >= 0 && clock_ticks() >= deadline;
+		r->end->timed_out = !r->ended && earlier(deadline, p->until) >= 0 &&
+				    clock_ticks() >= earlier(deadline, p->until);
 		if (r->ended || r->end->cancelled || r->end->timed_out)
 			return;
 	}

@@ -36,9 +36,11 @@ struct process {
 	unsigned tick_ms;
 	void *data;         /* of both */
 	unsigned timeout_s; /* 0: none */
-	unsigned grace_ms;  /* between TERM and KILL; 0: PROCESS_GRACE_MS */
-	int cancel;         /* descriptor; once it is readable the program is ended. 0: none */
-	int on_death;       /* signal that the program gets when the caller dies; 0: KILL */
+	const int64_t
+		*until;    /* clock_ticks() of an earlier end, set by on_output; 0: none. Or NULL */
+	unsigned grace_ms; /* between TERM and KILL; 0: PROCESS_GRACE_MS */
+	int cancel;        /* descriptor; once it is readable the program is ended. 0: none */
+	int on_death;      /* signal that the program gets when the caller dies; 0: KILL */
 	int inherit; /* descriptor that it and all it starts have too, such as a lock's. 0: none */
 };
 

@@ -243,6 +243,17 @@ TEST(a_program_that_stays_after_its_result_has_succeeded)
 	assert_int_equal(harness_got.status, HARNESS_TIMEOUT);
 }
 
+TEST(nobody_waits_for_a_program_that_stays_after_its_result)
+{
+	stand_in("claude", "echo '" RESULT_LINE "'; exec sleep 1000");
+	assert_int_equal(INVOKE(.stay_ms = 1, .timeout_s = WAIT_LIMIT_S), 0);
+	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
+	stand_in(
+		"claude", "echo '" RESULT_LINE "'; while :; do echo '{\"type\":\"system\"}'; done");
+	assert_int_equal(INVOKE(.stay_ms = 1, .timeout_s = WAIT_LIMIT_S), 0);
+	assert_int_equal(harness_got.status, HARNESS_SUCCESS);
+}
+
 TEST(trying_again_until_the_time_limit_is_no_content)
 {
 	stand_in("claude", RETRY("429") ">tried; sleep 1000");

@@ -16,6 +16,31 @@ async function declared(t) {
   t.equal(run.types, ['auditor'], 'agent types'); // the hook puts another type into the call
 }
 
+// The nodes are commands.
+async function graph(t) {
+  const fixture = t.fixture();
+  fixture.write('.dev-team/workflows/notes.yaml', `apiVersion: dev-team/v1
+kind: AgentManifest
+metadata: {name: notes}
+spec:
+  topology:
+    blocks:
+      - {name: both, kind: parallel}
+  nodes:
+    - {id: collect, command: git log --oneline}
+    - {id: one, command: echo one, block: both}
+    - {id: two, command: echo two, block: both}
+  edges:
+    - {from: collect, to: one}
+    - {from: collect, to: two}
+`);
+  const run = await t.run(fixture, new Agents(fixture), '/dev-team:graph notes ADR-1');
+  t.sound(run);
+  t.match(run.text, /^success: /, 'result for the user');
+  t.equal(run.types, ['script-runner'], 'agent types'); // the hook runs the others
+  t.equal(fixture.events().filter((event) => event.type === 'answer').map((event) => event.action.split('/').at(-2)).sort(), ['collect', 'one', 'two'], 'nodes');
+}
+
 // Installs the plugin from the repository as a marketplace, then runs without --plugin-dir.
 async function installed(t) {
   const fixture = t.fixture();
@@ -66,6 +91,7 @@ async function hostileArguments(t) {
 
 export const instructions = [
   ['dev-team: a declared state, by the task-runner with a skill of the repository', declared],
+  ['graph: a manifest of commands', graph],
   ['dev-team: installed from its marketplace', installed],
   ['implement: a wrong instruction in an agent file fails the run', wrongInstruction],
   ['implement: a refused step is shown and stops', refused],
