@@ -1,6 +1,6 @@
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
-#include "src/tick/attest.h"
+#include "src/verify/attest.h"
 
 struct attest_options {
 	const char *repo;

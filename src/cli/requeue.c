@@ -125,7 +125,7 @@ static int run_history(struct invocation *in, struct error *err)
 	}
 	failures = json_array();
 	for (size_t i = 0; i < h.n_failures; i++) {
-		const struct failure *f = &h.failures[i];
+		const struct past_failure *f = &h.failures[i];
 
 		json_push(failures,
 			JSON_OBJECT(JSON_TIME("timestamp", f->at), JSON_TEXT("failure", f->type)));

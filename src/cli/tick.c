@@ -67,7 +67,7 @@ static int dry_run(struct invocation *in, const char *task, struct error *err)
 	CLEANUP(admissions_release) struct admissions all = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct tick_options *o = in->values;
-	struct admission_facts facts;
+	struct admission_facts facts = {0};
 	struct task_list list;
 	struct backlog b;
 	size_t admitted = 0;
@@ -77,8 +77,6 @@ static int dry_run(struct invocation *in, const char *task, struct error *err)
 		backlog_read(in->arena, repo, &b, err) < 0 ||
 		tick_candidates(&b, task, &list, err) < 0 || admission_gather(&b, &facts, err) < 0)
 		return -1;
-	if (facts.pulls_fault)
-		error_log("the open pull requests are not known: %s", facts.pulls_fault);
 	admission_run(&facts, &list, 0, &all);
 	for (size_t i = 0; i < all.n; i++) {
 		admission_add_trace(&text, &all.items[i]);

@@ -116,6 +116,31 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
 	return rc;
 }
 
+/* A token of a login is none. */
+static bool is_key(const char *name)
+{
+	return !str_ends(str_of(name), "_OAUTH_TOKEN");
+}
+
+const char *harness_key(const struct harness *h)
+{
+	for (const char *const *n = h->credentials; n && *n; n++)
+		if (is_key(*n) && getenv(*n) && *getenv(*n))
+			return *n;
+	return NULL;
+}
+
+void harness_remove_keys(struct buf *removed)
+{
+	for (size_t i = 0; harness_all[i]; i++)
+		for (const char *const *n = harness_all[i]->credentials; n && *n; n++) {
+			if (!is_key(*n) || !getenv(*n))
+				continue;
+			buf_addf(removed, "%s%s", removed->len ? ", " : "", *n);
+			(void)unsetenv(*n);
+		}
+}
+
 const struct usage_member harness_usage_members[] = {{USAGE_COST, "costUsd"},
 	{USAGE_INPUT, "inputTokens"}, {USAGE_OUTPUT, "outputTokens"}, {USAGE_CACHE, "cacheTokens"},
 	{USAGE_MS, "durationMs"}, {0}};

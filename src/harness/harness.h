@@ -185,6 +185,12 @@ int harness_transcript_usage(struct arena *a, const char *path, const char *agen
 int harness_invoke(struct arena *a, const struct harness *h, const struct harness_input *input,
 	harness_listener *listener, void *data, struct harness_result *result, struct error *err);
 
+/* The first variable with an API key of the harness that is set; NULL: none is. */
+const char *harness_key(const struct harness *h);
+/* A program prefers a key to its login: removes those of all harnesses from the environment of this
+ * process, and adds their names, separated by commas. */
+void harness_remove_keys(struct buf *removed);
+
 /* The usage of a result as JSON. */
 extern const struct usage_member harness_usage_members[];
 /* The result of a call that is not made, because of `detail`. */

@@ -172,3 +172,84 @@ struct str verdict_pr_url(struct str text)
 
 	return forge_find_pull(text, &p) ? p.url : (struct str){"", 0};
 }
+
+/* ---- the word of an object ---- */
+
+const char *verdict_format_word(struct arena *a, const char *format, const char *const *wanted)
+{
+	struct str rest = str_of(format), word;
+
+	for (size_t i = 0; i < 10 && rest.n; i++) {
+		size_t bar = str_find(rest, STR("|"));
+
+		word = str_trim(str_sub(rest, 0, bar));
+		if (!wanted || str_in(word, wanted))
+			return arena_dup(a, word);
+		rest = str_sub(rest, bar + 1 < rest.n ? bar + 1 : rest.n, rest.n);
+	}
+	return NULL;
+}
+
+static const char *word_of(struct arena *a, const char *format, bool good)
+{
+	static const char *const bad[] = {"changes_requested", "failed", NULL};
+
+	return verdict_format_word(a, format, good ? NULL : bad);
+}
+
+static int review_word(struct arena *a, const json *parsed, const char *format, const char **word,
+	struct error *err)
+{
+	const json *approved = json_get(parsed, "approved"), *list = json_get(parsed, "findings");
+	bool good = json_is_true(approved);
+
+	if (!json_is_bool(approved))
+		return error_set(err, ERR_INPUT, "'approved' must be true or false");
+	if (list && !json_is_array(list))
+		return error_set(err, ERR_INPUT, "'findings' must be a list");
+	for (const json *f = json_first(list); f; f = json_next(f))
+		good = good && !json_str_is(f, "severity", "critical") &&
+		       !json_str_is(f, "severity", "major");
+	*word = word_of(a, format, good);
+	return 0;
+}
+
+static int envelope_word(struct arena *a, const json *parsed, const char *format, const char **word,
+	struct error *err)
+{
+	static const char *const keys[] = {
+		"summary", "filesChanged", "commitSha", "verifications", "acceptanceCriteriaMet"};
+	static const char *const checks[] = {"build", "test", "lint", "format"};
+	static const char *const words[] = {"passed", "failed", "skipped", NULL};
+	const json *commit = json_get(parsed, "commitSha"),
+		   *all = json_get(parsed, "verifications");
+	bool good = json_text(commit) != NULL;
+
+	for (size_t i = 0; i < COUNT(keys); i++)
+		good = good && json_get(parsed, keys[i]);
+	if (commit && !json_text(commit) && !json_is_null(commit))
+		return error_set(err, ERR_INPUT, "'commitSha' must be a text or null");
+	for (size_t i = 0; all && i < COUNT(checks); i++) {
+		const char *check = json_get_str(all, checks[i]);
+
+		if (!check || !str_in(str_of(check), words))
+			return error_set(err, ERR_INPUT,
+				"'verifications.%s' must be passed, failed or skipped", checks[i]);
+		good = good && strcmp(check, "failed") != 0;
+	}
+	*word = word_of(a, format, good);
+	return 0;
+}
+
+int verdict_object_word(struct arena *a, const json *parsed, const char *format, const char **word,
+	struct error *err)
+{
+	*word = json_dup(a, parsed, "status");
+	if (*word || !json_is_object(parsed))
+		return 0;
+	if (json_get(parsed, "approved"))
+		return review_word(a, parsed, format, word, err);
+	if (json_get(parsed, "commitSha") || json_get(parsed, "verifications"))
+		return envelope_word(a, parsed, format, word, err);
+	return 0;
+}

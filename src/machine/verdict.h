@@ -28,5 +28,16 @@ bool verdict_word_byte(struct str s, size_t i);
 /* The first URL of a pull request in a form of forge.h, a part of `text`; empty if there is none.
  */
 struct str verdict_pr_url(struct str text);
+/* The first word of a result format, `approved | changes_requested`, that is one of `wanted` (NULL:
+ * of all); NULL: there is none. In the arena. */
+const char *verdict_format_word(struct arena *a, const char *format, const char *const *wanted);
+/*
+ * The result word that an object says: `status`, or that of a reviewer's verdict (`approved`, which
+ * findings of the severity critical or major contradict), or of a developer's envelope
+ * (`commitSha`, `verifications`). *word NULL: it says none. `format`: the words of the action, the
+ * good one first. -1: ERR_INPUT, a member is of the wrong kind.
+ */
+int verdict_object_word(struct arena *a, const json *parsed, const char *format, const char **word,
+	struct error *err);
 
 #endif

@@ -119,3 +119,45 @@ int requeue_issue(const char *artifacts, const char *issue, const char *failure,
 		return -1;
 	return tell(artifacts, issue, failure, places, *out, err);
 }
+
+int requeue_and_triage(const char *artifacts, const char *issue, const char *failure,
+	double composite, bool *storm, struct error *err)
+{
+	enum requeue_trigger trigger;
+	unsigned count;
+
+	*storm = false;
+	if (requeue_issue(artifacts, issue, failure, !failure, NULL, &trigger, err) < 0)
+		return -1;
+	return trigger == TRIGGER_TRUST_SCORE
+		       ? 0
+		       : triage_append(artifacts, issue,
+				 &(struct triage){.trigger = requeue_word(trigger),
+					 .detail = failure,
+					 .composite = composite},
+				 &count, storm, err);
+}
+
+/* ---- pull requests that were approved ---- */
+
+static const struct requeue_pull conflicts = {"MergeConflict",
+	"its pull request conflicts with the target",
+	"The approved pull request conflicts with its target. Fetch, rebase the branch onto the "
+	"target, keep what both sides want, run the tests, and push with --force-with-lease."};
+static const struct requeue_pull checks = {"CIFailure", "a check of its pull request failed",
+	"A check of the approved pull request failed: `gh pr checks` names it. Read its log, find "
+	"the first fault, repair its cause, and push."};
+static const struct requeue_pull review = {NULL, "changes of its pull request are requested",
+	"A person has requested changes of the approved pull request. Read the review, do what it "
+	"says, answer its comments, and push."};
+
+const struct requeue_pull *requeue_find(const struct forge_open_pull *p, const char *approved_at)
+{
+	if (p->conflicts)
+		return &conflicts;
+	if (p->checks_failed)
+		return &checks;
+	return p->changes_requested && approved_at && strcmp(p->changes_requested, approved_at) > 0
+		       ? &review
+		       : NULL;
+}

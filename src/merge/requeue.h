@@ -9,17 +9,18 @@
 #define DT_REQUEUE_H
 
 #include "src/event/event.h"
+#include "src/sys/forge.h"
 
 enum { TRIAGE_STALE_S = 24 * 3600, FAILURE_WINDOW_S = 24 * 3600, STORM_LIMIT = 10 };
 
-struct failure {
+struct past_failure {
 	const char *type;
 	int64_t at;
 };
 
 struct requeue_ask {
-	const char *failure;        /* MergeConflict ...; NULL: none, an operator requests it */
-	const struct failure *past; /* earlier ones of this issue */
+	const char *failure; /* MergeConflict ...; NULL: none, an operator requests it */
+	const struct past_failure *past; /* earlier ones of this issue */
 	size_t n_past;
 	int64_t last_triage, now; /* last_triage -1: it was never triaged, so it has no score */
 	bool operator_asked;
@@ -53,7 +54,7 @@ int triage_append(const char *artifacts, const char *issue, const struct triage 
 struct triage_history {
 	struct triage *triages;
 	size_t n;
-	struct failure *failures; /* since the last reset */
+	struct past_failure *failures; /* since the last reset */
 	size_t n_failures;
 	int64_t last_triage; /* -1: none */
 	size_t skipped;      /* number of invalid lines */
@@ -73,5 +74,19 @@ struct requeue_places {
 int requeue_issue(const char *artifacts, const char *issue, const char *failure,
 	bool operator_asked, const struct requeue_places *places, enum requeue_trigger *out,
 	struct error *err);
+/* The same, and, unless the issue keeps its score, a triage with the score `composite`. failure
+ * NULL: a person requests it. *storm: as of triage_append(). */
+int requeue_and_triage(const char *artifacts, const char *issue, const char *failure,
+	double composite, bool *storm, struct error *err);
+
+/* Why an issue whose pull request was approved comes back. */
+struct requeue_pull {
+	const char *failure;  /* NULL: a person requests it */
+	const char *reason;   /* for people */
+	const char *feedback; /* for the agent that repairs it */
+};
+/* NULL: it can be merged, as far as is known. approved_at: RFC 3339, UTC; reviews before do not
+ * count; NULL: none does. */
+const struct requeue_pull *requeue_find(const struct forge_open_pull *p, const char *approved_at);
 
 #endif

@@ -62,7 +62,7 @@ static bool take_failure(struct arena *a, const json *line, int64_t at, struct t
 	}
 	if (!type)
 		return false;
-	h->failures[h->n_failures++] = (struct failure){arena_dup(a, str_of(type)), at};
+	h->failures[h->n_failures++] = (struct past_failure){arena_dup(a, str_of(type)), at};
 	return true;
 }
 

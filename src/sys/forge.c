@@ -385,6 +385,41 @@ int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, con
 
 #define OPEN_MAX "1000"
 
+/* Of `statusCheckRollup`: check runs and statuses of commits. */
+static bool have_failed(const json *checks)
+{
+	static const char *const bad[] = {"FAILURE", "ERROR", "TIMED_OUT", "CANCELLED",
+		"STARTUP_FAILURE", "ACTION_REQUIRED", NULL};
+	static const char *const pending[] = {"PENDING", "EXPECTED", NULL};
+	bool failed = false;
+
+	for (const json *c = json_first(checks); c; c = json_next(c)) {
+		const char *state = json_get_str(c, "state"), *end = json_get_str(c, "conclusion"),
+			   *status = json_get_str(c, "status");
+
+		if ((state && str_in(str_of(state), pending)) ||
+			(status && strcmp(status, "COMPLETED") != 0))
+			return false;
+		failed |=
+			(state && str_in(str_of(state), bad)) || (end && str_in(str_of(end), bad));
+	}
+	return failed;
+}
+
+static const char *last_request_of_changes(struct arena *a, const json *reviews)
+{
+	const char *last = NULL;
+
+	for (const json *r = json_first(reviews); r; r = json_next(r)) {
+		const char *at = json_get_str(r, "submittedAt");
+
+		if (json_str_is(r, "state", "CHANGES_REQUESTED") && at &&
+			(!last || strcmp(at, last) > 0))
+			last = arena_dup(a, str_of(at));
+	}
+	return last;
+}
+
 static int read_open(
 	struct arena *a, struct str text, struct forge_open_pulls *out, struct error *err)
 {
@@ -394,6 +429,10 @@ static int read_open(
 	for (const json *j = json_first(list); good && j; j = json_next(j)) {
 		struct forge_open_pull p = {.number = json_get_int(j, "number", 0),
 			.draft = json_is_true(json_get(j, "isDraft")),
+			.conflicts = json_str_is(j, "mergeable", "CONFLICTING"),
+			.checks_failed = have_failed(json_get(j, "statusCheckRollup")),
+			.changes_requested =
+				last_request_of_changes(a, json_get(j, "latestReviews")),
 			.branch = read_member(a, j, "headRefName"),
 			.url = read_member(a, j, "url")};
 
@@ -409,7 +448,8 @@ int forge_list_open(
 	struct arena *a, const char *dir, struct forge_open_pulls *out, struct error *err)
 {
 	static const char *const argv[] = {"gh", "pr", "list", "--state", "open", "--limit",
-		OPEN_MAX, "--json", "number,headRefName,isDraft,url", NULL};
+		OPEN_MAX, "--json",
+		"number,headRefName,isDraft,url,mergeable,statusCheckRollup,latestReviews", NULL};
 	CLEANUP(tool_output_release) struct tool_output o = {0};
 	bool there;
 	int status;

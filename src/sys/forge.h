@@ -57,7 +57,10 @@ int forge_view(struct arena *a, const char *dir, const struct forge_pull *p, con
 struct forge_open_pull {
 	int64_t number;
 	bool draft;
+	bool conflicts;     /* with its target */
+	bool checks_failed; /* a check of its head has, and none is pending */
 	const char *branch, *url;
+	const char *changes_requested; /* time of the last review that did; NULL: none does */
 };
 struct forge_open_pulls {
 	struct forge_open_pull *items;

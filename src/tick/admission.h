@@ -30,6 +30,7 @@ struct admission_pair { /* of ids */
 
 struct admission_facts {
 	struct backlog *backlog;
+	bool pulls_read;
 	const char *pulls_fault; /* why the open pull requests are not known; NULL: they are */
 	struct forge_open_pulls pulls;
 	VEC(struct admission_sign) worktrees, items;
@@ -71,8 +72,11 @@ struct admissions {
 	size_t n, cap;
 };
 
+/* Reads the open pull requests, unless they were read. */
+void admission_read_pulls(struct backlog *b, struct admission_facts *f);
 /* Reads everything that the filters look at: one call of `gh`. What cannot be read is missing.
- * -1: ERR_SYSTEM, ERR_STATE: the repository's state directory cannot be found. */
+ * *out: zeros, or as admission_read_pulls() left it. -1: ERR_SYSTEM, ERR_STATE: the repository's
+ * state directory cannot be found. */
 int admission_gather(struct backlog *b, struct admission_facts *out, struct error *err);
 /* The task that a branch such as `dev-team/DEMO-7` or `ai-sdlc/demo-7-teach` is of; NULL: none. */
 const struct task *admission_branch_task(const struct backlog *b, const char *branch);

@@ -211,13 +211,6 @@ static void report(struct deciding *d, const char *task, const char *subject)
 			JSON_TEXT("subject", subject)));
 }
 
-/* Its requests come to the board no more. */
-static void drop_task(struct deciding *d, const struct task *t)
-{
-	board_put(&d->memory, t, NULL);
-	tick_memory_park(&d->memory, t, DROPPED, 0);
-}
-
 static void decide_task(struct deciding *d, const struct task *t)
 {
 	json *of = tick_memory_of(&d->memory, t);
@@ -238,9 +231,10 @@ static void decide_word(struct deciding *d, const char *word)
 	if (backlog_require(&d->backlog, request ? id : word, &t, &ignored) < 0)
 		return;
 	report(d, t->id, word);
-	if (d->decision == BOARD_DROPPED)
-		drop_task(d, t);
-	else if (request)
+	if (d->decision == BOARD_DROPPED) {
+		board_put(&d->memory, t, NULL);
+		tick_memory_park(&d->memory, t, DROPPED, 0);
+	} else if (request)
 		json_set(request, "decision", json_string(str_of(board_decisions[d->decision])));
 	else
 		decide_task(d, t);

@@ -2,6 +2,7 @@
 #include "src/base/clock.h"
 #include "src/machine/answer.h"
 #include "src/machine/brief.h"
+#include "src/machine/verdict.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/sys/digest.h"
@@ -96,29 +97,20 @@ static int emit_one(struct arena *a, const struct dispatch_place *p, const json 
 				 p->artifacts, ORCHESTRATOR_SCOPE, MANIFEST ".json", manifest, err);
 }
 
-static bool is_manifest_of(
-	struct arena *a, const char *name, const json *actions, const json *others)
-{
-	for (const json *it = json_first(actions); it; it = json_next(it))
-		if (strcmp(name, manifest_name(a, json_get_str(it, "id"))) == 0)
-			return true;
-	for (const json *it = json_first(others); it; it = json_next(it))
-		if (strcmp(name, manifest_name(a, json_key(it))) == 0)
-			return true;
-	return false;
-}
-
 static int remove_others(struct arena *a, const struct dispatch_place *p, const json *actions,
 	const json *others, const struct directory_names *names, struct error *err)
 {
-	for (size_t i = 0; i < names->n; i++) {
-		const char *name = names->items[i];
+	CLEANUP(json_free) json *kept = JSON_OBJECT(JSON_BOOL(MANIFEST ".json", true));
 
-		if (str_starts(str_of(name), MANIFEST ".") && strcmp(name, MANIFEST ".json") != 0 &&
-			!is_manifest_of(a, name, actions, others) &&
-			artifact_remove(p->artifacts, ORCHESTRATOR_SCOPE, name, err) < 0)
+	for (const json *it = json_first(actions); it; it = json_next(it))
+		json_set(kept, manifest_name(a, json_get_str(it, "id")), json_object());
+	for (const json *it = json_first(others); it; it = json_next(it))
+		json_set(kept, manifest_name(a, json_key(it)), json_object());
+	for (size_t i = 0; i < names->n; i++)
+		if (str_starts(str_of(names->items[i]), MANIFEST ".") &&
+			!json_get(kept, names->items[i]) &&
+			artifact_remove(p->artifacts, ORCHESTRATOR_SCOPE, names->items[i], err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -236,87 +228,6 @@ int dispatch_parse(struct arena *a, const char *file, struct str text, struct di
 	return 0;
 }
 
-/* ---- the word of an object ---- */
-
-static const char *format_word(struct arena *a, const char *format, const char *const *wanted)
-{
-	struct str rest = str_of(format), word;
-
-	for (size_t i = 0; i < 10 && rest.n; i++) {
-		size_t bar = str_find(rest, STR("|"));
-
-		word = str_trim(str_sub(rest, 0, bar));
-		if (!wanted || str_in(word, wanted))
-			return arena_dup(a, word);
-		rest = str_sub(rest, bar + 1 < rest.n ? bar + 1 : rest.n, rest.n);
-	}
-	return NULL;
-}
-
-static const char *word_of(struct arena *a, const char *format, bool good)
-{
-	static const char *const bad[] = {"changes_requested", "failed", NULL};
-
-	return format_word(a, format, good ? NULL : bad);
-}
-
-static int verdict_word(struct arena *a, const json *parsed, const char *format, const char **word,
-	struct error *err)
-{
-	const json *approved = json_get(parsed, "approved"), *list = json_get(parsed, "findings");
-	bool good = json_is_true(approved);
-
-	if (!json_is_bool(approved))
-		return error_set(err, ERR_INPUT, "'approved' must be true or false");
-	if (list && !json_is_array(list))
-		return error_set(err, ERR_INPUT, "'findings' must be a list");
-	for (const json *f = json_first(list); f; f = json_next(f))
-		good = good && !json_str_is(f, "severity", "critical") &&
-		       !json_str_is(f, "severity", "major");
-	*word = word_of(a, format, good);
-	return 0;
-}
-
-static int envelope_word(struct arena *a, const json *parsed, const char *format, const char **word,
-	struct error *err)
-{
-	static const char *const keys[] = {
-		"summary", "filesChanged", "commitSha", "verifications", "acceptanceCriteriaMet"};
-	static const char *const checks[] = {"build", "test", "lint", "format"};
-	static const char *const words[] = {"passed", "failed", "skipped", NULL};
-	const json *commit = json_get(parsed, "commitSha"),
-		   *all = json_get(parsed, "verifications");
-	bool good = json_text(commit) != NULL;
-
-	for (size_t i = 0; i < COUNT(keys); i++)
-		good = good && json_get(parsed, keys[i]);
-	if (commit && !json_text(commit) && !json_is_null(commit))
-		return error_set(err, ERR_INPUT, "'commitSha' must be a text or null");
-	for (size_t i = 0; all && i < COUNT(checks); i++) {
-		const char *check = json_get_str(all, checks[i]);
-
-		if (!check || !str_in(str_of(check), words))
-			return error_set(err, ERR_INPUT,
-				"'verifications.%s' must be passed, failed or skipped", checks[i]);
-		good = good && strcmp(check, "failed") != 0;
-	}
-	*word = word_of(a, format, good);
-	return 0;
-}
-
-int dispatch_word(struct arena *a, const json *parsed, const char *format, const char **word,
-	struct error *err)
-{
-	*word = json_dup(a, parsed, "status");
-	if (*word || !json_is_object(parsed))
-		return 0;
-	if (json_get(parsed, "approved"))
-		return verdict_word(a, parsed, format, word, err);
-	if (json_get(parsed, "commitSha") || json_get(parsed, "verifications"))
-		return envelope_word(a, parsed, format, word, err);
-	return 0;
-}
-
 /* ---- its action ---- */
 
 /* The outstanding actions of the task's item that the result may be of. */
@@ -410,7 +321,7 @@ static int offer_of(struct taking *t, struct answer_offer *offer, bool *records,
 	*offer = (struct answer_offer){.id = t->id, .word = r->word, .text = r->output};
 	*records = true;
 	if (error) {
-		offer->word = format_word(t->arena, format, failed);
+		offer->word = verdict_format_word(t->arena, format, failed);
 		*records = !t->action || offer->word;
 		offer->text = str_of(arena_printf(t->arena, "%s%s%.*s",
 			r->error ? r->error : "the agent reported an error without a message",
@@ -419,7 +330,7 @@ static int offer_of(struct taking *t, struct answer_offer *offer, bool *records,
 	}
 	return r->word || !r->parsed
 		       ? 0
-		       : dispatch_word(t->arena, r->parsed, format, &offer->word, err);
+		       : verdict_object_word(t->arena, r->parsed, format, &offer->word, err);
 }
 
 static int record(struct taking *t, struct error *err)

@@ -43,14 +43,6 @@ struct dispatch_result {
 int dispatch_parse(struct arena *a, const char *file, struct str text, struct dispatch_result *out,
 	struct error *err);
 /*
- * The result word that an object says: `status`, or that of a reviewer's verdict (`approved`, which
- * findings of the severity critical or major contradict), or of a developer's envelope
- * (`commitSha`, `verifications`). *word NULL: it says none. `format`: the words of the action, the
- * good one first. -1: ERR_INPUT, a member is of the wrong kind.
- */
-int dispatch_word(struct arena *a, const json *parsed, const char *format, const char **word,
-	struct error *err);
-/*
  * Records the result in `path` (NULL: the default place). *returned: the action that has ended;
  * of one that cannot be given as an answer nothing is recorded, so that it counts as unanswered.
  * -1: missing or malformed: ERR_INPUT; stale, foreign, consumed: ERR_STATE.

@@ -165,21 +165,31 @@ static void read_captures(struct admission_facts *f, const char *dir)
 	}
 }
 
+void admission_read_pulls(struct backlog *b, struct admission_facts *f)
+{
+	struct error fault;
+
+	if (f->pulls_read)
+		return;
+	f->pulls_read = true;
+	if (forge_list_open(b->arena, b->repo, &f->pulls, &fault) == 0)
+		return;
+	f->pulls_fault = arena_dup(b->arena, str_of(fault.text));
+	f->pulls.n = 0;
+	error_log("the open pull requests are not known: %s", f->pulls_fault);
+}
+
 int admission_gather(struct backlog *b, struct admission_facts *out, struct error *err)
 {
 	static const char *const on[] = {"1", "true", "yes", "on", NULL};
-	struct error fault;
 	const char *dir;
 
-	*out = (struct admission_facts){.backlog = b,
-		.ignore_overlap = env_is_in("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS", on),
-		.ignore_overlap_of = getenv("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS_TASK")};
+	out->backlog = b;
+	out->ignore_overlap = env_is_in("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS", on);
+	out->ignore_overlap_of = getenv("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS_TASK");
 	if (read_items(out, err) < 0 || locate_artifacts(b->arena, NULL, b->repo, &dir, err) < 0)
 		return -1;
-	if (forge_list_open(b->arena, b->repo, &out->pulls, &fault) < 0) {
-		out->pulls_fault = arena_dup(b->arena, str_of(fault.text));
-		out->pulls.n = 0;
-	}
+	admission_read_pulls(b, out);
 	read_worktrees(out);
 	if (!getenv("AI_SDLC_ORCHESTRATOR_DETECT_SUBPROCESS") ||
 		env_is_in("AI_SDLC_ORCHESTRATOR_DETECT_SUBPROCESS", on))

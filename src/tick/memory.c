@@ -200,8 +200,8 @@ bool tick_memory_parked_item(const struct tick_memory *m, const struct task *t)
 
 static void forget_failures(json *of)
 {
-	static const char *const keys[] = {
-		"failures", "ends", "failure", "parked", "item", "remedies", "notBefore"};
+	static const char *const keys[] = {"failures", "ends", "failure", "parked", "item",
+		"remedies", "notBefore", "requeues", "pull"};
 
 	for (size_t i = 0; i < COUNT(keys); i++)
 		json_drop(of, keys[i]);
@@ -218,6 +218,7 @@ void tick_memory_succeed(struct tick_memory *m, const struct task *t)
 
 	json_drop(of, "failures");
 	json_drop(of, "ended");
+	json_drop(of, "pull");
 }
 
 bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *reason)
@@ -227,6 +228,8 @@ bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *re
 	if (json_str_is(of, "ended", reason))
 		return false;
 	set_text(of, "ended", reason);
+	json_drop(of, "endedAt");
+	JSON_ADD(of, JSON_TIME("endedAt", clock_now()));
 	return true;
 }
 

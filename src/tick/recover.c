@@ -1,6 +1,7 @@
 #include "context/file.h"
 #include "src/base/clock.h"
 #include "src/machine/failure.h"
+#include "src/merge/requeue.h"
 #include "src/setup/setup.h"
 #include "src/tick/recover.h"
 #include "src/verify/history.h"
@@ -46,20 +47,21 @@ static bool take_remedy(const struct recovery *r, const struct playbook_mode *mo
 
 /* ---- again ---- */
 
-/* A context_change. */
-static int put_back(struct context_file *f, void *data, struct error *err)
+/* A context_change; place NULL: the document stays. */
+static int put_back(struct context_file *f, void *place, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const struct history_place *place = data;
-	int64_t rev;
+	int64_t rev = 0;
 
-	if (history_last_request(f, NULL, &rev, err) < 0 ||
-		(rev && history_document(place, rev, &text, NULL, err) < 0))
+	if (place && (history_last_request(f, NULL, &rev, err) < 0 ||
+			     (rev && history_document(place, rev, &text, NULL, err) < 0)))
 		return -1;
 	return failure_retry(f, rev, buf_str(&text), err);
 }
 
-static int retry_item(const struct recovery *r, const char *feedback, struct error *err)
+/* In this state, else with its last request; `feedback` is for the next briefs. */
+static int go_on(
+	const struct recovery *r, const char *state, const char *feedback, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct history_place place;
@@ -67,13 +69,95 @@ static int retry_item(const struct recovery *r, const char *feedback, struct err
 
 	history_set_place(r->arena, r->document, &place);
 	if (context_open(&f, r->document, CONTEXT_MUST_EXIST, err) < 0 ||
-		context_update(&f, put_back, &place, err) < 0)
+		context_update(&f, put_back, state ? NULL : &place, err) < 0)
 		return -1;
 	old = context_get(&f.doc, "user_note");
-	if (old.n && str_find(old, str_of(feedback)) < old.n)
+	if (str_find(old, str_of(feedback)) == old.n &&
+		context_set_key(&f, "user_note",
+			str_of(arena_printf(r->arena, "%s%s%s", old.n ? old.p : "",
+				old.n ? "\n" : "", feedback)),
+			err) < 0)
+		return -1;
+	return state ? context_set_key(&f, "state", str_of(state), err) : 0;
+}
+
+/* ---- a pull request that was approved ---- */
+
+const char *recover_pull_url(const struct recovery *r)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+	struct str url;
+
+	if (context_open(&f, r->document, CONTEXT_READ_ONLY, &ignored) < 0)
+		return NULL;
+	url = context_get(&f.doc, "pr_url");
+	return url.n ? arena_dup(r->arena, url) : NULL;
+}
+
+/* Remembered before anything is done, so that a kill cannot lose the count. */
+static int come_back(
+	const struct recovery *r, const struct requeue_pull *fault, bool *again, struct error *err)
+{
+	json *of = tick_memory_of(r->memory, r->task);
+	int64_t n = tick_memory_count(of, "requeues");
+	bool storm;
+
+	if (n > RECOVER_PULLS_MAX) {
+		tick_memory_park(r->memory, r->task, fault->reason, n);
 		return 0;
-	return context_set_key(&f, "user_note",
-		str_of(old.n ? arena_printf(r->arena, "%s\n%s", old.p, feedback) : feedback), err);
+	}
+	json_drop(of, "notBefore");
+	JSON_ADD(of, JSON_TIME("notBefore", clock_now() + (RECOVER_WAIT_S << (n - 1))));
+	if (tick_memory_save(r->memory, err) < 0 ||
+		requeue_and_triage(r->memory->artifacts, r->task->id, fault->failure,
+			r->task->priority, &storm, err) < 0)
+		return -1;
+	if (storm) {
+		tick_memory_park(r->memory, r->task, "a storm of triages (RetriageStorm)", n);
+		return 0;
+	}
+	error_log("dev-team: %s comes back: %s", r->task->id, fault->reason);
+	*again = true;
+	return go_on(r, RECOVER_STATE, fault->feedback, err);
+}
+
+/* It is not open any more: asked about once. Best effort. */
+static void look_at_closed(const struct recovery *r)
+{
+	json *of = tick_memory_of(r->memory, r->task);
+	const char *url = recover_pull_url(r);
+	struct forge_pull pull;
+	struct forge_view view;
+	struct error ignored;
+
+	if (json_get(of, "pull") || !forge_find_pull(str_of(url), &pull) ||
+		forge_view(r->arena, r->repo, &pull, NULL, &view, &ignored) < 0 || !view.state)
+		return;
+	JSON_ADD(of, JSON_TEXT("pull", view.state));
+	if (strcmp(view.state, "closed") == 0)
+		tick_memory_park(r->memory, r->task, "its pull request was closed", 0);
+	else if (strcmp(view.state, "merged") == 0)
+		(void)triage_reset(r->memory->artifacts, r->task->id, "merged", &ignored);
+}
+
+int recover_pull(const struct recovery *r, const struct admission_facts *facts, bool *again,
+	struct error *err)
+{
+	const char *branch = admission_branch(r->arena, r->task),
+		   *at = json_get_str(tick_memory_find(r->memory, r->task), "endedAt");
+	const struct requeue_pull *fault;
+	size_t i = 0;
+
+	while (i < facts->pulls.n && strcmp(facts->pulls.items[i].branch, branch) != 0)
+		i++;
+	if (i == facts->pulls.n) {
+		if (!facts->pulls_fault)
+			look_at_closed(r);
+		return 0;
+	}
+	fault = requeue_find(&facts->pulls.items[i], at);
+	return fault ? come_back(r, fault, again, err) : 0;
 }
 
 /* ---- work that exists nowhere else ---- */
@@ -128,7 +212,7 @@ int recover_item(const struct recovery *r, const char *reason, bool *again, stru
 	mode = playbook_find(r->playbook, buf_str(&text));
 	if (take_remedy(r, mode)) {
 		*again = true;
-		return retry_item(r, mode->feedback, err);
+		return go_on(r, NULL, mode->feedback, err);
 	}
 	tick_memory_fail(r->memory, r->task, mode ? mode->name : "unknown", reason,
 		mode && mode->action == PLAYBOOK_PARK ? TICK_ITEM_HOPELESS : TICK_ITEM_FAILED);

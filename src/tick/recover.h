@@ -7,6 +7,10 @@
 #include "src/tick/memory.h"
 #include "src/tick/playbook.h"
 
+#define RECOVER_STATE "fixing-pr"
+
+enum { RECOVER_WAIT_S = 60, RECOVER_PULLS_MAX = 3 };
+
 struct recovery {
 	struct arena *arena;
 	struct tick_memory *memory;
@@ -18,6 +22,17 @@ struct recovery {
 /* The work item has failed: *again, its last request is made again, with the playbook's feedback in
  * its brief. Else the failure counts, and commits that no remote has get a branch. */
 int recover_item(const struct recovery *r, const char *reason, bool *again, struct error *err);
+/* The pull request of the item; NULL: it has none. */
+const char *recover_pull_url(const struct recovery *r);
+/*
+ * The item was approved. If its pull request conflicts with its target, its checks have failed or
+ * people have requested changes since, *again: it goes on in RECOVER_STATE, after a while that is
+ * longer each time; the requeue rules (src/merge/requeue.h) decide whether it is triaged again. A
+ * task that comes back too often, or in a storm of triages, or whose pull request was closed, is
+ * parked.
+ */
+int recover_pull(const struct recovery *r, const struct admission_facts *facts, bool *again,
+	struct error *err);
 /* A step has failed. */
 void recover_step(const struct recovery *r, const char *reason);
 /* An item that works: parks it if it has had a pull request and no progress for too long. */

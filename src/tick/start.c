@@ -30,33 +30,6 @@ int64_t tick_interval(int64_t base, int64_t current, bool idle)
 
 /* ---- who pays ---- */
 
-/* A token of a login is none. */
-static bool is_key(const char *name)
-{
-	return !str_ends(str_of(name), "_OAUTH_TOKEN");
-}
-
-/* The first key of the harness that is set; NULL: none is. */
-static const char *key_of(const struct harness *h)
-{
-	for (const char *const *n = h->credentials; n && *n; n++)
-		if (is_key(*n) && getenv(*n) && *getenv(*n))
-			return *n;
-	return NULL;
-}
-
-/* A harness would use a key in place of its login. */
-static void remove_keys(struct buf *removed)
-{
-	for (size_t i = 0; harness_all[i]; i++)
-		for (const char *const *n = harness_all[i]->credentials; n && *n; n++) {
-			if (!is_key(*n) || !getenv(*n))
-				continue;
-			buf_addf(removed, "%s%s", removed->len ? ", " : "", *n);
-			(void)unsetenv(*n);
-		}
-}
-
 static int refuse_spawner(const char *spawner, const char *why, struct error *err)
 {
 	return error_set(err, ERR_STATE, "spawner-unavailable: '%s': %s", spawner, why);
@@ -90,15 +63,15 @@ static int set_harness(
 	else if (find_harness(a, q, &h, err) < 0)
 		return -1;
 	if (strcmp(spawner, "api-key") == 0) {
-		if (h && !key_of(h))
+		if (h && !harness_key(h))
 			return refuse_spawner(spawner,
 				arena_printf(a, "'%s' has no key: set %s", h->name,
 					h->credentials ? h->credentials[0] : "one"),
 				err);
 		error_log("dev-team: agents are paid by API key%s%s", h ? ": " : "",
-			h ? key_of(h) : "");
+			h ? harness_key(h) : "");
 	} else {
-		remove_keys(&removed);
+		harness_remove_keys(&removed);
 		error_log("dev-team: agents use the login of %s%s%s", h ? h->name : "their harness",
 			removed.len ? "; not passed on: " : "", removed.len ? removed.s : "");
 	}

@@ -1,11 +1,12 @@
 #include "context/lease.h"
 #include "src/base/number.h"
+#include "src/merge/requeue.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/base/clock.h"
-#include "src/tick/attest.h"
+#include "src/verify/attest.h"
 #include "src/tick/board.h"
 #include "src/tick/dispatch.h"
 #include "src/tick/recover.h"
@@ -18,8 +19,9 @@ struct tick {
 	struct backlog backlog;
 	struct tick_memory memory;
 	struct playbook playbook;
-	const char *returned; /* as of the call, or of its result */
-	bool gate;            /* it is being decided what may start */
+	struct admission_facts facts; /* empty until they are needed */
+	const char *returned;         /* as of the call, or of its result */
+	bool gate;                    /* it is being decided what may start */
 	size_t dispatched, candidates, rejected;
 	struct git_default start; /* where work begins; branch NULL: not read yet */
 	json *actions;
@@ -87,19 +89,6 @@ static size_t max_of(const struct tick *t)
 	return max ? (size_t)max : t->call->mode == TICK_QUEUE ? BOARD_TASKS : 1;
 }
 
-/* NULL: it has none. */
-static const char *pull_request_of(struct tick *t, const struct task *task)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	struct error ignored;
-	struct str url;
-
-	if (context_open(&f, document_of(t, task), CONTEXT_READ_ONLY, &ignored) < 0)
-		return NULL;
-	url = context_get(&f.doc, "pr_url");
-	return url.n ? arena_dup(t->arena, url) : NULL;
-}
-
 static struct recovery recovery_of(struct tick *t, const struct task *task)
 {
 	return (struct recovery){
@@ -108,7 +97,8 @@ static struct recovery recovery_of(struct tick *t, const struct task *task)
 
 static void report_end(struct tick *t, const struct task *task, bool good, const char *reason)
 {
-	const char *url = pull_request_of(t, task);
+	struct recovery r = recovery_of(t, task);
+	const char *url = recover_pull_url(&r);
 	struct error err;
 
 	if (good && attest_write(t->arena, t->repo, task->id, document_of(t, task), &err) < 0)
@@ -116,6 +106,24 @@ static void report_end(struct tick *t, const struct task *task, bool good, const
 	tick_memory_report(&t->memory, EVENT_TICK_COMPLETED, task,
 		JSON_OBJECT(JSON_TEXT("outcome", good ? "approved" : "needs-human-attention"),
 			JSON_TEXT("reason", reason), JSON_IF(url, JSON_TEXT("prUrl", url))));
+}
+
+/* It waits for a person: it is not stepped, and takes no slot. */
+static bool is_parked(struct tick *t, const struct task *task)
+{
+	const char *why = tick_memory_parked(&t->memory, task);
+	bool item = why && tick_memory_parked_item(&t->memory, task);
+
+	if (item && recover_is_retried(document_of(t, task))) {
+		tick_memory_forget_failures(&t->memory, task);
+		return false;
+	}
+	if (why)
+		add_wait(t, task, item ? "retry" : "release",
+			arena_printf(t->arena, "parked: %s", why),
+			arena_printf(t->arena, "dev-team %s %s", item ? "retry" : "backlog release",
+				task->id));
+	return why != NULL;
 }
 
 /* *again: the item has failed, and goes on. */
@@ -135,6 +143,13 @@ static int add_end(
 		return 0;
 	if (new)
 		report_end(t, task, good, why);
+	if (good && recover_pull_url(&r)) {
+		admission_read_pulls(&t->backlog, &t->facts);
+		if (recover_pull(&r, &t->facts, again, err) < 0)
+			return -1;
+		if (*again || is_parked(t, task))
+			return 0;
+	}
 	t->open -= good;
 	add_wait(t, task, good ? "merge" : "retry", reason,
 		good ? NULL : arena_printf(t->arena, "dev-team retry %s", task->id));
@@ -153,6 +168,7 @@ static void add_board_wait(struct tick *t, const struct task *task, const char *
 static void add_actions(struct tick *t, const struct task *task, const struct run_step_call *step,
 	const json *actions)
 {
+	struct recovery r = recovery_of(t, task);
 	bool queue = t->call->mode == TICK_QUEUE;
 	const char *why = NULL;
 
@@ -168,8 +184,7 @@ static void add_actions(struct tick *t, const struct task *task, const struct ru
 	}
 	for (const json *i = json_first(actions); i; i = json_next(i))
 		json_push(t->actions, json_copy(i));
-	recover_idle(&(struct recovery){
-		t->arena, &t->memory, &t->playbook, t->repo, step->context_file, task});
+	recover_idle(&r);
 }
 
 /* `base`: the branch that its own begins with; NULL: the default one. */
@@ -257,24 +272,6 @@ static bool has_item(struct tick *t, const struct task *task)
 	       run_step_workflow(t->arena, document, &workflow, &ignored) == 0 &&
 	       (strcmp(workflow, TICK_WORKFLOW) == 0 ||
 		       str_is(path_base(workflow), TICK_WORKFLOW ".md"));
-}
-
-/* It waits for a person: it is not stepped, and takes no slot. */
-static bool is_parked(struct tick *t, const struct task *task)
-{
-	const char *why = tick_memory_parked(&t->memory, task);
-	bool item = why && tick_memory_parked_item(&t->memory, task);
-
-	if (item && recover_is_retried(document_of(t, task))) {
-		tick_memory_forget_failures(&t->memory, task);
-		return false;
-	}
-	if (why)
-		add_wait(t, task, item ? "retry" : "release",
-			arena_printf(t->arena, "parked: %s", why),
-			arena_printf(t->arena, "dev-team %s %s", item ? "retry" : "backlog release",
-				task->id));
-	return why != NULL;
 }
 
 static const char *full_board(struct tick *t)
@@ -400,17 +397,20 @@ static int check_pushed(struct tick *t, const struct task *task, bool *pushed, s
 
 static void start_task(struct tick *t, const struct admission *d)
 {
-	struct error before = t->fault;
+	struct error before = t->fault, ignored;
 
 	try_item(t, d->task, d->base);
 	if (t->fault.code && !before.code)
 		return;
 	t->dispatched++;
 	tick_memory_dispatch(&t->memory, d);
+	if (triage_append(t->memory.artifacts, d->task->id,
+		    &(struct triage){.trigger = "original", .composite = d->task->priority},
+		    &(unsigned){0}, &(bool){false}, &ignored) < 0)
+		error_log("dev-team: %s has no triage: %s", d->task->id, ignored.text);
 }
 
-static int try_candidate(
-	struct tick *t, struct admission_facts *f, const struct task *task, struct error *err)
+static int try_candidate(struct tick *t, const struct task *task, struct error *err)
 {
 	CLEANUP(admissions_release) struct admissions all = {0};
 	const struct admission *d;
@@ -420,7 +420,7 @@ static int try_candidate(
 		json_get(tick_memory_find(&t->memory, task), "notBefore"))
 		return 0;
 	t->candidates++;
-	admission_run(f, &(struct task_list){.items = &task, .n = 1}, 1, &all);
+	admission_run(&t->facts, &(struct task_list){.items = &task, .n = 1}, 1, &all);
 	d = &all.items[0];
 	if (d->refused || d->failed) {
 		add_refusal(t, d);
@@ -450,7 +450,6 @@ static void add_full(struct tick *t, const struct task_list *list)
 static int admit(struct tick *t, struct error *err)
 {
 	size_t max = max_of(t), i = 0;
-	struct admission_facts facts;
 	struct task_list list;
 
 	if (tick_candidates(&t->backlog, t->call->task, &list, err) < 0)
@@ -461,12 +460,10 @@ static int admit(struct tick *t, struct error *err)
 		add_full(t, &list);
 		return 0;
 	}
-	if (admission_gather(&t->backlog, &facts, err) < 0)
+	if (admission_gather(&t->backlog, &t->facts, err) < 0)
 		return -1;
-	if (facts.pulls_fault)
-		error_log("the open pull requests are not known: %s", facts.pulls_fault);
 	for (; i < list.n && t->live < max && !t->fault.code; i++)
-		if (try_candidate(t, &facts, list.items[i], err) < 0)
+		if (try_candidate(t, list.items[i], err) < 0)
 			return -1;
 	list.items += i;
 	list.n -= i;

@@ -59,7 +59,7 @@ static const struct {
 TEST(decisions)
 {
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct failure past[4];
+		struct past_failure past[4];
 		struct requeue_ask ask = {.failure = rows[i].failure,
 			.past = past,
 			.last_triage = rows[i].triaged == -1 ? -1 : now - rows[i].triaged,
@@ -68,8 +68,8 @@ TEST(decisions)
 		enum requeue_trigger got;
 
 		for (; ask.n_past < 4 && rows[i].past[ask.n_past]; ask.n_past++)
-			past[ask.n_past] =
-				(struct failure){rows[i].failure, now - rows[i].past[ask.n_past]};
+			past[ask.n_past] = (struct past_failure){
+				rows[i].failure, now - rows[i].past[ask.n_past]};
 		assert_int_equal(requeue_decide(&ask, &got, &err), 0);
 		if (got != rows[i].trigger)
 			fail_msg("row %zu: %s: %s", i, rows[i].failure, requeue_word(got));
@@ -78,7 +78,7 @@ TEST(decisions)
 
 TEST(other_failures_do_not_count)
 {
-	const struct failure past[] = {{"AgentTimeout", now - H}, {"BudgetExceeded", now - H}};
+	const struct past_failure past[] = {{"AgentTimeout", now - H}, {"BudgetExceeded", now - H}};
 	struct requeue_ask ask = {
 		.failure = "CIFailure", .past = past, .n_past = 2, .last_triage = now, .now = now};
 	enum requeue_trigger got;

@@ -104,7 +104,10 @@ ADMISSION_TEST(an_open_pull_request_rejects)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		facts.pulls.n = 0;
 		vec_push_in(&arena, &facts.pulls,
-			((struct forge_open_pull){402, true, rows[i].branch, "https://h/p/402"}));
+			((struct forge_open_pull){.number = 402,
+				.draft = true,
+				.branch = rows[i].branch,
+				.url = "https://h/p/402"}));
 		if (rows[i].filter)
 			assert_rejected("X-1", rows[i].filter, "PR #402", "\"prNumber\":402");
 		else
@@ -180,7 +183,8 @@ ADMISSION_TEST(an_open_dependency_rejects)
 		"\"blockers\":[\"A\",\"B\"]");
 	rejected("D", "DependencyReadiness", "'MISSING' does not exist");
 	rejected("S", "DependencyReadiness", "1 blocker(s)");
-	vec_push_in(&arena, &facts.pulls, ((struct forge_open_pull){7, false, "dev-team/A", NULL}));
+	vec_push_in(&arena, &facts.pulls,
+		((struct forge_open_pull){.number = 7, .branch = "dev-team/A"}));
 	assert_passes("S");
 	assert_string_equal(decision.base, "dev-team/A");
 	rejected("B", "DependencyReadiness", "1 blocker(s)");
@@ -215,8 +219,8 @@ ADMISSION_TEST(shared_files_reject)
 
 		facts.pulls.n = 0;
 		vec_push_in(&arena, &facts.pulls,
-			((struct forge_open_pull){
-				1, false, arena_printf(&arena, "ai-sdlc/y-%zu-slug", i), NULL}));
+			((struct forge_open_pull){.number = 1,
+				.branch = arena_printf(&arena, "ai-sdlc/y-%zu-slug", i)}));
 		if (!rows[i].overlap) {
 			assert_passes(id);
 			continue;

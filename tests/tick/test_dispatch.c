@@ -1,6 +1,7 @@
 /*
  * Results: every member wrong in every way, and the words that objects say.
  */
+#include "src/machine/verdict.h"
 #include "src/tick/dispatch.h"
 #include "tests/lib/scratch.h"
 
@@ -111,7 +112,7 @@ static void check_word(const char *text, const char *format, const char *expecte
 	int rc;
 
 	assert_int_equal(json_parse(&parsed, str_of(text), &err), 0);
-	rc = dispatch_word(&arena, parsed, format, &word, &err);
+	rc = verdict_object_word(&arena, parsed, format, &word, &err);
 	if (expected && !*expected)
 		assert_int_equal(rc, -1);
 	else if (rc < 0 || !word != !expected || (word && strcmp(word, expected) != 0))

@@ -1,7 +1,7 @@
 #include "context/file.h"
 #include "src/base/clock.h"
 #include "src/setup/setup.h"
-#include "src/tick/attest.h"
+#include "src/verify/attest.h"
 
 enum { ATTEST_VERSION = 1 };
 

@@ -8,8 +8,8 @@
  * Where the user's git signs commits (commit.gpgSign), the same text is also the message of a
  * signed tag object, ATTEST_TAGS/COMMIT, made as the user's git makes one. docs/backlog.md.
  */
-#ifndef DT_TICK_ATTEST_H
-#define DT_TICK_ATTEST_H
+#ifndef DT_ATTEST_H
+#define DT_ATTEST_H
 
 #include "src/base/json.h"
 
