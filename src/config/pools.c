@@ -21,6 +21,19 @@ static const struct config_field cleanup_fields[] = {
 	{0},
 };
 
+static const struct config_field setup_fields[] = {
+	{TEXTS("copy", setup.copy), .form = &config_relative, .once = true, .preset = "[]",
+		.about = "Files and directories that are copied from the main working tree; git "
+			 "must ignore them."},
+	{TEXTS("link", setup.link), .form = &config_relative, .once = true, .preset = "[]",
+		.about = "The same as symbolic links, for caches."},
+	{TEXTS("commands", setup.commands), .form = &config_line, .preset = "[]",
+		.about = "Commands of `sh` that run in the worktree, in order."},
+	{DURATION("timeout", setup.timeout_s), .min = 1, .preset = "PT10M",
+		.about = "How long each command may run."},
+	{0},
+};
+
 static const struct config_field worktree_fields[] = {
 	{TEXT("rootDir", root, root), .derived = "as `layout` says",
 		.about = "Directory of this repository's worktrees."},
@@ -35,6 +48,7 @@ static const struct config_field worktree_fields[] = {
 	{SWITCH("ownershipGuard", strict, "advisory", "strict"), .preset = "strict",
 		.about = "A worktree of another clone causes a warning, or is refused."},
 	{GROUP("cleanup", cleanup_fields), .about = "When worktrees are removed."},
+	{GROUP("setup", setup_fields), .about = "Done once, when a worktree is created."},
 	{NAMES("databaseBranchPools", database_pools), .once = true, .preset = "[]",
 		.about = "`DatabaseBranchPool`s; each worktree gets a branch of each."},
 	{NAMES("subscriptionPlans", plans), .preset = "[]",
@@ -106,6 +120,25 @@ static bool root_odd(const struct resource_check *c, const char *root)
 	return false;
 }
 
+/* They would leave the worktree, or be git's own. */
+static void setup_paths(const struct resource_check *c, const char *key)
+{
+	const struct yaml *list =
+		config_node(c->doc->tree, arena_printf(c->reader->arena, "spec.setup.%s", key));
+
+	for (size_t i = 0; list && i < list->n; i++) {
+		const struct yaml *item = list->list[i];
+
+		if (item->kind == YAML_SCALAR &&
+			(has_dots(c, item->text.p) || str_is(item->text, ".git") ||
+				str_is(item->text, ".") || str_starts(item->text, ".git/")))
+			config_fault(c->reader, item,
+				"'%.200s' must be a path within the repository, without '..', and "
+				"not git's own",
+				item->text.p);
+	}
+}
+
 static void check_pool(const struct resource_check *c)
 {
 	const struct worktree_pool_spec *p = c->doc->of;
@@ -121,6 +154,8 @@ static void check_pool(const struct resource_check *c)
 	resource_check_references(
 		c, "spec.subscriptionPlans", &p->plans, &resource_kind_subscription_plan);
 	injection_rules(c);
+	setup_paths(c, "copy");
+	setup_paths(c, "link");
 }
 
 const struct resource_kind resource_kind_worktree_pool = {

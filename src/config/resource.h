@@ -76,12 +76,19 @@ struct pipeline {
 
 struct database_pool_spec;
 
+/* What a new worktree gets besides its files. Paths are relative to the repository. */
+struct worktree_setup {
+	struct text_list copy, link, commands;
+	int64_t timeout_s; /* of each command */
+};
+
 struct worktree_pool_spec {
 	const char *name, *file;
 	const char *root; /* ~ expanded; NULL: as repo_local says */
 	bool repo_local, strict;
 	unsigned stale_days, base_port;
 	bool on_merge, on_abort, on_timeout;
+	struct worktree_setup setup;
 	struct text_list database_pools, plans;
 	const struct database_pool_spec **databases; /* of those names */
 	size_t n_databases;

@@ -281,37 +281,61 @@ static int check_pipeline(
 	return pipeline_check_fault(&r->check, r->pipeline, err);
 }
 
-/* A stage is named STATE, STATE-AGENT or AGENT; see run_agent_stage(). */
-static bool is_stage_of(
+static bool is_agent_of(
 	struct arena *a, const struct run_item *r, const struct workflow *w, const char *name)
 {
 	struct instructions role;
 	struct error ignored;
 
-	for (size_t i = 0; i < w->n_states; i++) {
-		size_t n = strlen(w->states[i].name);
+	for (size_t i = 0; i < w->n_declared; i++)
+		for (size_t k = 0; k < w->declared[i].n; k++) {
+			const char *agent = w->declared[i].items[k].agent;
 
-		if (strncmp(name, w->states[i].name, n) == 0 && (!name[n] || name[n] == '-'))
-			return true;
-	}
+			if (agent && strcmp(agent, name) == 0)
+				return true;
+		}
 	return instructions_agent(a, r->plugin_root, r->call.repo, name, &role, &ignored) == 0 &&
 	       role.path;
 }
 
+/* A stage is named STATE, STATE-AGENT or AGENT; see run_agent_stage(). */
+static bool is_stage_of(
+	struct arena *a, const struct run_item *r, const struct workflow *w, const char *name)
+{
+	for (size_t i = 0; i < w->n_states; i++) {
+		size_t n = strlen(w->states[i].name);
+
+		if (strncmp(name, w->states[i].name, n) == 0 &&
+			(!name[n] || (name[n] == '-' && is_agent_of(a, r, w, name + n + 1))))
+			return true;
+	}
+	return is_agent_of(a, r, w, name);
+}
+
+/* Its pipeline is that of the item. */
+static bool has_children(const struct workflow *w)
+{
+	for (size_t i = 0; i < w->n_declared; i++)
+		for (size_t k = 0; k < w->declared[i].n; k++)
+			if (w->declared[i].items[k].child)
+				return true;
+	return false;
+}
+
 /* A misspelt stage would otherwise run with the defaults, unnoticed. */
-static int warn_of_stages(struct arena *a, const struct run_item *r, struct error *err)
+static int check_stages(struct arena *a, const struct run_item *r, struct error *err)
 {
 	const struct pipeline *p = r->pipeline;
 	struct workflow w;
 
 	if (manifest_workflow_load(a, r->call.workflow, &w, err) < 0)
 		return -1;
-	for (size_t i = 0; i < p->n_stages; i++)
-		if (!w.n_declared && !is_stage_of(a, r, &w, p->stages[i].name))
-			error_log(
-				"dev-team: stage '%s' of pipeline '%s' is not named after a state "
-				"or an agent of the workflow: it never runs",
-				p->stages[i].name, p->name);
+	for (size_t i = 0; i < p->n_stages && !has_children(&w); i++)
+		if (!is_stage_of(a, r, &w, p->stages[i].name))
+			return error_at(err, p->file, p->stages[i].line, p->stages[i].col,
+				"stage '%s' is named after no state and no agent of the workflow: "
+				"it would never run",
+				p->stages[i].name);
 	return 0;
 }
 
@@ -338,7 +362,7 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 		(q->harness && run_read_harnesses(a, q->harness, &r->chain, err) < 0) ||
 		locate_models(a, NULL, r->call.repo, &r->models, err) < 0)
 		return -1;
-	if (r->pipeline ? load_pipeline(a, r, err) < 0 || warn_of_stages(a, r, err) < 0
+	if (r->pipeline ? load_pipeline(a, r, err) < 0 || check_stages(a, r, err) < 0
 			: check_run_model(r, err) < 0)
 		return -1;
 	return probe_chain(a, r, err);

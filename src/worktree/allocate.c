@@ -169,6 +169,27 @@ static int create_parts(struct work *w)
 	return 0;
 }
 
+/* Commands may take minutes, so others get the lock meanwhile. The record names this process: while
+ * it lives nobody takes the allocation for an interrupted one. */
+static int set_up(struct work *w)
+{
+	const struct worktree_setup *s = &w->o.p->setup;
+	struct error why;
+	int rc;
+
+	if (!s->copy.n && !s->link.n && !s->commands.n)
+		return 0;
+	w->of.holder = w->o.p->self;
+	if (record_put(&w->o, &w->of) < 0)
+		return -1;
+	pool_unlock(w->o.p);
+	rc = setup_run(&w->o, &w->of);
+	w->of.holder = (struct process_identity){0};
+	if (pool_lock(w->o.a, w->o.p, rc < 0 ? &why : w->o.err) < 0)
+		return -1;
+	return rc;
+}
+
 static int make(struct work *w)
 {
 	struct error why, *err = w->o.err;
@@ -182,14 +203,15 @@ static int make(struct work *w)
 		w->of.admin = arena_printf(w->o.a, "%s%u", w->of.slug, i);
 	if (record_put(&w->o, &w->of) < 0)
 		return -1;
-	if (add_worktree(w) == 0 && create_parts(w) == 0 && set_holder(w) == 0) {
+	if (add_worktree(w) == 0 && create_parts(w) == 0 && set_up(w) == 0 && set_holder(w) == 0) {
 		w->of.state = ALLOCATION_LIVE;
 		if (record_put(&w->o, &w->of) == 0)
 			return 0;
 	}
 	w->of.state = ALLOCATION_MAKING;
 	w->o.err = &why;
-	(void)pool_settle(&w->o, &w->of); /* else the next command does it */
+	if (w->o.p->lock)
+		(void)pool_settle(&w->o, &w->of); /* else the next command does it */
 	w->o.err = err;
 	return -1;
 }

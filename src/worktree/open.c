@@ -124,6 +124,7 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		.on_merge = spec->on_merge,
 		.on_abort = spec->on_abort,
 		.on_timeout = spec->on_timeout,
+		.setup = spec->setup,
 		.databases = spec->databases,
 		.n_databases = spec->n_databases};
 	if (process_identify(a, getpid(), &out->self, err) < 0 ||

@@ -32,6 +32,7 @@ struct pool {
 	const char *target;    /* branch that merges go into, for the sweep; NULL: origin/HEAD's */
 	unsigned base_port, stale_days;
 	bool strict, on_merge, on_abort, on_timeout;
+	struct worktree_setup setup;
 	const struct database_pool_spec **databases; /* each worktree gets a branch of each */
 	size_t n_databases;
 	bool (*is_free)(unsigned port); /* for tests; NULL: port_is_free() */

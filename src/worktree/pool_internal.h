@@ -94,6 +94,11 @@ int entries_read(struct op *o, int64_t now, struct pool_entry **out, size_t *n);
 /* The one with this branch, else slug, else path. */
 int entry_find(struct op *o, const char *what, struct pool_entry *out, bool *found);
 
+/* ---- setup.c ---- */
+
+/* Copies, links and runs what the pool says for a new worktree. -1: with the reason. */
+int setup_run(struct op *o, const struct allocation *of);
+
 /* ---- ports.c ---- */
 
 /* Including those reserved for children. */

@@ -321,6 +321,9 @@ int pool_settle(struct op *o, struct allocation *of)
 	bool making = of->state == ALLOCATION_MAKING;
 	pid_t pid;
 
+	if (making && of->holder.pid && process_life(&of->holder, &o->p->self) != PROCESS_DEAD)
+		return error_set(
+			o->err, ERR_STATE, "process %d is setting it up", (int)of->holder.pid);
 	/* The lock is ours: no git of the interrupted command is running. */
 	if (making && process_within(of->path, &pid) == 0 && pid)
 		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);

@@ -73,6 +73,8 @@ TEST(all_of_a_pool_is_read)
 #define PORT          "6:13: 'basePort' must be a whole number from 1024 to 65000, not "
 #define RELATIVE_ROOT "6:12: 'rootDir' must be an absolute path, or one that begins with '~/', not "
 
+#define SETUP_PATH " must be a path within the repository, without '..', and not git's own"
+
 TEST(what_a_pool_may_not_be)
 {
 	static const struct {
@@ -105,6 +107,13 @@ TEST(what_a_pool_may_not_be)
 		{"  maxConcurrent: 10\n", "6:3: unknown key 'maxConcurrent'"},
 		{"  rootDir: /x\n  layout: repo-local\n",
 			"6:12: 'rootDir' and 'layout: repo-local' exclude each other"},
+		{"  setup: {copy: [/etc/passwd]}\n",
+			"6:18: 'copy' must be a relative path, not '/etc/passwd'"},
+		{"  setup: {copy: [a/../../b]}\n", "6:18: 'a/../../b'" SETUP_PATH},
+		{"  setup: {link: [.git/hooks]}\n", "6:18: '.git/hooks'" SETUP_PATH},
+		{"  setup: {link: [., a]}\n", "6:18: '.'" SETUP_PATH},
+		{"  setup: {timeout: PT0S}\n",
+			"6:20: 'timeout' must be longer than zero, not 'PT0S'"},
 		{"  subscriptionPlans: [gone]\n", "6:23: there is no SubscriptionPlan 'gone'"},
 		{"  databaseBranchPools: [gone]\n", "6:25: there is no DatabaseBranchPool 'gone'"},
 		{"  databaseBranchPools: [a, a]\n",
