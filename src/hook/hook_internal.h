@@ -137,8 +137,8 @@ bool hook_agent_matches(struct arena *a, const char *type, const char *agent);
 const char *hook_place_of(struct arena *a, const char *session, const char *path);
 /*
  * Adds what comes before a command in the worktree `place` of the call's agent, so that it gets the
- * databases of the agent's stage: `dev-team db env ... -- `. Nothing if the pool of worktrees has no
- * databases. `common`: the repository's git directory; `self`: this program.
+ * databases of the agent's stage: `dev-team db env ... -- `. Nothing if the pool of worktrees has
+ * no databases. `common`: the repository's git directory; `self`: this program.
  */
 int hook_place_databases(struct arena *a, const json *call, const char *place, const char *common,
 	const char *self, struct buf *out, struct error *err);
