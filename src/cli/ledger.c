@@ -6,6 +6,7 @@
 #include "src/harness/pipeline.h"
 #include "src/quota/quota.h"
 #include "src/run/locate.h"
+#include "src/run/quota_source.h"
 #include "src/sys/process.h"
 
 struct ledger_options {
@@ -97,7 +98,7 @@ static int open_quota(struct arena *a, struct quota *q, bool write, struct error
 	return context_state_directory(a, &state, err) < 0 ? -1 : quota_open(q, state, write, err);
 }
 
-static int open_call(struct invocation *in, struct ledger_call *c, bool write, struct error *err)
+static int load_call(struct invocation *in, struct ledger_call *c, struct error *err)
 {
 	const struct ledger_options *o = in->values;
 	const struct pipeline_choice choice = {
@@ -107,11 +108,15 @@ static int open_call(struct invocation *in, struct ledger_call *c, bool write, s
 	if (locate_artifacts(in->arena, o->artifacts, NULL, &c->artifacts, err) < 0 &&
 		!o->resources)
 		return -1;
-	if (locate_pipeline(in->arena, &choice, &c->resources, &c->pipeline, err) < 0 ||
-		quota_check(in->arena, &c->resources, c->pipeline, c->artifacts, clock_now(), err) <
-			0)
-		return -1;
-	return open_quota(in->arena, &c->quota, write, err);
+	return locate_pipeline(in->arena, &choice, &c->resources, &c->pipeline, err) < 0
+		       ? -1
+		       : quota_check(in->arena, &c->resources, c->pipeline, c->artifacts,
+				 clock_now(), err);
+}
+
+static int open_call(struct invocation *in, struct ledger_call *c, bool write, struct error *err)
+{
+	return load_call(in, c, err) < 0 ? -1 : open_quota(in->arena, &c->quota, write, err);
 }
 
 /* As a run would ask: the model of the stage on that harness. */
@@ -255,14 +260,18 @@ static int run_admit(struct invocation *in, struct error *err)
 	CLEANUP(quota_release_decision) struct quota_decision d = {.verdict = QUOTA_GRANTED};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct ledger_options *o = in->values;
+	struct quota_readings readings;
 	struct quota_request r;
 
-	if (open_call(in, &c, true, err) < 0 || ask_for_word(in, &c, &r, err) < 0 ||
-		(o->queue && parse_queue(in->arena, o->queue, &r, err) < 0))
+	if (load_call(in, &c, err) < 0 || ask_for_word(in, &c, &r, err) < 0 ||
+		(o->queue && parse_queue(in->arena, o->queue, &r, err) < 0) ||
+		quota_source_read(in->arena, &r, &readings, err) < 0)
 		return -1;
 	r.scored = o->score >= 0;
 	r.score = o->score;
-	if (quota_admit(in->arena, &c.quota, &r, &d, err) < 0 ||
+	if (open_quota(in->arena, &c.quota, true, err) < 0 ||
+		quota_source_apply(in->arena, &c.quota, &r, &readings, c.artifacts, err) < 0 ||
+		quota_admit(in->arena, &c.quota, &r, &d, err) < 0 ||
 		quota_report(c.artifacts, NULL, r.stage, &d.events, err) < 0 ||
 		(c.artifacts && quota_write_copies(in->arena, &c.quota, c.artifacts, &r, err) < 0))
 		return -1;
@@ -299,10 +308,10 @@ static void put_settled(
 }
 
 /* Of the two figures one alone would leave the other open. */
-static int read_usage(struct invocation *in, struct quota_usage *u, struct error *err)
+static int read_usage(
+	struct invocation *in, struct usage *used, struct quota_usage *u, struct error *err)
 {
 	const struct ledger_options *o = in->values;
-	struct usage used;
 
 	*u = (struct quota_usage){.input = o->input, .output = o->output};
 	if ((o->input < 0) != (o->output < 0))
@@ -313,10 +322,10 @@ static int read_usage(struct invocation *in, struct quota_usage *u, struct error
 		return -1;
 	if (!o->transcript)
 		return 0;
-	if (harness_transcript_usage(in->arena, o->transcript, NULL, NULL, NULL, &used, err) < 0)
+	if (harness_transcript_usage(in->arena, o->transcript, NULL, NULL, NULL, used, err) < 0)
 		return -1;
-	u->input = used.input_tokens + used.cache_written;
-	u->output = used.output_tokens;
+	u->input = used->input_tokens + used->cache_written;
+	u->output = used->output_tokens;
 	return 0;
 }
 
@@ -327,14 +336,16 @@ static int run_record(struct invocation *in, struct error *err)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct ledger_options *o = in->values;
 	struct quota_request r;
+	struct usage used = USAGE_NONE;
 	struct quota_usage u;
 	int64_t limit = 0;
 
-	if (read_usage(in, &u, err) < 0 ||
+	if (read_usage(in, &used, &u, err) < 0 ||
 		option_time("--limit-until", o->limit, &limit, err) < 0 ||
 		open_call(in, &c, true, err) < 0 || ask_for_word(in, &c, &r, err) < 0)
 		return -1;
-	if (quota_settle(in->arena, &c.quota, &r, &u, &s, err) < 0 ||
+	if (quota_source_add_reads(in->arena, &r, &used, &u, err) < 0 ||
+		quota_settle(in->arena, &c.quota, &r, &u, &s, err) < 0 ||
 		(limit && quota_limit(in->arena, &c.quota, &r, limit, err) < 0) ||
 		quota_report(c.artifacts, NULL, r.stage, &s.events, err) < 0 ||
 		(c.artifacts && quota_write_copies(in->arena, &c.quota, c.artifacts, &r, err) < 0))
@@ -541,23 +552,6 @@ static int run_chart(struct invocation *in, struct error *err)
 
 /* ---- reconcile ---- */
 
-static int report_reconciled(const char *artifacts, const struct quota_entry *e,
-	const struct quota_window *w, int64_t before, int64_t used, struct error *err)
-{
-	int64_t apart = used > before ? used - before : before - used;
-
-	return event_report(artifacts, EVENT_LEDGER_RECONCILIATION, NULL, NULL,
-		JSON_OBJECT(JSON_VALUE("ledgerKey", JSON_OBJECT(JSON_TEXT("harness", e->harness),
-							    JSON_TEXT("accountId", e->account),
-							    JSON_TEXT("tenant", e->tenant))),
-			JSON_TEXT("plan", w->plan), JSON_INT("seat", w->seat),
-			JSON_INT("selfTracked", before), JSON_INT("authoritative", used),
-			JSON_INT("absoluteDivergence", apart),
-			JSON_IF(before,
-				JSON_NUMBER("relativeDivergence", (double)apart / (double)before))),
-		err);
-}
-
 static int run_reconcile(struct invocation *in, struct error *err)
 {
 	CLEANUP(quota_close) struct quota q = {0};
@@ -566,7 +560,8 @@ static int run_reconcile(struct invocation *in, struct error *err)
 	const struct quota_window *w = NULL;
 	struct quota_request r = {.now = clock_now()};
 	const char *artifacts = NULL;
-	int64_t before = 0, resets_at = 0;
+	struct quota_window was;
+	int64_t resets_at = 0;
 	struct error ignored;
 
 	if (o->used < 0)
@@ -579,14 +574,15 @@ static int run_reconcile(struct invocation *in, struct error *err)
 	r.account = e->account;
 	r.tenant = e->tenant;
 	(void)locate_artifacts(in->arena, o->artifacts, NULL, &artifacts, &ignored);
-	if (quota_reconcile(in->arena, &q, &r, w, o->used, resets_at, &before, err) < 0 ||
-		report_reconciled(artifacts, e, w, before, o->used, err) < 0)
+	was = *w;
+	if (quota_reconcile(in->arena, &q, &r, &was, o->used, resets_at, err) < 0 ||
+		quota_source_report(artifacts, &r, &was, o->used, err) < 0)
 		return -1;
 	cli_put_result(in->out, o->json,
 		str_of(arena_printf(in->arena, "%s: %lld tokens are used, not %lld\n", w->plan,
-			(long long)o->used, (long long)before)),
+			(long long)o->used, (long long)was.consumed)),
 		JSON_OBJECT(JSON_TEXT("plan", w->plan), JSON_INT("seat", w->seat),
-			JSON_INT("consumedTokens", o->used), JSON_INT("counted", before)));
+			JSON_INT("consumedTokens", o->used), JSON_INT("counted", was.consumed)));
 	return 0;
 }
 

@@ -411,9 +411,15 @@ static const struct config_field plan_fields[] = {
 		.about = "The part of a window's quota to be used by its end."},
 	{NUMBER("hardCap", hard_cap), CONFIG_RANGE(0, 1), .preset = "0.95",
 		.about = "The part of the quota above which nothing new starts."},
-	{CHECKED_WORD("quotaSource", "self-tracked"), .preset = "self-tracked",
-		.about = "Where the used quota is known from: the quota ledger. No vendor is "
-			 "asked."},
+	{WORD("quotaSource", source, "self-tracked", "authoritative-api",
+		 "authoritative-with-fallback"),
+		.preset = "self-tracked",
+		.about = "Where the used quota is known from: the quota ledger; the `quotaCommand` "
+			 "of the user's own configuration; that, and the ledger if it fails."},
+	{.key = "quotaCommand",
+		.kind = CONFIG_REFUSED,
+		.hint = "a repository names no program: it stands under 'plans' in config.yaml of "
+			"the state directory"},
 	{0},
 };
 #undef IN
@@ -442,6 +448,8 @@ static void check_plan(const struct resource_check *c)
 	const struct subscription_plan *p = c->doc->of;
 	int64_t ignored;
 
+	if (p->source != QUOTA_SELF_TRACKED && p->billing == BILLING_PER_TOKEN)
+		resource_fault(c, "spec.quotaSource", "a plan without a quota has no source of it");
 	if (p->verified && !clock_parse_date(str_of(p->verified), &ignored))
 		resource_fault(
 			c, "spec.offPeak.lastVerified", "the day '%s' does not exist", p->verified);

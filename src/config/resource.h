@@ -98,6 +98,10 @@ struct off_peak_window {
 	const char *tz, *hours, *days; /* days NULL: all */
 };
 
+/* Where the used quota is known from: the ledger, a command of the user, or that and else the
+ * ledger. */
+enum quota_source { QUOTA_SELF_TRACKED, QUOTA_AUTHORITATIVE, QUOTA_WITH_FALLBACK };
+
 struct subscription_plan {
 	const char *name, *file, *harness;
 	enum billing billing;
@@ -108,6 +112,7 @@ struct subscription_plan {
 	size_t n_windows;
 	const char *verified; /* date; NULL: missing */
 	double pacing, hard_cap;
+	enum quota_source source;
 };
 
 struct database_pool_spec {

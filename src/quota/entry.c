@@ -125,7 +125,8 @@ static json *window_json(const struct quota_window *w)
 		JSON_TEXT("billingMode", billings[w->billing]), JSON_INT("start", w->start),
 		JSON_INT("end", w->end), JSON_INT("length", w->length),
 		JSON_INT("consumed", w->consumed), JSON_INT("quota", w->quota),
-		JSON_INT("cap", w->cap), JSON_NUMBER("pacing", w->pacing));
+		JSON_INT("cap", w->cap), JSON_NUMBER("pacing", w->pacing),
+		JSON_BOOL("vendor", w->vendor));
 }
 
 static json *hold_json(const struct quota_hold *h)
@@ -178,7 +179,8 @@ static bool parse_window(struct arena *a, const json *j, struct quota_window *w)
 		.consumed = json_get_int(j, "consumed", -1),
 		.quota = json_get_int(j, "quota", 0),
 		.cap = json_get_int(j, "cap", 0),
-		.pacing = json_number(json_get(j, "pacing"), 0)};
+		.pacing = json_number(json_get(j, "pacing"), 0),
+		.vendor = json_is_true(json_get(j, "vendor"))};
 	for (size_t i = 0; billing && i < COUNT(billings); i++)
 		if (strcmp(billing, billings[i]) == 0)
 			w->billing = (enum billing)i;

@@ -534,8 +534,7 @@ int quota_end_item(struct arena *a, struct quota *q, const struct quota_request 
 }
 
 int quota_reconcile(struct arena *a, struct quota *q, const struct quota_request *r,
-	const struct quota_window *of, int64_t used, int64_t resets_at, int64_t *before,
-	struct error *err)
+	struct quota_window *of, int64_t used, int64_t resets_at, struct error *err)
 {
 	const struct quota_hold like = {.plan = of->plan, .seat = of->seat};
 	struct quota_entry entry;
@@ -543,22 +542,25 @@ int quota_reconcile(struct arena *a, struct quota *q, const struct quota_request
 
 	if (entry_read(a, q, r, &entry, err) < 0)
 		return -1;
+	for (size_t i = 0; i < r->n_seats; i++)
+		(void)entry_seat(a, &entry, r, i);
 	w = window_of(&entry, &like);
 	if (!w)
 		return error_set(err, ERR_STATE, "the window is no longer in the ledger");
-	if (resets_at && w->billing != BILLING_WINDOW)
-		return error_set(err, ERR_USAGE, "the plan '%s' has no session window", w->plan);
-	if (resets_at && (resets_at <= r->now || resets_at > r->now + w->length))
+	if (resets_at && (w->billing != BILLING_WINDOW || resets_at <= r->now ||
+				 resets_at > r->now + w->length))
 		return error_set(err, ERR_USAGE,
 			"the window of '%s' cannot end then: it lasts %lld s", w->plan,
 			(long long)w->length);
-	*before = w->consumed;
+	*of = *w;
 	w->consumed = used;
-	if (resets_at)
+	w->vendor = true;
+	if (resets_at) {
 		w->start = resets_at - w->length;
-	if (resets_at)
 		w->end = resets_at;
-	window_start(w, r->now);
+	}
+	if (used)
+		window_start(w, r->now);
 	return entry_commit(a, q, r, &entry, &(struct quota_change){0}, err);
 }
 

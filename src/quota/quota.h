@@ -55,6 +55,7 @@ struct quota_window {
 	int64_t consumed;
 	int64_t quota, cap; /* with the tenant's share; as the plan said last; 0, 0: none */
 	double pacing;
+	bool vendor; /* the vendor's figure has replaced the ledger's */
 };
 
 struct quota_hold { /* a reservation */
@@ -225,11 +226,11 @@ int quota_settle(struct arena *a, struct quota *q, const struct quota_request *r
  * it waits for. *n: how many there were. Needs `item`, `begun`, `over` and `now` alone. */
 int quota_end_item(struct arena *a, struct quota *q, const struct quota_request *r, size_t *n,
 	struct error *err);
-/* Sets what is used of a window, and when it ends (0: as it is), to what the vendor shows. Only the
- * key and the time of the request count. *before: what the ledger had. -1: also ERR_USAGE. */
+/* Sets what is used of a window, and when it ends (0: as it is), to what the vendor shows. *of: a
+ * window of the entry, or of a seat of the request; set to what the ledger had. Of the request only
+ * key, time and seats count. -1: also ERR_USAGE. */
 int quota_reconcile(struct arena *a, struct quota *q, const struct quota_request *r,
-	const struct quota_window *of, int64_t used, int64_t resets_at, int64_t *before,
-	struct error *err);
+	struct quota_window *of, int64_t used, int64_t resets_at, struct error *err);
 /* A usage limit was reported: nothing starts on this account before `until`. */
 int quota_limit(struct arena *a, struct quota *q, const struct quota_request *r, int64_t until,
 	struct error *err);

@@ -4,6 +4,7 @@
 #include "src/base/number.h"
 #include "src/machine/action.h"
 #include "src/quota/quota.h"
+#include "src/run/quota_source.h"
 #include "src/run/run_internal.h"
 #include "src/setup/setup.h"
 #include "src/sys/digest.h"
@@ -220,8 +221,12 @@ static int ask(struct arena *a, const struct run_item *r, const struct quota_req
 	const char *issue, struct quota_decision *d, struct error *err)
 {
 	CLEANUP(quota_close) struct quota ledger = {0};
+	struct quota_readings readings;
 
-	return open_ledger(a, &ledger, err) < 0 || quota_admit(a, &ledger, q, d, err) < 0 ||
+	return quota_source_read(a, q, &readings, err) < 0 || open_ledger(a, &ledger, err) < 0 ||
+			       quota_source_apply(a, &ledger, q, &readings, r->artifacts, err) <
+				       0 ||
+			       quota_admit(a, &ledger, q, d, err) < 0 ||
 			       quota_report(r->artifacts, issue, q->stage, &d->events, err) < 0 ||
 			       quota_write_copies(a, &ledger, r->artifacts, q, err) < 0
 		       ? -1
@@ -402,8 +407,9 @@ static void log_fault(const json *action, const struct error *err)
 /* A harness of the chain that did not do the work may hold a reservation: it counts as estimated,
  * as what was used there before it failed is unknown. */
 static int settle_chain(struct arena *a, const struct run_item *r, const json *action,
-	const char *harness, const struct quota_usage *u, struct error *err)
+	const char *harness, const struct usage *used, struct error *err)
 {
+	bool known = used->input_tokens >= 0 && used->output_tokens >= 0;
 	CLEANUP(quota_close) struct quota ledger = {0};
 	struct text_list chain = run_agent_harnesses(a, r,
 		run_agent_stage(
@@ -414,15 +420,19 @@ static int settle_chain(struct arena *a, const struct run_item *r, const json *a
 	for (size_t i = 0; i < chain.n; i++)
 		chain_add_name(a, &all, chain.list[i]);
 	for (size_t i = 0; i < all.n; i++) {
-		struct quota_usage none = {.input = -1, .output = -1};
+		struct quota_usage u = {.input = -1, .output = -1};
 		struct quota_request q;
 
 		if (request_of(a, r, action, all.list[i], &q, err) < 0)
 			return -1;
 		if (!q.n_seats)
 			continue;
-		if ((!ledger.store && open_ledger(a, &ledger, err) < 0) ||
-			settle(a, r, &ledger, &q, i ? &none : u, err) < 0)
+		if (!i && known)
+			u = (struct quota_usage){.input = used->input_tokens + used->cache_written,
+				.output = used->output_tokens};
+		if (quota_source_add_reads(a, &q, used, &u, err) < 0 ||
+			(!ledger.store && open_ledger(a, &ledger, err) < 0) ||
+			settle(a, r, &ledger, &q, &u, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -431,16 +441,9 @@ static int settle_chain(struct arena *a, const struct run_item *r, const json *a
 void run_quota_settle(struct arena *a, const struct run_item *r, const json *action,
 	const char *harness, const struct usage *used)
 {
-	bool known = used->input_tokens >= 0 && used->output_tokens >= 0;
-	struct quota_usage u = {.input = -1, .output = -1};
 	struct error err;
 
-	if (!r->pipeline)
-		return;
-	if (known)
-		u = (struct quota_usage){.input = used->input_tokens + used->cache_written,
-			.output = used->output_tokens};
-	if (settle_chain(a, r, action, harness, &u, &err) < 0)
+	if (r->pipeline && settle_chain(a, r, action, harness, used, &err) < 0)
 		log_fault(action, &err);
 }
 

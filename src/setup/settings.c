@@ -6,7 +6,7 @@
 #include "src/setup/setup.h"
 #include "src/sys/path.h"
 
-enum { SETTINGS_MAX = 64 << 10, KEY_MAX = 20 };
+enum { SETTINGS_MAX = 64 << 10, KEY_MAX = 20, WORDS_MAX = 100 };
 
 bool settings_key_valid(struct str text)
 {
@@ -28,22 +28,68 @@ static const struct config_field settings_fields[] = {
 		.kind = CONFIG_TEXT,
 		.form = &config_line,
 		CONFIG_AT(settings, pipeline)},
+	{.key = "plans",
+		.kind = CONFIG_REFUSED,
+		.hint = "a repository names no program: it stands in config.yaml of the state "
+			"directory"},
 	{0},
 };
 
-int settings_load(struct arena *a, const char *repo, struct settings *out, struct error *err)
+static const struct config_field plan_fields[] = {
+	{.key = "quotaCommand",
+		.kind = CONFIG_TEXTS,
+		.form = &config_line,
+		.min = 1,
+		.max = WORDS_MAX,
+		CONFIG_LIST_AT(user_plan, command.list, command.n)},
+	{.key = "countCacheReads", .kind = CONFIG_BOOL, CONFIG_AT(user_plan, count_cache_reads)},
+	{0},
+};
+
+static const struct config_field user_fields[] = {
+	{.key = "plans",
+		.kind = CONFIG_ENTRIES,
+		.form = &config_line,
+		CONFIG_ITEMS_AT(user_settings, plans, n_plans),
+		.fields = plan_fields},
+	{0},
+};
+
+/* Leaves *out as it is if there is no file. */
+static int load(struct arena *a, const char *file, const char *what,
+	const struct config_field *fields, void *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *file = path_join(a, repo, SETTINGS_FILE);
 	struct yaml *map;
 	bool missing;
 
-	*out = (struct settings){0};
 	if (sys_read_file(&text, file, SETTINGS_MAX, &missing, err) < 0)
 		return missing ? 0 : -1;
-	if (yaml_parse(a, buf_str(&text), file, 1, &map, err) < 0 ||
-		config_decode(a, file, map, "the settings of a repository", settings_fields, out,
-			err) < 0)
+	return yaml_parse(a, arena_str(a, buf_str(&text)), file, 1, &map, err) < 0
+		       ? -1
+		       : config_decode(a, file, map, what, fields, out, err);
+}
+
+int user_settings_load(
+	struct arena *a, const char *state, struct user_settings *out, struct error *err)
+{
+	*out = (struct user_settings){.file = path_join(a, state, "config.yaml")};
+	return load(a, out->file, "the settings of a user", user_fields, out, err);
+}
+
+const struct user_plan *user_plan_find(const struct user_settings *s, const char *name)
+{
+	for (size_t i = 0; i < s->n_plans; i++)
+		if (strcmp(s->plans[i].name, name) == 0)
+			return &s->plans[i];
+	return NULL;
+}
+
+int settings_load(struct arena *a, const char *repo, struct settings *out, struct error *err)
+{
+	*out = (struct settings){0};
+	if (load(a, path_join(a, repo, SETTINGS_FILE), "the settings of a repository",
+		    settings_fields, out, err) < 0)
 		return -1;
 	if (out->workflow && strchr(out->workflow, '/'))
 		out->workflow = path_join(a, repo, out->workflow);

@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 #include "context/file.h"
+#include "src/config/resource.h"
 #include "src/sys/git.h"
 #include "src/workflow/workflow.h"
 
@@ -52,6 +53,23 @@ struct settings {
 /* No file: nothing is set. A `workflow` with a `/` in it is completed to an absolute path. -1: also
  * ERR_INPUT with the place. */
 int settings_load(struct arena *a, const char *repo, struct settings *out, struct error *err);
+
+/* Of one subscription plan, by the user alone: STATE/config.yaml, docs/quota.md. */
+struct user_plan {
+	const char *name;
+	struct text_list command; /* quotaCommand; n 0: none */
+	bool count_cache_reads;
+};
+struct user_settings {
+	const char *file;
+	struct user_plan *plans;
+	size_t n_plans;
+};
+/* No file: there are none. */
+int user_settings_load(
+	struct arena *a, const char *state, struct user_settings *out, struct error *err);
+/* NULL: the user says nothing of it. */
+const struct user_plan *user_plan_find(const struct user_settings *s, const char *name);
 
 /* A letter, then letters, digits and `_`; at most 20 bytes. */
 bool settings_key_valid(struct str text);

@@ -256,9 +256,13 @@ TEST(what_they_may_not_be)
 		{PAYG "  hardCap: .nan\n",
 			"8:12: 'hardCap' must be a number from 0 to 1, not '.nan'"},
 		{PAYG "  quotaSource: guess\n",
-			"8:16: 'quotaSource' must be 'self-tracked', not 'guess'"},
+			"8:16: 'quotaSource' must be 'self-tracked', 'authoritative-api' or "
+			"'authoritative-with-fallback', not 'guess'"},
 		{PAYG "  quotaSource: authoritative-api\n",
-			"8:16: 'quotaSource' must be 'self-tracked', not 'authoritative-api'"},
+			"8:16: a plan without a quota has no source of it"},
+		{PAYG "  quotaCommand: [sh]\n",
+			"8:3: 'quotaCommand' is not supported: a repository names no program: it "
+			"stands under 'plans' in config.yaml of the state directory"},
 		{PAYG "  offPeak: {multiplier: 2}\n", "8:12: 'enabled' is missing"},
 		{PAYG "  offPeak: {enabled: true}\n", "8:12: 'multiplier' is missing"},
 		{PAYG "  offPeak: {enabled: true, multiplier: 1}\n",

@@ -106,6 +106,16 @@ static void add_events(const struct stage *s, struct buf *out, struct str text)
 	}
 }
 
+/* One that says how long a branch took is told after the branch is recorded: a kill loses it. */
+static void add_told(struct buf *out, struct str text)
+{
+	struct str line;
+
+	while (str_line(&text, &line))
+		if (str_find(line, STR("\"durationMs\":")) == line.n)
+			buf_addf(out, "%.*s\n", (int)line.n, line.p);
+}
+
 static void add_file(const struct stage *s, struct buf *out, const char *path)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -113,6 +123,8 @@ static void add_file(const struct stage *s, struct buf *out, const char *path)
 	(void)tree_read(path, &text);
 	if (str_ends(str_of(path), ".events.jsonl"))
 		add_events(s, out, buf_str(&text));
+	else if (str_ends(str_of(path), "/_events.jsonl"))
+		add_told(out, buf_str(&text));
 	else
 		buf_add(out, buf_str(&text));
 }

@@ -266,7 +266,53 @@
 	"-n \"s/^db-$1/$1/p\"; }; f'}}}\n"                                                         \
 	"END\n"
 
+/* Its branches are made at the first use, and one waits in advance. */
+#define LIFECYCLE(more)                                                                            \
+	"sed -i 's/migrations:/lifecycle: {" more "}, &/' .dev-team/resources/app.yaml\n"
+#define LAZY DATABASE LIFECYCLE("createOn: first-write-stage") BOOT
+#define WARM                                                                                       \
+	DATABASE LIFECYCLE("createOn: first-write-stage, warmPoolSize: 1, maxConcurrent: 4") BOOT  \
+		"dev-team db refill >/dev/null\n"
+/* The target has moved. */
+#define TO_REBASE                                                                                  \
+	DATABASE BOOT                                                                              \
+		"(cd .dev-team/worktrees/T-1 && echo work >work && git add work && git commit -q " \
+		"-m work && git push -q -u origin HEAD)\n" AHEAD
+/* It prints something else when it is run again. */
+#define UNLIKE .most = 10, .slow = true, .varies = true, .talks = true
+#define DATABASES                                                                                  \
+	"ls .git | grep -c '^db-' || :; dev-team db list | sed 's/.*  app  //'; dev-team pool "    \
+	"audit\n"
+
 const struct scene scenes[] = {
+	{.name = "db allocate: a branch is made and migrated",
+		.proof = true,
+		.setup = LAZY,
+		.words = {"db", "allocate", "dev-team/T-1"},
+		GIT,
+		.lax = true,
+		.probe = DATABASES},
+	{.name = "db allocate: a branch made in advance is handed over",
+		.proof = true,
+		.setup = WARM,
+		.words = {"db", "allocate", "dev-team/T-1"},
+		GIT,
+		.lax = true,
+		.probe = DATABASES},
+	{.name = "db reclaim",
+		.proof = true,
+		.setup = LAZY "dev-team db allocate dev-team/T-1 >/dev/null\n",
+		.words = {"db", "reclaim", "dev-team/T-1"},
+		UNLIKE,
+		.lax = true,
+		.probe = DATABASES},
+	{.name = "gate rebase: the migrations are repeated on a fresh database branch",
+		.proof = true,
+		.setup = TO_REBASE,
+		.words = {"gate", "rebase", "dev-team/T-1"},
+		UNLIKE,
+		.lax = true,
+		.probe = DATABASES "git log --format=%s dev-team/T-1\n"},
 	{.name = "step: a new work item, with a database branch",
 		.proof = true,
 		.setup = DATABASE POOL,
