@@ -17,7 +17,7 @@ struct prompt_values {
 static const char *value_of(const struct prompt_values *v, struct str name)
 {
 	struct step_context *c = v->c;
-	const char *const values[] = {c->id, v->n->id, v->n->persona,
+	const char *const values[] = {c->id, v->n->id, v->n->actor->name,
 		v->n->block_name ? v->n->block_name : "", v->n->task ? v->n->task : "",
 		arena_printf(c->arena, "%lu", 1 + node_retries(c->arena, c->doc, v->n->id))};
 	unsigned at;
@@ -105,6 +105,61 @@ static const char *format_of(struct step_context *c, const struct declared_actio
 	return arena_dup(c->arena, buf_str(&text));
 }
 
+/* ---- merges ---- */
+
+/* The program's own command: no policy applies to it. */
+static struct step_request *request_merge(
+	struct step_context *c, const struct node_view *v, const struct manifest_node *n)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *last = node_merge_report(c->arena, c->doc, n->id);
+	const struct declared_action *item = workflow_item(c->declared, n->id);
+	const json *of = n->merge_node < SIZE_MAX ? v->actions[n->merge_node] : NULL;
+	struct step_request *r;
+
+	buf_addf(&text, "cd %s || exit 125; dev-team merge --json", steps_quote(c, c->directory));
+	if (n->close)
+		buf_adds(&text, " --close");
+	else
+		buf_addf(&text, " --context-file \"$DEV_TEAM_CONTEXT_FILE\" %s",
+			steps_quote(c, of && json_get_str(of, "item") ? json_get_str(of, "item")
+								      : n->merge));
+	if (json_get_str(last, "head"))
+		buf_addf(&text, " --since %s", steps_quote(c, json_get_str(last, "head")));
+	r = steps_request_command(c, MANIFEST_STATE, "", item->timeout_s, item->writes);
+	r->command = arena_dup(c->arena, buf_str(&text));
+	r->policy = r->violation = r->directory = r->script = NULL;
+	return r;
+}
+
+/* What the resolver is to do, whatever its persona says. */
+static const char *resolution(
+	struct step_context *c, const struct manifest_node *n, const char *prompt)
+{
+	CLEANUP(json_free) json *last = node_merge_report(c->arena, c->doc, n->id);
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *branch = json_get_str(last, "branch");
+
+	buf_addf(&out,
+		"%s\n\n`%s` conflicts with the branch that is checked out. Run `git merge "
+		"--no-edit %s`, resolve each conflict so that both sides keep their meaning, "
+		"leave no markers, and commit the merge. End with `success` once it is committed; "
+		"with `failure` if it cannot be resolved at all.",
+		prompt, branch ? branch : n->merge, branch ? branch : n->merge);
+	for (const json *p = json_first(json_get(last, "paths")); p; p = json_next(p))
+		buf_addf(&out, "%s`%.400s`",
+			p == json_first(json_get(last, "paths")) ? "\n\nIn conflict: " : ", ",
+			json_text(p));
+	return arena_dup(c->arena, buf_str(&out));
+}
+
+static struct step_request *request_resolution(
+	struct step_context *c, const struct declared_action *item)
+{
+	return steps_request_agent(c, "", item->agent, item->skill, item->writes,
+		"success | validation_fail | failure", STEPS_READS(NULL));
+}
+
 /* ---- requests ---- */
 
 /* Nothing but an answer to this request may be taken for one. */
@@ -112,10 +167,16 @@ static void request_node(struct step_context *c, const struct node_view *v, size
 {
 	const struct manifest_node *n = &c->declared->manifest->nodes[node];
 	const struct declared_action *item = &c->declared->items[node];
+	bool merges = manifest_node_merges(n),
+	     resolving = merges && node_is_resolving(c->arena, c->doc, n->id);
 	struct step_request *r;
 
 	context_remove(c->doc, item->writes);
-	if (item->command)
+	if (resolving)
+		r = request_resolution(c, item);
+	else if (merges)
+		r = request_merge(c, v, n);
+	else if (item->command)
 		r = steps_request_command(
 			c, MANIFEST_STATE, item->command, item->timeout_s, item->writes);
 	else if (item->child)
@@ -125,11 +186,15 @@ static void request_node(struct step_context *c, const struct node_view *v, size
 			format_of(c, item), STEPS_READS(NULL));
 	r->node = n;
 	r->message = arena_printf(c->arena, "%s: %s", MANIFEST_STATE, n->id);
-	if (item->agent) {
+	if (merges && !resolving)
+		r->format = format_of(c, item);
+	if (r->agent) {
 		r->args = item->skill ? c->id : NULL;
 		r->prompt = prompt_of(c, c->declared->manifest, n);
 	}
-	if (!item->command)
+	if (resolving)
+		r->prompt = resolution(c, n, r->prompt);
+	if (r->kind != ACTION_SCRIPT)
 		add_handoff(c, v, node, r);
 }
 
@@ -139,11 +204,12 @@ static void look_at(struct step_context *c, const struct declared_action *item, 
 	const struct declared_outcome *o = node_outcome(c->doc, item, action);
 	struct step_claim claim = {.section = item->writes,
 		.kinds = item->evidence.kinds,
-		.script = item->command != NULL,
+		.script = action_kind(action) == ACTION_SCRIPT,
 		.declared = true};
 
 	vec_push_in(c->arena, &c->answers,
-		(struct step_answer){item->writes, format_of(c, item), o ? o->word : ""});
+		(struct step_answer){
+			item->writes, json_get_str(action, "result_format"), o ? o->word : ""});
 	if (o)
 		vec_push_in(c->arena, &c->claims, claim);
 }

@@ -8,7 +8,9 @@ enum { NAME_MAX_BYTES = 64, TEXT_MAX_BYTES = 4096 };
 
 const struct domain_event domain_events[] = {{"requirements_defined", false},
 	{"tasks_planned", false}, {"task_blocked", false}, {"validation_passed", false},
-	{"code_committed", true}, {"validation_failed", true}, {NULL, false}};
+	{"code_committed", true}, {"validation_failed", true}, {"branch_merged", true},
+	{"merge_conflict_detected", true}, {"merge_conflict_resolved", true},
+	{"merge_conflict_unresolved", true}, {"merge_retry_started", true}, {NULL, false}};
 
 static const struct domain_event *find_type(const char *name)
 {
@@ -96,11 +98,11 @@ static const char *tasks_fault(struct arena *a, const json *answer)
 	if (list && !json_is_array(list))
 		return "'tasks' must be a list";
 	for (const json *t = json_first(list); t; t = json_next(t))
-		if (!json_is_object(t) || !is_name(json_get_str(t, "id")) ||
+		if (!json_is_object(t) || json_len(t) != 2 || !is_name(json_get_str(t, "id")) ||
 			!is_short(json_get(t, "title")))
 			return arena_printf(a,
 				"'tasks' must have objects with 'id', a name, and "
-				"'title', a text of up to %d bytes",
+				"'title', a text of up to %d bytes, and nothing else",
 				TEXT_MAX_BYTES);
 	return NULL;
 }

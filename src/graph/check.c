@@ -238,7 +238,9 @@ static void set_retries(struct manifest_check *c, struct manifest_node *n, const
 {
 	unsigned cap = retry_cap(c->m, n->block);
 
-	if (!n->limited)
+	if (n->resolver && !n->limited)
+		n->max_retries = cap;
+	else if (!n->limited)
 		n->max_retries = n->block && n->block->kind == BLOCK_RETRY_UNROLLED ? cap
 				 : n->block && n->block->limited                    ? cap
 										    : 0;
@@ -247,20 +249,50 @@ static void set_retries(struct manifest_check *c, struct manifest_node *n, const
 			n->max_retries, n->block && n->block->limited ? "block" : "topology", cap);
 }
 
+/* What is merged has a branch of its own. */
+static void check_merge(struct manifest_check *c, struct manifest_node *n, const struct yaml *map)
+{
+	bool merges = manifest_node_merges(n), remote = n->merge && strchr(n->merge, '/');
+	size_t at = n->merge && !remote ? table_find(&c->nodes, n->merge) : SIZE_MAX;
+	const struct manifest_node *of = at < SIZE_MAX ? &c->m->nodes[at] : NULL;
+
+	n->merge_node = at;
+	if (n->merge && !remote && !of)
+		config_fault(c->reader, yaml_get(map, "merge"), "unknown node '%s'", n->merge);
+	else if (of && !of->worktree && !of->workflow)
+		config_fault(c->reader, yaml_get(map, "merge"),
+			"node '%s' has no branch of its own: 'worktree: true' gives it one",
+			n->merge);
+	if (n->resolver && !merges)
+		config_fault(c->reader, yaml_get(map, "resolver"),
+			"'resolver' goes with 'merge' or 'close'");
+	if (merges && n->limited && n->max_retries && !n->resolver)
+		config_fault(c->reader, yaml_get(map, "maxRetries"),
+			"'maxRetries' needs a 'resolver', which tries it");
+	if (merges && n->evidence.n)
+		config_fault(c->reader, yaml_get(map, "evidence"),
+			"'evidence' does not go with 'merge' and 'close', which verify the merge");
+	if (merges && !n->resolver && (n->reads.n || n->task))
+		config_fault(c->reader, map,
+			"node '%s' has no 'resolver', who alone reads 'task' and 'reads'", n->id);
+}
+
 static void check_worker(struct manifest_check *c, size_t i)
 {
 	struct manifest_node *n = &c->m->nodes[i];
 	const struct yaml *map = item_map(c->spec, "nodes", i);
-	int workers = !!n->persona + !!n->command + !!n->workflow;
-	size_t at = n->persona ? table_find(&c->personas, n->persona) : SIZE_MAX;
+	int workers = !!n->persona + !!n->command + !!n->workflow + !!n->merge + n->close;
+	const char *who = n->persona ? n->persona : n->resolver;
+	size_t at = who ? table_find(&c->personas, who) : SIZE_MAX;
 
 	if (workers != 1)
 		config_fault(c->reader, map,
-			"node '%s' must have one of 'persona', 'command' and 'workflow', not %s",
+			"node '%s' must have one of 'persona', 'command', 'workflow', 'merge' and "
+			"'close', not %s",
 			n->id, workers ? "several" : "none");
-	if (n->persona && at == SIZE_MAX)
-		config_fault(
-			c->reader, yaml_get(map, "persona"), "unknown persona '%s'", n->persona);
+	if (who && at == SIZE_MAX)
+		config_fault(c->reader, yaml_get(map, n->persona ? "persona" : "resolver"),
+			"unknown persona '%s'", who);
 	if (at < SIZE_MAX) {
 		c->persona_used[at] = true;
 		n->actor = &c->m->personas[at];
@@ -268,9 +300,10 @@ static void check_worker(struct manifest_check *c, size_t i)
 			config_fault(c->reader, map,
 				"the template of '%s' has the variable '%s', which this node does "
 				"not provide: it has no '%s'",
-				n->persona, c->needs_task[at] && !n->task ? "task" : "block",
+				who, c->needs_task[at] && !n->task ? "task" : "block",
 				c->needs_task[at] && !n->task ? "task" : "block");
 	}
+	check_merge(c, n, map);
 	if (n->worktree && !n->persona)
 		config_fault(c->reader, yaml_get(map, "worktree"),
 			"'worktree' goes with 'persona': a workflow has a worktree of its own, "
@@ -307,6 +340,8 @@ static void check_nodes(struct manifest_check *c)
 
 /* ---- edges ---- */
 
+enum { ALL_STATUSES = (1 << NODE_STATUSES) - 1 };
+
 /* Such an event happens in each run, or the machine emits it. */
 static void check_condition(
 	struct manifest_check *c, const struct manifest_condition *w, const struct yaml *map)
@@ -331,15 +366,22 @@ static size_t find_end(struct manifest_check *c, size_t edge, const char *key, c
 	return at;
 }
 
+static const char *const *status_names(const struct manifest_node *n)
+{
+	return manifest_node_merges(n) ? merge_status_names : node_status_names;
+}
+
+static bool has_failure(const struct manifest_node *n)
+{
+	return n->persona || manifest_node_merges(n);
+}
+
 static void check_edge(struct manifest_check *c, size_t i)
 {
 	struct manifest_edge *e = &c->m->edges[i];
 	const struct yaml *map = item_map(c->spec, "edges", i), *when = yaml_get(map, "when");
 	const struct manifest_node *n;
 
-	for (size_t k = 0; k < NODE_STATUSES; k++)
-		if (!strcmp(e->status, "always") || !strcmp(e->status, node_status_names[k]))
-			e->on |= 1u << k;
 	e->from_node = find_end(c, i, "from", e->from);
 	e->to_node = find_end(c, i, "to", e->to);
 	if (e->event)
@@ -349,13 +391,22 @@ static void check_edge(struct manifest_check *c, size_t i)
 	if (e->from_node == SIZE_MAX)
 		return;
 	n = &c->m->nodes[e->from_node];
+	for (size_t k = 0; k < NODE_STATUSES; k++)
+		if (!strcmp(e->status, "always") || !strcmp(e->status, status_names(n)[k]))
+			e->on |= 1u << k;
+	if (!e->on) {
+		config_fault(c->reader, yaml_get(map, "on"),
+			"the edge is never taken: '%s' ends as %s, %s or %s", n->id,
+			status_names(n)[0], status_names(n)[1], status_names(n)[2]);
+		e->on = ALL_STATUSES; /* what is after it is not at fault */
+	}
 	if (e->on == 1u << NODE_FAILURE &&
-		(!n->persona || (!n->block || n->block->kind == BLOCK_SEQUENTIAL)))
+		(!has_failure(n) || !n->block || n->block->kind == BLOCK_SEQUENTIAL))
 		config_fault(c->reader, key_place(c->spec, "edges", i, "on"),
-			n->persona ? "the edge is never taken: '%s' is in a sequential block, "
-				     "where a failure ends the run"
-				   : "the edge is never taken: '%s' has no persona, so that it "
-				     "cannot answer 'failure'",
+			has_failure(n) ? "the edge is never taken: '%s' is in a sequential block, "
+					 "where a failure ends the run"
+				       : "the edge is never taken: '%s' has no persona, so that it "
+					 "cannot answer 'failure'",
 			n->id);
 	if (e->event && n->command)
 		config_fault(c->reader, yaml_get(map, "event"),
@@ -450,8 +501,6 @@ static void check_reached(struct manifest_check *c)
 }
 
 /* ---- nodes that no answer lets be dispatched ---- */
-
-enum { ALL_STATUSES = (1 << NODE_STATUSES) - 1 };
 
 /* With which statuses of each node `from` chooses `to`, into `row`. */
 static bool route_statuses(const struct manifest *m, size_t from, size_t to,
@@ -580,6 +629,18 @@ static bool leads_to(const struct manifest_check *c, size_t from, size_t to)
 	found = seen[to];
 	arena_release(&a);
 	return found;
+}
+
+/* A branch is merged once it is there. */
+static void check_merge_order(struct manifest_check *c)
+{
+	const struct manifest *m = c->m;
+
+	for (size_t i = 0; i < m->n_nodes; i++)
+		if (m->nodes[i].merge_node < SIZE_MAX && !leads_to(c, m->nodes[i].merge_node, i))
+			config_fault(c->reader, key_place(c->spec, "nodes", i, "merge"),
+				"'%s' does not come after '%s', whose branch it merges",
+				m->nodes[i].id, m->nodes[i].merge);
 }
 
 static void check_pair(struct manifest_check *c, size_t first, size_t second)
@@ -757,5 +818,6 @@ void manifest_check(struct config_reader *r, const struct yaml *tree, struct man
 	check_reached(&c);
 	check_possible(&c);
 	check_routes(&c);
+	check_merge_order(&c);
 	check_relationships(&c);
 }

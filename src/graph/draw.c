@@ -13,7 +13,11 @@ static const char *const block_kinds[] = {
 
 static const char *worker(const struct manifest_node *n)
 {
-	return n->persona ? n->persona : n->command ? "script" : n->workflow;
+	return n->persona   ? n->persona
+	       : n->command ? "script"
+	       : n->merge   ? "merge"
+	       : n->close   ? "close"
+			    : n->workflow;
 }
 
 /* What an edge is taken on: `validation_fail, event api_changed, flag ready`. Empty: on success. */

@@ -8,6 +8,12 @@
 enum { LIST_MAX = 1000, TEXTS_MAX = 100, PROMPT_MAX = 16384 };
 
 const char *const node_status_names[] = {"success", "validation_fail", "failure", NULL};
+const char *const merge_status_names[] = {"success", "conflict", "fatal_error", NULL};
+
+bool manifest_node_merges(const struct manifest_node *n)
+{
+	return n->merge || n->close;
+}
 
 /* A part of ids of actions and children, of branches, and a section. */
 bool manifest_node_valid(struct str s)
@@ -38,6 +44,15 @@ static bool is_path(struct str s)
 	return s.n <= 1024 && config_relative.valid(s) && str_find(s, STR("..")) == s.n;
 }
 
+/* A node, or a branch of the remote. */
+static bool is_merged(struct str s)
+{
+	return manifest_node_valid(s) ||
+	       (s.n <= 200 && str_starts(s, "origin/") && s.n > strlen("origin/") &&
+		       config_made_of(s, CONFIG_LETTER, "", CONFIG_ALNUM, "_-/.") &&
+		       str_find(s, STR("..")) == s.n);
+}
+
 static bool is_prompt(struct str s)
 {
 	return s.n > 0;
@@ -55,6 +70,7 @@ FORM(section_form, is_section, 80, "^[^<>]+$", "the name of a node or of a secti
 FORM(path_form, is_path, 1024, "^[^/]", "a path below the item's directory, without '..'");
 FORM(prompt_form, is_prompt, PROMPT_MAX, NULL, "a text of 1 to 16384 characters");
 FORM(task_form, is_prompt, 4096, NULL, "a text of 1 to 4096 characters");
+FORM(merge_form, is_merged, 200, "^[A-Za-z]", "the name of a node, or origin/BRANCH");
 FORM(role_form, workflow_skill_valid, 100, "^[A-Za-z0-9_]", "the name of a role or skill");
 
 #define TEXT(name, of, member) .key = name, .kind = CONFIG_TEXT, .form = &of, IN(member)
@@ -145,16 +161,19 @@ static const struct config_field variable_fields[] = {
 #define AT(member) offsetof(struct manifest_node, member)
 static const struct config_field node_fields[] = {
 	{TEXT("id", node_form, id), .required = true, .about = "Unique among the nodes; its answer is the section of this name."},
-	{TEXT("persona", node_form, persona), .about = "Who works on it. A node has one of `persona`, `command` and `workflow`."},
+	{TEXT("persona", node_form, persona), .about = "Who works on it. A node has one of `persona`, `command`, `workflow`, `merge` and `close`."},
 	{TEXT("command", task_form, command), .about = "A shell command: exit status 0 is `success`, any other `validation_fail`."},
 	{TEXT("workflow", config_line, workflow), .about = "A workflow or manifest, which is run as a work item of its own."},
+	{TEXT("merge", merge_form, merge), .about = "What is merged into the branch of the item: that of a node before it which is a work item, or `origin/BRANCH`; `origin/HEAD` is the default branch."},
+	{BOOL("close", close), .preset = "false", .about = "It lands the branch of the item on the default branch of the remote, as `dev-team land` does."},
+	{TEXT("resolver", node_form, resolver), .about = "The persona that resolves the conflicts of `merge` or `close`."},
 	{TEXT("block", node_form, block_name), .about = "The block that it is in. Without one it is as in a sequential block."},
 	{TEXT("task", task_form, task), .about = "What is to be done; `{{task}}` in templates."},
 	{TEXTS("reads", reads), .form = &section_form, .preset = "[]",
 		.about = "Answers of other nodes, and sections such as `Spec`, that its brief has, besides those of the nodes that lead to it."},
 	{INTEGER("maxRetries", max_retries, 0, MANIFEST_RETRIES_MAX), CONFIG_SEEN(manifest_node, limited),
-		.derived = "that of its block; 0 outside of a `retry-unrolled` one",
-		.about = "How often it is tried again after `validation_fail`."},
+		.derived = "that of its block; 0 outside of a `retry-unrolled` one, but with `resolver`",
+		.about = "How often it is tried again after `validation_fail`; of `merge` and `close`: how often the resolver tries."},
 	{WORD_TEXT("join", join, "all", "any"), .preset = "all", .about = "Whether all nodes that lead to it must choose it, or one."},
 	{BOOL("worktree", worktree), .preset = "false",
 		.about = "It is a work item of its own, whose worktree begins at the branch of this one."},
@@ -185,7 +204,7 @@ static const struct config_field condition_fields[] = {
 static const struct config_field edge_fields[] = {
 	{TEXT("from", node_form, from), .required = true, .about = "A node."},
 	{TEXT("to", node_form, to), .required = true, .about = "A node that comes after it."},
-	{WORD_TEXT("on", status, "success", "validation_fail", "failure", "always"), .preset = "success",
+	{WORD_TEXT("on", status, "success", "validation_fail", "failure", "conflict", "fatal_error", "always"), .preset = "success",
 		.about = "The status with which it is taken."},
 	{TEXT("event", word_form, event), .about = "It is taken only if the answer has this event."},
 	{LIST("when", manifest_edge, when, 0, TEXTS_MAX, condition_fields), .about = "Conditions that must hold."},

@@ -30,7 +30,8 @@ enum {
 
 /* How a node ends; also the index of the outcome of its item that means it. */
 enum node_status { NODE_SUCCESS, NODE_VALIDATION_FAIL, NODE_FAILURE, NODE_STATUSES };
-extern const char *const node_status_names[]; /* ended by NULL */
+extern const char *const node_status_names[];  /* ended by NULL */
+extern const char *const merge_status_names[]; /* the same of a node that merges */
 
 enum block_kind { BLOCK_SEQUENTIAL, BLOCK_PARALLEL, BLOCK_HIERARCHICAL, BLOCK_RETRY_UNROLLED };
 enum condition_kind { CONDITION_ALWAYS, CONDITION_FLAG, CONDITION_EVENT, CONDITION_FILE };
@@ -62,7 +63,10 @@ struct manifest_block {
 
 struct manifest_node {
 	const char *id;
-	const char *persona, *command, *workflow; /* one of them */
+	const char *persona, *command, *workflow; /* one of them, or `merge` or `close` */
+	const char *merge; /* a node with a branch of its own, or `origin/BRANCH` */
+	bool close;        /* lands the item's branch */
+	const char *resolver;
 	const char *block_name, *task, *join;
 	struct text_list reads, evidence;
 	unsigned max_retries; /* after compilation: what node, block and topology allow */
@@ -70,7 +74,8 @@ struct manifest_node {
 	bool worktree;        /* of its own */
 	unsigned timeout_s;
 	unsigned line, col;
-	const struct manifest_persona *actor; /* NULL: a script or a workflow */
+	const struct manifest_persona *actor; /* of a merge its resolver; NULL: none */
+	size_t merge_node;                    /* SIZE_MAX: none */
 	const struct manifest_block *block;   /* NULL: none */
 };
 
@@ -162,6 +167,8 @@ struct config_reader;
 bool manifest_node_valid(struct str id);
 /* Finds what names refer to, and adds the faults that the fields by themselves cannot tell. */
 void manifest_check(struct config_reader *r, const struct yaml *tree, struct manifest *m);
+/* Whether a node merges or closes. */
+bool manifest_node_merges(const struct manifest_node *n);
 /* A block whose nodes are dispatched one after another; NULL is one. */
 bool block_is_sequential(const struct manifest_block *b);
 

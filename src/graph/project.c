@@ -11,7 +11,7 @@
 
 #define PROJECT_VARIABLE "AGENT_PROJECT_CONTEXT_PATH"
 
-enum { WAIT_MS = 10000, SHOWN_MAX = 200 };
+enum { TRIES = 1000, WAIT_MS = 10000, SHOWN_MAX = 200 };
 
 /* The directory of the store: the variable, else `project` next to the documents. */
 static int open_project(struct arena *a, const char *document, struct store **s, struct error *err)
@@ -39,6 +39,7 @@ static const char *node_key(struct arena *a, const struct project_query *q)
 struct project_ops {
 	struct store_op *items;
 	size_t n, cap;
+	VEC(struct store_guard) guards;
 };
 
 static void put_op(struct arena *a, struct project_ops *ops, const char *kind, const char *name,
@@ -59,34 +60,98 @@ static bool has_op(const struct project_ops *ops, const char *key)
 	return false;
 }
 
-static void collect_ops(struct arena *a, const json *update, struct project_ops *ops)
+/* Members of `from` replace those of `to`; those of maps in both are joined. */
+static void join(json *to, const json *from)
+{
+	for (const json *m = json_first(from); m; m = json_next(m)) {
+		json *old = (json *)json_get(to, json_key(m));
+
+		if (json_is_object(m) && json_is_object(old))
+			join(old, m);
+		else
+			json_set(to, json_key(m), json_copy(m));
+	}
+}
+
+/* A task keeps what an update does not name; the title of one that the machine notes, too. */
+static int put_task(struct arena *a, struct store *s, const json *task, struct project_ops *ops,
+	struct error *err)
+{
+	CLEANUP(json_free) json *all = NULL;
+	const char *key = arena_printf(a, "task/%s", json_get_str(task, "id")), *title;
+	struct error ignored;
+	struct store_kv kv;
+
+	if (has_op(ops, key))
+		return 0;
+	if (store_get(s, a, key, &kv, err) != STORE_OK)
+		return -1;
+	if (!kv.mod || json_parse(&all, kv.value, &ignored) < 0)
+		all = json_object();
+	title = json_get(task, "state") ? json_dup(a, all, "title") : NULL;
+	join(all, task);
+	if (title)
+		json_set(all, "title", json_string(str_of(title)));
+	vec_push_in(a, &ops->guards, (struct store_guard){key, STORE_MOD_IS, kv.mod});
+	put_op(a, ops, "task", json_get_str(task, "id"), json_print_in(a, json_copy(all)));
+	return 0;
+}
+
+static int collect_ops(struct arena *a, struct store *s, const json *update,
+	struct project_ops *ops, struct error *err)
 {
 	for (const json *f = json_first(json_get(update, "flags")); f; f = json_next(f))
 		put_op(a, ops, "flag", json_key(f), json_is_true(f) ? STR("true") : STR("false"));
 	for (const json *f = json_first(json_get(update, "artifacts")); f; f = json_next(f))
 		put_op(a, ops, "artifact", json_key(f), str_of(json_text(f)));
 	for (const json *t = json_first(json_get(update, "tasks")); t; t = json_next(t))
-		if (!has_op(ops, arena_printf(a, "task/%s", json_get_str(t, "id"))))
-			put_op(a, ops, "task", json_get_str(t, "id"),
-				json_print_in(a, json_copy(t)));
+		if (put_task(a, s, t, ops, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* *again: another run has changed one of the tasks. */
+static int update_once(struct arena *a, struct store *s, const struct project_query *q,
+	const char *key, bool *again, struct error *err)
+{
+	struct project_ops ops = {0};
+	struct store_result result;
+	struct store_kv done;
+	enum store_status rc;
+
+	*again = false;
+	if (store_get(s, a, key, &done, err) != STORE_OK)
+		return -1;
+	if (done.mod)
+		return 0;
+	vec_push_in(a, &ops.guards, (struct store_guard){key, STORE_MOD_IS, 0});
+	if (collect_ops(a, s, q->update, &ops, err) < 0)
+		return -1;
+	vec_push_in(a, &ops,
+		(struct store_op){.what = STORE_PUT, .key = key, .value = str_of(q->action)});
+	rc = store_txn(s, a,
+		&(struct store_txn){.guards = ops.guards.items,
+			.n_guards = ops.guards.n,
+			.ops = ops.items,
+			.n_ops = ops.n},
+		&result, err);
+	*again = rc == STORE_REFUSED;
+	return rc == STORE_OK || rc == STORE_REFUSED ? 0 : -1;
 }
 
 static int update(
 	struct arena *a, struct store *s, const struct project_query *q, struct error *err)
 {
-	const struct store_guard guard = {node_key(a, q), STORE_MOD_IS, 0};
-	struct project_ops ops = {0};
-	struct store_result result;
-	enum store_status rc;
+	const char *key = node_key(a, q);
+	bool again = true;
 
-	collect_ops(a, q->update, &ops);
-	vec_push_in(a, &ops,
-		(struct store_op){.what = STORE_PUT, .key = guard.key, .value = str_of(q->action)});
-	rc = store_txn(s, a,
-		&(struct store_txn){
-			.guards = &guard, .n_guards = 1, .ops = ops.items, .n_ops = ops.n},
-		&result, err);
-	return rc == STORE_OK || rc == STORE_REFUSED ? 0 : -1;
+	for (unsigned i = 0; again && i < TRIES; i++)
+		if (update_once(a, s, q, key, &again, err) < 0)
+			return -1;
+	return again ? error_set(err, ERR_STATE,
+			       "the tasks of the project change all the time: "
+			       "the same command tries again")
+		     : 0;
 }
 
 static int read_flags(struct arena *a, struct store *s, const struct project_query *q, json *list,

@@ -7,7 +7,7 @@
 #include "src/graph/manifest.h"
 #include "src/sys/path.h"
 
-enum { FAULTS_MAX = 100, ACTIONS_LEAST = 60, ACTIONS_PER_NODE = 4 };
+enum { FAULTS_MAX = 100, ACTIONS_LEAST = 60, ACTIONS_PER_NODE = 4, MERGE_TIMEOUT_S = 7200 };
 
 static struct str file_of(struct str path)
 {
@@ -67,7 +67,11 @@ static void add_outcomes(struct arena *a, const struct manifest_node *n, struct 
 	static const char *const words[][NODE_STATUSES] = {
 		{"success", "validation_fail", "failure"}, {"passed", "failed", NULL},
 		{"success", "failed", NULL}, {"success", "failed", "failure"}};
-	const char *const *w = words[it->command ? 1 : n->workflow ? 2 : it->child ? 3 : 0];
+	const char *const *w = manifest_node_merges(n) ? merge_status_names
+						       : words[it->command     ? 1
+								 : n->workflow ? 2
+								 : it->child   ? 3
+									       : 0];
 
 	it->outcomes = arena_alloc(a, NODE_STATUSES * sizeof(*it->outcomes));
 	for (; it->n_outcomes < NODE_STATUSES && w[it->n_outcomes]; it->n_outcomes++)
@@ -96,8 +100,8 @@ static void add_item(struct arena *a, struct workflow *w, const struct manifest_
 		.task = n->task,
 		.reads = (const char **)(uintptr_t)n->reads.list,
 		.n_reads = n->reads.n,
-		.command = n->command,
-		.timeout_s = n->timeout_s,
+		.command = manifest_node_merges(n) ? "dev-team merge" : n->command,
+		.timeout_s = manifest_node_merges(n) ? MERGE_TIMEOUT_S : n->timeout_s,
 		.workflow = n->workflow,
 		.child = n->workflow ? n->id : NULL,
 		.needed = true,

@@ -25,6 +25,7 @@ struct script_action {
 	 * command and its working directory. Without: NULL. */
 	const char *policy, *violation, *inner, *directory;
 	const char *const *env; /* of the caller; NULL: none */
+	const char *format;     /* the words of its results, that of exit status 0 first */
 	char *answer;           /* first line of the recorded answer; NULL if there is none */
 	bool kept;              /* the lock file has a result that is not recorded yet */
 };
@@ -134,6 +135,7 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 	s->command = text_of(s, action, "command");
 	s->log = text_of(s, action, "log_file");
 	s->timeout_s = (unsigned)json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
+	s->format = text_of(s, action, "result_format");
 	s->lock = lock_file(a, &f, id);
 	s->answer = answer_of(a, &f.doc, action);
 	return check_log(&f, s, err) < 0
@@ -325,13 +327,50 @@ static int cancel_descriptor(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
-/* The first line of the answer. */
-static char *outcome_line(const struct script_action *s, bool passed, bool timed_out)
+/* Word k is that of exit status k, the last one that of all others and of a time limit. */
+static const char *result_word(const struct script_action *s, int status)
+{
+	struct str rest = str_of(s->format), word = {"failed", strlen("failed")};
+	int k = 0;
+
+	while (rest.n) {
+		size_t end = str_find(rest, STR("|"));
+
+		word = str_trim(str_sub(rest, 0, end));
+		if (k++ == status)
+			break;
+		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
+	}
+	return arena_dup(s->arena, word);
+}
+
+/* Of a command with words of its own: its last line, if that is JSON; else "". */
+static const char *report_of(const struct script_action *s)
+{
+	CLEANUP(buf_release) struct buf log = BUF_INIT;
+	struct error ignored;
+	struct str text;
+	const char *nl;
+
+	if (!s->format || !strcmp(s->format, "passed | failed") ||
+		sys_read_file(&log, s->log, LOG_MAX, NULL, &ignored) < 0)
+		return "";
+	text = str_trim(buf_str(&log));
+	nl = memrchr(text.p, '\n', text.n);
+	text = nl ? str_sub(text, (size_t)(nl - text.p) + 1, text.n) : text;
+	return text.n < TEXT_MAX && str_starts(text, "{") && str_ends(text, "}") &&
+			       !str_utf8_fault(text)
+		       ? arena_printf(s->arena, "\n\n%.*s", (int)text.n, text.p)
+		       : "";
+}
+
+/* The first line of the answer, and what the command reports. */
+static char *outcome_line(const struct script_action *s, const char *word, bool timed_out)
 {
 	const char *why =
 		timed_out ? arena_printf(s->arena, " — timed out after %u s", s->timeout_s) : "";
 
-	return arena_printf(s->arena, "%s%s — log: %s", passed ? "passed" : "failed", why, s->log);
+	return arena_printf(s->arena, "%s%s — log: %s%s", word, why, s->log, report_of(s));
 }
 
 static char *denied(const struct script_action *s, const struct violation_report *b)
@@ -392,11 +431,10 @@ static int record_result(struct script_action *s, const json *result, struct err
 }
 
 /* The result is in the lock file before it is recorded, and durable there if that fails. */
-static int record(struct script_action *s, bool passed, const char *text, struct error *err)
+static int record(struct script_action *s, const char *word, const char *text, struct error *err)
 {
 	CLEANUP(json_free)
-	json *result = JSON_OBJECT(
-		JSON_TEXT("result", passed ? "passed" : "failed"), JSON_TEXT("text", text));
+	json *result = JSON_OBJECT(JSON_TEXT("result", word), JSON_TEXT("text", text));
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	struct error ignored;
 	bool kept;
@@ -412,7 +450,7 @@ static int record(struct script_action *s, bool passed, const char *text, struct
 
 static int conclude(struct script_action *s, const struct process_end *end, struct error *err)
 {
-	bool passed = !end->timed_out && end->status == 0;
+	const char *word = result_word(s, end->timed_out ? -1 : end->status);
 
 	if (end->cancelled) {
 		log_text(s, "\ndev-team: ended by a signal\n");
@@ -421,7 +459,7 @@ static int conclude(struct script_action *s, const struct process_end *end, stru
 	if (end->timed_out)
 		log_text(s,
 			arena_printf(s->arena, "\ndev-team: timed out after %u s\n", s->timeout_s));
-	return record(s, passed, outcome_line(s, passed, end->timed_out), err);
+	return record(s, word, outcome_line(s, word, end->timed_out), err);
 }
 
 /* Records what the report of `policy exec` says. */
@@ -431,7 +469,8 @@ static int conclude_policy(
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	CLEANUP(json_free) json *report = NULL;
 	struct violation_report b;
-	bool timed_out, passed;
+	const char *word;
+	bool timed_out;
 	int found;
 
 	if (end->cancelled || end->timed_out)
@@ -443,10 +482,10 @@ static int conclude_policy(
 			report && json_get_str(report, "error") ? ""
 								: " (its message is in the log)");
 	if (found)
-		return record(s, false, denied(s, &b), err);
+		return record(s, "failed", denied(s, &b), err);
 	timed_out = json_is_true(json_get(report, "timed_out"));
-	passed = end->status == 0 && !timed_out;
-	return record(s, passed, outcome_line(s, passed, timed_out), err);
+	word = result_word(s, timed_out ? -1 : end->status);
+	return record(s, word, outcome_line(s, word, timed_out), err);
 }
 
 /* `policy exec` keeps the time limit: it can end more than a process group. */

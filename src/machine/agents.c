@@ -173,7 +173,8 @@ int agents_find(const struct scripted_agents *s, const json *action,
 	const struct scripted_entry *other = find_in(script ? &s->answers : &s->scripts, action);
 
 	*entry = find_in(script ? &s->scripts : &s->answers, action);
-	if (*entry)
+	/* The answers of a merge are those of its resolver. */
+	if (*entry || (script && !action_accepts(action, STR("passed"))))
 		return 0;
 	if (other)
 		return error_at(err, s->file, other->line, other->col,

@@ -138,6 +138,8 @@ struct engine {
 	const char *spec;        /* of a child that has no document yet */
 	bool retries_capped;     /* a node is tried again at most `retry_cap` times */
 	unsigned retry_cap;
+	bool merges_capped; /* a conflict is resolved in at most `merge_cap` attempts */
+	unsigned merge_cap;
 	bool idle; /* the lease is not taken of an item that only waits for children */
 };
 

@@ -22,11 +22,32 @@ unsigned long node_retries(struct arena *a, const struct context *doc, const cha
 	return context_attempts(doc, count_key(a, "retry", node));
 }
 
+/* Each conflict that is tried again asks for one resolution. */
+static unsigned long resolutions(struct arena *a, const struct context *doc, const char *node)
+{
+	return context_attempts(doc, count_key(a, "resolve", node));
+}
+
+bool node_is_resolving(struct arena *a, const struct context *doc, const char *node)
+{
+	return node_retries(a, doc, node) > resolutions(a, doc, node);
+}
+
+json *node_merge_report(struct arena *a, const struct context *doc, const char *node)
+{
+	return verdict_json(context_section(doc, arena_printf(a, CONTEXT_EARLIER "%s", node)));
+}
+
 const struct declared_outcome *node_outcome(
 	const struct context *doc, const struct declared_action *item, const json *action)
 {
 	struct str word = action_word(doc, action);
 
+	unsigned at;
+
+	/* Somebody resolves a conflict: his words are those of other nodes. */
+	if (item->command && action_kind(action) == ACTION_AGENT)
+		return str_index(word, node_status_names, &at) ? &item->outcomes[at] : NULL;
 	for (size_t i = 0; i < item->n_outcomes; i++)
 		if (str_is(word, item->outcomes[i].word))
 			return &item->outcomes[i];
@@ -55,7 +76,9 @@ static void view_ended(const struct manifest *m, size_t node, const json *action
 {
 	unsigned how = NODE_SUCCESS;
 
-	(void)str_index(str_of(json_get_str(action, "ended")), node_status_names, &how);
+	(void)str_index(str_of(json_get_str(action, "ended")),
+		manifest_node_merges(&m->nodes[node]) ? merge_status_names : node_status_names,
+		&how);
 	p->at = PROGRESS_ENDED;
 	v->ended[node] = true;
 	v->how[node] = how < NODE_STATUSES ? how : NODE_FAILURE;
@@ -180,14 +203,18 @@ struct node_end {
 	size_t node;
 	json *action;
 	enum node_status how;
-	json *answer; /* the JSON of an agent; NULL: none */
+	json *answer; /* the JSON of an agent, or of a merge; NULL: none */
 	json *facts;
+	json *observed; /* [{"type": EVENT, "payload": {}}]: what the machine has seen */
+	json *update;   /* of the project by the machine; NULL: none */
 };
 
 static void node_end_release(struct node_end *e)
 {
 	json_free(&e->answer);
 	json_free(&e->facts);
+	json_free(&e->observed);
+	json_free(&e->update);
 }
 
 static const struct manifest_node *node_of(const struct node_end *e)
@@ -255,7 +282,9 @@ static int ask_project(struct node_end *e, struct error *err)
 	struct project_query q = {.document = r->e->file->path,
 		.directory = r->place.directory,
 		.action = json_get_str(e->action, "id"),
-		.update = has_updates(e) ? e->answer : NULL};
+		.update = e->update        ? e->update
+			  : has_updates(e) ? e->answer
+					   : NULL};
 
 	for (size_t k = m->out_first[e->node]; k < m->out_first[e->node + 1]; k++)
 		for (size_t i = 0; i < m->edges[m->out_edges[k]].n_when; i++)
@@ -283,9 +312,24 @@ static bool has_event(const struct node_end *e, const char *name)
 	for (const json *one = json_first(json_get(e->answer, "events")); one; one = json_next(one))
 		if (answer_event_name(one) && !strcmp(answer_event_name(one), name))
 			return true;
-	return (!strcmp(name, "validation_failed") && e->how == NODE_VALIDATION_FAIL) ||
-	       (!strcmp(name, "code_committed") && e->how == NODE_SUCCESS &&
-		       e->d->items[e->node].evidence.kinds & EVIDENCE_WORK);
+	for (const json *one = json_first(e->observed); one; one = json_next(one))
+		if (json_str_is(one, "type", name))
+			return true;
+	return false;
+}
+
+static void observe(struct node_end *e, const char *name, json *payload)
+{
+	json_push(e->observed, JSON_OBJECT(JSON_TEXT("type", name),
+				       JSON_IF(payload, JSON_VALUE("payload", payload))));
+}
+
+static void observe_status(struct node_end *e)
+{
+	if (e->how == NODE_VALIDATION_FAIL)
+		observe(e, "validation_failed", NULL);
+	if (e->how == NODE_SUCCESS && e->d->items[e->node].evidence.kinds & EVIDENCE_WORK)
+		observe(e, "code_committed", NULL);
 }
 
 static bool is_taken(const struct node_end *e, const struct manifest_edge *edge)
@@ -317,16 +361,16 @@ static json *choose_routes(const struct node_end *e)
 static void emit_events(const struct node_end *e)
 {
 	const char *node = node_of(e)->id;
-	static const char *const observed[] = {"validation_failed", "code_committed"};
 
 	for (const json *one = json_first(json_get(e->answer, "events")); one; one = json_next(one))
 		if (answer_event_name(one) && !answer_updates_fault(&e->r->arena, e->answer,
 						      json_get(e->action, "events")))
 			emit_event(e->r, node, e->action, answer_event_name(one),
 				json_get(one, "payload"));
-	for (size_t i = 0; i < COUNT(observed); i++)
-		if (has_event(e, observed[i]) && action_kind(e->action) != ACTION_CHILD)
-			emit_event(e->r, node, e->action, observed[i], NULL);
+	for (const json *one = json_first(e->observed); one; one = json_next(one))
+		if (action_kind(e->action) != ACTION_CHILD)
+			emit_event(e->r, node, e->action, json_get_str(one, "type"),
+				json_get(one, "payload"));
 }
 
 /* The answer of a retried attempt is what the next one reads. */
@@ -348,9 +392,106 @@ static void retry(const struct node_end *e, unsigned limit)
 
 static unsigned retry_limit(const struct node_end *e)
 {
-	unsigned limit = node_of(e)->max_retries;
+	const struct engine *of = e->r->e;
+	bool merges = manifest_node_merges(node_of(e));
+	unsigned limit = node_of(e)->max_retries, cap = merges ? of->merge_cap : of->retry_cap;
 
-	return e->r->e->retries_capped && e->r->e->retry_cap < limit ? e->r->e->retry_cap : limit;
+	return (merges ? of->merges_capped : of->retries_capped) && cap < limit ? cap : limit;
+}
+
+/* ---- merges ---- */
+
+/* The work item whose branch is merged. */
+static const char *merged_item(const struct node_end *e)
+{
+	size_t of = node_of(e)->merge_node;
+
+	for (const json *a = json_first(e->r->outstanding); a && of < SIZE_MAX; a = json_next(a))
+		if (json_get_str(a, "item") && json_str_is(a, "node", e->d->manifest->nodes[of].id))
+			return json_get_str(a, "item");
+	return e->r->e->id;
+}
+
+/* What is remembered of the conflict below the task of that item. */
+static json *conflict_json(const struct node_end *e, unsigned long attempts, unsigned limit)
+{
+	static const char *const members[] = {"branch", "into", "head", "commit", "reason"};
+	json *all = JSON_OBJECT(JSON_TEXT("node", node_of(e)->id), JSON_INT("attempts", attempts),
+		JSON_INT("limit", limit));
+
+	for (size_t i = 0; i < COUNT(members); i++)
+		if (json_get_str(e->answer, members[i]))
+			json_put_str(all, members[i], str_of(json_get_str(e->answer, members[i])));
+	if (json_get(e->answer, "paths"))
+		json_put(all, "paths", json_copy(json_get(e->answer, "paths")));
+	return all;
+}
+
+static void update_task(struct node_end *e, const char *state, json *conflict)
+{
+	const char *item = merged_item(e);
+	json *tasks = json_array();
+
+	json_push(tasks, JSON_OBJECT(JSON_TEXT("id", item),
+				 JSON_TEXT("title", arena_printf(&e->r->arena, "Merge %s", item)),
+				 JSON_TEXT("state", state),
+				 JSON_VALUE("metadata",
+					 JSON_OBJECT(JSON_VALUE("mergeConflict", conflict)))));
+	e->update = JSON_OBJECT(JSON_VALUE("tasks", tasks));
+}
+
+static json *branch_payload(const struct node_end *e, bool paths)
+{
+	const char *branch = json_get_str(e->answer, "branch"),
+		   *commit = json_get_str(e->answer, "commit");
+
+	return JSON_OBJECT(JSON_IF(branch, JSON_TEXT("branch", branch)),
+		JSON_IF(commit, JSON_TEXT("commit", commit)),
+		JSON_IF(paths && json_get(e->answer, "paths"),
+			JSON_VALUE("paths", json_copy(json_get(e->answer, "paths")))));
+}
+
+/* True: somebody resolves the conflict before the next attempt. */
+static bool observe_merge(struct node_end *e, unsigned limit)
+{
+	struct engine_run *r = e->r;
+	unsigned long tried = node_retries(&r->arena, r->doc, node_of(e)->id);
+	bool given_up = resolutions(&r->arena, r->doc, node_of(e)->id) > tried;
+
+	if (e->how == NODE_SUCCESS) {
+		if (tried) {
+			observe(e, "merge_conflict_resolved", branch_payload(e, false));
+			update_task(e, "merged", conflict_json(e, tried, limit));
+		}
+		observe(e, "branch_merged", branch_payload(e, false));
+	}
+	if (e->how != NODE_VALIDATION_FAIL)
+		return false;
+	observe(e, "merge_conflict_detected", branch_payload(e, true));
+	if (tried < limit && !given_up && node_of(e)->resolver) {
+		observe(e, "merge_retry_started",
+			JSON_OBJECT(JSON_INT("attempt", tried + 1), JSON_INT("limit", limit)));
+		update_task(e, "resolving_conflict", conflict_json(e, tried + 1, limit));
+		return true;
+	}
+	observe(e, "merge_conflict_unresolved", JSON_OBJECT(JSON_INT("attempts", tried)));
+	update_task(e, "conflict", conflict_json(e, tried, limit));
+	return false;
+}
+
+/* The next attempt to merge shows whether the conflict is resolved. One who says that it cannot be
+ * done is not asked again. */
+static void end_resolution(const struct node_end *e)
+{
+	struct engine_run *r = e->r;
+	const char *key = count_key(&r->arena, "resolve", node_of(e)->id);
+
+	(void)context_next_attempt(r->doc, key);
+	if (str_is(action_word(r->doc, e->action), node_status_names[NODE_FAILURE]))
+		(void)context_next_attempt(r->doc, key);
+	context_remove(r->doc, node_of(e)->id);
+	json_remove(r->outstanding, e->action);
+	action_store(r->doc, r->outstanding);
 }
 
 void engine_fence(struct engine_run *r, const char *why)
@@ -394,24 +535,41 @@ static bool ends_run(const struct node_end *e)
 	return e->how == NODE_FAILURE && (!b || b->kind == BLOCK_SEQUENTIAL);
 }
 
+/* What the machine has seen. True: it is tried again. */
+static bool observe_end(struct node_end *e, unsigned limit)
+{
+	struct engine_run *r = e->r;
+
+	e->observed = json_array();
+	if (manifest_node_merges(node_of(e)))
+		return observe_merge(e, limit);
+	observe_status(e);
+	return e->how == NODE_VALIDATION_FAIL &&
+	       node_retries(&r->arena, r->doc, node_of(e)->id) < limit;
+}
+
 static int end_node(struct node_end *e, struct error *err)
 {
 	struct engine_run *r = e->r;
-	const char *status = node_status_names[e->how];
+	bool merges = manifest_node_merges(node_of(e)), again;
+	const char *status = (merges ? merge_status_names : node_status_names)[e->how];
 	unsigned limit = retry_limit(e);
 	json *routes;
 
-	if (action_kind(e->action) != ACTION_SCRIPT)
+	if (merges && action_kind(e->action) == ACTION_AGENT) {
+		end_resolution(e);
+		return 0;
+	}
+	if (merges || action_kind(e->action) != ACTION_SCRIPT)
 		e->answer = verdict_json(action_text(r->doc, e->action));
-	if (e->how == NODE_VALIDATION_FAIL &&
-		node_retries(&r->arena, r->doc, node_of(e)->id) < limit) {
-		emit_events(e);
+	again = observe_end(e, limit);
+	if ((!again || e->update) && ask_project(e, err) < 0)
+		return -1;
+	emit_events(e);
+	if (again) {
 		retry(e, limit);
 		return 0;
 	}
-	if (ask_project(e, err) < 0)
-		return -1;
-	emit_events(e);
 	routes = choose_routes(e);
 	JSON_ADD(context_event(r->e->file, "node"), JSON_TEXT("node", node_of(e)->id),
 		JSON_TEXT("action", json_get_str(e->action, "id")), JSON_TEXT("status", status),

@@ -25,10 +25,15 @@ int node_drawn_load(struct arena *a, const char *document, const struct declared
 	struct node_drawn **out, struct error *err);
 /* How often a node was tried again. */
 unsigned long node_retries(struct arena *a, const struct context *doc, const char *node);
+/* A node that merges: somebody must resolve a conflict before the next attempt. */
+bool node_is_resolving(struct arena *a, const struct context *doc, const char *node);
 /* Which outcome of the item the answer to its action gives; NULL: none. */
 const struct declared_outcome *node_outcome(
 	const struct context *doc, const struct declared_action *item, const json *action);
 /* Whether the claim of an answer was verified: `checked` as of a step_context. */
 bool node_is_checked(const json *checked, const json *action);
+
+/* What the last attempt of a merge printed (docs/manifests.md); NULL: nothing. The caller's. */
+json *node_merge_report(struct arena *a, const struct context *doc, const char *node);
 
 #endif

@@ -253,6 +253,7 @@ static int note_operation(struct engine_run *r, struct error *err)
 		JSON_IF(e->accept_workflow, JSON_BOOL("accept_workflow", true)),
 		JSON_IF(e->idle, JSON_BOOL("idle", true)),
 		JSON_IF(e->retries_capped, JSON_INT("retry_cap", e->retry_cap)),
+		JSON_IF(e->merges_capped, JSON_INT("merge_cap", e->merge_cap)),
 		JSON_IF(e->parent, JSON_TEXT("parent", e->parent)),
 		JSON_IF(e->spec && e->file->created, JSON_TEXT("spec", e->spec)));
 
@@ -319,6 +320,8 @@ void engine_read_call(struct engine *e, const json *note)
 	e->idle = json_is_true(json_get(note, "idle"));
 	e->retries_capped = json_get(note, "retry_cap") != NULL;
 	e->retry_cap = (unsigned)json_get_int(note, "retry_cap", 0);
+	e->merges_capped = json_get(note, "merge_cap") != NULL;
+	e->merge_cap = (unsigned)json_get_int(note, "merge_cap", 0);
 	e->parent = json_get_str(note, "parent");
 	e->spec = json_get_str(note, "spec");
 }

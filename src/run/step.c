@@ -103,6 +103,9 @@ static int cap_retries(struct engine *e, struct error *err)
 	if (run_read_cap(RUN_RETRIES_VARIABLE, &cap, &e->retries_capped, err) < 0)
 		return -1;
 	e->retry_cap = (unsigned)cap;
+	if (run_read_cap(RUN_MERGES_VARIABLE, &cap, &e->merges_capped, err) < 0)
+		return -1;
+	e->merge_cap = (unsigned)cap;
 	return 0;
 }
 

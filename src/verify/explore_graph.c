@@ -81,8 +81,17 @@ static void violation_answers(struct explore_answers *l, const json *security)
 
 static void script_answers(struct explore_answers *l, const json *action)
 {
-	add(l, "passed", "passed", "passed \xe2\x80\x94 log: /state/logs/script.log");
-	add(l, "failed", "failed", "failed \xe2\x80\x94 log: /state/logs/script.log");
+	struct str rest = str_of(json_get_str(action, "result_format"));
+
+	while (rest.n) {
+		size_t end = str_find(rest, STR("|"));
+		const char *word = arena_dup(l->arena, str_trim(str_sub(rest, 0, end)));
+
+		add(l, word, word,
+			arena_printf(
+				l->arena, "%s \xe2\x80\x94 log: /state/logs/script.log", word));
+		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
+	}
 	violation_answers(l, json_get(action, "security"));
 	add_silent(l, "no answer");
 	add_silent(l, "still running")->running = true;

@@ -210,7 +210,8 @@ static void add_nodes(const struct explore_key_rules *r, const struct context *c
 		return;
 	all = context_attempts_json(c);
 	for (const json *n = json_first(all); n; n = json_next(n))
-		if (str_starts(str_of(json_key(n)), "retry."))
+		if (str_starts(str_of(json_key(n)), "retry.") ||
+			str_starts(str_of(json_key(n)), "resolve."))
 			buf_addf(out, "%s=%.0f ", json_key(n), json_number(n, 0));
 		else if (str_starts(str_of(json_key(n)), "event."))
 			buf_addf(out, "%s ", json_key(n));

@@ -73,8 +73,8 @@ static const struct {
 		"m.yaml:6:37: node 'a' cannot be reached from 'a'\n"},
 	{HEAD WHO "  nodes: [{id: a}]\n",
 		"m.yaml:5:14: no node has the persona 'w'\n"
-		"m.yaml:6:11: node 'a' must have one of 'persona', 'command' and 'workflow', not "
-		"none\n"},
+		"m.yaml:6:11: node 'a' must have one of 'persona', 'command', 'workflow', 'merge' "
+		"and 'close', not none\n"},
 	{HEAD WHO "  nodes: [{id: a, persona: w, block: x}]\n", "m.yaml:6:38: unknown block 'x'\n"},
 	{HEAD WHO "  events: [{name: code_committed}]\n"
 		  "  nodes: [{id: Spec, persona: w}]\n",
@@ -147,6 +147,31 @@ static const struct {
 		"m.yaml:7:32: the edge is never taken: 'a' is in a sequential block, where a "
 		"failure "
 		"ends the run\n"},
+	/* merges */
+	{HEAD WHO
+		"  nodes: [{id: a, persona: w, worktree: true}, {id: b, merge: a}, {id: c, close: "
+		"true, resolver: w, maxRetries: 2}]\n"
+		"  edges: [{from: a, to: b}, {from: b, to: c, on: conflict}]\n",
+		""},
+	{HEAD WHO "  nodes:\n    - {id: a, merge: z}\n    - {id: b, merge: a}\n"
+		  "    - {id: c, merge: origin/main, evidence: [work], maxRetries: 1, task: x}\n"
+		  "    - {id: d, persona: w, resolver: w}\n    - {id: e, close: true, command: x}\n"
+		  "  edges: [{from: a, to: b}, {from: b, to: c}, {from: c, to: d}, {from: d, to: "
+		  "e}]\n",
+		"m.yaml:7:22: unknown node 'z'\n"
+		"m.yaml:8:22: node 'a' has no branch of its own: 'worktree: true' gives it one\n"
+		"m.yaml:9:7: node 'c' has no 'resolver', who alone reads 'task' and 'reads'\n"
+		"m.yaml:9:45: 'evidence' does not go with 'merge' and 'close', which verify the "
+		"merge\n"
+		"m.yaml:9:65: 'maxRetries' needs a 'resolver', which tries it\n"
+		"m.yaml:10:37: 'resolver' goes with 'merge' or 'close'\n"
+		"m.yaml:11:7: node 'e' must have one of 'persona', 'command', 'workflow', 'merge' "
+		"and 'close', not several\n"},
+	{HEAD WHO "  nodes: [{id: a, merge: b}, {id: b, persona: w, worktree: true}]\n"
+		  "  edges: [{from: a, to: b, on: validation_fail}]\n",
+		"m.yaml:6:26: 'a' does not come after 'b', whose branch it merges\n"
+		"m.yaml:7:32: the edge is never taken: 'a' ends as success, conflict or "
+		"fatal_error\n"},
 	/* fields */
 	{HEAD WHO "  nodes: [{id: 1a, persona: w}, {id: b, person: w}]\n",
 		"m.yaml:6:16: 'id' must be a name: up to 40 letters, digits, '-' and '_', a letter "
