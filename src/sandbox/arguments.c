@@ -84,6 +84,12 @@ static int copy_etc(struct sandbox *s, const char *etc, const glob_t *found, str
 					    : sandbox_copy_file(real, to, err) < 0)
 			return -1;
 	}
+	if (path_mkdirs(path_join(s->arena, fresh, "ssh"), err) < 0 ||
+		sandbox_write_file(path_join(s->arena, fresh, "ssh/ssh_config"),
+			STR("Match exec \"env | grep -q ^https_proxy=http://127.0.0.1\"\n"
+			    "  ProxyCommand " BOX_PROGRAM " sandbox-connect %h %p\n"),
+			0644, err) < 0)
+		return -1;
 	if (sandbox_write_file(path_join(s->arena, fresh, ".made"), STR(""), 0644, err) < 0)
 		return -1;
 	(void)chmod(fresh, 0755);
@@ -92,6 +98,18 @@ static int copy_etc(struct sandbox *s, const char *etc, const glob_t *found, str
 		return error_errno(err, "cannot make '%s'", etc);
 	sandbox_remove_tree(old);
 	return 0;
+}
+
+static int put_hosts(struct list *l, struct error *err)
+{
+	const char *more = sandbox_network_hosts(l->s), *file = l->s->hosts;
+	const char *own = more ? sandbox_read_text(l->s->arena, "/etc/hosts") : NULL;
+
+	if (!more)
+		return 0;
+	put3(l, "--ro-bind", file, "/etc/hosts");
+	return sandbox_write_file(
+		file, str_of(arena_printf(l->s->arena, "%s%s", more, own ? own : "")), 0644, err);
 }
 
 /* Files without secrets, in a copy: a mount for each would take longer than the command. */
@@ -117,7 +135,7 @@ static int put_etc(struct list *l, struct error *err)
 		rc = copy_etc(l->s, etc, &found, err);
 	globfree(&found);
 	put3(l, "--ro-bind", etc, "/etc");
-	return rc;
+	return rc < 0 ? -1 : put_hosts(l, err);
 }
 
 /* ---- toolchains ---- */
@@ -163,7 +181,8 @@ static void put_toolchains(struct list *l)
 
 	for (size_t i = 0; home && i < COUNT(in_home); i++)
 		read_only(l, path_join(l->s->arena, home, in_home[i]));
-	for (size_t i = 0; home && l->s->x->policy->network == NETWORK_NONE && i < COUNT(seeds);
+	for (size_t i = 0; home && l->s->x->policy->network == NETWORK_NONE &&
+			   !l->s->x->policy->hosts.n && i < COUNT(seeds);
 		i++)
 		read_only(l, path_join(l->s->arena, home, seeds[i]));
 	for (size_t i = 0; i < COUNT(variables); i++)
@@ -318,6 +337,8 @@ static void put_root(struct list *l)
 
 	for (size_t i = 0; i < s->x->policy->read.n; i++)
 		read_only(l, s->x->policy->read.p[i]);
+	for (const char *const *d = s->x->directories; d && *d; d++)
+		put3(l, s->x->policy->write ? "--bind" : "--ro-bind", *d, *d);
 	put3(l, s->x->policy->write ? "--bind" : "--ro-bind", root, root);
 	if (lstat(git, &st) == 0 && S_ISREG(st.st_mode))
 		read_only(l, git);
@@ -397,12 +418,22 @@ static const char *const no_network[] = {"npm_config_fetch_retries=0", "npm_conf
 	"npm_config_fund=false", "npm_config_update_notifier=false", "PIP_RETRIES=0",
 	"PIP_DISABLE_PIP_VERSION_CHECK=1", "CARGO_NET_RETRY=0", "GOPROXY=off"};
 
+struct entries {
+	struct arena *arena;
+	char **items;
+	size_t n, cap;
+};
+
+static void add_entry(void *data, const char *entry)
+{
+	struct entries *list = data;
+
+	vec_push_in(list->arena, list, arena_dup(list->arena, str_of(entry)));
+}
+
 char **sandbox_environment(struct sandbox *s)
 {
-	struct {
-		char **items;
-		size_t n, cap;
-	} list = {0};
+	struct entries list = {.arena = s->arena};
 	const char *path = getenv("PATH"), *home = getenv("HOME");
 	struct arena *a = s->arena;
 
@@ -417,8 +448,13 @@ char **sandbox_environment(struct sandbox *s)
 	vec_push_in(a, &list, arena_dup(a, STR("GIT_TERMINAL_PROMPT=0")));
 	if (!s->view.write)
 		vec_push_in(a, &list, arena_dup(a, STR("GIT_OPTIONAL_LOCKS=0")));
-	for (size_t i = 0; s->x->policy->network == NETWORK_NONE && i < COUNT(no_network); i++)
+	for (size_t i = 0; s->x->policy->network == NETWORK_NONE && !s->x->policy->hosts.n &&
+			   i < COUNT(no_network);
+		i++)
 		vec_push_in(a, &list, arena_dup(a, str_of(no_network[i])));
+	for (const char *const *e = s->x->variables; e && *e; e++)
+		add_entry(&list, *e);
+	sandbox_network_variables(s, add_entry, &list);
 	vec_push_in(a, &list, NULL);
 	return list.items;
 }

@@ -13,15 +13,26 @@
 
 #include "src/policy/check.h"
 
+/* Reached inside at the same address: `localhost` and loopback addresses as they are, another name
+ * by /etc/hosts. */
+struct sandbox_service {
+	const char *host;
+	unsigned port;
+};
+
 struct sandbox_command {
 	const struct policy *policy;
 	const struct root *root;
 	const char *cwd; /* NULL: the root */
 	struct str text;
-	bool give_stdin;    /* else /dev/null */
-	unsigned timeout_s; /* 0: the policy's */
-	unsigned grace_ms;  /* between TERM and KILL; 0: five seconds */
-	int cancel;         /* readable: end the run. -1: none */
+	const struct sandbox_service *services;
+	size_t n_services;
+	const char *const *directories; /* that can be written, too; NULL-ended; NULL: none */
+	const char *const *variables; /* `NAME=value` that are passed on; NULL-ended; NULL: none */
+	bool give_stdin;              /* else /dev/null */
+	unsigned timeout_s;           /* 0: the policy's */
+	unsigned grace_ms;            /* between TERM and KILL; 0: five seconds */
+	int cancel;                   /* readable: end the run. -1: none */
 };
 
 struct sandbox_end {
