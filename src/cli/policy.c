@@ -147,6 +147,7 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 		.timeout_s = (unsigned)o->timeout_s};
 	int rc;
 
+	sandbox_databases(in->arena, &x);
 	if (run_interrupt_begin(&x.cancel, err) < 0)
 		return -1;
 	rc = sandbox_run(in->arena, &x, end, err);

@@ -1,6 +1,7 @@
 /* parts.c: what lives and dies with a worktree: a branch of each of its pool's databases. */
 #include "src/run/databases.h"
 #include "src/run/run_internal.h"
+#include "src/sandbox/sandbox.h"
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
@@ -81,6 +82,21 @@ static int inject_one(struct pool_databases *d, const struct database_pool_spec 
 	return branchdb_inject(&d->db, pool, &b, read_only, out, err);
 }
 
+/* What contained commands get of these variables. */
+static void list_variables(struct arena *a, struct branchdb_environment *out)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+
+	for (size_t i = 0; i < out->n; i++)
+		if (strchr(out->items[i], '='))
+			buf_addf(&names, "%s%.*s", names.len ? " " : "",
+				(int)strcspn(out->items[i], "="), out->items[i]);
+	vec_reserve_in(a, out, 2);
+	out->items[out->n++] =
+		names.len ? arena_printf(a, SANDBOX_DATABASES "=%s", names.s) : SANDBOX_DATABASES;
+	out->items[out->n] = NULL;
+}
+
 int pool_databases_environment(struct pool_databases *d, const struct allocation *of,
 	enum database_access access, const char *issue, struct branchdb_environment *out,
 	struct error *err)
@@ -91,6 +107,7 @@ int pool_databases_environment(struct pool_databases *d, const struct allocation
 	for (size_t i = 0; access != DATABASE_NONE && i < d->pool->n_databases; i++)
 		if (inject_one(d, d->pool->databases[i], of, access, issue, out, err) < 0)
 			return -1;
+	list_variables(d->arena, out);
 	return 0;
 }
 
@@ -141,10 +158,11 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 
 	if (!pool || !pool->n_databases)
 		return 0;
-	if (!stage || stage->database == DATABASE_NONE)
+	if (!stage || stage->database == DATABASE_NONE) {
 		for (size_t i = 0; i < pool->n_databases; i++)
 			branchdb_withhold(a, pool->databases[i], &env);
-	else if (stage_environment(a, r, stage, &env, err) < 0)
+		list_variables(a, &env);
+	} else if (stage_environment(a, r, stage, &env, err) < 0)
 		return -1;
 	r->database_env = env.items;
 	return inherit(a, env.items, err);

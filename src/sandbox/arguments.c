@@ -337,8 +337,10 @@ static void put_root(struct list *l)
 
 	for (size_t i = 0; i < s->x->policy->read.n; i++)
 		read_only(l, s->x->policy->read.p[i]);
-	for (const char *const *d = s->x->directories; d && *d; d++)
-		put3(l, s->x->policy->write ? "--bind" : "--ro-bind", *d, *d);
+	for (const char *const *d = s->x->read; d && *d; d++)
+		read_only(l, *d);
+	for (const char *const *d = s->x->write; d && *d; d++)
+		put3(l, "--bind", *d, *d);
 	put3(l, s->x->policy->write ? "--bind" : "--ro-bind", root, root);
 	if (lstat(git, &st) == 0 && S_ISREG(st.st_mode))
 		read_only(l, git);

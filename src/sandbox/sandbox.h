@@ -27,7 +27,7 @@ struct sandbox_command {
 	struct str text;
 	const struct sandbox_service *services;
 	size_t n_services;
-	const char *const *directories; /* that can be written, too; NULL-ended; NULL: none */
+	const char *const *read, *const *write; /* directories, NULL-ended; NULL: none */
 	const char *const *variables; /* `NAME=value` that are passed on; NULL-ended; NULL: none */
 	bool give_stdin;              /* else /dev/null */
 	unsigned timeout_s;           /* 0: the policy's */
@@ -47,6 +47,11 @@ struct sandbox_end {
  * cannot contain it, with the remedy), or what it made could not be taken over. */
 int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox_end *end,
 	struct error *err);
+
+/* Adds services, directories and variables of the database branches that the variables of this name
+ * list: names with a blank between them, of variables that hold connection strings or parts. */
+#define SANDBOX_DATABASES "DEV_TEAM_DATABASES"
+void sandbox_databases(struct arena *a, struct sandbox_command *x);
 
 /* Whether this host can run commands contained: 0 with *version of bwrap, or -1, ERR_STATE, with
  * what is missing and how to get it. Starts bwrap. */
