@@ -11,6 +11,7 @@
 struct list {
 	struct sandbox *s;
 	struct buf *out;
+	VEC(const char *) tools; /* directories of toolchains */
 };
 
 static void put(struct list *l, const char *word)
@@ -151,6 +152,21 @@ static bool is_visible(const char *path)
 	return false;
 }
 
+/* Once: mounts take most of the time of a short command. */
+static void put_tool(struct list *l, const char *path)
+{
+	for (size_t i = 0; i < l->tools.n; i++) {
+		size_t n = strlen(l->tools.items[i]);
+
+		if (strncmp(path, l->tools.items[i], n) == 0 && (!path[n] || path[n] == '/'))
+			return;
+	}
+	if (!path_exists(path))
+		return;
+	vec_push_in(l->s->arena, &l->tools, path);
+	read_only(l, path);
+}
+
 /* A directory of PATH, and what programs look for next to it. */
 static void put_path(struct list *l, const char *dir)
 {
@@ -158,11 +174,11 @@ static void put_path(struct list *l, const char *dir)
 	struct str base = path_base(dir);
 	const char *prefix = arena_dup(l->s->arena, path_dir(dir)), *home = getenv("HOME");
 
-	read_only(l, dir);
+	put_tool(l, dir);
 	if (!str_is(base, "bin") || strcmp(prefix, "/") == 0 || (home && strcmp(prefix, home) == 0))
 		return;
 	for (size_t i = 0; i < COUNT(beside); i++)
-		read_only(l, path_join(l->s->arena, prefix, beside[i]));
+		put_tool(l, path_join(l->s->arena, prefix, beside[i]));
 }
 
 static void put_toolchains(struct list *l)
@@ -180,15 +196,15 @@ static void put_toolchains(struct list *l)
 	struct str rest = str_of(getenv("PATH")), dir;
 
 	for (size_t i = 0; home && i < COUNT(in_home); i++)
-		read_only(l, path_join(l->s->arena, home, in_home[i]));
+		put_tool(l, path_join(l->s->arena, home, in_home[i]));
 	for (size_t i = 0; home && l->s->x->policy->network == NETWORK_NONE &&
 			   !l->s->x->policy->hosts.n && i < COUNT(seeds);
 		i++)
-		read_only(l, path_join(l->s->arena, home, seeds[i]));
+		put_tool(l, path_join(l->s->arena, home, seeds[i]));
 	for (size_t i = 0; i < COUNT(variables); i++)
 		if ((value = getenv(variables[i])) && value[0] == '/' && !is_visible(value) &&
 			(!home || strcmp(value, home) != 0) && value[1])
-			read_only(l, value);
+			put_tool(l, value);
 	while (rest.n) {
 		size_t end = str_find(rest, STR(":"));
 
@@ -363,7 +379,7 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 {
 	static const char *const first[] = {"--unshare-pid", "--unshare-ipc", "--as-pid-1",
 		"--die-with-parent", "--cap-drop", "ALL"};
-	struct list l = {s, out};
+	struct list l = {.s = s, .out = out};
 	const char *home = getenv("HOME");
 
 	for (size_t i = 0; i < COUNT(first); i++)

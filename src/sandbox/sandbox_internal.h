@@ -76,6 +76,8 @@ void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
 int sandbox_copy_file(const char *from, const char *to, struct error *err);
 /* A directory with everything in it: files, directories and links. */
 int sandbox_copy_tree(const char *from, const char *to, struct error *err);
+/* The same into one that may be there: what is not in `from` goes. */
+int sandbox_sync_tree(const char *from, const char *to, struct error *err);
 void sandbox_remove_tree(const char *path);
 /* A small file in the arena; NULL: it is not there, no regular file, or too large. */
 const char *sandbox_read_text(struct arena *a, const char *path);
