@@ -411,11 +411,12 @@ static void put_result(struct buf *out, const struct merging *m)
 static int merge_or_close(
 	struct invocation *in, struct merging *m, struct pool *p, struct error *err)
 {
+	const struct gate_ask wait = {
+		.who = arena_printf(m->a, "merge %.150s", in->n ? in->words[0] : m->dir),
+		.wait_ms = (unsigned)(m->o->wait_s * 1000 + 0.5)};
 	int cancel, rc;
 
-	if (gate_take(m->a, p, arena_printf(m->a, "merge %.150s", in->n ? in->words[0] : m->dir),
-		    (unsigned)(m->o->wait_s * 1000 + 0.5), 0, &m->gate, err) < 0 ||
-		run_interrupt_begin(&cancel, err) < 0)
+	if (gate_take(m->a, p, &wait, &m->gate, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(m->gate, cancel);
 	rc = m->o->close ? close_branch(m, p, err) : merge(m, err);

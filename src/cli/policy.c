@@ -88,13 +88,8 @@ static void put_explanation(
 	struct buf *out, const struct policy_question *q, const struct node *tree)
 {
 	buf_addf(out, "policy %s, root %s\n", q->policy.name, q->root.path);
-	if (tree) {
-		buf_adds(out, "\nthe tree\n");
-		shell_draw(out, tree);
-		buf_addc(out, '\n');
-	} else {
-		buf_adds(out, "\nthe text was not understood, so no rule was applied to it\n\n");
-	}
+	if (!tree)
+		buf_adds(out, "the text was not understood, so no rule was applied to it\n");
 	put_verdict(out, &q->verdict);
 	if (q->verdict.denied || q->verdict.ask)
 		buf_addf(out, "the rule checks whether: %s\n", rule_about(q->verdict.rule));
@@ -230,7 +225,7 @@ static const struct verb *const subcommands[] = {
 		"1",
 		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("explain", "[-- COMMAND...]", run_check,
-		"as check, with the syntax tree of the command",
+		"as check, with the policy, the root and what the rule is for",
 		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("exec", "[-- COMMAND...]", run_exec,
 		"run a command contained, unless a rule denies its text",

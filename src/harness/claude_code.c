@@ -1,4 +1,7 @@
 #include "src/harness/adapter.h"
+#include "src/sys/path.h"
+
+enum { HOOK_S = 60 }; /* more than it takes in any case */
 
 #define API_ERROR "error " /* in the note, before the code of the last message */
 
@@ -12,6 +15,26 @@ static bool has_budget_option(void)
 	return v->version && harness_version_in_range(str_of(v->version), STR(">=2.1.0"));
 }
 
+/* Those of the command line have precedence over the project's. A hook that fails denies the call.
+ */
+static const char *hook_settings(struct arena *a)
+{
+	const char *self = path_own_program(a);
+	CLEANUP(buf_release) struct buf text = BUF_INIT, program = BUF_INIT;
+	CLEANUP(json_free) json *settings = NULL;
+	json *hooks = json_array(), *rows = json_array();
+
+	buf_add_shell(&program, str_of(self ? self : "dev-team"));
+	buf_adds(&program, " hook PreToolUse || exit 2");
+	json_push(hooks, JSON_OBJECT(JSON_TEXT("type", "command"), JSON_TEXT("command", program.s),
+				 JSON_INT("timeout", HOOK_S)));
+	json_push(rows, JSON_OBJECT(JSON_TEXT("matcher", "*"), JSON_VALUE("hooks", hooks)));
+	settings = JSON_OBJECT(JSON_BOOL("disableAllHooks", false),
+		JSON_VALUE("hooks", JSON_OBJECT(JSON_VALUE("PreToolUse", rows))));
+	json_print(&text, settings);
+	return arena_dup(a, buf_str(&text));
+}
+
 static void command(struct command *c, const struct harness_input *input)
 {
 	command_add(c, "-p");
@@ -21,6 +44,8 @@ static void command(struct command *c, const struct harness_input *input)
 	if (input->max_budget_usd > 0 && has_budget_option())
 		command_option(c, "--max-budget-usd",
 			arena_printf(c->arena, "%.6f", input->max_budget_usd));
+	if (input->judged)
+		command_option(c, "--settings", hook_settings(c->arena));
 	command_list(c, "--allowedTools", input->tools ? input->tools : all_tools);
 }
 

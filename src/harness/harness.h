@@ -55,6 +55,12 @@ enum harness_status {
 };
 extern const char *const harness_status_names[]; /* "success" ... "unavailable" */
 
+/* What judges the calls of an agent's tools, in the environment of its client and so of the hook
+ * there: a policy, as policy_load() takes it, the agent's role, and the directory of its skill. */
+#define HARNESS_POLICY "DEV_TEAM_POLICY"
+#define HARNESS_ROLE   "DEV_TEAM_ROLE"
+#define HARNESS_SKILL  "DEV_TEAM_SKILL"
+
 struct harness_input {
 	struct str prompt; /* passed on standard input, never on a command line */
 	const char *cwd;
@@ -63,12 +69,15 @@ struct harness_input {
 	const char *artifacts;    /* ARTIFACTS_DIR of the child; may be NULL */
 	const char *const *env;   /* NULL-terminated `NAME=value`; overrides; may be NULL */
 	const char *const *tools; /* NULL-terminated names; NULL: all */
-	unsigned timeout_s;       /* 0: 300 */
-	unsigned heartbeat_ms;    /* 0: 30000 */
-	unsigned stay_ms;         /* how long it may stay after its final result; 0: 60000 */
-	double max_budget_usd;    /* 0: none */
-	int cancel;               /* readable: end the program; 0: none */
-	int inherit;              /* descriptor that the program gets too; 0: none */
+	/* The client, if it has hooks, asks `dev-team hook PreToolUse` about each call of a tool;
+	 * `env` has the variables above. */
+	bool judged;
+	unsigned timeout_s;    /* 0: 300 */
+	unsigned heartbeat_ms; /* 0: 30000 */
+	unsigned stay_ms;      /* how long it may stay after its final result; 0: 60000 */
+	double max_budget_usd; /* 0: none */
+	int cancel;            /* readable: end the program; 0: none */
+	int inherit;           /* descriptor that the program gets too; 0: none */
 	/* Gets each line that the agent's program prints, as it comes, secrets masked. May be NULL.
 	 */
 	void (*output)(void *data, struct str line);

@@ -121,6 +121,15 @@ void hook_put_block(struct buf *out, const char *reason);
  * apply to the command. `project` NULL: unknown. */
 bool hook_user_decides(struct arena *a, const char *project, const char *command);
 
+/* ---- agents of `dev-team run` in a client of their own (headless.c) ---- */
+
+struct persona;
+/* Whether this is the client of such an agent, whose calls are judged: *out says by what. */
+bool hook_headless(struct persona *out);
+/* Whether its tools may use a file outside of its root: a temporary one, its artifacts; and read
+ * its item's logs and what is next to its skill. `project`: the root. */
+bool hook_headless_may(struct arena *a, const char *project, const char *file, bool write);
+
 /* ---- the decision about a tool call ---- */
 
 /* -1 with *v: the call records an answer to an action that was requested from another agent. */

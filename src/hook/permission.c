@@ -22,6 +22,8 @@ struct permission {
 	const char *note; /* behind the verdict; may be NULL */
 	/* Of an agent of ours in the worktree of its item; place NULL: it is not there. */
 	const char *session, *place, *command;
+	bool headless;      /* nobody can be asked */
+	struct persona own; /* of a headless agent, without a clearance file */
 };
 
 /* ---- output ---- */
@@ -177,6 +179,19 @@ static void exec_text(const struct permission *h, struct str text, struct buf *o
 	buf_add_shell(out, text);
 }
 
+/* Nobody watches a headless agent, nor answers for it. */
+static int check_headless(struct permission *h, const char *command)
+{
+	if (!sandbox_installed(h->arena))
+		return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
+			"commands cannot be contained: there is no bwrap");
+	if (hook_user_decides(h->arena, h->project, command))
+		return deny(&h->verdict, RULE_COMMAND, (struct span){0},
+			"a rule of the user's settings denies it, or asks about it and nobody "
+			"can answer");
+	return 0;
+}
+
 /* The text itself goes to bash, in the sandbox. */
 static int check_command(struct permission *h, struct str command, struct buf *out)
 {
@@ -210,7 +225,7 @@ static int run_command(struct permission *h, const char *command)
 		return deny(&h->verdict, RULE_TOOL, (struct span){0},
 			"the persona '%s' has no policy, so it may not run commands",
 			h->persona->name);
-	if (need_policy(h) < 0)
+	if (need_policy(h) < 0 || (h->headless && check_headless(h, command) < 0))
 		return -1;
 	rc = hook_protocol_begins(given, h->self)
 		     ? hook_protocol_check(&own, given, &text, &h->verdict)
@@ -259,6 +274,12 @@ static const char *const writers[] = {"Write", "Edit", "MultiEdit", "NotebookEdi
 static const char *const readers[] = {"Read", "Grep", "Glob", "LS", "NotebookRead", NULL};
 static const char *const file_members[] = {"file_path", "notebook_path", "path"};
 
+static bool is_given(const struct permission *h, const char *file, enum access access)
+{
+	return h->headless && hook_headless_may(h->arena, h->project ? h->project : h->cwd, file,
+				      access == ACCESS_WRITE);
+}
+
 /* Each member that names a file must pass. A search without a path is in the working directory. */
 static int check_files(struct permission *h, enum access access)
 {
@@ -273,7 +294,8 @@ static int check_files(struct permission *h, enum access access)
 		if (!json_text(file))
 			return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
 				"'%s' of the call is not a text", file_members[i]);
-		if (check_file(h, json_text(file), access) < 0)
+		if (!is_given(h, json_text(file), access) &&
+			check_file(h, json_text(file), access) < 0)
 			return -1;
 	}
 	if (any)
@@ -402,7 +424,9 @@ static int find_persona(struct permission *h, const json *call)
 	const char *name = json_get_str(call, "agent_type");
 	struct verdict ignored = {0};
 
-	if (hook_may_drive(call)) {
+	if (h->headless && !name)
+		name = h->own.name;
+	else if (!h->headless && hook_may_drive(call)) {
 		(void)clearance_persona(&h->clearance, STR("main"), &h->persona, &ignored);
 		return 0;
 	}
@@ -496,15 +520,17 @@ static int judge_bounded(struct permission *h, const json *call)
 static int judge_call(struct permission *h, const json *call, const char *file)
 {
 	struct error err = {0};
-	bool there;
-	int rc = clearance_load(h->arena, file, &h->clearance, &there, &err);
+	bool there = false;
+	int rc = file ? clearance_load(h->arena, file, &h->clearance, &there, &err) : 0;
 
-	if (rc < 0 && hook_may_drive(call))
+	if (rc < 0 && hook_may_drive(call) && !h->headless)
 		return 0;
 	if (rc < 0)
 		rc = deny_with_error(h, RULE_INTERNAL, "the clearance file cannot be read", &err);
 	else if (there)
 		rc = find_persona(h, call);
+	else if (h->headless)
+		h->persona = &h->own;
 	if (rc == 0 && h->persona)
 		rc = judge_bounded(h, call);
 	else if (rc == 0)
@@ -519,7 +545,8 @@ static int judge_call(struct permission *h, const json *call, const char *file)
 /* A call that cannot be read is denied, unless it certainly does not come from a sub-agent. */
 static int answer_broken(struct permission *h, struct str text, struct error *err)
 {
-	if (str_find(text, STR("agent_")) == text.n && str_find(text, STR("\\u")) == text.n)
+	if (!h->headless && str_find(text, STR("agent_")) == text.n &&
+		str_find(text, STR("\\u")) == text.n)
 		return 0;
 	deny_with_error(h, RULE_INTERNAL, "the hook's input cannot be read", err);
 	put_denied(h);
@@ -540,7 +567,7 @@ static const char *call_directory(const struct permission *h, const json *call)
  * person watches, continues without it. */
 static int answer_vanished(struct permission *h, const json *call, const char *mark)
 {
-	if (call && hook_may_drive(call))
+	if (call && hook_may_drive(call) && !h->headless)
 		return 0;
 	h->note = arena_printf(h->arena,
 		"This project had a .dev-team/clearance.yaml. Put it back; or, to do without from "
@@ -575,7 +602,8 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 	}
 	file = clearance_find(a, call_directory(&h, call));
 	mark = file ? NULL : clearance_marked(a, call_directory(&h, call));
-	if (!file && !mark) {
+	h.headless = hook_headless(&h.own);
+	if (!file && !mark && !h.headless) {
 		if (rc == 0 && answer_agent(&h, call) < 0)
 			put_denied(&h);
 		root_close(&h.root);
@@ -585,7 +613,8 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 		return answer_vanished(&h, call, mark);
 	if (rc < 0)
 		return answer_broken(&h, input, err);
-	clearance_mark(a, arena_dup(a, path_dir(arena_dup(a, path_dir(file)))));
+	if (file)
+		clearance_mark(a, arena_dup(a, path_dir(arena_dup(a, path_dir(file)))));
 	rc = judge_call(&h, call, file);
 	root_close(&h.root);
 	return rc;

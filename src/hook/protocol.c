@@ -223,15 +223,33 @@ static int check_words(const struct hook_protocol *p, const struct words *w, str
 		v, w->at[0], str_of(w->n > 1 ? w->p[1] : ""), "it is none of these");
 }
 
-/* Replaces the first word by this program's path, so that neither PATH nor an alias decides what
- * runs. */
-static void name_self(const struct hook_protocol *p, struct node *n)
+/* What was read, each word in quotes, and this program by its path: neither the shell's reading nor
+ * PATH or an alias decides what runs. */
+static int add_command(const struct hook_protocol *p, const struct node *n, const struct words *w,
+	struct buf *out, struct verdict *v)
 {
-	struct part *part = arena_alloc(p->arena, sizeof(*part));
+	buf_add_shell(out, str_of(p->self));
+	for (size_t i = 1; i < w->n; i++) {
+		buf_addc(out, ' ');
+		buf_add_shell(out, str_of(w->p[i]));
+	}
+	for (size_t i = 0; i < n->n_redirects; i++) {
+		const struct redirect *r = &n->redirects[i];
+		const char *word = r->document ? NULL : shell_word_text(p->arena, &r->word);
+		struct str text = r->document ? r->text : str_of(word);
 
-	*part = (struct part){
-		.kind = PART_TEXT, .at = n->words[0].at, .quoted = true, .text = str_of(p->self)};
-	n->words[0] = (struct word){.at = part->at, .parts = part, .n = 1, .quoted = true};
+		if (r->kind == REDIRECT_DUP) {
+			buf_addf(out, " %d>&%d", r->fd, r->other);
+			continue;
+		}
+		if (!r->document && !word)
+			return deny_own_command(v, r->at, STR(""), "its input must be plain");
+		if (str_ends(text, "\n")) /* `<<<` adds it again */
+			text.n--;
+		buf_addf(out, " %d<<<", r->fd);
+		buf_add_shell(out, text);
+	}
+	return 0;
 }
 
 int hook_protocol_check(
@@ -251,7 +269,5 @@ int hook_protocol_check(
 			v, words.at[0], str_of(words.p[0]), "this is another program");
 	if (check_redirects(tree, v) < 0 || check_words(p, &words, v) < 0)
 		return -1;
-	name_self(p, tree);
-	shell_print(out, tree);
-	return 0;
+	return add_command(p, tree, &words, out, v);
 }

@@ -46,6 +46,10 @@ int policy_parse(
 	if (yaml_parse(a, text, file, 1, &map, err) < 0 ||
 		config_decode(a, file, map, "a policy", policy_fields, out, err) < 0)
 		return -1;
+	if (out->hosts.n && out->network == NETWORK_HOST)
+		return error_at(err, file, yaml_get(map, "hosts")->line,
+			yaml_get(map, "hosts")->col,
+			"'hosts' has no effect with 'network: host': remove one of them");
 	if (!out->name)
 		out->name = name_of(a, file);
 	return 0;

@@ -43,6 +43,8 @@ struct policy {
 	struct texts allow;
 	bool write;
 	enum policy_network network;
+	struct texts
+		hosts; /* HOST or HOST:PORT that are reached without a network; `*.` in front */
 	struct texts environment; /* variables that are passed on from the caller */
 	struct texts read;        /* more directories that may be read: absolute paths */
 	struct texts protect;     /* more paths below the root that are kept */

@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include "src/base/number.h"
 #include "src/config/decode.h"
 #include "src/policy/rules.h"
@@ -98,6 +99,23 @@ static bool branch_valid(struct str text)
 	return text.n && text.n <= 200 && text.p[0] != '-';
 }
 
+/* `HOST` or `HOST:PORT`, with `*.` in front for all below it. A service of this machine is a port.
+ */
+static bool host_valid(struct str text)
+{
+	size_t end = str_find(text, STR(":"));
+	struct str name = str_sub(text, str_starts(text, "*.") ? 2 : 0, end);
+	uint64_t port;
+
+	for (size_t i = 0; i < name.n; i++)
+		if (!isalnum((unsigned char)name.p[i]) && !strchr(".-_", name.p[i]))
+			return false;
+	if (end < text.n && !number_parse(str_sub(text, end + 1, text.n), 1, 65535, &port))
+		return false;
+	return name.n && name.n <= 253 && name.p[0] != '.' && name.p[0] != '-' &&
+	       (end < text.n || (!str_is(name, "localhost") && !str_starts(name, "127.")));
+}
+
 /* Two words, or the path of an API: `api repos/{owner}/...`. */
 static bool forge_valid(struct str text)
 {
@@ -125,6 +143,7 @@ FORM(absolute_form, absolute_valid,
 	"an absolute path without '.' and '..', below neither /proc, /dev nor /sys");
 FORM(remote_form, policy_name_valid, "the name of a remote");
 FORM(branch_form, branch_valid, "the name of a branch, or a pattern with '*'");
+FORM(host_form, host_valid, "HOST or HOST:PORT, with a port if it is this machine");
 FORM(forge_form, forge_valid, "a command of gh or glab, like 'pr view'");
 FORM(rule_form, rule_valid, "a program's name and words, like 'git push --force|-f'");
 
@@ -202,6 +221,7 @@ const struct config_field policy_fields[] = {
 		.kind = CONFIG_WORD,
 		CONFIG_AT(policy, network),
 		CONFIG_WORDS("none", "host")},
+	{TEXTS("hosts", host_form, hosts)},
 	{TEXTS("environment", variable_form, environment)},
 	{TEXTS("read", absolute_form, read)},
 	{TEXTS("protect", relative_form, protect)},

@@ -1,3 +1,4 @@
+#include <sys/stat.h>
 #include "context/lease.h"
 #include "src/base/clock.h"
 #include "src/base/json.h"
@@ -22,6 +23,7 @@ struct agent_call {
 	struct run_log log;   /* of what it prints */
 	int64_t heartbeat_at; /* of state.json */
 	struct harness_input input;
+	const char *skill_dir;           /* what is next to the skill; NULL: it has no file */
 	struct artifact_target artifact; /* schema NULL: the stage need not leave one */
 	/* The last attempt. */
 	const struct harness *used; /* NULL: no harness could be used */
@@ -178,9 +180,10 @@ static bool is_of_database(const struct run_item *r, const char *entry)
 
 /* The variables that scripted agents get too, those of databases, the gate's, and those of
  * --pass-env. */
-static const char *const *environment(struct agent_call *c)
+static const char *const *environment(struct agent_call *c, bool judged)
 {
 	const char *branch = c->run->worktree.of.branch;
+	const char *state = getenv("DEV_TEAM_STATE_DIR");
 	const char *const *const more[] = {c->run->database_env,
 		c->run->gate ? gate_environment(c->run->gate) : NULL, c->run->pass_env};
 	struct run_environment env = {0};
@@ -188,6 +191,19 @@ static const char *const *environment(struct agent_call *c)
 	run_action_environment(c->arena, c->run, c->action, &env);
 	vec_push_in(
 		c->arena, &env, arena_printf(c->arena, "DEV_TEAM_BRANCH=%s", branch ? branch : ""));
+	if (judged) {
+		vec_push_in(c->arena, &env,
+			arena_printf(c->arena, HARNESS_POLICY "=%s", c->run->policy));
+		vec_push_in(c->arena, &env,
+			arena_printf(
+				c->arena, HARNESS_ROLE "=%s", json_get_str(c->action, "agent")));
+		vec_push_in(c->arena, &env,
+			arena_printf(
+				c->arena, HARNESS_SKILL "=%s", c->skill_dir ? c->skill_dir : ""));
+		if (state)
+			vec_push_in(c->arena, &env,
+				arena_printf(c->arena, "DEV_TEAM_STATE_DIR=%s", state));
+	}
 	for (size_t i = 0; i < COUNT(more); i++)
 		for (const char *const *e = more[i]; e && *e; e++)
 			if (strchr(*e, '=') && (i == 0 || !is_of_database(c->run, *e)))
@@ -208,17 +224,28 @@ static void keep_line(void *log, struct str line)
 	run_log_line(log, line);
 }
 
+/* A worktree of its own: in the user's checkout git is read-only inside, and the user watches. */
+static bool is_worktree(const struct agent_call *c, const char *directory)
+{
+	struct stat st;
+
+	return lstat(path_join(c->arena, directory, ".git"), &st) == 0 && S_ISREG(st.st_mode);
+}
+
 static void set_input(struct agent_call *c, struct str prompt, const struct instructions *role)
 {
 	const struct run_item *r = c->run;
 	bool inplace =
 		c->spec && c->spec->isolation == ISOLATION_INPLACE && c->spec->isolation_declared;
+	const char *directory = inplace ? r->call.repo : run_action_directory(r, c->action);
+	bool judged = r->policy && is_worktree(c, directory);
 
 	c->input = (struct harness_input){.prompt = prompt,
-		.cwd = inplace ? r->call.repo : run_action_directory(r, c->action),
+		.cwd = directory,
+		.judged = judged,
 		.port = r->worktree.of.port,
 		.artifacts = r->artifacts,
-		.env = environment(c),
+		.env = environment(c, judged),
 		.tools = role->tools,
 		.timeout_s = timeout_of(c),
 		.max_budget_usd = c->spec ? c->spec->max_budget_usd : 0,
@@ -540,6 +567,8 @@ static int make_prompt(
 		brief_instructions(
 			c->arena, &f, c->id, r->plugin_root, r->call.repo, role, &skill, err) < 0)
 		return -1;
+	if (skill.path)
+		c->skill_dir = arena_dup(c->arena, path_dir(skill.path));
 	return brief_add(prompt, BRIEF_PROMPT, &f, c->id, role, &skill, err);
 }
 

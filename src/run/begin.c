@@ -4,7 +4,10 @@
 #include "src/event/event.h"
 #include "src/graph/manifest.h"
 #include "src/machine/brief.h"
+#include "src/policy/policy.h"
 #include "src/run/run_internal.h"
+#include "src/sandbox/sandbox.h"
+#include "src/setup/setup.h"
 #include "steps/steps.h"
 
 enum { CHAIN_MAX = 8 };
@@ -353,6 +356,45 @@ static int load_pipeline(struct arena *a, struct run_item *r, struct error *err)
 	return r->chain.n ? 0 : check_pipeline(a, r, &q, err);
 }
 
+/* Whether agents may run in a client that asks our hook. */
+static bool has_judged_harness(struct arena *a, const struct run_item *r)
+{
+	const struct pipeline *p = r->pipeline;
+	struct text_list chain = run_agent_harnesses(a, r, NULL);
+	size_t n = p && !r->chain.n ? p->n_stages : 0;
+
+	for (size_t s = 0; s <= n; s++) {
+		for (size_t i = 0; i < chain.n; i++)
+			if (strcmp(chain.list[i], "claude-code") == 0)
+				return true;
+		if (s < n)
+			chain = run_agent_harnesses(a, r, &p->stages[s]);
+	}
+	return false;
+}
+
+/* As in the client: `developer`, unless the settings say otherwise. */
+static int load_policy(struct arena *a, struct run_item *r, struct error *err)
+{
+	struct settings settings;
+	struct policy policy;
+	const char *version;
+
+	if (settings_load(a, r->call.repo, &settings, err) < 0)
+		return -1;
+	r->policy = settings.policy ? settings.policy : "developer";
+	if (strcmp(r->policy, "none") == 0) {
+		r->policy = NULL;
+		return 0;
+	}
+	if (policy_load(a, r->policy, &policy, err) < 0)
+		return error_prefix(err, "the 'policy' of " SETTINGS_FILE);
+	if (r->call.in_place || !has_judged_harness(a, r) || sandbox_probe(a, &version, err) == 0)
+		return 0;
+	return error_prefix(err, "agents need a sandbox, unless " SETTINGS_FILE
+				 " has 'policy: none' (docs/policy.md)");
+}
+
 static int load_real_agents(struct arena *a, struct run_item *r, struct error *err)
 {
 	const struct run_request *q = r->request;
@@ -365,7 +407,7 @@ static int load_real_agents(struct arena *a, struct run_item *r, struct error *e
 	if (r->pipeline ? load_pipeline(a, r, err) < 0 || check_stages(a, r, err) < 0
 			: check_run_model(r, err) < 0)
 		return -1;
-	return probe_chain(a, r, err);
+	return probe_chain(a, r, err) < 0 ? -1 : load_policy(a, r, err);
 }
 
 /* The script's answer is played, so that the repository needs none. */

@@ -8,7 +8,7 @@
 #include "src/harness/adapter.h"
 #include "src/machine/place.h"
 #include "src/setup/setup.h"
-#include "src/run/run.h"
+#include "src/run/run_internal.h"
 #include "src/sandbox/sandbox.h"
 #include "src/store/disk.h"
 #include "src/sys/directory.h"
@@ -222,6 +222,26 @@ static void check_state(struct doctor *c)
 }
 
 /* ---- the sandbox ---- */
+
+/* Of the harnesses of a run without options, those that ask no hook. */
+static void check_uncontained(struct doctor *c)
+{
+	static const char *const names[] = {"codex", "gemini-cli", "opencode", NULL};
+	struct text_list chain = {0};
+	struct settings settings;
+	struct error ignored;
+
+	if (!c->repo || settings_load(c->arena, c->repo, &settings, &ignored) < 0 ||
+		!settings.harness ||
+		run_read_harnesses(c->arena, settings.harness, &chain, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < chain.n; i++)
+		if (str_in(str_of(chain.list[i]), names))
+			report(c, HEALTH_WARN, "sandbox",
+				"dev-team does not contain the commands of '%s': see "
+				"docs/policy.md",
+				chain.list[i]);
+}
 
 /* Whether agents' commands can be contained. */
 static void check_sandbox(struct doctor *c)
@@ -563,7 +583,8 @@ static void check_databases(struct doctor *c)
 bool run_doctor(struct arena *a, const struct run_step_call *call, struct buf *out)
 {
 	static void (*const checks[])(struct doctor * c) = {check_programs, check_state,
-		check_sandbox, check_installation, check_repository, check_databases, check_loop};
+		check_sandbox, check_installation, check_repository, check_uncontained,
+		check_databases, check_loop};
 	struct doctor c = {.arena = a, .out = out, .call = call};
 
 	for (size_t i = 0; i < COUNT(checks); i++)

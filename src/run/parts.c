@@ -1,6 +1,7 @@
 /* parts.c: what lives and dies with a worktree: a branch of each of its pool's databases. */
 #include "src/run/databases.h"
 #include "src/run/run_internal.h"
+#include "src/sandbox/sandbox.h"
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"

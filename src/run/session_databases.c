@@ -1,5 +1,6 @@
 /* session_databases.c: the databases of an action that a session carries out, and of a command in
  * the sandbox. */
+#include "src/base/number.h"
 #include "src/machine/place.h"
 #include "src/policy/where.h"
 #include "src/run/databases.h"
@@ -113,33 +114,64 @@ int session_databases_environment(struct arena *a, const char *document, const c
 
 /* ---- a contained command ---- */
 
+struct passed {
+	VEC(const char *) variables; /* `NAME=value` */
+	VEC(const char *) read, write;
+	VEC(struct sandbox_service) services;
+};
+
+/* SQLite makes its log beside the file, so that a writer needs the directory. That of a branch has
+ * nothing else in it; a directory elsewhere could have. */
+static void pass_directory(struct arena *a, const struct branchdb_endpoint *at, struct passed *out)
+{
+	if (!strstr(at->directory, "/.databases/"))
+		return;
+	if (at->read_only)
+		vec_push_in(a, &out->read, at->directory);
+	else
+		vec_push_in(a, &out->write, at->directory);
+}
+
+static void pass_address(struct arena *a, const char *address, struct passed *out)
+{
+	struct branchdb_endpoint at;
+	uint64_t port;
+
+	if (!branchdb_find_endpoint(a, address, &at))
+		return;
+	if (at.directory)
+		pass_directory(a, &at, out);
+	else if (at.host[0] == '/')
+		vec_push_in(a, &out->read, at.host);
+	else if (number_parse(str_of(at.port), 1, 65535, &port))
+		vec_push_in(a, &out->services,
+			((struct sandbox_service){.host = at.host, .port = (unsigned)port}));
+}
+
 void pool_databases_pass(struct arena *a, struct sandbox_command *x)
 {
 	const char *text = getenv(POOL_DATABASES_VARIABLE);
-	VEC(struct sandbox_database) databases = {0};
-	VEC(const char *) names = {0};
 	struct str rest = str_of(text ? text : "");
+	struct passed all = {0};
 	bool target = true;
 
 	while (rest.n) {
 		size_t n = strcspn(rest.p, ", ");
 		const char *name = arena_dup(a, str_sub(rest, 0, n)), *value = getenv(name);
-		struct branchdb_endpoint at;
 
-		vec_push_in(a, &names, name);
-		if (target && value && branchdb_find_endpoint(a, value, &at)) {
-			const struct sandbox_database of = {.directory = at.directory,
-				.write = !at.read_only,
-				.host = at.host,
-				.port = at.port};
-
-			vec_push_in(a, &databases, of);
-		}
+		if (value)
+			vec_push_in(a, &all.variables, arena_printf(a, "%s=%s", name, value));
+		if (target && value)
+			pass_address(a, value, &all);
 		target = n < rest.n && rest.p[n] == ' ';
 		rest = str_sub(rest, n < rest.n ? n + 1 : n, rest.n);
 	}
-	vec_push_in(a, &names, NULL);
-	x->variables = names.items;
-	x->databases = databases.items;
-	x->n_databases = databases.n;
+	vec_push_in(a, &all.variables, NULL);
+	vec_push_in(a, &all.read, NULL);
+	vec_push_in(a, &all.write, NULL);
+	x->variables = all.variables.items;
+	x->read = all.read.items;
+	x->write = all.write.items;
+	x->services = all.services.items;
+	x->n_services = all.services.n;
 }

@@ -11,6 +11,7 @@
 struct list {
 	struct sandbox *s;
 	struct buf *out;
+	VEC(const char *) tools; /* directories of toolchains */
 };
 
 static void put(struct list *l, const char *word)
@@ -84,6 +85,12 @@ static int copy_etc(struct sandbox *s, const char *etc, const glob_t *found, str
 					    : sandbox_copy_file(real, to, err) < 0)
 			return -1;
 	}
+	if (path_mkdirs(path_join(s->arena, fresh, "ssh"), err) < 0 ||
+		sandbox_write_file(path_join(s->arena, fresh, "ssh/ssh_config"),
+			STR("Match exec \"env | grep -q ^https_proxy=http://127.0.0.1\"\n"
+			    "  ProxyCommand " BOX_PROGRAM " sandbox-connect %h %p\n"),
+			0644, err) < 0)
+		return -1;
 	if (sandbox_write_file(path_join(s->arena, fresh, ".made"), STR(""), 0644, err) < 0)
 		return -1;
 	(void)chmod(fresh, 0755);
@@ -92,6 +99,18 @@ static int copy_etc(struct sandbox *s, const char *etc, const glob_t *found, str
 		return error_errno(err, "cannot make '%s'", etc);
 	sandbox_remove_tree(old);
 	return 0;
+}
+
+static int put_hosts(struct list *l, struct error *err)
+{
+	const char *more = sandbox_network_hosts(l->s), *file = l->s->hosts;
+	const char *own = more ? sandbox_read_text(l->s->arena, "/etc/hosts") : NULL;
+
+	if (!more)
+		return 0;
+	put3(l, "--ro-bind", file, "/etc/hosts");
+	return sandbox_write_file(
+		file, str_of(arena_printf(l->s->arena, "%s%s", more, own ? own : "")), 0644, err);
 }
 
 /* Files without secrets, in a copy: a mount for each would take longer than the command. */
@@ -117,7 +136,7 @@ static int put_etc(struct list *l, struct error *err)
 		rc = copy_etc(l->s, etc, &found, err);
 	globfree(&found);
 	put3(l, "--ro-bind", etc, "/etc");
-	return rc;
+	return rc < 0 ? -1 : put_hosts(l, err);
 }
 
 /* ---- toolchains ---- */
@@ -133,6 +152,21 @@ static bool is_visible(const char *path)
 	return false;
 }
 
+/* Once: mounts take most of the time of a short command. */
+static void put_tool(struct list *l, const char *path)
+{
+	for (size_t i = 0; i < l->tools.n; i++) {
+		size_t n = strlen(l->tools.items[i]);
+
+		if (strncmp(path, l->tools.items[i], n) == 0 && (!path[n] || path[n] == '/'))
+			return;
+	}
+	if (!path_exists(path))
+		return;
+	vec_push_in(l->s->arena, &l->tools, path);
+	read_only(l, path);
+}
+
 /* A directory of PATH, and what programs look for next to it. */
 static void put_path(struct list *l, const char *dir)
 {
@@ -140,11 +174,11 @@ static void put_path(struct list *l, const char *dir)
 	struct str base = path_base(dir);
 	const char *prefix = arena_dup(l->s->arena, path_dir(dir)), *home = getenv("HOME");
 
-	read_only(l, dir);
+	put_tool(l, dir);
 	if (!str_is(base, "bin") || strcmp(prefix, "/") == 0 || (home && strcmp(prefix, home) == 0))
 		return;
 	for (size_t i = 0; i < COUNT(beside); i++)
-		read_only(l, path_join(l->s->arena, prefix, beside[i]));
+		put_tool(l, path_join(l->s->arena, prefix, beside[i]));
 }
 
 static void put_toolchains(struct list *l)
@@ -162,14 +196,15 @@ static void put_toolchains(struct list *l)
 	struct str rest = str_of(getenv("PATH")), dir;
 
 	for (size_t i = 0; home && i < COUNT(in_home); i++)
-		read_only(l, path_join(l->s->arena, home, in_home[i]));
-	for (size_t i = 0; home && l->s->x->policy->network == NETWORK_NONE && i < COUNT(seeds);
+		put_tool(l, path_join(l->s->arena, home, in_home[i]));
+	for (size_t i = 0; home && l->s->x->policy->network == NETWORK_NONE &&
+			   !l->s->x->policy->hosts.n && i < COUNT(seeds);
 		i++)
-		read_only(l, path_join(l->s->arena, home, seeds[i]));
+		put_tool(l, path_join(l->s->arena, home, seeds[i]));
 	for (size_t i = 0; i < COUNT(variables); i++)
 		if ((value = getenv(variables[i])) && value[0] == '/' && !is_visible(value) &&
 			(!home || strcmp(value, home) != 0) && value[1])
-			read_only(l, value);
+			put_tool(l, value);
 	while (rest.n) {
 		size_t end = str_find(rest, STR(":"));
 
@@ -318,6 +353,10 @@ static void put_root(struct list *l)
 
 	for (size_t i = 0; i < s->x->policy->read.n; i++)
 		read_only(l, s->x->policy->read.p[i]);
+	for (const char *const *d = s->x->read; d && *d; d++)
+		read_only(l, *d);
+	for (const char *const *d = s->x->write; d && *d; d++)
+		put3(l, "--bind", *d, *d);
 	put3(l, s->x->policy->write ? "--bind" : "--ro-bind", root, root);
 	if (lstat(git, &st) == 0 && S_ISREG(st.st_mode))
 		read_only(l, git);
@@ -336,22 +375,11 @@ static void put_root(struct list *l)
 	put_git(l);
 }
 
-/* SQLite makes its log beside the file, so that a writer needs the directory. */
-static void put_databases(struct list *l)
-{
-	for (size_t i = 0; i < l->s->x->n_databases; i++) {
-		const struct sandbox_database *d = &l->s->x->databases[i];
-
-		if (d->directory)
-			put3(l, d->write ? "--bind" : "--ro-bind", d->directory, d->directory);
-	}
-}
-
 int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 {
 	static const char *const first[] = {"--unshare-pid", "--unshare-ipc", "--as-pid-1",
 		"--die-with-parent", "--cap-drop", "ALL"};
-	struct list l = {s, out};
+	struct list l = {.s = s, .out = out};
 	const char *home = getenv("HOME");
 
 	for (size_t i = 0; i < COUNT(first); i++)
@@ -376,7 +404,6 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 		put3(&l, "--bind", s->home, home);
 	put_toolchains(&l);
 	put_root(&l);
-	put_databases(&l);
 	if (put_box(&l, err) < 0)
 		return -1;
 	put(&l, "--chdir");
@@ -401,7 +428,6 @@ static bool is_passed(const struct sandbox *s, struct str name)
 		NULL};
 
 	return str_in(name, names) || str_starts(name, "LC_") ||
-	       (s->x->variables && str_in(name, s->x->variables)) ||
 	       texts_have(&s->x->policy->environment, name);
 }
 
@@ -410,12 +436,22 @@ static const char *const no_network[] = {"npm_config_fetch_retries=0", "npm_conf
 	"npm_config_fund=false", "npm_config_update_notifier=false", "PIP_RETRIES=0",
 	"PIP_DISABLE_PIP_VERSION_CHECK=1", "CARGO_NET_RETRY=0", "GOPROXY=off"};
 
+struct entries {
+	struct arena *arena;
+	char **items;
+	size_t n, cap;
+};
+
+static void add_entry(void *data, const char *entry)
+{
+	struct entries *list = data;
+
+	vec_push_in(list->arena, list, arena_dup(list->arena, str_of(entry)));
+}
+
 char **sandbox_environment(struct sandbox *s)
 {
-	struct {
-		char **items;
-		size_t n, cap;
-	} list = {0};
+	struct entries list = {.arena = s->arena};
 	const char *path = getenv("PATH"), *home = getenv("HOME");
 	struct arena *a = s->arena;
 
@@ -430,8 +466,13 @@ char **sandbox_environment(struct sandbox *s)
 	vec_push_in(a, &list, arena_dup(a, STR("GIT_TERMINAL_PROMPT=0")));
 	if (!s->view.write)
 		vec_push_in(a, &list, arena_dup(a, STR("GIT_OPTIONAL_LOCKS=0")));
-	for (size_t i = 0; s->x->policy->network == NETWORK_NONE && i < COUNT(no_network); i++)
+	for (size_t i = 0; s->x->policy->network == NETWORK_NONE && !s->x->policy->hosts.n &&
+			   i < COUNT(no_network);
+		i++)
 		vec_push_in(a, &list, arena_dup(a, str_of(no_network[i])));
+	for (const char *const *e = s->x->variables; e && *e; e++)
+		add_entry(&list, *e);
+	sandbox_network_variables(s, add_entry, &list);
 	vec_push_in(a, &list, NULL);
 	return list.items;
 }

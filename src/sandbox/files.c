@@ -6,7 +6,7 @@
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
 
-enum { TEXT_FILE_MAX = 1 << 20 };
+enum { TEXT_FILE_MAX = 1 << 20, SMALL = 4096 };
 
 static int copy_bytes(int in, int out, const char *to, struct error *err)
 {
@@ -19,18 +19,50 @@ static int copy_bytes(int in, int out, const char *to, struct error *err)
 	return n < 0 ? error_errno(err, "cannot copy to '%s'", to) : 0;
 }
 
-static int copy_open_file(int in, const char *to, mode_t mode, struct error *err)
+/* Making a file takes longer than to see that it is there: `path` is a file with this text and
+ * mode.
+ */
+static bool is_text(const char *path, struct str text, mode_t mode)
+{
+	CLEANUP(base_close)
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char piece[4096];
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_mode & 07777) != mode ||
+		st.st_size != (off_t)text.n)
+		return false;
+	while (text.n && (n = read(fd, piece, sizeof(piece))) > 0) {
+		if ((size_t)n > text.n || memcmp(piece, text.p, (size_t)n) != 0)
+			return false;
+		text = str_sub(text, (size_t)n, text.n);
+	}
+	return !text.n;
+}
+
+static bool is_same(int in, const struct stat *st, const char *path, mode_t mode)
+{
+	char text[SMALL];
+	ssize_t n = st->st_size <= SMALL ? pread(in, text, sizeof(text), 0) : -1;
+
+	return n == st->st_size && is_text(path, (struct str){text, (size_t)n}, mode);
+}
+
+static int copy_open_file(int in, const char *to, const struct stat *st, struct error *err)
 {
 	CLEANUP(base_close) int out = -1;
+	mode_t mode = (st->st_mode & 0777) | 0600;
 
+	if (is_same(in, st, to, mode))
+		return 0;
 	(void)unlink(to);
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (out < 0)
 		return error_errno(err, "cannot write '%s'", to);
 	if (copy_bytes(in, out, to, err) < 0)
 		return -1;
-	return fchmod(out, (mode & 0777) | 0600) < 0 ? error_errno(err, "cannot write '%s'", to)
-						     : 0;
+	return fchmod(out, mode) < 0 ? error_errno(err, "cannot write '%s'", to) : 0;
 }
 
 static int copy_link(int dir, const char *name, const char *to)
@@ -55,7 +87,7 @@ int sandbox_copy_file(const char *from, const char *to, struct error *err)
 			       ? error_errno(err, "cannot make the link '%s'", to)
 			       : 0;
 	}
-	return copy_open_file(in, to, st.st_mode, err);
+	return copy_open_file(in, to, &st, err);
 }
 
 struct tree {
@@ -84,7 +116,7 @@ static enum directory_visit copy_entry(
 	in = openat(e->parent, e->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (in < 0 || fstat(in, &st) < 0)
 		return DIRECTORY_CONTINUE;
-	return copy_open_file(in, to, st.st_mode, err) < 0 ? DIRECTORY_STOP : DIRECTORY_CONTINUE;
+	return copy_open_file(in, to, &st, err) < 0 ? DIRECTORY_STOP : DIRECTORY_CONTINUE;
 }
 
 int sandbox_copy_tree(const char *from, const char *to, struct error *err)
@@ -94,6 +126,36 @@ int sandbox_copy_tree(const char *from, const char *to, struct error *err)
 	if (path_mkdirs(to, err) < 0)
 		return -1;
 	return directory_walk(from, copy_entry, &t, err);
+}
+
+struct extra {
+	const char *from, *to;
+};
+
+static enum directory_visit remove_extra(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	const struct extra *x = data;
+	char from[PATH_MAX], to[PATH_MAX];
+	struct stat st;
+	bool directory = e->type == FILE_DIRECTORY;
+
+	(void)err;
+	(void)snprintf(from, sizeof(from), "%s/%s", x->from, e->path);
+	(void)snprintf(to, sizeof(to), "%s/%s", x->to, e->path);
+	if (e->type != FILE_LINK && lstat(from, &st) == 0 && directory == S_ISDIR(st.st_mode))
+		return DIRECTORY_CONTINUE;
+	sandbox_remove_tree(to);
+	return DIRECTORY_SKIP;
+}
+
+int sandbox_sync_tree(const char *from, const char *to, struct error *err)
+{
+	struct extra x = {from, to};
+	struct error ignored;
+
+	(void)directory_walk(to, remove_extra, &x, &ignored);
+	return sandbox_copy_tree(from, to, err);
 }
 
 void sandbox_remove_tree(const char *path)
@@ -124,6 +186,8 @@ int sandbox_write_file(const char *path, struct str text, mode_t mode, struct er
 {
 	CLEANUP(base_close) int fd = -1;
 
+	if (is_text(path, text, mode))
+		return 0;
 	(void)unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 	if (fd < 0)

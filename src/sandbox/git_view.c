@@ -358,9 +358,15 @@ static void remove_links(const char *dir)
 static int make_objects(struct sandbox *s, struct error *err)
 {
 	const char *info = in_copy(s, "objects/info");
+	struct directory_names names = {0};
+	bool missing;
 
-	sandbox_remove_tree(info);
-	if (path_mkdirs(info, err) < 0 || path_mkdirs(in_copy(s, "objects/pack"), err) < 0)
+	if (path_mkdirs(info, err) < 0 || directory_list(s->arena, info, &names, &missing, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++)
+		if (strcmp(names.items[i], "alternates") != 0)
+			sandbox_remove_tree(path_join(s->arena, info, names.items[i]));
+	if (path_mkdirs(in_copy(s, "objects/pack"), err) < 0)
 		return -1;
 	return sandbox_write_file(
 		path_join(s->arena, info, "alternates"), STR(BOX_OBJECTS "\n"), 0600, err);
@@ -648,8 +654,7 @@ static int copy_refs(struct sandbox *s, struct error *err)
 	const char *stash = sandbox_read_text(s->arena, in_copy(s, "refs/stash"));
 	struct refs refs;
 
-	sandbox_remove_tree(in_copy(s, "refs"));
-	if (sandbox_copy_tree(in_common(s, "refs"), in_copy(s, "refs"), err) < 0 ||
+	if (sandbox_sync_tree(in_common(s, "refs"), in_copy(s, "refs"), err) < 0 ||
 		sandbox_copy_file(in_common(s, "packed-refs"), in_copy(s, "packed-refs"), err) < 0)
 		return -1;
 	if (s->view.own)
@@ -682,6 +687,8 @@ static int refresh(struct sandbox *s, struct error *err)
 	static const char *const files[] = {"HEAD", "shallow", "description"};
 	static const char *const mounted[] = {"hooks", "modules", "lfs", "logs"};
 
+	/* A command could have put one where a directory is expected. */
+	remove_links(s->view.copy);
 	for (size_t i = 0; i < COUNT(mounted); i++)
 		if (path_mkdirs(in_copy(s, mounted[i]), err) < 0)
 			return -1;

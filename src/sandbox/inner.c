@@ -67,17 +67,21 @@ static int wait_for(pid_t bash)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* *plan: the limits in one line, then the text. */
-static int run_bash(struct arena *a, struct str plan, int ready)
+/* *plan: the limits in one line, where to listen in the next, then the text. */
+static int run_bash(struct arena *a, struct str plan, int ready, int network)
 {
 	char *words[] = {arena_dup(a, STR("bash")), arena_dup(a, STR("--noprofile")),
 		arena_dup(a, STR("--norc")), arena_dup(a, STR("-c")), NULL, NULL};
-	struct str line;
+	struct str line, routes;
 	pid_t pid;
 
 	(void)str_line(&plan, &line);
+	(void)str_line(&plan, &routes);
 	words[4] = arena_dup(a, plan);
 	set_limits(a, line);
+	if (!sandbox_network_listen(a, routes, network))
+		error_log("dev-team: services outside cannot be reached: %s", strerror(errno));
+	base_close(&network);
 	/* Nothing inside may trace this process or read its memory. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 		sandbox_filter_enter() < 0) {
@@ -110,14 +114,15 @@ static int run_inner(int argc, char **argv)
 	struct arena a = {0};
 	CLEANUP(buf_release) struct buf plan = BUF_INIT;
 	struct error err;
-	uint64_t fd, ready;
+	uint64_t fd, ready, network;
 
-	if (argc != 2 || !number_parse(str_of(argv[0]), 3, 1000, &fd) ||
+	if (argc != 3 || !number_parse(str_of(argv[0]), 3, 1000, &fd) ||
 		!number_parse(str_of(argv[1]), 3, 1000, &ready) ||
+		!number_parse(str_of(argv[2]), 0, 1000, &network) ||
 		sys_read_all(&plan, (int)fd, (size_t)1 << 20, "plan", &err) < 0)
 		return FAILED;
 	close((int)fd);
-	return run_bash(&a, buf_str(&plan), (int)ready);
+	return run_bash(&a, buf_str(&plan), (int)ready, network ? (int)network : -1);
 }
 
 int sandbox_inner(int argc, char **argv)
@@ -128,6 +133,8 @@ int sandbox_inner(int argc, char **argv)
 		return run_inner(argc - 2, argv + 2);
 	if (strcmp(verb, "sandbox-git") == 0)
 		return sandbox_broker_git_client(argc - 2, argv + 2);
+	if (strcmp(verb, "sandbox-connect") == 0)
+		return sandbox_network_client(argc - 2, argv + 2);
 	if (strcmp(verb, "sandbox-forge") == 0)
 		return sandbox_broker_forge_client(argc - 2, argv + 2);
 	return -1;

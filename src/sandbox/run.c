@@ -96,6 +96,10 @@ static int plan_file(const struct sandbox *s, struct error *err)
 
 	buf_addf(&plan, "%u %llu %llu %u %u\n", l->cpu_s, (unsigned long long)l->memory,
 		(unsigned long long)l->file_size, l->processes, l->open_files);
+	for (size_t i = 0; i < s->routes.n; i++)
+		buf_addf(&plan, "%s%s:%u", i ? " " : "", s->routes.items[i].at,
+			s->routes.items[i].port);
+	buf_addc(&plan, '\n');
 	buf_add(&plan, s->x->text);
 	return memory_file(buf_str(&plan), err);
 }
@@ -105,19 +109,18 @@ static void keep_open(int fd)
 	(void)fcntl(fd, F_SETFD, 0);
 }
 
-_Noreturn static void start_bwrap(
-	const struct sandbox *s, char **environment, int args, int plan, int info, int ready)
+_Noreturn static void start_bwrap(const struct sandbox *s, char **environment, const int all[5])
 {
-	char fds[4][16];
-	const int all[] = {args, info, plan, ready};
+	char fds[5][16];
 	const char *const argv[] = {"bwrap", "--args", fds[0], "--info-fd", fds[1], "--",
-		BOX_PROGRAM, "sandbox-run", fds[2], fds[3], NULL};
+		BOX_PROGRAM, "sandbox-run", fds[2], fds[3], fds[4], NULL};
 	bool blocked;
 	const char *program = path_find_program(s->arena, "bwrap", &blocked);
 
-	for (size_t i = 0; i < COUNT(all); i++) {
-		keep_open(all[i]);
-		(void)snprintf(fds[i], sizeof(fds[i]), "%d", all[i]);
+	for (size_t i = 0; i < COUNT(fds); i++) {
+		if (all[i] >= 0)
+			keep_open(all[i]);
+		(void)snprintf(fds[i], sizeof(fds[i]), "%d", all[i] < 0 ? 0 : all[i]);
 	}
 	if (!s->x->give_stdin) {
 		int null = open("/dev/null", O_RDONLY);
@@ -133,7 +136,7 @@ _Noreturn static void start_bwrap(
 static int start(struct sandbox *s, struct running *r, struct error *err)
 {
 	CLEANUP(buf_release) struct buf arguments = BUF_INIT;
-	CLEANUP(base_close) int args = -1, plan = -1;
+	CLEANUP(base_close) int args = -1, plan = -1, network = -1;
 	int info[2], ready[2];
 	char **environment;
 
@@ -142,11 +145,13 @@ static int start(struct sandbox *s, struct running *r, struct error *err)
 		(plan = plan_file(s, err)) < 0)
 		return -1;
 	environment = sandbox_environment(s);
+	if (sandbox_network_open(s, &network, err) < 0)
+		return -1;
 	if (pipe2(info, O_CLOEXEC) < 0 || pipe2(ready, O_CLOEXEC) < 0)
 		return error_errno(err, "cannot start the sandbox");
 	r->pid = fork();
 	if (r->pid == 0)
-		start_bwrap(s, environment, args, plan, info[1], ready[1]);
+		start_bwrap(s, environment, (const int[]){args, info[1], plan, ready[1], network});
 	close(info[1]);
 	close(ready[1]);
 	r->info = info[0];
@@ -296,12 +301,14 @@ static int run_inside(struct sandbox *s, struct error *err)
 	struct running r = {.handle = -1};
 	int rc;
 
-	if (sandbox_broker_open(s, err) < 0 || begin_run(s, err) < 0)
+	if (sandbox_network_plan(s, err) < 0 || sandbox_broker_open(s, err) < 0 ||
+		begin_run(s, err) < 0)
 		return -1;
 	rc = start(s, &r, err);
 	sandbox_place_unlock(s); /* the arguments were written under the lock */
 	if (rc == 0)
 		watch(s, &r);
+	sandbox_network_close(s);
 	sandbox_broker_close(s);
 	if (end_of_run(s, rc < 0 ? &(struct error){0} : err) < 0)
 		rc = -1;

@@ -13,11 +13,11 @@
 
 #include "src/policy/check.h"
 
-/* A branch of a database that the command may use. */
-struct sandbox_database {
-	const char *directory;   /* of an SQLite file; NULL: it is a server's */
-	bool write;              /* of the directory */
-	const char *host, *port; /* of the server: a name, an address, or a socket's directory */
+/* Reached inside at the same address: `localhost` and loopback addresses as they are, another name
+ * by /etc/hosts. */
+struct sandbox_service {
+	const char *host;
+	unsigned port;
 };
 
 struct sandbox_command {
@@ -25,13 +25,14 @@ struct sandbox_command {
 	const struct root *root;
 	const char *cwd; /* NULL: the root */
 	struct str text;
+	const struct sandbox_service *services;
+	size_t n_services;
+	const char *const *read, *const *write; /* directories, NULL-ended; NULL: none */
+	const char *const *variables; /* `NAME=value` that are passed on; NULL-ended; NULL: none */
 	bool give_stdin;              /* else /dev/null */
 	unsigned timeout_s;           /* 0: the policy's */
 	unsigned grace_ms;            /* between TERM and KILL; 0: five seconds */
 	int cancel;                   /* readable: end the run. -1: none */
-	const char *const *variables; /* that it gets beside the policy's, NULL-ended; or NULL */
-	const struct sandbox_database *databases;
-	size_t n_databases;
 };
 
 struct sandbox_end {

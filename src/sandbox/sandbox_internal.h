@@ -30,6 +30,13 @@ struct kept_name {
 	} kind;
 };
 
+/* What listens inside at a loopback address. */
+struct route {
+	const char *at;   /* 127.N.N.N */
+	const char *host; /* that it leads to; NULL: the proxy */
+	unsigned port;
+};
+
 /* The private copy of a repository's common directory. */
 struct git_view {
 	const char *common; /* the real one; NULL: the root is in no repository */
@@ -50,11 +57,15 @@ struct sandbox {
 	const char *home;   /* of this repository, writable: HOME inside */
 	const char *tmp;    /* of this root, writable: /tmp inside, and TMPDIR by this name */
 	const char *socket; /* of this run's broker */
+	const char *hosts;  /* this run's /etc/hosts, if it has one */
 	int broker;         /* listens; -1: none */
 	int mutex, live;    /* locks */
 	bool alone;         /* no other run works in this root */
 	struct git_view view;
 	VEC(struct kept_name) kept;
+	VEC(struct route) routes;
+	size_t n_names; /* of hosts that have an address inside */
+	pid_t network;  /* serves the routes; 0: none */
 };
 
 void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
@@ -65,6 +76,8 @@ void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
 int sandbox_copy_file(const char *from, const char *to, struct error *err);
 /* A directory with everything in it: files, directories and links. */
 int sandbox_copy_tree(const char *from, const char *to, struct error *err);
+/* The same into one that may be there: what is not in `from` goes. */
+int sandbox_sync_tree(const char *from, const char *to, struct error *err);
 void sandbox_remove_tree(const char *path);
 /* A small file in the arena; NULL: it is not there, no regular file, or too large. */
 const char *sandbox_read_text(struct arena *a, const char *path);
@@ -112,6 +125,36 @@ void sandbox_broker_serve(struct sandbox *s); /* one request */
 void sandbox_broker_close(struct sandbox *s);
 int sandbox_broker_git_client(int argc, char **argv);
 int sandbox_broker_forge_client(int argc, char **argv);
+
+/* ---- network.c: services and named hosts ---- */
+
+/* Fills in s->routes. -1: ERR_STATE, one cannot be reached from inside. */
+int sandbox_network_plan(struct sandbox *s, struct error *err);
+/* Lines of /etc/hosts; NULL: none. */
+const char *sandbox_network_hosts(struct sandbox *s);
+/* Variables that name the proxy, if there is one. */
+void sandbox_network_variables(
+	struct sandbox *s, void (*add)(void *data, const char *entry), void *data);
+/* Starts the process that serves the routes. *inside: where the first process sends its sockets;
+ * -1: there are no routes. */
+int sandbox_network_open(struct sandbox *s, int *inside, struct error *err);
+void sandbox_network_close(struct sandbox *s);
+/* Inside: listens at each `ADDRESS:PORT` of the list. */
+bool sandbox_network_listen(struct arena *a, struct str list, int channel);
+int sandbox_network_client(int argc, char **argv);
+/* Cuts `:PORT` off; 0: there is none. */
+unsigned sandbox_split_port(struct str *host);
+/* Passes bytes from `in` to the socket `other`, and from there to `out`, until `other` ends. */
+void sandbox_relay(int in, int out, int other);
+
+/* ---- proxy.c ---- */
+
+void sandbox_proxy_serve(struct sandbox *s, int fd);
+/* A connection, or -1 with why. `trusted`: the caller, not the command, says where to. */
+int sandbox_dial(
+	const struct policy *p, const char *host, unsigned port, bool trusted, const char **why);
+/* The bytes up to the first empty line, and what follows them. */
+bool sandbox_proxy_read_head(int fd, struct buf *head, struct str *rest);
 
 /* ---- seccomp.c ---- */
 

@@ -8,7 +8,7 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
-enum { DEPTH_MAX = 8 };
+enum { DEPTH_MAX = 8, INDEX_MAX = 256 << 20 };
 
 /* Settings that name programs or files, or let git fetch by itself. */
 static bool is_harmful(const char *key)
@@ -81,6 +81,22 @@ static void clean_settings(struct sandbox *s, const char *sub)
 	}
 }
 
+/* Mostly the index of the root names no repository, and need not be read by git: no entry has the
+ * mode 160000, and no part of it is in another file. */
+static bool may_name_repositories(struct sandbox *s)
+{
+	static const char mode[] = {0, 0, '\xe0', 0}, split[] = {'l', 'i', 'n', 'k', 0, 0};
+	CLEANUP(buf_release) struct buf index = BUF_INIT;
+	const char *path = path_join(s->arena, s->view.own ? s->view.own : s->view.common, "index");
+	struct error ignored;
+	bool missing = false;
+
+	if (sys_read_file(&index, path, INDEX_MAX, &missing, &ignored) < 0)
+		return !missing;
+	return str_find(buf_str(&index), (struct str){mode, sizeof(mode)}) < index.len ||
+	       str_find(buf_str(&index), (struct str){split, sizeof(split)}) < index.len;
+}
+
 static void clean_below(struct sandbox *s, const char *dir, unsigned depth)
 {
 	static const char *const list[] = {"git", "ls-files", "--stage", "-z", NULL};
@@ -103,6 +119,6 @@ static void clean_below(struct sandbox *s, const char *dir, unsigned depth)
 
 void sandbox_submodules_end(struct sandbox *s)
 {
-	if (s->x->policy->write && s->view.common)
+	if (s->x->policy->write && s->view.common && may_name_repositories(s))
 		clean_below(s, s->x->root->path, 0);
 }

@@ -24,6 +24,7 @@ static const struct config_field settings_fields[] = {
 	{.key = "key", .kind = CONFIG_TEXT, .form = &key_form, CONFIG_AT(settings, key)},
 	{.key = "specs", .kind = CONFIG_TEXT, .form = &config_relative, CONFIG_AT(settings, specs)},
 	{.key = "harness", .kind = CONFIG_TEXT, .form = &config_line, CONFIG_AT(settings, harness)},
+	{.key = "policy", .kind = CONFIG_TEXT, .form = &config_line, CONFIG_AT(settings, policy)},
 	{.key = "pipeline",
 		.kind = CONFIG_TEXT,
 		.form = &config_line,
@@ -91,6 +92,8 @@ int settings_load(struct arena *a, const char *repo, struct settings *out, struc
 	if (load(a, path_join(a, repo, SETTINGS_FILE), "the settings of a repository",
 		    settings_fields, out, err) < 0)
 		return -1;
+	if (out->policy && strchr(out->policy, '/'))
+		out->policy = path_join(a, repo, out->policy);
 	if (out->workflow && strchr(out->workflow, '/'))
 		out->workflow = path_join(a, repo, out->workflow);
 	return 0;

@@ -47,11 +47,12 @@ struct settings {
 	const char *key;      /* of the ids of new items: SHOP of SHOP-7 */
 	const char *specs;    /* directory of new specs, relative to the repository */
 	const char *harness;  /* of a `run` without agents: `NAME[,NAME...]` */
+	const char *policy;   /* of headless agents: a name, a path, or `none` */
 	const char *pipeline; /* whose budgets and plans apply to a session's steps */
 };
 
-/* No file: nothing is set. A `workflow` with a `/` in it is completed to an absolute path. -1: also
- * ERR_INPUT with the place. */
+/* No file: nothing is set. A `workflow` or `policy` with a `/` in it is completed to an absolute
+ * path. -1: also ERR_INPUT with the place. */
 int settings_load(struct arena *a, const char *repo, struct settings *out, struct error *err);
 
 /* Of one subscription plan, by the user alone: STATE/config.yaml, docs/quota.md. */

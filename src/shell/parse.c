@@ -47,7 +47,7 @@ static int parse_all(struct parser *p, struct node **out)
 		return deny(p->v, RULE_SYNTAX,
 			p->documents->node->redirects[p->documents->redirect].at,
 			"here document without its lines");
-	return parse_proof(p, *out);
+	return 0;
 }
 
 int shell_parse(struct arena *a, struct str text, struct node **out, struct verdict *v)

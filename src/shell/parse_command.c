@@ -30,7 +30,7 @@ static int parse_assignment(struct parser *p, struct node *n, size_t length)
 		array_push(p->a, n->assignments, n->n_assignments, sizeof(*n->assignments));
 	a = &n->assignments[n->n_assignments++];
 	a->name = (struct str){p->s + from, length};
-	take(p, from + length + 1, CLAIM_WORD);
+	take(p, from + length + 1);
 	if (parse_value(p, from, &a->value) < 0)
 		return -1;
 	a->at = (struct span){from, p->at};

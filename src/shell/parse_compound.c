@@ -108,7 +108,7 @@ static int parse_name(struct parser *p, struct str *out)
 	if (to == p->at || !token_ends(p, to) || reserved_here(p) != RESERVED_NONE)
 		return unexpected(p);
 	*out = (struct str){p->s + p->at, to - p->at};
-	take(p, to, CLAIM_WORD);
+	take(p, to);
 	p->after_word = true;
 	return 0;
 }

@@ -1,7 +1,6 @@
 /*
  * parse_internal.h: what the files of the parser share. There is one cursor, and take() alone moves
- * it: forward, over bytes that it books under what they are. parse_proof.c compares the books with
- * the tree.
+ * it: forward.
  *
  * Functions that can fail return 0, or -1 with the denial in p->v.
  */
@@ -9,15 +8,6 @@
 #define DT_SHELL_PARSE_INTERNAL_H
 
 #include "src/shell/parse.h"
-
-enum claim {
-	CLAIM_BLANK,    /* blanks, line continuations, comments */
-	CLAIM_OPERATOR, /* separators, newlines, operators of redirections with their numbers */
-	CLAIM_RESERVED,
-	CLAIM_WORD,     /* words and names, without what runs inside $( ) */
-	CLAIM_DOCUMENT, /* here documents with the lines of their delimiters */
-	CLAIMS,
-};
 
 /* A here document whose lines come behind the next newline. The redirection is named by its place:
  * the array may still move. */
@@ -36,7 +26,6 @@ struct parser {
 	const char *s; /* s[n] is NUL, and the only one */
 	size_t n, at;
 	size_t comment; /* where the last one ended */
-	size_t claimed[CLAIMS];
 	char *out; /* room for n bytes: texts with their quotes resolved, one behind the other */
 	size_t used;
 	struct pending *documents, *last; /* in the order of the text; last: while there are some */
@@ -79,7 +68,7 @@ enum reserved {
 };
 
 /* parse_lex.c */
-void take(struct parser *p, size_t to, enum claim claim);
+void take(struct parser *p, size_t to);
 int take_operator(struct parser *p, size_t length);
 bool is_blank(char c);
 /* A byte that ends a word: blank, newline, | & ; < > ( ) or the end of the text. */
@@ -132,8 +121,5 @@ int parse_command(struct parser *p, struct node **out);
 
 /* parse_compound.c: what begins with `r`, or with `(` for RESERVED_NONE. */
 int parse_compound(struct parser *p, enum reserved r, struct node **out);
-
-/* parse_proof.c: each byte is in the tree, or nothing to run. */
-int parse_proof(const struct parser *p, const struct node *tree);
 
 #endif

@@ -6,9 +6,8 @@ static const char *const texts[] = {
 #undef RESERVED
 };
 
-void take(struct parser *p, size_t to, enum claim claim)
+void take(struct parser *p, size_t to)
 {
-	p->claimed[claim] += to - p->at;
 	p->at = to;
 }
 
@@ -63,7 +62,7 @@ int take_operator(struct parser *p, size_t length)
 {
 	size_t from = p->at, next;
 
-	take(p, from + length, CLAIM_OPERATOR);
+	take(p, from + length);
 	p->after_word = false;
 	next = past_continuations(p, p->at);
 	if (next != p->at && p->s[next] && strchr("|&;<>()-", p->s[next]))
@@ -89,7 +88,7 @@ void skip_blanks(struct parser *p)
 			i++;
 		p->comment = i;
 	}
-	take(p, i, CLAIM_BLANK);
+	take(p, i);
 }
 
 /* A backslash does not continue a comment, though people and other parsers may think so. */
@@ -98,7 +97,7 @@ int take_newline(struct parser *p)
 	if (p->at && p->at == p->comment && p->s[p->at - 1] == '\\')
 		return deny(p->v, RULE_CONSTRUCT, (struct span){p->at - 1, p->at + 1},
 			"backslash at the end of a comment");
-	take(p, p->at + 1, CLAIM_OPERATOR);
+	take(p, p->at + 1);
 	p->after_word = false;
 	return p->documents ? read_documents(p) : 0;
 }
@@ -145,7 +144,7 @@ enum reserved reserved_here(const struct parser *p)
 
 void take_reserved(struct parser *p, enum reserved r)
 {
-	take(p, p->at + strlen(texts[r]), CLAIM_RESERVED);
+	take(p, p->at + strlen(texts[r]));
 	p->after_word = false;
 }
 

@@ -95,7 +95,7 @@ static int time_option(struct parser *p, struct node *n)
 		return deny(
 			p->v, RULE_CONSTRUCT, span_here(p, 2), "option of 'time' other than -p");
 	n->posix = true;
-	take(p, p->at + 2, CLAIM_RESERVED);
+	take(p, p->at + 2);
 	skip_blanks(p);
 	if (p->s[p->at] == '-')
 		return deny(

@@ -53,7 +53,7 @@ int parse_output(struct parser *p, struct node **out)
 
 	if (enter(p) < 0)
 		return -1;
-	take(p, p->at + 1, CLAIM_WORD);
+	take(p, p->at + 1);
 	p->parens++;
 	p->outputs++;
 	if (take_operator(p, 1) < 0 || skip_newlines(p) < 0)
@@ -73,7 +73,7 @@ int parse_output(struct parser *p, struct node **out)
 			"'$( )' ends on the line of a here document");
 	if (check_output(p, *out, open.from) < 0)
 		return -1;
-	take(p, p->at + 1, CLAIM_WORD);
+	take(p, p->at + 1);
 	close_parens(p);
 	p->outputs--;
 	leave(p);

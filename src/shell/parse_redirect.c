@@ -63,7 +63,7 @@ static int parse_number(struct parser *p, struct redirect *r)
 		return deny(p->v, RULE_REDIRECT, (struct span){p->at, end},
 			"file descriptor other than 0, 1 and 2");
 	r->fd = p->s[p->at] - '0';
-	take(p, end, CLAIM_OPERATOR);
+	take(p, end);
 	return 0;
 }
 
@@ -83,7 +83,7 @@ static int parse_other(struct parser *p, struct redirect *r)
 		r->kind = REDIRECT_CLOSE;
 	else
 		r->other = c - '0';
-	take(p, p->at + 1, CLAIM_OPERATOR);
+	take(p, p->at + 1);
 	p->after_word = true;
 	return 0;
 }
@@ -199,7 +199,7 @@ static int read_document(struct parser *p, const struct pending *d)
 		while (d->strip && p->s[from] == '\t')
 			from++;
 		if (document_ends(p, d, from, to)) {
-			take(p, to + (end != NULL), CLAIM_DOCUMENT);
+			take(p, to + (end != NULL));
 			r->body.to = p->at;
 			return 0;
 		}
@@ -210,7 +210,7 @@ static int read_document(struct parser *p, const struct pending *d)
 		memcpy(p->out + p->used, p->s + from, to + 1 - from);
 		p->used += to + 1 - from;
 		r->text.n += to + 1 - from;
-		take(p, to + 1, CLAIM_DOCUMENT);
+		take(p, to + 1);
 	}
 }
 

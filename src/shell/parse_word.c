@@ -52,7 +52,7 @@ static void add_text(struct scan *s, size_t from, size_t to, bool quoted)
 	p->used += to - from;
 	part->text.n += to - from;
 	part->at.to = to;
-	take(p, to, CLAIM_WORD);
+	take(p, to);
 }
 
 static int deny_construct(struct parser *p, size_t length, const char *what)
@@ -82,10 +82,10 @@ static int single_quotes(struct scan *s)
 	if (check_lines(p, p->at, to) < 0)
 		return -1;
 	s->word->quoted = true;
-	take(p, p->at + 1, CLAIM_WORD);
+	take(p, p->at + 1);
 	if (to > p->at)
 		add_text(s, p->at, to, true);
-	take(p, to + 1, CLAIM_WORD);
+	take(p, to + 1);
 	return 0;
 }
 
@@ -103,7 +103,7 @@ static int variable(struct scan *s, size_t from, size_t to, size_t end, bool quo
 	part->text = (struct str){p->s + from, to - from};
 	part->at.to = end;
 	s->word->dynamic = true;
-	take(p, end, CLAIM_WORD);
+	take(p, end);
 	return 0;
 }
 
@@ -193,7 +193,7 @@ static int double_escape(struct scan *s)
 	if (c == '\n') {
 		if (check_lines(p, p->at, p->at + 2) < 0)
 			return -1;
-		take(p, p->at + 2, CLAIM_WORD);
+		take(p, p->at + 2);
 	} else if (c && strchr("$`\"\\", c)) {
 		add_text(s, p->at + 1, p->at + 2, true);
 	} else {
@@ -221,7 +221,7 @@ static int double_quotes(struct scan *s)
 	size_t from = p->at;
 
 	s->word->quoted = true;
-	take(p, from + 1, CLAIM_WORD);
+	take(p, from + 1);
 	for (;;) {
 		char c = p->s[p->at];
 		int rc;
@@ -237,7 +237,7 @@ static int double_quotes(struct scan *s)
 		if (rc < 0)
 			return -1;
 	}
-	take(p, p->at + 1, CLAIM_WORD);
+	take(p, p->at + 1);
 	return 0;
 }
 
@@ -433,4 +433,16 @@ int parse_value(struct parser *p, size_t from, struct word *out)
 
 	out->pattern = false;
 	return rc;
+}
+
+const char *shell_word_text(struct arena *a, const struct word *w)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	if (w->dynamic || w->pattern)
+		return NULL;
+	buf_adds(&text, "");
+	for (size_t i = 0; i < w->n; i++)
+		buf_add(&text, w->parts[i].text);
+	return arena_dup(a, buf_str(&text));
 }

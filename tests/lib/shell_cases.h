@@ -19,8 +19,6 @@ struct denied {
 
 struct node *shell_tree(struct str text);
 
-/* The canonical text of each must read back to the same tree. */
-void assert_prints_back(const struct node *tree);
 void assert_drawn(const struct drawn *cases, size_t n);
 void assert_denied_as(struct str text, const char *line);
 void assert_denied(const struct denied *cases, size_t n);

@@ -67,6 +67,14 @@ TEST(every_key_is_read)
 	assert_int_equal(p.violation, VIOLATION_VALIDATION_FAIL);
 }
 
+TEST(hosts_are_read)
+{
+	struct policy p = parsed("hosts: ['*.example.org:8443', a.example, 'localhost:80']\n");
+
+	assert_int_equal(p.hosts.n, 3);
+	assert_true(texts_have(&p.hosts, STR("*.example.org:8443")));
+}
+
 TEST(an_empty_policy_reads_and_reaches_nothing)
 {
 	struct policy p = parsed("{}\n");
@@ -92,6 +100,14 @@ TEST(faults_are_refused_at_their_place)
 		"'push' must be the name of a branch, or a pattern with '*', not ':x'");
 	assert_refused("forge: [merge]\n", 1, 9,
 		"'forge' must be a command of gh or glab, like 'pr view', not 'merge'");
+	assert_refused("hosts: [localhost]\n", 1, 9,
+		"'hosts' must be HOST or HOST:PORT, with a port if it is this machine, not "
+		"'localhost'");
+	assert_refused("hosts: ['a.example:0']\n", 1, 9,
+		"'hosts' must be HOST or HOST:PORT, with a port if it is this machine, not "
+		"'a.example:0'");
+	assert_refused("hosts: [a.example]\nnetwork: host\n", 1, 8,
+		"'hosts' has no effect with 'network: host': remove one of them");
 	assert_refused("rules: [{command: '--force push'}]\n", 1, 19,
 		"'command' must be a program's name and words, like 'git push --force|-f', not "
 		"'--force push'");

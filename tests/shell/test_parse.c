@@ -1,4 +1,5 @@
 #include "tests/lib/shell_cases.h"
+#include "tests/lib/shell_tree.h"
 
 TEST(a_drawing_has_a_line_for_each_node)
 {

@@ -104,7 +104,13 @@ async function checkCost(t, fixture, ran, log) {
 
 async function toTheEnd(t) {
   const fixture = t.fixture();
-  const agents = new Agents(fixture, { 'reviewer-review': () => answer('changes_requested', '**must** src/widget.txt:1: it does not turn.') });
+  const agents = new Agents(fixture, {
+    'reviewer-review': () => answer('changes_requested', '**must** src/widget.txt:1: it does not turn.'),
+    'developer-implement': (task, n) => {
+      const part = DEFAULTS['developer-implement'].call(agents, task, n);
+      return { ...part, work: [{ run: 'test -e /run/dev-team/broker' }, ...part.work] }; // contained
+    },
+  });
   const run = await withClaude(t, fixture, agents, ['--harness', 'claude-code']);
   t.equal(run.code, 0, `exit code; ${run.err}`);
   t.match(run.out, /^\[{"action":"done","result":"success"/, 'stdout');

@@ -2,7 +2,7 @@
  * shell_draw.c: the tree for people: a line a node, word, assignment and redirection, each with its
  * bytes.
  */
-#include "src/shell/parse.h"
+#include "tests/lib/shell_tree.h"
 
 static void draw_node(struct buf *out, const struct node *n, unsigned level);
 

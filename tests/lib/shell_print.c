@@ -2,7 +2,7 @@
  * shell_print.c: canonical text. The lines of a here document are put out as soon as a newline may
  * stand in the text, so that no quoted newline can come before them.
  */
-#include "src/shell/parse.h"
+#include "tests/lib/shell_tree.h"
 
 struct printer {
 	struct buf *out;
@@ -12,7 +12,7 @@ struct printer {
 
 static void print_node(struct printer *o, const struct node *n);
 
-bool shell_pattern_byte(char c, bool *bracket)
+static bool shell_pattern_byte(char c, bool *bracket)
 {
 	if (c == '[')
 		*bracket = true;
@@ -408,16 +408,4 @@ void shell_print(struct buf *out, const struct node *n)
 	print_node(&o, n);
 	(void)flush(&o);
 	buf_release(&o.later);
-}
-
-const char *shell_word_text(struct arena *a, const struct word *w)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (w->dynamic || w->pattern)
-		return NULL;
-	buf_adds(&text, "");
-	for (size_t i = 0; i < w->n; i++)
-		buf_add(&text, w->parts[i].text);
-	return arena_dup(a, buf_str(&text));
 }

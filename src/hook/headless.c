@@ -1,0 +1,55 @@
+/*
+ * headless.c: an agent of `dev-team run` in a client of its own, which has no plugin and nobody to
+ * answer a question. The client is started with this hook and with what judges its calls.
+ */
+#include <limits.h>
+#include "src/harness/harness.h"
+#include "src/hook/hook_internal.h"
+#include "src/policy/clearance.h"
+#include "src/sys/path.h"
+
+bool hook_headless(struct persona *out)
+{
+	const char *policy = getenv(HARNESS_POLICY), *role = getenv(HARNESS_ROLE);
+
+	*out = (struct persona){.name = role && *role ? role : "agent", .policy = policy};
+	return policy && *policy;
+}
+
+/* `file`, or what it becomes, is below `directory`. */
+static bool is_below(struct arena *a, const char *file, const char *directory)
+{
+	char real[PATH_MAX], of[PATH_MAX];
+	size_t n;
+
+	if (!directory || !*directory || !realpath(directory, of))
+		return false;
+	while (!realpath(file, real) && !path_exists(file) && file[0] == '/' && file[1])
+		file = arena_dup(a, path_dir(file));
+	n = strlen(of);
+	return realpath(file, real) && strncmp(real, of, n) == 0 && (!real[n] || real[n] == '/');
+}
+
+static bool is_own_log(struct arena *a, const char *file)
+{
+	const char *document = getenv("DEV_TEAM_CONTEXT_FILE"), *id = getenv("DEV_TEAM_ID");
+
+	return document && id &&
+	       is_below(a, file, path_join(a, arena_dup(a, path_dir(document)), "logs")) &&
+	       str_starts(path_base(file), arena_printf(a, "%s-", id));
+}
+
+bool hook_headless_may(struct arena *a, const char *project, const char *file, bool write)
+{
+	const char *artifacts = getenv("ARTIFACTS_DIR"), *id = getenv("DEV_TEAM_ID");
+	struct str root = str_of(project);
+
+	/* The checkout around the worktree is no temporary directory either. */
+	project = arena_dup(a, str_sub(root, 0, str_find(root, STR("/.dev-team/worktrees/"))));
+	if (file[0] != '/' || strstr(file, "/.."))
+		return false;
+	if (hook_is_temporary(a, project, file) ||
+		(artifacts && id && is_below(a, file, path_join(a, artifacts, id))))
+		return true;
+	return !write && (is_own_log(a, file) || is_below(a, file, getenv(HARNESS_SKILL)));
+}

@@ -1,0 +1,326 @@
+/*
+ * network.c: what a command without a network reaches all the same: services, at addresses that are
+ * the same inside (`localhost:5432`), and the hosts that the policy names, through proxy.c.
+ *
+ * The first process inside makes the sockets that listen on its loopback interface and hands them
+ * out; a process on the host accepts at them. So nothing forwards inside, and no name is resolved
+ * there.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <strings.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include "src/base/number.h"
+#include "src/sandbox/sandbox_internal.h"
+#include "src/sys/path.h"
+
+enum { PROXY_PORT = 3128, CONNECTIONS_MAX = 64, PIECE = 65536 };
+
+/* ---- addresses ---- */
+
+/* `HOST:PORT` in place. 0: there is no port. */
+unsigned sandbox_split_port(struct str *host)
+{
+	size_t at = str_find(*host, STR(":"));
+	uint64_t port = 0;
+
+	if (at < host->n)
+		(void)number_parse(str_sub(*host, at + 1, host->n), 1, 65535, &port);
+	*host = str_sub(*host, 0, at);
+	return (unsigned)port;
+}
+
+static bool is_loopback(const char *host)
+{
+	struct in_addr at;
+
+	return strcasecmp(host, "localhost") == 0 ||
+	       (inet_pton(AF_INET, host, &at) == 1 && ntohl(at.s_addr) >> 24 == IN_LOOPBACKNET);
+}
+
+/* ---- what is reached ---- */
+
+static void add_route(struct sandbox *s, const char *at, const char *host, unsigned port)
+{
+	for (size_t i = 0; i < s->routes.n; i++)
+		if (s->routes.items[i].port == port && strcmp(s->routes.items[i].at, at) == 0)
+			return;
+	vec_push_in(s->arena, &s->routes, ((struct route){at, host, port}));
+}
+
+/* A name that is not of this machine gets a loopback address of its own, in /etc/hosts inside. */
+static int add_service(struct sandbox *s, const char *host, unsigned port, struct error *err)
+{
+	struct in6_addr six;
+	struct in_addr four;
+
+	if (is_loopback(host)) {
+		add_route(s, strcasecmp(host, "localhost") == 0 ? "127.0.0.1" : host, host, port);
+		return 0;
+	}
+	if (inet_pton(AF_INET, host, &four) == 1 || inet_pton(AF_INET6, host, &six) == 1)
+		return error_set(err, ERR_STATE,
+			"'%.200s' cannot be reached from inside: give it a name", host);
+	if (s->n_names >= 200)
+		return error_set(err, ERR_STATE, "too many services");
+	add_route(s, arena_printf(s->arena, "127.0.1.%zu", ++s->n_names), host, port);
+	return 0;
+}
+
+int sandbox_network_plan(struct sandbox *s, struct error *err)
+{
+	const struct policy *p = s->x->policy;
+
+	for (size_t i = 0; p->network == NETWORK_NONE && i < s->x->n_services; i++)
+		if (add_service(s, s->x->services[i].host, s->x->services[i].port, err) < 0)
+			return -1;
+	for (size_t i = 0; i < p->hosts.n; i++) {
+		struct str host = str_of(p->hosts.p[i]);
+		unsigned port = sandbox_split_port(&host);
+		const char *name = arena_dup(s->arena, host);
+
+		if (port && is_loopback(name) && add_service(s, name, port, err) < 0)
+			return -1;
+	}
+	if (p->hosts.n)
+		add_route(s, "127.0.0.1", NULL, PROXY_PORT);
+	return 0;
+}
+
+const char *sandbox_network_hosts(struct sandbox *s)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	for (size_t i = 0; i < s->routes.n; i++)
+		if (str_starts(str_of(s->routes.items[i].at), "127.0.1."))
+			buf_addf(&out, "%s %s\n", s->routes.items[i].at, s->routes.items[i].host);
+	return out.len ? arena_dup(s->arena, buf_str(&out)) : NULL;
+}
+
+void sandbox_network_variables(struct sandbox *s, void (*add)(void *data, const char *), void *data)
+{
+	static const char *const names[] = {
+		"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
+
+	if (!s->x->policy->hosts.n)
+		return;
+	for (size_t i = 0; i < COUNT(names); i++)
+		add(data, arena_printf(s->arena, "%s=http://127.0.0.1:%d", names[i], PROXY_PORT));
+	add(data, "no_proxy=localhost,127.0.0.1,::1");
+	add(data, "NO_PROXY=localhost,127.0.0.1,::1");
+}
+
+/* ---- one connection ---- */
+
+static bool pass_piece(int from, int to, bool *open, bool is_socket)
+{
+	static char piece[PIECE];
+	ssize_t n = TEMP_FAILURE_RETRY(read(from, piece, sizeof(piece)));
+	struct error ignored;
+
+	if (n > 0)
+		return sys_write_all(to, (struct str){piece, (size_t)n}, "", &ignored) == 0;
+	*open = false;
+	return is_socket ? shutdown(to, SHUT_WR) == 0 : n == 0;
+}
+
+/* Until both sides have ended. */
+void sandbox_relay(int in, int out, int other)
+{
+	bool forth = true, back = true;
+
+	while (back) {
+		struct pollfd fds[] = {
+			{.fd = forth ? in : -1, .events = POLLIN}, {.fd = other, .events = POLLIN}};
+
+		if (poll(fds, COUNT(fds), -1) < 0)
+			continue;
+		if (fds[0].revents && !pass_piece(in, other, &forth, true))
+			return;
+		if (fds[1].revents && !pass_piece(other, out, &back, in == out))
+			return;
+	}
+}
+
+static void serve_connection(struct sandbox *s, const struct route *r, int fd)
+{
+	const char *why;
+	int to;
+
+	if (!r->host) {
+		sandbox_proxy_serve(s, fd);
+		return;
+	}
+	to = sandbox_dial(s->x->policy, r->host, r->port, true, &why);
+	if (to < 0)
+		error_log("dev-team: '%s:%u' is not reached: %s", r->host, r->port, why);
+	else
+		sandbox_relay(fd, fd, to);
+}
+
+/* ---- the process on the host ---- */
+
+static int receive_socket(int channel)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	char byte;
+	struct iovec data = {&byte, 1};
+	struct msghdr m = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+	int fd;
+
+	if (TEMP_FAILURE_RETRY(recvmsg(channel, &m, MSG_CMSG_CLOEXEC)) != 1 || !CMSG_FIRSTHDR(&m) ||
+		CMSG_FIRSTHDR(&m)->cmsg_type != SCM_RIGHTS)
+		return -1;
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
+	return fd;
+}
+
+static void accept_one(struct sandbox *s, const struct route *r, int listener, size_t *running)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+	while (*running && waitpid(-1, NULL, *running < CONNECTIONS_MAX ? WNOHANG : 0) > 0)
+		--*running;
+	if (fd >= 0 && fork() == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		serve_connection(s, r, fd);
+		_exit(0);
+	}
+	*running += fd >= 0;
+	base_close(&fd);
+}
+
+_Noreturn static void serve_routes(struct sandbox *s, int channel)
+{
+	struct pollfd *fds = arena_alloc(s->arena, s->routes.n * sizeof(*fds));
+	size_t running = 0;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < s->routes.n; i++)
+		fds[i] = (struct pollfd){.fd = receive_socket(channel), .events = POLLIN};
+	for (;;)
+		for (size_t i = 0; poll(fds, s->routes.n, -1) > 0 && i < s->routes.n; i++)
+			if (fds[i].revents & POLLIN)
+				accept_one(s, &s->routes.items[i], fds[i].fd, &running);
+}
+
+int sandbox_network_open(struct sandbox *s, int *inside, struct error *err)
+{
+	int channel[2];
+
+	*inside = -1;
+	if (!s->routes.n)
+		return 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) < 0)
+		return error_errno(err, "cannot prepare the network");
+	s->network = fork();
+	if (s->network == 0) {
+		int low = channel[0] < STDERR_FILENO + 1 ? STDERR_FILENO + 1 : channel[0];
+
+		(void)dup2(channel[0], low);
+		(void)close_range(STDERR_FILENO + 1, (unsigned)low - 1, 0);
+		(void)close_range((unsigned)low + 1, UINT_MAX, 0);
+		serve_routes(s, low);
+	}
+	close(channel[0]);
+	*inside = channel[1];
+	return s->network < 0 ? error_errno(err, "cannot prepare the network") : 0;
+}
+
+void sandbox_network_close(struct sandbox *s)
+{
+	if (s->network <= 0)
+		return;
+	(void)unlink(s->hosts);
+	(void)kill(s->network, SIGKILL);
+	(void)TEMP_FAILURE_RETRY(waitpid(s->network, NULL, 0));
+	s->network = 0;
+}
+
+/* ---- inside ---- */
+
+static void send_socket(int channel, int fd)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.room = {0}};
+	char byte = 0;
+	struct iovec data = {&byte, 1};
+	struct msghdr m = {.msg_iov = &data,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control)};
+
+	control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS};
+	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof(fd));
+	(void)sendmsg(channel, &m, MSG_NOSIGNAL);
+}
+
+static bool listen_at(const char *host, unsigned port, int channel)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	CLEANUP(base_close) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (inet_pton(AF_INET, host, &at.sin_addr) != 1 ||
+		bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 64) < 0)
+		return false;
+	send_socket(channel, fd);
+	return true;
+}
+
+bool sandbox_network_listen(struct arena *a, struct str list, int channel)
+{
+	struct str one;
+
+	while (list.n) {
+		size_t end = str_find(list, STR(" "));
+		unsigned port;
+
+		one = str_sub(list, 0, end);
+		list = str_sub(list, end < list.n ? end + 1 : end, list.n);
+		port = sandbox_split_port(&one);
+		if (!listen_at(arena_dup(a, one), port, channel))
+			return false;
+	}
+	return true;
+}
+
+/* ssh's ProxyCommand: `sandbox-connect HOST PORT`. */
+int sandbox_network_client(int argc, char **argv)
+{
+	const struct sockaddr_in at = {.sin_family = AF_INET,
+		.sin_port = htons(PROXY_PORT),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	CLEANUP(base_close) int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	struct str rest;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (argc != 2 || connect(fd, (const struct sockaddr *)&at, sizeof(at)) < 0)
+		return 1;
+	buf_addf(&text, "CONNECT %s:%s HTTP/1.1\r\n\r\n", argv[0], argv[1]);
+	if (sys_write_all(fd, buf_str(&text), "", &ignored) < 0)
+		return 1;
+	buf_clear(&text);
+	if (!sandbox_proxy_read_head(fd, &text, &rest) ||
+		!str_starts(buf_str(&text), "HTTP/1.1 200 ") ||
+		sys_write_all(STDOUT_FILENO, rest, "", &ignored) < 0)
+		return 1;
+	sandbox_relay(STDIN_FILENO, STDOUT_FILENO, fd);
+	return 0;
+}
