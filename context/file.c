@@ -147,7 +147,7 @@ static int import(struct context_file *f, struct error *err)
 
 	if (store_read_file(f->backend, f->dir, f->key + strlen("doc/"), &text, &missing, err) < 0)
 		return missing ? 0 : -1;
-	json_put_str(context_op(f, "import"), "file", str_of(f->path));
+	json_put_str(context_op(f, "import"), "file", path_base(f->path));
 	rc = context_replace(f, buf_str(&text), err);
 	json_free(&f->op);
 	return rc;
@@ -495,8 +495,13 @@ int context_revert(struct context_file *f, struct str text, struct error *err)
 int context_keep(
 	struct context_file *f, const char *stem, struct str text, char **path, struct error *err)
 {
-	return store_keep_blob(f->backend, &f->doc.arena, path_join(&f->doc.arena, f->dir, "logs"),
-		stem, text, path, err);
+	char *full;
+
+	if (store_keep_blob(f->backend, &f->doc.arena, path_join(&f->doc.arena, f->dir, "logs"),
+		    stem, text, &full, err) < 0)
+		return -1;
+	*path = arena_printf(&f->doc.arena, "logs/%s", path_base(full).p);
+	return 0;
 }
 
 /* ---- earlier events ---- */

@@ -123,8 +123,8 @@ int context_set_key(struct context_file *f, const char *key, struct str value, s
 int context_replace(struct context_file *f, struct str text, struct error *err);
 /* Replaces the loaded document with `text`, an earlier revision; context_save() writes it. */
 int context_revert(struct context_file *f, struct str text, struct error *err);
-/* Keeps `text` in logs/ in a file whose name begins with `stem` and contains a checksum; `*path` in
- * the document's arena. */
+/* Keeps `text` in logs/ in a file whose name begins with `stem` and contains a checksum. `*path` is
+ * below the directory of the document, and in the document's arena. */
 int context_keep(
 	struct context_file *f, const char *stem, struct str text, char **path, struct error *err);
 

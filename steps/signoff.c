@@ -22,17 +22,20 @@ static const char *forge_checks_command(struct step_context *c)
 }
 
 /* The branch was pushed: what is validated is the pushed commit. */
-static const char *script(struct step_context *c)
+static struct step_request *request_checks(struct step_context *c)
 {
 	const char *checks = c->workflow->checks ? c->workflow->checks : forge_checks_command(c);
+	unsigned limit = c->workflow->validate_timeout_s;
+	unsigned timeout_s = (limit ? limit : STEPS_VALIDATE_S) + CHECKS_TIMEOUT_S;
 
-	return checks ? steps_validate_first(c, "checks", checks) : steps_validate_command(c);
+	return checks ? steps_request_validated(c, "checks", checks, timeout_s, BUILD)
+		      : steps_request_command(
+				c, "checks", steps_validate_command(c), timeout_s, BUILD);
 }
 
 /* Three at once. */
 static void request(struct step_context *c)
 {
-	unsigned limit = c->workflow->validate_timeout_s;
 	struct step_request *r =
 		steps_request_agent(c, "Signing off", "reviewer", "reviewer-sign-off", REVIEW,
 			"approved | changes_requested", STEPS_READS(CONTEXT_BRIEF));
@@ -43,8 +46,7 @@ static void request(struct step_context *c)
 		"validated | failed", STEPS_READS(CONTEXT_BRIEF, CONTEXT_SUMMARY, STEPS_FIXES));
 	if (r)
 		r->message = arena_printf(c->arena, "%s: exit criteria", r->message);
-	r = steps_request_command(c, "checks", script(c),
-		(limit ? limit : STEPS_VALIDATE_S) + CHECKS_TIMEOUT_S, BUILD);
+	r = request_checks(c);
 	if (r)
 		r->message = arena_printf(c->arena, "Signing off %s: validation and checks", c->id);
 }

@@ -171,15 +171,6 @@ const char *steps_quote(struct step_context *c, const char *text)
 	return arena_dup(c->arena, buf_str(&word));
 }
 
-/* The name of a shipped policy, or the path of a file of the repository. */
-static const char *policy_path(struct step_context *c, const char *policy)
-{
-	bool file = strchr(policy, '/') || str_ends(str_of(policy), ".yaml") ||
-		    str_ends(str_of(policy), ".yml");
-
-	return file && policy[0] != '/' ? arena_printf(c->arena, "%s/%s", c->repo, policy) : policy;
-}
-
 static bool is_excepted(const struct workflow_security *s, const char *name)
 {
 	for (size_t i = 0; i < s->n_except; i++)
@@ -192,25 +183,18 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 	const char *rest, unsigned timeout_s, const char *writes)
 {
 	const struct workflow_security *s = &c->workflow->security;
-	const char *directory = steps_quote(c, c->directory);
 	struct step_request r = {.kind = ACTION_SCRIPT,
+		.command = rest,
 		.timeout_s = timeout_s,
 		.writes = writes,
 		.format = "passed | failed"};
 
 	if (is_left_out(c, writes, r.format, true))
 		return NULL;
-	if (!s->policy || is_excepted(s, name)) {
-		/* `&&` would apply to the first part of `a; b` only */
-		r.command = arena_printf(c->arena, "cd %s || exit 125; %s", directory, rest);
-		return add_request(c, r);
+	if (s->policy && !is_excepted(s, name)) {
+		r.policy = s->policy;
+		r.violation = s->violation;
 	}
-	r.policy = policy_path(c, s->policy);
-	r.command = arena_printf(c->arena, "dev-team policy exec --policy %s --cwd %s -- %s",
-		steps_quote(c, r.policy), directory, steps_quote(c, rest));
-	r.violation = s->violation;
-	r.directory = c->directory;
-	r.script = rest;
 	return add_request(c, r);
 }
 
@@ -219,16 +203,19 @@ const char *steps_validate_command(const struct step_context *c)
 	return c->workflow->validate ? c->workflow->validate : WORKFLOW_VALIDATE;
 }
 
-const char *steps_validate_first(struct step_context *c, const char *name, const char *rest)
+struct step_request *steps_request_validated(struct step_context *c, const char *name,
+	const char *rest, unsigned timeout_s, const char *writes)
 {
 	const struct workflow_security *s = &c->workflow->security;
 	const char *validate = steps_validate_command(c);
+	bool apart = s->policy && is_excepted(s, name) && !is_excepted(s, "validate");
+	struct step_request *r = steps_request_command(c, name,
+		apart ? rest : arena_printf(c->arena, "(%s) && (%s)", validate, rest), timeout_s,
+		writes);
 
-	if (s->policy && is_excepted(s, name) && !is_excepted(s, "validate"))
-		validate = arena_printf(c->arena, "dev-team policy exec --policy %s --cwd %s -- %s",
-			steps_quote(c, policy_path(c, s->policy)), steps_quote(c, c->directory),
-			steps_quote(c, validate));
-	return arena_printf(c->arena, "(%s) && (%s)", validate, rest);
+	if (r && apart)
+		r->first = validate;
+	return r;
 }
 
 const char *steps_fix_section(struct step_context *c)

@@ -39,15 +39,16 @@ struct step_request *steps_request_approval(
 /* A work item of its own. NULL as above. */
 struct step_request *steps_request_child(
 	struct step_context *c, const struct declared_action *item, const char *format);
-/* The shell command `rest` in the repository, under the workflow's policy. `name` is what the
- * workflow's `except` calls it. NULL as above. */
+/* The shell command `rest`, under the workflow's policy. `name` is what the workflow's `except`
+ * calls it. NULL as above. */
 struct step_request *steps_request_command(struct step_context *c, const char *name,
 	const char *rest, unsigned timeout_s, const char *writes);
 /* The command that validates the item's directory. */
 const char *steps_validate_command(const struct step_context *c);
 /* The validation and then `rest`, as the command of the script `name`: the validation is under the
- * policy, also if `name` is not. */
-const char *steps_validate_first(struct step_context *c, const char *name, const char *rest);
+ * policy, also if `name` is not. NULL as above. */
+struct step_request *steps_request_validated(struct step_context *c, const char *name,
+	const char *rest, unsigned timeout_s, const char *writes);
 void steps_add_reads(struct step_context *c, struct step_request *r, const char *section);
 
 /* True if `section` has an answer: that of a script only with its action (may be NULL), to which

@@ -67,6 +67,13 @@ static void add_stream(struct log_view *v, const json *event)
 			.path = agent ? run_log_path(v->arena, v->document, id) : NULL});
 }
 
+/* The document and its events name a log as seen from their directory. */
+static void set_path(struct log_view *v, struct log_stream *s, const char *log)
+{
+	if (log)
+		s->path = path_join(v->arena, arena_dup(v->arena, path_dir(v->document)), log);
+}
+
 /* A history_event. */
 static void take_event(void *data, const json *event, struct str line)
 {
@@ -81,7 +88,7 @@ static void take_event(void *data, const json *event, struct str line)
 		return;
 	s->result = json_dup(v->arena, event, "result");
 	if (!s->path)
-		s->path = json_dup(v->arena, event, "log");
+		set_path(v, s, json_get_str(event, "log"));
 }
 
 /* The log of a script that has no answer yet is named by the document. */
@@ -98,7 +105,7 @@ static void find_open_logs(struct log_view *v)
 		struct log_stream *s = find_stream(v, json_get_str(a, "id"));
 
 		if (s && !s->path)
-			s->path = json_dup(v->arena, a, "log_file");
+			set_path(v, s, json_get_str(a, "log_file"));
 	}
 }
 

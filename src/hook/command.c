@@ -211,7 +211,7 @@ static int find_last_workflow(struct expansion *p, struct error *err)
 			"no work item '%s': '/dev-team:implement %s' begins it, '/dev-team:status' "
 			"lists the items",
 			p->call.id, p->call.id);
-	return run_step_workflow(p->arena, document, &p->call.workflow, err);
+	return run_step_workflow(p->arena, document, p->call.repo, &p->call.workflow, err);
 }
 
 /* Its arguments were checked, and are quoted. */

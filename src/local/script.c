@@ -11,6 +11,7 @@
 #include "src/base/clock.h"
 #include "src/config/violation.h"
 #include "src/machine/answer.h"
+#include "src/machine/place.h"
 #include "src/local/script.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
@@ -50,15 +51,15 @@ static char *lock_file(struct arena *a, const struct context_file *f, const char
 	return arena_printf(a, "%s/.%s.%s.exec", f->dir, f->name, part);
 }
 
-static char *answer_of(struct arena *a, const struct context *c, const json *action)
+static char *answer_of(struct arena *a, const struct context_file *f, const json *action)
 {
-	struct str rest = context_section(c, json_get_str(action, "write_section")), line;
+	struct str rest = context_section(&f->doc, json_get_str(action, "write_section")), line;
 
-	if (!action_answered(c, action))
+	if (!action_answered(&f->doc, action))
 		return NULL;
 	if (!str_line(&rest, &line))
-		line = action_word(c, action);
-	return arena_dup(a, str_trim(line));
+		line = action_word(&f->doc, action);
+	return arena_dup(a, str_trim(action_complete_line(a, f, line)));
 }
 
 /* The path may have been edited, and the log is truncated: it must be a file in logs/. */
@@ -118,7 +119,8 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 	bool locked, struct script_action *s, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(json_free) json *array = NULL, *noted = NULL;
+	CLEANUP(json_free) json *array = NULL, *noted = NULL, *full = NULL;
+	struct item_place place;
 	const json *action;
 
 	*s = (struct script_action){.arena = a, .id = id};
@@ -131,16 +133,24 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 	if (action_kind(action) != ACTION_SCRIPT)
 		return error_set(err, ERR_INPUT, "action '%.200s' is not a run_script but a %s", id,
 			json_get_str(action, "action"));
+	if (place_load(a, &f, &place, err) < 0)
+		return -1;
+	if (place.directory && !path_is_directory(place.directory) &&
+		!action_answered(&f.doc, action))
+		return error_set(err, ERR_STATE,
+			"'%.200s' runs in '%s', which is not there: a 'dev-team step' in the clone "
+			"finds or makes the directory",
+			id, place.directory);
+	full = action_complete(&f, &place, action);
 	s->document = arena_dup(a, str_of(f.path));
-	s->command = text_of(s, action, "command");
-	s->log = text_of(s, action, "log_file");
+	s->command = text_of(s, full, "command");
+	s->log = text_of(s, full, "log_file");
 	s->timeout_s = (unsigned)json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
 	s->format = text_of(s, action, "result_format");
 	s->lock = lock_file(a, &f, id);
-	s->answer = answer_of(a, &f.doc, action);
-	return check_log(&f, s, err) < 0
-		       ? -1
-		       : fill_policy(json_get(action, "security"), policy, s, err);
+	s->answer = answer_of(a, &f, action);
+	return check_log(&f, s, err) < 0 ? -1
+					 : fill_policy(json_get(full, "security"), policy, s, err);
 }
 
 /* ---- the lock file ---- */
@@ -327,6 +337,12 @@ static int cancel_descriptor(void)
 	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
+/* The log as the document names it, below its directory. */
+static const char *log_name(const struct script_action *s)
+{
+	return s->log + path_dir(s->document).n + 1;
+}
+
 /* Word k is that of exit status k, the last one that of all others and of a time limit. */
 static const char *result_word(const struct script_action *s, int status)
 {
@@ -370,7 +386,7 @@ static char *outcome_line(const struct script_action *s, const char *word, bool 
 	const char *why =
 		timed_out ? arena_printf(s->arena, " — timed out after %u s", s->timeout_s) : "";
 
-	return arena_printf(s->arena, "%s%s — log: %s%s", word, why, s->log, report_of(s));
+	return arena_printf(s->arena, "%s%s — log: %s%s", word, why, log_name(s), report_of(s));
 }
 
 static char *denied(const struct script_action *s, const struct violation_report *b)
@@ -380,7 +396,7 @@ static char *denied(const struct script_action *s, const struct violation_report
 
 	json_print(&text, j);
 	return arena_printf(s->arena, "failed — security violation: %s — log: %s\n\n%s",
-		violation_line(s->arena, b), s->log, text.s);
+		violation_line(s->arena, b), log_name(s), text.s);
 }
 
 /* Best effort: on a full disk the log has less. */
@@ -391,8 +407,8 @@ static void log_text(const struct script_action *s, const char *text)
 	(void)sys_write_all(LOG_FD, str_of(text), s->log, &ignored);
 }
 
-/* *blob: the log as it is now, which nothing changes later; NULL if the script has removed it, or
- * put something else than a file in its place. */
+/* *blob: the log as it is now, which nothing changes later, below the document's directory; NULL if
+ * the script has removed it, or put something else than a file in its place. */
 static int keep_log(const struct script_action *s, char **blob, struct error *err)
 {
 	CLEANUP(base_close) int fd = open(s->log, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -405,8 +421,11 @@ static int keep_log(const struct script_action *s, char **blob, struct error *er
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ||
 		sys_read_all(&text, fd, STORE_BLOB_MAX, s->log, &ignored) < 0)
 		return 0;
-	return store_keep_blob(store_backend(), s->arena, path_join(s->arena, dir, "blobs"),
-		path_base(s->log).p, buf_str(&text), blob, err);
+	if (store_keep_blob(store_backend(), s->arena, path_join(s->arena, dir, "blobs"),
+		    path_base(s->log).p, buf_str(&text), blob, err) < 0)
+		return -1;
+	*blob += strlen(dir) + 1;
+	return 0;
 }
 
 /* Records a result. s->kept: that failed, and a later call may succeed. */

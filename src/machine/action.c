@@ -1,6 +1,7 @@
 #include "src/base/number.h"
 #include "src/config/violation.h"
 #include "src/machine/action.h"
+#include "src/machine/place.h"
 #include "src/sys/path.h"
 #include "src/machine/verdict.h"
 
@@ -40,9 +41,8 @@ static const char *security_fault(const json *j)
 {
 	enum violation which;
 
-	if (!json_is_object(j) || !json_get_str(j, "policy") || !json_get_str(j, "folder") ||
-		!json_get_str(j, "script"))
-		return "'security' needs 'policy', 'folder' and 'script'";
+	if (!json_is_object(j) || !json_get_str(j, "policy"))
+		return "'security' needs 'policy'";
 	if (json_get(j, "violation") && !violation_find(json_get_str(j, "violation"), &which))
 		return "'violation' must be 'hard_abort' or 'validation_fail'";
 	return NULL;
@@ -56,6 +56,9 @@ static const char *script_fault(const json *j)
 		return "a run_script needs 'command' and 'log_file'";
 	if (timeout < 1 || timeout > TIMEOUT_MAX_S)
 		return "'timeout_s' must be 1 to 604800";
+	if (json_get(j, "first") && (!json_get_str(json_get(j, "first"), "policy") ||
+					    !json_get_str(json_get(j, "first"), "script")))
+		return "'first' needs 'policy' and 'script'";
 	return json_get(j, "security") ? security_fault(json_get(j, "security")) : NULL;
 }
 
@@ -263,6 +266,140 @@ struct str action_word(const struct context *c, const json *action)
 		action_accepts(action, str_of(word)))
 		return arena_str((struct arena *)&c->arena, str_of(word));
 	return (struct str){"", 0};
+}
+
+/* ---- the paths of this host ---- */
+
+/* Where an action is carried out, as this host names it. */
+struct host {
+	struct arena arena;
+	const struct context_file *file;
+	const char *repo, *directory; /* NULL: not known */
+};
+
+static const char *quoted(struct host *h, const char *text)
+{
+	CLEANUP(buf_release) struct buf word = BUF_INIT;
+
+	buf_add_shell(&word, str_of(text));
+	return arena_dup(&h->arena, buf_str(&word));
+}
+
+/* The name of a shipped policy, or the path of a file of the repository. */
+static const char *policy_path(struct host *h, const char *policy)
+{
+	bool file = strchr(policy, '/') || str_ends(str_of(policy), ".yaml") ||
+		    str_ends(str_of(policy), ".yml");
+
+	return file && h->repo ? path_join(&h->arena, h->repo, policy) : policy;
+}
+
+static const char *under_policy(struct host *h, const json *policy, const char *script)
+{
+	return arena_printf(&h->arena, "dev-team policy exec --policy %s --cwd %s -- %s",
+		quoted(h, policy_path(h, json_get_str(policy, "policy"))),
+		quoted(h, h->directory ? h->directory : "."), quoted(h, script));
+}
+
+/* `||`, because `&&` would apply to the first part of `a; b` only. */
+static const char *full_command(struct host *h, const json *action)
+{
+	const char *command = json_get_str(action, "command");
+	const json *first = json_get(action, "first"), *security = json_get(action, "security");
+
+	if (security)
+		return under_policy(h, security, command);
+	if (first)
+		command = arena_printf(&h->arena, "(%s) && (%s)",
+			under_policy(h, first, json_get_str(first, "script")), command);
+	return h->directory ? arena_printf(&h->arena, "cd %s || exit 125; %s",
+				      quoted(h, h->directory), command)
+			    : command;
+}
+
+static json *full_security(struct host *h, const json *action)
+{
+	const json *s = json_get(action, "security");
+	const char *violation = json_get_str(s, "violation");
+
+	return JSON_OBJECT(JSON_TEXT("policy", policy_path(h, json_get_str(s, "policy"))),
+		JSON_IF(violation, JSON_TEXT("violation", violation)),
+		JSON_TEXT("folder", h->directory ? h->directory : "."),
+		JSON_TEXT("script", json_get_str(action, "command")));
+}
+
+static json *full_execution(const struct host *h, const json *execution)
+{
+	json *out = json_copy(execution), *security = json_object();
+
+	if (h->directory)
+		json_put_str(security, "worktreePath", str_of(h->directory));
+	for (const json *m = json_first(json_get(execution, "security")); m; m = json_next(m))
+		json_put(security, json_key(m), json_copy(m));
+	json_set(out, "security", security);
+	return out;
+}
+
+/* NULL: the member is as the document has it. */
+static json *full_member(struct host *h, const json *action, const json *m)
+{
+	const char *key = json_key(m);
+
+	if (strcmp(key, "command") == 0 && json_text(m))
+		return json_string(str_of(full_command(h, action)));
+	if (strcmp(key, "log_file") == 0 && json_text(m))
+		return json_string(str_of(path_join(&h->arena, h->file->dir, json_text(m))));
+	if (strcmp(key, "security") == 0)
+		return full_security(h, action);
+	return strcmp(key, "execution") == 0 ? full_execution(h, m) : NULL;
+}
+
+json *action_complete(
+	const struct context_file *f, const struct item_place *place, const json *action)
+{
+	struct host h = {.file = f,
+		.repo = place->repo,
+		.directory = place->directory ? place->directory : place->repo};
+	json *out = json_object();
+	bool named = false;
+
+	for (const json *m = json_first(action); m; m = json_next(m)) {
+		const char *key = json_key(m);
+		json *full = full_member(&h, action, m);
+
+		if (strcmp(key, "array") == 0 || strcmp(key, "first") == 0)
+			continue;
+		if (!named &&
+			(strcmp(key, "read_sections") == 0 || strcmp(key, "write_section") == 0)) {
+			json_put_str(out, "context_file", str_of(f->path));
+			if (place->directory)
+				json_put_str(out, "directory", str_of(place->directory));
+			named = true;
+		}
+		json_put(out, key, full ? full : json_copy(m));
+	}
+	arena_release(&h.arena);
+	return out;
+}
+
+/* `... log: logs/NAME`, `... Log: logs/NAME`, `... (logs/NAME)`. */
+struct str action_complete_line(struct arena *a, const struct context_file *f, struct str line)
+{
+	static const char *const before[] = {"log: ", "Log: ", "("};
+
+	for (size_t i = 0; i < COUNT(before); i++) {
+		struct str mark = str_of(before[i]), name;
+		size_t at = str_find(line, str_of(arena_printf(a, "%slogs/", before[i]))) + mark.n;
+
+		if (at >= line.n)
+			continue;
+		name = str_sub(line, at, line.n);
+		name.n = strcspn(arena_dup(a, name), " )");
+		if (path_exists(arena_printf(a, "%s/%.*s", f->dir, (int)name.n, name.p)))
+			return str_of(arena_printf(a, "%.*s%s/%.*s", (int)at, line.p, f->dir,
+				(int)(line.n - at), line.p + at));
+	}
+	return line;
 }
 
 /* The entry of `id` in that part of the list; of a script that has a result, or of one that waits.

@@ -1,7 +1,9 @@
 /*
- * action.h: what agents and scripts must do, as the JSON objects that a step prints
- * (docs/action-protocol.md), and the outstanding ones, which the document keeps in its section
- * `Actions`, one per line.
+ * action.h: what agents and scripts must do, as JSON objects. The document keeps the outstanding
+ * ones in its section `Actions`, one per line, without a path of a host: `command` runs in the
+ * item's directory, under the policy in `security`, if there is one, and after the script of
+ * `first`, which has a policy of its own; `log_file` is below the directory of the document. What a
+ * step prints (docs/action-protocol.md) is completed for this host.
  */
 #ifndef DT_ACTION_H
 #define DT_ACTION_H
@@ -34,6 +36,14 @@ enum action_kind action_kind(const json *action);
 int action_load(const struct context *c, json **array, struct error *err);
 /* Writes them back; an empty array removes the section. */
 void action_store(struct context *c, const json *array);
+
+struct item_place;
+/* The action as it is printed, with the paths of this host; the caller's. */
+json *action_complete(
+	const struct context_file *f, const struct item_place *place, const json *action);
+
+/* A line of a section with the path of the log that it names, if that is there. */
+struct str action_complete_line(struct arena *a, const struct context_file *f, struct str line);
 
 /* The action `id` in `array`, or NULL. */
 json *action_find(const json *array, const char *id);

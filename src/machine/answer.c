@@ -290,7 +290,8 @@ static const char *keep_text(
 		return NULL;
 	kept = context_keep(f, stem, text, &path, &why) == 0;
 	(void)snprintf(err->text + n, sizeof(err->text) - n, "; what was offered is %s%.400s",
-		kept ? "kept in " : "not kept: ", kept ? path : why.text);
+		kept ? "kept in " : "not kept: ",
+		kept ? path_join(&f->doc.arena, f->dir, path) : why.text);
 	return kept ? path : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "src/sys/path.h"
 #include "src/machine/answer.h"
 #include "src/machine/brief.h"
+#include "src/machine/place.h"
 #include "src/machine/failure.h"
 
 /* Roles and skills */
@@ -187,11 +188,13 @@ int instructions_skill(struct arena *a, const char *root, const char *repo, cons
 /* An agent's shell tool shows about 30,000 characters of output. */
 enum { SECTIONS_MAX = 20000, LEAST_SHOWN = 4000, SKILL_MAX = 6000, DELIMITER_SIZE = 32 };
 
-static void add_quoted(struct buf *out, struct str text)
+static void add_quoted(struct buf *out, const struct context_file *f, struct str text)
 {
+	CLEANUP(arena_release) struct arena a = {0};
 	struct str line;
 
 	while (str_line(&text, &line)) {
+		line = action_complete_line(&a, f, line);
 		buf_adds(out, line.n ? "> " : ">");
 		buf_add(out, line);
 		buf_addc(out, '\n');
@@ -213,7 +216,7 @@ static void add_section(
 		buf_adds(out, "(empty)\n");
 		return;
 	}
-	add_quoted(out, shown);
+	add_quoted(out, f, shown);
 	*left -= shown.n < *left ? shown.n : *left;
 	if (shown.n == text.n)
 		return;
@@ -308,7 +311,7 @@ static void add_refusal(struct buf *out, const struct context_file *f, const jso
 	if (!why)
 		return;
 	buf_adds(out, "\n### Refused Answer\n\nThe last answer that was offered was refused:\n\n");
-	add_quoted(out, str_of(why));
+	add_quoted(out, f, str_of(why));
 }
 
 /* What the user typed after the id of a slash command. */
@@ -319,7 +322,7 @@ static void add_note(struct buf *out, const struct context_file *f)
 	if (!note.n)
 		return;
 	buf_adds(out, "\n### User's note\n\n");
-	add_quoted(out, note);
+	add_quoted(out, f, note);
 }
 
 static void add_sections(struct buf *out, const struct context_file *f, const json *action)
@@ -373,7 +376,7 @@ static void add_trouble(struct buf *out, const struct context_file *f, const jso
 	if (!context_get(&f->doc, "troubleshooter_input").n)
 		return;
 	buf_adds(out, "\nThe user has answered your question:\n\n");
-	add_quoted(out, context_get(&f->doc, "troubleshooter_input"));
+	add_quoted(out, f, context_get(&f->doc, "troubleshooter_input"));
 }
 
 /*
@@ -431,7 +434,8 @@ static void add_directory(struct buf *out, const char *directory)
 		      "out there and stays so.\n");
 }
 
-static void add_task(struct buf *out, const struct context_file *f, const json *action)
+static void add_task(
+	struct buf *out, struct context_file *f, const json *action, const char *directory)
 {
 	buf_addf(out, "# %s\n\n", json_get_str(action, "id"));
 	add_line(out, "Task", json_get_str(action, "message"));
@@ -439,7 +443,7 @@ static void add_task(struct buf *out, const struct context_file *f, const json *
 	add_line(out, "Skill", json_get_str(action, "skill"));
 	add_line(out, "Arguments", json_get_str(action, "args"));
 	add_line(out, "Context file", f->path);
-	add_directory(out, json_get_str(action, "directory"));
+	add_directory(out, directory);
 	add_line(out, "Pull request", context_get(&f->doc, "pr_url").p);
 	add_trouble(out, f, action);
 	add_sections(out, f, action);
@@ -530,8 +534,9 @@ static void add_skill(struct buf *out, const json *action, const struct instruct
 	"Its last line is the JSON object that your skill or role asks for; where they ask for "   \
 	"none: {\"status\": \"WORD\"}\n"
 
-static void add_brief(struct buf *out, enum brief_form form, const struct context_file *f,
-	const json *action, const struct instructions *role, const struct instructions *skill)
+static void add_brief(struct buf *out, enum brief_form form, struct context_file *f,
+	const json *action, const char *directory, const struct instructions *role,
+	const struct instructions *skill)
 {
 	const char *id = json_get_str(action, "id");
 
@@ -540,7 +545,7 @@ static void add_brief(struct buf *out, enum brief_form form, const struct contex
 			"If your prompt names the action %s: this is its brief. Do not run "
 			"`dev-team brief`, and record nothing.\n\n",
 			id);
-	add_task(out, f, action);
+	add_task(out, f, action, directory);
 	if (!role->shipped)
 		add_instructions(out, "Your role", role->text);
 	add_skill(out, action, skill);
@@ -561,32 +566,34 @@ static void add_brief(struct buf *out, enum brief_form form, const struct contex
 	add_record_command(out, f, id);
 }
 
-static void add_prompt(struct buf *out, const struct context_file *f, const json *action,
-	const struct instructions *role, const struct instructions *skill)
+static void add_prompt(struct buf *out, struct context_file *f, const json *action,
+	const char *directory, const struct instructions *role, const struct instructions *skill)
 {
 	buf_adds(out, "You work alone on the task below and nobody can be asked. This text and the "
 		      "repository have everything that you need. Your role may tell you to run "
 		      "`dev-team brief`, to load a skill, and to record your answer with a "
 		      "command: skip these steps. The brief and the skill are in this text, and "
 		      "the last message that you write is the answer.\n\n");
-	add_task(out, f, action);
+	add_task(out, f, action, directory);
 	add_result(out, action);
 	buf_adds(out, "Your last message is taken as it is. " LAST_LINE);
 	add_instructions(out, "Your role", role->text);
 	add_instructions(out, "Your skill", skill->text);
 }
 
-int brief_add(struct buf *out, enum brief_form form, const struct context_file *f, const char *id,
+int brief_add(struct buf *out, enum brief_form form, struct context_file *f, const char *id,
 	const struct instructions *role, const struct instructions *skill, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL;
+	struct item_place place;
 	const json *action;
 
-	if (find_action(f, id, &array, &action, err) < 0)
+	if (find_action(f, id, &array, &action, err) < 0 ||
+		place_load(&f->doc.arena, f, &place, err) < 0)
 		return -1;
 	if (form == BRIEF_PROMPT)
-		add_prompt(out, f, action, role, skill);
+		add_prompt(out, f, action, place.directory, role, skill);
 	else
-		add_brief(out, form, f, action, role, skill);
+		add_brief(out, form, f, action, place.directory, role, skill);
 	return 0;
 }

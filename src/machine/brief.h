@@ -55,7 +55,7 @@ enum brief_form {
 
 /* A shipped role is left out except in a prompt, because the client's agent has it. `role` and
  * `skill` may be empty. -1: as brief_instructions(). */
-int brief_add(struct buf *out, enum brief_form form, const struct context_file *f, const char *id,
+int brief_add(struct buf *out, enum brief_form form, struct context_file *f, const char *id,
 	const struct instructions *role, const struct instructions *skill, struct error *err);
 
 #endif

@@ -26,22 +26,27 @@ static json *read_sections(const struct step_request *q)
 	return list;
 }
 
-/* Where the script of that state (or declared part) and attempt writes its output. */
+/* Where the script of that state (or declared part) and attempt writes its output, below the
+ * directory of the document. */
 static char *log_path(struct engine_run *r, const char *state, unsigned long attempt)
 {
 	const struct context_file *f = r->e->file;
 	char stamp[CLOCK_TEXT];
 
 	clock_stamp(f->now, stamp);
-	return arena_printf(
-		&r->arena, "%s/logs/%s-%s-%s-%lu.log", f->dir, f->name, state, stamp, attempt);
+	return arena_printf(&r->arena, "logs/%s-%s-%s-%lu.log", f->name, state, stamp, attempt);
 }
 
 static json *security(const struct step_request *q)
 {
 	return JSON_OBJECT(JSON_TEXT("policy", q->policy),
-		JSON_IF(q->violation, JSON_TEXT("violation", q->violation)),
-		JSON_TEXT("folder", q->directory), JSON_TEXT("script", q->script));
+		JSON_IF(q->violation, JSON_TEXT("violation", q->violation)));
+}
+
+static json *first_script(const struct engine_run *r, const struct step_request *q)
+{
+	return JSON_OBJECT(JSON_TEXT("policy", r->e->workflow->security.policy),
+		JSON_TEXT("script", q->first));
 }
 
 /* `ID.NAME`, `ID.NAME.2`: each attempt is another item. No state has a name with a dot. */
@@ -74,9 +79,7 @@ static json *execution(const struct engine_run *r, const struct step_request *q)
 		JSON_TEXT("modelConstraint", p && p->model ? p->model : "inherit"),
 		JSON_IF(p && p->tools.n, JSON_VALUE("allowedTools", texts_json(&p->tools))),
 		JSON_VALUE("security",
-			JSON_OBJECT(JSON_IF(r->place.directory,
-					    JSON_TEXT("worktreePath", r->place.directory)),
-				JSON_TEXT("violation", violation ? violation : "hard_abort"))));
+			JSON_OBJECT(JSON_TEXT("violation", violation ? violation : "hard_abort"))));
 }
 
 /* The members of an action that is an attempt of a node. */
@@ -123,8 +126,6 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 			JSON_IF(q->agent && q->args && *q->args, JSON_TEXT("args", q->args)),
 			JSON_IF(q->trigger, JSON_TEXT("trigger", q->trigger)),
 			JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
-			JSON_TEXT("context_file", r->e->file->path),
-			JSON_IF(r->place.directory, JSON_TEXT("directory", r->place.directory)),
 			JSON_IF((q->agent || child) && !q->trigger,
 				JSON_VALUE("read_sections", read_sections(q))),
 			JSON_TEXT("write_section", q->writes),
@@ -132,6 +133,7 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 			JSON_IF(q->command, JSON_TEXT("command", q->command)),
 			JSON_IF(q->command, JSON_TEXT("log_file", log_path(r, part, attempt))),
 			JSON_IF(q->command, JSON_INT("timeout_s", q->timeout_s)),
+			JSON_IF(q->first, JSON_VALUE("first", first_script(r, q))),
 			JSON_IF(q->policy, JSON_VALUE("security", security(q)))));
 }
 
@@ -167,20 +169,19 @@ static void drop_replaced(struct engine_run *r, const struct step_request *reque
 	engine_drop_sections(r, sections.items, n);
 }
 
+static void print_action(struct engine_run *r, const json *action)
+{
+	struct item_place place = r->place;
+
+	place.repo = r->e->repo;
+	json_push(r->print, action_complete(r->e->file, &place, action));
+}
+
 static void dispatch(struct engine_run *r, json *action)
 {
 	(void)note_dispatch(r, action);
-	json_push(r->print, json_copy(action));
+	print_action(r, action);
 	json_push(r->outstanding, action);
-}
-
-static void print_again(struct engine_run *r, const json *action)
-{
-	json *copy = json_copy(action);
-
-	json_drop(copy, "array");
-	json_set(copy, "context_file", json_string(str_of(r->e->file->path)));
-	json_push(r->print, copy);
 }
 
 static void print_open(struct engine_run *r, bool all)
@@ -188,7 +189,7 @@ static void print_open(struct engine_run *r, bool all)
 	r->print = json_array();
 	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
 		if (!action_answered(r->doc, a) && (all || !json_len(r->print)))
-			print_again(r, a);
+			print_action(r, a);
 }
 
 /* An approval is no action of the loop: the item waits for a person. */

@@ -634,8 +634,6 @@ static enum advance advance_once(struct engine_run *r, struct error *err)
 		.declared = st ? st->declared : NULL,
 		.id = r->e->id,
 		.research_skill = r->e->research_skill,
-		.repo = r->e->repo,
-		.directory = engine_directory(r),
 		.actions = r->outstanding};
 
 	if (!step) {

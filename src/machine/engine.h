@@ -126,17 +126,18 @@ struct engine {
 	const struct step *(*step_for)(const struct workflow *w, const char *state);
 	const struct environment *environment;
 	const char *id, *research_skill, *repo;
-	bool returned;           /* the agents of the last array are back */
-	const char *returned_id; /* ... and this action was one of them; NULL if not given */
-	bool returned_alone;     /* ... but others may still work */
-	const char *owner;       /* the session that steps and holds the lease; NULL if not given */
-	bool take_over;          /* even from another owner whose lease has not expired */
-	bool new_session;        /* of its client: it goes on with what an earlier one holds */
-	bool cancel;             /* the user ends the item */
-	bool accept_workflow;    /* the user accepts what it requires, other than at the start */
-	const char *parent;      /* the action that waits for the end of this item; NULL: none */
-	const char *spec;        /* of a child that has no document yet */
-	bool retries_capped;     /* a node is tried again at most `retry_cap` times */
+	const char *workflow_name; /* as the item keeps it, on any host; NULL: the file's name */
+	bool returned;             /* the agents of the last array are back */
+	const char *returned_id;   /* ... and this action was one of them; NULL if not given */
+	bool returned_alone;       /* ... but others may still work */
+	const char *owner;    /* the session that steps and holds the lease; NULL if not given */
+	bool take_over;       /* even from another owner whose lease has not expired */
+	bool new_session;     /* of its client: it goes on with what an earlier one holds */
+	bool cancel;          /* the user ends the item */
+	bool accept_workflow; /* the user accepts what it requires, other than at the start */
+	const char *parent;   /* the action that waits for the end of this item; NULL: none */
+	const char *spec;     /* of a child that has no document yet */
+	bool retries_capped;  /* a node is tried again at most `retry_cap` times */
 	unsigned retry_cap;
 	bool merges_capped; /* a conflict is resolved in at most `merge_cap` attempts */
 	unsigned merge_cap;

@@ -46,7 +46,7 @@ int engine_enter_place(struct engine_run *r, struct error *err)
 	r->entered = true;
 	if (!changed)
 		return 0;
-	context_seen(r->e->file, "place", place_to_json(&r->place));
+	context_seen(r->e->file, "place", place_to_json(&r->place, r->e->file->dir));
 	place_store(r->e->file, &r->place);
 	return 0;
 }

@@ -203,6 +203,8 @@ void failure_explain(struct arena *a, const struct context_file *f, struct failu
 	if (!last.log && context_has_section(&f->doc, CONTEXT_LAST_FAILURE) &&
 		context_get(&f->doc, "build_log").n)
 		last.log = arena_dup(a, context_get(&f->doc, "build_log"));
+	if (last.log)
+		last.log = path_join(a, f->dir, last.log);
 	*out = (struct failure){.limit = limit_of(a, &f->doc),
 		.log = last.log,
 		.words = last_words(a, &f->doc, &last),
@@ -214,14 +216,15 @@ void failure_explain(struct arena *a, const struct context_file *f, struct failu
 /* Agents can write sections, so only a file in logs/ is accepted. */
 static const char *named_log(struct arena *a, const struct context_file *f, struct str text)
 {
-	struct str logs = str_of(arena_printf(a, "log: %s/logs/", f->dir)), line;
+	struct str logs = STR("log: logs/"), line;
 
 	while (str_line(&text, &line)) {
 		struct str path = str_sub(line, str_find(line, logs), line.n);
 
 		if (path.n > logs.n &&
 			str_find(str_sub(path, logs.n, path.n), STR("/")) == path.n - logs.n)
-			return arena_dup(a, str_sub(path, strlen("log: "), path.n));
+			return path_join(
+				a, f->dir, arena_dup(a, str_sub(path, strlen("log: "), path.n)));
 	}
 	return NULL;
 }

@@ -1,7 +1,6 @@
 #include "src/base/json.h"
 #include "src/machine/place.h"
-
-#define PLACE_KEY "place"
+#include "src/sys/path.h"
 
 static json *text_list(const char *const *texts, size_t n)
 {
@@ -12,26 +11,43 @@ static json *text_list(const char *const *texts, size_t n)
 	return list;
 }
 
-json *place_to_json(const struct item_place *p)
+/* A path; NULL: there is none. */
+static struct json_member path_member(
+	struct arena *a, const char *key, const char *from, const char *path)
 {
+	return JSON_IF(path, JSON_TEXT(key, path_relative(a, from, path)));
+}
+
+json *place_to_json(const struct item_place *p, const char *from)
+{
+	CLEANUP(arena_release) struct arena a = {0};
 	const struct git_identity *is = &p->identity;
 	json *remotes = json_array();
 
 	for (size_t i = 0; i < is->remotes.list.n; i++)
 		json_push_str(remotes, str_of(is->remotes.list.items[i].url));
-	return JSON_OBJECT(JSON_TEXT("directory", p->directory),
+	return JSON_OBJECT(path_member(&a, "directory", from, p->directory),
+		path_member(&a, "repo", from, p->repo),
 		JSON_IF(p->branch, JSON_TEXT("branch", p->branch)),
 		JSON_IF(p->base, JSON_TEXT("base", p->base)), JSON_BOOL("in_place", p->in_place),
 		JSON_VALUE("dirty", text_list(p->dirty.items, p->dirty.n)),
 		JSON_IF(p->hidden.n, JSON_VALUE("hidden", text_list(p->hidden.items, p->hidden.n))),
-		JSON_IF(is->directory, JSON_TEXT("git_directory", is->directory)),
+		path_member(&a, "git_directory", from, is->directory),
 		JSON_VALUE("remotes", remotes),
 		JSON_VALUE("settings", text_list(is->settings.items, is->settings.n)));
 }
 
-void place_from_json(struct arena *a, const json *j, struct item_place *out)
+static char *path_of(struct arena *a, const json *j, const char *key, const char *from)
 {
-	*out = (struct item_place){.directory = json_dup(a, j, "directory"),
+	const char *path = json_get_str(j, key);
+
+	return path ? path_resolve(a, from, path) : NULL;
+}
+
+void place_from_json(struct arena *a, const json *j, const char *from, struct item_place *out)
+{
+	*out = (struct item_place){.directory = path_of(a, j, "directory", from),
+		.repo = path_of(a, j, "repo", from),
 		.branch = json_dup(a, j, "branch"),
 		.base = json_dup(a, j, "base"),
 		.in_place = json_is_true(json_get(j, "in_place"))};
@@ -41,7 +57,7 @@ void place_from_json(struct arena *a, const json *j, struct item_place *out)
 	for (const json *i = json_first(json_get(j, "hidden")); i; i = json_next(i))
 		if (json_text(i))
 			vec_push_in(a, &out->hidden, arena_dup(a, str_of(json_text(i))));
-	out->identity.directory = json_dup(a, j, "git_directory");
+	out->identity.directory = path_of(a, j, "git_directory", from);
 	for (const json *i = json_first(json_get(j, "remotes")); i; i = json_next(i))
 		if (json_text(i))
 			vec_push_in(a, &out->identity.remotes.list,
@@ -77,14 +93,14 @@ int place_load(struct arena *a, struct context_file *f, struct item_place *out, 
 		return 0;
 	if (json_parse(&j, value, err) < 0)
 		return error_prefix(err, "key '" PLACE_KEY "' of '%s'", f->path);
-	place_from_json(a, j, out);
+	place_from_json(a, j, f->dir, out);
 	return load_script(a, f, out, err);
 }
 
 void place_store(struct context_file *f, const struct item_place *p)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	CLEANUP(json_free) json *j = place_to_json(p);
+	CLEANUP(json_free) json *j = place_to_json(p, f->dir);
 
 	json_print(&out, j);
 	context_put_key(f, PLACE_KEY, buf_str(&out));

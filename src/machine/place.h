@@ -9,11 +9,14 @@
 #include "context/file.h"
 #include "src/sys/git.h"
 
+#define PLACE_KEY "place"
 /* The key of the store: {"path": PATH, "digest": ID} */
 #define SCRIPT_KEY "script"
 
 struct item_place {
-	const char *directory; /* absolute; NULL: not chosen yet */
+	/* Absolute here; in the key as seen from the document, so that both can be moved. */
+	const char *directory; /* NULL: not chosen yet */
+	const char *repo;      /* the user's checkout; NULL: not known */
 	const char *branch;    /* checked out there; NULL: HEAD is detached */
 	const char *base;      /* id of the commit that the work begins from; NULL: none */
 	bool in_place;         /* the user's checkout */
@@ -42,8 +45,8 @@ bool place_was_hidden(const struct item_place *p, const char *path);
 /* A sparse checkout was active. */
 bool place_is_sparse(const struct item_place *p);
 
-/* The place as JSON, for the journal. */
-json *place_to_json(const struct item_place *p);
-void place_from_json(struct arena *a, const json *j, struct item_place *out);
+/* The place as JSON, for the journal; `from`: the directory of the document. */
+json *place_to_json(const struct item_place *p, const char *from);
+void place_from_json(struct arena *a, const json *j, const char *from, struct item_place *out);
 
 #endif

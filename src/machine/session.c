@@ -6,6 +6,7 @@
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
 #include "src/sys/digest.h"
+#include "src/sys/path.h"
 
 /* ---- the lease ---- */
 
@@ -33,11 +34,11 @@ static const char *why_over(const struct engine *e, const struct lease_holder *h
 	struct arena *a = &e->file->arena;
 	const char *own;
 
-	if (!h->live || !h->client || !e->owner || lease_held_by(h, e->owner) || !env->client)
+	if (!h->live || !h->client || lease_held_by(h, e->owner) || !env->client)
 		return NULL;
 	if (env->client_ended(env->data, a, h->client))
 		return "its client has ended";
-	own = e->new_session ? env->client(env->data, a) : NULL;
+	own = e->owner && e->new_session ? env->client(env->data, a) : NULL;
 	return own && strcmp(own, h->client) == 0 ? "its client began another session" : NULL;
 }
 
@@ -127,9 +128,20 @@ static int read_holder(struct engine_run *r, struct error *err)
 		h->over = over;
 		h->live = false;
 	}
-	if (h->fence && r->e->owner && !(h->live && lease_held_by(h, r->e->owner)))
+	if (h->fence && (over || r->e->owner) && !(h->live && lease_held_by(h, r->e->owner)))
 		note_holder(r);
 	return 0;
+}
+
+/* A session without a name goes on with what one has left that cannot: nobody has the item then,
+ * and its actions keep their ids. */
+static void end_lease(struct engine_run *r)
+{
+	struct lease_holder *h = &r->holder;
+
+	JSON_ADD(context_event(r->e->file, "lease"), JSON_TEXT("from", h->owner),
+		JSON_INT("fence", h->fence), JSON_TEXT("reason", h->over));
+	lease_release(r->e->file, h);
 }
 
 /* The client of a session is another process after the session was resumed. */
@@ -170,6 +182,8 @@ static int claim(struct engine_run *r, struct error *err)
 
 	if (read_holder(r, err) < 0 || admit(e, h, err) < 0)
 		return -1;
+	if (!e->owner && h->over)
+		end_lease(r);
 	if (!e->owner || is_finished(e) || r->waits || is_idle(r) ||
 		action_open_approval(r->doc, r->outstanding))
 		return 0;
@@ -216,6 +230,11 @@ int engine_workflow_is_new(const struct engine *e, bool *new, struct error *err)
 	return 0;
 }
 
+static const char *workflow_name(const struct engine *e)
+{
+	return e->workflow_name ? e->workflow_name : path_base(e->workflow->file).p;
+}
+
 /* The text is kept each time that it changes. */
 static int put_workflow(struct engine_run *r, json *op, struct error *err)
 {
@@ -224,7 +243,7 @@ static int put_workflow(struct engine_run *r, json *op, struct error *err)
 	struct str last;
 
 	digest_text(w->source, sum);
-	json_put_texts(op, "workflow", w->file, "workflow_sum", sum);
+	json_put_texts(op, "workflow", workflow_name(r->e), "workflow_sum", sum);
 	if (context_get_key(r->e->file, WORKFLOW_KEY, &last, err) < 0)
 		return -1;
 	if (str_is(last, sum))
@@ -232,8 +251,8 @@ static int put_workflow(struct engine_run *r, json *op, struct error *err)
 	json_put_str(op, "workflow_text", w->source);
 	context_put_key(r->e->file, WORKFLOW_KEY, str_of(sum));
 	if (last.n) /* the run continues with a changed one: its past was decided by the old one */
-		json_put_texts(
-			context_event(r->e->file, "workflow"), "workflow", w->file, "sum", sum);
+		json_put_texts(context_event(r->e->file, "workflow"), "workflow",
+			workflow_name(r->e), "sum", sum);
 	return 0;
 }
 
@@ -242,8 +261,9 @@ static int note_operation(struct engine_run *r, struct error *err)
 {
 	const struct engine *e = r->e;
 	json *op = JSON_ADD(context_op(e->file, "step"), JSON_TEXT("id", e->id),
-		JSON_TEXT("file", e->file->path), JSON_BOOL("created", e->file->created),
-		text_if_valid("research_skill", e->research_skill), text_if_valid("repo", e->repo),
+		JSON_TEXT("file", path_base(e->file->path).p),
+		JSON_BOOL("created", e->file->created),
+		text_if_valid("research_skill", e->research_skill),
 		JSON_BOOL("returned", e->returned), text_if_valid("returned_id", e->returned_id),
 		JSON_IF(e->returned_alone, JSON_BOOL("returned_alone", true)),
 		text_if_valid("owner", e->owner),
@@ -304,11 +324,10 @@ struct engine engine_make(struct context_file *f, const struct workflow *w,
 
 void engine_read_call(struct engine *e, const json *note)
 {
-	const char *skill = json_get_str(note, "research_skill"),
-		   *repo = json_get_str(note, "repo");
+	const char *skill = json_get_str(note, "research_skill");
 
 	e->research_skill = skill ? skill : "";
-	e->repo = repo ? repo : "";
+	e->workflow_name = json_get_str(note, "workflow");
 	e->returned = json_is_true(json_get(note, "returned"));
 	e->returned_id = json_get_str(note, "returned_id");
 	e->returned_alone = json_is_true(json_get(note, "returned_alone"));
@@ -334,7 +353,7 @@ int engine_begin(struct engine_run *r, struct error *err)
 	if ((e->file->created ? create(r, err) : check_parent(e, err)) < 0)
 		return -1;
 	if (e->file->created)
-		json_put_texts(context_event(e->file, "started"), "workflow", e->workflow->file);
+		json_put_texts(context_event(e->file, "started"), "workflow", workflow_name(e));
 	owner = context_get(r->doc, "work_item_id");
 	if (!str_is(owner, e->id))
 		return error_set(err, ERR_STATE, "'%s' belongs to work item '%s', not to '%s'",

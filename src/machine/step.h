@@ -39,9 +39,8 @@ struct step_request {
 	const char *child, *child_workflow, *task;
 	const char *command;
 	unsigned timeout_s;
-	/* The policy that the script runs under, or NULL. `command` has all of it for other loops;
-	 * these are its parts. */
-	const char *policy, *violation, *directory, *script;
+	const char *first; /* a script that must pass before it, under the workflow's policy */
+	const char *policy, *violation; /* of the script, or NULL */
 	/* Of a manifest: its node, and the prompt of its persona; NULL: it has none. */
 	const struct manifest_node *node;
 	const char *prompt;
@@ -77,7 +76,6 @@ struct step_context {
 	const struct workflow *workflow;
 	const struct declared_state *declared; /* of a declared state, else NULL */
 	const char *id, *research_skill;
-	const char *repo, *directory; /* the user's checkout; where the item is worked on */
 	const json *actions; /* of the state; all are answered, unless some are `together` */
 	const json *checked; /* actions, or sections without one, whose claims were checked */
 

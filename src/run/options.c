@@ -1,7 +1,7 @@
 /*
  * options.c: what people have asked of runs. How the last run of an item was called, so that
- * `retry` can repeat it and people are told the command: paths below the repository are relative to
- * it. And whether the run is to stop. Both are keys of the store, so that it does not matter on
+ * `retry` can repeat it and people are told the command: paths are as seen from the repository.
+ * And whether the run is to stop. Both are keys of the store, so that it does not matter on
  * which machine the run is.
  */
 #include "src/run/run_internal.h"
@@ -38,10 +38,9 @@ static const struct row {
 
 static const char *shorten(struct arena *a, const char *repo, const char *path)
 {
-	const char *full = path_absolute(a, path), *above = arena_printf(a, "%s/", repo);
+	const char *full = path_absolute(a, path);
 
-	return str_starts(str_of(full), above) && !strstr(full, "/../") ? full + strlen(above)
-									: full;
+	return strstr(full, "/../") ? full : path_relative(a, repo, full);
 }
 
 static json *to_json(struct arena *a, const struct run_request *q, const char *repo)
@@ -143,11 +142,6 @@ static json *load(struct context_file *f)
 	return j;
 }
 
-static const char *complete(struct arena *a, const char *repo, const char *path)
-{
-	return *path == '/' ? path : path_join(a, repo, path);
-}
-
 bool run_options_load(
 	struct arena *a, struct context_file *f, const char *repo, struct run_request *q)
 {
@@ -159,7 +153,8 @@ bool run_options_load(
 		const char *text = json_dup(a, j, rows[i].name);
 
 		if (rows[i].kind <= PATH && text)
-			*(const char **)at = rows[i].kind == PATH ? complete(a, repo, text) : text;
+			*(const char **)at =
+				rows[i].kind == PATH ? path_resolve(a, repo, text) : text;
 		else if (rows[i].kind == NUMBER)
 			*(int64_t *)at = json_get_int(j, rows[i].name, 0);
 		else if (rows[i].kind == FLAG)
@@ -172,15 +167,21 @@ bool run_options_load(
 	return j != NULL;
 }
 
-static void describe(const json *j, struct buf *out)
+/* Paths below the repository stay as they are: people call `run` there. */
+static void describe(const json *j, const char *repo, struct buf *out)
 {
+	CLEANUP(arena_release) struct arena a = {0};
+
 	for (size_t i = 0; j && i < COUNT(rows); i++) {
 		const json *value = json_get(j, rows[i].name);
 
 		if (!value)
 			continue;
 		buf_addf(out, " --%s", rows[i].name);
-		if (json_text(value))
+		if (json_text(value) && rows[i].kind == PATH && repo &&
+			str_starts(str_of(json_text(value)), "../"))
+			buf_add_argument(out, " ", path_resolve(&a, repo, json_text(value)));
+		else if (json_text(value))
 			buf_add_argument(out, " ", json_text(value));
 		else if (rows[i].kind == NUMBER)
 			buf_addf(out, " %lld", (long long)json_int(value, 0));
@@ -192,8 +193,10 @@ static void describe(const json *j, struct buf *out)
 bool run_options_describe(struct context_file *f, struct buf *out)
 {
 	CLEANUP(json_free) json *j = load(f);
+	struct item_place place;
+	struct error ignored;
 
-	describe(j, out);
+	describe(j, place_load(&f->doc.arena, f, &place, &ignored) < 0 ? NULL : place.repo, out);
 	return j != NULL;
 }
 
@@ -202,5 +205,5 @@ void run_options_add(const struct run_item *r, struct buf *out)
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(json_free) json *j = to_json(&a, r->request, r->call.repo);
 
-	describe(j, out);
+	describe(j, r->call.repo, out);
 }

@@ -2,6 +2,7 @@
  * place.c: gives a work item its place: a worktree of the pool on a branch of its own, which begins
  * at the remote's default branch, or the user's checkout (checkout.c).
  */
+#include <limits.h>
 #include <sys/stat.h>
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
@@ -341,16 +342,76 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 		       : note_dirty(a, w, place, err);
 }
 
+/* ---- an item that was copied to another path ---- */
+
+/* The place, where it is in this checkout now. */
+static void follow_repository(struct arena *a, const struct run_entry *e, struct item_place *place)
+{
+	size_t n = place->repo ? strlen(place->repo) : 0;
+	struct str old = place->directory ? str_of(place->directory) : STR("");
+
+	if (!n || strcmp(place->repo, e->repo) == 0 || !str_starts(old, place->repo) ||
+		(old.p[n] && old.p[n] != '/'))
+		return;
+	place->directory = arena_printf(a, "%s%s", e->repo, old.p + n);
+}
+
+/* A linked worktree and its repository name each other by absolute paths. */
+static int repair_worktree(
+	struct arena *a, const struct run_entry *e, const char *dir, struct error *err)
+{
+	const char *const argv[] = {"git", "worktree", "repair", dir, NULL};
+	const struct git_command c = {.dir = e->repo, .name = "git worktree repair", .argv = argv};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	struct str link;
+
+	if (sys_read_file(&text, path_join(a, dir, ".git"), PATH_MAX, NULL, &ignored) < 0)
+		return 0;
+	link = str_trim(buf_str(&text));
+	if (!str_starts(link, "gitdir: ") ||
+		path_exists(
+			path_join(a, dir, arena_dup(a, str_sub(link, strlen("gitdir: "), link.n)))))
+		return 0;
+	return git_command(&c, NULL, NULL, err);
+}
+
+/* *moved: the place is elsewhere than it was. */
+static int find_moved(struct arena *a, const struct run_entry *e, struct item_place *place,
+	bool *moved, struct error *err)
+{
+	const char *old = place->directory;
+
+	if (!old)
+		return 0;
+	if (!path_exists(old))
+		follow_repository(a, e, place);
+	if (repair_worktree(a, e, place->directory, err) < 0)
+		return -1;
+	*moved = strcmp(old, place->directory) != 0 && path_exists(place->directory);
+	if (!*moved) /* a worktree that is missing is made again */
+		place->directory = old;
+	return *moved ? git_read_identity(a, place->directory, &place->identity, err) : 0;
+}
+
 int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,
 	bool *changed, struct error *err)
 {
 	struct run_entry *e = data;
-	bool in_place = place->directory ? place->in_place : e->in_place;
+	bool in_place = place->directory ? place->in_place : e->in_place, moved = false;
 
+	if (find_moved(a, e, place, &moved, err) < 0)
+		return -1;
 	if ((e->in_place && !in_place) || (e->own_worktree && in_place))
 		return error_set(err, ERR_STATE,
 			"'%s' already works in '%s': --%s is only for its first step", id,
 			place->directory, in_place ? "worktree" : "in-place");
-	return in_place ? checkout_enter(a, e, id, place, changed, err)
-			: enter_worktree(a, e, id, place, changed, err);
+	if ((in_place ? checkout_enter(a, e, id, place, changed, err)
+		      : enter_worktree(a, e, id, place, changed, err)) < 0)
+		return -1;
+	if (moved || *changed || !place->repo || !path_exists(place->repo)) {
+		*changed = true;
+		place->repo = e->repo;
+	}
+	return 0;
 }

@@ -516,7 +516,7 @@ static int check_ended(
 	if (!given || !path_exists(c->context_file) ||
 		context_open(&f, c->context_file, CONTEXT_READ_ONLY, &ignored) < 0 ||
 		!context_get(&f.doc, "outcome").n ||
-		run_step_workflow(a, c->context_file, &was, &ignored) < 0 ||
+		run_step_workflow(a, c->context_file, c->repo, &was, &ignored) < 0 ||
 		locate_workflow(a, was, c->plugin_root, c->repo, &was, &ignored) < 0 ||
 		strcmp(was, c->workflow) == 0)
 		return 0;

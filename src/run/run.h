@@ -101,9 +101,9 @@ void run_outstanding_free(struct run_outstanding *o);
 char *run_child_document(struct arena *a, const char *document, const char *id);
 
 /* The workflow that the item was last stepped with: a shipped one by its name, another by its path.
- */
-int run_step_workflow(
-	struct arena *a, const char *document, const char **workflow, struct error *err);
+ * repo NULL: the checkout that the item was last stepped for. */
+int run_step_workflow(struct arena *a, const char *document, const char *repo,
+	const char **workflow, struct error *err);
 /* Whether the outstanding actions of the item wait for each other, so that a step takes each
  * answer. false: also where that cannot be read. */
 bool run_step_ordered(const char *document);

@@ -27,6 +27,24 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 }
 
 /* Without a name: that of the item's last step, else of the settings, else implement-task. */
+/* As the item keeps it: a shipped one by its name, one in the repository from there (`./FILE`),
+ * another as seen from the document. */
+static const char *kept_workflow(
+	struct arena *a, const struct run_step_call *call, const struct context_file *f)
+{
+	const char *path = path_absolute(a, call->workflow), *root, *shipped;
+	struct error ignored;
+
+	if (locate_plugin(a, call->plugin_root, &root, &ignored) == 0) {
+		shipped = arena_printf(a, "%s/workflows/", root);
+		if (str_starts(str_of(path), shipped))
+			return path + strlen(shipped);
+	}
+	if (str_starts(str_of(path), arena_printf(a, "%s/", call->repo)))
+		return arena_printf(a, ".%s", path + strlen(call->repo));
+	return path_relative(a, f->dir, path);
+}
+
 static int resolve_workflow(struct arena *a, struct run_step_call *call, struct error *err)
 {
 	struct settings settings;
@@ -36,7 +54,8 @@ static int resolve_workflow(struct arena *a, struct run_step_call *call, struct 
 			return -1;
 		call->workflow = settings.workflow ? settings.workflow : RUN_WORKFLOW_DEFAULT;
 	}
-	if (!call->workflow && run_step_workflow(a, call->context_file, &call->workflow, err) < 0)
+	if (!call->workflow &&
+		run_step_workflow(a, call->context_file, call->repo, &call->workflow, err) < 0)
 		return -1;
 	return locate_workflow(
 		a, call->workflow, call->plugin_root, call->repo, &call->workflow, err);
@@ -432,6 +451,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	struct engine e = engine_make(f, w, steps_find, &environment, call->id);
 
 	set_call(&e, call);
+	e.workflow_name = kept_workflow(a, call, f);
 	if (w->n_declared && w->declared->manifest && cap_retries(&e, err) < 0)
 		return -1;
 	environment.data = &entry;
@@ -598,30 +618,35 @@ static bool find_workflow(const json *event, void *data)
 	return !l->path;
 }
 
-int run_step_workflow(
-	struct arena *a, const char *document, const char **workflow, struct error *err)
+int run_step_workflow(struct arena *a, const char *document, const char *repo,
+	const char **workflow, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct last_workflow last = {.arena = a};
-	const char *shipped, *name;
+	struct item_place place;
+	const char *path, *name, *shipped;
 	struct error ignored;
 	struct str base;
 
 	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
+		place_load(a, &f, &place, err) < 0 ||
 		context_read_events(&f, "\"workflow\"", find_workflow, &last, err) < 0)
 		return -1;
+	repo = repo ? repo : place.repo;
 	if (!last.path)
 		return error_set(err, ERR_STATE,
 			"the history of '%s' names no workflow: give --workflow", document);
-	*workflow = last.path;
 	base = path_base(last.path);
+	path = str_starts(str_of(last.path), "./") ? path_join(a, repo ? repo : ".", last.path + 2)
+	       : strchr(last.path, '/')            ? path_resolve(a, f.dir, last.path)
+						   : NULL;
 	if (str_ends(base, ".md") || manifest_is_path(base))
 		base.n = (size_t)((const char *)memrchr(base.p, '.', base.n) - base.p);
 	name = arena_dup(a, base);
-	/* The installation may be another one than then. */
-	if (path_is_id(str_of(name)) &&
-		locate_workflow(a, name, NULL, NULL, &shipped, &ignored) == 0 &&
-		(strcmp(shipped, last.path) == 0 || !path_exists(last.path)))
+	*workflow = path ? path : name;
+	/* On another host it may be in another place. */
+	if (path && !path_exists(path) && path_is_id(base) &&
+		locate_workflow(a, name, NULL, repo, &shipped, &ignored) == 0)
 		*workflow = name;
 	return 0;
 }
@@ -829,7 +854,7 @@ bool run_step_ordered(const char *document)
 	struct workflow w;
 	struct error ignored;
 
-	return run_step_workflow(&a, document, &workflow, &ignored) == 0 &&
+	return run_step_workflow(&a, document, NULL, &workflow, &ignored) == 0 &&
 	       locate_workflow(&a, workflow, NULL, NULL, &workflow, &ignored) == 0 &&
 	       workflow_load(&a, workflow, &w, &ignored) == 0 &&
 	       context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 && is_ordered(&w, &f);

@@ -554,15 +554,15 @@ static int walk_item(
 	struct outstanding_walk *w, const char *document, bool held, struct error *err);
 
 static int walk_actions(
-	struct outstanding_walk *w, const struct context_file *f, bool held, struct error *err)
+	struct outstanding_walk *w, struct context_file *f, bool held, struct error *err)
 {
 	CLEANUP(json_free) json *all = NULL;
+	struct item_place place;
 
-	if (action_load(&f->doc, &all, err) < 0)
+	if (action_load(&f->doc, &all, err) < 0 || place_load(&w->arena, f, &place, err) < 0)
 		return -1;
 	for (const json *i = json_first(all); i; i = json_next(i)) {
 		bool answered = action_answered(&f->doc, i);
-		json *copy;
 
 		w->due += answered && !held && !json_get(i, "carried");
 		if (action_kind(i) == ACTION_CHILD && !answered) {
@@ -574,9 +574,8 @@ static int walk_actions(
 		}
 		if (action_kind(i) == ACTION_CHILD)
 			continue;
-		copy = json_copy(i);
-		json_set(copy, "context_file", json_string(str_of(f->path)));
-		json_push(answered || held ? w->out->rest : w->out->open, copy);
+		json_push(answered || held ? w->out->rest : w->out->open,
+			action_complete(f, &place, i));
 	}
 	w->due += !held && !json_len(all);
 	return 0;
@@ -700,7 +699,7 @@ static int end_child(struct ending *e, const char *id, const char *action, const
 	child.cancel = true;
 	child.returned = NULL;
 	child.accept_workflow = false;
-	return run_step_workflow(e->tree.arena, document, &child.workflow, err) < 0 ||
+	return run_step_workflow(e->tree.arena, document, child.repo, &child.workflow, err) < 0 ||
 			       locate_workflow(e->tree.arena, child.workflow, child.plugin_root,
 				       child.repo, &child.workflow, err) < 0
 		       ? -1

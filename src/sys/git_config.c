@@ -377,7 +377,8 @@ int git_read_identity(
 	if (!there)
 		return 0;
 	out->directory = own;
-	vec_push_in(a, &out->settings, arena_printf(a, "common directory %s", common));
+	vec_push_in(a, &out->settings,
+		arena_printf(a, "common directory %s", path_relative(a, own, common)));
 	if (add_settings(a, path_join(a, common, "config"), out, err) < 0 ||
 		add_settings(a, path_join(a, own, "config.worktree"), out, err) < 0)
 		return -1;

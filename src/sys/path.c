@@ -83,6 +83,38 @@ char *path_absolute(struct arena *a, const char *path)
 	return cwd ? path_join(a, cwd, path) : arena_dup(a, str_of(path));
 }
 
+char *path_relative(struct arena *a, const char *from, const char *path)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	size_t same = 0;
+
+	for (size_t i = 0; from[i] == path[i] || !from[i] || !path[i]; i++) {
+		if ((!from[i] || from[i] == '/') && (!path[i] || path[i] == '/'))
+			same = i;
+		if (!from[i] || !path[i])
+			break;
+	}
+	for (const char *p = from + same; *p; p++)
+		if (*p == '/' && p[1])
+			buf_adds(&out, "../");
+	buf_adds(&out, path + same + strspn(path + same, "/"));
+	if (str_ends(buf_str(&out), "/"))
+		buf_cut(&out, out.len - 1);
+	return arena_dup(a, out.len ? buf_str(&out) : STR("."));
+}
+
+char *path_resolve(struct arena *a, const char *from, const char *path)
+{
+	struct str dir = str_of(from);
+
+	for (size_t n; (n = strcspn(path, "/")) && strspn(path, ".") == n && n <= 2;) {
+		if (n == 2)
+			dir = path_dir(arena_dup(a, dir));
+		path += n + (path[n] == '/');
+	}
+	return *path ? path_join(a, arena_dup(a, dir), path) : arena_dup(a, dir);
+}
+
 struct str path_dir(const char *path)
 {
 	const char *slash = strrchr(path, '/');

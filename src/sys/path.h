@@ -18,6 +18,10 @@ bool path_is_slug(struct str slug);
 char *path_join(struct arena *a, const char *dir, const char *name);
 /* Absolute form of `path`; symbolic links and `.` are not resolved. */
 char *path_absolute(struct arena *a, const char *path);
+/* An absolute path as seen from the directory `from`: `../b/c`; and the opposite. Neither has `..`
+ * in it, and no link is followed. */
+char *path_relative(struct arena *a, const char *from, const char *path);
+char *path_resolve(struct arena *a, const char *from, const char *path);
 struct str path_dir(const char *path); /* "." when there is no slash */
 struct str path_base(const char *path);
 

@@ -269,7 +269,7 @@ static bool has_item(struct tick *t, const struct task *task)
 	struct error ignored;
 
 	return path_exists(document) &&
-	       run_step_workflow(t->arena, document, &workflow, &ignored) == 0 &&
+	       run_step_workflow(t->arena, document, t->repo, &workflow, &ignored) == 0 &&
 	       (strcmp(workflow, TICK_WORKFLOW) == 0 ||
 		       str_is(path_base(workflow), TICK_WORKFLOW ".md"));
 }

@@ -149,7 +149,6 @@ static json *renamed_action(struct fork *r, const json *action, bool carried)
 	if (action_is_troubleshooter(action))
 		rename_entry(r, action, id);
 	json_set(copy, "id", json_string(str_of(id)));
-	json_set(copy, "context_file", json_string(str_of(r->path)));
 	if (carried && !json_get(copy, "carried"))
 		json_put_bool(copy, "carried", true);
 	return copy;
@@ -226,8 +225,10 @@ static int refuse_old(const struct context_file *f, struct error *err)
 
 static void note_fork(struct context_file *f, const struct history_place *from, int64_t rev)
 {
-	JSON_ADD(context_op(f, "fork"), JSON_TEXT("file", from->path), JSON_INT("rev", rev));
-	JSON_ADD(context_event(f, "forked"), JSON_TEXT("file", from->path), JSON_INT("of", rev));
+	const char *file = path_relative(&f->arena, f->dir, from->path);
+
+	JSON_ADD(context_op(f, "fork"), JSON_TEXT("file", file), JSON_INT("rev", rev));
+	JSON_ADD(context_event(f, "forked"), JSON_TEXT("file", file), JSON_INT("of", rev));
 }
 
 static int create_fork(struct arena *a, struct fork *r, struct context_file *f, struct error *err)

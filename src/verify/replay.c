@@ -209,12 +209,13 @@ static int open_comments(
 static int enter(void *data, struct arena *a, const char *id, struct item_place *place,
 	bool *changed, struct error *err)
 {
+	const struct replay *r = data;
 	const json *value = take_value(data, "place");
 
 	(void)id, (void)err;
 	*changed = value != NULL;
 	if (value)
-		place_from_json(a, value, place);
+		place_from_json(a, value, r->file.dir, place);
 	return 0;
 }
 
@@ -395,6 +396,21 @@ static void compare_events(struct replay *r, const json *events)
 		add_difference(r, "events", buf_str(&recorded), buf_str(&replayed));
 }
 
+/* No document names the place, so the keys of both are compared. */
+static void compare_place(struct replay *r, const struct store_txn *t)
+{
+	struct str recorded = {0}, replayed = {0};
+
+	for (size_t i = 0; i < r->next.n_changes; i++)
+		if (str_is(r->next.changes[i].kv.key, PLACE_KEY))
+			recorded = r->next.changes[i].kv.value;
+	for (size_t i = 0; i < t->n_ops; i++)
+		if (strcmp(t->ops[i].key, PLACE_KEY) == 0)
+			replayed = t->ops[i].value;
+	if (!str_eq(recorded, replayed))
+		add_difference(r, "key '" PLACE_KEY "'", recorded, replayed);
+}
+
 static void compare_commit(struct replay *r, const struct store_txn *t)
 {
 	const struct store_op *d = NULL;
@@ -409,6 +425,7 @@ static void compare_commit(struct replay *r, const struct store_txn *t)
 		add_difference(r, "document", r->next.text, d->value);
 	else
 		compare_events(r, t->events);
+	compare_place(r, t);
 }
 
 /* ---- the store ---- */
@@ -800,17 +817,17 @@ static bool set_clock(const struct replay *r)
 	return true;
 }
 
-/* Where the document was: a step notes its path; other operations only the name. */
+/* The name that the document had: a step notes it, and a commit of a document has it. */
 static void set_path(struct replay *r)
 {
 	const char *file = strcmp(r->op, "step") == 0 ? json_get_str(r->note, "file") : NULL,
 		   *key = r->next.document;
 	struct str base = path_base(r->path);
 
-	if (!file && key && str_starts(str_of(key), "doc/") && !str_is(base, key + 4))
-		file = arena_printf(&r->paths, "%.*s%s", (int)(base.p - r->path), r->path, key + 4);
-	if (file && strcmp(file, r->path) != 0)
-		r->path = arena_dup(&r->paths, str_of(file));
+	if (!file && key && str_starts(str_of(key), "doc/"))
+		file = key + 4;
+	if (file && !str_is(base, file))
+		r->path = arena_printf(&r->paths, "%.*s%s", (int)(base.p - r->path), r->path, file);
 }
 
 /* False: it cannot be run again, and nothing was done. */

@@ -132,6 +132,8 @@ SCRATCH_TEST(what_is_kept_has_a_name_of_its_own)
 		scratch_read("logs/ADR-7-x-35d5c8cc887e4da96c0560bdcb29998b.txt"), "two");
 	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &two, &err), 0);
 	assert_string_equal(one, two);
+	assert_true(str_starts(str_of(one), "logs/"));
+	one = at(one);
 	tree_write(one, STR("on")); /* as a power cut may leave it */
 	assert_fails(store_read_blob(store_backend(), one, &text, &err), err, ERR_INPUT);
 	assert_int_equal(context_keep(&f, "ADR-7-x", STR("one"), &two, &err), 0);

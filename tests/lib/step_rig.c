@@ -64,8 +64,6 @@ void given(const char *keys, const char *sections)
 		.workflow = &step_case.workflow,
 		.id = "ADR-7",
 		.research_skill = "researcher-plan",
-		.repo = "/r",
-		.directory = "/r",
 		.actions = step_case.outstanding};
 }
 

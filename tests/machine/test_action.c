@@ -70,14 +70,11 @@ TEST(a_request_that_the_engine_would_not_write_is_refused_at_its_line)
 			"a run_script needs 'command' and 'log_file'"},
 		{SCRIPT ",\"timeout_s\":0}", "'timeout_s' must be 1 to 604800"},
 		{SCRIPT ",\"timeout_s\":604801}", "'timeout_s' must be 1 to 604800"},
-		{SCRIPT ",\"security\":3}", "'security' needs 'policy', 'folder' and 'script'"},
-		{SCRIPT ",\"security\":{\"folder\":\"f\",\"script\":\"s\"}}",
-			"'security' needs 'policy', 'folder' and 'script'"},
-		{SCRIPT ",\"security\":{\"policy\":\"p\",\"script\":\"s\"}}",
-			"'security' needs 'policy', 'folder' and 'script'"},
-		{SCRIPT ",\"security\":{\"policy\":\"p\",\"folder\":\"f\"}}",
-			"'security' needs 'policy', 'folder' and 'script'"},
-		{SCRIPT ",\"security\":{\"policy\":\"p\",\"folder\":\"f\",\"script\":\"s\","
+		{SCRIPT ",\"security\":3}", "'security' needs 'policy'"},
+		{SCRIPT ",\"security\":{\"violation\":\"hard_abort\"}}",
+			"'security' needs 'policy'"},
+		{SCRIPT ",\"first\":{\"script\":\"s\"}}", "'first' needs 'policy' and 'script'"},
+		{SCRIPT ",\"security\":{\"policy\":\"p\","
 			"\"violation\":"
 			"\"ignore\"}}",
 			"'violation' must be 'hard_abort' or 'validation_fail'"},
@@ -97,9 +94,8 @@ TEST(what_the_engine_writes_is_read_and_blank_lines_are_skipped)
 	taken(AGENT "}\n\n" SCRIPT "}", 2);
 	taken(AGENT ",\"answered\":\"a\",\"read_sections\":[\"Notes\",\"Plan\"]}", 1);
 	taken(SCRIPT ",\"timeout_s\":1}\n" SCRIPT ",\"timeout_s\":604800}", 2);
-	taken(SCRIPT
-		",\"security\":{\"policy\":\"p\",\"folder\":\"f\",\"script\":\"s\",\"violation\":"
-		"\"hard_abort\"}}",
+	taken(SCRIPT ",\"security\":{\"policy\":\"p\",\"violation\":"
+		     "\"hard_abort\"}}",
 		1);
 }
 

@@ -318,9 +318,10 @@ ENGINE_TEST(a_failed_word_keeps_the_text_and_asks_again)
 	steps_to("ADR-7/researching/2");
 	assert_count(WIRE_FAILURES, 1);
 	assert_section(WIRE_BRIEF, "");
-	kept = arena_printf(&t.arena,
-		"%s/logs/ADR-7-researching-failed-247f2529da8a658faf829f621dd6c31d.txt", t.dir);
-	assert_string_equal(read_all(kept), "The spec is a stub.");
+	kept = arena_printf(
+		&t.arena, "logs/ADR-7-researching-failed-247f2529da8a658faf829f621dd6c31d.txt");
+	assert_string_equal(
+		read_all(arena_printf(&t.arena, "%s/%s", t.dir, kept)), "The spec is a stub.");
 	assert_section("Failed Answer",
 		arena_printf(&t.arena,
 			"the researcher could not write a brief (%s)\n\nThe spec is a stub.",

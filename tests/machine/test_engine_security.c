@@ -56,6 +56,24 @@ ENGINE_TEST(what_is_excepted_and_what_is_not_bound_runs_as_it_is)
 	assert_false(printed("security"));
 }
 
+ENGINE_TEST(what_comes_first_has_its_policy_in_any_directory)
+{
+	static const char signoff[] =
+		"---\nsecurity: {policy: ./p.yaml, except: [checks]}\nchecks: make ci\n"
+		"validate: make test\n---\n```mermaid\nstateDiagram-v2\n[*] --> init\n"
+		"init --> signoff : start\nsignoff --> done : approved\n"
+		"signoff --> failed : changes_requested\ndone --> [*]\nfailed --> [*]\n```\n";
+
+	t.enters = "/it's; rm -rf $HOME";
+	workflow(signoff);
+	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
+	assert_true(printed(
+		"\"command\":\"cd '/it'\\\\''s; rm -rf $HOME' || exit 125; (dev-team policy "
+		"exec --policy '/r/./p.yaml' --cwd '/it'\\\\''s; rm -rf $HOME' -- 'make test')"
+		" && (make ci)\""));
+	assert_false(printed("\"first\""));
+}
+
 ENGINE_TEST(a_hard_abort_fails_the_run_and_waits_for_nobody)
 {
 	workflow(bound);

@@ -50,6 +50,30 @@ TEST(paths_are_joined_and_taken_apart)
 	assert_int_equal(path_absolute(&arena, "x")[0], '/');
 }
 
+TEST(a_path_as_seen_from_a_directory_leads_back)
+{
+	static const char *const rows[][3] = {
+		{"/a/b", "/a/b", "."},
+		{"/a/b", "/a/b/c/d", "c/d"},
+		{"/a/b", "/a/c", "../c"},
+		{"/a/b", "/a/bc", "../bc"},
+		{"/a/bc", "/a/b", "../b"},
+		{"/a/b/c", "/a", "../.."},
+		{"/a/b", "/", "../.."},
+		{"/", "/a", "a"},
+		{"/a", "/a/...x", "...x"},
+		{"/a", "/b/.x", "../b/.x"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_string_equal(path_relative(&arena, rows[i][0], rows[i][1]), rows[i][2]);
+		assert_string_equal(path_resolve(&arena, rows[i][0], rows[i][2]), rows[i][1]);
+	}
+	assert_string_equal(path_resolve(&arena, "/a", "/x"), "/x");
+	assert_string_equal(path_resolve(&arena, "/a", "./x"), "/a/x");
+	assert_string_equal(path_relative(&arena, "/a/b", "/a/b/../.."), "../..");
+}
+
 TEST(directories_are_made_with_all_above_them)
 {
 	const char *deep = at("one/two//three/");

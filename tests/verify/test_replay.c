@@ -417,7 +417,7 @@ REPLAY_TEST(another_outcome_of_an_effect_is_found)
 {
 	FILES_ONLY;
 	static const char *const inputs[] = {"{\"what\":\"evidence\",\"value\":{\"head\":\"",
-		"{\"what\":\"place\",\"value\":{\"directory\":\"/"};
+		"{\"what\":\"place\",\"value\":{\"directory\":\"../.."};
 
 	t.diverges = true;
 	t.enters = "/w/ADR-7";
