@@ -117,7 +117,7 @@ static struct step_request *request_merge(
 	const json *of = n->merge_node < SIZE_MAX ? v->actions[n->merge_node] : NULL;
 	struct step_request *r;
 
-	buf_addf(&text, "cd %s || exit 125; dev-team merge --json", steps_quote(c, c->directory));
+	buf_adds(&text, "dev-team merge --json");
 	if (n->close)
 		buf_adds(&text, " --close");
 	else
@@ -128,7 +128,7 @@ static struct step_request *request_merge(
 		buf_addf(&text, " --since %s", steps_quote(c, json_get_str(last, "head")));
 	r = steps_request_command(c, MANIFEST_STATE, "", item->timeout_s, item->writes);
 	r->command = arena_dup(c->arena, buf_str(&text));
-	r->policy = r->violation = r->directory = r->script = NULL;
+	r->policy = r->violation = NULL;
 	return r;
 }
 
