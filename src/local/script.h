@@ -43,8 +43,8 @@ int script_admit(
 
 /* True while a guard runs the script of action `id`, or its result is not recorded yet. */
 bool script_running(const struct context_file *f, const char *id);
-/* Action `id` was superseded: removes what a killed guard of it left. A guard that lives removes
- * its file itself. */
+/* Action `id` is new, or was superseded: removes what is there under its name, such as what a
+ * killed guard left. A guard that lives removes its file itself. */
 void script_discard(const struct context_file *f, const char *id);
 
 #endif

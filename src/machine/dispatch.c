@@ -144,7 +144,11 @@ static json *note_dispatch(struct engine_run *r, const json *action)
 		   *node = json_get_str(action, "node"),
 		   *sum = json_get_str(action, "execution_sum"),
 		   *who = action_rows[action_kind(action)].subject;
+	const struct environment *env = r->e->environment;
 
+	/* An agent knows the next id and could have left a result under it. */
+	if (env->discard && json_get(action, "command"))
+		env->discard(r->e->file, id);
 	context_set_count(
 		r->doc, "actions_dispatched", context_count(r->doc, "actions_dispatched") + 1);
 	return JSON_ADD(context_event(r->e->file, "dispatch"), JSON_TEXT("action", id),

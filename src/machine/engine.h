@@ -108,7 +108,8 @@ struct environment {
 	 */
 	void (*may_dispatch)(void *data, struct arena *a, const struct context_file *f,
 		const char *id, const struct step_request *request, struct admission *out);
-	/* Action `id` will not be run again; may be NULL. */
+	/* Action `id` is requested now, or will not be run again: nothing is kept of earlier runs;
+	 * may be NULL. */
 	void (*discard)(const struct context_file *f, const char *id);
 	/* Shows a line to people; may be NULL. */
 	void (*say)(void *data, const char *text);

@@ -137,8 +137,8 @@ int rebase_fetch(struct rebasing *w, struct error *err)
 {
 	const char *const argv[] = {"git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0",
 		"-c", "maintenance.auto=false", "fetch", "--quiet", "--no-tags",
-		"--no-recurse-submodules", "--no-write-fetch-head", "origin", refspec(w, w->target),
-		w->theirs ? refspec(w, w->branch) : NULL, NULL};
+		"--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "origin",
+		refspec(w, w->target), w->theirs ? refspec(w, w->branch) : NULL, NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
 	return rebase_git(w, argv, "git fetch", FETCH_S, &out, NULL, err);

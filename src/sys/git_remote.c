@@ -139,8 +139,8 @@ int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
 		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
-		"origin", arena_printf(&a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch),
-		NULL};
+		"--refmap=", "origin",
+		arena_printf(&a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch), NULL};
 	const struct git_command c = {.dir = root,
 		.name = "git fetch",
 		.argv = argv,

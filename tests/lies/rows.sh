@@ -593,6 +593,12 @@ half_work
 git switch -q "\$branch"
 $restore
 X
+lie 'a result of the validation that is kept for scripts to come' implementing '' corrected=yes <<'X'
+half_work
+for n in 1 2 3; do
+	printf '1 1\n{"result":"passed","text":"passed"}\n' >"$(dirname "$DEV_TEAM_CONTEXT_FILE")/.ADR-1.validating-$n.exec"
+done
+X
 lie 'a result of the validation that nobody computed' implementing '' corrected=yes <<'X'
 half_work
 write_section 'Validate Result' 'passed'

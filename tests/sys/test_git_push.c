@@ -157,6 +157,21 @@ GIT_TEST(a_remote_that_cannot_be_reached_has_refused_nothing)
 	assert_true(refused(push(), ERR_SYSTEM, "'git push' failed: "));
 }
 
+GIT_TEST(a_fetch_changes_no_branch_of_the_user)
+{
+	bool fetched;
+
+	sh("git clone -q org/o.git t && cd t && git commit -q --allow-empty -m second && git push "
+	   "-q "
+	   "origin HEAD:main && cd ../r && git checkout -qb work && "
+	   "git config remote.origin.fetch '+refs/heads/*:refs/heads/*'");
+	assert_int_equal(git_fetch_branch(at("r"), "main", &fetched, &err), 0);
+	assert_true(fetched);
+	assert_non_null(git_fetch_newest(&arena, at("r")));
+	assert_sh("git -C r log -1 --format=%s main", "first\n");
+	assert_sh("git -C r log -1 --format=%s refs/remotes/origin/main", "second\n");
+}
+
 GIT_TEST(tags_of_the_user_are_not_pushed)
 {
 	sh("cd r && git checkout -qb work && git config push.followTags true && git tag -a -m mine "
