@@ -11,6 +11,7 @@
 #   make SAN=1 check  with sanitizers         make format   clang-format in place
 #   make figures    sizes and names by room
 #   make install PREFIX= DESTDIR=             make deps     install missing Debian packages
+#   make help       this list                 make V=1      shows the commands
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
@@ -46,7 +47,7 @@ DEPS    := build/deps-$(FOR).mk
 ifeq ($(MAKELEVEL)$(filter clean,$(GOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
-ifneq ($(filter-out clean uninstall format format-check figures,$(GOALS)),)
+ifneq ($(filter-out clean uninstall format format-check figures help,$(GOALS)),)
 include $(DEPS)
 endif
 $(DEPS): tools/deps $(shell tools/deps ok $(FOR) || echo FORCE)
@@ -260,6 +261,8 @@ uninstall:
 	rm -rf "$(SHARE)"
 	rm -f "$(TO)/bin/dev-team" "$(TO)/share/man/man1/dev-team.1" \
 	$(foreach c,$(COMPLETIONS),"$(TO)/share/$(lastword $(subst :, ,$c))")
+help:
+	@sed -n 's/^#   make/make/p; /^ifeq/q' Makefile
 deps:
 	@echo 'deps: everything is there'
 clean:
@@ -267,5 +270,5 @@ clean:
 
 -include $(patsubst %.c,$(O)/%.d,$(SRC) src/main.c tools/manual.c $(wildcard tests/*/*.c tests/*/*/*.c))
 .PHONY: all unit sanitized test proof check floors crash model faults conform oracle e2e demo bench fuzz fuzz-run format format-check install \
-	uninstall deps clean FORCE
+	uninstall deps clean help FORCE
 .SECONDARY:

@@ -132,7 +132,7 @@ static const char *default_check(struct arena *a, const char *repo)
 
 /* ---- the result ---- */
 
-static void put_result(struct buf *out, const struct land *l)
+static void put_result(struct buf *out, const struct land *l, bool pr)
 {
 	if (l->output && l->output[0])
 		buf_addf(out, "%s\n", l->output);
@@ -141,7 +141,10 @@ static void put_result(struct buf *out, const struct land *l)
 			l->target, l->commit, l->already ? ", since an earlier landing" : "");
 		return;
 	}
-	buf_addf(out, "%s: %s", land_word(l->fate), l->reason);
+	buf_addf(out, "%s: %s%s", land_word(l->fate), l->reason,
+		l->fate == LAND_NEEDS_PERSON && !pr
+			? "; if the forge is to merge it: 'dev-team land --pr'"
+			: "");
 	for (size_t i = 0; l->paths && l->paths[i]; i++)
 		buf_addf(out, "%s %s", i ? "," : ":", l->paths[i]);
 	buf_addf(out, "; '%s' is as it was\n", l->target);
@@ -267,6 +270,8 @@ static int list_waiting(struct invocation *in, struct error *err)
 	}
 	if (o->json)
 		json_print_line(in->out, json_copy(rows));
+	else if (!in->out->len)
+		buf_adds(in->out, "nothing waits to be landed\n");
 	return 0;
 }
 
@@ -299,7 +304,7 @@ static int run(struct invocation *in, struct error *err)
 	if (o->json)
 		json_print_line(in->out, land_json(&l));
 	else
-		put_result(in->out, &l);
+		put_result(in->out, &l, o->pr);
 	if (l.fate != LAND_LANDED)
 		return l.fate == LAND_MOVED || l.fate == LAND_NEEDS_PERSON ? ERR_STATE : ERR_CHECK;
 	if (!is_own_script(in->words[0]) && land_return(in->arena, &p, &l, &kept, err) < 0)

@@ -60,9 +60,13 @@ const struct verb verb_run = {
 		"run ended failed; 4: it "
 		"waits for a person's approval.\n"
 		"\n"
-		"One of --agents, --harness and --pipeline is required. With --agents the agents "
-		"do and answer what SCRIPT says (docs/agent-scripts.md). With --harness each "
-		"action is one call of a coding agent: it gets its task as one prompt, and its "
+		"WORDS that are not ids say what is wanted: the spec of a new item is written, as "
+		"by 'new', and the item is run.\n"
+		"\n"
+		"One of --agents, --harness and --pipeline is required, unless "
+		".dev-team/config.yaml names a harness. With --agents the agents do and answer "
+		"what SCRIPT says (docs/agent-scripts.md). With --harness each action is one call "
+		"of a coding agent: it gets its task as one prompt, and its "
 		"last message is the answer. --pipeline takes harness, model and limits of each "
 		"state from the stage of that name (docs/harness.md). With both, SCRIPT handles "
 		"the actions that it has an entry for.\n"
@@ -71,6 +75,7 @@ const struct verb verb_run = {
 		"with an object for each. After an interruption or an error the same command "
 		"continues.",
 	.examples =
+		"dev-team run greet people by their name\n"
 		"dev-team run ADR-1 --workflow implement-task --agents demo/agents.yaml\n"
 		"dev-team run ADR-1 ADR-2 --workflow implement-task --harness claude-code,codex",
 	.words = "ID...|WORDS",

@@ -71,7 +71,7 @@ static int run(struct invocation *in, struct error *err)
 const struct verb verb_stop = {
 	.name = "stop",
 	.group = "Everyday",
-	.about = "let the 'dev-team run' of a work item end after its present action",
+	.about = "let the 'dev-team run' of a work item end after its current action",
 	.also = "kill halt",
 	.details = "The agents and scripts that work finish, and their answers are recorded; then "
 		   "the run ends. With --now they are ended. Either way the item can be continued.",

@@ -602,6 +602,18 @@ static bool is_of_a_remote(const struct collector *c, const struct forge_pull *p
 	return false;
 }
 
+static int refute_foreign(struct collector *c, const char *url)
+{
+	struct error ignored;
+	char *slug;
+	bool named = git_slug(c->arena, c->dir, &slug, &ignored) == 0;
+
+	return REFUTE(c, EVIDENCE_PULL,
+		"the pull request '%s' does not belong to a repository that was a remote when the "
+		"item began%s%s%s",
+		url, named ? ", as 'origin', '" : "", named ? slug : "", named ? "', was" : "");
+}
+
 static int check_pull(struct collector *c, struct error *err)
 {
 	const char *url = c->query->pr_url;
@@ -615,11 +627,7 @@ static int check_pull(struct collector *c, struct error *err)
 			"there is no pull request: the answer must contain its URL");
 	url = arena_dup(c->arena, p.url);
 	if (!is_of_a_remote(c, &p))
-		return REFUTE(c, EVIDENCE_PULL,
-			"the pull request '%s' does not belong to a repository that was a remote "
-			"when the "
-			"item began",
-			url);
+		return refute_foreign(c, url);
 	if (c->replaced)
 		return 0;
 	if (forge_view(c->arena, c->dir, &p, c->query->forge, &view, err) < 0)

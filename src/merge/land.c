@@ -350,11 +350,14 @@ static int check_pull(struct landing *l, struct error *err)
 	if (forge_find_pull(str_of(l->ask->pull), &p) &&
 		forge_view(l->git.a, repo_of(l), &p, NULL, &now, err) < 0)
 		return -1;
-	return now.tool && !now.missing
-		       ? 0
-		       : error_set(err, ERR_STATE,
-				 "neither 'gh' nor 'glab' knows the pull request '%s'",
-				 l->ask->pull);
+	if (!now.tool)
+		return error_set(err, ERR_STATE,
+			"neither 'gh' nor 'glab' can be asked about '%s': install the one of this "
+			"forge, or merge it on the forge",
+			l->ask->pull);
+	return now.missing ? error_set(err, ERR_STATE, "'%s' knows no pull request '%s'", now.tool,
+				     l->ask->pull)
+			   : 0;
 }
 
 static int merge_pull(struct landing *l, bool *again, struct error *err)

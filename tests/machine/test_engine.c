@@ -128,7 +128,7 @@ ENGINE_TEST(boot_stays_when_the_spec_is_missing_and_goes_on_when_it_is_there)
 	t.n_specs = 0;
 	assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_INPUT);
 	assert_error(&t.err, "dev-team: no file '_spec_*.md' in '/r' names 'ADR-7': write the id "
-			     "into the spec, or set '" WIRE_SPEC_KEY "'");
+			     "into the spec, or let 'dev-team new --id ADR-7 TITLE' write one");
 	assert_value("state", "spec-finding");
 	t.n_specs = 1;
 	steps_to("ADR-7/researching/1");
@@ -141,7 +141,7 @@ ENGINE_TEST(more_than_one_spec_is_an_error_that_lists_them)
 	assert_int_equal(step_as("ADR-7", false, NULL), -1);
 	assert_error(&t.err,
 		"dev-team: 2 files name 'ADR-7': a/_spec_W.md, b/_spec_W.md; say which "
-		"with 'dev-team context set FILE " WIRE_SPEC_KEY "'");
+		"with 'echo PATH | dev-team context set ADR-7 " WIRE_SPEC_KEY "'");
 	set(WIRE_SPEC_KEY, "b/_spec_W.md");
 	steps_to("ADR-7/researching/1");
 	assert_value(WIRE_SPEC_KEY, "b/_spec_W.md");
