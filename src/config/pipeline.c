@@ -36,9 +36,7 @@ static const struct config_field failure_fields[] = {
 		.about = "Name of a template of `notifications`."},
 	{WORD_TEXT("on", failure_on, "AdapterUnavailable", "AdmissionDenied", "AgentTimeout",
 		 "ArtifactSchemaInvalid", "BranchQuotaExceeded", "BudgetExceeded", "CIFailure",
-		 "HarnessUnavailable", "IndependenceViolated", "MaxRetriesExhausted",
-		 "MergeConflict", "MigrationConflict", "MigrationFailed", "PortCollision",
-		 "RebaseConflict", "WorktreeOwnershipMismatch"),
+		 "HarnessUnavailable", "IndependenceViolated", "MigrationFailed"),
 		.derived = "any failure", .about = "The failure that `onFailure` applies to."},
 	{0},
 };
@@ -253,6 +251,55 @@ static void independence(const struct resource_check *c, size_t i)
 	}
 }
 
+/* What each failure of `on` can lead to (NULL: any strategy), and what the stage must have for it
+ * to occur. */
+#define STOP       "'abort' or 'pause'"
+#define STOP_RETRY "'abort', 'pause' or 'retry'"
+static const struct {
+	const char *on, *strategies, *requires;
+} failures[] = {
+	{"AdapterUnavailable", STOP_RETRY, "databaseAccess"},
+	{"AdmissionDenied", STOP, NULL},
+	{"ArtifactSchemaInvalid", NULL, "artifact"},
+	{"BranchQuotaExceeded", STOP_RETRY, "databaseAccess"},
+	{"CIFailure", STOP, NULL},
+	{"IndependenceViolated", "'abort', 'pause' or 'continue'",
+		"requiresIndependentHarnessFrom"},
+	{"MigrationFailed", STOP_RETRY, "databaseAccess"},
+};
+
+static bool has(const struct stage_spec *s, const char *field)
+{
+	return !field ||
+	       (strcmp(field, "artifact") == 0                ? s->artifact != NULL
+		       : strcmp(field, "databaseAccess") == 0 ? s->database != DATABASE_NONE
+							      : s->independent_of.n > 0);
+}
+
+static void failure(const struct resource_check *c, size_t i)
+{
+	static const char *const words[] = {[FAILURE_ABORT] = "'abort'",
+		[FAILURE_RETRY] = "'retry'",
+		[FAILURE_PAUSE] = "'pause'",
+		[FAILURE_CONTINUE] = "'continue'"};
+	const struct pipeline *p = c->doc->of;
+	const struct stage_spec *s = &p->stages[i];
+
+	for (size_t k = 0; s->failure_declared && s->failure_on && k < COUNT(failures); k++) {
+		if (strcmp(s->failure_on, failures[k].on) != 0)
+			continue;
+		if (!has(s, failures[k].requires))
+			resource_fault(c, stage_path(c, i, "onFailure.on"),
+				"'%s' does not occur in a stage without '%s'", s->failure_on,
+				failures[k].requires);
+		else if (failures[k].strategies &&
+			 !strstr(failures[k].strategies, words[s->on_failure]))
+			resource_fault(c, stage_path(c, i, "onFailure.strategy"),
+				"%s has no effect on '%s': 'strategy' must be %s",
+				words[s->on_failure], s->failure_on, failures[k].strategies);
+	}
+}
+
 /* What git refuses in the name of a branch, whatever the placeholders are. */
 static bool branch_odd(const char *name)
 {
@@ -375,6 +422,7 @@ static void check(const struct resource_check *c)
 	for (size_t i = 0; i < p->n_stages; i++) {
 		same_name(c, i);
 		independence(c, i);
+		failure(c, i);
 	}
 	branching(c);
 	if (strcmp(p->default_model, "inherit") == 0)

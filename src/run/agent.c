@@ -334,19 +334,42 @@ static int check_artifact(struct agent_call *c, struct error *err)
 	return 0;
 }
 
-/* True if the stage's onFailure is `strategy` and applies to this result. */
+bool run_failure_applies(
+	const struct stage_spec *s, const char *name, enum failure_strategy strategy)
+{
+	return s && s->failure_declared && s->on_failure == strategy &&
+	       (!s->failure_on || strcmp(s->failure_on, name) == 0);
+}
+
+int run_failure_end(const struct stage_spec *s, const char *name, struct error *err)
+{
+	bool pause = run_failure_applies(s, name, FAILURE_PAUSE);
+
+	if (!pause && !run_failure_applies(s, name, FAILURE_ABORT))
+		return 0;
+	return error_set(err, pause ? ERR_STATE : ERR_CHECK,
+		"stage '%s' ended with '%s': its onFailure is '%s'%s", s->name, name,
+		pause ? "pause" : "abort", pause ? "; the same command continues" : "");
+}
+
+/* A usage limit is no failure; NULL: neither is this. */
+static const char *failure_of(const struct agent_call *c)
+{
+	enum harness_status status = c->result.status;
+
+	return c->used && status == HARNESS_SUCCESS ? NULL
+	       : c->invalid                         ? "ArtifactSchemaInvalid"
+	       : !c->used                  ? c->result.rate_limited ? NULL : "HarnessUnavailable"
+	       : status == HARNESS_TIMEOUT ? "AgentTimeout"
+	       : status == HARNESS_BUDGET  ? "BudgetExceeded"
+					   : harness_status_names[status];
+}
+
 static bool failed_with(const struct agent_call *c, enum failure_strategy strategy)
 {
-	const struct stage_spec *spec = c->spec;
-	enum harness_status status = c->result.status;
-	const char *name = c->invalid                  ? "ArtifactSchemaInvalid"
-			   : status == HARNESS_TIMEOUT ? "AgentTimeout"
-			   : status == HARNESS_BUDGET  ? "BudgetExceeded"
-						       : "";
+	const char *name = failure_of(c);
 
-	return spec && spec->failure_declared && c->used && status != HARNESS_SUCCESS &&
-	       spec->on_failure == strategy &&
-	       (!spec->failure_on || strcmp(spec->failure_on, name) == 0);
+	return name && run_failure_applies(c->spec, name, strategy);
 }
 
 /* Once, and then as often as `retry` allows. */
@@ -364,8 +387,8 @@ static int call_and_retry(struct agent_call *c, struct error *err)
 			usage_add(&c->result.usage, &before);
 		if (!failed_with(c, FAILURE_RETRY) || tries >= spec->max_retries)
 			return 0;
-		error_log("dev-team: '%s' ended with '%s': retry %u of %u", c->stage,
-			harness_status_names[c->result.status], tries + 1, spec->max_retries);
+		error_log("dev-team: '%s' ended with '%s': retry %u of %u", c->stage, failure_of(c),
+			tries + 1, spec->max_retries);
 		if (run_interrupt_wait((int)(spec->retry_delay_s * 1000)))
 			return error_set(err, ERR_STATE, "interrupted");
 	}
@@ -397,6 +420,14 @@ static bool is_hard(const struct harness_result *r)
 	return r->status == HARNESS_TIMEOUT;
 }
 
+/* `abort` and `pause` stop the run; otherwise the machine counts the failure and asks again. */
+static int apply_failure_policy(const struct agent_call *c, struct error *err)
+{
+	const char *name = failure_of(c);
+
+	return name ? run_failure_end(c->spec, name, err) : 0;
+}
+
 /* Every harness is at its limit or cannot be used. A limit says nothing about the agent. */
 static int no_harness(const struct agent_call *c, struct run_answer *out, struct error *err)
 {
@@ -413,6 +444,11 @@ static int no_harness(const struct agent_call *c, struct run_answer *out, struct
 	out->how =
 		out->hard ? arena_printable(c->arena, str_of(c->result.detail), LIMIT_SHOWN) : NULL;
 	if (out->hard)
+		return 0;
+	if (apply_failure_policy(c, err) < 0)
+		return error_prefix(err, "%.600s", c->result.detail);
+	out->how = "no harness";
+	if (failed_with(c, FAILURE_CONTINUE))
 		return 0;
 	for (size_t i = 0; i < c->chain.effective.n; i++)
 		buf_addf(&names, "%s%s", i ? ", " : "", c->chain.effective.list[i]);
@@ -442,19 +478,6 @@ static int record_result(const struct agent_call *c, struct run_answer *out, str
 		error_log(
 			"dev-team: %s on %s: %s: %.400s", c->id, c->used->name, status, r->detail);
 	return 0;
-}
-
-/* `abort` and `pause` stop the run; otherwise the machine counts the failure and asks again. */
-static int apply_failure_policy(const struct agent_call *c, struct error *err)
-{
-	bool pause = failed_with(c, FAILURE_PAUSE);
-
-	if (!pause && !failed_with(c, FAILURE_ABORT))
-		return 0;
-	return error_set(err, pause ? ERR_STATE : ERR_CHECK,
-		"stage '%s' ended with '%s': its onFailure is '%s'%s", c->stage,
-		c->invalid ? "ArtifactSchemaInvalid" : harness_status_names[c->result.status],
-		pause ? "pause" : "abort", pause ? "; the same command continues" : "");
 }
 
 static int invoke(struct agent_call *c, struct buf *prompt, const struct instructions *role,
@@ -520,7 +543,8 @@ static int handle_violation(struct agent_call *c, struct error *err)
 	if (chain_emit_violation(c->run->artifacts, c->run->call.id, c->spec, &c->chain, err) < 0)
 		return -1;
 	if (chain_violation_strategy(c->spec) != FAILURE_CONTINUE)
-		return error_set(err, ERR_STATE,
+		return error_set(err,
+			chain_violation_strategy(c->spec) == FAILURE_ABORT ? ERR_CHECK : ERR_STATE,
 			"no independent harness for '%s': every harness of its chain ran a stage "
 			"that it must be independent of",
 			c->stage);

@@ -185,6 +185,42 @@ static int stage_environment(struct arena *a, const struct run_item *r,
 		       : pool_databases_environment(&d, &of, stage->database, r->call.id, out, err);
 }
 
+/* What src/branchdb begins its message with. */
+static const char *database_failure(const struct error *err)
+{
+	static const char *const names[] = {
+		"AdapterUnavailable", "BranchQuotaExceeded", "MigrationFailed"};
+
+	for (size_t i = 0; i < COUNT(names); i++)
+		if (str_starts(str_of(err->text), names[i]))
+			return names[i];
+	return NULL;
+}
+
+/* As often as the stage's onFailure says. */
+static int stage_environment_tried(struct arena *a, const struct run_item *r,
+	const struct stage_spec *stage, struct branchdb_environment *env, struct error *err)
+{
+	for (unsigned tries = 0;; tries++) {
+		const char *name;
+		struct error why;
+
+		if (stage_environment(a, r, stage, env, &why) == 0)
+			return 0;
+		*err = why;
+		name = database_failure(err);
+		if (!name)
+			return -1;
+		if (!run_failure_applies(stage, name, FAILURE_RETRY) || tries >= stage->max_retries)
+			return run_failure_end(stage, name, err) < 0
+				       ? error_prefix(err, "%.600s", why.text)
+				       : -1;
+		error_log("dev-team: %s: retry %u of %u", why.text, tries + 1, stage->max_retries);
+		if (run_interrupt_wait((int)(stage->retry_delay_s * 1000)))
+			return error_set(err, ERR_STATE, "interrupted");
+	}
+}
+
 int run_setup_databases(struct arena *a, struct run_item *r, const json *action, struct error *err)
 {
 	const struct worktree_pool_spec *pool = r->worktree.pool;
@@ -197,7 +233,7 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 		return 0;
 	if (!stage || stage->database == DATABASE_NONE)
 		pool_databases_withhold(a, pool->databases, pool->n_databases, &env);
-	else if (stage_environment(a, r, stage, &env, err) < 0)
+	else if (stage_environment_tried(a, r, stage, &env, err) < 0)
 		return -1;
 	if (!agent && stage && stage->holds_gate)
 		pool_databases_keep_upstreams(pool->databases, pool->n_databases, &env);

@@ -355,15 +355,9 @@ int run_quota_start(struct arena *a, const struct run_item *r, const json *actio
 int run_quota_denied(const struct run_entry *e, struct str line, struct error *err)
 {
 	const struct stage_spec *s = e->denied;
-	bool pause = s && s->on_failure == FAILURE_PAUSE;
-
-	if (!s || !s->failure_declared || (!pause && s->on_failure != FAILURE_ABORT) ||
-		(s->failure_on && strcmp(s->failure_on, "AdmissionDenied") != 0) ||
-		!str_starts(line, "[{\"action\":\"done\""))
-		return 0;
-	return error_set(err, pause ? ERR_STATE : ERR_CHECK,
-		"stage '%s' ended with 'AdmissionDenied': its onFailure is '%s'%s", s->name,
-		pause ? "pause" : "abort", pause ? "; the same command continues" : "");
+	return s && str_starts(line, "[{\"action\":\"done\"")
+		       ? run_failure_end(s, "AdmissionDenied", err)
+		       : 0;
 }
 
 /* ---- after the action ---- */

@@ -21,6 +21,8 @@ const char *keep_word(enum keep_reason r)
 
 /* ---- what keeps it ---- */
 
+enum { NESTED_S = 600 };
+
 struct look {
 	struct op *o;
 	const struct allocation *of;
@@ -152,6 +154,28 @@ static int look_by_git(struct look *l, const char *at, const char *const *args,
 		       : kept(l, why, SAY("%s in '%s': '%s'", what, l->of->path, l->o->line));
 }
 
+/* Staged files of a directory that does not exist are only in git's index of it. */
+static int look_at_index(struct look *l)
+{
+	const char *admin = admin_path(l->o, l->of);
+	const char *const args[] = {SAY("--git-dir=%s", admin), "diff-index", "--cached",
+		"--name-only", "HEAD", "--", NULL};
+
+	if (!path_exists(path_join(l->o->a, admin, "index")))
+		return 0;
+	if (op_git(l->o, admin, args) < 0)
+		return -1;
+	if (!l->o->line)
+		return kept(l, KEEP_UNSURE,
+			SAY("git cannot read the index of '%s': %s", l->of->path, l->o->said));
+	return *l->o->line ? kept(l, KEEP_UNCOMMITTED,
+				     SAY("'%s' does not exist, and its index has staged changes: "
+					 "'%s': run 'git worktree repair' with its path if it was "
+					 "moved",
+					     l->of->path, l->o->line))
+			   : 0;
+}
+
 /* The directory does not exist: what is left is what git has of it. */
 static int look_at_gone(struct look *l)
 {
@@ -169,9 +193,11 @@ static int look_at_gone(struct look *l)
 		return kept(l, KEEP_UNSURE,
 			SAY("'%s' is gone, and its submodules are still in '%s'", l->of->path,
 				l->modules));
-	return l->t && !l->t->branch ? look_by_git(l, NULL, args, KEEP_UNPUSHED, "unpushed commits",
-					       "in no branch")
-				     : 0;
+	if (look_at_index(l) < 0)
+		return -1;
+	return l->t && !l->t->branch && !l->why ? look_by_git(l, NULL, args, KEEP_UNPUSHED,
+							  "unpushed commits", "in no branch")
+						: 0;
 }
 
 static int look_at_changes(struct look *l)
@@ -205,6 +231,43 @@ static int look_at_commits(struct look *l)
 				 "it is one of a submodule");
 }
 
+/* Repositories in ignored directories, which git does not report. Their configuration must start no
+ * program: commits are only counted, and nothing is fetched. */
+static int look_at_nested(struct look *l)
+{
+	static const char one[] =
+		"head=$(git --git-dir=\"$1\" rev-parse --quiet --verify HEAD^{commit}); "
+		"commit=$(git --git-dir=\"$1\" rev-list -n 1 $head --all --not --remotes) || "
+		"commit='a commit'; "
+		"test -z \"$commit\" || printf '%.12s of %s\n' \"$commit\" \"${1%/.git}\"";
+	static const char *const env[] = {"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", NULL};
+	const char *const argv[] = {"find", ".", "-mindepth", "2", "-name", ".git", "-type", "d",
+		"-prune", "-exec", "sh", "-c", one, "sh", "{}", ";", NULL};
+	const struct git_command c = {.dir = l->of->path,
+		.name = "find",
+		.argv = argv,
+		.env = env,
+		.limit_s = NESTED_S,
+		.inherit = disk_lock_descriptor(l->o->p->lock)};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest, line;
+	int status;
+
+	if (git_command(&c, &out, &status, l->o->err) < 0)
+		return -1;
+	buf_utf8_repair(&out);
+	rest = buf_str(&out);
+	if (status)
+		return kept(l, KEEP_UNSURE,
+			SAY("'%s' cannot be searched for repositories", l->of->path));
+	return str_line(&rest, &line)
+		       ? kept(l, KEEP_UNPUSHED,
+				 SAY("unpushed commits in '%s': %.*s is on no remote of that "
+				     "repository",
+					 l->of->path, (int)line.n, line.p))
+		       : 0;
+}
+
 static int look_at_work(struct look *l)
 {
 	const char *path = l->of->path;
@@ -212,7 +275,10 @@ static int look_at_work(struct look *l)
 	if (!path_exists(path))
 		return look_at_gone(l);
 	if (l->t && worktree_there(path))
-		return look_at_changes(l) < 0 || (!l->why && look_at_commits(l) < 0) ? -1 : 0;
+		return look_at_changes(l) < 0 || (!l->why && look_at_commits(l) < 0) ||
+				       (!l->why && look_at_nested(l) < 0)
+			       ? -1
+			       : 0;
 	return directory_is_empty(path)
 		       ? 0
 		       : kept(l, KEEP_UNSURE,

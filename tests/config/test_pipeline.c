@@ -59,7 +59,7 @@ TEST(all_of_a_stage_is_read)
 			 "    estimatedTokens: {input: 250000, output: 40000, frozen: true}\n"
 			 "    databaseAccess: migrate\n    timeout: PT30M\n    artifact: review\n"
 			 "    onFailure: {strategy: retry, maxRetries: 10, retryDelay: PT1M,\n"
-			 "      notification: failed, on: IndependenceViolated}\n")
+			 "      notification: failed, on: MigrationFailed}\n")
 			->stages +
 		1;
 
@@ -87,7 +87,7 @@ TEST(all_of_a_stage_is_read)
 	assert_int_equal(s->max_retries, 10);
 	assert_int_equal(s->retry_delay_s, 60);
 	assert_string_equal(s->notification, "failed");
-	assert_string_equal(s->failure_on, "IndependenceViolated");
+	assert_string_equal(s->failure_on, "MigrationFailed");
 }
 
 TEST(stages_take_after_their_pipeline)
@@ -197,10 +197,20 @@ TEST(what_a_pipeline_may_not_be)
 			"6:55: 'on' must be 'AdapterUnavailable', 'AdmissionDenied', "
 			"'AgentTimeout', "
 			"'ArtifactSchemaInvalid', 'BranchQuotaExceeded', 'BudgetExceeded', "
-			"'CIFailure', 'HarnessUnavailable', 'IndependenceViolated', "
-			"'MaxRetriesExhausted', 'MergeConflict', 'MigrationConflict', "
-			"'MigrationFailed', 'PortCollision', 'RebaseConflict' or "
-			"'WorktreeOwnershipMismatch', not 'Gremlins'"},
+			"'CIFailure', 'HarnessUnavailable', 'IndependenceViolated' or "
+			"'MigrationFailed', not 'Gremlins'"},
+		{STAGE("onFailure: {strategy: retry, maxRetries: 1, on: CIFailure}"),
+			"6:44: 'retry' has no effect on 'CIFailure': 'strategy' must be 'abort' "
+			"or 'pause'"},
+		{STAGE("onFailure: {strategy: continue, on: AdmissionDenied}"),
+			"6:44: 'continue' has no effect on 'AdmissionDenied': 'strategy' must be "
+			"'abort' or 'pause'"},
+		{STAGE("onFailure: {strategy: abort, on: MigrationFailed}"),
+			"6:55: 'MigrationFailed' does not occur in a stage without "
+			"'databaseAccess'"},
+		{STAGE("onFailure: {strategy: abort, on: IndependenceViolated}"),
+			"6:55: 'IndependenceViolated' does not occur in a stage without "
+			"'requiresIndependentHarnessFrom'"},
 		{STAGE("timeout: PT0S"), "6:31: 'timeout' must be longer than zero, not 'PT0S'"},
 		{STAGE("timeout: 1800"), "6:31: 'timeout' must be a duration such as 'PT5H' or "
 					 "'P14D', in quotes, not '1800'"},
