@@ -281,6 +281,31 @@ static void judge(struct session *s, struct str errors)
 			str_of(arena_printf(s->arena, "no model was called: %s", s->text.s)));
 }
 
+enum { CONFIGURATION_MAX = 32 << 20 };
+
+/* The client (measured with 2.1.329) notes there whom it is logged in as; a person has a plan of
+ * each organization. Its tokens are in another file. */
+static const char *login_id(struct arena *a)
+{
+	const char *own = getenv("CLAUDE_CONFIG_DIR"), *home = getenv("HOME");
+	const char *dir = own && *own ? own : home, *person, *organization;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(json_free) json *all = NULL;
+	const json *account;
+	struct error ignored;
+	bool missing;
+
+	if (!dir || !*dir ||
+		sys_read_file(&text, path_join(a, dir, ".claude.json"), CONFIGURATION_MAX, &missing,
+			&ignored) < 0 ||
+		json_parse(&all, str_trim(buf_str(&text)), &ignored) < 0)
+		return NULL;
+	account = json_get(all, "oauthAccount");
+	person = json_get_str(account, "accountUuid");
+	organization = json_get_str(account, "organizationUuid");
+	return person ? arena_printf(a, "%s:%s", person, organization ? organization : "") : NULL;
+}
+
 const struct harness harness_claude_code = {
 	.name = "claude-code",
 	.binary = "claude",
@@ -296,6 +321,7 @@ const struct harness harness_claude_code = {
 	.logins =
 		HARNESS_NAMES("$CLAUDE_CONFIG_DIR/.credentials.json", ".claude/.credentials.json"),
 	.login = "run 'claude' and then '/login'",
+	.login_id = login_id,
 	.variables = HARNESS_NAMES("ANTHROPIC_BASE_URL", "ANTHROPIC_CUSTOM_HEADERS",
 		"ANTHROPIC_SMALL_FAST_MODEL", "ANTHROPIC_DEFAULT_*", "CLAUDE_CONFIG_DIR",
 		"CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CODE_MAX_OUTPUT_TOKENS",

@@ -106,6 +106,8 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
 	*id = NULL;
 	for (const char *const *c = h->credentials; c && *c && !(secret && *secret); c++)
 		secret = getenv(*c);
+	if ((!secret || !*secret) && h->login_id)
+		secret = h->login_id(a);
 	if (!secret || !*secret)
 		return 0;
 	buf_addf(&text, "%s:%s", h->name, secret);

@@ -151,6 +151,9 @@ struct harness {
 	/* Returns why it cannot be used although the version is right, or NULL. It may take
 	 * `seconds`. */
 	const char *(*health)(struct arena *a, const char *const *env, unsigned seconds);
+	/* The id of the account that the program is logged in to, by its own files; no secret.
+	 * NULL: it is logged out, or that cannot be read. */
+	const char *(*login_id)(struct arena *a);
 	/* Runs without a program. -1: an internal error. */
 	int (*invoke)(struct session *s, struct error *err);
 };
@@ -166,8 +169,8 @@ const struct harness_availability *harness_available(const struct harness *h);
 bool harness_lists_model(const struct harness *h, const char *id);
 /* True also if it takes any id. */
 bool harness_takes_model(const struct harness *h, const char *id);
-/* A digest that identifies the account in the environment: 16 hexadecimal digits. *id NULL: no
- * credential is set. */
+/* A digest that identifies the account of the credentials in the environment, else of the program's
+ * login: 16 hexadecimal digits. *id NULL: neither is known. */
 int harness_account(struct arena *a, const struct harness *h, const char **id, struct error *err);
 /*
  * The variables of our environment that the option `option` names (NULL-ended; NULL: none), as

@@ -589,6 +589,11 @@ static void measure_pool(void)
 	bench_pool(dir, program);
 }
 
+static void measure_databases(void)
+{
+	bench_databases(dir, program, bare);
+}
+
 static void measure_steps(void)
 {
 	measure_first();
@@ -613,6 +618,7 @@ static const struct group {
 	{"ledger", measure_ledger},
 	{"policy", measure_policy},
 	{"hook", measure_hook},
+	{"databases", measure_databases},
 };
 
 /* In a directory and a process of its own: neither files nor memory of another group count. */
@@ -640,7 +646,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
 		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | backlog "
-		    "| array | children | ledger | policy | hook]]");
+		    "| array | children | ledger | policy | hook | databases]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);
 	if (!runs || runs > MAX_RUNS)

@@ -16,6 +16,9 @@ void bench_row(const char *name, const double *a, const double *b, unsigned n, c
 /* Rows of the worktree pool beside plain git, and beside a stat of the directories. In directory
  * `dir`, where HOME is; `program` is dev-team. */
 void bench_pool(const char *dir, const char *program);
+/* Rows of copying a database of 1 GiB beside cp and sync, and of handing a branch over beside
+ * `bare`; how many of their libraries a stage without a database loads. */
+void bench_databases(const char *dir, const char *program, const char *bare);
 /* A row of loading 100 resources below `dir` inside a process, beside reading them alone. */
 void bench_resources(const char *dir);
 

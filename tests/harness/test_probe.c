@@ -207,6 +207,37 @@ TEST(an_account_is_named_one_way)
 	unsetenv("ANTHROPIC_AUTH_TOKEN");
 }
 
+/* As the client writes it. */
+static void log_in(const char *text)
+{
+	scratch_write("home/.claude.json", text);
+}
+
+TEST(a_login_without_a_key_names_the_account)
+{
+	static const char *const unknown[] = {"", "{", "{}", "[]", "{\"oauthAccount\":null}",
+		"{\"oauthAccount\":{\"accountUuid\":7}}"};
+	const char *first;
+
+	setenv("HOME", at("home"), 1);
+	for (size_t i = 0; i < COUNT(unknown); i++) {
+		log_in(unknown[i]);
+		assert_string_equal(account(&harness_claude_code), "none");
+	}
+	log_in("{\"numStartups\":3,\"oauthAccount\":{\"accountUuid\":\"a-1\","
+	       "\"emailAddress\":\"ada@host.example\",\"organizationUuid\":\"o-1\"}}");
+	first = account(&harness_claude_code);
+	assert_string_equal(first, "cb0499c2fb25d51f");
+	log_in("{\"oauthAccount\":{\"accountUuid\":\"a-1\",\"organizationUuid\":\"o-2\"}}");
+	assert_string_not_equal(account(&harness_claude_code), first);
+	setenv("CLAUDE_CONFIG_DIR", at("other"), 1);
+	assert_string_equal(account(&harness_claude_code), "none");
+	unsetenv("CLAUDE_CONFIG_DIR");
+	setenv("ANTHROPIC_API_KEY", "shared-key", 1);
+	assert_string_equal(account(&harness_claude_code), "4ce6ca8525a7c88b");
+	unsetenv("ANTHROPIC_API_KEY");
+}
+
 TEST(names_are_found_or_the_others_told)
 {
 	const struct harness *h;
