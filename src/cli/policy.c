@@ -2,7 +2,6 @@
 #include <unistd.h>
 #include "src/base/error.h"
 #include "src/cli/cli.h"
-#include "src/policy/beneath.h"
 #include "src/policy/check.h"
 #include "src/policy/clearance.h"
 #include "src/run/databases.h"
@@ -64,13 +63,11 @@ static int read_command(struct invocation *in, struct str *out, struct error *er
 	return 0;
 }
 
-/* Release it with policy_question_release(), also after -1. */
 static int read_question(struct invocation *in, struct policy_question *q, struct error *err)
 {
 	const struct policy_options *o = in->values;
 
-	*q = (struct policy_question){
-		.root = {.fd = -1}, .policy = {.name = "none"}, .cwd = o->cwd ? o->cwd : "."};
+	*q = (struct policy_question){.policy = {.name = "none"}, .cwd = o->cwd ? o->cwd : "."};
 	return read_command(in, &q->command, err) < 0
 		       ? -1
 		       : policy_question_open(in->arena, q, o->root, o->policy, o->persona, err);
@@ -97,7 +94,7 @@ static void put_explanation(
 
 static int run_check(struct invocation *in, struct error *err)
 {
-	CLEANUP(policy_question_release) struct policy_question q = {.root = {.fd = -1}};
+	struct policy_question q;
 	const struct policy_options *o = in->values;
 	struct node *tree;
 
@@ -174,7 +171,7 @@ static int execute_allowed(struct invocation *in, struct policy_question *q,
 
 static int run_exec(struct invocation *in, struct error *err)
 {
-	CLEANUP(policy_question_release) struct policy_question q = {.root = {.fd = -1}};
+	struct policy_question q;
 	const struct policy_options *o = in->values;
 	struct sandbox_report report = {0};
 	struct sandbox_end end = {0};

@@ -126,7 +126,7 @@ static const char *shared_git(struct arena *a, const struct root *r)
  */
 static int open_root(struct permission *h, struct error *err)
 {
-	CLEANUP(root_close) struct root project = {.fd = -1}, here = {.fd = -1};
+	struct root project = {0}, here;
 	struct arena *a = h->arena;
 	char *around, *own;
 
@@ -140,14 +140,12 @@ static int open_root(struct permission *h, struct error *err)
 			(is_below(here.path, project.path) ||
 				strcmp(shared_git(a, &here), shared_git(a, &project)) == 0))) {
 		h->root = here;
-		here.fd = -1;
 		return 0;
 	}
 	if (!is_below(here.path, project.path))
 		return error_set(err, ERR_INPUT, "'%.200s' is outside the project '%.200s'",
 			here.path, project.path);
 	h->root = project;
-	project.fd = -1;
 	return 0;
 }
 
@@ -266,7 +264,7 @@ static int check_file(struct permission *h, const char *file, enum access access
 			"the policy '%s' does not allow writing", policy->name);
 	if (policy_cwd(h->arena, &h->root, h->cwd, &cwd, &h->verdict) < 0)
 		return -1;
-	return where(h->arena, &h->root, policy, cwd, path, access, false, (struct span){0}, &place,
+	return where(h->arena, &h->root, policy, cwd, path, access, (struct span){0}, &place,
 		&h->verdict);
 }
 
@@ -582,10 +580,8 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 {
 	const char *project = getenv("CLAUDE_PROJECT_DIR");
 	CLEANUP(json_free) json *call = NULL;
-	struct permission h = {.arena = a,
-		.out = out,
-		.root = {.fd = -1},
-		.project = project && project[0] == '/' ? project : NULL};
+	struct permission h = {
+		.arena = a, .out = out, .project = project && project[0] == '/' ? project : NULL};
 	char *file, *mark;
 	int rc = json_parse(&call, input, err);
 
@@ -606,7 +602,6 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 	if (!file && !mark && !h.headless) {
 		if (rc == 0 && answer_agent(&h, call) < 0)
 			put_denied(&h);
-		root_close(&h.root);
 		return 0;
 	}
 	if (rc == 0 && mark)
@@ -616,6 +611,5 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 	if (file)
 		clearance_mark(a, arena_dup(a, path_dir(arena_dup(a, path_dir(file)))));
 	rc = judge_call(&h, call, file);
-	root_close(&h.root);
 	return rc;
 }

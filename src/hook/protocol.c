@@ -83,8 +83,8 @@ static int check_document(
 	if (strncmp(real, folder, n) != 0 || real[n] != '/')
 		return deny_own_command(v, at, arena_str(p->arena, str_of(real)),
 			"documents are those in the state directory");
-	if (where(p->arena, p->root, &writer, STR(""), str_of(real), ACCESS_WRITE, false, at,
-		    &place, &ignored) == 0)
+	if (where(p->arena, p->root, &writer, STR(""), str_of(real), ACCESS_WRITE, at, &place,
+		    &ignored) == 0)
 		return deny_own_command(v, at, arena_str(p->arena, str_of(real)),
 			"commands may write this document, so it is not trusted");
 	return 0;

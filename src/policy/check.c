@@ -1,5 +1,4 @@
 #include "src/policy/check.h"
-#include "src/policy/beneath.h"
 #include "src/policy/rules.h"
 #include "src/shell/parse.h"
 #include "src/sys/path.h"
@@ -215,9 +214,8 @@ static int check_place(const struct check *c, const char *path, struct span at, 
 	struct verdict judged = {0};
 	struct place place;
 
-	if ((path[0] != '/' && c->moves) ||
-		where(c->arena, c->root, c->policy, c->cwd, str_of(path), access, false, at, &place,
-			&judged) == 0)
+	if ((path[0] != '/' && c->moves) || where(c->arena, c->root, c->policy, c->cwd,
+						    str_of(path), access, at, &place, &judged) == 0)
 		return 0;
 	if (path[0] == '/' && is_private(path) && judged.rule == RULE_PATH_OUTSIDE)
 		return 0;
@@ -233,8 +231,8 @@ static int check_write(const struct check *c, const char *path, struct span at)
 	if (check_place(c, path, at, ACCESS_WRITE) < 0)
 		return -1;
 	if (c->policy->write || (path[0] != '/' && c->moves) ||
-		where(c->arena, c->root, c->policy, c->cwd, str_of(path), ACCESS_WRITE, false, at,
-			&place, &judged) < 0 ||
+		where(c->arena, c->root, c->policy, c->cwd, str_of(path), ACCESS_WRITE, at, &place,
+			&judged) < 0 ||
 		place.outside)
 		return 0;
 	return deny_word(c->v, RULE_WRITE, at, str_of(path), STR(""),
@@ -395,7 +393,7 @@ int policy_cwd(
 	if (!real)
 		return deny_word(v, RULE_CWD, (struct span){0}, str_of(cwd), STR(""),
 			"the working directory does not exist");
-	if (where(a, r, &none, STR(""), str_of(real), ACCESS_READ, false, (struct span){0}, &place,
+	if (where(a, r, &none, STR(""), str_of(real), ACCESS_READ, (struct span){0}, &place,
 		    &judged) < 0 ||
 		!place.folder || place.outside)
 		return deny_word(v, RULE_CWD, (struct span){0}, arena_str(a, str_of(real)), STR(""),

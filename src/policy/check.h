@@ -32,13 +32,12 @@ struct policy_question {
 };
 /*
  * Opens the root (NULL: that of the worktree around q->cwd) and loads the policy of that name
- * (NULL: readonly) or of the persona. Call policy_question_release() also after -1: ERR_USAGE when
- * both are given, else as policy_load() and clearance_policy().
+ * (NULL: readonly) or of the persona. -1: ERR_USAGE when both are given,
+ * else as policy_load() and clearance_policy().
  */
 int policy_question_open(struct arena *a, struct policy_question *q, const char *root,
 	const char *policy, const char *persona, struct error *err);
 /* Fills in the verdict; *tree is NULL where the text was not understood. */
 void policy_question_check(struct arena *a, struct policy_question *q, struct node **tree);
-void policy_question_release(struct policy_question *q); /* for CLEANUP */
 
 #endif

@@ -33,7 +33,7 @@ static char *clearance_above(struct arena *a, const char *folder)
 /* A worktree somewhere else has the file of the repository that it belongs to. */
 static char *clearance_of_main(struct arena *a, const char *folder)
 {
-	CLEANUP(root_close) struct root root = {.fd = -1};
+	struct root root;
 	struct error ignored = {0};
 	char *own;
 
@@ -141,9 +141,4 @@ void policy_question_check(struct arena *a, struct policy_question *q, struct no
 	*tree = NULL;
 	if (!q->verdict.denied)
 		(void)policy_check(a, &q->policy, &q->root, q->cwd, q->command, tree, &q->verdict);
-}
-
-void policy_question_release(struct policy_question *q)
-{
-	root_close(&q->root);
 }

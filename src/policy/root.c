@@ -1,23 +1,27 @@
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include "src/policy/where.h"
 #include "src/sys/path.h"
-#include "src/policy/trail.h"
 
 enum { TEXT_MAX = 32768 };
 
 /* Real path of `path` as seen from `dir`, in the arena; NULL when it cannot be told. */
-static const char *real_from(struct arena *a, int dir, const char *path)
+static const char *real_from(struct arena *a, const char *dir, const char *path)
 {
 	char real[PATH_MAX];
-	size_t n;
-	CLEANUP(base_close) int fd = beneath_open(dir, path, O_PATH, 0, 0);
 
-	return fd >= 0 && fd_real(fd, real, &n) == 0 ? arena_dup(a, (struct str){real, n}) : NULL;
+	return realpath(path[0] == '/' ? path : path_join(a, dir, path), real)
+		       ? arena_dup(a, str_of(real))
+		       : NULL;
 }
 
 /* A small file that is no link, NUL-ended; p == NULL: it is not such a file. */
-static struct str text_of(struct arena *a, int dir, const char *name)
+static struct str text_of(struct arena *a, const char *dir, const char *name)
 {
-	CLEANUP(base_close) int fd = beneath_open(dir, name, O_RDONLY | O_NONBLOCK, 0, NO_LINKS);
+	CLEANUP(base_close)
+	int fd = open(path_join(a, dir, name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 	char *text;
 	ssize_t n;
@@ -32,7 +36,7 @@ static struct str text_of(struct arena *a, int dir, const char *name)
 }
 
 /* Its one line; NULL: it is not such a file. */
-static char *line_of(struct arena *a, int dir, const char *name)
+static char *line_of(struct arena *a, const char *dir, const char *name)
 {
 	struct str text = text_of(a, dir, name);
 
@@ -42,25 +46,25 @@ static char *line_of(struct arena *a, int dir, const char *name)
 }
 
 /* What `.git` leads to, when it is no directory itself. */
-static const char *git_target(struct arena *a, int fd)
+static const char *git_target(struct arena *a, const char *dir)
 {
 	char to[1];
 	struct str line;
 
-	if (readlinkat(fd, ".git", to, sizeof(to)) >= 0)
-		return real_from(a, fd, ".git");
-	line = str_of(line_of(a, fd, ".git"));
+	if (readlink(path_join(a, dir, ".git"), to, sizeof(to)) >= 0)
+		return real_from(a, dir, ".git");
+	line = str_of(line_of(a, dir, ".git"));
 	if (!str_starts(line, "gitdir: "))
 		return NULL;
-	return real_from(a, fd, line.p + strlen("gitdir: "));
+	return real_from(a, dir, line.p + strlen("gitdir: "));
 }
 
-static bool has_all(int dir, const char *const *names)
+static bool has_all(struct arena *a, const char *dir, const char *const *names)
 {
 	struct stat st;
 
 	for (; *names; names++)
-		if (fstatat(dir, *names, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (lstat(path_join(a, dir, *names), &st) < 0)
 			return false;
 	return true;
 }
@@ -74,19 +78,16 @@ static bool is_linked(struct arena *a, const struct root *r, const char *git, co
 {
 	static const char *const own[] = {"HEAD", "commondir", "gitdir", NULL};
 	static const char *const shared[] = {"HEAD", "objects", "refs", NULL};
-	CLEANUP(base_close) int fd = beneath_open(AT_FDCWD, git, O_PATH | O_DIRECTORY, 0, NO_LINKS);
-	CLEANUP(base_close) int main_fd = -1;
-	const char *to = fd >= 0 && has_all(fd, own) ? line_of(a, fd, "commondir") : NULL;
-	const char *back = to ? line_of(a, fd, "gitdir") : NULL;
+	const char *to = has_all(a, git, own) ? line_of(a, git, "commondir") : NULL;
+	const char *back = to ? line_of(a, git, "gitdir") : NULL;
 	struct str above;
 
-	*common = to ? real_from(a, fd, to) : NULL;
+	*common = to ? real_from(a, git, to) : NULL;
 	if (!back || !*common || !str_is(path_base(back), ".git"))
 		return false;
-	back = real_from(a, fd, arena_dup(a, path_dir(back)));
+	back = real_from(a, git, arena_dup(a, path_dir(back)));
 	above = path_dir(git);
-	main_fd = beneath_open(AT_FDCWD, *common, O_PATH | O_DIRECTORY, 0, NO_LINKS);
-	return back && strcmp(back, r->path) == 0 && main_fd >= 0 && has_all(main_fd, shared) &&
+	return back && strcmp(back, r->path) == 0 && has_all(a, *common, shared) &&
 	       str_is(above, path_join(a, *common, "worktrees"));
 }
 
@@ -111,18 +112,17 @@ static const char *worktree_setting(struct arena *a, struct str config)
 static bool is_submodule(struct arena *a, const struct root *r, const char *git)
 {
 	static const char *const own[] = {"HEAD", "objects", "refs", NULL};
-	CLEANUP(base_close) int fd = beneath_open(AT_FDCWD, git, O_PATH | O_DIRECTORY, 0, NO_LINKS);
 	const char *back = NULL;
 
-	if (fd >= 0 && has_all(fd, own))
-		back = worktree_setting(a, text_of(a, fd, "config"));
-	back = back ? real_from(a, fd, back) : NULL;
+	if (has_all(a, git, own))
+		back = worktree_setting(a, text_of(a, git, "config"));
+	back = back ? real_from(a, git, back) : NULL;
 	return back && strcmp(back, r->path) == 0;
 }
 
 static void find_git(struct arena *a, struct root *r)
 {
-	const char *git = git_target(a, r->fd), *common = NULL;
+	const char *git = git_target(a, r->path), *common = NULL;
 	struct str rest;
 
 	if (!git)
@@ -140,49 +140,33 @@ static void find_git(struct arena *a, struct root *r)
 int root_open(struct arena *a, const char *path, struct root *out, struct error *err)
 {
 	char real[PATH_MAX];
-	size_t n;
 
-	*out = (struct root){.fd = beneath_open(AT_FDCWD, path, O_PATH | O_DIRECTORY, 0, 0)};
-	if (out->fd < 0 || fd_real(out->fd, real, &n) < 0) {
-		error_errno(err, "cannot open '%.200s' as the root", path);
-		root_close(out);
-		return -1;
+	*out = (struct root){0};
+	if (!realpath(path, real) || !path_is_directory(real)) {
+		errno = errno ? errno : ENOTDIR;
+		return error_errno(err, "cannot open '%.200s' as the root", path);
 	}
-	if (n == 1) {
-		root_close(out);
+	if (!real[1])
 		return error_set(err, ERR_INPUT, "'/' cannot be the root");
-	}
-	out->path = arena_dup(a, (struct str){real, n});
-	out->linked = guard_linked(out);
+	out->path = arena_dup(a, str_of(real));
 	find_git(a, out);
 	return 0;
-}
-
-void root_close(struct root *r)
-{
-	base_close(&r->fd);
-	r->fd = -1;
 }
 
 int root_find(struct arena *a, const char *cwd, char **out, struct error *err)
 {
 	char real[PATH_MAX];
 	struct stat st;
-	CLEANUP(base_close) int fd = beneath_open(AT_FDCWD, cwd, O_PATH | O_DIRECTORY, 0, 0);
-	size_t n, all;
 
-	if (fd < 0 || fd_real(fd, real, &all) < 0) {
-		(void)error_errno(err, "cannot enter '%.200s'", cwd);
-		(void)beneath_needed(err);
-		return -1;
-	}
-	*out = arena_dup(a, (struct str){real, all});
-	for (n = all; n > 1; n--) {
-		if (n < all && real[n] != '/')
+	if (!realpath(cwd, real) || !path_is_directory(real))
+		return error_errno(err, "cannot enter '%.200s'", cwd);
+	*out = arena_dup(a, str_of(real));
+	for (size_t n = strlen(real); n > 1; n--) {
+		if (real[n] && real[n] != '/')
 			continue;
 		real[n] = '\0';
 		if (lstat(path_join(a, real, ".git"), &st) == 0) {
-			*out = arena_dup(a, (struct str){real, n});
+			*out = arena_dup(a, str_of(real));
 			return 0;
 		}
 	}

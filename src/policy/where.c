@@ -1,119 +1,255 @@
 #include <errno.h>
-#include "src/policy/trail.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include "src/policy/where.h"
+#include "src/sys/path.h"
 
-/* One question, so that the steps below need not pass all of it on. */
-struct question {
-	struct arena *arena;
-	const struct root *root;
-	const struct policy *policy;
-	struct str path;
-	enum access access;
-	bool whole;
-	struct span at;
-	struct place *out;
-	struct verdict *v;
+enum { PARTS_MAX = 256, CALL_OPENAT2 = 437, NO_MAGIC_LINKS = 0x02 };
+
+/*
+ * git runs what its directory says (hooks, filters, editors), and agents, editors and servers what
+ * their settings say: who writes these decides what runs next, outside of any policy.
+ */
+const char *const guarded_names[] = {".git", ".claude", ".mcp.json", ".codex", ".gemini", ".cursor",
+	".opencode", "opencode.json", ".aider.conf.yml", ".dev-team", ".vscode", ".idea", ".envrc",
+	".husky", ".gitmodules", NULL};
+const char *const guarded_workflows = ".github/workflows";
+
+/* ---- parts of paths ---- */
+
+bool path_below(struct str path, struct str dir, struct str *rest)
+{
+	while (dir.n && dir.p[dir.n - 1] == '/')
+		dir.n--;
+	if (path.n < dir.n || (dir.n && memcmp(path.p, dir.p, dir.n)))
+		return false;
+	if (dir.n && path.n > dir.n && path.p[dir.n] != '/')
+		return false;
+	*rest = str_sub(path, dir.n, path.n);
+	while (rest->n && rest->p[0] == '/')
+		*rest = str_sub(*rest, 1, rest->n);
+	return true;
+}
+
+/* The next component of *rest, skipping slashes; false at the end. */
+static bool path_part(struct str *rest, struct str *part)
+{
+	size_t n = 0;
+
+	while (rest->n && rest->p[0] == '/')
+		*rest = str_sub(*rest, 1, rest->n);
+	while (n < rest->n && rest->p[n] != '/')
+		n++;
+	*part = str_sub(*rest, 0, n);
+	*rest = str_sub(*rest, n, rest->n);
+	return n > 0;
+}
+
+/* ---- where a path leads ---- */
+
+struct trail {
+	char real[PATH_MAX]; /* "" when it could not be followed */
+	bool exists;         /* all of the path */
+	struct stat st;
+	char fault[160];
 };
 
-static bool changes(const struct question *q)
+static int fault(struct trail *t, const char *text)
 {
-	return q->access == ACCESS_WRITE || q->access == ACCESS_ENTRY;
+	(void)snprintf(t->fault, sizeof(t->fault), "%s", text);
+	return -1;
 }
 
-/* Exact names, so that nothing has to be followed; true of the device itself alone. */
-static bool is_device(const struct question *q)
+/* What does not exist, behind the deepest directory that does. */
+static int add_missing(struct trail *t, struct str rest)
 {
-	bool null = str_is(q->path, "/dev/null"), reads = q->access == ACCESS_READ;
-	struct stat st;
-	char name[16];
+	size_t n = strlen(t->real);
+	struct str part;
 
-	if (q->whole || !(null || str_is(q->path, "/dev/zero") || str_is(q->path, "/dev/urandom")))
-		return false;
-	if (!reads && !(null && q->access == ACCESS_WRITE))
-		return false;
-	(void)snprintf(name, sizeof(name), "%.*s", (int)q->path.n, q->path.p);
-	return lstat(name, &st) == 0 && S_ISCHR(st.st_mode);
-}
-
-static int give(const struct question *q, struct place place)
-{
-	*q->out = place;
+	while (path_part(&rest, &part)) {
+		if (str_is(part, ".."))
+			return fault(t, "'..' behind what does not exist");
+		if (str_is(part, "."))
+			continue;
+		if (n + part.n + 2 > sizeof(t->real))
+			return fault(t, "path that is too long");
+		n = (size_t)snprintf(t->real + (n > 1 ? n : 0), sizeof(t->real) - n, "/%.*s",
+			    (int)part.n, part.p) +
+		    (n > 1 ? n : 0);
+	}
 	return 0;
 }
 
-static int refuse(const struct question *q, enum rule rule, const struct trail *t, const char *why)
+/* Links of /proc lead each process elsewhere: not through them, nor to what is there. */
+static bool is_kernels(const char *path, const char *real)
 {
-	struct str real = {t->real, t->n};
+	const struct {
+		uint64_t flags, mode, resolve;
+	} how = {O_PATH | O_CLOEXEC, 0, NO_MAGIC_LINKS};
+	CLEANUP(base_close) int fd = (int)syscall(CALL_OPENAT2, AT_FDCWD, path, &how, sizeof(how));
+	struct str rest;
 
-	return deny_word(
-		q->v, rule, q->at, q->path, t->n ? arena_str(q->arena, real) : STR(""), "%s", why);
+	return fd < 0 || path_below(str_of(real), STR("/proc"), &rest) ||
+	       path_below(str_of(real), STR("/sys"), &rest);
 }
+
+static void cut_slashes(char *text, size_t *n)
+{
+	while (*n > 1 && text[*n - 1] == '/')
+		text[--*n] = '\0';
+}
+
+static int follow(const struct root *r, struct str cwd, struct str path, struct trail *t)
+{
+	bool absolute = path.n && path.p[0] == '/';
+	char text[PATH_MAX], whole[PATH_MAX];
+	struct stat st;
+	size_t n;
+
+	*t = (struct trail){0};
+	if (path.n && memchr(path.p, '\0', path.n))
+		return fault(t, "path with a NUL byte");
+	n = (size_t)snprintf(whole, sizeof(whole), "%s%s%.*s%s%.*s", absolute ? "" : r->path,
+		absolute ? "" : "/", absolute ? 0 : (int)cwd.n, cwd.p ? cwd.p : "",
+		absolute ? "" : "/", (int)path.n, path.p ? path.p : "");
+	if (n >= sizeof(whole))
+		return fault(t, "path that is too long");
+	memcpy(text, whole, n + 1);
+	t->exists = true;
+	for (unsigned parts = 0; !realpath(text, t->real); parts++) {
+		int number = errno;
+
+		t->real[0] = '\0';
+		if (number != ENOENT) {
+			(void)snprintf(t->fault, sizeof(t->fault),
+				"path that cannot be followed: %s", strerror(number));
+			return -1;
+		}
+		cut_slashes(text, &n);
+		if (lstat(text, &st) == 0)
+			return fault(t, "link to a file that does not exist");
+		t->exists = false;
+		while (n > 1 && text[n - 1] != '/')
+			text[--n] = '\0';
+		if (parts == PARTS_MAX)
+			return fault(t, "path of too many parts that do not exist");
+	}
+	if (is_kernels(text, t->real))
+		return fault(t, "file of the kernel's own");
+	if (stat(t->real, &t->st) < 0)
+		return fault(t, "path that cannot be followed");
+	if (t->exists && (S_ISCHR(t->st.st_mode) || S_ISBLK(t->st.st_mode)))
+		return fault(t, "device");
+	return t->exists ? 0 : add_missing(t, str_of(whole + n));
+}
+
+/* ---- what is protected ---- */
+
+/* On some file systems `.GIT` is the same directory. */
+static bool has_name(struct str rel, const char **by)
+{
+	struct str part;
+
+	while (path_part(&rel, &part))
+		for (size_t i = 0; guarded_names[i]; i++)
+			if (part.n == strlen(guarded_names[i]) &&
+				strncasecmp(part.p, guarded_names[i], part.n) == 0) {
+				*by = guarded_names[i];
+				return true;
+			}
+	return false;
+}
+
+/* `rel` is `kept` or below it, also by what that leads to as a link. */
+static bool meets(const struct root *r, struct str rel, const char *kept)
+{
+	struct trail t;
+	struct str rest, real;
+
+	while (str_starts(str_of(kept), "./"))
+		kept += 2;
+	if (path_below(rel, str_of(kept), &rest))
+		return true;
+	return follow(r, STR(""), str_of(kept), &t) == 0 &&
+	       path_below(str_of(t.real), str_of(r->path), &real) && real.n &&
+	       path_below(rel, real, &rest);
+}
+
+static bool is_guarded(
+	const struct root *r, const struct policy *p, struct str rel, const char **by)
+{
+	struct str rest;
+
+	if (has_name(rel, by))
+		return true;
+	for (size_t i = 0; guarded_names[i]; i++)
+		if (meets(r, rel, *by = guarded_names[i]))
+			return true;
+	if (meets(r, rel, *by = guarded_workflows))
+		return true;
+	for (size_t i = 0; i < p->protect.n; i++)
+		if (meets(r, rel, *by = p->protect.p[i]))
+			return true;
+	*by = guarded_names[0];
+	return r->inner_git && path_below(rel, str_of(r->inner_git), &rest);
+}
+
+/* ---- the question ---- */
 
 /* What commands see too, besides the root and the policy's `read`. */
 static const char *const system_directories[] = {"/usr", "/opt", "/nix/store"};
 
-static bool below_listed(const struct question *q, const struct trail *t)
+static bool may_read(const struct policy *p, const char *real)
 {
+	char of[PATH_MAX];
 	struct str rest;
 
 	for (size_t i = 0; i < COUNT(system_directories); i++)
-		if (path_below((struct str){t->real, t->n}, str_of(system_directories[i]), &rest))
+		if (path_below(str_of(real), str_of(system_directories[i]), &rest))
 			return true;
-	for (size_t i = 0; i < q->policy->read.n; i++) {
-		char real[PATH_MAX];
-		size_t n;
-		const char *name = q->policy->read.p[i];
-		CLEANUP(base_close) int fd = beneath_open(AT_FDCWD, name, O_PATH, 0, 0);
-
-		if (name[0] == '/' && fd >= 0 && fd_real(fd, real, &n) == 0 &&
-			path_below((struct str){t->real, t->n}, (struct str){real, n}, &rest))
+	for (size_t i = 0; i < p->read.n; i++)
+		if (p->read.p[i][0] == '/' && realpath(p->read.p[i], of) &&
+			path_below(str_of(real), str_of(of), &rest))
 			return true;
-	}
 	return false;
 }
 
-static int judge_outside(const struct question *q, const struct trail *t)
+/* Exact names, so that nothing has to be followed. */
+static bool is_device(struct str path, enum access access)
 {
-	if (q->access != ACCESS_READ || q->whole || !below_listed(q, t))
-		return refuse(q, RULE_PATH_OUTSIDE, t, "path that leads outside the root");
-	return give(q, (struct place){.full = arena_str(q->arena, (struct str){t->real, t->n}),
-			       .exists = t->exists,
-			       .folder = t->exists && S_ISDIR(t->st.st_mode),
-			       .outside = true});
-}
-
-static int judge(const struct question *q, const struct trail *t)
-{
-	const char *by = NULL;
-	bool folder = t->exists && S_ISDIR(t->st.st_mode);
-	struct str full;
-
-	if (!t->below)
-		return judge_outside(q, t);
-	if (changes(q) && guarded(q->root, q->policy, t->rel, q->whole, &by))
-		return deny_word(q->v, RULE_PATH_PROTECTED, q->at, q->path,
-			arena_str(q->arena, (struct str){t->real, t->n}),
-			"write to what is protected by '%s'", by);
-	full = arena_str(q->arena, (struct str){t->real, t->n});
-	return give(q, (struct place){.path = str_sub(full, full.n - t->rel.n, full.n),
-			       .full = full,
-			       .exists = t->exists,
-			       .folder = folder});
+	return str_is(path, "/dev/null") ||
+	       (access == ACCESS_READ &&
+		       (str_is(path, "/dev/zero") || str_is(path, "/dev/urandom")));
 }
 
 int where(struct arena *a, const struct root *r, const struct policy *p, struct str cwd,
-	struct str path, enum access access, bool whole, struct span at, struct place *out,
-	struct verdict *v)
+	struct str path, enum access access, struct span at, struct place *out, struct verdict *v)
 {
-	struct question q = {a, r, p, path, access, whole, at, out, v};
-	CLEANUP(trail_close) struct trail t = TRAIL_INIT;
+	struct trail t;
+	struct str full, rel;
+	const char *by;
 
-	*out = (struct place){0};
-	if (is_device(&q))
-		return give(&q, (struct place){.full = arena_str(a, path),
-					.exists = true,
-					.device = true,
-					.outside = true});
-	if (trail_follow(r, cwd, path, access == ACCESS_ENTRY, &t) < 0)
-		return refuse(&q, RULE_PATH_OUTSIDE, &t, t.fault);
-	return judge(&q, &t);
+	*out = (struct place){.full = arena_str(a, path), .exists = true, .outside = true};
+	if (is_device(path, access))
+		return 0;
+	if (follow(r, cwd, path, &t) < 0)
+		return deny_word(v, RULE_PATH_OUTSIDE, at, path, arena_str(a, str_of(t.real)), "%s",
+			t.fault);
+	full = arena_str(a, str_of(t.real));
+	*out = (struct place){
+		.full = full, .exists = t.exists, .folder = t.exists && S_ISDIR(t.st.st_mode)};
+	out->outside = !path_below(full, str_of(r->path), &rel);
+	if (out->outside)
+		return access == ACCESS_READ && may_read(p, t.real)
+			       ? 0
+			       : deny_word(v, RULE_PATH_OUTSIDE, at, path, full,
+					 "path that leads outside the root");
+	out->path = rel;
+	if (access == ACCESS_WRITE && is_guarded(r, p, rel, &by))
+		return deny_word(v, RULE_PATH_PROTECTED, at, path, full,
+			"write to what is protected by '%s'", by);
+	return 0;
 }

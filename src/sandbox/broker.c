@@ -423,7 +423,7 @@ static bool is_nested(const struct sandbox *s)
 	char *dir = arena_dup(s->arena, str_of(r->path));
 
 	while (dir[1]) {
-		CLEANUP(root_close) struct root above = {.fd = -1};
+		struct root above;
 		struct error ignored;
 
 		dir = arena_dup(s->arena, path_dir(dir));

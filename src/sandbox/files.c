@@ -1,12 +1,13 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include "src/policy/beneath.h"
+#include <sys/syscall.h>
 #include "src/sandbox/sandbox_internal.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
 
-enum { TEXT_FILE_MAX = 1 << 20, SMALL = 4096 };
+enum { TEXT_FILE_MAX = 1 << 20, SMALL = 4096, NAMES = 16, ONLY_NEW = 1 /* RENAME_NOREPLACE */ };
 
 static int copy_bytes(int in, int out, const char *to, struct error *err)
 {
@@ -158,13 +159,106 @@ int sandbox_sync_tree(const char *from, const char *to, struct error *err)
 	return sandbox_copy_tree(from, to, err);
 }
 
+/* ---- removing ---- */
+
+static DIR *list_open(int dir)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!list)
+		base_close(&fd);
+	return list;
+}
+
+static bool is_dots(const char *name)
+{
+	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+static int open_locked(int dir, const char *name)
+{
+	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(dir, name, flags);
+
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	(void)fchmodat(dir, name, 0700, 0);
+	return openat(dir, name, flags);
+}
+
+/* Moves a directory to `top` under an unused name. */
+static bool move_up(int from, const char *name, int top, unsigned *number)
+{
+	for (int i = 0; i < NAMES; i++) {
+		char fresh[32];
+
+		(void)snprintf(fresh, sizeof(fresh), ".lifted.%u", (*number)++);
+		if (syscall(SYS_renameat2, from, name, top, fresh, ONLY_NEW) == 0)
+			return true;
+		if (errno == EACCES)
+			(void)fchmodat(from, name, 0700, 0);
+		else if (errno != EEXIST)
+			return false;
+	}
+	return false;
+}
+
+static bool remove_entry(int dir, const char *name)
+{
+	return unlinkat(dir, name, 0) == 0 || unlinkat(dir, name, AT_REMOVEDIR) == 0;
+}
+
+/* Removes what it can from one directory and moves its subdirectories to `top`. */
+static void empty_one(int top, const char *name, unsigned *number)
+{
+	CLEANUP(base_close) int fd = open_locked(top, name);
+	DIR *list = fd < 0 ? NULL : list_open(fd);
+	struct dirent *e;
+
+	if (!list)
+		return;
+	(void)fchmod(fd, 0700);
+	while ((e = readdir(list)))
+		if (!is_dots(e->d_name) && !remove_entry(fd, e->d_name))
+			(void)move_up(fd, e->d_name, top, number);
+	closedir(list);
+}
+
+/* Subdirectories are moved up instead of being descended into, so at most two are open. */
+static void empty_directory(int dir)
+{
+	unsigned number = 0;
+	bool some = true;
+
+	(void)fchmod(dir, 0700);
+	while (some) {
+		DIR *list = list_open(dir);
+		struct dirent *e;
+
+		some = false;
+		while (list && (e = readdir(list))) {
+			if (is_dots(e->d_name))
+				continue;
+			if (!remove_entry(dir, e->d_name)) {
+				empty_one(dir, e->d_name, &number);
+				some |= unlinkat(dir, e->d_name, AT_REMOVEDIR) == 0;
+			} else {
+				some = true;
+			}
+		}
+		if (list)
+			closedir(list);
+	}
+}
+
 void sandbox_remove_tree(const char *path)
 {
 	CLEANUP(base_close)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd >= 0)
-		beneath_empty(fd);
+		empty_directory(fd);
 	if (rmdir(path) < 0 && errno == ENOTDIR)
 		(void)unlink(path);
 }

@@ -7,8 +7,9 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
-#include "src/policy/trail.h"
+#include "src/policy/where.h"
 #include "src/sandbox/sandbox_internal.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include "src/base/clock.h"
-#include "src/policy/beneath.h"
 #include "src/sandbox/sandbox_internal.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
@@ -332,8 +331,6 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 	int rc;
 
 	*end = (struct sandbox_end){0};
-	if (beneath_needed(err) < 0)
-		return -1;
 	if (!sandbox_installed(a))
 		return error_set(
 			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);

@@ -38,7 +38,7 @@ static void look(const struct verdict *v, struct str text)
 
 static void check(struct arena *a, const struct policy *p, struct str text)
 {
-	CLEANUP(root_close) struct root root = {.fd = -1};
+	struct root root;
 	struct node *tree = NULL;
 	struct error err;
 	struct verdict v;

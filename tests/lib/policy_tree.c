@@ -15,7 +15,6 @@ void open_root(const char *name)
 {
 	struct error err;
 
-	root_close(&root);
 	if (root_open(&arena, at(name), &root, &err) < 0)
 		fail_msg("%s", err.text);
 }
@@ -43,7 +42,6 @@ int policy_tree_make(void **state)
 {
 	if (policy_tree_lay(state) < 0)
 		return -1;
-	root = (struct root){.fd = -1};
 	open_root("tree");
 	policy = (struct policy){.name = "test", .write = true};
 	return 0;
@@ -51,7 +49,6 @@ int policy_tree_make(void **state)
 
 int policy_tree_remove(void **state)
 {
-	root_close(&root);
 	return scratch_remove(state);
 }
 
