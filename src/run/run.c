@@ -402,16 +402,31 @@ static void begin_state(struct arena *a, struct run_item *r)
 	run_write_state(r, "init", RUN_RUNNING);
 }
 
+/* An item that has a worktree does not accept what is for the checkout. */
+static bool has_worktree(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(arena_release) struct arena a = {0};
+	struct item_place place;
+	struct error ignored;
+
+	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       place_load(&a, &f, &place, &ignored) == 0 && place.directory && !place.in_place;
+}
+
 /* The command that continues the item. */
 static void log_continuation(const struct run_item *r, const char *before)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct run_request q = *r->request;
 
 	if (!path_exists(r->call.context_file))
 		return;
+	if (has_worktree(r->call.context_file))
+		q.call.in_place = q.call.allow_dirty = false;
 	buf_adds(&text, "dev-team run ");
 	status_add_address(&text, r->call.id, r->call.context_file);
-	run_options_add(r, &text);
+	run_options_add(&q, r->call.repo, &text);
 	status_add_repository(&text, r->call.repo);
 	error_log("dev-team: %sto continue: %s", before, text.s);
 }
@@ -847,15 +862,34 @@ static int find_items(struct arena *a, struct run_request *q, const char *const 
 		       : new_item_ids(a, q->call.repo, words, n, ids, err);
 }
 
+/* The item has not begun: the same words write its spec again. */
+static void drop_spec(struct arena *a, const struct run_request *q, const struct item_ids *ids)
+{
+	const char *document;
+	struct error ignored;
+
+	if ((locate_document(a, NULL, q->call.repo, ids->items[0], &document, &ignored) == 0 &&
+		    path_exists(document)) ||
+		unlink(ids->written) < 0)
+		return;
+	error_log("dev-team: %s: removed '%s' again: the item has not begun", ids->items[0],
+		path_base(ids->written).p);
+}
+
 int run_items(struct arena *a, const struct run_request *given, const char *const *words, size_t n,
 	struct buf *out, struct error *err)
 {
 	struct run_request q = *given;
 	struct item_ids ids = {0};
+	int rc;
 
 	if (default_agents(a, &q, err) < 0 || check_agents(a, &q, err) < 0 ||
 		find_items(a, &q, words, n, &ids, err) < 0 || check_number(&q, ids.n, err) < 0)
 		return -1;
-	return ids.n > 1 ? run_several(a, &q, ids.items, ids.n, out, err)
-			 : run_one(a, &q, ids.items[0], out, err);
+	if (ids.n > 1)
+		return run_several(a, &q, ids.items, ids.n, out, err);
+	rc = run_one(a, &q, ids.items[0], out, err);
+	if (rc && ids.written)
+		drop_spec(a, &q, &ids);
+	return rc;
 }

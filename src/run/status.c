@@ -169,7 +169,8 @@ static int add_place(struct reading *r, struct error *err)
 	if (place_load(r->arena, r->file, &place, err) < 0)
 		return -1;
 	JSON_ADD(r->item, JSON_IF(place.branch, JSON_TEXT("branch", place.branch)),
-		JSON_IF(place.directory, JSON_TEXT("directory", place.directory)));
+		JSON_IF(place.directory && path_exists(place.directory),
+			JSON_TEXT("directory", place.directory)));
 	return 0;
 }
 

@@ -533,5 +533,6 @@ int new_item_ids(struct arena *a, const char *repo, const char *const *words, si
 	error_log("dev-team: %s: %s '%s'", item.id, item.existed ? "continues with" : "wrote",
 		item.path);
 	vec_push_in(a, ids, item.id);
+	ids->written = item.existed ? NULL : path_join(a, repo, item.path);
 	return 0;
 }

@@ -158,6 +158,7 @@ int new_item_last(
 struct item_ids {
 	const char **items;
 	size_t n, cap;
+	const char *written; /* path of the spec that was written for it; NULL: none */
 };
 /* What the words of a command line name: one or several items, or, as text, a new one, whose spec
  * is written and named in a line on stderr. An id and further words: the id of the new one. -1:

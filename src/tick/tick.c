@@ -345,6 +345,7 @@ static int admit(struct tick *t, struct error *err)
 	size_t max = t->call->max_concurrent ? (size_t)t->call->max_concurrent : 1;
 	struct admission_facts facts;
 	struct task_list list;
+	bool blocked;
 
 	if (tick_candidates(&t->backlog, t->call->task, &list, err) < 0)
 		return -1;
@@ -352,7 +353,10 @@ static int admit(struct tick *t, struct error *err)
 		return 0;
 	if (admission_gather(&t->backlog, &facts, err) < 0)
 		return -1;
-	if (facts.pulls_fault)
+	/* Without the program it is said once, as the first step of an item says it. */
+	if (facts.pulls_fault &&
+		(path_find_program(t->arena, "gh", &blocked) ||
+			!run_has_other_items(t->arena, document_of(t, list.items[0]))))
 		error_log("the open pull requests are not known: %s", facts.pulls_fault);
 	for (size_t i = 0; i < list.n && t->live < max && !t->fault.code; i++)
 		if (try_candidate(t, &facts, list.items[i], err) < 0)
