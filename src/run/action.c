@@ -6,6 +6,7 @@
 #include "src/merge/gate.h"
 #include "src/machine/wait.h"
 #include "src/run/run_internal.h"
+#include "src/sys/path.h"
 #include "src/sys/process.h"
 
 static const char *id_of(const struct run_action *p)
@@ -66,7 +67,7 @@ static char *keep_text(struct context_file *f, const char *what, struct str text
 	return context_keep(
 		       f, arena_printf(&f->doc.arena, "%s-%s", f->name, what), text, &path, err) < 0
 		       ? NULL
-		       : path;
+		       : path_join(&f->doc.arena, f->dir, path);
 }
 
 /* ---- scripted agents ---- */

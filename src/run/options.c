@@ -4,6 +4,7 @@
  * And whether the run is to stop. Both are keys of the store, so that it does not matter on
  * which machine the run is.
  */
+#include <limits.h>
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
 
@@ -38,9 +39,9 @@ static const struct row {
 
 static const char *shorten(struct arena *a, const char *repo, const char *path)
 {
-	const char *full = path_absolute(a, path);
+	char real[PATH_MAX];
 
-	return strstr(full, "/../") ? full : path_relative(a, repo, full);
+	return path_relative(a, repo, realpath(path, real) ? real : path_absolute(a, path));
 }
 
 static json *to_json(struct arena *a, const struct run_request *q, const char *repo)
@@ -200,10 +201,10 @@ bool run_options_describe(struct context_file *f, struct buf *out)
 	return j != NULL;
 }
 
-void run_options_add(const struct run_item *r, struct buf *out)
+void run_options_add(const struct run_request *q, const char *repo, struct buf *out)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(json_free) json *j = to_json(&a, r->request, r->call.repo);
+	CLEANUP(json_free) json *j = to_json(&a, q, repo);
 
-	describe(j, r->call.repo, out);
+	describe(j, repo, out);
 }

@@ -408,16 +408,31 @@ static void begin_state(struct arena *a, struct run_item *r)
 	run_write_state(r, "init", RUN_RUNNING);
 }
 
+/* An item that has a worktree does not accept what is for the checkout. */
+static bool has_worktree(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(arena_release) struct arena a = {0};
+	struct item_place place;
+	struct error ignored;
+
+	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       place_load(&a, &f, &place, &ignored) == 0 && place.directory && !place.in_place;
+}
+
 /* The command that continues the item. */
 static void log_continuation(const struct run_item *r, const char *before)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct run_request q = *r->request;
 
 	if (!path_exists(r->call.context_file))
 		return;
+	if (has_worktree(r->call.context_file))
+		q.call.in_place = q.call.allow_dirty = false;
 	buf_adds(&text, "dev-team run ");
 	status_add_address(&text, r->call.id, r->call.context_file);
-	run_options_add(r, &text);
+	run_options_add(&q, r->call.repo, &text);
 	status_add_repository(&text, r->call.repo);
 	error_log("dev-team: %sto continue: %s", before, text.s);
 }
@@ -858,7 +873,6 @@ static int run_words(struct arena *a, const struct run_request *q, const char *i
 	struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct run_item r = {.request = q, .call = q->call};
 	int rc = run_one(a, q, id, out, err);
 
 	if (rc >= 0)
@@ -867,7 +881,7 @@ static int run_words(struct arena *a, const struct run_request *q, const char *i
 	buf_addf(&text, "dev-team run %s", id);
 	if (q->call.workflow)
 		buf_add_argument(&text, " --workflow ", q->call.workflow);
-	run_options_add(&r, &text);
+	run_options_add(q, q->call.repo, &text);
 	status_add_repository(&text, q->call.repo);
 	error_log("dev-team: to continue: %s", text.s);
 	return (int)err->code;

@@ -97,6 +97,8 @@ struct run_outstanding {
 int run_outstanding_load(const char *document, struct run_outstanding *o, struct error *err);
 void run_outstanding_free(struct run_outstanding *o);
 
+/* Whether the repository of this document has others. */
+bool run_has_other_items(struct arena *a, const char *document);
 /* The document of item `id`, a child or the parent of that of `document`. */
 char *run_child_document(struct arena *a, const char *document, const char *id);
 

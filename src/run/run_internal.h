@@ -78,7 +78,7 @@ void run_stop_forget(const char *document);
 /* Remembers how the run was called. Best effort. */
 void run_options_note(const struct run_item *r);
 /* Adds the options that call it again. */
-void run_options_add(const struct run_item *r, struct buf *out);
+void run_options_add(const struct run_request *q, const char *repo, struct buf *out);
 /* Writes state.json of a run with real agents; pending: it stopped and can continue. Best effort.
  */
 void run_write_state(const struct run_item *r, const char *stage, enum run_status status);

@@ -59,7 +59,7 @@ int session_databases_find(struct arena *a, const char *repo, const char *action
 static int find_place(struct arena *a, const char *document, struct item_place *place,
 	const char **repo, struct error *err)
 {
-	CLEANUP(root_close) struct root root = {.fd = -1};
+	struct root root;
 	CLEANUP(context_close) struct context_file f = {0};
 
 	*repo = NULL;

@@ -192,7 +192,7 @@ static int refuse_first(
 }
 
 /* Another item of the repository has begun. */
-static bool has_neighbour(struct arena *a, const char *document)
+bool run_has_other_items(struct arena *a, const char *document)
 {
 	struct store_paths paths = {0};
 	struct error ignored;
@@ -214,7 +214,7 @@ static void report_warnings(struct arena *a, const struct preflight *p, const ch
 		const struct finding *it = &p->list.items[i];
 
 		if (it->health == HEALTH_WARN && strcmp(it->subject, "origin") != 0 &&
-			(strcmp(it->subject, "forge") != 0 || !has_neighbour(a, document)))
+			(strcmp(it->subject, "forge") != 0 || !run_has_other_items(a, document)))
 			log_text(NULL, it->text);
 	}
 }

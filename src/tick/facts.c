@@ -176,7 +176,6 @@ void admission_read_pulls(struct backlog *b, struct admission_facts *f)
 		return;
 	f->pulls_fault = arena_dup(b->arena, str_of(fault.text));
 	f->pulls.n = 0;
-	error_log("the open pull requests are not known: %s", f->pulls_fault);
 }
 
 int admission_gather(struct backlog *b, struct admission_facts *out, struct error *err)
