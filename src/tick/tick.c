@@ -205,6 +205,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 		.take_over = t->call->take_over,
 		.new_session = t->call->new_session,
 		.returned = returned,
+		.returned_alone = t->call->result != NULL, /* it has one answer */
 		.own_worktree = true,
 		.worktree = base ? &worktree : NULL,
 		.spec = spec_of(t->arena, task),

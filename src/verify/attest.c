@@ -12,10 +12,9 @@ enum { ATTEST_VERSION = 1 };
 /* ---- what the journal says ---- */
 
 struct approval {
-	json *answers, *agents; /* of the last state; agents: by action */
+	json *answers, *agents; /* since the work was changed last; agents: by action */
 	json *evidence;         /* what was confirmed */
 	const char *head;       /* that it was confirmed of; NULL: nothing was */
-	size_t transitions;
 	struct arena *arena;
 };
 
@@ -26,16 +25,19 @@ static void take_answer(struct approval *p, const json *event)
 				      JSON_TEXT("sum", json_get_str(event, "sum"))));
 }
 
-/* A context_visit, from the end: the state whose answers led to `done`. */
+/* A context_visit, from the end. */
 static bool read_event(const json *event, void *data)
 {
+	static const char *const work[] = {"implemented", "fixed", NULL};
 	struct approval *p = data;
+	const char *word = json_get_str(event, "result");
 
-	if (json_str_is(event, "type", "transition"))
-		p->transitions++;
-	else if (json_str_is(event, "type", "answer"))
+	if (json_str_is(event, "type", "answer")) {
+		if (word && str_in(str_of(word), work))
+			return false;
 		take_answer(p, event);
-	else if (json_str_is(event, "type", "dispatch"))
+	}
+	if (json_str_is(event, "type", "dispatch"))
 		json_set(p->agents, json_get_str(event, "action"),
 			json_string(
 				str_of(json_get_str(event, "agent") ? json_get_str(event, "agent")
@@ -45,7 +47,7 @@ static bool read_event(const json *event, void *data)
 		for (const json *k = json_first(json_get(event, "confirmed")); k; k = json_next(k))
 			json_push(p->evidence, json_copy(k));
 	}
-	return p->transitions < 2;
+	return true;
 }
 
 static int read_approval(

@@ -1,5 +1,6 @@
 /*
- * attest.h: which agents approved a commit, as a git note in ATTEST_REF on that commit:
+ * attest.h: who answered since the work was last changed, validated and approved it, as a git note
+ * in ATTEST_REF on the approved commit:
  *
  *     {"version":1,"taskId":"T-1","commit":SHA,"tree":SHA,"at":TIME,"evidence":["review"],
  *      "answers":[

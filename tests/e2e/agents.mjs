@@ -73,6 +73,8 @@ export const DEFAULTS = {
     ...answer('pr_created', 'https://github.com/org/repo/pull/7', 'Add the widget') }),
   'reviewer-review': () => answer('approved', 'Nothing found.'),
   'reviewer-sign-off': () => answer('approved', '1. settled'),
+  'reviewer-test': () => answer('approved', 'Nothing found.'),
+  'reviewer-security': () => answer('approved', 'Nothing found.'),
   'researcher-validate': () => answer('validated', '1. met: src/widget.txt:1'),
   'widget-audit': () => answer('approved', 'It is there.'),
 };

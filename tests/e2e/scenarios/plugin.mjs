@@ -25,6 +25,8 @@ const WORDS = {
   'developer-fix': ['fixed', 'needs_clarification', 'failed'],
   'reviewer-review': ['approved', 'changes_requested'],
   'reviewer-sign-off': ['approved', 'changes_requested'],
+  'reviewer-test': ['approved', 'changes_requested'],
+  'reviewer-security': ['approved', 'changes_requested'],
 };
 
 // Without `tools` an agent has those of the session, with its MCP servers and the web; these are taken away.
