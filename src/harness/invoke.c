@@ -351,7 +351,9 @@ static int run_program(struct session *s, struct error *err)
 		.tick_ms = s->input->heartbeat_ms,
 		.data = &parser,
 		.timeout_s = s->input->timeout_s,
-		.cancel = s->input->cancel};
+		.cancel = s->input->cancel,
+		.uid = s->input->uid,
+		.gid = s->input->gid};
 	struct process_end end;
 	struct error fault;
 

@@ -68,6 +68,8 @@ static json *execution(const struct engine_run *r, const struct step_request *q)
 {
 	const struct manifest_persona *p = q->node->actor;
 	const char *violation = r->e->workflow->security.violation;
+	const struct manifest *m =
+		workflow_state(r->e->workflow, engine_state(r))->declared->manifest;
 
 	return JSON_OBJECT(JSON_TEXT("phase", q->node->id),
 		JSON_IF(p, JSON_TEXT("persona", p->name)),
@@ -76,6 +78,8 @@ static json *execution(const struct engine_run *r, const struct step_request *q)
 		JSON_VALUE("security",
 			JSON_OBJECT(JSON_IF(r->place.directory,
 					    JSON_TEXT("worktreePath", r->place.directory)),
+				JSON_IF(m->drop_uid, JSON_INT("dropUid", m->drop_uid)),
+				JSON_IF(m->drop_uid, JSON_INT("dropGid", m->drop_gid)),
 				JSON_TEXT("violation", violation ? violation : "hard_abort"))));
 }
 
@@ -89,12 +93,13 @@ static json *add_node(struct engine_run *r, const struct step_request *q, json *
 	if (!q->node)
 		return action;
 	json_put_str(action, "node", str_of(q->node->id));
-	if (!q->agent)
+	if (!q->agent &&
+		(!st->declared->manifest->drop_uid || !q->command || manifest_node_merges(q->node)))
 		return action;
 	e = execution(r, q);
 	digest_text(json_print_in(&r->arena, json_copy(e)), sum);
-	return JSON_ADD(action, JSON_TEXT("prompt", q->prompt),
-		JSON_IF(st->declared->manifest->n_events,
+	return JSON_ADD(action, JSON_IF(q->prompt, JSON_TEXT("prompt", q->prompt)),
+		JSON_IF(q->agent && st->declared->manifest->n_events,
 			JSON_VALUE("events", manifest_events_json(st->declared->manifest))),
 		JSON_VALUE("execution", e), JSON_TEXT("execution_sum", sum));
 }
