@@ -4,6 +4,7 @@
 #include "src/machine/engine_internal.h"
 #include "src/machine/node.h"
 #include "src/sys/digest.h"
+#include "src/sys/path.h"
 
 #define TROUBLESHOOTER "troubleshooter"
 
@@ -109,6 +110,14 @@ static const char *part_of_request(const struct engine_run *r, const struct step
 	return q->trigger ? TROUBLESHOOTER : q->node ? q->node->id : engine_state(r);
 }
 
+/* Scripts run at the root of the worktree, as they are written for it. */
+static const char *directory_of(struct engine_run *r, const struct step_request *q)
+{
+	return q->agent && r->place.target
+		       ? path_join(&r->arena, r->place.directory, r->place.target)
+		       : r->place.directory;
+}
+
 static json *request_to_action(struct engine_run *r, const struct step_request *q)
 {
 	const char *part = part_of_request(r, q);
@@ -129,7 +138,7 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 			JSON_IF(q->trigger, JSON_TEXT("trigger", q->trigger)),
 			JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
 			JSON_TEXT("context_file", r->e->file->path),
-			JSON_IF(r->place.directory, JSON_TEXT("directory", r->place.directory)),
+			JSON_IF(r->place.directory, JSON_TEXT("directory", directory_of(r, q))),
 			JSON_IF((q->agent || child) && !q->trigger,
 				JSON_VALUE("read_sections", read_sections(q))),
 			JSON_TEXT("write_section", q->writes),
