@@ -49,6 +49,7 @@ struct merging {
 	const char *into;   /* the branch that is checked out */
 	const char *branch; /* what is merged; with --close the target */
 	const char *theirs; /* its commit */
+	bool child;         /* it is that of a work item */
 	const char *head;   /* of `into` */
 	enum merge_end end;
 	const char *reason, *commit;
@@ -217,6 +218,7 @@ static int find_branch(struct merging *m, const char *word, struct error *err)
 	if (!place.branch)
 		return error_set(err, ERR_STATE, "'%s' has no branch", word);
 	m->branch = place.branch;
+	m->child = true;
 	return 0;
 }
 
@@ -237,7 +239,7 @@ static int find_theirs(struct merging *m, struct error *err)
 	}
 	if (read_id(m, name, &m->theirs, err) < 0)
 		return -1;
-	return m->theirs ? 0 : error_set(err, ERR_STATE, "no branch '%s'", m->branch);
+	return m->theirs || m->child ? 0 : error_set(err, ERR_STATE, "no branch '%s'", m->branch);
 }
 
 static int read_head(struct merging *m, struct error *err)
@@ -326,7 +328,13 @@ static int merge(struct merging *m, struct error *err)
 	bool again = true;
 	int rc = 0;
 
-	if (find_theirs(m, err) < 0 || read_head(m, err) < 0 || clean(m, err) < 0)
+	if (find_theirs(m, err) < 0 || read_head(m, err) < 0)
+		return -1;
+	if (!m->theirs) { /* its worktree went back to the pool: it contained no work */
+		m->commit = m->head;
+		return conclude(m, MERGE_SUCCESS, NULL);
+	}
+	if (clean(m, err) < 0)
 		return -1;
 	for (unsigned i = 0; rc == 0 && again && i < TRIES; i++)
 		rc = merge_once(m, &again, err);
@@ -429,6 +437,8 @@ static int run(struct invocation *in, struct error *err)
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct merge_options *o = in->values;
 	CLEANUP(merging_release) struct merging m = {.a = in->arena, .o = o};
+	struct error ignored;
+	bool removed;
 
 	if (!in->n == !o->close)
 		return error_set(err, ERR_USAGE, "give a branch to merge, or --close");
@@ -441,6 +451,8 @@ static int run(struct invocation *in, struct error *err)
 			return -1;
 		(void)conclude(&m, MERGE_FATAL, arena_dup(in->arena, str_of(err->text)));
 	}
+	if (m.child && m.end == MERGE_SUCCESS) /* unless it contains other work */
+		(void)pool_reclaim(in->arena, &p, m.branch, false, &removed, &ignored);
 	if (o->json)
 		json_print_line(in->out, result_json(&m));
 	else

@@ -4,7 +4,8 @@
  */
 #include "src/graph/manifest.h"
 
-enum { NAME_MAX_BYTES = 64, TEXT_MAX_BYTES = 4096 };
+/* The document keeps the events of a run: they must not fill it. */
+enum { NAME_MAX_BYTES = 64, TEXT_MAX_BYTES = 4096, EVENTS_MAX_BYTES = 65536 };
 
 const struct domain_event domain_events[] = {{"requirements_defined", false},
 	{"tasks_planned", false}, {"task_blocked", false}, {"validation_passed", false},
@@ -156,10 +157,19 @@ static const char *event_fault(struct arena *a, const json *event, const json *d
 static const char *events_fault(struct arena *a, const json *answer, const json *declared)
 {
 	const json *list = json_get(answer, "events");
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *fault = NULL;
 
 	if (list && !json_is_array(list))
 		return "'events' must be a list";
+	if (list)
+		json_print(&text, list);
+	if (text.len > EVENTS_MAX_BYTES)
+		return arena_printf(a,
+			"the events of an answer may have %d bytes, not %zu: give the path of a "
+			"file "
+			"as an artifact",
+			EVENTS_MAX_BYTES, text.len);
 	for (const json *e = json_first(list); e && !fault; e = json_next(e))
 		fault = event_fault(a, e, declared);
 	return fault;

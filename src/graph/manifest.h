@@ -131,6 +131,9 @@ struct manifest {
 	size_t n_edges;
 	const char *policy, *violation;
 	unsigned policy_line, policy_col;
+	unsigned drop_uid,
+		drop_gid; /* what is started for a node runs as these; 0: as the caller */
+	unsigned drop_line, drop_col;
 	unsigned max_actions; /* 0: the default */
 
 	/* Edges by node: those into node i are in_edges[in_first[i]] up to in_first[i + 1]. */

@@ -78,6 +78,7 @@ struct harness_input {
 	double max_budget_usd; /* 0: none */
 	int cancel;            /* readable: end the program; 0: none */
 	int inherit;           /* descriptor that the program gets too; 0: none */
+	unsigned uid, gid;     /* it runs as this user and group; 0: as the caller */
 	/* Gets each line that the agent's program prints, as it comes, secrets masked. May be NULL.
 	 */
 	void (*output)(void *data, struct str line);

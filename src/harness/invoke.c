@@ -353,7 +353,9 @@ static int run_program(struct session *s, struct error *err)
 		.timeout_s = s->input->timeout_s,
 		.until = &s->until,
 		.cancel = s->input->cancel,
-		.inherit = s->input->inherit};
+		.inherit = s->input->inherit,
+		.uid = s->input->uid,
+		.gid = s->input->gid};
 	struct process_end end;
 	struct error fault;
 

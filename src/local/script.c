@@ -22,6 +22,7 @@ struct script_action {
 	struct arena *arena;
 	const char *document, *id, *command, *log, *lock;
 	unsigned timeout_s;
+	unsigned uid, gid; /* 0: as the caller */
 	/* With a policy: its name, what a denial means (NULL: as the policy says), the shell
 	 * command and its working directory. Without: NULL. */
 	const char *policy, *violation, *inner, *directory;
@@ -147,6 +148,7 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 	s->log = text_of(s, full, "log_file");
 	s->timeout_s = (unsigned)json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
 	s->format = text_of(s, action, "result_format");
+	action_user(action, &s->uid, &s->gid);
 	s->lock = lock_file(a, &f, id);
 	s->answer = answer_of(a, &f, action);
 	return check_log(&f, s, err) < 0 ? -1
@@ -556,7 +558,9 @@ static int run_and_record(struct script_action *s, struct error *err)
 		.output_cut = log_cut,
 		.timeout_s = s->timeout_s,
 		.cancel = cancel > 0 ? cancel : 0,
-		.inherit = script_inherit ? INHERITED_FD : 0};
+		.inherit = script_inherit ? INHERITED_FD : 0,
+		.uid = s->uid,
+		.gid = s->gid};
 	struct process_end end;
 
 	if (s->policy)

@@ -179,6 +179,14 @@ json *action_find(const json *array, const char *id)
 	return NULL;
 }
 
+void action_user(const json *action, unsigned *uid, unsigned *gid)
+{
+	const json *security = json_get(json_get(action, "execution"), "security");
+
+	*uid = (unsigned)json_get_int(security, "dropUid", 0);
+	*gid = (unsigned)json_get_int(security, "dropGid", 0);
+}
+
 bool action_is_troubleshooter(const json *action)
 {
 	return json_get_str(action, "trigger") != NULL;

@@ -4,6 +4,7 @@
 #include "src/machine/engine_internal.h"
 #include "src/machine/node.h"
 #include "src/sys/digest.h"
+#include "src/sys/path.h"
 
 #define TROUBLESHOOTER "troubleshooter"
 
@@ -73,13 +74,17 @@ static json *execution(const struct engine_run *r, const struct step_request *q)
 {
 	const struct manifest_persona *p = q->node->actor;
 	const char *violation = r->e->workflow->security.violation;
+	const struct manifest *m =
+		workflow_state(r->e->workflow, engine_state(r))->declared->manifest;
 
 	return JSON_OBJECT(JSON_TEXT("phase", q->node->id),
 		JSON_IF(p, JSON_TEXT("persona", p->name)),
 		JSON_TEXT("modelConstraint", p && p->model ? p->model : "inherit"),
 		JSON_IF(p && p->tools.n, JSON_VALUE("allowedTools", texts_json(&p->tools))),
 		JSON_VALUE("security",
-			JSON_OBJECT(JSON_TEXT("violation", violation ? violation : "hard_abort"))));
+			JSON_OBJECT(JSON_IF(m->drop_uid, JSON_INT("dropUid", m->drop_uid)),
+				JSON_IF(m->drop_uid, JSON_INT("dropGid", m->drop_gid)),
+				JSON_TEXT("violation", violation ? violation : "hard_abort"))));
 }
 
 /* The members of an action that is an attempt of a node. */
@@ -92,12 +97,13 @@ static json *add_node(struct engine_run *r, const struct step_request *q, json *
 	if (!q->node)
 		return action;
 	json_put_str(action, "node", str_of(q->node->id));
-	if (!q->agent)
+	if (!q->agent &&
+		(!st->declared->manifest->drop_uid || !q->command || manifest_node_merges(q->node)))
 		return action;
 	e = execution(r, q);
 	digest_text(json_print_in(&r->arena, json_copy(e)), sum);
-	return JSON_ADD(action, JSON_TEXT("prompt", q->prompt),
-		JSON_IF(st->declared->manifest->n_events,
+	return JSON_ADD(action, JSON_IF(q->prompt, JSON_TEXT("prompt", q->prompt)),
+		JSON_IF(q->agent && st->declared->manifest->n_events,
 			JSON_VALUE("events", manifest_events_json(st->declared->manifest))),
 		JSON_VALUE("execution", e), JSON_TEXT("execution_sum", sum));
 }
@@ -105,6 +111,14 @@ static json *add_node(struct engine_run *r, const struct step_request *q, json *
 static const char *part_of_request(const struct engine_run *r, const struct step_request *q)
 {
 	return q->trigger ? TROUBLESHOOTER : q->node ? q->node->id : engine_state(r);
+}
+
+/* Scripts run at the root of the worktree, as they are written for it. */
+static const char *directory_of(struct engine_run *r, const struct step_request *q)
+{
+	return q->agent && r->place.target
+		       ? path_join(&r->arena, r->place.directory, r->place.target)
+		       : r->place.directory;
 }
 
 static json *request_to_action(struct engine_run *r, const struct step_request *q)

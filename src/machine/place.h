@@ -18,8 +18,10 @@ struct item_place {
 	const char *directory; /* NULL: not chosen yet */
 	const char *repo;      /* the user's checkout; NULL: not known */
 	const char *branch;    /* checked out there; NULL: HEAD is detached */
-	const char *base;      /* id of the commit that the work begins from; NULL: none */
-	bool in_place;         /* the user's checkout */
+	/* The directory that alone is checked out, where agents work; NULL: all. */
+	const char *target;
+	const char *base; /* id of the commit that the work begins from; NULL: none */
+	bool in_place;    /* the user's checkout */
 	/* Files that were modified before the work began: in the checkout by the user; in a new
 	 * worktree as git reports them, for example because of line endings. */
 	VEC(const char *) dirty;

@@ -167,6 +167,7 @@ static int run_command(struct arena *a, const struct run_item *r, const struct r
 	struct process_end end;
 	int rc;
 
+	action_user(p->action, &program.uid, &program.gid);
 	run_action_environment(a, r, p->action, &env);
 	vec_push_in(a, &env, NULL);
 	program.env = env.items;

@@ -253,6 +253,7 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 		.inherit = c->run->gate ? gate_descriptor(c->run->gate) : 0,
 		.output = keep_line,
 		.output_data = &c->log};
+	action_user(c->action, &c->input.uid, &c->input.gid);
 }
 
 /* Runs the input on the first usable harness. The result of an interrupted call says nothing about

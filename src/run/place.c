@@ -210,6 +210,7 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 		.port = w->run ? getenv("PORT") : NULL,
 		.parent = w->parent,
 		.slots = w->slots ? w->slots : e->slots};
+	const char *target = getenv(RUN_TARGET_VARIABLE);
 	char *state;
 	int rc;
 
@@ -219,9 +220,13 @@ static int create_worktree(struct arena *a, struct run_entry *e, const char *id,
 		preflight_check_branch(a, e->repo, ask.branch, err) < 0)
 		return -1;
 	ask.base = s->name;
+	if (e->base && target && *target)
+		ask.sparse = target;
 	if (pool_open(keep, &spec, e->repo, state, w->artifacts, &pool, err) < 0)
 		return -1;
 	rc = pool_allocate(keep, &pool, &ask, &w->of, &w->created, err);
+	if (rc < 0 && ask.sparse && err->code == ERR_INPUT)
+		return error_prefix(err, RUN_TARGET_VARIABLE);
 	if (rc == 0 || !e->base || !ask.parent || err->code != ERR_STATE)
 		return rc;
 	/* Its parent has no port for it: it gets one as any item does. */
@@ -330,6 +335,7 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	*changed = !old || strcmp(old, w->of.path) != 0;
 	place->directory = w->of.path;
 	place->branch = w->of.branch;
+	place->target = w->of.sparse;
 	if (!place->base && find_base(a, &w->of, &start, &place->base, err) < 0)
 		return -1;
 	if ((*changed || w->created) && (note_unpushed(e, id, &start, err) < 0 ||

@@ -90,6 +90,7 @@ enum { RUN_DEPTH_MAX = 8, RUN_ATTEMPTS_MAX = 1000 };
 #define RUN_RETRIES_VARIABLE  "AGENT_TOPOLOGY_MAX_RETRIES"
 #define RUN_DEPTH_VARIABLE    "AGENT_TOPOLOGY_MAX_DEPTH"
 #define RUN_MERGES_VARIABLE   "AGENT_MERGE_CONFLICT_MAX_ATTEMPTS"
+#define RUN_TARGET_VARIABLE   "AGENT_WORKTREE_TARGET_PATH"
 #define RUN_CHILDREN_VARIABLE "AGENT_RELATIONSHIP_MAX_CHILDREN"
 int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error *err);
 /* A step of the item alone: its array has the children as actions `run_item`. */

@@ -333,6 +333,30 @@ static size_t count_led(const struct manifest *m, size_t node)
 	return n;
 }
 
+/* The client starts its agents itself; and only root runs programs as others. */
+static int check_user(const struct run_step_call *call, const struct workflow *w, struct error *err)
+{
+	const struct manifest *m = w->n_declared ? w->declared->manifest : NULL;
+	bool agents = false, own;
+
+	if (!m || !m->drop_uid)
+		return 0;
+	own = m->drop_uid == geteuid() && m->drop_gid == getegid();
+	for (size_t i = 0; i < m->n_nodes; i++)
+		agents |= m->nodes[i].actor != NULL;
+	if (agents && !call->in_run)
+		return error_at(err, w->file, m->drop_line, m->drop_col,
+			"'dropUid' does not act on agents that the client starts: 'dev-team run "
+			"--harness NAME' starts them as user %u",
+			m->drop_uid);
+	if (geteuid() && !own)
+		return error_at(err, w->file, m->drop_line, m->drop_col,
+			"only root runs programs as user %u, group %u: run dev-team as root or as "
+			"that user",
+			m->drop_uid, m->drop_gid);
+	return 0;
+}
+
 /* The limits of the environment hold for each manifest of the tree. */
 static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, struct error *err)
 {
@@ -379,7 +403,7 @@ static int check_agents(struct arena *a, const struct run_step_call *call, const
 
 	if (!e->workflow->n_declared || e->cancel)
 		return 0;
-	if (engine_workflow_is_new(e, &new, err) < 0)
+	if (check_user(call, e->workflow, err) < 0 || engine_workflow_is_new(e, &new, err) < 0)
 		return -1;
 	if (!new)
 		return 0;

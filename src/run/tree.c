@@ -213,6 +213,25 @@ static int describe_end(struct arena *a, const struct run_step_call *child, cons
 	return 0;
 }
 
+/* The worktree of a node goes back to the pool, unless it contains work. */
+static void return_worktree(struct tree *t, const struct run_step_call *child)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(pool_close) struct pool pool = {0};
+	const struct pool_choice choice = {.repo = child->repo,
+		.resources = child->worktree ? child->worktree->resources : NULL,
+		.artifacts = child->worktree ? child->worktree->artifacts : NULL};
+	struct item_place place;
+	struct error ignored;
+	bool removed;
+
+	if (open_reader(&f, child->context_file, &ignored) < 0 ||
+		place_load(t->arena, &f, &place, &ignored) < 0 || !place.branch || place.in_place ||
+		locate_pool(t->arena, &choice, &pool, &ignored) < 0)
+		return;
+	(void)pool_reclaim(t->arena, &pool, place.branch, false, &removed, &ignored);
+}
+
 static int record_end(struct tree *t, const struct run_step_call *child, const json *action,
 	const json *done, struct error *err)
 {
@@ -230,7 +249,11 @@ static int record_end(struct tree *t, const struct run_step_call *child, const j
 	offer.word = hard && action_accepts(action, STR("failure")) ? "failure"
 								    : json_get_str(done, "result");
 	t->again = true;
-	return answer_record(&f, &offer, err);
+	if (answer_record(&f, &offer, err) < 0)
+		return -1;
+	if (json_get(action, "node") && json_str_is(done, "result", "success"))
+		return_worktree(t, child);
+	return 0;
 }
 
 /* ---- the step of a child ---- */

@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -47,7 +48,7 @@ struct plumbing {
 	char **env;
 };
 
-enum spawn_stage { SPAWN_SETUP, SPAWN_DIRECTORY, SPAWN_PROGRAM };
+enum spawn_stage { SPAWN_SETUP, SPAWN_USER, SPAWN_DIRECTORY, SPAWN_PROGRAM };
 
 /* What the child sends before it gives up. */
 struct spawn_failure {
@@ -177,9 +178,21 @@ static _Noreturn void child_fail(const struct plumbing *f, enum spawn_stage stag
 	_exit(127);
 }
 
+/* This process goes on without other groups. */
+static bool drop_user(unsigned uid, unsigned gid)
+{
+	if (uid == getuid() && uid == geteuid() && gid == getgid() && gid == getegid())
+		return true;
+	return setgroups(0, NULL) == 0 && setresgid(gid, gid, gid) == 0 &&
+	       setresuid(uid, uid, uid) == 0;
+}
+
 static _Noreturn void child_run(const struct process *p, const struct plumbing *f, pid_t parent)
 {
 	(void)setsid();
+	/* The kernel forgets PDEATHSIG when the user changes. */
+	if (p->uid && !drop_user(p->uid, p->gid))
+		child_fail(f, SPAWN_USER);
 	(void)prctl(PR_SET_PDEATHSIG, p->on_death ? p->on_death : SIGKILL);
 	if (getppid() != parent)
 		_exit(127); /* the parent died before PR_SET_PDEATHSIG took effect */
@@ -234,6 +247,9 @@ static int await_exec(const struct running *r, int report, struct error *err)
 	r->end->missing = failure.stage == SPAWN_PROGRAM && failure.number == ENOENT;
 	if (r->end->missing)
 		return error_set(err, ERR_SYSTEM, "cannot find program '%s'", r->p->argv[0]);
+	if (failure.stage == SPAWN_USER)
+		return error_errno(err, "cannot run '%s' as user %u, group %u", r->p->argv[0],
+			r->p->uid, r->p->gid);
 	return error_errno(err, "cannot start '%s'", r->p->argv[0]);
 }
 

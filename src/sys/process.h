@@ -41,6 +41,7 @@ struct process {
 	unsigned grace_ms; /* between TERM and KILL; 0: PROCESS_GRACE_MS */
 	int cancel;        /* descriptor; once it is readable the program is ended. 0: none */
 	int on_death;      /* signal that the program gets when the caller dies; 0: KILL */
+	unsigned uid, gid; /* it runs as this user and group, without others; 0: as the caller */
 	int inherit; /* descriptor that it and all it starts have too, such as a lock's. 0: none */
 };
 

@@ -1,5 +1,6 @@
 /* The frontier of random graphs, played to their end with random statuses, is that of the model. */
 #include "src/graph/manifest.h"
+#include "tests/graph/plays.h"
 #include "tests/lib/graph_model.h"
 #include "tests/lib/scratch.h"
 
@@ -83,11 +84,11 @@ static bool play_one(struct random *r, struct graph_model *g)
 	return true;
 }
 
-TEST(the_frontier_of_random_graphs_is_that_of_the_model)
+void play_graphs(unsigned seed, unsigned n_graphs)
 {
-	struct random r = {35};
+	struct random r = {seed};
 
-	for (unsigned i = 0; i < GRAPHS; i++) {
+	for (unsigned i = 0; i < n_graphs; i++) {
 		enum model_status end[MODEL_NODES];
 		struct graph_model g;
 		struct manifest m = {0};
@@ -101,5 +102,11 @@ TEST(the_frontier_of_random_graphs_is_that_of_the_model)
 		graph_model_status(&g, end);
 		for (int n = 0; n < g.n && steps < STEPS; n++)
 			assert_true(end[n] == MODEL_ENDED || end[n] == MODEL_SKIPPED);
+		arena_release(&arena);
 	}
+}
+
+TEST(the_frontier_of_random_graphs_is_that_of_the_model)
+{
+	play_graphs(35, GRAPHS);
 }

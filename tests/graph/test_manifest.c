@@ -172,6 +172,10 @@ static const struct {
 		"m.yaml:6:26: 'a' does not come after 'b', whose branch it merges\n"
 		"m.yaml:7:32: the edge is never taken: 'a' ends as success, conflict or "
 		"fatal_error\n"},
+	{HEAD WHO "  policy: build\n  dropUid: 7\n  nodes: [{id: a, persona: w}]\n",
+		"m.yaml:7:12: 'dropUid' and 'dropGid' go together\n"
+		"m.yaml:7:12: 'dropUid' does not go with 'policy': commands are contained by the "
+		"user of the run; run dev-team as user 7\n"},
 	/* fields */
 	{HEAD WHO "  nodes: [{id: 1a, persona: w}, {id: b, person: w}]\n",
 		"m.yaml:6:16: 'id' must be a name: up to 40 letters, digits, '-' and '_', a letter "
@@ -275,6 +279,9 @@ TEST(updates_of_an_answer_are_checked_against_their_types)
 		{"{\"artifacts\":{\"r\":\"../x\"}}", "'r' must be a name"},
 		{"{\"tasks\":[{\"id\":\"T-1\"}]}", "'tasks' must have objects"},
 		{"{\"tasks\":{}}", "'tasks' must be a list"},
+		{"{\"tasks\":[{\"id\":\"T\",\"title\":\"x\",\"state\":\"merged\"}]}",
+			"and nothing else"},
+		{"{\"events\":[\"branch_merged\"]}", "observed, not claimed"},
 		{"{\"events\":\"tasks_planned\"}", "'events' must be a list"},
 		{"{\"events\":[1]}", "'events' must have names"},
 		{"{\"events\":[\"f\"]}", "unknown event 'f'"},
@@ -300,6 +307,20 @@ TEST(updates_of_an_answer_are_checked_against_their_types)
 }
 
 /* ---- what is shipped, and the page ---- */
+
+TEST(events_do_not_fill_the_document)
+{
+	CLEANUP(json_free) json *answer = NULL;
+	const char *fault;
+	char *text = arena_alloc(&arena, 70001);
+
+	memset(text, 'x', 70000);
+	answer = JSON_OBJECT(JSON_VALUE("events", json_array()));
+	json_push_str((json *)json_get(answer, "events"), str_of(text));
+	fault = answer_updates_fault(&arena, answer, NULL);
+	assert_non_null(fault);
+	assert_non_null(strstr(fault, "may have 65536 bytes, not 70004: give the path of a file"));
+}
 
 TEST(what_is_shipped_is_good)
 {

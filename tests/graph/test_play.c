@@ -5,6 +5,7 @@
 #include "src/graph/manifest.h"
 #include "src/base/clock.h"
 #include "src/verify/simulator.h"
+#include "tests/graph/plays.h"
 #include "tests/lib/graph_model.h"
 #include "tests/lib/scratch.h"
 
@@ -127,18 +128,24 @@ static void play(struct random *r, struct graph_model *g, const struct workflow 
 	}
 }
 
-TEST(random_manifests_run_as_the_model_says)
+void play_manifests(unsigned seed, unsigned n)
 {
-	struct random r = {7};
+	struct random r = {seed};
 
-	for (unsigned i = 0; i < PLAYS;) {
+	for (unsigned i = 0; i < n;) {
 		struct graph_model g;
 		struct workflow w;
 
 		if (!make_workflow(&r, &g, &w))
 			continue;
 		play(&r, &g, &w);
+		arena_release(&arena);
 		i++;
 	}
 	clock_fix(-1);
+}
+
+TEST(random_manifests_run_as_the_model_says)
+{
+	play_manifests(7, PLAYS);
 }
