@@ -362,6 +362,14 @@ static json *full_member(struct host *h, const json *action, const json *m)
 	return strcmp(key, "execution") == 0 ? full_execution(h, m) : NULL;
 }
 
+/* Scripts run at the root of the worktree, as they are written for it. */
+static const char *directory_of(struct arena *a, const struct item_place *place, const json *action)
+{
+	return place->directory && place->target && json_get(action, "agent")
+		       ? path_join(a, place->directory, place->target)
+		       : place->directory;
+}
+
 json *action_complete(
 	const struct context_file *f, const struct item_place *place, const json *action)
 {
@@ -381,7 +389,8 @@ json *action_complete(
 			(strcmp(key, "read_sections") == 0 || strcmp(key, "write_section") == 0)) {
 			json_put_str(out, "context_file", str_of(f->path));
 			if (place->directory)
-				json_put_str(out, "directory", str_of(place->directory));
+				json_put_str(out, "directory",
+					str_of(directory_of(&h.arena, place, action)));
 			named = true;
 		}
 		json_put(out, key, full ? full : json_copy(m));

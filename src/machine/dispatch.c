@@ -113,14 +113,6 @@ static const char *part_of_request(const struct engine_run *r, const struct step
 	return q->trigger ? TROUBLESHOOTER : q->node ? q->node->id : engine_state(r);
 }
 
-/* Scripts run at the root of the worktree, as they are written for it. */
-static const char *directory_of(struct engine_run *r, const struct step_request *q)
-{
-	return q->agent && r->place.target
-		       ? path_join(&r->arena, r->place.directory, r->place.target)
-		       : r->place.directory;
-}
-
 static json *request_to_action(struct engine_run *r, const struct step_request *q)
 {
 	const char *part = part_of_request(r, q);
