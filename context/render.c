@@ -1,5 +1,6 @@
 /* render.c: a document written, byte for byte as read but for what was changed. */
 #include "context/internal.h"
+#include "src/store/delta.h"
 #include "src/store/store.h"
 
 struct render_output {
@@ -87,12 +88,30 @@ static void add_content(const struct context *c, struct buf *out, const struct s
 	buf_adds(out, c->newline);
 }
 
+/* A section may be long, and one line of it be new: what begins at `at` is compared with what was
+ * there. */
+static void keep_common(
+	const struct context *c, struct render_output *o, const struct section *s, size_t at)
+{
+	struct delta same = {0};
+
+	if (!o->kept)
+		return;
+	delta_between(&same, str_sub(c->text, s->body, s->to),
+		str_sub(buf_str(o->text), at, o->text->len));
+	for (size_t i = 0; i < same.n; i++)
+		delta_keep(o->kept, at + same.items[i].at, s->body + same.items[i].from,
+			same.items[i].n);
+	delta_release(&same);
+}
+
 static size_t render_sections(const struct context *c, struct render_output *o, size_t pos)
 {
 	struct buf *out = o->text;
 
 	for (size_t i = 0; i < c->sections.n; i++) {
 		const struct section *s = &c->sections.items[i];
+		size_t at;
 
 		if (s->added || !s->changed)
 			continue;
@@ -101,9 +120,11 @@ static size_t render_sections(const struct context *c, struct render_output *o, 
 		if (s->removed)
 			continue;
 		end_line(c, out);
+		at = out->len;
 		add_content(c, out, s);
 		if (s->to < c->text.n)
 			buf_adds(out, c->newline);
+		keep_common(c, o, s, at);
 	}
 	return pos;
 }

@@ -6,11 +6,12 @@
 #include "src/machine/verdict.h"
 
 /* The store's key, a JSON array: the ids of the actions that wait for an answer, and for each
- * script that gave one an object with `id` and `result`. In a list that is too long for the store,
- * an id that differs from the one before only in its last number is that number. */
+ * script that gave one an object with `id` and `result`. In a list over 4 KiB, which is written
+ * with each answer, an id that differs from the one before only in its last number is that number,
+ * and several with numbers in sequence are the list of the first and the last. */
 #define NOTED_KEY "asked"
 
-enum { TIMEOUT_MAX_S = 604800 };
+enum { TIMEOUT_MAX_S = 604800, NOTED_MAX = 10000, NOTED_IN_FULL = 4096 };
 
 static int broken(const struct context *c, unsigned line, const char *what, struct error *err)
 {
@@ -154,7 +155,7 @@ int action_load(const struct context *c, json **array, struct error *err)
 		fault = json_is_object(j) ? fault_of(j) : "this is not an object";
 		if (fault)
 			return broken(c, n, fault, err);
-		if (n > 10000)
+		if (n > NOTED_MAX)
 			return broken(c, n, "too many actions", err);
 	}
 	return 0;
@@ -472,17 +473,41 @@ static void push_noted(json *list, const char *id, uint64_t n, const char *resul
 		json_push_str(list, str_of(id));
 }
 
+/* The number of the last of those that follow `*one` in sequence and have no result either. */
+static uint64_t find_sequence(const json **one, struct str of, uint64_t n)
+{
+	struct str before;
+
+	for (const json *next = json_next(*one); next && json_text(next); next = json_next(next)) {
+		if (split_id(json_text(next), &before) != n + 1 || !str_eq(before, of))
+			break;
+		*one = next;
+		n++;
+	}
+	return n;
+}
+
 static json *shorten_ids(const json *list)
 {
 	json *out = json_array();
 	struct str last = {"", 0};
 
 	for (const json *one = json_first(list); one; one = json_next(one)) {
-		const char *id = json_text(one) ? json_text(one) : json_get_str(one, "id");
+		const char *id = json_text(one) ? json_text(one) : json_get_str(one, "id"),
+			   *result = json_get_str(one, "result");
 		struct str before;
-		uint64_t n = split_id(id, &before);
+		uint64_t n = split_id(id, &before), end = n;
 
-		push_noted(out, id, str_eq(before, last) ? n : 0, json_get_str(one, "result"));
+		if (n && str_eq(before, last) && !result)
+			end = find_sequence(&one, before, n);
+		if (end > n) {
+			json *both = json_array();
+
+			json_push_int(both, (int64_t)n);
+			json_push_int(both, (int64_t)end);
+			json_push(out, both);
+		} else
+			push_noted(out, id, str_eq(before, last) ? n : 0, result);
 		last = before;
 	}
 	return out;
@@ -492,16 +517,22 @@ static json *shorten_ids(const json *list)
 static json *complete_ids(const json *list)
 {
 	CLEANUP(arena_release) struct arena a = {0};
+	size_t total = 0;
 	json *out = json_array();
 	struct str last = {"", 0};
 
 	for (const json *one = json_first(list); one; one = json_next(one)) {
 		const json *name = json_is_object(one) ? json_get(one, "id") : one;
 		const char *id = json_text(name);
+		int64_t n = json_int(json_is_array(one) ? json_at(one, 0) : name, 0),
+			end = json_is_array(one) ? json_int(json_at(one, 1), 0) : n;
 
+		for (; !id && n <= end && total < NOTED_MAX; n++, total++)
+			push_noted(out,
+				arena_printf(&a, "%.*s%lld", (int)last.n, last.p, (long long)n), 0,
+				json_get_str(one, "result"));
 		if (!id)
-			id = arena_printf(
-				&a, "%.*s%lld", (int)last.n, last.p, (long long)json_int(name, 0));
+			continue;
 		(void)split_id(id, &last);
 		push_noted(out, id, 0, json_get_str(one, "result"));
 	}
@@ -510,7 +541,7 @@ static json *complete_ids(const json *list)
 
 int action_note(struct context_file *f, const json *array, const json *noted, struct error *err)
 {
-	CLEANUP(json_free) json *list = json_array();
+	CLEANUP(json_free) json *list = json_array(), *shorter = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const json *found = NULL;
 	struct str last;
@@ -525,9 +556,8 @@ int action_note(struct context_file *f, const json *array, const json *noted, st
 			json_push_str(list, str_of(id));
 	}
 	json_print(&text, list);
-	if (text.len > STORE_VALUE_MAX) {
-		CLEANUP(json_free) json *shorter = shorten_ids(list);
-
+	if (text.len > NOTED_IN_FULL) {
+		shorter = shorten_ids(list);
 		buf_clear(&text);
 		json_print(&text, shorter);
 	}

@@ -424,6 +424,15 @@ static void measure_array(void)
 	a = array_side(1000, NULL, &many);
 	b = array_side(100, NULL, &few);
 	compare("print an action, 1,000 outstanding : 100", a, b, "<= 1.5x");
+	tree_write(in_dir("answer"), STR("It is implemented.\n"));
+	/* Of all, because one answer reads and writes one document. */
+	a = (struct side){.argv = record_argv("B-1/build/5", "done"),
+		.before = &many,
+		.input = in_dir("answer")};
+	b = a;
+	(void)array_side(10, NULL, &few);
+	b.before = &few;
+	compare("record an answer, 1,000 outstanding : 10", a, b, "<= 4x");
 	runs = all;
 }
 

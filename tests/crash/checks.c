@@ -291,7 +291,7 @@ static void check_kept(struct stage *s, const json *event, struct buf *seen, str
 
 	(void)seen;
 	if (kept)
-		check_refused_text(s, kept, fault);
+		check_refused_text(s, arena_printf(&s->arena, "%s/%s", s->directory, kept), fault);
 }
 
 static void check_events(struct stage *s, struct buf *fault)

@@ -71,12 +71,12 @@ static void see_event(struct audit *u, const json *e)
 		const char *kept = json_get_str(e, "kept");
 
 		add(u, &u->refused, action);
-		if (kept && !path_exists(kept))
+		if (kept && !path_exists(path_of(u, kept)))
 			lose(u, "the refused text", kept);
 	}
 	if (!json_str_is(e, "type", "answer"))
 		return;
-	if (json_get_str(e, "log") && !path_exists(json_get_str(e, "log")))
+	if (json_get_str(e, "log") && !path_exists(path_of(u, json_get_str(e, "log"))))
 		lose(u, "the log of", action);
 	add(u, &u->answered, action);
 	add(u, &u->answers, arena_printf(&u->a, "%s %s", action, json_get_str(e, "sum")));
