@@ -1,6 +1,9 @@
 #include <unistd.h>
 #include "src/cli/cli.h"
 #include "src/run/run.h"
+#include "src/run/status.h"
+#include "src/sys/path.h"
+#include "src/tick/tick.h"
 
 enum { TIMEOUT_MAX_S = 86400, MAX_ACTIONS_MAX = 9999999 };
 
@@ -35,13 +38,77 @@ static const struct option place_options[] = {
 };
 static const struct run_request defaults = {.max_actions = RUN_ACTIONS_DEFAULT};
 
+/* ---- tasks of the backlog ---- */
+
+/* An open task that has no item yet, or one of the workflow of tasks. */
+static bool is_task(struct arena *a, const struct backlog *b, const char *items, const char *word)
+{
+	const struct task *t = path_is_id(str_of(word)) ? backlog_find(b, word) : NULL;
+	const char *document = t && t->id ? arena_printf(a, "%s/%s.md", items, t->id) : NULL;
+	const char *workflow;
+	struct error ignored;
+
+	if (!document || t->state == TASK_DONE)
+		return false;
+	return !path_exists(document) ||
+	       (run_step_workflow(a, document, &workflow, &ignored) == 0 &&
+		       str_starts(path_base(workflow), TICK_WORKFLOW));
+}
+
+/* *ids: of the tasks, separated by commas; NULL: not every word is one. */
+static int find_tasks(
+	struct invocation *in, const struct run_request *q, const char **ids, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const char *repo, *items;
+	struct backlog b;
+
+	*ids = NULL;
+	if (q->call.workflow || q->call.context_file || q->call.in_place)
+		return 0;
+	if (locate_repository(in->arena, q->call.repo, &repo, err) < 0 ||
+		status_directory(in->arena, repo, &items, err) < 0 ||
+		backlog_read(in->arena, repo, &b, err) < 0)
+		return -1;
+	for (size_t i = 0; i < in->n; i++) {
+		if (!is_task(in->arena, &b, items, in->words[i]))
+			return 0;
+		buf_addf(&text, "%s%s", i ? "," : "", in->words[i]);
+	}
+	*ids = arena_dup(in->arena, buf_str(&text));
+	return 0;
+}
+
+/* As 'start' does it. */
+static int run_tasks(
+	struct invocation *in, const struct run_request *q, const char *ids, struct error *err)
+{
+	struct tick_start_call c = {.request = *q,
+		.tick = {.task = ids, .max_concurrent = q->max_concurrent},
+		.interval_s = TICK_INTERVAL_S,
+		.until_idle = true};
+	int status, rc;
+
+	if (q->call.owner || q->call.research_skill || q->parent || q->slots ||
+		q->max_actions != RUN_ACTIONS_DEFAULT)
+		return error_set(err, ERR_USAGE,
+			"--owner, --research-skill, --parent, --slots and --max-actions are not "
+			"for tasks of the backlog, which are run as 'start --task' does");
+	rc = tick_start(in->arena, &c, in->out, &status, err);
+	return cli_end_ticks(in, rc, status, err);
+}
+
 static int run(struct invocation *in, struct error *err)
 {
 	struct run_request q = *(const struct run_request *)in->values;
-
+	const char *tasks;
 	int rc;
 
 	progress_listen(&q);
+	if (find_tasks(in, &q, &tasks, err) < 0)
+		return -1;
+	if (tasks)
+		return run_tasks(in, &q, tasks, err);
 	rc = run_items(in->arena, &q, in->words, in->n, in->out, err);
 	if (isatty(STDOUT_FILENO)) /* people have read it already */
 		buf_clear(in->out);
@@ -72,8 +139,9 @@ const struct verb verb_run = {
 		"the actions that it has an entry for.\n"
 		"\n"
 		"Several IDs run side by side, each in its own worktree; the result is an array "
-		"with an object for each. After an interruption or an error the same command "
-		"continues.",
+		"with an object for each. Tasks of the backlog are run as 'start' runs them, "
+		"until only a person can make them go on (exit status 6). After an interruption "
+		"or an error the same command continues.",
 	.examples =
 		"dev-team run greet people by their name\n"
 		"dev-team run ADR-1 --workflow implement-task --agents demo/agents.yaml\n"

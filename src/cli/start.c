@@ -13,7 +13,8 @@ static const struct option options[] = {
 	OPTION_NUMBER(struct tick_start_call, tick.max_concurrent, "max-concurrent", "N", 1,
 		CONCURRENT_MAX, "how many tasks are worked on at the same time; default: 1"),
 	OPTION_TEXT(struct tick_start_call, tick.task, "task", "ID",
-		"only this task, also if it is not on the frontier"),
+		"only this task, or these, separated by commas, also if they are not on the "
+		"frontier"),
 	OPTION_CHOICE(struct tick_start_call, spawner, "spawner",
 		"inline|claude-cli|harness|api-key|mock",
 		"harness: agents use the login of their program, API keys are not passed on; "

@@ -23,7 +23,8 @@ static const struct option tick_options[] = {
 		"with --owner: start no tasks, and take what is approved on the board; "
 		"--max-concurrent is of how many tasks"),
 	OPTION_TEXT(struct tick_options, start.tick.task, "task", "ID",
-		"only this task, also if it is not on the frontier"),
+		"only this task, or these, separated by commas, also if they are not on the "
+		"frontier"),
 	OPTION_TEXT(struct tick_options, task_file, "task-from-file", "PATH",
 		"only the task of this file"),
 	OPTION_OPTIONAL(struct tick_options, start.tick.result, "continue-from-result", "PATH",

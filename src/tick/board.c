@@ -3,8 +3,6 @@
 #include "src/run/status.h"
 #include "src/tick/board.h"
 
-#define DROPPED "dropped from the board"
-
 const char *const board_decisions[] = {"approved", "held", "dropped", NULL};
 
 static json *board_of(const struct tick_memory *m)
@@ -204,13 +202,6 @@ static int check_word(const struct deciding *d, const char *word, struct error *
 			       word);
 }
 
-static void report(struct deciding *d, const char *task, const char *subject)
-{
-	tick_memory_report(&d->memory, EVENT_TICK_DECIDED, &(struct task){.id = task},
-		JSON_OBJECT(JSON_TEXT("decision", board_decisions[d->decision]),
-			JSON_TEXT("subject", subject)));
-}
-
 static void decide_task(struct deciding *d, const struct task *t)
 {
 	json *of = tick_memory_of(&d->memory, t);
@@ -230,10 +221,12 @@ static void decide_word(struct deciding *d, const char *word)
 
 	if (backlog_require(&d->backlog, request ? id : word, &t, &ignored) < 0)
 		return;
-	report(d, t->id, word);
+	tick_memory_report(&d->memory, EVENT_TICK_DECIDED, t,
+		JSON_OBJECT(JSON_TEXT("decision", board_decisions[d->decision]),
+			JSON_TEXT("subject", word)));
 	if (d->decision == BOARD_DROPPED) {
 		board_put(&d->memory, t, NULL);
-		tick_memory_park(&d->memory, t, DROPPED, 0);
+		tick_memory_park(&d->memory, t, "dropped from the board", 0);
 	} else if (request)
 		json_set(request, "decision", json_string(str_of(board_decisions[d->decision])));
 	else
@@ -242,9 +235,12 @@ static void decide_word(struct deciding *d, const char *word)
 
 static int decide_all(struct deciding *d, const char *const *words, size_t *n, struct error *err)
 {
-	for (size_t i = 0; !i || words[i]; i++)
-		if (check_word(d, words[i], err) < 0)
+	size_t w = 0;
+
+	do
+		if (check_word(d, words[w], err) < 0)
 			return -1;
+	while (words[w] && words[++w]);
 	for (const json *r = json_first(d->list); r; r = json_next(r)) {
 		size_t i = 0;
 
@@ -266,11 +262,8 @@ int board_decide(struct arena *a, const char *repo, enum board_decision decision
 	const char *items;
 
 	*n = 0;
-	if (status_directory(a, repo, &items, err) < 0 ||
-		backlog_read(a, repo, &d.backlog, err) < 0 ||
-		tick_memory_open(a, repo, items, &d.memory, err) < 0)
+	if (tick_memory_edit(a, repo, &d.backlog, &d.memory, &items, err) < 0)
 		return -1;
-	d.memory.tick--; /* this is none */
 	describe_all(&d.memory, items, &d.list);
 	return decide_all(&d, words, n, err) < 0 ? -1 : tick_memory_save(&d.memory, err);
 }

@@ -8,12 +8,6 @@
 
 enum { LOCK_WAIT_MS = 60000, MEMORY_MAX = 64 << 20 };
 
-static void set_int(json *of, const char *key, int64_t value)
-{
-	json_drop(of, key);
-	json_put_int(of, key, value);
-}
-
 static void set_text(json *of, const char *key, const char *text)
 {
 	json_drop(of, key);
@@ -25,7 +19,8 @@ int64_t tick_memory_count(json *of, const char *key)
 	int64_t n = json_get_int(of, key, 0);
 
 	n = n < TICK_COUNT_MAX ? n + 1 : n;
-	set_int(of, key, n);
+	json_drop(of, key);
+	json_put_int(of, key, n);
 	return n;
 }
 
@@ -73,7 +68,8 @@ int tick_memory_save(struct tick_memory *m, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	set_int(m->all, "tick", m->tick);
+	json_drop(m->all, "tick");
+	json_put_int(m->all, "tick", m->tick);
 	json_print(&text, m->all);
 	buf_addc(&text, '\n');
 	return disk_replace(disk_real(), ".tmp", m->path, buf_str(&text), err);
@@ -281,20 +277,24 @@ void tick_memory_sweep(struct tick_memory *m, const struct backlog *b)
 
 /* ---- release ---- */
 
+int tick_memory_edit(struct arena *a, const char *repo, struct backlog *b, struct tick_memory *m,
+	const char **items, struct error *err)
+{
+	if (status_directory(a, repo, items, err) < 0 || backlog_read(a, repo, b, err) < 0 ||
+		tick_memory_open(a, repo, *items, m, err) < 0)
+		return -1;
+	m->tick--;
+	return 0;
+}
+
 static void release_one(struct tick_memory *m, const struct task *t, size_t *n)
 {
 	json *of = tick_memory_of(m, t);
-	CLEANUP(json_free) json *fields = NULL;
-	struct error err;
 
 	if (json_get(of, "parked")) {
 		++*n;
-		fields = JSON_OBJECT(JSON_TEXT("reason", json_get_str(of, "failure")));
-		if (event_emit(m->artifacts,
-			    &(struct event){
-				    .id = EVENT_TICK_RELEASED, .issue = t->id, .fields = fields},
-			    &err) < 0)
-			error_log("dev-team: an event was not written: %s", err.text);
+		tick_memory_report(m, EVENT_TICK_RELEASED, t,
+			JSON_OBJECT(JSON_TEXT("reason", json_get_str(of, "failure"))));
 	}
 	forget_failures(of);
 }
@@ -307,11 +307,9 @@ int tick_release(struct arena *a, const char *repo, const char *task, size_t *n,
 	struct backlog b;
 
 	*n = 0;
-	if (status_directory(a, repo, &items, err) < 0 || backlog_read(a, repo, &b, err) < 0 ||
-		(task && backlog_require(&b, task, &one, err) < 0) ||
-		tick_memory_open(a, repo, items, &m, err) < 0)
+	if (tick_memory_edit(a, repo, &b, &m, &items, err) < 0 ||
+		(task && backlog_require(&b, task, &one, err) < 0))
 		return -1;
-	m.tick--; /* this is none */
 	for (size_t i = 0; i < b.n; i++)
 		if ((!one || one == &b.tasks[i]) && !b.tasks[i].hidden)
 			release_one(&m, &b.tasks[i], n);

@@ -32,6 +32,9 @@ struct tick_memory {
  * work items. -1: ERR_STATE (the lock, or the document is of another form), ERR_SYSTEM. */
 int tick_memory_open(struct arena *a, const char *repo, const char *items, struct tick_memory *m,
 	struct error *err);
+/* The same for a change that is no tick; with the backlog and the directory of the items. */
+int tick_memory_edit(struct arena *a, const char *repo, struct backlog *b, struct tick_memory *m,
+	const char **items, struct error *err);
 /* The same without the lock, for readers. */
 int tick_memory_look(struct arena *a, const char *items, struct tick_memory *m, struct error *err);
 /* Replaces the document. */

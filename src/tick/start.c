@@ -3,7 +3,6 @@
  * harness, and waits while there is nothing to do.
  */
 #include "src/base/clock.h"
-#include "src/base/number.h"
 #include "src/harness/harness.h"
 #include "src/run/locate.h"
 #include "src/run/status.h"
@@ -154,16 +153,25 @@ static int next_array(
 	return 0;
 }
 
+/* The time for which the first task waits; 0: none does. */
+static int64_t first_wait(const struct tick_loop *l)
+{
+	CLEANUP(json_free) json *array = NULL;
+	struct error ignored;
+	int64_t first = 0;
+
+	if (l->line.len && json_parse(&array, buf_str(&l->line), &ignored) == 0 &&
+		json_get(json_first(array), "until"))
+		(void)clock_parse(json_get_str(json_first(array), "until"), &first);
+	return first;
+}
+
 /* Until the interval is over, or until the first task that waits for a time goes on. */
 static void wait_idle(const struct tick_loop *l, int64_t interval)
 {
-	CLEANUP(json_free) json *array = NULL;
-	int64_t now = clock_now(), until = now + interval, first;
-	struct error ignored;
+	int64_t now = clock_now(), until = now + interval, first = first_wait(l);
 
-	if (l->line.len && json_parse(&array, buf_str(&l->line), &ignored) == 0 &&
-		json_get(json_first(array), "until") &&
-		clock_parse(json_get_str(json_first(array), "until"), &first) == 0 && first < until)
+	if (first && first < until)
 		until = first > now ? first : now;
 	if (!clock_move(until))
 		clock_pause((unsigned)(until - now) * 1000);
@@ -180,11 +188,12 @@ static int run_loop(struct arena *a, struct tick_loop *l, struct error *err)
 
 		l->changed = false;
 		rc = run_actions(a, &c->request, next_array, l, &fault);
-		if (rc < 0 && (!l->ticks || run_interrupt_caught())) {
+		if (rc < 0 && (!l->ticks || c->until_idle || run_interrupt_caught())) {
 			*err = fault;
 			return -1;
 		}
-		if (l->status == TICK_FINISHED || (c->max_ticks && l->ticks >= c->max_ticks)) {
+		if (l->status == TICK_FINISHED || (c->max_ticks && l->ticks >= c->max_ticks) ||
+			(c->until_idle && l->status == TICK_IDLE && !first_wait(l))) {
 			*err = fault;
 			return rc < 0 ? -1 : 0;
 		}

@@ -49,7 +49,12 @@ static void add_wait(struct tick *t, const struct task *task, const char *why, c
 
 static bool is_wanted(const struct tick *t, const struct task *task)
 {
-	return !t->call->task || (task->id && task_same_id(task->id, t->call->task));
+	struct str rest = str_of(t->call->task ? t->call->task : ""), one;
+
+	while (task->id && str_next_item(&rest, &one))
+		if (task_same_id(task->id, arena_dup(t->arena, one)))
+			return true;
+	return !t->call->task;
 }
 
 /* ---- the work item of a task ---- */
@@ -320,19 +325,15 @@ static bool is_kept(struct tick *t, const struct task *task, bool mine)
 }
 
 /* Those that need no new slot are stepped before the others. */
-static bool is_first(struct tick *t, const struct task *task, bool mine)
-{
-	return t->call->mode == TICK_QUEUE  ? board_has(&t->memory, task)
-	       : t->call->mode == TICK_POLL ? mine
-					    : true;
-}
-
 static void step_task(struct tick *t, const struct task *task, bool first)
 {
 	const struct task *base = task->stacked ? backlog_base(&t->backlog, task) : NULL;
-	bool mine = board_has(&t->memory, task) && is_mine(t, task);
+	bool on_board = board_has(&t->memory, task), mine = on_board && is_mine(t, task),
+	     old = t->call->mode == TICK_QUEUE  ? on_board
+		   : t->call->mode == TICK_POLL ? mine
+						: true;
 
-	if (task->hidden || !is_wanted(t, task) || is_first(t, task, mine) != first)
+	if (task->hidden || !is_wanted(t, task) || old != first)
 		return;
 	t->n++;
 	if (task->state == TASK_DONE)
@@ -373,10 +374,12 @@ int tick_candidates(
 		backlog_frontier(b, backlog_order(), true, out);
 		return 0;
 	}
-	if (backlog_require(b, id, &task, err) < 0)
-		return -1;
 	*out = (struct task_list){0};
-	vec_push_in(b->arena, out, task);
+	for (struct str rest = str_of(id), one; str_next_item(&rest, &one);) {
+		if (backlog_require(b, arena_dup(b->arena, one), &task, err) < 0)
+			return -1;
+		vec_push_in(b->arena, out, task);
+	}
 	return 0;
 }
 
@@ -546,15 +549,10 @@ static void note_tick(struct tick *t)
 	tick_memory_sweep(&t->memory, &t->backlog);
 }
 
-static struct dispatch_place place_of(const struct tick *t)
-{
-	return (struct dispatch_place){
-		t->repo, t->call->plugin_root, t->items, t->memory.artifacts};
-}
-
 static int run_gate(struct tick *t, struct error *err)
 {
-	struct dispatch_place place = place_of(t);
+	struct dispatch_place place = {
+		t->repo, t->call->plugin_root, t->items, t->memory.artifacts};
 
 	t->returned = t->call->returned;
 	if (playbook_load(t->arena, t->repo, &t->playbook, err) < 0)

@@ -30,7 +30,7 @@ enum tick_mode {
 struct tick_call {
 	enum tick_mode mode;
 	const char *repo, *plugin_root; /* NULL: the default places */
-	const char *task;               /* id: no other task; NULL: all */
+	const char *task;               /* ids, separated by commas: no other task; NULL: all */
 	const char *owner;              /* of the work items; NULL: none */
 	bool take_over;
 	bool new_session;     /* as of struct run_step_call */
@@ -46,7 +46,8 @@ struct tick_call {
 int tick_check_enabled(struct error *err);
 
 /* The tasks that may be started if the filters let them pass, in their order: the frontier and
- * stacked tasks; or only the task `id` (may be NULL). -1: ERR_INPUT, there is no such task. */
+ * stacked tasks; or only the tasks `id` (as of struct tick_call). -1: ERR_INPUT, there is no such
+ * task. */
 int tick_candidates(
 	const struct backlog *b, const char *id, struct task_list *out, struct error *err);
 
@@ -69,6 +70,7 @@ struct tick_start_call {
 	const char *spawner; /* harness, api-key, mock; NULL: as tick_spawner() says */
 	int64_t max_ticks;   /* 0: no limit */
 	int64_t interval_s;  /* between two ticks, at least */
+	bool until_idle;     /* end also when something fails, or only a person can make it go on */
 };
 
 /* `given`, else $AI_SDLC_ORCHESTRATOR_SPAWNER, else `otherwise`. */
