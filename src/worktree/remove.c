@@ -248,7 +248,7 @@ static int look_at_nested(struct look *l)
 		.argv = argv,
 		.env = env,
 		.limit_s = NESTED_S,
-		.inherit = disk_lock_descriptor(l->o->p->lock)};
+		.inherit = l->o->p->lock ? disk_lock_descriptor(l->o->p->lock) : 0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, line;
 	int status;
