@@ -141,6 +141,10 @@ int pool_find_live(struct arena *a, struct pool *p, const char *what, struct all
 	if (!found)
 		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
 	*out = e.of;
+	/* A look that failed is no sign that it does not exist. */
+	if (!e.there && path_check_exists(path_join(a, out->path, ".git"), &found, err) < 0)
+		return -1;
+	e.there = e.there || worktree_there(out->path);
 	if (!e.there || out->state != ALLOCATION_LIVE)
 		return error_set(err, ERR_STATE, "the worktree of '%s' does not exist", what);
 	return 0;

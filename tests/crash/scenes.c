@@ -269,15 +269,17 @@
 /* Its branches are made at the first use, and one waits in advance. */
 #define LIFECYCLE(more)                                                                            \
 	"sed -i 's/migrations:/lifecycle: {" more "}, &/' .dev-team/resources/app.yaml\n"
-#define LAZY DATABASE LIFECYCLE("createOn: first-write-stage") BOOT
+#define EVENTS                                                                                     \
+	"mkdir $STATE/artifacts; touch $STATE/artifacts/_events.jsonl $STATE/artifacts/.lock\n"
+#define LAZY DATABASE LIFECYCLE("createOn: first-write-stage") BOOT EVENTS
 #define WARM                                                                                       \
-	DATABASE LIFECYCLE("createOn: first-write-stage, warmPoolSize: 1, maxConcurrent: 4") BOOT  \
-		"dev-team db refill >/dev/null\n"
+	DATABASE LIFECYCLE("createOn: first-write-stage, warmPoolSize: 1, maxConcurrent: 4")       \
+		BOOT EVENTS "dev-team db refill >/dev/null\n"
 /* The target has moved. */
 #define TO_REBASE                                                                                  \
-	DATABASE BOOT                                                                              \
-		"(cd .dev-team/worktrees/T-1 && echo work >work && git add work && git commit -q " \
-		"-m work && git push -q -u origin HEAD)\n" AHEAD
+	REMOTE DATABASE BOOT EVENTS                                                                \
+		"(cd $DEV_TEAM_STATE_DIR/worktrees/org/repo/T-1 && echo work >work && git add "    \
+		"work && git commit -q -m work && git push -q -u origin HEAD)\n" AHEAD
 /* It prints something else when it is run again. */
 #define UNLIKE .most = 10, .slow = true, .varies = true, .talks = true
 #define DATABASES                                                                                  \
