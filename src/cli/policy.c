@@ -14,7 +14,7 @@ enum { TIMEOUT_MAX_S = 86400 };
 struct policy_options {
 	const char *policy, *persona, *cwd, *root, *command_file, *report;
 	int64_t timeout_s;
-	bool give_stdin, json;
+	bool give_stdin, keep_environment, json;
 };
 
 static const struct option question_options[] = {
@@ -35,6 +35,8 @@ static const struct option exec_options[] = {
 		"time limit; default: the policy's"),
 	OPTION_FLAG(struct policy_options, give_stdin, "stdin",
 		"pass standard input to the command, which else gets /dev/null"),
+	OPTION_FLAG(struct policy_options, keep_environment, "keep-environment",
+		"pass the whole environment on, with the keys in it"),
 	OPTION_TEXT(struct policy_options, report, "report", "FILE",
 		"write verdict, status, time and notes as one JSON object"),
 	OPTION_END,
@@ -137,6 +139,7 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 		.cwd = q->cwd,
 		.text = q->command,
 		.give_stdin = o->give_stdin,
+		.keep_environment = o->keep_environment,
 		.timeout_s = (unsigned)o->timeout_s};
 	int rc;
 

@@ -329,6 +329,7 @@ const struct harness harness_claude_code = {
 	/* Background agents would end the run before the last message; ten retries take minutes. */
 	.settings = HARNESS_NAMES("DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS=1",
 		"CLAUDE_CODE_MAX_RETRIES=6"),
+	.has_hooks = true,
 	.needs_finish = true,
 	.command = command,
 	.handlers = handlers,

@@ -21,8 +21,12 @@ static void command(struct command *c, const struct harness_input *input)
 	command_add(c, "--json");
 	command_add(c, "--skip-git-repo-check");
 	command_option(c, "-m", input->model);
-	command_option(
-		c, "-s", harness_input_allows_writes(input) ? "workspace-write" : "read-only");
+	/* Its own sandbox cannot be in another one. */
+	if (input->contained)
+		command_add(c, "--dangerously-bypass-approvals-and-sandbox");
+	else
+		command_option(c, "-s",
+			harness_input_allows_writes(input) ? "workspace-write" : "read-only");
 	command_option(c, "-c", "check_for_update_on_startup=false");
 	add_base_url(c);
 	command_add(c, "-");

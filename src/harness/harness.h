@@ -72,6 +72,9 @@ struct harness_input {
 	/* The client, if it has hooks, asks `dev-team hook PreToolUse` about each call of a tool;
 	 * `env` has the variables above. */
 	bool judged;
+	/* A client without hooks runs contained as a whole, by `dev-team policy exec` under this
+	 * policy, which names what it reaches. NULL: it does not. */
+	const char *contained;
 	unsigned timeout_s;    /* 0: 300 */
 	unsigned heartbeat_ms; /* 0: 30000 */
 	unsigned stay_ms;      /* how long it may stay after its final result; 0: 60000 */
@@ -136,6 +139,7 @@ struct harness {
 	const char *const *aliases;   /* `NAME=OTHER`: NAME, if unset, gets OTHER's value */
 	const char *const *settings;  /* `NAME=value`: default values */
 	bool models_open;             /* takes any model id */
+	bool has_hooks;               /* judges its tools itself: input->judged */
 	bool needs_finish;            /* an end without s->finished is a failure */
 
 	void (*command)(struct command *c, const struct harness_input *input);

@@ -243,6 +243,7 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 	c->input = (struct harness_input){.prompt = prompt,
 		.cwd = directory,
 		.judged = judged,
+		.contained = judged && r->contain ? r->policy : NULL,
 		.port = r->worktree.of.port,
 		.artifacts = r->artifacts,
 		.env = environment(c, judged),

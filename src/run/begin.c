@@ -356,29 +356,32 @@ static int load_pipeline(struct arena *a, struct run_item *r, struct error *err)
 	return r->chain.n ? 0 : check_pipeline(a, r, &q, err);
 }
 
-/* Whether agents may run in a client that asks our hook. */
-static bool has_judged_harness(struct arena *a, const struct run_item *r)
+/* The first of the harnesses that may run agents whose client has hooks, or has none. */
+static const char *find_program(struct arena *a, const struct run_item *r, bool hooks)
 {
 	const struct pipeline *p = r->pipeline;
 	struct text_list chain = run_agent_harnesses(a, r, NULL);
 	size_t n = p && !r->chain.n ? p->n_stages : 0;
+	const struct harness *h;
+	struct error ignored;
 
 	for (size_t s = 0; s <= n; s++) {
 		for (size_t i = 0; i < chain.n; i++)
-			if (strcmp(chain.list[i], "claude-code") == 0)
-				return true;
+			if (harness_find(chain.list[i], &h, &ignored) == 0 && h->binary &&
+				h->has_hooks == hooks)
+				return h->name;
 		if (s < n)
 			chain = run_agent_harnesses(a, r, &p->stages[s]);
 	}
-	return false;
+	return NULL;
 }
 
 /* As in the client: `developer`, unless the settings say otherwise. */
 static int load_policy(struct arena *a, struct run_item *r, struct error *err)
 {
+	const char *version, *other = find_program(a, r, false);
 	struct settings settings;
 	struct policy policy;
-	const char *version;
 
 	if (settings_load(a, r->call.repo, &settings, err) < 0)
 		return -1;
@@ -387,9 +390,17 @@ static int load_policy(struct arena *a, struct run_item *r, struct error *err)
 		r->policy = NULL;
 		return 0;
 	}
+	r->contain = settings.policy != NULL;
 	if (policy_load(a, r->policy, &policy, err) < 0)
 		return error_prefix(err, "the 'policy' of " SETTINGS_FILE);
-	if (r->call.in_place || !has_judged_harness(a, r) || sandbox_probe(a, &version, err) == 0)
+	if (r->contain && other && policy.network == NETWORK_NONE && !policy.hosts.n)
+		return error_set(err, ERR_INPUT,
+			"the policy '%s' of " SETTINGS_FILE
+			" has neither 'hosts' nor 'network: host', and '%s' runs under it as a "
+			"whole and must reach its service (docs/policy.md)",
+			policy.name, other);
+	if (r->call.in_place || (!find_program(a, r, true) && !(r->contain && other)) ||
+		sandbox_probe(a, &version, err) == 0)
 		return 0;
 	return error_prefix(err, "agents need a sandbox, unless " SETTINGS_FILE
 				 " has 'policy: none' (docs/policy.md)");

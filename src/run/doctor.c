@@ -232,7 +232,7 @@ static void check_uncontained(struct doctor *c)
 	struct error ignored;
 
 	if (!c->repo || settings_load(c->arena, c->repo, &settings, &ignored) < 0 ||
-		!settings.harness ||
+		!settings.harness || (settings.policy && strcmp(settings.policy, "none") != 0) ||
 		run_read_harnesses(c->arena, settings.harness, &chain, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < chain.n; i++)

@@ -43,6 +43,7 @@ struct run_item {
 	bool real;
 	const char *plugin_root;     /* of roles and skills */
 	const char *policy;          /* of its agents' tools; NULL: they are not judged */
+	bool contain;                /* the settings name it: clients without hooks, too */
 	const char *const *pass_env; /* `NAME=value`, NULL-ended */
 	struct text_list chain;      /* of --harness; empty: as the stages say */
 	struct model_registry models;

@@ -415,6 +415,8 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 
 static bool is_passed(const struct sandbox *s, struct str name)
 {
+	static const char *const set[] = {"PATH", "HOME", "TMPDIR", "GIT_CONFIG_SYSTEM",
+		"GIT_TERMINAL_PROMPT", "GIT_DIR", "GIT_WORK_TREE", "SSH_AUTH_SOCK", NULL};
 	static const char *const names[] = {"LANG", "LANGUAGE", "TZ", "TERM", "COLORTERM",
 		"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CI", "USER", "LOGNAME", "SHELL", "EDITOR",
 		"VISUAL", "PAGER", "COLUMNS", "LINES", "DEBIAN_FRONTEND", "SOURCE_DATE_EPOCH",
@@ -427,6 +429,9 @@ static bool is_passed(const struct sandbox *s, struct str name)
 		"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "PORT", "HOST",
 		NULL};
 
+	if (s->x->keep_environment)
+		return !str_in(name, set) && !str_starts(name, "LD_") &&
+		       !(s->x->policy->hosts.n && str_ends(name, "_proxy"));
 	return str_in(name, names) || str_starts(name, "LC_") ||
 	       texts_have(&s->x->policy->environment, name);
 }

@@ -29,6 +29,7 @@ struct sandbox_command {
 	size_t n_services;
 	const char *const *read, *const *write; /* directories, NULL-ended; NULL: none */
 	const char *const *variables; /* `NAME=value` that are passed on; NULL-ended; NULL: none */
+	bool keep_environment;        /* all of it, but what the sandbox sets itself */
 	bool give_stdin;              /* else /dev/null */
 	unsigned timeout_s;           /* 0: the policy's */
 	unsigned grace_ms;            /* between TERM and KILL; 0: five seconds */
