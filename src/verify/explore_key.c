@@ -2,6 +2,7 @@
 #include "src/graph/manifest.h"
 #include "src/verify/explore.h"
 #include "src/machine/action.h"
+#include "src/machine/node.h"
 #include "src/machine/verdict.h"
 #include "steps/steps.h"
 
@@ -127,6 +128,89 @@ static void add_sections(const struct context *c, struct buf *out)
 	buf_adds(out, EXPLORE_KEY_OUTSTANDING);
 }
 
+/* ---- the nodes of a manifest ---- */
+
+/* Where its nodes are; `settled`: ended or skipped, so that nothing of it is looked at again but
+ * what it chose. */
+struct key_nodes {
+	const struct declared_state *d; /* NULL: the item is in no such state */
+	struct node_view view;
+	bool *settled;
+};
+
+static void load_nodes(const struct explore_key_rules *r, const struct context *c,
+	const json *actions, struct key_nodes *out)
+{
+	struct arena *a = (struct arena *)&c->arena;
+	const struct workflow_state *st = workflow_state(r->workflow, context_get(c, "state").p);
+
+	*out = (struct key_nodes){0};
+	if (!st || !st->declared || !st->declared->manifest)
+		return;
+	out->d = st->declared;
+	out->settled = arena_alloc(a, out->d->n * sizeof(*out->settled));
+	node_view_load(a, c, out->d, actions, &out->view);
+	for (size_t i = 0; i < out->d->n; i++)
+		out->settled[i] = out->view.ended[i] || out->view.status[i] == ITEM_SKIPPED;
+}
+
+/* Of a node that has ended: which nodes that are not settled it chose, and whether its failure is
+ * one of the run. */
+static const char *ended_key(
+	const struct key_nodes *k, size_t node, const struct context *c, const json *action)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct manifest *m = k->d->manifest;
+	bool handled = k->view.how[node] == NODE_SUCCESS;
+
+	buf_addf(&text, "(%s%s", m->nodes[node].id,
+		json_get(action, "carried") ? EXPLORE_KEY_CARRIED : " ");
+	for (size_t i = m->out_first[node]; i < m->out_first[node + 1]; i++) {
+		size_t edge = m->out_edges[i];
+
+		handled |= k->view.taken[edge];
+		if (k->view.taken[edge] && !k->settled[m->edges[edge].to_node])
+			buf_addf(&text, ">%s", m->edges[edge].to);
+	}
+	buf_adds(&text, handled ? ") " : " failed) ");
+	return arena_dup((struct arena *)&c->arena, buf_str(&text));
+}
+
+/* How often each node was tried that may be tried again. */
+static void add_retries(const struct key_nodes *k, const struct context *c, struct buf *out)
+{
+	static const char *const counts[] = {"retry", "resolve"};
+	struct arena *a = (struct arena *)&c->arena;
+
+	for (size_t i = 0; k->d && i < k->d->n; i++)
+		for (size_t n = 0; n < COUNT(counts) && !k->settled[i]; n++) {
+			const char *key =
+				arena_printf(a, "%s.%s", counts[n], k->d->items[i].writes);
+
+			if (context_attempts(c, key))
+				buf_addf(out, "%s=%lu ", key, context_attempts(c, key));
+		}
+}
+
+/* The events that a condition may look at. */
+static void add_events(const struct key_nodes *k, const struct context *c, struct buf *out)
+{
+	const struct manifest *m = k->d ? k->d->manifest : NULL;
+
+	for (size_t e = 0; m && e < m->n_edges; e++)
+		for (size_t i = 0; i < m->edges[e].n_when && !k->settled[m->edges[e].from_node];
+			i++) {
+			const struct manifest_condition *w = &m->edges[e].when[i];
+
+			if (w->kind == CONDITION_EVENT &&
+				context_attempts(c, arena_printf((struct arena *)&c->arena,
+							    "event.%s", w->event)))
+				buf_addf(out, "%zu:%s ", e, w->event);
+		}
+}
+
+/* ---- what is outstanding ---- */
+
 /* What the steps read in an answer. */
 static void add_verdict(const struct context *c, const json *action, struct buf *out)
 {
@@ -161,15 +245,28 @@ static const char *outstanding_key(const struct context *c, const json *action)
 }
 
 /* Sorted, since the order of the requests does not matter. */
-static void add_outstanding(const struct context *c, struct buf *out)
+static void add_outstanding(
+	const struct explore_key_rules *r, const struct context *c, struct buf *out)
 {
 	CLEANUP(json_free) json *array = NULL;
 	VEC(const char *) list = {0};
+	struct key_nodes nodes;
 	struct error ignored;
 
 	(void)action_load(c, &array, &ignored);
-	for (const json *a = json_first(array); a; a = json_next(a))
-		vec_push_in((struct arena *)&c->arena, &list, outstanding_key(c, a));
+	load_nodes(r, c, array, &nodes);
+	add_retries(&nodes, c, out);
+	add_events(&nodes, c, out);
+	for (const json *a = json_first(array); a; a = json_next(a)) {
+		const struct declared_action *it =
+			nodes.d ? workflow_item(nodes.d, json_get_str(a, "write_section")) : NULL;
+		size_t i = it ? (size_t)(it - nodes.d->items) : 0;
+
+		vec_push_in((struct arena *)&c->arena, &list,
+			it && nodes.view.ended[i] && nodes.view.actions[i] == a
+				? ended_key(&nodes, i, c, a)
+				: outstanding_key(c, a));
+	}
 	vec_sort(&list, vec_by_text);
 	for (size_t i = 0; i < list.n; i++)
 		buf_adds(out, list.items[i]);
@@ -201,22 +298,6 @@ static void add_visits(const struct explore_key_rules *r, const struct context *
 	}
 }
 
-/* Of a manifest: how often each node was tried again, and which events there were. */
-static void add_nodes(const struct explore_key_rules *r, const struct context *c, struct buf *out)
-{
-	CLEANUP(json_free) json *all = NULL;
-
-	if (!r->workflow->n_declared || !r->workflow->declared->manifest)
-		return;
-	all = context_attempts_json(c);
-	for (const json *n = json_first(all); n; n = json_next(n))
-		if (str_starts(str_of(json_key(n)), "retry.") ||
-			str_starts(str_of(json_key(n)), "resolve."))
-			buf_addf(out, "%s=%.0f ", json_key(n), json_number(n, 0));
-		else if (str_starts(str_of(json_key(n)), "event."))
-			buf_addf(out, "%s ", json_key(n));
-}
-
 static void add_key(const struct explore_key_rules *r, const struct context *c, unsigned changes,
 	struct buf *out)
 {
@@ -229,9 +310,8 @@ static void add_key(const struct explore_key_rules *r, const struct context *c, 
 		context_get(c, "spec_path").n > 0, context_get(c, "pr_url").n > 0);
 	add_attempts(r, c, changes, out);
 	add_visits(r, c, changes, out);
-	add_nodes(r, c, out);
 	add_sections(c, out);
-	add_outstanding(c, out);
+	add_outstanding(r, c, out);
 }
 
 void explore_key_now(const struct explore_key_rules *r, const struct simulator *s, unsigned changes,

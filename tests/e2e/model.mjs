@@ -195,8 +195,12 @@ export function recordCommand(brief, word, answer) {
 }
 
 // The brief has the skill, between its sections and how to answer.
-const skillOf = (brief) => ({ name: find(brief, /^Skill: (\S+)$/m, 'the skill'),
-  text: find(brief, /^## Your skill\n\n([\s\S]*)^## How you answer$/m, 'what the skill is') });
+// An agent of a manifest has a role in its place, and is known by its node.
+const skillOf = (brief) => (brief.includes('\n## Your role\n')
+  ? { name: find(brief, /^Your answer becomes section '([^']+)'/m, 'the node'),
+    text: find(brief, /^(## Your role\n\n[\s\S]*)/m, 'what the role is').replace(/\b(?:success|validation_fail|failure)\b/g, '`$&`') }
+  : { name: find(brief, /^Skill: (\S+)$/m, 'the skill'),
+    text: find(brief, /^## Your skill\n\n([\s\S]*)^## How you answer$/m, 'what the skill is') });
 
 // Does what the scenario's agents decide about the task.
 function* work(request, agents, { file, id, brief, name, skill }) {
