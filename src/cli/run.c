@@ -51,7 +51,7 @@ static bool is_task(struct arena *a, const struct backlog *b, const char *items,
 	if (!document || t->state == TASK_DONE)
 		return false;
 	return !path_exists(document) ||
-	       (run_step_workflow(a, document, &workflow, &ignored) == 0 &&
+	       (run_step_workflow(a, document, b->repo, &workflow, &ignored) == 0 &&
 		       str_starts(path_base(workflow), TICK_WORKFLOW));
 }
 
