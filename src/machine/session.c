@@ -133,8 +133,8 @@ static int read_holder(struct engine_run *r, struct error *err)
 	return 0;
 }
 
-/* A session without a name goes on with what one has left that cannot: nobody has the item then, and
- * its actions keep their ids. */
+/* A session without a name goes on with what one has left that cannot: nobody has the item then,
+ * and its actions keep their ids. */
 static void end_lease(struct engine_run *r)
 {
 	struct lease_holder *h = &r->holder;
