@@ -379,7 +379,12 @@ static int repair_worktree(
 		path_exists(
 			path_join(a, dir, arena_dup(a, str_sub(link, strlen("gitdir: "), link.n)))))
 		return 0;
-	return git_command(&c, NULL, NULL, err);
+	if (git_command(&c, NULL, NULL, err) == 0)
+		return 0;
+	return error_set(err, ERR_STATE,
+		"'%s' is no worktree of '%s' any more: move it away, and run the same command "
+		"again, which makes the worktree of its branch again: %.300s",
+		dir, e->repo, arena_dup(a, str_of(err->text)));
 }
 
 /* *moved: the place is elsewhere than it was. */
