@@ -81,10 +81,10 @@ static const char *spec_of(struct arena *a, const struct task *t)
 /* Whether the step has added a wait for another session; or for a time, if `until`. */
 static bool has_wait(const json *waits, size_t before, bool until)
 {
-	const json *last = json_at(waits, json_len(waits) - 1);
+	size_t n = json_len(waits);
+	const json *last = n > before ? json_at(waits, n - 1) : NULL;
 
-	return json_len(waits) > before &&
-	       (json_str_is(last, "for", "owner") || (until && json_get(last, "until")));
+	return json_str_is(last, "for", "owner") || (until && json_get(last, "until"));
 }
 
 static size_t max_of(const struct tick *t)

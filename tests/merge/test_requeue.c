@@ -90,6 +90,35 @@ TEST(other_failures_do_not_count)
 	assert_error(&err, "dev-team: unknown failure 'ciFailure'");
 }
 
+TEST(an_approved_pull_request_comes_back_for_one_reason)
+{
+	static const struct {
+		struct forge_open_pull pull;
+		const char *approved, *failure, *reason;
+	} cases[] = {
+		{{.conflicts = true, .checks_failed = true}, "2026-11-21T01:00:00Z",
+			"MergeConflict", "its pull request conflicts with the target"},
+		{{.checks_failed = true}, NULL, "CIFailure", "a check of its pull request failed"},
+		{{.changes_requested = "2026-11-21T01:00:01Z"}, "2026-11-21T01:00:00Z", NULL,
+			"changes of its pull request are requested"},
+		{{.changes_requested = "2026-11-21T01:00:00Z"}, "2026-11-21T01:00:00Z", NULL, NULL},
+		{{.changes_requested = "2026-11-21T01:00:00Z"}, NULL, NULL, NULL},
+		{{.draft = true}, "2026-11-21T01:00:00Z", NULL, NULL},
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		const struct requeue_pull *got = requeue_find(&cases[i].pull, cases[i].approved);
+
+		assert_int_equal(got != NULL, cases[i].reason != NULL);
+		if (!got)
+			continue;
+		assert_string_equal(got->reason, cases[i].reason);
+		assert_int_equal(got->failure != NULL, cases[i].failure != NULL);
+		if (got->failure)
+			assert_string_equal(got->failure, cases[i].failure);
+	}
+}
+
 static unsigned append(const char *trigger, int64_t when, bool *storm)
 {
 	const struct triage t = {.trigger = trigger, .composite = 0.5, .at = when};
