@@ -593,6 +593,11 @@ static void measure_resources(void)
 	bench_resources(dir);
 }
 
+static void measure_manifests(void)
+{
+	bench_manifests();
+}
+
 static void measure_pool(void)
 {
 	bench_pool(dir, program);
@@ -618,6 +623,7 @@ static const struct group {
 	void (*measure)(void);
 } groups[] = {
 	{"resources", measure_resources},
+	{"manifests", measure_manifests},
 	{"pool", measure_pool},
 	{"steps", measure_steps},
 	{"items", measure_items},
@@ -654,7 +660,8 @@ int main(int argc, char **argv)
 	char self[PATH_MAX] = {0};
 
 	if (argc < 2 || readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-		die("usage: bench DEV-TEAM [RUNS [resources | pool | steps | items | backlog "
+		die("usage: bench DEV-TEAM [RUNS [resources | manifests | pool | steps | items | "
+		    "backlog "
 		    "| array | children | ledger | policy | hook | databases]]");
 	if (argc > 2)
 		runs = (unsigned)strtoul(argv[2], NULL, 10);
