@@ -23,7 +23,8 @@ extern const char *script_program;
 
 /*
  * Runs the script of `action`, under `policy` (NULL: as the action says), with the variables
- * `env`, as of struct process; one that is already running is waited for as it is. *line, in the arena: the first line of the recorded answer
+ * `env`, as of struct process; one that is already running is waited for as it is. *line, in the
+ * arena: the first line of the recorded answer
  * (`passed — log: FILE`, `failed — log: FILE`, `failed — timed out after N s — log: FILE`), also if
  * it was recorded before; or, after `wait_s` seconds, `running — log: FILE`. -1: ERR_STATE if the
  * action is not outstanding or has another policy, ERR_INPUT if it is not a run_script, ERR_SYSTEM
