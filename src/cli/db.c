@@ -189,10 +189,13 @@ static int run_db_reclaim(struct invocation *in, struct error *err)
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
 		const struct branchdb_branch *b = &all.items[i];
+		bool used = false;
 
 		if (!is_meant(&s, b, word, o))
 			continue;
-		if (*b->of && s.d.site.in_use(s.d.site.data, b->of))
+		if (*b->of && pool_databases_in_use(&s.d, b->of, &used, err) < 0)
+			return -1;
+		if (used)
 			return error_set(err, ERR_STATE,
 				"database branch '%s' is in use: the worktree of '%s' is live",
 				b->key, b->of);

@@ -24,6 +24,9 @@ struct pool_databases {
 int pool_databases_open(
 	struct arena *a, struct pool *p, struct pool_databases *out, struct error *err);
 void pool_databases_close(struct pool_databases *d);
+/* A run or a person works in the worktree of this git branch. */
+int pool_databases_in_use(
+	struct pool_databases *d, const char *branch, bool *used, struct error *err);
 /* Git branches of the pool's worktrees, NULL-ended. */
 int pool_databases_worktrees(struct pool_databases *d, const char *const **out, struct error *err);
 /* Variables for work in the worktree `of`: of its branch of each database, which is made if there

@@ -10,18 +10,26 @@
 
 /* ---- the two rooms together ---- */
 
-static bool is_in_use(void *data, const char *branch)
+int pool_databases_in_use(
+	struct pool_databases *d, const char *branch, bool *used, struct error *err)
 {
-	struct pool_databases *d = data;
 	struct pool_entry entry;
 	const char *who = NULL;
-	struct error ignored;
 	bool found = false;
 
-	if (pool_find(d->arena, d->pool, branch, &entry, &found, &ignored) < 0)
-		return true; /* unsure */
-	return found && (pool_live(d->arena, d->pool, &entry.of, &who, &ignored) < 0 || who ||
-				entry.of.state != ALLOCATION_LIVE);
+	if (pool_find(d->arena, d->pool, branch, &entry, &found, err) < 0 ||
+		(found && pool_live(d->arena, d->pool, &entry.of, &who, err) < 0))
+		return -1;
+	*used = found && (who || entry.of.state != ALLOCATION_LIVE);
+	return 0;
+}
+
+static bool is_in_use(void *data, const char *branch)
+{
+	struct error ignored;
+	bool used;
+
+	return pool_databases_in_use(data, branch, &used, &ignored) < 0 || used; /* unsure */
 }
 
 int pool_databases_open(
