@@ -303,7 +303,6 @@ enum {
 	LOG_FD = 4,
 	INHERITED_FD = 5, /* script_inherit */
 	LOG_MAX = 64 << 20,
-	LINE_MAX_BYTES = 64 << 10,
 	POLICY_END_S = 30, /* for `policy exec` to end the script after its time limit */
 };
 static const char log_cut[] = "\n(dev-team: output over 64 MiB is left out)\n";
@@ -511,68 +510,6 @@ static int conclude_policy(
 	return record(s, word, outcome_line(s, word, timed_out), err);
 }
 
-/* ---- the log of a script that has database branches ---- */
-
-struct masked_log {
-	struct secrets secrets; /* the connection strings that this process knows */
-	struct buf partial;     /* a line that has not ended */
-	size_t written;
-};
-
-/* What is over the limit is dropped, as process.h does it. */
-static void write_masked(struct masked_log *m, struct str text)
-{
-	CLEANUP(buf_release) struct buf masked = BUF_INIT;
-	size_t room = LOG_MAX - m->written;
-	struct error ignored;
-
-	if (!room || !text.n)
-		return;
-	secrets_mask_values(&m->secrets, text, &masked);
-	(void)sys_write_all(LOG_FD,
-		str_sub(buf_str(&masked), 0, masked.len < room ? masked.len : room), "log",
-		&ignored);
-	if (masked.len > room)
-		(void)sys_write_all(LOG_FD, str_of(log_cut), "log", &ignored);
-	m->written = masked.len < room ? m->written + masked.len : LOG_MAX;
-}
-
-/* Line by line: half of a secret is not recognised. */
-static bool hear(void *data, bool errors, struct str piece)
-{
-	struct masked_log *m = data;
-	size_t n;
-
-	(void)errors;
-	buf_add(&m->partial, piece);
-	n = m->partial.len;
-	while (n && m->partial.s[n - 1] != '\n' && m->partial.len < LINE_MAX_BYTES)
-		n--;
-	write_masked(m, (struct str){m->partial.s, n});
-	memmove(m->partial.s, m->partial.s + n, m->partial.len - n);
-	buf_cut(&m->partial, m->partial.len - n);
-	return true;
-}
-
-static int run_logged(
-	struct script_action *s, struct process *p, struct process_end *end, struct error *err)
-{
-	struct masked_log m = {.partial = BUF_INIT};
-	int rc;
-
-	secrets_add(s->arena, &m.secrets, NULL, NULL);
-	if (m.secrets.n) {
-		p->output = -1;
-		p->on_output = hear;
-		p->together = true;
-		p->data = &m;
-	}
-	rc = process_run(p, end, err);
-	write_masked(&m, buf_str(&m.partial));
-	buf_release(&m.partial);
-	return rc;
-}
-
 /* `policy exec` keeps the time limit: it can end more than a process group. */
 static int run_under(struct script_action *s, struct process p, struct error *err)
 {
@@ -586,7 +523,7 @@ static int run_under(struct script_action *s, struct process p, struct error *er
 	p.argv = argv;
 	p.timeout_s = s->timeout_s + POLICY_END_S;
 	(void)unlink(report);
-	rc = run_logged(s, &p, &end, err);
+	rc = script_run_logged(s->arena, &p, &end, err);
 	if (rc == 0)
 		rc = conclude_policy(s, report, &end, err);
 	(void)unlink(report);
@@ -629,7 +566,7 @@ static int run_and_record(struct script_action *s, struct error *err)
 
 	if (s->policy)
 		return run_under(s, p, err);
-	return run_logged(s, &p, &end, err) < 0 ? -1 : conclude(s, &end, err);
+	return script_run_logged(s->arena, &p, &end, err) < 0 ? -1 : conclude(s, &end, err);
 }
 
 static int lock_sign(int fd, const char *path, struct error *err)

@@ -36,6 +36,13 @@ extern int script_inherit;
 int script_run(struct arena *a, const char *context_file, const char *action, const char *policy,
 	const char *const *env, int wait_s, char **line, struct error *err);
 
+/* As process_run(), with `output` of p; the connection strings that this process knows are masked
+ * in it. */
+struct process;
+struct process_end;
+int script_run_logged(
+	struct arena *a, const struct process *p, struct process_end *end, struct error *err);
+
 /* Before a script is run for `owner`: renews the lease. -1: ERR_STATE, also noted as an event, when
  * another session owns the work item. */
 int script_admit(

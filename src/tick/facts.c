@@ -168,6 +168,7 @@ static void read_captures(struct admission_facts *f, const char *dir)
 void admission_read_pulls(struct backlog *b, struct admission_facts *f)
 {
 	struct error fault;
+	bool blocked;
 
 	if (f->pulls_read)
 		return;
@@ -176,6 +177,8 @@ void admission_read_pulls(struct backlog *b, struct admission_facts *f)
 		return;
 	f->pulls_fault = arena_dup(b->arena, str_of(fault.text));
 	f->pulls.n = 0;
+	if (path_find_program(b->arena, "gh", &blocked))
+		error_log("the open pull requests are not known: %s", f->pulls_fault);
 }
 
 int admission_gather(struct backlog *b, struct admission_facts *out, struct error *err)

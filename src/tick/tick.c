@@ -468,9 +468,8 @@ static int admit(struct tick *t, struct error *err)
 	if (admission_gather(&t->backlog, &t->facts, err) < 0)
 		return -1;
 	/* Without the program it is said once, as the first step of an item says it. */
-	if (t->facts.pulls_fault &&
-		(path_find_program(t->arena, "gh", &blocked) ||
-			!run_has_other_items(t->arena, document_of(t, list.items[0]))))
+	if (t->facts.pulls_fault && !path_find_program(t->arena, "gh", &blocked) &&
+		!run_has_other_items(t->arena, document_of(t, list.items[0])))
 		error_log("the open pull requests are not known: %s", t->facts.pulls_fault);
 	for (; i < list.n && t->live < max && !t->fault.code; i++)
 		if (try_candidate(t, list.items[i], err) < 0)
