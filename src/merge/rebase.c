@@ -107,6 +107,11 @@ static int check_clean(struct rebasing *w, struct error *err)
 	return 0;
 }
 
+static bool under_way(const struct rebasing *w)
+{
+	return strcmp(w->rec.state, "rebasing") == 0 || strcmp(w->rec.state, "restoring") == 0;
+}
+
 /* Reads all commits, after what a killed rebase left has been undone. */
 static int begin(struct rebasing *w, struct error *err)
 {
@@ -117,6 +122,7 @@ static int begin(struct rebasing *w, struct error *err)
 		return -1;
 	if (w->rec.branch && strcmp(w->rec.branch, w->branch) != 0)
 		w->rec = (struct rebase_record){.mod = w->rec.mod}; /* of an earlier allocation */
+	w->interrupted = w->rec.branch && under_way(w);
 	if (check_clone(w, err) < 0 || rebase_repair(w, &w->out->repaired, err) < 0 ||
 		check_head(w, err) < 0 || check_clean(w, err) < 0)
 		return -1;
@@ -334,21 +340,16 @@ static int play(struct rebasing *w, struct error *err)
 		w->out->after = NULL;
 		return conflict(w, err);
 	}
-	if (w->theirs && strcmp(w->theirs, w->out->after) == 0)
-		return finish(w, REBASE_CURRENT, err);
-	if ((!has || w->out->repaired) && w->ask->verify &&
+	if ((!has || w->interrupted) && w->ask->verify &&
 		w->ask->verify(w->ask->data, &w->out->fault, err) < 0)
 		return -1;
 	if (w->out->fault) {
 		w->out->after = NULL;
 		return conflict(w, err);
 	}
+	if (w->theirs && strcmp(w->theirs, w->out->after) == 0)
+		return finish(w, REBASE_CURRENT, err);
 	return publish(w, err);
-}
-
-static bool under_way(const struct rebasing *w)
-{
-	return strcmp(w->rec.state, "rebasing") == 0 || strcmp(w->rec.state, "restoring") == 0;
 }
 
 /* Does nothing to a worktree that may have another holder by now: that one restores it. */

@@ -17,6 +17,7 @@ struct rebasing {
 	const char *git_dir; /* of the worktree */
 	bool batch_ssh;
 	const char *const *env; /* more of git's environment for a while; NULL */
+	bool interrupted;       /* an earlier rebase of this branch was killed */
 	struct rebase_record rec;
 	const char *known;  /* the branch on the remote as last seen; NULL */
 	const char *theirs; /* its commit on the remote now; NULL: it does not exist */
