@@ -235,7 +235,7 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebas
 	ask->verify = verify_databases;
 	ask->data = &databases;
 	rc = gate_rebase(in->arena, p, ask, g, out, err);
-	if (rc == 0 && out->fate == REBASE_PUSHED)
+	if (rc == 0 && (out->fate == REBASE_PUSHED || out->fate == REBASE_CURRENT))
 		rc = pool_renewal_keep(&databases, err);
 	pool_renewal_end(&databases);
 	run_interrupt_end();

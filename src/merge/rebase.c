@@ -129,10 +129,11 @@ static int begin(struct rebasing *w, struct error *err)
 /* Where the rebase begins: a killed one may have pushed already. */
 static int intend(struct rebasing *w, struct error *err)
 {
-	bool pushed = w->rec.after && strcmp(w->rec.state, "rebasing") == 0 &&
-		      strcmp(w->rec.before, w->out->before) == 0;
+	bool killed = w->rec.after && strcmp(w->rec.state, "rebasing") == 0;
+	bool pushed = killed && strcmp(w->rec.before, w->out->before) == 0;
 
 	w->from = pushed ? w->rec.after : w->out->before;
+	w->unverified = killed && strcmp(w->rec.after, w->from) == 0;
 	w->rec.path = w->path;
 	w->rec.branch = w->branch;
 	w->rec.target = w->target;
@@ -162,8 +163,10 @@ static int learn(struct rebasing *w, struct error *err)
 		return error_set(err, ERR_SYSTEM, "'git fetch' did not bring '%s'", w->target);
 	w->rec.onto = w->out->onto;
 	w->rec.expected = w->theirs ? w->theirs : "";
-	if (!w->theirs || strcmp(w->theirs, w->from) != 0)
+	if (!w->theirs || strcmp(w->theirs, w->from) != 0) {
 		w->from = w->out->before;
+		w->unverified = false;
+	}
 	return rebase_save(w, "rebasing", err);
 }
 
@@ -308,22 +311,24 @@ static int play(struct rebasing *w, struct error *err)
 	if (rebase_contains(w, w->out->onto, w->from, &has, err) < 0)
 		return -1;
 	w->out->after = w->from;
-	if (!has &&
-		(gate_check(w->g, err) < 0 || rebase_check_out(w, w->from, err) < 0 ||
-			rebase_replay(w, w->out->onto, &w->out->after, &w->out->paths, err) < 0))
+	if ((!has || w->unverified) &&
+		(gate_check(w->g, err) < 0 || rebase_check_out(w, w->from, err) < 0))
+		return -1;
+	if (!has && rebase_replay(w, w->out->onto, &w->out->after, &w->out->paths, err) < 0)
 		return -1;
 	if (!w->out->after)
 		return conflict(w, err);
-	if (w->theirs && strcmp(w->theirs, w->out->after) == 0)
-		return finish(w,
-			strcmp(w->out->after, w->out->before) == 0 ? REBASE_CURRENT : REBASE_PUSHED,
-			err);
-	if (!has && w->ask->verify && w->ask->verify(w->ask->data, w->dir, &w->out->fault, err) < 0)
+	if ((!has || w->unverified) && w->ask->verify &&
+		w->ask->verify(w->ask->data, w->dir, &w->out->fault, err) < 0)
 		return -1;
 	if (w->out->fault) {
 		w->out->after = NULL;
 		return conflict(w, err);
 	}
+	if (w->theirs && strcmp(w->theirs, w->out->after) == 0)
+		return finish(w,
+			strcmp(w->out->after, w->out->before) == 0 ? REBASE_CURRENT : REBASE_PUSHED,
+			err);
 	return publish(w, err);
 }
 
