@@ -15,7 +15,7 @@ enum {
 	UPDATES = 4, /* attempts to save a change, and as many more as that time allows */
 };
 
-static int set_path(struct context_file *f, const char *path, struct error *err)
+static int file_set_path(struct context_file *f, const char *path, struct error *err)
 {
 	struct arena *a = &f->arena;
 	struct str base = path_base(path);
@@ -32,7 +32,7 @@ static int set_path(struct context_file *f, const char *path, struct error *err)
 }
 
 /* A failed lookup does not mean "missing": another name would be another work item. */
-static bool is_fault(int error)
+static bool file_is_fault(int error)
 {
 	return path_is_fault(error) || error == ELOOP;
 }
@@ -58,27 +58,27 @@ static int set_names(struct context_file *f, const char *path, struct error *err
 	char real[PATH_MAX];
 
 	if (f->backend != store_backend())
-		return set_path(f, path, err);
+		return file_set_path(f, path, err);
 	if (realpath(path, real)) {
 		if (path_is_directory(real)) /* before a lock and a journal are made next to it */
 			return error_set(err, ERR_INPUT, "'%s' is not a regular file", real);
-		return set_path(f, real, err);
+		return file_set_path(f, real, err);
 	}
-	if (is_fault(errno))
+	if (file_is_fault(errno))
 		return error_errno(err, "cannot look for '%s'", path);
-	if (set_path(f, link_target(f, path_absolute(&f->arena, path)), err) < 0)
+	if (file_set_path(f, link_target(f, path_absolute(&f->arena, path)), err) < 0)
 		return -1;
 	if (f->mode == CONTEXT_MAY_CREATE && store_prepare(f->backend, f->dir, err) < 0)
 		return -1;
 	if (!realpath(f->dir, real))
-		return is_fault(errno) ? error_errno(err, "cannot look for '%s'", f->dir) : 0;
-	return set_path(f, path_join(&f->arena, real, path_base(f->path).p), err);
+		return file_is_fault(errno) ? error_errno(err, "cannot look for '%s'", f->dir) : 0;
+	return file_set_path(f, path_join(&f->arena, real, path_base(f->path).p), err);
 }
 
 /* ---- commits ---- */
 
 /* The operation with the number of this save and its inputs so far. */
-static json *note_of(const struct context_file *f)
+static json *file_note_of(const struct context_file *f)
 {
 	if (!f->op)
 		return NULL;
@@ -96,9 +96,9 @@ static void follow_keys(struct context_file *f, int64_t rev)
 				f->read.items[j].rev = f->ops.items[i].what == STORE_PUT ? rev : 0;
 }
 
-static int commit(struct context_file *f, const struct store_op *document, struct error *err)
+static int file_commit(struct context_file *f, const struct store_op *document, struct error *err)
 {
-	CLEANUP(json_free) json *note = note_of(f);
+	CLEANUP(json_free) json *note = file_note_of(f);
 	char ts[CLOCK_TEXT];
 	struct store_result result;
 	size_t known = f->read.n, keys = f->ops.n;
@@ -157,7 +157,7 @@ static int import(struct context_file *f, struct error *err)
 
 /* A document that was restored, removed or edited by hand may have lost action numbers that are in
  * use, so the store has them too. */
-static int recall(struct context_file *f, struct error *err)
+static int file_recall(struct context_file *f, struct error *err)
 {
 	struct str known;
 
@@ -174,7 +174,7 @@ int context_create(struct context_file *f, const char *id, const char *state, st
 
 	clock_text(f->now, now);
 	context_release(&f->doc);
-	return context_new(&f->doc, f->path, id, state, now, err) < 0 ? -1 : recall(f, err);
+	return context_new(&f->doc, f->path, id, state, now, err) < 0 ? -1 : file_recall(f, err);
 }
 
 static int no_file(const struct context_file *f, struct error *err)
@@ -189,7 +189,7 @@ int context_read(struct store_backend *b, const char *path, struct buf *out, boo
 	struct store_kv kv;
 
 	*missing = false;
-	if (set_path(&f, path, err) < 0)
+	if (file_set_path(&f, path, err) < 0)
 		return -1;
 	if (store_open(&f.store, b, f.dir, f.name, STORE_READ, 0, err) < 0) {
 		/* a damaged journal does not keep readers from the document */
@@ -206,7 +206,7 @@ int context_read(struct store_backend *b, const char *path, struct buf *out, boo
 }
 
 /* The document has a fault. Adds how to undo the edit by hand, if it was one. */
-static int broken(struct context_file *f, bool edited, struct error *err)
+static int file_broken(struct context_file *f, bool edited, struct error *err)
 {
 	size_t n = strlen(err->text);
 
@@ -220,7 +220,7 @@ static int broken(struct context_file *f, bool edited, struct error *err)
 	return 0;
 }
 
-static int load(struct context_file *f, struct error *err)
+static int file_load(struct context_file *f, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct store_kv kv = {0};
@@ -239,8 +239,8 @@ static int load(struct context_file *f, struct error *err)
 			       : no_file(f, err);
 	context_release(&f->doc);
 	if (context_parse_buf(&f->doc, f->path, &text, err) < 0)
-		return broken(f, kv.create < kv.mod, err);
-	return f->store ? recall(f, err) : 0;
+		return file_broken(f, kv.create < kv.mod, err);
+	return f->store ? file_recall(f, err) : 0;
 }
 
 static unsigned lock_wait_ms(void)
@@ -261,7 +261,7 @@ int context_open_on(struct context_file *f, struct store_backend *b, const char 
 	if (set_names(f, path, err) < 0)
 		return -1;
 	if (mode == CONTEXT_READ_ONLY)
-		return load(f, err);
+		return file_load(f, err);
 	if (mode == CONTEXT_MUST_EXIST &&
 		store_exists(b, f->dir, f->name, f->key + strlen("doc/"), &there, err) < 0)
 		return -1;
@@ -272,7 +272,7 @@ int context_open_on(struct context_file *f, struct store_backend *b, const char 
 	f->now = clock_now();
 	if (!store_revision(f->store) && import(f, err) < 0)
 		return -1;
-	return load(f, err);
+	return file_load(f, err);
 }
 
 int context_open(
@@ -292,10 +292,10 @@ int context_reopen(struct context_file *f, struct error *err)
 		.events = json_array(),
 		.seen = json_array(),
 		.now = clock_now()};
-	rc = set_path(f, old.path, err);
+	rc = file_set_path(f, old.path, err);
 	old.store = NULL;
 	context_close(&old);
-	return rc < 0 ? -1 : load(f, err);
+	return rc < 0 ? -1 : file_load(f, err);
 }
 
 bool context_has_fault(const struct context_file *f, const struct error *err)
@@ -433,7 +433,7 @@ void context_forget(struct context_file *f)
 
 int context_log(struct context_file *f, struct error *err)
 {
-	int rc = json_first(f->events) || f->ops.n || f->lease ? commit(f, NULL, err) : 0;
+	int rc = json_first(f->events) || f->ops.n || f->lease ? file_commit(f, NULL, err) : 0;
 
 	context_forget(f);
 	return rc;
@@ -471,7 +471,7 @@ int context_save(struct context_file *f, struct error *err)
 	document.value = buf_str(&text);
 	/* The delta is from the text as read, which is outdated after the first save. */
 	document.delta = f->mod && f->mod == f->read_mod ? &delta : NULL;
-	if (commit(f, &document, err) < 0)
+	if (file_commit(f, &document, err) < 0)
 		return -1;
 	f->doc.changed = false;
 	return 0;
@@ -479,14 +479,15 @@ int context_save(struct context_file *f, struct error *err)
 
 int context_replace(struct context_file *f, struct str text, struct error *err)
 {
-	return commit(f, &(struct store_op){.what = STORE_PUT, .key = f->key, .value = text}, err);
+	return file_commit(
+		f, &(struct store_op){.what = STORE_PUT, .key = f->key, .value = text}, err);
 }
 
 int context_revert(struct context_file *f, struct str text, struct error *err)
 {
 	context_release(&f->doc);
 	f->read_mod = 0; /* so that no delta is made from it */
-	if (context_parse(&f->doc, f->path, text, err) < 0 || recall(f, err) < 0)
+	if (context_parse(&f->doc, f->path, text, err) < 0 || file_recall(f, err) < 0)
 		return -1;
 	f->doc.changed = true;
 	return 0;
@@ -557,7 +558,7 @@ struct setting {
 };
 
 /* A context_change. */
-static int set_key(struct context_file *f, void *data, struct error *err)
+static int file_set_key(struct context_file *f, void *data, struct error *err)
 {
 	const char *key = ((const struct setting *)data)->key;
 	struct str value = ((const struct setting *)data)->value;
@@ -581,7 +582,7 @@ static int set_key(struct context_file *f, void *data, struct error *err)
 
 int context_set_key(struct context_file *f, const char *key, struct str value, struct error *err)
 {
-	return context_update(f, set_key, &(struct setting){key, value}, err);
+	return context_update(f, file_set_key, &(struct setting){key, value}, err);
 }
 
 /* ---- the state directory ---- */

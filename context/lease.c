@@ -20,14 +20,14 @@ int lease_check_owner(const char *name, struct error *err)
 		OWNER_MAX);
 }
 
-static char *member(struct context_file *f, const json *j, const char *key)
+static char *lease_member(struct context_file *f, const json *j, const char *key)
 {
 	const char *text = json_get_str(j, key);
 
 	return text ? arena_dup(&f->doc.arena, str_of(text)) : NULL;
 }
 
-static int read_holder(struct context_file *f, struct lease_holder *h, struct error *err)
+static int lease_read_holder(struct context_file *f, struct lease_holder *h, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 	const char *since;
@@ -40,9 +40,9 @@ static int read_holder(struct context_file *f, struct lease_holder *h, struct er
 		return 0;
 	if (json_parse(&j, text, err) < 0)
 		return error_prefix(err, "key '" HOLDER_KEY "' of '%s'", f->path);
-	*h = (struct lease_holder){.owner = member(f, j, "owner"),
-		.from = member(f, j, "from"),
-		.client = member(f, j, "client"),
+	*h = (struct lease_holder){.owner = lease_member(f, j, "owner"),
+		.from = lease_member(f, j, "from"),
+		.client = lease_member(f, j, "client"),
 		.fence = json_get_int(j, "fence", 0),
 		.ttl_s = (int)json_get_int(j, "ttl_s", 0)};
 	since = json_get_str(j, "since");
@@ -62,7 +62,7 @@ static int read_holder(struct context_file *f, struct lease_holder *h, struct er
 int lease_read(struct context_file *f, struct lease_holder *h, struct error *err)
 {
 	*h = (struct lease_holder){0};
-	return context_open_keys(f, err) < 0 ? -1 : read_holder(f, h, err);
+	return context_open_keys(f, err) < 0 ? -1 : lease_read_holder(f, h, err);
 }
 
 bool lease_held_by(const struct lease_holder *h, const char *owner)
@@ -70,7 +70,7 @@ bool lease_held_by(const struct lease_holder *h, const char *owner)
 	return h->owner && owner && strcmp(h->owner, owner) == 0;
 }
 
-static void put_holder(struct context_file *f, const struct lease_holder *h)
+static void lease_put_holder(struct context_file *f, const struct lease_holder *h)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free)
@@ -94,14 +94,14 @@ void lease_take(struct context_file *f, struct lease_holder *h, const char *owne
 		.until = f->now + ttl_s,
 		.ttl_s = ttl_s,
 		.live = true};
-	put_holder(f, h);
+	lease_put_holder(f, h);
 	lease_renew(f, h);
 }
 
 void lease_set_client(struct context_file *f, struct lease_holder *h, const char *client)
 {
 	h->client = client;
-	put_holder(f, h);
+	lease_put_holder(f, h);
 }
 
 void lease_renew(struct context_file *f, const struct lease_holder *h)
@@ -118,7 +118,7 @@ void lease_stop_renewing(struct context_file *f)
 void lease_release(struct context_file *f, struct lease_holder *h)
 {
 	*h = (struct lease_holder){.fence = h->fence, .since = f->now, .ttl_s = h->ttl_s};
-	put_holder(f, h);
+	lease_put_holder(f, h);
 	lease_stop_renewing(f);
 }
 

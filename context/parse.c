@@ -8,7 +8,7 @@
 
 /* ---- frontmatter ---- */
 
-static int check_text(const struct context *c, struct error *err)
+static int context_parse_check_text(const struct context *c, struct error *err)
 {
 	unsigned line, col;
 	size_t bad;
@@ -24,7 +24,7 @@ static int check_text(const struct context *c, struct error *err)
 }
 
 /* *head: where the frontmatter begins; c->head_end: where its closing line begins. */
-static int find_head(struct context *c, size_t *head, size_t *body, struct error *err)
+static int context_parse_find_head(struct context *c, size_t *head, size_t *body, struct error *err)
 {
 	struct str rest = c->text, line;
 	size_t at;
@@ -64,8 +64,8 @@ static int check_map(
 	return 0;
 }
 
-static int check_value(const struct context *c, const struct key_row *row, const struct yaml *node,
-	struct error *err)
+static int context_parse_check_value(const struct context *c, const struct key_row *row,
+	const struct yaml *node, struct error *err)
 {
 	unsigned long ignored;
 
@@ -94,7 +94,7 @@ static void add_parsed_field(struct context *c, size_t head, const struct yaml_p
 		f->value = yaml_is_null(pair->value) ? (struct str){"", 0} : pair->value->text;
 }
 
-static int check_identity(const struct context *c, struct error *err)
+static int context_parse_check_identity(const struct context *c, struct error *err)
 {
 	static const char *const required[] = {"state", "work_item_id"};
 
@@ -109,7 +109,7 @@ static int check_identity(const struct context *c, struct error *err)
 }
 
 /* A `format` that is not a number is a key of the user's. */
-static int check_format(struct context *c, const struct yaml *map, struct error *err)
+static int context_parse_check_format(struct context *c, const struct yaml *map, struct error *err)
 {
 	const struct yaml *node = yaml_get(map, "format");
 	struct error ignored;
@@ -134,17 +134,17 @@ static int parse_head(struct context *c, size_t head, struct error *err)
 	if (map->kind != YAML_MAP || map->col != 1 || c->text.p[head + map->from] == '{')
 		return error_at(err, c->file, map->line, map->col,
 			"the frontmatter must be 'key: value' lines");
-	if (check_format(c, map, err) < 0)
+	if (context_parse_check_format(c, map, err) < 0)
 		return -1;
 	for (size_t i = 0; i < map->n; i++)
 		add_parsed_field(c, head, &map->map[i]);
 	for (size_t i = 0; i < context_n_keys; i++) {
 		const struct yaml *node = yaml_get(map, context_keys[i].name);
 
-		if (node && check_value(c, &context_keys[i], node, err) < 0)
+		if (node && context_parse_check_value(c, &context_keys[i], node, err) < 0)
 			return -1;
 	}
-	return check_identity(c, err);
+	return context_parse_check_identity(c, err);
 }
 
 /* ---- sentinels and sections ---- */
@@ -284,8 +284,8 @@ int context_parse_buf(struct context *c, const char *file, struct buf *text, str
 	*text = (struct buf)BUF_INIT;
 	c->file = arena_dup(&c->arena, str_of(file));
 	c->text = buf_str(&c->own);
-	if (check_text(c, err) < 0 || find_head(c, &head, &body, err) < 0 ||
-		parse_head(c, head, err) < 0)
+	if (context_parse_check_text(c, err) < 0 ||
+		context_parse_find_head(c, &head, &body, err) < 0 || parse_head(c, head, err) < 0)
 		return -1;
 	return parse_sections(c, body, err);
 }
@@ -295,7 +295,8 @@ int context_parse_sections(struct context *c, struct str text, struct error *err
 	size_t head = 0, body = 0;
 
 	*c = (struct context){.text = text, .file = (char *)""};
-	return find_head(c, &head, &body, err) < 0 ? -1 : parse_sections(c, body, err);
+	return context_parse_find_head(c, &head, &body, err) < 0 ? -1
+								 : parse_sections(c, body, err);
 }
 
 /* The texts of sections are checked and escaped when they are set; to parse them again would cost
@@ -310,7 +311,8 @@ int context_check(const struct context *c, struct str text, struct error *err)
 		sections += !c->sections.items[i].removed;
 	if (sections > CONTEXT_SECTIONS_MAX)
 		error_set(&why, ERR_INPUT, "more than %d sections", CONTEXT_SECTIONS_MAX);
-	else if (find_head(&again, &head, &body, &why) == 0 && parse_head(&again, head, &why) == 0)
+	else if (context_parse_find_head(&again, &head, &body, &why) == 0 &&
+		 parse_head(&again, head, &why) == 0)
 		return 0;
 	return error_set(
 		err, ERR_INPUT, "'%s' cannot be saved like this: %.600s", c->file, why.text);

@@ -9,14 +9,14 @@ struct render_output {
 };
 
 /* A range of the document as read. */
-static void keep(const struct context *c, struct render_output *out, size_t from, size_t to)
+static void render_keep(const struct context *c, struct render_output *out, size_t from, size_t to)
 {
 	if (out->kept && from < to)
 		delta_keep(out->kept, out->text->len, from, to - from);
 	buf_add(out->text, str_sub(c->text, from, to));
 }
 
-static void add_value(struct buf *out, const struct field *f)
+static void render_add_value(struct buf *out, const struct field *f)
 {
 	if (f->value.n && f->value.p[0] == '{' &&
 		(str_is(f->key, "attempts") || str_is(f->key, "visits")))
@@ -29,7 +29,7 @@ static void replace_value(const struct context *c, struct buf *out, const struct
 {
 	CLEANUP(buf_release) struct buf scalar = BUF_INIT;
 
-	add_value(&scalar, f);
+	render_add_value(&scalar, f);
 	yaml_add_replaced(out, c->text, f->from, f->to, buf_str(&scalar));
 }
 
@@ -51,24 +51,24 @@ static void render_head(const struct context *c, struct render_output *o)
 
 		if (!f->changed || !f->node)
 			continue;
-		keep(c, o, pos, f->from);
+		render_keep(c, o, pos, f->from);
 		if (!f->value.n && out->len && out->s[out->len - 1] == ' ')
 			drop_space(o); /* as a key that was never set */
 		replace_value(c, out, f);
 		pos = f->to;
 	}
-	keep(c, o, pos, c->head_end);
+	render_keep(c, o, pos, c->head_end);
 	for (size_t i = 0; i < c->fields.n; i++) {
 		if (c->fields.items[i].node)
 			continue;
 		buf_add(out, c->fields.items[i].key);
 		buf_adds(out, c->fields.items[i].value.n ? ": " : ":");
-		add_value(out, &c->fields.items[i]);
+		render_add_value(out, &c->fields.items[i]);
 		buf_adds(out, c->newline);
 	}
 }
 
-static void end_line(const struct context *c, struct buf *out)
+static void render_end_line(const struct context *c, struct buf *out)
 {
 	if (out->len && out->s[out->len - 1] != '\n')
 		buf_adds(out, c->newline);
@@ -76,7 +76,7 @@ static void end_line(const struct context *c, struct buf *out)
 
 static void blank_line(const struct context *c, struct buf *out)
 {
-	end_line(c, out);
+	render_end_line(c, out);
 	if (!str_ends(buf_str(out), "\n\n") && !str_ends(buf_str(out), "\n\r\n"))
 		buf_adds(out, c->newline);
 }
@@ -115,11 +115,11 @@ static size_t render_sections(const struct context *c, struct render_output *o, 
 
 		if (s->added || !s->changed)
 			continue;
-		keep(c, o, pos, s->removed ? s->from : s->body);
+		render_keep(c, o, pos, s->removed ? s->from : s->body);
 		pos = s->to;
 		if (s->removed)
 			continue;
-		end_line(c, out);
+		render_end_line(c, out);
 		at = out->len;
 		add_content(c, out, s);
 		if (s->to < c->text.n)
@@ -135,7 +135,7 @@ int context_render(const struct context *c, struct buf *out, struct delta *kept,
 
 	buf_reserve(out, c->text.n + 4096);
 	render_head(c, &o);
-	keep(c, &o, render_sections(c, &o, c->head_end), c->text.n);
+	render_keep(c, &o, render_sections(c, &o, c->head_end), c->text.n);
 	for (size_t i = 0; i < c->sections.n; i++) {
 		if (!c->sections.items[i].added || c->sections.items[i].removed)
 			continue;

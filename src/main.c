@@ -15,7 +15,7 @@
 #include "src/sandbox/sandbox.h"
 
 /* What is printed is on disk already, so a reader that went away loses nothing but this text. */
-static int emit(struct str text, struct error *err)
+static int main_emit(struct str text, struct error *err)
 {
 	return sys_write_all(STDOUT_FILENO, text, "standard output", err);
 }
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	(void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like a full disk */
 	rc = option_dispatch(&arena, &cli_program, argc - 1, argv + 1, &out, &err);
-	if (rc >= 0 && emit(buf_str(&out), &err) < 0)
+	if (rc >= 0 && main_emit(buf_str(&out), &err) < 0)
 		rc = -1;
 	if (rc < 0) {
 		error_print(&err);

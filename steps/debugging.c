@@ -1,12 +1,12 @@
 #include "steps/steps.h"
 
-static void request(struct step_context *c)
+static void debugging_request(struct step_context *c)
 {
 	steps_request_agent(c, "Reproducing", "debugger", "debugger-investigate",
 		CONTEXT_DEBUG_REPORT, "reproduced | not_reproduced", STEPS_READS(NULL));
 }
 
-static void decide(struct step_context *c)
+static void debugging_decide(struct step_context *c)
 {
 	struct str report = context_section(c->doc, CONTEXT_DEBUG_REPORT);
 
@@ -26,6 +26,6 @@ const struct step step_debugging = {
 	.pending = "debug",
 	.triggers = (const char *const[]){"debug_done", "reproduction_failed", NULL},
 	.answer = CONTEXT_DEBUG_REPORT,
-	.request = request,
-	.decide = decide,
+	.request = debugging_request,
+	.decide = debugging_decide,
 };

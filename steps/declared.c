@@ -1,6 +1,6 @@
 #include "steps/steps.h"
 
-static const char *arguments(struct step_context *c, const struct declared_action *item)
+static const char *declared_arguments(struct step_context *c, const struct declared_action *item)
 {
 	CLEANUP(buf_release) struct buf args = BUF_INIT;
 
@@ -38,14 +38,14 @@ static void request_item(struct step_context *c, const struct declared_action *i
 
 	if (!r)
 		return;
-	r->args = arguments(c, item);
+	r->args = declared_arguments(c, item);
 	r->format = words(c, item);
 	r->message = arena_printf(c->arena, "%s: %s", c->declared->name, item->writes);
 	for (size_t i = 0; i < item->n_reads; i++)
 		steps_add_reads(c, r, item->reads[i]);
 }
 
-static bool is_good(const struct step_context *c, const struct declared_action *item,
+static bool declared_is_good(const struct step_context *c, const struct declared_action *item,
 	const struct declared_outcome *o)
 {
 	return o == item->outcomes ||
@@ -102,7 +102,7 @@ static const json **find_actions(const struct step_context *c)
 /* ---- requests ---- */
 
 /* Adds the answer of an item. *word: it lets other actions go on; a claim must be checked first. */
-static enum item_status look(struct step_context *c, const struct declared_action *item,
+static enum item_status declared_look(struct step_context *c, const struct declared_action *item,
 	const json *action, const char **word)
 {
 	const struct declared_outcome *o;
@@ -128,7 +128,7 @@ const enum item_status *steps_declared_status(struct step_context *c)
 	const json **actions = find_actions(c);
 
 	for (size_t i = 0; i < d->n; i++) {
-		status[i] = look(c, &d->items[i], actions[i], &word[i]);
+		status[i] = declared_look(c, &d->items[i], actions[i], &word[i]);
 		c->open |= status[i] == ITEM_DISPATCHED;
 	}
 	workflow_frontier(d, word, status);
@@ -136,19 +136,19 @@ const enum item_status *steps_declared_status(struct step_context *c)
 }
 
 /* The state was entered more often than its limit allows: it requests nothing. */
-static bool is_spent(const struct step_context *c)
+static bool declared_is_spent(const struct step_context *c)
 {
 	const struct declared_rules *rules = &c->declared->rules;
 
 	return rules->limit && context_visits(c->doc, c->declared->name) > rules->limit;
 }
 
-static void request(struct step_context *c)
+static void declared_request(struct step_context *c)
 {
 	const struct declared_state *d = c->declared;
 	const enum item_status *status;
 
-	if (is_spent(c))
+	if (declared_is_spent(c))
 		return;
 	status = steps_declared_status(c);
 	for (size_t i = 0; i < d->n; i++)
@@ -172,13 +172,13 @@ static unsigned effects_of(const struct declared_rules *rules)
  * If every answer is good, the first item's good trigger; else the trigger of the first answer that
  * is not. What was found becomes Last Failure, for the agent that fixes it.
  */
-static void decide(struct step_context *c)
+static void declared_decide(struct step_context *c)
 {
 	CLEANUP(buf_release) struct buf failures = BUF_INIT;
 	const struct declared_outcome *found = NULL;
 	const json **actions = find_actions(c);
 
-	if (is_spent(c)) {
+	if (declared_is_spent(c)) {
 		steps_set_trigger(c, c->declared->rules.limit_trigger);
 		return;
 	}
@@ -187,7 +187,7 @@ static void decide(struct step_context *c)
 		const struct declared_action *item = workflow_item(c->declared, a->section);
 		const struct declared_outcome *o = outcome_of(item, a->word);
 
-		if (is_good(c, item, o)) {
+		if (declared_is_good(c, item, o)) {
 			if (!c->verified)
 				claim(c, item,
 					o == item->outcomes &&
@@ -213,6 +213,6 @@ const struct step steps_declared = {
 	.pending = "declared",
 	.triggers = (const char *const[]){NULL}, /* they are the workflow's */
 	.together = true,
-	.request = request,
-	.decide = decide,
+	.request = declared_request,
+	.decide = declared_decide,
 };

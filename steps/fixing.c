@@ -17,7 +17,7 @@ static const struct fix_loop *loop_of(const struct step_context *c)
 	return c->step == &step_fixing_pr ? &review_loop : &validation_loop;
 }
 
-static bool is_spent(const struct step_context *c, const struct fix_loop *loop)
+static bool fixing_is_spent(const struct step_context *c, const struct fix_loop *loop)
 {
 	const struct workflow_limits *l = &c->workflow->limits;
 
@@ -26,13 +26,13 @@ static bool is_spent(const struct step_context *c, const struct fix_loop *loop)
 }
 
 /* Asks the developer for `Fix N`, unless it exists or the limit is reached. */
-static void request(struct step_context *c)
+static void fixing_request(struct step_context *c)
 {
 	const struct fix_loop *loop = loop_of(c);
 	const char *section = steps_fix_section(c);
 	struct step_request *r;
 
-	if (is_spent(c, loop))
+	if (fixing_is_spent(c, loop))
 		return;
 	r = steps_request_agent(c, loop->doing, "developer", "developer-fix", section,
 		"fixed | failed | needs_clarification",
@@ -41,12 +41,12 @@ static void request(struct step_context *c)
 		r->message = arena_printf(c->arena, "%s, %s", r->message, section);
 }
 
-static void decide(struct step_context *c)
+static void fixing_decide(struct step_context *c)
 {
 	const struct fix_loop *loop = loop_of(c);
 	const char *section = steps_fix_section(c);
 
-	if (is_spent(c, loop)) {
+	if (fixing_is_spent(c, loop)) {
 		steps_set_trigger(c, "max_retries");
 	} else if (steps_answer_is(c, section, "failed")) {
 		steps_set_failed(c, section, "the developer could not fix it");
@@ -71,8 +71,8 @@ const struct step step_fixing = {
 	.pending = "fix",
 	.triggers = triggers,
 	.evidence = EVIDENCE_WORK,
-	.request = request,
-	.decide = decide,
+	.request = fixing_request,
+	.decide = fixing_decide,
 };
 
 const struct step step_fixing_pr = {
@@ -82,6 +82,6 @@ const struct step step_fixing_pr = {
 	.triggers = triggers,
 	.before_request = EFFECT_PR_CHECKS | EFFECT_PR_COMMENTS,
 	.evidence = EVIDENCE_WORK,
-	.request = request,
-	.decide = decide,
+	.request = fixing_request,
+	.decide = fixing_decide,
 };

@@ -14,7 +14,7 @@ struct prompt_values {
 	const struct manifest_node *n;
 };
 
-static const char *value_of(const struct prompt_values *v, struct str name)
+static const char *steps_graph_value_of(const struct prompt_values *v, struct str name)
 {
 	struct step_context *c = v->c;
 	const char *const values[] = {c->id, v->n->id, v->n->actor->name,
@@ -30,13 +30,14 @@ static const char *value_of(const struct prompt_values *v, struct str name)
 	return "";
 }
 
-static void add_value(void *data, struct str name, struct buf *out)
+static void steps_graph_add_value(void *data, struct str name, struct buf *out)
 {
-	buf_adds(out, value_of(data, name));
+	buf_adds(out, steps_graph_value_of(data, name));
 }
 
 /* The events of the run that the persona subscribed to. */
-static void add_events(struct step_context *c, const struct manifest_persona *p, struct buf *out)
+static void steps_graph_add_events(
+	struct step_context *c, const struct manifest_persona *p, struct buf *out)
 {
 	struct str rest = context_section(c->doc, MANIFEST_EVENTS), line;
 	bool any = false;
@@ -64,8 +65,8 @@ static const char *prompt_of(
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct prompt_values values = {c, m, n};
 
-	(void)template_render(str_of(n->actor->prompt), add_value, &values, &out);
-	add_events(c, n->actor, &out);
+	(void)template_render(str_of(n->actor->prompt), steps_graph_add_value, &values, &out);
+	steps_graph_add_events(c, n->actor, &out);
 	return arena_dup(c->arena, str_trim(buf_str(&out)));
 }
 
@@ -214,7 +215,7 @@ static void look_at(struct step_context *c, const struct declared_action *item, 
 		vec_push_in(c->arena, &c->claims, claim);
 }
 
-static void request(struct step_context *c)
+static void steps_graph_request(struct step_context *c)
 {
 	const struct declared_state *d = c->declared;
 	struct node_view v;
@@ -239,7 +240,7 @@ static bool is_handled(const struct manifest *m, const struct node_view *v, size
 	return false;
 }
 
-static void decide(struct step_context *c)
+static void steps_graph_decide(struct step_context *c)
 {
 	CLEANUP(buf_release) struct buf failures = BUF_INIT;
 	const struct declared_state *d = c->declared;
@@ -260,6 +261,6 @@ const struct step steps_graph = {
 	.pending = MANIFEST_STATE,
 	.triggers = (const char *const[]){NULL}, /* they are the manifest's */
 	.together = true,
-	.request = request,
-	.decide = decide,
+	.request = steps_graph_request,
+	.decide = steps_graph_decide,
 };

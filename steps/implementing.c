@@ -1,12 +1,12 @@
 #include "steps/steps.h"
 
-static void request(struct step_context *c)
+static void implementing_request(struct step_context *c)
 {
 	steps_request_agent(c, "Implementing", "developer", "developer-implement", CONTEXT_SUMMARY,
 		"implemented | failed | needs_clarification", STEPS_READS(CONTEXT_BRIEF));
 }
 
-static void decide(struct step_context *c)
+static void implementing_decide(struct step_context *c)
 {
 	if (steps_answer_is(c, CONTEXT_SUMMARY, "failed")) {
 		steps_set_failed(c, CONTEXT_SUMMARY, "the developer could not implement it");
@@ -26,6 +26,6 @@ const struct step step_implementing = {
 	.triggers = (const char *const[]){"impl_done", NULL},
 	.evidence = EVIDENCE_WORK,
 	.answer = CONTEXT_SUMMARY,
-	.request = request,
-	.decide = decide,
+	.request = implementing_request,
+	.decide = implementing_decide,
 };

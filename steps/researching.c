@@ -1,7 +1,7 @@
 #include "steps/steps.h"
 
 /* Quotes a path with a space in it, so that the skill still sees two arguments. */
-static const char *arguments(struct step_context *c)
+static const char *researching_arguments(struct step_context *c)
 {
 	const char *spec = context_get(c->doc, "spec_path").p;
 
@@ -11,7 +11,7 @@ static const char *arguments(struct step_context *c)
 		strpbrk(spec, " \t\n'\"\\$`") ? steps_quote(c, spec) : spec);
 }
 
-static void request(struct step_context *c)
+static void researching_request(struct step_context *c)
 {
 	const char *report =
 		context_has_section(c->doc, CONTEXT_DEBUG_REPORT) ? CONTEXT_DEBUG_REPORT : NULL;
@@ -20,10 +20,10 @@ static void request(struct step_context *c)
 		STEPS_READS(report));
 
 	if (r)
-		r->args = arguments(c);
+		r->args = researching_arguments(c);
 }
 
-static void decide(struct step_context *c)
+static void researching_decide(struct step_context *c)
 {
 	if (steps_answer_is(c, CONTEXT_BRIEF, "failed")) {
 		steps_set_failed(c, CONTEXT_BRIEF, "the researcher could not write a brief");
@@ -41,6 +41,6 @@ const struct step step_researching = {
 	.pending = "research",
 	.triggers = (const char *const[]){"research_done", NULL},
 	.answer = CONTEXT_BRIEF,
-	.request = request,
-	.decide = decide,
+	.request = researching_request,
+	.decide = researching_decide,
 };

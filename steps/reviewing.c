@@ -1,7 +1,7 @@
 #include "steps/steps.h"
 #include "src/machine/verdict.h"
 
-static void request(struct step_context *c)
+static void reviewing_request(struct step_context *c)
 {
 	struct step_request *r;
 
@@ -33,7 +33,7 @@ static void take_pull_request(struct step_context *c)
 	}
 }
 
-static void decide(struct step_context *c)
+static void reviewing_decide(struct step_context *c)
 {
 	bool approved = steps_answer_is(c, CONTEXT_REVIEW_NOTES, "approved");
 
@@ -56,6 +56,6 @@ const struct step step_reviewing = {
 	.triggers = (const char *const[]){"approved", "changes_requested", NULL},
 	.before_request = EFFECT_PR_COMMENTS,
 	.evidence = EVIDENCE_PULL | EVIDENCE_REVIEW,
-	.request = request,
-	.decide = decide,
+	.request = reviewing_request,
+	.decide = reviewing_decide,
 };

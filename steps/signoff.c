@@ -34,7 +34,7 @@ static struct step_request *request_checks(struct step_context *c)
 }
 
 /* Three at once. */
-static void request(struct step_context *c)
+static void signoff_request(struct step_context *c)
 {
 	struct step_request *r =
 		steps_request_agent(c, "Signing off", "reviewer", "reviewer-sign-off", REVIEW,
@@ -52,7 +52,7 @@ static void request(struct step_context *c)
 }
 
 /* All three or none: what was approved must be what was checked. */
-static bool claim(struct step_context *c)
+static bool signoff_claim(struct step_context *c)
 {
 	bool verified = steps_claim(c, REVIEW, EVIDENCE_REVIEW);
 
@@ -63,7 +63,7 @@ static bool claim(struct step_context *c)
 }
 
 /* A person may have written the answer, so that record has not checked it. */
-static void judge(struct step_context *c, struct buf *failures)
+static void signoff_judge(struct step_context *c, struct buf *failures)
 {
 	char status[64];
 
@@ -76,12 +76,12 @@ static void judge(struct step_context *c, struct buf *failures)
 		steps_add_failure(c, failures, BUILD);
 }
 
-static void decide(struct step_context *c)
+static void signoff_decide(struct step_context *c)
 {
 	CLEANUP(buf_release) struct buf failures = BUF_INIT;
 
-	judge(c, &failures);
-	if (!failures.len && !claim(c))
+	signoff_judge(c, &failures);
+	if (!failures.len && !signoff_claim(c))
 		return;
 	if (failures.len) {
 		context_put(c->doc, CONTEXT_REVIEW_NOTES, buf_str(&failures));
@@ -108,6 +108,6 @@ const struct step step_signoff = {
 	.void_counter = "signoff_cycle_count",
 	.evidence = EVIDENCE_REVIEW | EVIDENCE_TREE,
 	.verdicts = (const char *const[]){REVIEW, RESEARCH, BUILD, NULL},
-	.request = request,
-	.decide = decide,
+	.request = signoff_request,
+	.decide = signoff_decide,
 };

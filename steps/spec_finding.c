@@ -1,6 +1,6 @@
 #include "steps/steps.h"
 
-static void decide(struct step_context *c)
+static void spec_finding_decide(struct step_context *c)
 {
 	steps_set_trigger(c, "spec_found");
 }
@@ -11,5 +11,5 @@ const struct step step_spec_finding = {
 	.pending = "",
 	.triggers = (const char *const[]){"spec_found", NULL},
 	.before_decide = EFFECT_FIND_SPEC,
-	.decide = decide,
+	.decide = spec_finding_decide,
 };

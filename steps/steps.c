@@ -44,7 +44,7 @@ const char *steps_word(const struct step_context *c, const char *section, const 
 	return arena_dup(c->arena, str_of(word));
 }
 
-static const json *action_of(const struct step_context *c, const char *section)
+static const json *steps_action_of(const struct step_context *c, const char *section)
 {
 	const json *a = json_first(c->actions);
 
@@ -65,7 +65,7 @@ static bool is_left_out(
 	struct step_context *c, const char *section, const char *format, bool script)
 {
 	struct step_answer answer = {section, format, ""};
-	const json *action = action_of(c, section);
+	const json *action = steps_action_of(c, section);
 	const char *word;
 
 	if (!steps_has_answer(c, section, script, action))
@@ -80,7 +80,7 @@ static bool is_left_out(
 	return true;
 }
 
-static struct step_request *add_request(struct step_context *c, struct step_request r)
+static struct step_request *steps_add_request(struct step_context *c, struct step_request r)
 {
 	vec_push_in(c->arena, &c->requests, r);
 	return &c->requests.items[c->requests.n - 1];
@@ -116,13 +116,13 @@ struct step_request *steps_request_agent(struct step_context *c, const char *doi
 
 	if (is_left_out(c, writes, format, false))
 		return NULL;
-	r = add_request(c, (struct step_request){.kind = ACTION_AGENT,
-				   .message = arena_printf(c->arena, "%s %s", doing, c->id),
-				   .agent = agent,
-				   .skill = skill,
-				   .args = c->id,
-				   .writes = writes,
-				   .format = format});
+	r = steps_add_request(c, (struct step_request){.kind = ACTION_AGENT,
+					 .message = arena_printf(c->arena, "%s %s", doing, c->id),
+					 .agent = agent,
+					 .skill = skill,
+					 .args = c->id,
+					 .writes = writes,
+					 .format = format});
 	for (; *reads; reads++)
 		if (strcmp(*reads, STEPS_FIXES) == 0)
 			add_fixes(c, r);
@@ -136,10 +136,10 @@ struct step_request *steps_request_approval(
 {
 	if (is_left_out(c, writes, format, true))
 		return NULL;
-	return add_request(c, (struct step_request){.kind = ACTION_APPROVAL,
-				      .approve = what,
-				      .writes = writes,
-				      .format = format});
+	return steps_add_request(c, (struct step_request){.kind = ACTION_APPROVAL,
+					    .approve = what,
+					    .writes = writes,
+					    .format = format});
 }
 
 struct step_request *steps_request_child(
@@ -147,12 +147,12 @@ struct step_request *steps_request_child(
 {
 	if (is_left_out(c, item->writes, format, true))
 		return NULL;
-	return add_request(c, (struct step_request){.kind = ACTION_CHILD,
-				      .child = item->child,
-				      .child_workflow = item->workflow,
-				      .task = item->task,
-				      .writes = item->writes,
-				      .format = format});
+	return steps_add_request(c, (struct step_request){.kind = ACTION_CHILD,
+					    .child = item->child,
+					    .child_workflow = item->workflow,
+					    .task = item->task,
+					    .writes = item->writes,
+					    .format = format});
 }
 
 bool steps_answer_is(const struct step_context *c, const char *section, const char *word)
@@ -195,7 +195,7 @@ struct step_request *steps_request_command(struct step_context *c, const char *n
 		r.policy = s->policy;
 		r.violation = s->violation;
 	}
-	return add_request(c, r);
+	return steps_add_request(c, r);
 }
 
 const char *steps_validate_command(const struct step_context *c)

@@ -2,7 +2,7 @@
 
 #define RESULT STEPS_VALIDATION
 
-static void request(struct step_context *c)
+static void validating_request(struct step_context *c)
 {
 	const struct workflow *w = c->workflow;
 	struct step_request *r = steps_request_command(c, "validate", steps_validate_command(c),
@@ -13,7 +13,7 @@ static void request(struct step_context *c)
 }
 
 /* From the result, `... log: PATH`, else from the action. */
-static const char *log_path(struct step_context *c, struct str result)
+static const char *validating_log_path(struct step_context *c, struct str result)
 {
 	size_t at = str_find(result, STR("log: ")), end;
 
@@ -29,10 +29,10 @@ static const char *log_path(struct step_context *c, struct str result)
 	return "";
 }
 
-static void decide(struct step_context *c)
+static void validating_decide(struct step_context *c)
 {
 	struct str result = context_section(c->doc, RESULT);
-	const char *log = log_path(c, result);
+	const char *log = validating_log_path(c, result);
 	bool passed = steps_answer_is(c, RESULT, "passed");
 
 	steps_set_trigger(c, passed ? "clean" : "build_failed");
@@ -56,6 +56,6 @@ const struct step step_validating = {
 	.triggers = (const char *const[]){"clean", "build_failed", NULL},
 	.verdicts = (const char *const[]){RESULT, NULL},
 	.evidence = EVIDENCE_TREE,
-	.request = request,
-	.decide = decide,
+	.request = validating_request,
+	.decide = validating_decide,
 };

@@ -114,7 +114,7 @@ static void read_task(struct backlog_reader *r, const char *dir, const char *nam
 	vec_push_in(a, &r->tasks, t);
 }
 
-static int read_directory(
+static int backlog_read_directory(
 	struct backlog_reader *r, const char *dir, bool completed, struct error *err)
 {
 	struct directory_names names = {0};
@@ -141,7 +141,7 @@ static void add_duplicate(struct backlog *b, struct task *t, const struct task *
 
 /* Of two open tasks with one id neither can be started: which one is meant is not known. Where one
  * of them is done, it counts. */
-static void check_ids(struct backlog *b)
+static void backlog_check_ids(struct backlog *b)
 {
 	for (size_t i = 1; i < b->n_named; i++) {
 		struct task *t = &b->tasks[i], *before = t - 1;
@@ -162,22 +162,22 @@ int backlog_read(struct arena *a, const char *repo, struct backlog *out, struct 
 	CLEANUP(reader_release) struct backlog_reader r = {.out = out};
 
 	*out = (struct backlog){.arena = a, .repo = repo};
-	if (read_directory(&r, BACKLOG_TASKS, false, err) < 0 ||
-		read_directory(&r, BACKLOG_COMPLETED, true, err) < 0)
+	if (backlog_read_directory(&r, BACKLOG_TASKS, false, err) < 0 ||
+		backlog_read_directory(&r, BACKLOG_COMPLETED, true, err) < 0)
 		return -1;
 	vec_sort(&r.tasks, compare_tasks);
 	out->tasks = r.tasks.items;
 	out->n = r.tasks.n;
 	while (out->n_named < out->n && out->tasks[out->n_named].id)
 		out->n_named++;
-	check_ids(out);
+	backlog_check_ids(out);
 	backlog_link(out);
 	return 0;
 }
 
 /* ---- new tasks ---- */
 
-static void take_number(struct str id, const char *key, unsigned long *last)
+static void backlog_take_number(struct str id, const char *key, unsigned long *last)
 {
 	size_t n = strlen(key);
 	uint64_t number;
@@ -259,7 +259,7 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
 		new_item_last(a, repo, draft->key, &last, err) < 0)
 		return -1;
 	for (size_t i = 0; i < b.n_named; i++)
-		take_number(str_of(b.tasks[i].id), draft->key, &last);
+		backlog_take_number(str_of(b.tasks[i].id), draft->key, &last);
 	*id = arena_printf(a, "%s-%lu", draft->key, last + 1);
 	*file = arena_printf(a, BACKLOG_TASKS "/%s - %s.md", *id, *slug ? slug : "task");
 	for (char *c = (char *)(uintptr_t)*file; *c; c++)

@@ -14,14 +14,15 @@ static const struct {
 	[TASK_DONE] = {"#1a7f37", "#f6f8fa"},
 	[TASK_BROKEN] = {"#cf222e", "#ffebe9"}};
 
-static void add_label(struct buf *out, const char *before, const char *text, const char *after)
+static void backlog_draw_add_label(
+	struct buf *out, const char *before, const char *text, const char *after)
 {
 	buf_adds(out, before);
 	dot_add_text(out, str_of(text ? text : ""));
 	buf_adds(out, after);
 }
 
-static void add_key(struct buf *out)
+static void backlog_draw_add_key(struct buf *out)
 {
 	buf_adds(out, "  label=<<TABLE BORDER=\"0\" CELLBORDER=\"2\" CELLSPACING=\"6\"><TR>");
 	for (size_t s = 0; s < COUNT(colors); s++)
@@ -31,13 +32,13 @@ static void add_key(struct buf *out)
 	buf_adds(out, "</TR></TABLE>>\n");
 }
 
-static void add_task(const struct backlog *b, const struct task *t, struct buf *out)
+static void backlog_draw_add_task(const struct backlog *b, const struct task *t, struct buf *out)
 {
 	buf_addf(out, "  t%zu [color=\"%s\", fillcolor=\"%s\", label=<<B>", (size_t)(t - b->tasks),
 		colors[t->state].line, colors[t->state].fill);
-	add_label(out, "", t->id ? t->id : t->file, "</B>");
+	backlog_draw_add_label(out, "", t->id ? t->id : t->file, "</B>");
 	if (t->title)
-		add_label(out, "<BR/>", t->title, "");
+		backlog_draw_add_label(out, "<BR/>", t->title, "");
 	if (t->state != TASK_DONE)
 		buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\">%s</FONT>",
 			task_priority_word(t->priority));
@@ -71,7 +72,7 @@ static void add_edges(const struct backlog *b, size_t i, bool all, struct buf *o
 	}
 }
 
-static void add_missing(const struct backlog *b, size_t i, struct buf *out)
+static void backlog_draw_add_missing(const struct backlog *b, size_t i, struct buf *out)
 {
 	const struct task *t = &b->tasks[i];
 
@@ -80,7 +81,7 @@ static void add_missing(const struct backlog *b, size_t i, struct buf *out)
 			continue;
 		buf_addf(out, "  m%zu_%zu [color=\"%s\", style=dashed, label=<", i, k,
 			colors[TASK_BROKEN].line);
-		add_label(out, "", t->dependencies[k].id, "<BR/>missing");
+		backlog_draw_add_label(out, "", t->dependencies[k].id, "<BR/>missing");
 		buf_addf(out, ">]\n  m%zu_%zu -> t%zu\n", i, k, i);
 	}
 }
@@ -88,13 +89,13 @@ static void add_missing(const struct backlog *b, size_t i, struct buf *out)
 void backlog_draw_dot(const struct backlog *b, bool all, struct buf *out)
 {
 	buf_adds(out, "digraph backlog {\n" DOT_HEAD "  rankdir=LR\n");
-	add_key(out);
+	backlog_draw_add_key(out);
 	for (size_t i = 0; i < b->n; i++) {
 		if (!is_shown(b, i, all))
 			continue;
-		add_task(b, &b->tasks[i], out);
+		backlog_draw_add_task(b, &b->tasks[i], out);
 		add_edges(b, i, all, out);
-		add_missing(b, i, out);
+		backlog_draw_add_missing(b, i, out);
 	}
 	buf_adds(out, "}\n");
 }

@@ -85,7 +85,7 @@ const struct task *backlog_base(const struct backlog *b, const struct task *t)
 	return t->stacked && count_open(b, t, &one) == 1 ? one : NULL;
 }
 
-static enum task_state state_of(const struct backlog *b, const struct task *t)
+static enum task_state backlog_graph_state_of(const struct backlog *b, const struct task *t)
 {
 	static const enum task_state of_status[] = {[STATUS_STARTED] = TASK_STARTED,
 		[STATUS_DRAFT] = TASK_HELD,
@@ -111,7 +111,7 @@ static void set_states(struct backlog *b)
 	}
 	for (size_t i = 0; i < b->n; i++)
 		if (b->tasks[i].state == TASK_WAITING)
-			b->tasks[i].state = state_of(b, &b->tasks[i]);
+			b->tasks[i].state = backlog_graph_state_of(b, &b->tasks[i]);
 }
 
 /* ---- priorities ---- */
@@ -179,7 +179,7 @@ static int by_urgency(const void *a, const void *b)
 	return x < y ? -1 : x > y; /* tasks are sorted by id */
 }
 
-static int by_place(const void *a, const void *b)
+static int backlog_graph_by_place(const void *a, const void *b)
 {
 	const struct task *x = *(const struct task *const *)a, *y = *(const struct task *const *)b;
 
@@ -223,7 +223,7 @@ static void reach(
 			vec_push_in(b->arena, out, other);
 		}
 	}
-	vec_sort(out, by_place);
+	vec_sort(out, backlog_graph_by_place);
 }
 
 void backlog_blockers(const struct backlog *b, const struct task *t, struct task_list *out)

@@ -11,7 +11,7 @@ enum { TEXT_MAX = 4 << 20, FAULTS_MAX = 20, ITEMS_MAX = 1000 };
 
 /* ---- the forms of its fields ---- */
 
-static bool is_any(struct str s)
+static bool task_is_any(struct str s)
 {
 	(void)s;
 	return true;
@@ -20,7 +20,7 @@ static bool is_any(struct str s)
 static const struct config_form id_form = {.valid = path_is_id,
 	.what = "an id such as DEMO-7: letters, digits, '.', '_' and '-'",
 	.trim = true};
-static const struct config_form any_form = {.valid = is_any, .what = "a text", .trim = true};
+static const struct config_form any_form = {.valid = task_is_any, .what = "a text", .trim = true};
 
 #define IN(member)         CONFIG_AT(task, member)
 #define ID(name, member)   .key = name, .kind = CONFIG_TEXT, .form = &id_form, IN(member)
@@ -240,7 +240,7 @@ static const struct {
 	{"completed", STATUS_DONE}, {"shipped", STATUS_DONE}, {"draft", STATUS_DRAFT},
 	{"needs clarification", STATUS_UNCLEAR}};
 
-static enum task_status status_of(struct arena *a, const char *text)
+static enum task_status task_status_of(struct arena *a, const char *text)
 {
 	const char *low = lowered(a, str_of(text));
 
@@ -282,7 +282,7 @@ static int cut_front(
 
 /* ---- what is kept ---- */
 
-static void keep_text(struct arena *a, const char **text)
+static void task_keep_text(struct arena *a, const char **text)
 {
 	if (*text)
 		*text = arena_dup(a, str_of(*text));
@@ -309,23 +309,23 @@ static void keep_task(struct arena *a, struct task *t)
 		&t->assignee, &t->created, &t->updated, &t->spec};
 
 	for (size_t i = 0; i < COUNT(texts); i++)
-		keep_text(a, texts[i]);
+		task_keep_text(a, texts[i]);
 	keep_texts(a, &t->labels);
 	keep_texts(a, &t->references);
 	keep_texts(a, &t->permitted);
 	KEEP_LIST(a, t, dependencies);
 	for (size_t i = 0; i < t->n_dependencies; i++) {
-		keep_text(a, &t->dependencies[i].id);
+		task_keep_text(a, &t->dependencies[i].id);
 		t->dependencies[i].task = TASK_NONE;
 	}
 	KEEP_LIST(a, t, external);
 	for (size_t i = 0; i < t->n_external; i++) {
 		struct task_external *e = &t->external[i];
 
-		keep_text(a, &e->id);
-		keep_text(a, &e->description);
-		keep_text(a, &e->kind);
-		keep_text(a, &e->hint);
+		task_keep_text(a, &e->id);
+		task_keep_text(a, &e->description);
+		task_keep_text(a, &e->kind);
+		task_keep_text(a, &e->hint);
 		e->manual = e->kind && strcmp(e->kind, "manual") == 0;
 	}
 }
@@ -352,7 +352,7 @@ void task_parse(struct arena *a, const char *file, struct str text, struct task 
 		out->id = id_of_name(&scratch, file);
 	if (out->blocked && !str_trim(str_of(out->blocked)).n)
 		out->blocked = NULL;
-	out->status = out->status_text ? status_of(&scratch, out->status_text) : STATUS_OTHER;
+	out->status = out->status_text ? task_status_of(&scratch, out->status_text) : STATUS_OTHER;
 	keep_task(a, out);
 	out->body = arena_str(a, out->body);
 }

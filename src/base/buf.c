@@ -30,7 +30,7 @@ void *xrealloc(void *p, size_t n)
 /* ---- str ---- */
 
 /* NUL-ended, into `p`. */
-static char *copy_to(char *p, struct str s)
+static char *buf_copy_to(char *p, struct str s)
 {
 	if (s.n)
 		memcpy(p, s.p, s.n);
@@ -40,7 +40,7 @@ static char *copy_to(char *p, struct str s)
 
 char *str_dup(struct str s)
 {
-	return copy_to(xmalloc(s.n + 1), s);
+	return buf_copy_to(xmalloc(s.n + 1), s);
 }
 
 bool str_eq(struct str a, struct str b)
@@ -82,18 +82,18 @@ bool str_ends(struct str s, const char *suffix)
 	return s.n >= n && (n == 0 || memcmp(s.p + s.n - n, suffix, n) == 0);
 }
 
-static bool is_blank(char c)
+static bool buf_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 struct str str_trim(struct str s)
 {
-	while (s.n && is_blank(s.p[0])) {
+	while (s.n && buf_is_blank(s.p[0])) {
 		s.p++;
 		s.n--;
 	}
-	while (s.n && is_blank(s.p[s.n - 1]))
+	while (s.n && buf_is_blank(s.p[s.n - 1]))
 		s.n--;
 	return s;
 }
@@ -419,7 +419,7 @@ void *arena_alloc(struct arena *a, size_t n)
 
 char *arena_dup(struct arena *a, struct str s)
 {
-	return copy_to(arena_raw(a, s.n + 1), s);
+	return buf_copy_to(arena_raw(a, s.n + 1), s);
 }
 
 struct str arena_str(struct arena *a, struct str s)

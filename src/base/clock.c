@@ -19,7 +19,7 @@ void clock_fix(int64_t t)
  * reads the time zone's file even for UTC and is many times slower. Years begin in March here, so
  * that the leap day is the last day of a year.
  */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
+static int64_t clock_days_of(int64_t year, int64_t month, int64_t day)
 {
 	int64_t y = year + 400 - (month < 3),
 		in_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -52,7 +52,7 @@ static bool skip_char(struct str *s, const char *either)
 }
 
 /* Exactly `n` digits, min..max. */
-static bool skip_number(struct str *s, size_t n, uint64_t min, uint64_t max, int64_t *out)
+static bool clock_skip_number(struct str *s, size_t n, uint64_t min, uint64_t max, int64_t *out)
 {
 	uint64_t value;
 
@@ -69,12 +69,12 @@ static bool skip_date(struct str *s, int64_t *days)
 	int64_t year, month, day;
 	bool leap;
 
-	if (!skip_number(s, 4, 0, 9999, &year) || !skip_char(s, "-") ||
-		!skip_number(s, 2, 1, 12, &month) || !skip_char(s, "-") ||
-		!skip_number(s, 2, 1, 31, &day))
+	if (!clock_skip_number(s, 4, 0, 9999, &year) || !skip_char(s, "-") ||
+		!clock_skip_number(s, 2, 1, 12, &month) || !skip_char(s, "-") ||
+		!clock_skip_number(s, 2, 1, 31, &day))
 		return false;
 	leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-	*days = days_of(year, month, day);
+	*days = clock_days_of(year, month, day);
 	return day <= lengths[month - 1] + (month == 2 && leap);
 }
 
@@ -100,8 +100,8 @@ static bool skip_offset(struct str *s, int64_t *offset)
 	if (skip_char(s, "Zz"))
 		return true;
 	minus = s->n && s->p[0] == '-';
-	if (!skip_char(s, "+-") || !skip_number(s, 2, 0, 23, &hours) || !skip_char(s, ":") ||
-		!skip_number(s, 2, 0, 59, &minutes))
+	if (!skip_char(s, "+-") || !clock_skip_number(s, 2, 0, 23, &hours) || !skip_char(s, ":") ||
+		!clock_skip_number(s, 2, 0, 59, &minutes))
 		return false;
 	*offset = (hours * 3600 + minutes * 60) * (minus ? -1 : 1);
 	return true;
@@ -123,9 +123,9 @@ bool clock_parse_rfc3339(struct str text, int64_t *t)
 	int64_t days, hour, minute, second, offset;
 
 	if (!skip_date(&text, &days) || !skip_char(&text, "Tt") ||
-		!skip_number(&text, 2, 0, 23, &hour) || !skip_char(&text, ":") ||
-		!skip_number(&text, 2, 0, 59, &minute) || !skip_char(&text, ":") ||
-		!skip_number(&text, 2, 0, 60, &second) || !skip_fraction(&text) ||
+		!clock_skip_number(&text, 2, 0, 23, &hour) || !skip_char(&text, ":") ||
+		!clock_skip_number(&text, 2, 0, 59, &minute) || !skip_char(&text, ":") ||
+		!clock_skip_number(&text, 2, 0, 60, &second) || !skip_fraction(&text) ||
 		!skip_offset(&text, &offset) || text.n)
 		return false;
 	*t = days * 86400 + hour * 3600 + minute * 60 + second - offset;
@@ -172,7 +172,7 @@ static char *print_number(char *out, size_t digits, int64_t n, const char *separ
 }
 
 /* `dash` separates the parts of the date, `colon` those of the time. */
-static void print(int64_t t, const char *dash, const char *colon, char out[CLOCK_TEXT])
+static void clock_print(int64_t t, const char *dash, const char *colon, char out[CLOCK_TEXT])
 {
 	static const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
 	int64_t of_day;
@@ -191,12 +191,12 @@ static void print(int64_t t, const char *dash, const char *colon, char out[CLOCK
 
 void clock_text(int64_t t, char out[CLOCK_TEXT])
 {
-	print(t, "-", ":", out);
+	clock_print(t, "-", ":", out);
 }
 
 void clock_stamp(int64_t t, char out[CLOCK_TEXT])
 {
-	print(t, "", "", out);
+	clock_print(t, "", "", out);
 }
 
 int64_t clock_ticks(void)

@@ -3,7 +3,7 @@
 #include "src/base/error.h"
 
 PRINTF(3, 0)
-static int fill(struct error *e, enum err code, const char *fmt, va_list ap)
+static int error_fill(struct error *e, enum err code, const char *fmt, va_list ap)
 {
 	e->code = code;
 	e->line = e->col = 0;
@@ -17,7 +17,7 @@ int error_set(struct error *e, enum err code, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	fill(e, code, fmt, ap);
+	error_fill(e, code, fmt, ap);
 	va_end(ap);
 	return -1;
 }
@@ -29,7 +29,7 @@ int error_errno(struct error *e, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	fill(e, ERR_SYSTEM, fmt, ap);
+	error_fill(e, ERR_SYSTEM, fmt, ap);
 	va_end(ap);
 	n = strlen(e->text);
 	(void)snprintf(e->text + n, sizeof(e->text) - n, ": %s", strerror(saved));
@@ -41,7 +41,7 @@ int error_at(struct error *e, const char *file, unsigned line, unsigned col, con
 	va_list ap;
 
 	va_start(ap, fmt);
-	fill(e, ERR_INPUT, fmt, ap);
+	error_fill(e, ERR_INPUT, fmt, ap);
 	va_end(ap);
 	return error_place(e, file, line, col);
 }

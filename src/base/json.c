@@ -4,7 +4,7 @@
 #include "src/base/json.h"
 #include "src/base/vec.h"
 
-static void *need(void *p)
+static void *json_need(void *p)
 {
 	if (!p)
 		base_oom();
@@ -63,7 +63,7 @@ static bool has_duplicate_key(const json *object, struct json_keys *keys)
 }
 
 /* What cJSON accepts and would not give back as it came; NULL: nothing. */
-static const char *validate(const json *j, struct json_keys *keys)
+static const char *json_validate(const json *j, struct json_keys *keys)
 {
 	const char *fault = NULL;
 
@@ -73,11 +73,11 @@ static const char *validate(const json *j, struct json_keys *keys)
 	if (cJSON_IsObject(j) && has_duplicate_key(j, keys))
 		return "duplicate key";
 	for (const json *c = j->child; c && !fault; c = c->next)
-		fault = validate(c, keys);
+		fault = json_validate(c, keys);
 	return fault;
 }
 
-static int refuse(json **j, struct error *err, size_t offset, const char *fault)
+static int json_refuse(json **j, struct error *err, size_t offset, const char *fault)
 {
 	json_free(j);
 	return error_at(err, "json", 1, (unsigned)offset + 1, "%s", fault);
@@ -91,22 +91,22 @@ int json_parse(json **out, struct str text, struct error *err)
 
 	*out = NULL;
 	if (bad)
-		return refuse(out, err, bad - 1, "invalid UTF-8");
+		return json_refuse(out, err, bad - 1, "invalid UTF-8");
 	if (!text.n)
-		return refuse(out, err, 0, "empty text");
+		return json_refuse(out, err, 0, "empty text");
 	if (has_nul_escape(text))
-		return refuse(out, err, 0, "a NUL character is not allowed");
+		return json_refuse(out, err, 0, "a NUL character is not allowed");
 	*out = cJSON_ParseWithLengthOpts(text.p, text.n, &end, 0);
 	rest = (size_t)(end - text.p);
 	if (!*out)
-		return refuse(out, err, rest, "this is not JSON");
+		return json_refuse(out, err, rest, "this is not JSON");
 	while (rest < text.n && strchr(" \t\r\n", text.p[rest]))
 		rest++;
 	if (rest < text.n)
-		return refuse(out, err, rest, "text after the JSON value");
-	fault = validate(*out, &keys);
+		return json_refuse(out, err, rest, "text after the JSON value");
+	fault = json_validate(*out, &keys);
 	vec_release(&keys);
-	return fault ? refuse(out, err, 0, fault) : 0;
+	return fault ? json_refuse(out, err, 0, fault) : 0;
 }
 
 void json_free(json **j)
@@ -211,22 +211,22 @@ const char *json_key(const json *member)
 
 json *json_object(void)
 {
-	return need(cJSON_CreateObject());
+	return json_need(cJSON_CreateObject());
 }
 
 json *json_array(void)
 {
-	return need(cJSON_CreateArray());
+	return json_need(cJSON_CreateArray());
 }
 
 json *json_copy(const json *j)
 {
-	return need(cJSON_Duplicate(j, 1));
+	return json_need(cJSON_Duplicate(j, 1));
 }
 
 json *json_string(struct str value)
 {
-	json *j = need(cJSON_CreateNull());
+	json *j = json_need(cJSON_CreateNull());
 
 	assert(!str_utf8_fault(value));
 	j->type = cJSON_String;
@@ -234,10 +234,10 @@ json *json_string(struct str value)
 	return j;
 }
 
-static json *number(double value)
+static json *base_json_number(double value)
 {
 	assert(value <= (double)JSON_MAX_INT && value >= -(double)JSON_MAX_INT);
-	return need(cJSON_CreateNumber(value));
+	return json_need(cJSON_CreateNumber(value));
 }
 
 void json_put(json *object, const char *key, json *value)
@@ -260,22 +260,22 @@ void json_put_pairs(json *object, const char *const *pairs)
 
 void json_put_int(json *object, const char *key, int64_t value)
 {
-	json_put(object, key, number((double)value));
+	json_put(object, key, base_json_number((double)value));
 }
 
 void json_put_number(json *object, const char *key, double value)
 {
-	json_put(object, key, number(value));
+	json_put(object, key, base_json_number(value));
 }
 
 void json_put_null(json *object, const char *key)
 {
-	json_put(object, key, need(cJSON_CreateNull()));
+	json_put(object, key, json_need(cJSON_CreateNull()));
 }
 
 void json_put_bool(json *object, const char *key, bool value)
 {
-	json_put(object, key, need(cJSON_CreateBool(value)));
+	json_put(object, key, json_need(cJSON_CreateBool(value)));
 }
 
 void json_drop(json *object, const char *key)
@@ -309,12 +309,12 @@ void json_push_str(json *array, struct str value)
 
 void json_push_int(json *array, int64_t value)
 {
-	json_push(array, number((double)value));
+	json_push(array, base_json_number((double)value));
 }
 
-static void put_text(json *object, const char *key, const char *text)
+static void json_put_text(json *object, const char *key, const char *text)
 {
-	json *value = need(text ? cJSON_CreateString(text) : cJSON_CreateNull());
+	json *value = json_need(text ? cJSON_CreateString(text) : cJSON_CreateNull());
 
 	if (text)
 		buf_utf8_repair(&(struct buf){.s = value->valuestring, .len = strlen(text)});
@@ -330,7 +330,7 @@ json *json_add(json *j, const struct json_member *m)
 		case JSON_KIND_NONE:
 			break;
 		case JSON_KIND_TEXT:
-			put_text(j, m->key, m->text);
+			json_put_text(j, m->key, m->text);
 			break;
 		case JSON_KIND_NUMBER:
 			json_put_number(j, m->key, m->number);
@@ -340,7 +340,7 @@ json *json_add(json *j, const struct json_member *m)
 			break;
 		case JSON_KIND_TIME:
 			clock_text(m->integer, time);
-			put_text(j, m->key, m->integer ? time : NULL);
+			json_put_text(j, m->key, m->integer ? time : NULL);
 			break;
 		case JSON_KIND_VALUE:
 			json_put(j, m->key, m->value);
@@ -485,7 +485,7 @@ void json_write_int(struct json_writer *w, const char *key, int64_t value)
 /* A fraction, a negative number, or a word, as cJSON prints it. */
 static void write_other(struct json_writer *w, const char *key, const json *j)
 {
-	char *text = need(cJSON_PrintUnformatted(j));
+	char *text = json_need(cJSON_PrintUnformatted(j));
 
 	begin_value(w, key);
 	buf_adds(w->out, text);

@@ -4,7 +4,7 @@
 
 enum { DOUBLE_TEXT = 64, TEXT_SHOWN = 60 };
 
-static bool is_digit(char c)
+static bool number_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -14,14 +14,14 @@ size_t number_digits(struct str text, uint64_t *out)
 	size_t n = 0;
 
 	*out = 0;
-	for (; n < text.n && is_digit(text.p[n]); n++)
+	for (; n < text.n && number_is_digit(text.p[n]); n++)
 		if (__builtin_mul_overflow(*out, 10, out) ||
 			__builtin_add_overflow(*out, (uint64_t)(text.p[n] - '0'), out))
 			break;
-	if (n == text.n || !is_digit(text.p[n]))
+	if (n == text.n || !number_is_digit(text.p[n]))
 		return n;
 	*out = UINT64_MAX;
-	while (n < text.n && is_digit(text.p[n]))
+	while (n < text.n && number_is_digit(text.p[n]))
 		n++;
 	return n;
 }
@@ -70,7 +70,7 @@ static bool skip_digits(const char **p)
 {
 	const char *from = *p;
 
-	while (is_digit(**p))
+	while (number_is_digit(**p))
 		++*p;
 	return *p > from;
 }

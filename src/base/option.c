@@ -261,7 +261,7 @@ static int parse_option(struct option_scan *s)
 }
 
 /* The next word of `verb.words` and whether it may be left out, be repeated; false at the end. */
-static bool next_word(const char **rest, struct str *word, bool *optional, bool *repeated)
+static bool option_next_word(const char **rest, struct str *word, bool *optional, bool *repeated)
 {
 	size_t n;
 
@@ -279,14 +279,14 @@ static bool next_word(const char **rest, struct str *word, bool *optional, bool 
 	return n && word->p[0] != '<';
 }
 
-static int check_words(const struct option_scan *s)
+static int option_check_words(const struct option_scan *s)
 {
 	const char *rest = s->verb->words ? s->verb->words : "";
 	bool optional, repeated = false, any = false;
 	struct str word;
 	size_t n = 0;
 
-	while (next_word(&rest, &word, &optional, &repeated)) {
+	while (option_next_word(&rest, &word, &optional, &repeated)) {
 		if (n == s->in->n && !optional)
 			return error_set(s->err, ERR_USAGE,
 				"%s: %.*s is missing (see 'dev-team %s --help')", s->in->path,
@@ -297,7 +297,7 @@ static int check_words(const struct option_scan *s)
 	return n == s->in->n || any ? 0 : usage(s, "unexpected", s->in->words[n]);
 }
 
-static int check_required(const struct option_scan *s)
+static int option_check_required(const struct option_scan *s)
 {
 	unsigned place = 0;
 
@@ -336,7 +336,7 @@ int option_parse(struct invocation *in, const struct verb *v, int argc, char **a
 		else if (parse_option(&s) < 0)
 			return -1;
 	}
-	return check_words(&s) < 0 ? -1 : check_required(&s);
+	return option_check_words(&s) < 0 ? -1 : option_check_required(&s);
 }
 
 /* ---- which verb ---- */
@@ -382,8 +382,8 @@ static size_t first_words(const struct verb *v, int argc, char **argv, int at[2]
 
 /* *at: the index of the subcommand's name; -1: the verb runs by itself. With `help`, a single word
  * is the subcommand's name, not a word of the verb. */
-static int choose(const struct verb *v, const char *path, bool help, int argc, char **argv, int *at,
-	struct error *err)
+static int option_choose(const struct verb *v, const char *path, bool help, int argc, char **argv,
+	int *at, struct error *err)
 {
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
 	int words[2];
@@ -439,7 +439,7 @@ static int run_verb(
 	void *values;
 	int at = -1;
 
-	if (v->subcommands && choose(v, in->path, help, argc, argv, &at, err) < 0 && !help)
+	if (v->subcommands && option_choose(v, in->path, help, argc, argv, &at, err) < 0 && !help)
 		return -1;
 	sub = take_subcommand(in, v, at, &argc, argv);
 	if (help) {

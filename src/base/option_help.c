@@ -39,7 +39,7 @@ static void add_paragraph(struct buf *out, struct str text, size_t column, size_
 }
 
 /* Lines are paragraphs; those that begin with a blank are kept as they are. */
-static void add_text(struct buf *out, const char *text)
+static void option_help_add_text(struct buf *out, const char *text)
 {
 	struct str rest = str_of(text), line;
 
@@ -52,7 +52,7 @@ static void add_text(struct buf *out, const char *text)
 }
 
 /* `head`, and behind or below it the text in a column of its own. */
-static void add_row(struct buf *out, struct str head, const char *text, size_t column)
+static void option_help_add_row(struct buf *out, struct str head, const char *text, size_t column)
 {
 	size_t n = str_characters(head) + 2;
 
@@ -91,7 +91,7 @@ static void add_options(struct buf *out, const struct verb *v)
 		add_option_form(&head, o);
 		buf_addf(&text, "%s%s", o->help,
 			o->kind == OPTION_KIND_LIST ? " (may be repeated)" : "");
-		add_row(out, buf_str(&head), text.s, HELP_COLUMN);
+		option_help_add_row(out, buf_str(&head), text.s, HELP_COLUMN);
 	}
 }
 
@@ -115,7 +115,7 @@ static void add_forms(struct buf *out, const char *path, const struct verb *v)
 		v->words ? v->words : "");
 }
 
-static void add_usage(struct buf *out, const char *path, const struct verb *v)
+static void option_help_add_usage(struct buf *out, const char *path, const struct verb *v)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -134,7 +134,7 @@ static void add_subcommands(struct buf *out, const struct verb *v)
 
 		buf_addf(&head, "%s%s%s", sub->name, sub->words ? " " : "",
 			sub->words ? sub->words : "");
-		add_row(out, buf_str(&head), sub->about, HELP_COLUMN);
+		option_help_add_row(out, buf_str(&head), sub->about, HELP_COLUMN);
 	}
 }
 
@@ -164,7 +164,7 @@ static void add_group(struct buf *out, const struct verb *program, const char *g
 		const struct verb *v = program->subcommands[i];
 
 		if (strcmp(v->group, group) == 0)
-			add_row(out, str_of(v->name), v->about, 14);
+			option_help_add_row(out, str_of(v->name), v->about, 14);
 	}
 }
 
@@ -184,7 +184,7 @@ static void help_program(struct buf *out, const struct verb *program)
 		if (is_first_of_group(program, i))
 			add_group(out, program, program->subcommands[i]->group);
 	buf_addc(out, '\n');
-	add_text(out, program->details);
+	option_help_add_text(out, program->details);
 	add_examples(out, program->examples);
 }
 
@@ -196,7 +196,7 @@ void option_help(struct buf *out, const char *path, const struct verb *v)
 	}
 	buf_addf(out, "dev-team %s: ", path);
 	add_paragraph(out, str_of(v->about), strlen(path) + 11, 0);
-	add_usage(out, path, v);
+	option_help_add_usage(out, path, v);
 	add_subcommands(out, v);
 	add_options(out, v);
 	if (v->subcommands)
@@ -204,7 +204,7 @@ void option_help(struct buf *out, const char *path, const struct verb *v)
 			out, "\n'dev-team %s SUBCOMMAND --help' lists the options of one.\n", path);
 	if (v->details) {
 		buf_addc(out, '\n');
-		add_text(out, v->details);
+		option_help_add_text(out, v->details);
 	}
 	add_examples(out, v->examples);
 }
@@ -229,7 +229,7 @@ static void each_verb(struct buf *out, const struct verb *program,
 }
 
 /* `text`, each byte of `special` with a backslash before it, for a word in single quotes. */
-static void add_quoted(struct buf *out, struct str text, const char *special)
+static void option_help_add_quoted(struct buf *out, struct str text, const char *special)
 {
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] == '\'') {
@@ -249,7 +249,7 @@ static void add_choices(struct buf *out, const struct option *o)
 }
 
 /* A row of the `case` that turns the words up to the cursor into the path of a verb. */
-static void add_path(struct buf *out, const char *path, const struct verb *v)
+static void option_help_add_path(struct buf *out, const char *path, const struct verb *v)
 {
 	size_t parent = strlen(path) - strlen(v->name);
 
@@ -285,7 +285,7 @@ void option_bash(struct buf *out, const struct verb *program)
 		      "\tlocal verb= list= i cur=${COMP_WORDS[COMP_CWORD]}\n"
 		      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 		      "\t\tcase \"$verb ${COMP_WORDS[i]}\" in\n");
-	each_verb(out, program, add_path);
+	each_verb(out, program, option_help_add_path);
 	buf_adds(out, "\t\tesac\n\tdone\n\tcase $verb in\n\t('') list='");
 	for (size_t i = 0; program->subcommands[i]; i++)
 		buf_addf(out, "%s ", program->subcommands[i]->name);
@@ -306,11 +306,11 @@ static void add_zsh_option(struct buf *out, const struct option *o)
 {
 	buf_addf(out, " \\\n\t\t'%s--%s%s[", o->kind == OPTION_KIND_LIST ? "*" : "", o->name,
 		o->kind == OPTION_KIND_OPTIONAL ? "=-" : "");
-	add_quoted(out, str_of(o->help), "[]\\");
+	option_help_add_quoted(out, str_of(o->help), "[]\\");
 	buf_addc(out, ']');
 	if (o->kind != OPTION_KIND_FLAG) {
 		buf_adds(out, o->kind == OPTION_KIND_OPTIONAL ? "::" : ":");
-		add_quoted(out, str_of(o->argument), ":\\");
+		option_help_add_quoted(out, str_of(o->argument), ":\\");
 		buf_addc(out, ':');
 	}
 	if (o->kind == OPTION_KIND_CHOICE) {
@@ -330,7 +330,7 @@ static void add_zsh_list(struct buf *out, const struct verb *v)
 	buf_adds(out, "\t\tlist=(");
 	for (size_t i = 0; v->subcommands[i]; i++) {
 		buf_addf(out, "\n\t\t\t'%s:", v->subcommands[i]->name);
-		add_quoted(out, str_of(v->subcommands[i]->about), "");
+		option_help_add_quoted(out, str_of(v->subcommands[i]->about), "");
 		buf_addc(out, '\'');
 	}
 	buf_adds(out, ")\n\t\t_describe command list ;;\n");
@@ -357,7 +357,7 @@ void option_zsh(struct buf *out, const struct verb *program)
 		      "\tlocal -a list\n"
 		      "\tfor ((i = 2; i < CURRENT; i++)); do\n"
 		      "\t\tcase \"$verb $words[i]\" in\n");
-	each_verb(out, program, add_path);
+	each_verb(out, program, option_help_add_path);
 	buf_adds(out, "\t\tesac\n\tdone\n\tcase $verb in\n\t('')\n");
 	add_zsh_list(out, program);
 	each_verb(out, program, add_zsh_verb);
@@ -475,7 +475,7 @@ static void add_mdoc(struct buf *out, struct str text)
 }
 
 /* A word that a macro takes literally, though it may be the name of one. */
-static void add_word(struct buf *out, const char *text)
+static void option_help_add_word(struct buf *out, const char *text)
 {
 	buf_addf(out, " \"%s\"", text);
 }
@@ -488,7 +488,7 @@ static void add_mdoc_option(struct buf *out, const struct option *o)
 	if (o->kind == OPTION_KIND_FLAG)
 		return;
 	buf_adds(out, o->kind == OPTION_KIND_OPTIONAL ? " Ns Op = Ns Ar" : " Ar");
-	add_word(out, o->argument);
+	option_help_add_word(out, o->argument);
 }
 
 static void add_synopsis(struct buf *out, const char *path, const struct verb *v)
@@ -504,7 +504,7 @@ static void add_synopsis(struct buf *out, const char *path, const struct verb *v
 	}
 	if (v->words) {
 		buf_adds(out, ".Ar");
-		add_word(out, v->words);
+		option_help_add_word(out, v->words);
 		buf_addc(out, '\n');
 	}
 }
@@ -515,7 +515,7 @@ void option_manual_synopsis(struct buf *out, const struct verb *program)
 }
 
 /* As a sentence. */
-static void add_about(struct buf *out, const char *about)
+static void option_help_add_about(struct buf *out, const char *about)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -543,13 +543,13 @@ static void add_mdoc_details(struct buf *out, const char *details)
 	}
 }
 
-static void add_command(struct buf *out, const char *path, const struct verb *v)
+static void option_help_add_command(struct buf *out, const char *path, const struct verb *v)
 {
 	buf_addf(out, ".Ss %s", path);
 	if (v->words)
-		add_word(out, v->words);
+		option_help_add_word(out, v->words);
 	buf_addc(out, '\n');
-	add_about(out, v->about);
+	option_help_add_about(out, v->about);
 	if (v->details)
 		add_mdoc_details(out, v->details);
 	if (v->options[0])
@@ -559,7 +559,7 @@ static void add_command(struct buf *out, const char *path, const struct verb *v)
 		buf_adds(out, ".It ");
 		add_mdoc_option(out, o);
 		buf_addc(out, '\n');
-		add_about(out, o->help);
+		option_help_add_about(out, o->help);
 	}
 	if (v->options[0])
 		buf_adds(out, ".El\n");
@@ -567,5 +567,5 @@ static void add_command(struct buf *out, const char *path, const struct verb *v)
 
 void option_manual_commands(struct buf *out, const struct verb *program)
 {
-	each_verb(out, program, add_command);
+	each_verb(out, program, option_help_add_command);
 }

@@ -18,7 +18,7 @@ struct yaml_reader {
 	struct error *err;
 };
 
-static int fault(struct yaml_reader *r, yaml_mark_t at, const char *text)
+static int yaml_fault(struct yaml_reader *r, yaml_mark_t at, const char *text)
 {
 	return error_at(
 		r->err, r->file, r->line + (unsigned)at.line, (unsigned)at.column + 1, "%s", text);
@@ -40,7 +40,8 @@ static size_t byte_of(struct yaml_reader *r, size_t chars)
 	return r->seen_byte;
 }
 
-static struct yaml *node_new(struct yaml_reader *r, enum yaml_kind kind, const yaml_event_t *ev)
+static struct yaml *yaml_node_new(
+	struct yaml_reader *r, enum yaml_kind kind, const yaml_event_t *ev)
 {
 	struct yaml *node = arena_alloc(r->arena, sizeof(*node));
 
@@ -52,7 +53,7 @@ static struct yaml *node_new(struct yaml_reader *r, enum yaml_kind kind, const y
 	return node;
 }
 
-static int next(struct yaml_reader *r, yaml_event_t *ev)
+static int yaml_next(struct yaml_reader *r, yaml_event_t *ev)
 {
 	unsigned line, col;
 
@@ -70,7 +71,7 @@ static int next(struct yaml_reader *r, yaml_event_t *ev)
 
 static int read_node(struct yaml_reader *r, yaml_event_t *ev, unsigned depth, struct yaml **out);
 
-static int read_list(struct yaml_reader *r, struct yaml *list, unsigned depth)
+static int yaml_read_list(struct yaml_reader *r, struct yaml *list, unsigned depth)
 {
 	size_t cap = 0;
 
@@ -78,7 +79,7 @@ static int read_list(struct yaml_reader *r, struct yaml *list, unsigned depth)
 		CLEANUP(yaml_event_delete) yaml_event_t ev = {0};
 		struct yaml *item;
 
-		if (next(r, &ev) < 0)
+		if (yaml_next(r, &ev) < 0)
 			return -1;
 		if (ev.type == YAML_SEQUENCE_END_EVENT) {
 			list->to = byte_of(r, ev.end_mark.index);
@@ -91,7 +92,7 @@ static int read_list(struct yaml_reader *r, struct yaml *list, unsigned depth)
 	}
 }
 
-static int check_key(struct yaml_reader *r, const struct yaml *map, const struct yaml *key)
+static int yaml_check_key(struct yaml_reader *r, const struct yaml *map, const struct yaml *key)
 {
 	if (key->kind != YAML_SCALAR)
 		return error_at(r->err, r->file, key->line, key->col,
@@ -105,7 +106,7 @@ static int check_key(struct yaml_reader *r, const struct yaml *map, const struct
 	return 0;
 }
 
-static int read_map(struct yaml_reader *r, struct yaml *map, unsigned depth)
+static int yaml_read_map(struct yaml_reader *r, struct yaml *map, unsigned depth)
 {
 	size_t cap = 0;
 
@@ -113,17 +114,17 @@ static int read_map(struct yaml_reader *r, struct yaml *map, unsigned depth)
 		CLEANUP(yaml_event_delete) yaml_event_t ev = {0}, val = {0};
 		struct yaml_pair pair;
 
-		if (next(r, &ev) < 0)
+		if (yaml_next(r, &ev) < 0)
 			return -1;
 		if (ev.type == YAML_MAPPING_END_EVENT) {
 			map->to = byte_of(r, ev.end_mark.index);
 			return 0;
 		}
-		if (read_node(r, &ev, depth, &pair.key) < 0 || check_key(r, map, pair.key) < 0)
+		if (read_node(r, &ev, depth, &pair.key) < 0 || yaml_check_key(r, map, pair.key) < 0)
 			return -1;
 		if (depth == 1)
 			r->foreign = r->owned && !r->owned(pair.key->text);
-		if (next(r, &val) < 0 || read_node(r, &val, depth, &pair.value) < 0)
+		if (yaml_next(r, &val) < 0 || read_node(r, &val, depth, &pair.value) < 0)
 			return -1;
 		if (depth == 1)
 			r->foreign = false;
@@ -137,12 +138,12 @@ static int read_scalar(struct yaml_reader *r, yaml_event_t *ev, struct yaml **ou
 	struct str value = {(const char *)ev->data.scalar.value, ev->data.scalar.length};
 
 	if (ev->data.scalar.anchor && !r->foreign)
-		return fault(r, ev->start_mark, "anchors are not allowed");
+		return yaml_fault(r, ev->start_mark, "anchors are not allowed");
 	if (ev->data.scalar.tag && !r->foreign)
-		return fault(r, ev->start_mark, "tags are not allowed");
+		return yaml_fault(r, ev->start_mark, "tags are not allowed");
 	if (value.n && memchr(value.p, 0, value.n))
-		return fault(r, ev->start_mark, "a text with a NUL byte is not allowed");
-	*out = node_new(r, YAML_SCALAR, ev);
+		return yaml_fault(r, ev->start_mark, "a text with a NUL byte is not allowed");
+	*out = yaml_node_new(r, YAML_SCALAR, ev);
 	(*out)->text = arena_str(r->arena, value);
 	(*out)->plain = ev->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	return 0;
@@ -151,46 +152,47 @@ static int read_scalar(struct yaml_reader *r, yaml_event_t *ev, struct yaml **ou
 static int read_node(struct yaml_reader *r, yaml_event_t *ev, unsigned depth, struct yaml **out)
 {
 	if (depth > MAX_DEPTH)
-		return fault(r, ev->start_mark, "nested deeper than 16 levels");
+		return yaml_fault(r, ev->start_mark, "nested deeper than 16 levels");
 	switch (ev->type) {
 	case YAML_SCALAR_EVENT:
 		return read_scalar(r, ev, out);
 	case YAML_SEQUENCE_START_EVENT:
 		if ((ev->data.sequence_start.anchor || ev->data.sequence_start.tag) && !r->foreign)
-			return fault(r, ev->start_mark, "anchors and tags are not allowed");
-		*out = node_new(r, YAML_LIST, ev);
-		return read_list(r, *out, depth + 1);
+			return yaml_fault(r, ev->start_mark, "anchors and tags are not allowed");
+		*out = yaml_node_new(r, YAML_LIST, ev);
+		return yaml_read_list(r, *out, depth + 1);
 	case YAML_MAPPING_START_EVENT:
 		if ((ev->data.mapping_start.anchor || ev->data.mapping_start.tag) && !r->foreign)
-			return fault(r, ev->start_mark, "anchors and tags are not allowed");
-		*out = node_new(r, YAML_MAP, ev);
-		return read_map(r, *out, depth + 1);
+			return yaml_fault(r, ev->start_mark, "anchors and tags are not allowed");
+		*out = yaml_node_new(r, YAML_MAP, ev);
+		return yaml_read_map(r, *out, depth + 1);
 	case YAML_ALIAS_EVENT:
 		if (!r->foreign)
-			return fault(r, ev->start_mark, "aliases are not allowed");
-		*out = node_new(r, YAML_SCALAR, ev);
+			return yaml_fault(r, ev->start_mark, "aliases are not allowed");
+		*out = yaml_node_new(r, YAML_SCALAR, ev);
 		(*out)->text = arena_str(r->arena, str_sub(r->text, (*out)->from, (*out)->to));
 		return 0;
 	default:
-		return fault(r, ev->start_mark, "this is not YAML");
+		return yaml_fault(r, ev->start_mark, "this is not YAML");
 	}
 }
 
-static int read_document(struct yaml_reader *r, struct yaml **out)
+static int yaml_read_document(struct yaml_reader *r, struct yaml **out)
 {
 	bool seen = false;
 
 	for (;;) {
 		CLEANUP(yaml_event_delete) yaml_event_t ev = {0};
 
-		if (next(r, &ev) < 0)
+		if (yaml_next(r, &ev) < 0)
 			return -1;
 		switch (ev.type) {
 		case YAML_STREAM_END_EVENT:
 			return 0;
 		case YAML_DOCUMENT_START_EVENT:
 			if (seen)
-				return fault(r, ev.start_mark, "a second document is not allowed");
+				return yaml_fault(
+					r, ev.start_mark, "a second document is not allowed");
 			seen = true;
 			break;
 		case YAML_STREAM_START_EVENT:
@@ -221,7 +223,7 @@ int yaml_parse_owned(struct arena *a, struct str text, const char *file, unsigne
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(
 		&r.parser, (const unsigned char *)(text.n ? text.p : ""), text.n);
-	rc = read_document(&r, out);
+	rc = yaml_read_document(&r, out);
 	yaml_parser_delete(&r.parser);
 	return rc;
 }
@@ -296,7 +298,7 @@ static bool plain_char(unsigned char c)
 }
 
 /* Conservative: in doubt a text is quoted. A colon with no space behind it needs no quotes. */
-static bool is_plain(struct str v)
+static bool yaml_is_plain(struct str v)
 {
 	if (!v.n || v.n > 200 || strchr("-?:~=<", v.p[0]) || v.p[v.n - 1] == ':' ||
 		v.p[v.n - 1] == ' ')
@@ -337,7 +339,7 @@ void yaml_add_scalar(struct buf *b, struct str value)
 	const char *escape;
 	size_t bytes;
 
-	if (!value.n || is_plain(value)) {
+	if (!value.n || yaml_is_plain(value)) {
 		buf_add(b, value);
 		return;
 	}

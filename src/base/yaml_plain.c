@@ -36,7 +36,7 @@ static bool is_inner_char(char c)
 	return is_first_char(c) || c == '.' || c == '-' || c == '+';
 }
 
-static char peek(const struct plain *p, size_t ahead)
+static char yaml_plain_peek(const struct plain *p, size_t ahead)
 {
 	return p->at + ahead < p->text.n ? p->text.p[p->at + ahead] : '\n';
 }
@@ -59,9 +59,10 @@ static struct yaml *read_key(struct plain *p)
 {
 	size_t from = p->at;
 
-	while (is_word_char(peek(p, 0)) || (p->at > from && peek(p, 0) == '-'))
+	while (is_word_char(yaml_plain_peek(p, 0)) ||
+		(p->at > from && yaml_plain_peek(p, 0) == '-'))
 		p->at++;
-	if (p->at == from || p->at - from > KEY_BYTES || peek(p, 0) != ':')
+	if (p->at == from || p->at - from > KEY_BYTES || yaml_plain_peek(p, 0) != ':')
 		return NULL;
 	return scalar(p, from);
 }
@@ -71,18 +72,18 @@ static bool is_quote(char c)
 	return c == '"' || c == '\'';
 }
 
-static bool is_visible(char c)
+static bool yaml_plain_is_visible(char c)
 {
 	return c > ' ' && c < 0x7f;
 }
 
 static bool is_block_char(const struct plain *p)
 {
-	char c = peek(p, 0), next = peek(p, 1);
+	char c = yaml_plain_peek(p, 0), next = yaml_plain_peek(p, 1);
 
 	if (c == ' ')
-		return is_visible(next) && next != '#' && next != ':';
-	return is_visible(c) && (c != ':' || is_visible(next));
+		return yaml_plain_is_visible(next) && next != '#' && next != ':';
+	return yaml_plain_is_visible(c) && (c != ':' || yaml_plain_is_visible(next));
 }
 
 /* Stops at the first byte that is not part of the value; the caller checks what follows. */
@@ -90,15 +91,15 @@ static struct yaml *read_value(struct plain *p, bool flow)
 {
 	size_t from = p->at;
 
-	if (!is_first_char(peek(p, 0)))
+	if (!is_first_char(yaml_plain_peek(p, 0)))
 		return NULL;
-	while (flow ? is_inner_char(peek(p, 0)) : is_block_char(p))
+	while (flow ? is_inner_char(yaml_plain_peek(p, 0)) : is_block_char(p))
 		p->at++;
 	return scalar(p, from);
 }
 
 /* False for a duplicate key, and for more keys than are worth comparing. */
-static bool push(struct plain *p, struct yaml *map, struct yaml *key, struct yaml *value)
+static bool yaml_plain_push(struct plain *p, struct yaml *map, struct yaml *key, struct yaml *value)
 {
 	for (size_t i = 0; i < map->n; i++)
 		if (str_eq(map->map[i].key->text, key->text))
@@ -121,10 +122,10 @@ static struct yaml *read_quoted(struct plain *p)
 	char quote = p->text.p[from];
 	struct yaml *node;
 
-	while (peek(p, 0) >= ' ' && peek(p, 0) < 0x7f && peek(p, 0) != quote &&
-		(quote == '\'' || peek(p, 0) != '\\'))
+	while (yaml_plain_peek(p, 0) >= ' ' && yaml_plain_peek(p, 0) < 0x7f &&
+		yaml_plain_peek(p, 0) != quote && (quote == '\'' || yaml_plain_peek(p, 0) != '\\'))
 		p->at++;
-	if (peek(p, 0) != quote || (quote == '\'' && peek(p, 1) == quote))
+	if (yaml_plain_peek(p, 0) != quote || (quote == '\'' && yaml_plain_peek(p, 1) == quote))
 		return NULL;
 	p->at++;
 	node = scalar(p, from);
@@ -133,7 +134,7 @@ static struct yaml *read_quoted(struct plain *p)
 	return node;
 }
 
-static struct yaml *node_new(struct plain *p, enum yaml_kind kind)
+static struct yaml *yaml_plain_node_new(struct plain *p, enum yaml_kind kind)
 {
 	struct yaml *node = arena_alloc(p->arena, sizeof(*node));
 
@@ -146,19 +147,20 @@ static struct yaml *node_new(struct plain *p, enum yaml_kind kind)
 
 static struct yaml *read_flow_map(struct plain *p)
 {
-	struct yaml *map = node_new(p, YAML_MAP);
+	struct yaml *map = yaml_plain_node_new(p, YAML_MAP);
 
-	for (p->at++; peek(p, 0) != '}'; p->at += peek(p, 0) == ',' ? 2 : 0) {
+	for (p->at++; yaml_plain_peek(p, 0) != '}'; p->at += yaml_plain_peek(p, 0) == ',' ? 2 : 0) {
 		struct yaml *key = read_key(p), *value;
 
-		if (!key || peek(p, 1) != ' ')
+		if (!key || yaml_plain_peek(p, 1) != ' ')
 			return NULL;
 		p->at += 2;
 		value = read_value(p, true);
-		if (!value || !push(p, map, key, value))
+		if (!value || !yaml_plain_push(p, map, key, value))
 			return NULL;
-		if (peek(p, 0) != '}' &&
-			(peek(p, 0) != ',' || !is_word_char(peek(p, 2)) || peek(p, 1) != ' '))
+		if (yaml_plain_peek(p, 0) != '}' &&
+			(yaml_plain_peek(p, 0) != ',' || !is_word_char(yaml_plain_peek(p, 2)) ||
+				yaml_plain_peek(p, 1) != ' '))
 			return NULL;
 	}
 	map->to = ++p->at;
@@ -166,16 +168,16 @@ static struct yaml *read_flow_map(struct plain *p)
 }
 
 /* To the next item of a list, also on a further line. */
-static bool skip_blanks(struct plain *p)
+static bool yaml_plain_skip_blanks(struct plain *p)
 {
-	while (peek(p, 0) == ' ')
+	while (yaml_plain_peek(p, 0) == ' ')
 		p->at++;
-	while (p->at < p->text.n && peek(p, 0) == '\n') {
+	while (p->at < p->text.n && yaml_plain_peek(p, 0) == '\n') {
 		p->start = ++p->at;
 		p->line++;
-		if (peek(p, 0) != ' ' && peek(p, 0) != '\n')
+		if (yaml_plain_peek(p, 0) != ' ' && yaml_plain_peek(p, 0) != '\n')
 			return false;
-		while (peek(p, 0) == ' ')
+		while (yaml_plain_peek(p, 0) == ' ')
 			p->at++;
 	}
 	return p->at < p->text.n;
@@ -187,22 +189,23 @@ static void list_push(struct plain *p, struct yaml *list, size_t *cap, struct ya
 	list->list[list->n++] = item;
 }
 
-static struct yaml *read_list(struct plain *p)
+static struct yaml *yaml_plain_read_list(struct plain *p)
 {
-	struct yaml *list = node_new(p, YAML_LIST), *item;
+	struct yaml *list = yaml_plain_node_new(p, YAML_LIST), *item;
 	size_t cap = 0;
 
 	p->at++;
-	while (skip_blanks(p) && (list->n || peek(p, 0) != ']')) {
-		item = is_quote(peek(p, 0)) ? read_quoted(p) : read_value(p, true);
+	while (yaml_plain_skip_blanks(p) && (list->n || yaml_plain_peek(p, 0) != ']')) {
+		item = is_quote(yaml_plain_peek(p, 0)) ? read_quoted(p) : read_value(p, true);
 		if (!item)
 			return NULL;
 		list_push(p, list, &cap, item);
-		if (!skip_blanks(p))
+		if (!yaml_plain_skip_blanks(p))
 			return NULL;
-		if (peek(p, 0) == ']')
+		if (yaml_plain_peek(p, 0) == ']')
 			break;
-		if (peek(p, 0) != ',' || (peek(p, 1) != ' ' && peek(p, 1) != '\n'))
+		if (yaml_plain_peek(p, 0) != ',' ||
+			(yaml_plain_peek(p, 1) != ' ' && yaml_plain_peek(p, 1) != '\n'))
 			return NULL;
 		p->at++;
 	}
@@ -210,7 +213,7 @@ static struct yaml *read_list(struct plain *p)
 	return p->at <= p->text.n && p->text.p[p->at - 1] == ']' ? list : NULL;
 }
 
-static bool end_line(struct plain *p)
+static bool yaml_plain_end_line(struct plain *p)
 {
 	if (p->at >= p->text.n || p->text.p[p->at] != '\n')
 		return false;
@@ -224,9 +227,9 @@ static size_t find_dash(const struct plain *p)
 {
 	size_t n = 0;
 
-	while (peek(p, n) == ' ')
+	while (yaml_plain_peek(p, n) == ' ')
 		n++;
-	return peek(p, n) == '-' && peek(p, n + 1) == ' ' ? n : SIZE_MAX;
+	return yaml_plain_peek(p, n) == '-' && yaml_plain_peek(p, n + 1) == ' ' ? n : SIZE_MAX;
 }
 
 /* Lines `- value`, of one column. */
@@ -236,12 +239,12 @@ static struct yaml *read_lines(struct plain *p, size_t column)
 	size_t cap = 0;
 
 	p->at += column;
-	list = node_new(p, YAML_LIST);
+	list = yaml_plain_node_new(p, YAML_LIST);
 	p->at = p->start;
 	while (find_dash(p) == column) {
 		p->at += column + 2;
-		item = is_quote(peek(p, 0)) ? read_quoted(p) : read_value(p, false);
-		if (!item || !end_line(p))
+		item = is_quote(yaml_plain_peek(p, 0)) ? read_quoted(p) : read_value(p, false);
+		if (!item || !yaml_plain_end_line(p))
 			return NULL;
 		list_push(p, list, &cap, item);
 	}
@@ -252,10 +255,10 @@ static struct yaml *read_lines(struct plain *p, size_t column)
 /* An empty line or a comment. */
 static bool read_comment(struct plain *p)
 {
-	if (peek(p, 0) == '#')
-		while (peek(p, 0) >= ' ' && peek(p, 0) < 0x7f)
+	if (yaml_plain_peek(p, 0) == '#')
+		while (yaml_plain_peek(p, 0) >= ' ' && yaml_plain_peek(p, 0) < 0x7f)
 			p->at++;
-	if (p->at >= p->text.n || peek(p, 0) != '\n')
+	if (p->at >= p->text.n || yaml_plain_peek(p, 0) != '\n')
 		return false;
 	p->start = ++p->at;
 	p->line++;
@@ -275,19 +278,19 @@ static bool read_below(struct plain *p, struct yaml *map, struct yaml *key)
 	struct yaml *value = scalar(p, p->at);
 	size_t column;
 
-	if (!end_line(p))
+	if (!yaml_plain_end_line(p))
 		return false;
 	column = find_dash(p);
 	if (column != SIZE_MAX)
 		value = read_lines(p, column);
-	return value && push(p, map, key, value);
+	return value && yaml_plain_push(p, map, key, value);
 }
 
-static bool read_line(struct plain *p, struct yaml *map)
+static bool yaml_plain_read_line(struct plain *p, struct yaml *map)
 {
 	struct yaml *key, *value;
 
-	if (peek(p, 0) == '#' || peek(p, 0) == '\n')
+	if (yaml_plain_peek(p, 0) == '#' || yaml_plain_peek(p, 0) == '\n')
 		return read_comment(p);
 	key = read_key(p);
 	if (!key)
@@ -297,29 +300,29 @@ static bool read_line(struct plain *p, struct yaml *map)
 		*map = (struct yaml){
 			.kind = YAML_MAP, .line = key->line, .col = 1, .from = key->from};
 	p->at++;
-	if (peek(p, 0) == '\n')
+	if (yaml_plain_peek(p, 0) == '\n')
 		return read_below(p, map, key);
-	if (peek(p, 0) != ' ')
+	if (yaml_plain_peek(p, 0) != ' ')
 		return false;
 	p->at++;
-	if (peek(p, 0) == '{')
+	if (yaml_plain_peek(p, 0) == '{')
 		value = read_flow_map(p);
-	else if (peek(p, 0) == '[')
-		value = read_list(p);
-	else if (is_quote(peek(p, 0)))
+	else if (yaml_plain_peek(p, 0) == '[')
+		value = yaml_plain_read_list(p);
+	else if (is_quote(yaml_plain_peek(p, 0)))
 		value = read_quoted(p);
 	else
 		value = read_value(p, false);
-	return value && end_line(p) && push(p, map, key, value);
+	return value && yaml_plain_end_line(p) && yaml_plain_push(p, map, key, value);
 }
 
 bool yaml_plain(struct arena *a, struct str text, unsigned line, struct yaml **out)
 {
 	struct plain p = {.arena = a, .text = text, .line = line};
-	struct yaml *map = node_new(&p, YAML_MAP);
+	struct yaml *map = yaml_plain_node_new(&p, YAML_MAP);
 
 	while (p.at < text.n)
-		if (!read_line(&p, map))
+		if (!yaml_plain_read_line(&p, map))
 			return false;
 	end_last(&p, p.at);
 	map->to = p.at;

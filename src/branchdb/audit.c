@@ -2,8 +2,8 @@
 #include "src/branchdb/adapter.h"
 #include "src/branchdb/branchdb_internal.h"
 
-static void add_leak(struct branchdb *db, struct branchdb_leaks *out, const char *kind,
-	const char *key, const char *text)
+static void branchdb_audit_add_leak(struct branchdb *db, struct branchdb_leaks *out,
+	const char *kind, const char *key, const char *text)
 {
 	vec_push_in(db->arena, out, (struct branchdb_leak){kind, key, text});
 }
@@ -27,11 +27,11 @@ static void check_record(struct branchdb *db, const struct branchdb_branch *b,
 	if (branch_busy(db, b))
 		return;
 	if (b->state != BRANCHDB_LIVE)
-		add_leak(db, out,
+		branchdb_audit_add_leak(db, out,
 			b->state == BRANCHDB_CREATING ? "half-made-branch" : "half-removed-branch",
 			b->key, b->fault ? b->fault : "no process is working on it");
 	else if (*b->of && !str_in(str_of(b->of), worktrees) && !outlives_worktree(db, b->pool))
-		add_leak(db, out, "branch-without-worktree", b->key,
+		branchdb_audit_add_leak(db, out, "branch-without-worktree", b->key,
 			arena_printf(db->arena,
 				"its worktree, of branch '%s', no longer exists: 'dev-team db "
 				"reclaim %s'",
@@ -55,7 +55,7 @@ static bool in_slot(const struct branchdb_list *all, const char *pool, const cha
 	return false;
 }
 
-static bool is_listed(const struct adapter_keys *keys, const char *key)
+static bool branchdb_audit_is_listed(const struct adapter_keys *keys, const char *key)
 {
 	for (size_t i = 0; i < keys->n; i++)
 		if (strcmp(keys->items[i], key) == 0)
@@ -69,7 +69,7 @@ static void compare_lists(struct branchdb *db, const struct database_pool_spec *
 {
 	for (size_t i = 0; i < keys->n; i++)
 		if (!recorded(all, pool->name, keys->items[i]))
-			add_leak(db, out, "unrecorded-branch", keys->items[i],
+			branchdb_audit_add_leak(db, out, "unrecorded-branch", keys->items[i],
 				arena_printf(db->arena,
 					"it has no record; if no program uses it: 'dev-team db "
 					"reclaim "
@@ -78,8 +78,8 @@ static void compare_lists(struct branchdb *db, const struct database_pool_spec *
 	for (size_t i = 0; i < all->n; i++)
 		if (all->items[i].state == BRANCHDB_LIVE &&
 			strcmp(all->items[i].pool, pool->name) == 0 &&
-			!is_listed(keys, all->items[i].key))
-			add_leak(db, out, "missing-branch", all->items[i].key,
+			!branchdb_audit_is_listed(keys, all->items[i].key))
+			branchdb_audit_add_leak(db, out, "missing-branch", all->items[i].key,
 				arena_printf(db->arena, "it is recorded, and '%s' no longer has it",
 					pool->name));
 }
@@ -102,7 +102,7 @@ static void check_pool_branches(struct branchdb *db, const struct database_pool_
 	if (adapter_check(d, &c, &why) == 0)
 		rc = d->list(&c, &keys, &why);
 	if (rc < 0)
-		add_leak(db, out, "unknown-branches", pool->name,
+		branchdb_audit_add_leak(db, out, "unknown-branches", pool->name,
 			arena_dup(db->arena, str_of(why.text)));
 	else if (rc == 0)
 		compare_lists(db, pool, all, &keys, out);
@@ -124,7 +124,8 @@ int branchdb_audit(struct branchdb *db, const char *const *worktrees, struct bra
 		for (size_t k = 0; is_eager(pool) && worktrees[k]; k++)
 			if (!in_slot(&all, pool->name,
 				    branch_key(db->arena, db->site, pool->name, worktrees[k])))
-				add_leak(db, out, "worktree-without-branch", worktrees[k],
+				branchdb_audit_add_leak(db, out, "worktree-without-branch",
+					worktrees[k],
 					arena_printf(db->arena,
 						"it has no branch of '%s': 'dev-team db allocate "
 						"%s'",

@@ -11,7 +11,7 @@ enum { MIGRATION_S = 1800, OUTPUT_MAX = 64 << 10 };
 
 /* ---- parts of an address ---- */
 
-static const char *part_of(const struct postgres_address *p, const char *variable)
+static const char *inject_part_of(const struct postgres_address *p, const char *variable)
 {
 	const struct {
 		const char *names[3], *value;
@@ -28,7 +28,7 @@ static const char *part_of(const struct postgres_address *p, const char *variabl
 	return NULL;
 }
 
-static void add_set(
+static void inject_add_set(
 	struct arena *a, struct branchdb_environment *out, const char *name, const char *value)
 {
 	vec_reserve_in(a, out, 2);
@@ -44,8 +44,8 @@ static void add_removal(struct arena *a, struct branchdb_environment *out, const
 }
 
 /* A variable that the address has no part for is removed: it would be of another database. */
-static void add_parts(struct arena *a, const struct database_pool_spec *pool, const char *address,
-	struct branchdb_environment *out)
+static void inject_add_parts(struct arena *a, const struct database_pool_spec *pool,
+	const char *address, struct branchdb_environment *out)
 {
 	struct postgres_address parts = {0};
 	struct error ignored;
@@ -53,10 +53,11 @@ static void add_parts(struct arena *a, const struct database_pool_spec *pool, co
 	if (pool->additional_envs.n && !strstr(address, "file:") && address[0] != '/')
 		(void)postgres_parse(a, address, &parts, &ignored);
 	for (size_t i = 0; i < pool->additional_envs.n; i++) {
-		const char *name = pool->additional_envs.list[i], *value = part_of(&parts, name);
+		const char *name = pool->additional_envs.list[i],
+			   *value = inject_part_of(&parts, name);
 
 		if (value && (parts.host || parts.database))
-			add_set(a, out, name, value);
+			inject_add_set(a, out, name, value);
 		else
 			add_removal(a, out, name);
 	}
@@ -82,8 +83,8 @@ int branchdb_inject(struct branchdb *db, const struct database_pool_spec *pool,
 	adapter_keep_secret(address);
 	if (strcmp(pool->connection_env, pool->target_env) != 0)
 		add_removal(db->arena, out, pool->connection_env);
-	add_set(db->arena, out, pool->target_env, address);
-	add_parts(db->arena, pool, address, out);
+	inject_add_set(db->arena, out, pool->target_env, address);
+	inject_add_parts(db->arena, pool, address, out);
 	return 0;
 }
 

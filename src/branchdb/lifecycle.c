@@ -7,7 +7,8 @@
 
 enum { WATCH_MS = 1000, WAIT_MS = 600000, AGAIN_S = 60, ACTIVE_S = 60, FAULT_SHOWN = 300 };
 
-static const struct database_pool_spec *find_spec(const struct branchdb *db, const char *name)
+static const struct database_pool_spec *lifecycle_find_spec(
+	const struct branchdb *db, const char *name)
 {
 	for (size_t i = 0; i < db->site->n_pools; i++)
 		if (strcmp(db->site->pools[i]->name, name) == 0)
@@ -15,7 +16,8 @@ static const struct database_pool_spec *find_spec(const struct branchdb *db, con
 	return NULL;
 }
 
-static int tell(const struct branchdb *db, enum event_id id, const char *issue, json *fields)
+static int lifecycle_tell(
+	const struct branchdb *db, enum event_id id, const char *issue, json *fields)
 {
 	struct error ignored;
 
@@ -24,7 +26,7 @@ static int tell(const struct branchdb *db, enum event_id id, const char *issue, 
 
 /* The branch of this pool that `branchFrom` names: by git branch or by key. NULL: it is a branch of
  * the upstream's own. */
-static int find_parent(struct branchdb *db, const struct database_pool_spec *pool,
+static int lifecycle_find_parent(struct branchdb *db, const struct database_pool_spec *pool,
 	struct branchdb_branch **out, struct error *err)
 {
 	struct branchdb_list all;
@@ -48,13 +50,13 @@ static int find_parent(struct branchdb *db, const struct database_pool_spec *poo
 static void tell_divergence(
 	struct branchdb *db, const struct branchdb_branch *b, const char *reason)
 {
-	const struct database_pool_spec *pool = find_spec(db, b->pool);
+	const struct database_pool_spec *pool = lifecycle_find_spec(db, b->pool);
 	struct branchdb_branch *parent = NULL;
 	struct branchdb_list all;
 	struct error ignored;
 	json *children;
 
-	if (!pool || !pool->from_branch || find_parent(db, pool, &parent, &ignored) < 0 ||
+	if (!pool || !pool->from_branch || lifecycle_find_parent(db, pool, &parent, &ignored) < 0 ||
 		!parent || strcmp(parent->key, b->key) != 0 ||
 		branchdb_list(db, &all, &ignored) < 0)
 		return;
@@ -66,7 +68,7 @@ static void tell_divergence(
 				children, JSON_OBJECT(JSON_TEXT("branchKey", all.items[i].key),
 						  JSON_TIME("lastActivity", all.items[i].active)));
 	if (json_len(children))
-		(void)tell(db, EVENT_MIGRATION_DIVERGED, NULL,
+		(void)lifecycle_tell(db, EVENT_MIGRATION_DIVERGED, NULL,
 			JSON_OBJECT(JSON_VALUE("reclaimedBranch",
 					    JSON_OBJECT(JSON_TEXT("branchKey", b->key),
 						    JSON_TEXT("reason", reason))),
@@ -87,11 +89,12 @@ static int adapter_for(
 	return adapter_check(*out, c, err);
 }
 
-static int drop_branch(struct branchdb *db, const struct branchdb_branch *b, struct error *err)
+static int lifecycle_drop_branch(
+	struct branchdb *db, const struct branchdb_branch *b, struct error *err)
 {
 	struct adapter_call c = {.arena = db->arena,
 		.site = db->site,
-		.pool = find_spec(db, b->pool),
+		.pool = lifecycle_find_spec(db, b->pool),
 		.key = b->key,
 		.parent = ""}; /* none is needed */
 	const struct adapter *d;
@@ -139,7 +142,7 @@ static int remove_as_read(struct branchdb *db, const struct branchdb_branch *b, 
 		return 0;
 	if (b->state == BRANCHDB_LIVE)
 		tell_divergence(db, b, reason);
-	if (drop_branch(db, &now, err) < 0) {
+	if (lifecycle_drop_branch(db, &now, err) < 0) {
 		keep_fault(db, &now, err);
 		return -1;
 	}
@@ -168,14 +171,14 @@ int branchdb_remove_unlisted(struct branchdb *db, const struct database_pool_spe
 		return error_set(err, ERR_STATE,
 			"'%.100s' is no branch that this repository has made of '%s'", key,
 			pool->name);
-	return drop_branch(db, &b, err);
+	return lifecycle_drop_branch(db, &b, err);
 }
 
 /* ---- the sweep ---- */
 
 static const char *due_reason(const struct branchdb *db, const struct branchdb_branch *b)
 {
-	const struct database_pool_spec *pool = find_spec(db, b->pool);
+	const struct database_pool_spec *pool = lifecycle_find_spec(db, b->pool);
 	int64_t now = clock_now();
 
 	if (b->state != BRANCHDB_LIVE)
@@ -238,7 +241,7 @@ static int refuse_topology(struct creation *k)
 {
 	const struct database_pool_spec *pool = k->ask->pool;
 
-	(void)tell(k->db, EVENT_BRANCH_TOPOLOGY_FORBIDDEN, k->ask->issue,
+	(void)lifecycle_tell(k->db, EVENT_BRANCH_TOPOLOGY_FORBIDDEN, k->ask->issue,
 		JSON_OBJECT(
 			JSON_TEXT("pool", pool->name), JSON_TEXT("branchFrom", pool->branch_from)));
 	return error_set(k->err, ERR_STATE,
@@ -251,7 +254,7 @@ static int set_parent(struct creation *k)
 {
 	struct branchdb_branch *parent;
 
-	if (find_parent(k->db, k->ask->pool, &parent, k->err) < 0)
+	if (lifecycle_find_parent(k->db, k->ask->pool, &parent, k->err) < 0)
 		return -1;
 	if (!parent || strcmp(parent->key, k->of.key) == 0)
 		return 0;
@@ -269,7 +272,7 @@ static int refuse_quota(struct creation *k, unsigned limit, bool vendor)
 {
 	const struct database_pool_spec *pool = k->ask->pool;
 
-	(void)tell(k->db, EVENT_BRANCH_QUOTA_EXCEEDED, k->ask->issue,
+	(void)lifecycle_tell(k->db, EVENT_BRANCH_QUOTA_EXCEEDED, k->ask->issue,
 		JSON_OBJECT(JSON_TEXT("pool", pool->name), JSON_TEXT("adapter", pool->adapter),
 			JSON_INT("limit", limit)));
 	if (vendor)
@@ -282,7 +285,7 @@ static int refuse_quota(struct creation *k, unsigned limit, bool vendor)
 }
 
 /* A fresh branch is the second of its worktree for a while: one at a time, under the merge gate. */
-static unsigned limit_of(const struct creation *k)
+static unsigned lifecycle_limit_of(const struct creation *k)
 {
 	unsigned limit = k->ask->pool->max_branches + (k->fresh ? 1 : 0);
 
@@ -299,7 +302,7 @@ static int sweep_for_room(struct creation *k)
 /* Records it, if the limit allows. *refused: look again. */
 static int record_creation(struct creation *k, bool *refused)
 {
-	unsigned limit = limit_of(k);
+	unsigned limit = lifecycle_limit_of(k);
 	struct branch_counts now;
 
 	for (int tries = 0;; tries++) {
@@ -325,11 +328,11 @@ static int refuse_adapter(struct creation *k)
 {
 	if (k->call.fault == ADAPTER_QUOTA) {
 		k->err->code = ERR_STATE;
-		return refuse_quota(k, limit_of(k), true);
+		return refuse_quota(k, lifecycle_limit_of(k), true);
 	}
 	if (k->call.fault != ADAPTER_UNAVAILABLE)
 		return error_prefix(k->err, "DatabaseBranchPool '%s'", k->of.pool);
-	(void)tell(k->db, EVENT_ADAPTER_UNAVAILABLE, k->ask->issue,
+	(void)lifecycle_tell(k->db, EVENT_ADAPTER_UNAVAILABLE, k->ask->issue,
 		JSON_OBJECT(JSON_TEXT("pool", k->of.pool), JSON_TEXT("adapter", k->of.adapter),
 			JSON_TEXT("detail", k->err->text)));
 	return error_prefix(k->err, "AdapterUnavailable: '%s'", k->of.pool);
@@ -364,7 +367,8 @@ static int migrate_branch(struct creation *k)
 		return -1;
 	if (branch_migrate(k->db->arena, q, env.items, k->err) == 0)
 		return 0;
-	(void)tell(k->db, k->fresh ? EVENT_MIGRATION_CONFLICT : EVENT_MIGRATION_FAILED, q->issue,
+	(void)lifecycle_tell(k->db, k->fresh ? EVENT_MIGRATION_CONFLICT : EVENT_MIGRATION_FAILED,
+		q->issue,
 		JSON_OBJECT(JSON_TEXT("pool", k->of.pool), JSON_TEXT("branchKey", k->of.key),
 			JSON_IF(k->fresh, JSON_TEXT("branch", q->branch)),
 			JSON_TEXT("detail", k->err->text)));
@@ -383,7 +387,7 @@ static int finish_creation(struct creation *k)
 	k->of.method = k->call.method;
 	if (branch_write(k->db, &k->of, false, NULL, &refused, k->err) < 0)
 		return -1;
-	(void)tell(k->db, EVENT_BRANCH_ALLOCATION_LATENCY, k->ask->issue,
+	(void)lifecycle_tell(k->db, EVENT_BRANCH_ALLOCATION_LATENCY, k->ask->issue,
 		JSON_OBJECT(JSON_TEXT("pool", k->of.pool), JSON_TEXT("adapter", k->of.adapter),
 			JSON_INT("durationMs", clock_ticks() - k->began),
 			JSON_IF(k->of.method, JSON_TEXT("method", k->of.method))));
@@ -442,14 +446,14 @@ static int hand_over(struct creation *k, bool *over)
 
 	if (!q->pool->warm || q->warm || q->read_only)
 		return 0;
-	if (find_parent(k->db, q->pool, &parent, k->err) < 0)
+	if (lifecycle_find_parent(k->db, q->pool, &parent, k->err) < 0)
 		return -1;
 	if (parent)
 		return 0;
 	if (branch_take_warm(k->db, q, k->of.slot, &k->of, over, k->err) < 0)
 		return -1;
 	if (*over)
-		(void)tell(k->db, EVENT_BRANCH_ALLOCATION_LATENCY, q->issue,
+		(void)lifecycle_tell(k->db, EVENT_BRANCH_ALLOCATION_LATENCY, q->issue,
 			JSON_OBJECT(JSON_TEXT("pool", k->of.pool),
 				JSON_TEXT("adapter", k->of.adapter),
 				JSON_INT("durationMs", clock_ticks() - k->began),
@@ -565,7 +569,7 @@ int branchdb_replace(struct branchdb *db, const struct database_pool_spec *pool,
 			fresh->of);
 	if (!former)
 		return 0;
-	if (drop_branch(db, former, err) < 0) {
+	if (lifecycle_drop_branch(db, former, err) < 0) {
 		keep_fault(db, former, err);
 		return 0;
 	}

@@ -180,7 +180,7 @@ static int is_connected(struct adapter_call *c, struct postgres *p, bool *busy, 
 }
 
 /* `'` and `\` in a name would end the pair of pg_dump's argument. */
-static bool is_plain(const char *name)
+static bool pg_snapshot_restore_is_plain(const char *name)
 {
 	return !strpbrk(name, "'\\");
 }
@@ -202,7 +202,7 @@ static int pg_create(struct adapter_call *c, struct error *err)
 		c->fault = ADAPTER_UNAVAILABLE;
 	if (strcmp(state, OBJECT_IN_USE) != 0)
 		return -1;
-	if (!is_plain(pg_source(c)))
+	if (!pg_snapshot_restore_is_plain(pg_source(c)))
 		return error_set(err, ERR_STATE,
 			"somebody is connected to the upstream, and its name has a quote or a "
 			"backslash, which pg_dump cannot be told");

@@ -20,7 +20,7 @@ static const char *scheme_of(const char *address)
 }
 
 /* In a URL `?` ends the path, and %41 is A. */
-static char *path_of(struct arena *a, const char *address)
+static char *sqlite_copy_path_of(struct arena *a, const char *address)
 {
 	const char *scheme = scheme_of(address);
 	struct str rest = str_of(address + strlen(scheme));
@@ -45,7 +45,7 @@ static char *path_of(struct arena *a, const char *address)
 
 const char *sqlite_file_of(struct arena *a, const char *address)
 {
-	const char *path = path_of(a, address);
+	const char *path = sqlite_copy_path_of(a, address);
 
 	return path[0] == '/' ? path : NULL;
 }
@@ -62,7 +62,7 @@ static char *branch_file(const struct adapter_call *c, const char *key)
 
 static const char *source_of(const struct adapter_call *c)
 {
-	return c->parent ? branch_file(c, c->parent) : path_of(c->arena, c->upstream);
+	return c->parent ? branch_file(c, c->parent) : sqlite_copy_path_of(c->arena, c->upstream);
 }
 
 static int sqlite_check(struct adapter_call *c, struct error *err)
@@ -72,7 +72,7 @@ static int sqlite_check(struct adapter_call *c, struct error *err)
 			"'branchFrom' of '%s' names no branch of this pool: a copy of a file has "
 			"no other branches",
 			c->pool->name);
-	if (path_of(c->arena, c->upstream)[0] != '/')
+	if (sqlite_copy_path_of(c->arena, c->upstream)[0] != '/')
 		return error_set(err, ERR_INPUT,
 			"the variable '%s' must hold the absolute path of a SQLite database, or "
 			"'file://' and such a path",

@@ -33,7 +33,7 @@ int vendor_malformed(struct adapter_call *c, const struct vendor *v, struct erro
 		c, ADAPTER_UNAVAILABLE, err, "%s's answer is not what its API describes", v->name);
 }
 
-static const char *base_of(const struct vendor *v)
+static const char *vendor_base_of(const struct vendor *v)
 {
 	const char *own = getenv(v->variable);
 
@@ -42,7 +42,7 @@ static const char *base_of(const struct vendor *v)
 
 int vendor_check_project(struct adapter_call *c, const struct vendor *v, struct error *err)
 {
-	const char *id = database_credential(c->pool, "projectId"), *base = base_of(v);
+	const char *id = database_credential(c->pool, "projectId"), *base = vendor_base_of(v);
 
 	for (const char *p = id; *p; p++)
 		if (!isalnum((unsigned char)*p) && *p != '-' && *p != '_')
@@ -132,7 +132,7 @@ int vendor_send(struct adapter_call *c, const struct vendor *v, const char *meth
 	const char *const headers[] = {arena_printf(c->arena, "Authorization: Bearer %s", token),
 		"Accept: application/json", body ? "Content-Type: application/json" : NULL, NULL};
 	const struct http_request r = {.method = method,
-		.url = arena_printf(c->arena, "%s%s", base_of(v), path),
+		.url = arena_printf(c->arena, "%s%s", vendor_base_of(v), path),
 		.headers = headers,
 		.body = body ? json_print_in(c->arena, body) : (struct str){0},
 		.timeout_s = REQUEST_S,

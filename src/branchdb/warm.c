@@ -8,7 +8,7 @@
 #include "src/sys/git.h"
 #include "src/sys/process.h"
 
-static int ask_git(struct arena *a, const char *worktree, const char *const *argv, char **line,
+static int warm_ask_git(struct arena *a, const char *worktree, const char *const *argv, char **line,
 	struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -34,8 +34,8 @@ static int migrations_digest(struct arena *a, const struct database_pool_spec *p
 	char digest[DIGEST_TEXT], *id = NULL, *changes = NULL;
 
 	*out = NULL;
-	if (migrates && (ask_git(a, worktree, tree, &id, err) < 0 ||
-				ask_git(a, worktree, status, &changes, err) < 0))
+	if (migrates && (warm_ask_git(a, worktree, tree, &id, err) < 0 ||
+				warm_ask_git(a, worktree, status, &changes, err) < 0))
 		return -1;
 	if (changes && *changes)
 		return 0;

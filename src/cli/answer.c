@@ -26,7 +26,7 @@ static int read_answer(
 	return sys_read_all(text, STDIN_FILENO, CONTEXT_MAX, "standard input", err);
 }
 
-static int run(struct invocation *in, struct error *err)
+static int answer_run(struct invocation *in, struct error *err)
 {
 	const struct answer_options *o = in->values;
 	CLEANUP(context_close) struct context_file f = {0};
@@ -68,5 +68,5 @@ const struct verb verb_answer = {
 	.words = "ID [TEXT...]",
 	.options = {options},
 	.size = sizeof(struct answer_options),
-	.run = run,
+	.run = answer_run,
 };

@@ -34,7 +34,7 @@ static const char *person(struct arena *a)
 
 /* ---- what is to be approved ---- */
 
-static void add_output(struct buf *out, const char *directory, const char *const *argv)
+static void approve_add_output(struct buf *out, const char *directory, const char *const *argv)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct git_command git = {.dir = directory, .name = "git", .argv = argv};
@@ -44,7 +44,7 @@ static void add_output(struct buf *out, const char *directory, const char *const
 		buf_add(out, str_cut(buf_str(&text), SHOWN_MAX));
 }
 
-static int show(struct invocation *in, const char *document, struct error *err)
+static int approve_show(struct invocation *in, const char *document, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *item = status_item(document, false);
@@ -59,9 +59,9 @@ static int show(struct invocation *in, const char *document, struct error *err)
 		return 0;
 	range = arena_printf(in->arena, "%s..HEAD", place.base);
 	buf_addc(in->out, '\n');
-	add_output(in->out, place.directory,
+	approve_add_output(in->out, place.directory,
 		(const char *const[]){"git", "log", "--oneline", "--no-decorate", range, NULL});
-	add_output(in->out, place.directory,
+	approve_add_output(in->out, place.directory,
 		(const char *const[]){"git", "diff", "--stat", range, NULL});
 	return 0;
 }
@@ -108,7 +108,7 @@ int cli_answer_approval(struct invocation *in, const char *document, const char 
 	return 0;
 }
 
-static int run(struct invocation *in, struct error *err)
+static int approve_run(struct invocation *in, struct error *err)
 {
 	const struct approve_options *o = in->values;
 	const char *document, *id;
@@ -119,7 +119,7 @@ static int run(struct invocation *in, struct error *err)
 		return cli_answer_approval(in, document, "approved", (struct str){0}, err);
 	return find_approval(in->arena, document, in->words[0], &id, err) < 0
 		       ? -1
-		       : show(in, document, err);
+		       : approve_show(in, document, err);
 }
 
 const struct verb verb_approve = {
@@ -136,5 +136,5 @@ const struct verb verb_approve = {
 	.words = "ID",
 	.options = {options},
 	.size = sizeof(struct approve_options),
-	.run = run,
+	.run = approve_run,
 };

@@ -26,7 +26,7 @@ static const struct option events_options[] = {
 
 /* ---- check ---- */
 
-static void put_faults(struct buf *out, const struct artifact_checked *c, bool good)
+static void artifacts_put_faults(struct buf *out, const struct artifact_checked *c, bool good)
 {
 	for (size_t i = 0; i < c->faults.n; i++)
 		buf_addf(out, "%s:%u:%u: %s%s%s\n", c->file, c->faults.items[i].line,
@@ -52,7 +52,7 @@ static json *checked_json(const struct artifact_checked *c, bool good, const cha
 }
 
 /* A file that cannot be checked does not keep the others from it. The worst code is returned. */
-static int run_check(struct invocation *in, struct error *err)
+static int artifacts_run_check(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct artifacts_options *o = in->values;
@@ -72,14 +72,14 @@ static int run_check(struct invocation *in, struct error *err)
 			error_print(err);
 		code = got > code ? got : code;
 		json_push(files, checked_json(&c, !got, failed ? err->text : NULL));
-		put_faults(&text, &c, !got);
+		artifacts_put_faults(&text, &c, !got);
 	}
 	cli_put_result(in->out, o->json, buf_str(&text),
 		JSON_OBJECT(JSON_BOOL("good", !code), JSON_VALUE("files", files)));
 	return code;
 }
 
-static int run_schema(struct invocation *in, struct error *err)
+static int artifacts_run_schema(struct invocation *in, struct error *err)
 {
 	struct schema *schema;
 
@@ -106,7 +106,7 @@ static void put_word(struct buf *out, const char *before, const char *text, int 
 }
 
 /* TIME  SEVERITY  TYPE  ISSUE/STAGE  the rest as JSON */
-static void put_event(struct buf *out, const json *e)
+static void artifacts_put_event(struct buf *out, const json *e)
 {
 	static const char *const shown[] = {"type", "timestamp", "severity", "issueId", "stage"};
 	CLEANUP(json_free) json *rest = json_copy(e);
@@ -147,7 +147,7 @@ static int run_events(struct invocation *in, struct error *err)
 			dir, skipped == 1 ? "is not an event" : "are not events");
 	for (const json *e = json_first(list); e; e = json_next(e)) {
 		if (!o->json) {
-			put_event(in->out, e);
+			artifacts_put_event(in->out, e);
 			continue;
 		}
 		json_print(in->out, e);
@@ -157,13 +157,14 @@ static int run_events(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("check", "FILE...", run_check,
+	CLI_SUBCOMMAND("check", "FILE...", artifacts_run_check,
 		"check files against their schemas; faults are printed as FILE:LINE:COL",
 		.details = "A file whose name ends in .jsonl is checked line by line. Exit status: "
 			   "1 if there is a fault; 3 if a file is not JSON or names no schema; the "
 			   "other files are checked all the same.",
 		.options = {check_options, CLI_JSON_TABLE(struct artifacts_options)}),
-	CLI_SUBCOMMAND("schema", "[NAME]", run_schema, "list the built-in schemas, or print one"),
+	CLI_SUBCOMMAND("schema", "[NAME]", artifacts_run_schema,
+		"list the built-in schemas, or print one"),
 	CLI_SUBCOMMAND("events", NULL, run_events, "print the events of pipeline runs, one a line",
 		.options = {events_options, CLI_JSON_TABLE(struct artifacts_options)}),
 	NULL,

@@ -14,7 +14,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run_verify(struct invocation *in, struct error *err)
+static int attest_run_verify(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *note = NULL;
@@ -38,7 +38,7 @@ static int run_verify(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("verify", "COMMIT", run_verify,
+	CLI_SUBCOMMAND("verify", "COMMIT", attest_run_verify,
 		"check that the attestation of a commit is of that commit and its tree",
 		.details = "Exit status 1: it names another one, or its signature is not good. 3: "
 			   "there is none.",

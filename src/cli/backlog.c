@@ -41,7 +41,7 @@ static const struct option new_options[] = {
 	OPTION_END,
 };
 
-static int read_backlog(struct invocation *in, struct backlog *b, struct error *err)
+static int backlog_read_backlog(struct invocation *in, struct backlog *b, struct error *err)
 {
 	const struct backlog_options *o = in->values;
 	const char *repo;
@@ -53,7 +53,7 @@ static int read_backlog(struct invocation *in, struct backlog *b, struct error *
 
 /* ---- list, show ---- */
 
-static void put_task(struct buf *out, const struct task *t)
+static void backlog_put_task(struct buf *out, const struct task *t)
 {
 	buf_addf(out, "%-12s %-11s %-8s ", t->id ? t->id : "-", task_state_word(t->state),
 		task_priority_word(t->priority));
@@ -61,25 +61,25 @@ static void put_task(struct buf *out, const struct task *t)
 	cli_end_row(out);
 }
 
-static bool is_wanted(const struct task *t, const char *state)
+static bool backlog_is_wanted(const struct task *t, const char *state)
 {
 	return state ? strcmp(task_state_word(t->state), state) == 0 : t->state != TASK_DONE;
 }
 
-static int run_list(struct invocation *in, struct error *err)
+static int backlog_run_list(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct backlog_options *o = in->values;
 	struct backlog b;
 	json *list;
 
-	if (read_backlog(in, &b, err) < 0)
+	if (backlog_read_backlog(in, &b, err) < 0)
 		return -1;
 	list = json_array();
 	for (size_t i = 0; i < b.n; i++) {
-		if (!is_wanted(&b.tasks[i], o->state))
+		if (!backlog_is_wanted(&b.tasks[i], o->state))
 			continue;
-		put_task(&text, &b.tasks[i]);
+		backlog_put_task(&text, &b.tasks[i]);
 		if (o->json)
 			json_push(list, task_json(in->arena, &b, &b.tasks[i]));
 	}
@@ -100,7 +100,7 @@ static void put_ids(struct buf *out, const char *what, const struct task_list *l
 	buf_adds(out, list->n ? "\n" : "");
 }
 
-static void put_faults(struct buf *out, const struct task *t)
+static void backlog_put_faults(struct buf *out, const struct task *t)
 {
 	for (size_t i = 0; i < t->faults.n; i++) {
 		char line[2048];
@@ -110,7 +110,7 @@ static void put_faults(struct buf *out, const struct task *t)
 	}
 }
 
-static void put_line(struct buf *out, const char *what, const char *text)
+static void backlog_put_line(struct buf *out, const char *what, const char *text)
 {
 	if (text && *text)
 		buf_addf(out, "%-11s %s\n", what, text);
@@ -122,37 +122,37 @@ static void put_details(
 	struct task_list blockers, impact;
 	struct task_criteria criteria;
 
-	put_task(out, t);
-	put_line(out, "file", t->file);
-	put_line(out, "status", t->status_text);
+	backlog_put_task(out, t);
+	backlog_put_line(out, "file", t->file);
+	backlog_put_line(out, "status", t->status_text);
 	if (t->state != TASK_DONE)
-		put_line(out, "not started", task_refusal(in->arena, t));
+		backlog_put_line(out, "not started", task_refusal(in->arena, t));
 	backlog_blockers(b, t, &blockers);
 	backlog_impact(b, t, &impact);
 	put_ids(out, "waits for  ", &blockers);
 	put_ids(out, "needed by  ", &impact);
-	put_line(out, "blocked", t->blocked);
-	put_line(out, "until", t->blocked_until);
-	put_line(out, "unblocked", t->unblocked_by);
-	put_line(out, "assignee", t->assignee);
-	put_line(out, "created", t->created);
-	put_line(out, "updated", t->updated);
-	put_line(out, "spec", t->spec);
+	backlog_put_line(out, "blocked", t->blocked);
+	backlog_put_line(out, "until", t->blocked_until);
+	backlog_put_line(out, "unblocked", t->unblocked_by);
+	backlog_put_line(out, "assignee", t->assignee);
+	backlog_put_line(out, "created", t->created);
+	backlog_put_line(out, "updated", t->updated);
+	backlog_put_line(out, "spec", t->spec);
 	task_criteria(in->arena, t, &criteria);
 	for (size_t i = 0; i < criteria.n; i++)
 		buf_addf(out, "%s #%zu %.*s\n", criteria.items[i].met ? "[x]" : "[ ]", i + 1,
 			(int)criteria.items[i].text.n, criteria.items[i].text.p);
-	put_faults(out, t);
+	backlog_put_faults(out, t);
 }
 
-static int run_show(struct invocation *in, struct error *err)
+static int backlog_run_show(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct backlog_options *o = in->values;
 	const struct task *t;
 	struct backlog b;
 
-	if (read_backlog(in, &b, err) < 0 || backlog_require(&b, in->words[0], &t, err) < 0)
+	if (backlog_read_backlog(in, &b, err) < 0 || backlog_require(&b, in->words[0], &t, err) < 0)
 		return -1;
 	put_details(in, &b, t, &text);
 	cli_put_result(
@@ -163,7 +163,7 @@ static int run_show(struct invocation *in, struct error *err)
 /* ---- check ---- */
 
 /* Each fault of each file, and of the graph. */
-static int run_check(struct invocation *in, struct error *err)
+static int backlog_run_check(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct backlog_options *o = in->values;
@@ -173,10 +173,10 @@ static int run_check(struct invocation *in, struct error *err)
 	json *list;
 	bool good;
 
-	if (read_backlog(in, &b, err) < 0)
+	if (backlog_read_backlog(in, &b, err) < 0)
 		return -1;
 	for (size_t i = 0; i < b.n; i++) {
-		put_faults(&text, &b.tasks[i]);
+		backlog_put_faults(&text, &b.tasks[i]);
 		if (!b.tasks[i].completed && b.tasks[i].state == TASK_DONE)
 			error_log("%s: stale task: its status is '%s': git mv it to '%s'",
 				b.tasks[i].file, b.tasks[i].status_text, BACKLOG_COMPLETED);
@@ -201,7 +201,7 @@ static int run_check(struct invocation *in, struct error *err)
 
 /* ---- new ---- */
 
-static int run_new(struct invocation *in, struct error *err)
+static int backlog_run_new(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf title = BUF_INIT;
 	const struct backlog_options *o = in->values;
@@ -246,7 +246,7 @@ static int run_done(struct invocation *in, struct error *err)
 	const char *file;
 	bool made;
 
-	if (read_backlog(in, &b, err) < 0)
+	if (backlog_read_backlog(in, &b, err) < 0)
 		return -1;
 	if (backlog_require(&b, in->words[0], &t, err) < 0)
 		return -1;
@@ -261,7 +261,7 @@ static int run_done(struct invocation *in, struct error *err)
 
 /* ---- release ---- */
 
-static int run_release(struct invocation *in, struct error *err)
+static int backlog_run_release(struct invocation *in, struct error *err)
 {
 	const struct backlog_options *o = in->values;
 	const char *repo;
@@ -275,25 +275,26 @@ static int run_release(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("list", NULL, run_list, "list the tasks that are not done",
+	CLI_SUBCOMMAND("list", NULL, backlog_run_list, "list the tasks that are not done",
 		.details = "A line for each task: its id, its state, its effective priority (that "
 			   "of the most urgent open task that needs it), its title.",
 		.options = {common_options, list_options}),
-	CLI_SUBCOMMAND("show", "ID", run_show,
+	CLI_SUBCOMMAND("show", "ID", backlog_run_show,
 		"print a task: why it waits, what waits for it, its acceptance criteria",
 		.options = {common_options}),
-	CLI_SUBCOMMAND("check", NULL, run_check,
+	CLI_SUBCOMMAND("check", NULL, backlog_run_check,
 		"print every fault of the files and of the dependencies; exit status 1 if there "
 		"is one",
 		.options = {common_options}),
-	CLI_SUBCOMMAND("new", "TITLE...", run_new, "write a new task and print its id and file",
+	CLI_SUBCOMMAND("new", "TITLE...", backlog_run_new,
+		"write a new task and print its id and file",
 		.options = {common_options, new_options}),
 	CLI_SUBCOMMAND("done", "ID", run_done,
 		"mark a task as done: move its file to backlog/completed, and commit that",
 		.details = "Commits on the branch that is checked out. A second call changes "
 			   "nothing.",
 		.options = {repo_options}),
-	CLI_SUBCOMMAND("release", "[ID]", run_release,
+	CLI_SUBCOMMAND("release", "[ID]", backlog_run_release,
 		"forget the failures of a parked task, so that the next tick goes on with it",
 		.details = "Without an ID: of all. A task is parked when its step has failed five "
 			   "times in a row, or its work item three times; remove the cause first. "

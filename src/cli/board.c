@@ -26,7 +26,7 @@ static void put_row(struct buf *out, const json *r)
 	cli_end_row(out);
 }
 
-static int run_list(struct invocation *in, struct error *err)
+static int board_run_list(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct board_options *o = in->values;
@@ -44,7 +44,7 @@ static int run_list(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int decide(struct invocation *in, enum board_decision decision, struct error *err)
+static int cli_board_decide(struct invocation *in, enum board_decision decision, struct error *err)
 {
 	const struct board_options *o = in->values;
 	const char *repo;
@@ -62,21 +62,21 @@ static int decide(struct invocation *in, enum board_decision decision, struct er
 
 static int run_approve(struct invocation *in, struct error *err)
 {
-	return decide(in, BOARD_APPROVED, err);
+	return cli_board_decide(in, BOARD_APPROVED, err);
 }
 
 static int run_hold(struct invocation *in, struct error *err)
 {
-	return decide(in, BOARD_HELD, err);
+	return cli_board_decide(in, BOARD_HELD, err);
 }
 
 static int run_drop(struct invocation *in, struct error *err)
 {
-	return decide(in, BOARD_DROPPED, err);
+	return cli_board_decide(in, BOARD_DROPPED, err);
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("list", NULL, run_list,
+	CLI_SUBCOMMAND("list", NULL, board_run_list,
 		"the requests on the board: their state, since when they wait, and who has taken "
 		"them",
 		.options = {CLI_JSON_TABLE(struct board_options)}),

@@ -12,7 +12,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run(struct invocation *in, struct error *err)
+static int brief_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const struct brief_options *o = in->values;
@@ -40,5 +40,5 @@ const struct verb verb_brief = {
 	.words = "[ID]",
 	.options = {options},
 	.size = sizeof(struct brief_options),
-	.run = run,
+	.run = brief_run,
 };

@@ -15,7 +15,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run(struct invocation *in, struct error *err)
+static int cancel_run(struct invocation *in, struct error *err)
 {
 	struct run_step_call call = *(const struct run_step_call *)in->values;
 
@@ -43,5 +43,5 @@ const struct verb verb_cancel = {
 	.words = "ID",
 	.options = {options},
 	.size = sizeof(struct run_step_call),
-	.run = run,
+	.run = cancel_run,
 };

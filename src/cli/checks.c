@@ -28,7 +28,7 @@ static int wait_for_checks(
 	}
 }
 
-static int run(struct invocation *in, struct error *err)
+static int checks_run(struct invocation *in, struct error *err)
 {
 	struct forge_checks checks;
 	struct forge_pull p;
@@ -65,5 +65,5 @@ const struct verb verb_checks = {
 		"which the output says. Exit status 1: a check failed.",
 	.examples = "dev-team checks https://github.com/acme/shop/pull/7",
 	.words = "[URL]",
-	.run = run,
+	.run = checks_run,
 };

@@ -18,7 +18,7 @@ int cli_read_text(struct buf *out, const char *file, size_t max, struct error *e
 	return sys_read_file(out, file, max, NULL, err);
 }
 
-static bool is_path(struct str word)
+static bool cli_is_path(struct str word)
 {
 	return str_find(word, STR("/")) < word.n || str_ends(word, ".md") ||
 	       str_ends(word, ".jsonl") || !path_is_id(word);
@@ -31,7 +31,7 @@ int cli_find_document(struct invocation *in, const char *word, const char **path
 	bool there;
 
 	*path = word;
-	if (is_path(str_of(word)))
+	if (cli_is_path(str_of(word)))
 		return 0;
 	if (locate_repository(in->arena, NULL, &repo, &ignored) < 0)
 		return error_set(err, ERR_STATE,

@@ -1,6 +1,6 @@
 #include "src/cli/cli.h"
 
-static int run(struct invocation *in, struct error *err)
+static int completion_run(struct invocation *in, struct error *err)
 {
 	const char *shell = in->words[0];
 
@@ -24,5 +24,5 @@ const struct verb verb_completion = {
 		    "dev-team completion zsh >~/.zsh/completions/_dev_team\n"
 		    "dev-team completion fish >~/.config/fish/completions/dev-team.fish",
 	.words = "bash|zsh|fish",
-	.run = run,
+	.run = completion_run,
 };

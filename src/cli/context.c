@@ -6,7 +6,7 @@
 #include "src/sys/path.h"
 #include "src/verify/history.h"
 
-static int open_document(
+static int context_open_document(
 	struct invocation *in, struct context_file *f, enum context_mode mode, struct error *err)
 {
 	const char *file;
@@ -73,7 +73,7 @@ static void put_item(struct buf *out, const json *item)
 			json_get_str(item, "file"));
 }
 
-static int run_list(struct invocation *in, struct error *err)
+static int context_run_list(struct invocation *in, struct error *err)
 {
 	const struct context_list_options *o = in->values;
 	CLEANUP(json_free) json *items = json_array();
@@ -104,7 +104,7 @@ static int run_get(struct invocation *in, struct error *err)
 	CLEANUP(context_close) struct context_file f = {0};
 	const char *key = in->words[1];
 
-	if (open_document(in, &f, CONTEXT_READ_ONLY, err) < 0)
+	if (context_open_document(in, &f, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	if (!context_has(&f.doc, key))
 		return error_set(err, ERR_INPUT, "'%s' has no key '%.100s'", f.path, key);
@@ -123,7 +123,7 @@ static int run_set(struct invocation *in, struct error *err)
 		return -1;
 	value = str_trim(buf_str(&text));
 	if (context_check_key(in->arena, in->words[1], &value, err) < 0 ||
-		open_document(in, &f, CONTEXT_MUST_EXIST, err) < 0)
+		context_open_document(in, &f, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
 	return context_set_key(&f, in->words[1], value, err);
 }
@@ -143,7 +143,7 @@ static int show_section(struct invocation *in, const struct context_file *f, str
 }
 
 /* The frontmatter and every section that has text. */
-static int show_all(struct invocation *in, const struct context_file *f, struct error *err)
+static int context_show_all(struct invocation *in, const struct context_file *f, struct error *err)
 {
 	buf_add(in->out, str_sub(f->doc.text, 0, f->doc.head_end));
 	buf_adds(in->out, "---\n");
@@ -158,14 +158,14 @@ static int show_all(struct invocation *in, const struct context_file *f, struct 
 	return 0;
 }
 
-static int run_show(struct invocation *in, struct error *err)
+static int context_run_show(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
-	if (open_document(in, &f, CONTEXT_READ_ONLY, err) < 0)
+	if (context_open_document(in, &f, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	if (in->n == 1)
-		return show_all(in, &f, err);
+		return context_show_all(in, &f, err);
 	for (size_t i = 1; i < in->n; i++) {
 		buf_adds(in->out, i > 1 ? "\n" : "");
 		if (show_section(in, &f, str_of(in->words[i]), in->n > 2, err) < 0)
@@ -174,13 +174,13 @@ static int run_show(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int run_check(struct invocation *in, struct error *err)
+static int context_run_check(struct invocation *in, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *actions = NULL;
 	struct lease_holder h;
 
-	if (open_document(in, &f, CONTEXT_READ_ONLY, err) < 0 ||
+	if (context_open_document(in, &f, CONTEXT_READ_ONLY, err) < 0 ||
 		action_load(&f.doc, &actions, err) < 0 || lease_read(&f, &h, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s: good; %s is in '%s', %zu sections, %zu outstanding", f.path,
@@ -225,7 +225,7 @@ static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("path", "ID", run_path,
 		"print where the document of a work item is, or would be",
 		.options = {path_options}, .size = sizeof(struct context_path_options)),
-	CLI_SUBCOMMAND("list", "[DIR]", run_list,
+	CLI_SUBCOMMAND("list", "[DIR]", context_run_list,
 		"print the state of every work item in DIR and below; without DIR, in the state "
 		"directory",
 		.options = {list_options}, .size = sizeof(struct context_list_options)),
@@ -233,9 +233,9 @@ static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("set", "ID|FILE KEY < VALUE", run_set,
 		"set a frontmatter key to the text on standard input, under the lock; everything "
 		"else stays byte for byte"),
-	CLI_SUBCOMMAND("show", "ID|FILE [SECTION...]", run_show,
+	CLI_SUBCOMMAND("show", "ID|FILE [SECTION...]", context_run_show,
 		"print the whole document, or the text of the named sections"),
-	CLI_SUBCOMMAND("check", "ID|FILE", run_check,
+	CLI_SUBCOMMAND("check", "ID|FILE", context_run_check,
 		"parse the document and print its state and owner; a fault is printed as "
 		"FILE:LINE:COL, exit status 3"),
 	CLI_SUBCOMMAND("restore", "ID|FILE [N]", run_restore,

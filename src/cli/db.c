@@ -156,8 +156,8 @@ static int run_db_allocate(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static bool is_meant(const struct db_session *s, const struct branchdb_branch *b, const char *word,
-	const struct db_options *o)
+static bool db_is_meant(const struct db_session *s, const struct branchdb_branch *b,
+	const char *word, const struct db_options *o)
 {
 	if (o->database && strcmp(b->pool, s->pool.databases[0]->name) != 0)
 		return false;
@@ -191,7 +191,7 @@ static int run_db_reclaim(struct invocation *in, struct error *err)
 		const struct branchdb_branch *b = &all.items[i];
 		bool used = false;
 
-		if (!is_meant(&s, b, word, o))
+		if (!db_is_meant(&s, b, word, o))
 			continue;
 		if (*b->of && pool_databases_in_use(&s.d, b->of, &used, err) < 0)
 			return -1;

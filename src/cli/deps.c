@@ -24,7 +24,7 @@ static const struct option draw_options[] = {
 };
 static const struct deps_options defaults = {.format = "svg"};
 
-static int read_backlog(struct invocation *in, struct backlog *b, struct error *err)
+static int deps_read_backlog(struct invocation *in, struct backlog *b, struct error *err)
 {
 	const struct deps_options *o = in->values;
 	const char *repo;
@@ -59,7 +59,7 @@ static int run_frontier(struct invocation *in, struct error *err)
 	struct task_list list;
 	struct backlog b;
 
-	if (read_backlog(in, &b, err) < 0)
+	if (deps_read_backlog(in, &b, err) < 0)
 		return -1;
 	backlog_frontier(&b, backlog_order(), false, &list);
 	put_tasks(in, &b, "frontier", &list);
@@ -74,7 +74,7 @@ static int run_reach(struct invocation *in, const char *key,
 	const struct task *t;
 	struct backlog b;
 
-	if (read_backlog(in, &b, err) < 0 || backlog_require(&b, in->words[0], &t, err) < 0)
+	if (deps_read_backlog(in, &b, err) < 0 || backlog_require(&b, in->words[0], &t, err) < 0)
 		return -1;
 	find(&b, t, &list);
 	put_tasks(in, &b, key, &list);
@@ -107,7 +107,7 @@ static int run_validate(struct invocation *in, struct error *err)
 	json *dangling, *cycles;
 	struct backlog b;
 
-	if (read_backlog(in, &b, err) < 0)
+	if (deps_read_backlog(in, &b, err) < 0)
 		return -1;
 	backlog_validate(&b, &problems);
 	dangling = json_array();
@@ -131,13 +131,13 @@ static int run_validate(struct invocation *in, struct error *err)
 	return problems.n ? ERR_CHECK : 0;
 }
 
-static int run_draw(struct invocation *in, struct error *err)
+static int deps_run_draw(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf dot = BUF_INIT;
 	const struct deps_options *o = in->values;
 	struct backlog b;
 
-	if (read_backlog(in, &b, err) < 0)
+	if (deps_read_backlog(in, &b, err) < 0)
 		return -1;
 	backlog_draw_dot(&b, o->all, &dot);
 	if (strcmp(o->format, "svg") == 0)
@@ -161,7 +161,8 @@ static const struct verb *const subcommands[] = {
 		.options = {common_options, json_options}),
 	CLI_SUBCOMMAND("impact", "ID", run_impact, "list the open tasks that wait for a task",
 		.options = {common_options, json_options}),
-	CLI_SUBCOMMAND("draw", NULL, run_draw, "print the graph of the open tasks as SVG or DOT",
+	CLI_SUBCOMMAND("draw", NULL, deps_run_draw,
+		"print the graph of the open tasks as SVG or DOT",
 		.options = {common_options, draw_options}),
 	NULL,
 };

@@ -42,7 +42,7 @@ static int put_permissions(struct buf *out)
 	return 0;
 }
 
-static int run(struct invocation *in, struct error *err)
+static int doctor_run(struct invocation *in, struct error *err)
 {
 	const struct doctor_options *o = in->values;
 	struct run_step_call call = o->call;
@@ -73,5 +73,5 @@ const struct verb verb_doctor = {
 	.words = "[ID]",
 	.options = {options},
 	.size = sizeof(struct doctor_options),
-	.run = run,
+	.run = doctor_run,
 };

@@ -48,7 +48,7 @@ static const struct {
 };
 
 /* Revisions are numbers, all else that is shown is text. */
-static const char *value_of(const json *e, const char *key, char number[24])
+static const char *events_value_of(const json *e, const char *key, char number[24])
 {
 	int64_t n = json_get_int(e, key, -1);
 
@@ -78,7 +78,7 @@ static void put_texts(struct buf *out, const json *list, const char *before)
 	}
 }
 
-static void put_event(struct buf *out, const json *e)
+static void events_put_event(struct buf *out, const json *e)
 {
 	char number[24];
 	const char *ts = json_get_str(e, "ts"), *type = json_get_str(e, "type");
@@ -87,7 +87,7 @@ static void put_event(struct buf *out, const json *e)
 	buf_addf(out, "%6lld  %s  %-10s", (long long)json_get_int(e, "seq", 0), ts ? ts : "?",
 		type ? type : "?");
 	for (size_t i = 0; i < COUNT(shown); i++) {
-		const char *text = value_of(e, shown[i].key, number);
+		const char *text = events_value_of(e, shown[i].key, number);
 
 		/* Every dispatch has an owner; only a change of it is shown. */
 		if (strcmp(shown[i].key, "owner") == 0 && !json_get(e, "from"))
@@ -111,14 +111,14 @@ static void show_event(void *data, const json *event, struct str line)
 	const struct events_options *o = in->values;
 
 	if (!o->json) {
-		put_event(in->out, event);
+		events_put_event(in->out, event);
 		return;
 	}
 	buf_add(in->out, line);
 	buf_addc(in->out, '\n');
 }
 
-static int run(struct invocation *in, struct error *err)
+static int events_run(struct invocation *in, struct error *err)
 {
 	const struct events_options *o = in->values;
 
@@ -139,5 +139,5 @@ const struct verb verb_events = {
 	.words = "ID|FILE",
 	.options = {options},
 	.size = sizeof(struct events_options),
-	.run = run,
+	.run = events_run,
 };

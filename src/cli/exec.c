@@ -20,7 +20,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run(struct invocation *in, struct error *err)
+static int exec_run(struct invocation *in, struct error *err)
 {
 	const struct exec_options *o = in->values;
 	const char *const *env;
@@ -68,5 +68,5 @@ const struct verb verb_exec = {
 	.options = {options},
 	.size = sizeof(struct exec_options),
 	.defaults = &(const struct exec_options){.wait_s = SCRIPT_WAIT_FOREVER},
-	.run = run,
+	.run = exec_run,
 };

@@ -13,7 +13,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run(struct invocation *in, struct error *err)
+static int fork_run(struct invocation *in, struct error *err)
 {
 	const struct fork_options *o = in->values;
 	struct history_place from;
@@ -51,5 +51,5 @@ const struct verb verb_fork = {
 	.words = "ID@N|FILE@N",
 	.options = {options},
 	.size = sizeof(struct fork_options),
-	.run = run,
+	.run = fork_run,
 };

@@ -45,20 +45,20 @@ static const struct option release_options[] = {
 static const struct gate_options defaults = {
 	.wait_s = GATE_WAIT_MS / 1000.0, .attempts = REBASE_ATTEMPTS};
 
-static unsigned wait_ms(const struct gate_options *o)
+static unsigned gate_wait_ms(const struct gate_options *o)
 {
 	return (unsigned)(o->wait_s * 1000 + 0.5);
 }
 
 /* ---- run ---- */
 
-static int run_run(struct invocation *in, struct error *err)
+static int gate_run_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct gate_options *o = in->values;
 	struct gate_run_ask ask = {.who = o->who ? o->who : in->words[0],
 		.argv = in->words,
-		.wait_ms = wait_ms(o),
+		.wait_ms = gate_wait_ms(o),
 		.output = o->json ? STDERR_FILENO : -1}; /* standard output is the result's */
 	int status = 0, rc;
 
@@ -81,7 +81,7 @@ static int run_run(struct invocation *in, struct error *err)
 
 /* ---- status and release ---- */
 
-static void put_holder(struct buf *out, const struct gate_holder *h)
+static void gate_put_holder(struct buf *out, const struct gate_holder *h)
 {
 	char since[CLOCK_TEXT];
 
@@ -114,7 +114,7 @@ static void put_record(struct buf *out, const struct rebase_record *r)
 	buf_addc(out, '\n');
 }
 
-static int run_status(struct invocation *in, struct error *err)
+static int gate_run_status(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -130,7 +130,7 @@ static int run_status(struct invocation *in, struct error *err)
 		rebase_list(in->arena, &p, &list, &n, err) < 0)
 		return -1;
 	if (length)
-		put_holder(&text, &line[0]);
+		gate_put_holder(&text, &line[0]);
 	else
 		buf_addf(&text, "free (last fence %lld)\n", (long long)fence);
 	waiting = json_array();
@@ -151,7 +151,7 @@ static int run_status(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int run_release(struct invocation *in, struct error *err)
+static int gate_run_release(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct gate_options *o = in->values;
@@ -226,7 +226,7 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebas
 	const struct gate_options *o = in->values;
 	const struct gate_ask wait = {
 		.who = o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->of->branch),
-		.wait_ms = wait_ms(o)};
+		.wait_ms = gate_wait_ms(o)};
 	int cancel, rc;
 
 	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
@@ -277,13 +277,13 @@ static int run_rebase(struct invocation *in, struct error *err)
 /* ---- the subcommands ---- */
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("run", "-- COMMAND...", run_run,
+	CLI_SUBCOMMAND("run", "-- COMMAND...", gate_run_run,
 		"wait for the gate, run COMMAND, release the gate",
 		.details = "The exit status is the command's own. What it leaves in the "
 			   "background is ended with it. With --json the command's "
 			   "output goes to standard error.",
 		.options = {hold_options, cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),
-	CLI_SUBCOMMAND("status", NULL, run_status,
+	CLI_SUBCOMMAND("status", NULL, gate_run_status,
 		"print who holds the gate and which branches are suspended",
 		.options = {cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),
 	CLI_SUBCOMMAND("rebase", "BRANCH|SLUG|PATH", run_rebase,
@@ -293,7 +293,7 @@ static const struct verb *const subcommands[] = {
 			   "conflict; 4 if someone else has pushed the branch, or the worktree has "
 			   "uncommitted changes or an unfinished merge.",
 		.options = {rebase_options, hold_options, cli_pool_options}),
-	CLI_SUBCOMMAND("release", NULL, run_release,
+	CLI_SUBCOMMAND("release", NULL, gate_run_release,
 		"end the holder's processes and take the gate away from it",
 		.options = {release_options, cli_pool_options,
 			CLI_JSON_TABLE(struct gate_options)}),

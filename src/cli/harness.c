@@ -82,7 +82,7 @@ static json *facts_json(const struct harness *h)
 		JSON_VALUE("credentials", json_names(h->credentials)));
 }
 
-static int run_list(struct invocation *in, struct error *err)
+static int harness_run_list(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct harness_options *o = in->values;
@@ -168,7 +168,7 @@ static int read_model(
 	return harness_choose_model(h, &r, o->model, id, err);
 }
 
-static void put_result(struct buf *out, const char *name, const struct harness_result *r)
+static void harness_put_result(struct buf *out, const char *name, const struct harness_result *r)
 {
 	buf_adds(out, r->text);
 	if (*r->text && !str_ends(str_of(r->text), "\n"))
@@ -177,7 +177,7 @@ static void put_result(struct buf *out, const char *name, const struct harness_r
 		error_log("harness '%s': %s: %s", name, harness_status_names[r->status], r->detail);
 }
 
-static json *result_json(const char *name, const struct harness_result *r)
+static json *harness_result_json(const char *name, const struct harness_result *r)
 {
 	json *j = JSON_OBJECT(JSON_TEXT("harness", name),
 		JSON_TEXT("status", harness_status_names[r->status]),
@@ -196,7 +196,7 @@ static void beat(void *data, const struct harness_event *e)
 			(long long)e->tokens);
 }
 
-static int run_run(struct invocation *in, struct error *err)
+static int harness_run_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
 	const struct harness_options *o = in->values;
@@ -223,9 +223,9 @@ static int run_run(struct invocation *in, struct error *err)
 	if (rc < 0)
 		return -1;
 	if (o->json)
-		json_print_line(in->out, result_json(in->words[0], &r));
+		json_print_line(in->out, harness_result_json(in->words[0], &r));
 	else
-		put_result(in->out, in->words[0], &r);
+		harness_put_result(in->out, in->words[0], &r);
 	if (r.status == HARNESS_UNAVAILABLE)
 		return ERR_SYSTEM;
 	return r.status == HARNESS_SUCCESS ? 0 : ERR_CHECK;
@@ -260,7 +260,7 @@ static json *notes_json(const struct pipeline_check *l, bool faults)
 	return list;
 }
 
-static json *check_json(const struct pipeline *p, const struct pipeline_check *l)
+static json *harness_check_json(const struct pipeline *p, const struct pipeline_check *l)
 {
 	json *stages = json_array();
 
@@ -295,7 +295,7 @@ static void put_check(struct buf *out, const struct pipeline *p, const struct pi
 	}
 }
 
-static int run_check(struct invocation *in, struct error *err)
+static int harness_run_check(struct invocation *in, struct error *err)
 {
 	const struct harness_options *o = in->values;
 	const char *artifacts = o->artifacts ? path_absolute(in->arena, o->artifacts) : NULL;
@@ -317,21 +317,21 @@ static int run_check(struct invocation *in, struct error *err)
 	if (harness_check_pipeline(in->arena, &q, &l, err) < 0)
 		return -1;
 	if (o->json)
-		json_print_line(in->out, check_json(q.pipeline, &l));
+		json_print_line(in->out, harness_check_json(q.pipeline, &l));
 	else
 		put_check(in->out, q.pipeline, &l);
 	return l.n_faults ? ERR_CHECK : 0;
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("list", NULL, run_list, "print what each harness can do",
+	CLI_SUBCOMMAND("list", NULL, harness_run_list, "print what each harness can do",
 		.options = {CLI_JSON_TABLE(struct harness_options)}),
 	CLI_SUBCOMMAND("probe", "[NAME...]", run_probe,
 		"print whether harnesses are installed and can be used",
 		.details = "Exit status 1: one of those named is unavailable; without a name, all "
 			   "are.",
 		.options = {CLI_JSON_TABLE(struct harness_options)}),
-	CLI_SUBCOMMAND("run", "NAME", run_run,
+	CLI_SUBCOMMAND("run", "NAME", harness_run_run,
 		"send the prompt on standard input to a harness and print its last message",
 		.details =
 			"A harness gets PATH, HOME, TERM, the language, TMPDIR, proxies and "
@@ -341,7 +341,7 @@ static const struct verb *const subcommands[] = {
 			"Exit status: 1 after a failure, at the time limit, over the budget; 5 if "
 			"the harness cannot be used (not installed, not logged in, at its limit).",
 		.options = {run_options, CLI_JSON_TABLE(struct harness_options)}),
-	CLI_SUBCOMMAND("check", "PIPELINE", run_check,
+	CLI_SUBCOMMAND("check", "PIPELINE", harness_run_check,
 		"check that the stages of a pipeline can run on the harnesses they name",
 		.details =
 			"PIPELINE is a name in the directory of resources, or a file. Prints the "

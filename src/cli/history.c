@@ -27,7 +27,7 @@ struct history_request {
 };
 
 /* `FILE@N M` is `FILE N M`. */
-static int read_request(
+static int history_read_request(
 	struct invocation *in, struct history_request *q, size_t min, size_t max, struct error *err)
 {
 	const char *file;
@@ -51,12 +51,12 @@ static int read_request(
 }
 
 /* The revisions before the damage are listed all the same. */
-static int run_list(struct invocation *in, struct error *err)
+static int history_run_list(struct invocation *in, struct error *err)
 {
 	const struct history_options *o = in->values;
 	struct history_request q;
 
-	if (read_request(in, &q, 0, 0, err) < 0)
+	if (history_read_request(in, &q, 0, 0, err) < 0)
 		return -1;
 	if (history_list(&q.place, o->last, o->json, in->out, err) == 0)
 		return 0;
@@ -66,11 +66,11 @@ static int run_list(struct invocation *in, struct error *err)
 	return ERR_INPUT;
 }
 
-static int run_show(struct invocation *in, struct error *err)
+static int history_run_show(struct invocation *in, struct error *err)
 {
 	struct history_request q;
 
-	if (read_request(in, &q, 1, 1, err) < 0)
+	if (history_read_request(in, &q, 1, 1, err) < 0)
 		return -1;
 	return history_document(&q.place, q.rev[0], in->out, NULL, err);
 }
@@ -79,31 +79,32 @@ static int run_diff(struct invocation *in, struct error *err)
 {
 	struct history_request q;
 
-	if (read_request(in, &q, 1, 2, err) < 0)
+	if (history_read_request(in, &q, 1, 2, err) < 0)
 		return -1;
 	return history_diff(in->arena, &q.place, q.rev[0], q.rev[1], in->out, err);
 }
 
-static int run_verify(struct invocation *in, struct error *err)
+static int history_run_verify(struct invocation *in, struct error *err)
 {
 	const struct history_options *o = in->values;
 	struct history_request q;
 	struct replay_result v;
 
-	if (read_request(in, &q, 0, 0, err) < 0 || replay_verify(in->arena, &q.place, &v, err) < 0)
+	if (history_read_request(in, &q, 0, 0, err) < 0 ||
+		replay_verify(in->arena, &q.place, &v, err) < 0)
 		return -1;
 	replay_report(&v, o->json, in->out);
 	return v.differ ? ERR_CHECK : 0;
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("list", "ID|FILE", run_list, "list the revisions; '!' marks edits by hand",
-		.options = {list_options}),
-	CLI_SUBCOMMAND(
-		"show", "ID|FILE [N]", run_show, "print the document at revision N, byte for byte"),
+	CLI_SUBCOMMAND("list", "ID|FILE", history_run_list,
+		"list the revisions; '!' marks edits by hand", .options = {list_options}),
+	CLI_SUBCOMMAND("show", "ID|FILE [N]", history_run_show,
+		"print the document at revision N, byte for byte"),
 	CLI_SUBCOMMAND("diff", "ID|FILE [N] [M]", run_diff,
 		"print the changes from revision N to M, or to the current document"),
-	CLI_SUBCOMMAND("verify", "ID|FILE", run_verify,
+	CLI_SUBCOMMAND("verify", "ID|FILE", history_run_verify,
 		"replay the recorded history and compare every state; exit status 1 if one differs",
 		.options = {verify_options}),
 	NULL,
@@ -124,5 +125,5 @@ const struct verb verb_history = {
 	.options = {list_options},
 	.size = sizeof(struct history_options),
 	.subcommands = subcommands,
-	.run = run_list,
+	.run = history_run_list,
 };

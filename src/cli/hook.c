@@ -28,7 +28,7 @@ static void end_hook(int signal)
 }
 
 /* All of the input is read in any case: the client must not find the pipe closed. */
-static int run(struct invocation *in, struct error *err)
+static int hook_run(struct invocation *in, struct error *err)
 {
 	const struct hook_options *o = in->values;
 	CLEANUP(buf_release) struct buf event = BUF_INIT;
@@ -70,5 +70,5 @@ const struct verb verb_hook = {
 	.words = "EVENT",
 	.options = {options},
 	.size = sizeof(struct hook_options),
-	.run = run,
+	.run = hook_run,
 };

@@ -11,7 +11,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run(struct invocation *in, struct error *err)
+static int init_run(struct invocation *in, struct error *err)
 {
 	const struct init_options *o = in->values;
 	const char *repo;
@@ -33,5 +33,5 @@ const struct verb verb_init = {
 	.examples = "dev-team init",
 	.options = {options},
 	.size = sizeof(struct init_options),
-	.run = run,
+	.run = init_run,
 };

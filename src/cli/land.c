@@ -53,7 +53,7 @@ static bool is_own_script(const char *id)
 	return own && strcmp(own, id) == 0;
 }
 
-static int read_item(
+static int land_read_item(
 	struct invocation *in, const char *document, struct land_ask *ask, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -82,7 +82,7 @@ static int read_item(
 }
 
 /* A word is a work item if there is one of that id, else a branch. */
-static int find_branch(struct invocation *in, struct land_ask *ask, struct error *err)
+static int land_find_branch(struct invocation *in, struct land_ask *ask, struct error *err)
 {
 	const struct land_options *o = in->values;
 	const char *document, *root;
@@ -99,11 +99,12 @@ static int find_branch(struct invocation *in, struct land_ask *ask, struct error
 		return -1;
 	if (!there && o->context_file)
 		return status_refuse_unknown(in->words[0], document, err);
-	return there ? read_item(in, document, ask, err) : 0;
+	return there ? land_read_item(in, document, ask, err) : 0;
 }
 
 /* That of the item, else the open one of the branch. */
-static int find_pull(struct arena *a, const struct pool *p, struct land_ask *ask, struct error *err)
+static int land_find_pull(
+	struct arena *a, const struct pool *p, struct land_ask *ask, struct error *err)
 {
 	struct forge_open_pulls open;
 
@@ -132,7 +133,7 @@ static const char *default_check(struct arena *a, const char *repo)
 
 /* ---- the result ---- */
 
-static void put_result(struct buf *out, const struct land *l, bool pr)
+static void land_put_result(struct buf *out, const struct land *l, bool pr)
 {
 	if (l->output && l->output[0])
 		buf_addf(out, "%s\n", l->output);
@@ -275,7 +276,7 @@ static int list_waiting(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int run(struct invocation *in, struct error *err)
+static int land_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct land_options *o = in->values;
@@ -286,7 +287,7 @@ static int run(struct invocation *in, struct error *err)
 
 	if (!in->n)
 		return list_waiting(in, err);
-	if (find_branch(in, &ask, err) < 0 || locate_pool(in->arena, &o->pool, &p, err) < 0)
+	if (land_find_branch(in, &ask, err) < 0 || locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	if (!ask.check)
 		ask.check = default_check(in->arena, p.repo);
@@ -294,7 +295,7 @@ static int run(struct invocation *in, struct error *err)
 		ask.check = NULL;
 	if (!o->pr)
 		ask.pull = NULL;
-	else if (find_pull(in->arena, &p, &ask, err) < 0)
+	else if (land_find_pull(in->arena, &p, &ask, err) < 0)
 		return -1;
 	ask.method = o->method;
 	if (!ask.target)
@@ -304,7 +305,7 @@ static int run(struct invocation *in, struct error *err)
 	if (o->json)
 		json_print_line(in->out, land_json(&l));
 	else
-		put_result(in->out, &l, o->pr);
+		land_put_result(in->out, &l, o->pr);
 	if (l.fate != LAND_LANDED)
 		return l.fate == LAND_MOVED || l.fate == LAND_NEEDS_PERSON ? ERR_STATE : ERR_CHECK;
 	if (!is_own_script(in->words[0]) && land_return(in->arena, &p, &l, &kept, err) < 0)
@@ -340,5 +341,5 @@ const struct verb verb_land = {
 	.options = {options, cli_pool_options},
 	.size = sizeof(struct land_options),
 	.defaults = &defaults,
-	.run = run,
+	.run = land_run,
 };

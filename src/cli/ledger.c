@@ -120,7 +120,7 @@ static int open_call(struct invocation *in, struct ledger_call *c, bool write, s
 }
 
 /* As a run would ask: the model of the stage on that harness. */
-static int set_price(struct invocation *in, const struct ledger_call *c,
+static int ledger_set_price(struct invocation *in, const struct ledger_call *c,
 	const struct stage_spec *stage, const struct harness *h, struct quota_request *q,
 	struct error *err)
 {
@@ -152,7 +152,7 @@ static int ask_for(struct invocation *in, const struct ledger_call *c,
 		quota_request(
 			in->arena, &c->resources, c->pipeline, stage, name, account, out, err) < 0)
 		return -1;
-	if (out->n_seats && set_price(in, c, stage, h, out, err) < 0)
+	if (out->n_seats && ledger_set_price(in, c, stage, h, out, err) < 0)
 		return -1;
 	out->action = o->action;
 	out->owner = process_client_name(in->arena);
@@ -213,7 +213,7 @@ static int parse_queue(
 	return 0;
 }
 
-static json *events_json(const struct quota_events *e)
+static json *ledger_events_json(const struct quota_events *e)
 {
 	json *list = json_array();
 
@@ -237,7 +237,8 @@ static json *decision_json(const struct quota_request *r, const struct quota_dec
 		JSON_INT("input", d->input), JSON_INT("output", d->output),
 		JSON_INT("reservedTokens", d->charge),
 		JSON_NUMBER("reservedUsd", (double)d->cost / 1e6),
-		JSON_BOOL("repeated", d->repeated), JSON_VALUE("events", events_json(&d->events)));
+		JSON_BOOL("repeated", d->repeated),
+		JSON_VALUE("events", ledger_events_json(&d->events)));
 }
 
 static void put_decision(
@@ -289,7 +290,7 @@ static json *settled_json(const struct quota_request *r, const struct quota_sett
 		JSON_INT("input", s->input), JSON_INT("output", s->output),
 		JSON_INT("chargedTokens", s->charge), JSON_INT("overrunTokens", s->overrun),
 		JSON_BOOL("reserved", s->reserved), JSON_BOOL("repeated", s->repeated),
-		JSON_BOOL("past", s->past), JSON_VALUE("events", events_json(&s->events)));
+		JSON_BOOL("past", s->past), JSON_VALUE("events", ledger_events_json(&s->events)));
 }
 
 static void put_settled(
@@ -414,7 +415,7 @@ static void put_window(struct arena *a, struct buf *out, const struct quota_entr
 		buf_adds(out, "    not begun\n");
 }
 
-static void put_entry(struct arena *a, struct buf *out, const struct resources *r,
+static void ledger_put_entry(struct arena *a, struct buf *out, const struct resources *r,
 	const struct quota_entry *e, int64_t now)
 {
 	buf_addf(out, "%s, account %s%s%s\n", e->harness, e->account,
@@ -451,7 +452,7 @@ static void load_plans(struct invocation *in, struct resources *r)
 		*r = (struct resources){0};
 }
 
-static int run_status(struct invocation *in, struct error *err)
+static int ledger_run_status(struct invocation *in, struct error *err)
 {
 	CLEANUP(quota_close) struct quota q = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -469,7 +470,7 @@ static int run_status(struct invocation *in, struct error *err)
 	all = json_array();
 	for (size_t i = 0; i < n; i++) {
 		json_push(all, quota_entry_json(&list[i], now));
-		put_entry(in->arena, &text, &r, &list[i], now);
+		ledger_put_entry(in->arena, &text, &r, &list[i], now);
 	}
 	if (!n)
 		buf_adds(&text, "the ledger is empty\n");
@@ -698,7 +699,7 @@ static int run_forecast(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("status", NULL, run_status,
+	CLI_SUBCOMMAND("status", NULL, ledger_run_status,
 		"show every account: its windows, reservations, and what waits",
 		.details = "In a bar `#` is used, `+` reserved, and `|` the hard cap.",
 		.options = {common_options}),

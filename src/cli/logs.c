@@ -68,14 +68,14 @@ static void add_stream(struct log_view *v, const json *event)
 }
 
 /* The document and its events name a log as seen from their directory. */
-static void set_path(struct log_view *v, struct log_stream *s, const char *log)
+static void logs_set_path(struct log_view *v, struct log_stream *s, const char *log)
 {
 	if (log)
 		s->path = path_join(v->arena, arena_dup(v->arena, path_dir(v->document)), log);
 }
 
 /* A history_event. */
-static void take_event(void *data, const json *event, struct str line)
+static void logs_take_event(void *data, const json *event, struct str line)
 {
 	struct log_view *v = data;
 	struct log_stream *s = find_stream(v, json_get_str(event, "action"));
@@ -88,7 +88,7 @@ static void take_event(void *data, const json *event, struct str line)
 		return;
 	s->result = json_dup(v->arena, event, "result");
 	if (!s->path)
-		set_path(v, s, json_get_str(event, "log"));
+		logs_set_path(v, s, json_get_str(event, "log"));
 }
 
 /* The log of a script that has no answer yet is named by the document. */
@@ -105,13 +105,13 @@ static void find_open_logs(struct log_view *v)
 		struct log_stream *s = find_stream(v, json_get_str(a, "id"));
 
 		if (s && !s->path)
-			set_path(v, s, json_get_str(a, "log_file"));
+			logs_set_path(v, s, json_get_str(a, "log_file"));
 	}
 }
 
 /* ---- what they print ---- */
 
-static void add_heading(struct log_view *v, const struct log_stream *s)
+static void logs_add_heading(struct log_view *v, const struct log_stream *s)
 {
 	size_t place = (size_t)(s - v->streams.items) + 1;
 
@@ -142,7 +142,7 @@ static void add_values(struct buf *out, const json *value)
 }
 
 /* An event of an agent's program is one JSON object; one without text for people is left out. */
-static void add_line(struct log_view *v, const struct log_stream *s, struct str line)
+static void logs_add_line(struct log_view *v, const struct log_stream *s, struct str line)
 {
 	CLEANUP(json_free) json *event = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT, masked = BUF_INIT;
@@ -156,11 +156,11 @@ static void add_line(struct log_view *v, const struct log_stream *s, struct str 
 		add_values(&text, event);
 		if (!text.len)
 			return;
-		add_heading(v, s);
+		logs_add_heading(v, s);
 		buf_addf(v->out, "%s%s\n", type ? type : "", text.s + (type ? 0 : 2));
 		return;
 	}
-	add_heading(v, s);
+	logs_add_heading(v, s);
 	buf_add(v->out, buf_str(&masked));
 	buf_addc(v->out, '\n');
 }
@@ -173,7 +173,7 @@ static void show_piece(struct log_view *v, struct log_stream *s, struct str piec
 	buf_utf8_repair(&s->partial);
 	rest = buf_str(&s->partial);
 	while (rest.n && (at_end || memchr(rest.p, '\n', rest.n)) && str_line(&rest, &line))
-		add_line(v, s, line);
+		logs_add_line(v, s, line);
 	if (s->partial.len)
 		memmove(s->partial.s, rest.p, rest.n);
 	buf_cut(&s->partial, rest.n);
@@ -204,9 +204,9 @@ static int show_stream(struct log_view *v, struct log_stream *s, struct error *e
 	return flush(v, err);
 }
 
-static int look(struct log_view *v, struct error *err)
+static int logs_look(struct log_view *v, struct error *err)
 {
-	if (history_events(v->arena, v->document, v->seq, 0, take_event, v, err) < 0)
+	if (history_events(v->arena, v->document, v->seq, 0, logs_take_event, v, err) < 0)
 		return -1;
 	find_open_logs(v);
 	for (size_t i = 0; i < v->streams.n; i++)
@@ -218,7 +218,7 @@ static int look(struct log_view *v, struct error *err)
 /* ---- the verb ---- */
 
 /* Nothing more will come. */
-static bool is_over(struct log_view *v)
+static bool logs_is_over(struct log_view *v)
 {
 	CLEANUP(json_free) json *item = NULL;
 	const struct log_stream *one = v->action ? find_stream(v, v->action) : NULL;
@@ -231,16 +231,16 @@ static bool is_over(struct log_view *v)
 	return !json_str_is(item, "status", "works") && !json_str_is(item, "status", "idle");
 }
 
-static int follow(struct log_view *v, struct error *err)
+static int logs_follow(struct log_view *v, struct error *err)
 {
 	int fd, rc;
 
 	if (run_interrupt_begin(&fd, err) < 0)
 		return -1;
-	while ((rc = look(v, err)) == 0 && !is_over(v) && !run_interrupt_wait(LOOK_MS))
+	while ((rc = logs_look(v, err)) == 0 && !logs_is_over(v) && !run_interrupt_wait(LOOK_MS))
 		;
 	if (rc == 0 && !run_interrupt_caught())
-		rc = look(v, err); /* what came before the end */
+		rc = logs_look(v, err); /* what came before the end */
 	run_interrupt_end();
 	return rc;
 }
@@ -269,7 +269,7 @@ static int refuse_empty(const struct log_view *v, struct error *err)
 			     "played answers print nothing");
 }
 
-static int run(struct invocation *in, struct error *err)
+static int logs_run(struct invocation *in, struct error *err)
 {
 	const struct logs_options *o = in->values;
 	struct log_view v = {.arena = in->arena,
@@ -285,7 +285,7 @@ static int run(struct invocation *in, struct error *err)
 			"'%.100s' is no action: it is written '%s/STATE/NUMBER'", v.action,
 			in->words[0]);
 	secrets_add(in->arena, &v.secrets, (const char *const *)environ, NULL);
-	rc = o->follow ? follow(&v, err) : look(&v, err);
+	rc = o->follow ? logs_follow(&v, err) : logs_look(&v, err);
 	for (size_t i = 0; rc == 0 && i < v.streams.n; i++)
 		if (v.streams.items[i].partial.len)
 			show_piece(&v, &v.streams.items[i], (struct str){"", 0}, true);
@@ -308,5 +308,5 @@ const struct verb verb_logs = {
 	.words = "ID [ACTION]",
 	.options = {options},
 	.size = sizeof(struct logs_options),
-	.run = run,
+	.run = logs_run,
 };

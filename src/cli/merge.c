@@ -62,14 +62,14 @@ static void merging_release(struct merging *m)
 	gate_drop(&m->gate);
 }
 
-static int conclude(struct merging *m, enum merge_end end, const char *reason)
+static int merge_conclude(struct merging *m, enum merge_end end, const char *reason)
 {
 	m->end = end;
 	m->reason = reason;
 	return 0;
 }
 
-static int run_git(
+static int merge_run_git(
 	struct merging *m, const char *const *argv, struct buf *out, int *status, struct error *err)
 {
 	const struct git_command c = {
@@ -79,14 +79,14 @@ static int run_git(
 }
 
 /* *id NULL: there is no such commit. */
-static int read_id(struct merging *m, const char *name, const char **id, struct error *err)
+static int merge_read_id(struct merging *m, const char *name, const char **id, struct error *err)
 {
 	const char *const argv[] = {GIT, "rev-parse", "--quiet", "--verify", "--end-of-options",
 		arena_printf(m->a, "%s^{commit}", name), NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	int status;
 
-	if (run_git(m, argv, &out, &status, err) < 0)
+	if (merge_run_git(m, argv, &out, &status, err) < 0)
 		return -1;
 	*id = status ? NULL : arena_dup(m->a, str_trim(buf_str(&out)));
 	return 0;
@@ -103,7 +103,7 @@ static int find_marked(struct merging *m, const char *commit, struct buf *out, s
 	struct str rest, line;
 	int status;
 
-	if (run_git(m, argv, &text, &status, err) < 0)
+	if (merge_run_git(m, argv, &text, &status, err) < 0)
 		return -1;
 	if (status > 1)
 		return error_set(err, ERR_SYSTEM, "git grep: %.400s", text.s);
@@ -115,7 +115,7 @@ static int find_marked(struct merging *m, const char *commit, struct buf *out, s
 	return 0;
 }
 
-static bool has_line(struct str text, struct str wanted)
+static bool merge_has_line(struct str text, struct str wanted)
 {
 	struct str line;
 
@@ -137,12 +137,12 @@ static int abort_unfinished(struct merging *m, bool *in_progress, struct error *
 		const char *const argv[] = {GIT, kinds[i].verb, "--abort", NULL};
 		const char *id;
 
-		if (read_id(m, kinds[i].ref, &id, err) < 0)
+		if (merge_read_id(m, kinds[i].ref, &id, err) < 0)
 			return -1;
 		if (!id)
 			continue;
 		*in_progress = true;
-		if (run_git(m, argv, NULL, NULL, err) < 0)
+		if (merge_run_git(m, argv, NULL, NULL, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -161,7 +161,8 @@ static int restore_marked(struct merging *m, struct error *err)
 		const char *const argv[] = {
 			GIT, "checkout", "--quiet", "HEAD", "--", arena_dup(m->a, line), NULL};
 
-		if (!has_line(buf_str(&before), line) && run_git(m, argv, NULL, NULL, err) < 0)
+		if (!merge_has_line(buf_str(&before), line) &&
+			merge_run_git(m, argv, NULL, NULL, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -180,8 +181,8 @@ static int discard_marked(struct merging *m, struct error *err)
 		return -1;
 	rest = buf_str(&now);
 	while (str_line(&rest, &line) && !left)
-		left = !has_line(buf_str(&ours), line);
-	return left ? run_git(m, argv, NULL, NULL, err) : 0;
+		left = !merge_has_line(buf_str(&ours), line);
+	return left ? merge_run_git(m, argv, NULL, NULL, err) : 0;
 }
 
 static int clean(struct merging *m, struct error *err)
@@ -200,7 +201,7 @@ static int clean(struct merging *m, struct error *err)
 /* ---- a merge ---- */
 
 /* `ADR-7.core`, whose document is beside that of its parent; else a branch. */
-static int find_branch(struct merging *m, const char *word, struct error *err)
+static int merge_find_branch(struct merging *m, const char *word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct item_place place;
@@ -230,19 +231,19 @@ static int find_theirs(struct merging *m, struct error *err)
 		arena_printf(m->a, "refs/%s/%s", remote ? "remotes" : "heads", m->branch);
 	struct git_default known = {0};
 
-	if (remote && run_git(m, fetch, NULL, NULL, err) < 0)
+	if (remote && merge_run_git(m, fetch, NULL, NULL, err) < 0)
 		return -1;
 	if (strcmp(m->branch, "origin/HEAD") == 0) {
 		if (git_read_default(m->a, m->dir, &known, err) < 0)
 			return -1;
 		name = known.ref ? known.ref : name;
 	}
-	if (read_id(m, name, &m->theirs, err) < 0)
+	if (merge_read_id(m, name, &m->theirs, err) < 0)
 		return -1;
 	return m->theirs || m->child ? 0 : error_set(err, ERR_STATE, "no branch '%s'", m->branch);
 }
 
-static int read_head(struct merging *m, struct error *err)
+static int merge_read_head(struct merging *m, struct error *err)
 {
 	struct git_tip tip;
 
@@ -265,7 +266,7 @@ static int merge_trees(struct merging *m, const char **tree, struct error *err)
 	size_t at;
 	int status;
 
-	if (run_git(m, argv, &out, &status, err) < 0)
+	if (merge_run_git(m, argv, &out, &status, err) < 0)
 		return -1;
 	if (status > 1)
 		return error_set(err, ERR_STATE, "'%s' cannot be merged: %.400s", m->branch, out.s);
@@ -278,7 +279,7 @@ static int merge_trees(struct merging *m, const char **tree, struct error *err)
 }
 
 /* *again: the branch has moved meanwhile. */
-static int advance(struct merging *m, const char *tree, bool *again, struct error *err)
+static int merge_advance(struct merging *m, const char *tree, bool *again, struct error *err)
 {
 	const char *text = arena_printf(m->a, "Merge branch '%s' into %s", m->branch, m->into);
 	const char *const make[] = {
@@ -287,20 +288,20 @@ static int advance(struct merging *m, const char *tree, bool *again, struct erro
 	const char *now = NULL;
 	int status;
 
-	if (run_git(m, make, &out, NULL, err) < 0)
+	if (merge_run_git(m, make, &out, NULL, err) < 0)
 		return -1;
 	m->commit = arena_dup(m->a, str_trim(buf_str(&out)));
 	const char *const move[] = {GIT, "merge", "--quiet", "--ff-only", m->commit, NULL};
 
-	if (gate_check(m->gate, err) < 0 || run_git(m, move, &said, &status, err) < 0)
+	if (gate_check(m->gate, err) < 0 || merge_run_git(m, move, &said, &status, err) < 0)
 		return -1;
 	if (status == 0)
-		return conclude(m, MERGE_SUCCESS, NULL);
-	if (read_id(m, "HEAD", &now, err) < 0)
+		return merge_conclude(m, MERGE_SUCCESS, NULL);
+	if (merge_read_id(m, "HEAD", &now, err) < 0)
 		return -1;
 	*again = now && strcmp(now, m->head) != 0;
 	m->commit = NULL;
-	return conclude(m, MERGE_FATAL, arena_printable(m->a, str_trim(buf_str(&said)), 400));
+	return merge_conclude(m, MERGE_FATAL, arena_printable(m->a, str_trim(buf_str(&said)), 400));
 }
 
 static int merge_once(struct merging *m, bool *again, struct error *err)
@@ -310,29 +311,29 @@ static int merge_once(struct merging *m, bool *again, struct error *err)
 	int status;
 
 	*again = false;
-	if (read_head(m, err) < 0 || run_git(m, argv, NULL, &status, err) < 0)
+	if (merge_read_head(m, err) < 0 || merge_run_git(m, argv, NULL, &status, err) < 0)
 		return -1;
 	if (status == 0) {
 		m->commit = m->head;
-		return conclude(m, MERGE_SUCCESS, NULL);
+		return merge_conclude(m, MERGE_SUCCESS, NULL);
 	}
 	if (merge_trees(m, &tree, err) < 0)
 		return -1;
-	return tree ? advance(m, tree, again, err)
-		    : conclude(m, MERGE_CONFLICT,
+	return tree ? merge_advance(m, tree, again, err)
+		    : merge_conclude(m, MERGE_CONFLICT,
 			      arena_printf(m->a, "'%s' conflicts with '%s'", m->branch, m->into));
 }
 
-static int merge(struct merging *m, struct error *err)
+static int merge_branches(struct merging *m, struct error *err)
 {
 	bool again = true;
 	int rc = 0;
 
-	if (find_theirs(m, err) < 0 || read_head(m, err) < 0)
+	if (find_theirs(m, err) < 0 || merge_read_head(m, err) < 0)
 		return -1;
 	if (!m->theirs) { /* its worktree went back to the pool: it contained no work */
 		m->commit = m->head;
-		return conclude(m, MERGE_SUCCESS, NULL);
+		return merge_conclude(m, MERGE_SUCCESS, NULL);
 	}
 	if (clean(m, err) < 0)
 		return -1;
@@ -367,8 +368,8 @@ static int close_branch(struct merging *m, struct pool *p, struct error *err)
 	struct land l;
 
 	m->branch = "origin/HEAD";
-	if (find_theirs(m, err) < 0 || read_head(m, err) < 0 || clean(m, err) < 0 ||
-		read_head(m, err) < 0)
+	if (find_theirs(m, err) < 0 || merge_read_head(m, err) < 0 || clean(m, err) < 0 ||
+		merge_read_head(m, err) < 0)
 		return -1;
 	ask.branch = m->into;
 	if (path_exists(path_join(m->a, p->repo, "scripts/validate.sh")))
@@ -381,7 +382,7 @@ static int close_branch(struct merging *m, struct pool *p, struct error *err)
 	}
 	m->commit = l.commit;
 	m->paths = l.paths ? json_names(l.paths) : NULL;
-	return conclude(m,
+	return merge_conclude(m,
 		l.fate == LAND_LANDED     ? MERGE_SUCCESS
 		: l.fate == LAND_CONFLICT ? MERGE_CONFLICT
 					  : MERGE_FATAL,
@@ -390,7 +391,7 @@ static int close_branch(struct merging *m, struct pool *p, struct error *err)
 
 /* ---- the verb ---- */
 
-static json *result_json(const struct merging *m)
+static json *merge_result_json(const struct merging *m)
 {
 	return JSON_OBJECT(JSON_TEXT("result", merge_words[m->end]),
 		JSON_IF(m->branch, JSON_TEXT("branch", m->branch)),
@@ -401,7 +402,7 @@ static json *result_json(const struct merging *m)
 		JSON_IF(m->reason, JSON_TEXT("reason", m->reason)));
 }
 
-static void put_result(struct buf *out, const struct merging *m)
+static void merge_put_result(struct buf *out, const struct merging *m)
 {
 	buf_adds(out, merge_words[m->end]);
 	if (m->end == MERGE_SUCCESS)
@@ -427,12 +428,12 @@ static int merge_or_close(
 	if (gate_take(m->a, p, &wait, &m->gate, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(m->gate, cancel);
-	rc = m->o->close ? close_branch(m, p, err) : merge(m, err);
+	rc = m->o->close ? close_branch(m, p, err) : merge_branches(m, err);
 	run_interrupt_end();
 	return rc;
 }
 
-static int run(struct invocation *in, struct error *err)
+static int merge_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct merge_options *o = in->values;
@@ -444,19 +445,19 @@ static int run(struct invocation *in, struct error *err)
 		return error_set(err, ERR_USAGE, "give a branch to merge, or --close");
 	m.dir = path_absolute(in->arena, o->pool.repo ? o->pool.repo : ".");
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		(in->n && find_branch(&m, in->words[0], err) < 0))
+		(in->n && merge_find_branch(&m, in->words[0], err) < 0))
 		return -1;
 	if (merge_or_close(in, &m, &p, err) < 0) {
 		if (!o->json)
 			return -1;
-		(void)conclude(&m, MERGE_FATAL, arena_dup(in->arena, str_of(err->text)));
+		(void)merge_conclude(&m, MERGE_FATAL, arena_dup(in->arena, str_of(err->text)));
 	}
 	if (m.child && m.end == MERGE_SUCCESS) /* unless it contains other work */
 		(void)pool_reclaim(in->arena, &p, m.branch, false, &removed, &ignored);
 	if (o->json)
-		json_print_line(in->out, result_json(&m));
+		json_print_line(in->out, merge_result_json(&m));
 	else
-		put_result(in->out, &m);
+		merge_put_result(in->out, &m);
 	return m.end == MERGE_SUCCESS ? 0 : m.end == MERGE_CONFLICT ? ERR_CHECK : ERR_STATE;
 }
 
@@ -481,5 +482,5 @@ const struct verb verb_merge = {
 	.options = {options, cli_pool_options},
 	.size = sizeof(struct merge_options),
 	.defaults = &defaults,
-	.run = run,
+	.run = merge_run,
 };

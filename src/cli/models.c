@@ -70,7 +70,7 @@ static json *entry_json(const struct model_entry *e, const char *state, int64_t 
 						    JSON_TIME("verified", e->price_verified)))));
 }
 
-static void put_entry(struct buf *out, const struct model_entry *e, const char *state)
+static void models_put_entry(struct buf *out, const struct model_entry *e, const char *state)
 {
 	buf_addf(out, "%-12s %-28s %-10s", e->alias, e->id, state);
 	if (e->replacement)
@@ -80,7 +80,7 @@ static void put_entry(struct buf *out, const struct model_entry *e, const char *
 	cli_end_row(out);
 }
 
-static int run_list(struct invocation *in, struct error *err)
+static int models_run_list(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct models_options *o = in->values;
@@ -96,7 +96,7 @@ static int run_list(struct invocation *in, struct error *err)
 
 		warn_if_stale(&r.list[i], now);
 		json_push(list, entry_json(&r.list[i], state, now));
-		put_entry(&text, &r.list[i], state);
+		models_put_entry(&text, &r.list[i], state);
 	}
 	cli_put_result(in->out, o->json, buf_str(&text), list);
 	return 0;
@@ -105,7 +105,7 @@ static int run_list(struct invocation *in, struct error *err)
 /* ---- resolve ---- */
 
 /* The events of an alias; `ok` for one that is active; none for an id, whose dates are unknown. */
-static json *events_json(const struct model_resolved *m)
+static json *models_events_json(const struct model_resolved *m)
 {
 	const struct model_entry *e = m->entry;
 	json *list = json_array();
@@ -130,7 +130,7 @@ static json *resolved_json(const char *stage, const struct model_resolved *m, bo
 	return JSON_OBJECT(JSON_IF(stage, JSON_TEXT("stage", stage)), JSON_TEXT("asked", m->asked),
 		JSON_TEXT("alias", m->alias ? m->asked : NULL), JSON_TEXT("modelId", m->id),
 		JSON_TEXT("source", m->source), JSON_IF(stage, JSON_BOOL("pinned", kept)),
-		JSON_VALUE("events", events_json(m)));
+		JSON_VALUE("events", models_events_json(m)));
 }
 
 static void warn(const struct model_resolved *m, int64_t now)
@@ -203,7 +203,7 @@ static int resolve_words(struct invocation *in, const struct model_registry *r, 
 	return 0;
 }
 
-static int run_resolve(struct invocation *in, struct error *err)
+static int models_run_resolve(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *list = json_array();
@@ -278,10 +278,10 @@ static int run_bump(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("list", NULL, run_list,
+	CLI_SUBCOMMAND("list", NULL, models_run_list,
 		"list aliases, ids, and which of them are deprecated",
 		.options = {registry_options}),
-	CLI_SUBCOMMAND("resolve", "[MODEL...]", run_resolve,
+	CLI_SUBCOMMAND("resolve", "[MODEL...]", models_run_resolve,
 		"print the id of each MODEL, or of each stage of a pipeline",
 		.details =
 			"MODEL is an alias, an id, or 'inherit', the default. With --artifacts the "

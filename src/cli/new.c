@@ -14,7 +14,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run(struct invocation *in, struct error *err)
+static int new_run(struct invocation *in, struct error *err)
 {
 	const struct new_options *o = in->values;
 	struct new_item item = {.id = o->id};
@@ -49,5 +49,5 @@ const struct verb verb_new = {
 	.words = "TITLE...",
 	.options = {options},
 	.size = sizeof(struct new_options),
-	.run = run,
+	.run = new_run,
 };

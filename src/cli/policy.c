@@ -94,7 +94,7 @@ static void put_explanation(
 		buf_addf(out, "the rule checks whether: %s\n", rule_about(q->verdict.rule));
 }
 
-static int run_check(struct invocation *in, struct error *err)
+static int policy_run_check(struct invocation *in, struct error *err)
 {
 	struct policy_question q;
 	const struct policy_options *o = in->values;
@@ -202,7 +202,7 @@ static int run_exec(struct invocation *in, struct error *err)
 
 /* ---- the others ---- */
 
-static int run_show(struct invocation *in, struct error *err)
+static int policy_run_show(struct invocation *in, struct error *err)
 {
 	const char *const *names = policy_shipped();
 	struct str text;
@@ -220,11 +220,11 @@ static int run_show(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("check", "[-- COMMAND...]", run_check,
+	CLI_SUBCOMMAND("check", "[-- COMMAND...]", policy_run_check,
 		"print 'run', or 'deny' or 'ask' with ' RULE FROM-TO ...: REASON' and exit status "
 		"1",
 		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
-	CLI_SUBCOMMAND("explain", "[-- COMMAND...]", run_check,
+	CLI_SUBCOMMAND("explain", "[-- COMMAND...]", policy_run_check,
 		"as check, with the policy, the root and what the rule is for",
 		.options = {question_options, CLI_JSON_TABLE(struct policy_options)}),
 	CLI_SUBCOMMAND("exec", "[-- COMMAND...]", run_exec,
@@ -234,7 +234,8 @@ static const struct verb *const subcommands[] = {
 			"own; 1 with a line 'deny ...' on standard error if it is denied, 124 at "
 			"the time limit. --report FILE tells them apart.",
 		.options = {question_options, exec_options}),
-	CLI_SUBCOMMAND("show", "[NAME]", run_show, "list the shipped policies, or print one"),
+	CLI_SUBCOMMAND(
+		"show", "[NAME]", policy_run_show, "list the shipped policies, or print one"),
 	NULL,
 };
 

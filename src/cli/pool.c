@@ -233,7 +233,7 @@ static const char *age_of(struct arena *a, const struct pool_entry *e, int64_t n
 			    : arena_printf(a, "%lldh", (long long)(age / HOUR_S));
 }
 
-static const char *path_of(struct arena *a, const struct pool_entry *e)
+static const char *pool_path_of(struct arena *a, const struct pool_entry *e)
 {
 	if (!e->of.parent)
 		return e->of.path;
@@ -291,7 +291,7 @@ static json *pool_json(const struct pool *p, struct json_member extra, const cha
 		JSON_TEXT("repo", p->repo), extra, JSON_VALUE(key, rows));
 }
 
-static int run_list(struct invocation *in, struct error *err)
+static int pool_run_list(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
@@ -303,7 +303,7 @@ static int run_list(struct invocation *in, struct error *err)
 		pool_list(in->arena, &p, &list, &n, err) < 0)
 		return -1;
 	if (!o->json) {
-		put_table(in, list, n, "PATH", path_of);
+		put_table(in, list, n, "PATH", pool_path_of);
 		return 0;
 	}
 	rows = json_array();
@@ -377,7 +377,7 @@ static int run_audit(struct invocation *in, struct error *err)
 /* ---- port ---- */
 
 /* Never a branch. */
-static bool is_path(const char *word)
+static bool pool_is_path(const char *word)
 {
 	return word[0] == '/' || strcmp(word, ".") == 0 || strcmp(word, "..") == 0 ||
 	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0 || !*word;
@@ -416,18 +416,18 @@ static int find_port(
 	if (p && *word && pool_find(in->arena, p, word, &e, &known, err) < 0)
 		return -1;
 	known = known && e.of.ports;
-	if (!known && !is_path(word) && !path_exists(word))
+	if (!known && !pool_is_path(word) && !path_exists(word))
 		return error_set(err, ERR_STATE,
 			"'%.200s' is neither a branch of the pool nor an existing path; write "
 			"'./%.200s' for a path that does not exist yet",
 			word, word);
-	if (!r->ask.override && (!known || is_path(word)))
+	if (!r->ask.override && (!known || pool_is_path(word)))
 		r->ask.override = getenv("PORT");
 	if (port_path(in->arena, known ? e.of.path : word, &path, err) < 0)
 		return -1;
 	r->ask.path = path;
 	if (known && !(r->ask.override && *r->ask.override))
-		return tell_recorded(r, &e.of, !is_path(word), err);
+		return tell_recorded(r, &e.of, !pool_is_path(word), err);
 	r->ask.count = r->ask.count ? r->ask.count : 1;
 	if (pool_port(in->arena, p, &r->ask, &r->got, err) < 0)
 		return -1;
@@ -496,7 +496,7 @@ static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("reclaim", "BRANCH|SLUG|PATH", run_reclaim,
 		"remove a worktree and free its ports; not an error if there is none",
 		.options = {confirm_options, cli_pool_options}),
-	CLI_SUBCOMMAND("list", NULL, run_list, "list the worktrees of this repository",
+	CLI_SUBCOMMAND("list", NULL, pool_run_list, "list the worktrees of this repository",
 		.options = {cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),
 	CLI_SUBCOMMAND("sweep", NULL, run_sweep,
 		"find worktrees that are merged, left by a failed run, or stale",

@@ -76,7 +76,7 @@ static void add_action(
 		str_of(trigger ? trigger : json_get_str(action, "write_section")));
 }
 
-static void add_result(bool colours, struct buf *line, const struct run_report *p)
+static void progress_add_result(bool colours, struct buf *line, const struct run_report *p)
 {
 	CLEANUP(buf_release) struct buf cost = BUF_INIT;
 	const char *words = json_get_str(p->action, "result_format");
@@ -166,7 +166,7 @@ static size_t columns(void)
 									       : COLUMNS;
 }
 
-static void draw(void)
+static void progress_draw(void)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 
@@ -184,7 +184,7 @@ static void draw(void)
 	error_status_line(line.s);
 }
 
-static void add_working(const char *id, const char *agent)
+static void progress_add_working(const char *id, const char *agent)
 {
 	vec_push(&progress.working, (struct working){.id = str_dup(str_of(id)),
 					    .agent = agent ? str_dup(str_of(agent)) : NULL,
@@ -219,18 +219,18 @@ static void log_action(const struct run_report *p)
 	if (p->several)
 		add_column(colours, &line, NULL, 10, str_sub(str_of(id), 0, strcspn(id, "/")));
 	if (p->word)
-		add_result(colours, &line, p);
+		progress_add_result(colours, &line, p);
 	else
 		add_action(colours, &line, p->action, "begins", DIM);
 	error_log("%s", line.s);
 }
 
-static void report(const struct run_report *p)
+static void progress_report(const struct run_report *p)
 {
 	progress.ms = p->ms;
 	switch (p->what) {
 	case RUN_REPORT_BEGIN:
-		add_working(json_get_str(p->action, "id"), agent_of(p->action));
+		progress_add_working(json_get_str(p->action, "id"), agent_of(p->action));
 		log_action(p);
 		break;
 	case RUN_REPORT_END:
@@ -250,7 +250,7 @@ static void report(const struct run_report *p)
 		vec_release(&progress.working);
 		return;
 	case RUN_REPORT_ITEM_BEGIN:
-		add_working(p->id, NULL);
+		progress_add_working(p->id, NULL);
 		break;
 	case RUN_REPORT_ITEM_END:
 		end_working(p->id);
@@ -259,12 +259,12 @@ static void report(const struct run_report *p)
 		break;
 	}
 	if (is_live())
-		draw();
+		progress_draw();
 }
 
 void progress_listen(struct run_request *q)
 {
 	progress = (struct progress){.used = USAGE_NONE};
-	q->report = report;
+	q->report = progress_report;
 	q->call.refuted = log_refuted;
 }

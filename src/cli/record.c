@@ -17,7 +17,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run(struct invocation *in, struct error *err)
+static int record_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct record_options *o = in->values;
@@ -55,5 +55,5 @@ const struct verb verb_record = {
 	.words = "[ID] < TEXT",
 	.options = {options},
 	.size = sizeof(struct record_options),
-	.run = run,
+	.run = record_run,
 };

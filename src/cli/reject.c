@@ -12,7 +12,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run(struct invocation *in, struct error *err)
+static int reject_run(struct invocation *in, struct error *err)
 {
 	const struct reject_options *o = in->values;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -43,5 +43,5 @@ const struct verb verb_reject = {
 	.words = "ID TEXT...",
 	.options = {options},
 	.size = sizeof(struct reject_options),
-	.run = run,
+	.run = reject_run,
 };

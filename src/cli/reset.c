@@ -31,7 +31,7 @@ static int report_kept(
 	return 0;
 }
 
-static int run(struct invocation *in, struct error *err)
+static int reset_run(struct invocation *in, struct error *err)
 {
 	const struct reset_options *o = in->values;
 	CLEANUP(context_close) struct context_file before = {0}, f = {0};
@@ -76,5 +76,5 @@ const struct verb verb_reset = {
 	.words = "ID",
 	.options = {options},
 	.size = sizeof(struct reset_options),
-	.run = run,
+	.run = reset_run,
 };

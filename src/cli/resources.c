@@ -28,7 +28,7 @@ static const struct option resolve_options[] = {
 
 /* ---- check ---- */
 
-static json *check_json(const struct resources *r)
+static json *resources_check_json(const struct resources *r)
 {
 	json *faults = json_array();
 
@@ -82,7 +82,8 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 }
 
 /* Faults name the path as it was given. */
-static int load(struct invocation *in, const char *given, struct resources *r, struct error *err)
+static int cli_resources_load(
+	struct invocation *in, const char *given, struct resources *r, struct error *err)
 {
 	const char *dir = given;
 
@@ -91,19 +92,19 @@ static int load(struct invocation *in, const char *given, struct resources *r, s
 	return resources_load(in->arena, dir, r, err);
 }
 
-static int run_check(struct invocation *in, struct error *err)
+static int resources_run_check(struct invocation *in, struct error *err)
 {
 	const struct resources_options *o = in->values;
 	struct model_registry registry;
 	struct resources r;
 
-	if (load(in, in->n ? in->words[0] : o->resources, &r, err) < 0 ||
+	if (cli_resources_load(in, in->n ? in->words[0] : o->resources, &r, err) < 0 ||
 		(r.n_pipelines && locate_models(in->arena, NULL, NULL, &registry, err) < 0))
 		return -1;
 	if (r.n_pipelines)
 		model_check(in->arena, &registry, &r);
 	if (o->json) {
-		json_print_line(in->out, check_json(&r));
+		json_print_line(in->out, resources_check_json(&r));
 		return r.n_faults ? ERR_INPUT : 0;
 	}
 	for (size_t i = 0; i < r.n_faults; i++)
@@ -182,7 +183,7 @@ static bool wanted(const struct invocation *in, const struct resource_doc *doc)
 }
 
 /* How many of them were wanted. */
-static size_t show_all(struct invocation *in, const struct resources *r, json *all)
+static size_t resources_show_all(struct invocation *in, const struct resources *r, json *all)
 {
 	const struct resources_options *o = in->values;
 	size_t n = 0;
@@ -202,7 +203,7 @@ static size_t show_all(struct invocation *in, const struct resources *r, json *a
 	return n;
 }
 
-static int run_show(struct invocation *in, struct error *err)
+static int resources_run_show(struct invocation *in, struct error *err)
 {
 	CLEANUP(json_free) json *all = json_array();
 	const struct resources_options *o = in->values;
@@ -214,9 +215,9 @@ static int run_show(struct invocation *in, struct error *err)
 		(dir && resources_need(in->arena, dir, &r, err) < 0))
 		return -1;
 	resources_default(in->arena, &standard);
-	n = show_all(in, &r, all);
+	n = resources_show_all(in, &r, all);
 	if (!r.n_pools)
-		n += show_all(in, &standard, all);
+		n += resources_show_all(in, &standard, all);
 	if (!n && in->n)
 		return error_set(err, ERR_INPUT, "there is no resource '%.300s'", in->words[0]);
 	if (o->json)
@@ -226,7 +227,7 @@ static int run_show(struct invocation *in, struct error *err)
 
 /* ---- schema and resolve ---- */
 
-static int run_schema(struct invocation *in, struct error *err)
+static int resources_run_schema(struct invocation *in, struct error *err)
 {
 	const struct resources_options *o = in->values;
 	const struct resource_kind *kind;
@@ -246,7 +247,7 @@ static int run_schema(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int run_resolve(struct invocation *in, struct error *err)
+static int resources_run_resolve(struct invocation *in, struct error *err)
 {
 	const struct resources_options *o = in->values;
 	const struct pipeline *p;
@@ -254,7 +255,7 @@ static int run_resolve(struct invocation *in, struct error *err)
 	struct resources r;
 	const char *dir;
 
-	if (load(in, o->resources, &r, err) < 0 || resources_fault(&r, err) < 0)
+	if (cli_resources_load(in, o->resources, &r, err) < 0 || resources_fault(&r, err) < 0)
 		return -1;
 	p = resources_pipeline(&r, in->words[0]);
 	if (!p)
@@ -272,16 +273,16 @@ static int run_resolve(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("check", "[DIR]", run_check,
+	CLI_SUBCOMMAND("check", "[DIR]", resources_run_check,
 		"print all faults as FILE:LINE:COL and exit with status 3, or a summary",
 		.options = {resources_rows}),
-	CLI_SUBCOMMAND("show", "[KIND[/NAME]]", run_show,
+	CLI_SUBCOMMAND("show", "[KIND[/NAME]]", resources_run_show,
 		"print every field with its value and its origin",
 		.details = "Also shows the default pool where there is no WorktreePool.",
 		.options = {resources_rows}),
-	CLI_SUBCOMMAND("schema", "[KIND]", run_schema,
+	CLI_SUBCOMMAND("schema", "[KIND]", resources_run_schema,
 		"list the kinds, or print the JSON Schema of one", .options = {schema_options}),
-	CLI_SUBCOMMAND("resolve", "PIPELINE", run_resolve,
+	CLI_SUBCOMMAND("resolve", "PIPELINE", resources_run_resolve,
 		"print how many issues a pipeline works on at one time, and why",
 		.options = {resources_rows, resolve_options}),
 	NULL,

@@ -25,7 +25,7 @@ static bool counts_failures(const struct context *doc)
 	       context_count(doc, "troubleshooter_calls");
 }
 
-static int refuse(struct context_file *f, const char *id, struct error *err)
+static int retry_refuse(struct context_file *f, const char *id, struct error *err)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 
@@ -46,12 +46,12 @@ static int find_revision(
 	*rev = 0;
 	if (context_get(&f->doc, "question").n && !state)
 		return context_get(&f->doc, "troubleshooter_input").n
-			       ? refuse(f, id, err)
+			       ? retry_refuse(f, id, err)
 			       : error_set(err, ERR_STATE,
 					 "'%s' waits for your answer: dev-team answer %s 'TEXT'",
 					 id, id);
 	if (!state && !failure_is(&f->doc) && !counts_failures(&f->doc))
-		return refuse(f, id, err);
+		return retry_refuse(f, id, err);
 	if (!state && !str_is(context_get(&f->doc, "state"), "failed"))
 		return 0;
 	if (history_last_request(f, state, rev, err) < 0)
@@ -84,7 +84,7 @@ static int change(struct context_file *f, void *data, struct error *err)
 }
 
 /* Opened for writing, the document of a killed command is completed first. */
-static int put_back(
+static int retry_put_back(
 	struct arena *a, const char *document, const char *id, const char *state, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -122,14 +122,14 @@ static int run_again(struct invocation *in, const char *document, struct error *
 	return run_items(in->arena, &q, in->words, 1, in->out, err);
 }
 
-static int run(struct invocation *in, struct error *err)
+static int retry_run(struct invocation *in, struct error *err)
 {
 	const struct retry_options *o = in->values;
 	const char *document, *id = in->words[0];
 
 	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
 		status_check_free(in->arena, document, id, err) < 0 ||
-		put_back(in->arena, document, id, in->n > 1 ? in->words[1] : NULL, err) < 0)
+		retry_put_back(in->arena, document, id, in->n > 1 ? in->words[1] : NULL, err) < 0)
 		return -1;
 	return run_again(in, document, err);
 }
@@ -150,5 +150,5 @@ const struct verb verb_retry = {
 	.words = "ID [STATE]",
 	.options = {options},
 	.size = sizeof(struct retry_options),
-	.run = run,
+	.run = retry_run,
 };

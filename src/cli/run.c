@@ -98,7 +98,7 @@ static int run_tasks(
 	return cli_end_ticks(in, rc, status, err);
 }
 
-static int run(struct invocation *in, struct error *err)
+static int run_cli_verb(struct invocation *in, struct error *err)
 {
 	struct run_request q = *(const struct run_request *)in->values;
 	const char *tasks;
@@ -150,5 +150,5 @@ const struct verb verb_run = {
 	.options = {cli_step_options, cli_agent_options, place_options},
 	.size = sizeof(defaults),
 	.defaults = &defaults,
-	.run = run,
+	.run = run_cli_verb,
 };

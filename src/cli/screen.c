@@ -39,7 +39,7 @@ static void on_suspend(int number)
 	suspended = 1;
 }
 
-static int put(const char *text, struct error *err)
+static int screen_put(const char *text, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
@@ -56,7 +56,7 @@ static bool in_foreground(void)
 	return tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-static int enter(struct screen *s, struct error *err)
+static int screen_enter(struct screen *s, struct error *err)
 {
 	struct termios quiet;
 
@@ -68,14 +68,14 @@ static int enter(struct screen *s, struct error *err)
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
 	if (s->typed)
 		(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &quiet);
-	return put(ENTER, err);
+	return screen_put(ENTER, err);
 }
 
-static void leave(struct screen *s)
+static void screen_leave(struct screen *s)
 {
 	struct error ignored;
 
-	(void)put(LEAVE, &ignored);
+	(void)screen_put(LEAVE, &ignored);
 	if (s->typed && in_foreground())
 		(void)tcsetattr(STDIN_FILENO, TCSADRAIN, &s->before);
 }
@@ -84,10 +84,10 @@ static void leave(struct screen *s)
 static int suspend(struct screen *s, struct error *err)
 {
 	suspended = 0;
-	leave(s);
+	screen_leave(s);
 	(void)raise(SIGSTOP);
 	resized = 1;
-	return enter(s, err);
+	return screen_enter(s, err);
 }
 
 static void catch_signal(int number, void (*handler)(int), struct sigaction *before)
@@ -99,7 +99,7 @@ static void catch_signal(int number, void (*handler)(int), struct sigaction *bef
 
 /* ---- drawing ---- */
 
-static void add_line(struct buf *out, struct str line, size_t columns)
+static void screen_add_line(struct buf *out, struct str line, size_t columns)
 {
 	size_t n = 0;
 
@@ -109,7 +109,7 @@ static void add_line(struct buf *out, struct str line, size_t columns)
 	buf_adds(out, "\033[K");
 }
 
-static int draw(const struct buf *text, struct error *err)
+static int screen_draw(const struct buf *text, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct winsize size = {.ws_row = ROWS, .ws_col = COLUMNS};
@@ -123,7 +123,7 @@ static int draw(const struct buf *text, struct error *err)
 	buf_adds(&out, "\033[H");
 	for (; str_line(&rest, &line) && (all <= size.ws_row || n + 1 < size.ws_row); n++) {
 		buf_adds(&out, n ? "\r\n" : "");
-		add_line(&out, line, size.ws_col);
+		screen_add_line(&out, line, size.ws_col);
 	}
 	if (n < all)
 		buf_addf(&out, "\r\n... %zu more lines\033[K", all - n);
@@ -131,7 +131,7 @@ static int draw(const struct buf *text, struct error *err)
 	return cli_flush(&out, err);
 }
 
-static int show(struct screen *s, const struct buf *text, struct error *err)
+static int screen_show(struct screen *s, const struct buf *text, struct error *err)
 {
 	bool same = s->shown.s && str_eq(buf_str(&s->shown), buf_str(text));
 
@@ -140,13 +140,13 @@ static int show(struct screen *s, const struct buf *text, struct error *err)
 	resized = 0;
 	buf_clear(&s->shown);
 	buf_add(&s->shown, buf_str(text));
-	return s->terminal ? draw(text, err) : put(text->s ? text->s : "", err);
+	return s->terminal ? screen_draw(text, err) : screen_put(text->s ? text->s : "", err);
 }
 
 /* ---- the loop ---- */
 
 /* False: it is to end. */
-static bool wait_for(struct screen *s, int64_t ms)
+static bool screen_wait_for(struct screen *s, int64_t ms)
 {
 	struct pollfd fds[] = {{.fd = s->interrupt, .events = POLLIN},
 		{.fd = s->terminal && s->typed ? STDIN_FILENO : -1, .events = POLLIN},
@@ -169,10 +169,10 @@ static int loop(struct screen *s, screen_text *text, void *data, struct error *e
 		if (suspended && suspend(s, err) < 0)
 			return -1;
 		began = clock_ticks();
-		if (text(data, &now, err) < 0 || show(s, &now, err) < 0)
+		if (text(data, &now, err) < 0 || screen_show(s, &now, err) < 0)
 			return -1;
 		took = clock_ticks() - began;
-	} while (wait_for(s, took * SHARE > LOOK_MS ? took * SHARE : LOOK_MS));
+	} while (screen_wait_for(s, took * SHARE > LOOK_MS ? took * SHARE : LOOK_MS));
 	return 0;
 }
 
@@ -187,12 +187,12 @@ int screen_watch(screen_text *text, void *data, struct error *err)
 	if (s.terminal) {
 		catch_signal(SIGWINCH, on_resize, &resize);
 		catch_signal(SIGTSTP, on_suspend, &suspension);
-		rc = enter(&s, err);
+		rc = screen_enter(&s, err);
 	}
 	if (rc == 0)
 		rc = loop(&s, text, data, err);
 	if (s.terminal) {
-		leave(&s);
+		screen_leave(&s);
 		(void)sigaction(SIGWINCH, &resize, NULL);
 		(void)sigaction(SIGTSTP, &suspension, NULL);
 	}

@@ -31,7 +31,7 @@ static const struct option place_options[] = {
 };
 static const struct tick_start_call defaults = {.interval_s = TICK_INTERVAL_S};
 
-static int run(struct invocation *in, struct error *err)
+static int start_run(struct invocation *in, struct error *err)
 {
 	struct tick_start_call c = *(const struct tick_start_call *)in->values;
 	int status, rc;
@@ -63,5 +63,5 @@ const struct verb verb_start = {
 	.options = {cli_agent_options, options, place_options},
 	.size = sizeof(defaults),
 	.defaults = &defaults,
-	.run = run,
+	.run = start_run,
 };

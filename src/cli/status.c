@@ -52,7 +52,7 @@ static int find_view(
 	return context_state_directory(a, &dir, err) < 0 ? -1 : (v->dir = dir, 0);
 }
 
-static int show(const struct status_view *v, struct buf *out, struct error *err)
+static int status_show(const struct status_view *v, struct buf *out, struct error *err)
 {
 	json *shown;
 
@@ -75,11 +75,11 @@ static int show(const struct status_view *v, struct buf *out, struct error *err)
 /* A screen_text. */
 static int show_again(void *view, struct buf *out, struct error *err)
 {
-	return show(view, out, err);
+	return status_show(view, out, err);
 }
 
 /* A client that shows it has no place for an error: what cannot be read is nothing in progress. */
-static int put_line(struct invocation *in, struct error *err)
+static int status_put_line(struct invocation *in, struct error *err)
 {
 	const struct status_options *o = in->values;
 	CLEANUP(buf_release) struct buf call = BUF_INIT;
@@ -100,20 +100,20 @@ static int put_line(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int run(struct invocation *in, struct error *err)
+static int status_run(struct invocation *in, struct error *err)
 {
 	const struct status_options *o = in->values;
 	struct status_view view;
 
 	if (o->line)
-		return put_line(in, err);
+		return status_put_line(in, err);
 	if (find_view(in->arena, in, &view, err) < 0)
 		return -1;
 	if (o->watch && !o->json && !isatty(STDOUT_FILENO))
 		return error_set(err, ERR_USAGE,
 			"status: standard output is no terminal: --watch needs one, or --json, "
 			"which prints a line for each change");
-	return o->watch ? screen_watch(show_again, &view, err) : show(&view, in->out, err);
+	return o->watch ? screen_watch(show_again, &view, err) : status_show(&view, in->out, err);
 }
 
 const struct verb verb_status = {
@@ -130,5 +130,5 @@ const struct verb verb_status = {
 	.words = "[ID]",
 	.options = {options},
 	.size = sizeof(struct status_options),
-	.run = run,
+	.run = status_run,
 };

@@ -38,7 +38,7 @@ static const struct option options[] = {
 	OPTION_END,
 };
 
-static int run(struct invocation *in, struct error *err)
+static int step_run(struct invocation *in, struct error *err)
 {
 	struct run_step_call call = *(const struct run_step_call *)in->values;
 
@@ -76,5 +76,5 @@ const struct verb verb_step = {
 	.words = "ID",
 	.options = {cli_step_options, options},
 	.size = sizeof(struct run_step_call),
-	.run = run,
+	.run = step_run,
 };

@@ -19,7 +19,7 @@ static const struct option options[] = {
 };
 
 /* No run is at it: says who is. */
-static int refuse(struct arena *a, const char *document, const char *id, struct error *err)
+static int stop_refuse(struct arena *a, const char *document, const char *id, struct error *err)
 {
 	if (status_check_free(a, document, id, err) < 0)
 		return -1;
@@ -27,7 +27,7 @@ static int refuse(struct arena *a, const char *document, const char *id, struct 
 		"no 'dev-team run' works on '%s'; 'dev-team cancel %s' ends it", id, id);
 }
 
-static int await_end(struct arena *a, const char *document, const char *id, struct error *err)
+static int stop_await_end(struct arena *a, const char *document, const char *id, struct error *err)
 {
 	int64_t until = clock_ticks() + WAIT_MS;
 
@@ -40,7 +40,7 @@ static int await_end(struct arena *a, const char *document, const char *id, stru
 	return 0;
 }
 
-static int run(struct invocation *in, struct error *err)
+static int stop_run(struct invocation *in, struct error *err)
 {
 	const struct stop_options *o = in->values;
 	CLEANUP(json_free) json *item = NULL;
@@ -49,11 +49,11 @@ static int run(struct invocation *in, struct error *err)
 	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0)
 		return -1;
 	if (!status_run_active(in->arena, document, NULL))
-		return refuse(in->arena, document, id, err);
+		return stop_refuse(in->arena, document, id, err);
 	if (run_stop(document, o->now, err) < 0)
 		return -1;
 	if (o->now) {
-		if (await_end(in->arena, document, id, err) < 0)
+		if (stop_await_end(in->arena, document, id, err) < 0)
 			return -1;
 		buf_addf(in->out, "%s: stopped\n", id);
 		return 0;
@@ -80,5 +80,5 @@ const struct verb verb_stop = {
 	.words = "ID",
 	.options = {options},
 	.size = sizeof(struct stop_options),
-	.run = run,
+	.run = stop_run,
 };

@@ -50,7 +50,7 @@ static const struct option place_options[] = {
 	OPTION_END,
 };
 
-static json *result_json(
+static json *tick_result_json(
 	const struct admission_facts *f, const struct admissions *all, size_t admitted)
 {
 	json *list = json_array();
@@ -85,7 +85,7 @@ static int dry_run(struct invocation *in, const char *task, struct error *err)
 	}
 	buf_addf(&text, "%zu of %zu tasks admitted\n", admitted, all.n);
 	cli_put_result(in->out, o->json, buf_str(&text),
-		o->json ? result_json(&facts, &all, admitted) : NULL);
+		o->json ? tick_result_json(&facts, &all, admitted) : NULL);
 	return 0;
 }
 

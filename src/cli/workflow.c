@@ -48,7 +48,7 @@ static const struct option new_options[] = {
 };
 static const struct workflow_options defaults = {.format = "mermaid", .states = EXPLORE_STATES};
 
-static int load(struct invocation *in, struct workflow *w, struct error *err)
+static int cli_workflow_load(struct invocation *in, struct workflow *w, struct error *err)
 {
 	const struct workflow_options *o = in->values;
 	const char *path;
@@ -58,7 +58,7 @@ static int load(struct invocation *in, struct workflow *w, struct error *err)
 	return manifest_workflow_load(in->arena, path, w, err);
 }
 
-static int run_check(struct invocation *in, struct error *err)
+static int workflow_run_check(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
 	struct workflow w;
@@ -94,8 +94,8 @@ static int run_check(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static int read_items(struct invocation *in, struct context *doc, const struct declared_state *d,
-	const enum item_status **items, struct error *err)
+static int workflow_read_items(struct invocation *in, struct context *doc,
+	const struct declared_state *d, const enum item_status **items, struct error *err)
 {
 	CLEANUP(json_free) json *actions = NULL;
 	struct step_context c = {.arena = in->arena, .doc = doc, .declared = d};
@@ -108,7 +108,7 @@ static int read_items(struct invocation *in, struct context *doc, const struct d
 }
 
 /* Without --context-file, at->state is NULL. */
-static int find_current(struct invocation *in, const struct workflow *w,
+static int workflow_find_current(struct invocation *in, const struct workflow *w,
 	struct workflow_current *at, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -125,7 +125,7 @@ static int find_current(struct invocation *in, const struct workflow *w,
 		error_log("'%s' is in the state '%.64s', which '%s' does not have", o->context_file,
 			at->state, w->file);
 	return state && state->declared && state->declared->n > 1 && !state->declared->manifest
-		       ? read_items(in, &f.doc, state->declared, &at->items, err)
+		       ? workflow_read_items(in, &f.doc, state->declared, &at->items, err)
 		       : 0;
 }
 
@@ -151,17 +151,17 @@ static int draw_manifest(struct invocation *in, const struct workflow *w, struct
 	return 0;
 }
 
-static int run_draw(struct invocation *in, struct error *err)
+static int workflow_run_draw(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
 	struct workflow_current found = {0}, *at;
 	struct workflow w;
 
-	if (load(in, &w, err) < 0)
+	if (cli_workflow_load(in, &w, err) < 0)
 		return -1;
 	if (w.n_declared && w.declared->manifest)
 		return draw_manifest(in, &w, err);
-	if (find_current(in, &w, &found, err) < 0)
+	if (workflow_find_current(in, &w, &found, err) < 0)
 		return -1;
 	at = found.state ? &found : NULL;
 	if (strcmp(o->format, "svg") == 0)
@@ -182,7 +182,8 @@ static int run_explore(struct invocation *in, struct error *err)
 		.json = o->json};
 	struct workflow w;
 
-	return load(in, &w, err) < 0 ? -1 : explore_workflow(&w, &explore, in->out, err);
+	return cli_workflow_load(in, &w, err) < 0 ? -1
+						  : explore_workflow(&w, &explore, in->out, err);
 }
 
 /* ---- the shipped workflows ---- */
@@ -206,7 +207,7 @@ static int find_shipped(
 }
 
 /* The name of a workflow file without its end. */
-static struct str stem_of(const char *name)
+static struct str workflow_stem_of(const char *name)
 {
 	return str_sub(str_of(name), 0, (size_t)(strrchr(name, '.') - name));
 }
@@ -232,7 +233,7 @@ static int list_shipped(struct invocation *in, struct error *err)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
 		struct workflow w;
-		struct str stem = stem_of(names.items[i]), title;
+		struct str stem = workflow_stem_of(names.items[i]), title;
 
 		if (manifest_workflow_load(
 			    in->arena, path_join(in->arena, dir, names.items[i]), &w, err) < 0)
@@ -249,7 +250,7 @@ static int refuse_unknown(struct invocation *in, const char *name,
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 
 	for (size_t i = 0; i < names->n; i++) {
-		struct str stem = stem_of(names->items[i]);
+		struct str stem = workflow_stem_of(names->items[i]);
 
 		buf_addf(&all, "%s%.*s", i ? ", " : "", (int)stem.n, stem.p);
 	}
@@ -268,7 +269,7 @@ static int read_shipped(struct invocation *in, const char *name, struct str *tex
 	if (find_shipped(in, &dir, &names, err) < 0)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
-		if (!str_is(stem_of(names.items[i]), name))
+		if (!str_is(workflow_stem_of(names.items[i]), name))
 			continue;
 		if (manifest_workflow_load(
 			    in->arena, path_join(in->arena, dir, names.items[i]), &w, err) < 0)
@@ -280,7 +281,7 @@ static int read_shipped(struct invocation *in, const char *name, struct str *tex
 	return refuse_unknown(in, name, &names, err);
 }
 
-static int run_new(struct invocation *in, struct error *err)
+static int workflow_run_new(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
 	const char *repo, *path, *shipped, *end = NULL;
@@ -315,19 +316,19 @@ static int run_new(struct invocation *in, struct error *err)
 }
 
 static const struct verb *const subcommands[] = {
-	CLI_SUBCOMMAND("new", "[NAME]", run_new, "copy a shipped workflow, to change it",
+	CLI_SUBCOMMAND("new", "[NAME]", workflow_run_new, "copy a shipped workflow, to change it",
 		.details =
 			"Copies a shipped workflow to .dev-team/workflows/NAME.md, or of a "
 			"manifest to NAME.yaml, of the "
 			"repository, where '--workflow NAME' finds it. Edit the copy as you like.",
 		.options = {check_options, new_options}),
-	CLI_SUBCOMMAND("check", "FILE", run_check,
+	CLI_SUBCOMMAND("check", "FILE", workflow_run_check,
 		"print every fault as FILE:LINE:COL; exit status 1 if there is one",
 		.details = "Faults are triggers without a transition, states that no step handles, "
 			   "and states that cannot be reached or cannot reach an end. Exit status "
 			   "3: the file cannot be read as a workflow.",
 		.options = {check_options}),
-	CLI_SUBCOMMAND("draw", "FILE", run_draw,
+	CLI_SUBCOMMAND("draw", "FILE", workflow_run_draw,
 		"print the diagram as mermaid, DOT or SVG, with the current state and its items "
 		"marked",
 		.options = {check_options, draw_options}),

@@ -40,7 +40,7 @@ int config_result(const struct config_reader *r, struct error *err)
 }
 
 /* For a message: at most 60 bytes in quotes, cut between characters, "a list", "nothing". */
-static const char *show(const struct config_reader *r, const struct yaml *v, bool ascii)
+static const char *decode_show(const struct config_reader *r, const struct yaml *v, bool ascii)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	bool typed = r->json_types && v->kind == YAML_SCALAR && !v->plain && v->text.n;
@@ -68,7 +68,7 @@ static const char *show(const struct config_reader *r, const struct yaml *v, boo
 bool config_refuse(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, const char *what)
 {
-	const char *shown = show(r, v, f->form && f->form->ascii);
+	const char *shown = decode_show(r, v, f->form && f->form->ascii);
 	bool secret = f->form && f->form->secret;
 
 	config_fault(r, v, "'%s' must be %s%s%s%s%s%s", key, what, secret ? "" : ", not ",
@@ -88,7 +88,7 @@ static const char *word_list(struct arena *a, const char *const *words)
 
 /* ---- single values ---- */
 
-static void put(void *into, const struct config_field *f, const void *value)
+static void decode_put(void *into, const struct config_field *f, const void *value)
 {
 	if (f->size)
 		memcpy((char *)into + f->at, value, f->size);
@@ -98,10 +98,10 @@ static void put_integer(void *into, const struct config_field *f, int64_t value)
 {
 	unsigned small = (unsigned)value;
 
-	put(into, f, f->size == sizeof(small) ? (void *)&small : &value);
+	decode_put(into, f, f->size == sizeof(small) ? (void *)&small : &value);
 }
 
-static bool is_text(const struct config_reader *r, const struct yaml *v)
+static bool decode_is_text(const struct config_reader *r, const struct yaml *v)
 {
 	if (v->kind != YAML_SCALAR)
 		return false;
@@ -119,9 +119,9 @@ bool config_text(struct config_reader *r, const struct config_field *f, const ch
 	const struct config_form *form = f->form;
 	struct str text = trimmed(f, v);
 
-	if (!is_text(r, v) || !form->valid(text) ||
+	if (!decode_is_text(r, v) || !form->valid(text) ||
 		(form->max && str_characters(text) > form->max)) {
-		bool unquoted = v->kind == YAML_SCALAR && !is_text(r, v) && !yaml_is_null(v);
+		bool unquoted = v->kind == YAML_SCALAR && !decode_is_text(r, v) && !yaml_is_null(v);
 
 		return config_refuse(r, f, key, v,
 			unquoted ? arena_printf(r->arena, "%s, in quotes", form->what)
@@ -131,19 +131,19 @@ bool config_text(struct config_reader *r, const struct config_field *f, const ch
 	return true;
 }
 
-static void read_text(struct config_reader *r, const struct config_field *f, const char *key,
+static void decode_read_text(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	const char *text;
 
 	if (config_text(r, f, key, v, &text))
-		put(into, f, &text);
+		decode_put(into, f, &text);
 }
 
-static bool read_word(struct config_reader *r, const struct config_field *f, const char *key,
+static bool decode_read_word(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, unsigned *out)
 {
-	return (is_text(r, v) && str_index(trimmed(f, v), f->words, out)) ||
+	return (decode_is_text(r, v) && str_index(trimmed(f, v), f->words, out)) ||
 	       config_refuse(r, f, key, v, word_list(r->arena, f->words));
 }
 
@@ -153,18 +153,18 @@ static void read_choice(struct config_reader *r, const struct config_field *f, c
 	unsigned k;
 	bool last;
 
-	if (!read_word(r, f, key, v, &k))
+	if (!decode_read_word(r, f, key, v, &k))
 		return;
 	last = !f->words[k + 1];
 	if (f->kind == CONFIG_WORD)
-		put(into, f, &k);
+		decode_put(into, f, &k);
 	else if (f->kind == CONFIG_WORD_TEXT)
-		put(into, f, &f->words[k]);
+		decode_put(into, f, &f->words[k]);
 	else
-		put(into, f, &last);
+		decode_put(into, f, &last);
 }
 
-static const char *range(struct arena *a, const struct config_field *f, const char *what)
+static const char *decode_range(struct arena *a, const struct config_field *f, const char *what)
 {
 	if (f->max && f->max < (double)JSON_MAX_INT)
 		return arena_printf(a, "%s from %.15g to %.15g%s", what, f->min, f->max,
@@ -187,35 +187,35 @@ static bool is_number(const struct config_reader *r, const struct yaml *v, doubl
 	return true;
 }
 
-static void read_number(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yaml *v, void *into)
+static void decode_read_number(struct config_reader *r, const struct config_field *f,
+	const char *key, const struct yaml *v, void *into)
 {
 	bool whole = f->kind == CONFIG_INTEGER, none = f->none && str_is(v->text, "none");
 	double d = 0;
 
 	if (!none && (!is_number(r, v, &d) || (whole && d != floor(d)) ||
 			     (f->above ? d <= f->min : d < f->min) || (f->max && d > f->max)))
-		config_refuse(
-			r, f, key, v, range(r->arena, f, whole ? "a whole number" : "a number"));
+		config_refuse(r, f, key, v,
+			decode_range(r->arena, f, whole ? "a whole number" : "a number"));
 	else if (whole)
 		put_integer(into, f, (int64_t)d);
 	else
-		put(into, f, &d);
+		decode_put(into, f, &d);
 }
 
-static void read_bool(struct config_reader *r, const struct config_field *f, const char *key,
+static void decode_read_bool(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	bool value = str_is(v->text, "true");
 
 	if (v->kind == YAML_SCALAR && config_scalar(v) == SCALAR_BOOL)
-		put(into, f, &value);
+		decode_put(into, f, &value);
 	else
 		config_refuse(r, f, key, v, "true or false");
 }
 
-static void read_duration(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yaml *v, void *into)
+static void decode_read_duration(struct config_reader *r, const struct config_field *f,
+	const char *key, const struct yaml *v, void *into)
 {
 	const char *text;
 	int64_t seconds;
@@ -225,7 +225,7 @@ static void read_duration(struct config_reader *r, const struct config_field *f,
 	if ((double)seconds < f->min)
 		config_refuse(r, f, key, v, "longer than zero");
 	else
-		put(into, f, &seconds);
+		decode_put(into, f, &seconds);
 }
 
 /* ---- lists and maps ---- */
@@ -248,7 +248,7 @@ static void check_once(struct config_reader *r, const char *key, const struct ya
 			}
 }
 
-static bool check_count(
+static bool decode_check_count(
 	struct config_reader *r, const char *key, const struct yaml *v, double min, double max)
 {
 	bool good = (double)v->n >= min && (!max || (double)v->n <= max);
@@ -268,13 +268,13 @@ static void read_texts(struct config_reader *r, const struct config_field *f, co
 	size_t n = 0;
 	unsigned k;
 
-	if (!check_count(r, key, v, f->min, max))
+	if (!decode_check_count(r, key, v, f->min, max))
 		return;
 	list = arena_alloc(r->arena, (v->n + 1) * sizeof(*list));
 	for (size_t i = 0; i < v->n; i++) {
 		if (!f->words)
 			n += config_text(r, f, key, v->list[i], &list[n]);
-		else if (read_word(r, f, key, v->list[i], &k))
+		else if (decode_read_word(r, f, key, v->list[i], &k))
 			list[n++] = f->words[k];
 	}
 	if (f->once) {
@@ -294,16 +294,16 @@ static void read_labels(struct config_reader *r, const struct config_field *f, c
 	(void)f;
 	(void)into;
 	for (size_t i = 0; i < v->n; i++)
-		if (!is_text(r, v->map[i].value))
+		if (!decode_is_text(r, v->map[i].value))
 			config_fault(r, v->map[i].value, "%s of '%s' must be a text, in quotes",
-				show(r, v->map[i].key, false), key);
+				decode_show(r, v->map[i].key, false), key);
 }
 
-static void read_open(struct config_reader *r, const struct config_field *f, const char *key,
+static void decode_read_open(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	if (v->kind == (f->list ? YAML_LIST : YAML_MAP))
-		put(into, f, &v);
+		decode_put(into, f, &v);
 	else
 		config_refuse(r, f, key, v, f->list ? "a list" : "a map");
 }
@@ -316,7 +316,7 @@ static const struct config_field *find_field(const struct config_field *fields, 
 	return NULL;
 }
 
-static const struct config_field *find_in(const struct config_variant *all, struct str key)
+static const struct config_field *decode_find_in(const struct config_variant *all, struct str key)
 {
 	const struct config_field *f = NULL;
 
@@ -334,12 +334,12 @@ static void refuse_variants(struct config_reader *r, const struct config_variant
 
 	for (size_t i = 0; i < map->n; i++) {
 		const struct yaml *key = map->map[i].key;
-		const struct config_field *f = find_in(all, key->text);
+		const struct config_field *f = decode_find_in(all, key->text);
 
 		if (f)
 			config_value(r, f, f->key, map->map[i].value, into);
 		else
-			config_fault(r, key, "unknown key %s", show(r, key, false));
+			config_fault(r, key, "unknown key %s", decode_show(r, key, false));
 	}
 	for (size_t i = 0; all[i].key && i < KEYS_LISTED_MAX; i++)
 		keys[i] = all[i].key;
@@ -372,7 +372,7 @@ static void read_variant(struct config_reader *r, const struct config_variant *a
 	for (size_t i = 0; i < map->n; i++) {
 		const struct yaml *key = map->map[i].key;
 
-		if (!find_field(one->fields, key->text) && find_in(all, key->text))
+		if (!find_field(one->fields, key->text) && decode_find_in(all, key->text))
 			config_fault(r, key, "'%s' does not go with '%s'", key->text.p, one->key);
 	}
 	if (r->faults.n == before)
@@ -390,7 +390,7 @@ static void read_group(struct config_reader *r, const struct config_field *f, co
 		read_checked(r, f->fields, f->check, v, into);
 }
 
-static void read_item(struct config_reader *r, const struct config_field *f, const char *key,
+static void decode_read_item(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	if (f->item)
@@ -417,7 +417,7 @@ static char *put_items(struct config_reader *r, const struct config_field *f, si
 	return items;
 }
 
-static void read_list(struct config_reader *r, const struct config_field *f, const char *key,
+static void decode_read_list(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	struct yaml *const one = (struct yaml *)(uintptr_t)v;
@@ -430,12 +430,12 @@ static void read_list(struct config_reader *r, const struct config_field *f, con
 		config_refuse(r, f, key, v, "a list");
 		return;
 	}
-	if (!single && !check_count(r, key, v, f->min, f->max))
+	if (!single && !decode_check_count(r, key, v, f->min, f->max))
 		return;
 	items = put_items(r, f, n, into);
 	for (size_t i = 0; i < n && !is_full(r); i++, items += f->item_size) {
 		put_place(items, f->place_at, list[i]);
-		read_item(r, f, key, list[i], items);
+		decode_read_item(r, f, key, list[i], items);
 	}
 }
 
@@ -444,20 +444,20 @@ static void read_entries(struct config_reader *r, const struct config_field *f, 
 {
 	char *items;
 
-	if (!check_count(r, key, v, f->min, f->max))
+	if (!decode_check_count(r, key, v, f->min, f->max))
 		return;
 	items = put_items(r, f, v->n, into);
 	for (size_t i = 0; i < v->n && !is_full(r); i++, items += f->item_size) {
 		const struct yaml *name = v->map[i].key;
 
 		if (!f->form->valid(name->text)) {
-			config_fault(
-				r, name, "name %s must be %s", show(r, name, false), f->form->what);
+			config_fault(r, name, "name %s must be %s", decode_show(r, name, false),
+				f->form->what);
 			continue;
 		}
 		memcpy(items, &name->text.p, sizeof(name->text.p));
 		put_place(items, f->place_at, name);
-		read_item(r, f, name->text.p, v->map[i].value, items);
+		decode_read_item(r, f, name->text.p, v->map[i].value, items);
 	}
 }
 
@@ -466,19 +466,19 @@ static const struct {
 	const char *what; /* NULL: read() checks the kind of the value */
 	enum yaml_kind kind;
 } readers[] = {
-	[CONFIG_TEXT] = {.read = read_text},
+	[CONFIG_TEXT] = {.read = decode_read_text},
 	[CONFIG_WORD] = {.read = read_choice},
 	[CONFIG_WORD_TEXT] = {.read = read_choice},
 	[CONFIG_SWITCH] = {.read = read_choice},
-	[CONFIG_INTEGER] = {.read = read_number},
-	[CONFIG_NUMBER] = {.read = read_number},
-	[CONFIG_BOOL] = {.read = read_bool},
-	[CONFIG_DURATION] = {.read = read_duration},
+	[CONFIG_INTEGER] = {.read = decode_read_number},
+	[CONFIG_NUMBER] = {.read = decode_read_number},
+	[CONFIG_BOOL] = {.read = decode_read_bool},
+	[CONFIG_DURATION] = {.read = decode_read_duration},
 	[CONFIG_TEXTS] = {read_texts, "a list", YAML_LIST},
 	[CONFIG_GROUP] = {.read = read_group},
-	[CONFIG_LIST] = {.read = read_list},
+	[CONFIG_LIST] = {.read = decode_read_list},
 	[CONFIG_ENTRIES] = {read_entries, "a map", YAML_MAP},
-	[CONFIG_OPEN] = {.read = read_open},
+	[CONFIG_OPEN] = {.read = decode_read_open},
 	[CONFIG_LABELS] = {read_labels, "a map of texts", YAML_MAP},
 };
 
@@ -513,7 +513,7 @@ static void put_presets(struct config_reader *r, const struct config_field *f, v
 	}
 }
 
-static void check_required(
+static void decode_check_required(
 	struct config_reader *r, const struct config_field *fields, const struct yaml *map)
 {
 	for (const struct config_field *f = fields; f->key; f++) {
@@ -542,7 +542,7 @@ static void refuse_key(
 	for (; fields[n].key; n++)
 		if (n < KEYS_LISTED_MAX)
 			keys[n] = fields[n].key;
-	config_fault(r, key, "unknown key %s%s%s", show(r, key, false),
+	config_fault(r, key, "unknown key %s%s%s", decode_show(r, key, false),
 		n <= KEYS_LISTED_MAX ? ": must be " : "",
 		n <= KEYS_LISTED_MAX ? word_list(r->arena, keys) : "");
 }
@@ -566,7 +566,7 @@ void config_fields(struct config_reader *r, const struct config_field *fields,
 		if (f && f->seen_at)
 			memcpy((char *)into + f->seen_at, &yes, sizeof(yes));
 	}
-	check_required(r, fields, map);
+	decode_check_required(r, fields, map);
 }
 
 int config_decode(struct arena *a, const char *file, const struct yaml *tree, const char *what,
@@ -577,7 +577,8 @@ int config_decode(struct arena *a, const char *file, const struct yaml *tree, co
 	if (tree->kind == YAML_MAP)
 		config_fields(&r, fields, tree, into);
 	else
-		config_fault(&r, tree, "%s must be a map, not %s", what, show(&r, tree, false));
+		config_fault(
+			&r, tree, "%s must be a map, not %s", what, decode_show(&r, tree, false));
 	return config_result(&r, err);
 }
 

@@ -1,7 +1,7 @@
 #include "src/base/json.h"
 #include "src/config/resource_internal.h"
 
-static const struct config_field *find(const struct config_field *fields, const char *key)
+static const struct config_field *describe_find(const struct config_field *fields, const char *key)
 {
 	while (strcmp(fields->key, key) != 0)
 		fields++;
@@ -9,7 +9,7 @@ static const struct config_field *find(const struct config_field *fields, const 
 }
 
 /* A value as it would be written without quotes. */
-static json *plain(const char *text)
+static json *describe_plain(const char *text)
 {
 	const struct yaml node = {.kind = YAML_SCALAR, .plain = true, .text = str_of(text)};
 
@@ -18,7 +18,7 @@ static json *plain(const char *text)
 
 static json *preset(const struct config_field *f)
 {
-	return f->kind == CONFIG_TEXTS ? json_array() : plain(f->preset);
+	return f->kind == CONFIG_TEXTS ? json_array() : describe_plain(f->preset);
 }
 
 /* ---- the JSON Schema ---- */
@@ -100,9 +100,9 @@ static json *condition_schema(const struct config_field *fields, const struct co
 	json *values = NULL, *is, *key = NULL;
 
 	for (size_t i = 0; f->required_is[i]; i++)
-		values = list_with(values, plain(f->required_is[i]));
+		values = list_with(values, describe_plain(f->required_is[i]));
 	is = JSON_OBJECT(JSON_VALUE(when, JSON_OBJECT(JSON_VALUE("enum", values))));
-	if (!find(fields, when)->preset)
+	if (!describe_find(fields, when)->preset)
 		key = list_with(NULL, json_string(str_of(when)));
 	return JSON_OBJECT(JSON_VALUE("if", JSON_OBJECT(JSON_VALUE("properties", is),
 						    JSON_IF(key, JSON_VALUE("required", key)))),
@@ -260,7 +260,7 @@ static json *masked(const struct yaml *map)
 }
 
 /* `node` NULL: the default. */
-static json *value_of(
+static json *describe_value_of(
 	const struct value_collector *s, const struct config_field *f, const struct yaml *node)
 {
 	const char *text;
@@ -279,7 +279,7 @@ static void put_written(const struct value_collector *s, const char *path,
 	enum origin origin = s->doc->file ? ORIGIN_WRITTEN : ORIGIN_DEFAULT;
 
 	vec_push_in(s->a, s->out,
-		(struct resource_value){path, value_of(s, f, node), origin, s->doc->file,
+		(struct resource_value){path, describe_value_of(s, f, node), origin, s->doc->file,
 			node->line, why, f->inert});
 }
 
@@ -295,15 +295,16 @@ static void put_other(const struct value_collector *s, const char *path, enum or
 static void put_inherited(
 	const struct value_collector *s, const char *path, const struct config_field *f)
 {
-	const struct config_field *spec = find(resource_kind_pipeline.fields, "spec")->fields;
-	const struct config_field *from = find(spec, f->inherits);
+	const struct config_field *spec =
+		describe_find(resource_kind_pipeline.fields, "spec")->fields;
+	const struct config_field *from = describe_find(spec, f->inherits);
 	const struct yaml *node =
 		config_node(s->doc->tree, arena_printf(s->a, "spec.%s", f->inherits));
 
 	if (node)
 		put_written(s, path, f, node, f->inherits);
 	else
-		put_other(s, path, ORIGIN_DEFAULT, value_of(s, from, NULL), NULL);
+		put_other(s, path, ORIGIN_DEFAULT, describe_value_of(s, from, NULL), NULL);
 }
 
 static const char *plans_text(struct arena *a, const struct parallelism *n)
@@ -335,7 +336,7 @@ static void put_concurrent(const struct value_collector *s, const char *path,
 		origin = ORIGIN_ENVIRONMENT;
 		why = PARALLELISM_VARIABLE;
 	}
-	put_other(s, path, origin, plain(arena_printf(s->a, "%u", n.max)), why);
+	put_other(s, path, origin, describe_plain(arena_printf(s->a, "%u", n.max)), why);
 }
 
 static void put_missing(
@@ -346,7 +347,7 @@ static void put_missing(
 	if (f->inherits)
 		put_inherited(s, path, f);
 	else if (f->preset)
-		put_other(s, path, ORIGIN_DEFAULT, value_of(s, f, NULL), NULL);
+		put_other(s, path, ORIGIN_DEFAULT, describe_value_of(s, f, NULL), NULL);
 	else if (strcmp(f->key, "isolation") == 0)
 		put_other(s, path, ORIGIN_DERIVED,
 			json_string(p->parallel ? STR("worktree") : STR("inplace")),
@@ -374,7 +375,7 @@ static void collect_list(const struct value_collector *s, const char *path,
 	}
 }
 
-static bool inherit(const struct config_field *f, const struct yaml *node)
+static bool describe_inherit(const struct config_field *f, const struct yaml *node)
 {
 	return f->inherits && node->kind == YAML_SCALAR && str_is(node->text, "inherit");
 }
@@ -390,7 +391,7 @@ static void collect_field(const struct value_collector *s, const char *prefix,
 	} else if (strcmp(f->key, "maxConcurrent") == 0 &&
 		   s->doc->kind == &resource_kind_pipeline) {
 		put_concurrent(s, path, f, node);
-	} else if (!node || inherit(f, node)) {
+	} else if (!node || describe_inherit(f, node)) {
 		put_missing(s, path, f);
 	} else if (f->kind == CONFIG_LIST) {
 		collect_list(s, path, f, node);

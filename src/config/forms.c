@@ -19,7 +19,7 @@ bool config_made_of(
 	return true;
 }
 
-static bool is_text(struct str s)
+static bool forms_is_text(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if ((unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f)
@@ -82,7 +82,7 @@ static bool is_days(struct str s)
 	static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", NULL};
 	struct str day;
 
-	if (!is_text(s))
+	if (!forms_is_text(s))
 		return false;
 	while (str_next_item(&s, &day))
 		if (!str_in(day, days))
@@ -90,7 +90,7 @@ static bool is_days(struct str s)
 	return true;
 }
 
-static bool is_date(struct str s)
+static bool forms_is_date(struct str s)
 {
 	uint64_t ignored;
 
@@ -102,12 +102,12 @@ static bool is_date(struct str s)
 
 static bool is_root(struct str s)
 {
-	return is_text(s) && (s.p[0] == '/' || str_is(s, "~") || str_starts(s, "~/"));
+	return forms_is_text(s) && (s.p[0] == '/' || str_is(s, "~") || str_starts(s, "~/"));
 }
 
-static bool is_below(struct str s)
+static bool forms_is_below(struct str s)
 {
-	return is_text(s) && s.p[0] != '/';
+	return forms_is_text(s) && s.p[0] != '/';
 }
 
 /* ---- durations ---- */
@@ -170,7 +170,7 @@ static bool is_duration(struct str s)
 	const struct config_form config_##name = {                                                 \
 		.valid = is, .max = most, .what = text, __VA_ARGS__}
 
-FORM(line, is_text, 4096, "a text of one line", .pattern = "^" NO_CONTROL "+$");
+FORM(line, forms_is_text, 4096, "a text of one line", .pattern = "^" NO_CONTROL "+$");
 FORM(lines, is_lines, 65536, "a text that is not empty", .pattern = NULL);
 FORM(name, is_name, 253, "a name: lower-case letters, digits and '-', a letter first",
 	.pattern = "^[a-z][a-z0-9-]*$");
@@ -189,10 +189,10 @@ FORM(zone, is_zone, 100, "a time zone such as 'America/Los_Angeles'",
 FORM(hours, is_hours, 5, "two hours such as '22-06'",
 	.pattern = "^([01]?[0-9]|2[0-3])-([01]?[0-9]|2[0-4])$");
 FORM(days, is_days, 100, "days such as 'Sat,Sun'", .pattern = "^" DAY "(," DAY ")*$");
-FORM(date, is_date, 10, "a date such as '2026-04-15'",
+FORM(date, forms_is_date, 10, "a date such as '2026-04-15'",
 	.pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$");
 FORM(root, is_root, 4096, "an absolute path, or one that begins with '~/'",
 	.pattern = "^(/" NO_CONTROL "*|~|~/" NO_CONTROL "*)$");
-FORM(relative, is_below, 4096, "a relative path", .pattern = "^[^/\x01-\x1f\x7f]" NO_CONTROL "*$");
+FORM(relative, forms_is_below, 4096, "a relative path", .pattern = "^[^/\x01-\x1f\x7f]" NO_CONTROL "*$");
 FORM(duration, is_duration, 50, "a duration such as 'PT5H' or 'P14D'",
 	.pattern = "^P(" N "W|" N "D(" TIME ")?|" TIME ")$");

@@ -53,7 +53,7 @@ bool model_date_parse(struct str s, int64_t *t)
 	return (clock_parse_date(s, t) || (utc && clock_parse_rfc3339(s, t))) && *t > 0;
 }
 
-static void read_date(struct config_reader *r, const struct config_field *f, const char *key,
+static void model_read_date(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	if (v->kind != YAML_SCALAR || !model_date_parse(v->text, into))
@@ -71,7 +71,7 @@ static const struct config_form use_form = {.valid = is_use, .what = "a line of 
 #define TEXT(name, of, member)                                                                     \
 	.key = name, .kind = CONFIG_TEXT, .form = &of, CONFIG_AT(model_entry, member)
 #define DATE(name, member)                                                                         \
-	.key = name, .kind = CONFIG_CUSTOM, .read = read_date, CONFIG_AT(model_entry, member)
+	.key = name, .kind = CONFIG_CUSTOM, .read = model_read_date, CONFIG_AT(model_entry, member)
 
 static const struct config_field price_fields[] = {
 	{.key = "input",
@@ -201,7 +201,7 @@ static bool given(const char *model)
 	return model && strcmp(model, INHERIT_MODEL) != 0;
 }
 
-static void choose(const char *stage, const char *pipeline, struct model_resolved *out)
+static void model_choose(const char *stage, const char *pipeline, struct model_resolved *out)
 {
 	*out = (struct model_resolved){.asked = DEFAULT_MODEL, .source = "default"};
 	if (given(stage))
@@ -222,7 +222,7 @@ static bool alias_with_brackets(const struct model_registry *r, struct str asked
 }
 
 /* Words such as `mystery-model` could be either; a misspelt alias is more likely than an id. */
-static bool is_id(const struct model_registry *r, const char *asked)
+static bool model_is_id(const struct model_registry *r, const char *asked)
 {
 	return model_id_valid(str_of(asked)) && strpbrk(asked, "0123456789/:") &&
 	       !alias_with_brackets(r, str_of(asked));
@@ -265,11 +265,11 @@ int model_resolve(const struct model_registry *r, const char *stage_model,
 {
 	const struct model_entry *e;
 
-	choose(stage_model, pipeline_model, out);
+	model_choose(stage_model, pipeline_model, out);
 	e = model_find(r, out->asked);
 	if (!e) {
 		out->id = out->asked;
-		return is_id(r, out->asked) ? 0 : unknown(r, out->asked, err);
+		return model_is_id(r, out->asked) ? 0 : unknown(r, out->asked, err);
 	}
 	out->entry = e;
 	out->alias = true;
@@ -302,8 +302,8 @@ bool model_removal_unannounced(const struct model_entry *e, int64_t now)
 /* ---- the models that pipelines use ---- */
 
 /* `word` NULL: the default model. `path` is where it is, or would be. */
-static void check_word(struct arena *a, const struct model_registry *registry, struct resources *r,
-	const struct resource_doc *doc, char *path, const char *word)
+static void model_check_word(struct arena *a, const struct model_registry *registry,
+	struct resources *r, const struct resource_doc *doc, char *path, const char *word)
 {
 	const struct yaml *at = config_node_above(doc->tree, path);
 	struct model_resolved m;
@@ -323,11 +323,11 @@ void model_check(struct arena *a, const struct model_registry *registry, struct 
 		if (doc->kind != &resource_kind_pipeline)
 			continue;
 		if (p->default_model_declared && given(p->default_model))
-			check_word(a, registry, r, doc, arena_dup(a, STR("spec.defaultModel")),
-				p->default_model);
+			model_check_word(a, registry, r, doc,
+				arena_dup(a, STR("spec.defaultModel")), p->default_model);
 		for (size_t i = 0; i < p->n_stages; i++)
 			if (p->stages[i].model || !p->default_model_declared)
-				check_word(a, registry, r, doc,
+				model_check_word(a, registry, r, doc,
 					arena_printf(a, "spec.stages[%zu].model", i),
 					p->stages[i].model);
 	}

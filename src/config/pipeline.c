@@ -268,7 +268,7 @@ static const struct {
 	{"MigrationFailed", STOP_RETRY, "databaseAccess"},
 };
 
-static bool has(const struct stage_spec *s, const char *field)
+static bool config_pipeline_has(const struct stage_spec *s, const char *field)
 {
 	return !field ||
 	       (strcmp(field, "artifact") == 0                ? s->artifact != NULL
@@ -288,7 +288,7 @@ static void failure(const struct resource_check *c, size_t i)
 	for (size_t k = 0; s->failure_declared && s->failure_on && k < COUNT(failures); k++) {
 		if (strcmp(s->failure_on, failures[k].on) != 0)
 			continue;
-		if (!has(s, failures[k].requires))
+		if (!config_pipeline_has(s, failures[k].requires))
 			resource_fault(c, stage_path(c, i, "onFailure.on"),
 				"'%s' does not occur in a stage without '%s'", s->failure_on,
 				failures[k].requires);
@@ -415,7 +415,7 @@ static void parallel(const struct resource_check *c)
 	final_stage(c, n.max);
 }
 
-static void check(const struct resource_check *c)
+static void config_pipeline_check(const struct resource_check *c)
 {
 	const struct pipeline *p = c->doc->of;
 
@@ -437,6 +437,7 @@ static void check(const struct resource_check *c)
 }
 
 const struct resource_kind resource_kind_pipeline = {
-	KIND("Pipeline", pipeline, spec_fields, pipelines), .complete = complete, .check = check,
+	KIND("Pipeline", pipeline, spec_fields, pipelines), .complete = complete,
+	.check = config_pipeline_check,
 	.about = "The stages that an issue passes through, their agents, and how many issues are "
 		 "worked on at the same time."};

@@ -47,7 +47,7 @@ static const char *const other_kinds[] = {"AdapterBinding", "AgentRole", "Autono
 
 /* ---- finding ---- */
 
-static const void *find(
+static const void *resource_find(
 	const struct resources *r, const struct resource_kind *kind, const char *name)
 {
 	for (size_t i = 0; i < r->n_docs; i++)
@@ -59,7 +59,7 @@ static const void *find(
 #define FINDER(noun, type, of)                                                                     \
 	const struct type *resources_##noun(const struct resources *r, const char *name)           \
 	{                                                                                          \
-		return find(r, &resource_kind_##of, name);                                         \
+		return resource_find(r, &resource_kind_##of, name);                                \
 	}
 FINDER(pipeline, pipeline, pipeline)
 FINDER(pool, worktree_pool_spec, worktree_pool)
@@ -90,13 +90,13 @@ void resource_check_references(const struct resource_check *c, const char *path,
 		const struct yaml *item = list->kind == YAML_LIST ? list->list[i] : NULL;
 
 		if (item && item->kind == YAML_SCALAR && config_name.valid(item->text) &&
-			!find(c->resources, kind, item->text.p))
+			!resource_find(c->resources, kind, item->text.p))
 			config_fault(c->reader, item, "there is no %s '%.253s'", kind->name,
 				item->text.p);
 	}
 }
 
-static void check_name(const struct resource_check *c)
+static void resource_check_name(const struct resource_check *c)
 {
 	for (const struct resource_doc *other = c->resources->docs; other < c->doc; other++) {
 		const struct yaml *at = config_node(other->tree, "metadata.name");
@@ -110,13 +110,13 @@ static void check_name(const struct resource_check *c)
 	}
 }
 
-static void check_rules(struct config_reader *reader, const struct resources *r)
+static void resource_check_rules(struct config_reader *reader, const struct resources *r)
 {
 	for (size_t i = 0; i < r->n_docs; i++) {
 		const struct resource_check c = {r, &r->docs[i], reader};
 
 		reader->file = c.doc->file;
-		check_name(&c);
+		resource_check_name(&c);
 		c.doc->kind->check(&c);
 	}
 }
@@ -149,7 +149,7 @@ static const struct resource_kind *find_kind(struct resource_loader *l, const st
 	return found;
 }
 
-static void read_document(struct resource_loader *l, const char *file, struct str text)
+static void resource_read_document(struct resource_loader *l, const char *file, struct str text)
 {
 	struct resource_doc doc = {.file = file};
 	struct error err = {0};
@@ -180,7 +180,7 @@ static void read_document(struct resource_loader *l, const char *file, struct st
 	vec_push_in(l->reader.arena, &l->docs, doc);
 }
 
-static int read_file(struct resource_loader *l, const char *path, struct error *err)
+static int resource_read_file(struct resource_loader *l, const char *path, struct error *err)
 {
 	static const struct yaml beginning = {.line = 1, .col = 1};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -193,11 +193,11 @@ static int read_file(struct resource_loader *l, const char *path, struct error *
 		config_fault(&l->reader, &beginning, "%s", err->text);
 		return 0;
 	}
-	read_document(l, path, arena_str(l->reader.arena, buf_str(&text)));
+	resource_read_document(l, path, arena_str(l->reader.arena, buf_str(&text)));
 	return 0;
 }
 
-static int read_directory(struct resource_loader *l, const char *dir, struct error *err)
+static int resource_read_directory(struct resource_loader *l, const char *dir, struct error *err)
 {
 	struct directory_names names;
 	size_t n = 0;
@@ -212,13 +212,13 @@ static int read_directory(struct resource_loader *l, const char *dir, struct err
 		if (n++ == FILES_MAX)
 			return error_set(
 				err, ERR_INPUT, "more than %d files in '%s'", FILES_MAX, dir);
-		if (read_file(l, path_join(l->reader.arena, dir, name.p), err) < 0)
+		if (resource_read_file(l, path_join(l->reader.arena, dir, name.p), err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int by_place(const void *x, const void *y)
+static int resource_by_place(const void *x, const void *y)
 {
 	const struct error *a = x, *b = y;
 	int rc = strcmp(a->file, b->file);
@@ -230,7 +230,7 @@ static int by_place(const void *x, const void *y)
 	return a->col != b->col ? (a->col < b->col ? -1 : 1) : strcmp(a->text, b->text);
 }
 
-static void finish(struct resource_loader *l)
+static void resource_finish(struct resource_loader *l)
 {
 	struct config_reader *reader = &l->reader;
 
@@ -238,9 +238,9 @@ static void finish(struct resource_loader *l)
 	l->out->n_docs = l->docs.n;
 	for (size_t i = 0; i < l->docs.n; i++)
 		++*(size_t *)(void *)((char *)l->out + l->docs.items[i].kind->count_at);
-	check_rules(reader, l->out);
+	resource_check_rules(reader, l->out);
 	resources_link_databases(reader->arena, l->out);
-	vec_sort(&reader->faults, by_place);
+	vec_sort(&reader->faults, resource_by_place);
 	l->out->faults = reader->faults.items;
 	l->out->n_faults = reader->faults.n;
 }
@@ -262,9 +262,10 @@ int resources_load(struct arena *a, const char *dir, struct resources *out, stru
 			return error_set(err, ERR_USAGE, "no directory or file '%s'", dir);
 		return error_errno(err, "cannot read '%s'", dir);
 	}
-	if (S_ISDIR(st.st_mode) ? read_directory(&l, dir, err) < 0 : read_file(&l, dir, err) < 0)
+	if (S_ISDIR(st.st_mode) ? resource_read_directory(&l, dir, err) < 0
+				: resource_read_file(&l, dir, err) < 0)
 		return -1;
-	finish(&l);
+	resource_finish(&l);
 	return 0;
 }
 
@@ -274,8 +275,8 @@ int resources_parse(struct arena *a, const char *file, struct str text, struct r
 	struct resource_loader l = loader_init(a, out);
 
 	out->n_files = 1;
-	read_document(&l, file, text);
-	finish(&l);
+	resource_read_document(&l, file, text);
+	resource_finish(&l);
 	return config_result(&l.reader, err);
 }
 
@@ -320,5 +321,5 @@ void resources_refuse(struct arena *a, struct resources *r, const struct error *
 	}
 	list[r->n_faults++] = *fault;
 	r->faults = list;
-	qsort(list, r->n_faults, sizeof(*list), by_place);
+	qsort(list, r->n_faults, sizeof(*list), resource_by_place);
 }

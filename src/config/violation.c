@@ -20,7 +20,7 @@ bool violation_find(const char *name, enum violation *out)
 }
 
 /* NULL for NULL. */
-static const char *line_of(struct arena *a, const char *text)
+static const char *violation_line_of(struct arena *a, const char *text)
 {
 	return text ? arena_printable(a, str_of(text), SIZE_MAX) : NULL;
 }
@@ -29,11 +29,11 @@ static void take_verdict(struct arena *a, const json *report, struct violation_r
 {
 	const char *rule = json_get_str(report, "rule"), *reason = json_get_str(report, "reason");
 
-	out->policy = line_of(a, json_get_str(report, "policy"));
-	out->rule = line_of(a, rule ? rule : "?");
-	out->reason = line_of(a, reason ? reason : "no reason given");
-	out->word = line_of(a, json_get_str(report, "word"));
-	out->path = line_of(a, json_get_str(report, "path"));
+	out->policy = violation_line_of(a, json_get_str(report, "policy"));
+	out->rule = violation_line_of(a, rule ? rule : "?");
+	out->reason = violation_line_of(a, reason ? reason : "no reason given");
+	out->word = violation_line_of(a, json_get_str(report, "word"));
+	out->path = violation_line_of(a, json_get_str(report, "path"));
 }
 
 int violation_read(struct arena *a, const json *report, const char *wished,
@@ -43,7 +43,8 @@ int violation_read(struct arena *a, const json *report, const char *wished,
 
 	*out = (struct violation_report){0};
 	if (verdict && strcmp(verdict, "none") == 0 && json_get_str(report, "error"))
-		return error_set(err, ERR_SYSTEM, "%s", line_of(a, json_get_str(report, "error")));
+		return error_set(
+			err, ERR_SYSTEM, "%s", violation_line_of(a, json_get_str(report, "error")));
 	if (!verdict || (strcmp(verdict, "deny") != 0 && strcmp(verdict, "run") != 0))
 		return error_set(err, ERR_SYSTEM, "the report of the policy has no verdict");
 	(void)violation_find(wished ? wished : json_get_str(report, "violation"), &out->violation);

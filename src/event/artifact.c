@@ -146,7 +146,7 @@ static int writable_path(struct arena *a, const char *dir, const char *issue, co
 	return disk_real()->ops->mkdirs(disk_real(), arena_dup(a, path_dir(*path)), err);
 }
 
-static int replace(
+static int artifact_replace(
 	const char *dir, const char *issue, const char *name, struct str text, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -162,7 +162,9 @@ int artifact_write_text(
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
 
-	return lock_issue(dir, issue, &lock, err) < 0 ? -1 : replace(dir, issue, name, text, err);
+	return lock_issue(dir, issue, &lock, err) < 0
+		       ? -1
+		       : artifact_replace(dir, issue, name, text, err);
 }
 
 int artifact_write(
@@ -253,7 +255,7 @@ int artifact_edit(const char *dir, const char *issue, const char *name,
 		return error_set(err, ERR_STATE, "there is no '%s' in '%s'", name, dir);
 	if (edit(data, buf_str(&old), &fresh, err) < 0)
 		return -1;
-	return replace(dir, issue, name, buf_str(&fresh), err);
+	return artifact_replace(dir, issue, name, buf_str(&fresh), err);
 }
 
 int artifact_append(
@@ -275,7 +277,7 @@ int artifact_append(
 /* ---- objects ---- */
 
 /* Two objects of the same name are merged `levels` down. */
-static void merge(json *into, const json *from, unsigned levels)
+static void artifact_merge(json *into, const json *from, unsigned levels)
 {
 	for (const json *m = json_first(from); m; m = json_next(m)) {
 		const json *old = json_get(into, json_key(m));
@@ -283,7 +285,7 @@ static void merge(json *into, const json *from, unsigned levels)
 		if (levels && json_is_object(old) && json_is_object(m)) {
 			json *both = json_copy(old);
 
-			merge(both, m, levels - 1);
+			artifact_merge(both, m, levels - 1);
 			json_set(into, json_key(m), both);
 		} else {
 			json_set(into, json_key(m), json_copy(m));
@@ -311,9 +313,9 @@ int artifact_merge_runtime(
 		whole = json_object();
 	if (!json_is_object(whole))
 		return error_at(err, path, 1, 1, "it must be an object");
-	merge(whole, members, 1);
+	artifact_merge(whole, members, 1);
 	json_print_pretty(&text, whole);
-	return replace(dir, issue, runtime_file, buf_str(&text), err);
+	return artifact_replace(dir, issue, runtime_file, buf_str(&text), err);
 }
 
 int artifact_read_runtime(const char *dir, const char *issue, json **out, struct error *err)

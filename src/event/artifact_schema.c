@@ -171,7 +171,7 @@ static const char *retry_prompt(
 
 /* ---- validation ---- */
 
-static const char *error_line(struct arena *a, const struct error *why)
+static const char *artifact_schema_error_line(struct arena *a, const struct error *why)
 {
 	char line[2048];
 
@@ -193,7 +193,7 @@ static int validate_text(struct arena *a, const struct artifact_target *target, 
 	if (artifact_schema_compile(a, name, target->version, &schema, err) < 0)
 		return -1;
 	if (schema_check_text(a, schema, file, text, &faults, &why) < 0) {
-		*fault = error_line(a, &why);
+		*fault = artifact_schema_error_line(a, &why);
 		return 0;
 	}
 	for (size_t i = 0; i < faults.n; i++) {
@@ -207,8 +207,8 @@ static int validate_text(struct arena *a, const struct artifact_target *target, 
 }
 
 /* A missing file, invalid JSON and a link in the path are faults of the artifact. */
-static int validate(struct arena *a, const struct artifact_target *target, const char **fault,
-	struct error *err)
+static int artifact_schema_validate(struct arena *a, const struct artifact_target *target,
+	const char **fault, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	bool missing;
@@ -220,7 +220,7 @@ static int validate(struct arena *a, const struct artifact_target *target, const
 		0) {
 		if (err->code != ERR_STATE && err->code != ERR_INPUT)
 			return -1;
-		*fault = error_line(a, err);
+		*fault = artifact_schema_error_line(a, err);
 		return 0;
 	}
 	if (!missing)
@@ -237,7 +237,7 @@ int artifact_validate_retry(struct arena *a, const struct artifact_target *targe
 	struct error why;
 
 	*outcome = ARTIFACT_GOOD;
-	if (validate(a, target, fault, err) < 0)
+	if (artifact_schema_validate(a, target, fault, err) < 0)
 		return -1;
 	if (!*fault)
 		return 0;
@@ -246,7 +246,7 @@ int artifact_validate_retry(struct arena *a, const struct artifact_target *targe
 		*fault = arena_printf(
 			a, "%s\nthe agent could not be asked again: %s", *fault, why.text);
 	} else if (again) {
-		if (validate(a, target, &second, err) < 0)
+		if (artifact_schema_validate(a, target, &second, err) < 0)
 			return -1;
 		*outcome = second ? ARTIFACT_INVALID : ARTIFACT_RETRIED;
 		*fault = second ? second : *fault;
@@ -283,8 +283,8 @@ int artifact_schema_open(
 }
 
 /* The schema of --schema, else the one that the text or the file's name asks for. */
-static int choose(struct arena *a, const struct artifact_schema *given, struct str text,
-	struct artifact_checked *out, struct schema **schema, struct error *err)
+static int artifact_schema_choose(struct arena *a, const struct artifact_schema *given,
+	struct str text, struct artifact_checked *out, struct schema **schema, struct error *err)
 {
 	out->schema = given->name ? given->name : schema_of(a, out->file, text);
 	*schema = given->schema;
@@ -297,7 +297,7 @@ static int choose(struct arena *a, const struct artifact_schema *given, struct s
 }
 
 /* `before`: lines of the file above `text`. */
-static int check_text(struct arena *a, const struct schema *schema, struct str text,
+static int artifact_schema_check_text(struct arena *a, const struct schema *schema, struct str text,
 	unsigned before, struct artifact_checked *out, struct error *err)
 {
 	struct schema_faults found;
@@ -323,13 +323,15 @@ int artifact_check(struct arena *a, const struct artifact_schema *given, const c
 
 	*out = (struct artifact_checked){.file = file};
 	if (sys_read_file(&text, file, FILE_MAX, NULL, err) < 0 ||
-		choose(a, given, lines ? STR("") : buf_str(&text), out, &schema, err) < 0)
+		artifact_schema_choose(
+			a, given, lines ? STR("") : buf_str(&text), out, &schema, err) < 0)
 		return -1;
 	if (!lines)
-		return check_text(a, schema, buf_str(&text), 0, out, err);
+		return artifact_schema_check_text(a, schema, buf_str(&text), 0, out, err);
 	rest = buf_str(&text);
 	for (unsigned n = 0; str_line(&rest, &line); n++)
-		if (str_trim(line).n && check_text(a, schema, line, n, out, err) < 0)
+		if (str_trim(line).n &&
+			artifact_schema_check_text(a, schema, line, n, out, err) < 0)
 			return -1;
 	return 0;
 }

@@ -82,7 +82,7 @@ int event_report(const char *dir, enum event_id id, const char *issue, const cha
 }
 
 /* Other programs may write timestamps that are not RFC 3339: those compare as text. */
-static bool earlier(const char *timestamp, const char *since)
+static bool event_earlier(const char *timestamp, const char *since)
 {
 	int64_t t, s;
 
@@ -93,7 +93,7 @@ static bool earlier(const char *timestamp, const char *since)
 
 static bool selected(const json *event, const char *since, const char *type)
 {
-	return (!since || !earlier(json_get_str(event, "timestamp"), since)) &&
+	return (!since || !event_earlier(json_get_str(event, "timestamp"), since)) &&
 	       (!type || strcmp(json_get_str(event, "type"), type) == 0);
 }
 
@@ -142,7 +142,7 @@ struct fault_report {
 };
 
 /* The fault at `node` whose text contains `class`; NULL. */
-static const struct error *fault_at(
+static const struct error *event_fault_at(
 	const struct fault_report *t, const struct yaml *node, const char *class)
 {
 	for (size_t i = 0; node && i < t->r->n_faults; i++) {
@@ -172,7 +172,7 @@ static int emit_unknown(const struct fault_report *t, const struct yaml *node, c
 {
 	const char *name = node && node->kind == YAML_SCALAR ? node->text.p : "not a name";
 
-	if (!fault_at(t, node, "(UnknownHarness)"))
+	if (!event_fault_at(t, node, "(UnknownHarness)"))
 		return 0;
 	return event_report(t->dir, EVENT_UNKNOWN_HARNESS, NULL, stage,
 		JSON_OBJECT(JSON_TEXT("harness", name)), t->err);
@@ -192,20 +192,20 @@ static int emit_unknown_of(const struct fault_report *t, const struct yaml *map,
 	return 0;
 }
 
-static void collect(
+static void event_collect(
 	const struct fault_report *t, const struct yaml *stage, json *cycles, json *databases)
 {
 	const struct yaml *list = yaml_get(stage, "requiresIndependentHarnessFrom");
 
 	for (size_t i = 0; i < list_length(list); i++) {
 		const struct error *f =
-			fault_at(t, list->list[i], "(CyclicIndependenceConstraint)");
+			event_fault_at(t, list->list[i], "(CyclicIndependenceConstraint)");
 
 		if (f)
 			json_push_str(cycles,
 				str_of(arena_printf(t->a, "%s: %s", stage_name(stage), f->text)));
 	}
-	if (fault_at(t, yaml_get(stage, "databaseAccess"), "(DatabaseIsolationRequired)"))
+	if (event_fault_at(t, yaml_get(stage, "databaseAccess"), "(DatabaseIsolationRequired)"))
 		json_push_str(databases, str_of(stage_name(stage)));
 }
 
@@ -231,7 +231,7 @@ static int report_pipeline(const struct fault_report *t)
 
 		if (emit_unknown_of(t, stage, "harness", "harnessFallback", stage_name(stage)) < 0)
 			return -1;
-		collect(t, stage, cycles, databases);
+		event_collect(t, stage, cycles, databases);
 	}
 	if (emit_list(t, EVENT_CYCLIC_INDEPENDENCE_CONSTRAINT, "constraints", cycles) < 0)
 		return -1;

@@ -257,7 +257,7 @@ static const char *const kinds[] = {
 };
 
 /* An object with one member. */
-static json *member(const char *key, const char *value)
+static json *event_table_member(const char *key, const char *value)
 {
 	return JSON_OBJECT(JSON_TEXT(key, value));
 }
@@ -266,15 +266,15 @@ static json *type_schema(const struct event_type *type)
 {
 	static const char *const always[] = {"type", "timestamp", "severity", NULL};
 	json *required = json_names(always),
-	     *properties = JSON_OBJECT(JSON_VALUE("type", member("const", type->name)),
+	     *properties = JSON_OBJECT(JSON_VALUE("type", event_table_member("const", type->name)),
 		     JSON_VALUE("timestamp", JSON_OBJECT(JSON_TEXT("type", "string"),
 						     JSON_TEXT("format", "date-time"))),
-		     JSON_VALUE("severity", member("const", type->severity)),
-		     JSON_VALUE("issueId", member("type", "string")),
-		     JSON_VALUE("stage", member("type", "string")));
+		     JSON_VALUE("severity", event_table_member("const", type->severity)),
+		     JSON_VALUE("issueId", event_table_member("type", "string")),
+		     JSON_VALUE("stage", event_table_member("type", "string")));
 
 	for (const struct event_field *f = type->fields; f->name; f++) {
-		json_put(properties, f->name, member("type", kinds[f->kind]));
+		json_put(properties, f->name, event_table_member("type", kinds[f->kind]));
 		if (!f->optional)
 			json_push_str(required, str_of(f->name));
 	}
@@ -291,7 +291,7 @@ void event_schema(struct buf *out)
 		char ref[80];
 
 		(void)snprintf(ref, sizeof(ref), "#/$defs/%s", types[i].name);
-		json_push(one_of, member("$ref", ref));
+		json_push(one_of, event_table_member("$ref", ref));
 		json_put(defs, types[i].name, type_schema(&types[i]));
 	}
 	j = JSON_OBJECT(JSON_TEXT("$schema", "https://json-schema.org/draft/2020-12/schema"),

@@ -51,7 +51,7 @@ const char *answer_event_name(const json *event)
 }
 
 /* A key of the store, and a name in conditions. */
-static bool is_name(const char *s)
+static bool graph_answer_is_name(const char *s)
 {
 	return s && *s && strlen(s) <= NAME_MAX_BYTES &&
 	       strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-") ==
@@ -84,7 +84,7 @@ static const char *map_fault(struct arena *a, const json *answer, const char *me
 	if (!json_is_object(map))
 		return arena_printf(a, "'%s' must be an object of names and %s", member, what);
 	for (const json *m = json_first(map); m; m = json_next(m))
-		if (!is_name(json_key(m)) || !valid(m))
+		if (!graph_answer_is_name(json_key(m)) || !valid(m))
 			return arena_printf(a,
 				"'%s': '%.64s' must be a name of letters, digits, '_', '-' and '.' "
 				"with %s",
@@ -99,7 +99,8 @@ static const char *tasks_fault(struct arena *a, const json *answer)
 	if (list && !json_is_array(list))
 		return "'tasks' must be a list";
 	for (const json *t = json_first(list); t; t = json_next(t))
-		if (!json_is_object(t) || json_len(t) != 2 || !is_name(json_get_str(t, "id")) ||
+		if (!json_is_object(t) || json_len(t) != 2 ||
+			!graph_answer_is_name(json_get_str(t, "id")) ||
 			!is_short(json_get(t, "title")))
 			return arena_printf(a,
 				"'tasks' must have objects with 'id', a name, and "
@@ -108,7 +109,7 @@ static const char *tasks_fault(struct arena *a, const json *answer)
 	return NULL;
 }
 
-static bool has_type(const json *value, const char *type)
+static bool graph_answer_has_type(const json *value, const char *type)
 {
 	return !strcmp(type, "text")      ? json_is_string(value)
 	       : !strcmp(type, "number")  ? json_is_number(value)
@@ -123,7 +124,7 @@ static const char *payload_fault(
 	for (const json *f = json_first(fields); f; f = json_next(f)) {
 		const json *value = json_get(payload, json_key(f));
 
-		if (!value || !has_type(value, json_text(f)))
+		if (!value || !graph_answer_has_type(value, json_text(f)))
 			return arena_printf(a, "event '%.64s': 'payload' needs '%.64s', a %s", name,
 				json_key(f), json_text(f));
 	}

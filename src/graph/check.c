@@ -444,7 +444,7 @@ static size_t edge_between(const struct manifest *m, size_t from, size_t to)
 }
 
 /* The graph that is walked leads from each node to those before it. */
-static void report_cycle(void *data, const size_t *path, size_t n)
+static void graph_check_report_cycle(void *data, const size_t *path, size_t n)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct manifest_check *c = data;
@@ -467,7 +467,8 @@ static bool sort_nodes(struct manifest_check *c)
 
 	for (size_t i = 0; i < m->n_edges; i++)
 		to[i] = m->edges[m->in_edges[i]].from_node;
-	graph_walk(a, &(struct graph){m->n_nodes, m->in_first, to}, report_cycle, c, &o);
+	graph_walk(
+		a, &(struct graph){m->n_nodes, m->in_first, to}, graph_check_report_cycle, c, &o);
 	m->order = o.order;
 	return c->reader->faults.n == before;
 }

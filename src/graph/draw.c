@@ -45,7 +45,7 @@ static void add_taken_on(const struct manifest_edge *e, struct buf *out)
 }
 
 /* `success, 12 s, 2 attempts`. */
-static void add_state(const struct node_drawn *d, struct buf *out)
+static void graph_draw_add_state(const struct node_drawn *d, struct buf *out)
 {
 	buf_adds(out, d->how ? d->how : workflow_status_name(d->at));
 	if (d->begin && d->end)
@@ -57,7 +57,7 @@ static void add_state(const struct node_drawn *d, struct buf *out)
 /* ---- mermaid ---- */
 
 /* Text in quotes, in which mermaid knows `#quot;`. */
-static void add_quoted(struct buf *out, const char *text)
+static void graph_draw_add_quoted(struct buf *out, const char *text)
 {
 	for (; *text; text++)
 		if (*text == '"')
@@ -72,10 +72,10 @@ static void add_mermaid_node(const struct manifest *m, size_t i, const struct no
 	const struct manifest_node *n = &m->nodes[i];
 
 	buf_addf(out, "%sn%zu[\"%s<br/>", indent, i, n->id);
-	add_quoted(out, worker(n));
+	graph_draw_add_quoted(out, worker(n));
 	if (run) {
 		buf_adds(out, "<br/>");
-		add_state(&run[i], out);
+		graph_draw_add_state(&run[i], out);
 	}
 	buf_adds(out, "\"]\n");
 }
@@ -113,7 +113,7 @@ void manifest_draw_mermaid(const struct manifest *m, const struct node_drawn *ru
 		buf_addf(out, "    n%zu -->", m->edges[i].from_node);
 		if (on.len) {
 			buf_adds(out, "|\"");
-			add_quoted(out, on.s);
+			graph_draw_add_quoted(out, on.s);
 			buf_adds(out, "\"|");
 		}
 		buf_addf(out, " n%zu\n", m->edges[i].to_node);
@@ -140,7 +140,8 @@ static const char *line_color(const struct node_drawn *d)
 	return is_bad(d) ? "#cf222e" : colors[d->at].line;
 }
 
-static void add_label(struct buf *out, const char *before, const char *text, const char *after)
+static void graph_draw_add_label(
+	struct buf *out, const char *before, const char *text, const char *after)
 {
 	buf_adds(out, before);
 	dot_add_text(out, str_of(text));
@@ -157,11 +158,11 @@ static void add_dot_node(
 		: is_bad(&run[i]) ? "#ffebe9"
 				  : colors[run[i].at].fill,
 		run && run[i].at == ITEM_SKIPPED ? ", style=\"rounded,filled,dashed\"" : "");
-	add_label(out, "<B>", m->nodes[i].id, "</B>");
-	add_label(out, "<BR/><FONT POINT-SIZE=\"11\">", worker(&m->nodes[i]), "</FONT>");
+	graph_draw_add_label(out, "<B>", m->nodes[i].id, "</B>");
+	graph_draw_add_label(out, "<BR/><FONT POINT-SIZE=\"11\">", worker(&m->nodes[i]), "</FONT>");
 	if (run) {
 		buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\" COLOR=\"%s\">", line);
-		add_state(&run[i], out);
+		graph_draw_add_state(&run[i], out);
 		buf_adds(out, "</FONT>");
 	}
 	buf_adds(out, ">]\n");
@@ -182,7 +183,7 @@ static void add_folded(const struct manifest *m, const struct manifest_block *b,
 		return;
 	buf_addf(out, "  \"b%zu\" [shape=box3d, fillcolor=\"#eaf5ff\", color=\"#0969da\", label=<",
 		(size_t)(b - m->blocks));
-	add_label(out, "<B>", b->name, "</B>");
+	graph_draw_add_label(out, "<B>", b->name, "</B>");
 	buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\">%zu nodes, %s</FONT>", all,
 		block_kinds[b->kind]);
 	for (size_t s = 0; run && s < COUNT(n); s++)
@@ -199,7 +200,7 @@ static void add_dot_block(const struct manifest *m, const struct manifest_block 
 		"  subgraph \"cluster_b%zu\" {\n  style=\"rounded\"\n  color=\"#8c959f\"\n"
 		"  fontsize=12\n  labeljust=l\n  label=<",
 		(size_t)(b - m->blocks));
-	add_label(out, "<B>", b->name, "</B> ");
+	graph_draw_add_label(out, "<B>", b->name, "</B> ");
 	buf_addf(out, "%s>\n", block_kinds[b->kind]);
 	for (size_t i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].block == b)
@@ -211,7 +212,7 @@ static void add_dot_block(const struct manifest *m, const struct manifest_block 
 }
 
 /* The box of a node: its own, or that of its folded block. */
-static void add_end(const struct manifest *m, size_t node, bool folded, struct buf *out)
+static void graph_draw_add_end(const struct manifest *m, size_t node, bool folded, struct buf *out)
 {
 	const struct manifest_block *b = m->nodes[node].block;
 
@@ -253,11 +254,11 @@ static void add_dot_edges(const struct manifest *m, bool folded, struct buf *out
 			continue;
 		add_taken_on(&m->edges[i], &on);
 		buf_adds(out, "  ");
-		add_end(m, m->edges[i].from_node, folded, out);
+		graph_draw_add_end(m, m->edges[i].from_node, folded, out);
 		buf_adds(out, " -> ");
-		add_end(m, m->edges[i].to_node, folded, out);
+		graph_draw_add_end(m, m->edges[i].to_node, folded, out);
 		if (on.len && !folded)
-			add_label(out, " [style=dashed, label=<&#160;", on.s, ">]");
+			graph_draw_add_label(out, " [style=dashed, label=<&#160;", on.s, ">]");
 		buf_addc(out, '\n');
 	}
 	arena_release(&a);
@@ -269,7 +270,7 @@ void manifest_draw_dot(
 	bool folded = m->n_nodes > FOLD_ABOVE && m->n_blocks;
 
 	buf_adds(out, "digraph manifest {\n" DOT_HEAD);
-	add_label(out, "  label=<<B>", path_base(file).p, "</B>>\n");
+	graph_draw_add_label(out, "  label=<<B>", path_base(file).p, "</B>>\n");
 	for (size_t i = 0; i < m->n_nodes; i++)
 		if (!m->nodes[i].block)
 			add_dot_node(m, i, run, out);

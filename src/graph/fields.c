@@ -23,7 +23,7 @@ bool manifest_node_valid(struct str s)
 	       !str_is(s, "troubleshooter") && !str_is(s, MANIFEST_STATE) && !str_is(s, "Actions");
 }
 
-static bool is_word(struct str s)
+static bool fields_is_word(struct str s)
 {
 	return s.n <= 64 && config_made_of(s, CONFIG_LETTER, "_", CONFIG_ALNUM, "_");
 }
@@ -33,19 +33,19 @@ static bool is_tool(struct str s)
 	return s.n && s.n <= 128 && config_line.valid(s) && !memchr(s.p, ',', s.n);
 }
 
-static bool is_section(struct str s)
+static bool fields_is_section(struct str s)
 {
 	return s.n && s.n <= 80 && config_line.valid(s) && !memchr(s.p, '<', s.n) &&
 	       !memchr(s.p, '>', s.n) && str_find(s, STR("--")) == s.n && !str_is(s, "Actions");
 }
 
-static bool is_path(struct str s)
+static bool fields_is_path(struct str s)
 {
 	return s.n <= 1024 && config_relative.valid(s) && str_find(s, STR("..")) == s.n;
 }
 
 /* A node, or a branch of the remote. */
-static bool is_merged(struct str s)
+static bool fields_is_merged(struct str s)
 {
 	return manifest_node_valid(s) ||
 	       (s.n <= 200 && str_starts(s, "origin/") && s.n > strlen("origin/") &&
@@ -63,14 +63,14 @@ static bool is_prompt(struct str s)
 		.valid = is, .what = text, .max = most, .pattern = like}
 FORM(node_form, manifest_node_valid, 40, "^[A-Za-z]([A-Za-z0-9_-]*[A-Za-z0-9])?$",
 	"a name: up to 40 letters, digits, '-' and '_', a letter first");
-FORM(word_form, is_word, 64, "^[A-Za-z_][A-Za-z0-9_]*$",
+FORM(word_form, fields_is_word, 64, "^[A-Za-z_][A-Za-z0-9_]*$",
 	"a word: up to 64 letters, digits and '_', no digit first");
 FORM(tool_form, is_tool, 128, "^[^,]+$", "the name of a tool, one line without a comma");
-FORM(section_form, is_section, 80, "^[^<>]+$", "the name of a node or of a section");
-FORM(path_form, is_path, 1024, "^[^/]", "a path below the item's directory, without '..'");
+FORM(section_form, fields_is_section, 80, "^[^<>]+$", "the name of a node or of a section");
+FORM(path_form, fields_is_path, 1024, "^[^/]", "a path below the item's directory, without '..'");
 FORM(prompt_form, is_prompt, PROMPT_MAX, NULL, "a text of 1 to 16384 characters");
 FORM(task_form, is_prompt, 4096, NULL, "a text of 1 to 4096 characters");
-FORM(merge_form, is_merged, 200, "^[A-Za-z]", "the name of a node, or origin/BRANCH");
+FORM(merge_form, fields_is_merged, 200, "^[A-Za-z]", "the name of a node, or origin/BRANCH");
 FORM(role_form, workflow_skill_valid, 100, "^[A-Za-z0-9_]", "the name of a role or skill");
 
 #define TEXT(name, of, member) .key = name, .kind = CONFIG_TEXT, .form = &of, IN(member)

@@ -15,7 +15,7 @@ static bool is_chosen(const struct manifest *m, const bool *taken, size_t from, 
 
 /* Of a node that was not dispatched. `all`: the first node that does not choose it ends the wait.
  * `any`: all have ended, so that it reads whatever there is to read. */
-static enum item_status status_of(const struct manifest *m, size_t node,
+static enum item_status frontier_status_of(const struct manifest *m, size_t node,
 	const struct node_progress *progress, const bool *taken, const enum item_status *status)
 {
 	bool any = !strcmp(m->nodes[node].join, "any"), open = false, chosen = false;
@@ -64,7 +64,7 @@ void manifest_frontier(const struct manifest *m, const struct node_progress *pro
 		size_t i = m->order[o];
 
 		status[i] = progress[i].at == PROGRESS_NONE
-				    ? status_of(m, i, progress, taken, status)
+				    ? frontier_status_of(m, i, progress, taken, status)
 			    : progress[i].at == PROGRESS_OPEN ? ITEM_DISPATCHED
 							      : ITEM_ANSWERED;
 	}

@@ -52,7 +52,7 @@ static void put_op(struct arena *a, struct project_ops *ops, const char *kind, c
 }
 
 /* A later entry of the same name counts: a transaction has each key once. */
-static bool has_op(const struct project_ops *ops, const char *key)
+static bool graph_project_has_op(const struct project_ops *ops, const char *key)
 {
 	for (size_t i = 0; i < ops->n; i++)
 		if (!strcmp(ops->items[i].key, key))
@@ -61,35 +61,35 @@ static bool has_op(const struct project_ops *ops, const char *key)
 }
 
 /* Members of `from` replace those of `to`; those of maps in both are joined. */
-static void join(json *to, const json *from)
+static void graph_project_join(json *to, const json *from)
 {
 	for (const json *m = json_first(from); m; m = json_next(m)) {
 		json *old = (json *)json_get(to, json_key(m));
 
 		if (json_is_object(m) && json_is_object(old))
-			join(old, m);
+			graph_project_join(old, m);
 		else
 			json_set(to, json_key(m), json_copy(m));
 	}
 }
 
 /* A task keeps what an update does not name; the title of one that the machine notes, too. */
-static int put_task(struct arena *a, struct store *s, const json *task, struct project_ops *ops,
-	struct error *err)
+static int graph_project_put_task(struct arena *a, struct store *s, const json *task,
+	struct project_ops *ops, struct error *err)
 {
 	CLEANUP(json_free) json *all = NULL;
 	const char *key = arena_printf(a, "task/%s", json_get_str(task, "id")), *title;
 	struct error ignored;
 	struct store_kv kv;
 
-	if (has_op(ops, key))
+	if (graph_project_has_op(ops, key))
 		return 0;
 	if (store_get(s, a, key, &kv, err) != STORE_OK)
 		return -1;
 	if (!kv.mod || json_parse(&all, kv.value, &ignored) < 0)
 		all = json_object();
 	title = json_get(task, "state") ? json_dup(a, all, "title") : NULL;
-	join(all, task);
+	graph_project_join(all, task);
 	if (title)
 		json_set(all, "title", json_string(str_of(title)));
 	vec_push_in(a, &ops->guards, (struct store_guard){key, STORE_MOD_IS, kv.mod});
@@ -105,7 +105,7 @@ static int collect_ops(struct arena *a, struct store *s, const json *update,
 	for (const json *f = json_first(json_get(update, "artifacts")); f; f = json_next(f))
 		put_op(a, ops, "artifact", json_key(f), str_of(json_text(f)));
 	for (const json *t = json_first(json_get(update, "tasks")); t; t = json_next(t))
-		if (put_task(a, s, t, ops, err) < 0)
+		if (graph_project_put_task(a, s, t, ops, err) < 0)
 			return -1;
 	return 0;
 }

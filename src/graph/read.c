@@ -9,14 +9,14 @@
 
 enum { FAULTS_MAX = 100, ACTIONS_LEAST = 60, ACTIONS_PER_NODE = 4, MERGE_TIMEOUT_S = 7200 };
 
-static struct str file_of(struct str path)
+static struct str read_file_of(struct str path)
 {
 	return str_sub(path, 0, str_find(path, STR("#")));
 }
 
 bool manifest_is_path(struct str path)
 {
-	struct str file = file_of(path);
+	struct str file = read_file_of(path);
 
 	return str_ends(file, ".yaml") || str_ends(file, ".yml") || str_ends(file, ".json");
 }
@@ -91,7 +91,7 @@ static unsigned evidence_kinds(const struct manifest_node *n)
 }
 
 /* `alone`: in the workflow of one node it works in the item's own worktree. */
-static void add_item(struct arena *a, struct workflow *w, const struct manifest_node *n,
+static void read_add_item(struct arena *a, struct workflow *w, const struct manifest_node *n,
 	struct declared_action *it, bool alone)
 {
 	const char *base = path_base(w->file).p;
@@ -121,7 +121,7 @@ static void add_item(struct arena *a, struct workflow *w, const struct manifest_
 	w->evidence.kinds |= it->evidence.kinds;
 }
 
-static int compare_writes(const void *a, const void *b)
+static int read_compare_writes(const void *a, const void *b)
 {
 	return strcmp((*(const struct declared_action *const *)a)->writes,
 		(*(const struct declared_action *const *)b)->writes);
@@ -136,7 +136,7 @@ static bool reads_project(const struct manifest *m)
 	return false;
 }
 
-static void compile(struct arena *a, struct workflow *w, struct manifest *m, bool alone)
+static void read_compile(struct arena *a, struct workflow *w, struct manifest *m, bool alone)
 {
 	struct declared_state *d = arena_alloc(a, sizeof(*d));
 
@@ -146,10 +146,10 @@ static void compile(struct arena *a, struct workflow *w, struct manifest *m, boo
 	d->by_section = arena_alloc(a, d->n * sizeof(*d->by_section));
 	w->evidence = (struct evidence_rule){.given = true};
 	for (size_t i = 0; i < d->n; i++) {
-		add_item(a, w, &m->nodes[i], &d->items[i], alone);
+		read_add_item(a, w, &m->nodes[i], &d->items[i], alone);
 		d->by_section[i] = &d->items[i];
 	}
-	vec_sort_items(d->by_section, d->n, sizeof(*d->by_section), compare_writes);
+	vec_sort_items(d->by_section, d->n, sizeof(*d->by_section), read_compare_writes);
 	d->order = m->order;
 	m->reads_project = reads_project(m);
 	w->declared = d;
@@ -194,7 +194,7 @@ static int select_node(struct arena *a, const char *file, const char *id,
 
 /* ---- reading ---- */
 
-static int compare_faults(const void *pa, const void *pb)
+static int read_compare_faults(const void *pa, const void *pb)
 {
 	const struct error *a = pa, *b = pb;
 
@@ -222,12 +222,12 @@ static int read_manifest(struct arena *a, const char *file, struct str text,
 		config_fault(r, tree, "a manifest must be a map: apiVersion, kind, metadata, spec");
 	if (!r->faults.n)
 		manifest_check(r, tree, m);
-	vec_sort(&r->faults, compare_faults);
+	vec_sort(&r->faults, read_compare_faults);
 	*out = m;
 	return 0;
 }
 
-static int first_fault(const struct config_reader *r, struct error *err)
+static int read_first_fault(const struct config_reader *r, struct error *err)
 {
 	if (r->faults.n == 0)
 		return 0;
@@ -241,10 +241,10 @@ static int first_fault(const struct config_reader *r, struct error *err)
 	return -1;
 }
 
-static int parse(
+static int read_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err)
 {
-	struct str path = file_of(str_of(file));
+	struct str path = read_file_of(str_of(file));
 	const char *name = arena_dup(a, path),
 		   *node = path.n < strlen(file) ? file + path.n + 1 : NULL;
 	struct config_reader r;
@@ -255,21 +255,21 @@ static int parse(
 	if (workflow_check_text(name, text, err) < 0)
 		return -1;
 	w->source = arena_str(a, text);
-	if (read_manifest(a, name, w->source, &r, &m, err) < 0 || first_fault(&r, err) < 0 ||
+	if (read_manifest(a, name, w->source, &r, &m, err) < 0 || read_first_fault(&r, err) < 0 ||
 		(node && select_node(a, name, node, m, &m, err) < 0))
 		return -1;
-	compile(a, w, m, node != NULL);
+	read_compile(a, w, m, node != NULL);
 	return 0;
 }
 
 int manifest_workflow_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err)
 {
-	return manifest_is_path(str_of(file)) ? parse(a, file, text, w, err)
+	return manifest_is_path(str_of(file)) ? read_parse(a, file, text, w, err)
 					      : workflow_parse(a, file, text, w, err);
 }
 
-static int read_text(const char *path, struct buf *text, struct error *err)
+static int graph_read_text(const char *path, struct buf *text, struct error *err)
 {
 	bool missing;
 
@@ -285,18 +285,18 @@ int manifest_workflow_load(struct arena *a, const char *path, struct workflow *w
 
 	if (!manifest_is_path(str_of(path)))
 		return workflow_load(a, path, w, err);
-	return read_text(arena_dup(a, file_of(str_of(path))), &text, err) < 0
+	return graph_read_text(arena_dup(a, read_file_of(str_of(path))), &text, err) < 0
 		       ? -1
-		       : parse(a, path, buf_str(&text), w, err);
+		       : read_parse(a, path, buf_str(&text), w, err);
 }
 
 int manifest_check_file(
 	struct arena *a, const char *path, struct buf *out, size_t *n, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *name = arena_dup(a, file_of(str_of(path)));
+	const char *name = arena_dup(a, read_file_of(str_of(path)));
 
-	return read_text(name, &text, err) < 0
+	return graph_read_text(name, &text, err) < 0
 		       ? -1
 		       : manifest_check_text(a, name, arena_str(a, buf_str(&text)), out, n, err);
 }

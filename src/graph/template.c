@@ -2,7 +2,7 @@
 
 const char *const template_names[] = {"id", "node", "persona", "block", "task", "attempt", NULL};
 
-static bool is_name(struct str s)
+static bool template_is_name(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_",
@@ -27,7 +27,7 @@ size_t template_render(struct str text, template_visit *visit, void *data, struc
 		}
 		end = str_find(rest, STR("}}"));
 		name = str_trim(str_sub(rest, 2, end));
-		if (end == rest.n || !is_name(name))
+		if (end == rest.n || !template_is_name(name))
 			return i + 1;
 		visit(data, name, out);
 		i += end + 2;

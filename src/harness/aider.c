@@ -14,7 +14,7 @@ static const char *const options[] = {"--message-file", "/dev/stdin", "--yes-alw
 	"--no-suggest-shell-commands", "--no-dirty-commits", "--chat-history-file", "/dev/null",
 	"--input-history-file", "/dev/null"};
 
-static void command(struct command *c, const struct harness_input *input)
+static void aider_command(struct command *c, const struct harness_input *input)
 {
 	for (size_t i = 0; i < COUNT(options); i++)
 		command_add(c, options[i]);
@@ -55,7 +55,7 @@ static int64_t count_before(struct str line, const char *word)
 }
 
 /* Each cost line has the sum of the session. */
-static void take_cost(struct session *s, struct str line)
+static void aider_take_cost(struct session *s, struct str line)
 {
 	static const char before[] = " message, $";
 	struct str rest = str_sub(line, str_find(line, STR("Cost: $")), line.n);
@@ -97,7 +97,7 @@ static void set_retrying(struct session *s, struct str fault)
 
 /* After an answer, the same line may come from a test or linter that aider ran: it is kept in the
  * note until aider says that it retries. */
-static void take_fault(struct session *s, struct str line)
+static void aider_take_fault(struct session *s, struct str line)
 {
 	if (s->finished) {
 		buf_clear(&s->note);
@@ -116,7 +116,7 @@ static void take_retry(struct session *s)
 	buf_clear(&s->note);
 }
 
-static void take_answer(struct session *s, struct buf *answer, struct str tokens)
+static void aider_take_answer(struct session *s, struct buf *answer, struct str tokens)
 {
 	usage_add_tokens(&s->usage, count_before(tokens, " sent"),
 		count_before(tokens, " received"),
@@ -130,27 +130,27 @@ static void take_answer(struct session *s, struct buf *answer, struct str tokens
 
 /* The answer is the text between aider's own lines and the next line of tokens; the last answer
  * counts. A fault quoted inside an answer is not a fault. */
-static void whole(struct session *s, struct str output)
+static void aider_whole(struct session *s, struct str output)
 {
 	CLEANUP(buf_release) struct buf answer = BUF_INIT;
 	struct str line;
 
 	while (str_line(&output, &line)) {
 		if (str_starts(line, "Tokens: ")) {
-			take_answer(s, &answer, line);
+			aider_take_answer(s, &answer, line);
 		} else if (str_starts(line, "litellm.") && !answer.len) {
-			take_fault(s, line);
+			aider_take_fault(s, line);
 		} else if (str_starts(line, "Retrying in ") && str_ends(line, " seconds...")) {
 			take_retry(s);
 		} else if (answer.len || !is_about_itself(line)) {
 			buf_add(&answer, line);
 			buf_addc(&answer, '\n');
 		}
-		take_cost(s, line);
+		aider_take_cost(s, line);
 	}
 }
 
-static void judge(struct session *s, struct str errors)
+static void aider_judge(struct session *s, struct str errors)
 {
 	(void)errors;
 	if (!s->retrying)
@@ -172,7 +172,7 @@ const struct harness harness_aider = {
 	.aliases = HARNESS_NAMES("OPENAI_API_BASE=OPENAI_BASE_URL"),
 	.models_open = true,
 	.needs_finish = true,
-	.command = command,
-	.whole = whole,
-	.judge = judge,
+	.command = aider_command,
+	.whole = aider_whole,
+	.judge = aider_judge,
 };

@@ -4,7 +4,7 @@
 
 /* ---- the harnesses of a stage ---- */
 
-static bool contains(struct text_list w, const char *word)
+static bool chain_contains(struct text_list w, const char *word)
 {
 	for (size_t i = 0; i < w.n; i++)
 		if (strcmp(w.list[i], word) == 0)
@@ -16,7 +16,7 @@ void chain_add_name(struct arena *a, struct text_list *l, const char *name)
 {
 	const char **list = arena_alloc(a, (l->n + 1) * sizeof(*list));
 
-	if (contains(*l, name))
+	if (chain_contains(*l, name))
 		return;
 	for (size_t i = 0; i < l->n; i++)
 		list[i] = l->list[i];
@@ -40,13 +40,13 @@ void chain_filter(struct arena *a, struct text_list candidates, struct text_list
 {
 	*out = (struct chain){0};
 	for (size_t i = 0; i < uses->n; i++)
-		if (contains(independent_of, uses->items[i].stage))
+		if (chain_contains(independent_of, uses->items[i].stage))
 			chain_add_name(a, &out->forbidden, uses->items[i].harness);
 	for (size_t i = 0; i < candidates.n; i++) {
 		const char *name = candidates.list[i];
 
 		chain_add_name(a, &out->declared, name);
-		if (!contains(out->forbidden, name))
+		if (!chain_contains(out->forbidden, name))
 			chain_add_name(a, &out->effective, name);
 	}
 	out->violated = !out->effective.n;
@@ -215,7 +215,7 @@ struct chain_attempt {
 };
 
 /* Whether it can be used; if not, the reason is left in *t and *r. */
-static int check_available(struct arena *a, struct chain_attempt *t, const struct harness *h,
+static int chain_check_available(struct arena *a, struct chain_attempt *t, const struct harness *h,
 	bool *usable, struct harness_result *r, struct error *err)
 {
 	const struct chain_call *c = t->call;
@@ -235,7 +235,7 @@ static int check_available(struct arena *a, struct chain_attempt *t, const struc
 	return 0;
 }
 
-static int invoke(struct arena *a, struct chain_attempt *t, const struct harness *h,
+static int chain_invoke(struct arena *a, struct chain_attempt *t, const struct harness *h,
 	const struct harness_input *input, struct harness_result *r, struct error *err)
 {
 	const struct chain_call *c = t->call;
@@ -272,11 +272,11 @@ static int try_harness(struct arena *a, struct chain_attempt *t, const char *nam
 			err) < 0)
 		return -1;
 	t->from = name;
-	if (check_available(a, t, h, &usable, r, err) < 0)
+	if (chain_check_available(a, t, h, &usable, r, err) < 0)
 		return -1;
 	if (!usable)
 		return 0;
-	if (invoke(a, t, h, input, r, err) < 0)
+	if (chain_invoke(a, t, h, input, r, err) < 0)
 		return -1;
 	if (r->status != HARNESS_UNAVAILABLE)
 		*used = h;

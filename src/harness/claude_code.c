@@ -35,7 +35,7 @@ static const char *hook_settings(struct arena *a)
 	return arena_dup(a, buf_str(&text));
 }
 
-static void command(struct command *c, const struct harness_input *input)
+static void claude_code_command(struct command *c, const struct harness_input *input)
 {
 	command_add(c, "-p");
 	command_option(c, "--output-format", "stream-json");
@@ -51,7 +51,7 @@ static void command(struct command *c, const struct harness_input *input)
 
 /* A message comes in pieces that all carry its usage, which counts once. The note has the id of the
  * last message. */
-static void take_usage(struct session *s, const json *message, const char *activity)
+static void claude_code_take_usage(struct session *s, const json *message, const char *activity)
 {
 	const json *usage = json_get(message, "usage");
 	struct str id = harness_member(message, "id");
@@ -107,7 +107,7 @@ static void take_assistant(struct session *s, const json *value)
 			take_text(s, block);
 	}
 	session_model(s, harness_member(message, "model"));
-	take_usage(s, message, activity);
+	claude_code_take_usage(s, message, activity);
 }
 
 /* The program retries. Retrying does not cure a bad login. */
@@ -131,7 +131,7 @@ static void take_system(struct session *s, const json *value)
 }
 
 /* The total of all models, those of sub-agents too. */
-static void take_cost(struct session *s, const json *value)
+static void claude_code_take_cost(struct session *s, const json *value)
 {
 	static const struct usage_form of_model = {.input = "inputTokens",
 		.output = "outputTokens",
@@ -211,7 +211,7 @@ static bool status_unavailable(const struct session *s, int64_t status, struct s
  * fields of its own. Its text counts only if it has no such fields and no model has answered yet:
  * later it may be the agent's.
  */
-static bool is_unavailable(const struct session *s, const json *value, struct str text)
+static bool claude_code_is_unavailable(const struct session *s, const json *value, struct str text)
 {
 	int64_t status = json_get_int(value, "api_error_status", 0);
 	struct str reason = harness_member(value, "terminal_reason");
@@ -226,38 +226,38 @@ static bool is_unavailable(const struct session *s, const json *value, struct st
 	return !s->worked && json_get_int(value, "num_turns", 1) <= 1 && text_is_unavailable(text);
 }
 
-static bool is_limit(const struct session *s, const json *value, struct str text)
+static bool claude_code_is_limit(const struct session *s, const json *value, struct str text)
 {
 	int64_t status = json_get_int(value, "api_error_status", 0);
 
 	return status ? status == API_LIMIT : code_fault(s) == CODE_LIMIT || text_is_limit(text);
 }
 
-static void take_error(struct session *s, const json *value, struct str text)
+static void claude_code_take_error(struct session *s, const json *value, struct str text)
 {
 	struct str subtype = harness_member(value, "subtype");
 
 	if (str_is(subtype, "error_max_budget_usd")) {
 		session_verdict(s, HARNESS_BUDGET, text.n ? text : subtype);
-	} else if (is_unavailable(s, value, text)) {
+	} else if (claude_code_is_unavailable(s, value, text)) {
 		session_verdict(s, HARNESS_UNAVAILABLE, text);
-		s->rate_limited = is_limit(s, value, text);
+		s->rate_limited = claude_code_is_limit(s, value, text);
 	} else {
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : subtype);
 	}
 }
 
 /* There may be several, one for each time the agent paused. */
-static void take_result(struct session *s, const json *value)
+static void claude_code_take_result(struct session *s, const json *value)
 {
 	struct str text = harness_member(value, "result");
 	bool called = json_get_int(value, "num_turns", 1) > 0;
 
-	take_cost(s, value);
+	claude_code_take_cost(s, value);
 	session_resumed(s);
 	if (json_is_true(json_get(value, "is_error")) ||
 		str_starts(harness_member(value, "subtype"), "error")) {
-		take_error(s, value, text);
+		claude_code_take_error(s, value, text);
 		return;
 	}
 	s->finished = s->finished || called;
@@ -268,12 +268,12 @@ static void take_result(struct session *s, const json *value)
 static const struct harness_handler handlers[] = {
 	{"assistant", take_assistant},
 	{"system", take_system},
-	{"result", take_result},
+	{"result", claude_code_take_result},
 	{0},
 };
 
 /* A prompt with a failing inline command gives a result without calling a model. */
-static void judge(struct session *s, struct str errors)
+static void claude_code_judge(struct session *s, struct str errors)
 {
 	(void)errors;
 	if (!s->exit_code && !s->finished && s->text.len && !s->model.len && !s->judged)
@@ -331,7 +331,7 @@ const struct harness harness_claude_code = {
 		"CLAUDE_CODE_MAX_RETRIES=6"),
 	.has_hooks = true,
 	.needs_finish = true,
-	.command = command,
+	.command = claude_code_command,
 	.handlers = handlers,
-	.judge = judge,
+	.judge = claude_code_judge,
 };

@@ -15,7 +15,7 @@ static void add_base_url(struct command *c)
 		command_option(c, "-c", arena_printf(c->arena, "openai_base_url=\"%s\"", url));
 }
 
-static void command(struct command *c, const struct harness_input *input)
+static void codex_command(struct command *c, const struct harness_input *input)
 {
 	command_add(c, "exec");
 	command_add(c, "--json");
@@ -48,7 +48,7 @@ static struct str reconnect_reason(struct str text)
 
 /* Codex reports the status of the API as text only: `unexpected status 503 Service Unavailable`.
  * -1: any other text. */
-static long status_of(struct str text)
+static long codex_status_of(struct str text)
 {
 	static const char *const before[] = {"unexpected status ",
 		"exceeded retry limit, last status: ", "stream error: unexpected status ",
@@ -68,22 +68,22 @@ static long status_of(struct str text)
 
 #define CUT_OFF "stream disconnected before completion: "
 
-static bool is_limit(struct str text)
+static bool codex_is_limit(struct str text)
 {
-	return status_of(text) == API_LIMIT ||
+	return codex_status_of(text) == API_LIMIT ||
 	       harness_api_text_starts(text, "Quota exceeded. ", "You've hit your usage limit",
 		       "You\u2019ve hit your usage limit", CUT_OFF "Rate limit reached for ",
 		       CUT_OFF "You exceeded your current quota");
 }
 
 /* An answer that the API itself cut off, as a filter does, is a failure of content. */
-static bool is_unavailable(struct str text)
+static bool codex_is_unavailable(struct str text)
 {
-	long status = status_of(text);
+	long status = codex_status_of(text);
 
 	if (status > 0)
 		return harness_api_status_unavailable(status);
-	return is_limit(text) ||
+	return codex_is_limit(text) ||
 	       (harness_api_text_starts(text, "We're currently experiencing high demand",
 			"We\u2019re currently experiencing high demand",
 			"Selected model is at capacity.",
@@ -118,31 +118,31 @@ static void take_turn(struct session *s, const json *value)
 }
 
 /* The program retries; without a network it does so for ever. */
-static void take_error(struct session *s, const json *value)
+static void codex_take_error(struct session *s, const json *value)
 {
 	struct str text = harness_member(value, "message"), reason = reconnect_reason(text);
 
 	if (str_starts(text, "Reconnecting... waiting for network"))
 		session_abort(s, false, text);
-	else if (reason.n && is_unavailable(reason))
-		session_retrying(s, is_limit(reason), text);
+	else if (reason.n && codex_is_unavailable(reason))
+		session_retrying(s, codex_is_limit(reason), text);
 }
 
-static void take_failure(struct session *s, const json *value)
+static void codex_take_failure(struct session *s, const json *value)
 {
 	struct str text = harness_member(json_get(value, "error"), "message");
-	bool unavailable = is_unavailable(text);
+	bool unavailable = codex_is_unavailable(text);
 
 	session_verdict(s, unavailable ? HARNESS_UNAVAILABLE : HARNESS_FAILURE,
 		text.n ? text : STR("the turn failed"));
-	s->rate_limited = unavailable && is_limit(text);
+	s->rate_limited = unavailable && codex_is_limit(text);
 }
 
 static const struct harness_handler handlers[] = {
 	{"item.completed", take_item},
 	{"turn.completed", take_turn},
-	{"error", take_error},
-	{"turn.failed", take_failure},
+	{"error", codex_take_error},
+	{"turn.failed", codex_take_failure},
 	{0},
 };
 
@@ -163,6 +163,6 @@ const struct harness harness_codex = {
 	/* Without a terminal the program reads no other variable. */
 	.aliases = HARNESS_NAMES("CODEX_API_KEY=OPENAI_API_KEY"),
 	.needs_finish = true,
-	.command = command,
+	.command = codex_command,
 	.handlers = handlers,
 };

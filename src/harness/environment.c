@@ -16,7 +16,7 @@ static struct str entry_name(const char *entry)
 	return (struct str){entry, strcspn(entry, "=")};
 }
 
-static bool has_name(const struct env_list *l, struct str name)
+static bool harness_environment_has_name(const struct env_list *l, struct str name)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (str_eq(entry_name(l->items[i]), name))
@@ -25,16 +25,16 @@ static bool has_name(const struct env_list *l, struct str name)
 }
 
 /* The first entry of a name wins. */
-static void add_entry(struct env_list *l, const char *entry)
+static void harness_environment_add_entry(struct env_list *l, const char *entry)
 {
-	if (strchr(entry, '=') && !has_name(l, entry_name(entry)))
+	if (strchr(entry, '=') && !harness_environment_has_name(l, entry_name(entry)))
 		vec_push_in(l->arena, l, entry);
 }
 
 static void add_entries(struct env_list *l, const char *const *entries)
 {
 	for (; entries && *entries; entries++)
-		add_entry(l, *entries);
+		harness_environment_add_entry(l, *entries);
 }
 
 /* `X_*` matches every name that starts with `X_`. */
@@ -57,8 +57,9 @@ static void add_aliases(struct env_list *l, const char *const *aliases)
 
 		for (size_t i = 0; i < l->n; i++)
 			if (str_eq(entry_name(l->items[i]), other) && l->items[i][other.n + 1]) {
-				add_entry(l, arena_printf(l->arena, "%.*s=%s", (int)name.n, name.p,
-						     l->items[i] + other.n + 1));
+				harness_environment_add_entry(
+					l, arena_printf(l->arena, "%.*s=%s", (int)name.n, name.p,
+						   l->items[i] + other.n + 1));
 				break;
 			}
 	}
@@ -72,15 +73,16 @@ const char *const *harness_environment(
 	if (input)
 		add_entries(&l, input->env);
 	if (input && input->port)
-		add_entry(&l, arena_printf(a, "PORT=%u", input->port));
+		harness_environment_add_entry(&l, arena_printf(a, "PORT=%u", input->port));
 	if (input && input->artifacts)
-		add_entry(&l, arena_printf(a, "ARTIFACTS_DIR=%s", input->artifacts));
+		harness_environment_add_entry(
+			&l, arena_printf(a, "ARTIFACTS_DIR=%s", input->artifacts));
 	for (char **e = environ; *e; e++) {
 		struct str name = entry_name(*e);
 
 		if (matches_any(name, common) || matches_any(name, h->variables) ||
 			(input && matches_any(name, h->credentials)))
-			add_entry(&l, *e);
+			harness_environment_add_entry(&l, *e);
 	}
 	add_aliases(&l, h->aliases);
 	add_entries(&l, h->settings);
@@ -102,7 +104,7 @@ int harness_read_env(struct arena *a, const char *option, const char *const *nam
 		if (!value && required)
 			return error_set(err, ERR_USAGE, "there is no variable '%.100s'", name);
 		if (value)
-			add_entry(&l, arena_printf(a, "%s=%s", name, value));
+			harness_environment_add_entry(&l, arena_printf(a, "%s=%s", name, value));
 	}
 	vec_push_in(a, &l, NULL);
 	*out = l.items;

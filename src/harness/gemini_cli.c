@@ -7,22 +7,22 @@ enum {
 };
 
 /* Nobody answers a permission prompt: what would need one is refused. */
-static const char *approval(const struct harness_input *input)
+static const char *gemini_cli_approval(const struct harness_input *input)
 {
 	if (harness_input_allows(input, "Bash"))
 		return "yolo";
 	return harness_input_allows_writes(input) ? "auto_edit" : "default";
 }
 
-static void command(struct command *c, const struct harness_input *input)
+static void gemini_cli_command(struct command *c, const struct harness_input *input)
 {
 	command_option(c, "--output-format", "stream-json");
 	command_option(c, "-m", input->model);
-	command_option(c, "--approval-mode", approval(input));
+	command_option(c, "--approval-mode", gemini_cli_approval(input));
 }
 
 /* The last message comes in pieces, which the note collects. */
-static void take_message(struct session *s, const json *value)
+static void gemini_cli_take_message(struct session *s, const json *value)
 {
 	const char *text = json_get_str(value, "content");
 
@@ -130,7 +130,7 @@ static long status_in(struct str text)
 	return status < 0 ? words_in(inner) : status;
 }
 
-static void take_error(struct session *s, struct str text)
+static void gemini_cli_take_error(struct session *s, struct str text)
 {
 	long status = status_in(text);
 
@@ -140,13 +140,13 @@ static void take_error(struct session *s, struct str text)
 		session_verdict(s, HARNESS_FAILURE, text.n ? text : STR("it failed"));
 }
 
-static void take_result(struct session *s, const json *value)
+static void gemini_cli_take_result(struct session *s, const json *value)
 {
 	take_stats(s, json_get(value, "stats"));
 	if (str_is(harness_member(value, "status"), "success"))
 		s->finished = true;
 	else
-		take_error(s, harness_member(json_get(value, "error"), "message"));
+		gemini_cli_take_error(s, harness_member(json_get(value, "error"), "message"));
 }
 
 static void take_init(struct session *s, const json *value)
@@ -156,13 +156,13 @@ static void take_init(struct session *s, const json *value)
 
 static const struct harness_handler handlers[] = {
 	{"init", take_init},
-	{"message", take_message},
+	{"message", gemini_cli_take_message},
 	{"tool_use", take_tool},
-	{"result", take_result},
+	{"result", gemini_cli_take_result},
 	{0},
 };
 
-static bool skip(struct str *text, const char *words)
+static bool gemini_cli_skip(struct str *text, const char *words)
 {
 	if (!str_starts(*text, words))
 		return false;
@@ -178,25 +178,25 @@ static uint64_t attempt_in(struct str line, long *status)
 	size_t digits;
 
 	*status = 0;
-	if (!skip(&line, "Attempt "))
+	if (!gemini_cli_skip(&line, "Attempt "))
 		return 0;
 	digits = number_digits(line, &n);
 	line = str_sub(line, digits, line.n);
-	if (!skip(&line, " failed"))
+	if (!gemini_cli_skip(&line, " failed"))
 		return 0;
-	if (skip(&line, " with status ")) {
+	if (gemini_cli_skip(&line, " with status ")) {
 		*status = harness_api_status_parse(line);
 		line = str_sub(line, *status < 0 ? 0 : 3, line.n);
-	} else if (skip(&line, " with 429 error (no Retry-After header)")) {
+	} else if (gemini_cli_skip(&line, " with 429 error (no Retry-After header)")) {
 		*status = API_LIMIT;
-	} else if (!skip(&line, " with 5xx error")) {
+	} else if (!gemini_cli_skip(&line, " with 5xx error")) {
 		*status = 0;
 	}
 	return str_starts(line, ". Retrying with backoff...") ? n : 0;
 }
 
 /* Retries are reported on stderr only. */
-static void error_line(struct session *s, struct str line)
+static void gemini_cli_error_line(struct session *s, struct str line)
 {
 	long status;
 	uint64_t n = attempt_in(line, &status);
@@ -208,7 +208,7 @@ static void error_line(struct session *s, struct str line)
 		session_retrying(s, status == API_LIMIT, why);
 }
 
-static void judge(struct session *s, struct str errors)
+static void gemini_cli_judge(struct session *s, struct str errors)
 {
 	struct str rest = str_trim(errors), line, last = {NULL, 0};
 
@@ -239,8 +239,8 @@ const struct harness harness_gemini_cli = {
 	 * memory limit. */
 	.settings = HARNESS_NAMES("GEMINI_CLI_TRUST_WORKSPACE=true", "GEMINI_CLI_NO_RELAUNCH=true"),
 	.needs_finish = true,
-	.command = command,
+	.command = gemini_cli_command,
 	.handlers = handlers,
-	.error_line = error_line,
-	.judge = judge,
+	.error_line = gemini_cli_error_line,
+	.judge = gemini_cli_judge,
 };

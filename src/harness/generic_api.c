@@ -90,7 +90,7 @@ struct chat_answer {
 	const char *cut; /* why the answer is incomplete; NULL: it is complete */
 };
 
-static void add_text(struct chat_answer *c, const char *text)
+static void generic_api_add_text(struct chat_answer *c, const char *text)
 {
 	if (!text || !*text)
 		return;
@@ -100,7 +100,7 @@ static void add_text(struct chat_answer *c, const char *text)
 }
 
 /* Some servers send the sum so far with each event: the last one counts. */
-static void take_usage(struct session *s, const json *usage)
+static void generic_api_take_usage(struct session *s, const json *usage)
 {
 	static const struct usage_form form = {.input = "prompt_tokens",
 		.output = "completion_tokens",
@@ -128,7 +128,7 @@ static void take_finish(struct chat_answer *c, const char *reason)
 }
 
 /* `code` may be a status or the name of a limit. */
-static void take_fault(struct chat_answer *c, const json *error, long status)
+static void generic_api_take_fault(struct chat_answer *c, const json *error, long status)
 {
 	const json *code = json_get(error, "code");
 	const char *text = json_get_str(error, "message"), *word = json_text(code);
@@ -147,7 +147,7 @@ static void take_fault(struct chat_answer *c, const json *error, long status)
 		session_api_verdict(c->session, status, str_of(text ? text : "it gave no reason"));
 }
 
-static void take_value(struct chat_answer *c, const json *value)
+static void generic_api_take_value(struct chat_answer *c, const json *value)
 {
 	const json *choice = json_first(json_get(value, "choices"));
 	const char *model = json_get_str(value, "model");
@@ -155,15 +155,15 @@ static void take_value(struct chat_answer *c, const json *value)
 
 	if (model && *model)
 		session_model(c->session, str_of(model));
-	take_usage(c->session, json_get(value, "usage"));
-	add_text(c, json_get_str(json_get(choice, "delta"), "content"));
-	add_text(c, json_get_str(json_get(choice, "message"), "content"));
+	generic_api_take_usage(c->session, json_get(value, "usage"));
+	generic_api_add_text(c, json_get_str(json_get(choice, "delta"), "content"));
+	generic_api_add_text(c, json_get_str(json_get(choice, "message"), "content"));
 	take_finish(c, json_get_str(choice, "finish_reason"));
 	if (error && !json_is_null(error))
-		take_fault(c, error, STATUS_OK);
+		generic_api_take_fault(c, error, STATUS_OK);
 }
 
-static void take_event(struct chat_answer *c, struct str data)
+static void generic_api_take_event(struct chat_answer *c, struct str data)
 {
 	CLEANUP(json_free) json *value = NULL;
 	struct error ignored;
@@ -172,18 +172,18 @@ static void take_event(struct chat_answer *c, struct str data)
 	if (str_is(data, "[DONE]"))
 		c->ended = true;
 	else if (json_parse(&value, data, &ignored) == 0)
-		take_value(c, value);
+		generic_api_take_value(c, value);
 	else
 		session_verdict(
 			c->session, HARNESS_FAILURE, STR("the API sent an event that is not JSON"));
 }
 
-static void take_line(void *data, struct str line)
+static void generic_api_take_line(void *data, struct str line)
 {
 	struct chat_answer *c = data;
 
 	if (str_starts(line, "data:")) {
-		take_event(c, str_trim(str_sub(line, 5, line.n)));
+		generic_api_take_event(c, str_trim(str_sub(line, 5, line.n)));
 	} else if (!c->streamed && c->plain.len < WHOLE_KEPT) {
 		buf_add(&c->plain, line);
 		buf_addc(&c->plain, '\n');
@@ -191,7 +191,7 @@ static void take_line(void *data, struct str line)
 }
 
 /* An error status; its body is usually JSON. */
-static void end_fault(struct chat_answer *c)
+static void generic_api_end_fault(struct chat_answer *c)
 {
 	CLEANUP(json_free) json *value = NULL;
 	CLEANUP(buf_release) struct buf why = BUF_INIT;
@@ -200,7 +200,7 @@ static void end_fault(struct chat_answer *c)
 	struct error ignored;
 
 	if (json_parse(&value, plain, &ignored) == 0 && json_get(value, "error")) {
-		take_fault(c, json_get(value, "error"), c->status);
+		generic_api_take_fault(c, json_get(value, "error"), c->status);
 	} else {
 		secrets_mask(&c->session->secrets, plain, &masked);
 		buf_addf(&why, "the API answered with status %ld", c->status);
@@ -222,7 +222,7 @@ static void end_plain(struct chat_answer *c)
 	struct error ignored;
 
 	if (json_parse(&value, str_trim(buf_str(&c->plain)), &ignored) == 0)
-		take_value(c, value);
+		generic_api_take_value(c, value);
 }
 
 static void chat_end(struct chat_answer *c)
@@ -231,7 +231,7 @@ static void chat_end(struct chat_answer *c)
 
 	line_splitter_end(&c->lines);
 	if (c->status >= STATUS_REDIRECT) {
-		end_fault(c);
+		generic_api_end_fault(c);
 		return;
 	}
 	if (!c->streamed)
@@ -284,7 +284,7 @@ static int on_data(void *data, long status, struct str piece, struct error *err)
 	return 0;
 }
 
-static void on_tick(void *data)
+static void generic_api_on_tick(void *data)
 {
 	struct chat_answer *chat = data;
 
@@ -292,7 +292,7 @@ static void on_tick(void *data)
 }
 
 /* A transfer that failed decides the verdict; else the answer does. */
-static void judge(
+static void generic_api_judge(
 	struct session *s, struct chat_answer *chat, const struct http_answer *a, unsigned limit)
 {
 	static const char *const words[] = {[HTTP_UNREACHABLE] = "the API cannot be reached",
@@ -325,7 +325,7 @@ static int send_request(struct session *s, const struct api_endpoint *at, const 
 	CLEANUP(chat_release)
 	struct chat_answer chat = {.session = s,
 		.retry_after_s = -1,
-		.lines = {.max = LINE_KEPT, .line = take_line, .data = &chat}};
+		.lines = {.max = LINE_KEPT, .line = generic_api_take_line, .data = &chat}};
 	struct http_request r = {.method = "POST",
 		.url = at->url,
 		.headers = at->headers,
@@ -333,7 +333,7 @@ static int send_request(struct session *s, const struct api_endpoint *at, const 
 		.max = WHOLE_KEPT,
 		.cancel = s->input->cancel,
 		.on_data = on_data,
-		.tick = on_tick,
+		.tick = generic_api_on_tick,
 		.tick_ms = s->input->heartbeat_ms,
 		.data = &chat};
 	struct http_answer answer;
@@ -344,12 +344,12 @@ static int send_request(struct session *s, const struct api_endpoint *at, const 
 	if (http_send(&r, &answer, &err) < 0)
 		session_verdict(s, HARNESS_FAILURE, str_of(err.text));
 	else
-		judge(s, &chat, &answer, r.timeout_s);
+		generic_api_judge(s, &chat, &answer, r.timeout_s);
 	buf_release(&answer.body);
 	return 0;
 }
 
-static int invoke(struct session *s, struct error *err)
+static int generic_api_invoke(struct session *s, struct error *err)
 {
 	const char *model = s->input->model ? s->input->model : harness_env_get(s->env, MODEL),
 		   *why;
@@ -375,5 +375,5 @@ const struct harness harness_generic_api = {
 	.variables = HARNESS_NAMES(BASE_URL, MODEL),
 	.models_open = true,
 	.health = health,
-	.invoke = invoke,
+	.invoke = generic_api_invoke,
 };

@@ -119,7 +119,7 @@ int harness_account(struct arena *a, const struct harness *h, const char **id, s
 }
 
 /* A token of a login is none. */
-static bool is_key(const char *name)
+static bool harness_is_key(const char *name)
 {
 	return !str_ends(str_of(name), "_OAUTH_TOKEN");
 }
@@ -127,7 +127,7 @@ static bool is_key(const char *name)
 const char *harness_key(const struct harness *h)
 {
 	for (const char *const *n = h->credentials; n && *n; n++)
-		if (is_key(*n) && getenv(*n) && *getenv(*n))
+		if (harness_is_key(*n) && getenv(*n) && *getenv(*n))
 			return *n;
 	return NULL;
 }
@@ -136,7 +136,7 @@ void harness_remove_keys(struct buf *removed)
 {
 	for (size_t i = 0; harness_all[i]; i++)
 		for (const char *const *n = harness_all[i]->credentials; n && *n; n++) {
-			if (!is_key(*n) || !getenv(*n))
+			if (!harness_is_key(*n) || !getenv(*n))
 				continue;
 			buf_addf(removed, "%s%s", removed->len ? ", " : "", *n);
 			(void)unsetenv(*n);

@@ -114,7 +114,7 @@ void session_output(struct session *s, struct str line)
 }
 
 /* Keeps more than is shown: a secret must be complete when it is masked. */
-static void replace(struct buf *b, struct str text)
+static void invoke_replace(struct buf *b, struct str text)
 {
 	buf_clear(b);
 	buf_add(b, str_cut(text, RAW_KEPT));
@@ -123,12 +123,12 @@ static void replace(struct buf *b, struct str text)
 
 void session_text(struct session *s, struct str text)
 {
-	replace(&s->text, text);
+	invoke_replace(&s->text, text);
 }
 
 void session_model(struct session *s, struct str model)
 {
-	replace(&s->model, model);
+	invoke_replace(&s->model, model);
 }
 
 void session_verdict(struct session *s, enum harness_status verdict, struct str reason)
@@ -139,7 +139,7 @@ void session_verdict(struct session *s, enum harness_status verdict, struct str 
 		return;
 	s->judged = true;
 	s->verdict = verdict;
-	replace(&s->fault, reason);
+	invoke_replace(&s->fault, reason);
 }
 
 void session_api_verdict(struct session *s, long status, struct str reason)
@@ -169,7 +169,7 @@ void session_retrying(struct session *s, bool limited, struct str reason)
 {
 	s->retrying = true;
 	s->retry_limited = limited;
-	replace(&s->retry_reason, reason);
+	invoke_replace(&s->retry_reason, reason);
 }
 
 void session_resumed(struct session *s)
@@ -330,7 +330,7 @@ long harness_api_status_parse(struct str text)
 
 /* ---- the run ---- */
 
-static void on_tick(void *data)
+static void invoke_on_tick(void *data)
 {
 	struct output_parser *p = data;
 
@@ -363,7 +363,7 @@ static int run_program(struct session *s, struct error *err)
 		.input = s->input->prompt,
 		.output = -1,
 		.on_output = output_parser_add,
-		.tick = on_tick,
+		.tick = invoke_on_tick,
 		.tick_ms = s->input->heartbeat_ms,
 		.data = &parser,
 		.timeout_s = s->input->timeout_s,

@@ -7,7 +7,7 @@
 #include "src/base/zone.h"
 #include "src/harness/harness.h"
 
-static void skip_blanks(struct str *s)
+static void limit_skip_blanks(struct str *s)
 {
 	while (s->n && strchr(" ,", s->p[0]))
 		*s = str_sub(*s, 1, s->n);
@@ -23,7 +23,7 @@ static bool skip_word(struct str *s, const char *word)
 	return true;
 }
 
-static bool skip_number(struct str *s, uint64_t max, uint64_t *out)
+static bool limit_skip_number(struct str *s, uint64_t max, uint64_t *out)
 {
 	size_t n = number_digits(*s, out);
 
@@ -61,20 +61,20 @@ static int64_t unit_of(struct str *s)
 }
 
 /* Rounded up to a whole second; 0: it is no duration. */
-static int64_t read_duration(struct str s)
+static int64_t limit_read_duration(struct str s)
 {
 	int64_t sum = 0, unit;
 	uint64_t n, fraction;
 
 	for (bool first = true;; first = false) {
-		skip_blanks(&s);
+		limit_skip_blanks(&s);
 		if (!first && skip_word(&s, "and "))
-			skip_blanks(&s);
-		if (!skip_number(&s, 1000000, &n))
+			limit_skip_blanks(&s);
+		if (!limit_skip_number(&s, 1000000, &n))
 			return sum;
-		if (skip_word(&s, ".") && skip_number(&s, UINT64_MAX, &fraction))
+		if (skip_word(&s, ".") && limit_skip_number(&s, UINT64_MAX, &fraction))
 			sum++;
-		skip_blanks(&s);
+		limit_skip_blanks(&s);
 		unit = unit_of(&s);
 		if (unit < 0)
 			return first ? (int64_t)n : sum;
@@ -84,7 +84,7 @@ static int64_t read_duration(struct str s)
 
 /* ---- when: `3pm (Europe/Berlin)`, `3:45 PM`, `Nov 28, 3pm`, `Nov 28th, 2026 3:45 PM` ---- */
 
-static bool read_date(struct str *s, struct tm *tm, bool *year)
+static bool limit_read_date(struct str *s, struct tm *tm, bool *year)
 {
 	static const char *const months[] = {
 		"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
@@ -98,20 +98,20 @@ static bool read_date(struct str *s, struct tm *tm, bool *year)
 		return false;
 	while (s->n && s->p[0] != ' ')
 		*s = str_sub(*s, 1, s->n);
-	skip_blanks(s);
-	if (!skip_number(s, 31, &n))
+	limit_skip_blanks(s);
+	if (!limit_skip_number(s, 31, &n))
 		return false;
 	tm->tm_mon = month;
 	tm->tm_mday = (int)n;
 	for (size_t i = 0; i < COUNT(endings) && !skip_word(s, endings[i]); i++)
 		;
-	skip_blanks(s);
-	*year = number_digits(*s, &n) == 4 && skip_number(s, 9999, &n);
+	limit_skip_blanks(s);
+	*year = number_digits(*s, &n) == 4 && limit_skip_number(s, 9999, &n);
 	if (*year)
 		tm->tm_year = (int)n - 1900;
-	skip_blanks(s);
+	limit_skip_blanks(s);
 	(void)skip_word(s, "at ");
-	skip_blanks(s);
+	limit_skip_blanks(s);
 	return true;
 }
 
@@ -120,9 +120,10 @@ static bool read_hour(struct str *s, struct tm *tm)
 	uint64_t hour, minute = 0;
 	bool after, before;
 
-	if (!skip_number(s, 23, &hour) || (skip_word(s, ":") && !skip_number(s, 59, &minute)))
+	if (!limit_skip_number(s, 23, &hour) ||
+		(skip_word(s, ":") && !limit_skip_number(s, 59, &minute)))
 		return false;
-	skip_blanks(s);
+	limit_skip_blanks(s);
 	after = skip_word(s, "pm");
 	before = !after && skip_word(s, "am");
 	if ((after || before) && (hour < 1 || hour > 12))
@@ -155,7 +156,7 @@ static int64_t next_time(struct str s, time_t now)
 
 	(void)localtime_r(&now, &local);
 	tm = local;
-	dated = read_date(&s, &tm, &year);
+	dated = limit_read_date(&s, &tm, &year);
 	if (!read_hour(&s, &tm))
 		return 0;
 	local = tm;
@@ -167,12 +168,12 @@ static int64_t next_time(struct str s, time_t now)
 	return mktime(&local);
 }
 
-static int64_t read_time(struct str s, int64_t now)
+static int64_t limit_read_time(struct str s, int64_t now)
 {
 	CLEANUP(zone_leave) struct zone zone = {0};
 
 	enter_zone(&zone, str_sub(s, str_find(s, STR("(")), s.n));
-	skip_blanks(&s);
+	limit_skip_blanks(&s);
 	tzset();
 	return next_time(s, (time_t)now);
 }
@@ -188,16 +189,17 @@ int64_t harness_limit_reset(struct str text, int64_t now)
 	struct str rest;
 	uint64_t epoch;
 
-	if (behind(text, "limit reached|", &rest) && skip_number(&rest, 99999999999ull, &epoch))
+	if (behind(text, "limit reached|", &rest) &&
+		limit_skip_number(&rest, 99999999999ull, &epoch))
 		return (int64_t)epoch;
 	for (size_t i = 0; i < COUNT(lasts); i++) {
-		int64_t s = behind(text, lasts[i], &rest) ? read_duration(rest) : 0;
+		int64_t s = behind(text, lasts[i], &rest) ? limit_read_duration(rest) : 0;
 
 		if (s)
 			return now + s;
 	}
 	for (size_t i = 0; i < COUNT(times); i++) {
-		int64_t t = behind(text, times[i], &rest) ? read_time(rest, now) : 0;
+		int64_t t = behind(text, times[i], &rest) ? limit_read_time(rest, now) : 0;
 
 		if (t > 0)
 			return t;

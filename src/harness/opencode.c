@@ -31,7 +31,7 @@ static void set_permission(struct command *c, const struct harness_input *input)
 }
 
 /* Without a title it asks a model for one. Retries are reported in its log only. */
-static void command(struct command *c, const struct harness_input *input)
+static void opencode_command(struct command *c, const struct harness_input *input)
 {
 	command_add(c, "run");
 	command_option(c, "--format", "json");
@@ -52,7 +52,7 @@ static void recover(struct session *s)
 	s->recovered = true;
 }
 
-static void take_step(struct session *s, const json *part)
+static void opencode_take_step(struct session *s, const json *part)
 {
 	static const struct usage_form form = {.input = "input",
 		.output = "output",
@@ -78,7 +78,7 @@ static bool unreached(struct str name, const json *data)
 }
 
 /* The end of its log explains a fault without a name better. */
-static void take_error(struct session *s, const json *value)
+static void opencode_take_error(struct session *s, const json *value)
 {
 	const json *error = json_get(value, "error");
 	struct str name = harness_member(error, "name");
@@ -108,10 +108,11 @@ static void take_part(struct session *s, const json *value)
 	else if (str_is(type, "tool_use"))
 		session_progress(s, 0, json_get_str(part, "tool"));
 	else if (str_is(type, "step_finish"))
-		take_step(s, part);
+		opencode_take_step(s, part);
 }
 
-static const struct harness_handler handlers[] = {{"error", take_error}, {NULL, take_part}, {0}};
+static const struct harness_handler handlers[] = {
+	{"error", opencode_take_error}, {NULL, take_part}, {0}};
 
 #define LOG_FIRST "timestamp="
 #define LOG_KIND  " message=\"stream error\" "
@@ -134,7 +135,7 @@ static struct str reason_in(struct str line)
 }
 
 /* The log does not have the status. */
-static bool is_limit(struct str why)
+static bool opencode_is_limit(struct str why)
 {
 	return harness_api_text_starts(why, LOG_API "Rate limit", LOG_API "Too many requests",
 		LOG_API "You exceeded your current quota", LOG_API "Quota exceeded",
@@ -142,7 +143,7 @@ static bool is_limit(struct str why)
 }
 
 /* The note has a byte for each attempt since the last progress. */
-static void error_line(struct session *s, struct str line)
+static void opencode_error_line(struct session *s, struct str line)
 {
 	struct str why = reason_in(line);
 
@@ -150,9 +151,9 @@ static void error_line(struct session *s, struct str line)
 		return;
 	buf_addc(&s->note, '.');
 	if (s->note.len >= ATTEMPTS)
-		session_abort(s, is_limit(why), why);
+		session_abort(s, opencode_is_limit(why), why);
 	else
-		session_retrying(s, is_limit(why), why);
+		session_retrying(s, opencode_is_limit(why), why);
 }
 
 const struct harness harness_opencode = {
@@ -168,7 +169,7 @@ const struct harness harness_opencode = {
 	.settings = HARNESS_NAMES("OPENCODE_DISABLE_AUTOUPDATE=1"),
 	.models_open = true,
 	.needs_finish = true,
-	.command = command,
+	.command = opencode_command,
 	.handlers = handlers,
-	.error_line = error_line,
+	.error_line = opencode_error_line,
 };

@@ -3,7 +3,7 @@
 
 /* ---- lines and tails ---- */
 
-static void end_line(struct line_splitter *l)
+static void output_parser_end_line(struct line_splitter *l)
 {
 	buf_utf8_repair(&l->partial);
 	if (l->dropping)
@@ -34,7 +34,7 @@ void line_splitter_add(struct line_splitter *l, struct str piece)
 		add_partial(l, str_sub(piece, 0, n));
 		if (!end)
 			return;
-		end_line(l);
+		output_parser_end_line(l);
 		piece = str_sub(piece, n + 1, piece.n);
 	}
 }
@@ -42,7 +42,7 @@ void line_splitter_add(struct line_splitter *l, struct str piece)
 void line_splitter_end(struct line_splitter *l)
 {
 	if (l->partial.len || l->dropping)
-		end_line(l);
+		output_parser_end_line(l);
 }
 
 void tail_buffer_add(struct tail_buffer *t, struct str piece)
@@ -69,7 +69,7 @@ struct str output_parser_last_characters(struct str text, size_t chars)
 
 /* ---- output ---- */
 
-static void dispatch(struct session *s, const json *value)
+static void output_parser_dispatch(struct session *s, const json *value)
 {
 	struct str type = harness_member(value, "type");
 
@@ -80,7 +80,7 @@ static void dispatch(struct session *s, const json *value)
 		}
 }
 
-static void take_line(void *data, struct str line)
+static void output_parser_take_line(void *data, struct str line)
 {
 	struct output_parser *p = data;
 	CLEANUP(json_free) json *value = NULL;
@@ -90,7 +90,7 @@ static void take_line(void *data, struct str line)
 	if (p->session->harness->whole)
 		return;
 	if (line.p[0] == '{' && json_parse(&value, line, &ignored) == 0) {
-		dispatch(p->session, value);
+		output_parser_dispatch(p->session, value);
 		return;
 	}
 	tail_buffer_add(&p->plain, line);
@@ -109,7 +109,7 @@ static void take_error_line(void *data, struct str line)
 void output_parser_begin(struct output_parser *p, struct session *s)
 {
 	*p = (struct output_parser){.session = s,
-		.lines = {.max = LINE_KEPT, .line = take_line, .data = p},
+		.lines = {.max = LINE_KEPT, .line = output_parser_take_line, .data = p},
 		.error_lines = {.max = ERRORS_KEPT, .line = take_error_line, .data = p},
 		.errors = {.max = ERRORS_KEPT},
 		.plain = {.max = ERRORS_KEPT}};

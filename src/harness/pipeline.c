@@ -10,14 +10,14 @@ struct pipeline_checker {
 	struct error *err;
 };
 
-static void add_note(struct pipeline_checker *c, bool fault, const char *text)
+static void harness_pipeline_add_note(struct pipeline_checker *c, bool fault, const char *text)
 {
 	vec_push_in(c->arena, &c->out->notes, (struct pipeline_note){c->stage, fault, text});
 	c->out->n_faults += fault;
 }
 
 /* An event of the stage. */
-static int report(const struct pipeline_checker *c, enum event_id id, json *fields)
+static int harness_pipeline_report(const struct pipeline_checker *c, enum event_id id, json *fields)
 {
 	return event_report(c->q->artifacts, id, NULL, c->stage->name, fields, c->err);
 }
@@ -89,7 +89,7 @@ static const char *unsuitable(
 }
 
 /* Whether it is available; *why: why not. */
-static int check_available(
+static int harness_pipeline_check_available(
 	struct pipeline_checker *c, const struct harness *h, bool primary, const char **why)
 {
 	const struct harness_availability *v =
@@ -100,7 +100,7 @@ static int check_available(
 	if (!v->available) {
 		*why = arena_printf(c->arena, "harness '%s' is unavailable: %s: %s", h->name,
 			reason, v->detail);
-		return primary ? report(c, EVENT_HARNESS_UNAVAILABLE,
+		return primary ? harness_pipeline_report(c, EVENT_HARNESS_UNAVAILABLE,
 					 JSON_OBJECT(JSON_TEXT("harness", h->name),
 						 JSON_TEXT("reason", reason),
 						 JSON_TEXT("detail", v->detail)))
@@ -108,8 +108,9 @@ static int check_available(
 	}
 	if (v->reason != HARNESS_PROBE_FAILED)
 		return 0;
-	add_note(c, false, arena_printf(c->arena, "harness '%s': %s", h->name, v->detail));
-	return report(c, EVENT_HARNESS_PROBE_FAILED,
+	harness_pipeline_add_note(
+		c, false, arena_printf(c->arena, "harness '%s': %s", h->name, v->detail));
+	return harness_pipeline_report(c, EVENT_HARNESS_PROBE_FAILED,
 		JSON_OBJECT(JSON_TEXT("harness", h->name), JSON_TEXT("detail", v->detail)));
 }
 
@@ -119,7 +120,7 @@ static void warn_of_default_model(
 	bool fits;
 
 	if (!harness_model(h, m, &fits))
-		add_note(c, false,
+		harness_pipeline_add_note(c, false,
 			arena_printf(c->arena,
 				"harness '%s' does not drive '%s' (alias '%s'): its own default "
 				"model is used",
@@ -135,17 +136,18 @@ static int check_harness(struct pipeline_checker *c, const char *name, bool prim
 
 	*take = false;
 	if (harness_find(name, &h, c->err) < 0) {
-		add_note(c, true, arena_dup(c->arena, str_of(c->err->text)));
-		return report(c, EVENT_UNKNOWN_HARNESS, JSON_OBJECT(JSON_TEXT("harness", name)));
+		harness_pipeline_add_note(c, true, arena_dup(c->arena, str_of(c->err->text)));
+		return harness_pipeline_report(
+			c, EVENT_UNKNOWN_HARNESS, JSON_OBJECT(JSON_TEXT("harness", name)));
 	}
 	why = unsuitable(c, h, m);
-	if (!why && check_available(c, h, primary, &why) < 0)
+	if (!why && harness_pipeline_check_available(c, h, primary, &why) < 0)
 		return -1;
 	if (!why) {
 		warn_of_default_model(c, h, m);
 		*take = true;
 	} else {
-		add_note(c, primary,
+		harness_pipeline_add_note(c, primary,
 			primary ? why : arena_printf(c->arena, "fallback dropped: %s", why));
 	}
 	return 0;
@@ -159,7 +161,7 @@ static void check_capabilities(struct pipeline_checker *c)
 
 	for (size_t i = 0; i < c->stage->needs.n; i++)
 		if (!harness_capability_find(c->stage->needs.list[i], &found))
-			add_note(c, true,
+			harness_pipeline_add_note(c, true,
 				arena_printf(c->arena, "unknown capability '%.100s'",
 					c->stage->needs.list[i]));
 }
@@ -174,7 +176,7 @@ static int check_stage(struct pipeline_checker *c, struct pipeline_stage_check *
 	check_capabilities(c);
 	if (model_resolve(c->q->registry, c->stage->model, c->q->pipeline->default_model, c->q->now,
 		    &out->model, c->err) < 0) {
-		add_note(c, true, arena_dup(c->arena, str_of(c->err->text)));
+		harness_pipeline_add_note(c, true, arena_dup(c->arena, str_of(c->err->text)));
 		return 0;
 	}
 	for (size_t i = 0; i < all.n; i++) {
@@ -193,7 +195,7 @@ static int check_stage(struct pipeline_checker *c, struct pipeline_stage_check *
 static void add_independence_fault(
 	struct pipeline_checker *c, const char *from, const char *why, json *list)
 {
-	add_note(c, true,
+	harness_pipeline_add_note(c, true,
 		arena_printf(c->arena, "it must be independent of '%s', which is %s%s", from,
 			strcmp(why, "unknown stage") == 0 ? "an " : "", why));
 	json_push_str(

@@ -53,7 +53,7 @@ bool harness_version_in_range(struct str version, struct str range)
 /* ---- the probe ---- */
 
 /* A program that prints only to stderr has printed no version. */
-static bool take_output(void *data, bool errors, struct str piece)
+static bool probe_take_output(void *data, bool errors, struct str piece)
 {
 	struct buf *out = data;
 	size_t room = OUTPUT_MAX - out->len;
@@ -131,7 +131,7 @@ static void probe_program(struct arena *a, const struct harness *h, unsigned sec
 		.env = harness_environment(a, h, NULL),
 		.env_whole = true,
 		.output = -1,
-		.on_output = take_output,
+		.on_output = probe_take_output,
 		.data = &printed,
 		.timeout_s = seconds,
 		.grace_ms = GRACE_MS};

@@ -25,7 +25,7 @@ struct transcript {
 	bool ended; /* the last message is there */
 };
 
-static int fault(const struct transcript *t, struct error *err, const char *what)
+static int harness_transcript_fault(const struct transcript *t, struct error *err, const char *what)
 {
 	return error_set(err, ERR_INPUT, "%s:%zu: %s", t->path, t->line, what);
 }
@@ -48,7 +48,7 @@ static bool read_tokens(const json *usage, const char *key, int64_t *out)
 	return *out >= 0 && *out <= TOKENS_MOST;
 }
 
-static bool is_text(const json *content, const char *text)
+static bool harness_transcript_is_text(const json *content, const char *text)
 {
 	struct str wanted = str_trim(str_of(text));
 
@@ -59,21 +59,22 @@ static bool is_text(const json *content, const char *text)
 	return false;
 }
 
-static int take_message(struct transcript *t, const json *message, struct error *err)
+static int harness_transcript_take_message(
+	struct transcript *t, const json *message, struct error *err)
 {
 	const json *usage = json_get(message, "usage");
 	const char *id = json_get_str(message, "id");
 	struct message *m;
 
 	if (!id || !usage)
-		return fault(t, err, "a message without its id or usage");
+		return harness_transcript_fault(t, err, "a message without its id or usage");
 	m = find_message(t, id);
 	if (!read_tokens(usage, "input_tokens", &m->input) ||
 		!read_tokens(usage, "output_tokens", &m->output) ||
 		!read_tokens(usage, "cache_read_input_tokens", &m->read) ||
 		!read_tokens(usage, "cache_creation_input_tokens", &m->written))
-		return fault(t, err, "a usage that no message can have");
-	t->ended |= t->last && is_text(json_get(message, "content"), t->last);
+		return harness_transcript_fault(t, err, "a usage that no message can have");
+	t->ended |= t->last && harness_transcript_is_text(json_get(message, "content"), t->last);
 	return 0;
 }
 
@@ -85,13 +86,14 @@ static int take_row(struct transcript *t, struct str line, struct error *err)
 
 	t->line++;
 	if (json_parse(&row, line, &ignored) < 0 || !json_is_object(row))
-		return fault(t, err, "the transcript is truncated or damaged here");
+		return harness_transcript_fault(
+			t, err, "the transcript is truncated or damaged here");
 	agent = json_get_str(row, "agentId");
 	if (agent && t->agent && strcmp(agent, t->agent) != 0)
-		return fault(t, err, "the transcript is of another agent");
+		return harness_transcript_fault(t, err, "the transcript is of another agent");
 	t->n_rows += json_str_is(row, "type", "user") || json_str_is(row, "type", "assistant");
 	return json_str_is(row, "type", "assistant")
-		       ? take_message(t, json_get(row, "message"), err)
+		       ? harness_transcript_take_message(t, json_get(row, "message"), err)
 		       : 0;
 }
 

@@ -43,7 +43,7 @@ static const char *value_of_option(
 /* The type for actions of agents that the plugin does not define. */
 #define GENERIC_AGENT PLUGIN "task-runner"
 
-static bool has_type(struct arena *a, const char *agent)
+static bool hook_answer_has_type(struct arena *a, const char *agent)
 {
 	const char *root = getenv("CLAUDE_PLUGIN_ROOT");
 
@@ -52,17 +52,17 @@ static bool has_type(struct arena *a, const char *agent)
 
 const char *hook_agent_type(struct arena *a, const char *agent)
 {
-	return has_type(a, agent) ? arena_printf(a, PLUGIN "%s", agent) : GENERIC_AGENT;
+	return hook_answer_has_type(a, agent) ? arena_printf(a, PLUGIN "%s", agent) : GENERIC_AGENT;
 }
 
 bool hook_agent_matches(struct arena *a, const char *type, const char *agent)
 {
 	if (strcmp(type, agent) == 0 || strcmp(type, arena_printf(a, PLUGIN "%s", agent)) == 0)
 		return true;
-	return strcmp(type, GENERIC_AGENT) == 0 && !has_type(a, agent);
+	return strcmp(type, GENERIC_AGENT) == 0 && !hook_answer_has_type(a, agent);
 }
 
-static int check_action(const struct answer_call *c, const char *file, const char *id)
+static int hook_answer_check_action(const struct answer_call *c, const char *file, const char *id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
@@ -84,9 +84,9 @@ static int check_action(const struct answer_call *c, const char *file, const cha
 			   c->type ? c->type : ""));
 }
 
-static int check_node(const struct answer_call *c, const struct node *n);
+static int hook_answer_check_node(const struct answer_call *c, const struct node *n);
 
-static int check_command(const struct answer_call *c, const struct node *n)
+static int hook_answer_check_command(const struct answer_call *c, const struct node *n)
 {
 	const char *program = n->n_words > 1 ? shell_word_text(c->arena, &n->words[0]) : NULL,
 		   *file, *id;
@@ -105,28 +105,29 @@ static int check_command(const struct answer_call *c, const struct node *n)
 		return deny_answer(c,
 			"'record' must name its document, by its absolute path, and its "
 			"action plainly");
-	return check_action(c, file, id);
+	return hook_answer_check_action(c, file, id);
 }
 
-static int check_words(const struct answer_call *c, const struct node *n)
+static int hook_answer_check_words(const struct answer_call *c, const struct node *n)
 {
 	for (size_t i = 0; i < n->n_words; i++)
 		for (size_t k = 0; k < n->words[i].n; k++)
 			if (n->words[i].parts[k].node &&
-				check_node(c, n->words[i].parts[k].node) < 0)
+				hook_answer_check_node(c, n->words[i].parts[k].node) < 0)
 				return -1;
 	return 0;
 }
 
-static int check_node(const struct answer_call *c, const struct node *n)
+static int hook_answer_check_node(const struct answer_call *c, const struct node *n)
 {
-	if ((n->kind == NODE_COMMAND && check_command(c, n) < 0) || check_words(c, n) < 0)
+	if ((n->kind == NODE_COMMAND && hook_answer_check_command(c, n) < 0) ||
+		hook_answer_check_words(c, n) < 0)
 		return -1;
 	for (size_t i = 0; i < n->n; i++)
-		if (n->children[i] && check_node(c, n->children[i]) < 0)
+		if (n->children[i] && hook_answer_check_node(c, n->children[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < n->n_arms; i++)
-		if (n->arms[i].body && check_node(c, n->arms[i].body) < 0)
+		if (n->arms[i].body && hook_answer_check_node(c, n->arms[i].body) < 0)
 			return -1;
 	return 0;
 }
@@ -144,7 +145,7 @@ int hook_answer_check(struct arena *a, const json *call, struct verdict *v)
 		return 0;
 	text = arena_str(a, str_of(command));
 	if (shell_parse(a, text, &tree, &ignored) == 0)
-		return tree ? check_node(&c, tree) : 0;
+		return tree ? hook_answer_check_node(&c, tree) : 0;
 	if (!c.type || !strstr(command, "dev-team record"))
 		return 0;
 	return deny_answer(&c, "'dev-team record' is called alone, as the brief prints it");

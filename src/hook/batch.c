@@ -117,7 +117,7 @@ static void put_failure(struct buf *out, const char *event, const struct error *
 }
 
 /* Adds those that agents of the batch had to `own`, one of each item. */
-static void add_own(const struct batch *b, const json *array, json *own)
+static void batch_add_own(const struct batch *b, const json *array, json *own)
 {
 	for (const json *a = json_first(array); a; a = json_next(a))
 		if (has_id(b->ids, json_get_str(a, "id")))
@@ -127,7 +127,7 @@ static void add_own(const struct batch *b, const json *array, json *own)
 
 /* Of the outstanding actions: of each item one that an agent of the batch had, in *own, separated
  * by commas; and those of agents without an answer that no agent of it had, in the result. */
-static json *read_open(const struct batch *b, const char **own, struct error *err)
+static json *batch_read_open(const struct batch *b, const char **own, struct error *err)
 {
 	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
 	CLEANUP(json_free) json *ids = json_object(), *open = json_array();
@@ -136,8 +136,8 @@ static json *read_open(const struct batch *b, const char **own, struct error *er
 	*own = NULL;
 	if (hook_outstanding(b->first.loop.item.context_file, &o, err) < 0)
 		return NULL;
-	add_own(b, o.all.rest, ids);
-	add_own(b, o.array, ids);
+	batch_add_own(b, o.all.rest, ids);
+	batch_add_own(b, o.array, ids);
 	for (const json *a = json_first(o.array); a; a = json_next(a))
 		if (!hook_is_script(a) && !has_id(b->ids, json_get_str(a, "id")))
 			json_push(open, json_copy(a));
@@ -188,7 +188,7 @@ static void end_batch(struct batch *b, const char *event, struct buf *out)
 		put_nothing_to_do(b, over, event, out);
 		return;
 	}
-	open = read_open(b, &own, &err);
+	open = batch_read_open(b, &own, &err);
 	if (open && json_len(open) && b->background) {
 		put_nothing_to_do(b,
 			arena_printf(l->arena, "other agents of %s still work", l->item.id), event,
@@ -320,7 +320,7 @@ static int step_beside(
 	return 0;
 }
 
-static bool has_item(struct hook_loop *l, const char *session)
+static bool batch_has_item(struct hook_loop *l, const char *session)
 {
 	struct hook_items items;
 	struct error ignored;
@@ -341,12 +341,12 @@ static bool follow_item(struct hook_loop *l)
 {
 	struct store_paths sessions;
 	struct error ignored;
-	bool found = has_item(l, l->session);
+	bool found = batch_has_item(l, l->session);
 
 	if (found || hook_sessions(l->arena, &sessions, &ignored) < 0)
 		return found;
 	for (size_t i = 0; i < sessions.n && !found; i++)
-		found = has_item(l, sessions.items[i]);
+		found = batch_has_item(l, sessions.items[i]);
 	return found;
 }
 
@@ -430,7 +430,7 @@ static struct str quoted_text(struct str text, const char *opening)
 }
 
 /* Whether the action waits for no answer. */
-static bool is_answered(const struct hook_agent *g)
+static bool batch_is_answered(const struct hook_agent *g)
 {
 	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
 	struct error ignored;
@@ -448,7 +448,7 @@ static bool read_notice(struct arena *a, const json *event, struct str prompt, s
 		return hook_agent_read_transcript(a, event,
 			       hook_transcript_path(a, event, quoted_text(prompt, MESSAGE)), 0,
 			       g) &&
-		       is_answered(g);
+		       batch_is_answered(g);
 	*g = (struct hook_agent){
 		.loop = {.arena = a, .session = json_get_str(event, "session_id")}};
 	g->id = arena_dup(a, quoted_text(prompt, "<summary>Agent \""));

@@ -120,7 +120,7 @@ static bool is_take_over(const struct expansion *p)
 }
 
 /* `take over` without an id names no item `take`. */
-static const char *next_id(struct expansion *p)
+static const char *command_next_id(struct expansion *p)
 {
 	return is_take_over(p) ? "" : next_argument(p);
 }
@@ -132,12 +132,12 @@ static int read_arguments(struct expansion *p, struct error *err)
 	const char *path;
 
 	p->call.workflow = named ? next_argument(p) : p->command->workflow;
-	p->call.id = next_id(p);
+	p->call.id = command_next_id(p);
 	if (p->command->kind == COMMAND_WORKFLOW && p->left.n &&
 		locate_workflow(p->arena, p->call.id, p->call.plugin_root, p->call.repo, &path,
 			&ignored) == 0) {
 		p->call.workflow = p->call.id;
-		p->call.id = next_id(p);
+		p->call.id = command_next_id(p);
 	}
 	if (!*p->call.id)
 		return error_set(err, ERR_USAGE, "usage: /dev-team:%s %sID%s [%stake over]",
@@ -313,7 +313,7 @@ static int refuse_second(struct expansion *p, const struct hook_item *item, stru
 	return 0;
 }
 
-static void add_fault(void *data, const char *text)
+static void command_add_fault(void *data, const char *text)
 {
 	struct expansion *p = data;
 
@@ -333,7 +333,7 @@ static int make_first_step(struct expansion *p, struct error *err)
 		return -1;
 	typed = p->call;
 	p->call.new_session = true;
-	p->call.fault = add_fault;
+	p->call.fault = command_add_fault;
 	p->call.fault_data = p;
 	if (run_step_resolve(p->arena, &p->call, err) < 0)
 		return -1;
@@ -488,7 +488,7 @@ static int add_status(struct expansion *p, struct error *err)
 /* ---- a spec ---- */
 
 /* The model may put the id into a command, so it gets no other; without an id it asks for one. */
-static int check_spec(struct expansion *p, struct error *err)
+static int command_check_spec(struct expansion *p, struct error *err)
 {
 	const char *word = next_argument(p);
 
@@ -503,7 +503,7 @@ static int check_spec(struct expansion *p, struct error *err)
 
 /* ---- the hook ---- */
 
-static void add_failure(struct buf *out, const struct error *err)
+static void command_add_failure(struct buf *out, const struct error *err)
 {
 	char line[1600];
 
@@ -519,7 +519,7 @@ static int answer_command(struct expansion *p, struct error *err)
 	case COMMAND_STATUS:
 		return add_status(p, err);
 	case COMMAND_SPEC:
-		return check_spec(p, err);
+		return command_check_spec(p, err);
 	case COMMAND_TICK:
 		return make_first_tick(p, err);
 	default:
@@ -551,7 +551,7 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 	if (answer_command(&p, err) < 0) {
 		buf_clear(&text);
 		buf_add(&text, buf_str(&p.faults));
-		add_failure(&text, err);
+		command_add_failure(&text, err);
 		p.block = false;
 	}
 	buf_release(&p.faults);

@@ -25,7 +25,7 @@ struct progress {
 	char mark[DIGEST_TEXT];    /* another one after each step and each answer */
 };
 
-static void add_actions(
+static void continue_add_actions(
 	struct arena *a, const json *actions, bool open, struct progress *p, struct buf *seen)
 {
 	for (const json *i = json_first(actions); i; i = json_next(i)) {
@@ -38,7 +38,7 @@ static void add_actions(
 	}
 }
 
-static int read_actions(
+static int continue_read_actions(
 	struct arena *a, const char *document, struct progress *p, struct error *err)
 {
 	CLEANUP(run_outstanding_free) struct run_outstanding o = {0};
@@ -47,8 +47,8 @@ static int read_actions(
 	if (run_outstanding_load(document, &o, err) < 0)
 		return -1;
 	buf_adds(&seen, p->state);
-	add_actions(a, o.rest, false, p, &seen);
-	add_actions(a, o.open, true, p, &seen);
+	continue_add_actions(a, o.rest, false, p, &seen);
+	continue_add_actions(a, o.open, true, p, &seen);
 	if (o.waits && !p->waits)
 		p->waits = "for its children";
 	digest_text(buf_str(&seen), p->mark);
@@ -107,7 +107,7 @@ static int read_progress(struct arena *a, const char *session, const struct hook
 	p->waits = waiting_for(a, &f.doc, item->id);
 	p->state = arena_dup(a, context_get(&f.doc, "state"));
 	p->client = h.client ? arena_dup(a, str_of(h.client)) : NULL;
-	if (read_actions(a, item->context_file, p, err) < 0)
+	if (continue_read_actions(a, item->context_file, p, err) < 0)
 		return -1;
 	p->over = over_reason(a, &f, &h, item, p, session);
 	return 0;
@@ -221,8 +221,8 @@ int hook_add_progress(struct arena *a, const char *session, const struct hook_it
 
 /* One line. `own`: `session` is the owner that a step must name; `driven`: a script or a conductor
  * makes them. */
-static void add_line(struct buf *out, const struct hook_item *item, const struct progress *p,
-	const char *session, bool own, bool driven)
+static void continue_add_line(struct buf *out, const struct hook_item *item,
+	const struct progress *p, const char *session, bool own, bool driven)
 {
 	if (out->len)
 		buf_addc(out, '\n');
@@ -248,8 +248,8 @@ static bool is_client(const char *text, const char *wanted)
 	return text && strcmp(text, wanted) == 0;
 }
 
-static int add_items(struct arena *a, const char *session, const char *client, struct buf *out,
-	struct error *err)
+static int continue_add_items(struct arena *a, const char *session, const char *client,
+	struct buf *out, struct error *err)
 {
 	struct hook_items items;
 	struct progress p;
@@ -260,7 +260,7 @@ static int add_items(struct arena *a, const char *session, const char *client, s
 		if (read_progress(a, session, &items.items[i], &p, err) == 0 &&
 			(!client || is_client(items.items[i].client, client) ||
 				is_client(p.client, client)))
-			add_line(out, &items.items[i], &p, session, !client,
+			continue_add_line(out, &items.items[i], &p, session, !client,
 				!client && hook_item_is_driven(a, &items.items[i]));
 	return 0;
 }
@@ -307,7 +307,7 @@ static int add_former(struct arena *a, const char *session, struct buf *out, str
 		return -1;
 	for (size_t i = 0; i < sessions.n; i++)
 		if (strcmp(sessions.items[i], session) != 0)
-			(void)add_items(a, sessions.items[i], client, out, err);
+			(void)continue_add_items(a, sessions.items[i], client, out, err);
 	return 0;
 }
 
@@ -327,7 +327,7 @@ int hook_session_start(struct arena *a, struct str input, struct buf *out, struc
 	if (!session || json_get(event, "agent_id"))
 		return 0;
 	if ((clear && adopt_items(a, session, err) < 0) ||
-		add_items(a, session, NULL, &text, err) < 0 ||
+		continue_add_items(a, session, NULL, &text, err) < 0 ||
 		(clear && add_former(a, session, &text, err) < 0))
 		return -1;
 	if (!text.len)

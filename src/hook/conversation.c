@@ -22,7 +22,7 @@
 #include "src/sys/process.h"
 
 /* No other session has the item. */
-static bool is_ours(struct hook_agent *g)
+static bool conversation_is_ours(struct hook_agent *g)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct lease_holder h;
@@ -66,7 +66,7 @@ static int claim_item(struct hook_agent *g, const char *agent, const char **why,
 
 /* ---- an agent begins ---- */
 
-static int add_brief(struct hook_agent *g, struct buf *out, struct error *err)
+static int conversation_add_brief(struct hook_agent *g, struct buf *out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const char *document = hook_loop_document(&g->loop, g->id);
@@ -101,7 +101,7 @@ static int begin_agent(struct hook_agent *g, const json *action, json *input, st
 	json_put_bool(input, "run_in_background", false);
 	if (hook_is_script(action))
 		return 0;
-	if (add_brief(g, &prompt, err) < 0)
+	if (conversation_add_brief(g, &prompt, err) < 0)
 		return -1;
 	json_set(input, "prompt", json_string(buf_str(&prompt)));
 	return 0;
@@ -120,7 +120,8 @@ int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct e
 		return -1;
 	call = json_get(event, "tool_input");
 	if (!hook_may_drive(event) || !json_is_object(call) ||
-		!hook_agent_read(a, event, json_get_str(call, "prompt"), &g) || !is_ours(&g))
+		!hook_agent_read(a, event, json_get_str(call, "prompt"), &g) ||
+		!conversation_is_ours(&g))
 		return 0;
 	if (hook_outstanding(g.loop.item.context_file, &o, err) < 0 ||
 		claim_item(&g, json_get_str(event, "agent_id"), &why, err) < 0)

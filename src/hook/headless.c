@@ -17,7 +17,7 @@ bool hook_headless(struct persona *out)
 }
 
 /* `file`, or what it becomes, is below `directory`. */
-static bool is_below(struct arena *a, const char *file, const char *directory)
+static bool headless_is_below(struct arena *a, const char *file, const char *directory)
 {
 	char real[PATH_MAX], of[PATH_MAX];
 	size_t n;
@@ -35,7 +35,7 @@ static bool is_own_log(struct arena *a, const char *file)
 	const char *document = getenv("DEV_TEAM_CONTEXT_FILE"), *id = getenv("DEV_TEAM_ID");
 
 	return document && id &&
-	       is_below(a, file, path_join(a, arena_dup(a, path_dir(document)), "logs")) &&
+	       headless_is_below(a, file, path_join(a, arena_dup(a, path_dir(document)), "logs")) &&
 	       str_starts(path_base(file), arena_printf(a, "%s-", id));
 }
 
@@ -49,7 +49,7 @@ bool hook_headless_may(struct arena *a, const char *project, const char *file, b
 	if (file[0] != '/' || strstr(file, "/.."))
 		return false;
 	if (hook_is_temporary(a, project, file) ||
-		(artifacts && id && is_below(a, file, path_join(a, artifacts, id))))
+		(artifacts && id && headless_is_below(a, file, path_join(a, artifacts, id))))
 		return true;
-	return !write && (is_own_log(a, file) || is_below(a, file, getenv(HARNESS_SKILL)));
+	return !write && (is_own_log(a, file) || headless_is_below(a, file, getenv(HARNESS_SKILL)));
 }

@@ -20,7 +20,7 @@ static const struct event {
 	{"UserPromptSubmit", 1700, hook_prompt},
 };
 
-static const struct event *find_event(const char *name)
+static const struct event *hook_find_event(const char *name)
 {
 	for (size_t i = 0; i < COUNT(events); i++)
 		if (strcmp(events[i].name, name) == 0)
@@ -31,14 +31,14 @@ static const struct event *find_event(const char *name)
 int hook_answer(
 	struct arena *a, const char *event, struct str input, struct buf *out, struct error *err)
 {
-	const struct event *e = find_event(event);
+	const struct event *e = hook_find_event(event);
 
 	return e ? e->answer(a, input, out, err) : 0;
 }
 
 unsigned hook_limit(const char *event)
 {
-	const struct event *e = find_event(event);
+	const struct event *e = hook_find_event(event);
 
 	return e ? e->limit_s : 0;
 }

@@ -36,7 +36,7 @@ static json *answer_new(void)
 	return j;
 }
 
-static void put_answer(struct permission *h, json *answer)
+static void permission_put_answer(struct permission *h, json *answer)
 {
 	CLEANUP(json_free) json *j = json_object();
 
@@ -58,7 +58,7 @@ static void put_denied(struct permission *h)
 	}
 	json_put_str(answer, "permissionDecision", STR("deny"));
 	json_put_str(answer, "permissionDecisionReason", buf_str(&reason));
-	put_answer(h, answer);
+	permission_put_answer(h, answer);
 }
 
 /* The client asks the user, and shows why. */
@@ -91,7 +91,7 @@ static void put_passed(struct permission *h, struct str command)
 		json_set(input, "command", json_string(command));
 		json_put(answer, "updatedInput", input);
 	}
-	put_answer(h, answer);
+	permission_put_answer(h, answer);
 }
 
 static int deny_with_error(
@@ -107,7 +107,7 @@ static int deny_with_error(
 /* ---- the boundary ---- */
 
 /* `path`, a real path, is `folder` or below it. */
-static bool is_below(const char *path, const char *folder)
+static bool permission_is_below(const char *path, const char *folder)
 {
 	size_t n = strlen(folder);
 
@@ -137,12 +137,12 @@ static int open_root(struct permission *h, struct error *err)
 		return -1;
 	if (!h->project || strcmp(here.path, project.path) == 0 ||
 		(path_exists(path_join(a, here.path, ".git")) &&
-			(is_below(here.path, project.path) ||
+			(permission_is_below(here.path, project.path) ||
 				strcmp(shared_git(a, &here), shared_git(a, &project)) == 0))) {
 		h->root = here;
 		return 0;
 	}
-	if (!is_below(here.path, project.path))
+	if (!permission_is_below(here.path, project.path))
 		return error_set(err, ERR_INPUT, "'%.200s' is outside the project '%.200s'",
 			here.path, project.path);
 	h->root = project;
@@ -191,7 +191,7 @@ static int check_headless(struct permission *h, const char *command)
 }
 
 /* The text itself goes to bash, in the sandbox. */
-static int check_command(struct permission *h, struct str command, struct buf *out)
+static int permission_check_command(struct permission *h, struct str command, struct buf *out)
 {
 	struct error err = {0};
 	struct node *tree;
@@ -212,7 +212,7 @@ static int check_command(struct permission *h, struct str command, struct buf *o
 	return 0;
 }
 
-static int run_command(struct permission *h, const char *command)
+static int permission_run_command(struct permission *h, const char *command)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str given = arena_str(h->arena, str_of(command));
@@ -227,7 +227,7 @@ static int run_command(struct permission *h, const char *command)
 		return -1;
 	rc = hook_protocol_begins(given, h->self)
 		     ? hook_protocol_check(&own, given, &text, &h->verdict)
-		     : check_command(h, given, &text);
+		     : permission_check_command(h, given, &text);
 	if (rc < 0)
 		return -1;
 	put_passed(h, str_eq(buf_str(&text), str_of(json_get_str(h->input, "command")))
@@ -245,12 +245,12 @@ static int contain_command(struct permission *h, const char *command)
 	if (!sandbox_installed(h->arena) || hook_user_decides(h->arena, h->project, command))
 		return 0;
 	h->persona = &agent;
-	return run_command(h, command);
+	return permission_run_command(h, command);
 }
 
 /* ---- tools that read or write files ---- */
 
-static int check_file(struct permission *h, const char *file, enum access access)
+static int permission_check_file(struct permission *h, const char *file, enum access access)
 {
 	static const struct policy none = {.name = "none", .write = true};
 	const struct policy *policy = h->persona->policy ? &h->policy : &none;
@@ -279,7 +279,7 @@ static bool is_given(const struct permission *h, const char *file, enum access a
 }
 
 /* Each member that names a file must pass. A search without a path is in the working directory. */
-static int check_files(struct permission *h, enum access access)
+static int permission_check_files(struct permission *h, enum access access)
 {
 	bool any = false;
 
@@ -293,13 +293,13 @@ static int check_files(struct permission *h, enum access access)
 			return deny(&h->verdict, RULE_INTERNAL, (struct span){0},
 				"'%s' of the call is not a text", file_members[i]);
 		if (!is_given(h, json_text(file), access) &&
-			check_file(h, json_text(file), access) < 0)
+			permission_check_file(h, json_text(file), access) < 0)
 			return -1;
 	}
 	if (any)
 		return 0;
 	if (access == ACCESS_READ)
-		return check_file(h, ".", access);
+		return permission_check_file(h, ".", access);
 	return deny(
 		&h->verdict, RULE_INTERNAL, (struct span){0}, "the call does not say which file");
 }
@@ -316,7 +316,7 @@ static const char *program_text(const struct permission *h)
 }
 
 /* The web and MCP servers. */
-static bool is_remote(const struct permission *h)
+static bool permission_is_remote(const struct permission *h)
 {
 	return strcmp(h->tool, "WebFetch") == 0 || strcmp(h->tool, "WebSearch") == 0 ||
 	       strncmp(h->tool, "mcp__", 5) == 0;
@@ -335,20 +335,20 @@ static int check_tool(struct permission *h)
 
 	if (clearance_tool(h->persona, str_of(h->tool), &h->verdict) < 0)
 		return -1;
-	if (is_remote(h)) {
+	if (permission_is_remote(h)) {
 		if (h->persona->tools_listed)
 			allow_remote(h);
 		return 0;
 	}
-	if (str_in(str_of(h->tool), writers) && check_files(h, ACCESS_WRITE) < 0)
+	if (str_in(str_of(h->tool), writers) && permission_check_files(h, ACCESS_WRITE) < 0)
 		return -1;
-	if (str_in(str_of(h->tool), readers) && check_files(h, ACCESS_READ) < 0)
+	if (str_in(str_of(h->tool), readers) && permission_check_files(h, ACCESS_READ) < 0)
 		return -1;
 	if ((bash || command) && !json_text(command))
 		return deny(
 			&h->verdict, RULE_INTERNAL, (struct span){0}, "the call has no command");
 	if (command)
-		return run_command(h, h->command ? h->command : json_text(command));
+		return permission_run_command(h, h->command ? h->command : json_text(command));
 	if (program_text(h) && !h->persona->tools_listed)
 		return deny(&h->verdict, RULE_TOOL, (struct span){0},
 			"'%s' of a tool that the persona's 'tools' do not name is not understood",
@@ -500,7 +500,7 @@ static int answer_agent(struct permission *h, const json *call)
 		h->place = h->cwd;
 	if (deny_ended_item(h))
 		return 0;
-	if (is_remote(h))
+	if (permission_is_remote(h))
 		allow_remote(h);
 	else
 		put_passed(h, (struct str){0});

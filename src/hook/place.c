@@ -59,7 +59,7 @@ static const char *worktree_around(struct arena *a, const char *path)
 }
 
 /* By its own name, or by that from before /clear. */
-static bool is_held(struct arena *a, const struct lease_holder *h, const char *session)
+static bool hook_place_is_held(struct arena *a, const struct lease_holder *h, const char *session)
 {
 	struct hook_items items;
 	struct error ignored;
@@ -81,7 +81,7 @@ static bool opens_as_owner(
 	struct error ignored;
 
 	return context_open(f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
-	       lease_read(f, &h, &ignored) == 0 && h.live && is_held(a, &h, session);
+	       lease_read(f, &h, &ignored) == 0 && h.live && hook_place_is_held(a, &h, session);
 }
 
 /* Whether the session owns the item, and the item's own worktree is this one. */
@@ -125,7 +125,7 @@ bool hook_is_log_of(struct arena *a, const char *session, const char *path)
 }
 
 /* The document of the item whose worktree this is: that of branch dev-team/ID is named ID. */
-static const char *document_of(struct arena *a, const char *root)
+static const char *hook_place_document_of(struct arena *a, const char *root)
 {
 	struct error ignored;
 	char *slug, *document;
@@ -140,7 +140,7 @@ const char *hook_place_of(struct arena *a, const char *session, const char *path
 {
 	const char *real = path[0] == '/' ? real_directory(a, path) : NULL;
 	const char *root = real ? worktree_around(a, real) : NULL;
-	const char *document = root && session ? document_of(a, root) : NULL;
+	const char *document = root && session ? hook_place_document_of(a, root) : NULL;
 
 	return document && is_place_of(a, document, session, root) ? root : NULL;
 }
@@ -149,7 +149,7 @@ const char *hook_place_of(struct arena *a, const char *session, const char *path
 
 /* The outstanding action that the agent carries out: as its prompt says, else one for an agent of
  * its type; those of one item for the same agent are of one stage. NULL: it has none. */
-static const json *action_of(
+static const json *hook_place_action_of(
 	struct arena *a, const json *call, const json *outstanding, const char *document)
 {
 	const char *agent = json_get_str(call, "agent_id"),
@@ -175,7 +175,7 @@ int hook_place_databases(struct arena *a, const json *call, const char *place, c
 		[DATABASE_READ] = "read",
 		[DATABASE_WRITE] = "write",
 		[DATABASE_MIGRATE] = "write"};
-	const char *document = document_of(a, place), *repo = pool_main_tree(a, common);
+	const char *document = hook_place_document_of(a, place), *repo = pool_main_tree(a, common);
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *all = NULL;
 	struct session_databases found;
@@ -184,7 +184,7 @@ int hook_place_databases(struct arena *a, const json *call, const char *place, c
 	if (!document || context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
 		action_load(&f.doc, &all, err) < 0)
 		return -1;
-	action = action_of(a, call, all, document);
+	action = hook_place_action_of(a, call, all, document);
 	if (session_databases_find(a, repo, action ? json_get_str(action, "id") : "",
 		    json_get_str(action, "agent"), &found, err) < 0)
 		return -1;
@@ -202,7 +202,7 @@ int hook_place_databases(struct arena *a, const json *call, const char *place, c
 }
 
 /* Whether the real path `path` is in the directory, or is it. */
-static bool is_in(const char *path, const char *directory)
+static bool hook_place_is_in(const char *path, const char *directory)
 {
 	char real[PATH_MAX];
 	size_t n;
@@ -221,8 +221,9 @@ bool hook_is_temporary(struct arena *a, const char *project, const char *path)
 	char *state;
 
 	return real && stat(real, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
-	       (is_in(real, getenv("TMPDIR")) || is_in(real, "/tmp")) && !is_in(real, project) &&
-	       context_state_directory(a, &state, &ignored) == 0 && !is_in(real, state);
+	       (hook_place_is_in(real, getenv("TMPDIR")) || hook_place_is_in(real, "/tmp")) &&
+	       !hook_place_is_in(real, project) &&
+	       context_state_directory(a, &state, &ignored) == 0 && !hook_place_is_in(real, state);
 }
 
 /* Takes the word at the start of *text: quoted, or without characters that need quotes. */

@@ -53,7 +53,7 @@ static int read_literal(struct arena *a, const struct word *w, const char **out,
 }
 
 /* Allowed are here documents and duplicated descriptors. */
-static int check_redirects(const struct node *n, struct verdict *v)
+static int protocol_check_redirects(const struct node *n, struct verdict *v)
 {
 	for (size_t i = 0; i < n->n_redirects; i++)
 		if (n->redirects[i].kind != REDIRECT_TEXT && n->redirects[i].kind != REDIRECT_DUP)
@@ -145,7 +145,7 @@ static bool is_allowed_workflow(const struct hook_protocol *p, const char *value
 }
 
 /* The first option of an agent's command is the document. A session may step only as itself. */
-static int check_value(const struct hook_protocol *p, unsigned bit, const char *value,
+static int protocol_check_value(const struct hook_protocol *p, unsigned bit, const char *value,
 	struct span at, struct verdict *v)
 {
 	if (!p->session)
@@ -176,7 +176,7 @@ static int check_option(const struct hook_protocol *p, const struct form *form,
 	if (!value)
 		return deny_own_command(
 			v, w->at[first], str_of(w->p[first]), "the option lacks its value");
-	return check_value(p, bit, value, w->at[first], v);
+	return protocol_check_value(p, bit, value, w->at[first], v);
 }
 
 static int check_form(const struct hook_protocol *p, const struct form *form, const struct words *w,
@@ -205,7 +205,8 @@ static int check_form(const struct hook_protocol *p, const struct form *form, co
 	return 0;
 }
 
-static int check_words(const struct hook_protocol *p, const struct words *w, struct verdict *v)
+static int protocol_check_words(
+	const struct hook_protocol *p, const struct words *w, struct verdict *v)
 {
 	for (size_t i = 0; i < COUNT(forms); i++) {
 		const char *verb = forms[i].verb, *blank = strchr(verb, ' ');
@@ -225,8 +226,8 @@ static int check_words(const struct hook_protocol *p, const struct words *w, str
 
 /* What was read, each word in quotes, and this program by its path: neither the shell's reading nor
  * PATH or an alias decides what runs. */
-static int add_command(const struct hook_protocol *p, const struct node *n, const struct words *w,
-	struct buf *out, struct verdict *v)
+static int protocol_add_command(const struct hook_protocol *p, const struct node *n,
+	const struct words *w, struct buf *out, struct verdict *v)
 {
 	buf_add_shell(out, str_of(p->self));
 	for (size_t i = 1; i < w->n; i++) {
@@ -267,7 +268,7 @@ int hook_protocol_check(
 	if (strcmp(words.p[0], "dev-team") != 0 && strcmp(words.p[0], p->self) != 0)
 		return deny_own_command(
 			v, words.at[0], str_of(words.p[0]), "this is another program");
-	if (check_redirects(tree, v) < 0 || check_words(p, &words, v) < 0)
+	if (protocol_check_redirects(tree, v) < 0 || protocol_check_words(p, &words, v) < 0)
 		return -1;
-	return add_command(p, tree, &words, out, v);
+	return protocol_add_command(p, tree, &words, out, v);
 }

@@ -79,14 +79,15 @@ static struct str item_text(struct arena *a, const struct hook_item *item)
 	return arena_str(a, buf_str(&text));
 }
 
-static const char *text_or_null(struct arena *a, const json *j, const char *key)
+static const char *hook_session_text_or_null(struct arena *a, const json *j, const char *key)
 {
 	const char *text = json_get_str(j, key);
 
 	return text ? arena_dup(a, str_of(text)) : NULL;
 }
 
-static int read_item(struct arena *a, struct str text, struct hook_item *out, struct error *err)
+static int hook_session_read_item(
+	struct arena *a, struct str text, struct hook_item *out, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 	const struct {
@@ -96,12 +97,12 @@ static int read_item(struct arena *a, struct str text, struct hook_item *out, st
 
 	if (json_parse(&j, text, err) < 0)
 		return -1;
-	out->conductor = text_or_null(a, j, "conductor");
-	out->former = text_or_null(a, j, "former");
-	out->client = text_or_null(a, j, "client");
-	out->owner = text_or_null(a, j, "owner");
-	out->tick = text_or_null(a, j, "tick");
-	out->task = text_or_null(a, j, "task");
+	out->conductor = hook_session_text_or_null(a, j, "conductor");
+	out->former = hook_session_text_or_null(a, j, "former");
+	out->client = hook_session_text_or_null(a, j, "client");
+	out->owner = hook_session_text_or_null(a, j, "owner");
+	out->tick = hook_session_text_or_null(a, j, "tick");
+	out->task = hook_session_text_or_null(a, j, "task");
 	out->poll = json_is_true(json_get(j, "poll"));
 	for (size_t i = 0; i < COUNT(members); i++) {
 		const char *value = json_get_str(j, members[i].key);
@@ -139,7 +140,7 @@ int hook_session_items(
 	for (size_t i = 0; i < n; i++) {
 		struct hook_item item;
 
-		if (read_item(a, kv[i].value, &item, err) < 0)
+		if (hook_session_read_item(a, kv[i].value, &item, err) < 0)
 			return -1;
 		vec_push_in(a, out, item);
 	}
@@ -193,7 +194,7 @@ int hook_session_loop_ended(
 	return 0;
 }
 
-static const char *ended_key(struct arena *a, const char *agent)
+static const char *hook_session_ended_key(struct arena *a, const char *agent)
 {
 	return arena_printf(a, ENDED "%s", agent);
 }
@@ -204,7 +205,7 @@ static int mark_ended(
 {
 	CLEANUP(session_close) struct session_store s = {0};
 	const struct store_op put = {
-		.what = STORE_PUT, .key = ended_key(a, agent), .value = STR("1")};
+		.what = STORE_PUT, .key = hook_session_ended_key(a, agent), .value = STR("1")};
 	struct store_result result;
 	struct store_kv *kv;
 	size_t n = 0;
@@ -306,7 +307,8 @@ int hook_session_agents(struct arena *a, const char *session, const char *client
 
 		if (!str_is(str_sub(kv[i].value, blank + 1, kv[i].value.n), client))
 			continue; /* it ended with its client */
-		if (store_get(s.store, a, ended_key(a, w.agent), &ended, err) != STORE_OK)
+		if (store_get(s.store, a, hook_session_ended_key(a, w.agent), &ended, err) !=
+			STORE_OK)
 			return -1;
 		w.ended = ended.mod != 0;
 		vec_push_in(a, out, w);

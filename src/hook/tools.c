@@ -8,7 +8,7 @@
 /* Without these no agent can answer. */
 static const char *const answering[] = {"StructuredOutput", "SubagentHandback", NULL};
 
-static bool is_listed(const json *tools, const char *tool)
+static bool tools_is_listed(const json *tools, const char *tool)
 {
 	for (const json *t = json_first(tools); t; t = json_next(t))
 		if (json_text(t) && !strcmp(json_text(t), tool))
@@ -16,7 +16,8 @@ static bool is_listed(const json *tools, const char *tool)
 	return false;
 }
 
-static int check_action(const char *document, const char *id, const char *tool, struct verdict *v)
+static int tools_check_action(
+	const char *document, const char *id, const char *tool, struct verdict *v)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
@@ -28,7 +29,7 @@ static int check_action(const char *document, const char *id, const char *tool, 
 		return 0; /* it has been answered or cancelled: nothing that it does counts */
 	execution = json_get(action, "execution");
 	tools = json_get(execution, "allowedTools");
-	if (!tools || is_listed(tools, tool))
+	if (!tools || tools_is_listed(tools, tool))
 		return 0;
 	return deny(v, RULE_TOOL, (struct span){0},
 		"the persona '%s' of '%s' has no tool '%s': the manifest lists its tools",
@@ -51,5 +52,5 @@ int hook_tools_check(struct arena *a, const json *call, const char *self, struct
 		!hook_agent_read_transcript(
 			a, call, hook_transcript_path(a, call, str_of(agent)), 0, &g))
 		return 0;
-	return check_action(hook_loop_document(&g.loop, g.id), g.id, tool, v);
+	return tools_check_action(hook_loop_document(&g.loop, g.id), g.id, tool, v);
 }

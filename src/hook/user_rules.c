@@ -15,7 +15,7 @@ static bool is_inside_word(char c)
 }
 
 /* `open`: it may be the beginning of a word. */
-static bool has_words(struct str command, struct str words, bool open)
+static bool user_rules_has_words(struct str command, struct str words, bool open)
 {
 	for (size_t at = 0; at + words.n <= command.n; at++) {
 		size_t end = at + words.n;
@@ -45,7 +45,7 @@ static bool may_apply(struct str rule, struct str command)
 	if (star_found && str_ends(text, ":"))
 		text = str_sub(text, 0, text.n - 1);
 	text = str_trim(text);
-	return !text.n || has_words(command, text, open);
+	return !text.n || user_rules_has_words(command, text, open);
 }
 
 static bool has_rule(const char *file, struct str command)

@@ -44,7 +44,7 @@ static void put_error(struct buf *out, const struct error *err)
 
 /* ---- the next array ---- */
 
-static json *words_of(const json *action)
+static json *hook_workflow_words_of(const json *action)
 {
 	struct str rest = str_of(json_get_str(action, "result_format")), word;
 	json *words = json_array();
@@ -66,7 +66,7 @@ static void put_next(struct script *s, const json *array)
 	for (const json *a = json_first(array); a; a = json_next(a))
 		json_push(next, JSON_OBJECT(JSON_TEXT("id", json_get_str(a, "id")),
 					JSON_TEXT("agent", hook_action_type(s->loop.arena, a)),
-					JSON_VALUE("words", words_of(a))));
+					JSON_VALUE("words", hook_workflow_words_of(a))));
 	json_set(s->to, "next", next);
 }
 
@@ -150,7 +150,8 @@ static void start_script(struct script *s, struct buf *out)
 /* ---- an agent begins ---- */
 
 /* The only action that an agent of this type can have been started for. */
-static int add_brief(struct script *s, const char *type, struct buf *out, struct error *err)
+static int hook_workflow_add_brief(
+	struct script *s, const char *type, struct buf *out, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
@@ -182,7 +183,7 @@ static int start_agent(struct script *s, struct buf *out, struct error *err)
 
 	if (!type || !hook_loop_find(&s->loop, NULL) || strcmp(s->loop.item.form, "workflow") != 0)
 		return 0;
-	if (add_brief(s, type, &text, err) < 0)
+	if (hook_workflow_add_brief(s, type, &text, err) < 0)
 		return -1;
 	if (!text.len || text.len > CONTEXT_BYTES) /* the agent calls `dev-team brief` */
 		return 0;
@@ -218,7 +219,8 @@ static bool put_over(struct script *s)
 	return true;
 }
 
-static void put_answer(struct script *s, const char *id, const char *word, struct buf *out)
+static void hook_workflow_put_answer(
+	struct script *s, const char *id, const char *word, struct buf *out)
 {
 	const char *text = json_get_str(s->input, "text"), *recorded;
 	struct answer_offer offer = {.id = id, .word = word, .text = str_of(text ? text : "")};
@@ -252,7 +254,7 @@ static void end_agent(struct script *s, struct buf *out)
 
 	if (id && word && json_get_str(s->call, "agent_type") && strchr(id, '/') &&
 		hook_loop_find(&s->loop, id))
-		put_answer(s, id, word, out);
+		hook_workflow_put_answer(s, id, word, out);
 }
 
 /* ---- the events ---- */

@@ -19,7 +19,7 @@ int place_note_hidden(struct arena *a, struct item_place *p, struct error *err)
 	return 0;
 }
 
-static bool is_allowed(const struct item_place *p, const char *path)
+static bool commits_is_allowed(const struct item_place *p, const char *path)
 {
 	for (size_t i = 0; i < p->n_allow_secrets; i++)
 		if (fnmatch(p->allow_secrets[i], path, 0) == 0)
@@ -32,7 +32,7 @@ int place_may_hold_secret(
 {
 	const char *tracked = NULL;
 
-	*may = secrets_is_file(str_of(path)) && !is_allowed(p, path);
+	*may = secrets_is_file(str_of(path)) && !commits_is_allowed(p, path);
 	if (!*may || !p->base)
 		return 0;
 	if (git_read_file_id(a, p->directory, p->base, path, &tracked, err) < 0)

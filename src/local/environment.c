@@ -90,8 +90,8 @@ static int search_specs(
 }
 
 /* A path that somebody has set must not lead out of the repository. */
-static int read_input(void *data, struct arena *a, const char *what, const char *path, char **text,
-	const char **digest, struct error *err)
+static int local_environment_read_input(void *data, struct arena *a, const char *what,
+	const char *path, char **text, const char **digest, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const char *const *repo = data;
@@ -115,7 +115,7 @@ static int read_input(void *data, struct arena *a, const char *what, const char 
 	return 0;
 }
 
-static int commit_leftovers(
+static int local_environment_commit_leftovers(
 	const struct item_place *place, const char *id, bool *done, struct error *err)
 {
 	return place_commit_leftovers(place, id, place->marks, done, err);
@@ -128,15 +128,16 @@ static int read_marks(void *data, struct arena *a, const struct item_place *plac
 	return place_marks(a, place, marks, err);
 }
 
-static int take_script(void *data, struct arena *a, const struct item_place *place,
-	const char *command, json **copied, struct error *err)
+static int local_environment_take_script(void *data, struct arena *a,
+	const struct item_place *place, const char *command, json **copied, struct error *err)
 {
 	const char *const *repo = data;
 
 	return place_copy_script(a, *repo, place, command, copied, err);
 }
 
-static int push(const struct item_place *place, const char *id, bool *done, struct error *err)
+static int local_environment_push(
+	const struct item_place *place, const char *id, bool *done, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *fault;
@@ -160,12 +161,12 @@ static const struct {
 	int (*carry_out)(
 		const struct item_place *place, const char *id, bool *done, struct error *err);
 } effects[] = {
-	{EFFECT_COMMIT, commit_leftovers},
-	{EFFECT_PUSH, push},
+	{EFFECT_COMMIT, local_environment_commit_leftovers},
+	{EFFECT_PUSH, local_environment_push},
 };
 
-static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
-	const char *id, bool *done, struct error *err)
+static int local_environment_carry_out(void *data, const struct effect_kind *kind,
+	const struct item_place *place, const char *id, bool *done, struct error *err)
 {
 	(void)data;
 	for (size_t i = 0; i < COUNT(effects); i++)
@@ -194,32 +195,33 @@ static int read_comments(
 	return forge_open_comments(a, *repo, pr_url, text, err);
 }
 
-static int collect(void *data, struct arena *a, const struct evidence_query *q,
+static int local_environment_collect(void *data, struct arena *a, const struct evidence_query *q,
 	struct evidence *out, struct error *err)
 {
 	(void)data;
 	return evidence_collect(a, q, out, err);
 }
 
-static bool still_running(void *data, const struct context_file *f, const char *id)
+static bool local_environment_still_running(
+	void *data, const struct context_file *f, const char *id)
 {
 	(void)data;
 	return script_running(f, id);
 }
 
-static const char *own_client(void *data, struct arena *a)
+static const char *local_environment_own_client(void *data, struct arena *a)
 {
 	(void)data;
 	return process_client_name(a);
 }
 
-static bool client_ended(void *data, struct arena *a, const char *client)
+static bool local_environment_client_ended(void *data, struct arena *a, const char *client)
 {
 	(void)data;
 	return process_name_ended(a, client);
 }
 
-static int ask_project(
+static int local_environment_ask_project(
 	void *data, struct arena *a, const struct project_query *q, json **facts, struct error *err)
 {
 	(void)data;
@@ -227,15 +229,15 @@ static int ask_project(
 }
 
 const struct environment environment_local = {.find_specs = search_specs,
-	.read_input = read_input,
+	.read_input = local_environment_read_input,
 	.marks = read_marks,
-	.take_script = take_script,
-	.carry_out = carry_out,
+	.take_script = local_environment_take_script,
+	.carry_out = local_environment_carry_out,
 	.failing_checks = read_checks,
 	.open_comments = read_comments,
-	.evidence = collect,
-	.project = ask_project,
-	.still_running = still_running,
-	.client = own_client,
-	.client_ended = client_ended,
+	.evidence = local_environment_collect,
+	.project = local_environment_ask_project,
+	.still_running = local_environment_still_running,
+	.client = local_environment_own_client,
+	.client_ended = local_environment_client_ended,
 	.discard = script_discard};

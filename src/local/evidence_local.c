@@ -46,7 +46,7 @@ static int add_damage(struct collector *c, struct error *err)
 	return 0;
 }
 
-static int read_head(struct collector *c, struct error *err)
+static int evidence_local_read_head(struct collector *c, struct error *err)
 {
 	struct git_tip tip;
 
@@ -57,7 +57,7 @@ static int read_head(struct collector *c, struct error *err)
 	return 0;
 }
 
-static int check_branch(struct collector *c)
+static int evidence_local_check_branch(struct collector *c)
 {
 	const char *want = c->query->place->branch;
 
@@ -74,7 +74,7 @@ static int check_branch(struct collector *c)
 
 /* ---- the repository ---- */
 
-static bool has_setting(const struct git_identity *id, const char *setting)
+static bool evidence_local_has_setting(const struct git_identity *id, const char *setting)
 {
 	for (size_t i = 0; i < id->settings.n; i++)
 		if (strcmp(id->settings.items[i], setting) == 0)
@@ -84,7 +84,7 @@ static bool has_setting(const struct git_identity *id, const char *setting)
 
 /* Agents can write the files that identify the repository and its remote. *elsewhere: they have
  * changed, so no other check is possible. */
-static int check_identity(struct collector *c, bool *elsewhere, struct error *err)
+static int evidence_local_check_identity(struct collector *c, bool *elsewhere, struct error *err)
 {
 	const struct git_identity *was = &c->query->place->identity;
 	struct git_identity *now = &c->now;
@@ -100,13 +100,13 @@ static int check_identity(struct collector *c, bool *elsewhere, struct error *er
 			"'%s' is no longer the worktree of the repository '%s'", c->dir,
 			was->directory);
 	for (size_t i = 0; i < now->settings.n; i++)
-		if (!has_setting(was, now->settings.items[i]))
+		if (!evidence_local_has_setting(was, now->settings.items[i]))
 			return REFUTE(c, EVIDENCE_ALL,
 				"the repository's configuration has changed since the item began: "
 				"undo the addition of '%s'",
 				now->settings.items[i]);
 	for (size_t i = 0; i < was->settings.n; i++)
-		if (!has_setting(now, was->settings.items[i]))
+		if (!evidence_local_has_setting(now, was->settings.items[i]))
 			return REFUTE(c, EVIDENCE_ALL,
 				"the repository's configuration has changed since the item began: "
 				"undo the removal of '%s'",
@@ -118,7 +118,8 @@ static int check_identity(struct collector *c, bool *elsewhere, struct error *er
 /* *own: git reported the file as modified when the worktree was created, for example because of its
  * line endings, and no commit has changed it since; or, in the checkout, the user had changed it.
  */
-static int is_own(struct collector *c, const char *path, bool *own, struct error *err)
+static int evidence_local_is_own(
+	struct collector *c, const char *path, bool *own, struct error *err)
 {
 	const struct item_place *p = c->query->place;
 	const char *touched = NULL;
@@ -133,7 +134,7 @@ static int is_own(struct collector *c, const char *path, bool *own, struct error
 }
 
 /* Until a script is requested, only agents and the hooks of their commits make files. */
-static bool is_fresh(const struct collector *c)
+static bool evidence_local_is_fresh(const struct collector *c)
 {
 	const struct item_place *p = c->query->place;
 
@@ -148,7 +149,8 @@ static int check_changes(struct collector *c, struct error *err)
 	struct git_status s;
 
 	if (!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE)) ||
-		(!is_fresh(c) && c->out->tree && git_is_unchanged(c->dir, c->out->tree)))
+		(!evidence_local_is_fresh(c) && c->out->tree &&
+			git_is_unchanged(c->dir, c->out->tree)))
 		return 0;
 	if (git_read_status(c->arena, c->dir, &s, err) < 0)
 		return add_damage(c, err);
@@ -159,14 +161,14 @@ static int check_changes(struct collector *c, struct error *err)
 		const struct git_change *change = &s.changes.items[i];
 		bool own = change->untracked;
 
-		if (own && is_fresh(c))
+		if (own && evidence_local_is_fresh(c))
 			return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
 				change->inside ? IN_SUBMODULE
 					       : "'%s' is not committed: commit it, remove it, or "
 						 "have git ignore "
 						 "it",
 				change->path);
-		if (!own && is_own(c, change->path, &own, err) < 0)
+		if (!own && evidence_local_is_own(c, change->path, &own, err) < 0)
 			return -1;
 		if (!own)
 			return REFUTE(c, EVIDENCE_WORK | EVIDENCE_TREE,
@@ -424,7 +426,7 @@ static void read_changes(struct collector *c)
 /* The default branch contains HEAD, and more; or, after a squash or a rebase, the changes of the
  * branch in one commit, or in as many. The claims decide whether that is approved work. Where it is
  * at HEAD itself, that was landed if it was reviewed. */
-static void find_landed(struct collector *c, const char *tip)
+static void evidence_local_find_landed(struct collector *c, const char *tip)
 {
 	const char *head = c->out->head, *fork, *reviewed = c->query->reviewed;
 	char digest[GIT_PATCH_TEXT];
@@ -490,7 +492,7 @@ static int read_remote(struct collector *c, struct error *err)
 	if (others && find_copied(c, others, err) < 0)
 		return -1;
 	if (others)
-		find_landed(c, others);
+		evidence_local_find_landed(c, others);
 	if (remote && strcmp(remote, c->out->head) != 0 && !is_landed(c, remote))
 		return REFUTE(c, EVIDENCE_PULL | EVIDENCE_REVIEW,
 			"the remote has the branch '%s' at %.*s, but HEAD is %.*s", c->branch,
@@ -502,7 +504,7 @@ static int read_remote(struct collector *c, struct error *err)
 
 /* A changed program contradicts WORK as well, because the developer can undo the change. `kinds`:
  * the claims that rely on it. */
-static int check_program(
+static int evidence_local_check_program(
 	struct collector *c, const char *command, unsigned kinds, struct error *err)
 {
 	const char *fault;
@@ -515,13 +517,14 @@ static int check_program(
 	return fault ? add_contradiction(c, kinds | EVIDENCE_WORK, fault) : 0;
 }
 
-static int check_programs(struct collector *c, struct error *err)
+static int evidence_local_check_programs(struct collector *c, struct error *err)
 {
-	if (check_program(c, c->query->forge, EVIDENCE_PULL, err) < 0 ||
-		check_program(c, c->query->later, EVIDENCE_COMMAND, err) < 0)
+	if (evidence_local_check_program(c, c->query->forge, EVIDENCE_PULL, err) < 0 ||
+		evidence_local_check_program(c, c->query->later, EVIDENCE_COMMAND, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c->query->commands.n; i++)
-		if (check_program(c, c->query->commands.items[i], EVIDENCE_COMMAND, err) < 0)
+		if (evidence_local_check_program(
+			    c, c->query->commands.items[i], EVIDENCE_COMMAND, err) < 0)
 			return -1;
 	return 0;
 }
@@ -574,7 +577,7 @@ static bool had_remote(const struct git_identity *was, const char *url)
 
 /* Agents can add remotes, so only those of the time when the item began count. For origin the URL
  * in the configuration counts: `insteadOf` may rewrite it to a path, which has no host. */
-static bool is_of(
+static bool evidence_local_is_of(
 	const struct collector *c, const struct forge_pull *p, const struct git_remote *remote)
 {
 	const char *written = NULL;
@@ -597,7 +600,7 @@ static bool is_of(
 static bool is_of_a_remote(const struct collector *c, const struct forge_pull *p)
 {
 	for (size_t i = 0; i < c->remotes.list.n; i++)
-		if (is_of(c, p, &c->remotes.list.items[i]))
+		if (evidence_local_is_of(c, p, &c->remotes.list.items[i]))
 			return true;
 	return false;
 }
@@ -614,7 +617,7 @@ static int refute_foreign(struct collector *c, const char *url)
 		url, named ? ", as 'origin', '" : "", named ? slug : "", named ? "', was" : "");
 }
 
-static int check_pull(struct collector *c, struct error *err)
+static int evidence_local_check_pull(struct collector *c, struct error *err)
 {
 	const char *url = c->query->pr_url;
 	struct forge_view view;
@@ -657,7 +660,7 @@ static int check_unmerged(struct collector *c)
 
 /* ---- commands ---- */
 
-static int run_command(struct collector *c, const char *command, struct error *err)
+static int evidence_local_run_command(struct collector *c, const char *command, struct error *err)
 {
 	const char *const argv[] = {"sh", "-c", command, NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -684,27 +687,28 @@ int evidence_collect(
 	bool elsewhere;
 
 	*out = (struct evidence){0};
-	if (check_identity(&c, &elsewhere, err) < 0)
+	if (evidence_local_check_identity(&c, &elsewhere, err) < 0)
 		return -1;
 	if (elsewhere && q->kinds)
 		return 0;
-	if (read_head(&c, err) < 0)
+	if (evidence_local_read_head(&c, err) < 0)
 		return -1;
-	check_branch(&c);
+	evidence_local_check_branch(&c);
 	if (read_commits(&c, err) < 0 || check_hidden(&c, err) < 0 || read_remote(&c, err) < 0 ||
-		check_programs(&c, err) < 0 || check_pull(&c, err) < 0)
+		evidence_local_check_programs(&c, err) < 0 ||
+		evidence_local_check_pull(&c, err) < 0)
 		return -1;
 	check_unmerged(&c);
 	read_changes(&c);
 	for (size_t i = 0; i < q->commands.n && !c.replaced; i++)
-		if (run_command(&c, q->commands.items[i], err) < 0)
+		if (evidence_local_run_command(&c, q->commands.items[i], err) < 0)
 			return -1;
 	return 0;
 }
 
 /* ---- what cannot be verified ---- */
 
-static bool is_installed(struct arena *a, const char *program)
+static bool evidence_local_is_installed(struct arena *a, const char *program)
 {
 	bool blocked;
 
@@ -730,8 +734,9 @@ const char *evidence_limits(
 		if (!i || strcmp(remotes.list.items[i].name, "origin") == 0)
 			url = remotes.list.items[i].url;
 	program = forge_program(str_of(url));
-	if ((w && w->forge) || (program ? *program && is_installed(a, program)
-					: is_installed(a, "gh") || is_installed(a, "glab")))
+	if ((w && w->forge) || (program ? *program && evidence_local_is_installed(a, program)
+					: evidence_local_is_installed(a, "gh") ||
+						       evidence_local_is_installed(a, "glab")))
 		return NULL;
 	if (!program)
 		return "neither 'gh' nor 'glab' is installed" ONLY_REMOTE

@@ -9,7 +9,7 @@
 #define BLANKS " \t"
 
 /* Not a parser of the shell: quotes are removed, and a word ends at a blank in any case. */
-static char *next_word(struct arena *a, char **rest)
+static char *evidence_program_next_word(struct arena *a, char **rest)
 {
 	char *word, *to;
 	size_t n;
@@ -47,12 +47,12 @@ static const char *program_of(struct arena *a, char *command)
 	char *word;
 
 	do
-		word = next_word(a, &command);
+		word = evidence_program_next_word(a, &command);
 	while (*word && is_prefix(word));
 	if (!is_interpreter(word))
 		return strchr(word, '/') ? word : NULL;
 	do
-		word = next_word(a, &command);
+		word = evidence_program_next_word(a, &command);
 	while (*word == '-');
 	return *word ? word : NULL;
 }
@@ -72,7 +72,7 @@ static const char *path_inside(struct arena *a, const char *directory, const cha
 }
 
 /* No link leads to another file. */
-static bool is_plain(struct arena *a, const char *directory, const char *path)
+static bool evidence_program_is_plain(struct arena *a, const char *directory, const char *path)
 {
 	CLEANUP(base_free) char *real = realpath(path_join(a, directory, path), NULL);
 	CLEANUP(base_free) char *above = realpath(directory, NULL);
@@ -89,7 +89,8 @@ static int compare_program(struct arena *a, const char *directory, const char *c
 	if (git_read_file_id(a, directory, commit, path, &was, err) < 0 ||
 		git_read_file_id(a, directory, "HEAD", path, &head, err) < 0)
 		return -1;
-	*same = was && head && strcmp(was, head) == 0 && is_plain(a, directory, path);
+	*same = was && head && strcmp(was, head) == 0 &&
+		evidence_program_is_plain(a, directory, path);
 	if (*same && git_read_file_id(a, directory, NULL, path, &now, err) < 0)
 		return -1;
 	*same = *same && now && strcmp(was, now) == 0;
@@ -108,8 +109,8 @@ static int is_of_repository(
 	return 0;
 }
 
-static int check_program(struct arena *a, const struct item_place *p, const char *upstream,
-	const char *path, const char **fault, struct error *err)
+static int evidence_program_check_program(struct arena *a, const struct item_place *p,
+	const char *upstream, const char *path, const char **fault, struct error *err)
 {
 	bool ours = false, same = false;
 
@@ -140,7 +141,7 @@ int evidence_check_programs(struct arena *a, const struct item_place *p, const c
 	while (p->base && !*fault && (one = strsep(&rest, ";&|()`\n"))) {
 		const char *path = program_of(a, one);
 
-		if (path && check_program(a, p, upstream, path, fault, err) < 0)
+		if (path && evidence_program_check_program(a, p, upstream, path, fault, err) < 0)
 			return -1;
 	}
 	return 0;

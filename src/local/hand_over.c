@@ -43,7 +43,7 @@ static const char *find_script(
 }
 
 /* An agent could have made a link that leads out of the worktree. */
-static int make_directory(
+static int hand_over_make_directory(
 	struct arena *a, const struct item_place *p, const char *dir, struct error *err)
 {
 	char root[PATH_MAX], real[PATH_MAX];
@@ -58,7 +58,7 @@ static int make_directory(
 				 dir);
 }
 
-static bool has_text(const char *file, struct str text)
+static bool hand_over_has_text(const char *file, struct str text)
 {
 	CLEANUP(buf_release) struct buf old = BUF_INIT;
 	struct error ignored;
@@ -71,7 +71,7 @@ static int put_file(const char *file, struct str text, mode_t mode, struct error
 {
 	CLEANUP(base_close) int fd = -1;
 
-	if (has_text(file, text))
+	if (hand_over_has_text(file, text))
 		return 0;
 	if (unlink(file) == 0 || errno == ENOENT)
 		fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode & 0777);
@@ -80,7 +80,7 @@ static int put_file(const char *file, struct str text, mode_t mode, struct error
 }
 
 /* What the branch has, or had when it began, is the branch's. */
-static int is_own(
+static int hand_over_is_own(
 	struct arena *a, const struct item_place *p, const char *path, bool *own, struct error *err)
 {
 	const char *head, *base = NULL;
@@ -99,7 +99,7 @@ static int copy(struct arena *a, const char *file, const char *ignore, struct st
 	const char *hides = arena_printf(a, HIDES, path_base(file).p);
 	struct stat st;
 
-	if (!has_text(ignore, str_of(hides)) && lstat(ignore, &st) == 0 && st.st_size)
+	if (!hand_over_has_text(ignore, str_of(hides)) && lstat(ignore, &st) == 0 && st.st_size)
 		return error_set(err, ERR_STATE,
 			"the script '%s' is not committed, and its copy in the worktree cannot be "
 			"hidden next to '%s': commit the script",
@@ -124,12 +124,12 @@ int place_copy_script(struct arena *a, const char *repo, const struct item_place
 	dir = arena_dup(a, path_dir(file));
 	ignore = path_join(a, dir, ".gitignore");
 	if (path_exists(file) &&
-		!has_text(ignore, str_of(arena_printf(a, HIDES, path_base(file).p))))
+		!hand_over_has_text(ignore, str_of(arena_printf(a, HIDES, path_base(file).p))))
 		return 0;
-	if (is_own(a, p, path, &own, err) < 0 || own)
+	if (hand_over_is_own(a, p, path, &own, err) < 0 || own)
 		return own ? 0 : -1;
 	if (sys_read_file(&text, path_join(a, repo, path), SCRIPT_MAX, NULL, err) < 0 ||
-		make_directory(a, p, dir, err) < 0 ||
+		hand_over_make_directory(a, p, dir, err) < 0 ||
 		copy(a, file, ignore, buf_str(&text), st.st_mode, err) < 0)
 		return -1;
 	digest_text(buf_str(&text), digest);

@@ -11,7 +11,7 @@
 enum { MARK_SIZE = 17, MARKS_MAX = 3000 };
 
 /* Half a digest of a path and the state of its file. */
-static char *mark_of(struct arena *a, const char *directory, const char *path)
+static char *leftover_mark_of(struct arena *a, const char *directory, const char *path)
 {
 	const char *full = path_join(a, directory, path);
 	char digest[DIGEST_TEXT];
@@ -35,7 +35,8 @@ int place_marks(struct arena *a, const struct item_place *p, json **marks, struc
 	}
 	*marks = json_array();
 	for (size_t i = 0; i < s.changes.n && i < MARKS_MAX; i++)
-		json_push_str(*marks, str_of(mark_of(a, p->directory, s.changes.items[i].path)));
+		json_push_str(
+			*marks, str_of(leftover_mark_of(a, p->directory, s.changes.items[i].path)));
 	return 0;
 }
 
@@ -85,7 +86,8 @@ static int refuse_change(
 
 /* A file that existed before the request is not committed for the agent. Until a script has been
  * requested, only agents can have made it, and a validation would use it; so it is refused. */
-static int refuse_old(const struct item_place *p, const struct git_change *c, struct error *err)
+static int leftover_refuse_old(
+	const struct item_place *p, const struct git_change *c, struct error *err)
 {
 	if (!p->fresh || p->in_place || !c->untracked)
 		return 0;
@@ -109,8 +111,8 @@ static int collect_changes(struct arena *a, const struct item_place *p, const js
 
 		if (p->in_place && place_was_dirty(p, c->path))
 			continue;
-		if (is_marked(marks, mark_of(a, p->directory, c->path))) {
-			if (refuse_old(p, c, err) < 0)
+		if (is_marked(marks, leftover_mark_of(a, p->directory, c->path))) {
+			if (leftover_refuse_old(p, c, err) < 0)
 				return -1;
 			continue;
 		}

@@ -41,7 +41,7 @@ enum { TIMEOUT_DEFAULT = 1800 };
 
 /* `.ADR-7.validating-1.exec` for `ADR-7/validating/1`. The id may have been edited: no `/` or `.`
  * of it reaches the path. */
-static char *lock_file(struct arena *a, const struct context_file *f, const char *id)
+static char *script_lock_file(struct arena *a, const struct context_file *f, const char *id)
 {
 	const char *slash = strchr(id, '/');
 	char *part = arena_dup(a, str_of(slash ? slash + 1 : id));
@@ -53,7 +53,7 @@ static char *lock_file(struct arena *a, const struct context_file *f, const char
 	return arena_printf(a, "%s/.%s.%s.exec", f->dir, f->name, part);
 }
 
-static char *answer_of(struct arena *a, const struct context_file *f, const json *action)
+static char *script_answer_of(struct arena *a, const struct context_file *f, const json *action)
 {
 	struct str rest = context_section(&f->doc, json_get_str(action, "write_section")), line;
 
@@ -92,7 +92,7 @@ static void split_command(struct script_action *s)
 	s->inner = rest.p + strlen(" || exit 125; ");
 }
 
-static const char *text_of(const struct script_action *s, const json *j, const char *key)
+static const char *script_text_of(const struct script_action *s, const json *j, const char *key)
 {
 	const char *text = json_get_str(j, key);
 
@@ -102,10 +102,10 @@ static const char *text_of(const struct script_action *s, const json *j, const c
 static int fill_policy(
 	const json *security, const char *wished, struct script_action *s, struct error *err)
 {
-	s->policy = text_of(s, security, "policy");
-	s->directory = text_of(s, security, "folder");
-	s->inner = text_of(s, security, "script");
-	s->violation = text_of(s, security, "violation");
+	s->policy = script_text_of(s, security, "policy");
+	s->directory = script_text_of(s, security, "folder");
+	s->inner = script_text_of(s, security, "script");
+	s->violation = script_text_of(s, security, "violation");
 	if (!wished || (s->policy && strcmp(s->policy, wished) == 0))
 		return 0;
 	if (s->policy)
@@ -145,13 +145,13 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 			id, place.directory);
 	full = action_complete(&f, &place, action);
 	s->document = arena_dup(a, str_of(f.path));
-	s->command = text_of(s, full, "command");
-	s->log = text_of(s, full, "log_file");
+	s->command = script_text_of(s, full, "command");
+	s->log = script_text_of(s, full, "log_file");
 	s->timeout_s = (unsigned)json_get_int(action, "timeout_s", TIMEOUT_DEFAULT);
-	s->format = text_of(s, action, "result_format");
+	s->format = script_text_of(s, action, "result_format");
 	action_user(action, &s->uid, &s->gid);
-	s->lock = lock_file(a, &f, id);
-	s->answer = answer_of(a, &f, action);
+	s->lock = script_lock_file(a, &f, id);
+	s->answer = script_answer_of(a, &f, action);
 	return check_log(&f, s, err) < 0 ? -1
 					 : fill_policy(json_get(full, "security"), policy, s, err);
 }
@@ -161,7 +161,7 @@ static int script_load(struct arena *a, const char *document, const char *id, co
 enum { TEXT_MAX = 2048, REPORT_MAX = 16 << 20, SWEEP_MS = 5000, BRIEFLY_MS = 2 };
 
 /* A guard removes its file while it holds the lock: the file that we locked may have no name. */
-static bool is_named(int fd, const char *path)
+static bool script_is_named(int fd, const char *path)
 {
 	struct stat ours, named;
 
@@ -182,7 +182,7 @@ static int lock_take(int fd, const char *path, struct error *err)
 /* Removes the file, which we have locked; the lock ends with the last copy of the descriptor. */
 static void lock_remove(int fd, const char *path)
 {
-	if (is_named(fd, path))
+	if (script_is_named(fd, path))
 		(void)unlink(path);
 }
 
@@ -225,7 +225,8 @@ static void report_read(int fd, struct guard_report *r)
 bool script_running(const struct context_file *f, const char *id)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(base_close) int fd = open(lock_file(&a, f, id), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	CLEANUP(base_close)
+	int fd = open(script_lock_file(&a, f, id), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 	CLEANUP(report_release) struct guard_report report = {0};
 	struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
@@ -279,7 +280,7 @@ static void kill_leftovers(const struct script_action *s)
 void script_discard(const struct context_file *f, const char *id)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const struct script_action s = {.arena = &a, .lock = lock_file(&a, f, id)};
+	const struct script_action s = {.arena = &a, .lock = script_lock_file(&a, f, id)};
 	CLEANUP(base_close) int fd = -1;
 	struct error ignored;
 
@@ -364,7 +365,7 @@ static const char *result_word(const struct script_action *s, int status)
 }
 
 /* Of a command with words of its own: its last line, if that is JSON; else "". */
-static const char *report_of(const struct script_action *s)
+static const char *script_report_of(const struct script_action *s)
 {
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
 	struct error ignored;
@@ -389,7 +390,8 @@ static char *outcome_line(const struct script_action *s, const char *word, bool 
 	const char *why =
 		timed_out ? arena_printf(s->arena, " — timed out after %u s", s->timeout_s) : "";
 
-	return arena_printf(s->arena, "%s%s — log: %s%s", word, why, log_name(s), report_of(s));
+	return arena_printf(
+		s->arena, "%s%s — log: %s%s", word, why, log_name(s), script_report_of(s));
 }
 
 static char *denied(const struct script_action *s, const struct violation_report *b)
@@ -403,7 +405,7 @@ static char *denied(const struct script_action *s, const struct violation_report
 }
 
 /* Best effort: on a full disk the log has less. */
-static void log_text(const struct script_action *s, const char *text)
+static void script_log_text(const struct script_action *s, const char *text)
 {
 	struct error ignored;
 
@@ -432,7 +434,7 @@ static int keep_log(const struct script_action *s, char **blob, struct error *er
 }
 
 /* Records a result. s->kept: that failed, and a later call may succeed. */
-static int record_result(struct script_action *s, const json *result, struct error *err)
+static int script_record_result(struct script_action *s, const json *result, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct answer_offer offer = {.id = s->id,
@@ -453,7 +455,8 @@ static int record_result(struct script_action *s, const json *result, struct err
 }
 
 /* The result is in the lock file before it is recorded, and durable there if that fails. */
-static int record(struct script_action *s, const char *word, const char *text, struct error *err)
+static int script_record(
+	struct script_action *s, const char *word, const char *text, struct error *err)
 {
 	CLEANUP(json_free)
 	json *result = JSON_OBJECT(JSON_TEXT("result", word), JSON_TEXT("text", text));
@@ -464,24 +467,25 @@ static int record(struct script_action *s, const char *word, const char *text, s
 	json_print(&line, result);
 	buf_addc(&line, '\n');
 	kept = sys_write_all(LOCK_FD, buf_str(&line), s->lock, &ignored) == 0;
-	if (record_result(s, result, err) == 0)
+	if (script_record_result(s, result, err) == 0)
 		return 0;
 	s->kept = s->kept && kept && fdatasync(LOCK_FD) == 0;
 	return -1;
 }
 
-static int conclude(struct script_action *s, const struct process_end *end, struct error *err)
+static int script_conclude(
+	struct script_action *s, const struct process_end *end, struct error *err)
 {
 	const char *word = result_word(s, end->timed_out ? -1 : end->status);
 
 	if (end->cancelled) {
-		log_text(s, "\ndev-team: ended by a signal\n");
+		script_log_text(s, "\ndev-team: ended by a signal\n");
 		return error_set(err, ERR_SYSTEM, "the script was ended by a signal");
 	}
 	if (end->timed_out)
-		log_text(s,
+		script_log_text(s,
 			arena_printf(s->arena, "\ndev-team: timed out after %u s\n", s->timeout_s));
-	return record(s, word, outcome_line(s, word, end->timed_out), err);
+	return script_record(s, word, outcome_line(s, word, end->timed_out), err);
 }
 
 /* Records what the report of `policy exec` says. */
@@ -496,7 +500,7 @@ static int conclude_policy(
 	int found;
 
 	if (end->cancelled || end->timed_out)
-		return conclude(s, end, err);
+		return script_conclude(s, end, err);
 	if (sys_read_file(&all, path, REPORT_MAX, NULL, err) < 0 ||
 		json_parse(&report, str_trim(buf_str(&all)), err) < 0 ||
 		(found = violation_read(s->arena, report, s->violation, &b, err)) < 0)
@@ -504,10 +508,10 @@ static int conclude_policy(
 			report && json_get_str(report, "error") ? ""
 								: " (its message is in the log)");
 	if (found)
-		return record(s, "failed", denied(s, &b), err);
+		return script_record(s, "failed", denied(s, &b), err);
 	timed_out = json_is_true(json_get(report, "timed_out"));
 	word = result_word(s, timed_out ? -1 : end->status);
-	return record(s, word, outcome_line(s, word, timed_out), err);
+	return script_record(s, word, outcome_line(s, word, timed_out), err);
 }
 
 /* `policy exec` keeps the time limit: it can end more than a process group. */
@@ -566,7 +570,7 @@ static int run_and_record(struct script_action *s, struct error *err)
 
 	if (s->policy)
 		return run_under(s, p, err);
-	return script_run_logged(s->arena, &p, &end, err) < 0 ? -1 : conclude(s, &end, err);
+	return script_run_logged(s->arena, &p, &end, err) < 0 ? -1 : script_conclude(s, &end, err);
 }
 
 static int lock_sign(int fd, const char *path, struct error *err)
@@ -695,14 +699,14 @@ static void caller_end(struct script_caller *w)
 }
 
 /* As /proc has it; 'Z' if the guard has ended. */
-static char state_of(const struct process_info *g)
+static char script_state_of(const struct process_info *g)
 {
 	struct process_info now;
 
 	return process_info(g->pid, &now) && now.start == g->start ? now.state : 'Z';
 }
 
-static int wait_ms(int64_t until)
+static int script_wait_ms(int64_t until)
 {
 	int64_t left = until - clock_ticks();
 
@@ -722,7 +726,7 @@ static enum seen watch_guard(
 
 	for (;;) {
 		(void)poll(fds, COUNT(fds),
-			wait_ms(w->until >= 0 && w->until < wake ? w->until : wake));
+			script_wait_ms(w->until >= 0 && w->until < wake ? w->until : wake));
 		if (fds[0].revents)
 			return SEEN_END;
 		if (fds[1].revents && read(w->signals, &info, sizeof(info)) == sizeof(info)) {
@@ -731,7 +735,7 @@ static enum seen watch_guard(
 		}
 		if (w->until >= 0 && clock_ticks() >= w->until)
 			return SEEN_LATE;
-		if (clock_ticks() >= wake && state_of(g) == 'T')
+		if (clock_ticks() >= wake && script_state_of(g) == 'T')
 			(void)kill(g->pid, SIGCONT);
 		if (clock_ticks() >= wake)
 			wake = clock_ticks() + CONTINUE_MS;
@@ -742,7 +746,7 @@ static enum seen watch_guard(
 static void end_guard(const struct script_action *s, struct script_caller *w,
 	const struct process_info *g, int handle)
 {
-	if (state_of(g) != 'Z') {
+	if (script_state_of(g) != 'Z') {
 		(void)kill(g->pid, SIGTERM);
 		(void)kill(g->pid, SIGCONT);
 	}
@@ -761,7 +765,7 @@ static int wait_for_guard(const struct script_action *s, struct script_caller *w
 	report_read(w->lock, &report);
 	if (report.guard.pid > 1)
 		handle = (int)syscall(SYS_pidfd_open, report.guard.pid, 0);
-	if (handle < 0 || state_of(&report.guard) == 'Z') {
+	if (handle < 0 || script_state_of(&report.guard) == 'Z') {
 		clock_pause(BRIEFLY_MS);
 		return w->until < 0 || clock_ticks() < w->until;
 	}
@@ -824,7 +828,7 @@ static int record_or_start(struct script_action *s, struct script_caller *w, str
 	if (rc < 0 || s->answer)
 		return rc;
 	if (report.result && !(w->waited && *report.reason))
-		return record_result(s, report.result, err) < 0
+		return script_record_result(s, report.result, err) < 0
 			       ? -1
 			       : script_load(
 					 s->arena, s->document, s->id, w->policy, false, s, err);
@@ -853,7 +857,7 @@ static int open_and_lock(const char *path, struct script_caller *w, struct error
 		if (w->lock < 0)
 			return error_errno(err, "cannot open lock file '%s'", path);
 		got = lock_take(w->lock, path, err);
-		if (got <= 0 || w->waited || is_named(w->lock, path))
+		if (got <= 0 || w->waited || script_is_named(w->lock, path))
 			return got;
 		close(w->lock);
 		w->lock = -1;
@@ -910,7 +914,7 @@ struct caller {
 };
 
 /* A context_change. */
-static int admit(struct context_file *f, void *data, struct error *err)
+static int local_script_admit(struct context_file *f, void *data, struct error *err)
 {
 	const struct caller *c = data;
 	struct error ignored;
@@ -934,5 +938,5 @@ int script_admit(const char *context_file, const char *action, const char *owner
 	if (lease_check_owner(owner, err) < 0 ||
 		context_open(&f, context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
-	return context_update(&f, admit, &caller, err);
+	return context_update(&f, local_script_admit, &caller, err);
 }

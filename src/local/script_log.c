@@ -14,7 +14,7 @@ struct masked_log {
 };
 
 /* What is over the limit is dropped, as process.h does it. */
-static void write_masked(struct masked_log *m, struct str text)
+static void script_log_write_masked(struct masked_log *m, struct str text)
 {
 	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 	size_t room = m->process->output_max - m->written;
@@ -33,7 +33,7 @@ static void write_masked(struct masked_log *m, struct str text)
 }
 
 /* Line by line: half of a secret is not recognised. */
-static bool hear(void *data, bool errors, struct str piece)
+static bool script_log_hear(void *data, bool errors, struct str piece)
 {
 	struct masked_log *m = data;
 	size_t n;
@@ -43,7 +43,7 @@ static bool hear(void *data, bool errors, struct str piece)
 	n = m->partial.len;
 	while (n && m->partial.s[n - 1] != '\n' && m->partial.len < LINE_MAX_BYTES)
 		n--;
-	write_masked(m, (struct str){m->partial.s, n});
+	script_log_write_masked(m, (struct str){m->partial.s, n});
 	memmove(m->partial.s, m->partial.s + n, m->partial.len - n);
 	buf_cut(&m->partial, m->partial.len - n);
 	return true;
@@ -60,11 +60,11 @@ int script_run_logged(
 	if (!m.secrets.n)
 		return process_run(p, end, err);
 	masked.output = -1;
-	masked.on_output = hear;
+	masked.on_output = script_log_hear;
 	masked.together = true;
 	masked.data = &m;
 	rc = process_run(&masked, end, err);
-	write_masked(&m, buf_str(&m.partial));
+	script_log_write_masked(&m, buf_str(&m.partial));
 	buf_release(&m.partial);
 	return rc;
 }

@@ -13,7 +13,8 @@
 
 enum { TIMEOUT_MAX_S = 604800, NOTED_MAX = 10000, NOTED_IN_FULL = 4096 };
 
-static int broken(const struct context *c, unsigned line, const char *what, struct error *err)
+static int machine_action_broken(
+	const struct context *c, unsigned line, const char *what, struct error *err)
 {
 	return error_at(err, c->file, context_section_line(c, CONTEXT_ACTIONS) + line - 1, 1,
 		"section '" CONTEXT_ACTIONS "': %s", what);
@@ -49,7 +50,7 @@ static const char *security_fault(const json *j)
 	return NULL;
 }
 
-static const char *script_fault(const json *j)
+static const char *machine_action_script_fault(const json *j)
 {
 	int64_t timeout = json_get(j, "timeout_s") ? json_get_int(j, "timeout_s", 0) : 1;
 
@@ -85,7 +86,8 @@ const struct action_row action_rows[ACTION_KINDS] = {
 	[ACTION_SCRIPT] = {"run_script", "command", "script",
 		"is a script: 'dev-team exec' records its result",
 		"is a script: 'dev-team exec' runs it",
-		"the result in the document is not of a run of the script", script_fault},
+		"the result in the document is not of a run of the script",
+		machine_action_script_fault},
 	[ACTION_APPROVAL] = {"approve", "approve", "a person",
 		"is for a person: 'dev-team approve' or 'dev-team reject' answers it",
 		"is for a person: 'dev-team approve --show' shows it",
@@ -150,13 +152,13 @@ int action_load(const struct context *c, json **array, struct error *err)
 		if (!str_trim(line).n)
 			continue;
 		if (json_parse(&j, line, err) < 0)
-			return broken(c, n, "this is not JSON", err);
+			return machine_action_broken(c, n, "this is not JSON", err);
 		json_push(*array, j);
 		fault = json_is_object(j) ? fault_of(j) : "this is not an object";
 		if (fault)
-			return broken(c, n, fault, err);
+			return machine_action_broken(c, n, fault, err);
 		if (n > NOTED_MAX)
-			return broken(c, n, "too many actions", err);
+			return machine_action_broken(c, n, "too many actions", err);
 	}
 	return 0;
 }

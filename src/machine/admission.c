@@ -22,8 +22,8 @@ void admission_from_json(struct arena *a, const json *event, struct admission *o
 		(void)clock_parse(until, &out->until);
 }
 
-static void ask(struct engine_run *r, const char *id, const struct step_request *request,
-	struct admission *out)
+static void machine_admission_ask(struct engine_run *r, const char *id,
+	const struct step_request *request, struct admission *out)
 {
 	const struct environment *env = r->e->environment;
 
@@ -67,7 +67,7 @@ size_t engine_admit_requests(struct engine_run *r, const char *part,
 	for (; i < n; i++) {
 		id = requests[i].node ? engine_next_id(r, requests[i].node->id, 0)
 				      : engine_next_id(r, part, i);
-		ask(r, id, &requests[i], &answer);
+		machine_admission_ask(r, id, &requests[i], &answer);
 		if (answer.answer != ADMISSION_FREE && answer.answer != ADMISSION_YES)
 			break;
 	}

@@ -7,31 +7,32 @@
 
 enum { TURNS_MAX = 1000000 };
 
-static bool is_text(struct str s)
+static bool agents_is_text(struct str s)
 {
 	return str_trim(s).n > 0;
 }
 
 static bool is_run(struct str s)
 {
-	return is_text(s) && s.n <= SCRIPTED_RUN_MAX;
+	return agents_is_text(s) && s.n <= SCRIPTED_RUN_MAX;
 }
 
-static bool is_key(struct str key)
+static bool agents_is_key(struct str key)
 {
 	size_t slash = str_find(key, STR("/"));
 
 	return slash < key.n ? path_is_id(str_sub(key, 0, slash)) : section_name_valid(key);
 }
 
-static const struct config_form text_form = {.valid = is_text, .what = "a text that is not empty"};
+static const struct config_form text_form = {
+	.valid = agents_is_text, .what = "a text that is not empty"};
 static const struct config_form run_form = {.valid = is_run, .what = "a text of 1 to 100000 bytes"};
 static const struct config_form result_form = {
 	.valid = workflow_word_valid, .what = "a result word"};
 static const struct config_form key_form = {
-	.valid = is_key, .what = "the name of a section or the id of an action"};
+	.valid = agents_is_key, .what = "the name of a section or the id of an action"};
 
-static void read_text(struct config_reader *r, const struct config_field *f, const char *key,
+static void agents_read_text(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	const char *text;
@@ -44,7 +45,11 @@ static void read_text(struct config_reader *r, const struct config_field *f, con
 
 static const struct config_field turn_fields[] = {
 	{.key = "run", .kind = CONFIG_TEXT, .form = &run_form, TURN(run)},
-	{.key = "text", .kind = CONFIG_CUSTOM, .form = &text_form, .read = read_text, TURN(text)},
+	{.key = "text",
+		.kind = CONFIG_CUSTOM,
+		.form = &text_form,
+		.read = agents_read_text,
+		TURN(text)},
 	{.key = "text_from", .kind = CONFIG_SWITCH, TURN(from_run), CONFIG_WORDS("run")},
 	{.key = "result",
 		.kind = CONFIG_TEXT,
@@ -148,20 +153,21 @@ static const struct scripted_entry *entry_of(const struct scripted_entries *e, s
 }
 
 /* `Fix 1`, `Fix 2`... */
-static bool is_fix(struct str section)
+static bool agents_is_fix(struct str section)
 {
 	return str_starts(section, CONTEXT_FIX) && section.n > 4 &&
 	       strspn(section.p + 4, "0123456789") == section.n - 4;
 }
 
-static const struct scripted_entry *find_in(const struct scripted_entries *e, const json *action)
+static const struct scripted_entry *agents_find_in(
+	const struct scripted_entries *e, const json *action)
 {
 	struct str section = str_of(json_get_str(action, "write_section"));
 	const struct scripted_entry *found = entry_of(e, str_of(json_get_str(action, "id")));
 
 	if (!found)
 		found = entry_of(e, section);
-	if (!found && is_fix(section))
+	if (!found && agents_is_fix(section))
 		found = entry_of(e, STR(CONTEXT_FIX "N"));
 	return found;
 }
@@ -170,9 +176,10 @@ int agents_find(const struct scripted_agents *s, const json *action,
 	const struct scripted_entry **entry, struct error *err)
 {
 	bool script = action_kind(action) == ACTION_SCRIPT;
-	const struct scripted_entry *other = find_in(script ? &s->answers : &s->scripts, action);
+	const struct scripted_entry *other =
+		agents_find_in(script ? &s->answers : &s->scripts, action);
 
-	*entry = find_in(script ? &s->scripts : &s->answers, action);
+	*entry = agents_find_in(script ? &s->scripts : &s->answers, action);
 	/* The answers of a merge are those of its resolver. */
 	if (*entry || (script && !action_accepts(action, STR("passed"))))
 		return 0;

@@ -30,7 +30,8 @@ static bool has_members(const json *event, void *data)
 
 /* NULL: there is none, or the history cannot be read. Only lines that contain `mark` are parsed:
  * most refused answers have no history at all. */
-static json *find_event(const struct context_file *f, const char *mark, const char *const *members)
+static json *machine_answer_find_event(
+	const struct context_file *f, const char *mark, const char *const *members)
 {
 	struct sought s = {members, NULL};
 
@@ -47,14 +48,14 @@ static bool was_taken(const struct context_file *f, const struct answer_offer *o
 	CLEANUP(json_free) json *event = NULL;
 
 	digest_text(str_trim(o->text), sum);
-	event = find_event(f, sum, members);
+	event = machine_answer_find_event(f, sum, members);
 	return event != NULL;
 }
 
 bool answer_is_recorded(const struct context_file *f, const char *id)
 {
 	const char *const members[] = {"type", "answer", "action", id, NULL};
-	CLEANUP(json_free) json *event = find_event(f, id, members);
+	CLEANUP(json_free) json *event = machine_answer_find_event(f, id, members);
 
 	return event != NULL;
 }
@@ -62,7 +63,7 @@ bool answer_is_recorded(const struct context_file *f, const char *id)
 int answer_refuse_stale(const struct context_file *f, const char *id, struct error *err)
 {
 	const char *const members[] = {"type", "dispatch", "instead_of", id, NULL};
-	CLEANUP(json_free) json *event = find_event(f, "\"instead_of\":", members);
+	CLEANUP(json_free) json *event = machine_answer_find_event(f, "\"instead_of\":", members);
 	const char *owner = json_get_str(event, "owner");
 	if (!owner)
 		return error_set(err, ERR_STATE,
@@ -75,7 +76,7 @@ int answer_refuse_stale(const struct context_file *f, const char *id, struct err
 
 /* Which answers are accepted. */
 
-static int check_text(struct str text, struct error *err)
+static int machine_answer_check_text(struct str text, struct error *err)
 {
 	size_t bad = str_utf8_fault(text);
 
@@ -142,7 +143,7 @@ static int check_updates(struct context *c, const json *action, struct str text,
 }
 
 /* The troubleshooter's answers are appended to its log; any other answer is its section. */
-static void put_answer(struct context *c, const json *action, struct str text)
+static void machine_answer_put_answer(struct context *c, const json *action, struct str text)
 {
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
 	const char *section = json_get_str(action, "write_section");
@@ -250,11 +251,12 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 	row = &action_rows[action_kind(action)];
 	if (row->no_record && !(row == &action_rows[ACTION_APPROVAL] ? !!o->person : o->ran))
 		return error_set(err, ERR_INPUT, "'%.200s' %s", o->id, row->no_record);
-	if (check_text(o->text, err) < 0 || choose_word(&f->doc, action, o, &word, err) < 0 ||
+	if (machine_answer_check_text(o->text, err) < 0 ||
+		choose_word(&f->doc, action, o, &word, err) < 0 ||
 		check_updates(&f->doc, action, o->text, err) < 0)
 		return -1;
 	if (!action_answered(&f->doc, action))
-		put_answer(&f->doc, action, o->text);
+		machine_answer_put_answer(&f->doc, action, o->text);
 	else if (check_repeat(&f->doc, action, word, o, err) < 0)
 		return -1;
 	else if (o->outcome == ANSWER_AGAIN)
@@ -278,7 +280,7 @@ static char *refused_name(struct arena *a, const char *name, const char *id)
 
 /* Keeps the text of an answer that is not recorded, and adds to the message where. Returns where;
  * NULL: it is not kept. */
-static const char *keep_text(
+static const char *machine_answer_keep_text(
 	struct context_file *f, const char *stem, struct str text, struct error *err)
 {
 	struct error why = {0};
@@ -295,37 +297,39 @@ static const char *keep_text(
 	return kept ? path : NULL;
 }
 
-static const char *printable(const char *text)
+static const char *machine_answer_printable(const char *text)
 {
 	return str_utf8_fault(str_of(text)) ? "?" : text;
 }
 
-static int refuse(struct context_file *f, struct answer_offer *o, struct error *err)
+static int machine_answer_refuse(struct context_file *f, struct answer_offer *o, struct error *err)
 {
 	struct error why = *err, second;
 	const char *id = o->id;
-	const char *kept = keep_text(f, refused_name(&f->doc.arena, f->name, id), o->text, err);
+	const char *kept =
+		machine_answer_keep_text(f, refused_name(&f->doc.arena, f->name, id), o->text, err);
 
 	o->outcome = ANSWER_REFUSED;
 	if (f->ops.n) /* a refused answer does not take the lease again, so nothing can refuse it */
 		lease_stop_renewing(f);
 	f->ops.n = 0;
-	JSON_ADD(context_event(f, "refusal"), JSON_TEXT("action", printable(id)),
-		JSON_TEXT("reason", printable(why.text)), JSON_IF(kept, JSON_TEXT("kept", kept)),
+	JSON_ADD(context_event(f, "refusal"), JSON_TEXT("action", machine_answer_printable(id)),
+		JSON_TEXT("reason", machine_answer_printable(why.text)),
+		JSON_IF(kept, JSON_TEXT("kept", kept)),
 		JSON_IF(why.code == ERR_INPUT && o->section, JSON_TEXT("section", o->section)));
 	if (context_log(f, &second) < 0)
 		error_prefix(err, "(not noted in the events: %.100s)", second.text);
 	return -1;
 }
 
-static void note_operation(struct context_file *f, struct answer_offer *o)
+static void machine_answer_note_operation(struct context_file *f, struct answer_offer *o)
 {
 	bool valid = o->word && !str_utf8_fault(str_of(o->word));
 
-	JSON_ADD(context_op(f, "record"), JSON_TEXT("action", printable(o->id)),
+	JSON_ADD(context_op(f, "record"), JSON_TEXT("action", machine_answer_printable(o->id)),
 		JSON_IF(valid, JSON_TEXT("word", o->word)), JSON_IF(o->ran, JSON_BOOL("ran", true)),
-		JSON_IF(o->caller, JSON_TEXT("caller", printable(o->caller))),
-		JSON_IF(o->person, JSON_TEXT("person", printable(o->person))),
+		JSON_IF(o->caller, JSON_TEXT("caller", machine_answer_printable(o->caller))),
+		JSON_IF(o->person, JSON_TEXT("person", machine_answer_printable(o->person))),
 		JSON_IF(o->owner, JSON_TEXT("owner", o->owner)));
 }
 
@@ -335,24 +339,25 @@ static int refuse_owner(struct context_file *f, struct answer_offer *o, struct e
 	if (err->code != ERR_STATE)
 		return -1;
 	if (!was_taken(f, o))
-		return refuse(f, o, err);
+		return machine_answer_refuse(f, o, err);
 	o->outcome = ANSWER_AGAIN;
 	*err = (struct error){0};
 	return 0;
 }
 
 /* A context_change. */
-static int record(struct context_file *f, void *data, struct error *err)
+static int machine_answer_record(struct context_file *f, void *data, struct error *err)
 {
 	struct answer_offer *o = data;
 	const char *item = context_get(&f->doc, "work_item_id").p;
 
-	note_operation(f, o);
+	machine_answer_note_operation(f, o);
 	if (o->owner && lease_admit(f, item, o->owner, err) < 0)
 		return refuse_owner(f, o, err);
 	if (apply_answer(f, o, err) < 0)
-		return err->code == ERR_SYSTEM || context_has_fault(f, err) ? -1
-									    : refuse(f, o, err);
+		return err->code == ERR_SYSTEM || context_has_fault(f, err)
+			       ? -1
+			       : machine_answer_refuse(f, o, err);
 	if (!o->owner && o->outcome == ANSWER_AGAIN)
 		return 0;
 	if (!o->owner && lease_admit(f, item, NULL, err) < 0)
@@ -362,12 +367,13 @@ static int record(struct context_file *f, void *data, struct error *err)
 	if (err->code != ERR_INPUT)
 		return -1;
 	context_forget(f); /* the document would be too large: drop the answer */
-	return refuse(f, o, err);
+	return machine_answer_refuse(f, o, err);
 }
 
 static void keep_unrecorded(struct context_file *f, struct str text, struct error *err)
 {
-	(void)keep_text(f, arena_printf(&f->doc.arena, "%s-unrecorded", f->name), text, err);
+	(void)machine_answer_keep_text(
+		f, arena_printf(&f->doc.arena, "%s-unrecorded", f->name), text, err);
 }
 
 int answer_record(struct context_file *f, struct answer_offer *o, struct error *err)
@@ -375,7 +381,7 @@ int answer_record(struct context_file *f, struct answer_offer *o, struct error *
 	int rc;
 
 	o->word = o->word && *o->word ? o->word : NULL;
-	rc = context_update(f, record, o, err);
+	rc = context_update(f, machine_answer_record, o, err);
 	if (rc < 0 && (f->refused || f->created || context_has_fault(f, err)))
 		keep_unrecorded(f, o->text, err);
 	return rc;

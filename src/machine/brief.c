@@ -188,7 +188,7 @@ int instructions_skill(struct arena *a, const char *root, const char *repo, cons
 /* An agent's shell tool shows about 30,000 characters of output. */
 enum { SECTIONS_MAX = 20000, LEAST_SHOWN = 4000, SKILL_MAX = 6000, DELIMITER_SIZE = 32 };
 
-static void add_quoted(struct buf *out, const struct context_file *f, struct str text)
+static void machine_brief_add_quoted(struct buf *out, const struct context_file *f, struct str text)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct str line;
@@ -216,7 +216,7 @@ static void add_section(
 		buf_adds(out, "(empty)\n");
 		return;
 	}
-	add_quoted(out, f, shown);
+	machine_brief_add_quoted(out, f, shown);
 	*left -= shown.n < *left ? shown.n : *left;
 	if (shown.n == text.n)
 		return;
@@ -258,7 +258,7 @@ static void add_log(struct buf *out, const struct context_file *f)
 }
 
 /* Last Failure also holds the failing checks of the pull request. */
-static void add_failure(
+static void machine_brief_add_failure(
 	struct buf *out, const struct context_file *f, const json *action, size_t *left)
 {
 	struct str text = context_section(&f->doc, CONTEXT_LAST_FAILURE);
@@ -293,7 +293,7 @@ static void add_spec(
 }
 
 /* What people wrote on the pull request: for who judges the change, and who corrects it. */
-static void add_comments(
+static void machine_brief_add_comments(
 	struct buf *out, const struct context_file *f, const json *action, size_t *left)
 {
 	if ((json_str_is(action, "agent", "reviewer") ||
@@ -303,7 +303,8 @@ static void add_comments(
 }
 
 /* Why the last answer to this action, or to the one that it repeats, was refused. */
-static void add_refusal(struct buf *out, const struct context_file *f, const json *action)
+static void machine_brief_add_refusal(
+	struct buf *out, const struct context_file *f, const json *action)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *why = failure_refusal(&a, f, json_get_str(action, "write_section"));
@@ -311,21 +312,22 @@ static void add_refusal(struct buf *out, const struct context_file *f, const jso
 	if (!why)
 		return;
 	buf_adds(out, "\n### Refused Answer\n\nThe last answer that was offered was refused:\n\n");
-	add_quoted(out, f, str_of(why));
+	machine_brief_add_quoted(out, f, str_of(why));
 }
 
 /* What the user typed after the id of a slash command. */
-static void add_note(struct buf *out, const struct context_file *f)
+static void machine_brief_add_note(struct buf *out, const struct context_file *f)
 {
 	struct str note = context_get(&f->doc, "user_note");
 
 	if (!note.n)
 		return;
 	buf_adds(out, "\n### User's note\n\n");
-	add_quoted(out, f, note);
+	machine_brief_add_quoted(out, f, note);
 }
 
-static void add_sections(struct buf *out, const struct context_file *f, const json *action)
+static void machine_brief_add_sections(
+	struct buf *out, const struct context_file *f, const json *action)
 {
 	static const char *const trouble[] = {
 		CONTEXT_LAST_FAILURE, CONTEXT_FAILED_ANSWER, CONTEXT_TROUBLE_LOG};
@@ -340,17 +342,17 @@ static void add_sections(struct buf *out, const struct context_file *f, const js
 	for (size_t i = 0; i < json_len(reads); i++)
 		add_section(out, f, json_text(json_at(reads, i)), &left);
 	add_earlier(out, f, action, &left);
-	add_comments(out, f, action, &left);
-	add_note(out, f);
-	add_refusal(out, f, action);
+	machine_brief_add_comments(out, f, action, &left);
+	machine_brief_add_note(out, f);
+	machine_brief_add_refusal(out, f, action);
 	if (!troubleshooter)
-		add_failure(out, f, action, &left);
+		machine_brief_add_failure(out, f, action, &left);
 	for (size_t i = troubleshooter ? 0 : again ? 1 : COUNT(trouble); i < COUNT(trouble); i++)
 		if (context_has_section(&f->doc, trouble[i]))
 			add_section(out, f, trouble[i], &left);
 }
 
-static void add_line(struct buf *out, const char *name, const char *value)
+static void machine_brief_add_line(struct buf *out, const char *name, const char *value)
 {
 	if (value && *value)
 		buf_addf(out, "%s: %s\n", name, value);
@@ -367,16 +369,16 @@ static void add_trouble(struct buf *out, const struct context_file *f, const jso
 
 	if (!action_is_troubleshooter(action))
 		return;
-	add_line(out, "Trigger", json_get_str(action, "trigger"));
+	machine_brief_add_line(out, "Trigger", json_get_str(action, "trigger"));
 	buf_addf(out, "Counter: %lld\n", (long long)json_get_int(action, "cycle_count", 0));
 	for (size_t i = 0; i < COUNT(keys); i++)
-		add_line(out, keys[i], context_get(&f->doc, keys[i]).p);
+		machine_brief_add_line(out, keys[i], context_get(&f->doc, keys[i]).p);
 	buf_add_argument(out, "Events: `dev-team events ", f->path);
 	buf_adds(out, "`\n");
 	if (!context_get(&f->doc, "troubleshooter_input").n)
 		return;
 	buf_adds(out, "\nThe user has answered your question:\n\n");
-	add_quoted(out, f, context_get(&f->doc, "troubleshooter_input"));
+	machine_brief_add_quoted(out, f, context_get(&f->doc, "troubleshooter_input"));
 }
 
 /*
@@ -408,7 +410,7 @@ static void add_record_command(struct buf *out, const struct context_file *f, co
 }
 
 /* An outstanding action of an agent; the caller frees *array. */
-static int find_action(const struct context_file *f, const char *id, json **array,
+static int machine_brief_find_action(const struct context_file *f, const char *id, json **array,
 	const json **action, struct error *err)
 {
 	const char *why;
@@ -425,7 +427,7 @@ static int find_action(const struct context_file *f, const char *id, json **arra
 /* The client's shell starts in the user's checkout. */
 static void add_directory(struct buf *out, const char *directory)
 {
-	add_line(out, "Directory", directory);
+	machine_brief_add_line(out, "Directory", directory);
 	if (!directory)
 		return;
 	buf_add_argument(
@@ -434,22 +436,22 @@ static void add_directory(struct buf *out, const char *directory)
 		      "out there and stays so.\n");
 }
 
-static void add_task(
+static void machine_brief_add_task(
 	struct buf *out, struct context_file *f, const json *action, const char *directory)
 {
 	buf_addf(out, "# %s\n\n", json_get_str(action, "id"));
-	add_line(out, "Task", json_get_str(action, "message"));
-	add_line(out, "Agent", json_get_str(action, "agent"));
-	add_line(out, "Skill", json_get_str(action, "skill"));
-	add_line(out, "Arguments", json_get_str(action, "args"));
-	add_line(out, "Context file", f->path);
+	machine_brief_add_line(out, "Task", json_get_str(action, "message"));
+	machine_brief_add_line(out, "Agent", json_get_str(action, "agent"));
+	machine_brief_add_line(out, "Skill", json_get_str(action, "skill"));
+	machine_brief_add_line(out, "Arguments", json_get_str(action, "args"));
+	machine_brief_add_line(out, "Context file", f->path);
 	add_directory(out, directory);
-	add_line(out, "Pull request", context_get(&f->doc, "pr_url").p);
+	machine_brief_add_line(out, "Pull request", context_get(&f->doc, "pr_url").p);
 	add_trouble(out, f, action);
-	add_sections(out, f, action);
+	machine_brief_add_sections(out, f, action);
 }
 
-static void add_result(struct buf *out, const json *action)
+static void machine_brief_add_result(struct buf *out, const json *action)
 {
 	buf_addf(out,
 		"\n## How you answer\n\nYour answer becomes section '%s'. Its result is one word: "
@@ -482,7 +484,7 @@ int brief_instructions(struct arena *a, const struct context_file *f, const char
 	CLEANUP(json_free) json *array = NULL;
 	const json *action;
 
-	if (find_action(f, id, &array, &action, err) < 0 ||
+	if (machine_brief_find_action(f, id, &array, &action, err) < 0 ||
 		instructions_agent(a, root, repo, json_get_str(action, "agent"), role, err) < 0)
 		return -1;
 	take_persona(a, action, role);
@@ -534,7 +536,7 @@ static void add_skill(struct buf *out, const json *action, const struct instruct
 	"Its last line is the JSON object that your skill or role asks for; where they ask for "   \
 	"none: {\"status\": \"WORD\"}\n"
 
-static void add_brief(struct buf *out, enum brief_form form, struct context_file *f,
+static void machine_brief_add_brief(struct buf *out, enum brief_form form, struct context_file *f,
 	const json *action, const char *directory, const struct instructions *role,
 	const struct instructions *skill)
 {
@@ -545,11 +547,11 @@ static void add_brief(struct buf *out, enum brief_form form, struct context_file
 			"If your prompt names the action %s: this is its brief. Do not run "
 			"`dev-team brief`, and record nothing.\n\n",
 			id);
-	add_task(out, f, action, directory);
+	machine_brief_add_task(out, f, action, directory);
 	if (!role->shipped)
 		add_instructions(out, "Your role", role->text);
 	add_skill(out, action, skill);
-	add_result(out, action);
+	machine_brief_add_result(out, action);
 	if (form == BRIEF_MESSAGE) {
 		buf_adds(out, "Run no `dev-team record`: the last message that you write is taken "
 			      "as your answer, as it is. " LAST_LINE);
@@ -566,7 +568,7 @@ static void add_brief(struct buf *out, enum brief_form form, struct context_file
 	add_record_command(out, f, id);
 }
 
-static void add_prompt(struct buf *out, struct context_file *f, const json *action,
+static void machine_brief_add_prompt(struct buf *out, struct context_file *f, const json *action,
 	const char *directory, const struct instructions *role, const struct instructions *skill)
 {
 	buf_adds(out, "You work alone on the task below and nobody can be asked. This text and the "
@@ -574,8 +576,8 @@ static void add_prompt(struct buf *out, struct context_file *f, const json *acti
 		      "`dev-team brief`, to load a skill, and to record your answer with a "
 		      "command: skip these steps. The brief and the skill are in this text, and "
 		      "the last message that you write is the answer.\n\n");
-	add_task(out, f, action, directory);
-	add_result(out, action);
+	machine_brief_add_task(out, f, action, directory);
+	machine_brief_add_result(out, action);
 	buf_adds(out, "Your last message is taken as it is. " LAST_LINE);
 	add_instructions(out, "Your role", role->text);
 	add_instructions(out, "Your skill", skill->text);
@@ -588,12 +590,12 @@ int brief_add(struct buf *out, enum brief_form form, struct context_file *f, con
 	struct item_place place;
 	const json *action;
 
-	if (find_action(f, id, &array, &action, err) < 0 ||
+	if (machine_brief_find_action(f, id, &array, &action, err) < 0 ||
 		place_load(&f->doc.arena, f, &place, err) < 0)
 		return -1;
 	if (form == BRIEF_PROMPT)
-		add_prompt(out, f, action, place.directory, role, skill);
+		machine_brief_add_prompt(out, f, action, place.directory, role, skill);
 	else
-		add_brief(out, form, f, action, place.directory, role, skill);
+		machine_brief_add_brief(out, form, f, action, place.directory, role, skill);
 	return 0;
 }

@@ -29,7 +29,8 @@ static json *read_sections(const struct step_request *q)
 
 /* Where the script of that state (or declared part) and attempt writes its output, below the
  * directory of the document. */
-static char *log_path(struct engine_run *r, const char *state, unsigned long attempt)
+static char *machine_dispatch_log_path(
+	struct engine_run *r, const char *state, unsigned long attempt)
 {
 	const struct context_file *f = r->e->file;
 	char stamp[CLOCK_TEXT];
@@ -88,7 +89,8 @@ static json *execution(const struct engine_run *r, const struct step_request *q)
 }
 
 /* The members of an action that is an attempt of a node. */
-static json *add_node(struct engine_run *r, const struct step_request *q, json *action)
+static json *machine_dispatch_add_node(
+	struct engine_run *r, const struct step_request *q, json *action)
 {
 	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
 	char sum[DIGEST_TEXT];
@@ -119,7 +121,7 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 	unsigned long attempt = context_next_attempt(r->doc, part);
 	bool child = q->kind == ACTION_CHILD;
 
-	return add_node(r, q,
+	return machine_dispatch_add_node(r, q,
 		JSON_OBJECT(JSON_TEXT("action", action_rows[q->kind].name),
 			JSON_TEXT("id", action_id(r, part, attempt)),
 			JSON_TEXT("message", q->message),
@@ -137,7 +139,8 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 			JSON_TEXT("write_section", q->writes),
 			JSON_TEXT("result_format", q->format),
 			JSON_IF(q->command, JSON_TEXT("command", q->command)),
-			JSON_IF(q->command, JSON_TEXT("log_file", log_path(r, part, attempt))),
+			JSON_IF(q->command,
+				JSON_TEXT("log_file", machine_dispatch_log_path(r, part, attempt))),
 			JSON_IF(q->command, JSON_INT("timeout_s", q->timeout_s)),
 			JSON_IF(q->first, JSON_VALUE("first", first_script(r, q))),
 			JSON_IF(q->policy, JSON_VALUE("security", security(q)))));
@@ -187,7 +190,7 @@ static void print_action(struct engine_run *r, const json *action)
 	json_push(r->print, action_complete(r->e->file, &place, action));
 }
 
-static void dispatch(struct engine_run *r, json *action)
+static void machine_dispatch_one(struct engine_run *r, json *action)
 {
 	(void)note_dispatch(r, action);
 	print_action(r, action);
@@ -243,7 +246,7 @@ void engine_dispatch(struct engine_run *r, const struct step *step, const struct
 		r->print = json_array();
 	drop_replaced(r, c->requests.items, c->requests.n);
 	for (size_t i = 0; i < c->requests.n; i++)
-		dispatch(r, request_to_action(r, &c->requests.items[i]));
+		machine_dispatch_one(r, request_to_action(r, &c->requests.items[i]));
 	context_set(r->doc, "pending_agent", str_of(step->pending));
 	if (c->declared && c->declared->order)
 		mark_array(r, c->requests.n);
@@ -252,7 +255,7 @@ void engine_dispatch(struct engine_run *r, const struct step *step, const struct
 }
 
 /* The middle of `<work item>/<part>/<n>`; an id of another form belongs to the state. */
-static char *part_of(struct engine_run *r, const char *id)
+static char *machine_dispatch_part_of(struct engine_run *r, const char *id)
 {
 	struct str s = str_of(id);
 	size_t from = str_find(s, STR("/")) + 1, n;
@@ -266,12 +269,13 @@ static char *part_of(struct engine_run *r, const char *id)
 void engine_dispatch_reissue(struct engine_run *r, json *action)
 {
 	char *old = arena_dup(&r->arena, str_of(json_get_str(action, "id")));
-	char *part = part_of(r, old);
+	char *part = machine_dispatch_part_of(r, old);
 	unsigned long attempt = context_next_attempt(r->doc, part);
 
 	json_set(action, "id", json_string(str_of(action_id(r, part, attempt))));
 	if (json_get(action, "command"))
-		json_set(action, "log_file", json_string(str_of(log_path(r, part, attempt))));
+		json_set(action, "log_file",
+			json_string(str_of(machine_dispatch_log_path(r, part, attempt))));
 	json_put_str(note_dispatch(r, action), "instead_of", str_of(old));
 }
 
@@ -297,7 +301,7 @@ enum advance engine_dispatch_troubleshooter(
 	engine_drop_unanswered(r);
 	drop_replaced(r, &request, 1);
 	r->print = json_array();
-	dispatch(r, action);
+	machine_dispatch_one(r, action);
 	context_set(r->doc, "pending_agent", STR(TROUBLESHOOTER));
 	action_store(r->doc, r->outstanding);
 	return ADVANCE_STOP;

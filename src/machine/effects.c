@@ -64,7 +64,7 @@ static int search_spec(struct engine_run *r, struct error *err)
 	return 0;
 }
 
-static int find_spec(struct engine_run *r, struct error *err)
+static int effects_find_spec(struct engine_run *r, struct error *err)
 {
 	return search_spec(r, err) < 0 ? -1 : engine_take_spec(r, err);
 }
@@ -99,7 +99,8 @@ static int note_fault(struct engine_run *r, const struct effect_kind *kind, stru
 	return 0;
 }
 
-static int carry_out(struct engine_run *r, const struct effect_kind *kind, struct error *err)
+static int effects_carry_out(
+	struct engine_run *r, const struct effect_kind *kind, struct error *err)
 {
 	const struct environment *env = r->e->environment;
 	struct item_place place;
@@ -148,7 +149,7 @@ static void note_unread(
 }
 
 /* Adds to Last Failure, which already has what the reviewers found. */
-static int failing_checks(struct engine_run *r, struct error *err)
+static int effects_failing_checks(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
 	struct str url = context_get(r->doc, "pr_url"), old;
@@ -175,7 +176,7 @@ static int failing_checks(struct engine_run *r, struct error *err)
 	return 0;
 }
 
-static void open_comments(struct engine_run *r, struct error *err)
+static void effects_open_comments(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
 	struct str url = context_get(r->doc, "pr_url");
@@ -199,14 +200,14 @@ static void open_comments(struct engine_run *r, struct error *err)
 
 int engine_carry_out(struct engine_run *r, unsigned effects, struct error *err)
 {
-	if ((effects & EFFECT_FIND_SPEC) && find_spec(r, err) < 0)
+	if ((effects & EFFECT_FIND_SPEC) && effects_find_spec(r, err) < 0)
 		return -1;
 	for (size_t i = 0; i < COUNT(kinds); i++)
-		if ((effects & kinds[i].effect) && carry_out(r, &kinds[i], err) < 0)
+		if ((effects & kinds[i].effect) && effects_carry_out(r, &kinds[i], err) < 0)
 			return -1;
-	if ((effects & EFFECT_PR_CHECKS) && failing_checks(r, err) < 0)
+	if ((effects & EFFECT_PR_CHECKS) && effects_failing_checks(r, err) < 0)
 		return -1;
 	if (effects & EFFECT_PR_COMMENTS)
-		open_comments(r, err);
+		effects_open_comments(r, err);
 	return 0;
 }

@@ -140,7 +140,7 @@ struct noted_walk {
 	const json *noted, **last;
 };
 
-static bool is_current(struct engine_run *r, const json *action, const void *arg)
+static bool engine_is_current(struct engine_run *r, const json *action, const void *arg)
 {
 	const struct noted_walk *w = arg;
 
@@ -164,7 +164,7 @@ static int discard_stale(struct engine_run *r, struct error *err)
 
 	if (action_noted(r->e->file, &noted, err) < 0)
 		return -1;
-	(void)filter_outstanding(r, is_current, &(struct noted_walk){noted, &last});
+	(void)filter_outstanding(r, engine_is_current, &(struct noted_walk){noted, &last});
 	return 0;
 }
 
@@ -267,7 +267,7 @@ static void print_cancelled(struct engine_run *r)
 	json_put((json *)json_first(r->print), "cancel", list);
 }
 
-static enum advance finish(struct engine_run *r, struct error *err)
+static enum advance engine_finish(struct engine_run *r, struct error *err)
 {
 	bool good = strcmp(engine_state(r), "done") == 0;
 	struct str why = context_get(r->doc, "outcome"), url = context_get(r->doc, "pr_url");
@@ -293,7 +293,7 @@ static enum advance finish(struct engine_run *r, struct error *err)
 /* Waiting for answers, and counting retries */
 
 /* Its actions wait for each other, so that a step takes the answers that have arrived. */
-static bool is_ordered(const struct engine_run *r)
+static bool engine_is_ordered(const struct engine_run *r)
 {
 	const struct workflow_state *st = workflow_state(r->e->workflow, engine_state(r));
 
@@ -320,7 +320,7 @@ static bool waits_for_script(const struct engine_run *r)
 
 /* `array`: of the action that has returned; only what was dispatched together with it is missing.
  * NULL: all is. */
-static bool is_missing(struct engine_run *r, const json *action, const int64_t *array)
+static bool engine_is_missing(struct engine_run *r, const json *action, const int64_t *array)
 {
 	if (action_answered(r->doc, action) || engine_in_progress(r, action))
 		return false;
@@ -331,7 +331,7 @@ static bool is_missing(struct engine_run *r, const json *action, const int64_t *
 
 static bool note_missing(struct engine_run *r, const json *action, const void *array)
 {
-	if (!is_missing(r, action, array))
+	if (!engine_is_missing(r, action, array))
 		return true;
 	note_failure(r, json_get_str(action, "id"), "no answer", NULL);
 	return false;
@@ -399,7 +399,7 @@ static enum advance check_answers(struct engine_run *r)
 		answered++;
 		progress |= !json_get(a, "carried");
 	}
-	if (answered < json_len(r->outstanding) && is_ordered(r)) {
+	if (answered < json_len(r->outstanding) && engine_is_ordered(r)) {
 		if (retry_missing(r, progress))
 			return ADVANCE_ON; /* looks again */
 		answered = json_len(r->outstanding);
@@ -416,7 +416,7 @@ static enum advance check_answers(struct engine_run *r)
 }
 
 /* An answer is good. */
-static void forget_failures(struct engine_run *r)
+static void engine_forget_failures(struct engine_run *r)
 {
 	context_set_count(r->doc, "consecutive_failures", 0);
 	if (context_count(r->doc, "usage_waits"))
@@ -502,7 +502,7 @@ static bool lacks_word(struct engine_run *r, struct step_context *c)
 	return false;
 }
 
-static enum advance decide(
+static enum advance engine_decide(
 	struct engine_run *r, const struct step *step, struct step_context *c, struct error *err)
 {
 	struct error second;
@@ -531,7 +531,7 @@ static enum advance decide(
 		c->verified = true;
 		step->decide(c);
 	}
-	forget_failures(r);
+	engine_forget_failures(r);
 	context_remove(r->doc, CONTEXT_FAILED_ANSWER);
 	if (c->result == STEP_ASK_AGAIN) {
 		clear_outstanding(r);
@@ -575,14 +575,14 @@ static bool admit_requests(struct engine_run *r, struct step_context *c)
 	return c->requests.n;
 }
 
-static enum advance request(
+static enum advance engine_request(
 	struct engine_run *r, const struct step *step, struct step_context *c, struct error *err)
 {
 	unsigned long count;
 	const char *trigger;
 
 	if (r->progress)
-		forget_failures(r);
+		engine_forget_failures(r);
 	count_silence(r, c);
 	trigger = engine_troubleshooter_due(r, step, &count);
 	if (trigger && c->open) { /* what is outstanding comes first */
@@ -654,9 +654,9 @@ static enum advance advance_once(struct engine_run *r, struct error *err)
 	if (c.claims.n && !c.open)
 		return check_claims(r, &c, err);
 	if (c.requests.n)
-		return request(r, step, &c, err);
+		return engine_request(r, step, &c, err);
 	if (!c.open)
-		return decide(r, step, &c, err);
+		return engine_decide(r, step, &c, err);
 	engine_dispatch_again(r, true);
 	return ADVANCE_STOP;
 }
@@ -721,7 +721,7 @@ static enum advance turn(struct engine_run *r, struct error *err)
 	enum advance next;
 
 	if (engine_is_terminal(r->e->workflow, engine_state(r)))
-		return finish(r, err);
+		return engine_finish(r, err);
 	if (r->e->cancel)
 		return cancel(r);
 	if (strcmp(engine_state(r), r->e->workflow->initial) == 0)
@@ -747,7 +747,7 @@ static enum advance turn(struct engine_run *r, struct error *err)
 	return call ? engine_troubleshooter_answered(r, call) : advance_once(r, err);
 }
 
-static int advance(struct engine_run *r, struct error *err)
+static int engine_advance(struct engine_run *r, struct error *err)
 {
 	enum advance next = ADVANCE_ON;
 
@@ -794,7 +794,7 @@ static int advance_and_save(struct context_file *f, void *data, struct error *er
 		return -1;
 	over = r->e->workflow->n_declared && r->e->workflow->declared->manifest &&
 	       engine_is_terminal(r->e->workflow, engine_state(r));
-	if (advance(r, err) < 0 ||
+	if (engine_advance(r, err) < 0 ||
 		(!over && action_note(f, r->results ? r->results : r->outstanding, NULL, err) < 0))
 		return -1;
 	engine_release(r);

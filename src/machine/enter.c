@@ -160,7 +160,7 @@ int engine_take_spec(struct engine_run *r, struct error *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int take_script(struct engine_run *r, struct error *err)
+static int enter_take_script(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
 	const struct workflow *w = r->e->workflow;
@@ -194,7 +194,7 @@ static int note_config(struct engine_run *r, struct error *err)
 
 int engine_take_inputs(struct engine_run *r, struct error *err)
 {
-	if (engine_take_spec(r, err) < 0 || take_script(r, err) < 0)
+	if (engine_take_spec(r, err) < 0 || enter_take_script(r, err) < 0)
 		return -1;
 	return note_config(r, err);
 }

@@ -271,7 +271,7 @@ void engine_evidence_pushed(struct engine_run *r)
 
 /* ---- the check ---- */
 
-static const char *first_fault(const struct evidence *e, unsigned kinds)
+static const char *evidence_first_fault(const struct evidence *e, unsigned kinds)
 {
 	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
 		if (kinds >> i & 1 && e->faults[i])
@@ -299,20 +299,21 @@ static const char *claim_fault(
 	return NULL;
 }
 
-static bool is_text(const char *a, const char *b)
+static bool evidence_is_text(const char *a, const char *b)
 {
 	return a && b && strcmp(a, b) == 0;
 }
 
 /* A rebase that leaves the changes as they are keeps the approval. */
-static bool is_approved(const json *approved, const struct evidence *found)
+static bool evidence_is_approved(const json *approved, const struct evidence *found)
 {
-	return is_text(json_get_str(approved, "head"), found->head) ||
-	       is_text(json_get_str(approved, "patch"), found->patch);
+	return evidence_is_text(json_get_str(approved, "head"), found->head) ||
+	       evidence_is_text(json_get_str(approved, "patch"), found->patch);
 }
 
 /* HEAD must still be what was validated and approved. */
-static const char *end_fault(struct engine_run *r, unsigned kinds, const struct evidence *found)
+static const char *evidence_end_fault(
+	struct engine_run *r, unsigned kinds, const struct evidence *found)
 {
 	const char *tree = json_get_str(r->facts, "validated");
 	const json *approved = json_get(r->facts, "approved");
@@ -320,7 +321,7 @@ static const char *end_fault(struct engine_run *r, unsigned kinds, const struct 
 	if (kinds & EVIDENCE_TREE && (!tree || !found->tree || strcmp(tree, found->tree) != 0))
 		return tree ? "the files of HEAD are not those that were validated"
 			    : "nothing was validated";
-	if (kinds & EVIDENCE_REVIEW && !is_approved(approved, found))
+	if (kinds & EVIDENCE_REVIEW && !evidence_is_approved(approved, found))
 		return approved ? "HEAD is not the commit that was approved, and its changes differ"
 				: "nothing was approved";
 	return NULL;
@@ -402,18 +403,18 @@ static void note_confirmed(
 static void judge_claims(struct engine_run *r, struct evidence_check *k,
 	const struct evidence_query *q, const struct evidence *found)
 {
-	k->fault = first_fault(found, k->at_end);
+	k->fault = evidence_first_fault(found, k->at_end);
 	for (size_t i = 0; i < k->n; i++) {
 		k->faults[i] = claim_fault(r, &k->claims[i], found);
 		if (!k->faults[i])
-			k->faults[i] = first_fault(found, k->claims[i].kinds | k->at_end);
+			k->faults[i] = evidence_first_fault(found, k->claims[i].kinds | k->at_end);
 		k->fault = k->fault ? k->fault : k->faults[i];
 	}
 	for (size_t i = 0; i < k->n && !k->fault; i++)
 		confirm_claim(r, &k->claims[i], q, found);
 	if (k->fault)
 		return;
-	k->fault = end_fault(r, k->at_end, found);
+	k->fault = evidence_end_fault(r, k->at_end, found);
 	for (size_t i = 0; i < k->n; i++)
 		k->faults[i] = k->fault;
 }
@@ -571,7 +572,7 @@ static void refuse_claims(struct engine_run *r, struct step_context *c, struct e
 			fail_script(r, k->claims[i].section, k->faults[i]);
 }
 
-static int commit_leftovers(struct engine_run *r, struct error *err)
+static int evidence_commit_leftovers(struct engine_run *r, struct error *err)
 {
 	if (load_facts(r, err) < 0)
 		return -1;
@@ -615,7 +616,7 @@ int engine_evidence_check(
 			k.claims[i].kinds &= r->e->workflow->evidence.kinds;
 		kinds |= k.claims[i].kinds;
 	}
-	if (claimed & EVIDENCE_WORK && commit_leftovers(r, err) < 0)
+	if (claimed & EVIDENCE_WORK && evidence_commit_leftovers(r, err) < 0)
 		return -1;
 	if (!r->fault && kinds && r->e->environment->evidence && examine_claims(r, &k, err) < 0)
 		return -1;

@@ -26,7 +26,7 @@ static const char *copy_of(struct arena *a, const json *event, const char *membe
 }
 
 /* A context_visit. */
-static bool find_last(const json *event, void *data)
+static bool failure_find_last(const json *event, void *data)
 {
 	struct last *l = data;
 	const char *id = json_get_str(event, "action");
@@ -123,7 +123,7 @@ static const char *last_words(struct arena *a, const struct context *c, const st
 
 /* ---- the command ---- */
 
-static const char *command(
+static const char *failure_command(
 	struct arena *a, const struct context_file *f, const char *before, const char *after)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -136,11 +136,12 @@ static const char *command(
 static const char *repair(struct arena *a, const struct context_file *f, const struct last *l)
 {
 	if (context_get(&f->doc, "question").n)
-		return command(a, f, "echo 'YOUR ANSWER' | dev-team context set ",
+		return failure_command(a, f, "echo 'YOUR ANSWER' | dev-team context set ",
 			" troubleshooter_input");
 	if (context_get(&f->doc, "question_trigger").n)
-		return command(a, f, "echo 0 | dev-team context set ", " troubleshooter_calls");
-	return l->dispatched ? command(a, f, "dev-team context restore ",
+		return failure_command(
+			a, f, "echo 0 | dev-team context set ", " troubleshooter_calls");
+	return l->dispatched ? failure_command(a, f, "dev-team context restore ",
 				       arena_printf(a, " %lld", (long long)l->dispatched))
 			     : NULL;
 }
@@ -174,7 +175,7 @@ const char *failure_state(const struct context *c)
 }
 
 /* A loop of fixes has ended by its limit. */
-static const char *limit_of(struct arena *a, const struct context *c)
+static const char *failure_limit_of(struct arena *a, const struct context *c)
 {
 	static const struct {
 		const char *outcome, *counter, *limit;
@@ -199,13 +200,13 @@ void failure_explain(struct arena *a, const struct context_file *f, struct failu
 {
 	struct last last = {.arena = a};
 
-	context_each_event(f, "", find_last, &last);
+	context_each_event(f, "", failure_find_last, &last);
 	if (!last.log && context_has_section(&f->doc, CONTEXT_LAST_FAILURE) &&
 		context_get(&f->doc, "build_log").n)
 		last.log = arena_dup(a, context_get(&f->doc, "build_log"));
 	if (last.log)
 		last.log = path_join(a, f->dir, last.log);
-	*out = (struct failure){.limit = limit_of(a, &f->doc),
+	*out = (struct failure){.limit = failure_limit_of(a, &f->doc),
 		.log = last.log,
 		.words = last_words(a, &f->doc, &last),
 		.repair = repair(a, f, &last)};

@@ -63,7 +63,7 @@ bool node_is_checked(const json *checked, const json *action)
 	return one != NULL;
 }
 
-static bool names(const json *list, const char *text)
+static bool node_names(const json *list, const char *text)
 {
 	for (const json *one = json_first(list); one; one = json_next(one))
 		if (json_text(one) && !strcmp(json_text(one), text))
@@ -84,7 +84,7 @@ static void view_ended(const struct manifest *m, size_t node, const json *action
 	v->how[node] = how < NODE_STATUSES ? how : NODE_FAILURE;
 	for (size_t k = m->out_first[node]; k < m->out_first[node + 1]; k++)
 		v->taken[m->out_edges[k]] =
-			names(json_get(action, "routes"), m->edges[m->out_edges[k]].to);
+			node_names(json_get(action, "routes"), m->edges[m->out_edges[k]].to);
 }
 
 void node_view_load(struct arena *a, const struct context *doc, const struct declared_state *d,
@@ -247,7 +247,7 @@ static void add_query(struct arena *a, const struct manifest_condition *w, struc
 }
 
 /* Also shows the context to the nodes that read it. */
-static int ask(struct engine_run *r, struct project_query *q, json **facts, struct error *err)
+static int node_ask(struct engine_run *r, struct project_query *q, json **facts, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct environment *env = r->e->environment;
@@ -271,11 +271,11 @@ static int show_project(struct engine_run *r, struct error *err)
 	CLEANUP(json_free) json *facts = NULL;
 	struct project_query q = {.document = r->e->file->path, .action = ""};
 
-	return context_has_section(r->doc, MANIFEST_PROJECT) ? 0 : ask(r, &q, &facts, err);
+	return context_has_section(r->doc, MANIFEST_PROJECT) ? 0 : node_ask(r, &q, &facts, err);
 }
 
 /* Updates the context of the project, and asks what the conditions look at. */
-static int ask_project(struct node_end *e, struct error *err)
+static int node_ask_project(struct node_end *e, struct error *err)
 {
 	struct engine_run *r = e->r;
 	const struct manifest *m = e->d->manifest;
@@ -290,7 +290,7 @@ static int ask_project(struct node_end *e, struct error *err)
 		for (size_t i = 0; i < m->edges[m->out_edges[k]].n_when; i++)
 			add_query(
 				&r->arena, &m->edges[m->out_edges[k]].when[i], &q.flags, &q.paths);
-	return ask(r, &q, &e->facts, err);
+	return node_ask(r, &q, &e->facts, err);
 }
 
 static bool holds(const struct node_end *e, const struct manifest_condition *w)
@@ -299,9 +299,9 @@ static bool holds(const struct node_end *e, const struct manifest_condition *w)
 	bool is = w->kind == CONDITION_ALWAYS;
 
 	if (w->kind == CONDITION_FLAG)
-		is = names(json_get(e->facts, "flags"), w->flag);
+		is = node_names(json_get(e->facts, "flags"), w->flag);
 	else if (w->kind == CONDITION_FILE)
-		is = names(json_get(e->facts, "files"), w->path);
+		is = node_names(json_get(e->facts, "files"), w->path);
 	else if (w->kind == CONDITION_EVENT)
 		is = context_attempts(doc, count_key(&e->r->arena, "event", w->event)) > 0;
 	return is == w->is;
@@ -332,7 +332,7 @@ static void observe_status(struct node_end *e)
 		observe(e, "code_committed", NULL);
 }
 
-static bool is_taken(const struct node_end *e, const struct manifest_edge *edge)
+static bool node_is_taken(const struct node_end *e, const struct manifest_edge *edge)
 {
 	size_t n = 0;
 
@@ -351,7 +351,7 @@ static json *choose_routes(const struct node_end *e)
 	for (size_t k = m->out_first[e->node]; k < m->out_first[e->node + 1]; k++) {
 		const struct manifest_edge *edge = &m->edges[m->out_edges[k]];
 
-		if (is_taken(e, edge) && !names(routes, edge->to))
+		if (node_is_taken(e, edge) && !node_names(routes, edge->to))
 			json_push_str(routes, str_of(edge->to));
 	}
 	return routes;
@@ -563,7 +563,7 @@ static int end_node(struct node_end *e, struct error *err)
 	if (merges || action_kind(e->action) != ACTION_SCRIPT)
 		e->answer = verdict_json(action_text(r->doc, e->action));
 	again = observe_end(e, limit);
-	if ((!again || e->update) && ask_project(e, err) < 0)
+	if ((!again || e->update) && node_ask_project(e, err) < 0)
 		return -1;
 	emit_events(e);
 	if (again) {

@@ -38,7 +38,8 @@ json *place_to_json(const struct item_place *p, const char *from)
 		JSON_VALUE("settings", text_list(is->settings.items, is->settings.n)));
 }
 
-static char *path_of(struct arena *a, const json *j, const char *key, const char *from)
+static char *machine_place_path_of(
+	struct arena *a, const json *j, const char *key, const char *from)
 {
 	const char *path = json_get_str(j, key);
 
@@ -47,8 +48,8 @@ static char *path_of(struct arena *a, const json *j, const char *key, const char
 
 void place_from_json(struct arena *a, const json *j, const char *from, struct item_place *out)
 {
-	*out = (struct item_place){.directory = path_of(a, j, "directory", from),
-		.repo = path_of(a, j, "repo", from),
+	*out = (struct item_place){.directory = machine_place_path_of(a, j, "directory", from),
+		.repo = machine_place_path_of(a, j, "repo", from),
 		.branch = json_dup(a, j, "branch"),
 		.target = json_dup(a, j, "target"),
 		.base = json_dup(a, j, "base"),
@@ -59,7 +60,7 @@ void place_from_json(struct arena *a, const json *j, const char *from, struct it
 	for (const json *i = json_first(json_get(j, "hidden")); i; i = json_next(i))
 		if (json_text(i))
 			vec_push_in(a, &out->hidden, arena_dup(a, str_of(json_text(i))));
-	out->identity.directory = path_of(a, j, "git_directory", from);
+	out->identity.directory = machine_place_path_of(a, j, "git_directory", from);
 	for (const json *i = json_first(json_get(j, "remotes")); i; i = json_next(i))
 		if (json_text(i))
 			vec_push_in(a, &out->identity.remotes.list,
@@ -110,7 +111,7 @@ void place_store(struct context_file *f, const struct item_place *p)
 
 /* ---- what was changed before ---- */
 
-static bool is_in(const char *const *paths, size_t n, const char *path)
+static bool machine_place_is_in(const char *const *paths, size_t n, const char *path)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(paths[i], path) == 0)
@@ -120,12 +121,12 @@ static bool is_in(const char *const *paths, size_t n, const char *path)
 
 bool place_was_dirty(const struct item_place *p, const char *path)
 {
-	return is_in(p->dirty.items, p->dirty.n, path);
+	return machine_place_is_in(p->dirty.items, p->dirty.n, path);
 }
 
 bool place_was_hidden(const struct item_place *p, const char *path)
 {
-	return is_in(p->hidden.items, p->hidden.n, path);
+	return machine_place_is_in(p->hidden.items, p->hidden.n, path);
 }
 
 bool place_is_sparse(const struct item_place *p)

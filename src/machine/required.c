@@ -31,7 +31,7 @@ static json *required_now(const struct engine *e)
 		JSON_VALUE("allow_secrets", allowed));
 }
 
-static bool has_text(const json *required, const char *key, const char *text)
+static bool required_has_text(const json *required, const char *key, const char *text)
 {
 	for (const json *k = json_first(json_get(required, key)); k; k = json_next(k))
 		if (strcmp(json_text(k), text) == 0)
@@ -52,10 +52,10 @@ static const char *find_less(struct arena *a, const json *was, const json *now)
 	static const char *const commands[] = {"forge", "validate", "checks"};
 
 	for (const json *k = json_first(json_get(was, "evidence")); k; k = json_next(k))
-		if (!has_text(now, "evidence", json_text(k)))
+		if (!required_has_text(now, "evidence", json_text(k)))
 			return arena_printf(a, "does not require '%s'", json_text(k));
 	for (const json *k = json_first(json_get(now, "allow_secrets")); k; k = json_next(k))
-		if (!has_text(was, "allow_secrets", json_text(k)))
+		if (!required_has_text(was, "allow_secrets", json_text(k)))
 			return arena_printf(
 				a, "has not the same 'allow_secrets' (%s)", json_text(k));
 	if (json_get(was, "command") && !same_text(was, now, "command"))

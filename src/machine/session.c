@@ -16,7 +16,7 @@ static bool is_finished(const struct engine *e)
 	       engine_is_terminal(e->workflow, context_get(&e->file->doc, "state").p);
 }
 
-static const char *own_client(const struct engine *e)
+static const char *machine_session_own_client(const struct engine *e)
 {
 	const struct environment *env = e->environment;
 
@@ -42,7 +42,8 @@ static const char *why_over(const struct engine *e, const struct lease_holder *h
 	return own && strcmp(own, h->client) == 0 ? "its client began another session" : NULL;
 }
 
-static int admit(const struct engine *e, const struct lease_holder *h, struct error *err)
+static int machine_session_admit(
+	const struct engine *e, const struct lease_holder *h, struct error *err)
 {
 	if (!h->live || e->take_over || lease_held_by(h, e->owner) || is_finished(e))
 		return 0;
@@ -55,7 +56,7 @@ int engine_admit(const struct engine *e, struct error *err)
 
 	if (lease_read(e->file, &h, err) < 0)
 		return -1;
-	return why_over(e, &h) ? 0 : admit(e, &h, err);
+	return why_over(e, &h) ? 0 : machine_session_admit(e, &h, err);
 }
 
 /* The journal cannot tell later what the clock and the processes of this time said. */
@@ -100,7 +101,7 @@ static int take_from_other(struct engine_run *r, struct error *err)
 
 	if (r->holder.over)
 		reason = r->holder.over;
-	lease_take(r->e->file, &r->holder, r->e->owner, own_client(r->e),
+	lease_take(r->e->file, &r->holder, r->e->owner, machine_session_own_client(r->e),
 		(int)r->e->workflow->limits.lease_minutes * 60);
 	JSON_ADD(context_event(r->e->file, "lease"), JSON_TEXT("owner", r->holder.owner),
 		JSON_TEXT("from", r->holder.from), JSON_INT("fence", r->holder.fence),
@@ -114,7 +115,7 @@ static int take_from_other(struct engine_run *r, struct error *err)
 	return 0;
 }
 
-static int read_holder(struct engine_run *r, struct error *err)
+static int machine_session_read_holder(struct engine_run *r, struct error *err)
 {
 	const struct environment *env = r->e->environment;
 	struct context_file *f = r->e->file;
@@ -150,7 +151,7 @@ static void follow_client(const struct engine *e, struct lease_holder *h)
 	const struct environment *env = e->environment;
 	bool ended = h->client && env->client &&
 		     env->client_ended(env->data, &e->file->arena, h->client);
-	const char *own = ended || e->new_session ? own_client(e) : NULL;
+	const char *own = ended || e->new_session ? machine_session_own_client(e) : NULL;
 
 	if (own || e->new_session)
 		lease_set_client(e->file, h, own);
@@ -174,13 +175,13 @@ static bool is_idle(const struct engine_run *r)
 }
 
 /* Takes or renews the lease. */
-static int claim(struct engine_run *r, struct error *err)
+static int machine_session_claim(struct engine_run *r, struct error *err)
 {
 	struct engine *e = r->e;
 	struct lease_holder *h = &r->holder;
 	int ttl_s = (int)e->workflow->limits.lease_minutes * 60;
 
-	if (read_holder(r, err) < 0 || admit(e, h, err) < 0)
+	if (machine_session_read_holder(r, err) < 0 || machine_session_admit(e, h, err) < 0)
 		return -1;
 	if (!e->owner && h->over)
 		end_lease(r);
@@ -191,7 +192,7 @@ static int claim(struct engine_run *r, struct error *err)
 	if (h->owner && !lease_held_by(h, e->owner))
 		return take_from_other(r, err);
 	if (!h->live)
-		lease_take(e->file, h, e->owner, own_client(e), ttl_s);
+		lease_take(e->file, h, e->owner, machine_session_own_client(e), ttl_s);
 	else
 		follow_client(e, h);
 	h->ttl_s = ttl_s;
@@ -257,7 +258,7 @@ static int put_workflow(struct engine_run *r, json *op, struct error *err)
 }
 
 /* What this call was given, so that `history verify` can repeat it. */
-static int note_operation(struct engine_run *r, struct error *err)
+static int machine_session_note_operation(struct engine_run *r, struct error *err)
 {
 	const struct engine *e = r->e;
 	json *op = JSON_ADD(context_op(e->file, "step"), JSON_TEXT("id", e->id),
@@ -362,11 +363,12 @@ int engine_begin(struct engine_run *r, struct error *err)
 		return error_set(err, ERR_STATE, "'%s' has ended already: %s", e->id,
 			context_get(r->doc, "outcome").n ? context_get(r->doc, "outcome").p
 							 : engine_state(r));
-	if (note_operation(r, err) < 0 || place_load(&r->arena, e->file, &r->place, err) < 0 ||
+	if (machine_session_note_operation(r, err) < 0 ||
+		place_load(&r->arena, e->file, &r->place, err) < 0 ||
 		action_load_noted(e->file, &r->outstanding, &r->noted, err) < 0)
 		return -1;
 	if (!e->cancel && !is_finished(e) && wait_read(r->doc, &r->wait, err) < 0)
 		return -1;
 	r->waits = r->wait.until > e->file->now;
-	return claim(r, err);
+	return machine_session_claim(r, err);
 }

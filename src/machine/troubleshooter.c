@@ -194,7 +194,7 @@ static const char *set_count(struct engine_run *r, const char *key, const char *
 }
 
 /* It may not set its own bounds: the number of its calls and the budget. */
-static const char *set_key(struct engine_run *r, const char *key, const char *value)
+static const char *troubleshooter_set_key(struct engine_run *r, const char *key, const char *value)
 {
 	static const char *const settable[] = {"state", "spec_path", "pr_url",
 #define COUNTER_LOOP(key, limit, state, counts, reset)      #key,
@@ -220,7 +220,7 @@ static const char *set_key(struct engine_run *r, const char *key, const char *va
 	return NULL;
 }
 
-static const char *value_of(struct engine_run *r, const json *change)
+static const char *troubleshooter_value_of(struct engine_run *r, const json *change)
 {
 	const char *text = json_get_str(change, "value");
 	int64_t number = json_get_int(change, "value", -1);
@@ -233,12 +233,13 @@ static const char *value_of(struct engine_run *r, const json *change)
 static const char *change_one(struct engine_run *r, const json *change)
 {
 	const char *key = json_get_str(change, "key"), *section = json_get_str(change, "section"),
-		   *text = json_get_str(change, "text"), *value = value_of(r, change), *fault;
+		   *text = json_get_str(change, "text"),
+		   *value = troubleshooter_value_of(r, change), *fault;
 
 	if (json_is_string(change))
 		return NULL; /* a sentence for people */
 	if (key && value)
-		return set_key(r, key, value);
+		return troubleshooter_set_key(r, key, value);
 	if (!section || !text)
 		return "must be a text, {\"key\",\"value\"} or {\"section\",\"text\"}";
 	fault = section_fault(r, section, text);
@@ -288,7 +289,7 @@ static void resume(struct engine_run *r, const char *trigger, const json *answer
 	context_set_count(r->doc, "troubleshooter_calls", calls);
 }
 
-static void end_run(struct engine_run *r, const char *reason)
+static void troubleshooter_end_run(struct engine_run *r, const char *reason)
 {
 	context_put(r->doc, CONTEXT_LAST_FAILURE,
 		str_of(arena_printf(&r->arena, "Ended by the troubleshooter: %s", reason)));
@@ -352,7 +353,7 @@ enum advance engine_troubleshooter_answered(struct engine_run *r, const json *ac
 	else if (str_is(word, "continue"))
 		resume(r, trigger, answer);
 	else if (str_is(word, "terminate"))
-		end_run(r, reason);
+		troubleshooter_end_run(r, reason);
 	else
 		ask_user(r, trigger, reason);
 	context_set(r->doc, "troubleshooter_input", (struct str){0});

@@ -35,7 +35,7 @@ struct limit {
 	const char *reason;
 };
 
-static void set_wait(struct context_file *f, int64_t until, const char *reason)
+static void wait_set_wait(struct context_file *f, int64_t until, const char *reason)
 {
 	char text[CLOCK_TEXT];
 
@@ -56,7 +56,7 @@ static int64_t unknown_end(const struct context_file *f)
 }
 
 /* A context_change. The actions of one array reach the same limit: that is one wait. */
-static int begin(struct context_file *f, void *data, struct error *err)
+static int wait_begin(struct context_file *f, void *data, struct error *err)
 {
 	const struct limit *l = data;
 	struct context *c = &f->doc;
@@ -72,20 +72,20 @@ static int begin(struct context_file *f, void *data, struct error *err)
 		return 0;
 	if (!open)
 		context_set_count(c, "usage_waits", context_count(c, "usage_waits") + 1);
-	set_wait(f, until, l->reason);
+	wait_set_wait(f, until, l->reason);
 	return context_save(f, err);
 }
 
 int wait_for_limit(struct context_file *f, int64_t until, const char *reason, struct error *err)
 {
-	return context_update(f, begin, &(struct limit){until, reason}, err);
+	return context_update(f, wait_begin, &(struct limit){until, reason}, err);
 }
 
 /* ---- the engine ---- */
 
 void engine_wait_begin(struct engine_run *r, int64_t until, const char *reason)
 {
-	set_wait(r->e->file, until, reason);
+	wait_set_wait(r->e->file, until, reason);
 }
 
 enum advance engine_wait(struct engine_run *r)

@@ -25,18 +25,18 @@ bool gate_stage_holds(const struct stage_spec *s)
 	return s->holds_gate || s->database == DATABASE_MIGRATE;
 }
 
-static const char *place_of(struct arena *a, const struct pool *p, const char *name)
+static const char *merge_gate_place_of(struct arena *a, const struct pool *p, const char *name)
 {
 	return arena_printf(a, "%s/.merge-gate/%s", p->dir, name);
 }
 
 static const char *ticket_path(struct arena *a, const struct pool *p, int64_t fence)
 {
-	return place_of(a, p, arena_printf(a, "%lld", (long long)fence));
+	return merge_gate_place_of(a, p, arena_printf(a, "%lld", (long long)fence));
 }
 
 /* 0: it is none. */
-static int64_t fence_of(const char *text)
+static int64_t merge_gate_fence_of(const char *text)
 {
 	return (int64_t)number_or(str_of(text), JSON_MAX_INT, 0);
 }
@@ -60,17 +60,18 @@ static int list_fences(struct arena *a, const struct pool *p, struct fences *out
 	bool missing;
 
 	*out = (struct fences){0};
-	if (directory_list(a, place_of(a, p, ""), &names, &missing, err) < 0)
+	if (directory_list(a, merge_gate_place_of(a, p, ""), &names, &missing, err) < 0)
 		return missing ? 0 : -1;
 	for (size_t i = 0; i < names.n; i++)
-		if (fence_of(names.items[i]))
-			vec_push_in(a, out, fence_of(names.items[i]));
+		if (merge_gate_fence_of(names.items[i]))
+			vec_push_in(a, out, merge_gate_fence_of(names.items[i]));
 	if (out->n)
 		qsort(out->items, out->n, sizeof(*out->items), by_fence);
 	return 0;
 }
 
-static int look(struct arena *a, const struct pool *p, int64_t fence, bool *held, struct error *err)
+static int merge_gate_look(
+	struct arena *a, const struct pool *p, int64_t fence, bool *held, struct error *err)
 {
 	CLEANUP(buf_release) struct buf ignored = BUF_INIT;
 
@@ -104,8 +105,8 @@ struct gate_line {
 };
 
 /* Those with a fence below `end`: the holder first. */
-static int read_line(struct arena *a, const struct pool *p, int64_t end, struct gate_line *out,
-	struct error *err)
+static int merge_gate_read_line(struct arena *a, const struct pool *p, int64_t end,
+	struct gate_line *out, struct error *err)
 {
 	struct fences all;
 	bool held;
@@ -114,7 +115,7 @@ static int read_line(struct arena *a, const struct pool *p, int64_t end, struct 
 	if (list_fences(a, p, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.n && all.items[i] < end; i++) {
-		if (look(a, p, all.items[i], &held, err) < 0)
+		if (merge_gate_look(a, p, all.items[i], &held, err) < 0)
 			return -1;
 		if (held)
 			vec_push_in(a, out, read_ticket(a, p, all.items[i]));
@@ -148,7 +149,7 @@ static int64_t last_fence(struct arena *a, const struct pool *p)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
 
-	if (sys_read_file(&text, place_of(a, p, "last"), TICKET_MAX, NULL, &ignored) < 0)
+	if (sys_read_file(&text, merge_gate_place_of(a, p, "last"), TICKET_MAX, NULL, &ignored) < 0)
 		return 0;
 	return (int64_t)number_or(str_trim(buf_str(&text)), JSON_MAX_INT, 0);
 }
@@ -163,7 +164,7 @@ static int next_fence(struct gate *g, struct error *err)
 	if (list_fences(g->a, g->p, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
-		if (look(g->a, g->p, all.items[i], &held, err) < 0)
+		if (merge_gate_look(g->a, g->p, all.items[i], &held, err) < 0)
 			return -1;
 		if (!held)
 			(void)unlink(ticket_path(g->a, g->p, all.items[i]));
@@ -171,19 +172,20 @@ static int next_fence(struct gate *g, struct error *err)
 			g->fence = all.items[i];
 	}
 	g->fence++;
-	return disk_replace(disk_real(), ".new", place_of(g->a, g->p, "last"),
+	return disk_replace(disk_real(), ".new", merge_gate_place_of(g->a, g->p, "last"),
 		str_of(arena_printf(g->a, "%lld\n", (long long)g->fence)), err);
 }
 
-static int enter(struct gate *g, const char *who, struct error *err)
+static int merge_gate_enter(struct gate *g, const char *who, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *order = NULL;
 	struct disk *disk = disk_real();
 
 	if (pool_make_directory(g->a, g->p, err) < 0 ||
 		disk->ops->trusted(disk, g->p->dir, err) < 0 ||
-		path_mkdirs(place_of(g->a, g->p, ""), err) < 0 ||
-		disk_lock_take(&order, place_of(g->a, g->p, "order.lock"), ORDER_MS, err) < 0 ||
+		path_mkdirs(merge_gate_place_of(g->a, g->p, ""), err) < 0 ||
+		disk_lock_take(
+			&order, merge_gate_place_of(g->a, g->p, "order.lock"), ORDER_MS, err) < 0 ||
 		next_fence(g, err) < 0)
 		return -1;
 	g->path = ticket_path(g->a, g->p, g->fence);
@@ -192,7 +194,7 @@ static int enter(struct gate *g, const char *who, struct error *err)
 	return write_ticket(g, who, err);
 }
 
-static void leave(struct gate *g)
+static void merge_gate_leave(struct gate *g)
 {
 	if (g->lock && !g->lost)
 		(void)unlink(g->path);
@@ -268,7 +270,8 @@ static int await_turn(struct gate *g, const struct gate_ask *ask, struct error *
 		int64_t waited = clock_ticks() - began, left = ask->wait_ms - waited;
 		struct gate_line line;
 
-		if (nap(ask, 0, err) < 0 || read_line(&scratch, g->p, g->fence, &line, err) < 0)
+		if (nap(ask, 0, err) < 0 ||
+			merge_gate_read_line(&scratch, g->p, g->fence, &line, err) < 0)
 			return -1;
 		if (!line.n)
 			return write_ticket(g, ask->who, err);
@@ -285,13 +288,14 @@ static int await_turn(struct gate *g, const struct gate_ask *ask, struct error *
 static int borrow(struct gate *g, struct error *err)
 {
 	const char *hold = getenv("DEV_TEAM_GATE_HOLD");
-	size_t n = strlen(place_of(g->a, g->p, ""));
+	size_t n = strlen(merge_gate_place_of(g->a, g->p, ""));
 
-	if (!hold || strncmp(hold, place_of(g->a, g->p, ""), n) != 0 || !fence_of(hold + n))
+	if (!hold || strncmp(hold, merge_gate_place_of(g->a, g->p, ""), n) != 0 ||
+		!merge_gate_fence_of(hold + n))
 		return 0;
-	g->fence = fence_of(hold + n);
+	g->fence = merge_gate_fence_of(hold + n);
 	g->path = ticket_path(g->a, g->p, g->fence);
-	return look(g->a, g->p, g->fence, &g->borrowed, err);
+	return merge_gate_look(g->a, g->p, g->fence, &g->borrowed, err);
 }
 
 int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struct gate **out,
@@ -306,8 +310,9 @@ int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struc
 			err, ERR_USAGE, "name of a holder is over %d bytes or not UTF-8", WHO_MAX);
 	if (borrow(g, err) < 0)
 		return -1;
-	if (!g->borrowed && (enter(g, ask->who, err) < 0 || await_turn(g, ask, err) < 0)) {
-		leave(g);
+	if (!g->borrowed &&
+		(merge_gate_enter(g, ask->who, err) < 0 || await_turn(g, ask, err) < 0)) {
+		merge_gate_leave(g);
 		return -1;
 	}
 	g->env[0] = arena_printf(a, "DEV_TEAM_GATE_FENCE=%lld", (long long)g->fence);
@@ -351,7 +356,7 @@ int gate_check(struct gate *g, struct error *err)
 void gate_drop(struct gate **gp)
 {
 	if (*gp)
-		leave(*gp);
+		merge_gate_leave(*gp);
 	*gp = NULL;
 }
 
@@ -370,7 +375,7 @@ int gate_status(struct arena *a, struct pool *p, struct gate_holder **line, size
 {
 	struct gate_line all;
 
-	if (read_line(a, p, INT64_MAX, &all, err) < 0)
+	if (merge_gate_read_line(a, p, INT64_MAX, &all, err) < 0)
 		return -1;
 	*line = all.items;
 	*n = all.n;
@@ -400,7 +405,8 @@ static void end_holder(const struct process_info *info, void *arg)
 }
 
 /* Every process that has the lock, until it is free or only this one has it. */
-static int end_all(struct arena *a, struct pool *p, const struct gate_holder *h, struct error *err)
+static int merge_gate_end_all(
+	struct arena *a, struct pool *p, const struct gate_holder *h, struct error *err)
 {
 	const char *path = ticket_path(a, p, h->fence);
 	int64_t until = clock_ticks() + END_MS;
@@ -410,7 +416,7 @@ static int end_all(struct arena *a, struct pool *p, const struct gate_holder *h,
 		bool held;
 
 		process_each(end_holder, &e);
-		if (look(a, p, h->fence, &held, err) < 0)
+		if (merge_gate_look(a, p, h->fence, &held, err) < 0)
 			return -1;
 		if (!held || (e.self && !e.others))
 			return 0;
@@ -429,13 +435,13 @@ int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holde
 	struct gate_line line;
 
 	*held = false;
-	if (read_line(a, p, INT64_MAX, &line, err) < 0 || !line.n)
+	if (merge_gate_read_line(a, p, INT64_MAX, &line, err) < 0 || !line.n)
 		return line.n ? -1 : 0;
 	*was = line.items[0];
 	if (fence && was->fence != fence)
 		return error_set(err, ERR_STATE, "merge gate is held with fence %lld, not %lld",
 			(long long)was->fence, (long long)fence);
-	if (end_all(a, p, was, err) < 0)
+	if (merge_gate_end_all(a, p, was, err) < 0)
 		return -1;
 	(void)unlink(ticket_path(a, p, was->fence));
 	*held = true;

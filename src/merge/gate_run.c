@@ -25,7 +25,7 @@ struct heard {
 	struct buf words; /* its messages for people */
 };
 
-static bool hear(void *data, bool errors, struct str piece)
+static bool gate_run_hear(void *data, bool errors, struct str piece)
 {
 	struct heard *h = data;
 	struct buf *b = errors ? &h->words : h->out;
@@ -95,7 +95,7 @@ int gate_git(
 		.cwd = c->cwd,
 		.env = environment_of(g, c),
 		.output = -1,
-		.on_output = hear,
+		.on_output = gate_run_hear,
 		.timeout_s = c->timeout_s ? c->timeout_s : LOCAL_S,
 		.on_death = SIGTERM,
 		.cancel = g->cancel,
@@ -120,7 +120,7 @@ int gate_git(
 
 /* ---- a command of the user ---- */
 
-static bool pass_on(void *data, bool errors, struct str piece)
+static bool gate_run_pass_on(void *data, bool errors, struct str piece)
 {
 	struct error ignored;
 
@@ -138,7 +138,7 @@ int gate_run(
 	struct process program = {.argv = ask->argv,
 		.cwd = ask->cwd,
 		.output = ask->output,
-		.on_output = ask->output < 0 ? pass_on : NULL,
+		.on_output = ask->output < 0 ? gate_run_pass_on : NULL,
 		.cancel = ask->cancel};
 	struct process_end end;
 

@@ -48,7 +48,7 @@ static const char *repo_of(const struct landing *l)
 	return l->git.p->repo;
 }
 
-static int end(struct landing *l, enum land_fate fate, const char *reason)
+static int merge_land_end(struct landing *l, enum land_fate fate, const char *reason)
 {
 	l->out->fate = fate;
 	l->out->reason = reason;
@@ -68,7 +68,7 @@ static const char *last_of(struct arena *a, struct str text)
 
 /* ---- what is landed ---- */
 
-static int find_head(struct landing *l, struct error *err)
+static int merge_land_find_head(struct landing *l, struct error *err)
 {
 	struct arena *a = l->git.a;
 	const char *branch = l->out->branch, *local;
@@ -84,7 +84,7 @@ static int find_head(struct landing *l, struct error *err)
 	return 0;
 }
 
-static int learn(struct landing *l, struct error *err)
+static int merge_land_learn(struct landing *l, struct error *err)
 {
 	struct arena *a = l->git.a;
 	const char *target = l->out->target, *there;
@@ -96,7 +96,7 @@ static int learn(struct landing *l, struct error *err)
 	if (rebase_fetch(&l->git, err) < 0 ||
 		rebase_sha(&l->git, arena_printf(a, "refs/remotes/origin/%s", target),
 			&l->out->onto, err) < 0 ||
-		find_head(l, err) < 0)
+		merge_land_find_head(l, err) < 0)
 		return -1;
 	if (!l->out->onto)
 		return error_set(err, ERR_SYSTEM, "'git fetch' did not bring '%s'", target);
@@ -116,7 +116,7 @@ static const char *digest(struct landing *l, const char *from, const char *to)
 }
 
 /* *landed: the target has the branch's commits, or one commit with the same changes. */
-static int find_landed(struct landing *l, bool *landed, struct error *err)
+static int merge_land_find_landed(struct landing *l, bool *landed, struct error *err)
 {
 	struct land *out = l->out;
 	const char *patch = l->ask->patch ? l->ask->patch : out->patch;
@@ -157,7 +157,7 @@ static int find_foreign(struct landing *l, bool *foreign, struct error *err)
 	return 0;
 }
 
-static bool is_approved(const struct landing *l)
+static bool merge_land_is_approved(const struct landing *l)
 {
 	const struct land_ask *ask = l->ask;
 
@@ -167,7 +167,7 @@ static bool is_approved(const struct landing *l)
 
 /* ---- one try ---- */
 
-static int check(struct landing *l, bool *passed, struct error *err)
+static int merge_land_check(struct landing *l, bool *passed, struct error *err)
 {
 	unsigned limit_s = l->ask->check_s ? l->ask->check_s : LAND_CHECK_S;
 	const char *limit = arena_printf(l->git.a, "%u", limit_s);
@@ -189,7 +189,7 @@ static int check(struct landing *l, bool *passed, struct error *err)
 	if (*passed)
 		return 0;
 	l->out->output = last_of(l->git.a, buf_str(&out));
-	return end(l, LAND_CHECKS_FAILED,
+	return merge_land_end(l, LAND_CHECKS_FAILED,
 		status == TIMED_OUT ? arena_printf(l->git.a, "'%s' did not end within %s s",
 					      l->ask->check, limit)
 				    : arena_printf(l->git.a, "'%s' ended with status %d",
@@ -203,11 +203,12 @@ static int prepare_and_check(struct landing *l, bool *good, struct error *err)
 	int rc;
 
 	if (!ask->prepare)
-		return check(l, good, err);
+		return merge_land_check(l, good, err);
 	rc = ask->prepare(ask->data, l->git.dir, strcmp(l->after, l->out->head) != 0, &l->git.env,
 		&fault, err);
 	if (rc == 0)
-		rc = fault ? end(l, LAND_CONFLICT, fault) : check(l, good, err);
+		rc = fault ? merge_land_end(l, LAND_CONFLICT, fault)
+			   : merge_land_check(l, good, err);
 	l->git.env = NULL;
 	ask->settle(ask->data);
 	return rc;
@@ -215,7 +216,7 @@ static int prepare_and_check(struct landing *l, bool *good, struct error *err)
 
 /* Target and branch together: a forge then takes the pull request for merged. With a pull request
  * the branch alone. */
-static int push(struct landing *l, int *status, struct error *said, struct error *err)
+static int merge_land_push(struct landing *l, int *status, struct error *said, struct error *err)
 {
 	struct arena *a = l->git.a;
 	const char *to = arena_printf(a, "refs/heads/%s", l->out->target);
@@ -239,7 +240,8 @@ static int push(struct landing *l, int *status, struct error *said, struct error
 }
 
 /* A push that failed may have succeeded on the remote: it is asked. *again: others were faster. */
-static int settle(struct landing *l, const struct error *said, bool *again, struct error *err)
+static int merge_land_settle(
+	struct landing *l, const struct error *said, bool *again, struct error *err)
 {
 	const char *now, *ignored;
 
@@ -249,11 +251,11 @@ static int settle(struct landing *l, const struct error *said, bool *again, stru
 	if (now && strcmp(now, l->after) == 0) {
 		*again = false;
 		l->out->commit = l->after;
-		return end(l, LAND_LANDED, NULL);
+		return merge_land_end(l, LAND_LANDED, NULL);
 	}
 	if (*again)
-		return end(l, LAND_MOVED, "others pushed to the target meanwhile");
-	return end(l, LAND_NEEDS_PERSON, arena_dup(l->git.a, str_of(said->text)));
+		return merge_land_end(l, LAND_MOVED, "others pushed to the target meanwhile");
+	return merge_land_end(l, LAND_NEEDS_PERSON, arena_dup(l->git.a, str_of(said->text)));
 }
 
 /* ---- a pull request that the forge merges ---- */
@@ -284,10 +286,11 @@ static int await_checks(struct landing *l, bool *passed, struct error *err)
 			return 0;
 		if (checks.state == FORGE_CHECKS_FAILED) {
 			l->out->output = checks.failed;
-			return end(l, LAND_CHECKS_FAILED, "checks of the pull request failed");
+			return merge_land_end(
+				l, LAND_CHECKS_FAILED, "checks of the pull request failed");
 		}
 		if (waited >= l->ask->check_s)
-			return end(l, LAND_CHECKS_FAILED,
+			return merge_land_end(l, LAND_CHECKS_FAILED,
 				arena_printf(l->git.a,
 					"the checks of the pull request did not end within %u s",
 					l->ask->check_s));
@@ -301,11 +304,11 @@ static int look_again(struct landing *l, bool *landed, struct error *err)
 {
 	const char *before = l->out->onto;
 
-	if (learn(l, err) < 0)
+	if (merge_land_learn(l, err) < 0)
 		return -1;
 	l->out->head = l->after;
 	l->fork = git_fork_point(l->git.a, repo_of(l), l->out->onto, l->after);
-	if (find_landed(l, landed, err) < 0)
+	if (merge_land_find_landed(l, landed, err) < 0)
 		return -1;
 	l->out->onto = before;
 	return 0;
@@ -324,14 +327,14 @@ static int await_merge(struct landing *l, const struct forge_pull *p, struct err
 			look_again(l, &landed, err) < 0)
 			return -1;
 		if (landed)
-			return end(l, LAND_LANDED, NULL);
+			return merge_land_end(l, LAND_LANDED, NULL);
 		if (!now.state || strcmp(now.state, "open") != 0)
-			return end(l, LAND_NEEDS_PERSON,
+			return merge_land_end(l, LAND_NEEDS_PERSON,
 				arena_printf(l->git.a,
 					"the pull request is %s, but '%s' has not its changes",
 					now.state ? now.state : "missing", l->out->target));
 		if ((clock_ticks() - began) / 1000 >= l->ask->check_s)
-			return end(l, LAND_NEEDS_PERSON,
+			return merge_land_end(l, LAND_NEEDS_PERSON,
 				arena_printf(l->git.a, "the forge has not merged within %u s",
 					l->ask->check_s));
 		if (pause_before_poll(l, &ms, err) < 0)
@@ -340,7 +343,7 @@ static int await_merge(struct landing *l, const struct forge_pull *p, struct err
 }
 
 /* Before anything is pushed. */
-static int check_pull(struct landing *l, struct error *err)
+static int merge_land_check_pull(struct landing *l, struct error *err)
 {
 	struct forge_view now = {0};
 	struct forge_pull p;
@@ -379,23 +382,23 @@ static int merge_pull(struct landing *l, bool *again, struct error *err)
 	if (forge_view(l->git.a, repo_of(l), &p, NULL, &now, err) < 0)
 		return -1;
 	*again = now.head && strcmp(now.head, l->after) != 0;
-	return *again ? end(l, LAND_MOVED, "others pushed to the pull request meanwhile")
-		      : end(l, LAND_NEEDS_PERSON, refused);
+	return *again ? merge_land_end(l, LAND_MOVED, "others pushed to the pull request meanwhile")
+		      : merge_land_end(l, LAND_NEEDS_PERSON, refused);
 }
 
-static int publish(struct landing *l, bool *again, struct error *err)
+static int merge_land_publish(struct landing *l, bool *again, struct error *err)
 {
 	struct error said = {0};
 	int status;
 
-	if (push(l, &status, &said, err) < 0)
+	if (merge_land_push(l, &status, &said, err) < 0)
 		return -1;
 	if (status == 0 && l->ask->pull)
 		return merge_pull(l, again, err);
 	if (status != 0)
-		return settle(l, &said, again, err);
+		return merge_land_settle(l, &said, again, err);
 	l->out->commit = l->after;
-	return end(l, LAND_LANDED, NULL);
+	return merge_land_end(l, LAND_LANDED, NULL);
 }
 
 /* The rebased changes are compared with their context: what others changed beside them is a reason
@@ -409,16 +412,16 @@ static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 			rebase_replay(&l->git, l->out->onto, &l->after, &l->out->paths, err) < 0))
 		return -1;
 	if (!l->after)
-		return end(l, LAND_CONFLICT,
+		return merge_land_end(l, LAND_CONFLICT,
 			arena_printf(l->git.a, "'%s' does not rebase onto '%s'", l->out->branch,
 				l->out->target));
 	if (strcmp(l->after, l->out->onto) == 0) { /* git leaves out what the target has */
 		l->out->already = true;
 		l->out->commit = l->after;
-		return end(l, LAND_LANDED, NULL);
+		return merge_land_end(l, LAND_LANDED, NULL);
 	}
 	if (strcmp(digest(l, l->out->onto, l->after), l->out->patch) != 0)
-		return end(l, LAND_CHANGED,
+		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(l->git.a,
 				"on '%s' these are not the approved changes any more: others "
 				"changed the lines around them",
@@ -432,34 +435,34 @@ static int try(struct landing *l, bool *again, struct error *err)
 	bool landed, foreign, good;
 
 	*again = false;
-	if (gate_check(l->git.g, err) < 0 || learn(l, err) < 0)
+	if (gate_check(l->git.g, err) < 0 || merge_land_learn(l, err) < 0)
 		return -1;
 	out->patch = digest(l, l->fork, out->head);
-	if (find_landed(l, &landed, err) < 0 || find_foreign(l, &foreign, err) < 0)
+	if (merge_land_find_landed(l, &landed, err) < 0 || find_foreign(l, &foreign, err) < 0)
 		return -1;
 	if (landed) {
 		out->already = true;
-		return end(l, LAND_LANDED, NULL);
+		return merge_land_end(l, LAND_LANDED, NULL);
 	}
 	if (!out->patch[0])
 		return error_set(
 			err, ERR_STATE, "'%s' changes nothing on '%s'", out->branch, out->target);
-	if (!is_approved(l))
-		return end(l, LAND_CHANGED,
+	if (!merge_land_is_approved(l))
+		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(l->git.a,
 				"'%s' is at %.12s, with other changes than the approved "
 				"commit %.12s",
 				out->branch, out->head, l->ask->approved));
 	if (foreign)
-		return end(l, LAND_CHANGED,
+		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(l->git.a, "'%s' on 'origin' has commits that are not here",
 				out->branch));
 	if (rebase_and_check(l, &good, err) < 0)
 		return -1;
-	return good ? publish(l, again, err) : 0;
+	return good ? merge_land_publish(l, again, err) : 0;
 }
 
-static int find_target(struct landing *l, struct error *err)
+static int merge_land_find_target(struct landing *l, struct error *err)
 {
 	struct git_default known;
 
@@ -492,7 +495,7 @@ int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, str
 
 	*out = (struct land){
 		.branch = ask->branch, .target = ask->target, .fence = gate_fence(held)};
-	if (find_target(&l, err) < 0 || check_pull(&l, err) < 0)
+	if (merge_land_find_target(&l, err) < 0 || merge_land_check_pull(&l, err) < 0)
 		return -1;
 	for (unsigned i = 0; rc == 0 && again && i < LAND_TRIES; i++)
 		rc = try(&l, &again, err);

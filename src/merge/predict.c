@@ -15,7 +15,8 @@ struct prediction {
 	VEC(struct pair) pairs;
 };
 
-static int read_id(struct prediction *p, const char *revision, const char **id, struct error *err)
+static int predict_read_id(
+	struct prediction *p, const char *revision, const char **id, struct error *err)
 {
 	const char *const argv[] = {
 		"git", "rev-parse", "--quiet", "--verify", "--end-of-options", revision, NULL};
@@ -30,7 +31,7 @@ static int read_id(struct prediction *p, const char *revision, const char **id, 
 }
 
 /* The next text before a NUL. */
-static struct str take(struct str *rest)
+static struct str predict_take(struct str *rest)
 {
 	size_t n = strnlen(rest->p, rest->n);
 	struct str text = str_sub(*rest, 0, n);
@@ -53,10 +54,10 @@ static void read_merges(struct prediction *p, struct str rest)
 		const struct pair *of = &p->pairs.items[k];
 		CLEANUP(json_free) json *paths = json_array();
 		struct predicted *one = &p->list[of->i];
-		bool clean = str_is(take(&rest), "1");
-		struct str tree = take(&rest), path;
+		bool clean = str_is(predict_take(&rest), "1");
+		struct str tree = predict_take(&rest), path;
 
-		while ((path = take(&rest)).n)
+		while ((path = predict_take(&rest)).n)
 			json_push_str(paths, path);
 		if (of->with < 0)
 			one->merged = clean && str_is(tree, p->tree);
@@ -98,8 +99,8 @@ static int look_at_branches(struct prediction *p, size_t n, struct error *err)
 	for (size_t i = 0; i < n; i++) {
 		p->list[i].there = p->list[i].merged = false;
 		p->list[i].conflicts = json_array();
-		if (read_id(p, arena_printf(p->arena, "refs/heads/%s", p->list[i].branch), &id,
-			    err) < 0)
+		if (predict_read_id(p, arena_printf(p->arena, "refs/heads/%s", p->list[i].branch),
+			    &id, err) < 0)
 			return -1;
 		p->list[i].there = id && i < PREDICT_MAX;
 		if (p->list[i].there)
@@ -108,13 +109,14 @@ static int look_at_branches(struct prediction *p, size_t n, struct error *err)
 	return 0;
 }
 
-static int find_target(struct prediction *p, struct error *err)
+static int predict_find_target(struct prediction *p, struct error *err)
 {
 	static const char *const places[] = {"refs/remotes/origin/", "refs/heads/"};
 
 	for (size_t i = 0; i < COUNT(places) && !p->tree; i++) {
 		p->ref = arena_printf(p->arena, "%s%s", places[i], p->target);
-		if (read_id(p, arena_printf(p->arena, "%s^{tree}", p->ref), &p->tree, err) < 0)
+		if (predict_read_id(p, arena_printf(p->arena, "%s^{tree}", p->ref), &p->tree, err) <
+			0)
 			return -1;
 	}
 	return p->tree ? 0 : error_set(err, ERR_STATE, "there is no branch '%s'", p->target);
@@ -125,7 +127,7 @@ int land_predict(struct arena *a, const char *repo, const char *target, struct p
 {
 	struct prediction p = {.arena = a, .repo = repo, .target = target, .list = list};
 
-	if (find_target(&p, err) < 0 || look_at_branches(&p, n, err) < 0 ||
+	if (predict_find_target(&p, err) < 0 || look_at_branches(&p, n, err) < 0 ||
 		merge_pairs(&p, err) < 0)
 		return -1;
 	p.pairs.n = 0;

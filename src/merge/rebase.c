@@ -29,7 +29,7 @@ static bool branch_ok(const char *s)
 	       !strstr(s, "//") && !str_ends(name, ".lock");
 }
 
-static int find_target(struct rebasing *w, struct error *err)
+static int rebase_find_target(struct rebasing *w, struct error *err)
 {
 	struct git_default known;
 
@@ -74,7 +74,7 @@ static int check_clone(struct rebasing *w, struct error *err)
 	return 0;
 }
 
-static int check_head(struct rebasing *w, struct error *err)
+static int rebase_check_head(struct rebasing *w, struct error *err)
 {
 	struct git_head h;
 
@@ -108,7 +108,7 @@ static int check_clean(struct rebasing *w, struct error *err)
 	return 0;
 }
 
-static int begin(struct rebasing *w, struct error *err)
+static int rebase_begin(struct rebasing *w, struct error *err)
 {
 	const char *own = arena_printf(w->a, "refs/heads/%s", w->branch);
 	const char *seen = arena_printf(w->a, "refs/remotes/origin/%s", w->branch);
@@ -117,7 +117,7 @@ static int begin(struct rebasing *w, struct error *err)
 		return -1;
 	if (w->rec.branch && strcmp(w->rec.branch, w->branch) != 0)
 		w->rec = (struct rebase_record){.mod = w->rec.mod}; /* of an earlier allocation */
-	if (check_clone(w, err) < 0 || check_head(w, err) < 0 || check_clean(w, err) < 0)
+	if (check_clone(w, err) < 0 || rebase_check_head(w, err) < 0 || check_clean(w, err) < 0)
 		return -1;
 	if (rebase_sha(w, own, &w->out->before, err) < 0 || rebase_sha(w, seen, &w->known, err) < 0)
 		return -1;
@@ -143,7 +143,7 @@ static int intend(struct rebasing *w, struct error *err)
 	return rebase_save(w, "rebasing", err);
 }
 
-static int learn(struct rebasing *w, struct error *err)
+static int rebase_learn(struct rebasing *w, struct error *err)
 {
 	const char *target;
 
@@ -217,7 +217,7 @@ static int tell_run(struct rebasing *w, struct error *err)
 }
 
 /* What was written in the worktree meanwhile stays, and then its branch too. */
-static int follow(struct rebasing *w, struct error *err)
+static int merge_rebase_follow(struct rebasing *w, struct error *err)
 {
 	struct error why = {0};
 	bool moved;
@@ -231,10 +231,10 @@ static int follow(struct rebasing *w, struct error *err)
 	return gate_check(w->g, err);
 }
 
-static int finish(struct rebasing *w, enum rebase_fate fate, struct error *err)
+static int rebase_finish(struct rebasing *w, enum rebase_fate fate, struct error *err)
 {
 	w->out->fate = fate;
-	if (follow(w, err) < 0)
+	if (merge_rebase_follow(w, err) < 0)
 		return -1;
 	if (w->out->after)
 		w->rec.attempts = 0;
@@ -252,10 +252,10 @@ static int conflict(struct rebasing *w, struct error *err)
 
 	w->rec.attempts++;
 	w->rec.paths = w->out->paths;
-	return finish(w, w->rec.attempts >= max ? REBASE_EXHAUSTED : REBASE_CONFLICT, err);
+	return rebase_finish(w, w->rec.attempts >= max ? REBASE_EXHAUSTED : REBASE_CONFLICT, err);
 }
 
-static int push(struct rebasing *w, int *status, struct error *said, struct error *err)
+static int rebase_push(struct rebasing *w, int *status, struct error *said, struct error *err)
 {
 	const char *name = arena_printf(w->a, "refs/heads/%s", w->branch);
 	const char *const argv[] = {"git", "-c", "gc.auto=0", "push", "--porcelain",
@@ -280,34 +280,34 @@ static int settle_push(struct rebasing *w, const struct error *said, struct erro
 	if (rebase_remote(w, &target, &now, err) < 0)
 		return -1;
 	if (now && strcmp(now, w->out->after) == 0)
-		return finish(w, REBASE_PUSHED, err);
+		return rebase_finish(w, REBASE_PUSHED, err);
 	if (strcmp(now ? now : "", w->rec.expected) == 0) {
 		*err = *said;
 		return -1;
 	}
 	w->out->after = NULL;
-	return finish(w, REBASE_MOVED, err);
+	return rebase_finish(w, REBASE_MOVED, err);
 }
 
-static int publish(struct rebasing *w, struct error *err)
+static int rebase_publish(struct rebasing *w, struct error *err)
 {
 	struct error said = {0};
 	int status;
 
 	w->rec.after = w->out->after;
-	if (rebase_save(w, "rebasing", err) < 0 || push(w, &status, &said, err) < 0)
+	if (rebase_save(w, "rebasing", err) < 0 || rebase_push(w, &status, &said, err) < 0)
 		return -1;
-	return status == 0 ? finish(w, REBASE_PUSHED, err) : settle_push(w, &said, err);
+	return status == 0 ? rebase_finish(w, REBASE_PUSHED, err) : settle_push(w, &said, err);
 }
 
 static int play(struct rebasing *w, struct error *err)
 {
 	bool moved, has;
 
-	if (intend(w, err) < 0 || learn(w, err) < 0 || somebody_pushed(w, &moved, err) < 0)
+	if (intend(w, err) < 0 || rebase_learn(w, err) < 0 || somebody_pushed(w, &moved, err) < 0)
 		return -1;
 	if (moved)
-		return finish(w, REBASE_MOVED, err);
+		return rebase_finish(w, REBASE_MOVED, err);
 	if (rebase_contains(w, w->out->onto, w->from, &has, err) < 0)
 		return -1;
 	w->out->after = w->from;
@@ -326,10 +326,10 @@ static int play(struct rebasing *w, struct error *err)
 		return conflict(w, err);
 	}
 	if (w->theirs && strcmp(w->theirs, w->out->after) == 0)
-		return finish(w,
+		return rebase_finish(w,
 			strcmp(w->out->after, w->out->before) == 0 ? REBASE_CURRENT : REBASE_PUSHED,
 			err);
-	return publish(w, err);
+	return rebase_publish(w, err);
 }
 
 int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, struct gate *held,
@@ -349,10 +349,11 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 	int rc;
 
 	*out = (struct rebase){.branch = w.branch, .target = w.target, .fence = gate_fence(held)};
-	if (find_target(&w, err) < 0 || check_names(ask, w.target, err) < 0 || begin(&w, err) < 0)
+	if (rebase_find_target(&w, err) < 0 || check_names(ask, w.target, err) < 0 ||
+		rebase_begin(&w, err) < 0)
 		return -1;
 	if (w.rec.attempts >= max)
-		return finish(&w, REBASE_EXHAUSTED, err);
+		return rebase_finish(&w, REBASE_EXHAUSTED, err);
 	rc = play(&w, err);
 	if (gate_check(held, &ignored) == 0) {
 		if (rc < 0)

@@ -4,7 +4,7 @@
 
 enum { PATHS_MAX = 200, PATHS_BYTES = 32 << 10, LIST_STEP = 100 };
 
-static char *key_of(struct arena *a, const char *path)
+static char *rebase_record_key_of(struct arena *a, const char *path)
 {
 	char sum[DIGEST_TEXT];
 
@@ -25,7 +25,7 @@ static const char *const *read_paths(struct arena *a, const json *list)
 	return out;
 }
 
-static int parse(
+static int rebase_record_parse(
 	struct arena *a, const struct store_kv *kv, struct rebase_record *r, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
@@ -57,9 +57,9 @@ int rebase_read(struct arena *a, struct pool *p, const char *path, struct rebase
 	struct store_kv kv;
 
 	*out = (struct rebase_record){0};
-	if (store_get(p->store, a, key_of(a, path), &kv, err) != STORE_OK)
+	if (store_get(p->store, a, rebase_record_key_of(a, path), &kv, err) != STORE_OK)
 		return -1;
-	return kv.mod ? parse(a, &kv, out, err) : 0;
+	return kv.mod ? rebase_record_parse(a, &kv, out, err) : 0;
 }
 
 #define TEXT(key, value) JSON_IF(value, JSON_TEXT(key, value))
@@ -79,7 +79,7 @@ static json *path_list(const char *const *paths)
 	return list;
 }
 
-static json *print(const struct rebase_record *r)
+static json *rebase_record_print(const struct rebase_record *r)
 {
 	return JSON_OBJECT(TEXT("path", r->path), TEXT("branch", r->branch),
 		TEXT("target", r->target), TEXT("state", r->state), TEXT("before", r->before),
@@ -92,7 +92,7 @@ int rebase_save(struct rebasing *w, const char *state, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	const char *key = key_of(w->a, w->path);
+	const char *key = rebase_record_key_of(w->a, w->path);
 	struct store_guard guard = {.key = key, .what = STORE_MOD_IS, .rev = w->rec.mod};
 	struct store_op op = {.what = STORE_PUT, .key = key};
 	struct store_txn t = {.guards = &guard, .n_guards = 1, .ops = &op, .n_ops = 1};
@@ -102,7 +102,7 @@ int rebase_save(struct rebasing *w, const char *state, struct error *err)
 	w->rec.state = state;
 	w->rec.fence = gate_fence(w->g);
 	w->rec.at = clock_now();
-	j = print(&w->rec);
+	j = rebase_record_print(&w->rec);
 	json_print(&text, j);
 	op.value = buf_str(&text);
 	got = store_txn(w->p->store, w->a, &t, &result, err);
@@ -113,7 +113,7 @@ int rebase_save(struct rebasing *w, const char *state, struct error *err)
 	return got == STORE_OK ? 0 : -1;
 }
 
-static int by_path(const void *a, const void *b)
+static int rebase_record_by_path(const void *a, const void *b)
 {
 	const struct rebase_record *x = a, *y = b;
 
@@ -138,7 +138,8 @@ static void add_all(struct arena *a, const struct pool *p, const struct store_kv
 		memcpy(more, *out, *k * sizeof(*more));
 	*out = more;
 	for (size_t i = 0; i < n; i++)
-		*k += parse(a, &kv[i], &more[*k], &odd) == 0 && is_of_pool(p, &more[*k]);
+		*k += rebase_record_parse(a, &kv[i], &more[*k], &odd) == 0 &&
+		      is_of_pool(p, &more[*k]);
 }
 
 int rebase_list(
@@ -158,7 +159,7 @@ int rebase_list(
 		add_all(a, p, kv, got, out, n);
 		after = got ? arena_dup(a, kv[got - 1].key) : NULL;
 	} while (got == LIST_STEP);
-	qsort(*out, *n, sizeof(**out), by_path);
+	qsort(*out, *n, sizeof(**out), rebase_record_by_path);
 	return 0;
 }
 

@@ -74,7 +74,7 @@ int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, str
 	return 0;
 }
 
-static int tell(const char *artifacts, const char *issue, const char *failure,
+static int merge_requeue_tell(const char *artifacts, const char *issue, const char *failure,
 	const struct requeue_places *places, enum requeue_trigger trigger, struct error *err)
 {
 	CLEANUP(json_free)
@@ -117,7 +117,7 @@ int requeue_issue(const char *artifacts, const char *issue, const char *failure,
 	if (requeue_decide(&ask, out, err) < 0 ||
 		note(artifacts, issue, failure, *out, ask.now, err) < 0)
 		return -1;
-	return tell(artifacts, issue, failure, places, *out, err);
+	return merge_requeue_tell(artifacts, issue, failure, places, *out, err);
 }
 
 int requeue_and_triage(const char *artifacts, const char *issue, const char *failure,

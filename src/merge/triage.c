@@ -15,7 +15,7 @@ static bool known_trigger(const char *word)
 }
 
 /* Other programs write fractions of seconds too. */
-static bool read_time(const char *text, int64_t *out)
+static bool triage_read_time(const char *text, int64_t *out)
 {
 	char plain[CLOCK_TEXT];
 	size_t n = text ? strlen(text) : 0, digits;
@@ -52,7 +52,8 @@ static bool take_triage(struct arena *a, const json *line, int64_t at, struct tr
 	return true;
 }
 
-static bool take_failure(struct arena *a, const json *line, int64_t at, struct triage_history *h)
+static bool triage_take_failure(
+	struct arena *a, const json *line, int64_t at, struct triage_history *h)
 {
 	const char *type = json_get_str(line, "failure");
 
@@ -66,7 +67,7 @@ static bool take_failure(struct arena *a, const json *line, int64_t at, struct t
 	return true;
 }
 
-static void take_line(struct arena *a, struct str text, struct triage_history *h)
+static void triage_take_line(struct arena *a, struct str text, struct triage_history *h)
 {
 	CLEANUP(json_free) json *line = NULL;
 	struct error odd;
@@ -75,8 +76,8 @@ static void take_line(struct arena *a, struct str text, struct triage_history *h
 	if (!str_trim(text).n)
 		return;
 	if (json_parse(&line, text, &odd) < 0 || !json_is_object(line) ||
-		!read_time(json_get_str(line, "timestamp"), &at) ||
-		(!take_triage(a, line, at, h) && !take_failure(a, line, at, h)))
+		!triage_read_time(json_get_str(line, "timestamp"), &at) ||
+		(!take_triage(a, line, at, h) && !triage_take_failure(a, line, at, h)))
 		h->skipped++;
 }
 
@@ -99,7 +100,7 @@ int triage_read(struct arena *a, const char *artifacts, const char *issue,
 	out->triages = arena_alloc(a, lines * sizeof(*out->triages));
 	out->failures = arena_alloc(a, lines * sizeof(*out->failures));
 	for (rest = buf_str(&text); str_line(&rest, &line);)
-		take_line(a, line, out);
+		triage_take_line(a, line, out);
 	return 0;
 }
 
@@ -121,7 +122,7 @@ static double difference(double a, double b)
 	return (double)(int64_t)(d < 0 ? d - 0.5 : d + 0.5) / 1e9;
 }
 
-static json *print(const struct triage *t, const struct triage_history *before)
+static json *triage_print(const struct triage *t, const struct triage_history *before)
 {
 	json *delta = NULL;
 
@@ -161,7 +162,7 @@ int triage_append(const char *artifacts, const char *issue, const struct triage 
 			t->trigger);
 	if (triage_read(&a, artifacts, issue, &h, err) < 0)
 		return -1;
-	line = print(t, &h);
+	line = triage_print(t, &h);
 	if (artifact_append(artifacts, issue, name, line, err) < 0 ||
 		triage_read(&a, artifacts, issue, &h, err) < 0)
 		return -1;

@@ -28,7 +28,7 @@ struct command {
 
 /* ---- words ---- */
 
-static struct span place_of(const struct check *c, struct span at)
+static struct span policy_check_place_of(const struct check *c, struct span at)
 {
 	return c->depth ? c->outer : at;
 }
@@ -39,11 +39,11 @@ static struct command command_of(const struct check *c, const struct node *n)
 
 	for (; out.n < n->n_words; out.n++)
 		out.args[out.n] = (struct argument){shell_word_text(c->arena, &n->words[out.n]),
-			place_of(c, n->words[out.n].at)};
+			policy_check_place_of(c, n->words[out.n].at)};
 	return out;
 }
 
-static const char *name_of(const struct command *m)
+static const char *policy_check_name_of(const struct command *m)
 {
 	return m->n && m->args[0].text ? path_base(m->args[0].text).p : NULL;
 }
@@ -70,7 +70,7 @@ static const struct {
 	{"sudo", "-u -g", 0},
 };
 
-static bool is_listed(const char *list, const char *word)
+static bool policy_check_is_listed(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -90,7 +90,7 @@ static bool is_assignment(const char *word)
 /* Cuts the wrapper off; false: it is none, or starts nothing that is known. */
 static bool unwrap(struct command *m)
 {
-	const char *name = name_of(m);
+	const char *name = policy_check_name_of(m);
 	size_t at = 1, i = 0;
 
 	while (name && i < COUNT(wrappers) && strcmp(wrappers[i].name, name) != 0)
@@ -101,7 +101,7 @@ static bool unwrap(struct command *m)
 		const char *word = m->args[at].text;
 
 		if (word[0] == '-' && word[1])
-			at += is_listed(wrappers[i].valued, word) ? 2 : 1;
+			at += policy_check_is_listed(wrappers[i].valued, word) ? 2 : 1;
 		else if (strcmp(name, "env") == 0 && is_assignment(word))
 			at++;
 		else
@@ -117,13 +117,13 @@ static bool unwrap(struct command *m)
 
 /* ---- the readers ---- */
 
-static int check_text(struct check *c, struct str text, struct node **tree);
+static int policy_check_text(struct check *c, struct str text, struct node **tree);
 
 /* `bash -c TEXT` */
 static int check_shell(struct check *c, const struct command *m)
 {
 	static const char *const shells[] = {"bash", "sh", "dash", "zsh", NULL};
-	const char *name = name_of(m);
+	const char *name = policy_check_name_of(m);
 	struct check inner = *c;
 	struct node *tree;
 
@@ -136,7 +136,7 @@ static int check_shell(struct check *c, const struct command *m)
 			continue;
 		inner.depth++;
 		inner.outer = m->args[i + 1].at;
-		return check_text(&inner, str_of(m->args[i + 1].text), &tree);
+		return policy_check_text(&inner, str_of(m->args[i + 1].text), &tree);
 	}
 	return 0;
 }
@@ -155,7 +155,7 @@ static bool is_builtin(const char *name)
 
 static int check_listed(const struct check *c, const struct command *m)
 {
-	const char *name = name_of(m);
+	const char *name = policy_check_name_of(m);
 
 	if (!c->policy->allow_listed)
 		return 0;
@@ -172,14 +172,14 @@ static int check_listed(const struct check *c, const struct command *m)
 		"the policy does not allow this program");
 }
 
-static int check_rules(const struct check *c, const struct command *m)
+static int policy_check_rules(const struct check *c, const struct command *m)
 {
 	const char **words = arena_alloc(c->arena, (m->n + 1) * sizeof(*words));
 	const struct policy_rule *rule;
 	struct verdict *v = c->v;
 
 	for (size_t i = 0; i < m->n; i++)
-		words[i] = i ? m->args[i].text : name_of(m);
+		words[i] = i ? m->args[i].text : policy_check_name_of(m);
 	rule = rules_find(c->policy, words, m->n);
 	if (!rule || (rule->answer == ANSWER_ASK && v->ask))
 		return 0;
@@ -239,7 +239,7 @@ static int check_write(const struct check *c, const char *path, struct span at)
 		"the policy does not allow writing; write below /tmp");
 }
 
-static int check_redirects(const struct check *c, const struct node *n)
+static int policy_check_redirects(const struct check *c, const struct node *n)
 {
 	for (size_t i = 0; i < n->n_redirects; i++) {
 		const struct redirect *r = &n->redirects[i];
@@ -247,7 +247,7 @@ static int check_redirects(const struct check *c, const struct node *n)
 			      ((r->kind == REDIRECT_BOTH || r->kind == REDIRECT_BOTH_APPEND));
 		const char *path = writes && r->word.n ? shell_word_text(c->arena, &r->word) : NULL;
 
-		if (path && *path && check_write(c, path, place_of(c, r->word.at)) < 0)
+		if (path && *path && check_write(c, path, policy_check_place_of(c, r->word.at)) < 0)
 			return -1;
 	}
 	return 0;
@@ -289,7 +289,7 @@ static bool is_system(const char *path)
 static int check_cd(struct check *c, const struct command *m)
 {
 	static const char *const movers[] = {"cd", "pushd", "popd", NULL};
-	const char *name = name_of(m), *to = m->n > 1 ? m->args[m->n - 1].text : NULL;
+	const char *name = policy_check_name_of(m), *to = m->n > 1 ? m->args[m->n - 1].text : NULL;
 	int rc = 0;
 
 	if (!name || !str_in(str_of(name), movers))
@@ -300,15 +300,15 @@ static int check_cd(struct check *c, const struct command *m)
 	return rc;
 }
 
-static int check_command(struct check *c, const struct node *n)
+static int policy_check_command(struct check *c, const struct node *n)
 {
 	struct command m = command_of(c, n);
 
-	if (check_redirects(c, n) < 0)
+	if (policy_check_redirects(c, n) < 0)
 		return -1;
 	while (m.n) {
-		if (check_listed(c, &m) < 0 || check_rules(c, &m) < 0 || check_shell(c, &m) < 0 ||
-			check_cd(c, &m) < 0 || check_traversal(c, &m) < 0)
+		if (check_listed(c, &m) < 0 || policy_check_rules(c, &m) < 0 ||
+			check_shell(c, &m) < 0 || check_cd(c, &m) < 0 || check_traversal(c, &m) < 0)
 			return -1;
 		if (!unwrap(&m))
 			break;
@@ -318,33 +318,34 @@ static int check_command(struct check *c, const struct node *n)
 
 /* ---- the tree ---- */
 
-static int check_node(struct check *c, const struct node *n);
+static int policy_check_node(struct check *c, const struct node *n);
 
-static int check_words(struct check *c, const struct word *words, size_t n)
+static int policy_check_words(struct check *c, const struct word *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < words[i].n; k++)
-			if (words[i].parts[k].node && check_node(c, words[i].parts[k].node) < 0)
+			if (words[i].parts[k].node &&
+				policy_check_node(c, words[i].parts[k].node) < 0)
 				return -1;
 	return 0;
 }
 
-static int check_node(struct check *c, const struct node *n)
+static int policy_check_node(struct check *c, const struct node *n)
 {
-	if (check_words(c, n->words, n->n_words) < 0)
+	if (policy_check_words(c, n->words, n->n_words) < 0)
 		return -1;
 	for (size_t i = 0; i < n->n_assignments; i++)
-		if (check_words(c, &n->assignments[i].value, 1) < 0)
+		if (policy_check_words(c, &n->assignments[i].value, 1) < 0)
 			return -1;
-	if (n->kind == NODE_COMMAND && check_command(c, n) < 0)
+	if (n->kind == NODE_COMMAND && policy_check_command(c, n) < 0)
 		return -1;
-	if (n->kind != NODE_COMMAND && check_redirects(c, n) < 0)
+	if (n->kind != NODE_COMMAND && policy_check_redirects(c, n) < 0)
 		return -1;
 	for (size_t i = 0; i < n->n; i++)
-		if (n->children[i] && check_node(c, n->children[i]) < 0)
+		if (n->children[i] && policy_check_node(c, n->children[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < n->n_arms; i++)
-		if (n->arms[i].body && check_node(c, n->arms[i].body) < 0)
+		if (n->arms[i].body && policy_check_node(c, n->arms[i].body) < 0)
 			return -1;
 	return 0;
 }
@@ -357,17 +358,17 @@ static bool must_be_read(const struct check *c, enum rule rule)
 	       rule == RULE_INPUT_BYTES || rule == RULE_LIMIT;
 }
 
-static int check_text(struct check *c, struct str text, struct node **tree)
+static int policy_check_text(struct check *c, struct str text, struct node **tree)
 {
 	struct verdict parsed = {0};
 
 	*tree = NULL;
 	if (shell_parse(c->arena, arena_str(c->arena, text), tree, &parsed) == 0)
-		return *tree ? check_node(c, *tree) : 0;
+		return *tree ? policy_check_node(c, *tree) : 0;
 	*tree = NULL;
 	if (!must_be_read(c, parsed.rule))
 		return 0;
-	parsed.at = place_of(c, parsed.at);
+	parsed.at = policy_check_place_of(c, parsed.at);
 	*c->v = parsed;
 	return -1;
 }
@@ -379,7 +380,7 @@ int policy_check(struct arena *a, const struct policy *p, const struct root *r, 
 
 	*tree = NULL;
 	*v = (struct verdict){0};
-	return policy_cwd(a, r, cwd, &c.cwd, v) < 0 ? -1 : check_text(&c, command, tree);
+	return policy_cwd(a, r, cwd, &c.cwd, v) < 0 ? -1 : policy_check_text(&c, command, tree);
 }
 
 int policy_cwd(

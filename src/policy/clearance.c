@@ -23,7 +23,7 @@ static bool tool_valid(struct str text)
 	return policy_name_valid(text);
 }
 
-static bool is_policy(struct str text)
+static bool clearance_is_policy(struct str text)
 {
 	return text.n <= 4096 && config_line.valid(text);
 }
@@ -33,7 +33,7 @@ static const struct config_form persona_form = {
 static const struct config_form tool_form = {
 	.valid = tool_valid, .what = "the name of a tool", .ascii = true};
 static const struct config_form policy_form = {
-	.valid = is_policy, .what = "the name of a policy or the path of a file"};
+	.valid = clearance_is_policy, .what = "the name of a policy or the path of a file"};
 
 /* A path is relative to the directory of the file that has it. */
 static void read_policy(struct config_reader *r, const struct config_field *f, const char *key,

@@ -59,7 +59,7 @@ static char *marks_folder(struct arena *a)
 								: path_join(a, state, "clearances");
 }
 
-static char *mark_of(struct arena *a, const char *marks, struct str folder)
+static char *clearance_find_mark_of(struct arena *a, const char *marks, struct str folder)
 {
 	char name[DIGEST_TEXT];
 
@@ -75,7 +75,7 @@ void clearance_mark(struct arena *a, const char *folder)
 
 	if (!marks)
 		return;
-	mark = mark_of(a, marks, str_of(folder));
+	mark = clearance_find_mark_of(a, marks, str_of(folder));
 	if (path_exists(mark) || path_mkdirs(marks, &ignored) < 0)
 		return;
 	fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -92,7 +92,7 @@ char *clearance_marked(struct arena *a, const char *folder)
 	if (!marks || access(marks, F_OK) != 0)
 		return NULL;
 	while (path.n > 1) {
-		char *mark = mark_of(a, marks, path);
+		char *mark = clearance_find_mark_of(a, marks, path);
 
 		if (is_there(mark))
 			return mark;

@@ -7,7 +7,7 @@ enum { POLICY_MAX = 256 << 10 };
 static const struct policy_limits usual = {
 	.timeout_s = 600, .file_size = (uint64_t)4 << 30, .open_files = 4096};
 
-static int by_name(const void *name, const void *item)
+static int policy_by_name(const void *name, const void *item)
 {
 	const struct str *want = name;
 	const char *text = *(const char *const *)item;
@@ -21,11 +21,11 @@ bool texts_have(const struct texts *t, struct str text)
 	/* strncmp() would stop at a NUL of the text. */
 	if (!t->n || !text.n || memchr(text.p, '\0', text.n))
 		return false;
-	return bsearch(&text, t->p, t->n, sizeof(*t->p), by_name) != NULL;
+	return bsearch(&text, t->p, t->n, sizeof(*t->p), policy_by_name) != NULL;
 }
 
 /* What file a policy without a name gets its name from. */
-static const char *name_of(struct arena *a, const char *file)
+static const char *policy_name_of(struct arena *a, const char *file)
 {
 	struct str base = path_base(file);
 
@@ -51,11 +51,11 @@ int policy_parse(
 			yaml_get(map, "hosts")->col,
 			"'hosts' has no effect with 'network: host': remove one of them");
 	if (!out->name)
-		out->name = name_of(a, file);
+		out->name = policy_name_of(a, file);
 	return 0;
 }
 
-static bool is_path(const char *name)
+static bool policy_is_path(const char *name)
 {
 	return strchr(name, '/') || str_ends(str_of(name), ".yaml") ||
 	       str_ends(str_of(name), ".yml");
@@ -80,7 +80,7 @@ int policy_load(struct arena *a, const char *name, struct policy *out, struct er
 	if (shipped.p)
 		return policy_parse(
 			a, arena_printf(a, "policies/%s.yaml", name), shipped, out, err);
-	if (!is_path(name))
+	if (!policy_is_path(name))
 		return fault_of_name(name, err);
 	if (sys_read_file(&text, name, POLICY_MAX, &missing, err) < 0) {
 		if (missing)

@@ -18,7 +18,7 @@ static const char *real_from(struct arena *a, const char *dir, const char *path)
 }
 
 /* A small file that is no link, NUL-ended; p == NULL: it is not such a file. */
-static struct str text_of(struct arena *a, const char *dir, const char *name)
+static struct str root_text_of(struct arena *a, const char *dir, const char *name)
 {
 	CLEANUP(base_close)
 	int fd = open(path_join(a, dir, name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
@@ -36,9 +36,9 @@ static struct str text_of(struct arena *a, const char *dir, const char *name)
 }
 
 /* Its one line; NULL: it is not such a file. */
-static char *line_of(struct arena *a, const char *dir, const char *name)
+static char *root_line_of(struct arena *a, const char *dir, const char *name)
 {
-	struct str text = text_of(a, dir, name);
+	struct str text = root_text_of(a, dir, name);
 
 	while (text.n && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == '\r'))
 		text.n--;
@@ -53,7 +53,7 @@ static const char *git_target(struct arena *a, const char *dir)
 
 	if (readlink(path_join(a, dir, ".git"), to, sizeof(to)) >= 0)
 		return real_from(a, dir, ".git");
-	line = str_of(line_of(a, dir, ".git"));
+	line = str_of(root_line_of(a, dir, ".git"));
 	if (!str_starts(line, "gitdir: "))
 		return NULL;
 	return real_from(a, dir, line.p + strlen("gitdir: "));
@@ -78,8 +78,8 @@ static bool is_linked(struct arena *a, const struct root *r, const char *git, co
 {
 	static const char *const own[] = {"HEAD", "commondir", "gitdir", NULL};
 	static const char *const shared[] = {"HEAD", "objects", "refs", NULL};
-	const char *to = has_all(a, git, own) ? line_of(a, git, "commondir") : NULL;
-	const char *back = to ? line_of(a, git, "gitdir") : NULL;
+	const char *to = has_all(a, git, own) ? root_line_of(a, git, "commondir") : NULL;
+	const char *back = to ? root_line_of(a, git, "gitdir") : NULL;
 	struct str above;
 
 	*common = to ? real_from(a, git, to) : NULL;
@@ -115,7 +115,7 @@ static bool is_submodule(struct arena *a, const struct root *r, const char *git)
 	const char *back = NULL;
 
 	if (has_all(a, git, own))
-		back = worktree_setting(a, text_of(a, git, "config"));
+		back = worktree_setting(a, root_text_of(a, git, "config"));
 	back = back ? real_from(a, git, back) : NULL;
 	return back && strcmp(back, r->path) == 0;
 }

@@ -63,7 +63,7 @@ static bool takes_value(const char *program, const char *option)
 }
 
 /* The index of the next word after `at` that is no option; n: none. */
-static size_t next_word(const char *const *words, size_t n, size_t at)
+static size_t policy_rules_next_word(const char *const *words, size_t n, size_t at)
 {
 	for (at++; at < n; at++) {
 		if (!words[at] || words[at][0] != '-')
@@ -124,7 +124,7 @@ static bool describes(struct str rule, const char *const *words, size_t n)
 				return false;
 			continue;
 		}
-		at = next_word(words, n, at);
+		at = policy_rules_next_word(words, n, at);
 		if (at >= n || !words[at] || !is_alternative(token, words[at]))
 			return false;
 	}

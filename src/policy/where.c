@@ -57,25 +57,25 @@ struct trail {
 	char fault[160];
 };
 
-static int fault(struct trail *t, const char *text)
+static int where_fault(struct trail *t, const char *text)
 {
 	(void)snprintf(t->fault, sizeof(t->fault), "%s", text);
 	return -1;
 }
 
 /* What does not exist, behind the deepest directory that does. */
-static int add_missing(struct trail *t, struct str rest)
+static int where_add_missing(struct trail *t, struct str rest)
 {
 	size_t n = strlen(t->real);
 	struct str part;
 
 	while (path_part(&rest, &part)) {
 		if (str_is(part, ".."))
-			return fault(t, "'..' behind what does not exist");
+			return where_fault(t, "'..' behind what does not exist");
 		if (str_is(part, "."))
 			continue;
 		if (n + part.n + 2 > sizeof(t->real))
-			return fault(t, "path that is too long");
+			return where_fault(t, "path that is too long");
 		n = (size_t)snprintf(t->real + (n > 1 ? n : 0), sizeof(t->real) - n, "/%.*s",
 			    (int)part.n, part.p) +
 		    (n > 1 ? n : 0);
@@ -102,7 +102,7 @@ static void cut_slashes(char *text, size_t *n)
 		text[--*n] = '\0';
 }
 
-static int follow(const struct root *r, struct str cwd, struct str path, struct trail *t)
+static int where_follow(const struct root *r, struct str cwd, struct str path, struct trail *t)
 {
 	bool absolute = path.n && path.p[0] == '/';
 	char text[PATH_MAX], whole[PATH_MAX];
@@ -111,12 +111,12 @@ static int follow(const struct root *r, struct str cwd, struct str path, struct 
 
 	*t = (struct trail){0};
 	if (path.n && memchr(path.p, '\0', path.n))
-		return fault(t, "path with a NUL byte");
+		return where_fault(t, "path with a NUL byte");
 	n = (size_t)snprintf(whole, sizeof(whole), "%s%s%.*s%s%.*s", absolute ? "" : r->path,
 		absolute ? "" : "/", absolute ? 0 : (int)cwd.n, cwd.p ? cwd.p : "",
 		absolute ? "" : "/", (int)path.n, path.p ? path.p : "");
 	if (n >= sizeof(whole))
-		return fault(t, "path that is too long");
+		return where_fault(t, "path that is too long");
 	memcpy(text, whole, n + 1);
 	t->exists = true;
 	for (unsigned parts = 0; !realpath(text, t->real); parts++) {
@@ -130,26 +130,26 @@ static int follow(const struct root *r, struct str cwd, struct str path, struct 
 		}
 		cut_slashes(text, &n);
 		if (lstat(text, &st) == 0)
-			return fault(t, "link to a file that does not exist");
+			return where_fault(t, "link to a file that does not exist");
 		t->exists = false;
 		while (n > 1 && text[n - 1] != '/')
 			text[--n] = '\0';
 		if (parts == PARTS_MAX)
-			return fault(t, "path of too many parts that do not exist");
+			return where_fault(t, "path of too many parts that do not exist");
 	}
 	if (is_kernels(text, t->real))
-		return fault(t, "file of the kernel's own");
+		return where_fault(t, "file of the kernel's own");
 	if (stat(t->real, &t->st) < 0)
-		return fault(t, "path that cannot be followed");
+		return where_fault(t, "path that cannot be followed");
 	if (t->exists && (S_ISCHR(t->st.st_mode) || S_ISBLK(t->st.st_mode)))
-		return fault(t, "device");
-	return t->exists ? 0 : add_missing(t, str_of(whole + n));
+		return where_fault(t, "device");
+	return t->exists ? 0 : where_add_missing(t, str_of(whole + n));
 }
 
 /* ---- what is protected ---- */
 
 /* On some file systems `.GIT` is the same directory. */
-static bool has_name(struct str rel, const char **by)
+static bool where_has_name(struct str rel, const char **by)
 {
 	struct str part;
 
@@ -173,7 +173,7 @@ static bool meets(const struct root *r, struct str rel, const char *kept)
 		kept += 2;
 	if (path_below(rel, str_of(kept), &rest))
 		return true;
-	return follow(r, STR(""), str_of(kept), &t) == 0 &&
+	return where_follow(r, STR(""), str_of(kept), &t) == 0 &&
 	       path_below(str_of(t.real), str_of(r->path), &real) && real.n &&
 	       path_below(rel, real, &rest);
 }
@@ -183,7 +183,7 @@ static bool is_guarded(
 {
 	struct str rest;
 
-	if (has_name(rel, by))
+	if (where_has_name(rel, by))
 		return true;
 	for (size_t i = 0; guarded_names[i]; i++)
 		if (meets(r, rel, *by = guarded_names[i]))
@@ -235,7 +235,7 @@ int where(struct arena *a, const struct root *r, const struct policy *p, struct 
 	*out = (struct place){.full = arena_str(a, path), .exists = true, .outside = true};
 	if (is_device(path, access))
 		return 0;
-	if (follow(r, cwd, path, &t) < 0)
+	if (where_follow(r, cwd, path, &t) < 0)
 		return deny_word(v, RULE_PATH_OUTSIDE, at, path, arena_str(a, str_of(t.real)), "%s",
 			t.fault);
 	full = arena_str(a, str_of(t.real));

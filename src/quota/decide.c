@@ -173,7 +173,7 @@ static bool at_head(const struct ask *k)
 
 /* ---- outcomes ---- */
 
-static void wait_until(struct ask *k, int64_t until, const char *blocked_by, const char *why)
+static void decide_wait_until(struct ask *k, int64_t until, const char *blocked_by, const char *why)
 {
 	k->out->verdict = QUOTA_WAIT;
 	k->out->until = until;
@@ -230,7 +230,7 @@ static const char *cost_text(const struct ask *k, const char *cap)
 		strcmp(cap, "costBudget") == 0 ? (double)cost_reserved(k) / 1e6 : 0);
 }
 
-static void deny(struct ask *k)
+static void decide_deny(struct ask *k)
 {
 	const char *cap = any_per_token(k) ? cost_cap(k) : NULL;
 
@@ -262,9 +262,9 @@ static void decide_now(struct ask *k)
 	contend(k);
 	t = earliest(k, false);
 	if (t && t - k->r->now <= QUOTA_WAIT_NOW_S)
-		wait_until(k, t, "hardCap", hard_cap_text(k));
+		decide_wait_until(k, t, "hardCap", hard_cap_text(k));
 	else
-		deny(k);
+		decide_deny(k);
 }
 
 /* An estimate over the whole cap fits at no time, so no wait would end. */
@@ -276,9 +276,9 @@ static void decide_quota_permitting(struct ask *k)
 		return;
 	t = earliest(k, false);
 	if (t)
-		wait_until(k, t, "hardCap", hard_cap_text(k));
+		decide_wait_until(k, t, "hardCap", hard_cap_text(k));
 	else
-		deny(k);
+		decide_deny(k);
 }
 
 static bool off_peak_now(const struct ask *k)
@@ -322,7 +322,7 @@ static void decide_off_peak(struct ask *k)
 	}
 	fits = only_per_token(k) ? next : earliest(k, true);
 	if (fits && fits - waits_since(k) <= k->r->max_wait_s) {
-		wait_until(k, fits, "off-peak", "it is scheduled for off-peak hours");
+		decide_wait_until(k, fits, "off-peak", "it is scheduled for off-peak hours");
 		return;
 	}
 	clock_text(next, text);
@@ -372,11 +372,12 @@ bool quota_decide_limit(struct ask *k)
 	if (!e->limit_until)
 		return false;
 	if (now < e->limit_until) {
-		wait_until(k, e->limit_until, "limit", "the account has reached its usage limit");
+		decide_wait_until(
+			k, e->limit_until, "limit", "the account has reached its usage limit");
 		return true;
 	}
 	if (e->probe && strcmp(e->probe, k->r->action) != 0 && probe_works(k)) {
-		wait_until(k, now + QUOTA_PROBE_S, "limit",
+		decide_wait_until(k, now + QUOTA_PROBE_S, "limit",
 			"another action tries out whether the usage limit is reset");
 		return true;
 	}

@@ -105,7 +105,7 @@ static struct quota_window *window_of(struct quota_entry *e, const struct quota_
 	return NULL;
 }
 
-static bool is_over(const struct quota_request *r, const struct quota_hold *h)
+static bool quota_ledger_is_over(const struct quota_request *r, const struct quota_hold *h)
 {
 	return r->item && str_starts(str_of(h->action), r->item) &&
 	       (!r->action || strcmp(h->action, r->action) != 0 || h->begun != r->begun) &&
@@ -120,7 +120,7 @@ static void end_over(struct arena *a, const struct quota_request *r, struct quot
 		const struct quota_hold h = e->holds.items[i];
 		struct quota_window *w = window_of(e, &h);
 
-		if (!is_over(r, &h))
+		if (!quota_ledger_is_over(r, &h))
 			continue;
 		vec_remove(&e->holds, i);
 		if (w) {
@@ -176,7 +176,7 @@ static bool begin_again(struct ask *k, struct quota_hold *h)
 }
 
 /* The decision, with its change of the entry in memory. */
-static int decide(struct ask *k, struct error *err)
+static int quota_ledger_decide(struct ask *k, struct error *err)
 {
 	const struct quota_request *r = k->r;
 	int64_t since = r->now;
@@ -208,14 +208,14 @@ static int decide_new(
 	k->out->output = estimate.output;
 	k->tokens = estimate.input + estimate.output;
 	note_pipeline(k->arena, r, k->entry, &k->out->events);
-	if (decide(k, err) < 0)
+	if (quota_ledger_decide(k, err) < 0)
 		return -1;
 	if (changed)
 		quota_change_put(c, record->key, estimate_text(k->arena, r, record));
 	return 0;
 }
 
-static int admit(struct arena *a, struct quota *q, const struct quota_request *r,
+static int quota_ledger_admit(struct arena *a, struct quota *q, const struct quota_request *r,
 	struct quota_decision *out, struct error *err)
 {
 	struct estimate_record record;
@@ -247,7 +247,7 @@ int quota_admit(struct arena *a, struct quota *q, const struct quota_request *r,
 	*out = (struct quota_decision){.verdict = QUOTA_GRANTED};
 	if (!r->n_seats)
 		return 0;
-	if (admit(a, q, r, out, err) == 0)
+	if (quota_ledger_admit(a, q, r, out, err) == 0)
 		return 0;
 	quota_release_events(&out->events);
 	return -1;
@@ -390,8 +390,9 @@ static void describe_done(const struct quota_done *d, struct quota_settled *out)
 }
 
 /* What was used unreported teaches the estimate nothing. */
-static void learn(struct arena *a, const struct quota_request *r, const struct quota_usage *u,
-	const struct booking *b, struct estimate_record *record, struct quota_settled *out)
+static void quota_ledger_learn(struct arena *a, const struct quota_request *r,
+	const struct quota_usage *u, const struct booking *b, struct estimate_record *record,
+	struct quota_settled *out)
 {
 	if (u->input >= 0)
 		estimate_add(a, r, record, &(struct quota_sample){u->input, u->output, b->at},
@@ -421,7 +422,7 @@ static int correct(struct arena *a, struct quota *q, const struct quota_request 
 	d->charge = charge;
 	d->estimated = false;
 	describe_done(d, out);
-	learn(a, r, u, &b, record, out);
+	quota_ledger_learn(a, r, u, &b, record, out);
 	quota_change_put(&change, key, done_text(a, d, r->now));
 	quota_change_put(&change, record->key, estimate_text(a, r, record));
 	return entry_commit(a, q, r, e, &change, err);
@@ -445,7 +446,7 @@ static int settle_again(struct arena *a, struct quota *q, const struct quota_req
 	return 0;
 }
 
-static int settle(struct arena *a, struct quota *q, const struct quota_request *r,
+static int quota_ledger_settle(struct arena *a, struct quota *q, const struct quota_request *r,
 	const struct quota_usage *u, struct quota_settled *out, struct error *err)
 {
 	struct estimate_record record;
@@ -469,7 +470,7 @@ static int settle(struct arena *a, struct quota *q, const struct quota_request *
 		return -1;
 	find_booking(a, &entry, r, u, out, &b);
 	book(r, u, out, &b);
-	learn(a, r, u, &b, &record, out);
+	quota_ledger_learn(a, r, u, &b, &record, out);
 	note_pipeline(a, r, &entry, &out->events);
 	entry_forget_wait(&entry, r->action);
 	end_probe(&entry, r->action);
@@ -487,7 +488,7 @@ int quota_settle(struct arena *a, struct quota *q, const struct quota_request *r
 	const struct quota_usage *u, struct quota_settled *out, struct error *err)
 {
 	*out = (struct quota_settled){0};
-	if (settle(a, q, r, u, out, err) == 0)
+	if (quota_ledger_settle(a, q, r, u, out, err) == 0)
 		return 0;
 	quota_release_events(&out->events);
 	return -1;

@@ -23,7 +23,7 @@ struct hours {
 	unsigned days; /* bit 0: Sunday */
 };
 
-static unsigned days_of(const char *text)
+static unsigned off_peak_days_of(const char *text)
 {
 	static const char *const names[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", NULL};
 	struct str rest = str_of(text), day;
@@ -44,7 +44,7 @@ static struct hours hours_of(const struct off_peak_window *w)
 	size_t n = number_digits(str_of(w->hours), &from);
 
 	(void)number_digits(str_of(w->hours + n + 1), &to);
-	return (struct hours){(int)from, (int)to, days_of(w->days)};
+	return (struct hours){(int)from, (int)to, off_peak_days_of(w->days)};
 }
 
 static bool within(const struct hours *h, const struct tm *tm)

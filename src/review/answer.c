@@ -172,7 +172,7 @@ void classifier_read_answer(struct arena *a, const char *raw, struct review_deci
 
 #define CLASSIFIER_SCHEMA "schemas/artifacts/classifier.schema.json#v1"
 
-static json *words_of(const bool set[REVIEWERS])
+static json *review_answer_words_of(const bool set[REVIEWERS])
 {
 	json *list = json_array();
 
@@ -192,19 +192,19 @@ static json *texts_of(const char *const texts[REVIEWERS])
 	return map;
 }
 
-static bool has_text(const char *const texts[REVIEWERS])
+static bool review_answer_has_text(const char *const texts[REVIEWERS])
 {
 	return texts[REVIEW_TESTING] || texts[REVIEW_CRITIC] || texts[REVIEW_SECURITY];
 }
 
 static json *put_classification(json *j, const struct classification *c)
 {
-	return JSON_ADD(j, JSON_VALUE("reviewers", words_of(c->chosen)),
+	return JSON_ADD(j, JSON_VALUE("reviewers", review_answer_words_of(c->chosen)),
 		JSON_VALUE("rationale", texts_of(c->rationale)),
 		JSON_BOOL("confident", c->confident), JSON_NUMBER("confidence", c->confidence),
-		JSON_IF(has_text(c->model_override),
+		JSON_IF(review_answer_has_text(c->model_override),
 			JSON_VALUE("modelOverride", texts_of(c->model_override))),
-		JSON_IF(has_text(c->harness_override),
+		JSON_IF(review_answer_has_text(c->harness_override),
 			JSON_VALUE("harnessOverride", texts_of(c->harness_override))));
 }
 
@@ -219,7 +219,7 @@ json *review_decision_json(const struct review_decision *d)
 		JSON_BOOL("fellOpen", d->open != NOT_OPEN),
 		JSON_TEXT("fellOpenReason", fell_open_word(d->open)),
 		JSON_TEXT("rawOutput", raw.s ? raw.s : d->raw), JSON_TEXT("parseError", d->fault),
-		JSON_VALUE("addedByRules", words_of(d->added_by_rules)));
+		JSON_VALUE("addedByRules", review_answer_words_of(d->added_by_rules)));
 }
 
 static json *stats_json(const struct change_stats *s)

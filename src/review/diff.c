@@ -35,13 +35,13 @@ static inline void diff_reader_release(struct diff_reader *r)
 	buf_release(&r->in);
 }
 
-static int fault(const struct diff_reader *r, const char *what)
+static int diff_fault(const struct diff_reader *r, const char *what)
 {
 	return error_at(r->err, r->name, r->line, 1, "%s", what);
 }
 
 /* Without its newline; a CR is part of the line. */
-static bool next_line(struct diff_reader *r, struct str *line)
+static bool diff_next_line(struct diff_reader *r, struct str *line)
 {
 	const char *end;
 
@@ -54,7 +54,7 @@ static bool next_line(struct diff_reader *r, struct str *line)
 	return true;
 }
 
-static bool skip(struct str *s, const char *prefix)
+static bool diff_skip(struct str *s, const char *prefix)
 {
 	if (!str_starts(*s, prefix))
 		return false;
@@ -109,7 +109,7 @@ static bool unquote(struct str *text, struct buf *out)
 
 static const char *less_prefix(struct arena *a, struct str name, const char *prefix)
 {
-	bool good = skip(&name, prefix) && name.n && !memchr(name.p, '\0', name.n);
+	bool good = diff_skip(&name, prefix) && name.n && !memchr(name.p, '\0', name.n);
 
 	return good ? arena_dup(a, name) : NULL;
 }
@@ -134,7 +134,7 @@ static const char *quoted_pair(struct arena *a, struct str text)
 {
 	const char *old = cut_name(a, &text, "a/"), *new;
 
-	if (!old || !str_starts(text, " \"") || !skip(&text, " "))
+	if (!old || !str_starts(text, " \"") || !diff_skip(&text, " "))
 		return NULL;
 	new = cut_name(a, &text, "b/");
 	return new && !text.n &&strcmp(old, new) == 0 ? old : NULL;
@@ -160,13 +160,13 @@ static const char *header_name(struct arena *a, struct str text)
 
 /* ---- paths ---- */
 
-static void add_path(struct diff_reader *r, const char *path)
+static void diff_add_path(struct diff_reader *r, const char *path)
 {
 	vec_push_in(r->arena, &r->paths, path);
 	vec_push_in(r->arena, &r->traits, r->file.traits);
 }
 
-static bool same(const char *a, const char *b)
+static bool diff_same(const char *a, const char *b)
 {
 	return strcmp(a, b) == 0;
 }
@@ -178,7 +178,7 @@ static int agree(struct diff_reader *r, bool is_new, const char *now)
 
 	if (!*known)
 		*known = now;
-	return same(*known, now) ? 0 : fault(r, "the name differs from the lines above");
+	return diff_same(*known, now) ? 0 : diff_fault(r, "the name differs from the lines above");
 }
 
 /* Adds the names of the file that ends here. */
@@ -196,14 +196,14 @@ static int end_file(struct diff_reader *r)
 	if (!f->old)
 		return error_at(
 			r->err, r->name, f->line, 1, "the names of this file cannot be determined");
-	if (f->both && (!same(f->old, f->both) || !same(f->new, f->both)))
+	if (f->both && (!diff_same(f->old, f->both) || !diff_same(f->new, f->both)))
 		return error_at(r->err, r->name, f->line, 1,
 			"this line and those below it name different files");
 	if (r->paths.n >= DIFF_FILES_MAX)
-		return fault(r, "more than 100000 files");
-	add_path(r, f->old);
-	if (!same(f->old, f->new))
-		add_path(r, f->new);
+		return diff_fault(r, "more than 100000 files");
+	diff_add_path(r, f->old);
+	if (!diff_same(f->old, f->new))
+		diff_add_path(r, f->new);
 	r->whitespace_only = r->whitespace_only && f->whitespace_only && f->blocks;
 	return 0;
 }
@@ -212,7 +212,7 @@ static int end_file(struct diff_reader *r)
 
 enum { LINES_MAX = 100000000 };
 
-static bool number(struct str *s, int64_t *n)
+static bool diff_number(struct str *s, int64_t *n)
 {
 	uint64_t value;
 	size_t digits = number_digits(*s, &value);
@@ -225,19 +225,20 @@ static bool number(struct str *s, int64_t *n)
 }
 
 /* `-12,3`; the number of lines is 1 if it is missing. */
-static bool range(struct str *s, const char *sign, int64_t *lines)
+static bool diff_range(struct str *s, const char *sign, int64_t *lines)
 {
 	int64_t first;
 
-	if (!skip(s, sign) || !number(s, &first))
+	if (!diff_skip(s, sign) || !diff_number(s, &first))
 		return false;
 	*lines = 1;
-	return !skip(s, ",") || number(s, lines);
+	return !diff_skip(s, ",") || diff_number(s, lines);
 }
 
 static bool ranges(struct str s, int64_t *old, int64_t *new)
 {
-	return range(&s, "-", old) && skip(&s, " ") && range(&s, "+", new) && str_starts(s, " @@");
+	return diff_range(&s, "-", old) && diff_skip(&s, " ") && diff_range(&s, "+", new) &&
+	       str_starts(s, " @@");
 }
 
 /* A line that may begin, end or continue a string over several lines, where whitespace counts. */
@@ -306,9 +307,10 @@ static int take_hunk_line(struct diff_reader *r, struct str line, int64_t *old, 
 	case '\\':
 		return 0;
 	default:
-		return fault(r, "a line of a hunk must begin with a space, '+', '-' or '\\'");
+		return diff_fault(r, "a line of a hunk must begin with a space, '+', '-' or '\\'");
 	}
-	return *old < 0 || *new < 0 ? fault(r, "the hunk has more lines than its header says") : 0;
+	return *old < 0 || *new < 0 ? diff_fault(r, "the hunk has more lines than its header says")
+				    : 0;
 }
 
 static int take_hunk(struct diff_reader *r, struct str text)
@@ -317,15 +319,15 @@ static int take_hunk(struct diff_reader *r, struct str text)
 	struct str line;
 
 	if (!r->file.sides || !ranges(text, &old, &new))
-		return fault(r, "invalid hunk header");
+		return diff_fault(r, "invalid hunk header");
 	while (old > 0 || new > 0) {
-		if (!next_line(r, &line))
-			return fault(r, "the diff ends within a hunk");
+		if (!diff_next_line(r, &line))
+			return diff_fault(r, "the diff ends within a hunk");
 		if (take_hunk_line(r, line, &old, &new) < 0)
 			return -1;
 	}
 	if (str_starts(r->rest, "\\ ")) /* `\ No newline at end of file` */
-		(void)next_line(r, &line);
+		(void)diff_next_line(r, &line);
 	end_block(r);
 	return 0;
 }
@@ -343,9 +345,9 @@ static int skip_binary(struct diff_reader *r)
 	struct str line;
 
 	while (r->rest.n && !str_starts(r->rest, "diff --git ")) {
-		(void)next_line(r, &line);
+		(void)diff_next_line(r, &line);
 		if (!binary_line(line))
-			return fault(r, "unknown line");
+			return diff_fault(r, "unknown line");
 	}
 	return 0;
 }
@@ -367,8 +369,8 @@ static int take_side(struct diff_reader *r, struct str text)
 		text.n--;
 	name = cut_name(r->arena, &text, is_new ? "b/" : "a/");
 	if (!name || text.n)
-		return fault(r, "unknown name: it must begin with 'a/' or 'b/' "
-				"(git diff without --no-prefix)");
+		return diff_fault(r, "unknown name: it must begin with 'a/' or 'b/' "
+				     "(git diff without --no-prefix)");
 	return agree(r, is_new, name);
 }
 
@@ -377,22 +379,22 @@ static int take_moved(struct diff_reader *r, struct str text)
 	const char *name = cut_name(r->arena, &text, "");
 
 	if (!name || text.n)
-		return fault(r, "unknown name");
+		return diff_fault(r, "unknown name");
 	r->file.both = NULL; /* the two names of the first line differ */
 	r->file.whitespace_only = false;
 	return agree(r, r->arg, name);
 }
 
 /* Six octal digits. */
-static int take_mode(struct diff_reader *r, struct str text)
+static int diff_take_mode(struct diff_reader *r, struct str text)
 {
 	unsigned mode = 0;
 
 	if (text.n != 6)
-		return fault(r, "unknown mode");
+		return diff_fault(r, "unknown mode");
 	for (size_t i = 0; i < text.n; i++) {
 		if (!octal(text.p[i]))
-			return fault(r, "unknown mode");
+			return diff_fault(r, "unknown mode");
 		mode = mode * 8 + (unsigned)(text.p[i] - '0');
 	}
 	r->file.traits |= r->arg;
@@ -402,7 +404,7 @@ static int take_mode(struct diff_reader *r, struct str text)
 	else if ((mode & 0170000) == 0160000)
 		r->file.traits |= TRAIT_SUBMODULE;
 	else if ((mode & 0170000) != 0100000)
-		return fault(r, "unknown mode");
+		return diff_fault(r, "unknown mode");
 	else if (mode & 0111)
 		r->file.traits |= TRAIT_EXECUTABLE;
 	return 0;
@@ -413,7 +415,7 @@ static int take_index(struct diff_reader *r, struct str text)
 {
 	size_t blank = str_find(text, STR(" "));
 
-	return blank < text.n ? take_mode(r, str_sub(text, blank + 1, text.n)) : 0;
+	return blank < text.n ? diff_take_mode(r, str_sub(text, blank + 1, text.n)) : 0;
 }
 
 static int take_trait(struct diff_reader *r, struct str text)
@@ -426,7 +428,7 @@ static int take_trait(struct diff_reader *r, struct str text)
 static int take_patch(struct diff_reader *r, struct str text)
 {
 	if (text.n)
-		return fault(r, "unknown line");
+		return diff_fault(r, "unknown line");
 	r->file.traits |= TRAIT_BINARY;
 	return skip_binary(r);
 }
@@ -440,10 +442,10 @@ static const struct {
 	{"--- ", "", take_side, false},
 	{"+++ ", "", take_side, true},
 	{"@@ ", "", take_hunk, 0},
-	{"new file mode ", "", take_mode, 0},
-	{"deleted file mode ", "", take_mode, 0},
-	{"old mode ", "", take_mode, TRAIT_MODE},
-	{"new mode ", "", take_mode, TRAIT_MODE},
+	{"new file mode ", "", diff_take_mode, 0},
+	{"deleted file mode ", "", diff_take_mode, 0},
+	{"old mode ", "", diff_take_mode, TRAIT_MODE},
+	{"new mode ", "", diff_take_mode, TRAIT_MODE},
 	{"similarity index ", "%", take_trait, 0},
 	{"dissimilarity index ", "%", take_trait, 0},
 	{"rename from ", "", take_moved, false},
@@ -460,10 +462,10 @@ static int take_header(struct diff_reader *r, struct str line)
 		struct str text = line;
 
 		r->arg = headers[i].arg;
-		if (skip(&text, headers[i].begins) && str_ends(text, headers[i].ends))
+		if (diff_skip(&text, headers[i].begins) && str_ends(text, headers[i].ends))
 			return headers[i].take(r, text);
 	}
-	return fault(r, "unknown line");
+	return diff_fault(r, "unknown line");
 }
 
 static int begin_file(struct diff_reader *r, struct str names)
@@ -476,15 +478,15 @@ static int begin_file(struct diff_reader *r, struct str names)
 	return 0;
 }
 
-static int take_line(struct diff_reader *r, struct str line)
+static int diff_take_line(struct diff_reader *r, struct str line)
 {
-	if (skip(&line, "diff --git "))
+	if (diff_skip(&line, "diff --git "))
 		return begin_file(r, line);
 	if (str_starts(line, "diff --cc ") || str_starts(line, "diff --combined "))
-		return fault(r,
+		return diff_fault(r,
 			"the combined diff of a merge is not supported: compare with one parent");
 	if (!r->in_file)
-		return fault(r, "not the output of 'git diff'");
+		return diff_fault(r, "not the output of 'git diff'");
 	return take_header(r, line);
 }
 
@@ -499,8 +501,8 @@ int review_diff_read(struct arena *a, const char *name, struct str text, struct 
 	*out = (struct change_stats){0};
 	if (text.n > DIFF_MAX)
 		return error_at(err, name, 1, 1, "over %d MiB", DIFF_MAX >> 20);
-	while (next_line(&r, &line))
-		if (take_line(&r, line) < 0)
+	while (diff_next_line(&r, &line))
+		if (diff_take_line(&r, line) < 0)
 			return -1;
 	if (end_file(&r) < 0)
 		return -1;
@@ -539,7 +541,7 @@ static int check_base(const char *base, struct error *err)
 		"core.attributesFile=/dev/null"
 
 /* Ignores `shallow`, as an agent in the repository can write it. */
-static int run_git(
+static int diff_run_git(
 	const char *repo, const char *const *argv, struct buf *out, int *status, struct error *err)
 {
 	static const char *const env[] = {
@@ -562,7 +564,7 @@ static int find_id(struct arena *a, const char *repo, const char *const *argv,
 	struct str text;
 	int status = 0;
 
-	if (run_git(repo, argv, &out, &status, err) < 0)
+	if (diff_run_git(repo, argv, &out, &status, err) < 0)
 		return -1;
 	text = str_trim(buf_str(&out));
 	*id = arena_dup(a, text);
@@ -603,7 +605,7 @@ static int print_diff(struct arena *a, const char *repo, const char *const ids[2
 		arena_printf(a, "--unified=%d", lines), "--inter-hunk-context=0", "--full-index",
 		"--diff-algorithm=myers", ids[0], ids[1], "--", NULL};
 
-	return run_git(repo, argv, out, NULL, err);
+	return diff_run_git(repo, argv, out, NULL, err);
 }
 
 /* Decides `whitespace_only` from whole files; a change too large for that is not. */

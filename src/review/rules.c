@@ -102,7 +102,7 @@ enum { PATH_LENGTH_MAX = 4096, PATH_SHOWN = 120 };
 
 #define IN(list, test, text) any((list), COUNT(list), (test), (text))
 
-static bool contains(struct str text, const char *word)
+static bool review_rules_contains(struct str text, const char *word)
 {
 	return str_find(text, str_of(word)) < text.n;
 }
@@ -126,7 +126,7 @@ static bool letter(char c)
 	return upper(c) || (c >= 'a' && c <= 'z');
 }
 
-static struct str base_of(struct str path)
+static struct str review_rules_base_of(struct str path)
 {
 	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 
@@ -134,7 +134,7 @@ static struct str base_of(struct str path)
 }
 
 /* Cuts the next component off. */
-static bool next_part(struct str *rest, struct str *part)
+static bool review_rules_next_part(struct str *rest, struct str *part)
 {
 	size_t end = str_find(*rest, STR("/"));
 
@@ -150,9 +150,9 @@ static bool next_part(struct str *rest, struct str *part)
 
 static bool some_directory(struct str path, const char *const *list, size_t n)
 {
-	struct str rest = str_sub(path, 0, path.n - base_of(path).n), part;
+	struct str rest = str_sub(path, 0, path.n - review_rules_base_of(path).n), part;
 
-	while (next_part(&rest, &part))
+	while (review_rules_next_part(&rest, &part))
 		if (any(list, n, str_is, part))
 			return true;
 	return false;
@@ -170,13 +170,13 @@ static bool plain_part(struct str part)
 	       part.p[part.n - 1] != ' ' && part.p[part.n - 1] != '.';
 }
 
-static bool plain(struct str path)
+static bool review_rules_plain(struct str path)
 {
 	struct str rest = path, part;
 
 	if (!path.n || path.n > PATH_LENGTH_MAX || path.p[path.n - 1] == '/')
 		return false;
-	while (next_part(&rest, &part))
+	while (review_rules_next_part(&rest, &part))
 		if (!plain_part(part))
 			return false;
 	return true;
@@ -220,7 +220,7 @@ static bool auth_words_of(struct str path, struct str low, bool camel)
 
 static bool auth_path(struct str path, struct str low)
 {
-	struct str base = base_of(low);
+	struct str base = review_rules_base_of(low);
 
 	return auth_words_of(path, low, true) || auth_words_of(path, low, false) ||
 	       IN(key_ends, str_ends, base) || IN(key_begins, str_starts, base);
@@ -228,7 +228,7 @@ static bool auth_path(struct str path, struct str low)
 
 static bool agent_path(struct str low)
 {
-	struct str base = base_of(low);
+	struct str base = review_rules_base_of(low);
 
 	return IN(agent_names, str_is, base) || IN(agent_ends, str_ends, base) ||
 	       IN(agent_begins, str_starts, base) || IN_DIRECTORY(agent_directories, low) ||
@@ -245,7 +245,7 @@ static bool pip_list(struct str base)
 
 static bool dependency_path(struct str path)
 {
-	struct str base = base_of(path);
+	struct str base = review_rules_base_of(path);
 
 	return IN(dependency_names, str_is, base) || IN(ci_names, str_is, base) ||
 	       IN(ci_begins, str_starts, path) || pip_list(base) ||
@@ -255,7 +255,7 @@ static bool dependency_path(struct str path)
 /* The file, or a directory above it, has a name that begins with a dot. */
 static bool hidden(struct str path)
 {
-	return str_starts(path, ".") || contains(path, "/.");
+	return str_starts(path, ".") || review_rules_contains(path, "/.");
 }
 
 /* Build tools read .txt and browsers run .svg: prose only by their directory or name. */
@@ -265,19 +265,19 @@ static bool txt_or_svg_is_docs(struct str low, struct str base)
 
 	if (!text && !str_ends(base, ".svg"))
 		return true;
-	if (text && IN(not_prose, contains, base))
+	if (text && IN(not_prose, review_rules_contains, base))
 		return false;
 	return IN_DIRECTORY(docs_directories, low) || (text && IN(prose_begins, str_starts, base));
 }
 
 static bool docs_path(struct str low)
 {
-	struct str base = base_of(low);
+	struct str base = review_rules_base_of(low);
 
 	return IN(docs_ends, str_ends, base) && !hidden(low) &&
 	       !IN(never_docs_begins, str_starts, base) && !IN(never_docs_ends, str_ends, base) &&
-	       !IN(code_inside, contains, base) && !IN_DIRECTORY(not_docs_directories, low) &&
-	       txt_or_svg_is_docs(low, base);
+	       !IN(code_inside, review_rules_contains, base) &&
+	       !IN_DIRECTORY(not_docs_directories, low) && txt_or_svg_is_docs(low, base);
 }
 
 /* An executable document, or a text that git treats as binary, is not what its name says. */
@@ -288,13 +288,13 @@ static bool disguised(struct str low, unsigned traits)
 	return traits & (TRAIT_EXECUTABLE | TRAIT_MODE) || (!binary && traits & TRAIT_BINARY);
 }
 
-static enum path_kind kind_of(struct str path, struct str low, unsigned traits)
+static enum path_kind review_rules_kind_of(struct str path, struct str low, unsigned traits)
 {
 	enum path_kind kind = PATH_OTHER;
 
 	if (auth_path(path, low))
 		return PATH_AUTH;
-	if (!plain(path) || traits & (TRAIT_SYMLINK | TRAIT_SUBMODULE))
+	if (!review_rules_plain(path) || traits & (TRAIT_SYMLINK | TRAIT_SUBMODULE))
 		return PATH_ODD;
 	if (agent_path(low))
 		return PATH_AGENT;
@@ -312,7 +312,7 @@ static enum path_kind path_kind(const char *path, unsigned traits)
 	buf_adds(&low, path);
 	for (size_t i = 0; i < low.len; i++)
 		low.s[i] = (char)tolower((unsigned char)low.s[i]);
-	return kind_of(str_of(path), buf_str(&low), traits);
+	return review_rules_kind_of(str_of(path), buf_str(&low), traits);
 }
 
 /* ---- the rules ---- */
@@ -381,7 +381,7 @@ static enum path_kind deciding_kind(const struct path_census *census)
 }
 
 /* Chooses the reviewers of the kind that `out` does not have; `added` may be NULL. */
-static void choose(struct arena *a, const struct path_census *census, enum path_kind k,
+static void review_rules_choose(struct arena *a, const struct path_census *census, enum path_kind k,
 	struct classification *out, bool *added)
 {
 	for (int r = 0; r < REVIEWERS; r++) {
@@ -405,7 +405,7 @@ void classifier_apply_rules(
 	if (!s->files || (s->whitespace_only && census.whitespace_ignored))
 		return;
 	out->confidence = rules[k].confidence;
-	choose(a, &census, k, out, NULL);
+	review_rules_choose(a, &census, k, out, NULL);
 	if (k == PATH_AUTH)
 		out->model_override[REVIEW_SECURITY] = "opus";
 }
@@ -420,7 +420,7 @@ void classifier_add_required(
 
 	for (size_t i = 0; i < COUNT(required); i++)
 		if (census.count[required[i]])
-			choose(a, &census, required[i], c, decision->added_by_rules);
+			review_rules_choose(a, &census, required[i], c, decision->added_by_rules);
 	if (census.count[PATH_AUTH] && !(model && strncmp(model, "opus", 4) == 0))
 		c->model_override[REVIEW_SECURITY] = "opus";
 }

@@ -32,7 +32,8 @@ static bool find_word(const json *event, void *data)
 
 /* The recorded answer of the action: an agent's command may have recorded it itself, and a tick of
  * another task may have used it already. */
-static int read_word(const struct context_file *f, const char *id, char *word, struct error *err)
+static int run_action_read_word(
+	const struct context_file *f, const char *id, char *word, struct error *err)
 {
 	CLEANUP(json_free) json *array = NULL;
 	const json *action;
@@ -51,7 +52,8 @@ static int read_word(const struct context_file *f, const char *id, char *word, s
 	return 0;
 }
 
-static int open_document(const struct run_item *r, struct context_file *f, struct error *err)
+static int run_action_open_document(
+	const struct run_item *r, struct context_file *f, struct error *err)
 {
 	if (context_open(f, r->call.context_file, CONTEXT_MUST_EXIST, err) < 0)
 		return -1;
@@ -60,7 +62,8 @@ static int open_document(const struct run_item *r, struct context_file *f, struc
 }
 
 /* Keeps the text under logs/ as ID-WHAT; NULL if it cannot. */
-static char *keep_text(struct context_file *f, const char *what, struct str text, struct error *err)
+static char *run_action_keep_text(
+	struct context_file *f, const char *what, struct str text, struct error *err)
 {
 	char *path;
 
@@ -95,7 +98,7 @@ const char *run_action_directory(const struct run_item *r, const json *action)
 enum { LAST_LINE_MAX = 200 };
 
 /* In short what a command said last, which mostly explains its end. */
-static const char *last_line(struct arena *a, struct str out)
+static const char *run_action_last_line(struct arena *a, struct str out)
 {
 	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 	struct secrets secrets = {0};
@@ -120,14 +123,14 @@ static int command_failed(const struct run_item *r, const struct run_action *p,
 	char how[64];
 
 	if (out.n && context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, &ignored) == 0)
-		log = keep_text(&f, "agent", out, &ignored);
+		log = run_action_keep_text(&f, "agent", out, &ignored);
 	if (end->timed_out)
 		(void)snprintf(how, sizeof(how), "took longer than %u s", p->turn->timeout_s);
 	else
 		(void)snprintf(how, sizeof(how), "ended with status %d", end->status);
 	return error_at(err, r->request->agents, p->turn->line, p->turn->col,
 		"the command for '%s' %s%s%s%s%s", id_of(p), how,
-		log ? ": " : " and printed nothing", log ? last_line(&a, out) : "",
+		log ? ": " : " and printed nothing", log ? run_action_last_line(&a, out) : "",
 		log ? "; its output is in " : "", log ? log : "");
 }
 
@@ -138,7 +141,7 @@ struct command_output {
 };
 
 /* An on_output function. */
-static bool take_output(void *data, bool errors, struct str piece)
+static bool run_action_take_output(void *data, bool errors, struct str piece)
 {
 	struct command_output *o = data;
 	size_t room = CONTEXT_MAX - o->out->len;
@@ -149,15 +152,15 @@ static bool take_output(void *data, bool errors, struct str piece)
 	return true;
 }
 
-static int run_command(struct arena *a, const struct run_item *r, const struct run_action *p,
-	struct buf *out, struct error *err)
+static int run_action_run_command(struct arena *a, const struct run_item *r,
+	const struct run_action *p, struct buf *out, struct error *err)
 {
 	const char *const argv[] = {"sh", "-e", "-c", p->turn->run, NULL};
 	struct command_output output = {.out = out};
 	struct process program = {.argv = argv,
 		.cwd = run_action_directory(r, p->action),
 		.output = -1,
-		.on_output = take_output,
+		.on_output = run_action_take_output,
 		.together = true,
 		.data = &output,
 		.timeout_s = p->turn->timeout_s,
@@ -190,7 +193,8 @@ static int play_scripted_agent(struct arena *a, const struct run_item *r,
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct answer_offer offer = {.id = id_of(p), .word = p->turn->result, .ran = true};
 
-	if ((p->turn->run && run_command(a, r, p, &out, err) < 0) || open_document(r, &f, err) < 0)
+	if ((p->turn->run && run_action_run_command(a, r, p, &out, err) < 0) ||
+		run_action_open_document(r, &f, err) < 0)
 		return -1;
 	agents_note_turn(&f, p->entry->key, id_of(p));
 	if (p->turn->silent && context_log(&f, err) < 0)
@@ -198,7 +202,7 @@ static int play_scripted_agent(struct arena *a, const struct run_item *r,
 	offer.text = p->turn->from_run ? buf_str(&out) : p->turn->text;
 	if (!p->turn->silent && answer_record(&f, &offer, err) < 0)
 		return error_prefix(err, "'%s'", id_of(p));
-	return read_word(&f, id_of(p), word, err);
+	return run_action_read_word(&f, id_of(p), word, err);
 }
 
 /* ---- scripts ---- */
@@ -224,13 +228,13 @@ static int run_script(struct arena *a, const struct run_item *r, const struct ru
 			&line, err) < 0 ||
 		context_open(&f, r->call.context_file, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
-	return read_word(&f, id_of(p), word, err);
+	return run_action_read_word(&f, id_of(p), word, err);
 }
 
 /* ---- real agents ---- */
 
 /* A refused answer is kept under logs/, and the machine asks the agent again. */
-static int take_answer(struct context_file *f, const struct run_action *p,
+static int run_action_take_answer(struct context_file *f, const struct run_action *p,
 	const struct run_answer *answer, char *word, struct error *err)
 {
 	struct answer_offer offer = {.id = id_of(p), .text = answer->text};
@@ -258,10 +262,11 @@ static int record_answer(const struct run_item *r, const struct run_action *p,
 	CLEANUP(context_close) struct context_file f = {0};
 	char recorded[RUN_WORD_SIZE] = "";
 
-	if (open_document(r, &f, err) < 0)
+	if (run_action_open_document(r, &f, err) < 0)
 		return -1;
 	agents_note_run(&f, answer->note);
-	if (take_answer(&f, p, answer, word, err) < 0 || read_word(&f, id_of(p), recorded, err) < 0)
+	if (run_action_take_answer(&f, p, answer, word, err) < 0 ||
+		run_action_read_word(&f, id_of(p), recorded, err) < 0)
 		return -1;
 	if (*recorded)
 		(void)snprintf(word, RUN_WORD_SIZE, "%s", recorded);

@@ -104,7 +104,7 @@ static int request_artifact(struct agent_call *c, struct buf *prompt, struct err
 }
 
 /* The lines between the fences; the last such block counts. */
-static bool find_block(
+static bool agent_find_block(
 	struct str text, const char *name, struct str *block, size_t *from, size_t *to)
 {
 	struct str rest = text, line;
@@ -140,7 +140,7 @@ static int extract_artifact(
 	size_t from, to;
 
 	*rest = message;
-	if (!find_block(message, path_base(want->name).p, &block, &from, &to))
+	if (!agent_find_block(message, path_base(want->name).p, &block, &from, &to))
 		return 0;
 	*rest = str_of(arena_printf(
 		c->arena, "%.*s%.*s", (int)from, message.p, (int)(message.n - to), message.p + to));
@@ -180,7 +180,7 @@ static bool is_of_database(const struct run_item *r, const char *entry)
 
 /* The variables that scripted agents get too, those of databases, the gate's, and those of
  * --pass-env. */
-static const char *const *environment(struct agent_call *c, bool judged)
+static const char *const *agent_environment(struct agent_call *c, bool judged)
 {
 	const char *branch = c->run->worktree.of.branch;
 	const char *state = getenv("DEV_TEAM_STATE_DIR");
@@ -246,7 +246,7 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 		.contained = judged && r->contain ? r->policy : NULL,
 		.port = r->worktree.of.port,
 		.artifacts = r->artifacts,
-		.env = environment(c, judged),
+		.env = agent_environment(c, judged),
 		.tools = role->tools,
 		.timeout_s = timeout_of(c),
 		.max_budget_usd = c->spec ? c->spec->max_budget_usd : 0,
@@ -398,7 +398,7 @@ static int call_and_retry(struct agent_call *c, struct error *err)
 
 /* ---- the outcome ---- */
 
-static json *note_of(const struct agent_call *c)
+static json *agent_note_of(const struct agent_call *c)
 {
 	const struct harness_result *r = &c->result;
 	json *note = JSON_OBJECT(JSON_TEXT("action", c->id), JSON_TEXT("harness", c->used->name),
@@ -459,7 +459,8 @@ static int no_harness(const struct agent_call *c, struct run_answer *out, struct
 }
 
 /* Records the result in runtime.json and fills the answer. */
-static int record_result(const struct agent_call *c, struct run_answer *out, struct error *err)
+static int agent_record_result(
+	const struct agent_call *c, struct run_answer *out, struct error *err)
 {
 	const struct harness_result *r = &c->result;
 	bool success = r->status == HARNESS_SUCCESS;
@@ -470,7 +471,7 @@ static int record_result(const struct agent_call *c, struct run_answer *out, str
 	if (chain_record(c->run->artifacts, c->run->call.id, c->stage, c->used, &c->chain, r, err) <
 		0)
 		return -1;
-	out->note = note_of(c);
+	out->note = agent_note_of(c);
 	out->cache_written = r->usage.cache_written;
 	out->answered = success && str_trim(c->text).n;
 	out->text = c->text;
@@ -482,13 +483,13 @@ static int record_result(const struct agent_call *c, struct run_answer *out, str
 	return 0;
 }
 
-static int invoke(struct agent_call *c, struct buf *prompt, const struct instructions *role,
+static int agent_invoke(struct agent_call *c, struct buf *prompt, const struct instructions *role,
 	struct run_answer *out, struct error *err)
 {
 	if (request_artifact(c, prompt, err) < 0)
 		return -1;
 	set_input(c, buf_str(prompt), role);
-	if (call_and_retry(c, err) < 0 || record_result(c, out, err) < 0)
+	if (call_and_retry(c, err) < 0 || agent_record_result(c, out, err) < 0)
 		return -1;
 	return apply_failure_policy(c, err);
 }
@@ -639,7 +640,7 @@ int run_agent_call(struct arena *a, const struct run_item *r, const json *action
 		make_prompt(&c, &prompt, &role, err) < 0)
 		return -1;
 	run_log_open(&c.log, r->call.context_file, c.id);
-	rc = invoke(&c, &prompt, &role, out, err);
+	rc = agent_invoke(&c, &prompt, &role, out, err);
 	run_log_close(&c.log);
 	return rc;
 }

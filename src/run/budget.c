@@ -35,10 +35,10 @@ struct cost_walk {
 	const struct context_file *own; /* that the step has open */
 };
 
-static int add_child(
+static int budget_add_child(
 	void *data, const char *id, const char *action, const char *document, struct error *err);
 
-static void add_item(struct cost_walk *w, const struct context_file *f)
+static void budget_add_item(struct cost_walk *w, const struct context_file *f)
 {
 	struct day_search s = {.midnight = w->own->now - w->own->now % DAY_S};
 	struct error ignored;
@@ -46,7 +46,7 @@ static void add_item(struct cost_walk *w, const struct context_file *f)
 	context_each_event(f, "\"" AGENT_RUN "\"", add_call, &s);
 	w->entry->cost_usd += s.total;
 	w->entry->cost_today_usd += s.total - s.before;
-	(void)run_each_child(w->arena, f, add_child, w, &ignored);
+	(void)run_each_child(w->arena, f, budget_add_child, w, &ignored);
 }
 
 static void add_document(struct cost_walk *w, const char *document)
@@ -55,13 +55,13 @@ static void add_document(struct cost_walk *w, const char *document)
 	struct error ignored;
 
 	if (strcmp(document, w->entry->document) == 0)
-		add_item(w, w->own);
+		budget_add_item(w, w->own);
 	else if (context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0)
-		add_item(w, &f);
+		budget_add_item(w, &f);
 }
 
 /* A run_child_visit. */
-static int add_child(
+static int budget_add_child(
 	void *data, const char *id, const char *action, const char *document, struct error *err)
 {
 	(void)id;

@@ -83,7 +83,7 @@ static int claim_checkout(struct arena *a, const struct run_entry *e,
 /* ---- the branch and what is there ---- */
 
 /* Files whose changes git does not show, as the user wants it. */
-static int note_hidden(struct arena *a, struct item_place *place, struct error *err)
+static int checkout_note_hidden(struct arena *a, struct item_place *place, struct error *err)
 {
 	size_t bytes = 0;
 
@@ -118,7 +118,7 @@ static int choose_checkout(struct arena *a, const struct run_entry *e, const cha
 	*place = (struct item_place){
 		.directory = e->repo, .branch = head.branch, .base = s.head, .in_place = true};
 	if (git_read_identity(a, place->directory, &place->identity, err) < 0 ||
-		note_hidden(a, place, err) < 0)
+		checkout_note_hidden(a, place, err) < 0)
 		return -1;
 	for (size_t i = 0; i < s.changes.n; i++)
 		bytes += strlen(s.changes.items[i].path);
@@ -138,7 +138,7 @@ static int choose_checkout(struct arena *a, const struct run_entry *e, const cha
 }
 
 /* A commit on another branch would belong to another item. */
-static int check_head(
+static int checkout_check_head(
 	struct arena *a, const struct item_place *place, const char *id, struct error *err)
 {
 	const char *now;
@@ -159,7 +159,7 @@ int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	if (place->directory) {
 		if (claim_checkout(a, e, place, err) < 0)
 			return -1;
-		return check_head(a, place, id, err);
+		return checkout_check_head(a, place, id, err);
 	}
 	if (e->worktree && (e->worktree->slots || e->worktree->parent))
 		return error_set(err, ERR_USAGE,

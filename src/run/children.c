@@ -102,7 +102,7 @@ static void close_read_ends(struct children *s)
 			base_close(&s->list[i / PIPES].fd[i % PIPES]);
 }
 
-static int start(struct children *s, size_t item, struct error *err)
+static int children_start(struct children *s, size_t item, struct error *err)
 {
 	const struct run_children *c = s->of;
 	struct run_child *child = s->list;
@@ -141,7 +141,9 @@ static int start(struct children *s, size_t item, struct error *err)
 
 static int start_needed(struct children *s, size_t item, struct error *err)
 {
-	return s->of->cancelled && s->of->cancelled(s->of->data, item) ? 0 : start(s, item, err);
+	return s->of->cancelled && s->of->cancelled(s->of->data, item)
+		       ? 0
+		       : children_start(s, item, err);
 }
 
 /* Passes on complete lines. */
@@ -158,7 +160,7 @@ static void pass_lines(const struct run_children *c, struct run_child *child, bo
 	buf_cut(&child->text[LOG], rest.n);
 }
 
-static void read_pipe(const struct run_children *c, struct run_child *child, size_t which)
+static void children_read_pipe(const struct run_children *c, struct run_child *child, size_t which)
 {
 	char piece[READ_SIZE];
 	ssize_t n = read(child->fd[which], piece, sizeof(piece));
@@ -182,11 +184,11 @@ static void drain_log(const struct run_children *c, struct run_child *child)
 	struct pollfd fd = {.events = POLLIN};
 
 	while ((fd.fd = child->fd[LOG]) >= 0 && poll(&fd, 1, 0) > 0)
-		read_pipe(c, child, LOG);
+		children_read_pipe(c, child, LOG);
 }
 
 /* What a child has started may have the pipe open for longer than the child lives. */
-static bool has_ended(const struct run_children *c, const struct run_child *child)
+static bool children_has_ended(const struct run_children *c, const struct run_child *child)
 {
 	if (c->report_size && child->text[REPORT].len >= c->report_size)
 		return true;
@@ -200,7 +202,7 @@ static void end_cancelled(struct children *s)
 			(void)kill(s->list[i].pid, SIGTERM);
 }
 
-static int finish(struct children *s, struct run_child *child)
+static int children_finish(struct children *s, struct run_child *child)
 {
 	const struct run_children *c = s->of;
 	size_t item = child->item;
@@ -259,9 +261,9 @@ static int wait_for_some(struct children *s)
 		struct run_child *child = &s->list[i / PIPES];
 
 		if (fds[i].fd >= 0 && fds[i].revents)
-			read_pipe(s->of, child, i % PIPES);
-		if (i % PIPES == LOG && child->pid && has_ended(s->of, child) &&
-			finish(s, child) < 0)
+			children_read_pipe(s->of, child, i % PIPES);
+		if (i % PIPES == LOG && child->pid && children_has_ended(s->of, child) &&
+			children_finish(s, child) < 0)
 			rc = -1;
 	}
 	return rc;

@@ -88,7 +88,7 @@ static char *ask_program(
 	ask_program((c)->arena, cwd, (const char *const[]){__VA_ARGS__, NULL}, ANSWER_S, ok)
 
 /* `NAME --version`; NULL: it is missing. */
-static const char *check_program(
+static const char *run_doctor_check_program(
 	struct doctor *c, const char *name, enum health missing, const char *repair)
 {
 	bool ok;
@@ -125,24 +125,24 @@ static void check_forge_program(struct doctor *c)
 		program = "gh"; /* a forge of unknown kind may be GitHub's */
 	if (!program || !*program)
 		return;
-	if (check_program(c, program, HEALTH_WARN,
+	if (run_doctor_check_program(c, program, HEALTH_WARN,
 		    "pull requests cannot be made or watched: install the command-line program of "
 		    "the forge"))
 		check_login(c, program, strcmp(program, "gh") == 0 ? "GH_TOKEN" : "GITLAB_TOKEN");
 }
 
-static void check_programs(struct doctor *c)
+static void run_doctor_check_programs(struct doctor *c)
 {
 	struct error err = {0};
 	char *version;
 
-	(void)check_program(c, "git", HEALTH_FAIL, "install git");
+	(void)run_doctor_check_program(c, "git", HEALTH_FAIL, "install git");
 	if (git_library_version(c->arena, &version, &err) < 0)
 		report(c, HEALTH_FAIL, "libgit2", "%s: install libgit2, or build again", err.text);
 	else
 		report(c, HEALTH_OK, "libgit2", "%s", version);
 	check_forge_program(c);
-	c->client = check_program(
+	c->client = run_doctor_check_program(
 		c, "claude", HEALTH_WARN, "the slash commands run in it: install Claude Code");
 }
 
@@ -203,7 +203,7 @@ static void check_space(struct doctor *c, const char *dir)
 		report(c, HEALTH_OK, "free space", "%llu MiB", mb);
 }
 
-static void check_state(struct doctor *c)
+static void run_doctor_check_state(struct doctor *c)
 {
 	struct error err = {0};
 	char *dir = NULL;
@@ -306,7 +306,7 @@ static void check_slug(struct doctor *c)
 }
 
 /* The worktree of an item that has begun; NULL. */
-static const char *find_directory(struct arena *a, const char *document)
+static const char *run_doctor_find_directory(struct arena *a, const char *document)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct item_place place;
@@ -320,7 +320,7 @@ static const char *find_directory(struct arena *a, const char *document)
 }
 
 /* The item that is asked for, as its first step sees it. False: it has none. */
-static bool find_item(struct doctor *c, struct preflight *p, struct workflow *w)
+static bool run_doctor_find_item(struct doctor *c, struct preflight *p, struct workflow *w)
 {
 	struct run_step_call call = *c->call;
 	struct error err = {0};
@@ -337,7 +337,7 @@ static bool find_item(struct doctor *c, struct preflight *p, struct workflow *w)
 	p->workflow = w;
 	p->in_place = call.in_place || !w->worktree;
 	p->allow_dirty = call.allow_dirty;
-	p->directory = find_directory(c->arena, call.context_file);
+	p->directory = run_doctor_find_directory(c->arena, call.context_file);
 	return true;
 }
 
@@ -346,7 +346,7 @@ static void check_start(struct doctor *c)
 	struct preflight p = {.repo = c->repo};
 	struct workflow w;
 
-	if (!find_item(c, &p, &w))
+	if (!run_doctor_find_item(c, &p, &w))
 		return;
 	preflight_check(c->arena, &p);
 	for (size_t i = 0; i < p.list.n; i++)
@@ -481,7 +481,7 @@ static bool is_since(const char *version, unsigned major, unsigned minor, unsign
 }
 
 /* Why /dev-team:workflow cannot run its script; NULL: it can. */
-static const char *script_fault(struct doctor *c, const struct loop_settings *s)
+static const char *run_doctor_script_fault(struct doctor *c, const struct loop_settings *s)
 {
 	if (!is_since(c->client, 2, 1, 154))
 		return "the client is older than 2.1.154";
@@ -550,7 +550,7 @@ static void check_loop(struct doctor *c)
 		report(c, HEALTH_WARN, "loop",
 			"in the main conversation, with prompts: the client is older than 2.0.77: "
 			"run 'claude update'");
-	else if ((script = script_fault(c, &s)))
+	else if ((script = run_doctor_script_fault(c, &s)))
 		report(c, HEALTH_OK, "loop", CONDUCTOR "; no /dev-team:workflow, because %s",
 			script);
 	else
@@ -582,9 +582,9 @@ static void check_databases(struct doctor *c)
 
 bool run_doctor(struct arena *a, const struct run_step_call *call, struct buf *out)
 {
-	static void (*const checks[])(struct doctor * c) = {check_programs, check_state,
-		check_sandbox, check_installation, check_repository, check_uncontained,
-		check_databases, check_loop};
+	static void (*const checks[])(struct doctor * c) = {run_doctor_check_programs,
+		run_doctor_check_state, check_sandbox, check_installation, check_repository,
+		check_uncontained, check_databases, check_loop};
 	struct doctor c = {.arena = a, .out = out, .call = call};
 
 	for (size_t i = 0; i < COUNT(checks); i++)

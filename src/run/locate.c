@@ -57,7 +57,7 @@ static char *named_path(struct arena *a, const char *name)
 }
 
 /* NAME.md, or a manifest. */
-static int find_file(struct arena *a, const char *dir, const char *name, const char **path,
+static int locate_find_file(struct arena *a, const char *dir, const char *name, const char **path,
 	bool *there, struct error *err)
 {
 	static const char *const ends[] = {".md", ".yaml", ".yml", ".json"};
@@ -88,12 +88,13 @@ int locate_workflow(struct arena *a, const char *name, const char *root, const c
 	if (locate_plugin(a, root, &dir, err) < 0)
 		return -1;
 	if (path_is_id(str_of(name)) &&
-		find_file(a, path_join(a, dir, "workflows"), name, path, &there, err) < 0)
+		locate_find_file(a, path_join(a, dir, "workflows"), name, path, &there, err) < 0)
 		return -1;
 	if (there)
 		return 0;
 	if (path_is_id(str_of(name)) && locate_repository(a, repo, &dir, &ignored) == 0 &&
-		(find_file(a, path_join(a, dir, LOCATE_WORKFLOWS), name, path, &there, err) < 0 ||
+		(locate_find_file(a, path_join(a, dir, LOCATE_WORKFLOWS), name, path, &there, err) <
+				0 ||
 			there))
 		return there ? 0 : -1;
 	if (path_check_exists(name, &there, err) < 0)

@@ -41,7 +41,7 @@ void run_log_line(struct run_log *l, struct str line)
 	(void)sys_write_all(l->fd, buf_str(&text), "log", &ignored);
 }
 
-static void write_masked(struct run_log *l, struct str line)
+static void log_write_masked(struct run_log *l, struct str line)
 {
 	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 
@@ -57,7 +57,7 @@ void run_log_add(struct run_log *l, struct str piece)
 	rest = buf_str(&l->partial);
 	while (rest.n && (memchr(rest.p, '\n', rest.n) || rest.n >= LINE_MAX_BYTES) &&
 		str_line(&rest, &line))
-		write_masked(l, line);
+		log_write_masked(l, line);
 	memmove(l->partial.s, rest.p, rest.n);
 	buf_cut(&l->partial, rest.n);
 }
@@ -65,7 +65,7 @@ void run_log_add(struct run_log *l, struct str piece)
 void run_log_close(struct run_log *l)
 {
 	if (l->partial.len)
-		write_masked(l, buf_str(&l->partial));
+		log_write_masked(l, buf_str(&l->partial));
 	base_close(&l->fd);
 	buf_release(&l->partial);
 	arena_release(&l->arena);

@@ -37,7 +37,7 @@ static const struct row {
 	ROW("allow-dirty", FLAG, call.allow_dirty),
 };
 
-static const char *shorten(struct arena *a, const char *repo, const char *path)
+static const char *options_shorten(struct arena *a, const char *repo, const char *path)
 {
 	char real[PATH_MAX];
 
@@ -53,8 +53,9 @@ static json *to_json(struct arena *a, const struct run_request *q, const char *r
 		const char *text = rows[i].kind <= PATH ? *(const char *const *)at : NULL;
 
 		if (text)
-			JSON_ADD(j, JSON_TEXT(rows[i].name,
-					    rows[i].kind == PATH ? shorten(a, repo, text) : text));
+			JSON_ADD(j, JSON_TEXT(rows[i].name, rows[i].kind == PATH
+								    ? options_shorten(a, repo, text)
+								    : text));
 		else if (rows[i].kind == NUMBER && *(const int64_t *)at)
 			json_put_int(j, rows[i].name, *(const int64_t *)at);
 		else if (rows[i].kind == FLAG && *(const bool *)at)
@@ -85,7 +86,8 @@ static int put_request(struct context_file *f, void *data, struct error *err)
 	return context_log(f, err);
 }
 
-static int request(const char *document, const char *key, struct str value, struct error *err)
+static int options_request(
+	const char *document, const char *key, struct str value, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 
@@ -96,7 +98,7 @@ static int request(const char *document, const char *key, struct str value, stru
 
 int run_stop(const char *document, bool now, struct error *err)
 {
-	return request(document, STOP_KEY, now ? STR("now") : STR("after"), err);
+	return options_request(document, STOP_KEY, now ? STR("now") : STR("after"), err);
 }
 
 const char *run_stop_asked(struct arena *a, const char *document)
@@ -118,7 +120,7 @@ void run_stop_forget(const char *document)
 	struct error ignored;
 
 	if (path_exists(document) && run_stop_asked(&a, document))
-		(void)request(document, STOP_KEY, (struct str){0}, &ignored);
+		(void)options_request(document, STOP_KEY, (struct str){0}, &ignored);
 }
 
 void run_options_note(const struct run_item *r)
@@ -127,10 +129,10 @@ void run_options_note(const struct run_item *r)
 	struct str text = json_print_in(&a, to_json(&a, r->request, r->call.repo));
 	struct error ignored;
 
-	(void)request(r->call.context_file, OPTIONS_KEY, text, &ignored);
+	(void)options_request(r->call.context_file, OPTIONS_KEY, text, &ignored);
 }
 
-static json *load(struct context_file *f)
+static json *options_load(struct context_file *f)
 {
 	struct str text;
 	struct error ignored;
@@ -146,7 +148,7 @@ static json *load(struct context_file *f)
 bool run_options_load(
 	struct arena *a, struct context_file *f, const char *repo, struct run_request *q)
 {
-	CLEANUP(json_free) json *j = load(f);
+	CLEANUP(json_free) json *j = options_load(f);
 	const json *names = json_get(j, "pass-env");
 
 	for (size_t i = 0; j && i < COUNT(rows); i++) {
@@ -169,7 +171,7 @@ bool run_options_load(
 }
 
 /* Paths below the repository stay as they are: people call `run` there. */
-static void describe(const json *j, const char *repo, struct buf *out)
+static void options_describe(const json *j, const char *repo, struct buf *out)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 
@@ -193,11 +195,12 @@ static void describe(const json *j, const char *repo, struct buf *out)
 
 bool run_options_describe(struct context_file *f, struct buf *out)
 {
-	CLEANUP(json_free) json *j = load(f);
+	CLEANUP(json_free) json *j = options_load(f);
 	struct item_place place;
 	struct error ignored;
 
-	describe(j, place_load(&f->doc.arena, f, &place, &ignored) < 0 ? NULL : place.repo, out);
+	options_describe(
+		j, place_load(&f->doc.arena, f, &place, &ignored) < 0 ? NULL : place.repo, out);
 	return j != NULL;
 }
 
@@ -206,5 +209,5 @@ void run_options_add(const struct run_request *q, const char *repo, struct buf *
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(json_free) json *j = to_json(&a, q, repo);
 
-	describe(j, repo, out);
+	options_describe(j, repo, out);
 }

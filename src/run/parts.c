@@ -159,7 +159,7 @@ void pool_databases_keep_upstreams(
 /* ---- an action of a run ---- */
 
 /* Scripts and scripted agents inherit it; harnesses get it as a list. */
-static int inherit(struct arena *a, const char *const *env, struct error *err)
+static int parts_inherit(struct arena *a, const char *const *env, struct error *err)
 {
 	for (size_t i = 0; env[i]; i++)
 		if (!strchr(env[i], '='))
@@ -246,7 +246,7 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 	if (!agent && stage && stage->holds_gate)
 		pool_databases_keep_upstreams(pool->databases, pool->n_databases, &env);
 	r->database_env = env.items;
-	return inherit(a, env.items, err);
+	return parts_inherit(a, env.items, err);
 }
 
 /* ---- branches made in advance ---- */

@@ -41,8 +41,8 @@ static bool is_unreachable(const struct run_entry *e)
 }
 
 /* *current: what the last fetch left is what the remote has now. */
-static int is_current(struct arena *a, const struct run_entry *e, const char *branch, bool *current,
-	struct error *err)
+static int run_place_is_current(struct arena *a, const struct run_entry *e, const char *branch,
+	bool *current, struct error *err)
 {
 	const struct remote_state *r = e->remote;
 	const char *names[] = {branch ? arena_printf(a, "refs/remotes/origin/%s", branch) : ""};
@@ -74,7 +74,7 @@ static int update_start(struct arena *a, struct run_entry *e, const char *id, co
 
 		if (!*branch)
 			*branch = e->remote->branch;
-		if (is_current(a, e, *branch, &current, err) < 0)
+		if (run_place_is_current(a, e, *branch, &current, err) < 0)
 			return -1;
 		if (current)
 			return 0;
@@ -184,7 +184,7 @@ static int find_pool(struct arena *a, const struct run_entry *e, const struct ru
 }
 
 /* *base: the merge base of the branch and the one that it began from. */
-static int find_base(struct arena *a, const struct allocation *of, const struct start *s,
+static int run_place_find_base(struct arena *a, const struct allocation *of, const struct start *s,
 	const char **base, struct error *err)
 {
 	const char *const argv[] = {"git", "merge-base", "HEAD", s->commit, NULL};
@@ -336,7 +336,7 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	place->directory = w->of.path;
 	place->branch = w->of.branch;
 	place->target = w->of.sparse;
-	if (!place->base && find_base(a, &w->of, &start, &place->base, err) < 0)
+	if (!place->base && run_place_find_base(a, &w->of, &start, &place->base, err) < 0)
 		return -1;
 	if ((*changed || w->created) && (note_unpushed(e, id, &start, err) < 0 ||
 						init_modules(a, e, place->directory, id, err) < 0))

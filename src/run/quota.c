@@ -57,7 +57,7 @@ static void close_view(struct item_view *v)
 
 /* An action that was dispatched, and that nobody waits for any more. One that was admitted and not
  * dispatched yet will be asked about again. */
-static bool is_over(void *data, const char *action)
+static bool quota_is_over(void *data, const char *action)
 {
 	const struct item_view *v = data;
 	const char *id = action + v->prefix, *part = strchr(id, '/'), *n = strrchr(id, '/');
@@ -79,7 +79,7 @@ static int view_item(struct arena *a, const struct context_file *f, const char *
 	*v = (struct item_view){.file = f, .prefix = strlen(ledger_name(a, f->path, ""))};
 	(void)clock_parse(context_get(&f->doc, "started").p, &q->begun);
 	q->item = ledger_name(a, f->path, arena_printf(a, "%s/", item));
-	q->over = is_over;
+	q->over = quota_is_over;
 	q->over_data = v;
 	return action_load(&f->doc, &v->outstanding, err);
 }
@@ -104,7 +104,7 @@ int run_quota_end_item(struct arena *a, const char *document, const char *item, 
 /* ---- what is asked ---- */
 
 /* Of the model that the harness runs the stage on; unknown if that is the harness's own. */
-static int set_price(const struct run_item *r, const struct stage_spec *stage,
+static int quota_set_price(const struct run_item *r, const struct stage_spec *stage,
 	const struct harness *h, struct quota_request *q, struct error *err)
 {
 	const struct pipeline *p = r->pipeline;
@@ -144,7 +144,7 @@ static int make_request(struct arena *a, const struct run_item *r, const char *i
 		harness_account(a, h, &account, err) < 0 ||
 		quota_request(a, &r->resources, r->pipeline, stage ? stage : &plain, h->name,
 			account, out, err) < 0 ||
-		(out->n_seats && set_price(r, stage ? stage : &plain, h, out, err) < 0))
+		(out->n_seats && quota_set_price(r, stage ? stage : &plain, h, out, err) < 0))
 		return -1;
 	out->action = ledger_name(a, r->call.context_file, id);
 	out->owner = r->call.in_run ? process_own_name(a) : process_client_name(a);
@@ -217,7 +217,7 @@ int run_quota_session(struct arena *a, const struct run_step_call *call,
 
 /* ---- before the dispatch ---- */
 
-static int ask(struct arena *a, const struct run_item *r, const struct quota_request *q,
+static int quota_ask(struct arena *a, const struct run_item *r, const struct quota_request *q,
 	const char *issue, struct quota_decision *d, struct error *err)
 {
 	CLEANUP(quota_close) struct quota ledger = {0};
@@ -271,7 +271,7 @@ static int ask_chain(struct arena *a, const struct run_item *r, const struct con
 		q.budget_item = budget_item(a, f);
 		quota_release_decision(d);
 		*asked = true;
-		if (ask(a, r, &q, item, d, err) < 0)
+		if (quota_ask(a, r, &q, item, d, err) < 0)
 			return -1;
 		if (d->verdict != QUOTA_WAIT || strcmp(d->blocked_by, "limit") != 0)
 			return 0;
@@ -282,7 +282,7 @@ static int ask_chain(struct arena *a, const struct run_item *r, const struct con
 	return 0;
 }
 
-static void answer(struct run_entry *e, struct arena *a, const struct stage_spec *stage,
+static void quota_answer(struct run_entry *e, struct arena *a, const struct stage_spec *stage,
 	const struct quota_decision *d, struct admission *out)
 {
 	static const enum admission_answer answers[] = {[QUOTA_GRANTED] = ADMISSION_YES,
@@ -315,7 +315,8 @@ void run_quota_admit(struct run_entry *e, struct arena *a, const struct context_
 	if (ask_chain(a, r, f, id, request->agent, run_budget_left(a, e, f), &harness, &d, &asked,
 		    &out->error) == 0) {
 		if (asked)
-			answer(e, a, run_agent_stage(a, r->pipeline, id, request->agent), &d, out);
+			quota_answer(
+				e, a, run_agent_stage(a, r->pipeline, id, request->agent), &d, out);
 		return;
 	}
 	out->answer = ADMISSION_FAILED;
@@ -363,7 +364,7 @@ int run_quota_denied(const struct run_entry *e, struct str line, struct error *e
 /* ---- after the action ---- */
 
 /* Without figures the estimate counts, which only a reservation has. */
-static int settle(struct arena *a, const struct run_item *r, struct quota *ledger,
+static int run_quota_settle_here(struct arena *a, const struct run_item *r, struct quota *ledger,
 	const struct quota_request *q, const struct quota_usage *u, struct error *err)
 {
 	CLEANUP(quota_release_settled) struct quota_settled s = {.reserved = false};
@@ -426,7 +427,7 @@ static int settle_chain(struct arena *a, const struct run_item *r, const json *a
 				.output = used->output_tokens};
 		if (quota_source_add_reads(a, &q, used, &u, err) < 0 ||
 			(!ledger.store && open_ledger(a, &ledger, err) < 0) ||
-			settle(a, r, &ledger, &q, &u, err) < 0)
+			run_quota_settle_here(a, r, &ledger, &q, &u, err) < 0)
 			return -1;
 	}
 	return 0;

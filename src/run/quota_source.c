@@ -34,7 +34,7 @@ static int parse_answer(const struct subscription_plan *p, const json *j, struct
 	return 0;
 }
 
-static int run_command(struct arena *a, const struct user_plan *u,
+static int quota_source_run_command(struct arena *a, const struct user_plan *u,
 	const struct subscription_plan *p, struct quota_reading *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -74,10 +74,10 @@ static int read_seat(struct arena *a, const struct quota_request *r, const struc
 			"a vendor does not know what the tenant '%s' has used", r->tenant);
 	if (!u || !u->command.n)
 		return error_set(err, ERR_STATE, "'%s' has no 'quotaCommand' for it", s->file);
-	return run_command(a, u, out->plan, out, err);
+	return quota_source_run_command(a, u, out->plan, out, err);
 }
 
-static int refuse(const struct quota_reading *g, struct error *err)
+static int quota_source_refuse(const struct quota_reading *g, struct error *err)
 {
 	err->code = err->code == ERR_STATE ? ERR_STATE : ERR_SYSTEM;
 	return error_prefix(err,
@@ -107,7 +107,7 @@ int quota_source_read(struct arena *a, const struct quota_request *r, struct quo
 		if (read_seat(a, r, &settings, &g, &why) < 0) {
 			if (g.plan->source == QUOTA_AUTHORITATIVE) {
 				*err = why;
-				return refuse(&g, err);
+				return quota_source_refuse(&g, err);
 			}
 			g.fault = arena_printable(a, str_of(why.text), SHOWN);
 		}

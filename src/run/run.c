@@ -274,7 +274,7 @@ static int take_next(void *data, size_t item, size_t *n)
 	return 0;
 }
 
-static int carry_out(struct action_jobs *jobs, const json *array, bool ordered)
+static int run_carry_out(struct action_jobs *jobs, const json *array, bool ordered)
 {
 	struct run_item *r = jobs->run;
 	struct run_children children = {.max = RUN_CHILDREN_MAX,
@@ -367,7 +367,7 @@ static int run_round(struct run_item *r, struct buf *line, int *status, struct e
 	if (strcmp(json_get_str(first, "action"), "done") != 0) {
 		struct action_jobs jobs = {.run = r, .arena = &a, .err = err};
 
-		return run_interrupt_caught() || carry_out(&jobs, array, ordered) < 0 ? -1 : 1;
+		return run_interrupt_caught() || run_carry_out(&jobs, array, ordered) < 0 ? -1 : 1;
 	}
 	if (json_get_str(first, "until"))
 		return wait_for_time(r, first);
@@ -452,7 +452,7 @@ static int stop_here(const struct run_item *r, struct error *err)
 }
 
 /* Runs to the end and adds the last array. */
-static int run_loop(struct arena *a, struct run_item *r, struct buf *out, struct error *err)
+static int run_item_loop(struct arena *a, struct run_item *r, struct buf *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	int rc, signal, status = 0;
@@ -558,7 +558,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 		check_above(a, r.call.context_file, r.call.id, err) < 0 ||
 		lock_run(a, r.call.context_file, r.call.id, &lock, err) < 0)
 		return -1;
-	rc = run_setup(a, &r, err) < 0 ? -1 : run_loop(a, &r, out, err);
+	rc = run_setup(a, &r, err) < 0 ? -1 : run_item_loop(a, &r, out, err);
 	if (rc < 0 && !r.n_started)
 		run_setup_undo(a, &r);
 	if (rc >= 0 || !r.n_steps)
@@ -585,7 +585,7 @@ static int default_agents(struct arena *a, struct run_request *q, struct error *
 }
 
 /* Combinations that make no sense, before anything is done. */
-static int check_agents(struct arena *a, const struct run_request *q, struct error *err)
+static int run_check_agents(struct arena *a, const struct run_request *q, struct error *err)
 {
 	struct text_list names = {0};
 	const char *lone = q->model       ? "model"
@@ -620,7 +620,7 @@ static int carry_rounds(struct run_item *r, run_next *next, void *data, struct e
 		if (!line.len)
 			return 0;
 		if (json_parse(&array, buf_str(&line), err) < 0 ||
-			carry_out(&jobs, array, true) < 0)
+			run_carry_out(&jobs, array, true) < 0)
 			return -1;
 	}
 }
@@ -632,7 +632,7 @@ int run_actions(struct arena *a, const struct run_request *given, run_next *next
 	struct run_item r = {.request = &q, .started_ms = clock_ticks()};
 	int rc, signal;
 
-	if (default_agents(a, &q, err) < 0 || check_agents(a, &q, err) < 0 ||
+	if (default_agents(a, &q, err) < 0 || run_check_agents(a, &q, err) < 0 ||
 		locate_repository(a, q.call.repo, &q.call.repo, err) < 0)
 		return -1;
 	r.call = q.call;
@@ -671,7 +671,7 @@ struct parallel_runs {
 	struct error *err;
 };
 
-static void emit(struct parallel_runs *s, enum event_id what, size_t item, json *fields)
+static void run_emit(struct parallel_runs *s, enum event_id what, size_t item, json *fields)
 {
 	if (event_report(s->artifacts, what, s->ids[item], NULL, fields, s->err) < 0)
 		s->rc = -1;
@@ -715,7 +715,7 @@ static void item_started(void *data, size_t item, size_t running)
 
 	s->items[item].started = clock_ticks();
 	report_item(s, RUN_REPORT_ITEM_BEGIN, s->ids[item]);
-	emit(s, EVENT_STARTED, item, JSON_OBJECT(JSON_INT("inFlight", running)));
+	run_emit(s, EVENT_STARTED, item, JSON_OBJECT(JSON_INT("inFlight", running)));
 }
 
 static void item_line(void *data, size_t item, struct str line)
@@ -755,7 +755,7 @@ static int item_ended(void *data, size_t item, int status, struct str report)
 			JSON_TEXT("log", json_get_str(done, "log"))),
 		JSON_IF(done && json_get_str(done, "continue"),
 			JSON_TEXT("continue", json_get_str(done, "continue"))));
-	emit(s, success ? EVENT_COMPLETED : EVENT_FAILED, item,
+	run_emit(s, success ? EVENT_COMPLETED : EVENT_FAILED, item,
 		JSON_OBJECT(JSON_INT("durationMs", ms),
 			JSON_IF(!success,
 				JSON_TEXT("error", reason ? reason : "the run stopped"))));
@@ -791,7 +791,7 @@ static int run_all(struct parallel_runs *s, size_t n, struct error *err)
 	struct error fault;
 
 	for (size_t i = 0; i < n; i++)
-		emit(s, EVENT_QUEUED, i, JSON_OBJECT(JSON_INT("queueSize", n)));
+		run_emit(s, EVENT_QUEUED, i, JSON_OBJECT(JSON_INT("queueSize", n)));
 	if (s->rc < 0 || run_interrupt_begin(&children.cancel, err) < 0)
 		return -1;
 	if (run_children(&children, &fault) < 0 && !run_interrupt_caught()) {
@@ -806,7 +806,7 @@ static int run_all(struct parallel_runs *s, size_t n, struct error *err)
 	return 0;
 }
 
-static int check_ids(const char *const *ids, size_t n, struct error *err)
+static int run_check_ids(const char *const *ids, size_t n, struct error *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (path_check_id(ids[i], err) < 0)
@@ -828,7 +828,7 @@ static int run_several(struct arena *a, const struct run_request *q, const char 
 		.err = err};
 	struct run_item r = {.request = q};
 
-	if (check_ids(ids, n, err) < 0 ||
+	if (run_check_ids(ids, n, err) < 0 ||
 		locate_repository(a, q->call.repo, &r.call.repo, err) < 0 ||
 		run_setup_shared(a, &r, err) < 0)
 		return -1;
@@ -904,7 +904,7 @@ int run_items(struct arena *a, const struct run_request *given, const char *cons
 	struct run_request q = *given;
 	struct item_ids ids = {0};
 
-	if (default_agents(a, &q, err) < 0 || check_agents(a, &q, err) < 0 ||
+	if (default_agents(a, &q, err) < 0 || run_check_agents(a, &q, err) < 0 ||
 		check_workflow(a, &q, err) < 0 || find_items(a, &q, words, n, &ids, err) < 0 ||
 		check_number(&q, ids.n, err) < 0)
 		return -1;

@@ -19,7 +19,7 @@ enum { REASON_MAX = 300, LINE_QUESTION_MAX = 60 };
 static const char *const statuses[] = {
 	"works", "waits", "failed", "broken", "parked", "idle", "queued", "done", NULL};
 
-static const char *text_of(const json *item, const char *key)
+static const char *run_status_text_of(const json *item, const char *key)
 {
 	const char *text = json_get_str(item, key);
 
@@ -78,8 +78,9 @@ static bool find_dispatch(const json *event, void *data)
 	if (!json_str_is(event, "type", "dispatch"))
 		return true;
 	for (const json *a = json_first(d->actions); a; a = json_next(a))
-		if (json_str_is(a, "id", text_of(event, "action")) && !json_get(a, "since")) {
-			json_put_str((json *)a, "since", str_of(text_of(event, "ts")));
+		if (json_str_is(a, "id", run_status_text_of(event, "action")) &&
+			!json_get(a, "since")) {
+			json_put_str((json *)a, "since", str_of(run_status_text_of(event, "ts")));
 			d->missing--;
 		}
 	return d->missing > 0;
@@ -97,7 +98,7 @@ struct reading {
 	const char *approve; /* what a person must approve; NULL: nothing */
 };
 
-static int read_actions(struct reading *r, struct error *err)
+static int run_status_read_actions(struct reading *r, struct error *err)
 {
 	CLEANUP(json_free) json *all = NULL;
 	struct dispatches d = {.actions = r->actions};
@@ -140,7 +141,7 @@ static int read_owner(struct reading *r, struct error *err)
 
 /* ---- what is known of it ---- */
 
-static void add_key(struct reading *r, const char *key, const char *as)
+static void run_status_add_key(struct reading *r, const char *key, const char *as)
 {
 	struct str value = context_get(&r->file->doc, key);
 
@@ -174,7 +175,7 @@ static int add_place(struct reading *r, struct error *err)
 	return 0;
 }
 
-static void add_usage(struct reading *r)
+static void run_status_add_usage(struct reading *r)
 {
 	json *total = agents_total(r->file);
 
@@ -210,12 +211,12 @@ void status_add_repository(struct buf *out, const char *repo)
 }
 
 /* `BEFORE ID AFTER` */
-static void add_command(struct reading *r, const char *before, const char *after)
+static void run_status_add_command(struct reading *r, const char *before, const char *after)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	buf_adds(&text, before);
-	status_add_address(&text, text_of(r->item, "id"), r->file->path);
+	status_add_address(&text, run_status_text_of(r->item, "id"), r->file->path);
 	buf_adds(&text, after);
 	json_put_str(r->item, "continue", buf_str(&text));
 }
@@ -232,7 +233,7 @@ void status_add_continuation(struct buf *out, struct context_file *f)
 	buf_add(out, buf_str(&options));
 }
 
-static void add_failure(struct reading *r)
+static void run_status_add_failure(struct reading *r)
 {
 	struct failure why;
 
@@ -242,7 +243,7 @@ static void add_failure(struct reading *r)
 		JSON_IF(why.words, JSON_TEXT("last_words", why.words)));
 }
 
-static const char *status_of(const struct reading *r)
+static const char *run_status_of(const struct reading *r)
 {
 	const struct context *c = &r->file->doc;
 
@@ -260,7 +261,7 @@ static const char *status_of(const struct reading *r)
 }
 
 /* A run goes on by itself. */
-static void add_wait(struct reading *r)
+static void run_status_add_wait(struct reading *r)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 	struct error ignored;
@@ -269,7 +270,7 @@ static void add_wait(struct reading *r)
 	if (r->approve) {
 		json_put_str(r->item, "reason",
 			str_of(arena_printf(r->arena, "a person must approve: %s", r->approve)));
-		add_command(r, "dev-team approve ", "");
+		run_status_add_command(r, "dev-team approve ", "");
 		return;
 	}
 	if (wait_read(&r->file->doc, &w, &ignored) < 0)
@@ -281,37 +282,37 @@ static void add_wait(struct reading *r)
 	json_put_str(r->item, "continue", buf_str(&command));
 }
 
-static void add_end(struct reading *r, const char *status, bool brief)
+static void run_status_add_end(struct reading *r, const char *status, bool brief)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 
 	if (strcmp(status, "waits") == 0 && !context_get(&r->file->doc, "question").n) {
-		add_wait(r);
+		run_status_add_wait(r);
 	} else if (strcmp(status, "waits") == 0) {
-		add_key(r, "question", "question");
-		add_command(r, "dev-team answer ", " 'TEXT'");
+		run_status_add_key(r, "question", "question");
+		run_status_add_command(r, "dev-team answer ", " 'TEXT'");
 	} else if (strcmp(status, "failed") == 0) {
 		json_put_str(r->item, "reason", str_of(failure_reason(r->arena, &r->file->doc)));
-		add_command(r, "dev-team retry ", "");
+		run_status_add_command(r, "dev-team retry ", "");
 		if (!brief)
-			add_failure(r);
+			run_status_add_failure(r);
 	} else if (strcmp(status, "idle") == 0) {
 		status_add_continuation(&command, r->file);
 		json_put_str(r->item, "continue", buf_str(&command));
 	} else {
-		add_key(r, "outcome", "reason");
+		run_status_add_key(r, "outcome", "reason");
 	}
 }
 
-static int read_item(struct reading *r, bool brief, struct error *err)
+static int run_status_read_item(struct reading *r, bool brief, struct error *err)
 {
 	const struct context *c = &r->file->doc;
 	const char *status;
 
 	if (context_open_keys(r->file, err) < 0 || read_owner(r, err) < 0 ||
-		read_actions(r, err) < 0)
+		run_status_read_actions(r, err) < 0)
 		return -1;
-	status = status_of(r);
+	status = run_status_of(r);
 	r->item = JSON_OBJECT(JSON_TEXT("id", context_get(c, "work_item_id").p),
 		JSON_TEXT("status", status), JSON_TEXT("state", context_get(c, "state").p),
 		JSON_VALUE("actions", json_copy(r->actions)));
@@ -319,10 +320,10 @@ static int read_item(struct reading *r, bool brief, struct error *err)
 	json_put(r->item, "attempts", context_attempts_json(c));
 	if (add_place(r, err) < 0)
 		return -1;
-	add_key(r, "pr_url", "pull_request");
-	add_usage(r);
-	add_end(r, status, brief);
-	add_key(r, "last_updated", "last_updated");
+	run_status_add_key(r, "pr_url", "pull_request");
+	run_status_add_usage(r);
+	run_status_add_end(r, status, brief);
+	run_status_add_key(r, "last_updated", "last_updated");
 	JSON_ADD(r->item, JSON_TEXT("file", r->file->path));
 	return 0;
 }
@@ -359,7 +360,7 @@ json *status_item(const char *document, bool brief)
 	struct error err = {0};
 
 	if (context_open(&f, document, CONTEXT_READ_ONLY, &err) == 0 &&
-		read_item(&r, brief, &err) == 0)
+		run_status_read_item(&r, brief, &err) == 0)
 		return r.item;
 	json_free(&r.item);
 	return broken_item(&a, document, &f, &err);
@@ -372,12 +373,14 @@ static int by_status(const void *a, const void *b)
 	unsigned x, y;
 	int order;
 
-	(void)str_index(str_of(text_of(*(const json *const *)a, "status")), statuses, &x);
-	(void)str_index(str_of(text_of(*(const json *const *)b, "status")), statuses, &y);
+	(void)str_index(
+		str_of(run_status_text_of(*(const json *const *)a, "status")), statuses, &x);
+	(void)str_index(
+		str_of(run_status_text_of(*(const json *const *)b, "status")), statuses, &y);
 	order = (int)x - (int)y;
 	return order ? order
-		     : strcmp(text_of(*(const json *const *)a, "file"),
-			       text_of(*(const json *const *)b, "file"));
+		     : strcmp(run_status_text_of(*(const json *const *)a, "file"),
+			       run_status_text_of(*(const json *const *)b, "file"));
 }
 
 void status_sort(json **items)
@@ -467,8 +470,8 @@ static const char *add_agents(struct buf *out, const json *item)
 	if (!first)
 		buf_adds(out, "between two actions");
 	for (const json *a = first; a; a = json_next(a))
-		buf_addf(out, "%s%s", a == first ? "" : ", ", text_of(a, "agent"));
-	return text_of(first, "since");
+		buf_addf(out, "%s%s", a == first ? "" : ", ", run_status_text_of(a, "agent"));
+	return run_status_text_of(first, "since");
 }
 
 /* `developer, script since ... (3m 04s)` */
@@ -487,9 +490,9 @@ void status_add_line(struct buf *out, const json *items)
 
 		if (!waits && !json_str_is(i, "status", "works"))
 			continue;
-		buf_addf(out, "%s%s %s: ", out->len ? " | " : "", text_of(i, "id"),
-			waits ? "waits for your answer" : text_of(i, "state"));
-		question = str_of(text_of(i, "question"));
+		buf_addf(out, "%s%s %s: ", out->len ? " | " : "", run_status_text_of(i, "id"),
+			waits ? "waits for your answer" : run_status_text_of(i, "state"));
+		question = str_of(run_status_text_of(i, "question"));
 		if (waits && str_line(&question, &line))
 			buf_add_printable(out, line, LINE_QUESTION_MAX);
 		since = waits ? "" : add_agents(out, i);
@@ -513,10 +516,12 @@ static void separate(struct buf *out, size_t from)
 static void add_summary(struct buf *out, const json *item)
 {
 	CLEANUP(buf_release) struct buf cost = BUF_INIT;
-	const char *command = text_of(item, "continue"), *url = text_of(item, "pull_request"),
-		   *why = *text_of(item, "error")      ? text_of(item, "error")
-			  : *text_of(item, "question") ? text_of(item, "question")
-						       : text_of(item, "reason");
+	const char *command = run_status_text_of(item, "continue"),
+		   *url = run_status_text_of(item, "pull_request"),
+		   *why = *run_status_text_of(item, "error") ? run_status_text_of(item, "error")
+			  : *run_status_text_of(item, "question")
+				  ? run_status_text_of(item, "question")
+				  : run_status_text_of(item, "reason");
 	size_t from = out->len;
 	struct usage used;
 
@@ -524,9 +529,9 @@ static void add_summary(struct buf *out, const json *item)
 		add_workers(out, item);
 	else
 		buf_add_printable(out, str_of(why), REASON_MAX);
-	if (*text_of(item, "until")) {
+	if (*run_status_text_of(item, "until")) {
 		separate(out, from);
-		buf_addf(out, "until %s", text_of(item, "until"));
+		buf_addf(out, "until %s", run_status_text_of(item, "until"));
 	}
 	usage_get(json_get(item, "usage"), &used);
 	usage_describe(&cost, &used);
@@ -544,13 +549,14 @@ static void add_summary(struct buf *out, const json *item)
 	}
 }
 
-static void add_row(struct buf *out, const json *item)
+static void run_status_add_row(struct buf *out, const json *item)
 {
 	bool broken = json_str_is(item, "status", "broken");
 
-	buf_addf(out, "%-12s  %-7s  ", text_of(item, "id"), text_of(item, "status"));
+	buf_addf(out, "%-12s  %-7s  ", run_status_text_of(item, "id"),
+		run_status_text_of(item, "status"));
 	if (!broken)
-		buf_addf(out, "%-14s  ", text_of(item, "state"));
+		buf_addf(out, "%-14s  ", run_status_text_of(item, "state"));
 	add_summary(out, item);
 	while (out->len && out->s[out->len - 1] == ' ')
 		buf_cut(out, out->len - 1);
@@ -563,8 +569,8 @@ void status_add_table(struct buf *out, const json *items)
 	unsigned at;
 
 	for (const json *i = json_first(items); i; i = json_next(i)) {
-		add_row(out, i);
-		(void)str_index(str_of(text_of(i, "status")), statuses, &at);
+		run_status_add_row(out, i);
+		(void)str_index(str_of(run_status_text_of(i, "status")), statuses, &at);
 		counts[at]++;
 	}
 	buf_addf(out, "%zu item%s", json_len(items), json_len(items) == 1 ? "" : "s");
@@ -586,29 +592,31 @@ static void add_fact(struct buf *out, const char *name, const char *text)
 	}
 }
 
-static void add_working(struct buf *out, const json *item)
+static void run_status_add_working(struct buf *out, const json *item)
 {
 	const json *owner = json_get(item, "owner");
 
 	for (const json *a = json_first(json_get(item, "actions")); a; a = json_next(a)) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-		buf_addf(&text, "%s, %s", text_of(a, "id"), text_of(a, "agent"));
-		add_since(&text, text_of(a, "since"));
+		buf_addf(&text, "%s, %s", run_status_text_of(a, "id"),
+			run_status_text_of(a, "agent"));
+		add_since(&text, run_status_text_of(a, "since"));
 		add_fact(out, json_str_is(item, "status", "works") ? "working" : "requested",
 			text.s);
 	}
 	if (json_get(item, "run")) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-		buf_addf(&text, "dev-team run, %s", text_of(item, "run"));
+		buf_addf(&text, "dev-team run, %s", run_status_text_of(item, "run"));
 		add_fact(out, "by", text.s);
 	} else if (owner) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-		buf_addf(&text, "'%s'%s%s", text_of(owner, "name"),
-			json_get(owner, "process") ? ", " : "", text_of(owner, "process"));
-		add_since(&text, text_of(owner, "since"));
+		buf_addf(&text, "'%s'%s%s", run_status_text_of(owner, "name"),
+			json_get(owner, "process") ? ", " : "",
+			run_status_text_of(owner, "process"));
+		add_since(&text, run_status_text_of(owner, "since"));
 		buf_adds(&text, json_is_true(json_get(owner, "ended"))
 					? ", which has ended: any session continues it"
 					: "");
@@ -616,7 +624,7 @@ static void add_working(struct buf *out, const json *item)
 	}
 }
 
-static void add_attempts(struct buf *out, const json *item)
+static void run_status_add_attempts(struct buf *out, const json *item)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -653,15 +661,16 @@ void status_add_details(struct buf *out, const json *item)
 		{"reason", "reason"}, {"limit", "limit"}, {"error", "error"}, {"log", "log"},
 		{"last_words", "last words"}, {"continue", "continue with"},
 		{"last_updated", "last change"}, {"file", "file"}};
-	const char *state = text_of(item, "state");
+	const char *state = run_status_text_of(item, "state");
 
-	buf_addf(out, "%s: %s%s%s%s\n", text_of(item, "id"), text_of(item, "status"),
-		*state ? " (state '" : "", state, *state ? "')" : "");
-	add_working(out, item);
-	add_attempts(out, item);
+	buf_addf(out, "%s: %s%s%s%s\n", run_status_text_of(item, "id"),
+		run_status_text_of(item, "status"), *state ? " (state '" : "", state,
+		*state ? "')" : "");
+	run_status_add_working(out, item);
+	run_status_add_attempts(out, item);
 	for (size_t i = 0; i < COUNT(facts); i++)
-		add_fact(out, facts[i][1], text_of(item, facts[i][0]));
+		add_fact(out, facts[i][1], run_status_text_of(item, facts[i][0]));
 	add_used(out, item);
 	for (size_t i = 0; i < COUNT(ends); i++)
-		add_fact(out, ends[i][1], text_of(item, ends[i][0]));
+		add_fact(out, ends[i][1], run_status_text_of(item, ends[i][0]));
 }

@@ -78,7 +78,7 @@ int run_step_resolve(struct arena *a, struct run_step_call *call, struct error *
 	return check_utf8("context file", call->context_file, err);
 }
 
-static void log_text(void *data, const char *text)
+static void run_step_log_text(void *data, const char *text)
 {
 	(void)data;
 	error_log("dev-team: %s", text);
@@ -215,7 +215,7 @@ static void report_warnings(struct arena *a, const struct preflight *p, const ch
 
 		if (it->health == HEALTH_WARN && strcmp(it->subject, "origin") != 0 &&
 			(strcmp(it->subject, "forge") != 0 || !run_has_other_items(a, document)))
-			log_text(NULL, it->text);
+			run_step_log_text(NULL, it->text);
 	}
 }
 
@@ -393,8 +393,8 @@ static int check_caps(const struct workflow *w, struct buf *faults, size_t *n, s
 
 /* Refuses unknown agents and skills, and agents without a task; checks each text of the workflow
  * once. */
-static int check_agents(struct arena *a, const struct run_step_call *call, const struct engine *e,
-	struct error *err)
+static int run_step_check_agents(struct arena *a, const struct run_step_call *call,
+	const struct engine *e, struct error *err)
 {
 	CLEANUP(buf_release) struct buf faults = BUF_INIT;
 	struct str rest, line;
@@ -480,7 +480,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		return -1;
 	environment.data = &entry;
 	environment.enter = run_place_enter;
-	environment.say = log_text;
+	environment.say = run_step_log_text;
 	if (call->in_run)
 		environment.client = run_client;
 	environment.refuted = call->refuted;
@@ -498,7 +498,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		return -1;
 	if (call->results && (engine_admit(&e, err) < 0 || take_results(a, f, call, err) < 0))
 		return -1;
-	if (check_agents(a, call, &e, err) < 0)
+	if (run_step_check_agents(a, call, &e, err) < 0)
 		return -1;
 	if (is_first(f, w) && !call->cancel) {
 		if (engine_admit(&e, err) < 0 ||
@@ -509,11 +509,11 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	if (engine_step(&e, out, err) < 0 || run_end_children(a, call, f, false, err) < 0)
 		return -1;
 	if (entry.notice)
-		log_text(NULL, entry.notice);
+		run_step_log_text(NULL, entry.notice);
 	return run_quota_denied(&entry, buf_str(out), err);
 }
 
-static bool is_ordered(const struct workflow *w, const struct context_file *f)
+static bool run_step_is_ordered(const struct workflow *w, const struct context_file *f)
 {
 	const struct workflow_state *st = workflow_state(w, context_get(&f->doc, "state").p);
 
@@ -560,7 +560,7 @@ const char *run_step_continuation(struct arena *a, const struct run_step_call *c
 }
 
 /* What the person does that the item waits for. */
-static const char *approval(struct arena *a, const struct run_step_call *call)
+static const char *run_step_approval(struct arena *a, const struct run_step_call *call)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
@@ -584,7 +584,7 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 		return;
 	done = (json *)json_at(array, 0);
 	if (json_get(done, "for"))
-		json_put_str(done, "continue", str_of(approval(a, call)));
+		json_put_str(done, "continue", str_of(run_step_approval(a, call)));
 	else if (json_str_is(done, "result", "waiting") && !call->in_run)
 		json_put_str(done, "continue", str_of(continuation(a, call, NULL, false)));
 	if (json_str_is(done, "result", "failed")) {
@@ -615,7 +615,7 @@ int run_step_item(
 	if (step_locked(a, call, &f, &w, &line, err) < 0)
 		return -1;
 	if (call->ordered)
-		*call->ordered = is_ordered(&w, &f);
+		*call->ordered = run_step_is_ordered(&w, &f);
 	if (call->ended)
 		*call->ended = engine_is_terminal(&w, context_get(&f.doc, "state").p);
 	explain(a, call, &f, &line);
@@ -780,7 +780,7 @@ static void tree_fault(struct workflow_tree *t, const char *file, const struct d
 static void check_below(struct workflow_tree *t, const struct workflow *w, const struct above *at);
 
 /* Another child may have it as well; only one that is deeper can find more. */
-static void check_child(struct workflow_tree *t, const char *path, const struct above *at)
+static void run_step_check_child(struct workflow_tree *t, const char *path, const struct above *at)
 {
 	struct error err = {0};
 	struct workflow w;
@@ -825,7 +825,7 @@ static void check_item(struct workflow_tree *t, const struct workflow *w,
 	if (below.depth > RUN_DEPTH_MAX)
 		tree_fault(t, w->file, it, &below, "children are at most 8 deep: ");
 	else
-		check_child(t, path, &below);
+		run_step_check_child(t, path, &below);
 }
 
 static void check_below(struct workflow_tree *t, const struct workflow *w, const struct above *at)
@@ -881,5 +881,6 @@ bool run_step_ordered(const char *document)
 	return run_step_workflow(&a, document, NULL, &workflow, &ignored) == 0 &&
 	       locate_workflow(&a, workflow, NULL, NULL, &workflow, &ignored) == 0 &&
 	       workflow_load(&a, workflow, &w, &ignored) == 0 &&
-	       context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 && is_ordered(&w, &f);
+	       context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       run_step_is_ordered(&w, &f);
 }

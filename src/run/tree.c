@@ -161,7 +161,7 @@ static int check_missing(const char *document, const char *item, struct error *e
 
 /* What the child works on: its task, else what its parent works on, and the sections that it reads.
  */
-static int write_spec(struct tree *t, const json *action, const char **spec, struct error *err)
+static int tree_write_spec(struct tree *t, const json *action, const char **spec, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -258,7 +258,7 @@ static int record_end(struct tree *t, const struct run_step_call *child, const j
 
 /* ---- the step of a child ---- */
 
-static void add_wait(json *waits, const struct run_step_call *child, const json *done)
+static void tree_add_wait(json *waits, const struct run_step_call *child, const json *done)
 {
 	json *wait = JSON_OBJECT(JSON_TEXT("item", child->id));
 
@@ -272,7 +272,7 @@ static void add_wait(json *waits, const struct run_step_call *child, const json 
 }
 
 /* Another session may go on with it. */
-static bool is_held(const struct run_step_call *child, const struct error *err)
+static bool tree_is_held(const struct run_step_call *child, const struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
@@ -296,7 +296,7 @@ static int step_unless_run(
 	}
 	if (run_step(a, child, line, err) == 0)
 		return 0;
-	return is_held(child, err) ? 1 : -1;
+	return tree_is_held(child, err) ? 1 : -1;
 }
 
 int run_step_shared(struct arena *a, const struct run_step_call *call, json *actions, json *waits,
@@ -309,7 +309,7 @@ int run_step_shared(struct arena *a, const struct run_step_call *call, json *act
 	*done = NULL;
 	if (rc > 0) {
 		held = JSON_OBJECT(JSON_TEXT("reason", err->text), JSON_TEXT("for", "owner"));
-		add_wait(waits, call, held);
+		tree_add_wait(waits, call, held);
 		*err = (struct error){0};
 	}
 	if (rc)
@@ -322,7 +322,7 @@ int run_step_shared(struct arena *a, const struct run_step_call *call, json *act
 	else if (*call->ended)
 		*done = json_copy(json_first(array));
 	else
-		add_wait(waits, call, json_first(array));
+		tree_add_wait(waits, call, json_first(array));
 	return 0;
 }
 
@@ -355,7 +355,7 @@ static struct run_step_call child_call(struct tree *t, const json *action)
 }
 
 /* The work of a node begins at that of its parent, or of its last attempt. */
-static int find_base(struct tree *t, const json *action, const char **base, struct error *err)
+static int tree_find_base(struct tree *t, const json *action, const char **base, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const char *item = json_get_str(action, "item"), *dot = strrchr(item, '.');
@@ -401,7 +401,7 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 	child.ended = &ended;
 	if (json_get(action, "node")) {
 		worktree.parent = up && up->of.path ? up->of.branch : NULL;
-		if (find_base(t, action, &child.base, err) < 0)
+		if (tree_find_base(t, action, &child.base, err) < 0)
 			return -1;
 	}
 	if (run_child_workflow(t->arena, t->call->workflow, json_get_str(action, "workflow"),
@@ -410,7 +410,7 @@ static int step_child(struct tree *t, const json *action, struct error *err)
 	if (!path_exists(child.context_file) &&
 		(check_missing(child.context_file, child.id, err) < 0 ||
 			check_depth(t, child.id, err) < 0 ||
-			write_spec(t, action, &child.spec, err) < 0))
+			tree_write_spec(t, action, &child.spec, err) < 0))
 		return -1;
 	if (run_step_shared(t->arena, &child, t->below, t->waits, &done, err) < 0)
 		return -1;

@@ -14,7 +14,7 @@ struct list {
 	VEC(const char *) tools; /* directories of toolchains */
 };
 
-static void put(struct list *l, const char *word)
+static void arguments_put(struct list *l, const char *word)
 {
 	buf_add(l->out, str_of(word));
 	buf_addc(l->out, '\0');
@@ -22,9 +22,9 @@ static void put(struct list *l, const char *word)
 
 static void put3(struct list *l, const char *option, const char *from, const char *to)
 {
-	put(l, option);
-	put(l, from);
-	put(l, to);
+	arguments_put(l, option);
+	arguments_put(l, from);
+	arguments_put(l, to);
 }
 
 static void read_only(struct list *l, const char *path)
@@ -54,7 +54,7 @@ static void put_system(struct list *l)
 }
 
 /* Whether nothing has changed since the copy was made. */
-static bool is_fresh(const glob_t *found, const char *made)
+static bool arguments_is_fresh(const glob_t *found, const char *made)
 {
 	struct stat then, now;
 
@@ -132,7 +132,7 @@ static int put_etc(struct list *l, struct error *err)
 	for (size_t i = 0; i < COUNT(names); i++)
 		(void)glob(arena_printf(l->s->arena, "/etc/%s", names[i]), i ? GLOB_APPEND : 0,
 			NULL, &found);
-	if (!is_fresh(&found, path_join(l->s->arena, etc, ".made")))
+	if (!arguments_is_fresh(&found, path_join(l->s->arena, etc, ".made")))
 		rc = copy_etc(l->s, etc, &found, err);
 	globfree(&found);
 	put3(l, "--ro-bind", etc, "/etc");
@@ -141,7 +141,7 @@ static int put_etc(struct list *l, struct error *err)
 
 /* ---- toolchains ---- */
 
-static bool is_visible(const char *path)
+static bool arguments_is_visible(const char *path)
 {
 	static const char *const names[] = {
 		"/usr/", "/bin", "/sbin", "/opt/", "/nix/store/", "/snap/"};
@@ -202,15 +202,17 @@ static void put_toolchains(struct list *l)
 		i++)
 		put_tool(l, path_join(l->s->arena, home, seeds[i]));
 	for (size_t i = 0; i < COUNT(variables); i++)
-		if ((value = getenv(variables[i])) && value[0] == '/' && !is_visible(value) &&
-			(!home || strcmp(value, home) != 0) && value[1])
+		if ((value = getenv(variables[i])) && value[0] == '/' &&
+			!arguments_is_visible(value) && (!home || strcmp(value, home) != 0) &&
+			value[1])
 			put_tool(l, value);
 	while (rest.n) {
 		size_t end = str_find(rest, STR(":"));
 
 		dir = str_sub(rest, 0, end);
 		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
-		if (str_starts(dir, "/") && dir.n > 1 && !is_visible(arena_dup(l->s->arena, dir)))
+		if (str_starts(dir, "/") && dir.n > 1 &&
+			!arguments_is_visible(arena_dup(l->s->arena, dir)))
 			put_path(l, arena_dup(l->s->arena, dir));
 	}
 }
@@ -383,20 +385,20 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 	const char *home = getenv("HOME");
 
 	for (size_t i = 0; i < COUNT(first); i++)
-		put(&l, first[i]);
+		arguments_put(&l, first[i]);
 	if (geteuid() != 0)
-		put(&l, "--unshare-user");
+		arguments_put(&l, "--unshare-user");
 	if (s->x->policy->network == NETWORK_NONE)
-		put(&l, "--unshare-net");
+		arguments_put(&l, "--unshare-net");
 	put_system(&l);
 	if (put_etc(&l, err) < 0)
 		return -1;
-	put(&l, "--proc");
-	put(&l, "/proc");
+	arguments_put(&l, "--proc");
+	arguments_put(&l, "/proc");
 	/* Its files belong to uid 0, capabilities or not. */
 	put3(&l, "--ro-bind", "/proc/sys", "/proc/sys");
-	put(&l, "--dev");
-	put(&l, "/dev");
+	arguments_put(&l, "--dev");
+	arguments_put(&l, "/dev");
 	put3(&l, "--bind", s->tmp, "/tmp");
 	put3(&l, "--bind", s->tmp, "/var/tmp");
 	put3(&l, "--bind", s->tmp, s->tmp);
@@ -406,8 +408,8 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 	put_root(&l);
 	if (put_box(&l, err) < 0)
 		return -1;
-	put(&l, "--chdir");
-	put(&l, s->cwd);
+	arguments_put(&l, "--chdir");
+	arguments_put(&l, s->cwd);
 	return 0;
 }
 
@@ -447,7 +449,7 @@ struct entries {
 	size_t n, cap;
 };
 
-static void add_entry(void *data, const char *entry)
+static void arguments_add_entry(void *data, const char *entry)
 {
 	struct entries *list = data;
 
@@ -476,8 +478,8 @@ char **sandbox_environment(struct sandbox *s)
 		i++)
 		vec_push_in(a, &list, arena_dup(a, str_of(no_network[i])));
 	for (const char *const *e = s->x->variables; e && *e; e++)
-		add_entry(&list, *e);
-	sandbox_network_variables(s, add_entry, &list);
+		arguments_add_entry(&list, *e);
+	sandbox_network_variables(s, arguments_add_entry, &list);
 	vec_push_in(a, &list, NULL);
 	return list.items;
 }

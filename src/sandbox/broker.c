@@ -43,8 +43,8 @@ struct request {
 	int status;
 };
 
-static int refuse(struct request *q, const char *fmt, ...) PRINTF(2, 3);
-static int refuse(struct request *q, const char *fmt, ...)
+static int broker_refuse(struct request *q, const char *fmt, ...) PRINTF(2, 3);
+static int broker_refuse(struct request *q, const char *fmt, ...)
 {
 	char text[600];
 	va_list args;
@@ -58,23 +58,24 @@ static int refuse(struct request *q, const char *fmt, ...)
 
 /* ---- remotes ---- */
 
-static int check_remote(struct request *q, const char *name)
+static int broker_check_remote(struct request *q, const char *name)
 {
 	const struct policy *p = q->s->x->policy;
 
 	if (texts_have(&p->remotes, str_of(name)))
 		return 0;
-	return refuse(q, "the policy '%s' does not allow the remote '%.100s'", p->name, name);
+	return broker_refuse(
+		q, "the policy '%s' does not allow the remote '%.100s'", p->name, name);
 }
 
 /* The host's git; what it prints on failure becomes the reply's errors. */
-static int run_git(struct request *q, const char *const *words, struct buf *out)
+static int broker_run_git(struct request *q, const char *const *words, struct buf *out)
 {
 	struct error err = {0};
 	int status = 0;
 
 	if (sandbox_git_command(q->s, words, STR(""), out, &status, &err) < 0)
-		return refuse(q, "%s", err.text);
+		return broker_refuse(q, "%s", err.text);
 	if (status != 0) {
 		buf_add(&q->errors, buf_str(out));
 		buf_clear(out);
@@ -86,8 +87,8 @@ static void serve_list(struct request *q)
 {
 	const char *const words[] = {"ls-remote", "--symref", "--", q->words[1], NULL};
 
-	if (check_remote(q, q->words[1]) == 0)
-		(void)run_git(q, words, &q->out);
+	if (broker_check_remote(q, q->words[1]) == 0)
+		(void)broker_run_git(q, words, &q->out);
 }
 
 static bool is_ref(const char *name)
@@ -103,13 +104,13 @@ static void serve_fetch(struct request *q)
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	size_t n = 7;
 
-	if (check_remote(q, q->words[1]) != 0)
+	if (broker_check_remote(q, q->words[1]) != 0)
 		return;
 	for (size_t i = 2; i < q->n && n < 48; i++)
 		if (is_ref(q->words[i]))
 			words[n++] = q->words[i];
 	if (n > 7)
-		(void)run_git(q, words, &out);
+		(void)broker_run_git(q, words, &out);
 }
 
 /* ---- push ---- */
@@ -169,7 +170,7 @@ static void push_one(struct request *q, const char *spec)
 			"--no-recurse-submodules", "--", q->words[1],
 			arena_printf(q->s->arena, "%s:%s", id, ref), NULL};
 
-		if (run_git(q, words, &out) != 0)
+		if (broker_run_git(q, words, &out) != 0)
 			fault = "the remote did not take it";
 	}
 	q->status = 0;
@@ -183,10 +184,10 @@ static void serve_push(struct request *q)
 {
 	struct error err = {0};
 
-	if (check_remote(q, q->words[1]) != 0)
+	if (broker_check_remote(q, q->words[1]) != 0)
 		return;
 	if (sandbox_git_import(q->s, &err) < 0)
-		refuse(q, "%s", err.text);
+		broker_refuse(q, "%s", err.text);
 	for (size_t i = 2; q->status == 0 && i < q->n; i++)
 		push_one(q, q->words[i]);
 }
@@ -255,7 +256,7 @@ static bool is_other_repository(const struct request *q, size_t at)
 }
 
 /* Options that read files of the host, show its environment, or act on another repository. */
-static bool is_harmful(const struct request *q, size_t at)
+static bool broker_is_harmful(const struct request *q, size_t at)
 {
 	bool api = is_api(q);
 	const char *v, *file;
@@ -277,7 +278,7 @@ static bool is_harmful(const struct request *q, size_t at)
 	return file && file[1] == '@' && strcmp(file + 1, "@-") != 0;
 }
 
-static bool take_output(void *data, bool errors, struct str piece)
+static bool broker_take_output(void *data, bool errors, struct str piece)
 {
 	struct request *q = data;
 	struct buf *to = errors ? &q->errors : &q->out;
@@ -298,14 +299,14 @@ static void run_forge(struct request *q)
 		.env = env,
 		.input = q->body,
 		.output = -1,
-		.on_output = take_output,
+		.on_output = broker_take_output,
 		.data = q,
 		.timeout_s = FORGE_S};
 	struct process_end end;
 	struct error err = {0};
 
 	if (process_run(&p, &end, &err) < 0) {
-		refuse(q, "%s", err.text);
+		broker_refuse(q, "%s", err.text);
 		q->status = end.missing ? 127 : 1;
 		return;
 	}
@@ -318,7 +319,7 @@ static void serve_forge(struct request *q)
 
 	if ((strcmp(program, "gh") != 0 && strcmp(program, "glab") != 0) || q->n < 3 ||
 		!is_forge_command(q)) {
-		refuse(q,
+		broker_refuse(q,
 			"the policy '%s' does not allow '%.60s %.60s %.60s'; see 'forge' in "
 			"'dev-team policy show'",
 			q->s->x->policy->name, program, q->n > 2 ? q->words[2] : "",
@@ -326,8 +327,8 @@ static void serve_forge(struct request *q)
 		return;
 	}
 	for (size_t i = 3; i < q->n; i++)
-		if (is_harmful(q, i)) {
-			refuse(q,
+		if (broker_is_harmful(q, i)) {
+			broker_refuse(q,
 				"'%.60s' is not available to agents: give text on standard "
 				"input, of this repository",
 				q->words[i]);
@@ -338,7 +339,7 @@ static void serve_forge(struct request *q)
 
 /* ---- the socket, outside ---- */
 
-static int read_request(int fd, struct request *q, struct buf *text)
+static int broker_read_request(int fd, struct request *q, struct buf *text)
 {
 	struct error ignored;
 	size_t at = 0;
@@ -372,7 +373,7 @@ static void serve_request(struct request *q)
 			words[i].serve(q);
 			return;
 		}
-	refuse(q, "unknown request");
+	broker_refuse(q, "unknown request");
 }
 
 void sandbox_broker_serve(struct sandbox *s)
@@ -388,7 +389,7 @@ void sandbox_broker_serve(struct sandbox *s)
 		return;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (read_request(fd, &q, &text) == 0) {
+	if (broker_read_request(fd, &q, &text) == 0) {
 		serve_request(&q);
 		(void)snprintf(head, sizeof(head), "%d %zu\n", q.status, q.out.len);
 		if (sys_write_all(fd, str_of(head), "reply", &ignored) == 0 &&
@@ -489,7 +490,7 @@ static int ask_broker(const struct buf *request, struct buf *out, int *status)
 	return 0;
 }
 
-static void add_word(struct buf *request, const char *word)
+static void broker_add_word(struct buf *request, const char *word)
 {
 	buf_add(request, str_of(word));
 	buf_addc(request, '\0');
@@ -502,10 +503,10 @@ int sandbox_broker_forge_client(int argc, char **argv)
 	bool input = false;
 	int status;
 
-	add_word(&request, "forge");
+	broker_add_word(&request, "forge");
 	for (int i = 0; i < argc; i++) {
 		if (*argv[i])
-			add_word(&request, argv[i]);
+			broker_add_word(&request, argv[i]);
 		input = input || strcmp(argv[i], "-") == 0 || strstr(argv[i], "@-") ||
 			str_ends(str_of(argv[i]), "=-");
 	}
@@ -537,8 +538,8 @@ static int list_refs(const char *remote)
 	struct str rest, line;
 	int status;
 
-	add_word(&request, "list");
-	add_word(&request, remote);
+	broker_add_word(&request, "list");
+	broker_add_word(&request, remote);
 	if (ask_broker(&request, &out, &status) < 0 || status != 0)
 		return -1;
 	rest = buf_str(&out);
@@ -586,8 +587,8 @@ static int send_batch(const char *word, const char *remote, char *line, size_t s
 	CLEANUP(buf_release) struct buf request = BUF_INIT, out = BUF_INIT;
 	int status;
 
-	add_word(&request, word);
-	add_word(&request, remote);
+	broker_add_word(&request, word);
+	broker_add_word(&request, remote);
 	do {
 		line[strcspn(line, "\n")] = '\0';
 		if (!*line)
@@ -595,7 +596,7 @@ static int send_batch(const char *word, const char *remote, char *line, size_t s
 		if (strncmp(line, "push ", 5) == 0 && !add_push(&request, line + 5))
 			return -1;
 		if (strncmp(line, "fetch ", 6) == 0 && strchr(line + 6, ' '))
-			add_word(&request, strchr(line + 6, ' ') + 1);
+			broker_add_word(&request, strchr(line + 6, ' ') + 1);
 	} while (fgets(line, (int)size, stdin));
 	if (ask_broker(&request, &out, &status) < 0 || status != 0)
 		return -1;

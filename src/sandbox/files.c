@@ -9,7 +9,7 @@
 
 enum { TEXT_FILE_MAX = 1 << 20, SMALL = 4096, NAMES = 16, ONLY_NEW = 1 /* RENAME_NOREPLACE */ };
 
-static int copy_bytes(int in, int out, const char *to, struct error *err)
+static int files_copy_bytes(int in, int out, const char *to, struct error *err)
 {
 	char piece[65536];
 	ssize_t n;
@@ -23,7 +23,7 @@ static int copy_bytes(int in, int out, const char *to, struct error *err)
 /* Making a file takes longer than to see that it is there: `path` is a file with this text and
  * mode.
  */
-static bool is_text(const char *path, struct str text, mode_t mode)
+static bool files_is_text(const char *path, struct str text, mode_t mode)
 {
 	CLEANUP(base_close)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -47,7 +47,7 @@ static bool is_same(int in, const struct stat *st, const char *path, mode_t mode
 	char text[SMALL];
 	ssize_t n = st->st_size <= SMALL ? pread(in, text, sizeof(text), 0) : -1;
 
-	return n == st->st_size && is_text(path, (struct str){text, (size_t)n}, mode);
+	return n == st->st_size && files_is_text(path, (struct str){text, (size_t)n}, mode);
 }
 
 static int copy_open_file(int in, const char *to, const struct stat *st, struct error *err)
@@ -61,7 +61,7 @@ static int copy_open_file(int in, const char *to, const struct stat *st, struct 
 	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (out < 0)
 		return error_errno(err, "cannot write '%s'", to);
-	if (copy_bytes(in, out, to, err) < 0)
+	if (files_copy_bytes(in, out, to, err) < 0)
 		return -1;
 	return fchmod(out, mode) < 0 ? error_errno(err, "cannot write '%s'", to) : 0;
 }
@@ -171,7 +171,7 @@ static DIR *list_open(int dir)
 	return list;
 }
 
-static bool is_dots(const char *name)
+static bool files_is_dots(const char *name)
 {
 	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
@@ -220,7 +220,7 @@ static void empty_one(int top, const char *name, unsigned *number)
 		return;
 	(void)fchmod(fd, 0700);
 	while ((e = readdir(list)))
-		if (!is_dots(e->d_name) && !remove_entry(fd, e->d_name))
+		if (!files_is_dots(e->d_name) && !remove_entry(fd, e->d_name))
 			(void)move_up(fd, e->d_name, top, number);
 	closedir(list);
 }
@@ -238,7 +238,7 @@ static void empty_directory(int dir)
 
 		some = false;
 		while (list && (e = readdir(list))) {
-			if (is_dots(e->d_name))
+			if (files_is_dots(e->d_name))
 				continue;
 			if (!remove_entry(dir, e->d_name)) {
 				empty_one(dir, e->d_name, &number);
@@ -280,7 +280,7 @@ int sandbox_write_file(const char *path, struct str text, mode_t mode, struct er
 {
 	CLEANUP(base_close) int fd = -1;
 
-	if (is_text(path, text, mode))
+	if (files_is_text(path, text, mode))
 		return 0;
 	(void)unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);

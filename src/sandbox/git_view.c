@@ -94,7 +94,7 @@ bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out)
 
 /* ---- refs ---- */
 
-static int by_name(const void *a, const void *b)
+static int git_view_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct ref *)a)->name, ((const struct ref *)b)->name);
 }
@@ -178,7 +178,7 @@ static void refs_read(struct sandbox *s, const char *dir, struct refs *out)
 	*out = (struct refs){0};
 	refs_parse(s, sandbox_read_text(s->arena, path_join(s->arena, dir, "packed-refs")), out);
 	(void)directory_walk(path_join(s->arena, dir, "refs"), visit_ref, &w, &ignored);
-	vec_sort(&out->list, by_name);
+	vec_sort(&out->list, git_view_by_name);
 }
 
 static int refs_keep(struct sandbox *s, const struct refs *r, struct error *err)
@@ -193,7 +193,7 @@ static int refs_keep(struct sandbox *s, const struct refs *r, struct error *err)
 
 /* ---- which refs are the item's own ---- */
 
-static bool has_line(const char *text, const char *name)
+static bool git_view_has_line(const char *text, const char *name)
 {
 	struct str rest = str_of(text ? text : ""), line;
 
@@ -252,7 +252,7 @@ static int keep_own_branch(struct sandbox *s, struct error *err)
 	return sandbox_write_file(in_place(s, "head"), str_of(head), 0600, err);
 }
 
-static void add_own(struct sandbox *s, const char *name)
+static void git_view_add_own(struct sandbox *s, const char *name)
 {
 	const char *own = sandbox_read_text(s->arena, in_place(s, "own"));
 	struct error ignored;
@@ -304,14 +304,15 @@ static void take_ref(struct sandbox *s, const struct refs *host, const char *nam
 		return;
 	if (!is_takeable(s, host, name, !before && !here) || is_of_others(s, name) ||
 		((before || here) &&
-			!has_line(sandbox_read_text(s->arena, in_place(s, "own")), name))) {
+			!git_view_has_line(
+				sandbox_read_text(s->arena, in_place(s, "own")), name))) {
 		sandbox_note(s,
 			"'%s' is not the item's: it was %s inside only; make a branch of its own",
 			name, now ? "moved" : "deleted");
 		return;
 	}
 	if (move_ref(s, name, now, here) == 0 && !before)
-		add_own(s, name);
+		git_view_add_own(s, name);
 }
 
 static int take_refs(struct sandbox *s, struct error *err)
@@ -532,7 +533,7 @@ static bool next_setting(struct str *rest, struct str *setting)
 
 /* A remote of the repository, or `.`: a URL or a path would be a repository of the command's, with
  * hooks that a push runs. */
-static bool is_remote(struct sandbox *s, struct str before, struct str name)
+static bool git_view_is_remote(struct sandbox *s, struct str before, struct str name)
 {
 	const char *url = arena_printf(s->arena, "remote.%.*s.url\n", (int)name.n, name.p);
 	struct str one;
@@ -548,18 +549,18 @@ static bool is_taken_setting(struct sandbox *s, struct str before, struct str ke
 {
 	static const char *const last[] = {".remote", ".merge", ".rebase", ".description"};
 
-	if (str_ends(key, ".remote") && !is_remote(s, before, value))
+	if (str_ends(key, ".remote") && !git_view_is_remote(s, before, value))
 		return false;
 	for (size_t i = 0; str_starts(key, "branch.") && i < COUNT(last); i++)
 		if (str_ends(key, last[i]) && key.n > strlen("branch.") + strlen(last[i]))
-			return has_line(sandbox_read_text(s->arena, in_place(s, "own")),
+			return git_view_has_line(sandbox_read_text(s->arena, in_place(s, "own")),
 				arena_printf(s->arena, "refs/heads/%.*s",
 					(int)(key.n - strlen("branch.") - strlen(last[i])),
 					key.p + strlen("branch.")));
 	return false;
 }
 
-static bool has_setting(struct str all, struct str setting)
+static bool git_view_has_setting(struct str all, struct str setting)
 {
 	struct str one;
 
@@ -599,7 +600,7 @@ static void take_settings(struct sandbox *s)
 		return;
 	rest = buf_str(&new);
 	while (next_setting(&rest, &one))
-		if (!has_setting(buf_str(&old), one))
+		if (!git_view_has_setting(buf_str(&old), one))
 			take_setting(s, buf_str(&old), one);
 	(void)sandbox_write_file(in_place(s, "config"), str_of(now), 0600, &ignored);
 }

@@ -13,7 +13,7 @@
 
 enum { FAILED = 125 };
 
-static void pass_on(int number)
+static void inner_pass_on(int number)
 {
 	(void)kill(-1, number);
 }
@@ -46,7 +46,7 @@ static void set_limits(struct arena *a, struct str line)
 	}
 }
 
-static void reset_signals(void)
+static void inner_reset_signals(void)
 {
 	sigset_t none;
 
@@ -56,7 +56,7 @@ static void reset_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static int wait_for(pid_t bash)
+static int inner_wait_for(pid_t bash)
 {
 	int status;
 	pid_t pid;
@@ -89,13 +89,13 @@ static int run_bash(struct arena *a, struct str plan, int ready, int network)
 			"dev-team: the filter of system calls cannot be set: %s", strerror(errno));
 		return FAILED;
 	}
-	(void)signal(SIGTERM, pass_on);
-	(void)signal(SIGHUP, pass_on);
+	(void)signal(SIGTERM, inner_pass_on);
+	(void)signal(SIGHUP, inner_pass_on);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGQUIT, SIG_IGN);
 	pid = fork();
 	if (pid == 0) {
-		reset_signals();
+		inner_reset_signals();
 		(void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
 		(void)execv("/bin/bash", words);
 		(void)execv("/usr/bin/bash", words);
@@ -106,7 +106,7 @@ static int run_bash(struct arena *a, struct str plan, int ready, int network)
 		return FAILED;
 	(void)(write(ready, "", 1) + 1);
 	close(ready);
-	return wait_for(pid);
+	return inner_wait_for(pid);
 }
 
 static int run_inner(int argc, char **argv)

@@ -80,7 +80,7 @@ static int make_temporary(struct sandbox *s, struct error *err)
 	return path_mkdirs(s->tmp, err);
 }
 
-static int lock_file(const struct sandbox *s, const char *name, struct error *err)
+static int sandbox_place_lock_file(const struct sandbox *s, const char *name, struct error *err)
 {
 	const char *path = path_join(s->arena, s->dir, name);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -111,9 +111,10 @@ int sandbox_place_open(struct sandbox *s, struct error *err)
 
 	if (context_state_directory(s->arena, &state, err) < 0 || path_mkdirs(state, err) < 0 ||
 		check_root(s, state, err) < 0 || make_state(s, state, err) < 0 ||
-		make_temporary(s, err) < 0 || (s->mutex = lock_file(s, "mutex", err)) < 0)
+		make_temporary(s, err) < 0 ||
+		(s->mutex = sandbox_place_lock_file(s, "mutex", err)) < 0)
 		return -1;
-	return (s->live = lock_file(s, "live", err)) < 0 ? -1 : 0;
+	return (s->live = sandbox_place_lock_file(s, "live", err)) < 0 ? -1 : 0;
 }
 
 /* Afterwards the run counts as live, and s->alone says whether it is the only one. */

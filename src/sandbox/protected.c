@@ -44,7 +44,7 @@ static const char *link_above(const struct sandbox *s, const char *name)
 
 /* ---- before the run ---- */
 
-static enum kept_kind kind_of(const struct sandbox *s, const char *name)
+static enum kept_kind protected_kind_of(const struct sandbox *s, const char *name)
 {
 	const char *path = s->alone ? in_root(s, name) : in_copies(s, name);
 	struct stat st;
@@ -60,9 +60,9 @@ static enum kept_kind kind_of(const struct sandbox *s, const char *name)
 	return S_ISDIR(st.st_mode) ? KEPT_COPY : KEPT_FILE;
 }
 
-static int keep(struct sandbox *s, const char *name, struct error *err)
+static int protected_keep(struct sandbox *s, const char *name, struct error *err)
 {
-	struct kept_name k = {name, kind_of(s, name)};
+	struct kept_name k = {name, protected_kind_of(s, name)};
 	const char *copy = in_copies(s, name);
 
 	vec_push_in(s->arena, &s->kept, k);
@@ -85,12 +85,13 @@ int sandbox_protected_begin(struct sandbox *s, struct error *err)
 	if (s->alone)
 		sandbox_remove_tree(in_copies(s, ""));
 	for (size_t i = 0; guarded_names[i]; i++)
-		if (strcmp(guarded_names[i], ".git") != 0 && keep(s, guarded_names[i], err) < 0)
+		if (strcmp(guarded_names[i], ".git") != 0 &&
+			protected_keep(s, guarded_names[i], err) < 0)
 			return -1;
-	if (keep(s, guarded_workflows, err) < 0)
+	if (protected_keep(s, guarded_workflows, err) < 0)
 		return -1;
 	for (size_t i = 0; i < more->n; i++)
-		if (keep(s, more->p[i], err) < 0)
+		if (protected_keep(s, more->p[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -129,14 +130,14 @@ static bool read_at(struct sandbox *s, const char *path, struct str *out)
 	return true;
 }
 
-static bool same(bool a, struct str a_text, bool b, struct str b_text)
+static bool protected_same(bool a, struct str a_text, bool b, struct str b_text)
 {
 	return a == b &&
 	       (!a || (a_text.p && b_text.p ? str_eq(a_text, b_text) : a_text.p == b_text.p));
 }
 
 /* Puts `from`, or nothing, to `to`. */
-static void put(struct sandbox *s, const char *from, const char *to)
+static void protected_put(struct sandbox *s, const char *from, const char *to)
 {
 	struct error err = {0};
 	struct stat st;
@@ -151,7 +152,7 @@ static void put(struct sandbox *s, const char *from, const char *to)
 }
 
 /* One file: `sub` follows the protected name, or is "". */
-static void settle(const struct differing *d, const char *sub)
+static void protected_settle(const struct differing *d, const char *sub)
 {
 	struct sandbox *s = d->s;
 	const char *tail = *sub ? arena_printf(s->arena, "/%s", sub) : "";
@@ -162,16 +163,16 @@ static void settle(const struct differing *d, const char *sub)
 	struct str now, old = {0}, base = {0};
 	bool is = read_at(s, from, &now), was = kept && read_at(s, kept, &old), based;
 
-	if (same(is, now, was, old))
+	if (protected_same(is, now, was, old))
 		return;
 	based = sandbox_git_trusted(s, path, &base);
-	if ((!is || now.p) && same(is, now, based, base)) {
+	if ((!is || now.p) && protected_same(is, now, based, base)) {
 		if (strcmp(from, to) != 0)
-			put(s, is ? from : NULL, to);
+			protected_put(s, is ? from : NULL, to);
 		return;
 	}
 	if (strcmp(from, to) == 0)
-		put(s, was ? kept : NULL, to);
+		protected_put(s, was ? kept : NULL, to);
 	sandbox_note(s, "'%s' is protected: %s; people change it", path,
 		was ? "it was put back" : "it was removed");
 }
@@ -181,7 +182,7 @@ static enum directory_visit visit_differing(
 {
 	(void)err;
 	if (e->type != FILE_DIRECTORY)
-		settle(data, e->path);
+		protected_settle(data, e->path);
 	return DIRECTORY_CONTINUE;
 }
 
@@ -194,7 +195,7 @@ static enum directory_visit visit_removed(
 
 	(void)err;
 	if (e->type != FILE_DIRECTORY && lstat(path_join(d->s->arena, d->from, e->path), &st) < 0)
-		settle(d, e->path);
+		protected_settle(d, e->path);
 	return DIRECTORY_CONTINUE;
 }
 
@@ -204,7 +205,7 @@ static void settle_tree(const struct differing *d)
 	struct stat st;
 
 	if (lstat(d->from, &st) == 0 && !S_ISDIR(st.st_mode)) {
-		settle(d, "");
+		protected_settle(d, "");
 		return;
 	}
 	(void)directory_walk(d->from, visit_differing, (void *)(uintptr_t)d, &ignored);
@@ -242,7 +243,8 @@ static bool settle_above(struct sandbox *s, const char *name)
 	const char *above = link_above(s, name);
 
 	if (above)
-		settle(&(struct differing){s, above, in_root(s, above), NULL, in_root(s, above)},
+		protected_settle(
+			&(struct differing){s, above, in_root(s, above), NULL, in_root(s, above)},
 			"");
 	return !link_above(s, name);
 }
@@ -268,7 +270,7 @@ int sandbox_protected_end(struct sandbox *s, struct error *err)
 		if (s->alone)
 			remove_traces(s, place);
 		if (k->kind == KEPT_FILE && lstat(place, &st) < 0)
-			settle(&d, "");
+			protected_settle(&d, "");
 	}
 	return 0;
 }

@@ -28,7 +28,7 @@ static bool is_host(struct str pattern, const char *host)
 }
 
 /* `port` 0: whatever the port is. Without a port an entry is for http, https and ssh. */
-static bool is_named(const struct policy *p, const char *host, unsigned port)
+static bool proxy_is_named(const struct policy *p, const char *host, unsigned port)
 {
 	for (size_t i = 0; i < p->hosts.n; i++) {
 		struct str pattern = str_of(p->hosts.p[i]);
@@ -62,14 +62,14 @@ static bool is_public(const struct sockaddr *at)
 	return at->sa_family == AF_INET;
 }
 
-static bool is_allowed(const struct policy *p, const char *host, const struct addrinfo *to)
+static bool proxy_is_allowed(const struct policy *p, const char *host, const struct addrinfo *to)
 {
 	char text[64];
 
 	return is_public(to->ai_addr) || strcasecmp(host, "localhost") == 0 ||
 	       (getnameinfo(to->ai_addr, to->ai_addrlen, text, sizeof(text), NULL, 0,
 			NI_NUMERICHOST) == 0 &&
-		       is_named(p, text, 0));
+		       proxy_is_named(p, text, 0));
 }
 
 int sandbox_dial(
@@ -86,7 +86,7 @@ int sandbox_dial(
 	if (getaddrinfo(host, service, &hints, &all) != 0)
 		return -1;
 	for (const struct addrinfo *to = all; to && fd < 0; to = to->ai_next) {
-		if (!trusted && !is_allowed(p, host, to)) {
+		if (!trusted && !proxy_is_allowed(p, host, to)) {
 			*why = "its name leads to an address of a private network, which the "
 			       "policy does not name";
 			continue;
@@ -126,7 +126,7 @@ bool sandbox_proxy_read_head(int fd, struct buf *head, struct str *rest)
 	return true;
 }
 
-static void answer(int fd, const char *status, const char *text)
+static void proxy_answer(int fd, const char *status, const char *text)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error ignored;
@@ -137,7 +137,8 @@ static void answer(int fd, const char *status, const char *text)
 }
 
 /* A request in absolute form becomes that of its server, which ends the connection behind it. */
-static void add_request(struct buf *out, struct str method, struct str path, struct str headers)
+static void proxy_add_request(
+	struct buf *out, struct str method, struct str path, struct str headers)
 {
 	static const char *const hop[] = {"connection:", "proxy-", "keep-alive:"};
 	struct str line;
@@ -177,19 +178,19 @@ void sandbox_proxy_serve(struct sandbox *s, int fd)
 		target = str_sub(target, strlen("http://"), target.n);
 		path = str_sub(target, str_find(target, STR("/")), target.n);
 		target = str_sub(target, 0, target.n - path.n);
-		add_request(&out, method, path, lines);
+		proxy_add_request(&out, method, path, lines);
 	}
 	port = sandbox_split_port(&target);
 	port = port || !out.len ? port : 80;
 	host = arena_dup(s->arena, target);
-	to = is_named(s->x->policy, host, port ? port : 65536)
+	to = proxy_is_named(s->x->policy, host, port ? port : 65536)
 		     ? sandbox_dial(s->x->policy, host, port, false, &why)
 		     : (why = "the policy does not name it", -1);
 	if (to < 0) {
 		fault = arena_printf(s->arena, "dev-team: '%.200s:%u' is not reached: %s\n",
 			arena_printable(s->arena, target, 200), port, why);
 		error_log("%.*s", (int)strlen(fault) - 1, fault);
-		answer(fd, "403 Forbidden", fault);
+		proxy_answer(fd, "403 Forbidden", fault);
 		return;
 	}
 	if (!out.len)

@@ -27,7 +27,7 @@ int sandbox_report_try(struct arena *a, const char *path, struct error *err)
 	return 0;
 }
 
-static json *report_of(const struct sandbox_report *o)
+static json *sandbox_report_of(const struct sandbox_report *o)
 {
 	json *j = o->verdict ? verdict_object(o->verdict)
 			     : JSON_OBJECT(JSON_TEXT("verdict", "none")),
@@ -63,7 +63,7 @@ int sandbox_report_write(
 
 	if (!path)
 		return 0;
-	json_print_line(&text, report_of(o));
+	json_print_line(&text, sandbox_report_of(o));
 	fd = open_new(path, fresh, err);
 	if (fd < 0 || sys_write_all(fd, buf_str(&text), path, err) < 0)
 		return -1;

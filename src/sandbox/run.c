@@ -132,7 +132,7 @@ _Noreturn static void start_bwrap(const struct sandbox *s, char **environment, c
 	_exit(127);
 }
 
-static int start(struct sandbox *s, struct running *r, struct error *err)
+static int sandbox_run_start(struct sandbox *s, struct running *r, struct error *err)
 {
 	CLEANUP(buf_release) struct buf arguments = BUF_INIT;
 	CLEANUP(base_close) int args = -1, plan = -1, network = -1;
@@ -182,7 +182,7 @@ static int64_t now_ms(void)
 }
 
 /* Waits until bwrap has ended, or `until` (-1: for ever), serving the broker. */
-static bool wait_until(struct sandbox *s, struct running *r, int64_t until)
+static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t until)
 {
 	struct pollfd fds[] = {{.fd = r->handle, .events = POLLIN},
 		{.fd = s->broker, .events = POLLIN}, {.fd = s->x->cancel, .events = POLLIN}};
@@ -208,14 +208,14 @@ static bool wait_until(struct sandbox *s, struct running *r, int64_t until)
 }
 
 /* TERM to all processes inside; KILL ends them with the first. */
-static void end_run(struct sandbox *s, struct running *r)
+static void sandbox_run_end_run(struct sandbox *s, struct running *r)
 {
 	unsigned grace = s->x->grace_ms ? s->x->grace_ms : GRACE_MS;
 	pid_t inner = inner_pid(r);
 
 	if (inner > 0)
 		(void)kill(inner, SIGTERM);
-	if (inner > 0 && wait_until(s, r, now_ms() + grace))
+	if (inner > 0 && sandbox_run_wait_until(s, r, now_ms() + grace))
 		return;
 	if (inner > 0)
 		(void)kill(inner, SIGKILL);
@@ -229,9 +229,9 @@ static void watch(struct sandbox *s, struct running *r)
 	int status;
 	char byte;
 
-	if (!wait_until(s, r, limit ? begun + (int64_t)limit * 1000 : -1)) {
+	if (!sandbox_run_wait_until(s, r, limit ? begun + (int64_t)limit * 1000 : -1)) {
 		s->end->timed_out = !s->end->cancelled;
-		end_run(s, r);
+		sandbox_run_end_run(s, r);
 	}
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -247,7 +247,7 @@ static void watch(struct sandbox *s, struct running *r)
 
 /* ---- the run ---- */
 
-static int find_repository(struct sandbox *s)
+static int sandbox_run_find_repository(struct sandbox *s)
 {
 	const struct root *r = s->x->root;
 	const char *git = path_join(s->arena, r->path, ".git");
@@ -303,7 +303,7 @@ static int run_inside(struct sandbox *s, struct error *err)
 	if (sandbox_network_plan(s, err) < 0 || sandbox_broker_open(s, err) < 0 ||
 		begin_run(s, err) < 0)
 		return -1;
-	rc = start(s, &r, err);
+	rc = sandbox_run_start(s, &r, err);
 	sandbox_place_unlock(s); /* the arguments were written under the lock */
 	if (rc == 0)
 		watch(s, &r);
@@ -334,7 +334,7 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 	if (!sandbox_installed(a))
 		return error_set(
 			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
-	if (find_cwd(&s, err) < 0 || find_repository(&s) < 0)
+	if (find_cwd(&s, err) < 0 || sandbox_run_find_repository(&s) < 0)
 		return -1;
 	rc = sandbox_place_open(&s, err) < 0 ? -1 : run_inside(&s, err);
 	sandbox_broker_close(&s);

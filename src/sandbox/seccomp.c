@@ -114,84 +114,84 @@ struct filter {
 	unsigned short n;
 };
 
-static void emit(struct filter *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
+static void seccomp_emit(struct filter *f, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
 {
 	f->code[f->n++] = (struct sock_filter){code, yes, no, k};
 }
 
-static void load(struct filter *f, size_t offset)
+static void seccomp_load(struct filter *f, size_t offset)
 {
-	emit(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
+	seccomp_emit(f, BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset, 0, 0);
 }
 
 static void load_number(struct filter *f)
 {
-	load(f, offsetof(struct seccomp_data, nr));
+	seccomp_load(f, offsetof(struct seccomp_data, nr));
 }
 
 /* The low half: these arguments are ints, and the kernel looks at no more of them. */
 static void load_argument(struct filter *f, unsigned i)
 {
-	load(f, offsetof(struct seccomp_data, args) + i * sizeof(uint64_t));
+	seccomp_load(f, offsetof(struct seccomp_data, args) + i * sizeof(uint64_t));
 }
 
-static void answer(struct filter *f, uint32_t action)
+static void seccomp_answer(struct filter *f, uint32_t action)
 {
-	emit(f, BPF_RET | BPF_K, action, 0, 0);
+	seccomp_emit(f, BPF_RET | BPF_K, action, 0, 0);
 }
 
-static void refuse(struct filter *f, int error)
+static void seccomp_refuse(struct filter *f, int error)
 {
-	answer(f, SECCOMP_RET_ERRNO | (uint32_t)error);
+	seccomp_answer(f, SECCOMP_RET_ERRNO | (uint32_t)error);
 }
 
 static void refuse_call(struct filter *f, unsigned call, int error)
 {
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
-	refuse(f, error);
+	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
+	seccomp_refuse(f, error);
 }
 
 /* Opens a block about one call; what stands up to end() is done for it alone. */
 static unsigned short only(struct filter *f, unsigned call)
 {
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 0);
+	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 0);
 	return f->n;
 }
 
-static void end(struct filter *f, unsigned short block)
+static void seccomp_end(struct filter *f, unsigned short block)
 {
-	answer(f, SECCOMP_RET_ALLOW);
+	seccomp_answer(f, SECCOMP_RET_ALLOW);
 	f->code[block - 1].jf = (uint8_t)(f->n - block);
 }
 
 static void allow_value(struct filter *f, uint32_t value)
 {
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-	answer(f, SECCOMP_RET_ALLOW);
+	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	seccomp_answer(f, SECCOMP_RET_ALLOW);
 }
 
 static void refuse_value(struct filter *f, uint32_t value)
 {
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-	refuse(f, EPERM);
+	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	seccomp_refuse(f, EPERM);
 }
 
 static void refuse_bits(struct filter *f, uint32_t bits)
 {
-	emit(f, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
-	refuse(f, EPERM);
+	seccomp_emit(f, BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
+	seccomp_refuse(f, EPERM);
 }
 
 /* The only way in is the number of our own processor: each other one has numbers of its own. */
 static void foreign(struct filter *f)
 {
-	load(f, offsetof(struct seccomp_data, arch));
-	emit(f, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
-	answer(f, SECCOMP_RET_KILL_PROCESS);
+	seccomp_load(f, offsetof(struct seccomp_data, arch));
+	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+	seccomp_answer(f, SECCOMP_RET_KILL_PROCESS);
 	load_number(f);
 #ifdef __x86_64__
-	emit(f, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
-	refuse(f, ENOSYS);
+	seccomp_emit(f, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
+	seccomp_refuse(f, ENOSYS);
 #endif
 }
 
@@ -202,7 +202,7 @@ static void namespaces(struct filter *f)
 	load_argument(f, 0);
 	refuse_bits(f, CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
 			       CLONE_NEWPID | CLONE_NEWNET);
-	end(f, block);
+	seccomp_end(f, block);
 	/* Their flags lie in memory, where a filter cannot look: libraries then take the older
 	 * call. */
 	refuse_call(f, CALL_CLONE3, ENOSYS);
@@ -212,8 +212,8 @@ static void namespaces(struct filter *f)
 	allow_value(f, 0);
 	allow_value(f, UINT32_MAX); /* only asks */
 	allow_value(f, REPLACE_RANDOM);
-	refuse(f, EPERM);
-	end(f, block);
+	seccomp_refuse(f, EPERM);
+	seccomp_end(f, block);
 }
 
 static void refuse_set_id(struct filter *f, unsigned call, unsigned argument)
@@ -222,7 +222,7 @@ static void refuse_set_id(struct filter *f, unsigned call, unsigned argument)
 
 	load_argument(f, argument);
 	refuse_bits(f, S_ISUID | S_ISGID);
-	end(f, block);
+	seccomp_end(f, block);
 }
 
 /* The mode counts only where a file may be made. */
@@ -231,11 +231,11 @@ static void refuse_open_set_id(struct filter *f, unsigned call, unsigned flags)
 	unsigned short block = only(f, call);
 
 	load_argument(f, flags);
-	emit(f, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1, 0);
-	answer(f, SECCOMP_RET_ALLOW);
+	seccomp_emit(f, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1, 0);
+	seccomp_answer(f, SECCOMP_RET_ALLOW);
 	load_argument(f, flags + 1);
 	refuse_bits(f, S_ISUID | S_ISGID);
-	end(f, block);
+	seccomp_end(f, block);
 }
 
 /* As root, a set-id file in the worktree would be one on the host. */
@@ -266,7 +266,7 @@ static void terminals(struct filter *f)
 	refuse_value(f, 0x541c); /* TIOCLINUX */
 	refuse_value(f, 0x5423); /* TIOCSETD: loads modules */
 	refuse_value(f, 0x541d); /* TIOCCONS */
-	end(f, block);
+	seccomp_end(f, block);
 }
 
 /* Others, such as those to the host of a virtual machine, know no namespaces. */
@@ -279,8 +279,8 @@ static void sockets(struct filter *f)
 	allow_value(f, AF_INET);
 	allow_value(f, AF_INET6);
 	allow_value(f, AF_NETLINK);
-	refuse(f, EAFNOSUPPORT);
-	end(f, block);
+	seccomp_refuse(f, EAFNOSUPPORT);
+	seccomp_end(f, block);
 }
 
 static int by_number(const void *x, const void *y)
@@ -304,13 +304,13 @@ static void refuse_listed(struct filter *f)
 	qsort(list, COUNT(list), sizeof(*list), by_number);
 	for (const unsigned *p = list; left; p += n, left -= n) {
 		n = left < PIECE ? left : PIECE;
-		emit(f, BPF_JMP | BPF_JGT | BPF_K, p[n - 1], (uint8_t)(n + 2), 0);
+		seccomp_emit(f, BPF_JMP | BPF_JGT | BPF_K, p[n - 1], (uint8_t)(n + 2), 0);
 		for (size_t i = 0; i < n; i++)
-			emit(f, BPF_JMP | BPF_JEQ | BPF_K, p[i], (uint8_t)(n - i), 0);
-		answer(f, SECCOMP_RET_ALLOW);
-		refuse(f, EPERM);
+			seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, p[i], (uint8_t)(n - i), 0);
+		seccomp_answer(f, SECCOMP_RET_ALLOW);
+		seccomp_refuse(f, EPERM);
 	}
-	answer(f, SECCOMP_RET_ALLOW);
+	seccomp_answer(f, SECCOMP_RET_ALLOW);
 }
 
 int sandbox_filter_enter(void)

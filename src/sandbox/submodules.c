@@ -11,7 +11,7 @@
 enum { DEPTH_MAX = 8, INDEX_MAX = 256 << 20 };
 
 /* Settings that name programs or files, or let git fetch by itself. */
-static bool is_harmful(const char *key)
+static bool submodules_is_harmful(const char *key)
 {
 	static const char *const patterns[] = {"filter.*", "include.*", "includeif.*", "alias.*",
 		"credential.*", "diff.*", "merge.*.driver", "gpg.*", "extensions.partialclone",
@@ -35,7 +35,7 @@ static bool git(struct sandbox *s, const char *dir, const char *const *argv, str
 	return git_command(&c, out, &status, &ignored) == 0 && status == 0;
 }
 
-static bool is_below(const char *path, const char *above)
+static bool submodules_is_below(const char *path, const char *above)
 {
 	size_t n = above ? strlen(above) : 0;
 
@@ -55,7 +55,7 @@ static void clean_file(struct sandbox *s, const char *sub, const char *path)
 		const char *const unset[] = {
 			"git", "config", "--file", path, "--unset-all", key, NULL};
 
-		if (is_harmful(key) && git(s, s->x->root->path, unset, NULL))
+		if (submodules_is_harmful(key) && git(s, s->x->root->path, unset, NULL))
 			sandbox_note(s, "the setting '%s' of the repository '%s' was removed", key,
 				sub + strlen(s->x->root->path) + 1);
 	}
@@ -76,7 +76,8 @@ static void clean_settings(struct sandbox *s, const char *sub)
 		CLEANUP(base_free)
 		char *real = realpath(first ? path_join(s->arena, path, "config") : path, NULL);
 
-		if (real && (is_below(real, s->x->root->path) || is_below(real, s->view.own)))
+		if (real && (submodules_is_below(real, s->x->root->path) ||
+				    submodules_is_below(real, s->view.own)))
 			clean_file(s, sub, real);
 	}
 }

@@ -81,7 +81,7 @@ static const char *show_text(const struct schema_checker *c, const char *text)
 }
 
 PRINTF(4, 5)
-static void add_fault(struct schema_checker *c, const struct schema_rule *r,
+static void schema_check_add_fault(struct schema_checker *c, const struct schema_rule *r,
 	const struct schema_location *loc, const char *fmt, ...)
 {
 	CLEANUP(base_free) char *text = NULL;
@@ -122,7 +122,7 @@ void check_node(
 		return;
 	}
 	if (n->never)
-		add_fault(c, NULL, loc, "no value is allowed here");
+		schema_check_add_fault(c, NULL, loc, "no value is allowed here");
 	for (const struct schema_rule *r = n->rules; r; r = r->next)
 		if (r->keyword->check && (!r->keyword->kinds || (r->keyword->kinds & kinds)))
 			r->keyword->check(c, r, loc);
@@ -172,9 +172,10 @@ CHECK(type)
 		buf_adds(&words, schema_kind_display(bit));
 	}
 	if (schema_kinds(loc->value) & (IS_OBJECT | IS_ARRAY))
-		add_fault(c, r, loc, "must be %s", words.s);
+		schema_check_add_fault(c, r, loc, "must be %s", words.s);
 	else
-		add_fault(c, r, loc, "must be %s, not %s", words.s, show_value(c, loc->value));
+		schema_check_add_fault(
+			c, r, loc, "must be %s, not %s", words.s, show_value(c, loc->value));
 }
 
 static bool is_one_of(const struct schema_rule *r, const json *value)
@@ -191,7 +192,7 @@ static bool is_one_of(const struct schema_rule *r, const json *value)
 CHECK(values)
 {
 	if (!is_one_of(r, loc->value))
-		add_fault(c, r, loc, "%s is not %s%s", show_value(c, loc->value),
+		schema_check_add_fault(c, r, loc, "%s is not %s%s", show_value(c, loc->value),
 			r->keyword->value == VALUE_ENUM ? "one of " : "", r->text);
 }
 
@@ -212,10 +213,11 @@ CHECK(bound)
 	const char *fault = out_of_bounds(r->keyword->name, json_number(loc->value, 0), r->number);
 
 	if (fault)
-		add_fault(c, r, loc, "%s is %s %.15g", show_value(c, loc->value), fault, r->number);
+		schema_check_add_fault(
+			c, r, loc, "%s is %s %.15g", show_value(c, loc->value), fault, r->number);
 }
 
-static bool whole(double n)
+static bool schema_check_whole(double n)
 {
 	return n == (double)(int64_t)n;
 }
@@ -226,7 +228,7 @@ static bool is_multiple(double v, double of)
 {
 	double times = v / of, rest;
 
-	if (whole(v) && whole(of))
+	if (schema_check_whole(v) && schema_check_whole(of))
 		return (int64_t)v % (int64_t)of == 0;
 	if (!(times < 9e15 && times > -9e15))
 		return false;
@@ -237,8 +239,8 @@ static bool is_multiple(double v, double of)
 CHECK(multiple_of)
 {
 	if (!is_multiple(json_number(loc->value, 0), r->number))
-		add_fault(c, r, loc, "%s is not a multiple of %.15g", show_value(c, loc->value),
-			r->number);
+		schema_check_add_fault(c, r, loc, "%s is not a multiple of %.15g",
+			show_value(c, loc->value), r->number);
 }
 
 static bool is_maximum(const struct schema_rule *r)
@@ -255,8 +257,9 @@ static bool is_beyond(const struct schema_rule *r, size_t n)
 CHECK(length)
 {
 	if (is_beyond(r, str_characters(str_of(json_text(loc->value)))))
-		add_fault(c, r, loc, "%s is %s than %.0f character%s", show_value(c, loc->value),
-			is_maximum(r) ? "longer" : "shorter", r->number, r->number == 1 ? "" : "s");
+		schema_check_add_fault(c, r, loc, "%s is %s than %.0f character%s",
+			show_value(c, loc->value), is_maximum(r) ? "longer" : "shorter", r->number,
+			r->number == 1 ? "" : "s");
 }
 
 CHECK(count)
@@ -264,7 +267,7 @@ CHECK(count)
 	size_t n = json_len(loc->value);
 
 	if (is_beyond(r, n))
-		add_fault(c, r, loc, "has %zu %s, at %s %.0f are %s", n,
+		schema_check_add_fault(c, r, loc, "has %zu %s, at %s %.0f are %s", n,
 			json_is_array(loc->value) ? "items" : "members",
 			is_maximum(r) ? "most" : "least", r->number,
 			is_maximum(r) ? "allowed" : "required");
@@ -273,7 +276,8 @@ CHECK(count)
 CHECK(pattern)
 {
 	if (!regex_match(r->patterns[0], str_of(json_text(loc->value))))
-		add_fault(c, r, loc, "%s does not match '%s'", show_value(c, loc->value), r->text);
+		schema_check_add_fault(
+			c, r, loc, "%s does not match '%s'", show_value(c, loc->value), r->text);
 }
 
 CHECK(format)
@@ -282,7 +286,8 @@ CHECK(format)
 
 	if ((r->patterns && !regex_match(r->patterns[0], text)) ||
 		(r->accepts && !r->accepts(text)))
-		add_fault(c, r, loc, "%s is not a valid %s", show_value(c, loc->value), r->text);
+		schema_check_add_fault(
+			c, r, loc, "%s is not a valid %s", show_value(c, loc->value), r->text);
 }
 
 struct item {
@@ -306,7 +311,8 @@ static void report_duplicates(struct schema_checker *c, const struct schema_rule
 		struct schema_location item = {loc, NULL, items[i].index, items[i].value};
 
 		if (strcmp(items[i].form, items[i - 1].form) == 0)
-			add_fault(c, r, &item, "%s is a duplicate", show_value(c, item.value));
+			schema_check_add_fault(
+				c, r, &item, "%s is a duplicate", show_value(c, item.value));
 	}
 }
 
@@ -361,21 +367,22 @@ CHECK(contains)
 	while (next_child(loc, &item))
 		if (check_silently(c, r->nodes[0], &item).n == 0)
 			return;
-	add_fault(c, r, loc, "no item matches the schema of 'contains'");
+	schema_check_add_fault(c, r, loc, "no item matches the schema of 'contains'");
 }
 
 CHECK(required)
 {
 	for (size_t i = 0; i < r->n; i++)
 		if (!json_get(loc->value, r->names[i]))
-			add_fault(c, r, loc, "%s is missing", show_text(c, r->names[i]));
+			schema_check_add_fault(
+				c, r, loc, "%s is missing", show_text(c, r->names[i]));
 }
 
 CHECK(dependent_required)
 {
 	for (size_t i = 0; i + 1 < r->n; i += 2)
 		if (json_get(loc->value, r->names[i]) && !json_get(loc->value, r->names[i + 1]))
-			add_fault(c, r, loc, "%s is missing; %s requires it",
+			schema_check_add_fault(c, r, loc, "%s is missing; %s requires it",
 				show_text(c, r->names[i + 1]), show_text(c, r->names[i]));
 }
 
@@ -422,7 +429,8 @@ CHECK(additional_properties)
 		if (is_evaluated(r->node, member.key))
 			continue;
 		if (r->nodes[0]->never)
-			add_fault(c, r, &member, "unknown key %s", show_text(c, member.key));
+			schema_check_add_fault(
+				c, r, &member, "unknown key %s", show_text(c, member.key));
 		else
 			check_node(c, r->nodes[0], &member);
 	}
@@ -438,7 +446,7 @@ CHECK(property_names)
 		struct schema_location key = {loc, member.key, 0, name};
 
 		if (check_silently(c, r->nodes[0], &key).n)
-			add_fault(c, r, &member, "%s is not an allowed key",
+			schema_check_add_fault(c, r, &member, "%s is not an allowed key",
 				show_text(c, member.key));
 	}
 }
@@ -464,7 +472,7 @@ static void report_no_match(struct schema_checker *c, const struct schema_rule *
 	if (meant && !c->mute)
 		check_node(c, meant, loc);
 	else
-		add_fault(c, r, loc, "matches none of the %zu allowed schemas", r->n);
+		schema_check_add_fault(c, r, loc, "matches none of the %zu allowed schemas", r->n);
 }
 
 /* `anyOf` and `oneOf` */
@@ -484,14 +492,14 @@ CHECK(alternatives)
 	if (fits == 0)
 		report_no_match(c, r, loc, like == 1 ? meant : NULL);
 	else if (fits > 1)
-		add_fault(c, r, loc,
+		schema_check_add_fault(c, r, loc,
 			"matches %zu of the allowed schemas and must match exactly one", fits);
 }
 
 CHECK(not )
 {
 	if (check_silently(c, r->nodes[0], loc).n == 0)
-		add_fault(c, r, loc, "matches a schema that is not allowed here");
+		schema_check_add_fault(c, r, loc, "matches a schema that is not allowed here");
 }
 
 CHECK(if)
@@ -553,14 +561,15 @@ static const struct schema_keyword keywords[] = {
 	{0},
 };
 
-static int by_name(const void *name, const void *row)
+static int schema_check_by_name(const void *name, const void *row)
 {
 	return strcmp(name, ((const struct schema_keyword *)row)->name);
 }
 
 const struct schema_keyword *schema_keyword_find(const char *name)
 {
-	return bsearch(name, keywords, COUNT(keywords) - 1, sizeof(keywords[0]), by_name);
+	return bsearch(
+		name, keywords, COUNT(keywords) - 1, sizeof(keywords[0]), schema_check_by_name);
 }
 
 /* Sorts the faults, listed in the order of the schema, by their place in the instance. */

@@ -77,7 +77,7 @@ static int read_kinds(struct compiler *c, struct schema_rule *r, const json *val
 	return 0;
 }
 
-static int read_number(struct compiler *c, struct schema_rule *r, const json *value)
+static int compile_read_number(struct compiler *c, struct schema_rule *r, const json *value)
 {
 	r->number = json_number(value, 0);
 	if (!json_is_number(value))
@@ -95,7 +95,7 @@ static int read_count(struct compiler *c, struct schema_rule *r, const json *val
 	return count < 0 ? bad_value(c, r, "a whole number, at least 0") : 0;
 }
 
-static int read_bool(struct compiler *c, struct schema_rule *r, const json *value)
+static int compile_read_bool(struct compiler *c, struct schema_rule *r, const json *value)
 {
 	r->number = json_is_true(value);
 	return json_is_bool(value) ? 0 : bad_value(c, r, "true or false");
@@ -198,7 +198,8 @@ static int read_enum(struct compiler *c, struct schema_rule *r, const json *valu
 	return differ(r->names, r->n) ? 0 : bad_value(c, r, "an array of different values");
 }
 
-static int add_node(struct compiler *c, struct schema_rule *r, const char *at, const json *value)
+static int compile_add_node(
+	struct compiler *c, struct schema_rule *r, const char *at, const json *value)
 {
 	r->nodes[r->n] = compile_node(c, at, value);
 	return r->nodes[r->n++] ? 0 : -1;
@@ -207,7 +208,7 @@ static int add_node(struct compiler *c, struct schema_rule *r, const char *at, c
 static int read_schema(struct compiler *c, struct schema_rule *r, const json *value)
 {
 	r->nodes = arena_alloc(c->arena, sizeof(struct schema_node *));
-	return add_node(c, r, r->at, value);
+	return compile_add_node(c, r, r->at, value);
 }
 
 static int read_schemas(struct compiler *c, struct schema_rule *r, const json *value)
@@ -216,12 +217,12 @@ static int read_schemas(struct compiler *c, struct schema_rule *r, const json *v
 		return bad_value(c, r, "an array of schemas");
 	make_room(c, r, value);
 	for (const json *m = json_first(value); m; m = json_next(m))
-		if (add_node(c, r, arena_printf(c->arena, "%s/%zu", r->at, r->n), m) < 0)
+		if (compile_add_node(c, r, arena_printf(c->arena, "%s/%zu", r->at, r->n), m) < 0)
 			return -1;
 	return 0;
 }
 
-static int read_map(struct compiler *c, struct schema_rule *r, const json *value)
+static int compile_read_map(struct compiler *c, struct schema_rule *r, const json *value)
 {
 	if (!json_is_object(value))
 		return bad_value(c, r, "an object of schemas");
@@ -233,7 +234,7 @@ static int read_map(struct compiler *c, struct schema_rule *r, const json *value
 		if (r->keyword->value == VALUE_PATTERN_MAP &&
 			read_pattern_text(c, r, key, &r->patterns[r->n]) < 0)
 			return -1;
-		if (add_node(c, r, schema_pointer_add(c->arena, r->at, key), m) < 0)
+		if (compile_add_node(c, r, schema_pointer_add(c->arena, r->at, key), m) < 0)
 			return -1;
 	}
 	return 0;
@@ -277,10 +278,10 @@ static int compile_value(struct compiler *c, struct schema_rule *r, const json *
 	static int (*const readers[])(struct compiler *, struct schema_rule *, const json *) = {
 		[VALUE_DRAFT] = read_draft,
 		[VALUE_KINDS] = read_kinds,
-		[VALUE_NUMBER] = read_number,
-		[VALUE_ABOVE_ZERO] = read_number,
+		[VALUE_NUMBER] = compile_read_number,
+		[VALUE_ABOVE_ZERO] = compile_read_number,
 		[VALUE_COUNT] = read_count,
-		[VALUE_BOOL] = read_bool,
+		[VALUE_BOOL] = compile_read_bool,
 		[VALUE_NAMES] = read_names,
 		[VALUE_PATTERN] = read_pattern,
 		[VALUE_FORMAT] = read_format,
@@ -288,8 +289,8 @@ static int compile_value(struct compiler *c, struct schema_rule *r, const json *
 		[VALUE_ENUM] = read_enum,
 		[VALUE_SCHEMA] = read_schema,
 		[VALUE_SCHEMAS] = read_schemas,
-		[VALUE_SCHEMA_MAP] = read_map,
-		[VALUE_PATTERN_MAP] = read_map,
+		[VALUE_SCHEMA_MAP] = compile_read_map,
+		[VALUE_PATTERN_MAP] = compile_read_map,
 		[VALUE_NAMES_MAP] = read_names_map,
 		[VALUE_REF] = read_ref,
 	};

@@ -16,7 +16,7 @@ struct json_scan {
 
 static bool scan_value(struct json_scan *s);
 
-static bool fault_at(struct json_scan *s, size_t at, const char *what)
+static bool json_text_fault_at(struct json_scan *s, size_t at, const char *what)
 {
 	s->fault = what;
 	s->at = at;
@@ -61,17 +61,17 @@ static bool scan_unicode(struct json_scan *s)
 	long c = hex4(s, s->at + 1), low;
 
 	if (c < 0)
-		return fault_at(s, from, "expected four hexadecimal digits");
+		return json_text_fault_at(s, from, "expected four hexadecimal digits");
 	if (c == 0)
-		return fault_at(s, from, "a NUL character is not allowed");
+		return json_text_fault_at(s, from, "a NUL character is not allowed");
 	s->at += 5;
 	if (c < 0xd800 || c > 0xdfff)
 		return put_utf8(s->string, c), true;
 	if (c > 0xdbff || here(s) != '\\' || s->at + 1 >= s->text.n || s->text.p[s->at + 1] != 'u')
-		return fault_at(s, from, "unpaired surrogate");
+		return json_text_fault_at(s, from, "unpaired surrogate");
 	low = hex4(s, s->at + 2);
 	if (low < 0xdc00 || low > 0xdfff)
-		return fault_at(s, from, "unpaired surrogate");
+		return json_text_fault_at(s, from, "unpaired surrogate");
 	s->at += 6;
 	put_utf8(s->string, 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00));
 	return true;
@@ -88,7 +88,7 @@ static bool scan_escape(struct json_scan *s)
 		return scan_unicode(s);
 	k = here(s) ? strchr(from, here(s)) : NULL;
 	if (!k)
-		return fault_at(s, s->at - 1, "unknown escape");
+		return json_text_fault_at(s, s->at - 1, "unknown escape");
 	buf_addc(s->string, to[k - from]);
 	s->at++;
 	return true;
@@ -100,14 +100,14 @@ static bool scan_text(struct json_scan *s)
 	size_t from = s->at;
 
 	if (here(s) != '"')
-		return fault_at(s, s->at, "expected a string in double quotes");
+		return json_text_fault_at(s, s->at, "expected a string in double quotes");
 	buf_clear(s->string);
 	s->at++;
 	while (s->at < s->text.n && s->text.p[s->at] != '"') {
 		char c = s->text.p[s->at];
 
 		if ((unsigned char)c < ' ')
-			return fault_at(
+			return json_text_fault_at(
 				s, s->at, "a control character must be written as an escape");
 		if (c == '\\') {
 			if (!scan_escape(s))
@@ -118,12 +118,12 @@ static bool scan_text(struct json_scan *s)
 		s->at++;
 	}
 	if (s->at >= s->text.n)
-		return fault_at(s, from, "the string is not terminated");
+		return json_text_fault_at(s, from, "the string is not terminated");
 	s->at++;
 	return true;
 }
 
-static bool is_digit(char c)
+static bool json_text_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -134,28 +134,28 @@ static bool scan_number(struct json_scan *s)
 	struct str text, digits;
 	double value;
 
-	while (is_digit(here(s)) || (here(s) && strchr("+-.eE", here(s))))
+	while (json_text_is_digit(here(s)) || (here(s) && strchr("+-.eE", here(s))))
 		s->at++;
 	text = str_sub(s->text, from, s->at);
 	digits = str_sub(text, text.p[0] == '-', text.n);
 	if (text.n > SCHEMA_JSON_DIGITS)
-		return fault_at(s, from, "a number has too many digits");
+		return json_text_fault_at(s, from, "a number has too many digits");
 	if (!number_double(text, -INFINITY, INFINITY, &value) ||
-		(digits.p[0] == '0' && digits.n > 1 && is_digit(digits.p[1])))
-		return fault_at(s, from, "malformed number");
+		(digits.p[0] == '0' && digits.n > 1 && json_text_is_digit(digits.p[1])))
+		return json_text_fault_at(s, from, "malformed number");
 	if (value > (double)JSON_MAX_INT || value < -(double)JSON_MAX_INT)
-		return fault_at(s, from, "a number is too large");
+		return json_text_fault_at(s, from, "a number is too large");
 	mantissa = str_find(text, STR("e"));
 	for (size_t i = 0; value == 0 && i < mantissa && text.p[i] != 'E'; i++)
 		if (text.p[i] >= '1' && text.p[i] <= '9')
-			return fault_at(s, from, "a number is too small");
+			return json_text_fault_at(s, from, "a number is too small");
 	return true;
 }
 
-static bool scan_word(struct json_scan *s, const char *word)
+static bool json_text_scan_word(struct json_scan *s, const char *word)
 {
 	if (!str_starts(str_sub(s->text, s->at, s->text.n), word))
-		return fault_at(s, s->at, "this is not JSON");
+		return json_text_fault_at(s, s->at, "this is not JSON");
 	s->at += strlen(word);
 	return true;
 }
@@ -170,7 +170,7 @@ struct keys_seen {
 	size_t n, cap;
 };
 
-static int by_key(const void *a, const void *b)
+static int json_text_by_key(const void *a, const void *b)
 {
 	const struct key_seen *x = a, *y = b;
 	int d = strcmp(x->text, y->text);
@@ -184,11 +184,11 @@ static bool keys_differ(struct json_scan *s, struct keys_seen *keys)
 	const struct key_seen *all = keys->items;
 	size_t twice = SIZE_MAX;
 
-	vec_sort(keys, by_key);
+	vec_sort(keys, json_text_by_key);
 	for (size_t i = 1; i < keys->n; i++)
 		if (strcmp(all[i].text, all[i - 1].text) == 0 && all[i].at < twice)
 			twice = all[i].at;
-	return twice == SIZE_MAX ? true : fault_at(s, twice, "duplicate key");
+	return twice == SIZE_MAX ? true : json_text_fault_at(s, twice, "duplicate key");
 }
 
 static bool scan_member(struct json_scan *s, struct keys_seen *keys)
@@ -203,7 +203,7 @@ static bool scan_member(struct json_scan *s, struct keys_seen *keys)
 		vec_push_in(s->keys, keys,
 			(struct key_seen){arena_dup(s->keys, buf_str(s->string)), at});
 	if (scan_peek(s) != ':')
-		return fault_at(s, s->at, "':' is missing");
+		return json_text_fault_at(s, s->at, "':' is missing");
 	s->at++;
 	return scan_value(s);
 }
@@ -224,7 +224,7 @@ static bool scan_members(struct json_scan *s, char close)
 		if (c == close)
 			break;
 		if (c != ',')
-			return fault_at(s, s->at,
+			return json_text_fault_at(s, s->at,
 				close == '}' ? "',' or '}' is missing" : "',' or ']' is missing");
 	}
 	if (!keys_differ(s, &keys))
@@ -239,18 +239,18 @@ static bool scan_value(struct json_scan *s)
 	bool good;
 
 	if (s->at >= s->text.n)
-		return fault_at(s, s->at, "a value is missing");
+		return json_text_fault_at(s, s->at, "a value is missing");
 	if (s->depth >= SCHEMA_JSON_DEPTH)
-		return fault_at(s, s->at, "nested too deeply");
+		return json_text_fault_at(s, s->at, "nested too deeply");
 	s->depth++;
 	if (c == '{' || c == '[')
 		good = scan_members(s, c == '{' ? '}' : ']');
 	else if (c == '"')
 		good = scan_text(s);
-	else if (c == '-' || is_digit(c))
+	else if (c == '-' || json_text_is_digit(c))
 		good = scan_number(s);
 	else
-		good = scan_word(s, c == 't' ? "true" : c == 'f' ? "false" : "null");
+		good = json_text_scan_word(s, c == 't' ? "true" : c == 'f' ? "false" : "null");
 	s->depth--;
 	return good;
 }
@@ -260,12 +260,13 @@ static bool scan_whole(struct json_scan *s)
 	size_t bad = str_utf8_fault(s->text);
 
 	if (bad)
-		return fault_at(s, bad - 1,
+		return json_text_fault_at(s, bad - 1,
 			s->text.p[bad - 1] ? "invalid UTF-8" : "a NUL character is not allowed");
 	if (!scan_value(s))
 		return false;
 	scan_peek(s);
-	return s->at >= s->text.n ? true : fault_at(s, s->at, "text after the JSON value");
+	return s->at >= s->text.n ? true
+				  : json_text_fault_at(s, s->at, "text after the JSON value");
 }
 
 int schema_read_json(json **out, const char *file, struct str text, struct error *err)
@@ -289,7 +290,7 @@ int schema_read_json(json **out, const char *file, struct str text, struct error
 }
 
 /* The next part of a JSON pointer, unescaped; false at its end. */
-static bool next_part(const char **pointer, struct buf *part)
+static bool json_text_next_part(const char **pointer, struct buf *part)
 {
 	const char *p = *pointer;
 
@@ -307,7 +308,7 @@ static bool next_part(const char **pointer, struct buf *part)
 }
 
 /* No zero stands before other digits. */
-static bool read_index(const struct buf *part, uint64_t *index)
+static bool json_text_read_index(const struct buf *part, uint64_t *index)
 {
 	return number_parse(buf_str(part), 0, INT_MAX, index) &&
 	       (part->s[0] != '0' || part->len == 1);
@@ -343,12 +344,13 @@ bool schema_locate_json(struct str text, const char *pointer, unsigned *line, un
 	CLEANUP(buf_release) struct buf part = BUF_INIT, string = BUF_INIT;
 	struct json_scan s = {.text = text, .string = &string};
 
-	while (next_part(&pointer, &part)) {
+	while (json_text_next_part(&pointer, &part)) {
 		char c = scan_peek(&s);
 		uint64_t index;
 
 		if (c == '{' ? !enter_member(&s, &part)
-			     : c != '[' || !read_index(&part, &index) || !enter_item(&s, index))
+			     : c != '[' || !json_text_read_index(&part, &index) ||
+					!enter_item(&s, index))
 			return false;
 	}
 	scan_peek(&s);

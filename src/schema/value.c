@@ -52,7 +52,7 @@ unsigned schema_kinds(const json *j)
 		       : IS_NUMBER;
 }
 
-static int by_key(const void *a, const void *b)
+static int value_by_key(const void *a, const void *b)
 {
 	return strcmp(json_key(*(const json *const *)a), json_key(*(const json *const *)b));
 }
@@ -64,7 +64,7 @@ static void object_canonical(struct buf *out, const json *j)
 
 	for (const json *m = json_first(j); m; m = json_next(m))
 		members[i++] = m;
-	qsort(members, n, sizeof(const json *), by_key);
+	qsort(members, n, sizeof(const json *), value_by_key);
 	buf_addc(out, '{');
 	for (i = 0; i < n; i++) {
 		if (i)
@@ -141,7 +141,7 @@ static bool is_date_time(struct str text)
 	return clock_parse_rfc3339(text, &t);
 }
 
-static bool is_date(struct str text)
+static bool value_is_date(struct str text)
 {
 	int64_t t;
 
@@ -194,7 +194,7 @@ static bool has_host(struct str uri)
 
 const struct schema_format *schema_format_find(const char *name)
 {
-	static const struct schema_format formats[] = {{"date", is_date, NULL},
+	static const struct schema_format formats[] = {{"date", value_is_date, NULL},
 		{"date-time", is_date_time, NULL}, {"duration", NULL, DURATION},
 		{"uri", has_host, URI}};
 

@@ -35,7 +35,7 @@ static void say(struct init *t, const char *what, const char *subject, const cha
 
 /* ---- looking ---- */
 
-static bool is_installed(struct arena *a, const char *program)
+static bool setup_init_is_installed(struct arena *a, const char *program)
 {
 	bool blocked;
 
@@ -70,7 +70,7 @@ static void say_project(struct init *t, const struct project *p)
 	say(t, "found",
 		arena_printf(t->arena, "%s%s%s", p->language, *p->dir ? " in " : "", p->dir),
 		text.s);
-	if (!is_installed(t->arena, p->tool))
+	if (!setup_init_is_installed(t->arena, p->tool))
 		say(t, "missing", p->tool, "not on PATH: install it, or change the commands");
 	else if (lacks_pytest(p))
 		say(t, "missing", "pytest",
@@ -81,13 +81,13 @@ static void say_project(struct init *t, const struct project *p)
 }
 
 /* The harnesses in the order in which they are proposed. NULL: none is installed. */
-static const char *find_harness(struct arena *a)
+static const char *setup_init_find_harness(struct arena *a)
 {
 	static const char *const programs[][2] = {{"claude", "claude-code"}, {"codex", "codex"},
 		{"gemini", "gemini-cli"}, {"opencode", "opencode"}, {"aider", "aider"}};
 
 	for (size_t i = 0; i < COUNT(programs); i++)
-		if (is_installed(a, programs[i][0]))
+		if (setup_init_is_installed(a, programs[i][0]))
 			return programs[i][1];
 	return NULL;
 }
@@ -99,7 +99,7 @@ int setup_agents(struct arena *a, const char *repo, const char **option, struct 
 
 	if (settings_load(a, repo, &settings, err) < 0)
 		return -1;
-	harness = settings.harness ? NULL : find_harness(a);
+	harness = settings.harness ? NULL : setup_init_find_harness(a);
 	*option = settings.harness
 			  ? ""
 			  : arena_printf(a, " --harness %s", harness ? harness : "claude-code");
@@ -140,16 +140,18 @@ static void say_origin(struct init *t)
 		say(t, "missing", "default branch",
 			"'origin' has no commit: commit, and run 'git push -u origin HEAD'");
 	if (t->program && *t->program)
-		say(t, is_installed(t->arena, t->program) ? "found" : "missing", t->program,
-			is_installed(t->arena, t->program) ? "makes and reads pull requests"
-							   : "not on PATH: pull requests need it");
+		say(t, setup_init_is_installed(t->arena, t->program) ? "found" : "missing",
+			t->program,
+			setup_init_is_installed(t->arena, t->program)
+				? "makes and reads pull requests"
+				: "not on PATH: pull requests need it");
 }
 
-static int look(struct init *t, struct error *err)
+static int setup_init_look(struct init *t, struct error *err)
 {
 	if (project_find(t->arena, t->repo, &t->projects, err) < 0 || find_origin(t, err) < 0)
 		return -1;
-	t->harness = find_harness(t->arena);
+	t->harness = setup_init_find_harness(t->arena);
 	for (size_t i = 0; i < t->projects.n; i++)
 		say_project(t, &t->projects.items[i]);
 	if (t->projects.fault)
@@ -162,7 +164,8 @@ static int look(struct init *t, struct error *err)
 
 /* ---- writing ---- */
 
-static int put(struct init *t, const char *path, const char *text, mode_t mode, struct error *err)
+static int setup_init_put(
+	struct init *t, const char *path, const char *text, mode_t mode, struct error *err)
 {
 	int rc = setup_create_file(t->arena, t->repo, path, str_of(text), mode, err);
 
@@ -175,7 +178,8 @@ static int put(struct init *t, const char *path, const char *text, mode_t mode, 
 static int put_script(struct init *t, struct error *err)
 {
 	if (t->projects.n || path_exists(path_join(t->arena, t->repo, VALIDATE)))
-		return put(t, VALIDATE, project_script(t->arena, &t->projects), 0777, err);
+		return setup_init_put(
+			t, VALIDATE, project_script(t->arena, &t->projects), 0777, err);
 	say(t, "missing", VALIDATE, "write one that builds and tests, and fails if they do");
 	return 0;
 }
@@ -186,7 +190,7 @@ static int put_settings(struct init *t, struct error *err)
 
 	if (new_item_key(t->arena, t->repo, &key, err) < 0)
 		return -1;
-	return put(t, SETTINGS_FILE,
+	return setup_init_put(t, SETTINGS_FILE,
 		arena_printf(t->arena,
 			"# Settings of dev-team for this repository.\n"
 			"workflow: implement-task  # of items that name none; or the path of a "
@@ -260,7 +264,7 @@ int setup_init(struct arena *a, const char *repo, struct buf *out, struct error 
 {
 	struct init t = {.arena = a, .repo = repo, .out = out};
 
-	if (look(&t, err) < 0 || put_script(&t, err) < 0 || put_settings(&t, err) < 0 ||
+	if (setup_init_look(&t, err) < 0 || put_script(&t, err) < 0 || put_settings(&t, err) < 0 ||
 		put_spec(&t, err) < 0)
 		return -1;
 	return say_next(&t, err);

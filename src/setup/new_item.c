@@ -74,20 +74,20 @@ static int load_known(struct arena *a, const char *repo, struct known *k, struct
 	return load_specs(k, err);
 }
 
-static const char *document_of(const struct known *k, const char *id)
+static const char *new_item_document_of(const struct known *k, const char *id)
 {
 	return k->items ? arena_printf(k->arena, "%s/%s.md", k->items, id) : NULL;
 }
 
-static bool has_item(const struct known *k, const char *id)
+static bool new_item_has_item(const struct known *k, const char *id)
 {
-	const char *document = document_of(k, id);
+	const char *document = new_item_document_of(k, id);
 
 	return document && path_exists(document);
 }
 
 /* The spec that names the id, in its name or, with `text`, anywhere; NULL: none does. */
-static const struct spec_file *find_spec(const struct known *k, const char *id, bool text)
+static const struct spec_file *new_item_find_spec(const struct known *k, const char *id, bool text)
 {
 	for (size_t i = 0; i < k->specs.n; i++) {
 		const struct spec_file *s = &k->specs.items[i];
@@ -125,8 +125,8 @@ int new_item_is_id(struct arena *a, const char *repo, const char *word, bool alo
 		return 0;
 	if (load_known(a, repo, &k, err) < 0)
 		return -1;
-	*is_id = has_item(&k, word) ||
-		 find_spec(&k, word, alone && strpbrk(word, "0123456789")) != NULL;
+	*is_id = new_item_has_item(&k, word) ||
+		 new_item_find_spec(&k, word, alone && strpbrk(word, "0123456789")) != NULL;
 	return 0;
 }
 
@@ -158,7 +158,7 @@ int new_item_key(struct arena *a, const char *repo, const char **key, struct err
 }
 
 /* The greatest N of each `KEY-N` in the text. */
-static void take_number(struct str text, const char *key, unsigned long *last)
+static void new_item_take_number(struct str text, const char *key, unsigned long *last)
 {
 	size_t n = strlen(key), at = 0;
 
@@ -191,13 +191,14 @@ static int take_tasks(
 
 		for (char *c = name; *c; c++)
 			*c = (char)toupper((unsigned char)*c);
-		take_number(str_of(name), key, last);
+		new_item_take_number(str_of(name), key, last);
 	}
 	return 0;
 }
 
 /* Items, specs, tasks and branches: also a branch whose item was deleted has its id. */
-static int find_last(struct known *k, const char *key, unsigned long *last, struct error *err)
+static int new_item_find_last(
+	struct known *k, const char *key, unsigned long *last, struct error *err)
 {
 	CLEANUP(buf_release) struct buf branches = BUF_INIT;
 	const char *const argv[] = {"git", "for-each-ref", "--format=%(refname)", "refs/heads/",
@@ -213,23 +214,24 @@ static int find_last(struct known *k, const char *key, unsigned long *last, stru
 		(k->items && directory_list(k->arena, k->items, &names, &missing, err) < 0 &&
 			!missing))
 		return -1;
-	take_number(buf_str(&branches), key, last);
+	new_item_take_number(buf_str(&branches), key, last);
 	for (size_t i = 0; i < names.n; i++)
 		if (str_ends(str_of(names.items[i]), ".md")) /* a refused run leaves other files */
-			take_number(str_of(names.items[i]), key, last);
+			new_item_take_number(str_of(names.items[i]), key, last);
 	for (size_t i = 0; i < k->specs.n; i++) {
-		take_number(str_of(k->specs.items[i].path), key, last);
-		take_number(k->specs.items[i].text, key, last);
+		new_item_take_number(str_of(k->specs.items[i].path), key, last);
+		new_item_take_number(k->specs.items[i].text, key, last);
 	}
 	return 0;
 }
 
-static int next_id(struct known *k, const char **id, struct error *err)
+static int new_item_next_id(struct known *k, const char **id, struct error *err)
 {
 	unsigned long last;
 	const char *key;
 
-	if (new_item_key(k->arena, k->repo, &key, err) < 0 || find_last(k, key, &last, err) < 0)
+	if (new_item_key(k->arena, k->repo, &key, err) < 0 ||
+		new_item_find_last(k, key, &last, err) < 0)
 		return -1;
 	*id = arena_printf(k->arena, "%s-%lu", key, last + 1);
 	return 0;
@@ -240,13 +242,14 @@ int new_item_last(
 {
 	struct known k;
 
-	return load_known(a, repo, &k, err) < 0 ? -1 : find_last(&k, key, last, err);
+	return load_known(a, repo, &k, err) < 0 ? -1 : new_item_find_last(&k, key, last, err);
 }
 
 /* ---- the spec ---- */
 
 /* Another spec names it: with this text two would, and neither would be found. */
-static int check_words(const struct known *k, const struct new_item *item, struct error *err)
+static int new_item_check_words(
+	const struct known *k, const struct new_item *item, struct error *err)
 {
 	struct str rest = str_of(item->text);
 
@@ -261,7 +264,7 @@ static int check_words(const struct known *k, const struct new_item *item, struc
 		rest = str_sub(rest, n + 1 < rest.n ? n + 1 : rest.n, rest.n);
 		if (!has_id_form(str_of(word)) || (item->id && strcmp(item->id, word) == 0))
 			continue;
-		s = find_spec(k, word, true);
+		s = new_item_find_spec(k, word, true);
 		if (s)
 			return error_set(err, ERR_INPUT,
 				"the text names '%s', whose spec is '%s', and an id may be in one "
@@ -272,7 +275,7 @@ static int check_words(const struct known *k, const struct new_item *item, struc
 }
 
 /* "Say-hello" of "say hello!" */
-static const char *name_of(struct arena *a, const char *title)
+static const char *new_item_name_of(struct arena *a, const char *title)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
@@ -312,10 +315,10 @@ bool new_item_ended(const struct context *doc)
 	return context_get(doc, "outcome").n || str_is(state, "done") || str_is(state, "failed");
 }
 
-static bool has_ended(const struct known *k, const char *id)
+static bool new_item_has_ended(const struct known *k, const char *id)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	const char *document = document_of(k, id);
+	const char *document = new_item_document_of(k, id);
 	struct error ignored;
 
 	return document && path_exists(document) &&
@@ -329,14 +332,15 @@ static bool lacks_spec(const struct known *k, const char *id)
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
 
-	return context_open(&f, document_of(k, id), CONTEXT_READ_ONLY, &ignored) == 0 &&
+	return context_open(&f, new_item_document_of(k, id), CONTEXT_READ_ONLY, &ignored) == 0 &&
 	       str_is(context_get(&f.doc, "state"), "spec-finding") &&
-	       !context_get(&f.doc, "spec_path").n && !find_spec(k, id, true);
+	       !context_get(&f.doc, "spec_path").n && !new_item_find_spec(k, id, true);
 }
 
 /* The spec may have been edited since; words below the title must still be in it, or they would be
  * lost. */
-static bool has_words(const struct spec_file *s, const struct new_item *item, struct str *id)
+static bool new_item_has_words(
+	const struct spec_file *s, const struct new_item *item, struct str *id)
 {
 	return has_title(s, item->title, id) &&
 	       (strcmp(item->text, item->title) == 0 ||
@@ -349,9 +353,9 @@ static bool find_same(const struct known *k, struct new_item *item)
 	for (size_t i = 0; i < k->specs.n; i++) {
 		struct str id;
 
-		if (!has_words(&k->specs.items[i], item, &id) ||
+		if (!new_item_has_words(&k->specs.items[i], item, &id) ||
 			(item->id && !str_is(id, item->id)) ||
-			has_ended(k, arena_dup(k->arena, id)))
+			new_item_has_ended(k, arena_dup(k->arena, id)))
 			continue;
 		item->id = arena_dup(k->arena, id);
 		item->path = k->specs.items[i].path;
@@ -391,7 +395,7 @@ static const char *spec_text(struct arena *a, const struct new_item *item)
 		item->id, item->title, item->text);
 }
 
-static int make_directory(const char *dir, struct error *err)
+static int new_item_make_directory(const char *dir, struct error *err)
 {
 	if (mkdir(dir, 0777) == 0 || (errno == EEXIST && path_is_directory(dir)))
 		return 0;
@@ -404,7 +408,7 @@ int setup_create_file(struct arena *a, const char *repo, const char *path, struc
 	const char *file = path_join(a, repo, path);
 	CLEANUP(base_close) int fd = -1;
 
-	if (path_make_each(arena_dup(a, path_dir(file)), make_directory, err) < 0)
+	if (path_make_each(arena_dup(a, path_dir(file)), new_item_make_directory, err) < 0)
 		return -1;
 	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (fd < 0 && errno == EEXIST)
@@ -414,9 +418,10 @@ int setup_create_file(struct arena *a, const char *repo, const char *path, struc
 	return sys_write_all(fd, text, file, err);
 }
 
-static int write_spec(const struct known *k, struct new_item *item, struct error *err)
+static int new_item_write_spec(const struct known *k, struct new_item *item, struct error *err)
 {
-	const char *name = name_of(k->arena, item->title), *text = spec_text(k->arena, item);
+	const char *name = new_item_name_of(k->arena, item->title),
+		   *text = spec_text(k->arena, item);
 	struct settings settings;
 	int rc = 1;
 
@@ -434,7 +439,7 @@ static int write_spec(const struct known *k, struct new_item *item, struct error
 	return rc;
 }
 
-static int check_text(struct arena *a, struct new_item *item, struct error *err)
+static int new_item_check_text(struct arena *a, struct new_item *item, struct error *err)
 {
 	struct str text = str_trim(str_of(item->text)), line;
 	size_t i = 0;
@@ -459,28 +464,30 @@ int new_item_write(struct arena *a, const char *repo, struct new_item *item, str
 	struct known k;
 	char *state;
 
-	if ((item->id && path_check_id(item->id, err) < 0) || check_text(a, item, err) < 0 ||
+	if ((item->id && path_check_id(item->id, err) < 0) ||
+		new_item_check_text(a, item, err) < 0 ||
 		context_state_directory(a, &state, err) < 0 || path_mkdirs(state, err) < 0 ||
 		disk_lock_take(&lock, path_join(a, state, ".new.lock"), LOCK_WAIT_MS, err) < 0 ||
 		load_known(a, repo, &k, err) < 0)
 		return -1;
 	if (find_same(&k, item))
 		return 0;
-	if (check_words(&k, item, err) < 0)
+	if (new_item_check_words(&k, item, err) < 0)
 		return -1;
-	if (item->id && ((has_item(&k, item->id) && !lacks_spec(&k, item->id)) ||
-				find_spec(&k, item->id, true)))
+	if (item->id && ((new_item_has_item(&k, item->id) && !lacks_spec(&k, item->id)) ||
+				new_item_find_spec(&k, item->id, true)))
 		return error_set(err, ERR_STATE, "'%s' is taken by %s: choose another id", item->id,
-			has_item(&k, item->id) ? "a work item"
-					       : find_spec(&k, item->id, true)->path);
-	if (!item->id && next_id(&k, &item->id, err) < 0)
+			new_item_has_item(&k, item->id)
+				? "a work item"
+				: new_item_find_spec(&k, item->id, true)->path);
+	if (!item->id && new_item_next_id(&k, &item->id, err) < 0)
 		return -1;
-	return write_spec(&k, item, err);
+	return new_item_write_spec(&k, item, err);
 }
 
 /* ---- the words of a command line ---- */
 
-static const char *join(struct arena *a, const char *const *words, size_t n)
+static const char *new_item_join(struct arena *a, const char *const *words, size_t n)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
@@ -539,7 +546,7 @@ int new_item_ids(struct arena *a, const char *repo, const char *const *words, si
 	if (n == 1 && check_lone_word(words[0], err) < 0)
 		return -1;
 	item.id = first ? words[0] : NULL;
-	item.text = join(a, words + first, n - first);
+	item.text = new_item_join(a, words + first, n - first);
 	if (new_item_write(a, repo, &item, err) < 0)
 		return -1;
 	error_log("dev-team: %s: %s '%s'", item.id, item.existed ? "continues with" : "wrote",

@@ -14,25 +14,25 @@ enum { SHOWN_MAX = 300, MODULES_ASKED = 8 };
 
 /* ---- findings ---- */
 
-static void add_finding(struct arena *a, struct preflight *p, enum health health, enum err code,
-	const char *subject, const char *text)
+static void preflight_add_finding(struct arena *a, struct preflight *p, enum health health,
+	enum err code, const char *subject, const char *text)
 {
 	vec_push_in(a, &p->list, ((struct finding){health, code, subject, text}));
 	p->n_failed += health == HEALTH_FAIL;
 }
 
 #define good(a, p, subject, ...)                                                                   \
-	add_finding(a, p, HEALTH_OK, ERR_NONE, subject, arena_printf(a, __VA_ARGS__))
+	preflight_add_finding(a, p, HEALTH_OK, ERR_NONE, subject, arena_printf(a, __VA_ARGS__))
 #define warn(a, p, subject, ...)                                                                   \
-	add_finding(a, p, HEALTH_WARN, ERR_NONE, subject, arena_printf(a, __VA_ARGS__))
+	preflight_add_finding(a, p, HEALTH_WARN, ERR_NONE, subject, arena_printf(a, __VA_ARGS__))
 #define fail(a, p, code, subject, ...)                                                             \
-	add_finding(a, p, HEALTH_FAIL, code, subject, arena_printf(a, __VA_ARGS__))
+	preflight_add_finding(a, p, HEALTH_FAIL, code, subject, arena_printf(a, __VA_ARGS__))
 
 static void fail_with(
 	struct arena *a, struct preflight *p, const char *subject, const struct error *err)
 {
-	add_finding(a, p, HEALTH_FAIL, err->code == ERR_CHECK ? ERR_STATE : err->code, subject,
-		arena_dup(a, str_of(err->text)));
+	preflight_add_finding(a, p, HEALTH_FAIL, err->code == ERR_CHECK ? ERR_STATE : err->code,
+		subject, arena_dup(a, str_of(err->text)));
 }
 
 /* ---- the repository ---- */
@@ -119,13 +119,14 @@ static bool is_no_connection(const char *fault)
 	return false;
 }
 
-static void check_remote(struct arena *a, struct preflight *p)
+static void preflight_check_remote(struct arena *a, struct preflight *p)
 {
 	remote_read(a, p->repo, p->branch, &p->remote);
 	if (!p->remote.fault && p->remote.branch)
 		check_local_default(a, p);
 	else if (!p->remote.fault)
-		add_finding(a, p, p->in_place ? HEALTH_WARN : HEALTH_FAIL, ERR_STATE, "origin",
+		preflight_add_finding(a, p, p->in_place ? HEALTH_WARN : HEALTH_FAIL, ERR_STATE,
+			"origin",
 			"'origin' has no default branch with a commit: commit something and run "
 			"'git push -u origin HEAD', or set its default branch at the forge");
 	else if (!pushes(p->workflow) || is_no_connection(p->remote.fault))
@@ -189,7 +190,7 @@ static void check_origin(struct arena *a, struct preflight *p)
 	}
 	if (!url)
 		return;
-	check_remote(a, p);
+	preflight_check_remote(a, p);
 	check_push(a, p);
 }
 
@@ -249,7 +250,7 @@ static void check_taken(struct arena *a, struct preflight *p)
 			p->branch, p->branch, p->branch, p->branch);
 }
 
-static void check_branch(struct arena *a, struct preflight *p)
+static void setup_preflight_check_branch(struct arena *a, struct preflight *p)
 {
 	struct error err;
 
@@ -285,7 +286,7 @@ static const char *unreadable_spec(struct arena *a, const char *repo)
 }
 
 /* Agents get its text with their task, whether it is committed or not. */
-static void check_spec(struct arena *a, struct preflight *p)
+static void preflight_check_spec(struct arena *a, struct preflight *p)
 {
 	const struct environment *env = &environment_local;
 	const char *digest;
@@ -331,7 +332,7 @@ static void check_validation(struct arena *a, struct preflight *p)
 	if (path_exists(path_join(a, p->repo, script)))
 		good(a, p, "validation", script);
 	else
-		add_finding(a, p, w ? HEALTH_FAIL : HEALTH_WARN, ERR_STATE, "validation",
+		preflight_add_finding(a, p, w ? HEALTH_FAIL : HEALTH_WARN, ERR_STATE, "validation",
 			arena_printf(a,
 				"no '%s' in '%s': run 'dev-team init', which writes one, or name a "
 				"command as 'validate' in a workflow of your own",
@@ -586,8 +587,8 @@ static void check_checkout(struct arena *a, struct preflight *p)
 void preflight_check(struct arena *a, struct preflight *p)
 {
 	static void (*const checks[])(struct arena * a, struct preflight * p) = {check_author,
-		check_origin, check_branch, check_spec, check_validation, check_forge,
-		check_modules, check_checkout};
+		check_origin, setup_preflight_check_branch, preflight_check_spec, check_validation,
+		check_forge, check_modules, check_checkout};
 
 	if (!check_objects(a, p))
 		return;

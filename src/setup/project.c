@@ -20,18 +20,18 @@ struct place {
 	struct project *out;
 };
 
-static void add_command(struct place *p, const char *command)
+static void setup_project_add_command(struct place *p, const char *command)
 {
 	vec_push_in(p->arena, &p->out->commands, command);
 }
 
-static bool has(const struct place *p, const char *name)
+static bool setup_project_has(const struct place *p, const char *name)
 {
 	return path_exists(path_join(p->arena, p->dir, name));
 }
 
 /* The text of a file of the directory; "" if it cannot be read. */
-static struct str read_file(struct place *p, const char *name)
+static struct str setup_project_read_file(struct place *p, const char *name)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
@@ -41,9 +41,9 @@ static struct str read_file(struct place *p, const char *name)
 	return arena_str(p->arena, buf_str(&text));
 }
 
-static bool names(struct place *p, const char *file, const char *word)
+static bool setup_project_names(struct place *p, const char *file, const char *word)
 {
-	struct str text = read_file(p, file);
+	struct str text = setup_project_read_file(p, file);
 
 	return str_find(text, str_of(word)) < text.n;
 }
@@ -69,7 +69,7 @@ static bool is_rule(struct str line, const char *name)
 
 static bool has_target(struct place *p, const char *name)
 {
-	struct str rest = read_file(p, p->marker), line;
+	struct str rest = setup_project_read_file(p, p->marker), line;
 
 	while (str_line(&rest, &line))
 		if (is_rule(line, name))
@@ -79,11 +79,12 @@ static bool has_target(struct place *p, const char *name)
 
 static void find_configure(struct place *p)
 {
-	if (!has(p, "configure"))
-		add_command(p, has(p, "autogen.sh") ? "./autogen.sh" : "autoreconf -i");
-	add_command(p, "./configure");
-	add_command(p, "make");
-	add_command(p, "make check");
+	if (!setup_project_has(p, "configure"))
+		setup_project_add_command(
+			p, setup_project_has(p, "autogen.sh") ? "./autogen.sh" : "autoreconf -i");
+	setup_project_add_command(p, "./configure");
+	setup_project_add_command(p, "make");
+	setup_project_add_command(p, "make check");
 	p->out->tested = true;
 }
 
@@ -94,16 +95,17 @@ static void find_make(struct place *p)
 			   : has_target(p, "check") ? "make check"
 						    : NULL;
 
-	if (has(p, "Makefile.in") || has(p, "Makefile.am")) {
+	if (setup_project_has(p, "Makefile.in") || setup_project_has(p, "Makefile.am")) {
 		find_configure(p); /* which makes the Makefile */
 		return;
 	}
-	if (!test && (has(p, "CMakeLists.txt") || has(p, "meson.build")))
+	if (!test &&
+		(setup_project_has(p, "CMakeLists.txt") || setup_project_has(p, "meson.build")))
 		return;
 	if (p->alone)
-		add_command(p, "make");
+		setup_project_add_command(p, "make");
 	if (test)
-		add_command(p, test);
+		setup_project_add_command(p, test);
 	p->out->tested = test;
 }
 
@@ -122,10 +124,10 @@ static bool uses_pytest(struct place *p, char *const *tests, size_t n)
 		"setup.py", "tox.ini", "Pipfile"};
 
 	for (size_t i = 0; i < COUNT(files); i++)
-		if (names(p, files[i], "pytest"))
+		if (setup_project_names(p, files[i], "pytest"))
 			return true;
 	for (size_t i = 0; i < n; i++)
-		if (names(p, tests[i], "unittest"))
+		if (setup_project_names(p, tests[i], "unittest"))
 			return false;
 	return true;
 }
@@ -153,25 +155,26 @@ static size_t find_tests(struct place *p, char ***tests)
 
 static void find_python(struct place *p)
 {
-	const char *prefix = has(p, "uv.lock")        ? "uv run "
-			     : has(p, "poetry.lock")  ? "poetry run "
-			     : has(p, "Pipfile.lock") ? "pipenv run "
-						      : "";
+	const char *prefix = setup_project_has(p, "uv.lock")        ? "uv run "
+			     : setup_project_has(p, "poetry.lock")  ? "poetry run "
+			     : setup_project_has(p, "Pipfile.lock") ? "pipenv run "
+								    : "";
 	char **tests;
 	size_t n = find_tests(p, &tests);
 
 	p->out->tested = n > 0;
-	add_command(p, "export PYTHONDONTWRITEBYTECODE=1");
+	setup_project_add_command(p, "export PYTHONDONTWRITEBYTECODE=1");
 	if (!n)
-		add_command(p, PARSE_PYTHON);
+		setup_project_add_command(p, PARSE_PYTHON);
 	else if (uses_pytest(p, tests, n))
-		add_command(p, arena_printf(p->arena, "%s" PROJECT_PYTEST, prefix));
+		setup_project_add_command(p, arena_printf(p->arena, "%s" PROJECT_PYTEST, prefix));
 	else
-		add_command(p, arena_printf(p->arena,
-				       "%spython3 -m unittest discover -p '*test*.py'%s", prefix,
-				       !path_is_directory(path_join(p->arena, p->dir, "tests")) ? ""
-				       : has(p, "tests/__init__.py") ? " -s tests -t ."
-								     : " -s tests"));
+		setup_project_add_command(
+			p, arena_printf(p->arena, "%spython3 -m unittest discover -p '*test*.py'%s",
+				   prefix,
+				   !path_is_directory(path_join(p->arena, p->dir, "tests")) ? ""
+				   : setup_project_has(p, "tests/__init__.py") ? " -s tests -t ."
+									       : " -s tests"));
 }
 
 /* ---- Node ---- */
@@ -192,7 +195,7 @@ static const struct package_manager *package_manager(struct place *p)
 {
 	const struct package_manager *m = package_managers;
 
-	while (m->lock && !has(p, m->lock))
+	while (m->lock && !setup_project_has(p, m->lock))
 		m++;
 	return m;
 }
@@ -221,36 +224,37 @@ static void find_node(struct place *p)
 	p->out->tool = m->name;
 	if (json_len(json_get(package, "dependencies")) ||
 		json_len(json_get(package, "devDependencies")))
-		add_command(
+		setup_project_add_command(
 			p, arena_printf(p->arena, "[ -d node_modules ] || %s",
-				   m->lock && strcmp(m->name, "yarn") == 0 && has(p, ".yarnrc.yml")
+				   m->lock && strcmp(m->name, "yarn") == 0 &&
+						   setup_project_has(p, ".yarnrc.yml")
 					   ? "yarn install --immutable"
 					   : m->install));
 	if (json_get_str(scripts, "build"))
-		add_command(p, arena_printf(p->arena, "%s run build", m->name));
+		setup_project_add_command(p, arena_printf(p->arena, "%s run build", m->name));
 	p->out->tested = is_test_script(json_get_str(scripts, "test"));
 	if (p->out->tested)
-		add_command(p, arena_printf(p->arena, "%s run test", m->name));
+		setup_project_add_command(p, arena_printf(p->arena, "%s run test", m->name));
 }
 
 /* ---- Java ---- */
 
 static void find_maven(struct place *p)
 {
-	bool own = has(p, "mvnw");
+	bool own = setup_project_has(p, "mvnw");
 
 	p->out->tested = true;
 	p->out->tool = own ? "java" : "mvn";
-	add_command(p, own ? "sh ./mvnw -q -B verify" : "mvn -q -B verify");
+	setup_project_add_command(p, own ? "sh ./mvnw -q -B verify" : "mvn -q -B verify");
 }
 
 static void find_gradle(struct place *p)
 {
-	bool own = has(p, "gradlew");
+	bool own = setup_project_has(p, "gradlew");
 
 	p->out->tested = true;
 	p->out->tool = own ? "java" : "gradle";
-	add_command(p, own ? "sh ./gradlew -q build" : "gradle -q build");
+	setup_project_add_command(p, own ? "sh ./gradlew -q build" : "gradle -q build");
 }
 
 /* ---- the table ---- */
@@ -307,7 +311,7 @@ static struct str family(const char *language)
 }
 
 /* What is there for other projects or for tests. */
-static bool is_foreign(struct str path)
+static bool setup_project_is_foreign(struct str path)
 {
 	static const char *const parts[] = {"node_modules", "vendor", "third_party", "testdata",
 		"fixtures", "examples", "example", "test", "tests", NULL};
@@ -337,7 +341,8 @@ static bool is_covered(const struct projects *all, const char *dir, struct str o
 }
 
 /* A build file of another family next to it: the default target of make is then not the build. */
-static bool is_alone(char *const *paths, size_t n, const char *dir, const struct kind *k)
+static bool setup_project_is_alone(
+	char *const *paths, size_t n, const char *dir, const struct kind *k)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < COUNT(kinds); j++)
@@ -361,7 +366,7 @@ static void add_project(struct arena *a, const char *repo, const struct kind *k,
 		.out = &found};
 
 	for (size_t i = 0; i < COUNT(k->commands) && k->commands[i]; i++)
-		add_command(&p, k->commands[i]);
+		setup_project_add_command(&p, k->commands[i]);
 	if (k->find)
 		k->find(&p);
 	if (found.commands.n)
@@ -397,10 +402,11 @@ int project_find(struct arena *a, const char *repo, struct projects *out, struct
 				const char *dir = str_is(in, ".") ? "" : arena_dup(a, in);
 
 				if (depth(paths[i]) == level && is_marker_of(&kinds[k], base) &&
-					!is_foreign(str_of(paths[i])) &&
+					!setup_project_is_foreign(str_of(paths[i])) &&
 					!is_covered(out, dir, family(kinds[k].language)))
 					add_project(a, repo, &kinds[k], dir, arena_dup(a, base),
-						is_alone(paths, n, dir, &kinds[k]), out);
+						setup_project_is_alone(paths, n, dir, &kinds[k]),
+						out);
 			}
 	return 0;
 }

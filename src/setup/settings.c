@@ -57,7 +57,7 @@ static const struct config_field user_fields[] = {
 };
 
 /* Leaves *out as it is if there is no file. */
-static int load(struct arena *a, const char *file, const char *what,
+static int setup_settings_load(struct arena *a, const char *file, const char *what,
 	const struct config_field *fields, void *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -75,7 +75,7 @@ int user_settings_load(
 	struct arena *a, const char *state, struct user_settings *out, struct error *err)
 {
 	*out = (struct user_settings){.file = path_join(a, state, "config.yaml")};
-	return load(a, out->file, "the settings of a user", user_fields, out, err);
+	return setup_settings_load(a, out->file, "the settings of a user", user_fields, out, err);
 }
 
 const struct user_plan *user_plan_find(const struct user_settings *s, const char *name)
@@ -89,8 +89,8 @@ const struct user_plan *user_plan_find(const struct user_settings *s, const char
 int settings_load(struct arena *a, const char *repo, struct settings *out, struct error *err)
 {
 	*out = (struct settings){0};
-	if (load(a, path_join(a, repo, SETTINGS_FILE), "the settings of a repository",
-		    settings_fields, out, err) < 0)
+	if (setup_settings_load(a, path_join(a, repo, SETTINGS_FILE),
+		    "the settings of a repository", settings_fields, out, err) < 0)
 		return -1;
 	if (out->policy && strchr(out->policy, '/'))
 		out->policy = path_join(a, repo, out->policy);

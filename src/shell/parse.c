@@ -25,7 +25,7 @@ static int check_bytes(struct str text, struct verdict *v)
 	return 0;
 }
 
-static int check_text(struct str text, struct verdict *v)
+static int shell_parse_check_text(struct str text, struct verdict *v)
 {
 	if (text.n > SHELL_MAX)
 		return deny(v, RULE_INPUT_LENGTH, (struct span){SHELL_MAX, text.n},
@@ -55,7 +55,7 @@ int shell_parse(struct arena *a, struct str text, struct node **out, struct verd
 	struct parser p = {.a = a, .v = v, .n = text.n};
 
 	*out = NULL;
-	if (check_text(text, v) < 0)
+	if (shell_parse_check_text(text, v) < 0)
 		return -1;
 	p.s = arena_dup(a, text);
 	p.out = arena_alloc(a, text.n + 1);

@@ -39,7 +39,7 @@ static int parse_assignment(struct parser *p, struct node *n, size_t length)
 }
 
 /* bash would take a reserved word behind an assignment or a redirection for a program's name. */
-static int check_name(struct parser *p)
+static int parse_command_check_name(struct parser *p)
 {
 	bool after = p->after_word;
 	enum reserved r;
@@ -70,7 +70,7 @@ static int parse_argument(struct parser *p, struct node *n)
 			return -1;
 		if (length)
 			return parse_assignment(p, n, length);
-		if (check_name(p) < 0)
+		if (parse_command_check_name(p) < 0)
 			return -1;
 	}
 	n->words = array_push(p->a, n->words, n->n_words, sizeof(*n->words));

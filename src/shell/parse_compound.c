@@ -97,7 +97,7 @@ static bool name_byte(char c, bool first)
 	       (!first && c >= '0' && c <= '9');
 }
 
-static int parse_name(struct parser *p, struct str *out)
+static int parse_compound_parse_name(struct parser *p, struct str *out)
 {
 	size_t to = p->at;
 
@@ -122,7 +122,7 @@ static struct word *word_push(struct parser *p, struct word **words, size_t *n)
 static int parse_for(struct parser *p, struct node *n, struct span opener)
 {
 	skip_blanks(p);
-	if (parse_name(p, &n->name) < 0 || parse_in(p, opener) < 0)
+	if (parse_compound_parse_name(p, &n->name) < 0 || parse_in(p, opener) < 0)
 		return -1;
 	for (skip_blanks(p); word_here(p); skip_blanks(p)) {
 		/* bash takes it for the end of a `case` around */
@@ -238,7 +238,7 @@ static int parse_body(struct parser *p, struct node *n, enum reserved r, struct 
 	}
 }
 
-static enum node_kind kind_of(enum reserved r)
+static enum node_kind parse_compound_kind_of(enum reserved r)
 {
 	switch (r) {
 	case RESERVED_OPEN:
@@ -261,7 +261,7 @@ static enum node_kind kind_of(enum reserved r)
 int parse_compound(struct parser *p, enum reserved r, struct node **out)
 {
 	size_t length = r == RESERVED_NONE ? 1 : strlen(reserved_text(r));
-	struct node *n = node_new(p, kind_of(r), p->at);
+	struct node *n = node_new(p, parse_compound_kind_of(r), p->at);
 
 	if (enter(p) < 0 || parse_body(p, n, r, span_here(p, length)) < 0)
 		return -1;

@@ -52,7 +52,7 @@ static int both_into_pipe(struct parser *p, struct node *left)
 	return take_operator(p, 2);
 }
 
-static int check_prefix(struct parser *p)
+static int parse_list_check_prefix(struct parser *p)
 {
 	enum reserved r = reserved_here(p);
 
@@ -66,7 +66,7 @@ static int parse_commands(struct parser *p, struct node **out)
 {
 	struct node *pipe = NULL, *child, *before;
 
-	if (check_prefix(p) < 0 || parse_command(p, &child) < 0)
+	if (parse_list_check_prefix(p) < 0 || parse_command(p, &child) < 0)
 		return -1;
 	for (skip_blanks(p); p->s[p->at] == '|' && p->s[p->at + 1] != '|'; skip_blanks(p)) {
 		if ((p->s[p->at + 1] == '&' ? both_into_pipe(p, child) : take_operator(p, 1)) < 0)
@@ -76,7 +76,8 @@ static int parse_commands(struct parser *p, struct node **out)
 			node_push(p, pipe, child);
 		}
 		before = child;
-		if (skip_newlines(p) < 0 || check_prefix(p) < 0 || parse_command(p, &child) < 0)
+		if (skip_newlines(p) < 0 || parse_list_check_prefix(p) < 0 ||
+			parse_command(p, &child) < 0)
 			return -1;
 		child->before = before;
 		node_push(p, pipe, child);

@@ -185,7 +185,7 @@ static bool document_ends(const struct parser *p, const struct pending *d, size_
 	return str_eq((struct str){p->s + from, to - from}, d->delimiter);
 }
 
-static int read_document(struct parser *p, const struct pending *d)
+static int parse_redirect_read_document(struct parser *p, const struct pending *d)
 {
 	struct redirect *r = &d->node->redirects[d->redirect];
 
@@ -231,7 +231,7 @@ int read_documents(struct parser *p)
 		if (d->parens < p->parens)
 			return deny(p->v, RULE_CONSTRUCT, d->node->redirects[d->redirect].at,
 				"here document whose line ends inside what follows it");
-		if (read_document(p, d) < 0)
+		if (parse_redirect_read_document(p, d) < 0)
 			return -1;
 		p->documents = d->next;
 	}

@@ -38,7 +38,7 @@ static struct part *part_push(struct scan *s, enum part_kind kind, size_t from, 
 }
 
 /* Bytes from the cursor to `to` mean themselves. */
-static void add_text(struct scan *s, size_t from, size_t to, bool quoted)
+static void parse_word_add_text(struct scan *s, size_t from, size_t to, bool quoted)
 {
 	struct parser *p = s->p;
 	struct word *w = s->word;
@@ -84,7 +84,7 @@ static int single_quotes(struct scan *s)
 	s->word->quoted = true;
 	take(p, p->at + 1);
 	if (to > p->at)
-		add_text(s, p->at, to, true);
+		parse_word_add_text(s, p->at, to, true);
 	take(p, to + 1);
 	return 0;
 }
@@ -180,7 +180,7 @@ static int dollar(struct scan *s, bool quoted)
 	/* The whole word is then not split: a fault of bash's, and not for us to have. */
 	if (!quoted && s->word->dynamic)
 		return deny_construct(p, 1, "'$' behind an expansion");
-	add_text(s, p->at, to, quoted);
+	parse_word_add_text(s, p->at, to, quoted);
 	return 0;
 }
 
@@ -195,9 +195,9 @@ static int double_escape(struct scan *s)
 			return -1;
 		take(p, p->at + 2);
 	} else if (c && strchr("$`\"\\", c)) {
-		add_text(s, p->at + 1, p->at + 2, true);
+		parse_word_add_text(s, p->at + 1, p->at + 2, true);
 	} else {
-		add_text(s, p->at, p->at + 1, true);
+		parse_word_add_text(s, p->at, p->at + 1, true);
 	}
 	return 0;
 }
@@ -211,7 +211,7 @@ static int double_text(struct scan *s)
 		to++;
 	if (check_lines(p, p->at, to) < 0)
 		return -1;
-	add_text(s, p->at, to, true);
+	parse_word_add_text(s, p->at, to, true);
 	return 0;
 }
 
@@ -258,7 +258,7 @@ static int escape(struct scan *s)
 	if (c == '\n')
 		return deny_construct(p, 2, "line continuation inside a word");
 	s->word->quoted = true;
-	add_text(s, p->at + 1, p->at + 1 + character_length(c), true);
+	parse_word_add_text(s, p->at + 1, p->at + 1 + character_length(c), true);
 	return 0;
 }
 
@@ -343,7 +343,7 @@ static int special(struct scan *s, size_t first, size_t at)
 	}
 }
 
-static int plain(struct scan *s)
+static int parse_word_plain(struct scan *s)
 {
 	struct parser *p = s->p;
 	size_t first = p->at, to = first;
@@ -353,7 +353,7 @@ static int plain(struct scan *s)
 			return -1;
 		to++;
 	}
-	add_text(s, first, to, false);
+	parse_word_add_text(s, first, to, false);
 	return 0;
 }
 
@@ -384,7 +384,7 @@ static int check_end(const struct scan *s)
 	return i != at || i == s->from ? 0 : unexpected(p);
 }
 
-static int scan_word(struct scan *s, struct word *out)
+static int parse_word_scan_word(struct scan *s, struct word *out)
 {
 	struct parser *p = s->p;
 	int rc = 0;
@@ -411,7 +411,7 @@ static int scan_word(struct scan *s, struct word *out)
 			rc = deny_construct(p, 1, "command substitution with backticks");
 			break;
 		default:
-			rc = plain(s);
+			rc = parse_word_plain(s);
 		}
 	}
 	p->after_word = true;
@@ -423,13 +423,13 @@ int parse_word(struct parser *p, struct word *out)
 {
 	struct scan s = {.p = p, .from = p->at};
 
-	return scan_word(&s, out);
+	return parse_word_scan_word(&s, out);
 }
 
 int parse_value(struct parser *p, size_t from, struct word *out)
 {
 	struct scan s = {.p = p, .from = from, .equals = true};
-	int rc = scan_word(&s, out);
+	int rc = parse_word_scan_word(&s, out);
 
 	out->pattern = false;
 	return rc;

@@ -20,8 +20,8 @@ const char *rule_about(enum rule r)
 }
 
 PRINTF(6, 0)
-static int fill(struct verdict *v, enum rule rule, struct span at, struct str word, struct str path,
-	const char *fmt, va_list args)
+static int shell_verdict_fill(struct verdict *v, enum rule rule, struct span at, struct str word,
+	struct str path, const char *fmt, va_list args)
 {
 	if (v->denied)
 		return -1;
@@ -40,7 +40,7 @@ int deny(struct verdict *v, enum rule rule, struct span at, const char *fmt, ...
 	va_list args;
 
 	va_start(args, fmt);
-	fill(v, rule, at, (struct str){0}, (struct str){0}, fmt, args);
+	shell_verdict_fill(v, rule, at, (struct str){0}, (struct str){0}, fmt, args);
 	va_end(args);
 	return -1;
 }
@@ -53,7 +53,7 @@ int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word
 	if (!word.p)
 		word = STR("");
 	va_start(args, fmt);
-	fill(v, rule, at, word, path, fmt, args);
+	shell_verdict_fill(v, rule, at, word, path, fmt, args);
 	va_end(args);
 	return -1;
 }
@@ -66,7 +66,7 @@ static bool unseen(uint32_t c)
 }
 
 /* Bytes of the character at `s`, or 0 when it must not reach a terminal as it is. */
-static size_t printable(struct str s)
+static size_t shell_verdict_printable(struct str s)
 {
 	unsigned char first = (unsigned char)s.p[0];
 	size_t n = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -82,7 +82,7 @@ static size_t printable(struct str s)
 void text_visible(struct buf *out, struct str s)
 {
 	while (s.n) {
-		size_t n = printable(s);
+		size_t n = shell_verdict_printable(s);
 
 		if (n)
 			buf_add(out, str_sub(s, 0, n));
@@ -92,7 +92,7 @@ void text_visible(struct buf *out, struct str s)
 	}
 }
 
-static const char *answer_of(const struct verdict *v)
+static const char *shell_verdict_answer_of(const struct verdict *v)
 {
 	return v->denied ? "deny" : v->ask ? "ask" : "run";
 }
@@ -103,7 +103,8 @@ void verdict_line(struct buf *out, const struct verdict *v)
 		buf_adds(out, "run");
 		return;
 	}
-	buf_addf(out, "%s %s %zu-%zu", answer_of(v), rule_id(v->rule), v->at.from, v->at.to);
+	buf_addf(out, "%s %s %zu-%zu", shell_verdict_answer_of(v), rule_id(v->rule), v->at.from,
+		v->at.to);
 	if (v->word.p) {
 		buf_adds(out, " '");
 		text_visible(out, v->word);
@@ -118,7 +119,7 @@ void verdict_line(struct buf *out, const struct verdict *v)
 }
 
 /* A text that may be no UTF-8: JSON has no bytes, so these become `?`. */
-static void put_text(json *object, const char *key, struct str text)
+static void shell_verdict_put_text(json *object, const char *key, struct str text)
 {
 	CLEANUP(buf_release) struct buf mended = BUF_INIT;
 
@@ -134,16 +135,16 @@ json *verdict_object(const struct verdict *v)
 {
 	json *o = json_object();
 
-	json_put_str(o, "verdict", str_of(answer_of(v)));
+	json_put_str(o, "verdict", str_of(shell_verdict_answer_of(v)));
 	if (!v->denied && !v->ask)
 		return o;
 	json_put_str(o, "rule", str_of(rule_id(v->rule)));
 	json_put_int(o, "from", (int64_t)v->at.from);
 	json_put_int(o, "to", (int64_t)v->at.to);
 	if (v->word.p)
-		put_text(o, "word", v->word);
+		shell_verdict_put_text(o, "word", v->word);
 	if (v->path.p)
-		put_text(o, "path", v->path);
-	put_text(o, "reason", str_of(v->reason));
+		shell_verdict_put_text(o, "path", v->path);
+	shell_verdict_put_text(o, "reason", str_of(v->reason));
 	return o;
 }

@@ -179,7 +179,7 @@ bool delta_holds(const struct delta *d, struct str old_text, struct str new_text
 	return true;
 }
 
-static int64_t number(const json *array, size_t i)
+static int64_t delta_number(const json *array, size_t i)
 {
 	return json_int(json_at(array, i), -1);
 }
@@ -193,7 +193,7 @@ static int apply_item(const json *item, struct str old_text, struct buf *out, st
 		return 0;
 	}
 	if (json_is_array(item) && json_len(item) == 2) {
-		int64_t from = number(item, 0), to = number(item, 1);
+		int64_t from = delta_number(item, 0), to = delta_number(item, 1);
 
 		if (from < 0 || to < from || (uint64_t)to > old_text.n)
 			return error_set(

@@ -49,7 +49,7 @@ static int real_read(struct disk *d, const char *path, size_t max, struct buf *o
 }
 
 /* A new file has mode 0600 anyway; the mode is set only where the user has chosen another one. */
-static int take_mode(int fd, const char *like)
+static int disk_real_take_mode(int fd, const char *like)
 {
 	struct stat st;
 
@@ -59,11 +59,12 @@ static int take_mode(int fd, const char *like)
 }
 
 /* close() is checked: some file systems report a lost write only there. */
-static int fill(int fd, const char *path, const char *like, struct str text, struct error *err)
+static int disk_real_fill(
+	int fd, const char *path, const char *like, struct str text, struct error *err)
 {
 	int rc = 0;
 
-	if (take_mode(fd, like) < 0)
+	if (disk_real_take_mode(fd, like) < 0)
 		rc = error_errno(err, "cannot set the mode of '%s'", path);
 	else if (sys_write_all(fd, text, path, err) < 0)
 		rc = -1;
@@ -101,7 +102,7 @@ static int real_write(
 	}
 	if (fd < 0)
 		return error_errno(err, "cannot write '%s'", path);
-	return fill(fd, path, like, text, err);
+	return disk_real_fill(fd, path, like, text, err);
 }
 
 /* The file has no name until it is complete. */
@@ -477,7 +478,7 @@ static int try_lock(int fd)
 }
 
 /* Short waits first: a holder keeps the lock for about a millisecond. */
-static int wait_for(int fd, unsigned wait_ms)
+static int disk_real_wait_for(int fd, unsigned wait_ms)
 {
 	int64_t until = clock_ticks() + wait_ms;
 	long pause_us = 200;
@@ -493,7 +494,7 @@ static int wait_for(int fd, unsigned wait_ms)
 	return 0;
 }
 
-static void read_holder(int fd, char holder[HOLDER_MAX])
+static void disk_real_read_holder(int fd, char holder[HOLDER_MAX])
 {
 	ssize_t n = pread(fd, holder, HOLDER_MAX - 1, 0);
 
@@ -505,7 +506,7 @@ static int held_by_another(int fd, const char *path, struct error *err)
 {
 	char holder[HOLDER_MAX];
 
-	read_holder(fd, holder);
+	disk_real_read_holder(fd, holder);
 	return error_set(err, ERR_STATE, "'%s' is locked by another process%s%s%s", path,
 		holder[0] ? " (" : "", holder, holder[0] ? ")" : "");
 }
@@ -534,7 +535,7 @@ static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct 
 	*out = NULL;
 	if (fd < 0)
 		return error_errno(err, "cannot open lock file '%s'", path);
-	if (wait_for(fd, wait_ms) < 0)
+	if (disk_real_wait_for(fd, wait_ms) < 0)
 		return errno == EAGAIN || errno == EACCES
 			       ? held_by_another(fd, path, err)
 			       : error_errno(err, "cannot lock '%s'", path);
@@ -609,7 +610,7 @@ int disk_lock_look(const char *path, bool *held, struct buf *holder, struct erro
 		return error_errno(err, "cannot look at the lock '%s'", path);
 	if (whole.l_type == F_UNLCK)
 		return 0;
-	read_holder(fd, text);
+	disk_real_read_holder(fd, text);
 	*held = true;
 	buf_adds(holder, text);
 	return 0;

@@ -16,7 +16,7 @@ static enum store_status bad(struct error *err, const char *what, const char *su
 
 /* ---- keys and values ---- */
 
-static bool plain(struct str s)
+static bool store_plain(struct str s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (!isalnum((unsigned char)s.p[i]) && !strchr("/._-", s.p[i]))
@@ -37,7 +37,7 @@ static bool is_document(const char *key)
 	return str_starts(str_of(key), "doc/");
 }
 
-static enum store_status check_key(const char *key, struct error *err)
+static enum store_status store_check_key(const char *key, struct error *err)
 {
 	struct str s = str_of(key);
 
@@ -46,19 +46,20 @@ static enum store_status check_key(const char *key, struct error *err)
 			return bad(err, "this is not a valid document key", key);
 		return STORE_OK;
 	}
-	if (!s.n || s.n > STORE_KEY_MAX || !plain(s))
+	if (!s.n || s.n > STORE_KEY_MAX || !store_plain(s))
 		return bad(err, "a key is 1 to 200 of 'A-Za-z0-9/._-'", key ? key : "");
 	return STORE_OK;
 }
 
-static enum store_status check_prefix(const char *prefix, struct error *err)
+static enum store_status store_check_prefix(const char *prefix, struct error *err)
 {
 	if (strlen(prefix) > STORE_DOCUMENT_KEY_MAX || str_utf8_fault(str_of(prefix)))
 		return bad(err, "this is not the start of a key", prefix);
 	return STORE_OK;
 }
 
-static enum store_status check_value(const struct store_op *op, size_t *total, struct error *err)
+static enum store_status store_check_value(
+	const struct store_op *op, size_t *total, struct error *err)
 {
 	if (is_document(op->key)) {
 		if (op->value.n > STORE_DOCUMENT_MAX)
@@ -85,7 +86,7 @@ static enum store_status check_receipt(const struct store_txn *t, struct error *
 		return STORE_OK;
 	if (!t->actor || !t->opid)
 		return bad(err, "an actor and an opid go together", t->actor ? t->actor : t->opid);
-	if (!actor.n || actor.n > STORE_KEY_MAX - 5 || !plain(actor))
+	if (!actor.n || actor.n > STORE_KEY_MAX - 5 || !store_plain(actor))
 		return bad(err, "an actor is 1 to 195 of 'A-Za-z0-9/._-'", t->actor);
 	if (!opid.n || opid.n > STORE_VALUE_MAX || str_utf8_fault(opid))
 		return bad(err, "this opid is empty, too long or not UTF-8", t->opid);
@@ -103,7 +104,7 @@ static enum store_status check_ops(const struct store_txn *t, struct error *err)
 
 	for (size_t i = 0; i < t->n_ops; i++) {
 		const struct store_op *op = &t->ops[i];
-		enum store_status got = check_key(op->key, err);
+		enum store_status got = store_check_key(op->key, err);
 
 		for (size_t k = 0; k < i && got == STORE_OK; k++)
 			if (strcmp(t->ops[k].key, op->key) == 0)
@@ -111,7 +112,7 @@ static enum store_status check_ops(const struct store_txn *t, struct error *err)
 		if (got == STORE_OK && is_receipt(t, op->key))
 			got = bad(err, "this key is the receipt", op->key);
 		if (got == STORE_OK && op->what == STORE_PUT)
-			got = check_value(op, &total, err);
+			got = store_check_value(op, &total, err);
 		if (got != STORE_OK)
 			return got;
 	}
@@ -122,7 +123,7 @@ static enum store_status check_ops(const struct store_txn *t, struct error *err)
 static enum store_status check_guards(const struct store_txn *t, struct error *err)
 {
 	for (size_t i = 0; i < t->n_guards; i++) {
-		enum store_status got = check_key(t->guards[i].key, err);
+		enum store_status got = store_check_key(t->guards[i].key, err);
 
 		if (got != STORE_OK)
 			return got;
@@ -137,7 +138,7 @@ static enum store_status check_events(const struct store_txn *t, struct error *e
 			return bad(
 				err, "an event is an object without a number of its own", "events");
 	for (const char *c = t->ts; c && *c; c++)
-		if (!plain((struct str){c, 1}) && *c != ':' && *c != '+')
+		if (!store_plain((struct str){c, 1}) && *c != ':' && *c != '+')
 			return bad(err, "this is not a valid time", t->ts);
 	return t->note && !json_is_object(t->note) ? bad(err, "a note is an object", "note")
 						   : STORE_OK;
@@ -254,7 +255,7 @@ int store_read_blob(struct store_backend *b, const char *path, struct buf *out, 
 	"blob:" /* the path of the blob follows */
 
 /* Copies the operations; each long text becomes a reference to a blob. */
-static enum store_status shorten(
+static enum store_status store_shorten(
 	struct store *s, struct arena *a, struct store_txn *t, struct error *err)
 {
 	struct store_op *ops = arena_alloc(a, (t->n_ops + 1) * sizeof(*ops));
@@ -278,7 +279,7 @@ static enum store_status shorten(
 }
 
 /* *text, which is what a backend has, becomes the text of the document; *own is its memory. */
-static int resolve(struct store *s, struct str *text, struct buf *own, struct error *err)
+static int store_resolve(struct store *s, struct str *text, struct buf *own, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *path;
@@ -333,7 +334,7 @@ const char *store_digest(struct store *s)
 enum store_status store_get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
 {
-	enum store_status got = check_key(key, err);
+	enum store_status got = store_check_key(key, err);
 
 	if (got == STORE_OK && is_document(key))
 		got = bad(err, "this key is a document", key);
@@ -344,7 +345,7 @@ enum store_status store_get_document(
 	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
 {
 	CLEANUP(buf_release) struct buf own = BUF_INIT;
-	enum store_status got = check_key(key, err);
+	enum store_status got = store_check_key(key, err);
 	struct str text;
 
 	if (got == STORE_OK && !is_document(key))
@@ -355,7 +356,7 @@ enum store_status store_get_document(
 	*kv = (struct store_kv){.key = str_of(key)};
 	got = s->ops->get_document(s, key, out, kv, err);
 	text = buf_str(out);
-	if (got != STORE_OK || resolve(s, &text, &own, err) < 0)
+	if (got != STORE_OK || store_resolve(s, &text, &own, err) < 0)
 		return got == STORE_OK ? STORE_DOWN : got;
 	if (own.s) {
 		buf_clear(out);
@@ -368,7 +369,7 @@ enum store_status store_list(struct store *s, struct arena *a, const char *prefi
 	const char *after, size_t max, struct store_kv **out, size_t *n, int64_t *at,
 	struct error *err)
 {
-	enum store_status got = check_prefix(prefix, err);
+	enum store_status got = store_check_prefix(prefix, err);
 
 	*out = NULL;
 	*n = 0;
@@ -386,7 +387,7 @@ enum store_status store_txn(struct store *s, struct arena *a, const struct store
 
 	*result = (struct store_result){0};
 	if (got == STORE_OK && s->ops->document_max)
-		got = shorten(s, &own, &sent, err);
+		got = store_shorten(s, &own, &sent, err);
 	if (s->ops->uncertain && !t->opid) {
 		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 			return error_errno(err, "no random number"), STORE_DOWN;
@@ -406,7 +407,7 @@ enum store_status store_watch(struct store *s, struct arena *a, const char *pref
 	int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
 	struct error *err)
 {
-	enum store_status got = check_prefix(prefix, err);
+	enum store_status got = store_check_prefix(prefix, err);
 
 	*out = NULL;
 	*n = 0;
@@ -450,7 +451,7 @@ int store_history_next(struct store_history *h, struct store_commit *c, struct e
 {
 	int rc = h->next(h, c, err);
 
-	return rc > 0 && resolve(h->of, &c->text, &h->blob, err) < 0 ? -1 : rc;
+	return rc > 0 && store_resolve(h->of, &c->text, &h->blob, err) < 0 ? -1 : rc;
 }
 
 int store_history_text(

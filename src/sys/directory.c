@@ -29,7 +29,7 @@ int directory_open(struct directory *d, int at, const char *path, bool *missing,
 	return rc < 0 ? error_errno(err, "cannot read directory '%s'", path) : 0;
 }
 
-static enum file_type type_of(int dir, const struct dirent *e)
+static enum file_type directory_type_of(int dir, const struct dirent *e)
 {
 	struct stat st;
 	mode_t mode =
@@ -43,7 +43,7 @@ static enum file_type type_of(int dir, const struct dirent *e)
 			       : FILE_OTHER;
 }
 
-static bool is_dots(const char *name)
+static bool directory_is_dots(const char *name)
 {
 	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
@@ -54,9 +54,9 @@ const char *directory_next(struct directory *d, enum file_type *type)
 
 	do
 		e = readdir(d->stream);
-	while (e && is_dots(e->d_name));
+	while (e && directory_is_dots(e->d_name));
 	if (e && type)
-		*type = type_of(d->fd, e);
+		*type = directory_type_of(d->fd, e);
 	return e ? e->d_name : NULL;
 }
 

@@ -34,7 +34,7 @@ static struct str cut_url(struct str text)
 	return str_sub(text, 0, n);
 }
 
-static bool is_word(char c)
+static bool forge_is_word(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '-';
 }
@@ -48,7 +48,7 @@ static bool match(struct str url, size_t scheme, size_t i, struct forge_pull *ou
 		end++;
 	while (slash < at && url.p[slash] != '/')
 		slash++;
-	if (at >= url.n || end == number || (end < url.n && is_word(url.p[end])) ||
+	if (at >= url.n || end == number || (end < url.n && forge_is_word(url.p[end])) ||
 		slash == scheme || !memchr(url.p + slash + 1, '/', at > slash ? at - slash - 1 : 0))
 		return false;
 	*out = (struct forge_pull){.kind = marks[i].kind,
@@ -215,7 +215,7 @@ static void tool_output_release(struct tool_output *o)
 	buf_release(&o->errors);
 }
 
-static bool take_output(void *data, bool errors, struct str piece)
+static bool forge_take_output(void *data, bool errors, struct str piece)
 {
 	struct tool_output *o = data;
 	struct buf *b = errors ? &o->errors : &o->out;
@@ -235,7 +235,7 @@ static int run_tool(const char *const *argv, const char *dir, struct tool_output
 		.cwd = dir,
 		.env = env,
 		.output = -1,
-		.on_output = take_output,
+		.on_output = forge_take_output,
 		.data = o,
 		.timeout_s = TOOL_S};
 	struct process_end end;
@@ -262,7 +262,7 @@ static const struct view_members own_members = {"branch", "head", "target"},
 				 gh_members = {"headRefName", "headRefOid", "baseRefName"},
 				 glab_members = {"source_branch", "sha", "target_branch"};
 
-static const char *read_state(struct arena *a, const char *text)
+static const char *forge_read_state(struct arena *a, const char *text)
 {
 	static const char *const open[] = {"open", "opened", "OPEN", NULL};
 	char *state = arena_dup(a, str_of(text));
@@ -288,7 +288,7 @@ static int read_view(struct arena *a, struct str text, const struct view_members
 		return error_set(err, ERR_SYSTEM,
 			"'%s' printed no JSON object with the member 'state' for the pull request",
 			out->tool);
-	out->state = read_state(a, json_get_str(j, "state"));
+	out->state = forge_read_state(a, json_get_str(j, "state"));
 	out->missing = strcmp(out->state, "missing") == 0;
 	out->branch = read_member(a, j, names->branch);
 	out->head = read_member(a, j, names->head);
@@ -420,7 +420,7 @@ static const char *last_request_of_changes(struct arena *a, const json *reviews)
 	return last;
 }
 
-static int read_open(
+static int forge_read_open(
 	struct arena *a, struct str text, struct forge_open_pulls *out, struct error *err)
 {
 	CLEANUP(json_free) json *list = NULL;
@@ -462,14 +462,14 @@ int forge_list_open(
 	if (status)
 		return error_set(err, ERR_SYSTEM, "'gh pr list' failed: %s",
 			arena_printable(a, str_trim(buf_str(&o.errors)), 500));
-	return read_open(a, buf_str(&o.out), out, err);
+	return forge_read_open(a, buf_str(&o.out), out, err);
 }
 
 /* ---- checks ---- */
 
 enum { SOME_FAILED = 1, SOME_PENDING = 8 }; /* exit statuses of `gh pr checks` */
 
-static void add_line(struct buf *out, struct str line)
+static void forge_add_line(struct buf *out, struct str line)
 {
 	if (out->len)
 		buf_addc(out, '\n');
@@ -496,7 +496,7 @@ static int read_gh_checks(struct arena *a, const struct tool_output *o, int stat
 		struct str state = state_of_check(line);
 
 		if (str_is(state, "fail") || str_is(state, "cancel"))
-			add_line(&failed, line);
+			forge_add_line(&failed, line);
 		pending |= str_is(state, "pending");
 	}
 	buf_utf8_repair(&failed);
@@ -657,7 +657,7 @@ static struct str comment_id(const json *comment)
 	return str_sub(all, at, all.n);
 }
 
-static bool is_answered(const json *pull, const json *comment)
+static bool forge_is_answered(const json *pull, const json *comment)
 {
 	struct str id = comment_id(comment);
 
@@ -693,7 +693,7 @@ static void add_printable(struct buf *out, const char *text)
 }
 
 /* `thread`: the comment is on a line. Its first comment has the address that replies need. */
-static void add_heading(struct buf *out, const json *comment, const json *thread)
+static void forge_add_heading(struct buf *out, const json *comment, const json *thread)
 {
 	const json *first = thread ? json_first(nodes_of(thread, "comments")) : comment;
 
@@ -724,7 +724,7 @@ static void add_comment(struct comments *all, const json *comment, const json *t
 		all->omitted++;
 		return;
 	}
-	add_heading(&all->text, comment, thread);
+	forge_add_heading(&all->text, comment, thread);
 	secrets_mask(&all->secrets, str_trim(str_of(json_get_str(comment, "body"))), &masked);
 	body = str_cut(buf_str(&masked), COMMENT_MAX);
 	while (str_line(&body, &line)) {
@@ -747,18 +747,18 @@ static void add_thread(struct comments *all, const json *pull, const json *threa
 		if (agent_mark(c).n)
 			open = json_next(c);
 	for (; open; open = json_next(open))
-		if (!is_answered(pull, open))
+		if (!forge_is_answered(pull, open))
 			add_comment(all, open, thread);
 }
 
-static void add_comments(struct comments *all, const json *pull)
+static void forge_add_comments(struct comments *all, const json *pull)
 {
 	static const char *const connections[] = {"comments", "reviews"};
 
 	for (size_t i = 0; i < COUNT(connections); i++)
 		for (const json *c = json_first(nodes_of(pull, connections[i])); c;
 			c = json_next(c))
-			if (!is_answered(pull, c))
+			if (!forge_is_answered(pull, c))
 				add_comment(all, c, NULL);
 	for (const json *t = json_first(nodes_of(pull, "reviewThreads")); t; t = json_next(t))
 		add_thread(all, pull, t);
@@ -805,7 +805,7 @@ int forge_open_comments(
 	if (json_parse(&answer, str_trim(buf_str(&o.out)), err) < 0)
 		return error_set(err, ERR_SYSTEM, "'gh api graphql' printed no JSON");
 	secrets_add(a, &all.secrets, (const char *const *)environ, NULL);
-	add_comments(
+	forge_add_comments(
 		&all, json_get(json_get(json_get(answer, "data"), "repository"), "pullRequest"));
 	*text = arena_dup(a, str_trim(buf_str(&all.text)));
 	return 0;

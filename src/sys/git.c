@@ -60,8 +60,8 @@
 	X(git_patch_free)                                                                          \
 	X(git_buf_dispose)
 
-static int start(struct error *err);
-LIBRARY(FUNCTIONS, LIBGIT2_SO, "git", start);
+static int sys_git_start(struct error *err);
+LIBRARY(FUNCTIONS, LIBGIT2_SO, "git", sys_git_start);
 
 /* For `make SAN=1`: libgit2 1.5 does not free what its regular expressions matched. */
 const char *__lsan_default_suppressions(void);
@@ -82,21 +82,21 @@ static const char *error_reason(void)
 	return e && e->message ? e->message : "no reason given";
 }
 
-static int fault(struct error *err, enum err code, const char *what, const char *subject)
+static int sys_git_fault(struct error *err, enum err code, const char *what, const char *subject)
 {
 	return error_set(err, code, "%s '%s': %s", what, subject, error_reason());
 }
 
-static int start(struct error *err)
+static int sys_git_start(struct error *err)
 {
 	/* These extensions do not change how references, configuration and index are read. */
 	static const char *known[] = {
 		"worktreeconfig", "partialclone", "preciousobjects", "relativeworktrees"};
 
 	if (lib.git_libgit2_init() < 0)
-		return fault(err, ERR_SYSTEM, "cannot start", LIBGIT2_SO);
+		return sys_git_fault(err, ERR_SYSTEM, "cannot start", LIBGIT2_SO);
 	if (lib.git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, COUNT(known)) < 0)
-		return fault(err, ERR_SYSTEM, "cannot set up", LIBGIT2_SO);
+		return sys_git_fault(err, ERR_SYSTEM, "cannot set up", LIBGIT2_SO);
 	return 0;
 }
 
@@ -128,7 +128,7 @@ CLOSE(revwalk, git_revwalk_free)
 CLOSE(diff, git_diff_free)
 
 /* libgit2 skips a repository that belongs to another user as if it were not there. */
-static bool is_foreign(const char *dir_path)
+static bool sys_git_is_foreign(const char *dir_path)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(base_free) char *real = realpath(dir_path, NULL);
@@ -145,7 +145,7 @@ static bool is_foreign(const char *dir_path)
 
 static int not_opened(const char *dir_path, bool foreign, struct error *err)
 {
-	if (foreign || is_foreign(dir_path))
+	if (foreign || sys_git_is_foreign(dir_path))
 		return error_set(err, ERR_STATE,
 			"the repository of '%s' belongs to another user: add its directory to "
 			"git's "
@@ -171,7 +171,7 @@ static int open_repository(
 			"with SHA-1 ids",
 			dir_path);
 	if (rc < 0)
-		return fault(err, ERR_STATE, "cannot open the repository of", dir_path);
+		return sys_git_fault(err, ERR_STATE, "cannot open the repository of", dir_path);
 	if (!lib.git_repository_workdir(*out))
 		return error_set(err, ERR_STATE,
 			"'%s' is in a bare repository: a work tree is needed", dir_path);
@@ -224,7 +224,7 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 		return -1;
 	rc = lib.git_remote_lookup(&origin, repo, "origin");
 	if (rc < 0 && rc != GIT_ENOTFOUND)
-		return fault(err, ERR_SYSTEM, "cannot read the remote 'origin' of", root);
+		return sys_git_fault(err, ERR_SYSTEM, "cannot read the remote 'origin' of", root);
 	if (rc < 0)
 		return no_origin(a, root, err);
 	url = lib.git_remote_url(origin);
@@ -386,7 +386,7 @@ static int unreadable(const char *name, struct error *err)
 	const git_error *e = lib.git_error_last();
 	bool damaged = e && e->klass == GIT_ERROR_REFERENCE;
 
-	return fault(err, damaged ? ERR_CHECK : ERR_SYSTEM, "cannot read commit", name);
+	return sys_git_fault(err, damaged ? ERR_CHECK : ERR_SYSTEM, "cannot read commit", name);
 }
 
 int git_read_commits(struct arena *a, const char *root, const char *const *names, size_t n,
@@ -407,7 +407,7 @@ int git_read_commits(struct arena *a, const char *root, const char *const *names
 			out[i] = (struct git_commit){peeled_id(a, object, GIT_OBJECT_COMMIT),
 				peeled_id(a, object, GIT_OBJECT_TREE)};
 		if ((rc < 0 && is_lost(repo, names[i])) || (out[i].id && !out[i].tree))
-			return fault(err, ERR_SYSTEM, "cannot read commit", names[i]);
+			return sys_git_fault(err, ERR_SYSTEM, "cannot read commit", names[i]);
 	}
 	return 0;
 }
@@ -430,7 +430,7 @@ int git_read_file_id(struct arena *a, const char *root, const char *commit, cons
 		rc = lib.git_repository_hashfile(
 			&oid, repo, path_join(a, root, path), GIT_OBJECT_BLOB, NULL);
 	if (rc < 0 && rc != GIT_ENOTFOUND)
-		return fault(err, ERR_SYSTEM, "cannot read file", path);
+		return sys_git_fault(err, ERR_SYSTEM, "cannot read file", path);
 	if (rc == 0 && object && lib.git_object_type(object) == GIT_OBJECT_BLOB)
 		oid = *lib.git_object_id(object);
 	else if (rc < 0 || object)
@@ -465,7 +465,7 @@ int git_count_commits(
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
 	if (lib.git_oid_fromstr(&ours, to) < 0 || lib.git_oid_fromstr(&theirs, from) < 0)
-		return fault(err, ERR_SYSTEM, "cannot count the commits of", root);
+		return sys_git_fault(err, ERR_SYSTEM, "cannot count the commits of", root);
 	if (lib.git_graph_ahead_behind(n, &behind, repo, &ours, &theirs) == 0)
 		return 0;
 	return count_shallow(root, from, to, n, err);
@@ -543,7 +543,7 @@ int git_is_on_other_branch(
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
 	if (lib.git_oid_fromstr(&head, commit) < 0 || lib.git_reference_list(&names, repo) < 0)
-		return fault(err, ERR_SYSTEM, "cannot list the branches of", root);
+		return sys_git_fault(err, ERR_SYSTEM, "cannot list the branches of", root);
 	for (size_t i = 0; i < names.count; i++)
 		if (is_other_branch(names.strings[i], branch) &&
 			lib.git_reference_name_to_id(&tip, repo, names.strings[i]) == 0)
@@ -655,7 +655,7 @@ int git_read_remotes(struct arena *a, const char *root, struct git_remotes *out,
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
 	if (lib.git_remote_list(&names, repo) < 0)
-		return fault(err, ERR_SYSTEM, "cannot list the remotes of", root);
+		return sys_git_fault(err, ERR_SYSTEM, "cannot list the remotes of", root);
 	for (size_t i = 0; rc == 0 && i < names.count; i++) {
 		const char *url = NULL;
 
@@ -685,7 +685,7 @@ static int add_tracked(struct git_search *s, struct error *err)
 	return 0;
 }
 
-static bool is_ignored(void *repo, const char *path, const char *name)
+static bool sys_git_is_ignored(void *repo, const char *path, const char *name)
 {
 	int ignored = 0;
 
@@ -698,7 +698,8 @@ int git_find_files(struct arena *a, const char *root, bool (*want)(struct str na
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
 	CLEANUP(git_search_release)
-	struct git_search s = {.arena = a, .root = root, .want = want, .is_ignored = is_ignored};
+	struct git_search s = {
+		.arena = a, .root = root, .want = want, .is_ignored = sys_git_is_ignored};
 	int plain = git_find_files_plain(a, root, want, paths, n, err);
 
 	if (plain)
@@ -854,7 +855,7 @@ int git_diff_texts(struct buf *out, const char *old_name, struct str old_text, c
 	if (lib.git_patch_from_buffers(&patch, old_text.p ? old_text.p : "", old_text.n, old_name,
 		    new_text.p ? new_text.p : "", new_text.n, new_name, &options) < 0 ||
 		lib.git_patch_to_buf(&text, patch) < 0)
-		return fault(err, ERR_SYSTEM, "cannot diff", new_name);
+		return sys_git_fault(err, ERR_SYSTEM, "cannot diff", new_name);
 	add_patch(out, &text);
 	lib.git_buf_dispose(&text);
 	return 0;

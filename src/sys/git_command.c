@@ -44,18 +44,18 @@ struct heard {
 };
 
 /* What is too much is dropped. */
-static void add_output(struct buf *to, struct str text)
+static void git_command_add_output(struct buf *to, struct str text)
 {
 	size_t room = OUTPUT_MAX - to->len;
 
 	buf_add(to, str_sub(text, 0, text.n < room ? text.n : room));
 }
 
-static bool hear(void *data, bool errors, struct str piece)
+static bool git_command_hear(void *data, bool errors, struct str piece)
 {
 	struct heard *h = data;
 
-	add_output(errors ? &h->errors : h->out, piece);
+	git_command_add_output(errors ? &h->errors : h->out, piece);
 	return true;
 }
 
@@ -82,8 +82,8 @@ static bool is_locked(const char *name, struct str output, struct error *err)
 }
 
 /* TERM at our death: git then removes its lock files. */
-static int run(const struct git_command *c, const char *const *env, struct buf *out, int *status,
-	struct error *err)
+static int git_command_run(const struct git_command *c, const char *const *env, struct buf *out,
+	int *status, struct error *err)
 {
 	struct heard heard = {.out = out};
 	struct process p = {.argv = c->argv,
@@ -91,7 +91,7 @@ static int run(const struct git_command *c, const char *const *env, struct buf *
 		.env = env,
 		.input = c->input,
 		.output = -1,
-		.on_output = hear,
+		.on_output = git_command_hear,
 		.data = &heard,
 		.timeout_s = c->limit_s ? c->limit_s : LOCAL_S,
 		.inherit = c->inherit,
@@ -100,7 +100,7 @@ static int run(const struct git_command *c, const char *const *env, struct buf *
 	int rc = process_run(&p, &end, err);
 
 	if (rc == 0 && (c->warnings || end.status || end.timed_out))
-		add_output(out, buf_str(&heard.errors));
+		git_command_add_output(out, buf_str(&heard.errors));
 	buf_release(&heard.errors);
 	if (rc < 0)
 		return -1;
@@ -131,7 +131,7 @@ int git_command(const struct git_command *c, struct buf *out, int *status, struc
 	for (const char *const *e = c->env; e && *e; e++)
 		vec_push(&env, *e);
 	vec_push(&env, NULL);
-	rc = run(c, env.items, out ? out : &own, status, err);
+	rc = git_command_run(c, env.items, out ? out : &own, status, err);
 	vec_release(&env);
 	return rc;
 }

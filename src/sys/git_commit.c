@@ -87,7 +87,7 @@ static void add_change(struct arena *a, struct git_status *s, struct str entry)
 	vec_push_in(a, &s->changes, c);
 }
 
-static void read_header(struct arena *a, struct git_status *s, struct str entry)
+static void git_commit_read_header(struct arena *a, struct git_status *s, struct str entry)
 {
 	static const char oid[] = "# branch.oid ", head[] = "# branch.head ";
 
@@ -155,7 +155,7 @@ int git_read_status(struct arena *a, const char *root, struct git_status *s, str
 		struct str entry = str_of(rest.p); /* each ends with a NUL */
 
 		if (entry.n && entry.p[0] == '#')
-			read_header(a, s, entry);
+			git_commit_read_header(a, s, entry);
 		else if (entry.n)
 			add_change(a, s, entry);
 		rest = str_sub(rest, entry.n + 1, rest.n);
@@ -381,7 +381,7 @@ int git_list_committed(struct arena *a, const char *root, const char *base, cons
 	return 0;
 }
 
-static int by_path(const void *key, const void *item)
+static int git_commit_by_path(const void *key, const void *item)
 {
 	return strcmp(key, *(const char *const *)item);
 }
@@ -398,7 +398,7 @@ int git_find_differing(struct arena *a, const char *root, const char *from, cons
 	if (git_command(&c, &out, NULL, err) < 0)
 		return -1;
 	for (size_t at = 0; at < out.len && !*found; at += strlen(out.s + at) + 1)
-		if (bsearch(out.s + at, paths, n, sizeof(*paths), by_path))
+		if (bsearch(out.s + at, paths, n, sizeof(*paths), git_commit_by_path))
 			*found = arena_dup(a, str_of(out.s + at));
 	return 0;
 }

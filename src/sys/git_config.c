@@ -34,7 +34,7 @@ struct config_line {
 	bool header;
 };
 
-static bool next_line(struct str *text, struct config_line *l)
+static bool git_config_next_line(struct str *text, struct config_line *l)
 {
 	size_t eq;
 
@@ -100,7 +100,7 @@ static bool parse_origin(struct str text, struct buf *url)
 	enum config_section section = SECTION_OTHER;
 	struct config_line line;
 
-	while (next_line(&text, &line)) {
+	while (git_config_next_line(&text, &line)) {
 		if (line.header)
 			section = parse_section(line.whole);
 		else if (!parse_line(&line, section, url))
@@ -165,7 +165,7 @@ static bool is_large_files(struct str value)
 
 /* Whether a line below `header` decides what `origin` is, or how files become commits; in `[core]`
  * few do. */
-static bool decides(struct str header, const struct config_line *l)
+static bool git_config_decides(struct str header, const struct config_line *l)
 {
 	static const char *const sections[] = {"[url ", "[http", "[protocol", "[include", NULL};
 	static const char *const keys[] = {"sshCommand", "gitProxy", "worktree", "fileMode",
@@ -227,12 +227,12 @@ static int add_settings(
 
 	if (sys_read_file(&text, path, CONFIG_MAX, &missing, err) < 0)
 		return missing ? 0 : -1;
-	for (rest = buf_str(&text); next_line(&rest, &line);) {
+	for (rest = buf_str(&text); git_config_next_line(&rest, &line);) {
 		if (line.header)
 			header = line.whole;
 		if (line.header && !is_plain_header(header))
 			vec_push_in(a, &out->settings, arena_printable(a, header, SETTING_MAX));
-		else if (!line.header && decides(header, &line))
+		else if (!line.header && git_config_decides(header, &line))
 			vec_push_in(a, &out->settings, setting_text(a, header, &line));
 		if (!line.header && is_plain_header(header))
 			add_remote(a, header, &line, out);
@@ -328,7 +328,7 @@ static int add_digest(struct arena *a, const char *directory, const char *name,
 }
 
 /* What is not a file, such as /dev/null, has no settings. */
-static int check_file(const char *path, bool *yes, struct error *err)
+static int git_config_check_file(const char *path, bool *yes, struct error *err)
 {
 	struct stat st;
 
@@ -348,7 +348,7 @@ static int add_user_settings(struct arena *a, struct git_identity *out, struct e
 
 	for (size_t i = 0; i < COUNT(files.config); i++)
 		if (files.config[i] &&
-			(check_file(files.config[i], &there, err) < 0 ||
+			(git_config_check_file(files.config[i], &there, err) < 0 ||
 				(there && add_settings(a, files.config[i], &user, err) < 0)))
 			return -1;
 	for (size_t i = 0; i < user.settings.n; i++) {
@@ -360,7 +360,7 @@ static int add_user_settings(struct arena *a, struct git_identity *out, struct e
 			vec_push_in(a, &out->settings, setting);
 	}
 	if (!files.directory ||
-		check_file(path_join(a, files.directory, "attributes"), &there, err) < 0)
+		git_config_check_file(path_join(a, files.directory, "attributes"), &there, err) < 0)
 		return files.directory ? -1 : 0;
 	return there ? add_digest(a, files.directory, "attributes", out, err) : 0;
 }
@@ -389,7 +389,7 @@ int git_read_identity(
 }
 
 /* Accepts a value in plain form only: no escapes, no comment, quotes around the whole or none. */
-static void parse_value(struct str value, struct buf *out)
+static void git_config_parse_value(struct str value, struct buf *out)
 {
 	bool quoted = value.n > 1 && value.p[0] == '"' && value.p[value.n - 1] == '"';
 
@@ -409,14 +409,14 @@ static bool parse_user(struct str text, struct buf *name, struct buf *email)
 	bool inside = false, there = false;
 	struct config_line line;
 
-	while (next_line(&text, &line)) {
+	while (git_config_next_line(&text, &line)) {
 		if (line.header) {
 			inside = same_word(line.whole, "[user]");
 			there |= inside;
 		} else if (inside && same_word(line.key, "name")) {
-			parse_value(line.value, name);
+			git_config_parse_value(line.value, name);
 		} else if (inside && same_word(line.key, "email")) {
-			parse_value(line.value, email);
+			git_config_parse_value(line.value, email);
 		}
 	}
 	return there;
@@ -452,12 +452,12 @@ static void parse_core(struct arena *a, struct str text, struct git_core *out)
 	struct config_line line;
 	bool inside = false;
 
-	while (next_line(&text, &line)) {
+	while (git_config_next_line(&text, &line)) {
 		if (line.header)
 			inside = same_word(line.whole, "[core]");
 		if (line.header || !inside)
 			continue;
-		parse_value(line.value, &value);
+		git_config_parse_value(line.value, &value);
 		if (same_word(line.key, "bare"))
 			out->bare = same_word(buf_str(&value), "true");
 		else if (same_word(line.key, "worktree") && value.len)

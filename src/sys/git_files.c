@@ -22,7 +22,7 @@ void git_search_release(struct git_search *s)
 	buf_release(&s->path);
 }
 
-static void add_found(struct git_search *s, const char *path)
+static void git_files_add_found(struct git_search *s, const char *path)
 {
 	if (!str_utf8_fault(str_of(path)))
 		vec_push(&s->found, arena_dup(s->arena, str_of(path)));
@@ -37,7 +37,7 @@ void git_search_add_tracked(struct git_search *s, const char *path)
 	buf_clear(&s->path);
 	buf_addf(&s->path, "%s/%s", s->root, path);
 	if (lstat(s->path.s, &st) == 0 && S_ISREG(st.st_mode))
-		add_found(s, path);
+		git_files_add_found(s, path);
 }
 
 /* Other work trees and submodules have a `.git` of their own. */
@@ -69,7 +69,7 @@ static enum directory_visit visit(void *data, const struct directory_entry *e, s
 	}
 	if (e->type == FILE_REGULAR && s->want(str_of(e->name)) &&
 		!s->is_ignored(s->data, e->path, e->name))
-		add_found(s, e->path);
+		git_files_add_found(s, e->path);
 	return DIRECTORY_CONTINUE;
 }
 
@@ -115,7 +115,7 @@ static void plain_release(struct plain_search *p)
 	arena_release(&p->arena);
 }
 
-static void add_parts(struct arena *a, struct ignore_pattern *p, struct str text)
+static void git_files_add_parts(struct arena *a, struct ignore_pattern *p, struct str text)
 {
 	VEC(const char *) parts = {0};
 
@@ -131,7 +131,7 @@ static void add_parts(struct arena *a, struct ignore_pattern *p, struct str text
 	p->parts = parts.items;
 }
 
-static void add_pattern(struct plain_search *s, struct str line, struct str base)
+static void git_files_add_pattern(struct plain_search *s, struct str line, struct str base)
 {
 	struct ignore_pattern p = {.base = base};
 	size_t slash;
@@ -147,7 +147,7 @@ static void add_pattern(struct plain_search *s, struct str line, struct str base
 	p.anchored = slash < line.n;
 	line = str_sub(line, !slash, line.n);
 	p.odd = !line.n || memchr(line.p, '\\', line.n) || memchr(line.p, '\t', line.n);
-	add_parts(&s->arena, &p, line);
+	git_files_add_parts(&s->arena, &p, line);
 	if (!p.odd && p.parts[0] && strcspn(p.parts[0], "?[") == line.n)
 		p.name = p.parts[0];
 	if (p.anchored && p.parts[0] && str_starts(line, p.parts[0]))
@@ -169,7 +169,7 @@ static bool add_patterns(struct plain_search *s, const char *path, struct str ba
 	if (str_starts(rest, "\xef\xbb\xbf"))
 		rest = str_sub(rest, 3, rest.n);
 	while (str_line(&rest, &line))
-		add_pattern(s, line, base);
+		git_files_add_pattern(s, line, base);
 	return true;
 }
 
@@ -228,7 +228,7 @@ static bool is_skipped(struct plain_search *s, const char *path, const char *nam
 	return false;
 }
 
-static bool is_ignored(void *data, const char *path, const char *name)
+static bool git_files_is_ignored(void *data, const char *path, const char *name)
 {
 	struct plain_search *s = data;
 
@@ -251,13 +251,13 @@ static int entered(void *data, const char *path, struct error *err)
 
 /* ---- the index ---- */
 
-static bool add_entry(void *data, const struct git_tracked *e)
+static bool git_files_add_entry(void *data, const struct git_tracked *e)
 {
 	git_search_add_tracked(data, e->path.p);
 	return true;
 }
 
-static bool read_index(struct git_search *s, const char *path)
+static bool git_files_read_index(struct git_search *s, const char *path)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct error ignored;
@@ -265,13 +265,13 @@ static bool read_index(struct git_search *s, const char *path)
 
 	if (sys_read_file(&text, path, GIT_INDEX_MAX, &missing, &ignored) < 0)
 		return missing; /* nothing is tracked yet */
-	return git_index_each(buf_str(&text), add_entry, s) == 0;
+	return git_index_each(buf_str(&text), git_files_add_entry, s) == 0;
 }
 
 /* ---- the repository ---- */
 
 /* Whether the configuration changes nothing about the work tree or what is ignored. */
-static bool is_plain(const char *path, bool required)
+static bool git_files_is_plain(const char *path, bool required)
 {
 	static const char *const words[] = {"worktree", "excludesfile", "include", "extensions"};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -289,7 +289,7 @@ static bool is_plain(const char *path, bool required)
 	return !bare || strncmp(bare, "bare = false", strlen("bare = false")) == 0;
 }
 
-static bool is_ours(const char *path)
+static bool git_files_is_ours(const char *path)
 {
 	struct stat st;
 
@@ -305,9 +305,9 @@ static bool add_user(struct plain_search *p)
 		return false;
 	dir = xdg && *xdg ? path_join(&p->arena, xdg, "git")
 			  : path_join(&p->arena, home, ".config/git");
-	return is_plain("/etc/gitconfig", false) &&
-	       is_plain(path_join(&p->arena, home, ".gitconfig"), false) &&
-	       is_plain(path_join(&p->arena, dir, "config"), false) &&
+	return git_files_is_plain("/etc/gitconfig", false) &&
+	       git_files_is_plain(path_join(&p->arena, home, ".gitconfig"), false) &&
+	       git_files_is_plain(path_join(&p->arena, dir, "config"), false) &&
 	       add_patterns(p, path_join(&p->arena, dir, "ignore"), STR(""));
 }
 
@@ -316,14 +316,14 @@ static bool add_repository(struct plain_search *p, char **index)
 	struct arena *a = &p->arena;
 	char *own, *common;
 
-	if (!git_directories(a, p->root, &own, &common) || !is_ours(p->root) || !is_ours(own) ||
-		!is_ours(path_join(a, p->root, ".git")) ||
+	if (!git_directories(a, p->root, &own, &common) || !git_files_is_ours(p->root) ||
+		!git_files_is_ours(own) || !git_files_is_ours(path_join(a, p->root, ".git")) ||
 		!path_exists(path_join(a, own, "HEAD")) ||
 		!path_is_directory(path_join(a, common, "objects")) ||
 		!path_is_directory(path_join(a, common, "refs")))
 		return false;
 	*index = path_join(a, own, "index");
-	return is_plain(path_join(a, common, "config"), true) && add_user(p) &&
+	return git_files_is_plain(path_join(a, common, "config"), true) && add_user(p) &&
 	       add_patterns(p, path_join(a, common, "info/exclude"), STR("")) &&
 	       add_patterns(p, path_join(a, p->root, ".gitignore"), STR(""));
 }
@@ -336,12 +336,12 @@ int git_find_files_plain(struct arena *a, const char *root, bool (*want)(struct 
 	struct git_search s = {.arena = a,
 		.root = root,
 		.want = want,
-		.is_ignored = is_ignored,
+		.is_ignored = git_files_is_ignored,
 		.entered = entered,
 		.data = &plain};
 	char *index;
 
-	if (!add_repository(&plain, &index) || !read_index(&s, index))
+	if (!add_repository(&plain, &index) || !git_files_read_index(&s, index))
 		return 0;
 	if (git_search_walk(&s, err) < 0)
 		return -1;

@@ -168,7 +168,7 @@ static bool hides_files(struct hidden_search *s, struct str path)
 }
 
 /* A sparse work tree lacks the files that it skips. */
-static bool note_hidden(void *data, const struct git_tracked *e)
+static bool git_index_note_hidden(void *data, const struct git_tracked *e)
 {
 	struct hidden_search *s = data;
 
@@ -185,7 +185,7 @@ static bool note_hidden(void *data, const struct git_tracked *e)
 	return true;
 }
 
-static void forget(struct hidden_search *s)
+static void git_index_forget(struct hidden_search *s)
 {
 	*s->out = (struct git_hidden){0};
 	s->attributes.n = s->tracked.n = s->last.n = 0;
@@ -200,7 +200,7 @@ static int ask_for_hidden(struct hidden_search *s, struct error *err)
 	const struct git_command c = {.dir = s->root, .name = "git ls-files", .argv = argv};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	forget(s);
+	git_index_forget(s);
 	if (git_command(&c, &out, NULL, err) < 0)
 		return -1;
 	for (size_t at = 0; at < out.len; at += strlen(out.s + at) + 1) {
@@ -208,7 +208,7 @@ static int ask_for_hidden(struct hidden_search *s, struct error *err)
 		struct str entry = str_of(out.s + at);
 		size_t tab = str_find(entry, STR("\t"));
 
-		(void)note_hidden(
+		(void)git_index_note_hidden(
 			s, &(struct git_tracked){.path = str_sub(entry, tab + 1, entry.n),
 				   .submodule = str_starts(str_sub(entry, 2, entry.n), "160000 "),
 				   .assume_unchanged = islower((unsigned char)tag),
@@ -230,7 +230,7 @@ int git_find_hidden(
 	*out = (struct git_hidden){0};
 	if (git_directories(a, root, &own, &common) &&
 		sys_read_file(&text, path_join(a, own, "index"), GIT_INDEX_MAX, &missing, err) == 0)
-		rc = git_index_each(buf_str(&text), note_hidden, &s);
+		rc = git_index_each(buf_str(&text), git_index_note_hidden, &s);
 	if (rc < 0 && !missing && ask_for_hidden(&s, err) < 0)
 		return -1;
 	add_untracked_attributes(&s);

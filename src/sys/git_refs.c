@@ -40,7 +40,7 @@ bool git_directories(struct arena *a, const char *root, char **own, char **commo
 	return true;
 }
 
-static bool is_id(struct str s, size_t length)
+static bool git_refs_is_id(struct str s, size_t length)
 {
 	return s.n == length && strspn(s.p, "0123456789abcdef") >= s.n;
 }
@@ -58,7 +58,7 @@ static const char *packed_id(struct arena *a, const char *common, const char *na
 	for (rest = buf_str(&text); str_line(&rest, &line);)
 		if (line.n > ID_SHA1 + 1 && line.p[ID_SHA1] == ' ' &&
 			str_is(str_sub(line, ID_SHA1 + 1, line.n), name) &&
-			is_id(str_sub(line, 0, ID_SHA1), ID_SHA1))
+			git_refs_is_id(str_sub(line, 0, ID_SHA1), ID_SHA1))
 			return arena_dup(a, str_sub(line, 0, ID_SHA1));
 	return NULL;
 }
@@ -113,7 +113,7 @@ bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out)
 		out->branch = name + strlen(HEADS);
 		line = read_reference(a, common, name);
 	}
-	if (line && is_id(str_of(line), ID_SHA1))
+	if (line && git_refs_is_id(str_of(line), ID_SHA1))
 		out->commit = line;
 	return out->commit != NULL;
 }
@@ -148,12 +148,12 @@ static int read_plain_default(struct arena *a, const char *root, const char *com
 
 		if (!id)
 			continue;
-		if (is_id(str_of(id), ID_SHA256) || str_starts(str_of(id), "ref: "))
+		if (git_refs_is_id(str_of(id), ID_SHA256) || str_starts(str_of(id), "ref: "))
 			return 1;
 		if (!*id && !is_empty(path_join(a, common, ref)))
 			return error_set(err, ERR_SYSTEM, "cannot read the reference '%s' in '%s'",
 				ref, root);
-		if (!is_id(str_of(id), ID_SHA1))
+		if (!git_refs_is_id(str_of(id), ID_SHA1))
 			return error_set(err, ERR_CHECK,
 				"the reference '%s' in '%s' is damaged: 'git fsck' shows the "
 				"damage",

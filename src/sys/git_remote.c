@@ -14,7 +14,7 @@ enum {
 };
 
 /* *yes: the command's exit status is 0. */
-static int ask_git(const struct git_command *c, bool *yes, struct error *err)
+static int git_remote_ask_git(const struct git_command *c, bool *yes, struct error *err)
 {
 	int status = 1, rc = git_command(c, NULL, &status, err);
 
@@ -22,7 +22,7 @@ static int ask_git(const struct git_command *c, bool *yes, struct error *err)
 	return rc;
 }
 
-static bool has(struct str text, const char *what)
+static bool git_remote_has(struct str text, const char *what)
 {
 	return str_find(text, str_of(what)) < text.n;
 }
@@ -68,8 +68,9 @@ static int head_is_in(const char *root, struct str commit, bool *yes, struct err
 	const char *const argv[] = {
 		"git", "merge-base", "--is-ancestor", "HEAD", arena_dup(&a, commit), NULL};
 
-	return ask_git(&(struct git_command){.dir = root, .name = "git merge-base", .argv = argv},
-		yes, err);
+	return git_remote_ask_git(
+		&(struct git_command){.dir = root, .name = "git merge-base", .argv = argv}, yes,
+		err);
 }
 
 static int apply_refs(
@@ -224,8 +225,9 @@ static bool is_refusal(const struct push_result *p)
 
 	if (p->status != PUSH_FAILED)
 		return false;
-	return has(text, "[rejected]") || has(text, "[remote rejected]") ||
-	       !(has(text, "fatal: ") || has(text, "RPC failed") || has(text, "[remote failure]"));
+	return git_remote_has(text, "[rejected]") || git_remote_has(text, "[remote rejected]") ||
+	       !(git_remote_has(text, "fatal: ") || git_remote_has(text, "RPC failed") ||
+		       git_remote_has(text, "[remote failure]"));
 }
 
 #define NOWHERE "not be found on any remote:\n"
@@ -251,7 +253,7 @@ static int push_error(const struct push_result *p, struct error *err)
 {
 	struct str text = buf_str(&p->output);
 
-	if (p->status && has(text, NOWHERE))
+	if (p->status && git_remote_has(text, NOWHERE))
 		return submodules_error(text, err);
 	return git_check_status("git push", p->status, &p->output, is_refusal(p), err);
 }
@@ -265,11 +267,12 @@ static int push_branch(const char *root, const struct git_head *h, const char *l
 		return -1;
 	if (push_error(out, err) == 0)
 		return 0;
-	if (!lease || err->code != ERR_CHECK || !has(buf_str(&out->output), "[rejected]"))
+	if (!lease || err->code != ERR_CHECK ||
+		!git_remote_has(buf_str(&out->output), "[rejected]"))
 		return -1;
 	if (run_push(root, h, lease, out, err) < 0)
 		return -1;
-	return has(buf_str(&out->output), "(stale info)") ? -1 : push_error(out, err);
+	return git_remote_has(buf_str(&out->output), "(stale info)") ? -1 : push_error(out, err);
 }
 
 static int push_head(

@@ -28,8 +28,8 @@
 	X(curl_multi_strerror)                                                                     \
 	X(curl_multi_cleanup)
 
-static int start(struct error *err);
-LIBRARY(FUNCTIONS, LIBCURL_SO, "HTTP", start);
+static int http_start(struct error *err);
+LIBRARY(FUNCTIONS, LIBCURL_SO, "HTTP", http_start);
 
 enum {
 	CONNECT_S = 10,
@@ -39,7 +39,7 @@ enum {
 	LOOK_MS = 1000,   /* between two looks without news: how late a time limit may be noticed */
 };
 
-static int start(struct error *err)
+static int http_start(struct error *err)
 {
 	if (lib.curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
 		return 0;
@@ -127,7 +127,7 @@ static int url_check(struct transfer *t)
 	return 0;
 }
 
-static int take(struct transfer *t, struct str piece)
+static int http_take(struct transfer *t, struct str piece)
 {
 	const struct http_request *r = t->request;
 	size_t max = r->max ? r->max : BODY_MAX;
@@ -148,7 +148,7 @@ static size_t on_piece(char *p, size_t one, size_t n, void *data)
 	struct transfer *t = data;
 	struct str piece = {p, one * n};
 
-	if (piece.n == 0 || take(t, piece) == 0)
+	if (piece.n == 0 || http_take(t, piece) == 0)
 		return piece.n;
 	t->refused = true;
 	return 0;
@@ -314,7 +314,7 @@ static int ended(struct transfer *t, CURLcode code)
 
 /* Calls `tick` when it is time for it; returns the milliseconds to the next one, at most LOOK_MS.
  */
-static int tick(const struct http_request *r, int64_t *next)
+static int http_tick(const struct http_request *r, int64_t *next)
 {
 	int64_t now = clock_ticks();
 
@@ -344,7 +344,7 @@ static int perform(struct transfer *t)
 			return ended(t, message->data.result);
 		if (code == CURLM_OK)
 			code = lib.curl_multi_poll(
-				t->multi, &extra, n_extra, tick(t->request, &next), NULL);
+				t->multi, &extra, n_extra, http_tick(t->request, &next), NULL);
 		if (code != CURLM_OK)
 			return error_set(t->err, ERR_SYSTEM, "request to '%s' failed: %s", t->host,
 				lib.curl_multi_strerror(code));

@@ -154,7 +154,7 @@ int path_make_each(
 	return path_is_directory(dir) ? 0 : make(dir, err);
 }
 
-static int make_directory(const char *dir, struct error *err)
+static int path_make_directory(const char *dir, struct error *err)
 {
 	if (mkdir(dir, 0700) == 0 || (errno == EEXIST && path_is_directory(dir)))
 		return 0;
@@ -163,7 +163,7 @@ static int make_directory(const char *dir, struct error *err)
 
 int path_mkdirs(const char *dir, struct error *err)
 {
-	return path_make_each(dir, make_directory, err);
+	return path_make_each(dir, path_make_directory, err);
 }
 
 bool path_exists(const char *path)

@@ -135,7 +135,7 @@ static bool is_replaced(const char *entry, const char *const *extra)
 	return false;
 }
 
-static char **environment(const char *const *extra, bool whole)
+static char **process_environment(const char *const *extra, bool whole)
 {
 	VEC(char *) env = {0};
 
@@ -149,7 +149,7 @@ static char **environment(const char *const *extra, bool whole)
 	return env.items;
 }
 
-static void reset_signals(void)
+static void process_reset_signals(void)
 {
 	struct sigaction usual = {.sa_handler = SIG_DFL};
 	sigset_t none;
@@ -196,7 +196,7 @@ static _Noreturn void child_run(const struct process *p, const struct plumbing *
 	(void)prctl(PR_SET_PDEATHSIG, p->on_death ? p->on_death : SIGKILL);
 	if (getppid() != parent)
 		_exit(127); /* the parent died before PR_SET_PDEATHSIG took effect */
-	reset_signals();
+	process_reset_signals();
 	if (dup2(f->in, STDIN_FILENO) < 0 || dup2(f->out, STDOUT_FILENO) < 0 ||
 		dup2(f->err >= 0 ? f->err : f->out, STDERR_FILENO) < 0)
 		child_fail(f, SPAWN_SETUP);
@@ -258,7 +258,7 @@ static int spawn(struct running *r, struct error *err)
 {
 	const struct process *p = r->p;
 	CLEANUP(plumbing_close) struct plumbing f = {-1, -1, -1, -1, -1, -1, -1, NULL};
-	CLEANUP(base_free) char **env = environment(p->env, p->env_whole);
+	CLEANUP(base_free) char **env = process_environment(p->env, p->env_whole);
 	pid_t parent = getpid();
 
 	f.env = env;
@@ -286,7 +286,7 @@ static int spawn(struct running *r, struct error *err)
 
 /* Passes on as much as there is room for, and p->output_cut once in place of the rest. A full disk
  * ends nothing. */
-static void pass_on(struct running *r, struct str bytes)
+static void process_pass_on(struct running *r, struct str bytes)
 {
 	const struct process *p = r->p;
 	size_t room = p->output_max - r->passed;
@@ -308,14 +308,14 @@ static void take_bytes(struct running *r, bool errors, struct str bytes)
 	size_t room = p->out && p->out->len < p->out_max ? p->out_max - p->out->len : 0;
 
 	if (p->output >= 0)
-		pass_on(r, bytes);
+		process_pass_on(r, bytes);
 	else if (p->on_output)
 		r->refused = !p->on_output(p->data, errors, bytes) || r->refused;
 	else if (room)
 		buf_add(p->out, str_sub(bytes, 0, bytes.n < room ? bytes.n : room));
 }
 
-static bool read_pipe(struct running *r, int *fd)
+static bool process_read_pipe(struct running *r, int *fd)
 {
 	char bytes[CHUNK];
 	ssize_t n;
@@ -336,14 +336,14 @@ static bool read_pipe(struct running *r, int *fd)
 /* False: there is nothing more at the moment, or ever. */
 static bool read_output(struct running *r)
 {
-	bool more = read_pipe(r, &r->output);
+	bool more = process_read_pipe(r, &r->output);
 
-	return read_pipe(r, &r->errors) || more;
+	return process_read_pipe(r, &r->errors) || more;
 }
 
 /* The process stays a zombie until its group has been signalled, so that its number is not used
  * again before. */
-static bool has_ended(struct running *r)
+static bool process_has_ended(struct running *r)
 {
 	siginfo_t info = {0};
 	struct process_info self;
@@ -378,13 +378,13 @@ static void call_tick(const struct process *p, int64_t *next)
 }
 
 /* -1: none. */
-static int64_t earlier(int64_t deadline, const int64_t *until)
+static int64_t process_earlier(int64_t deadline, const int64_t *until)
 {
 	return until && *until && (deadline < 0 || *until < deadline) ? *until : deadline;
 }
 
 /* Until the program has ended, its time is over, or it is cancelled. */
-static void await_end(struct running *r)
+static void process_await_end(struct running *r)
 {
 	const struct process *p = r->p;
 	int64_t deadline = p->timeout_s ? clock_ticks() + (int64_t)p->timeout_s * 1000 : -1;
@@ -398,16 +398,17 @@ static void await_end(struct running *r)
 			{.fd = p->cancel ? p->cancel : -1, .events = POLLIN},
 		};
 
-		if (poll(fds, COUNT(fds), poll_ms(r, earlier(deadline, p->until), tick)) < 0 &&
+		if (poll(fds, COUNT(fds), poll_ms(r, process_earlier(deadline, p->until), tick)) <
+				0 &&
 			errno != EINTR)
 			return;
 		if (fds[1].revents || fds[2].revents)
 			(void)read_output(r);
 		call_tick(p, &tick);
-		r->ended = has_ended(r);
+		r->ended = process_has_ended(r);
 		r->end->cancelled = !r->ended && (fds[3].revents || r->refused);
-		r->end->timed_out = !r->ended && earlier(deadline, p->until) >= 0 &&
-				    clock_ticks() >= earlier(deadline, p->until);
+		r->end->timed_out = !r->ended && process_earlier(deadline, p->until) >= 0 &&
+				    clock_ticks() >= process_earlier(deadline, p->until);
 		if (r->ended || r->end->cancelled || r->end->timed_out)
 			return;
 	}
@@ -427,7 +428,7 @@ static void pause_round(struct running *r)
 /* The program itself, with its group. True once it has been reaped. */
 static bool end_leader(struct running *r, bool kill_now)
 {
-	r->ended = r->ended || has_ended(r);
+	r->ended = r->ended || process_has_ended(r);
 	if (kill_now)
 		(void)kill(-r->pid, SIGKILL);
 	if (!r->ended)
@@ -437,7 +438,7 @@ static bool end_leader(struct running *r, bool kill_now)
 }
 
 /* TERM to every process that is left, KILL after the grace period, until none is left. */
-static void end_all(struct running *r)
+static void process_end_all(struct running *r)
 {
 	int64_t from = clock_ticks();
 	int64_t grace = r->p->grace_ms ? r->p->grace_ms : PROCESS_GRACE_MS;
@@ -476,8 +477,8 @@ int process_run(const struct process *p, struct process_end *end, struct error *
 	subreaper_begin(&r.orphans);
 	if (spawn(&r, err) < 0)
 		return -1;
-	await_end(&r);
-	end_all(&r);
+	process_await_end(&r);
+	process_end_all(&r);
 	for (int i = 0; i < REST_MAX && read_output(&r); i++)
 		;
 	end->ms = clock_ticks() - from;
@@ -493,7 +494,7 @@ int process_run(const struct process *p, struct process_end *end, struct error *
 /* ---- explaining a failure ---- */
 
 /* Without the `user:secret` of a URL. */
-static void add_word(struct buf *out, struct str word)
+static void process_add_word(struct buf *out, struct str word)
 {
 	size_t scheme = str_find(word, STR("://"));
 	struct str rest = scheme < word.n ? str_sub(word, scheme + 3, word.n) : word;
@@ -519,7 +520,7 @@ static size_t word_length(struct str s, bool blank)
 }
 
 /* Word by word, with one blank between two. */
-static void add_line(struct buf *out, struct str line)
+static void process_add_line(struct buf *out, struct str line)
 {
 	if (out->len)
 		buf_adds(out, "; ");
@@ -527,7 +528,7 @@ static void add_line(struct buf *out, struct str line)
 		size_t n = word_length(line, false);
 
 		if (n)
-			add_word(out, str_sub(line, 0, n));
+			process_add_word(out, str_sub(line, 0, n));
 		line = str_sub(line, n, line.n);
 		n = word_length(line, true);
 		if (n && line.n > n)
@@ -542,7 +543,7 @@ static bool is_relevant(struct str line)
 }
 
 /* Where the explanation begins. What git reports as a fault is followed by advice. */
-static bool is_fault(struct str line)
+static bool process_is_fault(struct str line)
 {
 	return str_starts(line, "fatal: ") || str_starts(line, "error: ");
 }
@@ -559,7 +560,7 @@ static void add_last_lines(struct str output, struct buf *out)
 			line.n = ERROR_TEXT_MAX; /* at once: a line may be the whole output */
 		if (!is_relevant(line))
 			continue;
-		if (!fault.n && is_fault(line)) {
+		if (!fault.n && process_is_fault(line)) {
 			fault = line;
 			fault_at = n;
 		}
@@ -569,18 +570,18 @@ static void add_last_lines(struct str output, struct buf *out)
 	if (fault.n && fault_at < from && n - fault_at <= GIT_MESSAGE_LINES)
 		from = fault_at;
 	else if (fault.n && fault_at < from)
-		add_line(out, fault);
+		process_add_line(out, fault);
 	for (size_t i = from; i < n; i++)
-		add_line(out, last[i % GIT_MESSAGE_LINES]);
+		process_add_line(out, last[i % GIT_MESSAGE_LINES]);
 	buf_utf8_repair(out);
 	buf_cut(out, str_cut(buf_str(out), ERROR_TEXT_MAX).n);
 }
 
 int process_become(const char *const *argv, const char *const *env, struct error *err)
 {
-	reset_signals();
+	process_reset_signals();
 	close_at_exec();
-	environ = environment(env, false);
+	environ = process_environment(env, false);
 	execvp(argv[0], (char *const *)argv);
 	return error_errno(err, "cannot run '%s'", argv[0]);
 }
@@ -599,7 +600,7 @@ void process_leave(const char *const *argv)
 	(void)setsid();
 	if (fork() != 0)
 		_exit(0);
-	reset_signals();
+	process_reset_signals();
 	null = open("/dev/null", O_RDWR);
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		(void)dup2(null, fd);

@@ -20,7 +20,7 @@ enum { ENVIRONMENT_MAX = 4 << 20 };
 enum { QUIET_MS = 2000, STEP_MS = 50 }; /* of process_abandoned() */
 enum { FORKED_NO_EXEC = 0x40 };         /* the kernel's PF_FORKNOEXEC */
 
-static bool read_file(pid_t pid, const char *name, struct buf *out)
+static bool process_table_read_file(pid_t pid, const char *name, struct buf *out)
 {
 	char path[96];
 	struct error ignored;
@@ -55,7 +55,7 @@ bool process_info(pid_t pid, struct process_info *info)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	info->pid = pid;
-	return read_file(pid, "stat", &text) && text.len && parse_stat(text.s, info);
+	return process_table_read_file(pid, "stat", &text) && text.len && parse_stat(text.s, info);
 }
 
 /* 0 at the end. */
@@ -156,7 +156,7 @@ pid_t process_client(void)
 	return pid > 1 ? 0 : pid;
 }
 
-static char *name_of(struct arena *a, pid_t pid)
+static char *process_table_name_of(struct arena *a, pid_t pid)
 {
 	struct process_identity p;
 	struct error ignored;
@@ -169,12 +169,12 @@ static char *name_of(struct arena *a, pid_t pid)
 
 char *process_client_name(struct arena *a)
 {
-	return name_of(a, process_client());
+	return process_table_name_of(a, process_client());
 }
 
 char *process_own_name(struct arena *a)
 {
-	return name_of(a, getpid());
+	return process_table_name_of(a, getpid());
 }
 
 struct name_parts {
@@ -182,7 +182,8 @@ struct name_parts {
 };
 
 /* False: it is no such line. `out` points into `text`. */
-static bool parse_name(const char *name, struct name_parts *text, struct process_identity *out)
+static bool process_table_parse_name(
+	const char *name, struct name_parts *text, struct process_identity *out)
 {
 	*out = (struct process_identity){
 		.host = text->host, .boot = text->boot, .space = text->space};
@@ -196,7 +197,8 @@ bool process_name_ended(struct arena *a, const char *name)
 	struct process_identity p, self;
 	struct error ignored;
 
-	return parse_name(name, &text, &p) && process_identify(a, getpid(), &self, &ignored) == 0 &&
+	return process_table_parse_name(name, &text, &p) &&
+	       process_identify(a, getpid(), &self, &ignored) == 0 &&
 	       process_life(&p, &self) == PROCESS_DEAD;
 }
 
@@ -208,7 +210,8 @@ char *process_name_describe(struct arena *a, const char *name)
 	struct error ignored;
 	enum process_life life;
 
-	if (!parse_name(name, &text, &p) || process_identify(a, getpid(), &self, &ignored) < 0)
+	if (!process_table_parse_name(name, &text, &p) ||
+		process_identify(a, getpid(), &self, &ignored) < 0)
 		return NULL;
 	life = process_life(&p, &self);
 	if (life == PROCESS_ALIVE && process_info(p.pid, &info))
@@ -225,7 +228,7 @@ bool process_has_env(pid_t pid, const char *entry)
 	CLEANUP(buf_release) struct buf env = BUF_INIT;
 	size_t n = strlen(entry) + 1;
 
-	if (!read_file(pid, "environ", &env))
+	if (!process_table_read_file(pid, "environ", &env))
 		return false;
 	for (size_t at = 0; at + n <= env.len + 1; at += strlen(env.s + at) + 1)
 		if (memcmp(env.s + at, entry, n) == 0)
@@ -237,7 +240,7 @@ void process_add_command(pid_t pid, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (!read_file(pid, "cmdline", &text) || !text.len)
+	if (!process_table_read_file(pid, "cmdline", &text) || !text.len)
 		return;
 	for (size_t i = 0; i + 1 < text.len; i++)
 		buf_addc(out, text.s[i] ? text.s[i] : ' ');
@@ -306,7 +309,7 @@ bool process_has_locked(pid_t pid, const char *path)
 		if (n != (ssize_t)strlen(path) || memcmp(to, path, (size_t)n) != 0)
 			continue;
 		(void)snprintf(dir, sizeof(dir), "fdinfo/%.20s", name);
-		found = read_file(pid, dir, &text) && strstr(text.s, "\nlock:");
+		found = process_table_read_file(pid, dir, &text) && strstr(text.s, "\nlock:");
 	}
 	return found;
 }
@@ -325,7 +328,7 @@ static bool any_has_open(const char *path)
 	return pid;
 }
 
-static bool same(const struct stat *a, const struct stat *b)
+static bool process_table_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
@@ -341,7 +344,7 @@ bool process_abandoned(const char *path)
 		return false;
 	while (clock_ticks() < until) {
 		nanosleep(&moment, NULL);
-		if (lstat(path, &now) < 0 || !same(&first, &now))
+		if (lstat(path, &now) < 0 || !process_table_same(&first, &now))
 			return false;
 	}
 	return !any_has_open(path);
@@ -364,7 +367,7 @@ static bool is_childless(void)
 	return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
 }
 
-static void add_child(const struct process_info *info, void *arg)
+static void process_table_add_child(const struct process_info *info, void *arg)
 {
 	if (info->parent == getpid())
 		vec_push((struct pid_list *)arg, info->pid);
@@ -380,7 +383,7 @@ void subreaper_begin(struct subreaper *s)
 	(void)prctl(PR_GET_CHILD_SUBREAPER, &s->was_subreaper);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (!is_childless())
-		process_each(add_child, &s->before);
+		process_each(process_table_add_child, &s->before);
 }
 
 struct reap_round {

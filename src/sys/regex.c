@@ -44,12 +44,12 @@ struct translation {
 	struct error *err;
 };
 
-static int refuse(const struct translation *t, const char *why)
+static int regex_refuse(const struct translation *t, const char *why)
 {
 	return error_set(t->err, ERR_INPUT, "bad pattern: %s at byte %zu", why, t->at + 1);
 }
 
-static char next(const struct translation *t)
+static char regex_next(const struct translation *t)
 {
 	return t->at < t->in.n ? t->in.p[t->at] : '\0';
 }
@@ -59,15 +59,15 @@ static int hex_escape(struct translation *t, size_t digits)
 	uint64_t value;
 
 	if (t->at + digits > t->in.n || !number_hex(str_sub(t->in, t->at, t->at + digits), &value))
-		return refuse(t, "hexadecimal digits are missing");
+		return regex_refuse(t, "hexadecimal digits are missing");
 	if (value >= 0xd800 && value <= 0xdfff)
-		return refuse(t, "a surrogate is not a character");
+		return regex_refuse(t, "a surrogate is not a character");
 	buf_addf(&t->out, "\\x{%x}", (unsigned)value);
 	t->at += digits;
 	return 0;
 }
 
-static void add_set(struct translation *t, const char *ranges)
+static void regex_add_set(struct translation *t, const char *ranges)
 {
 	buf_addf(&t->out, t->in_class ? "%s" : "[%s]", ranges);
 }
@@ -80,13 +80,13 @@ static int translate_escape(struct translation *t)
 		const char *ranges;
 	} sets[] = {{'d', DIGIT}, {'D', NOT_DIGIT}, {'w', WORD}, {'W', NOT_WORD}, {'s', SPACE},
 		{'S', NOT_SPACE}};
-	char c = next(t);
+	char c = regex_next(t);
 
 	t->at++;
 	t->repeatable = true;
 	for (size_t i = 0; i < COUNT(sets); i++)
 		if (c == sets[i].name)
-			return add_set(t, sets[i].ranges), 0;
+			return regex_add_set(t, sets[i].ranges), 0;
 	if (c == 'x' || c == 'u')
 		return hex_escape(t, c == 'x' ? 2 : 4);
 	if (c && strchr("tnvfr", c))
@@ -94,7 +94,7 @@ static int translate_escape(struct translation *t)
 	if (c && (strchr("^$\\.*+?()[]{}|/", c) || (c == '-' && t->in_class)))
 		return buf_addf(&t->out, "\\%c", c), 0;
 	t->at--;
-	return refuse(t, "an escape that is not supported");
+	return regex_refuse(t, "an escape that is not supported");
 }
 
 static size_t digits_end(const struct translation *t, size_t at)
@@ -110,11 +110,11 @@ static int translate_braces(struct translation *t)
 	size_t begin = t->at + 1, n = digits_end(t, begin);
 
 	if (n == begin)
-		return refuse(t, "a number is missing behind '{'");
+		return regex_refuse(t, "a number is missing behind '{'");
 	if (n < t->in.n && t->in.p[n] == ',')
 		n = digits_end(t, n + 1);
 	if (n >= t->in.n || t->in.p[n] != '}')
-		return refuse(t, "'}' is missing");
+		return regex_refuse(t, "'}' is missing");
 	buf_add(&t->out, str_sub(t->in, t->at, n + 1));
 	t->at = n + 1;
 	return 0;
@@ -123,13 +123,13 @@ static int translate_braces(struct translation *t)
 static int translate_quantifier(struct translation *t)
 {
 	if (!t->repeatable)
-		return refuse(t, "a quantifier has nothing to repeat");
+		return regex_refuse(t, "a quantifier has nothing to repeat");
 	t->repeatable = false;
-	if (next(t) != '{')
+	if (regex_next(t) != '{')
 		buf_addc(&t->out, t->in.p[t->at++]);
 	else if (translate_braces(t) < 0)
 		return -1;
-	if (next(t) == '?')
+	if (regex_next(t) == '?')
 		buf_addc(&t->out, t->in.p[t->at++]);
 	return 0;
 }
@@ -140,7 +140,7 @@ static int translate_group(struct translation *t)
 
 	t->repeatable = false;
 	if (str_starts(rest, "(?") && !str_starts(rest, "(?:"))
-		return refuse(t, "a group of this kind is not supported");
+		return regex_refuse(t, "a group of this kind is not supported");
 	buf_adds(&t->out, "(?:");
 	t->at += str_starts(rest, "(?:") ? 3 : 1;
 	return 0;
@@ -161,7 +161,7 @@ static int translate_in_class(struct translation *t, char c)
 
 static int translate_one(struct translation *t)
 {
-	char c = next(t);
+	char c = regex_next(t);
 
 	if (c == '\\')
 		return t->at++, translate_escape(t);
@@ -172,7 +172,7 @@ static int translate_one(struct translation *t)
 	if (c == '(')
 		return translate_group(t);
 	if (c == ']' || c == '}')
-		return refuse(t, "an unescaped bracket or brace");
+		return regex_refuse(t, "an unescaped bracket or brace");
 	t->in_class = c == '[';
 	t->repeatable = !strchr("^$|[", c);
 	if (c == '.')
@@ -180,7 +180,7 @@ static int translate_one(struct translation *t)
 	else
 		buf_addc(&t->out, c);
 	t->at++;
-	if (c == '[' && next(t) == '^')
+	if (c == '[' && regex_next(t) == '^')
 		buf_addc(&t->out, t->in.p[t->at++]);
 	return 0;
 }
@@ -196,7 +196,8 @@ static void arena_free(void *p, void *arena)
 	(void)arena;
 }
 
-static int compile(struct arena *a, struct str pattern, struct regex *r, struct error *err)
+static int sys_regex_compile(
+	struct arena *a, struct str pattern, struct regex *r, struct error *err)
 {
 	pcre2_general_context_8 *memory =
 		lib.pcre2_general_context_create_8(arena_malloc, arena_free, a);
@@ -229,7 +230,7 @@ int regex_compile(struct arena *a, struct str source, struct regex **out, struct
 	buf_adds(&t.out, "");
 	*out = arena_alloc(a, sizeof(**out));
 	if (rc == 0)
-		rc = compile(a, buf_str(&t.out), *out, err);
+		rc = sys_regex_compile(a, buf_str(&t.out), *out, err);
 	buf_release(&t.out);
 	return rc;
 }

@@ -40,7 +40,7 @@ static bool name_is_secret(struct str name)
 }
 
 /* Longest first: a secret that contains another one must be masked as a whole. */
-static void add_value(struct arena *a, struct secrets *s, struct str value)
+static void secrets_add_value(struct arena *a, struct secrets *s, struct str value)
 {
 	size_t i;
 
@@ -60,13 +60,13 @@ static void add_variable(struct arena *a, struct secrets *s, struct str value)
 {
 	struct str rest = value, line;
 
-	add_value(a, s, value);
+	secrets_add_value(a, s, value);
 	while (str_line(&rest, &line)) {
 		size_t colon = str_find(line, STR(": "));
 
-		add_value(a, s, str_trim(line));
+		secrets_add_value(a, s, str_trim(line));
 		if (colon < line.n)
-			add_value(a, s, str_trim(str_sub(line, colon + 1, line.n)));
+			secrets_add_value(a, s, str_trim(str_sub(line, colon + 1, line.n)));
 	}
 }
 
@@ -86,7 +86,7 @@ void secrets_add(
 	struct arena *a, struct secrets *s, const char *const *env, const char *const *names)
 {
 	for (size_t i = 0; i < known_values.n; i++)
-		add_value(a, s, str_of(known_values.items[i]));
+		secrets_add_value(a, s, str_of(known_values.items[i]));
 	for (; env && *env; env++) {
 		struct str entry = str_of(*env),
 			   name = str_sub(entry, 0, str_find(entry, STR("=")));

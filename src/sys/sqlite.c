@@ -85,7 +85,7 @@ static int copy_blocks(int in, int out, struct error *err)
 }
 
 /* Shares the blocks where the file system can, else copies the bytes. */
-static int copy_bytes(int in, int out, const char **method, struct error *err)
+static int sqlite_copy_bytes(int in, int out, const char **method, struct error *err)
 {
 	ssize_t n;
 
@@ -150,8 +150,8 @@ static void remove_logs(struct arena *a, const char *path)
 
 /* To `to`, a new file. `in` stays open until the database is closed: closing any descriptor of the
  * file would drop SQLite's locks on it (https://www.sqlite.org/howtocorrupt.html, 2.2). */
-static int copy_to(struct arena *a, const char *from, int in, const char *to, const char **method,
-	struct error *err)
+static int sqlite_copy_to(struct arena *a, const char *from, int in, const char *to,
+	const char **method, struct error *err)
 {
 	CLEANUP(database_close) sqlite3 *db = NULL;
 
@@ -163,7 +163,7 @@ static int copy_to(struct arena *a, const char *from, int in, const char *to, co
 
 		if (out < 0)
 			return error_errno(err, "cannot create the copy");
-		return copy_bytes(in, out, method, err);
+		return sqlite_copy_bytes(in, out, method, err);
 	}
 	*method = "backup";
 	return back_up(db, to, err);
@@ -204,7 +204,7 @@ int sqlite_copy(
 	if (library_open(&library, err) < 0)
 		return -1;
 	(void)unlink(new);
-	if (copy_to(&a, from, in, new, method, err) < 0 ||
+	if (sqlite_copy_to(&a, from, in, new, method, err) < 0 ||
 		settle_copy(&a, new, read_only, err) < 0) {
 		(void)unlink(new);
 		remove_logs(&a, new);

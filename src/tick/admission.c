@@ -20,15 +20,15 @@ static const char *detail(struct admission_case *c, const char *reason, json *j)
 	return reason;
 }
 
-static bool same(const char *one, const char *other)
+static bool tick_admission_same(const char *one, const char *other)
 {
 	return one && other && strcasecmp(one, other) == 0;
 }
 
-static bool is_own(const struct admission_case *c)
+static bool tick_admission_is_own(const struct admission_case *c)
 {
 	for (size_t i = 0; i < c->facts->own.n; i++)
-		if (same(c->facts->own.items[i], c->task->id))
+		if (tick_admission_same(c->facts->own.items[i], c->task->id))
 			return true;
 	return false;
 }
@@ -69,7 +69,7 @@ const struct task *admission_branch_task(const struct backlog *b, const char *br
 	return NULL;
 }
 
-static const struct forge_open_pull *find_pull(
+static const struct forge_open_pull *tick_admission_find_pull(
 	const struct admission_case *c, const struct task *t, const char *branch)
 {
 	for (size_t i = 0; i < c->facts->pulls.n; i++) {
@@ -87,7 +87,8 @@ static const struct forge_open_pull *find_pull(
 static const char *open_pull_exists(struct admission_case *c)
 {
 	const char *branch = admission_branch(c->arena, c->task);
-	const struct forge_open_pull *p = is_own(c) ? NULL : find_pull(c, NULL, branch);
+	const struct forge_open_pull *p =
+		tick_admission_is_own(c) ? NULL : tick_admission_find_pull(c, NULL, branch);
 
 	if (!p)
 		return NULL;
@@ -110,7 +111,7 @@ static const char *orphan_parent(struct admission_case *c)
 	for (size_t i = 0; !c->task->parent && i < b->n; i++) {
 		const struct task *t = &b->tasks[i];
 
-		if (t == c->task || t->hidden || !same(t->parent, c->task->id))
+		if (t == c->task || t->hidden || !tick_admission_same(t->parent, c->task->id))
 			continue;
 		if (t->state != TASK_DONE)
 			return NULL;
@@ -157,10 +158,10 @@ static const struct admission_sign *find_sign(
 static const char *already_in_flight(struct admission_case *c)
 {
 	const struct admission_facts *f = c->facts;
-	const struct forge_open_pull *p = find_pull(c, c->task, NULL);
+	const struct forge_open_pull *p = tick_admission_find_pull(c, c->task, NULL);
 	const struct admission_sign *sign = find_sign(f->worktrees.items, f->worktrees.n, c->task);
 
-	if (is_own(c))
+	if (tick_admission_is_own(c))
 		return NULL;
 	if (p)
 		return in_flight(c, arena_printf(c->arena, "PR #%lld open", (long long)p->number),
@@ -187,7 +188,7 @@ static const char *already_in_flight(struct admission_case *c)
 static bool is_stacked_on(struct admission_case *c)
 {
 	const struct task *base = backlog_base(c->facts->backlog, c->task);
-	const struct forge_open_pull *p = base ? find_pull(c, base, NULL) : NULL;
+	const struct forge_open_pull *p = base ? tick_admission_find_pull(c, base, NULL) : NULL;
 
 	c->out->base = p ? p->branch : NULL;
 	return p != NULL;
@@ -279,7 +280,7 @@ static const char *blast_radius(struct admission_case *c)
 {
 	const struct admission_facts *f = c->facts;
 	const char *reason = NULL;
-	bool end = f->ignore_overlap || same(f->ignore_overlap_of, c->task->id);
+	bool end = f->ignore_overlap || tick_admission_same(f->ignore_overlap_of, c->task->id);
 
 	for (size_t i = 0; !reason && !end; i++) {
 		const struct task *other = flying(f, i, &end);
@@ -307,10 +308,10 @@ static const char *dor_readiness(struct admission_case *c)
 	const struct admission_readiness *last = NULL;
 
 	for (size_t i = 0; i < c->facts->readiness.n; i++)
-		if (same(c->facts->readiness.items[i].task, c->task->id))
+		if (tick_admission_same(c->facts->readiness.items[i].task, c->task->id))
 			last = &c->facts->readiness.items[i];
 	for (size_t i = 0; i < c->task->labels.n; i++)
-		if (same(c->task->labels.items[i], "dor-bypass"))
+		if (tick_admission_same(c->task->labels.items[i], "dor-bypass"))
 			return NULL;
 	if (!last || !last->verdict || strcmp(last->verdict, "needs-clarification") != 0 ||
 		(last->outcome && strcmp(last->outcome, "override") == 0))
@@ -325,7 +326,7 @@ static const char *dor_readiness(struct admission_case *c)
 static bool is_cleared(const struct admission_case *c, const char *id)
 {
 	for (size_t i = 0; i < c->facts->cleared.n; i++)
-		if (same(c->facts->cleared.items[i].task, c->task->id) &&
+		if (tick_admission_same(c->facts->cleared.items[i].task, c->task->id) &&
 			strcmp(c->facts->cleared.items[i].of, id) == 0)
 			return true;
 	return false;
@@ -376,7 +377,8 @@ static const char *captures_pending(struct admission_case *c)
 {
 	size_t i = 0;
 
-	while (i < c->facts->captures.n && !same(c->facts->captures.items[i], c->task->id))
+	while (i < c->facts->captures.n &&
+		!tick_admission_same(c->facts->captures.items[i], c->task->id))
 		i++;
 	if (i == c->facts->captures.n)
 		return NULL;

@@ -10,7 +10,7 @@ static json *board_of(const struct tick_memory *m)
 	return (json *)(uintptr_t)json_get(m->all, "board");
 }
 
-static bool is_of(const json *request, const struct task *t)
+static bool tick_board_is_of(const json *request, const struct task *t)
 {
 	return t->id && json_str_is(request, "task", t->id);
 }
@@ -19,14 +19,14 @@ bool board_has(const struct tick_memory *m, const struct task *t)
 {
 	const json *r = json_first(board_of(m));
 
-	while (r && !is_of(r, t))
+	while (r && !tick_board_is_of(r, t))
 		r = json_next(r);
 	return r != NULL;
 }
 
 /* ---- its requests ---- */
 
-static struct str stem_of(const char *id)
+static struct str tick_board_stem_of(const char *id)
 {
 	const char *slash = strrchr(id, '/');
 
@@ -40,7 +40,7 @@ static const json *find_former(const json *board, const json *action)
 	const json *r = json_get(board, id);
 
 	for (r = r ? r : json_first(board); r && strcmp(json_key(r), id) != 0; r = json_next(r))
-		if (str_eq(stem_of(json_key(r)), stem_of(id)) &&
+		if (str_eq(tick_board_stem_of(json_key(r)), tick_board_stem_of(id)) &&
 			json_str_is(r, "section", json_get_str(action, "write_section")))
 			break;
 	return r;
@@ -54,7 +54,7 @@ void board_put(struct tick_memory *m, const struct task *t, const json *actions)
 
 	clock_text(clock_now(), now);
 	for (const json *r = json_first(old); r; r = json_next(r))
-		if (!is_of(r, t))
+		if (!tick_board_is_of(r, t))
 			json_put(new, json_key(r), json_copy(r));
 	for (const json *a = json_first(actions); a; a = json_next(a)) {
 		const json *former = find_former(old, a);
@@ -83,7 +83,8 @@ static const char *decision_of(const struct tick_memory *m, const json *request)
 const char *board_refusal(const struct tick_memory *m, const struct task *t)
 {
 	for (const json *r = json_first(board_of(m)); r; r = json_next(r)) {
-		const char *decision = is_of(r, t) ? decision_of(m, r) : board_decisions[0];
+		const char *decision =
+			tick_board_is_of(r, t) ? decision_of(m, r) : board_decisions[0];
 
 		if (!decision || strcmp(decision, board_decisions[BOARD_HELD]) == 0)
 			return arena_printf(m->arena, "'%s' %s since %s", json_key(r),
@@ -121,7 +122,7 @@ void board_sweep(struct tick_memory *m, const struct backlog *b)
 
 /* ---- the board, for people ---- */
 
-static json *describe(struct tick_memory *m, const char *items, const json *request)
+static json *tick_board_describe(struct tick_memory *m, const char *items, const json *request)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const char *task = json_get_str(request, "task"), *decision = decision_of(m, request),
@@ -144,7 +145,7 @@ static void describe_all(struct tick_memory *m, const char *items, json **list)
 {
 	*list = json_array();
 	for (const json *r = json_first(board_of(m)); r; r = json_next(r))
-		json_push(*list, describe(m, items, r));
+		json_push(*list, tick_board_describe(m, items, r));
 }
 
 int board_list(struct arena *a, const char *repo, json **list, struct error *err)
@@ -173,21 +174,21 @@ static void deciding_free(struct deciding *d)
 	tick_memory_close(&d->memory);
 }
 
-static bool is_meant(const json *row, const char *word)
+static bool tick_board_is_meant(const json *row, const char *word)
 {
 	return !word || json_str_is(row, "id", word) ||
 	       task_same_id(json_get_str(row, "task"), word);
 }
 
-static int check_word(const struct deciding *d, const char *word, struct error *err)
+static int tick_board_check_word(const struct deciding *d, const char *word, struct error *err)
 {
 	const struct task *task;
 	struct error ignored;
 	bool found = !word || backlog_require(&d->backlog, word, &task, &ignored) == 0;
 
 	for (const json *r = json_first(d->list); r; r = json_next(r)) {
-		found |= is_meant(r, word);
-		if (is_meant(r, word) && d->decision == BOARD_DROPPED &&
+		found |= tick_board_is_meant(r, word);
+		if (tick_board_is_meant(r, word) && d->decision == BOARD_DROPPED &&
 			json_str_is(r, "state", "taken"))
 			return error_set(err, ERR_STATE,
 				"'%s' works on '%s': stop that session, or end the work with "
@@ -207,7 +208,7 @@ static void decide_task(struct deciding *d, const struct task *t)
 	json *of = tick_memory_of(&d->memory, t);
 
 	for (const json *r = json_first(board_of(&d->memory)); r; r = json_next(r))
-		if (is_of(r, t))
+		if (tick_board_is_of(r, t))
 			json_drop((json *)(uintptr_t)r, "decision");
 	json_set(of, "board", json_string(str_of(board_decisions[d->decision])));
 }
@@ -238,13 +239,13 @@ static int decide_all(struct deciding *d, const char *const *words, size_t *n, s
 	size_t w = 0;
 
 	do
-		if (check_word(d, words[w], err) < 0)
+		if (tick_board_check_word(d, words[w], err) < 0)
 			return -1;
 	while (words[w] && words[++w]);
 	for (const json *r = json_first(d->list); r; r = json_next(r)) {
 		size_t i = 0;
 
-		while (words[i] && !is_meant(r, words[i]))
+		while (words[i] && !tick_board_is_meant(r, words[i]))
 			i++;
 		*n += !words[0] || words[i];
 		if (!words[0])

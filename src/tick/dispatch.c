@@ -26,8 +26,8 @@ static const char *manifest_name(struct arena *a, const char *id)
 }
 
 /* Of a script: what runs it. */
-static int add_prompt(struct arena *a, const struct dispatch_place *p, const json *action,
-	struct buf *out, const char **model, struct error *err)
+static int tick_dispatch_add_prompt(struct arena *a, const struct dispatch_place *p,
+	const json *action, struct buf *out, const char **model, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const char *id = json_get_str(action, "id"), *file = json_get_str(action, "context_file"),
@@ -48,7 +48,7 @@ static int add_prompt(struct arena *a, const struct dispatch_place *p, const jso
 	return 0;
 }
 
-static const char *type_of(const json *action)
+static const char *tick_dispatch_type_of(const json *action)
 {
 	const char *agent = json_get_str(action, "agent");
 
@@ -80,12 +80,12 @@ static int emit_one(struct arena *a, const struct dispatch_place *p, const json 
 	const char *alias = NULL, *model, *id = json_get_str(action, "id"),
 		   *directory = json_get_str(action, "directory");
 
-	if (add_prompt(a, p, action, &prompt, &alias, err) < 0 ||
+	if (tick_dispatch_add_prompt(a, p, action, &prompt, &alias, err) < 0 ||
 		find_model(a, p, alias, &model, err) < 0)
 		return -1;
 	manifest = JSON_OBJECT(JSON_INT("version", DISPATCH_VERSION),
 		JSON_TEXT("taskId", arena_dup(a, (struct str){id, strcspn(id, "/.")})),
-		JSON_TEXT("subagentType", type_of(action)), JSON_TEXT("model", model),
+		JSON_TEXT("subagentType", tick_dispatch_type_of(action)), JSON_TEXT("model", model),
 		JSON_TEXT("prompt", prompt.s), JSON_IF(directory, JSON_TEXT("cwd", directory)),
 		JSON_BOOL("runInBackground", false), JSON_TIME("emittedAt", clock_now()),
 		JSON_TEXT("requestId", id),
@@ -162,7 +162,7 @@ static const struct result_member {
 	{"result", KIND_TEXT, false, "a text that is not empty"},
 };
 
-static bool fits(const struct result_member *r, const json *value)
+static bool tick_dispatch_fits(const struct result_member *r, const json *value)
 {
 	const char *text = json_text(value);
 	int64_t t;
@@ -190,7 +190,7 @@ static int check_members(const char *file, const json *all, struct error *err)
 		const struct result_member *r = &result_members[i];
 		const json *value = json_get(all, r->name);
 
-		if (value ? !fits(r, value) : r->required)
+		if (value ? !tick_dispatch_fits(r, value) : r->required)
 			return error_set(err, ERR_INPUT, "%s: '%s' must be %s%s", file, r->name,
 				r->want, value ? "" : ": it is missing");
 	}
@@ -231,14 +231,15 @@ int dispatch_parse(struct arena *a, const char *file, struct str text, struct di
 /* ---- its action ---- */
 
 /* The outstanding actions of the task's item that the result may be of. */
-static const json *find_action(
+static const json *tick_dispatch_find_action(
 	const json *open, const struct dispatch_result *r, const char *id, size_t *n)
 {
 	const json *found = NULL;
 
 	*n = 0;
 	for (const json *it = json_first(open); it; it = json_next(it))
-		if (id ? json_str_is(it, "id", id) : strcmp(type_of(it), r->type) == 0) {
+		if (id ? json_str_is(it, "id", id)
+		       : strcmp(tick_dispatch_type_of(it), r->type) == 0) {
 			found = it;
 			++*n;
 		}
@@ -283,22 +284,22 @@ static int choose_action(struct taking *t, const char *known, struct error *err)
 
 	if (run_outstanding_load(t->document, &t->open, err) < 0)
 		return -1;
-	t->action = find_action(t->open.open, r, id, &n);
+	t->action = tick_dispatch_find_action(t->open.open, r, id, &n);
 	if (!id && n != 1)
 		return error_set(err, ERR_STATE,
 			"the result is %s: %zu requests to '%.60s' of '%.100s' are outstanding%s",
 			n ? "not clear" : "stale", n, r->type, r->task,
 			n ? ": it must name its requestId" : "");
 	t->id = id ? id : json_dup(t->arena, t->action, "id");
-	if (t->action && strcmp(type_of(t->action), r->type) != 0)
+	if (t->action && strcmp(tick_dispatch_type_of(t->action), r->type) != 0)
 		return error_set(err, ERR_STATE,
 			"the result is foreign: '%.200s' was requested from '%s', not from '%.60s'",
-			t->id, type_of(t->action), r->type);
+			t->id, tick_dispatch_type_of(t->action), r->type);
 	return 0;
 }
 
 /* What is remembered before anything is recorded names the action of these bytes for ever. */
-static int remember(
+static int tick_dispatch_remember(
 	struct tick_memory *m, const struct taking *t, const char *digest, struct error *err)
 {
 	json *all = (json *)(uintptr_t)json_get(m->all, "results");
@@ -333,7 +334,7 @@ static int offer_of(struct taking *t, struct answer_offer *offer, bool *records,
 		       : verdict_object_word(t->arena, r->parsed, format, &offer->word, err);
 }
 
-static int record(struct taking *t, struct error *err)
+static int tick_dispatch_record(struct taking *t, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const char *document = t->action ? json_get_str(t->action, "context_file") : t->document;
@@ -385,7 +386,8 @@ int dispatch_take(struct arena *a, const struct dispatch_place *p, struct tick_m
 		before = NULL;
 	if (check_foreign(&t.result, t.document, err) < 0 ||
 		choose_action(&t, before ? json_dup(a, before, "request") : NULL, err) < 0 ||
-		(!before && remember(m, &t, digest, err) < 0) || record(&t, err) < 0)
+		(!before && tick_dispatch_remember(m, &t, digest, err) < 0) ||
+		tick_dispatch_record(&t, err) < 0)
 		return -1;
 	*returned = t.id;
 	return 0;

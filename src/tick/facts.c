@@ -52,7 +52,7 @@ static void read_worktrees(struct admission_facts *f)
 }
 
 /* Tasks that are a work item already, whatever has become of it. */
-static int read_items(struct admission_facts *f, struct error *err)
+static int facts_read_items(struct admission_facts *f, struct error *err)
 {
 	struct arena *a = f->backlog->arena;
 	struct directory_names names = {0};
@@ -189,7 +189,8 @@ int admission_gather(struct backlog *b, struct admission_facts *out, struct erro
 	out->backlog = b;
 	out->ignore_overlap = env_is_in("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS", on);
 	out->ignore_overlap_of = getenv("AI_SDLC_BLAST_RADIUS_OVERLAP_BYPASS_TASK");
-	if (read_items(out, err) < 0 || locate_artifacts(b->arena, NULL, b->repo, &dir, err) < 0)
+	if (facts_read_items(out, err) < 0 ||
+		locate_artifacts(b->arena, NULL, b->repo, &dir, err) < 0)
 		return -1;
 	admission_read_pulls(b, out);
 	read_worktrees(out);

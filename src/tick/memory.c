@@ -83,7 +83,7 @@ void tick_memory_close(struct tick_memory *m)
 
 /* ---- what is remembered of a task ---- */
 
-static const char *key_of(const struct task *t)
+static const char *memory_key_of(const struct task *t)
 {
 	return t->id ? t->id : t->file;
 }
@@ -92,14 +92,14 @@ json *tick_memory_of(struct tick_memory *m, const struct task *t)
 {
 	json *tasks = (json *)(uintptr_t)json_get(m->all, "tasks");
 
-	if (!json_is_object(json_get(tasks, key_of(t))))
-		json_set(tasks, key_of(t), json_object());
-	return (json *)(uintptr_t)json_get(tasks, key_of(t));
+	if (!json_is_object(json_get(tasks, memory_key_of(t))))
+		json_set(tasks, memory_key_of(t), json_object());
+	return (json *)(uintptr_t)json_get(tasks, memory_key_of(t));
 }
 
 const json *tick_memory_find(const struct tick_memory *m, const struct task *t)
 {
-	return json_get(json_get(m->all, "tasks"), key_of(t));
+	return json_get(json_get(m->all, "tasks"), memory_key_of(t));
 }
 
 const char *tick_memory_parked(const struct tick_memory *m, const struct task *t)
@@ -194,7 +194,7 @@ bool tick_memory_parked_item(const struct tick_memory *m, const struct task *t)
 	return json_is_true(json_get(tick_memory_find(m, t), "item"));
 }
 
-static void forget_failures(json *of)
+static void memory_forget_failures(json *of)
 {
 	static const char *const keys[] = {"failures", "ends", "failure", "parked", "item",
 		"remedies", "notBefore", "requeues", "pull"};
@@ -205,7 +205,7 @@ static void forget_failures(json *of)
 
 void tick_memory_forget_failures(struct tick_memory *m, const struct task *t)
 {
-	forget_failures(tick_memory_of(m, t));
+	memory_forget_failures(tick_memory_of(m, t));
 }
 
 void tick_memory_succeed(struct tick_memory *m, const struct task *t)
@@ -267,8 +267,8 @@ void tick_memory_sweep(struct tick_memory *m, const struct backlog *b)
 
 		if (copy && t->state != TASK_READY && t->state != TASK_STACKED)
 			forget_rejection(copy);
-		if (copy && json_len(copy) && !json_get(kept, key_of(t)))
-			json_put(kept, key_of(t), copy);
+		if (copy && json_len(copy) && !json_get(kept, memory_key_of(t)))
+			json_put(kept, memory_key_of(t), copy);
 		else
 			json_free(&copy);
 	}
@@ -296,7 +296,7 @@ static void release_one(struct tick_memory *m, const struct task *t, size_t *n)
 		tick_memory_report(m, EVENT_TICK_RELEASED, t,
 			JSON_OBJECT(JSON_TEXT("reason", json_get_str(of, "failure"))));
 	}
-	forget_failures(of);
+	memory_forget_failures(of);
 }
 
 int tick_release(struct arena *a, const char *repo, const char *task, size_t *n, struct error *err)
@@ -331,11 +331,12 @@ const char *tick_waiting_reason(struct backlog *b, const struct task *t)
 	if (t->state == TASK_READY || t->state == TASK_STACKED)
 		return "the next tick with a free slot looks at it";
 	backlog_blockers(b, t, &blockers);
-	return blockers.n ? arena_printf(b->arena, "waits for '%s'", key_of(blockers.items[0]))
-			  : "a dependency does not exist";
+	return blockers.n
+		       ? arena_printf(b->arena, "waits for '%s'", memory_key_of(blockers.items[0]))
+		       : "a dependency does not exist";
 }
 
-static json *find_item(json *items, const struct task *t)
+static json *memory_find_item(json *items, const struct task *t)
 {
 	const json *i = json_first(items);
 
@@ -344,7 +345,7 @@ static json *find_item(json *items, const struct task *t)
 	return (json *)(uintptr_t)i;
 }
 
-static void set_wait(
+static void memory_set_wait(
 	json *item, const struct task *t, const char *status, const char *why, const char *verb)
 {
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
@@ -355,26 +356,27 @@ static void set_wait(
 	set_text(item, "continue", command.s);
 }
 
-static void add_task(struct tick_memory *m, struct backlog *b, const struct task *t, json *items)
+static void memory_add_task(
+	struct tick_memory *m, struct backlog *b, const struct task *t, json *items)
 {
 	const char *parked = tick_memory_parked(m, t), *reason, *since;
 	const json *of = tick_memory_find(m, t);
-	json *item = find_item(items, t);
+	json *item = memory_find_item(items, t);
 
 	if (!item) {
 		reason = json_get_str(of, json_get(of, "failure") ? "failure" : "reason");
 		since = json_get_str(of, "since");
-		item = JSON_OBJECT(JSON_TEXT("id", key_of(t)), JSON_TEXT("status", "queued"),
+		item = JSON_OBJECT(JSON_TEXT("id", memory_key_of(t)), JSON_TEXT("status", "queued"),
 			JSON_TEXT("state", task_state_word(t->state)),
 			JSON_TEXT("reason", reason ? reason : tick_waiting_reason(b, t)),
 			JSON_IF(since, JSON_TEXT("since", since)), JSON_TEXT("file", t->file));
 		json_push(items, item);
 	}
 	if (parked && t->id)
-		set_wait(item, t, "parked", parked,
+		memory_set_wait(item, t, "parked", parked,
 			tick_memory_parked_item(m, t) ? "retry" : "backlog release");
 	else if (board_refusal(m, t))
-		set_wait(item, t, "queued", board_refusal(m, t), "board approve");
+		memory_set_wait(item, t, "queued", board_refusal(m, t), "board approve");
 }
 
 int tick_add_status(const char *repo, const char *dir, json **items, struct error *err)
@@ -389,7 +391,7 @@ int tick_add_status(const char *repo, const char *dir, json **items, struct erro
 	}
 	for (size_t i = 0; i < b.n; i++)
 		if (!b.tasks[i].hidden && b.tasks[i].state != TASK_DONE)
-			add_task(&m, &b, &b.tasks[i], *items);
+			memory_add_task(&m, &b, &b.tasks[i], *items);
 	status_sort(items);
 	return 0;
 }

@@ -16,13 +16,13 @@ extern const char playbook_yaml[];
 
 const char *const playbook_actions[] = {"retry", "park", NULL};
 
-static bool is_any(struct str text)
+static bool playbook_is_any(struct str text)
 {
 	return text.n > 0;
 }
 
 static const struct config_form text_form = {
-	.valid = is_any, .what = "a text that is not empty", .trim = true};
+	.valid = playbook_is_any, .what = "a text that is not empty", .trim = true};
 
 static const struct config_field mode_fields[] = {
 	{.key = "mode",
@@ -61,7 +61,8 @@ static const struct config_field mode_fields[] = {
 	{.key = NULL},
 };
 
-static void compile(struct config_reader *r, const struct yaml *at, struct playbook_mode *m)
+static void playbook_compile(
+	struct config_reader *r, const struct yaml *at, struct playbook_mode *m)
 {
 	struct error why;
 
@@ -96,7 +97,7 @@ int playbook_parse(
 		else
 			config_fields(&r, mode_fields, list->list[i], m);
 		if (!r.faults.n)
-			compile(&r, list->list[i], m);
+			playbook_compile(&r, list->list[i], m);
 		for (size_t k = 0; k + 1 < out->n && !r.faults.n; k++)
 			if (strcmp(out->modes[k].name, m->name) == 0)
 				config_fault(

@@ -7,7 +7,7 @@
 #include "src/verify/history.h"
 
 /* All that is known about the failure. */
-static int add_failure(
+static int recover_add_failure(
 	const struct recovery *r, const char *reason, struct buf *text, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
@@ -48,7 +48,7 @@ static bool take_remedy(const struct recovery *r, const struct playbook_mode *mo
 /* ---- again ---- */
 
 /* A context_change; place NULL: the document stays. */
-static int put_back(struct context_file *f, void *place, struct error *err)
+static int recover_put_back(struct context_file *f, void *place, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	int64_t rev = 0;
@@ -69,7 +69,7 @@ static int go_on(
 
 	history_set_place(r->arena, r->document, &place);
 	if (context_open(&f, r->document, CONTEXT_MUST_EXIST, err) < 0 ||
-		context_update(&f, put_back, state ? NULL : &place, err) < 0)
+		context_update(&f, recover_put_back, state ? NULL : &place, err) < 0)
 		return -1;
 	old = context_get(&f.doc, "user_note");
 	if (str_find(old, str_of(feedback)) == old.n &&
@@ -207,7 +207,7 @@ int recover_item(const struct recovery *r, const char *reason, bool *again, stru
 	const struct playbook_mode *mode;
 
 	*again = false;
-	if (add_failure(r, reason, &text, err) < 0)
+	if (recover_add_failure(r, reason, &text, err) < 0)
 		return -1;
 	mode = playbook_find(r->playbook, buf_str(&text));
 	if (take_remedy(r, mode)) {

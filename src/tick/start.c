@@ -35,7 +35,7 @@ static int refuse_spawner(const char *spawner, const char *why, struct error *er
 }
 
 /* The harness of the request, of the settings, or Claude Code. */
-static int find_harness(
+static int tick_start_find_harness(
 	struct arena *a, struct run_request *q, const struct harness **h, struct error *err)
 {
 	struct settings settings;
@@ -59,7 +59,7 @@ static int set_harness(
 
 	if (q->pipeline && !q->harness)
 		h = NULL;
-	else if (find_harness(a, q, &h, err) < 0)
+	else if (tick_start_find_harness(a, q, &h, err) < 0)
 		return -1;
 	if (strcmp(spawner, "api-key") == 0) {
 		if (h && !harness_key(h))
@@ -177,7 +177,7 @@ static void wait_idle(const struct tick_loop *l, int64_t interval)
 		clock_pause((unsigned)(until - now) * 1000);
 }
 
-static int run_loop(struct arena *a, struct tick_loop *l, struct error *err)
+static int tick_start_run_loop(struct arena *a, struct tick_loop *l, struct error *err)
 {
 	const struct tick_start_call *c = l->call;
 	int64_t base = c->interval_s, interval = base;
@@ -225,7 +225,7 @@ int tick_start(
 	q->call.workflow = TICK_WORKFLOW;
 	q->call.owner = START_OWNER;
 	q->max_actions = INT64_MAX;
-	if (run_loop(a, &l, err) < 0) {
+	if (tick_start_run_loop(a, &l, err) < 0) {
 		*status = l.status == TICK_GATE_FAILED ? l.status : 0;
 		return -1;
 	}

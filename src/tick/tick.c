@@ -39,15 +39,15 @@ static void tick_free(struct tick *t)
 	tick_memory_close(&t->memory);
 }
 
-static void add_wait(struct tick *t, const struct task *task, const char *why, const char *reason,
-	const char *next)
+static void tick_add_wait(struct tick *t, const struct task *task, const char *why,
+	const char *reason, const char *next)
 {
 	json_push(t->waits, JSON_OBJECT(JSON_TEXT("item", task->id ? task->id : task->file),
 				    JSON_TEXT("reason", reason), JSON_TEXT("for", why),
 				    JSON_IF(next, JSON_TEXT("continue", next))));
 }
 
-static bool is_wanted(const struct tick *t, const struct task *task)
+static bool tick_is_wanted(const struct tick *t, const struct task *task)
 {
 	struct str rest = str_of(t->call->task ? t->call->task : ""), one;
 
@@ -59,7 +59,7 @@ static bool is_wanted(const struct tick *t, const struct task *task)
 
 /* ---- the work item of a task ---- */
 
-static const char *document_of(const struct tick *t, const struct task *task)
+static const char *tick_document_of(const struct tick *t, const struct task *task)
 {
 	return arena_printf(t->arena, "%s/%s.md", t->items, task->id);
 }
@@ -97,7 +97,7 @@ static size_t max_of(const struct tick *t)
 static struct recovery recovery_of(struct tick *t, const struct task *task)
 {
 	return (struct recovery){
-		t->arena, &t->memory, &t->playbook, t->repo, document_of(t, task), task};
+		t->arena, &t->memory, &t->playbook, t->repo, tick_document_of(t, task), task};
 }
 
 static void report_end(struct tick *t, const struct task *task, bool good, const char *reason)
@@ -106,7 +106,7 @@ static void report_end(struct tick *t, const struct task *task, bool good, const
 	const char *url = recover_pull_url(&r);
 	struct error err;
 
-	if (good && attest_write(t->arena, t->repo, task->id, document_of(t, task), &err) < 0)
+	if (good && attest_write(t->arena, t->repo, task->id, tick_document_of(t, task), &err) < 0)
 		error_log("dev-team: %s has no attestation: %s", task->id, err.text);
 	tick_memory_report(&t->memory, EVENT_TICK_COMPLETED, task,
 		JSON_OBJECT(JSON_TEXT("outcome", good ? "approved" : "needs-human-attention"),
@@ -119,12 +119,12 @@ static bool is_parked(struct tick *t, const struct task *task)
 	const char *why = tick_memory_parked(&t->memory, task);
 	bool item = why && tick_memory_parked_item(&t->memory, task);
 
-	if (item && recover_is_retried(document_of(t, task))) {
+	if (item && recover_is_retried(tick_document_of(t, task))) {
 		tick_memory_forget_failures(&t->memory, task);
 		return false;
 	}
 	if (why)
-		add_wait(t, task, item ? "retry" : "release",
+		tick_add_wait(t, task, item ? "retry" : "release",
 			arena_printf(t->arena, "parked: %s", why),
 			arena_printf(t->arena, "dev-team %s %s", item ? "retry" : "backlog release",
 				task->id));
@@ -132,7 +132,7 @@ static bool is_parked(struct tick *t, const struct task *task)
 }
 
 /* *again: the item has failed, and goes on. */
-static int add_end(
+static int tick_add_end(
 	struct tick *t, const struct task *task, const json *done, bool *again, struct error *err)
 {
 	struct recovery r = recovery_of(t, task);
@@ -156,22 +156,22 @@ static int add_end(
 			return 0;
 	}
 	t->open -= good;
-	add_wait(t, task, good ? "merge" : "retry", reason,
+	tick_add_wait(t, task, good ? "merge" : "retry", reason,
 		good ? NULL : arena_printf(t->arena, "dev-team retry %s", task->id));
 	return 0;
 }
 
 static void add_board_wait(struct tick *t, const struct task *task, const char *why)
 {
-	add_wait(t, task, "board",
+	tick_add_wait(t, task, "board",
 		why ? why : "its requests on the board are approved, and a session may take them",
 		why ? arena_printf(t->arena, "dev-team board approve %s", task->id)
 		    : "/dev-team:poll");
 }
 
 /* What a step has requested is work of the caller, or is put on the board. */
-static void add_actions(struct tick *t, const struct task *task, const struct run_step_call *step,
-	const json *actions)
+static void tick_add_actions(struct tick *t, const struct task *task,
+	const struct run_step_call *step, const json *actions)
 {
 	struct recovery r = recovery_of(t, task);
 	bool queue = t->call->mode == TICK_QUEUE;
@@ -202,7 +202,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	const struct run_step_call *like = t->call->like;
 	bool ended = false;
 	struct run_step_call step = {.id = task->id,
-		.context_file = document_of(t, task),
+		.context_file = tick_document_of(t, task),
 		.workflow = TICK_WORKFLOW,
 		.plugin_root = t->call->plugin_root,
 		.repo = t->repo,
@@ -231,10 +231,10 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	if (!json_len(actions) && !has_wait(t->waits, waits, true))
 		board_put(&t->memory, task, NULL);
 	if (done)
-		return add_end(t, task, done, again, err);
+		return tick_add_end(t, task, done, again, err);
 	tick_memory_succeed(&t->memory, task);
 	if (json_len(actions))
-		add_actions(t, task, &step, actions);
+		tick_add_actions(t, task, &step, actions);
 	return 0;
 }
 
@@ -269,9 +269,9 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 }
 
 /* An item of this id that somebody has started with another workflow is not touched. */
-static bool has_item(struct tick *t, const struct task *task)
+static bool tick_has_item(struct tick *t, const struct task *task)
 {
-	const char *workflow, *document = document_of(t, task);
+	const char *workflow, *document = tick_document_of(t, task);
 	struct error ignored;
 
 	return path_exists(document) &&
@@ -295,7 +295,7 @@ static bool is_mine(struct tick *t, const struct task *task)
 	struct error ignored;
 
 	return t->call->owner &&
-	       context_open(&f, document_of(t, task), CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       context_open(&f, tick_document_of(t, task), CONTEXT_READ_ONLY, &ignored) == 0 &&
 	       lease_read(&f, &h, &ignored) == 0 && lease_held_by(&h, t->call->owner);
 }
 
@@ -308,7 +308,7 @@ static bool is_kept(struct tick *t, const struct task *task, bool mine)
 	switch (t->call->mode) {
 	case TICK_QUEUE:
 		if (!on_board && full)
-			add_wait(t, task, "board", full_board(t), NULL);
+			tick_add_wait(t, task, "board", full_board(t), NULL);
 		return !on_board && full;
 	case TICK_POLL:
 		if (!on_board)
@@ -333,7 +333,7 @@ static void step_task(struct tick *t, const struct task *task, bool first)
 		   : t->call->mode == TICK_POLL ? mine
 						: true;
 
-	if (task->hidden || !is_wanted(t, task) || old != first)
+	if (task->hidden || !tick_is_wanted(t, task) || old != first)
 		return;
 	t->n++;
 	if (task->state == TASK_DONE)
@@ -341,19 +341,20 @@ static void step_task(struct tick *t, const struct task *task, bool first)
 	t->open++;
 	if (task->id && is_parked(t, task))
 		board_put(&t->memory, task, NULL);
-	else if (task->id && !is_early(t, task) && has_item(t, task) && !is_kept(t, task, mine))
+	else if (task->id && !is_early(t, task) && tick_has_item(t, task) &&
+		 !is_kept(t, task, mine))
 		try_item(t, task, base ? admission_branch(t->arena, base) : NULL);
 }
 
 /* ---- tasks that begin ---- */
 
-static void add_refusal(struct tick *t, const struct admission *d)
+static void tick_add_refusal(struct tick *t, const struct admission *d)
 {
-	if (has_item(t, d->task))
+	if (tick_has_item(t, d->task))
 		return;
 	t->rejected++;
 	tick_memory_reject(&t->memory, d);
-	add_wait(t, d->task, "admission", d->refused ? d->refused : d->reason, NULL);
+	tick_add_wait(t, d->task, "admission", d->refused ? d->refused : d->reason, NULL);
 }
 
 int tick_check_enabled(struct error *err)
@@ -427,7 +428,7 @@ static int try_candidate(struct tick *t, const struct task *task, struct error *
 	admission_run(&t->facts, &(struct task_list){.items = &task, .n = 1}, 1, &all);
 	d = &all.items[0];
 	if (d->refused || d->failed) {
-		add_refusal(t, d);
+		tick_add_refusal(t, d);
 		return 0;
 	}
 	if (check_pushed(t, task, &pushed, err) < 0)
@@ -435,7 +436,7 @@ static int try_candidate(struct tick *t, const struct task *task, struct error *
 	if (pushed)
 		start_task(t, d);
 	else
-		add_wait(t, task, "admission",
+		tick_add_wait(t, task, "admission",
 			arena_printf(t->arena, "'%s' is not on '%s': commit and push it",
 				task->file, t->start.branch),
 			NULL);
@@ -446,12 +447,13 @@ static int try_candidate(struct tick *t, const struct task *task, struct error *
 static void add_full(struct tick *t, const struct task_list *list)
 {
 	for (size_t i = 0; i < list->n && t->call->mode == TICK_QUEUE; i++)
-		if (!tick_memory_parked(&t->memory, list->items[i]) && !has_item(t, list->items[i]))
-			add_wait(t, list->items[i], "board", full_board(t), NULL);
+		if (!tick_memory_parked(&t->memory, list->items[i]) &&
+			!tick_has_item(t, list->items[i]))
+			tick_add_wait(t, list->items[i], "board", full_board(t), NULL);
 }
 
 /* What keeps one item from its first step probably keeps all. */
-static int admit(struct tick *t, struct error *err)
+static int tick_admit(struct tick *t, struct error *err)
 {
 	size_t max = max_of(t), i = 0;
 	struct task_list list;
@@ -469,7 +471,7 @@ static int admit(struct tick *t, struct error *err)
 		return -1;
 	/* Without the program it is said once, as the first step of an item says it. */
 	if (t->facts.pulls_fault && !path_find_program(t->arena, "gh", &blocked) &&
-		!run_has_other_items(t->arena, document_of(t, list.items[0])))
+		!run_has_other_items(t->arena, tick_document_of(t, list.items[0])))
 		error_log("the open pull requests are not known: %s", t->facts.pulls_fault);
 	for (; i < list.n && t->live < max && !t->fault.code; i++)
 		if (try_candidate(t, list.items[i], err) < 0)
@@ -489,10 +491,10 @@ static void add_waiting(struct tick *t)
 		const struct task *task = &t->backlog.tasks[i];
 
 		if (task->hidden || task->state == TASK_READY || task->state == TASK_STACKED ||
-			task->state == TASK_DONE || (task->id && has_item(t, task)) ||
+			task->state == TASK_DONE || (task->id && tick_has_item(t, task)) ||
 			tick_memory_parked(&t->memory, task))
 			continue;
-		add_wait(t, task, "admission", tick_waiting_reason(&t->backlog, task), NULL);
+		tick_add_wait(t, task, "admission", tick_waiting_reason(&t->backlog, task), NULL);
 	}
 }
 
@@ -566,7 +568,7 @@ static int run_gate(struct tick *t, struct error *err)
 	for (size_t i = 0; i < 2 * t->backlog.n; i++)
 		step_task(t, &t->backlog.tasks[i % t->backlog.n], i < t->backlog.n);
 	t->gate = true;
-	if (t->call->mode != TICK_POLL && admit(t, err) < 0)
+	if (t->call->mode != TICK_POLL && tick_admit(t, err) < 0)
 		return -1;
 	t->gate = false;
 	board_sweep(&t->memory, &t->backlog);

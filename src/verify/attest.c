@@ -18,7 +18,7 @@ struct approval {
 	struct arena *arena;
 };
 
-static void take_answer(struct approval *p, const json *event)
+static void verify_attest_take_answer(struct approval *p, const json *event)
 {
 	json_push(p->answers, JSON_OBJECT(JSON_TEXT("action", json_get_str(event, "action")),
 				      JSON_TEXT("result", json_get_str(event, "result")),
@@ -26,7 +26,7 @@ static void take_answer(struct approval *p, const json *event)
 }
 
 /* A context_visit, from the end. */
-static bool read_event(const json *event, void *data)
+static bool verify_attest_read_event(const json *event, void *data)
 {
 	static const char *const work[] = {"implemented", "fixed", NULL};
 	struct approval *p = data;
@@ -35,7 +35,7 @@ static bool read_event(const json *event, void *data)
 	if (json_str_is(event, "type", "answer")) {
 		if (word && str_in(str_of(word), work))
 			return false;
-		take_answer(p, event);
+		verify_attest_take_answer(p, event);
 	}
 	if (json_str_is(event, "type", "dispatch"))
 		json_set(p->agents, json_get_str(event, "action"),
@@ -57,7 +57,7 @@ static int read_approval(
 
 	p->arena = a;
 	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
-		context_read_events(&f, "\"type\"", read_event, p, err) < 0)
+		context_read_events(&f, "\"type\"", verify_attest_read_event, p, err) < 0)
 		return -1;
 	if (!json_len(p->answers))
 		return error_set(err, ERR_STATE, "the journal of '%s' has no approval", document);

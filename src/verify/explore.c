@@ -23,8 +23,8 @@ const char *explore_finding_name(enum explore_finding_kind kind)
 }
 
 /* A finding about `state`. */
-static struct explore_finding *add_finding(const struct finder *f, enum explore_finding_kind kind,
-	uint32_t node, const char *state, const char *text)
+static struct explore_finding *explore_add_finding(const struct finder *f,
+	enum explore_finding_kind kind, uint32_t node, const char *state, const char *text)
 {
 	const struct workflow_state *st = workflow_state(f->graph->workflow, state);
 
@@ -48,7 +48,7 @@ static bool find_errors(const struct finder *f)
 		if (n->kind != NODE_ERROR)
 			continue;
 		any = true;
-		add_finding(f,
+		explore_add_finding(f,
 			strstr(n->error, "runs in a circle") ? FINDING_LIVELOCK : FINDING_DEAD_END,
 			i, n->state,
 			arena_printf(
@@ -116,7 +116,7 @@ static void find_dead_ends(const struct finder *f)
 
 		if (!is_trapped(f, i) || group[i] != i || !(states = group_states(f, group, i)))
 			continue;
-		add_finding(f, FINDING_DEAD_END, node, f->graph->nodes.items[node].state,
+		explore_add_finding(f, FINDING_DEAD_END, node, f->graph->nodes.items[node].state,
 			arena_printf(f->arena,
 				"from %s no answer leads to an end; only the troubleshooter can "
 				"end the run",
@@ -157,7 +157,7 @@ static void find_limits(const struct finder *f)
 		if (best_exit(f, state) != EXIT_BY_LIMIT)
 			continue;
 		show_at(f,
-			add_finding(f, FINDING_LIMIT, EXPLORE_NONE, state,
+			explore_add_finding(f, FINDING_LIMIT, EXPLORE_NONE, state,
 				arena_printf(f->arena,
 					"from state '%s' only a limit ('max_retries') leads to an "
 					"end",
@@ -191,7 +191,7 @@ static void find_livelocks(const struct finder *f)
 
 	for (size_t i = 0; i < n; i++) {
 		uint32_t node = f->graph->edges.items[list[i].edges[0]].from;
-		struct explore_finding *finding = add_finding(f, FINDING_LIVELOCK, node,
+		struct explore_finding *finding = explore_add_finding(f, FINDING_LIVELOCK, node,
 			f->graph->nodes.items[node].state,
 			arena_printf(f->arena,
 				"%s repeats for as long as agents answer, %u action%s a round; "
@@ -233,7 +233,7 @@ static void find_untaken(const struct finder *f, const struct workflow_edge *e)
 			arena_printf(f->arena, "%s: no step of '%s' gives '%s'", text, e->from,
 				e->trigger));
 	} else if (from && f->graph->visited[from - w->states]) {
-		finding = add_finding(f, FINDING_TRANSITION, EXPLORE_NONE, e->from, text);
+		finding = explore_add_finding(f, FINDING_TRANSITION, EXPLORE_NONE, e->from, text);
 		finding->line = e->line;
 		finding->col = e->col;
 	}
@@ -245,7 +245,7 @@ static void find_unreached(const struct finder *f)
 
 	for (size_t i = 0; i < w->n_states; i++)
 		if (!f->graph->visited[i] && strcmp(w->states[i].name, w->initial) != 0)
-			add_finding(f, FINDING_STATE, EXPLORE_NONE, w->states[i].name,
+			explore_add_finding(f, FINDING_STATE, EXPLORE_NONE, w->states[i].name,
 				arena_printf(f->arena, "state '%s' is never entered",
 					w->states[i].name));
 	for (size_t i = 0; i < w->n_edges; i++)
@@ -413,7 +413,7 @@ static void replay_evidence(struct explore_replay *t, const struct explore_edge 
 		buf_adds(&t->answers, "  # now HEAD is another commit\n");
 }
 
-static int check_node(const struct explore_replay *t, uint32_t node, struct error *err)
+static int explore_check_node(const struct explore_replay *t, uint32_t node, struct error *err)
 {
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
 	const struct explore_node *n = &t->graph->nodes.items[node];
@@ -438,7 +438,7 @@ static int replay_edges(
 		t->failed = simulator_invoke(t->simulator, &call, &t->printed, err) < 0;
 		if (t->failed != (t->graph->nodes.items[e->to].kind == NODE_ERROR))
 			return error_prefix(err, "the trace stops early");
-		if (!t->failed && check_node(t, e->to, err) < 0)
+		if (!t->failed && explore_check_node(t, e->to, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -588,7 +588,7 @@ static void print_json(const struct explore_report *r)
 	json_print_line(r->out, j);
 }
 
-static int report(const struct explore_graph *g, const struct explore_findings *f,
+static int explore_report(const struct explore_graph *g, const struct explore_findings *f,
 	const struct explore_options *options, struct buf *out, struct error *err)
 {
 	struct explore_report r = {.graph = g, .findings = f, .out = out};
@@ -618,5 +618,5 @@ int explore_workflow(const struct workflow *w, const struct explore_options *opt
 
 	explore_graph_build(&g, w, options, &simulator_in_memory);
 	explore_find(&g, &g.arena, &f);
-	return report(&g, &f, options, out, err);
+	return explore_report(&g, &f, options, out, err);
 }

@@ -3,7 +3,7 @@
 /* ---- values that spread from the ends ---- */
 
 /* Lowers the value of each node to the best that an edge from it and the node behind it allow. */
-static void spread(const struct explore_graph *g, int64_t *values,
+static void explore_analysis_spread(const struct explore_graph *g, int64_t *values,
 	int64_t (*through)(const struct explore_edge *e, int64_t behind))
 {
 	bool changed = true;
@@ -38,7 +38,7 @@ int64_t *explore_exits(const struct explore_graph *g, struct arena *a)
 
 	for (size_t i = 0; i < g->nodes.n; i++)
 		exits[i] = g->nodes.items[i].kind == NODE_END ? EXIT_BY_ANSWERS : EXIT_NONE;
-	spread(g, exits, exit_through);
+	explore_analysis_spread(g, exits, exit_through);
 	return exits;
 }
 
@@ -56,7 +56,7 @@ int64_t explore_least_actions(const struct explore_graph *g)
 
 	for (size_t i = 0; i < g->nodes.n; i++)
 		least[i] = g->nodes.items[i].success ? 0 : UNREACHED;
-	spread(g, least, actions_through);
+	explore_analysis_spread(g, least, actions_through);
 	return least[0] < UNREACHED ? least[0] : -1;
 }
 
@@ -203,19 +203,19 @@ static uint32_t budget_of(const struct explore_graph *g)
 	return (uint32_t)budget;
 }
 
-static size_t index_of(const struct explore_graph *g, struct position p)
+static size_t explore_analysis_index_of(const struct explore_graph *g, struct position p)
 {
 	return ((size_t)p.node * (budget_of(g) + 1) + p.spent) * EXTENSIONS + p.extended;
 }
 
 static size_t n_positions(const struct explore_graph *g)
 {
-	return index_of(g, (struct position){.node = (uint32_t)g->nodes.n});
+	return explore_analysis_index_of(g, (struct position){.node = (uint32_t)g->nodes.n});
 }
 
 /* Whether the edge can be taken at `p`, and where it leads. */
-static bool follow(const struct explore_graph *g, const struct explore_edge *e, struct position p,
-	struct position *to)
+static bool explore_analysis_follow(const struct explore_graph *g, const struct explore_edge *e,
+	struct position p, struct position *to)
 {
 	uint32_t budget = budget_of(g), left = budget ? budget - p.spent : UINT32_MAX;
 
@@ -248,7 +248,7 @@ enum { ON_PATH = -1 };
 static int32_t most_from(struct most_search *s, struct position p)
 {
 	const struct explore_node *n = &s->graph->nodes.items[p.node];
-	int32_t *known = &s->most[index_of(s->graph, p)], best = 0;
+	int32_t *known = &s->most[explore_analysis_index_of(s->graph, p)], best = 0;
 
 	if (*known > 0)
 		return *known - 1;
@@ -263,7 +263,7 @@ static int32_t most_from(struct most_search *s, struct position p)
 		int32_t more;
 
 		if ((e->flags & EDGE_USER) || (e->to == e->from && !e->cost) ||
-			!follow(s->graph, e, p, &to))
+			!explore_analysis_follow(s->graph, e, p, &to))
 			continue;
 		more = (int32_t)e->cost + most_from(s, to);
 		best = more > best ? more : best;
@@ -301,7 +301,7 @@ struct path_queue {
 
 /* Follows runs, the shortest first, until one reaches `node`: that entry, or the number of entries
  * when none does. */
-static size_t search(
+static size_t explore_analysis_search(
 	const struct explore_graph *g, struct arena *a, uint32_t node, struct path_queue *q)
 {
 	bool *seen = arena_alloc(a, n_positions(g));
@@ -313,9 +313,10 @@ static size_t search(
 		const struct explore_node *n = &g->nodes.items[p.node];
 
 		for (uint32_t i = n->edge; i < n->edge + n->n_edges; i++) {
-			if (!follow(g, &g->edges.items[i], p, &to) || seen[index_of(g, to)])
+			if (!explore_analysis_follow(g, &g->edges.items[i], p, &to) ||
+				seen[explore_analysis_index_of(g, to)])
 				continue;
-			seen[index_of(g, to)] = true;
+			seen[explore_analysis_index_of(g, to)] = true;
 			vec_push_in(a, q, (struct path_entry){to, i, at});
 		}
 	}
@@ -327,7 +328,7 @@ bool explore_path(
 {
 	CLEANUP(arena_release) struct arena scratch = {0};
 	struct path_queue q = {0};
-	size_t end = search(g, &scratch, node, &q), at = end;
+	size_t end = explore_analysis_search(g, &scratch, node, &q), at = end;
 
 	if (end == q.n)
 		return false;
@@ -347,7 +348,7 @@ bool *explore_reached(const struct explore_graph *g, struct arena *a)
 
 	if (!budget_of(g))
 		return NULL;
-	(void)search(g, &scratch, EXPLORE_NONE, &q);
+	(void)explore_analysis_search(g, &scratch, EXPLORE_NONE, &q);
 	for (size_t i = 0; i < q.n; i++)
 		reached[q.items[i].position.node] = true;
 	return reached;

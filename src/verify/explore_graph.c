@@ -8,7 +8,7 @@ enum { ALL_OUTCOMES = 3, FEW = 8 };
 
 /* ---- the answers to an action ---- */
 
-static struct explore_answer *add(
+static struct explore_answer *explore_graph_add(
 	struct explore_answers *l, const char *name, const char *word, const char *text)
 {
 	vec_push_in(l->arena, l, (struct explore_answer){.name = name, .word = word, .text = text});
@@ -17,7 +17,7 @@ static struct explore_answer *add(
 
 static struct explore_answer *add_silent(struct explore_answers *l, const char *name)
 {
-	struct explore_answer *answer = add(l, name, NULL, NULL);
+	struct explore_answer *answer = explore_graph_add(l, name, NULL, NULL);
 
 	answer->silent = true;
 	return answer;
@@ -48,7 +48,7 @@ static void agent_answers(struct explore_answers *l, const json *action)
 	const char *expected = explore_expected_text(json_get_str(action, "write_section")), *word;
 
 	for (size_t i = 0; (word = explore_result_word(l->arena, action, i)); i++)
-		add(l, word, word,
+		explore_graph_add(l, word, word,
 			arena_printf(l->arena, "%s%sThe result is %s.", expected ? expected : "",
 				expected ? "\n\n" : "", word));
 	if (json_get(action, "for") || action_kind(action) == ACTION_CHILD) /* it is waited for */
@@ -56,8 +56,8 @@ static void agent_answers(struct explore_answers *l, const json *action)
 	add_silent(l, "no answer");
 	word = explore_result_word(l->arena, action, 0);
 	if (expected)
-		add(l, arena_printf(l->arena, "%s, without the expected text", word), word,
-			"There is a result.");
+		explore_graph_add(l, arena_printf(l->arena, "%s, without the expected text", word),
+			word, "There is a result.");
 }
 
 /* The policy denied the command; what that means is up to the policy unless the workflow says. */
@@ -70,7 +70,7 @@ static void violation_answers(struct explore_answers *l, const json *security)
 
 		if (declared && strcmp(declared, name) != 0)
 			continue;
-		add(l, arena_printf(l->arena, "security violation, %s", name), NULL,
+		explore_graph_add(l, arena_printf(l->arena, "security violation, %s", name), NULL,
 			arena_printf(l->arena,
 				"failed \xe2\x80\x94 security violation: write: denied\n\n"
 				"{\"status\":\"failed\",\"violation\":\"%s\",\"rule\":\"write\","
@@ -87,7 +87,7 @@ static void script_answers(struct explore_answers *l, const json *action)
 		size_t end = str_find(rest, STR("|"));
 		const char *word = arena_dup(l->arena, str_trim(str_sub(rest, 0, end)));
 
-		add(l, word, word,
+		explore_graph_add(l, word, word,
 			arena_printf(
 				l->arena, "%s \xe2\x80\x94 log: /state/logs/script.log", word));
 		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
@@ -105,7 +105,7 @@ static void add_decision(
 		"The decision:\n{\"action\": \"%s\", \"reason\": \"explored\"%s%s%s}", word,
 		change ? ", \"state_changes\": [" : "", change ? change : "", change ? "]" : "");
 
-	add(l, name, NULL, text)->change = change != NULL;
+	explore_graph_add(l, name, NULL, text)->change = change != NULL;
 }
 
 static void add_key_change(struct explore_answers *l, const char *key, const char *value)
@@ -201,17 +201,17 @@ const struct explore_text *explore_texts_add(
 	return *found;
 }
 
-static void keep_text(void *text)
+static void explore_graph_keep_text(void *text)
 {
 	(void)text;
 }
 
 void explore_texts_release(struct explore_texts *t)
 {
-	tdestroy(t->tree, keep_text);
+	tdestroy(t->tree, explore_graph_keep_text);
 }
 
-static uint32_t add_node(struct explore_graph *g, const char *key, bool *added)
+static uint32_t explore_graph_add_node(struct explore_graph *g, const char *key, bool *added)
 {
 	const struct explore_text *text = explore_texts_add(&g->keys, &g->arena, key, added);
 
@@ -269,7 +269,7 @@ static void mark_coverage(struct explore_graph *g, const json *event)
 			g->taken[i] = true;
 }
 
-static void read_event(
+static void explore_graph_read_event(
 	struct explore_graph *g, bool covers, const json *event, struct step_events *e)
 {
 	e->dispatched += json_str_is(event, "type", "dispatch");
@@ -283,7 +283,7 @@ static void read_event(
 		mark_coverage(g, event);
 }
 
-static void read_history(
+static void explore_graph_read_history(
 	struct explore_graph *g, bool covers, struct simulator *s, struct step_events *e)
 {
 	CLEANUP(store_close) struct store *store = NULL;
@@ -298,10 +298,10 @@ static void read_history(
 		return;
 	while (store_history_next(h, &c, &ignored) > 0)
 		for (json *event; (event = store_next_event(&c.events, "")); json_free(&event))
-			read_event(g, covers, event, e);
+			explore_graph_read_event(g, covers, event, e);
 }
 
-static enum explore_node_kind kind_of(
+static enum explore_node_kind explore_graph_kind_of(
 	const struct explore_graph *g, const struct context *c, const json *printed)
 {
 	const json *first = json_first(printed);
@@ -327,7 +327,7 @@ static void fill_node(struct explore_graph *g, struct explore_node *n, const str
 	n->success = json_str_is(json_first(printed), "result", "success");
 	if (simulator_read(s, &doc, &ignored) < 0)
 		return;
-	n->kind = kind_of(g, &doc, printed);
+	n->kind = explore_graph_kind_of(g, &doc, printed);
 	n->state = arena_dup(&g->arena, context_get(&doc, "state"));
 	n->repeated = context_attempts(&doc, n->state) > 0;
 	/* The troubleshooter is called, or the user asked, because the budget is spent. */
@@ -341,7 +341,8 @@ static void fill_node(struct explore_graph *g, struct explore_node *n, const str
 }
 
 /* The step failed although nothing outside did. */
-static bool add_failure(struct explore_round *r, struct explore_edge *e, const struct error *err)
+static bool explore_graph_add_failure(
+	struct explore_round *r, struct explore_edge *e, const struct error *err)
 {
 	CLEANUP(buf_release) struct buf key = BUF_INIT;
 	struct explore_graph *g = r->graph;
@@ -354,7 +355,7 @@ static bool add_failure(struct explore_round *r, struct explore_edge *e, const s
 
 	error_format(err, line, sizeof(line));
 	buf_addf(&key, "error in %s: %s", node.state, line);
-	to = add_node(g, key.s, &added);
+	to = explore_graph_add_node(g, key.s, &added);
 	node.key = g->nodes.items[to].key;
 	node.error = node.key + (strlen(node.key) - strlen(line));
 	g->nodes.items[to] = node;
@@ -371,7 +372,7 @@ static bool add_success(
 	struct step_events events;
 	uint32_t to;
 
-	read_history(g, changes == g->nodes.items[0].changes && !change, s, &events);
+	explore_graph_read_history(g, changes == g->nodes.items[0].changes && !change, s, &events);
 	e->refuted = s->environment.refuted;
 	e->moved = s->environment.moved;
 	e->flags |= (events.limit ? EDGE_LIMIT : 0) | (events.terminated ? EDGE_TERMINATE : 0);
@@ -381,7 +382,7 @@ static bool add_success(
 		changes -= changes > 0;
 	}
 	explore_key_now(&g->rules, s, changes, &key);
-	to = add_node(g, key.s, &added);
+	to = explore_graph_add_node(g, key.s, &added);
 	if (added) {
 		g->nodes.items[to].changes = changes;
 		fill_node(g, &g->nodes.items[to], s, printed);
@@ -389,8 +390,8 @@ static bool add_success(
 	return add_edge(r, e, to);
 }
 
-static int invoke(struct explore_graph *g, struct simulator *s, const struct simulator_call *call,
-	json **printed, struct error *err)
+static int explore_graph_invoke(struct explore_graph *g, struct simulator *s,
+	const struct simulator_call *call, json **printed, struct error *err)
 {
 	g->calls++;
 	return s->kind->invoke(s, call, printed, err);
@@ -398,7 +399,7 @@ static int invoke(struct explore_graph *g, struct simulator *s, const struct sim
 
 /* Steps; true when it adds an edge. A step that fails because an effect does can be made again, so
  * it adds none. */
-static bool take_step(
+static bool explore_graph_take_step(
 	struct explore_round *r, struct simulator *s, struct explore_edge *e, bool effect_fails)
 {
 	struct simulator_call call = {.returned = r->input == INPUT_ANSWERS};
@@ -407,9 +408,9 @@ static bool take_step(
 
 	s->environment.requested = s->environment.claimed = 0;
 	s->environment.running = r->running;
-	if (invoke(r->graph, s, &call, &printed, &err) == 0)
+	if (explore_graph_invoke(r->graph, s, &call, &printed, &err) == 0)
 		return add_success(r, e, s, printed);
-	return !effect_fails && add_failure(r, e, &err);
+	return !effect_fails && explore_graph_add_failure(r, e, &err);
 }
 
 /* ---- outcomes ---- */
@@ -424,7 +425,7 @@ static void step_with(struct explore_round *r, const struct simulator *at, const
 	struct error ignored;
 
 	(void)simulator_invoke(s, &set, NULL, &ignored);
-	(void)take_step(r, s, e, false);
+	(void)explore_graph_take_step(r, s, e, false);
 }
 
 /*
@@ -502,7 +503,7 @@ static void try_effects(struct explore_round *r, const struct simulator *at,
 		other = simulator_copy(at);
 		other->environment = outcomes[i].environment;
 		s = simulator_copy(other);
-		if (take_step(r, s, &e, true) && e.cost)
+		if (explore_graph_take_step(r, s, &e, true) && e.cost)
 			try_less_budget(r, other, e.to, e.cost);
 	}
 }
@@ -517,7 +518,7 @@ static void try_step(struct explore_round *r, const struct simulator *at)
 	struct explore_edge e = {.flags = extends ? EDGE_EXTENDED : 0},
 			    refused = {.flags = EDGE_NOT_EXTENDED};
 
-	if (!take_step(r, s, &e, false))
+	if (!explore_graph_take_step(r, s, &e, false))
 		return;
 	try_effects(r, at, &s->environment);
 	if (extends)
@@ -528,7 +529,7 @@ static void try_step(struct explore_round *r, const struct simulator *at)
 
 /* ---- answers ---- */
 
-static void choose(struct explore_round *r, size_t i, const struct simulator *at);
+static void explore_graph_choose(struct explore_round *r, size_t i, const struct simulator *at);
 
 /* Records the chosen answer to action `i`. Answers that lead to the same key are tried once. */
 static void try_answer(
@@ -542,12 +543,12 @@ static void try_answer(
 	struct error ignored;
 	bool added;
 
-	if (invoke(r->graph, s, &call, NULL, &ignored) < 0)
+	if (explore_graph_invoke(r->graph, s, &call, NULL, &ignored) < 0)
 		return;
 	explore_key_now(&r->graph->rules, s, r->graph->nodes.items[r->node].changes, &key);
 	(void)explore_texts_add(keys, &r->arena, key.s, &added);
 	if (added)
-		choose(r, i + 1, s);
+		explore_graph_choose(r, i + 1, s);
 }
 
 static size_t max_bad(const struct explore_round *r)
@@ -556,7 +557,7 @@ static size_t max_bad(const struct explore_round *r)
 }
 
 /* Tries every answer to action `i` and to those after it. */
-static void choose(struct explore_round *r, size_t i, const struct simulator *at)
+static void explore_graph_choose(struct explore_round *r, size_t i, const struct simulator *at)
 {
 	CLEANUP(explore_texts_release) struct explore_texts keys = {0};
 
@@ -574,7 +575,7 @@ static void choose(struct explore_round *r, size_t i, const struct simulator *at
 		if (answer->running)
 			r->running = json_get_str(json_at(r->printed, i), "id");
 		if (answer->silent)
-			choose(r, i + 1, at);
+			explore_graph_choose(r, i + 1, at);
 		else
 			try_answer(r, i, at, &keys);
 		if (answer->running)
@@ -592,7 +593,7 @@ static void expand_work(struct explore_round *r, const struct simulator *at)
 	r->chosen = arena_alloc(&r->arena, (r->n + 1) * sizeof(*r->chosen));
 	r->choices = explore_choices(
 		&r->arena, at, r->printed, r->graph->nodes.items[r->node].changes > 0);
-	choose(r, 0, at);
+	explore_graph_choose(r, 0, at);
 }
 
 struct simulator_call explore_user_call(enum explore_input input)
@@ -612,7 +613,7 @@ static void expand_user(struct explore_round *r, struct simulator *s, enum explo
 
 	r->input = input;
 	(void)s->kind->invoke(s, &call, NULL, &ignored);
-	(void)take_step(r, s, &e, false);
+	(void)explore_graph_take_step(r, s, &e, false);
 }
 
 static void expand(struct explore_graph *g, uint32_t node)
@@ -632,7 +633,7 @@ static void expand(struct explore_graph *g, uint32_t node)
 	if (n.kind == NODE_START)
 		try_step(&r, at);
 	else if (n.kind != NODE_ERROR)
-		(void)invoke(g, at, &again, &r.printed, &ignored);
+		(void)explore_graph_invoke(g, at, &again, &r.printed, &ignored);
 	if (n.kind == NODE_WORK && json_get(json_first(r.printed), "id"))
 		expand_work(&r, at);
 	else if (n.kind == NODE_QUESTION || n.kind == NODE_GIVEN_UP)
@@ -652,7 +653,7 @@ void explore_graph_build(struct explore_graph *g, const struct workflow *w,
 	explore_key_rules(&g->arena, w, &g->rules);
 	g->taken = arena_alloc(&g->arena, w->n_edges + 1);
 	g->visited = arena_alloc(&g->arena, w->n_states + 1);
-	(void)add_node(g, "start", &added);
+	(void)explore_graph_add_node(g, "start", &added);
 	g->nodes.items[0].state = w->initial;
 	g->nodes.items[0].changes = options->changes;
 	for (; i < g->nodes.n && g->nodes.n <= g->max_nodes; i++) {

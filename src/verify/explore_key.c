@@ -6,7 +6,7 @@
 #include "src/machine/verdict.h"
 #include "steps/steps.h"
 
-static size_t index_of(const struct workflow *w, const char *state)
+static size_t explore_key_index_of(const struct workflow *w, const char *state)
 {
 	const struct workflow_state *st = workflow_state(w, state);
 
@@ -23,8 +23,8 @@ void explore_key_rules(struct arena *a, const struct workflow *w, struct explore
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < w->n_edges; i++) {
-			size_t from = index_of(w, w->edges[i].from),
-			       to = index_of(w, w->edges[i].to);
+			size_t from = explore_key_index_of(w, w->edges[i].from),
+			       to = explore_key_index_of(w, w->edges[i].to);
 
 			for (size_t s = 0; s < n; s++) {
 				if (r->reachable[s * n + to] ||
@@ -40,8 +40,8 @@ void explore_key_rules(struct arena *a, const struct workflow *w, struct explore
 static bool may_enter(const struct explore_key_rules *r, const struct context *c, unsigned changes,
 	const char *state)
 {
-	size_t from = index_of(r->workflow, context_get(c, "state").p),
-	       to = index_of(r->workflow, state);
+	size_t from = explore_key_index_of(r->workflow, context_get(c, "state").p),
+	       to = explore_key_index_of(r->workflow, state);
 
 	if (to == r->workflow->n_states)
 		return false;
@@ -75,7 +75,7 @@ static void add_counters(const struct explore_key_rules *r, const struct context
 }
 
 /* Whether it is a section `Fix N`; *ahead: of the fix that is due next. */
-static bool is_fix(const struct context *c, struct str name, int64_t *ahead)
+static bool explore_key_is_fix(const struct context *c, struct str name, int64_t *ahead)
 {
 	uint64_t n;
 
@@ -87,7 +87,7 @@ static bool is_fix(const struct context *c, struct str name, int64_t *ahead)
 }
 
 /* Not a section that only people and agents read. */
-static bool decides(struct str name)
+static bool explore_key_decides(struct str name)
 {
 	return !str_is(name, CONTEXT_ACTIONS) && !str_is(name, CONTEXT_LAST_FAILURE) &&
 	       !str_is(name, CONTEXT_FAILED_ANSWER) && !str_is(name, CONTEXT_TROUBLE_LOG) &&
@@ -102,9 +102,9 @@ const char *const *explore_key_sections(struct arena *a, const struct context *c
 	for (size_t i = 0; i < context_sections(c); i++) {
 		char *name = arena_dup(a, context_section_name(c, i));
 
-		if (is_fix(c, str_of(name), &ahead) && ahead < 0)
+		if (explore_key_is_fix(c, str_of(name), &ahead) && ahead < 0)
 			continue;
-		if (decides(str_of(name)) && context_has_section(c, name))
+		if (explore_key_decides(str_of(name)) && context_has_section(c, name))
 			vec_push_in(a, &list, name);
 	}
 	vec_sort(&list, vec_by_text);
@@ -113,14 +113,14 @@ const char *const *explore_key_sections(struct arena *a, const struct context *c
 }
 
 /* Of the fix that is due next only matters that it is there, not its number. */
-static void add_sections(const struct context *c, struct buf *out)
+static void explore_key_add_sections(const struct context *c, struct buf *out)
 {
 	const char *const *list = explore_key_sections((struct arena *)&c->arena, c);
 	int64_t ahead;
 
 	buf_adds(out, "[");
 	for (; *list; list++) {
-		if (is_fix(c, str_of(*list), &ahead))
+		if (explore_key_is_fix(c, str_of(*list), &ahead))
 			buf_addf(out, "Fix+%d,", (int)ahead);
 		else
 			buf_addf(out, "%s,", *list);
@@ -156,7 +156,7 @@ static void load_nodes(const struct explore_key_rules *r, const struct context *
 
 /* Of a node that has ended: which nodes that are not settled it chose, and whether its failure is
  * one of the run. */
-static const char *ended_key(
+static const char *explore_key_ended_key(
 	const struct key_nodes *k, size_t node, const struct context *c, const json *action)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -193,7 +193,8 @@ static void add_retries(const struct key_nodes *k, const struct context *c, stru
 }
 
 /* The events that a condition may look at. */
-static void add_events(const struct key_nodes *k, const struct context *c, struct buf *out)
+static void explore_key_add_events(
+	const struct key_nodes *k, const struct context *c, struct buf *out)
 {
 	const struct manifest *m = k->d ? k->d->manifest : NULL;
 
@@ -233,7 +234,7 @@ static const char *outstanding_key(const struct context *c, const json *action)
 	const char *violation = json_get_str(action, "violation");
 	int64_t ahead;
 
-	buf_addf(&text, "(%s", is_fix(c, section, &ahead) ? "Fix" : section.p);
+	buf_addf(&text, "(%s", explore_key_is_fix(c, section, &ahead) ? "Fix" : section.p);
 	if (trigger)
 		buf_addf(&text, ":%s", trigger);
 	buf_adds(&text, json_get(action, "carried") ? EXPLORE_KEY_CARRIED : " ");
@@ -256,7 +257,7 @@ static void add_outstanding(
 	(void)action_load(c, &array, &ignored);
 	load_nodes(r, c, array, &nodes);
 	add_retries(&nodes, c, out);
-	add_events(&nodes, c, out);
+	explore_key_add_events(&nodes, c, out);
 	for (const json *a = json_first(array); a; a = json_next(a)) {
 		const struct declared_action *it =
 			nodes.d ? workflow_item(nodes.d, json_get_str(a, "write_section")) : NULL;
@@ -264,7 +265,7 @@ static void add_outstanding(
 
 		vec_push_in((struct arena *)&c->arena, &list,
 			it && nodes.view.ended[i] && nodes.view.actions[i] == a
-				? ended_key(&nodes, i, c, a)
+				? explore_key_ended_key(&nodes, i, c, a)
 				: outstanding_key(c, a));
 	}
 	vec_sort(&list, vec_by_text);
@@ -273,7 +274,7 @@ static void add_outstanding(
 }
 
 /* Whether a state was entered before matters: its old answer is set aside. */
-static void add_attempts(const struct explore_key_rules *r, const struct context *c,
+static void explore_key_add_attempts(const struct explore_key_rules *r, const struct context *c,
 	unsigned changes, struct buf *out)
 {
 	for (size_t i = 0; i < r->workflow->n_states; i++) {
@@ -298,8 +299,8 @@ static void add_visits(const struct explore_key_rules *r, const struct context *
 	}
 }
 
-static void add_key(const struct explore_key_rules *r, const struct context *c, unsigned changes,
-	struct buf *out)
+static void explore_key_add_key(const struct explore_key_rules *r, const struct context *c,
+	unsigned changes, struct buf *out)
 {
 	add_counters(r, c, changes, out);
 	buf_addf(out, EXPLORE_KEY_STATE "%s %u ", context_get(c, "state").p, changes);
@@ -308,9 +309,9 @@ static void add_key(const struct explore_key_rules *r, const struct context *c, 
 	buf_addf(out, "%s ", context_get(c, "question_trigger").p);
 	buf_addf(out, "%d%d%d ", context_get(c, "troubleshooter_input").n > 0,
 		context_get(c, "spec_path").n > 0, context_get(c, "pr_url").n > 0);
-	add_attempts(r, c, changes, out);
+	explore_key_add_attempts(r, c, changes, out);
 	add_visits(r, c, changes, out);
-	add_sections(c, out);
+	explore_key_add_sections(c, out);
 	add_outstanding(r, c, out);
 }
 
@@ -325,7 +326,7 @@ void explore_key_now(const struct explore_key_rules *r, const struct simulator *
 		return;
 	buf_addf(out, "%d%d ", strstr(s->facts, "\"validated\"") != NULL,
 		strstr(s->facts, "\"approved\"") != NULL);
-	add_key(r, &doc, changes, out);
+	explore_key_add_key(r, &doc, changes, out);
 }
 
 void explore_key_trim(struct context *c, unsigned long dispatched)
@@ -334,7 +335,7 @@ void explore_key_trim(struct context *c, unsigned long dispatched)
 		struct str name = context_section_name(c, i);
 		char *copy = arena_dup(&c->arena, name);
 
-		if (!decides(name) && !str_is(name, CONTEXT_ACTIONS))
+		if (!explore_key_decides(name) && !str_is(name, CONTEXT_ACTIONS))
 			context_remove(c, copy);
 	}
 	context_set_count(c, "actions_dispatched", dispatched);

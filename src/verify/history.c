@@ -170,7 +170,7 @@ int history_diff(struct arena *a, const struct history_place *place, int64_t fro
 	return git_diff_texts(out, name_before, buf_str(&before), name_after, buf_str(&after), err);
 }
 
-static bool is_good(const struct history *p)
+static bool verify_history_is_good(const struct history *p)
 {
 	CLEANUP(context_release) struct context doc = {0};
 	CLEANUP(json_free) json *actions = NULL;
@@ -188,7 +188,7 @@ int history_last_good(
 	int rc = history_open(&p, place, &newest, err) < 0 ? -1 : 1;
 
 	while (rc > 0 && (rc = history_next(&p, err)) > 0) {
-		if (!p.changed || !p.there || !is_good(&p))
+		if (!p.changed || !p.there || !verify_history_is_good(&p))
 			continue;
 		buf_add(out, buf_str(&p.document));
 		*made = p.commit.rev;
@@ -414,7 +414,8 @@ static const char *op_text(struct history_listing *l, const json *note, const ch
 }
 
 /* *broken: why there is none. */
-static const char *state_of(struct history_listing *l, struct str text, const char **broken)
+static const char *verify_history_state_of(
+	struct history_listing *l, struct str text, const char **broken)
 {
 	CLEANUP(context_release) struct context doc = {0};
 	struct error err;
@@ -433,7 +434,7 @@ static void set_change(struct history_listing *l, struct history_row *r, struct 
 {
 	r->changed = true;
 	r->from = l->state;
-	r->to = there ? state_of(l, to, &r->broken) : NULL;
+	r->to = there ? verify_history_state_of(l, to, &r->broken) : NULL;
 	r->bytes = to.n;
 	history_diff_count(from, to, &r->added, &r->removed);
 	l->state = r->to;
@@ -455,7 +456,7 @@ static struct history_row row_of(struct history_listing *l)
 	return r;
 }
 
-static const char *type_of(struct history_listing *l, const json *event)
+static const char *verify_history_type_of(struct history_listing *l, const json *event)
 {
 	const char *type = json_get_str(event, "type");
 
@@ -463,13 +464,13 @@ static const char *type_of(struct history_listing *l, const json *event)
 }
 
 /* `dispatch signoff/1 signoff/2, effect push` */
-static void add_events(struct history_listing *l, struct str events)
+static void verify_history_add_events(struct history_listing *l, struct str events)
 {
 	static const char *const details[] = {"action", "effect", "key"};
 	const char *last = "";
 
 	for (json *e; (e = store_next_event(&events, "")); json_free(&e)) {
-		const char *type = type_of(l, e);
+		const char *type = verify_history_type_of(l, e);
 
 		if (strcmp(type, last) != 0)
 			buf_addf(l->out, "%s%s", *last ? ", " : "  ", type);
@@ -494,7 +495,7 @@ static const char *state_text(struct history_listing *l, const struct history_ro
 	return arena_printf(&l->arena, "%s -> %s", r->from, r->to);
 }
 
-static void add_line(struct history_listing *l, const struct history_row *r)
+static void verify_history_add_line(struct history_listing *l, const struct history_row *r)
 {
 	char rev[24] = "now", change[48] = "";
 
@@ -505,7 +506,7 @@ static void add_line(struct history_listing *l, const struct history_row *r)
 	buf_addf(l->out, "%c%6s  %-20s  %-12s  %-28s  %-30s  %8s", r->hand ? '!' : ' ', rev,
 		r->ts ? r->ts : "", r->who ? r->who : "-", r->op ? r->op : "-", state_text(l, r),
 		change);
-	add_events(l, r->events);
+	verify_history_add_events(l, r->events);
 	while (l->out->s[l->out->len - 1] == ' ')
 		l->out->s[--l->out->len] = '\0';
 	buf_addc(l->out, '\n');
@@ -518,7 +519,7 @@ static void add_json(struct history_listing *l, const struct history_row *r, con
 	struct str events = r->events;
 
 	for (json *e; (e = store_next_event(&events, "")); json_free(&e))
-		json_push_str(types, str_of(type_of(l, e)));
+		json_push_str(types, str_of(verify_history_type_of(l, e)));
 	j = JSON_OBJECT(JSON_IF(r->rev, JSON_INT("rev", r->rev)),
 		JSON_IF(r->ts, JSON_TEXT("ts", r->ts)), JSON_IF(r->who, JSON_TEXT("who", r->who)),
 		JSON_IF(op, JSON_TEXT("op", op)), JSON_IF(r->op, JSON_TEXT("does", r->op)),
@@ -547,12 +548,12 @@ static int add_now(struct history_listing *l, bool as_json, struct error *err)
 	if (as_json)
 		add_json(l, &r, NULL);
 	else
-		add_line(l, &r);
+		verify_history_add_line(l, &r);
 	return 0;
 }
 
 /* *from: the first of the last `last` commits. */
-static int find_last(
+static int verify_history_find_last(
 	const struct history_place *place, int64_t last, int64_t *from, struct error *err)
 {
 	CLEANUP(history_close) struct history p = {0};
@@ -577,7 +578,7 @@ static int read_before(struct history_listing *l, int64_t from, struct error *er
 
 	l->history.there = p.there;
 	buf_add(&l->history.document, buf_str(&p.document));
-	l->state = p.there ? state_of(l, buf_str(&p.document), &broken) : NULL;
+	l->state = p.there ? verify_history_state_of(l, buf_str(&p.document), &broken) : NULL;
 	return rc < 0 ? -1 : 0;
 }
 
@@ -588,7 +589,7 @@ int history_list(const struct history_place *place, int64_t last, bool as_json, 
 	struct store_range range = {.texts = true};
 	int rc;
 
-	if ((last && find_last(place, last, &range.from, err) < 0) ||
+	if ((last && verify_history_find_last(place, last, &range.from, err) < 0) ||
 		history_open(&l.history, place, &range, err) < 0 ||
 		read_before(&l, range.from, err) < 0)
 		return -1;
@@ -598,7 +599,7 @@ int history_list(const struct history_place *place, int64_t last, bool as_json, 
 		if (as_json)
 			add_json(&l, &r, l.history.commit.note);
 		else
-			add_line(&l, &r);
+			verify_history_add_line(&l, &r);
 	}
 	return rc < 0 ? -1 : add_now(&l, as_json, err);
 }

@@ -6,7 +6,7 @@
 
 /* ---- restore ---- */
 
-static bool is_good(const struct context_file *f)
+static bool history_restore_is_good(const struct context_file *f)
 {
 	CLEANUP(json_free) json *actions = NULL;
 	struct error ignored;
@@ -61,7 +61,7 @@ static int restore(struct context_file *f, void *data, struct error *err)
 	int same;
 
 	*r->result = (struct history_restored){0};
-	if (!r->rev && is_good(f))
+	if (!r->rev && history_restore_is_good(f))
 		return 0;
 	if (find_text(r->place, r->rev, &text, &r->result->to, err) < 0)
 		return -1;
@@ -112,7 +112,7 @@ static char *new_id(struct fork *r, const char *id)
 }
 
 /* Offset of the last line of `all` that is `line`; all.n when there is none. */
-static size_t last_line(struct str all, struct str line)
+static size_t history_restore_last_line(struct str all, struct str line)
 {
 	size_t found = all.n;
 
@@ -131,7 +131,7 @@ static void rename_entry(struct fork *r, const json *action, const char *id)
 	struct str all = context_section(&r->doc, section),
 		   heading = str_of(arena_printf(
 			   &r->doc.arena, "## %s: %s\n", json_get_str(action, "id"), trigger));
-	size_t at = last_line(all, heading);
+	size_t at = history_restore_last_line(all, heading);
 
 	if (at == all.n)
 		return;
@@ -214,7 +214,7 @@ static int render_fork(struct fork *r, int64_t now, struct buf *out, struct erro
 	return context_check(c, buf_str(out), err);
 }
 
-static int refuse_old(const struct context_file *f, struct error *err)
+static int history_restore_refuse_old(const struct context_file *f, struct error *err)
 {
 	if (!f->created)
 		return error_set(err, ERR_STATE, "'%s' is there already", f->path);
@@ -244,7 +244,7 @@ static int create_fork(struct arena *a, struct fork *r, struct context_file *f, 
 }
 
 /* Whether all of the journal can be read. */
-static int is_ours(const struct history_place *place, bool *ours, struct error *err)
+static int history_restore_is_ours(const struct history_place *place, bool *ours, struct error *err)
 {
 	CLEANUP(history_close) struct history p = {0};
 	int rc = history_open(&p, place, &(struct store_range){0}, err) < 0 ? -1 : 1;
@@ -263,7 +263,8 @@ static int check_free(struct arena *a, const char *to, struct error *err)
 	bool there, ours = false;
 
 	history_set_place(a, to, &place);
-	if (find_store(&place, &there, err) < 0 || (there && is_ours(&place, &ours, err) < 0))
+	if (find_store(&place, &there, err) < 0 ||
+		(there && history_restore_is_ours(&place, &ours, err) < 0))
 		return -1;
 	return there && !ours ? error_set(err, ERR_STATE, "'%s' is there already", to) : 0;
 }
@@ -288,7 +289,7 @@ int history_fork(struct arena *a, const struct history_place *from, int64_t rev,
 		return err->code == ERR_INPUT
 			       ? error_set(err, ERR_STATE, "'%s' is there already", to)
 			       : -1;
-	if (refuse_old(&f, err) < 0)
+	if (history_restore_refuse_old(&f, err) < 0)
 		return -1;
 	note_fork(&f, from, rev);
 	return create_fork(a, &r, &f, err);

@@ -100,16 +100,16 @@ static json *parse_events(struct str events)
 /* ---- the environment ---- */
 
 /* The next input of the operation; NULL: there is none. */
-static const json *peek(const struct replay *r)
+static const json *replay_peek(const struct replay *r)
 {
 	return next_is_part(r) ? json_at(json_get(r->next.note, "seen"), r->taken) : NULL;
 }
 
 /* The same if it is a `what`, else NULL. Its time is the time from now on. */
-static const json *take(void *data, const char *what)
+static const json *replay_take(void *data, const char *what)
 {
 	struct replay *r = data;
-	const json *seen = peek(r);
+	const json *seen = replay_peek(r);
 	const char *at = json_get_str(seen, "at");
 	int64_t t;
 
@@ -122,24 +122,24 @@ static const json *take(void *data, const char *what)
 }
 
 /* Of an input that is in the journal only if it is the first one or has changed. */
-static const json *take_value(void *data, const char *what)
+static const json *replay_take_value(void *data, const char *what)
 {
-	return json_get(take(data, what), "value");
+	return json_get(replay_take(data, what), "value");
 }
 
-static const json *need(void *data, const char *what, struct error *err)
+static const json *replay_need(void *data, const char *what, struct error *err)
 {
-	const json *seen = take(data, what);
+	const json *seen = replay_take(data, what);
 
 	if (!seen)
 		error_set(err, ERR_SYSTEM, "the journal has no result of '%s'", what);
 	return seen;
 }
 
-static int find_specs(
+static int replay_find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
 {
-	const json *seen = need(data, "specs", err), *list = json_get(seen, "value");
+	const json *seen = replay_need(data, "specs", err), *list = json_get(seen, "value");
 
 	(void)id;
 	*n = 0;
@@ -150,10 +150,10 @@ static int find_specs(
 	return seen ? 0 : -1;
 }
 
-static int read_input(void *data, struct arena *a, const char *what, const char *path, char **text,
-	const char **digest, struct error *err)
+static int replay_read_input(void *data, struct arena *a, const char *what, const char *path,
+	char **text, const char **digest, struct error *err)
 {
-	const json *value = take_value(data, what);
+	const json *value = replay_take_value(data, what);
 	const char *old = json_get_str(value, "text");
 
 	(void)path, (void)err;
@@ -162,10 +162,10 @@ static int read_input(void *data, struct arena *a, const char *what, const char 
 	return 0;
 }
 
-static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
-	const char *id, bool *done, struct error *err)
+static int replay_carry_out(void *data, const struct effect_kind *kind,
+	const struct item_place *place, const char *id, bool *done, struct error *err)
 {
-	const json *seen = need(data, kind->name, err);
+	const json *seen = replay_need(data, kind->name, err);
 	const char *fault = json_get_str(json_get(seen, "value"), "fault");
 
 	(void)place, (void)id;
@@ -176,7 +176,7 @@ static int carry_out(void *data, const struct effect_kind *kind, const struct it
 }
 
 /* Without a value: it could not be read then. */
-static int text_of(
+static int replay_text_of(
 	const json *seen, struct arena *a, const char *what, char **text, struct error *err)
 {
 	const char *value = json_get_str(seen, "value");
@@ -187,30 +187,30 @@ static int text_of(
 	return 0;
 }
 
-static int failing_checks(
+static int replay_failing_checks(
 	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
 {
 	(void)pr_url;
-	return text_of(take(data, "checks"), a, "checks", text, err);
+	return replay_text_of(replay_take(data, "checks"), a, "checks", text, err);
 }
 
 /* The journal has no comments if no program could read them. */
-static int open_comments(
+static int replay_open_comments(
 	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
 {
-	const json *seen = take(data, "comments");
+	const json *seen = replay_take(data, "comments");
 
 	(void)pr_url;
 	*text = NULL;
-	return seen ? text_of(seen, a, "comments", text, err) : 0;
+	return seen ? replay_text_of(seen, a, "comments", text, err) : 0;
 }
 
 /* Only a place that was chosen, or made again, is in the journal. */
-static int enter(void *data, struct arena *a, const char *id, struct item_place *place,
+static int replay_enter(void *data, struct arena *a, const char *id, struct item_place *place,
 	bool *changed, struct error *err)
 {
 	const struct replay *r = data;
-	const json *value = take_value(data, "place");
+	const json *value = replay_take_value(data, "place");
 
 	(void)id, (void)err;
 	*changed = value != NULL;
@@ -222,27 +222,27 @@ static int enter(void *data, struct arena *a, const char *id, struct item_place 
 static int marks(
 	void *data, struct arena *a, const struct item_place *place, json **out, struct error *err)
 {
-	const json *value = take_value(data, "marks");
+	const json *value = replay_take_value(data, "marks");
 
 	(void)a, (void)place, (void)err;
 	*out = value ? json_copy(value) : json_array();
 	return 0;
 }
 
-static int take_script(void *data, struct arena *a, const struct item_place *place,
+static int replay_take_script(void *data, struct arena *a, const struct item_place *place,
 	const char *command, json **out, struct error *err)
 {
-	const json *value = take_value(data, "script");
+	const json *value = replay_take_value(data, "script");
 
 	(void)a, (void)place, (void)command, (void)err;
 	*out = value ? json_copy(value) : NULL;
 	return 0;
 }
 
-static int evidence(void *data, struct arena *a, const struct evidence_query *q,
+static int verify_replay_evidence(void *data, struct arena *a, const struct evidence_query *q,
 	struct evidence *out, struct error *err)
 {
-	const json *seen = need(data, "evidence", err);
+	const json *seen = replay_need(data, "evidence", err);
 
 	(void)q;
 	evidence_from_json(a, json_get(seen, "value"), out);
@@ -252,7 +252,7 @@ static int evidence(void *data, struct arena *a, const struct evidence_query *q,
 static int project(
 	void *data, struct arena *a, const struct project_query *q, json **facts, struct error *err)
 {
-	const json *seen = need(data, "project", err);
+	const json *seen = replay_need(data, "project", err);
 
 	(void)a, (void)q;
 	*facts = json_copy(json_get(seen, "value"));
@@ -260,24 +260,24 @@ static int project(
 }
 
 /* Only a script that was running is in the journal. */
-static bool still_running(void *data, const struct context_file *f, const char *id)
+static bool replay_still_running(void *data, const struct context_file *f, const char *id)
 {
 	(void)f;
-	return json_str_is(peek(data), "value", id) && take(data, "running");
+	return json_str_is(replay_peek(data), "value", id) && replay_take(data, "running");
 }
 
 /* Only a session that took the lease noted its client. */
 static const char *client(void *data, struct arena *a)
 {
-	const json *seen = take(data, "client");
+	const json *seen = replay_take(data, "client");
 
 	return seen ? arena_dup(a, str_of(json_get_str(seen, "value"))) : NULL;
 }
 
-static bool client_ended(void *data, struct arena *a, const char *client)
+static bool replay_client_ended(void *data, struct arena *a, const char *client)
 {
 	(void)a, (void)client;
-	return json_str_is(peek(data), "what", "client");
+	return json_str_is(replay_peek(data), "what", "client");
 }
 
 /* The engine asks in the order of the events. */
@@ -295,7 +295,7 @@ static void may_dispatch(void *data, struct arena *a, const struct context_file 
 	admission_from_json(a, e, out);
 }
 
-static const char *text_or_null(struct replay *r, const json *value, const char *key)
+static const char *replay_text_or_null(struct replay *r, const json *value, const char *key)
 {
 	const char *text = json_get_str(value, key);
 
@@ -311,28 +311,28 @@ static int holder(void *data, struct context_file *f, struct lease_holder *h, st
 	if (lease_read(f, h, err) < 0)
 		return -1;
 	h->live = lease_held_by(h, r->owner);
-	if ((value = take_value(r, "holder")))
-		*h = (struct lease_holder){.owner = text_or_null(r, value, "owner"),
-			.from = text_or_null(r, value, "from"),
-			.over = text_or_null(r, value, "over"),
+	if ((value = replay_take_value(r, "holder")))
+		*h = (struct lease_holder){.owner = replay_text_or_null(r, value, "owner"),
+			.from = replay_text_or_null(r, value, "from"),
+			.over = replay_text_or_null(r, value, "over"),
 			.fence = json_get_int(value, "fence", 0),
 			.live = json_get_int(value, "live", 0) == 1};
 	return 0;
 }
 
-static const struct environment from_journal = {.find_specs = find_specs,
-	.read_input = read_input,
-	.enter = enter,
+static const struct environment from_journal = {.find_specs = replay_find_specs,
+	.read_input = replay_read_input,
+	.enter = replay_enter,
 	.marks = marks,
-	.take_script = take_script,
-	.carry_out = carry_out,
-	.failing_checks = failing_checks,
-	.open_comments = open_comments,
-	.evidence = evidence,
+	.take_script = replay_take_script,
+	.carry_out = replay_carry_out,
+	.failing_checks = replay_failing_checks,
+	.open_comments = replay_open_comments,
+	.evidence = verify_replay_evidence,
 	.project = project,
-	.still_running = still_running,
+	.still_running = replay_still_running,
 	.client = client,
-	.client_ended = client_ended,
+	.client_ended = replay_client_ended,
 	.may_dispatch = may_dispatch,
 	.holder = holder};
 
@@ -515,7 +515,7 @@ static enum store_status commit_again(struct store *s, struct arena *a, const st
 }
 
 /* The recorded commits up to the present one, the last one first. */
-static enum store_status read_history(struct store *s, const struct store_range *range,
+static enum store_status replay_read_history(struct store *s, const struct store_range *range,
 	struct store_history **out, struct error *err)
 {
 	struct replay *r = replay_of(s);
@@ -547,7 +547,7 @@ static void close_nothing(struct store *s)
 static const struct store_methods methods = {.get = get_key,
 	.get_document = get_document,
 	.txn = commit_again,
-	.history = read_history,
+	.history = replay_read_history,
 	.revision = revision,
 	.note = ignore_note,
 	.close = close_nothing};
@@ -562,8 +562,8 @@ static int open_store(struct store_backend *b, struct store **out, const char *d
 }
 
 /* There is no document without a journal. */
-static int read_file(struct store_backend *b, const char *dir, const char *file, struct buf *out,
-	bool *missing, struct error *err)
+static int replay_read_file(struct store_backend *b, const char *dir, const char *file,
+	struct buf *out, bool *missing, struct error *err)
 {
 	(void)b, (void)dir, (void)out;
 	*missing = true;
@@ -578,11 +578,11 @@ static int keep_blob(struct store_backend *b, const char *dir, const char *path,
 }
 
 static const struct store_backend_ops backend_ops = {
-	.open = open_store, .read_file = read_file, .keep_blob = keep_blob};
+	.open = open_store, .read_file = replay_read_file, .keep_blob = keep_blob};
 
 /* ---- operations: true when it was run, whether it succeeded or not ---- */
 
-static bool open_document(struct replay *r)
+static bool replay_open_document(struct replay *r)
 {
 	return context_open_on(&r->file, &r->backend, r->path, CONTEXT_MAY_CREATE, &r->err) == 0;
 }
@@ -629,13 +629,13 @@ static bool replay_step(struct replay *r)
 		return false;
 	environment.data = r;
 	r->owner = e.owner;
-	if (open_document(r))
+	if (replay_open_document(r))
 		(void)engine_step(&e, &out, &r->err);
 	return true;
 }
 
 /* The text as it was given: the document has it without the blanks at its end. */
-static bool answer_of(struct replay *r, struct str document, const json *events,
+static bool replay_answer_of(struct replay *r, struct str document, const json *events,
 	struct answer_offer *offer, struct buf *text)
 {
 	CLEANUP(context_release) struct context after = {0};
@@ -688,10 +688,10 @@ static bool replay_record(struct replay *r)
 
 	if (!r->next.document || r->next.removed || !offer.id)
 		return false;
-	if (!open_document(r))
+	if (!replay_open_document(r))
 		return true;
 	events = parse_events(r->next.events);
-	if (!answer_of(r, r->next.text, events, &offer, &text))
+	if (!replay_answer_of(r, r->next.text, events, &offer, &text))
 		return false;
 	note_agent_turns(&r->file, events);
 	(void)answer_record(&r->file, &offer, &r->err);
@@ -704,7 +704,7 @@ static bool replay_events(struct replay *r)
 
 	if (r->next.document)
 		return false;
-	if (!open_document(r))
+	if (!replay_open_document(r))
 		return true;
 	events = parse_events(r->next.events);
 	(void)context_op(&r->file, "run");
@@ -724,14 +724,14 @@ static bool replay_set(struct replay *r)
 		return false;
 	if (!value && context_parse(&doc, "", r->next.text, &ignored) == 0)
 		value = context_get(&doc, key).p;
-	if (open_document(r))
+	if (replay_open_document(r))
 		(void)context_set_key(&r->file, key, str_of(value), &r->err);
 	return true;
 }
 
 static bool replay_wait(struct replay *r)
 {
-	if (open_document(r))
+	if (replay_open_document(r))
 		(void)wait_for_limit(&r->file, json_get_int(r->note, "until", 0),
 			json_get_str(r->note, "reason"), &r->err);
 	return true;
@@ -744,7 +744,7 @@ static bool replay_retry(struct replay *r)
 
 	if (to && history_document(r->result->place, to, &text, NULL, &r->err) < 0)
 		return false;
-	if (open_document(r))
+	if (replay_open_document(r))
 		(void)failure_retry(&r->file, to, buf_str(&text), &r->err);
 	return true;
 }
@@ -756,7 +756,7 @@ static bool replay_restore(struct replay *r)
 
 	if (!to || history_document(r->result->place, to, &text, NULL, &r->err) < 0)
 		return false;
-	if (open_document(r) || r->file.store)
+	if (replay_open_document(r) || r->file.store)
 		(void)history_restore_into(&r->file, to, buf_str(&text), &r->err);
 	return true;
 }
@@ -765,7 +765,7 @@ static bool replay_give_back(struct replay *r)
 {
 	struct lease_holder h;
 
-	if (!open_document(r) || lease_read(&r->file, &h, &r->err) < 0)
+	if (!replay_open_document(r) || lease_read(&r->file, &h, &r->err) < 0)
 		return true;
 	(void)context_op(&r->file, "give back");
 	lease_release(&r->file, &h);
@@ -818,7 +818,7 @@ static bool set_clock(const struct replay *r)
 }
 
 /* The name that the document had: a step notes it, and a commit of a document has it. */
-static void set_path(struct replay *r)
+static void replay_set_path(struct replay *r)
 {
 	const char *file = strcmp(r->op, "step") == 0 ? json_get_str(r->note, "file") : NULL,
 		   *key = r->next.document;
@@ -835,7 +835,7 @@ static bool run_operation(struct replay *r)
 {
 	const struct replay_operation *o = find_operation(r->op);
 
-	set_path(r);
+	replay_set_path(r);
 	return json_get_int(r->note, "part", 1) == 1 && set_clock(r) && o->run && o->run(r);
 }
 

@@ -7,7 +7,7 @@
 
 enum { START = 1800000000 }; /* 2027-01-15T08:00:00Z */
 
-static int find_specs(
+static int simulator_find_specs(
 	void *data, struct arena *a, const char *id, char ***paths, size_t *n, struct error *err)
 {
 	struct simulator *s = data;
@@ -29,7 +29,7 @@ static void choose_place(struct arena *a, struct item_place *place)
 	place->branch = arena_dup(a, STR("work"));
 }
 
-static int enter(void *data, struct arena *a, const char *id, struct item_place *place,
+static int simulator_enter(void *data, struct arena *a, const char *id, struct item_place *place,
 	bool *changed, struct error *err)
 {
 	struct simulator *s = data;
@@ -45,8 +45,8 @@ static int enter(void *data, struct arena *a, const char *id, struct item_place 
 	return 0;
 }
 
-static int carry_out(void *data, const struct effect_kind *kind, const struct item_place *place,
-	const char *id, bool *done, struct error *err)
+static int simulator_carry_out(void *data, const struct effect_kind *kind,
+	const struct item_place *place, const char *id, bool *done, struct error *err)
 {
 	struct simulator *s = data;
 	struct simulator_environment *e = &s->environment;
@@ -61,7 +61,7 @@ static int carry_out(void *data, const struct effect_kind *kind, const struct it
 	return 0;
 }
 
-static int failing_checks(
+static int simulator_failing_checks(
 	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
 {
 	struct simulator *s = data;
@@ -75,7 +75,7 @@ static int failing_checks(
 }
 
 /* What answers will be compared with is always found as it should be. */
-static int evidence(void *data, struct arena *a, const struct evidence_query *q,
+static int simulator_evidence(void *data, struct arena *a, const struct evidence_query *q,
 	struct evidence *out, struct error *err)
 {
 	struct simulator *s = data;
@@ -94,7 +94,7 @@ static int evidence(void *data, struct arena *a, const struct evidence_query *q,
 	return 0;
 }
 
-static bool still_running(void *data, const struct context_file *f, const char *id)
+static bool simulator_still_running(void *data, const struct context_file *f, const char *id)
 {
 	const struct simulator *s = data;
 
@@ -161,12 +161,12 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 	struct context_file *f, struct buf *out, struct error *err)
 {
 	const struct workflow *w = s->workflow;
-	struct environment environment = {.find_specs = find_specs,
-		.enter = enter,
-		.carry_out = carry_out,
-		.failing_checks = failing_checks,
-		.evidence = evidence,
-		.still_running = still_running,
+	struct environment environment = {.find_specs = simulator_find_specs,
+		.enter = simulator_enter,
+		.carry_out = simulator_carry_out,
+		.failing_checks = simulator_failing_checks,
+		.evidence = simulator_evidence,
+		.still_running = simulator_still_running,
 		.data = s};
 	struct item_place place;
 	struct str facts;

@@ -25,7 +25,7 @@ static struct memory_file *find_path(const struct disk *d, const char *path)
 	return f;
 }
 
-static struct memory_file *find_file(const struct disk *d, const char *path)
+static struct memory_file *simulator_disk_find_file(const struct disk *d, const char *path)
 {
 	struct memory_file *f = find_path(d, path);
 
@@ -59,7 +59,7 @@ static struct memory_file *make_file(struct disk *d, const char *path)
 	return f;
 }
 
-static struct buf *text_of(struct disk_file *f)
+static struct buf *simulator_disk_text_of(struct disk_file *f)
 {
 	return &((struct memory_file *)f)->text;
 }
@@ -74,7 +74,7 @@ static int no_such_file(struct error *err, const char *what, const char *path)
 static int memory_read(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,
 	struct error *err)
 {
-	const struct memory_file *f = find_file(d, path);
+	const struct memory_file *f = simulator_disk_find_file(d, path);
 
 	*missing = !f;
 	if (!f)
@@ -95,7 +95,7 @@ static int memory_write(
 
 static int memory_rename(struct disk *d, const char *from, const char *to, struct error *err)
 {
-	struct memory_file *f = find_file(d, from), *replaced;
+	struct memory_file *f = simulator_disk_find_file(d, from), *replaced;
 	const char *path;
 
 	if (!f)
@@ -118,7 +118,7 @@ static int memory_unlink(struct disk *d, const char *path, struct error *err)
 static int memory_exists(struct disk *d, const char *path, bool *there, struct error *err)
 {
 	(void)err;
-	*there = find_file(d, path) != NULL;
+	*there = simulator_disk_find_file(d, path) != NULL;
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static int directory_is_good(struct disk *d, const char *dir, struct error *err)
 static int memory_open(struct disk *d, const char *path, bool make, bool *made,
 	struct disk_file **out, struct error *err)
 {
-	bool there = find_file(d, path) != NULL;
+	bool there = simulator_disk_find_file(d, path) != NULL;
 	struct memory_file *f;
 
 	if (made)
@@ -147,14 +147,14 @@ static int memory_open(struct disk *d, const char *path, bool make, bool *made,
 static int memory_size(struct disk_file *f, int64_t *size, struct error *err)
 {
 	(void)err;
-	*size = (int64_t)text_of(f)->len;
+	*size = (int64_t)simulator_disk_text_of(f)->len;
 	return 0;
 }
 
 static int memory_pread(
 	struct disk_file *f, int64_t at, size_t n, struct buf *out, struct error *err)
 {
-	struct str text = buf_str(text_of(f));
+	struct str text = buf_str(simulator_disk_text_of(f));
 
 	if ((size_t)at > text.n || n > text.n - (size_t)at)
 		return error_set(err, ERR_SYSTEM, "cannot read: the file is shorter than expected");
@@ -165,14 +165,14 @@ static int memory_pread(
 static int memory_append(struct disk_file *f, struct str text, struct error *err)
 {
 	(void)err;
-	buf_add(text_of(f), text);
+	buf_add(simulator_disk_text_of(f), text);
 	return 0;
 }
 
 static int memory_truncate(struct disk_file *f, int64_t size, struct error *err)
 {
 	(void)err;
-	buf_cut(text_of(f), (size_t)size);
+	buf_cut(simulator_disk_text_of(f), (size_t)size);
 	return 0;
 }
 
@@ -259,7 +259,7 @@ struct disk *simulator_disk_copy(const struct disk *d)
 
 struct buf *simulator_disk_text(struct disk *d, const char *path)
 {
-	struct memory_file *f = find_file(d, path);
+	struct memory_file *f = simulator_disk_find_file(d, path);
 
 	return f ? &f->text : NULL;
 }
@@ -274,7 +274,7 @@ void simulator_disk_put(struct disk *d, const char *path, struct str text)
 
 void simulator_disk_remove(struct disk *d, const char *path)
 {
-	struct memory_file *f = find_file(d, path);
+	struct memory_file *f = simulator_disk_find_file(d, path);
 
 	if (!f)
 		return;

@@ -23,9 +23,10 @@ struct workflow_check {
 	bool *ends;    /* one a state: an end can be reached */
 };
 
-static void fault(struct workflow_check *c, unsigned line, unsigned col, const char *fmt, ...)
-	PRINTF(4, 5);
-static void fault(struct workflow_check *c, unsigned line, unsigned col, const char *fmt, ...)
+static void workflow_check_fault(
+	struct workflow_check *c, unsigned line, unsigned col, const char *fmt, ...) PRINTF(4, 5);
+static void workflow_check_fault(
+	struct workflow_check *c, unsigned line, unsigned col, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -38,7 +39,7 @@ static void fault(struct workflow_check *c, unsigned line, unsigned col, const c
 			line, col, c->faults.n, arena_dup(&c->arena, str_of(text))});
 }
 
-static int compare_faults(const void *pa, const void *pb)
+static int workflow_check_compare_faults(const void *pa, const void *pb)
 {
 	const struct workflow_fault *a = pa, *b = pb;
 
@@ -69,7 +70,8 @@ static void check_trigger(struct workflow_check *c, const struct workflow_state 
 			return;
 		}
 	}
-	fault(c, line, col, "state '%s' has no transition for its trigger '%s'", s->name, trigger);
+	workflow_check_fault(c, line, col, "state '%s' has no transition for its trigger '%s'",
+		s->name, trigger);
 }
 
 /* The triggers of a declared state are those of its items' result words, and of its limit. */
@@ -78,7 +80,7 @@ static void check_declared(struct workflow_check *c, const struct workflow_state
 	const struct declared_state *d = s->declared;
 
 	if (d->n > c->w->limits.max_actions)
-		fault(c, d->line, d->col,
+		workflow_check_fault(c, d->line, d->col,
 			"state '%s' requests %zu actions at once, but 'max_actions' is %lu",
 			s->name, d->n, c->w->limits.max_actions);
 	if (d->rules.limit)
@@ -92,7 +94,7 @@ static void check_declared(struct workflow_check *c, const struct workflow_state
 			check_trigger(c, s, it->outcomes[k].trigger, it->outcomes[k].line,
 				it->outcomes[k].col);
 		if (strcmp(good->trigger, d->items[0].outcomes->trigger) != 0)
-			fault(c, good->line, good->col,
+			workflow_check_fault(c, good->line, good->col,
 				"good word '%s' gives '%s', but '%s' in line %u gives '%s': all "
 				"items of '%s' must agree",
 				good->word, good->trigger, d->items[0].outcomes->word,
@@ -101,13 +103,14 @@ static void check_declared(struct workflow_check *c, const struct workflow_state
 }
 
 /* The initial state and terminal states have no step. */
-static void check_state(struct workflow_check *c, const struct workflow_state *s)
+static void workflow_check_state(struct workflow_check *c, const struct workflow_state *s)
 {
 	const struct workflow_builtin *step = step_of(c, s->name);
 	const char *why = s == c->initial ? "is left at once" : "is an end";
 
 	if ((step || s->declared) && (s == c->initial || s->terminal))
-		fault(c, s->line, s->col, "state '%s' %s, so its step never runs", s->name, why);
+		workflow_check_fault(
+			c, s->line, s->col, "state '%s' %s, so its step never runs", s->name, why);
 	else if (s == c->initial || s->terminal)
 		return;
 	else if (s->declared)
@@ -116,7 +119,7 @@ static void check_state(struct workflow_check *c, const struct workflow_state *s
 		for (const char *const *t = step->triggers; *t; t++)
 			check_trigger(c, s, *t, s->line, s->col);
 	else
-		fault(c, s->line, s->col,
+		workflow_check_fault(c, s->line, s->col,
 			"unknown state '%s': no step serves it and the frontmatter does not "
 			"declare it",
 			s->name);
@@ -135,12 +138,12 @@ static void check_initial(struct workflow_check *c)
 			n++;
 		}
 		if (!strcmp(e->to, s->name))
-			fault(c, e->line, e->col,
+			workflow_check_fault(c, e->line, e->col,
 				"edge leads back to the initial state '%s', which no step serves",
 				s->name);
 	}
 	if (n != 1)
-		fault(c, s->line, s->col,
+		workflow_check_fault(c, s->line, s->col,
 			"initial state '%s' must have exactly one way out, not %zu", s->name, n);
 }
 
@@ -157,7 +160,7 @@ static void revive_unknown(struct workflow_check *c)
 
 /* Marks what can be reached from the marked states, along the edges or against them. Edges are in
  * index lists by state, so that each is visited once. */
-static void spread(struct workflow_check *c, bool *mark, bool against)
+static void workflow_check_spread(struct workflow_check *c, bool *mark, bool against)
 {
 	const struct workflow *w = c->w;
 	size_t *first = arena_alloc(&c->arena, (w->n_states + 1) * sizeof(*first));
@@ -195,21 +198,23 @@ static void check_ways(struct workflow_check *c)
 	c->reached[first - c->w->states] = true;
 	for (size_t i = 0; i < c->w->n_states; i++)
 		any |= c->ends[i] = c->w->states[i].terminal;
-	spread(c, c->reached, false);
-	spread(c, c->ends, true);
+	workflow_check_spread(c, c->reached, false);
+	workflow_check_spread(c, c->ends, true);
 	if (!any)
-		fault(c, first->line, first->col, "no state is an end: 'done --> [*]' is missing");
+		workflow_check_fault(c, first->line, first->col,
+			"no state is an end: 'done --> [*]' is missing");
 	else if (!success || !success->terminal)
-		fault(c, first->line, first->col,
+		workflow_check_fault(c, first->line, first->col,
 			"no end is called 'done', so that this workflow can never succeed");
 	for (size_t i = 0; i < c->w->n_states; i++) {
 		const struct workflow_state *s = &c->w->states[i];
 
 		if (!c->reached[i])
-			fault(c, s->line, s->col, "state '%s' cannot be reached from '%s'", s->name,
-				first->name);
+			workflow_check_fault(c, s->line, s->col,
+				"state '%s' cannot be reached from '%s'", s->name, first->name);
 		else if (any && !c->ends[i] && s != first)
-			fault(c, s->line, s->col, "state '%s' cannot reach an end", s->name);
+			workflow_check_fault(
+				c, s->line, s->col, "state '%s' cannot reach an end", s->name);
 	}
 }
 
@@ -220,8 +225,8 @@ static void check_limit(
 	struct workflow_check *c, const char *name, unsigned line, unsigned col, const char *state)
 {
 	if (line && !workflow_state(c->w, state))
-		fault(c, line, col, "'%s' has no effect: the workflow has no state '%s'", name,
-			state);
+		workflow_check_fault(c, line, col,
+			"'%s' has no effect: the workflow has no state '%s'", name, state);
 }
 
 static void check_limits(struct workflow_check *c)
@@ -247,7 +252,7 @@ static bool *find_without_spec(struct workflow_check *c)
 	for (size_t i = 0; i < c->w->n_edges; i++)
 		c->live[i] = live[i] && strcmp(c->w->edges[i].from, "spec-finding") != 0;
 	reached[c->initial - c->w->states] = true;
-	spread(c, reached, false);
+	workflow_check_spread(c, reached, false);
 	c->live = live;
 	return reached;
 }
@@ -258,18 +263,18 @@ static void check_task(struct workflow_check *c, const struct declared_action *i
 
 	for (size_t i = 0; i < it->n_args; i++) {
 		if (!strcmp(it->args[i], "SPEC_PATH"))
-			fault(c, it->line, it->col,
+			workflow_check_fault(c, it->line, it->col,
 				"'SPEC_PATH' is not set here: no state 'spec-finding' comes "
 				"before");
 		has_task |= strcmp(it->args[i], "ID") != 0;
 	}
 	if (!has_task && it->child)
-		fault(c, it->line, it->col,
+		workflow_check_fault(c, it->line, it->col,
 			"the child '%s' gets no task: it has no 'task', reads no section, and no "
 			"state 'spec-finding' comes before",
 			it->child);
 	else if (!has_task)
-		fault(c, it->line, it->col,
+		workflow_check_fault(c, it->line, it->col,
 			"the agent '%s' gets no task: it reads no section, has no argument but the "
 			"id, and no state 'spec-finding' comes before",
 			it->agent);
@@ -367,11 +372,11 @@ static void check_declarations(struct workflow_check *c)
 		const struct declared_state *d = &c->w->declared[i];
 
 		if (step_of(c, d->name))
-			fault(c, d->line, d->col, "state '%s' is built in and cannot be declared",
-				d->name);
+			workflow_check_fault(c, d->line, d->col,
+				"state '%s' is built in and cannot be declared", d->name);
 		if (!workflow_state(c->w, d->name))
-			fault(c, d->line, d->col, "state '%s' is declared but not in the diagram",
-				d->name);
+			workflow_check_fault(c, d->line, d->col,
+				"state '%s' is declared but not in the diagram", d->name);
 	}
 }
 
@@ -385,13 +390,13 @@ static void check_states(struct workflow_check *c)
 	c->ends = arena_alloc(&c->arena, w->n_states);
 	check_initial(c);
 	for (size_t i = 0; i < w->n_states; i++)
-		check_state(c, &w->states[i]);
+		workflow_check_state(c, &w->states[i]);
 	revive_unknown(c);
 }
 
 static size_t print_faults(struct workflow_check *c, struct buf *out)
 {
-	vec_sort(&c->faults, compare_faults);
+	vec_sort(&c->faults, workflow_check_compare_faults);
 	for (size_t i = 0; i < c->faults.n; i++)
 		buf_addf(out, "%s:%u:%u: %s\n", c->w->file, c->faults.items[i].line,
 			c->faults.items[i].col, c->faults.items[i].text);

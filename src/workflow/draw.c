@@ -22,7 +22,8 @@ static bool has_edge(const struct workflow *w, const struct workflow_state *s)
 	return s->terminal || !strcmp(w->initial, s->name);
 }
 
-static void add_state(const struct workflow *w, const struct workflow_state *s, struct buf *out)
+static void workflow_draw_add_state(
+	const struct workflow *w, const struct workflow_state *s, struct buf *out)
 {
 	if (strchr(s->name, '-')) {
 		buf_addf(out, "    state \"%s", s->name);
@@ -39,13 +40,13 @@ static void add_state(const struct workflow *w, const struct workflow_state *s, 
 }
 
 /* The state of `at`, if the workflow has it; else NULL. */
-static const struct workflow_state *find_current(
+static const struct workflow_state *workflow_draw_find_current(
 	const struct workflow *w, const struct workflow_current *at)
 {
 	return at ? workflow_state(w, at->state) : NULL;
 }
 
-static void add_note(
+static void workflow_draw_add_note(
 	const struct workflow_state *s, const enum item_status *status, struct buf *out)
 {
 	const struct declared_state *d = s->declared;
@@ -60,11 +61,11 @@ static void add_note(
 void workflow_draw_mermaid(
 	const struct workflow *w, const struct workflow_current *at, struct buf *out)
 {
-	const struct workflow_state *current = find_current(w, at);
+	const struct workflow_state *current = workflow_draw_find_current(w, at);
 
 	buf_adds(out, "stateDiagram-v2\n");
 	for (size_t i = 0; i < w->n_states; i++)
-		add_state(w, &w->states[i], out);
+		workflow_draw_add_state(w, &w->states[i], out);
 	add_id(out, "    [*] --> ", w->initial, "\n");
 	for (size_t i = 0; i < w->n_edges; i++) {
 		const struct workflow_edge *e = &w->edges[i];
@@ -77,7 +78,7 @@ void workflow_draw_mermaid(
 		if (w->states[i].terminal)
 			add_id(out, "    ", w->states[i].name, " --> [*]\n");
 	if (current && at->items)
-		add_note(current, at->items, out);
+		workflow_draw_add_note(current, at->items, out);
 	if (current)
 		add_id(out,
 			"    classDef current fill:#fff3b0,stroke:#9a6700,stroke-width:3px,"
@@ -96,7 +97,8 @@ enum draw_visit { DRAW_UNSEEN, DRAW_ON_PATH, DRAW_LEFT };
 
 #define DOT_KEY(fill, line, text) "<TD BGCOLOR=\"" fill "\" COLOR=\"" line "\">" text "</TD>"
 
-static void add_label(struct buf *out, const char *before, const char *text, const char *after)
+static void workflow_draw_add_label(
+	struct buf *out, const char *before, const char *text, const char *after)
 {
 	buf_adds(out, before);
 	dot_add_text(out, str_of(text));
@@ -104,22 +106,22 @@ static void add_label(struct buf *out, const char *before, const char *text, con
 }
 
 /* What a declared state does, in a few words. */
-static void add_about(const struct declared_state *d, struct buf *out)
+static void workflow_draw_add_about(const struct declared_state *d, struct buf *out)
 {
 	buf_adds(out, "<BR/><FONT POINT-SIZE=\"11\">");
 	if (d->n > 1)
 		buf_addf(out, "%zu at once", d->n);
 	else if (d->items->agent)
-		add_label(out, "agent ", d->items->agent, "");
+		workflow_draw_add_label(out, "agent ", d->items->agent, "");
 	else if (d->items->approve)
-		add_label(out, "a person approves ", d->items->approve, "");
+		workflow_draw_add_label(out, "a person approves ", d->items->approve, "");
 	else
-		add_label(out, "script ", d->items->command, "");
+		workflow_draw_add_label(out, "script ", d->items->command, "");
 	buf_adds(out, "</FONT>");
 }
 
 /* One line for each item. */
-static void add_items(
+static void workflow_draw_add_items(
 	const struct declared_state *d, const enum item_status *status, struct buf *out)
 {
 	static const char *const colors[] = {[ITEM_WAITING] = "#57606a",
@@ -130,7 +132,7 @@ static void add_items(
 
 	for (size_t i = 0; i < d->n && i < ITEMS_MAX; i++) {
 		buf_addf(out, "<BR/><FONT POINT-SIZE=\"11\" COLOR=\"%s\">", colors[status[i]]);
-		add_label(out, "", d->items[i].writes, ": ");
+		workflow_draw_add_label(out, "", d->items[i].writes, ": ");
 		buf_addf(out, "%s</FONT>", workflow_status_name(status[i]));
 	}
 	if (d->n > ITEMS_MAX)
@@ -153,11 +155,11 @@ static void add_box(
 	buf_addf(out, "  \"%s\" [color=\"%s\", fillcolor=\"%s\", peripheries=%d%s, label=<",
 		s->name, line, current ? "#fff3b0" : fill, s->terminal ? 2 : 1,
 		current ? ", penwidth=4" : "");
-	add_label(out, current ? "<B>" : "", s->label, current ? "</B>" : "");
+	workflow_draw_add_label(out, current ? "<B>" : "", s->label, current ? "</B>" : "");
 	if (s->declared && current && at->items)
-		add_items(s->declared, at->items, out);
+		workflow_draw_add_items(s->declared, at->items, out);
 	else if (s->declared)
-		add_about(s->declared, out);
+		workflow_draw_add_about(s->declared, out);
 	buf_adds(out, ">]\n");
 }
 
@@ -186,7 +188,8 @@ static bool same_line(const struct workflow_edge *a, const struct workflow_edge 
 
 /* The edges from one state to another share a line, which the first of them draws. Graphviz gets a
  * line that leads back the other way round, so that it puts it below its target. */
-static void add_line(const struct workflow *w, size_t first, bool back, struct buf *out)
+static void workflow_draw_add_line(
+	const struct workflow *w, size_t first, bool back, struct buf *out)
 {
 	const struct workflow_edge *e = &w->edges[first];
 	const char *before = "&#160;";
@@ -198,7 +201,7 @@ static void add_line(const struct workflow *w, size_t first, bool back, struct b
 		back ? e->from : e->to, back ? "dir=back, style=dashed, color=\"#8250df\", " : "");
 	for (size_t i = first; i < w->n_edges; i++)
 		if (same_line(&w->edges[i], e)) {
-			add_label(out, before, w->edges[i].trigger, "");
+			workflow_draw_add_label(out, before, w->edges[i].trigger, "");
 			before = "<BR/>&#160;";
 		}
 	buf_adds(out, ">]\n");
@@ -207,7 +210,7 @@ static void add_line(const struct workflow *w, size_t first, bool back, struct b
 /* The title, and below it what the colours mean. */
 static void add_title(const struct workflow *w, bool current, struct buf *out)
 {
-	add_label(out,
+	workflow_draw_add_label(out,
 		"  label=<<TABLE BORDER=\"0\" CELLBORDER=\"2\" CELLSPACING=\"6\"><TR>"
 		"<TD BORDER=\"0\" COLSPAN=\"5\"><B>",
 		path_base(w->file).p, "</B></TD></TR><TR>");
@@ -223,7 +226,7 @@ static void add_title(const struct workflow *w, bool current, struct buf *out)
 
 void workflow_draw_dot(const struct workflow *w, const struct workflow_current *at, struct buf *out)
 {
-	const struct workflow_state *current = find_current(w, at);
+	const struct workflow_state *current = workflow_draw_find_current(w, at);
 	struct arena a = {0};
 	enum draw_visit *seen = arena_alloc(&a, w->n_states * sizeof(*seen));
 	bool *back = arena_alloc(&a, w->n_edges * sizeof(*back) + 1);
@@ -238,7 +241,7 @@ void workflow_draw_dot(const struct workflow *w, const struct workflow_current *
 		add_box(&w->states[i], &w->states[i] == current ? at : NULL, out);
 	buf_addf(out, "  \"[*]\" -> \"%s\"\n", w->initial);
 	for (size_t i = 0; i < w->n_edges; i++)
-		add_line(w, i, back[i], out);
+		workflow_draw_add_line(w, i, back[i], out);
 	buf_adds(out, "}\n");
 	arena_release(&a);
 }

@@ -39,9 +39,9 @@ struct mermaid_reader {
 	struct mermaid_place initial_at;
 };
 
-static int fault_at(struct mermaid_reader *r, struct mermaid_place at, const char *fmt, ...)
+static int mermaid_fault_at(struct mermaid_reader *r, struct mermaid_place at, const char *fmt, ...)
 	PRINTF(3, 4);
-static int fault_at(struct mermaid_reader *r, struct mermaid_place at, const char *fmt, ...)
+static int mermaid_fault_at(struct mermaid_reader *r, struct mermaid_place at, const char *fmt, ...)
 {
 	char text[512];
 	va_list ap;
@@ -53,12 +53,12 @@ static int fault_at(struct mermaid_reader *r, struct mermaid_place at, const cha
 }
 
 /* A part of the diagram, for a message. */
-static const char *show(const struct mermaid_reader *r, struct str s)
+static const char *mermaid_show(const struct mermaid_reader *r, struct str s)
 {
 	return arena_printable(r->arena, s, SHOWN_MAX);
 }
 
-static struct mermaid_place place_of(const struct mermaid_reader *r, const char *p)
+static struct mermaid_place mermaid_place_of(const struct mermaid_reader *r, const char *p)
 {
 	struct str before = {r->cur.raw.p, (size_t)(p - r->cur.raw.p)};
 
@@ -81,19 +81,19 @@ static int diagram_state(
 	struct mermaid_spelling *sp;
 
 	if (!workflow_word_valid(name))
-		return fault_at(r, at,
+		return mermaid_fault_at(r, at,
 			"'%s' is not a valid state name: 1 to %d letters, digits, '_' and, inside, "
 			"'-'",
-			show(r, name), WORKFLOW_NAME_MAX);
+			mermaid_show(r, name), WORKFLOW_NAME_MAX);
 	if (str_is(name, "troubleshooter"))
-		return fault_at(
+		return mermaid_fault_at(
 			r, at, "'troubleshooter' is the machine's own and cannot be a state");
 	for (*index = 0; *index < r->states.n; ++*index)
 		if (same_id(r->states.items[*index].name, name))
 			break;
 	if (*index == WORKFLOW_STATES_MAX)
-		return fault_at(r, at, "state '%s' is one too many: at most %d", show(r, name),
-			WORKFLOW_STATES_MAX);
+		return mermaid_fault_at(r, at, "state '%s' is one too many: at most %d",
+			mermaid_show(r, name), WORKFLOW_STATES_MAX);
 	if (*index == r->states.n) {
 		vec_push_in(r->arena, &r->states,
 			(struct workflow_state){
@@ -115,8 +115,8 @@ static int diagram_label(
 	struct workflow_state *s = &r->states.items[index];
 
 	if (str_characters(label) > WORKFLOW_LABEL_MAX)
-		return fault_at(r, at, "label of '%s' is longer than %d characters", s->name,
-			WORKFLOW_LABEL_MAX);
+		return mermaid_fault_at(r, at, "label of '%s' is longer than %d characters",
+			s->name, WORKFLOW_LABEL_MAX);
 	if (workflow_word_valid(label) && same_id(s->name, label) &&
 		!r->spellings.items[index].renamed) {
 		r->spellings.items[index].renamed = true;
@@ -130,7 +130,7 @@ static int diagram_label(
 static int diagram_initial(struct mermaid_reader *r, size_t index, struct mermaid_place at)
 {
 	if (r->initial_at.line)
-		return fault_at(r, at,
+		return mermaid_fault_at(r, at,
 			"second initial state '%s': '%s' is the initial state since line %u",
 			r->states.items[index].name, r->states.items[r->initial].name,
 			r->initial_at.line);
@@ -143,12 +143,13 @@ static int diagram_edge(struct mermaid_reader *r, size_t from, size_t to, struct
 	struct mermaid_place at)
 {
 	if (trigger.n && !workflow_word_valid(trigger))
-		return fault_at(r, at,
+		return mermaid_fault_at(r, at,
 			"'%s' is not a valid trigger: 1 to %d letters, digits, '_' and, inside, "
 			"'-'",
-			show(r, trigger), WORKFLOW_NAME_MAX);
+			mermaid_show(r, trigger), WORKFLOW_NAME_MAX);
 	if (r->edges.n == WORKFLOW_EDGES_MAX)
-		return fault_at(r, at, "this edge is one too many: at most %d", WORKFLOW_EDGES_MAX);
+		return mermaid_fault_at(
+			r, at, "this edge is one too many: at most %d", WORKFLOW_EDGES_MAX);
 	vec_push_in(r->arena, &r->edges,
 		(struct workflow_edge){.from_state = from,
 			.to_state = to,
@@ -175,7 +176,7 @@ static int check_twins(struct mermaid_reader *r)
 
 		for (size_t k = last[e->from_state]; k; k = before[k - 1])
 			if (!strcmp(edges[k - 1].trigger, e->trigger))
-				return fault_at(r, edge_place(e),
+				return mermaid_fault_at(r, edge_place(e),
 					"second edge from '%s' with the trigger '%s': the first is "
 					"in line %u",
 					r->states.items[e->from_state].name, e->trigger,
@@ -193,12 +194,13 @@ static int check_edges(struct mermaid_reader *r)
 		const struct workflow_state *from = &r->states.items[l->from_state];
 
 		if (from->terminal)
-			return fault_at(r, edge_place(l),
+			return mermaid_fault_at(r, edge_place(l),
 				"edge out of '%s', which is an end since line %u", from->name,
 				r->spellings.items[l->from_state].end_at.line);
 		if (!l->trigger[0] && l->from_state != r->initial)
-			return fault_at(r, edge_place(l), "edge from '%s' to '%s' has no trigger",
-				from->name, r->states.items[l->to_state].name);
+			return mermaid_fault_at(r, edge_place(l),
+				"edge from '%s' to '%s' has no trigger", from->name,
+				r->states.items[l->to_state].name);
 	}
 	return check_twins(r);
 }
@@ -209,9 +211,9 @@ static int check_spellings(struct mermaid_reader *r)
 		const struct mermaid_spelling *sp = &r->spellings.items[i];
 
 		if (sp->other.n && !sp->renamed)
-			return fault_at(r, sp->other_at,
+			return mermaid_fault_at(r, sp->other_at,
 				"'%s' is '%s' in line %u: mermaid cannot tell '-' and '_' apart",
-				show(r, sp->other), r->states.items[i].name,
+				mermaid_show(r, sp->other), r->states.items[i].name,
 				r->states.items[i].line);
 	}
 	return 0;
@@ -221,7 +223,8 @@ static int check_spellings(struct mermaid_reader *r)
 static int diagram_finish(struct mermaid_reader *r, struct mermaid_place first, struct workflow *w)
 {
 	if (!r->initial_at.line)
-		return fault_at(r, first, "no initial state: one edge must be '[*] --> NAME'");
+		return mermaid_fault_at(
+			r, first, "no initial state: one edge must be '[*] --> NAME'");
 	if (check_spellings(r) < 0 || check_edges(r) < 0)
 		return -1;
 	for (size_t i = 0; i < r->states.n; i++)
@@ -241,7 +244,7 @@ static int diagram_finish(struct mermaid_reader *r, struct mermaid_place first, 
 
 /* The text */
 
-static bool next_line(struct mermaid_reader *r)
+static bool mermaid_next_line(struct mermaid_reader *r)
 {
 	if (!str_line(&r->cur.rest, &r->cur.raw))
 		return false;
@@ -249,12 +252,12 @@ static bool next_line(struct mermaid_reader *r)
 	return true;
 }
 
-static bool is_blank(char c)
+static bool mermaid_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
-static void skip(struct str *s, size_t n)
+static void mermaid_skip(struct str *s, size_t n)
 {
 	s->p += n;
 	s->n -= n;
@@ -270,16 +273,16 @@ static struct str take_name(struct str *s)
 	if (str_starts(*s, "[*]")) {
 		n = 3;
 	} else {
-		while (n < s->n && !is_blank(s->p[n]) && s->p[n] != ':' && s->p[n] != '{' &&
+		while (n < s->n && !mermaid_is_blank(s->p[n]) && s->p[n] != ':' && s->p[n] != '{' &&
 			!str_starts(str_sub(*s, n, s->n), "-->"))
 			n++;
 	}
 	name = str_sub(*s, 0, n);
-	skip(s, n);
+	mermaid_skip(s, n);
 	if (str_starts(*s, ":::")) { /* a style class changes only the appearance */
-		skip(s, 3);
-		while (s->n && !is_blank(s->p[0]) && !str_starts(*s, "-->"))
-			skip(s, 1);
+		mermaid_skip(s, 3);
+		while (s->n && !mermaid_is_blank(s->p[0]) && !str_starts(*s, "-->"))
+			mermaid_skip(s, 1);
 	}
 	*s = str_trim(*s);
 	return name;
@@ -287,18 +290,18 @@ static struct str take_name(struct str *s)
 
 static int read_name(struct mermaid_reader *r, struct str name, size_t *index)
 {
-	return diagram_state(r, name, place_of(r, name.p), index);
+	return diagram_state(r, name, mermaid_place_of(r, name.p), index);
 }
 
-static int unexpected(struct mermaid_reader *r, struct str rest, struct str after)
+static int mermaid_unexpected(struct mermaid_reader *r, struct str rest, struct str after)
 {
 	if (rest.p[0] == '{')
-		return fault_at(r, place_of(r, rest.p),
+		return mermaid_fault_at(r, mermaid_place_of(r, rest.p),
 			"composite states are not read: give the states inside '%s' to the diagram "
 			"itself",
-			show(r, after));
-	return fault_at(r, place_of(r, rest.p), "unexpected '%s' after '%s'%s", show(r, rest),
-		show(r, after),
+			mermaid_show(r, after));
+	return mermaid_fault_at(r, mermaid_place_of(r, rest.p), "unexpected '%s' after '%s'%s",
+		mermaid_show(r, rest), mermaid_show(r, after),
 		strchr("-=.<", rest.p[0]) ? ": an edge is 'a --> b : trigger'" : "");
 }
 
@@ -306,32 +309,32 @@ static int read_edge(struct mermaid_reader *r, struct str from, struct str s)
 {
 	struct str to = take_name(&s), label = {0};
 	bool start = str_is(from, "[*]"), end = str_is(to, "[*]");
-	struct mermaid_place at = place_of(r, from.p);
+	struct mermaid_place at = mermaid_place_of(r, from.p);
 	size_t a = 0, b = 0;
 
 	if (!to.n)
-		return fault_at(r, place_of(r, s.n ? s.p : to.p),
+		return mermaid_fault_at(r, mermaid_place_of(r, s.n ? s.p : to.p),
 			"edge leads nowhere: a state must follow '-->'");
 	if (s.n && s.p[0] != ':')
-		return unexpected(r, s, to);
+		return mermaid_unexpected(r, s, to);
 	if (s.n)
 		label = str_trim(str_sub(s, 1, s.n));
 	if (start && end)
-		return fault_at(r, at, "edge from '[*]' to '[*]' names no state");
+		return mermaid_fault_at(r, at, "edge from '[*]' to '[*]' names no state");
 	if (end && label.n)
-		return fault_at(r, place_of(r, label.p),
+		return mermaid_fault_at(r, mermaid_place_of(r, label.p),
 			"edge to '[*]' takes no trigger: lead it to a state of its own that ends");
 	if ((!start && read_name(r, from, &a) < 0) || (!end && read_name(r, to, &b) < 0))
 		return -1;
 	if (start)
-		return diagram_initial(r, b, place_of(r, to.p));
+		return diagram_initial(r, b, mermaid_place_of(r, to.p));
 	if (end) {
 		if (!r->states.items[a].terminal)
 			r->spellings.items[a].end_at = at;
 		r->states.items[a].terminal = true;
 		return 0;
 	}
-	return diagram_edge(r, a, b, label, label.n ? place_of(r, label.p) : at);
+	return diagram_edge(r, a, b, label, label.n ? mermaid_place_of(r, label.p) : at);
 }
 
 /* `x --> y : t`, `x : text`, `x`. A comment may follow. */
@@ -341,30 +344,31 @@ static int read_statement(struct mermaid_reader *r, struct str s)
 	size_t index;
 
 	for (size_t i = 1; i + 1 < s.n; i++)
-		if (is_blank(s.p[i - 1]) && s.p[i] == '%' && s.p[i + 1] == '%')
+		if (mermaid_is_blank(s.p[i - 1]) && s.p[i] == '%' && s.p[i + 1] == '%')
 			s.n = i;
 	s = str_trim(s);
 	if (str_is(s, "--"))
-		return fault_at(r, place_of(r, s.p),
+		return mermaid_fault_at(r, mermaid_place_of(r, s.p),
 			"regions ('--') are not read: declare a state with 'all:' for several at "
 			"once");
 	name = take_name(&s);
 	if (!name.n)
-		return fault_at(r, place_of(r, s.p), "line begins with no state");
+		return mermaid_fault_at(r, mermaid_place_of(r, s.p), "line begins with no state");
 	if (str_starts(s, "-->"))
 		return read_edge(r, name, str_sub(s, 3, s.n));
 	if (s.n && s.p[0] != ':')
-		return unexpected(r, s, name);
+		return mermaid_unexpected(r, s, name);
 	if (str_is(name, "[*]"))
-		return fault_at(r, place_of(r, name.p), "'[*]' stands only at an end of an edge");
+		return mermaid_fault_at(
+			r, mermaid_place_of(r, name.p), "'[*]' stands only at an end of an edge");
 	if (read_name(r, name, &index) < 0)
 		return -1;
 	return diagram_label(r, index, s.n ? str_trim(str_sub(s, 1, s.n)) : (struct str){0},
-		place_of(r, name.p));
+		mermaid_place_of(r, name.p));
 }
 
 /* After `state`: `"label" as name`, `name`, `name : text`. */
-static int read_state(struct mermaid_reader *r, struct str s)
+static int mermaid_read_state(struct mermaid_reader *r, struct str s)
 {
 	static const char *const kinds[] = {
 		"<<fork>>", "<<join>>", "<<choice>>", "[[fork]]", "[[join]]", "[[choice]]"};
@@ -373,26 +377,27 @@ static int read_state(struct mermaid_reader *r, struct str s)
 
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		if (str_ends(s, kinds[i]))
-			return fault_at(r, place_of(r, s.p + s.n - strlen(kinds[i])),
+			return mermaid_fault_at(r,
+				mermaid_place_of(r, s.p + s.n - strlen(kinds[i])),
 				"'%s' is not read: what a state answers decides its way out",
 				kinds[i]);
 	if (s.p[0] != '"')
 		return read_statement(r, s);
 	end = str_find(str_sub(s, 1, s.n), STR("\"")) + 1;
 	if (end >= s.n)
-		return fault_at(r, place_of(r, s.p), "label is not closed");
+		return mermaid_fault_at(r, mermaid_place_of(r, s.p), "label is not closed");
 	label = str_trim(str_sub(s, 1, end));
 	s = str_trim(str_sub(s, end + 1, s.n));
-	if (!str_starts(s, "as") || s.n < 3 || !is_blank(s.p[2]))
-		return fault_at(r, place_of(r, s.n ? s.p : label.p),
+	if (!str_starts(s, "as") || s.n < 3 || !mermaid_is_blank(s.p[2]))
+		return mermaid_fault_at(r, mermaid_place_of(r, s.n ? s.p : label.p),
 			"label without a state: 'as NAME' must follow");
-	skip(&s, 3);
+	mermaid_skip(&s, 3);
 	name = take_name(&s);
 	if (s.n)
-		return unexpected(r, s, name);
+		return mermaid_unexpected(r, s, name);
 	if (read_name(r, name, &index) < 0)
 		return -1;
-	return diagram_label(r, index, label, place_of(r, label.p));
+	return diagram_label(r, index, label, mermaid_place_of(r, label.p));
 }
 
 /* Skips lines up to the one with `end`, beginning at `from` of the present one. */
@@ -401,9 +406,9 @@ static int skip_until(struct mermaid_reader *r, struct str from, const char *end
 	struct mermaid_cursor begin = r->cur;
 
 	while (str_find(from, str_of(end)) == from.n) {
-		if (!next_line(r)) {
+		if (!mermaid_next_line(r)) {
 			r->cur = begin;
-			return fault_at(r, place_of(r, str_trim(begin.raw).p),
+			return mermaid_fault_at(r, mermaid_place_of(r, str_trim(begin.raw).p),
 				"%s is not closed: '%s' must follow", what, end);
 		}
 		from = r->cur.raw;
@@ -418,11 +423,11 @@ static int read_note(struct mermaid_reader *r, struct str s)
 	if (s.p[0] == '"')
 		return 0; /* a floating note is one line */
 	if (str_starts(s, "left of ") || str_starts(s, "right of ")) {
-		skip(&s, s.p[0] == 'l' ? 8 : 9);
+		mermaid_skip(&s, s.p[0] == 'l' ? 8 : 9);
 		if (take_name(&s).n && (!s.n || s.p[0] == ':'))
 			return s.n ? 0 : skip_until(r, s, "end note", "note");
 	}
-	return fault_at(r, place_of(r, at.p),
+	return mermaid_fault_at(r, mermaid_place_of(r, at.p),
 		"note without a state: 'left of NAME' or 'right of NAME' must follow");
 }
 
@@ -432,15 +437,15 @@ static int read_direction(struct mermaid_reader *r, struct str s)
 
 	if (str_in(s, known))
 		return 0;
-	return fault_at(
-		r, place_of(r, s.p), "unknown direction '%s': one of TB, BT, LR, RL", show(r, s));
+	return mermaid_fault_at(r, mermaid_place_of(r, s.p),
+		"unknown direction '%s': one of TB, BT, LR, RL", mermaid_show(r, s));
 }
 
 static const struct mermaid_keyword {
 	const char *word;
 	int (*read)(struct mermaid_reader *r, struct str rest); /* NULL: only appearance */
 } keywords[] = {
-	{"state", read_state},
+	{"state", mermaid_read_state},
 	{"note", read_note},
 	{"direction", read_direction},
 	{"classDef", NULL},
@@ -457,7 +462,7 @@ static bool is_keyword(struct str s, const char *word, struct str *rest)
 {
 	size_t n = strlen(word);
 
-	if (!str_starts(s, word) || s.n <= n || !is_blank(s.p[n]))
+	if (!str_starts(s, word) || s.n <= n || !mermaid_is_blank(s.p[n]))
 		return false;
 	*rest = str_trim(str_sub(s, n, s.n));
 	return rest->n && rest->p[0] != ':' && !str_starts(*rest, "-->");
@@ -482,7 +487,7 @@ static int read_extras(struct mermaid_reader *r, struct str s)
 	return 0;
 }
 
-static int read_line(struct mermaid_reader *r)
+static int mermaid_read_line(struct mermaid_reader *r)
 {
 	struct str s = str_trim(r->cur.raw), rest;
 	int rc = read_extras(r, s);
@@ -496,9 +501,9 @@ static int read_line(struct mermaid_reader *r)
 }
 
 /* A `---` block, comments and directives may precede `stateDiagram-v2`. */
-static int read_header(struct mermaid_reader *r)
+static int mermaid_read_header(struct mermaid_reader *r)
 {
-	for (bool first = true; next_line(r); first = false) {
+	for (bool first = true; mermaid_next_line(r); first = false) {
 		struct str s = str_trim(r->cur.raw);
 		int rc;
 
@@ -511,11 +516,11 @@ static int read_header(struct mermaid_reader *r)
 		if (rc < 0)
 			return -1;
 		if (!rc && !str_is(s, "---"))
-			return fault_at(r, place_of(r, s.p),
+			return mermaid_fault_at(r, mermaid_place_of(r, s.p),
 				"'%s' is not read: the diagram must begin with 'stateDiagram-v2'",
-				show(r, s));
+				mermaid_show(r, s));
 	}
-	return fault_at(r, place_of(r, r->cur.raw.p),
+	return mermaid_fault_at(r, mermaid_place_of(r, r->cur.raw.p),
 		"diagram is empty: 'stateDiagram-v2' must come first");
 }
 
@@ -525,10 +530,10 @@ int workflow_parse_mermaid(struct arena *a, const char *file, unsigned line, str
 	struct mermaid_reader r = {
 		.arena = a, .file = file, .err = err, .cur = {text, {text.p, 0}, line - 1}};
 
-	if (read_header(&r) < 0)
+	if (mermaid_read_header(&r) < 0)
 		return -1;
-	while (next_line(&r))
-		if (read_line(&r) < 0)
+	while (mermaid_next_line(&r))
+		if (mermaid_read_line(&r) < 0)
 			return -1;
 	return diagram_finish(&r, (struct mermaid_place){line, 1}, w);
 }

@@ -9,7 +9,7 @@
 #include "src/config/decode.h"
 #include "src/workflow/workflow.h"
 
-static int compare_writes(const void *a, const void *b)
+static int order_compare_writes(const void *a, const void *b)
 {
 	const struct declared_action *x = *(const struct declared_action *const *)a,
 				     *y = *(const struct declared_action *const *)b;
@@ -52,7 +52,7 @@ static void sort_items(struct order_check *c)
 
 	for (size_t i = 0; i < d->n; i++)
 		vec_push_in(c->reader->arena, &sorted, &d->items[i]);
-	vec_sort(&sorted, compare_writes);
+	vec_sort(&sorted, order_compare_writes);
 	d->by_section = sorted.items;
 	for (size_t i = 1; i < d->n; i++) {
 		const struct declared_action *it = d->by_section[i], *other = d->by_section[i - 1];
@@ -80,7 +80,7 @@ static void order_fault(struct order_check *c, const struct yaml *at, const char
 	c->faulty = true;
 }
 
-static const struct yaml *key_of(const struct order_check *c, size_t item, const char *key)
+static const struct yaml *order_key_of(const struct order_check *c, size_t item, const char *key)
 {
 	return yaml_get(c->maps[item], key);
 }
@@ -100,7 +100,7 @@ static uint32_t word_bit(const struct declared_action *it, const char *word)
 }
 
 /* Finds the items that `after` names. */
-static void resolve(struct order_check *c, size_t item)
+static void order_resolve(struct order_check *c, size_t item)
 {
 	struct declared_action *it = &c->state->items[item];
 
@@ -109,7 +109,7 @@ static void resolve(struct order_check *c, size_t item)
 		const struct declared_action *other = workflow_item(c->state, it->after[i]);
 
 		if (!other) {
-			order_fault(c, key_of(c, item, "after")->list[i],
+			order_fault(c, order_key_of(c, item, "after")->list[i],
 				"'after' names the section '%s', which no action of this state "
 				"writes",
 				it->after[i]);
@@ -125,7 +125,7 @@ static void resolve(struct order_check *c, size_t item)
 static void apply_when(struct order_check *c, size_t item, const struct declared_when *when)
 {
 	struct declared_action *it = &c->state->items[item];
-	const struct yaml *v = key_of(c, item, "when");
+	const struct yaml *v = order_key_of(c, item, "when");
 	const struct yaml *list = when->section ? yaml_get(v, when->section) : v;
 	bool named = false;
 
@@ -163,10 +163,10 @@ static void check_join(struct order_check *c, size_t item)
 
 	it->any = it->join && !strcmp(it->join, "any");
 	if (it->n_when && !it->n_after)
-		order_fault(c, key_of(c, item, "when"),
+		order_fault(c, order_key_of(c, item, "when"),
 			"'when' needs 'after': it names words of the answers that 'after' names");
 	else if (it->join && !it->n_after)
-		order_fault(c, key_of(c, item, "join"),
+		order_fault(c, order_key_of(c, item, "join"),
 			"'join' needs 'after': it is about the answers that 'after' names");
 	else
 		for (size_t i = 0; i < it->n_when; i++)
@@ -174,7 +174,7 @@ static void check_join(struct order_check *c, size_t item)
 }
 
 /* `'A' -> 'B' -> 'A'`: in the order in which they would have to be answered. */
-static void report_cycle(void *data, const size_t *path, size_t n)
+static void order_report_cycle(void *data, const size_t *path, size_t n)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct order_check *c = data;
@@ -182,7 +182,7 @@ static void report_cycle(void *data, const size_t *path, size_t n)
 	buf_addf(&text, "'%s'", c->state->items[path[0]].writes);
 	for (size_t i = n; i > 0; i--)
 		buf_addf(&text, " -> '%s'", c->state->items[path[i - 1]].writes);
-	order_fault(c, key_of(c, path[0], "after"),
+	order_fault(c, order_key_of(c, path[0], "after"),
 		"the actions wait for each other in a circle: %.400s", text.s);
 }
 
@@ -213,7 +213,7 @@ static void sort_by_needs(struct order_check *c)
 			vec_push_in(a, &to, d->items[i].needs[k].item);
 	}
 	vec_push_in(a, &first, to.n);
-	graph_walk(a, &(struct graph){d->n, first.items, to.items}, report_cycle, c, &o);
+	graph_walk(a, &(struct graph){d->n, first.items, to.items}, order_report_cycle, c, &o);
 	d->order = o.order;
 	for (size_t i = 0; i < d->n; i++)
 		d->items[o.order[i]].optional = is_optional(d, &d->items[o.order[i]]);
@@ -240,7 +240,7 @@ static size_t find_words(const struct declared_state *d, const struct declared_a
  * ways from it allow, or, with `any`, one of the ways that are possible. If no word is left for one
  * of them, the item can never be dispatched. Without `any` the reverse is true as well.
  */
-static void check_words(struct order_check *c)
+static void order_check_words(struct order_check *c)
 {
 	const struct declared_state *d = c->state;
 	struct arena a = {0};
@@ -265,7 +265,7 @@ static void check_words(struct order_check *c)
 		}
 		if (none == d->n || (it->any && possible))
 			continue;
-		order_fault(c, key_of(c, item, "after"),
+		order_fault(c, order_key_of(c, item, "after"),
 			"the action that writes '%s' can never be dispatched: no result of '%s' "
 			"lets it",
 			it->writes, d->items[none].writes);
@@ -289,22 +289,22 @@ void workflow_order(struct config_reader *r, struct declared_state *d, struct ya
 	if (!ordered)
 		return;
 	for (size_t i = 0; i < d->n; i++)
-		resolve(&c, i);
+		order_resolve(&c, i);
 	for (size_t i = 0; i < d->n && !c.faulty; i++)
 		check_join(&c, i);
 	if (c.faulty)
 		return;
 	sort_by_needs(&c);
 	if (!c.faulty)
-		check_words(&c);
+		order_check_words(&c);
 }
 
 /* ---- when a step looks ---- */
 
 /* `all`: the first answer that does not let it go on ends the wait. `any`: all must be there, or
  * never come, so that the item reads whatever there is to read. */
-static enum item_status status_of(const struct declared_state *d, const struct declared_action *it,
-	const enum item_status *status, const char *const *words)
+static enum item_status order_status_of(const struct declared_state *d,
+	const struct declared_action *it, const enum item_status *status, const char *const *words)
 {
 	size_t open = 0, met = 0;
 
@@ -330,7 +330,7 @@ void workflow_frontier(
 		size_t i = d->order ? d->order[o] : o;
 
 		if (status[i] == ITEM_WAITING)
-			status[i] = status_of(d, &d->items[i], status, words);
+			status[i] = order_status_of(d, &d->items[i], status, words);
 	}
 }
 

@@ -25,7 +25,7 @@ bool workflow_skill_valid(struct str s)
 
 /* ---- forms of texts ---- */
 
-static bool is_text(struct str s)
+static bool workflow_is_text(struct str s)
 {
 	return s.n && s.n <= WORKFLOW_TEXT_MAX;
 }
@@ -33,15 +33,15 @@ static bool is_text(struct str s)
 /* Arguments and the policy's name go into a command line: nothing invisible. */
 static bool is_argument(struct str s)
 {
-	return is_text(s) && config_line.valid(s);
+	return workflow_is_text(s) && config_line.valid(s);
 }
 
-static bool is_policy(struct str s)
+static bool workflow_is_policy(struct str s)
 {
 	return is_argument(s) && s.p[0] != '-';
 }
 
-static bool is_section(struct str s)
+static bool workflow_is_section(struct str s)
 {
 	return section_name_valid(s) && !str_is(s, CONTEXT_ACTIONS);
 }
@@ -62,13 +62,13 @@ static bool is_child(struct str s)
 
 #define FORM(name, is, text, ...)                                                                  \
 	static const struct config_form name = {.valid = is, .what = text, __VA_ARGS__}
-FORM(text_form, is_text, "a text of 1 to 4096 bytes", .trim = true);
+FORM(text_form, workflow_is_text, "a text of 1 to 4096 bytes", .trim = true);
 FORM(argument_form, is_argument, "one line of 1 to 4096 bytes", .trim = true);
-FORM(policy_form, is_policy, "one line of 1 to 4096 bytes that does not begin with '-'",
+FORM(policy_form, workflow_is_policy, "one line of 1 to 4096 bytes that does not begin with '-'",
 	.trim = true);
 FORM(skill_form, workflow_skill_valid, "1 to 100 letters, digits and, inside, '_', '-', '.', ':'",
 	.trim = true);
-FORM(section_form, is_section, "the name of a section other than 'Actions'", .trim = true);
+FORM(section_form, workflow_is_section, "the name of a section other than 'Actions'", .trim = true);
 FORM(state_form, is_state, WORD_FORM ", other than 'troubleshooter'", .trim = false);
 FORM(child_form, is_child, WORD_FORM ", not a digit first and not 'lock'", .trim = false);
 FORM(word_form, workflow_word_valid, WORD_FORM, .trim = false);
@@ -268,7 +268,7 @@ static void check_approval(struct config_reader *r, const struct yaml *map, void
 	check_two_results(r, map, it, "an approval", "approved", "rejected");
 }
 
-static void check_child(struct config_reader *r, const struct yaml *map, void *of)
+static void workflow_check_child(struct config_reader *r, const struct yaml *map, void *of)
 {
 	check_two_results(r, map, of, "a child", "success", "failed");
 }
@@ -294,7 +294,8 @@ static void check_script(struct config_reader *r, const struct yaml *map, void *
 }
 
 static const struct config_variant action_forms[] = {{"agent", agent_fields, NULL},
-	{"child", child_fields, check_child}, {"command", script_fields, check_script}, {0}};
+	{"child", child_fields, workflow_check_child}, {"command", script_fields, check_script},
+	{0}};
 
 static const struct config_field item_field = {.kind = CONFIG_GROUP, .variants = action_forms};
 
@@ -309,14 +310,14 @@ static const struct config_field all_fields[] = {
 	{0},
 };
 
-static void check_items(struct config_reader *r, const struct yaml *map, void *of)
+static void workflow_check_items(struct config_reader *r, const struct yaml *map, void *of)
 {
 	workflow_order(r, of, yaml_get(map, "all")->list);
 }
 
 #define STATE_FORMS                                                                                \
 	{"agent", agent_state_fields, NULL}, {"approve", approval_fields, check_approval},         \
-		{"child", child_state_fields, check_child},                                        \
+		{"child", child_state_fields, workflow_check_child},                                        \
 	{                                                                                          \
 		"command", script_state_fields, check_script                                       \
 	}
@@ -324,9 +325,9 @@ static void check_items(struct config_reader *r, const struct yaml *map, void *o
 static const struct config_variant single_forms[] = {STATE_FORMS, {0}};
 /* The others only for the message that they do not go with `all`. */
 static const struct config_variant several_forms[] = {
-	{"all", all_fields, check_items}, STATE_FORMS, {0}};
+	{"all", all_fields, workflow_check_items}, STATE_FORMS, {0}};
 
-static void check_rules(
+static void workflow_check_rules(
 	struct config_reader *r, const struct yaml *map, struct declared_rules *rules)
 {
 	if (rules->limit && !rules->limit_trigger)
@@ -336,8 +337,8 @@ static void check_rules(
 }
 
 /* A single action, or several below `all`. */
-static void read_state(struct config_reader *r, const struct config_field *f, const char *key,
-	const struct yaml *v, void *into)
+static void workflow_read_state(struct config_reader *r, const struct config_field *f,
+	const char *key, const struct yaml *v, void *into)
 {
 	static const struct config_field several = {.kind = CONFIG_GROUP,
 						 .variants = several_forms},
@@ -347,7 +348,7 @@ static void read_state(struct config_reader *r, const struct config_field *f, co
 	(void)f;
 	if (yaml_get(v, "all")) {
 		config_value(r, &several, key, v, d);
-		check_rules(r, v, &d->rules);
+		workflow_check_rules(r, v, &d->rules);
 		return;
 	}
 	d->items = arena_alloc(r->arena, sizeof(*d->items));
@@ -355,11 +356,11 @@ static void read_state(struct config_reader *r, const struct config_field *f, co
 	*d->items = (struct declared_action){.line = v->line, .col = v->col};
 	config_value(r, &single, key, v, d->items);
 	d->rules = d->items->rules;
-	check_rules(r, v, &d->rules);
+	workflow_check_rules(r, v, &d->rules);
 	workflow_order(r, d, (struct yaml *const *)&v);
 }
 
-static const struct config_field state_field = {.kind = CONFIG_CUSTOM, .read = read_state};
+static const struct config_field state_field = {.kind = CONFIG_CUSTOM, .read = workflow_read_state};
 
 /* ---- the whole frontmatter ---- */
 
@@ -487,7 +488,7 @@ struct workflow_fence {
 };
 
 /* Three or more ` or ~ after at most three blanks, as in CommonMark. */
-static struct workflow_fence fence_of(struct str line)
+static struct workflow_fence workflow_fence_of(struct str line)
 {
 	struct workflow_fence f = {0};
 	size_t i = 0;
@@ -524,7 +525,7 @@ static int find_diagram(const char *file, const struct workflow_part *body,
 	unsigned n = body->line - 1, opened = 0, seen = 0;
 
 	while (str_line(&rest, &line)) {
-		struct workflow_fence f = fence_of(line);
+		struct workflow_fence f = workflow_fence_of(line);
 
 		n++;
 		if (!f.c)

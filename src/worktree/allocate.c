@@ -28,7 +28,7 @@ static int set_holder(struct work *w)
 	return pid ? process_identify(w->o.a, pid, &w->of.holder, w->o.err) : 0;
 }
 
-static bool is_held(const struct work *w, const struct allocation *old)
+static bool allocate_is_held(const struct work *w, const struct allocation *old)
 {
 	return old->holder.pid && process_life(&old->holder, &w->o.p->self) != PROCESS_DEAD;
 }
@@ -38,7 +38,8 @@ static int check_holder(struct work *w, const struct allocation *old)
 {
 	pid_t own = w->ask->holder ? w->ask->holder : getpid();
 
-	if ((!w->ask->run && !w->ask->holder) || !is_held(w, old) || old->holder.pid == own ||
+	if ((!w->ask->run && !w->ask->holder) || !allocate_is_held(w, old) ||
+		old->holder.pid == own ||
 		(old->run && w->ask->run && strcmp(old->run, w->ask->run) == 0))
 		return 0;
 	return error_set(w->o.err, ERR_STATE,
@@ -70,7 +71,7 @@ static int begin_at(struct work *w, const char *prefix, const char *name)
 
 /* In this order: the branch itself; what the caller names; the branch of the same name on the
  * remote; the target on the remote; the local target; without a target, the default branch. */
-static int find_base(struct work *w)
+static int allocate_find_base(struct work *w)
 {
 	const struct allocate_ask *ask = w->ask;
 	bool target = ask->target && *ask->target;
@@ -194,7 +195,8 @@ static int make(struct work *w)
 {
 	struct error why, *err = w->o.err;
 
-	if (find_base(w) < 0 || check_sparse(w) < 0 || ports_choose(&w->o, w->ask, &w->of) < 0)
+	if (allocate_find_base(w) < 0 || check_sparse(w) < 0 ||
+		ports_choose(&w->o, w->ask, &w->of) < 0)
 		return -1;
 	w->of.tip = w->commit;
 	w->of.state = ALLOCATION_MAKING;
@@ -272,7 +274,7 @@ static bool is_rebasing(struct work *w)
 }
 
 /* The user may have switched branches in it. */
-static int check_branch(struct work *w)
+static int allocate_check_branch(struct work *w)
 {
 	const struct tree *t = trees_at(&w->o, w->of.path);
 
@@ -299,7 +301,7 @@ static int adopt_recorded(struct work *w, const struct allocation *old)
 	w->of = *old;
 	w->of.warning = warning;
 	/* Taking over a run whose owner is alive requires `--holder`. */
-	if (!w->ask->holder && (!w->ask->run || is_held(w, old)))
+	if (!w->ask->holder && (!w->ask->run || allocate_is_held(w, old)))
 		return 0;
 	return set_holder(w) < 0 ? -1 : record_put(&w->o, &w->of);
 }
@@ -308,7 +310,7 @@ static int adopt(struct work *w, const struct allocation *old)
 {
 	struct ownership own;
 
-	if (check_owner(w, &own) < 0 || check_branch(w) < 0)
+	if (check_owner(w, &own) < 0 || allocate_check_branch(w) < 0)
 		return -1;
 	if (old)
 		return adopt_recorded(w, old);
@@ -323,7 +325,7 @@ static int adopt(struct work *w, const struct allocation *old)
 /* ---- all ---- */
 
 /* The worktree of the record is gone: unless git still has something of it, the place is free. */
-static int forget(struct work *w, const struct allocation *old)
+static int allocate_forget(struct work *w, const struct allocation *old)
 {
 	struct allocation gone = *old;
 	enum keep_reason why;
@@ -386,7 +388,7 @@ static int allocate_locked(struct work *w, bool may_create, bool *created)
 	if (path_exists(w->of.path) && !directory_is_empty(w->of.path))
 		return error_set(w->o.err, ERR_STATE,
 			"'%s' is in the way: it is not a worktree, and is not empty", w->of.path);
-	if (old ? forget(w, old) < 0 : check_elsewhere(w) < 0)
+	if (old ? allocate_forget(w, old) < 0 : check_elsewhere(w) < 0)
 		return -1;
 	w->of.path = path_join(w->o.a, w->o.p->dir, w->of.slug);
 	*created = true;

@@ -12,7 +12,8 @@ struct audit {
 	VEC(struct leak) leaks;
 };
 
-static void add_leak(struct audit *t, const char *kind, const char *path, const char *text)
+static void worktree_audit_add_leak(
+	struct audit *t, const char *kind, const char *path, const char *text)
 {
 	vec_push_in(t->o.a, &t->leaks, (struct leak){kind, path, text});
 }
@@ -25,20 +26,21 @@ static int audit_worktree(struct audit *t, const struct pool_entry *e)
 	if (pool_ownership(t->o.a, path, t->o.p->common, &own, t->o.err) < 0)
 		return -1;
 	if (e->of.fault)
-		add_leak(t, e->of.state == ALLOCATION_MAKING ? "half-made" : "half-removed", path,
+		worktree_audit_add_leak(t,
+			e->of.state == ALLOCATION_MAKING ? "half-made" : "half-removed", path,
 			e->of.fault);
 	else if (!e->recorded && !e->keep)
-		add_leak(t, "unrecorded-worktree", path,
+		worktree_audit_add_leak(t, "unrecorded-worktree", path,
 			"it has no record: 'pool adopt' makes one, 'pool reclaim' removes it");
 	else if (e->recorded && !e->there)
-		add_leak(t, "record-without-worktree", path,
+		worktree_audit_add_leak(t, "record-without-worktree", path,
 			"there is no worktree: 'pool reclaim' returns its ports");
 	else if (e->recorded && own.reason != OWNED_OK)
-		add_leak(t, "foreign-worktree", path,
+		worktree_audit_add_leak(t, "foreign-worktree", path,
 			arena_printf(t->o.a, "it belongs to '%s' (%s)",
 				own.actual ? own.actual : "", owned_word(own.reason)));
 	else if (e->recorded && !path_exists(own.actual))
-		add_leak(t, "worktree-without-admin", path,
+		worktree_audit_add_leak(t, "worktree-without-admin", path,
 			arena_printf(t->o.a, "git has no worktree there: '%s'", own.actual));
 	return 0;
 }
@@ -54,14 +56,14 @@ static void audit_ports(struct audit *t, size_t i)
 			parent = &all[k];
 		else if (k < i && of->parent == all[k].parent && all[k].port < end &&
 			 of->port < all[k].port + allocation_block(&all[k]))
-			add_leak(t, "shared-port", of->path,
+			worktree_audit_add_leak(t, "shared-port", of->path,
 				arena_printf(t->o.a, "'%s' has the same ports", all[k].path));
 	if (of->parent && !parent)
-		add_leak(t, "orphan-child", of->path,
+		worktree_audit_add_leak(t, "orphan-child", of->path,
 			arena_printf(t->o.a, "its parent '%s' no longer exists", of->parent));
 	else if (parent && (of->port < parent->port + parent->ports ||
 				   end > parent->port + allocation_block(parent)))
-		add_leak(t, "child-outside", of->path,
+		worktree_audit_add_leak(t, "child-outside", of->path,
 			arena_printf(
 				t->o.a, "its ports are not from a slot of '%s'", parent->path));
 }
@@ -79,7 +81,7 @@ static int audit_directory(struct audit *t)
 
 		if (name[0] != '.' && path_is_directory(path) && !records_find(o, name) &&
 			!path_exists(path_join(o->a, path, ".git")))
-			add_leak(t, "stray-folder", path, "it is not a worktree");
+			worktree_audit_add_leak(t, "stray-folder", path, "it is not a worktree");
 	}
 	if (trees_read(o) < 0)
 		return -1;
@@ -88,7 +90,7 @@ static int audit_directory(struct audit *t)
 
 		if (path_beneath(o->p->dir, path) && !path_exists(path) &&
 			!records_find(o, path_base(path).p))
-			add_leak(t, "orphan-admin", path,
+			worktree_audit_add_leak(t, "orphan-admin", path,
 				"git has a worktree there, and it no longer exists: run 'git "
 				"worktree prune'");
 	}
@@ -99,7 +101,7 @@ static void audit_part(void *data, const char *kind, const char *name, const cha
 {
 	struct arena *a = ((struct audit *)data)->o.a;
 
-	add_leak(data, arena_dup(a, str_of(kind)), arena_dup(a, str_of(name)),
+	worktree_audit_add_leak(data, arena_dup(a, str_of(kind)), arena_dup(a, str_of(name)),
 		arena_dup(a, str_of(text)));
 }
 

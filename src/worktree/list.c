@@ -15,7 +15,7 @@ struct entries {
 	size_t n, cap;
 };
 
-static int by_path(const void *x, const void *y)
+static int list_by_path(const void *x, const void *y)
 {
 	const struct pool_entry *a = x, *b = y;
 
@@ -23,7 +23,7 @@ static int by_path(const void *x, const void *y)
 }
 
 /* The age is the directory's modification time; a time in the future counts as new. */
-static void add(struct op *o, struct entries *list, int64_t now, struct pool_entry e)
+static void list_add(struct op *o, struct entries *list, int64_t now, struct pool_entry e)
 {
 	struct stat st;
 
@@ -37,7 +37,7 @@ static void add(struct op *o, struct entries *list, int64_t now, struct pool_ent
 
 /* Worktrees in the pool's directory without a record: created by plain git, by an earlier version,
  * or by another clone that shares the directory. */
-static int add_found(struct op *o, struct entries *list, int64_t now, const char *path)
+static int list_add_found(struct op *o, struct entries *list, int64_t now, const char *path)
 {
 	struct pool_entry e = {.of = {.path = path,
 				       .slug = path_base(path).p,
@@ -60,7 +60,7 @@ static int add_found(struct op *o, struct entries *list, int64_t now, const char
 		e.why = arena_printf(
 			o->a, "it belongs to another clone (%s)", owned_word(owned.reason));
 	}
-	add(o, list, now, e);
+	list_add(o, list, now, e);
 	return 0;
 }
 
@@ -71,7 +71,8 @@ int entries_read(struct op *o, int64_t now, struct pool_entry **out, size_t *n)
 	bool missing = false;
 
 	for (size_t i = 0; i < o->all.n; i++)
-		add(o, &list, now, (struct pool_entry){.of = o->all.items[i], .recorded = true});
+		list_add(o, &list, now,
+			(struct pool_entry){.of = o->all.items[i], .recorded = true});
 	if (directory_list(o->a, o->p->dir, &names, &missing, o->err) < 0 && !missing)
 		return -1;
 	for (size_t i = 0; i < names.n; i++) {
@@ -79,10 +80,10 @@ int entries_read(struct op *o, int64_t now, struct pool_entry **out, size_t *n)
 		const struct allocation *of = records_find(o, names.items[i]);
 
 		if (names.items[i][0] != '.' && !(of && strcmp(of->path, path) == 0) &&
-			worktree_there(path) && add_found(o, &list, now, path) < 0)
+			worktree_there(path) && list_add_found(o, &list, now, path) < 0)
 			return -1;
 	}
-	vec_sort(&list, by_path);
+	vec_sort(&list, list_by_path);
 	*out = list.items;
 	*n = list.n;
 	return 0;

@@ -26,7 +26,8 @@ const char *pool_main_tree(struct arena *a, const char *common)
 	return strcmp(path_base(common).p, ".git") == 0 ? arena_dup(a, path_dir(common)) : common;
 }
 
-static int find_repository(struct arena *a, const char *from, struct pool *p, struct error *err)
+static int open_find_repository(
+	struct arena *a, const char *from, struct pool *p, struct error *err)
 {
 	const char *const argv[] = {"git", "-C", from, "rev-parse", "--path-format=absolute",
 		"--git-common-dir", "--absolute-git-dir", "--show-toplevel", NULL};
@@ -55,7 +56,7 @@ static int find_repository(struct arena *a, const char *from, struct pool *p, st
 
 /* OWNER/REPO of the remote; without one NAME-DIGITS, so that two repositories with the same name
  * differ. NULL: the remote cannot be read, and another name would be another pool. */
-static const char *name_of(struct op *o)
+static const char *open_name_of(struct op *o)
 {
 	const char *const args[] = {"config", "--default", "", "--get", "remote.origin.url", NULL};
 	CLEANUP(buf_release) struct buf slug = BUF_INIT;
@@ -75,7 +76,7 @@ static const char *name_of(struct op *o)
 	return arena_printf(o->a, "local/%s-%.*s", name, NAME_DIGITS, digest);
 }
 
-static int find_directory(
+static int open_find_directory(
 	struct arena *a, const struct worktree_pool_spec *spec, struct pool *p, struct error *err)
 {
 	const char *name;
@@ -84,7 +85,7 @@ static int find_directory(
 		p->dir = path_join(a, p->repo, spec->root);
 	else if (spec->repo_local && strcmp(p->repo, p->common) != 0)
 		p->dir = path_join(a, p->repo, GIT_WORKTREES);
-	else if ((name = name_of(&(struct op){.a = a, .p = p, .err = err})))
+	else if ((name = open_name_of(&(struct op){.a = a, .p = p, .err = err})))
 		p->dir = path_join(a, p->state, arena_printf(a, "worktrees/%s", name));
 	else
 		return -1;
@@ -128,8 +129,8 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		.databases = spec->databases,
 		.n_databases = spec->n_databases};
 	if (process_identify(a, getpid(), &out->self, err) < 0 ||
-		find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
-		find_directory(a, spec, out, err) < 0)
+		open_find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
+		open_find_directory(a, spec, out, err) < 0)
 		return -1;
 	if (store_open(&out->store, store_backend(), path_join(a, out->common, "dev-team"),
 		    "worktrees", STORE_WRITE | STORE_MARKED,
@@ -152,7 +153,7 @@ void pool_close(struct pool *p)
 /* ---- the directory ---- */
 
 /* /PATH/ relative to the repository, as a pattern of gitignore(5). */
-static void add_pattern(const struct pool *p, struct buf *out)
+static void open_add_pattern(const struct pool *p, struct buf *out)
 {
 	for (const char *c = p->dir + strlen(p->repo); *c; c++) {
 		if (strchr("\\*?[ ", *c))
@@ -163,7 +164,7 @@ static void add_pattern(const struct pool *p, struct buf *out)
 }
 
 /* Files of the repository there would be hidden too. */
-static int check_files(struct op *o)
+static int open_check_files(struct op *o)
 {
 	const char *const args[] = {
 		"ls-files", "--cached", "--others", "--exclude-standard", "--", o->p->dir, NULL};
@@ -193,11 +194,11 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 		return -1;
 	if (text.len && text.s[text.len - 1] != '\n')
 		buf_addc(&text, '\n');
-	add_pattern(p, &line);
+	open_add_pattern(p, &line);
 	at = str_find(buf_str(&text), buf_str(&line));
 	if (at < text.len && (at == 0 || text.s[at - 1] == '\n'))
 		return 0;
-	if (check_files(&(struct op){.a = a, .p = p, .err = err}) < 0)
+	if (open_check_files(&(struct op){.a = a, .p = p, .err = err}) < 0)
 		return -1;
 	if (mkdir(path_join(a, p->common, "info"), 0777) < 0 && errno != EEXIST)
 		return error_errno(err, "cannot create '%s'", file);

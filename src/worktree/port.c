@@ -113,7 +113,7 @@ static bool are_all(
 	return true;
 }
 
-static bool fits(const struct port_ask *ask, unsigned first)
+static bool port_fits(const struct port_ask *ask, unsigned first)
 {
 	return first + ask->count + ask->behind - 1 <= PORT_LAST;
 }
@@ -142,7 +142,7 @@ int port_find(const struct port_ask *ask, struct port_answer *out, struct error 
 	if (out->overridden) {
 		if (port_parse(ask->override, &out->first, err) < 0)
 			return -1;
-		if (fits(ask, out->first))
+		if (port_fits(ask, out->first))
 			return 0;
 		return error_set(err, ERR_USAGE, "a block of %u ports at %u exceeds %d",
 			ask->count + ask->behind, out->first, PORT_LAST);
@@ -150,7 +150,8 @@ int port_find(const struct port_ask *ask, struct port_answer *out, struct error 
 	if (candidate(ask->path, ask->base, &out->first, err) < 0)
 		return -1;
 	out->candidate = out->first;
-	for (unsigned i = 0; i < PORT_SPAN && probes < PROBES && fits(ask, out->first + i); i++) {
+	for (unsigned i = 0; i < PORT_SPAN && probes < PROBES && port_fits(ask, out->first + i);
+		i++) {
 		if (out->n_tried < PROBES)
 			out->tried[out->n_tried++] = out->first + i;
 		/* Ports of others are known without a probe, and do not count as attempts. */

@@ -39,7 +39,7 @@ static int emit_collision(struct pool *p, const char *issue, const char *path, u
 		&(struct event){.id = EVENT_PORT_COLLISION, .issue = issue, .fields = fields}, err);
 }
 
-static int remember(
+static int ports_remember(
 	struct pool *p, const char *issue, const struct allocation *of, struct error *err)
 {
 	CLEANUP(json_free) json *members = NULL;
@@ -65,7 +65,7 @@ int ports_report(struct pool *p, const struct allocate_ask *ask, const struct al
 			emit_collision(p, ask->issue, of->path, candidate, of->port, err) < 0)
 			return -1;
 	}
-	return remember(p, ask->issue, of, err);
+	return ports_remember(p, ask->issue, of, err);
 }
 
 /* ---- free ones ---- */
@@ -84,7 +84,7 @@ static const struct allocation *owner_of(const struct records *all, unsigned por
 	return NULL;
 }
 
-static bool is_taken(void *data, unsigned port)
+static bool ports_is_taken(void *data, unsigned port)
 {
 	return owner_of(((struct search *)data)->all, port) != NULL;
 }
@@ -98,7 +98,7 @@ static bool is_free(void *data, unsigned port)
 
 /* The `n` ports that runtime.json of the issue has for this worktree; *first 0: it has none, or
  * they are not free now. */
-static int recall(struct search *s, unsigned n, unsigned *first, struct error *err)
+static int ports_recall(struct search *s, unsigned n, unsigned *first, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 
@@ -110,13 +110,14 @@ static int recall(struct search *s, unsigned n, unsigned *first, struct error *e
 	if (json_str_is(j, "worktreePath", s->path))
 		*first = (unsigned)json_get_int(j, "port", 0);
 	for (unsigned i = 0; *first && i < n; i++)
-		if (*first + i > PORT_LAST || is_taken(s, *first + i) || !is_free(s, *first + i))
+		if (*first + i > PORT_LAST || ports_is_taken(s, *first + i) ||
+			!is_free(s, *first + i))
 			*first = 0;
 	return 0;
 }
 
 /* The override, those of an earlier stage of the issue, or the first free ones. */
-static int find_block(
+static int ports_find_block(
 	struct search *s, const struct port_ask *want, struct port_answer *got, struct error *err)
 {
 	struct error ignored;
@@ -124,7 +125,7 @@ static int find_block(
 
 	*got = (struct port_answer){0};
 	if (!(want->override && *want->override) &&
-		recall(s, want->count + want->behind, &got->first, err) < 0)
+		ports_recall(s, want->count + want->behind, &got->first, err) < 0)
 		return -1;
 	if (got->first)
 		return 0;
@@ -142,13 +143,13 @@ static int choose_block(
 		.count = of->ports,
 		.behind = of->slots * of->slot_ports,
 		.override = ask->port,
-		.is_taken = is_taken,
+		.is_taken = ports_is_taken,
 		.is_free = is_free,
 		.data = s};
 	const struct allocation *owner;
 	struct port_answer got;
 
-	if (find_block(s, &want, &got, err) < 0)
+	if (ports_find_block(s, &want, &got, err) < 0)
 		return -1;
 	of->port = got.first;
 	/* An override is not probed, but two allocations never share a port. */
@@ -161,7 +162,7 @@ static int choose_block(
 
 /* ---- a slot of a parent ---- */
 
-static int find_parent(const struct records *all, const struct allocate_ask *ask,
+static int ports_find_parent(const struct records *all, const struct allocate_ask *ask,
 	const struct allocation *of, const struct allocation **parent, struct error *err)
 {
 	const struct allocation *p = NULL;
@@ -193,7 +194,7 @@ static int choose_slot(
 	const struct allocation *parent;
 	unsigned taken = 0, busy = 0;
 
-	if (find_parent(s->all, ask, of, &parent, err) < 0)
+	if (ports_find_parent(s->all, ask, of, &parent, err) < 0)
 		return -1;
 	of->parent = parent->path;
 	for (unsigned i = 0; i < parent->slots; i++) {
@@ -257,17 +258,17 @@ int pool_port(struct arena *a, struct pool *p, const struct port_request *ask,
 		.base = ask->base,
 		.count = ask->count,
 		.override = ask->override,
-		.is_taken = is_taken,
+		.is_taken = ports_is_taken,
 		.is_free = is_free,
 		.data = &s};
 	struct allocation of = {.path = ask->path, .ports = ask->count};
 	struct error ignored;
 
-	if ((p && records_read(&o) < 0) || find_block(&s, &want, out, err) < 0)
+	if ((p && records_read(&o) < 0) || ports_find_block(&s, &want, out, err) < 0)
 		return -1;
 	if (out->collided)
 		(void)emit_collision(
 			&none, ask->issue, ask->path, out->candidate, out->first, &ignored);
 	of.port = out->first;
-	return remember(&none, ask->issue, &of, err);
+	return ports_remember(&none, ask->issue, &of, err);
 }

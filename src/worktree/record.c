@@ -31,12 +31,12 @@ static const struct {
 } numbers[] = {TEXT("port", port), TEXT("ports", ports), TEXT("slots", slots),
 	TEXT("slotPorts", slot_ports)};
 
-static void *member(const struct allocation *of, size_t offset)
+static void *worktree_record_member(const struct allocation *of, size_t offset)
 {
 	return (char *)of + offset;
 }
 
-static int commit(struct op *o, const struct store_op *op)
+static int worktree_record_commit(struct op *o, const struct store_op *op)
 {
 	const struct store_txn t = {.ops = op, .n_ops = 1};
 	struct store_result result = {0};
@@ -55,21 +55,22 @@ int record_put(struct op *o, const struct allocation *of)
 	struct store_op put = {STORE_PUT, .key = arena_printf(o->a, "at/%s", of->slug)};
 
 	for (size_t i = 0; i < COUNT(numbers); i++)
-		JSON_ADD(j, JSON_INT(numbers[i].key, *(unsigned *)member(of, numbers[i].offset)));
+		JSON_ADD(j, JSON_INT(numbers[i].key,
+				    *(unsigned *)worktree_record_member(of, numbers[i].offset)));
 	for (size_t i = 0; i < COUNT(texts); i++) {
-		const char *text = *(const char **)member(of, texts[i].offset);
+		const char *text = *(const char **)worktree_record_member(of, texts[i].offset);
 
 		if (text) /* the parent is named by its slug */
 			json_put_str(j, texts[i].key,
 				text == of->parent ? path_base(text) : str_of(text));
 	}
 	put.value = json_print_in(o->a, j);
-	return commit(o, &put);
+	return worktree_record_commit(o, &put);
 }
 
 int record_drop(struct op *o, const struct allocation *of)
 {
-	return commit(
+	return worktree_record_commit(
 		o, &(struct store_op){STORE_DEL, .key = arena_printf(o->a, "at/%s", of->slug)});
 }
 
@@ -88,10 +89,11 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 		.holder = {.pid = (pid_t)json_get_int(j, "pid", 0),
 			.start = (uint64_t)json_get_int(j, "start", 0)}};
 	for (size_t i = 0; i < COUNT(numbers); i++)
-		*(unsigned *)member(out, numbers[i].offset) =
+		*(unsigned *)worktree_record_member(out, numbers[i].offset) =
 			(unsigned)json_get_int(j, numbers[i].key, 0);
 	for (size_t i = 0; i < COUNT(texts); i++)
-		*(const char **)member(out, texts[i].offset) = json_dup(o->a, j, texts[i].key);
+		*(const char **)worktree_record_member(out, texts[i].offset) =
+			json_dup(o->a, j, texts[i].key);
 	root = json_get_str(j, "root");
 	state = json_get_str(j, "state");
 	while (state && at < COUNT(states) && strcmp(state, states[at]) != 0)

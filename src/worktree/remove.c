@@ -321,7 +321,7 @@ static void clear_locks(struct op *o, const struct allocation *of)
 }
 
 /* Only one that was made here, and has never moved. git compares with the commit once more. */
-static int drop_branch(struct op *o, const struct allocation *of)
+static int remove_drop_branch(struct op *o, const struct allocation *of)
 {
 	const char *ref = arena_printf(o->a, "refs/heads/%s", of->branch);
 	const char *const moves[] = {"rev-list", "--walk-reflogs", "-n", "2", "--count", ref, NULL};
@@ -362,10 +362,10 @@ static const char *hidden_name(struct op *o, const struct allocation *of)
 	return arena_printf(o->a, "%s/.removing-%s", arena_dup(o->a, path_dir(of->path)), of->slug);
 }
 
-static int finish(struct op *o, const struct allocation *of)
+static int remove_finish(struct op *o, const struct allocation *of)
 {
 	if (tree_delete(o, hidden_name(o, of)) < 0 || drop_admin(o, of) < 0 ||
-		drop_branch(o, of) < 0)
+		remove_drop_branch(o, of) < 0)
 		return -1;
 	for (const struct pool_part *const *part = pool_parts(); *part && !o->keep_parts; part++)
 		(of->state == ALLOCATION_MAKING ? (*part)->undo : (*part)->release)(o->a, o->p, of);
@@ -379,7 +379,7 @@ int pool_remove(struct op *o, struct allocation *of)
 		return -1;
 	if (path_exists(of->path) && rename(of->path, hidden_name(o, of)) < 0)
 		return error_errno(o->err, "cannot rename '%s'", of->path);
-	return finish(o, of);
+	return remove_finish(o, of);
 }
 
 int pool_settle(struct op *o, struct allocation *of)
@@ -394,9 +394,9 @@ int pool_settle(struct op *o, struct allocation *of)
 	if (making && process_within(of->path, &pid) == 0 && pid)
 		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
 	if (making)
-		return tree_delete(o, of->path) < 0 ? -1 : finish(o, of);
+		return tree_delete(o, of->path) < 0 ? -1 : remove_finish(o, of);
 	if (!path_exists(of->path) || path_exists(hidden_name(o, of)))
-		return finish(o, of);
+		return remove_finish(o, of);
 	of->state = ALLOCATION_LIVE;
 	return record_put(o, of);
 }

@@ -8,8 +8,8 @@
 
 enum { COPY_S = 3600 };
 
-static int run(struct op *o, const struct allocation *of, const char *name, const char *const *argv,
-	unsigned limit_s)
+static int worktree_setup_run(struct op *o, const struct allocation *of, const char *name,
+	const char *const *argv, unsigned limit_s)
 {
 	const char *const env[] = {arena_printf(o->a, "PORT=%u", of->port),
 		arena_printf(o->a, "DEV_TEAM_BRANCH=%s", of->branch), NULL};
@@ -54,7 +54,8 @@ static int bring(struct op *o, const struct allocation *of, const char *path, co
 	if (path_exists(to))
 		return error_set(o->err, ERR_STATE,
 			"'%s' of 'setup.%s' is a file of the branch already", path, key);
-	if (run(o, of, arena_printf(o->a, "setup.%s of '%s'", key, path), argv, COPY_S) < 0)
+	if (worktree_setup_run(
+		    o, of, arena_printf(o->a, "setup.%s of '%s'", key, path), argv, COPY_S) < 0)
 		return -1;
 	return check_ignored(o, of, path, key);
 }
@@ -74,7 +75,8 @@ int setup_run(struct op *o, const struct allocation *of)
 	for (size_t i = 0; i < s->commands.n; i++) {
 		const char *const argv[] = {"sh", "-c", s->commands.list[i], NULL};
 
-		if (run(o, of, arena_printf(o->a, "setup: %.200s", s->commands.list[i]), argv,
+		if (worktree_setup_run(o, of,
+			    arena_printf(o->a, "setup: %.200s", s->commands.list[i]), argv,
 			    (unsigned)s->timeout_s) < 0)
 			return -1;
 	}

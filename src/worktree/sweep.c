@@ -17,7 +17,7 @@ struct sweep {
 
 /* Its branch is checked out there, has moved from where it began, and is part of the target as
  * fetched last. */
-static int is_merged(struct sweep *s, const struct allocation *of, bool *merged)
+static int sweep_is_merged(struct sweep *s, const struct allocation *of, bool *merged)
 {
 	const struct tree *t = trees_at(&s->o, of->path);
 	const char *const args[] = {"merge-base", "--is-ancestor", t ? t->head : NULL,
@@ -71,7 +71,7 @@ static int find_reason(struct sweep *s, struct pool_entry *e)
 {
 	bool merged = false;
 
-	if (e->recorded && e->there && is_merged(s, &e->of, &merged) < 0)
+	if (e->recorded && e->there && sweep_is_merged(s, &e->of, &merged) < 0)
 		return -1;
 	e->reason = merged ? "merged" : NULL;
 	if (e->recorded && e->there && !merged && find_failure(s, &e->of, &e->reason) < 0)

@@ -99,7 +99,7 @@ int store_file_load(struct file_store *f, struct error *err)
 
 /* ---- each operation ---- */
 
-static struct file_store *file_of(struct store *s)
+static struct file_store *backend_file_of(struct store *s)
 {
 	return (struct file_store *)s;
 }
@@ -170,7 +170,7 @@ static void file_end(struct file_store *f)
 /* ---- get and list ---- */
 
 /* As of the last commit. */
-static const struct state_entry *set_revisions(
+static const struct state_entry *backend_set_revisions(
 	const struct file_store *f, const char *key, struct store_kv *kv)
 {
 	const struct state_entry *e = store_state_find(&f->state, key);
@@ -196,7 +196,7 @@ static int read_committed(struct file_store *f, const char *key, struct buf *out
 		if (tries && store_file_load(f, err) < 0)
 			return -1;
 		tries = f->end == end ? tries : 1;
-		e = set_revisions(f, key, kv);
+		e = backend_set_revisions(f, key, kv);
 		if (store_document_read(f, path, out, sum, err) < 0)
 			return -1;
 		if (strcmp(sum, e ? e->sum : "") == 0)
@@ -218,7 +218,7 @@ static int read_committed(struct file_store *f, const char *key, struct buf *out
 static enum store_status file_get_document(
 	struct store *s, const char *key, struct buf *out, struct store_kv *kv, struct error *err)
 {
-	struct file_store *f = file_of(s);
+	struct file_store *f = backend_file_of(s);
 	enum store_status got = file_begin(f, false, err);
 
 	if (got != STORE_OK)
@@ -226,7 +226,7 @@ static enum store_status file_get_document(
 	if (f->mode == STORE_READ)
 		got = read_committed(f, key, out, kv, err) < 0 ? STORE_DOWN : STORE_OK;
 	else if ((got = store_document_commit_edit(f, key, out, err)) == STORE_OK)
-		(void)set_revisions(f, key, kv);
+		(void)backend_set_revisions(f, key, kv);
 	file_end(f);
 	return got;
 }
@@ -234,7 +234,7 @@ static enum store_status file_get_document(
 static enum store_status file_get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
 {
-	struct file_store *f = file_of(s);
+	struct file_store *f = backend_file_of(s);
 	enum store_status got = file_begin(f, false, err);
 	int64_t now = clock_now();
 	const struct state_entry *e;
@@ -253,7 +253,7 @@ static enum store_status file_list(struct store *s, struct arena *a, const char 
 	const char *after, size_t max, struct store_kv **out, size_t *n, int64_t *at,
 	struct error *err)
 {
-	struct file_store *f = file_of(s);
+	struct file_store *f = backend_file_of(s);
 	enum store_status got = file_begin(f, false, err);
 	int64_t now = clock_now();
 	size_t i;
@@ -312,7 +312,7 @@ static bool guards_hold(const struct file_store *f, const struct store_txn *t, i
 	return true;
 }
 
-static enum store_status refuse(const struct file_store *f, struct arena *a,
+static enum store_status backend_refuse(const struct file_store *f, struct arena *a,
 	const struct store_txn *t, int64_t now, struct store_result *result)
 {
 	result->n_now = t->n_guards;
@@ -331,7 +331,7 @@ static enum store_status refuse(const struct file_store *f, struct arena *a,
 
 /* ---- transactions ---- */
 
-static bool has_op(const struct store_txn *t, const char *key)
+static bool backend_has_op(const struct store_txn *t, const char *key)
 {
 	for (size_t i = 0; i < t->n_ops; i++)
 		if (strcmp(t->ops[i].key, key) == 0)
@@ -351,7 +351,7 @@ static enum store_status commit_external_edits(
 		if (store_key_is_document(t->ops[i].key))
 			got = store_document_commit_edit(f, t->ops[i].key, &before[i], err);
 	for (size_t i = 0; i < t->n_guards && got == STORE_OK && f->committed; i++)
-		if (store_key_is_document(t->guards[i].key) && !has_op(t, t->guards[i].key))
+		if (store_key_is_document(t->guards[i].key) && !backend_has_op(t, t->guards[i].key))
 			got = store_document_commit_edit(f, t->guards[i].key, &text, err);
 	return got;
 }
@@ -390,7 +390,7 @@ static enum store_status transact(struct file_store *f, struct arena *a, const s
 		return got;
 	commit_plan_begin(&p, &own, f);
 	if (!guards_hold(f, t, p.now))
-		return refuse(f, a, t, p.now, result);
+		return backend_refuse(f, a, t, p.now, result);
 	plan_transaction(&p, &own, t, before);
 	got = journal_commit(f, &p, err);
 	*again = p.edited;
@@ -418,7 +418,7 @@ static enum store_status transact_with_retries(struct file_store *f, struct aren
 static enum store_status file_txn(struct store *s, struct arena *a, const struct store_txn *t,
 	struct store_result *result, struct error *err)
 {
-	struct file_store *f = file_of(s);
+	struct file_store *f = backend_file_of(s);
 	enum store_status got = file_begin(f, true, err);
 	struct buf before[STORE_OPS_MAX] = {{0}};
 
@@ -437,7 +437,7 @@ static enum store_status file_txn(struct store *s, struct arena *a, const struct
 static enum store_status file_history(struct store *s, const struct store_range *range,
 	struct store_history **out, struct error *err)
 {
-	struct file_store *f = file_of(s);
+	struct file_store *f = backend_file_of(s);
 	enum store_status got = file_begin(f, false, err);
 
 	if (got != STORE_OK)
@@ -518,7 +518,7 @@ static enum store_status file_watch(struct store *s, struct arena *a, const char
 	int64_t from, int wait_ms, size_t max, struct store_change **out, size_t *n, int64_t *next,
 	struct error *err)
 {
-	struct file_store *f = file_of(s);
+	struct file_store *f = backend_file_of(s);
 	struct watch_scan w = {.a = a, .prefix = prefix, .from = from, .next = from, .max = max};
 	int64_t until = clock_ticks() + wait_ms, pause = 2;
 	enum store_status got;
@@ -599,7 +599,7 @@ static enum store_status compact(struct file_store *f, int64_t rev, struct error
 
 static enum store_status file_compact(struct store *s, int64_t rev, struct error *err)
 {
-	struct file_store *f = file_of(s);
+	struct file_store *f = backend_file_of(s);
 	enum store_status got = file_begin(f, true, err);
 
 	if (got != STORE_OK)
@@ -614,7 +614,7 @@ static enum store_status file_compact(struct store *s, int64_t rev, struct error
 /* The lock file stays: two processes could lock two files of one name. */
 static enum store_status file_remove(struct store *s, struct error *err)
 {
-	struct file_store *f = file_of(s);
+	struct file_store *f = backend_file_of(s);
 
 	if (f->mode != STORE_HOLD)
 		return error_set(err, ERR_INPUT, "'%s' is not held", f->journal_path), STORE_BAD;
@@ -628,22 +628,22 @@ static enum store_status file_remove(struct store *s, struct error *err)
 
 static int64_t file_revision(struct store *s)
 {
-	return file_of(s)->state.rev;
+	return backend_file_of(s)->state.rev;
 }
 
 static int64_t file_last_seq(struct store *s)
 {
-	return file_of(s)->state.seq;
+	return backend_file_of(s)->state.seq;
 }
 
 static const char *file_digest(struct store *s)
 {
-	return file_of(s)->sum;
+	return backend_file_of(s)->sum;
 }
 
 static void file_note(struct store *s, const char *what)
 {
-	disk_lock_note(file_of(s)->lock, what);
+	disk_lock_note(backend_file_of(s)->lock, what);
 }
 
 static void set_mark(struct file_store *f)
@@ -656,7 +656,7 @@ static void set_mark(struct file_store *f)
 
 static void file_close(struct store *s)
 {
-	struct file_store *f = file_of(s);
+	struct file_store *f = backend_file_of(s);
 
 	if (f->mode != STORE_READ)
 		set_mark(f);
@@ -821,7 +821,7 @@ static int file_read(struct store_backend *b, const char *dir, const char *file,
 		d, arena_printf(&a, "%s/%s", dir, file), STORE_DOCUMENT_MAX, out, missing, err);
 }
 
-static bool has_text(struct disk *d, const char *path, struct str text)
+static bool backend_has_text(struct disk *d, const char *path, struct str text)
 {
 	CLEANUP(buf_release) struct buf is = BUF_INIT;
 	struct error ignored;
@@ -838,7 +838,7 @@ static int file_keep_blob(struct store_backend *b, const char *dir, const char *
 	struct disk *d = disk_of(b);
 	bool able = false;
 
-	if (has_text(d, path, text)) /* the call that named it may have failed to sync */
+	if (backend_has_text(d, path, text)) /* the call that named it may have failed to sync */
 		return d->ops->sync_directory(d, dir, err);
 	if (d->ops->mkdirs(d, dir, err) < 0)
 		return -1;

@@ -180,7 +180,7 @@ static enum store_status commit_edit(struct file_store *f, const char *key, cons
 	return journal_commit(f, &p, err);
 }
 
-static bool is_missing(struct file_store *f, const char *path)
+static bool documents_is_missing(struct file_store *f, const char *path)
 {
 	struct error ignored;
 	bool there;
@@ -190,9 +190,9 @@ static bool is_missing(struct file_store *f, const char *path)
 
 void store_document_wait(struct file_store *f, const char *path, bool expected)
 {
-	for (int ms = 0;
-		ms < WRITING_MS && f->disk->ops->being_written &&
-		(f->disk->ops->being_written(f->disk, path) || (expected && is_missing(f, path)));
+	for (int ms = 0; ms < WRITING_MS && f->disk->ops->being_written &&
+			 (f->disk->ops->being_written(f->disk, path) ||
+				 (expected && documents_is_missing(f, path)));
 		ms++)
 		clock_pause(1);
 }

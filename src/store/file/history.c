@@ -40,7 +40,7 @@ static struct str bytes(const struct walk *w, int64_t from, int64_t to)
 }
 
 /* Makes the window contain from..to, and more on the side where the walk continues. */
-static int need(struct walk *w, int64_t from, int64_t to, struct error *err)
+static int file_history_need(struct walk *w, int64_t from, int64_t to, struct error *err)
 {
 	if (from >= w->at && to <= window_end(w))
 		return 0;
@@ -66,7 +66,7 @@ static int find_after(struct walk *w, int64_t from, bool inside, int64_t limit, 
 		struct str rest, line;
 		bool skip = inside;
 
-		if (need(w, from, to, err) < 0)
+		if (file_history_need(w, from, to, err) < 0)
 			return -1;
 		for (rest = bytes(w, from, window_end(w));
 			str_line(&rest, &line) && rest.p[-1] == '\n'; skip = false) {
@@ -89,7 +89,7 @@ static int find_before(struct walk *w, int64_t to, int64_t *at, struct error *er
 		int64_t from = to > n ? to - n : 0;
 		ssize_t found;
 
-		if (need(w, from, to, err) < 0)
+		if (file_history_need(w, from, to, err) < 0)
 			return -1;
 		found = journal_last_commit(buf_str(&w->window), (size_t)(to - w->at));
 		*at = w->at + found;
@@ -121,7 +121,7 @@ static int64_t number_in(struct str line, const char *member)
 }
 
 /* Whether the commit line is the first one of the range, or behind it. */
-static bool is_in(const struct walk *w, int64_t at, int64_t end, int64_t from)
+static bool file_history_is_in(const struct walk *w, int64_t at, int64_t end, int64_t from)
 {
 	struct str line = bytes(w, at, end);
 
@@ -146,7 +146,7 @@ static int bisect(struct walk *w, int64_t from, int64_t *at, struct error *err)
 			return -1;
 		if (!rc) {
 			high = from_here;
-		} else if (!is_in(w, found, end, from)) {
+		} else if (!file_history_is_in(w, found, end, from)) {
 			low = end;
 		} else {
 			high = *at = found;
@@ -193,7 +193,7 @@ static int seek(struct walk *w, struct error *err)
 
 /* ---- a transaction ---- */
 
-static int damaged(struct walk *w, int64_t at, const char *what, struct error *err)
+static int file_history_damaged(struct walk *w, int64_t at, const char *what, struct error *err)
 {
 	return error_at(
 		err, w->f->journal_path, journal_line_number(w->f->journal, at), 1, "%s", what);
@@ -210,31 +210,33 @@ static int check_sum(struct walk *w, int64_t begin, int64_t at, struct str line,
 		return 0;
 	(void)snprintf(what, sizeof(what), "damaged: lines %u to %u have a wrong checksum",
 		journal_line_number(w->f->journal, begin), journal_line_number(w->f->journal, at));
-	return damaged(w, at, what, err);
+	return file_history_damaged(w, at, what, err);
 }
 
 /* Parses the commit line of the transaction begin..end. */
-static int read_head(struct walk *w, int64_t begin, int64_t at, int64_t end, struct error *err)
+static int file_history_read_head(
+	struct walk *w, int64_t begin, int64_t at, int64_t end, struct error *err)
 {
 	struct str rest, line;
 	struct error why;
 	int64_t rev;
 
 	json_free(&w->head);
-	if (need(w, begin, end, err) < 0)
+	if (file_history_need(w, begin, end, err) < 0)
 		return -1;
 	rest = bytes(w, at, end);
 	(void)str_line(&rest, &line);
 	if (check_sum(w, begin, at, line, err) < 0)
 		return -1;
 	if (json_parse(&w->head, line, &why) < 0)
-		return damaged(w, at, why.text, err);
+		return file_history_damaged(w, at, why.text, err);
 	rev = json_get_int(w->head, "commit", 0);
 	if (rev <= 0 || (w->rev && (w->range.backwards ? rev >= w->rev : rev <= w->rev)))
-		return damaged(w, at, "damaged: a revision is repeated", err);
+		return file_history_damaged(w, at, "damaged: a revision is repeated", err);
 	if (json_get_int(w->head, "from", -1) != begin + w->f->shift ||
 		json_get_int(w->head, "at", -1) != at + w->f->shift)
-		return damaged(w, at, "damaged: lines are missing before this one", err);
+		return file_history_damaged(
+			w, at, "damaged: lines are missing before this one", err);
 	w->rev = rev;
 	return 0;
 }
@@ -242,7 +244,8 @@ static int read_head(struct walk *w, int64_t begin, int64_t at, int64_t end, str
 /* ---- the text of the document ---- */
 
 /* From the text of the commit before it, if that is known. */
-static int read_text(struct walk *w, int64_t begin, int64_t at, int64_t end, struct error *err)
+static int file_history_read_text(
+	struct walk *w, int64_t begin, int64_t at, int64_t end, struct error *err)
 {
 	bool follows = !w->range.backwards && strcmp(w->key, w->row.key) == 0;
 	struct error why;
@@ -258,7 +261,8 @@ static int read_text(struct walk *w, int64_t begin, int64_t at, int64_t end, str
 	else
 		rc = store_document_rebuild(w->f, &w->row, end, &w->text, &why);
 	if (rc < 0)
-		return why.code == ERR_INPUT ? damaged(w, at, why.text, err) : (*err = why, -1);
+		return why.code == ERR_INPUT ? file_history_damaged(w, at, why.text, err)
+					     : (*err = why, -1);
 	(void)snprintf(w->key, sizeof(w->key), "%s", w->row.key);
 	return 0;
 }
@@ -319,8 +323,8 @@ static const struct store_change *document_in(const struct walk *w)
 	return found;
 }
 
-static int fill(struct walk *w, int64_t begin, int64_t at, int64_t end, struct store_commit *c,
-	struct error *err)
+static int file_history_fill(struct walk *w, int64_t begin, int64_t at, int64_t end,
+	struct store_commit *c, struct error *err)
 {
 	const struct store_change *d;
 
@@ -342,11 +346,11 @@ static int fill(struct walk *w, int64_t begin, int64_t at, int64_t end, struct s
 			(void)state_entry_read_document(
 				json_get(json_get(w->head, "doc"), c->document), &w->row);
 		c->sum = w->row.sum;
-		if (text && read_text(w, begin, at, end, err) < 0)
+		if (text && file_history_read_text(w, begin, at, end, err) < 0)
 			return -1;
 		c->text = text ? buf_str(&w->text) : (struct str){0};
 	}
-	if (need(w, begin, end, err) < 0)
+	if (file_history_need(w, begin, end, err) < 0)
 		return -1;
 	c->events = events_in(bytes(w, begin, at));
 	if (d && !d->deleted && w->range.changes)
@@ -354,7 +358,7 @@ static int fill(struct walk *w, int64_t begin, int64_t at, int64_t end, struct s
 	return 1;
 }
 
-static int next(struct store_history *h, struct store_commit *c, struct error *err)
+static int file_history_next(struct store_history *h, struct store_commit *c, struct error *err)
 {
 	struct walk *w = (struct walk *)h;
 	int64_t begin = w->end, at = w->line, end = w->end, before = -1;
@@ -369,11 +373,11 @@ static int next(struct store_history *h, struct store_commit *c, struct error *e
 		before = rc ? before : -1;
 		rc = 1;
 	}
-	if (rc <= 0 || read_head(w, begin, at, end, err) < 0)
+	if (rc <= 0 || file_history_read_head(w, begin, at, end, err) < 0)
 		return rc <= 0 ? rc : -1;
 	w->line = before;
 	w->end = w->range.backwards ? begin : end;
-	return fill(w, begin, at, end, c, err);
+	return file_history_fill(w, begin, at, end, c, err);
 }
 
 static int text_after(const struct store_commit *c, struct buf *text, struct error *err)
@@ -400,8 +404,10 @@ int file_walk(struct file_store *f, const struct store_range *range, struct stor
 {
 	struct walk *w = xmalloc(sizeof(*w));
 
-	*w = (struct walk){
-		.base = {.next = next, .text = text_after, .close = walk_close, .of = &f->base},
+	*w = (struct walk){.base = {.next = file_history_next,
+				   .text = text_after,
+				   .close = walk_close,
+				   .of = &f->base},
 		.line = -1,
 		.f = f,
 		.range = *range,

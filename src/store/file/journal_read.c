@@ -133,7 +133,7 @@ ssize_t journal_last_commit(struct str text, size_t end)
  * transaction is durable before the next one is written. So at most one is unfinished, and its
  * commit is the last line: anything else is damage.
  */
-static int search(struct journal *j, struct error *err)
+static int journal_read_search(struct journal *j, struct error *err)
 {
 	struct str text = buf_str(&j->window);
 	const char *nl = text.n ? memrchr(text.p, '\n', text.n) : NULL;
@@ -189,7 +189,7 @@ int journal_find_tail(struct journal *j, int64_t size, struct error *err)
 		j->window_at = size > n ? size - n : 0;
 		if (read_range(j, j->window_at, size, &j->window, err) < 0)
 			return -1;
-		rc = search(j, err);
+		rc = journal_read_search(j, err);
 		if (rc)
 			return rc < 0 ? -1 : 0;
 		if (!j->window_at)
@@ -257,7 +257,7 @@ unsigned journal_line_number(struct disk_file *f, int64_t at)
 	return n;
 }
 
-static int damaged(
+static int journal_read_damaged(
 	const struct journal *j, int64_t at, int64_t rev, const char *how, struct error *err)
 {
 	return error_at(err, j->path, journal_line_number(j->file, at), 1,
@@ -277,7 +277,7 @@ static bool is_next(
 
 /* Nothing but the header precedes it in its transaction. If there are events and changes of
  * documents, damage is more likely in those, and only history reads them. */
-static bool is_alone(const struct journal *j, const json *commit, int64_t at)
+static bool journal_read_is_alone(const struct journal *j, const json *commit, int64_t at)
 {
 	return at - (json_get_int(commit, "from", 0) - j->shift) <=
 	       (int64_t)sizeof(FILE_HEADER "}");
@@ -293,18 +293,19 @@ static int load_line(const struct journal *j, struct store_state *s, struct str 
 
 	(void)journal_is_commit(line, &rev);
 	if (parse_commit(&commit, line, err) < 0)
-		return damaged(j, at, rev, "is not JSON", err);
+		return journal_read_damaged(j, at, rev, "is not JSON", err);
 	if (!is_next(j, commit, at, *end, s->rev))
-		return damaged(j, at, rev, "does not follow the one before it", err);
-	rc = is_alone(j, commit, at) ? sum_holds(j, json_get_int(commit, "from", 0) - j->shift, at,
-					       line, ignored, err)
-				     : 1;
+		return journal_read_damaged(j, at, rev, "does not follow the one before it", err);
+	rc = journal_read_is_alone(j, commit, at)
+		     ? sum_holds(j, json_get_int(commit, "from", 0) - j->shift, at, line, ignored,
+			       err)
+		     : 1;
 	if (rc < 0)
 		return -1;
 	if (!rc)
-		return damaged(j, at, rev, "has a wrong checksum", err);
+		return journal_read_damaged(j, at, rev, "has a wrong checksum", err);
 	if (!store_state_apply(s, commit, line.n + 1))
-		return damaged(j, at, rev, "has malformed keys", err);
+		return journal_read_damaged(j, at, rev, "has malformed keys", err);
 	*end = at + (int64_t)line.n + 1;
 	return 0;
 }
@@ -322,7 +323,7 @@ static int load_lines(const struct journal *j, struct store_state *s, int64_t ba
 			load_line(j, s, line, base + (line.p - begin), &end, err) < 0)
 			return -1;
 	if (!is_next(j, j->commit, last, end, s->rev))
-		return damaged(j, last, json_get_int(j->commit, "commit", 0),
+		return journal_read_damaged(j, last, json_get_int(j->commit, "commit", 0),
 			"does not follow the one before it", err);
 	return 0;
 }

@@ -28,7 +28,7 @@ static int64_t offset(const struct file_store *f, const struct buf *out)
 	return f->end + f->shift + (int64_t)out->len;
 }
 
-static void end_line(struct json_writer *w)
+static void journal_write_end_line(struct json_writer *w)
 {
 	json_write_close(w, '}');
 	buf_addc(w->out, '\n');
@@ -46,7 +46,7 @@ static void write_event(
 		json_write_str(&w, "ts", str_of(ts));
 	for (const json *m = json_first(event); m; m = json_next(m))
 		json_write(&w, json_key(m), m);
-	end_line(&w);
+	journal_write_end_line(&w);
 }
 
 static void begin_change(
@@ -79,7 +79,7 @@ static void write_text(struct file_store *f, struct state_entry *e, struct str t
 	digest_text(text, e->sum);
 	json_write_str(&w, "to", str_of(e->sum));
 	delta_write(&w, "delta", delta ? delta : &nothing, text);
-	end_line(&w);
+	journal_write_end_line(&w);
 	e->since = delta ? e->since + (offset(f, out) - at) : 0;
 	e->whole = delta ? e->whole : at;
 }
@@ -108,7 +108,7 @@ static void write_change(
 		if (!e)
 			return;
 		begin_change(f, e, &w);
-		end_line(&w);
+		journal_write_end_line(&w);
 		return;
 	}
 	e = e ? e : store_state_put(&f->state, c->key, (struct str){0});
@@ -276,7 +276,7 @@ static void write_commit(struct file_store *f, const struct commit_plan *p, cons
 		json_write(&w, "note", p->note);
 	digest_text(buf_str(out), sum);
 	json_write_str(&w, "sum", str_of(sum));
-	end_line(&w);
+	journal_write_end_line(&w);
 }
 
 /* Adds the lines of the next commit to *out and applies the plan to the state. */
@@ -320,7 +320,7 @@ static void unstage(struct file_store *f, const struct commit_plan *p)
 				&ignored);
 }
 
-static void set_revisions(const struct file_store *f, struct commit_plan *p)
+static void journal_write_set_revisions(const struct file_store *f, struct commit_plan *p)
 {
 	p->rev = f->state.rev + 1;
 	for (size_t i = 0; i < p->changes.n; i++) {
@@ -394,7 +394,7 @@ static enum store_status undo(struct file_store *f, const struct commit_plan *p,
 
 /* The file that the exchange before replaced is removed: the sync of the directory has made that
  * exchange durable, and the file was compared for the last time. */
-static enum store_status finish(
+static enum store_status journal_write_finish(
 	struct file_store *f, const struct commit_plan *p, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
@@ -447,7 +447,7 @@ enum store_status journal_commit(struct file_store *f, struct commit_plan *p, st
 	CLEANUP(buf_release) struct buf lines = BUF_INIT;
 	char sum[DIGEST_TEXT];
 
-	set_revisions(f, p);
+	journal_write_set_revisions(f, p);
 	if (stage(f, p, err) < 0 || recheck_documents(f, p, err) < 0) {
 		unstage(f, p);
 		return STORE_DOWN;
@@ -461,5 +461,5 @@ enum store_status journal_commit(struct file_store *f, struct commit_plan *p, st
 	f->end += (int64_t)lines.len;
 	f->committed = true;
 	memcpy(f->sum, sum, sizeof(sum));
-	return finish(f, p, err);
+	return journal_write_finish(f, p, err);
 }
