@@ -111,7 +111,7 @@ static int run_bash(struct arena *a, struct str plan, int ready, int network)
 
 static int run_inner(int argc, char **argv)
 {
-	struct arena a = {0};
+	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf plan = BUF_INIT;
 	struct error err;
 	uint64_t fd, ready, network;

@@ -26,7 +26,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	context_release(&f.doc);
+	context_close(&f);
 	buf_release(&out);
 	return 0;
 }
@@ -45,7 +45,7 @@ static int brief(const char *keys, const char *sections, const char *id)
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
 	buf_addf(&text, "---\nstate: fixing\n" WIRE_ITEM_KEY ": ADR-7\n%s---\n%s", keys, sections);
-	context_release(&f.doc);
+	context_close(&f);
 	buf_clear(&out);
 	assert_int_equal(context_parse(&f.doc, "c.md", buf_str(&text), &err), 0);
 	return brief_add(&out, BRIEF_RECORD, &f, id, &role, &skill, &err);
