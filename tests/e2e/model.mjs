@@ -196,7 +196,7 @@ export function recordCommand(brief, word, answer) {
 
 // The brief has the skill, between its sections and how to answer.
 // An agent of a manifest has a role in its place, and is known by its node.
-const skillOf = (brief) => (brief.includes('\n## Your role\n')
+const skillOf = (brief) => (!brief.includes('\n## Your skill\n')
   ? { name: find(brief, /^Your answer becomes section '([^']+)'/m, 'the node'),
     text: find(brief, /^(## Your role\n\n[\s\S]*)/m, 'what the role is').replace(/\b(?:success|validation_fail|failure)\b/g, '`$&`') }
   : { name: find(brief, /^Skill: (\S+)$/m, 'the skill'),
