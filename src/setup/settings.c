@@ -62,10 +62,15 @@ static int setup_settings_load(struct arena *a, const char *file, const char *wh
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct yaml *map;
+	struct error why;
 	bool missing;
 
-	if (sys_read_file(&text, file, SETTINGS_MAX, &missing, err) < 0)
-		return missing ? 0 : -1;
+	if (sys_read_file(&text, file, SETTINGS_MAX, &missing, &why) < 0) {
+		if (missing)
+			return 0;
+		*err = why;
+		return -1;
+	}
 	return yaml_parse(a, arena_str(a, buf_str(&text)), file, 1, &map, err) < 0
 		       ? -1
 		       : config_decode(a, file, map, what, fields, out, err);
