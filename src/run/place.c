@@ -472,6 +472,8 @@ int run_place_enter(void *data, struct arena *a, const char *id, struct item_pla
 
 	if (find_moved(a, e, place, &moved, err) < 0)
 		return -1;
+	if (place->directory && !place->in_place) /* the last agent may have been killed */
+		git_clear_locks(place->directory, place->branch);
 	if ((e->in_place && !in_place) || (e->own_worktree && in_place))
 		return error_set(err, ERR_STATE,
 			"'%s' already works in '%s': --%s is only for its first step", id,
