@@ -17,7 +17,7 @@ const struct option cli_pool_options[] = {
 	CLI_REPO(struct pool_choice),
 	CLI_RESOURCES(struct pool_choice),
 	OPTION_TEXT(struct pool_choice, name, "pool", "NAME",
-		"the WorktreePool among the resources; default: the only one, else all defaults"),
+		"the WorktreePool; default: 'default', else the only one, else all defaults"),
 	CLI_ARTIFACTS(struct pool_choice),
 	OPTION_END,
 };

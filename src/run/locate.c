@@ -275,21 +275,17 @@ const struct worktree_pool_spec *locate_item_pool(const struct resources *r)
 int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktree_pool_spec *out,
 	struct error *err)
 {
-	const struct worktree_pool_spec *found = NULL;
+	const struct worktree_pool_spec *found;
 	struct resources r = {0};
 	const char *dir;
 
 	if (locate_resources(a, c->resources, c->repo, &dir, err) < 0 ||
 		(dir && resources_need(a, dir, &r, err) < 0))
 		return -1;
-	if (c->name || r.n_pools == 1)
-		found = resources_pool(&r, c->name);
+	found = c->name ? resources_pool(&r, c->name) : locate_item_pool(&r);
 	if (c->name && !found)
 		return error_set(err, ERR_USAGE, "no WorktreePool '%.100s' in '%s'", c->name,
 			dir ? dir : "the repository");
-	if (!c->name && r.n_pools > 1)
-		return error_set(err, ERR_USAGE,
-			"there are %zu WorktreePools in '%s': give --pool NAME", r.n_pools, dir);
 	*out = found ? *found : resource_default_pool(a);
 	return 0;
 }

@@ -68,9 +68,9 @@ int locate_pipeline(struct arena *a, const struct pipeline_choice *c, struct res
 /* How a command line names a pool of worktrees; each may be NULL. */
 struct pool_choice {
 	const char *resources, *repo, *artifacts;
-	const char *name; /* NULL: the only pool of the resources, else one of all defaults */
+	const char *name; /* NULL: as locate_item_pool() chooses */
 };
-/* For a work item: the pool `default`, else the only one. NULL: one of all defaults. */
+/* Unless it is named: the pool `default`, else the only one. NULL: one of all defaults. */
 const struct worktree_pool_spec *locate_item_pool(const struct resources *r);
 int locate_pool_spec(struct arena *a, const struct pool_choice *c, struct worktree_pool_spec *out,
 	struct error *err);

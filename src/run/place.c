@@ -4,6 +4,7 @@
  */
 #include <limits.h>
 #include <sys/stat.h>
+#include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
 #include "src/sys/git.h"
@@ -387,9 +388,66 @@ static int repair_worktree(
 		dir, e->repo, arena_dup(a, str_of(err->text)));
 }
 
+/* Where the repository has the worktree: the directory of the `.git` that its `gitdir` names. NULL:
+ * it does not know it. */
+static const char *known_directory(struct arena *a, const char *own)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+	const char *link;
+
+	if (!own || sys_read_file(&text, path_join(a, own, "gitdir"), PATH_MAX, NULL, &ignored) < 0)
+		return NULL;
+	link = path_resolve(a, own, arena_dup(a, str_trim(buf_str(&text))));
+	return arena_dup(a, path_dir(link));
+}
+
+/* An agent has removed `.git`, or moved the worktree. What is in it may be work, so it is made a
+ * worktree again as it is. What git refuses here is reported by the steps that follow. */
+static void restore_worktree(
+	struct arena *a, struct run_entry *e, const struct item_place *place, const char *dir)
+{
+	const char *at = place->in_place ? NULL : known_directory(a, place->identity.directory);
+	bool there = path_exists(dir);
+	static const char *const repair[] = {"git", "worktree", "repair", NULL};
+	const char *const move[] = {"git", "worktree", "move", at, dir, NULL};
+	const struct git_command c = {
+		.dir = e->repo, .name = "git worktree", .argv = there ? repair : move};
+	struct error ignored;
+
+	if (!at ||
+		(there ? strcmp(at, dir) != 0 || path_exists(path_join(a, dir, ".git"))
+		       : !path_exists(path_join(a, at, ".git"))) ||
+		git_command(&c, NULL, NULL, &ignored) < 0)
+		return;
+	e->damage = there ? arena_printf(e->arena,
+				    "'.git' was removed from the worktree '%s'; it is there again: "
+				    "leave it, and commit your work on the item's branch",
+				    dir)
+			  : arena_printf(e->arena,
+				    "the worktree '%s' was moved to '%s'; it is back: leave it "
+				    "there, and commit your work on the item's branch",
+				    dir, at);
+}
+
+int run_place_evidence(void *data, struct arena *a, const struct evidence_query *q,
+	struct evidence *out, struct error *err)
+{
+	struct run_entry *e = data;
+
+	if (environment_local.evidence(data, a, q, out, err) < 0)
+		return -1;
+	for (size_t i = 0; e->damage && !q->before && i < EVIDENCE_KINDS; i++)
+		if (q->kinds >> i & 1)
+			out->faults[i] = arena_dup(a, str_of(e->damage));
+	if (!q->before)
+		e->damage = NULL;
+	return 0;
+}
+
 /* *moved: the place is elsewhere than it was. */
-static int find_moved(struct arena *a, const struct run_entry *e, struct item_place *place,
-	bool *moved, struct error *err)
+static int find_moved(struct arena *a, struct run_entry *e, struct item_place *place, bool *moved,
+	struct error *err)
 {
 	const char *old = place->directory;
 
@@ -397,6 +455,7 @@ static int find_moved(struct arena *a, const struct run_entry *e, struct item_pl
 		return 0;
 	if (!path_exists(old))
 		follow_repository(a, e, place);
+	restore_worktree(a, e, place, place->directory);
 	if (repair_worktree(a, e, place->directory, err) < 0)
 		return -1;
 	*moved = strcmp(old, place->directory) != 0 && path_exists(place->directory);
@@ -413,6 +472,8 @@ int run_place_enter(void *data, struct arena *a, const char *id, struct item_pla
 
 	if (find_moved(a, e, place, &moved, err) < 0)
 		return -1;
+	if (place->directory && !place->in_place) /* the last agent may have been killed */
+		git_clear_locks(place->directory, place->branch);
 	if ((e->in_place && !in_place) || (e->own_worktree && in_place))
 		return error_set(err, ERR_STATE,
 			"'%s' already works in '%s': --%s is only for its first step", id,

@@ -132,7 +132,8 @@ struct run_entry {
 	struct run_worktree *worktree;     /* NULL: by default */
 	struct arena *arena;               /* of the notice */
 	const char *notice;                /* for people, if the step succeeds; NULL: none */
-	const struct run_item *run;        /* NULL: nothing limits what agents use */
+	const char *damage; /* what an agent did to its worktree, until a claim is checked */
+	const struct run_item *run; /* NULL: nothing limits what agents use */
 	bool costs_known;
 	/* If `costs_known`: of the agents of the item at the top and all below it, so far. */
 	double cost_usd, cost_today_usd;
@@ -174,6 +175,9 @@ void run_quota_limit(struct arena *a, const struct run_item *r, const json *acti
 /* environment.enter() */
 int run_place_enter(void *data, struct arena *a, const char *id, struct item_place *place,
 	bool *changed, struct error *err);
+/* environment.evidence(): what an agent did to its worktree refutes its answer. */
+int run_place_evidence(void *data, struct arena *a, const struct evidence_query *q,
+	struct evidence *out, struct error *err);
 
 /* The same for the user's checkout, which one item at a time may use, on one branch. */
 int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,

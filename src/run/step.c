@@ -480,6 +480,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		return -1;
 	environment.data = &entry;
 	environment.enter = run_place_enter;
+	environment.evidence = run_place_evidence;
 	environment.say = run_step_log_text;
 	if (call->in_run)
 		environment.client = run_client;

@@ -516,6 +516,12 @@ static int check_lone_word(const char *word, struct error *err)
 {
 	struct str id = path_base(word);
 
+	if (*word == '-' && word[1])
+		return error_set(err, ERR_USAGE,
+			"'%.200s' is neither an id, which begins with a letter or digit, nor what "
+			"is "
+			"wanted: options come before '--'",
+			word);
 	if (strpbrk(word, " \t\n") || !strpbrk(word, "0123456789/_."))
 		return 0;
 	id = str_sub(id, str_starts(id, "."), id.n);
@@ -543,7 +549,7 @@ int new_item_ids(struct arena *a, const char *repo, const char *const *words, si
 		vec_push_in(a, ids, words[i]);
 	if (all)
 		return 0;
-	if (n == 1 && check_lone_word(words[0], err) < 0)
+	if ((n == 1 || (*words[0] == '-' && words[0][1])) && check_lone_word(words[0], err) < 0)
 		return -1;
 	item.id = first ? words[0] : NULL;
 	item.text = new_item_join(a, words + first, n - first);

@@ -179,6 +179,35 @@ static void check_push(struct arena *a, struct preflight *p)
 			remote_short_fault(a, err.text));
 }
 
+/* git reads a relative path from the top of each worktree, where nothing is. */
+static bool is_relative(const char *url)
+{
+	return url && *url && *url != '/' && !strchr(url, ':');
+}
+
+static bool is_origin_absolute(struct arena *a, struct preflight *p)
+{
+	static const char *const fetch[] = {"git", "remote", "get-url", "origin", NULL},
+				 *const push[] = {
+					 "git", "remote", "get-url", "--push", "origin", NULL};
+	struct error ignored;
+
+	for (size_t i = 0; i < 2 && !p->in_place; i++) {
+		char *url;
+
+		if (remote_git_line(a, p->repo, i ? push : fetch, &url, &ignored) < 0 ||
+			!is_relative(url))
+			continue;
+		fail(a, p, ERR_STATE, "origin",
+			"the path of 'origin', '%s', is relative, and the worktrees of items are "
+			"elsewhere: run 'git remote set-url%s origin %s'",
+			arena_printable(a, str_of(url), SHOWN_MAX), i ? " --push" : "",
+			arena_printable(a, str_of(path_resolve(a, p->repo, url)), SIZE_MAX));
+		return false;
+	}
+	return true;
+}
+
 static void check_origin(struct arena *a, struct preflight *p)
 {
 	char *url = NULL;
@@ -188,7 +217,7 @@ static void check_origin(struct arena *a, struct preflight *p)
 		fail_with(a, p, "origin", &err);
 		return;
 	}
-	if (!url)
+	if (!url || !is_origin_absolute(a, p))
 		return;
 	preflight_check_remote(a, p);
 	check_push(a, p);

@@ -10,6 +10,8 @@ enum {
 	PART_MAX = 240, /* bytes of a directory's name in a slug */
 };
 
+enum { ID_SHOWN = 120 };
+
 bool path_is_id(struct str id)
 {
 	if (!id.n || id.n > ID_MAX || !isalnum((unsigned char)id.p[0]))
@@ -27,12 +29,15 @@ bool path_is_id(struct str id)
 
 int path_check_id(const char *id, struct error *err)
 {
+	CLEANUP(buf_release) struct buf shown = BUF_INIT;
+
 	if (path_is_id(str_of(id)))
 		return 0;
+	buf_add_printable(&shown, str_of(id), ID_SHOWN);
 	return error_set(err, ERR_USAGE,
-		"bad work item id '%.120s': must be letters, digits, '.', '_', '-', at most 100, "
+		"bad work item id '%s': must be letters, digits, '.', '_', '-', at most 100, "
 		"begin with a letter or digit, no '..'",
-		id);
+		shown.len ? shown.s : "");
 }
 
 /* An id that may also have `%XX`, and may begin with it. */

@@ -188,7 +188,7 @@ TERMINAL_TEST(several_items_have_a_line_with_those_at_work)
 			at("go-$DEV_TEAM_ID")));
 	sh("git init -q --bare -b main o/r.git && git init -q -b main work && cd work && "
 	   "echo 'For A-1 and A-2.' >_spec_a.md && mkdir scripts && touch scripts/validate.sh && "
-	   "git add . && git commit -q -m first && git remote add origin ../o/r.git && "
+	   "git add . && git commit -q -m first && git remote add origin $PWD/../o/r.git && "
 	   "git push -q origin main");
 	(void)run_find_build();
 	terminal_start(&t, argv);
