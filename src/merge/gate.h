@@ -107,8 +107,8 @@ struct rebase_ask {
 	/* After a rebase without conflicts, before the push; the rebased files are in `dir`.
 	 * *fault: why it is suspended all the same; NULL. May be NULL. */
 	int (*verify)(void *data, const char *dir, const char **fault, struct error *err);
-	/* What was verified holds from now on: the branch is pushed, or was already; the record does
-	 * not say so yet, so that a killed rebase verifies again. NULL: none. */
+	/* What was verified holds from now on: the branch is pushed, or was already; the record
+	 * does not say so yet, so that a killed rebase verifies again. NULL: none. */
 	int (*keep)(void *data, struct error *err);
 	void *data;
 };
