@@ -45,8 +45,9 @@ void branch_claim(struct branchdb *db, struct branchdb_branch *b, enum branchdb_
 /* A process that is running creates or removes it. */
 bool branch_busy(struct branchdb *db, const struct branchdb_branch *b);
 
-/* Runs the pool's migration command in the worktree with these variables. -1: ERR_CHECK, with the
- * last line that it printed, in which secrets are masked. */
+/* Runs the pool's migration command in the worktree with these variables. -1: ERR_CHECK: its
+ * directory is missing, or it failed, with the last line that it printed, in which secrets are
+ * masked; another code: it was not run. */
 int branch_migrate(struct arena *a, const struct branchdb_request *q, const char *const *env,
 	struct error *err);
 

@@ -163,9 +163,15 @@ int branch_migrate(struct arena *a, const struct branchdb_request *q, const char
 
 	CLEANUP(buf_release) struct buf masked = BUF_INIT;
 	struct secrets secrets = {0};
+	bool there;
 
 	buf_adds(&out, "");
 	buf_adds(&masked, "");
+	if (path_check_exists(p.cwd, &there, err) < 0)
+		return -1;
+	if (!there)
+		return error_set(err, ERR_CHECK, "'%s' of 'migrations of %s' does not exist", p.cwd,
+			pool->name);
 	if (process_run(&p, &end, err) < 0)
 		return -1;
 	secrets_add(a, &secrets, NULL, NULL);

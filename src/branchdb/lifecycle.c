@@ -367,6 +367,8 @@ static int migrate_branch(struct creation *k)
 		return -1;
 	if (branch_migrate(k->db->arena, q, env.items, k->err) == 0)
 		return 0;
+	if (k->err->code != ERR_CHECK) /* it was not run: that says nothing about the migration */
+		return error_prefix(k->err, "migrations of '%s'", k->of.pool);
 	(void)lifecycle_tell(k->db, k->fresh ? EVENT_MIGRATION_CONFLICT : EVENT_MIGRATION_FAILED,
 		q->issue,
 		JSON_OBJECT(JSON_TEXT("pool", k->of.pool), JSON_TEXT("branchKey", k->of.key),

@@ -217,6 +217,11 @@ static int verify_databases(void *data, const char *dir, const char **fault, str
 	return pool_renewal_begin(data, dir, true, &ignored, fault, err);
 }
 
+static int keep_databases(void *data, struct error *err)
+{
+	return pool_renewal_keep(data, err);
+}
+
 static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebase_ask *ask,
 	struct rebase *out, struct error *err)
 {
@@ -233,10 +238,9 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebas
 		return -1;
 	gate_cancel_on(g, cancel);
 	ask->verify = verify_databases;
+	ask->keep = keep_databases;
 	ask->data = &databases;
 	rc = gate_rebase(in->arena, p, ask, g, out, err);
-	if (rc == 0 && (out->fate == REBASE_PUSHED || out->fate == REBASE_CURRENT))
-		rc = pool_renewal_keep(&databases, err);
 	pool_renewal_end(&databases);
 	run_interrupt_end();
 	return rc;

@@ -107,6 +107,9 @@ struct rebase_ask {
 	/* After a rebase without conflicts, before the push; the rebased files are in `dir`.
 	 * *fault: why it is suspended all the same; NULL. May be NULL. */
 	int (*verify)(void *data, const char *dir, const char **fault, struct error *err);
+	/* What was verified holds from now on: the branch is pushed, or was already; the record
+	 * does not say so yet, so that a killed rebase verifies again. NULL: none. */
+	int (*keep)(void *data, struct error *err);
 	void *data;
 };
 struct rebase {
@@ -133,7 +136,7 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 /* The record of an allocation's rebases. */
 struct rebase_record {
 	const char *path, *branch, *target;
-	const char *state;           /* rebase_word(), or in progress: "rebasing";
+	const char *state;           /* rebase_word(), or not finished: "rebasing";
 				      * "failed": git failed, and the worktree is as before */
 	const char *before;          /* sha of the branch at the beginning */
 	const char *onto, *expected; /* of the target; of the branch on the remote ("": none) */

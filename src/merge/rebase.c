@@ -233,8 +233,12 @@ static int merge_rebase_follow(struct rebasing *w, struct error *err)
 
 static int rebase_finish(struct rebasing *w, enum rebase_fate fate, struct error *err)
 {
+	bool current = fate == REBASE_CURRENT || fate == REBASE_PUSHED;
+
 	w->out->fate = fate;
-	if (merge_rebase_follow(w, err) < 0)
+	w->published = current;
+	if (merge_rebase_follow(w, err) < 0 ||
+		(current && w->ask->keep && w->ask->keep(w->ask->data, err) < 0))
 		return -1;
 	if (w->out->after)
 		w->rec.attempts = 0;
@@ -356,7 +360,7 @@ int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, s
 		return rebase_finish(&w, REBASE_EXHAUSTED, err);
 	rc = play(&w, err);
 	if (gate_check(held, &ignored) == 0) {
-		if (rc < 0)
+		if (rc < 0 && !w.published)
 			(void)rebase_save(&w, "failed", &ignored);
 		(void)rebase_discard(&w, &ignored);
 	}

@@ -22,6 +22,7 @@ struct rebasing {
 	const char *from;   /* the commit that is rebased: the branch's, or what a killed rebase had
 			     * pushed */
 	bool unverified;    /* a killed one pushed it, and may not have kept what it verified */
+	bool published;     /* what fails now is finished by the next one */
 	const char *known;  /* the branch on the remote as last seen; NULL */
 	const char *theirs; /* its commit on the remote now; NULL: it does not exist */
 	struct rebase *out;

@@ -193,12 +193,12 @@ TEST(what_a_pipeline_may_not_be)
 			"6:44: 'maxRetries' is missing, which 'strategy: retry' needs"},
 		{RETRY("0"), "6:63: " RETRIES "'0'"},
 		{RETRY("11"), "6:63: " RETRIES "'11'"},
-		{STAGE("onFailure: {strategy: abort, on: Gremlins}"),
+		{STAGE("onFailure: {strategy: abort, on: MigrationConflict}"),
 			"6:55: 'on' must be 'AdapterUnavailable', 'AdmissionDenied', "
 			"'AgentTimeout', "
 			"'ArtifactSchemaInvalid', 'BranchQuotaExceeded', 'BudgetExceeded', "
 			"'CIFailure', 'HarnessUnavailable', 'IndependenceViolated' or "
-			"'MigrationFailed', not 'Gremlins'"},
+			"'MigrationFailed', not 'MigrationConflict'"},
 		{STAGE("onFailure: {strategy: retry, maxRetries: 1, on: CIFailure}"),
 			"6:44: 'retry' has no effect on 'CIFailure': 'strategy' must be 'abort' "
 			"or 'pause'"},
