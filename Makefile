@@ -5,7 +5,7 @@
 #   make bench      a table of times          make e2e      all scenarios of the real client
 #   make model      random faults and every order of two loops, on a simulated disk
 #   make oracle     the shell parser against bash and shfmt, 200,000 generated texts
-#   make faults     35 faults planted in the engine, and what finds each
+#   make faults     each fault of tests/model/faults.txt, planted in the engine, and what finds it
 #   make conform    what every store must do; 8 processes at once
 #   make mutants    mutation tests            make fuzz     60 s each fuzz target (clang)
 #   make SAN=1 check  with sanitizers         make format   clang-format in place

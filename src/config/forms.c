@@ -193,6 +193,7 @@ FORM(date, forms_is_date, 10, "a date such as '2026-04-15'",
 	.pattern = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$");
 FORM(root, is_root, 4096, "an absolute path, or one that begins with '~/'",
 	.pattern = "^(/" NO_CONTROL "*|~|~/" NO_CONTROL "*)$");
-FORM(relative, forms_is_below, 4096, "a relative path", .pattern = "^[^/\x01-\x1f\x7f]" NO_CONTROL "*$");
+FORM(relative, forms_is_below, 4096, "a relative path",
+	.pattern = "^[^/\x01-\x1f\x7f]" NO_CONTROL "*$");
 FORM(duration, is_duration, 50, "a duration such as 'PT5H' or 'P14D'",
 	.pattern = "^P(" N "W|" N "D(" TIME ")?|" TIME ")$");

@@ -317,7 +317,7 @@ static void workflow_check_items(struct config_reader *r, const struct yaml *map
 
 #define STATE_FORMS                                                                                \
 	{"agent", agent_state_fields, NULL}, {"approve", approval_fields, check_approval},         \
-		{"child", child_state_fields, workflow_check_child},                                        \
+		{"child", child_state_fields, workflow_check_child},                               \
 	{                                                                                          \
 		"command", script_state_fields, check_script                                       \
 	}
