@@ -112,8 +112,37 @@ const char *const *explore_key_sections(struct arena *a, const struct context *c
 	return list.items;
 }
 
+/* Whether a step that is built in looks for the section. */
+static bool explore_key_is_builtin(const char *section)
+{
+	bool found = !strcmp(section, CONTEXT_PULL_REQUEST) || !strcmp(section, CONTEXT_SPEC);
+
+	for (size_t i = 0; steps[i]; i++) {
+		found |= steps[i]->answer && !strcmp(section, steps[i]->answer);
+		for (const char *const *v = steps[i]->verdicts; v && *v; v++)
+			found |= !strcmp(section, *v);
+	}
+	return found;
+}
+
+/* Whether only declared states write the section, and the item is in none of them: each removes it
+ * when it is entered. */
+static bool explore_key_is_left(
+	const struct explore_key_rules *r, const struct context *c, const char *section)
+{
+	const struct workflow_state *st = workflow_state(r->workflow, context_get(c, "state").p);
+	bool written = false;
+
+	if (!st || (st->declared && workflow_item(st->declared, section)))
+		return false;
+	for (size_t i = 0; i < r->workflow->n_declared && !written; i++)
+		written = workflow_item(&r->workflow->declared[i], section) != NULL;
+	return written && !explore_key_is_builtin(section);
+}
+
 /* Of the fix that is due next only matters that it is there, not its number. */
-static void explore_key_add_sections(const struct context *c, struct buf *out)
+static void explore_key_add_sections(const struct explore_key_rules *r, const struct context *c,
+	unsigned changes, struct buf *out)
 {
 	const char *const *list = explore_key_sections((struct arena *)&c->arena, c);
 	int64_t ahead;
@@ -122,7 +151,7 @@ static void explore_key_add_sections(const struct context *c, struct buf *out)
 	for (; *list; list++) {
 		if (explore_key_is_fix(c, str_of(*list), &ahead))
 			buf_addf(out, "Fix+%d,", (int)ahead);
-		else
+		else if (changes || !explore_key_is_left(r, c, *list))
 			buf_addf(out, "%s,", *list);
 	}
 	buf_adds(out, EXPLORE_KEY_OUTSTANDING);
@@ -311,7 +340,7 @@ static void explore_key_add_key(const struct explore_key_rules *r, const struct 
 		context_get(c, "spec_path").n > 0, context_get(c, "pr_url").n > 0);
 	explore_key_add_attempts(r, c, changes, out);
 	add_visits(r, c, changes, out);
-	explore_key_add_sections(c, out);
+	explore_key_add_sections(r, c, changes, out);
 	add_outstanding(r, c, out);
 }
 
