@@ -90,6 +90,20 @@ void engine_keep_effect_events(struct engine_run *r)
 	(void)context_log(r->e->file, &ignored);
 }
 
+/* Work has been done since, and the remote says the same: of the name of the branch, for example.
+ */
+static int declined_again(struct engine_run *r, struct error *err)
+{
+	const char *words = arena_dup(&r->arena, str_of(err->text));
+
+	engine_keep_effect_events(r);
+	return error_set(err, ERR_STATE,
+		"'origin' declines the branch '%s' again, in the same words, and no other agent is "
+		"asked to mend it: change that rule, or what it asks for, and run the same command "
+		"again: %s",
+		r->place.branch ? r->place.branch : "", words);
+}
+
 /* The agent must correct something: no failure of the effect. */
 static int note_fault(struct engine_run *r, const struct effect_kind *kind, struct error *err)
 {
@@ -113,6 +127,9 @@ static int effects_carry_out(
 	place = engine_place(r);
 	context_note(r->e->file, kind->waiting);
 	if (env->carry_out(env->data, kind, &place, r->e->id, &done, err) < 0) {
+		if (err->code == ERR_CHECK && kind->effect == EFFECT_PUSH &&
+			engine_evidence_declined(r, err->text))
+			return declined_again(r, err);
 		if (err->code == ERR_CHECK)
 			return note_fault(r, kind, err);
 		engine_keep_effect_events(r);

@@ -9,6 +9,8 @@
  *      "approved": {"head": COMMIT, "base": COMMIT, "patch": DIGEST}, "scripts": "yes",
  *      "landed": {"patch": DIGEST, "tree": TREE, "target": COMMIT}}
  *
+ * and "declined": TEXT, the words of the remote's last refusal of a push.
+ *
  * `head`: HEAD at the last request of the answer; `since`: HEAD at its first request; `fault`:
  * uncommitted changes at the request; `pushed`: the last known commit of the branch on the remote;
  * `checked`: actions (of an answer without one, its section) whose claims hold; `done`: what was
@@ -260,12 +262,26 @@ int engine_evidence_before_push(struct engine_run *r, struct error *err)
 	return 0;
 }
 
+bool engine_evidence_declined(struct engine_run *r, const char *words)
+{
+	const char *before = r->facts ? json_get_str(r->facts, "declined") : NULL;
+
+	if (!r->facts || !strstr(words, "[remote rejected]"))
+		return false;
+	if (before && strcmp(before, words) == 0)
+		return true;
+	json_set(r->facts, "declined", json_string(str_of(words)));
+	store_facts(r);
+	return false;
+}
+
 /* If HEAD has moved since it was read, the next push cannot replace a commit by force. */
 void engine_evidence_pushed(struct engine_run *r)
 {
 	if (!r->facts || !r->head)
 		return;
 	json_set(r->facts, "pushed", json_string(str_of(r->head)));
+	json_drop(r->facts, "declined");
 	store_facts(r);
 }
 
