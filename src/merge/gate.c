@@ -5,6 +5,7 @@
  * ended, so there is nothing to repair: files without a lock are removed by the next one that
  * comes.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -345,9 +346,11 @@ int gate_check(struct gate *g, struct error *err)
 {
 	struct stat there, mine;
 	int fd = gate_descriptor(g);
+	bool gone = !g->lost && stat(g->path, &there) < 0;
 
-	g->lost = g->lost || stat(g->path, &there) < 0 ||
-		  (fd && (fstat(fd, &mine) < 0 || mine.st_ino != there.st_ino));
+	if (gone && errno != ENOENT)
+		return error_errno(err, "cannot read '%s'", g->path);
+	g->lost = g->lost || gone || (fd && (fstat(fd, &mine) < 0 || mine.st_ino != there.st_ino));
 	return g->lost ? error_set(err, ERR_STATE, "merge gate of '%s' was lost (fence %lld)",
 				 g->p->dir, (long long)g->fence)
 		       : 0;

@@ -17,8 +17,9 @@
  *     sweep sample [SEED [SCENE-TEXT]]
  *
  * Looks that fail change nothing: of those of one way a sample fails, unless SWEEP=full; SEED from
- * the environment. every: without second faults, but killed before every call from the first that
- * can change anything. sample: random kills and failing calls of the verbs that sessions use.
+ * the environment. In the slowest scenes other failing calls are sampled too. every: without second
+ * faults, but killed before every call from the first that can change anything. sample: random
+ * kills and failing calls of the verbs that sessions use.
  */
 #include <errno.h>
 #include <limits.h>
@@ -42,6 +43,7 @@
 enum {
 	KILLED_STATES = 256,
 	LONG_MORE = 20,   /* a factor for the kill points of a long scene */
+	SLOWEST = 3,      /* a scene with at most this `.most`: of all failing calls a sample */
 	LEFT_STATES = 20, /* after a kill: so many of the states that it left */
 	LOOKS_MOST = 60,  /* failing looks of one scene and way, without SWEEP=full */
 	SECOND_LOOKS = 8, /* the same after each kill */
@@ -238,13 +240,20 @@ static bool lay_killed(struct show *show, unsigned at)
 	return hit;
 }
 
+static bool is_slowest(const struct show *show)
+{
+	unsigned most = show->stage.scene->most;
+
+	return most && most <= SLOWEST;
+}
+
 /* How many calls of a way the verb makes from a state; 0 if all of them fail one after another. */
 static unsigned count_looks(struct show *show, const char *from, const struct way *w)
 {
 	struct way count = *w;
 	struct trace t;
 
-	if (show->whole || !(w->kinds & LOOKS))
+	if (show->whole || (!(w->kinds & LOOKS) && !is_slowest(show)))
 		return 0;
 	count.act = TRACE_COUNT;
 	(void)disturb(show, from, &count, 0, &t);
@@ -386,10 +395,11 @@ static void fail_everywhere(struct show *show, const struct way *w)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	unsigned bad = 0, points = 0, looks = count_looks(show, "before", w), n;
+	unsigned most = is_slowest(show) ? show->stage.scene->most * SLOWEST * 2 : LOOKS_MOST;
 
-	while ((n = point(show, looks, LOOKS_MOST, points)) > 0 && fail_at(show, w, n, &all, &bad))
+	while ((n = point(show, looks, most, points)) > 0 && fail_at(show, w, n, &all, &bad))
 		points++;
-	if (looks > LOOKS_MOST)
+	if (looks > most)
 		tap(!bad, "%s: %s at %u of %u calls", show->stage.scene->name, w->name, points,
 			looks);
 	else
