@@ -77,8 +77,7 @@ static int run_drop(struct invocation *in, struct error *err)
 
 static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("list", NULL, board_run_list,
-		"the requests on the board: their state, since when they wait, and who has taken "
-		"them",
+		"list the requests on the board with state, age and the session that took each",
 		.options = {CLI_JSON_TABLE(struct board_options)}),
 	CLI_SUBCOMMAND("approve", "[ID...]", run_approve,
 		"let sessions take requests, or, by its id, all present and later ones of a task",

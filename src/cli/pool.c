@@ -183,8 +183,7 @@ static int run_allocate(struct invocation *in, struct error *err)
 	return 0;
 }
 
-/* The ledger books what it has reserved for the work item of the branch: its agents report no more.
- */
+/* The item's agents send no further figures, so the ledger settles the item's reservations. */
 static int end_item(struct invocation *in, const char *repo, const char *branch, struct error *err)
 {
 	static const char of_item[] = "dev-team/";

@@ -115,7 +115,7 @@ void output_parser_begin(struct output_parser *p, struct session *s)
 		.plain = {.max = ERRORS_KEPT}};
 }
 
-/* Its result is there: nobody waits for a program that hangs, whatever it still prints. */
+/* The result has arrived: a program that hangs afterwards is ended, even if it still prints. */
 static void note_end(struct session *s)
 {
 	if (!s->finished)

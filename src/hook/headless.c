@@ -1,6 +1,6 @@
 /*
- * headless.c: an agent of `dev-team run` in a client of its own, which has no plugin and nobody to
- * answer a question. The client is started with this hook and with what judges its calls.
+ * headless.c: the hook that `dev-team run` gives a client without a terminal. The client has no
+ * plugin and no person to answer a prompt; the hook allows or denies each tool call.
  */
 #include <limits.h>
 #include "src/harness/harness.h"

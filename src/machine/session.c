@@ -97,7 +97,7 @@ static void reissue_all(struct engine_run *r)
 /* Saved before anything else: even if this call fails, the other session is fenced. */
 static int take_from_other(struct engine_run *r, struct error *err)
 {
-	const char *reason = r->holder.live ? "taken over" : "it had run out";
+	const char *reason = r->holder.live ? "taken over" : "the lease had expired";
 
 	if (r->holder.over)
 		reason = r->holder.over;

@@ -1,7 +1,7 @@
 /*
  * quota_source.h: plans whose `quotaSource` is not `self-tracked`. Before the ledger decides, a
- * command of the user says what is used, and its figure replaces that of the ledger. It runs before
- * the ledger is opened, because nobody else may use that meanwhile.
+ * command of the user reports the usage, and its figure replaces that of the ledger. The command
+ * runs before the ledger is opened, because an open ledger blocks other processes.
  */
 #ifndef DT_RUN_QUOTA_SOURCE_H
 #define DT_RUN_QUOTA_SOURCE_H

@@ -135,44 +135,34 @@ int git_read_remote_branch(struct arena *a, const char *root, const char *branch
 	return 0;
 }
 
+/* `what`: a refspec, or a name on the remote, of which only the objects are fetched. */
+static int fetch_from_origin(const char *root, const char *what, int *status, struct error *err)
+{
+	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+		"--refmap=", "origin", what, NULL};
+	const struct git_command c = {.dir = root,
+		.name = "git fetch",
+		.argv = argv,
+		.limit_s = FETCH_S,
+		.late = true,
+		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
+
+	return git_command(&c, NULL, status, err);
+}
+
 int git_fetch_branch(const char *root, const char *branch, bool *fetched, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
-	const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
-		"--refmap=", "origin",
-		arena_printf(&a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch), NULL};
-	const struct git_command c = {.dir = root,
-		.name = "git fetch",
-		.argv = argv,
-		.limit_s = FETCH_S,
-		.late = true,
-		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
 	int status = 0;
 
 	*fetched = false;
-	if (git_command(&c, NULL, &status, err) < 0)
+	if (fetch_from_origin(root,
+		    arena_printf(&a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch),
+		    &status, err) < 0)
 		return -1;
 	*fetched = status == 0;
 	return 0;
-}
-
-/* Objects only. */
-static void fetch_objects(const char *root)
-{
-	static const char *const argv[] = {"git", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
-		"fetch", "-q", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
-		"--refmap=", "origin", "HEAD", NULL};
-	const struct git_command c = {.dir = root,
-		.name = "git fetch",
-		.argv = argv,
-		.limit_s = FETCH_S,
-		.late = true,
-		.batch_ssh = !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH")};
-	struct error ignored;
-	int status;
-
-	(void)git_command(&c, NULL, &status, &ignored);
 }
 
 const char *git_fetch_newest(struct arena *a, const char *root)
@@ -180,12 +170,13 @@ const char *git_fetch_newest(struct arena *a, const char *root)
 	struct git_commit found = {0};
 	const char *none, *newest;
 	struct error ignored;
+	int status;
 
 	if (git_read_remote_branch(a, root, "HEAD", &none, &newest, &ignored) < 0 || !newest)
 		return NULL;
 	if (git_read_commits(a, root, &newest, 1, &found, &ignored) < 0 || found.id)
 		return found.id;
-	fetch_objects(root);
+	(void)fetch_from_origin(root, "HEAD", &status, &ignored);
 	return git_read_commits(a, root, &newest, 1, &found, &ignored) < 0 ? NULL : found.id;
 }
 

@@ -271,27 +271,9 @@ int process_within(const char *dir, pid_t *pid)
 	return 0;
 }
 
-static bool has_open(pid_t pid, const char *path)
-{
-	CLEANUP(directory_close) struct directory fds = {0};
-	char dir[64], to[PATH_MAX];
-	struct error ignored;
-	const char *name;
-	bool found = false;
-
-	(void)snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)pid);
-	if (directory_open(&fds, AT_FDCWD, dir, NULL, &ignored) < 0)
-		return false;
-	while (!found && (name = directory_next(&fds, NULL))) {
-		ssize_t n = readlinkat(fds.fd, name, to, sizeof(to));
-
-		found = n == (ssize_t)strlen(path) && memcmp(to, path, (size_t)n) == 0;
-	}
-	return found;
-}
-
-/* A line of /proc/PID/fdinfo/N begins with `lock:` if the lock is held through that descriptor. */
-bool process_has_locked(pid_t pid, const char *path)
+/* Whether the process has the file open, `locked`: and holds a lock through that descriptor: a line
+ * of /proc/PID/fdinfo/N then begins with `lock:`. */
+static bool has_descriptor(pid_t pid, const char *path, bool locked)
 {
 	CLEANUP(directory_close) struct directory fds = {0};
 	char dir[64], to[PATH_MAX];
@@ -309,9 +291,15 @@ bool process_has_locked(pid_t pid, const char *path)
 		if (n != (ssize_t)strlen(path) || memcmp(to, path, (size_t)n) != 0)
 			continue;
 		(void)snprintf(dir, sizeof(dir), "fdinfo/%.20s", name);
-		found = process_table_read_file(pid, dir, &text) && strstr(text.s, "\nlock:");
+		found = !locked ||
+			(process_table_read_file(pid, dir, &text) && strstr(text.s, "\nlock:"));
 	}
 	return found;
+}
+
+bool process_has_locked(pid_t pid, const char *path)
+{
+	return has_descriptor(pid, path, true);
 }
 
 static bool any_has_open(const char *path)
@@ -324,7 +312,7 @@ static bool any_has_open(const char *path)
 		return false;
 	do
 		pid = next_pid(&proc);
-	while (pid && !has_open(pid, path));
+	while (pid && !has_descriptor(pid, path, false));
 	return pid;
 }
 

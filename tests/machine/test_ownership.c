@@ -193,7 +193,7 @@ ENGINE_TEST(a_lease_that_ran_out_is_the_owners_until_another_comes)
 	assert_int_equal(holder().fence, 3);
 	at("12:00:00");
 	owner_gets("bob", "ADR-7/both/3");
-	assert_true(events_have("\"reason\":\"it had run out\""));
+	assert_true(events_have("\"reason\":\"the lease had expired\""));
 	assert_refused(record_by("ann", "ADR-7/both/3", "passed", "passed"),
 		arena_printf(&t.arena,
 			"'ann' no longer holds 'ADR-7': 'bob' took it over at "
