@@ -51,7 +51,7 @@ struct replay {
 	struct arena arena_of_keys;
 
 	const char *path; /* of the document when the operation was recorded */
-	struct arena paths, workflow_arena;
+	struct arena workflow_arena;
 	struct workflow workflow;
 	char workflow_sum[64]; /* empty: none is loaded */
 	struct context_file file;
@@ -817,25 +817,11 @@ static bool set_clock(const struct replay *r)
 	return true;
 }
 
-/* The name that the document had: a step notes it, and a commit of a document has it. */
-static void replay_set_path(struct replay *r)
-{
-	const char *file = strcmp(r->op, "step") == 0 ? json_get_str(r->note, "file") : NULL,
-		   *key = r->next.document;
-	struct str base = path_base(r->path);
-
-	if (!file && key && str_starts(str_of(key), "doc/"))
-		file = key + 4;
-	if (file && !str_is(base, file))
-		r->path = arena_printf(&r->paths, "%.*s%s", (int)(base.p - r->path), r->path, file);
-}
-
 /* False: it cannot be run again, and nothing was done. */
 static bool run_operation(struct replay *r)
 {
 	const struct replay_operation *o = find_operation(r->op);
 
-	replay_set_path(r);
 	return json_get_int(r->note, "part", 1) == 1 && set_clock(r) && o->run && o->run(r);
 }
 
@@ -874,7 +860,6 @@ static void replay_close(struct replay *r)
 		buf_release(&r->keys.items[i].value);
 	vec_release(&r->keys);
 	arena_release(&r->arena_of_keys);
-	arena_release(&r->paths);
 	arena_release(&r->workflow_arena);
 	clock_fix(-1);
 }

@@ -129,11 +129,20 @@ static void add_file(const struct stage *s, struct buf *out, const char *path)
 		buf_add(out, buf_str(&text));
 }
 
+/* The ticket of one who waited at the gate: a number. It does not count when its process has ended.
+ */
+static bool is_ticket(struct str name)
+{
+	size_t at = str_find(name, STR(".merge-gate/"));
+
+	return at < name.n && name.p[name.n - 1] >= '0' && name.p[name.n - 1] <= '9';
+}
+
 /* The refused texts are there as often as there were refusals. The sandbox keeps copies of the
  * system's files. */
 static bool is_left_out(const struct stage *s, struct str name)
 {
-	return str_starts(name, "sandbox/") ||
+	return str_starts(name, "sandbox/") || is_ticket(name) ||
 	       (s->scene->keeps && str_find(name, STR("/logs/")) < name.n);
 }
 

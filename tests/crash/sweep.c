@@ -42,11 +42,12 @@
 
 enum {
 	KILLED_STATES = 256,
-	LONG_MORE = 20,   /* a factor for the kill points of a long scene */
-	SLOWEST = 3,      /* a scene with at most this `.most`: of all failing calls a sample */
-	LEFT_STATES = 20, /* after a kill: so many of the states that it left */
-	LOOKS_MOST = 60,  /* failing looks of one scene and way, without SWEEP=full */
-	SECOND_LOOKS = 8, /* the same after each kill */
+	LONG_MORE = 20,    /* a factor for the kill points of a long scene */
+	SLOWEST = 10,      /* a scene with at most this `.most`: of all failing calls a sample */
+	SLOWEST_MOST = 24, /* failing calls of such a scene and way */
+	LEFT_STATES = 20,  /* after a kill: so many of the states that it left */
+	LOOKS_MOST = 60,   /* failing looks of one scene and way, without SWEEP=full */
+	SECOND_LOOKS = 8,  /* the same after each kill */
 	/* Of each scene in a random sample. */
 	SAMPLE_KILLS = 5,
 	SAMPLE_FAILURES = 3,
@@ -191,7 +192,7 @@ static void kill_everywhere(struct show *show)
 
 	if (s->scene->most && !show->every)
 		stride += s->calls / (s->scene->most * LONG_MORE);
-	for (unsigned n = 1; n <= s->calls; n++, points++) {
+	for (unsigned n = 1 + random_below(&show->random, stride); n <= s->calls; n++, points++) {
 		kill_at(show, n, &fault);
 		tell(&all, &bad, "killed before call", n, &fault);
 		/* Before its first effect a killed run has done nothing. */
@@ -319,8 +320,10 @@ static void fail_after_kill(struct show *show)
 /* The git library does not say why it does not find a repository: the verb may report just that. */
 static bool is_elsewhere(const struct stage *s, const struct trace *t)
 {
+	struct str path = str_of(t->hit_path);
+
 	return (t->hit_kind & LOOKS) && (t->status == 3 || t->status == 4) &&
-	       !str_starts(str_of(t->hit_path), s->state);
+	       (!str_starts(path, s->state) || str_find(path, STR("/worktrees")) < path.n);
 }
 
 /* One line on standard error, and no partial output that looks like a result. */
@@ -395,7 +398,7 @@ static void fail_everywhere(struct show *show, const struct way *w)
 {
 	CLEANUP(buf_release) struct buf all = BUF_INIT;
 	unsigned bad = 0, points = 0, looks = count_looks(show, "before", w), n;
-	unsigned most = is_slowest(show) ? show->stage.scene->most * SLOWEST * 2 : LOOKS_MOST;
+	unsigned most = is_slowest(show) ? SLOWEST_MOST : LOOKS_MOST;
 
 	while ((n = point(show, looks, most, points)) > 0 && fail_at(show, w, n, &all, &bad))
 		points++;
