@@ -32,6 +32,17 @@ ENGINE_TEST(a_refused_call_of_the_troubleshooter_is_made_when_it_is_allowed)
 	assert_count("troubleshooter_calls", 1);
 }
 
+ENGINE_TEST(a_question_that_cannot_be_answered_stops_the_step_and_is_asked_again)
+{
+	ask_about("ADR-7/researching/1", ADMISSION_FAILED);
+	(void)error_set(&t.admission.error, ERR_SYSTEM, "the ledger cannot be read");
+	assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_SYSTEM);
+	assert_string_equal(t.err.text, "the ledger cannot be read");
+	ask_about("", ADMISSION_NO);
+	steps_to("ADR-7/researching/1");
+	assert_value("question", "");
+}
+
 ENGINE_TEST(what_is_in_front_of_a_refused_request_is_dispatched)
 {
 	workflow("---\nstates:\n  gates:\n    all:\n"

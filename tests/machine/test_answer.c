@@ -66,6 +66,20 @@ ENGINE_TEST(an_action_of_another_item_and_one_that_was_never_asked_are_two_refus
 		"action 'ADR-7/researching/2' is stale or unknown: it is not outstanding"));
 	assert_string_equal(refused_text(), "x");
 	assert_true(events_have("\"type\":\"refusal\",\"action\":\"ADR-7/researching/2\""));
+	assert_false(events_have("\"section\":"));
+}
+
+/* The section tells for which request another agent may be asked; a text that comes too late has
+ * none. */
+ENGINE_TEST(only_a_wrong_text_is_noted_with_its_section)
+{
+	steps_to("ADR-7/researching/1");
+	assert_fails(record("ADR-7/researching/1", "done", STR("A brief.")), t.err, ERR_INPUT);
+	assert_int_equal(count(events(), "\"section\":\"" WIRE_BRIEF "\""), 1);
+	answer("ADR-7/researching/1", "briefed", "A brief.");
+	assert_fails(record("ADR-7/researching/1", "briefed", STR("Another.")), t.err, ERR_STATE);
+	assert_int_equal(count(events(), "\"type\":\"refusal\""), 2);
+	assert_int_equal(count(events(), "\"section\":\"" WIRE_BRIEF "\""), 1);
 }
 
 ENGINE_TEST(an_answer_for_which_the_document_has_no_room_is_refused_and_kept)

@@ -238,6 +238,33 @@ ENGINE_TEST(done_that_was_set_by_hand_is_checked)
 	steps_to("failed: it is not done: nothing was validated");
 }
 
+ENGINE_TEST(an_end_without_any_action_needs_its_evidence_too)
+{
+	workflow_with_evidence(
+		"---\nevidence: [work]\n---\n```mermaid\nstateDiagram-v2\n[*] --> init\n"
+		"init --> done : start\ndone --> [*]\nfailed --> [*]\n```\n");
+	refute(EVIDENCE_WORK, "the branch has no commits");
+	steps_to("failed: it is not done: the branch has no commits");
+}
+
+/* A fact that cannot be read is not a fact that is missing: nothing is committed. */
+ENGINE_TEST(facts_that_cannot_be_read_stop_the_step)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	begin();
+	answer("ADR-7/implementing/1", "implemented", "Made.");
+	assert_int_equal(context_open(&f, t.path, 0, &t.err), 0);
+	assert_int_equal(context_open_keys(&f, &t.err), 0);
+	context_put_key(&f, "evidence", STR("{"));
+	assert_int_equal(context_save(&f, &t.err), 0);
+	context_close(&f);
+	t.diverges = true;
+	assert_fails(step_as("ADR-7", true, NULL), t.err, ERR_INPUT);
+	assert_non_null(strstr(t.err.text, "key 'evidence' of"));
+	assert_int_equal(t.commits, 0);
+}
+
 ENGINE_TEST(what_cannot_be_read_stops_the_step_and_loses_nothing)
 {
 	begin();

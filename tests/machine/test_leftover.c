@@ -240,3 +240,23 @@ LEFTOVER_TEST(a_repository_within_is_refused_unless_the_user_had_it_in_the_check
 	assert_int_equal(commit_rest(), 0);
 	assert_false(made);
 }
+
+/* Whether the branch has a script of its own cannot be told where its commits cannot be read:
+ * nothing is copied over it. */
+LEFTOVER_TEST(no_script_is_copied_where_the_branch_cannot_be_read)
+{
+	CLEANUP(json_free) json *copied = NULL;
+
+	sh("git -C r worktree add -q -b other ../w && mkdir -p r/scripts && echo true "
+	   ">r/scripts/v.sh\n"
+	   "mv w/.git off");
+	where = (struct item_place){.directory = at("w"), .branch = "other"};
+	assert_fails(place_copy_script(&arena, at("r"), &where, "bash scripts/v.sh", &copied, &err),
+		err, ERR_STATE);
+	assert_sh("ls w/scripts 2>/dev/null || echo none", "none\n");
+	sh("mv off w/.git");
+	assert_int_equal(
+		place_copy_script(&arena, at("r"), &where, "bash scripts/v.sh", &copied, &err), 0);
+	assert_non_null(copied);
+	assert_sh("cat w/scripts/v.sh", "true\n");
+}

@@ -47,3 +47,18 @@ SCRATCH_TEST(a_long_list_of_ids_is_short_in_the_store)
 	one = json_at(noted, json_len(noted) - 3);
 	assert_string_equal(json_get_str(one, "id"), "A-1/check/2");
 }
+
+/* Only the program writes the key; what an older one or a fault left in it costs no more than a
+ * long list. */
+SCRATCH_TEST(a_range_without_end_is_bounded)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *noted = NULL;
+
+	assert_int_equal(context_open(&f, at("A-1.md"), CONTEXT_MAY_CREATE, &err), 0);
+	assert_int_equal(context_create(&f, "A-1", "build", &err), 0);
+	context_put_key(&f, "asked", STR("[\"A-1/build/1\",[2,9000000],[9000002,9900000]]"));
+	assert_int_equal(context_save(&f, &err), 0);
+	assert_int_equal(action_noted(&f, &noted, &err), 0);
+	assert_int_equal(json_len(noted), 1 + 10000);
+}
