@@ -292,11 +292,47 @@ static unsigned lifecycle_limit_of(const struct creation *k)
 	return k->adapter->max && k->adapter->max < limit ? k->adapter->max : limit;
 }
 
-static int sweep_for_room(struct creation *k)
+static int await_other(struct creation *k, const struct branchdb_branch *b)
+{
+	struct store_change *list;
+	enum store_status got;
+	int64_t next;
+	size_t n;
+
+	if (clock_ticks() - k->began > WAIT_MS)
+		return error_set(k->err, ERR_STATE, "database branch '%s' is not finished by %s",
+			b->key, b->owner);
+	got = store_watch(k->db->store, k->db->arena, "at/", store_cursor(k->db->store), WATCH_MS,
+		64, &list, &n, &next, k->err);
+	return got == STORE_OK || got == STORE_COMPACTED ? 0 : -1;
+}
+
+/* What is due goes, or else one that was made in advance: before one that is just being made is
+ * waited for. *found false: there is none, and no more room than before. */
+static int find_room(struct creation *k, unsigned limit, bool *found)
 {
 	struct branchdb_due_list due = {0};
+	struct branchdb_branch *warm = NULL;
+	struct branchdb_list all;
+	struct branch_counts now;
+	bool changed;
 
-	return branchdb_sweep(k->db, true, true, &due, k->err);
+	if (branchdb_sweep(k->db, true, true, &due, k->err) < 0 ||
+		branch_count(k->db, k->of.pool, &now, k->err) < 0 ||
+		branchdb_list(k->db, &all, k->err) < 0)
+		return -1;
+	*found = true;
+	if (now.all < limit)
+		return 0;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.items[i].warm && strcmp(all.items[i].pool, k->of.pool) == 0 &&
+			!all.items[i].fault && (!warm || all.items[i].state == BRANCHDB_LIVE))
+			warm = &all.items[i];
+	*found = warm != NULL;
+	if (!warm)
+		return 0;
+	return branch_busy(k->db, warm) ? await_other(k, warm)
+					: remove_as_read(k->db, warm, "evicted", &changed, k->err);
 }
 
 /* Records it, if the limit allows. *refused: look again. */
@@ -305,18 +341,15 @@ static int record_creation(struct creation *k, bool *refused)
 	unsigned limit = lifecycle_limit_of(k);
 	struct branch_counts now;
 
-	for (int tries = 0;; tries++) {
-		if (branch_count(k->db, k->of.pool, &now, k->err) < 0)
+	if (branch_count(k->db, k->of.pool, &now, k->err) < 0)
+		return -1;
+	k->full = k->ask->warm && (now.all >= limit || now.warm >= k->ask->pool->warm);
+	if (k->full)
+		return 0;
+	if (now.all >= limit) {
+		if (find_room(k, limit, refused) < 0)
 			return -1;
-		k->full = k->ask->warm && (now.all >= limit || now.warm >= k->ask->pool->warm);
-		if (k->full)
-			return 0;
-		if (now.all < limit)
-			break;
-		if (tries)
-			return refuse_quota(k, limit, false);
-		if (sweep_for_room(k) < 0)
-			return -1;
+		return *refused ? 0 : refuse_quota(k, limit, false);
 	}
 	branch_claim(k->db, &k->of, BRANCHDB_CREATING);
 	k->of.mod = 0;
@@ -338,17 +371,16 @@ static int refuse_adapter(struct creation *k)
 	return error_prefix(k->err, "AdapterUnavailable: '%s'", k->of.pool);
 }
 
-/* A vendor's limit is met a second time only after a sweep. */
+/* A vendor's limit is met a second time only after room was made. */
 static int make_branch(struct creation *k)
 {
-	struct branchdb_due_list due = {0};
-	struct error ignored;
+	bool found;
 
 	k->call.fault = ADAPTER_OTHER;
 	if (k->adapter->create(&k->call, k->err) == 0)
 		return 0;
-	if (k->call.fault == ADAPTER_QUOTA) {
-		(void)branchdb_sweep(k->db, true, true, &due, &ignored);
+	if (k->call.fault == ADAPTER_QUOTA && !k->ask->warm) {
+		(void)find_room(k, 0, &found);
 		k->call.fault = ADAPTER_OTHER;
 		if (k->adapter->create(&k->call, k->err) == 0)
 			return 0;
@@ -423,21 +455,6 @@ static int touch_branch(struct branchdb *db, struct branchdb_branch *b, struct e
 		return 0;
 	b->active = now;
 	return branch_write(db, b, false, NULL, &refused, err);
-}
-
-static int await_other(struct creation *k, const struct branchdb_branch *b)
-{
-	struct store_change *list;
-	enum store_status got;
-	int64_t next;
-	size_t n;
-
-	if (clock_ticks() - k->began > WAIT_MS)
-		return error_set(k->err, ERR_STATE, "database branch '%s' is not finished by %s",
-			b->key, b->owner);
-	got = store_watch(k->db->store, k->db->arena, "at/", store_cursor(k->db->store), WATCH_MS,
-		64, &list, &n, &next, k->err);
-	return got == STORE_OK || got == STORE_COMPACTED ? 0 : -1;
 }
 
 /* *over: the branch was made in advance, and is k->of. */

@@ -6,6 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { LIMIT } from './sync.mjs';
 
@@ -17,7 +18,7 @@ export const CLAUDE_VERSIONS = process.env.E2E_CLAUDE ? [process.env.E2E_CLAUDE]
 const bundledNode = Number(process.versions.node.split('.')[0]) < 20; // Gemini CLI needs a newer node
 
 // The packages of one platform, without the installers around them. Downloads: Claude Code twice 120 MB, Codex 167 MB, OpenCode
-// 60 MB, Gemini CLI 21 MB.
+// 60 MB, Gemini CLI 21 MB, Neon's client 1 MB. The last one is a library, without a program.
 const claudeCode = (version) => ({ program: 'claude', version, packages: [`${claude}@${version}`], file: `${claude}/claude` });
 const CLIENTS = {
   'claude-code': claudeCode(CLAUDE_VERSIONS[0]),
@@ -26,6 +27,7 @@ const CLIENTS = {
   'gemini-cli': { program: 'gemini', version: '0.61.0', packages: ['@google/gemini-cli@0.61.0', ...(bundledNode ? [`node-${arch}@22.23.3`] : [])],
     file: '@google/gemini-cli/bundle/gemini.js', node: bundledNode ? `node-${arch}/bin/node` : process.execPath },
   opencode: { program: 'opencode', version: '1.18.33', packages: [`${opencode}@1.18.33`], file: `${opencode}/bin/opencode` },
+  'neon-api-client': { version: '2.7.3', packages: ['@neondatabase/api-client@2.7.3'], library: '@neondatabase/api-client' },
 };
 
 // Throws an error that says what is wrong.
@@ -34,6 +36,7 @@ function install({ program, version, packages, file, node }, directory, target) 
   const run = spawnSync('npm', args, { encoding: 'utf8', timeout: LIMIT });
   if (run.status !== 0)
     throw new Error(`npm cannot install ${packages.join(' ')}: ${run.error?.message ?? run.stderr.trim().split('\n').find((line) => /^npm err/i.test(line)) ?? run.stderr}`);
+  if (!program) return;
   const modules = (base, at) => path.resolve(base, 'node_modules', at);
   const command = (base) => `#!/bin/sh\nexec ${node ? `'${modules(base, node)}' ` : ''}'${modules(base, file)}' "$@"\n`;
   const link = path.join(directory, 'bin', program);
@@ -45,11 +48,11 @@ function install({ program, version, packages, file, node }, directory, target) 
 }
 
 // Returns {name: {version, bin, program}} of the named clients, with Claude Code of the `claudeVersion`, or throws an error with the
-// reason.
+// reason. A library has {version, load()}.
 export function installClients(base, names = Object.keys(CLIENTS), claudeVersion = CLAUDE_VERSIONS[0]) {
   return Object.fromEntries(names.map((name) => {
     const client = name === 'claude-code' ? claudeCode(claudeVersion) : CLIENTS[name];
-    const { version, program, packages } = client;
+    const { version, program, packages, library } = client;
     const target = path.join(base, `${name}-${version}-${createHash('sha256').update(packages.join()).digest('hex').slice(0, 12)}`);
     if (!fs.existsSync(target)) {
       fs.rmSync(`${target}.new`, { recursive: true, force: true });
@@ -57,6 +60,7 @@ export function installClients(base, names = Object.keys(CLIENTS), claudeVersion
       install(client, `${target}.new`, target);
       fs.renameSync(`${target}.new`, target);
     }
+    if (library) return [name, { version, load: () => createRequire(path.join(target, 'load.js'))(library) }];
     const bin = path.join(target, 'bin');
     return [name, { version, bin, program: path.join(bin, program) }];
   }));

@@ -12,6 +12,7 @@ import { CLAUDE_VERSIONS, installClients } from './clients.mjs';
 import { plugin } from './fixture.mjs';
 import { Scenario } from './scenario.mjs';
 import { backlog } from './scenarios/backlog.mjs';
+import { databases } from './scenarios/databases.mjs';
 import { failures } from './scenarios/failures.mjs';
 import { graph } from './scenarios/graph.mjs';
 import { harness } from './scenarios/harness.mjs';
@@ -88,7 +89,7 @@ async function main() {
   const quick = process.argv[2] === '--quick';
   const words = process.argv.slice(quick ? 3 : 2);
   // Those that take longest come first.
-  const all = [...terminal, ...backlog, ...headless, ...harness, ...workflows, ...loop, ...order, ...graph, ...failures, ...turns, ...instructions, ...sessions, ...policy, ...pluginFiles];
+  const all = [...terminal, ...backlog, ...headless, ...harness, ...workflows, ...loop, ...order, ...graph, ...databases, ...failures, ...turns, ...instructions, ...sessions, ...policy, ...pluginFiles];
   const list = all.filter(([, , options]) => !quick || options?.quick)
     .flatMap(([name, body, options]) => CLAUDE_VERSIONS.slice(0, options?.versions && !quick ? undefined : 1).map((version) =>
       ({ name: version === CLAUDE_VERSIONS[0] ? name : `${name}, Claude Code ${version}`, body, version })))

@@ -81,12 +81,12 @@ export class Scenario {
     return stdout;
   }
 
-  // Runs `claude -p PROMPT` in the fixture's repository; `agents` may be a model of its own. `script`: the loop is a script. `hooks`: false turns them off. `user`: a number. `during(client, server)` may interfere while it runs.
-  async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin, script = false, hooks = true, user } = {}) {
+  // Runs `claude -p PROMPT` in the fixture's repository; `agents` may be a model of its own. `script`: the loop is a script. `hooks`: false turns them off. `user`: a number. `extra`: variables of the client. `during(client, server)` may interfere while it runs.
+  async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin, script = false, hooks = true, user, extra = {} } = {}) {
     const server = await startApis(typeof agents === 'function' ? agents : createModel(agents));
     const directory = path.join(this.directory, String(++this.runs));
     const began = Date.now();
-    const env = this.environment(fixture, server.url);
+    const env = { ...this.environment(fixture, server.url), ...extra };
     if (user) fixture.giveTo(user);
     const client = startClaude(this.clients['claude-code'].program,
       ['-p', ...(host ? [] : [script ? scripted(prompt) : prompt]), ...(plugin ? ['--plugin-dir', plugin] : []),

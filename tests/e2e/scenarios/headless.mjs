@@ -66,7 +66,7 @@ function createModel(agents) {
 async function withClaude(t, fixture, agents, args, { during = null, extra = {} } = {}) {
   const server = await startApis(createModel(agents));
   const env = { ...t.environment(fixture, server.url), ...extra };
-  env.PATH = [...Object.values(t.clients).map((client) => client.bin), env.PATH].join(':');
+  env.PATH = [...Object.values(t.clients).flatMap((client) => client.bin ?? []), env.PATH].join(':');
   const run = startDevTeam(['run', fixture.id, '--workflow', 'implement-task', '--timeout', String(LIMIT / 1000), ...PASS, ...args], { cwd: fixture.repo, env });
   server.onError = () => run.kill('SIGTERM');
   const early = (ended) => { throw server.errors[0] ?? new Error(`the run ended too early: ${ended.err}`); };
