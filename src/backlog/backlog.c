@@ -23,14 +23,18 @@ int task_compare_ids(const char *one, const char *other)
 	const char *x = one, *y = other;
 
 	while (*x && *y) {
-		uint64_t m, n;
-		size_t digits = number_digits(str_of(x), &m), more = number_digits(str_of(y), &n);
-		int a = tolower((unsigned char)*x), b = tolower((unsigned char)*y);
+		size_t digits = 0, more = 0;
+		uint64_t m = 0, n = 0;
 
+		if (*x <= '9' && *y <= '9') { /* of many ids the longer part is the same word */
+			digits = number_digits((struct str){x, SIZE_MAX}, &m);
+			more = number_digits((struct str){y, SIZE_MAX}, &n);
+		}
 		if (digits && more && m != n)
 			return m < n ? -1 : 1;
-		if (!(digits && more) && a != b)
-			return a - b;
+		if (!(digits && more) && *x != *y &&
+			tolower((unsigned char)*x) != tolower((unsigned char)*y))
+			return tolower((unsigned char)*x) - tolower((unsigned char)*y);
 		x += digits && more ? digits : 1;
 		y += digits && more ? more : 1;
 	}

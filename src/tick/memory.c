@@ -322,18 +322,20 @@ int tick_release(struct arena *a, const char *repo, const char *task, size_t *n,
 const char *tick_waiting_reason(struct backlog *b, const struct task *t)
 {
 	const char *refusal = task_refusal(b->arena, t);
-	struct task_list blockers;
 
 	if (refusal)
 		return refusal;
 	if (t->state == TASK_STARTED)
 		return "it is in progress";
-	if (t->state == TASK_READY || t->state == TASK_STACKED)
-		return "the next tick with a free slot looks at it";
-	backlog_blockers(b, t, &blockers);
-	return blockers.n
-		       ? arena_printf(b->arena, "waits for '%s'", memory_key_of(blockers.items[0]))
-		       : "a dependency does not exist";
+	for (size_t i = 0; i < t->n_dependencies && t->state == TASK_WAITING; i++) {
+		const struct task_dependency *d = &t->dependencies[i];
+
+		if (d->task == TASK_NONE)
+			return arena_printf(b->arena, "needs '%s', which does not exist", d->id);
+		if (b->tasks[d->task].state != TASK_DONE)
+			return arena_printf(b->arena, "waits for '%s'", d->id);
+	}
+	return "the next tick with a free slot looks at it";
 }
 
 static json *memory_find_item(json *items, const struct task *t)

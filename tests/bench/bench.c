@@ -350,7 +350,7 @@ static void measure_items(void)
 }
 
 /* Task `i` of a backlog; half of them are done. */
-static void write_task(const char *where, unsigned i)
+static void write_task(const char *where, unsigned i, const char *undone)
 {
 	tree_write(arena_printf(&arena, "%s/backlog/tasks/demo-%u - a-task.md", where, i),
 		str_of(arena_printf(&arena,
@@ -360,23 +360,29 @@ static void write_task(const char *where, unsigned i)
 			"references:\n  - src/parse/part%u.c\n---\n\n## Description\n\nAccept a "
 			"tab where a blank is accepted.\n\n## Acceptance Criteria\n\n"
 			"- [ ] #1 a tab between fields is accepted\n",
-			i, i, i <= ITEMS / 2 ? "Done" : "To Do", i / 2 + 1,
+			i, i, i <= ITEMS / 2 ? "Done" : undone, i / 2 + 1,
 			i > 1 ? i - 1 : ITEMS / 2, i)));
 }
 
-/* The frontier of 10,000 tasks, beside opening, reading and closing their files. */
+/* The frontier of 10,000 tasks, beside opening, reading and closing their files; and a tick that
+ * starts none of them, which also writes its memory. */
 static void measure_backlog(void)
 {
 	const char *where = in_dir("backlog-repo");
+	struct side frontier = SIDE(program, "deps", "frontier", "--repo", where);
 	unsigned all = runs;
 
 	for (unsigned i = 1; i <= ITEMS; i++)
-		write_task(where, i);
+		write_task(where, i, "To Do");
 	must((const char *const[]){"git", "init", "-q", where, NULL}, NULL);
+	must((const char *const[]){"git", "-C", where, "remote", "add", "origin", dir, NULL}, NULL);
 	runs = runs < SLOW_RUNS ? runs : SLOW_RUNS;
-	compare("frontier of 10,000 tasks : read the files",
-		SIDE(program, "deps", "frontier", "--repo", where),
+	compare("frontier of 10,000 tasks : read the files", frontier,
 		SIDE(bare, "--read", arena_printf(&arena, "%s/backlog/tasks", where)), "<= 4.0x");
+	write_task(where, ITEMS / 2 + 1, "Draft");
+	compare("tick that starts none of 10,000 : frontier",
+		SIDE("sh", "-c", "\"$0\" tick --repo \"$1\"; test $? = 6", program, where),
+		frontier, "<= 1.5x");
 	runs = all;
 }
 

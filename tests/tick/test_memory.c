@@ -77,6 +77,25 @@ MEMORY_TEST(items_that_fail_three_times_park_though_steps_succeed)
 	assert_string_equal(tick_memory_parked(&memory, t), "nobody can");
 }
 
+static const char *waiting_reason(const char *keys)
+{
+	const struct task *t = open_task(keys);
+
+	return tick_waiting_reason(&backlog, t);
+}
+
+MEMORY_TEST(the_reason_to_wait_is_the_first_dependency_that_is_open)
+{
+	scratch_write(BACKLOG_TASKS "/x-2.md", "---\nid: X-2\ntitle: t\nstatus: Done\n---\n");
+	scratch_write(BACKLOG_TASKS "/x-3.md",
+		"---\nid: X-3\ntitle: t\nstatus: To Do\ndependencies: X-1\n---\n- [ ] a\n");
+	assert_string_equal(waiting_reason("dependencies: [X-2, x-3]\n"), "waits for 'x-3'");
+	assert_string_equal(waiting_reason("dependencies: [X-2, X-9, X-3]\n"),
+		"needs 'X-9', which does not exist");
+	assert_string_equal(waiting_reason("dependencies: X-2\n"),
+		"the next tick with a free slot looks at it");
+}
+
 MEMORY_TEST(a_task_that_is_done_or_gone_is_forgotten)
 {
 	const struct task *t = open_task("");
