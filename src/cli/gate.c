@@ -8,14 +8,14 @@
 #include "src/setup/setup.h"
 #include "src/sys/path.h"
 
-enum { WAIT_MAX_S = 7 * 86400, ATTEMPTS_MAX = 100 };
+enum { WAIT_MAX_S = 7 * 86400 };
 
 struct gate_options {
 	struct pool_choice pool;
 	const char *who, *target, *issue;
 	double wait_s;
-	int64_t attempts, fence;
-	bool again, force, json;
+	int64_t fence;
+	bool force, json;
 };
 
 static const struct option hold_options[] = {
@@ -28,9 +28,6 @@ static const struct option hold_options[] = {
 static const struct option rebase_options[] = {
 	OPTION_TEXT(struct gate_options, target, "target", "BRANCH",
 		"branch of origin to rebase onto; default: origin's default branch"),
-	OPTION_NUMBER(struct gate_options, attempts, "attempts", "N", 1, ATTEMPTS_MAX,
-		"stop trying after this many conflicts; default: 3"),
-	OPTION_FLAG(struct gate_options, again, "again", "forget the earlier conflicts"),
 	OPTION_TEXT(struct gate_options, issue, "issue", "ID",
 		"write events and runtime.json for this issue"),
 	CLI_JSON(struct gate_options),
@@ -42,8 +39,7 @@ static const struct option release_options[] = {
 		"only if the holder has this fence"),
 	OPTION_END,
 };
-static const struct gate_options defaults = {
-	.wait_s = GATE_WAIT_MS / 1000.0, .attempts = REBASE_ATTEMPTS};
+static const struct gate_options defaults = {.wait_s = GATE_WAIT_MS / 1000.0};
 
 static unsigned gate_wait_ms(const struct gate_options *o)
 {
@@ -103,31 +99,18 @@ static void put_waiting(struct buf *out, const struct gate_holder *h)
 		h->host, h->stopped ? ", stopped" : "", since);
 }
 
-static void put_record(struct buf *out, const struct rebase_record *r)
-{
-	buf_addf(out, "%-10s '%s' onto '%s'", r->state, r->branch ? r->branch : "",
-		r->target ? r->target : "");
-	if (r->attempts)
-		buf_addf(out, ", %u conflict%s", r->attempts, r->attempts > 1 ? "s" : "");
-	for (size_t i = 0; r->paths && r->paths[i]; i++)
-		buf_addf(out, "%s%s", i ? ", " : ": ", r->paths[i]);
-	buf_addc(out, '\n');
-}
-
 static int gate_run_status(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct gate_options *o = in->values;
-	struct rebase_record *list;
 	struct gate_holder *line;
-	json *rebases, *waiting;
+	json *waiting;
 	int64_t fence;
-	size_t n, length;
+	size_t length;
 
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		gate_status(in->arena, &p, &line, &length, &fence, err) < 0 ||
-		rebase_list(in->arena, &p, &list, &n, err) < 0)
+		gate_status(in->arena, &p, &line, &length, &fence, err) < 0)
 		return -1;
 	if (length)
 		gate_put_holder(&text, &line[0]);
@@ -138,16 +121,11 @@ static int gate_run_status(struct invocation *in, struct error *err)
 		json_push(waiting, gate_holder_json(&line[i]));
 		put_waiting(&text, &line[i]);
 	}
-	rebases = json_array();
-	for (size_t i = 0; i < n; i++) {
-		json_push(rebases, rebase_record_json(&list[i]));
-		put_record(&text, &list[i]);
-	}
 	cli_put_result(in->out, o->json, buf_str(&text),
 		JSON_OBJECT(JSON_TEXT("dir", p.dir), JSON_BOOL("held", length > 0),
 			JSON_INT("fence", fence),
 			JSON_IF(length, JSON_VALUE("holder", gate_holder_json(&line[0]))),
-			JSON_VALUE("waiting", waiting), JSON_VALUE("rebases", rebases)));
+			JSON_VALUE("waiting", waiting)));
 	return 0;
 }
 
@@ -190,13 +168,7 @@ static void put_rebase(struct buf *out, const struct rebase *r)
 			r->target, r->onto);
 		break;
 	case REBASE_CONFLICT:
-		buf_addf(out, "suspended: '%s' does not rebase onto '%s', conflict %u:", r->branch,
-			r->target, r->attempt);
-		break;
-	case REBASE_EXHAUSTED:
-		buf_addf(out, "exhausted: '%s' did not rebase onto '%s' %u times%s", r->branch,
-			r->target, r->attempt,
-			r->paths || r->fault ? ":" : "; --again tries once more\n");
+		buf_addf(out, "suspended: '%s' does not rebase onto '%s':", r->branch, r->target);
 		break;
 	case REBASE_MOVED:
 		buf_addf(out,
@@ -210,24 +182,13 @@ static void put_rebase(struct buf *out, const struct rebase *r)
 		buf_addf(out, " %s%s", r->paths[i], r->paths[i + 1] ? "" : "\n");
 }
 
-static int verify_databases(void *data, const char *dir, const char **fault, struct error *err)
-{
-	const char *const *ignored;
-
-	return pool_renewal_begin(data, dir, true, &ignored, fault, err);
-}
-
-static int keep_databases(void *data, struct error *err)
-{
-	return pool_renewal_keep(data, err);
-}
-
 static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebase_ask *ask,
 	struct rebase *out, struct error *err)
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
 	struct pool_renewal databases = {
 		.arena = in->arena, .pool = p, .branch = ask->of->branch, .issue = ask->issue};
+	const struct rebase_part part = pool_renewal_part(&databases);
 	const struct gate_options *o = in->values;
 	const struct gate_ask wait = {
 		.who = o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->of->branch),
@@ -237,11 +198,8 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebas
 	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(g, cancel);
-	ask->verify = verify_databases;
-	ask->keep = keep_databases;
-	ask->data = &databases;
+	ask->part = &part;
 	rc = gate_rebase(in->arena, p, ask, g, out, err);
-	pool_renewal_end(&databases);
 	run_interrupt_end();
 	return rc;
 }
@@ -251,11 +209,7 @@ static int run_rebase(struct invocation *in, struct error *err)
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct gate_options *o = in->values;
 	struct allocation of;
-	struct rebase_ask ask = {.of = &of,
-		.target = o->target,
-		.issue = o->issue,
-		.again = o->again,
-		.attempts_max = (unsigned)o->attempts};
+	struct rebase_ask ask = {.of = &of, .target = o->target, .issue = o->issue};
 	struct rebase r;
 
 	if ((o->issue && path_check_id(o->issue, err) < 0) ||
@@ -288,7 +242,7 @@ static const struct verb *const subcommands[] = {
 			   "output goes to standard error.",
 		.options = {hold_options, cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),
 	CLI_SUBCOMMAND("status", NULL, gate_run_status,
-		"print who holds the gate and which branches are suspended",
+		"print who holds the gate and who waits for it",
 		.options = {cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),
 	CLI_SUBCOMMAND("rebase", "BRANCH|SLUG|PATH", run_rebase,
 		"fetch, rebase a branch of the pool onto its target, and push it",
@@ -308,14 +262,14 @@ const struct verb verb_gate = {
 	.name = "gate",
 	.group = "Plumbing",
 	.about = "let one process at a time merge: run a command, rebase and push under a lock",
-	.details =
-		"Each directory of a pool has one gate. A dead holder loses the gate at once; a "
-		"holder whose lease is over is ended before the next one enters. Commands under "
-		"the gate have DEV_TEAM_GATE_FENCE in their environment, a number higher than that "
-		"of any earlier holder.\n"
-		"\n"
-		"Exit status: 4 if the gate was not free in time (MergeGateLockTimeout) or was "
-		"lost.",
+	.details = "Each directory of a pool has one gate. A dead holder loses the gate at once. "
+		   "Commands "
+		   "under the gate have DEV_TEAM_GATE_FENCE in their environment, a number higher "
+		   "than that "
+		   "of any earlier holder.\n"
+		   "\n"
+		   "Exit status: 4 if the gate was not free in time (MergeGateLockTimeout) or was "
+		   "lost.",
 	.examples = "dev-team gate rebase feat/issue-42\n"
 		    "dev-team gate run --wait 60 -- make release\n"
 		    "dev-team gate status",

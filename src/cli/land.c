@@ -151,17 +151,6 @@ static void land_put_result(struct buf *out, const struct land *l, bool pr)
 	buf_addf(out, "; '%s' is as it was\n", l->target);
 }
 
-static int prepare_databases(void *data, const char *dir, bool rebased, const char *const **env,
-	const char **fault, struct error *err)
-{
-	return pool_renewal_begin(data, dir, rebased, env, fault, err);
-}
-
-static void settle_databases(void *data)
-{
-	pool_renewal_end(data);
-}
-
 static int land(struct invocation *in, struct pool *p, struct land_ask *ask, struct land *out,
 	struct error *err)
 {
@@ -170,16 +159,13 @@ static int land(struct invocation *in, struct pool *p, struct land_ask *ask, str
 	const struct gate_ask wait = {.who = arena_printf(in->arena, "land %.150s", ask->branch),
 		.wait_ms = (unsigned)(o->wait_s * 1000 + 0.5)};
 	struct pool_renewal renewal = {.arena = in->arena, .pool = p, .branch = ask->branch};
+	const struct rebase_part part = pool_renewal_part(&renewal);
 	int cancel, rc;
 
 	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	gate_cancel_on(g, cancel);
-	if (p->n_databases) {
-		ask->prepare = prepare_databases;
-		ask->settle = settle_databases;
-		ask->data = &renewal;
-	}
+	ask->part = &part;
 	rc = land_branch(in->arena, p, ask, g, out, err);
 	run_interrupt_end();
 	return rc;

@@ -112,7 +112,7 @@ static const char *pool_entry_status(const struct pool_entry *e)
 	if (e->removed)
 		return "removed";
 	if (!e->recorded)
-		return e->keep == KEEP_FOREIGN ? "foreign" : "unrecorded";
+		return e->there ? "unrecorded" : "gone";
 	if (e->of.state == ALLOCATION_LIVE && !e->there)
 		return "gone";
 	if (e->reason)
@@ -502,7 +502,7 @@ static const struct verb *const subcommands[] = {
 		.details = "A worktree is stale if it was not changed for staleThresholdDays.",
 		.options = {sweep_options, confirm_options, cli_pool_options}),
 	CLI_SUBCOMMAND("audit", NULL, run_audit,
-		"report records, worktrees and ports that do not match; exit status 1 if any",
+		"report records and worktrees that do not match; exit status 1 if any",
 		.options = {cli_pool_options, CLI_JSON_TABLE(struct pool_options)}),
 	CLI_SUBCOMMAND("port", "PATH|BRANCH|SLUG", run_port,
 		"print the port of a path, or the ports of a worktree of the pool",

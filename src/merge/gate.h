@@ -87,38 +87,41 @@ int gate_run(
 	struct arena *a, struct pool *p, struct gate_run_ask *ask, int *status, struct error *err);
 
 enum rebase_fate {
-	REBASE_CURRENT,   /* nothing to do */
-	REBASE_PUSHED,    /* rebased if necessary, and pushed */
-	REBASE_CONFLICT,  /* suspended: the worktree is as before */
-	REBASE_EXHAUSTED, /* a conflict in the last attempt allowed */
-	REBASE_MOVED,     /* the branch on the remote is not at the expected commit: somebody else
-			     pushed */
+	REBASE_CURRENT,  /* nothing to do */
+	REBASE_PUSHED,   /* rebased if necessary, and pushed */
+	REBASE_CONFLICT, /* suspended: the worktree is as before */
+	REBASE_MOVED,    /* the branch on the remote is not at the expected commit: somebody else
+			    pushed */
 };
 const char *rebase_word(enum rebase_fate f); /* "current", "pushed" ... */
 
-enum { REBASE_ATTEMPTS = 3 };
+/*
+ * What goes along with a rebase, such as databases. After a kill all of it is repeated, until the
+ * branch's worktree has the rebased commit.
+ */
+struct rebase_part {
+	/* The rebased files are in `dir`; nothing is pushed yet. *env: more variables for programs
+	 * that run there, as of struct process; *fault: why they cannot be pushed; NULL. */
+	int (*begin)(void *data, const char *dir, bool rebased, const char *const **env,
+		const char **fault, struct error *err);
+	/* The branch was pushed: what begin() made is its own from now on. `land` lets it go. */
+	int (*keep)(void *data, struct error *err);
+	void (*end)(void *data); /* called after begin(), also after -1 */
+	void *data;
+};
 
 struct rebase_ask {
-	const struct allocation *of; /* branch and path are used */
-	const char *target;          /* branch of origin; NULL: its default branch, else main */
-	const char *issue;           /* for the event and runtime.json; NULL */
-	unsigned attempts_max;       /* 0: REBASE_ATTEMPTS */
-	bool again;                  /* resets the count of failed attempts */
-	/* After a rebase without conflicts, before the push; the rebased files are in `dir`.
-	 * *fault: why it is suspended all the same; NULL. May be NULL. */
-	int (*verify)(void *data, const char *dir, const char **fault, struct error *err);
-	/* What was verified holds from now on: the branch is pushed, or was already; the record
-	 * does not say so yet, so that a killed rebase verifies again. NULL: none. */
-	int (*keep)(void *data, struct error *err);
-	void *data;
+	const struct allocation *of;    /* branch and path are used */
+	const char *target;             /* branch of origin; NULL: its default branch, else main */
+	const char *issue;              /* for the event and runtime.json; NULL */
+	const struct rebase_part *part; /* NULL: none */
 };
 struct rebase {
 	enum rebase_fate fate;
 	const char *branch, *target;
 	const char *before, *after, *onto; /* shas; after: NULL unless the branch has a new one */
 	const char *const *paths;          /* of the conflict, NULL-ended; else NULL */
-	const char *fault;                 /* of rebase_ask.verify; NULL */
-	unsigned attempt;                  /* number of failed attempts */
+	const char *fault;                 /* of the part; NULL */
 	int64_t fence;
 	const char *kept; /* pushed, but the worktree stays at `before`: why; else NULL */
 };
@@ -132,23 +135,5 @@ json *rebase_json(const struct rebase *r);
  */
 int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, struct gate *held,
 	struct rebase *out, struct error *err);
-
-/* The record of an allocation's rebases. */
-struct rebase_record {
-	const char *path, *branch, *target;
-	const char *state;           /* rebase_word(), or not finished: "rebasing";
-				      * "failed": git failed, and the worktree is as before */
-	const char *before;          /* sha of the branch at the beginning */
-	const char *onto, *expected; /* of the target; of the branch on the remote ("": none) */
-	const char *after;           /* what was pushed last, or is about to be */
-	const char *const *paths;
-	unsigned attempts;
-	int64_t fence, at;
-	int64_t mod;
-};
-json *rebase_record_json(const struct rebase_record *r);
-/* Of the pool, sorted by path. */
-int rebase_list(
-	struct arena *a, struct pool *p, struct rebase_record **out, size_t *n, struct error *err);
 
 #endif

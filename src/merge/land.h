@@ -37,13 +37,8 @@ struct land_ask {
 	const char *patch;    /* its changes, as git_patch_digest() has them; with `approved` */
 	const char *check;    /* a command of sh that runs on the rebased files; NULL: none */
 	unsigned check_s;     /* its time limit, and that of the forge's checks */
-	/* Before the check; may be NULL. *env: more variables of the check, as of struct process;
-	 * *fault: why the files in `dir` cannot land (LAND_CONFLICT); NULL. `settle` is called
-	 * afterwards, also after -1. */
-	int (*prepare)(void *data, const char *dir, bool rebased, const char *const **env,
-		const char **fault, struct error *err);
-	void (*settle)(void *data);
-	void *data;
+	const struct rebase_part *part; /* NULL: none. It begins before the check; a fault of it is
+					 * LAND_CONFLICT */
 	/* The pull request that the forge merges instead of a push to the target; NULL: none. */
 	const char *pull, *method; /* method: as of forge_merge() */
 };

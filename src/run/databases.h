@@ -6,8 +6,8 @@
 #define DT_RUN_DATABASES_H
 
 #include "src/branchdb/branchdb.h"
+#include "src/merge/gate.h"
 #include "src/sandbox/sandbox.h"
-#include "src/worktree/pool.h"
 
 /* From now on a worktree of this process gets and loses its branches. */
 void pool_databases_use(void);
@@ -77,17 +77,12 @@ struct pool_renewal {
 	VEC(struct branchdb_branch) fresh;
 };
 /*
- * Repeats the migrations, with the files in `files`, on a fresh branch of each database of which
- * the worktree has a branch. *env: what a program in `files` gets: variables of the fresh branches;
- * without migrations, or `rebased` false, of its own. *conflict: MigrationConflict, for people;
- * NULL. End it with pool_renewal_end().
+ * Repeats the migrations, with the rebased files, on a fresh branch of each database of which the
+ * worktree has a branch. The environment is that of the fresh branches; without migrations, or
+ * without a rebase, of its own. A fault is MigrationConflict. Once it is kept the fresh branches
+ * are the worktree's own; at the end those that were not kept are removed.
  */
-int pool_renewal_begin(struct pool_renewal *r, const char *files, bool rebased,
-	const char *const **env, const char **conflict, struct error *err);
-/* The fresh branches are the worktree's own from now on. */
-int pool_renewal_keep(struct pool_renewal *r, struct error *err);
-/* Removes the fresh branches that were not kept. */
-void pool_renewal_end(struct pool_renewal *r); /* for CLEANUP */
+struct rebase_part pool_renewal_part(struct pool_renewal *r);
 
 /* ---- a contained command ---- */
 

@@ -21,9 +21,10 @@ static int renew_one(struct pool_renewal *r, const struct database_pool_spec *po
 	return branchdb_inject(&r->d.db, pool, &fresh, false, env, err);
 }
 
-int pool_renewal_begin(struct pool_renewal *r, const char *files, bool rebased,
-	const char *const **env, const char **conflict, struct error *err)
+static int pool_renewal_begin(void *data, const char *files, bool rebased, const char *const **env,
+	const char **conflict, struct error *err)
 {
+	struct pool_renewal *r = data;
 	struct branchdb_environment list = {0};
 	struct pool *p = r->pool;
 
@@ -47,8 +48,9 @@ int pool_renewal_begin(struct pool_renewal *r, const char *files, bool rebased,
 	return 0;
 }
 
-int pool_renewal_keep(struct pool_renewal *r, struct error *err)
+static int pool_renewal_keep(void *data, struct error *err)
 {
+	struct pool_renewal *r = data;
 	struct pool *p = r->pool;
 
 	while (r->fresh.n) {
@@ -63,8 +65,9 @@ int pool_renewal_keep(struct pool_renewal *r, struct error *err)
 	return 0;
 }
 
-void pool_renewal_end(struct pool_renewal *r)
+static void pool_renewal_end(void *data)
 {
+	struct pool_renewal *r = data;
 	struct error why;
 
 	for (size_t i = 0; i < r->fresh.n; i++)
@@ -72,4 +75,9 @@ void pool_renewal_end(struct pool_renewal *r)
 			error_print(&why);
 	r->fresh.n = 0;
 	pool_databases_close(&r->d);
+}
+
+struct rebase_part pool_renewal_part(struct pool_renewal *r)
+{
+	return (struct rebase_part){pool_renewal_begin, pool_renewal_keep, pool_renewal_end, r};
 }

@@ -7,8 +7,6 @@
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { HEAD_NAME_MAX = 4096 };
-
 struct work {
 	struct op o;
 	const struct allocate_ask *ask;
@@ -252,33 +250,17 @@ static int check_owner(struct work *w, struct ownership *own)
 	return 0;
 }
 
-/* An agent was killed while it rebased the branch: the next one finishes or aborts that. */
-static bool is_rebasing(struct work *w)
-{
-	static const char *const names[] = {"rebase-merge/head-name", "rebase-apply/head-name"};
-
-	for (size_t i = 0; i < COUNT(names); i++) {
-		const char *const args[] = {"rev-parse", "--git-path", names[i], NULL};
-		CLEANUP(buf_release) struct buf text = BUF_INIT;
-		struct error ignored;
-
-		if (op_git(&w->o, w->of.path, args) < 0 || !w->o.line ||
-			sys_read_file(&text, path_join(w->o.a, w->of.path, w->o.line),
-				HEAD_NAME_MAX, NULL, &ignored) < 0)
-			continue;
-		if (str_is(str_trim(buf_str(&text)),
-			    arena_printf(w->o.a, "refs/heads/%s", w->of.branch)))
-			return true;
-	}
-	return false;
-}
-
-/* The user may have switched branches in it. */
+/* The user may have switched branches in it. An agent that was killed while it rebased the branch
+ * has left it detached: the next one finishes or aborts that. */
 static int allocate_check_branch(struct work *w)
 {
 	const struct tree *t = trees_at(&w->o, w->of.path);
+	const char *busy = NULL;
 
-	if (!t || (t->branch ? strcmp(t->branch, w->of.branch) == 0 : is_rebasing(w)))
+	if (t && !t->branch && git_read_operation(w->of.path, &busy, w->o.err) < 0)
+		return -1;
+	if (!t || (t->branch ? strcmp(t->branch, w->of.branch) == 0
+			     : busy && strcmp(busy, "rebase") == 0))
 		return 0;
 	return t->branch ? error_set(w->o.err, ERR_STATE,
 				   "'%s' has branch '%s' checked out, not branch '%s'", w->of.path,

@@ -1,5 +1,7 @@
 /*
- * audit.c: compares records, worktrees and ports.
+ * audit.c: compares the records with the directories of the pool and the worktrees that git knows.
+ * Ports are chosen and recorded under one lock, and a parent with children stays: there is nothing
+ * to compare.
  */
 #include "src/base/clock.h"
 #include "src/base/vec.h"
@@ -29,7 +31,11 @@ static int audit_worktree(struct audit *t, const struct pool_entry *e)
 		worktree_audit_add_leak(t,
 			e->of.state == ALLOCATION_MAKING ? "half-made" : "half-removed", path,
 			e->of.fault);
-	else if (!e->recorded && !e->keep)
+	else if (!e->recorded && !e->there)
+		worktree_audit_add_leak(t, "orphan-admin", path,
+			"git has a worktree there, and it no longer exists: run 'git worktree "
+			"prune'");
+	else if (!e->recorded)
 		worktree_audit_add_leak(t, "unrecorded-worktree", path,
 			"it has no record: 'pool adopt' makes one, 'pool reclaim' removes it");
 	else if (e->recorded && !e->there)
@@ -45,29 +51,6 @@ static int audit_worktree(struct audit *t, const struct pool_entry *e)
 	return 0;
 }
 
-/* A child's ports are a part of its parent's; all others have their own. */
-static void audit_ports(struct audit *t, size_t i)
-{
-	const struct allocation *all = t->o.all.items, *of = &all[i], *parent = NULL;
-	unsigned end = of->port + allocation_block(of);
-
-	for (size_t k = 0; k < t->o.all.n; k++)
-		if (of->parent && strcmp(of->parent, all[k].path) == 0)
-			parent = &all[k];
-		else if (k < i && of->parent == all[k].parent && all[k].port < end &&
-			 of->port < all[k].port + allocation_block(&all[k]))
-			worktree_audit_add_leak(t, "shared-port", of->path,
-				arena_printf(t->o.a, "'%s' has the same ports", all[k].path));
-	if (of->parent && !parent)
-		worktree_audit_add_leak(t, "orphan-child", of->path,
-			arena_printf(t->o.a, "its parent '%s' no longer exists", of->parent));
-	else if (parent && (of->port < parent->port + parent->ports ||
-				   end > parent->port + allocation_block(parent)))
-		worktree_audit_add_leak(t, "child-outside", of->path,
-			arena_printf(
-				t->o.a, "its ports are not from a slot of '%s'", parent->path));
-}
-
 static int audit_directory(struct audit *t)
 {
 	struct directory_names names = {0};
@@ -80,19 +63,9 @@ static int audit_directory(struct audit *t)
 		const char *name = names.items[i], *path = path_join(o->a, o->p->dir, name);
 
 		if (name[0] != '.' && path_is_directory(path) && !records_find(o, name) &&
-			!path_exists(path_join(o->a, path, ".git")))
-			worktree_audit_add_leak(t, "stray-folder", path, "it is not a worktree");
-	}
-	if (trees_read(o) < 0)
-		return -1;
-	for (size_t i = 1; i < o->trees.n; i++) {
-		const char *path = o->trees.items[i].path;
-
-		if (path_beneath(o->p->dir, path) && !path_exists(path) &&
-			!records_find(o, path_base(path).p))
-			worktree_audit_add_leak(t, "orphan-admin", path,
-				"git has a worktree there, and it no longer exists: run 'git "
-				"worktree prune'");
+			!trees_at(o, path))
+			worktree_audit_add_leak(
+				t, "stray-folder", path, "it is not a worktree of this repository");
 	}
 	return 0;
 }
@@ -122,8 +95,6 @@ int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, st
 	rc = entries_read(&t.o, clock_now(), &list, &count);
 	for (size_t i = 0; rc == 0 && i < count; i++)
 		rc = audit_worktree(&t, &list[i]);
-	for (size_t i = 0; rc == 0 && i < t.o.all.n; i++)
-		audit_ports(&t, i);
 	rc = rc == 0 ? audit_directory(&t) : rc;
 	for (const struct pool_part *const *part = pool_parts(); *part && rc == 0; part++)
 		rc = (*part)->inspect(a, p, audit_part, &t, err);

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include "src/base/clock.h"
 #include "src/base/vec.h"
-#include "src/sys/directory.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
@@ -35,54 +34,44 @@ static void list_add(struct op *o, struct entries *list, int64_t now, struct poo
 	vec_push_in(o->a, list, e);
 }
 
-/* Worktrees in the pool's directory without a record: created by plain git, by an earlier version,
- * or by another clone that shares the directory. */
-static int list_add_found(struct op *o, struct entries *list, int64_t now, const char *path)
+/* Worktrees of git in the pool's directory without a record: made by plain git, or their records
+ * were lost. */
+static int list_add_unrecorded(struct op *o, struct entries *list, int64_t now)
 {
-	struct pool_entry e = {.of = {.path = path,
-				       .slug = path_base(path).p,
-				       .branch = "",
-				       .repo = o->p->repo,
-				       .pool = o->p->name,
-				       .state = ALLOCATION_LIVE}};
-	const struct tree *at;
-	struct ownership owned;
+	struct ownership own;
 
-	if ((!o->trees.n && trees_read(o) < 0) ||
-		pool_ownership(o->a, path, o->p->common, &owned, o->err) < 0)
+	if (trees_read(o) < 0)
 		return -1;
-	at = trees_at(o, path);
-	if (owned.reason == OWNED_OK) {
-		e.of.admin = path_base(owned.actual).p;
-		e.of.branch = at && at->branch ? at->branch : "";
-	} else {
-		e.keep = KEEP_FOREIGN;
-		e.why = arena_printf(
-			o->a, "it belongs to another clone (%s)", owned_word(owned.reason));
+	for (size_t i = 1; i < o->trees.n; i++) {
+		const struct tree *t = &o->trees.items[i];
+		const struct allocation *of = records_find(o, path_base(t->path).p);
+		struct pool_entry e = {.of = {.path = t->path,
+					       .slug = path_base(t->path).p,
+					       .branch = t->branch ? t->branch : "",
+					       .repo = o->p->repo,
+					       .pool = o->p->name,
+					       .state = ALLOCATION_LIVE}};
+
+		if (!path_beneath(o->p->dir, t->path) || e.of.slug[0] == '.' ||
+			(of && strcmp(of->path, t->path) == 0))
+			continue;
+		if (pool_ownership(o->a, t->path, o->p->common, &own, o->err) < 0)
+			return -1;
+		e.of.admin = own.reason == OWNED_OK ? path_base(own.actual).p : NULL;
+		list_add(o, list, now, e);
 	}
-	list_add(o, list, now, e);
 	return 0;
 }
 
 int entries_read(struct op *o, int64_t now, struct pool_entry **out, size_t *n)
 {
-	struct directory_names names = {0};
 	struct entries list = {0};
-	bool missing = false;
 
 	for (size_t i = 0; i < o->all.n; i++)
 		list_add(o, &list, now,
 			(struct pool_entry){.of = o->all.items[i], .recorded = true});
-	if (directory_list(o->a, o->p->dir, &names, &missing, o->err) < 0 && !missing)
+	if (list_add_unrecorded(o, &list, now) < 0)
 		return -1;
-	for (size_t i = 0; i < names.n; i++) {
-		const char *path = path_join(o->a, o->p->dir, names.items[i]);
-		const struct allocation *of = records_find(o, names.items[i]);
-
-		if (names.items[i][0] != '.' && !(of && strcmp(of->path, path) == 0) &&
-			worktree_there(path) && list_add_found(o, &list, now, path) < 0)
-			return -1;
-	}
 	vec_sort(&list, list_by_path);
 	*out = list.items;
 	*n = list.n;

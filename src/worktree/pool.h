@@ -141,7 +141,7 @@ struct pool_entry {
 	bool recorded, there; /* it has a record; its worktree exists */
 	int64_t changed;      /* mtime of the directory */
 	bool stale;
-	enum keep_reason keep; /* sweep: why it is kept; list: KEEP_FOREIGN alone */
+	enum keep_reason keep; /* sweep: why it is kept */
 	const char *why;       /* the same for people; NULL */
 	const char *reason;    /* sweep: "merged", "aborted", "timeout", "stale", "gone" */
 	bool removed;          /* sweep */

@@ -105,15 +105,3 @@ const char *look(void)
 	add_states(&seen);
 	return arena_dup(&arena, buf_str(&seen));
 }
-
-struct rebase_record record(void)
-{
-	struct rebase_record *list;
-	struct pool all = pool;
-	size_t n;
-
-	all.dir = base; /* the worktree is not in the directory of the pool */
-	assert_int_equal(rebase_list(&arena, &all, &list, &n, &err), 0);
-	assert_int_equal(n, 1);
-	return list[0];
-}

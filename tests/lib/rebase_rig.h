@@ -20,6 +20,5 @@ int try_rebase_of(struct rebase_ask *ask);
 int try_rebase(void);
 enum rebase_fate rebase(void);
 const char *look(void);
-struct rebase_record record(void);
 
 #endif

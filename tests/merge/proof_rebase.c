@@ -1,34 +1,12 @@
 /* What can go wrong in a rebase: repeated conflicts, hooks, a late push, an interrupt. */
 #include "tests/lib/rebase_rig.h"
 
-REBASE_TEST(conflicts_are_counted_and_bounded)
-{
-	struct rebase_ask again = {.again = true};
-	const char *before;
-
-	main_gets("x", "theirs");
-	before = look();
-	assert_int_equal(rebase(), REBASE_CONFLICT);
-	assert_int_equal(rebase(), REBASE_CONFLICT);
-	assert_int_equal(rebase(), REBASE_EXHAUSTED);
-	assert_int_equal(done.attempt, 3);
-	assert_non_null(done.paths);
-	assert_int_equal(rebase(), REBASE_EXHAUSTED);
-	assert_int_equal(done.attempt, 3); /* it was not even tried */
-	assert_null(done.paths);
-	assert_string_equal(look(), before);
-	assert_int_equal(try_rebase_of(&again), 0);
-	assert_int_equal(done.fate, REBASE_CONFLICT);
-	assert_int_equal(done.attempt, 1);
-}
-
 REBASE_TEST(a_conflict_that_was_solved_is_forgotten)
 {
 	main_gets("x", "theirs");
 	assert_int_equal(rebase(), REBASE_CONFLICT);
 	sh("cd wt && git reset -q --hard HEAD~2 && echo z >z && git add z && git commit -qm z");
 	assert_int_equal(rebase(), REBASE_PUSHED);
-	assert_int_equal(record().attempts, 0);
 	assert_non_null(strstr(scratch_read("artifacts/ISSUE-1/runtime.json"), "\"Active\""));
 }
 

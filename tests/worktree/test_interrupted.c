@@ -235,25 +235,4 @@ POOL_TEST(an_audit_finds_what_does_not_match)
 	}
 }
 
-POOL_TEST(an_audit_compares_ports)
-{
-	struct allocation one = have("one"), two = have("two"), child;
-	const struct allocate_ask ask = {.branch = "parent", .slots = 1};
-	const struct allocate_ask below = {.branch = "child", .parent = "parent"};
-
-	assert_int_equal(allocate(&ask, &child), 0);
-	assert_int_equal(allocate(&below, &child), 0);
-	assert_string_equal(leaks(), "");
-	two.port = one.port;
-	pool_put(&two);
-	assert_string_equal(leaks(), "shared-port");
-	goes("two", false);
-	child.port += 5;
-	pool_put(&child);
-	assert_string_equal(leaks(), "child-outside");
-	child.parent = at("pool/nobody");
-	pool_put(&child);
-	assert_string_equal(leaks(), "orphan-child");
-}
-
 UNIT_GROUP(NULL, arena_end)

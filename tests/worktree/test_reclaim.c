@@ -144,7 +144,9 @@ POOL_TEST(a_live_one_stays_even_when_confirmed)
 
 POOL_TEST(another_clones_stays_even_when_confirmed)
 {
-	sh("git clone -q org/o.git clone2 && git -C clone2 worktree add -q -b x ../pool/x");
+	(void)have("x");
+	sh("rm -r pool/x && git clone -q org/o.git clone2 && git -C clone2 worktree add -q -b x "
+	   "../pool/x");
 	assert_true(stays_confirmed("x", "(cross-clone)"));
 	sh("test -e pool/x/a");
 }
