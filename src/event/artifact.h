@@ -4,7 +4,7 @@
  *
  *     DIR/ISSUE/plan.json, implementation.json, validation.json, pr.json and their .md,
  *               review/testing.json, critic.json, security.json, classifier.json,
- *               runtime.json, state.json, triage-history.jsonl
+ *               runtime.json, triage-history.jsonl
  *     DIR/_pipeline/runtime.json   DIR/_classifier/calibration.jsonl   DIR/_ledger/
  *     DIR/_orchestrator/dispatch-manifest.json, dispatch-result.json
  *     DIR/_events.jsonl
@@ -127,31 +127,5 @@ struct artifact_checked {
  * is no JSON, or names no schema. */
 int artifact_check(struct arena *a, const struct artifact_schema *given, const char *file,
 	struct artifact_checked *out, struct error *err);
-
-/* ---- state.json ---- */
-
-enum { HEARTBEAT_S = 60, HEARTBEAT_STALE_S = 300 };
-
-enum run_status { RUN_PENDING, RUN_RUNNING, RUN_SUCCESS, RUN_FAILURE, RUN_SKIPPED };
-
-struct run_state {
-	const char *issue, *stage;
-	enum run_status status;
-	int64_t started, heartbeat; /* seconds since 1970 */
-	/* The rest may be NULL or 0. */
-	const char *harness, *model, *worktree;
-	unsigned port;
-};
-
-/* Writes a heartbeat of now; s->heartbeat is not used. */
-int run_state_write(const char *dir, const struct run_state *s, struct error *err);
-/* *found is false without a file. Texts are in the arena. */
-int run_state_read(struct arena *a, const char *dir, const char *issue, struct run_state *out,
-	bool *found, struct error *err);
-/* The heartbeat is more than HEARTBEAT_STALE_S old. One in the future is not stale. */
-bool run_state_stale(const struct run_state *s, int64_t now);
-/* All states, sorted by issue; none without the directory. Invalid ones are left out. */
-int run_state_list(
-	struct arena *a, const char *dir, struct run_state **out, size_t *n, struct error *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
 
-enum { TIMEOUT_S = 1800, LIMIT_SHOWN = 200 };
+enum { HEARTBEAT_S = 60, TIMEOUT_S = 1800, LIMIT_SHOWN = 200 };
 
 /* One call of a real agent. */
 struct agent_call {
@@ -21,7 +21,7 @@ struct agent_call {
 	struct model_resolved model;
 	struct chain chain;
 	struct run_log log;   /* of what it prints */
-	int64_t heartbeat_at; /* of state.json */
+	int64_t heartbeat_at; /* when the lease was looked at last */
 	struct harness_input input;
 	const char *skill_dir;           /* what is next to the skill; NULL: it has no file */
 	struct artifact_target artifact; /* schema NULL: the stage need not leave one */
@@ -49,7 +49,7 @@ static void renew_lease(const char *document)
 	(void)context_log(&f, &ignored);
 }
 
-/* A harness_listener: keeps state.json and the work item's lease alive. */
+/* A harness_listener. */
 static void heartbeat(void *data, const struct harness_event *e)
 {
 	struct agent_call *c = data;
@@ -59,7 +59,6 @@ static void heartbeat(void *data, const struct harness_event *e)
 	if (now >= c->heartbeat_at && now - c->heartbeat_at < HEARTBEAT_S)
 		return;
 	c->heartbeat_at = now;
-	run_write_state(c->run, c->stage, RUN_RUNNING);
 	renew_lease(c->run->call.context_file);
 }
 

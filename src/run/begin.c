@@ -164,7 +164,6 @@ int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
 	if (set_port(a, of->port, err) < 0)
 		return -1;
 	error_log("dev-team: %s works in '%s', port %u", r->call.id, of->path, of->port);
-	run_write_state(r, "init", RUN_RUNNING);
 	return 0;
 }
 

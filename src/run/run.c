@@ -378,36 +378,6 @@ static int run_round(struct run_item *r, struct buf *line, int *status, struct e
 	return 0;
 }
 
-void run_write_state(const struct run_item *r, const char *stage, enum run_status status)
-{
-	const struct run_state now = {.issue = r->call.id,
-		.stage = stage,
-		.status = status,
-		.started = r->started,
-		.worktree = r->worktree.of.path ? r->worktree.of.path : r->call.repo};
-	struct error ignored;
-
-	if (r->real)
-		(void)run_state_write(r->artifacts, &now, &ignored);
-}
-
-/* A run that continues a killed one began when that one did. */
-static void begin_state(struct arena *a, struct run_item *r)
-{
-	struct run_state was;
-	struct error ignored;
-	bool found = false;
-
-	if (!r->real)
-		return;
-	if (run_state_read(a, r->artifacts, r->call.id, &was, &found, &ignored) == 0 && found &&
-		was.status == RUN_RUNNING)
-		r->started = was.started;
-	if (!r->started)
-		r->started = clock_now();
-	run_write_state(r, "init", RUN_RUNNING);
-}
-
 /* An item that has a worktree does not accept what is for the checkout. */
 static bool has_worktree(const char *document)
 {
@@ -452,7 +422,7 @@ static int stop_here(const struct run_item *r, struct error *err)
 }
 
 /* Runs to the end and adds the last array. */
-static int run_item_loop(struct arena *a, struct run_item *r, struct buf *out, struct error *err)
+static int run_item_loop(struct run_item *r, struct buf *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	int rc, signal, status = 0;
@@ -460,7 +430,6 @@ static int run_item_loop(struct arena *a, struct run_item *r, struct buf *out, s
 	if (run_interrupt_begin(&r->cancel, err) < 0)
 		return -1;
 	run_stop_forget(r->call.context_file);
-	begin_state(a, r);
 	do
 		rc = run_round(r, &line, &status, err);
 	while (rc > 0);
@@ -468,16 +437,10 @@ static int run_item_loop(struct arena *a, struct run_item *r, struct buf *out, s
 	run_interrupt_end();
 	report_to_caller(r, RUN_REPORT_OVER, NULL, NULL);
 	if (rc == 0) {
-		run_write_state(r, status == ERR_STATE ? "waiting" : "done",
-			status == ERR_STATE ? RUN_PENDING
-			: status            ? RUN_FAILURE
-					    : RUN_SUCCESS);
 		buf_addf(out, "%s\n", line.s);
 		return status;
 	}
 	run_step_release_lease(&r->call);
-	run_write_state(
-		r, "stopped", !signal && err->code == ERR_CHECK ? RUN_FAILURE : RUN_PENDING);
 	if (r->stopped)
 		return stop_here(r, err);
 	return signal ? raise_again(r, signal, err) : -1;
@@ -558,7 +521,7 @@ static int run_one(struct arena *a, const struct run_request *q, const char *id,
 		check_above(a, r.call.context_file, r.call.id, err) < 0 ||
 		lock_run(a, r.call.context_file, r.call.id, &lock, err) < 0)
 		return -1;
-	rc = run_setup(a, &r, err) < 0 ? -1 : run_item_loop(a, &r, out, err);
+	rc = run_setup(a, &r, err) < 0 ? -1 : run_item_loop(&r, out, err);
 	if (rc < 0 && !r.n_started)
 		run_setup_undo(a, &r);
 	if (rc >= 0 || !r.n_steps)

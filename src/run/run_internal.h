@@ -28,7 +28,6 @@ struct run_item {
 	struct run_worktree worktree; /* of.path NULL: not made yet, or it works in the checkout */
 	bool entered;                 /* its variables are set */
 	int cancel;                   /* of run_interrupt_begin() */
-	int64_t started;              /* of state.json */
 	int64_t started_ms;           /* clock_ticks() */
 	size_t n_started;             /* actions */
 	size_t n_steps;               /* between them */
@@ -80,9 +79,6 @@ void run_stop_forget(const char *document);
 void run_options_note(const struct run_item *r);
 /* Adds the options that call it again. */
 void run_options_add(const struct run_request *q, const char *repo, struct buf *out);
-/* Writes state.json of a run with real agents; pending: it stopped and can continue. Best effort.
- */
-void run_write_state(const struct run_item *r, const char *stage, enum run_status status);
 
 /* ---- one item, and its children (step.c, tree.c) ---- */
 

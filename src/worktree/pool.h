@@ -239,8 +239,8 @@ struct pool_part {
 /* What all pools of this process have, from now on; ended by NULL. Without a call: nothing. */
 void pool_set_parts(const struct pool_part *const *parts);
 
-/* *who: what uses the worktree, for people; NULL: nothing. Uses are: a process in the record, a run
- * whose state.json has a fresh heartbeat, a process whose working directory is in it. */
+/* *who: what uses the worktree, for people; NULL: nothing. Uses are: a process in the record, the
+ * owner of the item whose place it is, a process whose working directory is in it. */
 int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
 	struct error *err);
 

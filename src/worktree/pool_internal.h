@@ -4,6 +4,7 @@
 #ifndef DT_WORKTREE_INTERNAL_H
 #define DT_WORKTREE_INTERNAL_H
 
+#include "context/file.h"
 #include "src/worktree/pool.h"
 
 struct records {
@@ -75,6 +76,9 @@ int tree_delete(struct op *o, const char *path);
 
 /* ---- remove.c ---- */
 
+/* Opens the document of the item whose place the worktree is; false: there is none. */
+bool pool_item_open(
+	struct arena *a, const struct pool *p, const struct allocation *of, struct context_file *f);
 /*
  * Why it must be kept, the first that applies: live, children, foreign, locked, uncommitted,
  * unpushed, unsure. KEEP_NOTHING: it may be removed. `confirmed`: ignores the last three. *text:

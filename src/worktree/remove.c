@@ -5,8 +5,8 @@
  * that has not happened; one that was interrupted afterwards is finished: what is under the hidden
  * name was found to be clean.
  */
-#include "src/base/clock.h"
-#include "src/event/artifact.h"
+#include "context/lease.h"
+#include "src/machine/place.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
@@ -46,32 +46,51 @@ static const char *admin_path(struct op *o, const struct allocation *of)
 	return arena_printf(o->a, "%s/worktrees/%s", o->p->common, of->admin ? of->admin : ".none");
 }
 
-/* state.json of a run names its worktree and, each minute, has a new heartbeat. */
-static bool is_running(const struct run_state *s, const struct allocation *of)
+bool pool_item_open(
+	struct arena *a, const struct pool *p, const struct allocation *of, struct context_file *f)
 {
-	if (s->status != RUN_RUNNING || run_state_stale(s, clock_now()))
-		return false;
-	return s->worktree ? strcmp(s->worktree, of->path) == 0
-			   : of->run && strcmp(s->issue, of->run) == 0;
+	static const char *const before[] = {"run ", "dev-team/"};
+	const char *id = of->run ? of->run : of->branch ? of->branch : "";
+	struct item_place place;
+	struct error ignored;
+	char *slug;
+
+	for (size_t i = 0; i < COUNT(before); i++)
+		if (str_starts(str_of(id), before[i]))
+			id += strlen(before[i]);
+	return path_is_id(str_of(id)) && git_slug(a, p->repo, &slug, &ignored) == 0 &&
+	       context_open(f, arena_printf(a, "%s/%s/%s.md", p->state, slug, id),
+		       CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       place_load(a, f, &place, &ignored) == 0 && place.directory &&
+	       strcmp(place.directory, of->path) == 0;
+}
+
+/* The owner of the item that works in it; NULL: nobody works there. */
+static const char *item_owner(struct arena *a, const struct pool *p, const struct allocation *of)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf how = BUF_INIT;
+	struct lease_holder h;
+	struct error ignored;
+
+	if (!pool_item_open(a, p, of, &f) || lease_read(&f, &h, &ignored) < 0 || !h.live ||
+		lease_is_dead(a, &h))
+		return NULL;
+	lease_describe(&how, &h);
+	return arena_printf(a, "'%s' is %s", context_get(&f.doc, "work_item_id").p, how.s);
 }
 
 int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
 	struct error *err)
 {
-	struct run_state *list;
-	size_t n = 0;
 	pid_t pid;
 
 	*who = NULL;
 	if (of->holder.pid && of->holder.pid != getpid() &&
 		process_life(&of->holder, &p->self) != PROCESS_DEAD)
 		*who = arena_printf(a, "process %d holds it", (int)of->holder.pid);
-	if (!*who && p->artifacts && run_state_list(a, p->artifacts, &list, &n, err) < 0)
-		return -1;
-	for (size_t i = 0; i < n && !*who; i++)
-		if (is_running(&list[i], of))
-			*who = arena_printf(a, "the run of '%s' is at stage '%s'", list[i].issue,
-				list[i].stage ? list[i].stage : "");
+	if (!*who)
+		*who = item_owner(a, p, of);
 	if (*who)
 		return 0;
 	if (process_within(of->path, &pid) < 0)

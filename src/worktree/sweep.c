@@ -2,7 +2,9 @@
  * sweep.c: worktrees that are merged, left by a failed run, or old. The reasons only name
  * candidates: pool_keep() decides.
  */
+#include "src/base/clock.h"
 #include "src/event/artifact.h"
+#include "src/machine/failure.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
@@ -10,8 +12,6 @@
 struct sweep {
 	struct op o;
 	const char *target; /* branch of origin; NULL: there is none */
-	struct run_state *runs;
-	size_t n_runs;
 	bool apply, confirmed;
 };
 
@@ -34,30 +34,22 @@ static int sweep_is_merged(struct sweep *s, const struct allocation *of, bool *m
 	return 0;
 }
 
-static bool is_run_of(const struct run_state *r, const struct allocation *of)
-{
-	const char *run = of->run && strncmp(of->run, "run ", 4) == 0 ? of->run + 4 : of->run;
-
-	if (r->heartbeat < of->created)
-		return false; /* of an earlier worktree of this name */
-	return r->worktree ? strcmp(r->worktree, of->path) == 0 : run && strcmp(run, r->issue) == 0;
-}
-
-/* The last run in it has failed; "timeout" if a call of an agent timed out, and no later call
- * replaced it. */
+/* The item has failed in it; "timeout" if a call of an agent timed out, and no later call replaced
+ * it. */
 static int find_failure(struct sweep *s, const struct allocation *of, const char **reason)
 {
+	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *runtime = NULL;
-	const struct run_state *last = NULL;
 	const struct pool *p = s->o.p;
+	int64_t changed;
 	bool late = false;
 
-	for (size_t i = 0; i < s->n_runs; i++)
-		if (is_run_of(&s->runs[i], of) && (!last || s->runs[i].heartbeat > last->heartbeat))
-			last = &s->runs[i];
-	if (!last || last->status != RUN_FAILURE)
+	if (!pool_item_open(s->o.a, p, of, &f) || !failure_is(&f.doc) ||
+		clock_parse(context_get(&f.doc, "last_updated").p, &changed) < 0 ||
+		changed < of->created) /* in an earlier worktree of this name */
 		return 0;
-	if (artifact_read_runtime(p->artifacts, last->issue, &runtime, s->o.err) < 0)
+	if (p->artifacts && artifact_read_runtime(p->artifacts,
+				    context_get(&f.doc, "work_item_id").p, &runtime, s->o.err) < 0)
 		return -1;
 	for (const json *row = json_first(runtime ? json_get(runtime, "stages") : NULL);
 		row && !late; row = json_next(row))
@@ -112,9 +104,7 @@ static int sweep_pool(struct sweep *s, int64_t now, struct pool_entry **out, siz
 	size_t count, kept = 0;
 
 	if (git_read_default(s->o.a, p->repo, &known, s->o.err) < 0 || trees_read(&s->o) < 0 ||
-		entries_read(&s->o, now, &list, &count) < 0 ||
-		(p->artifacts &&
-			run_state_list(s->o.a, p->artifacts, &s->runs, &s->n_runs, s->o.err) < 0))
+		entries_read(&s->o, now, &list, &count) < 0)
 		return -1;
 	s->target = p->target ? p->target : known.remote ? known.branch : NULL;
 	for (size_t i = 0; i < count; i++) {

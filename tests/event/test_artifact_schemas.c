@@ -235,7 +235,6 @@ SCRATCH_TEST(a_file_says_which_schema_it_asks_for)
 		{"A-1/review/classifier.json", "{}", "classifier"},
 		{"art/_events.jsonl", "", "events"},
 		{"A-1/runtime.json", "{}", NULL},
-		{"A-1/state.json", "[]", NULL},
 		{"plan.md", "", NULL},
 		{"x.json", "{\"$schema\":\"a/nonesuch.schema.json\"}", NULL},
 		{"x.json", "{\"$schema\":7}", NULL},

@@ -1,5 +1,8 @@
 #include <signal.h>
 #include <sys/wait.h>
+#include "context/lease.h"
+#include "src/machine/place.h"
+#include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
@@ -28,6 +31,26 @@ int pool_teardown(void **state)
 {
 	pool_close(&pool);
 	return scratch_remove(state);
+}
+
+void item_in(const char *id, const char *path, const char *state, const char *owner)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const struct item_place place = {.directory = path};
+	struct lease_holder h;
+	char *slug, *document;
+
+	assert_int_equal(git_slug(&arena, at("r"), &slug, &err), 0);
+	document = arena_printf(&arena, "%s/%s/%s.md", at("state"), slug, id);
+	sh("rm -rf state");
+	assert_int_equal(path_mkdirs(arena_dup(&arena, path_dir(document)), &err), 0);
+	assert_int_equal(context_open(&f, document, CONTEXT_MAY_CREATE, &err), 0);
+	assert_int_equal(context_create(&f, id, state, &err), 0);
+	assert_int_equal(lease_read(&f, &h, &err), 0);
+	place_store(&f, &place);
+	if (owner)
+		lease_take(&f, &h, owner, NULL, 300);
+	assert_int_equal(context_save(&f, &err), 0);
 }
 
 int allocate(const struct allocate_ask *ask, struct allocation *of)

@@ -14,6 +14,9 @@ void pool_again(void);
 int pool_setup(void **state);
 int pool_teardown(void **state);
 
+/* An item in this state works, or worked, in the worktree; owner NULL: nobody has it. */
+void item_in(const char *id, const char *path, const char *state, const char *owner);
+
 /* 0, or -1 with err. */
 int allocate(const struct allocate_ask *ask, struct allocation *of);
 struct allocation have(const char *branch);

@@ -2,7 +2,6 @@
 #include <utime.h>
 #include <sys/stat.h>
 #include "src/base/clock.h"
-#include "src/event/artifact.h"
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 
@@ -68,30 +67,22 @@ static const char *live(const struct allocation *of)
 	return why == KEEP_LIVE ? text : NULL;
 }
 
-POOL_TEST(a_fresh_heartbeat_is_live)
+POOL_TEST(the_owner_of_the_item_in_it_makes_it_live)
 {
-	struct allocation one = have("one");
-	struct run_state s = {
-		.issue = "T-1", .stage = "code", .status = RUN_RUNNING, .worktree = one.path};
+	struct allocation one = have("dev-team/T-1");
 
 	clock_fix(1800000000);
-	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
+	item_in("T-1", one.path, "implementing", "me");
 	assert_non_null(live(&one));
-	clock_fix(1800000000 + HEARTBEAT_STALE_S + 1);
+	clock_fix(1800000000 + 301);
 	assert_null(live(&one));
-	clock_fix(1800000000 - 86400); /* the clock went back: the heartbeat is fresh */
-	assert_non_null(live(&one));
-	s.status = RUN_SUCCESS;
-	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
+	item_in("T-1", one.path, "implementing", NULL);
 	assert_null(live(&one));
-	s.status = RUN_RUNNING;
-	s.worktree = at("pool/another");
-	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
+	item_in("T-1", at("pool/another"), "implementing", "me");
 	assert_null(live(&one));
-	s.worktree = NULL;
-	assert_int_equal(run_state_write(pool.artifacts, &s, &err), 0);
+	item_in("T-2", one.path, "implementing", "me");
 	assert_null(live(&one));
-	one.run = "T-1";
+	one.run = "run T-2";
 	assert_non_null(live(&one));
 }
 

@@ -112,47 +112,39 @@ DUE_TEST(work_in_what_is_merged_keeps_it)
 	assert_int_equal(n, 0);
 }
 
-static void runs_end(const char *issue, enum run_status status, const char *stage_status)
+static void item_ends(const char *id, const char *state, const char *stage_status)
 {
-	const struct run_state s = {.issue = issue,
-		.stage = "done",
-		.status = status,
-		.started = clock_now(),
-		.worktree = at("pool/x")};
 	CLEANUP(json_free) json *members = NULL;
 
-	assert_int_equal(run_state_write(at("artifacts"), &s, &err), 0);
+	item_in(id, at("pool/ADR-1"), state, NULL);
 	assert_int_equal(
 		json_parse(&members,
 			str_of(arena_printf(&arena, "{\"stages\":{\"one\":{\"status\":\"%s\"}}}",
 				stage_status)),
 			&err),
 		0);
-	assert_int_equal(artifact_merge_runtime(at("artifacts"), issue, members, &err), 0);
+	assert_int_equal(artifact_merge_runtime(at("artifacts"), id, members, &err), 0);
 }
 
-DUE_TEST(what_a_failed_run_left_goes)
+DUE_TEST(what_a_failed_item_left_goes)
 {
 	static const struct {
-		enum run_status status;
-		const char *stage, *reason; /* NULL: it is kept */
-		bool off;                   /* the pool's settings exclude it */
+		const char *state, *stage, *reason; /* NULL: it is kept */
+		bool off;                           /* the pool's settings exclude it */
 	} rows[] = {
-		{RUN_FAILURE, "failure", "aborted", false},
-		{RUN_FAILURE, "timeout", "timeout", false},
-		{RUN_FAILURE, "success", "aborted", false},
-		{RUN_FAILURE, "failure", NULL, true},
-		{RUN_FAILURE, "timeout", NULL, true},
-		{RUN_SUCCESS, "success", NULL, false},
-		{RUN_SUCCESS, "timeout", NULL, false},
-		{RUN_RUNNING, "timeout", NULL, false},
-		{RUN_PENDING, "failure", NULL, false},
-		{RUN_SKIPPED, "failure", NULL, false},
+		{"failed", "failure", "aborted", false},
+		{"failed", "timeout", "timeout", false},
+		{"failed", "success", "aborted", false},
+		{"failed", "failure", NULL, true},
+		{"failed", "timeout", NULL, true},
+		{"done", "success", NULL, false},
+		{"done", "timeout", NULL, false},
+		{"implementing", "timeout", NULL, false},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		(void)have("x");
-		runs_end("ADR-1", rows[i].status, rows[i].stage);
+		(void)have("dev-team/ADR-1");
+		item_ends("ADR-1", rows[i].state, rows[i].stage);
 		spec.on_abort = !rows[i].off || strcmp(rows[i].stage, "timeout") == 0;
 		spec.on_timeout = !rows[i].off || strcmp(rows[i].stage, "failure") == 0;
 		pool_again();
@@ -160,8 +152,8 @@ DUE_TEST(what_a_failed_run_left_goes)
 		if (n != (rows[i].reason ? 1 : 0))
 			fail_msg("row %zu", i);
 		if (n)
-			one_is("x", rows[i].reason);
-		sh(rows[i].reason ? "test ! -e pool/x" : "test -e pool/x");
+			one_is("dev-team/ADR-1", rows[i].reason);
+		sh(rows[i].reason ? "test ! -e pool/ADR-1" : "test -e pool/ADR-1");
 	}
 }
 
@@ -170,22 +162,18 @@ static void now_is(const char *time)
 	setenv("DEV_TEAM_NOW", time, 1);
 }
 
-DUE_TEST(the_last_run_counts_and_none_of_an_earlier_worktree)
+DUE_TEST(the_failure_of_an_earlier_worktree_does_not_count)
 {
 	now_is("2026-11-21T00:00:00Z");
-	runs_end("ADR-1", RUN_FAILURE, "failure");
+	item_ends("ADR-1", "failed", "failure");
 	now_is("2026-11-21T01:00:00Z");
-	(void)have("x");
+	(void)have("dev-team/ADR-1");
 	sweep(true);
 	assert_int_equal(n, 0);
 	now_is("2026-11-21T02:00:00Z");
-	runs_end("ADR-1", RUN_FAILURE, "failure");
+	item_ends("ADR-1", "failed", "failure");
 	sweep(false);
-	one_is("x", "aborted");
-	now_is("2026-11-21T03:00:00Z");
-	runs_end("ADR-2", RUN_SUCCESS, "success");
-	sweep(false);
-	assert_int_equal(n, 0);
+	one_is("dev-team/ADR-1", "aborted");
 	unsetenv("DEV_TEAM_NOW");
 }
 

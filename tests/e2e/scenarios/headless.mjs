@@ -122,8 +122,6 @@ async function toTheEnd(t) {
   t.equal(ran.map((event) => `${event.harness} ${event.status}`), Array(7).fill('claude-code success'), 'agent_run events');
   await checkCost(t, fixture, ran, run.log);
   t.equal(runtime(fixture).stages.implementing.harness, 'claude-code', 'runtime.json');
-  const state = JSON.parse(fs.readFileSync(path.join(fixture.home, '.dev-team/org/repo/artifacts/ADR-1/state.json'), 'utf8'));
-  t.equal(state.status, 'success', 'state.json');
   t.note(`figures: headless run in the real client: ${ran.length} agents, ${run.log.length} requests`);
 }
 
