@@ -146,11 +146,13 @@ static bool evidence_local_is_fresh(const struct collector *c)
 /* Starts git only if the state of the files matters and cannot be read from the index. */
 static int check_changes(struct collector *c, struct error *err)
 {
+	const char *tree;
 	struct git_status s;
 
-	if (!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE)) ||
-		(!evidence_local_is_fresh(c) && c->out->tree &&
-			git_is_unchanged(c->dir, c->out->tree)))
+	if (!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE)))
+		return 0;
+	tree = git_unchanged_tree(c->arena, c->dir, evidence_local_is_fresh(c));
+	if (tree && c->out->tree && strcmp(tree, c->out->tree) == 0)
 		return 0;
 	if (git_read_status(c->arena, c->dir, &s, err) < 0)
 		return add_damage(c, err);

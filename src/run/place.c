@@ -291,11 +291,14 @@ static int note_dirty(
 {
 	struct git_status s;
 	size_t bytes = 0;
+	bool begins;
 
-	if (git_read_status(a, place->directory, &s, err) < 0)
+	if (git_refresh_status(a, place->directory, &s, err) < 0)
 		return -1;
+	begins = s.head && place->base && strcmp(s.head, place->base) == 0;
 	place->dirty.n = 0;
-	if (!w->created && (!s.head || !place->base || strcmp(s.head, place->base) != 0))
+	place->tree = begins && !s.changes.n ? git_unchanged_tree(a, place->directory, true) : NULL;
+	if (!w->created && !begins)
 		return 0;
 	for (size_t i = 0; i < s.changes.n && bytes < DIRTY_MAX; i++) {
 		const struct git_change *c = &s.changes.items[i];
