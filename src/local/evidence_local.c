@@ -724,13 +724,18 @@ static bool evidence_local_is_installed(struct arena *a, const char *program)
 const char *evidence_limits(
 	struct arena *a, const struct workflow *w, unsigned kinds, const char *repo)
 {
+	CLEANUP(buf_release) struct buf origin = BUF_INIT;
+	struct git_remotes remotes = {0};
 	const char *url = "", *program;
-	struct git_remotes remotes;
 	struct error ignored;
+	bool plain = git_config_origin(repo, &origin);
 
-	if (!(kinds & EVIDENCE_PULL) || git_read_remotes(a, repo, &remotes, &ignored) < 0)
+	if (!(kinds & EVIDENCE_PULL) ||
+		(!plain && git_read_remotes(a, repo, &remotes, &ignored) < 0))
 		return NULL;
-	if (!remotes.list.n)
+	if (plain)
+		url = arena_dup(a, buf_str(&origin));
+	else if (!remotes.list.n)
 		return "there is no remote: no pull request can be verified";
 	for (size_t i = 0; i < remotes.list.n; i++)
 		if (!i || strcmp(remotes.list.items[i].name, "origin") == 0)

@@ -150,8 +150,8 @@ struct git_status {
  * the repository that hide changes do not apply; git_find_hidden() finds files whose changes the
  * index hides. -1: ERR_CHECK, git says that the repository is damaged. */
 int git_read_status(struct arena *a, const char *root, struct git_status *s, struct error *err);
-/* The same; the index is written again if a file is not older than it, which git must read each time
- * to compare it. */
+/* The same; the index is written again if a file is not older than it, which git must read each
+ * time to compare it. */
 int git_refresh_status(struct arena *a, const char *root, struct git_status *s, struct error *err);
 /* Paths relative to root, in the arena, whose changes `git status` does not show. */
 struct git_hidden {
@@ -179,6 +179,13 @@ const char *git_unchanged_tree(struct arena *a, const char *root, bool alone);
 struct git_commit {
 	const char *id, *tree; /* in the arena; NULL: there is no such commit */
 };
+/* The commits of `n` references, `HEAD` or `refs/...`, in the arena; NULL: there is none. Reads a
+ * few files. False: git must be asked, because a name or the repository is in another form. */
+bool git_plain_ids(
+	struct arena *a, const char *root, const char *const *names, size_t n, const char **ids);
+/* The same; where git must be asked, as git_read_commits(). */
+int git_read_ids(struct arena *a, const char *root, const char *const *names, size_t n,
+	const char **ids, struct error *err);
 /* Of each of the `n` names: `HEAD`, an id, `refs/...`. -1: ERR_CHECK, a reference is damaged. */
 int git_read_commits(struct arena *a, const char *root, const char *const *names, size_t n,
 	struct git_commit *out, struct error *err);

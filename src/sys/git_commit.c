@@ -136,11 +136,8 @@ static int run_status(
 	const char *argv[] = {"git", FIND_CHANGES, "status", "--porcelain=v2", "--branch", "-z",
 		"--untracked-files=all", "--no-renames", "--ignore-submodules=none", NULL};
 	const char *const env[] = {arena_printf(a, "GIT_WORK_TREE=%s", root), NULL};
-	const struct git_command c = {.dir = root,
-		.name = "git status",
-		.argv = argv,
-		.env = env,
-		.refresh = refresh};
+	const struct git_command c = {
+		.dir = root, .name = "git status", .argv = argv, .env = env, .refresh = refresh};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest;
 	int status = 0;

@@ -362,17 +362,18 @@ GIT_TEST(files_of_the_tree_of_head_are_surely_unchanged)
 
 	for (size_t i = 0; i < COUNT(ways); i++)
 		assert_true(unchanged(ways[i], false));
-	assert_true(unchanged("mkdir d.d d/e d0; for i in d.d/f d/e/h d0/f d-; do echo $i >$i; touch "
-			      "-d @1000000000 $i; done; git add .; git commit -qm 2",
-		true));
+	assert_true(
+		unchanged("mkdir d.d d/e d0; for i in d.d/f d/e/h d0/f d-; do echo $i >$i; touch "
+			  "-d @1000000000 $i; done; git add .; git commit -qm 2",
+			true));
 }
 
 GIT_TEST(another_file_or_directory_is_not_alone)
 {
 	static const char *const ways[] = {"echo new >untracked", "mkdir e", "mkdir d/g.d",
 		"echo f >.gitignore; touch -d @1 .gitignore", "echo new >d/f", "echo new >d/gg",
-		"ln -s f k", "mkfifo p", "mv d .git/e; ln -s .git/e d", "mkdir -p e/.git", "git init -q e",
-		"echo /n >.git/info/exclude; echo new >n"};
+		"ln -s f k", "mkfifo p", "mv d .git/e; ln -s .git/e d", "mkdir -p e/.git",
+		"git init -q e", "echo /n >.git/info/exclude; echo new >n"};
 
 	assert_true(unchanged(":", true));
 	for (size_t i = 0; i < COUNT(ways); i++)
