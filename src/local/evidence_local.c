@@ -146,11 +146,13 @@ static bool evidence_local_is_fresh(const struct collector *c)
 /* Starts git only if the state of the files matters and cannot be read from the index. */
 static int check_changes(struct collector *c, struct error *err)
 {
+	const char *tree;
 	struct git_status s;
 
-	if (!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE)) ||
-		(!evidence_local_is_fresh(c) && c->out->tree &&
-			git_is_unchanged(c->dir, c->out->tree)))
+	if (!(c->query->kinds & (EVIDENCE_WORK | EVIDENCE_TREE)))
+		return 0;
+	tree = git_unchanged_tree(c->arena, c->dir, evidence_local_is_fresh(c));
+	if (tree && c->out->tree && strcmp(tree, c->out->tree) == 0)
 		return 0;
 	if (git_read_status(c->arena, c->dir, &s, err) < 0)
 		return add_damage(c, err);
@@ -722,13 +724,18 @@ static bool evidence_local_is_installed(struct arena *a, const char *program)
 const char *evidence_limits(
 	struct arena *a, const struct workflow *w, unsigned kinds, const char *repo)
 {
+	CLEANUP(buf_release) struct buf origin = BUF_INIT;
+	struct git_remotes remotes = {0};
 	const char *url = "", *program;
-	struct git_remotes remotes;
 	struct error ignored;
+	bool plain = git_config_origin(repo, &origin);
 
-	if (!(kinds & EVIDENCE_PULL) || git_read_remotes(a, repo, &remotes, &ignored) < 0)
+	if (!(kinds & EVIDENCE_PULL) ||
+		(!plain && git_read_remotes(a, repo, &remotes, &ignored) < 0))
 		return NULL;
-	if (!remotes.list.n)
+	if (plain)
+		url = arena_dup(a, buf_str(&origin));
+	else if (!remotes.list.n)
 		return "there is no remote: no pull request can be verified";
 	for (size_t i = 0; i < remotes.list.n; i++)
 		if (!i || strcmp(remotes.list.items[i].name, "origin") == 0)

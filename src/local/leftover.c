@@ -25,15 +25,29 @@ static char *leftover_mark_of(struct arena *a, const char *directory, const char
 	return arena_dup(a, (struct str){digest, MARK_SIZE - 1});
 }
 
+/* Nothing is committed, staged or changed since the place was chosen. */
+static bool is_untouched(struct arena *a, const struct item_place *p)
+{
+	struct git_tip tip;
+	struct error ignored;
+	const char *tree = p->tree ? git_unchanged_tree(a, p->directory, true) : NULL;
+
+	return tree && strcmp(tree, p->tree) == 0 &&
+	       git_read_tip(a, p->directory, &tip, &ignored) == 0 && tip.commit &&
+	       strcmp(tip.commit, p->base) == 0;
+}
+
 int place_marks(struct arena *a, const struct item_place *p, json **marks, struct error *err)
 {
 	struct git_status s;
 
+	*marks = json_array();
+	if (is_untouched(a, p))
+		return 0;
 	if (git_read_status(a, p->directory, &s, err) < 0) {
 		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
 		return -1;
 	}
-	*marks = json_array();
 	for (size_t i = 0; i < s.changes.n && i < MARKS_MAX; i++)
 		json_push_str(
 			*marks, str_of(leftover_mark_of(a, p->directory, s.changes.items[i].path)));

@@ -30,7 +30,8 @@ json *place_to_json(const struct item_place *p, const char *from)
 		path_member(&a, "repo", from, p->repo),
 		JSON_IF(p->branch, JSON_TEXT("branch", p->branch)),
 		JSON_IF(p->target, JSON_TEXT("target", p->target)),
-		JSON_IF(p->base, JSON_TEXT("base", p->base)), JSON_BOOL("in_place", p->in_place),
+		JSON_IF(p->base, JSON_TEXT("base", p->base)),
+		JSON_IF(p->tree, JSON_TEXT("tree", p->tree)), JSON_BOOL("in_place", p->in_place),
 		JSON_VALUE("dirty", text_list(p->dirty.items, p->dirty.n)),
 		JSON_IF(p->hidden.n, JSON_VALUE("hidden", text_list(p->hidden.items, p->hidden.n))),
 		path_member(&a, "git_directory", from, is->directory),
@@ -53,6 +54,7 @@ void place_from_json(struct arena *a, const json *j, const char *from, struct it
 		.branch = json_dup(a, j, "branch"),
 		.target = json_dup(a, j, "target"),
 		.base = json_dup(a, j, "base"),
+		.tree = json_dup(a, j, "tree"),
 		.in_place = json_is_true(json_get(j, "in_place"))};
 	for (const json *i = json_first(json_get(j, "dirty")); i; i = json_next(i))
 		if (json_text(i))

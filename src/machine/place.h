@@ -21,6 +21,7 @@ struct item_place {
 	/* The directory that alone is checked out, where agents work; NULL: all. */
 	const char *target;
 	const char *base; /* id of the commit that the work begins from; NULL: none */
+	const char *tree; /* its files, if the place had these alone; NULL: not known */
 	bool in_place;    /* the user's checkout */
 	/* Files that were modified before the work began: in the checkout by the user; in a new
 	 * worktree as git reports them, for example because of line endings. */

@@ -46,15 +46,15 @@ static int run_place_is_current(struct arena *a, const struct run_entry *e, cons
 	bool *current, struct error *err)
 {
 	const struct remote_state *r = e->remote;
-	const char *names[] = {branch ? arena_printf(a, "refs/remotes/origin/%s", branch) : ""};
-	struct git_commit found[COUNT(names)];
+	const char *name = branch ? arena_printf(a, "refs/remotes/origin/%s", branch) : NULL,
+		   *found;
 
 	*current = false;
-	if (!branch || !r->branch || !r->commit || strcmp(branch, r->branch) != 0)
+	if (!name || !r->branch || !r->commit || strcmp(branch, r->branch) != 0)
 		return 0;
-	if (git_read_commits(a, e->repo, names, COUNT(names), found, err) < 0)
+	if (git_read_ids(a, e->repo, &name, 1, &found, err) < 0)
 		return -1;
-	*current = found[0].id && strcmp(found[0].id, r->commit) == 0;
+	*current = found && strcmp(found, r->commit) == 0;
 	return 0;
 }
 
@@ -101,16 +101,16 @@ static int find_default_start(
 	struct arena *a, const char *repo, struct start *out, struct error *err)
 {
 	const char *const head = "HEAD";
-	struct git_commit found;
+	const char *found;
 	struct git_default known;
 
 	if (git_read_default(a, repo, &known, err) < 0 ||
-		git_read_commits(a, repo, &head, 1, &found, err) < 0)
+		git_read_ids(a, repo, &head, 1, &found, err) < 0)
 		return set_damage_error(err);
 	if (known.ref)
 		*out = (struct start){known.ref, known.commit, NULL};
-	else if (found.id)
-		*out = (struct start){head, found.id, NULL};
+	else if (found)
+		*out = (struct start){head, found, NULL};
 	else
 		return error_set(err, ERR_STATE,
 			"'%s' has no commit for a worktree to start from: commit something first, "
@@ -124,14 +124,14 @@ static int find_local_start(
 	struct arena *a, const struct run_entry *e, struct start *out, struct error *err)
 {
 	const char *const name = arena_printf(a, "refs/heads/%s", e->base);
-	struct git_commit found;
+	const char *found;
 
-	if (git_read_commits(a, e->repo, &name, 1, &found, err) < 0)
+	if (git_read_ids(a, e->repo, &name, 1, &found, err) < 0)
 		return set_damage_error(err);
-	if (!found.id)
+	if (!found)
 		return error_set(err, ERR_STATE,
 			"the branch '%s', where the work begins, is missing", e->base);
-	*out = (struct start){name, found.id, NULL};
+	*out = (struct start){name, found, NULL};
 	return 0;
 }
 
@@ -141,8 +141,7 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	struct start *out, struct error *err)
 {
 	const char *branch = target;
-	const char *names[2];
-	struct git_commit found[COUNT(names)];
+	const char *names[2], *found[COUNT(names)];
 
 	if (e->base)
 		return find_local_start(a, e, out, err);
@@ -152,11 +151,11 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 		return find_default_start(a, e->repo, out, err);
 	names[0] = arena_printf(a, "refs/remotes/origin/%s", branch);
 	names[1] = arena_printf(a, "refs/heads/%s", branch);
-	if (git_read_commits(a, e->repo, names, COUNT(names), found, err) < 0)
+	if (git_read_ids(a, e->repo, names, COUNT(names), found, err) < 0)
 		return set_damage_error(err);
 	for (size_t i = 0; i < COUNT(names); i++)
-		if (found[i].id) {
-			*out = (struct start){names[i], found[i].id, i ? NULL : found[1].id};
+		if (found[i]) {
+			*out = (struct start){names[i], found[i], i ? NULL : found[1]};
 			return 0;
 		}
 	if (!target)
@@ -185,15 +184,16 @@ static int find_pool(struct arena *a, const struct run_entry *e, const struct ru
 }
 
 /* *base: the merge base of the branch and the one that it began from. */
-static int run_place_find_base(struct arena *a, const struct allocation *of, const struct start *s,
+static int run_place_find_base(struct arena *a, const struct run_worktree *w, const struct start *s,
 	const char **base, struct error *err)
 {
 	const char *const argv[] = {"git", "merge-base", "HEAD", s->commit, NULL};
+	bool begins = s->commit && w->created && strcmp(w->of.tip, s->commit) == 0;
 	char *line = NULL;
 
-	if (s->commit && remote_git_line(a, of->path, argv, &line, err) < 0)
+	if (s->commit && !begins && remote_git_line(a, w->of.path, argv, &line, err) < 0)
 		return -1;
-	*base = line ? line : of->tip;
+	*base = line ? line : w->of.tip;
 	return 0;
 }
 
@@ -291,11 +291,14 @@ static int note_dirty(
 {
 	struct git_status s;
 	size_t bytes = 0;
+	bool begins;
 
-	if (git_read_status(a, place->directory, &s, err) < 0)
+	if (git_refresh_status(a, place->directory, &s, err) < 0)
 		return -1;
+	begins = s.head && place->base && strcmp(s.head, place->base) == 0;
 	place->dirty.n = 0;
-	if (!w->created && (!s.head || !place->base || strcmp(s.head, place->base) != 0))
+	place->tree = begins && !s.changes.n ? git_unchanged_tree(a, place->directory, true) : NULL;
+	if (!w->created && !begins)
 		return 0;
 	for (size_t i = 0; i < s.changes.n && bytes < DIRTY_MAX; i++) {
 		const struct git_change *c = &s.changes.items[i];
@@ -337,7 +340,7 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	place->directory = w->of.path;
 	place->branch = w->of.branch;
 	place->target = w->of.sparse;
-	if (!place->base && run_place_find_base(a, &w->of, &start, &place->base, err) < 0)
+	if (!place->base && run_place_find_base(a, w, &start, &place->base, err) < 0)
 		return -1;
 	if ((*changed || w->created) && (note_unpushed(e, id, &start, err) < 0 ||
 						init_modules(a, e, place->directory, id, err) < 0))

@@ -56,11 +56,11 @@ static void check_author(struct arena *a, struct preflight *p)
 /* Opens the repository as the later steps do, which not every object format allows. */
 static bool check_objects(struct arena *a, struct preflight *p)
 {
-	static const char *const names[] = {"HEAD"};
-	struct git_commit found[COUNT(names)];
+	static const char *const name = "HEAD";
+	const char *head;
 	struct error err;
 
-	if (git_read_commits(a, p->repo, names, COUNT(names), found, &err) == 0)
+	if (git_read_ids(a, p->repo, &name, 1, &head, &err) == 0)
 		return true;
 	fail_with(a, p, "objects", &err);
 	return false;
@@ -182,26 +182,32 @@ static void check_push(struct arena *a, struct preflight *p)
 /* git reads a relative path from the top of each worktree, where nothing is. */
 static bool is_relative(const char *url)
 {
-	return url && *url && *url != '/' && !strchr(url, ':');
+	return *url && *url != '/' && !strchr(url, ':');
 }
 
+/* Lines `NAME\tURL (fetch)`, with URLs as `insteadOf` makes them. */
 static bool is_origin_absolute(struct arena *a, struct preflight *p)
 {
-	static const char *const fetch[] = {"git", "remote", "get-url", "origin", NULL},
-				 *const push[] = {
-					 "git", "remote", "get-url", "--push", "origin", NULL};
+	static const char *const argv[] = {"git", "remote", "-v", NULL};
+	static const char name[] = "origin\t";
+	const struct git_command c = {.dir = p->repo, .name = "git remote", .argv = argv};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str rest, line;
 	struct error ignored;
 
-	for (size_t i = 0; i < 2 && !p->in_place; i++) {
-		char *url;
+	if (p->in_place || git_command(&c, &text, NULL, &ignored) < 0)
+		return true;
+	for (rest = buf_str(&text); str_line(&rest, &line);) {
+		bool push = str_ends(line, " (push)");
+		size_t end = str_find(line, push ? STR(" (push)") : STR(" (fetch)"));
+		const char *url = arena_dup(a, str_sub(line, strlen(name), end));
 
-		if (remote_git_line(a, p->repo, i ? push : fetch, &url, &ignored) < 0 ||
-			!is_relative(url))
+		if (!str_starts(line, name) || !is_relative(url))
 			continue;
 		fail(a, p, ERR_STATE, "origin",
 			"the path of 'origin', '%s', is relative, and the worktrees of items are "
 			"elsewhere: run 'git remote set-url%s origin %s'",
-			arena_printable(a, str_of(url), SHOWN_MAX), i ? " --push" : "",
+			arena_printable(a, str_of(url), SHOWN_MAX), push ? " --push" : "",
 			arena_printable(a, str_of(path_resolve(a, p->repo, url)), SIZE_MAX));
 		return false;
 	}
@@ -231,17 +237,17 @@ int preflight_check_branch(struct arena *a, const char *repo, const char *branch
 		const char *above = arena_dup(a, (struct str){branch, (size_t)(end - branch)});
 		const char *names[] = {arena_printf(a, "refs/heads/%s", above),
 			arena_printf(a, "refs/remotes/origin/%s", above)};
-		struct git_commit found[COUNT(names)];
+		const char *found[COUNT(names)];
 
-		if (git_read_commits(a, repo, names, COUNT(names), found, err) < 0)
+		if (git_read_ids(a, repo, names, COUNT(names), found, err) < 0)
 			return -1;
-		if (found[0].id)
+		if (found[0])
 			return error_set(err, ERR_STATE,
 				"the branch '%s' cannot be made next to a branch '%s': rename that "
 				"one "
 				"('git branch -m %s NEW-NAME')",
 				branch, above, above);
-		if (found[1].id)
+		if (found[1])
 			return error_set(err, ERR_STATE,
 				"the branch '%s' cannot be pushed next to the branch '%s' of "
 				"'origin': "
@@ -253,10 +259,9 @@ int preflight_check_branch(struct arena *a, const char *repo, const char *branch
 
 static void check_taken(struct arena *a, struct preflight *p)
 {
-	const char *names[] = {arena_printf(a, "refs/heads/%s", p->branch)};
+	const char *name = arena_printf(a, "refs/heads/%s", p->branch), *found;
 	const char *const below[] = {"git", "for-each-ref", "--count=1",
-		"--format=%(refname:lstrip=2)", arena_printf(a, "%s/", names[0]), NULL};
-	struct git_commit found[COUNT(names)];
+		"--format=%(refname:lstrip=2)", arena_printf(a, "%s/", name), NULL};
 	struct error ignored;
 	char *line;
 
@@ -270,9 +275,7 @@ static void check_taken(struct arena *a, struct preflight *p)
 			"the branch '%s' cannot be pushed next to the branch '%s' of 'origin': "
 			"rename that one there",
 			p->branch, p->remote.beside);
-	if (p->remote.taken &&
-		git_read_commits(a, p->repo, names, COUNT(names), found, &ignored) == 0 &&
-		!found[0].id)
+	if (p->remote.taken && git_read_ids(a, p->repo, &name, 1, &found, &ignored) == 0 && !found)
 		fail(a, p, ERR_STATE, "branch",
 			"'origin' has a branch '%s' already, and there is none here: start from it "
 			"('git fetch origin %s:%s'), or delete it ('git push origin --delete %s')",
@@ -592,16 +595,18 @@ static void check_in_place(struct arena *a, struct preflight *p, const struct gi
 
 static void check_checkout(struct arena *a, struct preflight *p)
 {
-	struct git_head head;
+	bool in_place = p->in_place && p->id;
+	struct git_head head = {0};
 	struct git_status s;
 	struct error err;
 
-	if (git_read_head(a, p->repo, &head, &err) < 0 ||
+	if ((in_place ? git_read_head(a, p->repo, &head, &err)
+		      : git_read_operation(p->repo, &head.busy, &err)) < 0 ||
 		git_read_status(a, p->repo, &s, &err) < 0) {
 		fail_with(a, p, "checkout", &err);
 		return;
 	}
-	if (p->in_place && p->id) {
+	if (in_place) {
 		check_in_place(a, p, &head, &s);
 		return;
 	}

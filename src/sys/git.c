@@ -19,10 +19,6 @@
 	X(git_repository_free)                                                                     \
 	X(git_repository_workdir)                                                                  \
 	X(git_repository_path)                                                                     \
-	X(git_repository_state)                                                                    \
-	X(git_reference_lookup)                                                                    \
-	X(git_reference_symbolic_target)                                                           \
-	X(git_reference_free)                                                                      \
 	X(git_reference_name_to_id)                                                                \
 	X(git_revparse_single)                                                                     \
 	X(git_object_peel)                                                                         \
@@ -120,7 +116,6 @@ int git_library_version(struct arena *a, char **version, struct error *err)
 	}
 CLOSE(repository, git_repository_free)
 CLOSE(remote, git_remote_free)
-CLOSE(reference, git_reference_free)
 CLOSE(patch, git_patch_free)
 CLOSE(object, git_object_free)
 CLOSE(commit, git_commit_free)
@@ -239,118 +234,11 @@ int git_slug(struct arena *a, const char *root, char **slug, struct error *err)
 	return 0;
 }
 
-static const char *operation_in_progress(git_repository *repo)
-{
-	switch (lib.git_repository_state(repo)) {
-	case GIT_REPOSITORY_STATE_NONE:
-		return NULL;
-	case GIT_REPOSITORY_STATE_MERGE:
-		return "merge";
-	case GIT_REPOSITORY_STATE_REVERT:
-	case GIT_REPOSITORY_STATE_REVERT_SEQUENCE:
-		return "revert";
-	case GIT_REPOSITORY_STATE_CHERRYPICK:
-	case GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE:
-		return "cherry-pick";
-	case GIT_REPOSITORY_STATE_BISECT:
-		return "bisect";
-	default:
-		return "rebase";
-	}
-}
-
-/* What a symbolic reference points at, in the arena; NULL when it is missing or not symbolic. */
-static const char *target_of(struct arena *a, git_repository *repo, const char *name)
-{
-	CLEANUP(reference_close) git_reference *ref = NULL;
-	const char *target;
-
-	if (lib.git_reference_lookup(&ref, repo, name) < 0)
-		return NULL;
-	target = lib.git_reference_symbolic_target(ref);
-	return target ? arena_dup(a, str_of(target)) : NULL;
-}
-
-static int read_default(struct arena *a, git_repository *repo, const char *root, struct git_head *h,
-	struct error *err)
-{
-	size_t ahead = 0, behind = 0;
-	struct git_default known;
-	git_oid theirs, ours;
-
-	if (!h->branch || !h->origin)
-		return 0;
-	if (git_read_default(a, root, &known, err) < 0)
-		return -1;
-	h->on_default = known.remote && strcmp(known.branch, h->branch) == 0;
-	h->unsure = !h->on_default; /* it may have moved since the last fetch */
-	h->guessed = h->unsure && known.remote;
-	if (!h->on_default || h->unborn || lib.git_reference_name_to_id(&ours, repo, "HEAD") < 0)
-		return 0;
-	if (lib.git_oid_fromstr(&theirs, known.commit) < 0 ||
-		lib.git_graph_ahead_behind(&ahead, &behind, repo, &ours, &theirs) < 0)
-		ahead = 1; /* if unknown, protect it */
-	h->ahead = ahead > 0;
-	return 0;
-}
-
-/*
- * Whether there is a remote `origin`, and an ssh command of the user's. git is asked: libgit2
- * treats a configuration that cannot be read as absent, and work would be committed and never
- * pushed.
- */
-static int read_config(const char *root, struct git_head *h, struct error *err)
-{
-	static const char *const argv[] = {"git", "config", "--name-only", "--get-regexp",
-		"^(remote\\.origin\\.(push)?url|core\\.sshcommand)$", NULL};
-	const struct git_command c = {.dir = root, .name = "git config", .argv = argv};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str rest, line = {"", 0};
-	int status;
-
-	if (git_command(&c, &out, &status, err) < 0)
-		return -1;
-	rest = buf_str(&out);
-	if (status > 1) { /* 1: neither is there */
-		(void)str_line(&rest, &line);
-		return error_set(err, ERR_SYSTEM, "cannot read git's configuration of '%s': %.*s",
-			root, (int)line.n, line.p);
-	}
-	while (status == 0 && str_line(&rest, &line)) {
-		h->origin |= str_starts(line, "remote.");
-		h->own_ssh |= str_is(line, "core.sshcommand");
-	}
-	return 0;
-}
-
-int git_read_head(struct arena *a, const char *root, struct git_head *h, struct error *err)
-{
-	CLEANUP(repository_close) git_repository *repo = NULL;
-	const char *target;
-	git_oid ignored;
-
-	*h = (struct git_head){0};
-	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
-		return -1;
-	target = target_of(a, repo, "HEAD");
-	if (target && str_starts(str_of(target), "refs/heads/"))
-		h->branch = target + sizeof("refs/heads/") - 1;
-	h->git_dir = arena_dup(a, str_of(lib.git_repository_path(repo)));
-	h->unborn = lib.git_reference_name_to_id(&ignored, repo, "HEAD") < 0;
-	if (read_config(root, h, err) < 0)
-		return -1;
-	h->busy = operation_in_progress(repo);
-	return read_default(a, repo, root, h, err);
-}
-
-int git_read_operation(const char *root, const char **name, struct error *err)
+int git_check_open(const char *root, struct error *err)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
 
-	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
-		return -1;
-	*name = operation_in_progress(repo);
-	return 0;
+	return open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err);
 }
 
 /* ---- commits ---- */

@@ -150,6 +150,9 @@ struct git_status {
  * the repository that hide changes do not apply; git_find_hidden() finds files whose changes the
  * index hides. -1: ERR_CHECK, git says that the repository is damaged. */
 int git_read_status(struct arena *a, const char *root, struct git_status *s, struct error *err);
+/* The same; the index is written again if a file is not older than it, which git must read each
+ * time to compare it. */
+int git_refresh_status(struct arena *a, const char *root, struct git_status *s, struct error *err);
 /* Paths relative to root, in the arena, whose changes `git status` does not show. */
 struct git_hidden {
 	VEC(const char *)
@@ -168,14 +171,21 @@ int git_find_hidden(
 int git_find_differing(struct arena *a, const char *root, const char *from, const char *to,
 	const char *const *paths, size_t n, const char **found, struct error *err);
 
-/* Whether the tracked files and the index are surely those of a tree: their times, sizes and inodes
- * are as the index notes them, and the index notes that tree. Else `git status` decides. No
- * process. */
-bool git_is_unchanged(const char *root, const char *tree);
+/* The tree whose files the tracked files and the index surely are, in the arena: their times, sizes
+ * and inodes are as the index notes them, and the index notes that tree. `alone`: and there is no
+ * other file. NULL: it is not sure, `git status` decides. No process. */
+const char *git_unchanged_tree(struct arena *a, const char *root, bool alone);
 
 struct git_commit {
 	const char *id, *tree; /* in the arena; NULL: there is no such commit */
 };
+/* The commits of `n` references, `HEAD` or `refs/...`, in the arena; NULL: there is none. Reads a
+ * few files. False: git must be asked, because a name or the repository is in another form. */
+bool git_plain_ids(
+	struct arena *a, const char *root, const char *const *names, size_t n, const char **ids);
+/* The same; where git must be asked, as git_read_commits(). */
+int git_read_ids(struct arena *a, const char *root, const char *const *names, size_t n,
+	const char **ids, struct error *err);
 /* Of each of the `n` names: `HEAD`, an id, `refs/...`. -1: ERR_CHECK, a reference is damaged. */
 int git_read_commits(struct arena *a, const char *root, const char *const *names, size_t n,
 	struct git_commit *out, struct error *err);
@@ -281,6 +291,7 @@ struct git_command {
 	bool batch_ssh;   /* ssh must not prompt either */
 	bool late;        /* the time limit is no error, but the status GIT_LATE */
 	bool warnings;    /* `out` gets standard error also when the status is 0 */
+	bool refresh;     /* git may write what it has found to the index */
 };
 /* *status NULL: a status other than 0 is an error with git's output. `out` (may be NULL) gets
  * standard output, and standard error only when the status is not 0: git also writes warnings and

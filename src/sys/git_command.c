@@ -27,9 +27,9 @@ enum { OUTPUT_MAX = 16 << 20, LOCAL_S = 120 };
  * starts no file system monitor; git passes this on to submodules.
  */
 static const char *const git_environment[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
-	"GIT_EDITOR=true", "GIT_OPTIONAL_LOCKS=0", "GIT_ASKPASS=", "SSH_ASKPASS",
-	"SSH_ASKPASS_REQUIRE=never", CALLERS_REPOSITORY, "GIT_NO_REPLACE_OBJECTS=1",
-	"GIT_GRAFT_FILE=/dev/null/none", "GIT_CONFIG_PARAMETERS='core.fsmonitor=false'"};
+	"GIT_EDITOR=true", "GIT_ASKPASS=", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE=never",
+	CALLERS_REPOSITORY, "GIT_NO_REPLACE_OBJECTS=1", "GIT_GRAFT_FILE=/dev/null/none",
+	"GIT_CONFIG_PARAMETERS='core.fsmonitor=false'"};
 
 void git_forget_caller(void)
 {
@@ -122,6 +122,7 @@ int git_command(const struct git_command *c, struct buf *out, int *status, struc
 
 	for (size_t i = 0; i < COUNT(git_environment); i++)
 		vec_push(&env, git_environment[i]);
+	vec_push(&env, c->refresh ? "GIT_OPTIONAL_LOCKS=1" : "GIT_OPTIONAL_LOCKS=0");
 	/* A broken worktree must not pass for the repository around it. */
 	if (c->dir && c->dir[0] == '/')
 		vec_push(&env, arena_printf(&a, "GIT_CEILING_DIRECTORIES=%s",

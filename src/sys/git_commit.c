@@ -130,12 +130,14 @@ static int status_fault(const char *root, int status, struct str output, struct 
 
 /* By git rather than by the library, so that filters (large files, line ends) apply. git fails as a
  * whole if a submodule has no repository any more, such as after its files were copied. */
-int git_read_status(struct arena *a, const char *root, struct git_status *s, struct error *err)
+static int run_status(
+	struct arena *a, const char *root, bool refresh, struct git_status *s, struct error *err)
 {
 	const char *argv[] = {"git", FIND_CHANGES, "status", "--porcelain=v2", "--branch", "-z",
 		"--untracked-files=all", "--no-renames", "--ignore-submodules=none", NULL};
 	const char *const env[] = {arena_printf(a, "GIT_WORK_TREE=%s", root), NULL};
-	const struct git_command c = {.dir = root, .name = "git status", .argv = argv, .env = env};
+	const struct git_command c = {
+		.dir = root, .name = "git status", .argv = argv, .env = env, .refresh = refresh};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest;
 	int status = 0;
@@ -161,6 +163,16 @@ int git_read_status(struct arena *a, const char *root, struct git_status *s, str
 		rest = str_sub(rest, entry.n + 1, rest.n);
 	}
 	return 0;
+}
+
+int git_read_status(struct arena *a, const char *root, struct git_status *s, struct error *err)
+{
+	return run_status(a, root, false, s, err);
+}
+
+int git_refresh_status(struct arena *a, const char *root, struct git_status *s, struct error *err)
+{
+	return run_status(a, root, true, s, err);
 }
 
 int git_read_tip(struct arena *a, const char *root, struct git_tip *out, struct error *err)
@@ -246,12 +258,13 @@ static int reset_committed(struct arena *a, const char *root, struct error *err)
 	const struct git_command listing = {.dir = root, .name = "git diff-tree", .argv = list};
 	struct git_command resetting = {.dir = root, .name = "git reset", .argv = reset};
 	CLEANUP(buf_release) struct buf paths = BUF_INIT;
-	const char *const head = "HEAD";
+	const char *const head = "HEAD", *tree;
 	struct git_commit now;
 
 	if (git_read_commits(a, root, &head, 1, &now, err) < 0)
 		return -1;
-	if (now.tree && git_is_unchanged(root, now.tree))
+	tree = now.tree ? git_unchanged_tree(a, root, false) : NULL;
+	if (tree && strcmp(tree, now.tree) == 0)
 		return 0;
 	if (git_command(&listing, &paths, NULL, err) < 0)
 		return -1;

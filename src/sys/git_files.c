@@ -311,20 +311,25 @@ static bool add_user(struct plain_search *p)
 	       add_patterns(p, path_join(&p->arena, dir, "ignore"), STR(""));
 }
 
+bool git_plain_directories(struct arena *a, const char *root, char **own, char **common)
+{
+	return git_directories(a, root, own, common) && git_files_is_ours(root) &&
+	       git_files_is_ours(*own) && git_files_is_ours(path_join(a, root, ".git")) &&
+	       path_exists(path_join(a, *own, "HEAD")) &&
+	       path_is_directory(path_join(a, *common, "objects")) &&
+	       path_is_directory(path_join(a, *common, "refs")) &&
+	       git_files_is_plain(path_join(a, *common, "config"), true);
+}
+
 static bool add_repository(struct plain_search *p, char **index)
 {
 	struct arena *a = &p->arena;
 	char *own, *common;
 
-	if (!git_directories(a, p->root, &own, &common) || !git_files_is_ours(p->root) ||
-		!git_files_is_ours(own) || !git_files_is_ours(path_join(a, p->root, ".git")) ||
-		!path_exists(path_join(a, own, "HEAD")) ||
-		!path_is_directory(path_join(a, common, "objects")) ||
-		!path_is_directory(path_join(a, common, "refs")))
+	if (!git_plain_directories(a, p->root, &own, &common))
 		return false;
 	*index = path_join(a, own, "index");
-	return git_files_is_plain(path_join(a, common, "config"), true) && add_user(p) &&
-	       add_patterns(p, path_join(a, common, "info/exclude"), STR("")) &&
+	return add_user(p) && add_patterns(p, path_join(a, common, "info/exclude"), STR("")) &&
 	       add_patterns(p, path_join(a, p->root, ".gitignore"), STR(""));
 }
 

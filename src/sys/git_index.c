@@ -267,6 +267,8 @@ struct unchanged_check {
 	int root;
 	struct timespec written; /* when the index was */
 	const char *end;         /* of the entries that were seen */
+	VEC(struct str) paths;   /* of the entries, in their order: by bytes */
+	size_t found;            /* of them, in the work tree */
 };
 
 static bool is_unchanged(void *data, const struct git_tracked *e)
@@ -275,51 +277,87 @@ static bool is_unchanged(void *data, const struct git_tracked *e)
 	struct stat st;
 
 	c->end = e->entry + ((NAME + e->path.n + 8) & ~(size_t)7);
+	vec_push(&c->paths, e->path);
 	/* of the flags only the length of the path is ordinary */
 	return !(big_endian(e->entry + FLAGS, 2) & ~(uint32_t)LENGTH) &&
 	       fstatat(c->root, e->path.p, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       is_as_noted(e, &st, c->written);
 }
 
-/* What git has noted in `text`, the end of an index, of its trees: NUL, `ENTRIES SUBTREES`, LF, the
- * tree of all entries. ENTRIES is -1 when one was changed since; then no tree follows. */
-static bool has_tree(struct str text, const char *tree)
+/* The tree that git has noted in `text`, the end of an index: NUL, `ENTRIES SUBTREES`, LF, the tree
+ * of all entries. ENTRIES is -1 when one was changed since; then no tree follows. */
+static bool index_tree(struct str text, char out[2 * CHECKSUM + 1])
 {
-	char id[3];
 	size_t at = 0, line;
 
 	while (at + 8 < text.n && memcmp(text.p + at, "TREE", 4) != 0)
 		at += 8 + big_endian(text.p + at + 4, 4);
 	line = at + 8 < text.n ? at + 8 + str_find(str_sub(text, at + 8, text.n), STR("\n"))
 			       : text.n;
-	if (line + CHECKSUM >= text.n || text.p[at + 8] != '\0' || text.p[at + 9] == '-' ||
-		strlen(tree) != (size_t)2 * CHECKSUM)
+	if (line + CHECKSUM >= text.n || text.p[at + 8] != '\0' || text.p[at + 9] == '-')
 		return false;
-	for (size_t i = 0; i < CHECKSUM; i++) {
-		(void)snprintf(id, sizeof(id), "%02x", (unsigned char)text.p[line + 1 + i]);
-		if (memcmp(id, tree + 2 * i, 2) != 0)
-			return false;
-	}
+	for (size_t i = 0; i < CHECKSUM; i++)
+		(void)snprintf(out + 2 * i, 3, "%02x", (unsigned char)text.p[line + 1 + i]);
 	return true;
 }
 
-bool git_is_unchanged(const char *root, const char *tree)
+/* Below, at or above 0: an entry is before, at (in the directory: `inside`), or behind a path. */
+static int index_compare(struct str entry, struct str path, bool inside)
+{
+	int order = memcmp(entry.p, path.p, entry.n < path.n ? entry.n : path.n);
+
+	if (order || entry.n < path.n)
+		return order ? order : -1;
+	if (entry.n == path.n)
+		return inside ? -1 : 0;
+	return inside ? (unsigned char)entry.p[path.n] - '/' : 1;
+}
+
+/* Each file must be an entry, and each directory have one. */
+static enum directory_visit index_visit(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	struct unchanged_check *c = data;
+	bool inside = e->type == FILE_DIRECTORY;
+	size_t from = 0, to = c->paths.n;
+
+	if (strcmp(e->path, ".git") == 0)
+		return DIRECTORY_SKIP;
+	while (from < to) {
+		size_t at = (from + to) / 2;
+		int order = index_compare(c->paths.items[at], str_of(e->path), inside);
+
+		if (order == 0) {
+			c->found += !inside;
+			return DIRECTORY_CONTINUE;
+		}
+		from = order < 0 ? at + 1 : from;
+		to = order < 0 ? to : at;
+	}
+	return (enum directory_visit)error_set(err, ERR_CHECK, "'%s' is untracked", e->path);
+}
+
+const char *git_unchanged_tree(struct arena *a, const char *root, bool alone)
 {
 	CLEANUP(base_close) int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct unchanged_check c = {.root = fd};
+	char tree[2 * CHECKSUM + 1], *own, *common;
 	struct error ignored;
 	const char *index;
-	char *own, *common;
 	struct stat st;
+	bool unchanged;
 
-	if (fd < 0 || !git_directories(&a, root, &own, &common))
-		return false;
-	index = path_join(&a, own, "index");
+	if (fd < 0 || !git_directories(a, root, &own, &common))
+		return NULL;
+	index = path_join(a, own, "index");
 	if (stat(index, &st) < 0 || sys_read_file(&text, index, GIT_INDEX_MAX, NULL, &ignored) < 0)
-		return false;
+		return NULL;
 	c.written = st.st_mtim;
-	return git_index_each(buf_str(&text), is_unchanged, &c) == 0 && c.end &&
-	       has_tree(str_sub(buf_str(&text), (size_t)(c.end - text.s), text.len), tree);
+	unchanged = git_index_each(buf_str(&text), is_unchanged, &c) == 0 && c.end &&
+		    index_tree(str_sub(buf_str(&text), (size_t)(c.end - text.s), text.len), tree) &&
+		    (!alone || (directory_walk(root, index_visit, &c, &ignored) == 0 &&
+				       c.found == c.paths.n));
+	vec_release(&c.paths);
+	return unchanged ? arena_dup(a, str_of(tree)) : NULL;
 }

@@ -49,6 +49,14 @@ bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out);
  * common one. False when they cannot be read. */
 bool git_directories(struct arena *a, const char *root, char **own, char **common);
 
+/* The same. False also unless the repository is ours, and of the plain form that the files here are
+ * read in: ids of SHA-1, references in files, no configuration that includes another or names
+ * another work tree. */
+bool git_plain_directories(struct arena *a, const char *root, char **own, char **common);
+
+/* Whether the library can open the repository of this work tree; *err says why not. */
+int git_check_open(const char *root, struct error *err);
+
 /* What a hook or a remote refuses is a fault of the commits (ERR_CHECK). -1 unless the status is 0.
  */
 int git_check_status(

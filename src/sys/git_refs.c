@@ -118,6 +118,152 @@ bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out)
 	return out->commit != NULL;
 }
 
+/* False: another form, which the library must read. */
+static bool read_plain_id(
+	struct arena *a, const char *root, const char *common, const char *name, const char **id)
+{
+	struct git_tip tip;
+	bool head = strcmp(name, "HEAD") == 0;
+
+	if (head ? !git_plain_tip(a, root, &tip)
+		 : !str_starts(str_of(name), "refs/") || strstr(name, ".."))
+		return false;
+	*id = head ? tip.commit : read_reference(a, common, name);
+	return !*id || git_refs_is_id(str_of(*id), ID_SHA1);
+}
+
+bool git_plain_ids(
+	struct arena *a, const char *root, const char *const *names, size_t n, const char **ids)
+{
+	char *own, *common;
+	size_t i = 0;
+
+	if (git_plain_directories(a, root, &own, &common))
+		while (i < n && read_plain_id(a, root, common, names[i], &ids[i]))
+			i++;
+	return i == n;
+}
+
+int git_read_ids(struct arena *a, const char *root, const char *const *names, size_t n,
+	const char **ids, struct error *err)
+{
+	struct git_commit *found;
+
+	if (git_plain_ids(a, root, names, n, ids))
+		return 0;
+	found = arena_alloc(a, n * sizeof(*found));
+	if (git_read_commits(a, root, names, n, found, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		ids[i] = found[i].id;
+	return 0;
+}
+
+/* ---- the state of a work tree ---- */
+
+/* In this order, as `git status` looks for them. */
+static const char *operation_in_progress(struct arena *a, const char *own)
+{
+	static const char *const signs[][2] = {{"rebase-merge", "rebase"},
+		{"rebase-apply", "rebase"}, {"MERGE_HEAD", "merge"}, {"REVERT_HEAD", "revert"},
+		{"CHERRY_PICK_HEAD", "cherry-pick"}, {"BISECT_LOG", "bisect"}};
+
+	for (size_t i = 0; i < COUNT(signs); i++)
+		if (path_exists(path_join(a, own, signs[i][0])))
+			return signs[i][1];
+	return NULL;
+}
+
+/* The directory of the work tree in its repository, which can be opened. */
+static int find_own_directory(struct arena *a, const char *root, char **own, struct error *err)
+{
+	char *common;
+
+	if (git_plain_directories(a, root, own, &common))
+		return 0;
+	if (git_check_open(root, err) < 0)
+		return -1;
+	return git_directories(a, root, own, &common)
+		       ? 0
+		       : error_set(err, ERR_SYSTEM, "cannot read the repository of '%s'", root);
+}
+
+int git_read_operation(const char *root, const char **name, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	char *own;
+
+	if (find_own_directory(&a, root, &own, err) < 0)
+		return -1;
+	*name = operation_in_progress(&a, own);
+	return 0;
+}
+
+/*
+ * Whether there is a remote `origin`, and an ssh command of the user's. git is asked: libgit2
+ * treats a configuration that cannot be read as absent, and work would be committed and never
+ * pushed.
+ */
+static int read_config(const char *root, struct git_head *h, struct error *err)
+{
+	static const char *const argv[] = {"git", "config", "--name-only", "--get-regexp",
+		"^(remote\\.origin\\.(push)?url|core\\.sshcommand)$", NULL};
+	const struct git_command c = {.dir = root, .name = "git config", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct str rest, line = {"", 0};
+	int status;
+
+	if (git_command(&c, &out, &status, err) < 0)
+		return -1;
+	rest = buf_str(&out);
+	if (status > 1) { /* 1: neither is there */
+		(void)str_line(&rest, &line);
+		return error_set(err, ERR_SYSTEM, "cannot read git's configuration of '%s': %.*s",
+			root, (int)line.n, line.p);
+	}
+	while (status == 0 && str_line(&rest, &line)) {
+		h->origin |= str_starts(line, "remote.");
+		h->own_ssh |= str_is(line, "core.sshcommand");
+	}
+	return 0;
+}
+
+static int compare_with_default(struct arena *a, const char *root, const char *commit,
+	struct git_head *h, struct error *err)
+{
+	struct git_default known;
+	struct error ignored;
+	size_t ahead;
+
+	if (!h->branch || !h->origin)
+		return 0;
+	if (git_read_default(a, root, &known, err) < 0)
+		return -1;
+	h->on_default = known.remote && strcmp(known.branch, h->branch) == 0;
+	h->unsure = !h->on_default; /* it may have moved since the last fetch */
+	h->guessed = h->unsure && known.remote;
+	if (h->on_default && commit) /* if unknown, protect it */
+		h->ahead = git_count_commits(root, known.commit, commit, &ahead, &ignored) < 0 ||
+			   ahead;
+	return 0;
+}
+
+int git_read_head(struct arena *a, const char *root, struct git_head *h, struct error *err)
+{
+	struct git_tip tip;
+	char *own;
+
+	*h = (struct git_head){0};
+	if (find_own_directory(a, root, &own, err) < 0 || git_read_tip(a, root, &tip, err) < 0 ||
+		read_config(root, h, err) < 0)
+		return -1;
+	h->branch = tip.branch;
+	h->git_dir = own;
+	h->unborn = !tip.commit;
+	h->busy = operation_in_progress(a, own);
+	return compare_with_default(a, root, tip.commit, h, err);
+}
+
 /* ---- the default branch ---- */
 
 /* In this order, after the branch that origin/HEAD names. */

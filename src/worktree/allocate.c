@@ -57,9 +57,11 @@ static int begin_at(struct work *w, const char *prefix, const char *name)
 
 	if (w->commit || !name || !*name)
 		return 0;
-	if (op_git(&w->o, NULL, args) < 0)
-		return -1;
-	w->commit = w->o.line;
+	if (!git_plain_ids(w->o.a, w->o.p->repo, &args[4], 1, &w->commit)) {
+		if (op_git(&w->o, NULL, args) < 0)
+			return -1;
+		w->commit = w->o.line;
+	}
 	w->of.base = args[4];
 	for (size_t i = 0; i < COUNT(full); i++)
 		if (str_starts(str_of(w->of.base), full[i]))

@@ -341,8 +341,9 @@ GIT_TEST(a_commit_and_its_revert_have_the_tree_of_the_base)
 }
 
 /* A file of the index is older than it, so that nothing but a change makes it unsure. */
-static bool unchanged(const char *way)
+static bool unchanged(const char *way, bool alone)
 {
+	const char *tree;
 	static const char *const names[] = {"HEAD"};
 	struct git_commit head;
 
@@ -350,7 +351,8 @@ static bool unchanged(const char *way)
 	   "touch -hd @1000000000 f d/g l; git add .; git commit -qm 1");
 	sh(arena_printf(&arena, "cd r; %s", way));
 	assert_int_equal(git_read_commits(&arena, at("r"), names, 1, &head, &err), 0);
-	return git_is_unchanged(at("r"), head.tree);
+	tree = git_unchanged_tree(&arena, at("r"), alone);
+	return tree && head.tree && strcmp(tree, head.tree) == 0;
 }
 
 GIT_TEST(files_of_the_tree_of_head_are_surely_unchanged)
@@ -359,7 +361,24 @@ GIT_TEST(files_of_the_tree_of_head_are_surely_unchanged)
 		"git commit -q --allow-empty -m 2", "git checkout -q --detach"};
 
 	for (size_t i = 0; i < COUNT(ways); i++)
-		assert_true(unchanged(ways[i]));
+		assert_true(unchanged(ways[i], false));
+	assert_true(
+		unchanged("mkdir d.d d/e d0; for i in d.d/f d/e/h d0/f d-; do echo $i >$i; touch "
+			  "-d @1000000000 $i; done; git add .; git commit -qm 2",
+			true));
+}
+
+GIT_TEST(another_file_or_directory_is_not_alone)
+{
+	static const char *const ways[] = {"echo new >untracked", "mkdir e", "mkdir d/g.d",
+		"echo f >.gitignore; touch -d @1 .gitignore", "echo new >d/f", "echo new >d/gg",
+		"ln -s f k", "mkfifo p", "mv d .git/e; ln -s .git/e d", "mkdir -p e/.git",
+		"git init -q e", "echo /n >.git/info/exclude; echo new >n"};
+
+	assert_true(unchanged(":", true));
+	for (size_t i = 0; i < COUNT(ways); i++)
+		if (unchanged(ways[i], true))
+			fail_msg("alone after: %s", ways[i]);
 }
 
 GIT_TEST(a_change_or_an_index_in_another_form_is_never_surely_unchanged)
@@ -389,7 +408,7 @@ GIT_TEST(a_change_or_an_index_in_another_form_is_never_surely_unchanged)
 	};
 
 	for (size_t i = 0; i < COUNT(ways); i++)
-		if (unchanged(ways[i]))
+		if (unchanged(ways[i], false))
 			fail_msg("unchanged after: %s", ways[i]);
 }
 
