@@ -227,7 +227,7 @@
 /* It waits for children for long: it makes many calls, and not the same number each time. */
 #define WAITS .most = 40, .varies = true
 /* It starts git more than once, and each run of it takes long. */
-#define GIT .most = 10, .slow = true, .varies = true, .talks = true, .prints = true
+#define GIT .most = 3, .slow = true, .varies = true, .talks = true, .prints = true
 /* It also verifies a claim. */
 #define VERIFIES GIT, .counts = true, .probe = VERIFIED
 

@@ -16,8 +16,8 @@
  *     sweep every [SCENE-TEXT]
  *     sweep sample [SEED [SCENE-TEXT]]
  *
- * Looks that fail change nothing: of those of one way a sample fails, unless SWEEP=full; SEED from
- * the environment. In the slowest scenes other failing calls are sampled too. every: without second
+ * Unless SWEEP=full, kills and failing calls of scenes that start other programs are a sample, and
+ * so are failing looks, which change nothing; SEED from the environment. every: without second
  * faults, but killed before every call from the first that can change anything. sample: random
  * kills and failing calls of the verbs that sessions use.
  */
@@ -42,12 +42,13 @@
 
 enum {
 	KILLED_STATES = 256,
-	LONG_MORE = 20,    /* a factor for the kill points of a long scene */
-	SLOWEST = 10,      /* a scene with at most this `.most`: of all failing calls a sample */
-	SLOWEST_MOST = 24, /* failing calls of such a scene and way */
-	LEFT_STATES = 20,  /* after a kill: so many of the states that it left */
-	LOOKS_MOST = 60,   /* failing looks of one scene and way, without SWEEP=full */
-	SECOND_LOOKS = 8,  /* the same after each kill */
+	LONG_MORE = 20,   /* a factor for the kill points of a long scene */
+	SLOWEST = 3,      /* a scene with at most this `.most`: of all failing calls a sample */
+	SLOWEST_MOST = 8, /* failing calls of such a scene and way */
+	LEFT_STATES = 20, /* after a kill: so many of the states that it left */
+	LOOKS_MOST = 60,  /* failing looks of one scene and way, without SWEEP=full */
+	SECOND_LOOKS = 8, /* the same after each kill */
+	SLOWEST_SECOND = 3,
 	/* Of each scene in a random sample. */
 	SAMPLE_KILLS = 5,
 	SAMPLE_FAILURES = 3,
@@ -190,7 +191,7 @@ static void kill_everywhere(struct show *show)
 	CLEANUP(buf_release) struct buf all = BUF_INIT, fault = BUF_INIT;
 	unsigned bad = 0, points = 0, stride = 1;
 
-	if (s->scene->most && !show->every)
+	if (s->scene->most && !show->every && !show->whole)
 		stride += s->calls / (s->scene->most * LONG_MORE);
 	for (unsigned n = 1 + random_below(&show->random, stride); n <= s->calls; n++, points++) {
 		kill_at(show, n, &fault);
@@ -275,9 +276,10 @@ static unsigned second_way(
 {
 	CLEANUP(buf_release) struct buf fault = BUF_INIT;
 	unsigned looks = count_looks(show, "killed", w), i = 0, n;
+	unsigned most = is_slowest(show) ? SLOWEST_SECOND : SECOND_LOOKS;
 	struct trace t;
 
-	for (; (n = point(show, looks, SECOND_LOOKS, i)) > 0; i++) {
+	for (; (n = point(show, looks, most, i)) > 0; i++) {
 		bool hit = disturb(show, "killed", w, n, &t);
 
 		if (hit) {
