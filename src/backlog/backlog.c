@@ -277,8 +277,6 @@ int backlog_create(struct arena *a, const char *repo, const struct task_draft *d
 
 /* ---- the end of a task ---- */
 
-enum { FILE_MAX_BYTES = 4 << 20 };
-
 /* Each part is a rename, so that a call that was killed can be repeated. */
 static int move_completed(
 	const struct backlog *b, const struct task *t, const char *to, struct error *err)
@@ -288,7 +286,7 @@ static int move_completed(
 
 	if (path_exists(to))
 		return error_set(err, ERR_STATE, "'%s' exists: remove or rename it first", to);
-	if (sys_read_file(&text, from, FILE_MAX_BYTES, NULL, err) < 0 ||
+	if (sys_read_file(&text, from, FILE_MAX, NULL, err) < 0 ||
 		task_edit(b->arena, t->file, buf_str(&text), "status", STR("Done"), &edited, err) <
 			0 ||
 		disk_replace(disk_real(), ".tmp", from, buf_str(&edited), err) < 0 ||

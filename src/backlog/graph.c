@@ -179,13 +179,6 @@ static int by_urgency(const void *a, const void *b)
 	return x < y ? -1 : x > y; /* tasks are sorted by id */
 }
 
-static int backlog_graph_by_place(const void *a, const void *b)
-{
-	const struct task *x = *(const struct task *const *)a, *y = *(const struct task *const *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 void backlog_frontier(
 	const struct backlog *b, enum backlog_order order, bool stacked, struct task_list *out)
 {
@@ -220,10 +213,11 @@ static void reach(
 				continue;
 			seen[g->to[e]] = true;
 			vec_push_in(b->arena, &open, other);
-			vec_push_in(b->arena, out, other);
 		}
 	}
-	vec_sort(out, backlog_graph_by_place);
+	for (size_t i = 0; i < b->n; i++)
+		if (seen[i] && &b->tasks[i] != t)
+			vec_push_in(b->arena, out, &b->tasks[i]);
 }
 
 void backlog_blockers(const struct backlog *b, const struct task *t, struct task_list *out)

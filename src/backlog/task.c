@@ -120,26 +120,14 @@ static void read_nothing(struct config_reader *r, const struct config_field *f, 
 static const struct config_field dependency_item = {
 	.kind = CONFIG_TEXT, .form = &id_form, CONFIG_AT(task_dependency, id)};
 
+#define EXTERNAL(name, how, member)                                                                \
+	.key = name, .kind = CONFIG_TEXT, .form = how, CONFIG_AT(task_external, member)
+
 static const struct config_field external_fields[] = {
-	{.key = "id",
-		.kind = CONFIG_TEXT,
-		.form = &config_line,
-		CONFIG_AT(task_external, id),
-		.required = true},
-	{.key = "description",
-		.kind = CONFIG_TEXT,
-		.form = &any_form,
-		CONFIG_AT(task_external, description),
-		.required = true},
-	{.key = "kind",
-		.kind = CONFIG_TEXT,
-		.form = &config_line,
-		CONFIG_AT(task_external, kind),
-		.required = true},
-	{.key = "resolverHint",
-		.kind = CONFIG_TEXT,
-		.form = &any_form,
-		CONFIG_AT(task_external, hint)},
+	{EXTERNAL("id", &config_line, id), .required = true},
+	{EXTERNAL("description", &any_form, description), .required = true},
+	{EXTERNAL("kind", &config_line, kind), .required = true},
+	{EXTERNAL("resolverHint", &any_form, hint)},
 	{0},
 };
 

@@ -10,8 +10,7 @@ enum { LOCK_WAIT_MS = 60000, MEMORY_MAX = 64 << 20 };
 
 static void set_text(json *of, const char *key, const char *text)
 {
-	json_drop(of, key);
-	JSON_ADD(of, JSON_TEXT(key, text));
+	json_set(of, key, json_string(str_of(text)));
 }
 
 int64_t tick_memory_count(json *of, const char *key)
@@ -120,12 +119,14 @@ void tick_memory_report(struct tick_memory *m, enum event_id id, const struct ta
 		error_log("dev-team: an event was not written: %s", err.text);
 }
 
-static void forget_rejection(json *of)
-{
-	static const char *const keys[] = {"filter", "reason", "since", "rejected"};
+static const char *const of_rejection[] = {"filter", "reason", "since", "rejected", NULL};
+static const char *const of_failures[] = {"failures", "ends", "failure", "parked", "item",
+	"remedies", "notBefore", "requeues", "pull", NULL};
 
-	for (size_t i = 0; i < COUNT(keys); i++)
-		json_drop(of, keys[i]);
+static void memory_forget(json *of, const char *const *keys)
+{
+	for (; *keys; keys++)
+		json_drop(of, *keys);
 }
 
 void tick_memory_reject(struct tick_memory *m, const struct admission *d)
@@ -151,12 +152,21 @@ void tick_memory_reject(struct tick_memory *m, const struct admission *d)
 				JSON_TEXT("reason", filter), JSON_INT("ticksSinceFirstSkip", n)));
 }
 
-void tick_memory_dispatch(struct tick_memory *m, const struct admission *d)
+int tick_memory_begin(struct tick_memory *m, const struct admission *d, struct error *err)
 {
-	forget_rejection(tick_memory_of(m, d->task));
-	tick_memory_report(m, EVENT_TICK_DISPATCHED, d->task,
+	json_set(tick_memory_of(m, d->task), "start",
 		JSON_OBJECT(JSON_VALUE("trace", admission_trace(d)),
 			JSON_IF(d->base, JSON_TEXT("base", d->base))));
+	return tick_memory_save(m, err);
+}
+
+void tick_memory_dispatch(struct tick_memory *m, const struct task *t)
+{
+	json *of = tick_memory_of(m, t);
+
+	memory_forget(of, of_rejection);
+	tick_memory_report(m, EVENT_TICK_DISPATCHED, t, json_copy(json_get(of, "start")));
+	json_drop(of, "start");
 }
 
 void tick_memory_park(
@@ -194,18 +204,9 @@ bool tick_memory_parked_item(const struct tick_memory *m, const struct task *t)
 	return json_is_true(json_get(tick_memory_find(m, t), "item"));
 }
 
-static void memory_forget_failures(json *of)
-{
-	static const char *const keys[] = {"failures", "ends", "failure", "parked", "item",
-		"remedies", "notBefore", "requeues", "pull"};
-
-	for (size_t i = 0; i < COUNT(keys); i++)
-		json_drop(of, keys[i]);
-}
-
 void tick_memory_forget_failures(struct tick_memory *m, const struct task *t)
 {
-	memory_forget_failures(tick_memory_of(m, t));
+	memory_forget(tick_memory_of(m, t), of_failures);
 }
 
 void tick_memory_succeed(struct tick_memory *m, const struct task *t)
@@ -266,7 +267,7 @@ void tick_memory_sweep(struct tick_memory *m, const struct backlog *b)
 		json *copy = of ? json_copy(of) : NULL;
 
 		if (copy && t->state != TASK_READY && t->state != TASK_STACKED)
-			forget_rejection(copy);
+			memory_forget(copy, of_rejection);
 		if (copy && json_len(copy) && !json_get(kept, memory_key_of(t)))
 			json_put(kept, memory_key_of(t), copy);
 		else
@@ -296,7 +297,7 @@ static void release_one(struct tick_memory *m, const struct task *t, size_t *n)
 		tick_memory_report(m, EVENT_TICK_RELEASED, t,
 			JSON_OBJECT(JSON_TEXT("reason", json_get_str(of, "failure"))));
 	}
-	memory_forget_failures(of);
+	memory_forget(of, of_failures);
 }
 
 int tick_release(struct arena *a, const char *repo, const char *task, size_t *n, struct error *err)

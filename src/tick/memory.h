@@ -1,12 +1,13 @@
 /*
  * memory.h: what a tick remembers for the next one: why tasks were not started, how often they
  * failed, and which of them are parked. A document beside the work items, `.tick.json`, replaced
- * once by each tick, under the lock that keeps ticks apart. docs/backlog.md.
+ * at the end of each tick, and before a task is started, under the lock that keeps ticks apart.
+ * docs/backlog.md.
  *
  *     {"tick": 7, "idle": 0, "gateFailures": 0, "tasks": {"X-1": {
  *         "filter": "Blocked", "reason": "...", "since": TIME, "rejected": 3,
  *         "failures": 5, "ends": 0, "failure": "...", "parked": TIME, "ended": "...",
- *         "endedAt": TIME, "requeues": 1, "pull": "merged"}}}
+ *         "endedAt": TIME, "requeues": 1, "pull": "merged", "start": {"trace": []}}}}
  */
 #ifndef DT_TICK_MEMORY_H
 #define DT_TICK_MEMORY_H
@@ -51,8 +52,10 @@ const char *tick_memory_parked(const struct tick_memory *m, const struct task *t
 
 /* A filter does not let it start: the event if the reason is new, and once if it is stuck. */
 void tick_memory_reject(struct tick_memory *m, const struct admission *d);
-/* It was started. */
-void tick_memory_dispatch(struct tick_memory *m, const struct admission *d);
+/* Before it is started, so that a kill loses no event: what the event will tell, as `start`. */
+int tick_memory_begin(struct tick_memory *m, const struct admission *d, struct error *err);
+/* It was started: the event. */
+void tick_memory_dispatch(struct tick_memory *m, const struct task *t);
 enum tick_failure {
 	TICK_STEP_FAILED,
 	TICK_ITEM_FAILED,

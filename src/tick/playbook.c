@@ -24,40 +24,20 @@ static bool playbook_is_any(struct str text)
 static const struct config_form text_form = {
 	.valid = playbook_is_any, .what = "a text that is not empty", .trim = true};
 
+#define MODE(name, how, member) .key = name, .kind = how, CONFIG_AT(playbook_mode, member)
+
 static const struct config_field mode_fields[] = {
-	{.key = "mode",
-		.kind = CONFIG_TEXT,
-		.form = &config_line,
-		CONFIG_AT(playbook_mode, name),
-		.required = true},
+	{MODE("mode", CONFIG_TEXT, name), .form = &config_line, .required = true},
 	{.key = "match",
 		.kind = CONFIG_TEXTS,
 		.form = &text_form,
 		.max = MATCH_MAX,
 		CONFIG_LIST_AT(playbook_mode, match, n_match)},
-	{.key = "idle",
-		.kind = CONFIG_INTEGER,
-		CONFIG_AT(playbook_mode, idle_s),
-		CONFIG_RANGE(1, 30 * DAY_S)},
-	{.key = "budget",
-		.kind = CONFIG_INTEGER,
-		CONFIG_AT(playbook_mode, budget),
-		CONFIG_RANGE(0, BUDGET_MAX),
-		.required = true},
-	{.key = "action",
-		.kind = CONFIG_WORD,
-		.words = playbook_actions,
-		CONFIG_AT(playbook_mode, action),
-		.required = true},
-	{.key = "wait",
-		.kind = CONFIG_INTEGER,
-		CONFIG_AT(playbook_mode, wait_s),
-		CONFIG_RANGE(0, DAY_S)},
-	{.key = "feedback",
-		.kind = CONFIG_TEXT,
-		.form = &text_form,
-		CONFIG_AT(playbook_mode, feedback),
-		.required = true},
+	{MODE("idle", CONFIG_INTEGER, idle_s), CONFIG_RANGE(1, 30 * DAY_S)},
+	{MODE("budget", CONFIG_INTEGER, budget), CONFIG_RANGE(0, BUDGET_MAX), .required = true},
+	{MODE("action", CONFIG_WORD, action), .words = playbook_actions, .required = true},
+	{MODE("wait", CONFIG_INTEGER, wait_s), CONFIG_RANGE(0, DAY_S)},
+	{MODE("feedback", CONFIG_TEXT, feedback), .form = &text_form, .required = true},
 	{.key = NULL},
 };
 

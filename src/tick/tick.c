@@ -280,6 +280,22 @@ static bool tick_has_item(struct tick *t, const struct task *task)
 		       str_is(path_base(workflow), TICK_WORKFLOW ".md"));
 }
 
+/* Also of a tick that was killed before it could, as soon as there is the item. */
+static void report_start(struct tick *t, const struct task *task)
+{
+	struct error ignored;
+
+	if (!json_get(tick_memory_find(&t->memory, task), "start") || !tick_has_item(t, task))
+		return;
+	t->dispatched++;
+	if (triage_append(t->memory.artifacts, task->id,
+		    &(struct triage){.trigger = "original", .composite = task->priority},
+		    &(unsigned){0}, &(bool){false}, &ignored) < 0)
+		error_log("dev-team: %s has no triage: %s", task->id, ignored.text);
+	tick_memory_dispatch(&t->memory, task);
+	(void)tick_memory_save(&t->memory, &ignored); /* so that a kill repeats it seldom */
+}
+
 static const char *full_board(struct tick *t)
 {
 	const char *oldest = board_oldest(&t->memory);
@@ -339,6 +355,7 @@ static void step_task(struct tick *t, const struct task *task, bool first)
 	if (task->state == TASK_DONE)
 		return;
 	t->open++;
+	report_start(t, task);
 	if (task->id && is_parked(t, task))
 		board_put(&t->memory, task, NULL);
 	else if (task->id && !is_early(t, task) && tick_has_item(t, task) &&
@@ -400,19 +417,13 @@ static int check_pushed(struct tick *t, const struct task *task, bool *pushed, s
 	return 0;
 }
 
-static void start_task(struct tick *t, const struct admission *d)
+static int start_task(struct tick *t, const struct admission *d, struct error *err)
 {
-	struct error before = t->fault, ignored;
-
+	if (tick_memory_begin(&t->memory, d, err) < 0)
+		return -1;
 	try_item(t, d->task, d->base);
-	if (t->fault.code && !before.code)
-		return;
-	t->dispatched++;
-	tick_memory_dispatch(&t->memory, d);
-	if (triage_append(t->memory.artifacts, d->task->id,
-		    &(struct triage){.trigger = "original", .composite = d->task->priority},
-		    &(unsigned){0}, &(bool){false}, &ignored) < 0)
-		error_log("dev-team: %s has no triage: %s", d->task->id, ignored.text);
+	report_start(t, d->task);
+	return 0;
 }
 
 static int try_candidate(struct tick *t, const struct task *task, struct error *err)
@@ -434,12 +445,11 @@ static int try_candidate(struct tick *t, const struct task *task, struct error *
 	if (check_pushed(t, task, &pushed, err) < 0)
 		return -1;
 	if (pushed)
-		start_task(t, d);
-	else
-		tick_add_wait(t, task, "admission",
-			arena_printf(t->arena, "'%s' is not on '%s': commit and push it",
-				task->file, t->start.branch),
-			NULL);
+		return start_task(t, d, err);
+	tick_add_wait(t, task, "admission",
+		arena_printf(t->arena, "'%s' is not on '%s': commit and push it", task->file,
+			t->start.branch),
+		NULL);
 	return 0;
 }
 

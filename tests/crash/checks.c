@@ -106,14 +106,19 @@ static void add_events(const struct stage *s, struct buf *out, struct str text)
 	}
 }
 
-/* One that says how long a branch took is told after the branch is recorded: a kill loses it. */
+/* One that says how long a branch took is told after the branch is recorded: a kill loses it. A
+ * tick that was killed has a number, and what it told last is told again. */
 static void add_told(struct buf *out, struct str text)
 {
-	struct str line;
+	struct str line, before = {0};
 
-	while (str_line(&text, &line))
-		if (str_find(line, STR("\"durationMs\":")) == line.n)
-			buf_addf(out, "%.*s\n", (int)line.n, line.p);
+	while (str_line(&text, &line)) {
+		struct str told = str_sub(line, 0, str_find(line, STR(",\"tick\":")));
+
+		if (str_find(line, STR("\"durationMs\":")) == line.n && !str_eq(told, before))
+			buf_addf(out, "%.*s\n", (int)told.n, told.p);
+		before = told;
+	}
 }
 
 static void add_file(const struct stage *s, struct buf *out, const char *path)
@@ -123,7 +128,7 @@ static void add_file(const struct stage *s, struct buf *out, const char *path)
 	(void)tree_read(path, &text);
 	if (str_ends(str_of(path), ".events.jsonl"))
 		add_events(s, out, buf_str(&text));
-	else if (str_ends(str_of(path), "/_events.jsonl"))
+	else if (str_ends(str_of(path), "/_events.jsonl") || str_ends(str_of(path), "/.tick.json"))
 		add_told(out, buf_str(&text));
 	else
 		buf_add(out, buf_str(&text));

@@ -286,7 +286,25 @@
 	"ls .git | grep -c '^db-' || :; dev-team db list | sed 's/.*  app  //'; dev-team pool "    \
 	"audit\n"
 
+/* A task that is pushed. */
+#define BACKLOG                                                                                    \
+	REMOTE                                                                                     \
+	"mkdir -p backlog/tasks $STATE/artifacts; git checkout -q main\n"                          \
+	"printf '%s\\n' --- 'id: T-1' 'title: t' 'status: To Do' --- '- [ ] a' "                   \
+	">backlog/tasks/t-1.md\n"                                                                  \
+	"git add backlog && git commit -q -m backlog && git push -q origin main 2>/dev/null\n"     \
+	"git fetch -q && git remote set-head origin main\n"
+
 const struct scene scenes[] = {
+	{.name = "tick: a task is started",
+		.proof = true,
+		.setup = BACKLOG,
+		.words = {"tick"},
+		GIT,
+		.lax = true,
+		.probe = "git worktree list | wc -l; sed 's/.*\"type\":\"\\([^\"]*\\).*/\\1/' "
+			 "$STATE/artifacts/_events.jsonl | sort -u; "
+			 "grep -o original $STATE/artifacts/T-1/triage-history.jsonl | sort -u"},
 	{.name = "db allocate: a branch is made and migrated",
 		.proof = true,
 		.setup = LAZY,

@@ -308,6 +308,48 @@ TEST(a_dot_drawing_escapes_texts_and_marks_the_current_state)
 	assert_false(has(&out, "penwidth"));
 }
 
+/* Whether the diagram leads from a state to another one, without the edges `trigger` of `without`.
+ */
+static bool leads(const struct workflow *w, const char *from, const char *to, const char *without,
+	const char *trigger)
+{
+	bool *reached = arena_alloc(&arena, w->n_states);
+	bool more = true;
+
+	reached[workflow_state(w, from) - w->states] = true;
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < w->n_edges; i++) {
+			const struct workflow_edge *e = &w->edges[i];
+
+			if (!reached[e->from_state] || reached[e->to_state] ||
+				(strcmp(e->from, without) == 0 && strcmp(e->trigger, trigger) == 0))
+				continue;
+			reached[e->to_state] = more = true;
+		}
+	}
+	return reached[workflow_state(w, to) - w->states];
+}
+
+/* A run takes only edges of its diagram: what follows does not depend on any answer or limit. */
+TEST(no_path_leads_from_a_rejected_task_to_done_without_new_approvals)
+{
+	static const char *const rejected[] = {"fixing-pr", "inspecting-rejected"};
+	struct workflow w;
+
+	assert_int_equal(workflow_load(&arena, "workflows/backlog-task.md", &w, &err), 0);
+	assert_true(leads(&w, "init", "done", "", ""));
+	assert_false(leads(&w, "init", "done", "inspecting", "approved"));
+	for (size_t i = 0; i < COUNT(rejected); i++) {
+		assert_true(leads(&w, rejected[i], "done", "", ""));
+		assert_false(leads(&w, rejected[i], "done", "signoff", "approved"));
+		assert_false(leads(&w, rejected[i], "done", "inspecting", "approved"));
+	}
+	assert_string_equal(workflow_target(&w, "reviewing", "changes_requested"), rejected[1]);
+	assert_string_equal(workflow_target(&w, "inspecting", "changes_requested"), rejected[0]);
+	assert_string_equal(workflow_target(&w, "signoff", "changes_requested"), rejected[0]);
+}
+
 TEST(the_shipped_workflows_have_no_faults)
 {
 	static const char *const files[] = {
