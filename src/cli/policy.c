@@ -83,11 +83,10 @@ static void put_verdict(struct buf *out, const struct verdict *v)
 	buf_addc(out, '\n');
 }
 
-static void put_explanation(
-	struct buf *out, const struct policy_question *q, const struct node *tree)
+static void put_explanation(struct buf *out, const struct policy_question *q)
 {
 	buf_addf(out, "policy %s, root %s\n", q->policy.name, q->root.path);
-	if (!tree)
+	if (q->verdict.unread)
 		buf_adds(out, "the text was not understood, so no rule was applied to it\n");
 	put_verdict(out, &q->verdict);
 	if (q->verdict.denied || q->verdict.ask)
@@ -98,15 +97,14 @@ static int policy_run_check(struct invocation *in, struct error *err)
 {
 	struct policy_question q;
 	const struct policy_options *o = in->values;
-	struct node *tree;
 
 	if (read_question(in, &q, err) < 0)
 		return -1;
-	policy_question_check(in->arena, &q, &tree);
+	policy_question_check(in->arena, &q);
 	if (o->json)
 		json_print_line(in->out, verdict_object(&q.verdict));
 	else if (strcmp(in->path, "policy explain") == 0)
-		put_explanation(in->out, &q, tree);
+		put_explanation(in->out, &q);
 	else
 		put_verdict(in->out, &q.verdict);
 	return q.verdict.denied || q.verdict.ask ? ERR_CHECK : 0;
@@ -155,9 +153,7 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 static int execute_allowed(struct invocation *in, struct policy_question *q,
 	struct sandbox_report *report, struct sandbox_end *end, struct error *err)
 {
-	struct node *tree;
-
-	policy_question_check(in->arena, q, &tree);
+	policy_question_check(in->arena, q);
 	report->verdict = &q->verdict;
 	if (q->verdict.denied) {
 		log_denied(&q->verdict);

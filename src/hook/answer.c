@@ -23,19 +23,19 @@ static int deny_answer(const struct answer_call *c, const char *why)
 /* The value of `--NAME VALUE` or `--NAME=VALUE`; NULL: no such option, or the value is not plain.
  */
 static const char *value_of_option(
-	const struct answer_call *c, const struct node *n, const char *name)
+	const struct answer_call *c, const struct command *n, const char *name)
 {
 	const char *option = arena_printf(c->arena, "--%s", name);
 
 	for (size_t i = 2; i < n->n_words; i++) {
-		const char *word = shell_word_text(c->arena, &n->words[i]);
+		const char *word = n->words[i].text;
 
 		if (!word || !str_starts(str_of(word), option))
 			continue;
 		if (word[strlen(option)] == '=')
 			return word + strlen(option) + 1;
 		if (!word[strlen(option)] && i + 1 < n->n_words)
-			return shell_word_text(c->arena, &n->words[i + 1]);
+			return n->words[i + 1].text;
 	}
 	return NULL;
 }
@@ -84,13 +84,10 @@ static int hook_answer_check_action(const struct answer_call *c, const char *fil
 			   c->type ? c->type : ""));
 }
 
-static int hook_answer_check_node(const struct answer_call *c, const struct node *n);
-
-static int hook_answer_check_command(const struct answer_call *c, const struct node *n)
+static int hook_answer_check_command(const struct answer_call *c, const struct command *n)
 {
-	const char *program = n->n_words > 1 ? shell_word_text(c->arena, &n->words[0]) : NULL,
-		   *file, *id;
-	const char *verb = program ? shell_word_text(c->arena, &n->words[1]) : NULL;
+	const char *program = n->n_words > 1 ? n->words[0].text : NULL, *file, *id;
+	const char *verb = program ? n->words[1].text : NULL;
 
 	if (!verb || !str_is(path_base(program), "dev-team"))
 		return 0;
@@ -108,44 +105,22 @@ static int hook_answer_check_command(const struct answer_call *c, const struct n
 	return hook_answer_check_action(c, file, id);
 }
 
-static int hook_answer_check_words(const struct answer_call *c, const struct node *n)
-{
-	for (size_t i = 0; i < n->n_words; i++)
-		for (size_t k = 0; k < n->words[i].n; k++)
-			if (n->words[i].parts[k].node &&
-				hook_answer_check_node(c, n->words[i].parts[k].node) < 0)
-				return -1;
-	return 0;
-}
-
-static int hook_answer_check_node(const struct answer_call *c, const struct node *n)
-{
-	if ((n->kind == NODE_COMMAND && hook_answer_check_command(c, n) < 0) ||
-		hook_answer_check_words(c, n) < 0)
-		return -1;
-	for (size_t i = 0; i < n->n; i++)
-		if (n->children[i] && hook_answer_check_node(c, n->children[i]) < 0)
-			return -1;
-	for (size_t i = 0; i < n->n_arms; i++)
-		if (n->arms[i].body && hook_answer_check_node(c, n->arms[i].body) < 0)
-			return -1;
-	return 0;
-}
-
 int hook_answer_check(struct arena *a, const json *call, struct verdict *v)
 {
 	const struct answer_call c = {
 		.arena = a, .type = json_get_str(call, "agent_type"), .verdict = v};
 	const char *command = json_get_str(json_get(call, "tool_input"), "command");
 	struct verdict ignored = {0};
-	struct node *tree;
-	struct str text;
+	struct command *n;
 
 	if (!command || !strstr(command, "dev-team"))
 		return 0;
-	text = arena_str(a, str_of(command));
-	if (shell_parse(a, text, &tree, &ignored) == 0)
-		return tree ? hook_answer_check_node(&c, tree) : 0;
+	if (shell_parse(a, str_of(command), &n, &ignored) == 0) {
+		for (; n; n = n->next)
+			if (hook_answer_check_command(&c, n) < 0)
+				return -1;
+		return 0;
+	}
 	if (!c.type || !strstr(command, "dev-team record"))
 		return 0;
 	return deny_answer(&c, "'dev-team record' is called alone, as the brief prints it");

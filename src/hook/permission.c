@@ -194,9 +194,8 @@ static int check_headless(struct permission *h, const char *command)
 static int permission_check_command(struct permission *h, struct str command, struct buf *out)
 {
 	struct error err = {0};
-	struct node *tree;
 
-	if (policy_check(h->arena, &h->policy, &h->root, h->cwd, command, &tree, &h->verdict) < 0) {
+	if (policy_check(h->arena, &h->policy, &h->root, h->cwd, command, &h->verdict) < 0) {
 		h->note = arena_printf(h->arena,
 			"The policy is '%s'; 'dev-team policy show' and docs/policy.md say what it "
 			"allows.",

@@ -39,25 +39,12 @@ static int deny_own_command(struct verdict *v, struct span at, struct str word, 
 		what);
 }
 
-/* The text of a word without expansions. */
-static int read_literal(struct arena *a, const struct word *w, const char **out, struct verdict *v)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (w->dynamic || w->pattern)
-		return deny_own_command(v, w->at, STR(""), "the words of the call must be plain");
-	for (size_t i = 0; i < w->n; i++)
-		buf_add(&text, w->parts[i].text);
-	*out = arena_dup(a, buf_str(&text));
-	return 0;
-}
-
 /* Allowed are here documents and duplicated descriptors. */
-static int protocol_check_redirects(const struct node *n, struct verdict *v)
+static int protocol_check_redirects(const struct command *n, struct verdict *v)
 {
-	for (size_t i = 0; i < n->n_redirects; i++)
-		if (n->redirects[i].kind != REDIRECT_TEXT && n->redirects[i].kind != REDIRECT_DUP)
-			return deny_own_command(v, n->redirects[i].at, STR(""),
+	for (const struct redirect *r = n->redirects; r; r = r->next)
+		if (r->kind != REDIRECT_TEXT && r->kind != REDIRECT_DUP)
+			return deny_own_command(v, r->at, STR(""),
 				"a redirection to or from a file is not accepted");
 	return 0;
 }
@@ -96,15 +83,16 @@ struct words {
 	size_t n;
 };
 
-static int read_words(
-	const struct hook_protocol *p, const struct node *n, struct words *out, struct verdict *v)
+static int read_words(const struct command *n, struct words *out, struct verdict *v)
 {
 	if (n->n_words > COUNT(out->p))
 		return deny_own_command(v, n->at, STR(""), "it has too many words");
 	for (out->n = 0; out->n < n->n_words; out->n++) {
 		out->at[out->n] = n->words[out->n].at;
-		if (read_literal(p->arena, &n->words[out->n], &out->p[out->n], v) < 0)
-			return -1;
+		out->p[out->n] = n->words[out->n].text;
+		if (!out->p[out->n])
+			return deny_own_command(
+				v, out->at[out->n], STR(""), "the words of the call must be plain");
 	}
 	return 0;
 }
@@ -226,7 +214,7 @@ static int protocol_check_words(
 
 /* What was read, each word in quotes, and this program by its path: neither the shell's reading nor
  * PATH or an alias decides what runs. */
-static int protocol_add_command(const struct hook_protocol *p, const struct node *n,
+static int protocol_add_command(const struct hook_protocol *p, const struct command *n,
 	const struct words *w, struct buf *out, struct verdict *v)
 {
 	buf_add_shell(out, str_of(p->self));
@@ -234,16 +222,14 @@ static int protocol_add_command(const struct hook_protocol *p, const struct node
 		buf_addc(out, ' ');
 		buf_add_shell(out, str_of(w->p[i]));
 	}
-	for (size_t i = 0; i < n->n_redirects; i++) {
-		const struct redirect *r = &n->redirects[i];
-		const char *word = r->document ? NULL : shell_word_text(p->arena, &r->word);
-		struct str text = r->document ? r->text : str_of(word);
+	for (const struct redirect *r = n->redirects; r; r = r->next) {
+		struct str text = str_of(r->word.text);
 
 		if (r->kind == REDIRECT_DUP) {
 			buf_addf(out, " %d>&%d", r->fd, r->other);
 			continue;
 		}
-		if (!r->document && !word)
+		if (!r->word.text)
 			return deny_own_command(v, r->at, STR(""), "its input must be plain");
 		if (str_ends(text, "\n")) /* `<<<` adds it again */
 			text.n--;
@@ -257,18 +243,18 @@ int hook_protocol_check(
 	const struct hook_protocol *p, struct str command, struct buf *out, struct verdict *v)
 {
 	struct words words;
-	struct node *tree;
+	struct command *n;
 
-	if (shell_parse(p->arena, command, &tree, v) < 0)
+	if (shell_parse(p->arena, command, &n, v) < 0)
 		return -1;
-	if (tree->kind != NODE_COMMAND || tree->n_assignments || !tree->n_words)
-		return deny_own_command(v, tree->at, STR(""), "it is only a part of the command");
-	if (read_words(p, tree, &words, v) < 0)
+	if (!n->alone || n->n_assignments || !n->n_words)
+		return deny_own_command(v, n->at, STR(""), "it is only a part of the command");
+	if (read_words(n, &words, v) < 0)
 		return -1;
 	if (strcmp(words.p[0], "dev-team") != 0 && strcmp(words.p[0], p->self) != 0)
 		return deny_own_command(
 			v, words.at[0], str_of(words.p[0]), "this is another program");
-	if (protocol_check_redirects(tree, v) < 0 || protocol_check_words(p, &words, v) < 0)
+	if (protocol_check_redirects(n, v) < 0 || protocol_check_words(p, &words, v) < 0)
 		return -1;
-	return protocol_add_command(p, tree, &words, out, v);
+	return protocol_add_command(p, n, &words, out, v);
 }

@@ -16,13 +16,9 @@ struct check {
 	unsigned depth;
 };
 
-struct argument {
-	const char *text; /* NULL: known only when the command runs */
-	struct span at;
-};
-
-struct command {
-	struct argument *args;
+/* The words of a command, behind its wrappers. */
+struct arguments {
+	struct word *args;
 	size_t n;
 };
 
@@ -33,17 +29,7 @@ static struct span policy_check_place_of(const struct check *c, struct span at)
 	return c->depth ? c->outer : at;
 }
 
-static struct command command_of(const struct check *c, const struct node *n)
-{
-	struct command out = {arena_alloc(c->arena, (n->n_words + 1) * sizeof(*out.args)), 0};
-
-	for (; out.n < n->n_words; out.n++)
-		out.args[out.n] = (struct argument){shell_word_text(c->arena, &n->words[out.n]),
-			policy_check_place_of(c, n->words[out.n].at)};
-	return out;
-}
-
-static const char *policy_check_name_of(const struct command *m)
+static const char *policy_check_name_of(const struct arguments *m)
 {
 	return m->n && m->args[0].text ? path_base(m->args[0].text).p : NULL;
 }
@@ -88,7 +74,7 @@ static bool is_assignment(const char *word)
 }
 
 /* Cuts the wrapper off; false: it is none, or starts nothing that is known. */
-static bool unwrap(struct command *m)
+static bool unwrap(struct arguments *m)
 {
 	const char *name = policy_check_name_of(m);
 	size_t at = 1, i = 0;
@@ -117,15 +103,14 @@ static bool unwrap(struct command *m)
 
 /* ---- the readers ---- */
 
-static int policy_check_text(struct check *c, struct str text, struct node **tree);
+static int policy_check_text(struct check *c, struct str text);
 
 /* `bash -c TEXT` */
-static int check_shell(struct check *c, const struct command *m)
+static int check_shell(struct check *c, const struct arguments *m)
 {
 	static const char *const shells[] = {"bash", "sh", "dash", "zsh", NULL};
 	const char *name = policy_check_name_of(m);
 	struct check inner = *c;
-	struct node *tree;
 
 	if (!name || !str_in(str_of(name), shells) || c->depth == NESTED_MAX)
 		return 0;
@@ -136,7 +121,7 @@ static int check_shell(struct check *c, const struct command *m)
 			continue;
 		inner.depth++;
 		inner.outer = m->args[i + 1].at;
-		return policy_check_text(&inner, str_of(m->args[i + 1].text), &tree);
+		return policy_check_text(&inner, str_of(m->args[i + 1].text));
 	}
 	return 0;
 }
@@ -153,7 +138,7 @@ static bool is_builtin(const char *name)
 	return str_in(str_of(name), builtins);
 }
 
-static int check_listed(const struct check *c, const struct command *m)
+static int check_listed(const struct check *c, const struct arguments *m)
 {
 	const char *name = policy_check_name_of(m);
 
@@ -172,7 +157,7 @@ static int check_listed(const struct check *c, const struct command *m)
 		"the policy does not allow this program");
 }
 
-static int policy_check_rules(const struct check *c, const struct command *m)
+static int policy_check_rules(const struct check *c, const struct arguments *m)
 {
 	const char **words = arena_alloc(c->arena, (m->n + 1) * sizeof(*words));
 	const struct policy_rule *rule;
@@ -239,13 +224,10 @@ static int check_write(const struct check *c, const char *path, struct span at)
 		"the policy does not allow writing; write below /tmp");
 }
 
-static int policy_check_redirects(const struct check *c, const struct node *n)
+static int policy_check_redirects(const struct check *c, const struct command *n)
 {
-	for (size_t i = 0; i < n->n_redirects; i++) {
-		const struct redirect *r = &n->redirects[i];
-		bool writes = r->kind == REDIRECT_WRITE || r->kind == REDIRECT_APPEND ||
-			      ((r->kind == REDIRECT_BOTH || r->kind == REDIRECT_BOTH_APPEND));
-		const char *path = writes && r->word.n ? shell_word_text(c->arena, &r->word) : NULL;
+	for (const struct redirect *r = n->redirects; r; r = r->next) {
+		const char *path = r->kind == REDIRECT_WRITE ? r->word.text : NULL;
 
 		if (path && *path && check_write(c, path, policy_check_place_of(c, r->word.at)) < 0)
 			return -1;
@@ -255,7 +237,7 @@ static int policy_check_redirects(const struct check *c, const struct node *n)
 
 /* Paths that climb out of the root to a file that is there: inside the sandbox it is not, and the
  * command would fail without saying why. */
-static int check_traversal(const struct check *c, const struct command *m)
+static int check_traversal(const struct check *c, const struct arguments *m)
 {
 	for (size_t i = 1; i < m->n; i++) {
 		const char *path = m->args[i].text;
@@ -286,7 +268,7 @@ static bool is_system(const char *path)
 	return strcmp(path, "/") == 0;
 }
 
-static int check_cd(struct check *c, const struct command *m)
+static int check_cd(struct check *c, const struct arguments *m)
 {
 	static const char *const movers[] = {"cd", "pushd", "popd", NULL};
 	const char *name = policy_check_name_of(m), *to = m->n > 1 ? m->args[m->n - 1].text : NULL;
@@ -300,10 +282,12 @@ static int check_cd(struct check *c, const struct command *m)
 	return rc;
 }
 
-static int policy_check_command(struct check *c, const struct node *n)
+static int policy_check_command(struct check *c, const struct command *n)
 {
-	struct command m = command_of(c, n);
+	struct arguments m = {n->words, n->n_words};
 
+	for (size_t i = 0; i < m.n; i++)
+		m.args[i].at = policy_check_place_of(c, m.args[i].at);
 	if (policy_check_redirects(c, n) < 0)
 		return -1;
 	while (m.n) {
@@ -316,40 +300,6 @@ static int policy_check_command(struct check *c, const struct node *n)
 	return 0;
 }
 
-/* ---- the tree ---- */
-
-static int policy_check_node(struct check *c, const struct node *n);
-
-static int policy_check_words(struct check *c, const struct word *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < words[i].n; k++)
-			if (words[i].parts[k].node &&
-				policy_check_node(c, words[i].parts[k].node) < 0)
-				return -1;
-	return 0;
-}
-
-static int policy_check_node(struct check *c, const struct node *n)
-{
-	if (policy_check_words(c, n->words, n->n_words) < 0)
-		return -1;
-	for (size_t i = 0; i < n->n_assignments; i++)
-		if (policy_check_words(c, &n->assignments[i].value, 1) < 0)
-			return -1;
-	if (n->kind == NODE_COMMAND && policy_check_command(c, n) < 0)
-		return -1;
-	if (n->kind != NODE_COMMAND && policy_check_redirects(c, n) < 0)
-		return -1;
-	for (size_t i = 0; i < n->n; i++)
-		if (n->children[i] && policy_check_node(c, n->children[i]) < 0)
-			return -1;
-	for (size_t i = 0; i < n->n_arms; i++)
-		if (n->arms[i].body && policy_check_node(c, n->arms[i].body) < 0)
-			return -1;
-	return 0;
-}
-
 /* Bash reads more than the parser does. What only the parser refuses runs, unless the policy needs
  * to know each program. */
 static bool must_be_read(const struct check *c, enum rule rule)
@@ -358,14 +308,18 @@ static bool must_be_read(const struct check *c, enum rule rule)
 	       rule == RULE_INPUT_BYTES || rule == RULE_LIMIT;
 }
 
-static int policy_check_text(struct check *c, struct str text, struct node **tree)
+static int policy_check_text(struct check *c, struct str text)
 {
 	struct verdict parsed = {0};
+	struct command *commands;
 
-	*tree = NULL;
-	if (shell_parse(c->arena, arena_str(c->arena, text), tree, &parsed) == 0)
-		return *tree ? policy_check_node(c, *tree) : 0;
-	*tree = NULL;
+	if (shell_parse(c->arena, text, &commands, &parsed) == 0) {
+		for (; commands; commands = commands->next)
+			if (policy_check_command(c, commands) < 0)
+				return -1;
+		return 0;
+	}
+	c->v->unread = true;
 	if (!must_be_read(c, parsed.rule))
 		return 0;
 	parsed.at = policy_check_place_of(c, parsed.at);
@@ -374,13 +328,12 @@ static int policy_check_text(struct check *c, struct str text, struct node **tre
 }
 
 int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
-	struct str command, struct node **tree, struct verdict *v)
+	struct str command, struct verdict *v)
 {
 	struct check c = {.arena = a, .policy = p, .root = r, .v = v};
 
-	*tree = NULL;
 	*v = (struct verdict){0};
-	return policy_cwd(a, r, cwd, &c.cwd, v) < 0 ? -1 : policy_check_text(&c, command, tree);
+	return policy_cwd(a, r, cwd, &c.cwd, v) < 0 ? -1 : policy_check_text(&c, command);
 }
 
 int policy_cwd(

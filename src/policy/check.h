@@ -11,12 +11,10 @@
 
 #include "src/policy/policy.h"
 #include "src/policy/where.h"
-#include "src/shell/ast.h"
 
-/* cwd: absolute or relative to the caller's. 0 (run; v->ask: ask), or -1 with *v. *tree is NULL if
- * the text was not understood. */
+/* cwd: absolute or relative to the caller's. 0 (run; v->ask: ask), or -1 with *v. */
 int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
-	struct str command, struct node **tree, struct verdict *v);
+	struct str command, struct verdict *v);
 
 /* The working directory as a real path relative to the root; -1: it is not below it (CWD). */
 int policy_cwd(
@@ -37,7 +35,7 @@ struct policy_question {
  */
 int policy_question_open(struct arena *a, struct policy_question *q, const char *root,
 	const char *policy, const char *persona, struct error *err);
-/* Fills in the verdict; *tree is NULL where the text was not understood. */
-void policy_question_check(struct arena *a, struct policy_question *q, struct node **tree);
+/* Fills in the verdict. */
+void policy_question_check(struct arena *a, struct policy_question *q);
 
 #endif

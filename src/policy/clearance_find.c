@@ -136,9 +136,8 @@ int policy_question_open(struct arena *a, struct policy_question *q, const char 
 	return policy_load(a, policy ? policy : "readonly", &q->policy, err);
 }
 
-void policy_question_check(struct arena *a, struct policy_question *q, struct node **tree)
+void policy_question_check(struct arena *a, struct policy_question *q)
 {
-	*tree = NULL;
 	if (!q->verdict.denied)
-		(void)policy_check(a, &q->policy, &q->root, q->cwd, q->command, tree, &q->verdict);
+		(void)policy_check(a, &q->policy, &q->root, q->cwd, q->command, &q->verdict);
 }

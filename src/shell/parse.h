@@ -1,30 +1,61 @@
 /*
- * parse.h: a command line to its tree, or a denial. Nothing is skipped and nothing is recovered
- * from.
+ * parse.h: the commands in the text of a shell, in the order in which they stand there, or a
+ * denial. Nothing is skipped and nothing is recovered from. What bash does with the commands
+ * (branches, pipes, subshells) is not kept: the rules look at each of them.
  *
  * Accepted: simple commands, assignments before them, `| |& || && ; & ! ( ) { }`, newlines,
- * comments,
- * `'...'` `"..."` and backslash, line continuation between words, redirections `< > >> >| &> &>>
- * n>&m n<&m n>&- <<< << <<-`, here documents with a quoted delimiter (or without `$`, backtick and
- * backslash), if / while / until / for-in / case, `time [-p]`, `$name`, `${name}`, `$?`, `$( )`.
- * All else is denied by name. See docs/policy.md, "The subset".
+ * comments, `'...'` `"..."` and backslash, line continuation between words, redirections
+ * `< > >> >| &> &>> n>&m n<&m n>&- <<< << <<-`, here documents with a plain delimiter (and without
+ * `$`, backtick and backslash unless it is quoted), if / while / until / for-in, `time`, `$name`,
+ * `${name}`, `$?`, `$( )`. All else is denied by name. See docs/policy.md, "The subset". Bash
+ * refuses some texts that are accepted.
+ *
+ * Ownership: everything lives in the arena of the parse. Offsets are bytes of the text.
  */
 #ifndef DT_SHELL_PARSE_H
 #define DT_SHELL_PARSE_H
 
-#include "src/shell/ast.h"
+#include "src/shell/verdict.h"
 
 enum {
 	SHELL_MAX = 64 << 10, /* bytes */
-	SHELL_DEPTH = 32,     /* compound commands, lists and $( ) inside one another */
+	SHELL_DEPTH = 32,     /* compound commands and $( ) inside one another */
 	SHELL_COMMANDS = 512,
-	SHELL_WORDS = 4096, /* patterns and targets of redirections too */
+	SHELL_WORDS = 4096, /* values of assignments and targets of redirections too */
 };
 
-/* 0 with the tree in *out (a NODE_LIST where there is more than one command), or -1 with *v. */
-int shell_parse(struct arena *a, struct str text, struct node **out, struct verdict *v);
+struct word {
+	struct span at;
+	const char *text; /* quotes resolved; NULL: known only when the command runs */
+};
 
-/* The text of a word without quotes. NULL: it is known only when the command runs. */
-const char *shell_word_text(struct arena *a, const struct word *w);
+enum redirect_kind {
+	REDIRECT_READ,  /* n< word */
+	REDIRECT_WRITE, /* n> n>| n>> &> &>> word */
+	REDIRECT_DUP,   /* n>&m, n<&m: `other` */
+	REDIRECT_CLOSE, /* n>&-, n<&- */
+	REDIRECT_TEXT,  /* n<<< word, and here documents: `word.text` is their body */
+};
+
+struct redirect {
+	struct redirect *next;
+	enum redirect_kind kind;
+	struct span at;
+	int fd, other; /* 0..2; others are denied */
+	struct word word;
+};
+
+/* A simple command; or the redirections of a compound one, without words. */
+struct command {
+	struct command *next;
+	struct span at;
+	struct word *words; /* the name is the first one; may be NULL when n_words is 0 */
+	size_t n_words, n_assignments;
+	struct redirect *redirects;
+	bool alone; /* it is the whole text */
+};
+
+/* 0 with the commands in *out, at least one, or -1 with *v. */
+int shell_parse(struct arena *a, struct str text, struct command **out, struct verdict *v);
 
 #endif

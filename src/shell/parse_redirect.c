@@ -1,15 +1,13 @@
 #include "src/shell/parse_internal.h"
 
-static size_t past_digits(const struct parser *p, size_t at)
+static size_t past_digits(const struct parser *p)
 {
-	while (p->s[at] >= '0' && p->s[at] <= '9')
-		at++;
-	return at;
+	return p->at + strspn(p->s + p->at, "0123456789");
 }
 
-bool redirect_here(const struct parser *p)
+bool shell_redirect_here(const struct parser *p)
 {
-	size_t i = past_digits(p, p->at);
+	size_t i = past_digits(p);
 	char c = p->s[i];
 
 	return c == '<' || c == '>' || (i == p->at && c == '&' && p->s[i + 1] == '>');
@@ -17,53 +15,53 @@ bool redirect_here(const struct parser *p)
 
 enum form { FORM_WORD, FORM_OTHER, FORM_DOCUMENT, FORM_DENIED };
 
-struct operator
+/* The longest first. */
+static const struct operator
 {
-	const char *text, *denied;
+	const char *text;
 	enum form form;
 	enum redirect_kind kind;
 	int fd;
-	bool clobber, both;
+}
+operators[] = {
+	{"&>>", FORM_WORD, REDIRECT_WRITE, 1},
+	{"<<<", FORM_WORD, REDIRECT_TEXT, 0},
+	{"<<-", FORM_DOCUMENT, REDIRECT_TEXT, 0},
+	{"&>", FORM_WORD, REDIRECT_WRITE, 1},
+	{"<<", FORM_DOCUMENT, REDIRECT_TEXT, 0},
+	{">>", FORM_WORD, REDIRECT_WRITE, 1},
+	{">|", FORM_WORD, REDIRECT_WRITE, 1},
+	{">&", FORM_OTHER, REDIRECT_DUP, 1},
+	{"<&", FORM_OTHER, REDIRECT_DUP, 0},
+	{"<>", FORM_DENIED, REDIRECT_READ, 0},
+	{"<(", FORM_DENIED, REDIRECT_READ, 0},
+	{">(", FORM_DENIED, REDIRECT_READ, 0},
+	{"<", FORM_WORD, REDIRECT_READ, 0},
+	{">", FORM_WORD, REDIRECT_WRITE, 1},
 };
 
-/* The longest first. */
-static const struct operator operators[] = {
-	{"&>>", NULL, FORM_WORD, REDIRECT_BOTH_APPEND, 1, false, true},
-	{"<<<", NULL, FORM_WORD, REDIRECT_TEXT, 0, false, false},
-	{"<<-", NULL, FORM_DOCUMENT, REDIRECT_TEXT, 0, false, false},
-	{"&>", NULL, FORM_WORD, REDIRECT_BOTH, 1, false, true},
-	{"<<", NULL, FORM_DOCUMENT, REDIRECT_TEXT, 0, false, false},
-	{">>", NULL, FORM_WORD, REDIRECT_APPEND, 1, false, false},
-	{">|", NULL, FORM_WORD, REDIRECT_WRITE, 1, true, false},
-	{">&", NULL, FORM_OTHER, REDIRECT_DUP, 1, false, false},
-	{"<&", NULL, FORM_OTHER, REDIRECT_DUP, 0, false, false},
-	{"<>", "redirection '<>'", FORM_DENIED, REDIRECT_READ, 0, false, false},
-	{"<(", "process substitution '<( )'", FORM_DENIED, REDIRECT_READ, 0, false, false},
-	{">(", "process substitution '>( )'", FORM_DENIED, REDIRECT_READ, 0, false, false},
-	{"<", NULL, FORM_WORD, REDIRECT_READ, 0, false, false},
-	{">", NULL, FORM_WORD, REDIRECT_WRITE, 1, false, false},
-};
-
-static const struct operator* operator_at(const struct parser *p, size_t at)
+/* There is one. */
+static const struct operator* operator_here(const struct parser *p)
 {
-	for (size_t i = 0; i < COUNT(operators); i++)
-		if (!strncmp(p->s + at, operators[i].text, strlen(operators[i].text)))
-			return &operators[i];
-	return NULL;
+	size_t i = 0;
+
+	while (strncmp(p->s + p->at, operators[i].text, strlen(operators[i].text)) != 0)
+		i++;
+	return &operators[i];
 }
 
 /* The number in front, if any. */
-static int parse_number(struct parser *p, struct redirect *r)
+static int parse_number(struct parser *p, int *fd)
 {
-	size_t end = past_digits(p, p->at);
+	size_t end = past_digits(p);
 
 	if (end == p->at)
 		return 0;
 	if (end - p->at > 1 || p->s[p->at] > '2')
 		return deny(p->v, RULE_REDIRECT, (struct span){p->at, end},
 			"file descriptor other than 0, 1 and 2");
-	r->fd = p->s[p->at] - '0';
-	take(p, end);
+	*fd = p->s[p->at] - '0';
+	p->at = end;
 	return 0;
 }
 
@@ -72,168 +70,119 @@ static int parse_other(struct parser *p, struct redirect *r)
 {
 	char c = p->s[p->at];
 
-	if (p->words++ == SHELL_WORDS)
-		return deny(p->v, RULE_LIMIT, span_here(p, 1), "more than %d words", SHELL_WORDS);
-	if (p->at == p->n || c == '\n')
-		return unexpected(p);
-	if ((c != '-' && (c < '0' || c > '2')) || !token_ends(p, p->at + 1))
-		return deny(p->v, RULE_REDIRECT, (struct span){r->at.from, p->at + 1},
+	if (!c || !strchr("-012", c) || !shell_is_meta(p->s[p->at + 1]))
+		return deny(p->v, RULE_REDIRECT, shell_span_here(p, 1),
 			"only 0, 1, 2 and - can stand behind '>&' and '<&'");
 	if (c == '-')
 		r->kind = REDIRECT_CLOSE;
 	else
 		r->other = c - '0';
-	take(p, p->at + 1);
-	p->after_word = true;
+	p->at++;
 	return 0;
 }
 
-/* `text`: of <<<. */
-static int parse_target(struct parser *p, bool text, struct word *w)
+/* Its delimiter: letters and digits, in quotes or behind a backslash or not. */
+static int parse_document(struct parser *p, struct redirect *r, bool strip)
 {
-	if (!word_here(p))
-		return unexpected(p);
-	return text ? parse_value(p, p->at, w) : parse_word(p, w);
-}
+	struct document *d = &p->documents[p->n_documents];
+	const char *s = p->s + p->at;
+	bool quoted = *s == '\'' || *s == '"';
+	size_t before = quoted || *s == '\\', n;
 
-/* bash takes the quotes off and compares; what it might take off otherwise is denied. */
-static int parse_delimiter(struct parser *p, struct word *w, struct str *out)
-{
-	bool plain;
-
-	if (parse_target(p, false, w) < 0)
-		return -1;
-	w->pattern = false;
-	*out = w->n ? w->parts[0].text : STR("");
-	for (size_t i = 1; i < w->n && !w->dynamic; i++)
-		out->n += w->parts[i].text.n; /* they stand one behind the other */
-	plain = w->n == 1 || (w->n == 2 && p->s[w->at.from] == '\\');
-	plain = plain && !w->dynamic;
-	for (size_t i = 0; plain && i < out->n; i++)
-		plain = !strchr("$`\\'\"\n", out->p[i]);
-	if (plain)
-		return 0;
-	return deny(p->v, RULE_CONSTRUCT, w->at, "the end of a here document must be a plain word");
-}
-
-static int parse_document(struct parser *p, struct node *n, struct redirect *r, bool strip)
-{
-	struct pending *d = arena_alloc(p->a, sizeof(*d));
-
-	r->document = true;
-	if (parse_delimiter(p, &r->word, &d->delimiter) < 0)
-		return -1;
-	d->node = n;
-	d->redirect = n->n_redirects - 1;
-	d->parens = p->parens;
-	d->strip = strip;
-	d->literal = r->word.quoted;
-	*(p->documents ? &p->last->next : &p->documents) = d;
-	p->last = d;
+	n = strspn(s + before, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-.");
+	if (!n || (quoted && s[1 + n] != *s) || !shell_is_meta(s[before + n + quoted]))
+		return shell_construct(p, 1, "the end of a here document must be a plain word");
+	if (p->n_documents++ == SHELL_DOCUMENTS)
+		return deny(p->v, RULE_LIMIT, shell_span_here(p, 1), "more than %d here documents",
+			SHELL_DOCUMENTS);
+	*d = (struct document){r, {s + before, n}, strip, before > 0};
+	p->at += before + n + quoted;
 	return 0;
 }
 
-struct redirect *redirect_push(struct parser *p, struct node *n)
+static int parse_target(struct parser *p, struct redirect *r, const struct operator* op)
 {
-	n->redirects = array_push(p->a, n->redirects, n->n_redirects, sizeof(*n->redirects));
-	n->redirects[n->n_redirects] = (struct redirect){0};
-	return &n->redirects[n->n_redirects++];
+	shell_skip_blanks(p);
+	switch (op->form) {
+	case FORM_OTHER:
+		return parse_other(p, r);
+	case FORM_DOCUMENT:
+		return parse_document(p, r, op->text[2] == '-');
+	default:
+		return shell_is_meta(p->s[p->at]) ? shell_unexpected(p) : shell_word(p, &r->word);
+	}
 }
 
-int parse_redirect(struct parser *p, struct node *n)
+int shell_redirect(struct parser *p, struct command *c)
 {
+	struct redirect *r = arena_alloc(p->a, sizeof(*r)), **last = &c->redirects;
 	size_t from = p->at;
-	struct redirect *r = redirect_push(p, n);
-	const struct operator* op = operator_at(p, past_digits(p, p->at));
-	int rc;
+	const struct operator* op;
 
+	if (parse_number(p, &r->fd) < 0)
+		return -1;
+	op = operator_here(p);
 	if (op->form == FORM_DENIED)
 		return deny(p->v, op->text[1] == '(' ? RULE_CONSTRUCT : RULE_REDIRECT,
-			(struct span){from, past_digits(p, from) + 2}, "%s", op->denied);
-	*r = (struct redirect){.kind = op->kind,
-		.at = {from, from},
-		.fd = op->fd,
-		.clobber = op->clobber,
-		.both_ways = op->both};
-	if (parse_number(p, r) < 0 || take_operator(p, strlen(op->text)) < 0)
+			shell_span_here(p, 2), "'%s' is not in the subset", op->text);
+	r->kind = op->kind;
+	if (p->at == from)
+		r->fd = op->fd;
+	if (shell_take_operator(p, strlen(op->text)) < 0 || parse_target(p, r, op) < 0)
 		return -1;
-	skip_blanks(p);
-	if (op->form == FORM_DOCUMENT) {
-		rc = parse_document(p, n, r, op->text[2] == '-');
-	} else if (op->form == FORM_OTHER) {
-		rc = parse_other(p, r);
-	} else {
-		rc = parse_target(p, op->kind == REDIRECT_TEXT, &r->word);
-	}
-	r->at.to = p->at;
-	n->at.to = p->at;
-	return rc;
+	r->at = (struct span){from, p->at};
+	while (*last)
+		last = &(*last)->next;
+	*last = r;
+	return 0;
 }
 
-static int check_body(struct parser *p, size_t to)
+/* ---- the lines of here documents ---- */
+
+static int read_line(struct parser *p, const struct document *d, size_t to)
 {
-	for (size_t i = p->at; i < to; i++)
+	for (size_t i = p->at; i < to && !d->literal; i++)
 		if (strchr("$`\\", p->s[i]))
 			return deny(p->v, RULE_CONSTRUCT, (struct span){i, i + 1},
 				"'%c' in a here document whose delimiter has no quotes", p->s[i]);
+	memcpy(p->out + p->used, p->s + p->at, to + 1 - p->at);
+	p->used += to + 1 - p->at;
+	p->at = to + 1;
 	return 0;
 }
 
-/* True at the line of the delimiter. */
-static bool document_ends(const struct parser *p, const struct pending *d, size_t from, size_t to)
+static int read_document(struct parser *p, const struct document *d)
 {
-	return str_eq((struct str){p->s + from, to - from}, d->delimiter);
-}
-
-static int parse_redirect_read_document(struct parser *p, const struct pending *d)
-{
-	struct redirect *r = &d->node->redirects[d->redirect];
-
-	r->body.from = p->at;
-	r->text.p = p->out + p->used;
+	d->redirect->word = (struct word){{p->at, p->at}, p->out + p->used};
 	for (;;) {
-		size_t from = p->at, to;
-		const char *end = memchr(p->s + from, '\n', p->n - from);
+		size_t to;
 
-		to = end ? (size_t)(end - p->s) : p->n;
-		while (d->strip && p->s[from] == '\t')
-			from++;
-		if (document_ends(p, d, from, to)) {
-			take(p, to + (end != NULL));
-			r->body.to = p->at;
+		while (d->strip && p->s[p->at] == '\t')
+			p->at++;
+		to = p->at + strcspn(p->s + p->at, "\n");
+		if (str_eq((struct str){p->s + p->at, to - p->at}, d->delimiter)) {
+			p->at = to + (p->s[to] != '\0');
+			p->out[p->used++] = '\0';
+			d->redirect->word.at.to = p->at;
 			return 0;
 		}
-		if (!end)
-			return deny(p->v, RULE_SYNTAX, r->at, "here document without its end");
-		if (!d->literal && check_body(p, to) < 0)
+		if (!p->s[to])
+			return deny(p->v, RULE_SYNTAX, d->redirect->at,
+				"here document without its end");
+		if (read_line(p, d, to) < 0)
 			return -1;
-		memcpy(p->out + p->used, p->s + from, to + 1 - from);
-		p->used += to + 1 - from;
-		r->text.n += to + 1 - from;
-		take(p, to + 1);
 	}
 }
 
-/* What is opened from here on is another one than what was closed. */
-void close_parens(struct parser *p)
+int shell_newline(struct parser *p)
 {
-	p->parens--;
-	for (struct pending *d = p->documents; d; d = d->next)
-		if (d->parens > p->parens)
-			d->parens = p->parens;
-}
+	unsigned n = p->n_documents;
 
-int read_documents(struct parser *p)
-{
-	while (p->documents) {
-		struct pending *d = p->documents;
-
-		if (d->parens < p->parens)
-			return deny(p->v, RULE_CONSTRUCT, d->node->redirects[d->redirect].at,
-				"here document whose line ends inside what follows it");
-		if (parse_redirect_read_document(p, d) < 0)
+	p->at++;
+	p->n_documents = 0;
+	p->read += n;
+	for (unsigned i = 0; i < n; i++)
+		if (read_document(p, &p->documents[i]) < 0)
 			return -1;
-		p->documents = d->next;
-	}
 	return 0;
 }

@@ -30,6 +30,7 @@ struct span {
  * worked in. */
 struct verdict {
 	bool denied, ask;
+	bool unread; /* the text was not understood, so no rule was applied to it */
 	enum rule rule;
 	struct span at;
 	struct str word;  /* with quotes resolved; p == NULL: the rule is not about a word */

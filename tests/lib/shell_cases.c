@@ -1,68 +1,37 @@
 #include "tests/lib/shell_cases.h"
-#include "tests/lib/shell_tree.h"
 
-struct node *shell_tree(struct str text)
+static void draw_word(struct buf *out, const char *before, const struct word *w)
 {
-	struct verdict v = {0};
-	struct node *tree = NULL;
-
-	if (shell_parse(&arena, text, &tree, &v) < 0)
-		fail_msg("'%.*s': %zu-%zu: %s", (int)text.n, text.p, v.at.from, v.at.to, v.reason);
-	assert_false(v.denied);
-	return tree;
+	buf_adds(out, before);
+	if (w->text)
+		buf_addf(out, "'%s'", w->text);
+	else
+		buf_addc(out, '?');
 }
 
-static void draw_on_one_line(struct buf *out, const struct node *tree)
+static void draw_redirect(struct buf *out, const struct redirect *r)
 {
-	CLEANUP(buf_release) struct buf drawing = BUF_INIT;
-	struct str rest, line;
-	size_t level = 0;
+	static const char *const signs[] = {"<", ">", ">&", ">&-", "<<<"};
 
-	shell_draw(&drawing, tree);
-	for (rest = buf_str(&drawing); str_line(&rest, &line);) {
-		size_t blanks = strspn(line.p, " ");
+	buf_addf(out, " %d", r->fd);
+	if (r->kind == REDIRECT_DUP || r->kind == REDIRECT_CLOSE)
+		buf_adds(out, signs[r->kind]);
+	else
+		draw_word(out, signs[r->kind], &r->word);
+	if (r->kind == REDIRECT_DUP)
+		buf_addf(out, "%d", r->other);
+}
 
-		assert_true(blanks % 2 == 0 && blanks / 2 <= level + 1);
-		if (blanks / 2 > level)
-			buf_adds(out, " (");
-		for (; level > blanks / 2; level--)
-			buf_addc(out, ')');
-		if (out->len && out->s[out->len - 1] != '(')
-			buf_adds(out, ", ");
-		level = blanks / 2;
-		buf_add(out, str_sub(line, blanks, line.n));
+void shell_draw(struct buf *out, const struct command *commands)
+{
+	for (const struct command *c = commands; c; c = c->next) {
+		buf_adds(out, c == commands ? "[" : " [");
+		for (size_t i = 0; i < c->n_assignments; i++)
+			buf_addc(out, '=');
+		for (size_t i = 0; i < c->n_words; i++)
+			draw_word(out, i ? " " : "", &c->words[i]);
+		for (const struct redirect *r = c->redirects; r; r = r->next)
+			draw_redirect(out, r);
+		buf_addc(out, ']');
 	}
-	for (; level; level--)
-		buf_addc(out, ')');
-}
-
-void assert_drawn(const struct drawn *cases, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		CLEANUP(buf_release) struct buf out = BUF_INIT;
-		const struct node *tree = shell_tree(str_of(cases[i].text));
-
-		draw_on_one_line(&out, tree);
-		if (strcmp(out.s, cases[i].drawing) != 0)
-			fail_msg("'%s':\n%s", cases[i].text, out.s);
-	}
-}
-
-void assert_denied_as(struct str text, const char *line)
-{
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct verdict v = {0};
-	struct node *tree = NULL;
-
-	assert_int_equal(shell_parse(&arena, text, &tree, &v), -1);
-	assert_null(tree);
-	verdict_line(&out, &v);
-	if (!str_starts(buf_str(&out), "deny ") || strcmp(out.s + strlen("deny "), line) != 0)
-		fail_msg("'%.*s': %s", (int)text.n, text.p, out.s);
-}
-
-void assert_denied(const struct denied *cases, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		assert_denied_as(str_of(cases[i].text), cases[i].line);
 }

@@ -10,12 +10,11 @@ static const char *answer(const char *name, const char *text)
 	CLEANUP(buf_release) struct buf b = BUF_INIT;
 	struct policy p;
 	struct verdict v;
-	struct node *tree;
 	struct error err;
 
 	if (policy_load(&arena, name, &p, &err) < 0)
 		fail_msg("%s: %s", name, err.text);
-	(void)policy_check(&arena, &p, &root, root.path, str_of(text), &tree, &v);
+	(void)policy_check(&arena, &p, &root, root.path, str_of(text), &v);
 	verdict_line(&b, &v);
 	snprintf(line, sizeof(line), "%s", b.s);
 	return line;
@@ -54,7 +53,6 @@ POLICY_TREE_TEST(prefix_rules_see_through_wrappers_and_substitutions)
 		{"developer", "echo \"$(git push -f)\"", "deny command"},
 		{"developer", "x=$(npm publish)", "deny command"},
 		{"developer", "if make; then yarn publish; fi", "deny command"},
-		{"developer", "case a in a) gh pr merge 1;; esac", "deny command"},
 		{"developer", "sudo ls", "deny command"},
 		/* what is no such command */
 		{"developer", "git push -u origin HEAD", "run"},
@@ -76,6 +74,7 @@ POLICY_TREE_TEST(texts_that_are_not_understood_run_but_for_their_limits)
 		{"developer", "f() { echo $((1 + 2)); }; [[ -f x ]] && f", "run"},
 		{"developer", "for ((i = 0; i < 3; i++)); do echo `date`; done", "run"},
 		{"developer", "cat <<E\n$HOME\nE", "run"},
+		{"developer", "case a in a) gh pr merge 1;; esac", "run"},
 		{"developer", "echo 'open", "run"},
 		{"readonly", "ls ~", "run"},
 		{"developer", "", "deny input.empty"},

@@ -1,168 +1,269 @@
+/* What the parser finds, and what it refuses where. */
+#include "tests/lib/scratch.h"
 #include "tests/lib/shell_cases.h"
-#include "tests/lib/shell_tree.h"
 
-TEST(a_drawing_has_a_line_for_each_node)
+static void assert_result(struct str text, const char *wanted)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct verdict v = {0};
+	struct command *commands;
 
-	shell_draw(&out, shell_tree(STR("{ a b; } 2>f | c")));
-	assert_string_equal(out.s, "0-16 pipeline\n"
-				   "  0-12 group\n"
-				   "    2-5 command\n"
-				   "      2-3 word 'a'\n"
-				   "      4-5 word 'b'\n"
-				   "    9-12 redirection: 2 writes to 'f'\n"
-				   "  15-16 command\n"
-				   "    15-16 word 'c'\n");
+	if (shell_parse(&arena, text, &commands, &v) < 0) {
+		assert_null(commands);
+		assert_true(v.denied && v.reason[0] && v.at.from <= v.at.to && v.at.to <= text.n);
+		buf_addf(&out, "%s %zu-%zu", rule_id(v.rule), v.at.from, v.at.to);
+	} else {
+		shell_draw(&out, commands);
+	}
+	if (strcmp(out.s, wanted) != 0)
+		fail_msg("'%.*s': %s", (int)text.n, text.p, out.s);
 }
 
-TEST(lists_and_pipelines)
+struct row {
+	const char *text, *wanted;
+};
+
+static void assert_rows(const struct row *rows, size_t n)
 {
-	static const struct drawn cases[] = {
-		{"a | b|c", "0-7 pipeline (0-1 command (0-1 word 'a'), 4-5 command (4-5 word 'b'), "
-			    "6-7 command (6-7 word 'c'))"},
-		{"a |& b", "0-6 pipeline (0-1 command (0-1 word 'a', 2-4 redirection: 2 becomes a "
-			   "copy of 1), 5-6 command (5-6 word 'b'))"},
-		{"(a) |& b 2>f |& c",
-			"0-17 pipeline (0-3 subshell (1-2 command (1-2 word 'a'), 4-6 redirection: "
-			"2 becomes a copy of 1), 7-12 command (7-8 word 'b', 9-12 redirection: 2 "
-			"writes to 'f', 13-15 redirection: 2 becomes a copy of 1), 16-17 command "
-			"(16-17 word 'c'))"},
-		{"a && b || c && d", "0-16 and (0-11 or (0-6 and (0-1 command (0-1 word 'a'), 5-6 "
-				     "command (5-6 word 'b')), 10-11 command (10-11 word 'c')), "
-				     "15-16 command (15-16 word 'd'))"},
-		{"a; b & c &", "0-10 list (0-1 command (0-1 word 'a'), 3-6 background (3-4 command "
-			       "(3-4 word 'b')), 7-10 background (7-8 command (7-8 word 'c')))"},
-		{"a &\nb\n\n c # d\n# e\n f",
-			"0-20 list (0-3 background (0-1 command (0-1 word 'a')), 4-5 command (4-5 "
-			"word 'b'), 8-9 command (8-9 word 'c'), 19-20 command (19-20 word 'f'))"},
-		{"a |\n # x\n b &&\n\n c",
-			"0-18 and (0-11 pipeline (0-1 command (0-1 word 'a'), 10-11 command (10-11 "
-			"word 'b')), 17-18 command (17-18 word 'c'))"},
-		{"! a", "0-3 not (2-3 command (2-3 word 'a'))"},
-		{"! a | b && c", "0-12 and (0-7 not (2-7 pipeline (2-3 command (2-3 word 'a'), 6-7 "
-				 "command (6-7 word 'b'))), 11-12 command (11-12 word 'c'))"},
-		{"a \\\n  && b \\\n  | c",
-			"0-18 and (0-1 command (0-1 word 'a'), 9-18 pipeline (9-10 command (9-10 "
-			"word 'b'), 17-18 command (17-18 word 'c')))"},
-		{"a\\\n  b", "0-6 command (0-1 word 'a', 5-6 word 'b')"},
-		{"!a ! \\! a!",
-			"0-10 command (0-2 word '!a', 3-4 word '!', 5-7 word '!', 8-10 word 'a!')"},
+	for (size_t i = 0; i < n; i++)
+		assert_result(str_of(rows[i].text), rows[i].wanted);
+}
+#define ASSERT_ROWS(rows) assert_rows(rows, COUNT(rows))
+
+TEST(each_command_of_a_text_is_found)
+{
+	static const struct row rows[] = {
+		{"git  status\t-s # x", "['git' 'status' '-s']"},
+		{"a | b|c |& d && e || f; g & h &\ni\n\n# k\nl;", "['a'] ['b'] ['c'] ['d'] ['e'] "
+								  "['f'] ['g'] ['h'] ['i'] ['l']"},
+		{"a |\n # x\n b &&\n\n c", "['a'] ['b'] ['c']"},
+		{"a \\\n  && b\\\n  c", "['a'] ['b' 'c']"},
+		{"! a; !a ! \\! a!; time b | c; ! time d",
+			"['a'] ['!a' '!' '!' 'a!'] ['b'] ['c'] ['d']"},
+		{"(a; (b)) 2>f; { c; } >g", "['a'] ['b'] [ 2>'f'] ['c'] [ 1>'g']"},
+		{"if a; then b; elif c\nthen d; else e; fi <f", "['a'] ['b'] ['c'] ['d'] ['e'] "
+								"[ 0<'f']"},
+		{"while a; do b; done; until c\ndo d; done | e", "['a'] ['b'] ['c'] ['d'] ['e']"},
+		{"for x in a $(b) *; do c $x; done; for y in; do d; done", "['b'] ['c' ?] ['d']"},
+		{"a $(b \"$(c)\" | d) e", "['a' ? 'e'] ['b' ?] ['c'] ['d']"},
+		{"A=$(a) B=2 C= b D=3; E=f", "[==='b' 'D=3'] ['a'] [=]"},
+		{"a if then fi } { ! time in case [[", "['a' 'if' 'then' 'fi' '}' '{' '!' 'time' "
+						       "'in' 'case' '[[']"},
+		{"\"if\" b; i\\f; iff; {a; a}", "['if' 'b'] ['if'] ['iff'] ['{a'] ['a}']"},
+		{"[ -f x ] && a", "['[' '-f' 'x' ']'] ['a']"},
 	};
 
-	assert_drawn(cases, COUNT(cases));
+	ASSERT_ROWS(rows);
 }
 
-TEST(time_takes_a_pipeline)
+TEST(words_have_their_quotes_resolved)
 {
-	static const struct drawn cases[] = {
-		{"time a | b", "0-10 time (5-10 pipeline (5-6 command (5-6 word 'a'), 9-10 command "
-			       "(9-10 word 'b')))"},
-		{"time -p a", "0-9 time (8-9 command (8-9 word 'a'))"},
-		{"! time a", "0-8 not (2-8 time (7-8 command (7-8 word 'a')))"},
-		{"time (a)", "0-8 time (5-8 subshell (6-7 command (6-7 word 'a')))"},
-		{"time '-p'", "0-9 time (5-9 command (5-9 word '-p'))"},
-		{"a | 'time' b", "0-12 pipeline (0-1 command (0-1 word 'a'), 4-12 command (4-10 "
-				 "word 'time', 11-12 word 'b'))"},
-		{"env time a", "0-10 command (0-3 word 'env', 4-8 word 'time', 9-10 word 'a')"},
-		{"time A=b c", "0-10 time (5-10 command (5-8 assignment A = 'b', 9-10 word 'c'))"},
+	static const struct row rows[] = {
+		{"a 'b c'\"d e\"\\ f'' '' \"\"", "['a' 'b cd e f' '' '']"},
+		{"a \"\\$\\`\\\"\\\\\\a\\n\" \"b\\\nc\"", "['a' '$`\"\\\\a\\n' 'bc']"},
+		{"a\\\303\251b \\#c d#e 'f'#g", "['a\303\251b' '#c' 'd#e' 'f#g']"},
+		{"a *.c b? [a-z] '*' \\? [ ] a] [a \"[\"a] a[b'c'd]",
+			"['a' ? ? ? '*' '?' '[' ']' 'a]' '[a' '[a]' ?]"},
+		{"a {} HEAD@{1} x^{tree} {a} @{u}..@{1} HEAD@{1}..HEAD@{0} a,b {a,b } {'a,b'} "
+		 "{a\\,b} ..{a}",
+			"['a' '{}' 'HEAD@{1}' 'x^{tree}' '{a}' '@{u}..@{1}' 'HEAD@{1}..HEAD@{0}' "
+			"'a,b' '{a,b' '}' '{a,b}' '{a,b}' '..{a}']"},
+		{"a backup~ HEAD~2 'x'~ \\~ \"~\" a\\=\\~ a~b=c",
+			"['a' 'backup~' 'HEAD~2' 'x~' '~' '~' 'a=~' 'a~b=c']"},
+		{"a $ a$ \"$\" \"a$ b\" $/ \"^a$\\|b$\" $. x$=y",
+			"['a' '$' 'a$' '$' 'a$ b' '$/' '^a$\\|b$' '$.' 'x$=y']"},
+		{"a $b \"$c\"d ${e}f $? \"${?}\" $_", "['a' ? ? ? ? ? ?]"},
 	};
 
-	assert_drawn(cases, COUNT(cases));
+	ASSERT_ROWS(rows);
 }
 
-TEST(compound_commands)
+TEST(redirections_and_here_documents)
 {
-	static const struct drawn cases[] = {
-		{"(a; b)", "0-6 subshell (1-5 list (1-2 command (1-2 word 'a'), 4-5 command (4-5 "
-			   "word 'b')))"},
-		{"( (a) )", "0-7 subshell (2-5 subshell (3-4 command (3-4 word 'a')))"},
-		{"{ a; b; }", "0-9 group (2-6 list (2-3 command (2-3 word 'a'), 5-6 command (5-6 "
-			      "word 'b')))"},
-		{"{ a & }", "0-7 group (2-5 background (2-3 command (2-3 word 'a')))"},
-		{"{ (a) }", "0-7 group (2-5 subshell (3-4 command (3-4 word 'a')))"},
-		{"{(a)}", "0-5 group (1-4 subshell (2-3 command (2-3 word 'a')))"},
-		{"{ a\n}", "0-5 group (2-3 command (2-3 word 'a'))"},
-		{"{ a; } >f 2>&1", "0-14 group (2-3 command (2-3 word 'a'), 7-9 redirection: 1 "
-				   "writes to 'f', 10-14 redirection: 2 becomes a copy of 1)"},
-		{"if a; then b; fi",
-			"0-16 if (3-4 command (3-4 word 'a'), 11-12 command (11-12 word 'b'))"},
-		{"if a\nthen b\nelif c; d\nthen e\nelse f\nfi <g",
-			"0-41 if (3-4 command (3-4 word 'a'), 10-11 command (10-11 word 'b'), "
-			"17-21 list (17-18 command (17-18 word 'c'), 20-21 command (20-21 word "
-			"'d')), 27-28 command (27-28 word 'e'), 34-35 command (34-35 word 'f'), "
-			"39-41 redirection: 0 reads from 'g')"},
-		{"if (a) then b; fi", "0-17 if (3-6 subshell (4-5 command (4-5 word 'a')), 12-13 "
-				      "command (12-13 word 'b'))"},
-		{"while a; do b; done <f",
-			"0-22 while (6-7 command (6-7 word 'a'), 12-13 command (12-13 word 'b'), "
-			"20-22 redirection: 0 reads from 'f')"},
-		{"until a\ndo b; done",
-			"0-18 until (6-7 command (6-7 word 'a'), 11-12 command (11-12 word 'b'))"},
-		{"for x in a 'b c' *.c; do d $x; done",
-			"0-35 for x (9-10 word 'a', 11-16 word 'b c', 17-20 word *'.c' (pattern), "
-			"25-29 command (25-26 word 'd', 27-29 word ${x}))"},
-		{"for x in; do a; done", "0-20 for x (13-14 command (13-14 word 'a'))"},
-		{"for x in do done; do a; done", "0-28 for x (9-11 word 'do', 12-16 word 'done', "
-						 "21-22 command (21-22 word 'a'))"},
-		{"for _a1 in b # c\ndo d; done",
-			"0-27 for _a1 (11-12 word 'b', 20-21 command (20-21 word 'd'))"},
+	static const struct row rows[] = {
+		{"a <b >c >>d >|e 2>f &>g &>>h", "['a' 0<'b' 1>'c' 1>'d' 1>'e' 2>'f' 1>'g' 1>'h']"},
+		{"a 2>&1 >&2 <&0 2>&- <&- >& 1", "['a' 2>&1 1>&2 0>&0 2>&- 0>&- 1>&1]"},
+		{">a; b <<<c <<< \"$d\" 2a>e \"2\">f",
+			"[ 1>'a'] ['b' '2a' '2' 0<<<'c' 0<<<? 1>'e' 1>'f']"},
+		{"a <<E\nb\nE", "['a' 0<<<'b\n']"},
+		{"a <<'E' >f && b\n$x `y` \\z\nE\nc", "['a' 0<<<'$x `y` \\z\n' 1>'f'] ['b'] ['c']"},
+		{"a <<-E\n\t\tx\n\t y\n\tE\n", "['a' 0<<<'x\n y\n']"},
+		{"a <<E | b <<\"F\" # x\n1\nE\n2\nF\n", "['a' 0<<<'1\n'] ['b' 0<<<'2\n']"},
+		{"a <<\\E-1 \\\n | b\nE\nE-1", "['a' 0<<<'E\n'] ['b']"},
+		{"(a <<E\n E\nE\n)", "['a' 0<<<' E\n']"},
+		{"a \"$(b <<'E'\n)\nE\n)\"", "['a' ?] ['b' 0<<<')\n']"},
 	};
 
-	assert_drawn(cases, COUNT(cases));
+	ASSERT_ROWS(rows);
 }
 
-TEST(arms_of_case)
+TEST(what_is_not_in_the_subset_is_refused)
 {
-	static const struct drawn cases[] = {
-		{"case a in esac", "0-14 case (5-6 word 'a')"},
-		{"case $a in b) c;; esac", "0-22 case (5-7 word ${a}, 11-17 arm (11-12 pattern "
-					   "'b', 14-15 command (14-15 word 'c')))"},
-		{"case 'a' in (b|\"c\"|[d-f]*) g; h;; *) ;; esac",
-			"0-44 case (5-8 word 'a', 12-33 arm (13-14 pattern 'b', 15-18 pattern 'c', "
-			"19-25 pattern [d-f]* (pattern), 27-31 list (27-28 command (27-28 word "
-			"'g'), 30-31 command (30-31 word 'h'))), 34-39 arm (34-35 pattern * "
-			"(pattern)))"},
-		{"case a\nin\n# x\nb)\nc\n;;\nd) e\nesac",
-			"0-31 case (5-6 word 'a', 14-21 arm (14-15 pattern 'b', 17-18 command "
-			"(17-18 word 'c')), 22-26 arm (22-23 pattern 'd', 25-26 command (25-26 "
-			"word 'e')))"},
-		{"case a in b) esac", "0-17 case (5-6 word 'a', 10-12 arm (10-11 pattern 'b'))"},
-		{"case a in if) b;; in) c;; done) d;; esac",
-			"0-40 case (5-6 word 'a', 10-17 arm (10-12 pattern 'if', 14-15 command "
-			"(14-15 word 'b')), 18-25 arm (18-20 pattern 'in', 22-23 command (22-23 "
-			"word 'c')), 26-35 arm (26-30 pattern 'done', 32-33 command (32-33 word "
-			"'d')))"},
-		{"case * in a) b & esac >f",
-			"0-24 case (5-6 word '*', 10-16 arm (10-11 pattern 'a', 13-16 background "
-			"(13-14 command (13-14 word 'b'))), 22-24 redirection: 1 writes to 'f')"},
-		{"case a in b) (c)esac", "0-20 case (5-6 word 'a', 10-16 arm (10-11 pattern 'b', "
-					 "13-16 subshell (14-15 command (14-15 word 'c'))))"},
+	static const struct row rows[] = {
+		{"a ~", "construct 2-3"},
+		{"A=~ b", "construct 2-3"},
+		{"a b=c:~/d", "construct 6-7"},
+		{"a >~/b", "construct 3-4"},
+		{"a {b,c}", "construct 2-7"},
+		{"a b{1..3}c", "construct 2-9"},
+		{"a {b,{c,d}}", "construct 2-10"},
+		{"a {b}c,d}", "construct 2-9"},
+		{"a ${b:-c}", "construct 2-6"},
+		{"a \"${#b}\"", "construct 3-6"},
+		{"a ${b", "syntax 2-5"},
+		{"a $((1))", "construct 2-5"},
+		{"a $[1]", "construct 2-4"},
+		{"a $'b'", "construct 2-4"},
+		{"a $\"b\"", "construct 2-4"},
+		{"a \"$@\"", "construct 3-5"},
+		{"a $1", "construct 2-4"},
+		{"$\\\n(a)", "construct 0-3"},
+		{"`a`", "construct 0-1"},
+		{"a \"`b`\"", "construct 3-4"},
+		{"a <(b)", "construct 2-4"},
+		{"a 2>(b)", "construct 3-5"},
+		{"a <>b", "redirect 2-4"},
+		{"a 3>b", "redirect 2-3"},
+		{"a 02>b", "redirect 2-4"},
+		{"a >&b", "redirect 4-5"},
+		{"a 2>&1-", "redirect 5-6"},
+		{"{a}<b", "redirect 0-4"},
+		{"a $(<b)", "construct 4-6"},
+		{"a \"$(b <<E; c\nE\n)\"", "construct 3-6"},
+		{"[[ a ]]", "construct 0-2"},
+		{"((a))", "construct 0-2"},
+		{"a() { b; }", "construct 0-2"},
+		{"a () { b; }", "syntax 2-3"},
+		{"function a { b; }", "construct 0-8"},
+		{"case a in b) c;; esac", "construct 0-4"},
+		{"a=(b)", "construct 2-3"},
+		{"a+=b", "construct 0-3"},
+		{"a[0]=b c", "construct 0-2"},
+		{"!(a)", "construct 0-2"},
+		{"if(a)", "construct 0-3"},
+		{"for a; do b; done", "construct 5-6"},
+		{"time -v a", "construct 5-7"},
+		{"a\\\nb", "construct 1-3"},
+		{"a |\\\n|b", "construct 2-6"},
+		{"a <<\\\n-E\n", "construct 2-7"},
 	};
 
-	assert_drawn(cases, COUNT(cases));
+	ASSERT_ROWS(rows);
 }
 
-TEST(reserved_words_are_words_where_no_command_begins)
+TEST(text_that_is_not_complete_is_refused)
 {
-	static const struct drawn cases[] = {
-		{"a if then fi } { ! time in case [[",
-			"0-34 command (0-1 word 'a', 2-4 word 'if', 5-9 word 'then', 10-12 word "
-			"'fi', 13-14 word '}', 15-16 word '{', 17-18 word '!', 19-23 word 'time', "
-			"24-26 word 'in', 27-31 word 'case', 32-34 word '[[')"},
-		{"a; \"if\" b; 'then'",
-			"0-17 list (0-1 command (0-1 word 'a'), 3-9 command (3-7 word 'if', 8-9 "
-			"word 'b'), 11-17 command (11-17 word 'then'))"},
-		{"i\\f a", "0-5 command (0-3 word 'if', 4-5 word 'a')"},
-		{"echo done; echo fi", "0-18 list (0-9 command (0-4 word 'echo', 5-9 word 'done'), "
-				       "11-18 command (11-15 word 'echo', 16-18 word 'fi'))"},
-		{"iff a; {a b; }a c; a}",
-			"0-21 list (0-5 command (0-3 word 'iff', 4-5 word 'a'), 7-11 command (7-9 "
-			"word '{a', 10-11 word 'b'), 13-17 command (13-15 word '}a', 16-17 word "
-			"'c'), 19-21 command (19-21 word 'a}'))"},
+	static const struct row rows[] = {
+		{"", "input.empty 0-0"},
+		{" # a\n", "input.empty 0-5"},
+		{"a 'b", "syntax 2-4"},
+		{"a \"b\\", "syntax 2-5"},
+		{"a \\", "syntax 2-3"},
+		{"a $(b", "syntax 3-4"},
+		{"a $( )", "syntax 5-6"},
+		{"(a", "syntax 0-1"},
+		{"a)", "syntax 1-2"},
+		{"{ a }", "syntax 5-5"},
+		{"if a; then b", "syntax 12-12"},
+		{"if a; b; fi", "syntax 9-11"},
+		{"if a; then fi", "syntax 11-13"},
+		{"while a; done", "syntax 9-13"},
+		{"done", "syntax 0-4"},
+		{"(if a)", "syntax 5-6"},
+		{"a &&", "syntax 4-4"},
+		{"a | | b", "syntax 4-5"},
+		{"| a", "syntax 0-1"},
+		{"a;; b", "syntax 1-3"},
+		{"a | ! b", "syntax 4-5"},
+		{"a && ; b", "syntax 5-6"},
+		{"(a) b", "syntax 4-5"},
+		{"A=1 if b", "syntax 4-6"},
+		{"th\\\nen", "construct 2-4"},
+		{"a; then\\\n b", "syntax 3-8"},
+		{"a >", "syntax 3-3"},
+		{"a > | b", "syntax 4-5"},
+		{"a <<E\n$b\nE", "construct 6-7"},
+		{"a <<E\nb", "syntax 2-5"},
+		{"a <<E", "syntax 2-5"},
+		{"a <<''\n\n", "construct 4-5"},
+		{"a <<E\"F\"\nx\nEF\n", "construct 4-5"},
+		{"a <<$b\nx", "construct 4-5"},
+		{"a <<E 'b\nc'\nE\n", "construct 7-10"},
+		{"a <<E $(b\n)\nE\n", "construct 7-8"},
+		{"a $(b <<E)\nE\n", "syntax 3-4"},
+		{"a\rb", "input.bytes 1-2"},
+		{"a \xc2\x85", "input.bytes 2-3"},
+		{"a \xff", "input.bytes 2-3"},
 	};
 
-	assert_drawn(cases, COUNT(cases));
+	ASSERT_ROWS(rows);
+	assert_result((struct str){"a\0b", 3}, "input.bytes 1-2");
+}
+
+static struct str nested(const char *open, size_t n, const char *inner, const char *close)
+{
+	return repeated(repeated("", open, n, inner).p, close, n, "");
+}
+
+static enum rule limit_of(struct str text)
+{
+	struct verdict v = {0};
+	struct command *commands;
+
+	return shell_parse(&arena, text, &commands, &v) == 0 ? RULES : v.rule;
+}
+
+TEST(limits_are_exact)
+{
+	static const char *const forms[][3] = {
+		{"( ", "a", ")"},
+		{"{ ", "a;", "};"},
+		{"a \"$(", "b", ")\""},
+		{"if ", "a;", "then b; fi;"},
+		{"while a; do ", "b;", "done;"},
+		{"for x in a; do ", "b;", "done;"},
+	};
+	static const struct {
+		const char *first, *more;
+		size_t most;
+		enum rule rule;
+	} rows[] = {
+		{"echo ", "x", SHELL_MAX - 5, RULE_INPUT_LENGTH},
+		{"", "a;", SHELL_COMMANDS, RULE_LIMIT},
+		{"a", "|a", SHELL_COMMANDS - 1, RULE_LIMIT},
+		{"a", " $(a)", SHELL_COMMANDS - 1, RULE_LIMIT},
+		{"a", " b", SHELL_WORDS - 1, RULE_LIMIT},
+		{"a", " >b", SHELL_WORDS - 1, RULE_LIMIT},
+		{"a ", "{", 63, RULE_LIMIT},
+	};
+
+	for (size_t i = 0; i < COUNT(forms); i++)
+		for (size_t n = SHELL_DEPTH; n <= SHELL_DEPTH + 1; n++)
+			assert_int_equal(limit_of(nested(forms[i][0], n, forms[i][1], forms[i][2])),
+				n > SHELL_DEPTH ? RULE_LIMIT : RULES);
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (size_t n = rows[i].most; n <= rows[i].most + 1; n++)
+			assert_int_equal(limit_of(repeated(rows[i].first, rows[i].more, n, "")),
+				n > rows[i].most ? rows[i].rule : RULES);
+	assert_int_equal(limit_of(repeated("", "$(", SHELL_MAX / 2, "")), RULE_LIMIT);
+	assert_int_equal(limit_of(repeated("a", " <<E", 9, "\n")), RULE_LIMIT);
+}
+
+TEST(a_single_command_is_the_whole_text)
+{
+	static const struct {
+		const char *text;
+		bool alone;
+	} rows[] = {{"a b", true}, {" a <<'E' >&2 # x\nb\nE\n", true}, {"a;", true}, {"a &", false},
+		{"a; b", false}, {"(a)", false}, {"! a", false}, {"a $(b)", false}, {"a\nb", false},
+		{"{ a; }", false}};
+	struct verdict v = {0};
+	struct command *c;
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(shell_parse(&arena, str_of(rows[i].text), &c, &v), 0);
+		assert_int_equal(c->alone, rows[i].alone);
+	}
 }
 
 UNIT_GROUP(NULL, arena_end)

@@ -70,7 +70,7 @@ static void redirect(struct maker *m)
 	} else if (what < 45) {
 		put(m, PICK(m, operators));
 		may_blank(m);
-		if (m->flavour == GENERATE_TAME || chance(m, 75))
+		if (chance(m, 75))
 			put(m, PICK(m, targets));
 		else
 			make_word(m);
@@ -290,9 +290,9 @@ static void mutate(struct maker *m)
 	}
 }
 
-void generate(struct buf *out, uint64_t seed, uint64_t number, enum flavour flavour)
+void generate(struct buf *out, uint64_t seed, uint64_t number)
 {
-	struct maker m = {.out = out, .flavour = flavour};
+	struct maker m = {.out = out};
 	struct random first = {number};
 
 	/* Its own place in the cycle, not the next one of the text before. */
@@ -311,7 +311,6 @@ void generate(struct buf *out, uint64_t seed, uint64_t number, enum flavour flav
 
 		put(&m, PICK(&m, ends));
 	}
-	if (flavour == GENERATE_ANY)
-		while (out->len && chance(&m, 30))
-			mutate(&m);
+	while (out->len && chance(&m, 30))
+		mutate(&m);
 }

@@ -7,14 +7,7 @@
 
 #include "src/base/buf.h"
 
-enum flavour {
-	/* Whatever the grammar has. */
-	GENERATE_ANY,
-	/* To be run: plain names of programs, files of the working directory, /dev/null. */
-	GENERATE_TAME,
-};
-
 /* Text `number` of `seed`: each can be made alone. */
-void generate(struct buf *out, uint64_t seed, uint64_t number, enum flavour flavour);
+void generate(struct buf *out, uint64_t seed, uint64_t number);
 
 #endif

@@ -17,7 +17,6 @@ struct document {
 struct maker {
 	struct random random;
 	struct buf *out;
-	enum flavour flavour;
 	unsigned depth;
 	struct document documents[DOCUMENTS]; /* whose bodies come behind the next newline */
 	unsigned n;
@@ -35,10 +34,10 @@ static inline bool chance(struct maker *m, unsigned percent)
 	return roll(m, 100) < percent;
 }
 
-/* Rare, and never where the text is to be run. */
+/* Rare. */
 static inline bool wild(struct maker *m, unsigned permille)
 {
-	return m->flavour == GENERATE_ANY && roll(m, 1000) < permille;
+	return roll(m, 1000) < permille;
 }
 
 static inline void put(struct maker *m, const char *text)
