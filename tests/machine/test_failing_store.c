@@ -6,15 +6,32 @@ static const struct store_backend_ops *real;
 static const struct store_methods *methods;
 static struct store_backend_ops failing;
 static struct store_methods failing_methods;
-static unsigned reads, fails_at;
+static unsigned calls, fails_at;
+
+static bool fails(struct error *err)
+{
+	if (++calls != fails_at)
+		return false;
+	(void)error_set(err, ERR_SYSTEM, "the disk is gone");
+	return true;
+}
 
 static enum store_status get(
 	struct store *s, struct arena *a, const char *key, struct store_kv *out, struct error *err)
 {
-	if (++reads != fails_at)
-		return methods->get(s, a, key, out, err);
-	(void)error_set(err, ERR_SYSTEM, "the disk is gone");
-	return STORE_DOWN;
+	return fails(err) ? STORE_DOWN : methods->get(s, a, key, out, err);
+}
+
+static enum store_status get_document(
+	struct store *s, const char *key, struct buf *text, struct store_kv *out, struct error *err)
+{
+	return fails(err) ? STORE_DOWN : methods->get_document(s, key, text, out, err);
+}
+
+static enum store_status txn(struct store *s, struct arena *a, const struct store_txn *txn,
+	struct store_result *result, struct error *err)
+{
+	return fails(err) ? STORE_DOWN : methods->txn(s, a, txn, result, err);
 }
 
 static int open(struct store_backend *b, struct store **out, const char *dir, const char *name,
@@ -26,6 +43,8 @@ static int open(struct store_backend *b, struct store **out, const char *dir, co
 		methods = (*out)->ops;
 		failing_methods = *methods;
 		failing_methods.get = get;
+		failing_methods.get_document = get_document;
+		failing_methods.txn = txn;
 		(*out)->ops = &failing_methods;
 	}
 	return rc;
@@ -44,15 +63,15 @@ static int call(const char *id, const char *word)
 		       : answer_record(&f, &offer, &t.err);
 }
 
-static unsigned fail_each_read(const char *id, const char *word)
+static unsigned fail_each_call(const char *id, const char *word)
 {
 	for (fails_at = 1;; fails_at++) {
 		const char *before = path_exists(t.path) ? document() : NULL;
 		int rc;
 
-		reads = 0;
+		calls = 0;
 		rc = call(id, word);
-		if (reads < fails_at) {
+		if (calls < fails_at) {
 			assert_int_equal(rc, 0);
 			return fails_at - 1;
 		}
@@ -62,7 +81,7 @@ static unsigned fail_each_read(const char *id, const char *word)
 	}
 }
 
-ENGINE_TEST(a_key_that_cannot_be_read_stops_the_call_and_loses_nothing)
+ENGINE_TEST(a_store_that_fails_stops_the_verb_and_loses_nothing)
 {
 	static const char *const answers[][2] = {{NULL}, {"ADR-7/researching/1", "briefed"}, {NULL},
 		{"ADR-7/implementing/1", "implemented"}, {NULL}, {"ADR-7/validating/1", "passed"},
@@ -79,7 +98,7 @@ ENGINE_TEST(a_key_that_cannot_be_read_stops_the_call_and_loses_nothing)
 	t.enters = "/r";
 	t.diverges = true;
 	for (size_t i = 0; i < COUNT(answers); i++)
-		failed += fail_each_read(answers[i][0], answers[i][1]);
+		failed += fail_each_call(answers[i][0], answers[i][1]);
 	b->ops = real;
 	assert_true(failed > 10);
 	assert_string_equal(summary(), "ADR-7/reviewing/1");
