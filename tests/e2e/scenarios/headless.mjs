@@ -121,6 +121,7 @@ async function toTheEnd(t) {
   const ran = fixture.events().filter((event) => event.type === 'agent_run');
   t.equal(ran.map((event) => `${event.harness} ${event.status}`), Array(7).fill('claude-code success'), 'agent_run events');
   await checkCost(t, fixture, ran, run.log);
+  t.equal(new Set(run.log.map((request) => request.session)).size, ran.length, 'conversations: of the agents, and no other');
   t.equal(runtime(fixture).stages.implementing.harness, 'claude-code', 'runtime.json');
   const state = JSON.parse(fs.readFileSync(path.join(fixture.home, '.dev-team/org/repo/artifacts/ADR-1/state.json'), 'utf8'));
   t.equal(state.status, 'success', 'state.json');
