@@ -323,12 +323,15 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 {
 	struct run_worktree own = {0}, *w = e->worktree ? e->worktree : &own;
 	const char *old = place->directory;
+	bool linked = false;
 	struct stat st;
 	struct start start = {0};
 
 	if (old && lstat(old, &st) == 0 && S_ISLNK(st.st_mode))
 		return refuse_link(old, id, err);
-	if (old && path_exists(path_join(a, old, ".git")) && (w->entered || !w->run))
+	if (old && path_check_exists(path_join(a, old, ".git"), &linked, err) < 0)
+		return -1;
+	if (linked && (w->entered || !w->run))
 		return 0;
 	if (create_worktree(a, e, id, w, &start, err) < 0)
 		return -1;
@@ -404,22 +407,27 @@ static const char *known_directory(struct arena *a, const char *own)
 
 /* An agent has removed `.git`, or moved the worktree. What is in it may be work, so it is made a
  * worktree again as it is. What git refuses here is reported by the steps that follow. */
-static void restore_worktree(
-	struct arena *a, struct run_entry *e, const struct item_place *place, const char *dir)
+static int restore_worktree(struct arena *a, struct run_entry *e, const struct item_place *place,
+	const char *dir, struct error *err)
 {
 	const char *at = place->in_place ? NULL : known_directory(a, place->identity.directory);
-	bool there = path_exists(dir);
 	static const char *const repair[] = {"git", "worktree", "repair", NULL};
 	const char *const move[] = {"git", "worktree", "move", at, dir, NULL};
-	const struct git_command c = {
-		.dir = e->repo, .name = "git worktree", .argv = there ? repair : move};
+	bool there, linked;
 	struct error ignored;
 
-	if (!at ||
-		(there ? strcmp(at, dir) != 0 || path_exists(path_join(a, dir, ".git"))
-		       : !path_exists(path_join(a, at, ".git"))) ||
-		git_command(&c, NULL, NULL, &ignored) < 0)
-		return;
+	if (!at)
+		return 0;
+	if (path_check_exists(dir, &there, err) < 0 ||
+		path_check_exists(path_join(a, there ? dir : at, ".git"), &linked, err) < 0)
+		return -1;
+	if (there ? linked || strcmp(at, dir) != 0 : !linked)
+		return 0;
+	if (git_command(
+		    &(struct git_command){
+			    .dir = e->repo, .name = "git worktree", .argv = there ? repair : move},
+		    NULL, NULL, &ignored) < 0)
+		return 0;
 	e->damage = there ? arena_printf(e->arena,
 				    "'.git' was removed from the worktree '%s'; it is there again: "
 				    "leave it, and commit your work on the item's branch",
@@ -428,6 +436,7 @@ static void restore_worktree(
 				    "the worktree '%s' was moved to '%s'; it is back: leave it "
 				    "there, and commit your work on the item's branch",
 				    dir, at);
+	return 0;
 }
 
 int run_place_evidence(void *data, struct arena *a, const struct evidence_query *q,
@@ -450,15 +459,19 @@ static int find_moved(struct arena *a, struct run_entry *e, struct item_place *p
 	struct error *err)
 {
 	const char *old = place->directory;
+	bool there;
 
 	if (!old)
 		return 0;
-	if (!path_exists(old))
-		follow_repository(a, e, place);
-	restore_worktree(a, e, place, place->directory);
-	if (repair_worktree(a, e, place->directory, err) < 0)
+	if (path_check_exists(old, &there, err) < 0)
 		return -1;
-	*moved = strcmp(old, place->directory) != 0 && path_exists(place->directory);
+	if (!there)
+		follow_repository(a, e, place);
+	if (restore_worktree(a, e, place, place->directory, err) < 0 ||
+		repair_worktree(a, e, place->directory, err) < 0 ||
+		path_check_exists(place->directory, &there, err) < 0)
+		return -1;
+	*moved = there && strcmp(old, place->directory) != 0;
 	if (!*moved) /* a worktree that is missing is made again */
 		place->directory = old;
 	return *moved ? git_read_identity(a, place->directory, &place->identity, err) : 0;
