@@ -2,8 +2,10 @@
  * place.c: gives a work item its place: a worktree of the pool on a branch of its own, which begins
  * at the remote's default branch, or the user's checkout (checkout.c).
  */
+#include <inttypes.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include "src/base/number.h"
 #include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
@@ -94,6 +96,7 @@ struct start {
 	const char *name; /* "refs/remotes/origin/main" */
 	const char *commit;
 	const char *local; /* commit of the local branch of that name; NULL: there is none */
+	const char *head;  /* commit that is checked out; NULL: not looked for */
 };
 
 /* The default branch as it is known here, else HEAD. */
@@ -108,9 +111,9 @@ static int find_default_start(
 		git_read_commits(a, repo, &head, 1, &found, err) < 0)
 		return set_damage_error(err);
 	if (known.ref)
-		*out = (struct start){known.ref, known.commit, NULL};
+		*out = (struct start){.name = known.ref, .commit = known.commit};
 	else if (found.id)
-		*out = (struct start){head, found.id, NULL};
+		*out = (struct start){.name = head, .commit = found.id};
 	else
 		return error_set(err, ERR_STATE,
 			"'%s' has no commit for a worktree to start from: commit something first, "
@@ -131,7 +134,7 @@ static int find_local_start(
 	if (!found.id)
 		return error_set(err, ERR_STATE,
 			"the branch '%s', where the work begins, is missing", e->base);
-	*out = (struct start){name, found.id, NULL};
+	*out = (struct start){.name = name, .commit = found.id};
 	return 0;
 }
 
@@ -141,7 +144,7 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	struct start *out, struct error *err)
 {
 	const char *branch = target;
-	const char *names[2];
+	const char *names[3] = {NULL, NULL, "HEAD"};
 	struct git_commit found[COUNT(names)];
 
 	if (e->base)
@@ -154,11 +157,12 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	names[1] = arena_printf(a, "refs/heads/%s", branch);
 	if (git_read_commits(a, e->repo, names, COUNT(names), found, err) < 0)
 		return set_damage_error(err);
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (found[i].id) {
-			*out = (struct start){names[i], found[i].id, i ? NULL : found[1].id};
-			return 0;
-		}
+	if (found[0].id)
+		*out = (struct start){names[0], found[0].id, found[1].id, found[2].id};
+	else if (found[1].id)
+		*out = (struct start){.name = names[1], .commit = found[1].id};
+	if (found[0].id || found[1].id)
+		return 0;
 	if (!target)
 		return find_default_start(a, e->repo, out, err);
 	return error_set(err, ERR_STATE, "no branch '%s' in '%s': fetch it, or name another target",
@@ -241,22 +245,59 @@ static void add_notice(struct run_entry *e, const char *text)
 }
 
 /* A spec or a fix that was committed and not pushed, for example, is not where the agents work. */
-static int note_unpushed(
-	struct run_entry *e, const char *id, const struct start *s, struct error *err)
+static void add_unpushed(
+	struct run_entry *e, const char *id, const struct start *s, const char *where, uint64_t n)
 {
-	const char *name;
-	size_t n = 0;
-
-	if (!s->local || strcmp(s->local, s->commit) == 0)
-		return 0;
-	if (git_count_commits(e->repo, s->commit, s->local, &n, err) < 0)
-		return -1;
-	name = s->name + strlen("refs/remotes/origin/");
 	if (n)
 		add_notice(e, arena_printf(e->arena,
-				      "the local branch '%s' has %zu unpushed commit%s: '%s' "
-				      "starts from 'origin/%s', without them",
-				      name, n, n == 1 ? "" : "s", id, name));
+				      "%s has %" PRIu64 " unpushed commit%s: '%s' starts from "
+				      "'origin/%s', without them",
+				      where, n, n == 1 ? "" : "s", id,
+				      s->name + strlen("refs/remotes/origin/")));
+}
+
+/* How many commits HEAD has that are neither on origin nor in `local`, which may be NULL. */
+static int count_unpushed(
+	struct arena *a, const char *repo, const char *local, uint64_t *n, struct error *err)
+{
+	const char *const argv[] = {
+		"git", "rev-list", "--count", "HEAD", "--not", "--remotes=origin", local, NULL};
+	char *line = NULL;
+
+	*n = 0;
+	if (remote_git_line(a, repo, argv, &line, err) < 0)
+		return -1;
+	if (line)
+		(void)number_digits(str_of(line), n);
+	return 0;
+}
+
+/* Of the local branch that the item's work begins at, and of another one that is checked out. */
+static int note_unpushed(struct arena *a, struct run_entry *e, const char *id,
+	const struct start *s, struct error *err)
+{
+	const char *branch;
+	size_t n = 0;
+	uint64_t more;
+
+	if (s->local && strcmp(s->local, s->commit) != 0 &&
+		git_count_commits(e->repo, s->commit, s->local, &n, err) < 0)
+		return -1;
+	if (n)
+		add_unpushed(e, id, s,
+			arena_printf(e->arena, "the local branch '%s'",
+				s->name + strlen("refs/remotes/origin/")),
+			n);
+	if (!s->head || strcmp(s->head, s->commit) == 0 ||
+		(s->local && strcmp(s->head, s->local) == 0))
+		return 0;
+	if (count_unpushed(a, e->repo, s->local, &more, err) < 0 ||
+		git_read_branch(a, e->repo, &branch, err) < 0)
+		return -1;
+	add_unpushed(e, id, s,
+		branch ? arena_printf(e->arena, "the branch '%s', which is checked out,", branch)
+		       : "the commit that is checked out",
+		more);
 	return 0;
 }
 
@@ -342,7 +383,7 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	place->target = w->of.sparse;
 	if (!place->base && run_place_find_base(a, &w->of, &start, &place->base, err) < 0)
 		return -1;
-	if ((*changed || w->created) && (note_unpushed(e, id, &start, err) < 0 ||
+	if ((*changed || w->created) && (note_unpushed(a, e, id, &start, err) < 0 ||
 						init_modules(a, e, place->directory, id, err) < 0))
 		return -1;
 	if (!*changed)
