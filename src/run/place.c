@@ -2,8 +2,10 @@
  * place.c: gives a work item its place: a worktree of the pool on a branch of its own, which begins
  * at the remote's default branch, or the user's checkout (checkout.c).
  */
+#include <inttypes.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include "src/base/number.h"
 #include "src/local/local.h"
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
@@ -94,6 +96,7 @@ struct start {
 	const char *name; /* "refs/remotes/origin/main" */
 	const char *commit;
 	const char *local; /* commit of the local branch of that name; NULL: there is none */
+	const char *head;  /* commit that is checked out; NULL: not looked for */
 };
 
 /* The default branch as it is known here, else HEAD. */
@@ -108,9 +111,9 @@ static int find_default_start(
 		git_read_ids(a, repo, &head, 1, &found, err) < 0)
 		return set_damage_error(err);
 	if (known.ref)
-		*out = (struct start){known.ref, known.commit, NULL};
+		*out = (struct start){.name = known.ref, .commit = known.commit};
 	else if (found)
-		*out = (struct start){head, found, NULL};
+		*out = (struct start){.name = head, .commit = found};
 	else
 		return error_set(err, ERR_STATE,
 			"'%s' has no commit for a worktree to start from: commit something first, "
@@ -131,7 +134,7 @@ static int find_local_start(
 	if (!found)
 		return error_set(err, ERR_STATE,
 			"the branch '%s', where the work begins, is missing", e->base);
-	*out = (struct start){name, found, NULL};
+	*out = (struct start){.name = name, .commit = found};
 	return 0;
 }
 
@@ -141,7 +144,7 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	struct start *out, struct error *err)
 {
 	const char *branch = target;
-	const char *names[2], *found[COUNT(names)];
+	const char *names[3] = {NULL, NULL, "HEAD"}, *found[COUNT(names)];
 
 	if (e->base)
 		return find_local_start(a, e, out, err);
@@ -153,11 +156,12 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 	names[1] = arena_printf(a, "refs/heads/%s", branch);
 	if (git_read_ids(a, e->repo, names, COUNT(names), found, err) < 0)
 		return set_damage_error(err);
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (found[i]) {
-			*out = (struct start){names[i], found[i], i ? NULL : found[1]};
-			return 0;
-		}
+	if (found[0])
+		*out = (struct start){names[0], found[0], found[1], found[2]};
+	else if (found[1])
+		*out = (struct start){.name = names[1], .commit = found[1]};
+	if (found[0] || found[1])
+		return 0;
 	if (!target)
 		return find_default_start(a, e->repo, out, err);
 	return error_set(err, ERR_STATE, "no branch '%s' in '%s': fetch it, or name another target",
@@ -241,22 +245,59 @@ static void add_notice(struct run_entry *e, const char *text)
 }
 
 /* A spec or a fix that was committed and not pushed, for example, is not where the agents work. */
-static int note_unpushed(
-	struct run_entry *e, const char *id, const struct start *s, struct error *err)
+static void add_unpushed(
+	struct run_entry *e, const char *id, const struct start *s, const char *where, uint64_t n)
 {
-	const char *name;
-	size_t n = 0;
-
-	if (!s->local || strcmp(s->local, s->commit) == 0)
-		return 0;
-	if (git_count_commits(e->repo, s->commit, s->local, &n, err) < 0)
-		return -1;
-	name = s->name + strlen("refs/remotes/origin/");
 	if (n)
 		add_notice(e, arena_printf(e->arena,
-				      "the local branch '%s' has %zu unpushed commit%s: '%s' "
-				      "starts from 'origin/%s', without them",
-				      name, n, n == 1 ? "" : "s", id, name));
+				      "%s has %" PRIu64 " unpushed commit%s: '%s' starts from "
+				      "'origin/%s', without them",
+				      where, n, n == 1 ? "" : "s", id,
+				      s->name + strlen("refs/remotes/origin/")));
+}
+
+/* How many commits HEAD has that are neither on origin nor in `local`, which may be NULL. */
+static int count_unpushed(
+	struct arena *a, const char *repo, const char *local, uint64_t *n, struct error *err)
+{
+	const char *const argv[] = {
+		"git", "rev-list", "--count", "HEAD", "--not", "--remotes=origin", local, NULL};
+	char *line = NULL;
+
+	*n = 0;
+	if (remote_git_line(a, repo, argv, &line, err) < 0)
+		return -1;
+	if (line)
+		(void)number_digits(str_of(line), n);
+	return 0;
+}
+
+/* Of the local branch that the item's work begins at, and of another one that is checked out. */
+static int note_unpushed(struct arena *a, struct run_entry *e, const char *id,
+	const struct start *s, struct error *err)
+{
+	const char *branch;
+	size_t n = 0;
+	uint64_t more;
+
+	if (s->local && strcmp(s->local, s->commit) != 0 &&
+		git_count_commits(e->repo, s->commit, s->local, &n, err) < 0)
+		return -1;
+	if (n)
+		add_unpushed(e, id, s,
+			arena_printf(e->arena, "the local branch '%s'",
+				s->name + strlen("refs/remotes/origin/")),
+			n);
+	if (!s->head || strcmp(s->head, s->commit) == 0 ||
+		(s->local && strcmp(s->head, s->local) == 0))
+		return 0;
+	if (count_unpushed(a, e->repo, s->local, &more, err) < 0 ||
+		git_read_branch(a, e->repo, &branch, err) < 0)
+		return -1;
+	add_unpushed(e, id, s,
+		branch ? arena_printf(e->arena, "the branch '%s', which is checked out,", branch)
+		       : "the commit that is checked out",
+		more);
 	return 0;
 }
 
@@ -326,12 +367,15 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 {
 	struct run_worktree own = {0}, *w = e->worktree ? e->worktree : &own;
 	const char *old = place->directory;
+	bool linked = false;
 	struct stat st;
 	struct start start = {0};
 
 	if (old && lstat(old, &st) == 0 && S_ISLNK(st.st_mode))
 		return refuse_link(old, id, err);
-	if (old && path_exists(path_join(a, old, ".git")) && (w->entered || !w->run))
+	if (old && path_check_exists(path_join(a, old, ".git"), &linked, err) < 0)
+		return -1;
+	if (linked && (w->entered || !w->run))
 		return 0;
 	if (create_worktree(a, e, id, w, &start, err) < 0)
 		return -1;
@@ -342,7 +386,7 @@ static int enter_worktree(struct arena *a, struct run_entry *e, const char *id,
 	place->target = w->of.sparse;
 	if (!place->base && run_place_find_base(a, w, &start, &place->base, err) < 0)
 		return -1;
-	if ((*changed || w->created) && (note_unpushed(e, id, &start, err) < 0 ||
+	if ((*changed || w->created) && (note_unpushed(a, e, id, &start, err) < 0 ||
 						init_modules(a, e, place->directory, id, err) < 0))
 		return -1;
 	if (!*changed)
@@ -407,22 +451,27 @@ static const char *known_directory(struct arena *a, const char *own)
 
 /* An agent has removed `.git`, or moved the worktree. What is in it may be work, so it is made a
  * worktree again as it is. What git refuses here is reported by the steps that follow. */
-static void restore_worktree(
-	struct arena *a, struct run_entry *e, const struct item_place *place, const char *dir)
+static int restore_worktree(struct arena *a, struct run_entry *e, const struct item_place *place,
+	const char *dir, struct error *err)
 {
 	const char *at = place->in_place ? NULL : known_directory(a, place->identity.directory);
-	bool there = path_exists(dir);
 	static const char *const repair[] = {"git", "worktree", "repair", NULL};
 	const char *const move[] = {"git", "worktree", "move", at, dir, NULL};
-	const struct git_command c = {
-		.dir = e->repo, .name = "git worktree", .argv = there ? repair : move};
+	bool there, linked;
 	struct error ignored;
 
-	if (!at ||
-		(there ? strcmp(at, dir) != 0 || path_exists(path_join(a, dir, ".git"))
-		       : !path_exists(path_join(a, at, ".git"))) ||
-		git_command(&c, NULL, NULL, &ignored) < 0)
-		return;
+	if (!at)
+		return 0;
+	if (path_check_exists(dir, &there, err) < 0 ||
+		path_check_exists(path_join(a, there ? dir : at, ".git"), &linked, err) < 0)
+		return -1;
+	if (there ? linked || strcmp(at, dir) != 0 : !linked)
+		return 0;
+	if (git_command(
+		    &(struct git_command){
+			    .dir = e->repo, .name = "git worktree", .argv = there ? repair : move},
+		    NULL, NULL, &ignored) < 0)
+		return 0;
 	e->damage = there ? arena_printf(e->arena,
 				    "'.git' was removed from the worktree '%s'; it is there again: "
 				    "leave it, and commit your work on the item's branch",
@@ -431,6 +480,7 @@ static void restore_worktree(
 				    "the worktree '%s' was moved to '%s'; it is back: leave it "
 				    "there, and commit your work on the item's branch",
 				    dir, at);
+	return 0;
 }
 
 int run_place_evidence(void *data, struct arena *a, const struct evidence_query *q,
@@ -453,15 +503,19 @@ static int find_moved(struct arena *a, struct run_entry *e, struct item_place *p
 	struct error *err)
 {
 	const char *old = place->directory;
+	bool there;
 
 	if (!old)
 		return 0;
-	if (!path_exists(old))
-		follow_repository(a, e, place);
-	restore_worktree(a, e, place, place->directory);
-	if (repair_worktree(a, e, place->directory, err) < 0)
+	if (path_check_exists(old, &there, err) < 0)
 		return -1;
-	*moved = strcmp(old, place->directory) != 0 && path_exists(place->directory);
+	if (!there)
+		follow_repository(a, e, place);
+	if (restore_worktree(a, e, place, place->directory, err) < 0 ||
+		repair_worktree(a, e, place->directory, err) < 0 ||
+		path_check_exists(place->directory, &there, err) < 0)
+		return -1;
+	*moved = there && strcmp(old, place->directory) != 0;
 	if (!*moved) /* a worktree that is missing is made again */
 		place->directory = old;
 	return *moved ? git_read_identity(a, place->directory, &place->identity, err) : 0;

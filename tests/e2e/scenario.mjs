@@ -18,6 +18,7 @@ const ITERATION_LIMIT = 1228; // 1.2 KiB that one agent may add to the main conv
 // The same command, with a script of the client.
 const scripted = (prompt) => prompt?.replace(/^\/dev-team:(implement|dev-team|continue) /, '/dev-team:workflow ');
 
+export const NOBODY = 65534; // a user without any rights of root
 export const IMPLEMENT = '/dev-team:implement ADR-1';
 export const SCRIPT = scripted(IMPLEMENT);
 export const AUDIT = '/dev-team:dev-team flow.md ADR-1'; // see Fixture.addAuditWorkflow()
@@ -109,8 +110,8 @@ export class Scenario {
   }
 
   // Runs the interactive client in the permission mode `mode`; `body(terminal, log)` types and looks. The user is asked nothing,
-  // unless `permissions`, rules of the user, say so. `statusLine`: a command of the program.
-  async interact(fixture, agents, mode, body, { plugin = ownPlugin, args = [], permissions, statusLine } = {}) {
+  // unless `permissions`, rules of the user, say so. `statusLine`: a command of the program. `user`: a number.
+  async interact(fixture, agents, mode, body, { plugin = ownPlugin, args = [], permissions, statusLine, user } = {}) {
     const server = await startApis(createModel(agents));
     const directory = path.join(this.directory, String(++this.runs));
     const asked = path.join(fixture.root, 'asked');
@@ -120,7 +121,7 @@ export class Scenario {
     const settings = { statusLine: line, hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command: `cat >>'${asked}'` }] }] } };
     const terminal = new Terminal(this.clients['claude-code'].program,
       ['--plugin-dir', plugin, '--permission-mode', mode, '--settings', JSON.stringify(settings), ...args],
-      { cwd: fixture.repo, env: this.environment(fixture, server.url), directory });
+      { cwd: fixture.repo, env: this.environment(fixture, server.url), directory, user, prepare: () => user && fixture.giveTo(user) });
     server.onError = () => terminal.fail(server.errors[0]);
     try {
       await terminal.shows(/❯/);

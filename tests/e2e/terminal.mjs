@@ -22,19 +22,21 @@ process.on('exit', () => { for (const terminal of running) terminal.close(); });
 export class Terminal {
   screens = []; // that were waited for, oldest first: what the user saw
 
-  constructor(program, args, { cwd, env, directory }) {
+  // `user`: a number; `prepare()` is called when all files are there.
+  constructor(program, args, { cwd, env, directory, user, prepare }) {
     answerOnboarding(env.HOME, cwd, env.ANTHROPIC_API_KEY);
     fs.mkdirSync(directory, { recursive: true });
-    Object.assign(this, { env, file: path.join(directory, 'screens.txt'), socket: path.join(env.HOME, `t${++opened}`), waiting: new Set() });
+    prepare?.();
+    Object.assign(this, { as: { env, uid: user, gid: user }, file: path.join(directory, 'screens.txt'), socket: path.join(env.HOME, `t${++opened}`), waiting: new Set() });
     running.add(this);
     this.tmux('-f', '/dev/null', 'new-session', '-d', '-x', COLUMNS, '-y', ROWS, '-c', cwd, program, ...args, ';',
       'set-option', '-g', 'window-size', 'manual', ';', 'set-option', '-g', 'remain-on-exit', 'on');
-    this.control = spawn('tmux', ['-S', this.socket, '-C', 'attach'], { env, stdio: ['pipe', 'pipe', 'ignore'] });
+    this.control = spawn('tmux', ['-S', this.socket, '-C', 'attach'], { ...this.as, stdio: ['pipe', 'pipe', 'ignore'] });
     this.control.stdout.on('data', () => { for (const waiter of this.waiting) waiter.check(); });
   }
 
   tmux(...args) {
-    return execFileSync('tmux', ['-S', this.socket, ...args], { env: this.env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync('tmux', ['-S', this.socket, ...args], { ...this.as, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
   }
 
   get screen() {

@@ -121,6 +121,7 @@ async function toTheEnd(t) {
   const ran = fixture.events().filter((event) => event.type === 'agent_run');
   t.equal(ran.map((event) => `${event.harness} ${event.status}`), Array(7).fill('claude-code success'), 'agent_run events');
   await checkCost(t, fixture, ran, run.log);
+  t.equal(new Set(run.log.map((request) => request.session)).size, ran.length, 'conversations: of the agents, and no other');
   t.equal(runtime(fixture).stages.implementing.harness, 'claude-code', 'runtime.json');
   t.note(`figures: headless run in the real client: ${ran.length} agents, ${run.log.length} requests`);
 }

@@ -1,8 +1,10 @@
 // Runs follow the plugin's texts: other workflows, an installed plugin, wrong texts, a refused step.
 
 import fs from 'node:fs';
+import path from 'node:path';
 import { Agents, decide } from '../agents.mjs';
 import { HOSTED, permissionHost } from '../claude.mjs';
+import { plugin } from '../fixture.mjs';
 import { AUDIT, AUDITED, IMPLEMENT } from '../scenario.mjs';
 
 // A state that the repository declares; its agent and its skill are the repository's.
@@ -77,7 +79,8 @@ async function refused(t) {
 async function hostileArguments(t) {
   const fixture = t.fixture();
   const before = fs.readdirSync(fixture.repo).sort();
-  const prompts = ['implement', 'fix', 'dev-team', 'continue', 'workflow', 'cancel', 'status', 'spec'].flatMap((command) =>
+  const commands = fs.readdirSync(path.join(plugin, 'commands')).map((file) => path.basename(file, '.md'));
+  const prompts = commands.flatMap((command) =>
     [`x';touch p;'`, '"x"; touch p', '$(touch p)', '`touch p`', `x;\ntouch p\n`, `${'x'.repeat(10000)}'; touch p`]
       .map((words) => `/dev-team:${command} ${words}`));
   const run = await t.run(fixture, new Agents(fixture), null, { args: HOSTED, host: () => permissionHost(prompts, () => ({ behavior: 'deny', message: 'no' })) });
@@ -85,7 +88,7 @@ async function hostileArguments(t) {
   const results = run.events.filter((event) => event.type === 'result').map((event) => event.result);
   t.equal(results.length, prompts.length, 'results');
   for (const [i, prompt] of prompts.entries())
-    t.match(results[i], /bad work item id|no workflow/, prompt.slice(0, 40));
+    t.match(results[i], /bad work item id|no workflow|usage: \/dev-team:(orchestrator-tick|execute|poll) /, prompt.slice(0, 40));
   t.equal(fs.readdirSync(fixture.repo).sort(), before, 'the files of the repository');
 }
 

@@ -5,10 +5,11 @@ import path from 'node:path';
 import { Agents, answer } from '../agents.mjs';
 import { text, use } from '../apis.mjs';
 import { find } from '../model.mjs';
-import { AUDIT, AUDITED, IMPLEMENT } from '../scenario.mjs';
+import { AUDIT, AUDITED, IMPLEMENT, NOBODY } from '../scenario.mjs';
 import { barrier } from '../sync.mjs';
 
 const script = { script: true };
+const EDITS = ['--permission-mode', 'acceptEdits'];
 
 const words = (news) => news.map((one) => one.text ?? '').join('\n');
 
@@ -91,7 +92,7 @@ async function noProgram(t) {
 
 // The client runs as a user without any rights of root.
 const otherUser = (form) => async (t) => {
-  const user = 65534;
+  const user = NOBODY;
   const fixture = t.fixture();
   if (process.getuid() !== 0) return t.note('every scenario runs as another user');
   fixture.addAuditWorkflow('reviewer');
@@ -125,6 +126,8 @@ export const sessions = [
   ['conductor: the program is missing', noProgram],
   ['loop: another user than root', otherUser(script)],
   ['conductor: another user than root', otherUser({})],
+  ['loop: another user than root, edits accepted', otherUser({ ...script, args: EDITS })],
+  ['conductor: another user than root, edits accepted', otherUser({ args: EDITS })],
   ['conductor: hooks are off', hooksOff],
   ['sessions: a turn that ends too early is continued, and a resumed session goes on', stopsAndResumes],
   ['sessions: an item is continued and cancelled by its id', continuesAndCancels],

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Agents, answer, asking, DEFAULTS, implementsThenWaits } from '../agents.mjs';
 import { startDevTeam } from '../fixture.mjs';
 import { bytesOf, isConductor } from '../model.mjs';
-import { AUDIT, AUDITED, IMPLEMENT, PREFIX, SCRIPT } from '../scenario.mjs';
+import { AUDIT, AUDITED, IMPLEMENT, NOBODY, PREFIX, SCRIPT } from '../scenario.mjs';
 import { barrier, gate } from '../sync.mjs';
 import { cheap, END, mainOf } from './loop.mjs';
 
@@ -70,19 +70,21 @@ function grown(run) {
 const conductorOf = (run) => run.log.filter(isConductor);
 
 // The user is asked nothing. The conversation pays for the end of the run, the conductor one request for each array.
-async function happyIn(t, mode) {
+async function happyIn(t, mode, user) {
   const fixture = t.fixture();
+  if (user && process.getuid() !== 0) return t.note('every scenario runs as another user');
   const agents = new Agents(fixture);
   const run = await t.interact(fixture, agents, mode, async (terminal) => {
     await terminal.type(IMPLEMENT);
     await terminal.shows(/success: /);
-  });
+  }, { user });
+  if (user) t.equal(fs.statSync(fixture.contextFile).uid, user, 'owner of the document');
   t.equal(agents.skills, ['researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
   finished(t, fixture);
   t.equal(mainOf(run).length, 1, 'requests of the main conversation');
   t.equal(conductorOf(run).length, 5, 'requests of the conductor');
   t.ok(grown(run) <= BYTES, () => `the run adds ${grown(run)} bytes to the conversation`);
-  t.note(`figures: the conductor in the interactive client: ${run.log.length} requests, 1 of them in the main conversation, to which the run adds ${grown(run)} bytes`);
+  return t.note(`figures: the conductor in the interactive client: ${run.log.length} requests, 1 of them in the main conversation, to which the run adds ${grown(run)} bytes`);
 }
 
 // The user types on, repeats the command, adds a note, compacts the conversation and leaves it, while the conductor works.
@@ -138,6 +140,17 @@ async function auto(t) {
   cheap(t, run);
   t.equal([...new Set(agents.reviews)], agents.calls.map((call) => call.split(' ')[0]), 'answers that the client had reviewed');
   finished(t, fixture);
+}
+
+async function scriptAsOtherUser(t) {
+  const fixture = t.fixture();
+  if (process.getuid() !== 0) return t.note('every scenario runs as another user');
+  const run = await t.interact(fixture, new Agents(fixture), 'acceptEdits', async (terminal) => {
+    await terminal.type(SCRIPT);
+    await terminal.shows(/success: /);
+  }, { user: NOBODY });
+  cheap(t, run);
+  return finished(t, fixture);
 }
 
 // The client lets the script go on, in a new session.
@@ -418,6 +431,9 @@ export const terminal = [
   ['terminal: the conductor is compacted, and meets a usage limit', compactedAndLimited],
   ['terminal: rules of the user that deny and ask', userRules],
   ['terminal: edits accepted', (t) => happyIn(t, 'acceptEdits')],
+  ['terminal: another user than root', (t) => happyIn(t, 'manual', NOBODY)],
+  ['terminal: another user than root, edits accepted', (t) => happyIn(t, 'acceptEdits', NOBODY)],
+  ['terminal: a script, another user than root, edits accepted', scriptAsOtherUser],
   ['terminal: a killed client, --continue and the same command', killed],
   ['terminal: the user stops an agent', stopped],
   ['terminal: Esc while the conductor works, and the status line', escaped],

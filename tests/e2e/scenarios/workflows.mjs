@@ -5,6 +5,9 @@ import path from 'node:path';
 import { Agents, answer, decide, DEFAULTS, HOSTILE_LINE, writes } from '../agents.mjs';
 import { IMPLEMENT, PREFIX } from '../scenario.mjs';
 import { barrier } from '../sync.mjs';
+import { mainOf } from './loop.mjs';
+
+const REQUESTS = 13; // of the main conversation, without a terminal
 
 async function happy(t) {
   const fixture = t.fixture();
@@ -15,6 +18,7 @@ async function happy(t) {
   t.equal(agents.skills, ['researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
   t.equal(run.types, ['researcher', 'developer', 'developer', 'reviewer'], 'agent types');
   t.ok(run.log.length <= 24, `${run.log.length} requests`);
+  t.ok(mainOf(run).length <= REQUESTS, `${mainOf(run).length} requests of the main conversation`);
   t.states(fixture, `${PREFIX} validating>reviewing reviewing>done`);
   t.journal(fixture, 'success');
   t.equal(fixture.key('state'), 'done', 'state');
@@ -30,7 +34,7 @@ async function happy(t) {
   const shown = await t.run(fixture, agents, '/dev-team:status ADR-1');
   t.sound(shown);
   t.match(shown.text, /^ADR-1: done[^]*pull request +https:.*\/pull\/7/, 'output of status');
-  t.note(`figures: happy path in the real client: ${run.log.length} requests, ${run.seconds.toFixed(1)} s`);
+  t.note(`figures: happy path in the real client: ${run.log.length} requests, ${mainOf(run).length} of them in the main conversation; ${run.seconds.toFixed(1)} s`);
 }
 
 // A person's comment on a line reaches the reviewer and the developer, who answers it; then it is open no more.
