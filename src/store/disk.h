@@ -19,8 +19,9 @@ struct disk_ops {
 	 * none. ERR_INPUT: longer, or not a regular file. */
 	int (*read)(struct disk *d, const char *path, size_t max, struct buf *out, bool *missing,
 		struct error *err);
-	/* Creates or replaces the file with mode 0600, or with the mode of `like` (may be NULL) if
-	 * that exists; the bytes are durable. After -1 the file may be missing or incomplete. */
+	/* Creates or replaces the file with the mode of `like` (may be NULL) if that exists, else
+	 * with path_new_mode(); the bytes are durable. After -1 the file may be missing or
+	 * incomplete. */
 	int (*write)(struct disk *d, const char *path, const char *like, struct str text,
 		struct error *err);
 	/* Creates a file that a kill leaves whole or not at all; the bytes are durable, the name is
@@ -40,7 +41,7 @@ struct disk_ops {
 	/* A file or a directory. -1: unknown. */
 	int (*exists)(struct disk *d, const char *path, bool *there, struct error *err);
 	int (*sync_directory)(struct disk *d, const char *dir, struct error *err);
-	/* Creates it and its parents with mode 0700; durable. */
+	/* Creates it and its parents with mode path_new_mode(); durable. */
 	int (*mkdirs)(struct disk *d, const char *dir, struct error *err);
 	/* ERR_STATE, with what to do instead: locks, syncs or renames in this directory are not
 	 * reliable. One that does not exist is judged by the nearest directory above it. */

@@ -159,9 +159,36 @@ int path_make_each(
 	return path_is_directory(dir) ? 0 : make(dir, err);
 }
 
+static bool sharing;
+
+void path_share(void)
+{
+	mode_t mask = umask(0);
+
+	(void)umask(mask & ~(mode_t)S_IRWXG);
+	sharing = true;
+}
+
+bool path_is_shared(const char *dir)
+{
+	struct stat st;
+
+	return stat(dir, &st) == 0 && (st.st_mode & S_ISGID) && (st.st_mode & S_IWGRP);
+}
+
+mode_t path_new_mode(const char *path, mode_t own)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+
+	if (!sharing || !path_is_shared(arena_dup(&a, path_dir(path))))
+		return own;
+	return own | (own >> 3);
+}
+
 static int path_make_directory(const char *dir, struct error *err)
 {
-	if (mkdir(dir, 0700) == 0 || (errno == EEXIST && path_is_directory(dir)))
+	if (mkdir(dir, path_new_mode(dir, 0700)) == 0 ||
+		(errno == EEXIST && path_is_directory(dir)))
 		return 0;
 	return error_errno(err, "cannot make directory '%s'", dir);
 }

@@ -25,6 +25,16 @@ char *path_resolve(struct arena *a, const char *from, const char *path);
 struct str path_dir(const char *path); /* "." when there is no slash */
 struct str path_base(const char *path);
 
+/*
+ * From now on what this process makes in a directory that its group may write and that passes the
+ * group on (setgid) is for the group too, as git does it in a repository that users share
+ * (`core.sharedRepository`). Programs that it starts let the group in as well (umask).
+ */
+void path_share(void);
+/* Whether `dir` is such a directory. */
+bool path_is_shared(const char *dir);
+/* The mode of something new at `path`: `own`, 0600 or 0700, or that with the same for the group. */
+mode_t path_new_mode(const char *path, mode_t own);
 /* Like `mkdir -p`, with access for the owner alone, because briefs and logs are private. */
 int path_mkdirs(const char *dir, struct error *err);
 /* Calls make() for each missing directory of `dir`, the upper ones first. */

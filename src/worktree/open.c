@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include "src/base/number.h"
 #include "src/sys/digest.h"
@@ -41,6 +42,12 @@ static int open_find_repository(
 	rest = buf_str(&out);
 	for (size_t i = 0; i < COUNT(line) && str_line(&rest, &line[i]); i++)
 		;
+	if (status && str_find(buf_str(&out), STR("dubious ownership")) < out.len)
+		return error_set(err, ERR_STATE,
+			"the repository of '%s' belongs to another user: run 'git config --global "
+			"--add safe.directory DIRECTORY' to trust it, DIRECTORY being its working "
+			"tree",
+			path_absolute(a, from));
 	if (!line[0].n || line[0].p[0] != '/')
 		return error_set(err, ERR_STATE, "'%s' is not in a git repository: %.*s", from,
 			(int)line[0].n, line[0].n ? line[0].p : "");
@@ -100,6 +107,59 @@ static int open_find_directory(
 	return 0;
 }
 
+/* ---- several users ---- */
+
+const char *open_owner_of(struct arena *a, const char *path, bool *other)
+{
+	const struct passwd *owner;
+	struct stat st;
+
+	*other = lstat(path, &st) == 0 && st.st_uid != geteuid();
+	owner = *other ? getpwuid(st.st_uid) : NULL;
+	return owner ? arena_dup(a, str_of(owner->pw_name))
+		     : arena_printf(a, "%ld", *other ? (long)st.st_uid : (long)geteuid());
+}
+
+/* The records, their lock and the worktrees are for all users of the repository, or for one. */
+static int open_check_access(
+	struct arena *a, const struct pool *p, const char *dir, struct error *err)
+{
+	const char *tree = strcmp(p->repo, p->common) == 0 ? p->common : p->repo;
+	const char *owner, *share = "";
+	bool other;
+
+	if (!path_exists(dir) || access(dir, R_OK | W_OK | X_OK) == 0)
+		return 0;
+	owner = open_owner_of(a, dir, &other);
+	if (!other)
+		return error_errno(err, "cannot write '%s'", dir);
+	if (strcmp(dir, tree) == 0 || path_beneath(tree, dir)) {
+		share = arena_printf(
+			a, "git config -f %s/config core.sharedRepository group && ", p->common);
+		dir = tree;
+	}
+	return error_set(err, ERR_STATE,
+		"'%s' belongs to the user '%s', who has not shared it: to share it with a group, "
+		"'%s' runs '%schgrp -R GROUP %s && chmod -R g+rwX %s && find %s -type d -exec "
+		"chmod g+s {} +'",
+		dir, owner, owner, share, dir, dir, dir);
+}
+
+static int open_find_access(struct arena *a, const struct pool *p, struct error *err)
+{
+	const char *dir = p->dir;
+
+	while (!path_exists(dir))
+		dir = arena_dup(a, path_dir(dir));
+	if (open_check_access(a, p, p->common, err) < 0 ||
+		open_check_access(a, p, path_join(a, p->common, "dev-team"), err) < 0 ||
+		open_check_access(a, p, dir, err) < 0)
+		return -1;
+	if (path_is_shared(p->common))
+		path_share();
+	return 0;
+}
+
 static const struct pool_part *const no_parts[] = {NULL};
 static const struct pool_part *const *all_parts = no_parts;
 
@@ -130,7 +190,7 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		.n_databases = spec->n_databases};
 	if (process_identify(a, getpid(), &out->self, err) < 0 ||
 		open_find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
-		open_find_directory(a, spec, out, err) < 0)
+		open_find_directory(a, spec, out, err) < 0 || open_find_access(a, out, err) < 0)
 		return -1;
 	if (store_open(&out->store, store_backend(), path_join(a, out->common, "dev-team"),
 		    "worktrees", STORE_WRITE | STORE_MARKED,

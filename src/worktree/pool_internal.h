@@ -36,6 +36,9 @@ struct op {
 /* Of pool_set_parts(); ended by NULL. */
 const struct pool_part *const *pool_parts(void);
 
+/* Name or number of the user to whom `path` belongs; *other: not the one that runs this. */
+const char *open_owner_of(struct arena *a, const char *path, bool *other);
+
 /* ---- names.c ---- */
 
 /* -1: ERR_USAGE unless git accepts it as a branch name. */

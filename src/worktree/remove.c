@@ -135,9 +135,16 @@ static int look_at_children(struct look *l)
 
 static int look_at_place(struct look *l)
 {
-	const char *path = l->of->path;
+	const char *path = l->of->path, *user;
 	struct ownership own;
+	bool other;
 
+	user = open_owner_of(l->o->a, path, &other);
+	if (other && geteuid() != 0)
+		return kept(l, KEEP_FOREIGN,
+			SAY("'%s' belongs to the user '%s', whose processes in it cannot be seen "
+			    "from here: '%s' removes it",
+				path, user, user));
 	if (pool_ownership(l->o->a, path, l->o->p->common, &own, l->o->err) < 0)
 		return -1;
 	if (own.reason == OWNED_CROSS_CLONE || own.reason == OWNED_POINTER_MALFORMED)
