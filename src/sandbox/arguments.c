@@ -38,8 +38,8 @@ static void read_only(struct list *l, const char *path)
 static void put_system(struct list *l)
 {
 	static const char *const names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
-		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg", "/var/lib/apt/lists",
-		"/sys/devices/system/cpu", "/sys/fs/cgroup"};
+		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg",
+		"/sys/devices/system/cpu"};
 	char target[PATH_MAX];
 
 	for (size_t i = 0; i < COUNT(names); i++) {
@@ -51,31 +51,41 @@ static void put_system(struct list *l)
 		else
 			read_only(l, names[i]);
 	}
+	/* Each controller of the first version is a mount, and each mount takes time. */
+	read_only(l, path_exists("/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup"
+								      : "/sys/fs/cgroup/memory");
 }
 
-/* Whether nothing has changed since the copy was made. */
-static bool arguments_is_fresh(const glob_t *found, const char *made)
+/* Whether nothing has changed since the copy was made. What was added, renamed or removed shows at
+ * the directory. */
+static bool arguments_is_fresh(const char *const *names, size_t n, const char *made)
 {
 	struct stat then, now;
+	char path[PATH_MAX];
 
 	if (stat(made, &then) < 0)
 		return false;
-	for (size_t i = 0; i < found->gl_pathc; i++)
-		if (stat(found->gl_pathv[i], &now) == 0 &&
-			(now.st_mtim.tv_sec >= then.st_mtim.tv_sec ||
-				(lstat(found->gl_pathv[i], &now) == 0 &&
-					now.st_ctim.tv_sec >= then.st_mtim.tv_sec)))
+	for (size_t i = 0; i <= n; i++) {
+		(void)snprintf(path, sizeof(path), "/etc/%s", i < n ? names[i] : "");
+		if (stat(path, &now) == 0 && (now.st_mtim.tv_sec >= then.st_mtim.tv_sec ||
+						     now.st_ctim.tv_sec >= then.st_mtim.tv_sec))
 			return false;
+	}
 	return true;
 }
 
-static int copy_etc(struct sandbox *s, const char *etc, const glob_t *found, struct error *err)
+static int copy_etc(
+	struct sandbox *s, const char *etc, const char *const *names, size_t n, struct error *err)
 {
+	CLEANUP(globfree) glob_t found = {0};
 	const char *fresh = arena_printf(s->arena, "%s.%ld", etc, (long)getpid());
 	const char *old = arena_printf(s->arena, "%s.old", fresh);
 
-	for (size_t i = 0; i < found->gl_pathc; i++) {
-		const char *from = found->gl_pathv[i];
+	for (size_t i = 0; i < n; i++)
+		(void)glob(arena_printf(s->arena, "/etc/%s", names[i]), i ? GLOB_APPEND : 0, NULL,
+			&found);
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		const char *from = found.gl_pathv[i];
 		const char *to = path_join(s->arena, fresh, from + strlen("/etc/"));
 		CLEANUP(base_free) char *real = realpath(from, NULL);
 
@@ -126,17 +136,12 @@ static int put_etc(struct list *l, struct error *err)
 		"pki", "protocols", "python*", "redhat-release", "resolv.conf", "rpc", "services",
 		"shells", "skel", "ssl/certs", "ssl/openssl.cnf", "terminfo", "texmf", "timezone",
 		"vim", "xdg"};
-	glob_t found = {0};
-	int rc = 0;
 
-	for (size_t i = 0; i < COUNT(names); i++)
-		(void)glob(arena_printf(l->s->arena, "/etc/%s", names[i]), i ? GLOB_APPEND : 0,
-			NULL, &found);
-	if (!arguments_is_fresh(&found, path_join(l->s->arena, etc, ".made")))
-		rc = copy_etc(l->s, etc, &found, err);
-	globfree(&found);
+	if (!arguments_is_fresh(names, COUNT(names), path_join(l->s->arena, etc, ".made")) &&
+		copy_etc(l->s, etc, names, COUNT(names), err) < 0)
+		return -1;
 	put3(l, "--ro-bind", etc, "/etc");
-	return rc < 0 ? -1 : put_hosts(l, err);
+	return put_hosts(l, err);
 }
 
 /* ---- toolchains ---- */
@@ -396,11 +401,12 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 	arguments_put(&l, "--proc");
 	arguments_put(&l, "/proc");
 	/* Its files belong to uid 0, capabilities or not. */
-	put3(&l, "--ro-bind", "/proc/sys", "/proc/sys");
+	if (geteuid() == 0)
+		put3(&l, "--ro-bind", "/proc/sys", "/proc/sys");
 	arguments_put(&l, "--dev");
 	arguments_put(&l, "/dev");
 	put3(&l, "--bind", s->tmp, "/tmp");
-	put3(&l, "--bind", s->tmp, "/var/tmp");
+	put3(&l, "--symlink", "/tmp", "/var/tmp");
 	put3(&l, "--bind", s->tmp, s->tmp);
 	if (home && home[0] == '/' && home[1])
 		put3(&l, "--bind", s->home, home);

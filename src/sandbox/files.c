@@ -144,10 +144,18 @@ static enum directory_visit remove_extra(
 	(void)err;
 	(void)snprintf(from, sizeof(from), "%s/%s", x->from, e->path);
 	(void)snprintf(to, sizeof(to), "%s/%s", x->to, e->path);
-	if (e->type != FILE_LINK && lstat(from, &st) == 0 && directory == S_ISDIR(st.st_mode))
+	if (e->type != FILE_LINK && lstat(from, &st) == 0 && directory == S_ISDIR(st.st_mode)) {
+		sandbox_open_directory(e);
 		return DIRECTORY_CONTINUE;
+	}
 	sandbox_remove_tree(to);
 	return DIRECTORY_SKIP;
+}
+
+void sandbox_open_directory(const struct directory_entry *e)
+{
+	if (e->type == FILE_DIRECTORY)
+		(void)fchmodat(e->parent, e->name, 0700, 0);
 }
 
 int sandbox_sync_tree(const char *from, const char *to, struct error *err)
@@ -155,6 +163,7 @@ int sandbox_sync_tree(const char *from, const char *to, struct error *err)
 	struct extra x = {from, to};
 	struct error ignored;
 
+	(void)chmod(to, 0700);
 	(void)directory_walk(to, remove_extra, &x, &ignored);
 	return sandbox_copy_tree(from, to, err);
 }
@@ -265,15 +274,18 @@ void sandbox_remove_tree(const char *path)
 
 const char *sandbox_read_text(struct arena *a, const char *path)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
+	CLEANUP(base_close)
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
+	char *text;
+	ssize_t n;
 
-	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode) ||
-		sys_read_file(&text, path, TEXT_FILE_MAX, NULL, &ignored) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > TEXT_FILE_MAX)
 		return NULL;
-	buf_adds(&text, "");
-	return arena_dup(a, buf_str(&text));
+	text = arena_alloc(a, (size_t)st.st_size + 1);
+	n = TEMP_FAILURE_RETRY(pread(fd, text, (size_t)st.st_size, 0));
+	text[n > 0 ? n : 0] = '\0';
+	return n < 0 ? NULL : text;
 }
 
 int sandbox_write_file(const char *path, struct str text, mode_t mode, struct error *err)

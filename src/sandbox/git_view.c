@@ -342,18 +342,20 @@ static int take_refs(struct sandbox *s, struct error *err)
 static enum directory_visit remove_link(
 	void *data, const struct directory_entry *e, struct error *err)
 {
-	(void)data;
 	(void)err;
 	if (e->type == FILE_LINK)
 		(void)unlinkat(e->parent, e->name, 0);
+	if (*(const bool *)data)
+		sandbox_open_directory(e);
 	return DIRECTORY_CONTINUE;
 }
 
-static void remove_links(const char *dir)
+/* `unused`: no command uses the directory. */
+static void remove_links(const char *dir, bool unused)
 {
 	struct error ignored;
 
-	(void)directory_walk(dir, remove_link, NULL, &ignored);
+	(void)directory_walk(dir, remove_link, &unused, &ignored);
 }
 
 static int make_objects(struct sandbox *s, struct error *err)
@@ -439,7 +441,7 @@ int sandbox_git_import(struct sandbox *s, struct error *err)
 	if (!s->view.write)
 		return 0;
 	objects = in_copy(s, "objects");
-	remove_links(objects);
+	remove_links(objects, false);
 	if (make_objects(s, err) < 0 || directory_walk(objects, visit_object, &o, err) < 0)
 		return -1;
 	rc = import_loose(&o, err);
@@ -689,7 +691,8 @@ static int refresh(struct sandbox *s, struct error *err)
 	static const char *const mounted[] = {"hooks", "modules", "lfs", "logs"};
 
 	/* A command could have put one where a directory is expected. */
-	remove_links(s->view.copy);
+	(void)chmod(s->view.copy, 0700);
+	remove_links(s->view.copy, true);
 	for (size_t i = 0; i < COUNT(mounted); i++)
 		if (path_mkdirs(in_copy(s, mounted[i]), err) < 0)
 			return -1;
@@ -732,7 +735,7 @@ static void clean_own(struct sandbox *s)
 		{"config.worktree", s->view.settings}};
 	struct error ignored;
 
-	remove_links(s->view.own);
+	remove_links(s->view.own, false);
 	mend_head(s);
 	for (size_t i = 0; i < COUNT(kept); i++) {
 		const char *text = sandbox_read_text(s->arena, own_file(s, kept[i][0]));

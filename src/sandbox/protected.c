@@ -66,14 +66,17 @@ static int protected_keep(struct sandbox *s, const char *name, struct error *err
 	const char *copy = in_copies(s, name);
 
 	vec_push_in(s->arena, &s->kept, k);
-	if (!s->alone || (k.kind != KEPT_COPY && k.kind != KEPT_FILE))
+	if (!s->alone)
 		return 0;
-	if (path_mkdirs(arena_dup(s->arena, path_dir(copy)), err) < 0)
-		return -1;
-	if (k.kind == KEPT_FILE)
-		return sandbox_copy_file(in_root(s, name), copy, err);
-	return path_exists(in_root(s, name)) ? sandbox_copy_tree(in_root(s, name), copy, err)
-					     : path_mkdirs(copy, err);
+	if (k.kind != KEPT_COPY || !path_is_directory(copy))
+		sandbox_remove_tree(copy);
+	if (k.kind == KEPT_COPY)
+		return sandbox_sync_tree(in_root(s, name), copy, err);
+	if (k.kind != KEPT_FILE)
+		return 0;
+	return path_mkdirs(arena_dup(s->arena, path_dir(copy)), err) < 0
+		       ? -1
+		       : sandbox_copy_file(in_root(s, name), copy, err);
 }
 
 int sandbox_protected_begin(struct sandbox *s, struct error *err)
@@ -82,8 +85,6 @@ int sandbox_protected_begin(struct sandbox *s, struct error *err)
 
 	if (!s->x->policy->write)
 		return 0;
-	if (s->alone)
-		sandbox_remove_tree(in_copies(s, ""));
 	for (size_t i = 0; guarded_names[i]; i++)
 		if (strcmp(guarded_names[i], ".git") != 0 &&
 			protected_keep(s, guarded_names[i], err) < 0)
