@@ -86,8 +86,9 @@ static const char *over_reason(struct arena *a, const struct context_file *f,
 									  : "has ended");
 }
 
-static int read_progress(struct arena *a, const char *session, const struct hook_item *item,
-	struct progress *p, struct error *err)
+/* `in_full`: not only whether it is over. */
+static int continue_read(struct arena *a, const char *session, const struct hook_item *item,
+	bool in_full, struct progress *p, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct lease_holder h;
@@ -103,6 +104,10 @@ static int read_progress(struct arena *a, const char *session, const struct hook
 	if (context_open(&f, item->context_file, CONTEXT_READ_ONLY, err) < 0 ||
 		lease_read(&f, &h, err) < 0)
 		return -1;
+	if (!in_full && h.owner) {
+		p->over = over_reason(a, &f, &h, item, p, session);
+		return 0;
+	}
 	p->asks = context_get(&f.doc, "question").n > 0;
 	p->waits = waiting_for(a, &f.doc, item->id);
 	p->state = arena_dup(a, context_get(&f.doc, "state"));
@@ -111,6 +116,12 @@ static int read_progress(struct arena *a, const char *session, const struct hook
 		return -1;
 	p->over = over_reason(a, &f, &h, item, p, session);
 	return 0;
+}
+
+static int read_progress(struct arena *a, const char *session, const struct hook_item *item,
+	struct progress *p, struct error *err)
+{
+	return continue_read(a, session, item, true, p, err);
 }
 
 /* The session's items that are in progress. The others are removed from its record; an item that
@@ -140,17 +151,20 @@ const char *hook_item_over(struct arena *a, const char *session, const struct ho
 	struct progress p;
 	struct error ignored;
 
-	return read_progress(a, session, item, &p, &ignored) == 0 ? p.over : NULL;
+	return continue_read(a, session, item, false, &p, &ignored) == 0 ? p.over : NULL;
 }
 
-const char *hook_session_over(struct arena *a, const char *session)
+/* Why all items are over, and *n, how many there are. */
+static const char *all_over(struct arena *a, const char *session, size_t *n)
 {
 	struct hook_items items;
 	struct error ignored;
 	const char *why = NULL;
 
+	*n = 0;
 	if (hook_session_items(a, session, &items, &ignored) < 0)
 		return NULL;
+	*n = items.n;
 	for (size_t i = 0; i < items.n; i++) {
 		why = hook_item_over(a, session, &items.items[i]);
 		if (!why)
@@ -159,13 +173,18 @@ const char *hook_session_over(struct arena *a, const char *session)
 	return why;
 }
 
+const char *hook_session_over(struct arena *a, const char *session)
+{
+	size_t n;
+
+	return all_over(a, session, &n);
+}
+
 bool hook_session_drives(struct arena *a, const char *session)
 {
-	struct hook_items items;
-	struct error ignored;
+	size_t n;
 
-	return hook_session_items(a, session, &items, &ignored) == 0 && items.n &&
-	       !hook_session_over(a, session);
+	return !all_over(a, session, &n) && n;
 }
 
 void hook_add_step(struct buf *out, const struct hook_item *item, const char *owner)

@@ -241,7 +241,7 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 	json *action;
 
 	o->outcome = ANSWER_TAKEN;
-	o->section = NULL;
+	o->section = o->given = NULL;
 	if (check_caller(o, err) < 0 || action_load_noted(f, &array, &noted, err) < 0)
 		return -1;
 	action = action_find(array, o->id);
@@ -255,6 +255,7 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 		choose_word(&f->doc, action, o, &word, err) < 0 ||
 		check_updates(&f->doc, action, o->text, err) < 0)
 		return -1;
+	o->given = word;
 	if (!action_answered(&f->doc, action))
 		machine_answer_put_answer(&f->doc, action, o->text);
 	else if (check_repeat(&f->doc, action, word, o, err) < 0)
@@ -387,7 +388,7 @@ int answer_record(struct context_file *f, struct answer_offer *o, struct error *
 	return rc;
 }
 
-/* The result word in the document: given by the caller, or read from the text. */
+/* The result word in the document, of an answer that was recorded before. */
 static const char *recorded_word(struct arena *a, const struct context_file *f, const char *id)
 {
 	CLEANUP(json_free) json *array = NULL;
@@ -424,6 +425,6 @@ int answer_record_file(struct arena *a, const char *context_file, struct answer_
 	}
 	if (answer_record(&f, o, err) < 0)
 		return -1;
-	*recorded = recorded_word(a, &f, o->id);
+	*recorded = o->given ? arena_dup(a, str_of(o->given)) : recorded_word(a, &f, o->id);
 	return 0;
 }

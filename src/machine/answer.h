@@ -31,6 +31,7 @@ struct answer_offer {
 	/* set by answer_record() */
 	enum answer_outcome outcome;
 	const char *section; /* of the action, if it is outstanding; lives with the document */
+	const char *given;   /* the result word, if it is; lives with the document */
 };
 
 /*

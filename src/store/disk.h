@@ -68,6 +68,10 @@ struct disk_ops {
 		struct error *err);
 	void (*lock_note)(struct disk_lock *l, const char *what);
 	void (*unlock)(struct disk_lock *l);
+	/* Whether its last holder has called settle() before it ended: what was written under the
+	 * lock is durable. NULL: that is not known. */
+	bool (*settled)(struct disk_lock *l);
+	void (*settle)(struct disk_lock *l);
 };
 
 /* What keeps stores: store.h. */

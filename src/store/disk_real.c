@@ -19,6 +19,7 @@ struct real_file {
 struct real_lock {
 	struct disk_lock base;
 	int fd;
+	bool settled;
 };
 
 static const struct disk_ops real_ops;
@@ -515,7 +516,7 @@ static int held_by_another(int fd, const char *path, struct error *err)
 }
 
 /* For people only, so a full disk does not matter here. */
-static void write_holder(int fd, const char *what)
+static bool write_holder(int fd, const char *what)
 {
 	char host[64] = "", now[CLOCK_TEXT], text[200];
 	int n;
@@ -524,8 +525,15 @@ static void write_holder(int fd, const char *what)
 	clock_text(clock_now(), now);
 	n = snprintf(text, sizeof(text), "pid %ld on %s since %s%s%.60s\n", (long)getpid(), host,
 		now, *what ? ": " : "", what);
-	if (n > 0 && pwrite(fd, text, (size_t)n, 0) == n)
-		(void)!ftruncate(fd, n);
+	return n > 0 && pwrite(fd, text, (size_t)n, 0) == n && ftruncate(fd, n) == 0;
+}
+
+/* A settled lock file is as old as it can be, until its next holder writes to it. */
+static bool is_settled(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size && !st.st_mtim.tv_sec && !st.st_mtim.tv_nsec;
 }
 
 static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
@@ -533,6 +541,7 @@ static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct 
 {
 	CLEANUP(base_close) int fd = open_again(path, O_RDWR | O_CREAT | O_NOFOLLOW);
 	struct real_lock *l;
+	bool settled;
 
 	(void)d;
 	*out = NULL;
@@ -542,9 +551,11 @@ static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct 
 		return errno == EAGAIN || errno == EACCES
 			       ? held_by_another(fd, path, err)
 			       : error_errno(err, "cannot lock '%s'", path);
-	write_holder(fd, "");
+	settled = is_settled(fd);
+	if (!write_holder(fd, "") && settled && futimens(fd, NULL) < 0)
+		return error_errno(err, "cannot change lock file '%s'", path);
 	l = xmalloc(sizeof(*l));
-	*l = (struct real_lock){{&real_ops}, fd};
+	*l = (struct real_lock){{&real_ops}, fd, settled};
 	fd = -1;
 	*out = &l->base;
 	return 0;
@@ -552,7 +563,19 @@ static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct 
 
 static void real_lock_note(struct disk_lock *l, const char *what)
 {
-	write_holder(((struct real_lock *)l)->fd, what);
+	(void)write_holder(((struct real_lock *)l)->fd, what);
+}
+
+static bool real_settled(struct disk_lock *l)
+{
+	return ((struct real_lock *)l)->settled;
+}
+
+static void real_settle(struct disk_lock *l)
+{
+	static const struct timespec times[] = {{.tv_nsec = UTIME_OMIT}, {0}};
+
+	(void)futimens(((struct real_lock *)l)->fd, times);
 }
 
 static void real_unlock(struct disk_lock *l)
@@ -584,6 +607,8 @@ static const struct disk_ops real_ops = {
 	.lock = real_lock,
 	.lock_note = real_lock_note,
 	.unlock = real_unlock,
+	.settled = real_settled,
+	.settle = real_settle,
 };
 
 struct disk *disk_real(void)

@@ -242,6 +242,29 @@ CASE(a_lock_is_held_by_one_who_says_what_for)
 	disk_fails(ERR_SYSTEM, lock, case_path("no/.a.lock"), 0, &l);
 }
 
+/* Takes the lock; false: its last holder has not settled it. */
+static bool takes_settled(bool settles)
+{
+	struct disk_lock *l;
+	bool settled;
+
+	disk_does(lock, case_path(".a.lock"), 0, &l);
+	settled = case_disk->ops->settled(l);
+	if (settles)
+		case_disk->ops->settle(l);
+	case_disk->ops->unlock(l);
+	return settled;
+}
+
+CASE(a_lock_is_settled_for_its_next_holder)
+{
+	assert_false(takes_settled(false));
+	assert_false(takes_settled(true));
+	assert_true(takes_settled(true));
+	assert_true(takes_settled(false));
+	assert_false(takes_settled(false));
+}
+
 CASE(a_file_that_is_only_read_is_not_written)
 {
 	CLEANUP(buf_release) struct buf got = BUF_INIT;
@@ -274,6 +297,7 @@ void disk_cases_add(
 		cmocka_unit_test(bytes_that_are_written_once_more_stay_where_they_are),
 		cmocka_unit_test(a_removed_file_is_there_for_who_has_it_open),
 		cmocka_unit_test(a_lock_is_held_by_one_who_says_what_for),
+		cmocka_unit_test(a_lock_is_settled_for_its_next_holder),
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {

@@ -6,6 +6,13 @@
 
 struct sim_lock;
 
+/* The lock file, and whether the last holder has settled it. After a power cut it may be any state
+ * that it was in before. */
+struct sim_settled {
+	char path[120];
+	bool is;
+};
+
 struct sim_disk {
 	struct disk base;
 	struct sim_media media;
@@ -15,6 +22,7 @@ struct sim_disk {
 	bool stopped;
 	unsigned runs; /* of the machine: handles of an earlier one only fail */
 	struct sim_lock *locks;
+	struct sim_settled settled[8];
 };
 
 static inline struct sim_disk *sim_of(struct disk *d)
@@ -302,6 +310,7 @@ struct sim_lock {
 	struct disk_lock base;
 	struct sim_disk *d;
 	struct sim_lock *next;
+	bool settled;
 	char note[64];
 	char path[];
 };
@@ -434,10 +443,39 @@ static void sim_close(struct disk_file *f)
 	free(h);
 }
 
+/* Of the lock file; NULL: it was never settled, or there is no room. `make`: takes a free one. */
+static struct sim_settled *settled_at(struct sim_disk *d, const char *path, bool make)
+{
+	for (size_t i = 0; i < COUNT(d->settled); i++) {
+		struct sim_settled *s = &d->settled[i];
+
+		if (make && !s->path[0] && strlen(path) < sizeof(s->path))
+			memcpy(s->path, path, strlen(path) + 1);
+		if (strcmp(s->path, path) == 0)
+			return s;
+	}
+	return NULL;
+}
+
+static bool sim_settled(struct disk_lock *l)
+{
+	return ((struct sim_lock *)l)->settled;
+}
+
+static void sim_settle(struct disk_lock *l)
+{
+	struct sim_lock *lock = (struct sim_lock *)l;
+	struct sim_settled *s = is_up(lock->d) ? settled_at(lock->d, lock->path, true) : NULL;
+
+	if (s)
+		s->is = true;
+}
+
 static int sim_lock(struct disk *d, const char *path, unsigned wait_ms, struct disk_lock **out,
 	struct error *err)
 {
 	size_t n = strlen(path) + 1;
+	struct sim_settled *s = settled_at(sim_of(d), path, false);
 	struct sim_lock *l;
 
 	(void)wait_ms;
@@ -451,8 +489,10 @@ static int sim_lock(struct disk *d, const char *path, unsigned wait_ms, struct d
 			return error_set(err, ERR_STATE, "'%s' is locked by another process%s%s%s",
 				path, l->note[0] ? " (" : "", l->note, l->note[0] ? ")" : "");
 	l = xmalloc(sizeof(*l) + n);
-	*l = (struct sim_lock){{d->ops}, sim_of(d), sim_of(d)->locks, ""};
+	*l = (struct sim_lock){{d->ops}, sim_of(d), sim_of(d)->locks, s && s->is, ""};
 	memcpy(l->path, path, n);
+	if (s)
+		s->is = false;
 	sim_of(d)->locks = l;
 	*out = &l->base;
 	return 0;
@@ -504,6 +544,8 @@ static const struct disk_ops sim_ops = {
 	.lock = sim_lock,
 	.lock_note = sim_lock_note,
 	.unlock = sim_unlock,
+	.settled = sim_settled,
+	.settle = sim_settle,
 };
 
 static struct sim_disk *blank(void)
@@ -538,6 +580,7 @@ struct disk *sim_disk_copy(const struct disk *d)
 	sim_media_copy(&copy->media, &((const struct sim_disk *)d)->media);
 	copy->calls = ((const struct sim_disk *)d)->calls;
 	copy->reads = ((const struct sim_disk *)d)->reads;
+	memcpy(copy->settled, ((const struct sim_disk *)d)->settled, sizeof(copy->settled));
 	return &copy->base;
 }
 
@@ -585,6 +628,8 @@ void sim_disk_restart(struct disk *d, bool power)
 	sim_of(d)->stopped = false;
 	sim_of(d)->runs++;
 	sim_of(d)->locks = NULL;
+	for (size_t i = 0; power && i < COUNT(sim_of(d)->settled); i++)
+		sim_of(d)->settled[i].is = sim_of(d)->settled[i].path[0];
 }
 
 void sim_disk_put(struct disk *d, const char *path, struct str text)

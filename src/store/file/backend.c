@@ -111,7 +111,17 @@ static struct disk *disk_of(struct store_backend *b)
 
 static int lock(struct file_store *f, struct error *err)
 {
-	return f->disk->ops->lock(f->disk, f->lock_path, f->wait_ms, &f->lock, err);
+	if (f->disk->ops->lock(f->disk, f->lock_path, f->wait_ms, &f->lock, err) < 0)
+		return -1;
+	f->unsynced = !f->lock || !f->disk->ops->settled || !f->disk->ops->settled(f->lock);
+	return 0;
+}
+
+static void unlock(struct file_store *f)
+{
+	if (f->lock && !f->unsynced && f->disk->ops->settle)
+		f->disk->ops->settle(f->lock);
+	disk_lock_drop(&f->lock);
 }
 
 /* A lease that a clock which was set back would make too long gets its new end in the journal:
@@ -157,14 +167,14 @@ static enum store_status file_begin(struct file_store *f, bool write, struct err
 	if (store_file_load(f, err) == 0)
 		got = f->mode == STORE_WRITE ? shorten_leases(f, err) : STORE_OK;
 	if (got != STORE_OK)
-		disk_lock_drop(&f->lock);
+		unlock(f);
 	return got;
 }
 
 static void file_end(struct file_store *f)
 {
 	if (f->mode == STORE_WRITE)
-		disk_lock_drop(&f->lock);
+		unlock(f);
 }
 
 /* ---- get and list ---- */
@@ -661,7 +671,7 @@ static void file_close(struct store *s)
 	if (f->mode != STORE_READ)
 		set_mark(f);
 	close_journal(f);
-	disk_lock_drop(&f->lock);
+	unlock(f);
 	store_state_clear(&f->state);
 	buf_release(&f->recovered);
 	arena_release(&f->arena);

@@ -97,6 +97,7 @@ struct file_store {
 	struct disk_file *journal; /* NULL: there is none yet (STORE_READ) */
 	int64_t end, shift;        /* physical end of the last whole commit */
 	bool fresh;                /* the journal's name may not be durable yet */
+	bool unsynced;             /* nor may the journal's end, which a kill can have left */
 	bool committed;            /* there is a commit */
 	char sum[DIGEST_TEXT];     /* of the last commit */
 	struct error
@@ -113,6 +114,8 @@ int store_file_load(struct file_store *f, struct error *err);
 enum store_status store_file_break(struct file_store *f, struct error *err);
 
 /* ---- journal_read.c: where the journal ends, what it says, and recovery ---- */
+
+int journal_sync(struct file_store *f, struct error *err);
 
 struct journal {
 	struct disk_file *file;

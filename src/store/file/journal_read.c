@@ -349,12 +349,20 @@ int journal_load_state(struct journal *j, struct store_state *s, struct error *e
 
 /* ---- recovery ---- */
 
+int journal_sync(struct file_store *f, struct error *err)
+{
+	if (f->journal->ops->sync(f->journal, err) < 0)
+		return -1;
+	f->unsynced = false;
+	return 0;
+}
+
 /* Makes the last commit durable. If that fails, a later sync must not take it for written. */
 static int sync_commit(struct file_store *f, const json *commit, struct error *err)
 {
 	struct error ignored;
 
-	if (f->journal->ops->sync(f->journal, err) == 0)
+	if (journal_sync(f, err) == 0)
 		return 0;
 	(void)f->journal->ops->rewrite(
 		f->journal, json_get_int(commit, "from", f->shift) - f->shift, &ignored);
@@ -439,22 +447,15 @@ static int recover_removals(struct file_store *f, const json *commit, struct err
 	return gone ? f->disk->ops->sync_directory(f->disk, f->dir, err) : 0;
 }
 
-/*
- * A commit that was killed before its sync looks whole, and must not be lost after it was read. One
- * with a document was synced if the document is in its place; otherwise recover_document() syncs.
- */
-static bool surely_synced(const json *commit)
-{
-	const char *actor = commit ? json_get_str(commit, "actor") : NULL;
-
-	return !commit || (json_get(commit, "doc") && !(actor && strcmp(actor, "hand") == 0));
-}
-
+/* A commit that was killed before its sync looks whole, and must not be lost after it was read. */
 int journal_recover(struct file_store *f, const json *commit, int64_t size, struct error *err)
 {
-	if (size > f->end && f->journal->ops->truncate(f->journal, f->end, err) < 0)
+	bool torn = size > f->end;
+
+	f->unsynced |= torn;
+	if (torn && f->journal->ops->truncate(f->journal, f->end, err) < 0)
 		return -1;
-	if ((size > f->end || !surely_synced(commit)) && sync_commit(f, commit, err) < 0)
+	if (f->unsynced && (torn || commit) && sync_commit(f, commit, err) < 0)
 		return -1;
 	f->fresh = f->end == 0;
 	if (recover_documents(f, commit, err) < 0)

@@ -368,9 +368,10 @@ static int remove_document(struct file_store *f, const struct planned_change *c,
 
 static int append(struct file_store *f, struct str lines, struct error *err)
 {
+	f->unsynced = true;
 	if (f->journal->ops->append(f->journal, lines, err) < 0)
 		return -1;
-	return f->journal->ops->sync(f->journal, err);
+	return journal_sync(f, err);
 }
 
 /* A write or sync failed: takes the appended lines back. If that fails too, the outcome is unknown.
@@ -379,8 +380,7 @@ static enum store_status undo(struct file_store *f, const struct commit_plan *p,
 {
 	struct error why = *err, more;
 
-	if (f->journal->ops->truncate(f->journal, f->end, &more) < 0 ||
-		f->journal->ops->sync(f->journal, &more) < 0)
+	if (f->journal->ops->truncate(f->journal, f->end, &more) < 0 || journal_sync(f, &more) < 0)
 		return store_file_break(f, err);
 	unstage(f, p);
 	f->committed = false;
