@@ -29,8 +29,7 @@ enum { OUTPUT_MAX = 16 << 20, LOCAL_S = 120 };
 static const char *const git_environment[] = {"GIT_TERMINAL_PROMPT=0", "GCM_INTERACTIVE=never",
 	"GIT_EDITOR=true", "GIT_ASKPASS=", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE=never", "GPG_TTY",
 	"DISPLAY", "WAYLAND_DISPLAY", CALLERS_REPOSITORY, "GIT_NO_REPLACE_OBJECTS=1",
-	"GIT_GRAFT_FILE=/dev/null/none",
-	"GIT_CONFIG_PARAMETERS='core.fsmonitor=false'"};
+	"GIT_GRAFT_FILE=/dev/null/none", "GIT_CONFIG_PARAMETERS='core.fsmonitor=false'"};
 
 void git_forget_caller(void)
 {
