@@ -188,7 +188,8 @@
 	"---\n"                                                                                    \
 	"evidence: []\n"                                                                           \
 	"states:\n"                                                                                \
-	"  one: {agent: a, skill: s, reads: [Spec], writes: A, results: {good: ok, bad: bad}}\n"   \
+	"  one: {agent: reviewer, skill: reviewer-review, reads: [Spec], writes: A, "              \
+	"results: {good: ok, bad: bad}}\n"                                                         \
 	"---\n"                                                                                    \
 	"```mermaid\n"                                                                             \
 	"stateDiagram-v2\n"                                                                        \
