@@ -100,6 +100,9 @@ void session_model(struct session *s, struct str model);
 /* The outcome and its reason (may be empty). The first verdict stands, except that UNAVAILABLE
  * replaces any other. A rate limit is UNAVAILABLE with s->rate_limited. */
 void session_verdict(struct session *s, enum harness_status verdict, struct str reason);
+/* What it reported was retried, and ended well: drops the verdict. False: there is nothing to drop.
+ */
+bool session_recover(struct session *s);
 /* The verdict for an HTTP status of the API; see harness_api_status_unavailable(). */
 void session_api_verdict(struct session *s, long status, struct str reason);
 /* A PROGRESS event: `tokens` more than before, or an activity (may be NULL). Either one proves that

@@ -239,7 +239,10 @@ static void claude_code_take_error(struct session *s, const json *value, struct 
 
 	if (str_is(subtype, "error_max_budget_usd")) {
 		session_verdict(s, HARNESS_BUDGET, text.n ? text : subtype);
-	} else if (claude_code_is_unavailable(s, value, text)) {
+		return;
+	}
+	s->faulted = true;
+	if (claude_code_is_unavailable(s, value, text)) {
 		session_verdict(s, HARNESS_UNAVAILABLE, text);
 		s->rate_limited = claude_code_is_limit(s, value, text);
 	} else {
@@ -261,6 +264,8 @@ static void claude_code_take_result(struct session *s, const json *value)
 		return;
 	}
 	s->finished = s->finished || called;
+	if (called && s->verdict != HARNESS_BUDGET)
+		(void)session_recover(s);
 	if (str_trim(text).n)
 		session_text(s, text);
 }

@@ -142,6 +142,15 @@ void session_verdict(struct session *s, enum harness_status verdict, struct str 
 	invoke_replace(&s->fault, reason);
 }
 
+bool session_recover(struct session *s)
+{
+	if (!s->faulted || s->stop)
+		return false;
+	s->judged = s->rate_limited = false;
+	s->verdict = HARNESS_SUCCESS;
+	return true;
+}
+
 void session_api_verdict(struct session *s, long status, struct str reason)
 {
 	session_verdict(s,

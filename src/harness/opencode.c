@@ -42,16 +42,6 @@ static void opencode_command(struct command *c, const struct harness_input *inpu
 	set_permission(c, input);
 }
 
-/* What it reported was retried, and the session ended well. */
-static void recover(struct session *s)
-{
-	if (!s->faulted || s->stop)
-		return;
-	s->judged = s->rate_limited = false;
-	s->verdict = HARNESS_SUCCESS;
-	s->recovered = true;
-}
-
 static void opencode_take_step(struct session *s, const json *part)
 {
 	static const struct usage_form form = {.input = "input",
@@ -64,8 +54,8 @@ static void opencode_take_step(struct session *s, const json *part)
 	s->usage.cost_usd = (s->usage.cost_usd < 0 ? 0 : s->usage.cost_usd) + (cost > 0 ? cost : 0);
 	session_progress(s, session_usage(s, json_get(part, "tokens"), &form), NULL);
 	s->finished = !str_is(harness_member(part, "reason"), "tool-calls");
-	if (str_is(harness_member(part, "reason"), "stop"))
-		recover(s);
+	if (str_is(harness_member(part, "reason"), "stop") && session_recover(s))
+		s->recovered = true;
 }
 
 /* A fault of the API without a status: no answer came. */

@@ -9,6 +9,7 @@
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
+#include "src/setup/setup.h"
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
@@ -221,13 +222,29 @@ static void run_status_add_command(struct reading *r, const char *before, const 
 	json_put_str(r->item, "continue", buf_str(&text));
 }
 
+/* The settings of the item's repository name what runs agents. */
+static bool has_agents(struct context_file *f)
+{
+	struct settings settings = {0};
+	struct item_place place;
+	struct error ignored;
+
+	return place_load(&f->doc.arena, f, &place, &ignored) == 0 && place.repo &&
+	       settings_load(&f->doc.arena, place.repo, &settings, &ignored) == 0 &&
+	       settings.harness;
+}
+
+/* Without a run before it, the client is Claude Code. */
 void status_add_continuation(struct buf *out, struct context_file *f)
 {
 	CLEANUP(buf_release) struct buf options = BUF_INIT;
 	const char *id = context_get(&f->doc, "work_item_id").p;
 
-	if (!run_options_describe(f, &options))
+	if (!run_options_describe(f, &options)) {
 		buf_addf(out, "/dev-team:continue %s or ", id);
+		if (!has_agents(f))
+			buf_adds(&options, " --harness claude-code");
+	}
 	buf_adds(out, "dev-team run ");
 	status_add_address(out, id, f->path);
 	buf_add(out, buf_str(&options));

@@ -56,7 +56,7 @@ const BACKLOG = '`dev-team tick'; // of the commands that drive its tasks
 function readStep(body) {
   const typed = find(body, /^ARGUMENTS: (.*)$/m, 'what the user typed').split(' ');
   const form = find(body, /STEP has the form `(dev-team (?:step|tick) [^`]+)`/, 'the form of the step');
-  const word = new RegExp(`^${find(body, /hooks are off: then the user may have typed only the ID, after the WORKFLOW if STEP has that word, each like `([^`]+)`\. Run STEP/, 'what to do without hooks')}$`);
+  const word = new RegExp(`^${find(body, /hooks are off or too slow: then the user may have typed only the ID, after the WORKFLOW if STEP has that word, each like `([^`]+)`\. Run STEP/, 'what to do without hooks')}$`);
   if (typed.length !== (form.includes("'WORKFLOW'") ? 2 : 1) || !typed.every((each) => word.test(each)))
     return null;
   const values = form.includes("'WORKFLOW'") ? { WORKFLOW: typed[0], ID: typed[1] } : { ID: typed[0] };
@@ -108,7 +108,7 @@ const NOTIFICATION = '[SYSTEM NOTIFICATION';
 // The body of the command with the script. The client begins another turn when the script has ended.
 function* startScript(body, context) {
   const say = (pattern, what) => find(body, pattern, what);
-  if (!context) return [text(say(/hooks are off, and the script cannot run: say that `([^`]+)` does without it/, 'what to do without hooks'))];
+  if (!context) return [text(say(/hooks are off or too slow, and the script cannot run: say that `([^`]+)` does without it/, 'what to do without hooks'))];
   const id = find(context, /^STEP: `dev-team step '?([^' ]+)/m, 'the id');
   const end = (item) => [text(item[say(/if it has a `(\w+)`, end with the question/, 'what a question is')]
     ?? [say(/Report the item's `(\w+)`/, 'what to tell'), say(/Report the item's `\w+` and `(\w+)`/, 'what to tell')].map((field) => item[field]).join(': '))];

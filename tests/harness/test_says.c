@@ -31,6 +31,9 @@ static void check(
 #define ENDS(fields, text)                                                                         \
 	"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":true," fields                   \
 	"\"result\":\"" text "\"}"
+#define GOOD                                                                                       \
+	"{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"num_turns\":2,"         \
+	"\"result\":\"done\"}"
 #define API_ERROR(status) "\"api_error_status\":" status ",\"terminal_reason\":\"api_error\","
 #define COMPLETED         "\"num_turns\":9,\"api_error_status\":null,\"terminal_reason\":\"completed\","
 
@@ -49,6 +52,16 @@ TEST(claude_is_believed_in_its_own_fields)
 					ENDS(API_ERROR("400"), "Your balance")},
 		{"failure", SAYS(",\"error\":\"max_output_tokens\"", "2")
 				    ENDS(API_ERROR("null"), "API Error: the answer is too long")},
+		/* Of several results the last one counts, but a budget that is used up stays so. */
+		{"success", WORKED ENDS(API_ERROR("500"), "API Error: 500 down") "\n" GOOD},
+		{"success", SAYS(",\"error\":\"rate_limit\"", "2")
+				    ENDS(API_ERROR("429"), "API Error: slow down") "\n" GOOD},
+		{"success", WORKED ENDS(COMPLETED, "it failed") "\n" GOOD},
+		{"budget-exceeded",
+			"{\"type\":\"result\",\"subtype\":\"error_max_budget_usd\"}\n" GOOD},
+		{"unavailable", WORKED GOOD "\n" ENDS(API_ERROR("500"), "API Error: 500 down")},
+		{"unavailable", ENDS(API_ERROR("500"), "API Error: 500 down") "\n" GOOD "\n" ENDS(
+					API_ERROR("500"), "API Error: 500 down")},
 		/* Programs without these fields. */
 		{"unavailable", ENDS("\"num_turns\":1,", "API Error: 529 overloaded")},
 		{"limited", ENDS("", "Claude AI usage limit reached|17")},

@@ -6,7 +6,7 @@ import { Agents, answer } from '../agents.mjs';
 import { text, use } from '../apis.mjs';
 import { find } from '../model.mjs';
 import { AUDIT, AUDITED, IMPLEMENT, NOBODY } from '../scenario.mjs';
-import { barrier } from '../sync.mjs';
+import { barrier, LIMIT } from '../sync.mjs';
 
 const script = { script: true };
 const EDITS = ['--permission-mode', 'acceptEdits'];
@@ -118,6 +118,23 @@ async function hooksOff(t) {
   t.states(fixture, AUDITED);
 }
 
+// The hook of the command hangs, and the client ends it at its time limit. It tells nobody; the command's text says what to do.
+async function hookHangs(t) {
+  const fixture = t.fixture();
+  fixture.addAuditWorkflow('reviewer');
+  const plugin = fixture.changePlugin('hooks/hooks.json', '"UserPromptExpansion"], "timeout": 600', '"UserPromptExpansion"], "timeout": 1');
+  const launcher = path.join(plugin, 'bin/dev-team');
+  fs.renameSync(launcher, `${launcher}.real`);
+  fs.writeFileSync(launcher, `#!/bin/sh\n[ "$2" != UserPromptExpansion ] || exec sleep ${LIMIT / 1000}\n. '${launcher}.real'\n`, { mode: 0o755 });
+  const refused = await t.run(fixture, new Agents(fixture), `${AUDIT} greet $(touch p)`, { plugin });
+  t.sound(refused);
+  t.match(refused.text, /^no hook answered: .* reads the text from standard input/, 'result for the user');
+  const run = await t.run(fixture, new Agents(fixture), AUDIT, { plugin });
+  t.sound(run);
+  t.match(run.text, /^success: /, 'result for the user');
+  t.states(fixture, AUDITED);
+}
+
 export const sessions = [
   ['loop: two sessions work on two items', twoItems(script)],
   ['conductor: two sessions work on two items', twoItems({})],
@@ -129,6 +146,7 @@ export const sessions = [
   ['loop: another user than root, edits accepted', otherUser({ ...script, args: EDITS })],
   ['conductor: another user than root, edits accepted', otherUser({ args: EDITS })],
   ['conductor: hooks are off', hooksOff],
+  ['conductor: the hook of the command hangs', hookHangs],
   ['sessions: a turn that ends too early is continued, and a resumed session goes on', stopsAndResumes],
   ['sessions: an item is continued and cancelled by its id', continuesAndCancels],
 ];
