@@ -526,7 +526,7 @@ static bool write_holder(int fd, const char *what)
 }
 
 /* A settled lock file is as old as it can be, until its next holder writes to it. */
-static bool is_settled(int fd)
+static bool disk_real_is_settled(int fd)
 {
 	struct stat st;
 
@@ -548,7 +548,7 @@ static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct 
 		return errno == EAGAIN || errno == EACCES
 			       ? held_by_another(fd, path, err)
 			       : error_errno(err, "cannot lock '%s'", path);
-	settled = is_settled(fd);
+	settled = disk_real_is_settled(fd);
 	if (!write_holder(fd, "") && settled && futimens(fd, NULL) < 0)
 		return error_errno(err, "cannot change lock file '%s'", path);
 	l = xmalloc(sizeof(*l));
