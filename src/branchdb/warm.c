@@ -8,41 +8,45 @@
 #include "src/sys/git.h"
 #include "src/sys/process.h"
 
-static int warm_ask_git(struct arena *a, const char *worktree, const char *const *argv, char **line,
-	struct error *err)
+/* Adds the tracked files in `migrationCwd` with their blobs. *plain: there are no others, and none
+ * has been changed. */
+static int list_migrations(
+	const char *worktree, const char *cwd, struct buf *out, bool *plain, struct error *err)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const struct git_command c = {.dir = worktree, .name = "git", .argv = argv};
+	const char *const argv[] = {"git", "ls-files", "-t", "--stage", "--modified", "--others",
+		"--exclude-standard", "-z", "--", *cwd ? cwd : ".", NULL};
+	const struct git_command c = {.dir = worktree, .name = "git ls-files", .argv = argv};
+	CLEANUP(buf_release) struct buf files = BUF_INIT;
 	int status;
 
-	if (git_command(&c, &out, &status, err) < 0)
+	if (git_command(&c, &files, &status, err) < 0)
 		return -1;
-	*line = arena_dup(a, str_trim(buf_str(&out)));
+	*plain = status == 0;
+	for (size_t at = 0; at < files.len && *plain; at += strlen(files.s + at) + 1)
+		*plain = str_starts(str_of(files.s + at), "H ");
+	buf_add(out, buf_str(&files));
 	return 0;
 }
 
-/* Of the committed files in `migrationCwd`, and of what else decides how a branch is made. NULL:
- * some of them are not committed, so that no branch made in advance fits. */
+/* Of the files in `migrationCwd`, and of what else decides how a branch is made. NULL: some of them
+ * are not tracked or were changed, so that no branch made in advance fits. */
 static int migrations_digest(struct arena *a, const struct database_pool_spec *pool,
 	const char *worktree, const char **out, struct error *err)
 {
-	const char *cwd = pool->migration_cwd ? pool->migration_cwd : "";
-	const char *const tree[] = {
-		"git", "rev-parse", "--verify", "--quiet", arena_printf(a, "HEAD:%s", cwd), NULL};
-	const char *const status[] = {"git", "status", "--porcelain", "--", *cwd ? cwd : ".", NULL};
-	bool migrates = pool->migrations && pool->on_create;
-	char digest[DIGEST_TEXT], *id = NULL, *changes = NULL;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	bool migrates = pool->migrations && pool->on_create, plain = true;
+	char digest[DIGEST_TEXT];
 
 	*out = NULL;
-	if (migrates && (warm_ask_git(a, worktree, tree, &id, err) < 0 ||
-				warm_ask_git(a, worktree, status, &changes, err) < 0))
+	buf_addf(&text, "%s\n%s\n%s\n%s\n", pool->adapter, pool->connection_env,
+		pool->branch_from ? pool->branch_from : "",
+		migrates ? pool->migration_command : "");
+	if (migrates && list_migrations(worktree, pool->migration_cwd ? pool->migration_cwd : "",
+				&text, &plain, err) < 0)
 		return -1;
-	if (changes && *changes)
+	if (!plain)
 		return 0;
-	digest_text(str_of(arena_printf(a, "%s\n%s\n%s\n%s\n%s", pool->adapter,
-			    pool->connection_env, pool->branch_from ? pool->branch_from : "",
-			    migrates ? pool->migration_command : "", id ? id : "")),
-		digest);
+	digest_text(buf_str(&text), digest);
 	*out = arena_dup(a, str_of(digest));
 	return 0;
 }

@@ -28,9 +28,7 @@ enum { READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK, WRITING = O_RDWR | O_APPEND
 
 static int open_again(const char *path, int flags)
 {
-	mode_t mode = flags & O_CREAT ? path_new_mode(path, 0600) : 0600;
-
-	return (int)TEMP_FAILURE_RETRY(open(path, flags | O_CLOEXEC, mode));
+	return (int)TEMP_FAILURE_RETRY(open(path, flags | O_CLOEXEC, 0600));
 }
 
 /* Retries EINTR only: after any other failure a second sync may succeed although data is lost. */
@@ -51,8 +49,7 @@ static int real_read(struct disk *d, const char *path, size_t max, struct buf *o
 	return sys_read_file(out, path, out->len + max, missing, err);
 }
 
-/* A new file has mode 0600, or 0660 in a shared directory; the mode is set only where the user has
- * chosen another one. */
+/* A new file has mode 0600 anyway; the mode is set only where the user has chosen another one. */
 static int disk_real_take_mode(int fd, const char *like)
 {
 	struct stat st;
@@ -203,7 +200,7 @@ static int make_durable_directory(const char *dir, struct error *err)
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *parent = arena_dup(&a, path_dir(dir));
 
-	if (mkdir(dir, path_new_mode(dir, 0700)) == 0)
+	if (mkdir(dir, 0700) == 0)
 		return access(parent, R_OK) < 0 ? 0 : real_sync_directory(NULL, parent, err);
 	if (errno == EEXIST && path_is_directory(dir))
 		return 0;
@@ -529,7 +526,7 @@ static bool write_holder(int fd, const char *what)
 }
 
 /* A settled lock file is as old as it can be, until its next holder writes to it. */
-static bool lock_says_settled(int fd)
+static bool disk_real_is_settled(int fd)
 {
 	struct stat st;
 
@@ -551,7 +548,7 @@ static int real_lock(struct disk *d, const char *path, unsigned wait_ms, struct 
 		return errno == EAGAIN || errno == EACCES
 			       ? held_by_another(fd, path, err)
 			       : error_errno(err, "cannot lock '%s'", path);
-	settled = lock_says_settled(fd);
+	settled = disk_real_is_settled(fd);
 	if (!write_holder(fd, "") && settled && futimens(fd, NULL) < 0)
 		return error_errno(err, "cannot change lock file '%s'", path);
 	l = xmalloc(sizeof(*l));
