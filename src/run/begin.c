@@ -124,15 +124,8 @@ static int plan_worktree(struct arena *a, struct run_item *r, struct error *err)
 	return 0;
 }
 
-/* Scripts and scripted agents inherit it. */
-static int set_port(struct arena *a, unsigned port, struct error *err)
-{
-	return setenv("PORT", arena_printf(a, "%u", port), 1) < 0
-		       ? error_errno(err, "cannot set PORT")
-		       : 0;
-}
-
-int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
+/* Of an action of a child; its worktree is there. */
+static int find_child(struct arena *a, const struct run_item *r, const json *action,
 	struct run_item *out, struct error *err)
 {
 	const char *id = json_get_str(action, "id");
@@ -140,31 +133,36 @@ int run_setup_action(struct arena *a, const struct run_item *r, const json *acti
 	struct allocate_ask ask = {0};
 	bool created;
 
-	*out = *r;
-	if (json_str_is(action, "context_file", r->call.context_file))
-		return 0;
 	out->call.context_file = json_dup(a, action, "context_file");
 	out->call.id = arena_dup(a, (struct str){id, strcspn(id, "/")});
 	ask.branch = arena_printf(a, "dev-team/%s", out->call.id);
 	if (run_pool_open(a, r, &pool, err) < 0)
 		return -1;
 	pool.artifacts = NULL;
-	return pool_allocate(a, &pool, &ask, &out->worktree.of, &created, err) < 0
-		       ? -1
-		       : set_port(a, out->worktree.of.port, err);
+	return pool_allocate(a, &pool, &ask, &out->worktree.of, &created, err);
 }
 
-int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
+int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
+	struct run_item *out, struct error *err)
+{
+	const struct allocation *of = &out->worktree.of;
+
+	*out = *r;
+	if (!json_str_is(action, "context_file", r->call.context_file) &&
+		find_child(a, r, action, out, err) < 0)
+		return -1;
+	return of->path && setenv("PORT", arena_printf(a, "%u", of->port), 1) < 0
+		       ? error_errno(err, "cannot set PORT")
+		       : 0;
+}
+
+void run_setup_entered(struct run_item *r)
 {
 	const struct allocation *of = &r->worktree.of;
 
-	if (!of->path || r->entered)
-		return 0;
-	r->entered = true;
-	if (set_port(a, of->port, err) < 0)
-		return -1;
-	error_log("dev-team: %s works in '%s', port %u", r->call.id, of->path, of->port);
-	return 0;
+	if (of->path && !r->entered)
+		error_log("dev-team: %s works in '%s', port %u", r->call.id, of->path, of->port);
+	r->entered = of->path != NULL;
 }
 
 void run_setup_undo(struct arena *a, struct run_item *r)
