@@ -442,7 +442,7 @@ static int check_above(struct arena *a, const struct run_step_call *call, struct
 		     : 0;
 }
 
-static int prepare(struct run_loop *l, struct run_work *w)
+static int prepare_work(struct run_loop *l, struct run_work *w)
 {
 	struct run_step_call *call = &w->of.call;
 	const char *workflow = call->workflow;
@@ -463,7 +463,7 @@ static void begin_work(struct run_loop *l, struct run_work *w)
 	w->started_ms = clock_ticks();
 	l->active++;
 	run_emit(l, EVENT_STARTED, w, JSON_OBJECT(JSON_INT("inFlight", l->active)));
-	if (prepare(l, w) < 0)
+	if (prepare_work(l, w) < 0)
 		end_jobs(l, w, false);
 }
 
@@ -597,7 +597,7 @@ static void look_around(struct run_loop *l)
 }
 
 /* Once nothing works, the actions are forgotten before the next step. */
-static size_t go_on(void *data, bool tick)
+static size_t run_look_again(void *data, bool tick)
 {
 	struct run_loop *l = data;
 	bool works = false;
@@ -623,7 +623,7 @@ static int carry_out(struct run_loop *l, struct error *err)
 		.started = action_started,
 		.line = action_line,
 		.ended = take_outcome,
-		.more = go_on,
+		.more = run_look_again,
 		.cancelled = is_cancelled,
 		.data = l};
 	int rc = run_children(&children, err);

@@ -113,8 +113,6 @@ int run_end_children(struct arena *a, const struct run_step_call *call,
 /* The workflow of a child, as the workflow `parent` names it: a path is relative to that file. */
 int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
 	const char *repo, const char **path, struct error *err);
-/* The action that waits for the item of this document; NULL: none. In the arena. */
-const char *run_parent(struct arena *a, const char *document);
 /* The document of the item that is above all others of this one, which may not be saved yet; its
  * own if it is no child. */
 const char *run_top_document(struct arena *a, const struct context_file *f);

@@ -83,7 +83,8 @@ static char *item_of(struct arena *a, const char *id)
 	return arena_dup(a, (struct str){id, strcspn(id, "/")});
 }
 
-const char *run_parent(struct arena *a, const char *document)
+/* The action that waits for the item of this document; NULL: none. */
+static const char *parent_action(struct arena *a, const char *document)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
@@ -103,7 +104,7 @@ const char *run_parent(struct arena *a, const char *document)
 
 const char *run_above(struct arena *a, const char *document)
 {
-	const char *action = run_parent(a, document), *item, *found;
+	const char *action = parent_action(a, document), *item, *found;
 
 	if (!action)
 		return NULL;
@@ -120,7 +121,7 @@ const char *run_top_document(struct arena *a, const struct context_file *f)
 
 	for (unsigned i = 0; parent && *parent && i < RUN_DEPTH_MAX; i++) {
 		document = run_child_document(a, document, item_of(a, parent));
-		parent = run_parent(a, document);
+		parent = parent_action(a, document);
 	}
 	return document;
 }
@@ -137,7 +138,7 @@ static int check_depth(struct tree *t, const char *item, struct error *err)
 	if (run_read_cap(RUN_DEPTH_VARIABLE, &cap, &given, err) < 0)
 		return -1;
 	cap = given && cap < RUN_DEPTH_MAX ? cap : RUN_DEPTH_MAX;
-	for (; depth <= cap && (parent = run_parent(t->arena, document)); depth++)
+	for (; depth <= cap && (parent = parent_action(t->arena, document)); depth++)
 		document = run_child_document(t->arena, document, item_of(t->arena, parent));
 	return depth > cap ? error_set(err, ERR_INPUT,
 				     "'%s' would be a child at depth %u: at most %u are allowed",
@@ -667,7 +668,7 @@ static int visit_attempts(struct arena *a, const struct context_file *f, const c
 	for (unsigned long i = from; i <= n; i++) {
 		const char *id = i == 1 ? first : arena_printf(a, "%s.%lu", first, i);
 		const char *document = run_child_document(a, f->path, id);
-		const char *action = run_parent(a, document);
+		const char *action = parent_action(a, document);
 
 		if (action && str_is(context_get(&f->doc, "work_item_id"), item_of(a, action)) &&
 			visit(data, id, action, document, err) < 0)
