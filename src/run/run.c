@@ -675,7 +675,7 @@ static void run_to_end(struct run_loop *l)
 	}
 	for (size_t i = 0; i < l->n; i++)
 		if (l->works[i].phase != WORK_QUEUED && l->works[i].phase != WORK_OVER) {
-			l->works[i].failed = true;
+			l->works[i].failed |= l->works[i].phase != WORK_ENDED;
 			end_work(l, &l->works[i]);
 		}
 }
