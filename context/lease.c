@@ -122,6 +122,11 @@ void lease_release(struct context_file *f, struct lease_holder *h)
 	lease_stop_renewing(f);
 }
 
+bool lease_is_run(const struct lease_holder *h)
+{
+	return h->client && str_ends(str_of(h->client), LEASE_RUN);
+}
+
 bool lease_is_dead(struct arena *a, const struct lease_holder *h)
 {
 	return h->live && h->client && process_name_ended(a, h->client);
@@ -146,6 +151,10 @@ int lease_refuse(const struct lease_holder *h, const char *id, const char *owner
 	char since[CLOCK_TEXT];
 
 	lease_describe(&how, h);
+	if (to_step && client && lease_is_run(h) && (!owner || lease_held_by(h, owner)))
+		return error_set(err, ERR_STATE,
+			"a 'dev-team run' works on '%s' (%s): 'dev-team stop %s' ends it", id,
+			client, id);
 	if (client)
 		buf_addf(&how, " (%s, is running)", client);
 	clock_text(h->since, since);

@@ -31,6 +31,9 @@ int lease_check_owner(const char *name, struct error *err);
 /* Who holds it now; for readers too. -1: ERR_SYSTEM, ERR_INPUT. */
 int lease_read(struct context_file *f, struct lease_holder *h, struct error *err);
 bool lease_held_by(const struct lease_holder *h, const char *owner);
+/* A client whose text ends so is a `dev-team run`: 'dev-team stop' ends it. */
+#define LEASE_RUN " run"
+bool lease_is_run(const struct lease_holder *h);
 /* True if it is live, but its session has ended for certain. */
 bool lease_is_dead(struct arena *a, const struct lease_holder *h);
 /* Adds `held by 'A' since TIME, until TIME`. */
@@ -47,8 +50,8 @@ void lease_renew(struct context_file *f, const struct lease_holder *h);
 void lease_stop_renewing(struct context_file *f);
 
 /* Sets the reason why `owner` (NULL: a session without a name) may not step on the work item `id`,
- * or may not answer its actions: another session holds it, or took it from `owner`. Always -1,
- * ERR_STATE. */
+ * or may not answer its actions: another session or run holds it, or took it from `owner`. Always
+ * -1, ERR_STATE. */
 int lease_refuse(const struct lease_holder *h, const char *id, const char *owner, bool to_step,
 	struct error *err);
 /* Before a call by `owner` other than a step: saves renew the lease, unless it has ended; `owner`

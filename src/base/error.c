@@ -116,17 +116,26 @@ void error_status_line(const char *text)
 	}
 }
 
+static const char *about;
+
+void error_log_about(const char *what)
+{
+	about = what;
+}
+
 void error_log(const char *fmt, ...)
 {
 	char line[2048];
 	va_list ap;
-	int n;
+	int begin, n;
 
+	begin = about ? snprintf(line, sizeof(line) / 2, "%s  ", about) : 0;
 	va_start(ap, fmt);
-	n = vsnprintf(line, sizeof(line) - 1, fmt, ap);
+	n = begin < 0 ? begin : vsnprintf(line + begin, sizeof(line) - 1 - (size_t)begin, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		return;
+	n += begin;
 	if ((size_t)n > sizeof(line) - 2)
 		n = (int)sizeof(line) - 2;
 	line[n++] = '\n';

@@ -51,6 +51,8 @@ void error_format(const struct error *e, char *out, size_t size);
  * failure to write is ignored, because progress must not change the result of a verb.
  */
 void error_log(const char *fmt, ...) PRINTF(1, 2);
+/* Each line that is logged from now on begins with this and two blanks; NULL: with neither. */
+void error_log_about(const char *what);
 /* Shows `text` below what was logged, in place of the one before; NULL: nothing. For a terminal.
  * The next error_log() comes above it, and removes it. */
 void error_status_line(const char *text);

@@ -225,7 +225,7 @@ static bool logs_is_over(struct log_view *v)
 
 	if (one && one->result)
 		return true;
-	if (status_run_active(v->arena, v->document, NULL))
+	if (status_run_active(v->arena, v->document))
 		return false;
 	item = status_item(v->document, true);
 	return !json_str_is(item, "status", "works") && !json_str_is(item, "status", "idle");

@@ -12,8 +12,8 @@
 enum { COLUMNS = 80 };
 
 struct working {
-	char *id, *agent; /* agent NULL: an item, of several */
-	int64_t since;    /* clock_ticks() */
+	char *id, *agent;
+	int64_t since; /* clock_ticks() */
 };
 
 /* What has begun and not ended, and what has. */
@@ -173,9 +173,7 @@ static void progress_draw(void)
 	for (size_t i = 0; i < progress.working.n; i++) {
 		const struct working *w = &progress.working.items[i];
 
-		buf_addf(&line, "%s%s, ", i ? "; " : "", w->id);
-		if (w->agent)
-			buf_addf(&line, "%s, ", w->agent);
+		buf_addf(&line, "%s%s, %s, ", i ? "; " : "", w->id, w->agent);
 		usage_describe_time(&line, (clock_ticks() - w->since) / 1000 * 1000);
 	}
 	/* The last column stays free, so that no terminal wraps the line. */
@@ -187,7 +185,7 @@ static void progress_draw(void)
 static void progress_add_working(const char *id, const char *agent)
 {
 	vec_push(&progress.working, (struct working){.id = str_dup(str_of(id)),
-					    .agent = agent ? str_dup(str_of(agent)) : NULL,
+					    .agent = str_dup(str_of(agent)),
 					    .since = clock_ticks()});
 }
 
@@ -249,12 +247,6 @@ static void progress_report(const struct run_report *p)
 		log_total();
 		vec_release(&progress.working);
 		return;
-	case RUN_REPORT_ITEM_BEGIN:
-		progress_add_working(p->id, NULL);
-		break;
-	case RUN_REPORT_ITEM_END:
-		end_working(p->id);
-		break;
 	case RUN_REPORT_TICK:
 		break;
 	}

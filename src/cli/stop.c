@@ -31,7 +31,7 @@ static int stop_await_end(struct arena *a, const char *document, const char *id,
 {
 	int64_t until = clock_ticks() + WAIT_MS;
 
-	while (status_run_active(a, document, NULL)) {
+	while (status_run_active(a, document)) {
 		if (clock_ticks() > until)
 			return error_set(err, ERR_STATE,
 				"the run of '%s' has not ended within %d s", id, WAIT_MS / 1000);
@@ -44,11 +44,16 @@ static int stop_run(struct invocation *in, struct error *err)
 {
 	const struct stop_options *o = in->values;
 	CLEANUP(json_free) json *item = NULL;
-	const char *document, *id = in->words[0], *before = " after ";
+	const char *document, *above, *id = in->words[0], *before = " after ";
 
 	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0)
 		return -1;
-	if (!status_run_active(in->arena, document, NULL))
+	above = run_above(in->arena, document);
+	if (above) {
+		id = above;
+		document = run_child_document(in->arena, document, id);
+	}
+	if (!status_run_active(in->arena, document))
 		return stop_refuse(in->arena, document, id, err);
 	if (run_stop(document, o->now, err) < 0)
 		return -1;

@@ -42,10 +42,24 @@ static const char *why_over(const struct engine *e, const struct lease_holder *h
 	return own && strcmp(own, h->client) == 0 ? "its client began another session" : NULL;
 }
 
+/* Two runs have the same name: each would carry out all actions. */
+static bool is_holder(const struct engine *e, const struct lease_holder *h)
+{
+	const struct environment *env = e->environment;
+	struct arena *a = &e->file->arena;
+	const char *own;
+
+	if (!lease_held_by(h, e->owner) || !lease_is_run(h) || !env->client ||
+		env->client_ended(env->data, a, h->client))
+		return lease_held_by(h, e->owner);
+	own = env->client(env->data, a);
+	return !own || strcmp(own, h->client) == 0;
+}
+
 static int machine_session_admit(
 	const struct engine *e, const struct lease_holder *h, struct error *err)
 {
-	if (!h->live || e->take_over || lease_held_by(h, e->owner) || is_finished(e))
+	if (!h->live || e->take_over || is_holder(e, h) || is_finished(e))
 		return 0;
 	return lease_refuse(h, e->id, e->owner, true, err);
 }

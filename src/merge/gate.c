@@ -255,8 +255,6 @@ static int nap(const struct gate_ask *ask, int64_t ms, struct error *err)
 {
 	struct pollfd fd = {.fd = ask->cancel ? ask->cancel : -1, .events = POLLIN};
 
-	if (ask->tick)
-		ask->tick(ask->data);
 	if (poll(&fd, 1, (int)ms) == 1 && fd.revents)
 		return error_set(err, ERR_STATE, "interrupted while waiting for the merge gate");
 	return 0;

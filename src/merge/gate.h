@@ -37,9 +37,7 @@ struct gate;
 struct gate_ask {
 	const char *who;
 	unsigned wait_ms;
-	int cancel;               /* descriptor; once it is readable this gives up. 0: none */
-	void (*tick)(void *data); /* called while it waits, at least each second; may be NULL */
-	void *data;
+	int cancel; /* descriptor; once it is readable this gives up. 0: none */
 };
 /* Waits for its turn, and reports its place in the line on standard error. -1: ERR_STATE naming the
  * holder (MergeGateLockTimeout), or that it was interrupted; ERR_STATE where the directory's locks

@@ -9,7 +9,7 @@
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
 
-enum { HEARTBEAT_S = 60, TIMEOUT_S = 1800, LIMIT_SHOWN = 200 };
+enum { TIMEOUT_S = 1800, LIMIT_SHOWN = 200 };
 
 /* One call of a real agent. */
 struct agent_call {
@@ -20,8 +20,7 @@ struct agent_call {
 	const struct stage_spec *spec; /* NULL: the pipeline has no such stage, or there is none */
 	struct model_resolved model;
 	struct chain chain;
-	struct run_log log;   /* of what it prints */
-	int64_t heartbeat_at; /* when the lease was looked at last */
+	struct run_log log; /* of what it prints */
 	struct harness_input input;
 	const char *skill_dir;           /* what is next to the skill; NULL: it has no file */
 	struct artifact_target artifact; /* schema NULL: the stage need not leave one */
@@ -31,36 +30,6 @@ struct agent_call {
 	bool invalid;    /* the artifact was invalid twice */
 	struct str text; /* the answer without the artifact's block */
 };
-
-/* ---- heartbeat ---- */
-
-/* An agent may work longer than the lease of the work item lasts. */
-static void renew_lease(const char *document)
-{
-	CLEANUP(context_close) struct context_file f = {0};
-	struct error ignored;
-	struct lease_holder h;
-
-	if (context_open(&f, document, CONTEXT_MUST_EXIST, &ignored) < 0 ||
-		lease_read(&f, &h, &ignored) < 0 || !h.live || h.until - clock_now() > h.ttl_s / 2)
-		return;
-	(void)context_op(&f, "run");
-	lease_renew(&f, &h);
-	(void)context_log(&f, &ignored);
-}
-
-/* A harness_listener. */
-static void heartbeat(void *data, const struct harness_event *e)
-{
-	struct agent_call *c = data;
-	int64_t now = clock_now();
-
-	(void)e;
-	if (now >= c->heartbeat_at && now - c->heartbeat_at < HEARTBEAT_S)
-		return;
-	c->heartbeat_at = now;
-	renew_lease(c->run->call.context_file);
-}
 
 /* ---- the artifact of a stage ---- */
 
@@ -267,7 +236,6 @@ static int run_chain(struct agent_call *c, const struct harness_input *input,
 		.stage = c->stage,
 		.effective = chain,
 		.model_for = model_for,
-		.listener = heartbeat,
 		.data = c};
 
 	if (chain_run(c->arena, &call, input, result, used, err) < 0)
@@ -598,18 +566,13 @@ static int make_prompt(
 	return brief_add(prompt, BRIEF_PROMPT, &f, c->id, role, &skill, err);
 }
 
-static void waits(void *data)
-{
-	heartbeat(data, NULL);
-}
-
 int run_gate_take(struct arena *a, struct run_item *r, const json *action, struct pool *pool,
 	struct error *err)
 {
 	struct agent_call c = {
 		.run = r, .arena = a, .action = action, .id = json_get_str(action, "id")};
 	const char *agent = json_get_str(action, "agent");
-	struct gate_ask wait = {.who = c.id, .cancel = r->cancel, .tick = waits, .data = &c};
+	struct gate_ask wait = {.who = c.id, .cancel = r->cancel};
 
 	c.spec = run_agent_stage(a, r->pipeline, c.id, agent ? agent : "");
 	if (!c.spec || !gate_stage_holds(c.spec))

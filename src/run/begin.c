@@ -59,31 +59,20 @@ static char *branch_of(struct arena *a, const char *id, const struct pipeline *p
 	return arena_dup(a, buf_str(&out));
 }
 
-static struct worktree_pool_spec pool_of(struct arena *a, const struct run_item *r)
-{
-	return r->worktree.pool ? *r->worktree.pool : resource_default_pool(a);
-}
-
 int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, struct error *err)
 {
-	struct worktree_pool_spec spec = pool_of(a, r);
+	const struct pool_choice choice = {
+		.resources = r->request->resources, .repo = r->call.repo};
+	struct worktree_pool_spec spec;
 	char *state;
 
-	if (context_state_directory(a, &state, err) < 0)
+	if (r->worktree.pool)
+		spec = *r->worktree.pool;
+	else if (locate_pool_spec(a, &choice, &spec, err) < 0)
 		return -1;
-	return pool_open(a, &spec, r->call.repo, state, r->artifacts, out, err);
-}
-
-/* Without a pipeline. */
-static int find_default_pool(struct arena *a, struct run_item *r, struct error *err)
-{
-	const char *dir;
-
-	if (locate_resources(a, r->request->resources, r->call.repo, &dir, err) < 0 ||
-		(dir && resources_need(a, dir, &r->resources, err) < 0))
-		return -1;
-	r->worktree.pool = locate_item_pool(&r->resources);
-	return 0;
+	return context_state_directory(a, &state, err) < 0
+		       ? -1
+		       : pool_open(a, &spec, r->call.repo, state, r->artifacts, out, err);
 }
 
 /* All of its stages are to run in the user's checkout. */
@@ -107,6 +96,7 @@ static int plan_worktree(struct arena *a, struct run_item *r, struct error *err)
 			"{issueId}",
 			p->branch_pattern);
 	r->worktree = (struct run_worktree){.arena = a,
+		.resources = r->request->resources,
 		.artifacts = r->artifacts,
 		.branch = branch_of(a, r->call.id, p),
 		.target = p ? p->target_branch : NULL,
@@ -117,22 +107,15 @@ static int plan_worktree(struct arena *a, struct run_item *r, struct error *err)
 	r->call.in_place |= !r->call.own_worktree && is_in_place(p);
 	r->call.run = p ? r : NULL;
 	if (!p)
-		return find_default_pool(a, r, err);
+		return 0;
 	r->worktree.pool = resources_pool(&r->resources, p->worktree_pool);
 	if (!r->worktree.pool)
 		r->worktree.pool = locate_item_pool(&r->resources);
 	return 0;
 }
 
-/* Scripts and scripted agents inherit it. */
-static int set_port(struct arena *a, unsigned port, struct error *err)
-{
-	return setenv("PORT", arena_printf(a, "%u", port), 1) < 0
-		       ? error_errno(err, "cannot set PORT")
-		       : 0;
-}
-
-int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
+/* Of an action of a child; its worktree is there. */
+static int find_child_place(struct arena *a, const struct run_item *r, const json *action,
 	struct run_item *out, struct error *err)
 {
 	const char *id = json_get_str(action, "id");
@@ -140,31 +123,36 @@ int run_setup_action(struct arena *a, const struct run_item *r, const json *acti
 	struct allocate_ask ask = {0};
 	bool created;
 
-	*out = *r;
-	if (json_str_is(action, "context_file", r->call.context_file))
-		return 0;
 	out->call.context_file = json_dup(a, action, "context_file");
 	out->call.id = arena_dup(a, (struct str){id, strcspn(id, "/")});
 	ask.branch = arena_printf(a, "dev-team/%s", out->call.id);
 	if (run_pool_open(a, r, &pool, err) < 0)
 		return -1;
 	pool.artifacts = NULL;
-	return pool_allocate(a, &pool, &ask, &out->worktree.of, &created, err) < 0
-		       ? -1
-		       : set_port(a, out->worktree.of.port, err);
+	return pool_allocate(a, &pool, &ask, &out->worktree.of, &created, err);
 }
 
-int run_setup_entered(struct arena *a, struct run_item *r, struct error *err)
+int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
+	struct run_item *out, struct error *err)
+{
+	const struct allocation *of = &out->worktree.of;
+
+	*out = *r;
+	if (!json_str_is(action, "context_file", r->call.context_file) &&
+		find_child_place(a, r, action, out, err) < 0)
+		return -1;
+	return of->path && setenv("PORT", arena_printf(a, "%u", of->port), 1) < 0
+		       ? error_errno(err, "cannot set PORT")
+		       : 0;
+}
+
+void run_setup_entered(struct run_item *r)
 {
 	const struct allocation *of = &r->worktree.of;
 
-	if (!of->path || r->entered)
-		return 0;
-	r->entered = true;
-	if (set_port(a, of->port, err) < 0)
-		return -1;
-	error_log("dev-team: %s works in '%s', port %u", r->call.id, of->path, of->port);
-	return 0;
+	if (of->path && !r->entered)
+		error_log("dev-team: %s works in '%s', port %u", r->call.id, of->path, of->port);
+	r->entered = of->path != NULL;
 }
 
 void run_setup_undo(struct arena *a, struct run_item *r)

@@ -90,7 +90,6 @@ struct children {
 	struct run_child list[RUN_CHILDREN_MAX];
 	size_t n, running;
 	bool forwarded; /* the interrupt, to all */
-	bool failed;    /* the error is set, and nothing more is added */
 	int64_t next_tick;
 };
 
@@ -111,7 +110,7 @@ static int children_start(struct children *s, size_t item, struct error *err)
 
 	while (child->pid)
 		child++;
-	if (pipe2(report, O_CLOEXEC) == 0 && (!c->log || pipe2(log, O_CLOEXEC) == 0))
+	if (pipe2(report, O_CLOEXEC) == 0 && pipe2(log, O_CLOEXEC) == 0)
 		pid = fork();
 	if (pid == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -135,15 +134,13 @@ static int children_start(struct children *s, size_t item, struct error *err)
 	*child = (struct run_child){.pid = pid, .item = item, .fd = {report[0], log[0]}};
 	s->running++;
 	if (c->started)
-		c->started(c->data, item, s->running);
+		c->started(c->data, item);
 	return 0;
 }
 
-static int start_needed(struct children *s, size_t item, struct error *err)
+static bool is_unneeded(const struct children *s, size_t item)
 {
-	return s->of->cancelled && s->of->cancelled(s->of->data, item)
-		       ? 0
-		       : children_start(s, item, err);
+	return s->of->cancelled && s->of->cancelled(s->of->data, item);
 }
 
 /* Passes on complete lines. */
@@ -195,36 +192,34 @@ static bool children_has_ended(const struct run_children *c, const struct run_ch
 	return child->fd[REPORT] < 0 && child->fd[LOG] < 0;
 }
 
-static void end_cancelled(struct children *s)
+/* Looks what is needed now. */
+static void children_look(struct children *s, bool tick)
 {
+	if (s->of->more && !caught)
+		s->n = s->of->more(s->of->data, tick);
 	for (size_t i = 0; i < RUN_CHILDREN_MAX; i++)
-		if (s->list[i].pid && s->of->cancelled(s->of->data, s->list[i].item))
+		if (s->list[i].pid && is_unneeded(s, s->list[i].item))
 			(void)kill(s->list[i].pid, SIGTERM);
 }
 
-static int children_finish(struct children *s, struct run_child *child)
+static void children_finish(struct children *s, struct run_child *child)
 {
 	const struct run_children *c = s->of;
 	size_t item = child->item;
-	int status = 0, rc;
+	int status = 0;
 
 	drain_log(c, child);
 	pass_lines(c, child, true);
 	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	rc = c->ended(c->data, item, status, buf_str(&child->text[REPORT]));
+	c->ended(c->data, item, status, buf_str(&child->text[REPORT]));
 	for (size_t i = 0; i < PIPES; i++) {
 		base_close(&child->fd[i]);
 		buf_release(&child->text[i]);
 	}
 	*child = (struct run_child){0};
 	s->running--;
-	if (rc == 0 && c->more && !caught && !s->failed)
-		rc = c->more(c->data, item, &s->n);
-	if (c->cancelled)
-		end_cancelled(s);
-	s->failed |= rc < 0;
-	return rc;
+	children_look(s, false);
 }
 
 /* A terminal signals the whole process group, `kill` only this process. */
@@ -236,11 +231,10 @@ static void forward_interrupt(struct children *s)
 			(void)kill(s->list[i].pid, SIGTERM);
 }
 
-static int wait_for_some(struct children *s)
+static void wait_for_some(struct children *s)
 {
 	struct pollfd fds[PIPES * RUN_CHILDREN_MAX + 1];
 	struct pollfd *interrupt = &fds[PIPES * RUN_CHILDREN_MAX];
-	int rc = 0;
 
 	for (size_t i = 0; i < PIPES * RUN_CHILDREN_MAX; i++) {
 		const struct run_child *child = &s->list[i / PIPES];
@@ -249,12 +243,12 @@ static int wait_for_some(struct children *s)
 			.fd = child->pid ? child->fd[i % PIPES] : -1, .events = POLLIN};
 	}
 	*interrupt = (struct pollfd){.fd = s->forwarded ? -1 : s->of->cancel, .events = POLLIN};
-	if (s->of->tick && clock_ticks() >= s->next_tick) {
+	if (clock_ticks() >= s->next_tick) {
 		s->next_tick = clock_ticks() + RUN_TICK_MS;
-		s->of->tick(s->of->data);
+		children_look(s, true);
 	}
-	if (poll(fds, COUNT(fds), s->of->tick ? RUN_TICK_MS : -1) < 0)
-		return 0;
+	if (poll(fds, COUNT(fds), RUN_TICK_MS) < 0)
+		return;
 	if (interrupt->revents)
 		forward_interrupt(s);
 	for (size_t i = 0; i < PIPES * RUN_CHILDREN_MAX; i++) {
@@ -262,11 +256,9 @@ static int wait_for_some(struct children *s)
 
 		if (fds[i].fd >= 0 && fds[i].revents)
 			children_read_pipe(s->of, child, i % PIPES);
-		if (i % PIPES == LOG && child->pid && children_has_ended(s->of, child) &&
-			children_finish(s, child) < 0)
-			rc = -1;
+		if (i % PIPES == LOG && child->pid && children_has_ended(s->of, child))
+			children_finish(s, child);
 	}
-	return rc;
 }
 
 int run_children(const struct run_children *c, struct error *err)
@@ -276,11 +268,11 @@ int run_children(const struct run_children *c, struct error *err)
 	int rc = 0;
 
 	for (;;) {
-		while (next < s.n && s.running < c->max && rc == 0 && !caught)
-			rc = start_needed(&s, next++, err);
+		for (; next < s.n && s.running < c->max && rc == 0 && !caught; next++)
+			if (!is_unneeded(&s, next))
+				rc = children_start(&s, next, err);
 		if (!s.running)
 			return next < s.n ? -1 : rc;
-		if (wait_for_some(&s) < 0)
-			rc = -1;
+		wait_for_some(&s);
 	}
 }

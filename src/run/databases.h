@@ -27,8 +27,6 @@ void pool_databases_close(struct pool_databases *d);
 /* A run or a person works in the worktree of this git branch. */
 int pool_databases_in_use(
 	struct pool_databases *d, const char *branch, bool *used, struct error *err);
-/* Git branches of the pool's worktrees, NULL-ended. */
-int pool_databases_worktrees(struct pool_databases *d, const char *const **out, struct error *err);
 /* Variables for work in the worktree `of`: of its branch of each database, which is made if there
  * is none yet; for DATABASE_READ, of one that all share, where the adapter has such and the
  * worktree has none of its own. DATABASE_NONE removes them. */

@@ -3,7 +3,9 @@
 #include "src/base/error.h"
 #include "src/event/event.h"
 #include "src/graph/manifest.h"
+#include "src/machine/engine.h"
 #include "src/run/locate.h"
+#include "src/setup/setup.h"
 #include "src/sys/digest.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -263,6 +265,21 @@ int locate_pipeline(struct arena *a, const struct pipeline_choice *c, struct res
 			err, ERR_INPUT, "'%.400s' has %zu pipelines, not one", dir, r->n_pipelines);
 	return error_set(
 		err, c->missing, "there is no pipeline '%.100s' in '%.400s'", c->name, dir);
+}
+
+int locate_session_pipeline(struct arena *a, const char *repo, struct resources *r,
+	const struct pipeline **out, struct error *err)
+{
+	struct pipeline_choice choice = {.repo = repo, .missing = ERR_INPUT};
+	struct settings settings;
+
+	*out = NULL;
+	if (settings_load(a, repo, &settings, err) < 0)
+		return -1;
+	choice.name = settings.pipeline;
+	return choice.name && locate_pipeline(a, &choice, r, out, err) < 0
+		       ? error_prefix(err, "the 'pipeline' of " SETTINGS_FILE)
+		       : 0;
 }
 
 const struct worktree_pool_spec *locate_item_pool(const struct resources *r)

@@ -65,6 +65,10 @@ struct pipeline_choice {
 int locate_pipeline(struct arena *a, const struct pipeline_choice *c, struct resources *r,
 	const struct pipeline **out, struct error *err);
 
+/* The pipeline that the settings of the repository name; NULL: they name none. */
+int locate_session_pipeline(struct arena *a, const char *repo, struct resources *r,
+	const struct pipeline **out, struct error *err);
+
 /* How a command line names a pool of worktrees; each may be NULL. */
 struct pool_choice {
 	const char *resources, *repo, *artifacts;

@@ -55,7 +55,7 @@ void pool_databases_close(struct pool_databases *d)
 	branchdb_close(&d->db);
 }
 
-int pool_databases_worktrees(struct pool_databases *d, const char *const **out, struct error *err)
+static int list_worktrees(struct pool_databases *d, const char *const **out, struct error *err)
 {
 	VEC(const char *) names = {0};
 	struct pool_entry *list;
@@ -424,7 +424,7 @@ static int part_inspect(struct arena *a, struct pool *p,
 		return -1;
 	if (!report)
 		return sweep_on_opening(&d, err);
-	if (pool_databases_worktrees(&d, &worktrees, err) < 0 ||
+	if (list_worktrees(&d, &worktrees, err) < 0 ||
 		branchdb_audit(&d.db, worktrees, &leaks, err) < 0)
 		return -1;
 	for (size_t i = 0; i < leaks.n; i++)

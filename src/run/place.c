@@ -174,16 +174,11 @@ static int find_start(struct arena *a, struct run_entry *e, const char *id, cons
 static int find_pool(struct arena *a, const struct run_entry *e, const struct run_worktree *w,
 	struct worktree_pool_spec *out, struct error *err)
 {
-	const struct worktree_pool_spec *found = w->pool;
-	struct resources r = {0};
-	const char *dir;
+	const struct pool_choice choice = {.resources = w->resources, .repo = e->repo};
 
-	if (!found && (locate_resources(a, w->resources, e->repo, &dir, err) < 0 ||
-			      (dir && resources_need(a, dir, &r, err) < 0)))
-		return -1;
-	if (!found)
-		found = locate_item_pool(&r);
-	*out = found ? *found : resource_default_pool(a);
+	if (!w->pool)
+		return locate_pool_spec(a, &choice, out, err);
+	*out = *w->pool;
 	return 0;
 }
 

@@ -195,19 +195,15 @@ int run_quota_session(struct arena *a, const struct run_step_call *call,
 {
 	static const struct run_request none = {.agents = NULL};
 	struct run_item *r = arena_alloc(a, sizeof(*r));
-	struct pipeline_choice choice = {.repo = call->repo, .missing = ERR_INPUT};
-	struct settings settings;
 
 	*out = NULL;
-	if (settings_load(a, call->repo, &settings, err) < 0)
-		return -1;
-	if (!settings.pipeline)
-		return 0;
 	*r = (struct run_item){.request = &none, .call = *call};
+	if (locate_session_pipeline(a, call->repo, &r->resources, &r->pipeline, err) < 0)
+		return -1;
+	if (!r->pipeline)
+		return 0;
 	chain_add_name(a, &r->chain, SESSION_HARNESS);
-	choice.name = settings.pipeline;
 	if (locate_artifacts(a, NULL, call->repo, &r->artifacts, err) < 0 ||
-		locate_pipeline(a, &choice, &r->resources, &r->pipeline, err) < 0 ||
 		locate_models(a, NULL, call->repo, &r->models, err) < 0 ||
 		quota_check_tenants(&r->resources, err) < 0)
 		return error_prefix(err, "the 'pipeline' of " SETTINGS_FILE);

@@ -1,5 +1,9 @@
+/*
+ * run.c: the loop of a run. It has one or several work items; an item that can be stepped is
+ * stepped, its actions and those of its children are carried out, each in a child process, and the
+ * item is stepped again, until it has ended or has stopped.
+ */
 #include <signal.h>
-#include <sys/wait.h>
 #include "src/base/clock.h"
 #include "src/base/json.h"
 #include "src/event/event.h"
@@ -10,17 +14,15 @@
 #include "src/setup/setup.h"
 #include "src/run/run_internal.h"
 #include "src/run/status.h"
-#include "src/store/disk.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
-/* One owner for all runs: a lock of its own keeps a second run of a work item out, and the next
- * run may continue one that was killed. */
+/* One owner for all runs, so that the next one may continue what a killed one has left. The lease
+ * names the process, too, and keeps a second run of an item out. */
 #define RUN_OWNER "dev-team run"
 
-/* How often a run that waits looks whether it was stopped. */
-enum { WAIT_TICK_MS = 1000 };
-
-/* ---- the actions of one array, each in a child process ---- */
+/* How often a run that waits looks whether it was stopped, and leases are looked at. */
+enum { WAIT_TICK_MS = 1000, LEASE_MS = 60000 };
 
 struct action_outcome {
 	int rc;
@@ -31,117 +33,107 @@ struct action_outcome {
 _Static_assert(
 	sizeof(struct action_outcome) <= 4096, "an outcome must go through a pipe in one piece");
 
+/* An item of the run. */
+struct run_work {
+	struct run_item of;
+	/* WORK_ENDED: it is stepped no more, and its last actions may work still. */
+	enum { WORK_QUEUED, WORK_ACTIVE, WORK_WAITS, WORK_ENDED, WORK_OVER } phase;
+	bool due;     /* it is to be stepped */
+	bool ordered; /* a step takes each answer */
+	bool failed;  /* `err` says why it has stopped */
+	struct error err;
+	json *done; /* how it has ended, or what it waits for; NULL: neither */
+	int status; /* the exit status of a run of this item */
+	int64_t started_ms;
+};
+
 struct action_job {
 	struct run_action action;
-	bool ended, cancelled;
+	struct run_work *work; /* NULL: it has ended, and may be repeated */
+	bool started, ended, cancelled;
 };
 
-struct action_jobs {
-	struct run_item *run;
+struct run_loop {
+	const struct run_request *request;
 	struct arena *arena;
-	VEC(struct action_job) list;
-	VEC(json *) arrays; /* of the steps after the first */
-	run_next *next;     /* NULL: a step of the item of the run */
+	struct run_work *works;
+	size_t n, max, active; /* items; those that may be, and are, begun and not over */
+	const char *artifacts; /* of the events; NULL: a run of one item has none */
+	VEC(struct action_job) jobs;
+	VEC(json *) arrays; /* that the actions are in */
+	run_next *next;     /* NULL: a step of the item */
 	void *next_data;
-	struct error *err;
-	bool failed;
+	int cancel; /* of run_interrupt_begin() */
+	int64_t started_ms, leases_ms;
+	int status; /* of what is of no item; 0 */
 };
+
+/* Lines of several items begin with the item. */
+static void talk_about(const struct run_loop *l, const struct run_work *w)
+{
+	error_log_about(l->n > 1 && w ? w->of.call.id : NULL);
+}
 
 /* `o`: of an action that has ended. */
-static void report_to_caller(
-	const struct run_item *r, int what, const json *action, const struct run_outcome *o)
+static void report_to_caller(const struct run_loop *l, const struct run_work *w, int what,
+	const json *action, const struct run_outcome *o)
 {
-	if (r->request->report)
-		r->request->report(&(struct run_report){.what = what,
-			.ms = clock_ticks() - r->started_ms,
-			.several = !*r->call.context_file,
+	talk_about(l, w);
+	if (l->request->report)
+		l->request->report(&(struct run_report){.what = what,
+			.ms = clock_ticks() - l->started_ms,
+			.several = l->next != NULL,
 			.action = action,
 			.word = o ? o->word : NULL,
 			.usage = o ? &o->usage : NULL});
 }
 
-static void action_started(void *data, size_t item, size_t running)
-{
-	const struct action_jobs *j = data;
-
-	(void)running;
-	report_to_caller(j->run, RUN_REPORT_BEGIN, j->list.items[item].action.action, NULL);
-}
-
-static void action_line(void *data, size_t item, struct str line)
-{
-	(void)data;
-	(void)item;
-	error_log("%.*s", (int)line.n, line.p);
-}
-
-/* `stop --now` ends what works, as a signal does. */
-static void look_around(void *data)
-{
-	const struct action_jobs *j = data;
-	CLEANUP(arena_release) struct arena a = {0};
-	const char *asked = run_stop_asked(&a, j->run->call.context_file);
-
-	report_to_caller(j->run, RUN_REPORT_TICK, NULL, NULL);
-	if (asked && strcmp(asked, "now") == 0 && !j->run->stopped) {
-		j->run->stopped = true;
-		(void)raise(SIGTERM);
-	}
-}
+/* ---- an action, in its child process ---- */
 
 static int act_in_child(void *data, size_t item, int report, int log)
 {
-	const struct action_jobs *j = data;
-	const struct run_action *action = &j->list.items[item].action;
+	const struct run_loop *l = data;
+	const struct action_job *job = &l->jobs.items[item];
 	CLEANUP(pool_close) struct pool gated = {0};
 	struct action_outcome o = {0};
 	struct run_item of = {0};
+	const json *action = job->action.action;
 	ssize_t ignored;
 
 	run_interrupt_child();
+	talk_about(l, NULL);
 	(void)dup2(log, STDERR_FILENO);
-	o.rc = run_setup_action(j->arena, j->run, action->action, &of, &o.err);
+	o.rc = run_setup_action(l->arena, &job->work->of, action, &of, &o.err);
 	if (o.rc == 0)
-		o.rc = run_setup_databases(j->arena, &of, action->action, &o.err);
+		o.rc = run_setup_databases(l->arena, &of, action, &o.err);
 	if (o.rc == 0)
-		o.rc = run_gate_take(j->arena, &of, action->action, &gated, &o.err);
+		o.rc = run_gate_take(l->arena, &of, action, &gated, &o.err);
 	if (o.rc == 0)
-		o.rc = run_action_execute(&of, action, &o.of, &o.err);
+		o.rc = run_action_execute(&of, &job->action, &o.of, &o.err);
 	gate_drop(&of.gate);
 	ignored = write(report, &o, sizeof(o));
 	(void)ignored;
 	return 0;
 }
 
-/* The first failure is reported; a child that was killed has written no outcome. */
-static int take_outcome(void *data, size_t item, int status, struct str report)
+static void action_started(void *data, size_t item)
 {
-	struct action_jobs *j = data;
-	const json *action = j->list.items[item].action.action;
-	struct action_outcome o;
-	bool whole = report.n == sizeof(o);
+	const struct run_loop *l = data;
+	struct action_job *job = &l->jobs.items[item];
 
-	(void)status;
-	if (whole)
-		memcpy(&o, report.p, sizeof(o));
-	j->list.items[item].ended = true;
-	if (j->list.items[item].cancelled) {
-		report_to_caller(
-			j->run, RUN_REPORT_END, action, &(struct run_outcome){.word = "cancelled"});
-		return 0;
-	}
-	if (whole && o.rc == 0) {
-		report_to_caller(j->run, RUN_REPORT_END, action, &o.of);
-		return 0;
-	}
-	if (!j->failed && whole)
-		*j->err = o.err;
-	else if (!j->failed)
-		error_set(j->err, ERR_SYSTEM, "the process of action '%s' was killed",
-			json_get_str(action, "id"));
-	j->failed = true;
-	return -1;
+	job->started = true;
+	report_to_caller(l, job->work, RUN_REPORT_BEGIN, job->action.action, NULL);
 }
+
+static void action_line(void *data, size_t item, struct str line)
+{
+	const struct run_loop *l = data;
+
+	talk_about(l, l->jobs.items[item].work);
+	error_log("%.*s", (int)line.n, line.p);
+}
+
+/* ---- actions of an item ---- */
 
 static int plan_one(
 	const struct run_item *r, const json *action, struct run_action *p, struct error *err)
@@ -159,46 +151,53 @@ static int plan_one(
 	return agents_turn(&r->scripted, p->entry, uses, action, &p->turn, err);
 }
 
-static bool is_started(const struct action_jobs *j, const char *id)
+static bool is_started(const struct run_loop *l, const struct run_work *w, const char *id)
 {
-	for (size_t i = 0; i < j->list.n; i++)
-		if (json_str_is(j->list.items[i].action.action, "id", id))
+	for (size_t i = 0; i < l->jobs.n; i++)
+		if (l->jobs.items[i].work == w &&
+			json_str_is(l->jobs.items[i].action.action, "id", id))
 			return true;
 	return false;
 }
 
 /* Adds the actions that are new. No action of an array starts before all of them can. */
-static int add_array(struct action_jobs *j, const json *array)
+static int add_array(struct run_loop *l, struct run_work *w, const json *array)
 {
-	struct run_item *r = j->run;
-	size_t before = j->list.n;
+	size_t before = l->jobs.n, n;
 
 	for (const json *action = json_first(array); action; action = json_next(action)) {
-		struct action_job job = {0};
+		struct action_job job = {.work = w};
 
-		if (is_started(j, json_get_str(action, "id")))
+		if (is_started(l, w, json_get_str(action, "id")))
 			continue;
-		if (plan_one(r, action, &job.action, j->err) < 0)
+		if (plan_one(&w->of, action, &job.action, &w->err) < 0) {
+			l->jobs.n = before;
 			return -1;
-		vec_push_in(j->arena, &j->list, job);
+		}
+		vec_push(&l->jobs, job);
 	}
-	if ((int64_t)(r->n_started + j->list.n - before) > r->request->max_actions)
-		return error_set(j->err, ERR_STATE,
-			"stopped after %zu action%s (see --max-actions)", r->n_started,
-			r->n_started == 1 ? "" : "s");
-	r->n_started += j->list.n - before;
+	n = w->of.n_started + l->jobs.n - before;
+	if ((int64_t)n > l->request->max_actions) {
+		l->jobs.n = before;
+		return error_set(&w->err, ERR_STATE,
+			"stopped after %zu action%s (see --max-actions)", w->of.n_started,
+			w->of.n_started == 1 ? "" : "s");
+	}
+	w->of.n_started = n;
 	return 0;
 }
 
 /* How many work; `document`: of this item, NULL: of all. */
-static size_t count_working(const struct action_jobs *j, const char *document)
+static size_t count_working(
+	const struct run_loop *l, const struct run_work *w, const char *document)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < j->list.n; i++)
-		n += !j->list.items[i].ended && !j->list.items[i].cancelled &&
+	for (size_t i = 0; i < l->jobs.n; i++)
+		n += l->jobs.items[i].work == w && !l->jobs.items[i].ended &&
+		     !l->jobs.items[i].cancelled &&
 		     (!document ||
-			     json_str_is(j->list.items[i].action.action, "context_file", document));
+			     json_str_is(l->jobs.items[i].action.action, "context_file", document));
 	return n;
 }
 
@@ -218,12 +217,12 @@ static bool is_fenced(const char *document, const char *id)
 	return false;
 }
 
-static void find_cancelled(struct action_jobs *j)
+static void find_cancelled(struct run_loop *l, const struct run_work *w)
 {
-	for (size_t i = 0; i < j->list.n; i++) {
-		struct action_job *job = &j->list.items[i];
+	for (size_t i = 0; i < l->jobs.n; i++) {
+		struct action_job *job = &l->jobs.items[i];
 
-		if (!job->ended && !job->cancelled)
+		if (job->work == w && !job->ended && !job->cancelled)
 			job->cancelled = is_fenced(json_get_str(job->action.action, "context_file"),
 				json_get_str(job->action.action, "id"));
 	}
@@ -231,79 +230,74 @@ static void find_cancelled(struct action_jobs *j)
 
 static bool is_cancelled(void *data, size_t item)
 {
-	const struct action_jobs *j = data;
+	const struct run_loop *l = data;
 
-	return j->list.items[item].cancelled && !j->list.items[item].ended;
+	return l->jobs.items[item].cancelled || l->jobs.items[item].ended;
 }
 
-static int step_next(
-	struct action_jobs *j, struct run_step_call *call, struct buf *line, struct error *err)
+static bool has_jobs(const struct run_loop *l, const struct run_work *w)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	bool ordered = false;
-
-	if (j->next)
-		return j->next(j->next_data, call, line, err);
-	call->ordered = &ordered;
-	return run_step(&a, call, line, err);
+	for (size_t i = 0; i < l->jobs.n; i++)
+		if (l->jobs.items[i].work == w && !l->jobs.items[i].ended)
+			return true;
+	return false;
 }
 
-/* An action has ended while others run: makes a step and adds what has become ready. */
-static int take_next(void *data, size_t item, size_t *n)
+/* The item is stepped no more, and no more of its actions are started; `now`: those that work are
+ * ended. */
+static void end_jobs(struct run_loop *l, struct run_work *w, bool now)
 {
-	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	struct action_jobs *j = data;
-	struct run_step_call call = j->run->call;
-	const json *action = j->list.items[item].action.action;
-	json *array;
+	w->phase = WORK_ENDED;
+	w->failed = true;
+	for (size_t i = 0; i < l->jobs.n; i++) {
+		struct action_job *job = &l->jobs.items[i];
 
-	if (!count_working(j, NULL))
-		return 0; /* the next round */
-	call.returned = json_get_str(action, "id");
-	call.returned_alone = count_working(j, json_get_str(action, "context_file")) > 0;
-	if (step_next(j, &call, &line, j->err) < 0 ||
-		json_parse(&array, line.len ? buf_str(&line) : STR("[]"), j->err) < 0) {
-		j->failed = true;
-		return -1;
+		if (job->work == w && !job->ended) {
+			job->ended = !job->started;
+			job->cancelled |= now;
+		}
 	}
-	vec_push(&j->arrays, array);
-	find_cancelled(j);
-	if (!json_str_is(json_first(array), "action", "done") && add_array(j, array) < 0)
-		return -1;
-	*n = j->list.n;
-	return 0;
 }
 
-static int run_carry_out(struct action_jobs *jobs, const json *array, bool ordered)
+/* The first failure is reported; a child that was killed has written no outcome. */
+static void take_outcome(void *data, size_t item, int status, struct str report)
 {
-	struct run_item *r = jobs->run;
-	struct run_children children = {.max = RUN_CHILDREN_MAX,
-		.report_size = sizeof(struct action_outcome),
-		.cancel = r->cancel,
-		.log = true,
-		.run = act_in_child,
-		.started = action_started,
-		.line = action_line,
-		.tick = look_around,
-		.ended = take_outcome,
-		.more = ordered ? take_next : NULL,
-		.cancelled = ordered ? is_cancelled : NULL,
-		.data = jobs};
-	int rc;
+	struct run_loop *l = data;
+	struct action_job *job = &l->jobs.items[item];
+	struct run_work *w = job->work;
+	const json *action = job->action.action;
+	const char *document = json_get_str(action, "context_file");
+	struct action_outcome o;
+	bool whole = report.n == sizeof(o);
 
-	r->call.returned = "";
-	r->call.take_over = false;
-	if (add_array(jobs, array) < 0)
-		return -1;
-	children.n = jobs->list.n;
-	rc = run_children(&children, jobs->err);
-	for (size_t i = 0; i < jobs->arrays.n; i++)
-		json_free(&jobs->arrays.items[i]);
-	vec_release(&jobs->arrays);
-	return rc;
+	(void)status;
+	if (whole)
+		memcpy(&o, report.p, sizeof(o));
+	job->ended = true;
+	if (job->cancelled) {
+		report_to_caller(
+			l, w, RUN_REPORT_END, action, &(struct run_outcome){.word = "cancelled"});
+	} else if (whole && o.rc == 0) {
+		report_to_caller(l, w, RUN_REPORT_END, action, &o.of);
+	} else if (!w->failed) {
+		if (whole)
+			w->err = o.err;
+		else
+			error_set(&w->err, ERR_SYSTEM, "the process of action '%s' was killed",
+				json_get_str(action, "id"));
+		end_jobs(l, w, false);
+	}
+	if (!count_working(l, w, NULL)) {
+		w->of.call.returned = "";
+		w->of.call.returned_alone = false;
+	} else {
+		w->of.call.returned = json_get_str(action, "id");
+		w->of.call.returned_alone = count_working(l, w, document) > 0;
+	}
+	w->due = w->ordered || !count_working(l, w, NULL);
 }
 
-/* ---- one work item ---- */
+/* ---- a step of an item ---- */
 
 /* `done`: as was printed of the item. Of several children that wait, the first to go on counts. */
 static bool still_waits(const char *document, const json *done)
@@ -321,165 +315,93 @@ static bool still_waits(const char *document, const json *done)
 	       wait_is_open(&f.doc, clock_now());
 }
 
-/* Until the time that the item waits for, or until a person has removed the wait. 1: continue. */
-static int wait_for_time(struct run_item *r, const json *done)
+/* `first`: of an array that is `done`. */
+static void take_done(struct run_loop *l, struct run_work *w, const json *first)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	const char *document = r->call.context_file;
-	int64_t until;
-
-	r->call.returned = NULL; /* the agents were held up */
-	report_to_caller(r, RUN_REPORT_DONE, done, NULL);
-	if (clock_parse(json_get_str(done, "until"), &until) == 0 && clock_move(until))
-		return run_interrupt_wait(0) ? -1 : 1;
-	while (still_waits(document, done)) {
-		if (run_interrupt_wait(WAIT_TICK_MS))
-			return -1;
-		if (run_stop_asked(&a, document)) {
-			r->stopped = true;
-			return -1;
-		}
-	}
-	return 1;
+	json_free(&w->done);
+	w->done = json_copy(first);
+	report_to_caller(l, w, RUN_REPORT_DONE, first, NULL);
+	w->phase = json_get(first, "until") ? WORK_WAITS : WORK_ENDED;
+	if (w->phase == WORK_WAITS)
+		run_step_keep_lease(&w->of.call, w->of.call.context_file, true);
+	w->status = json_get(first, "for")                    ? ERR_STATE
+		    : json_str_is(first, "result", "success") ? 0
+							      : ERR_CHECK;
 }
 
-/* 1: continue. 0: done. `line`: the array. *status: the exit status. */
-static int run_round(struct run_item *r, struct buf *line, int *status, struct error *err)
+/* While others of its actions work, `done` only says that there is nothing more now. */
+static int take_array(struct run_loop *l, struct run_work *w, const json *array)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	CLEANUP(json_free) json *array = NULL;
-	struct run_step_call call = r->call;
-	bool ordered = false, first_round = !r->n_steps++;
-	const json *first;
+	const json *first = json_first(array);
+	bool done = json_str_is(first, "action", "done");
 
-	call.ordered = &ordered;
-	buf_clear(line);
-	if (!first_round && run_stop_asked(&a, call.context_file)) {
-		r->stopped = true;
-		return -1;
-	}
-	if (run_step(&a, &call, line, err) < 0 || run_setup_entered(&a, r, err) < 0 ||
-		json_parse(&array, buf_str(line), err) < 0)
-		return -1;
-	if (first_round)
-		run_options_note(r);
-	first = json_first(array);
-	if (strcmp(json_get_str(first, "action"), "done") != 0) {
-		struct action_jobs jobs = {.run = r, .arena = &a, .err = err};
-
-		return run_interrupt_caught() || run_carry_out(&jobs, array, ordered) < 0 ? -1 : 1;
-	}
-	if (json_get_str(first, "until"))
-		return wait_for_time(r, first);
-	report_to_caller(r, RUN_REPORT_DONE, first, NULL);
-	*status = json_get(first, "for")                    ? ERR_STATE
-		  : json_str_is(first, "result", "success") ? 0
-							    : ERR_CHECK;
+	if (first && !done)
+		return add_array(l, w, array);
+	if (count_working(l, w, NULL))
+		return 0;
+	if (done)
+		take_done(l, w, first);
+	else
+		w->phase = WORK_ENDED;
 	return 0;
 }
 
-/* An item that has a worktree does not accept what is for the checkout. */
-static bool has_worktree(const char *document)
+static int next_step(struct run_loop *l, struct run_work *w, struct buf *line)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(arena_release) struct arena a = {0};
-	struct item_place place;
-	struct error ignored;
+	struct run_step_call call = w->of.call;
 
-	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
-	       place_load(&a, &f, &place, &ignored) == 0 && place.directory && !place.in_place;
+	if (l->next)
+		return l->next(l->next_data, &call, line, &w->err);
+	call.ordered = &w->ordered;
+	if (run_step(&a, &call, line, &w->err) < 0)
+		return -1;
+	run_setup_entered(&w->of);
+	return 0;
 }
 
-/* The command that continues the item. */
-static void log_continuation(const struct run_item *r, const char *before)
+static int step_work(struct run_loop *l, struct run_work *w)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct run_request q = *r->request;
-
-	if (!path_exists(r->call.context_file))
-		return;
-	if (has_worktree(r->call.context_file))
-		q.call.in_place = q.call.allow_dirty = false;
-	buf_adds(&text, "dev-team run ");
-	status_add_address(&text, r->call.id, r->call.context_file);
-	run_options_add(&q, r->call.repo, &text);
-	status_add_repository(&text, r->call.repo);
-	error_log("dev-team: %sto continue: %s", before, text.s);
-}
-
-/* Recorded answers are kept; the caller sees a program that the signal ended. */
-static int raise_again(const struct run_item *r, int signal, struct error *err)
-{
-	log_continuation(r, "interrupted; ");
-	(void)raise(signal);
-	return error_set(err, ERR_STATE, "interrupted by signal %d", signal);
-}
-
-static int stop_here(const struct run_item *r, struct error *err)
-{
-	run_stop_forget(r->call.context_file);
-	return error_set(err, ERR_STATE, "'%s' was stopped by 'dev-team stop'", r->call.id);
-}
-
-/* Runs to the end and adds the last array. */
-static int run_item_loop(struct run_item *r, struct buf *out, struct error *err)
-{
+	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
-	int rc, signal, status = 0;
+	bool first = !w->of.n_steps++;
+	json *array;
 
-	if (run_interrupt_begin(&r->cancel, err) < 0)
+	talk_about(l, w);
+	w->due = false;
+	if (!first && !l->next && run_stop_asked(&a, w->of.call.context_file)) {
+		w->of.stopped = true;
 		return -1;
-	run_stop_forget(r->call.context_file);
-	do
-		rc = run_round(r, &line, &status, err);
-	while (rc > 0);
-	signal = rc < 0 ? run_interrupt_caught() : 0;
-	run_interrupt_end();
-	report_to_caller(r, RUN_REPORT_OVER, NULL, NULL);
-	if (rc == 0) {
-		buf_addf(out, "%s\n", line.s);
-		return status;
 	}
-	run_step_release_lease(&r->call);
-	if (r->stopped)
-		return stop_here(r, err);
-	return signal ? raise_again(r, signal, err) : -1;
-}
-
-/* Two runs of one work item would carry out every action twice. */
-static int lock_run(struct arena *a, const char *document, const char *id, struct disk_lock **lock,
-	struct error *err)
-{
-	CLEANUP(buf_release) struct buf holder = BUF_INIT;
-	int rc;
-
-	if (path_mkdirs(arena_dup(a, path_dir(document)), err) < 0)
+	if (next_step(l, w, &line) < 0 ||
+		json_parse(&array, line.len ? buf_str(&line) : STR("[]"), &w->err) < 0)
 		return -1;
-	rc = disk_lock_take(lock, status_run_lock(a, document), 0, err);
-	return rc < 0 && err->code == ERR_STATE && status_run_active(a, document, &holder)
-		       ? error_set(err, ERR_STATE,
-				 "another 'dev-team run' works on '%s' (%s): 'dev-team stop %s' "
-				 "ends it",
-				 id, holder.s, id)
-		       : rc;
+	vec_push(&l->arrays, array);
+	if (first && !l->next) {
+		run_stop_forget(w->of.call.context_file);
+		run_options_note(&w->of);
+	}
+	/* What has ended with this step may be requested again. */
+	for (size_t i = 0; i < l->jobs.n && !count_working(l, w, NULL); i++)
+		if (l->jobs.items[i].work == w && l->jobs.items[i].ended)
+			l->jobs.items[i].work = NULL;
+	find_cancelled(l, w);
+	w->of.call.returned = "";
+	w->of.call.returned_alone = w->of.call.take_over = false;
+	return take_array(l, w, array);
 }
 
-/* The run of the item above it carries out the actions of this one, too. */
-static int check_above(struct arena *a, const char *document, const char *id, struct error *err)
-{
-	CLEANUP(buf_release) struct buf holder = BUF_INIT;
-	const char *parent = run_parent(a, document);
+/* ---- the beginning and the end of an item ---- */
 
-	if (!parent)
-		return 0;
-	parent = arena_dup(a, (struct str){parent, strcspn(parent, "/")});
-	document = run_child_document(a, document, parent);
-	return status_run_active(a, document, &holder)
-		       ? error_set(err, ERR_STATE,
-				 "another 'dev-team run' works on '%s', which '%s' is a part of "
-				 "(%s): 'dev-team stop %s' ends it",
-				 parent, id, holder.s, parent)
-		       : check_above(a, document, id, err);
+/* Events of several items. A fault is one of the whole run. */
+static void run_emit(struct run_loop *l, enum event_id what, const struct run_work *w, json *fields)
+{
+	struct error err;
+
+	if (event_report(l->artifacts, what, w->of.call.id, NULL, fields, &err) == 0)
+		return;
+	error_print(&err);
+	l->status = (int)err.code;
 }
 
 /* An item that has ended goes on under no other workflow. */
@@ -505,30 +427,273 @@ static int check_ended(
 		c->id, was, given, c->id, c->id);
 }
 
-static int run_one(struct arena *a, const struct run_request *q, const char *id, struct buf *out,
-	struct error *err)
+/* The run of the item above it carries out the actions of this one, too. */
+static int check_above(struct arena *a, const struct run_step_call *call, struct error *err)
 {
-	CLEANUP(disk_lock_drop) struct disk_lock *lock = NULL;
-	struct run_item r = {.request = q, .call = q->call, .started_ms = clock_ticks()};
-	int rc;
+	const char *above = run_above(a, call->context_file);
 
-	r.call.id = id;
-	if (!r.call.owner)
-		r.call.owner = RUN_OWNER;
-	r.call.in_run = true;
-	if (run_step_resolve(a, &r.call, err) < 0 ||
-		check_ended(a, &r, q->call.workflow, err) < 0 ||
-		check_above(a, r.call.context_file, r.call.id, err) < 0 ||
-		lock_run(a, r.call.context_file, r.call.id, &lock, err) < 0)
+	return above ? error_set(err, ERR_STATE,
+			       "a 'dev-team run' works on '%s', which '%s' is a part of (%s): "
+			       "'dev-team stop %s' ends it",
+			       above, call->id,
+			       status_run_active(
+				       a, run_child_document(a, call->context_file, above)),
+			       above)
+		     : 0;
+}
+
+static int prepare_work(struct run_loop *l, struct run_work *w)
+{
+	struct run_step_call *call = &w->of.call;
+	const char *workflow = call->workflow;
+
+	return run_step_resolve(l->arena, call, &w->err) < 0 ||
+			       check_ended(l->arena, &w->of, workflow, &w->err) < 0 ||
+			       check_above(l->arena, call, &w->err) < 0 ||
+			       run_setup(l->arena, &w->of, &w->err) < 0
+		       ? -1
+		       : 0;
+}
+
+static void begin_work(struct run_loop *l, struct run_work *w)
+{
+	talk_about(l, w);
+	w->phase = WORK_ACTIVE;
+	w->due = true;
+	w->started_ms = clock_ticks();
+	l->active++;
+	run_emit(l, EVENT_STARTED, w, JSON_OBJECT(JSON_INT("inFlight", l->active)));
+	if (prepare_work(l, w) < 0)
+		end_jobs(l, w, false);
+}
+
+/* An item that has a worktree does not accept what is for the checkout. */
+static bool has_worktree(const char *document)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(arena_release) struct arena a = {0};
+	struct item_place place;
+	struct error ignored;
+
+	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       place_load(&a, &f, &place, &ignored) == 0 && place.directory && !place.in_place;
+}
+
+/* The command that continues the item, unless another run works on it. */
+static void log_continuation(const struct run_item *r, const char *before)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct run_request q = *r->request;
+
+	if (!path_exists(r->call.context_file) || status_run_active(&a, r->call.context_file))
+		return;
+	if (has_worktree(r->call.context_file))
+		q.call.in_place = q.call.allow_dirty = false;
+	buf_adds(&text, "dev-team run ");
+	status_add_address(&text, r->call.id, r->call.context_file);
+	run_options_add(&q, r->call.repo, &text);
+	status_add_repository(&text, r->call.repo);
+	error_log("dev-team: %sto continue: %s", before, text.s);
+}
+
+/* Recorded answers are kept. */
+static void stop_work(struct run_loop *l, struct run_work *w)
+{
+	struct run_item *r = &w->of;
+	int signal = r->stopped ? 0 : run_interrupt_caught();
+
+	if (r->n_steps)
+		run_step_release_lease(&r->call);
+	if (!r->n_started)
+		run_setup_undo(l->arena, r);
+	if (r->stopped) {
+		run_stop_forget(r->call.context_file);
+		error_set(&w->err, ERR_STATE, "'%s' was stopped by 'dev-team stop'", r->call.id);
+	} else if (signal) {
+		error_set(&w->err, ERR_STATE, "interrupted by signal %d", signal);
+	}
+	w->status = (int)w->err.code;
+	talk_about(l, w);
+	if (!signal && (l->n > 1 || r->n_steps))
+		error_print(&w->err);
+	if (r->n_steps)
+		log_continuation(r, signal ? "interrupted; " : "");
+}
+
+static void end_work(struct run_loop *l, struct run_work *w)
+{
+	const char *reason = w->failed ? "the run stopped" : json_get_str(w->done, "reason");
+
+	w->phase = WORK_OVER;
+	l->active--;
+	if (l->n == 1)
+		report_to_caller(l, NULL, RUN_REPORT_OVER, NULL, NULL);
+	if (w->failed && !l->next)
+		stop_work(l, w);
+	run_emit(l, w->status ? EVENT_FAILED : EVENT_COMPLETED, w,
+		JSON_OBJECT(JSON_INT("durationMs", clock_ticks() - w->started_ms),
+			JSON_IF(w->status, JSON_TEXT("error", reason))));
+}
+
+/* ---- the loop ---- */
+
+/* Does what can be done without waiting. */
+static void advance(struct run_loop *l)
+{
+	for (size_t i = 0; i < l->n && !run_interrupt_caught(); i++) {
+		struct run_work *w = &l->works[i];
+
+		if (w->phase == WORK_QUEUED && l->active < l->max)
+			begin_work(l, w);
+		if (w->phase == WORK_WAITS && !still_waits(w->of.call.context_file, w->done)) {
+			w->phase = WORK_ACTIVE;
+			w->due = true;
+			w->of.call.returned = NULL; /* the agents were held up */
+		}
+		if (w->phase == WORK_ACTIVE && w->due && step_work(l, w) < 0)
+			end_jobs(l, w, false);
+		if (w->phase == WORK_ENDED && !has_jobs(l, w))
+			end_work(l, w);
+	}
+	talk_about(l, NULL);
+}
+
+/* `stop` lets what works end, and ends an item that waits; `stop --now` ends what works, too. */
+static void look_for_stop(struct run_loop *l, struct run_work *w)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	bool live = w->phase == WORK_ACTIVE || w->phase == WORK_WAITS;
+	const char *asked = live ? run_stop_asked(&a, w->of.call.context_file) : NULL;
+
+	if (!asked || (w->phase == WORK_ACTIVE && strcmp(asked, "now") != 0))
+		return;
+	w->of.stopped = true;
+	end_jobs(l, w, true);
+}
+
+/* An action may work, and an item wait, for longer than a lease lasts. */
+static void keep_leases(struct run_loop *l)
+{
+	if (clock_ticks() - l->leases_ms < LEASE_MS)
+		return;
+	l->leases_ms = clock_ticks();
+	for (size_t i = 0; i < l->jobs.n; i++)
+		if (!l->jobs.items[i].ended)
+			run_step_keep_lease(&l->jobs.items[i].work->of.call,
+				json_get_str(l->jobs.items[i].action.action, "context_file"),
+				false);
+	for (size_t i = 0; i < l->n && !l->next; i++)
+		if (l->works[i].phase == WORK_ACTIVE || l->works[i].phase == WORK_WAITS)
+			run_step_keep_lease(&l->works[i].of.call, l->works[i].of.call.context_file,
+				l->works[i].phase == WORK_WAITS);
+}
+
+static void look_around(struct run_loop *l)
+{
+	for (size_t i = 0; i < l->n && !l->next; i++)
+		look_for_stop(l, &l->works[i]);
+	keep_leases(l);
+}
+
+/* Once nothing works, the actions are forgotten before the next step. */
+static size_t run_look_again(void *data, bool tick)
+{
+	struct run_loop *l = data;
+	bool works = false;
+
+	if (tick) {
+		report_to_caller(l, NULL, RUN_REPORT_TICK, NULL, NULL);
+		look_around(l);
+	}
+	for (size_t i = 0; i < l->n; i++)
+		works |= has_jobs(l, &l->works[i]);
+	if (works)
+		advance(l);
+	return l->jobs.n;
+}
+
+static int carry_out(struct run_loop *l, struct error *err)
+{
+	const struct run_children children = {.n = l->jobs.n,
+		.max = RUN_CHILDREN_MAX,
+		.report_size = sizeof(struct action_outcome),
+		.cancel = l->cancel,
+		.run = act_in_child,
+		.started = action_started,
+		.line = action_line,
+		.ended = take_outcome,
+		.more = run_look_again,
+		.cancelled = is_cancelled,
+		.data = l};
+	int rc = run_children(&children, err);
+
+	for (size_t i = 0; i < l->arrays.n; i++)
+		json_free(&l->arrays.items[i]);
+	vec_release(&l->arrays);
+	vec_release(&l->jobs);
+	return rc;
+}
+
+/* False: no item waits. */
+static bool wait_for_first(struct run_loop *l)
+{
+	int64_t first = INT64_MAX, until;
+	bool waits = false;
+
+	for (size_t i = 0; i < l->n; i++) {
+		if (l->works[i].phase != WORK_WAITS)
+			continue;
+		waits = true;
+		if (clock_parse(json_get_str(l->works[i].done, "until"), &until) == 0 &&
+			until < first)
+			first = until;
+	}
+	if (!waits || (first < INT64_MAX && clock_move(first)))
+		return waits;
+	(void)run_interrupt_wait(WAIT_TICK_MS);
+	look_around(l);
+	return true;
+}
+
+/* Until all items are over, or until an interrupt. */
+static void run_to_end(struct run_loop *l)
+{
+	struct error err;
+
+	for (;;) {
+		advance(l);
+		if (run_interrupt_caught() || (!l->jobs.n && !wait_for_first(l)))
+			break;
+		if (!l->jobs.n || carry_out(l, &err) == 0 || run_interrupt_caught())
+			continue;
+		for (size_t i = 0; i < l->n; i++)
+			if (l->works[i].phase == WORK_ACTIVE) {
+				l->works[i].err = err;
+				end_jobs(l, &l->works[i], false);
+			}
+	}
+	for (size_t i = 0; i < l->n; i++)
+		if (l->works[i].phase != WORK_QUEUED && l->works[i].phase != WORK_OVER) {
+			l->works[i].failed |= l->works[i].phase != WORK_ENDED;
+			end_work(l, &l->works[i]);
+		}
+}
+
+/* *signal: the one that ended it, or 0. */
+static int run_loop(struct run_loop *l, int *signal, struct error *err)
+{
+	l->started_ms = l->leases_ms = clock_ticks();
+	if (run_interrupt_begin(&l->cancel, err) < 0)
 		return -1;
-	rc = run_setup(a, &r, err) < 0 ? -1 : run_item_loop(&r, out, err);
-	if (rc < 0 && !r.n_started)
-		run_setup_undo(a, &r);
-	if (rc >= 0 || !r.n_steps)
-		return rc;
-	error_print(err);
-	log_continuation(&r, "");
-	return (int)err->code;
+	for (size_t i = 0; i < l->n; i++)
+		l->works[i].of.cancel = l->cancel;
+	run_to_end(l);
+	*signal = run_interrupt_caught();
+	run_interrupt_end();
+	if (l->n > 1)
+		report_to_caller(l, NULL, RUN_REPORT_OVER, NULL, NULL);
+	return 0;
 }
 
 /* Without agents: the harness of the settings. */
@@ -566,208 +731,112 @@ static int run_check_agents(struct arena *a, const struct run_request *q, struct
 	return q->harness ? run_read_harnesses(a, q->harness, &names, err) : 0;
 }
 
-/* ---- the actions of items that somebody else steps ---- */
-
-static int carry_rounds(struct run_item *r, run_next *next, void *data, struct error *err)
+static struct run_step_call call_of_run(
+	struct arena *a, const struct run_request *q, const char *id, const char *kind)
 {
-	for (;;) {
-		CLEANUP(arena_release) struct arena a = {0};
-		CLEANUP(buf_release) struct buf line = BUF_INIT;
-		CLEANUP(json_free) json *array = NULL;
-		struct action_jobs jobs = {
-			.run = r, .arena = &a, .err = err, .next = next, .next_data = data};
-		struct run_step_call call = r->call;
+	struct run_step_call call = q->call;
+	const char *process = process_own_name(a);
 
-		if (run_interrupt_caught() || next(data, &call, &line, err) < 0)
-			return -1;
-		if (!line.len)
-			return 0;
-		if (json_parse(&array, buf_str(&line), err) < 0 ||
-			run_carry_out(&jobs, array, true) < 0)
-			return -1;
-	}
+	call.id = id;
+	call.owner = call.owner ? call.owner : RUN_OWNER;
+	call.in_run = true;
+	call.client = process ? arena_printf(a, "%s%s", process, kind) : NULL;
+	return call;
 }
 
 int run_actions(struct arena *a, const struct run_request *given, run_next *next, void *data,
 	struct error *err)
 {
 	struct run_request q = *given;
-	struct run_item r = {.request = &q, .started_ms = clock_ticks()};
-	int rc, signal;
+	struct run_work w = {
+		.of = {.request = &q}, .phase = WORK_ACTIVE, .due = true, .ordered = true};
+	struct run_loop l = {
+		.request = &q, .arena = a, .works = &w, .n = 1, .next = next, .next_data = data};
+	int signal;
 
 	if (default_agents(a, &q, err) < 0 || run_check_agents(a, &q, err) < 0 ||
 		locate_repository(a, q.call.repo, &q.call.repo, err) < 0)
 		return -1;
-	r.call = q.call;
-	r.call.id = "backlog";
-	r.call.owner = RUN_OWNER;
-	r.call.in_run = true;
-	if (run_step_resolve(a, &r.call, err) < 0 || run_setup(a, &r, err) < 0 ||
-		run_interrupt_begin(&r.cancel, err) < 0)
+	w.of.call = call_of_run(a, &q, "backlog", "");
+	if (run_step_resolve(a, &w.of.call, err) < 0 || run_setup(a, &w.of, err) < 0)
 		return -1;
 	/* Of no item: each action names its own. */
-	r.call.context_file = "";
-	r.call.worktree = NULL;
-	rc = carry_rounds(&r, next, data, err);
-	signal = run_interrupt_caught();
-	run_interrupt_end();
-	if (r.n_started)
-		report_to_caller(&r, RUN_REPORT_OVER, NULL, NULL);
-	return signal ? error_set(err, ERR_STATE, "interrupted by signal %d", signal) : rc;
+	w.of.call.context_file = "";
+	w.of.call.worktree = NULL;
+	if (run_loop(&l, &signal, err) < 0)
+		return -1;
+	if (signal)
+		return error_set(err, ERR_STATE, "interrupted by signal %d", signal);
+	if (w.failed)
+		*err = w.err;
+	return w.failed ? -1 : 0;
 }
 
-/* ---- several work items, each in a child process ---- */
+/* ---- the result ---- */
 
-struct parallel_run {
-	json *row;       /* of the result; NULL: it was not started */
-	int64_t started; /* clock_ticks() */
-};
-
-struct parallel_runs {
-	const char *const *ids;
-	struct parallel_run *items;
-	struct arena *arena;
-	struct run_request request; /* of each */
-	const char *artifacts;      /* directory of the events */
-	bool failed;                /* one ended failed */
-	int rc;                     /* -1: one could not be run to its end */
-	struct error *err;
-};
-
-static void run_emit(struct parallel_runs *s, enum event_id what, size_t item, json *fields)
-{
-	if (event_report(s->artifacts, what, s->ids[item], NULL, fields, s->err) < 0)
-		s->rc = -1;
-}
-
-static int run_in_child(void *data, size_t item, int report, int log)
-{
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const struct parallel_runs *s = data;
-	struct error err = {0};
-	int rc;
-
-	run_interrupt_end();
-	error_status_line(NULL); /* it is our parent's, and no part of what we log */
-	(void)unsetenv("PORT");  /* several runs cannot share it */
-	if (dup2(report, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0)
-		return ERR_SYSTEM;
-	rc = run_one(s->arena, &s->request, s->ids[item], &out, &err);
-	if (rc >= 0 && sys_write_all(STDOUT_FILENO, buf_str(&out), "the result", &err) < 0)
-		rc = -1;
-	if (rc >= 0)
-		return rc;
-	error_print(&err);
-	return (int)err.code;
-}
-
-static void report_item(const struct parallel_runs *s, int what, const char *id)
-{
-	if (s->request.report)
-		s->request.report(&(struct run_report){.what = what, .id = id});
-}
-
-static void item_tick(void *data)
-{
-	report_item(data, RUN_REPORT_TICK, NULL);
-}
-
-static void item_started(void *data, size_t item, size_t running)
-{
-	struct parallel_runs *s = data;
-
-	s->items[item].started = clock_ticks();
-	report_item(s, RUN_REPORT_ITEM_BEGIN, s->ids[item]);
-	run_emit(s, EVENT_STARTED, item, JSON_OBJECT(JSON_INT("inFlight", running)));
-}
-
-static void item_line(void *data, size_t item, struct str line)
-{
-	const struct parallel_runs *s = data;
-
-	error_log("%s  %.*s", s->ids[item], (int)line.n, line.p);
-}
-
-/* The exit code of a run that did not reach its end. */
-static enum err code_of(int status)
-{
-	int code = WIFEXITED(status) ? WEXITSTATUS(status) : ERR_SYSTEM;
-
-	return code >= ERR_USAGE && code <= ERR_SYSTEM ? (enum err)code : ERR_SYSTEM;
-}
-
-/* The last array of a run has its result; a run that did not reach its end prints none. */
-static int item_ended(void *data, size_t item, int status, struct str report)
-{
-	CLEANUP(json_free) json *array = NULL;
-	struct parallel_runs *s = data;
-	struct error ignored;
-	bool whole = WIFEXITED(status) && str_trim(report).n &&
-		     json_parse(&array, str_trim(report), &ignored) == 0;
-	const json *done = whole ? json_first(array) : NULL;
-	const char *reason = done ? json_get_str(done, "reason") : NULL,
-		   *result = done ? json_get_str(done, "result") : NULL;
-	bool success = result && strcmp(result, "success") == 0;
-	int64_t ms = clock_ticks() - s->items[item].started;
-
-	report_item(s, RUN_REPORT_ITEM_END, s->ids[item]);
-	s->items[item].row = JSON_OBJECT(JSON_TEXT("id", s->ids[item]),
-		JSON_TEXT("result", result ? result : "stopped"),
-		JSON_TEXT("reason", reason ? reason : "the run stopped; see above"),
-		JSON_IF(done && json_get_str(done, "log"),
-			JSON_TEXT("log", json_get_str(done, "log"))),
-		JSON_IF(done && json_get_str(done, "continue"),
-			JSON_TEXT("continue", json_get_str(done, "continue"))));
-	run_emit(s, success ? EVENT_COMPLETED : EVENT_FAILED, item,
-		JSON_OBJECT(JSON_INT("durationMs", ms),
-			JSON_IF(!success,
-				JSON_TEXT("error", reason ? reason : "the run stopped"))));
-	s->failed |= !success;
-	if (!result && s->rc == 0)
-		s->rc = error_set(s->err, code_of(status), "the run of '%s' stopped: see above",
-			s->ids[item]);
-	return 0;
-}
-
-static void print_rows(struct parallel_runs *s, size_t n, struct buf *out)
+static void print_rows(const struct run_loop *l, struct buf *out)
 {
 	json *all = json_array();
 
-	for (size_t i = 0; i < n; i++)
-		if (s->items[i].row)
-			json_push(all, s->items[i].row);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct run_work *w = &l->works[i];
+		const char *log = json_get_str(w->done, "log"),
+			   *next = json_get_str(w->done, "continue");
+
+		if (w->phase == WORK_QUEUED)
+			continue;
+		json_push(all,
+			w->failed ? JSON_OBJECT(JSON_TEXT("id", w->of.call.id),
+					    JSON_TEXT("result", "stopped"),
+					    JSON_TEXT("reason", "the run stopped; see above"))
+				  : JSON_OBJECT(JSON_TEXT("id", w->of.call.id),
+					    JSON_TEXT("result", json_get_str(w->done, "result")),
+					    JSON_TEXT("reason", json_get_str(w->done, "reason")),
+					    JSON_IF(log, JSON_TEXT("log", log)),
+					    JSON_IF(next, JSON_TEXT("continue", next))));
+	}
 	json_print_line(out, all);
 }
 
-/* In the order of `ids`, whether others fail or not. */
-static int run_all(struct parallel_runs *s, size_t n, struct error *err)
+/* The results of all are printed, whatever became of others. */
+static int end_several(const struct run_loop *l, int signal, struct buf *out, struct error *err)
 {
-	struct run_children children = {.n = n,
-		.max = (size_t)s->request.max_concurrent,
-		.log = true,
-		.run = run_in_child,
-		.started = item_started,
-		.line = item_line,
-		.ended = item_ended,
-		.tick = item_tick,
-		.data = s};
-	struct error fault;
+	int status = l->status;
 
-	for (size_t i = 0; i < n; i++)
-		run_emit(s, EVENT_QUEUED, i, JSON_OBJECT(JSON_INT("queueSize", n)));
-	if (s->rc < 0 || run_interrupt_begin(&children.cancel, err) < 0)
-		return -1;
-	if (run_children(&children, &fault) < 0 && !run_interrupt_caught()) {
-		*err = fault;
-		s->rc = -1;
+	print_rows(l, out);
+	if (signal)
+		status = error_set(err, ERR_STATE, "interrupted by signal %d", signal);
+	for (size_t i = 0; i < l->n && !status; i++)
+		if (l->works[i].failed)
+			status = error_set(err, l->works[i].err.code,
+				"the run of '%s' stopped: see above", l->works[i].of.call.id);
+	if (status < 0) {
+		error_print(err);
+		status = (int)err->code;
 	}
-	if (run_interrupt_caught())
-		s->rc = error_set(
-			err, ERR_STATE, "interrupted by signal %d", run_interrupt_caught());
-	run_interrupt_end();
-	report_item(s, RUN_REPORT_OVER, NULL);
-	return 0;
+	for (size_t i = 0; i < l->n && !status; i++)
+		status = l->works[i].status ? ERR_CHECK : 0;
+	return status;
 }
+
+/* After an interrupt the caller sees a program that the signal ended. */
+static int end_one(const struct run_work *w, int signal, struct buf *out, struct error *err)
+{
+	json *array;
+
+	if (signal && !w->of.stopped)
+		(void)raise(signal);
+	if (w->failed) {
+		*err = w->err;
+		return w->of.n_steps ? w->status : -1;
+	}
+	array = json_array();
+	json_push(array, json_copy(w->done));
+	json_print_line(out, array);
+	return w->status;
+}
+
+/* ---- what is run ---- */
 
 static int run_check_ids(const char *const *ids, size_t n, struct error *err)
 {
@@ -779,32 +848,6 @@ static int run_check_ids(const char *const *ids, size_t n, struct error *err)
 				return error_set(err, ERR_USAGE, "'%s' is given twice", ids[i]);
 	}
 	return 0;
-}
-
-static int run_several(struct arena *a, const struct run_request *q, const char *const *ids,
-	size_t n, struct buf *out, struct error *err)
-{
-	struct parallel_runs s = {.ids = ids,
-		.items = arena_alloc(a, n * sizeof(*s.items)),
-		.arena = a,
-		.request = *q,
-		.err = err};
-	struct run_item r = {.request = q};
-
-	if (run_check_ids(ids, n, err) < 0 ||
-		locate_repository(a, q->call.repo, &r.call.repo, err) < 0 ||
-		run_setup_shared(a, &r, err) < 0)
-		return -1;
-	s.artifacts = r.artifacts;
-	s.request.max_concurrent = r.max_concurrent;
-	if (run_all(&s, n, err) < 0)
-		return -1;
-	print_rows(&s, n, out);
-	if (s.rc == 0)
-		return s.failed ? ERR_CHECK : 0;
-	/* The results of the others are printed all the same. */
-	error_print(err);
-	return (int)err->code;
 }
 
 static int check_number(const struct run_request *q, size_t n, struct error *err)
@@ -831,25 +874,6 @@ static int find_items(struct arena *a, struct run_request *q, const char *const 
 		       : new_item_ids(a, q->call.repo, words, n, ids, err);
 }
 
-/* Its spec has the words: after a refusal the id continues it. */
-static int run_words(struct arena *a, const struct run_request *q, const char *id, struct buf *out,
-	struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int rc = run_one(a, q, id, out, err);
-
-	if (rc >= 0)
-		return rc;
-	error_print(err);
-	buf_addf(&text, "dev-team run %s", id);
-	if (q->call.workflow)
-		buf_add_argument(&text, " --workflow ", q->call.workflow);
-	run_options_add(q, q->call.repo, &text);
-	status_add_repository(&text, q->call.repo);
-	error_log("dev-team: to continue: %s", text.s);
-	return (int)err->code;
-}
-
 /* Before a spec is written. */
 static int check_workflow(struct arena *a, const struct run_request *q, struct error *err)
 {
@@ -861,17 +885,72 @@ static int check_workflow(struct arena *a, const struct run_request *q, struct e
 	return locate_workflow(a, q->call.workflow, q->call.plugin_root, repo, &path, err);
 }
 
+/* What several items have in common. */
+static int begin_several(struct run_loop *l, const char *const *ids, struct error *err)
+{
+	struct run_item r = {.request = l->request};
+
+	if (run_check_ids(ids, l->n, err) < 0 ||
+		locate_repository(l->arena, l->request->call.repo, &r.call.repo, err) < 0 ||
+		run_setup_shared(l->arena, &r, err) < 0)
+		return -1;
+	(void)unsetenv("PORT"); /* it would be that of each */
+	l->artifacts = r.artifacts;
+	l->max = r.max_concurrent;
+	for (size_t i = 0; i < l->n; i++)
+		run_emit(l, EVENT_QUEUED, &l->works[i], JSON_OBJECT(JSON_INT("queueSize", l->n)));
+	return l->status ? error_set(err, (enum err)l->status, "no event can be written") : 0;
+}
+
+static int run_ids(struct arena *a, const struct run_request *q, const char *const *ids, size_t n,
+	struct buf *out, struct error *err)
+{
+	struct run_loop l = {.request = q,
+		.arena = a,
+		.works = arena_alloc(a, n * sizeof(*l.works)),
+		.n = n,
+		.max = 1};
+	int signal, rc;
+
+	for (size_t i = 0; i < n; i++)
+		l.works[i] = (struct run_work){
+			.of = {.request = q, .call = call_of_run(a, q, ids[i], LEASE_RUN)}};
+	if ((n > 1 && begin_several(&l, ids, err) < 0) || run_loop(&l, &signal, err) < 0)
+		return -1;
+	rc = n > 1 ? end_several(&l, signal, out, err) : end_one(l.works, signal, out, err);
+	for (size_t i = 0; i < n; i++)
+		json_free(&l.works[i].done);
+	return rc;
+}
+
+/* The spec has the words: after a refusal the id continues it. */
+static void log_words(const struct run_request *q, const char *id)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	buf_addf(&text, "dev-team run %s", id);
+	if (q->call.workflow)
+		buf_add_argument(&text, " --workflow ", q->call.workflow);
+	run_options_add(q, q->call.repo, &text);
+	status_add_repository(&text, q->call.repo);
+	error_log("dev-team: to continue: %s", text.s);
+}
+
 int run_items(struct arena *a, const struct run_request *given, const char *const *words, size_t n,
 	struct buf *out, struct error *err)
 {
 	struct run_request q = *given;
 	struct item_ids ids = {0};
+	int rc;
 
 	if (default_agents(a, &q, err) < 0 || run_check_agents(a, &q, err) < 0 ||
 		check_workflow(a, &q, err) < 0 || find_items(a, &q, words, n, &ids, err) < 0 ||
 		check_number(&q, ids.n, err) < 0)
 		return -1;
-	if (ids.n > 1)
-		return run_several(a, &q, ids.items, ids.n, out, err);
-	return (ids.are_words ? run_words : run_one)(a, &q, ids.items[0], out, err);
+	rc = run_ids(a, &q, ids.items, ids.n, out, err);
+	if (rc >= 0 || !ids.are_words)
+		return rc;
+	error_print(err);
+	log_words(&q, ids.items[0]);
+	return (int)err->code;
 }

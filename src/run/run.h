@@ -50,6 +50,7 @@ struct run_step_call {
 	bool allow_dirty;              /* ... even if it has uncommitted changes */
 	struct run_worktree *worktree; /* NULL: as by default */
 	bool in_run;                   /* of a run: its own command continues it */
+	const char *client;            /* of a run: its process, as leases name it; else NULL */
 	bool validated;                /* the validation needs no script of the repository */
 	bool idle;          /* the lease is not taken of an item that only waits for its children */
 	const char *parent; /* the action that waits for the end of this item; NULL: none */
@@ -99,6 +100,8 @@ void run_outstanding_free(struct run_outstanding *o);
 
 /* Whether the repository of this document has others. */
 bool run_has_other_items(struct arena *a, const char *document);
+/* The item above that of this document whose `dev-team run` works on both; NULL: none. */
+const char *run_above(struct arena *a, const char *document);
 /* The document of item `id`, a child or the parent of that of `document`. */
 char *run_child_document(struct arena *a, const char *document, const char *id);
 
@@ -138,9 +141,7 @@ size_t run_workflow_check(
 
 /* ---- runs ---- */
 
-enum { RUN_ACTIONS_DEFAULT = 1000 };
-
-enum { RUN_TICK_MS = 500 };
+enum { RUN_ACTIONS_DEFAULT = 1000, RUN_TICK_MS = 500 };
 
 /* What happens in a run. */
 struct run_report {
@@ -150,14 +151,10 @@ struct run_report {
 		RUN_REPORT_TICK,  /* every RUN_TICK_MS while actions work */
 		RUN_REPORT_DONE,  /* the item has ended, or waits; `action` is `done` */
 		RUN_REPORT_OVER,  /* the last report, however the run ends */
-		/* Of several items, whose own reports are made in their processes: */
-		RUN_REPORT_ITEM_BEGIN,
-		RUN_REPORT_ITEM_END,
 	} what;
 	int64_t ms;                /* since the run began */
 	const json *action;        /* of BEGIN, END, DONE */
-	bool several;              /* items have actions here: their ids tell which */
-	const char *id;            /* of ITEM_BEGIN and ITEM_END: of the item */
+	bool several;              /* only the ids of the actions tell whose they are */
 	const char *word;          /* of END: the result word, "" if there is none; else NULL */
 	const struct usage *usage; /* of END */
 };
@@ -180,10 +177,10 @@ struct run_request {
 
 /*
  * `words`: ids, or what is wanted of a new item (new_item_ids() in begin.h).
- * One id: `out` is the last array. Several: each runs in a process and a worktree of its own, and
- * the result is an array with {id, result (`success`, `failed`, `stopped`), reason} for each that
- * was started. 0: success; ERR_CHECK: a run ended failed; another exit code: a run stopped, which
- * was logged; -1. After an interrupt of a single run the signal is raised again.
+ * One id: `out` is the last array. Several: the result is an array with {id, result (`success`,
+ * `failed`, `stopped`), reason} for each that was begun. 0: success; ERR_CHECK: an item has failed;
+ * another exit code: a run stopped, which was logged; -1. After an interrupt of the run of one item
+ * the signal is raised again.
  */
 int run_items(struct arena *a, const struct run_request *q, const char *const *words, size_t n,
 	struct buf *out, struct error *err);

@@ -5,6 +5,7 @@
 #ifndef DT_RUN_INTERNAL_H
 #define DT_RUN_INTERNAL_H
 
+#include "context/lease.h"
 #include "src/event/artifact.h"
 #include "src/harness/pipeline.h"
 #include "src/machine/agents.h"
@@ -26,9 +27,8 @@ struct run_item {
 	const struct pipeline *pipeline; /* NULL: none */
 	unsigned max_concurrent;
 	struct run_worktree worktree; /* of.path NULL: not made yet, or it works in the checkout */
-	bool entered;                 /* its variables are set */
+	bool entered;                 /* people know of it */
 	int cancel;                   /* of run_interrupt_begin() */
-	int64_t started_ms;           /* clock_ticks() */
 	size_t n_started;             /* actions */
 	size_t n_steps;               /* between them */
 	bool stopped;                 /* as run_stop() asked */
@@ -57,9 +57,9 @@ int run_setup_shared(struct arena *a, struct run_item *r, struct error *err);
 int run_setup(struct arena *a, struct run_item *r, struct error *err);
 /* The names of `--harness NAME[,NAME...]`, in `out`. -1: ERR_USAGE, there is no such harness. */
 int run_read_harnesses(struct arena *a, const char *text, struct text_list *out, struct error *err);
-/* After each step: sets what agents and scripts of the worktree inherit. */
-int run_setup_entered(struct arena *a, struct run_item *r, struct error *err);
-/* *out: the item of the action, `r` itself or a child; of a child, PORT of this process becomes
+/* After each step: tells people where the item works. */
+void run_setup_entered(struct run_item *r);
+/* In the process of an action. *out: the item of the action, `r` itself or a child; PORT becomes
  * that of its worktree. */
 int run_setup_action(struct arena *a, const struct run_item *r, const json *action,
 	struct run_item *out, struct error *err);
@@ -93,6 +93,11 @@ int run_read_cap(const char *variable, uint64_t *cap, bool *given, struct error 
 /* A step of the item alone: its array has the children as actions `run_item`. */
 int run_step_item(
 	struct arena *a, const struct run_step_call *call, struct buf *out, struct error *err);
+/* Whether this call's session or run has the lease. */
+bool run_step_holds(const struct run_step_call *call, const struct lease_holder *h);
+/* Keeps the lease of an item of the run: renews it after half of its time. `wait`: also takes it,
+ * since a step that waits has none. Best effort. */
+void run_step_keep_lease(const struct run_step_call *call, const char *document, bool wait);
 /* The command that makes the item go on. */
 const char *run_step_continuation(struct arena *a, const struct run_step_call *call);
 /* Calls `visit` for each child that the item has begun and whose document is there; `action` of the
@@ -108,8 +113,6 @@ int run_end_children(struct arena *a, const struct run_step_call *call,
 /* The workflow of a child, as the workflow `parent` names it: a path is relative to that file. */
 int run_child_workflow(struct arena *a, const char *parent, const char *name, const char *root,
 	const char *repo, const char **path, struct error *err);
-/* The action that waits for the item of this document; NULL: none. In the arena. */
-const char *run_parent(struct arena *a, const char *document);
 /* The document of the item that is above all others of this one, which may not be saved yet; its
  * own if it is no child. */
 const char *run_top_document(struct arena *a, const struct context_file *f);
@@ -119,6 +122,7 @@ const char *run_top_document(struct arena *a, const struct context_file *f);
 /* The data of the environment of a step. */
 struct run_entry {
 	const char *repo;     /* first: environment_local reads it */
+	const char *client;   /* of a run */
 	const char *document; /* of the item */
 	bool in_place, own_worktree, allow_dirty;
 	const char *base; /* the local branch that its own begins at; NULL: the remote's */
@@ -271,27 +275,27 @@ struct run_children {
 	size_t n;           /* items: each gets a process, in their order */
 	size_t max;         /* that run at the same time; at most RUN_CHILDREN_MAX */
 	size_t report_size; /* a child has ended when it has written so much; 0: at the end of it */
-	bool log;           /* its standard error, too, goes through a pipe to `line` */
 	int cancel;         /* of run_interrupt_begin() */
-	/* In the child; the result is its exit status. `report`, `log`: write ends of the pipes. */
+	/* In the child; the result is its exit status. `report`, `log`: write ends of pipes; the
+	 * lines of the second go to `line`. */
 	int (*run)(void *data, size_t item, int report, int log);
-	void (*started)(void *data, size_t item, size_t running); /* may be NULL */
+	void (*started)(void *data, size_t item); /* may be NULL */
 	void (*line)(void *data, size_t item, struct str line);
-	/* `status` as of waitpid(). -1: no more are started. */
-	int (*ended)(void *data, size_t item, int status, struct str report);
-	/* After an item has ended: may raise *n. -1: no more are started. May be NULL. */
-	int (*more)(void *data, size_t item, size_t *n);
+	/* `status` as of waitpid(). */
+	void (*ended)(void *data, size_t item, int status, struct str report);
+	/* After each end, and (`tick`) every RUN_TICK_MS: returns how many items there are now. May
+	 * be NULL. */
+	size_t (*more)(void *data, bool tick);
 	/* After `more`: a running item is ended with TERM, and a waiting one is not started. NULL:
 	 * all are needed. */
 	bool (*cancelled)(void *data, size_t item);
-	void (*tick)(void *data); /* every RUN_TICK_MS; may be NULL */
 	void *data;
 };
 
 /*
  * Runs all. A child gets TERM if this process dies, so that it can end its own program. After an
  * interrupt no more are started, and those that run get TERM. -1: a process could not be started,
- * or `ended` or `more` returned -1 (*err is then not changed).
+ * or there was an interrupt.
  */
 int run_children(const struct run_children *c, struct error *err);
 /* In a child that has a program to end: no later signal ends it at once. */

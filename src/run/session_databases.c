@@ -6,33 +6,9 @@
 #include "src/run/databases.h"
 #include "src/run/locate.h"
 #include "src/run/run_internal.h"
-#include "src/setup/setup.h"
 #include "src/sys/path.h"
 
 /* ---- an action ---- */
-
-/* The resources of the repository, and (NULL: none) the pipeline of its settings. */
-static int load_resources(struct arena *a, const char *repo, struct resources *r,
-	const struct pipeline **pipeline, struct error *err)
-{
-	struct pipeline_choice choice = {.repo = repo, .missing = ERR_INPUT};
-	struct settings settings;
-	const char *dir;
-
-	*pipeline = NULL;
-	if (locate_resources(a, NULL, repo, &dir, err) < 0)
-		return -1;
-	if (!dir)
-		return 0;
-	if (settings_load(a, repo, &settings, err) < 0)
-		return -1;
-	if (!settings.pipeline)
-		return resources_need(a, dir, r, err);
-	choice.name = settings.pipeline;
-	return locate_pipeline(a, &choice, r, pipeline, err) < 0
-		       ? error_prefix(err, "the 'pipeline' of " SETTINGS_FILE)
-		       : 0;
-}
 
 int session_databases_find(struct arena *a, const char *repo, const char *action, const char *agent,
 	struct session_databases *out, struct error *err)
@@ -41,9 +17,15 @@ int session_databases_find(struct arena *a, const char *repo, const char *action
 	const struct pipeline *pipeline;
 	const struct stage_spec *stage;
 	struct resources r = {0};
+	const char *dir;
 
 	*out = (struct session_databases){0};
-	if (load_resources(a, repo, &r, &pipeline, err) < 0)
+	if (locate_resources(a, NULL, repo, &dir, err) < 0)
+		return -1;
+	if (!dir)
+		return 0;
+	if (locate_session_pipeline(a, repo, &r, &pipeline, err) < 0 ||
+		(!pipeline && resources_need(a, dir, &r, err) < 0))
 		return -1;
 	pool = locate_item_pool(&r);
 	if (!pool || !pool->n_databases)

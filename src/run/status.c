@@ -10,7 +10,6 @@
 #include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/setup/setup.h"
-#include "src/store/disk.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
@@ -29,35 +28,28 @@ static const char *run_status_text_of(const json *item, const char *key)
 
 /* ---- who works on it ---- */
 
-char *status_run_lock(struct arena *a, const char *document)
+static const char *running_process(struct arena *a, const struct lease_holder *h)
 {
-	struct str base = path_base(document);
-
-	return arena_printf(
-		a, "%s/.%.*s.run.lock", arena_dup(a, path_dir(document)), (int)base.n, base.p);
+	return h->live && lease_is_run(h) ? process_name_describe(a, h->client) : NULL;
 }
 
-bool status_run_active(struct arena *a, const char *document, struct buf *holder)
+const char *status_run_active(struct arena *a, const char *document)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
-	bool held = false;
+	struct lease_holder h;
 
-	return disk_lock_look(status_run_lock(a, document), &held, holder ? holder : &text,
-		       &ignored) == 0 &&
-	       held;
+	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
+			       lease_read(&f, &h, &ignored) == 0
+		       ? running_process(a, &h)
+		       : NULL;
 }
 
 int status_check_free(struct arena *a, const char *document, const char *id, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
-	CLEANUP(buf_release) struct buf holder = BUF_INIT;
 	struct lease_holder h;
 
-	if (status_run_active(a, document, &holder))
-		return error_set(err, ERR_STATE,
-			"a 'dev-team run' works on '%s' (%s): 'dev-team stop %s' ends it", id,
-			holder.s, id);
 	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return err->code == ERR_INPUT ? 0 : -1; /* one with a fault can be restored */
 	if (lease_read(&f, &h, err) < 0)
@@ -130,12 +122,9 @@ static int run_status_read_actions(struct reading *r, struct error *err)
 
 static int read_owner(struct reading *r, struct error *err)
 {
-	CLEANUP(buf_release) struct buf process = BUF_INIT;
-
 	if (lease_read(r->file, &r->holder, err) < 0)
 		return -1;
-	if (status_run_active(r->arena, r->file->path, &process))
-		r->run = arena_dup(r->arena, buf_str(&process));
+	r->run = running_process(r->arena, &r->holder);
 	r->works = r->run || (r->holder.live && !lease_is_dead(r->arena, &r->holder));
 	return 0;
 }

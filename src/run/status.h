@@ -36,10 +36,8 @@ void status_add_line(struct buf *out, const json *items);
 /* All of an item, a line for each fact. */
 void status_add_details(struct buf *out, const json *item);
 
-/* True while a `dev-team run` works on the item. `holder` (may be NULL) gets who, for people. */
-bool status_run_active(struct arena *a, const char *document, struct buf *holder);
-/* Its lock. In the arena. */
-char *status_run_lock(struct arena *a, const char *document);
+/* The process of the `dev-team run` that works on the item, for people; NULL: none does. */
+const char *status_run_active(struct arena *a, const char *document);
 
 /* -1: ERR_STATE, somebody works on the item; the message says who, and how that ends. */
 int status_check_free(struct arena *a, const char *document, const char *id, struct error *err);

@@ -425,8 +425,9 @@ static int run_step_check_agents(struct arena *a, const struct run_step_call *ca
  */
 static const char *run_client(void *data, struct arena *a)
 {
-	(void)data;
-	return process_own_name(a);
+	const struct run_entry *e = data;
+
+	return arena_dup(a, str_of(e->client));
 }
 
 /* An item whose first step was refused has not begun either: nothing was requested in the state
@@ -461,6 +462,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 {
 	struct run_entry entry = {.arena = a,
 		.repo = call->repo,
+		.client = call->client,
 		.document =
 			arena_dup(a, str_of(f->path)), /* a repeated save opens the file again */
 		.in_place = call->in_place || (!w->worktree && !call->own_worktree),
@@ -482,7 +484,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	environment.enter = run_place_enter;
 	environment.evidence = run_place_evidence;
 	environment.say = run_step_log_text;
-	if (call->in_run)
+	if (call->client)
 		environment.client = run_client;
 	environment.refuted = call->refuted;
 	if (call->run)
@@ -850,12 +852,18 @@ size_t run_workflow_check(
 	return t.n;
 }
 
+bool run_step_holds(const struct run_step_call *call, const struct lease_holder *h)
+{
+	return lease_held_by(h, call->owner) &&
+	       (!call->client || !h->client || strcmp(h->client, call->client) == 0);
+}
+
 /* A context_change. */
-static int release_lease(struct context_file *f, void *owner, struct error *err)
+static int release_lease(struct context_file *f, void *call, struct error *err)
 {
 	struct lease_holder h;
 
-	if (lease_read(f, &h, err) < 0 || !lease_held_by(&h, owner))
+	if (lease_read(f, &h, err) < 0 || !run_step_holds(call, &h))
 		return -1;
 	(void)context_op(f, "give back");
 	lease_release(f, &h);
@@ -868,7 +876,41 @@ void run_step_release_lease(const struct run_step_call *call)
 	struct error ignored;
 
 	if (context_open(&f, call->context_file, CONTEXT_MUST_EXIST, &ignored) == 0)
-		(void)context_update(&f, release_lease, (void *)(uintptr_t)call->owner, &ignored);
+		(void)context_update(&f, release_lease, (void *)(uintptr_t)call, &ignored);
+}
+
+struct lease_keeping {
+	const struct run_step_call *call;
+	bool wait;
+};
+
+/* A context_change. */
+static int keep_lease(struct context_file *f, void *data, struct error *err)
+{
+	const struct lease_keeping *k = data;
+	struct lease_holder h;
+
+	if (lease_read(f, &h, err) < 0)
+		return -1;
+	if (h.live ? !run_step_holds(k->call, &h) || h.until - f->now > h.ttl_s / 2
+		   : !k->wait || !h.ttl_s)
+		return 0;
+	(void)context_op(f, "keep");
+	if (h.live)
+		lease_renew(f, &h);
+	else
+		lease_take(f, &h, k->call->owner, k->call->client, h.ttl_s);
+	return context_log(f, err);
+}
+
+void run_step_keep_lease(const struct run_step_call *call, const char *document, bool wait)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_keeping k = {call, wait};
+	struct error ignored;
+
+	if (context_open(&f, document, CONTEXT_MUST_EXIST, &ignored) == 0)
+		(void)context_update(&f, keep_lease, &k, &ignored);
 }
 
 bool run_step_ordered(const char *document)

@@ -83,7 +83,8 @@ static char *item_of(struct arena *a, const char *id)
 	return arena_dup(a, (struct str){id, strcspn(id, "/")});
 }
 
-const char *run_parent(struct arena *a, const char *document)
+/* The action that waits for the item of this document; NULL: none. */
+static const char *parent_action(struct arena *a, const char *document)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	struct error ignored;
@@ -101,6 +102,18 @@ const char *run_parent(struct arena *a, const char *document)
 		       : NULL;
 }
 
+const char *run_above(struct arena *a, const char *document)
+{
+	const char *action = parent_action(a, document), *item, *found;
+
+	if (!action)
+		return NULL;
+	item = item_of(a, action);
+	document = run_child_document(a, document, item);
+	found = run_above(a, document);
+	return found ? found : status_run_active(a, document) ? item : NULL;
+}
+
 const char *run_top_document(struct arena *a, const struct context_file *f)
 {
 	const char *document = arena_dup(a, str_of(f->path)),
@@ -108,7 +121,7 @@ const char *run_top_document(struct arena *a, const struct context_file *f)
 
 	for (unsigned i = 0; parent && *parent && i < RUN_DEPTH_MAX; i++) {
 		document = run_child_document(a, document, item_of(a, parent));
-		parent = run_parent(a, document);
+		parent = parent_action(a, document);
 	}
 	return document;
 }
@@ -125,7 +138,7 @@ static int check_depth(struct tree *t, const char *item, struct error *err)
 	if (run_read_cap(RUN_DEPTH_VARIABLE, &cap, &given, err) < 0)
 		return -1;
 	cap = given && cap < RUN_DEPTH_MAX ? cap : RUN_DEPTH_MAX;
-	for (; depth <= cap && (parent = run_parent(t->arena, document)); depth++)
+	for (; depth <= cap && (parent = parent_action(t->arena, document)); depth++)
 		document = run_child_document(t->arena, document, item_of(t->arena, parent));
 	return depth > cap ? error_set(err, ERR_INPUT,
 				     "'%s' would be a child at depth %u: at most %u are allowed",
@@ -280,23 +293,7 @@ static bool tree_is_held(const struct run_step_call *child, const struct error *
 
 	return err->code == ERR_STATE && open_reader(&f, child->context_file, &ignored) == 0 &&
 	       context_open_keys(&f, &ignored) == 0 && lease_read(&f, &h, &ignored) == 0 &&
-	       h.live && !lease_held_by(&h, child->owner);
-}
-
-/* 1: a run of its own works on it. */
-static int step_unless_run(
-	struct arena *a, const struct run_step_call *child, struct buf *line, struct error *err)
-{
-	CLEANUP(buf_release) struct buf holder = BUF_INIT;
-
-	if (child->in_run && status_run_active(a, child->context_file, &holder)) {
-		(void)error_set(err, ERR_STATE, "another 'dev-team run' works on '%s' (%s)",
-			child->id, holder.s);
-		return 1;
-	}
-	if (run_step(a, child, line, err) == 0)
-		return 0;
-	return tree_is_held(child, err) ? 1 : -1;
+	       h.live && !run_step_holds(child, &h);
 }
 
 int run_step_shared(struct arena *a, const struct run_step_call *call, json *actions, json *waits,
@@ -304,16 +301,16 @@ int run_step_shared(struct arena *a, const struct run_step_call *call, json *act
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 	CLEANUP(json_free) json *array = NULL, *held = NULL;
-	int rc = step_unless_run(a, call, &line, err);
 
 	*done = NULL;
-	if (rc > 0) {
+	if (run_step(a, call, &line, err) < 0) {
+		if (!tree_is_held(call, err))
+			return -1;
 		held = JSON_OBJECT(JSON_TEXT("reason", err->text), JSON_TEXT("for", "owner"));
 		tree_add_wait(waits, call, held);
 		*err = (struct error){0};
+		return 0;
 	}
-	if (rc)
-		return rc < 0 ? -1 : 0;
 	if (json_parse(&array, buf_str(&line), err) < 0)
 		return -1;
 	if (!json_str_is(json_first(array), "action", "done"))
@@ -346,6 +343,7 @@ static struct run_step_call child_call(struct tree *t, const json *action)
 		.own_worktree = true,
 		.scripted = up->scripted,
 		.in_run = up->in_run,
+		.client = up->client,
 		.run = up->run,
 		.validated = up->validated,
 		.refuted = up->refuted,
@@ -670,7 +668,7 @@ static int visit_attempts(struct arena *a, const struct context_file *f, const c
 	for (unsigned long i = from; i <= n; i++) {
 		const char *id = i == 1 ? first : arena_printf(a, "%s.%lu", first, i);
 		const char *document = run_child_document(a, f->path, id);
-		const char *action = run_parent(a, document);
+		const char *action = parent_action(a, document);
 
 		if (action && str_is(context_get(&f->doc, "work_item_id"), item_of(a, action)) &&
 			visit(data, id, action, document, err) < 0)

@@ -543,9 +543,12 @@ int preflight_check_clean(
 				"first commit of an agent: commit or unstage them",
 				repo, s->changes.items[i].path);
 	for (size_t i = 0; i < s->changes.n; i++) {
-		if (s->changes.items[i].inside) /* such as what a build has left there */
+		const struct git_change *c = &s->changes.items[i];
+
+		/* Such as what a build has left there; a spec that was just written is read. */
+		if (c->inside || (!c->staged && environment_is_spec(path_base(c->path))))
 			continue;
-		first = first ? first : s->changes.items[i].path;
+		first = first ? first : c->path;
 		n++;
 	}
 	if (!n || allow_dirty)

@@ -218,6 +218,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 
 	if (like) {
 		step.in_run = like->in_run;
+		step.client = like->client;
 		step.scripted = like->scripted;
 		step.validated = like->validated;
 		step.run = like->run;

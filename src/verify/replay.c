@@ -792,6 +792,7 @@ static const struct replay_operation {
 	{"fork", NULL, "the beginning of a fork"},
 	{"request", NULL, "what people asked of a run"},
 	{"exec", NULL, "calls of exec that renewed a lease"},
+	{"keep", NULL, "leases that a run kept"},
 	{"clock set back", NULL, "new ends of leases after the clock was set back"},
 	{NULL, NULL, NULL},
 };

@@ -1,6 +1,6 @@
 /* What people see on a terminal while items are worked on: the contents of its screen. */
 #include "src/run/status.h"
-#include "src/store/disk.h"
+#include "src/sys/process.h"
 #include "tests/lib/git_rig.h"
 #include "tests/lib/run.h"
 #include "tests/lib/terminal.h"
@@ -54,18 +54,32 @@ static void write_items(void)
 		write_item(n, "fixing", "fix_iteration: many\n");
 }
 
+/* A `dev-team run` that works on the item, or has ended. */
+static void set_runs(int n, bool runs)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct lease_holder h;
+	struct error e;
+
+	assert_int_equal(context_open(&f, at(document(n)), CONTEXT_MUST_EXIST, &e), 0);
+	assert_int_equal(lease_read(&f, &h, &e), 0);
+	if (runs)
+		lease_take(&f, &h, "dev-team run",
+			arena_printf(&arena, "%s" LEASE_RUN, process_own_name(&arena)), 3600);
+	else
+		lease_release(&f, &h);
+	(void)context_op(&f, "test");
+	assert_int_equal(context_log(&f, &e), 0);
+}
+
 TERMINAL_TEST(status_watch_shows_those_at_work_first_and_follows_changes)
 {
 	static const char *const argv[] = {"dev-team", "status", "--all", "--watch", NULL};
-	struct disk_lock *locks[RUNNING];
 	struct terminal t;
-	struct error e;
 
 	write_items();
 	for (int n = 0; n < RUNNING; n++)
-		assert_int_equal(disk_lock_take(&locks[n],
-					 status_run_lock(&arena, at(document(2 * n + 2))), 0, &e),
-			0);
+		set_runs(2 * n + 2, true);
 	terminal_start(&t, argv);
 	assert_true(terminal_await(&t, "... 178 more lines"));
 	assert_true(t.second && t.hidden && terminal_is_quiet(&t));
@@ -76,13 +90,11 @@ TERMINAL_TEST(status_watch_shows_those_at_work_first_and_follows_changes)
 	/* One asks something, and one goes on no longer. */
 	write_item(2, "fixing", "question: Which language?\n");
 	assert_true(terminal_await(&t, "waits    fixing          Which language?"));
-	disk_lock_drop(&locks[1]);
+	set_runs(4, false);
 	assert_true(terminal_await(&t, "A-004         idle"));
 	terminal_type(&t, "\003");
 	assert_int_equal(terminal_end(&t), 0);
 	assert_false(t.second || t.hidden);
-	for (int n = 0; n < RUNNING; n++)
-		disk_lock_drop(&locks[n]);
 }
 
 TERMINAL_TEST(a_broken_document_is_one_line_with_its_remedy)
