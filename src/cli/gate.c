@@ -8,12 +8,13 @@
 #include "src/setup/setup.h"
 #include "src/sys/path.h"
 
-enum { WAIT_MAX_S = 7 * 86400 };
+enum { WAIT_MAX_S = 7 * 86400, LEASE_MAX_S = 86400 };
 
 struct gate_options {
 	struct pool_choice pool;
 	const char *who, *target, *issue;
 	double wait_s;
+	int64_t lease_s;
 	int64_t fence;
 	bool force, json;
 };
@@ -23,6 +24,11 @@ static const struct option hold_options[] = {
 		"what others see about the holder; default: the command, or the branch"),
 	OPTION_DECIMAL(struct gate_options, wait_s, "wait", "SECONDS", 0, WAIT_MAX_S,
 		"how long to wait for the gate, such as 1.5; default: 300"),
+	OPTION_END,
+};
+static const struct option run_options[] = {
+	OPTION_NUMBER(struct gate_options, lease_s, "lease", "SECONDS", 0, LEASE_MAX_S,
+		"keep the gate for so long afterwards, for the next command with the same --who"),
 	OPTION_END,
 };
 static const struct option rebase_options[] = {
@@ -39,7 +45,7 @@ static const struct option release_options[] = {
 		"only if the holder has this fence"),
 	OPTION_END,
 };
-static const struct gate_options defaults = {.wait_s = GATE_WAIT_MS / 1000.0};
+static const struct gate_options defaults = {.wait_s = GATE_WAIT_MS / 1000.0, .lease_s = -1};
 
 static unsigned gate_wait_ms(const struct gate_options *o)
 {
@@ -55,9 +61,13 @@ static int gate_run_run(struct invocation *in, struct error *err)
 	struct gate_run_ask ask = {.who = o->who ? o->who : in->words[0],
 		.argv = in->words,
 		.wait_ms = gate_wait_ms(o),
-		.output = o->json ? STDERR_FILENO : -1}; /* standard output is the result's */
+		.output = o->json ? STDERR_FILENO : -1, /* standard output is the result's */
+		.lease = o->lease_s >= 0,
+		.lease_s = o->lease_s > 0 ? (unsigned)o->lease_s : 0};
 	int status = 0, rc;
 
+	if (ask.lease && !o->who)
+		return error_set(err, ERR_USAGE, "--lease requires --who, the name of its holder");
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		run_interrupt_begin(&ask.cancel, err) < 0)
 		return -1;
@@ -84,9 +94,10 @@ static void gate_put_holder(struct buf *out, const struct gate_holder *h)
 	clock_text(h->since, since);
 	buf_addf(out, "held by '%s'\n  process  %ld on %s, %s\n  fence    %lld\n  since    %s\n",
 		h->who, (long)h->pid, h->host,
-		h->stopped ? "stopped"
-		: h->live  ? "live"
-			   : "ended; a process that it started is running",
+		h->until     ? "ended; its lease holds the gate"
+		: h->stopped ? "stopped"
+		: h->live    ? "live"
+			     : "ended; a process that it started is running",
 		(long long)h->fence, since);
 }
 
@@ -240,7 +251,8 @@ static const struct verb *const subcommands[] = {
 		.details = "The exit status is the command's own. What it leaves in the "
 			   "background is ended with it. With --json the command's "
 			   "output goes to standard error.",
-		.options = {hold_options, cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),
+		.options = {hold_options, run_options, cli_pool_options,
+			CLI_JSON_TABLE(struct gate_options)}),
 	CLI_SUBCOMMAND("status", NULL, gate_run_status,
 		"print who holds the gate and who waits for it",
 		.options = {cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),

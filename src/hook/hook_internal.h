@@ -145,11 +145,12 @@ bool hook_agent_matches(struct arena *a, const char *type, const char *agent);
  * NULL. */
 const char *hook_place_of(struct arena *a, const char *session, const char *path);
 /*
- * Adds what comes before a command in the worktree `place` of the call's agent, so that it gets the
- * databases of the agent's stage: `dev-team db env ... -- `. Nothing if the pool of worktrees has
- * no databases. `common`: the repository's git directory; `self`: this program.
+ * Adds what comes before a command in the worktree `place` of the call's agent: under the merge
+ * gate with a lease of the action, if the agent's stage holds it (`dev-team gate run ... -- `), and
+ * with the databases of the stage, if the pool of worktrees has some (`dev-team db env ... -- `).
+ * `common`: the repository's git directory; `self`: this program.
  */
-int hook_place_databases(struct arena *a, const json *call, const char *place, const char *common,
+int hook_place_stage(struct arena *a, const json *call, const char *place, const char *common,
 	const char *self, struct buf *out, struct error *err);
 /* Whether `path` is a log of a work item which the session owns. */
 bool hook_is_log_of(struct arena *a, const char *session, const char *path);

@@ -203,10 +203,10 @@ static int permission_check_command(struct permission *h, struct str command, st
 		return -1;
 	}
 	if (h->place && h->root.common_dir &&
-		hook_place_databases(
+		hook_place_stage(
 			h->arena, h->call, h->place, h->root.common_dir, h->self, out, &err) < 0)
 		return deny_with_error(
-			h, RULE_INTERNAL, "the databases of the agent's stage are not known", &err);
+			h, RULE_INTERNAL, "the stage of the agent is not known", &err);
 	exec_text(h, command, out);
 	return 0;
 }

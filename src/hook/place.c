@@ -145,7 +145,9 @@ const char *hook_place_of(struct arena *a, const char *session, const char *path
 	return document && is_place_of(a, document, session, root) ? root : NULL;
 }
 
-/* ---- the databases of an agent ---- */
+/* ---- the stage of an agent ---- */
+
+enum { LEASE_S = 120 }; /* between two commands of an agent */
 
 /* The outstanding action that the agent carries out: as its prompt says, else one for an agent of
  * its type; those of one item for the same agent are of one stage. NULL: it has none. */
@@ -168,7 +170,19 @@ static const json *hook_place_action_of(
 	return NULL;
 }
 
-int hook_place_databases(struct arena *a, const json *call, const char *place, const char *common,
+static void hook_place_add_verb(
+	struct buf *out, const char *self, const char *verb, const char *repo, const char *pool)
+{
+	buf_add_shell(out, str_of(self));
+	buf_addf(out, " %s --repo ", verb);
+	buf_add_shell(out, str_of(repo));
+	if (!pool)
+		return;
+	buf_adds(out, " --pool ");
+	buf_add_shell(out, str_of(pool));
+}
+
+int hook_place_stage(struct arena *a, const json *call, const char *place, const char *common,
 	const char *self, struct buf *out, struct error *err)
 {
 	static const char *const words[] = {[DATABASE_NONE] = "none",
@@ -188,13 +202,15 @@ int hook_place_databases(struct arena *a, const json *call, const char *place, c
 	if (session_databases_find(a, repo, action ? json_get_str(action, "id") : "",
 		    json_get_str(action, "agent"), &found, err) < 0)
 		return -1;
-	if (!found.pool)
+	if (found.under_gate) {
+		hook_place_add_verb(out, self, "gate run", repo, found.pool);
+		buf_adds(out, " --who ");
+		buf_add_shell(out, str_of(json_get_str(action, "id")));
+		buf_addf(out, " --lease %d -- ", LEASE_S);
+	}
+	if (!found.databases)
 		return 0;
-	buf_add_shell(out, str_of(self));
-	buf_adds(out, " db env --repo ");
-	buf_add_shell(out, str_of(repo));
-	buf_adds(out, " --pool ");
-	buf_add_shell(out, str_of(found.pool));
+	hook_place_add_verb(out, self, "db env", repo, found.pool);
 	buf_addf(out, " --access %s --worktree ", words[found.access]);
 	buf_add_shell(out, str_of(place));
 	buf_adds(out, " -- ");

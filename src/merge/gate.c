@@ -20,6 +20,7 @@
 
 enum { ORDER_MS = 10000, NAP_MAX_MS = 50, NOTICE_MS = 1000, END_MS = 10000 };
 enum { TICKET_MAX = 4096, WHO_MAX = 200 };
+enum { LEASE_KNOWN_S = 86400 }; /* after its end: who comes back learns that it is lost */
 
 bool gate_stage_holds(const struct stage_spec *s)
 {
@@ -95,9 +96,25 @@ static struct gate_holder read_ticket(struct arena *a, const struct pool *p, int
 	h.host = json_dup(a, j, "host");
 	h.pid = (pid_t)json_get_int(j, "pid", 0);
 	h.since = json_get_int(j, "since", 0);
+	h.lease = json_get(j, "until") != NULL;
+	h.until = json_get_int(j, "until", 0);
 	h.live = !process_name_ended(a, json_get_str(j, "process"));
 	h.stopped = h.live && process_info(h.pid, &info) && info.state == 'T';
 	return h;
+}
+
+/* The file is read before its lock is looked at: a lease that is over and not locked afterwards is
+ * not taken up again without a look at those who have come since. */
+static int merge_gate_is_held(struct arena *a, const struct pool *p, int64_t fence,
+	struct gate_holder *h, bool *held, struct error *err)
+{
+	*h = read_ticket(a, p, fence);
+	if (merge_gate_look(a, p, fence, held, err) < 0)
+		return -1;
+	if (*held)
+		h->until = 0;
+	*held = *held || h->until > clock_now();
+	return 0;
 }
 
 struct gate_line {
@@ -109,6 +126,7 @@ struct gate_line {
 static int merge_gate_read_line(struct arena *a, const struct pool *p, int64_t end,
 	struct gate_line *out, struct error *err)
 {
+	struct gate_holder h;
 	struct fences all;
 	bool held;
 
@@ -116,17 +134,17 @@ static int merge_gate_read_line(struct arena *a, const struct pool *p, int64_t e
 	if (list_fences(a, p, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.n && all.items[i] < end; i++) {
-		if (merge_gate_look(a, p, all.items[i], &held, err) < 0)
+		if (merge_gate_is_held(a, p, all.items[i], &h, &held, err) < 0)
 			return -1;
 		if (held)
-			vec_push_in(a, out, read_ticket(a, p, all.items[i]));
+			vec_push_in(a, out, h);
 	}
 	return 0;
 }
 
 /* ---- a place in the line ---- */
 
-static int write_ticket(const struct gate *g, const char *who, struct error *err)
+static int write_ticket(const struct gate *g, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -134,9 +152,10 @@ static int write_ticket(const struct gate *g, const char *who, struct error *err
 	char host[64] = "";
 
 	(void)gethostname(host, sizeof(host) - 1);
-	j = JSON_OBJECT(JSON_TEXT("who", who ? who : ""), JSON_TEXT("host", host),
+	j = JSON_OBJECT(JSON_TEXT("who", g->who), JSON_TEXT("host", host),
 		JSON_INT("pid", getpid()), JSON_INT("since", clock_now()),
-		JSON_TEXT("process", process_own_name(g->a)));
+		JSON_TEXT("process", process_own_name(g->a)),
+		JSON_IF(g->lease, JSON_INT("until", g->until)));
 	json_print(&text, j);
 	buf_addc(&text, '\n');
 	if (pwrite(fd, text.s, text.len, 0) != (ssize_t)text.len ||
@@ -158,6 +177,7 @@ static int64_t last_fence(struct arena *a, const struct pool *p)
 /* Under the lock of the order: removes what processes that have ended left. */
 static int next_fence(struct gate *g, struct error *err)
 {
+	struct gate_holder h;
 	struct fences all;
 	bool held;
 
@@ -165,9 +185,9 @@ static int next_fence(struct gate *g, struct error *err)
 	if (list_fences(g->a, g->p, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
-		if (merge_gate_look(g->a, g->p, all.items[i], &held, err) < 0)
+		if (merge_gate_is_held(g->a, g->p, all.items[i], &h, &held, err) < 0)
 			return -1;
-		if (!held)
+		if (!held && !(h.lease && h.since + LEASE_KNOWN_S > clock_now()))
 			(void)unlink(ticket_path(g->a, g->p, all.items[i]));
 		if (all.items[i] > g->fence)
 			g->fence = all.items[i];
@@ -177,7 +197,7 @@ static int next_fence(struct gate *g, struct error *err)
 		str_of(arena_printf(g->a, "%lld\n", (long long)g->fence)), err);
 }
 
-static int merge_gate_enter(struct gate *g, const char *who, struct error *err)
+static int merge_gate_enter(struct gate *g, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *order = NULL;
 	struct disk *disk = disk_real();
@@ -192,12 +212,60 @@ static int merge_gate_enter(struct gate *g, const char *who, struct error *err)
 	g->path = ticket_path(g->a, g->p, g->fence);
 	if (disk_lock_take(&g->lock, g->path, 0, err) < 0)
 		return -1;
-	return write_ticket(g, who, err);
+	return write_ticket(g, err);
+}
+
+/* The lease of this holder. *fence 0: there is none. */
+static int merge_gate_find_lease(struct gate *g, int64_t *fence, struct error *err)
+{
+	struct gate_holder h;
+	struct fences all;
+
+	*fence = 0;
+	if (!g->lease)
+		return 0;
+	if (list_fences(g->a, g->p, &all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all.n; i++) {
+		h = read_ticket(g->a, g->p, all.items[i]);
+		if (h.lease && strcmp(h.who, g->who) == 0)
+			*fence = all.items[i];
+	}
+	return 0;
+}
+
+/* It is locked first: who comes from now on waits. */
+static int merge_gate_resume(
+	struct gate *g, const struct gate_ask *ask, int64_t fence, struct error *err)
+{
+	struct gate_holder h;
+	char until[CLOCK_TEXT];
+
+	g->fence = fence;
+	g->path = ticket_path(g->a, g->p, fence);
+	h = read_ticket(g->a, g->p, fence); /* the lock writes its own text */
+	if (disk_lock_take(&g->lock, g->path, ask->wait_ms, err) < 0 || gate_check(g, err) < 0)
+		return -1;
+	clock_text(h.until ? h.until : h.since, until);
+	if (h.until <= clock_now() && last_fence(g->a, g->p) != fence) {
+		g->until = h.until; /* for the next command */
+		(void)write_ticket(g, err);
+		g->lost = true;
+		return error_set(err, ERR_STATE,
+			"the lease of '%s' on the merge gate, fence %lld, ended at %s, and others "
+			"have come since: nothing of this stage may be pushed",
+			g->who, (long long)fence, until);
+	}
+	g->until = h.until;
+	return write_ticket(g, err);
 }
 
 static void merge_gate_leave(struct gate *g)
 {
-	if (g->lock && !g->lost)
+	struct error ignored;
+
+	g->until = clock_now() + g->lease_s;
+	if (g->lock && !g->lost && (!g->entered || !g->lease || write_ticket(g, &ignored) < 0))
 		(void)unlink(g->path);
 	disk_lock_drop(&g->lock);
 }
@@ -211,10 +279,14 @@ static void say_holder(struct buf *b, const struct gate_holder *h)
 		buf_addf(b, "'%s', ", h->who);
 	buf_addf(b, "process %ld on %s, fence %lld, since %s", (long)h->pid, h->host,
 		(long long)h->fence, since);
-	if (!h->live)
+	if (!h->live && !h->until)
 		buf_adds(b, ", which has ended; a process that it started is running");
 	if (h->stopped)
 		buf_adds(b, ", which is stopped");
+	if (h->until) {
+		clock_text(h->until, since);
+		buf_addf(b, ", leased until %s", since);
+	}
 }
 
 static int timed_out(
@@ -273,7 +345,7 @@ static int await_turn(struct gate *g, const struct gate_ask *ask, struct error *
 			merge_gate_read_line(&scratch, g->p, g->fence, &line, err) < 0)
 			return -1;
 		if (!line.n)
-			return write_ticket(g, ask->who, err);
+			return write_ticket(g, err);
 		if (left <= 0)
 			return timed_out(g, &line, ask->wait_ms, err);
 		notice(&line, waited, &seen);
@@ -301,16 +373,28 @@ int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struc
 	struct error *err)
 {
 	struct gate *g = arena_alloc(a, sizeof(*g));
+	int64_t lease;
+	int rc;
 
 	*out = NULL;
-	*g = (struct gate){.a = a, .p = p};
+	*g = (struct gate){.a = a,
+		.p = p,
+		.who = ask->who ? ask->who : "",
+		.lease = ask->lease,
+		.lease_s = ask->lease_s};
 	if (ask->who && (strlen(ask->who) > WHO_MAX || str_utf8_fault(str_of(ask->who))))
 		return error_set(
 			err, ERR_USAGE, "name of a holder is over %d bytes or not UTF-8", WHO_MAX);
-	if (borrow(g, err) < 0)
+	if (borrow(g, err) < 0 || merge_gate_find_lease(g, &lease, err) < 0)
 		return -1;
-	if (!g->borrowed &&
-		(merge_gate_enter(g, ask->who, err) < 0 || await_turn(g, ask, err) < 0)) {
+	if (g->borrowed)
+		rc = 0;
+	else if (lease)
+		rc = merge_gate_resume(g, ask, lease, err);
+	else
+		rc = merge_gate_enter(g, err) < 0 ? -1 : await_turn(g, ask, err);
+	g->entered = rc == 0 || lease;
+	if (rc < 0) {
 		merge_gate_leave(g);
 		return -1;
 	}
@@ -368,7 +452,7 @@ json *gate_holder_json(const struct gate_holder *h)
 	return JSON_OBJECT(JSON_TEXT("who", h->who), JSON_INT("pid", h->pid),
 		JSON_TEXT("host", h->host), JSON_INT("fence", h->fence),
 		JSON_TIME("since", h->since), JSON_BOOL("live", h->live),
-		JSON_BOOL("stopped", h->stopped));
+		JSON_BOOL("stopped", h->stopped), JSON_IF(h->until, JSON_TIME("until", h->until)));
 }
 
 int gate_status(struct arena *a, struct pool *p, struct gate_holder **line, size_t *n,

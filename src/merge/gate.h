@@ -6,6 +6,9 @@
  * holder drops it, or until it and all that it has started have ended. Processes get it in the
  * order in which they came. A holder's fence is a number greater than all before it.
  *
+ * An agent that a client dispatches has no process between two of its commands: it has a lease. The
+ * gate is locked while a command runs, and kept for a time afterwards.
+ *
  * Everything that runs under the gate has DEV_TEAM_GATE_FENCE and DEV_TEAM_GATE_HOLD in its
  * environment. A dev-team that runs under it borrows the hold and does not wait.
  *
@@ -28,6 +31,8 @@ struct gate_holder {
 	int64_t fence, since; /* since: seconds since 1970; of one that waits: since it came */
 	bool live;            /* false: it has ended, and a process that it started has the gate */
 	bool stopped;
+	bool lease;    /* kept for the next command of the same `who` */
+	int64_t until; /* of a lease without a process: seconds since 1970 */
 };
 /* As docs/merge-gate.md describes it. The caller frees it, as for the next two functions. */
 json *gate_holder_json(const struct gate_holder *h);
@@ -38,6 +43,11 @@ struct gate_ask {
 	const char *who;
 	unsigned wait_ms;
 	int cancel; /* descriptor; once it is readable this gives up. 0: none */
+	/* A lease: gate_drop() keeps the gate for `lease_s`, for the next one that asks with the
+	 * same `who`, which gets the same fence. After that time others may take it; if one has
+	 * come meanwhile, the lease is lost: -1, ERR_STATE. */
+	bool lease;
+	unsigned lease_s;
 };
 /* Waits for its turn, and reports its place in the line on standard error. -1: ERR_STATE naming the
  * holder (MergeGateLockTimeout), or that it was interrupted; ERR_STATE where the directory's locks
@@ -53,7 +63,7 @@ int gate_descriptor(const struct gate *g);
 int gate_check(struct gate *g, struct error *err);
 /* Once `fd` is readable, gate_rebase() and land_branch() stop (-1: ERR_STATE). */
 void gate_cancel_on(struct gate *g, int fd);
-/* Releases it if it is still ours. For CLEANUP too; safe on NULL. */
+/* Releases it if it is still ours, or leaves its lease. For CLEANUP too; safe on NULL. */
 void gate_drop(struct gate **g);
 /* line[0] is the holder, the others wait in this order; *fence: the last one issued. */
 int gate_status(struct arena *a, struct pool *p, struct gate_holder **line, size_t *n,
@@ -74,6 +84,8 @@ struct gate_run_ask {
 	/* Descriptor; once it is readable the command is ended, or not started (-1: ERR_STATE). 0:
 	 * none */
 	int cancel;
+	bool lease; /* as of gate_ask; requires `who` */
+	unsigned lease_s;
 	int64_t fence; /* out */
 };
 /*

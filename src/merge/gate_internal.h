@@ -14,7 +14,11 @@ struct gate {
 	const char *path;       /* of the file that is locked */
 	const char *env[3];     /* DEV_TEAM_GATE_FENCE, DEV_TEAM_GATE_HOLD */
 	struct disk_lock *lock; /* NULL: borrowed */
+	const char *who;
 	bool borrowed, lost;
+	bool lease, entered; /* entered: a lease that is left is kept */
+	unsigned lease_s;
+	int64_t until;
 	int cancel; /* descriptor of gate_cancel_on(); 0: none */
 };
 

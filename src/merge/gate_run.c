@@ -133,8 +133,11 @@ int gate_run(
 	struct arena *a, struct pool *p, struct gate_run_ask *ask, int *status, struct error *err)
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
-	const struct gate_ask wait = {
-		.who = ask->who, .wait_ms = ask->wait_ms, .cancel = ask->cancel};
+	const struct gate_ask wait = {.who = ask->who,
+		.wait_ms = ask->wait_ms,
+		.cancel = ask->cancel,
+		.lease = ask->lease,
+		.lease_s = ask->lease_s};
 	struct process program = {.argv = ask->argv,
 		.cwd = ask->cwd,
 		.output = ask->output,

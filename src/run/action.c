@@ -348,7 +348,7 @@ int run_action_execute(const struct run_item *r, const struct run_action *p,
 	/* The workflow has an edge for it; a stage may stop the run instead. */
 	if (rc == 0 && action_kind(p->action) == ACTION_SCRIPT && strcmp(out->word, "failed") == 0)
 		rc = run_failure_end(
-			run_agent_stage(&a, r->pipeline, id_of(p), ""), "CIFailure", err);
+			r, run_agent_stage(&a, r->pipeline, id_of(p), ""), "CIFailure", err);
 	out->usage.ms = clock_ticks() - began;
 	return rc;
 }

@@ -6,6 +6,7 @@
 #include "src/machine/brief.h"
 #include "src/local/script.h"
 #include "src/merge/gate.h"
+#include "src/merge/requeue.h"
 #include "src/run/run_internal.h"
 #include "src/sys/path.h"
 
@@ -310,12 +311,26 @@ bool run_failure_applies(
 	       (!s->failure_on || strcmp(s->failure_on, name) == 0);
 }
 
-int run_failure_end(const struct stage_spec *s, const char *name, struct error *err)
+/* Best effort: a failure of no class of requeueing is none of its concern. */
+static void requeue_failed(const struct run_item *r, const char *name)
+{
+	enum requeue_trigger ignored;
+	struct error why;
+
+	if (r->artifacts &&
+		requeue_issue(r->artifacts, r->call.id, name, false, NULL, &ignored, &why) < 0 &&
+		why.code != ERR_USAGE)
+		error_print(&why);
+}
+
+int run_failure_end(
+	const struct run_item *r, const struct stage_spec *s, const char *name, struct error *err)
 {
 	bool pause = run_failure_applies(s, name, FAILURE_PAUSE);
 
 	if (!pause && !run_failure_applies(s, name, FAILURE_ABORT))
 		return 0;
+	requeue_failed(r, name);
 	return error_set(err, pause ? ERR_STATE : ERR_CHECK,
 		"stage '%s' ended with '%s': its onFailure is '%s'%s", s->name, name,
 		pause ? "pause" : "abort", pause ? "; the same command continues" : "");
@@ -394,7 +409,7 @@ static int apply_failure_policy(const struct agent_call *c, struct error *err)
 {
 	const char *name = failure_of(c);
 
-	return name ? run_failure_end(c->spec, name, err) : 0;
+	return name ? run_failure_end(c->run, c->spec, name, err) : 0;
 }
 
 /* Every harness is at its limit or cannot be used. A limit says nothing about the agent. */

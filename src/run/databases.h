@@ -51,9 +51,11 @@ void pool_databases_keep_upstreams(
 
 /* Of an action, by the pipeline that the settings of the repository name. */
 struct session_databases {
-	const char *pool; /* the items' WorktreePool; NULL: it has no databases */
+	const char *pool; /* the items' WorktreePool; NULL: there is none */
+	bool databases;   /* it has some */
 	enum database_access access;
-	bool holds_gate; /* the stage */
+	bool holds_gate; /* the stage, as it says itself */
+	bool under_gate; /* the same, or it migrates */
 };
 /* `repo`: the main work tree. */
 int session_databases_find(struct arena *a, const char *repo, const char *action, const char *agent,

@@ -220,7 +220,7 @@ static int stage_environment_tried(struct arena *a, const struct run_item *r,
 		if (!name)
 			return -1;
 		if (!run_failure_applies(stage, name, FAILURE_RETRY) || tries >= stage->max_retries)
-			return run_failure_end(stage, name, err) < 0
+			return run_failure_end(r, stage, name, err) < 0
 				       ? error_prefix(err, "%.600s", why.text)
 				       : -1;
 		error_log("dev-team: %s: retry %u of %u", why.text, tries + 1, stage->max_retries);

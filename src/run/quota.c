@@ -353,7 +353,7 @@ int run_quota_denied(const struct run_entry *e, struct str line, struct error *e
 {
 	const struct stage_spec *s = e->denied;
 	return s && str_starts(line, "[{\"action\":\"done\"")
-		       ? run_failure_end(s, "AdmissionDenied", err)
+		       ? run_failure_end(e->run, s, "AdmissionDenied", err)
 		       : 0;
 }
 

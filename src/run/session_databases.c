@@ -28,12 +28,12 @@ int session_databases_find(struct arena *a, const char *repo, const char *action
 		(!pipeline && resources_need(a, dir, &r, err) < 0))
 		return -1;
 	pool = locate_item_pool(&r);
-	if (!pool || !pool->n_databases)
-		return 0;
-	out->pool = pool->name;
+	out->pool = pool ? pool->name : NULL;
+	out->databases = pool && pool->n_databases;
 	stage = run_agent_stage(a, pipeline, action, agent ? agent : "");
 	out->access = stage ? stage->database : DATABASE_NONE;
 	out->holds_gate = stage && stage->holds_gate;
+	out->under_gate = stage && gate_stage_holds(stage);
 	return 0;
 }
 
@@ -74,7 +74,7 @@ int session_databases_environment(struct arena *a, const char *document, const c
 		return 0;
 	if (session_databases_find(a, choice.repo, action, NULL, &found, err) < 0)
 		return -1;
-	if (!found.pool)
+	if (!found.databases)
 		return 0;
 	choice.name = found.pool;
 	if (found.access != DATABASE_NONE && place.in_place)
