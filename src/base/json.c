@@ -83,10 +83,9 @@ static int json_refuse(json **j, struct error *err, size_t offset, const char *f
 	return error_at(err, "json", 1, (unsigned)offset + 1, "%s", fault);
 }
 
-int json_parse(json **out, struct str text, struct error *err)
+int json_parse_foreign(json **out, struct str text, struct error *err)
 {
-	struct json_keys keys = {0};
-	const char *end = text.p, *fault;
+	const char *end = text.p;
 	size_t bad = str_utf8_fault(text), rest;
 
 	*out = NULL;
@@ -94,8 +93,6 @@ int json_parse(json **out, struct str text, struct error *err)
 		return json_refuse(out, err, bad - 1, "invalid UTF-8");
 	if (!text.n)
 		return json_refuse(out, err, 0, "empty text");
-	if (has_nul_escape(text))
-		return json_refuse(out, err, 0, "a NUL character is not allowed");
 	*out = cJSON_ParseWithLengthOpts(text.p, text.n, &end, 0);
 	rest = (size_t)(end - text.p);
 	if (!*out)
@@ -104,6 +101,18 @@ int json_parse(json **out, struct str text, struct error *err)
 		rest++;
 	if (rest < text.n)
 		return json_refuse(out, err, rest, "text after the JSON value");
+	return 0;
+}
+
+int json_parse(json **out, struct str text, struct error *err)
+{
+	struct json_keys keys = {0};
+	const char *fault;
+
+	if (json_parse_foreign(out, text, err) < 0)
+		return -1;
+	if (has_nul_escape(text))
+		return json_refuse(out, err, 0, "a NUL character is not allowed");
 	fault = json_validate(*out, &keys);
 	vec_release(&keys);
 	return fault ? json_refuse(out, err, 0, fault) : 0;

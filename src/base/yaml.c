@@ -3,8 +3,8 @@
 #include "src/base/vec.h"
 #include "src/base/yaml.h"
 
-/* A key is compared with all keys before it, and the text comes from outside: hence MAX_KEYS. */
-enum { MAX_DEPTH = 16, MAX_KEYS = 10000, KEY_SHOWN = 200 };
+/* The text comes from outside, and its keys may be made to collide: hence MAX_KEYS. */
+enum { MAX_DEPTH = 16, MAX_KEYS = 10000, KEY_SHOWN = 200, FEW_KEYS = 16 };
 
 struct yaml_reader {
 	yaml_parser_t parser;
@@ -106,6 +106,35 @@ static int yaml_check_key(struct yaml_reader *r, const struct yaml *map, const s
 	return 0;
 }
 
+/* Where the key is in the index, or would be. */
+static unsigned *yaml_index_slot(const struct yaml *map, struct str key)
+{
+	size_t at = 2166136261u;
+
+	for (size_t i = 0; i < key.n; i++)
+		at = (at ^ (unsigned char)key.p[i]) * 16777619u & UINT32_MAX;
+	at &= map->n_index - 1;
+	while (map->index[at] && !str_eq(map->map[map->index[at] - 1].key->text, key))
+		at = (at + 1) & (map->n_index - 1);
+	return &map->index[at];
+}
+
+/* At most half of the index is in use. */
+static void yaml_index_last(struct arena *a, struct yaml *map)
+{
+	size_t from = map->n - 1;
+
+	if (map->n < FEW_KEYS)
+		return;
+	if (2 * map->n > map->n_index) {
+		map->n_index = map->n_index ? 2 * map->n_index : 4 * FEW_KEYS;
+		map->index = arena_alloc(a, map->n_index * sizeof(*map->index));
+		from = 0;
+	}
+	for (size_t i = from; i < map->n; i++)
+		*yaml_index_slot(map, map->map[i].key->text) = (unsigned)i + 1;
+}
+
 static int yaml_read_map(struct yaml_reader *r, struct yaml *map, unsigned depth)
 {
 	size_t cap = 0;
@@ -130,6 +159,7 @@ static int yaml_read_map(struct yaml_reader *r, struct yaml *map, unsigned depth
 			r->foreign = false;
 		map->map = vec_grow(r->arena, map->map, map->n, &cap, 1, sizeof(*map->map));
 		map->map[map->n++] = pair;
+		yaml_index_last(r->arena, map);
 	}
 }
 
@@ -238,6 +268,11 @@ struct yaml *yaml_get(const struct yaml *map, const char *key)
 {
 	struct str want = str_of(key);
 
+	if (map && map->index) {
+		unsigned at = *yaml_index_slot(map, want);
+
+		return at ? map->map[at - 1].value : NULL;
+	}
 	for (size_t i = 0; map && map->kind == YAML_MAP && i < map->n; i++)
 		if (map->map[i].key->text.n == want.n && str_eq(map->map[i].key->text, want))
 			return map->map[i].value;

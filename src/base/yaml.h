@@ -24,6 +24,8 @@ struct yaml {
 	struct yaml_pair *map; /* YAML_MAP: in the order of the file */
 	struct yaml **list;    /* YAML_LIST */
 	size_t n;              /* entries of map or list */
+	unsigned *index;       /* of a map with many keys, for yaml_get(); else NULL */
+	size_t n_index;
 };
 
 struct yaml_pair {

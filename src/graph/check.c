@@ -503,86 +503,111 @@ static void check_reached(struct manifest_check *c)
 
 /* ---- nodes that no answer lets be dispatched ---- */
 
-/* With which statuses of each node `from` chooses `to`, into `row`. */
-static bool route_statuses(const struct manifest *m, size_t from, size_t to,
-	const unsigned char *statuses, unsigned char *row)
-{
-	unsigned on = 0;
-	bool possible = true;
+/*
+ * As for the actions of a workflow (src/workflow/order.c): each node keeps the statuses of others
+ * with which it can be dispatched. A node all of whose edges have a status in common always has
+ * that one left, so that only the others, which split the run, need a column. Columns do not depend
+ * on each other; so many are looked at together that they take at most COLUMNS_BYTES.
+ */
+struct route_columns {
+	size_t *of;          /* by node; SIZE_MAX: it has none */
+	const size_t *nodes; /* by column */
+	size_t n;            /* columns */
+	unsigned char *rows; /* a row of n for each node */
+	unsigned char *on;   /* by node: on which statuses it chooses the one that is looked at */
+	bool *faulty;        /* by node */
+};
 
-	for (size_t k = m->in_first[to]; k < m->in_first[to + 1]; k++)
-		if (m->edges[m->in_edges[k]].from_node == from)
-			on |= m->edges[m->in_edges[k]].on;
-	memcpy(row, statuses + from * m->n_nodes, m->n_nodes);
-	row[from] &= (unsigned char)on;
-	for (size_t i = 0; i < m->n_nodes; i++)
-		possible &= row[i] != 0;
-	return possible;
+enum { COLUMNS_BYTES = 64 << 20 };
+
+static void join_route(struct route_columns *t, size_t from, bool any, unsigned char *mine)
+{
+	const unsigned char *row = t->rows + from * t->n;
+	size_t own = t->of[from];
+	unsigned char before = own < t->n ? mine[own] : 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		mine[i] = any ? mine[i] | row[i] : mine[i] & row[i];
+	if (own < t->n)
+		mine[own] = any ? before | t->on[from] : before & t->on[from];
 }
 
-/* The first node of which no status is left; n: of each there is one. */
-static size_t join_routes(const struct manifest *m, size_t node, const unsigned char *statuses,
-	unsigned char *row, unsigned char *mine)
+/* Several edges from one node to another are one route. The first column of which no status is
+ * left; n: of each there is one. */
+static size_t join_routes(const struct manifest *m, size_t node, struct route_columns *t)
 {
 	bool any = !strcmp(m->nodes[node].join, "any");
-	size_t first = m->in_first[node], end = m->in_first[node + 1];
+	size_t first = m->in_first[node], end = m->in_first[node + 1], none = 0;
+	unsigned char *mine = t->rows + node * t->n;
 
-	memset(mine, any && first < end ? 0 : ALL_STATUSES, m->n_nodes);
+	memset(mine, any && first < end ? 0 : ALL_STATUSES, t->n);
 	for (size_t k = first; k < end; k++) {
-		bool possible =
-			route_statuses(m, m->edges[m->in_edges[k]].from_node, node, statuses, row);
+		const struct manifest_edge *e = &m->edges[m->in_edges[k]];
 
-		for (size_t i = 0; i < m->n_nodes; i++)
-			if (!any)
-				mine[i] &= row[i];
-			else if (possible)
-				mine[i] |= row[i];
+		t->on[e->from_node] |= (unsigned char)e->on;
 	}
-	for (size_t i = 0; i < m->n_nodes; i++)
-		if (!mine[i])
-			return i;
-	return m->n_nodes;
+	for (size_t k = first; k < end; k++) {
+		size_t from = m->edges[m->in_edges[k]].from_node;
+
+		if (t->on[from])
+			join_route(t, from, any, mine);
+		t->on[from] = 0;
+	}
+	while (none < t->n && mine[none])
+		none++;
+	return none;
 }
 
-/* Each node has a status with which all of its edges can be taken: then every node can be
- * dispatched, and the square of the nodes need not be looked at. */
-static bool have_common_statuses(const struct manifest *m)
+static void check_columns(struct manifest_check *c, struct route_columns *t)
 {
-	for (size_t i = 0; i < m->n_nodes; i++) {
-		unsigned on = ALL_STATUSES;
+	const struct manifest *m = c->m;
 
-		for (size_t k = m->out_first[i]; k < m->out_first[i + 1]; k++)
-			on &= m->edges[m->out_edges[k]].on;
-		if (!on)
-			return false;
+	for (size_t o = 0; o < m->n_nodes; o++) {
+		size_t i = m->order[o], none = join_routes(m, i, t);
+
+		if (none == t->n)
+			continue;
+		if (!t->faulty[i])
+			config_fault(c->reader, key_place(c->spec, "nodes", i, "id"),
+				"node '%s' can never be dispatched: no status of '%s' lets all "
+				"that it waits for choose it",
+				m->nodes[i].id, m->nodes[t->nodes[none]].id);
+		t->faulty[i] = true;
+		/* What is after it is not at fault. */
+		memset(t->rows + i * t->n, ALL_STATUSES, t->n);
 	}
-	return true;
 }
 
-/* As for the actions of a workflow (src/workflow/order.c): each node keeps, for every node, the
- * statuses with which it can be dispatched. */
+static bool splits(const struct manifest *m, size_t node)
+{
+	unsigned on = ALL_STATUSES;
+
+	for (size_t k = m->out_first[node]; k < m->out_first[node + 1]; k++)
+		on &= m->edges[m->out_edges[k]].on;
+	return !on;
+}
+
 static void check_possible(struct manifest_check *c)
 {
 	const struct manifest *m = c->m;
 	struct arena a = {0};
-	unsigned char *statuses, *row;
+	size_t *nodes = arena_alloc(&a, m->n_nodes * sizeof(*nodes)), n = 0;
+	size_t most = COLUMNS_BYTES / m->n_nodes;
+	struct route_columns t = {.of = arena_alloc(&a, m->n_nodes * sizeof(*t.of)),
+		.on = arena_alloc(&a, m->n_nodes),
+		.faulty = arena_alloc(&a, m->n_nodes * sizeof(*t.faulty))};
 
-	if (have_common_statuses(m))
-		return;
-	statuses = arena_alloc(&a, m->n_nodes * m->n_nodes);
-	row = arena_alloc(&a, m->n_nodes);
-	for (size_t o = 0; o < m->n_nodes; o++) {
-		size_t i = m->order[o];
-		unsigned char *mine = statuses + i * m->n_nodes;
-		size_t none = join_routes(m, i, statuses, row, mine);
-
-		if (none == m->n_nodes)
-			continue;
-		config_fault(c->reader, key_place(c->spec, "nodes", i, "id"),
-			"node '%s' can never be dispatched: no status of '%s' lets all that it "
-			"waits for choose it",
-			m->nodes[i].id, m->nodes[none].id);
-		memset(mine, ALL_STATUSES, m->n_nodes); /* what is after it is not at fault */
+	for (size_t i = 0; i < m->n_nodes; i++)
+		if (splits(m, i))
+			nodes[n++] = i;
+	t.rows = n ? arena_alloc(&a, m->n_nodes * (n < most ? n : most)) : NULL;
+	for (size_t from = 0; from < n; from += t.n) {
+		t.n = n - from < most ? n - from : most;
+		t.nodes = nodes + from;
+		memset(t.of, 0xff, m->n_nodes * sizeof(*t.of));
+		for (size_t k = 0; k < t.n; k++)
+			t.of[t.nodes[k]] = k;
+		check_columns(c, &t);
 	}
 	arena_release(&a);
 }
@@ -613,25 +638,25 @@ static bool may_both_hold(const struct manifest_edge *a, const struct manifest_e
 	return true;
 }
 
-/* A block whose nodes are dispatched together has both, itself or in blocks within it. */
-static bool are_dispatched_together(const struct manifest_check *c, const struct manifest_node *a,
-	const struct manifest_node *b)
+/* The outermost block around a node whose nodes are dispatched together; NULL: there is none. Two
+ * nodes that have the same one are dispatched together. */
+static const struct manifest_block *outermost_together(
+	const struct manifest_check *c, const struct manifest_node *n)
 {
-	for (const struct manifest_block *x = a->block; x; x = block_above(c, x))
-		for (const struct manifest_block *y = b->block; y; y = block_above(c, y))
-			if (x == y && !block_is_sequential(x))
-				return true;
-	return false;
+	const struct manifest_block *found = NULL;
+
+	for (const struct manifest_block *b = n->block; b; b = block_above(c, b))
+		if (!block_is_sequential(b))
+			found = b;
+	return found;
 }
 
-/* Whether `to` comes after `from`. */
-static bool leads_to(const struct manifest_check *c, size_t from, size_t to)
+/* Marks what comes after `from`, itself included. */
+static void mark_after(const struct manifest *m, size_t from, bool *seen, size_t *stack)
 {
-	const struct manifest *m = c->m;
-	struct arena a = {0};
-	bool *seen = arena_alloc(&a, m->n_nodes), found;
-	size_t *stack = arena_alloc(&a, (m->n_nodes + 1) * sizeof(*stack)), n = 1;
+	size_t n = 1;
 
+	memset(seen, 0, m->n_nodes * sizeof(*seen));
 	stack[0] = from;
 	seen[from] = true;
 	while (n) {
@@ -645,53 +670,129 @@ static bool leads_to(const struct manifest_check *c, size_t from, size_t to)
 			seen[next] = true;
 		}
 	}
-	found = seen[to];
-	arena_release(&a);
-	return found;
 }
 
 /* A branch is merged once it is there. */
 static void check_merge_order(struct manifest_check *c)
 {
 	const struct manifest *m = c->m;
+	struct arena a = {0};
+	bool *seen = arena_alloc(&a, m->n_nodes * sizeof(*seen));
+	size_t *stack = arena_alloc(&a, m->n_nodes * sizeof(*stack)), of = SIZE_MAX;
 
-	for (size_t i = 0; i < m->n_nodes; i++)
-		if (m->nodes[i].merge_node < SIZE_MAX && !leads_to(c, m->nodes[i].merge_node, i))
+	for (size_t i = 0; i < m->n_nodes; i++) {
+		if (m->nodes[i].merge_node == SIZE_MAX)
+			continue;
+		if (m->nodes[i].merge_node != of)
+			mark_after(m, m->nodes[i].merge_node, seen, stack);
+		of = m->nodes[i].merge_node;
+		if (!seen[i])
 			config_fault(c->reader, key_place(c->spec, "nodes", i, "merge"),
 				"'%s' does not come after '%s', whose branch it merges",
 				m->nodes[i].id, m->nodes[i].merge);
+	}
+	arena_release(&a);
 }
 
-static void check_pair(struct manifest_check *c, size_t first, size_t second)
-{
-	const struct manifest *m = c->m;
-	const struct manifest_edge *a = &m->edges[first], *b = &m->edges[second];
-	const struct manifest_node *x = &m->nodes[a->to_node], *y = &m->nodes[b->to_node];
+/* An edge of the node that is looked at. */
+struct route {
+	size_t edge, to, at; /* at: where `to` is in the order of the nodes */
+	const struct manifest_block *block;
+};
 
-	if (!may_both_hold(a, b))
+struct route_check {
+	struct manifest_check *c;
+	size_t *position; /* of each node in the order */
+	bool *seen;       /* what comes after `marked` */
+	size_t *stack, marked;
+	VEC(struct route) routes;
+};
+
+static int compare_routes(const void *pa, const void *pb)
+{
+	const struct route *a = pa, *b = pb;
+
+	return a->at != b->at      ? (a->at < b->at ? -1 : 1)
+	       : a->edge < b->edge ? -1
+				   : a->edge > b->edge;
+}
+
+/* `a` is first in the order, so that only it can lead to `b`. */
+static void check_pair(struct route_check *r, const struct route *a, const struct route *b)
+{
+	struct manifest_check *c = r->c;
+	const struct manifest *m = c->m;
+	bool swapped = a->edge > b->edge;
+	const struct manifest_edge *first = &m->edges[swapped ? b->edge : a->edge],
+				   *second = &m->edges[swapped ? a->edge : b->edge];
+	const struct yaml *place;
+
+	if (!may_both_hold(first, second))
 		return;
-	if (x == y)
-		config_fault(c->reader, item_map(c->spec, "edges", second),
+	place = item_map(c->spec, "edges", swapped ? a->edge : b->edge);
+	if (a->to == b->to) {
+		config_fault(c->reader, place,
 			"two edges from '%s' to '%s' can both be taken: the first is in line %u",
-			a->from, a->to, a->line);
-	else if (!are_dispatched_together(c, x, y) && !leads_to(c, a->to_node, b->to_node) &&
-		 !leads_to(c, b->to_node, a->to_node))
-		config_fault(c->reader, item_map(c->spec, "edges", second),
+			first->from, first->to, first->line);
+		return;
+	}
+	if (r->marked != a->to)
+		mark_after(m, a->to, r->seen, r->stack);
+	r->marked = a->to;
+	if (!r->seen[b->to])
+		config_fault(c->reader, place,
 			"two routes from '%s' can both be taken, to '%s' (line %u) and to '%s': "
 			"give them conditions that exclude each other, or put both nodes into one "
 			"parallel block",
-			a->from, a->to, a->line, b->to);
+			first->from, first->to, first->line, second->to);
 }
 
-/* Only pairs that are not dispatched together anyway are looked at closely. */
+/* Only pairs that are not dispatched together anyway are looked at. */
+static void check_routes_of(struct route_check *r, size_t node)
+{
+	const struct manifest *m = r->c->m;
+	bool together = true;
+
+	r->routes.n = 0;
+	for (size_t k = m->out_first[node]; k < m->out_first[node + 1]; k++) {
+		size_t to = m->edges[m->out_edges[k]].to_node;
+
+		vec_push(&r->routes, ((struct route){m->out_edges[k], to, r->position[to],
+					     outermost_together(r->c, &m->nodes[to])}));
+	}
+	vec_sort(&r->routes, compare_routes);
+	for (size_t i = 0; i < r->routes.n; i++)
+		together &= r->routes.items[i].block &&
+			    r->routes.items[i].block == r->routes.items[0].block;
+	for (size_t i = 0; i < r->routes.n; i++)
+		for (size_t k = i + 1; k < r->routes.n; k++) {
+			const struct route *a = &r->routes.items[i], *b = &r->routes.items[k];
+
+			if (a->to == b->to || !a->block || a->block != b->block)
+				check_pair(r, a, b);
+			else if (together)
+				break;
+			if (r->c->reader->faults.n >= r->c->reader->limit)
+				return;
+		}
+}
+
 static void check_routes(struct manifest_check *c)
 {
 	const struct manifest *m = c->m;
+	struct arena a = {0};
+	struct route_check r = {.c = c,
+		.position = arena_alloc(&a, m->n_nodes * sizeof(*r.position)),
+		.seen = arena_alloc(&a, m->n_nodes * sizeof(*r.seen)),
+		.stack = arena_alloc(&a, m->n_nodes * sizeof(*r.stack)),
+		.marked = SIZE_MAX};
 
+	for (size_t o = 0; o < m->n_nodes; o++)
+		r.position[m->order[o]] = o;
 	for (size_t i = 0; i < m->n_nodes; i++)
-		for (size_t k = m->out_first[i]; k < m->out_first[i + 1]; k++)
-			for (size_t j = m->out_first[i]; j < k; j++)
-				check_pair(c, m->out_edges[j], m->out_edges[k]);
+		check_routes_of(&r, i);
+	vec_release(&r.routes);
+	arena_release(&a);
 }
 
 /* ---- relationships ---- */

@@ -21,8 +21,10 @@
 #define MANIFEST_PROJECT "Project Context"
 
 enum {
-	MANIFEST_NODES_MAX = 1000,
-	MANIFEST_EDGES_MAX = 10000,
+	MANIFEST_NODES_MAX = 100000,
+	MANIFEST_EDGES_MAX = 300000,
+	MANIFEST_RUN_MAX = 10000, /* nodes of one that runs: its document has an answer of each */
+	MANIFEST_BYTES_MAX = 64 << 20,
 	MANIFEST_RETRIES_MAX = 20,
 	MANIFEST_DEPTH_MAX = 8,
 	MANIFEST_UPDATES_MAX = 50, /* flags, artifacts and tasks of one answer */

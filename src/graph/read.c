@@ -241,6 +241,18 @@ static int read_first_fault(const struct config_reader *r, struct error *err)
 	return -1;
 }
 
+static int read_check_size(const char *name, const struct manifest *m, struct error *err)
+{
+	const struct manifest_node *n = &m->nodes[m->n_nodes - 1];
+
+	if (m->n_nodes <= MANIFEST_RUN_MAX)
+		return 0;
+	return error_at(err, name, n->line, n->col,
+		"a manifest of %zu nodes can be checked, but not run: at most %d can; put parts of "
+		"it into manifests of their own, which nodes name as 'workflow'",
+		m->n_nodes, MANIFEST_RUN_MAX);
+}
+
 static int read_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err)
 {
@@ -252,10 +264,11 @@ static int read_parse(
 
 	*w = (struct workflow){
 		.file = arena_dup(a, str_of(file)), .limits = WORKFLOW_LIMITS, .worktree = true};
-	if (workflow_check_text(name, text, err) < 0)
+	if (workflow_check_text(name, text, MANIFEST_BYTES_MAX, err) < 0)
 		return -1;
 	w->source = arena_str(a, text);
 	if (read_manifest(a, name, w->source, &r, &m, err) < 0 || read_first_fault(&r, err) < 0 ||
+		read_check_size(name, m, err) < 0 ||
 		(node && select_node(a, name, node, m, &m, err) < 0))
 		return -1;
 	read_compile(a, w, m, node != NULL);
@@ -273,7 +286,7 @@ static int graph_read_text(const char *path, struct buf *text, struct error *err
 {
 	bool missing;
 
-	if (sys_read_file(text, path, WORKFLOW_MAX, &missing, err) == 0)
+	if (sys_read_file(text, path, MANIFEST_BYTES_MAX, &missing, err) == 0)
 		return 0;
 	return missing ? error_set(err, ERR_INPUT, "no workflow file '%s'", path)
 		       : error_prefix(err, "workflow");
@@ -307,7 +320,7 @@ int manifest_check_text(struct arena *a, const char *name, struct str text, stru
 	struct config_reader r;
 	struct manifest *m;
 
-	if (workflow_check_text(name, text, err) < 0 ||
+	if (workflow_check_text(name, text, MANIFEST_BYTES_MAX, err) < 0 ||
 		read_manifest(a, name, text, &r, &m, err) < 0)
 		return -1;
 	for (size_t i = 0; i < r.faults.n; i++)

@@ -85,7 +85,7 @@ static int take_row(struct transcript *t, struct str line, struct error *err)
 	struct error ignored;
 
 	t->line++;
-	if (json_parse(&row, line, &ignored) < 0 || !json_is_object(row))
+	if (json_parse_foreign(&row, line, &ignored) < 0 || !json_is_object(row))
 		return harness_transcript_fault(
 			t, err, "the transcript is truncated or damaged here");
 	agent = json_get_str(row, "agentId");

@@ -240,6 +240,7 @@ static int read_workers(
 			w->action = "";
 		} else if (!w->ended && was_stopped(l->arena, event, w->agent)) {
 			w->ended = true;
+			hook_agent_settle_stopped(event, l, w);
 			if (hook_session_agent_ended(l->arena, l->session, w->agent, err) < 0)
 				return -1;
 		}

@@ -203,6 +203,29 @@ static void settle_agent(struct arena *a, const json *event, const struct hook_a
 		a, g->loop.item.repo, hook_loop_document(&g->loop, g->id), g->id, type, &used);
 }
 
+void hook_agent_settle_stopped(
+	const json *event, const struct hook_loop *l, const struct hook_worker *w)
+{
+	CLEANUP(hook_outstanding_free) struct hook_outstanding o = {0};
+	const char *path = hook_transcript_path(l->arena, event, str_of(w->agent));
+	const char *document = hook_loop_document(l, w->action);
+	const json *action;
+	struct usage used;
+	struct error err;
+
+	if (!path || !run_quota_session_asks(l->arena, l->item.repo))
+		return;
+	if (hook_outstanding(document, &o, &err) == 0 &&
+		harness_transcript_usage(l->arena, path, w->agent, NULL, NULL, &used, &err) == 0) {
+		action = action_find(o.array, w->action);
+		run_quota_session_settle(l->arena, l->item.repo, document, w->action,
+			action ? json_get_str(action, "agent") : "", &used);
+	} else {
+		error_log(
+			"dev-team: the usage of '%s' counts as estimated: %s", w->action, err.text);
+	}
+}
+
 /* *sent: the agent goes on. */
 static int take_last_message(
 	struct arena *a, const json *event, struct buf *out, bool *sent, struct error *err)

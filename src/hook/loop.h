@@ -70,6 +70,9 @@ const char *hook_transcript_path(struct arena *a, const json *event, struct str 
 int hook_transcript_end(const char *path, size_t max, struct buf *out);
 /* Whether its last row says that the user stopped the agent, which ends without an event. */
 bool hook_transcript_is_interrupted(const char *path);
+/* Books what an agent that the user stopped has used, from its transcript. */
+void hook_agent_settle_stopped(
+	const json *event, const struct hook_loop *l, const struct hook_worker *w);
 
 /* ---- actions and answers ---- */
 

@@ -102,7 +102,7 @@ static bool read_rows(
 		CLEANUP(json_free) json *row = NULL;
 		struct error ignored;
 
-		if (json_parse(&row, line, &ignored) < 0)
+		if (json_parse_foreign(&row, line, &ignored) < 0)
 			return false;
 		*written |= json_str_is(row, "type", "assistant");
 		if (json_str_is(row, "type", "user") &&

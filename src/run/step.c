@@ -923,7 +923,7 @@ bool run_step_ordered(const char *document)
 
 	return run_step_workflow(&a, document, NULL, &workflow, &ignored) == 0 &&
 	       locate_workflow(&a, workflow, NULL, NULL, &workflow, &ignored) == 0 &&
-	       workflow_load(&a, workflow, &w, &ignored) == 0 &&
+	       manifest_workflow_load(&a, workflow, &w, &ignored) == 0 &&
 	       context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
 	       run_step_is_ordered(&w, &f);
 }

@@ -563,13 +563,13 @@ static void link_declared(struct workflow *w)
 				w->states[k].declared = &w->declared[i];
 }
 
-int workflow_check_text(const char *file, struct str text, struct error *err)
+int workflow_check_text(const char *file, struct str text, size_t max, struct error *err)
 {
 	size_t bad = str_utf8_fault(text);
 	unsigned line, col;
 
-	if (text.n > WORKFLOW_MAX)
-		return error_at(err, file, 1, 1, "file is larger than %zu bytes", WORKFLOW_MAX);
+	if (text.n > max)
+		return error_at(err, file, 1, 1, "file is larger than %zu bytes", max);
 	if (!bad)
 		return 0;
 	str_position(text, bad - 1, &line, &col);
@@ -600,7 +600,7 @@ int workflow_parse(
 	*w = (struct workflow){
 		.limits = WORKFLOW_LIMITS, .worktree = true, .evidence.kinds = EVIDENCE_ALL};
 	w->file = arena_dup(a, str_of(file));
-	if (workflow_check_text(file, text, err) < 0)
+	if (workflow_check_text(file, text, WORKFLOW_MAX, err) < 0)
 		return -1;
 	w->source = arena_str(a, text);
 	if (str_starts(text, "\xef\xbb\xbf")) /* some editors begin a file with this mark */

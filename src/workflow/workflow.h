@@ -202,8 +202,8 @@ struct workflow {
 /* The name of a kind of evidence in a workflow and in the journal. */
 const char *evidence_name(enum evidence_kind kind);
 
-/* Whether it may be read as a workflow: its size, and that it is UTF-8. -1: ERR_INPUT. */
-int workflow_check_text(const char *file, struct str text, struct error *err);
+/* Whether it may be read as a workflow: it has at most `max` bytes, and is UTF-8. -1: ERR_INPUT. */
+int workflow_check_text(const char *file, struct str text, size_t max, struct error *err);
 /* -1: ERR_INPUT with FILE:LINE:COL. */
 int workflow_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err);

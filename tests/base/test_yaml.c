@@ -169,6 +169,22 @@ TEST(nesting_is_limited)
 	refused("[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]", "f.md:2:18: nested deeper than 16 levels");
 }
 
+TEST(a_map_of_many_keys_finds_each_and_refuses_the_second)
+{
+	CLEANUP(buf_release) struct buf b = BUF_INIT;
+	struct yaml *y;
+
+	for (int i = 0; i < 5000; i++)
+		buf_addf(&b, "'k %d': %d\n", i, i);
+	assert_int_equal(yaml_parse(&arena, buf_str(&b), "f.md", 1, &y, &err), 0);
+	for (int i = 0; i < 5000; i++)
+		assert_string_equal(yaml_get(y, arena_printf(&arena, "k %d", i))->text.p,
+			arena_printf(&arena, "%d", i));
+	assert_null(yaml_get(y, "k 5000"));
+	buf_adds(&b, "'k 4711': 1\n");
+	assert_refused(buf_str(&b), 1, "f.md:5001:1: duplicate key 'k 4711'");
+}
+
 TEST(a_map_of_too_many_keys_is_refused_before_it_costs_minutes)
 {
 	CLEANUP(buf_release) struct buf b = BUF_INIT;

@@ -606,7 +606,7 @@ static void measure_resources(void)
 
 static void measure_manifests(void)
 {
-	bench_manifests();
+	bench_manifests(dir, program);
 }
 
 static void measure_pool(void)

@@ -21,8 +21,9 @@ void bench_pool(const char *dir, const char *program);
 void bench_databases(const char *dir, const char *program, const char *bare);
 /* A row of loading 100 resources below `dir` inside a process, beside reading them alone. */
 void bench_resources(const char *dir);
-/* A row of reading and checking a large manifest, beside parsing its file. */
-void bench_manifests(void);
+/* Rows of reading and checking large manifests, beside parsing their files, and of a step of one.
+ */
+void bench_manifests(const char *dir, const char *program);
 
 /*
  * Makes a work item with a long history, quickly, by the real engine in memory: a run that goes

@@ -183,7 +183,7 @@ static const struct {
 		"m.yaml:6:41: unknown key 'person'\n"},
 	{"apiVersion: dev-team/v2\nkind: AgentManifest\nmetadata: {name: m}\nspec: {nodes: []}\n",
 		"m.yaml:1:13: 'apiVersion' must be 'dev-team/v1', not 'dev-team/v2'\n"
-		"m.yaml:4:15: 'nodes' must have 1 to 1000 entries, not 0\n"},
+		"m.yaml:4:15: 'nodes' must have 1 to 100000 entries, not 0\n"},
 	{"- a\n", "m.yaml:1:1: a manifest must be a map: apiVersion, kind, metadata, spec\n"},
 	{"a: b: c\n", "1:5: mapping values are not allowed in this context"},
 };
@@ -204,6 +204,32 @@ TEST(a_workflow_of_the_first_fault_says_how_many_there_are)
 	assert_string_equal(
 		err.text, "no node has the persona 'w'; 1 more: 'dev-team workflow check'");
 	assert_int_equal(err.line, 5);
+}
+
+/* A node with thousands of routes, some of them by status, and one that all of them lead to. */
+TEST(a_large_manifest_is_checked_and_not_run)
+{
+	enum { LARGE = MANIFEST_RUN_MAX + 2 };
+	CLEANUP(buf_release) struct buf text = BUF_INIT, faults = BUF_INIT;
+	struct workflow w;
+	size_t n;
+
+	buf_adds(&text,
+		"apiVersion: dev-team/v1\nkind: AgentManifest\nmetadata: {name: large}\nspec:\n"
+		"  personas: [{name: w, systemPrompt: Work.}]\n"
+		"  topology: {blocks: [{name: all, kind: parallel}]}\n  nodes:\n"
+		"    - {id: n0, persona: w}\n");
+	for (unsigned i = 1; i < LARGE; i++)
+		buf_addf(&text, "    - {id: n%u, persona: w, block: all}\n", i);
+	buf_adds(&text, "    - {id: end, persona: w, join: any}\n  edges:\n");
+	for (unsigned i = 1; i < LARGE; i++)
+		buf_addf(&text, "    - {from: n0, to: n%u, on: %s}\n    - {from: n%u, to: end}\n",
+			i, i % 3 ? "success" : "validation_fail", i);
+	assert_int_equal(
+		manifest_check_text(&arena, "m.yaml", buf_str(&text), &faults, &n, &err), 0);
+	assert_string_equal(faults.len ? faults.s : "", "");
+	assert_int_equal(manifest_workflow_parse(&arena, "m.yaml", buf_str(&text), &w, &err), -1);
+	assert_non_null(strstr(err.text, "a manifest of 10003 nodes can be checked, but not run"));
 }
 
 TEST(json_and_yaml_give_the_same_workflow)

@@ -40,6 +40,24 @@ SCRATCH_TEST(each_message_counts_once)
 	assert_false(ended);
 }
 
+/* The schema of a tool, and what a tool has printed. */
+SCRATCH_TEST(rows_have_numbers_of_any_size_and_nul_characters)
+{
+	struct usage u;
+	bool ended;
+
+	assert_int_equal(
+		read_text(USER "{\"type\":\"api-request-shape\",\"agentId\":\"a7\",\"shape\":{"
+			       "\"maximum\":9007199254740991,\"most\":1e300}}\n"
+			       "{\"type\":\"user\",\"message\":{\"content\":\"a\\u0000b\"}}\n" ROW(
+				       "m1", "Done.", 100, 40, 7, 20),
+			"a7", "Done.", &ended, &u),
+		0);
+	assert_true(ended);
+	assert_int_equal(u.input_tokens, 100);
+	assert_int_equal(u.output_tokens, 40);
+}
+
 SCRATCH_TEST(what_is_no_whole_transcript_is_refused)
 {
 	static const struct {

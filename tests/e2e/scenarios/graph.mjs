@@ -1,5 +1,7 @@
 // An agent manifest in the client: nodes that work at the same time, each with the tools of its persona.
 
+import fs from 'node:fs';
+import path from 'node:path';
 import { Agents, answer } from '../agents.mjs';
 import { gate } from '../sync.mjs';
 
@@ -41,6 +43,53 @@ async function feature(t) {
   t.match(fixture.context(), /"core","action":"ADR-1\/core\/2"|ADR-1\.core\.2/, 'the second attempt');
 }
 
+const FAILING = `apiVersion: dev-team/v1
+kind: AgentManifest
+metadata: {name: failing}
+spec:
+  personas: [{name: worker, role: developer, systemPrompt: Do your part. End with success or failure.}]
+  topology:
+    blocks: [{name: both, kind: parallel}, {name: one, kind: sequential, within: both}]
+  nodes:
+    - {id: start, persona: worker}
+    - {id: long, persona: worker, block: both}
+    - {id: first, persona: worker, block: one}
+    - {id: second, persona: worker, block: one}
+  edges:
+    - {from: start, to: long}
+    - {from: start, to: first}
+    - {from: first, to: second}
+`;
+
+// A failure in a sequential block ends the run while another agent works: that one's next call is denied, and its answer does
+// not count.
+async function cancelled(t) {
+  const fixture = t.fixture();
+  fixture.write('failing.yaml', FAILING);
+  const [work, denied] = [gate(), gate()];
+  const agents = new Agents(fixture, {
+    start: () => answer('success', 'Go.'),
+    long(task) {
+      return { work: [{ wait: work.wait }, { ...this.writeWidget(task, 'It turns.\n'), refused: /dev-team: ADR-1 has ended: stop/ },
+        { run: 'echo late >late.txt', refused: /dev-team: ADR-1 has ended: stop/ }, { wait: async () => { denied.wait(); } }], ...answer('success', 'Too late.') };
+    },
+    first: () => ({ work: [{ wait: () => work.reached }], ...answer('failure', 'The network is down.') }),
+  });
+  await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type('/dev-team:graph failing.yaml ADR-1');
+    await terminal.shows(/failed: the node 'first' has failed/);
+    work.open();
+    await denied.reached;
+  });
+  denied.open();
+  t.equal(agents.skills.sort(), ['first', 'long', 'start'], 'agents');
+  t.equal(fixture.events().filter((event) => event.type === 'cancelled').map((event) => event.actions), [['ADR-1/long/1']], 'cancelled actions');
+  t.equal(fixture.events().filter((event) => event.type === 'answer').map((event) => event.action), ['ADR-1/start/1', 'ADR-1/first/1'], 'answers');
+  t.ok(!fs.existsSync(path.join(fixture.worktree, 'src/widget.txt')) && !fs.existsSync(path.join(fixture.worktree, 'late.txt')), 'the cancelled agent wrote');
+  t.journal(fixture, 'failed');
+}
+
 export const graph = [
+  ['graph: a failure ends the run, and the agent that still works is denied its next call', cancelled],
   ['graph: the shipped feature, agents at the same time, a retry, a tool that a persona lacks', feature],
 ];
