@@ -8,6 +8,7 @@
 #include "src/run/run.h"
 #include "src/sandbox/sandbox.h"
 #include "src/shell/parse.h"
+#include "src/sys/path.h"
 
 enum { TIMEOUT_MAX_S = 86400 };
 
@@ -138,9 +139,12 @@ static int execute(struct invocation *in, const struct policy_question *q, struc
 		.text = q->command,
 		.give_stdin = o->give_stdin,
 		.keep_environment = o->keep_environment,
+		.artifacts = policy_artifacts(in->arena),
 		.timeout_s = (unsigned)o->timeout_s};
 	int rc;
 
+	if (x.artifacts && path_mkdirs(x.artifacts, err) < 0)
+		return -1;
 	pool_databases_pass(in->arena, &x);
 	if (run_interrupt_begin(&x.cancel, err) < 0)
 		return -1;

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include "src/harness/harness.h"
 #include "src/hook/hook_internal.h"
+#include "src/policy/check.h"
 #include "src/policy/clearance.h"
 #include "src/sys/path.h"
 
@@ -41,7 +42,7 @@ static bool is_own_log(struct arena *a, const char *file)
 
 bool hook_headless_may(struct arena *a, const char *project, const char *file, bool write)
 {
-	const char *artifacts = getenv("ARTIFACTS_DIR"), *id = getenv("DEV_TEAM_ID");
+	const char *artifacts = policy_artifacts(a);
 	struct str root = str_of(project);
 
 	/* The checkout around the worktree is no temporary directory either. */
@@ -49,7 +50,7 @@ bool hook_headless_may(struct arena *a, const char *project, const char *file, b
 	if (file[0] != '/' || strstr(file, "/.."))
 		return false;
 	if (hook_is_temporary(a, project, file) ||
-		(artifacts && id && headless_is_below(a, file, path_join(a, artifacts, id))))
+		(artifacts && headless_is_below(a, file, artifacts)))
 		return true;
 	return !write && (is_own_log(a, file) || headless_is_below(a, file, getenv(HARNESS_SKILL)));
 }

@@ -56,16 +56,6 @@ static const struct {
 	{"sudo", "-u -g", 0},
 };
 
-static bool policy_check_is_listed(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *at = strstr(list, word); at; at = strstr(at + 1, word))
-		if ((at == list || at[-1] == ' ') && (at[n] == ' ' || !at[n]))
-			return true;
-	return false;
-}
-
 static bool is_assignment(const char *word)
 {
 	size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
@@ -87,7 +77,7 @@ static bool unwrap(struct arguments *m)
 		const char *word = m->args[at].text;
 
 		if (word[0] == '-' && word[1])
-			at += policy_check_is_listed(wrappers[i].valued, word) ? 2 : 1;
+			at += rules_list_has(wrappers[i].valued, word) ? 2 : 1;
 		else if (strcmp(name, "env") == 0 && is_assignment(word))
 			at++;
 		else
@@ -178,31 +168,51 @@ static int policy_check_rules(const struct check *c, const struct arguments *m)
 	return 0;
 }
 
-/* Private to each run, so that anything may be written there. */
-static bool is_private(const char *path)
+const char *policy_artifacts(struct arena *a)
 {
-	static const char *const places[] = {"/tmp/", "/var/tmp/", "/dev/", "/proc/"};
-	const char *const own[] = {getenv("TMPDIR"), getenv("HOME")};
+	const char *dir = getenv("ARTIFACTS_DIR"), *id = getenv("DEV_TEAM_ID");
+
+	return dir && dir[0] == '/' && id && policy_name_valid(str_of(id)) ? path_join(a, dir, id)
+									   : NULL;
+}
+
+/* NULL and relative ones hold nothing. */
+static bool is_below_any(const char *path, const char *const *dirs, size_t n)
+{
 	struct str rest;
 
-	for (size_t i = 0; i < COUNT(places); i++)
-		if (str_starts(str_of(path), places[i]))
-			return true;
-	for (size_t i = 0; i < COUNT(own); i++)
-		if (own[i] && own[i][0] == '/' && path_below(str_of(path), str_of(own[i]), &rest))
+	for (size_t i = 0; i < n; i++)
+		if (dirs[i] && dirs[i][0] == '/' &&
+			path_below(str_of(path), str_of(dirs[i]), &rest))
 			return true;
 	return false;
 }
 
-static int check_place(const struct check *c, const char *path, struct span at, enum access access)
+/* Private to each run, or to the item, so that anything may be written there. */
+static bool is_private(struct arena *a, const char *path)
+{
+	const char *const places[] = {"/tmp", "/var/tmp", "/dev", "/proc", getenv("TMPDIR"),
+		getenv("HOME"), policy_artifacts(a)};
+
+	return is_below_any(path, places, COUNT(places));
+}
+
+/* *below: it is below the root, for all that is known. */
+static int check_place(
+	const struct check *c, const char *path, struct span at, enum access access, bool *below)
 {
 	struct verdict judged = {0};
 	struct place place;
 
-	if ((path[0] != '/' && c->moves) || where(c->arena, c->root, c->policy, c->cwd,
-						    str_of(path), access, at, &place, &judged) == 0)
+	*below = false;
+	if (path[0] != '/' && c->moves)
 		return 0;
-	if (path[0] == '/' && is_private(path) && judged.rule == RULE_PATH_OUTSIDE)
+	if (where(c->arena, c->root, c->policy, c->cwd, str_of(path), access, at, &place,
+		    &judged) == 0) {
+		*below = !place.outside;
+		return 0;
+	}
+	if (path[0] == '/' && is_private(c->arena, path) && judged.rule == RULE_PATH_OUTSIDE)
 		return 0;
 	*c->v = judged;
 	return -1;
@@ -210,15 +220,11 @@ static int check_place(const struct check *c, const char *path, struct span at, 
 
 static int check_write(const struct check *c, const char *path, struct span at)
 {
-	struct verdict judged = {0};
-	struct place place;
+	bool below;
 
-	if (check_place(c, path, at, ACCESS_WRITE) < 0)
+	if (check_place(c, path, at, ACCESS_WRITE, &below) < 0)
 		return -1;
-	if (c->policy->write || (path[0] != '/' && c->moves) ||
-		where(c->arena, c->root, c->policy, c->cwd, str_of(path), ACCESS_WRITE, at, &place,
-			&judged) < 0 ||
-		place.outside)
+	if (c->policy->write || !below)
 		return 0;
 	return deny_word(c->v, RULE_WRITE, at, str_of(path), STR(""),
 		"the policy does not allow writing; write below /tmp");
@@ -241,6 +247,7 @@ static int check_traversal(const struct check *c, const struct arguments *m)
 {
 	for (size_t i = 1; i < m->n; i++) {
 		const char *path = m->args[i].text;
+		bool below;
 
 		if (!path || c->moves || path[0] == '/' ||
 			!(str_starts(str_of(path), "../") || strcmp(path, "..") == 0 ||
@@ -249,7 +256,7 @@ static int check_traversal(const struct check *c, const struct arguments *m)
 		if (!path_exists(path_join(c->arena,
 			    path_join(c->arena, c->root->path, arena_dup(c->arena, c->cwd)), path)))
 			continue;
-		if (check_place(c, path, m->args[i].at, ACCESS_READ) < 0)
+		if (check_place(c, path, m->args[i].at, ACCESS_READ, &below) < 0)
 			return -1;
 	}
 	return 0;
@@ -260,24 +267,21 @@ static bool is_system(const char *path)
 {
 	static const char *const names[] = {"/usr", "/etc", "/opt", "/bin", "/lib", "/sbin",
 		"/proc", "/sys", "/tmp", "/var/tmp", "/dev"};
-	struct str rest;
 
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (path_below(str_of(path), str_of(names[i]), &rest))
-			return true;
-	return strcmp(path, "/") == 0;
+	return strcmp(path, "/") == 0 || is_below_any(path, names, COUNT(names));
 }
 
 static int check_cd(struct check *c, const struct arguments *m)
 {
 	static const char *const movers[] = {"cd", "pushd", "popd", NULL};
 	const char *name = policy_check_name_of(m), *to = m->n > 1 ? m->args[m->n - 1].text : NULL;
+	bool below;
 	int rc = 0;
 
 	if (!name || !str_in(str_of(name), movers))
 		return 0;
 	if (to && to[0] && to[0] != '-' && !is_system(to) && path_exists(to[0] == '/' ? to : "."))
-		rc = check_place(c, to, m->args[m->n - 1].at, ACCESS_READ);
+		rc = check_place(c, to, m->args[m->n - 1].at, ACCESS_READ, &below);
 	c->moves = true;
 	return rc;
 }

@@ -16,6 +16,10 @@
 int policy_check(struct arena *a, const struct policy *p, const struct root *r, const char *cwd,
 	struct str command, struct verdict *v);
 
+/* The directory of the artifacts of the item that the caller works for,
+ * $ARTIFACTS_DIR/$DEV_TEAM_ID, which its commands and file tools may write; NULL: there is none. */
+const char *policy_artifacts(struct arena *a);
+
 /* The working directory as a real path relative to the root; -1: it is not below it (CWD). */
 int policy_cwd(
 	struct arena *a, const struct root *r, const char *cwd, struct str *out, struct verdict *v);

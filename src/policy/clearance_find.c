@@ -12,22 +12,33 @@ static bool is_there(const char *file)
 	return access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* In the directory or the nearest one above it; NULL: there is none. */
-static char *clearance_above(struct arena *a, const char *folder)
+/* The first name of `name_in` that is there, for the directory or one above it; NULL: none. */
+static char *clearance_upwards(struct arena *a, const char *folder,
+	char *(*name_in)(struct arena *a, const char *folder, const char *data), const char *data)
 {
 	CLEANUP(base_free) char *real = realpath(folder, NULL);
-	struct str path = str_of(real ? real : folder);
+	char *path = arena_dup(a, str_of(real ? real : folder));
 
-	while (path.n) {
-		char *file = path_join(a, arena_dup(a, path), ".dev-team/clearance.yaml");
+	for (;;) {
+		char *name = name_in(a, path, data);
 
-		if (is_there(file))
-			return file;
-		while (path.n > 1 && path.p[path.n - 1] != '/')
-			path.n--;
-		path.n -= 1;
+		if (is_there(name))
+			return name;
+		if (!path[0] || !path[1])
+			return NULL;
+		path = arena_dup(a, path_dir(path));
 	}
-	return NULL;
+}
+
+static char *clearance_file_in(struct arena *a, const char *folder, const char *data)
+{
+	(void)data;
+	return path_join(a, folder, ".dev-team/clearance.yaml");
+}
+
+static char *clearance_above(struct arena *a, const char *folder)
+{
+	return clearance_upwards(a, folder, clearance_file_in, NULL);
 }
 
 /* A worktree somewhere else has the file of the repository that it belongs to. */
@@ -59,11 +70,11 @@ static char *marks_folder(struct arena *a)
 								: path_join(a, state, "clearances");
 }
 
-static char *clearance_find_mark_of(struct arena *a, const char *marks, struct str folder)
+static char *clearance_mark_in(struct arena *a, const char *folder, const char *marks)
 {
 	char name[DIGEST_TEXT];
 
-	digest_text(folder, name);
+	digest_text(str_of(folder), name);
 	return path_join(a, marks, name);
 }
 
@@ -75,7 +86,7 @@ void clearance_mark(struct arena *a, const char *folder)
 
 	if (!marks)
 		return;
-	mark = clearance_find_mark_of(a, marks, str_of(folder));
+	mark = clearance_mark_in(a, folder, marks);
 	if (path_exists(mark) || path_mkdirs(marks, &ignored) < 0)
 		return;
 	fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -85,22 +96,10 @@ void clearance_mark(struct arena *a, const char *folder)
 
 char *clearance_marked(struct arena *a, const char *folder)
 {
-	CLEANUP(base_free) char *real = realpath(folder, NULL);
 	char *marks = marks_folder(a);
-	struct str path = str_of(real ? real : folder);
 
-	if (!marks || access(marks, F_OK) != 0)
-		return NULL;
-	while (path.n > 1) {
-		char *mark = clearance_find_mark_of(a, marks, path);
-
-		if (is_there(mark))
-			return mark;
-		while (path.n > 1 && path.p[path.n - 1] != '/')
-			path.n--;
-		path.n -= path.n > 1;
-	}
-	return NULL;
+	return marks && path_exists(marks) ? clearance_upwards(a, folder, clearance_mark_in, marks)
+					   : NULL;
 }
 
 int clearance_policy(struct arena *a, const char *repo, const char *name, struct policy *out,

@@ -7,15 +7,7 @@
 
 bool policy_name_valid(struct str text)
 {
-	for (size_t i = 0; i < text.n; i++) {
-		char c = text.p[i];
-		bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			    (c >= '0' && c <= '9') || c == '_';
-
-		if (!word && (i == 0 || !memchr(".+-", c, 3)))
-			return false;
-	}
-	return text.n && text.n <= 64;
+	return text.n <= 64 && config_made_of(text, CONFIG_ALNUM, "_", CONFIG_ALNUM, "_.+-");
 }
 
 /* `[`, `:` and names as others have them. */
@@ -30,27 +22,19 @@ static bool variable_overrules(struct str name)
 	static const char *const begins[] = {
 		"LD_", "DYLD_", "BASH", "GIT_CONFIG", "GLIBC_", "MALLOC_", "DEV_TEAM_"};
 	static const char *const names[] = {"PATH", "IFS", "ENV", "PS4", "SHELL", "SHELLOPTS",
-		"CDPATH", "HOME", "TMPDIR", "PWD", "OLDPWD", "GIT_EXEC_PATH", "GCC_EXEC_PREFIX"};
+		"CDPATH", "HOME", "TMPDIR", "PWD", "OLDPWD", "GIT_EXEC_PATH", "GCC_EXEC_PREFIX",
+		NULL};
 
 	for (size_t i = 0; i < COUNT(begins); i++)
 		if (str_starts(name, begins[i]))
 			return true;
-	for (size_t i = 0; i < COUNT(names); i++)
-		if (str_is(name, names[i]))
-			return true;
-	return false;
+	return str_in(name, names);
 }
 
 static bool variable_valid(struct str text)
 {
-	for (size_t i = 0; i < text.n; i++) {
-		char c = text.p[i];
-		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-
-		if (!letter && (i == 0 || c < '0' || c > '9'))
-			return false;
-	}
-	return text.n && text.n <= 128 && !variable_overrules(text);
+	return text.n <= 128 && config_made_of(text, CONFIG_LETTER, "_", CONFIG_ALNUM, "_") &&
+	       !variable_overrules(text);
 }
 
 /* No empty, `.` or `..` part; no control characters. */

@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include "src/policy/where.h"
@@ -17,32 +16,15 @@ static const char *real_from(struct arena *a, const char *dir, const char *path)
 		       : NULL;
 }
 
-/* A small file that is no link, NUL-ended; p == NULL: it is not such a file. */
-static struct str root_text_of(struct arena *a, const char *dir, const char *name)
-{
-	CLEANUP(base_close)
-	int fd = open(path_join(a, dir, name), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
-	char *text;
-	ssize_t n;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > TEXT_MAX)
-		return (struct str){0};
-	text = arena_alloc(a, TEXT_MAX + 2);
-	n = read(fd, text, TEXT_MAX + 1);
-	if (n <= 0 || n > TEXT_MAX || memchr(text, '\0', (size_t)n))
-		return (struct str){0};
-	return (struct str){text, (size_t)n};
-}
-
-/* Its one line; NULL: it is not such a file. */
+/* The one line of a small file; NULL: it is not such a file. */
 static char *root_line_of(struct arena *a, const char *dir, const char *name)
 {
-	struct str text = root_text_of(a, dir, name);
+	char *text = sys_read_small(a, path_join(a, dir, name), TEXT_MAX);
+	size_t n = text ? strlen(text) : 0;
 
-	while (text.n && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == '\r'))
-		text.n--;
-	return text.n ? arena_dup(a, text) : NULL;
+	while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+		text[--n] = '\0';
+	return n ? text : NULL;
 }
 
 /* What `.git` leads to, when it is no directory itself. */
@@ -92,8 +74,9 @@ static bool is_linked(struct arena *a, const struct root *r, const char *git, co
 }
 
 /* `worktree = PATH` of the section core, as `git submodule` writes it. */
-static const char *worktree_setting(struct arena *a, struct str config)
+static const char *worktree_setting(struct arena *a, const char *text)
 {
+	struct str config = str_of(text ? text : "");
 	bool core = false;
 	struct str line;
 	const char *path = NULL;
@@ -115,7 +98,8 @@ static bool is_submodule(struct arena *a, const struct root *r, const char *git)
 	const char *back = NULL;
 
 	if (has_all(a, git, own))
-		back = worktree_setting(a, root_text_of(a, git, "config"));
+		back = worktree_setting(
+			a, sys_read_small(a, path_join(a, git, "config"), TEXT_MAX));
 	back = back ? real_from(a, git, back) : NULL;
 	return back && strcmp(back, r->path) == 0;
 }

@@ -47,18 +47,21 @@ bool rules_notation(struct str text)
 	return true;
 }
 
+bool rules_list_has(const char *list, const char *word)
+{
+	struct str rest = str_of(list), one;
+
+	while (next_item(&rest, ' ', &one))
+		if (str_is(one, word))
+			return true;
+	return false;
+}
+
 static bool takes_value(const char *program, const char *option)
 {
-	struct str list, one;
-
-	for (size_t i = 0; i < COUNT(valued); i++) {
-		if (strcmp(valued[i].program, program) != 0)
-			continue;
-		list = str_of(valued[i].options);
-		while (next_item(&list, ' ', &one))
-			if (str_is(one, option))
-				return true;
-	}
+	for (size_t i = 0; i < COUNT(valued); i++)
+		if (strcmp(valued[i].program, program) == 0)
+			return rules_list_has(valued[i].options, option);
 	return false;
 }
 

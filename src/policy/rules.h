@@ -15,6 +15,8 @@
 
 /* Whether the text is a rule in this notation. */
 bool rules_notation(struct str text);
+/* Whether the word is one of a list with blanks between them. */
+bool rules_list_has(const char *list, const char *word);
 /* The first rule that describes the command; NULL: none. words[0] is the program's name without its
  * directory; an unknown word is NULL. */
 const struct policy_rule *rules_find(const struct policy *p, const char *const *words, size_t n);

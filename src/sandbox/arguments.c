@@ -364,6 +364,8 @@ static void put_root(struct list *l)
 		read_only(l, *d);
 	for (const char *const *d = s->x->write; d && *d; d++)
 		put3(l, "--bind", *d, *d);
+	if (s->x->artifacts)
+		put3(l, "--bind", s->x->artifacts, s->x->artifacts);
 	put3(l, s->x->policy->write ? "--bind" : "--ro-bind", root, root);
 	if (lstat(git, &st) == 0 && S_ISREG(st.st_mode))
 		read_only(l, git);
@@ -433,9 +435,9 @@ static bool is_passed(const struct sandbox *s, struct str name)
 		"VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONPATH", "CC",
 		"CXX", "CPP", "AR", "LD", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS",
 		"PKG_CONFIG_PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "DEV_TEAM_ID",
-		"DEV_TEAM_BRANCH", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE",
-		"GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "GIT_COMMITTER_DATE", "PORT", "HOST",
-		NULL};
+		"ARTIFACTS_DIR", "DEV_TEAM_BRANCH", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL",
+		"GIT_AUTHOR_DATE", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
+		"GIT_COMMITTER_DATE", "PORT", "HOST", NULL};
 
 	if (s->x->keep_environment)
 		return !str_in(name, set) && !str_starts(name, "LD_") &&

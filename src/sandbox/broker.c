@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <strings.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -186,8 +187,11 @@ static void serve_push(struct request *q)
 
 	if (broker_check_remote(q, q->words[1]) != 0)
 		return;
+	/* Another run of this root may end, and take over the same objects. */
+	(void)TEMP_FAILURE_RETRY(flock(q->s->mutex, LOCK_EX));
 	if (sandbox_git_import(q->s, &err) < 0)
 		broker_refuse(q, "%s", err.text);
+	(void)flock(q->s->mutex, LOCK_UN);
 	for (size_t i = 2; q->status == 0 && i < q->n; i++)
 		push_one(q, q->words[i]);
 }
@@ -521,17 +525,6 @@ int sandbox_broker_forge_client(int argc, char **argv)
 	return sys_write_all(STDOUT_FILENO, buf_str(&out), "output", &err) < 0 ? 1 : status;
 }
 
-static void print_out(const char *fmt, ...) PRINTF(1, 2);
-static void print_out(const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
-	(void)fflush(stdout);
-}
-
 static int list_refs(const char *remote)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT, out = BUF_INIT;
@@ -550,12 +543,11 @@ static int list_refs(const char *remote)
 		if (str_ends(name, "^{}"))
 			continue;
 		if (str_starts(value, "ref: "))
-			print_out(
-				"@%.*s %.*s\n", (int)value.n - 5, value.p + 5, (int)name.n, name.p);
+			printf("@%.*s %.*s\n", (int)value.n - 5, value.p + 5, (int)name.n, name.p);
 		else
-			print_out("%.*s %.*s\n", (int)value.n, value.p, (int)name.n, name.p);
+			printf("%.*s %.*s\n", (int)value.n, value.p, (int)name.n, name.p);
 	}
-	print_out("\n");
+	printf("\n");
 	return 0;
 }
 
@@ -600,7 +592,7 @@ static int send_batch(const char *word, const char *remote, char *line, size_t s
 	} while (fgets(line, (int)size, stdin));
 	if (ask_broker(&request, &out, &status) < 0 || status != 0)
 		return -1;
-	print_out("%.*s\n", (int)out.len, out.s ? out.s : "");
+	printf("%.*s\n", (int)out.len, out.s ? out.s : "");
 	return 0;
 }
 
@@ -611,11 +603,12 @@ int sandbox_broker_git_client(int argc, char **argv)
 	const char *remote = argc ? argv[0] : "";
 	int rc = 0;
 
+	(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	while (rc == 0 && fgets(line, sizeof(line), stdin)) {
 		if (strcmp(line, "capabilities\n") == 0)
-			print_out("fetch\npush\noption\n\n");
+			printf("fetch\npush\noption\n\n");
 		else if (strncmp(line, "option ", 7) == 0)
-			print_out("unsupported\n");
+			printf("unsupported\n");
 		else if (strncmp(line, "list", 4) == 0)
 			rc = list_refs(remote);
 		else if (strncmp(line, "fetch ", 6) == 0)

@@ -1,13 +1,12 @@
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include "src/sandbox/sandbox_internal.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
-enum { TEXT_FILE_MAX = 1 << 20, SMALL = 4096, NAMES = 16, ONLY_NEW = 1 /* RENAME_NOREPLACE */ };
+enum { TEXT_FILE_MAX = 1 << 20, SMALL = 4096 };
 
 static int files_copy_bytes(int in, int out, const char *to, struct error *err)
 {
@@ -170,122 +169,32 @@ int sandbox_sync_tree(const char *from, const char *to, struct error *err)
 
 /* ---- removing ---- */
 
-static DIR *list_open(int dir)
+static bool remove_by(const char *const *argv)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	struct process p = {.argv = argv, .output = -1};
+	struct process_end end;
+	struct error ignored;
 
-	if (!list)
-		base_close(&fd);
-	return list;
+	return process_run(&p, &end, &ignored) == 0 && end.status == 0;
 }
 
-static bool files_is_dots(const char *name)
-{
-	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
-}
-
-static int open_locked(int dir, const char *name)
-{
-	int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-	int fd = openat(dir, name, flags);
-
-	if (fd >= 0 || errno != EACCES)
-		return fd;
-	(void)fchmodat(dir, name, 0700, 0);
-	return openat(dir, name, flags);
-}
-
-/* Moves a directory to `top` under an unused name. */
-static bool move_up(int from, const char *name, int top, unsigned *number)
-{
-	for (int i = 0; i < NAMES; i++) {
-		char fresh[32];
-
-		(void)snprintf(fresh, sizeof(fresh), ".lifted.%u", (*number)++);
-		if (syscall(SYS_renameat2, from, name, top, fresh, ONLY_NEW) == 0)
-			return true;
-		if (errno == EACCES)
-			(void)fchmodat(from, name, 0700, 0);
-		else if (errno != EEXIST)
-			return false;
-	}
-	return false;
-}
-
-static bool remove_entry(int dir, const char *name)
-{
-	return unlinkat(dir, name, 0) == 0 || unlinkat(dir, name, AT_REMOVEDIR) == 0;
-}
-
-/* Removes what it can from one directory and moves its subdirectories to `top`. */
-static void empty_one(int top, const char *name, unsigned *number)
-{
-	CLEANUP(base_close) int fd = open_locked(top, name);
-	DIR *list = fd < 0 ? NULL : list_open(fd);
-	struct dirent *e;
-
-	if (!list)
-		return;
-	(void)fchmod(fd, 0700);
-	while ((e = readdir(list)))
-		if (!files_is_dots(e->d_name) && !remove_entry(fd, e->d_name))
-			(void)move_up(fd, e->d_name, top, number);
-	closedir(list);
-}
-
-/* Subdirectories are moved up instead of being descended into, so at most two are open. */
-static void empty_directory(int dir)
-{
-	unsigned number = 0;
-	bool some = true;
-
-	(void)fchmod(dir, 0700);
-	while (some) {
-		DIR *list = list_open(dir);
-		struct dirent *e;
-
-		some = false;
-		while (list && (e = readdir(list))) {
-			if (files_is_dots(e->d_name))
-				continue;
-			if (!remove_entry(dir, e->d_name)) {
-				empty_one(dir, e->d_name, &number);
-				some |= unlinkat(dir, e->d_name, AT_REMOVEDIR) == 0;
-			} else {
-				some = true;
-			}
-		}
-		if (list)
-			closedir(list);
-	}
-}
-
+/* Programs of the system know any depth, and follow no link that a command puts there meanwhile. A
+ * command may have taken the right to read directories away. */
 void sandbox_remove_tree(const char *path)
 {
-	CLEANUP(base_close)
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
 
-	if (fd >= 0)
-		empty_directory(fd);
-	if (rmdir(path) < 0 && errno == ENOTDIR)
-		(void)unlink(path);
+	if (lstat(path, &st) < 0 || unlink(path) == 0 || rmdir(path) == 0)
+		return;
+	if (!remove_by((const char *const[]){"rm", "-rf", "--", path, NULL})) {
+		(void)remove_by((const char *const[]){"chmod", "-R", "u+rwX", "--", path, NULL});
+		(void)remove_by((const char *const[]){"rm", "-rf", "--", path, NULL});
+	}
 }
 
 const char *sandbox_read_text(struct arena *a, const char *path)
 {
-	CLEANUP(base_close)
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat st;
-	char *text;
-	ssize_t n;
-
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > TEXT_FILE_MAX)
-		return NULL;
-	text = arena_alloc(a, (size_t)st.st_size + 1);
-	n = TEMP_FAILURE_RETRY(pread(fd, text, (size_t)st.st_size, 0));
-	text[n > 0 ? n : 0] = '\0';
-	return n < 0 ? NULL : text;
+	return sys_read_small(a, path, TEXT_FILE_MAX);
 }
 
 int sandbox_write_file(const char *path, struct str text, mode_t mode, struct error *err)

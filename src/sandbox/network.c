@@ -164,24 +164,37 @@ static void serve_connection(struct sandbox *s, const struct route *r, int fd)
 
 /* ---- the process on the host ---- */
 
-static int receive_socket(int channel)
-{
+/* A message that carries one descriptor. */
+struct carrier {
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
 	char byte;
-	struct iovec data = {&byte, 1};
-	struct msghdr m = {.msg_iov = &data,
+	struct iovec data;
+	struct msghdr message;
+};
+
+static struct msghdr *carrier_message(struct carrier *c)
+{
+	*c = (struct carrier){.data = {&c->byte, 1}};
+	c->message = (struct msghdr){.msg_iov = &c->data,
 		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
+		.msg_control = &c->control,
+		.msg_controllen = sizeof(c->control)};
+	return &c->message;
+}
+
+static int receive_socket(int channel)
+{
+	struct carrier c;
+	struct msghdr *m = carrier_message(&c);
 	int fd;
 
-	if (TEMP_FAILURE_RETRY(recvmsg(channel, &m, MSG_CMSG_CLOEXEC)) != 1 || !CMSG_FIRSTHDR(&m) ||
-		CMSG_FIRSTHDR(&m)->cmsg_type != SCM_RIGHTS)
+	if (TEMP_FAILURE_RETRY(recvmsg(channel, m, MSG_CMSG_CLOEXEC)) != 1 || !CMSG_FIRSTHDR(m) ||
+		CMSG_FIRSTHDR(m)->cmsg_type != SCM_RIGHTS)
 		return -1;
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(fd));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(m)), sizeof(fd));
 	return fd;
 }
 
@@ -252,22 +265,14 @@ void sandbox_network_close(struct sandbox *s)
 
 static void send_socket(int channel, int fd)
 {
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.room = {0}};
-	char byte = 0;
-	struct iovec data = {&byte, 1};
-	struct msghdr m = {.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
+	struct carrier c;
+	struct msghdr *m = carrier_message(&c);
 
-	control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
+	c.control.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)),
 		.cmsg_level = SOL_SOCKET,
 		.cmsg_type = SCM_RIGHTS};
-	memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof(fd));
-	(void)sendmsg(channel, &m, MSG_NOSIGNAL);
+	memcpy(CMSG_DATA(CMSG_FIRSTHDR(m)), &fd, sizeof(fd));
+	(void)sendmsg(channel, m, MSG_NOSIGNAL);
 }
 
 static bool listen_at(const char *host, unsigned port, int channel)

@@ -247,7 +247,7 @@ static void watch(struct sandbox *s, struct running *r)
 
 /* ---- the run ---- */
 
-static int sandbox_run_find_repository(struct sandbox *s)
+static void sandbox_run_find_repository(struct sandbox *s)
 {
 	const struct root *r = s->x->root;
 	const char *git = path_join(s->arena, r->path, ".git");
@@ -258,7 +258,6 @@ static int sandbox_run_find_repository(struct sandbox *s)
 			 : path_is_directory(git) ? git
 						  : NULL;
 	s->view.write = s->view.own && s->x->policy->write;
-	return 0;
 }
 
 static int find_cwd(struct sandbox *s, struct error *err)
@@ -334,8 +333,9 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 	if (!sandbox_installed(a))
 		return error_set(
 			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
-	if (find_cwd(&s, err) < 0 || sandbox_run_find_repository(&s) < 0)
+	if (find_cwd(&s, err) < 0)
 		return -1;
+	sandbox_run_find_repository(&s);
 	rc = sandbox_place_open(&s, err) < 0 ? -1 : run_inside(&s, err);
 	sandbox_broker_close(&s);
 	sandbox_place_close(&s);

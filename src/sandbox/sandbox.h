@@ -28,6 +28,7 @@ struct sandbox_command {
 	const struct sandbox_service *services;
 	size_t n_services;
 	const char *const *read, *const *write; /* directories, NULL-ended; NULL: none */
+	const char *artifacts;        /* a directory that exists and is written; NULL: none */
 	const char *const *variables; /* `NAME=value` that are passed on; NULL-ended; NULL: none */
 	bool keep_environment;        /* all of it, but what the sandbox sets itself */
 	bool give_stdin;              /* else /dev/null */

@@ -255,6 +255,22 @@ int sys_read_file(struct buf *out, const char *path, size_t max, bool *missing, 
 	return sys_read_all(out, fd, max, path, err);
 }
 
+char *sys_read_small(struct arena *a, const char *path, size_t max)
+{
+	CLEANUP(base_close)
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	char *text;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > max)
+		return NULL;
+	text = arena_alloc(a, (size_t)st.st_size + 1);
+	n = pread(fd, text, (size_t)st.st_size, 0);
+	text[n > 0 ? n : 0] = '\0';
+	return n < 0 ? NULL : text;
+}
+
 int sys_write_all(int fd, struct str text, const char *name, struct error *err)
 {
 	while (text.n) {

@@ -58,6 +58,9 @@ const char *path_own_program(struct arena *a);
  * not a regular file. `*missing` (may be NULL) separates "there is none" from other failures.
  */
 int sys_read_file(struct buf *out, const char *path, size_t max, bool *missing, struct error *err);
+/* A small file that is no link, with a NUL behind it, in the arena. NULL: there is no such file, or
+ * it is longer than `max` bytes. */
+char *sys_read_small(struct arena *a, const char *path, size_t max);
 /* Reads a descriptor to its end, at most `max` bytes. */
 int sys_read_all(struct buf *out, int fd, size_t max, const char *name, struct error *err);
 /* Writes all of `text`; retries EINTR and short writes. */
