@@ -91,13 +91,8 @@ int backlog_require(
 struct backlog_reader {
 	struct backlog *out;
 	VEC(struct task) tasks;
-	struct buf text; /* of one file */
+	struct buf *text; /* of one file */
 };
-
-static void reader_release(struct backlog_reader *r)
-{
-	buf_release(&r->text);
-}
 
 static void read_task(struct backlog_reader *r, const char *dir, const char *name, bool completed)
 {
@@ -106,13 +101,13 @@ static void read_task(struct backlog_reader *r, const char *dir, const char *nam
 	struct error err;
 	struct task t;
 
-	buf_clear(&r->text);
-	if (sys_read_file(&r->text, path_join(a, r->out->repo, file), FILE_MAX, NULL, &err) < 0) {
+	buf_clear(r->text);
+	if (sys_read_file(r->text, path_join(a, r->out->repo, file), FILE_MAX, NULL, &err) < 0) {
 		task_parse(a, file, STR(""), &t);
 		t.faults.items[0] = err;
 		error_place(&t.faults.items[0], file, 1, 1);
 	} else {
-		task_parse(a, file, buf_str(&r->text), &t);
+		task_parse(a, file, buf_str(r->text), &t);
 	}
 	t.completed = completed;
 	vec_push_in(a, &r->tasks, t);
@@ -163,7 +158,8 @@ static void backlog_check_ids(struct backlog *b)
 
 int backlog_read(struct arena *a, const char *repo, struct backlog *out, struct error *err)
 {
-	CLEANUP(reader_release) struct backlog_reader r = {.out = out};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct backlog_reader r = {.out = out, .text = &text};
 
 	*out = (struct backlog){.arena = a, .repo = repo};
 	if (backlog_read_directory(&r, BACKLOG_TASKS, false, err) < 0 ||

@@ -78,7 +78,7 @@ static int dry_run(struct invocation *in, const char *task, struct error *err)
 		backlog_read(in->arena, repo, &b, err) < 0 ||
 		tick_candidates(&b, task, &list, err) < 0 || admission_gather(&b, &facts, err) < 0)
 		return -1;
-	admission_run(&facts, &list, 0, &all);
+	admission_run(&facts, &list, &all);
 	for (size_t i = 0; i < all.n; i++) {
 		admission_add_trace(&text, &all.items[i]);
 		admitted += !all.items[i].refused && !all.items[i].failed;

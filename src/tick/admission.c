@@ -25,14 +25,6 @@ static bool tick_admission_same(const char *one, const char *other)
 	return one && other && strcasecmp(one, other) == 0;
 }
 
-static bool tick_admission_is_own(const struct admission_case *c)
-{
-	for (size_t i = 0; i < c->facts->own.n; i++)
-		if (tick_admission_same(c->facts->own.items[i], c->task->id))
-			return true;
-	return false;
-}
-
 /* The first ids of a list, for a reason. */
 static const char *first_ids(struct arena *a, const struct task_list *list)
 {
@@ -87,8 +79,7 @@ static const struct forge_open_pull *tick_admission_find_pull(
 static const char *open_pull_exists(struct admission_case *c)
 {
 	const char *branch = admission_branch(c->arena, c->task);
-	const struct forge_open_pull *p =
-		tick_admission_is_own(c) ? NULL : tick_admission_find_pull(c, NULL, branch);
+	const struct forge_open_pull *p = tick_admission_find_pull(c, NULL, branch);
 
 	if (!p)
 		return NULL;
@@ -161,8 +152,6 @@ static const char *already_in_flight(struct admission_case *c)
 	const struct forge_open_pull *p = tick_admission_find_pull(c, c->task, NULL);
 	const struct admission_sign *sign = find_sign(f->worktrees.items, f->worktrees.n, c->task);
 
-	if (tick_admission_is_own(c))
-		return NULL;
 	if (p)
 		return in_flight(c, arena_printf(c->arena, "PR #%lld open", (long long)p->number),
 			"open-pr", JSON_INT("prNumber", p->number));
@@ -431,19 +420,14 @@ void admission_check(const struct admission_facts *f, const struct task *t, stru
 	}
 }
 
-void admission_run(
-	struct admission_facts *f, const struct task_list *list, size_t max, struct admissions *out)
+void admission_run(struct admission_facts *f, const struct task_list *list, struct admissions *out)
 {
-	size_t admitted = 0;
-
-	for (size_t i = 0; i < list->n && (!max || admitted < max); i++) {
+	for (size_t i = 0; i < list->n; i++) {
 		struct admission d;
 
 		admission_check(f, list->items[i], &d);
-		if (!d.refused && !d.failed) {
-			admitted++;
+		if (!d.refused && !d.failed)
 			vec_push_in(f->backlog->arena, &f->started, d.task);
-		}
 		vec_push_in(f->backlog->arena, out, d);
 	}
 }

@@ -38,8 +38,7 @@ struct admission_facts {
 	VEC(struct admission_readiness) readiness; /* in the order of the log */
 	VEC(struct admission_pair) cleared;        /* external dependencies */
 	VEC(const char *) captures;                /* ids that an undecided capture names */
-	VEC(const char *) own; /* tasks that the caller itself works on: no sign counts */
-	VEC(const struct task *) started; /* admitted by this call */
+	VEC(const struct task *) started;          /* admitted by this call */
 	bool ignore_overlap;
 	const char *ignore_overlap_of; /* id; may be NULL */
 };
@@ -85,10 +84,8 @@ const char *admission_branch(struct arena *a, const struct task *t);
 
 /* One task. */
 void admission_check(const struct admission_facts *f, const struct task *t, struct admission *out);
-/* The tasks of a list, in its order, until `max` (0: no limit) are admitted. One that is admitted
- * counts as started for those after it. */
-void admission_run(struct admission_facts *f, const struct task_list *list, size_t max,
-	struct admissions *out);
+/* The tasks of a list, in its order. One that is admitted counts as started for those after it. */
+void admission_run(struct admission_facts *f, const struct task_list *list, struct admissions *out);
 void admissions_release(struct admissions *all); /* for CLEANUP */
 
 /* A line for the task, each filter and the result. */

@@ -1,5 +1,7 @@
 #include "context/lease.h"
 #include "src/base/number.h"
+#include "src/machine/failure.h"
+#include "src/machine/wait.h"
 #include "src/merge/requeue.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
@@ -29,6 +31,7 @@ struct tick {
 	size_t live;        /* items that take a slot */
 	size_t open;        /* tasks that are neither done nor have a pull request */
 	size_t n;           /* tasks */
+	bool *seen;         /* by task */
 	struct error fault; /* why an item could not be stepped; the last one */
 };
 
@@ -200,7 +203,7 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	struct run_worktree worktree = {.target = base};
 	size_t waits = json_len(t->waits);
 	const struct run_step_call *like = t->call->like;
-	bool ended = false;
+	bool ended = false, slot;
 	struct run_step_call step = {.id = task->id,
 		.context_file = tick_document_of(t, task),
 		.workflow = TICK_WORKFLOW,
@@ -227,8 +230,11 @@ static int step_item(struct tick *t, const struct task *task, const char *base,
 	if (run_step_resolve(t->arena, &step, err) < 0 ||
 		run_step_shared(t->arena, &step, actions, t->waits, &done, err) < 0)
 		return -1;
-	t->live += json_len(actions) ||
-		   (t->call->mode != TICK_POLL && has_wait(t->waits, waits, false));
+	slot = json_len(actions) ||
+	       (t->call->mode != TICK_POLL && has_wait(t->waits, waits, false));
+	t->live += slot;
+	json_drop(tick_memory_of(&t->memory, task), "slot");
+	JSON_ADD(tick_memory_of(&t->memory, task), JSON_IF(slot, JSON_BOOL("slot", true)));
 	if (!json_len(actions) && !has_wait(t->waits, waits, true))
 		board_put(&t->memory, task, NULL);
 	if (done)
@@ -316,6 +322,17 @@ static bool is_mine(struct tick *t, const struct task *task)
 	       lease_read(&f, &h, &ignored) == 0 && lease_held_by(&h, t->call->owner);
 }
 
+/* Whether a step of its item would request something. */
+static bool needs_slot(struct tick *t, const struct task *task)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	return context_open(&f, tick_document_of(t, task), CONTEXT_READ_ONLY, &ignored) == 0 &&
+	       !failure_is(&f.doc) && !wait_is_open(&f.doc, clock_now()) &&
+	       !str_is(context_get(&f.doc, "state"), "done");
+}
+
 /* Whether its item is left alone, as the board and the slots say. */
 static bool is_kept(struct tick *t, const struct task *task, bool mine)
 {
@@ -332,12 +349,15 @@ static bool is_kept(struct tick *t, const struct task *task, bool mine)
 			return true;
 		break;
 	case TICK_CARRY_OUT:
-		full = false;
+		full = full && needs_slot(t, task);
 	}
 	why = on_board ? board_refusal(&t->memory, task) : NULL;
 	if (mine || (!why && !full))
 		return false;
-	add_board_wait(t, task, why);
+	if (t->call->mode == TICK_CARRY_OUT && !why)
+		tick_add_wait(t, task, "slot", "it goes on when a slot is free", NULL);
+	else
+		add_board_wait(t, task, why);
 	return true;
 }
 
@@ -345,22 +365,27 @@ static bool is_kept(struct tick *t, const struct task *task, bool mine)
 static void step_task(struct tick *t, const struct task *task, bool first)
 {
 	const struct task *base = task->stacked ? backlog_base(&t->backlog, task) : NULL;
-	bool on_board = board_has(&t->memory, task), mine = on_board && is_mine(t, task),
-	     old = t->call->mode == TICK_QUEUE  ? on_board
-		   : t->call->mode == TICK_POLL ? mine
-						: true;
+	bool on_board = board_has(&t->memory, task),
+	     mine = on_board ? is_mine(t, task)
+			     : t->call->mode == TICK_CARRY_OUT &&
+				       json_is_true(json_get(
+					       tick_memory_find(&t->memory, task), "slot")),
+	     old = t->call->mode == TICK_QUEUE ? on_board : mine;
 
-	if (task->hidden || !tick_is_wanted(t, task) || old != first)
+	if (task->hidden || !tick_is_wanted(t, task) || old < first ||
+		t->seen[task - t->backlog.tasks])
 		return;
+	t->seen[task - t->backlog.tasks] = true;
 	t->n++;
 	if (task->state == TASK_DONE)
 		return;
 	t->open++;
 	report_start(t, task);
-	if (task->id && is_parked(t, task))
+	if (task->id && is_parked(t, task)) {
 		board_put(&t->memory, task, NULL);
-	else if (task->id && !is_early(t, task) && tick_has_item(t, task) &&
-		 !is_kept(t, task, mine))
+		json_drop(tick_memory_of(&t->memory, task), "slot");
+	} else if (task->id && !is_early(t, task) && tick_has_item(t, task) &&
+		   !is_kept(t, task, mine))
 		try_item(t, task, base ? admission_branch(t->arena, base) : NULL);
 }
 
@@ -437,7 +462,7 @@ static int try_candidate(struct tick *t, const struct task *task, struct error *
 		json_get(tick_memory_find(&t->memory, task), "notBefore"))
 		return 0;
 	t->candidates++;
-	admission_run(&t->facts, &(struct task_list){.items = &task, .n = 1}, 1, &all);
+	admission_run(&t->facts, &(struct task_list){.items = &task, .n = 1}, &all);
 	d = &all.items[0];
 	if (d->refused || d->failed) {
 		tick_add_refusal(t, d);
@@ -576,6 +601,7 @@ static int run_gate(struct tick *t, struct error *err)
 	if (backlog_read(t->arena, t->repo, &t->backlog, err) < 0)
 		return -1;
 	t->gate = false;
+	t->seen = arena_alloc(t->arena, t->backlog.n + 1);
 	for (size_t i = 0; i < 2 * t->backlog.n; i++)
 		step_task(t, &t->backlog.tasks[i % t->backlog.n], i < t->backlog.n);
 	t->gate = true;
