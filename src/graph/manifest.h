@@ -156,6 +156,8 @@ int manifest_workflow_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err);
 int manifest_workflow_load(
 	struct arena *a, const char *path, struct workflow *w, struct error *err);
+/* -1: it has more than MANIFEST_RUN_MAX nodes. */
+int manifest_check_run(const struct workflow *w, struct error *err);
 /* Adds every fault of the manifest `path`, one a line, and returns how many. -1: it cannot be read.
  */
 int manifest_check_file(

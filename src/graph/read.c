@@ -241,18 +241,6 @@ static int read_first_fault(const struct config_reader *r, struct error *err)
 	return -1;
 }
 
-static int read_check_size(const char *name, const struct manifest *m, struct error *err)
-{
-	const struct manifest_node *n = &m->nodes[m->n_nodes - 1];
-
-	if (m->n_nodes <= MANIFEST_RUN_MAX)
-		return 0;
-	return error_at(err, name, n->line, n->col,
-		"a manifest of %zu nodes can be checked, but not run: at most %d can; put parts of "
-		"it into manifests of their own, which nodes name as 'workflow'",
-		m->n_nodes, MANIFEST_RUN_MAX);
-}
-
 static int read_parse(
 	struct arena *a, const char *file, struct str text, struct workflow *w, struct error *err)
 {
@@ -268,11 +256,23 @@ static int read_parse(
 		return -1;
 	w->source = arena_str(a, text);
 	if (read_manifest(a, name, w->source, &r, &m, err) < 0 || read_first_fault(&r, err) < 0 ||
-		read_check_size(name, m, err) < 0 ||
 		(node && select_node(a, name, node, m, &m, err) < 0))
 		return -1;
 	read_compile(a, w, m, node != NULL);
 	return 0;
+}
+
+int manifest_check_run(const struct workflow *w, struct error *err)
+{
+	const struct manifest *m = w->n_declared ? w->declared->manifest : NULL;
+
+	if (!m || m->n_nodes <= MANIFEST_RUN_MAX)
+		return 0;
+	return error_at(err, w->file, m->nodes[MANIFEST_RUN_MAX].line,
+		m->nodes[MANIFEST_RUN_MAX].col,
+		"the manifest has %zu nodes; at most %d can run: put parts of it into manifests of "
+		"their own, which nodes name as 'workflow'",
+		m->n_nodes, MANIFEST_RUN_MAX);
 }
 
 int manifest_workflow_parse(

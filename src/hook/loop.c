@@ -125,7 +125,9 @@ static int make_loop_step(
 		return -1;
 	if (json_str_is(json_at(array, 0), "action", "done")) {
 		*next = json_copy(array);
-		return hook_is_end(buf_str(&text))
+		/* The calls of agents that still work are denied as long as the session has the
+		 * item. */
+		return hook_is_end(buf_str(&text)) && !l->others_work
 			       ? hook_item_end(l->arena, l->session, &l->item, err)
 			       : 0;
 	}

@@ -612,6 +612,7 @@ int run_step_item(
 	struct workflow w;
 
 	if (manifest_workflow_load(a, call->workflow, &w, err) < 0 ||
+		manifest_check_run(&w, err) < 0 ||
 		context_open(&f, call->context_file,
 			call->cancel ? CONTEXT_MUST_EXIST : CONTEXT_MAY_CREATE, err) < 0)
 		return -1;
