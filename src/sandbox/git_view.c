@@ -761,7 +761,7 @@ static int take_over(struct sandbox *s, struct error *err)
 }
 
 /* What could not be taken over twice must not stop all commands that follow. */
-static void set_aside(struct sandbox *s, struct error *err)
+static void git_view_set_aside(struct sandbox *s, struct error *err)
 {
 	const char *aside = in_place(s, "git.refused");
 
@@ -793,7 +793,7 @@ int sandbox_git_begin(struct sandbox *s, struct error *err)
 	if (!s->alone)
 		return 0;
 	if (s->view.write && path_exists(begun) && take_over(s, err) < 0)
-		set_aside(s, err);
+		git_view_set_aside(s, err);
 	if (s->view.write && keep_own_branch(s, err) < 0)
 		return -1;
 	if (refresh(s, err) < 0)
