@@ -144,17 +144,20 @@ static enum directory_visit remove_extra(
 	(void)snprintf(from, sizeof(from), "%s/%s", x->from, e->path);
 	(void)snprintf(to, sizeof(to), "%s/%s", x->to, e->path);
 	if (e->type != FILE_LINK && lstat(from, &st) == 0 && directory == S_ISDIR(st.st_mode)) {
-		sandbox_open_directory(e);
+		sandbox_open_directory(e->parent, e->name);
 		return DIRECTORY_CONTINUE;
 	}
 	sandbox_remove_tree(to);
 	return DIRECTORY_SKIP;
 }
 
-void sandbox_open_directory(const struct directory_entry *e)
+void sandbox_open_directory(int parent, const char *name)
 {
-	if (e->type == FILE_DIRECTORY)
-		(void)fchmodat(e->parent, e->name, 0700, 0);
+	struct stat st;
+
+	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
+		(st.st_mode & 0700) != 0700)
+		(void)fchmodat(parent, name, (st.st_mode & 0777) | 0700, 0);
 }
 
 int sandbox_sync_tree(const char *from, const char *to, struct error *err)

@@ -303,6 +303,7 @@ static void take_ref(struct sandbox *s, const struct refs *host, const char *nam
 		str_starts(str_of(name), "refs/remotes/"))
 		return;
 	if (!is_takeable(s, host, name, !before && !here) || is_of_others(s, name) ||
+		(!now && strcmp(head_ref(s, s->view.own), name) == 0) ||
 		((before || here) &&
 			!git_view_has_line(
 				sandbox_read_text(s->arena, in_place(s, "own")), name))) {
@@ -346,7 +347,7 @@ static enum directory_visit remove_link(
 	if (e->type == FILE_LINK)
 		(void)unlinkat(e->parent, e->name, 0);
 	if (*(const bool *)data)
-		sandbox_open_directory(e);
+		sandbox_open_directory(e->parent, e->name);
 	return DIRECTORY_CONTINUE;
 }
 
@@ -748,11 +749,26 @@ static void clean_own(struct sandbox *s)
 
 static int take_over(struct sandbox *s, struct error *err)
 {
+	if (s->alone) {
+		(void)chmod(s->view.copy, 0700);
+		remove_links(s->view.copy, true);
+	}
 	clean_own(s);
 	if (sandbox_git_import(s, err) < 0 || take_refs(s, err) < 0)
 		return -1;
 	take_settings(s);
 	return sandbox_write_file(in_place(s, "head"), str_of(head_ref(s, s->view.own)), 0600, err);
+}
+
+/* What could not be taken over twice must not stop all commands that follow. */
+static void git_view_set_aside(struct sandbox *s, struct error *err)
+{
+	const char *aside = in_place(s, "git.refused");
+
+	sandbox_remove_tree(aside);
+	(void)(rename(s->view.copy, aside) + 0);
+	sandbox_note(s, "'%s' was moved to '%s': %s", s->view.copy, aside, err->text);
+	*err = (struct error){0};
 }
 
 int sandbox_git_begin(struct sandbox *s, struct error *err)
@@ -777,7 +793,7 @@ int sandbox_git_begin(struct sandbox *s, struct error *err)
 	if (!s->alone)
 		return 0;
 	if (s->view.write && path_exists(begun) && take_over(s, err) < 0)
-		return -1;
+		git_view_set_aside(s, err);
 	if (s->view.write && keep_own_branch(s, err) < 0)
 		return -1;
 	if (refresh(s, err) < 0)

@@ -79,9 +79,8 @@ int sandbox_copy_tree(const char *from, const char *to, struct error *err);
 /* The same into one that may be there, and that nobody uses: what is not in `from` goes. */
 int sandbox_sync_tree(const char *from, const char *to, struct error *err);
 void sandbox_remove_tree(const char *path);
-/* A command may have taken the right to read it away. Nobody else may use the tree. */
-struct directory_entry;
-void sandbox_open_directory(const struct directory_entry *e);
+/* If it is a directory whose rights a command has taken away. Nobody else may use the tree. */
+void sandbox_open_directory(int parent, const char *name);
 /* A small file in the arena; NULL: it is not there, no regular file, or too large. */
 const char *sandbox_read_text(struct arena *a, const char *path);
 int sandbox_write_file(const char *path, struct str text, mode_t mode, struct error *err);

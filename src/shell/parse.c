@@ -127,13 +127,13 @@ static const struct keyword {
 	{"for", 0, 'w'},
 	{"do", 'w', 'd'},
 	{"done", 'd', 0},
+	{"case", 0, 'c'},
+	{"esac", 'c', 0},
 	{"{", 0, '{'},
 	{"}", '{', 0},
 	{"!", 0, 0},
 	{"time", 0, 0},
 	{"[[", '-', 0},
-	{"case", '-', 0},
-	{"esac", '-', 0},
 	{"coproc", '-', 0},
 	{"function", '-', 0},
 	{"select", '-', 0},
@@ -169,8 +169,8 @@ static char innermost(const struct parser *p)
 	return p->depth ? p->open[p->depth - 1] : 0;
 }
 
-/* NAME in WORD...; the list goes on with `;` or a newline, and `do`. */
-static int shell_for(struct parser *p)
+/* `WORD in` of `for` and `case`. */
+static int shell_word_in(struct parser *p)
 {
 	struct word word;
 
@@ -181,18 +181,53 @@ static int shell_for(struct parser *p)
 		return -1;
 	shell_skip_blanks(p);
 	if (strncmp(p->s + p->at, "in", 2) != 0 || !shell_is_meta(p->s[p->at + 2]))
-		return shell_construct(p, 1, "'for' without 'in'");
+		return shell_construct(p, 1, "'for' or 'case' without 'in'");
 	p->at += 2;
+	return 0;
+}
+
+/* The list goes on with `;` or a newline, and `do`. */
+static int shell_for(struct parser *p)
+{
+	struct word word;
+
+	if (shell_word_in(p) < 0)
+		return -1;
 	for (shell_skip_blanks(p); !shell_is_meta(p->s[p->at]); shell_skip_blanks(p))
 		if (shell_word(p, &word) < 0)
 			return -1;
 	return 0;
 }
 
+/* `PATTERN | PATTERN)`; the list of the arm ends with `;;` or `esac`. */
+static int shell_patterns(struct parser *p, struct list *l)
+{
+	struct word word;
+	char c = p->s[p->at];
+
+	p->at += c == '(';
+	do {
+		shell_skip_blanks(p);
+		if (shell_is_meta(p->s[p->at]))
+			return shell_unexpected(p);
+		if (shell_word(p, &word) < 0)
+			return -1;
+		shell_skip_blanks(p);
+		c = p->s[p->at];
+		if (c != '|' && c != ')')
+			return shell_unexpected(p);
+		p->at++;
+	} while (c == '|');
+	l->state = LIST_MAY;
+	return shell_open(p, 'p');
+}
+
 static int shell_keyword(struct parser *p, struct list *l, const struct keyword *k)
 {
 	size_t n = strlen(k->text);
 
+	if (k->needs == 'c' && innermost(p) == 'p')
+		p->depth--;
 	if (k->needs == '-')
 		return deny(p->v, RULE_CONSTRUCT, shell_span_here(p, n),
 			"'%s' is not in the subset", k->text);
@@ -208,6 +243,10 @@ static int shell_keyword(struct parser *p, struct list *l, const struct keyword 
 	if (strcmp(k->text, "for") == 0) {
 		l->state = LIST_ENDED;
 		return shell_for(p);
+	}
+	if (k->opens == 'c') {
+		l->state = LIST_MAY;
+		return shell_word_in(p);
 	}
 	if (strcmp(k->text, "time") != 0)
 		return 0;
@@ -305,6 +344,11 @@ static int shell_operator(struct parser *p, struct list *l)
 	const char *s = p->s + p->at;
 	bool twice = s[1] == s[0], both = s[0] == '|' && s[1] == '&';
 
+	if (s[0] == ';' && twice && innermost(p) == 'p' && l->state != LIST_MUST) {
+		p->depth--;
+		l->state = LIST_MAY;
+		return shell_take_operator(p, 2);
+	}
 	if (l->state != LIST_ENDED || (s[0] == ';' && (twice || s[1] == '&')))
 		return shell_unexpected(p);
 	p->joined |= s[0] != ';';
@@ -319,6 +363,9 @@ static int shell_item(struct parser *p, struct list *l)
 	const struct keyword *k;
 	struct command *c;
 
+	k = keyword_of((struct str){s, strcspn(s, " \t\n|&;<>()")});
+	if (innermost(p) == 'c' && !(k && k->needs == 'c'))
+		return shell_patterns(p, l);
 	if (strchr("|&;", *s) && !shell_redirect_here(p))
 		return shell_operator(p, l);
 	if (l->state == LIST_ENDED) { /* of a compound command */
@@ -326,7 +373,6 @@ static int shell_item(struct parser *p, struct list *l)
 			return shell_unexpected(p);
 		return command_new(p, &c) < 0 ? -1 : shell_simple(p, c);
 	}
-	k = keyword_of((struct str){s, strcspn(s, " \t\n|&;<>()")});
 	if (k && s[strlen(k->text)] != '(')
 		return shell_keyword(p, l, k);
 	l->state = LIST_ENDED;

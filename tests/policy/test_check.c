@@ -53,6 +53,7 @@ POLICY_TREE_TEST(prefix_rules_see_through_wrappers_and_substitutions)
 		{"developer", "echo \"$(git push -f)\"", "deny command"},
 		{"developer", "x=$(npm publish)", "deny command"},
 		{"developer", "if make; then yarn publish; fi", "deny command"},
+		{"developer", "case a in a) gh pr merge 1;; esac", "deny command"},
 		{"developer", "sudo ls", "deny command"},
 		/* what is no such command */
 		{"developer", "git push -u origin HEAD", "run"},
@@ -74,7 +75,6 @@ POLICY_TREE_TEST(texts_that_are_not_understood_run_but_for_their_limits)
 		{"developer", "f() { echo $((1 + 2)); }; [[ -f x ]] && f", "run"},
 		{"developer", "for ((i = 0; i < 3; i++)); do echo `date`; done", "run"},
 		{"developer", "cat <<E\n$HOME\nE", "run"},
-		{"developer", "case a in a) gh pr merge 1;; esac", "run"},
 		{"developer", "echo 'open", "run"},
 		{"readonly", "ls ~", "run"},
 		{"developer", "", "deny input.empty"},

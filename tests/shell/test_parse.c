@@ -50,6 +50,10 @@ TEST(each_command_of_a_text_is_found)
 		{"a if then fi } { ! time in case [[", "['a' 'if' 'then' 'fi' '}' '{' '!' 'time' "
 						       "'in' 'case' '[[']"},
 		{"\"if\" b; i\\f; iff; {a; a}", "['if' 'b'] ['if'] ['iff'] ['{a'] ['a}']"},
+		{"case $(a) in b|'c' | [d]*) e; f;; (g)\nh;; *) ;; i) esac >f; j",
+			"['a'] ['e'] ['f'] "
+			"['h'] [ 1>'f'] ['j']"},
+		{"case a in b) (c); esac | d; case a in esac", "['c'] ['d']"},
 		{"[ -f x ] && a", "['[' '-f' 'x' ']'] ['a']"},
 	};
 
@@ -135,7 +139,7 @@ TEST(what_is_not_in_the_subset_is_refused)
 		{"a() { b; }", "construct 0-2"},
 		{"a () { b; }", "syntax 2-3"},
 		{"function a { b; }", "construct 0-8"},
-		{"case a in b) c;; esac", "construct 0-4"},
+		{"case a in b) c;& esac", "syntax 14-15"},
 		{"a=(b)", "construct 2-3"},
 		{"a+=b", "construct 0-3"},
 		{"a[0]=b c", "construct 0-2"},
@@ -170,6 +174,11 @@ TEST(text_that_is_not_complete_is_refused)
 		{"while a; done", "syntax 9-13"},
 		{"done", "syntax 0-4"},
 		{"(if a)", "syntax 5-6"},
+		{"case a in b c) d;; esac", "syntax 12-13"},
+		{"case a in b) c; done", "syntax 16-20"},
+		{"case a in b) c &&;; esac", "syntax 17-19"},
+		{"case a in b) c", "syntax 14-14"},
+		{"a; esac", "syntax 3-7"},
 		{"a &&", "syntax 4-4"},
 		{"a | | b", "syntax 4-5"},
 		{"| a", "syntax 0-1"},

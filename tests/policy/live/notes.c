@@ -212,7 +212,7 @@ static void note_tree(const struct scribe *s, const json *j)
 			note_parts(s, offset(w, "Pos"), i ? "word " : "name ", w);
 	else if (type && (str_ends(str_of(type), "Clause") || strcmp(type, "FuncDecl") == 0) &&
 		 !str_in(str_of(type), (const char *const[]){"IfClause", "WhileClause", "ForClause",
-					       "TimeClause", NULL}))
+					       "CaseClause", "TimeClause", NULL}))
 		add_note(s->out, offset(j, "Pos") - s->base, type, NULL);
 	if (json_is_object(j))
 		for (const json *r = json_first(json_get(j, "Redirs")); r; r = json_next(r))
