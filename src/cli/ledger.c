@@ -6,6 +6,7 @@
 #include "src/harness/pipeline.h"
 #include "src/quota/quota.h"
 #include "src/run/locate.h"
+#include "src/run/run.h"
 #include "src/run/quota_source.h"
 #include "src/sys/process.h"
 
@@ -91,13 +92,6 @@ static void close_call(struct ledger_call *c)
 	quota_close(&c->quota);
 }
 
-static int open_quota(struct arena *a, struct quota *q, bool write, struct error *err)
-{
-	char *state;
-
-	return context_state_directory(a, &state, err) < 0 ? -1 : quota_open(q, state, write, err);
-}
-
 static int load_call(struct invocation *in, struct ledger_call *c, struct error *err)
 {
 	const struct ledger_options *o = in->values;
@@ -116,43 +110,16 @@ static int load_call(struct invocation *in, struct ledger_call *c, struct error 
 
 static int open_call(struct invocation *in, struct ledger_call *c, bool write, struct error *err)
 {
-	return load_call(in, c, err) < 0 ? -1 : open_quota(in->arena, &c->quota, write, err);
-}
-
-/* As a run would ask: the model of the stage on that harness. */
-static int ledger_set_price(struct invocation *in, const struct ledger_call *c,
-	const struct stage_spec *stage, const struct harness *h, struct quota_request *q,
-	struct error *err)
-{
-	struct model_registry models;
-	const struct model_entry *e;
-	struct model_resolved m;
-	const char *id;
-	bool fits;
-
-	if (locate_models(in->arena, NULL, NULL, &models, err) < 0 ||
-		model_resolve(&models, stage->model, c->pipeline->default_model, clock_now(), &m,
-			err) < 0)
-		return -1;
-	id = harness_model(h, &m, &fits);
-	e = id ? model_priced(&models, id) : NULL;
-	q->input_usd = e ? e->input_usd : 0;
-	q->output_usd = e ? e->output_usd : 0;
-	return 0;
+	return load_call(in, c, err) < 0 ? -1 : run_quota_open(in->arena, &c->quota, write, err);
 }
 
 static int ask_for(struct invocation *in, const struct ledger_call *c,
 	const struct stage_spec *stage, struct quota_request *out, struct error *err)
 {
 	const struct ledger_options *o = in->values;
-	const char *name = o->harness ? o->harness : stage->harness, *account;
-	const struct harness *h;
 
-	if (harness_find(name, &h, err) < 0 || harness_account(in->arena, h, &account, err) < 0 ||
-		quota_request(
-			in->arena, &c->resources, c->pipeline, stage, name, account, out, err) < 0)
-		return -1;
-	if (out->n_seats && ledger_set_price(in, c, stage, h, out, err) < 0)
+	if (run_quota_request(in->arena, &c->resources, c->pipeline, stage,
+		    o->harness ? o->harness : stage->harness, out, err) < 0)
 		return -1;
 	out->action = o->action;
 	out->owner = process_client_name(in->arena);
@@ -270,7 +237,7 @@ static int run_admit(struct invocation *in, struct error *err)
 		return -1;
 	r.scored = o->score >= 0;
 	r.score = o->score;
-	if (open_quota(in->arena, &c.quota, true, err) < 0 ||
+	if (run_quota_open(in->arena, &c.quota, true, err) < 0 ||
 		quota_source_apply(in->arena, &c.quota, &r, &readings, c.artifacts, err) < 0 ||
 		quota_admit(in->arena, &c.quota, &r, &d, err) < 0 ||
 		quota_report(c.artifacts, NULL, r.stage, &d.events, err) < 0 ||
@@ -464,7 +431,7 @@ static int ledger_run_status(struct invocation *in, struct error *err)
 	size_t n;
 
 	load_plans(in, &r);
-	if (open_quota(in->arena, &q, false, err) < 0 ||
+	if (run_quota_open(in->arena, &q, false, err) < 0 ||
 		quota_list(in->arena, &q, now, &list, &n, err) < 0)
 		return -1;
 	all = json_array();
@@ -534,7 +501,7 @@ static int run_chart(struct invocation *in, struct error *err)
 	size_t n;
 
 	load_plans(in, &r);
-	if (open_quota(in->arena, &q, false, err) < 0 ||
+	if (run_quota_open(in->arena, &q, false, err) < 0 ||
 		find_window(in, &q, in->words[0], &e, &w, err) < 0 ||
 		quota_points(in->arena, &q, e, w, &points, &n, err) < 0)
 		return -1;
@@ -568,7 +535,7 @@ static int run_reconcile(struct invocation *in, struct error *err)
 	if (o->used < 0)
 		return error_set(err, ERR_USAGE, "give --used N");
 	if (option_time("--resets-at", o->resets_at, &resets_at, err) < 0 ||
-		open_quota(in->arena, &q, true, err) < 0 ||
+		run_quota_open(in->arena, &q, true, err) < 0 ||
 		find_window(in, &q, in->words[0], &e, &w, err) < 0)
 		return -1;
 	r.harness = e->harness;

@@ -46,8 +46,16 @@ int run_interrupt_begin(int *fd, struct error *err)
 	return 0;
 }
 
+/* A pipe of its own: what ends one child must not end the others. */
 void run_interrupt_child(void)
 {
+	int own[2];
+
+	if (pipe2(own, O_CLOEXEC | O_NONBLOCK) == 0)
+		for (size_t i = 0; i < COUNT(own); i++) {
+			(void)dup3(own[i], ends[i], O_CLOEXEC);
+			close(own[i]);
+		}
 	catch_all(0);
 }
 

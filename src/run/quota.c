@@ -34,11 +34,11 @@ static const char *ledger_name(struct arena *a, const char *document, const char
 	return arena_printf(a, "%s/%s", digest, id);
 }
 
-static int open_ledger(struct arena *a, struct quota *q, struct error *err)
+int run_quota_open(struct arena *a, struct quota *q, bool write, struct error *err)
 {
 	char *state;
 
-	return context_state_directory(a, &state, err) < 0 ? -1 : quota_open(q, state, true, err);
+	return context_state_directory(a, &state, err) < 0 ? -1 : quota_open(q, state, write, err);
 }
 
 /* ---- the work item of an action ---- */
@@ -127,6 +127,32 @@ static int quota_set_price(const struct run_item *r, const struct stage_spec *st
 	return 0;
 }
 
+static int request_stage(struct arena *a, const struct run_item *r, const struct stage_spec *stage,
+	const char *harness, struct quota_request *out, struct error *err)
+{
+	const struct harness *h;
+	const char *account;
+
+	return harness_find(harness, &h, err) < 0 || harness_account(a, h, &account, err) < 0 ||
+			       quota_request(a, &r->resources, r->pipeline, stage, h->name, account,
+				       out, err) < 0 ||
+			       (out->n_seats && quota_set_price(r, stage, h, out, err) < 0)
+		       ? -1
+		       : 0;
+}
+
+int run_quota_request(struct arena *a, const struct resources *resources, const struct pipeline *p,
+	const struct stage_spec *stage, const char *harness, struct quota_request *out,
+	struct error *err)
+{
+	static const struct run_request none = {.agents = NULL};
+	struct run_item r = {.request = &none, .resources = *resources, .pipeline = p};
+
+	return locate_models(a, NULL, NULL, &r.models, err) < 0
+		       ? -1
+		       : request_stage(a, &r, stage, harness, out, err);
+}
+
 /* Of the first harness of the action's chain, or of `harness`. n_seats 0: nothing to ask. */
 static int make_request(struct arena *a, const struct run_item *r, const char *id,
 	const char *agent, const char *harness, struct quota_request *out, struct error *err)
@@ -135,16 +161,11 @@ static int make_request(struct arena *a, const struct run_item *r, const char *i
 	const struct stage_spec plain = {
 		.name = arena_dup(a, run_action_state(id)), .schedule = SCHEDULE_NOW};
 	struct text_list chain = run_agent_harnesses(a, r, stage);
-	const struct harness *h;
-	const char *account;
 
 	if (!harness && !chain.n)
 		return *out = (struct quota_request){.now = 0}, 0;
-	if (harness_find(harness ? harness : chain.list[0], &h, err) < 0 ||
-		harness_account(a, h, &account, err) < 0 ||
-		quota_request(a, &r->resources, r->pipeline, stage ? stage : &plain, h->name,
-			account, out, err) < 0 ||
-		(out->n_seats && quota_set_price(r, stage ? stage : &plain, h, out, err) < 0))
+	if (request_stage(
+		    a, r, stage ? stage : &plain, harness ? harness : chain.list[0], out, err) < 0)
 		return -1;
 	out->action = ledger_name(a, r->call.context_file, id);
 	out->owner = r->call.in_run ? process_own_name(a) : process_client_name(a);
@@ -219,7 +240,8 @@ static int quota_ask(struct arena *a, const struct run_item *r, const struct quo
 	CLEANUP(quota_close) struct quota ledger = {0};
 	struct quota_readings readings;
 
-	return quota_source_read(a, q, &readings, err) < 0 || open_ledger(a, &ledger, err) < 0 ||
+	return quota_source_read(a, q, &readings, err) < 0 ||
+			       run_quota_open(a, &ledger, true, err) < 0 ||
 			       quota_source_apply(a, &ledger, q, &readings, r->artifacts, err) <
 				       0 ||
 			       quota_admit(a, &ledger, q, d, err) < 0 ||
@@ -422,7 +444,7 @@ static int settle_chain(struct arena *a, const struct run_item *r, const json *a
 			u = (struct quota_usage){.input = used->input_tokens + used->cache_written,
 				.output = used->output_tokens};
 		if (quota_source_add_reads(a, &q, used, &u, err) < 0 ||
-			(!ledger.store && open_ledger(a, &ledger, err) < 0) ||
+			(!ledger.store && run_quota_open(a, &ledger, true, err) < 0) ||
 			run_quota_settle_here(a, r, &ledger, &q, &u, err) < 0)
 			return -1;
 	}
@@ -448,7 +470,7 @@ void run_quota_limit(struct arena *a, const struct run_item *r, const json *acti
 	if (!r->pipeline || until <= clock_now())
 		return;
 	if (request_of(a, r, action, harness, &q, &err) < 0 ||
-		(q.n_seats && (open_ledger(a, &ledger, &err) < 0 ||
+		(q.n_seats && (run_quota_open(a, &ledger, true, &err) < 0 ||
 				      quota_limit(a, &ledger, &q, until, &err) < 0)))
 		log_fault(action, &err);
 }

@@ -7,6 +7,7 @@
 
 #include "context/file.h"
 #include "src/event/usage.h"
+#include "src/quota/quota.h"
 #include "src/run/locate.h"
 #include "src/workflow/workflow.h"
 #include "src/worktree/pool.h"
@@ -116,6 +117,13 @@ bool run_step_ordered(const char *document);
  * it has ended already, or another session holds it. */
 int run_cancel(struct arena *a, struct run_step_call *call, struct error *err);
 
+/* Opens the ledger of this state directory. Close it with quota_close(), also after -1. */
+int run_quota_open(struct arena *a, struct quota *q, bool write, struct error *err);
+/* What a run would ask for the stage on that harness, with the price of its model; without action
+ * and owner. n_seats 0: no plan is for the harness. */
+int run_quota_request(struct arena *a, const struct resources *resources, const struct pipeline *p,
+	const struct stage_spec *stage, const char *harness, struct quota_request *out,
+	struct error *err);
 /* Books what the quota ledger has reserved for the item, as estimated, since nobody will settle it.
  * Without a ledger there is nothing to do. */
 int run_quota_end_item(struct arena *a, const char *document, const char *item, struct error *err);
