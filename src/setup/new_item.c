@@ -274,18 +274,41 @@ static int new_item_check_words(
 	return 0;
 }
 
+/* How many bytes the letter or digit has that `text`, valid UTF-8, begins with; 0: it begins with
+ * none. Beyond ASCII: the blocks of alphabets, syllables and ideographs, not those of signs. */
+static size_t new_item_letter(const char *text)
+{
+	unsigned char c = (unsigned char)*text;
+	size_t n = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+	uint32_t code = c & (0x7fu >> n);
+
+	if (n == 1)
+		return isalnum(c) ? 1 : 0;
+	for (size_t i = 1; i < n; i++)
+		code = code << 6 | ((unsigned char)text[i] & 0x3f);
+	return (code >= 0xc0 && code < 0x2000 && code != 0xd7 && code != 0xf7) ||
+			       (code >= 0x3040 && code < 0xe000) || code >= 0x20000
+		       ? n
+		       : 0;
+}
+
 /* "Say-hello" of "say hello!" */
 static const char *new_item_name_of(struct arena *a, const char *title)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	for (; *title && out.len < NAME_LETTERS; title++) {
-		unsigned char c = (unsigned char)*title;
+	for (struct str rest = str_of(title); rest.n && out.len < NAME_LETTERS;) {
+		size_t n = new_item_letter(rest.p);
 
-		if (isalnum(c))
-			buf_addc(&out, (char)(out.len ? c : toupper(c)));
+		if (n == 1)
+			buf_addc(&out, (char)(out.len ? *rest.p : toupper(*rest.p)));
+		else if (n)
+			buf_add(&out, str_sub(rest, 0, n));
 		else if (out.len && out.s[out.len - 1] != '-')
 			buf_addc(&out, '-');
+		rest = str_sub(rest, 1, rest.n);
+		while (rest.n && ((unsigned char)*rest.p & 0xc0) == 0x80)
+			rest = str_sub(rest, 1, rest.n);
 	}
 	while (out.len && out.s[out.len - 1] == '-')
 		buf_cut(&out, out.len - 1);
