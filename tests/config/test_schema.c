@@ -150,6 +150,7 @@ static void without_each(const struct yaml *tree, struct yaml *node, const char 
 		memcpy(copy, from, i * size);
 		memcpy(copy + i * size, from + (i + 1) * size, (old.n - i - 1) * size);
 		node->n = old.n - 1;
+		node->index = NULL;
 		if (old.kind == YAML_MAP)
 			node->map = (struct yaml_pair *)(void *)copy;
 		else
@@ -172,6 +173,7 @@ static void with_more(const struct yaml *tree, struct yaml *node, const char *wh
 		if (old.n)
 			memcpy(node->map, old.map, old.n * sizeof(*old.map));
 		node->map[node->n++] = (struct yaml_pair){&key, &key};
+		node->index = NULL;
 		compare(tree, arena_printf(&arena, "%s and one more", what));
 	} else if (node->n) {
 		node->list = arena_alloc(&arena, n * sizeof(*node->list));
