@@ -109,14 +109,20 @@ static int choose_checkout(struct arena *a, const struct run_entry *e, const cha
 	size_t bytes = 0;
 
 	if (git_read_head(a, e->repo, &head, err) < 0 ||
-		preflight_check_head(&head, e->repo, id, err) < 0 ||
-		git_read_status(a, e->repo, &s, err) < 0 ||
+		preflight_check_head(&head, e->repo, id, err) < 0) {
+		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
+		return -1;
+	}
+	*place = (struct item_place){.directory = e->repo, .branch = head.branch, .in_place = true};
+	/* What another item has changed there is not the user's to commit. */
+	if (claim_checkout(a, e, place, err) < 0)
+		return -1;
+	if (git_read_status(a, e->repo, &s, err) < 0 ||
 		preflight_check_clean(e->repo, e->allow_dirty, &s, err) < 0) {
 		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
 		return -1;
 	}
-	*place = (struct item_place){
-		.directory = e->repo, .branch = head.branch, .base = s.head, .in_place = true};
+	place->base = s.head;
 	if (git_read_identity(a, place->directory, &place->identity, err) < 0 ||
 		checkout_note_hidden(a, place, err) < 0)
 		return -1;
@@ -168,5 +174,5 @@ int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	if (choose_checkout(a, e, id, place, err) < 0)
 		return -1;
 	*changed = true;
-	return claim_checkout(a, e, place, err);
+	return 0;
 }

@@ -183,7 +183,7 @@ TERMINAL_TEST(a_run_has_a_line_with_what_works_and_for_how_long)
 	assert_true(terminal_await(&t, "dev-team: to continue: dev-team run A-1 --agents"));
 }
 
-TERMINAL_TEST(several_items_have_a_line_with_those_at_work)
+TERMINAL_TEST(several_items_have_one_line_with_what_works)
 {
 	const char *const argv[] = {"env", "-C", at("work"), "sh", "-c",
 		"exec dev-team run A-1 A-2 --max-concurrent 2 --workflow implement-task --agents "
@@ -204,11 +204,11 @@ TERMINAL_TEST(several_items_have_a_line_with_those_at_work)
 	   "git push -q origin main");
 	(void)run_find_build();
 	terminal_start(&t, argv);
-	assert_true(terminal_await(&t, "s; A-2, 1s"));
+	assert_true(terminal_await(&t, "s; A-2/researching/1, researcher, 1s"));
 	scratch_write("go-A-1", "");
-	assert_true(terminal_await_gone(&t, "; A-2, "));
-	assert_true(terminal_await(&t, "A-2, "));
+	assert_true(terminal_await_gone(&t, "; A-2/"));
+	assert_true(terminal_await(&t, "A-2/researching/1, "));
 	scratch_write("go-A-2", "");
 	assert_int_equal(terminal_end(&t), ERR_INPUT);
-	assert_true(terminal_await_gone(&t, "A-2, "));
+	assert_true(terminal_await_gone(&t, "A-2/researching/1, "));
 }
