@@ -80,6 +80,26 @@ static int claim_checkout(struct arena *a, const struct run_entry *e,
 	return rc;
 }
 
+int checkout_check_free(struct arena *a, const struct run_entry *e, struct error *err)
+{
+	const struct item_place place = {.directory = e->repo, .branch = ""};
+	CLEANUP(store_close) struct store *s = NULL;
+	char key[DIGEST_TEXT], *state;
+	struct store_kv claim;
+	bool there;
+
+	digest_text(str_of(e->repo), key);
+	if (context_state_directory(a, &state, err) < 0 ||
+		store_exists(store_backend(), state, STORE_NAME, "none", &there, err) < 0)
+		return -1;
+	if (!there)
+		return 0;
+	if (store_open(&s, store_backend(), state, STORE_NAME, STORE_READ, 0, err) < 0 ||
+		store_get(s, a, key, &claim, err) != STORE_OK)
+		return -1;
+	return check_other(a, e, &place, claim.value, err);
+}
+
 /* ---- the branch and what is there ---- */
 
 /* Files whose changes git does not show, as the user wants it. */
@@ -109,20 +129,14 @@ static int choose_checkout(struct arena *a, const struct run_entry *e, const cha
 	size_t bytes = 0;
 
 	if (git_read_head(a, e->repo, &head, err) < 0 ||
-		preflight_check_head(&head, e->repo, id, err) < 0) {
-		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
-		return -1;
-	}
-	*place = (struct item_place){.directory = e->repo, .branch = head.branch, .in_place = true};
-	/* What another item has changed there is not the user's to commit. */
-	if (claim_checkout(a, e, place, err) < 0)
-		return -1;
-	if (git_read_status(a, e->repo, &s, err) < 0 ||
+		preflight_check_head(&head, e->repo, id, err) < 0 ||
+		git_read_status(a, e->repo, &s, err) < 0 ||
 		preflight_check_clean(e->repo, e->allow_dirty, &s, err) < 0) {
 		err->code = err->code == ERR_CHECK ? ERR_STATE : err->code;
 		return -1;
 	}
-	place->base = s.head;
+	*place = (struct item_place){
+		.directory = e->repo, .branch = head.branch, .base = s.head, .in_place = true};
 	if (git_read_identity(a, place->directory, &place->identity, err) < 0 ||
 		checkout_note_hidden(a, place, err) < 0)
 		return -1;
@@ -174,5 +188,5 @@ int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	if (choose_checkout(a, e, id, place, err) < 0)
 		return -1;
 	*changed = true;
-	return 0;
+	return claim_checkout(a, e, place, err);
 }

@@ -182,6 +182,8 @@ int run_place_evidence(void *data, struct arena *a, const struct evidence_query 
 /* The same for the user's checkout, which one item at a time may use, on one branch. */
 int checkout_enter(struct arena *a, const struct run_entry *e, const char *id,
 	struct item_place *place, bool *changed, struct error *err);
+/* -1: another item is in progress in the checkout, whose uncommitted files are not the user's. */
+int checkout_check_free(struct arena *a, const struct run_entry *e, struct error *err);
 
 /* ---- actions (action.c, agent.c) ---- */
 

@@ -235,6 +235,8 @@ static int check_first(struct arena *a, const struct run_step_call *call,
 		.validated = call->validated,
 		.has_spec = call->parent || context_get(&f->doc, "spec_path").n ||
 			    context_get(&f->doc, "parent").n};
+	if (entry->in_place && checkout_check_free(a, entry, err) < 0)
+		return -1;
 	preflight_check(a, p);
 	/* The engine reports the lack of a spec itself, and keeps the document, where one can be
 	 * named. A run of an id that nothing names leaves no item. */
