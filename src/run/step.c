@@ -882,6 +882,9 @@ void run_step_release_lease(const struct run_step_call *call)
 		(void)context_update(&f, release_lease, (void *)(uintptr_t)call, &ignored);
 }
 
+/* Of an item that waited before its first lease; the first step after the wait takes its own. */
+enum { FIRST_LEASE_S = 7200 };
+
 struct lease_keeping {
 	const struct run_step_call *call;
 	bool wait;
@@ -895,14 +898,14 @@ static int keep_lease(struct context_file *f, void *data, struct error *err)
 
 	if (lease_read(f, &h, err) < 0)
 		return -1;
-	if (h.live ? !run_step_holds(k->call, &h) || h.until - f->now > h.ttl_s / 2
-		   : !k->wait || !h.ttl_s)
+	if (h.live ? !run_step_holds(k->call, &h) || h.until - f->now > h.ttl_s / 2 : !k->wait)
 		return 0;
 	(void)context_op(f, "keep");
 	if (h.live)
 		lease_renew(f, &h);
 	else
-		lease_take(f, &h, k->call->owner, k->call->client, h.ttl_s);
+		lease_take(
+			f, &h, k->call->owner, k->call->client, h.ttl_s ? h.ttl_s : FIRST_LEASE_S);
 	return context_log(f, err);
 }
 
