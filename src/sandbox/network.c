@@ -166,13 +166,13 @@ static void serve_connection(struct sandbox *s, const struct route *r, int fd)
 
 /* A message that carries one descriptor. */
 struct carrier {
+	char byte;
+	struct iovec data;
+	struct msghdr message;
 	union {
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	char byte;
-	struct iovec data;
-	struct msghdr message;
 };
 
 static struct msghdr *carrier_message(struct carrier *c)
