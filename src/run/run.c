@@ -613,6 +613,14 @@ static size_t run_look_again(void *data, bool tick)
 	return l->jobs.n;
 }
 
+static void forget_jobs(struct run_loop *l)
+{
+	for (size_t i = 0; i < l->arrays.n; i++)
+		json_free(&l->arrays.items[i]);
+	vec_release(&l->arrays);
+	vec_release(&l->jobs);
+}
+
 static int carry_out(struct run_loop *l, struct error *err)
 {
 	const struct run_children children = {.n = l->jobs.n,
@@ -628,10 +636,7 @@ static int carry_out(struct run_loop *l, struct error *err)
 		.data = l};
 	int rc = run_children(&children, err);
 
-	for (size_t i = 0; i < l->arrays.n; i++)
-		json_free(&l->arrays.items[i]);
-	vec_release(&l->arrays);
-	vec_release(&l->jobs);
+	forget_jobs(l);
 	return rc;
 }
 
@@ -689,6 +694,7 @@ static int run_loop(struct run_loop *l, int *signal, struct error *err)
 	for (size_t i = 0; i < l->n; i++)
 		l->works[i].of.cancel = l->cancel;
 	run_to_end(l);
+	forget_jobs(l);
 	*signal = run_interrupt_caught();
 	run_interrupt_end();
 	if (l->n > 1)
