@@ -29,6 +29,7 @@ struct scene {
 	bool explains;   /* what explains a failure is left out where it cannot be read */
 	bool counts;     /* questions to git and the forge are counted: saved answers are not asked
 			    for again */
+	bool only_kills; /* a failing call has another end */
 	bool keeps;      /* each run keeps the refused text, and records a refusal */
 	int status;      /* its exit status */
 	int again;       /* its exit status when everything is done already; 0: as the first time */
