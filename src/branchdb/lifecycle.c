@@ -307,8 +307,8 @@ static int await_other(struct creation *k, const struct branchdb_branch *b)
 	return got == STORE_OK || got == STORE_COMPACTED ? 0 : -1;
 }
 
-/* What is due goes, or else one that was made in advance: before one that is just being made is
- * waited for. *found false: there is none, and no more room than before. */
+/* Removes the branches that are due, or else one that was made in advance, or waits for one that is
+ * just being made. *found false: there is none, and no more room than before. */
 static int find_room(struct creation *k, unsigned limit, bool *found)
 {
 	struct branchdb_due_list due = {0};

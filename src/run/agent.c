@@ -311,7 +311,7 @@ bool run_failure_applies(
 	       (!s->failure_on || strcmp(s->failure_on, name) == 0);
 }
 
-/* Best effort: a failure of no class of requeueing is none of its concern. */
+/* Best effort. A failure that is in no class of requeue.h is left out. */
 static void requeue_failed(const struct run_item *r, const char *name)
 {
 	enum requeue_trigger ignored;

@@ -79,8 +79,8 @@ struct pool_renewal {
 /*
  * Repeats the migrations, with the rebased files, on a fresh branch of each database of which the
  * worktree has a branch. The environment is that of the fresh branches; without migrations, or
- * without a rebase, of its own. A fault is MigrationConflict. Once it is kept the fresh branches
- * are the worktree's own; at the end those that were not kept are removed.
+ * without a rebase, that of the worktree's own. A fault is MigrationConflict. Once it is kept the
+ * fresh branches are the worktree's own; at the end those that were not kept are removed.
  */
 struct rebase_part pool_renewal_part(struct pool_renewal *r);
 

@@ -181,8 +181,8 @@ static bool remove_by(const char *const *argv)
 	return process_run(&p, &end, &ignored) == 0 && end.status == 0;
 }
 
-/* Programs of the system know any depth, and follow no link that a command puts there meanwhile. A
- * command may have taken the right to read directories away. */
+/* The system's programs handle any depth, and follow no link that a command puts there meanwhile. A
+ * command may have removed the right to read directories. */
 void sandbox_remove_tree(const char *path)
 {
 	struct stat st;

@@ -171,9 +171,9 @@ int git_find_hidden(
 int git_find_differing(struct arena *a, const char *root, const char *from, const char *to,
 	const char *const *paths, size_t n, const char **found, struct error *err);
 
-/* The tree whose files the tracked files and the index surely are, in the arena: their times, sizes
+/* The tree that the index and the tracked files certainly equal, in the arena: their times, sizes
  * and inodes are as the index notes them, and the index notes that tree. `alone`: and there is no
- * other file. NULL: it is not sure, `git status` decides. No process. */
+ * other file. NULL: not certain, `git status` decides. No process. */
 const char *git_unchanged_tree(struct arena *a, const char *root, bool alone);
 
 struct git_commit {
