@@ -20,6 +20,7 @@
 
 enum { ORDER_MS = 10000, NAP_MAX_MS = 50, NOTICE_MS = 1000, END_MS = 10000 };
 enum { TICKET_MAX = 4096, WHO_MAX = 200 };
+enum { LOCKING_MS = 50 }; /* one that is locked again has the text of the lock at first */
 enum { LEASE_KNOWN_S = 86400 }; /* after its end: who comes back learns that it is lost */
 
 bool gate_stage_holds(const struct stage_spec *s)
@@ -210,6 +211,10 @@ static int merge_gate_find_lease(struct gate *g, int64_t *fence, struct error *e
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
 		h = read_ticket(g->a, g->p, all.items[i]);
+		for (int k = 0; k < LOCKING_MS && !h.pid; k++) {
+			clock_pause(1);
+			h = read_ticket(g->a, g->p, all.items[i]);
+		}
 		if (h.lease && strcmp(h.who, g->who) == 0)
 			*fence = all.items[i];
 	}
