@@ -20,7 +20,7 @@
 
 enum { ORDER_MS = 10000, NAP_MAX_MS = 50, NOTICE_MS = 1000, END_MS = 10000 };
 enum { TICKET_MAX = 4096, WHO_MAX = 200 };
-enum { LOCKING_MS = 50 }; /* one that is locked again has the text of the lock at first */
+enum { LOCKING_MS = 50 };       /* one that is locked again has the text of the lock at first */
 enum { LEASE_KNOWN_S = 86400 }; /* after its end: who comes back learns that it is lost */
 
 bool gate_stage_holds(const struct stage_spec *s)
