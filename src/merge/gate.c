@@ -20,6 +20,7 @@
 
 enum { ORDER_MS = 10000, NAP_MAX_MS = 50, NOTICE_MS = 1000, END_MS = 10000 };
 enum { TICKET_MAX = 4096, WHO_MAX = 200 };
+enum { LOCKING_MS = 50 };       /* one that is locked again has the text of the lock at first */
 enum { LEASE_KNOWN_S = 86400 }; /* after its end: who comes back learns that it is lost */
 
 bool gate_stage_holds(const struct stage_spec *s)
@@ -197,24 +198,6 @@ static int next_fence(struct gate *g, struct error *err)
 		str_of(arena_printf(g->a, "%lld\n", (long long)g->fence)), err);
 }
 
-static int merge_gate_enter(struct gate *g, struct error *err)
-{
-	CLEANUP(disk_lock_drop) struct disk_lock *order = NULL;
-	struct disk *disk = disk_real();
-
-	if (pool_make_directory(g->a, g->p, err) < 0 ||
-		disk->ops->trusted(disk, g->p->dir, err) < 0 ||
-		path_mkdirs(merge_gate_place_of(g->a, g->p, ""), err) < 0 ||
-		disk_lock_take(
-			&order, merge_gate_place_of(g->a, g->p, "order.lock"), ORDER_MS, err) < 0 ||
-		next_fence(g, err) < 0)
-		return -1;
-	g->path = ticket_path(g->a, g->p, g->fence);
-	if (disk_lock_take(&g->lock, g->path, 0, err) < 0)
-		return -1;
-	return write_ticket(g, err);
-}
-
 /* The lease of this holder. *fence 0: there is none. */
 static int merge_gate_find_lease(struct gate *g, int64_t *fence, struct error *err)
 {
@@ -228,10 +211,38 @@ static int merge_gate_find_lease(struct gate *g, int64_t *fence, struct error *e
 		return -1;
 	for (size_t i = 0; i < all.n; i++) {
 		h = read_ticket(g->a, g->p, all.items[i]);
+		for (int k = 0; k < LOCKING_MS && !h.pid; k++) {
+			clock_pause(1);
+			h = read_ticket(g->a, g->p, all.items[i]);
+		}
 		if (h.lease && strcmp(h.who, g->who) == 0)
 			*fence = all.items[i];
 	}
 	return 0;
+}
+
+/* *lease: the fence of a lease of this holder, which is no new place in the line; 0. Of two that
+ * come at once, the second finds the first. */
+static int merge_gate_enter(struct gate *g, int64_t *lease, struct error *err)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *order = NULL;
+	struct disk *disk = disk_real();
+
+	if (pool_make_directory(g->a, g->p, err) < 0 ||
+		disk->ops->trusted(disk, g->p->dir, err) < 0 ||
+		path_mkdirs(merge_gate_place_of(g->a, g->p, ""), err) < 0 ||
+		disk_lock_take(
+			&order, merge_gate_place_of(g->a, g->p, "order.lock"), ORDER_MS, err) < 0 ||
+		merge_gate_find_lease(g, lease, err) < 0)
+		return -1;
+	if (*lease)
+		return 0;
+	if (next_fence(g, err) < 0)
+		return -1;
+	g->path = ticket_path(g->a, g->p, g->fence);
+	if (disk_lock_take(&g->lock, g->path, 0, err) < 0)
+		return -1;
+	return write_ticket(g, err);
 }
 
 /* It is locked first: who comes from now on waits. */
@@ -246,6 +257,7 @@ static int merge_gate_resume(
 	h = read_ticket(g->a, g->p, fence); /* the lock writes its own text */
 	if (disk_lock_take(&g->lock, g->path, ask->wait_ms, err) < 0 || gate_check(g, err) < 0)
 		return -1;
+	g->entered = h.until != 0; /* else it was killed, perhaps before its turn */
 	clock_text(h.until ? h.until : h.since, until);
 	if (h.until <= clock_now() && last_fence(g->a, g->p) != fence) {
 		g->until = h.until; /* for the next command */
@@ -373,7 +385,7 @@ int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struc
 	struct error *err)
 {
 	struct gate *g = arena_alloc(a, sizeof(*g));
-	int64_t lease;
+	int64_t lease = 0;
 	int rc;
 
 	*out = NULL;
@@ -385,15 +397,14 @@ int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struc
 	if (ask->who && (strlen(ask->who) > WHO_MAX || str_utf8_fault(str_of(ask->who))))
 		return error_set(
 			err, ERR_USAGE, "name of a holder is over %d bytes or not UTF-8", WHO_MAX);
-	if (borrow(g, err) < 0 || merge_gate_find_lease(g, &lease, err) < 0)
+	if (borrow(g, err) < 0)
 		return -1;
-	if (g->borrowed)
-		rc = 0;
-	else if (lease)
+	rc = g->borrowed ? 0 : merge_gate_enter(g, &lease, err);
+	if (rc == 0 && lease)
 		rc = merge_gate_resume(g, ask, lease, err);
-	else
-		rc = merge_gate_enter(g, err) < 0 ? -1 : await_turn(g, ask, err);
-	g->entered = rc == 0 || lease;
+	if (rc == 0 && !g->borrowed)
+		rc = await_turn(g, ask, err);
+	g->entered = g->entered || rc == 0;
 	if (rc < 0) {
 		merge_gate_leave(g);
 		return -1;

@@ -275,8 +275,8 @@ static void take_outcome(void *data, size_t item, int status, struct str report)
 		memcpy(&o, report.p, sizeof(o));
 	job->ended = true;
 	if (job->cancelled) {
-		report_to_caller(
-			l, w, RUN_REPORT_END, action, &(struct run_outcome){.word = "cancelled"});
+		report_to_caller(l, w, RUN_REPORT_END, action,
+			&(struct run_outcome){.word = "cancelled", .usage = USAGE_NONE});
 	} else if (whole && o.rc == 0) {
 		report_to_caller(l, w, RUN_REPORT_END, action, &o.of);
 	} else if (!w->failed) {
