@@ -108,6 +108,7 @@ static int remove_others(struct arena *a, const struct dispatch_place *p, const 
 		json_set(kept, manifest_name(a, json_key(it)), json_object());
 	for (size_t i = 0; i < names->n; i++)
 		if (str_starts(str_of(names->items[i]), MANIFEST ".") &&
+			str_ends(str_of(names->items[i]), ".json") && /* no write that was killed */
 			!json_get(kept, names->items[i]) &&
 			artifact_remove(p->artifacts, ORCHESTRATOR_SCOPE, names->items[i], err) < 0)
 			return -1;

@@ -304,7 +304,7 @@ const struct scene scenes[] = {
 		GIT,
 		.only_kills = true, /* what fails is in the tick's own record, and counts */
 		.probe = "git worktree list | wc -l; sed 's/.*\"type\":\"\\([^\"]*\\).*/\\1/' "
-			 "$STATE/artifacts/_events.jsonl | sort -u; "
+			 "$STATE/artifacts/_events.jsonl | grep -v Tick | sort -u; "
 			 "grep -o original $STATE/artifacts/T-1/triage-history.jsonl | sort -u"},
 	{.name = "db allocate: a branch is made and migrated",
 		.proof = true,
