@@ -129,7 +129,8 @@ static int status_fault(const char *root, int status, struct str output, struct 
 }
 
 /* By git rather than by the library, so that filters (large files, line ends) apply. git fails as a
- * whole if a submodule has no repository any more, such as after its files were copied. */
+ * whole if the `.git` of a submodule leads nowhere or is rubbish, such as after its files were
+ * copied. */
 static int run_status(
 	struct arena *a, const char *root, bool refresh, struct git_status *s, struct error *err)
 {
@@ -145,7 +146,7 @@ static int run_status(
 	*s = (struct git_status){0};
 	if (git_command(&c, &out, &status, err) < 0)
 		return -1;
-	if (status && strstr(out.s, "not a git repository: ")) {
+	if (is_own_fault(status, buf_str(&out))) {
 		buf_clear(&out);
 		argv[COUNT(argv) - 2] = "--ignore-submodules=dirty";
 		if (git_command(&c, &out, &status, err) < 0)
