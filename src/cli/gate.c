@@ -254,7 +254,7 @@ static const struct verb *const subcommands[] = {
 		.options = {hold_options, run_options, cli_pool_options,
 			CLI_JSON_TABLE(struct gate_options)}),
 	CLI_SUBCOMMAND("status", NULL, gate_run_status,
-		"print who holds the gate and who waits for it",
+		"print the holder of the gate and those that wait for it",
 		.options = {cli_pool_options, CLI_JSON_TABLE(struct gate_options)}),
 	CLI_SUBCOMMAND("rebase", "BRANCH|SLUG|PATH", run_rebase,
 		"fetch, rebase a branch of the pool onto its target, and push it",

@@ -118,52 +118,72 @@ bool verdict_last_word(struct str text, const char *member, char *out, size_t si
 	return copy_word(j, member, out, size);
 }
 
-/* A JSON array that begins at `i`, a line's first byte, and ends a line. */
-static json *array_at(struct str text, size_t i, size_t *tries)
+/* The JSON array that begins at `i`; *end: behind it. NULL: there is none. *work grows by the bytes
+ * that were parsed. */
+static json *array_at(struct str text, size_t i, size_t *end, size_t *work)
 {
-	++*tries;
-	for (size_t end = i; end < text.n && *tries < TRIES;) {
-		size_t n = str_find(str_sub(text, end, text.n), STR("\n"));
-		struct str part = str_trim(str_sub(text, i, end + n));
+	for (*end = i; *end < text.n && *work < WORK_MAX;) {
 		json *j = NULL;
 		struct error ignored;
 
-		end += n + 1;
-		if (!str_ends(part, "]"))
-			continue;
-		++*tries;
-		if (json_parse(&j, part, &ignored) == 0)
+		*end += str_find(str_sub(text, *end, text.n), STR("]")) + 1;
+		if (*end > text.n)
+			break;
+		*work += *end - i;
+		if (json_parse_foreign(&j, str_sub(text, i, *end), &ignored) == 0)
 			return j;
 	}
 	return NULL;
 }
 
-static bool has_statuses(const json *array)
+/* Criteria: objects of which at least one has a status. */
+static bool has_status(const json *array)
 {
+	bool has = false;
+
 	for (const json *one = json_first(array); one; one = json_next(one))
-		if (!json_is_object(one) || !json_get_str(one, "status"))
-			return false;
-	return json_is_array(array) && json_len(array);
+		has = has || (json_is_object(one) && json_get(one, "status"));
+	return has;
+}
+
+/* The first status that is not `pass`; NULL: all are. */
+static const char *open_status(const json *criteria)
+{
+	for (const json *one = json_first(criteria); one; one = json_next(one))
+		if (!json_is_object(one) || !json_str_is(one, "status", "pass")) {
+			const char *status =
+				json_is_object(one) ? json_get_str(one, "status") : NULL;
+
+			return status ? status : "missing";
+		}
+	return NULL;
 }
 
 bool verdict_open_criterion(struct str text, char *out, size_t size)
 {
-	size_t tries = 0;
+	size_t work = 0, end;
+	bool open = false;
 
-	for (size_t i = text.n; i-- > 0 && tries < TRIES;) {
+	for (size_t i = 0; i < text.n; i++) {
 		CLEANUP(json_free) json *array = NULL;
+		size_t next = i + 1;
+		const char *status;
 
-		if (text.p[i] != '[' || !begins_line(text, i))
+		while (next < text.n && strchr(" \t\r\n", text.p[next]))
+			next++;
+		if (text.p[i] != '[' || next == text.n || text.p[next] != '{')
 			continue;
-		array = array_at(text, i, &tries);
-		if (!has_statuses(array))
+		array = array_at(text, i, &end, &work);
+		if (!array)
 			continue;
-		for (const json *one = json_first(array); one; one = json_next(one))
-			if (!json_str_is(one, "status", "pass"))
-				return copy_word(one, "status", out, size);
-		return false;
+		i = end - 1;
+		if (!has_status(array))
+			continue;
+		status = open_status(array);
+		open = status != NULL;
+		(void)snprintf(out, size, "%s", !open ? "" : strlen(status) < size ? status : "?");
 	}
-	return false;
+	return open;
 }
 
 struct str verdict_pr_url(struct str text)

@@ -19,8 +19,8 @@ bool verdict_word(struct str text, const char *member, char *out, size_t size);
 /* The same of an object that ends the text, wherever in its line it begins; marks of formatting and
  * a full stop may follow. It decides nothing, but must not contradict the answer's word. */
 bool verdict_last_word(struct str text, const char *member, char *out, size_t size);
-/* The last JSON array of criteria in the text, objects with a `status`, has a status other than
- * `pass`, which is copied to out. The array begins and ends a line. */
+/* The last JSON array of criteria in the text, objects of which at least one has a `status`, has
+ * one that is not `pass`: its status, or `missing`, is copied to out. */
 bool verdict_open_criterion(struct str text, char *out, size_t size);
 /* Whether the byte at `i` is part of a word: letters, digits, `_`, `-`, and what is beyond ASCII
  * but for its punctuation, spaces and symbols (U+0080-00BF, U+2000-2FFF, U+3000-303F). */

@@ -197,7 +197,7 @@ static bool is_private(struct arena *a, const char *path)
 	return is_below_any(path, places, COUNT(places));
 }
 
-/* *below: it is below the root, for all that is known. */
+/* *below: the path leads below the root, as far as the text shows. */
 static int check_place(
 	const struct check *c, const char *path, struct span at, enum access access, bool *below)
 {

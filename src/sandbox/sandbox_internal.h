@@ -76,10 +76,12 @@ void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
 int sandbox_copy_file(const char *from, const char *to, struct error *err);
 /* A directory with everything in it: files, directories and links. */
 int sandbox_copy_tree(const char *from, const char *to, struct error *err);
-/* The same into one that may be there, and that nobody uses: what is not in `from` goes. */
+/* Makes `to` equal to `from`, and removes what `from` does not have. Nobody may use `to` meanwhile.
+ */
 int sandbox_sync_tree(const char *from, const char *to, struct error *err);
 void sandbox_remove_tree(const char *path);
-/* If it is a directory whose rights a command has taken away. Nobody else may use the tree. */
+/* Gives the owner of a directory its rights back, which a command may have removed. Nobody else may
+ * use the tree meanwhile. */
 void sandbox_open_directory(int parent, const char *name);
 /* A small file in the arena; NULL: it is not there, no regular file, or too large. */
 const char *sandbox_read_text(struct arena *a, const char *path);

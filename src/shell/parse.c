@@ -169,8 +169,8 @@ static char innermost(const struct parser *p)
 	return p->depth ? p->open[p->depth - 1] : 0;
 }
 
-/* `WORD in` of `for` and `case`. */
-static int shell_word_in(struct parser *p)
+/* A word, and the blanks around it. */
+static int shell_word_between(struct parser *p)
 {
 	struct word word;
 
@@ -180,6 +180,14 @@ static int shell_word_in(struct parser *p)
 	if (shell_word(p, &word) < 0)
 		return -1;
 	shell_skip_blanks(p);
+	return 0;
+}
+
+/* `WORD in` of `for` and `case`. */
+static int shell_word_in(struct parser *p)
+{
+	if (shell_word_between(p) < 0)
+		return -1;
 	if (strncmp(p->s + p->at, "in", 2) != 0 || !shell_is_meta(p->s[p->at + 2]))
 		return shell_construct(p, 1, "'for' or 'case' without 'in'");
 	p->at += 2;
@@ -202,17 +210,12 @@ static int shell_for(struct parser *p)
 /* `PATTERN | PATTERN)`; the list of the arm ends with `;;` or `esac`. */
 static int shell_patterns(struct parser *p, struct list *l)
 {
-	struct word word;
 	char c = p->s[p->at];
 
 	p->at += c == '(';
 	do {
-		shell_skip_blanks(p);
-		if (shell_is_meta(p->s[p->at]))
-			return shell_unexpected(p);
-		if (shell_word(p, &word) < 0)
+		if (shell_word_between(p) < 0)
 			return -1;
-		shell_skip_blanks(p);
 		c = p->s[p->at];
 		if (c != '|' && c != ')')
 			return shell_unexpected(p);

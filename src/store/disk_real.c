@@ -28,7 +28,9 @@ enum { READING = O_RDONLY | O_NOFOLLOW | O_NONBLOCK, WRITING = O_RDWR | O_APPEND
 
 static int open_again(const char *path, int flags)
 {
-	return (int)TEMP_FAILURE_RETRY(open(path, flags | O_CLOEXEC, 0600));
+	mode_t mode = flags & O_CREAT ? path_new_mode(path, 0600) : 0600;
+
+	return (int)TEMP_FAILURE_RETRY(open(path, flags | O_CLOEXEC, mode));
 }
 
 /* Retries EINTR only: after any other failure a second sync may succeed although data is lost. */
@@ -49,7 +51,8 @@ static int real_read(struct disk *d, const char *path, size_t max, struct buf *o
 	return sys_read_file(out, path, out->len + max, missing, err);
 }
 
-/* A new file has mode 0600 anyway; the mode is set only where the user has chosen another one. */
+/* A new file has mode 0600, or 0660 in a shared directory; the mode is set only where the user has
+ * chosen another one. */
 static int disk_real_take_mode(int fd, const char *like)
 {
 	struct stat st;
@@ -200,7 +203,7 @@ static int make_durable_directory(const char *dir, struct error *err)
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *parent = arena_dup(&a, path_dir(dir));
 
-	if (mkdir(dir, 0700) == 0)
+	if (mkdir(dir, path_new_mode(dir, 0700)) == 0)
 		return access(parent, R_OK) < 0 ? 0 : real_sync_directory(NULL, parent, err);
 	if (errno == EEXIST && path_is_directory(dir))
 		return 0;

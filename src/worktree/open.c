@@ -139,10 +139,10 @@ static int open_check_access(
 		dir = tree;
 	}
 	return error_set(err, ERR_STATE,
-		"'%s' belongs to the user '%s', who has not shared it: to share it with a group, "
+		"the user '%s' owns '%s' and does not share it: to share it with a group, "
 		"'%s' runs '%schgrp -R GROUP %s && chmod -R g+rwX %s && find %s -type d -exec "
 		"chmod g+s {} +'",
-		dir, owner, owner, share, dir, dir, dir);
+		owner, dir, owner, share, dir, dir, dir);
 }
 
 static int open_find_access(struct arena *a, const struct pool *p, struct error *err)

@@ -16,7 +16,7 @@ void pool_again(void)
 		pool_open(&arena, &spec, at("r"), at("state"), at("artifacts"), &pool, &err), 0);
 }
 
-int pool_setup(void **state)
+int pool_rig_spec(void **state)
 {
 	(void)rig_setup(state);
 	spec = (struct worktree_pool_spec){.name = "p",
@@ -24,6 +24,12 @@ int pool_setup(void **state)
 		.strict = true,
 		.stale_days = 14,
 		.base_port = 3190};
+	return 0;
+}
+
+int pool_setup(void **state)
+{
+	(void)pool_rig_spec(state);
 	return pool_open(&arena, &spec, at("r"), at("state"), at("artifacts"), &pool, &err);
 }
 

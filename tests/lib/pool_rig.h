@@ -11,6 +11,8 @@ extern struct pool pool;
 extern struct worktree_pool_spec spec;
 
 void pool_again(void);
+/* A repository and the spec of its pool, which is not open yet. */
+int pool_rig_spec(void **state);
 int pool_setup(void **state);
 int pool_teardown(void **state);
 

@@ -15,12 +15,7 @@ static const char shared[] = "chown -R 2001:3000 . && git config -f r/.git/confi
 /* `r` and the directory around it belong to Ann; each user trusts it. */
 static int users_setup(void **state)
 {
-	(void)rig_setup(state);
-	spec = (struct worktree_pool_spec){.name = "p",
-		.root = at("pool"),
-		.strict = true,
-		.stale_days = 14,
-		.base_port = 3190};
+	(void)pool_rig_spec(state);
 	sh("chmod 755 . && chown -R 2001:2001 .\n"
 	   "for u in 2001 2002; do mkdir home$u && git config -f home$u/.gitconfig safe.directory "
 	   "$PWD/r && chown -R $u:$u home$u; done");
@@ -168,7 +163,7 @@ USERS_TEST(a_user_waits_for_the_lock_of_another_one)
 static void ann_shares(void)
 {
 	assert_int_equal(as(BOB, make_b), -1);
-	assert_true(contains(said(BOB), "belongs to the user '2001', who has not shared it"));
+	assert_true(contains(said(BOB), "the user '2001' owns"));
 	sh("line=$(sed \"s/.* runs '//; s/'$//; s/GROUP/3000/\" home2002/said) && "
 	   "setpriv --reuid 2001 --regid 2001 --groups 3000 sh -c \"$line\"");
 }
