@@ -160,8 +160,11 @@ int lease_refuse(const struct lease_holder *h, const char *id, const char *owner
 	clock_text(h->since, since);
 	if (to_step)
 		return error_set(err, ERR_STATE,
-			"'%s' is %s%s; to take it over%s: --owner NAME --take-over", id, how.s,
-			lost ? ", who took it over from you" : "", lost ? " again" : "");
+			owner ? "'%s' is %s%s; to take it over%s: --owner NAME --take-over"
+			      : "'%s' is %s%s; to take it over%s: 'dev-team step %s --owner NAME "
+				"--take-over'",
+			id, how.s, lost ? ", who took it over from you" : "", lost ? " again" : "",
+			id);
 	return error_set(err, ERR_STATE,
 		lost ? "'%s' no longer holds '%s': '%s' took it over at %s"
 		     : "'%s' does not hold '%s': '%s' does since %s",
