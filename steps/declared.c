@@ -106,12 +106,14 @@ static enum item_status declared_look(struct step_context *c, const struct decla
 	const json *action, const char **word)
 {
 	const struct declared_outcome *o;
+	const char *format;
 
 	if (!steps_has_answer(c, item->writes, !item->agent, action))
 		return action && !action_answered(c->doc, action) ? ITEM_DISPATCHED : ITEM_WAITING;
-	o = outcome_of(item, steps_word(c, item->writes, action));
+	format = words(c, item);
+	o = outcome_of(item, steps_word(c, item->writes, format, action));
 	vec_push_in(c->arena, &c->answers,
-		(struct step_answer){item->writes, words(c, item), o ? o->word : ""});
+		(struct step_answer){item->writes, format, o ? o->word : ""});
 	if (o == item->outcomes && item->needed && item->evidence.kinds &&
 		!is_checked(c, item, action))
 		claim(c, item, true);

@@ -34,14 +34,18 @@ const struct workflow_builtin *steps_builtin(void)
 	return table;
 }
 
-const char *steps_word(const struct step_context *c, const char *section, const json *action)
+const char *steps_word(
+	const struct step_context *c, const char *section, const char *format, const json *action)
 {
-	char word[64] = "";
+	const char *word = NULL;
+	struct error ignored;
 
 	if (action)
 		return action_word(c->doc, action).p;
-	(void)verdict_word(context_section(c->doc, section), "status", word, sizeof(word));
-	return arena_dup(c->arena, str_of(word));
+	return verdict_text_word(c->arena, context_section(c->doc, section), "status", format,
+		       &word, &ignored) == 0
+		       ? word
+		       : "";
 }
 
 static const json *steps_action_of(const struct step_context *c, const char *section)
@@ -70,7 +74,7 @@ static bool is_left_out(
 
 	if (!steps_has_answer(c, section, script, action))
 		return c->partly && c->requests.n;
-	word = steps_word(c, section, action);
+	word = steps_word(c, section, format, action);
 	if (action_format_has(format, str_of(word)))
 		answer.word = word;
 	vec_push_in(c->arena, &c->answers, answer);

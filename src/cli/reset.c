@@ -1,4 +1,5 @@
 #include "src/cli/cli.h"
+#include "src/machine/failure.h"
 #include "src/machine/place.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
@@ -39,6 +40,7 @@ static int reset_run(struct invocation *in, struct error *err)
 	struct run_step_call call = {.id = id, .repo = o->repo, .owner = "dev-team reset"};
 	struct history_restored done;
 	struct history_place place;
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
 
 	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
 		status_check_free(in->arena, document, id, err) < 0 ||
@@ -51,6 +53,11 @@ static int reset_run(struct invocation *in, struct error *err)
 		run_quota_end_item(in->arena, document, id, err) < 0 ||
 		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
+	if (!done.replaced && failure_is(&f.doc)) {
+		buf_add_argument(&command, "echo init | dev-team context set ", f.path);
+		return error_set(err, ERR_STATE,
+			"'%s' has no earlier state; begin again with: %s state", id, command.s);
+	}
 	buf_addf(in->out, "%s: back at its beginning; continue with: ", id);
 	status_add_continuation(in->out, &f);
 	buf_addc(in->out, '\n');

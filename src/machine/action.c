@@ -224,25 +224,21 @@ bool action_accepts(const json *action, struct str word)
 	return action_format_has(json_get_str(action, "result_format"), word);
 }
 
+static const char *word_member(const json *action)
+{
+	return action_is_troubleshooter(action) ? "action" : "status";
+}
+
 bool action_word_in(const json *action, struct str text, char *out, size_t size)
 {
-	const char *member = action_is_troubleshooter(action) ? "action" : "status";
-
-	return verdict_word(text, member, out, size);
+	return verdict_word(text, word_member(action), out, size);
 }
 
-bool action_last_word_in(const json *action, struct str text, char *out, size_t size)
+int action_result(
+	struct arena *a, const json *action, struct str text, const char **word, struct error *err)
 {
-	return verdict_last_word(
-		text, action_is_troubleshooter(action) ? "action" : "status", out, size);
-}
-
-char *action_expectation(struct arena *a, const char *format, bool troubleshooter)
-{
-	return arena_printf(a,
-		"must be %s, in the last line of the answer, {\"%s\": \"WORD\"}, or by "
-		"'record --result WORD'",
-		format, troubleshooter ? "action" : "status");
+	return verdict_text_word(
+		a, text, word_member(action), json_get_str(action, "result_format"), word, err);
 }
 
 char *action_log_heading(struct arena *a, const json *action)
@@ -268,15 +264,16 @@ struct str action_text(const struct context *c, const json *action)
 
 struct str action_word(const struct context *c, const json *action)
 {
-	const char *recorded = json_get_str(action, "answered");
-	char word[64];
+	const char *word = json_get_str(action, "answered");
+	struct error ignored;
 
-	if (recorded && *recorded)
-		return str_of(recorded);
-	if (action_word_in(action, action_text(c, action), word, sizeof(word)) &&
-		action_accepts(action, str_of(word)))
-		return arena_str((struct arena *)&c->arena, str_of(word));
-	return (struct str){"", 0};
+	if (word && *word)
+		return str_of(word);
+	word = NULL;
+	return action_result((struct arena *)&c->arena, action, action_text(c, action), &word,
+		       &ignored) == 0
+		       ? str_of(word)
+		       : (struct str){"", 0};
 }
 
 /* ---- the paths of this host ---- */

@@ -60,19 +60,17 @@ bool action_answered(const struct context *c, const json *action);
 /* The answer's text, trimmed: the section; for the troubleshooter, this action's entry in the log.
  */
 struct str action_text(const struct context *c, const json *action);
-/* The result word: as recorded, else as the text's last JSON object names it, if it is one of the
- * action's; else "". */
+/* The result word: as recorded, else that of the text, as action_result() says; else "". */
 struct str action_word(const struct context *c, const json *action);
 /* The word that the last JSON object of `text` names, copied to `out`, whether the action accepts
  * it or not; false: it names none. */
 bool action_word_in(const json *action, struct str text, char *out, size_t size);
-/* As verdict_last_word(). */
-bool action_last_word_in(const json *action, struct str text, char *out, size_t size);
+/* As verdict_text_word(), with the words of the action. */
+int action_result(struct arena *a, const json *action, struct str text, const char **word,
+	struct error *err);
 /* True if `word` is one of the words of `result_format` ("a | b | c"), or of `format`. */
 bool action_accepts(const json *action, struct str word);
 bool action_format_has(const char *format, struct str word);
-/* What a result must be, and how it is given: `must be a | b, in the last line ...`. */
-char *action_expectation(struct arena *a, const char *format, bool troubleshooter);
 /* `## ID: TRIGGER`, the line above an entry of the troubleshooter's log. */
 char *action_log_heading(struct arena *a, const json *action);
 

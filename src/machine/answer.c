@@ -87,48 +87,6 @@ static int machine_answer_check_text(struct str text, struct error *err)
 	return 0;
 }
 
-static int bad_word(struct context *c, const json *action, const char *fault, struct error *err)
-{
-	return error_set(err, ERR_INPUT, "%s: %s", fault,
-		action_expectation(&c->arena, json_get_str(action, "result_format"),
-			action_is_troubleshooter(action)));
-}
-
-static bool contradicts(const json *action, const char *word, const char *own, struct error *err)
-{
-	return action_accepts(action, str_of(own)) && strcmp(own, word) != 0 &&
-	       error_set(err, ERR_INPUT, "result '%s' contradicts the answer's own '%s'", word,
-		       own) < 0;
-}
-
-/* *word: the result word of an answer: that of the offer, or of the text's last JSON object. If
- * both give one they must agree; any other JSON is a part of the work: an example, a log. */
-static int choose_word(struct context *c, const json *action, const struct answer_offer *o,
-	const char **word, struct error *err)
-{
-	struct arena *a = &c->arena;
-	char own[64], last[64];
-	bool named = action_word_in(action, o->text, own, sizeof(own));
-
-	*word = o->word ? o->word : named ? arena_dup(a, str_of(own)) : NULL;
-	if (!*word)
-		return bad_word(c, action, "the answer has no result", err);
-	if (!action_accepts(action, str_of(*word)))
-		return bad_word(c, action, arena_printf(a, "unknown result '%.60s'", *word), err);
-	if (named && contradicts(action, *word, own, err))
-		return -1;
-	if (strcmp(*word, "validated") == 0 && verdict_open_criterion(o->text, own, sizeof(own)))
-		return error_set(err, ERR_INPUT,
-			"result 'validated' contradicts the answer: a criterion has the status "
-			"'%s', "
-			"not 'pass'",
-			own);
-	return action_last_word_in(action, o->text, last, sizeof(last)) &&
-			       contradicts(action, *word, last, err)
-		       ? -1
-		       : 0;
-}
-
 /* What the answer of a node says beside its word becomes flags, artifacts, tasks and events. */
 static int check_updates(struct context *c, const json *action, struct str text, struct error *err)
 {
@@ -237,7 +195,7 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 {
 	CLEANUP(json_free) json *array = NULL, *noted = NULL;
 	const struct action_row *row;
-	const char *word = NULL;
+	const char *word = o->word;
 	json *action;
 
 	o->outcome = ANSWER_TAKEN;
@@ -252,7 +210,7 @@ static int apply_answer(struct context_file *f, struct answer_offer *o, struct e
 	if (row->no_record && !(row == &action_rows[ACTION_APPROVAL] ? !!o->person : o->ran))
 		return error_set(err, ERR_INPUT, "'%.200s' %s", o->id, row->no_record);
 	if (machine_answer_check_text(o->text, err) < 0 ||
-		choose_word(&f->doc, action, o, &word, err) < 0 ||
+		action_result(&f->doc.arena, action, o->text, &word, err) < 0 ||
 		check_updates(&f->doc, action, o->text, err) < 0)
 		return -1;
 	o->given = word;

@@ -485,18 +485,22 @@ static enum advance handle_failed_answer(
 	return ADVANCE_ON;
 }
 
-/* True if an answer gives none of its words. Nothing is read between the lines: it has failed. */
+/* True if an answer gives none of its words, or contradicts it. Nothing is read between the lines:
+ * it has failed. */
 static bool lacks_word(struct engine_run *r, struct step_context *c)
 {
 	for (size_t i = 0; i < c->answers.n; i++) {
 		const struct step_answer *a = &c->answers.items[i];
+		const char *word = NULL;
+		struct error err = {0};
 
 		if (*a->word)
 			continue;
+		(void)verdict_text_word(&r->arena, context_section(r->doc, a->section), "status",
+			a->format, &word, &err);
 		c->result = STEP_FAILED;
 		c->section = a->section;
-		c->reason = arena_printf(&r->arena, "the answer has no result: %s",
-			action_expectation(&r->arena, a->format, false));
+		c->reason = arena_dup(&r->arena, str_of(err.text));
 		return true;
 	}
 	return false;

@@ -1,5 +1,8 @@
+#include <strings.h>
 #include <unistd.h>
+#include "src/machine/action.h"
 #include "src/machine/failure.h"
+#include "src/machine/verdict.h"
 #include "src/sys/path.h"
 #include "src/sys/secrets.h"
 
@@ -79,9 +82,10 @@ static const char *last_lines(struct arena *a, struct str text, size_t max)
 	return text.n ? arena_dup(a, text) : NULL;
 }
 
+/* The object with the answer's word is no words: what it says is the reason already. */
 static const char *end_of(struct arena *a, struct str text)
 {
-	return last_lines(a, text, FAILURE_WORDS_MAX);
+	return last_lines(a, verdict_prose(text), FAILURE_WORDS_MAX);
 }
 
 static const char *end_of_file(struct arena *a, const char *path)
@@ -118,7 +122,7 @@ static const char *last_words(struct arena *a, const struct context *c, const st
 		words = end_of(a, last_entry(context_section(c, CONTEXT_TROUBLE_LOG)));
 	for (size_t i = 0; !words && i < COUNT(sections); i++)
 		words = end_of(a, context_section(c, sections[i]));
-	return words;
+	return words && strcasecmp(words, failure_reason(a, c)) == 0 ? NULL : words;
 }
 
 /* ---- the command ---- */
@@ -133,7 +137,8 @@ static const char *failure_command(
 	return arena_dup(a, buf_str(&text));
 }
 
-static const char *repair(struct arena *a, const struct context_file *f, const struct last *l)
+static const char *repair(
+	struct arena *a, const struct context_file *f, const struct last *l, const char *initial)
 {
 	if (context_get(&f->doc, "question").n)
 		return failure_command(a, f, "echo 'YOUR ANSWER' | dev-team context set ",
@@ -143,7 +148,23 @@ static const char *repair(struct arena *a, const struct context_file *f, const s
 			a, f, "echo 0 | dev-team context set ", " troubleshooter_calls");
 	return l->dispatched ? failure_command(a, f, "dev-team context restore ",
 				       arena_printf(a, " %lld", (long long)l->dispatched))
-			     : NULL;
+			     : failure_command(a, f,
+				       arena_printf(a, "echo %s | dev-team context set ", initial),
+				       " state");
+}
+
+/* A context_visit. */
+static bool failure_is_no_request(const json *event, void *requested)
+{
+	return !(*(bool *)requested = json_str_is(event, "type", "dispatch"));
+}
+
+const char *failure_verb(const struct context_file *f)
+{
+	bool requested = false;
+
+	context_each_event(f, "\"dispatch\"", failure_is_no_request, &requested);
+	return requested ? "dev-team retry " : "dev-team reset ";
 }
 
 bool failure_is(const struct context *c)
@@ -196,7 +217,8 @@ static const char *failure_limit_of(struct arena *a, const struct context *c)
 	return NULL;
 }
 
-void failure_explain(struct arena *a, const struct context_file *f, struct failure *out)
+void failure_explain(
+	struct arena *a, const struct context_file *f, const char *initial, struct failure *out)
 {
 	struct last last = {.arena = a};
 
@@ -209,7 +231,7 @@ void failure_explain(struct arena *a, const struct context_file *f, struct failu
 	*out = (struct failure){.limit = failure_limit_of(a, &f->doc),
 		.log = last.log,
 		.words = last_words(a, &f->doc, &last),
-		.repair = repair(a, f, &last)};
+		.repair = repair(a, f, &last, initial)};
 }
 
 /* ---- the log of a script ---- */
@@ -247,8 +269,17 @@ void failure_read_log(
 
 struct refused {
 	struct arena *arena;
+	const json *actions; /* the document's */
 	const char *section, *reason;
 };
+
+/* An answer to another action of the array says nothing about this one's. */
+static bool is_beside(const struct refused *r, const json *answer)
+{
+	const json *action = action_find(r->actions, json_get_str(answer, "action"));
+
+	return action && !json_str_is(action, "write_section", r->section);
+}
 
 /* A context_visit. */
 static bool find_refused(const json *event, void *data)
@@ -258,13 +289,17 @@ static bool find_refused(const json *event, void *data)
 	if (json_str_is(event, "type", "refusal") && json_str_is(event, "section", r->section))
 		r->reason = copy_of(r->arena, event, "reason");
 	return !r->reason && !json_str_is(event, "type", "transition") &&
-	       !json_str_is(event, "type", "answer");
+	       (!json_str_is(event, "type", "answer") || is_beside(r, event));
 }
 
 const char *failure_refusal(struct arena *a, const struct context_file *f, const char *section)
 {
-	struct refused r = {a, section, NULL};
+	CLEANUP(json_free) json *actions = NULL;
+	struct refused r = {a, NULL, section, NULL};
+	struct error ignored;
 
+	(void)action_load(&f->doc, &actions, &ignored);
+	r.actions = actions;
 	context_each_event(f, "", find_refused, &r);
 	return r.reason;
 }

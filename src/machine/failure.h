@@ -17,7 +17,7 @@ struct failure {
 	const char *limit;  /* which limit ended it, after how many attempts of what */
 	const char *log;    /* file with all of the last answer or of the last script's output */
 	const char *words;  /* the end of it, secrets masked */
-	const char *repair; /* the shell command that lets the next step continue */
+	const char *repair; /* the shell command that lets the next step continue; not NULL */
 };
 
 /* True if the work item has failed, or waits for a person. */
@@ -27,7 +27,12 @@ const char *failure_reason(struct arena *a, const struct context *c);
 /* What people are told of its state: `failed` also where a troubleshooter has given up and the key
  * `state` still names the state that did not get done. */
 const char *failure_state(const struct context *c);
-void failure_explain(struct arena *a, const struct context_file *f, struct failure *out);
+/* The verb that repeats its last request, or, if nothing was requested, begins again; a blank
+ * follows. */
+const char *failure_verb(const struct context_file *f);
+/* `initial`: the workflow's initial state. */
+void failure_explain(struct arena *a, const struct context_file *f, const char *initial,
+	struct failure *out);
 /* For another attempt, in one commit: the document is again that of revision `to`, whose text is
  * `text` (to 0: it stays), and the counters of failures and fixes begin at 0 again. The next
  * section `Fix N` keeps its number, because the text of an earlier one would count as its answer.

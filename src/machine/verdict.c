@@ -1,4 +1,5 @@
 #include <ctype.h>
+#include <strings.h>
 #include "src/machine/verdict.h"
 #include "src/sys/forge.h"
 
@@ -32,19 +33,19 @@ static bool begins_line(struct str text, size_t i)
 	return !i || text.p[i - 1] == '\n';
 }
 
-/* The object that the text ends with; it may have several lines. `anywhere`: it need not begin a
- * line. *work grows by the bytes that were parsed. */
-static json *object_at_end(struct str text, bool anywhere, size_t *work)
+/* The object that the text ends with, at *at; it may have several lines. `anywhere`: it need not
+ * begin a line. *work grows by the bytes that were parsed. */
+static json *object_at_end(struct str text, bool anywhere, size_t *at, size_t *work)
 {
 	size_t tries = 0, least;
 	json *j = NULL;
 
 	text = str_trim(text);
 	least = text.n > END_MAX ? text.n - END_MAX : 0;
-	for (size_t i = text.n; !j && i-- > least && tries < TRIES && str_ends(text, "}");)
-		if (text.p[i] == '{' && (anywhere || begins_line(text, i))) {
-			j = object_of(str_sub(text, i, text.n));
-			*work += text.n - i;
+	for (*at = text.n; !j && (*at)-- > least && tries < TRIES && str_ends(text, "}");)
+		if (text.p[*at] == '{' && (anywhere || begins_line(text, *at))) {
+			j = object_of(str_sub(text, *at, text.n));
+			*work += text.n - *at;
 			tries++;
 		}
 	return j;
@@ -53,7 +54,7 @@ static json *object_at_end(struct str text, bool anywhere, size_t *work)
 /* The last object that begins a line and ends one, whatever is around it. */
 json *verdict_json(struct str text)
 {
-	size_t work = 0, end = text.n, after = text.n;
+	size_t work = 0, end = text.n, after = text.n, at;
 
 	while (end && work < WORK_MAX) {
 		const char *nl = memrchr(text.p, '\n', end);
@@ -62,7 +63,7 @@ json *verdict_json(struct str text)
 		json *j = object_of(line);
 
 		if (!j && str_ends(line, "}"))
-			j = object_at_end(str_sub(text, 0, end), false, &work);
+			j = object_at_end(str_sub(text, 0, end), false, &at, &work);
 		if (j)
 			return j;
 		if (str_starts(line, "{")) {
@@ -90,32 +91,14 @@ bool verdict_word_byte(struct str s, size_t i)
 	       !(lead == 0xe3 && i + 1 < s.n && (unsigned char)s.p[i + 1] == 0x80);
 }
 
-static bool copy_word(const json *j, const char *member, char *out, size_t size)
-{
-	const char *word = json_get_str(j, member);
-
-	if (!word)
-		return false;
-	(void)snprintf(out, size, "%s", strlen(word) < size ? word : "?");
-	return true;
-}
-
 bool verdict_word(struct str text, const char *member, char *out, size_t size)
 {
 	CLEANUP(json_free) json *j = verdict_json(text);
+	const char *word = json_get_str(j, member);
 
-	return copy_word(j, member, out, size);
-}
-
-bool verdict_last_word(struct str text, const char *member, char *out, size_t size)
-{
-	CLEANUP(json_free) json *j = NULL;
-	size_t work = 0;
-
-	while (text.n && strchr(" \t\r\n`*_.)", text.p[text.n - 1]))
-		text.n--;
-	j = object_at_end(text, true, &work);
-	return copy_word(j, member, out, size);
+	if (word)
+		(void)snprintf(out, size, "%s", strlen(word) < size ? word : "?");
+	return word != NULL;
 }
 
 /* The JSON array that begins at `i`; *end: behind it. NULL: there is none. *work grows by the bytes
@@ -159,7 +142,9 @@ static const char *open_status(const json *criteria)
 	return NULL;
 }
 
-bool verdict_open_criterion(struct str text, char *out, size_t size)
+/* The last JSON array of criteria in the text, objects of which at least one has a `status`, has
+ * one that is not `pass`: its status, or `missing`, is copied to out. */
+static bool has_open_criterion(struct str text, char *out, size_t size)
 {
 	size_t work = 0, end;
 	bool open = false;
@@ -199,7 +184,7 @@ const char *verdict_format_word(struct arena *a, const char *format, const char 
 {
 	struct str rest = str_of(format), word;
 
-	for (size_t i = 0; i < 10 && rest.n; i++) {
+	while (rest.n) {
 		size_t bar = str_find(rest, STR("|"));
 
 		word = str_trim(str_sub(rest, 0, bar));
@@ -210,66 +195,196 @@ const char *verdict_format_word(struct arena *a, const char *format, const char 
 	return NULL;
 }
 
-static const char *word_of(struct arena *a, const char *format, bool good)
-{
-	static const char *const bad[] = {"changes_requested", "failed", NULL};
+/* What an object says of the work, beside its word. */
+enum opinion { NO_OPINION, GOOD, BAD };
 
-	return verdict_format_word(a, format, good ? NULL : bad);
+static const char *word_of(struct arena *a, const char *format, enum opinion o)
+{
+	static const char *const good[] = {"approved", "validated", NULL},
+				 *const bad[] = {"changes_requested", "failed", NULL};
+	const char *word = verdict_format_word(a, format, o == GOOD ? good : bad);
+
+	return word || o == BAD ? word : verdict_format_word(a, format, NULL);
 }
 
-static int review_word(struct arena *a, const json *parsed, const char *format, const char **word,
-	struct error *err)
+/* The verdict of a reviewer. *why: the member that says so. */
+static int review_opinion(
+	struct arena *a, const json *object, enum opinion *o, const char **why, struct error *err)
 {
-	const json *approved = json_get(parsed, "approved"), *list = json_get(parsed, "findings");
-	bool good = json_is_true(approved);
+	const json *approved = json_get(object, "approved"), *list = json_get(object, "findings");
 
-	if (!json_is_bool(approved))
+	if (approved && !json_is_bool(approved))
 		return error_set(err, ERR_INPUT, "'approved' must be true or false");
-	if (list && !json_is_array(list))
+	if (approved && list && !json_is_array(list))
 		return error_set(err, ERR_INPUT, "'findings' must be a list");
-	for (const json *f = json_first(list); f; f = json_next(f))
-		good = good && !json_str_is(f, "severity", "critical") &&
-		       !json_str_is(f, "severity", "major");
-	*word = word_of(a, format, good);
+	if (approved) {
+		*o = json_is_true(approved) ? GOOD : BAD;
+		*why = *o == GOOD ? "'approved' is true" : "'approved' is false";
+	}
+	for (const json *f = json_is_array(list) ? json_first(list) : NULL; f; f = json_next(f)) {
+		const char *severity = json_is_object(f) ? json_get_str(f, "severity") : NULL;
+
+		if (!severity || (strcasecmp(severity, "critical") != 0 &&
+					 strcasecmp(severity, "major") != 0))
+			continue;
+		*o = BAD;
+		*why = arena_printf(a, "a finding is '%s'", severity);
+	}
 	return 0;
 }
 
-static int envelope_word(struct arena *a, const json *parsed, const char *format, const char **word,
-	struct error *err)
+/* The envelope of a developer, which must be *whole in place of a word. */
+static int envelope_opinion(struct arena *a, const json *object, enum opinion *o, const char **why,
+	bool *whole, struct error *err)
 {
 	static const char *const keys[] = {
 		"summary", "filesChanged", "commitSha", "verifications", "acceptanceCriteriaMet"};
 	static const char *const checks[] = {"build", "test", "lint", "format"};
 	static const char *const words[] = {"passed", "failed", "skipped", NULL};
-	const json *commit = json_get(parsed, "commitSha"),
-		   *all = json_get(parsed, "verifications");
-	bool good = json_text(commit) != NULL;
+	const json *commit = json_get(object, "commitSha"),
+		   *all = json_get(object, "verifications");
 
+	*whole = true;
 	for (size_t i = 0; i < COUNT(keys); i++)
-		good = good && json_get(parsed, keys[i]);
+		*whole = *whole && json_get(object, keys[i]);
 	if (commit && !json_text(commit) && !json_is_null(commit))
 		return error_set(err, ERR_INPUT, "'commitSha' must be a text or null");
+	if (json_is_null(commit)) {
+		*o = BAD;
+		*why = "'commitSha' is null";
+	}
 	for (size_t i = 0; all && i < COUNT(checks); i++) {
 		const char *check = json_get_str(all, checks[i]);
 
 		if (!check || !str_in(str_of(check), words))
 			return error_set(err, ERR_INPUT,
 				"'verifications.%s' must be passed, failed or skipped", checks[i]);
-		good = good && strcmp(check, "failed") != 0;
+		if (strcmp(check, "failed") != 0)
+			continue;
+		*o = BAD;
+		*why = arena_printf(a, "'verifications.%s' is failed", checks[i]);
 	}
-	*word = word_of(a, format, good);
 	return 0;
 }
 
-int verdict_object_word(struct arena *a, const json *parsed, const char *format, const char **word,
+static bool is_word(struct arena *a, const char *format, const char *word)
+{
+	return verdict_format_word(a, format, (const char *const[]){word, NULL}) != NULL;
+}
+
+static int refuse_word(const char *word, struct error *err, const char *own)
+{
+	return error_set(err, ERR_INPUT, "result '%s' contradicts the answer%.200s", word, own);
+}
+
+/* Beside `approved` another word is no approval; other formats have words that say neither. */
+static bool disagrees(struct arena *a, const char *format, const char *word, enum opinion o)
+{
+	const char *good = word_of(a, format, GOOD), *bad = word_of(a, format, BAD);
+
+	if (o == BAD)
+		return strcmp(word, good) == 0;
+	return o == GOOD && strcmp(word, good) != 0 &&
+	       (strcmp(good, "approved") == 0 || (bad && strcmp(word, bad) == 0));
+}
+
+static int object_word(struct arena *a, const json *object, const char *member, const char *format,
+	const char **word, struct error *err)
+{
+	const char *own = json_dup(a, object, member), *why = "";
+	enum opinion o = NO_OPINION;
+	bool whole;
+
+	if (*word && own && strcmp(*word, own) != 0 && is_word(a, format, own))
+		return refuse_word(*word, err, arena_printf(a, "'s own '%.60s'", own));
+	*word = *word ? *word : own;
+	/* Members of a troubleshooter's or a node's answer are its own. */
+	if (!json_is_object(object) || strcmp(member, "status") != 0 ||
+		is_word(a, format, "success"))
+		return 0;
+	if (review_opinion(a, object, &o, &why, err) < 0 ||
+		envelope_opinion(a, object, &o, &why, &whole, err) < 0)
+		return -1;
+	if (*word)
+		return disagrees(a, format, *word, o)
+			       ? refuse_word(*word, err, arena_printf(a, ": %s", why))
+			       : 0;
+	if (json_get(object, "commitSha") || json_get(object, "verifications"))
+		o = whole && o != BAD ? GOOD : BAD;
+	*word = o == NO_OPINION ? NULL : word_of(a, format, o);
+	return 0;
+}
+
+int verdict_object_word(struct arena *a, const json *object, const char *format, const char **word,
 	struct error *err)
 {
-	*word = json_dup(a, parsed, "status");
-	if (*word || !json_is_object(parsed))
-		return 0;
-	if (json_get(parsed, "approved"))
-		return review_word(a, parsed, format, word, err);
-	if (json_get(parsed, "commitSha") || json_get(parsed, "verifications"))
-		return envelope_word(a, parsed, format, word, err);
+	return object_word(a, object, "status", format, word, err);
+}
+
+/* ---- the word of a text ---- */
+
+static char *expectation(struct arena *a, const char *member, const char *format)
+{
+	return arena_printf(a,
+		"must be %s, in the last line of the answer, {\"%s\": \"WORD\"}, or by "
+		"'record --result WORD'",
+		format, member);
+}
+
+/* An object that ends the text, wherever in its line it begins; marks of formatting and a full stop
+ * may follow. It decides nothing, but must not contradict the word. */
+static json *last_object(struct str text)
+{
+	size_t work = 0, at;
+
+	while (text.n && strchr(" \t\r\n`*_.)", text.p[text.n - 1]))
+		text.n--;
+	return object_at_end(text, true, &at, &work);
+}
+
+int verdict_text_word(struct arena *a, struct str text, const char *member, const char *format,
+	const char **word, struct error *err)
+{
+	CLEANUP(json_free) json *object = verdict_json(text), *last = last_object(text);
+	const char *fault = NULL;
+	char status[64];
+
+	if (!*word)
+		*word = json_dup(a, object, member);
+	if (!*word)
+		fault = "the answer has no result";
+	else if (!is_word(a, format, *word))
+		fault = arena_printf(a, "unknown result '%.60s'", *word);
+	if (fault)
+		return error_set(err, ERR_INPUT, "%s: %s", fault, expectation(a, member, format));
+	if ((object && object_word(a, object, member, format, word, err) < 0) ||
+		(last && object_word(a, last, member, format, word, err) < 0))
+		return -1;
+	if (strcmp(*word, "validated") == 0 && has_open_criterion(text, status, sizeof(status)))
+		return error_set(err, ERR_INPUT,
+			"result 'validated' contradicts the answer: a criterion has the status "
+			"'%s', not 'pass'",
+			status);
 	return 0;
+}
+
+struct str verdict_prose(struct str text)
+{
+	static const char *const words[] = {
+		"status", "action", "reason", "question", "state_changes", NULL};
+	struct str rest = text;
+	size_t work = 0, at = 0;
+	CLEANUP(json_free) json *object = NULL;
+
+	while (rest.n && strchr(" \t\r\n`", rest.p[rest.n - 1]))
+		rest.n--;
+	object = object_at_end(rest, false, &at, &work);
+	for (const json *m = object ? json_first(object) : NULL; m; m = json_next(m))
+		if (!str_in(str_of(json_key(m)), words))
+			return text;
+	if (!object)
+		return text;
+	rest = str_trim(str_sub(str_trim(rest), 0, at));
+	return str_ends(rest, "```json") ? str_trim(str_sub(rest, 0, rest.n - strlen("```json")))
+					 : rest;
 }

@@ -16,12 +16,6 @@ json *verdict_json(struct str text);
 /* The text in that object's `member`, copied to out ("?" if it is too long); false: there is none.
  */
 bool verdict_word(struct str text, const char *member, char *out, size_t size);
-/* The same of an object that ends the text, wherever in its line it begins; marks of formatting and
- * a full stop may follow. It decides nothing, but must not contradict the answer's word. */
-bool verdict_last_word(struct str text, const char *member, char *out, size_t size);
-/* The last JSON array of criteria in the text, objects of which at least one has a `status`, has
- * one that is not `pass`: its status, or `missing`, is copied to out. */
-bool verdict_open_criterion(struct str text, char *out, size_t size);
 /* Whether the byte at `i` is part of a word: letters, digits, `_`, `-`, and what is beyond ASCII
  * but for its punctuation, spaces and symbols (U+0080-00BF, U+2000-2FFF, U+3000-303F). */
 bool verdict_word_byte(struct str s, size_t i);
@@ -32,12 +26,23 @@ struct str verdict_pr_url(struct str text);
  * of all); NULL: there is none. In the arena. */
 const char *verdict_format_word(struct arena *a, const char *format, const char *const *wanted);
 /*
- * The result word that an object says: `status`, or that of a reviewer's verdict (`approved`, which
- * findings of the severity critical or major contradict), or of a developer's envelope
- * (`commitSha`, `verifications`). *word NULL: it says none. `format`: the words of the action, the
- * good one first. -1: ERR_INPUT, a member is of the wrong kind.
+ * The result word of an object. *word: the word given beside it, or NULL: then what it says, as
+ * `status`, as a reviewer's verdict (`approved`, which findings of the severity critical or major
+ * contradict), or as a developer's envelope (`commitSha`, `verifications`); NULL: nothing.
+ * `format`: the words of the action, the good one first. -1: ERR_INPUT, a member is of the wrong
+ * kind, or contradicts the word.
  */
-int verdict_object_word(struct arena *a, const json *parsed, const char *format, const char **word,
+int verdict_object_word(struct arena *a, const json *object, const char *format, const char **word,
 	struct error *err);
+/*
+ * The result word of a text. *word: the word given beside it, or NULL: then `member` (`status`;
+ * `action` of the troubleshooter) of verdict_json(). -1: ERR_INPUT, there is none, it is none of
+ * the format, or contradicts that object, an object that ends the text within a line, or criteria
+ * that are not met. All else in the text is a part of the work: an example, a log.
+ */
+int verdict_text_word(struct arena *a, struct str text, const char *member, const char *format,
+	const char **word, struct error *err);
+/* A part of the text: what it says before an object at its end that has a word, and its reason. */
+struct str verdict_prose(struct str text);
 
 #endif

@@ -243,7 +243,7 @@ static void run_status_add_failure(struct reading *r)
 {
 	struct failure why;
 
-	failure_explain(r->arena, r->file, &why);
+	failure_explain(r->arena, r->file, "init", &why);
 	JSON_ADD(r->item, JSON_IF(why.limit, JSON_TEXT("limit", why.limit)),
 		JSON_IF(why.log, JSON_TEXT("log", why.log)),
 		JSON_IF(why.words, JSON_TEXT("last_words", why.words)));
@@ -299,7 +299,7 @@ static void run_status_add_end(struct reading *r, const char *status, bool brief
 		run_status_add_command(r, "dev-team answer ", " 'TEXT'");
 	} else if (strcmp(status, "failed") == 0) {
 		json_put_str(r->item, "reason", str_of(failure_reason(r->arena, &r->file->doc)));
-		run_status_add_command(r, "dev-team retry ", "");
+		run_status_add_command(r, failure_verb(r->file), "");
 		if (!brief)
 			run_status_add_failure(r);
 	} else if (strcmp(status, "idle") == 0) {

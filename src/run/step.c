@@ -526,11 +526,12 @@ static bool run_step_is_ordered(const struct workflow *w, const struct context_f
 }
 
 /* A run is repeated by one command, after an answer by the run's own. */
-static const char *run_continuation(struct arena *a, const struct run_step_call *call, bool asks)
+static const char *run_continuation(
+	struct arena *a, const struct run_step_call *call, const struct context_file *f, bool asks)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	buf_adds(&text, asks ? "dev-team answer " : "dev-team retry ");
+	buf_adds(&text, asks ? "dev-team answer " : failure_verb(f));
 	status_add_address(&text, call->id, call->context_file);
 	status_add_repository(&text, call->repo);
 	buf_adds(&text, asks ? " 'YOUR ANSWER', then the same command again" : "");
@@ -539,12 +540,10 @@ static const char *run_continuation(struct arena *a, const struct run_step_call 
 
 /* The command that makes the work item go on. `repair`: what comes before it; NULL: nothing. */
 static const char *continuation(
-	struct arena *a, const struct run_step_call *call, const char *repair, bool asks)
+	struct arena *a, const struct run_step_call *call, const char *repair)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (call->in_run)
-		return run_continuation(a, call, asks);
 	if (repair)
 		buf_addf(&text, "%s && ", repair);
 	buf_add_argument(&text, "dev-team step ", call->id);
@@ -561,7 +560,7 @@ static const char *continuation(
 
 const char *run_step_continuation(struct arena *a, const struct run_step_call *call)
 {
-	return continuation(a, call, NULL, false);
+	return continuation(a, call, NULL);
 }
 
 /* What the person does that the item waits for. */
@@ -577,7 +576,7 @@ static const char *run_step_approval(struct arena *a, const struct run_step_call
 
 /* Adds to a `done` why the run has failed, and how it goes on. A run waits by itself. */
 static void explain(struct arena *a, const struct run_step_call *call, const struct context_file *f,
-	struct buf *out)
+	const char *initial, struct buf *out)
 {
 	CLEANUP(json_free) json *array = NULL;
 	struct failure why;
@@ -591,16 +590,16 @@ static void explain(struct arena *a, const struct run_step_call *call, const str
 	if (json_get(done, "for"))
 		json_put_str(done, "continue", str_of(run_step_approval(a, call)));
 	else if (json_str_is(done, "result", "waiting") && !call->in_run)
-		json_put_str(done, "continue", str_of(continuation(a, call, NULL, false)));
+		json_put_str(done, "continue", str_of(continuation(a, call, NULL)));
 	if (json_str_is(done, "result", "failed")) {
-		failure_explain(a, f, &why);
+		failure_explain(a, f, initial, &why);
 		JSON_ADD(done, JSON_IF(why.limit, JSON_TEXT("limit", why.limit)),
 			JSON_IF(why.log, JSON_TEXT("log", why.log)),
 			JSON_IF(why.words, JSON_TEXT("last_words", why.words)),
-			JSON_IF(why.repair,
-				JSON_TEXT("continue",
-					continuation(a, call, why.repair,
-						context_get(&f->doc, "question").n > 0))));
+			JSON_TEXT("continue",
+				call->in_run ? run_continuation(a, call, f,
+						       context_get(&f->doc, "question").n > 0)
+					     : continuation(a, call, why.repair)));
 	}
 	buf_clear(out);
 	json_print(out, array);
@@ -624,7 +623,7 @@ int run_step_item(
 		*call->ordered = run_step_is_ordered(&w, &f);
 	if (call->ended)
 		*call->ended = engine_is_terminal(&w, context_get(&f.doc, "state").p);
-	explain(a, call, &f, &line);
+	explain(a, call, &f, w.initial, &line);
 	buf_add(out, buf_str(&line));
 	return (call->cancel || call->run) && engine_is_terminal(&w, context_get(&f.doc, "state").p)
 		       ? run_quota_end_item(a, call->context_file, call->id, err)

@@ -330,9 +330,7 @@ static int offer_of(struct taking *t, struct answer_offer *offer, bool *records,
 			r->output.n ? "\n\n" : "", (int)r->output.n, r->output.p));
 		return 0;
 	}
-	return r->word || !r->parsed
-		       ? 0
-		       : verdict_object_word(t->arena, r->parsed, format, &offer->word, err);
+	return r->parsed ? verdict_object_word(t->arena, r->parsed, format, &offer->word, err) : 0;
 }
 
 static int tick_dispatch_record(struct taking *t, struct error *err)

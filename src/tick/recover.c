@@ -15,7 +15,7 @@ static int recover_add_failure(
 
 	if (context_open(&f, r->document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
-	failure_explain(r->arena, &f, &why);
+	failure_explain(r->arena, &f, "init", &why);
 	buf_addf(text, "%s\n%s\n%s", reason, context_section(&f.doc, CONTEXT_LAST_FAILURE).p,
 		why.words ? why.words : "");
 	return 0;

@@ -934,6 +934,33 @@ git push -q origin ":refs/heads/$branch"
 push
 X
 
+# ---- words that the answer's own JSON contradicts ----
+
+lie 'an approval whose own verdict is no' review "'approved' is false" quick=yes <<'X'
+answer approved 'a.c:3 overflows. {"approved": false}'
+X
+lie 'an approval with a critical finding' review "a finding is 'critical'" <<'X'
+answer approved '{
+  "approved": true,
+  "findings": [{"severity": "minor"}, {"severity": "critical", "file": "a.c"}]
+}'
+X
+lie 'a sign-off with a major finding' signoff-review "a finding is 'major'" 'TOLD=signoff-review signoff-research' <<'X'
+answer approved 'See: {"findings": [{"severity": "major"}]}.'
+X
+lie 'criteria that are not met' signoff-research "'partial', not 'pass'" 'TOLD=signoff-review signoff-research' <<'X'
+answer validated '[{"criterion": "1", "status": "pass"}, {"criterion": "2", "status": "partial"}]'
+X
+lie 'work whose own tests failed' implementing "'verifications.test' is failed" <<'X'
+work
+answer implemented '{"commitSha": "'"$(git rev-parse HEAD)"'", "verifications":
+  {"build": "passed", "test": "failed", "lint": "passed", "format": "passed"}}'
+X
+lie 'an approval in the document whose own verdict is no' review "'approved' is false" <<'X'
+write_section 'Review Notes' '{"status": "approved", "approved": false}'
+answered=yes
+X
+
 # Not false, and no help: nobody learns what is wrong, and the researcher validates what the reviewer refuses.
 lie 'sign-offs that contradict each other, without a reason' signoff-review '^> No\.$' TOLD=fixing-pr calls=signoff_deadlock <<'X'
 answer changes_requested No.

@@ -43,22 +43,99 @@ TEST(an_object_of_several_lines_decides)
 		"approved");
 }
 
-TEST(an_object_that_ends_the_text_is_found_within_its_line)
+/* What is said of the result `word` (NULL: that of the text) beside the text; NULL: nothing. */
+static const char *fault_of(struct arena *a, const char *text, const char *format, const char *word)
 {
-	static const char *const found[] = {"{\"status\":\"failed\"}",
-		"Verdict: {\"status\": \"failed\"}\n", "It is `{\"status\":\"failed\"}`.",
-		"{\"status\":\"approved\"}\n- **{\"status\":\"failed\",\"at\":{\"a\":1}}**\n"};
-	static const char *const none[] = {"", "{", "}", "f(a) { return {}; }",
-		"It printed {\"status\":\"failed\"} before the fix.",
-		"{\"status\":\"failed\"}\nNow it passes."};
-	char word[16];
+	static struct error err;
 
-	for (size_t i = 0; i < COUNT(found); i++) {
-		assert_true(verdict_last_word(str_of(found[i]), "status", word, sizeof(word)));
-		assert_string_equal(word, "failed");
+	return verdict_text_word(a, str_of(text), "status", format, &word, &err) < 0 ? err.text
+										     : NULL;
+}
+
+#define REVIEW   "approved | changes_requested"
+#define WORK     "implemented | failed | needs_clarification"
+#define CRITERIA "validated | failed"
+
+TEST(an_object_of_the_text_must_agree_with_the_word)
+{
+	static const struct {
+		const char *format, *word, *text, *fault; /* fault NULL: it agrees */
+	} rows[] = {
+		{WORK, "implemented", "Verdict: {\"status\": \"failed\"}\n", "own 'failed'"},
+		{WORK, "implemented", "It is `{\"status\":\"failed\"}`.", "own 'failed'"},
+		{WORK, NULL,
+			"{\"status\":\"implemented\"}\n- "
+			"**{\"status\":\"failed\",\"at\":{\"a\":1}}**\n",
+			"own 'failed'"},
+		{WORK, "implemented", "{\"status\":\"failed\"}\nNow it passes.", "own 'failed'"},
+		{WORK, "implemented", "It printed {\"status\":\"failed\"} before the fix.", NULL},
+		{WORK, "implemented", "f(a) { return {}; }", NULL},
+		{WORK, "implemented", "{", NULL},
+		{WORK, "implemented", "{\"status\":\"ok\"}", NULL},
+		{WORK, NULL, "Done.", "the answer has no result: must be " WORK},
+		{WORK, NULL, "{\"status\":\"ok\"}", "unknown result 'ok': must be " WORK},
+		{WORK, "approved", "Done.", "unknown result 'approved': must be " WORK},
+		/* a reviewer's verdict */
+		{REVIEW, "approved", "Bad.\n{\"approved\": false}", "'approved' is false"},
+		{REVIEW, "approved", "So: {\"approved\":false}.", "'approved' is false"},
+		{REVIEW, "approved", "{\n  \"approved\": false\n}\nSee above.",
+			"'approved' is false"},
+		{REVIEW, NULL, "{\"status\":\"approved\",\"approved\":false}",
+			"'approved' is false"},
+		{REVIEW, "approved", "{\"approved\":\"no\"}", "must be true or false"},
+		{REVIEW, "approved", "{\"approved\":null}", "must be true or false"},
+		{REVIEW, "approved",
+			"{\"findings\":[{\"severity\":\"minor\"},{\"severity\":\"critical\"}]}",
+			"a finding is 'critical'"},
+		{REVIEW, "approved", "{\"approved\":true,\"findings\":[{\"severity\":\"Major\"}]}",
+			"a finding is 'Major'"},
+		{REVIEW, NULL, "{\"status\":\"approved\",\"findings\":[{\"severity\":\"major\"}]}",
+			"a finding is 'major'"},
+		{REVIEW, "changes_requested", "{\"approved\":true}", "'approved' is true"},
+		{REVIEW, "changes_requested",
+			"{\"approved\":true,\"findings\":[{\"severity\":\"major\"}]}", NULL},
+		{REVIEW, "changes_requested", "{\"approved\":false}", NULL},
+		{REVIEW, "approved", "{\"approved\":true,\"findings\":[{\"severity\":\"minor\"}]}",
+			NULL},
+		{REVIEW, "approved", "{\"approved\":false}\nNow it is:\n{\"approved\":true}", NULL},
+		{"approved | refused", "approved", "{\"approved\":false}", "'approved' is false"},
+		{"approved | refused", "refused", "{\"approved\":true}", "'approved' is true"},
+		{"approved | refused", "refused", "{\"approved\":false}", NULL},
+		{"refused | approved", "approved", "{\"approved\":false}", "'approved' is false"},
+		{"refused | approved", "refused", "{\"approved\":false}", NULL},
+		{"sound | unsound", "sound", "{\"approved\":false}", "'approved' is false"},
+		{"sound | unsound", "unsound", "{\"approved\":false}", NULL},
+		/* a developer's envelope */
+		{WORK, "implemented", "{\"commitSha\":null}", "'commitSha' is null"},
+		{WORK, "implemented",
+			"{\"verifications\":{\"build\":\"passed\",\"test\":\"failed\",\"lint\":"
+			"\"passed\","
+			"\"format\":\"passed\"}}",
+			"'verifications.test' is failed"},
+		{WORK, "failed", "{\"commitSha\":\"abc\"}", NULL},
+		{WORK, "implemented", "{\"commitSha\":\"abc\"}", NULL},
+		{WORK, "needs_clarification", "{\"commitSha\":null}", NULL},
+		/* criteria */
+		{CRITERIA, "validated", "[{\"status\":\"partial\"}]", "'partial', not 'pass'"},
+		{CRITERIA, NULL, "[{\"status\":\"fail\"}]\n{\"status\":\"validated\"}",
+			"'fail', not 'pass'"},
+		{CRITERIA, "validated", "{\"approved\":false}", "'approved' is false"},
+		{CRITERIA, "failed", "{\"approved\":true}", "'approved' is true"},
+		{CRITERIA, "failed", "[{\"status\":\"fail\"}]", NULL},
+		/* a node of a manifest */
+		{"success | failure", "success", "{\"status\":\"success\",\"approved\":false}",
+			NULL},
+	};
+	struct arena a = {0};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *fault = fault_of(&a, rows[i].text, rows[i].format, rows[i].word);
+
+		if (!fault != !rows[i].fault || (fault && !strstr(fault, rows[i].fault)))
+			fail_msg("%s beside %s: %s", rows[i].word ? rows[i].word : "nothing",
+				rows[i].text, fault ? fault : "agrees");
 	}
-	for (size_t i = 0; i < COUNT(none); i++)
-		assert_false(verdict_last_word(str_of(none[i]), "status", word, sizeof(word)));
+	arena_release(&a);
 }
 
 TEST(a_fence_around_the_object_does_not_matter)
@@ -184,14 +261,17 @@ TEST(a_criterion_that_is_not_met_is_found)
 		{"", NULL},
 	};
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		char status[64] = "";
+	struct arena a = {0};
 
-		if (verdict_open_criterion(str_of(rows[i].text), status, sizeof(status)) !=
-				(rows[i].status != NULL) ||
-			strcmp(status, rows[i].status ? rows[i].status : "") != 0)
-			fail_msg("%s: '%s'", rows[i].text, status);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *fault = fault_of(&a, rows[i].text, CRITERIA, "validated");
+		const char *want =
+			rows[i].status ? arena_printf(&a, "the status '%s'", rows[i].status) : NULL;
+
+		if (!fault != !want || (fault && !strstr(fault, want)))
+			fail_msg("%s: '%s'", rows[i].text, fault ? fault : "met");
 	}
+	arena_release(&a);
 }
 
 TEST(a_long_last_line_still_counts)
@@ -211,6 +291,7 @@ TEST(large_hostile_texts_are_read_in_one_go)
 	static const char *const parts[] = {"https://", "http", "https://h/o/r/pull/",
 		"{\"status\":", "{}", "```\n", "not ", "approved", "<!--", "\xe2\x80\x94", "[\n",
 		"]\n"};
+	struct arena a = {0};
 
 	for (size_t i = 0; i < COUNT(parts); i++) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
@@ -220,6 +301,7 @@ TEST(large_hostile_texts_are_read_in_one_go)
 			buf_adds(&text, parts[i]);
 		assert_int_equal(verdict_pr_url(buf_str(&text)).n, 0);
 		assert_false(verdict_word(buf_str(&text), "status", word, sizeof(word)));
-		assert_false(verdict_open_criterion(buf_str(&text), word, sizeof(word)));
+		assert_null(fault_of(&a, text.s, CRITERIA, "validated"));
 	}
+	arena_release(&a);
 }

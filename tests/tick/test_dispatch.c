@@ -108,7 +108,7 @@ static const struct {
 static void check_word(const char *text, const char *format, const char *expected)
 {
 	CLEANUP(json_free) json *parsed = NULL;
-	const char *word;
+	const char *word = NULL;
 	int rc;
 
 	assert_int_equal(json_parse(&parsed, str_of(text), &err), 0);
@@ -121,9 +121,15 @@ static void check_word(const char *text, const char *format, const char *expecte
 
 TEST(an_object_says_a_word_of_the_format)
 {
+	CLEANUP(json_free) json *verdict = NULL;
+
 	for (size_t i = 0; i < COUNT(developers); i++)
 		check_word(developers[i].parsed, "implemented | failed | needs_clarification",
 			developers[i].word);
 	for (size_t i = 0; i < COUNT(reviewers); i++)
 		check_word(reviewers[i].parsed, "approved | changes_requested", reviewers[i].word);
+	assert_int_equal(json_parse(&verdict, STR("{\"approved\":false}"), &err), 0);
+	assert_int_equal(verdict_object_word(&arena, verdict, "approved | changes_requested",
+				 &(const char *){"approved"}, &err),
+		-1);
 }
