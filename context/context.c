@@ -28,6 +28,7 @@ const struct key_row context_keys[] = {
 	{"visits", KEY_MAP, KEY_BY_MACHINE | KEY_LATER},
 	{"format", KEY_ANY, KEY_LATER | KEY_BY_MACHINE},
 	{"outcome", KEY_ANY, KEY_LATER},
+	{"landed", KEY_TEXT, KEY_LATER},
 	{"cancelled", KEY_TEXT, KEY_LATER | KEY_BY_MACHINE},
 	{"failed_node", KEY_TEXT, KEY_LATER | KEY_BY_MACHINE},
 	{"question", KEY_ANY, KEY_LATER},

@@ -81,14 +81,17 @@ static int land_read_item(
 	return 0;
 }
 
-/* A word is a work item if there is one of that id, else a branch. */
-static int land_find_branch(struct invocation *in, struct land_ask *ask, struct error *err)
+/* A word is a work item if there is one of that id, else a branch. *item: its document; NULL: a
+ * branch. */
+static int land_find_branch(
+	struct invocation *in, struct land_ask *ask, const char **item, struct error *err)
 {
 	const struct land_options *o = in->values;
 	const char *document, *root;
 	struct error ignored;
 	bool there = false;
 
+	*item = NULL;
 	ask->branch = in->words[0];
 	if (path_check_id(in->words[0], &ignored) < 0)
 		return o->context_file ? path_check_id(in->words[0], err) : 0;
@@ -99,6 +102,7 @@ static int land_find_branch(struct invocation *in, struct land_ask *ask, struct 
 		return -1;
 	if (!there && o->context_file)
 		return status_refuse_unknown(in->words[0], document, err);
+	*item = there ? document : NULL;
 	return there ? land_read_item(in, document, ask, err) : 0;
 }
 
@@ -262,18 +266,29 @@ static int list_waiting(struct invocation *in, struct error *err)
 	return 0;
 }
 
+/* `status` shows it. What has landed has landed, whether it is noted or not. */
+static void note_landed(struct arena *a, const char *item, const struct land *l)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	struct error ignored;
+
+	if (context_open(&f, item, CONTEXT_MUST_EXIST, &ignored) == 0)
+		(void)context_set_key(&f, "landed",
+			str_of(arena_printf(a, "%s as %.12s", l->target, l->commit)), &ignored);
+}
+
 static int land_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct land_options *o = in->values;
 	struct land_ask ask = {
 		.target = o->target, .check = o->check, .check_s = (unsigned)o->check_s};
-	const char *kept = NULL;
+	const char *item, *kept = NULL;
 	struct land l;
 
 	if (!in->n)
 		return list_waiting(in, err);
-	if (land_find_branch(in, &ask, err) < 0 || locate_pool(in->arena, &o->pool, &p, err) < 0)
+	if (land_find_branch(in, &ask, &item, err) < 0 || locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	if (!ask.check)
 		ask.check = default_check(in->arena, p.repo);
@@ -294,7 +309,11 @@ static int land_run(struct invocation *in, struct error *err)
 		land_put_result(in->out, &l, o->pr);
 	if (l.fate != LAND_LANDED)
 		return l.fate == LAND_MOVED || l.fate == LAND_NEEDS_PERSON ? ERR_STATE : ERR_CHECK;
-	if (!is_own_script(in->words[0]) && land_return(in->arena, &p, &l, &kept, err) < 0)
+	if (is_own_script(in->words[0]))
+		return 0;
+	if (item)
+		note_landed(in->arena, item, &l);
+	if (land_return(in->arena, &p, &l, &kept, err) < 0)
 		return -1;
 	if (kept)
 		error_log("dev-team: the worktree stays: %s", kept);

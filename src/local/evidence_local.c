@@ -255,16 +255,39 @@ static int check_hidden(struct collector *c, struct error *err)
 
 /* ---- commits ---- */
 
+/* A new file that the user's own settings have git ignore, and no `.gitignore` of the repository: an
+ * agent that commits all, and the machine too, leave it behind. NULL: none. */
+static const char *find_left_behind(struct collector *c)
+{
+	static const char *const argv[] = {"git", "ls-files", "--others", "-z",
+		"--exclude-per-directory=.gitignore", NULL};
+	const struct git_command list = {.dir = c->dir, .name = "git ls-files", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error ignored;
+
+	if (c->query->place->in_place || git_command(&list, &out, NULL, &ignored) < 0 || !out.len)
+		return NULL;
+	return arena_dup(c->arena, str_of(out.s)); /* each ends with a NUL */
+}
+
 /* The branch must have commits that `from` lacks, and different files. `what`: for the message. */
 static int check_difference(
 	struct collector *c, const struct git_commit *from, const char *what, struct error *err)
 {
+	const char *left;
 	size_t n;
 
 	if (!from->id)
 		return 0;
 	if (git_count_commits(c->dir, from->id, c->out->head, &n, err) < 0)
 		return -1;
+	left = n ? NULL : find_left_behind(c);
+	if (left)
+		return REFUTE(c, EVIDENCE_WORK,
+			"the branch '%s' has no commits beyond %s, and git ignores '%s' by a "
+			"setting of the user's, not of the repository: if it belongs to the work, "
+			"commit it ('git add -f')",
+			c->branch ? c->branch : "", what, left);
 	if (!n)
 		return REFUTE(c, EVIDENCE_WORK, "the branch '%s' has no commits beyond %s",
 			c->branch ? c->branch : "", what);

@@ -122,8 +122,12 @@ static int publish_fetch(struct publish *w, struct error *err)
 
 int publish_begin(struct publish *w, struct error *err)
 {
+	static const char *const name = "HEAD";
 	struct git_default known;
+	const char *head;
 
+	if (git_read_ids(w->a, w->p->repo, &name, 1, &head, err) < 0) /* of an unknown format */
+		return -1;
 	w->dir = path_join(w->a, w->p->dir, ".landing");
 	if (!w->target) {
 		if (git_read_default(w->a, w->p->repo, &known, err) < 0)

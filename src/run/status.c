@@ -307,6 +307,7 @@ static void run_status_add_end(struct reading *r, const char *status, bool brief
 		json_put_str(r->item, "continue", buf_str(&command));
 	} else {
 		run_status_add_key(r, "outcome", "reason");
+		run_status_add_key(r, "landed", "landed");
 	}
 }
 
@@ -549,6 +550,10 @@ static void add_summary(struct buf *out, const json *item)
 		separate(out, from);
 		buf_adds(out, url);
 	}
+	if (*run_status_text_of(item, "landed")) {
+		separate(out, from);
+		buf_addf(out, "landed on %s", run_status_text_of(item, "landed"));
+	}
 	if (*command) {
 		separate(out, from);
 		buf_adds(out, command);
@@ -662,7 +667,7 @@ static void add_used(struct buf *out, const json *item)
 void status_add_details(struct buf *out, const json *item)
 {
 	static const char *const facts[][2] = {
-		{"branch", "branch"}, {"directory", "directory"}, {"pull_request", "pull request"}};
+		{"branch", "branch"}, {"directory", "directory"}, {"pull_request", "pull request"}, {"landed", "landed on"}};
 	static const char *const ends[][2] = {{"question", "waits for"}, {"until", "waits until"},
 		{"reason", "reason"}, {"limit", "limit"}, {"error", "error"}, {"log", "log"},
 		{"last_words", "last words"}, {"continue", "continue with"},

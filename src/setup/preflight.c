@@ -124,8 +124,9 @@ static void preflight_check_remote(struct arena *a, struct preflight *p)
 	remote_read(a, p->repo, p->branch, &p->remote);
 	if (!p->remote.fault && p->remote.branch)
 		check_local_default(a, p);
-	else if (!p->remote.fault)
-		preflight_add_finding(a, p, p->in_place ? HEALTH_WARN : HEALTH_FAIL, ERR_STATE,
+	else if (!p->remote.fault) /* what is pushed first would become the default branch */
+		preflight_add_finding(a, p,
+			p->in_place && !pushes(p->workflow) ? HEALTH_WARN : HEALTH_FAIL, ERR_STATE,
 			"origin",
 			"'origin' has no default branch with a commit: commit something and run "
 			"'git push -u origin HEAD', or set its default branch at the forge");
@@ -317,12 +318,34 @@ static const char *unreadable_spec(struct arena *a, const char *repo)
 	return NULL;
 }
 
+/* A spec that names the id, and that git ignores. NULL: there is none. */
+static const char *ignored_spec(struct arena *a, struct preflight *p)
+{
+	static const char *const argv[] = {"git", "ls-files", "--others", "--ignored",
+		"--exclude-standard", "-z", "--", ":(glob)**/_spec_*.md", NULL};
+	const struct git_command c = {.dir = p->repo, .name = "git ls-files", .argv = argv};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error ignored;
+	const char *digest;
+	char *text;
+
+	if (git_command(&c, &out, NULL, &ignored) < 0)
+		return NULL;
+	for (size_t at = 0; at < out.len; at += strlen(out.s + at) + 1)
+		if (environment_local.read_input(
+			    &p->repo, a, "spec", out.s + at, &text, &digest, &ignored) ==
+				0 &&
+			text && environment_text_names(str_of(text), str_of(p->id)))
+			return arena_printable(a, str_of(out.s + at), SHOWN_MAX);
+	return NULL;
+}
+
 /* Agents get its text with their task, whether it is committed or not. */
 static void preflight_check_spec(struct arena *a, struct preflight *p)
 {
 	const struct environment *env = &environment_local;
 	const char *digest;
-	const char *unreadable;
+	const char *unreadable, *ignored;
 	struct error err;
 	char *text = NULL;
 
@@ -330,6 +353,14 @@ static void preflight_check_spec(struct arena *a, struct preflight *p)
 		return;
 	if (env->find_specs(&p->repo, a, p->id, &p->specs, &p->n_specs, &err) < 0) {
 		fail_with(a, p, "spec", &err);
+		return;
+	}
+	ignored = p->n_specs ? NULL : ignored_spec(a, p);
+	if (ignored) {
+		fail(a, p, ERR_INPUT, "spec",
+			"'%s' names '%s', but git ignores it: remove the rule ('git check-ignore "
+			"-v' shows it), or run 'git add -f' on it",
+			ignored, p->id);
 		return;
 	}
 	unreadable = p->n_specs ? NULL : unreadable_spec(a, p->repo);

@@ -204,12 +204,24 @@ static int still_changed(
 	return 0;
 }
 
+/* Where the work tree is sparse, git adds no file outside of it unless it is told to. */
+static const char *sparse_option(const char *root)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	char *own, *common;
+
+	return git_directories(&a, root, &own, &common) &&
+			       path_exists(path_join(&a, own, "info/sparse-checkout"))
+		       ? "--sparse"
+		       : NULL;
+}
+
 /* What else is staged stays staged, and is not committed. */
 static int add_and_commit(const char *root, struct str present, struct str paths,
 	const char *message, struct error *err)
 {
-	static const char *const add[] = {"git", FIND_CHANGES, "--literal-pathspecs", "add",
-		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
+	const char *const add[] = {"git", FIND_CHANGES, "--literal-pathspecs", "add",
+		"--pathspec-from-file=-", "--pathspec-file-nul", sparse_option(root), NULL};
 	const char *const commit[] = {"git", FIND_CHANGES, "-c", "gc.auto=0", "-c",
 		"maintenance.auto=false", "commit", "-q", "-m", message, "--only",
 		"--pathspec-from-file=-", "--pathspec-file-nul", NULL};
