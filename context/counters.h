@@ -36,7 +36,7 @@ COUNTER_TRIGGER(signoff_cycle_count, signoff_deadlock, "signoff_deadlock",
 	"a refused or void sign-off",
 	"a successful one")
 COUNTER_TRIGGER(review_cycle_count, review_loop, "review_loop",
-	"a completed review",
+	"a completed review; a void approval of a declared state",
 	"a successful sign-off")
 COUNTER_BUDGET(actions_dispatched, max_actions, "budget_exceeded",
 	"every action",

@@ -213,6 +213,7 @@ const struct step steps_declared = {
 	.state = "(declared)",
 	.about = "a state that the workflow declares",
 	.pending = "declared",
+	.void_counter = "review_cycle_count",
 	.triggers = (const char *const[]){NULL}, /* they are the workflow's */
 	.together = true,
 	.request = declared_request,

@@ -185,8 +185,6 @@ struct task_criteria {
 };
 /* `- [ ] #1 TEXT` lines of the body; they are numbered in their order. */
 void task_criteria(struct arena *a, const struct task *t, struct task_criteria *out);
-/* Below `## Description`, without its markers. */
-struct str task_description(const struct task *t);
 /* Why work on it must not begin: its status, or its criteria; NULL: it may. In the arena. */
 const char *task_refusal(struct arena *a, const struct task *t);
 /* `teach-the-parser` of a title: a-z, 0-9 and single `-` inside, at most TASK_SLUG_MAX bytes; ""

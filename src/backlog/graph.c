@@ -28,35 +28,22 @@ static bool is_open(const struct task *t)
 /* The edges of both directions, and where each dependency leads. */
 static void link_tasks(struct backlog *b)
 {
-	size_t *first = arena_alloc(b->arena, 2 * (b->n + 1) * sizeof(*first));
-	size_t *back = first + b->n + 1, edges = 0, *to, *from;
+	size_t *first = arena_alloc(b->arena, (b->n + 1) * sizeof(*first));
+	VEC(size_t) to = {0};
 
 	for (size_t i = 0; i < b->n; i++) {
-		first[i] = edges;
 		for (size_t k = 0; k < b->tasks[i].n_dependencies; k++) {
 			struct task_dependency *d = &b->tasks[i].dependencies[k];
 			const struct task *t = d->id ? backlog_find(b, d->id) : NULL;
 
 			d->task = t ? t - b->tasks : TASK_NONE;
-			edges += t != NULL;
-			back[(t ? (size_t)(t - b->tasks) + 1 : 0)] += t != NULL;
+			if (t)
+				vec_push_in(b->arena, &to, (size_t)d->task);
 		}
+		first[i + 1] = to.n;
 	}
-	first[b->n] = edges;
-	to = arena_alloc(b->arena, (2 * edges + 1) * sizeof(*to));
-	from = to + edges;
-	for (size_t i = 1; i <= b->n; i++)
-		back[i] += back[i - 1];
-	for (size_t i = b->n, e = edges; i-- > 0;)
-		for (size_t k = b->tasks[i].n_dependencies; k-- > 0;)
-			if (b->tasks[i].dependencies[k].task != TASK_NONE)
-				to[--e] = (size_t)b->tasks[i].dependencies[k].task;
-	b->needs = (struct graph){b->n, first, to};
-	b->needed_by = (struct graph){b->n, back, from};
-	first = arena_alloc(b->arena, (b->n + 1) * sizeof(*first)); /* of each: how many are in */
-	for (size_t i = 0; i < b->n; i++)
-		for (size_t e = b->needs.first[i]; e < b->needs.first[i + 1]; e++)
-			from[back[to[e]] + first[to[e]]++] = i;
+	b->needs = (struct graph){b->n, first, to.items};
+	graph_reverse(b->arena, &b->needs, &b->needed_by);
 }
 
 /* ---- states ---- */

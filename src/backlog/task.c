@@ -182,7 +182,8 @@ static const struct config_field task_fields[] = {
 	{TEXTS("references", references), .null = true,
 		.about = "Files and, with a `/` at the end, directories that it changes."},
 	{TEXTS("permittedExternalPaths", permitted), .null = true,
-		.about = "Paths in other repositories that it may change."},
+		.about = "Paths of other repositories that it may change: its agents are told to "
+			 "open a pull request there. Nothing checks that."},
 	{.key = "dispatchable",
 		.kind = CONFIG_BOOL,
 		IN(dispatchable),
@@ -198,7 +199,7 @@ static const struct config_field task_fields[] = {
 		.about = "`reason`: it is not started as long as there is one; `until` and "
 			 "`unblockedBy` are for people."},
 	{CUSTOM("maxBudgetUsd", read_budget, max_budget_usd), .null = true,
-		.about = "What it may cost."},
+		.about = "What it may cost: once its agents have reported so much, it is parked."},
 	{.key = "estimatedTokens",
 		.kind = CONFIG_GROUP,
 		.fields = token_fields,
@@ -375,30 +376,6 @@ void task_criteria(struct arena *a, const struct task *t, struct task_criteria *
 	while (str_line(&rest, &line))
 		if (read_criterion(line, &one))
 			vec_push_in(a, out, one);
-}
-
-#define DESCRIPTION_BEGIN "<!-- SECTION:DESCRIPTION:BEGIN -->"
-#define DESCRIPTION_END   "<!-- SECTION:DESCRIPTION:END -->"
-
-/* With markers it ends at its marker: it may have headings of its own. */
-struct str task_description(const struct task *t)
-{
-	struct str rest = t->body, line, text;
-	size_t begin, end;
-
-	do {
-		if (!str_line(&rest, &line))
-			return (struct str){0};
-	} while (!str_is(str_trim(line), "## Description"));
-	begin = str_find(rest, STR(DESCRIPTION_BEGIN));
-	end = str_find(rest, STR(DESCRIPTION_END));
-	if (end < rest.n && !str_trim(str_sub(rest, 0, begin)).n)
-		return str_trim(str_sub(rest, begin + strlen(DESCRIPTION_BEGIN), end));
-	text = rest;
-	text.n = 0;
-	while (str_line(&rest, &line) && !str_starts(line, "## "))
-		text.n = (size_t)(line.p + line.n - text.p);
-	return str_trim(text);
 }
 
 const char *task_refusal(struct arena *a, const struct task *t)

@@ -1,5 +1,20 @@
 #include "src/base/graph.h"
 
+void graph_reverse(struct arena *a, const struct graph *g, struct graph *out)
+{
+	size_t *first = arena_alloc(a, (g->n + 2) * sizeof(*first)), edges = g->first[g->n],
+	       *to = arena_alloc(a, edges * sizeof(*to) + 1);
+
+	for (size_t e = 0; e < edges; e++)
+		first[g->to[e] + 2]++;
+	for (size_t i = 2; i <= g->n; i++)
+		first[i] += first[i - 1];
+	for (size_t i = 0; i < g->n; i++) /* first[k + 1] is where the next one of k goes */
+		for (size_t e = g->first[i]; e < g->first[i + 1]; e++)
+			to[first[g->to[e] + 1]++] = i;
+	*out = (struct graph){g->n, first, to};
+}
+
 struct graph_visit {
 	const struct graph *graph;
 	graph_cycle_fn *on_cycle;

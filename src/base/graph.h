@@ -16,6 +16,10 @@ struct graph {
 	const size_t *to;
 };
 
+/* Edges of the opposite direction, those of a node in the order of the nodes that they lead to; in
+ * the arena. */
+void graph_reverse(struct arena *a, const struct graph *g, struct graph *out);
+
 struct graph_order {
 	/* All nodes. A node comes after those that its edges lead to, unless they are in one
 	 * component; also then a node comes after those of other components. */

@@ -131,6 +131,11 @@ static void put_details(
 	backlog_impact(b, t, &impact);
 	put_ids(out, "waits for  ", &blockers);
 	put_ids(out, "needed by  ", &impact);
+	for (size_t i = 0; i < t->n_external; i++)
+		buf_addf(out, "outside     %s (%s): %s%s%s\n", t->external[i].id,
+			t->external[i].kind, t->external[i].description,
+			t->external[i].hint ? "; " : "",
+			t->external[i].hint ? t->external[i].hint : "");
 	backlog_put_line(out, "blocked", t->blocked);
 	backlog_put_line(out, "until", t->blocked_until);
 	backlog_put_line(out, "unblocked", t->unblocked_by);

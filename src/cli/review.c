@@ -7,7 +7,7 @@
 enum { REASON_MAX = 4000, PR_MAX = 999999999 };
 
 struct review_options {
-	const char *artifacts, *diff, *base, *answer, *issue, *reviewer, *reason, *needs;
+	const char *artifacts, *diff, *base, *answer, *issue, *reviewer, *reason, *skips;
 	int64_t pr;
 	bool json;
 };
@@ -18,8 +18,8 @@ static const struct option classify_options[] = {
 	OPTION_TEXT(struct review_options, base, "base", "REF", "or: what REF...HEAD changes"),
 	OPTION_TEXT(struct review_options, answer, "answer", "FILE",
 		"a model's answer; if the file does not exist, the model could not be called"),
-	OPTION_CHOICE(struct review_options, needs, "needs", "testing|critic|security",
-		"print nothing; exit status 1 if it is certain that this one is not needed"),
+	OPTION_CHOICE(struct review_options, skips, "skips", "testing|critic|security",
+		"print nothing; exit status 0 only if it is certain that this one is not needed"),
 	OPTION_FLAG(struct review_options, json, "json", "print the decision as one JSON object"),
 	OPTION_END,
 };
@@ -72,16 +72,16 @@ static int read_change(struct invocation *in, struct change_stats *out, struct e
 		buf_str(&text), out, err);
 }
 
-static int check_needed(const char *word, const struct review_decision *d, struct error *err)
+static int check_skipped(const char *word, const struct review_decision *d, struct error *err)
 {
 	enum reviewer r;
 
-	return !reviewer_find(word, &r) || d->of.chosen[r]
+	return reviewer_find(word, &r) && !d->of.chosen[r]
 		       ? 0
-		       : error_set(err, ERR_CHECK, "the change needs no review by '%s'", word);
+		       : error_set(err, ERR_CHECK, "the change needs a review by '%s'", word);
 }
 
-static int classify(struct invocation *in, struct error *err)
+static int run_classify(struct invocation *in, struct error *err)
 {
 	const struct review_options *o = in->values;
 	struct review_decision d;
@@ -98,25 +98,13 @@ static int classify(struct invocation *in, struct error *err)
 		return -1;
 	if (d.open != NOT_OPEN)
 		error_log("dev-team: all three review (%s): %s", fell_open_word(d.open), d.fault);
-	if (o->needs)
-		return check_needed(o->needs, &d, err);
+	if (o->skips)
+		return check_skipped(o->skips, &d, err);
 	if (o->json)
 		json_print_line(in->out, review_decision_json(&d));
 	for (int r = 0; r < REVIEWERS && !o->json; r++)
 		if (d.of.chosen[r])
 			buf_addf(in->out, "%s\n", reviewer_word((enum reviewer)r));
-	return 0;
-}
-
-/* What cannot be read needs every reviewer. */
-static int run_classify(struct invocation *in, struct error *err)
-{
-	const struct review_options *o = in->values;
-	int rc = classify(in, err);
-
-	if (rc == 0 || !o->needs || err->code == ERR_CHECK || err->code == ERR_USAGE)
-		return rc;
-	error_print(err);
 	return 0;
 }
 

@@ -486,13 +486,15 @@ static int examine_claims(struct engine_run *r, struct evidence_check *k, struct
 
 /* ---- what a contradiction means ---- */
 
-/* The script counts as failed, and its state decides what follows. A result that a person wrote
- * into the document has no action. */
-static void fail_script(struct engine_run *r, const char *section, const char *fault)
+/* The script counts as failed, and its state decides what follows; false: it counts so already, and
+ * its state has decided. A result that a person wrote into the document has no action. */
+static bool fail_script(struct engine_run *r, const char *section, const char *fault)
 {
 	struct str text = context_section(r->doc, section);
 	const json *action = json_first(r->outstanding);
 
+	if (str_starts(text, arena_printf(&r->arena, "failed: %s\n", fault)))
+		return false;
 	while (action && !json_str_is(action, "write_section", section))
 		action = json_next(action);
 	context_put(r->doc, section,
@@ -505,6 +507,7 @@ static void fail_script(struct engine_run *r, const char *section, const char *f
 		JSON_TEXT("action", action ? json_get_str(action, "id") : section),
 		JSON_TEXT("reason", fault),
 		JSON_INT("count", context_count(r->doc, "consecutive_failures")));
+	return true;
 }
 
 static void drop_answer(struct engine_run *r, const char *section)
@@ -566,26 +569,27 @@ static void drop_unconfirmed_pull(struct engine_run *r)
 static void refuse_claims(struct engine_run *r, struct step_context *c, struct evidence_check *k)
 {
 	const struct environment *env = r->e->environment;
+	bool changed = false;
 	size_t first = 0;
 
 	if (!k->n)
 		claim_all(r, k);
 	if (k->n && env->refuted)
 		env->refuted(env->data, k->fault);
-	if (!k->n) { /* there is no action to request again */
-		context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(k->fault));
-		engine_enter(r, "failed", "evidence", k->fault);
-		return;
-	}
 	while (first < k->n && (!k->faults[first] || k->claims[first].script))
 		first++;
-	if (first < k->n)
+	if (first < k->n) {
 		refuse_agent(r, c, k, first);
-	if (first < k->n && k->at_end & EVIDENCE_PULL && c->step->evidence & EVIDENCE_PULL)
-		drop_unconfirmed_pull(r);
-	for (size_t i = 0; first == k->n && i < k->n; i++)
-		if (k->faults[i])
-			fail_script(r, k->claims[i].section, k->faults[i]);
+		if (k->at_end & EVIDENCE_PULL && c->step->evidence & EVIDENCE_PULL)
+			drop_unconfirmed_pull(r);
+		return;
+	}
+	for (size_t i = 0; i < k->n; i++)
+		changed |= k->faults[i] && fail_script(r, k->claims[i].section, k->faults[i]);
+	if (!changed) { /* there is nothing to request again */
+		context_put(r->doc, CONTEXT_LAST_FAILURE, str_of(k->fault));
+		engine_enter(r, "failed", "evidence", k->fault);
+	}
 }
 
 static int evidence_commit_leftovers(struct engine_run *r, struct error *err)

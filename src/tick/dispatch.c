@@ -84,7 +84,7 @@ static int emit_one(struct arena *a, const struct dispatch_place *p, const json 
 		find_model(a, p, alias, &model, err) < 0)
 		return -1;
 	manifest = JSON_OBJECT(JSON_INT("version", DISPATCH_VERSION),
-		JSON_TEXT("taskId", arena_dup(a, (struct str){id, strcspn(id, "/.")})),
+		JSON_TEXT("taskId", json_get_str(action, "taskId")),
 		JSON_TEXT("subagentType", tick_dispatch_type_of(action)), JSON_TEXT("model", model),
 		JSON_TEXT("prompt", prompt.s), JSON_IF(directory, JSON_TEXT("cwd", directory)),
 		JSON_BOOL("runInBackground", false), JSON_TIME("emittedAt", clock_now()),

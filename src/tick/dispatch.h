@@ -24,8 +24,9 @@ struct dispatch_place {
 };
 
 /*
- * Writes the manifests of the actions that have none yet, and removes those of other actions but
- * the members of `others`; NULL: removes none. Adds `outcome`, `manifest-emitted`, to each action.
+ * Writes the manifests of the actions, which have a `taskId`, that have none yet, and removes those
+ * of other actions but the members of `others`; NULL: removes none. Adds `outcome`,
+ * `manifest-emitted`, to each action.
  */
 int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions,
 	const json *others, struct error *err);

@@ -162,35 +162,27 @@ int recover_pull(const struct recovery *r, const struct admission_facts *facts, 
 
 /* ---- work that exists nowhere else ---- */
 
-static int git_line(const struct recovery *r, char **line, struct error *err, const char *verb,
-	const char *const *words)
-{
-	const char *argv[10] = {"git", verb};
-	size_t n = 2;
-
-	while (*words && n < COUNT(argv) - 1)
-		argv[n++] = *words++;
-	return remote_git_line(r->arena, r->repo, argv, line, err);
-}
-
 /* A branch keeps the commits, whatever becomes of the item's own. Best effort. */
 static void quarantine(const struct recovery *r)
 {
 	const char *branch = admission_branch(r->arena, r->task), *ref;
-	char *count = NULL, *commit = NULL, *made = NULL, stamp[CLOCK_TEXT];
+	char *count = NULL, *made = NULL, *commit = NULL, stamp[CLOCK_TEXT];
 	struct error ignored;
 
-	if (git_line(r, &commit, &ignored, "rev-parse",
-		    (const char *const[]){"--verify", "-q", branch, NULL}) < 0 ||
-		!commit ||
-		git_line(r, &count, &ignored, "rev-list",
-			(const char *const[]){"--count", commit, "--not", "--remotes",
-				"--branches=quarantine/*", NULL}) < 0 ||
-		!count || strcmp(count, "0") == 0)
-		return;
 	clock_stamp(clock_now(), stamp);
 	ref = arena_printf(r->arena, "quarantine/%s-%s", r->task->id, stamp);
-	if (git_line(r, &made, &ignored, "branch", (const char *const[]){ref, commit, NULL}) < 0)
+	if (remote_git_line(r->arena, r->repo,
+		    (const char *const[]){"git", "rev-list", "--count", branch, "--not",
+			    "--remotes", "--branches=quarantine/*", NULL},
+		    &count, &ignored) < 0 ||
+		!count || strcmp(count, "0") == 0 ||
+		remote_git_line(r->arena, r->repo,
+			(const char *const[]){"git", "branch", ref, branch, NULL}, &made,
+			&ignored) < 0 ||
+		remote_git_line(r->arena, r->repo,
+			(const char *const[]){"git", "rev-parse", "--verify", "-q", ref, NULL},
+			&commit, &ignored) < 0 ||
+		!commit)
 		return;
 	error_log("dev-team: %s: %s commits that are not on a remote are kept in '%s'", r->task->id,
 		count, ref);

@@ -1,5 +1,6 @@
 #include "context/lease.h"
 #include "src/base/number.h"
+#include "src/event/usage.h"
 #include "src/machine/failure.h"
 #include "src/machine/wait.h"
 #include "src/merge/requeue.h"
@@ -67,6 +68,12 @@ static const char *tick_document_of(const struct tick *t, const struct task *tas
 	return arena_printf(t->arena, "%s/%s.md", t->items, task->id);
 }
 
+static void add_paths(struct buf *out, const char *head, const struct task_texts *paths)
+{
+	for (size_t i = 0; i < paths->n; i++)
+		buf_addf(out, "%s- %s", i ? "\n" : head, paths->items[i]);
+}
+
 /* What is asked for: the text of the task. */
 static const char *spec_of(struct arena *a, const struct task *t)
 {
@@ -75,9 +82,14 @@ static const char *spec_of(struct arena *a, const struct task *t)
 	buf_addf(&text, "# %s: %s\n\nThis is the task in '%s'. Do not change that file.\n\n", t->id,
 		t->title, t->file);
 	buf_add(&text, str_trim(t->body));
-	for (size_t i = 0; i < t->references.n; i++)
-		buf_addf(&text, "%s- %s", i ? "\n" : "\n\n## References\n\n",
-			t->references.items[i]);
+	add_paths(&text, "\n\n## References\n\n", &t->references);
+	add_paths(&text,
+		arena_printf(a,
+			"\n\n## Other repositories\n\nWhat the task needs here too: commit it "
+			"there on "
+			"a branch '%s', open a pull request there, and name it in your answer.\n\n",
+			admission_branch(a, t)),
+		&t->permitted);
 	return arena_dup(a, buf_str(&text));
 }
 
@@ -191,7 +203,7 @@ static void tick_add_actions(struct tick *t, const struct task *task,
 		return;
 	}
 	for (const json *i = json_first(actions); i; i = json_next(i))
-		json_push(t->actions, json_copy(i));
+		json_push(t->actions, JSON_ADD(json_copy(i), JSON_TEXT("taskId", task->id)));
 	recover_idle(&r);
 }
 
@@ -361,6 +373,24 @@ static bool is_kept(struct tick *t, const struct task *task, bool mine)
 	return true;
 }
 
+/* Its agents have cost what the task may cost: it is parked, unless nothing more would be asked. */
+static void park_spent(struct tick *t, const struct task *task)
+{
+	CLEANUP(json_free) json *item = NULL;
+	struct usage used;
+
+	if (task->max_budget_usd <= 0 || !tick_has_item(t, task) || !needs_slot(t, task))
+		return;
+	item = status_item(tick_document_of(t, task), true);
+	usage_get(json_get(item, "usage"), &used);
+	if (used.cost_usd >= task->max_budget_usd && !tick_memory_parked(&t->memory, task))
+		tick_memory_park(&t->memory, task,
+			arena_printf(t->arena,
+				"its agents have cost $%.2f, and 'maxBudgetUsd' is $%.2f: raise it",
+				used.cost_usd, task->max_budget_usd),
+			0);
+}
+
 /* Those that need no new slot are stepped before the others. */
 static void step_task(struct tick *t, const struct task *task, bool first)
 {
@@ -381,6 +411,8 @@ static void step_task(struct tick *t, const struct task *task, bool first)
 		return;
 	t->open++;
 	report_start(t, task);
+	if (task->id)
+		park_spent(t, task);
 	if (task->id && is_parked(t, task)) {
 		board_put(&t->memory, task, NULL);
 		json_drop(tick_memory_of(&t->memory, task), "slot");

@@ -49,8 +49,8 @@ static bool find_errors(const struct finder *f)
 			continue;
 		any = true;
 		explore_add_finding(f,
-			strstr(n->error, "runs in a circle") ? FINDING_LIVELOCK : FINDING_DEAD_END,
-			i, n->state,
+			strstr(n->error, EXPLORE_CIRCLE) ? FINDING_LIVELOCK : FINDING_DEAD_END, i,
+			n->state,
 			arena_printf(
 				f->arena, "after '%s' every step fails: %s", n->state, n->error));
 	}

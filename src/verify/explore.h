@@ -66,6 +66,7 @@ const char *explore_expected_text(const char *section);
 #define EXPLORE_KEY_OUTSTANDING "] "
 #define EXPLORE_KEY_CARRIED     " carried " /* follows an answer that was kept from before */
 #define EXPLORE_BUDGET_TRIGGER  "budget_exceeded"
+#define EXPLORE_CIRCLE          "runs in a circle" /* in the message of a step */
 
 struct explore_key_rules {
 	const struct workflow *workflow;

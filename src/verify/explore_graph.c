@@ -398,7 +398,7 @@ static int explore_graph_invoke(struct explore_graph *g, struct simulator *s,
 }
 
 /* Steps; true when it adds an edge. A step that fails because an effect does can be made again, so
- * it adds none. */
+ * it adds none, unless it runs in a circle. */
 static bool explore_graph_take_step(
 	struct explore_round *r, struct simulator *s, struct explore_edge *e, bool effect_fails)
 {
@@ -410,7 +410,8 @@ static bool explore_graph_take_step(
 	s->environment.running = r->running;
 	if (explore_graph_invoke(r->graph, s, &call, &printed, &err) == 0)
 		return add_success(r, e, s, printed);
-	return !effect_fails && explore_graph_add_failure(r, e, &err);
+	return (!effect_fails || strstr(err.text, EXPLORE_CIRCLE)) &&
+	       explore_graph_add_failure(r, e, &err);
 }
 
 /* ---- outcomes ---- */

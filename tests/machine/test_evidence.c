@@ -365,3 +365,40 @@ ENGINE_TEST(a_refuted_claim_beside_a_silent_agent_reaches_the_limit_of_failures)
 	}
 	assert_string_equal(summary(), "ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 }
+
+/* Its state takes both results for good, so that nothing would ever change. */
+ENGINE_TEST(a_script_whose_state_cannot_fail_ends_the_run_where_the_evidence_is_against_it)
+{
+	workflow_with_evidence("---\nevidence: [work]\nstates:\n  look:\n    all:\n"
+			       "      - {command: make look, writes: Look, "
+			       "results: {passed: ok, failed: ok}}\n"
+			       "      - {agent: a, skill: s, writes: More, after: [Look], "
+			       "when: [passed], results: {seen: ok}}\n---\n"
+			       "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> look : start\n"
+			       "look --> done : ok\ndone --> [*]\nfailed --> [*]\n```\n");
+	steps_to("ADR-7/look/1");
+	refute(EVIDENCE_WORK, "the branch has no commits");
+	answered("ADR-7/look/1", "failed", "failed", "failed: the branch has no commits");
+	assert_int_equal(count(section("Look"), "failed: "), 1);
+}
+
+/* An answer that other actions wait for resets the failures in a row. */
+ENGINE_TEST(void_approvals_of_a_declared_state_reach_the_limit_of_reviews)
+{
+	workflow_with_evidence("---\nevidence: []\nstates:\n  judge:\n    all:\n"
+			       "      - {command: make one, writes: One, "
+			       "results: {passed: ok, failed: ok}}\n"
+			       "      - {agent: a, skill: s, writes: Two, evidence: [review], "
+			       "after: [One], results: {approved: ok}}\n---\n"
+			       "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> judge : start\n"
+			       "judge --> done : ok\ndone --> [*]\nfailed --> [*]\n```\n");
+	steps_to("ADR-7/judge/1");
+	refute(EVIDENCE_REVIEW, "HEAD is not the pull request's commit");
+	answered("ADR-7/judge/1", "passed", "passed", "ADR-7/judge/2");
+	answered("ADR-7/judge/2", "approved", "Good.", "ADR-7/judge/3");
+	answered("ADR-7/judge/3", "passed", "passed", "ADR-7/judge/4");
+	assert_count("consecutive_failures", 0);
+	answered("ADR-7/judge/4", "approved", "Good.", "ADR-7/judge/5");
+	answered("ADR-7/judge/5", "passed", "passed", "ADR-7/judge/6");
+	answered("ADR-7/judge/6", "approved", "Good.", "ADR-7/troubleshooter/1 review_loop:3");
+}

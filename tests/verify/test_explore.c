@@ -338,6 +338,107 @@ EXPLORE_TEST(some_combinations_of_many_actions_are_explored)
 	}
 }
 
+static const char *replaced(const char *text, const char *old, const char *new)
+{
+	const char *at = strstr(text, old);
+
+	assert_non_null(at);
+	return arena_printf(&arena, "%.*s%s%s", (int)(at - text), text, new, at + strlen(old));
+}
+
+/* ---- the reviews of a task ---- */
+
+/* Decisions for good and against: what was explored must have had both. */
+static unsigned approvals, rejections; /* that end the run; that lead to a repair */
+
+static bool is_good(const char *word)
+{
+	return strcmp(word, "approved") == 0 || strcmp(word, "validated") == 0 ||
+	       strcmp(word, "passed") == 0;
+}
+
+/* Of the step that leaves a state of reviews with `approved`: each reviewer has approved, and one
+ * that a script requires is among them. */
+static void assert_approved(const struct context *before, const char *state)
+{
+	CLEANUP(json_free) json *actions = NULL;
+	unsigned required = 0, reviewers = 0;
+	struct error err;
+
+	assert_int_equal(action_load(before, &actions, &err), 0);
+	for (const json *a = json_first(actions); a; a = json_next(a)) {
+		const char *word = arena_dup(&arena, action_word(before, a));
+		bool selects =
+			strncmp(state, "inspecting", 10) == 0 && action_kind(a) == ACTION_SCRIPT;
+
+		assert_true(action_answered(before, a));
+		reviewers += action_kind(a) != ACTION_SCRIPT;
+		required += selects && strcmp(word, "failed") == 0;
+		if (!selects && !is_good(word))
+			fail_msg("'%s' gave 'approved' though '%s' answered '%s'", state,
+				json_get_str(a, "write_section"), word);
+	}
+	assert_true(reviewers >= required);
+}
+
+static int reviewed_invoke(
+	struct simulator *s, const struct simulator_call *c, json **printed, struct error *err)
+{
+	CLEANUP(context_release) struct context before = {0}, after = {0};
+	bool looks = !c->action && !c->key && simulator_read(s, &before, err) == 0;
+	const char *from, *to;
+
+	if (simulator_invoke(s, c, printed, err) < 0)
+		return -1;
+	if (!looks || simulator_read(s, &after, err) < 0)
+		return 0;
+	from = context_get(&before, "state").p;
+	to = context_get(&after, "state").p;
+	if (strcmp(to, "done") == 0 ||
+		(strcmp(from, "inspecting") && strcmp(to, "inspecting") == 0)) {
+		assert_int_equal(s->environment.refuted, 0);
+		assert_false(s->environment.moved);
+		assert_approved(&before, from);
+		approvals += strcmp(to, "done") == 0;
+	}
+	rejections += strcmp(from, to) != 0 && strcmp(to, "fixing-pr") == 0;
+	return 0;
+}
+
+#define FEW_REPEATS                                                                                \
+	"limits: {consecutive_failures: 1, review_loop: 1, signoff_deadlock: 1, "                  \
+	"max_review_fix_iterations: 1}\n"
+
+/* The shipped workflow with another beginning and its later loop cut: together all of its reviews.
+ * That each path to `done` has these decisions is a property of the diagram
+ * (tests/workflow/test_check.c). */
+EXPLORE_TEST(no_task_is_approved_against_a_reviewer_or_the_evidence)
+{
+	static const struct {
+		const char *begin, *edge, *instead;
+	} rows[] = {
+		{"validating", "fixing_pr --> signoff", "fixing_pr --> failed"},
+		{"signoff", "signoff --> inspecting", "signoff --> done"},
+	};
+	struct simulator_kind kind = simulator_in_memory;
+
+	kind.invoke = reviewed_invoke;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		CLEANUP(buf_release) struct buf text = BUF_INIT;
+		struct explore_options options = {.states = EXPLORE_STATES};
+
+		explore_graph_release(&g);
+		assert_true(tree_read("workflows/backlog-task.md", &text));
+		load(replaced(replaced(replaced(text.s, "---\n", "---\n" FEW_REPEATS),
+				      "init --> researching",
+				      arena_printf(&arena, "init --> %s", rows[i].begin)),
+			rows[i].edge, rows[i].instead));
+		approvals = rejections = 0;
+		explore_graph_build(&g, &w, &options, &kind);
+		assert_true(g.complete && approvals && rejections);
+	}
+}
+
 /* ---- keys ---- */
 
 #define ACTION(section, more)                                                                      \
