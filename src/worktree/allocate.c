@@ -398,7 +398,7 @@ static int allocate(struct work *w, bool may_create, struct allocation *out, boo
 	rc = allocate_locked(w, may_create, created);
 	pool_unlock(w->o.p);
 	*out = w->of;
-	return rc < 0 ? -1 : ports_report(w->o.p, w->ask, &w->of, w->o.err);
+	return rc < 0 ? -1 : ports_report(w->o.p, w->ask->issue, &w->of, w->o.err);
 }
 
 int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *ask,

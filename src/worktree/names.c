@@ -86,15 +86,31 @@ const char *owned_word(enum owned reason)
 	return words[reason];
 }
 
+/* Without following links, so that the port of a path is the same before and after the directory
+ * is created. */
+char *port_path(struct arena *a, const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (path = path_absolute(a, path); *path;) {
+		struct str part = {path, strcspn(path, "/")};
+		const char *slash = text.len ? strrchr(text.s, '/') : NULL;
+
+		path += part.n + (path[part.n] == '/');
+		if (str_is(part, ".."))
+			buf_cut(&text, slash ? (size_t)(slash - text.s) : 0);
+		else if (part.n && !str_is(part, "."))
+			buf_addf(&text, "/%.*s", (int)part.n, part.p);
+	}
+	return arena_dup(a, text.len ? buf_str(&text) : STR("/"));
+}
+
 char *path_settle(struct arena *a, const char *path)
 {
-	char real[PATH_MAX], *plain, *rest = arena_dup(a, str_of(""));
-	struct error ignored;
+	char real[PATH_MAX], *plain = port_path(a, path), *rest = arena_dup(a, str_of(""));
 
 	if (realpath(path, real))
 		return arena_dup(a, str_of(real));
-	if (port_path(a, path, &plain, &ignored) < 0)
-		return arena_dup(a, str_of(path));
 	while (!realpath(plain, real)) {
 		rest = arena_printf(a, "/%s%s", path_base(plain).p, rest);
 		plain = arena_dup(a, path_dir(plain));

@@ -19,7 +19,7 @@
 #include "src/store/store.h"
 #include "src/sys/process.h"
 
-enum { PORTS_MAX = 10, PROBES = 10, PORT_SPAN = 900, SLOTS_MAX = 20, PORT_LAST = 65535 };
+enum { PORTS_MAX = 10, PROBES = 10, SLOTS_MAX = 20, PORT_LAST = 65535 };
 
 struct pool {
 	const char *name;
@@ -79,11 +79,10 @@ struct allocation {
 	const char *sparse; /* directory that alone is checked out; NULL: all */
 	const char *admin;  /* name of its git directory in COMMON/worktrees; NULL: not known */
 	enum allocation_state state;
-	unsigned port, ports;       /* the first, and how many are its own */
-	unsigned slots, slot_ports; /* reserved for children: `slots` blocks of `slot_ports` after
-				       its own */
-	const char *parent;         /* path of the parent's worktree; NULL: none */
-	const char *run;            /* the run that holds it; NULL: none */
+	unsigned port, ports; /* the first, and how many are its own */
+	unsigned slots;       /* reserved for children: so many blocks of `ports`, after its own */
+	const char *parent;   /* slug of the parent; NULL: none */
+	const char *run;      /* the run that holds it; NULL: none */
 	struct process_identity holder; /* pid 0: nobody holds it */
 	int64_t created;
 	bool made_branch; /* the branch was created with it */
@@ -100,7 +99,7 @@ struct allocate_ask {
 	const char *sparse; /* directory in the repository; NULL */
 	unsigned ports;     /* 1..PORTS_MAX; 0: 1 */
 	const char *port;   /* override as text (PORT); NULL or "": none */
-	unsigned slots, slot_ports;
+	unsigned slots;
 	const char *parent; /* branch or path of an allocation of this pool; NULL */
 	const char *run;    /* NULL */
 	pid_t holder;       /* process that holds it from now on; 0: none */
@@ -167,50 +166,33 @@ struct leak {
 /* All inconsistencies; an empty list shows that nothing is orphaned. */
 int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, struct error *err);
 
-/* `path` made absolute, and without `.`, `..` and needless slashes: textually. -1:
- * ERR_USAGE for an empty one. */
-int port_path(struct arena *a, const char *path, char **out, struct error *err);
-/* The formula of docs/worktree-pool.md#ports of a path, after port_path(). -1: ERR_USAGE: the base
- * is not valid; ERR_STATE: the result is above PORT_LAST. */
+/* `path` made absolute, and without `.`, `..` and needless slashes: textually. */
+char *port_path(struct arena *a, const char *path);
+/* The formula of docs/worktree-pool.md#ports; can be above PORT_LAST. */
 int port_candidate(const char *path, unsigned base, unsigned *port, struct error *err);
-/* A port in decimal digits alone, 1..PORT_LAST. -1: ERR_USAGE. */
-int port_parse(const char *text, unsigned *port, struct error *err);
 /* No process listens there on any address of this machine. */
 bool port_is_free(unsigned port);
 
 struct port_ask {
-	const char *path;
-	unsigned base, count;
-	unsigned behind;      /* more of them, reserved for children */
-	const char *override; /* NULL or "": none. Not probed. */
-	/* The port belongs to another allocation: skipped, which is not an attempt. NULL: none
-	 * does. */
-	bool (*is_taken)(void *data, unsigned port);
-	bool (*is_free)(void *data, unsigned port); /* NULL: port_is_free() */
-	void *data;
+	const char *path;               /* after port_path() */
+	unsigned base, count;           /* 1024..65000, 1..PORTS_MAX */
+	unsigned slots;                 /* so many blocks of `count` more, for children */
+	const char *override;           /* text; NULL or "": none. Not probed */
+	bool (*is_free)(unsigned port); /* NULL: port_is_free() */
+	const struct allocation *taken; /* whose ports are skipped, which is not an attempt */
+	size_t n_taken;
 };
 struct port_answer {
 	unsigned candidate, first; /* by the formula; the port that was found */
-	unsigned tried[PROBES];    /* the first ten starts that were tried */
-	size_t n_tried;
-	bool collided, overridden;
+	unsigned n_tried; /* blocks that were tried, from the candidate on; at most PROBES */
+	bool overridden;
 };
-/* The first of a block of `count` + `behind` ports, each free, that begins at the candidate or
- * after it. At most ten are tried and PORT_SPAN skipped. -1: ERR_STATE, naming those that were
- * tried; ERR_USAGE. */
+/* The override, else the first block of free ports that begins at the candidate or after it; ten
+ * are tried. -1: ERR_STATE; ERR_USAGE. */
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err);
-
-/* The ports of a path without a worktree. */
-struct port_request {
-	const char *path; /* after port_path() */
-	unsigned base, count;
-	const char *override;          /* NULL or "": none */
-	const char *artifacts, *issue; /* NULL; whose runtime.json has them, or receives them */
-};
-/* `p` NULL: no worktree is known, whose ports would be skipped. In this order: the override, those
- * in the issue's runtime.json (n_tried 0), the first free block. -1 as port_find(). */
-int pool_port(struct arena *a, struct pool *p, const struct port_request *ask,
-	struct port_answer *out, struct error *err);
+/* The same for a path without a worktree, past the allocations of the pool; `p` NULL: none. */
+int pool_port(struct arena *a, struct pool *p, struct port_ask *ask, struct port_answer *out,
+	struct error *err);
 
 /* ---- what lives and dies with an allocation ---- */
 

@@ -108,13 +108,9 @@ int setup_run(struct op *o, const struct allocation *of);
 
 /* ---- ports.c ---- */
 
-/* Including those reserved for children. */
-unsigned allocation_block(const struct allocation *of);
-/* Sets port, ports, slots, slot_ports and parent. */
+/* Sets port, ports, slots and parent. Emits PortCollision if they are not the first ones. */
 int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of);
-/* Emits PortCollision if they are not the first ones, and writes them into the issue's
- * runtime.json. */
-int ports_report(struct pool *p, const struct allocate_ask *ask, const struct allocation *of,
-	struct error *err);
+/* Writes them into the issue's runtime.json. */
+int ports_report(struct pool *p, const char *issue, const struct allocation *of, struct error *err);
 
 #endif

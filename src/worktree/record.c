@@ -28,8 +28,7 @@ static const struct {
 static const struct {
 	const char *key;
 	size_t offset;
-} numbers[] = {TEXT("port", port), TEXT("ports", ports), TEXT("slots", slots),
-	TEXT("slotPorts", slot_ports)};
+} numbers[] = {TEXT("port", port), TEXT("ports", ports), TEXT("slots", slots)};
 
 static void *worktree_record_member(const struct allocation *of, size_t offset)
 {
@@ -60,9 +59,8 @@ int record_put(struct op *o, const struct allocation *of)
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		const char *text = *(const char **)worktree_record_member(of, texts[i].offset);
 
-		if (text) /* the parent is named by its slug */
-			json_put_str(j, texts[i].key,
-				text == of->parent ? path_base(text) : str_of(text));
+		if (text)
+			json_put_str(j, texts[i].key, str_of(text));
 	}
 	put.value = json_print_in(o->a, j);
 	return worktree_record_commit(o, &put);
@@ -109,7 +107,7 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 int records_read(struct op *o)
 {
 	const char *after = NULL;
-	struct allocation of, *parent;
+	struct allocation of;
 	struct store_kv *kv;
 	size_t got;
 	int64_t at;
@@ -126,13 +124,6 @@ int records_read(struct op *o)
 		}
 		after = got ? arena_dup(o->a, kv[got - 1].key) : NULL;
 	} while (got == PAGE);
-	for (size_t i = 0; i < o->all.n; i++)
-		if (o->all.items[i].parent) {
-			parent = records_find(o, o->all.items[i].parent);
-			o->all.items[i].parent =
-				parent ? parent->path
-				       : path_join(o->a, o->p->dir, o->all.items[i].parent);
-		}
 	return 0;
 }
 

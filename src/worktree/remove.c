@@ -117,7 +117,7 @@ static int look_at_children(struct look *l)
 	size_t n = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		if (all->items[i].parent && strcmp(all->items[i].parent, l->of->path) == 0 &&
+		if (all->items[i].parent && strcmp(all->items[i].parent, l->of->slug) == 0 &&
 			n++ == 0)
 			child = all->items[i].path;
 	if (n)
