@@ -77,10 +77,10 @@ static const char *const states[] = {
 
 #define TEXT(key, value) JSON_IF((value) && *(value), JSON_TEXT(key, value))
 
-static json *allocation_json(const struct allocation *of)
+static json *allocation_json(const struct pool *p, const struct allocation *of)
 {
 	return JSON_OBJECT(TEXT("branch", of->branch), TEXT("slug", of->slug),
-		TEXT("path", of->path), TEXT("repo", of->repo), TEXT("pool", of->pool),
+		TEXT("path", of->path), JSON_TEXT("repo", p->repo), TEXT("pool", of->pool),
 		JSON_TEXT("state", states[of->state]), TEXT("base", of->base),
 		TEXT("commit", of->tip), JSON_BOOL("madeBranch", of->made_branch),
 		TEXT("sparse", of->sparse), JSON_IF(of->ports, JSON_INT("port", of->port)),
@@ -115,11 +115,11 @@ static const char *pool_entry_status(const struct pool_entry *e)
 	return e->of.state == ALLOCATION_LIVE && e->stale ? "stale" : states[e->of.state];
 }
 
-static json *pool_entry_json(const struct pool_entry *e)
+static json *pool_entry_json(const struct pool *p, const struct pool_entry *e)
 {
 	bool kept = e->keep != KEEP_NOTHING;
 
-	return JSON_ADD(allocation_json(&e->of), JSON_TEXT("status", pool_entry_status(e)),
+	return JSON_ADD(allocation_json(p, &e->of), JSON_TEXT("status", pool_entry_status(e)),
 		JSON_BOOL("recorded", e->recorded), JSON_BOOL("there", e->there),
 		JSON_BOOL("stale", e->stale), JSON_IF(e->changed, JSON_TIME("changed", e->changed)),
 		JSON_IF(e->reason, JSON_TEXT("reason", e->reason)),
@@ -156,21 +156,20 @@ static int run_allocate(struct invocation *in, struct error *err)
 		.issue = o->issue,
 		.ports = (unsigned)o->ports,
 		.slots = (unsigned)o->slots,
-		.holder = (pid_t)o->holder};
+		.holder = (pid_t)o->holder,
+		.adopt = strcmp(in->path, "pool adopt") == 0};
 	struct allocation of;
-	bool created = false, adopt = strcmp(in->path, "pool adopt") == 0;
+	bool created;
 
 	if ((o->issue && path_check_id(o->issue, err) < 0) ||
-		locate_pool(in->arena, &o->pool, &p, err) < 0)
-		return -1;
-	if (adopt ? pool_adopt(in->arena, &p, &ask, &of, err) < 0
-		  : pool_allocate(in->arena, &p, &ask, &of, &created, err) < 0)
+		locate_pool(in->arena, &o->pool, &p, err) < 0 ||
+		pool_allocate(in->arena, &p, &ask, &of, &created, err) < 0)
 		return -1;
 	if (of.warning)
 		error_log("%s", of.warning);
 	if (o->json)
 		json_print_line(
-			in->out, JSON_ADD(allocation_json(&of), JSON_BOOL("created", created),
+			in->out, JSON_ADD(allocation_json(&p, &of), JSON_BOOL("created", created),
 					 JSON_IF(of.warning, JSON_TEXT("warning", of.warning))));
 	else
 		put_allocation(in, &of, created);
@@ -280,7 +279,7 @@ static void put_table(struct invocation *in, const struct pool_entry *list, size
 /* The pool, with `rows` as the member `key`. */
 static json *pool_json(const struct pool *p, struct json_member extra, const char *key, json *rows)
 {
-	return JSON_OBJECT(JSON_TEXT("pool", p->name), JSON_TEXT("dir", p->dir),
+	return JSON_OBJECT(JSON_TEXT("pool", p->spec.name), JSON_TEXT("dir", p->dir),
 		JSON_TEXT("repo", p->repo), extra, JSON_VALUE(key, rows));
 }
 
@@ -301,7 +300,7 @@ static int pool_run_list(struct invocation *in, struct error *err)
 	}
 	rows = json_array();
 	for (size_t i = 0; i < n; i++)
-		json_push(rows, pool_entry_json(&list[i]));
+		json_push(rows, pool_entry_json(&p, &list[i]));
 	json_print_line(in->out, pool_json(&p, JSON_NONE, "worktrees", rows));
 	return 0;
 }
@@ -311,8 +310,8 @@ static json *sweep_json(const struct pool *p, bool apply, const struct pool_entr
 	json *rows = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		json_push(rows,
-			JSON_ADD(pool_entry_json(&list[i]), JSON_BOOL("removed", list[i].removed)));
+		json_push(rows, JSON_ADD(pool_entry_json(p, &list[i]),
+					JSON_BOOL("removed", list[i].removed)));
 	return pool_json(p, JSON_BOOL("applied", apply), "stale", rows);
 }
 
@@ -326,7 +325,7 @@ static int run_sweep(struct invocation *in, struct error *err)
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	p.target = o->target;
-	if (pool_sweep(in->arena, &p, o->apply, o->confirm, clock_now(), &list, &n, err) < 0)
+	if (pool_sweep(in->arena, &p, o->apply, o->confirm, &list, &n, err) < 0)
 		return -1;
 	if (o->json)
 		json_print_line(in->out, sweep_json(&p, o->apply, list, n));
@@ -339,32 +338,42 @@ static int run_sweep(struct invocation *in, struct error *err)
 
 /* ---- audit ---- */
 
+struct audit_result {
+	struct buf text;
+	json *rows;
+	size_t n;
+};
+
+static void audit_add(void *data, const char *kind, const char *path, const char *text)
+{
+	struct audit_result *r = data;
+
+	json_push(r->rows, JSON_OBJECT(JSON_TEXT("kind", kind), JSON_TEXT("path", path),
+				   JSON_TEXT("text", text)));
+	buf_addf(&r->text, "%s  %s  %s\n", kind, path, text);
+	r->n++;
+}
+
 static int run_audit(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct pool_options *o = in->values;
-	struct leak *list;
-	json *rows;
-	size_t n;
+	struct audit_result r = {.text = BUF_INIT, .rows = json_array()};
+	int rc = locate_pool(in->arena, &o->pool, &p, err);
 
-	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		pool_audit(in->arena, &p, &list, &n, err) < 0)
+	if (rc == 0)
+		rc = pool_audit(in->arena, &p, audit_add, &r, err);
+	if (rc < 0) {
+		json_free(&r.rows);
+		buf_release(&r.text);
 		return -1;
-	rows = json_array();
-	for (size_t i = 0; i < n; i++) {
-		const char *path = list[i].path, *what = list[i].text ? list[i].text : "";
-
-		json_push(rows,
-			JSON_OBJECT(JSON_TEXT("kind", list[i].kind),
-				JSON_TEXT("path", path ? path : ""), JSON_TEXT("text", what)));
-		buf_addf(&text, "%s  %s  %s\n", list[i].kind, path ? path : "-", what);
 	}
-	if (!n)
-		buf_adds(&text, "nothing is orphaned\n");
-	cli_put_result(in->out, o->json, buf_str(&text),
-		pool_json(&p, JSON_BOOL("clean", n == 0), "leaks", rows));
-	return n ? ERR_CHECK : 0;
+	if (!r.n)
+		buf_adds(&r.text, "nothing is orphaned\n");
+	cli_put_result(in->out, o->json, buf_str(&r.text),
+		pool_json(&p, JSON_BOOL("clean", r.n == 0), "leaks", r.rows));
+	buf_release(&r.text);
+	return r.n ? ERR_CHECK : 0;
 }
 
 /* ---- port ---- */

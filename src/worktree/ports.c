@@ -196,7 +196,7 @@ static int emit_collision(struct op *o, const struct allocate_ask *ask, const ch
 int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of)
 {
 	const struct port_ask want = {.path = of->path,
-		.base = o->p->base_port,
+		.base = o->p->spec.base_port,
 		.count = ask->ports ? ask->ports : 1,
 		.slots = ask->slots,
 		.override = ask->port,
