@@ -48,20 +48,21 @@ static int choose_database(struct db_session *s, const char *name, struct error 
 {
 	struct pool *p = &s->pool;
 
-	for (size_t i = 0; name && i < p->n_databases; i++)
-		if (strcmp(p->databases[i]->name, name) == 0) {
-			p->databases += i;
-			p->n_databases = 1;
+	for (size_t i = 0; name && i < p->spec.n_databases; i++)
+		if (strcmp(p->spec.databases[i]->name, name) == 0) {
+			p->spec.databases += i;
+			p->spec.n_databases = 1;
 			return 0;
 		}
 	if (name)
 		return error_set(err, ERR_USAGE,
-			"WorktreePool '%s' names no DatabaseBranchPool '%.100s'", p->name, name);
-	return p->n_databases ? 0
-			      : error_set(err, ERR_STATE,
-					"WorktreePool '%s' names no DatabaseBranchPool: add "
-					"'databaseBranchPools' to it",
-					p->name);
+			"WorktreePool '%s' names no DatabaseBranchPool '%.100s'", p->spec.name,
+			name);
+	return p->spec.n_databases ? 0
+				   : error_set(err, ERR_STATE,
+					     "WorktreePool '%s' names no DatabaseBranchPool: add "
+					     "'databaseBranchPools' to it",
+					     p->spec.name);
 }
 
 static int db_open(struct invocation *in, struct db_session *s, struct error *err)
@@ -88,8 +89,8 @@ static int run_db_check(struct invocation *in, struct error *err)
 	if (db_open(in, &s, err) < 0)
 		return -1;
 	rows = json_array();
-	for (size_t i = 0; i < s.pool.n_databases; i++) {
-		const struct database_pool_spec *d = s.pool.databases[i];
+	for (size_t i = 0; i < s.pool.spec.n_databases; i++) {
+		const struct database_pool_spec *d = s.pool.spec.databases[i];
 		struct error why;
 		bool bad = branchdb_check(&s.d.db, d, true, &why) < 0;
 
@@ -141,9 +142,9 @@ static int run_db_allocate(struct invocation *in, struct error *err)
 	if (db_open(in, &s, err) < 0 ||
 		pool_find_live(in->arena, &s.pool, in->words[0], &of, err) < 0)
 		return -1;
-	for (size_t i = 0; i < s.pool.n_databases; i++) {
+	for (size_t i = 0; i < s.pool.spec.n_databases; i++) {
 		const struct branchdb_request q = {
-			.pool = s.pool.databases[i], .branch = of.branch, .worktree = of.path};
+			.pool = s.pool.spec.databases[i], .branch = of.branch, .worktree = of.path};
 		struct branchdb_branch b;
 
 		if (branchdb_allocate(&s.d.db, &q, &b, err) < 0)
@@ -159,7 +160,7 @@ static int run_db_allocate(struct invocation *in, struct error *err)
 static bool db_is_meant(const struct db_session *s, const struct branchdb_branch *b,
 	const char *word, const struct db_options *o)
 {
-	if (o->database && strcmp(b->pool, s->pool.databases[0]->name) != 0)
+	if (o->database && strcmp(b->pool, s->pool.spec.databases[0]->name) != 0)
 		return false;
 	return strcmp(b->key, word) == 0 || (*b->of && strcmp(b->of, word) == 0);
 }
@@ -169,8 +170,8 @@ static int reclaim_unlisted(struct db_session *s, const char *key, size_t *n, st
 {
 	struct error why;
 
-	for (size_t i = 0; i < s->pool.n_databases && !*n; i++)
-		if (branchdb_remove_unlisted(&s->d.db, s->pool.databases[i], key, &why) == 0)
+	for (size_t i = 0; i < s->pool.spec.n_databases && !*n; i++)
+		if (branchdb_remove_unlisted(&s->d.db, s->pool.spec.databases[i], key, &why) == 0)
 			++*n;
 		else if (why.code != ERR_STATE)
 			return *err = why, -1;

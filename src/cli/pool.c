@@ -9,7 +9,7 @@
 struct pool_options {
 	struct pool_choice pool;
 	const char *base, *target, *sparse, *port, *parent, *run, *issue;
-	int64_t base_port, ports, count, slots, slot_ports, holder;
+	int64_t base_port, ports, count, slots, holder;
 	bool apply, confirm, json;
 };
 
@@ -35,9 +35,7 @@ static const struct option port_options[] = {
 	OPTION_TEXT(struct pool_options, port, "port", "N",
 		"the first port; default: computed from the path"),
 	OPTION_NUMBER(struct pool_options, slots, "slots", "N", 0, SLOTS_MAX,
-		"reserve ports for N child worktrees, at most 20; default: 0"),
-	OPTION_NUMBER(struct pool_options, slot_ports, "slot-ports", "N", 1, PORTS_MAX,
-		"how many ports for each child; default: 1"),
+		"reserve ports for N child worktrees, at most 20, as many for each; default: 0"),
 	OPTION_TEXT(struct pool_options, parent, "parent", "BRANCH|PATH",
 		"take the ports from those reserved by this worktree"),
 	OPTION_TEXT(struct pool_options, run, "run", "ID", "the run that uses it"),
@@ -66,8 +64,6 @@ static const struct option lookup_options[] = {
 		"how many ports; default: 1"),
 	OPTION_TEXT(struct pool_options, port, "port", "N",
 		"the first port; default: $PORT, else computed from the path"),
-	OPTION_TEXT(struct pool_options, issue, "issue", "ID",
-		"read the port from, or write it into, the runtime.json of this issue"),
 	OPTION_END,
 };
 
@@ -81,18 +77,17 @@ static const char *const states[] = {
 
 #define TEXT(key, value) JSON_IF((value) && *(value), JSON_TEXT(key, value))
 
-static json *allocation_json(const struct allocation *of)
+static json *allocation_json(const struct pool *p, const struct allocation *of)
 {
 	return JSON_OBJECT(TEXT("branch", of->branch), TEXT("slug", of->slug),
-		TEXT("path", of->path), TEXT("repo", of->repo), TEXT("pool", of->pool),
+		TEXT("path", of->path), JSON_TEXT("repo", p->repo), TEXT("pool", of->pool),
 		JSON_TEXT("state", states[of->state]), TEXT("base", of->base),
 		TEXT("commit", of->tip), JSON_BOOL("madeBranch", of->made_branch),
 		TEXT("sparse", of->sparse), JSON_IF(of->ports, JSON_INT("port", of->port)),
 		JSON_IF(of->ports, JSON_VALUE("ports", port_list_json(of->port, of->ports))),
 		JSON_IF(of->slots, JSON_INT("slots", of->slots)),
-		JSON_IF(of->slots, JSON_INT("slotPorts", of->slot_ports)),
 		JSON_IF(of->slots, JSON_VALUE("childPorts", port_list_json(of->port + of->ports,
-								    of->slots * of->slot_ports))),
+								    of->slots * of->ports))),
 		TEXT("parent", of->parent), TEXT("run", of->run),
 		JSON_IF(of->holder.pid, JSON_INT("holder", of->holder.pid)),
 		JSON_IF(of->created, JSON_TIME("createdAt", of->created)));
@@ -120,11 +115,11 @@ static const char *pool_entry_status(const struct pool_entry *e)
 	return e->of.state == ALLOCATION_LIVE && e->stale ? "stale" : states[e->of.state];
 }
 
-static json *pool_entry_json(const struct pool_entry *e)
+static json *pool_entry_json(const struct pool *p, const struct pool_entry *e)
 {
 	bool kept = e->keep != KEEP_NOTHING;
 
-	return JSON_ADD(allocation_json(&e->of), JSON_TEXT("status", pool_entry_status(e)),
+	return JSON_ADD(allocation_json(p, &e->of), JSON_TEXT("status", pool_entry_status(e)),
 		JSON_BOOL("recorded", e->recorded), JSON_BOOL("there", e->there),
 		JSON_BOOL("stale", e->stale), JSON_IF(e->changed, JSON_TIME("changed", e->changed)),
 		JSON_IF(e->reason, JSON_TEXT("reason", e->reason)),
@@ -144,7 +139,7 @@ static void put_allocation(struct invocation *in, const struct allocation *of, b
 		buf_addf(in->out, "  only   %s\n", of->sparse);
 	buf_addf(in->out, "  ports  %s\n", allocation_ports(in->arena, of));
 	if (of->slots)
-		buf_addf(in->out, "  slots  %u, each of %u ports\n", of->slots, of->slot_ports);
+		buf_addf(in->out, "  slots  %u, each of %u ports\n", of->slots, of->ports);
 }
 
 static int run_allocate(struct invocation *in, struct error *err)
@@ -161,22 +156,20 @@ static int run_allocate(struct invocation *in, struct error *err)
 		.issue = o->issue,
 		.ports = (unsigned)o->ports,
 		.slots = (unsigned)o->slots,
-		.slot_ports = (unsigned)(o->slots && !o->slot_ports ? 1 : o->slot_ports),
-		.holder = (pid_t)o->holder};
+		.holder = (pid_t)o->holder,
+		.adopt = strcmp(in->path, "pool adopt") == 0};
 	struct allocation of;
-	bool created = false, adopt = strcmp(in->path, "pool adopt") == 0;
+	bool created;
 
 	if ((o->issue && path_check_id(o->issue, err) < 0) ||
-		locate_pool(in->arena, &o->pool, &p, err) < 0)
-		return -1;
-	if (adopt ? pool_adopt(in->arena, &p, &ask, &of, err) < 0
-		  : pool_allocate(in->arena, &p, &ask, &of, &created, err) < 0)
+		locate_pool(in->arena, &o->pool, &p, err) < 0 ||
+		pool_allocate(in->arena, &p, &ask, &of, &created, err) < 0)
 		return -1;
 	if (of.warning)
 		error_log("%s", of.warning);
 	if (o->json)
 		json_print_line(
-			in->out, JSON_ADD(allocation_json(&of), JSON_BOOL("created", created),
+			in->out, JSON_ADD(allocation_json(&p, &of), JSON_BOOL("created", created),
 					 JSON_IF(of.warning, JSON_TEXT("warning", of.warning))));
 	else
 		put_allocation(in, &of, created);
@@ -236,7 +229,7 @@ static const char *pool_path_of(struct arena *a, const struct pool_entry *e)
 {
 	if (!e->of.parent)
 		return e->of.path;
-	return arena_printf(a, "%s (child of %s)", e->of.path, path_base(e->of.parent).p);
+	return arena_printf(a, "%s (child of %s)", e->of.path, e->of.parent);
 }
 
 static const char *fate_of(struct arena *a, const struct pool_entry *e)
@@ -255,7 +248,7 @@ static void fill_row(
 	row[STATE] = pool_entry_status(e);
 	row[PORT] = allocation_ports(a, &e->of);
 	if (e->of.slots) /* reserved for children, behind its own */
-		row[PORT] = arena_printf(a, "%s +%ux%u", row[PORT], e->of.slots, e->of.slot_ports);
+		row[PORT] = arena_printf(a, "%s +%ux%u", row[PORT], e->of.slots, e->of.ports);
 	row[AGE] = age_of(a, e, now);
 }
 
@@ -286,7 +279,7 @@ static void put_table(struct invocation *in, const struct pool_entry *list, size
 /* The pool, with `rows` as the member `key`. */
 static json *pool_json(const struct pool *p, struct json_member extra, const char *key, json *rows)
 {
-	return JSON_OBJECT(JSON_TEXT("pool", p->name), JSON_TEXT("dir", p->dir),
+	return JSON_OBJECT(JSON_TEXT("pool", p->spec.name), JSON_TEXT("dir", p->dir),
 		JSON_TEXT("repo", p->repo), extra, JSON_VALUE(key, rows));
 }
 
@@ -307,7 +300,7 @@ static int pool_run_list(struct invocation *in, struct error *err)
 	}
 	rows = json_array();
 	for (size_t i = 0; i < n; i++)
-		json_push(rows, pool_entry_json(&list[i]));
+		json_push(rows, pool_entry_json(&p, &list[i]));
 	json_print_line(in->out, pool_json(&p, JSON_NONE, "worktrees", rows));
 	return 0;
 }
@@ -317,8 +310,8 @@ static json *sweep_json(const struct pool *p, bool apply, const struct pool_entr
 	json *rows = json_array();
 
 	for (size_t i = 0; i < n; i++)
-		json_push(rows,
-			JSON_ADD(pool_entry_json(&list[i]), JSON_BOOL("removed", list[i].removed)));
+		json_push(rows, JSON_ADD(pool_entry_json(p, &list[i]),
+					JSON_BOOL("removed", list[i].removed)));
 	return pool_json(p, JSON_BOOL("applied", apply), "stale", rows);
 }
 
@@ -332,7 +325,7 @@ static int run_sweep(struct invocation *in, struct error *err)
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	p.target = o->target;
-	if (pool_sweep(in->arena, &p, o->apply, o->confirm, clock_now(), &list, &n, err) < 0)
+	if (pool_sweep(in->arena, &p, o->apply, o->confirm, &list, &n, err) < 0)
 		return -1;
 	if (o->json)
 		json_print_line(in->out, sweep_json(&p, o->apply, list, n));
@@ -345,32 +338,42 @@ static int run_sweep(struct invocation *in, struct error *err)
 
 /* ---- audit ---- */
 
+struct audit_result {
+	struct buf text;
+	json *rows;
+	size_t n;
+};
+
+static void audit_add(void *data, const char *kind, const char *path, const char *text)
+{
+	struct audit_result *r = data;
+
+	json_push(r->rows, JSON_OBJECT(JSON_TEXT("kind", kind), JSON_TEXT("path", path),
+				   JSON_TEXT("text", text)));
+	buf_addf(&r->text, "%s  %s  %s\n", kind, path, text);
+	r->n++;
+}
+
 static int run_audit(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct pool_options *o = in->values;
-	struct leak *list;
-	json *rows;
-	size_t n;
+	struct audit_result r = {.text = BUF_INIT, .rows = json_array()};
+	int rc = locate_pool(in->arena, &o->pool, &p, err);
 
-	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		pool_audit(in->arena, &p, &list, &n, err) < 0)
+	if (rc == 0)
+		rc = pool_audit(in->arena, &p, audit_add, &r, err);
+	if (rc < 0) {
+		json_free(&r.rows);
+		buf_release(&r.text);
 		return -1;
-	rows = json_array();
-	for (size_t i = 0; i < n; i++) {
-		const char *path = list[i].path, *what = list[i].text ? list[i].text : "";
-
-		json_push(rows,
-			JSON_OBJECT(JSON_TEXT("kind", list[i].kind),
-				JSON_TEXT("path", path ? path : ""), JSON_TEXT("text", what)));
-		buf_addf(&text, "%s  %s  %s\n", list[i].kind, path ? path : "-", what);
 	}
-	if (!n)
-		buf_adds(&text, "nothing is orphaned\n");
-	cli_put_result(in->out, o->json, buf_str(&text),
-		pool_json(&p, JSON_BOOL("clean", n == 0), "leaks", rows));
-	return n ? ERR_CHECK : 0;
+	if (!r.n)
+		buf_adds(&r.text, "nothing is orphaned\n");
+	cli_put_result(in->out, o->json, buf_str(&r.text),
+		pool_json(&p, JSON_BOOL("clean", r.n == 0), "leaks", r.rows));
+	buf_release(&r.text);
+	return r.n ? ERR_CHECK : 0;
 }
 
 /* ---- port ---- */
@@ -379,11 +382,11 @@ static int run_audit(struct invocation *in, struct error *err)
 static bool pool_is_path(const char *word)
 {
 	return word[0] == '/' || strcmp(word, ".") == 0 || strcmp(word, "..") == 0 ||
-	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0 || !*word;
+	       strncmp(word, "./", 2) == 0 || strncmp(word, "../", 3) == 0;
 }
 
 struct port_answer_of {
-	struct port_request ask;
+	struct port_ask ask;
 	struct port_answer got;
 	const char *source;
 };
@@ -410,9 +413,10 @@ static int find_port(
 	const char *word = in->words[0];
 	struct pool_entry e = {0};
 	bool known = false;
-	char *path;
 
-	if (p && *word && pool_find(in->arena, p, word, &e, &known, err) < 0)
+	if (!*word)
+		return error_set(err, ERR_USAGE, "no path to compute a port from");
+	if (p && pool_find(in->arena, p, word, &e, &known, err) < 0)
 		return -1;
 	known = known && e.of.ports;
 	if (!known && !pool_is_path(word) && !path_exists(word))
@@ -422,33 +426,30 @@ static int find_port(
 			word, word);
 	if (!r->ask.override && (!known || pool_is_path(word)))
 		r->ask.override = getenv("PORT");
-	if (port_path(in->arena, known ? e.of.path : word, &path, err) < 0)
-		return -1;
-	r->ask.path = path;
+	r->ask.path = port_path(in->arena, known ? e.of.path : word);
 	if (known && !(r->ask.override && *r->ask.override))
 		return tell_recorded(r, &e.of, !pool_is_path(word), err);
 	r->ask.count = r->ask.count ? r->ask.count : 1;
 	if (pool_port(in->arena, p, &r->ask, &r->got, err) < 0)
 		return -1;
-	r->source = r->got.overridden ? "override" : r->got.n_tried ? "computed" : "issue";
+	r->source = r->got.overridden ? "override" : "computed";
 	return 0;
 }
 
 static json *port_json(const struct port_answer_of *r)
 {
-	json *tried = json_array();
 	struct error ignored;
 	unsigned candidate;
 
-	for (size_t i = 0; i < r->got.n_tried; i++)
-		json_push_int(tried, r->got.tried[i]);
-	if (port_candidate(r->ask.path, r->ask.base, &candidate, &ignored) < 0)
+	if (port_candidate(r->ask.path, r->ask.base, &candidate, &ignored) < 0 ||
+		candidate > PORT_LAST)
 		candidate = 0;
 	return JSON_OBJECT(JSON_TEXT("path", r->ask.path), JSON_INT("basePort", r->ask.base),
 		JSON_IF(candidate, JSON_INT("candidate", candidate)),
 		JSON_INT("port", r->got.first),
 		JSON_VALUE("ports", port_list_json(r->got.first, r->ask.count)),
-		JSON_TEXT("source", r->source), JSON_VALUE("attempted", tried));
+		JSON_TEXT("source", r->source),
+		JSON_VALUE("attempted", port_list_json(r->got.candidate, r->got.n_tried)));
 }
 
 static int run_port(struct invocation *in, struct error *err)
@@ -456,7 +457,6 @@ static int run_port(struct invocation *in, struct error *err)
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
 	struct port_answer_of r = {.ask = {.override = o->port,
-					   .issue = o->issue,
 					   .base = (unsigned)o->base_port,
 					   .count = (unsigned)o->count}};
 	struct worktree_pool_spec spec;
@@ -467,10 +467,8 @@ static int run_port(struct invocation *in, struct error *err)
 		return -1;
 	if (!r.ask.base)
 		r.ask.base = spec.base_port;
-	/* A path outside of any repository has no pool and no directory for events. */
+	/* A path outside of any repository has no pool. */
 	known = locate_pool(in->arena, &o->pool, &p, &ignored) == 0;
-	(void)locate_artifacts(
-		in->arena, o->pool.artifacts, o->pool.repo, &r.ask.artifacts, &ignored);
 	if (find_port(in, known ? &p : NULL, &r, err) < 0)
 		return -1;
 	if (o->json)

@@ -32,10 +32,8 @@ json *rebase_json(const struct rebase *r)
 /* Another clone has worktrees of its own; its branches are not ours to push. */
 static int rebase_check_clone(struct publish *w, struct error *err)
 {
-	struct ownership own;
+	struct ownership own = pool_ownership(w->a, w->path, w->p->common);
 
-	if (pool_ownership(w->a, w->path, w->p->common, &own, err) < 0)
-		return -1;
 	return own.reason == OWNED_OK
 		       ? 0
 		       : error_set(err, ERR_STATE, "'%s' belongs to another clone: '%s'", w->path,

@@ -41,8 +41,8 @@ int pool_databases_open(
 			.common = p->common,
 			.files = path_join(a, p->dir, BRANCH_FILES),
 			.artifacts = p->artifacts,
-			.pools = (const struct database_pool_spec *const *)p->databases,
-			.n_pools = p->n_databases,
+			.pools = (const struct database_pool_spec *const *)p->spec.databases,
+			.n_pools = p->spec.n_databases,
 			.in_use = is_in_use,
 			.data = out},
 		.arena = a,
@@ -112,11 +112,11 @@ int pool_databases_environment(struct pool_databases *d, const struct allocation
 	CLEANUP(buf_release) struct buf names = BUF_INIT;
 
 	/* A variable of one database may be the upstream's of another one. */
-	pool_databases_withhold(d->arena, d->pool->databases, d->pool->n_databases, out);
-	for (size_t i = 0; access != DATABASE_NONE && i < d->pool->n_databases; i++) {
+	pool_databases_withhold(d->arena, d->pool->spec.databases, d->pool->spec.n_databases, out);
+	for (size_t i = 0; access != DATABASE_NONE && i < d->pool->spec.n_databases; i++) {
 		size_t from = out->n;
 
-		if (inject_one(d, d->pool->databases[i], of, access, issue, out, err) < 0)
+		if (inject_one(d, d->pool->spec.databases[i], of, access, issue, out, err) < 0)
 			return -1;
 		add_names(out, from, &names);
 	}
@@ -284,10 +284,10 @@ static int refill_in(struct pool_databases *d, const char *dir, size_t *made, st
 
 	if (drop_throw_away(d, dir, err) < 0 || refill_git(d, add, err) < 0)
 		return -1;
-	for (size_t i = 0; i < d->pool->n_databases; i++) {
-		if (!d->pool->databases[i]->warm)
+	for (size_t i = 0; i < d->pool->spec.n_databases; i++) {
+		if (!d->pool->spec.databases[i]->warm)
 			continue;
-		if (branchdb_refill(&d->db, d->pool->databases[i], dir, &n, err) < 0)
+		if (branchdb_refill(&d->db, d->pool->spec.databases[i], dir, &n, err) < 0)
 			return -1;
 		*made += n;
 	}
@@ -314,16 +314,16 @@ int pool_databases_refill(struct pool_databases *d, size_t *made, struct error *
 /* By a process that outlives this one, or else by the next command. */
 static void leave_refill(struct arena *a, struct pool_databases *d)
 {
-	const struct database_pool_spec *first = d->pool->databases[0];
+	const struct database_pool_spec *first = d->pool->spec.databases[0];
 	const char *program = path_own_program(a);
 	bool lacks = false;
 	struct error ignored;
 
-	for (size_t i = 0; i < d->pool->n_databases && !lacks; i++)
-		(void)branchdb_lacks_warm(&d->db, d->pool->databases[i], &lacks, &ignored);
+	for (size_t i = 0; i < d->pool->spec.n_databases && !lacks; i++)
+		(void)branchdb_lacks_warm(&d->db, d->pool->spec.databases[i], &lacks, &ignored);
 	if (lacks && program && first->file)
 		process_leave((const char *const[]){program, "db", "refill", "--repo",
-			d->pool->repo, "--pool", d->pool->name, "--resources",
+			d->pool->repo, "--pool", d->pool->spec.name, "--resources",
 			arena_dup(a, path_dir(first->file)), NULL});
 }
 
@@ -334,8 +334,8 @@ static int part_create(struct arena *a, struct pool *p, const struct allocation 
 {
 	CLEANUP(pool_databases_close) struct pool_databases d = {0};
 
-	for (size_t i = 0; i < p->n_databases; i++) {
-		const struct branchdb_request q = {.pool = p->databases[i],
+	for (size_t i = 0; i < p->spec.n_databases; i++) {
+		const struct branchdb_request q = {.pool = p->spec.databases[i],
 			.branch = of->branch,
 			.worktree = of->path,
 			.issue = issue};
@@ -354,9 +354,9 @@ static int part_create(struct arena *a, struct pool *p, const struct allocation 
 
 static bool outlives(const struct pool *p, const struct branchdb_branch *b)
 {
-	for (size_t i = 0; i < p->n_databases; i++)
-		if (strcmp(p->databases[i]->name, b->pool) == 0)
-			return strcmp(p->databases[i]->reclaim_on, "manual") == 0;
+	for (size_t i = 0; i < p->spec.n_databases; i++)
+		if (strcmp(p->spec.databases[i]->name, b->pool) == 0)
+			return strcmp(p->spec.databases[i]->reclaim_on, "manual") == 0;
 	return false;
 }
 
@@ -366,9 +366,9 @@ static bool has_branches(const struct pool *p)
 	struct error ignored;
 	bool there = false;
 
-	return p->n_databases || (store_exists(store_backend(), p->state, "databases", "databases",
-					  &there, &ignored) == 0 &&
-					 there);
+	return p->spec.n_databases || (store_exists(store_backend(), p->state, "databases",
+					       "databases", &there, &ignored) == 0 &&
+					      there);
 }
 
 static void remove_branches(struct arena *a, struct pool *p, const struct allocation *of, bool undo)
@@ -410,15 +410,14 @@ static int sweep_on_opening(struct pool_databases *d, struct error *err)
 	return 0;
 }
 
-static int part_inspect(struct arena *a, struct pool *p,
-	void (*report)(void *data, const char *kind, const char *name, const char *text),
-	void *data, struct error *err)
+static int part_inspect(
+	struct arena *a, struct pool *p, pool_report *report, void *data, struct error *err)
 {
 	CLEANUP(pool_databases_close) struct pool_databases d = {0};
 	struct branchdb_leaks leaks = {0};
 	const char *const *worktrees;
 
-	if (report ? !has_branches(p) : !p->n_databases)
+	if (report ? !has_branches(p) : !p->spec.n_databases)
 		return 0;
 	if (pool_databases_open(a, p, &d, err) < 0)
 		return -1;

@@ -30,14 +30,14 @@ static int pool_renewal_begin(void *data, const char *files, bool rebased, const
 
 	*conflict = NULL;
 	*env = NULL;
-	if (!p->n_databases)
+	if (!p->spec.n_databases)
 		return 0;
-	pool_databases_withhold(r->arena, p->databases, p->n_databases, &list);
+	pool_databases_withhold(r->arena, p->spec.databases, p->spec.n_databases, &list);
 	*env = list.items;
 	if (pool_databases_open(r->arena, p, &r->d, err) < 0)
 		return -1;
-	for (size_t i = 0; i < p->n_databases; i++) {
-		if (renew_one(r, p->databases[i], files, rebased, &list, err) == 0)
+	for (size_t i = 0; i < p->spec.n_databases; i++) {
+		if (renew_one(r, p->spec.databases[i], files, rebased, &list, err) == 0)
 			continue;
 		if (err->code != ERR_CHECK)
 			return -1;
@@ -56,9 +56,9 @@ static int pool_renewal_keep(void *data, struct error *err)
 	while (r->fresh.n) {
 		const struct branchdb_branch *b = &r->fresh.items[r->fresh.n - 1];
 
-		for (size_t i = 0; i < p->n_databases; i++)
-			if (strcmp(p->databases[i]->name, b->pool) == 0 &&
-				branchdb_replace(&r->d.db, p->databases[i], b, err) < 0)
+		for (size_t i = 0; i < p->spec.n_databases; i++)
+			if (strcmp(p->spec.databases[i]->name, b->pool) == 0 &&
+				branchdb_replace(&r->d.db, p->spec.databases[i], b, err) < 0)
 				return -1;
 		r->fresh.n--;
 	}

@@ -89,7 +89,7 @@ int session_databases_environment(struct arena *a, const char *document, const c
 		pool_databases_environment(&d, &of, found.access, NULL, &env, err) < 0)
 		return -1;
 	if (found.holds_gate)
-		pool_databases_keep_upstreams(pool.databases, pool.n_databases, &env);
+		pool_databases_keep_upstreams(pool.spec.databases, pool.spec.n_databases, &env);
 	*out = env.items;
 	return 0;
 }

@@ -8,17 +8,24 @@
 /* STATUS_S: files of an agent can make git wait, a pipe called .gitignore for example. */
 enum { ARGS_MAX = 24, LIMIT_S = 3600, STATUS_S = 120 };
 
+int pool_run(struct pool *p, const char *dir, const char *const *argv, const char *name,
+	struct buf *out, int *status, struct error *err)
+{
+	const struct git_command c = {.dir = dir,
+		.name = name,
+		.argv = argv,
+		.limit_s = strcmp(name, "git status") == 0 ? STATUS_S : LIMIT_S,
+		.inherit = p->lock ? disk_lock_descriptor(p->lock) : 0};
+
+	return git_command(&c, out, status, err);
+}
+
 int pool_git(struct pool *p, const char *at, bool hooks, const char *const *args, struct buf *out,
 	int *status, struct error *err)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	const char *argv[ARGS_MAX + 10] = {"git", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
 		"-c", hooks ? "gc.auto=0" : "core.hooksPath=/dev/null"};
-	const struct git_command c = {.dir = at ? at : p->common,
-		.name = arena_printf(&a, "git %s", args[0]),
-		.argv = argv,
-		.limit_s = strcmp(args[0], "status") == 0 ? STATUS_S : LIMIT_S,
-		.inherit = p->lock ? disk_lock_descriptor(p->lock) : 0};
 	size_t n = 7;
 
 	/* This also finds a repository whose work tree is elsewhere. */
@@ -26,22 +33,29 @@ int pool_git(struct pool *p, const char *at, bool hooks, const char *const *args
 		argv[n++] = arena_printf(&a, "--git-dir=%s", p->common);
 	for (size_t i = 0; args[i] && i < ARGS_MAX; i++)
 		argv[n++] = args[i];
-	return git_command(&c, out, status, err);
+	return pool_run(p, at ? at : p->common, argv, arena_printf(&a, "git %s", args[0]), out,
+		status, err);
+}
+
+void op_hear(struct op *o, struct buf *out, int status)
+{
+	struct str rest, first = {0};
+
+	buf_utf8_repair(out);
+	rest = buf_str(out);
+	(void)str_line(&rest, &first);
+	o->said = arena_dup(o->a, first);
+	o->line = status == 0 ? o->said : NULL;
 }
 
 int op_git(struct op *o, const char *at, const char *const *args)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str rest, first = {0};
 	int status;
 
 	if (pool_git(o->p, at, false, args, &out, &status, o->err) < 0)
 		return -1;
-	buf_utf8_repair(&out);
-	rest = buf_str(&out);
-	(void)str_line(&rest, &first);
-	o->said = arena_dup(o->a, first);
-	o->line = status == 0 ? o->said : NULL;
+	op_hear(o, &out, status);
 	return 0;
 }
 
@@ -51,13 +65,8 @@ int tree_delete(struct op *o, const char *path)
 	const char *const argv[] = {"sh", "-c",
 		"rm -rf -- \"$1\" 2>/dev/null || { chmod -R u+rwx -- \"$1\"; rm -rf -- \"$1\"; }",
 		"rm", path, NULL};
-	const struct git_command c = {.dir = o->p->common,
-		.name = "rm",
-		.argv = argv,
-		.limit_s = LIMIT_S,
-		.inherit = disk_lock_descriptor(o->p->lock)};
 
-	return git_command(&c, NULL, NULL, o->err);
+	return pool_run(o->p, o->p->common, argv, "rm", NULL, NULL, o->err);
 }
 
 /* ---- worktrees ---- */

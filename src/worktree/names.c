@@ -1,11 +1,8 @@
 /*
  * names.c: what a worktree is called, and whose it is.
  */
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
-#include "src/sys/directory.h"
-#include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
@@ -45,31 +42,20 @@ int pool_slug(struct arena *a, const char *branch, char **slug, struct error *er
 	return 0;
 }
 
-/* Words with slashes between them: git takes these, and more. */
-static bool is_plain_branch(const char *branch)
-{
-	size_t n = strlen(branch);
-
-	return n && branch[0] != '/' && branch[n - 1] != '/' && !strstr(branch, "//") &&
-	       strspn(branch, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-			      "/") == n;
-}
-
+/* As git-check-ref-format(1) has it. */
 int branch_check(const char *branch, struct error *err)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	const char *const argv[] = {
-		"git", "check-ref-format", arena_printf(&a, "refs/heads/%s", branch), NULL};
-	const struct git_command c = {.name = "git check-ref-format", .argv = argv};
-	int status = 0;
+	static const char *const never[] = {"..", "@{", "//", "/.", ".lock/"};
+	struct str s = str_of(branch);
+	bool bad = !*branch || strchr("-/.", *branch) || str_is(s, "@") || str_is(s, "HEAD") ||
+		   str_ends(s, "/") || str_ends(s, ".") || str_ends(s, ".lock") ||
+		   strpbrk(branch, " ~^:?*[\\\x7f") || str_utf8_fault(s);
 
-	if (str_utf8_fault(str_of(branch)))
-		return error_set(err, ERR_USAGE, "the name of the branch is not UTF-8");
-	if (!is_plain_branch(branch) && git_command(&c, NULL, &status, err) < 0)
-		return -1;
-	if (status || branch[0] == '-' || strcmp(branch, "@") == 0 || strcmp(branch, "HEAD") == 0)
-		return error_set(err, ERR_USAGE, "'%.200s' is not a valid branch name", branch);
-	return 0;
+	for (size_t i = 0; i < COUNT(never); i++)
+		bad |= strstr(branch, never[i]) != NULL;
+	for (size_t i = 0; i < s.n; i++)
+		bad |= (unsigned char)s.p[i] < ' ';
+	return bad ? error_set(err, ERR_USAGE, "'%.200s' is not a valid branch name", branch) : 0;
 }
 
 /* ---- ownership ---- */
@@ -86,15 +72,31 @@ const char *owned_word(enum owned reason)
 	return words[reason];
 }
 
+/* Without following links, so that the port of a path is the same before and after the directory
+ * is created. */
+char *port_path(struct arena *a, const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (path = path_absolute(a, path); *path;) {
+		struct str part = {path, strcspn(path, "/")};
+		const char *slash = text.len ? strrchr(text.s, '/') : NULL;
+
+		path += part.n + (path[part.n] == '/');
+		if (str_is(part, ".."))
+			buf_cut(&text, slash ? (size_t)(slash - text.s) : 0);
+		else if (part.n && !str_is(part, "."))
+			buf_addf(&text, "/%.*s", (int)part.n, part.p);
+	}
+	return arena_dup(a, text.len ? buf_str(&text) : STR("/"));
+}
+
 char *path_settle(struct arena *a, const char *path)
 {
-	char real[PATH_MAX], *plain, *rest = arena_dup(a, str_of(""));
-	struct error ignored;
+	char real[PATH_MAX], *plain = port_path(a, path), *rest = arena_dup(a, str_of(""));
 
 	if (realpath(path, real))
 		return arena_dup(a, str_of(real));
-	if (port_path(a, path, &plain, &ignored) < 0)
-		return arena_dup(a, str_of(path));
 	while (!realpath(plain, real)) {
 		rest = arena_printf(a, "/%s%s", path_base(plain).p, rest);
 		plain = arena_dup(a, path_dir(plain));
@@ -102,33 +104,29 @@ char *path_settle(struct arena *a, const char *path)
 	return strcmp(real, "/") == 0 && *rest ? rest : arena_printf(a, "%s%s", real, rest);
 }
 
-int pool_ownership(struct arena *a, const char *path, const char *common, struct ownership *out,
-	struct error *err)
+struct ownership pool_ownership(struct arena *a, const char *path, const char *common)
 {
+	struct ownership own = {.reason = OWNED_POINTER_MISSING,
+		.expected = path_settle(a, path_join(a, common, "worktrees"))};
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;
-	const char *file = path_join(a, path, ".git");
 	struct error ignored;
 	struct str s;
 
-	(void)err;
-	*out = (struct ownership){.reason = OWNED_POINTER_MISSING,
-		.expected = path_settle(a, path_join(a, common, "worktrees"))};
-	if (!worktree_there(path) || sys_read_file(&raw, file, POINTER_MAX, NULL, &ignored) < 0)
-		return 0;
-	buf_addc(&raw, '\0');
-	raw.len--;
+	if (!worktree_there(path) ||
+		sys_read_file(&raw, path_join(a, path, ".git"), POINTER_MAX, NULL, &ignored) < 0)
+		return own;
 	buf_utf8_repair(&raw);
 	s = str_trim(buf_str(&raw));
-	out->reason = OWNED_POINTER_MALFORMED;
-	out->actual = s.n ? arena_dup(a, s) : NULL;
+	own.reason = OWNED_POINTER_MALFORMED;
+	own.actual = s.n ? arena_dup(a, s) : NULL;
 	if (!str_starts(s, "gitdir:") || str_find(s, STR("\n")) < s.n)
-		return 0;
+		return own;
 	s = str_trim(str_sub(s, strlen("gitdir:"), s.n));
 	if (!s.n)
-		return 0;
-	out->actual = path_settle(a, path_join(a, path, arena_dup(a, s)));
-	out->reason = path_beneath(out->expected, out->actual) ? OWNED_OK : OWNED_CROSS_CLONE;
-	return 0;
+		return own;
+	own.actual = path_settle(a, path_join(a, path, arena_dup(a, s)));
+	own.reason = path_beneath(own.expected, own.actual) ? OWNED_OK : OWNED_CROSS_CLONE;
+	return own;
 }
 
 bool path_beneath(const char *dir, const char *path)
@@ -145,14 +143,4 @@ bool worktree_there(const char *path)
 
 	buf_addf(&file, "%s/.git", path);
 	return lstat(file.s, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-bool directory_is_empty(const char *path)
-{
-	CLEANUP(directory_close) struct directory d = {0};
-	enum file_type type;
-	struct error ignored;
-
-	return directory_open(&d, AT_FDCWD, path, NULL, &ignored) == 0 &&
-	       !directory_next(&d, &type);
 }

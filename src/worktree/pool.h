@@ -19,22 +19,16 @@
 #include "src/store/store.h"
 #include "src/sys/process.h"
 
-enum { PORTS_MAX = 10, PROBES = 10, PORT_SPAN = 900, SLOTS_MAX = 20, PORT_LAST = 65535 };
+enum { PORTS_MAX = 10, PROBES = 10, SLOTS_MAX = 20, PORT_LAST = 65535 };
 
 struct pool {
-	const char *name;
-	const char
-		*dir; /* that holds the worktrees: absolute, resolved; created at the first use */
+	struct worktree_pool_spec spec;
+	const char *dir;       /* of the worktrees: absolute, resolved; made at the first use */
 	const char *repo;      /* main work tree, or the directory of a bare repository: resolved */
 	const char *common;    /* its git directory, resolved */
 	const char *artifacts; /* directory for the events; NULL: none */
 	const char *state;     /* state directory, absolute */
 	const char *target;    /* branch that merges go into, for the sweep; NULL: origin/HEAD's */
-	unsigned base_port, stale_days;
-	bool strict, on_merge, on_abort, on_timeout;
-	struct worktree_setup setup;
-	const struct database_pool_spec **databases; /* each worktree gets a branch of each */
-	size_t n_databases;
 	bool (*is_free)(unsigned port); /* for tests; NULL: port_is_free() */
 	struct store *store;
 	struct disk_lock *lock; /* while an operation runs */
@@ -56,10 +50,6 @@ const char *pool_main_tree(struct arena *a, const char *common);
 /* Creates its directory, hidden from git. */
 int pool_make_directory(struct arena *a, struct pool *p, struct error *err);
 
-/* feat/x//1 -> feat-x-1, dev-team/ID -> ID. -1: ERR_USAGE: nothing is left, or the name is one that
- * git or the file system does not accept: `.`, `..`, a leading dot or dash, `.lock`. */
-int pool_slug(struct arena *a, const char *branch, char **slug, struct error *err);
-
 enum owned { OWNED_OK, OWNED_POINTER_MISSING, OWNED_POINTER_MALFORMED, OWNED_CROSS_CLONE };
 struct ownership {
 	enum owned reason;
@@ -67,23 +57,21 @@ struct ownership {
 	const char *actual;   /* where its .git points, or its text; NULL: it has none */
 };
 const char *owned_word(enum owned reason); /* "ok", "pointer-missing" ... */
-/* `.git` of `path` points to a directory below `common`/worktrees. */
-int pool_ownership(struct arena *a, const char *path, const char *common, struct ownership *out,
-	struct error *err);
+/* OWNED_OK: `.git` of `path` points to a directory below `common`/worktrees. */
+struct ownership pool_ownership(struct arena *a, const char *path, const char *common);
 
 enum allocation_state { ALLOCATION_MAKING, ALLOCATION_LIVE, ALLOCATION_REMOVING };
 
 struct allocation {
-	const char *branch, *slug, *path, *repo, *pool;
+	const char *branch, *slug, *path, *pool;
 	const char *base;   /* what the branch was created from; NULL: it existed */
 	const char *sparse; /* directory that alone is checked out; NULL: all */
 	const char *admin;  /* name of its git directory in COMMON/worktrees; NULL: not known */
 	enum allocation_state state;
-	unsigned port, ports;       /* the first, and how many are its own */
-	unsigned slots, slot_ports; /* reserved for children: `slots` blocks of `slot_ports` after
-				       its own */
-	const char *parent;         /* path of the parent's worktree; NULL: none */
-	const char *run;            /* the run that holds it; NULL: none */
+	unsigned port, ports; /* the first, and how many are its own */
+	unsigned slots;       /* reserved for children: so many blocks of `ports`, after its own */
+	const char *parent;   /* slug of the parent; NULL: none */
+	const char *run;      /* the run that holds it; NULL: none */
 	struct process_identity holder; /* pid 0: nobody holds it */
 	int64_t created;
 	bool made_branch; /* the branch was created with it */
@@ -100,11 +88,12 @@ struct allocate_ask {
 	const char *sparse; /* directory in the repository; NULL */
 	unsigned ports;     /* 1..PORTS_MAX; 0: 1 */
 	const char *port;   /* override as text (PORT); NULL or "": none */
-	unsigned slots, slot_ports;
+	unsigned slots;
 	const char *parent; /* branch or path of an allocation of this pool; NULL */
 	const char *run;    /* NULL */
 	pid_t holder;       /* process that holds it from now on; 0: none */
 	const char *issue;  /* whose runtime.json gets the ports; NULL */
+	bool adopt;         /* only a worktree that exists */
 };
 
 /*
@@ -114,9 +103,6 @@ struct allocate_ask {
  */
 int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	struct allocation *out, bool *created, struct error *err);
-/* The same for an existing worktree; creates nothing but the record. */
-int pool_adopt(struct arena *a, struct pool *p, const struct allocate_ask *ask,
-	struct allocation *out, struct error *err);
 
 enum keep_reason {
 	KEEP_NOTHING,
@@ -134,6 +120,10 @@ const char *keep_word(enum keep_reason r);
  * *removed false. -1: ERR_STATE with why it is kept; `confirmed` overrules uncommitted and unpushed
  * work, never a live run, children or another clone's. */
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
+	struct error *err);
+/* *who: what uses the worktree, for people; NULL: nothing. Uses are: a process in the record, the
+ * owner of the item whose place it is, a process whose working directory is in it. */
+int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
 	struct error *err);
 
 struct pool_entry {
@@ -156,61 +146,43 @@ int pool_find_live(struct arena *a, struct pool *p, const char *what, struct all
 	struct error *err);
 /* Those that are merged, left by a failed run, or older than staleThresholdDays
  * (docs/worktree-pool.md#the-sweep); `apply` removes them, except what pool_reclaim() keeps. */
-int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, int64_t now,
-	struct pool_entry **out, size_t *n, struct error *err);
+int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct pool_entry **out,
+	size_t *n, struct error *err);
+/* Reports all inconsistencies ("unrecorded-worktree", "half-made" ...); texts live until the call
+ * returns. None: nothing is orphaned. */
+typedef void pool_report(void *data, const char *kind, const char *path, const char *text);
+int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data, struct error *err);
+
+/* ---- ports ---- */
 
 json *port_list_json(unsigned first, unsigned n);
-
-struct leak {
-	const char *kind, *path, *text; /* "unrecorded-worktree", "half-made" ... */
-};
-/* All inconsistencies; an empty list shows that nothing is orphaned. */
-int pool_audit(struct arena *a, struct pool *p, struct leak **out, size_t *n, struct error *err);
-
-/* `path` made absolute, and without `.`, `..` and needless slashes: textually. -1:
- * ERR_USAGE for an empty one. */
-int port_path(struct arena *a, const char *path, char **out, struct error *err);
-/* The formula of docs/worktree-pool.md#ports of a path, after port_path(). -1: ERR_USAGE: the base
- * is not valid; ERR_STATE: the result is above PORT_LAST. */
+/* `path` made absolute, and without `.`, `..` and needless slashes: textually. */
+char *port_path(struct arena *a, const char *path);
+/* The formula of docs/worktree-pool.md#ports; can be above PORT_LAST. */
 int port_candidate(const char *path, unsigned base, unsigned *port, struct error *err);
-/* A port in decimal digits alone, 1..PORT_LAST. -1: ERR_USAGE. */
-int port_parse(const char *text, unsigned *port, struct error *err);
 /* No process listens there on any address of this machine. */
 bool port_is_free(unsigned port);
 
 struct port_ask {
-	const char *path;
-	unsigned base, count;
-	unsigned behind;      /* more of them, reserved for children */
-	const char *override; /* NULL or "": none. Not probed. */
-	/* The port belongs to another allocation: skipped, which is not an attempt. NULL: none
-	 * does. */
-	bool (*is_taken)(void *data, unsigned port);
-	bool (*is_free)(void *data, unsigned port); /* NULL: port_is_free() */
-	void *data;
+	const char *path;               /* after port_path() */
+	unsigned base, count;           /* 1024..65000, 1..PORTS_MAX */
+	unsigned slots;                 /* so many blocks of `count` more, for children */
+	const char *override;           /* text; NULL or "": none. Not probed */
+	bool (*is_free)(unsigned port); /* NULL: port_is_free() */
+	const struct allocation *taken; /* whose ports are skipped, which is not an attempt */
+	size_t n_taken;
 };
 struct port_answer {
 	unsigned candidate, first; /* by the formula; the port that was found */
-	unsigned tried[PROBES];    /* the first ten starts that were tried */
-	size_t n_tried;
-	bool collided, overridden;
+	unsigned n_tried;          /* blocks that were tried, from the candidate on, up to PROBES */
+	bool overridden;
 };
-/* The first of a block of `count` + `behind` ports, each free, that begins at the candidate or
- * after it. At most ten are tried and PORT_SPAN skipped. -1: ERR_STATE, naming those that were
- * tried; ERR_USAGE. */
+/* The override, else the first block of free ports that begins at the candidate or after it; ten
+ * are tried. -1: ERR_STATE; ERR_USAGE. */
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err);
-
-/* The ports of a path without a worktree. */
-struct port_request {
-	const char *path; /* after port_path() */
-	unsigned base, count;
-	const char *override;          /* NULL or "": none */
-	const char *artifacts, *issue; /* NULL; whose runtime.json has them, or receives them */
-};
-/* `p` NULL: no worktree is known, whose ports would be skipped. In this order: the override, those
- * in the issue's runtime.json (n_tried 0), the first free block. -1 as port_find(). */
-int pool_port(struct arena *a, struct pool *p, const struct port_request *ask,
-	struct port_answer *out, struct error *err);
+/* The same for a path without a worktree, past the allocations of the pool; `p` NULL: none. */
+int pool_port(struct arena *a, struct pool *p, struct port_ask *ask, struct port_answer *out,
+	struct error *err);
 
 /* ---- what lives and dies with an allocation ---- */
 
@@ -228,20 +200,13 @@ struct pool_part {
 	/* create() of this one may have begun, or failed. */
 	void (*undo)(struct arena *a, struct pool *p, const struct allocation *of);
 	/* `report` NULL: the pool is being opened, without the lock; finishes what dead processes
-	 * left, and removes what is due. Else: reports inconsistencies to report(data, kind, name,
-	 * text). */
-	int (*inspect)(struct arena *a, struct pool *p,
-		void (*report)(void *data, const char *kind, const char *name, const char *text),
-		void *data, struct error *err);
+	 * left, and removes what is due. Else: reports inconsistencies. */
+	int (*inspect)(struct arena *a, struct pool *p, pool_report *report, void *data,
+		struct error *err);
 	/* The worktree is being removed and cannot be put back. */
 	void (*release)(struct arena *a, struct pool *p, const struct allocation *of);
 };
 /* What all pools of this process have, from now on; ended by NULL. Without a call: nothing. */
 void pool_set_parts(const struct pool_part *const *parts);
-
-/* *who: what uses the worktree, for people; NULL: nothing. Uses are: a process in the record, the
- * owner of the item whose place it is, a process whose working directory is in it. */
-int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
-	struct error *err);
 
 #endif

@@ -28,19 +28,21 @@ struct op {
 	struct error *err;
 	struct records all;
 	struct trees trees;
-	const char *line; /* of the last op_git(); NULL: git failed */
+	const char *line; /* the first one that the last program printed; NULL: it failed */
 	const char *said; /* the same, or why it failed */
-	bool keep_parts;  /* a removal that is followed by a creation */
 };
 
 /* Of pool_set_parts(); ended by NULL. */
-const struct pool_part *const *pool_parts(void);
+extern const struct pool_part *const *pool_parts;
 
 /* Name or number of the user to whom `path` belongs; *other: not the one that runs this. */
 const char *open_owner_of(struct arena *a, const char *path, bool *other);
 
 /* ---- names.c ---- */
 
+/* feat/x//1 -> feat-x-1, dev-team/ID -> ID. -1: ERR_USAGE: nothing is left, or the name is one that
+ * git or the file system does not accept: `.`, `..`, a leading dot or dash, `.lock`. */
+int pool_slug(struct arena *a, const char *branch, char **slug, struct error *err);
 /* -1: ERR_USAGE unless git accepts it as a branch name. */
 int branch_check(const char *branch, struct error *err);
 /* Absolute and without `..`; the existing part is resolved. */
@@ -49,27 +51,33 @@ char *path_settle(struct arena *a, const char *path);
 bool path_beneath(const char *dir, const char *path);
 /* PATH/.git is a file: a linked worktree, not a clone. */
 bool worktree_there(const char *path);
-bool directory_is_empty(const char *path);
 
 /* ---- record.c ---- */
 
 int pool_lock(struct arena *a, struct pool *p, struct error *err);
 void pool_unlock(struct pool *p);
-/* Takes the lock, settles what was interrupted, reads the records. Then call pool_unlock(). */
+/* Takes the lock, reads the records, settles what was interrupted. Then call pool_unlock(). */
 int op_begin(struct op *o);
 int records_read(struct op *o);
 /* Case does not count, because it does not on some file systems. NULL: none. */
 struct allocation *records_find(const struct op *o, const char *slug);
 int record_put(struct op *o, const struct allocation *of);
 int record_drop(struct op *o, const struct allocation *of);
+/* Here, not in the store. */
+void records_forget(struct op *o, const char *slug);
 
 /* ---- git.c ---- */
 
-/* Runs git in `at`; NULL: in the repository; without a file system monitor and, unless `hooks`,
- * without hooks, because agents can write the configuration. */
+/* A program in `dir`, `name` for people, that inherits the lock. As git_command(). */
+int pool_run(struct pool *p, const char *dir, const char *const *argv, const char *name,
+	struct buf *out, int *status, struct error *err);
+/* git in `at`; NULL: in the repository; without a file system monitor and, unless `hooks`, without
+ * hooks, because agents can write the configuration. */
 int pool_git(struct pool *p, const char *at, bool hooks, const char *const *args, struct buf *out,
 	int *status, struct error *err);
-/* Sets o->line to the first line that git prints, "" if nothing. */
+/* Sets o->line and o->said. */
+void op_hear(struct op *o, struct buf *out, int status);
+/* Both. */
 int op_git(struct op *o, const char *at, const char *const *args);
 int trees_read(struct op *o);
 const struct tree *trees_at(const struct op *o, const char *path);
@@ -91,14 +99,14 @@ int pool_keep(struct op *o, const struct allocation *of, bool confirmed, enum ke
 	const char **text);
 /* Removes what pool_keep() does not keep. */
 int pool_remove(struct op *o, struct allocation *of);
+/* Its git directory; one of the same name that belongs to another worktree stays. */
+int drop_admin(struct op *o, const struct allocation *of);
 /* Deletes what an interrupted creation left, or finishes an interrupted removal. */
 int pool_settle(struct op *o, struct allocation *of);
 
 /* ---- list.c ---- */
 
-/* The records, and the worktrees in the pool's directory without one, by path. */
-int entries_read(struct op *o, int64_t now, struct pool_entry **out, size_t *n);
-/* The one with this branch, else slug, else path. */
+/* Any worktree with this branch, else slug, else path. */
 int entry_find(struct op *o, const char *what, struct pool_entry *out, bool *found);
 
 /* ---- setup.c ---- */
@@ -108,13 +116,9 @@ int setup_run(struct op *o, const struct allocation *of);
 
 /* ---- ports.c ---- */
 
-/* Including those reserved for children. */
-unsigned allocation_block(const struct allocation *of);
-/* Sets port, ports, slots, slot_ports and parent. */
+/* Sets port, ports, slots and parent. Emits PortCollision if they are not the first ones. */
 int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of);
-/* Emits PortCollision if they are not the first ones, and writes them into the issue's
- * runtime.json. */
-int ports_report(struct pool *p, const struct allocate_ask *ask, const struct allocation *of,
-	struct error *err);
+/* Writes them into the issue's runtime.json. */
+int ports_report(struct pool *p, const char *issue, const struct allocation *of, struct error *err);
 
 #endif

@@ -1,17 +1,16 @@
 /*
- * ports.c: the ports of an allocation, and those that a caller asks for.
+ * ports.c: the port of a path, the first free block of ports, and those of an allocation.
  */
+#include <errno.h>
+#include <netinet/in.h>
 #include "src/event/artifact.h"
 #include "src/event/event.h"
+#include "src/sys/digest.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { BLOCK_MAX = 60 };
-
-unsigned allocation_block(const struct allocation *of)
-{
-	return of->ports + of->slots * of->slot_ports;
-}
+/* The candidates of a base port B are B + 100 ... B + 999. */
+enum { OFFSET_MIN = 100, PORT_SPAN = 900 };
 
 json *port_list_json(unsigned first, unsigned n)
 {
@@ -22,253 +21,224 @@ json *port_list_json(unsigned first, unsigned n)
 	return list;
 }
 
-/* ---- events and records ---- */
+/* ---- one port ---- */
 
-/* The first ten attempts are reported. */
-static int emit_collision(struct pool *p, const char *issue, const char *path, unsigned candidate,
-	unsigned port, struct error *err)
+int port_candidate(const char *path, unsigned base, unsigned *port, struct error *err)
 {
-	CLEANUP(json_free) json *fields = NULL;
-	unsigned last = port && port < candidate + PROBES ? port : candidate + PROBES - 1;
+	unsigned char sum[MD5_SIZE];
 
-	last = last > PORT_LAST ? PORT_LAST : last;
-	fields = JSON_OBJECT(JSON_TEXT("worktreePath", path), JSON_INT("candidate", candidate),
-		JSON_IF(port, JSON_INT("port", port)),
-		JSON_VALUE("attempted", port_list_json(candidate, last - candidate + 1)));
-	return event_emit(p->artifacts,
-		&(struct event){.id = EVENT_PORT_COLLISION, .issue = issue, .fields = fields}, err);
+	if (digest_md5(str_of(path), sum, err) < 0)
+		return -1;
+	*port = base + (((unsigned)sum[0] << 8) | sum[1]) % PORT_SPAN + OFFSET_MIN;
+	return 0;
 }
 
-static int ports_remember(
-	struct pool *p, const char *issue, const struct allocation *of, struct error *err)
+static int port_parse(const char *text, unsigned *port, struct error *err)
+{
+	size_t n = strlen(text);
+
+	/* Digits alone: a program that reads `8080abc` as 8080 binds an unexpected port. */
+	*port = n <= 5 && text[0] != '0' && strspn(text, "0123456789") == n
+			? (unsigned)strtoul(text, NULL, 10)
+			: 0;
+	return *port && *port <= PORT_LAST
+		       ? 0
+		       : error_set(err, ERR_USAGE, "port '%.40s' is not a number of 1..%d", text,
+				 PORT_LAST);
+}
+
+/* A port is taken only if the system reports it in use: without a network nothing is. SO_REUSEADDR
+ * ignores connections in TIME_WAIT, but not listeners. */
+static bool bound(int family, const struct sockaddr *address, socklen_t size)
+{
+	CLEANUP(base_close) int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int on = 1;
+
+	if (fd < 0)
+		return true;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (family == AF_INET6)
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
+	return bind(fd, address, size) == 0 || (errno != EADDRINUSE && errno != EACCES);
+}
+
+bool port_is_free(unsigned port)
+{
+	const struct sockaddr_in any = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	const struct sockaddr_in6 six = {
+		.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
+
+	return bound(AF_INET, (const struct sockaddr *)&any, sizeof(any)) &&
+	       bound(AF_INET6, (const struct sockaddr *)&six, sizeof(six));
+}
+
+/* ---- a block ---- */
+
+static bool block_is_free(bool (*is_free)(unsigned port), unsigned first, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!(is_free ? is_free : port_is_free)(first + i))
+			return false;
+	return true;
+}
+
+/* The allocation to which one of the ports belongs, also as one of a child; NULL: none. */
+static const struct allocation *block_owner(
+	const struct allocation *all, size_t n_all, unsigned first, unsigned n)
+{
+	for (size_t i = 0; i < n_all; i++)
+		if (first < all[i].port + all[i].ports * (1 + all[i].slots) &&
+			all[i].port < first + n)
+			return &all[i];
+	return NULL;
+}
+
+static int too_high(unsigned n, unsigned first, enum err code, struct error *err)
+{
+	return error_set(err, code, "a block of %u ports at %u exceeds %d", n, first, PORT_LAST);
+}
+
+int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err)
+{
+	unsigned n = ask->count * (1 + ask->slots);
+
+	*out = (struct port_answer){.overridden = ask->override && *ask->override};
+	if (out->overridden) {
+		if (port_parse(ask->override, &out->first, err) < 0)
+			return -1;
+		return out->first + n - 1 <= PORT_LAST ? 0
+						       : too_high(n, out->first, ERR_USAGE, err);
+	}
+	if (port_candidate(ask->path, ask->base, &out->candidate, err) < 0)
+		return -1;
+	out->first = out->candidate;
+	for (unsigned probes = 0; out->first + n - 1 <= PORT_LAST && probes < PROBES &&
+				  out->first < out->candidate + PORT_SPAN;
+		out->first++) {
+		out->n_tried += out->n_tried < PROBES;
+		/* Ports of others are known without a probe, and do not count as attempts. */
+		if (block_owner(ask->taken, ask->n_taken, out->first, n))
+			continue;
+		if (block_is_free(ask->is_free, out->first, n))
+			return 0;
+		probes++;
+	}
+	return out->n_tried ? error_set(err, ERR_STATE,
+				      "no free block of %u ports for '%.300s': tried those that "
+				      "begin at %u to %u",
+				      n, ask->path, out->candidate, out->first - 1)
+			    : too_high(n, out->first, ERR_STATE, err);
+}
+
+int pool_port(struct arena *a, struct pool *p, struct port_ask *ask, struct port_answer *out,
+	struct error *err)
+{
+	struct op o = {.a = a, .p = p, .err = err};
+
+	if (p && records_read(&o) < 0)
+		return -1;
+	ask->taken = o.all.items;
+	ask->n_taken = o.all.n;
+	return port_find(ask, out, err);
+}
+
+/* ---- of an allocation ---- */
+
+/* It is the same for every child: as many ports as the parent has. */
+static int choose_slot(struct op *o, const struct allocate_ask *ask, struct allocation *of)
+{
+	const struct records *all = &o->all;
+	const struct allocation *parent = NULL;
+
+	for (size_t i = 0; i < all->n && !parent; i++)
+		if (strcmp(all->items[i].path, ask->parent) == 0 ||
+			strcmp(all->items[i].branch, ask->parent) == 0)
+			parent = &all->items[i];
+	if (ask->port && *ask->port)
+		return error_set(o->err, ERR_USAGE,
+			"a child's ports come from its parent: it cannot use '%s'", ask->port);
+	if (!parent || parent->state != ALLOCATION_LIVE)
+		return error_set(o->err, ERR_STATE,
+			"no worktree of '%s' exists that could be a parent", ask->parent);
+	if (of->slots || of->ports > parent->ports)
+		return error_set(o->err, ERR_STATE,
+			"a slot of '%s' has %u ports, fewer than the requested %u", parent->branch,
+			parent->ports, of->ports * (1 + of->slots));
+	of->parent = parent->slug;
+	for (unsigned i = 1; i <= parent->slots; i++) {
+		bool taken = false;
+
+		of->port = parent->port + i * parent->ports;
+		for (size_t k = 0; k < all->n; k++)
+			taken |= &all->items[k] != parent && all->items[k].port == of->port;
+		if (!taken && block_is_free(o->p->is_free, of->port, of->ports))
+			return 0;
+	}
+	return error_set(o->err, ERR_STATE,
+		"no slot of '%s' is free: each of the %u has a child, or a port in use",
+		parent->branch, parent->slots);
+}
+
+/* That it is not the candidate, or that none was found. */
+static int emit_collision(struct op *o, const struct allocate_ask *ask, const char *path,
+	const struct port_answer *got, bool found, struct error *err)
+{
+	CLEANUP(json_free)
+	json *fields = JSON_OBJECT(JSON_TEXT("worktreePath", path),
+		JSON_INT("candidate", got->candidate), JSON_IF(found, JSON_INT("port", got->first)),
+		JSON_VALUE("attempted", port_list_json(got->candidate, got->n_tried)));
+
+	return event_emit(o->p->artifacts,
+		&(struct event){.id = EVENT_PORT_COLLISION, .issue = ask->issue, .fields = fields},
+		err);
+}
+
+int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of)
+{
+	const struct port_ask want = {.path = of->path,
+		.base = o->p->spec.base_port,
+		.count = ask->ports ? ask->ports : 1,
+		.slots = ask->slots,
+		.override = ask->port,
+		.taken = o->all.items,
+		.n_taken = o->all.n,
+		.is_free = o->p->is_free};
+	const struct allocation *owner = NULL;
+	struct port_answer got;
+	struct error ignored;
+	int rc;
+
+	of->ports = want.count;
+	of->slots = ask->slots;
+	if (of->ports > PORTS_MAX || of->slots > SLOTS_MAX)
+		return error_set(o->err, ERR_USAGE, "%u ports and %u slots are more than %d and %d",
+			of->ports, of->slots, PORTS_MAX, SLOTS_MAX);
+	if (ask->parent)
+		return choose_slot(o, ask, of);
+	rc = port_find(&want, &got, o->err);
+	of->port = got.first;
+	/* An override is not probed, but two allocations never share a port. */
+	if (rc == 0 && got.overridden)
+		owner = block_owner(
+			want.taken, want.n_taken, of->port, of->ports * (1 + of->slots));
+	if (owner)
+		return error_set(o->err, ERR_STATE, "port %u belongs to '%s'",
+			of->port > owner->port ? of->port : owner->port, owner->path);
+	if (rc < 0 && got.n_tried)
+		(void)emit_collision(o, ask, of->path, &got, false, &ignored);
+	if (rc < 0 || got.overridden || got.first == got.candidate)
+		return rc;
+	return emit_collision(o, ask, of->path, &got, true, o->err);
+}
+
+int ports_report(struct pool *p, const char *issue, const struct allocation *of, struct error *err)
 {
 	CLEANUP(json_free) json *members = NULL;
 
 	if (!issue || !p->artifacts)
 		return 0;
-	members = JSON_OBJECT(JSON_TEXT("worktreePath", of->path),
-		JSON_IF(of->branch, JSON_TEXT("branch", of->branch)), JSON_INT("port", of->port),
+	members = JSON_OBJECT(JSON_TEXT("worktreePath", of->path), JSON_TEXT("branch", of->branch),
+		JSON_INT("port", of->port),
 		JSON_VALUE("ports", port_list_json(of->port, of->ports)));
 	return artifact_merge_runtime(p->artifacts, issue, members, err);
-}
-
-int ports_report(struct pool *p, const struct allocate_ask *ask, const struct allocation *of,
-	struct error *err)
-{
-	unsigned candidate;
-
-	if (!of->parent && !(ask->port && *ask->port)) {
-		if (port_candidate(of->path, p->base_port, &candidate, err) < 0)
-			return -1;
-		/* A port farther away belongs to an earlier stage. */
-		if (of->port > candidate && of->port - candidate < PORT_SPAN &&
-			emit_collision(p, ask->issue, of->path, candidate, of->port, err) < 0)
-			return -1;
-	}
-	return ports_remember(p, ask->issue, of, err);
-}
-
-/* ---- free ones ---- */
-
-struct search {
-	struct pool *pool;
-	const struct records *all;
-	const char *issue, *path;
-};
-
-static const struct allocation *owner_of(const struct records *all, unsigned port)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (port - all->items[i].port < allocation_block(&all->items[i]))
-			return &all->items[i];
-	return NULL;
-}
-
-static bool ports_is_taken(void *data, unsigned port)
-{
-	return owner_of(((struct search *)data)->all, port) != NULL;
-}
-
-static bool is_free(void *data, unsigned port)
-{
-	const struct pool *p = ((struct search *)data)->pool;
-
-	return p->is_free ? p->is_free(port) : port_is_free(port);
-}
-
-/* The `n` ports that runtime.json of the issue has for this worktree; *first 0: it has none, or
- * they are not free now. */
-static int ports_recall(struct search *s, unsigned n, unsigned *first, struct error *err)
-{
-	CLEANUP(json_free) json *j = NULL;
-
-	*first = 0;
-	if (!s->issue || !s->pool->artifacts)
-		return 0;
-	if (artifact_read_runtime(s->pool->artifacts, s->issue, &j, err) < 0)
-		return -1;
-	if (json_str_is(j, "worktreePath", s->path))
-		*first = (unsigned)json_get_int(j, "port", 0);
-	for (unsigned i = 0; *first && i < n; i++)
-		if (*first + i > PORT_LAST || ports_is_taken(s, *first + i) ||
-			!is_free(s, *first + i))
-			*first = 0;
-	return 0;
-}
-
-/* The override, those of an earlier stage of the issue, or the first free ones. */
-static int ports_find_block(
-	struct search *s, const struct port_ask *want, struct port_answer *got, struct error *err)
-{
-	struct error ignored;
-	int rc;
-
-	*got = (struct port_answer){0};
-	if (!(want->override && *want->override) &&
-		ports_recall(s, want->count + want->behind, &got->first, err) < 0)
-		return -1;
-	if (got->first)
-		return 0;
-	rc = port_find(want, got, err);
-	if (rc < 0 && got->n_tried)
-		(void)emit_collision(s->pool, s->issue, s->path, got->candidate, 0, &ignored);
-	return rc;
-}
-
-static int choose_block(
-	struct search *s, const struct allocate_ask *ask, struct allocation *of, struct error *err)
-{
-	const struct port_ask want = {.path = of->path,
-		.base = s->pool->base_port,
-		.count = of->ports,
-		.behind = of->slots * of->slot_ports,
-		.override = ask->port,
-		.is_taken = ports_is_taken,
-		.is_free = is_free,
-		.data = s};
-	const struct allocation *owner;
-	struct port_answer got;
-
-	if (ports_find_block(s, &want, &got, err) < 0)
-		return -1;
-	of->port = got.first;
-	/* An override is not probed, but two allocations never share a port. */
-	for (unsigned i = 0; got.overridden && i < allocation_block(of); i++)
-		if ((owner = owner_of(s->all, of->port + i)))
-			return error_set(err, ERR_STATE, "port %u belongs to '%s'", of->port + i,
-				owner->path);
-	return 0;
-}
-
-/* ---- a slot of a parent ---- */
-
-static int ports_find_parent(const struct records *all, const struct allocate_ask *ask,
-	const struct allocation *of, const struct allocation **parent, struct error *err)
-{
-	const struct allocation *p = NULL;
-
-	for (size_t i = 0; i < all->n && !p; i++)
-		if (strcmp(all->items[i].path, ask->parent) == 0 ||
-			strcmp(all->items[i].branch, ask->parent) == 0)
-			p = &all->items[i];
-	*parent = p;
-	if (ask->port && *ask->port)
-		return error_set(err, ERR_USAGE,
-			"a child's ports come from its parent: it cannot use '%s'", ask->port);
-	if (!p || p->state != ALLOCATION_LIVE)
-		return error_set(err, ERR_STATE,
-			"no worktree of '%s' exists that could be a parent", ask->parent);
-	if (!p->slots)
-		return error_set(
-			err, ERR_STATE, "'%s' was allocated without slots for children", p->branch);
-	if (allocation_block(of) > p->slot_ports)
-		return error_set(err, ERR_STATE,
-			"a slot of '%s' has %u ports, fewer than the requested %u", p->branch,
-			p->slot_ports, allocation_block(of));
-	return 0;
-}
-
-static int choose_slot(
-	struct search *s, const struct allocate_ask *ask, struct allocation *of, struct error *err)
-{
-	const struct allocation *parent;
-	unsigned taken = 0, busy = 0;
-
-	if (ports_find_parent(s->all, ask, of, &parent, err) < 0)
-		return -1;
-	of->parent = parent->path;
-	for (unsigned i = 0; i < parent->slots; i++) {
-		bool has_child = false, listens = false;
-
-		of->port = parent->port + parent->ports + i * parent->slot_ports;
-		for (size_t k = 0; k < s->all->n; k++)
-			has_child |= s->all->items[k].port - of->port < parent->slot_ports;
-		for (unsigned k = 0; k < allocation_block(of) && !has_child; k++)
-			listens |= !is_free(s, of->port + k);
-		if (!has_child && !listens)
-			return 0;
-		taken += has_child;
-		busy += listens;
-	}
-	if (!busy)
-		return error_set(err, ERR_STATE, "all %u slots of '%s' are taken", parent->slots,
-			parent->branch);
-	return error_set(err, ERR_STATE,
-		"no slot of '%s' is free: %u of %u are taken, and ports of %u are in use",
-		parent->branch, taken, parent->slots, busy);
-}
-
-/* ---- of an allocation ---- */
-
-int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of)
-{
-	struct search s = {o->p, &o->all, ask->issue, of->path};
-	struct error *err = o->err;
-
-	of->ports = ask->ports ? ask->ports : 1;
-	of->slots = ask->slots;
-	of->slot_ports = ask->slots && !ask->slot_ports ? 1 : ask->slot_ports;
-	if (of->ports > PORTS_MAX)
-		return error_set(
-			err, ERR_USAGE, "%u ports are not within 1..%d", of->ports, PORTS_MAX);
-	if (of->slots > SLOTS_MAX)
-		return error_set(
-			err, ERR_USAGE, "%u slots are not within 1..%d", of->slots, SLOTS_MAX);
-	if (!of->slots && of->slot_ports)
-		return error_set(err, ERR_USAGE, "ports for slots, but no slots");
-	if (of->slot_ports > PORTS_MAX)
-		return error_set(err, ERR_USAGE, "%u ports for a slot are not within 1..%d",
-			of->slot_ports, PORTS_MAX);
-	if (allocation_block(of) > BLOCK_MAX)
-		return error_set(err, ERR_USAGE,
-			"%u ports with those of the slots are more than %d", allocation_block(of),
-			BLOCK_MAX);
-	return ask->parent ? choose_slot(&s, ask, of, err) : choose_block(&s, ask, of, err);
-}
-
-/* ---- for a caller that allocates nothing ---- */
-
-int pool_port(struct arena *a, struct pool *p, const struct port_request *ask,
-	struct port_answer *out, struct error *err)
-{
-	struct op o = {.a = a, .p = p, .err = err};
-	struct pool none = {.artifacts = ask->artifacts};
-	struct search s = {&none, &o.all, ask->issue, ask->path};
-	const struct port_ask want = {.path = ask->path,
-		.base = ask->base,
-		.count = ask->count,
-		.override = ask->override,
-		.is_taken = ports_is_taken,
-		.is_free = is_free,
-		.data = &s};
-	struct allocation of = {.path = ask->path, .ports = ask->count};
-	struct error ignored;
-
-	if ((p && records_read(&o) < 0) || ports_find_block(&s, &want, out, err) < 0)
-		return -1;
-	if (out->collided)
-		(void)emit_collision(
-			&none, ask->issue, ask->path, out->candidate, out->first, &ignored);
-	of.port = out->first;
-	return ports_remember(&none, ask->issue, &of, err);
 }

@@ -7,7 +7,7 @@
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { PAGE = 256, LOCK_MS = 600000 };
+enum { RECORDS_MAX = 100000, LOCK_MS = 600000 };
 
 static const char *const states[] = {
 	[ALLOCATION_MAKING] = "making",
@@ -25,18 +25,13 @@ static const struct {
 } texts[] = {TEXT("branch", branch), TEXT("pool", pool), TEXT("base", base), TEXT("tip", tip),
 	TEXT("sparse", sparse), TEXT("admin", admin), TEXT("parent", parent), TEXT("run", run),
 	TEXT("host", holder.host), TEXT("boot", holder.boot), TEXT("space", holder.space)};
-static const struct {
-	const char *key;
-	size_t offset;
-} numbers[] = {TEXT("port", port), TEXT("ports", ports), TEXT("slots", slots),
-	TEXT("slotPorts", slot_ports)};
 
-static void *worktree_record_member(const struct allocation *of, size_t offset)
+static const char **record_text(const struct allocation *of, size_t i)
 {
-	return (char *)of + offset;
+	return (const char **)((char *)of + texts[i].offset);
 }
 
-static int worktree_record_commit(struct op *o, const struct store_op *op)
+static int record_commit(struct op *o, const struct store_op *op)
 {
 	const struct store_txn t = {.ops = op, .n_ops = 1};
 	struct store_result result = {0};
@@ -51,27 +46,26 @@ int record_put(struct op *o, const struct allocation *of)
 	const char *root = path_beneath(o->p->repo, dir) ? dir + strlen(o->p->repo) + 1 : dir;
 	json *j = JSON_OBJECT(JSON_TEXT("state", states[of->state]), JSON_TEXT("root", root),
 		JSON_INT("pid", of->holder.pid), JSON_INT("start", of->holder.start),
-		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch));
+		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch),
+		JSON_INT("port", of->port), JSON_INT("ports", of->ports),
+		JSON_INT("slots", of->slots));
 	struct store_op put = {STORE_PUT, .key = arena_printf(o->a, "at/%s", of->slug)};
 
-	for (size_t i = 0; i < COUNT(numbers); i++)
-		JSON_ADD(j, JSON_INT(numbers[i].key,
-				    *(unsigned *)worktree_record_member(of, numbers[i].offset)));
-	for (size_t i = 0; i < COUNT(texts); i++) {
-		const char *text = *(const char **)worktree_record_member(of, texts[i].offset);
-
-		if (text) /* the parent is named by its slug */
-			json_put_str(j, texts[i].key,
-				text == of->parent ? path_base(text) : str_of(text));
-	}
+	for (size_t i = 0; i < COUNT(texts); i++)
+		if (*record_text(of, i))
+			json_put_str(j, texts[i].key, str_of(*record_text(of, i)));
 	put.value = json_print_in(o->a, j);
-	return worktree_record_commit(o, &put);
+	return record_commit(o, &put);
 }
 
 int record_drop(struct op *o, const struct allocation *of)
 {
-	return worktree_record_commit(
-		o, &(struct store_op){STORE_DEL, .key = arena_printf(o->a, "at/%s", of->slug)});
+	const struct store_op drop = {STORE_DEL, .key = arena_printf(o->a, "at/%s", of->slug)};
+
+	if (record_commit(o, &drop) < 0)
+		return -1;
+	records_forget(o, of->slug);
+	return 0;
 }
 
 static int record_parse(struct op *o, const struct store_kv *kv, struct allocation *out)
@@ -82,18 +76,17 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 
 	if (json_parse(&j, kv->value, o->err) < 0)
 		return error_prefix(o->err, "record '%.*s'", (int)kv->key.n, kv->key.p);
-	*out = (struct allocation){.repo = o->p->repo,
+	*out = (struct allocation){
 		.slug = arena_dup(o->a, str_sub(kv->key, strlen("at/"), kv->key.n)),
 		.created = json_get_int(j, "created", 0),
 		.made_branch = json_is_true(json_get(j, "madeBranch")),
+		.port = (unsigned)json_get_int(j, "port", 0),
+		.ports = (unsigned)json_get_int(j, "ports", 0),
+		.slots = (unsigned)json_get_int(j, "slots", 0),
 		.holder = {.pid = (pid_t)json_get_int(j, "pid", 0),
 			.start = (uint64_t)json_get_int(j, "start", 0)}};
-	for (size_t i = 0; i < COUNT(numbers); i++)
-		*(unsigned *)worktree_record_member(out, numbers[i].offset) =
-			(unsigned)json_get_int(j, numbers[i].key, 0);
 	for (size_t i = 0; i < COUNT(texts); i++)
-		*(const char **)worktree_record_member(out, texts[i].offset) =
-			json_dup(o->a, j, texts[i].key);
+		*record_text(out, i) = json_dup(o->a, j, texts[i].key);
 	root = json_get_str(j, "root");
 	state = json_get_str(j, "state");
 	while (state && at < COUNT(states) && strcmp(state, states[at]) != 0)
@@ -108,31 +101,20 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 
 int records_read(struct op *o)
 {
-	const char *after = NULL;
-	struct allocation of, *parent;
+	struct allocation of;
 	struct store_kv *kv;
-	size_t got;
+	size_t n;
 	int64_t at;
 
 	o->all = (struct records){0};
-	do {
-		if (store_list(o->p->store, o->a, "at/", after, PAGE, &kv, &got, &at, o->err) !=
-			STORE_OK)
+	if (store_list(o->p->store, o->a, "at/", NULL, RECORDS_MAX, &kv, &n, &at, o->err) !=
+		STORE_OK)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		if (record_parse(o, &kv[i], &of) < 0)
 			return -1;
-		for (size_t i = 0; i < got; i++) {
-			if (record_parse(o, &kv[i], &of) < 0)
-				return -1;
-			vec_push_in(o->a, &o->all, of);
-		}
-		after = got ? arena_dup(o->a, kv[got - 1].key) : NULL;
-	} while (got == PAGE);
-	for (size_t i = 0; i < o->all.n; i++)
-		if (o->all.items[i].parent) {
-			parent = records_find(o, o->all.items[i].parent);
-			o->all.items[i].parent =
-				parent ? parent->path
-				       : path_join(o->a, o->p->dir, o->all.items[i].parent);
-		}
+		vec_push_in(o->a, &o->all, of);
+	}
 	return 0;
 }
 
@@ -142,6 +124,14 @@ struct allocation *records_find(const struct op *o, const char *slug)
 		if (strcasecmp(o->all.items[i].slug, slug) == 0)
 			return &o->all.items[i];
 	return NULL;
+}
+
+void records_forget(struct op *o, const char *slug)
+{
+	struct allocation *of = records_find(o, slug);
+
+	if (of)
+		vec_remove(&o->all, (size_t)(of - o->all.items));
 }
 
 /* ---- the lock ---- */
@@ -157,36 +147,28 @@ void pool_unlock(struct pool *p)
 	disk_lock_drop(&p->lock);
 }
 
-/* What cannot be settled now stays, and an audit reports it. */
-static int settle_all(struct op *o)
-{
-	const struct records before = o->all;
-	struct op one = *o;
-	struct allocation *of;
-	struct error why;
-	bool any = false;
-
-	one.err = &why;
-	for (size_t i = 0; i < before.n; i++)
-		if (before.items[i].state != ALLOCATION_LIVE) {
-			any = true;
-			if (pool_settle(&one, &before.items[i]) < 0)
-				before.items[i].fault = arena_dup(o->a, str_of(why.text));
-		}
-	if (any && records_read(o) < 0)
-		return -1;
-	for (size_t i = 0; any && i < before.n; i++)
-		if ((of = records_find(o, before.items[i].slug)))
-			of->fault = before.items[i].fault;
-	return 0;
-}
-
 int op_begin(struct op *o)
 {
-	if (pool_lock(o->a, o->p, o->err) < 0)
+	struct error *err = o->err, why;
+
+	if (pool_lock(o->a, o->p, err) < 0)
 		return -1;
-	if (records_read(o) == 0 && settle_all(o) == 0)
-		return 0;
-	pool_unlock(o->p);
-	return -1;
+	if (records_read(o) < 0) {
+		pool_unlock(o->p);
+		return -1;
+	}
+	/* What cannot be settled now stays, and an audit reports it. */
+	o->err = &why;
+	for (size_t i = o->all.n; i-- > 0;) {
+		struct allocation of = o->all.items[i];
+
+		if (of.state == ALLOCATION_LIVE)
+			continue;
+		if (pool_settle(o, &of) < 0)
+			of.fault = arena_dup(o->a, str_of(why.text));
+		if (records_find(o, of.slug))
+			o->all.items[i] = of;
+	}
+	o->err = err;
+	return 0;
 }

@@ -19,38 +19,13 @@ const char *keep_word(enum keep_reason r)
 	return words[r];
 }
 
-/* ---- what keeps it ---- */
-
-enum { NESTED_S = 600 };
-
-struct look {
-	struct op *o;
-	const struct allocation *of;
-	const struct tree *t; /* as git has it; NULL: it does not */
-	const char *modules;  /* directory of the repositories of its submodules */
-	enum keep_reason why;
-	const char *text;
-};
-
-static int kept(struct look *l, enum keep_reason why, const char *text)
-{
-	l->why = why;
-	l->text = text;
-	return 0;
-}
-
-#define SAY(...) arena_printf(l->o->a, __VA_ARGS__)
-
-static const char *admin_path(struct op *o, const struct allocation *of)
-{
-	return arena_printf(o->a, "%s/worktrees/%s", o->p->common, of->admin ? of->admin : ".none");
-}
+/* ---- who uses it ---- */
 
 bool pool_item_open(
 	struct arena *a, const struct pool *p, const struct allocation *of, struct context_file *f)
 {
 	static const char *const before[] = {"run ", "dev-team/"};
-	const char *id = of->run ? of->run : of->branch ? of->branch : "";
+	const char *id = of->run ? of->run : of->branch;
 	struct item_place place;
 	struct error ignored;
 	char *slug;
@@ -100,6 +75,32 @@ int pool_live(struct arena *a, struct pool *p, const struct allocation *of, cons
 	return 0;
 }
 
+/* ---- what keeps it ---- */
+
+struct look {
+	struct op *o;
+	const struct allocation *of;
+	const struct tree *t; /* as git has it; NULL: it does not */
+	const char *admin;    /* its git directory */
+	enum keep_reason why;
+	const char *text;
+};
+
+/* Each look returns this, 0 if it finds nothing, or -1. */
+static int kept(struct look *l, enum keep_reason why, const char *text)
+{
+	l->why = why;
+	l->text = text;
+	return 1;
+}
+
+#define SAY(...) arena_printf(l->o->a, __VA_ARGS__)
+
+static const char *admin_path(struct op *o, const struct allocation *of)
+{
+	return arena_printf(o->a, "%s/worktrees/%s", o->p->common, of->admin ? of->admin : ".none");
+}
+
 static int look_at_users(struct look *l)
 {
 	const char *who;
@@ -113,17 +114,11 @@ static int look_at_children(struct look *l)
 {
 	const struct records *all = &l->o->all;
 	const struct trees *trees = &l->o->trees;
-	const char *child = NULL;
-	size_t n = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		if (all->items[i].parent && strcmp(all->items[i].parent, l->of->path) == 0 &&
-			n++ == 0)
-			child = all->items[i].path;
-	if (n)
-		return kept(l, KEEP_CHILDREN,
-			SAY("'%s' has %zu child%s, such as '%s'", l->of->path, n,
-				n == 1 ? "" : "ren", child));
+		if (all->items[i].parent && strcmp(all->items[i].parent, l->of->slug) == 0)
+			return kept(l, KEEP_CHILDREN,
+				SAY("'%s' has a child: '%s'", l->of->path, all->items[i].path));
 	for (size_t i = 1; i < trees->n; i++)
 		if (path_beneath(l->of->path, trees->items[i].path) &&
 			path_exists(trees->items[i].path))
@@ -136,7 +131,7 @@ static int look_at_children(struct look *l)
 static int look_at_place(struct look *l)
 {
 	const char *path = l->of->path, *user;
-	struct ownership own;
+	struct ownership own = pool_ownership(l->o->a, path, l->o->p->common);
 	bool other;
 
 	user = open_owner_of(l->o->a, path, &other);
@@ -145,8 +140,6 @@ static int look_at_place(struct look *l)
 			SAY("'%s' belongs to the user '%s', whose processes in it cannot be seen "
 			    "from here: '%s' removes it",
 				path, user, user));
-	if (pool_ownership(l->o->a, path, l->o->p->common, &own, l->o->err) < 0)
-		return -1;
 	if (own.reason == OWNED_CROSS_CLONE || own.reason == OWNED_POINTER_MALFORMED)
 		return kept(l, KEEP_FOREIGN,
 			SAY("'%s' is not a worktree of '%s' (%s)", path, l->o->p->repo,
@@ -162,68 +155,46 @@ static int look_at_place(struct look *l)
 	return 0;
 }
 
-/* The first line that git prints in the worktree, or in the repository, is a reason. */
-static int look_by_git(struct look *l, const char *at, const char *const *args,
-	enum keep_reason why, const char *what, const char *where)
+/* The first line that a program printed is a reason. */
+static int look_answer(struct look *l, enum keep_reason why, const char *what, const char *where)
 {
-	if (op_git(l->o, at, args) < 0)
-		return -1;
 	if (!l->o->line)
 		return kept(
 			l, KEEP_UNSURE, SAY("git cannot read '%s': %s", l->of->path, l->o->said));
-	if (!*l->o->line)
-		return 0;
-	return why == KEEP_UNPUSHED
+	return *l->o->line
 		       ? kept(l, why,
-				 SAY("%s in '%s': %.12s is on no remote and %s", what, l->of->path,
-					 l->o->line, where))
-		       : kept(l, why, SAY("%s in '%s': '%s'", what, l->of->path, l->o->line));
+				 SAY("%s in '%s': '%s'%s", what, l->of->path, l->o->line, where))
+		       : 0;
 }
 
-/* Staged files of a directory that does not exist are only in git's index of it. */
-static int look_at_index(struct look *l)
+static int look_by_git(struct look *l, const char *at, const char *const *args,
+	enum keep_reason why, const char *what, const char *where)
 {
-	const char *admin = admin_path(l->o, l->of);
-	const char *const args[] = {SAY("--git-dir=%s", admin), "diff-index", "--cached",
-		"--name-only", "HEAD", "--", NULL};
-
-	if (!path_exists(path_join(l->o->a, admin, "index")))
-		return 0;
-	if (op_git(l->o, admin, args) < 0)
-		return -1;
-	if (!l->o->line)
-		return kept(l, KEEP_UNSURE,
-			SAY("git cannot read the index of '%s': %s", l->of->path, l->o->said));
-	return *l->o->line ? kept(l, KEEP_UNCOMMITTED,
-				     SAY("'%s' does not exist, and its index has staged changes: "
-					 "'%s': run 'git worktree repair' with its path if it was "
-					 "moved",
-					     l->of->path, l->o->line))
-			   : 0;
+	return op_git(l->o, at, args) < 0 ? -1 : look_answer(l, why, what, where);
 }
 
-/* The directory does not exist: what is left is what git has of it. */
+/* What git has of a directory that does not exist: staged files, commits of a detached HEAD. */
 static int look_at_gone(struct look *l)
 {
-	const char *const args[] = {"rev-list", "-n", "1", l->t ? l->t->head : NULL, "--not",
-		"--branches", "--remotes", "--tags", NULL};
-	const struct tree *moved = trees_on(l->o, l->of->branch);
+	const char *const index[] = {SAY("--git-dir=%s", l->admin), "diff-index", "--cached",
+		"--name-only", "HEAD", "--", NULL};
+	const char *const commits[] = {"rev-list", "--abbrev-commit", "-n", "1",
+		l->t ? l->t->head : NULL, "--not", "--branches", "--remotes", "--tags", NULL};
+	int rc = 0;
 
 	if (!path_exists(arena_dup(l->o->a, path_dir(l->of->path))))
 		return kept(l, KEEP_UNSURE, "the directory around it does not exist either");
-	if (!l->t && moved && l->of->admin)
-		return kept(l, KEEP_UNSURE,
-			SAY("'%s' has been moved to '%s': remove it there", l->of->path,
-				moved->path));
-	if (path_exists(l->modules))
+	if (path_exists(path_join(l->o->a, l->admin, "modules")))
 		return kept(l, KEEP_UNSURE,
 			SAY("'%s' is gone, and its submodules are still in '%s'", l->of->path,
-				l->modules));
-	if (look_at_index(l) < 0)
-		return -1;
-	return l->t && !l->t->branch && !l->why ? look_by_git(l, NULL, args, KEEP_UNPUSHED,
-							  "unpushed commits", "in no branch")
-						: 0;
+				l->admin));
+	if (path_exists(path_join(l->o->a, l->admin, "index")))
+		rc = look_by_git(l, l->admin, index, KEEP_UNCOMMITTED, "staged changes",
+			", and it no longer exists: run 'git worktree repair' with its path if it "
+			"was moved");
+	return rc || !l->t ? rc
+			   : look_by_git(l, NULL, commits, KEEP_UNPUSHED, "unpushed commits",
+				     " is on no remote and in no branch");
 }
 
 static int look_at_changes(struct look *l)
@@ -236,79 +207,55 @@ static int look_at_changes(struct look *l)
 	if (git_read_operation(l->of->path, &busy, &ignored) == 0 && busy)
 		return kept(l, KEEP_UNCOMMITTED,
 			SAY("uncommitted changes in '%s': a %s is in progress", l->of->path, busy));
-	return look_by_git(l, l->of->path, args, KEEP_UNCOMMITTED, "uncommitted changes", NULL);
+	return look_by_git(l, l->of->path, args, KEEP_UNCOMMITTED, "uncommitted changes", "");
 }
 
 static int look_at_commits(struct look *l)
 {
-	static const char *const modules[] = {"submodule", "--quiet", "foreach", "--recursive",
-		"git rev-list -n 1 HEAD --all --not --remotes", NULL};
-	const char *const args[] = {"rev-list", "-n", "1", "HEAD", "--glob=refs/worktree", "--not",
-		"--remotes", "--tags",
-		l->t->branch ? SAY("--exclude=%s", l->t->branch) : "--branches", "--branches",
-		NULL};
+	const char *branch = l->t->branch;
+	const char *const args[] = {"rev-list", "--abbrev-commit", "-n", "1", "HEAD",
+		"--glob=refs/worktree", "--not", "--remotes", "--tags",
+		branch ? SAY("--exclude=%s", branch) : "--branches", "--branches", NULL};
 
-	if (look_by_git(l, l->of->path, args, KEEP_UNPUSHED, "unpushed commits",
-		    l->t->branch ? "in no other branch" : "in no branch") < 0)
-		return -1;
-	return l->why || !path_exists(l->modules)
-		       ? 0
-		       : look_by_git(l, l->of->path, modules, KEEP_UNPUSHED, "unpushed commits",
-				 "it is one of a submodule");
+	return look_by_git(l, l->of->path, args, KEEP_UNPUSHED, "unpushed commits",
+		branch ? " is on no remote and in no other branch"
+		       : " is on no remote and in no branch");
 }
 
-/* Repositories in ignored directories, which git does not report. Their configuration must start no
- * program: commits are only counted, and nothing is fetched. */
+/* Submodules, and repositories in ignored directories, which git does not report. Their
+ * configuration must start no program: commits are only counted, and nothing is fetched. */
 static int look_at_nested(struct look *l)
 {
 	static const char one[] =
-		"head=$(git --git-dir=\"$1\" rev-parse --quiet --verify HEAD^{commit}); "
-		"commit=$(git --git-dir=\"$1\" rev-list -n 1 $head --all --not --remotes) || "
+		"export GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1; g() { git --git-dir=\"$0\" "
+		"\"$@\"; }; test -d \"$0\" || g rev-parse || exit 0; "
+		"commit=$(g rev-list --abbrev-commit -n 1 "
+		"$(g rev-parse --quiet --verify HEAD^{commit}) --all --not --remotes) || "
 		"commit='a commit'; "
-		"test -z \"$commit\" || printf '%.12s of %s\n' \"$commit\" \"${1%/.git}\"";
-	static const char *const env[] = {"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", NULL};
-	const char *const argv[] = {"find", ".", "-mindepth", "2", "-name", ".git", "-type", "d",
-		"-prune", "-exec", "sh", "-c", one, "sh", "{}", ";", NULL};
-	const struct git_command c = {.dir = l->of->path,
-		.name = "find",
-		.argv = argv,
-		.env = env,
-		.limit_s = NESTED_S,
-		.inherit = l->o->p->lock ? disk_lock_descriptor(l->o->p->lock) : 0};
+		"test -z \"$commit\" || echo \"$commit of ${0%/.git}\"";
+	static const char *const argv[] = {"find", ".", "-mindepth", "2", "-name", ".git", "-prune",
+		"-exec", "sh", "-c", one, "{}", ";", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str rest, line;
 	int status;
 
-	if (git_command(&c, &out, &status, l->o->err) < 0)
+	if (pool_run(l->o->p, l->of->path, argv, "find", &out, &status, l->o->err) < 0)
 		return -1;
-	buf_utf8_repair(&out);
-	rest = buf_str(&out);
-	if (status)
-		return kept(l, KEEP_UNSURE,
-			SAY("'%s' cannot be searched for repositories", l->of->path));
-	return str_line(&rest, &line)
-		       ? kept(l, KEEP_UNPUSHED,
-				 SAY("unpushed commits in '%s': %.*s is on no remote of that "
-				     "repository",
-					 l->of->path, (int)line.n, line.p))
-		       : 0;
+	op_hear(l->o, &out, status);
+	return look_answer(
+		l, KEEP_UNPUSHED, "unpushed commits", " is on no remote of that repository");
 }
 
 static int look_at_work(struct look *l)
 {
-	const char *path = l->of->path;
+	int rc;
 
-	if (!path_exists(path))
+	if (!path_exists(l->of->path))
 		return look_at_gone(l);
-	if (l->t && worktree_there(path))
-		return look_at_changes(l) < 0 || (!l->why && look_at_commits(l) < 0) ||
-				       (!l->why && look_at_nested(l) < 0)
-			       ? -1
-			       : 0;
-	return directory_is_empty(path)
-		       ? 0
-		       : kept(l, KEEP_UNSURE,
-				 SAY("'%s' is no longer a worktree, and is not empty", path));
+	if (!l->t || !worktree_there(l->of->path))
+		return kept(l, KEEP_UNSURE, SAY("'%s' is no longer a worktree", l->of->path));
+	rc = look_at_changes(l);
+	rc = rc ? rc : look_at_commits(l);
+	return rc ? rc : look_at_nested(l);
 }
 
 int pool_keep(struct op *o, const struct allocation *of, bool confirmed, enum keep_reason *why,
@@ -316,35 +263,18 @@ int pool_keep(struct op *o, const struct allocation *of, bool confirmed, enum ke
 {
 	static int (*const looks[])(struct look *) = {
 		look_at_users, look_at_children, look_at_place, look_at_work};
-	struct look l = {
-		.o = o, .of = of, .modules = path_join(o->a, admin_path(o, of), "modules")};
+	struct look l = {.o = o, .of = of, .admin = admin_path(o, of)};
+	int rc = trees_read(o);
 
-	if (trees_read(o) < 0)
-		return -1;
 	l.t = trees_at(o, of->path);
-	for (size_t i = 0; i < COUNT(looks) - confirmed && !l.why; i++)
-		if (looks[i](&l) < 0)
-			return -1;
+	for (size_t i = 0; i < COUNT(looks) - confirmed && rc == 0; i++)
+		rc = looks[i](&l);
 	*why = l.why;
 	*text = l.text;
-	return 0;
+	return rc < 0 ? -1 : 0;
 }
 
 /* ---- removal ---- */
-
-/* A git that was killed has left them, and every later one would stop at them. */
-static void clear_locks(struct op *o, const struct allocation *of)
-{
-	const char *const locks[] = {arena_printf(o->a, "refs/heads/%s.lock", of->branch),
-		"packed-refs.lock", "config.lock"};
-
-	for (size_t i = 0; i < COUNT(locks); i++) {
-		const char *path = path_join(o->a, o->p->common, locks[i]);
-
-		if (path_exists(path) && process_abandoned(path))
-			(void)unlink(path);
-	}
-}
 
 /* Only one that was made here, and has never moved. git compares with the commit once more. */
 static int remove_drop_branch(struct op *o, const struct allocation *of)
@@ -352,10 +282,18 @@ static int remove_drop_branch(struct op *o, const struct allocation *of)
 	const char *ref = arena_printf(o->a, "refs/heads/%s", of->branch);
 	const char *const moves[] = {"rev-list", "--walk-reflogs", "-n", "2", "--count", ref, NULL};
 	const char *const drop[] = {"update-ref", "-d", ref, of->tip, NULL};
+	/* A git that was killed has left them, and every later one would stop at them. */
+	const char *const locks[] = {
+		arena_printf(o->a, "%s.lock", ref), "packed-refs.lock", "config.lock"};
 
 	if (!of->made_branch || !of->tip)
 		return 0;
-	clear_locks(o, of);
+	for (size_t i = 0; i < COUNT(locks); i++) {
+		const char *path = path_join(o->a, o->p->common, locks[i]);
+
+		if (path_exists(path) && process_abandoned(path))
+			(void)unlink(path);
+	}
 	if (trees_read(o) < 0 || op_git(o, NULL, moves) < 0)
 		return -1;
 	if (trees_on(o, of->branch) || (o->line && strcmp(o->line, "2") == 0))
@@ -363,22 +301,16 @@ static int remove_drop_branch(struct op *o, const struct allocation *of)
 	return op_git(o, NULL, drop);
 }
 
-/* Its git directory; one of the same name that belongs to another worktree stays. */
-static int drop_admin(struct op *o, const struct allocation *of)
+int drop_admin(struct op *o, const struct allocation *of)
 {
 	const char *const args[] = {"worktree", "remove", "--force", "--force", of->path, NULL};
-	const char *admin = admin_path(o, of);
-	CLEANUP(buf_release) struct buf to = BUF_INIT;
-	bool missing = false;
+	const char *admin = admin_path(o, of), *to;
 
 	if (op_git(o, NULL, args) < 0)
 		return -1;
-	if (!path_exists(admin))
-		return 0;
-	if (sys_read_file(&to, path_join(o->a, admin, "gitdir"), 8192, &missing, o->err) < 0 &&
-		!missing)
-		return -1;
-	if (!missing && !str_is(str_trim(buf_str(&to)), path_join(o->a, of->path, ".git")))
+	to = sys_read_small(o->a, path_join(o->a, admin, "gitdir"), 8192);
+	if (!path_exists(admin) ||
+		(to && !str_is(str_trim(str_of(to)), path_join(o->a, of->path, ".git"))))
 		return 0;
 	return tree_delete(o, admin);
 }
@@ -393,7 +325,7 @@ static int remove_finish(struct op *o, const struct allocation *of)
 	if (tree_delete(o, hidden_name(o, of)) < 0 || drop_admin(o, of) < 0 ||
 		remove_drop_branch(o, of) < 0)
 		return -1;
-	for (const struct pool_part *const *part = pool_parts(); *part && !o->keep_parts; part++)
+	for (const struct pool_part *const *part = pool_parts; *part; part++)
 		(of->state == ALLOCATION_MAKING ? (*part)->undo : (*part)->release)(o->a, o->p, of);
 	return record_drop(o, of);
 }
@@ -427,42 +359,34 @@ int pool_settle(struct op *o, struct allocation *of)
 	return record_put(o, of);
 }
 
-static int reclaim(struct op *o, const char *what, bool confirmed, bool *removed)
-{
-	struct pool_entry e;
-	enum keep_reason why;
-	const char *text;
-	bool found;
-
-	if (entry_find(o, what, &e, &found) < 0)
-		return -1;
-	if (!found)
-		return 0;
-	if (e.of.fault)
-		return error_set(o->err, ERR_STATE, "'%s' is half made or half removed: %s",
-			e.of.path, e.of.fault);
-	if (pool_keep(o, &e.of, confirmed, &why, &text) < 0)
-		return -1;
-	if (why)
-		return error_set(o->err, ERR_STATE,
-			why == KEEP_UNCOMMITTED || why == KEEP_UNPUSHED || why == KEEP_UNSURE
-				? "%s; 'dev-team pool reclaim %s --confirm' removes it anyway"
-				: "%s",
-			text, e.of.branch);
-	*removed = pool_remove(o, &e.of) == 0;
-	return *removed ? 0 : -1;
-}
-
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
 	struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
+	enum keep_reason why = KEEP_NOTHING;
+	struct pool_entry e;
+	const char *text;
+	bool found;
 	int rc;
 
 	*removed = false;
 	if (op_begin(&o) < 0)
 		return -1;
-	rc = reclaim(&o, what, confirmed, removed);
+	rc = entry_find(&o, what, &e, &found);
+	if (rc == 0 && found && e.of.fault)
+		rc = error_set(err, ERR_STATE, "'%s' is half made or half removed: %s", e.of.path,
+			e.of.fault);
+	if (rc == 0 && found)
+		rc = pool_keep(&o, &e.of, confirmed, &why, &text);
+	if (rc == 0 && why)
+		rc = error_set(err, ERR_STATE,
+			why == KEEP_UNCOMMITTED || why == KEEP_UNPUSHED || why == KEEP_UNSURE
+				? "%s; 'dev-team pool reclaim %s --confirm' removes it anyway"
+				: "%s",
+			text, e.of.branch);
+	if (rc == 0 && found)
+		rc = pool_remove(&o, &e.of);
+	*removed = rc == 0 && found;
 	pool_unlock(p);
 	return rc;
 }

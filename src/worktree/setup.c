@@ -62,7 +62,7 @@ static int bring(struct op *o, const struct allocation *of, const char *path, co
 
 int setup_run(struct op *o, const struct allocation *of)
 {
-	const struct worktree_setup *s = &o->p->setup;
+	const struct worktree_setup *s = &o->p->spec.setup;
 
 	for (size_t i = 0; i < s->copy.n; i++)
 		if (bring(o, of, s->copy.list[i], "copy",

@@ -3,7 +3,7 @@
 
 void pool_use(const char *state, const char *dir)
 {
-	pool = (struct pool){.name = "default",
+	pool = (struct pool){.spec.name = "default",
 		.dir = at(dir),
 		.repo = base,
 		.common = base,

@@ -205,16 +205,20 @@ void half_removed(const char *act)
 	settle();
 }
 
+static void add_kind(void *data, const char *kind, const char *path, const char *text)
+{
+	struct buf *out = data;
+
+	assert_true(*path && *text);
+	buf_addf(out, "%s%s", out->len ? " " : "", kind);
+}
+
 const char *leaks(void)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct leak *list;
-	size_t n;
 
-	if (pool_audit(&arena, &pool, &list, &n, &err) < 0)
+	if (pool_audit(&arena, &pool, add_kind, &out, &err) < 0)
 		fail_msg("%s", err.text);
-	for (size_t i = 0; i < n; i++)
-		buf_addf(&out, "%s%s", i ? " " : "", list[i].kind);
 	return arena_dup(&arena, buf_str(&out));
 }
 

@@ -87,13 +87,20 @@ static int make_b(struct pool *p)
 	return make(p, "b");
 }
 
+static void add_one(void *data, const char *kind, const char *path, const char *text)
+{
+	(void)kind;
+	(void)path;
+	(void)text;
+	++*(size_t *)data;
+}
+
 static int count(struct pool *p)
 {
 	struct pool_entry *list;
-	struct leak *odd;
-	size_t n, n_odd;
+	size_t n, n_odd = 0;
 
-	if (pool_audit(&arena, p, &odd, &n_odd, &err) < 0 ||
+	if (pool_audit(&arena, p, add_one, &n_odd, &err) < 0 ||
 		pool_list(&arena, p, &list, &n, &err) < 0)
 		return -1;
 	return n_odd ? 90 : (int)n;
@@ -113,7 +120,7 @@ static int begin_x(struct pool *p)
 	const struct allocation x = {.branch = "x",
 		.slug = "x",
 		.path = path_join(&arena, p->dir, "x"),
-		.pool = p->name,
+		.pool = p->spec.name,
 		.admin = "x",
 		.state = ALLOCATION_MAKING,
 		.made_branch = true};

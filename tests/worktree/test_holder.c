@@ -6,11 +6,11 @@
 
 static int held_by(const char *run, pid_t pid, bool adopt)
 {
-	const struct allocate_ask ask = {.branch = "x", .run = run, .holder = pid};
+	const struct allocate_ask ask = {.branch = "x", .run = run, .holder = pid, .adopt = adopt};
 	struct allocation of;
 
 	err = (struct error){0};
-	return adopt ? pool_adopt(&arena, &pool, &ask, &of, &err) : allocate(&ask, &of);
+	return allocate(&ask, &of);
 }
 
 static void another_state_directory(const char *name)

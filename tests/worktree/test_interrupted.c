@@ -119,7 +119,7 @@ POOL_TEST(what_is_in_the_way_stays)
 			"test -e pool/moved/a && test -e r/.git/worktrees/x/HEAD"},
 		{"git -C r worktree add -q -b x ../pool/x && git -C r worktree move ../pool/x "
 		 "../moved",
-			"branch 'x' is checked out in another worktree: '", "test -e moved/a"},
+			"branch 'x' is checked out in '", "test -e moved/a"},
 		{"git -C r worktree add -q -b x ../pool/x && git -C r worktree lock --reason usb "
 		 "../pool/x && rm -r pool/x",
 			"git knows a worktree '", "test -e r/.git/worktrees/x/HEAD"},

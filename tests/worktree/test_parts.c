@@ -31,9 +31,8 @@ static void undo(struct arena *a, struct pool *p, const struct allocation *of)
 	note('u');
 }
 
-static int inspect(struct arena *a, struct pool *p,
-	void (*report)(void *data, const char *kind, const char *name, const char *text),
-	void *data, struct error *e)
+static int inspect(
+	struct arena *a, struct pool *p, pool_report *report, void *data, struct error *e)
 {
 	(void)a;
 	(void)p;

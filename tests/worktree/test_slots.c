@@ -77,20 +77,6 @@ POOL_TEST(a_port_in_use_is_passed_over_and_reported)
 	assert_true(contains(events, arena_printf(&arena, "\"candidate\":%u", busy)));
 }
 
-POOL_TEST(later_stages_have_the_ports_of_the_first)
-{
-	struct allocate_ask ask = {.branch = "one", .issue = "T-1", .ports = 2};
-
-	need(ASK(.branch = "one", .port = "4400", .ports = 2, .issue = "T-1"));
-	goes("one", false);
-	assert_int_equal(need(ask).port, 4400);
-	goes("one", false);
-	/* Unless they are in use now, or it is another worktree. */
-	need(ASK(.branch = "thief", .port = "4401"));
-	assert_int_not_equal(need(ask).port, 4400);
-	assert_int_not_equal(need(ASK(.branch = "two", .issue = "T-1")).port, 4400);
-}
-
 POOL_TEST(a_moved_repository_keeps_its_records)
 {
 	spec.root = NULL;
@@ -112,13 +98,8 @@ POOL_TEST(counts_have_limits)
 		struct allocate_ask ask;
 		const char *text;
 	} rows[] = {
-		{{.ports = 11}, "11 ports are not within 1..10"},
-		{{.slots = 21}, "21 slots are not within 1..20"},
-		{{.slot_ports = 2}, "ports for slots, but no slots"},
-		{{.slots = 2, .slot_ports = 11}, "11 ports for a slot are not within 1..10"},
-		{{.ports = 10, .slots = 6, .slot_ports = 10},
-			"70 ports with those of the slots are more than 60"},
-		{{.slots = 4294967295U, .slot_ports = 2}, "4294967295 slots are not within 1..20"},
+		{{.ports = 11}, "11 ports and 0 slots are more than 10 and 20"},
+		{{.slots = 21}, "1 ports and 21 slots are more than 10 and 20"},
 		{{.port = "65535", .slots = 1}, "a block of 2 ports at 65535 exceeds 65535"},
 	};
 
@@ -128,25 +109,25 @@ POOL_TEST(counts_have_limits)
 		ask.branch = "one";
 		refuse(ask, ERR_USAGE, rows[i].text);
 	}
-	need(ASK(.branch = "most", .ports = 10, .slots = 5, .slot_ports = 10));
+	need(ASK(.branch = "most", .ports = 10, .slots = 20));
 	goes("most", false);
 }
 
 POOL_TEST(children_have_slots_of_their_parent)
 {
-	struct allocate_ask ask = {.branch = "child-1", .parent = "parent", .ports = 3};
+	struct allocate_ask ask = {.branch = "child-1", .parent = "parent", .ports = 2};
 	struct allocation one, two;
 
-	need(ASK(.branch = "parent", .ports = 2, .slots = 2, .slot_ports = 3, .port = "4500"));
+	need(ASK(.branch = "parent", .ports = 2, .slots = 2, .port = "4500"));
 	one = need(ask);
 	assert_int_equal(one.port, 4502);
-	assert_string_equal(one.parent, at("pool/parent"));
+	assert_string_equal(one.parent, "parent");
 	two = need(ASK(.branch = "child-2", .parent = at("pool/parent")));
-	assert_int_equal(two.port, 4505);
+	assert_int_equal(two.port, 4504);
 	assert_int_equal(two.ports, 1);
 	assert_string_equal(leaks(), "");
 	refuse(ASK(.branch = "child-3", .parent = "parent"), ERR_STATE,
-		"all 2 slots of 'parent' are taken");
+		"no slot of 'parent' is free: each of the 2 has a child, or a port in use");
 	goes("child-1", false);
 	assert_string_equal(leaks(), "");
 	assert_int_equal(need(ASK(.branch = "child-3", .parent = "parent")).port, 4502);
@@ -155,32 +136,17 @@ POOL_TEST(children_have_slots_of_their_parent)
 	goes("parent", false);
 }
 
-POOL_TEST(a_childs_child_has_a_slot_of_the_child)
-{
-	struct allocation one;
-
-	need(ASK(.branch = "parent", .slots = 1, .slot_ports = 5, .port = "4600"));
-	one = need(ASK(.branch = "child", .parent = "parent", .slots = 2, .slot_ports = 2));
-	assert_int_equal(one.port, 4601);
-	assert_int_equal(
-		need(ASK(.branch = "grandchild", .parent = "child", .ports = 2)).port, 4602);
-	assert_string_equal(leaks(), "");
-	goes("grandchild", false);
-	assert_string_equal(leaks(), "");
-	goes("child", false);
-	assert_string_equal(leaks(), "");
-	goes("parent", false);
-}
-
 POOL_TEST(what_cannot_be_a_child_is_refused)
 {
 	need(ASK(.branch = "plain"));
-	need(ASK(.branch = "parent", .slots = 1, .slot_ports = 2));
+	need(ASK(.branch = "parent", .ports = 2, .slots = 1));
 	refuse(ASK(.branch = "x", .parent = "absent"), ERR_STATE,
 		"no worktree of 'absent' exists that could be a parent");
 	refuse(ASK(.branch = "x", .parent = "plain"), ERR_STATE,
-		"'plain' was allocated without slots for children");
+		"no slot of 'plain' is free: each of the 0");
 	refuse(ASK(.branch = "x", .parent = "parent", .ports = 3), ERR_STATE,
+		"a slot of 'parent' has 2 ports, fewer than the requested 3");
+	refuse(ASK(.branch = "x", .parent = "parent", .slots = 2), ERR_STATE,
 		"a slot of 'parent' has 2 ports, fewer than the requested 3");
 	refuse(ASK(.branch = "x", .parent = "parent", .port = "80"), ERR_USAGE,
 		"a child's ports come from its parent: it cannot use '80'");
@@ -194,8 +160,8 @@ static bool is_not_4701(unsigned port)
 POOL_TEST(a_busy_slot_is_passed_over)
 {
 	pool.is_free = is_not_4701;
-	need(ASK(.branch = "parent", .slots = 2, .slot_ports = 1, .port = "4700"));
+	need(ASK(.branch = "parent", .slots = 2, .port = "4700"));
 	assert_int_equal(need(ASK(.branch = "child", .parent = "parent")).port, 4702);
 	refuse(ASK(.branch = "x", .parent = "parent"), ERR_STATE,
-		"no slot of 'parent' is free: 1 of 2 are taken, and ports of 1 are in use");
+		"no slot of 'parent' is free: each of the 2 has a child, or a port in use");
 }

@@ -9,7 +9,7 @@ static size_t n;
 
 static void sweep(bool apply)
 {
-	if (pool_sweep(&arena, &pool, apply, false, clock_now(), &list, &n, &err) < 0)
+	if (pool_sweep(&arena, &pool, apply, false, &list, &n, &err) < 0)
 		fail_msg("%s", err.text);
 }
 

@@ -1,5 +1,5 @@
 /*
- * open.c: the repository of a pool, and the directory that holds its worktrees.
+ * pool.c: the repository of a pool, and the directory that holds its worktrees.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,20 @@
 
 enum { STORE_WAIT_MS = 30000, NAME_DIGITS = 8, EXCLUDE_MAX = 1 << 20 };
 
+static const struct pool_part *const no_parts[] = {NULL};
+const struct pool_part *const *pool_parts = no_parts;
+
+void pool_set_parts(const struct pool_part *const *parts)
+{
+	pool_parts = parts;
+}
+
 /* ---- the repository ---- */
+
+static bool is_bare(const struct pool *p)
+{
+	return strcmp(p->repo, p->common) == 0;
+}
 
 const char *pool_main_tree(struct arena *a, const char *common)
 {
@@ -32,12 +45,11 @@ static int open_find_repository(
 {
 	const char *const argv[] = {"git", "-C", from, "rev-parse", "--path-format=absolute",
 		"--git-common-dir", "--absolute-git-dir", "--show-toplevel", NULL};
-	const struct git_command c = {.name = "git rev-parse", .argv = argv};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct str rest, line[3] = {{0}};
 	int status;
 
-	if (git_command(&c, &out, &status, err) < 0)
+	if (pool_run(p, NULL, argv, "git rev-parse", &out, &status, err) < 0)
 		return -1;
 	rest = buf_str(&out);
 	for (size_t i = 0; i < COUNT(line) && str_line(&rest, &line[i]); i++)
@@ -56,52 +68,51 @@ static int open_find_repository(
 		p->repo = pool_main_tree(a, p->common);
 	else
 		p->repo = status == 0 ? path_settle(a, arena_dup(a, line[2])) : p->common;
-	return str_utf8_fault(str_of(p->common))
-		       ? error_set(err, ERR_STATE, "the path of the repository is not UTF-8")
-		       : 0;
+	return 0;
 }
 
 /* OWNER/REPO of the remote; without one NAME-DIGITS, so that two repositories with the same name
- * differ. NULL: the remote cannot be read, and another name would be another pool. */
-static const char *open_name_of(struct op *o)
+ * differ. -1: the remote cannot be read, and another name would be another pool. */
+static int open_find_name(struct arena *a, struct pool *p, const char **name, struct error *err)
 {
-	const char *const args[] = {"config", "--default", "", "--get", "remote.origin.url", NULL};
+	static const char *const args[] = {
+		"config", "--default", "", "--get", "remote.origin.url", NULL};
+	struct op o = {.a = a, .p = p, .err = err};
 	CLEANUP(buf_release) struct buf slug = BUF_INIT;
-	char digest[DIGEST_TEXT], *name;
-	struct error ignored;
+	struct str base = path_base(p->repo);
+	char digest[DIGEST_TEXT];
 
-	if (op_git(o, NULL, args) < 0)
-		return NULL;
-	if (!o->line)
-		(void)error_set(o->err, ERR_SYSTEM, "cannot read the remote of '%s': %s",
-			o->p->repo, o->said);
-	if (!o->line || (*o->line && git_slug_of_url(str_of(o->line), &slug)))
-		return o->line ? arena_dup(o->a, buf_str(&slug)) : NULL;
-	if (pool_slug(o->a, path_base(o->p->repo).p, &name, &ignored) < 0)
-		name = arena_dup(o->a, STR("repository"));
-	digest_text(str_of(o->p->common), digest);
-	return arena_printf(o->a, "local/%s-%.*s", name, NAME_DIGITS, digest);
+	if (op_git(&o, NULL, args) < 0)
+		return -1;
+	if (!o.line)
+		return error_set(
+			err, ERR_SYSTEM, "cannot read the remote of '%s': %s", p->repo, o.said);
+	digest_text(str_of(p->common), digest);
+	*name = git_slug_of_url(str_of(o.line), &slug)
+			? arena_dup(a, buf_str(&slug))
+			: arena_printf(a, "local/%s-%.*s", path_is_id(base) ? base.p : "repository",
+				  NAME_DIGITS, digest);
+	return 0;
 }
 
-static int open_find_directory(
-	struct arena *a, const struct worktree_pool_spec *spec, struct pool *p, struct error *err)
+static int open_find_directory(struct arena *a, struct pool *p, struct error *err)
 {
-	const char *name;
+	const char *name = NULL;
 
-	if (spec->root) /* a relative one is relative to the repository */
-		p->dir = path_join(a, p->repo, spec->root);
-	else if (spec->repo_local && strcmp(p->repo, p->common) != 0)
+	if (p->spec.root) /* a relative one is relative to the repository */
+		p->dir = path_join(a, p->repo, p->spec.root);
+	else if (p->spec.repo_local && !is_bare(p))
 		p->dir = path_join(a, p->repo, GIT_WORKTREES);
-	else if ((name = open_name_of(&(struct op){.a = a, .p = p, .err = err})))
-		p->dir = path_join(a, p->state, arena_printf(a, "worktrees/%s", name));
-	else
+	else if (open_find_name(a, p, &name, err) < 0)
 		return -1;
+	else
+		p->dir = path_join(a, p->state, arena_printf(a, "worktrees/%s", name));
 	p->dir = path_settle(a, p->dir);
-	if (str_utf8_fault(str_of(p->dir)))
-		return error_set(
-			err, ERR_USAGE, "the path of the worktrees' directory is not UTF-8");
+	if (str_utf8_fault(str_of(p->dir)) || str_utf8_fault(str_of(p->common)))
+		return error_set(err, ERR_USAGE,
+			"the path of the repository or of the worktrees' directory is not UTF-8");
 	if (strcmp(p->dir, p->repo) == 0 || strcmp(p->dir, p->common) == 0 ||
-		(path_beneath(p->common, p->dir) && strcmp(p->repo, p->common) != 0))
+		(path_beneath(p->common, p->dir) && !is_bare(p)))
 		return error_set(err, ERR_STATE,
 			"'%s' cannot hold worktrees: it is the repository itself", p->dir);
 	return 0;
@@ -124,19 +135,20 @@ const char *open_owner_of(struct arena *a, const char *path, bool *other)
 static int open_check_access(
 	struct arena *a, const struct pool *p, const char *dir, struct error *err)
 {
-	const char *tree = strcmp(p->repo, p->common) == 0 ? p->common : p->repo;
 	const char *owner, *share = "";
 	bool other;
 
-	if (!path_exists(dir) || access(dir, R_OK | W_OK | X_OK) == 0)
+	while (!path_exists(dir))
+		dir = arena_dup(a, path_dir(dir));
+	if (access(dir, R_OK | W_OK | X_OK) == 0)
 		return 0;
 	owner = open_owner_of(a, dir, &other);
 	if (!other)
 		return error_errno(err, "cannot write '%s'", dir);
-	if (strcmp(dir, tree) == 0 || path_beneath(tree, dir)) {
+	if (strcmp(dir, p->repo) == 0 || path_beneath(p->repo, dir)) {
 		share = arena_printf(
 			a, "git config -f %s/config core.sharedRepository group && ", p->common);
-		dir = tree;
+		dir = p->repo;
 	}
 	return error_set(err, ERR_STATE,
 		"the user '%s' owns '%s' and does not share it: to share it with a group, "
@@ -145,58 +157,28 @@ static int open_check_access(
 		owner, dir, owner, share, dir, dir, dir);
 }
 
-static int open_find_access(struct arena *a, const struct pool *p, struct error *err)
-{
-	const char *dir = p->dir;
-
-	while (!path_exists(dir))
-		dir = arena_dup(a, path_dir(dir));
-	if (open_check_access(a, p, p->common, err) < 0 ||
-		open_check_access(a, p, path_join(a, p->common, "dev-team"), err) < 0 ||
-		open_check_access(a, p, dir, err) < 0)
-		return -1;
-	if (path_is_shared(p->common))
-		path_share();
-	return 0;
-}
-
-static const struct pool_part *const no_parts[] = {NULL};
-static const struct pool_part *const *all_parts = no_parts;
-
-void pool_set_parts(const struct pool_part *const *parts)
-{
-	all_parts = parts;
-}
-
-const struct pool_part *const *pool_parts(void)
-{
-	return all_parts;
-}
-
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err)
 {
-	*out = (struct pool){.name = spec->name ? spec->name : "default",
+	*out = (struct pool){.spec = *spec,
 		.state = path_absolute(a, state),
-		.artifacts = artifacts ? path_absolute(a, artifacts) : NULL,
-		.base_port = spec->base_port,
-		.stale_days = spec->stale_days,
-		.strict = spec->strict,
-		.on_merge = spec->on_merge,
-		.on_abort = spec->on_abort,
-		.on_timeout = spec->on_timeout,
-		.setup = spec->setup,
-		.databases = spec->databases,
-		.n_databases = spec->n_databases};
+		.artifacts = artifacts ? path_absolute(a, artifacts) : NULL};
+	if (!out->spec.name)
+		out->spec.name = "default";
 	if (process_identify(a, getpid(), &out->self, err) < 0 ||
 		open_find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
-		open_find_directory(a, spec, out, err) < 0 || open_find_access(a, out, err) < 0)
+		open_find_directory(a, out, err) < 0 ||
+		open_check_access(a, out, out->common, err) < 0 ||
+		open_check_access(a, out, path_join(a, out->common, "dev-team"), err) < 0 ||
+		open_check_access(a, out, out->dir, err) < 0)
 		return -1;
+	if (path_is_shared(out->common))
+		path_share();
 	if (store_open(&out->store, store_backend(), path_join(a, out->common, "dev-team"),
 		    "worktrees", STORE_WRITE | STORE_MARKED,
 		    (unsigned)number_env("DEV_TEAM_LOCK_WAIT_MS", 3600000, STORE_WAIT_MS), err) < 0)
 		return -1;
-	for (const struct pool_part *const *part = pool_parts(); *part; part++)
+	for (const struct pool_part *const *part = pool_parts; *part; part++)
 		if ((*part)->inspect(a, out, NULL, NULL, err) < 0) {
 			pool_close(out);
 			return -1;
@@ -212,32 +194,6 @@ void pool_close(struct pool *p)
 
 /* ---- the directory ---- */
 
-/* /PATH/ relative to the repository, as a pattern of gitignore(5). */
-static void open_add_pattern(const struct pool *p, struct buf *out)
-{
-	for (const char *c = p->dir + strlen(p->repo); *c; c++) {
-		if (strchr("\\*?[ ", *c))
-			buf_addc(out, '\\');
-		buf_addc(out, *c);
-	}
-	buf_adds(out, "/\n");
-}
-
-/* Files of the repository there would be hidden too. */
-static int open_check_files(struct op *o)
-{
-	const char *const args[] = {
-		"ls-files", "--cached", "--others", "--exclude-standard", "--", o->p->dir, NULL};
-
-	if (op_git(o, o->p->repo, args) < 0)
-		return -1;
-	if (!o->line || !*o->line || o->line[strlen(o->line) - 1] == '/')
-		return 0;
-	return error_set(o->err, ERR_STATE,
-		"'%s' cannot hold worktrees: it has files of the repository, such as '%s'",
-		o->p->dir, o->line);
-}
-
 /*
  * A pool inside the repository must not show in its status. A `.gitignore` in the directory would
  * be ignored itself, so that `git clean -x` deletes it. `info/exclude` may be a link to a file that
@@ -248,42 +204,23 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
 	char *file = path_join(a, p->common, "info/exclude"), real[PATH_MAX];
 	bool missing = false;
-	size_t at;
 
 	if (sys_read_file(&text, file, EXCLUDE_MAX, &missing, err) < 0 && !missing)
 		return -1;
 	if (text.len && text.s[text.len - 1] != '\n')
 		buf_addc(&text, '\n');
-	open_add_pattern(p, &line);
-	at = str_find(buf_str(&text), buf_str(&line));
-	if (at < text.len && (at == 0 || text.s[at - 1] == '\n'))
+	buf_addc(&line, '\n');
+	for (const char *c = p->dir + strlen(p->repo); *c; c++) /* as gitignore(5) has it */
+		buf_addf(&line, "%s%c", strchr("\\*?[ ", *c) ? "\\" : "", *c);
+	buf_adds(&line, "/\n");
+	if (strncmp(text.len ? text.s : "", line.s + 1, line.len - 1) == 0 ||
+		str_find(buf_str(&text), buf_str(&line)) < text.len)
 		return 0;
-	if (open_check_files(&(struct op){.a = a, .p = p, .err = err}) < 0)
-		return -1;
 	if (mkdir(path_join(a, p->common, "info"), 0777) < 0 && errno != EEXIST)
 		return error_errno(err, "cannot create '%s'", file);
-	buf_add(&text, buf_str(&line));
+	buf_add(&text, str_sub(buf_str(&line), 1, line.len));
 	return disk_replace(
 		disk_real(), ".dev-team", realpath(file, real) ? real : file, buf_str(&text), err);
-}
-
-/* git removes a worktree with all that is in it, also with other worktrees. */
-static int check_around(struct op *o)
-{
-	const char *dir = o->p->dir, *repo = o->p->repo;
-
-	if (trees_read(o) < 0)
-		return -1;
-	for (size_t i = 1; i < o->trees.n; i++) {
-		const char *path = o->trees.items[i].path;
-
-		if (path_beneath(path, dir) && !path_beneath(path, repo))
-			return error_set(o->err, ERR_STATE,
-				"'%s' cannot hold worktrees: it is in the worktree '%s', with "
-				"which git would remove them: choose another 'rootDir'",
-				dir, path);
-	}
-	return 0;
 }
 
 int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
@@ -292,12 +229,10 @@ int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
 	int rc = locked ? 0 : pool_lock(a, p, err);
 
 	/* A bare repository has no status. */
-	if (rc == 0 && path_beneath(p->repo, p->dir) && strcmp(p->repo, p->common) != 0)
+	if (rc == 0 && path_beneath(p->repo, p->dir) && !is_bare(p))
 		rc = hide(a, p, err);
-	if (rc == 0 && !path_exists(p->dir))
-		rc = check_around(&(struct op){.a = a, .p = p, .err = err}) < 0
-			     ? -1
-			     : path_mkdirs(p->dir, err);
+	if (rc == 0)
+		rc = path_mkdirs(p->dir, err);
 	if (!locked)
 		pool_unlock(p);
 	return rc;
