@@ -292,7 +292,8 @@ struct git_command {
 	const char *const *env;  /* further environment as in process.h; may be NULL */
 	struct str input;
 	unsigned limit_s; /* 0: 120 */
-	int inherit;      /* as in process.h */
+	int inherit;      /* as in process.h, and `cancel` too: then -1, ERR_STATE */
+	int cancel;
 	bool batch_ssh;   /* ssh must not prompt either */
 	bool late;        /* the time limit is no error, but the status GIT_LATE */
 	bool warnings;    /* `out` gets standard error also when the status is 0 */
