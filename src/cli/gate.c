@@ -1,7 +1,7 @@
 #include "src/base/clock.h"
 #include "src/base/error.h"
 #include "src/cli/cli.h"
-#include "src/merge/gate.h"
+#include "src/merge/land.h"
 #include "src/run/databases.h"
 #include "src/run/run.h"
 #include "src/run/locate.h"
@@ -34,8 +34,7 @@ static const struct option run_options[] = {
 static const struct option rebase_options[] = {
 	OPTION_TEXT(struct gate_options, target, "target", "BRANCH",
 		"branch of origin to rebase onto; default: origin's default branch"),
-	OPTION_TEXT(struct gate_options, issue, "issue", "ID",
-		"write events and runtime.json for this issue"),
+	OPTION_TEXT(struct gate_options, issue, "issue", "ID", "write events for this issue"),
 	CLI_JSON(struct gate_options),
 	OPTION_END,
 };
@@ -52,24 +51,33 @@ static unsigned gate_wait_ms(const struct gate_options *o)
 	return (unsigned)(o->wait_s * 1000 + 0.5);
 }
 
+/* A name that is empty, or that is the next option, was forgotten. */
+static int check_who(const struct gate_options *o, struct error *err)
+{
+	return o->who && (!o->who[0] || o->who[0] == '-')
+		       ? error_set(err, ERR_USAGE,
+				 "--who must be the name of a holder, not '%.60s'", o->who)
+		       : 0;
+}
+
 /* ---- run ---- */
 
 static int gate_run_run(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct gate_options *o = in->values;
-	struct gate_run_ask ask = {.who = o->who ? o->who : in->words[0],
+	struct gate_run_ask ask = {.gate = {.who = o->who ? o->who : in->words[0],
+					   .wait_ms = gate_wait_ms(o),
+					   .lease = o->lease_s >= 0,
+					   .lease_s = o->lease_s > 0 ? (unsigned)o->lease_s : 0},
 		.argv = in->words,
-		.wait_ms = gate_wait_ms(o),
-		.output = o->json ? STDERR_FILENO : -1, /* standard output is the result's */
-		.lease = o->lease_s >= 0,
-		.lease_s = o->lease_s > 0 ? (unsigned)o->lease_s : 0};
+		.output = o->json ? STDERR_FILENO : -1}; /* standard output is the result's */
 	int status = 0, rc;
 
-	if (ask.lease && !o->who)
+	if (ask.gate.lease && !o->who)
 		return error_set(err, ERR_USAGE, "--lease requires --who, the name of its holder");
-	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		run_interrupt_begin(&ask.cancel, err) < 0)
+	if (check_who(o, err) < 0 || locate_pool(in->arena, &o->pool, &p, err) < 0 ||
+		run_interrupt_begin(&ask.gate.cancel, err) < 0)
 		return -1;
 	rc = gate_run(in->arena, &p, &ask, &status, err);
 	run_interrupt_end();
@@ -168,41 +176,29 @@ static int gate_run_release(struct invocation *in, struct error *err)
 
 /* ---- rebase ---- */
 
-static void put_rebase(struct buf *out, const struct rebase *r)
+static void put_rebase(struct buf *out, const struct land *l)
 {
-	switch (r->fate) {
-	case REBASE_CURRENT:
-		buf_addf(out, "current: '%s' contains '%s' and is pushed\n", r->branch, r->target);
-		break;
-	case REBASE_PUSHED:
-		buf_addf(out, "pushed: '%s' at %.12s, on '%s' at %.12s\n", r->branch, r->after,
-			r->target, r->onto);
-		break;
-	case REBASE_CONFLICT:
-		buf_addf(out, "suspended: '%s' does not rebase onto '%s':", r->branch, r->target);
-		break;
-	case REBASE_MOVED:
-		buf_addf(out,
-			"moved: '%s' on origin is not the expected commit: nothing was pushed\n",
-			r->branch);
-		break;
-	}
-	if (r->fault)
-		buf_addf(out, " %s\n", r->fault);
-	for (size_t i = 0; r->paths && r->paths[i]; i++)
-		buf_addf(out, " %s%s", r->paths[i], r->paths[i + 1] ? "" : "\n");
+	buf_addf(out, "%s: ", land_word(l));
+	if (l->fate == LAND_LANDED)
+		buf_addf(out, "'%s' at %.12s, on '%s' at %.12s", l->branch, l->commit, l->target,
+			l->onto);
+	else
+		buf_adds(out, l->reason);
+	for (size_t i = 0; l->paths && l->paths[i]; i++)
+		buf_addf(out, "%s %s", i ? "," : ":", l->paths[i]);
+	buf_addc(out, '\n');
 }
 
-static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebase_ask *ask,
-	struct rebase *out, struct error *err)
+static int rebase_under_gate(struct invocation *in, struct pool *p, struct land_ask *ask,
+	struct land *out, struct error *err)
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
 	struct pool_renewal databases = {
-		.arena = in->arena, .pool = p, .branch = ask->of->branch, .issue = ask->issue};
+		.arena = in->arena, .pool = p, .branch = ask->branch, .issue = ask->issue};
 	const struct rebase_part part = pool_renewal_part(&databases);
 	const struct gate_options *o = in->values;
 	const struct gate_ask wait = {
-		.who = o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->of->branch),
+		.who = o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->branch),
 		.wait_ms = gate_wait_ms(o)};
 	int cancel, rc;
 
@@ -210,7 +206,7 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, struct rebas
 		return -1;
 	gate_cancel_on(g, cancel);
 	ask->part = &part;
-	rc = gate_rebase(in->arena, p, ask, g, out, err);
+	rc = land_branch(in->arena, p, ask, g, out, err);
 	run_interrupt_end();
 	return rc;
 }
@@ -220,27 +216,27 @@ static int run_rebase(struct invocation *in, struct error *err)
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct gate_options *o = in->values;
 	struct allocation of;
-	struct rebase_ask ask = {.of = &of, .target = o->target, .issue = o->issue};
-	struct rebase r;
+	struct land_ask ask = {.target = o->target, .issue = o->issue};
+	struct land l;
 
-	if ((o->issue && path_check_id(o->issue, err) < 0) ||
+	if (check_who(o, err) < 0 || (o->issue && path_check_id(o->issue, err) < 0) ||
 		locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		pool_find_live(in->arena, &p, in->words[0], &of, err) < 0)
 		return -1;
+	ask.branch = of.branch;
+	ask.follow = of.path;
 	if (!ask.target)
 		ask.target = remote_default(in->arena, p.repo);
-	if (rebase_under_gate(in, &p, &ask, &r, err) < 0)
+	if (rebase_under_gate(in, &p, &ask, &l, err) < 0)
 		return -1;
-	if (r.kept)
+	if (l.kept)
 		error_log("dev-team: '%s' stays at %.12s, which was rebased and pushed: %s",
-			of.path, r.before, r.kept);
+			of.path, l.head, l.kept);
 	if (o->json)
-		json_print_line(in->out, rebase_json(&r));
+		json_print_line(in->out, land_json(&l));
 	else
-		put_rebase(in->out, &r);
-	if (r.fate == REBASE_MOVED)
-		return ERR_STATE;
-	return r.fate == REBASE_CURRENT || r.fate == REBASE_PUSHED ? 0 : ERR_CHECK;
+		put_rebase(in->out, &l);
+	return land_status(&l);
 }
 
 /* ---- the subcommands ---- */
@@ -260,8 +256,8 @@ static const struct verb *const subcommands[] = {
 		"fetch, rebase a branch of the pool onto its target, and push it",
 		.details = "Pushes only if the branch on the remote is the expected commit. After "
 			   "a conflict the worktree is as it was before. Exit status: 1 after a "
-			   "conflict; 4 if someone else has pushed the branch, or the worktree has "
-			   "uncommitted changes or an unfinished merge.",
+			   "conflict; 4 if someone else has pushed the branch, or the remote or a "
+			   "hook refuses it.",
 		.options = {rebase_options, hold_options, cli_pool_options}),
 	CLI_SUBCOMMAND("release", NULL, gate_run_release,
 		"end the holder's processes and take the gate away from it",

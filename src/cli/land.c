@@ -76,6 +76,7 @@ static int land_read_item(
 			place.branch);
 	ask->branch = place.branch;
 	ask->pull = arena_dup(in->arena, context_get(&f.doc, "pr_url"));
+	ask->issue = id;
 	ask->approved = approved.head;
 	ask->patch = approved.patch;
 	return 0;
@@ -142,11 +143,11 @@ static void land_put_result(struct buf *out, const struct land *l, bool pr)
 	if (l->output && l->output[0])
 		buf_addf(out, "%s\n", l->output);
 	if (l->fate == LAND_LANDED) {
-		buf_addf(out, "%s: '%s' is on '%s' as %.12s%s\n", land_word(l->fate), l->branch,
+		buf_addf(out, "%s: '%s' is on '%s' as %.12s%s\n", land_word(l), l->branch,
 			l->target, l->commit, l->already ? ", since an earlier landing" : "");
 		return;
 	}
-	buf_addf(out, "%s: %s%s", land_word(l->fate), l->reason,
+	buf_addf(out, "%s: %s%s", land_word(l), l->reason,
 		l->fate == LAND_NEEDS_PERSON && !pr
 			? "; if the forge is to merge it: 'dev-team land --pr'"
 			: "");
@@ -308,7 +309,7 @@ static int land_run(struct invocation *in, struct error *err)
 	else
 		land_put_result(in->out, &l, o->pr);
 	if (l.fate != LAND_LANDED)
-		return l.fate == LAND_MOVED || l.fate == LAND_NEEDS_PERSON ? ERR_STATE : ERR_CHECK;
+		return land_status(&l);
 	if (is_own_script(in->words[0]))
 		return 0;
 	if (item)

@@ -1,4 +1,5 @@
 #include "src/harness/adapter.h"
+#include "src/sys/git.h"
 
 /* The program ignores the variable; its option is on the command line, which everyone can see. */
 static void add_base_url(struct command *c)
@@ -15,6 +16,25 @@ static void add_base_url(struct command *c)
 		command_option(c, "-c", arena_printf(c->arena, "openai_base_url=\"%s\"", url));
 }
 
+/* Its sandbox keeps the repository's directory and that of a linked worktree read-only unless each
+ * is named, and has no network: an agent could neither commit nor push. */
+static void add_workspace(struct command *c, const char *cwd)
+{
+	char *root, *dirs[2]; /* the common one is named first */
+	struct error ignored;
+
+	command_option(c, "-s", "workspace-write");
+	command_option(c, "-c", "sandbox_workspace_write.network_access=true");
+	if (git_root(c->arena, cwd ? cwd : ".", &root, &ignored) < 0 ||
+		!git_directories(c->arena, root, &dirs[1], &dirs[0]))
+		return;
+	for (size_t i = 0; i < COUNT(dirs) && (i == 0 || strcmp(dirs[0], dirs[1]) != 0); i++) {
+		CLEANUP(base_free) char *real = realpath(dirs[i], NULL);
+
+		command_option(c, "--add-dir", real);
+	}
+}
+
 static void codex_command(struct command *c, const struct harness_input *input)
 {
 	command_add(c, "exec");
@@ -24,9 +44,10 @@ static void codex_command(struct command *c, const struct harness_input *input)
 	/* Its own sandbox cannot be in another one. */
 	if (input->contained)
 		command_add(c, "--dangerously-bypass-approvals-and-sandbox");
+	else if (harness_input_allows_writes(input))
+		add_workspace(c, input->cwd);
 	else
-		command_option(c, "-s",
-			harness_input_allows_writes(input) ? "workspace-write" : "read-only");
+		command_option(c, "-s", "read-only");
 	command_option(c, "-c", "check_for_update_on_startup=false");
 	add_base_url(c);
 	command_add(c, "-");
@@ -149,7 +170,7 @@ static const struct harness_handler handlers[] = {
 const struct harness harness_codex = {
 	.name = "codex",
 	.binary = "codex",
-	.range = ">=0.1.0",
+	.range = ">=0.72.0", /* older ones have no --add-dir */
 	.install = "npm install -g @openai/codex",
 	.can = {HARNESS_YES, HARNESS_PARTIAL, HARNESS_YES, HARNESS_YES, HARNESS_NO, HARNESS_YES},
 	.context_tokens = 200000,

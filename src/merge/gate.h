@@ -61,7 +61,7 @@ const char *const *gate_environment(const struct gate *g);
 int gate_descriptor(const struct gate *g);
 /* Checks that it is still ours; -1: ERR_STATE, it was released by force. */
 int gate_check(struct gate *g, struct error *err);
-/* Once `fd` is readable, gate_rebase() and land_branch() stop (-1: ERR_STATE). */
+/* Once `fd` is readable, land_branch() stops (-1: ERR_STATE). */
 void gate_cancel_on(struct gate *g, int fd);
 /* Releases it if it is still ours, or leaves its lease. For CLEANUP too; safe on NULL. */
 void gate_drop(struct gate **g);
@@ -76,17 +76,10 @@ int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holde
 	struct error *err);
 
 struct gate_run_ask {
-	const char *who;
-	unsigned wait_ms;
+	struct gate_ask gate;    /* its `cancel` ends the command too, or it is not started */
 	const char *const *argv; /* NULL-ended */
-	const char *cwd;         /* NULL: the caller's */
 	int output;              /* descriptor for stdout and stderr; -1: the caller's own */
-	/* Descriptor; once it is readable the command is ended, or not started (-1: ERR_STATE). 0:
-	 * none */
-	int cancel;
-	bool lease; /* as of gate_ask; requires `who` */
-	unsigned lease_s;
-	int64_t fence; /* out */
+	int64_t fence;           /* out */
 };
 /*
  * Runs a command under the gate; *status is its exit status, 128 + N when signal N ended it. What
@@ -95,55 +88,5 @@ struct gate_run_ask {
  */
 int gate_run(
 	struct arena *a, struct pool *p, struct gate_run_ask *ask, int *status, struct error *err);
-
-enum rebase_fate {
-	REBASE_CURRENT,  /* nothing to do */
-	REBASE_PUSHED,   /* rebased if necessary, and pushed */
-	REBASE_CONFLICT, /* suspended: the worktree is as before */
-	REBASE_MOVED,    /* the branch on the remote is not at the expected commit: somebody else
-			    pushed */
-};
-const char *rebase_word(enum rebase_fate f); /* "current", "pushed" ... */
-
-/*
- * What goes along with a rebase, such as databases. After a kill all of it is repeated, until the
- * branch's worktree has the rebased commit.
- */
-struct rebase_part {
-	/* The rebased files are in `dir`; nothing is pushed yet. *env: more variables for programs
-	 * that run there, as of struct process; *fault: why they cannot be pushed; NULL. */
-	int (*begin)(void *data, const char *dir, bool rebased, const char *const **env,
-		const char **fault, struct error *err);
-	/* The branch was pushed: what begin() made is its own from now on. `land` lets it go. */
-	int (*keep)(void *data, struct error *err);
-	void (*end)(void *data); /* called after begin(), also after -1 */
-	void *data;
-};
-
-struct rebase_ask {
-	const struct allocation *of;    /* branch and path are used */
-	const char *target;             /* branch of origin; NULL: its default branch, else main */
-	const char *issue;              /* for the event and runtime.json; NULL */
-	const struct rebase_part *part; /* NULL: none */
-};
-struct rebase {
-	enum rebase_fate fate;
-	const char *branch, *target;
-	const char *before, *after, *onto; /* shas; after: NULL unless the branch has a new one */
-	const char *const *paths;          /* of the conflict, NULL-ended; else NULL */
-	const char *fault;                 /* of the part; NULL */
-	int64_t fence;
-	const char *kept; /* pushed, but the worktree stays at `before`: why; else NULL */
-};
-json *rebase_json(const struct rebase *r);
-/*
- * Serialized rebase of an allocation's branch onto origin/target under the gate `held`: fetch,
- * check again, rebase in a throw-away worktree, push with the expected sha; then the allocation's
- * worktree follows. Never interactive, never changes the target. -1: ERR_STATE: no `origin`, no
- * such branch there, uncommitted changes, another branch checked out, a merge or the like in
- * progress, the gate was lost; ERR_SYSTEM: git failed. The worktree is then as before.
- */
-int gate_rebase(struct arena *a, struct pool *p, const struct rebase_ask *ask, struct gate *held,
-	struct rebase *out, struct error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #define DT_GATE_INTERNAL_H
 
 #include "src/merge/gate.h"
+#include "src/sys/git.h"
 
 struct disk_lock;
 struct gate {
@@ -20,21 +21,13 @@ struct gate {
 	unsigned lease_s;
 	int64_t until;
 	int cancel; /* descriptor of gate_cancel_on(); 0: none */
+	bool interrupted;
 };
 
-struct git_call {
-	const char *cwd;
-	const char *const *argv; /* with "git" */
-	const char *name;        /* for people */
-	unsigned timeout_s;      /* 0: the usual limit of local work */
-	const char *const *env;  /* more variables, as of struct process; NULL */
-	bool batch_ssh;          /* ssh must not prompt; the user's other settings apply */
-};
-/* Runs git under the gate, without prompts or an editor; it inherits the lock. Appends its standard
- * output. *status NULL: a status other than 0 is an error; otherwise this returns 0 then, and *err
- * has git's message. */
-int gate_git(
-	struct gate *g, const struct git_call *c, struct buf *out, int *status, struct error *err);
+/* As git_command(), under the gate: the program inherits its lock, and may be any program. Clears
+ * `out` first. */
+int gate_git(struct gate *g, const struct git_command *c, struct buf *out, int *status,
+	struct error *err);
 /* Waits, not at all while the time of day is fixed. -1: ERR_STATE: interrupted, or the gate is
  * lost. */
 int gate_pause(struct gate *g, unsigned ms, struct error *err);

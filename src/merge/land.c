@@ -1,11 +1,12 @@
 #include "src/merge/land.h"
 #include "src/base/clock.h"
+#include "src/event/event.h"
 #include "src/merge/publish.h"
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 
 enum { POLL_MS = 1000, POLL_MAX_MS = 30000 };
-enum { GRACE_S = 30, TIMED_OUT = 124, OUTPUT_SHOWN = 4000 };
+enum { OUTPUT_SHOWN = 4000 };
 
 static const char *const words[] = {
 	[LAND_LANDED] = "landed",
@@ -16,14 +17,23 @@ static const char *const words[] = {
 	[LAND_NEEDS_PERSON] = "needs_person",
 };
 
-const char *land_word(enum land_fate f)
+const char *land_word(const struct land *l)
 {
-	return words[f];
+	if (l->alone && l->fate == LAND_LANDED)
+		return l->already ? "current" : "pushed";
+	return words[l->fate];
+}
+
+int land_status(const struct land *l)
+{
+	if (l->fate == LAND_LANDED)
+		return 0;
+	return l->fate == LAND_MOVED || l->fate == LAND_NEEDS_PERSON ? ERR_STATE : ERR_CHECK;
 }
 
 json *land_json(const struct land *l)
 {
-	return JSON_OBJECT(JSON_TEXT("result", land_word(l->fate)),
+	return JSON_OBJECT(JSON_TEXT("result", land_word(l)),
 		JSON_IF(l->reason, JSON_TEXT("reason", l->reason)), JSON_TEXT("branch", l->branch),
 		JSON_TEXT("target", l->target), JSON_IF(l->head, JSON_TEXT("head", l->head)),
 		JSON_IF(l->onto, JSON_TEXT("onto", l->onto)),
@@ -32,13 +42,15 @@ json *land_json(const struct land *l)
 		JSON_IF(l->patch, JSON_TEXT("patch", l->patch)),
 		JSON_IF(l->paths, JSON_VALUE("paths", json_names(l->paths))),
 		JSON_IF(l->output, JSON_TEXT("output", l->output)),
-		JSON_IF(l->already, JSON_BOOL("already", true)), JSON_INT("fence", l->fence));
+		JSON_IF(l->already, JSON_BOOL("already", true)),
+		JSON_IF(l->kept, JSON_TEXT("kept", l->kept)), JSON_INT("fence", l->fence));
 }
 
 struct landing {
 	struct publish git; /* runs in the repository */
 	const struct land_ask *ask;
 	struct land *out;
+	bool part_began;
 };
 
 static const char *repo_of(const struct landing *l)
@@ -66,7 +78,7 @@ static const char *last_of(struct arena *a, struct str text)
 
 /* ---- what is landed ---- */
 
-/* *landed: the target has the branch's commits, or one commit with the same changes. */
+/* The target has the branch's commits, or one commit with the same changes. */
 static int merge_land_find_landed(struct landing *l, bool *landed, struct error *err)
 {
 	struct publish *w = &l->git;
@@ -74,12 +86,10 @@ static int merge_land_find_landed(struct landing *l, bool *landed, struct error 
 	const char *patch = l->ask->patch ? l->ask->patch : out->patch;
 	size_t n = 1;
 
-	if (publish_contains(w, w->head, w->onto, landed, err) < 0)
+	out->commit = publish_contains(w, w->onto, w->head) ? w->onto : NULL;
+	if (!out->commit && git_count_commits(repo_of(l), w->fork, w->head, &n, err) < 0)
 		return -1;
-	out->commit = *landed ? w->onto : NULL;
-	if (!*landed && git_count_commits(repo_of(l), w->fork, w->head, &n, err) < 0)
-		return -1;
-	if (!*landed && patch[0])
+	if (!out->commit && patch[0])
 		out->commit = git_find_same_patch(w->a, repo_of(l), w->fork, w->onto, patch, n);
 	*landed = out->commit != NULL;
 	return 0;
@@ -99,20 +109,20 @@ static int merge_land_check(
 	struct landing *l, const char *const *env, bool *passed, struct error *err)
 {
 	unsigned limit_s = l->ask->check_s ? l->ask->check_s : LAND_CHECK_S;
-	const char *limit = arena_printf(l->git.a, "%u", limit_s);
-	const char *const argv[] = {"timeout", "-k", "5", limit, "sh", "-c",
-		"exec 2>&1; eval \"$1\"", "sh", l->ask->check, NULL};
-	const struct git_call c = {.cwd = l->git.dir,
+	const char *check = l->ask->check;
+	const char *const argv[] = {"sh", "-c", "exec 2>&1; eval \"$1\"", "sh", check, NULL};
+	const struct git_command c = {.dir = l->git.dir,
 		.argv = argv,
 		.name = "the check",
-		.timeout_s = limit_s + GRACE_S,
+		.limit_s = limit_s,
+		.late = true,
 		.env = env};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct git_commit tip = {0};
 	int status;
 
 	*passed = true;
-	if (!l->ask->check)
+	if (!check)
 		return 0;
 	if (git_read_commits(l->git.a, repo_of(l), &l->git.after, 1, &tip, err) < 0 ||
 		gate_git(l->git.g, &c, &out, &status, err) < 0)
@@ -123,22 +133,35 @@ static int merge_land_check(
 		return 0;
 	l->out->output = last_of(l->git.a, buf_str(&out));
 	return merge_land_end(l, LAND_CHECKS_FAILED,
-		status == TIMED_OUT ? arena_printf(l->git.a, "'%s' did not end within %s s",
-					      l->ask->check, limit)
-				    : arena_printf(l->git.a, "'%s' ended with status %d",
-					      l->ask->check, status));
+		status == GIT_LATE
+			? arena_printf(l->git.a, "'%s' did not end within %u s", check, limit_s)
+			: arena_printf(l->git.a, "'%s' ended with status %d", check, status));
 }
 
+static void merge_land_end_part(struct landing *l)
+{
+	if (l->part_began)
+		l->ask->part->end(l->ask->part->data);
+	l->part_began = false;
+}
+
+/* What goes along with a rebase begins with its files, and before the check. */
 static int prepare_and_check(struct landing *l, bool *good, struct error *err)
 {
-	const char *const *env;
-	int rc = publish_begin_part(&l->git, &env, err);
+	const struct rebase_part *part = l->ask->part;
+	bool rebased = strcmp(l->git.after, l->git.head) != 0;
+	const char *const *env = NULL;
+	const char *fault = NULL;
 
-	if (rc == 0)
-		rc = l->git.fault ? merge_land_end(l, LAND_CONFLICT, l->git.fault)
-				  : merge_land_check(l, env, good, err);
-	publish_end_part(&l->git);
-	return rc;
+	*good = true;
+	l->part_began = part && (rebased || l->ask->check);
+	if (l->part_began && part->begin(part->data, l->git.dir, rebased, &env, &fault, err) < 0)
+		return -1;
+	if (fault) {
+		*good = false;
+		return merge_land_end(l, LAND_CONFLICT, fault);
+	}
+	return merge_land_check(l, env, good, err);
 }
 
 /* ---- a pull request that the forge merges ---- */
@@ -268,22 +291,51 @@ static int merge_pull(struct landing *l, bool *again, struct error *err)
 
 /* ---- one try ---- */
 
+/* The worktree follows last: until then the next one repeats what a killed one had begun. */
+static int merge_land_finish(struct landing *l, bool already, struct error *err)
+{
+	struct publish *w = &l->git;
+
+	l->out->commit = w->after;
+	l->out->already = already;
+	if (l->ask->follow) {
+		if (l->part_began && l->ask->part->keep(l->ask->part->data, err) < 0)
+			return -1;
+		l->out->kept = publish_follow(w->a, l->ask->follow, w->branch, w->head, w->after);
+	}
+	return merge_land_end(l, LAND_LANDED, NULL);
+}
+
 static int merge_land_publish(struct landing *l, bool *again, struct error *err)
 {
-	struct error said = {0};
+	struct publish *w = &l->git;
+	const char *said = NULL;
 	enum pushed end;
 
-	if (publish_push(&l->git, !l->ask->pull, &end, &said, err) < 0)
+	if (l->ask->follow && w->theirs && strcmp(w->theirs, w->after) == 0)
+		return merge_land_finish(l, strcmp(w->after, w->head) == 0, err);
+	if (publish_push(w, !l->ask->pull && !l->ask->follow, &end, &said, err) < 0)
 		return -1;
 	*again = end == PUSH_LATE;
 	if (end == PUSH_LATE)
-		return merge_land_end(l, LAND_MOVED, "others pushed to the target meanwhile");
+		return merge_land_end(l, LAND_MOVED,
+			l->ask->follow ? "others pushed to the branch meanwhile"
+				       : "others pushed to the target meanwhile");
 	if (end == PUSH_REFUSED)
-		return merge_land_end(l, LAND_NEEDS_PERSON, arena_dup(l->git.a, str_of(said.text)));
-	if (l->ask->pull)
-		return merge_pull(l, again, err);
-	l->out->commit = l->git.after;
-	return merge_land_end(l, LAND_LANDED, NULL);
+		return merge_land_end(l, LAND_NEEDS_PERSON, said);
+	return l->ask->pull ? merge_pull(l, again, err) : merge_land_finish(l, false, err);
+}
+
+static int merge_land_tell_conflict(struct landing *l, struct error *err)
+{
+	struct publish *w = &l->git;
+	CLEANUP(json_free)
+	json *fields = JSON_OBJECT(JSON_TEXT("branch", w->branch), JSON_TEXT("target", w->target),
+		JSON_VALUE("paths", json_names(w->paths)));
+	struct event e = {.id = EVENT_REBASE_CONFLICT, .issue = l->ask->issue, .fields = fields};
+
+	l->out->paths = w->paths;
+	return event_emit(w->p->artifacts, &e, err);
 }
 
 /* The rebased changes are compared with their context: what others changed beside them is a reason
@@ -293,18 +345,16 @@ static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 	struct publish *w = &l->git;
 
 	*good = false;
-	if (publish_rebase(w, err) < 0)
+	if (publish_rebase(w, l->ask->check != NULL, err) < 0)
 		return -1;
-	l->out->paths = w->paths;
-	if (!w->after)
-		return merge_land_end(l, LAND_CONFLICT,
+	if (!w->after) {
+		(void)merge_land_end(l, LAND_CONFLICT,
 			arena_printf(w->a, "'%s' does not rebase onto '%s'", w->branch, w->target));
-	if (strcmp(w->after, w->onto) == 0) { /* git leaves out what the target has */
-		l->out->already = true;
-		l->out->commit = w->after;
-		return merge_land_end(l, LAND_LANDED, NULL);
+		return merge_land_tell_conflict(l, err);
 	}
-	if (strcmp(publish_digest(w, w->onto, w->after), w->patch) != 0)
+	if (!l->ask->follow && strcmp(w->after, w->onto) == 0) /* git leaves out what it has */
+		return merge_land_finish(l, true, err);
+	if (!l->ask->follow && strcmp(publish_digest(w, w->onto, w->after), w->patch) != 0)
 		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(w->a,
 				"on '%s' these are not the approved changes any more: others "
@@ -313,23 +363,22 @@ static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 	return prepare_and_check(l, good, err);
 }
 
-static int try(struct landing *l, bool *again, struct error *err)
+/* *good: nothing is known that keeps it from being rebased and pushed. */
+static int merge_land_judge(struct landing *l, bool *good, struct error *err)
 {
 	struct publish *w = &l->git;
-	struct land *out = l->out;
-	bool landed, foreign, good;
+	bool foreign = publish_is_foreign(w), landed;
 
-	*again = false;
-	if (gate_check(w->g, err) < 0 || publish_learn(w, err) < 0)
-		return -1;
-	out->head = w->head;
-	out->onto = w->onto;
-	out->patch = w->patch;
-	if (merge_land_find_landed(l, &landed, err) < 0 ||
-		publish_find_foreign(w, &foreign, err) < 0)
-		return -1;
+	*good = false;
+	if (l->ask->follow && (foreign || w->deleted))
+		return merge_land_end(l, LAND_MOVED,
+			arena_printf(w->a, "'%s' on 'origin' %s: nothing was pushed", w->branch,
+				foreign ? "has commits that are not here" : "was deleted"));
+	*good = l->ask->follow != NULL;
+	if (*good || merge_land_find_landed(l, &landed, err) < 0)
+		return *good ? 0 : -1;
 	if (landed) {
-		out->already = true;
+		l->out->already = true;
 		return merge_land_end(l, LAND_LANDED, NULL);
 	}
 	if (!w->patch[0])
@@ -345,28 +394,44 @@ static int try(struct landing *l, bool *again, struct error *err)
 		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(
 				w->a, "'%s' on 'origin' has commits that are not here", w->branch));
-	if (rebase_and_check(l, &good, err) < 0)
+	*good = true;
+	return 0;
+}
+
+static int try(struct landing *l, bool *again, struct error *err)
+{
+	struct publish *w = &l->git;
+	bool good;
+	int rc;
+
+	*again = false;
+	if (gate_check(w->g, err) < 0 || publish_learn(w, err) < 0)
 		return -1;
-	return good ? merge_land_publish(l, again, err) : 0;
+	l->out->head = w->head;
+	l->out->onto = w->onto;
+	l->out->patch = w->patch;
+	rc = merge_land_judge(l, &good, err);
+	if (rc == 0 && good)
+		rc = rebase_and_check(l, &good, err);
+	if (rc == 0 && good)
+		rc = merge_land_publish(l, again, err);
+	merge_land_end_part(l);
+	return rc;
 }
 
 int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, struct gate *held,
 	struct land *out, struct error *err)
 {
-	struct landing l = {.git = {.a = a,
-				    .p = p,
-				    .g = held,
-				    .path = p->repo,
-				    .branch = ask->branch,
-				    .target = ask->target,
-				    .part = ask->part},
+	struct landing l = {
+		.git = {.a = a, .p = p, .g = held, .branch = ask->branch, .target = ask->target},
 		.ask = ask,
 		.out = out};
 	struct error ignored;
 	bool again = true;
 	int rc = 0;
 
-	*out = (struct land){.branch = ask->branch, .fence = gate_fence(held)};
+	*out = (struct land){
+		.branch = ask->branch, .alone = ask->follow != NULL, .fence = gate_fence(held)};
 	if (publish_begin(&l.git, err) < 0 || merge_land_check_pull(&l, err) < 0)
 		return -1;
 	out->target = l.git.target;
@@ -383,15 +448,15 @@ int land_return(
 {
 	struct pool_entry entry;
 	struct error why = {0};
-	bool found, removed, moved;
+	bool found, removed;
 
 	*kept = NULL;
 	if (pool_find(a, p, l->branch, &entry, &found, err) < 0)
 		return -1;
 	if (!found || !entry.there)
 		return 0;
-	if (publish_follow(a, entry.of.path, l->head, l->commit, &moved, &why) < 0 ||
-		pool_reclaim(a, p, l->branch, false, &removed, &why) < 0)
+	*kept = publish_follow(a, entry.of.path, l->branch, l->head, l->commit);
+	if (!*kept && pool_reclaim(a, p, l->branch, false, &removed, &why) < 0)
 		*kept = arena_dup(a, str_of(why.text));
 	return 0;
 }

@@ -20,16 +20,35 @@ enum { LAND_TRIES = 3, LAND_CHECK_S = 1800, LAND_CHECK_MAX_S = 86400 };
 enum { LAND_NO_CHECKS_S = 30 };
 
 enum land_fate {
-	LAND_LANDED,
+	LAND_LANDED,        /* or, of a branch alone, pushed */
 	LAND_CONFLICT,      /* it does not rebase onto the target */
 	LAND_CHANGED,       /* not the approved changes: before the rebase, or because of it */
 	LAND_CHECKS_FAILED, /* or did not end in time */
-	LAND_MOVED,         /* others pushed to the target LAND_TRIES times meanwhile */
+	LAND_MOVED,         /* others pushed to the target LAND_TRIES times meanwhile, or to the
+			     * branch that is to be pushed alone */
 	LAND_NEEDS_PERSON,  /* the remote or a hook refuses */
 };
-const char *land_word(enum land_fate f); /* "landed", "conflict" ... */
+
+/*
+ * What goes along with a rebase, such as databases. After a kill all of it is repeated, until the
+ * branch's worktree has the rebased commit.
+ */
+struct rebase_part {
+	/* The rebased files are in `dir`; nothing is pushed yet. *env: more variables for programs
+	 * that run there, as of struct process; *fault: why they cannot be pushed; NULL. */
+	int (*begin)(void *data, const char *dir, bool rebased, const char *const **env,
+		const char **fault, struct error *err);
+	/* The branch was pushed: what begin() made is its own from now on. `land` lets it go. */
+	int (*keep)(void *data, struct error *err);
+	void (*end)(void *data); /* called after begin(), also after -1 */
+	void *data;
+};
 
 struct land_ask {
+	/* The branch alone is rebased and pushed, and this worktree follows; nothing is approved or
+	 * checked. NULL: it lands. */
+	const char *follow;
+	const char *issue; /* of the event RebaseConflict; NULL */
 	const char *branch;
 	const char *target; /* of origin; NULL: its default branch */
 	/* What was approved; NULL: the branch as it is. */
@@ -54,10 +73,14 @@ struct land {
 	const char *const *paths; /* in conflict, NULL-ended; else NULL */
 	const char *reason;       /* for people; NULL where it landed */
 	const char *output;       /* the end of what the check or the remote printed; NULL */
-	bool already;             /* it had landed before */
+	bool already;             /* it had landed before, or been pushed */
+	bool alone;               /* the branch alone */
+	const char *kept;         /* pushed, but the worktree does not follow: why; else NULL */
 	int64_t fence;
 };
+const char *land_word(const struct land *l); /* "landed", "pushed", "current", "conflict" ... */
 json *land_json(const struct land *l);
+int land_status(const struct land *l); /* exit status: 0, ERR_CHECK or ERR_STATE */
 
 /* -1: ERR_STATE: no `origin`, no such branch, no changes, the gate was lost, or `held` was
  * interrupted; ERR_SYSTEM: git failed. Nothing was pushed then. */

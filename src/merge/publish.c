@@ -2,65 +2,51 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
-enum { FETCH_S = 300, PUSH_S = 300, ASK_S = 60, REPLAY_S = 600, SHA_MIN = 40, SHA_MAX = 64 };
+enum { REMOTE_S = 300, LOCAL_S = 600, REFLOG_MAX = 64 << 20 };
 
-/* ---- git under the gate ---- */
+/* Local work runs no hooks: an agent can write the configuration. */
+#define QUIET                                                                                      \
+	"git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0", "-c", "maintenance.auto=false"
 
-/* Of the repository, in w->path. */
-static int publish_git(struct publish *w, const char *const *argv, const char *name,
-	unsigned timeout_s, struct buf *out, int *status, struct error *err)
+struct publish_call {
+	const char *dir; /* NULL: the repository */
+	const char *name;
+	const char *const *argv;
+	struct buf *out;
+	int *status; /* NULL: another status than 0 is an error */
+	bool remote;
+};
+/* GIT(w, err, call members, .argv = WORDS(...)) */
+#define WORDS(...)       ((const char *const[]){__VA_ARGS__, NULL})
+#define GIT(w, err, ...) publish_git(w, &(struct publish_call){__VA_ARGS__}, err)
+
+static int publish_git(struct publish *w, const struct publish_call *call, struct error *err)
 {
-	const struct git_call c = {.cwd = w->path,
-		.argv = argv,
-		.name = name,
-		.timeout_s = timeout_s,
-		.batch_ssh = w->batch_ssh};
+	CLEANUP(buf_release) struct buf own = BUF_INIT;
+	const struct git_command c = {.dir = call->dir ? call->dir : w->p->repo,
+		.name = call->name,
+		.argv = call->argv,
+		.limit_s = call->remote ? REMOTE_S : LOCAL_S,
+		.batch_ssh = call->remote && w->batch_ssh};
 
-	return gate_git(w->g, &c, out, status, err);
+	return gate_git(w->g, &c, call->out ? call->out : &own, call->status, err);
 }
 
-static int publish_git_in(struct publish *w, const char *dir, const char *const *argv,
-	const char *name, unsigned timeout_s, struct buf *out, int *status, struct error *err)
+static const char *heads(struct publish *w, const char *branch)
 {
-	const struct git_call c = {.cwd = dir, .argv = argv, .name = name, .timeout_s = timeout_s};
-
-	return gate_git(w->g, &c, out, status, err);
+	return arena_printf(w->a, "refs/heads/%s", branch);
 }
 
-static bool publish_is_sha(struct str s)
+static const char *tracking(struct publish *w, const char *branch)
 {
-	for (size_t i = 0; i < s.n; i++)
-		if (!strchr("0123456789abcdef", s.p[i]))
-			return false;
-	return s.n >= SHA_MIN && s.n <= SHA_MAX;
+	return arena_printf(w->a, "refs/remotes/origin/%s", branch);
 }
 
-int publish_read_sha(struct publish *w, const char *ref, const char **sha, struct error *err)
+bool publish_contains(struct publish *w, const char *of, const char *sha)
 {
-	const char *const argv[] = {"git", "rev-parse", "--verify", "--quiet",
-		arena_printf(w->a, "%s^{commit}", ref), NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int status;
+	const char *fork = git_fork_point(w->a, w->p->repo, sha, of);
 
-	*sha = NULL;
-	if (publish_git(w, argv, "git rev-parse", 0, &out, &status, err) < 0)
-		return -1;
-	if (status == 0 && publish_is_sha(str_trim(buf_str(&out))))
-		*sha = arena_dup(w->a, str_trim(buf_str(&out)));
-	return 0;
-}
-
-int publish_contains(
-	struct publish *w, const char *sha, const char *in, bool *yes, struct error *err)
-{
-	const char *const argv[] = {"git", "merge-base", "--is-ancestor", sha, in, NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int status;
-
-	if (publish_git(w, argv, "git merge-base", 0, &out, &status, err) < 0)
-		return -1;
-	*yes = status == 0;
-	return status > 1 ? -1 : 0;
+	return fork && strcmp(fork, sha) == 0;
 }
 
 const char *publish_digest(struct publish *w, const char *from, const char *to)
@@ -73,6 +59,7 @@ const char *publish_digest(struct publish *w, const char *from, const char *to)
 
 /* ---- what the remote has ---- */
 
+/* Of lines `ID TAB NAME`. */
 static const char *publish_find_line(struct publish *w, struct str said, const char *name)
 {
 	struct str line;
@@ -80,8 +67,7 @@ static const char *publish_find_line(struct publish *w, struct str said, const c
 	while (str_line(&said, &line)) {
 		size_t tab = str_find(line, STR("\t"));
 
-		if (publish_is_sha(str_sub(line, 0, tab)) && tab < line.n &&
-			str_is(str_sub(line, tab + 1, line.n), name))
+		if (str_is(str_sub(line, tab + 1, line.n), name))
 			return arena_dup(w->a, str_sub(line, 0, tab));
 	}
 	return NULL;
@@ -91,44 +77,60 @@ static const char *publish_find_line(struct publish *w, struct str said, const c
 static int publish_ask_remote(
 	struct publish *w, const char **target, const char **branch, struct error *err)
 {
-	const char *of_target = arena_printf(w->a, "refs/heads/%s", w->target);
-	const char *of_branch = arena_printf(w->a, "refs/heads/%s", w->branch);
-	const char *const argv[] = {
-		"git", "ls-remote", "--refs", "origin", of_target, of_branch, NULL};
+	const char *a = heads(w, w->target), *b = heads(w, w->branch);
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	if (publish_git(w, argv, "git ls-remote", ASK_S, &out, NULL, err) < 0)
+	if (GIT(w, err, .name = "git ls-remote", .out = &out, .remote = true,
+		    .argv = WORDS(QUIET, "ls-remote", "--refs", "origin", a, b)) < 0)
 		return -1;
-	*target = publish_find_line(w, buf_str(&out), of_target);
-	*branch = publish_find_line(w, buf_str(&out), of_branch);
+	*target = publish_find_line(w, buf_str(&out), a);
+	*branch = publish_find_line(w, buf_str(&out), b);
 	return 0;
 }
 
 static const char *refspec(struct publish *w, const char *branch)
 {
-	return arena_printf(w->a, "+refs/heads/%s:refs/remotes/origin/%s", branch, branch);
+	return arena_printf(w->a, "+%s:%s", heads(w, branch), tracking(w, branch));
 }
 
-static int publish_fetch(struct publish *w, struct error *err)
+/* *ids: of the target and the branch as they were fetched, and of the branch here. */
+static int publish_fetch(
+	struct publish *w, const char *target, const char *ids[3], struct error *err)
 {
-	const char *const argv[] = {"git", "-c", "core.hooksPath=/dev/null", "-c", "gc.auto=0",
-		"-c", "maintenance.auto=false", "fetch", "--quiet", "--no-tags",
-		"--no-recurse-submodules", "--no-write-fetch-head", "--refmap=", "origin",
-		refspec(w, w->target), w->theirs ? refspec(w, w->branch) : NULL, NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *const names[] = {
+		tracking(w, w->target), tracking(w, w->branch), heads(w, w->branch)};
 
-	return publish_git(w, argv, "git fetch", FETCH_S, &out, NULL, err);
+	if (git_read_ids(w->a, w->p->repo, names, COUNT(names), ids, err) < 0)
+		return -1;
+	w->deleted = ids[1] && !w->theirs;
+	if (ids[0] && strcmp(ids[0], target) == 0 &&
+		(!w->theirs || (ids[1] && strcmp(ids[1], w->theirs) == 0)))
+		return 0;
+	if (GIT(w, err, .name = "git fetch", .remote = true,
+		    .argv = WORDS(QUIET, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules",
+			    "--no-write-fetch-head", "--refmap=", "origin", refspec(w, w->target),
+			    w->theirs ? refspec(w, w->branch) : NULL)) < 0)
+		return -1;
+	return git_read_ids(w->a, w->p->repo, names, COUNT(names), ids, err);
 }
 
 int publish_begin(struct publish *w, struct error *err)
 {
 	static const char *const name = "HEAD";
 	struct git_default known;
-	const char *head;
+	struct git_head head;
+	const char *commit;
 
-	if (git_read_ids(w->a, w->p->repo, &name, 1, &head, err) < 0) /* of an unknown format */
+	if (git_read_ids(w->a, w->p->repo, &name, 1, &commit, err) < 0) /* of an unknown format */
 		return -1;
 	w->dir = path_join(w->a, w->p->dir, ".landing");
+	if (git_read_head(w->a, w->p->repo, &head, err) < 0)
+		return -1;
+	if (!head.origin)
+		return error_set(err, ERR_STATE,
+			"no remote 'origin' in '%s': there is nothing to land on or push to",
+			w->p->repo);
+	w->batch_ssh = !head.own_ssh && !getenv("GIT_SSH_COMMAND") && !getenv("GIT_SSH");
 	if (!w->target) {
 		if (git_read_default(w->a, w->p->repo, &known, err) < 0)
 			return -1;
@@ -141,28 +143,25 @@ int publish_begin(struct publish *w, struct error *err)
 
 int publish_learn(struct publish *w, struct error *err)
 {
-	struct arena *a = w->a;
-	const char *there, *local;
+	const char *there, *ids[3];
 
 	if (publish_ask_remote(w, &there, &w->theirs, err) < 0)
 		return -1;
 	if (!there)
 		return error_set(
 			err, ERR_STATE, "no branch '%s' on the remote 'origin'", w->target);
-	if (publish_fetch(w, err) < 0 ||
-		publish_read_sha(w, arena_printf(a, "refs/remotes/origin/%s", w->target), &w->onto,
-			err) < 0 ||
-		publish_read_sha(w, arena_printf(a, "refs/heads/%s", w->branch), &local, err) < 0)
+	if (publish_fetch(w, there, ids, err) < 0)
 		return -1;
+	w->onto = ids[0];
 	if (!w->onto)
 		return error_set(err, ERR_SYSTEM, "'git fetch' did not bring '%s'", w->target);
-	w->head = local ? local : w->theirs;
+	w->head = ids[2] ? ids[2] : w->theirs;
 	if (!w->head)
 		return error_set(err, ERR_STATE,
 			"no branch '%s', neither here nor on 'origin': 'dev-team land' lists what "
 			"can land",
 			w->branch);
-	w->fork = git_fork_point(a, w->p->repo, w->onto, w->head);
+	w->fork = git_fork_point(w->a, w->p->repo, w->onto, w->head);
 	if (!w->fork)
 		return error_set(err, ERR_STATE,
 			"'%s' and '%s' have no common history that this clone knows", w->branch,
@@ -180,20 +179,15 @@ static bool has_same_changes(struct publish *w, const char *commit)
 	return fork && w->patch[0] && strcmp(publish_digest(w, fork, commit), w->patch) == 0;
 }
 
-/* By the reflog. */
-static int publish_was_at(struct publish *w, const char *sha, bool *yes, struct error *err)
+/* The branch was at this commit here, by its reflog. */
+static bool publish_was_at(struct publish *w, const char *sha)
 {
-	const char *const argv[] = {"git", "log", "-g", "--format=%H",
-		arena_printf(w->a, "refs/heads/%s", w->branch), "--", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str rest, line;
-	int status;
+	CLEANUP(buf_release) struct buf log = BUF_INIT;
+	const char *path = arena_printf(w->a, "%s/logs/%s", w->p->common, heads(w, w->branch));
+	struct error ignored;
 
-	if (publish_git(w, argv, "git log", 0, &out, &status, err) < 0)
-		return -1;
-	for (rest = buf_str(&out); str_line(&rest, &line);)
-		*yes = *yes || str_is(line, sha);
-	return 0;
+	return sys_read_file(&log, path, REFLOG_MAX, NULL, &ignored) == 0 &&
+	       str_find(buf_str(&log), str_of(sha)) < log.len;
 }
 
 /* A killed process had rebased it, and it is still checked out. */
@@ -207,64 +201,44 @@ static bool publish_is_left(struct publish *w, const char *sha)
 	       strcmp(tip.commit, sha) == 0;
 }
 
-int publish_find_foreign(struct publish *w, bool *foreign, struct error *err)
+bool publish_is_foreign(struct publish *w)
 {
-	const char *const in[] = {w->head, w->onto};
-	bool ours = !w->theirs || strcmp(w->theirs, w->head) == 0;
-
-	for (size_t i = 0; i < COUNT(in) && !ours; i++)
-		if (publish_contains(w, w->theirs, in[i], &ours, err) < 0)
-			return -1;
-	ours = ours || publish_is_left(w, w->theirs) || has_same_changes(w, w->theirs);
-	if (!ours && publish_was_at(w, w->theirs, &ours, err) < 0)
-		return -1;
-	*foreign = !ours;
-	return 0;
+	return w->theirs && !publish_contains(w, w->head, w->theirs) &&
+	       !publish_contains(w, w->onto, w->theirs) && !publish_is_left(w, w->theirs) &&
+	       !has_same_changes(w, w->theirs) && !publish_was_at(w, w->theirs);
 }
 
 /* ---- the throw-away worktree ---- */
 
 static int publish_discard(struct publish *w, struct error *err)
 {
-	const char *const argv[] = {
-		"git", "worktree", "remove", "--force", "--force", w->dir, NULL};
-	const char *const rest[] = {"rm", "-rf", "--", w->dir, NULL};
-	static const char *const prune[] = {"git", "worktree", "prune", NULL};
-	const char *repo = w->p->repo;
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	bool there;
 	int status;
 
 	if (path_check_exists(w->dir, &there, err) < 0)
 		return -1;
-	if (there &&
-		publish_git_in(w, repo, argv, "git worktree remove", 0, &out, &status, err) < 0)
+	if (!there)
+		return 0;
+	if (GIT(w, err, .name = "git worktree remove", .status = &status,
+		    .argv = WORDS(QUIET, "worktree", "remove", "--force", "--force", w->dir)) < 0)
 		return -1;
-	if (publish_git_in(w, repo, rest, "rm", 0, &out, NULL, err) < 0)
+	if (status == 0)
+		return 0;
+	if (GIT(w, err, .name = "rm", .argv = WORDS("rm", "-rf", "--", w->dir)) < 0)
 		return -1;
-	return publish_git_in(w, repo, prune, "git worktree prune", 0, &out, NULL, err);
+	return GIT(w, err, .name = "git worktree prune", .argv = WORDS(QUIET, "worktree", "prune"));
 }
 
-static int publish_check_out(struct publish *w, struct error *err)
+/* Of the rebase that has stopped there: -1, *err as before, if there are none. */
+static int publish_read_conflicts(struct publish *w)
 {
-	const char *const argv[] = {"git", PUBLISH_QUIET, "worktree", "add", "--quiet", "--detach",
-		"--force", w->dir, w->head, NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-
-	if (pool_make_directory(w->a, w->p, err) < 0 || publish_discard(w, err) < 0)
-		return -1;
-	return publish_git_in(w, w->p->repo, argv, "git worktree add", REPLAY_S, &out, NULL, err);
-}
-
-/* Of the rebase that has stopped there. */
-static int publish_read_conflicts(struct publish *w, struct error *err)
-{
-	static const char *const argv[] = {
-		"git", "diff", "--name-only", "--no-renames", "--diff-filter=U", "-z", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	VEC(const char *) list = {0};
+	struct error ignored;
 
-	if (publish_git_in(w, w->dir, argv, "git diff", 0, &out, NULL, err) < 0)
+	if (GIT(w, &ignored, .dir = w->dir, .name = "git diff", .out = &out,
+		    .argv = WORDS(QUIET, "diff", "--name-only", "--no-renames", "--diff-filter=U",
+			    "-z")) < 0)
 		return -1;
 	for (size_t i = 0; i < out.len; i += strlen(out.s + i) + 1) {
 		CLEANUP(buf_release) struct buf name = BUF_INIT;
@@ -274,70 +248,45 @@ static int publish_read_conflicts(struct publish *w, struct error *err)
 		vec_push_in(w->a, &list, arena_dup(w->a, buf_str(&name)));
 	}
 	vec_push_in(w->a, &list, NULL);
-	w->paths = list.n > 1 ? list.items : NULL;
-	return 0;
+	w->paths = list.items;
+	return list.n > 1 ? 0 : -1;
 }
 
 static int publish_replay(struct publish *w, struct error *err)
 {
-	const char *const argv[] = {"git", PUBLISH_QUIET, "-c", "rebase.updateRefs=false", "-c",
-		"merge.directoryRenames=false", "-c", "rebase.autoSquash=false", "rebase",
-		"--merge", "--no-autostash", w->onto, NULL};
-	static const char *const head[] = {"git", "rev-parse", "HEAD", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct error said = {0};
-	int status = 0;
+	struct git_tip tip;
 
-	if (publish_git_in(w, w->dir, argv, "git rebase", REPLAY_S, &out, &status, &said) < 0) {
-		*err = said;
+	if (GIT(w, err, .dir = w->dir, .name = "git rebase",
+		    .argv = WORDS(QUIET, "-c", "merge.directoryRenames=false", "rebase", "--merge",
+			    "--no-update-refs", "--no-autosquash", "--no-autostash", w->onto)) < 0)
+		return w->g->interrupted ? -1 : publish_read_conflicts(w);
+	if (git_read_tip(w->a, w->dir, &tip, err) < 0)
 		return -1;
-	}
-	w->after = NULL;
-	if (status == 0) {
-		if (publish_git_in(w, w->dir, head, "git rev-parse", 0, &out, NULL, err) < 0)
-			return -1;
-		w->after = arena_dup(w->a, str_trim(buf_str(&out)));
-		return 0;
-	}
-	if (publish_read_conflicts(w, err) < 0)
-		return -1;
-	if (w->paths)
-		return 0;
-	*err = said;
-	return -1;
+	w->after = tip.commit;
+	return 0;
 }
 
-int publish_rebase(struct publish *w, struct error *err)
+int publish_rebase(struct publish *w, bool files, struct error *err)
 {
-	w->after = w->head;
+	bool current = strcmp(w->fork, w->onto) == 0;
+
+	w->after = current ? w->head : NULL;
 	w->paths = NULL;
-	if (gate_check(w->g, err) < 0 || publish_check_out(w, err) < 0)
+	if (current && !files)
+		return 0;
+	if (gate_check(w->g, err) < 0 || pool_make_directory(w->a, w->p, err) < 0 ||
+		publish_discard(w, err) < 0 ||
+		GIT(w, err, .name = "git worktree add",
+			.argv = WORDS(QUIET, "worktree", "add", "--quiet", "--detach", "--force",
+				"--force", w->dir, w->head)) < 0)
 		return -1;
-	return strcmp(w->fork, w->onto) == 0 ? 0 : publish_replay(w, err);
-}
-
-int publish_begin_part(struct publish *w, const char *const **env, struct error *err)
-{
-	bool rebased = strcmp(w->after, w->head) != 0;
-
-	*env = NULL;
-	w->fault = NULL;
-	w->part_began = w->part != NULL;
-	return w->part ? w->part->begin(w->part->data, w->dir, rebased, env, &w->fault, err) : 0;
-}
-
-void publish_end_part(struct publish *w)
-{
-	if (w->part_began)
-		w->part->end(w->part->data);
-	w->part_began = false;
+	return current ? 0 : publish_replay(w, err);
 }
 
 int publish_end(struct publish *w, struct error *err)
 {
 	struct error ignored;
 
-	publish_end_part(w);
 	return gate_check(w->g, &ignored) < 0 ? 0 : publish_discard(w, err);
 }
 
@@ -361,54 +310,52 @@ static int publish_settle(struct publish *w, bool land, enum pushed *out, struct
 }
 
 int publish_push(
-	struct publish *w, bool land, enum pushed *out, struct error *said, struct error *err)
+	struct publish *w, bool land, enum pushed *out, const char **said, struct error *err)
 {
 	struct arena *a = w->a;
-	const char *to = arena_printf(a, "refs/heads/%s", w->target);
-	const char *own = arena_printf(a, "refs/heads/%s", w->branch);
 	const char *theirs = w->theirs ? w->theirs : "";
-	const char *branch = arena_printf(a, "+%s:%s", w->after, own);
+	const char *branch = arena_printf(a, "+%s:%s", w->after, heads(w, w->branch));
 	bool both = land && theirs[0] && strcmp(theirs, w->after) != 0;
-	const char *const argv[] = {"git", "-c", "gc.auto=0", "push", "--porcelain",
-		both ? "--atomic" : "--no-atomic", "--no-follow-tags",
-		arena_printf(a, "--force-with-lease=%s:%s", to, w->onto),
-		arena_printf(a, "--force-with-lease=%s:%s", own, theirs), "origin",
-		land ? arena_printf(a, "%s:%s", w->after, to) : branch, both ? branch : NULL, NULL};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	int status;
 
 	*out = PUSH_DONE;
 	if (gate_check(w->g, err) < 0)
 		return -1;
-	if (publish_git(w, argv, "git push", PUSH_S, &text, &status, said) < 0) {
-		*err = *said;
-		return -1;
-	}
-	return status == 0 ? 0 : publish_settle(w, land, out, err);
+	if (GIT(w, err, .name = "git push", .remote = true,
+		    .argv = WORDS("git", "push", both ? "--atomic" : "--no-atomic",
+			    "--no-follow-tags",
+			    arena_printf(
+				    a, "--force-with-lease=%s:%s", heads(w, w->target), w->onto),
+			    arena_printf(
+				    a, "--force-with-lease=%s:%s", heads(w, w->branch), theirs),
+			    "origin",
+			    land ? arena_printf(a, "%s:%s", w->after, heads(w, w->target)) : branch,
+			    both ? branch : NULL)) == 0)
+		return 0;
+	*said = arena_dup(a, str_of(err->text));
+	return w->g->interrupted ? -1 : publish_settle(w, land, out, err);
 }
 
-/* --keep: files that somebody has changed stay, and the branch too. It compares times of files,
- * which a copy or a build may have touched: they are read first. */
-int publish_follow(struct arena *a, const char *dir, const char *from, const char *to, bool *moved,
-	struct error *err)
+/* It compares times of files, which a copy or a build may have touched: they are read first. */
+const char *publish_follow(
+	struct arena *a, const char *dir, const char *branch, const char *from, const char *to)
 {
-	static const char *const refresh[] = {
-		"git", PUBLISH_QUIET, "update-index", "-q", "--refresh", NULL};
-	const char *const reset[] = {"git", PUBLISH_QUIET, "reset", "--keep", "--quiet", to, NULL};
-	struct git_command c = {.dir = dir, .name = "git update-index", .argv = refresh};
-	struct error ignored;
+	const struct git_command refresh = {.dir = dir,
+		.name = "git update-index",
+		.argv = WORDS(QUIET, "update-index", "-q", "--refresh")};
+	const struct git_command reset = {.dir = dir,
+		.name = "git reset",
+		.argv = WORDS(QUIET, "reset", "--keep", "--quiet", to)};
+	struct error why = {0};
 	struct git_tip tip;
 
-	*moved = false;
 	if (strcmp(from, to) == 0)
-		return 0;
-	if (git_read_tip(a, dir, &tip, err) < 0)
-		return -1;
-	*moved = !tip.commit || strcmp(tip.commit, from) != 0;
-	if (*moved)
-		return 0;
-	(void)git_command(&c, NULL, NULL, &ignored);
-	c.name = "git reset";
-	c.argv = reset;
-	return git_command(&c, NULL, NULL, err);
+		return NULL;
+	if (git_read_tip(a, dir, &tip, &why) < 0)
+		return arena_dup(a, str_of(why.text));
+	if (!tip.branch || strcmp(tip.branch, branch) != 0)
+		return arena_printf(a, "'%s' is not checked out there", branch);
+	if (!tip.commit || strcmp(tip.commit, from) != 0)
+		return "it has got commits meanwhile";
+	(void)git_command(&refresh, NULL, NULL, &why);
+	return git_command(&reset, NULL, NULL, &why) < 0 ? arena_dup(a, str_of(why.text)) : NULL;
 }

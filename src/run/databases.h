@@ -6,7 +6,7 @@
 #define DT_RUN_DATABASES_H
 
 #include "src/branchdb/branchdb.h"
-#include "src/merge/gate.h"
+#include "src/merge/land.h"
 #include "src/sandbox/sandbox.h"
 
 /* From now on a worktree of this process gets and loses its branches. */

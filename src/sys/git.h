@@ -15,6 +15,11 @@ int git_library_version(struct arena *a, char **version, struct error *err);
  * none. */
 int git_root(struct arena *a, const char *from, char **root, struct error *err);
 
+/* The repository's directory of this work tree, and the one that all its work trees share: `.git`
+ * is a directory, or a file `gitdir: PATH`, and the directory of a linked work tree names the
+ * common one. False when they cannot be read. */
+bool git_directories(struct arena *a, const char *root, char **own, char **common);
+
 /*
  * `org/repo` from a remote's URL: without scheme, user, host, port and `.git`. False when nothing
  * valid (path_is_slug()) is left. Known forms: https://host/org/repo(.git),
@@ -287,7 +292,8 @@ struct git_command {
 	const char *const *env;  /* further environment as in process.h; may be NULL */
 	struct str input;
 	unsigned limit_s; /* 0: 120 */
-	int inherit;      /* as in process.h */
+	int inherit;      /* as in process.h, and `cancel` too: then -1, ERR_STATE */
+	int cancel;
 	bool batch_ssh;   /* ssh must not prompt either */
 	bool late;        /* the time limit is no error, but the status GIT_LATE */
 	bool warnings;    /* `out` gets standard error also when the status is 0 */

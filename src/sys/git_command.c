@@ -95,6 +95,7 @@ static int git_command_run(const struct git_command *c, const char *const *env, 
 		.data = &heard,
 		.timeout_s = c->limit_s ? c->limit_s : LOCAL_S,
 		.inherit = c->inherit,
+		.cancel = c->cancel,
 		.on_death = SIGTERM};
 	struct process_end end;
 	int rc = process_run(&p, &end, err);
@@ -104,6 +105,8 @@ static int git_command_run(const struct git_command *c, const char *const *env, 
 	buf_release(&heard.errors);
 	if (rc < 0)
 		return -1;
+	if (end.cancelled)
+		return error_set(err, ERR_STATE, "interrupted");
 	if (status && (!end.timed_out || c->late)) {
 		*status = end.timed_out ? GIT_LATE : end.status;
 		return 0;

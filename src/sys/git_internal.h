@@ -44,14 +44,9 @@ char *git_first_line(struct arena *a, const char *path);
  * be asked. */
 bool git_plain_tip(struct arena *a, const char *root, struct git_tip *out);
 
-/* The repository's directory of this work tree, and the one that all its work trees share: `.git`
- * is a directory, or a file `gitdir: PATH`, and the directory of a linked work tree names the
- * common one. False when they cannot be read. */
-bool git_directories(struct arena *a, const char *root, char **own, char **common);
-
-/* The same. False also unless the repository is ours, and of the plain form that the files here are
- * read in: ids of SHA-1, references in files, no configuration that includes another or names
- * another work tree. */
+/* As git_directories(). False also unless the repository is ours, and of the plain form that the
+ * files here are read in: ids of SHA-1, references in files, no configuration that includes another
+ * or names another work tree. */
 bool git_plain_directories(struct arena *a, const char *root, char **own, char **common);
 
 /* Whether the library can open the repository of this work tree; *err says why not. */

@@ -19,6 +19,7 @@ import { harness } from './scenarios/harness.mjs';
 import { headless } from './scenarios/headless.mjs';
 import { instructions } from './scenarios/instructions.mjs';
 import { pluginFiles } from './scenarios/plugin.mjs';
+import { landing } from './scenarios/landing.mjs';
 import { loop } from './scenarios/loop.mjs';
 import { order } from './scenarios/order.mjs';
 import { policy } from './scenarios/policy.mjs';
@@ -90,7 +91,7 @@ async function main() {
   const quick = process.argv[2] === '--quick';
   const words = process.argv.slice(quick ? 3 : 2);
   // Those that take longest come first.
-  const all = [...terminal, ...backlog, ...headless, ...harness, ...workflows, ...loop, ...order, ...graph, ...databases, ...quota, ...failures, ...turns, ...instructions, ...sessions, ...policy, ...pluginFiles];
+  const all = [...terminal, ...landing, ...backlog, ...headless, ...harness, ...workflows, ...loop, ...order, ...graph, ...databases, ...quota, ...failures, ...turns, ...instructions, ...sessions, ...policy, ...pluginFiles];
   const list = all.filter(([, , options]) => !quick || options?.quick)
     .flatMap(([name, body, options]) => CLAUDE_VERSIONS.slice(0, options?.versions && !quick ? undefined : 1).map((version) =>
       ({ name: version === CLAUDE_VERSIONS[0] ? name : `${name}, Claude Code ${version}`, body, version })))

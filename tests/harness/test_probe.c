@@ -167,11 +167,11 @@ TEST(a_probe_gets_no_keys_and_tells_none)
 
 TEST(it_is_asked_once_a_process)
 {
-	stand_in("codex", "echo x >>calls; echo 0.2.0");
+	stand_in("codex", "echo x >>calls; echo 0.200.0");
 	assert_true(harness_available(&harness_codex)->available);
 	no_stand_in("codex");
 	assert_true(harness_available(&harness_codex)->available);
-	assert_string_equal(harness_available(&harness_codex)->version, "0.2.0");
+	assert_string_equal(harness_available(&harness_codex)->version, "0.200.0");
 	assert_string_equal(scratch_read("calls"), "x\n");
 }
 

@@ -2,7 +2,7 @@
 #include "tests/lib/rebase_rig.h"
 
 struct allocation wt;
-struct rebase done;
+struct land done;
 
 static void make_worktree(void)
 {
@@ -39,31 +39,32 @@ void main_gets(const char *file, const char *text)
 		strlen(text), text, file, strlen(text) + 1, text));
 }
 
-int try_rebase_of(struct rebase_ask *ask)
+int try_rebase_of(struct land_ask *ask)
 {
 	struct gate *g = gate_now(60000); /* until what a killed one left has ended */
 	int rc;
 
-	ask->of = &wt;
+	ask->branch = wt.branch;
+	ask->follow = wt.path;
 	ask->target = ask->target ? ask->target : "main";
 	err = (struct error){0};
-	rc = gate_rebase(&arena, &pool, ask, g, &done, &err);
+	rc = land_branch(&arena, &pool, ask, g, &done, &err);
 	gate_drop(&g);
 	return rc;
 }
 
 int try_rebase(void)
 {
-	struct rebase_ask ask = {.issue = "ISSUE-1"};
+	struct land_ask ask = {.issue = "ISSUE-1"};
 
 	return try_rebase_of(&ask);
 }
 
-enum rebase_fate rebase(void)
+const char *rebase(void)
 {
 	if (try_rebase() < 0)
 		fail_msg("%s", err.text);
-	return done.fate;
+	return land_word(&done);
 }
 
 static const char snapshot[] =

@@ -5,10 +5,11 @@
 #ifndef DT_TESTS_REBASE_RIG_H
 #define DT_TESTS_REBASE_RIG_H
 
+#include "src/merge/land.h"
 #include "tests/lib/gate_rig.h"
 
 extern struct allocation wt;
-extern struct rebase done;
+extern struct land done;
 
 int rebase_setup(void **state);
 
@@ -16,9 +17,9 @@ int rebase_setup(void **state);
 
 /* Another user merges `file` into main. */
 void main_gets(const char *file, const char *text);
-int try_rebase_of(struct rebase_ask *ask);
+int try_rebase_of(struct land_ask *ask);
 int try_rebase(void);
-enum rebase_fate rebase(void);
+const char *rebase(void); /* its word */
 const char *look(void);
 
 #endif

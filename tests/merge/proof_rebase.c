@@ -4,10 +4,9 @@
 REBASE_TEST(a_conflict_that_was_solved_is_forgotten)
 {
 	main_gets("x", "theirs");
-	assert_int_equal(rebase(), REBASE_CONFLICT);
+	assert_string_equal(rebase(), "conflict");
 	sh("cd wt && git reset -q --hard HEAD~2 && echo z >z && git add z && git commit -qm z");
-	assert_int_equal(rebase(), REBASE_PUSHED);
-	assert_non_null(strstr(scratch_read("artifacts/ISSUE-1/runtime.json"), "\"Active\""));
+	assert_string_equal(rebase(), "pushed");
 }
 
 REBASE_TEST(a_file_removed_there_and_changed_here_is_a_conflict)
@@ -18,7 +17,7 @@ REBASE_TEST(a_file_removed_there_and_changed_here_is_a_conflict)
 	sh("cd r && git checkout -q --detach origin/main && git rm -q a && git commit -qm rm && "
 	   "git push -q origin HEAD:main 2>/dev/null");
 	before = look();
-	assert_int_equal(rebase(), REBASE_CONFLICT);
+	assert_string_equal(rebase(), "conflict");
 	assert_string_equal(done.paths[0], "a");
 	assert_string_equal(look(), before);
 }
@@ -35,8 +34,8 @@ REBASE_TEST(a_push_that_comes_too_late_changes_nothing)
 	   "printf '#!/bin/sh\\nunset $(git rev-parse --local-env-vars)\\ncd ../other && git push "
 	   "-q origin feat/x\\n' >r/.git/hooks/pre-push && "
 	   "chmod +x r/.git/hooks/pre-push");
-	assert_int_equal(rebase(), REBASE_MOVED);
-	assert_null(done.after);
+	assert_string_equal(rebase(), "moved");
+	assert_null(done.commit);
 	assert_sh("git --git-dir=org/o.git log -1 --format=%s feat/x", "t\n");
 	sh("cd other && git push -q -f origin HEAD~1:feat/x");
 	assert_string_equal(look(), before);
@@ -50,11 +49,12 @@ REBASE_TEST(a_hook_that_says_no_is_heard)
 	before = look();
 	sh("printf '#!/bin/sh\\necho not today >&2; exit 1\\n' >r/.git/hooks/pre-push && "
 	   "chmod +x r/.git/hooks/pre-push");
-	assert_true(refused(try_rebase(), ERR_SYSTEM, "not today"));
+	assert_string_equal(rebase(), "needs_person");
+	assert_non_null(strstr(done.reason, "not today"));
 	assert_string_equal(look(), before);
 	sh("mv r/.git/hooks/pre-push r/.git/hooks/pre-rebase"); /* the branch is not rebased in
 								   place */
-	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_string_equal(rebase(), "pushed");
 }
 
 REBASE_TEST(no_editor_and_no_question_stops_it)
@@ -66,7 +66,7 @@ REBASE_TEST(no_editor_and_no_question_stops_it)
 	   "git config --global rebase.autoStash true && git config --global push.followTags true "
 	   "&& cd wt && git tag -a -m t mine && git branch beside HEAD~1 && git rev-parse beside "
 	   ">../beside.sha");
-	assert_int_equal(rebase(), REBASE_PUSHED);
+	assert_string_equal(rebase(), "pushed");
 	assert_false(path_exists(at(".home/asked")));
 	sh("cd wt && test $(git rev-parse beside) = $(cat ../beside.sha)");
 	assert_sh("git --git-dir=org/o.git tag", "");
@@ -74,7 +74,7 @@ REBASE_TEST(no_editor_and_no_question_stops_it)
 
 REBASE_TEST(an_interrupt_puts_the_worktree_back)
 {
-	struct rebase_ask ask = {.of = &wt, .target = "main"};
+	struct land_ask ask = {.branch = wt.branch, .follow = wt.path, .target = "main"};
 	const char *before;
 	struct gate *g;
 	int ends[2];
@@ -90,7 +90,7 @@ REBASE_TEST(an_interrupt_puts_the_worktree_back)
 	ends[0] = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* the hook writes to it */
 	g = gate_now(0);
 	gate_cancel_on(g, ends[0]);
-	assert_int_equal(gate_rebase(&arena, &pool, &ask, g, &done, &err), -1);
+	assert_int_equal(land_branch(&arena, &pool, &ask, g, &done, &err), -1);
 	assert_error(&err, "dev-team: interrupted");
 	gate_drop(&g);
 	assert_string_equal(look(), before);

@@ -9,9 +9,9 @@ static int run_with(const char *script, int *status)
 	CLEANUP(base_close)
 	int fd = open(at("out"), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
 
-	ask.who = "test";
+	ask.gate.who = "test";
 	ask.argv = argv;
-	ask.cwd = base;
+	assert_int_equal(chdir(base), 0);
 	ask.output = fd;
 	err = (struct error){0};
 	return gate_run(&arena, &pool, &ask, status, &err);
@@ -62,7 +62,7 @@ GATE_TEST(it_waits_for_the_gate_no_longer_than_told)
 	struct other o = holder();
 	int status;
 
-	ask = (struct gate_run_ask){.wait_ms = 1};
+	ask = (struct gate_run_ask){.gate.wait_ms = 1};
 	assert_true(refused(run_with("touch inside", &status), ERR_STATE, "held by 'other'"));
 	assert_false(path_exists(at("inside")));
 	kill_holder(&o);
@@ -85,7 +85,7 @@ GATE_TEST(a_cancelled_command_ends)
 
 	sh("mkfifo fifo");
 	fd = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	ask = (struct gate_run_ask){.cancel = fd};
+	ask = (struct gate_run_ask){.gate.cancel = fd};
 	assert_int_equal(run_with("echo >fifo; sleep 1000", &status), 0);
 	assert_int_equal(status, 128 + SIGTERM);
 	close(fd);
@@ -100,11 +100,11 @@ GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	assert_int_equal(write(ends[1], "", 1), 1);
-	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
+	ask = (struct gate_run_ask){.gate = {.cancel = ends[0], .wait_ms = 1000000}};
 	assert_int_equal(run_with("touch inside", &status), -1);
 	assert_error(&err, "dev-team: interrupted while waiting for the merge gate");
 	o = holder();
-	ask = (struct gate_run_ask){.cancel = ends[0], .wait_ms = 1000000};
+	ask = (struct gate_run_ask){.gate = {.cancel = ends[0], .wait_ms = 1000000}};
 	assert_fails(run_with("touch inside", &status), err, ERR_STATE);
 	assert_false(path_exists(at("inside")));
 	kill_holder(&o);
@@ -116,7 +116,7 @@ GATE_TEST(what_is_called_off_before_it_begins_never_runs)
 static void run_there(int out, void *data)
 {
 	const char *argv[] = {"/bin/sh", "-c", data, NULL};
-	struct gate_run_ask there = {.who = "other", .argv = argv, .cwd = base, .output = out};
+	struct gate_run_ask there = {.gate.who = "other", .argv = argv, .output = out};
 	int status;
 
 	_exit(gate_run(&arena, &pool, &there, &status, &err) < 0 ? 90 + (int)err.code : status);

@@ -9,11 +9,11 @@ import { block, command, find } from '../model.mjs';
 import { PREFIX } from '../scenario.mjs';
 import { breakpoint, LIMIT } from '../sync.mjs';
 
-const PASS = ['GIT_SSH', 'GIT_SSH_VARIANT', 'FAKE_ROOT', 'GIT_CONFIG_NOSYSTEM'].flatMap((name) => ['--pass-env', name]);
+export const PASS = ['GIT_SSH', 'GIT_SSH_VARIANT', 'FAKE_ROOT', 'GIT_CONFIG_NOSYSTEM'].flatMap((name) => ['--pass-env', name]);
 
 // Lets the agent of a prompt act. Like model.mjs it takes commands, words and names out of the prompt, which is all that the
 // agent gets; its last message is the answer.
-function act(agents, prompt) {
+export function act(agents, prompt) {
   if (/dev-team record --context-file/.test(prompt)) throw new Error(`the prompt has a command that records:\n${prompt}`);
   const [, skill = ''] = prompt.split('\n## Your skill\n');
   const part = agents.act({
@@ -30,7 +30,7 @@ function act(agents, prompt) {
   return part;
 }
 
-const isPrompt = (message) => message.includes('## How you answer');
+export const isPrompt = (message) => message.includes('## How you answer');
 
 function* conversation(request, agents) {
   const prompt = request.news.filter((one) => one.type === 'text').map((one) => one.text).find(isPrompt);
@@ -49,7 +49,7 @@ function* conversation(request, agents) {
 // What the n-th request costs: no two the same.
 const usageOf = (n) => ({ input: 1000 + 7 * n, output: 10 + n, cached: 100 * n, written: 3 * n });
 
-function createModel(agents) {
+export function createModel(agents) {
   const conversations = new Map();
   let n = 0;
   return (request) => {
