@@ -500,7 +500,7 @@ static void broker_add_word(struct buf *request, const char *word)
 	buf_addc(request, '\0');
 }
 
-int sandbox_broker_forge_client(int argc, char **argv)
+int sandbox_broker_forge_client(const char *program, int argc, char **argv)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT, out = BUF_INIT;
 	struct error err;
@@ -508,6 +508,7 @@ int sandbox_broker_forge_client(int argc, char **argv)
 	int status;
 
 	broker_add_word(&request, "forge");
+	broker_add_word(&request, program);
 	for (int i = 0; i < argc; i++) {
 		if (*argv[i])
 			broker_add_word(&request, argv[i]);
