@@ -224,16 +224,20 @@ static void put_toolchains(struct list *l)
 
 /* ---- the program's own files ---- */
 
-static int write_helper(struct sandbox *s, const char *name, const char *verb, struct error *err)
+/* A file that bwrap fills from memory. */
+static int put_file(struct list *l, struct str text, const char *to, struct error *err)
 {
-	return sandbox_write_file(arena_printf(s->arena, "%s/box/bin/%s", s->dir, name),
-		str_of(arena_printf(s->arena, "#!/bin/sh\nexec " BOX_PROGRAM " %s \"$@\"\n", verb)),
-		0755, err);
+	int fd = sandbox_memory_file(l->s, text, err);
+
+	if (fd < 0)
+		return -1;
+	put3(l, "--file", arena_printf(l->s->arena, "%d", fd), to);
+	return 0;
 }
 
 static void add_remotes(struct sandbox *s, struct buf *out)
 {
-	const char *text = sandbox_read_text(s->arena, path_join(s->arena, s->view.copy, "config"));
+	const char *text = sandbox_read_text(s->arena, path_join(s->arena, s->dir, "config"));
 	struct str rest = str_of(text ? text : ""), line;
 
 	while (s->view.common && str_line(&rest, &line)) {
@@ -244,8 +248,9 @@ static void add_remotes(struct sandbox *s, struct buf *out)
 }
 
 /* git's settings below those of the repository. */
-static int write_gitconfig(struct sandbox *s, struct error *err)
+static int put_gitconfig(struct list *l, struct error *err)
 {
+	struct sandbox *s = l->s;
 	CLEANUP(buf_release) struct buf out = BUF_INIT, name = BUF_INIT, email = BUF_INIT;
 
 	buf_adds(&out, "[gc]\n\tauto = 0\n\tpackRefs = false\n\twriteCommitGraph = false\n"
@@ -255,51 +260,28 @@ static int write_gitconfig(struct sandbox *s, struct error *err)
 		buf_addf(&out, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name.s, email.s);
 	if (s->broker >= 0)
 		add_remotes(s, &out);
-	return sandbox_write_file(
-		arena_printf(s->arena, "%s/box/gitconfig", s->dir), buf_str(&out), 0644, err);
+	return put_file(l, buf_str(&out), BOX "/gitconfig", err);
 }
 
-static int write_box(struct sandbox *s, struct error *err)
-{
-	const char *box = path_join(s->arena, s->dir, "box");
-	static const char *const forges[] = {"gh", "glab"};
-	const struct policy *p = s->x->policy;
-	bool blocked;
-
-	if (path_mkdirs(path_join(s->arena, box, "bin"), err) < 0 ||
-		path_mkdirs(path_join(s->arena, box, "objects"), err) < 0 ||
-		sandbox_write_file(path_join(s->arena, box, "dev-team"), STR(""), 0600, err) < 0 ||
-		sandbox_write_file(path_join(s->arena, box, "broker"), STR(""), 0600, err) < 0 ||
-		write_gitconfig(s, err) < 0 ||
-		write_helper(s, "git-remote-" GIT_HELPER, "sandbox-git", err) < 0)
-		return -1;
-	for (size_t i = 0; i < COUNT(forges); i++) {
-		const char *verb = arena_printf(s->arena, "sandbox-forge %s", forges[i]);
-
-		(void)unlink(arena_printf(s->arena, "%s/bin/%s", box, forges[i]));
-		if (p->forge.n && path_find_program(s->arena, forges[i], &blocked) &&
-			write_helper(s, forges[i], verb, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
+/* The program is git's remote helper and the forge's program, too, by these names. */
 static int put_box(struct list *l, struct error *err)
 {
+	static const char *const forges[] = {"gh", "glab"};
 	struct sandbox *s = l->s;
 	const char *self = path_own_program(s->arena);
+	bool blocked;
 
 	if (!self)
 		return error_set(err, ERR_SYSTEM, "the path of this program is unknown: no /proc");
-	if (s->alone && write_box(s, err) < 0)
-		return -1;
-	put3(l, "--ro-bind", path_join(s->arena, s->dir, "box"), BOX);
 	put3(l, "--ro-bind", self, BOX_PROGRAM);
+	put3(l, "--symlink", BOX_PROGRAM, BOX "/bin/git-remote-" GIT_HELPER);
+	for (size_t i = 0; s->x->policy->forge.n && i < COUNT(forges); i++)
+		if (path_find_program(s->arena, forges[i], &blocked))
+			put3(l, "--symlink", BOX_PROGRAM,
+				arena_printf(s->arena, BOX "/bin/%s", forges[i]));
 	if (s->broker >= 0)
 		put3(l, "--bind", s->socket, BOX_BROKER);
-	if (s->view.common)
-		put3(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
-	return 0;
+	return put_gitconfig(l, err);
 }
 
 /* ---- the root and its repository ---- */
@@ -324,6 +306,12 @@ static void put_git(struct list *l)
 
 	if (!s->view.common)
 		return;
+	if (!s->view.copy) {
+		put3(l, "--ro-bind", s->view.common, s->view.common);
+		put_objects_of_others(l);
+		return;
+	}
+	put3(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
 	/* A copy for a policy without `write` is written by `git worktree add`, and is not taken
 	 * over. */
 	put3(l, s->view.own ? "--bind" : "--ro-bind", s->view.copy, s->view.common);

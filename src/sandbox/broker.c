@@ -215,71 +215,70 @@ static bool is_forge_command(const struct request *q)
 	return false;
 }
 
-static bool is_api(const struct request *q)
+/* Options that act on the command's own repository and show nothing of the host; `=`: with a value.
+ * A letter that has a value in one command and none in another is not here. */
+static const char gh_options[] =
+	" --title= -t= --body= -b= --body-file= -F= --base= -B= --head= -H= --draft -d --fill -f "
+	"--fill-first --fill-verbose --label= -l= --assignee= -a= --reviewer= -r= --milestone= -m= "
+	"--add-label= --remove-label= --add-assignee= --remove-assignee= --add-reviewer= "
+	"--remove-reviewer= --comments -c --json= --jq= -q= --limit= -L= --state= -s= --author= "
+	"-A= --search= -S= --name-only --patch --color= --required --watch --fail-fast --interval= "
+	"-i= --undo --edit-last --log --log-failed --verbose -v --exit-status --job= -j= "
+	"--attempt= --workflow= --branch= --status= --event= --user= --commit= --created= ";
+static const char api_options[] = " --method= -X= --field= -F= --raw-field= -f= --input= --header= "
+				  "-H= --jq= -q= --paginate --slurp --include -i --silent ";
+static const char glab_options[] =
+	" --title= -t= --description= --message= -m= --source-branch= -s= --target-branch= -b= "
+	"--branch= --draft --wip --ready --label= --unlabel= --assignee= -a= --reviewer= "
+	"--milestone= --remove-source-branch --squash-before-merge --yes -y --comments -c "
+	"--system-logs --per-page= -P= --page= -p= --all -A --merged -M --closed --opened "
+	"--author= --search= --output= -F= --raw --color= --unique ";
+
+/* Standard input is the only file; `env` and `$ENV` of jq are the host's environment. */
+static bool is_plain_value(const char *name, bool gh, bool api, const char *value)
 {
-	return strcmp(q->words[2], "api") == 0;
+	const char *file = strchr(value, '=');
+
+	if (strcmp(name, "--jq") == 0 || strcmp(name, "-q") == 0)
+		return !strcasestr(value, "env");
+	if (strcmp(name, "--input") == 0 || strcmp(name, "--body-file") == 0 ||
+		(gh && !api && strcmp(name, "-F") == 0))
+		return strcmp(value, "-") == 0;
+	if (strcmp(name, "--field") == 0 || strcmp(name, "-F") == 0)
+		return !file || file[1] != '@' || strcmp(file, "=@-") == 0;
+	return true;
 }
 
-/* The value of an option: `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, also behind
- * letters without values, as in `-dn VALUE`; NULL: it is another word. */
-static const char *option_value(const struct request *q, size_t at, const char *name, char letter)
+/* A URL must be of the repository's own remote: https://HOST/OWNER/REPO/... */
+static bool is_own_operand(const struct request *q, size_t at)
 {
-	const char *word = q->words[at], *next = at + 1 < q->n ? q->words[at + 1] : "";
-	const char *found =
-		letter && word[0] == '-' && word[1] != '-' ? strchr(word, letter) : NULL;
-	size_t n = strlen(name);
-
-	if (strncmp(word, "--", 2) == 0 && strncmp(word + 2, name, n) == 0)
-		return word[n + 2] == '=' ? word + n + 3 : word[n + 2] ? NULL : next;
-	if (found && word + 1 + strspn(word + 1, is_api(q) ? "i" : "cdefiswy") >= found)
-		return found[1] == '=' ? found + 2 : found[1] ? found + 1 : next;
-	return NULL;
-}
-
-/* A URL of the repository's own remote: https://HOST/OWNER/REPO/... */
-static bool is_own_url(const struct request *q, const char *word)
-{
-	const char *path = strchr(strstr(word, "://") + 3, '/');
+	const char *url = strstr(q->words[at], "://"), *path = url ? strchr(url + 3, '/') : NULL;
 	struct error ignored;
 	char *slug;
 
+	if (!url)
+		return strcmp(q->words[2], "repo") != 0 || at == 3;
 	return path && git_slug(q->s->arena, q->s->x->root->path, &slug, &ignored) == 0 &&
 	       str_starts(str_of(path + 1), arena_printf(q->s->arena, "%s/", slug));
 }
 
-/* `gh pr view URL`, `gh repo view NAME`. */
-static bool is_other_repository(const struct request *q, size_t at)
+/* `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`. *at: the last word that it takes. */
+static bool is_harmless_option(const struct request *q, size_t *at)
 {
-	const char *word = q->words[at], *before = q->words[at - 1];
+	bool gh = strcmp(q->words[1], "gh") == 0, api = strcmp(q->words[2], "api") == 0;
+	const char *word = q->words[*at], *list = !gh   ? glab_options
+						  : api ? api_options
+							: gh_options;
+	size_t n = word[1] == '-' ? strcspn(word, "=") : 2;
+	const char *name = arena_dup(q->s->arena, str_sub(str_of(word), 0, n));
 
-	if (strncasecmp(word, "http", 4) == 0 && strstr(word, "://") && !strpbrk(word, " \t\n"))
-		return !is_own_url(q, word);
-	return strcmp(q->words[2], "repo") == 0 && at > 3 && word[0] != '-' &&
-	       (at == 4 || before[0] != '-' || strcmp(before, "--") == 0 || strchr(before, '=') ||
-		       (before[1] != '-' && before[1] && before[2]));
-}
-
-/* Options that read files of the host, show its environment, or act on another repository. */
-static bool broker_is_harmful(const struct request *q, size_t at)
-{
-	bool api = is_api(q);
-	const char *v, *file;
-
-	if (is_other_repository(q, at) || option_value(q, at, "repo", 'R') ||
-		option_value(q, at, "hostname", 0) ||
-		option_value(q, at, "template", api ? 0 : 'T') ||
-		option_value(q, at, "recover", 0) || option_value(q, at, "web", 'w') ||
-		option_value(q, at, "config-file", 0) || option_value(q, at, "group", 0))
-		return true;
-	if ((v = option_value(q, at, "jq", 'q')) && strcasestr(v, "env"))
-		return true;
-	if ((v = option_value(q, at, "input", 0)) && strcmp(v, "-") != 0)
-		return true;
-	if (!api)
-		return (v = option_value(q, at, "body-file", 'F')) && strcmp(v, "-") != 0;
-	v = option_value(q, at, "field", 'F');
-	file = v ? strchr(v, '=') : NULL;
-	return file && file[1] == '@' && strcmp(file + 1, "@-") != 0;
+	if (strstr(list, arena_printf(q->s->arena, " %s ", name)))
+		return !word[n];
+	if (!strstr(list, arena_printf(q->s->arena, " %s= ", name)))
+		return false;
+	if (word[n])
+		return is_plain_value(name, gh, api, word + n + (word[n] == '='));
+	return ++*at < q->n && is_plain_value(name, gh, api, q->words[*at]);
 }
 
 static bool broker_take_output(void *data, bool errors, struct str piece)
@@ -330,14 +329,17 @@ static void serve_forge(struct request *q)
 			q->n > 3 ? q->words[3] : "");
 		return;
 	}
-	for (size_t i = 3; i < q->n; i++)
-		if (broker_is_harmful(q, i)) {
-			broker_refuse(q,
-				"'%.60s' is not available to agents: give text on standard "
-				"input, of this repository",
-				q->words[i]);
-			return;
-		}
+	for (size_t i = 3; i < q->n; i++) {
+		const char *word = q->words[i];
+
+		if (word[0] == '-' && word[1] ? is_harmless_option(q, &i) : is_own_operand(q, i))
+			continue;
+		broker_refuse(q,
+			"'%.60s' is not available to agents: give text on standard input, of this "
+			"repository",
+			word);
+		return;
+	}
 	run_forge(q);
 }
 
@@ -500,7 +502,7 @@ static void broker_add_word(struct buf *request, const char *word)
 	buf_addc(request, '\0');
 }
 
-int sandbox_broker_forge_client(int argc, char **argv)
+int sandbox_broker_forge_client(const char *program, int argc, char **argv)
 {
 	CLEANUP(buf_release) struct buf request = BUF_INIT, out = BUF_INIT;
 	struct error err;
@@ -508,6 +510,7 @@ int sandbox_broker_forge_client(int argc, char **argv)
 	int status;
 
 	broker_add_word(&request, "forge");
+	broker_add_word(&request, program);
 	for (int i = 0; i < argc; i++) {
 		if (*argv[i])
 			broker_add_word(&request, argv[i]);

@@ -489,8 +489,9 @@ static void add_without_secret(struct buf *out, struct str line)
 	buf_add(out, line);
 }
 
-/* Without secrets, without files elsewhere, and without signing, whose keys stay outside. */
-static int copy_config(struct sandbox *s, struct error *err)
+/* Without secrets, without files elsewhere, and without signing, whose keys stay outside. *same:
+ * nothing was left out. */
+static int copy_config(struct sandbox *s, bool *same, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const char *text = sandbox_read_text(s->arena, in_common(s, "config"));
@@ -509,9 +510,8 @@ static int copy_config(struct sandbox *s, struct error *err)
 		add_without_secret(&out, line);
 		buf_addc(&out, '\n');
 	}
-	if (sandbox_write_file(in_place(s, "config"), buf_str(&out), 0600, err) < 0)
-		return -1;
-	return sandbox_write_file(in_copy(s, "config"), buf_str(&out), 0600, err);
+	*same = text && str_is(buf_str(&out), text);
+	return sandbox_write_file(in_place(s, "config"), buf_str(&out), 0600, err);
 }
 
 /* Settings as `KEY NEWLINE VALUE NUL`. */
@@ -703,10 +703,9 @@ static int refresh(struct sandbox *s, struct error *err)
 		if (sandbox_copy_file(in_common(s, files[i]), in_copy(s, files[i]), err) < 0)
 			return -1;
 	copy_worktrees(s);
-	return make_objects(s, err) < 0 || copy_refs(s, err) < 0 || copy_info(s, err) < 0 ||
-			       copy_config(s, err) < 0
+	return make_objects(s, err) < 0 || copy_refs(s, err) < 0 || copy_info(s, err) < 0
 		       ? -1
-		       : 0;
+		       : sandbox_copy_file(in_place(s, "config"), in_copy(s, "config"), err);
 }
 
 /* ---- begin and end ---- */
@@ -771,31 +770,38 @@ static void git_view_set_aside(struct sandbox *s, struct error *err)
 	*err = (struct error){0};
 }
 
+static int read_own_files(struct sandbox *s, struct error *err)
+{
+	s->view.head = sandbox_read_text(s->arena, own_file(s, "HEAD"));
+	s->view.commondir = sandbox_read_text(s->arena, own_file(s, "commondir"));
+	s->view.gitdir = sandbox_read_text(s->arena, own_file(s, "gitdir"));
+	s->view.settings = sandbox_read_text(s->arena, own_file(s, "config.worktree"));
+	if (s->view.settings)
+		return 0;
+	s->view.settings = "";
+	return sandbox_write_file(own_file(s, "config.worktree"), STR(""), 0600, err);
+}
+
 int sandbox_git_begin(struct sandbox *s, struct error *err)
 {
 	const char *begun = in_place(s, "begun");
+	bool same = false;
 
-	s->view.copy = in_place(s, "git");
 	if (!s->view.common)
 		return 0;
-	if (s->view.own) {
-		s->view.head = sandbox_read_text(s->arena, own_file(s, "HEAD"));
-		s->view.commondir = sandbox_read_text(s->arena, own_file(s, "commondir"));
-		s->view.gitdir = sandbox_read_text(s->arena, own_file(s, "gitdir"));
-		s->view.settings = sandbox_read_text(s->arena, own_file(s, "config.worktree"));
-		if (!s->view.settings) {
-			s->view.settings = "";
-			if (sandbox_write_file(own_file(s, "config.worktree"), STR(""), 0600, err) <
-				0)
-				return -1;
-		}
-	}
-	if (!s->alone)
-		return 0;
-	if (s->view.write && path_exists(begun) && take_over(s, err) < 0)
-		git_view_set_aside(s, err);
-	if (s->view.write && keep_own_branch(s, err) < 0)
+	s->view.copy = in_place(s, "git");
+	if (s->view.own && read_own_files(s, err) < 0)
 		return -1;
+	if (s->alone && s->view.write && path_exists(begun) && take_over(s, err) < 0)
+		git_view_set_aside(s, err);
+	if (s->alone && s->view.write && keep_own_branch(s, err) < 0)
+		return -1;
+	if ((s->alone || !s->view.own) && copy_config(s, &same, err) < 0)
+		return -1;
+	if (!s->view.own && same)
+		s->view.copy = NULL;
+	if (!s->alone || !s->view.copy)
+		return 0;
 	if (refresh(s, err) < 0)
 		return -1;
 	return s->view.write ? sandbox_write_file(begun, STR(""), 0600, err) : 0;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -18,42 +19,48 @@ static void inner_pass_on(int number)
 	(void)kill(-1, number);
 }
 
-static void set_limit(int which, const char *text)
+static void set_limits(const struct policy_limits *l)
 {
-	uint64_t value;
-	struct rlimit limit;
+	const struct {
+		int which;
+		uint64_t value; /* 0: none */
+	} all[] = {{RLIMIT_CPU, l->cpu_s}, {RLIMIT_DATA, l->memory}, {RLIMIT_FSIZE, l->file_size},
+		{RLIMIT_NPROC, l->processes}, {RLIMIT_NOFILE, l->open_files}};
+	struct rlimit limit = {0, 0};
 
-	if (!number_parse(str_of(text), 1, UINT64_MAX / 2, &value) || getrlimit(which, &limit) < 0)
-		return;
-	limit.rlim_cur = value < limit.rlim_max ? value : limit.rlim_max;
-	limit.rlim_max = limit.rlim_cur;
-	(void)setrlimit(which, &limit);
-}
-
-/* `CPU MEMORY FILE_SIZE PROCESSES OPEN_FILES`, 0: none. */
-static void set_limits(struct arena *a, struct str line)
-{
-	static const int which[] = {
-		RLIMIT_CPU, RLIMIT_DATA, RLIMIT_FSIZE, RLIMIT_NPROC, RLIMIT_NOFILE};
-	const struct rlimit none = {0, 0};
-
-	(void)setrlimit(RLIMIT_CORE, &none);
-	for (size_t i = 0; i < COUNT(which); i++) {
-		size_t end = str_find(line, STR(" "));
-
-		set_limit(which[i], arena_dup(a, str_sub(line, 0, end)));
-		line = str_sub(line, end < line.n ? end + 1 : end, line.n);
+	(void)setrlimit(RLIMIT_CORE, &limit);
+	for (size_t i = 0; i < COUNT(all); i++) {
+		if (!all[i].value || getrlimit(all[i].which, &limit) < 0)
+			continue;
+		limit.rlim_cur = all[i].value < limit.rlim_max ? all[i].value : limit.rlim_max;
+		limit.rlim_max = limit.rlim_cur;
+		(void)setrlimit(all[i].which, &limit);
 	}
 }
 
-static void inner_reset_signals(void)
+/* With the signals and descriptors that a command expects. */
+static pid_t start_bash(const char *text)
 {
-	sigset_t none;
+	const char *const argv[] = {"bash", "--noprofile", "--norc", "-c", text, NULL};
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t all, none;
+	pid_t pid;
 
-	for (int i = 1; i < NSIG; i++)
-		(void)signal(i, SIG_DFL);
+	sigfillset(&all);
 	sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)posix_spawnattr_init(&attributes);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	(void)posix_spawnattr_setsigdefault(&attributes, &all);
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
+	(void)posix_spawn_file_actions_init(&actions);
+	(void)posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+	errno = posix_spawn(
+		&pid, "/bin/bash", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
+	if (errno == ENOENT)
+		errno = posix_spawn(&pid, "/usr/bin/bash", &actions, &attributes,
+			(char *const *)(uintptr_t)argv, environ);
+	return errno ? -1 : pid;
 }
 
 static int inner_wait_for(pid_t bash)
@@ -67,18 +74,19 @@ static int inner_wait_for(pid_t bash)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* *plan: the limits in one line, where to listen in the next, then the text. */
+/* *plan: the limits as bytes, where to listen in one line, then the text. */
 static int run_bash(struct arena *a, struct str plan, int ready, int network)
 {
-	char *words[] = {arena_dup(a, STR("bash")), arena_dup(a, STR("--noprofile")),
-		arena_dup(a, STR("--norc")), arena_dup(a, STR("-c")), NULL, NULL};
-	struct str line, routes;
+	struct policy_limits limits;
+	struct str routes;
 	pid_t pid;
 
-	(void)str_line(&plan, &line);
+	if (plan.n < sizeof(limits))
+		return FAILED;
+	memcpy(&limits, plan.p, sizeof(limits));
+	set_limits(&limits);
+	plan = str_sub(plan, sizeof(limits), plan.n);
 	(void)str_line(&plan, &routes);
-	words[4] = arena_dup(a, plan);
-	set_limits(a, line);
 	if (!sandbox_network_listen(a, routes, network))
 		error_log("dev-team: services outside cannot be reached: %s", strerror(errno));
 	base_close(&network);
@@ -93,17 +101,11 @@ static int run_bash(struct arena *a, struct str plan, int ready, int network)
 	(void)signal(SIGHUP, inner_pass_on);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGQUIT, SIG_IGN);
-	pid = fork();
-	if (pid == 0) {
-		inner_reset_signals();
-		(void)close_range(STDERR_FILENO + 1, UINT_MAX, 0);
-		(void)execv("/bin/bash", words);
-		(void)execv("/usr/bin/bash", words);
+	pid = start_bash(arena_dup(a, plan));
+	if (pid < 0) {
 		error_log("dev-team: bash cannot be started: %s", strerror(errno));
-		_exit(FAILED);
-	}
-	if (pid < 0)
 		return FAILED;
+	}
 	(void)(write(ready, "", 1) + 1);
 	close(ready);
 	return inner_wait_for(pid);
@@ -127,15 +129,15 @@ static int run_inner(int argc, char **argv)
 
 int sandbox_inner(int argc, char **argv)
 {
-	const char *verb = argc > 1 ? argv[1] : "";
+	const char *name = argc ? path_base(argv[0]).p : "", *verb = argc > 1 ? argv[1] : "";
 
+	if (strcmp(name, "git-remote-" GIT_HELPER) == 0)
+		return sandbox_broker_git_client(argc - 1, argv + 1);
+	if (strcmp(name, "gh") == 0 || strcmp(name, "glab") == 0)
+		return sandbox_broker_forge_client(name, argc - 1, argv + 1);
 	if (strcmp(verb, "sandbox-run") == 0)
 		return run_inner(argc - 2, argv + 2);
-	if (strcmp(verb, "sandbox-git") == 0)
-		return sandbox_broker_git_client(argc - 2, argv + 2);
 	if (strcmp(verb, "sandbox-connect") == 0)
 		return sandbox_network_client(argc - 2, argv + 2);
-	if (strcmp(verb, "sandbox-forge") == 0)
-		return sandbox_broker_forge_client(argc - 2, argv + 2);
 	return -1;
 }

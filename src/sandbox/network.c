@@ -232,22 +232,19 @@ int sandbox_network_open(struct sandbox *s, int *inside, struct error *err)
 {
 	int channel[2];
 
-	*inside = -1;
+	*inside = 0;
 	if (!s->routes.n)
 		return 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channel) < 0)
 		return error_errno(err, "cannot prepare the network");
 	s->network = fork();
 	if (s->network == 0) {
-		int low = channel[0] < STDERR_FILENO + 1 ? STDERR_FILENO + 1 : channel[0];
-
-		(void)dup2(channel[0], low);
-		(void)close_range(STDERR_FILENO + 1, (unsigned)low - 1, 0);
-		(void)close_range((unsigned)low + 1, UINT_MAX, 0);
-		serve_routes(s, low);
+		(void)dup2(channel[0], STDERR_FILENO + 1);
+		(void)close_range(STDERR_FILENO + 2, UINT_MAX, 0);
+		serve_routes(s, STDERR_FILENO + 1);
 	}
 	close(channel[0]);
-	*inside = channel[1];
+	*inside = sandbox_inherit(s, channel[1]);
 	return s->network < 0 ? error_errno(err, "cannot prepare the network") : 0;
 }
 

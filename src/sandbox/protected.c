@@ -286,6 +286,9 @@ int sandbox_protected_end(struct sandbox *s, struct error *err)
 		struct differing d = {s, k->name, place, NULL, place};
 		struct stat st;
 
+		if (k->kind == KEPT_ABSENT && !strchr(k->name, '/') && lstat(place, &st) < 0 &&
+			errno == ENOENT)
+			continue;
 		if (k->kind == KEPT_READ_ONLY || !settle_above(s, k->name))
 			continue;
 		if (k->kind == KEPT_COPY) {

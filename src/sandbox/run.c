@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -75,87 +76,96 @@ struct running {
 	int ready;  /* a byte when bash was started */
 };
 
-/* A file in memory that is read from its beginning. */
-static int memory_file(struct str text, struct error *err)
+int sandbox_inherit(struct sandbox *s, int fd)
 {
-	int fd = memfd_create("sandbox", MFD_CLOEXEC), high;
-
-	high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (fd >= 0)
-		close(fd);
-	if (high < 0 || sys_write_all(high, text, "plan", err) < 0 || lseek(high, 0, SEEK_SET) < 0)
-		return error_errno(err, "cannot prepare the sandbox");
-	return high;
+	(void)fcntl(fd, F_SETFD, 0);
+	vec_push_in(s->arena, &s->inherited, fd);
+	return fd;
 }
 
-static int plan_file(const struct sandbox *s, struct error *err)
+static void sandbox_run_close_inherited(struct sandbox *s)
+{
+	for (size_t i = 0; i < s->inherited.n; i++)
+		close(s->inherited.items[i]);
+	s->inherited.n = 0;
+}
+
+int sandbox_memory_file(struct sandbox *s, struct str text, struct error *err)
+{
+	int fd = memfd_create("sandbox", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return error_errno(err, "cannot prepare the sandbox");
+	(void)sandbox_inherit(s, fd);
+	if (sys_write_all(fd, text, "plan", err) < 0)
+		return -1;
+	return lseek(fd, 0, SEEK_SET) < 0 ? error_errno(err, "cannot prepare the sandbox") : fd;
+}
+
+static int plan_file(struct sandbox *s, struct error *err)
 {
 	const struct policy_limits *l = &s->x->policy->limits;
 	CLEANUP(buf_release) struct buf plan = BUF_INIT;
 
-	buf_addf(&plan, "%u %llu %llu %u %u\n", l->cpu_s, (unsigned long long)l->memory,
-		(unsigned long long)l->file_size, l->processes, l->open_files);
+	buf_add(&plan, (struct str){(const char *)l, sizeof(*l)});
 	for (size_t i = 0; i < s->routes.n; i++)
 		buf_addf(&plan, "%s%s:%u", i ? " " : "", s->routes.items[i].at,
 			s->routes.items[i].port);
 	buf_addc(&plan, '\n');
 	buf_add(&plan, s->x->text);
-	return memory_file(buf_str(&plan), err);
+	return sandbox_memory_file(s, buf_str(&plan), err);
 }
 
-static void keep_open(int fd)
+/* No fork: a copy of this process would take longer than to start bwrap. */
+static int start_bwrap(
+	struct sandbox *s, const char *const *argv, struct running *r, struct error *err)
 {
-	(void)fcntl(fd, F_SETFD, 0);
-}
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	int fault;
 
-_Noreturn static void start_bwrap(const struct sandbox *s, char **environment, const int all[5])
-{
-	char fds[5][16];
-	const char *const argv[] = {"bwrap", "--args", fds[0], "--info-fd", fds[1], "--",
-		BOX_PROGRAM, "sandbox-run", fds[2], fds[3], fds[4], NULL};
-	bool blocked;
-	const char *program = path_find_program(s->arena, "bwrap", &blocked);
-
-	for (size_t i = 0; i < COUNT(fds); i++) {
-		if (all[i] >= 0)
-			keep_open(all[i]);
-		(void)snprintf(fds[i], sizeof(fds[i]), "%d", all[i] < 0 ? 0 : all[i]);
-	}
-	if (!s->x->give_stdin) {
-		int null = open("/dev/null", O_RDONLY);
-
-		if (null >= 0)
-			(void)dup2(null, STDIN_FILENO);
-	}
-	(void)signal(SIGPIPE, SIG_DFL);
-	(void)execve(program ? program : "bwrap", (char *const *)(uintptr_t)argv, environment);
-	_exit(127);
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	(void)posix_spawnattr_init(&attributes);
+	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	(void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+	(void)posix_spawn_file_actions_init(&actions);
+	if (!s->x->give_stdin)
+		(void)posix_spawn_file_actions_addopen(
+			&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	fault = posix_spawn(&r->pid, s->bwrap, &actions, &attributes,
+		(char *const *)(uintptr_t)argv, sandbox_environment(s));
+	(void)posix_spawn_file_actions_destroy(&actions);
+	(void)posix_spawnattr_destroy(&attributes);
+	errno = fault;
+	return fault ? error_errno(err, "cannot start the sandbox") : 0;
 }
 
 static int sandbox_run_start(struct sandbox *s, struct running *r, struct error *err)
 {
 	CLEANUP(buf_release) struct buf arguments = BUF_INIT;
-	CLEANUP(base_close) int args = -1, plan = -1, network = -1;
-	int info[2], ready[2];
-	char **environment;
+	int given[5], info[2], ready[2];
+	char fds[5][16];
+	const char *const argv[] = {"bwrap", "--args", fds[0], "--info-fd", fds[1], "--",
+		BOX_PROGRAM, "sandbox-run", fds[2], fds[3], fds[4], NULL};
 
 	if (sandbox_arguments(s, &arguments, err) < 0 ||
-		(args = memory_file(buf_str(&arguments), err)) < 0 ||
-		(plan = plan_file(s, err)) < 0)
-		return -1;
-	environment = sandbox_environment(s);
-	if (sandbox_network_open(s, &network, err) < 0)
+		(given[0] = sandbox_memory_file(s, buf_str(&arguments), err)) < 0 ||
+		(given[2] = plan_file(s, err)) < 0 || sandbox_network_open(s, &given[4], err) < 0)
 		return -1;
 	if (pipe2(info, O_CLOEXEC) < 0 || pipe2(ready, O_CLOEXEC) < 0)
 		return error_errno(err, "cannot start the sandbox");
-	r->pid = fork();
-	if (r->pid == 0)
-		start_bwrap(s, environment, (const int[]){args, info[1], plan, ready[1], network});
-	close(info[1]);
-	close(ready[1]);
 	r->info = info[0];
 	r->ready = ready[0];
-	r->handle = r->pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, r->pid, 0);
+	given[1] = sandbox_inherit(s, info[1]);
+	given[3] = sandbox_inherit(s, ready[1]);
+	for (size_t i = 0; i < COUNT(fds); i++)
+		(void)snprintf(fds[i], sizeof(fds[i]), "%d", given[i]);
+	if (start_bwrap(s, argv, r, err) < 0)
+		return -1;
+	sandbox_run_close_inherited(s);
+	r->handle = (int)syscall(SYS_pidfd_open, r->pid, 0);
 	return r->handle < 0 ? error_errno(err, "cannot start the sandbox") : 0;
 }
 
@@ -240,9 +250,6 @@ static void watch(struct sandbox *s, struct running *r)
 	s->end->status = s->end->timed_out   ? TIMED_OUT
 			 : WIFEXITED(status) ? WEXITSTATUS(status)
 					     : 128 + WTERMSIG(status);
-	close(r->handle);
-	close(r->info);
-	close(r->ready);
 }
 
 /* ---- the run ---- */
@@ -296,7 +303,7 @@ static int end_of_run(struct sandbox *s, struct error *err)
 
 static int run_inside(struct sandbox *s, struct error *err)
 {
-	struct running r = {.handle = -1};
+	struct running r = {.handle = -1, .info = -1, .ready = -1};
 	int rc;
 
 	if (sandbox_network_plan(s, err) < 0 || sandbox_broker_open(s, err) < 0 ||
@@ -306,6 +313,9 @@ static int run_inside(struct sandbox *s, struct error *err)
 	sandbox_place_unlock(s); /* the arguments were written under the lock */
 	if (rc == 0)
 		watch(s, &r);
+	base_close(&r.handle);
+	base_close(&r.info);
+	base_close(&r.ready);
 	sandbox_network_close(s);
 	sandbox_broker_close(s);
 	if (end_of_run(s, rc < 0 ? &(struct error){0} : err) < 0)
@@ -327,16 +337,19 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 	struct error *err)
 {
 	struct sandbox s = {.arena = a, .x = x, .end = end, .broker = -1, .mutex = -1, .live = -1};
+	bool blocked;
 	int rc;
 
 	*end = (struct sandbox_end){0};
-	if (!sandbox_installed(a))
+	s.bwrap = path_find_program(a, "bwrap", &blocked);
+	if (!s.bwrap)
 		return error_set(
 			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
 	if (find_cwd(&s, err) < 0)
 		return -1;
 	sandbox_run_find_repository(&s);
 	rc = sandbox_place_open(&s, err) < 0 ? -1 : run_inside(&s, err);
+	sandbox_run_close_inherited(&s);
 	sandbox_broker_close(&s);
 	sandbox_place_close(&s);
 	return rc;

@@ -74,8 +74,8 @@ int sandbox_report_write(
 
 /* ---- the program's own part inside ---- */
 
-/* `dev-team sandbox-...`: the first process in the sandbox, and the broker's clients. Not verbs for
- * people. -1: argv is none of these; else the exit status. */
+/* `dev-team sandbox-...`, the first process in the sandbox, and the broker's clients, by the names
+ * of their programs. Not verbs for people. -1: argv is none of these; else the exit status. */
 int sandbox_inner(int argc, char **argv);
 
 #endif

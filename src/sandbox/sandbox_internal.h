@@ -39,9 +39,9 @@ struct route {
 
 /* The private copy of a repository's common directory. */
 struct git_view {
-	const char *common; /* the real one; NULL: the root is in no repository */
-	const char *own;    /* directory of the linked worktree in it; NULL: the root is none */
-	const char *copy;
+	const char *common;    /* the real one; NULL: the root is in no repository */
+	const char *own;       /* directory of the linked worktree in it; NULL: the root is none */
+	const char *copy;      /* NULL: the real one is seen, read-only */
 	bool write;            /* new objects, refs and settings are taken over */
 	const char *commondir; /* contents of `own`'s files that lead git elsewhere */
 	const char *gitdir, *settings, *head;
@@ -51,6 +51,7 @@ struct sandbox {
 	struct arena *arena;
 	const struct sandbox_command *x;
 	struct sandbox_end *end;
+	const char *bwrap;  /* path of the program */
 	const char *cwd;    /* real */
 	const char *state;  /* directory */
 	const char *dir;    /* of this root in the state directory */
@@ -64,11 +65,16 @@ struct sandbox {
 	struct git_view view;
 	VEC(struct kept_name) kept;
 	VEC(struct route) routes;
-	size_t n_names; /* of hosts that have an address inside */
-	pid_t network;  /* serves the routes; 0: none */
+	size_t n_names;     /* of hosts that have an address inside */
+	pid_t network;      /* serves the routes; 0: none */
+	VEC(int) inherited; /* descriptors that bwrap gets; in the arena */
 };
 
 void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
+/* The descriptor, which the processes inside get. The run closes it. */
+int sandbox_inherit(struct sandbox *s, int fd);
+/* A file in memory that is inherited, at its beginning. */
+int sandbox_memory_file(struct sandbox *s, struct str text, struct error *err);
 
 /* ---- files.c ---- */
 
@@ -128,7 +134,7 @@ int sandbox_broker_open(struct sandbox *s, struct error *err);
 void sandbox_broker_serve(struct sandbox *s); /* one request */
 void sandbox_broker_close(struct sandbox *s);
 int sandbox_broker_git_client(int argc, char **argv);
-int sandbox_broker_forge_client(int argc, char **argv);
+int sandbox_broker_forge_client(const char *program, int argc, char **argv);
 
 /* ---- network.c: services and named hosts ---- */
 
@@ -140,7 +146,7 @@ const char *sandbox_network_hosts(struct sandbox *s);
 void sandbox_network_variables(
 	struct sandbox *s, void (*add)(void *data, const char *entry), void *data);
 /* Starts the process that serves the routes. *inside: where the first process sends its sockets;
- * -1: there are no routes. */
+ * 0: there are no routes. */
 int sandbox_network_open(struct sandbox *s, int *inside, struct error *err);
 void sandbox_network_close(struct sandbox *s);
 /* Inside: listens at each `ADDRESS:PORT` of the list. */
