@@ -48,6 +48,15 @@ bool str_eq(struct str a, struct str b)
 	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
+uint32_t str_hash(struct str s)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t i = 0; i < s.n; i++)
+		hash = (hash ^ (unsigned char)s.p[i]) * 16777619u;
+	return hash;
+}
+
 bool str_is(struct str a, const char *b)
 {
 	return a.n ? a.p[0] == b[0] && str_eq(a, str_of(b)) : !b[0];

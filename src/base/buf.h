@@ -20,7 +20,8 @@ static inline struct str str_of(const char *s)
 	return (struct str){s, s ? strlen(s) : 0};
 }
 bool str_eq(struct str a, struct str b);
-char *str_dup(struct str s); /* NUL-ended copy, the caller's: free() */
+uint32_t str_hash(struct str s); /* FNV-1a */
+char *str_dup(struct str s);     /* NUL-ended copy, the caller's: free() */
 bool str_is(struct str a, const char *b);
 bool str_in(struct str s, const char *const *list); /* NULL-ended; NULL: none */
 /* The same, with the index of the word. False: *at is the length of the list. */

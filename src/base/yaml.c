@@ -109,11 +109,8 @@ static int yaml_check_key(struct yaml_reader *r, const struct yaml *map, const s
 /* Where the key is in the index, or would be. */
 static unsigned *yaml_index_slot(const struct yaml *map, struct str key)
 {
-	size_t at = 2166136261u;
+	size_t at = str_hash(key) & (map->n_index - 1);
 
-	for (size_t i = 0; i < key.n; i++)
-		at = (at ^ (unsigned char)key.p[i]) * 16777619u & UINT32_MAX;
-	at &= map->n_index - 1;
 	while (map->index[at] && !str_eq(map->map[map->index[at] - 1].key->text, key))
 		at = (at + 1) & (map->n_index - 1);
 	return &map->index[at];

@@ -376,8 +376,8 @@ static void put_window(struct arena *a, struct buf *out, const struct quota_entr
 		(long long)reserved, (long long)w->quota, (long long)w->cap);
 	if (w->end)
 		buf_addf(out, "    %s: %.0f %% expected at the reset at %s, target %.0f %%\n",
-			quota_pace_word(quota_pace(projected, w->pacing)), projected * 100,
-			time_text(a, w->end), w->pacing * 100);
+			quota_pace(projected, w->pacing), projected * 100, time_text(a, w->end),
+			w->pacing * 100);
 	else
 		buf_adds(out, "    not begun\n");
 }

@@ -230,6 +230,25 @@ static void decode_read_duration(struct config_reader *r, const struct config_fi
 
 /* ---- lists and maps ---- */
 
+static void read_value(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v, void *into);
+static void read_fields(struct config_reader *r, const struct config_field *fields,
+	const struct yaml *map, void *into);
+
+/* Defaults, also of groups that are missing and of keys whose value will be refused. */
+static void put_presets(struct config_reader *r, const struct config_field *f, void *into)
+{
+	for (; f->key; f++) {
+		const struct yaml preset = {
+			.kind = YAML_SCALAR, .plain = true, .text = str_of(f->preset)};
+
+		if (f->kind == CONFIG_GROUP && f->fields)
+			put_presets(r, f->fields, (char *)into + f->at);
+		else if (f->preset && f->kind != CONFIG_TEXTS && f->size)
+			read_value(r, f, f->key, &preset, into);
+	}
+}
+
 /* Which of the items is there twice is looked up only when one is. */
 static void check_once(struct config_reader *r, const char *key, const struct yaml *v,
 	const char *const *sorted, size_t n)
@@ -337,7 +356,7 @@ static void refuse_variants(struct config_reader *r, const struct config_variant
 		const struct config_field *f = decode_find_in(all, key->text);
 
 		if (f)
-			config_value(r, f, f->key, map->map[i].value, into);
+			read_value(r, f, f->key, map->map[i].value, into);
 		else
 			config_fault(r, key, "unknown key %s", decode_show(r, key, false));
 	}
@@ -347,12 +366,13 @@ static void refuse_variants(struct config_reader *r, const struct config_variant
 		config_fault(r, map, "%s is missing", word_list(r->arena, keys));
 }
 
+/* Into a struct that has the defaults. */
 static void read_checked(struct config_reader *r, const struct config_field *fields,
 	config_check_fn *check, const struct yaml *map, void *into)
 {
 	size_t before = r->faults.n;
 
-	config_fields(r, fields, map, into);
+	read_fields(r, fields, map, into);
 	if (check && r->faults.n == before)
 		check(r, map, into);
 }
@@ -375,8 +395,10 @@ static void read_variant(struct config_reader *r, const struct config_variant *a
 		if (!find_field(one->fields, key->text) && decode_find_in(all, key->text))
 			config_fault(r, key, "'%s' does not go with '%s'", key->text.p, one->key);
 	}
-	if (r->faults.n == before)
-		read_checked(r, one->fields, one->check, map, into);
+	if (r->faults.n != before)
+		return;
+	put_presets(r, one->fields, into);
+	read_checked(r, one->fields, one->check, map, into);
 }
 
 static void read_group(struct config_reader *r, const struct config_field *f, const char *key,
@@ -407,11 +429,16 @@ static void put_place(void *into, size_t at, const struct yaml *node)
 		memcpy((char *)into + at, place, sizeof(place));
 }
 
-/* Also a refused item has a struct, so that the two can be counted together. */
+/* Also a refused item has a struct, so that the two can be counted together. All have the defaults
+ * of the first. */
 static char *put_items(struct config_reader *r, const struct config_field *f, size_t n, void *into)
 {
 	char *items = arena_alloc(r->arena, (n + 1) * f->item_size);
 
+	if (f->fields && n)
+		put_presets(r, f->fields, items);
+	for (size_t i = 1; f->fields && i < n; i++)
+		memcpy(items + i * f->item_size, items, f->item_size);
 	memcpy((char *)into + f->at, &items, sizeof(items));
 	memcpy((char *)into + f->count_at, &n, sizeof(n));
 	return items;
@@ -482,7 +509,7 @@ static const struct {
 	[CONFIG_LABELS] = {read_labels, "a map of texts", YAML_MAP},
 };
 
-void config_value(struct config_reader *r, const struct config_field *f, const char *key,
+static void read_value(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	if (f->kind != CONFIG_LIST && f->kind != CONFIG_ENTRIES)
@@ -497,21 +524,15 @@ void config_value(struct config_reader *r, const struct config_field *f, const c
 		readers[f->kind].read(r, f, key, v, into);
 }
 
-/* ---- the fields of a map ---- */
-
-/* Defaults, also of groups that are missing and of keys whose value will be refused. */
-static void put_presets(struct config_reader *r, const struct config_field *f, void *into)
+void config_value(struct config_reader *r, const struct config_field *f, const char *key,
+	const struct yaml *v, void *into)
 {
-	for (; f->key; f++) {
-		const struct yaml preset = {
-			.kind = YAML_SCALAR, .plain = true, .text = str_of(f->preset)};
-
-		if (f->kind == CONFIG_GROUP && f->fields)
-			put_presets(r, f->fields, (char *)into + f->at);
-		else if (f->preset && f->kind != CONFIG_TEXTS && f->size)
-			config_value(r, f, f->key, &preset, into);
-	}
+	if (f->kind == CONFIG_GROUP && f->fields)
+		put_presets(r, f->fields, (char *)into + f->at);
+	read_value(r, f, key, v, into);
 }
+
+/* ---- the fields of a map ---- */
 
 static void decode_check_required(
 	struct config_reader *r, const struct config_field *fields, const struct yaml *map)
@@ -522,7 +543,7 @@ static void decode_check_required(
 					     ? find_field(fields, str_of(f->required_when))->preset
 					     : NULL;
 
-		if (yaml_get(map, f->key))
+		if ((!f->required && !f->required_when) || yaml_get(map, f->key))
 			continue;
 		if (f->required)
 			config_fault(r, map, "'%s' is missing", f->key);
@@ -547,12 +568,11 @@ static void refuse_key(
 		n <= KEYS_LISTED_MAX ? word_list(r->arena, keys) : "");
 }
 
-void config_fields(struct config_reader *r, const struct config_field *fields,
+static void read_fields(struct config_reader *r, const struct config_field *fields,
 	const struct yaml *map, void *into)
 {
 	static const bool yes = true;
 
-	put_presets(r, fields, into);
 	for (size_t i = 0; i < map->n && !is_full(r); i++) {
 		const struct yaml_pair *pair = &map->map[i];
 		const struct config_field *f = find_field(fields, pair->key->text);
@@ -562,11 +582,18 @@ void config_fields(struct config_reader *r, const struct config_field *fields,
 		else if (f->kind == CONFIG_REFUSED)
 			config_fault(r, pair->key, "'%s' is not supported: %s", f->key, f->hint);
 		else if (!f->null || !yaml_is_null(pair->value))
-			config_value(r, f, f->key, pair->value, into);
+			read_value(r, f, f->key, pair->value, into);
 		if (f && f->seen_at)
 			memcpy((char *)into + f->seen_at, &yes, sizeof(yes));
 	}
 	decode_check_required(r, fields, map);
+}
+
+void config_fields(struct config_reader *r, const struct config_field *fields,
+	const struct yaml *map, void *into)
+{
+	put_presets(r, fields, into);
+	read_fields(r, fields, map, into);
 }
 
 int config_decode(struct arena *a, const char *file, const struct yaml *tree, const char *what,

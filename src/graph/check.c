@@ -10,41 +10,38 @@
 
 /* ---- names ---- */
 
-struct named_item {
-	const char *name;
-	size_t index;
-};
-
-/* Sorted by name, so that a lookup costs a logarithm. */
+/* Where items of a list are by name; the name is the first member of an item. At most half of the
+ * slots are in use: the index of an item and 1. */
 struct name_table {
-	struct named_item *items;
-	size_t n, cap;
+	const char *items;
+	size_t size;
+	uint32_t *slots;
+	size_t n_slots;
 };
 
-static int compare_names(const void *pa, const void *pb)
+static const char *table_name(const struct name_table *t, size_t index)
 {
-	const struct named_item *a = pa, *b = pb;
-	int c = strcmp(a->name, b->name);
+	const char *name;
 
-	return c ? c : a->index < b->index ? -1 : a->index > b->index;
+	memcpy(&name, t->items + index * t->size, sizeof(name));
+	return name;
+}
+
+/* Where the name is, or would be. */
+static uint32_t *table_slot(const struct name_table *t, const char *name)
+{
+	size_t at = str_hash(str_of(name)) & (t->n_slots - 1);
+
+	while (t->slots[at] && strcmp(table_name(t, t->slots[at] - 1), name) != 0)
+		at = (at + 1) & (t->n_slots - 1);
+	return &t->slots[at];
 }
 
 static size_t table_find(const struct name_table *t, const char *name)
 {
-	size_t low = 0, high = t->n;
+	uint32_t slot = *table_slot(t, name);
 
-	while (low < high) {
-		size_t at = (low + high) / 2;
-		int c = strcmp(name, t->items[at].name);
-
-		if (!c)
-			return t->items[at].index;
-		if (c < 0)
-			high = at;
-		else
-			low = at + 1;
-	}
-	return SIZE_MAX;
+	return slot ? slot - 1 : SIZE_MAX;
 }
 
 struct manifest_check {
@@ -70,22 +67,23 @@ static const struct yaml *key_place(
 	return v ? v : map;
 }
 
-/* The name of an item is the first member of its struct. */
 static void build_table(struct manifest_check *c, struct name_table *t, const void *items,
 	size_t size, size_t n, const struct yaml *of, const char *list, const char *key)
 {
+	*t = (struct name_table){.items = items, .size = size, .n_slots = 2};
+	while (t->n_slots < 2 * n)
+		t->n_slots *= 2;
+	t->slots = arena_alloc(c->reader->arena, t->n_slots * sizeof(*t->slots));
 	for (size_t i = 0; i < n; i++) {
-		struct named_item one = {.index = i};
+		uint32_t *slot = table_slot(t, table_name(t, i));
 
-		memcpy(&one.name, (const char *)items + i * size, sizeof(one.name));
-		vec_push_in(c->reader->arena, t, one);
+		if (*slot)
+			config_fault(c->reader, key_place(of, list, i, key),
+				"duplicate %s '%s': the first is in line %u", key, table_name(t, i),
+				key_place(of, list, *slot - 1, key)->line);
+		else
+			*slot = (uint32_t)i + 1;
 	}
-	vec_sort(t, compare_names);
-	for (size_t i = 1; i < t->n; i++)
-		if (!strcmp(t->items[i].name, t->items[i - 1].name))
-			config_fault(c->reader, key_place(of, list, t->items[i].index, key),
-				"duplicate %s '%s': the first is in line %u", key, t->items[i].name,
-				key_place(of, list, t->items[i - 1].index, key)->line);
 }
 
 #define TABLE(c, table, of, list, key)                                                             \

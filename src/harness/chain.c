@@ -251,6 +251,8 @@ static int chain_invoke(struct arena *a, struct chain_attempt *t, const struct h
 	if (r->resets_at && (!t->resets_at || r->resets_at < t->resets_at))
 		t->resets_at = r->resets_at;
 	t->detail = r->detail;
+	if (r->worked && c->left)
+		c->left(c->data, h, r);
 	return r->worked ? record_worked(c, h->name, err) : 0;
 }
 

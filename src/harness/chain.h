@@ -50,6 +50,8 @@ struct chain_call {
 	/* The model id for a harness of the chain, or NULL for its default. May be NULL. */
 	const char *(*model_for)(void *data, const char *harness);
 	harness_listener *listener;
+	/* What a harness did that became unavailable after a model had answered. May be NULL. */
+	void (*left)(void *data, const struct harness *h, const struct harness_result *r);
 	void *data;
 	/* Replaces harness_available(), for tests. May be NULL. */
 	const struct harness_availability *(*available)(const struct harness *h);

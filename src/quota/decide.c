@@ -138,12 +138,18 @@ static size_t choose_seat(const struct ask *k, bool spill)
 	return best;
 }
 
+static size_t count_per_token(const struct ask *k)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < k->r->n_seats; i++)
+		n += per_token(k, i);
+	return n;
+}
+
 static bool only_per_token(const struct ask *k)
 {
-	for (size_t i = 0; i < k->r->n_seats; i++)
-		if (!per_token(k, i))
-			return false;
-	return true;
+	return count_per_token(k) == k->r->n_seats;
 }
 
 /* ---- the queue ---- */
@@ -209,14 +215,6 @@ static const char *hard_cap_text(const struct ask *k)
 		(long long)(used(k, best) - w->consumed), w->plan, (long long)w->cap);
 }
 
-static bool any_per_token(const struct ask *k)
-{
-	for (size_t i = 0; i < k->r->n_seats; i++)
-		if (per_token(k, i))
-			return true;
-	return false;
-}
-
 static const char *cost_text(const struct ask *k, const char *cap)
 {
 	if (!(k->r->input_usd > 0))
@@ -232,7 +230,7 @@ static const char *cost_text(const struct ask *k, const char *cap)
 
 static void decide_deny(struct ask *k)
 {
-	const char *cap = any_per_token(k) ? cost_cap(k) : NULL;
+	const char *cap = count_per_token(k) ? cost_cap(k) : NULL;
 
 	k->out->verdict = QUOTA_DENIED;
 	k->out->blocked_by = cap ? cap : "hardCap";
@@ -253,32 +251,23 @@ static void contend(struct ask *k)
 
 /* ---- the schedules ---- */
 
-static void decide_now(struct ask *k)
+/* An estimate over the whole cap fits at no time, so no wait would end. */
+static void wait_or_deny(struct ask *k, int64_t most)
 {
-	int64_t t;
+	int64_t t = earliest(k, false);
 
-	if (grant(k, true))
-		return;
-	contend(k);
-	t = earliest(k, false);
-	if (t && t - k->r->now <= QUOTA_WAIT_NOW_S)
+	if (t && t - k->r->now <= most)
 		decide_wait_until(k, t, "hardCap", hard_cap_text(k));
 	else
 		decide_deny(k);
 }
 
-/* An estimate over the whole cap fits at no time, so no wait would end. */
-static void decide_quota_permitting(struct ask *k)
+static void decide_now(struct ask *k)
 {
-	int64_t t;
-
-	if (grant(k, only_per_token(k)))
+	if (grant(k, true))
 		return;
-	t = earliest(k, false);
-	if (t)
-		decide_wait_until(k, t, "hardCap", hard_cap_text(k));
-	else
-		decide_deny(k);
+	contend(k);
+	wait_or_deny(k, QUOTA_WAIT_NOW_S);
 }
 
 static bool off_peak_now(const struct ask *k)
@@ -393,7 +382,8 @@ void quota_decide(struct ask *k)
 		decide_now(k);
 		break;
 	case SCHEDULE_QUOTA_PERMITTING:
-		decide_quota_permitting(k);
+		if (!grant(k, only_per_token(k)))
+			wait_or_deny(k, INT64_MAX);
 		break;
 	case SCHEDULE_OFF_PEAK:
 		decide_off_peak(k);

@@ -49,6 +49,14 @@ static bool is_seat(const char *plan, unsigned seat, const struct quota_window *
 	return seat == w->seat && strcmp(plan, w->plan) == 0;
 }
 
+struct quota_window *entry_window(const struct quota_entry *e, const char *plan, unsigned seat)
+{
+	for (size_t i = 0; i < e->windows.n; i++)
+		if (is_seat(plan, seat, &e->windows.items[i]))
+			return &e->windows.items[i];
+	return NULL;
+}
+
 int64_t quota_reserved(const struct quota_entry *e, const struct quota_window *w)
 {
 	int64_t sum = 0;
@@ -117,7 +125,7 @@ char *done_key(struct arena *a, const struct quota_request *r, const char *actio
 
 /* ---- as JSON ---- */
 
-static const char *const billings[] = {"session-window", "monthly-cap", "pay-per-token"};
+static const char *const billings[] = {"session-window", "monthly-cap", "pay-per-token", NULL};
 
 static json *window_json(const struct quota_window *w)
 {
@@ -146,10 +154,18 @@ static json *wait_json(const struct quota_wait *w)
 		JSON_INT("until", w->until));
 }
 
+json *entry_pipelines_json(const struct quota_entry *e)
+{
+	json *names = json_array();
+
+	for (size_t i = 0; i < e->pipelines.n; i++)
+		json_push_str(names, str_of(e->pipelines.items[i]));
+	return names;
+}
+
 struct str entry_text(struct arena *a, const struct quota_entry *e)
 {
-	json *windows = json_array(), *holds = json_array(), *waits = json_array(),
-	     *pipelines = json_array();
+	json *windows = json_array(), *holds = json_array(), *waits = json_array();
 
 	for (size_t i = 0; i < e->windows.n; i++)
 		json_push(windows, window_json(&e->windows.items[i]));
@@ -157,19 +173,17 @@ struct str entry_text(struct arena *a, const struct quota_entry *e)
 		json_push(holds, hold_json(&e->holds.items[i]));
 	for (size_t i = 0; i < e->waits.n; i++)
 		json_push(waits, wait_json(&e->waits.items[i]));
-	for (size_t i = 0; i < e->pipelines.n; i++)
-		json_push_str(pipelines, str_of(e->pipelines.items[i]));
 	return json_print_in(
 		a, JSON_OBJECT(JSON_TEXT("harness", e->harness), JSON_TEXT("account", e->account),
 			   JSON_TEXT("tenant", e->tenant), JSON_INT("limitUntil", e->limit_until),
 			   JSON_TEXT("probe", e->probe), JSON_VALUE("windows", windows),
 			   JSON_VALUE("holds", holds), JSON_VALUE("waits", waits),
-			   JSON_VALUE("pipelines", pipelines)));
+			   JSON_VALUE("pipelines", entry_pipelines_json(e))));
 }
 
 static bool parse_window(struct arena *a, const json *j, struct quota_window *w)
 {
-	const char *billing = json_get_str(j, "billingMode");
+	unsigned billing;
 
 	*w = (struct quota_window){.plan = json_dup(a, j, "plan"),
 		.seat = (unsigned)json_get_int(j, "seat", 0),
@@ -181,9 +195,8 @@ static bool parse_window(struct arena *a, const json *j, struct quota_window *w)
 		.cap = json_get_int(j, "cap", 0),
 		.pacing = json_number(json_get(j, "pacing"), 0),
 		.vendor = json_is_true(json_get(j, "vendor"))};
-	for (size_t i = 0; billing && i < COUNT(billings); i++)
-		if (strcmp(billing, billings[i]) == 0)
-			w->billing = (enum billing)i;
+	if (str_index(str_of(json_get_str(j, "billingMode")), billings, &billing))
+		w->billing = (enum billing)billing;
 	return w->plan && w->seat && w->consumed >= 0;
 }
 
@@ -347,8 +360,7 @@ int quota_look(struct arena *a, struct quota *q, const struct quota_request *r,
 {
 	if (entry_read(a, q, r, out, err) < 0)
 		return -1;
-	for (size_t i = 0; i < r->n_seats; i++)
-		(void)entry_seat(a, out, r, i);
+	entry_seats(a, out, r);
 	return 0;
 }
 
@@ -393,20 +405,24 @@ struct quota_window *entry_seat(
 {
 	const struct subscription_plan *p = r->seats[i];
 	unsigned seat = seat_number(r, i);
-	struct quota_window *w;
-	size_t k = 0;
+	struct quota_window *w = entry_window(e, p->name, seat);
 
-	while (k < e->windows.n && !is_seat(p->name, seat, &e->windows.items[k]))
-		k++;
-	if (k == e->windows.n)
+	if (!w) {
 		vec_push_in(a, &e->windows, (struct quota_window){.plan = p->name, .seat = seat});
-	w = &e->windows.items[k];
+		w = &e->windows.items[e->windows.n - 1];
+	}
 	w->billing = p->billing;
 	w->length = p->window_s;
 	w->quota = p->billing == BILLING_PER_TOKEN ? 0 : quota_part(p->quota_tokens, r->share);
 	w->cap = quota_part(w->quota, p->hard_cap);
 	w->pacing = p->pacing;
 	return w;
+}
+
+void entry_seats(struct arena *a, struct quota_entry *e, const struct quota_request *r)
+{
+	for (size_t i = 0; i < r->n_seats; i++)
+		(void)entry_seat(a, e, r, i);
 }
 
 /* ---- writing ---- */

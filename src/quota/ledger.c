@@ -26,22 +26,16 @@ static void end_probe(struct quota_entry *e, const char *action)
 static void note_pipeline(struct arena *a, const struct quota_request *r, struct quota_entry *e,
 	struct quota_events *events)
 {
-	json *names;
-
 	for (size_t i = 0; i < e->pipelines.n; i++)
 		if (strcmp(e->pipelines.items[i], r->pipeline) == 0)
 			return;
 	if (e->pipelines.n == PIPELINES_MAX)
 		vec_remove(&e->pipelines, 0);
 	vec_push_in(a, &e->pipelines, r->pipeline);
-	if (e->pipelines.n == 1)
-		return;
-	names = json_array();
-	for (size_t i = 0; i < e->pipelines.n; i++)
-		json_push_str(names, str_of(e->pipelines.items[i]));
-	events_add(a, events, EVENT_LEDGER_POOLED,
-		JSON_OBJECT(JSON_VALUE("ledgerKey", ledger_key_json(r)),
-			JSON_VALUE("pipelines", names)));
+	if (e->pipelines.n > 1)
+		events_add(a, events, EVENT_LEDGER_POOLED,
+			JSON_OBJECT(JSON_VALUE("ledgerKey", ledger_key_json(r)),
+				JSON_VALUE("pipelines", entry_pipelines_json(e))));
 }
 
 static int reserve(struct ask *k, struct error *err)
@@ -96,15 +90,6 @@ static struct str done_text(struct arena *a, const struct quota_done *d, int64_t
 			   JSON_INT("settled", now)));
 }
 
-static struct quota_window *window_of(struct quota_entry *e, const struct quota_hold *h)
-{
-	for (size_t i = 0; i < e->windows.n; i++)
-		if (e->windows.items[i].seat == h->seat &&
-			strcmp(e->windows.items[i].plan, h->plan) == 0)
-			return &e->windows.items[i];
-	return NULL;
-}
-
 static bool quota_ledger_is_over(const struct quota_request *r, const struct quota_hold *h)
 {
 	return r->item && str_starts(str_of(h->action), r->item) &&
@@ -118,7 +103,7 @@ static void end_over(struct arena *a, const struct quota_request *r, struct quot
 {
 	for (size_t i = e->holds.n; i-- > 0 && c->n_ops < ENDED_MAX;) {
 		const struct quota_hold h = e->holds.items[i];
-		struct quota_window *w = window_of(e, &h);
+		struct quota_window *w = entry_window(e, h.plan, h.seat);
 
 		if (!quota_ledger_is_over(r, &h))
 			continue;
@@ -142,7 +127,7 @@ static void end_over(struct arena *a, const struct quota_request *r, struct quot
 static void describe_hold(
 	struct quota_entry *e, const struct quota_hold *h, struct quota_decision *out)
 {
-	const struct quota_window *w = window_of(e, h);
+	const struct quota_window *w = entry_window(e, h->plan, h->seat);
 
 	out->within_quota = w && w->quota;
 	out->plan = h->plan;
@@ -181,8 +166,7 @@ static int quota_ledger_decide(struct ask *k, struct error *err)
 	const struct quota_request *r = k->r;
 	int64_t since = r->now;
 
-	for (size_t i = 0; i < r->n_seats; i++)
-		(void)entry_seat(k->arena, k->entry, r, i);
+	entry_seats(k->arena, k->entry, r);
 	k->windows = arena_alloc(k->arena, r->n_seats * sizeof(struct quota_window *));
 	for (size_t i = 0; i < r->n_seats; i++) /* they have moved while some were added */
 		k->windows[i] = entry_seat(k->arena, k->entry, r, i);
@@ -290,19 +274,12 @@ static size_t seat_with_most(struct arena *a, struct quota_entry *e, const struc
 	return best;
 }
 
-/* The seat of the request that a hold is of; n_seats: its plan was removed. */
-static size_t seat_of(struct arena *a, struct quota_entry *e, const struct quota_request *r,
-	const struct quota_hold *h)
+static const struct subscription_plan *plan_of(const struct quota_request *r, const char *name)
 {
-	size_t i = 0;
-
-	for (; i < r->n_seats; i++) {
-		const struct quota_window *w = entry_seat(a, e, r, i);
-
-		if (w->seat == h->seat && strcmp(w->plan, h->plan) == 0)
-			break;
-	}
-	return i;
+	for (size_t i = 0; i < r->n_seats; i++)
+		if (strcmp(r->seats[i]->name, name) == 0)
+			return r->seats[i];
+	return NULL;
 }
 
 struct booking {
@@ -315,23 +292,21 @@ struct booking {
 static void find_booking(struct arena *a, struct quota_entry *e, const struct quota_request *r,
 	const struct quota_usage *u, struct quota_settled *out, struct booking *b)
 {
-	size_t i = entry_hold(e, r), seat;
+	size_t i = entry_hold(e, r);
 
 	*b = (struct booking){.at = u->at ? u->at : r->now};
+	entry_seats(a, e, r);
 	out->reserved = i < e->holds.n;
 	if (out->reserved) {
 		b->hold = e->holds.items[i];
+		b->window = entry_window(e, b->hold.plan, b->hold.seat);
+	} else if (r->n_seats) {
+		b->window = entry_seat(a, e, r, seat_with_most(a, e, r));
+	}
+	if (out->reserved && !u->partial)
 		vec_remove(&e->holds, i);
-		seat = seat_of(a, e, r, &b->hold);
-	} else {
-		seat = seat_with_most(a, e, r);
-	}
-	if (seat < r->n_seats) {
-		b->plan = r->seats[seat];
-		b->window = entry_seat(a, e, r, seat);
-	} else if (out->reserved) {
-		b->window = window_of(e, &b->hold);
-	}
+	if (b->window)
+		b->plan = plan_of(r, b->window->plan);
 }
 
 /* With the smaller multiplier of when it was reserved and when it was used. */
@@ -394,7 +369,7 @@ static void quota_ledger_learn(struct arena *a, const struct quota_request *r,
 	const struct quota_usage *u, const struct booking *b, struct estimate_record *record,
 	struct quota_settled *out)
 {
-	if (u->input >= 0)
+	if (u->input >= 0 && !u->partial)
 		estimate_add(a, r, record, &(struct quota_sample){u->input, u->output, b->at},
 			&out->events);
 }
@@ -404,8 +379,7 @@ static int correct(struct arena *a, struct quota *q, const struct quota_request 
 	const struct quota_usage *u, struct quota_entry *e, const char *key, struct quota_done *d,
 	struct estimate_record *record, struct quota_settled *out, struct error *err)
 {
-	const struct quota_hold of = {.plan = d->plan ? d->plan : "", .seat = d->seat};
-	struct quota_window *w = window_of(e, &of);
+	struct quota_window *w = d->plan ? entry_window(e, d->plan, d->seat) : NULL;
 	struct booking b = {.at = u->at ? u->at : r->now};
 	struct quota_change change = {0};
 	int64_t tokens = u->input + u->output, charge = tokens;
@@ -460,8 +434,10 @@ static int quota_ledger_settle(struct arena *a, struct quota *q, const struct qu
 	if (entry_read(a, q, r, &entry, err) < 0 || estimate_read(a, q, r, &record, err) < 0)
 		return -1;
 	hold = entry_hold(&entry, r);
-	key = done_key(
-		a, r, r->action, hold < entry.holds.n ? entry.holds.items[hold].begun : r->begun);
+	key = done_key(a, r,
+		u->partial ? arena_printf(a, "%s until %lld", r->action, (long long)r->now)
+			   : r->action,
+		hold < entry.holds.n ? entry.holds.items[hold].begun : r->begun);
 	if (store_get(q->store, a, key, &done, err) != STORE_OK)
 		return -1;
 	if (done.mod)
@@ -473,7 +449,8 @@ static int quota_ledger_settle(struct arena *a, struct quota *q, const struct qu
 	quota_ledger_learn(a, r, u, &b, &record, out);
 	note_pipeline(a, r, &entry, &out->events);
 	entry_forget_wait(&entry, r->action);
-	end_probe(&entry, r->action);
+	if (!u->partial)
+		end_probe(&entry, r->action);
 	quota_change_put(&change, key,
 		done_text(a,
 			&(struct quota_done){r->action, r->pipeline, r->stage, out->plan, out->seat,
@@ -537,15 +514,13 @@ int quota_end_item(struct arena *a, struct quota *q, const struct quota_request 
 int quota_reconcile(struct arena *a, struct quota *q, const struct quota_request *r,
 	struct quota_window *of, int64_t used, int64_t resets_at, struct error *err)
 {
-	const struct quota_hold like = {.plan = of->plan, .seat = of->seat};
 	struct quota_entry entry;
 	struct quota_window *w;
 
 	if (entry_read(a, q, r, &entry, err) < 0)
 		return -1;
-	for (size_t i = 0; i < r->n_seats; i++)
-		(void)entry_seat(a, &entry, r, i);
-	w = window_of(&entry, &like);
+	entry_seats(a, &entry, r);
+	w = entry_window(&entry, of->plan, of->seat);
 	if (!w)
 		return error_set(err, ERR_STATE, "the window is no longer in the ledger");
 	if (resets_at && (w->billing != BILLING_WINDOW || resets_at <= r->now ||

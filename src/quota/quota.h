@@ -202,6 +202,7 @@ int quota_admit(struct arena *a, struct quota *q, const struct quota_request *r,
 struct quota_usage {
 	int64_t input, output; /* tokens; -1, -1: unknown, the estimate counts */
 	int64_t at;            /* when; 0: now */
+	bool partial; /* before a usage limit: the action is repeated, and keeps its reservation */
 };
 struct quota_settled {
 	bool repeated; /* it was settled before with figures: nothing has changed */
@@ -215,10 +216,10 @@ struct quota_settled {
 };
 
 /*
- * Books what the action r->action used and ends its reservation, once, in one transaction; also for
- * an action without a reservation. What was booked as estimated is replaced by figures that come
- * later. -1: ERR_USAGE
- * (negative, over 10^12 or in the future, or unknown without a reservation), ERR_STATE, ERR_SYSTEM.
+ * Books what the action r->action used and, unless it is `partial`, ends its reservation, once, in
+ * one transaction; also for an action without a reservation. What was booked as estimated is
+ * replaced by figures that come later. -1: ERR_USAGE (negative, over 10^12 or in the future, or
+ * unknown without a reservation), ERR_STATE, ERR_SYSTEM.
  */
 int quota_settle(struct arena *a, struct quota *q, const struct quota_request *r,
 	const struct quota_usage *u, struct quota_settled *out, struct error *err);
@@ -298,9 +299,8 @@ int quota_points(struct arena *a, struct quota *q, const struct quota_entry *e,
 
 /* At the end of the window at the present pace, as a part of the quota. */
 double quota_projected(const struct quota_window *w, int64_t now);
-enum quota_pace { QUOTA_UNDER_PACING, QUOTA_ON_PACE, QUOTA_OVER_PACING };
-enum quota_pace quota_pace(double projected, double target);
-const char *quota_pace_word(enum quota_pace p);
+/* "under-pacing", "on-pace", "over-pacing" */
+const char *quota_pace(double projected, double target);
 /* Which plan of the harness to take if so many stages did not fit into this one in a week. */
 struct quota_tier {
 	const char *confidence;

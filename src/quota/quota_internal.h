@@ -29,6 +29,11 @@ struct str entry_text(struct arena *a, const struct quota_entry *e);
 /* The window of the i-th seat of the request, with what its plan says now; it is added if new. */
 struct quota_window *entry_seat(
 	struct arena *a, struct quota_entry *e, const struct quota_request *r, size_t i);
+/* All seats of the request. */
+void entry_seats(struct arena *a, struct quota_entry *e, const struct quota_request *r);
+/* NULL: there is none. */
+struct quota_window *entry_window(const struct quota_entry *e, const char *plan, unsigned seat);
+json *entry_pipelines_json(const struct quota_entry *e);
 /* Starts a window that nothing has been used in. */
 void window_start(struct quota_window *w, int64_t t);
 /* What a transaction changes besides the entry. */

@@ -20,18 +20,11 @@ double quota_projected(const struct quota_window *w, int64_t now)
 	return part * (double)(w->end - w->start) / (double)(now - w->start);
 }
 
-enum quota_pace quota_pace(double projected, double target)
+const char *quota_pace(double projected, double target)
 {
-	if (projected < target - PACE_BELOW)
-		return QUOTA_UNDER_PACING;
-	return projected > target + PACE_ABOVE ? QUOTA_OVER_PACING : QUOTA_ON_PACE;
-}
-
-const char *quota_pace_word(enum quota_pace p)
-{
-	static const char *const words[] = {"under-pacing", "on-pace", "over-pacing"};
-
-	return words[p];
+	return projected < target - PACE_BELOW   ? "under-pacing"
+	       : projected > target + PACE_ABOVE ? "over-pacing"
+						 : "on-pace";
 }
 
 json *quota_window_json(const struct quota_entry *e, const struct quota_window *w, int64_t now)
@@ -48,7 +41,7 @@ json *quota_window_json(const struct quota_entry *e, const struct quota_window *
 			w->quota ? (double)w->consumed / (double)w->quota : 0),
 		JSON_NUMBER("pacingTarget", w->pacing),
 		JSON_NUMBER("projectedUtilization", projected),
-		JSON_TEXT("recommendation", quota_pace_word(quota_pace(projected, w->pacing))));
+		JSON_TEXT("recommendation", quota_pace(projected, w->pacing)));
 }
 
 static json *open_hold_json(const struct quota_hold *h)
@@ -63,8 +56,7 @@ static json *open_hold_json(const struct quota_hold *h)
 
 json *quota_entry_json(const struct quota_entry *e, int64_t now)
 {
-	json *windows = json_array(), *holds = json_array(), *waits = json_array(),
-	     *pipelines = json_array();
+	json *windows = json_array(), *holds = json_array(), *waits = json_array();
 
 	for (size_t i = 0; i < e->windows.n; i++)
 		json_push(windows, quota_window_json(e, &e->windows.items[i], now));
@@ -77,12 +69,11 @@ json *quota_entry_json(const struct quota_entry *e, int64_t now)
 					 JSON_TEXT("stage", w->stage), JSON_TIME("since", w->since),
 					 JSON_TIME("until", w->until), JSON_TEXT("why", w->why)));
 	}
-	for (size_t i = 0; i < e->pipelines.n; i++)
-		json_push_str(pipelines, str_of(e->pipelines.items[i]));
 	return JSON_OBJECT(JSON_TEXT("harness", e->harness), JSON_TEXT("accountId", e->account),
 		JSON_TEXT("tenant", e->tenant), JSON_VALUE("windows", windows),
 		JSON_VALUE("reservations", holds), JSON_VALUE("waiting", waits),
-		JSON_VALUE("pipelines", pipelines), JSON_TIME("limitUntil", e->limit_until));
+		JSON_VALUE("pipelines", entry_pipelines_json(e)),
+		JSON_TIME("limitUntil", e->limit_until));
 }
 
 /* ---- what was used when ---- */
@@ -266,7 +257,7 @@ static json *burn_down_json(const struct quota_entry *e, const struct quota_wind
 		JSON_NUMBER("subscriptionUtilizationFraction", part),
 		JSON_NUMBER("pacingTarget", w->pacing),
 		JSON_NUMBER("projectedUtilization", projected), JSON_INT("queueDepth", e->waits.n),
-		JSON_TEXT("recommendation", quota_pace_word(quota_pace(projected, w->pacing))));
+		JSON_TEXT("recommendation", quota_pace(projected, w->pacing)));
 }
 
 static bool is_reported(

@@ -287,18 +287,6 @@ static int begin_wait(
 		       : wait_for_limit(&f, answer->resets_at, answer->limit, err);
 }
 
-/* Budgets do not count it. */
-static void free_of_charge(json *note)
-{
-	double listed = json_number(json_get(note, "cost_usd"), -1);
-
-	if (listed < 0)
-		return;
-	json_put_number(note, "list_cost_usd", listed);
-	json_drop(note, "cost_usd");
-	json_put_number(note, "cost_usd", 0);
-}
-
 static int call_agent(struct arena *a, const struct run_item *r, const struct run_action *p,
 	struct run_outcome *out, struct error *err)
 {
@@ -310,8 +298,6 @@ static int call_agent(struct arena *a, const struct run_item *r, const struct ru
 
 	if (started)
 		rc = run_agent_call(a, r, p->action, harness, &answer, err);
-	if (answer.note && answer.within_quota && json_str_is(answer.note, "harness", harness))
-		free_of_charge(answer.note);
 	if (rc == 0 && answer.limit) {
 		rc = begin_wait(r, &answer, out->word, err);
 		if (started)

@@ -25,6 +25,7 @@ struct agent_call {
 	struct harness_input input;
 	const char *skill_dir;           /* what is next to the skill; NULL: it has no file */
 	struct artifact_target artifact; /* schema NULL: the stage need not leave one */
+	const char *free;                /* the harness whose work is within a quota; NULL: none */
 	/* The last attempt. */
 	const struct harness *used; /* NULL: no harness could be used */
 	struct harness_result result;
@@ -125,6 +126,52 @@ static int write_narrative(struct agent_call *c, struct error *err)
 	return artifact_write_text(want->dir, want->issue,
 		arena_printf(c->arena, "%.*s.md", stem, want->name),
 		str_of(arena_printf(c->arena, "%.*s\n", (int)text.n, text.p)), err);
+}
+
+/* ---- what was used ---- */
+
+/* Budgets do not count it. */
+static void free_of_charge(json *note)
+{
+	double listed = json_number(json_get(note, "cost_usd"), -1);
+
+	if (listed < 0)
+		return;
+	json_put_number(note, "list_cost_usd", listed);
+	json_drop(note, "cost_usd");
+	json_put_number(note, "cost_usd", 0);
+}
+
+static json *agent_note_of(
+	const struct agent_call *c, const struct harness *h, const struct harness_result *r)
+{
+	json *note = JSON_OBJECT(JSON_TEXT("action", c->id), JSON_TEXT("harness", h->name),
+		JSON_IF(r->model, JSON_TEXT("model", r->model)),
+		JSON_TEXT("status", harness_status_names[r->status]),
+		JSON_IF(r->detail, JSON_TEXT("detail", r->detail)));
+
+	usage_put(note, &r->usage, usage_members, false);
+	if (c->free && strcmp(c->free, h->name) == 0)
+		free_of_charge(note);
+	return note;
+}
+
+/* Best effort, as all that is booked. */
+static void agent_note_left(void *data, const struct harness *h, const struct harness_result *r)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	const struct agent_call *c = data;
+	CLEANUP(json_free) json *note = agent_note_of(c, h, r);
+	struct error err;
+
+	run_quota_settle_part(c->arena, c->run, c->action, h->name, &r->usage);
+	if (context_open(&f, c->run->call.context_file, CONTEXT_MUST_EXIST, &err) < 0) {
+		error_print(&err);
+		return;
+	}
+	agents_note_run(&f, note);
+	if (context_log(&f, &err) < 0)
+		error_print(&err);
 }
 
 /* ---- the call ---- */
@@ -237,6 +284,7 @@ static int run_chain(struct agent_call *c, const struct harness_input *input,
 		.stage = c->stage,
 		.effective = chain,
 		.model_for = model_for,
+		.left = agent_note_left,
 		.data = c};
 
 	if (chain_run(c->arena, &call, input, result, used, err) < 0)
@@ -275,7 +323,8 @@ static int call_again(void *data, const char *sharpened, struct error *err)
 	input.prompt = buf_str(&prompt);
 	if (run_chain(c, &input, (struct text_list){&name, 1}, &result, &used, err) < 0)
 		return -1;
-	usage_add(&c->result.usage, &result.usage);
+	if (used)
+		usage_add(&c->result.usage, &result.usage);
 	if (!used || result.status != HARNESS_SUCCESS)
 		return error_set(err, ERR_CHECK, "the second attempt ended with '%s'",
 			harness_status_names[result.status]);
@@ -362,13 +411,16 @@ static int call_and_retry(struct agent_call *c, struct error *err)
 	const struct stage_spec *spec = c->spec;
 
 	for (unsigned tries = 0;; tries++) {
-		struct usage before = c->result.usage;
+		const struct harness_result before = c->result;
+		const struct harness *before_used = c->used;
 
 		if (run_chain(c, &c->input, c->chain.effective, &c->result, &c->used, err) < 0 ||
 			check_artifact(c, err) < 0)
 			return -1;
-		if (tries)
-			usage_add(&c->result.usage, &before);
+		if (before_used && !c->used)
+			agent_note_left(c, before_used, &before);
+		else if (before_used)
+			usage_add(&c->result.usage, &before.usage);
 		if (!failed_with(c, FAILURE_RETRY) || tries >= spec->max_retries)
 			return 0;
 		error_log("dev-team: '%s' ended with '%s': retry %u of %u", c->stage, failure_of(c),
@@ -379,18 +431,6 @@ static int call_and_retry(struct agent_call *c, struct error *err)
 }
 
 /* ---- the outcome ---- */
-
-static json *agent_note_of(const struct agent_call *c)
-{
-	const struct harness_result *r = &c->result;
-	json *note = JSON_OBJECT(JSON_TEXT("action", c->id), JSON_TEXT("harness", c->used->name),
-		JSON_IF(r->model, JSON_TEXT("model", r->model)),
-		JSON_TEXT("status", harness_status_names[r->status]),
-		JSON_IF(r->detail, JSON_TEXT("detail", r->detail)));
-
-	usage_put(note, &r->usage, usage_members, false);
-	return note;
-}
 
 /* What a harness says about time, the network and access; a usage limit is not a failure. */
 static bool is_hard(const struct harness_result *r)
@@ -453,7 +493,7 @@ static int agent_record_result(
 	if (chain_record(c->run->artifacts, c->run->call.id, c->stage, c->used, &c->chain, r, err) <
 		0)
 		return -1;
-	out->note = agent_note_of(c);
+	out->note = agent_note_of(c, c->used, r);
 	out->cache_written = r->usage.cache_written;
 	out->answered = success && str_trim(c->text).n;
 	out->text = c->text;
@@ -606,8 +646,11 @@ int run_agent_call(struct arena *a, const struct run_item *r, const json *action
 	struct run_answer *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf prompt = BUF_INIT;
-	struct agent_call c = {
-		.run = r, .arena = a, .action = action, .id = json_get_str(action, "id")};
+	struct agent_call c = {.run = r,
+		.arena = a,
+		.action = action,
+		.id = json_get_str(action, "id"),
+		.free = out->within_quota ? first : NULL};
 	struct instructions role;
 	int rc;
 

@@ -417,8 +417,32 @@ static void log_fault(const json *action, const struct error *err)
 		json_get_str(action, "id"), err->text);
 }
 
+static struct quota_usage usage_of(const struct usage *used)
+{
+	return (struct quota_usage){
+		.input = used->input_tokens + used->cache_written, .output = used->output_tokens};
+}
+
+/* Opens the ledger when it is needed. */
+static int settle_on(struct arena *a, const struct run_item *r, const json *action,
+	const char *harness, const struct usage *used, struct quota_usage *u, struct quota *ledger,
+	struct error *err)
+{
+	struct quota_request q;
+
+	if (request_of(a, r, action, harness, &q, err) < 0)
+		return -1;
+	if (!q.n_seats)
+		return 0;
+	return quota_source_add_reads(a, &q, used, u, err) < 0 ||
+			       (!ledger->store && run_quota_open(a, ledger, true, err) < 0) ||
+			       run_quota_settle_here(a, r, ledger, &q, u, err) < 0
+		       ? -1
+		       : 0;
+}
+
 /* A harness of the chain that did not do the work may hold a reservation: it counts as estimated,
- * as what was used there before it failed is unknown. */
+ * because the action may have been interrupted there. */
 static int settle_chain(struct arena *a, const struct run_item *r, const json *action,
 	const char *harness, const struct usage *used, struct error *err)
 {
@@ -434,18 +458,10 @@ static int settle_chain(struct arena *a, const struct run_item *r, const json *a
 		chain_add_name(a, &all, chain.list[i]);
 	for (size_t i = 0; i < all.n; i++) {
 		struct quota_usage u = {.input = -1, .output = -1};
-		struct quota_request q;
 
-		if (request_of(a, r, action, all.list[i], &q, err) < 0)
-			return -1;
-		if (!q.n_seats)
-			continue;
 		if (!i && known)
-			u = (struct quota_usage){.input = used->input_tokens + used->cache_written,
-				.output = used->output_tokens};
-		if (quota_source_add_reads(a, &q, used, &u, err) < 0 ||
-			(!ledger.store && run_quota_open(a, &ledger, true, err) < 0) ||
-			run_quota_settle_here(a, r, &ledger, &q, &u, err) < 0)
+			u = usage_of(used);
+		if (settle_on(a, r, action, all.list[i], used, &u, &ledger, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -457,6 +473,19 @@ void run_quota_settle(struct arena *a, const struct run_item *r, const json *act
 	struct error err;
 
 	if (r->pipeline && settle_chain(a, r, action, harness, used, &err) < 0)
+		log_fault(action, &err);
+}
+
+void run_quota_settle_part(struct arena *a, const struct run_item *r, const json *action,
+	const char *harness, const struct usage *used)
+{
+	CLEANUP(quota_close) struct quota ledger = {0};
+	struct quota_usage u = usage_of(used);
+	struct error err;
+
+	u.partial = true;
+	if (r->pipeline && used->input_tokens >= 0 && used->output_tokens >= 0 &&
+		settle_on(a, r, action, harness, used, &u, &ledger, &err) < 0)
 		log_fault(action, &err);
 }
 

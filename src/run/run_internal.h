@@ -167,6 +167,9 @@ int run_quota_denied(const struct run_entry *e, struct str line, struct error *e
 /* Books what the harness used for an action. Best effort: what fails is logged. */
 void run_quota_settle(struct arena *a, const struct run_item *r, const json *action,
 	const char *harness, const struct usage *used);
+/* The same of a call that ended before the action did, which keeps its reservation. */
+void run_quota_settle_part(struct arena *a, const struct run_item *r, const json *action,
+	const char *harness, const struct usage *used);
 /* The account of that harness, NULL: of the first of the action's chain, is at its limit until
  * then. Best effort. */
 void run_quota_limit(struct arena *a, const struct run_item *r, const json *action,
@@ -253,9 +256,9 @@ int run_failure_end(
 int run_gate_take(struct arena *a, struct run_item *r, const json *action, struct pool *pool,
 	struct error *err);
 /* Chooses harness and model, and calls the agent. `first`: where the chain begins; NULL: as it is.
- * -1: no harness of the chain can be used, none of
- * them because of a usage limit, or an internal error: the run stops and nothing is counted against
- * the agent. */
+ * What a harness did that was left for another one, or for the reset of a limit, is noted and
+ * booked at once. -1: no harness of the chain can be used, none of them because of a usage limit,
+ * or an internal error: the run stops and nothing is counted against the agent. */
 int run_agent_call(struct arena *a, const struct run_item *r, const json *action, const char *first,
 	struct run_answer *out, struct error *err);
 

@@ -90,7 +90,8 @@ RIG struct quota_settled settle(struct quota_request r, int64_t input, int64_t o
 {
 	struct quota_settled s;
 
-	if (quota_settle(&arena, &quota, &r, &(struct quota_usage){input, output, 0}, &s, &err) < 0)
+	if (quota_settle(&arena, &quota, &r,
+		    &(struct quota_usage){.input = input, .output = output}, &s, &err) < 0)
 		fail_msg("%s", err.text);
 	quota_release_events(&s.events);
 	return s;

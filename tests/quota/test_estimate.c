@@ -47,8 +47,8 @@ static void settles(struct quota_request r, int64_t input, int64_t output, const
 {
 	struct quota_settled s;
 
-	assert_int_equal(
-		quota_settle(&arena, &quota, &r, &(struct quota_usage){input, output, 0}, &s, &err),
+	assert_int_equal(quota_settle(&arena, &quota, &r,
+				 &(struct quota_usage){.input = input, .output = output}, &s, &err),
 		0);
 	assert_string_equal(names(&s.events), events);
 }

@@ -339,8 +339,9 @@ QUOTA_TEST(a_reservation_has_the_name_of_its_action)
 
 QUOTA_TEST(usage_that_cannot_be)
 {
-	static const struct quota_usage rows[] = {{-1, 5, 0}, {5, -2, 0}, {INT64_MAX, 5, 0},
-		{1000000000001, 0, 0}, {5, 5, INT64_MAX}, {-1, -1, 0}};
+	static const struct quota_usage rows[] = {{-1, 5, 0, false}, {5, -2, 0, false},
+		{INT64_MAX, 5, 0, false}, {1000000000001, 0, 0, false}, {5, 5, INT64_MAX, false},
+		{-1, -1, 0, false}};
 	struct subscription_plan p = plan_p();
 	struct quota_request r = request(&p, 1, "a", time_of(PEAK));
 	struct quota_settled s;
@@ -349,8 +350,10 @@ QUOTA_TEST(usage_that_cannot_be)
 		assert_fails(quota_settle(&arena, &quota, &r, &rows[i], &s, &err), err, ERR_USAGE);
 	assert_int_equal(window_now(r).consumed, 0);
 	/* Long ago: noted, and in no window. */
-	assert_int_equal(quota_settle(&arena, &quota, &r,
-				 &(struct quota_usage){5, 5, r.now - 5 * 3600}, &s, &err),
+	assert_int_equal(
+		quota_settle(&arena, &quota, &r,
+			&(struct quota_usage){.input = 5, .output = 5, .at = r.now - 5 * 3600}, &s,
+			&err),
 		0);
 	assert_true(s.past);
 	quota_release_events(&s.events);
@@ -498,6 +501,37 @@ QUOTA_TEST(after_a_limit_one_request_goes_first)
 	assert_int_equal(d.until, b.now + QUOTA_PROBE_S);
 	(void)settle(a, 900, 100);
 	assert_int_equal(admit(b, 1000, 0).verdict, QUOTA_GRANTED);
+}
+
+/* What was used before the limit counts in the window of its reservation, which stays. */
+QUOTA_TEST(what_was_used_before_a_limit)
+{
+	struct subscription_plan p = plan_p();
+	struct quota_request r = request(&p, 2, "a", time_of(PEAK));
+	struct quota_usage part = {6000, 300, 0, true};
+	struct quota_settled s;
+	struct quota_entry e;
+
+	(void)admit(request(&p, 2, "other", r.now), 500, 0);
+	assert_int_equal(admit(r, 90000, 0).seat, 2);
+	r.now += 60;
+	for (int i = 0; i < 2; i++) { /* repeated, it changes nothing */
+		assert_int_equal(quota_settle(&arena, &quota, &r, &part, &s, &err), 0);
+		assert_int_equal(s.repeated, i);
+		quota_release_settled(&s);
+	}
+	assert_int_equal(quota_look(&arena, &quota, &r, &e, &err), 0);
+	assert_int_equal(e.windows.items[1].consumed, 6300);
+	assert_int_equal(quota_reserved(&e, &e.windows.items[1]), 90000);
+	/* A second limit; then it ends. */
+	r.now += 60;
+	assert_int_equal(quota_settle(&arena, &quota, &r, &part, &s, &err), 0);
+	quota_release_settled(&s);
+	assert_true(admit(r, 90000, 0).repeated);
+	(void)settle(r, 1000, 0);
+	assert_int_equal(quota_look(&arena, &quota, &r, &e, &err), 0);
+	assert_int_equal(e.windows.items[1].consumed, 13600);
+	assert_int_equal(e.holds.n, 1);
 }
 
 /* What was dispatched before the limit asks again, and keeps its reservation meanwhile. */
@@ -813,19 +847,19 @@ TEST(pace)
 {
 	static const struct {
 		double projected;
-		enum quota_pace pace;
+		const char *pace;
 	} rows[] = {
 		/* 33 */
-		{.74, QUOTA_UNDER_PACING},
-		{.75, QUOTA_ON_PACE},
-		{.9, QUOTA_ON_PACE},
-		{.9001, QUOTA_OVER_PACING},
+		{.74, "under-pacing"},
+		{.75, "on-pace"},
+		{.9, "on-pace"},
+		{.9001, "over-pacing"},
 	};
 	struct quota_window w = {.start = 1000, .end = 3000, .quota = 1000000, .consumed = 412000};
 
 	for (size_t i = 0; i < COUNT(rows); i++)
-		assert_int_equal(quota_pace(rows[i].projected, .85), rows[i].pace);
+		assert_string_equal(quota_pace(rows[i].projected, .85), rows[i].pace);
 	assert_true(quota_projected(&w, 2000) == .824); /* 34 */
-	assert_int_equal(quota_pace(.824, .85), QUOTA_ON_PACE);
+	assert_string_equal(quota_pace(.824, .85), "on-pace");
 	assert_true(quota_projected(&w, 1000) == .412); /* 35 */
 }
