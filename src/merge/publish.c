@@ -220,36 +220,46 @@ int publish_find_foreign(struct publish *w, bool *foreign, struct error *err)
 
 /* ---- the throw-away worktree ---- */
 
+static int publish_worktree(struct publish *w, const char *const *argv, const char *name,
+	unsigned timeout_s, int *status, struct error *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int rc;
+
+	if (pool_lock(w->a, w->p, err) < 0)
+		return -1;
+	rc = publish_git_in(w, w->p->repo, argv, name, timeout_s, &out, status, err);
+	pool_unlock(w->p);
+	return rc;
+}
+
 static int publish_discard(struct publish *w, struct error *err)
 {
 	const char *const argv[] = {
 		"git", "worktree", "remove", "--force", "--force", w->dir, NULL};
 	const char *const rest[] = {"rm", "-rf", "--", w->dir, NULL};
 	static const char *const prune[] = {"git", "worktree", "prune", NULL};
-	const char *repo = w->p->repo;
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	bool there;
 	int status;
 
 	if (path_check_exists(w->dir, &there, err) < 0)
 		return -1;
-	if (there &&
-		publish_git_in(w, repo, argv, "git worktree remove", 0, &out, &status, err) < 0)
+	if (there && publish_worktree(w, argv, "git worktree remove", 0, &status, err) < 0)
 		return -1;
-	if (publish_git_in(w, repo, rest, "rm", 0, &out, NULL, err) < 0)
+	if (publish_git_in(w, w->p->repo, rest, "rm", 0, &out, NULL, err) < 0)
 		return -1;
-	return publish_git_in(w, repo, prune, "git worktree prune", 0, &out, NULL, err);
+	return publish_worktree(w, prune, "git worktree prune", 0, NULL, err);
 }
 
 static int publish_check_out(struct publish *w, struct error *err)
 {
 	const char *const argv[] = {"git", PUBLISH_QUIET, "worktree", "add", "--quiet", "--detach",
 		"--force", w->dir, w->head, NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
 	if (pool_make_directory(w->a, w->p, err) < 0 || publish_discard(w, err) < 0)
 		return -1;
-	return publish_git_in(w, w->p->repo, argv, "git worktree add", REPLAY_S, &out, NULL, err);
+	return publish_worktree(w, argv, "git worktree add", REPLAY_S, NULL, err);
 }
 
 /* Of the rebase that has stopped there. */

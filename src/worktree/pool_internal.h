@@ -53,8 +53,6 @@ bool directory_is_empty(const char *path);
 
 /* ---- record.c ---- */
 
-int pool_lock(struct arena *a, struct pool *p, struct error *err);
-void pool_unlock(struct pool *p);
 /* Takes the lock, settles what was interrupted, reads the records. Then call pool_unlock(). */
 int op_begin(struct op *o);
 int records_read(struct op *o);
