@@ -188,7 +188,6 @@ int context_read(struct store_backend *b, const char *path, struct buf *out, boo
 	CLEANUP(context_close) struct context_file f = {.backend = b};
 	struct store_kv kv;
 
-	*missing = false;
 	if (file_set_path(&f, path, err) < 0)
 		return -1;
 	if (store_open(&f.store, b, f.dir, f.name, STORE_READ, 0, err) < 0) {

@@ -665,10 +665,10 @@ static int evidence_local_check_pull(struct collector *c, struct error *err)
 
 /* After a merge the default branch contains the commits, and the forge may have deleted the branch.
  */
-static int check_unmerged(struct collector *c)
+static void check_unmerged(struct collector *c)
 {
 	if (c->merged || c->out->landed)
-		return 0;
+		return;
 	if (c->copied && strcmp(c->copied, c->out->head) == 0)
 		(void)add_contradiction(c, EVIDENCE_PULL,
 			"HEAD is the default branch of 'origin': there are no commits beyond it");
@@ -677,10 +677,9 @@ static int check_unmerged(struct collector *c)
 			"the commits of the branch beyond %.*s of the default branch of 'origin' "
 			"change no file",
 			SHORT_ID, c->copied);
-	if (!c->missing)
-		return 0;
-	return REFUTE(c, EVIDENCE_PULL | EVIDENCE_REVIEW,
-		"the branch '%s' is not on the remote 'origin'", c->branch);
+	if (c->missing)
+		(void)REFUTE(c, EVIDENCE_PULL | EVIDENCE_REVIEW,
+			"the branch '%s' is not on the remote 'origin'", c->branch);
 }
 
 /* ---- commands ---- */

@@ -15,6 +15,7 @@ struct publish_call {
 	struct buf *out;
 	int *status; /* NULL: another status than 0 is an error */
 	bool remote;
+	bool worktrees; /* it adds or removes one */
 };
 /* GIT(w, err, call members, .argv = WORDS(...)) */
 #define WORDS(...)       ((const char *const[]){__VA_ARGS__, NULL})
@@ -28,8 +29,14 @@ static int publish_git(struct publish *w, const struct publish_call *call, struc
 		.argv = call->argv,
 		.limit_s = call->remote ? REMOTE_S : LOCAL_S,
 		.batch_ssh = call->remote && w->batch_ssh};
+	int rc;
 
-	return gate_git(w->g, &c, call->out ? call->out : &own, call->status, err);
+	if (call->worktrees && pool_lock(w->a, w->p, err) < 0)
+		return -1;
+	rc = gate_git(w->g, &c, call->out ? call->out : &own, call->status, err);
+	if (call->worktrees)
+		pool_unlock(w->p);
+	return rc;
 }
 
 static const char *heads(struct publish *w, const char *branch)
@@ -219,14 +226,15 @@ static int publish_discard(struct publish *w, struct error *err)
 		return -1;
 	if (!there)
 		return 0;
-	if (GIT(w, err, .name = "git worktree remove", .status = &status,
+	if (GIT(w, err, .name = "git worktree remove", .worktrees = true, .status = &status,
 		    .argv = WORDS(QUIET, "worktree", "remove", "--force", "--force", w->dir)) < 0)
 		return -1;
 	if (status == 0)
 		return 0;
 	if (GIT(w, err, .name = "rm", .argv = WORDS("rm", "-rf", "--", w->dir)) < 0)
 		return -1;
-	return GIT(w, err, .name = "git worktree prune", .argv = WORDS(QUIET, "worktree", "prune"));
+	return GIT(w, err, .name = "git worktree prune", .worktrees = true,
+		.argv = WORDS(QUIET, "worktree", "prune"));
 }
 
 /* Of the rebase that has stopped there: -1, *err as before, if there are none. */
@@ -276,7 +284,7 @@ int publish_rebase(struct publish *w, bool files, struct error *err)
 		return 0;
 	if (gate_check(w->g, err) < 0 || pool_make_directory(w->a, w->p, err) < 0 ||
 		publish_discard(w, err) < 0 ||
-		GIT(w, err, .name = "git worktree add",
+		GIT(w, err, .name = "git worktree add", .worktrees = true,
 			.argv = WORDS(QUIET, "worktree", "add", "--quiet", "--detach", "--force",
 				"--force", w->dir, w->head)) < 0)
 		return -1;

@@ -253,9 +253,15 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 
 static int refill_git(struct pool_databases *d, const char *const *argv, struct error *err)
 {
-	const struct git_command c = {.dir = d->pool->repo, .name = "git worktree", .argv = argv};
+	struct git_command c = {.dir = d->pool->repo, .name = "git worktree", .argv = argv};
+	int rc;
 
-	return git_command(&c, NULL, NULL, err);
+	if (pool_lock(d->arena, d->pool, err) < 0)
+		return -1;
+	c.inherit = disk_lock_descriptor(d->pool->lock);
+	rc = git_command(&c, NULL, NULL, err);
+	pool_unlock(d->pool);
+	return rc;
 }
 
 /* What a killed refill left goes, too. */

@@ -169,24 +169,31 @@ static char innermost(const struct parser *p)
 	return p->depth ? p->open[p->depth - 1] : 0;
 }
 
-/* A word, and the blanks around it. */
-static int shell_word_between(struct parser *p)
+/* Bytes of the name of a variable at the cursor. */
+static size_t name_length(const struct parser *p)
 {
-	struct word word;
+	const char *s = p->s + p->at;
+	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 
+	return *s >= '0' && *s <= '9' ? 0 : n;
+}
+
+/* A word, and the blanks around it. */
+static int shell_word_between(struct parser *p, struct word *word)
+{
 	shell_skip_blanks(p);
 	if (shell_is_meta(p->s[p->at]))
 		return shell_unexpected(p);
-	if (shell_word(p, &word) < 0)
+	if (shell_word(p, word) < 0)
 		return -1;
 	shell_skip_blanks(p);
 	return 0;
 }
 
 /* `WORD in` of `for` and `case`. */
-static int shell_word_in(struct parser *p)
+static int shell_word_in(struct parser *p, struct word *word)
 {
-	if (shell_word_between(p) < 0)
+	if (shell_word_between(p, word) < 0)
 		return -1;
 	if (strncmp(p->s + p->at, "in", 2) != 0 || !shell_is_meta(p->s[p->at + 2]))
 		return shell_construct(p, 1, "'for' or 'case' without 'in'");
@@ -198,9 +205,14 @@ static int shell_word_in(struct parser *p)
 static int shell_for(struct parser *p)
 {
 	struct word word;
+	size_t n;
 
-	if (shell_word_in(p) < 0)
+	shell_skip_blanks(p);
+	n = name_length(p);
+	if (shell_word_in(p, &word) < 0)
 		return -1;
+	if (!n || n != word.at.to - word.at.from)
+		return deny(p->v, RULE_CONSTRUCT, word.at, "'for' without the name of a variable");
 	for (shell_skip_blanks(p); !shell_is_meta(p->s[p->at]); shell_skip_blanks(p))
 		if (shell_word(p, &word) < 0)
 			return -1;
@@ -211,10 +223,11 @@ static int shell_for(struct parser *p)
 static int shell_patterns(struct parser *p, struct list *l)
 {
 	char c = p->s[p->at];
+	struct word word;
 
 	p->at += c == '(';
 	do {
-		if (shell_word_between(p) < 0)
+		if (shell_word_between(p, &word) < 0)
 			return -1;
 		c = p->s[p->at];
 		if (c != '|' && c != ')')
@@ -228,6 +241,7 @@ static int shell_patterns(struct parser *p, struct list *l)
 static int shell_keyword(struct parser *p, struct list *l, const struct keyword *k)
 {
 	size_t n = strlen(k->text);
+	struct word word;
 
 	if (k->needs == 'c' && innermost(p) == 'p')
 		p->depth--;
@@ -249,7 +263,7 @@ static int shell_keyword(struct parser *p, struct list *l, const struct keyword 
 	}
 	if (k->opens == 'c') {
 		l->state = LIST_MAY;
-		return shell_word_in(p);
+		return shell_word_in(p, &word);
 	}
 	if (strcmp(k->text, "time") != 0)
 		return 0;
@@ -276,10 +290,10 @@ static int command_new(struct parser *p, struct command **out)
 static int find_assignment(struct parser *p, size_t *length)
 {
 	const char *s = p->s + p->at;
-	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	size_t n = name_length(p);
 
 	*length = 0;
-	if (!n || (s[0] >= '0' && s[0] <= '9'))
+	if (!n)
 		return 0;
 	if (s[n] == '[')
 		return shell_construct(p, n + 1, "element of an array");

@@ -283,8 +283,7 @@ static bool rename_replaces(const char *from, const char *to)
 {
 	struct stat st;
 
-	return rename(from, to) == 0 && stat(to, &st) == 0 && st.st_size == 1 &&
-	       access(from, F_OK) < 0;
+	return rename(from, to) == 0 && stat(to, &st) == 0 && st.st_size == 1;
 }
 
 int disk_probe(const char *dir, struct error *err)

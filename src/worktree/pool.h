@@ -47,6 +47,9 @@ void pool_close(struct pool *p);
 /* The main working tree of the repository with this common git directory; the latter if it has
  * none, or git does not know where it is. */
 const char *pool_main_tree(struct arena *a, const char *common);
+/* Whoever adds, removes or lists worktrees holds this lock: git stops at one that is half made. */
+int pool_lock(struct arena *a, struct pool *p, struct error *err);
+void pool_unlock(struct pool *p);
 /* Creates its directory, hidden from git. */
 int pool_make_directory(struct arena *a, struct pool *p, struct error *err);
 

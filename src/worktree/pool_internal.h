@@ -54,8 +54,6 @@ bool worktree_there(const char *path);
 
 /* ---- record.c ---- */
 
-int pool_lock(struct arena *a, struct pool *p, struct error *err);
-void pool_unlock(struct pool *p);
 /* Takes the lock, reads the records, settles what was interrupted. Then call pool_unlock(). */
 int op_begin(struct op *o);
 int records_read(struct op *o);

@@ -196,6 +196,33 @@ SCRATCH_TEST(a_wait_that_is_no_number_is_the_usual_one)
 	}
 }
 
+SCRATCH_TEST(whoever_finds_the_lock_held_reads_what_for)
+{
+	CLEANUP(context_close) struct context_file f = {0}, second = {0};
+
+	create();
+	assert_int_equal(context_open(&f, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), 0);
+	context_note(&f, "git push");
+	setenv("DEV_TEAM_LOCK_WAIT_MS", "0", 1);
+	assert_fails(
+		context_open(&second, at("ADR-7.md"), CONTEXT_MUST_EXIST, &err), err, ERR_STATE);
+	unsetenv("DEV_TEAM_LOCK_WAIT_MS");
+	assert_non_null(strstr(err.text, ": git push)"));
+}
+
+SCRATCH_TEST(a_document_in_a_directory_that_is_not_there_is_missing)
+{
+	static const enum context_mode modes[] = {CONTEXT_READ_ONLY, CONTEXT_MUST_EXIST};
+
+	for (size_t i = 0; i < COUNT(modes); i++) {
+		CLEANUP(context_close) struct context_file f = {0};
+
+		err = (struct error){0};
+		assert_fails(context_open(&f, at("none/ADR-7.md"), modes[i], &err), err, ERR_INPUT);
+		assert_non_null(strstr(err.text, "no context file '"));
+	}
+}
+
 SCRATCH_TEST(what_is_made_is_for_its_owner_alone)
 {
 	static const char *const directories[] = {"s", "s/org", "s/org/logs"},

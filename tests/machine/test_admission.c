@@ -32,6 +32,16 @@ ENGINE_TEST(a_refused_call_of_the_troubleshooter_is_made_when_it_is_allowed)
 	assert_count("troubleshooter_calls", 1);
 }
 
+ENGINE_TEST(what_another_state_has_requested_is_discarded_while_a_dispatch_waits)
+{
+	steps_to("ADR-7/researching/1");
+	assert_non_null(strstr(document(), "ADR-7/researching/1"));
+	set("state", "implementing");
+	ask_about("ADR-7/implementing/1", ADMISSION_WAIT);
+	steps_to("waiting: the budget is spent");
+	assert_null(strstr(document(), "ADR-7/researching/1"));
+}
+
 ENGINE_TEST(a_question_that_cannot_be_answered_stops_the_step_and_is_asked_again)
 {
 	ask_about("ADR-7/researching/1", ADMISSION_FAILED);

@@ -347,6 +347,7 @@ ENGINE_TEST(of_a_partly_answered_array_only_what_is_missing_is_asked_one_at_a_ti
 {
 	by_hand("signoff", PR, "");
 	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
+	steps_to("ADR-7/signoff/1 ADR-7/signoff/2 ADR-7/signoff/3");
 	assert_int_equal(t.pushes, 1);
 	answer("ADR-7/signoff/2", "validated", "x");
 	steps_to("ADR-7/signoff/1");

@@ -71,3 +71,18 @@ ENGINE_TEST(the_last_words_of_an_agent_that_could_not_run_are_its_harnesss)
 	set("state", "failed");
 	assert_string_equal(explained().words, "took longer than 9 s");
 }
+
+ENGINE_TEST(a_run_that_was_given_up_has_failed_unless_it_waits_for_an_answer)
+{
+	CLEANUP(context_release) struct context c = {0};
+
+	assert_int_equal(context_new(&c, "ADR-7.md", "ADR-7", "fixing", "", &t.err), 0);
+	assert_false(failure_is(&c));
+	assert_string_equal(failure_state(&c), "fixing");
+	context_set(&c, "question_trigger", STR("consecutive_failures"));
+	assert_true(failure_is(&c));
+	assert_string_equal(failure_state(&c), "failed");
+	context_set(&c, "question", STR("Which one?"));
+	assert_true(failure_is(&c));
+	assert_string_equal(failure_state(&c), "fixing");
+}

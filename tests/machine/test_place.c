@@ -35,6 +35,7 @@ ENGINE_TEST(scripts_and_effects_have_the_directory_of_the_item)
 	steps_to("ADR-7/researching/1");
 	answer("ADR-7/researching/1", "briefed", "x");
 	steps_to("ADR-7/implementing/1");
+	assert_int_equal(t.entered, 2); /* once in each step */
 	answer("ADR-7/implementing/1", "implemented", "x");
 	steps_to("ADR-7/validating/1");
 	assert_true(str_starts(str_of(json_get_str(printed_action(&array), "command")),

@@ -45,6 +45,7 @@ TEST(each_command_of_a_text_is_found)
 								"[ 0<'f']"},
 		{"while a; do b; done; until c\ndo d; done | e", "['a'] ['b'] ['c'] ['d'] ['e']"},
 		{"for x in a $(b) *; do c $x; done; for y in; do d; done", "['b'] ['c' ?] ['d']"},
+		{"for _x1\\\n in a; do b; done", "['b']"},
 		{"a $(b \"$(c)\" | d) e", "['a' ? 'e'] ['b' ?] ['c'] ['d']"},
 		{"A=$(a) B=2 C= b D=3; E=f", "[==='b' 'D=3'] ['a'] [=]"},
 		{"a if then fi } { ! time in case [[", "['a' 'if' 'then' 'fi' '}' '{' '!' 'time' "
@@ -146,6 +147,9 @@ TEST(what_is_not_in_the_subset_is_refused)
 		{"!(a)", "construct 0-2"},
 		{"if(a)", "construct 0-3"},
 		{"for a; do b; done", "construct 5-6"},
+		{"for a$ in b; do c; done", "construct 4-6"},
+		{"for 'a' in b; do c; done", "construct 4-7"},
+		{"for 1a in b; do c; done", "construct 4-6"},
 		{"time -v a", "construct 5-7"},
 		{"a\\\nb", "construct 1-3"},
 		{"a |\\\n|b", "construct 2-6"},

@@ -370,6 +370,7 @@ REAL_TEST(a_call_that_fails_is_an_error_of_the_disk)
 		{do_append, SYS_write, ENOSPC},
 		{do_pread, SYS_pread64, EIO},
 		{do_truncate, SYS_ftruncate, EIO},
+		{do_rewrite, SYS_pread64, EIO},
 		{do_rewrite, SYS_pwrite64, EIO},
 		{do_sync, 0, EIO},
 	};

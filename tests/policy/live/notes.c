@@ -65,6 +65,41 @@ static bool is_declaration(const char *name)
 	return name && str_in(str_of(name), names);
 }
 
+/* The `)` of an arm of `case` stands behind the here document on its line. */
+static bool waits_over_arm(
+	const struct redirect *r, const struct command *commands, const struct buf *text)
+{
+	for (size_t i = r->at.to; i < r->word.at.from; i++) {
+		const struct command *c = commands;
+
+		while (c && !(c->at.from <= i && i < c->at.to))
+			c = c->next;
+		if (!c && text->s[i] == ')')
+			return true;
+		if (text->s[i] == '\n' && text->s[i - 1] != '\\')
+			break;
+	}
+	return false;
+}
+
+/* `<<-E` becomes `<  E`, and its lines blanks. */
+static void note_read(struct buf *out, const struct redirect *r, struct buf *text)
+{
+	CLEANUP(buf_release) struct buf delimiter = BUF_INIT;
+	size_t at = r->at.from + strcspn(text->s + r->at.from, "<") + 1;
+	char what[8];
+
+	text->s[at] = ' ';
+	if (text->s[at + 1] == '-')
+		text->s[at + 1] = ' ';
+	memset(text->s + r->word.at.from, ' ', r->word.at.to - r->word.at.from);
+	for (size_t i = at; i < r->at.to; i++)
+		if (!strchr(" \t\n\\'\"", text->s[i]))
+			buf_addc(&delimiter, text->s[i]);
+	(void)snprintf(what, sizeof(what), "%d<", r->fd);
+	add_note(out, r->at.from, what, &delimiter);
+}
+
 void notes_ours(struct buf *out, const struct command *commands, struct buf *text)
 {
 	for (const struct command *c = commands; c; c = c->next) {
@@ -82,7 +117,10 @@ void notes_ours(struct buf *out, const struct command *commands, struct buf *tex
 			note_word(out, w.at.from, i ? "word " : "name ", &w);
 		}
 		for (const struct redirect *r = c->redirects; r; r = r->next)
-			note_redirect(out, r);
+			if (r->kind == REDIRECT_TEXT && waits_over_arm(r, commands, text))
+				note_read(out, r, text);
+			else
+				note_redirect(out, r);
 	}
 	sort_lines(out);
 }

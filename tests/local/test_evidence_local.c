@@ -1,0 +1,200 @@
+/* What is found in a repository about the claims of an answer. */
+#include "src/local/local.h"
+#include "tests/lib/git_rig.h"
+
+static struct item_place where;
+static struct evidence_query query;
+static struct evidence got;
+
+static const char *commit_of(const char *name)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	sh_into(&out, arena_printf(&arena, "git -C r rev-parse %s", name));
+	return arena_dup(&arena, str_trim(buf_str(&out)));
+}
+
+/* The item begins: its branch is at main. */
+static void begin(void)
+{
+	where = (struct item_place){.directory = at("r"),
+		.repo = at("r"),
+		.branch = "dev-team/A",
+		.base = commit_of("main"),
+		.fresh = true};
+	query = (struct evidence_query){.kinds = EVIDENCE_WORK, .place = &where};
+	assert_int_equal(git_read_identity(&arena, at("r"), &where.identity, &err), 0);
+}
+
+static int setup(void **state)
+{
+	(void)rig_setup(state);
+	sh("cd r && git switch -qc dev-team/A && echo .dev-team >>.git/info/exclude");
+	begin();
+	sh("cd r && echo two >b && git add b && git commit -qm second");
+	return 0;
+}
+
+#define EVIDENCE_TEST(name) UNIT_TEST(name, setup, scratch_remove)
+
+static int collect(unsigned kinds)
+{
+	query.kinds = kinds;
+	return evidence_collect(&arena, &query, &got, &err);
+}
+
+/* Nothing contradicts the claims. */
+static void confirmed(unsigned kinds)
+{
+	assert_int_equal(collect(kinds), 0);
+	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
+		assert_null(got.faults[i]);
+	assert_string_equal(got.head, commit_of("HEAD"));
+}
+
+static void refuted(unsigned kind, const char *fault)
+{
+	size_t i = 0;
+
+	while (kind >> i != 1)
+		i++;
+	assert_int_equal(collect(kind), 0);
+	assert_non_null(got.faults[i]);
+	assert_true(contains(got.faults[i], fault));
+}
+
+EVIDENCE_TEST(committed_work_is_confirmed)
+{
+	confirmed(EVIDENCE_WORK | EVIDENCE_TREE);
+	assert_string_equal(got.tree, commit_of("HEAD^{tree}"));
+	confirmed(0);
+	assert_null(got.tree);
+}
+
+EVIDENCE_TEST(faults_of_the_work_tree_are_named)
+{
+	static const struct {
+		const char *make, *undo, *fault;
+	} rows[] = {
+		{"echo three >c", "rm c", "'c' is not committed: commit it, remove it"},
+		{"echo three >>a", "git checkout -q a", "'a' has uncommitted changes"},
+		{"git switch -q --detach", "git switch -q dev-team/A",
+			"HEAD is detached: switch to the item's branch"},
+		{"git switch -q main", "git switch -q dev-team/A",
+			"HEAD is on the branch 'main', not on 'dev-team/A'"},
+		{"git config core.autocrlf true", "git config --unset core.autocrlf",
+			"undo the addition of '[core] autocrlf = true'"},
+		{"git remote rename origin o", "git remote rename o origin",
+			"undo the removal of '[remote"},
+		{"git update-index --assume-unchanged a && echo three >>a",
+			"git update-index --no-assume-unchanged a && git checkout -q a",
+			"the index hides changes of 'a'"},
+		{"mkdir -p .dev-team/worktrees && touch "
+		 ".dev-team/worktrees/x",
+			"rm -r .dev-team", "git does not see the files in '.dev-team/worktrees'"},
+		{"git commit -qm third --allow-empty && git reset -q --hard HEAD~2",
+			"git reset -q --hard ORIG_HEAD^", "has no commits beyond its base"},
+		{"git revert --no-edit HEAD", "git reset -q --hard HEAD~", "beyond its base"},
+		{"git symbolic-ref HEAD refs/heads/none", NULL, "the branch has no commit"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		sh(arena_printf(&arena, "cd r && { %s; } >/dev/null 2>&1", rows[i].make));
+		refuted(EVIDENCE_WORK, rows[i].fault);
+		if (!rows[i].undo)
+			return;
+		sh(arena_printf(&arena, "cd r && { %s; } >/dev/null 2>&1", rows[i].undo));
+		confirmed(EVIDENCE_WORK);
+	}
+}
+
+/* Scripts may leave files; a file of attributes decides what is committed. */
+EVIDENCE_TEST(files_that_are_not_tracked_are_refuted_until_a_script_has_run)
+{
+	where.fresh = false;
+	sh("echo three >r/c");
+	confirmed(EVIDENCE_WORK | EVIDENCE_TREE);
+	sh("echo '* -text' >r/.gitattributes");
+	refuted(EVIDENCE_TREE, "'.gitattributes' is not committed, but changes how");
+	where.fresh = true;
+	sh("rm r/.gitattributes");
+	refuted(EVIDENCE_WORK, "'c' is not committed");
+	confirmed(EVIDENCE_TREE);
+	where.in_place = true;
+	confirmed(EVIDENCE_WORK);
+}
+
+EVIDENCE_TEST(what_was_changed_before_does_not_count)
+{
+	sh("echo three >>r/a");
+	vec_push_in(&arena, &where.dirty, "a");
+	confirmed(EVIDENCE_WORK);
+	sh("cd r && git commit -qam third && echo four >>a");
+	refuted(EVIDENCE_WORK, "'a' has uncommitted changes");
+	sh("cd r && git update-index --assume-unchanged a");
+	where.in_place = true;
+	refuted(EVIDENCE_TREE, "the index hides changes of 'a'");
+	vec_push_in(&arena, &where.hidden, "a");
+	confirmed(EVIDENCE_TREE);
+}
+
+EVIDENCE_TEST(commits_do_not_change_what_a_sparse_checkout_leaves_out)
+{
+	sh("cd r && mkdir d e && touch d/x e/y && git add . && git commit -qm directories\n"
+	   "git branch -f main && git push -q origin main && git sparse-checkout set --cone d");
+	begin();
+	sh("cd r && echo two >d/x && git commit -qam x");
+	confirmed(EVIDENCE_WORK | EVIDENCE_TREE);
+	sh("cd r && git update-index --cacheinfo 100644,$(git rev-parse HEAD:d/x),e/y\n"
+	   "git update-index --skip-worktree e/y && git commit -qm y");
+	refuted(EVIDENCE_WORK, "the commits change 'e/y', which the sparse checkout leaves out");
+	refuted(EVIDENCE_TREE, "the commits change 'e/y'");
+	sh("cd r && git push -q origin HEAD:main"); /* the default branch has brought it */
+	confirmed(EVIDENCE_TREE);
+	sh("cd r && git remote set-head -d origin && git update-ref -d refs/remotes/origin/main");
+	refuted(EVIDENCE_TREE, "the commits change 'e/y'");
+	where.base = NULL;
+	confirmed(EVIDENCE_TREE);
+}
+
+EVIDENCE_TEST(a_branch_that_is_reviewed_is_on_the_remote)
+{
+	refuted(EVIDENCE_REVIEW, "the branch 'dev-team/A' is not on the remote 'origin'");
+	sh("cd r && git push -q origin dev-team/A");
+	confirmed(EVIDENCE_REVIEW);
+	sh("cd r && git commit -qm third --allow-empty");
+	refuted(EVIDENCE_REVIEW, "the remote has the branch 'dev-team/A' at ");
+	sh("cd r && git revert --no-edit HEAD^ >/dev/null && git push -q origin dev-team/A");
+	refuted(EVIDENCE_REVIEW, "of the default branch of 'origin' change no file");
+	refuted(EVIDENCE_PULL, "there is no pull request");
+	sh("rm -r org");
+	assert_true(refused(collect(EVIDENCE_REVIEW), ERR_SYSTEM, "o.git"));
+}
+
+EVIDENCE_TEST(a_branch_that_was_merged_may_be_gone)
+{
+	query.confirmed = "https://example.org/o/r/pull/1";
+	query.reviewed = commit_of("HEAD");
+	sh("cd r && git push -q origin HEAD:main");
+	confirmed(EVIDENCE_REVIEW);
+	assert_string_equal(got.landed, query.reviewed);
+	query.confirmed = NULL;
+	refuted(EVIDENCE_REVIEW, "the branch 'dev-team/A' is not on the remote");
+}
+
+EVIDENCE_TEST(commands_of_the_user_agree_or_not)
+{
+	vec_push_in(&arena, &query.commands, "test -e a");
+	confirmed(EVIDENCE_COMMAND);
+	vec_push_in(&arena, &query.commands, "echo no; exit 3");
+	refuted(EVIDENCE_COMMAND, "no");
+	setenv("PATH", at("nothing"), 1);
+	assert_true(refused(collect(EVIDENCE_COMMAND), ERR_SYSTEM, "sh"));
+}
+
+EVIDENCE_TEST(a_head_that_cannot_be_read_is_no_contradiction)
+{
+	sh("cd r && git symbolic-ref HEAD refs/heads/none");
+	setenv("PATH", at("nothing"), 1);
+	assert_true(refused(collect(0), ERR_SYSTEM, "git"));
+}
