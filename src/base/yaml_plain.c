@@ -87,7 +87,7 @@ static bool is_block_char(const struct plain *p)
 }
 
 /* Stops at the first byte that is not part of the value; the caller checks what follows. */
-static struct yaml *read_value(struct plain *p, bool flow)
+static struct yaml *yaml_plain_read_value(struct plain *p, bool flow)
 {
 	size_t from = p->at;
 
@@ -155,7 +155,7 @@ static struct yaml *read_flow_map(struct plain *p)
 		if (!key || yaml_plain_peek(p, 1) != ' ')
 			return NULL;
 		p->at += 2;
-		value = read_value(p, true);
+		value = yaml_plain_read_value(p, true);
 		if (!value || !yaml_plain_push(p, map, key, value))
 			return NULL;
 		if (yaml_plain_peek(p, 0) != '}' &&
@@ -196,7 +196,8 @@ static struct yaml *yaml_plain_read_list(struct plain *p)
 
 	p->at++;
 	while (yaml_plain_skip_blanks(p) && (list->n || yaml_plain_peek(p, 0) != ']')) {
-		item = is_quote(yaml_plain_peek(p, 0)) ? read_quoted(p) : read_value(p, true);
+		item = is_quote(yaml_plain_peek(p, 0)) ? read_quoted(p)
+						       : yaml_plain_read_value(p, true);
 		if (!item)
 			return NULL;
 		list_push(p, list, &cap, item);
@@ -243,7 +244,8 @@ static struct yaml *read_lines(struct plain *p, size_t column)
 	p->at = p->start;
 	while (find_dash(p) == column) {
 		p->at += column + 2;
-		item = is_quote(yaml_plain_peek(p, 0)) ? read_quoted(p) : read_value(p, false);
+		item = is_quote(yaml_plain_peek(p, 0)) ? read_quoted(p)
+						       : yaml_plain_read_value(p, false);
 		if (!item || !yaml_plain_end_line(p))
 			return NULL;
 		list_push(p, list, &cap, item);
@@ -312,7 +314,7 @@ static bool yaml_plain_read_line(struct plain *p, struct yaml *map)
 	else if (is_quote(yaml_plain_peek(p, 0)))
 		value = read_quoted(p);
 	else
-		value = read_value(p, false);
+		value = yaml_plain_read_value(p, false);
 	return value && yaml_plain_end_line(p) && yaml_plain_push(p, map, key, value);
 }
 

@@ -35,7 +35,7 @@ static const struct event_type types[EVENT_COUNT] = {
 		{FIELD("worktreePath", TEXT), FIELD("candidate", NUMBER), OPTIONAL("port", NUMBER),
 			FIELD("attempted", LIST)}},
 	[EVENT_REBASE_CONFLICT] = {"RebaseConflict", "critical",
-		"the branch does not rebase onto its target; the run is suspended",
+		"the branch does not rebase onto its target: nothing was pushed",
 		{FIELD("branch", TEXT), FIELD("target", TEXT), FIELD("paths", LIST)}},
 	[EVENT_MODEL_DEPRECATED] = {"ModelDeprecated", "advisory",
 		"the deprecation date of a model alias has passed",

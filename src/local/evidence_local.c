@@ -182,7 +182,8 @@ static int check_changes(struct collector *c, struct error *err)
 
 /* Files that a sparse work tree leaves out are not validated, so commits must not change them. What
  * the default branch of the remote has brought does not count. */
-static int check_skipped(struct collector *c, const struct git_hidden *h, struct error *err)
+static int evidence_local_check_hidden(
+	struct collector *c, const struct git_hidden *h, struct error *err)
 {
 	const char *base = c->query->place->base, *head = c->out->head, *found, *fork = NULL;
 
@@ -250,7 +251,7 @@ static int check_hidden(struct collector *c, struct error *err)
 			"remove them, or take the submodule out of the index ('git rm -q --cached "
 			"%s') and commit the files",
 			submodule, submodule);
-	return check_skipped(c, &h, err);
+	return evidence_local_check_hidden(c, &h, err);
 }
 
 /* ---- commits ---- */

@@ -225,7 +225,7 @@ static void put_toolchains(struct list *l)
 /* ---- the program's own files ---- */
 
 /* A file that bwrap fills from memory. */
-static int put_file(struct list *l, struct str text, const char *to, struct error *err)
+static int arguments_put_file(struct list *l, struct str text, const char *to, struct error *err)
 {
 	int fd = sandbox_memory_file(l->s, text, err);
 
@@ -260,7 +260,7 @@ static int put_gitconfig(struct list *l, struct error *err)
 		buf_addf(&out, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name.s, email.s);
 	if (s->broker >= 0)
 		add_remotes(s, &out);
-	return put_file(l, buf_str(&out), BOX "/gitconfig", err);
+	return arguments_put_file(l, buf_str(&out), BOX "/gitconfig", err);
 }
 
 /* The program is git's remote helper and the forge's program, too, by these names. */

@@ -45,7 +45,7 @@ int remote_find_url(struct arena *a, const char *repo, char **url, struct error 
 /* ---- what it says of itself ---- */
 
 /* git has no branch `a/b` next to a branch `a`. */
-static bool is_beside(struct arena *a, struct str one, struct str other)
+static bool setup_remote_is_beside(struct arena *a, struct str one, struct str other)
 {
 	struct str above = one.n < other.n ? one : other, below = one.n < other.n ? other : one;
 
@@ -71,7 +71,7 @@ static void take_reference(struct arena *a, struct str line, const char *branch,
 	name = str_sub(name, strlen(heads), name.n);
 	if (branch && str_is(name, branch))
 		out->taken = arena_dup(a, name);
-	else if (branch && is_beside(a, name, str_of(branch)))
+	else if (branch && setup_remote_is_beside(a, name, str_of(branch)))
 		out->beside = arena_dup(a, name);
 	else if (str_is(name, "main") || (str_is(name, "master") && !guess->n))
 		*guess = name;
