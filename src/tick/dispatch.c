@@ -91,10 +91,10 @@ static int emit_one(struct arena *a, const struct dispatch_place *p, const json 
 		JSON_TEXT("requestId", id),
 		JSON_TEXT("contextFile", json_get_str(action, "context_file")),
 		JSON_TEXT("resultFormat", json_get_str(action, "result_format")));
-	return artifact_write(p->artifacts, ORCHESTRATOR_SCOPE, name, manifest, err) < 0
+	/* Its own file last: where that is, the request has been emitted as a whole. */
+	return artifact_write(p->artifacts, ORCHESTRATOR_SCOPE, MANIFEST ".json", manifest, err) < 0
 		       ? -1
-		       : artifact_write(
-				 p->artifacts, ORCHESTRATOR_SCOPE, MANIFEST ".json", manifest, err);
+		       : artifact_write(p->artifacts, ORCHESTRATOR_SCOPE, name, manifest, err);
 }
 
 static int remove_others(struct arena *a, const struct dispatch_place *p, const json *actions,
