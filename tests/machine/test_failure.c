@@ -27,7 +27,8 @@ ENGINE_TEST(the_last_words_are_short_and_whole_characters)
 	assert_int_equal(strlen(why.words), FAILURE_WORDS_MAX);
 	assert_int_equal(str_utf8_fault(str_of(why.words)), 0);
 	assert_null(why.log);
-	assert_true(str_starts(str_of(why.repair), "echo init | dev-team context set ")); /* nothing was requested */
+	assert_true(str_starts(str_of(why.repair),
+		"echo init | dev-team context set ")); /* nothing was requested */
 }
 
 ENGINE_TEST(the_first_of_several_lines_is_left_out_rather_than_cut)
