@@ -397,7 +397,7 @@ static enum advance check_answers(struct engine_run *r)
 		if (!action_answered(r->doc, a))
 			continue;
 		answered++;
-		progress |= !json_get(a, "carried");
+		progress |= !json_get(a, "carried") && action_kind(a) != ACTION_SCRIPT;
 	}
 	if (answered < json_len(r->outstanding) && engine_is_ordered(r)) {
 		if (retry_missing(r, progress))
@@ -413,6 +413,21 @@ static enum advance check_answers(struct engine_run *r)
 	step = r->e->step_for(r->e->workflow, engine_state(r));
 	engine_dispatch_again(r, step && step->together);
 	return ADVANCE_STOP;
+}
+
+/* Whether an agent, a person or a child has answered. A script that passes, and a state without
+ * requests, say nothing about the agents around them. */
+static bool has_agents_answer(const struct engine_run *r, const struct step_context *c)
+{
+	for (size_t i = 0; i < c->answers.n; i++) {
+		const json *a = json_first(r->outstanding);
+
+		while (a && !json_str_is(a, "write_section", c->answers.items[i].section))
+			a = json_next(a);
+		if (!a || action_kind(a) != ACTION_SCRIPT)
+			return true;
+	}
+	return false;
 }
 
 /* An answer is good. */
@@ -535,7 +550,8 @@ static enum advance engine_decide(
 		c->verified = true;
 		step->decide(c);
 	}
-	engine_forget_failures(r);
+	if (has_agents_answer(r, c))
+		engine_forget_failures(r);
 	context_remove(r->doc, CONTEXT_FAILED_ANSWER);
 	if (c->result == STEP_ASK_AGAIN) {
 		clear_outstanding(r);

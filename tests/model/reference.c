@@ -645,7 +645,9 @@ static bool decide(struct model *m, const struct action *list)
 		change(m, effects_of(m));
 	if (m->failed)
 		return false;
-	change(m, "-consecutive_failures, -Failed Answer");
+	for (const struct action *a = list; !spent && a->section; a++)
+		change(m, a->agent ? "-consecutive_failures" : "");
+	change(m, "-Failed Answer");
 	change(m, bad && bad->kind == DECLARED ? "+Last Failure" : "");
 	react(m, trigger);
 	drop_requests(m, true);
@@ -866,7 +868,7 @@ static bool turn(struct model *m)
 				arena_printf(m->arena, "security violation in '%s'", s->id));
 		outstanding |= s->id != NULL;
 		open |= model_is_open(s);
-		progress |= s->id && !model_is_open(s) && !s->carried;
+		progress |= s->id && !model_is_open(s) && !s->carried && !model_is_script(s);
 	}
 	if (model_is_open(call) && is_gone(m, call->trigger)) {
 		drop_requests(m, false);
