@@ -288,7 +288,8 @@ static int land_run(struct invocation *in, struct error *err)
 
 	if (!in->n)
 		return list_waiting(in, err);
-	if (land_find_branch(in, &ask, &item, err) < 0 || locate_pool(in->arena, &o->pool, &p, err) < 0)
+	if (land_find_branch(in, &ask, &item, err) < 0 ||
+		locate_pool(in->arena, &o->pool, &p, err) < 0)
 		return -1;
 	if (!ask.check)
 		ask.check = default_check(in->arena, p.repo);

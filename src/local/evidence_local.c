@@ -255,12 +255,12 @@ static int check_hidden(struct collector *c, struct error *err)
 
 /* ---- commits ---- */
 
-/* A new file that the user's own settings have git ignore, and no `.gitignore` of the repository: an
- * agent that commits all, and the machine too, leave it behind. NULL: none. */
+/* A new file that the user's own settings have git ignore, and no `.gitignore` of the repository:
+ * an agent that commits all, and the machine too, leave it behind. NULL: none. */
 static const char *find_left_behind(struct collector *c)
 {
-	static const char *const argv[] = {"git", "ls-files", "--others", "-z",
-		"--exclude-per-directory=.gitignore", NULL};
+	static const char *const argv[] = {
+		"git", "ls-files", "--others", "-z", "--exclude-per-directory=.gitignore", NULL};
 	const struct git_command list = {.dir = c->dir, .name = "git ls-files", .argv = argv};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct error ignored;

@@ -666,8 +666,8 @@ static void add_used(struct buf *out, const json *item)
 
 void status_add_details(struct buf *out, const json *item)
 {
-	static const char *const facts[][2] = {
-		{"branch", "branch"}, {"directory", "directory"}, {"pull_request", "pull request"}, {"landed", "landed on"}};
+	static const char *const facts[][2] = {{"branch", "branch"}, {"directory", "directory"},
+		{"pull_request", "pull request"}, {"landed", "landed on"}};
 	static const char *const ends[][2] = {{"question", "waits for"}, {"until", "waits until"},
 		{"reason", "reason"}, {"limit", "limit"}, {"error", "error"}, {"log", "log"},
 		{"last_words", "last words"}, {"continue", "continue with"},

@@ -333,8 +333,7 @@ static const char *ignored_spec(struct arena *a, struct preflight *p)
 		return NULL;
 	for (size_t at = 0; at < out.len; at += strlen(out.s + at) + 1)
 		if (environment_local.read_input(
-			    &p->repo, a, "spec", out.s + at, &text, &digest, &ignored) ==
-				0 &&
+			    &p->repo, a, "spec", out.s + at, &text, &digest, &ignored) == 0 &&
 			text && environment_text_names(str_of(text), str_of(p->id)))
 			return arena_printable(a, str_of(out.s + at), SHOWN_MAX);
 	return NULL;
