@@ -63,17 +63,18 @@ static bool has_duplicate_key(const json *object, struct json_keys *keys)
 }
 
 /* What cJSON accepts and would not give back as it came; NULL: nothing. */
-static const char *json_validate(const json *j, struct json_keys *keys)
+static const char *json_validate(const json *j, bool exact, struct json_keys *keys)
 {
 	const char *fault = NULL;
 
-	if (cJSON_IsNumber(j) && !(j->valuedouble <= (double)JSON_MAX_INT &&
-					 j->valuedouble >= -(double)JSON_MAX_INT))
+	if (exact && cJSON_IsNumber(j) &&
+		!(j->valuedouble <= (double)JSON_MAX_INT &&
+			j->valuedouble >= -(double)JSON_MAX_INT))
 		return "a number is too large";
 	if (cJSON_IsObject(j) && has_duplicate_key(j, keys))
 		return "duplicate key";
 	for (const json *c = j->child; c && !fault; c = c->next)
-		fault = json_validate(c, keys);
+		fault = json_validate(c, exact, keys);
 	return fault;
 }
 
@@ -104,7 +105,7 @@ int json_parse_foreign(json **out, struct str text, struct error *err)
 	return 0;
 }
 
-int json_parse(json **out, struct str text, struct error *err)
+static int json_parse_checked(json **out, struct str text, bool exact, struct error *err)
 {
 	struct json_keys keys = {0};
 	const char *fault;
@@ -113,9 +114,19 @@ int json_parse(json **out, struct str text, struct error *err)
 		return -1;
 	if (has_nul_escape(text))
 		return json_refuse(out, err, 0, "a NUL character is not allowed");
-	fault = json_validate(*out, &keys);
+	fault = json_validate(*out, exact, &keys);
 	vec_release(&keys);
 	return fault ? json_refuse(out, err, 0, fault) : 0;
+}
+
+int json_parse(json **out, struct str text, struct error *err)
+{
+	return json_parse_checked(out, text, true, err);
+}
+
+int json_parse_event(json **out, struct str text, struct error *err)
+{
+	return json_parse_checked(out, text, false, err);
 }
 
 void json_free(json **j)

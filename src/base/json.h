@@ -19,6 +19,8 @@ typedef struct cJSON json;
 
 /* The whole of `text` must be one value. -1: ERR_INPUT, line 1, column of the fault in bytes. */
 int json_parse(json **out, struct str text, struct error *err);
+/* The same, with numbers of any size, which are not exact: of an event that is read. */
+int json_parse_event(json **out, struct str text, struct error *err);
 /* The same of a text of another program that is read and never written: numbers of any size, NUL
  * characters, which end their text, and keys that come twice, of which the first counts. */
 int json_parse_foreign(json **out, struct str text, struct error *err);

@@ -92,7 +92,7 @@ static int status_put_line(struct invocation *in, struct error *err)
 			"status: --line shows the items of one repository: give --repo or "
 			"nothing else");
 	if (!repo && cli_read_input(&call, LINE_INPUT_MAX, &ignored) == 0 &&
-		json_parse(&event, buf_str(&call), &ignored) == 0)
+		json_parse_event(&event, buf_str(&call), &ignored) == 0)
 		repo = json_get_str(event, "cwd");
 	if (status_directory(in->arena, repo, &dir, &ignored) == 0 &&
 		status_items(dir, &items, &ignored) == 0)

@@ -22,6 +22,7 @@ struct batch {
 	struct hook_workers running; /* those that still work */
 	const char *client;          /* that they work for, which may end meanwhile */
 	bool background;             /* they do not return to the call */
+	VEC(const char *) ended;     /* so the client says, and no SubagentStop yet */
 };
 
 static void batch_free(struct batch *b)
@@ -216,6 +217,24 @@ static bool was_stopped(struct arena *a, const json *event, const char *agent)
 	return path && hook_transcript_is_interrupted(path);
 }
 
+/* SubagentStop is over when the client notes that an agent has ended; so at the second look,
+ * without its mark, it was killed or has failed. */
+static int take_ended(struct batch *b, const json *event, struct hook_worker *w, struct error *err)
+{
+	struct arena *a = b->first.loop.arena;
+	const char *path = hook_transcript_path(a, event, str_of(w->agent));
+	CLEANUP(json_free) json *notes = path ? hook_transcript_notes(a, path) : NULL;
+
+	if (!notes)
+		return 0;
+	for (size_t i = 0; i < b->ended.n && !w->ended; i++)
+		w->ended = strcmp(b->ended.items[i], w->agent) == 0;
+	if (w->ended)
+		return hook_agent_take_ended(a, event, w->agent, notes, err);
+	vec_push_in(a, &b->ended, w->agent);
+	return 0;
+}
+
 static bool is_of_item(const struct hook_loop *l, const char *action)
 {
 	size_t n = strlen(l->item.id);
@@ -235,15 +254,19 @@ static int read_workers(
 		return -1;
 	for (size_t i = 0; i < all->n; i++) {
 		struct hook_worker *w = &all->items[i];
+		bool marked = w->ended;
 
 		if (!is_of_item(l, w->action)) {
 			w->action = "";
 		} else if (!w->ended && was_stopped(l->arena, event, w->agent)) {
 			w->ended = true;
 			hook_agent_settle_stopped(event, l, w);
-			if (hook_session_agent_ended(l->arena, l->session, w->agent, err) < 0)
-				return -1;
+		} else if (!w->ended && take_ended(b, event, w, err) < 0) {
+			return -1;
 		}
+		if (w->ended && !marked &&
+			hook_session_agent_ended(l->arena, l->session, w->agent, err) < 0)
+			return -1;
 		*n += *w->action && !w->ended;
 	}
 	return 0;
@@ -398,7 +421,7 @@ int hook_batch(struct arena *a, struct str input, struct buf *out, struct error 
 	CLEANUP(batch_free) struct batch b = {0};
 	struct error why = {0};
 
-	if (json_parse(&event, input, err) < 0)
+	if (json_parse_foreign(&event, input, err) < 0) /* it has what tools have printed */
 		return -1;
 	if (!hook_may_drive(event))
 		return 0;
@@ -463,7 +486,7 @@ int hook_prompt(struct arena *a, struct str input, struct buf *out, struct error
 	CLEANUP(batch_free) struct batch b = {.background = true};
 	const char *prompt;
 
-	if (json_parse(&event, input, err) < 0)
+	if (json_parse_event(&event, input, err) < 0)
 		return -1;
 	prompt = json_get_str(event, "prompt");
 	if (!prompt || !read_notice(a, event, str_of(prompt), &b.first) || b.first.loop.item.tick)

@@ -534,7 +534,7 @@ int hook_command(struct arena *a, struct str input, struct buf *out, struct erro
 	struct expansion p = {.arena = a, .out = &text};
 	const char *arguments;
 
-	if (json_parse(&j, input, err) < 0)
+	if (json_parse_event(&j, input, err) < 0)
 		return -1;
 	arguments = json_get_str(j, "command_args");
 	p.command = find_command(j);

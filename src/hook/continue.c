@@ -337,7 +337,7 @@ int hook_session_start(struct arena *a, struct str input, struct buf *out, struc
 	const char *session;
 	bool clear;
 
-	if (json_parse(&event, input, err) < 0)
+	if (json_parse_event(&event, input, err) < 0)
 		return -1;
 	session = json_get_str(event, "session_id");
 	clear = json_str_is(event, "source", "clear");
@@ -463,7 +463,7 @@ int hook_stop(struct arena *a, struct str input, struct buf *out, struct error *
 	const char *session;
 	bool block = false;
 
-	if (json_parse(&event, input, err) < 0)
+	if (json_parse_event(&event, input, err) < 0)
 		return -1;
 	session = json_get_str(event, "session_id");
 	if (!session || json_get(event, "agent_id"))

@@ -116,7 +116,7 @@ int hook_agent_call(struct arena *a, struct str input, struct buf *out, struct e
 	struct hook_agent g;
 	json *changed;
 
-	if (json_parse(&event, input, err) < 0)
+	if (json_parse_event(&event, input, err) < 0)
 		return -1;
 	call = json_get(event, "tool_input");
 	if (!hook_may_drive(event) || !json_is_object(call) ||
@@ -226,7 +226,7 @@ void hook_agent_settle_stopped(
 	}
 }
 
-/* *sent: the agent goes on. */
+/* *sent: the agent goes on; not without `out`. */
 static int take_last_message(
 	struct arena *a, const json *event, struct buf *out, bool *sent, struct error *err)
 {
@@ -241,7 +241,7 @@ static int take_last_message(
 		return 0;
 	offer.id = g.id;
 	offer.text = str_of(text ? text : "");
-	if (hook_loop_record(&g.loop, type, &offer, &word, &why) == HOOK_REFUSED &&
+	if (hook_loop_record(&g.loop, type, &offer, &word, &why) == HOOK_REFUSED && out &&
 		send_back(&g, agent, &why, out, sent, err) < 0)
 		return -1;
 	if (!*sent && run_quota_session_asks(a, g.loop.item.repo))
@@ -255,7 +255,7 @@ int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct e
 	const char *session, *agent;
 	bool sent = false;
 
-	if (json_parse(&event, input, err) < 0)
+	if (json_parse_event(&event, input, err) < 0)
 		return -1;
 	if (hook_is_conductor(event))
 		return hook_conductor_stop(a, event, out, err);
@@ -266,6 +266,23 @@ int hook_agent_stop(struct arena *a, struct str input, struct buf *out, struct e
 	if (take_last_message(a, event, out, &sent, err) < 0)
 		return -1;
 	return sent ? 0 : hook_session_agent_ended(a, session, agent, err);
+}
+
+int hook_agent_take_ended(
+	struct arena *a, const json *event, const char *agent, const json *notes, struct error *err)
+{
+	const char *path = hook_transcript_path(a, event, str_of(agent)),
+		   *last = hook_transcript_last_text(a, path),
+		   *type = json_get_str(notes, "agentType");
+	CLEANUP(json_free)
+	json *stop = JSON_OBJECT(JSON_TEXT("session_id", json_get_str(event, "session_id")),
+		JSON_TEXT("transcript_path", json_get_str(event, "transcript_path")),
+		JSON_TEXT("agent_id", agent), JSON_TEXT("agent_transcript_path", path),
+		JSON_IF(type, JSON_TEXT("agent_type", type)),
+		JSON_IF(last, JSON_TEXT("last_assistant_message", last)));
+	bool sent = false;
+
+	return take_last_message(a, stop, NULL, &sent, err);
 }
 
 enum { LIMIT_SHOWN = 200 };
@@ -296,7 +313,7 @@ int hook_agent_failed(struct arena *a, struct str input, struct buf *out, struct
 	CLEANUP(json_free) json *event = NULL;
 	const char *session, *agent;
 
-	if (json_parse(&event, input, err) < 0)
+	if (json_parse_event(&event, input, err) < 0)
 		return -1;
 	(void)out;
 	if (take_limit(a, event, err) < 0)
@@ -319,7 +336,7 @@ int hook_agent_handback(struct arena *a, struct str input, struct buf *out, stru
 	struct hook_agent g;
 	json *changed;
 
-	if (json_parse(&event, input, err) < 0)
+	if (json_parse_event(&event, input, err) < 0)
 		return -1;
 	agent = json_get_str(event, "agent_id");
 	type = json_get_str(event, "agent_type");
@@ -416,7 +433,7 @@ int hook_agent_returned(struct arena *a, struct str input, struct buf *out, stru
 	bool launched;
 	struct hook_agent g;
 
-	if (json_parse(&event, input, err) < 0)
+	if (json_parse_event(&event, input, err) < 0)
 		return -1;
 	response = json_get(event, "tool_response");
 	launched = json_str_is(response, "status", "async_launched");

@@ -70,6 +70,15 @@ const char *hook_transcript_path(struct arena *a, const json *event, struct str 
 int hook_transcript_end(const char *path, size_t max, struct buf *out);
 /* Whether its last row says that the user stopped the agent, which ends without an event. */
 bool hook_transcript_is_interrupted(const char *path);
+/* The text of its last message that has one; NULL: there is none. */
+const char *hook_transcript_last_text(struct arena *a, const char *path);
+/* What the client notes about an agent that has ended, freed by the caller; NULL: it works, or an
+ * older client notes nothing. */
+json *hook_transcript_notes(struct arena *a, const char *path);
+/* For an agent with such notes whose SubagentStop was killed, or hung: its last message is taken as
+ * its answer, if it is one. */
+int hook_agent_take_ended(struct arena *a, const json *event, const char *agent, const json *notes,
+	struct error *err);
 /* Books what an agent that the user stopped has used, from its transcript. */
 void hook_agent_settle_stopped(
 	const json *event, const struct hook_loop *l, const struct hook_worker *w);

@@ -582,7 +582,7 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 	struct permission h = {
 		.arena = a, .out = out, .project = project && project[0] == '/' ? project : NULL};
 	char *file, *mark;
-	int rc = json_parse(&call, input, err);
+	int rc = json_parse_event(&call, input, err);
 
 	if (rc == 0 && hook_answer_check(a, call, &h.verdict) < 0) {
 		put_denied(&h);

@@ -10,7 +10,7 @@
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
 
-enum { START_MAX = 1 << 20, ROW_MAX = 4096, WAIT_MS = 3000 };
+enum { START_MAX = 1 << 20, ROW_MAX = 4096, NOTES_MAX = 64 << 10, WAIT_MS = 3000 };
 
 /* ---- the agent of a prompt ---- */
 
@@ -176,6 +176,44 @@ int hook_transcript_end(const char *path, size_t max, struct buf *out)
 	if (st.st_size > (off_t)max && lseek(fd, -(off_t)max, SEEK_END) < 0)
 		return -1;
 	return sys_read_all(out, fd, 2 * max, path, &ignored);
+}
+
+json *hook_transcript_notes(struct arena *a, const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	size_t stem = strlen(path) - strlen(".jsonl");
+	json *notes = NULL;
+	struct error ignored;
+
+	if (sys_read_file(&text, arena_printf(a, "%.*s.meta.json", (int)stem, path), NOTES_MAX,
+		    NULL, &ignored) < 0 ||
+		json_parse_foreign(&notes, buf_str(&text), &ignored) < 0)
+		return NULL;
+	if (!json_is_true(json_get(notes, "finished")))
+		json_free(&notes);
+	return notes;
+}
+
+const char *hook_transcript_last_text(struct arena *a, const char *path)
+{
+	CLEANUP(buf_release) struct buf end = BUF_INIT;
+	struct str rest, line, mark = STR("\"role\":\"assistant\"");
+	const char *last = NULL;
+
+	if (hook_transcript_end(path, START_MAX, &end) < 0)
+		return NULL;
+	for (rest = buf_str(&end); str_line(&rest, &line);) {
+		CLEANUP(json_free) json *row = NULL;
+		struct error ignored;
+
+		if (str_find(line, mark) == line.n || json_parse_foreign(&row, line, &ignored) < 0)
+			continue;
+		for (const json *b = json_first(json_get(json_get(row, "message"), "content")); b;
+			b = json_next(b))
+			if (json_get_str(b, "text"))
+				last = arena_dup(a, str_of(json_get_str(b, "text")));
+	}
+	return last;
 }
 
 bool hook_transcript_is_interrupted(const char *path)

@@ -264,7 +264,7 @@ int hook_workflow(struct arena *a, struct str input, struct buf *out, struct err
 	CLEANUP(json_free) json *call = NULL;
 	struct script s;
 
-	if (json_parse(&call, input, err) < 0)
+	if (json_parse_event(&call, input, err) < 0)
 		return -1;
 	if (read_script(a, call, &s) < 0 || !json_is_object(s.input))
 		return 0;
@@ -280,7 +280,7 @@ int hook_agent_start(struct arena *a, struct str input, struct buf *out, struct 
 	CLEANUP(json_free) json *call = NULL;
 	struct script s;
 
-	if (json_parse(&call, input, err) < 0)
+	if (json_parse_event(&call, input, err) < 0)
 		return -1;
 	return read_script(a, call, &s) < 0 ? 0 : start_agent(&s, out, err);
 }

@@ -65,9 +65,15 @@ TEST(an_escaped_nul_is_refused_but_not_a_backslash_before_u0000)
 
 TEST(numbers_that_would_change_are_refused)
 {
+	json *j;
+
 	assert_refused(STR("9007199254740993"), "a number is too large");
 	assert_refused(STR("{\"a\":[1e999]}"), "a number is too large");
 	assert_refused(STR("-1e300"), "a number is too large");
+	assert_int_equal(json_parse_event(&j, STR("{\"a\":[-1e300,9007199254740993]}"), &err), 0);
+	json_free(&j);
+	assert_int_equal(json_parse_event(&j, STR("{\"a\":1,\"a\":2}"), &err), -1);
+	assert_int_equal(json_parse_event(&j, STR("\"\\u0000\""), &err), -1);
 }
 
 TEST(whole_numbers_are_read_within_their_range)

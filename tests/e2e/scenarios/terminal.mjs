@@ -6,7 +6,7 @@ import { Agents, answer, asking, DEFAULTS, implementsThenWaits } from '../agents
 import { startDevTeam } from '../fixture.mjs';
 import { bytesOf, isConductor } from '../model.mjs';
 import { AUDIT, AUDITED, IMPLEMENT, NOBODY, PREFIX, SCRIPT } from '../scenario.mjs';
-import { barrier, gate } from '../sync.mjs';
+import { barrier, gate, LIMIT } from '../sync.mjs';
 import { cheap, END, mainOf } from './loop.mjs';
 
 const BYTES = 2048; // that a run adds to the conversation
@@ -420,6 +420,25 @@ async function hookTooShort(t) {
   finished(t, fixture);
 }
 
+// The hook that records answers is killed each time, or hangs until the client ends it: the hook that waits for the agents finds
+// that they have ended, and records. An agent without an answer is asked again.
+const withoutStop = (what) => async (t) => {
+  const fixture = t.fixture();
+  const plugin = fixture.changePlugin('hooks/hooks.json', '"SubagentStop"], "timeout": 30', '"SubagentStop"], "timeout": 1');
+  const launcher = path.join(plugin, 'bin/dev-team');
+  fs.renameSync(launcher, `${launcher}.real`);
+  fs.writeFileSync(launcher, `#!/bin/sh\n[ "$2" != SubagentStop ] || ${what}\n. '${launcher}.real'\n`, { mode: 0o755 });
+  const agents = new Agents(fixture, { 'researcher-plan': (task, n) => (n === 1 ? { silent: true } : DEFAULTS['researcher-plan'](task, n)) });
+  const run = await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/success: /);
+  }, { plugin });
+  t.equal(agents.skills, ['researcher-plan', 'researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
+  t.equal(fixture.events().filter((event) => event.type === 'failure').map((event) => event.action), ['ADR-1/researching/1'], 'failures');
+  t.equal(conductorOf(run).length, 6, 'requests of the conductor');
+  finished(t, fixture);
+};
+
 export const terminal = [
   ['terminal: the happy path', (t) => happyIn(t, 'manual'), { quick: true, versions: true }],
   ['terminal: bad answers, a dead agent and three that sign off, then a second item, auto mode', fails('auto')],
@@ -438,6 +457,8 @@ export const terminal = [
   ['terminal: the user stops an agent', stopped],
   ['terminal: Esc while the conductor works, and the status line', escaped],
   ['terminal: the hook does not wait long enough', hookTooShort],
+  ['terminal: the hook of an agent that ends is killed each time', withoutStop('kill -9 $$'), { versions: true }],
+  ['terminal: the hook of an agent that ends hangs each time', withoutStop(`exec sleep ${LIMIT / 1000}`)],
   ['terminal: a script, manual mode, while the user types on, repeats the command, compacts and looks at the run', manual, { versions: true }],
   ['terminal: an older client and /compact', conversation],
   ['terminal: the item is cancelled while an agent works', cancelled],
