@@ -367,8 +367,7 @@ TEST(an_edit_changes_the_value_and_no_other_byte)
 			"---\nstatus:   In Progress   # x\nid: A\n---\nstatus: b\n"},
 		{"---\r\nid: A\r\nstatus:\r\n---\r\nb", "status", "Done",
 			"---\r\nid: A\r\nstatus: Done\r\n---\r\nb"},
-		{"---\nid: A\n---\n", "status", "a: b", "---\nid: A\nstatus: \"a: b\"\n---\n"},
-		{"---\r\nid: A\r\n---\r\n", "status", "x", "---\r\nid: A\r\nstatus: x\r\n---\r\n"},
+		{"---\nid: A\n---\n", "id", "a: b", "---\nid: \"a: b\"\n---\n"},
 		{"---\ntitle: >-\n  a\n  b\nid: A\n---\n", "title", "c",
 			"---\ntitle: c\nid: A\n---\n"},
 		{"\xef\xbb\xbf---\nid: 'A'\n---\n", "id", "B", "\xef\xbb\xbf---\nid: B\n---\n"},
@@ -383,6 +382,9 @@ TEST(an_edit_changes_the_value_and_no_other_byte)
 		assert_string_equal(out.s, rows[i].result);
 	}
 	assert_fails(task_edit(&arena, "f.md", STR("---\nid: [a]\n---\n"), "id", STR("b"),
+			     &(struct buf)BUF_INIT, &err),
+		err, ERR_INPUT);
+	assert_fails(task_edit(&arena, "f.md", STR("---\nid: a\n---\n"), "status", STR("b"),
 			     &(struct buf)BUF_INIT, &err),
 		err, ERR_INPUT);
 }
