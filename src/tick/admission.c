@@ -248,35 +248,28 @@ static const char *overlap_with(struct admission_case *c, const struct task *oth
 			JSON_INT("overlapCount", n)));
 }
 
-/* The task at `i` of all that are in flight; NULL behind the last. `*unknown`: it is none. */
-static const struct task *flying(const struct admission_facts *f, size_t i, bool *end)
+/* Why it must not be started beside `other`, which is in flight. */
+static const char *meets(struct admission_case *c, const struct task *other)
 {
-	*end = false;
-	if (i < f->pulls.n)
-		return admission_branch_task(f->backlog, f->pulls.items[i].branch);
-	i -= f->pulls.n;
-	if (i < f->worktrees.n)
-		return f->worktrees.items[i].task;
-	i -= f->worktrees.n;
-	if (i < f->items.n)
-		return f->items.items[i].task;
-	i -= f->items.n;
-	*end = i >= f->started.n;
-	return *end ? NULL : f->started.items[i];
+	return other && other != c->task && other->state != TASK_DONE ? overlap_with(c, other)
+								      : NULL;
 }
 
 static const char *blast_radius(struct admission_case *c)
 {
 	const struct admission_facts *f = c->facts;
 	const char *reason = NULL;
-	bool end = f->ignore_overlap || tick_admission_same(f->ignore_overlap_of, c->task->id);
 
-	for (size_t i = 0; !reason && !end; i++) {
-		const struct task *other = flying(f, i, &end);
-
-		if (other && other != c->task && other->state != TASK_DONE)
-			reason = overlap_with(c, other);
-	}
+	if (f->ignore_overlap || tick_admission_same(f->ignore_overlap_of, c->task->id))
+		return NULL;
+	for (size_t i = 0; !reason && i < f->pulls.n; i++)
+		reason = meets(c, admission_branch_task(f->backlog, f->pulls.items[i].branch));
+	for (size_t i = 0; !reason && i < f->worktrees.n; i++)
+		reason = meets(c, f->worktrees.items[i].task);
+	for (size_t i = 0; !reason && i < f->items.n; i++)
+		reason = meets(c, f->items.items[i].task);
+	for (size_t i = 0; !reason && i < f->started.n; i++)
+		reason = meets(c, f->started.items[i]);
 	return reason;
 }
 

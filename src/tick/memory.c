@@ -167,6 +167,7 @@ void tick_memory_dispatch(struct tick_memory *m, const struct task *t)
 	memory_forget(of, of_rejection);
 	tick_memory_report(m, EVENT_TICK_DISPATCHED, t, json_copy(json_get(of, "start")));
 	json_drop(of, "start");
+	JSON_ADD(of, JSON_TIME("dispatched", clock_now()));
 }
 
 void tick_memory_park(
