@@ -11,10 +11,15 @@ enum { TEXT_MAX = 4 << 20, FAULTS_MAX = 20, ITEMS_MAX = 1000 };
 
 /* ---- the forms of its fields ---- */
 
+/* Nothing that a terminal acts on. */
 static bool task_is_any(struct str s)
 {
-	(void)s;
-	return true;
+	size_t i = 0;
+
+	while (i < s.n && s.p[i] != 0x7f &&
+		((unsigned char)s.p[i] >= ' ' || strchr("\t\r\n", s.p[i])))
+		i++;
+	return i == s.n;
 }
 
 static bool task_is_line(struct str s)
@@ -54,8 +59,8 @@ static void read_title(struct config_reader *r, const struct config_field *f, co
 	}
 	while (out.len && out.s[out.len - 1] == ' ')
 		buf_cut(&out, out.len - 1);
-	if (v->kind != YAML_SCALAR || !out.len || !config_line.valid(buf_str(&out)) ||
-		str_characters(buf_str(&out)) > TASK_TITLE_MAX)
+	if (v->kind != YAML_SCALAR || yaml_is_null(v) || !out.len ||
+		!config_line.valid(buf_str(&out)) || str_characters(buf_str(&out)) > TASK_TITLE_MAX)
 		config_refuse(r, f, key, v, "a text of at most 200 characters");
 	else
 		*(const char **)into = arena_dup(r->arena, buf_str(&out));
@@ -105,17 +110,18 @@ static void read_people(struct config_reader *r, const struct config_field *f, c
 	const struct yaml *v, void *into)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	bool good = v->kind != YAML_MAP;
 
-	if (v->kind == YAML_MAP) {
-		config_refuse(r, f, key, v, "a text or a list of texts");
-		return;
-	}
 	buf_add(&out, v->kind == YAML_SCALAR ? v->text : STR(""));
 	for (size_t i = 0; v->kind == YAML_LIST && i < v->n; i++) {
+		good &= v->list[i]->kind == YAML_SCALAR;
 		buf_adds(&out, i ? ", " : "");
 		buf_add(&out, v->list[i]->text);
 	}
-	*(const char **)into = arena_dup(r->arena, buf_str(&out));
+	if (good && task_is_any(buf_str(&out)))
+		*(const char **)into = arena_dup(r->arena, buf_str(&out));
+	else
+		config_refuse(r, f, key, v, "a text or a list of texts");
 }
 
 static void read_nothing(struct config_reader *r, const struct config_field *f, const char *key,
