@@ -192,9 +192,8 @@ const char *task_refusal(struct arena *a, const struct task *t);
 char *task_slug(struct arena *a, const char *title);
 
 /*
- * Sets a key of the frontmatter to a scalar, and leaves every other byte as it is: the value is
- * replaced where it stands, a new key is a line at the end of the frontmatter. -1: ERR_INPUT: no
- * frontmatter, or the value that is there is a list or a map.
+ * Replaces the value of a key of the frontmatter by a scalar, and leaves every other byte as it is.
+ * -1: ERR_INPUT: no frontmatter, no such key, or its value is a list or a map.
  */
 int task_edit(struct arena *a, const char *file, struct str text, const char *key, struct str value,
 	struct buf *out, struct error *err);

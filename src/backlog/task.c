@@ -11,22 +11,34 @@ enum { TEXT_MAX = 4 << 20, FAULTS_MAX = 20, ITEMS_MAX = 1000 };
 
 /* ---- the forms of its fields ---- */
 
+/* Nothing that a terminal acts on. */
 static bool task_is_any(struct str s)
 {
-	(void)s;
-	return true;
+	size_t i = 0;
+
+	while (i < s.n && s.p[i] != 0x7f &&
+		((unsigned char)s.p[i] >= ' ' || strchr("\t\r\n", s.p[i])))
+		i++;
+	return i == s.n;
+}
+
+static bool task_is_line(struct str s)
+{
+	return config_line.valid(s);
 }
 
 static const struct config_form id_form = {.valid = path_is_id,
 	.what = "an id such as DEMO-7: letters, digits, '.', '_' and '-'",
 	.trim = true};
 static const struct config_form any_form = {.valid = task_is_any, .what = "a text", .trim = true};
+static const struct config_form line_form = {
+	.valid = task_is_line, .what = "a line of text", .trim = true};
 
 #define IN(member)         CONFIG_AT(task, member)
 #define ID(name, member)   .key = name, .kind = CONFIG_TEXT, .form = &id_form, IN(member)
 #define LINE(name, member) .key = name, .kind = CONFIG_TEXT, .form = &any_form, IN(member)
 #define TEXTS(name, member)                                                                        \
-	.key = name, .kind = CONFIG_TEXTS, .form = &config_line, .max = ITEMS_MAX,                 \
+	.key = name, .kind = CONFIG_TEXTS, .form = &line_form, .max = ITEMS_MAX,                   \
 	CONFIG_LIST_AT(task, member.items, member.n)
 #define CUSTOM(name, how, member) .key = name, .kind = CONFIG_CUSTOM, .read = how, IN(member)
 #define PEOPLE(name, why)                                                                          \
@@ -47,8 +59,8 @@ static void read_title(struct config_reader *r, const struct config_field *f, co
 	}
 	while (out.len && out.s[out.len - 1] == ' ')
 		buf_cut(&out, out.len - 1);
-	if (v->kind != YAML_SCALAR || !out.len || !config_line.valid(buf_str(&out)) ||
-		str_characters(buf_str(&out)) > TASK_TITLE_MAX)
+	if (v->kind != YAML_SCALAR || yaml_is_null(v) || !out.len ||
+		!config_line.valid(buf_str(&out)) || str_characters(buf_str(&out)) > TASK_TITLE_MAX)
 		config_refuse(r, f, key, v, "a text of at most 200 characters");
 	else
 		*(const char **)into = arena_dup(r->arena, buf_str(&out));
@@ -98,17 +110,18 @@ static void read_people(struct config_reader *r, const struct config_field *f, c
 	const struct yaml *v, void *into)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	bool good = v->kind != YAML_MAP;
 
-	if (v->kind == YAML_MAP) {
-		config_refuse(r, f, key, v, "a text or a list of texts");
-		return;
-	}
 	buf_add(&out, v->kind == YAML_SCALAR ? v->text : STR(""));
 	for (size_t i = 0; v->kind == YAML_LIST && i < v->n; i++) {
+		good &= v->list[i]->kind == YAML_SCALAR;
 		buf_adds(&out, i ? ", " : "");
 		buf_add(&out, v->list[i]->text);
 	}
-	*(const char **)into = arena_dup(r->arena, buf_str(&out));
+	if (good && task_is_any(buf_str(&out)))
+		*(const char **)into = arena_dup(r->arena, buf_str(&out));
+	else
+		config_refuse(r, f, key, v, "a text or a list of texts");
 }
 
 static void read_nothing(struct config_reader *r, const struct config_field *f, const char *key,
@@ -124,9 +137,9 @@ static const struct config_field dependency_item = {
 	.key = name, .kind = CONFIG_TEXT, .form = how, CONFIG_AT(task_external, member)
 
 static const struct config_field external_fields[] = {
-	{EXTERNAL("id", &config_line, id), .required = true},
+	{EXTERNAL("id", &line_form, id), .required = true},
 	{EXTERNAL("description", &any_form, description), .required = true},
-	{EXTERNAL("kind", &config_line, kind), .required = true},
+	{EXTERNAL("kind", &line_form, kind), .required = true},
 	{EXTERNAL("resolverHint", &any_form, hint)},
 	{0},
 };
@@ -269,60 +282,11 @@ static int cut_front(
 					: "no frontmatter: the first line must be '---'");
 }
 
-/* ---- what is kept ---- */
-
-static void task_keep_text(struct arena *a, const char **text)
-{
-	if (*text)
-		*text = arena_dup(a, str_of(*text));
-}
-
-static void keep_texts(struct arena *a, struct task_texts *t)
-{
-	const char **list = arena_alloc(a, t->n * sizeof(*list) + 1);
-
-	for (size_t i = 0; i < t->n; i++)
-		list[i] = arena_dup(a, str_of(t->items[i]));
-	t->items = list;
-}
-
-#define KEEP_LIST(a, t, member)                                                                    \
-	((t)->member = memcpy(arena_alloc(a, (t)->n_##member * sizeof(*(t)->member) + 1),          \
-		 (t)->member ? (void *)(t)->member : "", (t)->n_##member * sizeof(*(t)->member)))
-
-/* The tree of a file takes ten times the memory of what is kept of it. */
-static void keep_task(struct arena *a, struct task *t)
-{
-	const char **const texts[] = {&t->id, &t->title, &t->status_text, &t->parent,
-		&t->not_dispatchable_reason, &t->blocked, &t->blocked_until, &t->unblocked_by,
-		&t->assignee, &t->created, &t->updated, &t->spec};
-
-	for (size_t i = 0; i < COUNT(texts); i++)
-		task_keep_text(a, texts[i]);
-	keep_texts(a, &t->labels);
-	keep_texts(a, &t->references);
-	keep_texts(a, &t->permitted);
-	KEEP_LIST(a, t, dependencies);
-	for (size_t i = 0; i < t->n_dependencies; i++) {
-		task_keep_text(a, &t->dependencies[i].id);
-		t->dependencies[i].task = TASK_NONE;
-	}
-	KEEP_LIST(a, t, external);
-	for (size_t i = 0; i < t->n_external; i++) {
-		struct task_external *e = &t->external[i];
-
-		task_keep_text(a, &e->id);
-		task_keep_text(a, &e->description);
-		task_keep_text(a, &e->kind);
-		task_keep_text(a, &e->hint);
-		e->manual = e->kind && strcmp(e->kind, "manual") == 0;
-	}
-}
-
+/* What is kept is copied: the tree of a file takes ten times its memory. */
 void task_parse(struct arena *a, const char *file, struct str text, struct task *out)
 {
 	CLEANUP(arena_release) struct arena scratch = {0};
-	struct config_reader r = {.arena = &scratch, .file = file, .limit = FAULTS_MAX};
+	struct config_reader r = {.arena = a, .file = file, .limit = FAULTS_MAX};
 	struct error err;
 	struct yaml *map;
 	struct str front;
@@ -338,11 +302,15 @@ void task_parse(struct arena *a, const char *file, struct str text, struct task 
 	for (size_t i = 0; i < r.faults.n; i++)
 		vec_push_in(a, &out->faults, r.faults.items[i]);
 	if (!out->id)
-		out->id = id_of_name(&scratch, file);
+		out->id = id_of_name(a, file);
 	if (out->blocked && !str_trim(str_of(out->blocked)).n)
 		out->blocked = NULL;
 	out->status = out->status_text ? task_status_of(&scratch, out->status_text) : STATUS_OTHER;
-	keep_task(a, out);
+	for (size_t i = 0; i < out->n_dependencies; i++)
+		out->dependencies[i].task = TASK_NONE;
+	for (size_t i = 0; i < out->n_external; i++)
+		out->external[i].manual =
+			out->external[i].kind && strcmp(out->external[i].kind, "manual") == 0;
 	out->body = arena_str(a, out->body);
 }
 
@@ -425,14 +393,6 @@ char *task_slug(struct arena *a, const char *title)
 
 /* ---- edits ---- */
 
-static const char *newline_of(struct str text)
-{
-	struct str line;
-
-	(void)str_line(&text, &line);
-	return line.p[line.n] == '\r' ? "\r\n" : "\n";
-}
-
 int task_edit(struct arena *a, const char *file, struct str text, const char *key, struct str value,
 	struct buf *out, struct error *err)
 {
@@ -447,19 +407,12 @@ int task_edit(struct arena *a, const char *file, struct str text, const char *ke
 		return -1;
 	head = (size_t)(front.p - text.p);
 	node = yaml_get(map, key);
-	if (node && node->kind != YAML_SCALAR)
-		return error_at(err, file, node->line, node->col,
-			"'%s' must be a text to be changed, not a list or map", key);
+	if (!node || node->kind != YAML_SCALAR)
+		return error_at(err, file, node ? node->line : 1, node ? node->col : 1,
+			"'%s' must be a text to be changed", key);
 	yaml_add_scalar(&scalar, value);
-	if (node) {
-		buf_add(out, str_sub(text, 0, head + node->from));
-		yaml_add_replaced(out, front, node->from, node->to, buf_str(&scalar));
-		buf_add(out, str_sub(text, head + node->to, text.n));
-		return 0;
-	}
-	buf_add(out, str_sub(text, 0, head + front.n));
-	buf_addf(out, "%s:%s%s%s", key, scalar.len ? " " : "", scalar.len ? scalar.s : "",
-		newline_of(text));
-	buf_add(out, str_sub(text, head + front.n, text.n));
+	buf_add(out, str_sub(text, 0, head + node->from));
+	yaml_add_replaced(out, front, node->from, node->to, buf_str(&scalar));
+	buf_add(out, str_sub(text, head + node->to, text.n));
 	return 0;
 }

@@ -197,7 +197,7 @@ static int backlog_run_check(struct invocation *in, struct error *err)
 	while (str_line(&rest, &line))
 		json_push_str(list, line);
 	if (good)
-		buf_addf(&text, "good: %zu tasks\n", b.n);
+		buf_addf(&text, "good: %zu task%s\n", b.n, b.n == 1 ? "" : "s");
 	cli_put_result(in->out, o->json, buf_str(&text),
 		JSON_OBJECT(
 			JSON_BOOL("ok", good), JSON_INT("tasks", b.n), JSON_VALUE("faults", list)));

@@ -124,7 +124,7 @@ static int run_validate(struct invocation *in, struct error *err)
 			json_push(cycles, cycle_json(p));
 	}
 	if (!problems.n)
-		buf_addf(&text, "good: %zu tasks\n", b.n);
+		buf_addf(&text, "good: %zu task%s\n", b.n, b.n == 1 ? "" : "s");
 	cli_put_result(in->out, o->json, buf_str(&text),
 		JSON_OBJECT(JSON_BOOL("ok", !problems.n), JSON_VALUE("dangling", dangling),
 			JSON_VALUE("cycles", cycles)));

@@ -19,7 +19,7 @@ struct working {
 /* What has begun and not ended, and what has. */
 static struct progress {
 	VEC(struct working) working;
-	size_t ended;
+	size_t ended, totalled; /* totalled: those of the last total */
 	struct usage used;
 	int64_t ms; /* of the last report */
 } progress;
@@ -138,8 +138,9 @@ static void log_total(void)
 {
 	CLEANUP(buf_release) struct buf line = BUF_INIT;
 
-	if (!progress.ended)
+	if (progress.ended == progress.totalled)
 		return;
+	progress.totalled = progress.ended;
 	buf_addf(&line, "%zu action%s, ", progress.ended, progress.ended == 1 ? "" : "s");
 	usage_describe_time(&line, progress.ms);
 	buf_adds(&line, ", ");

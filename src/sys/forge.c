@@ -601,6 +601,37 @@ int forge_merge(struct arena *a, const char *dir, const struct forge_pull *p, co
 	return 0;
 }
 
+/* ---- marks ---- */
+
+int forge_mark(struct arena *a, const char *dir, const struct forge_pull *p, enum forge_mark mark,
+	const char *label, struct error *err)
+{
+	static const char *const gh_options[] = {NULL, "--add-label", "--remove-label"},
+				 *const glab_options[] = {"--ready", "--label", "--unlabel"};
+	const char *url = arena_dup(a, p->url);
+	const char *const gh[] = {"gh", "pr", mark == FORGE_READY ? "ready" : "edit", url,
+		gh_options[mark], label, NULL};
+	const char *const glab[] = {"glab", "mr", "update", arena_dup(a, p->number), "--repo",
+		glab_repository(a, p), glab_options[mark], label, NULL};
+	const char *const make[] = {"gh", "label", "create", label, NULL};
+	const char *const *argv = p->kind == FORGE_GITLAB ? glab : gh;
+	CLEANUP(tool_output_release) struct tool_output made = {0}, o = {0};
+	bool there = false;
+	int status = 0;
+
+	if (p->kind == FORGE_GITHUB && mark == FORGE_LABEL && /* fails if there is one */
+		run_tool(make, dir, &made, &there, &status, err) < 0)
+		return -1;
+	if ((p->kind == FORGE_GITHUB || p->kind == FORGE_GITLAB) &&
+		run_tool(argv, dir, &o, &there, &status, err) < 0)
+		return -1;
+	if (!there)
+		return error_set(err, ERR_SYSTEM, "there is no program for '%s'", url);
+	return status ? error_set(err, ERR_SYSTEM, "'%s' failed: %s", argv[0],
+				arena_printable(a, str_trim(buf_str(&o.errors)), 500))
+		      : 0;
+}
+
 /* ---- comments ---- */
 
 enum { COMMENT_MAX = 1500, COMMENTS_MAX = 6000 };

@@ -98,6 +98,11 @@ int forge_checks(struct arena *a, const char *dir, const char *pr_url, struct fo
  */
 int forge_merge(struct arena *a, const char *dir, const struct forge_pull *p, const char *head,
 	const char *method, const char **refused, struct error *err);
+enum forge_mark { FORGE_READY, FORGE_LABEL, FORGE_UNLABEL };
+/* Marks a draft as ready for review, or gives the pull request a label, which is made if there is
+ * none, or takes it away. -1: ERR_SYSTEM: as of forge_merge(), or the forge refused it. */
+int forge_mark(struct arena *a, const char *dir, const struct forge_pull *p, enum forge_mark mark,
+	const char *label, struct error *err);
 /*
  * What people wrote on a GitHub pull request and no agent has answered, in the arena: of each
  * comment its address, author, the author's relation to the repository and place, then the quoted

@@ -20,11 +20,6 @@ static const char *detail(struct admission_case *c, const char *reason, json *j)
 	return reason;
 }
 
-static bool tick_admission_same(const char *one, const char *other)
-{
-	return one && other && strcasecmp(one, other) == 0;
-}
-
 /* The first ids of a list, for a reason. */
 static const char *first_ids(struct arena *a, const struct task_list *list)
 {
@@ -102,7 +97,8 @@ static const char *orphan_parent(struct admission_case *c)
 	for (size_t i = 0; !c->task->parent && i < b->n; i++) {
 		const struct task *t = &b->tasks[i];
 
-		if (t == c->task || t->hidden || !tick_admission_same(t->parent, c->task->id))
+		if (t == c->task || t->hidden || !t->parent ||
+			!task_same_id(t->parent, c->task->id))
 			continue;
 		if (t->state != TASK_DONE)
 			return NULL;
@@ -248,35 +244,29 @@ static const char *overlap_with(struct admission_case *c, const struct task *oth
 			JSON_INT("overlapCount", n)));
 }
 
-/* The task at `i` of all that are in flight; NULL behind the last. `*unknown`: it is none. */
-static const struct task *flying(const struct admission_facts *f, size_t i, bool *end)
+/* Why it must not be started beside `other`, which is in flight. */
+static const char *meets(struct admission_case *c, const struct task *other)
 {
-	*end = false;
-	if (i < f->pulls.n)
-		return admission_branch_task(f->backlog, f->pulls.items[i].branch);
-	i -= f->pulls.n;
-	if (i < f->worktrees.n)
-		return f->worktrees.items[i].task;
-	i -= f->worktrees.n;
-	if (i < f->items.n)
-		return f->items.items[i].task;
-	i -= f->items.n;
-	*end = i >= f->started.n;
-	return *end ? NULL : f->started.items[i];
+	return other && other != c->task && other->state != TASK_DONE ? overlap_with(c, other)
+								      : NULL;
 }
 
 static const char *blast_radius(struct admission_case *c)
 {
 	const struct admission_facts *f = c->facts;
 	const char *reason = NULL;
-	bool end = f->ignore_overlap || tick_admission_same(f->ignore_overlap_of, c->task->id);
 
-	for (size_t i = 0; !reason && !end; i++) {
-		const struct task *other = flying(f, i, &end);
-
-		if (other && other != c->task && other->state != TASK_DONE)
-			reason = overlap_with(c, other);
-	}
+	if (f->ignore_overlap ||
+		(f->ignore_overlap_of && task_same_id(f->ignore_overlap_of, c->task->id)))
+		return NULL;
+	for (size_t i = 0; !reason && i < f->pulls.n; i++)
+		reason = meets(c, admission_branch_task(f->backlog, f->pulls.items[i].branch));
+	for (size_t i = 0; !reason && i < f->worktrees.n; i++)
+		reason = meets(c, f->worktrees.items[i].task);
+	for (size_t i = 0; !reason && i < f->items.n; i++)
+		reason = meets(c, f->items.items[i].task);
+	for (size_t i = 0; !reason && i < f->started.n; i++)
+		reason = meets(c, f->started.items[i]);
 	return reason;
 }
 
@@ -297,10 +287,10 @@ static const char *dor_readiness(struct admission_case *c)
 	const struct admission_readiness *last = NULL;
 
 	for (size_t i = 0; i < c->facts->readiness.n; i++)
-		if (tick_admission_same(c->facts->readiness.items[i].task, c->task->id))
+		if (task_same_id(c->facts->readiness.items[i].task, c->task->id))
 			last = &c->facts->readiness.items[i];
 	for (size_t i = 0; i < c->task->labels.n; i++)
-		if (tick_admission_same(c->task->labels.items[i], "dor-bypass"))
+		if (task_same_id(c->task->labels.items[i], "dor-bypass"))
 			return NULL;
 	if (!last || !last->verdict || strcmp(last->verdict, "needs-clarification") != 0 ||
 		(last->outcome && strcmp(last->outcome, "override") == 0))
@@ -315,7 +305,7 @@ static const char *dor_readiness(struct admission_case *c)
 static bool is_cleared(const struct admission_case *c, const char *id)
 {
 	for (size_t i = 0; i < c->facts->cleared.n; i++)
-		if (tick_admission_same(c->facts->cleared.items[i].task, c->task->id) &&
+		if (task_same_id(c->facts->cleared.items[i].task, c->task->id) &&
 			strcmp(c->facts->cleared.items[i].of, id) == 0)
 			return true;
 	return false;
@@ -366,8 +356,7 @@ static const char *captures_pending(struct admission_case *c)
 {
 	size_t i = 0;
 
-	while (i < c->facts->captures.n &&
-		!tick_admission_same(c->facts->captures.items[i], c->task->id))
+	while (i < c->facts->captures.n && !task_same_id(c->facts->captures.items[i], c->task->id))
 		i++;
 	if (i == c->facts->captures.n)
 		return NULL;

@@ -167,6 +167,7 @@ void tick_memory_dispatch(struct tick_memory *m, const struct task *t)
 	memory_forget(of, of_rejection);
 	tick_memory_report(m, EVENT_TICK_DISPATCHED, t, json_copy(json_get(of, "start")));
 	json_drop(of, "start");
+	JSON_ADD(of, JSON_TIME("dispatched", clock_now()));
 }
 
 void tick_memory_park(
@@ -348,15 +349,12 @@ static json *memory_find_item(json *items, const struct task *t)
 	return (json *)(uintptr_t)i;
 }
 
-static void memory_set_wait(
-	json *item, const struct task *t, const char *status, const char *why, const char *verb)
+static void memory_set_wait(struct tick_memory *m, json *item, const struct task *t,
+	const char *status, const char *why, const char *verb)
 {
-	CLEANUP(buf_release) struct buf command = BUF_INIT;
-
-	buf_addf(&command, "dev-team %s %s", verb, t->id);
-	json_set(item, "status", json_string(str_of(status)));
+	set_text(item, "status", status);
 	set_text(item, "reason", why);
-	set_text(item, "continue", command.s);
+	set_text(item, "continue", arena_printf(m->arena, "dev-team %s %s", verb, t->id));
 }
 
 static void memory_add_task(
@@ -376,10 +374,10 @@ static void memory_add_task(
 		json_push(items, item);
 	}
 	if (parked && t->id)
-		memory_set_wait(item, t, "parked", parked,
+		memory_set_wait(m, item, t, "parked", parked,
 			tick_memory_parked_item(m, t) ? "retry" : "backlog release");
 	else if (board_refusal(m, t))
-		memory_set_wait(item, t, "queued", board_refusal(m, t), "board approve");
+		memory_set_wait(m, item, t, "queued", board_refusal(m, t), "board approve");
 }
 
 int tick_add_status(const char *repo, const char *dir, json **items, struct error *err)

@@ -95,6 +95,19 @@ const char *recover_pull_url(const struct recovery *r)
 	return url.n ? arena_dup(r->arena, url) : NULL;
 }
 
+void recover_mark(const struct recovery *r, enum forge_mark mark)
+{
+	const char *url = recover_pull_url(r);
+	struct forge_pull pull;
+	struct error err;
+
+	if (url && forge_find_pull(str_of(url), &pull) &&
+		forge_mark(r->arena, r->repo, &pull, mark,
+			mark == FORGE_READY ? NULL : RECOVER_LABEL, &err) < 0)
+		error_log("dev-team: %s is not %s: %s", url,
+			mark == FORGE_READY ? "marked as ready" : "labelled", err.text);
+}
+
 /* Remembered before anything is done, so that a kill cannot lose the count. */
 static int come_back(
 	const struct recovery *r, const struct requeue_pull *fault, bool *again, struct error *err)
@@ -156,6 +169,8 @@ int recover_pull(const struct recovery *r, const struct admission_facts *facts, 
 			look_at_closed(r);
 		return 0;
 	}
+	if (facts->pulls.items[i].draft)
+		recover_mark(r, FORGE_READY);
 	fault = requeue_find(&facts->pulls.items[i], at);
 	return fault ? come_back(r, fault, again, err) : 0;
 }
@@ -225,13 +240,19 @@ void recover_idle(const struct recovery *r)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	const struct playbook_mode *mode;
+	json *of = tick_memory_of(r->memory, r->task);
 	struct error ignored;
+	struct str url;
 	int64_t changed;
 
 	if (context_open(&f, r->document, CONTEXT_READ_ONLY, &ignored) < 0 ||
-		!context_get(&f.doc, "pr_url").n ||
+		!(url = context_get(&f.doc, "pr_url")).n ||
 		clock_parse(context_get(&f.doc, "last_updated").p, &changed) < 0)
 		return;
+	if (!json_str_is(of, "prUrl", url.p))
+		tick_memory_report(r->memory, EVENT_TICK_PULL_OPENED, r->task,
+			JSON_OBJECT(JSON_TEXT("prUrl", url.p)));
+	json_set(of, "prUrl", json_string(url));
 	mode = playbook_find_idle(r->playbook, clock_now() - changed);
 	if (mode && !take_remedy(r, mode))
 		tick_memory_fail(

@@ -8,6 +8,7 @@
 #include "src/tick/playbook.h"
 
 #define RECOVER_STATE "fixing-pr"
+#define RECOVER_LABEL "needs-human-attention"
 
 enum { RECOVER_WAIT_S = 60, RECOVER_PULLS_MAX = 3 };
 
@@ -24,12 +25,14 @@ struct recovery {
 int recover_item(const struct recovery *r, const char *reason, bool *again, struct error *err);
 /* The pull request of the item; NULL: it has none. */
 const char *recover_pull_url(const struct recovery *r);
+/* Marks it as ready, or gives it RECOVER_LABEL, or takes that away. What fails is logged. */
+void recover_mark(const struct recovery *r, enum forge_mark mark);
 /*
- * The item was approved. If its pull request conflicts with its target, its checks have failed or
- * people have requested changes since, *again: it goes on in RECOVER_STATE, after a while that is
- * longer each time; the requeue rules (src/merge/requeue.h) decide whether it is triaged again. A
- * task that comes back too often, or in a storm of triages, or whose pull request was closed, is
- * parked.
+ * The item was approved. A draft is marked as ready. If its pull request conflicts with its target,
+ * its checks have failed or people have requested changes since, *again: it goes on in
+ * RECOVER_STATE, after a while that is longer each time; the requeue rules (src/merge/requeue.h)
+ * decide whether it is triaged again. A task that comes back too often, or in a storm of triages,
+ * or whose pull request was closed, is parked.
  */
 int recover_pull(const struct recovery *r, const struct admission_facts *facts, bool *again,
 	struct error *err);

@@ -4,6 +4,7 @@
 #include "src/machine/failure.h"
 #include "src/machine/wait.h"
 #include "src/merge/requeue.h"
+#include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
 #include "src/sys/git.h"
@@ -123,6 +124,12 @@ static void report_end(struct tick *t, const struct task *task, bool good, const
 
 	if (good && attest_write(t->arena, t->repo, task->id, tick_document_of(t, task), &err) < 0)
 		error_log("dev-team: %s has no attestation: %s", task->id, err.text);
+	if (!good || json_get(tick_memory_find(&t->memory, task), "labelled")) {
+		recover_mark(&r, good ? FORGE_UNLABEL : FORGE_LABEL);
+		json_drop(tick_memory_of(&t->memory, task), "labelled");
+		JSON_ADD(tick_memory_of(&t->memory, task),
+			JSON_IF(!good, JSON_BOOL("labelled", true)));
+	}
 	tick_memory_report(&t->memory, EVENT_TICK_COMPLETED, task,
 		JSON_OBJECT(JSON_TEXT("outcome", good ? "approved" : "needs-human-attention"),
 			JSON_TEXT("reason", reason), JSON_IF(url, JSON_TEXT("prUrl", url))));
@@ -391,6 +398,31 @@ static void park_spent(struct tick *t, const struct task *task)
 			0);
 }
 
+/* It is done: its worktree is given back, unless something in it is nowhere else. Once, since a
+ * task that is done is not remembered. */
+static void close_task(struct tick *t, const struct task *task)
+{
+	CLEANUP(pool_close) struct pool pool = {0};
+	const char *began = json_get_str(tick_memory_find(&t->memory, task), "dispatched"),
+		   *branch = admission_branch(t->arena, task);
+	const struct pool_choice choice = {.repo = t->repo};
+	int64_t since, now = clock_now();
+	bool removed = false;
+	struct error err;
+
+	if (!began || clock_parse(began, &since) < 0)
+		return;
+	tick_memory_report(&t->memory, EVENT_TICK_MERGED, task,
+		JSON_OBJECT(JSON_TEXT("dispatchedAt", began), JSON_TIME("mergedAt", now),
+			JSON_INT("totalLifecycleMs", (now - since) * 1000)));
+	if (locate_pool(t->arena, &choice, &pool, &err) < 0 ||
+		pool_reclaim(t->arena, &pool, branch, false, &removed, &err) < 0)
+		error_log("dev-team: the worktree of %s stays: %s", task->id, err.text);
+	if (removed)
+		tick_memory_report(&t->memory, EVENT_TICK_SWEPT, task,
+			JSON_OBJECT(JSON_TEXT("branch", branch)));
+}
+
 /* Those that need no new slot are stepped before the others. */
 static void step_task(struct tick *t, const struct task *task, bool first)
 {
@@ -407,8 +439,10 @@ static void step_task(struct tick *t, const struct task *task, bool first)
 		return;
 	t->seen[task - t->backlog.tasks] = true;
 	t->n++;
-	if (task->state == TASK_DONE)
+	if (task->state == TASK_DONE) {
+		close_task(t, task);
 		return;
+	}
 	t->open++;
 	report_start(t, task);
 	if (task->id)
@@ -566,12 +600,23 @@ static void add_waiting(struct tick *t)
 	}
 }
 
-static void report_failures(const struct tick *t)
+/* The unattended loop reports each once. */
+static void report_failures(struct tick *t)
 {
-	for (const json *w = json_first(t->waits); w; w = json_next(w))
-		if (json_str_is(w, "for", "retry"))
-			error_log("dev-team: %s %s: %s", json_get_str(w, "item"),
-				json_get_str(w, "reason"), json_get_str(w, "continue"));
+	for (const json *w = json_first(t->waits); w; w = json_next(w)) {
+		const char *reason = json_get_str(w, "reason");
+		const struct task *task;
+		json *of;
+
+		if (!json_str_is(w, "for", "retry") ||
+			!(task = backlog_find(&t->backlog, json_get_str(w, "item"))))
+			continue;
+		of = tick_memory_of(&t->memory, task);
+		if (t->call->like && json_str_is(of, "reported", reason))
+			continue;
+		json_set(of, "reported", json_string(str_of(reason)));
+		error_log("dev-team: %s %s: %s", task->id, reason, json_get_str(w, "continue"));
+	}
 }
 
 static void print_end(struct tick *t, struct buf *out, int *status)
@@ -667,9 +712,10 @@ int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *st
 	} else if (rc == 0) {
 		note_tick(&t);
 	}
+	if (rc == 0)
+		report_failures(&t);
 	if (tick_memory_save(&t.memory, rc < 0 ? &(struct error){0} : err) < 0 || rc < 0)
 		return -1;
-	report_failures(&t);
 	if (json_len(t.actions)) {
 		json_print(out, t.actions);
 		return 0;

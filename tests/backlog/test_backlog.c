@@ -256,6 +256,64 @@ TEST(a_broken_file_is_a_fault_at_its_place)
 	}
 }
 
+TEST(every_key_is_wrong_in_every_way)
+{
+	static const char *const values[] = {"~", "true", "7", "-1", "''", "text", "\"a\\eb\"",
+		"[]", "[text]", "[[a]]", "[{a: b}]", "{}", "{a: b}"};
+	/* The values that a key accepts, by their hexadecimal index. */
+	static const struct {
+		const char *key, *right;
+	} rows[] = {
+		{"id", "125"},
+		{"title", "1235"},
+		{"status", "12345"},
+		{"priority", "0"},
+		{"dependencies", "012578"},
+		{"stacked", "01"},
+		{"parent_task_id", "0125"},
+		{"externalDependencies", "07"},
+		{"labels", "078"},
+		{"references", "078"},
+		{"permittedExternalPaths", "078"},
+		{"dispatchable", "01"},
+		{"dispatchableReason", "012345"},
+		{"blocked", "0b"},
+		{"maxBudgetUsd", "02"},
+		{"estimatedTokens", "0b"},
+		{"assignee", "01234578"},
+		{"created_date", "012345"},
+		{"updated_date", "012345"},
+		{"specRef", "012345"},
+		{"parentTaskId", ""},
+		{"milestone", "0123456789abc"},
+		{"ordinal", "0123456789abc"},
+		{"reporter", "0123456789abc"},
+		{"documentation", "0123456789abc"},
+	};
+	static const char *const required[] = {"id", "title", "status"};
+	size_t keys = 0;
+
+	while (task_keys[keys].key)
+		keys++;
+	assert_int_equal(keys, COUNT(rows));
+	for (size_t i = 0; i < COUNT(rows); i++)
+		for (size_t k = 0; k < COUNT(values); k++) {
+			CLEANUP(buf_release) struct buf text = BUF_INIT;
+			struct task t;
+
+			buf_addf(&text, "---\n%s: %s\n", rows[i].key, values[k]);
+			for (size_t d = 0; d < COUNT(required); d++)
+				if (strcmp(required[d], rows[i].key) != 0)
+					buf_addf(&text, "%s: A\n", required[d]);
+			buf_adds(&text, "---\n");
+			task_parse(&arena, "f.md", buf_str(&text), &t);
+			if (!t.faults.n != (strchr(rows[i].right, "0123456789abc"[k]) != NULL))
+				fail_msg("%s: %s: %s", rows[i].key, values[k],
+					t.faults.n ? t.faults.items[0].text : "accepted");
+			assert_true(!t.faults.n || t.faults.items[0].line > 0);
+		}
+}
+
 SCRATCH_TEST(a_broken_file_blocks_its_task_and_those_that_need_it)
 {
 	write_tasks("B < a-1\nC\n");
@@ -367,8 +425,7 @@ TEST(an_edit_changes_the_value_and_no_other_byte)
 			"---\nstatus:   In Progress   # x\nid: A\n---\nstatus: b\n"},
 		{"---\r\nid: A\r\nstatus:\r\n---\r\nb", "status", "Done",
 			"---\r\nid: A\r\nstatus: Done\r\n---\r\nb"},
-		{"---\nid: A\n---\n", "status", "a: b", "---\nid: A\nstatus: \"a: b\"\n---\n"},
-		{"---\r\nid: A\r\n---\r\n", "status", "x", "---\r\nid: A\r\nstatus: x\r\n---\r\n"},
+		{"---\nid: A\n---\n", "id", "a: b", "---\nid: \"a: b\"\n---\n"},
 		{"---\ntitle: >-\n  a\n  b\nid: A\n---\n", "title", "c",
 			"---\ntitle: c\nid: A\n---\n"},
 		{"\xef\xbb\xbf---\nid: 'A'\n---\n", "id", "B", "\xef\xbb\xbf---\nid: B\n---\n"},
@@ -383,6 +440,9 @@ TEST(an_edit_changes_the_value_and_no_other_byte)
 		assert_string_equal(out.s, rows[i].result);
 	}
 	assert_fails(task_edit(&arena, "f.md", STR("---\nid: [a]\n---\n"), "id", STR("b"),
+			     &(struct buf)BUF_INIT, &err),
+		err, ERR_INPUT);
+	assert_fails(task_edit(&arena, "f.md", STR("---\nid: a\n---\n"), "status", STR("b"),
 			     &(struct buf)BUF_INIT, &err),
 		err, ERR_INPUT);
 }

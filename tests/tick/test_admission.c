@@ -142,6 +142,7 @@ ADMISSION_TEST(other_signs_of_work_reject)
 	}
 	vec_push_in(&arena, &facts.worktrees,
 		((struct admission_sign){task("AISDLC-2"), ".worktrees/aisdlc-2"}));
+	facts.pulls_fault = "gh: not signed in"; /* the next sign counts */
 	assert_rejected(
 		"AISDLC-2", "AlreadyInFlight", "active worktree", "\"signal\":\"active-worktree\"");
 	facts.worktrees.n = 0;
