@@ -106,8 +106,6 @@ static const char *pool_entry_status(const struct pool_entry *e)
 {
 	if (e->removed)
 		return "removed";
-	if (!e->recorded)
-		return e->there ? "unrecorded" : "gone";
 	if (e->of.state == ALLOCATION_LIVE && !e->there)
 		return "gone";
 	if (e->reason)
@@ -117,14 +115,12 @@ static const char *pool_entry_status(const struct pool_entry *e)
 
 static json *pool_entry_json(const struct pool *p, const struct pool_entry *e)
 {
-	bool kept = e->keep != KEEP_NOTHING;
-
 	return JSON_ADD(allocation_json(p, &e->of), JSON_TEXT("status", pool_entry_status(e)),
-		JSON_BOOL("recorded", e->recorded), JSON_BOOL("there", e->there),
-		JSON_BOOL("stale", e->stale), JSON_IF(e->changed, JSON_TIME("changed", e->changed)),
+		JSON_BOOL("there", e->there), JSON_BOOL("stale", e->stale),
+		JSON_IF(e->changed, JSON_TIME("changed", e->changed)),
 		JSON_IF(e->reason, JSON_TEXT("reason", e->reason)),
-		JSON_IF(kept, JSON_TEXT("keep", keep_word(e->keep))),
-		JSON_IF(kept, JSON_TEXT("why", e->why ? e->why : "")));
+		JSON_IF(e->keep, JSON_TEXT("keep", e->keep)),
+		JSON_IF(e->keep, JSON_TEXT("why", e->why)));
 }
 
 /* ---- allocations ---- */
@@ -236,15 +232,15 @@ static const char *fate_of(struct arena *a, const struct pool_entry *e)
 {
 	if (e->removed)
 		return e->reason ? arena_printf(a, "removed (%s)", e->reason) : "removed";
-	if (e->keep == KEEP_NOTHING)
+	if (!e->keep)
 		return "would be removed";
-	return arena_printf(a, "stays (%s): %s", keep_word(e->keep), e->why ? e->why : "");
+	return arena_printf(a, "stays (%s): %s", e->keep, e->why);
 }
 
 static void fill_row(
 	struct arena *a, const struct pool_entry *e, int64_t now, const char *row[COLUMNS])
 {
-	row[BRANCH] = *e->of.branch ? e->of.branch : "(detached)";
+	row[BRANCH] = e->of.branch;
 	row[STATE] = pool_entry_status(e);
 	row[PORT] = allocation_ports(a, &e->of);
 	if (e->of.slots) /* reserved for children, behind its own */

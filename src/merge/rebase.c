@@ -34,10 +34,9 @@ static int rebase_check_clone(struct publish *w, struct error *err)
 {
 	struct ownership own = pool_ownership(w->a, w->path, w->p->common);
 
-	return own.reason == OWNED_OK
-		       ? 0
-		       : error_set(err, ERR_STATE, "'%s' belongs to another clone: '%s'", w->path,
-				 own.actual ? own.actual : owned_word(own.reason));
+	return own.ok ? 0
+		      : error_set(err, ERR_STATE, "'%s' belongs to another clone: '%s'", w->path,
+				own.actual ? own.actual : own.reason);
 }
 
 static int rebase_check_head(struct publish *w, struct error *err)

@@ -64,7 +64,7 @@ static int list_worktrees(struct pool_databases *d, const char *const **out, str
 	if (pool_list(d->arena, d->pool, &list, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (list[i].recorded && list[i].of.state == ALLOCATION_LIVE)
+		if (list[i].of.state == ALLOCATION_LIVE)
 			vec_push_in(d->arena, &names, list[i].of.branch);
 	vec_push_in(d->arena, &names, NULL);
 	*out = names.items;

@@ -67,7 +67,7 @@ static int begin_at(struct work *w, const char *prefix, const char *name)
 static int allocate_find_base(struct work *w)
 {
 	const struct allocate_ask *ask = w->ask;
-	bool target = ask->target && *ask->target;
+	bool base = ask->base && *ask->base, target = ask->target && *ask->target;
 	struct git_default known;
 
 	if (begin_at(w, "refs/heads/", ask->branch) < 0)
@@ -77,24 +77,21 @@ static int allocate_find_base(struct work *w)
 		w->of.base = NULL;
 		return 0;
 	}
-	if (begin_at(w, "", ask->base) < 0)
-		return -1;
-	if (!w->commit && ask->base && *ask->base)
-		return error_set(w->o.err, ERR_STATE,
-			"there is no commit '%.200s' in '%s' to begin a branch from", ask->base,
-			w->o.p->repo);
-	if (begin_at(w, "refs/remotes/origin/", ask->branch) < 0 ||
-		begin_at(w, "refs/remotes/origin/", ask->target) < 0 ||
-		begin_at(w, "refs/heads/", ask->target) < 0 ||
-		(!w->commit && !target &&
-			(git_read_default(w->o.a, w->o.p->repo, &known, w->o.err) < 0 ||
-				begin_at(w, "", known.ref) < 0)))
+	if (git_read_default(w->o.a, w->o.p->repo, &known, w->o.err) < 0 ||
+		begin_at(w, "", ask->base) < 0 ||
+		(!base && (begin_at(w, "refs/remotes/origin/", ask->branch) < 0 ||
+				  begin_at(w, "refs/remotes/origin/", ask->target) < 0 ||
+				  begin_at(w, "refs/heads/", ask->target) < 0 ||
+				  begin_at(w, "", target ? NULL : known.ref) < 0)))
 		return -1;
 	return w->commit ? 0
 			 : error_set(w->o.err, ERR_STATE,
-				   "there is no branch '%s%s' in '%s' to begin from: commit and "
-				   "push something, fetch it, or give --base",
-				   target ? "origin/" : "", target ? ask->target : "main",
+				   "there is no %s '%.200s' in '%s' to begin a branch from: commit "
+				   "and push something, fetch it, or give --base",
+				   base ? "commit" : "branch",
+				   base     ? ask->base
+				   : target ? ask->target
+					    : "main",
 				   w->o.p->repo);
 }
 
@@ -213,8 +210,7 @@ static int make(struct work *w)
 static int allocate_forget(struct work *w, const struct allocation *old)
 {
 	struct allocation gone = *old;
-	enum keep_reason why;
-	const char *text;
+	const char *why, *text;
 
 	if (pool_keep(&w->o, &gone, false, &why, &text) < 0)
 		return -1;
@@ -250,11 +246,10 @@ static int check_owner(struct work *w, const struct ownership *own)
 	struct pool *p = w->o.p;
 	const char *text;
 
-	if (own->reason == OWNED_OK)
+	if (own->ok)
 		return 0;
 	fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
-		JSON_TEXT("reason", owned_word(own->reason)),
-		JSON_TEXT("expectedClone", own->expected),
+		JSON_TEXT("reason", own->reason), JSON_TEXT("expectedClone", own->expected),
 		JSON_IF(own->actual, JSON_TEXT("actualClone", own->actual)),
 		JSON_TEXT("guard", p->spec.strict ? "strict" : "advisory"));
 	if (event_emit(p->artifacts,
@@ -263,11 +258,8 @@ static int check_owner(struct work *w, const struct ownership *own)
 			    .fields = fields},
 		    w->o.err) < 0)
 		return -1;
-	text = arena_printf(w->o.a, "(%s): '%s' does not belong to '%s': %s, '%s'",
-		owned_word(own->reason), w->of.path, p->repo,
-		own->reason == OWNED_CROSS_CLONE ? "it belongs to another clone"
-						 : "its '.git' does not point to a repository",
-		own->actual ? own->actual : "");
+	text = arena_printf(w->o.a, "(%s): '%s' does not belong to '%s', but to '%s'", own->reason,
+		w->of.path, p->repo, own->actual ? own->actual : "");
 	if (p->spec.strict)
 		return error_set(w->o.err, ERR_STATE, "WorktreeOwnershipMismatch %s", text);
 	w->of.warning = arena_printf(w->o.a, "advisory ownership mismatch %s", text);
@@ -313,7 +305,7 @@ static int adopt(struct work *w, const struct allocation *old)
 			return -1;
 		w->of.base = NULL;
 		w->of.tip = w->commit;
-		w->of.admin = own.reason == OWNED_OK ? path_base(own.actual).p : NULL;
+		w->of.admin = own.ok ? path_base(own.actual).p : NULL;
 	}
 	rc = allocate_hold(w, old);
 	if (rc < 0 || ((!old || rc) && record_put(&w->o, &w->of) < 0))

@@ -1,13 +1,11 @@
 /*
- * list.c: one walk over the records, and the worktrees of git in the pool's directory; and what
- * list, find, audit and sweep make of it.
+ * list.c: the records, and what list, find, audit and sweep make of them.
  */
 #include <sys/stat.h>
 #include "src/base/clock.h"
 #include "src/base/vec.h"
 #include "src/event/artifact.h"
 #include "src/machine/failure.h"
-#include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
@@ -19,57 +17,26 @@ struct entries {
 	size_t n, cap;
 };
 
-/* ---- the walk ---- */
-
-static int list_by_path(const void *x, const void *y)
-{
-	const struct pool_entry *a = x, *b = y;
-
-	return strcmp(a->of.path, b->of.path);
-}
+/* ---- list and find ---- */
 
 /* The age is the directory's modification time; a time in the future counts as new. */
-static void list_add(struct op *o, struct entries *list, struct pool_entry e)
+static struct pool_entry list_look(const struct op *o, const struct allocation *of)
 {
+	struct pool_entry e = {.of = *of};
 	struct stat st;
 
-	if (lstat(e.of.path, &st) == 0 && S_ISDIR(st.st_mode)) {
+	if (lstat(of->path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		e.changed = st.st_mtime;
-		e.there = worktree_there(e.of.path);
+		e.there = worktree_there(of->path);
 	}
 	e.stale = e.there && e.changed < clock_now() - (int64_t)o->p->spec.stale_days * DAY_S;
-	vec_push_in(o->a, list, e);
+	return e;
 }
 
-/* Without a record are those made by plain git, or whose records were lost. */
-static int entries_read(struct op *o, struct entries *list)
+static void list_all(struct op *o, struct entries *list)
 {
 	for (size_t i = 0; i < o->all.n; i++)
-		list_add(o, list, (struct pool_entry){.of = o->all.items[i], .recorded = true});
-	if (trees_read(o) < 0)
-		return -1;
-	for (size_t i = 1; i < o->trees.n; i++) {
-		const struct tree *t = &o->trees.items[i];
-		const char *slug = path_base(t->path).p;
-		const struct allocation *of = records_find(o, slug);
-		struct ownership own;
-
-		if (!path_beneath(o->p->dir, t->path) || slug[0] == '.' ||
-			(of && strcmp(of->path, t->path) == 0))
-			continue;
-		own = pool_ownership(o->a, t->path, o->p->common);
-		list_add(o, list,
-			(struct pool_entry){
-				.of = {.path = t->path,
-					.slug = slug,
-					.branch = t->branch ? t->branch : "",
-					.pool = o->p->spec.name,
-					.admin = own.reason == OWNED_OK ? path_base(own.actual).p
-									: NULL,
-					.state = ALLOCATION_LIVE}});
-	}
-	vec_sort(list, list_by_path);
-	return 0;
+		vec_push_in(o->a, list, list_look(o, &o->all.items[i]));
 }
 
 int pool_list(
@@ -78,41 +45,41 @@ int pool_list(
 	struct op o = {.a = a, .p = p, .err = err};
 	struct entries list = {0};
 
-	if (records_read(&o) < 0 || entries_read(&o, &list) < 0)
+	if (records_read(&o) < 0)
 		return -1;
+	list_all(&o, &list);
 	*out = list.items;
 	*n = list.n;
 	return 0;
 }
 
-int entry_find(struct op *o, const char *what, struct pool_entry *out, bool *found)
+struct allocation *record_named(struct op *o, const char *what)
 {
 	const char *path = path_settle(o->a, what);
-	struct entries list = {0};
 
-	*found = false;
-	if (entries_read(o, &list) < 0)
-		return -1;
-	for (int by = 0; by < 3 && *what; by++)
-		for (size_t i = 0; i < list.n && !*found; i++) {
-			const struct allocation *of = &list.items[i].of;
+	for (int by = 0; by < 3; by++)
+		for (size_t i = 0; i < o->all.n; i++) {
+			struct allocation *of = &o->all.items[i];
 			const char *const names[] = {of->branch, of->slug, of->path};
 
-			*found = strcmp(names[by], by == 2 ? path : what) == 0;
-			if (*found)
-				*out = list.items[i];
+			if (strcmp(names[by], by == 2 ? path : what) == 0)
+				return of;
 		}
-	return 0;
+	return NULL;
 }
 
 int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
 	bool *found, struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
+	const struct allocation *of;
 
-	if (records_read(&o) < 0 || entry_find(&o, what, out, found) < 0)
+	if (records_read(&o) < 0)
 		return -1;
-	*found = *found && out->recorded;
+	of = record_named(&o, what);
+	*found = of != NULL;
+	if (of)
+		*out = list_look(&o, of);
 	return 0;
 }
 
@@ -127,10 +94,7 @@ int pool_find_live(struct arena *a, struct pool *p, const char *what, struct all
 	if (!found)
 		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
 	*out = e.of;
-	/* A look that failed is no sign that it does not exist. */
-	if (!e.there && path_check_exists(path_join(a, out->path, ".git"), &found, err) < 0)
-		return -1;
-	return worktree_there(out->path) && out->state == ALLOCATION_LIVE
+	return e.there && out->state == ALLOCATION_LIVE
 		       ? 0
 		       : error_set(err, ERR_STATE, "the worktree of '%s' does not exist", what);
 }
@@ -139,64 +103,52 @@ int pool_find_live(struct arena *a, struct pool *p, const char *what, struct all
 
 /* Ports are chosen and recorded under one lock, and a parent with children stays: there is nothing
  * to compare. */
-static void audit_entry(struct op *o, const struct pool_entry *e, pool_report *report, void *data)
+static void audit_record(struct op *o, const struct allocation *of, pool_report *report, void *data)
 {
-	struct ownership own = pool_ownership(o->a, e->of.path, o->p->common);
-	const char *kind = NULL, *text = NULL;
+	struct ownership own = pool_ownership(o->a, of->path, o->p->common);
 
-	if (e->of.fault) {
-		kind = e->of.state == ALLOCATION_MAKING ? "half-made" : "half-removed";
-		text = e->of.fault;
-	} else if (!e->there) {
-		kind = e->recorded ? "record-without-worktree" : "orphan-admin";
-		text = e->recorded ? "there is no worktree: 'pool reclaim' returns its ports"
-				   : "git has a worktree there, and it no longer exists: run 'git "
-				     "worktree prune'";
-	} else if (!e->recorded) {
-		kind = "unrecorded-worktree";
-		text = "it has no record: 'pool adopt' makes one, 'pool reclaim' removes it";
-	} else if (own.reason != OWNED_OK) {
-		kind = "foreign-worktree";
-		text = arena_printf(o->a, "it belongs to '%s' (%s)", own.actual ? own.actual : "",
-			owned_word(own.reason));
-	} else if (!path_exists(own.actual)) {
-		kind = "worktree-without-admin";
-		text = arena_printf(o->a, "git has no worktree there: '%s'", own.actual);
-	}
-	if (kind)
-		report(data, kind, e->of.path, text);
+	if (of->fault)
+		report(data, of->state == ALLOCATION_MAKING ? "half-made" : "half-removed",
+			of->path, of->fault);
+	else if (!worktree_there(of->path))
+		report(data, "record-without-worktree", of->path,
+			"there is no worktree: 'pool reclaim' returns its ports");
+	else if (!own.ok || !path_exists(own.actual))
+		report(data, "foreign-worktree", of->path,
+			arena_printf(o->a, "git has no worktree there: '%s' (%s)",
+				own.actual ? own.actual : "", own.reason));
 }
 
-static int audit_directory(struct op *o, pool_report *report, void *data)
+/* Made by plain git, or its record was lost. */
+static void audit_tree(struct op *o, const struct tree *t, pool_report *report, void *data)
 {
-	struct directory_names names = {0};
-	bool missing = false;
+	const char *slug = path_base(t->path).p;
+	const struct allocation *of = records_find(o, slug);
 
-	if (directory_list(o->a, o->p->dir, &names, &missing, o->err) < 0 && !missing)
-		return -1;
-	for (size_t i = 0; i < names.n; i++) {
-		const char *path = path_join(o->a, o->p->dir, names.items[i]);
-
-		if (names.items[i][0] != '.' && path_is_directory(path) &&
-			!records_find(o, names.items[i]) && !trees_at(o, path))
-			report(data, "stray-folder", path,
-				"it is not a worktree of this repository");
-	}
-	return 0;
+	if (!path_beneath(o->p->dir, t->path) || slug[0] == '.' ||
+		(of && strcmp(of->path, t->path) == 0))
+		return;
+	if (worktree_there(t->path))
+		report(data, "unrecorded-worktree", t->path,
+			"it has no record: 'pool adopt' makes one");
+	else
+		report(data, "orphan-admin", t->path,
+			"git has a worktree there, and it no longer exists: run 'git worktree "
+			"prune'");
 }
 
 int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data, struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	struct entries list = {0};
 	int rc;
 
 	if (op_begin(&o) < 0)
 		return -1;
-	rc = entries_read(&o, &list);
-	for (size_t i = 0; rc == 0 && i < list.n; i++)
-		audit_entry(&o, &list.items[i], report, data);
-	rc = rc == 0 ? audit_directory(&o, report, data) : rc;
+	rc = trees_read(&o);
+	for (size_t i = 0; i < o.all.n; i++)
+		audit_record(&o, &o.all.items[i], report, data);
+	for (size_t i = 1; i < o.trees.n; i++)
+		audit_tree(&o, &o.trees.items[i], report, data);
 	for (const struct pool_part *const *part = pool_parts; *part && rc == 0; part++)
 		rc = (*part)->inspect(a, p, report, data, err);
 	pool_unlock(p);
@@ -252,19 +204,19 @@ static int sweep_find_failure(struct op *o, const struct allocation *of, const c
 
 static int sweep_find_reason(struct op *o, struct pool_entry *e, const char *target)
 {
-	bool merged = false, counts = e->recorded && e->there;
+	bool merged = false;
 
 	if (e->of.state != ALLOCATION_LIVE)
 		return 0;
-	if (counts && sweep_is_merged(o, &e->of, target, &merged) < 0)
+	if (!e->there) {
+		e->reason = path_exists(e->of.path) ? NULL : "gone";
+		return 0;
+	}
+	if (sweep_is_merged(o, &e->of, target, &merged) < 0 ||
+		(!merged && sweep_find_failure(o, &e->of, &e->reason) < 0))
 		return -1;
-	e->reason = merged ? "merged" : NULL;
-	if (counts && !merged && sweep_find_failure(o, &e->of, &e->reason) < 0)
-		return -1;
-	if (!e->reason && e->stale)
-		e->reason = "stale";
-	if (e->recorded && !e->there && !path_exists(e->of.path))
-		e->reason = "gone";
+	if (!e->reason)
+		e->reason = merged ? "merged" : e->stale ? "stale" : NULL;
 	return 0;
 }
 
@@ -281,7 +233,7 @@ static int sweep_entry(struct op *o, struct pool_entry *e, bool apply, bool conf
 	e->removed = pool_remove(o, &e->of) == 0;
 	o->err = err;
 	if (!e->removed) {
-		e->keep = KEEP_UNSURE;
+		e->keep = "unsure";
 		e->why = arena_dup(o->a, str_of(why.text));
 	}
 	return 0;
@@ -300,8 +252,9 @@ int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, stru
 	if (git_read_default(a, p->repo, &known, err) < 0 || op_begin(&o) < 0)
 		return -1;
 	target = p->target ? p->target : known.remote ? known.branch : NULL;
-	rc = entries_read(&o, &list);
+	list_all(&o, &list);
 	*out = list.items;
+	rc = trees_read(&o);
 	for (size_t i = 0; rc == 0 && i < list.n; i++) {
 		struct pool_entry *e = &list.items[i];
 

@@ -60,18 +60,6 @@ int branch_check(const char *branch, struct error *err)
 
 /* ---- ownership ---- */
 
-const char *owned_word(enum owned reason)
-{
-	static const char *const words[] = {
-		[OWNED_OK] = "ok",
-		[OWNED_POINTER_MISSING] = "pointer-missing",
-		[OWNED_POINTER_MALFORMED] = "pointer-malformed",
-		[OWNED_CROSS_CLONE] = "cross-clone",
-	};
-
-	return words[reason];
-}
-
 /* Without following links, so that the port of a path is the same before and after the directory
  * is created. */
 char *port_path(struct arena *a, const char *path)
@@ -106,7 +94,7 @@ char *path_settle(struct arena *a, const char *path)
 
 struct ownership pool_ownership(struct arena *a, const char *path, const char *common)
 {
-	struct ownership own = {.reason = OWNED_POINTER_MISSING,
+	struct ownership own = {.reason = "pointer-missing",
 		.expected = path_settle(a, path_join(a, common, "worktrees"))};
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;
 	struct error ignored;
@@ -117,7 +105,7 @@ struct ownership pool_ownership(struct arena *a, const char *path, const char *c
 		return own;
 	buf_utf8_repair(&raw);
 	s = str_trim(buf_str(&raw));
-	own.reason = OWNED_POINTER_MALFORMED;
+	own.reason = "pointer-malformed";
 	own.actual = s.n ? arena_dup(a, s) : NULL;
 	if (!str_starts(s, "gitdir:") || str_find(s, STR("\n")) < s.n)
 		return own;
@@ -125,7 +113,8 @@ struct ownership pool_ownership(struct arena *a, const char *path, const char *c
 	if (!s.n)
 		return own;
 	own.actual = path_settle(a, path_join(a, path, arena_dup(a, s)));
-	own.reason = path_beneath(own.expected, own.actual) ? OWNED_OK : OWNED_CROSS_CLONE;
+	own.ok = path_beneath(own.expected, own.actual);
+	own.reason = own.ok ? "ok" : "cross-clone";
 	return own;
 }
 

@@ -39,7 +39,7 @@ struct pool {
  * Opens the pool of the repository around `repo`. The worktrees are in rootDir if it is given; else
  * in .dev-team/worktrees of the main working tree, also when `repo` is in a linked one; of a pool
  * that is workspace-scoped, and of a repository without a main working tree, in
- * worktrees/OWNER/REPO of `state`, the state directory.
+ * worktrees/NAME-DIGITS of `state`, the state directory.
  */
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err);
@@ -50,14 +50,12 @@ const char *pool_main_tree(struct arena *a, const char *common);
 /* Creates its directory, hidden from git. */
 int pool_make_directory(struct arena *a, struct pool *p, struct error *err);
 
-enum owned { OWNED_OK, OWNED_POINTER_MISSING, OWNED_POINTER_MALFORMED, OWNED_CROSS_CLONE };
 struct ownership {
-	enum owned reason;
+	bool ok;              /* `.git` of the path points to a directory below `expected` */
+	const char *reason;   /* "ok", "pointer-missing", "pointer-malformed", "cross-clone" */
 	const char *expected; /* COMMON/worktrees */
 	const char *actual;   /* where its .git points, or its text; NULL: it has none */
 };
-const char *owned_word(enum owned reason); /* "ok", "pointer-missing" ... */
-/* OWNED_OK: `.git` of `path` points to a directory below `common`/worktrees. */
 struct ownership pool_ownership(struct arena *a, const char *path, const char *common);
 
 enum allocation_state { ALLOCATION_MAKING, ALLOCATION_LIVE, ALLOCATION_REMOVING };
@@ -104,19 +102,7 @@ struct allocate_ask {
 int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	struct allocation *out, bool *created, struct error *err);
 
-enum keep_reason {
-	KEEP_NOTHING,
-	KEEP_UNCOMMITTED,
-	KEEP_UNPUSHED,
-	KEEP_LIVE,
-	KEEP_CHILDREN,
-	KEEP_FOREIGN,
-	KEEP_LOCKED,
-	KEEP_UNSURE
-};
-const char *keep_word(enum keep_reason r);
-
-/* Removes it and releases its ports. `what`: branch, slug or path. If it does not exist: 0,
+/* Removes it and releases its ports. `what`: branch, slug or path. If it has no record: 0,
  * *removed false. -1: ERR_STATE with why it is kept; `confirmed` overrules uncommitted and unpushed
  * work, never a live run, children or another clone's. */
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
@@ -128,17 +114,17 @@ int pool_live(struct arena *a, struct pool *p, const struct allocation *of, cons
 
 struct pool_entry {
 	struct allocation of;
-	bool recorded, there; /* it has a record; its worktree exists */
-	int64_t changed;      /* mtime of the directory */
+	bool there;      /* its worktree exists */
+	int64_t changed; /* mtime of the directory */
 	bool stale;
-	enum keep_reason keep; /* sweep: why it is kept */
-	const char *why;       /* the same for people; NULL */
-	const char *reason;    /* sweep: "merged", "aborted", "timeout", "stale", "gone" */
-	bool removed;          /* sweep */
+	/* Of a sweep: "merged", "aborted", "timeout", "stale", "gone"; why it is kept, by a word of
+	 * docs/worktree-pool.md#removal, NULL: it is not; the same for people. */
+	const char *reason, *keep, *why;
+	bool removed;
 };
 int pool_list(
 	struct arena *a, struct pool *p, struct pool_entry **out, size_t *n, struct error *err);
-/* The recorded allocation with this branch, else slug, else path. *found false: there is none. */
+/* The allocation with this branch, else slug, else path. *found false: there is none. */
 int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
 	bool *found, struct error *err);
 /* The same; ERR_STATE unless its worktree exists and no process is creating or removing it. */
@@ -160,9 +146,6 @@ json *port_list_json(unsigned first, unsigned n);
 char *port_path(struct arena *a, const char *path);
 /* The formula of docs/worktree-pool.md#ports; can be above PORT_LAST. */
 int port_candidate(const char *path, unsigned base, unsigned *port, struct error *err);
-/* No process listens there on any address of this machine. */
-bool port_is_free(unsigned port);
-
 struct port_ask {
 	const char *path;               /* after port_path() */
 	unsigned base, count;           /* 1024..65000, 1..PORTS_MAX */

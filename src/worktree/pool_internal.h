@@ -35,9 +35,6 @@ struct op {
 /* Of pool_set_parts(); ended by NULL. */
 extern const struct pool_part *const *pool_parts;
 
-/* Name or number of the user to whom `path` belongs; *other: not the one that runs this. */
-const char *open_owner_of(struct arena *a, const char *path, bool *other);
-
 /* ---- names.c ---- */
 
 /* feat/x//1 -> feat-x-1, dev-team/ID -> ID. -1: ERR_USAGE: nothing is left, or the name is one that
@@ -91,11 +88,11 @@ int tree_delete(struct op *o, const char *path);
 bool pool_item_open(
 	struct arena *a, const struct pool *p, const struct allocation *of, struct context_file *f);
 /*
- * Why it must be kept, the first that applies: live, children, foreign, locked, uncommitted,
- * unpushed, unsure. KEEP_NOTHING: it may be removed. `confirmed`: ignores the last three. *text:
+ * *why: the word why it must be kept, the first that applies of live, children, foreign, locked,
+ * and, unless `confirmed`, uncommitted, unpushed, unsure; NULL: it may be removed. *text: the same
  * for people. Reads the trees.
  */
-int pool_keep(struct op *o, const struct allocation *of, bool confirmed, enum keep_reason *why,
+int pool_keep(struct op *o, const struct allocation *of, bool confirmed, const char **why,
 	const char **text);
 /* Removes what pool_keep() does not keep. */
 int pool_remove(struct op *o, struct allocation *of);
@@ -106,8 +103,8 @@ int pool_settle(struct op *o, struct allocation *of);
 
 /* ---- list.c ---- */
 
-/* Any worktree with this branch, else slug, else path. */
-int entry_find(struct op *o, const char *what, struct pool_entry *out, bool *found);
+/* The one with this branch, else slug, else path. NULL: none. */
+struct allocation *record_named(struct op *o, const char *what);
 
 /* ---- setup.c ---- */
 
@@ -116,6 +113,8 @@ int setup_run(struct op *o, const struct allocation *of);
 
 /* ---- ports.c ---- */
 
+/* No process listens there on any address of this machine. */
+bool port_is_free(unsigned port);
 /* Sets port, ports, slots and parent. Emits PortCollision if they are not the first ones. */
 int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of);
 /* Writes them into the runtime.json. */

@@ -9,12 +9,6 @@
 
 enum { RECORDS_MAX = 100000, LOCK_MS = 600000 };
 
-static const char *const states[] = {
-	[ALLOCATION_MAKING] = "making",
-	[ALLOCATION_LIVE] = "live",
-	[ALLOCATION_REMOVING] = "removing",
-};
-
 #define TEXT(key, member)                                                                          \
 	{                                                                                          \
 		key, offsetof(struct allocation, member)                                           \
@@ -44,7 +38,7 @@ int record_put(struct op *o, const struct allocation *of)
 	const char *dir = arena_dup(o->a, path_dir(of->path));
 	/* Relative to the repository if it is in it, so that the repository can be moved. */
 	const char *root = path_beneath(o->p->repo, dir) ? dir + strlen(o->p->repo) + 1 : dir;
-	json *j = JSON_OBJECT(JSON_TEXT("state", states[of->state]), JSON_TEXT("root", root),
+	json *j = JSON_OBJECT(JSON_INT("state", of->state), JSON_TEXT("root", root),
 		JSON_INT("pid", of->holder.pid), JSON_INT("start", of->holder.start),
 		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch),
 		JSON_INT("port", of->port), JSON_INT("ports", of->ports),
@@ -71,13 +65,13 @@ int record_drop(struct op *o, const struct allocation *of)
 static int record_parse(struct op *o, const struct store_kv *kv, struct allocation *out)
 {
 	CLEANUP(json_free) json *j = NULL;
-	const char *root, *state;
-	size_t at = 0;
+	const char *root;
 
 	if (json_parse(&j, kv->value, o->err) < 0)
 		return error_prefix(o->err, "record '%.*s'", (int)kv->key.n, kv->key.p);
 	*out = (struct allocation){
 		.slug = arena_dup(o->a, str_sub(kv->key, strlen("at/"), kv->key.n)),
+		.state = (enum allocation_state)json_get_int(j, "state", ALLOCATION_MAKING),
 		.created = json_get_int(j, "created", 0),
 		.made_branch = json_is_true(json_get(j, "madeBranch")),
 		.port = (unsigned)json_get_int(j, "port", 0),
@@ -88,13 +82,9 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 	for (size_t i = 0; i < COUNT(texts); i++)
 		*record_text(out, i) = json_dup(o->a, j, texts[i].key);
 	root = json_get_str(j, "root");
-	state = json_get_str(j, "state");
-	while (state && at < COUNT(states) && strcmp(state, states[at]) != 0)
-		at++;
-	if (!root || !state || at == COUNT(states) || !out->branch || !out->pool)
+	if (!root || !out->branch || !out->pool)
 		return error_set(o->err, ERR_INPUT, "'%.*s' is not a record of a worktree",
 			(int)kv->key.n, kv->key.p);
-	out->state = (enum allocation_state)at;
 	out->path = path_join(o->a, path_join(o->a, o->p->repo, root), out->slug);
 	return 0;
 }

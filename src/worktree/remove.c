@@ -5,19 +5,12 @@
  * that has not happened; one that was interrupted afterwards is finished: what is under the hidden
  * name was found to be clean.
  */
+#include <sys/stat.h>
 #include "context/lease.h"
 #include "src/machine/place.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
-
-const char *keep_word(enum keep_reason r)
-{
-	static const char *const words[] = {"nothing", "uncommitted", "unpushed", "live",
-		"children", "foreign", "locked", "unsure"};
-
-	return words[r];
-}
 
 /* ---- who uses it ---- */
 
@@ -82,12 +75,11 @@ struct look {
 	const struct allocation *of;
 	const struct tree *t; /* as git has it; NULL: it does not */
 	const char *admin;    /* its git directory */
-	enum keep_reason why;
-	const char *text;
+	const char *why, *text;
 };
 
 /* Each look returns this, 0 if it finds nothing, or -1. */
-static int kept(struct look *l, enum keep_reason why, const char *text)
+static int kept(struct look *l, const char *why, const char *text)
 {
 	l->why = why;
 	l->text = text;
@@ -101,15 +93,6 @@ static const char *admin_path(struct op *o, const struct allocation *of)
 	return arena_printf(o->a, "%s/worktrees/%s", o->p->common, of->admin ? of->admin : ".none");
 }
 
-static int look_at_users(struct look *l)
-{
-	const char *who;
-
-	if (pool_live(l->o->a, l->o->p, l->of, &who, l->o->err) < 0)
-		return -1;
-	return who ? kept(l, KEEP_LIVE, SAY("'%s' is in use: %s", l->of->path, who)) : 0;
-}
-
 static int look_at_children(struct look *l)
 {
 	const struct records *all = &l->o->all;
@@ -117,12 +100,12 @@ static int look_at_children(struct look *l)
 
 	for (size_t i = 0; i < all->n; i++)
 		if (all->items[i].parent && strcmp(all->items[i].parent, l->of->slug) == 0)
-			return kept(l, KEEP_CHILDREN,
+			return kept(l, "children",
 				SAY("'%s' has a child: '%s'", l->of->path, all->items[i].path));
 	for (size_t i = 1; i < trees->n; i++)
 		if (path_beneath(l->of->path, trees->items[i].path) &&
 			path_exists(trees->items[i].path))
-			return kept(l, KEEP_CHILDREN,
+			return kept(l, "children",
 				SAY("'%s' contains another worktree: '%s'", l->of->path,
 					trees->items[i].path));
 	return 0;
@@ -130,96 +113,57 @@ static int look_at_children(struct look *l)
 
 static int look_at_place(struct look *l)
 {
-	const char *path = l->of->path, *user;
+	const char *path = l->of->path;
 	struct ownership own = pool_ownership(l->o->a, path, l->o->p->common);
-	bool other;
+	struct stat st;
 
-	user = open_owner_of(l->o->a, path, &other);
-	if (other && geteuid() != 0)
-		return kept(l, KEEP_FOREIGN,
-			SAY("'%s' belongs to the user '%s', whose processes in it cannot be seen "
-			    "from here: '%s' removes it",
-				path, user, user));
-	if (own.reason == OWNED_CROSS_CLONE || own.reason == OWNED_POINTER_MALFORMED)
-		return kept(l, KEEP_FOREIGN,
+	if (geteuid() != 0 && lstat(path, &st) == 0 && st.st_uid != geteuid())
+		return kept(l, "foreign",
+			SAY("'%s' belongs to the user %ld, who removes it: processes of others in "
+			    "it cannot be seen",
+				path, (long)st.st_uid));
+	if (!own.ok && worktree_there(path))
+		return kept(l, "foreign",
 			SAY("'%s' is not a worktree of '%s' (%s)", path, l->o->p->repo,
-				owned_word(own.reason)));
-	if (own.reason == OWNED_OK && !l->t && path_exists(own.actual))
-		return kept(l, KEEP_FOREIGN,
-			SAY("git has the worktree '%s' at another place: run 'git worktree repair' "
-			    "if it was moved, and delete it by hand if it is a copy",
-				path));
+				own.reason));
 	if (l->t && l->t->locked)
-		return kept(l, KEEP_LOCKED,
+		return kept(l, "locked",
 			SAY("'%s' is locked%s%s", path, *l->t->locked ? ": " : "", l->t->locked));
 	return 0;
 }
 
-/* The first line that a program printed is a reason. */
-static int look_answer(struct look *l, enum keep_reason why, const char *what, const char *where)
+/* The first line that a program printed is a reason. `rc`: of the function that ran it. */
+static int look_answer(struct look *l, int rc, const char *why, const char *what, const char *where)
 {
+	if (rc < 0)
+		return -1;
 	if (!l->o->line)
-		return kept(
-			l, KEEP_UNSURE, SAY("git cannot read '%s': %s", l->of->path, l->o->said));
+		return kept(l, "unsure", SAY("git cannot read '%s': %s", l->of->path, l->o->said));
 	return *l->o->line
 		       ? kept(l, why,
 				 SAY("%s in '%s': '%s'%s", what, l->of->path, l->o->line, where))
 		       : 0;
 }
 
-static int look_by_git(struct look *l, const char *at, const char *const *args,
-	enum keep_reason why, const char *what, const char *where)
-{
-	return op_git(l->o, at, args) < 0 ? -1 : look_answer(l, why, what, where);
-}
-
-/* What git has of a directory that does not exist: staged files, commits of a detached HEAD. */
+/* What git has of a directory that does not exist: its index, commits of a detached HEAD, and the
+ * repositories of its submodules. */
 static int look_at_gone(struct look *l)
 {
 	const char *const index[] = {SAY("--git-dir=%s", l->admin), "diff-index", "--cached",
 		"--name-only", "HEAD", "--", NULL};
-	const char *const commits[] = {"rev-list", "--abbrev-commit", "-n", "1",
-		l->t ? l->t->head : NULL, "--not", "--branches", "--remotes", "--tags", NULL};
-	int rc = 0;
 
 	if (!path_exists(arena_dup(l->o->a, path_dir(l->of->path))))
-		return kept(l, KEEP_UNSURE, "the directory around it does not exist either");
-	if (path_exists(path_join(l->o->a, l->admin, "modules")))
-		return kept(l, KEEP_UNSURE,
-			SAY("'%s' is gone, and its submodules are still in '%s'", l->of->path,
+		return kept(l, "unsure", "the directory around it does not exist either");
+	if ((l->t && !l->t->branch) || path_exists(path_join(l->o->a, l->admin, "modules")))
+		return kept(l, "unsure",
+			SAY("'%s' does not exist, and '%s' can have commits of it", l->of->path,
 				l->admin));
-	if (path_exists(path_join(l->o->a, l->admin, "index")))
-		rc = look_by_git(l, l->admin, index, KEEP_UNCOMMITTED, "staged changes",
-			", and it no longer exists: run 'git worktree repair' with its path if it "
-			"was moved");
-	return rc || !l->t ? rc
-			   : look_by_git(l, NULL, commits, KEEP_UNPUSHED, "unpushed commits",
-				     " is on no remote and in no branch");
-}
-
-static int look_at_changes(struct look *l)
-{
-	static const char *const args[] = {"status", "--porcelain", "--untracked-files=normal",
-		"--ignore-submodules=none", "--no-renames", NULL};
-	const char *busy = NULL;
-	struct error ignored;
-
-	if (git_read_operation(l->of->path, &busy, &ignored) == 0 && busy)
-		return kept(l, KEEP_UNCOMMITTED,
-			SAY("uncommitted changes in '%s': a %s is in progress", l->of->path, busy));
-	return look_by_git(l, l->of->path, args, KEEP_UNCOMMITTED, "uncommitted changes", "");
-}
-
-static int look_at_commits(struct look *l)
-{
-	const char *branch = l->t->branch;
-	const char *const args[] = {"rev-list", "--abbrev-commit", "-n", "1", "HEAD",
-		"--glob=refs/worktree", "--not", "--remotes", "--tags",
-		branch ? SAY("--exclude=%s", branch) : "--branches", "--branches", NULL};
-
-	return look_by_git(l, l->of->path, args, KEEP_UNPUSHED, "unpushed commits",
-		branch ? " is on no remote and in no other branch"
-		       : " is on no remote and in no branch");
+	return path_exists(path_join(l->o->a, l->admin, "index"))
+		       ? look_answer(l, op_git(l->o, l->admin, index), "uncommitted",
+				 "staged changes",
+				 ", and it no longer exists: run 'git worktree repair' with its "
+				 "path if it was moved")
+		       : 0;
 }
 
 /* Submodules, and repositories in ignored directories, which git does not report. Their
@@ -242,33 +186,48 @@ static int look_at_nested(struct look *l)
 		return -1;
 	op_hear(l->o, &out, status);
 	return look_answer(
-		l, KEEP_UNPUSHED, "unpushed commits", " is on no remote of that repository");
+		l, 0, "unpushed", "unpushed commits", " is on no remote of that repository");
 }
 
 static int look_at_work(struct look *l)
 {
+	static const char *const status[] = {"status", "--porcelain", "--untracked-files=normal",
+		"--ignore-submodules=none", "--no-renames", NULL};
+	const char *path = l->of->path, *branch = l->t ? l->t->branch : NULL, *busy = NULL;
+	const char *const commits[] = {"rev-list", "--abbrev-commit", "-n", "1", "HEAD",
+		"--glob=refs/worktree", "--not", "--remotes", "--tags",
+		branch ? SAY("--exclude=%s", branch) : "--branches", "--branches", NULL};
+	struct error ignored;
 	int rc;
 
-	if (!path_exists(l->of->path))
+	if (!path_exists(path))
 		return look_at_gone(l);
-	if (!l->t || !worktree_there(l->of->path))
-		return kept(l, KEEP_UNSURE, SAY("'%s' is no longer a worktree", l->of->path));
-	rc = look_at_changes(l);
-	rc = rc ? rc : look_at_commits(l);
+	if (!l->t || !worktree_there(path))
+		return kept(l, "unsure", SAY("'%s' is no longer a worktree", path));
+	if (git_read_operation(path, &busy, &ignored) == 0 && busy)
+		return kept(l, "uncommitted",
+			SAY("uncommitted changes in '%s': a %s is in progress", path, busy));
+	rc = look_answer(l, op_git(l->o, path, status), "uncommitted", "uncommitted changes", "");
+	if (rc == 0)
+		rc = look_answer(l, op_git(l->o, path, commits), "unpushed", "unpushed commits",
+			" is on no remote and in no other branch");
 	return rc ? rc : look_at_nested(l);
 }
 
-int pool_keep(struct op *o, const struct allocation *of, bool confirmed, enum keep_reason *why,
+int pool_keep(struct op *o, const struct allocation *of, bool confirmed, const char **why,
 	const char **text)
 {
-	static int (*const looks[])(struct look *) = {
-		look_at_users, look_at_children, look_at_place, look_at_work};
 	struct look l = {.o = o, .of = of, .admin = admin_path(o, of)};
-	int rc = trees_read(o);
+	const char *who;
+	int rc;
 
+	if (trees_read(o) < 0 || pool_live(o->a, o->p, of, &who, o->err) < 0)
+		return -1;
 	l.t = trees_at(o, of->path);
-	for (size_t i = 0; i < COUNT(looks) - confirmed && rc == 0; i++)
-		rc = looks[i](&l);
+	rc = who ? kept(&l, "live", arena_printf(o->a, "'%s' is in use: %s", of->path, who))
+		 : look_at_children(&l);
+	rc = rc ? rc : look_at_place(&l);
+	rc = rc || confirmed ? rc : look_at_work(&l);
 	*why = l.why;
 	*text = l.text;
 	return rc < 0 ? -1 : 0;
@@ -363,30 +322,29 @@ int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirm
 	struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	enum keep_reason why = KEEP_NOTHING;
-	struct pool_entry e;
-	const char *text;
-	bool found;
-	int rc;
+	struct allocation *old, of;
+	const char *why = NULL, *text;
+	int rc = 0;
 
 	*removed = false;
 	if (op_begin(&o) < 0)
 		return -1;
-	rc = entry_find(&o, what, &e, &found);
-	if (rc == 0 && found && e.of.fault)
-		rc = error_set(err, ERR_STATE, "'%s' is half made or half removed: %s", e.of.path,
-			e.of.fault);
-	if (rc == 0 && found)
-		rc = pool_keep(&o, &e.of, confirmed, &why, &text);
-	if (rc == 0 && why)
-		rc = error_set(err, ERR_STATE,
-			why == KEEP_UNCOMMITTED || why == KEEP_UNPUSHED || why == KEEP_UNSURE
-				? "%s; 'dev-team pool reclaim %s --confirm' removes it anyway"
-				: "%s",
-			text, e.of.branch);
-	if (rc == 0 && found)
-		rc = pool_remove(&o, &e.of);
-	*removed = rc == 0 && found;
+	old = record_named(&o, what);
+	if (old) {
+		of = *old;
+		rc = of.fault ? error_set(err, ERR_STATE, "'%s' is half made or half removed: %s",
+					of.path, of.fault)
+			      : pool_keep(&o, &of, confirmed, &why, &text);
+		if (rc == 0 && why)
+			rc = error_set(err, ERR_STATE,
+				why[0] == 'u' /* uncommitted, unpushed, unsure */
+					? "%s; 'dev-team pool reclaim %s --confirm' removes it "
+					  "anyway"
+					: "%s",
+				text, of.branch);
+		rc = rc == 0 ? pool_remove(&o, &of) : -1;
+		*removed = rc == 0;
+	}
 	pool_unlock(p);
 	return rc;
 }
