@@ -207,25 +207,22 @@ static int make(struct work *w)
 }
 
 /* The worktree of the record is gone: unless git still has something of it, the place is free. */
-static int allocate_forget(struct work *w, const struct allocation *old)
+static int allocate_forget(struct work *w, struct allocation gone)
 {
-	struct allocation gone = *old;
-	const char *why, *text;
-
-	if (pool_keep(&w->o, &gone, false, &why, &text) < 0)
+	if (pool_keep(&w->o, &gone, false) < 0)
 		return -1;
-	if (why)
+	if (gone.keep)
 		return error_set(w->o.err, ERR_STATE, "'%s' no longer exists, and is kept: %s",
-			gone.path, text);
+			gone.path, gone.why);
 	records_forget(&w->o, gone.slug);
 	return drop_admin(&w->o, &gone);
 }
 
 static int check_elsewhere(struct work *w)
 {
-	const struct tree *t = trees_on(&w->o, w->of.branch);
+	const struct tree *t = trees_find(&w->o, NULL, w->of.branch);
 
-	if (trees_at(&w->o, w->of.path))
+	if (trees_find(&w->o, w->of.path, NULL))
 		return error_set(w->o.err, ERR_STATE,
 			"git knows a worktree '%s' that does not exist: run 'git worktree repair' "
 			"with its path if it was moved, else 'git worktree prune'",
@@ -244,43 +241,39 @@ static int check_owner(struct work *w, const struct ownership *own)
 {
 	CLEANUP(json_free) json *fields = NULL;
 	struct pool *p = w->o.p;
-	const char *text;
+	struct event e = {.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH, .issue = w->ask->issue};
 
 	if (own->ok)
 		return 0;
-	fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
+	e.fields = fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
 		JSON_TEXT("reason", own->reason), JSON_TEXT("expectedClone", own->expected),
 		JSON_IF(own->actual, JSON_TEXT("actualClone", own->actual)),
 		JSON_TEXT("guard", p->spec.strict ? "strict" : "advisory"));
-	if (event_emit(p->artifacts,
-		    &(struct event){.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH,
-			    .issue = w->ask->issue,
-			    .fields = fields},
-		    w->o.err) < 0)
+	if (event_emit(p->artifacts, &e, w->o.err) < 0)
 		return -1;
-	text = arena_printf(w->o.a, "(%s): '%s' does not belong to '%s', but to '%s'", own->reason,
-		w->of.path, p->repo, own->actual ? own->actual : "");
-	if (p->spec.strict)
-		return error_set(w->o.err, ERR_STATE, "WorktreeOwnershipMismatch %s", text);
-	w->of.warning = arena_printf(w->o.a, "advisory ownership mismatch %s", text);
-	return 0;
+	w->of.warning = arena_printf(w->o.a, "%s (%s): '%s' does not belong to '%s', but to '%s'",
+		p->spec.strict ? "WorktreeOwnershipMismatch" : "advisory ownership mismatch",
+		own->reason, w->of.path, p->repo, own->actual ? own->actual : "");
+	return p->spec.strict ? error_set(w->o.err, ERR_STATE, "%s", w->of.warning) : 0;
 }
 
 /* The user may have switched branches in it. An agent that was killed while it rebased the branch
  * has left it detached: the next one finishes or aborts that. */
 static int allocate_check_branch(struct work *w)
 {
-	const struct tree *t = trees_at(&w->o, w->of.path);
+	const struct tree *t = trees_find(&w->o, w->of.path, NULL);
 	const char *busy = NULL;
 
-	if (t && !t->branch && git_read_operation(w->of.path, &busy, w->o.err) < 0)
-		return -1;
-	if (!t || (t->branch ? strcmp(t->branch, w->of.branch) == 0
-			     : busy && strcmp(busy, "rebase") == 0))
+	if (!t || (t->branch && strcmp(t->branch, w->of.branch) == 0))
 		return 0;
-	return error_set(w->o.err, ERR_STATE, "'%s' has %s '%s' checked out, not branch '%s'",
-		w->of.path, t->branch ? "branch" : "commit", t->branch ? t->branch : t->head,
-		w->of.branch);
+	if (!t->branch && git_read_operation(w->of.path, &busy, w->o.err) < 0)
+		return -1;
+	return busy && strcmp(busy, "rebase") == 0
+		       ? 0
+		       : error_set(w->o.err, ERR_STATE,
+				 "'%s' has %s '%s' checked out, not branch '%s'", w->of.path,
+				 t->branch ? "branch" : "commit", t->branch ? t->branch : t->head,
+				 w->of.branch);
 }
 
 static int adopt(struct work *w, const struct allocation *old)
@@ -340,7 +333,7 @@ static int allocate_locked(struct work *w, bool *created)
 	if (path_exists(w->of.path) && rmdir(w->of.path) < 0)
 		return error_set(w->o.err, ERR_STATE,
 			"'%s' is in the way: it is not a worktree, and is not empty", w->of.path);
-	if (old ? allocate_forget(w, old) < 0 : check_elsewhere(w) < 0)
+	if (old ? allocate_forget(w, *old) < 0 : check_elsewhere(w) < 0)
 		return -1;
 	w->of.path = path_join(w->o.a, w->o.p->dir, w->of.slug);
 	*created = true;

@@ -1,5 +1,5 @@
 /*
- * list.c: the records, and what list, find, audit and sweep make of them.
+ * list.c: find, list, audit and sweep: what the records say, compared with what is there.
  */
 #include <sys/stat.h>
 #include "src/base/clock.h"
@@ -10,47 +10,15 @@
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { DAY_S = 86400 };
-
-struct entries {
-	struct pool_entry *items;
-	size_t n, cap;
-};
-
-/* ---- list and find ---- */
-
-/* The age is the directory's modification time; a time in the future counts as new. */
-static struct pool_entry list_look(const struct op *o, const struct allocation *of)
-{
-	struct pool_entry e = {.of = *of};
-	struct stat st;
-
-	if (lstat(of->path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		e.changed = st.st_mtime;
-		e.there = worktree_there(of->path);
-	}
-	e.stale = e.there && e.changed < clock_now() - (int64_t)o->p->spec.stale_days * DAY_S;
-	return e;
-}
-
-static void list_all(struct op *o, struct entries *list)
-{
-	for (size_t i = 0; i < o->all.n; i++)
-		vec_push_in(o->a, list, list_look(o, &o->all.items[i]));
-}
-
 int pool_list(
-	struct arena *a, struct pool *p, struct pool_entry **out, size_t *n, struct error *err)
+	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	struct entries list = {0};
+	int rc = records_read(&o);
 
-	if (records_read(&o) < 0)
-		return -1;
-	list_all(&o, &list);
-	*out = list.items;
-	*n = list.n;
-	return 0;
+	*out = o.all.items;
+	*n = o.all.n;
+	return rc;
 }
 
 struct allocation *record_named(struct op *o, const char *what)
@@ -68,33 +36,27 @@ struct allocation *record_named(struct op *o, const char *what)
 	return NULL;
 }
 
-int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
-	bool *found, struct error *err)
+int pool_find(struct arena *a, struct pool *p, const char *what, const struct allocation **out,
+	struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	const struct allocation *of;
+	int rc = records_read(&o);
 
-	if (records_read(&o) < 0)
-		return -1;
-	of = record_named(&o, what);
-	*found = of != NULL;
-	if (of)
-		*out = list_look(&o, of);
-	return 0;
+	*out = rc < 0 ? NULL : record_named(&o, what);
+	return rc;
 }
 
 int pool_find_live(struct arena *a, struct pool *p, const char *what, struct allocation *out,
 	struct error *err)
 {
-	struct pool_entry e;
-	bool found;
+	const struct allocation *of;
 
-	if (pool_find(a, p, what, &e, &found, err) < 0)
+	if (pool_find(a, p, what, &of, err) < 0)
 		return -1;
-	if (!found)
+	if (!of)
 		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
-	*out = e.of;
-	return e.there && out->state == ALLOCATION_LIVE
+	*out = *of;
+	return of->there && of->state == ALLOCATION_LIVE
 		       ? 0
 		       : error_set(err, ERR_STATE, "the worktree of '%s' does not exist", what);
 }
@@ -110,7 +72,7 @@ static void audit_record(struct op *o, const struct allocation *of, pool_report 
 	if (of->fault)
 		report(data, of->state == ALLOCATION_MAKING ? "half-made" : "half-removed",
 			of->path, of->fault);
-	else if (!worktree_there(of->path))
+	else if (!of->there)
 		report(data, "record-without-worktree", of->path,
 			"there is no worktree: 'pool reclaim' returns its ports");
 	else if (!own.ok || !path_exists(own.actual))
@@ -157,29 +119,24 @@ int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data,
 
 /* ---- sweep: the reasons only name candidates, pool_keep() decides ---- */
 
-/* Its branch is checked out there, has moved from where it began, and is part of the target, a
+/* 1: its branch is checked out there, has moved from where it began, and is part of the target, a
  * branch of origin, as fetched last. */
-static int sweep_is_merged(
-	struct op *o, const struct allocation *of, const char *target, bool *merged)
+static int sweep_is_merged(struct op *o, const struct allocation *of, const char *target)
 {
-	const struct tree *t = trees_at(o, of->path);
+	const struct tree *t = trees_find(o, of->path, NULL);
 	const char *const args[] = {"merge-base", "--is-ancestor", t ? t->head : NULL,
 		arena_printf(o->a, "refs/remotes/origin/%s", target ? target : ""), NULL};
 
-	*merged = false;
 	if (!o->p->spec.on_merge || !target || !of->tip || !t || !t->branch ||
 		strcmp(t->branch, of->branch) != 0 || strcmp(t->branch, target) == 0 ||
 		strcmp(t->head, of->tip) == 0)
 		return 0;
-	if (op_git(o, NULL, args) < 0)
-		return -1;
-	*merged = o->line != NULL;
-	return 0;
+	return op_git(o, NULL, args) < 0 ? -1 : o->line != NULL;
 }
 
 /* The item has failed in it; "timeout" if a call of an agent timed out, and no later call replaced
  * it. */
-static int sweep_find_failure(struct op *o, const struct allocation *of, const char **reason)
+static int sweep_find_failure(struct op *o, struct allocation *of)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *runtime = NULL;
@@ -198,72 +155,68 @@ static int sweep_find_failure(struct op *o, const struct allocation *of, const c
 		row && !late; row = json_next(row))
 		late = json_str_is(row, "status", "timeout");
 	if (late ? p->spec.on_timeout : p->spec.on_abort)
-		*reason = late ? "timeout" : "aborted";
+		of->reason = late ? "timeout" : "aborted";
 	return 0;
 }
 
-static int sweep_find_reason(struct op *o, struct pool_entry *e, const char *target)
+static int sweep_find_reason(struct op *o, struct allocation *of, const char *target)
 {
-	bool merged = false;
+	int merged = of->there ? sweep_is_merged(o, of, target) : 0;
 
-	if (e->of.state != ALLOCATION_LIVE)
-		return 0;
-	if (!e->there) {
-		e->reason = path_exists(e->of.path) ? NULL : "gone";
-		return 0;
-	}
-	if (sweep_is_merged(o, &e->of, target, &merged) < 0 ||
-		(!merged && sweep_find_failure(o, &e->of, &e->reason) < 0))
+	if (merged < 0 || (of->there && !merged && sweep_find_failure(o, of) < 0))
 		return -1;
-	if (!e->reason)
-		e->reason = merged ? "merged" : e->stale ? "stale" : NULL;
+	if (merged)
+		of->reason = "merged";
+	else if (!of->reason && of->stale)
+		of->reason = "stale";
+	else if (!of->there && !path_exists(of->path))
+		of->reason = "gone";
 	return 0;
 }
 
 /* One that cannot be removed must not block the others. */
-static int sweep_entry(struct op *o, struct pool_entry *e, bool apply, bool confirmed)
+static int sweep_one(struct op *o, struct allocation *of, bool apply, bool confirmed)
 {
 	struct error *err = o->err, why;
 
-	if (pool_keep(o, &e->of, confirmed, &e->keep, &e->why) < 0)
+	if (pool_keep(o, of, confirmed) < 0)
 		return -1;
-	if (e->keep || !apply)
+	if (of->keep || !apply)
 		return 0;
 	o->err = &why;
-	e->removed = pool_remove(o, &e->of) == 0;
+	of->removed = pool_remove(o, of) == 0;
 	o->err = err;
-	if (!e->removed) {
-		e->keep = "unsure";
-		e->why = arena_dup(o->a, str_of(why.text));
+	if (!of->removed) {
+		of->keep = "unsure";
+		of->why = arena_dup(o->a, str_of(why.text));
 	}
 	return 0;
 }
 
-int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct pool_entry **out,
+int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct allocation **out,
 	size_t *n, struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	struct entries list = {0};
+	struct records due = {0};
 	struct git_default known;
 	const char *target;
 	int rc;
 
-	*n = 0;
 	if (git_read_default(a, p->repo, &known, err) < 0 || op_begin(&o) < 0)
 		return -1;
 	target = p->target ? p->target : known.remote ? known.branch : NULL;
-	list_all(&o, &list);
-	*out = list.items;
 	rc = trees_read(&o);
-	for (size_t i = 0; rc == 0 && i < list.n; i++) {
-		struct pool_entry *e = &list.items[i];
+	for (size_t i = 0; rc == 0 && i < o.all.n; i++) {
+		struct allocation *of = &o.all.items[i];
 
-		rc = sweep_find_reason(&o, e, target);
-		if (rc == 0 && e->reason) {
-			rc = sweep_entry(&o, e, apply, confirmed);
-			list.items[(*n)++] = *e;
-		}
+		rc = of->state == ALLOCATION_LIVE ? sweep_find_reason(&o, of, target) : 0;
+		if (of->reason)
+			vec_push_in(a, &due, *of);
 	}
+	for (size_t i = 0; rc == 0 && i < due.n; i++)
+		rc = sweep_one(&o, &due.items[i], apply, confirmed);
 	pool_unlock(p);
+	*out = due.items;
+	*n = due.n;
 	return rc;
 }

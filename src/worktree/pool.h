@@ -74,9 +74,16 @@ struct allocation {
 	int64_t created;
 	bool made_branch; /* the branch was created with it */
 	const char *tip;  /* the commit it was created at; NULL */
-	/* Of this call, not of the record: */
+	/* As it was when the record was read: */
+	bool there, stale; /* its worktree exists; and is older than staleThresholdDays */
+	int64_t changed;   /* modification time of the directory; 0: there is none */
+	/* Of this call: */
 	const char *warning; /* ownership, advisory, or a hook that failed; NULL */
 	const char *fault;   /* interrupted: why it could be neither finished nor undone; NULL */
+	/* Of a sweep: "merged", "aborted", "timeout", "stale", "gone"; why it is kept, by a word of
+	 * docs/worktree-pool.md#removal, NULL: it is not; the same for people. */
+	const char *reason, *keep, *why;
+	bool removed;
 };
 
 struct allocate_ask {
@@ -112,27 +119,17 @@ int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirm
 int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
 	struct error *err);
 
-struct pool_entry {
-	struct allocation of;
-	bool there;      /* its worktree exists */
-	int64_t changed; /* mtime of the directory */
-	bool stale;
-	/* Of a sweep: "merged", "aborted", "timeout", "stale", "gone"; why it is kept, by a word of
-	 * docs/worktree-pool.md#removal, NULL: it is not; the same for people. */
-	const char *reason, *keep, *why;
-	bool removed;
-};
 int pool_list(
-	struct arena *a, struct pool *p, struct pool_entry **out, size_t *n, struct error *err);
-/* The allocation with this branch, else slug, else path. *found false: there is none. */
-int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
-	bool *found, struct error *err);
+	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err);
+/* The allocation with this branch, else slug, else path; NULL: there is none. */
+int pool_find(struct arena *a, struct pool *p, const char *what, const struct allocation **out,
+	struct error *err);
 /* The same; ERR_STATE unless its worktree exists and no process is creating or removing it. */
 int pool_find_live(struct arena *a, struct pool *p, const char *what, struct allocation *out,
 	struct error *err);
 /* Those that are merged, left by a failed run, or older than staleThresholdDays
  * (docs/worktree-pool.md#the-sweep); `apply` removes them, except what pool_reclaim() keeps. */
-int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct pool_entry **out,
+int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct allocation **out,
 	size_t *n, struct error *err);
 /* Reports all inconsistencies ("unrecorded-worktree", "half-made" ...); texts live until the call
  * returns. None: nothing is orphaned. */

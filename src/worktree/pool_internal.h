@@ -77,8 +77,8 @@ void op_hear(struct op *o, struct buf *out, int status);
 /* Both. */
 int op_git(struct op *o, const char *at, const char *const *args);
 int trees_read(struct op *o);
-const struct tree *trees_at(const struct op *o, const char *path);
-const struct tree *trees_on(const struct op *o, const char *branch);
+/* The one at `path`; NULL: that with `branch` checked out. NULL: none. */
+const struct tree *trees_find(const struct op *o, const char *path, const char *branch);
 /* Removes the directory with everything below it; does not follow links. */
 int tree_delete(struct op *o, const char *path);
 
@@ -87,13 +87,9 @@ int tree_delete(struct op *o, const char *path);
 /* Opens the document of the item whose place the worktree is; false: there is none. */
 bool pool_item_open(
 	struct arena *a, const struct pool *p, const struct allocation *of, struct context_file *f);
-/*
- * *why: the word why it must be kept, the first that applies of live, children, foreign, locked,
- * and, unless `confirmed`, uncommitted, unpushed, unsure; NULL: it may be removed. *text: the same
- * for people. Reads the trees.
- */
-int pool_keep(struct op *o, const struct allocation *of, bool confirmed, const char **why,
-	const char **text);
+/* Sets of->keep and of->why: the first that applies of live, children, foreign, locked, and, unless
+ * `confirmed`, uncommitted, unpushed, unsure. Reads the trees. */
+int pool_keep(struct op *o, struct allocation *of, bool confirmed);
 /* Removes what pool_keep() does not keep. */
 int pool_remove(struct op *o, struct allocation *of);
 /* Its git directory; one of the same name that belongs to another worktree stays. */

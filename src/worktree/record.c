@@ -2,12 +2,14 @@
  * record.c: the lock, and the records of the allocations.
  */
 #include <strings.h>
+#include <sys/stat.h>
+#include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/base/vec.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { RECORDS_MAX = 100000, LOCK_MS = 600000 };
+enum { RECORDS_MAX = 100000, LOCK_MS = 600000, DAY_S = 86400 };
 
 #define TEXT(key, member)                                                                          \
 	{                                                                                          \
@@ -66,6 +68,7 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 {
 	CLEANUP(json_free) json *j = NULL;
 	const char *root;
+	struct stat st;
 
 	if (json_parse(&j, kv->value, o->err) < 0)
 		return error_prefix(o->err, "record '%.*s'", (int)kv->key.n, kv->key.p);
@@ -86,6 +89,12 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 		return error_set(o->err, ERR_INPUT, "'%.*s' is not a record of a worktree",
 			(int)kv->key.n, kv->key.p);
 	out->path = path_join(o->a, path_join(o->a, o->p->repo, root), out->slug);
+	if (lstat(out->path, &st) == 0 && S_ISDIR(st.st_mode))
+		out->changed = st.st_mtime;
+	/* A time in the future counts as new. */
+	out->there = out->changed && worktree_there(out->path);
+	out->stale =
+		out->there && out->changed < clock_now() - (int64_t)o->p->spec.stale_days * DAY_S;
 	return 0;
 }
 

@@ -72,17 +72,16 @@ int pool_live(struct arena *a, struct pool *p, const struct allocation *of, cons
 
 struct look {
 	struct op *o;
-	const struct allocation *of;
+	struct allocation *of;
 	const struct tree *t; /* as git has it; NULL: it does not */
 	const char *admin;    /* its git directory */
-	const char *why, *text;
 };
 
 /* Each look returns this, 0 if it finds nothing, or -1. */
-static int kept(struct look *l, const char *why, const char *text)
+static int kept(struct look *l, const char *word, const char *why)
 {
-	l->why = why;
-	l->text = text;
+	l->of->keep = word;
+	l->of->why = why;
 	return 1;
 }
 
@@ -214,22 +213,20 @@ static int look_at_work(struct look *l)
 	return rc ? rc : look_at_nested(l);
 }
 
-int pool_keep(struct op *o, const struct allocation *of, bool confirmed, const char **why,
-	const char **text)
+int pool_keep(struct op *o, struct allocation *of, bool confirmed)
 {
 	struct look l = {.o = o, .of = of, .admin = admin_path(o, of)};
 	const char *who;
 	int rc;
 
+	of->keep = NULL;
 	if (trees_read(o) < 0 || pool_live(o->a, o->p, of, &who, o->err) < 0)
 		return -1;
-	l.t = trees_at(o, of->path);
+	l.t = trees_find(o, of->path, NULL);
 	rc = who ? kept(&l, "live", arena_printf(o->a, "'%s' is in use: %s", of->path, who))
 		 : look_at_children(&l);
 	rc = rc ? rc : look_at_place(&l);
 	rc = rc || confirmed ? rc : look_at_work(&l);
-	*why = l.why;
-	*text = l.text;
 	return rc < 0 ? -1 : 0;
 }
 
@@ -255,7 +252,7 @@ static int remove_drop_branch(struct op *o, const struct allocation *of)
 	}
 	if (trees_read(o) < 0 || op_git(o, NULL, moves) < 0)
 		return -1;
-	if (trees_on(o, of->branch) || (o->line && strcmp(o->line, "2") == 0))
+	if (trees_find(o, NULL, of->branch) || (o->line && strcmp(o->line, "2") == 0))
 		return 0;
 	return op_git(o, NULL, drop);
 }
@@ -323,7 +320,6 @@ int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirm
 {
 	struct op o = {.a = a, .p = p, .err = err};
 	struct allocation *old, of;
-	const char *why = NULL, *text;
 	int rc = 0;
 
 	*removed = false;
@@ -334,14 +330,14 @@ int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirm
 		of = *old;
 		rc = of.fault ? error_set(err, ERR_STATE, "'%s' is half made or half removed: %s",
 					of.path, of.fault)
-			      : pool_keep(&o, &of, confirmed, &why, &text);
-		if (rc == 0 && why)
+			      : pool_keep(&o, &of, confirmed);
+		if (rc == 0 && of.keep)
 			rc = error_set(err, ERR_STATE,
-				why[0] == 'u' /* uncommitted, unpushed, unsure */
+				of.keep[0] == 'u' /* uncommitted, unpushed, unsure */
 					? "%s; 'dev-team pool reclaim %s --confirm' removes it "
 					  "anyway"
 					: "%s",
-				text, of.branch);
+				of.why, of.branch);
 		rc = rc == 0 ? pool_remove(&o, &of) : -1;
 		*removed = rc == 0;
 	}

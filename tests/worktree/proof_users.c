@@ -97,7 +97,7 @@ static void add_one(void *data, const char *kind, const char *path, const char *
 
 static int count(struct pool *p)
 {
-	struct pool_entry *list;
+	struct allocation *list;
 	size_t n, n_odd = 0;
 
 	if (pool_audit(&arena, p, add_one, &n_odd, &err) < 0 ||

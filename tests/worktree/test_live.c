@@ -7,7 +7,7 @@
 
 POOL_TEST(a_list_has_records_and_says_what_is_there)
 {
-	struct pool_entry *list;
+	struct allocation *list;
 	size_t n;
 
 	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
@@ -17,7 +17,7 @@ POOL_TEST(a_list_has_records_and_says_what_is_there)
 	sh("rm -r pool/a && git -C r worktree add -q -b c ../pool/c");
 	assert_int_equal(pool_list(&arena, &pool, &list, &n, &err), 0);
 	assert_int_equal(n, 2);
-	assert_string_equal(list[0].of.slug, "a");
+	assert_string_equal(list[0].slug, "a");
 	assert_true(!list[0].there && !list[0].stale);
 	assert_true(list[1].there);
 }
@@ -30,7 +30,7 @@ POOL_TEST(stale_is_by_the_directories_time)
 	} rows[] = {{0, false}, {14 * 86400, false}, {14 * 86400 + 1, true}, {30 * 86400, true},
 		{-30 * 86400, false}};
 	int64_t now = 1800000000;
-	struct pool_entry *list;
+	struct allocation *list;
 	size_t n;
 
 	(void)have("one");
@@ -55,11 +55,11 @@ POOL_TEST(stale_is_by_the_directories_time)
 static const char *live(const struct allocation *of)
 {
 	struct op o = {.a = &arena, .p = &pool, .err = &err};
-	const char *why, *text;
+	struct allocation seen = *of;
 
-	if (pool_keep(&o, of, false, &why, &text) < 0)
+	if (pool_keep(&o, &seen, false) < 0)
 		fail_msg("%s", err.text);
-	return why && strcmp(why, "live") == 0 ? text : NULL;
+	return seen.keep && strcmp(seen.keep, "live") == 0 ? seen.why : NULL;
 }
 
 POOL_TEST(the_owner_of_the_item_in_it_makes_it_live)

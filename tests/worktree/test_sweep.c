@@ -4,7 +4,7 @@
 
 /* What a sweep removes before it is old: according to the pool's onMerge, onAbort and onTimeout. */
 
-static struct pool_entry *list;
+static struct allocation *list;
 static size_t n;
 
 static void sweep(bool apply)
@@ -28,7 +28,7 @@ static int due_setup(void **state)
 static void one_is(const char *branch, const char *reason)
 {
 	assert_int_equal(n, 1);
-	assert_string_equal(list[0].of.branch, branch);
+	assert_string_equal(list[0].branch, branch);
 	assert_string_equal(list[0].reason, reason);
 }
 
