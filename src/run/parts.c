@@ -14,12 +14,10 @@ int pool_databases_in_use(
 	struct pool_databases *d, const char *branch, bool *used, struct error *err)
 {
 	const struct allocation *of;
-	const char *who = NULL;
 
-	if (pool_find(d->arena, d->pool, branch, &of, err) < 0 ||
-		(of && pool_live(d->arena, d->pool, of, &who, err) < 0))
+	if (pool_find(d->arena, d->pool, branch, &of, err) < 0)
 		return -1;
-	*used = of && (who || of->state != ALLOCATION_LIVE);
+	*used = of && (of->state != ALLOCATION_LIVE || pool_live(d->arena, d->pool, of));
 	return 0;
 }
 

@@ -30,14 +30,12 @@ int pool_slug(struct arena *a, const char *branch, char **slug, struct error *er
 	}
 	/* `.` and `..` would be the pool itself and its parent; hidden names are reserved. */
 	if (!out.len || out.s[0] == '.' || str_ends(buf_str(&out), ".lock") ||
-		str_ends(buf_str(&out), "."))
+		str_ends(buf_str(&out), ".") || out.len > SLUG_MAX)
 		return error_set(err, ERR_USAGE,
 			"branch '%.200s' does not make the name of a directory: it has no letter "
-			"or digit, begins with a dot, or ends with a dot or '.lock'",
-			branch);
-	if (out.len > SLUG_MAX)
-		return error_set(err, ERR_USAGE,
-			"branch '%.60s...' makes a name of more than %d bytes", branch, SLUG_MAX);
+			"or digit, begins with a dot, ends with a dot or '.lock', or has more than "
+			"%d bytes",
+			branch, SLUG_MAX);
 	*slug = arena_dup(a, buf_str(&out));
 	return 0;
 }

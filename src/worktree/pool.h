@@ -114,10 +114,9 @@ int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *as
  * work, never a live run, children or another clone's. */
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
 	struct error *err);
-/* *who: what uses the worktree, for people; NULL: nothing. Uses are: a process in the record, the
- * owner of the item whose place it is, a process whose working directory is in it. */
-int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
-	struct error *err);
+/* What uses the worktree, for people; NULL: nothing. Uses are: a process in the record, the owner
+ * of the item whose place it is, a process whose working directory is in it. */
+const char *pool_live(struct arena *a, const struct pool *p, const struct allocation *of);
 
 int pool_list(
 	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err);

@@ -48,24 +48,20 @@ static const char *item_owner(struct arena *a, const struct pool *p, const struc
 	return arena_printf(a, "'%s' is %s", context_get(&f.doc, "work_item_id").p, how.s);
 }
 
-int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
-	struct error *err)
+const char *pool_live(struct arena *a, const struct pool *p, const struct allocation *of)
 {
+	const char *owner;
 	pid_t pid;
 
-	*who = NULL;
 	if (of->holder.pid && of->holder.pid != getpid() &&
 		process_life(&of->holder, &p->self) != PROCESS_DEAD)
-		*who = arena_printf(a, "process %d holds it", (int)of->holder.pid);
-	if (!*who)
-		*who = item_owner(a, p, of);
-	if (*who)
-		return 0;
+		return arena_printf(a, "process %d holds it", (int)of->holder.pid);
+	owner = item_owner(a, p, of);
+	if (owner)
+		return owner;
 	if (process_within(of->path, &pid) < 0)
-		return error_errno(err, "cannot find out which processes use '%s'", of->path);
-	if (pid)
-		*who = arena_printf(a, "process %d uses it", (int)pid);
-	return 0;
+		return "the processes of this machine cannot be listed";
+	return pid ? arena_printf(a, "process %d uses it", (int)pid) : NULL;
 }
 
 /* ---- what keeps it ---- */
@@ -216,11 +212,11 @@ static int look_at_work(struct look *l)
 int pool_keep(struct op *o, struct allocation *of, bool confirmed)
 {
 	struct look l = {.o = o, .of = of, .admin = admin_path(o, of)};
-	const char *who;
+	const char *who = pool_live(o->a, o->p, of);
 	int rc;
 
 	of->keep = NULL;
-	if (trees_read(o) < 0 || pool_live(o->a, o->p, of, &who, o->err) < 0)
+	if (trees_read(o) < 0)
 		return -1;
 	l.t = trees_find(o, of->path, NULL);
 	rc = who ? kept(&l, "live", arena_printf(o->a, "'%s' is in use: %s", of->path, who))
