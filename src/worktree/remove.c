@@ -193,9 +193,13 @@ static int look_at_work(struct look *l)
 		"--glob=refs/worktree", "--not", "--remotes", "--tags",
 		branch ? SAY("--exclude=%s", branch) : "--branches", "--branches", NULL};
 	struct error ignored;
+	bool there;
 	int rc;
 
-	if (!path_exists(path))
+	/* A look that failed is no sign that it does not exist. */
+	if (path_check_exists(path, &there, l->o->err) < 0)
+		return -1;
+	if (!there)
 		return look_at_gone(l);
 	if (!l->t || !worktree_there(path))
 		return kept(l, "unsure", SAY("'%s' is no longer a worktree", path));
