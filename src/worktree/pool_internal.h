@@ -94,8 +94,8 @@ int pool_keep(struct op *o, struct allocation *of, bool confirmed);
 int pool_remove(struct op *o, struct allocation *of);
 /* Its git directory; one of the same name that belongs to another worktree stays. */
 int drop_admin(struct op *o, const struct allocation *of);
-/* Deletes what an interrupted creation left, or finishes an interrupted removal. */
-int pool_settle(struct op *o, struct allocation *of);
+/* Deletes what is being made, or removed, with its record. */
+int pool_settle(struct op *o, const struct allocation *of);
 
 /* ---- list.c ---- */
 

@@ -159,14 +159,10 @@ int op_begin(struct op *o)
 	/* What cannot be settled now stays, and an audit reports it. */
 	o->err = &why;
 	for (size_t i = o->all.n; i-- > 0;) {
-		struct allocation of = o->all.items[i];
+		const struct allocation of = o->all.items[i];
 
-		if (of.state == ALLOCATION_LIVE)
-			continue;
-		if (pool_settle(o, &of) < 0)
-			of.fault = arena_dup(o->a, str_of(why.text));
-		if (records_find(o, of.slug))
-			o->all.items[i] = of;
+		if (of.state != ALLOCATION_LIVE && pool_settle(o, &of) < 0)
+			o->all.items[i].fault = arena_dup(o->a, str_of(why.text));
 	}
 	o->err = err;
 	return 0;

@@ -1,9 +1,7 @@
 /*
- * remove.c: what keeps a worktree, and its removal.
- *
- * The directory is renamed first, to a hidden name beside it. A removal that was interrupted before
- * that has not happened; one that was interrupted afterwards is finished: what is under the hidden
- * name was found to be clean.
+ * remove.c: what keeps a worktree, and its removal. What is being removed was found to be clean,
+ * and what is being made has not been given to anyone: after a kill, both are deleted in the same
+ * way.
  */
 #include <sys/stat.h>
 #include "context/lease.h"
@@ -271,15 +269,18 @@ int drop_admin(struct op *o, const struct allocation *of)
 	return tree_delete(o, admin);
 }
 
-static const char *hidden_name(struct op *o, const struct allocation *of)
+int pool_settle(struct op *o, const struct allocation *of)
 {
-	return arena_printf(o->a, "%s/.removing-%s", arena_dup(o->a, path_dir(of->path)), of->slug);
-}
+	pid_t pid;
 
-static int remove_finish(struct op *o, const struct allocation *of)
-{
-	if (tree_delete(o, hidden_name(o, of)) < 0 || drop_admin(o, of) < 0 ||
-		remove_drop_branch(o, of) < 0)
+	if (of->holder.pid && of->state == ALLOCATION_MAKING &&
+		process_life(&of->holder, &o->p->self) != PROCESS_DEAD)
+		return error_set(
+			o->err, ERR_STATE, "process %d is setting it up", (int)of->holder.pid);
+	/* The lock is ours: no git of the interrupted command is running. */
+	if (process_within(of->path, &pid) == 0 && pid)
+		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
+	if (tree_delete(o, of->path) < 0 || drop_admin(o, of) < 0 || remove_drop_branch(o, of) < 0)
 		return -1;
 	for (const struct pool_part *const *part = pool_parts; *part; part++)
 		(of->state == ALLOCATION_MAKING ? (*part)->undo : (*part)->release)(o->a, o->p, of);
@@ -289,30 +290,7 @@ static int remove_finish(struct op *o, const struct allocation *of)
 int pool_remove(struct op *o, struct allocation *of)
 {
 	of->state = ALLOCATION_REMOVING;
-	if (record_put(o, of) < 0)
-		return -1;
-	if (path_exists(of->path) && rename(of->path, hidden_name(o, of)) < 0)
-		return error_errno(o->err, "cannot rename '%s'", of->path);
-	return remove_finish(o, of);
-}
-
-int pool_settle(struct op *o, struct allocation *of)
-{
-	bool making = of->state == ALLOCATION_MAKING;
-	pid_t pid;
-
-	if (making && of->holder.pid && process_life(&of->holder, &o->p->self) != PROCESS_DEAD)
-		return error_set(
-			o->err, ERR_STATE, "process %d is setting it up", (int)of->holder.pid);
-	/* The lock is ours: no git of the interrupted command is running. */
-	if (making && process_within(of->path, &pid) == 0 && pid)
-		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
-	if (making)
-		return tree_delete(o, of->path) < 0 ? -1 : remove_finish(o, of);
-	if (!path_exists(of->path) || path_exists(hidden_name(o, of)))
-		return remove_finish(o, of);
-	of->state = ALLOCATION_LIVE;
-	return record_put(o, of);
+	return record_put(o, of) < 0 ? -1 : pool_settle(o, of);
 }
 
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
