@@ -1,7 +1,6 @@
 /*
  * git.c: git as this room runs it, and the worktrees that git knows.
  */
-#include "src/base/vec.h"
 #include "src/sys/git.h"
 #include "src/worktree/pool_internal.h"
 
@@ -78,7 +77,7 @@ int trees_read(struct op *o)
 	struct tree *t = NULL;
 	struct str rest, line;
 
-	o->trees = (struct trees){0};
+	o->trees.n = 0;
 	if (pool_git(o->p, NULL, false, args, &text, NULL, o->err) < 0)
 		return -1;
 	rest = buf_str(&text);

@@ -3,7 +3,6 @@
  */
 #include <sys/stat.h>
 #include "src/base/clock.h"
-#include "src/base/vec.h"
 #include "src/event/artifact.h"
 #include "src/machine/failure.h"
 #include "src/sys/git.h"
@@ -197,7 +196,7 @@ int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, stru
 	size_t *n, struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	struct records due = {0};
+	VEC(struct allocation) due = {0};
 	struct git_default known;
 	const char *target;
 	int rc;

@@ -5,20 +5,13 @@
 #define DT_WORKTREE_INTERNAL_H
 
 #include "context/file.h"
+#include "src/base/vec.h"
 #include "src/worktree/pool.h"
 
-struct records {
-	struct allocation *items; /* sorted by slug */
-	size_t n, cap;
-};
 struct tree {
 	const char *path, *head;
 	const char *branch; /* NULL: detached */
 	const char *locked; /* reason, may be ""; NULL: not locked */
-};
-struct trees {
-	struct tree *items; /* the first is the main one */
-	size_t n, cap;
 };
 
 /* One operation on a pool. */
@@ -26,8 +19,8 @@ struct op {
 	struct arena *a;
 	struct pool *p;
 	struct error *err;
-	struct records all;
-	struct trees trees;
+	VEC(struct allocation) all; /* sorted by slug */
+	VEC(struct tree) trees;     /* the first is the main one */
 	const char *line; /* the first one that the last program printed; NULL: it failed */
 	const char *said; /* the same, or why it failed */
 };

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include "src/base/clock.h"
 #include "src/base/number.h"
-#include "src/base/vec.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
@@ -105,7 +104,7 @@ int records_read(struct op *o)
 	size_t n;
 	int64_t at;
 
-	o->all = (struct records){0};
+	o->all.n = 0;
 	if (store_list(o->p->store, o->a, "at/", NULL, RECORDS_MAX, &kv, &n, &at, o->err) !=
 		STORE_OK)
 		return -1;

@@ -88,19 +88,20 @@ static const char *admin_path(struct op *o, const struct allocation *of)
 
 static int look_at_children(struct look *l)
 {
-	const struct records *all = &l->o->all;
-	const struct trees *trees = &l->o->trees;
+	for (size_t i = 0; i < l->o->all.n; i++) {
+		const struct allocation *other = &l->o->all.items[i];
 
-	for (size_t i = 0; i < all->n; i++)
-		if (all->items[i].parent && strcmp(all->items[i].parent, l->of->slug) == 0)
+		if (other->parent && strcmp(other->parent, l->of->slug) == 0)
 			return kept(l, "children",
-				SAY("'%s' has a child: '%s'", l->of->path, all->items[i].path));
-	for (size_t i = 1; i < trees->n; i++)
-		if (path_beneath(l->of->path, trees->items[i].path) &&
-			path_exists(trees->items[i].path))
+				SAY("'%s' has a child: '%s'", l->of->path, other->path));
+	}
+	for (size_t i = 1; i < l->o->trees.n; i++) {
+		const char *other = l->o->trees.items[i].path;
+
+		if (path_beneath(l->of->path, other) && path_exists(other))
 			return kept(l, "children",
-				SAY("'%s' contains another worktree: '%s'", l->of->path,
-					trees->items[i].path));
+				SAY("'%s' contains another worktree: '%s'", l->of->path, other));
+	}
 	return 0;
 }
 
