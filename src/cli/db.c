@@ -290,20 +290,17 @@ static int find_around(
 	struct invocation *in, struct pool *p, struct allocation *out, struct error *err)
 {
 	char cwd[PATH_MAX];
-	struct pool_entry entry;
-	bool found = false;
+	const struct allocation *of = NULL;
 
 	if (!getcwd(cwd, sizeof(cwd)))
 		return error_errno(err, "cannot find the working directory");
-	for (char *at = cwd; !found && strcmp(at, "/") != 0;
-		at = arena_dup(in->arena, path_dir(at)))
-		if (pool_find(in->arena, p, arena_dup(in->arena, str_of(at)), &entry, &found, err) <
-			0)
+	for (char *at = cwd; !of && strcmp(at, "/") != 0; at = arena_dup(in->arena, path_dir(at)))
+		if (pool_find(in->arena, p, at, &of, err) < 0)
 			return -1;
-	if (!found)
+	if (!of)
 		return error_set(err, ERR_STATE,
 			"'%s' is not in a worktree of the pool: give --worktree", cwd);
-	return pool_find_live(in->arena, p, entry.of.path, out, err);
+	return pool_find_live(in->arena, p, of->path, out, err);
 }
 
 static int run_db_env(struct invocation *in, struct error *err)

@@ -102,29 +102,25 @@ static char *allocation_ports(struct arena *a, const struct allocation *of)
 	return arena_printf(a, "%u-%u", of->port, of->port + of->ports - 1);
 }
 
-static const char *pool_entry_status(const struct pool_entry *e)
+static const char *pool_entry_status(const struct allocation *e)
 {
 	if (e->removed)
 		return "removed";
-	if (!e->recorded)
-		return e->there ? "unrecorded" : "gone";
-	if (e->of.state == ALLOCATION_LIVE && !e->there)
+	if (e->state == ALLOCATION_LIVE && !e->there)
 		return "gone";
 	if (e->reason)
 		return e->reason;
-	return e->of.state == ALLOCATION_LIVE && e->stale ? "stale" : states[e->of.state];
+	return e->state == ALLOCATION_LIVE && e->stale ? "stale" : states[e->state];
 }
 
-static json *pool_entry_json(const struct pool *p, const struct pool_entry *e)
+static json *pool_entry_json(const struct pool *p, const struct allocation *e)
 {
-	bool kept = e->keep != KEEP_NOTHING;
-
-	return JSON_ADD(allocation_json(p, &e->of), JSON_TEXT("status", pool_entry_status(e)),
-		JSON_BOOL("recorded", e->recorded), JSON_BOOL("there", e->there),
-		JSON_BOOL("stale", e->stale), JSON_IF(e->changed, JSON_TIME("changed", e->changed)),
+	return JSON_ADD(allocation_json(p, e), JSON_TEXT("status", pool_entry_status(e)),
+		JSON_BOOL("there", e->there), JSON_BOOL("stale", e->stale),
+		JSON_IF(e->changed, JSON_TIME("changed", e->changed)),
 		JSON_IF(e->reason, JSON_TEXT("reason", e->reason)),
-		JSON_IF(kept, JSON_TEXT("keep", keep_word(e->keep))),
-		JSON_IF(kept, JSON_TEXT("why", e->why ? e->why : "")));
+		JSON_IF(e->keep, JSON_TEXT("keep", e->keep)),
+		JSON_IF(e->keep, JSON_TEXT("why", e->why)));
 }
 
 /* ---- allocations ---- */
@@ -194,14 +190,13 @@ static int run_reclaim(struct invocation *in, struct error *err)
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
 	const char *what = in->words[0];
-	struct pool_entry entry;
-	bool removed, found;
+	const struct allocation *of;
+	bool removed;
 
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		pool_find(in->arena, &p, what, &entry, &found, err) < 0 ||
+		pool_find(in->arena, &p, what, &of, err) < 0 ||
 		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0 ||
-		(removed && found && entry.of.branch &&
-			end_item(in, p.repo, entry.of.branch, err) < 0))
+		(removed && end_item(in, p.repo, of->branch, err) < 0))
 		return -1;
 	cli_put_result(in->out, o->json,
 		str_of(arena_printf(in->arena, "%s '%s'\n",
@@ -215,7 +210,7 @@ static int run_reclaim(struct invocation *in, struct error *err)
 enum { BRANCH, STATE, PORT, AGE, LAST, COLUMNS };
 enum { DAY_S = 86400, HOUR_S = 3600 };
 
-static const char *age_of(struct arena *a, const struct pool_entry *e, int64_t now)
+static const char *age_of(struct arena *a, const struct allocation *e, int64_t now)
 {
 	int64_t age = now - e->changed;
 
@@ -225,35 +220,35 @@ static const char *age_of(struct arena *a, const struct pool_entry *e, int64_t n
 			    : arena_printf(a, "%lldh", (long long)(age / HOUR_S));
 }
 
-static const char *pool_path_of(struct arena *a, const struct pool_entry *e)
+static const char *pool_path_of(struct arena *a, const struct allocation *e)
 {
-	if (!e->of.parent)
-		return e->of.path;
-	return arena_printf(a, "%s (child of %s)", e->of.path, e->of.parent);
+	if (!e->parent)
+		return e->path;
+	return arena_printf(a, "%s (child of %s)", e->path, e->parent);
 }
 
-static const char *fate_of(struct arena *a, const struct pool_entry *e)
+static const char *fate_of(struct arena *a, const struct allocation *e)
 {
 	if (e->removed)
 		return e->reason ? arena_printf(a, "removed (%s)", e->reason) : "removed";
-	if (e->keep == KEEP_NOTHING)
+	if (!e->keep)
 		return "would be removed";
-	return arena_printf(a, "stays (%s): %s", keep_word(e->keep), e->why ? e->why : "");
+	return arena_printf(a, "stays (%s): %s", e->keep, e->why);
 }
 
 static void fill_row(
-	struct arena *a, const struct pool_entry *e, int64_t now, const char *row[COLUMNS])
+	struct arena *a, const struct allocation *e, int64_t now, const char *row[COLUMNS])
 {
-	row[BRANCH] = *e->of.branch ? e->of.branch : "(detached)";
+	row[BRANCH] = e->branch;
 	row[STATE] = pool_entry_status(e);
-	row[PORT] = allocation_ports(a, &e->of);
-	if (e->of.slots) /* reserved for children, behind its own */
-		row[PORT] = arena_printf(a, "%s +%ux%u", row[PORT], e->of.slots, e->of.ports);
+	row[PORT] = allocation_ports(a, e);
+	if (e->slots) /* reserved for children, behind its own */
+		row[PORT] = arena_printf(a, "%s +%ux%u", row[PORT], e->slots, e->ports);
 	row[AGE] = age_of(a, e, now);
 }
 
-static void put_table(struct invocation *in, const struct pool_entry *list, size_t n,
-	const char *title, const char *(*last)(struct arena *a, const struct pool_entry *e))
+static void put_table(struct invocation *in, const struct allocation *list, size_t n,
+	const char *title, const char *(*last)(struct arena *a, const struct allocation *e))
 {
 	const char *(*rows)[COLUMNS] = arena_alloc(in->arena, (n + 1) * sizeof(*rows));
 	static const char *const heads[LAST] = {"BRANCH", "STATE", "PORTS", "AGE"};
@@ -287,7 +282,7 @@ static int pool_run_list(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
-	struct pool_entry *list;
+	struct allocation *list;
 	json *rows;
 	size_t n;
 
@@ -305,7 +300,7 @@ static int pool_run_list(struct invocation *in, struct error *err)
 	return 0;
 }
 
-static json *sweep_json(const struct pool *p, bool apply, const struct pool_entry *list, size_t n)
+static json *sweep_json(const struct pool *p, bool apply, const struct allocation *list, size_t n)
 {
 	json *rows = json_array();
 
@@ -319,7 +314,7 @@ static int run_sweep(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
-	struct pool_entry *list;
+	struct allocation *list;
 	size_t n;
 
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0)
@@ -411,24 +406,22 @@ static int find_port(
 	struct invocation *in, struct pool *p, struct port_answer_of *r, struct error *err)
 {
 	const char *word = in->words[0];
-	struct pool_entry e = {0};
-	bool known = false;
+	const struct allocation *of = NULL;
 
 	if (!*word)
 		return error_set(err, ERR_USAGE, "no path to compute a port from");
-	if (p && pool_find(in->arena, p, word, &e, &known, err) < 0)
+	if (p && pool_find(in->arena, p, word, &of, err) < 0)
 		return -1;
-	known = known && e.of.ports;
-	if (!known && !pool_is_path(word) && !path_exists(word))
+	if (!of && !pool_is_path(word) && !path_exists(word))
 		return error_set(err, ERR_STATE,
 			"'%.200s' is neither a branch of the pool nor an existing path; write "
 			"'./%.200s' for a path that does not exist yet",
 			word, word);
-	if (!r->ask.override && (!known || pool_is_path(word)))
+	if (!r->ask.override && (!of || pool_is_path(word)))
 		r->ask.override = getenv("PORT");
-	r->ask.path = port_path(in->arena, known ? e.of.path : word);
-	if (known && !(r->ask.override && *r->ask.override))
-		return tell_recorded(r, &e.of, !pool_is_path(word), err);
+	r->ask.path = port_path(in->arena, of ? of->path : word);
+	if (of && !(r->ask.override && *r->ask.override))
+		return tell_recorded(r, of, !pool_is_path(word), err);
 	r->ask.count = r->ask.count ? r->ask.count : 1;
 	if (pool_port(in->arena, p, &r->ask, &r->got, err) < 0)
 		return -1;

@@ -40,7 +40,7 @@ static const struct config_field worktree_fields[] = {
 	{SWITCH("layout", repo_local, "workspace-scoped", "repo-local"),
 		.preset = "workspace-scoped",
 		.about = "Without `rootDir`: `.dev-team/worktrees` in the main working tree, or "
-			 "`worktrees/OWNER/REPO` in the state directory."},
+			 "`worktrees/NAME-DIGITS` in the state directory."},
 	{INTEGER("staleThresholdDays", stale_days, 1, 36500), .preset = "14",
 		.about = "After so many days the sweep considers a worktree abandoned."},
 	{INTEGER("basePort", base_port, 1024, 65000), .preset = "3190",

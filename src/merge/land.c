@@ -446,16 +446,16 @@ int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, str
 int land_return(
 	struct arena *a, struct pool *p, const struct land *l, const char **kept, struct error *err)
 {
-	struct pool_entry entry;
+	const struct allocation *of;
 	struct error why = {0};
-	bool found, removed;
+	bool removed;
 
 	*kept = NULL;
-	if (pool_find(a, p, l->branch, &entry, &found, err) < 0)
+	if (pool_find(a, p, l->branch, &of, err) < 0)
 		return -1;
-	if (!found || !entry.there)
+	if (!of || !of->there)
 		return 0;
-	*kept = publish_follow(a, entry.of.path, l->branch, l->head, l->commit);
+	*kept = publish_follow(a, of->path, l->branch, l->head, l->commit);
 	if (!*kept && pool_reclaim(a, p, l->branch, false, &removed, &why) < 0)
 		*kept = arena_dup(a, str_of(why.text));
 	return 0;

@@ -13,14 +13,11 @@
 int pool_databases_in_use(
 	struct pool_databases *d, const char *branch, bool *used, struct error *err)
 {
-	struct pool_entry entry;
-	const char *who = NULL;
-	bool found = false;
+	const struct allocation *of;
 
-	if (pool_find(d->arena, d->pool, branch, &entry, &found, err) < 0 ||
-		(found && pool_live(d->arena, d->pool, &entry.of, &who, err) < 0))
+	if (pool_find(d->arena, d->pool, branch, &of, err) < 0)
 		return -1;
-	*used = found && (who || entry.of.state != ALLOCATION_LIVE);
+	*used = of && (of->state != ALLOCATION_LIVE || pool_live(d->arena, d->pool, of));
 	return 0;
 }
 
@@ -58,14 +55,14 @@ void pool_databases_close(struct pool_databases *d)
 static int list_worktrees(struct pool_databases *d, const char *const **out, struct error *err)
 {
 	VEC(const char *) names = {0};
-	struct pool_entry *list;
+	struct allocation *list;
 	size_t n;
 
 	if (pool_list(d->arena, d->pool, &list, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (list[i].recorded && list[i].of.state == ALLOCATION_LIVE)
-			vec_push_in(d->arena, &names, list[i].of.branch);
+		if (list[i].state == ALLOCATION_LIVE)
+			vec_push_in(d->arena, &names, list[i].branch);
 	vec_push_in(d->arena, &names, NULL);
 	*out = names.items;
 	return 0;

@@ -67,7 +67,7 @@ static int begin_at(struct work *w, const char *prefix, const char *name)
 static int allocate_find_base(struct work *w)
 {
 	const struct allocate_ask *ask = w->ask;
-	bool target = ask->target && *ask->target;
+	bool base = ask->base && *ask->base, target = ask->target && *ask->target;
 	struct git_default known;
 
 	if (begin_at(w, "refs/heads/", ask->branch) < 0)
@@ -77,24 +77,21 @@ static int allocate_find_base(struct work *w)
 		w->of.base = NULL;
 		return 0;
 	}
-	if (begin_at(w, "", ask->base) < 0)
-		return -1;
-	if (!w->commit && ask->base && *ask->base)
-		return error_set(w->o.err, ERR_STATE,
-			"there is no commit '%.200s' in '%s' to begin a branch from", ask->base,
-			w->o.p->repo);
-	if (begin_at(w, "refs/remotes/origin/", ask->branch) < 0 ||
-		begin_at(w, "refs/remotes/origin/", ask->target) < 0 ||
-		begin_at(w, "refs/heads/", ask->target) < 0 ||
-		(!w->commit && !target &&
-			(git_read_default(w->o.a, w->o.p->repo, &known, w->o.err) < 0 ||
-				begin_at(w, "", known.ref) < 0)))
+	if (git_read_default(w->o.a, w->o.p->repo, &known, w->o.err) < 0 ||
+		begin_at(w, "", ask->base) < 0 ||
+		(!base && (begin_at(w, "refs/remotes/origin/", ask->branch) < 0 ||
+				  begin_at(w, "refs/remotes/origin/", ask->target) < 0 ||
+				  begin_at(w, "refs/heads/", ask->target) < 0 ||
+				  begin_at(w, "", target ? NULL : known.ref) < 0)))
 		return -1;
 	return w->commit ? 0
 			 : error_set(w->o.err, ERR_STATE,
-				   "there is no branch '%s%s' in '%s' to begin from: commit and "
-				   "push something, fetch it, or give --base",
-				   target ? "origin/" : "", target ? ask->target : "main",
+				   "there is no %s '%.200s' in '%s' to begin a branch from: commit "
+				   "and push something, fetch it, or give --base",
+				   base ? "commit" : "branch",
+				   base     ? ask->base
+				   : target ? ask->target
+					    : "main",
 				   w->o.p->repo);
 }
 
@@ -210,26 +207,22 @@ static int make(struct work *w)
 }
 
 /* The worktree of the record is gone: unless git still has something of it, the place is free. */
-static int allocate_forget(struct work *w, const struct allocation *old)
+static int allocate_forget(struct work *w, struct allocation gone)
 {
-	struct allocation gone = *old;
-	enum keep_reason why;
-	const char *text;
-
-	if (pool_keep(&w->o, &gone, false, &why, &text) < 0)
+	if (pool_keep(&w->o, &gone, false) < 0)
 		return -1;
-	if (why)
+	if (gone.keep)
 		return error_set(w->o.err, ERR_STATE, "'%s' no longer exists, and is kept: %s",
-			gone.path, text);
+			gone.path, gone.why);
 	records_forget(&w->o, gone.slug);
 	return drop_admin(&w->o, &gone);
 }
 
 static int check_elsewhere(struct work *w)
 {
-	const struct tree *t = trees_on(&w->o, w->of.branch);
+	const struct tree *t = trees_find(&w->o, NULL, w->of.branch);
 
-	if (trees_at(&w->o, w->of.path))
+	if (trees_find(&w->o, w->of.path, NULL))
 		return error_set(w->o.err, ERR_STATE,
 			"git knows a worktree '%s' that does not exist: run 'git worktree repair' "
 			"with its path if it was moved, else 'git worktree prune'",
@@ -248,47 +241,39 @@ static int check_owner(struct work *w, const struct ownership *own)
 {
 	CLEANUP(json_free) json *fields = NULL;
 	struct pool *p = w->o.p;
-	const char *text;
+	struct event e = {.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH, .issue = w->ask->issue};
 
-	if (own->reason == OWNED_OK)
+	if (own->ok)
 		return 0;
-	fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
-		JSON_TEXT("reason", owned_word(own->reason)),
-		JSON_TEXT("expectedClone", own->expected),
+	e.fields = fields = JSON_OBJECT(JSON_TEXT("worktreePath", w->of.path),
+		JSON_TEXT("reason", own->reason), JSON_TEXT("expectedClone", own->expected),
 		JSON_IF(own->actual, JSON_TEXT("actualClone", own->actual)),
 		JSON_TEXT("guard", p->spec.strict ? "strict" : "advisory"));
-	if (event_emit(p->artifacts,
-		    &(struct event){.id = EVENT_WORKTREE_OWNERSHIP_MISMATCH,
-			    .issue = w->ask->issue,
-			    .fields = fields},
-		    w->o.err) < 0)
+	if (event_emit(p->artifacts, &e, w->o.err) < 0)
 		return -1;
-	text = arena_printf(w->o.a, "(%s): '%s' does not belong to '%s': %s, '%s'",
-		owned_word(own->reason), w->of.path, p->repo,
-		own->reason == OWNED_CROSS_CLONE ? "it belongs to another clone"
-						 : "its '.git' does not point to a repository",
-		own->actual ? own->actual : "");
-	if (p->spec.strict)
-		return error_set(w->o.err, ERR_STATE, "WorktreeOwnershipMismatch %s", text);
-	w->of.warning = arena_printf(w->o.a, "advisory ownership mismatch %s", text);
-	return 0;
+	w->of.warning = arena_printf(w->o.a, "%s (%s): '%s' does not belong to '%s', but to '%s'",
+		p->spec.strict ? "WorktreeOwnershipMismatch" : "advisory ownership mismatch",
+		own->reason, w->of.path, p->repo, own->actual ? own->actual : "");
+	return p->spec.strict ? error_set(w->o.err, ERR_STATE, "%s", w->of.warning) : 0;
 }
 
 /* The user may have switched branches in it. An agent that was killed while it rebased the branch
  * has left it detached: the next one finishes or aborts that. */
 static int allocate_check_branch(struct work *w)
 {
-	const struct tree *t = trees_at(&w->o, w->of.path);
+	const struct tree *t = trees_find(&w->o, w->of.path, NULL);
 	const char *busy = NULL;
 
-	if (t && !t->branch && git_read_operation(w->of.path, &busy, w->o.err) < 0)
-		return -1;
-	if (!t || (t->branch ? strcmp(t->branch, w->of.branch) == 0
-			     : busy && strcmp(busy, "rebase") == 0))
+	if (!t || (t->branch && strcmp(t->branch, w->of.branch) == 0))
 		return 0;
-	return error_set(w->o.err, ERR_STATE, "'%s' has %s '%s' checked out, not branch '%s'",
-		w->of.path, t->branch ? "branch" : "commit", t->branch ? t->branch : t->head,
-		w->of.branch);
+	if (!t->branch && git_read_operation(w->of.path, &busy, w->o.err) < 0)
+		return -1;
+	return busy && strcmp(busy, "rebase") == 0
+		       ? 0
+		       : error_set(w->o.err, ERR_STATE,
+				 "'%s' has %s '%s' checked out, not branch '%s'", w->of.path,
+				 t->branch ? "branch" : "commit", t->branch ? t->branch : t->head,
+				 w->of.branch);
 }
 
 static int adopt(struct work *w, const struct allocation *old)
@@ -313,7 +298,7 @@ static int adopt(struct work *w, const struct allocation *old)
 			return -1;
 		w->of.base = NULL;
 		w->of.tip = w->commit;
-		w->of.admin = own.reason == OWNED_OK ? path_base(own.actual).p : NULL;
+		w->of.admin = own.ok ? path_base(own.actual).p : NULL;
 	}
 	rc = allocate_hold(w, old);
 	if (rc < 0 || ((!old || rc) && record_put(&w->o, &w->of) < 0))
@@ -348,7 +333,7 @@ static int allocate_locked(struct work *w, bool *created)
 	if (path_exists(w->of.path) && rmdir(w->of.path) < 0)
 		return error_set(w->o.err, ERR_STATE,
 			"'%s' is in the way: it is not a worktree, and is not empty", w->of.path);
-	if (old ? allocate_forget(w, old) < 0 : check_elsewhere(w) < 0)
+	if (old ? allocate_forget(w, *old) < 0 : check_elsewhere(w) < 0)
 		return -1;
 	w->of.path = path_join(w->o.a, w->o.p->dir, w->of.slug);
 	*created = true;

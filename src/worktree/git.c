@@ -1,7 +1,6 @@
 /*
  * git.c: git as this room runs it, and the worktrees that git knows.
  */
-#include "src/base/vec.h"
 #include "src/sys/git.h"
 #include "src/worktree/pool_internal.h"
 
@@ -71,56 +70,44 @@ int tree_delete(struct op *o, const char *path)
 
 /* ---- worktrees ---- */
 
-/* The rest of a line that begins with the word. */
-static bool has_word(struct arena *a, struct str line, const char *word, const char **rest)
-{
-	size_t n = strlen(word);
-
-	if (!str_starts(line, word) || (line.n > n && line.p[n] != ' '))
-		return false;
-	*rest = arena_dup(a, str_sub(line, line.n > n ? n + 1 : n, line.n));
-	return true;
-}
-
 int trees_read(struct op *o)
 {
 	static const char *const args[] = {"worktree", "list", "--porcelain", NULL};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct tree *t = NULL;
 	struct str rest, line;
-	const char *value;
 
-	o->trees = (struct trees){0};
+	o->trees.n = 0;
 	if (pool_git(o->p, NULL, false, args, &text, NULL, o->err) < 0)
 		return -1;
 	rest = buf_str(&text);
 	while (str_line(&rest, &line)) {
-		struct tree *t = o->trees.n ? &o->trees.items[o->trees.n - 1] : NULL;
+		size_t n = str_find(line, STR(" "));
+		struct str word = str_sub(line, 0, n);
+		const char *value = arena_dup(o->a, str_sub(line, n < line.n ? n + 1 : n, line.n));
 
-		if (has_word(o->a, line, "worktree", &value))
+		if (str_is(word, "worktree")) {
 			vec_push_in(
 				o->a, &o->trees, (struct tree){.path = path_settle(o->a, value)});
-		else if (t && has_word(o->a, line, "HEAD", &value))
+			t = &o->trees.items[o->trees.n - 1];
+		} else if (t && str_is(word, "HEAD")) {
 			t->head = value;
-		else if (t && has_word(o->a, line, "branch", &value))
+		} else if (t && str_is(word, "branch")) {
 			t->branch = value + strlen("refs/heads/");
-		else if (t && has_word(o->a, line, "locked", &value))
+		} else if (t && str_is(word, "locked")) {
 			t->locked = value;
+		}
 	}
 	return 0;
 }
 
-const struct tree *trees_at(const struct op *o, const char *path)
+const struct tree *trees_find(const struct op *o, const char *path, const char *branch)
 {
-	for (size_t i = 0; i < o->trees.n; i++)
-		if (strcmp(o->trees.items[i].path, path) == 0)
-			return &o->trees.items[i];
-	return NULL;
-}
+	for (size_t i = 0; i < o->trees.n; i++) {
+		const struct tree *t = &o->trees.items[i];
 
-const struct tree *trees_on(const struct op *o, const char *branch)
-{
-	for (size_t i = 0; i < o->trees.n; i++)
-		if (o->trees.items[i].branch && strcmp(o->trees.items[i].branch, branch) == 0)
-			return &o->trees.items[i];
+		if (path ? strcmp(t->path, path) == 0 : t->branch && strcmp(t->branch, branch) == 0)
+			return t;
+	}
 	return NULL;
 }

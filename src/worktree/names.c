@@ -30,14 +30,12 @@ int pool_slug(struct arena *a, const char *branch, char **slug, struct error *er
 	}
 	/* `.` and `..` would be the pool itself and its parent; hidden names are reserved. */
 	if (!out.len || out.s[0] == '.' || str_ends(buf_str(&out), ".lock") ||
-		str_ends(buf_str(&out), "."))
+		str_ends(buf_str(&out), ".") || out.len > SLUG_MAX)
 		return error_set(err, ERR_USAGE,
 			"branch '%.200s' does not make the name of a directory: it has no letter "
-			"or digit, begins with a dot, or ends with a dot or '.lock'",
-			branch);
-	if (out.len > SLUG_MAX)
-		return error_set(err, ERR_USAGE,
-			"branch '%.60s...' makes a name of more than %d bytes", branch, SLUG_MAX);
+			"or digit, begins with a dot, ends with a dot or '.lock', or has more than "
+			"%d bytes",
+			branch, SLUG_MAX);
 	*slug = arena_dup(a, buf_str(&out));
 	return 0;
 }
@@ -59,18 +57,6 @@ int branch_check(const char *branch, struct error *err)
 }
 
 /* ---- ownership ---- */
-
-const char *owned_word(enum owned reason)
-{
-	static const char *const words[] = {
-		[OWNED_OK] = "ok",
-		[OWNED_POINTER_MISSING] = "pointer-missing",
-		[OWNED_POINTER_MALFORMED] = "pointer-malformed",
-		[OWNED_CROSS_CLONE] = "cross-clone",
-	};
-
-	return words[reason];
-}
 
 /* Without following links, so that the port of a path is the same before and after the directory
  * is created. */
@@ -106,7 +92,7 @@ char *path_settle(struct arena *a, const char *path)
 
 struct ownership pool_ownership(struct arena *a, const char *path, const char *common)
 {
-	struct ownership own = {.reason = OWNED_POINTER_MISSING,
+	struct ownership own = {.reason = "pointer-missing",
 		.expected = path_settle(a, path_join(a, common, "worktrees"))};
 	CLEANUP(buf_release) struct buf raw = BUF_INIT;
 	struct error ignored;
@@ -117,7 +103,7 @@ struct ownership pool_ownership(struct arena *a, const char *path, const char *c
 		return own;
 	buf_utf8_repair(&raw);
 	s = str_trim(buf_str(&raw));
-	own.reason = OWNED_POINTER_MALFORMED;
+	own.reason = "pointer-malformed";
 	own.actual = s.n ? arena_dup(a, s) : NULL;
 	if (!str_starts(s, "gitdir:") || str_find(s, STR("\n")) < s.n)
 		return own;
@@ -125,7 +111,8 @@ struct ownership pool_ownership(struct arena *a, const char *path, const char *c
 	if (!s.n)
 		return own;
 	own.actual = path_settle(a, path_join(a, path, arena_dup(a, s)));
-	own.reason = path_beneath(own.expected, own.actual) ? OWNED_OK : OWNED_CROSS_CLONE;
+	own.ok = path_beneath(own.expected, own.actual);
+	own.reason = own.ok ? "ok" : "cross-clone";
 	return own;
 }
 

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include "src/base/number.h"
 #include "src/sys/digest.h"
@@ -71,42 +70,19 @@ static int open_find_repository(
 	return 0;
 }
 
-/* OWNER/REPO of the remote; without one NAME-DIGITS, so that two repositories with the same name
- * differ. -1: the remote cannot be read, and another name would be another pool. */
-static int open_find_name(struct arena *a, struct pool *p, const char **name, struct error *err)
+static int open_find_directory(struct arena *a, struct pool *p, struct error *err)
 {
-	static const char *const args[] = {
-		"config", "--default", "", "--get", "remote.origin.url", NULL};
-	struct op o = {.a = a, .p = p, .err = err};
-	CLEANUP(buf_release) struct buf slug = BUF_INIT;
 	struct str base = path_base(p->repo);
 	char digest[DIGEST_TEXT];
 
-	if (op_git(&o, NULL, args) < 0)
-		return -1;
-	if (!o.line)
-		return error_set(
-			err, ERR_SYSTEM, "cannot read the remote of '%s': %s", p->repo, o.said);
 	digest_text(str_of(p->common), digest);
-	*name = git_slug_of_url(str_of(o.line), &slug)
-			? arena_dup(a, buf_str(&slug))
-			: arena_printf(a, "local/%s-%.*s", path_is_id(base) ? base.p : "repository",
-				  NAME_DIGITS, digest);
-	return 0;
-}
-
-static int open_find_directory(struct arena *a, struct pool *p, struct error *err)
-{
-	const char *name = NULL;
-
 	if (p->spec.root) /* a relative one is relative to the repository */
 		p->dir = path_join(a, p->repo, p->spec.root);
 	else if (p->spec.repo_local && !is_bare(p))
 		p->dir = path_join(a, p->repo, GIT_WORKTREES);
-	else if (open_find_name(a, p, &name, err) < 0)
-		return -1;
-	else
-		p->dir = path_join(a, p->state, arena_printf(a, "worktrees/%s", name));
+	else /* two repositories with the same name differ in their digits */
+		p->dir = arena_printf(a, "%s/worktrees/%s-%.*s", p->state,
+			path_is_id(base) ? base.p : "repository", NAME_DIGITS, digest);
 	p->dir = path_settle(a, p->dir);
 	if (str_utf8_fault(str_of(p->dir)) || str_utf8_fault(str_of(p->common)))
 		return error_set(err, ERR_USAGE,
@@ -116,45 +92,6 @@ static int open_find_directory(struct arena *a, struct pool *p, struct error *er
 		return error_set(err, ERR_STATE,
 			"'%s' cannot hold worktrees: it is the repository itself", p->dir);
 	return 0;
-}
-
-/* ---- several users ---- */
-
-const char *open_owner_of(struct arena *a, const char *path, bool *other)
-{
-	const struct passwd *owner;
-	struct stat st;
-
-	*other = lstat(path, &st) == 0 && st.st_uid != geteuid();
-	owner = *other ? getpwuid(st.st_uid) : NULL;
-	return owner ? arena_dup(a, str_of(owner->pw_name))
-		     : arena_printf(a, "%ld", *other ? (long)st.st_uid : (long)geteuid());
-}
-
-/* The records, their lock and the worktrees are for all users of the repository, or for one. */
-static int open_check_access(
-	struct arena *a, const struct pool *p, const char *dir, struct error *err)
-{
-	const char *owner, *share = "";
-	bool other;
-
-	while (!path_exists(dir))
-		dir = arena_dup(a, path_dir(dir));
-	if (access(dir, R_OK | W_OK | X_OK) == 0)
-		return 0;
-	owner = open_owner_of(a, dir, &other);
-	if (!other)
-		return error_errno(err, "cannot write '%s'", dir);
-	if (strcmp(dir, p->repo) == 0 || path_beneath(p->repo, dir)) {
-		share = arena_printf(
-			a, "git config -f %s/config core.sharedRepository group && ", p->common);
-		dir = p->repo;
-	}
-	return error_set(err, ERR_STATE,
-		"the user '%s' owns '%s' and does not share it: to share it with a group, "
-		"'%s' runs '%schgrp -R GROUP %s && chmod -R g+rwX %s && find %s -type d -exec "
-		"chmod g+s {} +'",
-		owner, dir, owner, share, dir, dir, dir);
 }
 
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
@@ -167,10 +104,7 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		out->spec.name = "default";
 	if (process_identify(a, getpid(), &out->self, err) < 0 ||
 		open_find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
-		open_find_directory(a, out, err) < 0 ||
-		open_check_access(a, out, out->common, err) < 0 ||
-		open_check_access(a, out, path_join(a, out->common, "dev-team"), err) < 0 ||
-		open_check_access(a, out, out->dir, err) < 0)
+		open_find_directory(a, out, err) < 0)
 		return -1;
 	if (path_is_shared(out->common))
 		path_share();
@@ -225,15 +159,8 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 
 int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
 {
-	bool locked = p->lock != NULL;
-	int rc = locked ? 0 : pool_lock(a, p, err);
-
 	/* A bare repository has no status. */
-	if (rc == 0 && path_beneath(p->repo, p->dir) && !is_bare(p))
-		rc = hide(a, p, err);
-	if (rc == 0)
-		rc = path_mkdirs(p->dir, err);
-	if (!locked)
-		pool_unlock(p);
-	return rc;
+	if (path_beneath(p->repo, p->dir) && !is_bare(p) && hide(a, p, err) < 0)
+		return -1;
+	return path_mkdirs(p->dir, err);
 }

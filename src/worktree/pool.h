@@ -39,7 +39,7 @@ struct pool {
  * Opens the pool of the repository around `repo`. The worktrees are in rootDir if it is given; else
  * in .dev-team/worktrees of the main working tree, also when `repo` is in a linked one; of a pool
  * that is workspace-scoped, and of a repository without a main working tree, in
- * worktrees/OWNER/REPO of `state`, the state directory.
+ * worktrees/NAME-DIGITS of `state`, the state directory.
  */
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err);
@@ -53,14 +53,12 @@ void pool_unlock(struct pool *p);
 /* Creates its directory, hidden from git. */
 int pool_make_directory(struct arena *a, struct pool *p, struct error *err);
 
-enum owned { OWNED_OK, OWNED_POINTER_MISSING, OWNED_POINTER_MALFORMED, OWNED_CROSS_CLONE };
 struct ownership {
-	enum owned reason;
+	bool ok;              /* `.git` of the path points to a directory below `expected` */
+	const char *reason;   /* "ok", "pointer-missing", "pointer-malformed", "cross-clone" */
 	const char *expected; /* COMMON/worktrees */
 	const char *actual;   /* where its .git points, or its text; NULL: it has none */
 };
-const char *owned_word(enum owned reason); /* "ok", "pointer-missing" ... */
-/* OWNED_OK: `.git` of `path` points to a directory below `common`/worktrees. */
 struct ownership pool_ownership(struct arena *a, const char *path, const char *common);
 
 enum allocation_state { ALLOCATION_MAKING, ALLOCATION_LIVE, ALLOCATION_REMOVING };
@@ -79,9 +77,16 @@ struct allocation {
 	int64_t created;
 	bool made_branch; /* the branch was created with it */
 	const char *tip;  /* the commit it was created at; NULL */
-	/* Of this call, not of the record: */
+	/* As it was when the record was read: */
+	bool there, stale; /* its worktree exists; and is older than staleThresholdDays */
+	int64_t changed;   /* modification time of the directory; 0: there is none */
+	/* Of this call: */
 	const char *warning; /* ownership, advisory, or a hook that failed; NULL */
 	const char *fault;   /* interrupted: why it could be neither finished nor undone; NULL */
+	/* Of a sweep: "merged", "aborted", "timeout", "stale", "gone"; why it is kept, by a word of
+	 * docs/worktree-pool.md#removal, NULL: it is not; the same for people. */
+	const char *reason, *keep, *why;
+	bool removed;
 };
 
 struct allocate_ask {
@@ -107,49 +112,26 @@ struct allocate_ask {
 int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	struct allocation *out, bool *created, struct error *err);
 
-enum keep_reason {
-	KEEP_NOTHING,
-	KEEP_UNCOMMITTED,
-	KEEP_UNPUSHED,
-	KEEP_LIVE,
-	KEEP_CHILDREN,
-	KEEP_FOREIGN,
-	KEEP_LOCKED,
-	KEEP_UNSURE
-};
-const char *keep_word(enum keep_reason r);
-
-/* Removes it and releases its ports. `what`: branch, slug or path. If it does not exist: 0,
+/* Removes it and releases its ports. `what`: branch, slug or path. If it has no record: 0,
  * *removed false. -1: ERR_STATE with why it is kept; `confirmed` overrules uncommitted and unpushed
  * work, never a live run, children or another clone's. */
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
 	struct error *err);
-/* *who: what uses the worktree, for people; NULL: nothing. Uses are: a process in the record, the
- * owner of the item whose place it is, a process whose working directory is in it. */
-int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
-	struct error *err);
+/* What uses the worktree, for people; NULL: nothing. Uses are: a process in the record, the owner
+ * of the item whose place it is, a process whose working directory is in it. */
+const char *pool_live(struct arena *a, const struct pool *p, const struct allocation *of);
 
-struct pool_entry {
-	struct allocation of;
-	bool recorded, there; /* it has a record; its worktree exists */
-	int64_t changed;      /* mtime of the directory */
-	bool stale;
-	enum keep_reason keep; /* sweep: why it is kept */
-	const char *why;       /* the same for people; NULL */
-	const char *reason;    /* sweep: "merged", "aborted", "timeout", "stale", "gone" */
-	bool removed;          /* sweep */
-};
 int pool_list(
-	struct arena *a, struct pool *p, struct pool_entry **out, size_t *n, struct error *err);
-/* The recorded allocation with this branch, else slug, else path. *found false: there is none. */
-int pool_find(struct arena *a, struct pool *p, const char *what, struct pool_entry *out,
-	bool *found, struct error *err);
+	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err);
+/* The allocation with this branch, else slug, else path; NULL: there is none. */
+int pool_find(struct arena *a, struct pool *p, const char *what, const struct allocation **out,
+	struct error *err);
 /* The same; ERR_STATE unless its worktree exists and no process is creating or removing it. */
 int pool_find_live(struct arena *a, struct pool *p, const char *what, struct allocation *out,
 	struct error *err);
 /* Those that are merged, left by a failed run, or older than staleThresholdDays
  * (docs/worktree-pool.md#the-sweep); `apply` removes them, except what pool_reclaim() keeps. */
-int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct pool_entry **out,
+int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct allocation **out,
 	size_t *n, struct error *err);
 /* Reports all inconsistencies ("unrecorded-worktree", "half-made" ...); texts live until the call
  * returns. None: nothing is orphaned. */
@@ -163,9 +145,6 @@ json *port_list_json(unsigned first, unsigned n);
 char *port_path(struct arena *a, const char *path);
 /* The formula of docs/worktree-pool.md#ports; can be above PORT_LAST. */
 int port_candidate(const char *path, unsigned base, unsigned *port, struct error *err);
-/* No process listens there on any address of this machine. */
-bool port_is_free(unsigned port);
-
 struct port_ask {
 	const char *path;               /* after port_path() */
 	unsigned base, count;           /* 1024..65000, 1..PORTS_MAX */

@@ -5,20 +5,13 @@
 #define DT_WORKTREE_INTERNAL_H
 
 #include "context/file.h"
+#include "src/base/vec.h"
 #include "src/worktree/pool.h"
 
-struct records {
-	struct allocation *items; /* sorted by slug */
-	size_t n, cap;
-};
 struct tree {
 	const char *path, *head;
 	const char *branch; /* NULL: detached */
 	const char *locked; /* reason, may be ""; NULL: not locked */
-};
-struct trees {
-	struct tree *items; /* the first is the main one */
-	size_t n, cap;
 };
 
 /* One operation on a pool. */
@@ -26,17 +19,14 @@ struct op {
 	struct arena *a;
 	struct pool *p;
 	struct error *err;
-	struct records all;
-	struct trees trees;
+	VEC(struct allocation) all; /* sorted by slug */
+	VEC(struct tree) trees;     /* the first is the main one */
 	const char *line; /* the first one that the last program printed; NULL: it failed */
 	const char *said; /* the same, or why it failed */
 };
 
 /* Of pool_set_parts(); ended by NULL. */
 extern const struct pool_part *const *pool_parts;
-
-/* Name or number of the user to whom `path` belongs; *other: not the one that runs this. */
-const char *open_owner_of(struct arena *a, const char *path, bool *other);
 
 /* ---- names.c ---- */
 
@@ -78,8 +68,8 @@ void op_hear(struct op *o, struct buf *out, int status);
 /* Both. */
 int op_git(struct op *o, const char *at, const char *const *args);
 int trees_read(struct op *o);
-const struct tree *trees_at(const struct op *o, const char *path);
-const struct tree *trees_on(const struct op *o, const char *branch);
+/* The one at `path`; NULL: that with `branch` checked out. NULL: none. */
+const struct tree *trees_find(const struct op *o, const char *path, const char *branch);
 /* Removes the directory with everything below it; does not follow links. */
 int tree_delete(struct op *o, const char *path);
 
@@ -88,24 +78,20 @@ int tree_delete(struct op *o, const char *path);
 /* Opens the document of the item whose place the worktree is; false: there is none. */
 bool pool_item_open(
 	struct arena *a, const struct pool *p, const struct allocation *of, struct context_file *f);
-/*
- * Why it must be kept, the first that applies: live, children, foreign, locked, uncommitted,
- * unpushed, unsure. KEEP_NOTHING: it may be removed. `confirmed`: ignores the last three. *text:
- * for people. Reads the trees.
- */
-int pool_keep(struct op *o, const struct allocation *of, bool confirmed, enum keep_reason *why,
-	const char **text);
+/* Sets of->keep and of->why: the first that applies of live, children, foreign, locked, and, unless
+ * `confirmed`, uncommitted, unpushed, unsure. Reads the trees. */
+int pool_keep(struct op *o, struct allocation *of, bool confirmed);
 /* Removes what pool_keep() does not keep. */
 int pool_remove(struct op *o, struct allocation *of);
 /* Its git directory; one of the same name that belongs to another worktree stays. */
 int drop_admin(struct op *o, const struct allocation *of);
-/* Deletes what an interrupted creation left, or finishes an interrupted removal. */
-int pool_settle(struct op *o, struct allocation *of);
+/* Deletes what is being made, or removed, with its record. */
+int pool_settle(struct op *o, const struct allocation *of);
 
 /* ---- list.c ---- */
 
-/* Any worktree with this branch, else slug, else path. */
-int entry_find(struct op *o, const char *what, struct pool_entry *out, bool *found);
+/* The one with this branch, else slug, else path. NULL: none. */
+struct allocation *record_named(struct op *o, const char *what);
 
 /* ---- setup.c ---- */
 
@@ -114,6 +100,8 @@ int setup_run(struct op *o, const struct allocation *of);
 
 /* ---- ports.c ---- */
 
+/* No process listens there on any address of this machine. */
+bool port_is_free(unsigned port);
 /* Sets port, ports, slots and parent. Emits PortCollision if they are not the first ones. */
 int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of);
 /* Writes them into the runtime.json. */

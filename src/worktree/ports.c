@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <netinet/in.h>
+#include "src/base/number.h"
 #include "src/event/artifact.h"
 #include "src/event/event.h"
 #include "src/sys/digest.h"
@@ -33,20 +34,6 @@ int port_candidate(const char *path, unsigned base, unsigned *port, struct error
 	return 0;
 }
 
-static int port_parse(const char *text, unsigned *port, struct error *err)
-{
-	size_t n = strlen(text);
-
-	/* Digits alone: a program that reads `8080abc` as 8080 binds an unexpected port. */
-	*port = n <= 5 && text[0] != '0' && strspn(text, "0123456789") == n
-			? (unsigned)strtoul(text, NULL, 10)
-			: 0;
-	return *port && *port <= PORT_LAST
-		       ? 0
-		       : error_set(err, ERR_USAGE, "port '%.40s' is not a number of 1..%d", text,
-				 PORT_LAST);
-}
-
 /* A port is taken only if the system reports it in use: without a network nothing is. SO_REUSEADDR
  * ignores connections in TIME_WAIT, but not listeners. */
 static bool bound(int family, const struct sockaddr *address, socklen_t size)
@@ -74,60 +61,65 @@ bool port_is_free(unsigned port)
 
 /* ---- a block ---- */
 
-static bool block_is_free(bool (*is_free)(unsigned port), unsigned first, unsigned n)
+static unsigned allocation_end(const struct allocation *of)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (!(is_free ? is_free : port_is_free)(first + i))
-			return false;
-	return true;
+	return of->port + of->ports * (1 + of->slots);
 }
 
 /* The allocation to which one of the ports belongs, also as one of a child; NULL: none. */
 static const struct allocation *block_owner(
-	const struct allocation *all, size_t n_all, unsigned first, unsigned n)
+	const struct port_ask *ask, unsigned first, unsigned n, const struct allocation *but)
 {
-	for (size_t i = 0; i < n_all; i++)
-		if (first < all[i].port + all[i].ports * (1 + all[i].slots) &&
-			all[i].port < first + n)
-			return &all[i];
+	for (size_t i = 0; i < ask->n_taken; i++)
+		if (&ask->taken[i] != but && first < allocation_end(&ask->taken[i]) &&
+			ask->taken[i].port < first + n)
+			return &ask->taken[i];
 	return NULL;
 }
 
-static int too_high(unsigned n, unsigned first, enum err code, struct error *err)
+static bool block_is_free(const struct port_ask *ask, unsigned first, unsigned n)
 {
-	return error_set(err, code, "a block of %u ports at %u exceeds %d", n, first, PORT_LAST);
+	for (unsigned i = 0; i < n; i++)
+		if (!(ask->is_free ? ask->is_free : port_is_free)(first + i))
+			return false;
+	return true;
 }
 
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err)
 {
-	unsigned n = ask->count * (1 + ask->slots);
+	unsigned n = ask->count * (1 + ask->slots), probes = 0;
+	uint64_t own;
 
 	*out = (struct port_answer){.overridden = ask->override && *ask->override};
-	if (out->overridden) {
-		if (port_parse(ask->override, &out->first, err) < 0)
-			return -1;
-		return out->first + n - 1 <= PORT_LAST ? 0
-						       : too_high(n, out->first, ERR_USAGE, err);
-	}
-	if (port_candidate(ask->path, ask->base, &out->candidate, err) < 0)
+	if (out->overridden &&
+		(*ask->override == '0' || !number_parse(str_of(ask->override), 1, PORT_LAST, &own)))
+		return error_set(err, ERR_USAGE, "port '%.40s' is not a number of 1..%d",
+			ask->override, PORT_LAST);
+	if (out->overridden)
+		out->first = (unsigned)own;
+	else if (port_candidate(ask->path, ask->base, &out->candidate, err) < 0)
 		return -1;
-	out->first = out->candidate;
-	for (unsigned probes = 0; out->first + n - 1 <= PORT_LAST && probes < PROBES &&
-				  out->first < out->candidate + PORT_SPAN;
+	else
+		out->first = out->candidate;
+	if (out->first + n - 1 > PORT_LAST)
+		return error_set(err, out->overridden ? ERR_USAGE : ERR_STATE,
+			"a block of %u ports at %u exceeds %d", n, out->first, PORT_LAST);
+	if (out->overridden)
+		return 0;
+	for (; out->first + n - 1 <= PORT_LAST && probes < PROBES &&
+		out->first < out->candidate + PORT_SPAN;
 		out->first++) {
 		out->n_tried += out->n_tried < PROBES;
 		/* Ports of others are known without a probe, and do not count as attempts. */
-		if (block_owner(ask->taken, ask->n_taken, out->first, n))
+		if (block_owner(ask, out->first, n, NULL))
 			continue;
-		if (block_is_free(ask->is_free, out->first, n))
+		if (block_is_free(ask, out->first, n))
 			return 0;
 		probes++;
 	}
-	return out->n_tried ? error_set(err, ERR_STATE,
-				      "no free block of %u ports for '%.300s': tried those that "
-				      "begin at %u to %u",
-				      n, ask->path, out->candidate, out->first - 1)
-			    : too_high(n, out->first, ERR_STATE, err);
+	return error_set(err, ERR_STATE,
+		"no free block of %u ports for '%.300s': tried those that begin at %u to %u", n,
+		ask->path, out->candidate, out->first - 1);
 }
 
 int pool_port(struct arena *a, struct pool *p, struct port_ask *ask, struct port_answer *out,
@@ -144,53 +136,31 @@ int pool_port(struct arena *a, struct pool *p, struct port_ask *ask, struct port
 
 /* ---- of an allocation ---- */
 
-/* It is the same for every child: as many ports as the parent has. */
-static int choose_slot(struct op *o, const struct allocate_ask *ask, struct allocation *of)
+/* Behind the parent's own ports are as many for each child. */
+static int choose_slot(
+	struct op *o, const char *name, const struct port_ask *want, struct allocation *of)
 {
-	const struct records *all = &o->all;
-	const struct allocation *parent = NULL;
+	const struct allocation *parent = record_named(o, name);
 
-	for (size_t i = 0; i < all->n && !parent; i++)
-		if (strcmp(all->items[i].path, ask->parent) == 0 ||
-			strcmp(all->items[i].branch, ask->parent) == 0)
-			parent = &all->items[i];
-	if (ask->port && *ask->port)
+	if (want->override && *want->override)
 		return error_set(o->err, ERR_USAGE,
-			"a child's ports come from its parent: it cannot use '%s'", ask->port);
+			"a child's ports come from its parent: it cannot use '%s'", want->override);
 	if (!parent || parent->state != ALLOCATION_LIVE)
 		return error_set(o->err, ERR_STATE,
-			"no worktree of '%s' exists that could be a parent", ask->parent);
+			"no worktree of '%s' exists that could be a parent", name);
 	if (of->slots || of->ports > parent->ports)
 		return error_set(o->err, ERR_STATE,
 			"a slot of '%s' has %u ports, fewer than the requested %u", parent->branch,
 			parent->ports, of->ports * (1 + of->slots));
 	of->parent = parent->slug;
-	for (unsigned i = 1; i <= parent->slots; i++) {
-		bool taken = false;
-
-		of->port = parent->port + i * parent->ports;
-		for (size_t k = 0; k < all->n; k++)
-			taken |= &all->items[k] != parent && all->items[k].port == of->port;
-		if (!taken && block_is_free(o->p->is_free, of->port, of->ports))
+	for (of->port = parent->port + parent->ports; of->port < allocation_end(parent);
+		of->port += parent->ports)
+		if (!block_owner(want, of->port, of->ports, parent) &&
+			block_is_free(want, of->port, of->ports))
 			return 0;
-	}
 	return error_set(o->err, ERR_STATE,
 		"no slot of '%s' is free: each of the %u has a child, or a port in use",
 		parent->branch, parent->slots);
-}
-
-/* That it is not the candidate, or that none was found. */
-static int emit_collision(struct op *o, const struct allocate_ask *ask, const char *path,
-	const struct port_answer *got, bool found, struct error *err)
-{
-	CLEANUP(json_free)
-	json *fields = JSON_OBJECT(JSON_TEXT("worktreePath", path),
-		JSON_INT("candidate", got->candidate), JSON_IF(found, JSON_INT("port", got->first)),
-		JSON_VALUE("attempted", port_list_json(got->candidate, got->n_tried)));
-
-	return event_emit(o->p->artifacts,
-		&(struct event){.id = EVENT_PORT_COLLISION, .issue = ask->issue, .fields = fields},
-		err);
 }
 
 int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of)
@@ -203,10 +173,9 @@ int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation
 		.taken = o->all.items,
 		.n_taken = o->all.n,
 		.is_free = o->p->is_free};
-	const struct allocation *owner = NULL;
+	CLEANUP(json_free) json *fields = NULL;
+	const struct allocation *owner;
 	struct port_answer got;
-	struct error ignored;
-	int rc;
 
 	of->ports = want.count;
 	of->slots = ask->slots;
@@ -214,21 +183,23 @@ int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation
 		return error_set(o->err, ERR_USAGE, "%u ports and %u slots are more than %d and %d",
 			of->ports, of->slots, PORTS_MAX, SLOTS_MAX);
 	if (ask->parent)
-		return choose_slot(o, ask, of);
-	rc = port_find(&want, &got, o->err);
+		return choose_slot(o, ask->parent, &want, of);
+	if (port_find(&want, &got, o->err) < 0)
+		return -1;
 	of->port = got.first;
 	/* An override is not probed, but two allocations never share a port. */
-	if (rc == 0 && got.overridden)
-		owner = block_owner(
-			want.taken, want.n_taken, of->port, of->ports * (1 + of->slots));
+	owner = block_owner(&want, of->port, of->ports * (1 + of->slots), NULL);
 	if (owner)
 		return error_set(o->err, ERR_STATE, "port %u belongs to '%s'",
 			of->port > owner->port ? of->port : owner->port, owner->path);
-	if (rc < 0 && got.n_tried)
-		(void)emit_collision(o, ask, of->path, &got, false, &ignored);
-	if (rc < 0 || got.overridden || got.first == got.candidate)
-		return rc;
-	return emit_collision(o, ask, of->path, &got, true, o->err);
+	if (got.overridden || got.first == got.candidate)
+		return 0;
+	fields = JSON_OBJECT(JSON_TEXT("worktreePath", of->path),
+		JSON_INT("candidate", got.candidate), JSON_INT("port", got.first),
+		JSON_VALUE("attempted", port_list_json(got.candidate, got.n_tried)));
+	return event_emit(o->p->artifacts,
+		&(struct event){.id = EVENT_PORT_COLLISION, .issue = ask->issue, .fields = fields},
+		o->err);
 }
 
 int ports_report(struct pool *p, const char *issue, const struct allocation *of, struct error *err)

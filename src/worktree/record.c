@@ -2,18 +2,13 @@
  * record.c: the lock, and the records of the allocations.
  */
 #include <strings.h>
+#include <sys/stat.h>
+#include "src/base/clock.h"
 #include "src/base/number.h"
-#include "src/base/vec.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { RECORDS_MAX = 100000, LOCK_MS = 600000 };
-
-static const char *const states[] = {
-	[ALLOCATION_MAKING] = "making",
-	[ALLOCATION_LIVE] = "live",
-	[ALLOCATION_REMOVING] = "removing",
-};
+enum { RECORDS_MAX = 100000, LOCK_MS = 600000, DAY_S = 86400 };
 
 #define TEXT(key, member)                                                                          \
 	{                                                                                          \
@@ -44,7 +39,7 @@ int record_put(struct op *o, const struct allocation *of)
 	const char *dir = arena_dup(o->a, path_dir(of->path));
 	/* Relative to the repository if it is in it, so that the repository can be moved. */
 	const char *root = path_beneath(o->p->repo, dir) ? dir + strlen(o->p->repo) + 1 : dir;
-	json *j = JSON_OBJECT(JSON_TEXT("state", states[of->state]), JSON_TEXT("root", root),
+	json *j = JSON_OBJECT(JSON_INT("state", of->state), JSON_TEXT("root", root),
 		JSON_INT("pid", of->holder.pid), JSON_INT("start", of->holder.start),
 		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch),
 		JSON_INT("port", of->port), JSON_INT("ports", of->ports),
@@ -71,13 +66,14 @@ int record_drop(struct op *o, const struct allocation *of)
 static int record_parse(struct op *o, const struct store_kv *kv, struct allocation *out)
 {
 	CLEANUP(json_free) json *j = NULL;
-	const char *root, *state;
-	size_t at = 0;
+	const char *root;
+	struct stat st;
 
 	if (json_parse(&j, kv->value, o->err) < 0)
 		return error_prefix(o->err, "record '%.*s'", (int)kv->key.n, kv->key.p);
 	*out = (struct allocation){
 		.slug = arena_dup(o->a, str_sub(kv->key, strlen("at/"), kv->key.n)),
+		.state = (enum allocation_state)json_get_int(j, "state", ALLOCATION_MAKING),
 		.created = json_get_int(j, "created", 0),
 		.made_branch = json_is_true(json_get(j, "madeBranch")),
 		.port = (unsigned)json_get_int(j, "port", 0),
@@ -88,14 +84,16 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 	for (size_t i = 0; i < COUNT(texts); i++)
 		*record_text(out, i) = json_dup(o->a, j, texts[i].key);
 	root = json_get_str(j, "root");
-	state = json_get_str(j, "state");
-	while (state && at < COUNT(states) && strcmp(state, states[at]) != 0)
-		at++;
-	if (!root || !state || at == COUNT(states) || !out->branch || !out->pool)
+	if (!root || !out->branch || !out->pool)
 		return error_set(o->err, ERR_INPUT, "'%.*s' is not a record of a worktree",
 			(int)kv->key.n, kv->key.p);
-	out->state = (enum allocation_state)at;
 	out->path = path_join(o->a, path_join(o->a, o->p->repo, root), out->slug);
+	if (lstat(out->path, &st) == 0 && S_ISDIR(st.st_mode))
+		out->changed = st.st_mtime;
+	/* A time in the future counts as new. */
+	out->there = out->changed && worktree_there(out->path);
+	out->stale =
+		out->there && out->changed < clock_now() - (int64_t)o->p->spec.stale_days * DAY_S;
 	return 0;
 }
 
@@ -106,7 +104,7 @@ int records_read(struct op *o)
 	size_t n;
 	int64_t at;
 
-	o->all = (struct records){0};
+	o->all.n = 0;
 	if (store_list(o->p->store, o->a, "at/", NULL, RECORDS_MAX, &kv, &n, &at, o->err) !=
 		STORE_OK)
 		return -1;
@@ -160,14 +158,10 @@ int op_begin(struct op *o)
 	/* What cannot be settled now stays, and an audit reports it. */
 	o->err = &why;
 	for (size_t i = o->all.n; i-- > 0;) {
-		struct allocation of = o->all.items[i];
+		const struct allocation of = o->all.items[i];
 
-		if (of.state == ALLOCATION_LIVE)
-			continue;
-		if (pool_settle(o, &of) < 0)
-			of.fault = arena_dup(o->a, str_of(why.text));
-		if (records_find(o, of.slug))
-			o->all.items[i] = of;
+		if (of.state != ALLOCATION_LIVE && pool_settle(o, &of) < 0)
+			o->all.items[i].fault = arena_dup(o->a, str_of(why.text));
 	}
 	o->err = err;
 	return 0;

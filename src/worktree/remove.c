@@ -1,23 +1,14 @@
 /*
- * remove.c: what keeps a worktree, and its removal.
- *
- * The directory is renamed first, to a hidden name beside it. A removal that was interrupted before
- * that has not happened; one that was interrupted afterwards is finished: what is under the hidden
- * name was found to be clean.
+ * remove.c: what keeps a worktree, and its removal. What is being removed was found to be clean,
+ * and what is being made has not been given to anyone: after a kill, both are deleted in the same
+ * way.
  */
+#include <sys/stat.h>
 #include "context/lease.h"
 #include "src/machine/place.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
-
-const char *keep_word(enum keep_reason r)
-{
-	static const char *const words[] = {"nothing", "uncommitted", "unpushed", "live",
-		"children", "foreign", "locked", "unsure"};
-
-	return words[r];
-}
 
 /* ---- who uses it ---- */
 
@@ -55,42 +46,36 @@ static const char *item_owner(struct arena *a, const struct pool *p, const struc
 	return arena_printf(a, "'%s' is %s", context_get(&f.doc, "work_item_id").p, how.s);
 }
 
-int pool_live(struct arena *a, struct pool *p, const struct allocation *of, const char **who,
-	struct error *err)
+const char *pool_live(struct arena *a, const struct pool *p, const struct allocation *of)
 {
+	const char *owner;
 	pid_t pid;
 
-	*who = NULL;
 	if (of->holder.pid && of->holder.pid != getpid() &&
 		process_life(&of->holder, &p->self) != PROCESS_DEAD)
-		*who = arena_printf(a, "process %d holds it", (int)of->holder.pid);
-	if (!*who)
-		*who = item_owner(a, p, of);
-	if (*who)
-		return 0;
+		return arena_printf(a, "process %d holds it", (int)of->holder.pid);
+	owner = item_owner(a, p, of);
+	if (owner)
+		return owner;
 	if (process_within(of->path, &pid) < 0)
-		return error_errno(err, "cannot find out which processes use '%s'", of->path);
-	if (pid)
-		*who = arena_printf(a, "process %d uses it", (int)pid);
-	return 0;
+		return "the processes of this machine cannot be listed";
+	return pid ? arena_printf(a, "process %d uses it", (int)pid) : NULL;
 }
 
 /* ---- what keeps it ---- */
 
 struct look {
 	struct op *o;
-	const struct allocation *of;
+	struct allocation *of;
 	const struct tree *t; /* as git has it; NULL: it does not */
 	const char *admin;    /* its git directory */
-	enum keep_reason why;
-	const char *text;
 };
 
 /* Each look returns this, 0 if it finds nothing, or -1. */
-static int kept(struct look *l, enum keep_reason why, const char *text)
+static int kept(struct look *l, const char *word, const char *why)
 {
-	l->why = why;
-	l->text = text;
+	l->of->keep = word;
+	l->of->why = why;
 	return 1;
 }
 
@@ -101,125 +86,78 @@ static const char *admin_path(struct op *o, const struct allocation *of)
 	return arena_printf(o->a, "%s/worktrees/%s", o->p->common, of->admin ? of->admin : ".none");
 }
 
-static int look_at_users(struct look *l)
-{
-	const char *who;
-
-	if (pool_live(l->o->a, l->o->p, l->of, &who, l->o->err) < 0)
-		return -1;
-	return who ? kept(l, KEEP_LIVE, SAY("'%s' is in use: %s", l->of->path, who)) : 0;
-}
-
 static int look_at_children(struct look *l)
 {
-	const struct records *all = &l->o->all;
-	const struct trees *trees = &l->o->trees;
+	for (size_t i = 0; i < l->o->all.n; i++) {
+		const struct allocation *other = &l->o->all.items[i];
 
-	for (size_t i = 0; i < all->n; i++)
-		if (all->items[i].parent && strcmp(all->items[i].parent, l->of->slug) == 0)
-			return kept(l, KEEP_CHILDREN,
-				SAY("'%s' has a child: '%s'", l->of->path, all->items[i].path));
-	for (size_t i = 1; i < trees->n; i++)
-		if (path_beneath(l->of->path, trees->items[i].path) &&
-			path_exists(trees->items[i].path))
-			return kept(l, KEEP_CHILDREN,
-				SAY("'%s' contains another worktree: '%s'", l->of->path,
-					trees->items[i].path));
+		if (other->parent && strcmp(other->parent, l->of->slug) == 0)
+			return kept(l, "children",
+				SAY("'%s' has a child: '%s'", l->of->path, other->path));
+	}
+	for (size_t i = 1; i < l->o->trees.n; i++) {
+		const char *other = l->o->trees.items[i].path;
+
+		if (path_beneath(l->of->path, other) && path_exists(other))
+			return kept(l, "children",
+				SAY("'%s' contains another worktree: '%s'", l->of->path, other));
+	}
 	return 0;
 }
 
 static int look_at_place(struct look *l)
 {
-	const char *path = l->of->path, *user;
+	const char *path = l->of->path;
 	struct ownership own = pool_ownership(l->o->a, path, l->o->p->common);
-	bool other;
+	struct stat st;
 
-	user = open_owner_of(l->o->a, path, &other);
-	if (other && geteuid() != 0)
-		return kept(l, KEEP_FOREIGN,
-			SAY("'%s' belongs to the user '%s', whose processes in it cannot be seen "
-			    "from here: '%s' removes it",
-				path, user, user));
-	if (own.reason == OWNED_CROSS_CLONE || own.reason == OWNED_POINTER_MALFORMED)
-		return kept(l, KEEP_FOREIGN,
+	if (geteuid() != 0 && lstat(path, &st) == 0 && st.st_uid != geteuid())
+		return kept(l, "foreign",
+			SAY("'%s' belongs to the user %ld, who removes it: processes of others in "
+			    "it cannot be seen",
+				path, (long)st.st_uid));
+	if (!own.ok && worktree_there(path))
+		return kept(l, "foreign",
 			SAY("'%s' is not a worktree of '%s' (%s)", path, l->o->p->repo,
-				owned_word(own.reason)));
-	if (own.reason == OWNED_OK && !l->t && path_exists(own.actual))
-		return kept(l, KEEP_FOREIGN,
-			SAY("git has the worktree '%s' at another place: run 'git worktree repair' "
-			    "if it was moved, and delete it by hand if it is a copy",
-				path));
+				own.reason));
 	if (l->t && l->t->locked)
-		return kept(l, KEEP_LOCKED,
+		return kept(l, "locked",
 			SAY("'%s' is locked%s%s", path, *l->t->locked ? ": " : "", l->t->locked));
 	return 0;
 }
 
-/* The first line that a program printed is a reason. */
-static int look_answer(struct look *l, enum keep_reason why, const char *what, const char *where)
+/* The first line that a program printed is a reason. `rc`: of the function that ran it. */
+static int look_answer(struct look *l, int rc, const char *why, const char *what, const char *where)
 {
+	if (rc < 0)
+		return -1;
 	if (!l->o->line)
-		return kept(
-			l, KEEP_UNSURE, SAY("git cannot read '%s': %s", l->of->path, l->o->said));
+		return kept(l, "unsure", SAY("git cannot read '%s': %s", l->of->path, l->o->said));
 	return *l->o->line
 		       ? kept(l, why,
 				 SAY("%s in '%s': '%s'%s", what, l->of->path, l->o->line, where))
 		       : 0;
 }
 
-static int look_by_git(struct look *l, const char *at, const char *const *args,
-	enum keep_reason why, const char *what, const char *where)
-{
-	return op_git(l->o, at, args) < 0 ? -1 : look_answer(l, why, what, where);
-}
-
-/* What git has of a directory that does not exist: staged files, commits of a detached HEAD. */
+/* What git has of a directory that does not exist: its index, commits of a detached HEAD, and the
+ * repositories of its submodules. */
 static int look_at_gone(struct look *l)
 {
 	const char *const index[] = {SAY("--git-dir=%s", l->admin), "diff-index", "--cached",
 		"--name-only", "HEAD", "--", NULL};
-	const char *const commits[] = {"rev-list", "--abbrev-commit", "-n", "1",
-		l->t ? l->t->head : NULL, "--not", "--branches", "--remotes", "--tags", NULL};
-	int rc = 0;
 
 	if (!path_exists(arena_dup(l->o->a, path_dir(l->of->path))))
-		return kept(l, KEEP_UNSURE, "the directory around it does not exist either");
-	if (path_exists(path_join(l->o->a, l->admin, "modules")))
-		return kept(l, KEEP_UNSURE,
-			SAY("'%s' is gone, and its submodules are still in '%s'", l->of->path,
+		return kept(l, "unsure", "the directory around it does not exist either");
+	if ((l->t && !l->t->branch) || path_exists(path_join(l->o->a, l->admin, "modules")))
+		return kept(l, "unsure",
+			SAY("'%s' does not exist, and '%s' can have commits of it", l->of->path,
 				l->admin));
-	if (path_exists(path_join(l->o->a, l->admin, "index")))
-		rc = look_by_git(l, l->admin, index, KEEP_UNCOMMITTED, "staged changes",
-			", and it no longer exists: run 'git worktree repair' with its path if it "
-			"was moved");
-	return rc || !l->t ? rc
-			   : look_by_git(l, NULL, commits, KEEP_UNPUSHED, "unpushed commits",
-				     " is on no remote and in no branch");
-}
-
-static int look_at_changes(struct look *l)
-{
-	static const char *const args[] = {"status", "--porcelain", "--untracked-files=normal",
-		"--ignore-submodules=none", "--no-renames", NULL};
-	const char *busy = NULL;
-	struct error ignored;
-
-	if (git_read_operation(l->of->path, &busy, &ignored) == 0 && busy)
-		return kept(l, KEEP_UNCOMMITTED,
-			SAY("uncommitted changes in '%s': a %s is in progress", l->of->path, busy));
-	return look_by_git(l, l->of->path, args, KEEP_UNCOMMITTED, "uncommitted changes", "");
-}
-
-static int look_at_commits(struct look *l)
-{
-	const char *branch = l->t->branch;
-	const char *const args[] = {"rev-list", "--abbrev-commit", "-n", "1", "HEAD",
-		"--glob=refs/worktree", "--not", "--remotes", "--tags",
-		branch ? SAY("--exclude=%s", branch) : "--branches", "--branches", NULL};
-
-	return look_by_git(l, l->of->path, args, KEEP_UNPUSHED, "unpushed commits",
-		branch ? " is on no remote and in no other branch"
-		       : " is on no remote and in no branch");
+	return path_exists(path_join(l->o->a, l->admin, "index"))
+		       ? look_answer(l, op_git(l->o, l->admin, index), "uncommitted",
+				 "staged changes",
+				 ", and it no longer exists: run 'git worktree repair' with its "
+				 "path if it was moved")
+		       : 0;
 }
 
 /* Submodules, and repositories in ignored directories, which git does not report. Their
@@ -242,35 +180,52 @@ static int look_at_nested(struct look *l)
 		return -1;
 	op_hear(l->o, &out, status);
 	return look_answer(
-		l, KEEP_UNPUSHED, "unpushed commits", " is on no remote of that repository");
+		l, 0, "unpushed", "unpushed commits", " is on no remote of that repository");
 }
 
 static int look_at_work(struct look *l)
 {
+	static const char *const status[] = {"status", "--porcelain", "--untracked-files=normal",
+		"--ignore-submodules=none", "--no-renames", NULL};
+	const char *path = l->of->path, *branch = l->t ? l->t->branch : NULL, *busy = NULL;
+	const char *const commits[] = {"rev-list", "--abbrev-commit", "-n", "1", "HEAD",
+		"--glob=refs/worktree", "--not", "--remotes", "--tags",
+		branch ? SAY("--exclude=%s", branch) : "--branches", "--branches", NULL};
+	struct error ignored;
+	bool there;
 	int rc;
 
-	if (!path_exists(l->of->path))
+	/* A look that failed is no sign that it does not exist. */
+	if (path_check_exists(path, &there, l->o->err) < 0)
+		return -1;
+	if (!there)
 		return look_at_gone(l);
-	if (!l->t || !worktree_there(l->of->path))
-		return kept(l, KEEP_UNSURE, SAY("'%s' is no longer a worktree", l->of->path));
-	rc = look_at_changes(l);
-	rc = rc ? rc : look_at_commits(l);
+	if (!l->t || !worktree_there(path))
+		return kept(l, "unsure", SAY("'%s' is no longer a worktree", path));
+	if (git_read_operation(path, &busy, &ignored) == 0 && busy)
+		return kept(l, "uncommitted",
+			SAY("uncommitted changes in '%s': a %s is in progress", path, busy));
+	rc = look_answer(l, op_git(l->o, path, status), "uncommitted", "uncommitted changes", "");
+	if (rc == 0)
+		rc = look_answer(l, op_git(l->o, path, commits), "unpushed", "unpushed commits",
+			" is on no remote and in no other branch");
 	return rc ? rc : look_at_nested(l);
 }
 
-int pool_keep(struct op *o, const struct allocation *of, bool confirmed, enum keep_reason *why,
-	const char **text)
+int pool_keep(struct op *o, struct allocation *of, bool confirmed)
 {
-	static int (*const looks[])(struct look *) = {
-		look_at_users, look_at_children, look_at_place, look_at_work};
 	struct look l = {.o = o, .of = of, .admin = admin_path(o, of)};
-	int rc = trees_read(o);
+	const char *who = pool_live(o->a, o->p, of);
+	int rc;
 
-	l.t = trees_at(o, of->path);
-	for (size_t i = 0; i < COUNT(looks) - confirmed && rc == 0; i++)
-		rc = looks[i](&l);
-	*why = l.why;
-	*text = l.text;
+	of->keep = NULL;
+	if (trees_read(o) < 0)
+		return -1;
+	l.t = trees_find(o, of->path, NULL);
+	rc = who ? kept(&l, "live", arena_printf(o->a, "'%s' is in use: %s", of->path, who))
+		 : look_at_children(&l);
+	rc = rc ? rc : look_at_place(&l);
+	rc = rc || confirmed ? rc : look_at_work(&l);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -296,7 +251,7 @@ static int remove_drop_branch(struct op *o, const struct allocation *of)
 	}
 	if (trees_read(o) < 0 || op_git(o, NULL, moves) < 0)
 		return -1;
-	if (trees_on(o, of->branch) || (o->line && strcmp(o->line, "2") == 0))
+	if (trees_find(o, NULL, of->branch) || (o->line && strcmp(o->line, "2") == 0))
 		return 0;
 	return op_git(o, NULL, drop);
 }
@@ -315,15 +270,18 @@ int drop_admin(struct op *o, const struct allocation *of)
 	return tree_delete(o, admin);
 }
 
-static const char *hidden_name(struct op *o, const struct allocation *of)
+int pool_settle(struct op *o, const struct allocation *of)
 {
-	return arena_printf(o->a, "%s/.removing-%s", arena_dup(o->a, path_dir(of->path)), of->slug);
-}
+	pid_t pid;
 
-static int remove_finish(struct op *o, const struct allocation *of)
-{
-	if (tree_delete(o, hidden_name(o, of)) < 0 || drop_admin(o, of) < 0 ||
-		remove_drop_branch(o, of) < 0)
+	if (of->holder.pid && of->state == ALLOCATION_MAKING &&
+		process_life(&of->holder, &o->p->self) != PROCESS_DEAD)
+		return error_set(
+			o->err, ERR_STATE, "process %d is setting it up", (int)of->holder.pid);
+	/* The lock is ours: no git of the interrupted command is running. */
+	if (process_within(of->path, &pid) == 0 && pid)
+		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
+	if (tree_delete(o, of->path) < 0 || drop_admin(o, of) < 0 || remove_drop_branch(o, of) < 0)
 		return -1;
 	for (const struct pool_part *const *part = pool_parts; *part; part++)
 		(of->state == ALLOCATION_MAKING ? (*part)->undo : (*part)->release)(o->a, o->p, of);
@@ -333,60 +291,35 @@ static int remove_finish(struct op *o, const struct allocation *of)
 int pool_remove(struct op *o, struct allocation *of)
 {
 	of->state = ALLOCATION_REMOVING;
-	if (record_put(o, of) < 0)
-		return -1;
-	if (path_exists(of->path) && rename(of->path, hidden_name(o, of)) < 0)
-		return error_errno(o->err, "cannot rename '%s'", of->path);
-	return remove_finish(o, of);
-}
-
-int pool_settle(struct op *o, struct allocation *of)
-{
-	bool making = of->state == ALLOCATION_MAKING;
-	pid_t pid;
-
-	if (making && of->holder.pid && process_life(&of->holder, &o->p->self) != PROCESS_DEAD)
-		return error_set(
-			o->err, ERR_STATE, "process %d is setting it up", (int)of->holder.pid);
-	/* The lock is ours: no git of the interrupted command is running. */
-	if (making && process_within(of->path, &pid) == 0 && pid)
-		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
-	if (making)
-		return tree_delete(o, of->path) < 0 ? -1 : remove_finish(o, of);
-	if (!path_exists(of->path) || path_exists(hidden_name(o, of)))
-		return remove_finish(o, of);
-	of->state = ALLOCATION_LIVE;
-	return record_put(o, of);
+	return record_put(o, of) < 0 ? -1 : pool_settle(o, of);
 }
 
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
 	struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	enum keep_reason why = KEEP_NOTHING;
-	struct pool_entry e;
-	const char *text;
-	bool found;
-	int rc;
+	struct allocation *old, of;
+	int rc = 0;
 
 	*removed = false;
 	if (op_begin(&o) < 0)
 		return -1;
-	rc = entry_find(&o, what, &e, &found);
-	if (rc == 0 && found && e.of.fault)
-		rc = error_set(err, ERR_STATE, "'%s' is half made or half removed: %s", e.of.path,
-			e.of.fault);
-	if (rc == 0 && found)
-		rc = pool_keep(&o, &e.of, confirmed, &why, &text);
-	if (rc == 0 && why)
-		rc = error_set(err, ERR_STATE,
-			why == KEEP_UNCOMMITTED || why == KEEP_UNPUSHED || why == KEEP_UNSURE
-				? "%s; 'dev-team pool reclaim %s --confirm' removes it anyway"
-				: "%s",
-			text, e.of.branch);
-	if (rc == 0 && found)
-		rc = pool_remove(&o, &e.of);
-	*removed = rc == 0 && found;
+	old = record_named(&o, what);
+	if (old) {
+		of = *old;
+		rc = of.fault ? error_set(err, ERR_STATE, "'%s' is half made or half removed: %s",
+					of.path, of.fault)
+			      : pool_keep(&o, &of, confirmed);
+		if (rc == 0 && of.keep)
+			rc = error_set(err, ERR_STATE,
+				of.keep[0] == 'u' /* uncommitted, unpushed, unsure */
+					? "%s; 'dev-team pool reclaim %s --confirm' removes it "
+					  "anyway"
+					: "%s",
+				of.why, of.branch);
+		rc = rc == 0 ? pool_remove(&o, &of) : -1;
+		*removed = rc == 0;
+	}
 	pool_unlock(p);
 	return rc;
 }

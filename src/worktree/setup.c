@@ -19,66 +19,49 @@ static int worktree_setup_run(struct op *o, const struct allocation *of, const c
 	return git_command(&c, NULL, NULL, o->err);
 }
 
-/* An agent would commit what git does not ignore, and the worktree would never be clean. */
-static int check_ignored(
-	struct op *o, const struct allocation *of, const char *path, const char *key)
-{
-	const char *const args[] = {"check-ignore", "--quiet", "--", path, NULL};
-
-	if (op_git(o, of->path, args) < 0)
-		return -1;
-	return o->line ? 0
-		       : error_set(o->err, ERR_STATE,
-				 "git does not ignore '%s' of 'setup.%s': add it to .gitignore%s",
-				 path, key,
-				 strcmp(key, "link") == 0
-					 ? ", without '/' at the end, which does not match a link"
-					 : "");
-}
-
-/* From the main working tree, by `program`. */
+/* From the main working tree, by `program`. An agent would commit what git does not ignore, and the
+ * worktree would never be clean. */
 static int bring(struct op *o, const struct allocation *of, const char *path, const char *key,
 	const char *program)
 {
-	const char *from = path_join(o->a, o->p->repo, path);
-	const char *to = path_join(o->a, of->path, path);
-	const char *const argv[] = {"sh", "-c", program, "sh", from, to, NULL};
+	const char *from = path_join(o->a, o->p->repo, path), *to = path_join(o->a, of->path, path);
+	const char *const argv[] = {"sh", "-c",
+		arena_printf(o->a, "mkdir -p -- \"${2%%/*}\" && %s -- \"$1\" \"$2\"", program),
+		"sh", from, to, NULL};
+	const char *const ignored[] = {"check-ignore", "--quiet", "--", path, NULL};
 
-	if (strcmp(o->p->repo, o->p->common) == 0)
-		return error_set(o->err, ERR_STATE,
-			"'setup.%s' requires a main working tree, and '%s' is a bare repository",
-			key, o->p->repo);
-	if (!path_exists(from))
+	if (strcmp(o->p->repo, o->p->common) == 0 || !path_exists(from))
 		return error_set(o->err, ERR_STATE, "'%s' of 'setup.%s' does not exist in '%s'",
 			path, key, o->p->repo);
 	if (path_exists(to))
 		return error_set(o->err, ERR_STATE,
 			"'%s' of 'setup.%s' is a file of the branch already", path, key);
 	if (worktree_setup_run(
-		    o, of, arena_printf(o->a, "setup.%s of '%s'", key, path), argv, COPY_S) < 0)
+		    o, of, arena_printf(o->a, "setup.%s of '%s'", key, path), argv, COPY_S) < 0 ||
+		op_git(o, of->path, ignored) < 0)
 		return -1;
-	return check_ignored(o, of, path, key);
+	return o->line ? 0
+		       : error_set(o->err, ERR_STATE,
+				 "git does not ignore '%s' of 'setup.%s': add it to .gitignore, "
+				 "without '/' at the end, which does not match a link",
+				 path, key);
 }
 
 int setup_run(struct op *o, const struct allocation *of)
 {
 	const struct worktree_setup *s = &o->p->spec.setup;
+	int rc = 0;
 
-	for (size_t i = 0; i < s->copy.n; i++)
-		if (bring(o, of, s->copy.list[i], "copy",
-			    "mkdir -p -- \"${2%/*}\" && cp -R -P -p -- \"$1\" \"$2\"") < 0)
-			return -1;
-	for (size_t i = 0; i < s->link.n; i++)
-		if (bring(o, of, s->link.list[i], "link",
-			    "mkdir -p -- \"${2%/*}\" && ln -s -- \"$1\" \"$2\"") < 0)
-			return -1;
-	for (size_t i = 0; i < s->commands.n; i++) {
+	for (size_t i = 0; i < s->copy.n && rc == 0; i++)
+		rc = bring(o, of, s->copy.list[i], "copy", "cp -R -P -p");
+	for (size_t i = 0; i < s->link.n && rc == 0; i++)
+		rc = bring(o, of, s->link.list[i], "link", "ln -s");
+	for (size_t i = 0; i < s->commands.n && rc == 0; i++) {
 		const char *const argv[] = {"sh", "-c", s->commands.list[i], NULL};
 
-		if (worktree_setup_run(o, of,
-			    arena_printf(o->a, "setup: %.200s", s->commands.list[i]), argv,
-			    (unsigned)s->timeout_s) < 0)
-			return -1;
+		rc = worktree_setup_run(o, of,
+			arena_printf(o->a, "setup: %.200s", s->commands.list[i]), argv,
+			(unsigned)s->timeout_s);
 	}
-	return 0;
+	return rc;
 }

@@ -45,7 +45,7 @@ void pool_put(const struct allocation *of);
 /* x as a process leaves it that is killed while it creates it, after `act` in the scratch
  * directory, and then another command. */
 void half_made(const char *act);
-/* The same while it removes it; `act` finds the hidden name of the directory in $hidden. */
+/* The same while it removes it. */
 void half_removed(const char *act);
 /* The kinds of all leaks, with blanks between them. */
 const char *leaks(void);

@@ -82,7 +82,7 @@ POOL_TEST(a_base_that_is_not_there_is_refused)
 	ask.base = "--help";
 	assert_true(refused(allocate(&ask, &of), ERR_STATE, "there is no commit '--help'"));
 	ask = (struct allocate_ask){.branch = "x", .target = "none"};
-	assert_true(refused(allocate(&ask, &of), ERR_STATE, "there is no branch 'origin/none'"));
+	assert_true(refused(allocate(&ask, &of), ERR_STATE, "there is no branch 'none'"));
 	sh("test ! -e pool/x && ! git -C r rev-parse -q --verify refs/heads/x");
 }
 
@@ -144,16 +144,6 @@ POOL_TEST(a_callers_own_git_variables_do_not_lead_astray)
 	unsetenv("GIT_INDEX_FILE");
 	assert_string_equal(of.path, at("pool/x"));
 	sh("test ! -e hooked/a && test -z \"$(git -C pool/x status --porcelain)\"");
-}
-
-POOL_TEST(a_remote_that_cannot_be_read_is_no_repository_without_one)
-{
-	const struct worktree_pool_spec usual = {0};
-	CLEANUP(pool_close) struct pool other = {0};
-
-	sh("echo '[' >bad && git -C r config include.path ../../bad");
-	assert_int_equal(pool_open(&arena, &usual, at("r"), at("state"), NULL, &other, &err), -1);
-	assert_non_null(strstr(err.text, "bad config"));
 }
 
 /* ---- names ---- */

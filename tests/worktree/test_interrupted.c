@@ -44,12 +44,12 @@ POOL_TEST(a_branch_that_has_moved_outlives_its_half_made_worktree)
 POOL_TEST(removals_that_had_begun_are_finished)
 {
 	static const char *const rows[] = {
-		"mv pool/x $hidden",
-		"mv pool/x $hidden && rm $hidden/a",
-		"mv pool/x $hidden && rm -r r/.git/worktrees/x",
-		"mv pool/x $hidden && rm r/.git/worktrees/x/gitdir",
-		"mv pool/x $hidden && rm -r r/.git/worktrees/x $hidden",
-		"mv pool/x $hidden && rm -r r/.git/worktrees/x r/.git/logs/refs/heads/x",
+		":",
+		"rm pool/x/a",
+		"rm -r pool/x",
+		"rm -r pool/x r/.git/worktrees/x",
+		"rm -r pool/x r/.git/worktrees/x/gitdir",
+		"rm -r pool/x r/.git/worktrees/x r/.git/logs/refs/heads/x",
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -57,13 +57,6 @@ POOL_TEST(removals_that_had_begun_are_finished)
 		nothing_is_left_of_x();
 		sh("! git -C r rev-parse -q --verify refs/heads/x");
 	}
-}
-
-POOL_TEST(a_removal_that_had_not_begun_has_not_happened)
-{
-	half_removed("echo late >pool/x/late");
-	assert_int_equal(take("x", false).state, ALLOCATION_LIVE);
-	sh("test -e pool/x/late");
 }
 
 POOL_TEST(what_cannot_be_settled_is_reported_and_blocks_nobody)
@@ -146,8 +139,8 @@ POOL_TEST(what_git_alone_has_of_a_worktree_that_is_gone_stays)
 	} rows[] = {
 		{"git worktree lock --reason usb .", "is locked: usb"},
 		{"git checkout -q --detach && git commit -q --allow-empty -m mine",
-			"is on no remote and in no branch"},
-		{"mkdir ../../r/.git/worktrees/x/modules", "its submodules are still in"},
+			"can have commits of it"},
+		{"mkdir ../../r/.git/worktrees/x/modules", "can have commits of it"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -202,7 +195,7 @@ POOL_TEST(records_that_were_lost_are_not_taken_for_none)
 	assert_string_equal(leaks(), "unrecorded-worktree unrecorded-worktree");
 	(void)take("x", false);
 	assert_string_equal(leaks(), "unrecorded-worktree");
-	goes("y", false);
+	(void)take("y", false);
 	assert_string_equal(leaks(), "");
 }
 
@@ -216,8 +209,8 @@ POOL_TEST(an_audit_finds_what_does_not_match)
 		{":", ""},
 		{"rm -r pool/x", "record-without-worktree"},
 		{"rm -r pool/x/.git", "record-without-worktree"},
-		{"rm -r r/.git/worktrees/x", "worktree-without-admin"},
-		{"mkdir pool/other pool/.hidden", "stray-folder"},
+		{"rm -r r/.git/worktrees/x", "foreign-worktree"},
+		{"mkdir pool/other pool/.hidden", ""},
 		{"git -C r worktree add -q -b z ../pool/z", "unrecorded-worktree"},
 		{"git -C r worktree add -q -b z ../pool/z && rm -r pool/z", "orphan-admin"},
 		{"git clone -q org/o.git c && rm -r pool/x && git -C c worktree add -q -b x "

@@ -77,8 +77,8 @@ ROW_TEST(the_pointer_tells_whose_a_worktree_is)
 		if (rows[i].pointer)
 			tree_write(at("w/.git"), str_of(filled(rows[i].pointer)));
 		own = pool_ownership(&arena, at("w"), at("clone/.git"));
-		if (strcmp(owned_word(own.reason), rows[i].word) != 0)
-			fail_msg("row %zu is %s", i, owned_word(own.reason));
+		if (strcmp(own.reason, rows[i].word) != 0)
+			fail_msg("row %zu is %s", i, own.reason);
 		assert_string_equal(own.expected, at("clone/.git/worktrees"));
 		assert_string_equal(own.actual ? own.actual : "", actual);
 		assert_int_equal(own.actual != NULL, rows[i].actual != NULL);
@@ -90,10 +90,10 @@ ROW_TEST(a_clone_has_no_pointer)
 	struct ownership own;
 
 	own = pool_ownership(&arena, at("clone"), at("clone/.git"));
-	assert_int_equal(own.reason, OWNED_POINTER_MISSING);
+	assert_string_equal(own.reason, "pointer-missing");
 	assert_null(own.actual);
 	own = pool_ownership(&arena, at("none"), at("clone/.git"));
-	assert_int_equal(own.reason, OWNED_POINTER_MISSING);
+	assert_string_equal(own.reason, "pointer-missing");
 }
 
 ROW_TEST(what_is_no_text_is_told_as_text)
@@ -102,7 +102,7 @@ ROW_TEST(what_is_no_text_is_told_as_text)
 
 	tree_write(at("w/.git"), (struct str){"a\0b\xff", 4});
 	own = pool_ownership(&arena, at("w"), at("clone/.git"));
-	assert_int_equal(own.reason, OWNED_POINTER_MALFORMED);
+	assert_string_equal(own.reason, "pointer-malformed");
 	assert_string_equal(own.actual, "a?b?");
 }
 

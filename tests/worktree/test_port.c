@@ -1,7 +1,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include "tests/lib/unit.h"
-#include "src/worktree/pool.h"
+#include "src/worktree/pool_internal.h"
 
 static struct error err;
 

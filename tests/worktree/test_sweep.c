@@ -4,7 +4,7 @@
 
 /* What a sweep removes before it is old: according to the pool's onMerge, onAbort and onTimeout. */
 
-static struct pool_entry *list;
+static struct allocation *list;
 static size_t n;
 
 static void sweep(bool apply)
@@ -28,7 +28,7 @@ static int due_setup(void **state)
 static void one_is(const char *branch, const char *reason)
 {
 	assert_int_equal(n, 1);
-	assert_string_equal(list[0].of.branch, branch);
+	assert_string_equal(list[0].branch, branch);
 	assert_string_equal(list[0].reason, reason);
 }
 
@@ -47,7 +47,7 @@ DUE_TEST(what_is_merged_goes)
 	sh("git -C r fetch -q");
 	sweep(false);
 	one_is("x", "merged");
-	assert_int_equal(list[0].keep, KEEP_NOTHING);
+	assert_null(list[0].keep);
 	assert_false(list[0].removed);
 	sh("test -e pool/x");
 	sweep(true);
@@ -84,11 +84,10 @@ DUE_TEST(the_target_itself_is_not_merged)
 DUE_TEST(work_in_what_is_merged_keeps_it)
 {
 	static const struct {
-		const char *act;
-		enum keep_reason why;
+		const char *act, *why;
 	} rows[] = {
-		{"echo 3 >new", KEEP_UNCOMMITTED},
-		{"git worktree lock .", KEEP_LOCKED},
+		{"echo 3 >new", "uncommitted"},
+		{"git worktree lock .", "locked"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -97,7 +96,7 @@ DUE_TEST(work_in_what_is_merged_keeps_it)
 		sh(arena_printf(&arena, "cd pool/x && %s", rows[i].act));
 		sweep(true);
 		one_is("x", "merged");
-		assert_int_equal(list[0].keep, rows[i].why);
+		assert_string_equal(list[0].keep, rows[i].why);
 		assert_false(list[0].removed);
 		sh("test -d pool/x && git -C r worktree unlock ../pool/x 2>/dev/null || :; git -C "
 		   "r worktree remove --force ../pool/x && git -C r branch -qD x");
