@@ -294,10 +294,10 @@ struct git_command {
 	unsigned limit_s; /* 0: 120 */
 	int inherit;      /* as in process.h, and `cancel` too: then -1, ERR_STATE */
 	int cancel;
-	bool batch_ssh;   /* ssh must not prompt either */
-	bool late;        /* the time limit is no error, but the status GIT_LATE */
-	bool warnings;    /* `out` gets standard error also when the status is 0 */
-	bool refresh;     /* git may write what it has found to the index */
+	bool batch_ssh; /* ssh must not prompt either */
+	bool late;      /* the time limit is no error, but the status GIT_LATE */
+	bool warnings;  /* `out` gets standard error also when the status is 0 */
+	bool refresh;   /* git may write what it has found to the index */
 };
 /* *status NULL: a status other than 0 is an error with git's output. `out` (may be NULL) gets
  * standard output, and standard error only when the status is not 0: git also writes warnings and
