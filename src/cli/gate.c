@@ -204,7 +204,7 @@ static int rebase_under_gate(struct invocation *in, struct pool *p, struct land_
 
 	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
-	gate_cancel_on(g, cancel);
+	g->cancel = cancel;
 	ask->part = &part;
 	rc = land_branch(in->arena, p, ask, g, out, err);
 	run_interrupt_end();

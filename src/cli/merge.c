@@ -427,7 +427,7 @@ static int merge_or_close(
 
 	if (gate_take(m->a, p, &wait, &m->gate, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
-	gate_cancel_on(m->gate, cancel);
+	m->gate->cancel = cancel;
 	rc = m->o->close ? close_branch(m, p, err) : merge_branches(m, err);
 	run_interrupt_end();
 	return rc;

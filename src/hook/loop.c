@@ -5,8 +5,11 @@
 #include "src/base/clock.h"
 #include "src/hook/loop.h"
 #include "src/local/script.h"
+#include "src/machine/place.h"
+#include "src/merge/gate.h"
 #include "src/run/databases.h"
 #include "src/run/run.h"
+#include "src/sys/path.h"
 
 bool hook_loop_find(struct hook_loop *l, const char *id)
 {
@@ -207,6 +210,16 @@ bool hook_loop_is_last(struct hook_loop *l, const char *id)
 	return last.id && strcmp(last.id, id) == 0;
 }
 
+/* Others need not wait until the lease of an action that is answered is over. */
+static void end_gate_lease(struct hook_loop *l, struct context_file *f, const char *id)
+{
+	struct item_place place = {0};
+	struct error ignored;
+
+	if (place_load(l->arena, f, &place, &ignored) == 0 && place.directory && !place.in_place)
+		gate_end_lease(l->arena, arena_dup(l->arena, path_dir(place.directory)), id);
+}
+
 enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
 	struct answer_offer *offer, const char **word, struct error *err)
 {
@@ -223,8 +236,10 @@ enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
 	if (action && action_answered(&f.doc, action))
 		*word = arena_dup(l->arena, action_word(&f.doc, action));
 	if (action && (hook_is_script(action) ||
-			      (*word && (!offer->word || strcmp(*word, offer->word) == 0))))
+			      (*word && (!offer->word || strcmp(*word, offer->word) == 0)))) {
+		end_gate_lease(l, &f, offer->id);
 		return HOOK_RECORDED;
+	}
 	if (action && !hook_agent_matches(l->arena, type, json_get_str(action, "agent"))) {
 		(void)error_set(err, ERR_STATE,
 			"'%s' is answered by the agent '%s' alone, not by %s", offer->id,
@@ -232,8 +247,10 @@ enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
 		return HOOK_REFUSED;
 	}
 	offer->owner = hook_item_owner(&l->item, l->session);
-	if (answer_record_file(l->arena, document, offer, word, err) == 0)
+	if (answer_record_file(l->arena, document, offer, word, err) == 0) {
+		end_gate_lease(l, &f, offer->id);
 		return HOOK_RECORDED;
+	}
 	*word = NULL;
 	return err->code == ERR_STATE ? HOOK_DISCARDED : HOOK_REFUSED;
 }

@@ -12,15 +12,14 @@
 #include "src/base/clock.h"
 #include "src/base/number.h"
 #include "src/base/vec.h"
-#include "src/merge/gate_internal.h"
+#include "src/merge/gate.h"
 #include "src/store/disk.h"
 #include "src/sys/directory.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
 enum { ORDER_MS = 10000, NAP_MAX_MS = 50, NOTICE_MS = 1000, END_MS = 10000 };
-enum { TICKET_MAX = 4096, WHO_MAX = 200 };
-enum { LOCKING_MS = 50 };       /* one that is locked again has the text of the lock at first */
+enum { TICKET_BYTES = 2048, WHO_MAX = 200 };
 enum { LEASE_KNOWN_S = 86400 }; /* after its end: who comes back learns that it is lost */
 
 bool gate_stage_holds(const struct stage_spec *s)
@@ -44,54 +43,25 @@ static int64_t merge_gate_fence_of(const char *text)
 	return (int64_t)number_or(str_of(text), JSON_MAX_INT, 0);
 }
 
-struct fences {
-	int64_t *items;
+struct gate_line {
+	struct gate_holder *items;
 	size_t n, cap;
 };
 
-static int by_fence(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* Of all files, in their order, locked or not. */
-static int list_fences(struct arena *a, const struct pool *p, struct fences *out, struct error *err)
-{
-	struct directory_names names = {0};
-	bool missing;
-
-	*out = (struct fences){0};
-	if (directory_list(a, merge_gate_place_of(a, p, ""), &names, &missing, err) < 0)
-		return missing ? 0 : -1;
-	for (size_t i = 0; i < names.n; i++)
-		if (merge_gate_fence_of(names.items[i]))
-			vec_push_in(a, out, merge_gate_fence_of(names.items[i]));
-	if (out->n)
-		qsort(out->items, out->n, sizeof(*out->items), by_fence);
-	return 0;
-}
-
-static int merge_gate_look(
-	struct arena *a, const struct pool *p, int64_t fence, bool *held, struct error *err)
-{
-	CLEANUP(buf_release) struct buf ignored = BUF_INIT;
-
-	return disk_lock_look(ticket_path(a, p, fence), held, &ignored, err);
-}
-
-/* A file that is being written is read as one of an unknown process. */
-static struct gate_holder read_ticket(struct arena *a, const struct pool *p, int64_t fence)
+/* One that is being locked has the text of the lock at first: it is read as one of an unknown
+ * process. Empty: its process has left, or it was released by force. */
+static struct gate_holder read_ticket(
+	struct arena *a, const struct pool *p, int64_t fence, bool *empty)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *j = NULL;
 	struct gate_holder h = {.who = "", .host = "", .fence = fence, .live = true};
 	struct process_info info;
 	struct error ignored;
+	int rc = sys_read_file(&text, ticket_path(a, p, fence), TICKET_BYTES, NULL, &ignored);
 
-	if (sys_read_file(&text, ticket_path(a, p, fence), TICKET_MAX, NULL, &ignored) < 0 ||
-		json_parse(&j, buf_str(&text), &ignored) < 0 || !json_get_str(j, "process"))
+	*empty = rc == 0 && !text.len;
+	if (rc < 0 || json_parse(&j, buf_str(&text), &ignored) < 0 || !json_get_str(j, "process"))
 		return h;
 	h.who = json_dup(a, j, "who");
 	h.host = json_dup(a, j, "host");
@@ -104,42 +74,53 @@ static struct gate_holder read_ticket(struct arena *a, const struct pool *p, int
 	return h;
 }
 
-/* The file is read before its lock is looked at: a lease that is over and not locked afterwards is
- * not taken up again without a look at those who have come since. */
-static int merge_gate_is_held(struct arena *a, const struct pool *p, int64_t fence,
-	struct gate_holder *h, bool *held, struct error *err)
+/* The file is read before its lock is looked at: what was read of one that is not locked was not
+ * changed by its holder meanwhile. */
+static int look_at_ticket(struct arena *a, const struct pool *p, int64_t fence,
+	struct gate_holder *h, struct error *err)
 {
-	*h = read_ticket(a, p, fence);
-	if (merge_gate_look(a, p, fence, held, err) < 0)
+	CLEANUP(buf_release) struct buf ignored = BUF_INIT;
+	bool empty;
+
+	*h = read_ticket(a, p, fence, &empty);
+	if (disk_lock_look(ticket_path(a, p, fence), &h->held, &ignored, err) < 0)
 		return -1;
-	if (*held)
+	if (h->held)
 		h->until = 0;
-	*held = *held || h->until > clock_now();
+	h->held = !empty && (h->held || h->until > clock_now());
 	return 0;
 }
 
-struct gate_line {
-	struct gate_holder *items;
-	size_t n, cap;
-};
+static int by_fence(const void *a, const void *b)
+{
+	const struct gate_holder *x = a, *y = b;
 
-/* Those with a fence below `end`: the holder first. */
-static int merge_gate_read_line(struct arena *a, const struct pool *p, int64_t end,
+	return (x->fence > y->fence) - (x->fence < y->fence);
+}
+
+/* All files with a fence below `end`, in their order; `held`: only those that hold it or wait. */
+static int merge_gate_read_line(struct arena *a, const struct pool *p, int64_t end, bool held,
 	struct gate_line *out, struct error *err)
 {
+	struct directory_names names = {0};
 	struct gate_holder h;
-	struct fences all;
-	bool held;
+	bool missing;
 
 	*out = (struct gate_line){0};
-	if (list_fences(a, p, &all, err) < 0)
-		return -1;
-	for (size_t i = 0; i < all.n && all.items[i] < end; i++) {
-		if (merge_gate_is_held(a, p, all.items[i], &h, &held, err) < 0)
+	if (directory_list(a, merge_gate_place_of(a, p, ""), &names, &missing, err) < 0)
+		return missing ? 0 : -1;
+	for (size_t i = 0; i < names.n; i++) {
+		int64_t fence = merge_gate_fence_of(names.items[i]);
+
+		if (!fence || fence >= end)
+			continue;
+		if (look_at_ticket(a, p, fence, &h, err) < 0)
 			return -1;
-		if (held)
+		if (h.held || !held)
 			vec_push_in(a, out, h);
 	}
+	if (out->n)
+		qsort(out->items, out->n, sizeof(*out->items), by_fence);
 	return 0;
 }
 
@@ -153,122 +134,91 @@ static int write_ticket(const struct gate *g, struct error *err)
 	char host[64] = "";
 
 	(void)gethostname(host, sizeof(host) - 1);
-	j = JSON_OBJECT(JSON_TEXT("who", g->who), JSON_TEXT("host", host),
+	j = JSON_OBJECT(JSON_TEXT("who", g->ask.who), JSON_TEXT("host", host),
 		JSON_INT("pid", getpid()), JSON_INT("since", clock_now()),
 		JSON_TEXT("process", process_own_name(g->a)),
-		JSON_IF(g->lease, JSON_INT("until", g->until)));
+		JSON_IF(g->ask.lease, JSON_INT("until", g->until)));
 	json_print(&text, j);
-	buf_addc(&text, '\n');
-	if (pwrite(fd, text.s, text.len, 0) != (ssize_t)text.len ||
-		ftruncate(fd, (off_t)text.len) < 0)
-		return error_errno(err, "cannot write '%s'", g->path);
-	return 0;
+	while (text.len < TICKET_BYTES) /* one write replaces all of another one */
+		buf_addc(&text, '\n');
+	return pwrite(fd, text.s, text.len, 0) == (ssize_t)text.len
+		       ? 0
+		       : error_errno(err, "cannot write '%s'", g->path);
 }
 
-static int64_t last_fence(struct arena *a, const struct pool *p)
+/* Under the lock of the order: `all` are the files. Removes what processes that have ended left,
+ * except for the newest, whose fence is the last one, and leases: their holders learn that they are
+ * lost. */
+static void next_fence(struct gate *g, const struct gate_line *all)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct error ignored;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct gate_holder *h = &all->items[i];
 
-	if (sys_read_file(&text, merge_gate_place_of(a, p, "last"), TICKET_MAX, NULL, &ignored) < 0)
-		return 0;
-	return (int64_t)number_or(str_trim(buf_str(&text)), JSON_MAX_INT, 0);
-}
-
-/* Under the lock of the order: removes what processes that have ended left. */
-static int next_fence(struct gate *g, struct error *err)
-{
-	struct gate_holder h;
-	struct fences all;
-	bool held;
-
-	g->fence = last_fence(g->a, g->p);
-	if (list_fences(g->a, g->p, &all, err) < 0)
-		return -1;
-	for (size_t i = 0; i < all.n; i++) {
-		if (merge_gate_is_held(g->a, g->p, all.items[i], &h, &held, err) < 0)
-			return -1;
-		if (!held && !(h.lease && h.since + LEASE_KNOWN_S > clock_now()))
-			(void)unlink(ticket_path(g->a, g->p, all.items[i]));
-		if (all.items[i] > g->fence)
-			g->fence = all.items[i];
+		if (!h->held && i + 1 < all->n &&
+			!(h->lease && h->since + LEASE_KNOWN_S > clock_now()))
+			(void)unlink(ticket_path(g->a, g->p, h->fence));
 	}
-	g->fence++;
-	return disk_replace(disk_real(), ".new", merge_gate_place_of(g->a, g->p, "last"),
-		str_of(arena_printf(g->a, "%lld\n", (long long)g->fence)), err);
+	g->fence = all->n ? all->items[all->n - 1].fence + 1 : 1;
 }
 
-/* The lease of this holder. *fence 0: there is none. */
-static int merge_gate_find_lease(struct gate *g, int64_t *fence, struct error *err)
+/* Under the lock of the order, as all that changes a ticket without its lock. *busy: another
+ * command of the same holder has it. */
+static int merge_gate_resume(
+	struct gate *g, const struct gate_holder *h, bool last, bool *busy, struct error *err)
 {
-	struct gate_holder h;
-	struct fences all;
+	char until[CLOCK_TEXT];
 
-	*fence = 0;
-	if (!g->lease)
-		return 0;
-	if (list_fences(g->a, g->p, &all, err) < 0)
+	g->fence = h->fence;
+	g->path = ticket_path(g->a, g->p, g->fence);
+	*busy = h->held && !h->until;
+	if (*busy)
+		return error_set(err, ERR_STATE,
+			"another command of '%s' has the merge gate (MergeGateLockTimeout)",
+			g->ask.who);
+	if (disk_lock_take(&g->lock, g->path, 0, err) < 0)
 		return -1;
-	for (size_t i = 0; i < all.n; i++) {
-		h = read_ticket(g->a, g->p, all.items[i]);
-		for (int k = 0; k < LOCKING_MS && !h.pid; k++) {
-			clock_pause(1);
-			h = read_ticket(g->a, g->p, all.items[i]);
-		}
-		if (h.lease && strcmp(h.who, g->who) == 0)
-			*fence = all.items[i];
-	}
-	return 0;
+	g->until = h->until;
+	g->entered = h->until != 0; /* else it was killed, perhaps before its turn */
+	if (write_ticket(g, err) < 0)
+		return -1;
+	if (last || h->until > clock_now())
+		return 0;
+	clock_text(h->until ? h->until : h->since, until);
+	g->lost = true;
+	return error_set(err, ERR_STATE,
+		"the lease of '%s' on the merge gate, fence %lld, ended at %s, and others have "
+		"come since: nothing of this stage may be pushed",
+		g->ask.who, (long long)g->fence, until);
 }
 
-/* *lease: the fence of a lease of this holder, which is no new place in the line; 0. Of two that
- * come at once, the second finds the first. */
-static int merge_gate_enter(struct gate *g, int64_t *lease, struct error *err)
+static int lock_order(
+	struct arena *a, const struct pool *p, struct disk_lock **order, struct error *err)
+{
+	return disk_lock_take(order, merge_gate_place_of(a, p, "order.lock"), ORDER_MS, err);
+}
+
+/* A lease of this holder is no new place in the line: of two commands that come at once, the second
+ * finds the first. */
+static int merge_gate_enter(struct gate *g, bool *busy, struct error *err)
 {
 	CLEANUP(disk_lock_drop) struct disk_lock *order = NULL;
 	struct disk *disk = disk_real();
+	struct gate_line all;
 
+	*busy = false;
 	if (pool_make_directory(g->a, g->p, err) < 0 ||
 		disk->ops->trusted(disk, g->p->dir, err) < 0 ||
 		path_mkdirs(merge_gate_place_of(g->a, g->p, ""), err) < 0 ||
-		disk_lock_take(
-			&order, merge_gate_place_of(g->a, g->p, "order.lock"), ORDER_MS, err) < 0 ||
-		merge_gate_find_lease(g, lease, err) < 0)
+		lock_order(g->a, g->p, &order, err) < 0 ||
+		merge_gate_read_line(g->a, g->p, INT64_MAX, false, &all, err) < 0)
 		return -1;
-	if (*lease)
-		return 0;
-	if (next_fence(g, err) < 0)
-		return -1;
+	for (size_t i = all.n; g->ask.lease && i-- > 0;)
+		if (all.items[i].lease && strcmp(all.items[i].who, g->ask.who) == 0)
+			return merge_gate_resume(g, &all.items[i], i + 1 == all.n, busy, err);
+	next_fence(g, &all);
 	g->path = ticket_path(g->a, g->p, g->fence);
 	if (disk_lock_take(&g->lock, g->path, 0, err) < 0)
 		return -1;
-	return write_ticket(g, err);
-}
-
-/* It is locked first: who comes from now on waits. */
-static int merge_gate_resume(
-	struct gate *g, const struct gate_ask *ask, int64_t fence, struct error *err)
-{
-	struct gate_holder h;
-	char until[CLOCK_TEXT];
-
-	g->fence = fence;
-	g->path = ticket_path(g->a, g->p, fence);
-	h = read_ticket(g->a, g->p, fence); /* the lock writes its own text */
-	if (disk_lock_take(&g->lock, g->path, ask->wait_ms, err) < 0 || gate_check(g, err) < 0)
-		return -1;
-	g->entered = h.until != 0; /* else it was killed, perhaps before its turn */
-	clock_text(h.until ? h.until : h.since, until);
-	if (h.until <= clock_now() && last_fence(g->a, g->p) != fence) {
-		g->until = h.until; /* for the next command */
-		(void)write_ticket(g, err);
-		g->lost = true;
-		return error_set(err, ERR_STATE,
-			"the lease of '%s' on the merge gate, fence %lld, ended at %s, and others "
-			"have come since: nothing of this stage may be pushed",
-			g->who, (long long)fence, until);
-	}
-	g->until = h.until;
 	return write_ticket(g, err);
 }
 
@@ -276,9 +226,9 @@ static void merge_gate_leave(struct gate *g)
 {
 	struct error ignored;
 
-	g->until = clock_now() + g->lease_s;
-	if (g->lock && !g->lost && (!g->entered || !g->lease || write_ticket(g, &ignored) < 0))
-		(void)unlink(g->path);
+	g->until = clock_now() + g->ask.lease_s;
+	if (g->lock && !g->lost && (!g->entered || !g->ask.lease || write_ticket(g, &ignored) < 0))
+		(void)truncate(g->path, 0);
 	disk_lock_drop(&g->lock);
 }
 
@@ -301,8 +251,7 @@ static void say_holder(struct buf *b, const struct gate_holder *h)
 	}
 }
 
-static int timed_out(
-	const struct gate *g, const struct gate_line *line, unsigned wait_ms, struct error *err)
+static int timed_out(const struct gate *g, const struct gate_line *line, struct error *err)
 {
 	CLEANUP(buf_release) struct buf holder = BUF_INIT;
 
@@ -311,7 +260,7 @@ static int timed_out(
 		buf_addf(&holder, "; %zu waited before this one", line->n - 1);
 	return error_set(err, ERR_STATE,
 		"merge gate of '%s' not free after %u ms: held by %s (MergeGateLockTimeout)",
-		g->p->dir, wait_ms, holder.s);
+		g->p->dir, g->ask.wait_ms, holder.s);
 }
 
 /* Once a second has passed, and whenever the line has moved. */
@@ -321,17 +270,14 @@ static void notice(const struct gate_line *line, int64_t waited_ms, int64_t *see
 		"seventh", "eighth", "ninth", "tenth"};
 	const struct gate_holder *h = &line->items[0];
 	int64_t for_s = clock_now() - h->since, now = h->fence * 10000 + (int64_t)line->n;
+	char more[24];
 
 	if (waited_ms < NOTICE_MS || now == *seen)
 		return;
 	*seen = now;
-	if (line->n > COUNT(words))
-		error_log("dev-team: number %zu in line for the merge gate; '%s' has held it for "
-			  "%lld s",
-			line->n, h->who, (long long)for_s);
-	else
-		error_log("dev-team: %s in line for the merge gate; '%s' has held it for %lld s",
-			words[line->n - 1], h->who, (long long)for_s);
+	(void)snprintf(more, sizeof(more), "%zuth", line->n);
+	error_log("dev-team: %s in line for the merge gate; '%s' has held it for %lld s",
+		line->n > COUNT(words) ? more : words[line->n - 1], h->who, (long long)for_s);
 }
 
 /* A caller that was interrupted while it waited must not take the gate. */
@@ -344,24 +290,24 @@ static int nap(const struct gate_ask *ask, int64_t ms, struct error *err)
 	return 0;
 }
 
-static int await_turn(struct gate *g, const struct gate_ask *ask, struct error *err)
+static int await_turn(struct gate *g, int64_t began, struct error *err)
 {
-	int64_t began = clock_ticks(), pause = 2, seen = 0;
+	int64_t pause = 2, seen = 0;
 
 	for (;;) {
 		CLEANUP(arena_release) struct arena scratch = {0};
-		int64_t waited = clock_ticks() - began, left = ask->wait_ms - waited;
+		int64_t waited = clock_ticks() - began, left = g->ask.wait_ms - waited;
 		struct gate_line line;
 
-		if (nap(ask, 0, err) < 0 ||
-			merge_gate_read_line(&scratch, g->p, g->fence, &line, err) < 0)
+		if (nap(&g->ask, 0, err) < 0 ||
+			merge_gate_read_line(&scratch, g->p, g->fence, true, &line, err) < 0)
 			return -1;
 		if (!line.n)
 			return write_ticket(g, err);
 		if (left <= 0)
-			return timed_out(g, &line, ask->wait_ms, err);
+			return timed_out(g, &line, err);
 		notice(&line, waited, &seen);
-		if (nap(ask, pause < left ? pause : left, err) < 0)
+		if (nap(&g->ask, pause < left ? pause : left, err) < 0)
 			return -1;
 		pause = pause < NAP_MAX_MS ? pause * 2 : pause;
 	}
@@ -370,40 +316,44 @@ static int await_turn(struct gate *g, const struct gate_ask *ask, struct error *
 /* Whether the holder has started this process. */
 static int borrow(struct gate *g, struct error *err)
 {
-	const char *hold = getenv("DEV_TEAM_GATE_HOLD");
-	size_t n = strlen(merge_gate_place_of(g->a, g->p, ""));
+	const char *hold = getenv("DEV_TEAM_GATE_HOLD"), *dir = merge_gate_place_of(g->a, g->p, "");
+	struct gate_holder h;
 
-	if (!hold || strncmp(hold, merge_gate_place_of(g->a, g->p, ""), n) != 0 ||
-		!merge_gate_fence_of(hold + n))
+	if (!hold || strncmp(hold, dir, strlen(dir)) != 0)
 		return 0;
-	g->fence = merge_gate_fence_of(hold + n);
+	g->fence = merge_gate_fence_of(hold + strlen(dir));
 	g->path = ticket_path(g->a, g->p, g->fence);
-	return merge_gate_look(g->a, g->p, g->fence, &g->borrowed, err);
+	if (g->fence && look_at_ticket(g->a, g->p, g->fence, &h, err) < 0)
+		return -1;
+	g->borrowed = g->fence && h.held && !h.until;
+	return 0;
 }
 
 int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struct gate **out,
 	struct error *err)
 {
 	struct gate *g = arena_alloc(a, sizeof(*g));
-	int64_t lease = 0;
-	int rc;
+	int64_t began = clock_ticks();
+	bool busy;
+	int rc = 0;
 
 	*out = NULL;
-	*g = (struct gate){.a = a,
-		.p = p,
-		.who = ask->who ? ask->who : "",
-		.lease = ask->lease,
-		.lease_s = ask->lease_s};
+	*g = (struct gate){.a = a, .p = p, .ask = *ask};
+	if (!ask->who)
+		g->ask.who = "";
 	if (ask->who && (strlen(ask->who) > WHO_MAX || str_utf8_fault(str_of(ask->who))))
 		return error_set(
 			err, ERR_USAGE, "name of a holder is over %d bytes or not UTF-8", WHO_MAX);
 	if (borrow(g, err) < 0)
 		return -1;
-	rc = g->borrowed ? 0 : merge_gate_enter(g, &lease, err);
-	if (rc == 0 && lease)
-		rc = merge_gate_resume(g, ask, lease, err);
-	if (rc == 0 && !g->borrowed)
-		rc = await_turn(g, ask, err);
+	if (!g->borrowed) {
+		while ((rc = merge_gate_enter(g, &busy, err)) < 0 && busy &&
+			clock_ticks() - began < ask->wait_ms)
+			if (nap(ask, NAP_MAX_MS, err) < 0)
+				return -1;
+		if (rc == 0)
+			rc = await_turn(g, began, err);
+	}
 	g->entered = g->entered || rc == 0;
 	if (rc < 0) {
 		merge_gate_leave(g);
@@ -415,26 +365,12 @@ int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struc
 	return 0;
 }
 
-int64_t gate_fence(const struct gate *g)
-{
-	return g->fence;
-}
-
-const char *const *gate_environment(const struct gate *g)
-{
-	return g->env;
-}
-
 int gate_descriptor(const struct gate *g)
 {
 	return g->lock ? disk_lock_descriptor(g->lock) : 0;
 }
 
-void gate_cancel_on(struct gate *g, int fd)
-{
-	g->cancel = fd;
-}
-
+/* What was released by force is empty. */
 int gate_check(struct gate *g, struct error *err)
 {
 	struct stat there, mine;
@@ -443,7 +379,8 @@ int gate_check(struct gate *g, struct error *err)
 
 	if (gone && errno != ENOENT)
 		return error_errno(err, "cannot read '%s'", g->path);
-	g->lost = g->lost || gone || (fd && (fstat(fd, &mine) < 0 || mine.st_ino != there.st_ino));
+	g->lost = g->lost || gone || !there.st_size ||
+		  (fd && (fstat(fd, &mine) < 0 || mine.st_ino != there.st_ino));
 	return g->lost ? error_set(err, ERR_STATE, "merge gate of '%s' was lost (fence %lld)",
 				 g->p->dir, (long long)g->fence)
 		       : 0;
@@ -469,52 +406,54 @@ json *gate_holder_json(const struct gate_holder *h)
 int gate_status(struct arena *a, struct pool *p, struct gate_holder **line, size_t *n,
 	int64_t *fence, struct error *err)
 {
-	struct gate_line all;
+	struct gate_line all, held;
 
-	if (merge_gate_read_line(a, p, INT64_MAX, &all, err) < 0)
+	if (merge_gate_read_line(a, p, INT64_MAX, false, &all, err) < 0 ||
+		merge_gate_read_line(a, p, INT64_MAX, true, &held, err) < 0)
 		return -1;
-	*line = all.items;
-	*n = all.n;
-	*fence = last_fence(a, p);
+	*line = held.items;
+	*n = held.n;
+	*fence = all.n ? all.items[all.n - 1].fence : 0;
 	return 0;
+}
+
+void gate_end_lease(struct arena *a, const char *dir, const char *who)
+{
+	CLEANUP(disk_lock_drop) struct disk_lock *order = NULL;
+	const struct pool p = {.dir = dir};
+	struct gate_line all;
+	struct error ignored;
+
+	if (!path_exists(merge_gate_place_of(a, &p, "")) ||
+		lock_order(a, &p, &order, &ignored) < 0 ||
+		merge_gate_read_line(a, &p, INT64_MAX, false, &all, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.items[i].until && strcmp(all.items[i].who, who) == 0)
+			(void)truncate(ticket_path(a, &p, all.items[i].fence), 0);
 }
 
 /* ---- by force ---- */
 
-struct ending {
-	const char *path;
-	size_t others;
-	bool self;
-};
-
-static void end_holder(const struct process_info *info, void *arg)
+static void end_holder(const struct process_info *info, void *path)
 {
-	struct ending *e = arg;
-
-	if (!process_has_locked(info->pid, e->path))
-		return;
-	if (info->pid == getpid())
-		e->self = true;
-	else
+	if (info->pid != getpid() && process_has_locked(info->pid, path))
 		(void)kill(info->pid, SIGKILL);
-	e->others += info->pid != getpid();
 }
 
-/* Every process that has the lock, until it is free or only this one has it. */
+/* Every process that has the lock. */
 static int merge_gate_end_all(
 	struct arena *a, struct pool *p, const struct gate_holder *h, struct error *err)
 {
-	const char *path = ticket_path(a, p, h->fence);
+	char *path = arena_dup(a, str_of(ticket_path(a, p, h->fence)));
 	int64_t until = clock_ticks() + END_MS;
+	struct gate_holder now;
 
 	for (;;) {
-		struct ending e = {.path = path};
-		bool held;
-
-		process_each(end_holder, &e);
-		if (merge_gate_look(a, p, h->fence, &held, err) < 0)
+		process_each(end_holder, path);
+		if (look_at_ticket(a, p, h->fence, &now, err) < 0)
 			return -1;
-		if (!held || (e.self && !e.others))
+		if (!now.held || now.until)
 			return 0;
 		if (clock_ticks() >= until)
 			return error_set(err, ERR_STATE,
@@ -528,10 +467,12 @@ static int merge_gate_end_all(
 int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holder *was, bool *held,
 	struct error *err)
 {
+	CLEANUP(disk_lock_drop) struct disk_lock *order = NULL;
 	struct gate_line line;
+	struct error ignored;
 
 	*held = false;
-	if (merge_gate_read_line(a, p, INT64_MAX, &line, err) < 0 || !line.n)
+	if (merge_gate_read_line(a, p, INT64_MAX, true, &line, err) < 0 || !line.n)
 		return line.n ? -1 : 0;
 	*was = line.items[0];
 	if (fence && was->fence != fence)
@@ -539,7 +480,8 @@ int gate_force(struct arena *a, struct pool *p, int64_t fence, struct gate_holde
 			(long long)was->fence, (long long)fence);
 	if (merge_gate_end_all(a, p, was, err) < 0)
 		return -1;
-	(void)unlink(ticket_path(a, p, was->fence));
+	(void)lock_order(a, p, &order, &ignored);
+	(void)truncate(ticket_path(a, p, was->fence), 0);
 	*held = true;
 	return 0;
 }

@@ -17,6 +17,7 @@
 #ifndef DT_GATE_H
 #define DT_GATE_H
 
+#include "src/sys/git.h"
 #include "src/worktree/pool.h"
 
 enum { GATE_WAIT_MS = 300000 };
@@ -29,6 +30,7 @@ struct gate_holder {
 	const char *host;
 	pid_t pid;
 	int64_t fence, since; /* since: seconds since 1970; of one that waits: since it came */
+	bool held;            /* it holds the gate or waits */
 	bool live;            /* false: it has ended, and a process that it started has the gate */
 	bool stopped;
 	bool lease;    /* kept for the next command of the same `who` */
@@ -36,8 +38,6 @@ struct gate_holder {
 };
 /* As docs/merge-gate.md describes it. The caller frees it, as for the next two functions. */
 json *gate_holder_json(const struct gate_holder *h);
-
-struct gate;
 
 struct gate_ask {
 	const char *who;
@@ -49,25 +49,48 @@ struct gate_ask {
 	bool lease;
 	unsigned lease_s;
 };
+
+struct disk_lock;
+struct gate {
+	struct arena *a;
+	struct pool *p;
+	int64_t fence;
+	/* `NAME=value`, NULL-ended: environment of every program that runs under the gate. */
+	const char *env[3];
+	int cancel; /* descriptor; once it is readable, what runs under the gate stops. 0: none */
+	bool interrupted;
+	/* Of gate.c: */
+	struct gate_ask ask;
+	const char *path;       /* of the file that is locked */
+	struct disk_lock *lock; /* NULL: borrowed */
+	bool borrowed, lost;
+	bool entered; /* a lease that is left is kept */
+	int64_t until;
+};
 /* Waits for its turn, and reports its place in the line on standard error. -1: ERR_STATE naming the
  * holder (MergeGateLockTimeout), or that it was interrupted; ERR_STATE where the directory's locks
  * are not reliable; ERR_SYSTEM. */
 int gate_take(struct arena *a, struct pool *p, const struct gate_ask *ask, struct gate **out,
 	struct error *err);
-int64_t gate_fence(const struct gate *g);
-/* `NAME=value`, NULL-ended: environment of every program that runs under the gate. */
-const char *const *gate_environment(const struct gate *g);
 /* The lock, for `inherit` of process.h; 0: the gate is borrowed. */
 int gate_descriptor(const struct gate *g);
 /* Checks that it is still ours; -1: ERR_STATE, it was released by force. */
 int gate_check(struct gate *g, struct error *err);
-/* Once `fd` is readable, land_branch() stops (-1: ERR_STATE). */
-void gate_cancel_on(struct gate *g, int fd);
+/* As git_command(), under the gate: the program inherits its lock, and may be any program. Clears
+ * `out` first. */
+int gate_git(struct gate *g, const struct git_command *c, struct buf *out, int *status,
+	struct error *err);
+/* Waits, not at all while the time of day is fixed. -1: ERR_STATE: interrupted, or the gate is
+ * lost. */
+int gate_pause(struct gate *g, unsigned ms, struct error *err);
 /* Releases it if it is still ours, or leaves its lease. For CLEANUP too; safe on NULL. */
 void gate_drop(struct gate **g);
 /* line[0] is the holder, the others wait in this order; *fence: the last one issued. */
 int gate_status(struct arena *a, struct pool *p, struct gate_holder **line, size_t *n,
 	int64_t *fence, struct error *err);
+
+/* Ends the lease of a holder that needs it no more; `dir`: of the pool. Best effort. */
+void gate_end_lease(struct arena *a, const char *dir, const char *who);
 
 /* Takes the gate from its holder, by ending every process that has the lock. `fence` 0: from any
  * holder; otherwise only from that one (ERR_STATE). ERR_STATE: one of them cannot be ended from

@@ -1,7 +1,7 @@
 /* Programs under the gate. They inherit its lock, and so does all that they start. */
 #include <poll.h>
 #include "src/base/clock.h"
-#include "src/merge/gate_internal.h"
+#include "src/merge/gate.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 

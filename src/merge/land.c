@@ -50,6 +50,7 @@ struct landing {
 	struct publish git; /* runs in the repository */
 	const struct land_ask *ask;
 	struct land *out;
+	struct forge_pull pull; /* that of the ask */
 	bool part_began;
 };
 
@@ -166,28 +167,31 @@ static int prepare_and_check(struct landing *l, bool *good, struct error *err)
 
 /* ---- a pull request that the forge merges ---- */
 
-/* Longer each time. */
-static int pause_before_poll(struct landing *l, unsigned *ms, struct error *err)
+/* Longer each time, until as much time as the checks may take has passed: *late. */
+static int pause_before_poll(
+	struct landing *l, int64_t began, unsigned *ms, bool *late, struct error *err)
 {
 	unsigned now = *ms;
 
+	*late = (clock_ticks() - began) / 1000 >= l->ask->check_s;
 	*ms = now * 2 < POLL_MAX_MS ? now * 2 : POLL_MAX_MS;
-	return gate_pause(l->git.g, now, err);
+	return *late ? 0 : gate_pause(l->git.g, now, err);
 }
 
 /* *passed false: the fate is set. */
 static int await_checks(struct landing *l, bool *passed, struct error *err)
 {
-	int64_t began = clock_ticks(), waited;
+	int64_t began = clock_ticks();
 	unsigned ms = POLL_MS;
 	struct forge_checks checks;
+	bool late = false;
 
-	for (;;) {
+	do {
 		if (forge_checks(l->git.a, repo_of(l), l->ask->pull, &checks, err) < 0)
 			return -1;
-		waited = (clock_ticks() - began) / 1000;
 		*passed = checks.state == FORGE_CHECKS_PASSED ||
-			  (checks.state == FORGE_CHECKS_NONE && waited >= LAND_NO_CHECKS_S);
+			  (checks.state == FORGE_CHECKS_NONE &&
+				  clock_ticks() - began >= LAND_NO_CHECKS_S * 1000);
 		if (*passed)
 			return 0;
 		if (checks.state == FORGE_CHECKS_FAILED) {
@@ -195,39 +199,26 @@ static int await_checks(struct landing *l, bool *passed, struct error *err)
 			return merge_land_end(
 				l, LAND_CHECKS_FAILED, "checks of the pull request failed");
 		}
-		if (waited >= l->ask->check_s)
-			return merge_land_end(l, LAND_CHECKS_FAILED,
-				arena_printf(l->git.a,
-					"the checks of the pull request did not end within %u s",
-					l->ask->check_s));
-		if (pause_before_poll(l, &ms, err) < 0)
+		if (pause_before_poll(l, began, &ms, &late, err) < 0)
 			return -1;
-	}
-}
-
-/* Whether the target has what was pushed. */
-static int look_again(struct landing *l, bool *landed, struct error *err)
-{
-	struct publish *w = &l->git;
-
-	if (publish_learn(w, err) < 0)
-		return -1;
-	w->head = w->after;
-	w->fork = git_fork_point(w->a, repo_of(l), w->onto, w->after);
-	return merge_land_find_landed(l, landed, err);
+	} while (!late);
+	return merge_land_end(l, LAND_CHECKS_FAILED,
+		arena_printf(l->git.a, "the checks of the pull request did not end within %u s",
+			l->ask->check_s));
 }
 
 /* The forge merges at once, or by a queue. */
-static int await_merge(struct landing *l, const struct forge_pull *p, struct error *err)
+static int await_merge(struct landing *l, struct error *err)
 {
 	int64_t began = clock_ticks();
 	unsigned ms = POLL_MS;
 	struct forge_view now;
-	bool landed;
+	bool landed, late = false;
 
-	for (;;) {
-		if (forge_view(l->git.a, repo_of(l), p, NULL, &now, err) < 0 ||
-			look_again(l, &landed, err) < 0)
+	do {
+		if (forge_view(l->git.a, repo_of(l), &l->pull, NULL, &now, err) < 0 ||
+			publish_learn(&l->git, err) < 0 ||
+			merge_land_find_landed(l, &landed, err) < 0)
 			return -1;
 		if (landed)
 			return merge_land_end(l, LAND_LANDED, NULL);
@@ -236,53 +227,49 @@ static int await_merge(struct landing *l, const struct forge_pull *p, struct err
 				arena_printf(l->git.a,
 					"the pull request is %s, but '%s' has not its changes",
 					now.state ? now.state : "missing", l->out->target));
-		if ((clock_ticks() - began) / 1000 >= l->ask->check_s)
-			return merge_land_end(l, LAND_NEEDS_PERSON,
-				arena_printf(l->git.a, "the forge has not merged within %u s",
-					l->ask->check_s));
-		if (pause_before_poll(l, &ms, err) < 0)
+		if (pause_before_poll(l, began, &ms, &late, err) < 0)
 			return -1;
-	}
+	} while (!late);
+	return merge_land_end(l, LAND_NEEDS_PERSON,
+		arena_printf(l->git.a, "the forge has not merged within %u s", l->ask->check_s));
 }
 
 /* Before anything is pushed. */
 static int merge_land_check_pull(struct landing *l, struct error *err)
 {
 	struct forge_view now = {0};
-	struct forge_pull p;
 
 	if (!l->ask->pull)
 		return 0;
-	if (forge_find_pull(str_of(l->ask->pull), &p) &&
-		forge_view(l->git.a, repo_of(l), &p, NULL, &now, err) < 0)
+	if (forge_find_pull(str_of(l->ask->pull), &l->pull) &&
+		forge_view(l->git.a, repo_of(l), &l->pull, NULL, &now, err) < 0)
 		return -1;
-	if (!now.tool)
-		return error_set(err, ERR_STATE,
-			"neither 'gh' nor 'glab' can be asked about '%s': install the one of this "
-			"forge, or merge it on the forge",
-			l->ask->pull);
-	return now.missing ? error_set(err, ERR_STATE, "'%s' knows no pull request '%s'", now.tool,
-				     l->ask->pull)
-			   : 0;
+	if (now.tool && !now.missing)
+		return 0;
+	return now.tool ? error_set(err, ERR_STATE, "'%s' knows no pull request '%s'", now.tool,
+				  l->ask->pull)
+			: error_set(err, ERR_STATE,
+				  "neither 'gh' nor 'glab' can be asked about '%s': install the "
+				  "one of this forge, or merge it on the forge",
+				  l->ask->pull);
 }
 
 static int merge_pull(struct landing *l, bool *again, struct error *err)
 {
-	struct forge_pull p;
-	struct forge_view now;
 	const char *refused;
+	struct forge_view now;
 	bool passed;
 
-	(void)forge_find_pull(str_of(l->ask->pull), &p);
 	if (await_checks(l, &passed, err) < 0)
 		return -1;
 	if (!passed)
 		return 0;
-	if (forge_merge(l->git.a, repo_of(l), &p, l->git.after, l->ask->method, &refused, err) < 0)
+	if (forge_merge(l->git.a, repo_of(l), &l->pull, l->git.after, l->ask->method, &refused,
+		    err) < 0)
 		return -1;
 	if (!refused)
-		return await_merge(l, &p, err);
-	if (forge_view(l->git.a, repo_of(l), &p, NULL, &now, err) < 0)
+		return await_merge(l, err);
+	if (forge_view(l->git.a, repo_of(l), &l->pull, NULL, &now, err) < 0)
 		return -1;
 	*again = now.head && strcmp(now.head, l->git.after) != 0;
 	return *again ? merge_land_end(l, LAND_MOVED, "others pushed to the pull request meanwhile")
@@ -431,7 +418,7 @@ int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, str
 	int rc = 0;
 
 	*out = (struct land){
-		.branch = ask->branch, .alone = ask->follow != NULL, .fence = gate_fence(held)};
+		.branch = ask->branch, .alone = ask->follow != NULL, .fence = held->fence};
 	if (publish_begin(&l.git, err) < 0 || merge_land_check_pull(&l, err) < 0)
 		return -1;
 	out->target = l.git.target;

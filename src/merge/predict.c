@@ -15,21 +15,6 @@ struct prediction {
 	VEC(struct pair) pairs;
 };
 
-static int predict_read_id(
-	struct prediction *p, const char *revision, const char **id, struct error *err)
-{
-	const char *const argv[] = {
-		"git", "rev-parse", "--quiet", "--verify", "--end-of-options", revision, NULL};
-	const struct git_command c = {.dir = p->repo, .name = "git rev-parse", .argv = argv};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int status;
-
-	if (git_command(&c, &out, &status, err) < 0)
-		return -1;
-	*id = status ? NULL : arena_dup(p->arena, str_trim(buf_str(&out)));
-	return 0;
-}
-
 /* The next text before a NUL. */
 static struct str predict_take(struct str *rest)
 {
@@ -92,34 +77,40 @@ static int merge_pairs(struct prediction *p, struct error *err)
 	return 0;
 }
 
+/* That of origin, else a local one. */
+static int predict_find_target(struct prediction *p, struct error *err)
+{
+	const char *const names[] = {arena_printf(p->arena, "refs/remotes/origin/%s", p->target),
+		arena_printf(p->arena, "refs/heads/%s", p->target)};
+	struct git_commit found[COUNT(names)];
+	size_t i;
+
+	if (git_read_commits(p->arena, p->repo, names, COUNT(names), found, err) < 0)
+		return -1;
+	i = found[0].id ? 0 : 1;
+	p->ref = names[i];
+	p->tree = found[i].tree;
+	return p->tree ? 0 : error_set(err, ERR_STATE, "there is no branch '%s'", p->target);
+}
+
 static int look_at_branches(struct prediction *p, size_t n, struct error *err)
 {
-	const char *id;
+	const char **names = arena_alloc(p->arena, (n + 1) * sizeof(*names));
+	const char **ids = arena_alloc(p->arena, (n + 1) * sizeof(*ids));
 
 	for (size_t i = 0; i < n; i++) {
-		p->list[i].there = p->list[i].merged = false;
+		p->list[i].merged = false;
 		p->list[i].conflicts = json_array();
-		if (predict_read_id(p, arena_printf(p->arena, "refs/heads/%s", p->list[i].branch),
-			    &id, err) < 0)
-			return -1;
-		p->list[i].there = id && i < PREDICT_MAX;
+		names[i] = arena_printf(p->arena, "refs/heads/%s", p->list[i].branch);
+	}
+	if (git_read_ids(p->arena, p->repo, names, n, ids, err) < 0)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		p->list[i].there = ids[i] && i < PREDICT_MAX;
 		if (p->list[i].there)
 			vec_push_in(p->arena, &p->pairs, (struct pair){i, -1});
 	}
 	return 0;
-}
-
-static int predict_find_target(struct prediction *p, struct error *err)
-{
-	static const char *const places[] = {"refs/remotes/origin/", "refs/heads/"};
-
-	for (size_t i = 0; i < COUNT(places) && !p->tree; i++) {
-		p->ref = arena_printf(p->arena, "%s%s", places[i], p->target);
-		if (predict_read_id(p, arena_printf(p->arena, "%s^{tree}", p->ref), &p->tree, err) <
-			0)
-			return -1;
-	}
-	return p->tree ? 0 : error_set(err, ERR_STATE, "there is no branch '%s'", p->target);
 }
 
 int land_predict(struct arena *a, const char *repo, const char *target, struct predicted *list,

@@ -1,6 +1,7 @@
 #include "src/merge/publish.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
 enum { REMOTE_S = 300, LOCAL_S = 600, REFLOG_MAX = 64 << 20 };
 
@@ -100,25 +101,28 @@ static const char *refspec(struct publish *w, const char *branch)
 	return arena_printf(w->a, "+%s:%s", heads(w, branch), tracking(w, branch));
 }
 
-/* *ids: of the target and the branch as they were fetched, and of the branch here. */
-static int publish_fetch(
-	struct publish *w, const char *target, const char *ids[3], struct error *err)
+/* A git that was killed while it pushed has left it. */
+static void publish_clear_lock(struct publish *w, const char *branch)
 {
-	const char *const names[] = {
-		tracking(w, w->target), tracking(w, w->branch), heads(w, w->branch)};
+	const char *path = arena_printf(w->a, "%s/%s.lock", w->p->common, tracking(w, branch));
 
-	if (git_read_ids(w->a, w->p->repo, names, COUNT(names), ids, err) < 0)
-		return -1;
+	if (path_exists(path) && process_abandoned(path))
+		(void)unlink(path);
+}
+
+/* What is here already, by the ids of both and of the branch here, is not fetched. */
+static int publish_fetch(struct publish *w, const char *const ids[3], struct error *err)
+{
 	w->deleted = ids[1] && !w->theirs;
-	if (ids[0] && strcmp(ids[0], target) == 0 &&
+	if (ids[0] && strcmp(ids[0], w->onto) == 0 &&
 		(!w->theirs || (ids[1] && strcmp(ids[1], w->theirs) == 0)))
 		return 0;
-	if (GIT(w, err, .name = "git fetch", .remote = true,
-		    .argv = WORDS(QUIET, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules",
-			    "--no-write-fetch-head", "--refmap=", "origin", refspec(w, w->target),
-			    w->theirs ? refspec(w, w->branch) : NULL)) < 0)
-		return -1;
-	return git_read_ids(w->a, w->p->repo, names, COUNT(names), ids, err);
+	publish_clear_lock(w, w->target);
+	publish_clear_lock(w, w->branch);
+	return GIT(w, err, .name = "git fetch", .remote = true,
+		.argv = WORDS(QUIET, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules",
+			"--no-write-fetch-head", "--refmap=", "origin", refspec(w, w->target),
+			w->theirs ? refspec(w, w->branch) : NULL));
 }
 
 int publish_begin(struct publish *w, struct error *err)
@@ -150,18 +154,18 @@ int publish_begin(struct publish *w, struct error *err)
 
 int publish_learn(struct publish *w, struct error *err)
 {
-	const char *there, *ids[3];
+	const char *const names[] = {
+		tracking(w, w->target), tracking(w, w->branch), heads(w, w->branch)};
+	const char *ids[COUNT(names)];
 
-	if (publish_ask_remote(w, &there, &w->theirs, err) < 0)
+	if (publish_ask_remote(w, &w->onto, &w->theirs, err) < 0)
 		return -1;
-	if (!there)
+	if (!w->onto)
 		return error_set(
 			err, ERR_STATE, "no branch '%s' on the remote 'origin'", w->target);
-	if (publish_fetch(w, there, ids, err) < 0)
+	if (git_read_ids(w->a, w->p->repo, names, COUNT(names), ids, err) < 0 ||
+		publish_fetch(w, ids, err) < 0)
 		return -1;
-	w->onto = ids[0];
-	if (!w->onto)
-		return error_set(err, ERR_SYSTEM, "'git fetch' did not bring '%s'", w->target);
 	w->head = ids[2] ? ids[2] : w->theirs;
 	if (!w->head)
 		return error_set(err, ERR_STATE,

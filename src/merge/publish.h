@@ -8,7 +8,7 @@
 #ifndef DT_PUBLISH_H
 #define DT_PUBLISH_H
 
-#include "src/merge/gate_internal.h"
+#include "src/merge/gate.h"
 
 struct publish {
 	struct arena *a;

@@ -1,5 +1,6 @@
 #include "src/base/clock.h"
 #include "src/merge/requeue.h"
+#include "src/sys/path.h"
 
 const struct requeue_rule requeue_rules[] = {
 	{"MergeConflict", REQUEUE_NEVER, 0},
@@ -31,6 +32,151 @@ const char *requeue_word(enum requeue_trigger t)
 	return words[t];
 }
 
+/* ---- the history ---- */
+
+enum { HISTORY_MAX = 16 << 20 };
+
+static const char name[] = "triage-history.jsonl";
+static const char original[] = "original";
+
+static bool known_trigger(const char *word)
+{
+	for (size_t i = TRIGGER_OPERATOR; i < COUNT(words); i++)
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	return strcmp(word, original) == 0;
+}
+
+/* False: it is none of ours. */
+static bool triage_take(struct arena *a, const json *line, struct triage_history *h)
+{
+	const char *time = json_get_str(line, "timestamp"), *type = json_get_str(line, "failure");
+	const char *trigger = json_get_str(line, "trigger");
+	int64_t at;
+
+	if (!time || clock_parse(time, &at) < 0)
+		return false;
+	if (trigger) {
+		h->triages[h->n++] = (struct triage){.trigger = arena_dup(a, str_of(trigger)),
+			.detail = json_dup(a, line, "triggerDetail"),
+			.composite = json_number(json_get(line, "composite"), 0),
+			.cost_usd = json_number(json_get(line, "costUsd"), 0),
+			.model = json_dup(a, line, "model"),
+			.at = at};
+		h->last_triage = at > h->last_triage ? at : h->last_triage;
+	} else if (json_get_str(line, "reset")) {
+		h->n_failures = 0;
+	} else if (type) {
+		h->failures[h->n_failures++] =
+			(struct past_failure){arena_dup(a, str_of(type)), at};
+	}
+	return trigger || type || json_get_str(line, "reset");
+}
+
+int triage_read(struct arena *a, const char *artifacts, const char *issue,
+	struct triage_history *out, struct error *err)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct str rest, line;
+	size_t lines = 1;
+	bool missing;
+	char *path;
+
+	*out = (struct triage_history){.last_triage = -1};
+	if (artifact_path(a, artifacts, issue, name, &path, err) < 0)
+		return -1;
+	if (sys_read_file(&text, path, HISTORY_MAX, &missing, err) < 0)
+		return missing ? 0 : -1;
+	for (size_t i = 0; i < text.len; i++)
+		lines += text.s[i] == '\n';
+	out->triages = arena_alloc(a, lines * sizeof(*out->triages));
+	out->failures = arena_alloc(a, lines * sizeof(*out->failures));
+	for (rest = buf_str(&text); str_line(&rest, &line);) {
+		CLEANUP(json_free) json *of = NULL;
+		struct error odd;
+
+		out->skipped += str_trim(line).n &&
+				(json_parse(&of, line, &odd) < 0 || !triage_take(a, of, out));
+	}
+	return 0;
+}
+
+unsigned triage_recent(const struct triage_history *h, int64_t now)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < h->n; i++)
+		n += strcmp(h->triages[i].trigger, original) != 0 &&
+		     now - h->triages[i].at <= FAILURE_WINDOW_S;
+	return n;
+}
+
+/* Digits of 0.3 - 0.1 after the ninth carry no information. */
+static double difference(double a, double b)
+{
+	double d = (a - b) * 1e9;
+
+	return (double)(int64_t)(d < 0 ? d - 0.5 : d + 0.5) / 1e9;
+}
+
+static json *triage_print(const struct triage *t, const struct triage_history *before)
+{
+	json *delta = NULL;
+
+	if (before->n)
+		delta = JSON_OBJECT(JSON_NUMBER("composite",
+			difference(t->composite, before->triages[before->n - 1].composite)));
+	return JSON_OBJECT(JSON_TIME("timestamp", t->at ? t->at : clock_now()),
+		JSON_TEXT("trigger", t->trigger),
+		JSON_IF(t->detail, JSON_TEXT("triggerDetail", t->detail)),
+		JSON_NUMBER("composite", t->composite),
+		JSON_IF(delta, JSON_VALUE("deltaFromPrevious", delta)),
+		JSON_IF(t->model, JSON_TEXT("model", t->model)),
+		JSON_IF(t->cost_usd > 0, JSON_NUMBER("costUsd", t->cost_usd)));
+}
+
+static int tell_storm(const char *artifacts, const char *issue, unsigned count, struct error *err)
+{
+	CLEANUP(json_free)
+	json *fields = JSON_OBJECT(
+		JSON_INT("count", count), JSON_INT("windowHours", FAILURE_WINDOW_S / 3600));
+	struct event h = {.id = EVENT_RETRIAGE_STORM, .issue = issue, .fields = fields};
+
+	return event_emit(artifacts, &h, err);
+}
+
+int triage_append(const char *artifacts, const char *issue, const struct triage *t, unsigned *count,
+	bool *storm, struct error *err)
+{
+	CLEANUP(arena_release) struct arena a = {0};
+	CLEANUP(json_free) json *line = NULL;
+	struct triage_history h;
+
+	if (!known_trigger(t->trigger))
+		return error_set(err, ERR_USAGE,
+			"unknown trigger '%.60s': one of original, time-threshold, failure-type, "
+			"operator-requeue",
+			t->trigger);
+	if (triage_read(&a, artifacts, issue, &h, err) < 0)
+		return -1;
+	line = triage_print(t, &h);
+	if (artifact_append(artifacts, issue, name, line, err) < 0)
+		return -1;
+	*count = triage_recent(&h, clock_now()) + (strcmp(t->trigger, original) != 0);
+	*storm = *count > STORM_LIMIT;
+	return *storm ? tell_storm(artifacts, issue, *count, err) : 0;
+}
+
+int triage_reset(const char *artifacts, const char *issue, const char *why, struct error *err)
+{
+	CLEANUP(json_free)
+	json *line = JSON_OBJECT(JSON_TIME("timestamp", clock_now()), JSON_TEXT("reset", why));
+
+	return artifact_append(artifacts, issue, name, line, err);
+}
+
+/* ---- decisions ---- */
+
 static const struct requeue_rule *rule_of(const char *failure)
 {
 	for (const struct requeue_rule *r = requeue_rules; r->failure; r++)
@@ -39,21 +185,15 @@ static const struct requeue_rule *rule_of(const char *failure)
 	return NULL;
 }
 
-static unsigned count_recent(const struct requeue_ask *ask)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < ask->n_past; i++)
-		n += strcmp(ask->past[i].type, ask->failure) == 0 &&
-		     ask->now - ask->past[i].at <= FAILURE_WINDOW_S;
-	return n;
-}
-
 static bool by_failure(const struct requeue_ask *ask, const struct requeue_rule *rule)
 {
-	if (rule->class == REQUEUE_COUNTED)
-		return count_recent(ask) + 1 >= rule->threshold;
-	return rule->class == REQUEUE_ALWAYS;
+	unsigned n = 1;
+
+	for (size_t i = 0; i < ask->past->n_failures; i++)
+		n += strcmp(ask->past->failures[i].type, ask->failure) == 0 &&
+		     ask->now - ask->past->failures[i].at <= FAILURE_WINDOW_S;
+	return rule->class == REQUEUE_ALWAYS ||
+	       (rule->class == REQUEUE_COUNTED && n >= rule->threshold);
 }
 
 /* An operator's request is not questioned; an old or missing score is not reused, whatever has
@@ -67,7 +207,7 @@ int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, str
 		return error_set(err, ERR_USAGE, "unknown failure '%.60s'", ask->failure);
 	if (ask->operator_asked)
 		*out = TRIGGER_OPERATOR;
-	else if (ask->last_triage < 0 || ask->now - ask->last_triage > TRIAGE_STALE_S)
+	else if (ask->past->last_triage < 0 || ask->now - ask->past->last_triage > TRIAGE_STALE_S)
 		*out = TRIGGER_TIME;
 	else
 		*out = by_failure(ask, rule) ? TRIGGER_FAILURE : TRIGGER_TRUST_SCORE;
@@ -106,15 +246,12 @@ int requeue_issue(const char *artifacts, const char *issue, const char *failure,
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	struct triage_history h;
-	struct requeue_ask ask = {.failure = failure, .operator_asked = operator_asked};
+	const struct requeue_ask ask = {.failure = failure,
+		.past = &h,
+		.now = clock_now(),
+		.operator_asked = operator_asked};
 
-	if (triage_read(&a, artifacts, issue, &h, err) < 0)
-		return -1;
-	ask.past = h.failures;
-	ask.n_past = h.n_failures;
-	ask.last_triage = h.last_triage;
-	ask.now = clock_now();
-	if (requeue_decide(&ask, out, err) < 0 ||
+	if (triage_read(&a, artifacts, issue, &h, err) < 0 || requeue_decide(&ask, out, err) < 0 ||
 		note(artifacts, issue, failure, *out, ask.now, err) < 0)
 		return -1;
 	return merge_requeue_tell(artifacts, issue, failure, places, *out, err);

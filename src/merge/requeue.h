@@ -18,13 +18,6 @@ struct past_failure {
 	int64_t at;
 };
 
-struct requeue_ask {
-	const char *failure; /* MergeConflict ...; NULL: none, an operator requests it */
-	const struct past_failure *past; /* earlier ones of this issue */
-	size_t n_past;
-	int64_t last_triage, now; /* last_triage -1: it was never triaged, so it has no score */
-	bool operator_asked;
-};
 enum requeue_trigger { TRIGGER_TRUST_SCORE, TRIGGER_OPERATOR, TRIGGER_TIME, TRIGGER_FAILURE };
 /* "trust-score", "operator-requeue", "time-threshold", "failure-type" */
 const char *requeue_word(enum requeue_trigger t);
@@ -37,6 +30,12 @@ struct requeue_rule {
 };
 extern const struct requeue_rule requeue_rules[];
 
+struct requeue_ask {
+	const char *failure; /* MergeConflict ...; NULL: none, an operator requests it */
+	const struct triage_history *past; /* without this failure */
+	int64_t now;
+	bool operator_asked;
+};
 /* -1: ERR_USAGE for a failure of no class. */
 int requeue_decide(const struct requeue_ask *ask, enum requeue_trigger *out, struct error *err);
 
@@ -56,7 +55,7 @@ struct triage_history {
 	size_t n;
 	struct past_failure *failures; /* since the last reset */
 	size_t n_failures;
-	int64_t last_triage; /* -1: none */
+	int64_t last_triage; /* -1: none: the issue has no score */
 	size_t skipped;      /* number of invalid lines */
 };
 /* No file: an empty one. Texts in the arena. */

@@ -200,8 +200,8 @@ static const char *const *agent_environment(struct agent_call *c, bool judged)
 {
 	const char *branch = c->run->worktree.of.branch;
 	const char *state = getenv("DEV_TEAM_STATE_DIR");
-	const char *const *const more[] = {c->run->database_env,
-		c->run->gate ? gate_environment(c->run->gate) : NULL, c->run->pass_env};
+	const char *const *const more[] = {
+		c->run->database_env, c->run->gate ? c->run->gate->env : NULL, c->run->pass_env};
 	struct run_environment env = {0};
 
 	run_action_environment(c->arena, c->run, c->action, &env);
@@ -637,7 +637,7 @@ int run_gate_take(struct arena *a, struct run_item *r, const json *action, struc
 	if (run_pool_open(a, r, pool, err) < 0 || gate_take(a, pool, &wait, &r->gate, err) < 0)
 		return -1;
 	script_inherit = gate_descriptor(r->gate);
-	for (const char *const *e = gate_environment(r->gate); *e; e++)
+	for (const char *const *e = r->gate->env; *e; e++)
 		(void)putenv(arena_dup(a, str_of(*e)));
 	return 0;
 }

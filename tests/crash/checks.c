@@ -180,8 +180,6 @@ static void add_tree(const struct stage *s, struct buf *out, bool plain)
 		buf_addf(out, "=== %.*s\n", (int)name.n, name.p);
 		if (str_ends(name, ".lock")) /* is for people */
 			continue;
-		if (!plain && str_ends(name, ".merge-gate/last")) /* counts the holders */
-			continue;
 		if (!plain) {
 			add_file(s, out, path);
 			continue;

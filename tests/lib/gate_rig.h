@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include "src/base/clock.h"
 #include "src/sys/process.h"
-#include "src/merge/gate_internal.h"
+#include "src/merge/gate.h"
 #include "src/store/disk.h"
 #include "tests/lib/git_rig.h"
 

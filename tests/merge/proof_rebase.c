@@ -89,7 +89,7 @@ REBASE_TEST(an_interrupt_puts_the_worktree_back)
 	close(ends[0]);
 	ends[0] = open(at("fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* the hook writes to it */
 	g = gate_now(0);
-	gate_cancel_on(g, ends[0]);
+	g->cancel = ends[0];
 	assert_int_equal(land_branch(&arena, &pool, &ask, g, &done, &err), -1);
 	assert_error(&err, "dev-team: interrupted");
 	gate_drop(&g);

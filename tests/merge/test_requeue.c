@@ -60,16 +60,17 @@ TEST(decisions)
 {
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct past_failure past[4];
+		struct triage_history h = {.failures = past,
+			.last_triage = rows[i].triaged == -1 ? -1 : now - rows[i].triaged};
 		struct requeue_ask ask = {.failure = rows[i].failure,
-			.past = past,
-			.last_triage = rows[i].triaged == -1 ? -1 : now - rows[i].triaged,
+			.past = &h,
 			.now = now,
 			.operator_asked = rows[i].operator_asked};
 		enum requeue_trigger got;
 
-		for (; ask.n_past < 4 && rows[i].past[ask.n_past]; ask.n_past++)
-			past[ask.n_past] = (struct past_failure){
-				rows[i].failure, now - rows[i].past[ask.n_past]};
+		for (; h.n_failures < 4 && rows[i].past[h.n_failures]; h.n_failures++)
+			past[h.n_failures] = (struct past_failure){
+				rows[i].failure, now - rows[i].past[h.n_failures]};
 		assert_int_equal(requeue_decide(&ask, &got, &err), 0);
 		if (got != rows[i].trigger)
 			fail_msg("row %zu: %s: %s", i, rows[i].failure, requeue_word(got));
@@ -78,9 +79,9 @@ TEST(decisions)
 
 TEST(other_failures_do_not_count)
 {
-	const struct past_failure past[] = {{"AgentTimeout", now - H}, {"BudgetExceeded", now - H}};
-	struct requeue_ask ask = {
-		.failure = "CIFailure", .past = past, .n_past = 2, .last_triage = now, .now = now};
+	struct past_failure past[] = {{"AgentTimeout", now - H}, {"BudgetExceeded", now - H}};
+	struct triage_history h = {.failures = past, .n_failures = 2, .last_triage = now};
+	struct requeue_ask ask = {.failure = "CIFailure", .past = &h, .now = now};
 	enum requeue_trigger got;
 
 	assert_int_equal(requeue_decide(&ask, &got, &err), 0);
@@ -184,8 +185,8 @@ HISTORY_TEST(lines_of_others_are_read_and_odd_ones_skipped)
 
 	clock_fix(now);
 	scratch_write("art/I-1/triage-history.jsonl",
-		"not json\n\n[]\n{}\n{\"timestamp\":\"2026-04-28T11:00:00.123Z\",\"trigger\":"
-		"\"failure-type\",\"score\":{\"composite\":0.25},\"costUsd\":0.5}\n"
+		"not json\n\n[]\n{}\n{\"timestamp\":\"2026-04-28T11:00:00Z\",\"trigger\":"
+		"\"failure-type\",\"composite\":0.25,\"costUsd\":0.5}\n"
 		"{\"timestamp\":\"yesterday\",\"trigger\":\"failure-type\"}\n"
 		"{\"timestamp\":\"2026-04-28T11:30:00Z\",\"failure\":\"CIFailure\"}\n"
 		"{\"timestamp\":\"2026-04-28T11:30:00");
