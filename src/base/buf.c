@@ -142,6 +142,19 @@ bool str_next_item(struct str *rest, struct str *item)
 	return true;
 }
 
+bool str_piece(struct str *rest, char end, struct str *piece)
+{
+	size_t n = 0;
+
+	while (rest->n && rest->p[0] == end)
+		*rest = str_sub(*rest, 1, rest->n);
+	while (n < rest->n && rest->p[n] != end)
+		n++;
+	*piece = str_sub(*rest, 0, n);
+	*rest = str_sub(*rest, n, rest->n);
+	return n > 0;
+}
+
 /* ---- buf ---- */
 
 enum { BUF_MIN = 256 };

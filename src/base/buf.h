@@ -36,6 +36,8 @@ bool str_line(struct str *rest, struct str *line);
 /* Cuts the next item off the list `a, b, ...`, without blanks around it; a comma in parentheses
  * does not end it. An empty text is a list of one empty item. */
 bool str_next_item(struct str *rest, struct str *item);
+/* Cuts the next piece that is not empty, up to a byte `end`, off *rest; false: there is none. */
+bool str_piece(struct str *rest, char end, struct str *piece);
 
 struct buf {
 	char *s; /* always NUL-ended, never NULL after the first call */

@@ -83,7 +83,8 @@ static bool unwrap(struct arguments *m)
 		else
 			break;
 	}
-	at += wrappers[i].operands;
+	if (at < m->n && m->args[at].text) /* else it can be several words */
+		at += wrappers[i].operands;
 	if (at >= m->n)
 		return false;
 	m->args += at;

@@ -211,15 +211,10 @@ static void put_toolchains(struct list *l)
 			!arguments_is_visible(value) && (!home || strcmp(value, home) != 0) &&
 			value[1])
 			put_tool(l, value);
-	while (rest.n) {
-		size_t end = str_find(rest, STR(":"));
-
-		dir = str_sub(rest, 0, end);
-		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
+	while (str_piece(&rest, ':', &dir))
 		if (str_starts(dir, "/") && dir.n > 1 &&
 			!arguments_is_visible(arena_dup(l->s->arena, dir)))
 			put_path(l, arena_dup(l->s->arena, dir));
-	}
 }
 
 /* ---- the program's own files ---- */

@@ -523,17 +523,6 @@ static int list_settings(struct sandbox *s, const char *file, struct buf *out, s
 		"--list", "-z");
 }
 
-static bool next_setting(struct str *rest, struct str *setting)
-{
-	size_t n = 0;
-
-	while (n < rest->n && rest->p[n])
-		n++;
-	*setting = str_sub(*rest, 0, n);
-	*rest = str_sub(*rest, n < rest->n ? n + 1 : n, rest->n);
-	return setting->n > 0;
-}
-
 /* A remote of the repository, or `.`: a URL or a path would be a repository of the command's, with
  * hooks that a push runs. */
 static bool git_view_is_remote(struct sandbox *s, struct str before, struct str name)
@@ -541,7 +530,7 @@ static bool git_view_is_remote(struct sandbox *s, struct str before, struct str 
 	const char *url = arena_printf(s->arena, "remote.%.*s.url\n", (int)name.n, name.p);
 	struct str one;
 
-	while (next_setting(&before, &one))
+	while (str_piece(&before, '\0', &one))
 		if (str_starts(one, url))
 			return true;
 	return str_is(name, ".");
@@ -567,7 +556,7 @@ static bool git_view_has_setting(struct str all, struct str setting)
 {
 	struct str one;
 
-	while (next_setting(&all, &one))
+	while (str_piece(&all, '\0', &one))
 		if (str_eq(one, setting))
 			return true;
 	return false;
@@ -602,7 +591,7 @@ static void take_settings(struct sandbox *s)
 		list_settings(s, in_copy(s, "config"), &new, &ignored) < 0)
 		return;
 	rest = buf_str(&new);
-	while (next_setting(&rest, &one))
+	while (str_piece(&rest, '\0', &one))
 		if (!git_view_has_setting(buf_str(&old), one))
 			take_setting(s, buf_str(&old), one);
 	(void)sandbox_write_file(in_place(s, "config"), str_of(now), 0600, &ignored);
