@@ -15,7 +15,7 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
-enum { LOOSE_MAX = 200, PACK_MAX = 1 << 30, LATE_S = 300, OWN_FILE_MAX = 64 << 20 };
+enum { LOOSE_MAX = 200, PACK_MAX = 1 << 30, LATE_S = 300 };
 
 struct ref {
 	const char *name, *value;
@@ -619,28 +619,6 @@ static void copy_worktrees(struct sandbox *s)
 	}
 }
 
-/* HEAD, index and the like of a worktree that is not a linked one. */
-static int copy_own_files(struct sandbox *s, struct error *err)
-{
-	struct directory_names names;
-	bool missing;
-
-	if (directory_list(s->arena, s->view.common, &names, &missing, err) < 0)
-		return -1;
-	for (size_t i = 0; i < names.n; i++) {
-		const char *from = in_common(s, names.items[i]);
-		struct stat st;
-
-		if (strcmp(names.items[i], "config") == 0 || lstat(from, &st) < 0 ||
-			!S_ISREG(st.st_mode) || st.st_size > OWN_FILE_MAX ||
-			str_ends(str_of(names.items[i]), ".lock"))
-			continue;
-		if (sandbox_copy_file(from, in_copy(s, names.items[i]), err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 /* The stash of the user stays outside, and the command's stays inside. */
 static int copy_refs(struct sandbox *s, struct error *err)
 {
@@ -677,7 +655,10 @@ static int copy_info(struct sandbox *s, struct error *err)
 
 static int refresh(struct sandbox *s, struct error *err)
 {
-	static const char *const files[] = {"HEAD", "shallow", "description"};
+	/* Behind the third: of a worktree that is not a linked one. */
+	static const char *const files[] = {"HEAD", "shallow", "description", "index", "ORIG_HEAD",
+		"FETCH_HEAD", "MERGE_HEAD", "MERGE_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD",
+		"BISECT_LOG", "BISECT_START"};
 	static const char *const mounted[] = {"hooks", "modules", "lfs", "logs"};
 
 	/* A command could have put one where a directory is expected. */
@@ -686,9 +667,7 @@ static int refresh(struct sandbox *s, struct error *err)
 	for (size_t i = 0; i < COUNT(mounted); i++)
 		if (path_mkdirs(in_copy(s, mounted[i]), err) < 0)
 			return -1;
-	if (!s->view.own && copy_own_files(s, err) < 0)
-		return -1;
-	for (size_t i = 0; i < COUNT(files); i++)
+	for (size_t i = 0; i < (s->view.own ? 3 : COUNT(files)); i++)
 		if (sandbox_copy_file(in_common(s, files[i]), in_copy(s, files[i]), err) < 0)
 			return -1;
 	copy_worktrees(s);

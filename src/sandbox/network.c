@@ -252,7 +252,6 @@ void sandbox_network_close(struct sandbox *s)
 {
 	if (s->network <= 0)
 		return;
-	(void)unlink(s->hosts);
 	(void)kill(s->network, SIGKILL);
 	(void)TEMP_FAILURE_RETRY(waitpid(s->network, NULL, 0));
 	s->network = 0;
