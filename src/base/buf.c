@@ -151,6 +151,19 @@ bool str_next_item(struct str *rest, struct str *item)
 	return true;
 }
 
+bool str_piece(struct str *rest, char end, struct str *piece)
+{
+	size_t n = 0;
+
+	while (rest->n && rest->p[0] == end)
+		*rest = str_sub(*rest, 1, rest->n);
+	while (n < rest->n && rest->p[n] != end)
+		n++;
+	*piece = str_sub(*rest, 0, n);
+	*rest = str_sub(*rest, n, rest->n);
+	return n > 0;
+}
+
 /* ---- buf ---- */
 
 enum { BUF_MIN = 256 };
@@ -220,6 +233,21 @@ void buf_addf(struct buf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Bytes of a character that moves the cursor, breaks a line, turns its direction or cannot be seen;
+ * 0: it is another one. Valid UTF-8, and a NUL behind it. */
+static size_t unseen_length(const unsigned char *c)
+{
+	if (c[0] < 0x80)
+		return c[0] < ' ' || c[0] == 0x7f;
+	if (c[0] == 0xc2)
+		return c[1] < 0xa0 || c[1] == 0xad ? 2 : 0;
+	if (c[0] == 0xe2 && c[1] == 0x80) /* U+200B to U+200F, U+2028 to U+202E */
+		return (c[2] >= 0x8b && c[2] <= 0x8f) || (c[2] >= 0xa8 && c[2] <= 0xae) ? 3 : 0;
+	if (c[0] == 0xe2 && c[1] == 0x81) /* U+2060 to U+206F */
+		return c[2] >= 0xa0 && c[2] <= 0xaf ? 3 : 0;
+	return c[0] == 0xef && c[1] == 0xbb && c[2] == 0xbf ? 3 : 0; /* U+FEFF */
+}
+
 void buf_add_printable(struct buf *b, struct str text, size_t max)
 {
 	CLEANUP(buf_release) struct buf valid = BUF_INIT;
@@ -228,11 +256,10 @@ void buf_add_printable(struct buf *b, struct str text, size_t max)
 	buf_utf8_repair(&valid);
 	text = str_cut(buf_str(&valid), max);
 	for (size_t i = 0; i < text.n; i++) {
-		unsigned char c = (unsigned char)text.p[i];
-		bool c1 = c == 0xc2 && (unsigned char)text.p[i + 1] < 0xa0;
+		size_t unseen = unseen_length((const unsigned char *)text.p + i);
 
-		buf_addc(b, c < ' ' || c == 0x7f || c1 ? '?' : (char)c);
-		i += c1;
+		buf_addc(b, unseen ? '?' : text.p[i]);
+		i += unseen ? unseen - 1 : 0;
 	}
 }
 

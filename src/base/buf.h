@@ -37,6 +37,8 @@ bool str_line(struct str *rest, struct str *line);
 /* Cuts the next item off the list `a, b, ...`, without blanks around it; a comma in parentheses
  * does not end it. An empty text is a list of one empty item. */
 bool str_next_item(struct str *rest, struct str *item);
+/* Cuts the next piece that is not empty, up to a byte `end`, off *rest; false: there is none. */
+bool str_piece(struct str *rest, char end, struct str *piece);
 
 struct buf {
 	char *s; /* always NUL-ended, never NULL after the first call */
@@ -51,8 +53,8 @@ void buf_add(struct buf *b, struct str s);
 void buf_addc(struct buf *b, char c);
 void buf_adds(struct buf *b, const char *s);
 void buf_addf(struct buf *b, const char *fmt, ...) PRINTF(2, 3);
-/* For a message: at most `max` bytes, cut between characters; each control character (C0 and C1)
- * and each byte that is not UTF-8 becomes `?`. */
+/* For a message: at most `max` bytes, cut between characters; each control character (C0 and C1),
+ * each one that cannot be seen or turns the line, and each byte that is not UTF-8 becomes `?`. */
 void buf_add_printable(struct buf *b, struct str text, size_t max);
 /* `text` as one word of a POSIX shell, always in single quotes. */
 void buf_add_shell(struct buf *b, struct str text);

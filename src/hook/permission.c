@@ -54,7 +54,7 @@ static void put_denied(struct permission *h)
 	verdict_line(&reason, &h->verdict);
 	if (h->note) {
 		buf_addc(&reason, '\n');
-		text_visible(&reason, str_of(h->note));
+		buf_add_printable(&reason, str_of(h->note), SIZE_MAX);
 	}
 	json_put_str(answer, "permissionDecision", STR("deny"));
 	json_put_str(answer, "permissionDecisionReason", buf_str(&reason));

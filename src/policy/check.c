@@ -83,7 +83,8 @@ static bool unwrap(struct arguments *m)
 		else
 			break;
 	}
-	at += wrappers[i].operands;
+	if (at < m->n && m->args[at].text) /* else it can be several words */
+		at += wrappers[i].operands;
 	if (at >= m->n)
 		return false;
 	m->args += at;
@@ -241,27 +242,6 @@ static int policy_check_redirects(const struct check *c, const struct command *n
 	return 0;
 }
 
-/* Paths that climb out of the root to a file that is there: inside the sandbox it is not, and the
- * command would fail without saying why. */
-static int check_traversal(const struct check *c, const struct arguments *m)
-{
-	for (size_t i = 1; i < m->n; i++) {
-		const char *path = m->args[i].text;
-		bool below;
-
-		if (!path || c->moves || path[0] == '/' ||
-			!(str_starts(str_of(path), "../") || strcmp(path, "..") == 0 ||
-				strstr(path, "/../")))
-			continue;
-		if (!path_exists(path_join(c->arena,
-			    path_join(c->arena, c->root->path, arena_dup(c->arena, c->cwd)), path)))
-			continue;
-		if (check_place(c, path, m->args[i].at, ACCESS_READ, &below) < 0)
-			return -1;
-	}
-	return 0;
-}
-
 /* Directories that exist inside as outside. */
 static bool is_system(const char *path)
 {
@@ -271,19 +251,30 @@ static bool is_system(const char *path)
 	return strcmp(path, "/") == 0 || is_below_any(path, names, COUNT(names));
 }
 
-static int check_cd(struct check *c, const struct arguments *m)
+/* Paths that climb out of the root, and directories that `cd` names, to what is there: inside the
+ * sandbox it is not, and the command would fail without saying why. */
+static int check_paths(struct check *c, const struct arguments *m)
 {
 	static const char *const movers[] = {"cd", "pushd", "popd", NULL};
-	const char *name = policy_check_name_of(m), *to = m->n > 1 ? m->args[m->n - 1].text : NULL;
-	bool below;
-	int rc = 0;
+	const char *name = policy_check_name_of(m), *path;
+	bool moves = name && str_in(str_of(name), movers), below;
+	const char *dir = path_join(c->arena, c->root->path, arena_dup(c->arena, c->cwd));
 
-	if (!name || !str_in(str_of(name), movers))
-		return 0;
-	if (to && to[0] && to[0] != '-' && !is_system(to) && path_exists(to[0] == '/' ? to : "."))
-		rc = check_place(c, to, m->args[m->n - 1].at, ACCESS_READ, &below);
-	c->moves = true;
-	return rc;
+	for (size_t i = 1; i < m->n; i++) {
+		path = m->args[i].text;
+		if (!path || path[0] == '-' || (path[0] != '/' && c->moves))
+			continue;
+		if (moves && i == m->n - 1 ? is_system(path)
+					   : path[0] == '/' || (!str_starts(str_of(path), "../") &&
+								       strcmp(path, "..") != 0 &&
+								       !strstr(path, "/../")))
+			continue;
+		if (path_exists(path[0] == '/' ? path : path_join(c->arena, dir, path)) &&
+			check_place(c, path, m->args[i].at, ACCESS_READ, &below) < 0)
+			return -1;
+	}
+	c->moves |= moves;
+	return 0;
 }
 
 static int policy_check_command(struct check *c, const struct command *n)
@@ -296,7 +287,7 @@ static int policy_check_command(struct check *c, const struct command *n)
 		return -1;
 	while (m.n) {
 		if (check_listed(c, &m) < 0 || policy_check_rules(c, &m) < 0 ||
-			check_shell(c, &m) < 0 || check_cd(c, &m) < 0 || check_traversal(c, &m) < 0)
+			check_shell(c, &m) < 0 || check_paths(c, &m) < 0)
 			return -1;
 		if (!unwrap(&m))
 			break;

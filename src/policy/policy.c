@@ -7,33 +7,20 @@ enum { POLICY_MAX = 256 << 10 };
 static const struct policy_limits usual = {
 	.timeout_s = 600, .file_size = (uint64_t)4 << 30, .open_files = 4096};
 
-static int policy_by_name(const void *name, const void *item)
-{
-	const struct str *want = name;
-	const char *text = *(const char *const *)item;
-	int order = strncmp(want->p, text, want->n);
-
-	return order ? order : -(text[want->n] != '\0');
-}
-
 bool texts_have(const struct texts *t, struct str text)
 {
-	/* strncmp() would stop at a NUL of the text. */
-	if (!t->n || !text.n || memchr(text.p, '\0', text.n))
-		return false;
-	return bsearch(&text, t->p, t->n, sizeof(*t->p), policy_by_name) != NULL;
+	for (size_t i = 0; i < t->n; i++)
+		if (str_is(text, t->p[i]))
+			return true;
+	return false;
 }
 
 /* What file a policy without a name gets its name from. */
 static const char *policy_name_of(struct arena *a, const char *file)
 {
-	struct str base = path_base(file);
+	struct str base = path_base(file), end = str_of(strrchr(base.p, '.'));
 
-	for (size_t i = base.n; i > 1; i--)
-		if (base.p[i - 1] == '.') {
-			base.n = i - 1;
-			break;
-		}
+	base = str_sub(base, 0, base.n - end.n);
 	return policy_name_valid(base) ? arena_dup(a, base) : "policy";
 }
 

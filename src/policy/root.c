@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include "src/policy/where.h"
+#include "src/sys/git.h"
 #include "src/sys/path.h"
 
 enum { TEXT_MAX = 32768 };
@@ -73,34 +74,16 @@ static bool is_linked(struct arena *a, const struct root *r, const char *git, co
 	       str_is(above, path_join(a, *common, "worktrees"));
 }
 
-/* `worktree = PATH` of the section core, as `git submodule` writes it. */
-static const char *worktree_setting(struct arena *a, const char *text)
-{
-	struct str config = str_of(text ? text : "");
-	bool core = false;
-	struct str line;
-	const char *path = NULL;
-
-	while (str_line(&config, &line)) {
-		line = str_trim(line);
-		if (str_starts(line, "["))
-			core = str_is(line, "[core]");
-		else if (core && str_starts(line, "worktree = "))
-			path = arena_dup(a, str_sub(line, strlen("worktree = "), line.n));
-	}
-	return path;
-}
-
 /* A submodule's directory stands in its superproject's and names the worktree in its settings. */
 static bool is_submodule(struct arena *a, const struct root *r, const char *git)
 {
 	static const char *const own[] = {"HEAD", "objects", "refs", NULL};
-	const char *back = NULL;
+	struct git_core core = {0};
+	const char *back;
 
 	if (has_all(a, git, own))
-		back = worktree_setting(
-			a, sys_read_small(a, path_join(a, git, "config"), TEXT_MAX));
-	back = back ? real_from(a, git, back) : NULL;
+		git_config_core(a, git, &core);
+	back = core.worktree ? real_from(a, git, core.worktree) : NULL;
 	return back && strcmp(back, r->path) == 0;
 }
 

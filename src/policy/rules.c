@@ -13,20 +13,6 @@ static const struct {
 	{"docker", "--context -H --host"},
 };
 
-/* Cuts the next item off; `ends` are the characters between items. */
-static bool next_item(struct str *rest, char end, struct str *item)
-{
-	size_t n = 0;
-
-	while (rest->n && rest->p[0] == end)
-		*rest = str_sub(*rest, 1, rest->n);
-	while (n < rest->n && rest->p[n] != end)
-		n++;
-	*item = str_sub(*rest, 0, n);
-	*rest = str_sub(*rest, n, rest->n);
-	return n > 0;
-}
-
 static bool is_option_token(struct str token)
 {
 	return token.p[0] == '-' || memchr(token.p, '*', token.n);
@@ -37,9 +23,9 @@ bool rules_notation(struct str text)
 	struct str token;
 	bool options = false;
 
-	if (!next_item(&text, ' ', &token) || is_option_token(token))
+	if (!str_piece(&text, ' ', &token) || is_option_token(token))
 		return false;
-	while (next_item(&text, ' ', &token)) {
+	while (str_piece(&text, ' ', &token)) {
 		if (options && !is_option_token(token))
 			return false;
 		options = is_option_token(token);
@@ -51,7 +37,7 @@ bool rules_list_has(const char *list, const char *word)
 {
 	struct str rest = str_of(list), one;
 
-	while (next_item(&rest, ' ', &one))
+	while (str_piece(&rest, ' ', &one))
 		if (str_is(one, word))
 			return true;
 	return false;
@@ -81,7 +67,7 @@ static bool is_alternative(struct str token, const char *word)
 {
 	struct str one;
 
-	while (next_item(&token, '|', &one))
+	while (str_piece(&token, '|', &one))
 		if (str_is(one, word))
 			return true;
 	return false;
@@ -106,7 +92,7 @@ static bool any_matches(struct str token, const char *const *words, size_t n)
 {
 	struct str one;
 
-	while (next_item(&token, '|', &one))
+	while (str_piece(&token, '|', &one))
 		for (size_t i = 1; i < n; i++)
 			if (words[i] && option_matches(one, words[i]))
 				return true;
@@ -118,10 +104,10 @@ static bool describes(struct str rule, const char *const *words, size_t n)
 	struct str token;
 	size_t at = 0;
 
-	(void)next_item(&rule, ' ', &token);
+	(void)str_piece(&rule, ' ', &token);
 	if (!is_alternative(token, words[0]))
 		return false;
-	while (next_item(&rule, ' ', &token)) {
+	while (str_piece(&rule, ' ', &token)) {
 		if (is_option_token(token)) {
 			if (!any_matches(token, words, n))
 				return false;

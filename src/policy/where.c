@@ -34,20 +34,6 @@ bool path_below(struct str path, struct str dir, struct str *rest)
 	return true;
 }
 
-/* The next component of *rest, skipping slashes; false at the end. */
-static bool path_part(struct str *rest, struct str *part)
-{
-	size_t n = 0;
-
-	while (rest->n && rest->p[0] == '/')
-		*rest = str_sub(*rest, 1, rest->n);
-	while (n < rest->n && rest->p[n] != '/')
-		n++;
-	*part = str_sub(*rest, 0, n);
-	*rest = str_sub(*rest, n, rest->n);
-	return n > 0;
-}
-
 /* ---- where a path leads ---- */
 
 struct trail {
@@ -69,7 +55,7 @@ static int where_add_missing(struct trail *t, struct str rest)
 	size_t n = strlen(t->real);
 	struct str part;
 
-	while (path_part(&rest, &part)) {
+	while (str_piece(&rest, '/', &part)) {
 		if (str_is(part, ".."))
 			return where_fault(t, "'..' behind what does not exist");
 		if (str_is(part, "."))
@@ -153,7 +139,7 @@ static bool where_has_name(struct str rel, const char **by)
 {
 	struct str part;
 
-	while (path_part(&rel, &part))
+	while (str_piece(&rel, '/', &part))
 		for (size_t i = 0; guarded_names[i]; i++)
 			if (part.n == strlen(guarded_names[i]) &&
 				strncasecmp(part.p, guarded_names[i], part.n) == 0) {

@@ -111,16 +111,27 @@ static int copy_etc(
 	return 0;
 }
 
+/* A file from memory: `--file`, or `--ro-bind-data` over one that is there. */
+static int arguments_put_file(
+	struct list *l, const char *option, struct str text, const char *to, struct error *err)
+{
+	int fd = sandbox_memory_file(l->s, text, err);
+
+	if (fd < 0)
+		return -1;
+	put3(l, option, arena_printf(l->s->arena, "%d", fd), to);
+	return 0;
+}
+
 static int put_hosts(struct list *l, struct error *err)
 {
-	const char *more = sandbox_network_hosts(l->s), *file = l->s->hosts;
+	const char *more = sandbox_network_hosts(l->s);
 	const char *own = more ? sandbox_read_text(l->s->arena, "/etc/hosts") : NULL;
 
-	if (!more)
-		return 0;
-	put3(l, "--ro-bind", file, "/etc/hosts");
-	return sandbox_write_file(
-		file, str_of(arena_printf(l->s->arena, "%s%s", more, own ? own : "")), 0644, err);
+	return more ? arguments_put_file(l, "--ro-bind-data",
+			      str_of(arena_printf(l->s->arena, "%s%s", more, own ? own : "")),
+			      "/etc/hosts", err)
+		    : 0;
 }
 
 /* Files without secrets, in a copy: a mount for each would take longer than the command. */
@@ -211,29 +222,13 @@ static void put_toolchains(struct list *l)
 			!arguments_is_visible(value) && (!home || strcmp(value, home) != 0) &&
 			value[1])
 			put_tool(l, value);
-	while (rest.n) {
-		size_t end = str_find(rest, STR(":"));
-
-		dir = str_sub(rest, 0, end);
-		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
+	while (str_piece(&rest, ':', &dir))
 		if (str_starts(dir, "/") && dir.n > 1 &&
 			!arguments_is_visible(arena_dup(l->s->arena, dir)))
 			put_path(l, arena_dup(l->s->arena, dir));
-	}
 }
 
 /* ---- the program's own files ---- */
-
-/* A file that bwrap fills from memory. */
-static int arguments_put_file(struct list *l, struct str text, const char *to, struct error *err)
-{
-	int fd = sandbox_memory_file(l->s, text, err);
-
-	if (fd < 0)
-		return -1;
-	put3(l, "--file", arena_printf(l->s->arena, "%d", fd), to);
-	return 0;
-}
 
 static void add_remotes(struct sandbox *s, struct buf *out)
 {
@@ -260,7 +255,7 @@ static int put_gitconfig(struct list *l, struct error *err)
 		buf_addf(&out, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name.s, email.s);
 	if (s->broker >= 0)
 		add_remotes(s, &out);
-	return arguments_put_file(l, buf_str(&out), BOX "/gitconfig", err);
+	return arguments_put_file(l, "--file", buf_str(&out), BOX "/gitconfig", err);
 }
 
 /* The program is git's remote helper and the forge's program, too, by these names. */
@@ -465,14 +460,14 @@ char **sandbox_environment(struct sandbox *s)
 		arena_printf(a, "PATH=" BOX "/bin:%s", path && *path ? path : "/usr/bin:/bin"));
 	vec_push_in(a, &list, arena_printf(a, "HOME=%s", home && home[0] == '/' ? home : "/tmp"));
 	vec_push_in(a, &list, arena_printf(a, "TMPDIR=%s", s->tmp));
-	vec_push_in(a, &list, arena_dup(a, STR("GIT_CONFIG_SYSTEM=" BOX "/gitconfig")));
-	vec_push_in(a, &list, arena_dup(a, STR("GIT_TERMINAL_PROMPT=0")));
+	arguments_add_entry(&list, "GIT_CONFIG_SYSTEM=" BOX "/gitconfig");
+	arguments_add_entry(&list, "GIT_TERMINAL_PROMPT=0");
 	if (!s->view.write)
-		vec_push_in(a, &list, arena_dup(a, STR("GIT_OPTIONAL_LOCKS=0")));
+		arguments_add_entry(&list, "GIT_OPTIONAL_LOCKS=0");
 	for (size_t i = 0; s->x->policy->network == NETWORK_NONE && !s->x->policy->hosts.n &&
 			   i < COUNT(no_network);
 		i++)
-		vec_push_in(a, &list, arena_dup(a, str_of(no_network[i])));
+		arguments_add_entry(&list, no_network[i]);
 	for (const char *const *e = s->x->variables; e && *e; e++)
 		arguments_add_entry(&list, *e);
 	sandbox_network_variables(s, arguments_add_entry, &list);

@@ -6,18 +6,7 @@
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
-enum { TEXT_FILE_MAX = 1 << 20, SMALL = 4096 };
-
-static int files_copy_bytes(int in, int out, const char *to, struct error *err)
-{
-	char piece[65536];
-	ssize_t n;
-
-	while ((n = TEMP_FAILURE_RETRY(read(in, piece, sizeof(piece)))) > 0)
-		if (sys_write_all(out, (struct str){piece, (size_t)n}, to, err) < 0)
-			return -1;
-	return n < 0 ? error_errno(err, "cannot copy to '%s'", to) : 0;
-}
+enum { TEXT_FILE_MAX = 1 << 20, COPY_MAX = 1 << 30 };
 
 /* Making a file takes longer than to see that it is there: `path` is a file with this text and
  * mode.
@@ -41,28 +30,13 @@ static bool files_is_text(const char *path, struct str text, mode_t mode)
 	return !text.n;
 }
 
-static bool is_same(int in, const struct stat *st, const char *path, mode_t mode)
-{
-	char text[SMALL];
-	ssize_t n = st->st_size <= SMALL ? pread(in, text, sizeof(text), 0) : -1;
-
-	return n == st->st_size && files_is_text(path, (struct str){text, (size_t)n}, mode);
-}
-
 static int copy_open_file(int in, const char *to, const struct stat *st, struct error *err)
 {
-	CLEANUP(base_close) int out = -1;
-	mode_t mode = (st->st_mode & 0777) | 0600;
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-	if (is_same(in, st, to, mode))
-		return 0;
-	(void)unlink(to);
-	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (out < 0)
-		return error_errno(err, "cannot write '%s'", to);
-	if (files_copy_bytes(in, out, to, err) < 0)
+	if (sys_read_all(&text, in, COPY_MAX, to, err) < 0)
 		return -1;
-	return fchmod(out, mode) < 0 ? error_errno(err, "cannot write '%s'", to) : 0;
+	return sandbox_write_file(to, buf_str(&text), (st->st_mode & 0777) | 0600, err);
 }
 
 static int copy_link(int dir, const char *name, const char *to)
@@ -208,7 +182,7 @@ int sandbox_write_file(const char *path, struct str text, mode_t mode, struct er
 		return 0;
 	(void)unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-	if (fd < 0)
+	if (fd < 0 || fchmod(fd, mode) < 0)
 		return error_errno(err, "cannot write '%s'", path);
 	return sys_write_all(fd, text, path, err);
 }

@@ -15,7 +15,7 @@
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
-enum { LOOSE_MAX = 200, PACK_MAX = 1 << 30, LATE_S = 300, OWN_FILE_MAX = 64 << 20 };
+enum { LOOSE_MAX = 200, PACK_MAX = 1 << 30, LATE_S = 300 };
 
 struct ref {
 	const char *name, *value;
@@ -523,17 +523,6 @@ static int list_settings(struct sandbox *s, const char *file, struct buf *out, s
 		"--list", "-z");
 }
 
-static bool next_setting(struct str *rest, struct str *setting)
-{
-	size_t n = 0;
-
-	while (n < rest->n && rest->p[n])
-		n++;
-	*setting = str_sub(*rest, 0, n);
-	*rest = str_sub(*rest, n < rest->n ? n + 1 : n, rest->n);
-	return setting->n > 0;
-}
-
 /* A remote of the repository, or `.`: a URL or a path would be a repository of the command's, with
  * hooks that a push runs. */
 static bool git_view_is_remote(struct sandbox *s, struct str before, struct str name)
@@ -541,7 +530,7 @@ static bool git_view_is_remote(struct sandbox *s, struct str before, struct str 
 	const char *url = arena_printf(s->arena, "remote.%.*s.url\n", (int)name.n, name.p);
 	struct str one;
 
-	while (next_setting(&before, &one))
+	while (str_piece(&before, '\0', &one))
 		if (str_starts(one, url))
 			return true;
 	return str_is(name, ".");
@@ -567,7 +556,7 @@ static bool git_view_has_setting(struct str all, struct str setting)
 {
 	struct str one;
 
-	while (next_setting(&all, &one))
+	while (str_piece(&all, '\0', &one))
 		if (str_eq(one, setting))
 			return true;
 	return false;
@@ -602,7 +591,7 @@ static void take_settings(struct sandbox *s)
 		list_settings(s, in_copy(s, "config"), &new, &ignored) < 0)
 		return;
 	rest = buf_str(&new);
-	while (next_setting(&rest, &one))
+	while (str_piece(&rest, '\0', &one))
 		if (!git_view_has_setting(buf_str(&old), one))
 			take_setting(s, buf_str(&old), one);
 	(void)sandbox_write_file(in_place(s, "config"), str_of(now), 0600, &ignored);
@@ -628,28 +617,6 @@ static void copy_worktrees(struct sandbox *s)
 			(void)sandbox_copy_file(path_join(s->arena, in_common(s, name), files[k]),
 				path_join(s->arena, in_copy(s, name), files[k]), &ignored);
 	}
-}
-
-/* HEAD, index and the like of a worktree that is not a linked one. */
-static int copy_own_files(struct sandbox *s, struct error *err)
-{
-	struct directory_names names;
-	bool missing;
-
-	if (directory_list(s->arena, s->view.common, &names, &missing, err) < 0)
-		return -1;
-	for (size_t i = 0; i < names.n; i++) {
-		const char *from = in_common(s, names.items[i]);
-		struct stat st;
-
-		if (strcmp(names.items[i], "config") == 0 || lstat(from, &st) < 0 ||
-			!S_ISREG(st.st_mode) || st.st_size > OWN_FILE_MAX ||
-			str_ends(str_of(names.items[i]), ".lock"))
-			continue;
-		if (sandbox_copy_file(from, in_copy(s, names.items[i]), err) < 0)
-			return -1;
-	}
-	return 0;
 }
 
 /* The stash of the user stays outside, and the command's stays inside. */
@@ -688,7 +655,10 @@ static int copy_info(struct sandbox *s, struct error *err)
 
 static int refresh(struct sandbox *s, struct error *err)
 {
-	static const char *const files[] = {"HEAD", "shallow", "description"};
+	/* Behind the third: of a worktree that is not a linked one. */
+	static const char *const files[] = {"HEAD", "shallow", "description", "index", "ORIG_HEAD",
+		"FETCH_HEAD", "MERGE_HEAD", "MERGE_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD",
+		"BISECT_LOG", "BISECT_START"};
 	static const char *const mounted[] = {"hooks", "modules", "lfs", "logs"};
 
 	/* A command could have put one where a directory is expected. */
@@ -697,9 +667,7 @@ static int refresh(struct sandbox *s, struct error *err)
 	for (size_t i = 0; i < COUNT(mounted); i++)
 		if (path_mkdirs(in_copy(s, mounted[i]), err) < 0)
 			return -1;
-	if (!s->view.own && copy_own_files(s, err) < 0)
-		return -1;
-	for (size_t i = 0; i < COUNT(files); i++)
+	for (size_t i = 0; i < (s->view.own ? 3 : COUNT(files)); i++)
 		if (sandbox_copy_file(in_common(s, files[i]), in_copy(s, files[i]), err) < 0)
 			return -1;
 	copy_worktrees(s);

@@ -252,7 +252,6 @@ void sandbox_network_close(struct sandbox *s)
 {
 	if (s->network <= 0)
 		return;
-	(void)unlink(s->hosts);
 	(void)kill(s->network, SIGKILL);
 	(void)TEMP_FAILURE_RETRY(waitpid(s->network, NULL, 0));
 	s->network = 0;
@@ -288,13 +287,9 @@ bool sandbox_network_listen(struct arena *a, struct str list, int channel)
 {
 	struct str one;
 
-	while (list.n) {
-		size_t end = str_find(list, STR(" "));
-		unsigned port;
+	while (str_piece(&list, ' ', &one)) {
+		unsigned port = sandbox_split_port(&one);
 
-		one = str_sub(list, 0, end);
-		list = str_sub(list, end < list.n ? end + 1 : end, list.n);
-		port = sandbox_split_port(&one);
 		if (!listen_at(arena_dup(a, one), port, channel))
 			return false;
 	}

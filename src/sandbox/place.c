@@ -76,7 +76,6 @@ static int make_temporary(struct sandbox *s, struct error *err)
 			"'%s' must be a directory that only you can use: remove it", own);
 	s->tmp = arena_printf(s->arena, "%s/%.*s", own, SHORT, digest);
 	s->socket = arena_printf(s->arena, "%s.%ld", s->tmp, (long)getpid());
-	s->hosts = arena_printf(s->arena, "%s.hosts", s->socket);
 	return path_mkdirs(s->tmp, err);
 }
 

@@ -50,19 +50,18 @@ static enum kept_kind protected_kind_of(const struct sandbox *s, const char *nam
 	struct stat st;
 
 	if (link_above(s, name))
-		return KEPT_ABSENT;
+		return KEPT_COMPARED;
 	if (!s->view.own)
-		return lstat(in_root(s, name), &st) == 0 ? KEPT_READ_ONLY : KEPT_ABSENT;
+		return lstat(in_root(s, name), &st) == 0 ? KEPT_READ_ONLY : KEPT_COMPARED;
 	if (strcmp(name, WATCHED) == 0 && (lstat(path, &st) < 0 || S_ISDIR(st.st_mode)))
 		return KEPT_COPY;
-	if (lstat(path, &st) < 0)
-		return KEPT_ABSENT;
-	return S_ISDIR(st.st_mode) ? KEPT_COPY : KEPT_FILE;
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) ? KEPT_COPY : KEPT_COMPARED;
 }
 
 static int protected_keep(struct sandbox *s, const char *name, struct error *err)
 {
 	struct kept_name k = {name, protected_kind_of(s, name)};
+	struct stat st;
 	const char *copy = in_copies(s, name);
 
 	vec_push_in(s->arena, &s->kept, k);
@@ -72,7 +71,7 @@ static int protected_keep(struct sandbox *s, const char *name, struct error *err
 		sandbox_remove_tree(copy);
 	if (k.kind == KEPT_COPY)
 		return sandbox_sync_tree(in_root(s, name), copy, err);
-	if (k.kind != KEPT_FILE)
+	if (k.kind == KEPT_READ_ONLY || link_above(s, name) || lstat(in_root(s, name), &st) < 0)
 		return 0;
 	return path_mkdirs(arena_dup(s->arena, path_dir(copy)), err) < 0
 		       ? -1
@@ -103,7 +102,7 @@ struct differing {
 	struct sandbox *s;
 	const char *name; /* the protected one */
 	const char *from; /* what the command left */
-	const char *kept; /* what was there; NULL: nothing */
+	const char *kept; /* what was there */
 	const char *to;   /* the place in the root */
 };
 
@@ -158,11 +157,11 @@ static void protected_settle(const struct differing *d, const char *sub)
 	struct sandbox *s = d->s;
 	const char *tail = *sub ? arena_printf(s->arena, "/%s", sub) : "";
 	const char *from = arena_printf(s->arena, "%s%s", d->from, tail);
-	const char *kept = d->kept ? arena_printf(s->arena, "%s%s", d->kept, tail) : NULL;
+	const char *kept = arena_printf(s->arena, "%s%s", d->kept, tail);
 	const char *to = arena_printf(s->arena, "%s%s", d->to, tail);
 	const char *path = arena_printf(s->arena, "%s%s", d->name, tail);
 	struct str now, old = {0}, base = {0};
-	bool is = read_at(s, from, &now), was = kept && read_at(s, kept, &old), based;
+	bool is = read_at(s, from, &now), was = read_at(s, kept, &old), based;
 
 	if (protected_same(is, now, was, old))
 		return;
@@ -203,15 +202,9 @@ static enum directory_visit visit_removed(
 static void settle_tree(const struct differing *d)
 {
 	struct error ignored;
-	struct stat st;
 
-	if (lstat(d->from, &st) == 0 && !S_ISDIR(st.st_mode)) {
-		protected_settle(d, "");
-		return;
-	}
 	(void)directory_walk(d->from, visit_differing, (void *)(uintptr_t)d, &ignored);
-	if (d->kept)
-		(void)directory_walk(d->kept, visit_removed, (void *)(uintptr_t)d, &ignored);
+	(void)directory_walk(d->kept, visit_removed, (void *)(uintptr_t)d, &ignored);
 }
 
 static enum directory_visit remove_empty(
@@ -245,7 +238,7 @@ static bool settle_above(struct sandbox *s, const char *name)
 
 	if (above)
 		protected_settle(
-			&(struct differing){s, above, in_root(s, above), NULL, in_root(s, above)},
+			&(struct differing){s, above, in_root(s, above), "", in_root(s, above)},
 			"");
 	return !link_above(s, name);
 }
@@ -283,26 +276,23 @@ int sandbox_protected_end(struct sandbox *s, struct error *err)
 	for (size_t i = 0; i < s->kept.n; i++) {
 		const struct kept_name *k = &s->kept.items[i];
 		const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
-		struct differing d = {s, k->name, place, NULL, place};
+		struct differing d = {s, k->name, place, copy, place};
 		struct stat st;
 
-		if (k->kind == KEPT_ABSENT && !strchr(k->name, '/') && lstat(place, &st) < 0 &&
-			errno == ENOENT)
+		if (k->kind == KEPT_COMPARED && !path_exists(copy) && !strchr(k->name, '/') &&
+			lstat(place, &st) < 0 && errno == ENOENT)
 			continue;
 		if (k->kind == KEPT_READ_ONLY || !settle_above(s, k->name))
 			continue;
 		if (k->kind == KEPT_COPY) {
 			d.from = copy;
 			d.kept = place;
-		} else if (k->kind == KEPT_FILE) {
-			d.kept = copy;
 		}
 		give_rights_back(s, k->name, d.from);
 		settle_tree(&d);
 		if (s->alone)
 			remove_traces(s, place);
-		if (k->kind == KEPT_FILE && lstat(place, &st) < 0)
-			protected_settle(&d, "");
+		protected_settle(&d, ""); /* where one of the two is no directory */
 	}
 	return 0;
 }

@@ -48,7 +48,7 @@ static json *sandbox_report_of(const struct sandbox_report *o)
 	if (o->error) {
 		CLEANUP(buf_release) struct buf text = BUF_INIT;
 
-		text_visible(&text, str_of(o->error->text));
+		buf_add_printable(&text, str_of(o->error->text), SIZE_MAX);
 		json_put_str(j, "error", buf_str(&text));
 	}
 	return j;

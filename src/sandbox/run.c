@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include "src/base/clock.h"
 #include "src/sandbox/sandbox_internal.h"
 #include "src/sys/path.h"
@@ -43,28 +42,26 @@ bool sandbox_installed(struct arena *a)
 int sandbox_probe(struct arena *a, const char **version, struct error *err)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const char *const ask[] = {"bwrap", "--version", NULL};
-	const char *const try[] = {"bwrap", "--ro-bind", "/", "/", "--unshare-pid", "--unshare-net",
-		"--proc", "/proc", "--dev", "/dev", "true", NULL};
+	static const char *const argv[] = {"bwrap", "--ro-bind", "/", "/", "--unshare-pid",
+		"--unshare-net", "--proc", "/proc", "--dev", "/dev", "bwrap", "--version", NULL};
 	struct process p = {
-		.argv = ask, .output = -1, .out = &out, .out_max = 4096, .timeout_s = PROBE_S};
+		.argv = argv, .output = -1, .out = &out, .out_max = 4096, .timeout_s = PROBE_S};
 	struct process_end end;
 	struct error ignored;
+	int rc = process_run(&p, &end, &ignored);
 
-	if (process_run(&p, &end, &ignored) < 0)
+	*version = arena_printable(a, str_trim(buf_str(&out)), 200);
+	if (rc == 0 && end.status == 0)
+		return 0;
+	if (rc < 0 && end.missing)
 		return error_set(
 			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
-	*version = arena_dup(a, str_trim(buf_str(&out)));
-	buf_clear(&out);
-	p.argv = try;
-	if (process_run(&p, &end, &ignored) == 0 && end.status == 0)
-		return 0;
 	return error_set(err, ERR_STATE,
 		"commands cannot be contained: %.200s; allow user namespaces (sysctl "
 		"kernel.unprivileged_userns_clone=1; on Ubuntu 24.04 an AppArmor profile for "
 		"bwrap, "
 		"see docs/policy.md)",
-		out.len ? arena_printable(a, str_trim(buf_str(&out)), 200) : "bwrap failed");
+		out.len ? *version : "bwrap failed");
 }
 
 /* ---- starting bwrap ---- */
@@ -183,14 +180,6 @@ static pid_t inner_pid(struct running *r)
 	return at ? (pid_t)strtol(at + strlen("\"child-pid\":"), NULL, 10) : 0;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Waits until bwrap has ended, or `until` (-1: for ever), serving the broker. */
 static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t until)
 {
@@ -200,7 +189,7 @@ static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t
 	if (s->end->cancelled)
 		fds[2].fd = -1;
 	for (;;) {
-		int64_t left = until < 0 ? -1 : until - now_ms();
+		int64_t left = until < 0 ? -1 : until - clock_ticks();
 
 		if (until >= 0 && left <= 0)
 			return false;
@@ -225,7 +214,7 @@ static void sandbox_run_end_run(struct sandbox *s, struct running *r)
 
 	if (inner > 0)
 		(void)kill(inner, SIGTERM);
-	if (inner > 0 && sandbox_run_wait_until(s, r, now_ms() + grace))
+	if (inner > 0 && sandbox_run_wait_until(s, r, clock_ticks() + grace))
 		return;
 	if (inner > 0)
 		(void)kill(inner, SIGKILL);
@@ -235,7 +224,7 @@ static void sandbox_run_end_run(struct sandbox *s, struct running *r)
 static void watch(struct sandbox *s, struct running *r)
 {
 	unsigned limit = s->x->timeout_s ? s->x->timeout_s : s->x->policy->limits.timeout_s;
-	int64_t begun = now_ms();
+	int64_t begun = clock_ticks();
 	int status;
 	char byte;
 
@@ -245,7 +234,7 @@ static void watch(struct sandbox *s, struct running *r)
 	}
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	s->end->ms = now_ms() - begun;
+	s->end->ms = clock_ticks() - begun;
 	s->end->started = read(r->ready, &byte, 1) == 1;
 	s->end->status = s->end->timed_out   ? TIMED_OUT
 			 : WIFEXITED(status) ? WEXITSTATUS(status)

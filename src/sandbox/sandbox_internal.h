@@ -14,19 +14,13 @@
 #define BOX_OBJECTS BOX "/objects"
 #define GIT_HELPER  "dev-team" /* remote.NAME.vcs */
 
-struct sandbox_names {
-	const char **items;
-	size_t n, cap;
-};
-
 /* How a protected name is kept in this run. */
 struct kept_name {
 	const char *name; /* relative to the root */
 	enum kept_kind {
 		KEPT_COPY,      /* a directory: a private copy is bound over it */
 		KEPT_READ_ONLY, /* bound over itself */
-		KEPT_FILE,      /* a file, compared with a copy afterwards */
-		KEPT_ABSENT     /* must not be there afterwards */
+		KEPT_COMPARED   /* a file or nothing, compared with a copy afterwards */
 	} kind;
 };
 
@@ -58,7 +52,6 @@ struct sandbox {
 	const char *home;   /* of this repository, writable: HOME inside */
 	const char *tmp;    /* of this root, writable: /tmp inside, and TMPDIR by this name */
 	const char *socket; /* of this run's broker */
-	const char *hosts;  /* this run's /etc/hosts, if it has one */
 	int broker;         /* listens; -1: none */
 	int mutex, live;    /* locks */
 	bool alone;         /* no other run works in this root */

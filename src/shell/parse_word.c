@@ -4,15 +4,12 @@
  */
 #include "src/shell/parse_internal.h"
 
-enum { BRACES_MAX = 63 };
-
 struct scan {
 	struct parser *p;
 	size_t from;
-	uint64_t commas; /* a bit for each open brace: a comma or `..` stood behind it */
-	unsigned braces;
-	bool bracket; /* an unquoted `[` was there */
-	bool unknown; /* known only when the command runs */
+	bool bracket;      /* an unquoted `[` was there */
+	bool brace, comma; /* an unquoted `{`; and a comma or `..` behind it */
+	bool unknown;      /* known only when the command runs */
 };
 
 static bool name_begins(char c)
@@ -159,31 +156,6 @@ static int double_quotes(struct scan *s)
 	return rc;
 }
 
-/*
- * bash expands from an open brace to any closing one of the same level that has a comma or `..`
- * between them; closing braces before the first of those do not count for it. An open brace whose
- * partner is missing is text.
- */
-static int brace(struct scan *s, char c)
-{
-	if (c == '{') {
-		if (s->braces == BRACES_MAX)
-			return deny(s->p->v, RULE_LIMIT, shell_span_here(s->p, 1),
-				"more than %d braces inside one another", BRACES_MAX);
-		s->commas <<= 1;
-		s->braces++;
-		return 0;
-	}
-	if (s->commas & 1)
-		return deny(s->p->v, RULE_CONSTRUCT, (struct span){s->from, s->p->at + 1},
-			"brace expansion");
-	if (s->braces > 1) {
-		s->commas >>= 1;
-		s->braces--;
-	}
-	return 0;
-}
-
 static int plain(struct scan *s)
 {
 	struct parser *p = s->p;
@@ -195,13 +167,16 @@ static int plain(struct scan *s)
 			return shell_construct(p, 1, "tilde expansion");
 		break;
 	case '{':
-	case '}':
-		if ((*c == '{' || s->braces) && brace(s, *c) < 0)
-			return -1;
+		s->brace = true;
 		break;
 	case ',':
 	case '.':
-		s->commas |= s->braces && (*c == ',' || c[1] == '.');
+		s->comma |= s->brace && (*c == ',' || c[1] == '.');
+		break;
+	case '}':
+		if (s->comma) /* in more cases than bash, which looks for pairs */
+			return deny(p->v, RULE_CONSTRUCT, (struct span){s->from, p->at + 1},
+				"brace expansion");
 		break;
 	case '[':
 		s->bracket = true;

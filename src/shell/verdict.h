@@ -44,12 +44,10 @@ int deny(struct verdict *v, enum rule rule, struct span at, const char *fmt, ...
 int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word, struct str path,
 	const char *fmt, ...) PRINTF(6, 7);
 
-/* `s` for a line that people read: what cannot be seen, or is no UTF-8, as \xNN. */
-void text_visible(struct buf *out, struct str s);
 /*
  * One line without its newline: `run`, or `deny` or `ask` with
- * ` RULE FROM-TO 'WORD' -> PATH: REASON` (what is not there is left out). Control characters of
- * the word and what is no UTF-8 are written as \xNN: the line cannot be broken or coloured by it.
+ * ` RULE FROM-TO 'WORD' -> PATH: REASON` (what is not there is left out), printable: the line
+ * cannot be broken or coloured by it.
  */
 void verdict_line(struct buf *out, const struct verdict *v);
 /* {"verdict":"run"} or

@@ -86,8 +86,8 @@ TEST(hostile_words_cannot_break_the_line)
 		"\x07");
 	assert_string_equal(line(&v),
 		"deny name.listed 3-9 "
-		"'a\\x0ab\\x1b[31m\\x7f\\xff\\xc2\\x85\\xe2\\x80\\xae\xc3\xa9z' "
-		"-> /t\\x0d: no '\\x07'");
+		"'a?b?[31m????\xc3\xa9z' "
+		"-> /t?: no '?'");
 }
 
 TEST(a_word_that_is_no_utf8_gives_valid_json)
