@@ -921,12 +921,6 @@ void manifest_check(struct config_reader *r, const struct yaml *tree, struct man
 	if (!m->drop_uid != !m->drop_gid)
 		config_fault(r, yaml_get(spec, m->drop_uid ? "dropUid" : "dropGid"),
 			"'dropUid' and 'dropGid' go together");
-	if (m->drop_uid && m->policy)
-		config_fault(r, yaml_get(spec, "dropUid"),
-			"'dropUid' does not go with 'policy': commands are contained by the user "
-			"of "
-			"the run; run dev-team as user %u",
-			m->drop_uid);
 	check_taken_names(&c);
 	check_templates(&c);
 	check_blocks(&c);

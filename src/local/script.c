@@ -13,6 +13,7 @@
 #include "src/machine/answer.h"
 #include "src/machine/place.h"
 #include "src/local/script.h"
+#include "src/sys/digest.h"
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 #include "src/sys/secrets.h"
@@ -514,10 +515,33 @@ static int conclude_policy(
 	return script_record(s, word, outcome_line(s, word, timed_out), err);
 }
 
-/* `policy exec` keeps the time limit: it can end more than a process group. */
-static int run_under(struct script_action *s, struct process p, struct error *err)
+int script_user_directory(
+	struct arena *a, unsigned uid, unsigned gid, const char **out, struct error *err)
 {
-	const char *report = arena_printf(s->arena, "%s.report", s->lock);
+	const char *dir = arena_printf(a, "/tmp/dev-team-%u", uid);
+
+	*out = NULL;
+	if (!uid || uid == geteuid())
+		return 0;
+	if (mkdir(dir, 0700) == 0 && chown(dir, uid, gid) < 0)
+		return error_errno(err, "cannot give '%s' to user %u", dir, uid);
+	*out = dir; /* one of somebody else is refused by the program that uses it */
+	return 0;
+}
+
+static const char *user_report(struct script_action *s, const char *own)
+{
+	char digest[DIGEST_TEXT];
+
+	digest_text(str_of(s->lock), digest);
+	return arena_printf(s->arena, "%s/%s.report", own, digest);
+}
+
+/* `policy exec` keeps the time limit: it can end more than a process group. */
+static int run_under(struct script_action *s, struct process p, const char *own, struct error *err)
+{
+	const char *report =
+		own ? user_report(s, own) : arena_printf(s->arena, "%s.report", s->lock);
 	const char *const argv[] = {script_program, "policy", "exec", "--policy", s->policy,
 		"--cwd", s->directory, "--timeout", arena_printf(s->arena, "%u", s->timeout_s),
 		"--report", report, "--", s->inner, NULL};
@@ -545,7 +569,7 @@ static const char *search_path(struct arena *a)
 
 static int run_and_record(struct script_action *s, struct error *err)
 {
-	const char *const argv[] = {"/bin/sh", "-c", s->command, NULL};
+	const char *const argv[] = {"/bin/sh", "-c", s->command, NULL}, *user;
 	const char *const own[] = {environment_mark(s), search_path(s->arena),
 		arena_printf(s->arena, "DEV_TEAM_ID=%.*s", (int)strcspn(s->id, "/"), s->id),
 		arena_printf(s->arena, "DEV_TEAM_CONTEXT_FILE=%s", s->document), NULL};
@@ -554,8 +578,14 @@ static int run_and_record(struct script_action *s, struct error *err)
 
 	for (const char *const *e = s->env; e && *e; e++)
 		vec_push_in(s->arena, &env, *e);
-	for (size_t i = 0; i < COUNT(own); i++)
+	for (size_t i = 0; i < COUNT(own) - 1; i++)
 		vec_push_in(s->arena, &env, own[i]);
+	if (script_user_directory(s->arena, s->policy ? s->uid : 0, s->gid, &user, err) < 0)
+		return -1;
+	if (user)
+		vec_push_in(s->arena, &env,
+			arena_printf(s->arena, "DEV_TEAM_STATE_DIR=%s/state", user));
+	vec_push_in(s->arena, &env, NULL);
 	struct process p = {.argv = argv,
 		.env = env.items,
 		.output = LOG_FD,
@@ -569,7 +599,7 @@ static int run_and_record(struct script_action *s, struct error *err)
 	struct process_end end;
 
 	if (s->policy)
-		return run_under(s, p, err);
+		return run_under(s, p, user, err);
 	return script_run_logged(s->arena, &p, &end, err) < 0 ? -1 : script_conclude(s, &end, err);
 }
 

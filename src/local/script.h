@@ -43,6 +43,11 @@ struct process_end;
 int script_run_logged(
 	struct arena *a, const struct process *p, struct process_end *end, struct error *err);
 
+/* The directory that containment as another user has instead of the state directory, which is ours:
+ * of that user alone. NULL: the user is ours. -1: ERR_SYSTEM. */
+int script_user_directory(
+	struct arena *a, unsigned uid, unsigned gid, const char **out, struct error *err);
+
 /* Before a script is run for `owner`: renews the lease. -1: ERR_STATE, also noted as an event, when
  * another session owns the work item. */
 int script_admit(

@@ -196,10 +196,12 @@ static bool is_of_database(const struct run_item *r, const char *entry)
 
 /* The variables that scripted agents get too, those of databases, the gate's, and those of
  * --pass-env. */
-static const char *const *agent_environment(struct agent_call *c, bool judged)
+static const char *const *agent_environment(
+	struct agent_call *c, bool judged, const char *user_directory)
 {
 	const char *branch = c->run->worktree.of.branch;
-	const char *state = getenv("DEV_TEAM_STATE_DIR");
+	const char *state = user_directory ? arena_printf(c->arena, "%s/state", user_directory)
+					   : getenv("DEV_TEAM_STATE_DIR");
 	const char *const *const more[] = {
 		c->run->database_env, c->run->gate ? c->run->gate->env : NULL, c->run->pass_env};
 	struct run_environment env = {0};
@@ -248,13 +250,20 @@ static bool is_worktree(const struct agent_call *c, const char *directory)
 	return lstat(path_join(c->arena, directory, ".git"), &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static void set_input(struct agent_call *c, struct str prompt, const struct instructions *role)
+static int set_input(
+	struct agent_call *c, struct str prompt, const struct instructions *role, struct error *err)
 {
 	const struct run_item *r = c->run;
 	bool inplace =
 		c->spec && c->spec->isolation == ISOLATION_INPLACE && c->spec->isolation_declared;
 	const char *directory = inplace ? r->call.repo : run_action_directory(r, c->action);
 	bool judged = r->policy && is_worktree(c, directory);
+	const char *own;
+	unsigned uid, gid;
+
+	action_user(c->action, &uid, &gid);
+	if (script_user_directory(c->arena, judged ? uid : 0, gid, &own, err) < 0)
+		return -1;
 
 	c->input = (struct harness_input){.prompt = prompt,
 		.cwd = directory,
@@ -262,15 +271,17 @@ static void set_input(struct agent_call *c, struct str prompt, const struct inst
 		.contained = judged && r->contain ? r->policy : NULL,
 		.port = r->worktree.of.port,
 		.artifacts = r->artifacts,
-		.env = agent_environment(c, judged),
+		.env = agent_environment(c, judged, own),
 		.tools = role->tools,
 		.timeout_s = timeout_of(c),
 		.max_budget_usd = c->spec ? c->spec->max_budget_usd : 0,
 		.cancel = r->cancel,
 		.inherit = c->run->gate ? gate_descriptor(c->run->gate) : 0,
 		.output = keep_line,
-		.output_data = &c->log};
-	action_user(c->action, &c->input.uid, &c->input.gid);
+		.output_data = &c->log,
+		.uid = uid,
+		.gid = gid};
+	return 0;
 }
 
 /* Runs the input on the first usable harness. The result of an interrupted call says nothing about
@@ -508,9 +519,8 @@ static int agent_record_result(
 static int agent_invoke(struct agent_call *c, struct buf *prompt, const struct instructions *role,
 	struct run_answer *out, struct error *err)
 {
-	if (request_artifact(c, prompt, err) < 0)
+	if (request_artifact(c, prompt, err) < 0 || set_input(c, buf_str(prompt), role, err) < 0)
 		return -1;
-	set_input(c, buf_str(prompt), role);
 	if (call_and_retry(c, err) < 0 || agent_record_result(c, out, err) < 0)
 		return -1;
 	return apply_failure_policy(c, err);

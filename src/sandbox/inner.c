@@ -45,6 +45,7 @@ static pid_t start_bash(const char *text)
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t all, none;
+	int fault;
 	pid_t pid;
 
 	sigfillset(&all);
@@ -55,12 +56,15 @@ static pid_t start_bash(const char *text)
 	(void)posix_spawnattr_setsigmask(&attributes, &none);
 	(void)posix_spawn_file_actions_init(&actions);
 	(void)posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-	errno = posix_spawn(
+	fault = posix_spawn(
 		&pid, "/bin/bash", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
-	if (errno == ENOENT)
-		errno = posix_spawn(&pid, "/usr/bin/bash", &actions, &attributes,
+	if (fault == ENOENT)
+		fault = posix_spawn(&pid, "/usr/bin/bash", &actions, &attributes,
 			(char *const *)(uintptr_t)argv, environ);
-	return errno ? -1 : pid;
+	(void)posix_spawn_file_actions_destroy(&actions);
+	(void)posix_spawnattr_destroy(&attributes);
+	errno = fault;
+	return fault ? -1 : pid;
 }
 
 static int inner_wait_for(pid_t bash)

@@ -173,9 +173,9 @@ static const struct {
 		"m.yaml:7:32: the edge is never taken: 'a' ends as success, conflict or "
 		"fatal_error\n"},
 	{HEAD WHO "  policy: build\n  dropUid: 7\n  nodes: [{id: a, persona: w}]\n",
-		"m.yaml:7:12: 'dropUid' and 'dropGid' go together\n"
-		"m.yaml:7:12: 'dropUid' does not go with 'policy': commands are contained by the "
-		"user of the run; run dev-team as user 7\n"},
+		"m.yaml:7:12: 'dropUid' and 'dropGid' go together\n"},
+	{HEAD WHO "  policy: build\n  dropUid: 7\n  dropGid: 7\n  nodes: [{id: a, persona: w}]\n",
+		""},
 	/* fields */
 	{HEAD WHO "  nodes: [{id: 1a, persona: w}, {id: b, person: w}]\n",
 		"m.yaml:6:16: 'id' must be a name: up to 40 letters, digits, '-' and '_', a letter "
