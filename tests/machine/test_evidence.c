@@ -365,3 +365,38 @@ ENGINE_TEST(a_refuted_claim_beside_a_silent_agent_reaches_the_limit_of_failures)
 	}
 	assert_string_equal(summary(), "ADR-7/troubleshooter/1 " WIRE_FAILURES ":3");
 }
+
+/* What an agent could have taken out of the workflow. */
+ENGINE_TEST(a_workflow_that_requires_less_or_other_than_before_is_refused)
+{
+	static const struct {
+		const char *was, *now, *fault;
+	} rows[] = {
+		{"evidence: [work, tree]\n", "evidence: [work]\n", "does not require 'tree'"},
+		{"evidence: [work, {command: a}]\n", "evidence: [work, {command: b}]\n",
+			"does not require the same command"},
+		{"forge: a\n", "forge: b\n", "has not the same 'forge'"},
+		{"validate: a\n", "", "has not the same 'validate'"},
+		{"", "checks: a\n", "has not the same 'checks'"},
+		{"", "allow_secrets: [a.pem]\n", "has not the same 'allow_secrets' (a.pem)"},
+		{"allow_secrets: [a.pem, b.pem]\n", "allow_secrets: [a.pem]\n", NULL},
+		{"", "limits: {max_fix_iterations: 1}\n", NULL},
+	};
+
+	t.diverges = true; /* the replay has the last workflow alone */
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		engine_rig_forget();
+		workflow_with_evidence(
+			arena_printf(&t.arena, "---\n%s---\n" IMPLEMENT, rows[i].was));
+		steps_to("ADR-7/researching/1");
+		workflow_with_evidence(
+			arena_printf(&t.arena, "---\n%s---\n" IMPLEMENT, rows[i].now));
+		if (rows[i].fault) {
+			assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_STATE);
+			if (!strstr(t.err.text, rows[i].fault))
+				fail_msg("'%s' is not in '%s'", rows[i].fault, t.err.text);
+		} else {
+			steps_to("ADR-7/researching/1");
+		}
+	}
+}
