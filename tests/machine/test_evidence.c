@@ -247,6 +247,17 @@ ENGINE_TEST(an_end_without_any_action_needs_its_evidence_too)
 	steps_to("failed: it is not done: the branch has no commits");
 }
 
+ENGINE_TEST(a_state_without_actions_that_leads_to_the_end_needs_evidence_too)
+{
+	workflow_with_evidence(
+		"---\nevidence: [work]\n---\n```mermaid\nstateDiagram-v2\n[*] --> init\n"
+		"init --> spec-finding : start\nspec-finding --> done : spec_found\n"
+		"done --> [*]\nfailed --> [*]\n```\n");
+	refute(EVIDENCE_WORK, "the branch has no commits");
+	steps_to("failed: the branch has no commits");
+	assert_section(WIRE_LAST_FAILURE, "the branch has no commits");
+}
+
 /* A fact that cannot be read is not a fact that is missing: nothing is committed. */
 ENGINE_TEST(facts_that_cannot_be_read_stop_the_step)
 {
