@@ -247,6 +247,23 @@ ENGINE_TEST(an_end_without_any_action_needs_its_evidence_too)
 	steps_to("failed: it is not done: the branch has no commits");
 }
 
+/* The script in front of the review passed on files that have changed as well. */
+ENGINE_TEST(a_void_review_is_requested_again_with_the_script_before_it)
+{
+	workflow_with_evidence(
+		"---\nstates:\n  gate:\n    all:\n"
+		"      - {command: make, writes: A, results: {passed: ok, failed: no}, evidence: "
+		"[tree]}\n"
+		"      - {agent: a, skill: s, writes: B, results: {good: ok, bad: no}, evidence: "
+		"[review]}\n"
+		"---\n```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> gate : start\n"
+		"gate --> done : ok\ngate --> failed : no\ndone --> [*]\nfailed --> [*]\n```\n");
+	steps_to("ADR-7/gate/1 ADR-7/gate/2");
+	answer("ADR-7/gate/1", "passed", "passed");
+	refute(EVIDENCE_TREE | EVIDENCE_REVIEW, "it is gone");
+	answered("ADR-7/gate/2", "good", "x", "ADR-7/gate/3 ADR-7/gate/4");
+}
+
 ENGINE_TEST(a_state_without_actions_that_leads_to_the_end_needs_evidence_too)
 {
 	workflow_with_evidence(
