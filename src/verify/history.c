@@ -188,7 +188,7 @@ int history_last_good(
 	int rc = history_open(&p, place, &newest, err) < 0 ? -1 : 1;
 
 	while (rc > 0 && (rc = history_next(&p, err)) > 0) {
-		if (!p.changed || !p.there || !verify_history_is_good(&p))
+		if (!p.changed || !verify_history_is_good(&p))
 			continue;
 		buf_add(out, buf_str(&p.document));
 		*made = p.commit.rev;

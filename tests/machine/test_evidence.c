@@ -247,6 +247,34 @@ ENGINE_TEST(an_end_without_any_action_needs_its_evidence_too)
 	steps_to("failed: it is not done: the branch has no commits");
 }
 
+/* The script in front of the review passed on files that have changed as well. */
+ENGINE_TEST(a_void_review_is_requested_again_with_the_script_before_it)
+{
+	workflow_with_evidence(
+		"---\nstates:\n  gate:\n    all:\n"
+		"      - {command: make, writes: A, results: {passed: ok, failed: no}, evidence: "
+		"[tree]}\n"
+		"      - {agent: a, skill: s, writes: B, results: {good: ok, bad: no}, evidence: "
+		"[review]}\n"
+		"---\n```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> gate : start\n"
+		"gate --> done : ok\ngate --> failed : no\ndone --> [*]\nfailed --> [*]\n```\n");
+	steps_to("ADR-7/gate/1 ADR-7/gate/2");
+	answer("ADR-7/gate/1", "passed", "passed");
+	refute(EVIDENCE_TREE | EVIDENCE_REVIEW, "it is gone");
+	answered("ADR-7/gate/2", "good", "x", "ADR-7/gate/3 ADR-7/gate/4");
+}
+
+ENGINE_TEST(a_state_without_actions_that_leads_to_the_end_needs_evidence_too)
+{
+	workflow_with_evidence(
+		"---\nevidence: [work]\n---\n```mermaid\nstateDiagram-v2\n[*] --> init\n"
+		"init --> spec-finding : start\nspec-finding --> done : spec_found\n"
+		"done --> [*]\nfailed --> [*]\n```\n");
+	refute(EVIDENCE_WORK, "the branch has no commits");
+	steps_to("failed: the branch has no commits");
+	assert_section(WIRE_LAST_FAILURE, "the branch has no commits");
+}
+
 /* A fact that cannot be read is not a fact that is missing: nothing is committed. */
 ENGINE_TEST(facts_that_cannot_be_read_stop_the_step)
 {
@@ -401,4 +429,39 @@ ENGINE_TEST(void_approvals_of_a_declared_state_reach_the_limit_of_reviews)
 	answered("ADR-7/judge/4", "approved", "Good.", "ADR-7/judge/5");
 	answered("ADR-7/judge/5", "passed", "passed", "ADR-7/judge/6");
 	answered("ADR-7/judge/6", "approved", "Good.", "ADR-7/troubleshooter/1 review_loop:3");
+}
+
+/* What an agent could have taken out of the workflow. */
+ENGINE_TEST(a_workflow_that_requires_less_or_other_than_before_is_refused)
+{
+	static const struct {
+		const char *was, *now, *fault;
+	} rows[] = {
+		{"evidence: [work, tree]\n", "evidence: [work]\n", "does not require 'tree'"},
+		{"evidence: [work, {command: a}]\n", "evidence: [work, {command: b}]\n",
+			"does not require the same command"},
+		{"forge: a\n", "forge: b\n", "has not the same 'forge'"},
+		{"validate: a\n", "", "has not the same 'validate'"},
+		{"", "checks: a\n", "has not the same 'checks'"},
+		{"", "allow_secrets: [a.pem]\n", "has not the same 'allow_secrets' (a.pem)"},
+		{"allow_secrets: [a.pem, b.pem]\n", "allow_secrets: [a.pem]\n", NULL},
+		{"", "limits: {max_fix_iterations: 1}\n", NULL},
+	};
+
+	t.diverges = true; /* the replay has the last workflow alone */
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		engine_rig_forget();
+		workflow_with_evidence(
+			arena_printf(&t.arena, "---\n%s---\n" IMPLEMENT, rows[i].was));
+		steps_to("ADR-7/researching/1");
+		workflow_with_evidence(
+			arena_printf(&t.arena, "---\n%s---\n" IMPLEMENT, rows[i].now));
+		if (rows[i].fault) {
+			assert_fails(step_as("ADR-7", false, NULL), t.err, ERR_STATE);
+			if (!strstr(t.err.text, rows[i].fault))
+				fail_msg("'%s' is not in '%s'", rows[i].fault, t.err.text);
+		} else {
+			steps_to("ADR-7/researching/1");
+		}
+	}
 }

@@ -153,6 +153,22 @@ LEFTOVER_TEST(what_may_hold_a_secret_is_found_in_commits)
 	assert_true(contains(fault, "'id_rsa' may hold a secret"));
 }
 
+LEFTOVER_TEST(a_base_that_cannot_be_read_has_no_secret_of_its_own)
+{
+	const char *fault, *tree;
+
+	sh("cd r && git switch -q --orphan other && git commit -qm other --allow-empty && "
+	   "echo 3 >a && git add a && git commit -qm base && git switch -q dev-team/A && "
+	   "echo k >id_rsa && git add id_rsa && git commit -qm key");
+	where.base = commit_of("other");
+	tree = commit_of("other^{tree}");
+	sh(arena_printf(&arena, "cd r/.git/objects/%.2s && mv %s ../kept", tree, tree + 2));
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), -1);
+	sh(arena_printf(&arena, "cd r/.git/objects && mv kept %.2s/%s", tree, tree + 2));
+	assert_int_equal(place_check_commits(&arena, &where, &fault, &err), 0);
+	assert_true(contains(fault, "'id_rsa' may hold a secret"));
+}
+
 /* This clone's copy of the default branch is whatever the agent says. */
 LEFTOVER_TEST(a_secret_that_only_this_clone_has_on_main_is_found)
 {

@@ -42,6 +42,26 @@ REPLAY_TEST(a_broken_edit_is_undone_and_stays_in_the_history)
 	assert_same();
 }
 
+/* Commits of events alone have no document of their own. */
+REPLAY_TEST(the_last_good_revision_is_the_one_that_changed_the_document)
+{
+	FILES_ONLY;
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	int64_t changed, made;
+
+	a_run();
+	changed = last_rev();
+	assert_int_equal(context_open(&f, t.path, CONTEXT_MUST_EXIST, &t.err), 0);
+	(void)context_op(&f, "exec");
+	(void)context_event(&f, "noted");
+	assert_int_equal(context_log(&f, &t.err), 0);
+	assert_int_equal(last_rev(), changed + 1);
+	assert_int_equal(history_last_good(&place, &text, &made, &t.err), 0);
+	assert_int_equal(made, changed);
+	assert_string_equal(text.s, document());
+}
+
 REPLAY_TEST(a_deleted_document_is_restored)
 {
 	FILES_ONLY;

@@ -308,6 +308,12 @@ TEST(a_state_must_be_one_thing_and_whole)
 		"w.md:6:14: 'results' of a script must be 'passed' and 'failed'");
 	assert_state_refused("    command: a\n    writes: b\n    results: {passed: x}",
 		"w.md:6:14: 'results' of a script must be 'passed' and 'failed'");
+	assert_state_refused("    approve: a\n    writes: b\n    results: {approved: x, ok: y}",
+		"w.md:6:14: 'results' of an approval must be 'approved' and 'rejected', in this "
+		"order");
+	assert_state_refused("    approve: a\n    writes: b\n    results: {ok: x, rejected: y}",
+		"w.md:6:14: 'results' of an approval must be 'approved' and 'rejected', in this "
+		"order");
 	assert_state_refused("    all: [{command: a, writes: b}]\n    timeout: 3",
 		"w.md:5:5: 'timeout' does not go with 'all'");
 }
