@@ -414,20 +414,19 @@ ENGINE_TEST(a_script_whose_state_cannot_fail_ends_the_run_where_the_evidence_is_
 ENGINE_TEST(void_approvals_of_a_declared_state_reach_the_limit_of_reviews)
 {
 	workflow_with_evidence("---\nevidence: []\nstates:\n  judge:\n    all:\n"
-			       "      - {command: make one, writes: One, "
-			       "results: {passed: ok, failed: ok}}\n"
+			       "      - {agent: a, skill: s, writes: One, results: {made: ok}}\n"
 			       "      - {agent: a, skill: s, writes: Two, evidence: [review], "
 			       "after: [One], results: {approved: ok}}\n---\n"
 			       "```mermaid\nstateDiagram-v2\n[*] --> init\ninit --> judge : start\n"
 			       "judge --> done : ok\ndone --> [*]\nfailed --> [*]\n```\n");
 	steps_to("ADR-7/judge/1");
 	refute(EVIDENCE_REVIEW, "HEAD is not the pull request's commit");
-	answered("ADR-7/judge/1", "passed", "passed", "ADR-7/judge/2");
+	answered("ADR-7/judge/1", "made", "Made.", "ADR-7/judge/2");
 	answered("ADR-7/judge/2", "approved", "Good.", "ADR-7/judge/3");
-	answered("ADR-7/judge/3", "passed", "passed", "ADR-7/judge/4");
+	answered("ADR-7/judge/3", "made", "Made.", "ADR-7/judge/4");
 	assert_count("consecutive_failures", 0);
 	answered("ADR-7/judge/4", "approved", "Good.", "ADR-7/judge/5");
-	answered("ADR-7/judge/5", "passed", "passed", "ADR-7/judge/6");
+	answered("ADR-7/judge/5", "made", "Made.", "ADR-7/judge/6");
 	answered("ADR-7/judge/6", "approved", "Good.", "ADR-7/troubleshooter/1 review_loop:3");
 }
 
