@@ -207,12 +207,12 @@ bool hook_loop_is_last(struct hook_loop *l, const char *id)
 	return last.id && strcmp(last.id, id) == 0;
 }
 
-enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
+enum hook_recorded hook_loop_record(struct hook_loop *l, const json *call, const char *type,
 	struct answer_offer *offer, const char **word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
-	const char *document = hook_loop_document(l, offer->id);
+	const char *document = hook_loop_document(l, offer->id), *why;
 	const json *action;
 
 	*word = NULL;
@@ -225,10 +225,11 @@ enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
 	if (action && (hook_is_script(action) ||
 			      (*word && (!offer->word || strcmp(*word, offer->word) == 0))))
 		return HOOK_RECORDED;
-	if (action && !hook_agent_matches(l->arena, type, json_get_str(action, "agent"))) {
-		(void)error_set(err, ERR_STATE,
-			"'%s' is answered by the agent '%s' alone, not by %s", offer->id,
-			json_get_str(action, "agent"), type);
+	why = action ? hook_agent_fault(l->arena, call, type, json_get_str(action, "agent"),
+			       document, offer->id)
+		     : NULL;
+	if (why) {
+		(void)error_set(err, ERR_STATE, "%s", why);
 		return HOOK_REFUSED;
 	}
 	offer->owner = hook_item_owner(&l->item, l->session);
