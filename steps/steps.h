@@ -57,8 +57,8 @@ bool steps_has_answer(
 	const struct step_context *c, const char *section, bool script, const json *action);
 /* The result word of the answer in `section`: as recorded with its action (may be NULL), else that
  * of its text, as verdict_text_word() says; "" if neither. */
-const char *steps_word(const struct step_context *c, const char *section, const char *format,
-	const json *action);
+const char *steps_word(
+	const struct step_context *c, const char *section, const char *format, const json *action);
 /* True if `word` is the result of the answer in `section`. For decide(). */
 bool steps_answer_is(const struct step_context *c, const char *section, const char *word);
 /* The name of the fix section that is due: `Fix N`. */

@@ -66,8 +66,8 @@ struct str action_word(const struct context *c, const json *action);
  * it or not; false: it names none. */
 bool action_word_in(const json *action, struct str text, char *out, size_t size);
 /* As verdict_text_word(), with the words of the action. */
-int action_result(struct arena *a, const json *action, struct str text, const char **word,
-	struct error *err);
+int action_result(
+	struct arena *a, const json *action, struct str text, const char **word, struct error *err);
 /* True if `word` is one of the words of `result_format` ("a | b | c"), or of `format`. */
 bool action_accepts(const json *action, struct str word);
 bool action_format_has(const char *format, struct str word);

@@ -31,8 +31,8 @@ const char *failure_state(const struct context *c);
  * follows. */
 const char *failure_verb(const struct context_file *f);
 /* `initial`: the workflow's initial state. */
-void failure_explain(struct arena *a, const struct context_file *f, const char *initial,
-	struct failure *out);
+void failure_explain(
+	struct arena *a, const struct context_file *f, const char *initial, struct failure *out);
 /* For another attempt, in one commit: the document is again that of revision `to`, whose text is
  * `text` (to 0: it stays), and the counters of failures and fixes begin at 0 again. The next
  * section `Fix N` keeps its number, because the text of an earlier one would count as its answer.
