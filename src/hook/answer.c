@@ -150,7 +150,7 @@ static bool mentions_record(const struct answer_call *c, const char *text)
 }
 
 /* Programs that run a text which they are given. */
-static bool is_interpreter(const struct word *w)
+static bool hook_answer_is_interpreter(const struct word *w)
 {
 	static const char *const names[] = {"sh", "bash", "dash", "zsh", "ksh", "ash", "eval", "su",
 		"python", "python3", "perl", "ruby", "node", "awk", NULL};
@@ -165,7 +165,7 @@ static bool hides_record(const struct answer_call *c, const struct command *all)
 
 	for (const struct command *n = all; n; n = n->next) {
 		for (size_t i = 0; i < n->n_words; i++) {
-			runs |= is_interpreter(&n->words[i]);
+			runs |= hook_answer_is_interpreter(&n->words[i]);
 			records |= mentions_record(c, n->words[i].text);
 		}
 		for (const struct redirect *r = n->redirects; r; r = r->next)
