@@ -241,7 +241,7 @@ static int take_last_message(
 		return 0;
 	offer.id = g.id;
 	offer.text = str_of(text ? text : "");
-	if (hook_loop_record(&g.loop, type, &offer, &word, &why) == HOOK_REFUSED && out &&
+	if (hook_loop_record(&g.loop, NULL, type, &offer, &word, &why) == HOOK_REFUSED && out &&
 		send_back(&g, agent, &why, out, sent, err) < 0)
 		return -1;
 	if (!*sent && run_quota_session_asks(a, g.loop.item.repo))
@@ -348,7 +348,7 @@ int hook_agent_handback(struct arena *a, struct str input, struct buf *out, stru
 		return 0;
 	offer.id = g.id;
 	offer.text = str_of(text);
-	if (hook_loop_record(&g.loop, type, &offer, &word, &why) == HOOK_REFUSED) {
+	if (hook_loop_record(&g.loop, NULL, type, &offer, &word, &why) == HOOK_REFUSED) {
 		hook_put_decision(out, why.text, NULL);
 		return 0;
 	}
@@ -396,7 +396,7 @@ static const char *describe_answer(struct hook_agent *g, const json *event)
 
 	offer.text = str_of(last_text(json_get(response, "content")));
 	if (is_answer(g, offer.text))
-		(void)hook_loop_record(&g->loop,
+		(void)hook_loop_record(&g->loop, NULL,
 			json_get_str(json_get(event, "tool_input"), "subagent_type"), &offer, &word,
 			&ignored);
 	return word ? word : "not recorded";

@@ -141,6 +141,11 @@ int hook_tools_check(struct arena *a, const json *call, const char *self, struct
 const char *hook_agent_type(struct arena *a, const char *agent);
 /* Whether the client starts an agent of this type for an action of `agent`. */
 bool hook_agent_matches(struct arena *a, const char *type, const char *agent);
+/* Why an agent of that type (NULL: the session) may not answer an action of `agent`; NULL: it has
+ * the type, or is a task-runner that was started for this action, as its prompt says, which is read
+ * by its `call` (NULL: the caller has read it). */
+const char *hook_agent_fault(struct arena *a, const json *call, const char *type, const char *agent,
+	const char *document, const char *id);
 /* The worktree that contains `path`, if it is that of a work item which the session owns; else
  * NULL. */
 const char *hook_place_of(struct arena *a, const char *session, const char *path);

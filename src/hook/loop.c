@@ -220,12 +220,12 @@ static void end_gate_lease(struct hook_loop *l, struct context_file *f, const ch
 		gate_end_lease(l->arena, arena_dup(l->arena, path_dir(place.directory)), id);
 }
 
-enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
+enum hook_recorded hook_loop_record(struct hook_loop *l, const json *call, const char *type,
 	struct answer_offer *offer, const char **word, struct error *err)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *array = NULL;
-	const char *document = hook_loop_document(l, offer->id);
+	const char *document = hook_loop_document(l, offer->id), *why;
 	const json *action;
 
 	*word = NULL;
@@ -240,10 +240,11 @@ enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
 		end_gate_lease(l, &f, offer->id);
 		return HOOK_RECORDED;
 	}
-	if (action && !hook_agent_matches(l->arena, type, json_get_str(action, "agent"))) {
-		(void)error_set(err, ERR_STATE,
-			"'%s' is answered by the agent '%s' alone, not by %s", offer->id,
-			json_get_str(action, "agent"), type);
+	why = action ? hook_agent_fault(l->arena, call, type, json_get_str(action, "agent"),
+			       document, offer->id)
+		     : NULL;
+	if (why) {
+		(void)error_set(err, ERR_STATE, "%s", why);
 		return HOOK_REFUSED;
 	}
 	offer->owner = hook_item_owner(&l->item, l->session);

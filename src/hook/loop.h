@@ -64,6 +64,8 @@ bool hook_agent_read_transcript(
 /* The agent of an event, by the client's id. After /clear the event names the new session's
  * directory, but the prompt is in that of the session which started the agent. */
 bool hook_agent_find(struct arena *a, const json *event, const char *agent, struct hook_agent *g);
+/* Whether the agent of a tool call was started for the action, as its prompt says. */
+bool hook_agent_has(struct arena *a, const json *call, const char *document, const char *id);
 /* The transcript of an agent of the session; NULL: the event or the id names none. */
 const char *hook_transcript_path(struct arena *a, const json *event, struct str agent);
 /* Adds its last `max` bytes. -1: it cannot be read. */
@@ -99,11 +101,12 @@ const char *hook_action_type(struct arena *a, const json *action);
 
 enum hook_recorded { HOOK_RECORDED, HOOK_DISCARDED, HOOK_REFUSED };
 /*
- * Records the answer of an agent of that type. HOOK_DISCARDED: it does not count, *err says why;
- * HOOK_REFUSED: the agent must correct it. A script's result, and an answer that the agent recorded
- * with its command, were recorded before. *word: the recorded word; NULL: none.
+ * Records the answer of an agent of that type; `call`: as for hook_agent_fault(). HOOK_DISCARDED:
+ * it does not count, *err says why; HOOK_REFUSED: the agent must correct it. A script's result, and
+ * an answer that the agent recorded with its command, were recorded before. *word: the recorded
+ * word; NULL: none.
  */
-enum hook_recorded hook_loop_record(struct hook_loop *l, const char *type,
+enum hook_recorded hook_loop_record(struct hook_loop *l, const json *call, const char *type,
 	struct answer_offer *offer, const char **word, struct error *err);
 /* Whether the answer to `id` completed the array. Of concurrent answers exactly one did, because
  * the journal orders them. */

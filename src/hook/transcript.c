@@ -112,6 +112,24 @@ static bool read_rows(
 	return false;
 }
 
+/* The client keeps those of agents that a script started in a directory of the script. */
+static const char *transcript_in(struct arena *a, const char *session, const char *agent)
+{
+	const char *path = arena_printf(a, "%s/subagents/agent-%s.jsonl", session, agent);
+	const char *scripts = arena_printf(a, "%s/subagents/workflows", session), *other;
+	struct directory_names names;
+	struct error ignored;
+
+	if (path_exists(path) || directory_list(a, scripts, &names, NULL, &ignored) < 0)
+		return path;
+	for (size_t i = 0; i < names.n; i++) {
+		other = arena_printf(a, "%s/%s/agent-%s.jsonl", scripts, names.items[i], agent);
+		if (path_exists(other))
+			return other;
+	}
+	return path;
+}
+
 const char *hook_transcript_path(struct arena *a, const json *event, struct str agent)
 {
 	const char *session = json_get_str(event, "transcript_path");
@@ -119,8 +137,9 @@ const char *hook_transcript_path(struct arena *a, const json *event, struct str 
 	if (!session || !str_ends(str_of(session), ".jsonl") || !agent.n ||
 		memchr(agent.p, '/', agent.n))
 		return NULL;
-	return arena_printf(a, "%.*s/subagents/agent-%.*s.jsonl",
-		(int)(strlen(session) - strlen(".jsonl")), session, (int)agent.n, agent.p);
+	return transcript_in(a,
+		arena_dup(a, str_sub(str_of(session), 0, strlen(session) - strlen(".jsonl"))),
+		arena_dup(a, agent));
 }
 
 bool hook_agent_read_transcript(
@@ -156,11 +175,24 @@ bool hook_agent_find(struct arena *a, const json *event, const char *agent, stru
 		return false;
 	for (size_t i = 0; i < names.n; i++)
 		if (hook_agent_read_transcript(a, event,
-			    arena_printf(a, "%s/%s/subagents/agent-%s.jsonl", projects,
-				    names.items[i], agent),
-			    0, g))
+			    transcript_in(a, path_join(a, projects, names.items[i]), agent), 0, g))
 			return true;
 	return false;
+}
+
+bool hook_agent_has(struct arena *a, const json *call, const char *document, const char *id)
+{
+	const char *agent = json_get_str(call, "agent_id");
+	int64_t until = clock_ticks() + WAIT_MS;
+	struct hook_agent g;
+
+	while (agent && !hook_agent_find(a, call, agent, &g)) {
+		if (!json_get(call, "transcript_path") || clock_ticks() >= until)
+			return false;
+		clock_pause(20);
+	}
+	return agent && strcmp(g.id, id) == 0 &&
+	       strcmp(hook_loop_document(&g.loop, id), document) == 0;
 }
 
 /* ---- the end of a transcript ---- */

@@ -228,8 +228,8 @@ static void hook_workflow_put_answer(
 	struct error err = {0};
 	enum hook_recorded taken =
 		back ? HOOK_RECORDED
-		     : hook_loop_record(&s->loop, json_get_str(s->call, "agent_type"), &offer,
-			       &recorded, &err);
+		     : hook_loop_record(&s->loop, s->call, json_get_str(s->call, "agent_type"),
+			       &offer, &recorded, &err);
 	json *input;
 
 	if (taken == HOOK_REFUSED) {

@@ -274,7 +274,7 @@ struct refused {
 };
 
 /* An answer to another action of the array says nothing about this one's. */
-static bool is_beside(const struct refused *r, const json *answer)
+static bool failure_is_beside(const struct refused *r, const json *answer)
 {
 	const json *action = action_find(r->actions, json_get_str(answer, "action"));
 
@@ -289,7 +289,7 @@ static bool find_refused(const json *event, void *data)
 	if (json_str_is(event, "type", "refusal") && json_str_is(event, "section", r->section))
 		r->reason = copy_of(r->arena, event, "reason");
 	return !r->reason && !json_str_is(event, "type", "transition") &&
-	       (!json_str_is(event, "type", "answer") || is_beside(r, event));
+	       (!json_str_is(event, "type", "answer") || failure_is_beside(r, event));
 }
 
 const char *failure_refusal(struct arena *a, const struct context_file *f, const char *section)

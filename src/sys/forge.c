@@ -84,7 +84,8 @@ bool forge_find_pull(struct str text, struct forge_pull *out)
 
 /* The parts of a path that identify the repository. Some forges put other parts between them, which
  * differ between the URLs for git and for browsers; elsewhere such a part is the name of a group.
- * Azure DevOps omits a project that has the name of the repository. `kind`: of forge_kind, or -1.
+ * Azure DevOps omits a project that has the name of the repository. `users/ada` of Bitbucket in a
+ * browser is `~ada` for git. `kind`: of forge_kind, or -1.
  */
 static void add_identity(struct buf *out, struct str path, int kind)
 {
@@ -92,7 +93,7 @@ static void add_identity(struct buf *out, struct str path, int kind)
 		[FORGE_AZURE] = {"_git", "v3", "DefaultCollection"},
 		[FORGE_BITBUCKET] = {"scm", "projects", "users", "repos"}};
 	const char *const *words = kind < 0 ? NULL : fillers[kind];
-	bool azure = kind == FORGE_AZURE;
+	bool azure = kind == FORGE_AZURE, person = false;
 	struct str before = {0};
 
 	while (path.n) {
@@ -100,9 +101,12 @@ static void add_identity(struct buf *out, struct str path, int kind)
 		struct str part = str_sub(path, 0, n);
 
 		path = n < path.n ? str_sub(path, n + 1, path.n) : (struct str){0};
+		person |= kind == FORGE_BITBUCKET && str_is(part, "users");
 		if (!part.n || str_in(part, words) || (azure && str_eq(part, before)))
 			continue;
 		before = part;
+		buf_adds(out, person ? "%7e" : "");
+		person = false;
 		for (size_t i = 0; i < part.n; i++)
 			buf_addc(out, (char)tolower((unsigned char)part.p[i]));
 		buf_addc(out, '/');

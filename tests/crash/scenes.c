@@ -123,7 +123,8 @@
 	"\"dev-team:loop\",\"args\":{\"id\":\"G-1\"}}}"
 #define STRUCTURED_BY(session, action)                                                             \
 	"{\"session_id\":\"" session "\",\"tool_name\":\"StructuredOutput\",\"agent_type\":"       \
-	"\"dev-team:task-runner\",\"tool_input\":{\"id\":\"G-1/" action                            \
+	"\"dev-team:task-runner\",\"agent_id\":\"a1\",\"agent_transcript_path\":"                  \
+	"\"../" action "\",\"tool_input\":{\"id\":\"G-1/" action                                   \
 	"\",\"word\":\"approved\",\"text\":\"approved\\n\"}}"
 #define STRUCTURED(action) STRUCTURED_BY("ann", action)
 #define CLEAR              "{\"session_id\":\"bob\",\"source\":\"clear\"}"
@@ -145,8 +146,12 @@
 	HOOK("UserPromptExpansion", SLASH("dev-team", "wf.md G-1"))                                \
 	LINT STEP_DRIVEN " >/dev/null\n"
 /* Until the last step. */
-#define DRIVEN       DRIVEN_GATES GATE("gates/1", "approved") GATE("gates/2", "approved")
-#define SCRIPT_GATES DRIVEN_GATES HOOK("WorkflowStep", START)
+#define DRIVEN DRIVEN_GATES GATE("gates/1", "approved") GATE("gates/2", "approved")
+#define PROMPT(action)                                                                             \
+	"mkdir -p ../gates && printf "                                                             \
+	"'{\"type\":\"user\",\"message\":{\"content\":\"%s/G-1.md\\\\n"                            \
+	"G-1/" action "\"}}\\n' \"$STATE\" >../" action "\n"
+#define SCRIPT_GATES PROMPT("gates/1") PROMPT("gates/2") DRIVEN_GATES HOOK("WorkflowStep", START)
 /* The prompt that SubagentStop reads in the agent's transcript. */
 #define TRANSCRIPT                                                                                 \
 	"printf "                                                                                  \

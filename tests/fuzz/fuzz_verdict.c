@@ -37,12 +37,28 @@ static void the_last_line_decides(struct str text)
 	}
 }
 
+/* A word that is given beside the text stays, or is refused. */
+static void a_given_word_is_not_replaced(struct str text)
+{
+	struct arena a = {0};
+	const char *word = "approved";
+	struct error err = {0};
+	bool refused = verdict_text_word(
+			       &a, text, "status", "approved | changes_requested", &word, &err) < 0;
+
+	expect(strcmp(word, "approved") == 0);
+	expect(!refused || strstr(err.text, "contradicts") || strstr(err.text, "must be"));
+	expect(verdict_prose(text).n <= text.n);
+	arena_release(&a);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct str text = {(const char *)data, size}, url = verdict_pr_url(text);
 
 	words_are_needed(text);
 	the_last_line_decides(text);
+	a_given_word_is_not_replaced(text);
 	if (url.n) {
 		expect(url.p >= text.p && url.p + url.n <= text.p + text.n);
 		expect(str_starts(url, "https://") || str_starts(url, "http://"));
