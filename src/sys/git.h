@@ -303,6 +303,10 @@ struct git_command {
  * standard output, and standard error only when the status is not 0: git also writes warnings and
  * traces there. */
 int git_command(const struct git_command *c, struct buf *out, int *status, struct error *err);
+/* A status other than 0, with that output, as git_command() reports it. `refused`: by a hook or a
+ * remote, which is a fault of the commits (ERR_CHECK). -1 unless the status is 0. */
+int git_check_status(
+	const char *name, int status, const struct buf *output, bool refused, struct error *err);
 
 /* Adds the unified diff of two texts, which may contain any bytes; nothing when they are equal. */
 int git_diff_texts(struct buf *out, const char *old_name, struct str old_text, const char *new_name,

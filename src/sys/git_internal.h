@@ -52,9 +52,4 @@ bool git_plain_directories(struct arena *a, const char *root, char **own, char *
 /* Whether the library can open the repository of this work tree; *err says why not. */
 int git_check_open(const char *root, struct error *err);
 
-/* What a hook or a remote refuses is a fault of the commits (ERR_CHECK). -1 unless the status is 0.
- */
-int git_check_status(
-	const char *name, int status, const struct buf *output, bool refused, struct error *err);
-
 #endif

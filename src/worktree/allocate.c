@@ -123,9 +123,10 @@ static int add_worktree(struct work *w)
 {
 	const char *path = w->of.path, *branch = w->of.branch;
 	const char *checkout = w->of.sparse ? "--no-checkout" : "--checkout";
-	const char *const old[] = {"worktree", "add", checkout, "--", path, branch, NULL};
-	const char *const fresh[] = {"worktree", "add", checkout, "--no-track", "-b", branch, "--",
-		path, w->commit, NULL};
+	const char *const old[] = {
+		"worktree", "add", "--quiet", checkout, "--", path, branch, NULL};
+	const char *const fresh[] = {"worktree", "add", "--quiet", checkout, "--no-track", "-b",
+		branch, "--", path, w->commit, NULL};
 	const char *const only[] = {"sparse-checkout", "set", "--cone", w->of.sparse, NULL};
 	static const char *const files[] = {"checkout", "--quiet", "--force", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -142,8 +143,7 @@ static int add_worktree(struct work *w)
 		return 0;
 	/* The hook runs last: the files are complete then, and it does not undo them. */
 	if (!path_exists(in_admin(w, "/index")) || path_exists(in_admin(w, "/index.lock")))
-		return error_set(w->o.err, ERR_SYSTEM, "'git worktree add' failed: %.*s",
-			(int)str_trim(buf_str(&out)).n, str_trim(buf_str(&out)).p);
+		return git_check_status("git worktree add", status, &out, false, w->o.err);
 	w->of.warning = arena_printf(
 		w->o.a, "the hook 'post-checkout' failed in '%s': status %d", path, status);
 	return 0;

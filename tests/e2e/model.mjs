@@ -105,23 +105,36 @@ function dispatch(loop, item, type = loop.types[item.action]) {
 
 const NOTIFICATION = '[SYSTEM NOTIFICATION';
 
-// The body of the command with the script. The client begins another turn when the script has ended.
+const EXPANDED = /UserPromptExpansion hook additional context: ([\s\S]*)/;
+
+// The body of the command with the script. The client begins another turn when the script has ended; meanwhile the user may type
+// other things, and the command for another item.
 function* startScript(body, context) {
   const say = (pattern, what) => find(body, pattern, what);
   if (!context) return [text(say(/hooks are off or too slow, and the script cannot run: say that `([^`]+)` does without it/, 'what to do without hooks'))];
-  const id = find(context, /^STEP: `dev-team step '?([^' ]+)/m, 'the id');
-  const end = (item) => [text(item[say(/if it has a `(\w+)`, end with the question/, 'what a question is')]
-    ?? [say(/Report the item's `(\w+)`/, 'what to tell'), say(/Report the item's `\w+` and `(\w+)`/, 'what to tell')].map((field) => item[field]).join(': '))];
-  const array = JSON.parse(find(context, /^ARRAY: (.*)$/m, 'the first array'));
-  if (array[0].action === say(/If the first item of ARRAY is `(\w+)`, go to 3/, 'when it has ended')) return end(array[0]);
-  const input = { name: say(/with the `name` `([^`]+)`/, 'which script runs the loop'),
-    args: JSON.parse(say(/and the `args` `([^`]+)`/, 'the arguments of the script').replace('<ID>', id)) };
-  const message = array.map((item) => item[say(/say each item's `(\w+)`, and end your turn/, 'what to say')]).join('\n');
-  const [started] = yield* calls([use(say(/Otherwise call (\w+) with/, 'which tool runs the loop'), input)], message);
-  if (started.error) return [text(`${started.text} ${say(/and that `(\/dev-team:continue) <ID>` goes on without it/, 'how to go on')}`)];
-  let news = textOf(yield [text('The run goes on.')]);
-  while (!news.includes(NOTIFICATION)) news = textOf(yield [text('You were heard.')]); // a user who types meanwhile
-  return end(JSON.parse(find(news, /(\{"(?:action|result)":.*\})/, 'how the script ended')));
+  const end = (item) => item[say(/if it has a `(\w+)`, end with the question/, 'what a question is')]
+    ?? [say(/Report the item's `(\w+)`/, 'what to tell'), say(/Report the item's `\w+` and `(\w+)`/, 'what to tell')].map((field) => item[field]).join(': ');
+  let running = 0;
+  for (;;) {
+    const id = find(context, /^STEP: `dev-team step '?([^' ]+)/m, 'the id');
+    const array = JSON.parse(find(context, /^ARRAY: (.*)$/m, 'the first array'));
+    if (array[0].action === say(/If the first item of ARRAY is `(\w+)`, go to 3/, 'when it has ended')) return [text(end(array[0]))];
+    const input = { name: say(/with the `name` `([^`]+)`/, 'which script runs the loop'),
+      args: JSON.parse(say(/and the `args` `([^`]+)`/, 'the arguments of the script').replace('<ID>', id)) };
+    const message = array.map((item) => item[say(/say each item's `(\w+)`, and end your turn/, 'what to say')]).join('\n');
+    const [started] = yield* calls([use(say(/Otherwise call (\w+) with/, 'which tool runs the loop'), input)], message);
+    if (started.error) return [text(`${started.text} ${say(/and that `(\/dev-team:continue) <ID>` goes on without it/, 'how to go on')}`)];
+    running++;
+    let answer = 'The run goes on.';
+    for (context = ''; !context;) {
+      const news = textOf(yield [text(answer)]);
+      const ended = news.includes(NOTIFICATION) ? [...news.matchAll(/(\{"(?:action|result)":.*\})/g)] : [];
+      answer = ended.map(([one]) => end(JSON.parse(one))).join('\n') || 'You were heard.';
+      running -= ended.length;
+      if (!running) return [text(answer)];
+      context = EXPANDED.exec(news)?.[1] ?? '';
+    }
+  }
 }
 
 // A prompt of the user, or one of a conductor. The client puts what the plugin's hook adds at the end of a system message.
@@ -130,7 +143,7 @@ function* mainLoop(request, agents) {
   const news = texts(resumed ? request.messages.flatMap((message) => message.blocks) : request.news);
   const body = news.find((part) => part.includes('Drive a work item') || part.includes(BACKLOG));
   const scripted = news.find((part) => part.includes('Run the script of a work item'));
-  const context = /UserPromptExpansion hook additional context: ([\s\S]*)/.exec(news.join('\n'))?.[1]
+  const context = EXPANDED.exec(news.join('\n'))?.[1]
     ?? /SessionStart hook additional context: (dev-team: you conduct [\s\S]*)/.exec(news.join('\n'))?.[1] // compacted
     ?? '';
   const failed = /^FAILED: (.*)$/m.exec(context);

@@ -22,6 +22,7 @@ export const NOBODY = 65534; // a user without any rights of root
 export const IMPLEMENT = '/dev-team:implement ADR-1';
 export const SCRIPT = scripted(IMPLEMENT);
 export const AUDIT = '/dev-team:dev-team flow.md ADR-1'; // see Fixture.addAuditWorkflow()
+export const AUDIT_SCRIPT = scripted(AUDIT);
 export const AUDITED = 'init>audit audit>done';
 export const PREFIX = 'init>spec-finding spec-finding>researching researching>implementing implementing>validating';
 

@@ -55,6 +55,11 @@ async function idle(t) {
   const bytes = size(used) - size(await first({ plugin: null }));
   t.note(`an idle session pays ${bytes} bytes`);
   t.ok(bytes > 0 && bytes <= IDLE_LIMIT, `an idle session pays ${bytes} bytes for the plugin`);
+  const larger = t.fixture().copyPlugin();
+  const copies = { 'agents/examiner.md': read('agents/developer.md').replace('name: developer', 'name: examiner'), 'commands/examine.md': read('commands/fix.md') };
+  for (const [file, content] of Object.entries(copies)) fs.writeFileSync(path.join(larger, file), content);
+  const more = size(await first({ plugin: larger })) - size(used);
+  t.ok(more > 0 && more <= 80, `another agent and another command add ${more} bytes`);
   const { slash_commands: commands } = used.events.find((event) => event.subtype === 'init');
   t.equal(commands.filter((name) => name.startsWith('dev-team:')).sort(),
     [...names('commands'), 'loop'] // the client lists the script of the loop, too

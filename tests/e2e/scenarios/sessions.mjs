@@ -118,6 +118,20 @@ async function hooksOff(t) {
   t.states(fixture, AUDITED);
 }
 
+// Without hooks, or without the program, the script cannot run; its command says what does without.
+async function scriptWithout(t) {
+  const fixture = t.fixture();
+  const plugin = fixture.copyPlugin();
+  fs.rmSync(path.join(plugin, 'build/dev-team'));
+  const model = ({ news }) => [text(find(words(news), /the script cannot run: say that `(.*) <ID>` does without it/, 'what the command says'))];
+  for (const missing of [{ hooks: false }, { plugin }]) {
+    const run = await t.run(fixture, model, IMPLEMENT, { ...script, ...missing });
+    t.sound(run);
+    t.equal(run.text, '/dev-team:implement', 'what the user hears');
+    t.ok(!fs.existsSync(fixture.contextFile), 'an item was begun');
+  }
+}
+
 // The hook of the command hangs, and the client ends it at its time limit. It tells nobody; the command's text says what to do.
 async function hookHangs(t) {
   const fixture = t.fixture();
@@ -146,6 +160,7 @@ export const sessions = [
   ['loop: another user than root, edits accepted', otherUser({ ...script, args: EDITS })],
   ['conductor: another user than root, edits accepted', otherUser({ args: EDITS })],
   ['conductor: hooks are off', hooksOff],
+  ['loop: hooks are off, or the program is missing', scriptWithout],
   ['conductor: the hook of the command hangs', hookHangs],
   ['sessions: a turn that ends too early is continued, and a resumed session goes on', stopsAndResumes],
   ['sessions: an item is continued and cancelled by its id', continuesAndCancels],

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { Agents, answer, asking, DEFAULTS, implementsThenWaits } from '../agents.mjs';
 import { startDevTeam } from '../fixture.mjs';
 import { bytesOf, isConductor } from '../model.mjs';
-import { AUDIT, AUDITED, IMPLEMENT, NOBODY, PREFIX, SCRIPT } from '../scenario.mjs';
+import { AUDIT, AUDIT_SCRIPT, AUDITED, IMPLEMENT, NOBODY, PREFIX, SCRIPT } from '../scenario.mjs';
 import { barrier, gate, LIMIT } from '../sync.mjs';
 import { cheap, END, mainOf } from './loop.mjs';
 
@@ -260,14 +260,14 @@ async function question(t) {
   finished(t, fixture);
 }
 
-// Two conductors in one session; their agents work at the same time.
-async function twoItems(t) {
+// Two conductors, or scripts, in one session; their agents work at the same time.
+const twoItems = (command) => async (t) => {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('reviewer');
   const both = barrier(2);
   const agents = new Agents(fixture, { 'widget-audit': (task) => ({ work: [{ wait: () => both.wait() }], ...answer('approved', `${task.id} is there.`) }) });
   await t.interact(fixture, agents, 'manual', async (terminal) => {
-    for (const id of ['ADR-1', 'ADR-2']) await terminal.type(AUDIT.replace('ADR-1', id));
+    for (const id of ['ADR-1', 'ADR-2']) await terminal.type(command.replace('ADR-1', id));
     await terminal.shows(/success: [\s\S]*success: /);
   });
   for (const id of ['ADR-1', 'ADR-2']) {
@@ -275,7 +275,7 @@ async function twoItems(t) {
     t.match(fixture.section('Audit'), new RegExp(`^${id}/audit/1 is there`), `the answer of ${id}`);
     t.states(fixture, AUDITED);
   }
-}
+};
 
 // The conductor's conversation is compacted, with the text of the command in it; at another request the service is at its limit. The
 // item waits, and the same command goes on when it waits no longer.
@@ -304,19 +304,19 @@ async function compactedAndLimited(t) {
 }
 
 // The user's rules come before what the hook allows: one command is denied, the user is asked about another.
-async function userRules(t) {
+const userRules = (command) => async (t) => {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('reviewer');
   const agents = new Agents(fixture, { 'widget-audit': () => ({
     work: [{ run: 'echo one', refused: /denied/ }, { run: 'echo two', gives: /two/ }], ...answer('approved', 'It is there.') }) });
   await t.interact(fixture, agents, 'manual', async (terminal) => {
-    await terminal.type(AUDIT);
+    await terminal.type(command);
     await terminal.shows(/echo two[\s\S]*1\. Yes/);
     await terminal.accept();
     await terminal.shows(/success: /, true);
   }, { permissions: { deny: ['Bash(echo one)'], ask: ['Bash(echo two)'] } });
   t.states(fixture, AUDITED);
-}
+};
 
 // The client is killed; continued, it knows what is in progress, and the same command goes on.
 async function killed(t) {
@@ -342,9 +342,9 @@ async function killed(t) {
   finished(t, fixture);
 }
 
-// Esc twice at the idle prompt, which offers to rewind, and Esc while the model answers: the conductor works on. The status line
-// shows it.
-async function escaped(t) {
+// Esc twice at the idle prompt, which offers to rewind, and Esc while the model answers: the conductor, or the script, works on. The
+// status line shows it.
+const escaped = (command) => async (t) => {
   const fixture = t.fixture();
   const { work, agents } = waiting(fixture);
   const held = gate();
@@ -356,8 +356,9 @@ async function escaped(t) {
     return { status: 400, message: 'nobody waits', code: 'invalid_request_error' };
   };
   const run = await t.interact(fixture, agents, 'manual', async (terminal) => {
-    await terminal.type(IMPLEMENT);
+    await terminal.type(command);
     await work.reached;
+    if (command === SCRIPT) await terminal.shows(/The run goes on/);
     await terminal.shows(/ADR-1 implementing: developer \d/);
     terminal.press('Escape', 'Escape');
     await terminal.shows(/Rewind/);
@@ -369,16 +370,16 @@ async function escaped(t) {
     terminal.press('Escape');
     await terminal.shows(/❯.Hello there\s*\n─/); // the client gives the prompt back
     terminal.press('Enter');
-    await terminal.shows(/Hello\./);
+    await terminal.shows(command === SCRIPT ? /You were heard/ : /Hello\./);
     work.open();
     await terminal.shows(/success: /);
     await terminal.shows(/^(?![\s\S]*ADR-1 \w+: developer \d)/);
   }, { statusLine: 'status --line' });
   held.open();
   t.equal(agents.skills, ['researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
-  t.equal(conductorOf(run).length, 5, 'requests of the conductor');
+  t.equal(conductorOf(run).length, command === SCRIPT ? 0 : 5, 'requests of the conductor');
   finished(t, fixture);
-}
+};
 
 // An agent that the user stops counts as a failure, and its action is requested again.
 async function stopped(t) {
@@ -446,16 +447,19 @@ export const terminal = [
   ['terminal: the user types on, repeats the command and compacts', conducted],
   ['terminal: /clear while the conductor works', conductorCleared],
   ['terminal: a question and its answer', question],
-  ['terminal: two items in one session', twoItems],
+  ['terminal: two items in one session', twoItems(AUDIT)],
+  ['terminal: two items in one session, as scripts', twoItems(AUDIT_SCRIPT)],
   ['terminal: the conductor is compacted, and meets a usage limit', compactedAndLimited],
-  ['terminal: rules of the user that deny and ask', userRules],
+  ['terminal: rules of the user that deny and ask', userRules(AUDIT)],
+  ['terminal: rules of the user that deny and ask, as a script', userRules(AUDIT_SCRIPT)],
   ['terminal: edits accepted', (t) => happyIn(t, 'acceptEdits')],
   ['terminal: another user than root', (t) => happyIn(t, 'manual', NOBODY)],
   ['terminal: another user than root, edits accepted', (t) => happyIn(t, 'acceptEdits', NOBODY)],
   ['terminal: a script, another user than root, edits accepted', scriptAsOtherUser],
   ['terminal: a killed client, --continue and the same command', killed],
   ['terminal: the user stops an agent', stopped],
-  ['terminal: Esc while the conductor works, and the status line', escaped],
+  ['terminal: Esc while the conductor works, and the status line', escaped(IMPLEMENT)],
+  ['terminal: Esc while a script works, and the status line', escaped(SCRIPT)],
   ['terminal: the hook does not wait long enough', hookTooShort],
   ['terminal: the hook of an agent that ends is killed each time', withoutStop('kill -9 $$'), { versions: true }],
   ['terminal: the hook of an agent that ends hangs each time', withoutStop(`exec sleep ${LIMIT / 1000}`)],
