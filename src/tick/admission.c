@@ -245,7 +245,7 @@ static const char *overlap_with(struct admission_case *c, const struct task *oth
 }
 
 /* Why it must not be started beside `other`, which is in flight. */
-static const char *meets(struct admission_case *c, const struct task *other)
+static const char *tick_admission_meets(struct admission_case *c, const struct task *other)
 {
 	return other && other != c->task && other->state != TASK_DONE ? overlap_with(c, other)
 								      : NULL;
@@ -260,13 +260,14 @@ static const char *blast_radius(struct admission_case *c)
 		(f->ignore_overlap_of && task_same_id(f->ignore_overlap_of, c->task->id)))
 		return NULL;
 	for (size_t i = 0; !reason && i < f->pulls.n; i++)
-		reason = meets(c, admission_branch_task(f->backlog, f->pulls.items[i].branch));
+		reason = tick_admission_meets(
+			c, admission_branch_task(f->backlog, f->pulls.items[i].branch));
 	for (size_t i = 0; !reason && i < f->worktrees.n; i++)
-		reason = meets(c, f->worktrees.items[i].task);
+		reason = tick_admission_meets(c, f->worktrees.items[i].task);
 	for (size_t i = 0; !reason && i < f->items.n; i++)
-		reason = meets(c, f->items.items[i].task);
+		reason = tick_admission_meets(c, f->items.items[i].task);
 	for (size_t i = 0; !reason && i < f->started.n; i++)
-		reason = meets(c, f->started.items[i]);
+		reason = tick_admission_meets(c, f->started.items[i]);
 	return reason;
 }
 
