@@ -394,7 +394,7 @@ const struct admission_filter admission_filters[ADMISSION_FILTERS] = {
 
 /* ---- decisions ---- */
 
-void admission_check(const struct admission_facts *f, const struct task *t, struct admission *out)
+void admission_decide(struct admission_facts *f, const struct task *t, struct admission *out)
 {
 	struct admission_case c = {f, t, f->backlog->arena, out};
 
@@ -408,24 +408,13 @@ void admission_check(const struct admission_facts *f, const struct task *t, stru
 		else
 			out->n_passed++;
 	}
+	if (!out->refused && !out->failed)
+		vec_push_in(f->backlog->arena, &f->started, t);
 }
 
-void admission_run(struct admission_facts *f, const struct task_list *list, struct admissions *out)
+void admission_release(struct admission *d)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		struct admission d;
-
-		admission_check(f, list->items[i], &d);
-		if (!d.refused && !d.failed)
-			vec_push_in(f->backlog->arena, &f->started, d.task);
-		vec_push_in(f->backlog->arena, out, d);
-	}
-}
-
-void admissions_release(struct admissions *all)
-{
-	for (size_t i = 0; i < all->n; i++)
-		json_free(&all->items[i].detail);
+	json_free(&d->detail);
 }
 
 void admission_add_trace(struct buf *out, const struct admission *d)
