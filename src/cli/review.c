@@ -72,7 +72,8 @@ static int read_change(struct invocation *in, struct change_stats *out, struct e
 		buf_str(&text), out, err);
 }
 
-static int check_skipped(const char *word, const struct review_decision *d, struct error *err)
+static int review_check_skipped(
+	const char *word, const struct review_decision *d, struct error *err)
 {
 	enum reviewer r;
 
@@ -99,7 +100,7 @@ static int run_classify(struct invocation *in, struct error *err)
 	if (d.open != NOT_OPEN)
 		error_log("dev-team: all three review (%s): %s", fell_open_word(d.open), d.fault);
 	if (o->skips)
-		return check_skipped(o->skips, &d, err);
+		return review_check_skipped(o->skips, &d, err);
 	if (o->json)
 		json_print_line(in->out, review_decision_json(&d));
 	for (int r = 0; r < REVIEWERS && !o->json; r++)

@@ -50,22 +50,17 @@ static const struct option place_options[] = {
 	OPTION_END,
 };
 
-static json *tick_result_json(
-	const struct admission_facts *f, const struct admissions *all, size_t admitted)
+static json *tick_result_json(const struct admission_facts *f, const json *rows, size_t admitted)
 {
-	json *list = json_array();
-
-	for (size_t i = 0; i < all->n; i++)
-		json_push(list, admission_json(&all->items[i]));
-	return JSON_OBJECT(JSON_TEXT("mode", "dry-run"), JSON_INT("candidates", all->n),
+	return JSON_OBJECT(JSON_TEXT("mode", "dry-run"), JSON_INT("candidates", json_len(rows)),
 		JSON_INT("admitted", admitted), JSON_VALUE("dispatched", json_array()),
 		JSON_IF(f->pulls_fault, JSON_TEXT("pullRequests", f->pulls_fault)),
-		JSON_VALUE("tasks", list));
+		JSON_VALUE("tasks", json_copy(rows)));
 }
 
 static int dry_run(struct invocation *in, const char *task, struct error *err)
 {
-	CLEANUP(admissions_release) struct admissions all = {0};
+	CLEANUP(json_free) json *rows = json_array();
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct tick_options *o = in->values;
 	struct admission_facts facts = {0};
@@ -78,14 +73,17 @@ static int dry_run(struct invocation *in, const char *task, struct error *err)
 		backlog_read(in->arena, repo, &b, err) < 0 ||
 		tick_candidates(&b, task, &list, err) < 0 || admission_gather(&b, &facts, err) < 0)
 		return -1;
-	admission_run(&facts, &list, &all);
-	for (size_t i = 0; i < all.n; i++) {
-		admission_add_trace(&text, &all.items[i]);
-		admitted += !all.items[i].refused && !all.items[i].failed;
+	for (size_t i = 0; i < list.n; i++) {
+		CLEANUP(admission_release) struct admission d = {0};
+
+		admission_decide(&facts, list.items[i], &d);
+		admission_add_trace(&text, &d);
+		json_push(rows, admission_json(&d));
+		admitted += !d.refused && !d.failed;
 	}
-	buf_addf(&text, "%zu of %zu tasks admitted\n", admitted, all.n);
+	buf_addf(&text, "%zu of %zu tasks admitted\n", admitted, list.n);
 	cli_put_result(in->out, o->json, buf_str(&text),
-		o->json ? tick_result_json(&facts, &all, admitted) : NULL);
+		o->json ? tick_result_json(&facts, rows, admitted) : NULL);
 	return 0;
 }
 

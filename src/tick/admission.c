@@ -245,7 +245,7 @@ static const char *overlap_with(struct admission_case *c, const struct task *oth
 }
 
 /* Why it must not be started beside `other`, which is in flight. */
-static const char *admission_meets(struct admission_case *c, const struct task *other)
+static const char *tick_admission_meets(struct admission_case *c, const struct task *other)
 {
 	return other && other != c->task && other->state != TASK_DONE ? overlap_with(c, other)
 								      : NULL;
@@ -260,14 +260,14 @@ static const char *blast_radius(struct admission_case *c)
 		(f->ignore_overlap_of && task_same_id(f->ignore_overlap_of, c->task->id)))
 		return NULL;
 	for (size_t i = 0; !reason && i < f->pulls.n; i++)
-		reason = admission_meets(
+		reason = tick_admission_meets(
 			c, admission_branch_task(f->backlog, f->pulls.items[i].branch));
 	for (size_t i = 0; !reason && i < f->worktrees.n; i++)
-		reason = admission_meets(c, f->worktrees.items[i].task);
+		reason = tick_admission_meets(c, f->worktrees.items[i].task);
 	for (size_t i = 0; !reason && i < f->items.n; i++)
-		reason = admission_meets(c, f->items.items[i].task);
+		reason = tick_admission_meets(c, f->items.items[i].task);
 	for (size_t i = 0; !reason && i < f->started.n; i++)
-		reason = admission_meets(c, f->started.items[i]);
+		reason = tick_admission_meets(c, f->started.items[i]);
 	return reason;
 }
 
@@ -394,7 +394,7 @@ const struct admission_filter admission_filters[ADMISSION_FILTERS] = {
 
 /* ---- decisions ---- */
 
-void admission_check(const struct admission_facts *f, const struct task *t, struct admission *out)
+void admission_decide(struct admission_facts *f, const struct task *t, struct admission *out)
 {
 	struct admission_case c = {f, t, f->backlog->arena, out};
 
@@ -408,24 +408,13 @@ void admission_check(const struct admission_facts *f, const struct task *t, stru
 		else
 			out->n_passed++;
 	}
+	if (!out->refused && !out->failed)
+		vec_push_in(f->backlog->arena, &f->started, t);
 }
 
-void admission_run(struct admission_facts *f, const struct task_list *list, struct admissions *out)
+void admission_release(struct admission *d)
 {
-	for (size_t i = 0; i < list->n; i++) {
-		struct admission d;
-
-		admission_check(f, list->items[i], &d);
-		if (!d.refused && !d.failed)
-			vec_push_in(f->backlog->arena, &f->started, d.task);
-		vec_push_in(f->backlog->arena, out, d);
-	}
-}
-
-void admissions_release(struct admissions *all)
-{
-	for (size_t i = 0; i < all->n; i++)
-		json_free(&all->items[i].detail);
+	json_free(&d->detail);
 }
 
 void admission_add_trace(struct buf *out, const struct admission *d)

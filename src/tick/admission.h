@@ -4,7 +4,7 @@
  * filters says what each reads, and whether a fact that could not be gathered admits or blocks.
  * docs/backlog.md.
  *
- * Ownership: everything lives in the arena of the backlog; admissions_release() frees the details.
+ * Ownership: everything lives in the arena of the backlog; admission_release() frees the detail.
  */
 #ifndef DT_ADMISSION_H
 #define DT_ADMISSION_H
@@ -66,11 +66,6 @@ struct admission {
 	json *detail;     /* of the rejection: `kind` and what the filter found */
 	const char *base; /* branch on which a stacked task starts; NULL: the default one */
 };
-struct admissions {
-	struct admission *items;
-	size_t n, cap;
-};
-
 /* Reads the open pull requests, unless they were read. */
 void admission_read_pulls(struct backlog *b, struct admission_facts *f);
 /* Reads everything that the filters look at: one call of `gh`. What cannot be read is missing.
@@ -82,11 +77,9 @@ const struct task *admission_branch_task(const struct backlog *b, const char *br
 /* The branch of its work item. */
 const char *admission_branch(struct arena *a, const struct task *t);
 
-/* One task. */
-void admission_check(const struct admission_facts *f, const struct task *t, struct admission *out);
-/* The tasks of a list, in its order. One that is admitted counts as started for those after it. */
-void admission_run(struct admission_facts *f, const struct task_list *list, struct admissions *out);
-void admissions_release(struct admissions *all); /* for CLEANUP */
+/* One that is admitted counts as started for those that are decided after it. */
+void admission_decide(struct admission_facts *f, const struct task *t, struct admission *out);
+void admission_release(struct admission *d); /* for CLEANUP */
 
 /* A line for the task, each filter and the result. */
 void admission_add_trace(struct buf *out, const struct admission *d);

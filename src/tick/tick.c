@@ -520,24 +520,22 @@ static int start_task(struct tick *t, const struct admission *d, struct error *e
 
 static int try_candidate(struct tick *t, const struct task *task, struct error *err)
 {
-	CLEANUP(admissions_release) struct admissions all = {0};
-	const struct admission *d;
+	CLEANUP(admission_release) struct admission d = {0};
 	bool pushed;
 
 	if (tick_memory_parked(&t->memory, task) ||
 		json_get(tick_memory_find(&t->memory, task), "notBefore"))
 		return 0;
 	t->candidates++;
-	admission_run(&t->facts, &(struct task_list){.items = &task, .n = 1}, &all);
-	d = &all.items[0];
-	if (d->refused || d->failed) {
-		tick_add_refusal(t, d);
+	admission_decide(&t->facts, task, &d);
+	if (d.refused || d.failed) {
+		tick_add_refusal(t, &d);
 		return 0;
 	}
 	if (check_pushed(t, task, &pushed, err) < 0)
 		return -1;
 	if (pushed)
-		return start_task(t, d, err);
+		return start_task(t, &d, err);
 	tick_add_wait(t, task, "admission",
 		arena_printf(t->arena, "'%s' is not on '%s': commit and push it", task->file,
 			t->start.branch),

@@ -30,7 +30,8 @@ static const struct task *task(const char *id)
 static const struct admission *check(const char *id)
 {
 	json_free(&decision.detail);
-	admission_check(&facts, task(id), &decision);
+	facts.started.n = 0;
+	admission_decide(&facts, task(id), &decision);
 	return &decision;
 }
 
@@ -234,20 +235,21 @@ ADMISSION_TEST(shared_files_reject)
 
 ADMISSION_TEST(of_two_tasks_that_share_files_one_call_admits_the_first)
 {
-	struct admissions all = {0};
-	struct task_list list;
+	static const char *const ids[] = {"A", "B", "C"}, *const filters[] = {
+								  NULL, "BlastRadiusOverlap", NULL};
 
 	write_task("A", "references: [src/]\n");
 	write_task("B", "references: [src/b.c]\n");
 	write_task("C", "");
 	read_facts();
-	backlog_frontier(&backlog, ORDER_BY_ID, true, &list);
-	admission_run(&facts, &list, &all);
-	assert_int_equal(all.n, 3);
-	assert_null(all.items[0].failed);
-	assert_string_equal(all.items[1].failed->name, "BlastRadiusOverlap");
-	assert_null(all.items[2].failed);
-	admissions_release(&all);
+	for (size_t i = 0; i < COUNT(ids); i++) {
+		CLEANUP(admission_release) struct admission d = {0};
+
+		admission_decide(&facts, task(ids[i]), &d);
+		assert_true(!d.failed == !filters[i]);
+		if (d.failed)
+			assert_string_equal(d.failed->name, filters[i]);
+	}
 }
 
 ADMISSION_TEST(what_the_task_says_rejects)
