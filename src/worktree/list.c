@@ -86,16 +86,11 @@ static void audit_tree(struct op *o, const struct tree *t, pool_report *report, 
 	const char *slug = path_base(t->path).p;
 	const struct allocation *of = records_find(o, slug);
 
-	if (!path_beneath(o->p->dir, t->path) || slug[0] == '.' ||
-		(of && strcmp(of->path, t->path) == 0))
-		return;
-	if (worktree_there(t->path))
+	if (path_beneath(o->p->dir, t->path) && slug[0] != '.' &&
+		(!of || strcmp(of->path, t->path) != 0))
 		report(data, "unrecorded-worktree", t->path,
-			"it has no record: 'pool adopt' makes one");
-	else
-		report(data, "orphan-admin", t->path,
-			"git has a worktree there, and it no longer exists: run 'git worktree "
-			"prune'");
+			"it has no record: 'pool adopt' makes one; if it no longer exists, run "
+			"'git worktree prune'");
 }
 
 int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data, struct error *err)

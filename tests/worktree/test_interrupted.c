@@ -212,7 +212,7 @@ POOL_TEST(an_audit_finds_what_does_not_match)
 		{"rm -r r/.git/worktrees/x", "foreign-worktree"},
 		{"mkdir pool/other pool/.hidden", ""},
 		{"git -C r worktree add -q -b z ../pool/z", "unrecorded-worktree"},
-		{"git -C r worktree add -q -b z ../pool/z && rm -r pool/z", "orphan-admin"},
+		{"git -C r worktree add -q -b z ../pool/z && rm -r pool/z", "unrecorded-worktree"},
 		{"git clone -q org/o.git c && rm -r pool/x && git -C c worktree add -q -b x "
 		 "../pool/x",
 			"foreign-worktree"},
