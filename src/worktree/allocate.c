@@ -95,23 +95,6 @@ static int allocate_find_base(struct work *w)
 				   w->o.p->repo);
 }
 
-static int check_sparse(struct work *w)
-{
-	const char *dir = w->ask->sparse;
-	const char *const args[] = {
-		"cat-file", "-t", arena_printf(w->o.a, "%s:%s", w->commit, dir ? dir : ""), NULL};
-
-	if (!dir || !*dir)
-		return 0;
-	if (op_git(&w->o, NULL, args) < 0)
-		return -1;
-	w->of.sparse = dir;
-	return strcmp(w->o.said, "tree") == 0
-		       ? 0
-		       : error_set(w->o.err, ERR_INPUT,
-				 "there is no directory '%.200s' in commit %.12s", dir, w->commit);
-}
-
 /* ---- a new one ---- */
 
 static const char *in_admin(struct work *w, const char *name)
@@ -131,14 +114,20 @@ static int add_worktree(struct work *w)
 	static const char *const files[] = {"checkout", "--quiet", "--force", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct pool *p = w->o.p;
-	int status;
+	int status, ended;
 
 	if (pool_git(p, NULL, true, w->of.made_branch ? fresh : old, &out, &status, w->o.err) < 0)
 		return -1;
-	if (status == 0 && w->of.sparse &&
-		(pool_git(p, path, false, only, &out, NULL, w->o.err) < 0 ||
-			pool_git(p, path, true, files, &out, &status, w->o.err) < 0))
-		return -1;
+	if (status == 0 && w->of.sparse) {
+		if (pool_git(p, path, false, only, &out, &status, w->o.err) < 0 ||
+			pool_git(p, path, true, files, &out, &ended, w->o.err) < 0)
+			return -1;
+		if (status || !path_is_directory(path_join(w->o.a, path, w->of.sparse)))
+			return error_set(w->o.err, ERR_INPUT,
+				"there is no directory '%.200s' in commit %.12s", w->of.sparse,
+				w->commit);
+		status = ended;
+	}
 	if (status == 0)
 		return 0;
 	/* The hook runs last: the files are complete then, and it does not undo them. */
@@ -182,8 +171,7 @@ static int make(struct work *w)
 {
 	struct error why, *err = w->o.err;
 
-	if (allocate_find_base(w) < 0 || check_sparse(w) < 0 ||
-		ports_choose(&w->o, w->ask, &w->of) < 0)
+	if (allocate_find_base(w) < 0 || ports_choose(&w->o, w->ask, &w->of) < 0)
 		return -1;
 	w->of.tip = w->commit;
 	w->of.state = ALLOCATION_MAKING;
@@ -296,7 +284,7 @@ static int adopt(struct work *w, const struct allocation *old)
 		if (ports_choose(&w->o, w->ask, &w->of) < 0 ||
 			begin_at(w, "refs/heads/", w->of.branch) < 0)
 			return -1;
-		w->of.base = NULL;
+		w->of.base = w->of.sparse = NULL;
 		w->of.tip = w->commit;
 		w->of.admin = own.ok ? path_base(own.actual).p : NULL;
 	}
@@ -352,6 +340,7 @@ int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *as
 		op_begin(&w.o) < 0)
 		return -1;
 	w.of = (struct allocation){.branch = ask->branch,
+		.sparse = ask->sparse && *ask->sparse ? ask->sparse : NULL,
 		.slug = slug,
 		.path = path_join(a, p->dir, slug),
 		.pool = p->spec.name,

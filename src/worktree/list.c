@@ -80,24 +80,6 @@ static void audit_record(struct op *o, const struct allocation *of, pool_report 
 				own.actual ? own.actual : "", own.reason));
 }
 
-/* Made by plain git, or its record was lost. */
-static void audit_tree(struct op *o, const struct tree *t, pool_report *report, void *data)
-{
-	const char *slug = path_base(t->path).p;
-	const struct allocation *of = records_find(o, slug);
-
-	if (!path_beneath(o->p->dir, t->path) || slug[0] == '.' ||
-		(of && strcmp(of->path, t->path) == 0))
-		return;
-	if (worktree_there(t->path))
-		report(data, "unrecorded-worktree", t->path,
-			"it has no record: 'pool adopt' makes one");
-	else
-		report(data, "orphan-admin", t->path,
-			"git has a worktree there, and it no longer exists: run 'git worktree "
-			"prune'");
-}
-
 int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data, struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
@@ -108,8 +90,16 @@ int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data,
 	rc = trees_read(&o);
 	for (size_t i = 0; i < o.all.n; i++)
 		audit_record(&o, &o.all.items[i], report, data);
-	for (size_t i = 1; i < o.trees.n; i++)
-		audit_tree(&o, &o.trees.items[i], report, data);
+	for (size_t i = 1; i < o.trees.n; i++) { /* of plain git, or its record was lost */
+		const char *path = o.trees.items[i].path, *slug = path_base(path).p;
+		const struct allocation *of = records_find(&o, slug);
+
+		if (path_beneath(p->dir, path) && slug[0] != '.' &&
+			(!of || strcmp(of->path, path) != 0))
+			report(data, "unrecorded-worktree", path,
+				"it has no record: 'pool adopt' makes one; if it no longer "
+				"exists, run 'git worktree prune'");
+	}
 	for (const struct pool_part *const *part = pool_parts; *part && rc == 0; part++)
 		rc = (*part)->inspect(a, p, report, data, err);
 	pool_unlock(p);

@@ -85,8 +85,9 @@ int pool_keep(struct op *o, struct allocation *of, bool confirmed);
 int pool_remove(struct op *o, struct allocation *of);
 /* Its git directory; one of the same name that belongs to another worktree stays. */
 int drop_admin(struct op *o, const struct allocation *of);
-/* Deletes what is being made, or removed, with its record. */
-int pool_settle(struct op *o, const struct allocation *of);
+/* Deletes what was being made, or removed, with its record; a removal that had not begun has not
+ * happened. */
+int pool_settle(struct op *o, struct allocation *of);
 
 /* ---- list.c ---- */
 

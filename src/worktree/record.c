@@ -158,10 +158,13 @@ int op_begin(struct op *o)
 	/* What cannot be settled now stays, and an audit reports it. */
 	o->err = &why;
 	for (size_t i = o->all.n; i-- > 0;) {
-		const struct allocation of = o->all.items[i];
+		struct allocation of = o->all.items[i];
+		bool settled = of.state == ALLOCATION_LIVE || pool_settle(o, &of) == 0;
 
-		if (of.state != ALLOCATION_LIVE && pool_settle(o, &of) < 0)
-			o->all.items[i].fault = arena_dup(o->a, str_of(why.text));
+		if (!settled)
+			of.fault = arena_dup(o->a, str_of(why.text));
+		if (records_find(o, of.slug))
+			o->all.items[i] = of;
 	}
 	o->err = err;
 	return 0;

@@ -1,7 +1,6 @@
 /*
- * remove.c: what keeps a worktree, and its removal. What is being removed was found to be clean,
- * and what is being made has not been given to anyone: after a kill, both are deleted in the same
- * way.
+ * remove.c: what keeps a worktree, and its removal. What is being made has not been given to
+ * anyone, and what has no `.git` any more was found to be clean: after a kill, both are deleted.
  */
 #include <sys/stat.h>
 #include "context/lease.h"
@@ -270,17 +269,8 @@ int drop_admin(struct op *o, const struct allocation *of)
 	return tree_delete(o, admin);
 }
 
-int pool_settle(struct op *o, const struct allocation *of)
+static int remove_all(struct op *o, const struct allocation *of)
 {
-	pid_t pid;
-
-	if (of->holder.pid && of->state == ALLOCATION_MAKING &&
-		process_life(&of->holder, &o->p->self) != PROCESS_DEAD)
-		return error_set(
-			o->err, ERR_STATE, "process %d is setting it up", (int)of->holder.pid);
-	/* The lock is ours: no git of the interrupted command is running. */
-	if (process_within(of->path, &pid) == 0 && pid)
-		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
 	if (tree_delete(o, of->path) < 0 || drop_admin(o, of) < 0 || remove_drop_branch(o, of) < 0)
 		return -1;
 	for (const struct pool_part *const *part = pool_parts; *part; part++)
@@ -291,7 +281,29 @@ int pool_settle(struct op *o, const struct allocation *of)
 int pool_remove(struct op *o, struct allocation *of)
 {
 	of->state = ALLOCATION_REMOVING;
-	return record_put(o, of) < 0 ? -1 : pool_settle(o, of);
+	if (record_put(o, of) < 0)
+		return -1;
+	if (unlink(path_join(o->a, of->path, ".git")) < 0 && worktree_there(of->path))
+		return error_errno(o->err, "cannot remove '%s'", of->path);
+	return remove_all(o, of);
+}
+
+int pool_settle(struct op *o, struct allocation *of)
+{
+	pid_t pid;
+
+	if (of->state == ALLOCATION_REMOVING && worktree_there(of->path)) { /* not begun */
+		of->state = ALLOCATION_LIVE;
+		return record_put(o, of);
+	}
+	if (of->holder.pid && of->state == ALLOCATION_MAKING &&
+		process_life(&of->holder, &o->p->self) != PROCESS_DEAD)
+		return error_set(
+			o->err, ERR_STATE, "process %d is setting it up", (int)of->holder.pid);
+	/* The lock is ours: no git of the interrupted command is running. */
+	if (process_within(of->path, &pid) == 0 && pid)
+		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
+	return remove_all(o, of);
 }
 
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,

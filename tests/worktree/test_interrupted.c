@@ -44,8 +44,8 @@ POOL_TEST(a_branch_that_has_moved_outlives_its_half_made_worktree)
 POOL_TEST(removals_that_had_begun_are_finished)
 {
 	static const char *const rows[] = {
-		":",
-		"rm pool/x/a",
+		"rm pool/x/.git",
+		"rm pool/x/.git pool/x/a",
 		"rm -r pool/x",
 		"rm -r pool/x r/.git/worktrees/x",
 		"rm -r pool/x r/.git/worktrees/x/gitdir",
@@ -57,6 +57,13 @@ POOL_TEST(removals_that_had_begun_are_finished)
 		nothing_is_left_of_x();
 		sh("! git -C r rev-parse -q --verify refs/heads/x");
 	}
+}
+
+POOL_TEST(a_removal_that_had_not_begun_has_not_happened)
+{
+	half_removed("echo late >pool/x/late");
+	assert_int_equal(take("x", false).state, ALLOCATION_LIVE);
+	sh("test -e pool/x/late");
 }
 
 POOL_TEST(what_cannot_be_settled_is_reported_and_blocks_nobody)
@@ -212,7 +219,7 @@ POOL_TEST(an_audit_finds_what_does_not_match)
 		{"rm -r r/.git/worktrees/x", "foreign-worktree"},
 		{"mkdir pool/other pool/.hidden", ""},
 		{"git -C r worktree add -q -b z ../pool/z", "unrecorded-worktree"},
-		{"git -C r worktree add -q -b z ../pool/z && rm -r pool/z", "orphan-admin"},
+		{"git -C r worktree add -q -b z ../pool/z && rm -r pool/z", "unrecorded-worktree"},
 		{"git clone -q org/o.git c && rm -r pool/x && git -C c worktree add -q -b x "
 		 "../pool/x",
 			"foreign-worktree"},
