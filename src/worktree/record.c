@@ -73,7 +73,7 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 		return error_prefix(o->err, "record '%.*s'", (int)kv->key.n, kv->key.p);
 	*out = (struct allocation){
 		.slug = arena_dup(o->a, str_sub(kv->key, strlen("at/"), kv->key.n)),
-		.state = (enum allocation_state)json_get_int(j, "state", ALLOCATION_MAKING),
+		.state = (enum allocation_state)json_get_int(j, "state", -1),
 		.created = json_get_int(j, "created", 0),
 		.made_branch = json_is_true(json_get(j, "madeBranch")),
 		.port = (unsigned)json_get_int(j, "port", 0),
@@ -84,7 +84,8 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 	for (size_t i = 0; i < COUNT(texts); i++)
 		*record_text(out, i) = json_dup(o->a, j, texts[i].key);
 	root = json_get_str(j, "root");
-	if (!root || !out->branch || !out->pool)
+	/* What is not known is not taken for an interrupted creation, which is thrown away. */
+	if (!root || !out->branch || !out->pool || (unsigned)out->state > ALLOCATION_REMOVING)
 		return error_set(o->err, ERR_INPUT, "'%.*s' is not a record of a worktree",
 			(int)kv->key.n, kv->key.p);
 	out->path = path_join(o->a, path_join(o->a, o->p->repo, root), out->slug);
