@@ -171,12 +171,11 @@ static bool arguments_is_visible(const char *path)
 /* Once: mounts take most of the time of a short command. */
 static void put_tool(struct list *l, const char *path)
 {
-	for (size_t i = 0; i < l->tools.n; i++) {
-		size_t n = strlen(l->tools.items[i]);
+	struct str rest;
 
-		if (strncmp(path, l->tools.items[i], n) == 0 && (!path[n] || path[n] == '/'))
+	for (size_t i = 0; i < l->tools.n; i++)
+		if (path_below(str_of(path), str_of(l->tools.items[i]), &rest))
 			return;
-	}
 	if (!path_exists(path))
 		return;
 	vec_push_in(l->s->arena, &l->tools, path);

@@ -84,12 +84,26 @@ static int broker_run_git(struct request *q, const char *const *words, struct bu
 	return q->status = status;
 }
 
+/* As gitremote-helpers(7) has them. */
 static void serve_list(struct request *q)
 {
 	const char *const words[] = {"ls-remote", "--symref", "--", q->words[1], NULL};
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
+	struct str rest, line;
 
-	if (broker_check_remote(q, q->words[1]) == 0)
-		(void)broker_run_git(q, words, &q->out);
+	if (broker_check_remote(q, q->words[1]) != 0 || broker_run_git(q, words, &all) != 0)
+		return;
+	rest = buf_str(&all);
+	while (str_line(&rest, &line)) {
+		size_t tab = str_find(line, STR("\t"));
+		bool symbolic = str_starts(line, "ref: ");
+		struct str value = str_sub(line, symbolic ? 5 : 0, tab),
+			   name = str_sub(line, tab + 1, line.n);
+
+		if (!str_ends(name, "^{}"))
+			buf_addf(&q->out, "%s%.*s %.*s\n", symbolic ? "@" : "", (int)value.n,
+				value.p, (int)name.n, name.p);
+	}
 }
 
 static bool is_ref(const char *name)
@@ -366,20 +380,20 @@ static int broker_read_request(int fd, struct request *q, struct buf *text)
 
 static void serve_request(struct request *q)
 {
-	static const struct {
-		const char *word;
-		void (*serve)(struct request *q);
-	} words[] = {{"list", serve_list}, {"fetch", serve_fetch}, {"push", serve_push},
-		{"forge", serve_forge}};
+	const char *word = q->words[0];
 
 	buf_adds(&q->out, "");
 	buf_adds(&q->errors, "");
-	for (size_t i = 0; i < COUNT(words); i++)
-		if (strcmp(words[i].word, q->words[0]) == 0) {
-			words[i].serve(q);
-			return;
-		}
-	broker_refuse(q, "unknown request");
+	if (strcmp(word, "list") == 0)
+		serve_list(q);
+	else if (strcmp(word, "fetch") == 0)
+		serve_fetch(q);
+	else if (strcmp(word, "push") == 0)
+		serve_push(q);
+	else if (strcmp(word, "forge") == 0)
+		serve_forge(q);
+	else
+		broker_refuse(q, "unknown request");
 }
 
 void sandbox_broker_serve(struct sandbox *s)
@@ -415,13 +429,6 @@ static int socket_address(const char *path, struct sockaddr_un *out)
 		       : -1;
 }
 
-static const char *common_of(struct arena *a, const struct root *r)
-{
-	return r->common_dir ? r->common_dir
-	       : r->git_dir  ? r->git_dir
-			     : path_join(a, r->path, ".git");
-}
-
 /* Another repository is around this one: an agent can have made it, with a configuration that names
  * programs. The worktrees of one repository may be inside each other. */
 static bool is_nested(const struct sandbox *s)
@@ -436,7 +443,8 @@ static bool is_nested(const struct sandbox *s)
 		dir = arena_dup(s->arena, path_dir(dir));
 		if (path_exists(path_join(s->arena, dir, ".git")) &&
 			(root_open(s->arena, dir, &above, &ignored) < 0 ||
-				strcmp(common_of(s->arena, &above), common_of(s->arena, r)) != 0))
+				strcmp(sandbox_common_of(s->arena, &above),
+					sandbox_common_of(s->arena, r)) != 0))
 			return true;
 	}
 	return false;
@@ -528,32 +536,6 @@ int sandbox_broker_forge_client(const char *program, int argc, char **argv)
 	return sys_write_all(STDOUT_FILENO, buf_str(&out), "output", &err) < 0 ? 1 : status;
 }
 
-static int list_refs(const char *remote)
-{
-	CLEANUP(buf_release) struct buf request = BUF_INIT, out = BUF_INIT;
-	struct str rest, line;
-	int status;
-
-	broker_add_word(&request, "list");
-	broker_add_word(&request, remote);
-	if (ask_broker(&request, &out, &status) < 0 || status != 0)
-		return -1;
-	rest = buf_str(&out);
-	while (str_line(&rest, &line)) {
-		size_t tab = str_find(line, STR("\t"));
-		struct str value = str_sub(line, 0, tab), name = str_sub(line, tab + 1, line.n);
-
-		if (str_ends(name, "^{}"))
-			continue;
-		if (str_starts(value, "ref: "))
-			printf("@%.*s %.*s\n", (int)value.n - 5, value.p + 5, (int)name.n, name.p);
-		else
-			printf("%.*s %.*s\n", (int)value.n, value.p, (int)name.n, name.p);
-	}
-	printf("\n");
-	return 0;
-}
-
 /* The commit of `SRC` in `SRC:DST`; "" stays "". */
 static bool add_push(struct buf *request, const char *spec)
 {
@@ -586,7 +568,7 @@ static int send_batch(const char *word, const char *remote, char *line, size_t s
 	broker_add_word(&request, remote);
 	do {
 		line[strcspn(line, "\n")] = '\0';
-		if (!*line)
+		if (!*line || strncmp(line, "list", 4) == 0)
 			break;
 		if (strncmp(line, "push ", 5) == 0 && !add_push(&request, line + 5))
 			return -1;
@@ -613,7 +595,7 @@ int sandbox_broker_git_client(int argc, char **argv)
 		else if (strncmp(line, "option ", 7) == 0)
 			printf("unsupported\n");
 		else if (strncmp(line, "list", 4) == 0)
-			rc = list_refs(remote);
+			rc = send_batch("list", remote, line, sizeof(line));
 		else if (strncmp(line, "fetch ", 6) == 0)
 			rc = send_batch("fetch", remote, line, sizeof(line));
 		else if (strncmp(line, "push ", 5) == 0)

@@ -449,18 +449,18 @@ int sandbox_git_import(struct sandbox *s, struct error *err)
 	for (size_t i = 0; rc == 0 && i < o.packs.n; i++) {
 		CLEANUP(buf_release) struct buf pack = BUF_INIT;
 
-		rc = sys_read_file(
-			&pack, path_join(s->arena, objects, o.packs.items[i]), PACK_MAX, NULL, err);
+		const char *path = path_join(s->arena, objects, o.packs.items[i]);
+
+		rc = sys_read_file(&pack, path, PACK_MAX, NULL, err);
 		rc = rc < 0 ? rc : import_pack(s, buf_str(&pack), false, err);
+		if (rc == 0) {
+			(void)unlink(
+				arena_printf(s->arena, "%.*s.idx", (int)strlen(path) - 5, path));
+			(void)unlink(path);
+		}
 	}
 	for (size_t i = 0; rc == 0 && i < o.files.n; i++)
 		(void)unlink(path_join(s->arena, objects, o.files.items[i]));
-	for (size_t i = 0; rc == 0 && i < o.packs.n; i++) {
-		const char *pack = path_join(s->arena, objects, o.packs.items[i]);
-
-		(void)unlink(arena_printf(s->arena, "%.*s.idx", (int)strlen(pack) - 5, pack));
-		(void)unlink(pack);
-	}
 	buf_release(&o.ids);
 	return rc < 0 ? error_prefix(err,
 				"what the command committed cannot be taken over; it "

@@ -3,6 +3,7 @@
  * filter), starts bash, passes signals on, and ends with it: what runs in the background ends too.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -57,9 +58,6 @@ static pid_t start_bash(const char *text)
 	(void)posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 	errno = posix_spawn(
 		&pid, "/bin/bash", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
-	if (errno == ENOENT)
-		errno = posix_spawn(&pid, "/usr/bin/bash", &actions, &attributes,
-			(char *const *)(uintptr_t)argv, environ);
 	return errno ? -1 : pid;
 }
 
@@ -107,7 +105,10 @@ static int run_bash(struct arena *a, struct str plan, int ready, int network)
 		return FAILED;
 	}
 	(void)(write(ready, "", 1) + 1);
-	close(ready);
+	/* What comes from outside is the signal to end. */
+	(void)fcntl(ready, F_SETOWN, getpid());
+	(void)fcntl(ready, F_SETSIG, SIGTERM);
+	(void)fcntl(ready, F_SETFL, O_ASYNC);
 	return inner_wait_for(pid);
 }
 

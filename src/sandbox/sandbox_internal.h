@@ -69,6 +69,9 @@ int sandbox_inherit(struct sandbox *s, int fd);
 /* A file in memory that is inherited, at its beginning. */
 int sandbox_memory_file(struct sandbox *s, struct str text, struct error *err);
 
+/* The directory that all worktrees of the root's repository share, if it is one. */
+const char *sandbox_common_of(struct arena *a, const struct root *r);
+
 /* ---- files.c ---- */
 
 /* A regular file, its permissions included, or a link itself. A missing one removes `to`. */
