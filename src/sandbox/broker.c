@@ -11,11 +11,9 @@
  * A request is its words, a NUL behind each, an empty one, and standard input of the call. The
  * reply is `STATUS LENGTH NEWLINE`, so many bytes of output, and then errors.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <strings.h>
 #include <sys/file.h>
@@ -420,15 +418,6 @@ void sandbox_broker_serve(struct sandbox *s)
 	buf_release(&q.errors);
 }
 
-static int socket_address(const char *path, struct sockaddr_un *out)
-{
-	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
-	return snprintf(out->sun_path, sizeof(out->sun_path), "%s", path) <
-			       (int)sizeof(out->sun_path)
-		       ? 0
-		       : -1;
-}
-
 /* Another repository is around this one: an agent can have made it, with a configuration that names
  * programs. The worktrees of one repository may be inside each other. */
 static bool is_nested(const struct sandbox *s)
@@ -453,14 +442,15 @@ static bool is_nested(const struct sandbox *s)
 int sandbox_broker_open(struct sandbox *s, struct error *err)
 {
 	const struct policy *p = s->x->policy;
-	struct sockaddr_un at;
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
 
 	if ((!p->remotes.n && !p->forge.n) || is_nested(s))
 		return 0;
 	(void)unlink(s->socket);
 	s->broker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (s->broker < 0 || socket_address(s->socket, &at) < 0 ||
-		bind(s->broker, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(s->broker, 8) < 0)
+	(void)snprintf(at.sun_path, sizeof(at.sun_path), "%s", s->socket);
+	if (s->broker < 0 || bind(s->broker, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+		listen(s->broker, 8) < 0)
 		return error_errno(err, "cannot listen at '%s'", s->socket);
 	return 0;
 }
@@ -480,13 +470,13 @@ static int ask_broker(const struct buf *request, struct buf *out, int *status)
 {
 	CLEANUP(base_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	CLEANUP(buf_release) struct buf reply = BUF_INIT;
-	struct sockaddr_un at;
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	struct error err;
 	unsigned long length;
 	char *end;
 
-	if (fd < 0 || socket_address(BOX_BROKER, &at) < 0 ||
-		connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	(void)snprintf(at.sun_path, sizeof(at.sun_path), "%s", BOX_BROKER);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
 		sys_write_all(fd, buf_str(request), "request", &err) < 0 ||
 		shutdown(fd, SHUT_WR) < 0 ||
 		sys_read_all(&reply, fd, 2 * REPLY_MAX, "reply", &err) < 0 || !reply.len) {

@@ -8,9 +8,7 @@
 
 enum { TEXT_FILE_MAX = 1 << 20, COPY_MAX = 1 << 30 };
 
-/* Making a file takes longer than to see that it is there: `path` is a file with this text and
- * mode.
- */
+/* Whether it is there already: making a file takes longer. */
 static bool files_is_text(const char *path, struct str text, mode_t mode)
 {
 	CLEANUP(base_close)
