@@ -112,7 +112,7 @@ static int copy_etc(
 }
 
 /* A file from memory: `--file`, or `--ro-bind-data` over one that is there. */
-static int put_file(
+static int arguments_put_file(
 	struct list *l, const char *option, struct str text, const char *to, struct error *err)
 {
 	int fd = sandbox_memory_file(l->s, text, err);
@@ -128,7 +128,7 @@ static int put_hosts(struct list *l, struct error *err)
 	const char *more = sandbox_network_hosts(l->s);
 	const char *own = more ? sandbox_read_text(l->s->arena, "/etc/hosts") : NULL;
 
-	return more ? put_file(l, "--ro-bind-data",
+	return more ? arguments_put_file(l, "--ro-bind-data",
 			      str_of(arena_printf(l->s->arena, "%s%s", more, own ? own : "")),
 			      "/etc/hosts", err)
 		    : 0;
@@ -254,7 +254,7 @@ static int put_gitconfig(struct list *l, struct error *err)
 		buf_addf(&out, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name.s, email.s);
 	if (s->broker >= 0)
 		add_remotes(s, &out);
-	return put_file(l, "--file", buf_str(&out), BOX "/gitconfig", err);
+	return arguments_put_file(l, "--file", buf_str(&out), BOX "/gitconfig", err);
 }
 
 /* The program is git's remote helper and the forge's program, too, by these names. */

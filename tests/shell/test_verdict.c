@@ -84,10 +84,9 @@ TEST(hostile_words_cannot_break_the_line)
 	deny_word(&v, RULE_NAME_LISTED, at,
 		STR("a\nb\x1b[31m\x7f\xff\xc2\x85\xe2\x80\xae\xc3\xa9z"), STR("/t\r"), "no '%s'",
 		"\x07");
-	assert_string_equal(line(&v),
-		"deny name.listed 3-9 "
-		"'a?b?[31m????\xc3\xa9z' "
-		"-> /t?: no '?'");
+	assert_string_equal(line(&v), "deny name.listed 3-9 "
+				      "'a?b?[31m????\xc3\xa9z' "
+				      "-> /t?: no '?'");
 }
 
 TEST(a_word_that_is_no_utf8_gives_valid_json)
