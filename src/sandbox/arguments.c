@@ -38,8 +38,7 @@ static void read_only(struct list *l, const char *path)
 static void put_system(struct list *l)
 {
 	static const char *const names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
-		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg",
-		"/sys/devices/system/cpu"};
+		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg"};
 	char target[PATH_MAX];
 
 	for (size_t i = 0; i < COUNT(names); i++) {
@@ -252,7 +251,7 @@ static int put_gitconfig(struct list *l, struct error *err)
 		       "[maintenance]\n\tauto = false\n");
 	if (git_config_identity(s->x->root->path, &name, &email))
 		buf_addf(&out, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name.s, email.s);
-	if (s->broker >= 0)
+	if (s->brokered)
 		add_remotes(s, &out);
 	return arguments_put_file(l, "--file", buf_str(&out), BOX "/gitconfig", err);
 }
@@ -273,8 +272,6 @@ static int put_box(struct list *l, struct error *err)
 		if (path_find_program(s->arena, forges[i], &blocked))
 			put3(l, "--symlink", BOX_PROGRAM,
 				arena_printf(s->arena, BOX "/bin/%s", forges[i]));
-	if (s->broker >= 0)
-		put3(l, "--bind", s->socket, BOX_BROKER);
 	return put_gitconfig(l, err);
 }
 

@@ -407,7 +407,7 @@ void sandbox_broker_serve(struct sandbox *s)
 		return;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (broker_read_request(fd, &q, &text) == 0) {
+	if (s->brokered && broker_read_request(fd, &q, &text) == 0) {
 		serve_request(&q);
 		(void)snprintf(head, sizeof(head), "%d %zu\n", q.status, q.out.len);
 		if (sys_write_all(fd, str_of(head), "reply", &ignored) == 0 &&
@@ -439,28 +439,25 @@ static bool is_nested(const struct sandbox *s)
 	return false;
 }
 
-int sandbox_broker_open(struct sandbox *s, struct error *err)
+bool sandbox_broker_wanted(const struct sandbox *s)
 {
 	const struct policy *p = s->x->policy;
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
 
-	if ((!p->remotes.n && !p->forge.n) || is_nested(s))
-		return 0;
-	(void)unlink(s->socket);
-	s->broker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	(void)snprintf(at.sun_path, sizeof(at.sun_path), "%s", s->socket);
-	if (s->broker < 0 || bind(s->broker, (struct sockaddr *)&at, sizeof(at)) < 0 ||
-		listen(s->broker, 8) < 0)
-		return error_errno(err, "cannot listen at '%s'", s->socket);
-	return 0;
+	return (p->remotes.n || p->forge.n) && !is_nested(s);
 }
 
-void sandbox_broker_close(struct sandbox *s)
+/* ---- the socket, inside ---- */
+
+static const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = BOX_BROKER};
+
+bool sandbox_broker_listen(int channel)
 {
-	if (s->broker >= 0)
-		(void)unlink(s->socket);
-	base_close(&s->broker);
-	s->broker = -1;
+	CLEANUP(base_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 8) < 0)
+		return false;
+	sandbox_send_socket(channel, fd);
+	return true;
 }
 
 /* ---- its clients, inside ---- */
@@ -470,13 +467,11 @@ static int ask_broker(const struct buf *request, struct buf *out, int *status)
 {
 	CLEANUP(base_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	CLEANUP(buf_release) struct buf reply = BUF_INIT;
-	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	struct error err;
 	unsigned long length;
 	char *end;
 
-	(void)snprintf(at.sun_path, sizeof(at.sun_path), "%s", BOX_BROKER);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 		sys_write_all(fd, buf_str(request), "request", &err) < 0 ||
 		shutdown(fd, SHUT_WR) < 0 ||
 		sys_read_all(&reply, fd, 2 * REPLY_MAX, "reply", &err) < 0 || !reply.len) {

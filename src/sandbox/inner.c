@@ -73,7 +73,7 @@ static int inner_wait_for(pid_t bash)
 }
 
 /* *plan: the limits as bytes, where to listen in one line, then the text. */
-static int run_bash(struct arena *a, struct str plan, int ready, int network)
+static int run_bash(struct arena *a, struct str plan, int outside, int network)
 {
 	struct policy_limits limits;
 	struct str routes;
@@ -85,7 +85,7 @@ static int run_bash(struct arena *a, struct str plan, int ready, int network)
 	set_limits(&limits);
 	plan = str_sub(plan, sizeof(limits), plan.n);
 	(void)str_line(&plan, &routes);
-	if (!sandbox_network_listen(a, routes, network))
+	if (!sandbox_broker_listen(outside) || !sandbox_network_listen(a, routes, network))
 		error_log("dev-team: services outside cannot be reached: %s", strerror(errno));
 	base_close(&network);
 	/* Nothing inside may trace this process or read its memory. */
@@ -104,11 +104,11 @@ static int run_bash(struct arena *a, struct str plan, int ready, int network)
 		error_log("dev-team: bash cannot be started: %s", strerror(errno));
 		return FAILED;
 	}
-	(void)(write(ready, "", 1) + 1);
+	(void)(write(outside, "", 1) + 1);
 	/* What comes from outside is the signal to end. */
-	(void)fcntl(ready, F_SETOWN, getpid());
-	(void)fcntl(ready, F_SETSIG, SIGTERM);
-	(void)fcntl(ready, F_SETFL, O_ASYNC);
+	(void)fcntl(outside, F_SETOWN, getpid());
+	(void)fcntl(outside, F_SETSIG, SIGTERM);
+	(void)fcntl(outside, F_SETFL, O_ASYNC);
 	return inner_wait_for(pid);
 }
 
@@ -117,15 +117,15 @@ static int run_inner(int argc, char **argv)
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf plan = BUF_INIT;
 	struct error err;
-	uint64_t fd, ready, network;
+	uint64_t fd, outside, network;
 
 	if (argc != 3 || !number_parse(str_of(argv[0]), 3, 1000, &fd) ||
-		!number_parse(str_of(argv[1]), 3, 1000, &ready) ||
+		!number_parse(str_of(argv[1]), 3, 1000, &outside) ||
 		!number_parse(str_of(argv[2]), 0, 1000, &network) ||
 		sys_read_all(&plan, (int)fd, (size_t)1 << 20, "plan", &err) < 0)
 		return FAILED;
 	close((int)fd);
-	return run_bash(&a, buf_str(&plan), (int)ready, network ? (int)network : -1);
+	return run_bash(&a, buf_str(&plan), (int)outside, network ? (int)network : -1);
 }
 
 int sandbox_inner(int argc, char **argv)

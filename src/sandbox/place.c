@@ -71,7 +71,6 @@ static int make_temporary(struct sandbox *s, struct error *err)
 		return error_set(err, ERR_STATE,
 			"'%s' must be a directory that only you can use: remove it", own);
 	s->tmp = arena_printf(s->arena, "%s/%.*s", own, SHORT, digest);
-	s->socket = arena_printf(s->arena, "%s.%ld", s->tmp, (long)getpid());
 	return path_mkdirs(s->tmp, err);
 }
 

@@ -70,8 +70,8 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err)
 struct running {
 	pid_t pid;
 	int handle; /* pidfd */
-	int inside; /* socket of the first process inside: a byte from it when bash was started, and
-		     * one to it ends the run */
+	int inside; /* the first process inside sends the broker's socket, and a byte when bash was
+		     * started; a byte to it ends the run */
 };
 
 int sandbox_inherit(struct sandbox *s, int fd)
@@ -171,7 +171,8 @@ static int sandbox_run_start(struct sandbox *s, struct running *r, struct error 
 static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t until)
 {
 	struct pollfd fds[] = {{.fd = r->handle, .events = POLLIN},
-		{.fd = s->broker, .events = POLLIN}, {.fd = s->x->cancel, .events = POLLIN}};
+		{.fd = s->broker < 0 ? r->inside : s->broker, .events = POLLIN},
+		{.fd = s->x->cancel, .events = POLLIN}};
 
 	if (s->end->cancelled)
 		fds[2].fd = -1;
@@ -188,7 +189,9 @@ static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t
 			s->end->cancelled = true;
 			return false;
 		}
-		if (fds[1].revents)
+		if (fds[1].revents && s->broker < 0)
+			fds[1].fd = s->broker = sandbox_receive_socket(r->inside);
+		else if (fds[1].revents)
 			sandbox_broker_serve(s);
 	}
 }
@@ -282,8 +285,8 @@ static int run_inside(struct sandbox *s, struct error *err)
 	struct running r = {.handle = -1, .inside = -1};
 	int rc;
 
-	if (sandbox_network_plan(s, err) < 0 || sandbox_broker_open(s, err) < 0 ||
-		begin_run(s, err) < 0)
+	s->brokered = sandbox_broker_wanted(s);
+	if (sandbox_network_plan(s, err) < 0 || begin_run(s, err) < 0)
 		return -1;
 	rc = sandbox_run_start(s, &r, err);
 	sandbox_place_unlock(s); /* the arguments were written under the lock */
@@ -291,8 +294,8 @@ static int run_inside(struct sandbox *s, struct error *err)
 		watch(s, &r);
 	base_close(&r.handle);
 	base_close(&r.inside);
+	base_close(&s->broker);
 	sandbox_network_close(s);
-	sandbox_broker_close(s);
 	if (end_of_run(s, rc < 0 ? &(struct error){0} : err) < 0)
 		rc = -1;
 	if (rc == 0 && !s->end->started && !s->end->cancelled && !s->end->timed_out) {
@@ -325,7 +328,6 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 	sandbox_run_find_repository(&s);
 	rc = sandbox_place_open(&s, err) < 0 ? -1 : run_inside(&s, err);
 	sandbox_run_close_inherited(&s);
-	sandbox_broker_close(&s);
 	sandbox_place_close(&s);
 	return rc;
 }
