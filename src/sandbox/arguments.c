@@ -55,21 +55,20 @@ static void put_system(struct list *l)
 								      : "/sys/fs/cgroup/memory");
 }
 
-/* Whether nothing has changed since the copy was made. What was added, renamed or removed shows at
- * the directory. */
-static bool arguments_is_fresh(const char *const *names, size_t n, const char *made)
+/* Whether nothing has changed since the copy was made. What was added, replaced, renamed or removed
+ * shows at the directory; some files are written in place. */
+static bool arguments_is_fresh(const char *made)
 {
+	static const char *const paths[] = {"/etc", "/etc/alternatives", "/etc/ssl/certs",
+		"/etc/hosts", "/etc/resolv.conf", "/etc/passwd", "/etc/group", "/etc/hostname"};
 	struct stat then, now;
-	char path[PATH_MAX];
 
 	if (stat(made, &then) < 0)
 		return false;
-	for (size_t i = 0; i <= n; i++) {
-		(void)snprintf(path, sizeof(path), "/etc/%s", i < n ? names[i] : "");
-		if (stat(path, &now) == 0 && (now.st_mtim.tv_sec >= then.st_mtim.tv_sec ||
-						     now.st_ctim.tv_sec >= then.st_mtim.tv_sec))
+	for (size_t i = 0; i < COUNT(paths); i++)
+		if (stat(paths[i], &now) == 0 && (now.st_mtim.tv_sec >= then.st_mtim.tv_sec ||
+							 now.st_ctim.tv_sec >= then.st_mtim.tv_sec))
 			return false;
-	}
 	return true;
 }
 
@@ -147,7 +146,7 @@ static int put_etc(struct list *l, struct error *err)
 		"shells", "skel", "ssl/certs", "ssl/openssl.cnf", "terminfo", "texmf", "timezone",
 		"vim", "xdg"};
 
-	if (!arguments_is_fresh(names, COUNT(names), path_join(l->s->arena, etc, ".made")) &&
+	if (!arguments_is_fresh(path_join(l->s->arena, etc, ".made")) &&
 		copy_etc(l->s, etc, names, COUNT(names), err) < 0)
 		return -1;
 	put3(l, "--ro-bind", etc, "/etc");

@@ -586,7 +586,8 @@ static const char *const *same_line(void)
 	struct str rest, word;
 
 	tree_mkdirs(in_dir("fake"));
-	tree_write(in_dir("fake/bwrap"), STR("#!/bin/sh\n[ $1 != --args ] || cat /dev/fd/$2 >\"$0.args\"\n"));
+	tree_write(in_dir("fake/bwrap"),
+		STR("#!/bin/sh\n[ $1 != --args ] || cat /dev/fd/$2 >\"$0.args\"\n"));
 	if (chmod(in_dir("fake/bwrap"), 0755) < 0)
 		die("no bwrap to ask");
 	must((const char *const[]){"sh", "-c", script, dir, program, NULL}, NULL);
