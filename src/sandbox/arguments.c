@@ -40,6 +40,7 @@ static void put_system(struct list *l)
 	static const char *const names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
 		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg"};
 	char target[PATH_MAX];
+	const char *limit;
 
 	for (size_t i = 0; i < COUNT(names); i++) {
 		ssize_t n = readlink(names[i], target, sizeof(target) - 1);
@@ -50,9 +51,12 @@ static void put_system(struct list *l)
 		else
 			read_only(l, names[i]);
 	}
-	/* Each controller of the first version is a mount, and each mount takes time. */
-	read_only(l, path_exists("/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup"
-								      : "/sys/fs/cgroup/memory");
+	/* Programs look for the limits of a container there; each mount takes time. */
+	limit = sandbox_read_text(l->s->arena, "/sys/fs/cgroup/memory/memory.limit_in_bytes");
+	if (path_exists("/sys/fs/cgroup/memory.max"))
+		read_only(l, "/sys/fs/cgroup");
+	else if (limit && strlen(limit) < strlen("9223372036854771712")) /* none */
+		read_only(l, "/sys/fs/cgroup/memory");
 }
 
 /* Whether nothing has changed since the copy was made. What was added, replaced, renamed or removed

@@ -271,8 +271,8 @@ int sandbox_protected_end(struct sandbox *s, struct error *err)
 		struct differing d = {s, k->name, place, copy, place, false};
 		struct stat st;
 
-		if (k->kind == KEPT_COMPARED && !path_exists(copy) && !strchr(k->name, '/') &&
-			lstat(place, &st) < 0 && errno == ENOENT)
+		if (k->kind == KEPT_COMPARED && !strchr(k->name, '/') && lstat(place, &st) < 0 &&
+			errno == ENOENT && !path_exists(copy))
 			continue;
 		if (k->kind == KEPT_READ_ONLY || !settle_above(s, k->name))
 			continue;
