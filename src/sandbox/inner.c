@@ -58,6 +58,7 @@ static pid_t start_bash(const char *text)
 	(void)posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 	errno = posix_spawn(
 		&pid, "/bin/bash", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
+	(void)posix_spawn_file_actions_destroy(&actions); /* keeps errno */
 	return errno ? -1 : pid;
 }
 
