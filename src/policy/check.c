@@ -119,12 +119,12 @@ static int check_shell(struct check *c, const struct arguments *m)
 
 static bool is_builtin(const char *name)
 {
-	static const char *const builtins[] = {":", ".", "[", "alias", "bg", "break", "cd",
-		"continue", "declare", "dirs", "echo", "eval", "exit", "export", "false", "fg",
-		"getopts", "hash", "jobs", "kill", "let", "local", "mapfile", "popd", "printf",
-		"pushd", "pwd", "read", "readonly", "return", "set", "shift", "shopt", "source",
-		"test", "times", "trap", "true", "type", "ulimit", "umask", "unalias", "unset",
-		"wait", NULL};
+	/* Without those that read files as programs, or run what they are given. */
+	static const char *const builtins[] = {":", "[", "alias", "bg", "break", "cd", "continue",
+		"declare", "dirs", "echo", "exit", "export", "false", "fg", "getopts", "hash",
+		"jobs", "kill", "let", "local", "mapfile", "popd", "printf", "pushd", "pwd", "read",
+		"readonly", "return", "set", "shift", "shopt", "test", "times", "trap", "true",
+		"type", "ulimit", "umask", "unalias", "unset", "wait", NULL};
 
 	return str_in(str_of(name), builtins);
 }
@@ -138,11 +138,7 @@ static int check_listed(const struct check *c, const struct arguments *m)
 	if (!name)
 		return deny(c->v, RULE_NAME_DYNAMIC, m->args[0].at,
 			"the program is known only when the command runs: write its name");
-	if (texts_have(&c->policy->allow, str_of(name)))
-		return 0;
-	/* These read files as programs, or run what they are given. */
-	if (is_builtin(name) && strcmp(name, ".") != 0 && strcmp(name, "source") != 0 &&
-		strcmp(name, "eval") != 0)
+	if (texts_have(&c->policy->allow, str_of(name)) || is_builtin(name))
 		return 0;
 	return deny_word(c->v, RULE_NAME_LISTED, m->args[0].at, str_of(name), STR(""),
 		"the policy does not allow this program");

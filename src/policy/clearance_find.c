@@ -36,29 +36,18 @@ static char *clearance_file_in(struct arena *a, const char *folder, const char *
 	return path_join(a, folder, ".dev-team/clearance.yaml");
 }
 
-static char *clearance_above(struct arena *a, const char *folder)
-{
-	return clearance_upwards(a, folder, clearance_file_in, NULL);
-}
-
 /* A worktree somewhere else has the file of the repository that it belongs to. */
-static char *clearance_of_main(struct arena *a, const char *folder)
-{
-	struct root root;
-	struct error ignored = {0};
-	char *own;
-
-	if (root_find(a, folder, &own, &ignored) < 0 || root_open(a, own, &root, &ignored) < 0 ||
-		!root.common_dir)
-		return NULL;
-	return clearance_above(a, arena_dup(a, path_dir(root.common_dir)));
-}
-
 char *clearance_find(struct arena *a, const char *folder)
 {
-	char *file = clearance_above(a, folder);
+	char *file = clearance_upwards(a, folder, clearance_file_in, NULL), *own;
+	struct root root;
+	struct error ignored = {0};
 
-	return file ? file : clearance_of_main(a, folder);
+	if (file || root_find(a, folder, &own, &ignored) < 0 ||
+		root_open(a, own, &root, &ignored) < 0 || !root.common_dir)
+		return file;
+	return clearance_upwards(
+		a, arena_dup(a, path_dir(root.common_dir)), clearance_file_in, NULL);
 }
 
 static char *marks_folder(struct arena *a)

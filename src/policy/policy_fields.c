@@ -136,8 +136,6 @@ FORM(rule_form, rule_valid, "a program's name and words, like 'git push --force|
 #define TEXTS(name, of, member)                                                                    \
 	.key = name, .kind = CONFIG_TEXTS, .form = &of, .once = true, .sorted = true,              \
 	CONFIG_LIST_AT(policy, member.p, member.n)
-#define BOOL(name, type, member) .key = name, .kind = CONFIG_BOOL, CONFIG_AT(type, member)
-#define GROUP(name, table)       .key = name, .kind = CONFIG_GROUP, .fields = table
 /* Bytes, also with K, M or G behind. */
 static bool parse_size(struct str text, uint64_t *out)
 {
@@ -200,7 +198,7 @@ static const struct config_field rule_fields[] = {
 const struct config_field policy_fields[] = {
 	{.key = "name", .kind = CONFIG_TEXT, .form = &name_form, CONFIG_AT(policy, name)},
 	{TEXTS("allow", program_form, allow), CONFIG_SEEN(policy, allow_listed)},
-	{BOOL("write", policy, write)},
+	{.key = "write", .kind = CONFIG_BOOL, CONFIG_AT(policy, write)},
 	{.key = "network",
 		.kind = CONFIG_WORD,
 		CONFIG_AT(policy, network),
@@ -216,7 +214,7 @@ const struct config_field policy_fields[] = {
 		.kind = CONFIG_LIST,
 		CONFIG_ITEMS_AT(policy, rules, n_rules),
 		.fields = rule_fields},
-	{GROUP("limits", limit_fields)},
+	{.key = "limits", .kind = CONFIG_GROUP, .fields = limit_fields},
 	{.key = "violation",
 		.kind = CONFIG_WORD,
 		CONFIG_AT(policy, violation),

@@ -14,26 +14,20 @@ SHIPPED(developer);
 SHIPPED(readonly);
 SHIPPED(reviewer);
 
-static const struct {
-	const char *name, *text;
-} shipped[] = {
-	{"build", policy_build},
-	{"developer", policy_developer},
-	{"readonly", policy_readonly},
-	{"reviewer", policy_reviewer},
-};
+static const char *const names[] = {"build", "developer", "readonly", "reviewer", NULL};
 
 const char *const *policy_shipped(void)
 {
-	static const char *const names[] = {"build", "developer", "readonly", "reviewer", NULL};
-
 	return names;
 }
 
 struct str policy_shipped_text(const char *name)
 {
-	for (size_t i = 0; i < COUNT(shipped); i++)
-		if (strcmp(shipped[i].name, name) == 0)
-			return str_of(shipped[i].text);
+	static const char *const texts[] = {
+		policy_build, policy_developer, policy_readonly, policy_reviewer};
+
+	for (size_t i = 0; names[i]; i++)
+		if (strcmp(names[i], name) == 0)
+			return str_of(texts[i]);
 	return (struct str){0};
 }

@@ -18,14 +18,11 @@ static const char *real_from(struct arena *a, const char *dir, const char *path)
 }
 
 /* The one line of a small file; NULL: it is not such a file. */
-static char *root_line_of(struct arena *a, const char *dir, const char *name)
+static const char *root_line_of(struct arena *a, const char *dir, const char *name)
 {
-	char *text = sys_read_small(a, path_join(a, dir, name), TEXT_MAX);
-	size_t n = text ? strlen(text) : 0;
+	struct str line = str_trim(str_of(sys_read_small(a, path_join(a, dir, name), TEXT_MAX)));
 
-	while (n && (text[n - 1] == '\n' || text[n - 1] == '\r'))
-		text[--n] = '\0';
-	return n ? text : NULL;
+	return line.n ? arena_dup(a, line) : NULL;
 }
 
 /* What `.git` leads to, when it is no directory itself. */

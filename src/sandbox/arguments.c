@@ -38,9 +38,9 @@ static void read_only(struct list *l, const char *path)
 static void put_system(struct list *l)
 {
 	static const char *const names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
-		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg",
-		"/sys/devices/system/cpu"};
+		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg"};
 	char target[PATH_MAX];
+	const char *limit;
 
 	for (size_t i = 0; i < COUNT(names); i++) {
 		ssize_t n = readlink(names[i], target, sizeof(target) - 1);
@@ -51,26 +51,28 @@ static void put_system(struct list *l)
 		else
 			read_only(l, names[i]);
 	}
-	/* Each controller of the first version is a mount, and each mount takes time. */
-	read_only(l, path_exists("/sys/fs/cgroup/cgroup.controllers") ? "/sys/fs/cgroup"
-								      : "/sys/fs/cgroup/memory");
+	/* Programs look for the limits of a container there; each mount takes time. */
+	limit = sandbox_read_text(l->s->arena, "/sys/fs/cgroup/memory/memory.limit_in_bytes");
+	if (path_exists("/sys/fs/cgroup/memory.max"))
+		read_only(l, "/sys/fs/cgroup");
+	else if (limit && strlen(limit) < strlen("9223372036854771712")) /* none */
+		read_only(l, "/sys/fs/cgroup/memory");
 }
 
-/* Whether nothing has changed since the copy was made. What was added, renamed or removed shows at
- * the directory. */
-static bool arguments_is_fresh(const char *const *names, size_t n, const char *made)
+/* Whether nothing has changed since the copy was made. What was added, replaced, renamed or removed
+ * shows at the directory; some files are written in place. */
+static bool arguments_is_fresh(const char *made)
 {
+	static const char *const paths[] = {"/etc", "/etc/alternatives", "/etc/ssl/certs",
+		"/etc/hosts", "/etc/resolv.conf", "/etc/passwd", "/etc/group", "/etc/hostname"};
 	struct stat then, now;
-	char path[PATH_MAX];
 
 	if (stat(made, &then) < 0)
 		return false;
-	for (size_t i = 0; i <= n; i++) {
-		(void)snprintf(path, sizeof(path), "/etc/%s", i < n ? names[i] : "");
-		if (stat(path, &now) == 0 && (now.st_mtim.tv_sec >= then.st_mtim.tv_sec ||
-						     now.st_ctim.tv_sec >= then.st_mtim.tv_sec))
+	for (size_t i = 0; i < COUNT(paths); i++)
+		if (stat(paths[i], &now) == 0 && (now.st_mtim.tv_sec >= then.st_mtim.tv_sec ||
+							 now.st_ctim.tv_sec >= then.st_mtim.tv_sec))
 			return false;
-	}
 	return true;
 }
 
@@ -148,7 +150,7 @@ static int put_etc(struct list *l, struct error *err)
 		"shells", "skel", "ssl/certs", "ssl/openssl.cnf", "terminfo", "texmf", "timezone",
 		"vim", "xdg"};
 
-	if (!arguments_is_fresh(names, COUNT(names), path_join(l->s->arena, etc, ".made")) &&
+	if (!arguments_is_fresh(path_join(l->s->arena, etc, ".made")) &&
 		copy_etc(l->s, etc, names, COUNT(names), err) < 0)
 		return -1;
 	put3(l, "--ro-bind", etc, "/etc");
@@ -171,12 +173,11 @@ static bool arguments_is_visible(const char *path)
 /* Once: mounts take most of the time of a short command. */
 static void put_tool(struct list *l, const char *path)
 {
-	for (size_t i = 0; i < l->tools.n; i++) {
-		size_t n = strlen(l->tools.items[i]);
+	struct str rest;
 
-		if (strncmp(path, l->tools.items[i], n) == 0 && (!path[n] || path[n] == '/'))
+	for (size_t i = 0; i < l->tools.n; i++)
+		if (path_below(str_of(path), str_of(l->tools.items[i]), &rest))
 			return;
-	}
 	if (!path_exists(path))
 		return;
 	vec_push_in(l->s->arena, &l->tools, path);
@@ -253,7 +254,7 @@ static int put_gitconfig(struct list *l, struct error *err)
 		       "[maintenance]\n\tauto = false\n");
 	if (git_config_identity(s->x->root->path, &name, &email))
 		buf_addf(&out, "[user]\n\tname = \"%s\"\n\temail = \"%s\"\n", name.s, email.s);
-	if (s->broker >= 0)
+	if (s->brokered)
 		add_remotes(s, &out);
 	return arguments_put_file(l, "--file", buf_str(&out), BOX "/gitconfig", err);
 }
@@ -274,8 +275,6 @@ static int put_box(struct list *l, struct error *err)
 		if (path_find_program(s->arena, forges[i], &blocked))
 			put3(l, "--symlink", BOX_PROGRAM,
 				arena_printf(s->arena, BOX "/bin/%s", forges[i]));
-	if (s->broker >= 0)
-		put3(l, "--bind", s->socket, BOX_BROKER);
 	return put_gitconfig(l, err);
 }
 

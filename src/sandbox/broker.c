@@ -11,11 +11,9 @@
  * A request is its words, a NUL behind each, an empty one, and standard input of the call. The
  * reply is `STATUS LENGTH NEWLINE`, so many bytes of output, and then errors.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <strings.h>
 #include <sys/file.h>
@@ -84,12 +82,26 @@ static int broker_run_git(struct request *q, const char *const *words, struct bu
 	return q->status = status;
 }
 
+/* As gitremote-helpers(7) has them. */
 static void serve_list(struct request *q)
 {
 	const char *const words[] = {"ls-remote", "--symref", "--", q->words[1], NULL};
+	CLEANUP(buf_release) struct buf all = BUF_INIT;
+	struct str rest, line;
 
-	if (broker_check_remote(q, q->words[1]) == 0)
-		(void)broker_run_git(q, words, &q->out);
+	if (broker_check_remote(q, q->words[1]) != 0 || broker_run_git(q, words, &all) != 0)
+		return;
+	rest = buf_str(&all);
+	while (str_line(&rest, &line)) {
+		size_t tab = str_find(line, STR("\t"));
+		bool symbolic = str_starts(line, "ref: ");
+		struct str value = str_sub(line, symbolic ? 5 : 0, tab),
+			   name = str_sub(line, tab + 1, line.n);
+
+		if (!str_ends(name, "^{}"))
+			buf_addf(&q->out, "%s%.*s %.*s\n", symbolic ? "@" : "", (int)value.n,
+				value.p, (int)name.n, name.p);
+	}
 }
 
 static bool is_ref(const char *name)
@@ -366,20 +378,20 @@ static int broker_read_request(int fd, struct request *q, struct buf *text)
 
 static void serve_request(struct request *q)
 {
-	static const struct {
-		const char *word;
-		void (*serve)(struct request *q);
-	} words[] = {{"list", serve_list}, {"fetch", serve_fetch}, {"push", serve_push},
-		{"forge", serve_forge}};
+	const char *word = q->words[0];
 
 	buf_adds(&q->out, "");
 	buf_adds(&q->errors, "");
-	for (size_t i = 0; i < COUNT(words); i++)
-		if (strcmp(words[i].word, q->words[0]) == 0) {
-			words[i].serve(q);
-			return;
-		}
-	broker_refuse(q, "unknown request");
+	if (strcmp(word, "list") == 0)
+		serve_list(q);
+	else if (strcmp(word, "fetch") == 0)
+		serve_fetch(q);
+	else if (strcmp(word, "push") == 0)
+		serve_push(q);
+	else if (strcmp(word, "forge") == 0)
+		serve_forge(q);
+	else
+		broker_refuse(q, "unknown request");
 }
 
 void sandbox_broker_serve(struct sandbox *s)
@@ -395,7 +407,7 @@ void sandbox_broker_serve(struct sandbox *s)
 		return;
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (broker_read_request(fd, &q, &text) == 0) {
+	if (s->brokered && broker_read_request(fd, &q, &text) == 0) {
 		serve_request(&q);
 		(void)snprintf(head, sizeof(head), "%d %zu\n", q.status, q.out.len);
 		if (sys_write_all(fd, str_of(head), "reply", &ignored) == 0 &&
@@ -404,22 +416,6 @@ void sandbox_broker_serve(struct sandbox *s)
 	}
 	buf_release(&q.out);
 	buf_release(&q.errors);
-}
-
-static int socket_address(const char *path, struct sockaddr_un *out)
-{
-	*out = (struct sockaddr_un){.sun_family = AF_UNIX};
-	return snprintf(out->sun_path, sizeof(out->sun_path), "%s", path) <
-			       (int)sizeof(out->sun_path)
-		       ? 0
-		       : -1;
-}
-
-static const char *common_of(struct arena *a, const struct root *r)
-{
-	return r->common_dir ? r->common_dir
-	       : r->git_dir  ? r->git_dir
-			     : path_join(a, r->path, ".git");
 }
 
 /* Another repository is around this one: an agent can have made it, with a configuration that names
@@ -436,33 +432,32 @@ static bool is_nested(const struct sandbox *s)
 		dir = arena_dup(s->arena, path_dir(dir));
 		if (path_exists(path_join(s->arena, dir, ".git")) &&
 			(root_open(s->arena, dir, &above, &ignored) < 0 ||
-				strcmp(common_of(s->arena, &above), common_of(s->arena, r)) != 0))
+				strcmp(sandbox_common_of(s->arena, &above),
+					sandbox_common_of(s->arena, r)) != 0))
 			return true;
 	}
 	return false;
 }
 
-int sandbox_broker_open(struct sandbox *s, struct error *err)
+bool sandbox_broker_wanted(const struct sandbox *s)
 {
 	const struct policy *p = s->x->policy;
-	struct sockaddr_un at;
 
-	if ((!p->remotes.n && !p->forge.n) || is_nested(s))
-		return 0;
-	(void)unlink(s->socket);
-	s->broker = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (s->broker < 0 || socket_address(s->socket, &at) < 0 ||
-		bind(s->broker, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(s->broker, 8) < 0)
-		return error_errno(err, "cannot listen at '%s'", s->socket);
-	return 0;
+	return (p->remotes.n || p->forge.n) && !is_nested(s);
 }
 
-void sandbox_broker_close(struct sandbox *s)
+/* ---- the socket, inside ---- */
+
+static const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = BOX_BROKER};
+
+bool sandbox_broker_listen(int channel)
 {
-	if (s->broker >= 0)
-		(void)unlink(s->socket);
-	base_close(&s->broker);
-	s->broker = -1;
+	CLEANUP(base_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || listen(fd, 8) < 0)
+		return false;
+	sandbox_send_socket(channel, fd);
+	return true;
 }
 
 /* ---- its clients, inside ---- */
@@ -472,13 +467,11 @@ static int ask_broker(const struct buf *request, struct buf *out, int *status)
 {
 	CLEANUP(base_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	CLEANUP(buf_release) struct buf reply = BUF_INIT;
-	struct sockaddr_un at;
 	struct error err;
 	unsigned long length;
 	char *end;
 
-	if (fd < 0 || socket_address(BOX_BROKER, &at) < 0 ||
-		connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 		sys_write_all(fd, buf_str(request), "request", &err) < 0 ||
 		shutdown(fd, SHUT_WR) < 0 ||
 		sys_read_all(&reply, fd, 2 * REPLY_MAX, "reply", &err) < 0 || !reply.len) {
@@ -528,32 +521,6 @@ int sandbox_broker_forge_client(const char *program, int argc, char **argv)
 	return sys_write_all(STDOUT_FILENO, buf_str(&out), "output", &err) < 0 ? 1 : status;
 }
 
-static int list_refs(const char *remote)
-{
-	CLEANUP(buf_release) struct buf request = BUF_INIT, out = BUF_INIT;
-	struct str rest, line;
-	int status;
-
-	broker_add_word(&request, "list");
-	broker_add_word(&request, remote);
-	if (ask_broker(&request, &out, &status) < 0 || status != 0)
-		return -1;
-	rest = buf_str(&out);
-	while (str_line(&rest, &line)) {
-		size_t tab = str_find(line, STR("\t"));
-		struct str value = str_sub(line, 0, tab), name = str_sub(line, tab + 1, line.n);
-
-		if (str_ends(name, "^{}"))
-			continue;
-		if (str_starts(value, "ref: "))
-			printf("@%.*s %.*s\n", (int)value.n - 5, value.p + 5, (int)name.n, name.p);
-		else
-			printf("%.*s %.*s\n", (int)value.n, value.p, (int)name.n, name.p);
-	}
-	printf("\n");
-	return 0;
-}
-
 /* The commit of `SRC` in `SRC:DST`; "" stays "". */
 static bool add_push(struct buf *request, const char *spec)
 {
@@ -586,7 +553,7 @@ static int send_batch(const char *word, const char *remote, char *line, size_t s
 	broker_add_word(&request, remote);
 	do {
 		line[strcspn(line, "\n")] = '\0';
-		if (!*line)
+		if (!*line || strncmp(line, "list", 4) == 0)
 			break;
 		if (strncmp(line, "push ", 5) == 0 && !add_push(&request, line + 5))
 			return -1;
@@ -613,7 +580,7 @@ int sandbox_broker_git_client(int argc, char **argv)
 		else if (strncmp(line, "option ", 7) == 0)
 			printf("unsupported\n");
 		else if (strncmp(line, "list", 4) == 0)
-			rc = list_refs(remote);
+			rc = send_batch("list", remote, line, sizeof(line));
 		else if (strncmp(line, "fetch ", 6) == 0)
 			rc = send_batch("fetch", remote, line, sizeof(line));
 		else if (strncmp(line, "push ", 5) == 0)

@@ -8,9 +8,7 @@
 
 enum { TEXT_FILE_MAX = 1 << 20, COPY_MAX = 1 << 30 };
 
-/* Making a file takes longer than to see that it is there: `path` is a file with this text and
- * mode.
- */
+/* Whether it is there already: making a file takes longer. */
 static bool files_is_text(const char *path, struct str text, mode_t mode)
 {
 	CLEANUP(base_close)
@@ -39,10 +37,10 @@ static int copy_open_file(int in, const char *to, const struct stat *st, struct 
 	return sandbox_write_file(to, buf_str(&text), (st->st_mode & 0777) | 0600, err);
 }
 
-static int copy_link(int dir, const char *name, const char *to)
+static int copy_link(const char *from, const char *to)
 {
 	char target[PATH_MAX];
-	ssize_t n = readlinkat(dir, name, target, sizeof(target) - 1);
+	ssize_t n = readlink(from, target, sizeof(target) - 1);
 
 	target[n > 0 ? n : 0] = '\0';
 	return n > 0 ? symlink(target, to) : -1;
@@ -57,59 +55,47 @@ int sandbox_copy_file(const char *from, const char *to, struct error *err)
 
 	if (in < 0 || fstat(in, &st) < 0 || !S_ISREG(st.st_mode)) {
 		(void)unlink(to);
-		return link && copy_link(AT_FDCWD, from, to) < 0
+		return link && copy_link(from, to) < 0
 			       ? error_errno(err, "cannot make the link '%s'", to)
 			       : 0;
 	}
 	return copy_open_file(in, to, &st, err);
 }
 
-struct tree {
-	const char *to;
+struct trees {
+	const char *from, *to;
 };
 
 static enum directory_visit copy_entry(
 	void *data, const struct directory_entry *e, struct error *err)
 {
-	const struct tree *t = data;
-	char to[PATH_MAX];
-	CLEANUP(base_close) int in = -1;
-	struct stat st;
+	const struct trees *t = data;
+	char from[PATH_MAX], to[PATH_MAX];
 
-	if (snprintf(to, sizeof(to), "%s/%s", t->to, e->path) >= (int)sizeof(to) ||
+	if (snprintf(from, sizeof(from), "%s/%s", t->from, e->path) >= (int)sizeof(from) ||
+		snprintf(to, sizeof(to), "%s/%s", t->to, e->path) >= (int)sizeof(to) ||
 		e->type == FILE_OTHER)
 		return DIRECTORY_SKIP;
-	if (e->type == FILE_DIRECTORY) {
+	if (e->type == FILE_DIRECTORY)
 		(void)mkdir(to, 0700);
-		return DIRECTORY_CONTINUE;
-	}
-	if (e->type == FILE_LINK) {
-		(void)copy_link(e->parent, e->name, to);
-		return DIRECTORY_CONTINUE;
-	}
-	in = openat(e->parent, e->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (in < 0 || fstat(in, &st) < 0)
-		return DIRECTORY_CONTINUE;
-	return copy_open_file(in, to, &st, err) < 0 ? DIRECTORY_STOP : DIRECTORY_CONTINUE;
+	else if (sandbox_copy_file(from, to, err) < 0)
+		return DIRECTORY_STOP;
+	return DIRECTORY_CONTINUE;
 }
 
 int sandbox_copy_tree(const char *from, const char *to, struct error *err)
 {
-	struct tree t = {to};
+	struct trees t = {from, to};
 
 	if (path_mkdirs(to, err) < 0)
 		return -1;
 	return directory_walk(from, copy_entry, &t, err);
 }
 
-struct extra {
-	const char *from, *to;
-};
-
 static enum directory_visit remove_extra(
 	void *data, const struct directory_entry *e, struct error *err)
 {
-	const struct extra *x = data;
+	const struct trees *x = data;
 	char from[PATH_MAX], to[PATH_MAX];
 	struct stat st;
 	bool directory = e->type == FILE_DIRECTORY;
@@ -136,7 +122,7 @@ void sandbox_open_directory(int parent, const char *name)
 
 int sandbox_sync_tree(const char *from, const char *to, struct error *err)
 {
-	struct extra x = {from, to};
+	struct trees x = {from, to};
 	struct error ignored;
 
 	(void)chmod(to, 0700);
@@ -146,27 +132,20 @@ int sandbox_sync_tree(const char *from, const char *to, struct error *err)
 
 /* ---- removing ---- */
 
-static bool remove_by(const char *const *argv)
-{
-	struct process p = {.argv = argv, .output = -1};
-	struct process_end end;
-	struct error ignored;
-
-	return process_run(&p, &end, &ignored) == 0 && end.status == 0;
-}
-
 /* The system's programs handle any depth, and follow no link that a command puts there meanwhile. A
  * command may have removed the right to read directories. */
 void sandbox_remove_tree(const char *path)
 {
+	static const char script[] = "rm -rf -- \"$0\" 2>/dev/null || { chmod -R u+rwX -- \"$0\"; "
+				     "rm -rf -- \"$0\"; }";
+	const char *const argv[] = {"/bin/sh", "-c", script, path, NULL};
+	struct process p = {.argv = argv, .output = -1};
+	struct process_end end;
+	struct error ignored;
 	struct stat st;
 
-	if (lstat(path, &st) < 0 || unlink(path) == 0 || rmdir(path) == 0)
-		return;
-	if (!remove_by((const char *const[]){"rm", "-rf", "--", path, NULL})) {
-		(void)remove_by((const char *const[]){"chmod", "-R", "u+rwX", "--", path, NULL});
-		(void)remove_by((const char *const[]){"rm", "-rf", "--", path, NULL});
-	}
+	if (lstat(path, &st) == 0 && unlink(path) < 0 && rmdir(path) < 0)
+		(void)process_run(&p, &end, &ignored);
 }
 
 const char *sandbox_read_text(struct arena *a, const char *path)

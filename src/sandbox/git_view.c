@@ -7,8 +7,6 @@
  *
  * A copy whose run was killed is taken over by the next run.
  */
-#include <dirent.h>
-#include <errno.h>
 #include <sys/stat.h>
 #include "src/sandbox/sandbox_internal.h"
 #include "src/sys/directory.h"
@@ -41,14 +39,6 @@ static const char *in_place(const struct sandbox *s, const char *name)
 
 /* ---- git on the host ---- */
 
-/* Relative URLs of remotes begin at the main worktree. */
-static const char *git_directory(const struct sandbox *s)
-{
-	return str_is(path_base(s->view.common), ".git")
-		       ? arena_dup(s->arena, path_dir(s->view.common))
-		       : s->view.common;
-}
-
 int sandbox_git_command(struct sandbox *s, const char *const *words, struct str input,
 	struct buf *out, int *status, struct error *err)
 {
@@ -63,12 +53,16 @@ int sandbox_git_command(struct sandbox *s, const char *const *words, struct str 
 	for (size_t i = 0; words[i] && n + 1 < COUNT(argv); i++)
 		argv[n++] = words[i];
 	argv[n] = NULL;
-	return git_command(&(struct git_command){.dir = git_directory(s),
-				   .name = arena_printf(s->arena, "git %s", words[0]),
-				   .argv = argv,
-				   .env = env,
-				   .input = input,
-				   .limit_s = LATE_S},
+	/* Relative URLs of remotes begin at the main worktree. */
+	return git_command(
+		&(struct git_command){.dir = str_is(path_base(s->view.common), ".git")
+						     ? arena_dup(s->arena, path_dir(s->view.common))
+						     : s->view.common,
+			.name = arena_printf(s->arena, "git %s", words[0]),
+			.argv = argv,
+			.env = env,
+			.input = input,
+			.limit_s = LATE_S},
 		out, status, err);
 }
 
@@ -449,18 +443,18 @@ int sandbox_git_import(struct sandbox *s, struct error *err)
 	for (size_t i = 0; rc == 0 && i < o.packs.n; i++) {
 		CLEANUP(buf_release) struct buf pack = BUF_INIT;
 
-		rc = sys_read_file(
-			&pack, path_join(s->arena, objects, o.packs.items[i]), PACK_MAX, NULL, err);
+		const char *path = path_join(s->arena, objects, o.packs.items[i]);
+
+		rc = sys_read_file(&pack, path, PACK_MAX, NULL, err);
 		rc = rc < 0 ? rc : import_pack(s, buf_str(&pack), false, err);
+		if (rc == 0) {
+			(void)unlink(
+				arena_printf(s->arena, "%.*s.idx", (int)strlen(path) - 5, path));
+			(void)unlink(path);
+		}
 	}
 	for (size_t i = 0; rc == 0 && i < o.files.n; i++)
 		(void)unlink(path_join(s->arena, objects, o.files.items[i]));
-	for (size_t i = 0; rc == 0 && i < o.packs.n; i++) {
-		const char *pack = path_join(s->arena, objects, o.packs.items[i]);
-
-		(void)unlink(arena_printf(s->arena, "%.*s.idx", (int)strlen(pack) - 5, pack));
-		(void)unlink(pack);
-	}
 	buf_release(&o.ids);
 	return rc < 0 ? error_prefix(err,
 				"what the command committed cannot be taken over; it "

@@ -3,6 +3,7 @@
  * filter), starts bash, passes signals on, and ends with it: what runs in the background ends too.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
@@ -58,9 +59,6 @@ static pid_t start_bash(const char *text)
 	(void)posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 	fault = posix_spawn(
 		&pid, "/bin/bash", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
-	if (fault == ENOENT)
-		fault = posix_spawn(&pid, "/usr/bin/bash", &actions, &attributes,
-			(char *const *)(uintptr_t)argv, environ);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	(void)posix_spawnattr_destroy(&attributes);
 	errno = fault;
@@ -79,7 +77,7 @@ static int inner_wait_for(pid_t bash)
 }
 
 /* *plan: the limits as bytes, where to listen in one line, then the text. */
-static int run_bash(struct arena *a, struct str plan, int ready, int network)
+static int run_bash(struct arena *a, struct str plan, int outside, int network)
 {
 	struct policy_limits limits;
 	struct str routes;
@@ -91,7 +89,7 @@ static int run_bash(struct arena *a, struct str plan, int ready, int network)
 	set_limits(&limits);
 	plan = str_sub(plan, sizeof(limits), plan.n);
 	(void)str_line(&plan, &routes);
-	if (!sandbox_network_listen(a, routes, network))
+	if (!sandbox_broker_listen(outside) || !sandbox_network_listen(a, routes, network))
 		error_log("dev-team: services outside cannot be reached: %s", strerror(errno));
 	base_close(&network);
 	/* Nothing inside may trace this process or read its memory. */
@@ -110,8 +108,11 @@ static int run_bash(struct arena *a, struct str plan, int ready, int network)
 		error_log("dev-team: bash cannot be started: %s", strerror(errno));
 		return FAILED;
 	}
-	(void)(write(ready, "", 1) + 1);
-	close(ready);
+	(void)(write(outside, "", 1) + 1);
+	/* What comes from outside is the signal to end. */
+	(void)fcntl(outside, F_SETOWN, getpid());
+	(void)fcntl(outside, F_SETSIG, SIGTERM);
+	(void)fcntl(outside, F_SETFL, O_ASYNC);
 	return inner_wait_for(pid);
 }
 
@@ -120,15 +121,15 @@ static int run_inner(int argc, char **argv)
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf plan = BUF_INIT;
 	struct error err;
-	uint64_t fd, ready, network;
+	uint64_t fd, outside, network;
 
 	if (argc != 3 || !number_parse(str_of(argv[0]), 3, 1000, &fd) ||
-		!number_parse(str_of(argv[1]), 3, 1000, &ready) ||
+		!number_parse(str_of(argv[1]), 3, 1000, &outside) ||
 		!number_parse(str_of(argv[2]), 0, 1000, &network) ||
 		sys_read_all(&plan, (int)fd, (size_t)1 << 20, "plan", &err) < 0)
 		return FAILED;
 	close((int)fd);
-	return run_bash(&a, buf_str(&plan), (int)ready, network ? (int)network : -1);
+	return run_bash(&a, buf_str(&plan), (int)outside, network ? (int)network : -1);
 }
 
 int sandbox_inner(int argc, char **argv)

@@ -185,7 +185,7 @@ static struct msghdr *carrier_message(struct carrier *c)
 	return &c->message;
 }
 
-static int receive_socket(int channel)
+int sandbox_receive_socket(int channel)
 {
 	struct carrier c;
 	struct msghdr *m = carrier_message(&c);
@@ -221,7 +221,7 @@ _Noreturn static void serve_routes(struct sandbox *s, int channel)
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < s->routes.n; i++)
-		fds[i] = (struct pollfd){.fd = receive_socket(channel), .events = POLLIN};
+		fds[i] = (struct pollfd){.fd = sandbox_receive_socket(channel), .events = POLLIN};
 	for (;;)
 		for (size_t i = 0; poll(fds, s->routes.n, -1) > 0 && i < s->routes.n; i++)
 			if (fds[i].revents & POLLIN)
@@ -259,7 +259,7 @@ void sandbox_network_close(struct sandbox *s)
 
 /* ---- inside ---- */
 
-static void send_socket(int channel, int fd)
+void sandbox_send_socket(int channel, int fd)
 {
 	struct carrier c;
 	struct msghdr *m = carrier_message(&c);
@@ -279,7 +279,7 @@ static bool listen_at(const char *host, unsigned port, int channel)
 	if (inet_pton(AF_INET, host, &at.sin_addr) != 1 ||
 		bind(fd, (struct sockaddr *)&at, sizeof(at)) < 0 || listen(fd, 64) < 0)
 		return false;
-	send_socket(channel, fd);
+	sandbox_send_socket(channel, fd);
 	return true;
 }
 

@@ -23,40 +23,36 @@ static void prune_roots(struct sandbox *s, const char *all)
 {
 	struct directory_names names;
 	struct error ignored;
+	struct stat st;
 	bool missing;
 
 	if (directory_list(s->arena, all, &names, &missing, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < names.n; i++) {
 		const char *dir = path_join(s->arena, all, names.items[i]);
-		const char *root = sandbox_read_text(s->arena, path_join(s->arena, dir, "root"));
+		const char *root = path_join(s->arena, dir, "root");
 
-		if (root && !path_exists(root))
+		if (lstat(root, &st) == 0 && !path_exists(root))
 			sandbox_remove_tree(dir);
 	}
 }
 
 static int make_state(struct sandbox *s, const char *state, struct error *err)
 {
-	const char *all = path_join(s->arena, state, "sandbox/roots"), *file, *own;
+	const char *all = path_join(s->arena, state, "sandbox/roots"), *link;
 	char digest[DIGEST_TEXT];
-	bool fresh;
 
 	s->state = state;
 	/* Those that only read share nothing with those that write. */
 	digest_two(str_of(s->x->root->path), s->x->policy->write ? STR("") : STR("\n"), digest);
 	s->dir = path_join(s->arena, all, digest);
-	file = path_join(s->arena, s->dir, "root");
-	fresh = !path_exists(file);
-	if (fresh)
-		prune_roots(s, all);
-	own = arena_printf(s->arena, "%s.%ld", file, (long)getpid());
-	if (path_mkdirs(s->dir, err) < 0 ||
-		(fresh && sandbox_write_file(own, str_of(s->x->root->path), 0600, err) < 0))
+	link = path_join(s->arena, s->dir, "root");
+	if (path_mkdirs(s->dir, err) < 0)
 		return -1;
-	/* Another command may do the same, and one that prunes reads it whole or not at all. */
-	if (fresh && rename(own, file) < 0)
-		return error_errno(err, "cannot write '%s'", file);
+	if (symlink(s->x->root->path, link) == 0)
+		prune_roots(s, all);
+	else if (errno != EEXIST)
+		return error_errno(err, "cannot make '%s'", link);
 	digest_text(str_of(s->view.common ? s->view.common : s->x->root->path), digest);
 	s->home = arena_printf(s->arena, "%s/sandbox/homes/%s", state, digest);
 	return path_mkdirs(s->home, err);
@@ -75,7 +71,6 @@ static int make_temporary(struct sandbox *s, struct error *err)
 		return error_set(err, ERR_STATE,
 			"'%s' must be a directory that only you can use: remove it", own);
 	s->tmp = arena_printf(s->arena, "%s/%.*s", own, SHORT, digest);
-	s->socket = arena_printf(s->arena, "%s.%ld", s->tmp, (long)getpid());
 	return path_mkdirs(s->tmp, err);
 }
 
@@ -92,11 +87,11 @@ static int check_root(const struct sandbox *s, const char *state, struct error *
 {
 	const char *const inside[] = {getenv("HOME"), state};
 	char real[PATH_MAX];
-	size_t n = strlen(s->x->root->path);
+	struct str rest;
 
 	for (size_t i = 0; i < COUNT(inside); i++)
 		if (inside[i] && realpath(inside[i], real) &&
-			strncmp(real, s->x->root->path, n) == 0 && (!real[n] || real[n] == '/'))
+			path_below(str_of(real), str_of(s->x->root->path), &rest))
 			return error_set(err, ERR_STATE,
 				"'%.200s' contains '%.200s', which commands must not write: work "
 				"in a directory of its own",

@@ -5,7 +5,6 @@
  * not be there. What then equals the default branch's version is taken; the rest is put back and
  * noted.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -104,6 +103,7 @@ struct differing {
 	const char *from; /* what the command left */
 	const char *kept; /* what was there */
 	const char *to;   /* the place in the root */
+	bool removed;     /* only what the command has removed: the rest is settled */
 };
 
 /* What is at a path: a file's text or a link's target; other kinds have none. False: nothing. */
@@ -180,31 +180,23 @@ static void protected_settle(const struct differing *d, const char *sub)
 static enum directory_visit visit_differing(
 	void *data, const struct directory_entry *e, struct error *err)
 {
-	(void)err;
-	if (e->type != FILE_DIRECTORY)
-		protected_settle(data, e->path);
-	return DIRECTORY_CONTINUE;
-}
-
-/* Only what the command has removed: the rest was settled before. */
-static enum directory_visit visit_removed(
-	void *data, const struct directory_entry *e, struct error *err)
-{
 	const struct differing *d = data;
 	struct stat st;
 
 	(void)err;
-	if (e->type != FILE_DIRECTORY && lstat(path_join(d->s->arena, d->from, e->path), &st) < 0)
+	if (e->type != FILE_DIRECTORY &&
+		(!d->removed || lstat(path_join(d->s->arena, d->from, e->path), &st) < 0))
 		protected_settle(d, e->path);
 	return DIRECTORY_CONTINUE;
 }
 
-static void settle_tree(const struct differing *d)
+static void settle_tree(struct differing *d)
 {
 	struct error ignored;
 
-	(void)directory_walk(d->from, visit_differing, (void *)(uintptr_t)d, &ignored);
-	(void)directory_walk(d->kept, visit_removed, (void *)(uintptr_t)d, &ignored);
+	(void)directory_walk(d->from, visit_differing, d, &ignored);
+	d->removed = true;
+	(void)directory_walk(d->kept, visit_differing, d, &ignored);
 }
 
 static enum directory_visit remove_empty(
@@ -237,8 +229,8 @@ static bool settle_above(struct sandbox *s, const char *name)
 	const char *above = link_above(s, name);
 
 	if (above)
-		protected_settle(
-			&(struct differing){s, above, in_root(s, above), "", in_root(s, above)},
+		protected_settle(&(struct differing){s, above, in_root(s, above), "",
+					 in_root(s, above), false},
 			"");
 	return !link_above(s, name);
 }
@@ -276,11 +268,11 @@ int sandbox_protected_end(struct sandbox *s, struct error *err)
 	for (size_t i = 0; i < s->kept.n; i++) {
 		const struct kept_name *k = &s->kept.items[i];
 		const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
-		struct differing d = {s, k->name, place, copy, place};
+		struct differing d = {s, k->name, place, copy, place, false};
 		struct stat st;
 
-		if (k->kind == KEPT_COMPARED && !path_exists(copy) && !strchr(k->name, '/') &&
-			lstat(place, &st) < 0 && errno == ENOENT)
+		if (k->kind == KEPT_COMPARED && !strchr(k->name, '/') && lstat(place, &st) < 0 &&
+			errno == ENOENT && !path_exists(copy))
 			continue;
 		if (k->kind == KEPT_READ_ONLY || !settle_above(s, k->name))
 			continue;

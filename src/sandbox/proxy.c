@@ -140,21 +140,15 @@ static void proxy_answer(int fd, const char *status, const char *text)
 static void proxy_add_request(
 	struct buf *out, struct str method, struct str path, struct str headers)
 {
-	static const char *const hop[] = {"connection:", "proxy-", "keep-alive:"};
 	struct str line;
 
 	buf_addf(out, "%.*s %s%.*s HTTP/1.1\r\n", (int)method.n, method.p, path.n ? "" : "/",
 		(int)path.n, path.p);
-	while (str_line(&headers, &line)) {
-		bool dropped = !str_trim(line).n;
-
-		for (size_t i = 0; i < COUNT(hop); i++)
-			dropped = dropped ||
-				  (line.n >= strlen(hop[i]) &&
-					  strncasecmp(line.p, hop[i], strlen(hop[i])) == 0);
-		if (!dropped)
-			buf_addf(out, "%.*s\r\n", (int)str_trim(line).n, line.p);
-	}
+	while (str_line(&headers, &line))
+		if (line.n && strncasecmp(line.p, "connection:", 11) != 0 &&
+			strncasecmp(line.p, "keep-alive:", 11) != 0 &&
+			strncasecmp(line.p, "proxy-", 6) != 0)
+			buf_addf(out, "%.*s\r\n", (int)line.n, line.p);
 	buf_adds(out, "Connection: close\r\n\r\n");
 }
 

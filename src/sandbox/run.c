@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include "src/base/clock.h"
@@ -69,8 +70,8 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err)
 struct running {
 	pid_t pid;
 	int handle; /* pidfd */
-	int info;   /* bwrap writes the pid of the first process inside */
-	int ready;  /* a byte when bash was started */
+	int inside; /* the first process inside sends the broker's socket, and a byte when bash was
+		     * started; a byte to it ends the run */
 };
 
 int sandbox_inherit(struct sandbox *s, int fd)
@@ -142,21 +143,19 @@ static int start_bwrap(
 static int sandbox_run_start(struct sandbox *s, struct running *r, struct error *err)
 {
 	CLEANUP(buf_release) struct buf arguments = BUF_INIT;
-	int given[5], info[2], ready[2];
-	char fds[5][16];
-	const char *const argv[] = {"bwrap", "--args", fds[0], "--info-fd", fds[1], "--",
-		BOX_PROGRAM, "sandbox-run", fds[2], fds[3], fds[4], NULL};
+	int given[4], ends[2];
+	char fds[4][16];
+	const char *const argv[] = {"bwrap", "--args", fds[0], "--", BOX_PROGRAM, "sandbox-run",
+		fds[1], fds[2], fds[3], NULL};
 
 	if (sandbox_arguments(s, &arguments, err) < 0 ||
 		(given[0] = sandbox_memory_file(s, buf_str(&arguments), err)) < 0 ||
-		(given[2] = plan_file(s, err)) < 0 || sandbox_network_open(s, &given[4], err) < 0)
+		(given[1] = plan_file(s, err)) < 0 || sandbox_network_open(s, &given[3], err) < 0)
 		return -1;
-	if (pipe2(info, O_CLOEXEC) < 0 || pipe2(ready, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return error_errno(err, "cannot start the sandbox");
-	r->info = info[0];
-	r->ready = ready[0];
-	given[1] = sandbox_inherit(s, info[1]);
-	given[3] = sandbox_inherit(s, ready[1]);
+	r->inside = ends[0];
+	given[2] = sandbox_inherit(s, ends[1]);
 	for (size_t i = 0; i < COUNT(fds); i++)
 		(void)snprintf(fds[i], sizeof(fds[i]), "%d", given[i]);
 	if (start_bwrap(s, argv, r, err) < 0)
@@ -168,23 +167,12 @@ static int sandbox_run_start(struct sandbox *s, struct running *r, struct error 
 
 /* ---- watching it ---- */
 
-/* `"child-pid": N` of --info-fd; 0: not known. */
-static pid_t inner_pid(struct running *r)
-{
-	char text[512];
-	ssize_t n = read(r->info, text, sizeof(text) - 1);
-	const char *at;
-
-	text[n > 0 ? n : 0] = '\0';
-	at = strstr(text, "\"child-pid\":");
-	return at ? (pid_t)strtol(at + strlen("\"child-pid\":"), NULL, 10) : 0;
-}
-
 /* Waits until bwrap has ended, or `until` (-1: for ever), serving the broker. */
 static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t until)
 {
 	struct pollfd fds[] = {{.fd = r->handle, .events = POLLIN},
-		{.fd = s->broker, .events = POLLIN}, {.fd = s->x->cancel, .events = POLLIN}};
+		{.fd = s->broker < 0 ? r->inside : s->broker, .events = POLLIN},
+		{.fd = s->x->cancel, .events = POLLIN}};
 
 	if (s->end->cancelled)
 		fds[2].fd = -1;
@@ -201,7 +189,9 @@ static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t
 			s->end->cancelled = true;
 			return false;
 		}
-		if (fds[1].revents)
+		if (fds[1].revents && s->broker < 0)
+			fds[1].fd = s->broker = sandbox_receive_socket(r->inside);
+		else if (fds[1].revents)
 			sandbox_broker_serve(s);
 	}
 }
@@ -210,15 +200,10 @@ static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t
 static void sandbox_run_end_run(struct sandbox *s, struct running *r)
 {
 	unsigned grace = s->x->grace_ms ? s->x->grace_ms : GRACE_MS;
-	pid_t inner = inner_pid(r);
 
-	if (inner > 0)
-		(void)kill(inner, SIGTERM);
-	if (inner > 0 && sandbox_run_wait_until(s, r, clock_ticks() + grace))
-		return;
-	if (inner > 0)
-		(void)kill(inner, SIGKILL);
-	(void)kill(r->pid, SIGKILL);
+	if (send(r->inside, "", 1, MSG_NOSIGNAL) < 0 ||
+		!sandbox_run_wait_until(s, r, clock_ticks() + grace))
+		(void)kill(r->pid, SIGKILL);
 }
 
 static void watch(struct sandbox *s, struct running *r)
@@ -235,7 +220,7 @@ static void watch(struct sandbox *s, struct running *r)
 	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	s->end->ms = clock_ticks() - begun;
-	s->end->started = read(r->ready, &byte, 1) == 1;
+	s->end->started = read(r->inside, &byte, 1) == 1;
 	s->end->status = s->end->timed_out   ? TIMED_OUT
 			 : WIFEXITED(status) ? WEXITSTATUS(status)
 					     : 128 + WTERMSIG(status);
@@ -243,16 +228,21 @@ static void watch(struct sandbox *s, struct running *r)
 
 /* ---- the run ---- */
 
+const char *sandbox_common_of(struct arena *a, const struct root *r)
+{
+	return r->common_dir ? r->common_dir
+	       : r->git_dir  ? r->git_dir
+			     : path_join(a, r->path, ".git");
+}
+
 static void sandbox_run_find_repository(struct sandbox *s)
 {
 	const struct root *r = s->x->root;
-	const char *git = path_join(s->arena, r->path, ".git");
 
 	s->view.own = r->common_dir ? r->git_dir : NULL;
-	s->view.common = r->common_dir            ? r->common_dir
-			 : r->git_dir             ? r->git_dir
-			 : path_is_directory(git) ? git
-						  : NULL;
+	s->view.common = sandbox_common_of(s->arena, r);
+	if (!path_is_directory(s->view.common))
+		s->view.common = NULL;
 	s->view.write = s->view.own && s->x->policy->write;
 }
 
@@ -292,21 +282,20 @@ static int end_of_run(struct sandbox *s, struct error *err)
 
 static int run_inside(struct sandbox *s, struct error *err)
 {
-	struct running r = {.handle = -1, .info = -1, .ready = -1};
+	struct running r = {.handle = -1, .inside = -1};
 	int rc;
 
-	if (sandbox_network_plan(s, err) < 0 || sandbox_broker_open(s, err) < 0 ||
-		begin_run(s, err) < 0)
+	s->brokered = sandbox_broker_wanted(s);
+	if (sandbox_network_plan(s, err) < 0 || begin_run(s, err) < 0)
 		return -1;
 	rc = sandbox_run_start(s, &r, err);
 	sandbox_place_unlock(s); /* the arguments were written under the lock */
 	if (rc == 0)
 		watch(s, &r);
 	base_close(&r.handle);
-	base_close(&r.info);
-	base_close(&r.ready);
+	base_close(&r.inside);
+	base_close(&s->broker);
 	sandbox_network_close(s);
-	sandbox_broker_close(s);
 	if (end_of_run(s, rc < 0 ? &(struct error){0} : err) < 0)
 		rc = -1;
 	if (rc == 0 && !s->end->started && !s->end->cancelled && !s->end->timed_out) {
@@ -339,7 +328,6 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 	sandbox_run_find_repository(&s);
 	rc = sandbox_place_open(&s, err) < 0 ? -1 : run_inside(&s, err);
 	sandbox_run_close_inherited(&s);
-	sandbox_broker_close(&s);
 	sandbox_place_close(&s);
 	return rc;
 }

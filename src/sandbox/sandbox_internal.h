@@ -45,16 +45,16 @@ struct sandbox {
 	struct arena *arena;
 	const struct sandbox_command *x;
 	struct sandbox_end *end;
-	const char *bwrap;  /* path of the program */
-	const char *cwd;    /* real */
-	const char *state;  /* directory */
-	const char *dir;    /* of this root in the state directory */
-	const char *home;   /* of this repository, writable: HOME inside */
-	const char *tmp;    /* of this root, writable: /tmp inside, and TMPDIR by this name */
-	const char *socket; /* of this run's broker */
-	int broker;         /* listens; -1: none */
-	int mutex, live;    /* locks */
-	bool alone;         /* no other run works in this root */
+	const char *bwrap; /* path of the program */
+	const char *cwd;   /* real */
+	const char *state; /* directory */
+	const char *dir;   /* of this root in the state directory */
+	const char *home;  /* of this repository, writable: HOME inside */
+	const char *tmp;   /* of this root, writable: /tmp inside, and TMPDIR by this name */
+	bool brokered;     /* there is a broker */
+	int broker;        /* its socket; -1: none yet */
+	int mutex, live;   /* locks */
+	bool alone;        /* no other run works in this root */
 	struct git_view view;
 	VEC(struct kept_name) kept;
 	VEC(struct route) routes;
@@ -68,6 +68,9 @@ void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
 int sandbox_inherit(struct sandbox *s, int fd);
 /* A file in memory that is inherited, at its beginning. */
 int sandbox_memory_file(struct sandbox *s, struct str text, struct error *err);
+
+/* The directory that all worktrees of the root's repository share, if it is one. */
+const char *sandbox_common_of(struct arena *a, const struct root *r);
 
 /* ---- files.c ---- */
 
@@ -123,9 +126,10 @@ char **sandbox_environment(struct sandbox *s);
 
 /* ---- broker.c ---- */
 
-int sandbox_broker_open(struct sandbox *s, struct error *err);
+bool sandbox_broker_wanted(const struct sandbox *s);
 void sandbox_broker_serve(struct sandbox *s); /* one request */
-void sandbox_broker_close(struct sandbox *s);
+/* Inside: sends the socket at which the broker, outside, accepts. False: errno. */
+bool sandbox_broker_listen(int channel);
 int sandbox_broker_git_client(int argc, char **argv);
 int sandbox_broker_forge_client(const char *program, int argc, char **argv);
 
@@ -144,6 +148,9 @@ int sandbox_network_open(struct sandbox *s, int *inside, struct error *err);
 void sandbox_network_close(struct sandbox *s);
 /* Inside: listens at each `ADDRESS:PORT` of the list. */
 bool sandbox_network_listen(struct arena *a, struct str list, int channel);
+void sandbox_send_socket(int channel, int fd);
+/* -1: the channel was closed. */
+int sandbox_receive_socket(int channel);
 int sandbox_network_client(int argc, char **argv);
 /* Cuts `:PORT` off; 0: there is none. */
 unsigned sandbox_split_port(struct str *host);

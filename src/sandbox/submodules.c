@@ -35,13 +35,6 @@ static bool git(struct sandbox *s, const char *dir, const char *const *argv, str
 	return git_command(&c, out, &status, &ignored) == 0 && status == 0;
 }
 
-static bool submodules_is_below(const char *path, const char *above)
-{
-	size_t n = above ? strlen(above) : 0;
-
-	return n && strncmp(path, above, n) == 0 && path[n] == '/';
-}
-
 static void clean_file(struct sandbox *s, const char *sub, const char *path)
 {
 	const char *const list[] = {"git", "config", "--no-includes", "--file", path, "--name-only",
@@ -66,7 +59,7 @@ static void clean_settings(struct sandbox *s, const char *sub)
 	static const char *const ask[] = {"git", "rev-parse", "--path-format=absolute",
 		"--git-common-dir", "--git-path", "config.worktree", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct str rest, line;
+	struct str rest, tail, line;
 
 	if (!git(s, sub, ask, &out))
 		return;
@@ -76,8 +69,9 @@ static void clean_settings(struct sandbox *s, const char *sub)
 		CLEANUP(base_free)
 		char *real = realpath(first ? path_join(s->arena, path, "config") : path, NULL);
 
-		if (real && (submodules_is_below(real, s->x->root->path) ||
-				    submodules_is_below(real, s->view.own)))
+		if (real && (path_below(str_of(real), str_of(s->x->root->path), &tail) ||
+				    (s->view.own &&
+					    path_below(str_of(real), str_of(s->view.own), &tail))))
 			clean_file(s, sub, real);
 	}
 }

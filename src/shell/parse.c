@@ -93,20 +93,18 @@ int shell_construct(struct parser *p, size_t length, const char *what)
 
 int shell_unexpected(struct parser *p)
 {
-	size_t n = strcspn(p->s + p->at, " \t\n|&;<>()"), shown = 0;
-	struct span at;
+	size_t n = strcspn(p->s + p->at, " \t\n|&;<>()");
+	struct str shown;
 
 	if (!n && p->at < p->n)
 		n = p->s[p->at + 1] == p->s[p->at] ? 2 : 1;
-	at = shell_span_here(p, n);
+	shown = str_cut((struct str){p->s + p->at, n}, 40);
 	if (p->at == p->n)
-		return deny(p->v, RULE_SYNTAX, at, "unexpected end");
+		return deny(p->v, RULE_SYNTAX, shell_span_here(p, n), "unexpected end");
 	if (p->s[p->at] == '\n')
-		return deny(p->v, RULE_SYNTAX, at, "unexpected end of the line");
-	while (shown < n && shown < 40 && (unsigned char)p->s[p->at + shown] < 0x80)
-		shown++;
-	return deny(p->v, RULE_SYNTAX, at, "unexpected '%.*s%s'", (int)shown, p->s + p->at,
-		shown < n ? ".." : "");
+		return deny(p->v, RULE_SYNTAX, shell_span_here(p, n), "unexpected end of the line");
+	return deny(p->v, RULE_SYNTAX, shell_span_here(p, n), "unexpected '%.*s%s'", (int)shown.n,
+		shown.p, shown.n < n ? ".." : "");
 }
 
 /* ---- reserved words ---- */

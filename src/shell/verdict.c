@@ -19,42 +19,37 @@ const char *rule_about(enum rule r)
 	return rules[r < RULES ? r : RULE_INTERNAL].about;
 }
 
-PRINTF(6, 0)
-static int shell_verdict_fill(struct verdict *v, enum rule rule, struct span at, struct str word,
-	struct str path, const char *fmt, va_list args)
+int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word, struct str path,
+	const char *fmt, ...)
 {
+	va_list args;
+
 	if (v->denied)
 		return -1;
 	v->denied = true;
 	v->ask = false;
 	v->rule = rule;
 	v->at = at;
-	v->word = word;
+	v->word = word.p ? word : STR("");
 	v->path = path.n ? path : (struct str){0};
+	va_start(args, fmt);
 	vsnprintf(v->reason, sizeof(v->reason), fmt, args);
+	va_end(args);
 	return -1;
 }
 
 int deny(struct verdict *v, enum rule rule, struct span at, const char *fmt, ...)
 {
+	char reason[sizeof(v->reason)];
+	bool first = !v->denied;
 	va_list args;
 
 	va_start(args, fmt);
-	shell_verdict_fill(v, rule, at, (struct str){0}, (struct str){0}, fmt, args);
+	vsnprintf(reason, sizeof(reason), fmt, args);
 	va_end(args);
-	return -1;
-}
-
-int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word, struct str path,
-	const char *fmt, ...)
-{
-	va_list args;
-
-	if (!word.p)
-		word = STR("");
-	va_start(args, fmt);
-	shell_verdict_fill(v, rule, at, word, path, fmt, args);
-	va_end(args);
+	(void)deny_word(v, rule, at, (struct str){0}, STR(""), "%s", reason);
+	if (first)
+		v->word = (struct str){0};
 	return -1;
 }
 

@@ -38,11 +38,12 @@ struct verdict {
 	char reason[320]; /* for people: fault first, lower case, no full stop */
 };
 
-/* Fills *v unless something was denied before; always -1. */
-int deny(struct verdict *v, enum rule rule, struct span at, const char *fmt, ...) PRINTF(4, 5);
-/* The same about one word; `path` may be STR(""). */
+/* Fills *v unless something was denied before; always -1. `path` may be STR(""), and word.p NULL.
+ */
 int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word, struct str path,
 	const char *fmt, ...) PRINTF(6, 7);
+/* The same, not about a word. */
+int deny(struct verdict *v, enum rule rule, struct span at, const char *fmt, ...) PRINTF(4, 5);
 
 /*
  * One line without its newline: `run`, or `deny` or `ask` with
