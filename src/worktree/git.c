@@ -73,15 +73,30 @@ static bool has_word(struct arena *a, struct str line, const char *word, const c
 	return true;
 }
 
-int trees_read(struct op *o)
+/* git stops at a worktree that is half made. Whoever makes one holds the lock, a reader does not.
+ */
+static int trees_list(struct op *o, struct buf *text)
 {
 	static const char *const args[] = {"worktree", "list", "--porcelain", NULL};
+	struct error why;
+	int rc = pool_git(o->p, NULL, false, args, text, NULL, o->err);
+
+	if (rc == 0 || o->p->lock || pool_lock(o->a, o->p, &why) < 0)
+		return rc;
+	buf_clear(text);
+	rc = pool_git(o->p, NULL, false, args, text, NULL, o->err);
+	pool_unlock(o->p);
+	return rc;
+}
+
+int trees_read(struct op *o)
+{
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str rest, line;
 	const char *value;
 
 	o->trees = (struct trees){0};
-	if (pool_git(o->p, NULL, false, args, &text, NULL, o->err) < 0)
+	if (trees_list(o, &text) < 0)
 		return -1;
 	rest = buf_str(&text);
 	while (str_line(&rest, &line)) {
