@@ -248,9 +248,10 @@ int run_setup_databases(struct arena *a, struct run_item *r, const json *action,
 
 /* ---- branches made in advance ---- */
 
-static int refill_git(struct pool_databases *d, const char *const *argv, struct error *err)
+static int refill_run(
+	struct pool_databases *d, const char *name, const char *const *argv, struct error *err)
 {
-	struct git_command c = {.dir = d->pool->repo, .name = "git worktree", .argv = argv};
+	struct git_command c = {.dir = d->pool->repo, .name = name, .argv = argv};
 	int rc;
 
 	if (pool_lock(d->arena, d->pool, err) < 0)
@@ -261,15 +262,14 @@ static int refill_git(struct pool_databases *d, const char *const *argv, struct 
 	return rc;
 }
 
-/* What a killed refill left goes, too. */
+/* What a killed refill left goes, too: git does not remove a worktree that it has half removed. */
 static int drop_throw_away(struct pool_databases *d, const char *dir, struct error *err)
 {
-	const char *const remove[] = {"git", "worktree", "remove", "--force", "--force", dir, NULL};
+	const char *const remove[] = {"rm", "-rf", "--", dir, NULL};
 	static const char *const prune[] = {"git", "worktree", "prune", NULL};
 
-	if (path_exists(dir) && refill_git(d, remove, err) < 0)
-		return -1;
-	return refill_git(d, prune, err);
+	return refill_run(d, "rm", remove, err) < 0 ? -1
+						    : refill_run(d, "git worktree", prune, err);
 }
 
 static int refill_in(struct pool_databases *d, const char *dir, size_t *made, struct error *err)
@@ -285,7 +285,7 @@ static int refill_in(struct pool_databases *d, const char *dir, size_t *made, st
 	const char *const add[] = {
 		"git", "worktree", "add", "--quiet", "--detach", dir, commit, NULL};
 
-	if (drop_throw_away(d, dir, err) < 0 || refill_git(d, add, err) < 0)
+	if (drop_throw_away(d, dir, err) < 0 || refill_run(d, "git worktree", add, err) < 0)
 		return -1;
 	for (size_t i = 0; i < d->pool->spec.n_databases; i++) {
 		if (!d->pool->spec.databases[i]->warm)

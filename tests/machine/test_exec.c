@@ -1,5 +1,6 @@
 #include <poll.h>
 #include <sys/syscall.h>
+#include "src/machine/place.h"
 #include "src/store/disk.h"
 #include "src/sys/digest.h"
 #include "tests/lib/run.h"
@@ -289,6 +290,22 @@ EXEC_TEST(a_script_that_was_answered_does_not_run_again_for_an_older_document)
 	sh("cp older W-1.md");
 	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_STATE);
 	assert_string_equal(scratch_read("count"), "x\n");
+	assert_no_lock_file();
+}
+
+EXEC_TEST(nothing_is_started_where_the_place_cannot_be_read)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	exec_document("echo x >>count", "logs/a.log", 600);
+	assert_int_equal(context_open(&f, "W-1.md", CONTEXT_MUST_EXIST, &exec_err), 0);
+	context_put_key(&f, PLACE_KEY, STR("{"));
+	assert_int_equal(context_log(&f, &exec_err), 0);
+	context_close(&f);
+	f = (struct context_file){0};
+	assert_fails(exec_run(SCRIPT_WAIT_FOREVER), exec_err, ERR_INPUT);
+	assert_non_null(strstr(exec_err.text, "key 'place' of"));
+	assert_int_equal(access("count", F_OK), -1);
 	assert_no_lock_file();
 }
 
