@@ -330,6 +330,7 @@ static int merge_land_tell_conflict(struct landing *l, struct error *err)
 static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 {
 	struct publish *w = &l->git;
+	const char *patch;
 
 	*good = false;
 	if (publish_rebase(w, l->ask->check != NULL, err) < 0)
@@ -341,7 +342,10 @@ static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 	}
 	if (!l->ask->follow && strcmp(w->after, w->onto) == 0) /* git leaves out what it has */
 		return merge_land_finish(l, true, err);
-	if (!l->ask->follow && strcmp(publish_digest(w, w->onto, w->after), w->patch) != 0)
+	patch = publish_digest(w, w->onto, w->after);
+	if (!l->ask->follow && !patch[0])
+		return error_set(err, ERR_SYSTEM, "cannot read the changes of '%s'", w->branch);
+	if (!l->ask->follow && strcmp(patch, w->patch) != 0)
 		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(w->a,
 				"on '%s' these are not the approved changes any more: others "
