@@ -5,8 +5,7 @@
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 
-enum { POLL_MS = 1000, POLL_MAX_MS = 30000 };
-enum { OUTPUT_SHOWN = 4000 };
+enum { POLL_MS = 1000, POLL_MAX_MS = 30000, OUTPUT_SHOWN = 4000 };
 
 static const char *const words[] = {
 	[LAND_LANDED] = "landed",
@@ -96,12 +95,13 @@ static int merge_land_find_landed(struct landing *l, bool *landed, struct error 
 	return 0;
 }
 
+/* The same commit has other changes if the target has lost some of those that it was made on. */
 static bool merge_land_is_approved(const struct landing *l)
 {
 	const struct land_ask *ask = l->ask;
 
-	return !ask->approved || strcmp(ask->approved, l->out->head) == 0 ||
-	       (ask->patch && strcmp(ask->patch, l->out->patch) == 0);
+	return !ask->approved || (ask->patch ? strcmp(ask->patch, l->out->patch) == 0
+					     : strcmp(ask->approved, l->out->head) == 0);
 }
 
 /* ---- the check ---- */
@@ -378,9 +378,9 @@ static int merge_land_judge(struct landing *l, bool *good, struct error *err)
 	if (!merge_land_is_approved(l))
 		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(w->a,
-				"'%s' is at %.12s, with other changes than the approved "
-				"commit %.12s",
-				w->branch, w->head, l->ask->approved));
+				"'%s' is at %.12s, with other changes on '%s' than the "
+				"approved commit %.12s",
+				w->branch, w->head, w->target, l->ask->approved));
 	if (foreign)
 		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(

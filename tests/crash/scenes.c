@@ -338,8 +338,9 @@ const struct scene scenes[] = {
 		.probe = DATABASES "git log --format=%s dev-team/T-1\n"},
 	{.name = "land: a branch, rebased, checked and pushed with its target",
 		.proof = true,
-		.setup = REMOTE "git switch -q -c one; echo one >one; git add one; git commit -q "
-				"-m one; git push -q origin one; git switch -q -\n" AHEAD,
+		.setup = REMOTE BOOT
+		"git switch -q -c one; echo one >one; git add one; git commit -q "
+		"-m one; git push -q origin one; git switch -q -\n" AHEAD,
 		.words = {"land", "one", "--check", "test -e one"},
 		UNLIKE,
 		.lax = true,
