@@ -213,6 +213,7 @@ endif
 bench: $(O)/dev-team $(patsubst %,$(O)/tests/bench/%,bench bare empty)
 	@$(O)/tests/bench/bench $(O)/dev-team
 	@echo && O=$(O) tests/bench/git_calls
+	@echo && O=$(O) tests/bench/landing
 	@echo && if [ -s build/mutants/report ]; then echo 'the last `make mutants`' && tail -2 build/mutants/report; \
 	else echo 'make mutants: not run in this tree'; fi
 fuzz:

@@ -5,8 +5,7 @@
 #include "src/sys/forge.h"
 #include "src/sys/git.h"
 
-enum { POLL_MS = 1000, POLL_MAX_MS = 30000 };
-enum { OUTPUT_SHOWN = 4000 };
+enum { POLL_MS = 1000, POLL_MAX_MS = 30000, OUTPUT_SHOWN = 4000 };
 
 static const char *const words[] = {
 	[LAND_LANDED] = "landed",
@@ -96,12 +95,13 @@ static int merge_land_find_landed(struct landing *l, bool *landed, struct error 
 	return 0;
 }
 
+/* The same commit has other changes if the target has lost some of those that it was made on. */
 static bool merge_land_is_approved(const struct landing *l)
 {
 	const struct land_ask *ask = l->ask;
 
-	return !ask->approved || strcmp(ask->approved, l->out->head) == 0 ||
-	       (ask->patch && strcmp(ask->patch, l->out->patch) == 0);
+	return !ask->approved || (ask->patch ? strcmp(ask->patch, l->out->patch) == 0
+					     : strcmp(ask->approved, l->out->head) == 0);
 }
 
 /* ---- the check ---- */
@@ -330,6 +330,7 @@ static int merge_land_tell_conflict(struct landing *l, struct error *err)
 static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 {
 	struct publish *w = &l->git;
+	const char *patch;
 
 	*good = false;
 	if (publish_rebase(w, l->ask->check != NULL, err) < 0)
@@ -341,7 +342,10 @@ static int rebase_and_check(struct landing *l, bool *good, struct error *err)
 	}
 	if (!l->ask->follow && strcmp(w->after, w->onto) == 0) /* git leaves out what it has */
 		return merge_land_finish(l, true, err);
-	if (!l->ask->follow && strcmp(publish_digest(w, w->onto, w->after), w->patch) != 0)
+	patch = publish_digest(w, w->onto, w->after);
+	if (!l->ask->follow && !patch[0])
+		return error_set(err, ERR_SYSTEM, "cannot read the changes of '%s'", w->branch);
+	if (!l->ask->follow && strcmp(patch, w->patch) != 0)
 		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(w->a,
 				"on '%s' these are not the approved changes any more: others "
@@ -374,9 +378,9 @@ static int merge_land_judge(struct landing *l, bool *good, struct error *err)
 	if (!merge_land_is_approved(l))
 		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(w->a,
-				"'%s' is at %.12s, with other changes than the approved "
-				"commit %.12s",
-				w->branch, w->head, l->ask->approved));
+				"'%s' is at %.12s, with other changes on '%s' than the "
+				"approved commit %.12s",
+				w->branch, w->head, w->target, l->ask->approved));
 	if (foreign)
 		return merge_land_end(l, LAND_CHANGED,
 			arena_printf(

@@ -341,6 +341,17 @@ const struct scene scenes[] = {
 		UNLIKE,
 		.lax = true,
 		.probe = DATABASES "git log --format=%s dev-team/T-1\n"},
+	{.name = "land: a branch, rebased, checked and pushed with its target",
+		.proof = true,
+		.setup = REMOTE BOOT
+		"git switch -q -c one; echo one >one; git add one; git commit -q "
+		"-m one; git push -q origin one; git switch -q -\n" AHEAD,
+		.words = {"land", "one", "--check", "test -e one"},
+		UNLIKE,
+		.lax = true,
+		.probe = "git -C ../origin.git log --format=%s main; git -C ../origin.git log "
+			 "--format=%s one; git worktree list | wc -l; ls -a .dev-team/worktrees | "
+			 "grep -c landing || :; git for-each-ref refs/heads; git status --short\n"},
 	{.name = "step: a new work item, with a database branch",
 		.proof = true,
 		.setup = DATABASE POOL,
