@@ -43,8 +43,23 @@ static void db_close(struct db_session *s)
 	pool_close(&s->pool);
 }
 
+/* A worktree has the resources that are committed on its branch. */
+static int refuse_no_database(struct invocation *in, struct error *err)
+{
+	const struct db_options *o = in->values;
+	const char *dir;
+
+	if (locate_resources(in->arena, o->pool.resources, o->pool.repo, &dir, err) < 0)
+		return -1;
+	return error_set(err, ERR_STATE,
+		"no WorktreePool in '%s' names a DatabaseBranchPool: add 'databaseBranchPools' to "
+		"one, and commit it on the branch of each worktree",
+		dir ? dir : ".dev-team/resources");
+}
+
 /* With --database, that pool alone. */
-static int choose_database(struct db_session *s, const char *name, struct error *err)
+static int choose_database(
+	struct invocation *in, struct db_session *s, const char *name, struct error *err)
 {
 	struct pool *p = &s->pool;
 
@@ -58,11 +73,7 @@ static int choose_database(struct db_session *s, const char *name, struct error 
 		return error_set(err, ERR_USAGE,
 			"WorktreePool '%s' names no DatabaseBranchPool '%.100s'", p->spec.name,
 			name);
-	return p->spec.n_databases ? 0
-				   : error_set(err, ERR_STATE,
-					     "WorktreePool '%s' names no DatabaseBranchPool: add "
-					     "'databaseBranchPools' to it",
-					     p->spec.name);
+	return p->spec.n_databases ? 0 : refuse_no_database(in, err);
 }
 
 static int db_open(struct invocation *in, struct db_session *s, struct error *err)
@@ -70,7 +81,7 @@ static int db_open(struct invocation *in, struct db_session *s, struct error *er
 	const struct db_options *o = in->values;
 
 	return locate_pool(in->arena, &o->pool, &s->pool, err) < 0 ||
-			       choose_database(s, o->database, err) < 0 ||
+			       choose_database(in, s, o->database, err) < 0 ||
 			       pool_databases_open(in->arena, &s->pool, &s->d, err) < 0
 		       ? -1
 		       : 0;

@@ -230,9 +230,9 @@ static void decode_read_duration(struct config_reader *r, const struct config_fi
 
 /* ---- lists and maps ---- */
 
-static void read_value(struct config_reader *r, const struct config_field *f, const char *key,
+static void decode_value(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into);
-static void read_fields(struct config_reader *r, const struct config_field *fields,
+static void decode_fields(struct config_reader *r, const struct config_field *fields,
 	const struct yaml *map, void *into);
 
 /* Defaults, also of groups that are missing and of keys whose value will be refused. */
@@ -245,7 +245,7 @@ static void put_presets(struct config_reader *r, const struct config_field *f, v
 		if (f->kind == CONFIG_GROUP && f->fields)
 			put_presets(r, f->fields, (char *)into + f->at);
 		else if (f->preset && f->kind != CONFIG_TEXTS && f->size)
-			read_value(r, f, f->key, &preset, into);
+			decode_value(r, f, f->key, &preset, into);
 	}
 }
 
@@ -356,7 +356,7 @@ static void refuse_variants(struct config_reader *r, const struct config_variant
 		const struct config_field *f = decode_find_in(all, key->text);
 
 		if (f)
-			read_value(r, f, f->key, map->map[i].value, into);
+			decode_value(r, f, f->key, map->map[i].value, into);
 		else
 			config_fault(r, key, "unknown key %s", decode_show(r, key, false));
 	}
@@ -372,7 +372,7 @@ static void read_checked(struct config_reader *r, const struct config_field *fie
 {
 	size_t before = r->faults.n;
 
-	read_fields(r, fields, map, into);
+	decode_fields(r, fields, map, into);
 	if (check && r->faults.n == before)
 		check(r, map, into);
 }
@@ -509,7 +509,7 @@ static const struct {
 	[CONFIG_LABELS] = {read_labels, "a map of texts", YAML_MAP},
 };
 
-static void read_value(struct config_reader *r, const struct config_field *f, const char *key,
+static void decode_value(struct config_reader *r, const struct config_field *f, const char *key,
 	const struct yaml *v, void *into)
 {
 	if (f->kind != CONFIG_LIST && f->kind != CONFIG_ENTRIES)
@@ -529,7 +529,7 @@ void config_value(struct config_reader *r, const struct config_field *f, const c
 {
 	if (f->kind == CONFIG_GROUP && f->fields)
 		put_presets(r, f->fields, (char *)into + f->at);
-	read_value(r, f, key, v, into);
+	decode_value(r, f, key, v, into);
 }
 
 /* ---- the fields of a map ---- */
@@ -568,7 +568,7 @@ static void refuse_key(
 		n <= KEYS_LISTED_MAX ? word_list(r->arena, keys) : "");
 }
 
-static void read_fields(struct config_reader *r, const struct config_field *fields,
+static void decode_fields(struct config_reader *r, const struct config_field *fields,
 	const struct yaml *map, void *into)
 {
 	static const bool yes = true;
@@ -582,7 +582,7 @@ static void read_fields(struct config_reader *r, const struct config_field *fiel
 		else if (f->kind == CONFIG_REFUSED)
 			config_fault(r, pair->key, "'%s' is not supported: %s", f->key, f->hint);
 		else if (!f->null || !yaml_is_null(pair->value))
-			read_value(r, f, f->key, pair->value, into);
+			decode_value(r, f, f->key, pair->value, into);
 		if (f && f->seen_at)
 			memcpy((char *)into + f->seen_at, &yes, sizeof(yes));
 	}
@@ -593,7 +593,7 @@ void config_fields(struct config_reader *r, const struct config_field *fields,
 	const struct yaml *map, void *into)
 {
 	put_presets(r, fields, into);
-	read_fields(r, fields, map, into);
+	decode_fields(r, fields, map, into);
 }
 
 int config_decode(struct arena *a, const char *file, const struct yaml *tree, const char *what,

@@ -200,7 +200,7 @@ static void add_dot_block(const struct manifest *m, const struct manifest_block 
 		"  subgraph \"cluster_b%zu\" {\n  style=\"rounded\"\n  color=\"#8c959f\"\n"
 		"  fontsize=12\n  labeljust=l\n  label=<",
 		(size_t)(b - m->blocks));
-	graph_draw_add_label(out, "<B>", b->name, "</B> ");
+	graph_draw_add_label(out, "<B>", b->name, "</B>&#160;");
 	buf_addf(out, "%s>\n", block_kinds[b->kind]);
 	for (size_t i = 0; i < m->n_nodes; i++)
 		if (m->nodes[i].block == b)

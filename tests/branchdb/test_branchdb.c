@@ -1,5 +1,8 @@
-/* Decisions of the specification about DatabaseBranchPool (its section 15), as far as no server is
- * needed. */
+/*
+ * Decisions of the specification about DatabaseBranchPool (its section 15), as far as no server is
+ * needed. A number in a comment is that of a vector of the reference. Vectors 9 and 15 are in
+ * tests/spec/proof-database-rules.md and proof-database-vendors.md.
+ */
 #include <sys/wait.h>
 #include "src/branchdb/branchdb.h"
 #include "src/branchdb/branchdb_internal.h"
@@ -112,12 +115,19 @@ BRANCHDB_TEST(parts_of_an_address_are_variables)
 	static const struct {
 		const char *yaml, *host, *port, *database, *user, *password;
 	} rows[] = {
+		/* 1 */
 		{EXTERNAL("postgres://alice:secret@h.example:6543/mydb"), "PGHOST=h.example",
 			"PGPORT=6543", "PGDATABASE=mydb", "PGUSER=alice", "PGPASSWORD=secret"},
+		/* 5: the reference keeps the brackets, with which libpq finds no host. */
 		{EXTERNAL("postgres://u:p%2Fw@[::1]/d"), "PGHOST=::1", "PGPORT=5432",
 			"PGDATABASE=d", "PGUSER=u", "PGPASSWORD=p/w"},
 		{EXTERNAL("mysql://u:p@h/db"), "PGHOST", "PGPORT", "PGDATABASE", "PGUSER",
 			"PGPASSWORD"},
+		/* 3 */
+		{EXTERNAL("postgresql://u:p@h/db"), "PGHOST=h", "PGPORT=5432", "PGDATABASE=db",
+			"PGUSER=u", "PGPASSWORD=p"},
+		{EXTERNAL("not-a-url"), "PGHOST", "PGPORT", "PGDATABASE", "PGUSER", "PGPASSWORD"},
+		/* 2 */
 		{EXTERNAL("file:///tmp/db.sqlite"), "PGHOST", "PGPORT", "PGDATABASE", "PGUSER",
 			"PGPASSWORD"},
 	};
@@ -158,6 +168,77 @@ BRANCHDB_TEST(every_form_of_a_secret_is_masked)
 	assert_string_equal(out.s, "a **** b **** c **** d");
 }
 
+/* 6, 7: the reference masks the password alone, not the one of a query, and no path. Here nothing
+ * of a connection string is shown, whatever its form. */
+BRANCHDB_TEST(a_whole_connection_string_is_masked)
+{
+	static const char *const rows[] = {"postgres://alice:supersecret@h:5432/db", "not-a-url",
+		"/var/lib/x.sqlite", "postgres://alice@h/db?password=hunter22",
+		"host=h password=hunter23"};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *yaml = arena_printf(&arena, EXTERNAL("%s"), rows[i]);
+		const struct database_pool_spec *pool = have_pool(yaml);
+		CLEANUP(buf_release) struct buf out = BUF_INIT;
+		struct branchdb_environment env = {0};
+		struct secrets secrets = {0};
+		struct branchdb_branch b;
+
+		assert_int_equal(make(pool, "b", false, &b), 0);
+		assert_int_equal(branchdb_inject(&db, pool, &b, false, &env, &err), 0);
+		secrets_add(&arena, &secrets, NULL, NULL);
+		secrets_mask_values(
+			&secrets, str_of(arena_printf(&arena, "a %s b", rows[i])), &out);
+		assert_string_equal(out.s, "a **** b");
+	}
+}
+
+/* 10 */
+BRANCHDB_TEST(adapters_are_a_closed_list)
+{
+	assert_int_equal(
+		resources_parse(&arena, "r.yaml", STR(POOL("mystery-db", "")), &resources, &err),
+		-1);
+	assert_string_equal(err.text,
+		"'adapter' must be 'sqlite-copy', 'neon', 'pg-snapshot-restore', 'supabase' or "
+		"'external', not 'mystery-db'");
+}
+
+/* 17: a key that is made of a hostile name is one argument. 18: without a connection string, and
+ * when the command fails, there is no branch. */
+BRANCHDB_TEST(commands_of_the_user_get_the_key_as_an_argument)
+{
+	static const struct {
+		const char *command, *fault;
+	} rows[] = {{"sh -c 'printf \"%s.\" $# \"$1\" >args; echo x' sh", NULL},
+		{"true", "DatabaseBranchPool 'app': 'allocateCommand' of 'app' must print one "
+			 "line, the "
+			 "connection string"},
+		{"echo x; false", "DatabaseBranchPool 'app': 'allocateCommand' of 'app' ended with "
+				  "status 1"}};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *yaml = arena_printf(&arena,
+			POOL("external",
+				"  credentials:\n    acknowledgeUntrusted: true\n"
+				"    reclaimCommand: 'true'\n    allocateCommand: |-\n      %s\n"),
+			rows[i].command);
+		struct branchdb_branch b;
+		int rc = make(have_pool(yaml), arena_printf(&arena, "feat-%zu\"; touch pwned #", i),
+			false, &b);
+
+		assert_int_equal(rc, rows[i].fault ? -1 : 0);
+		if (rows[i].fault)
+			assert_string_equal(err.text, rows[i].fault);
+		else
+			assert_sh("sed 's/dt-[0-9a-f]*-/dt-/; s/-[0-9a-f]*[.]$/./' args; ls pwned "
+				  "2>&1 | "
+				  "grep -c cannot",
+				"1.dt-feat-0-touch-pwned.1\n");
+	}
+}
+
+/* Decision 13. */
 BRANCHDB_TEST(keys_are_safe_names)
 {
 	static const char *const branches[] = {"main", "dev-team/ADR-1", "feat/x\"; rm -rf / #",
@@ -181,6 +262,7 @@ BRANCHDB_TEST(keys_are_safe_names)
 		branch_key(&arena, &site, "app", "x"), branch_key(&arena, &site, "other", "x"));
 }
 
+/* 11, 14, 19. Of 19 the volume is not needed: `storageVolume` is refused as without effect. */
 BRANCHDB_TEST(what_an_adapter_needs_is_named)
 {
 	static const struct {
@@ -228,6 +310,27 @@ BRANCHDB_TEST(what_an_adapter_needs_is_named)
 	}
 }
 
+/* 11, 14: the rows that have all. */
+BRANCHDB_TEST(what_an_adapter_has_suffices)
+{
+	const struct database_pool_spec *pool = have_pool(SQLITE(""));
+
+	sh("sqlite3 up 'CREATE TABLE t (x)'");
+	assert_int_equal(branchdb_check(&db, pool, true, &err), 0);
+	setenv("UP", arena_printf(&arena, "file://%s", at("up")), 1);
+	assert_int_equal(branchdb_check(&db, pool, true, &err), 0);
+	pool = have_pool(
+		"apiVersion: dev-team/v1\nkind: DatabaseBranchPool\nmetadata: {name: app}\n"
+		"spec:\n  adapter: neon\n  upstream: {connectionStringEnv: UP, branchFrom: main}\n"
+		"  injection: {targetEnv: TARGET}\n"
+		"  credentials: {apiTokenEnv: HOME, projectId: p}\n");
+	setenv("UP", "postgres://u@h/d", 1);
+	if (branchdb_check(&db, pool, false, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+/* 13: the reference shares a hard link, through which a reader sees what is written upstream and a
+ * program may write there. Here it is a copy. */
 BRANCHDB_TEST(readers_share_a_copy_that_cannot_be_written)
 {
 	const struct database_pool_spec *pool = have_pool(SQLITE(""));

@@ -2,7 +2,7 @@
 #include "tests/graph/plays.h"
 #include "tests/lib/unit.h"
 
-enum { GRAPHS = 100000, MANIFESTS = 10000 };
+enum { GRAPHS = 100000, MANIFESTS = 100000 };
 
 TEST(the_frontier_of_many_random_graphs_is_that_of_the_model)
 {

@@ -9,7 +9,7 @@
 #include "tests/lib/graph_model.h"
 #include "tests/lib/scratch.h"
 
-enum { PLAYS = 400 };
+enum { PLAYS = 2000 };
 
 static struct error err;
 
@@ -17,18 +17,29 @@ static const char *const on_words[] = {"success", "validation_fail", "failure", 
 static const char *const block_names[] = {NULL, "p", "q", "s", "u"};
 
 /* All blocks are within a parallel one, so that no two routes exclude each other. */
+static void add_blocks(struct buf *out, const struct graph_model *g)
+{
+	static const char *const kinds[] = {
+		NULL, "parallel", "hierarchical", "sequential", "retry-unrolled"};
+	bool used[MODEL_BLOCKS] = {false};
+
+	for (int i = 0; i < g->n; i++)
+		used[g->block[i]] = true;
+	for (int b = 1; b < MODEL_BLOCKS; b++)
+		if (used[b])
+			buf_addf(out, "    - {name: %s, kind: %s, within: all}\n", block_names[b],
+				kinds[b]);
+}
+
 static const char *text_of(const struct graph_model *g)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 
-	buf_adds(&out,
-		"apiVersion: dev-team/v1\nkind: AgentManifest\nmetadata: {name: m}\nspec:\n"
-		"  personas: [{name: w, systemPrompt: Work.}]\n  topology:\n    blocks:\n"
-		"    - {name: all, kind: parallel}\n    - {name: p, kind: parallel, within: all}\n"
-		"    - {name: q, kind: hierarchical, within: all}\n"
-		"    - {name: s, kind: sequential, within: all}\n"
-		"    - {name: u, kind: retry-unrolled, within: all}\n"
-		"  relationships: [{parent: w, child: w}]\n  nodes:\n");
+	buf_adds(&out, "apiVersion: dev-team/v1\nkind: AgentManifest\nmetadata: {name: m}\nspec:\n"
+		       "  personas: [{name: w, systemPrompt: Work.}]\n  topology:\n    blocks:\n"
+		       "    - {name: all, kind: parallel}\n");
+	add_blocks(&out, g);
+	buf_adds(&out, "  relationships: [{parent: w, child: w}]\n  nodes:\n");
 	for (int i = 0; i < g->n; i++)
 		buf_addf(&out, "  - {id: n%d, persona: w, block: %s, join: %s, maxRetries: %d}\n",
 			i, block_names[g->block[i]], g->any[i] ? "any" : "all", g->retries[i]);
@@ -43,11 +54,12 @@ static const char *text_of(const struct graph_model *g)
 	return arena_dup(&arena, buf_str(&out));
 }
 
-/* One that the check accepts: every block has a node, and no node is impossible. */
+/* One that the check accepts: no node is impossible. */
 static bool make_workflow(struct random *r, struct graph_model *g, struct workflow *w)
 {
 	graph_model_make(r, g);
-	g->n = MODEL_NODES;
+	if (g->n < MODEL_NODES / 2)
+		return false;
 	for (int i = 0; i < g->n; i++)
 		g->block[i] = g->block[i] ? g->block[i] : MODEL_PARALLEL;
 	for (int e = 0; e < g->n_edges; e++)

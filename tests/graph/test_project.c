@@ -1,5 +1,6 @@
 #include "src/graph/manifest.h"
 #include "src/store/store.h"
+#include "tests/lib/run.h"
 #include "tests/lib/scratch.h"
 
 static struct error err;
@@ -52,6 +53,34 @@ SCRATCH_TEST(an_action_changes_the_project_once)
 		"{\"flags\":[\"b\"],\"files\":[\"here\"]}");
 	assert_string_equal(value("artifact/r"), "r.md");
 	assert_string_equal(value("task/T-1"), "{\"id\":\"T-1\",\"title\":\"x\"}");
+	unsetenv("AGENT_PROJECT_CONTEXT_PATH");
+}
+
+enum { RUNS = 8, NODES = 12 };
+
+/* One of the flags is the run's own; all runs set the other one. */
+static int run_nodes(unsigned run, void *data)
+{
+	(void)data;
+	for (unsigned i = 0; i < NODES; i++) {
+		const char *facts = ask(arena_printf(&arena, "R-%u/n/%u", run, i),
+			arena_printf(&arena, "{\"flags\":{\"a\":true,\"r%u-%u\":true}}", run, i));
+
+		if (!strstr(facts, "\"flags\":[\"a\"]"))
+			return 1;
+	}
+	return 0;
+}
+
+SCRATCH_TEST(flags_of_runs_at_the_same_time_are_all_there)
+{
+	setenv("AGENT_PROJECT_CONTEXT_PATH", at("shared"), 1);
+	run_wait_for_locks();
+	assert_int_equal(run_processes(RUNS, run_nodes, NULL), RUNS);
+	for (unsigned run = 0; run < RUNS; run++)
+		for (unsigned i = 0; i < NODES; i++)
+			assert_string_equal(
+				value(arena_printf(&arena, "flag/r%u-%u", run, i)), "true");
 	unsetenv("AGENT_PROJECT_CONTEXT_PATH");
 }
 

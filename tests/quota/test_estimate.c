@@ -70,8 +70,8 @@ QUOTA_TEST(an_estimate_is_measured)
 
 	admits(r, 50000, 10000, "MissingEstimate"); /* 25 */
 	settles(r, 10000, 2000, "");
-	/* 26: the reference reports it when it records. The specification: when the measured
-	 * estimate first replaces the default, once. */
+	/* 26, decision 12: the reference reports it when it records. The specification: when the
+	 * measured estimate first replaces the default, once. */
 	r.action = "2";
 	admits(r, 10000, 2000, "EstimateBootstrapped");
 	r.action = "3";

@@ -25,6 +25,9 @@ TEST(parts_and_charges_are_exact)
 	assert_int_equal(quota_charge(JSON_MAX_INT, 1500000), JSON_MAX_INT / 3 * 2);
 }
 
+/* A number in a comment is that of a vector of the reference; "decision N" is of its last section.
+ */
+
 /* ---- vectors of windows ---- */
 
 QUOTA_TEST(a_full_window_denies)
@@ -93,8 +96,8 @@ QUOTA_TEST(windows_roll_over_when_they_are_looked_at)
 	/* 21b: the reference keeps the old window until it is loaded again; here it is over. */
 	assert_int_equal(window_now(request(&p, 1, "-", w.end + 2 * 86400)).end, 0);
 
-	/* A monthly cap is the month of the calendar, in UTC: the reference counts from the first
-	 * use, and from 31 January to 3 March. */
+	/* Decision 6: a monthly cap is the month of the calendar, in UTC: the reference counts from
+	 * the first use, and from 31 January to 3 March. */
 	w = (struct quota_window){.billing = BILLING_MONTHLY};
 	window_start(&w, time_of("2026-01-31T23:59:59Z"));
 	assert_string_equal(text_of(w.start), "2026-01-01T00:00:00Z");
@@ -144,7 +147,8 @@ QUOTA_TEST(pay_per_token_never_blocks)
 
 UNIT_TEST(names_of_the_copies, NULL, arena_end)
 {
-	/* The reference cuts the last two to `pipeline`, so that they share a file. */
+	/* Decisions 4 and 13: the reference cuts the last two to `pipeline`, so that they share a
+	 * file. */
 	static const char *const accounts[] = {
 		"abcdef0123456789", "../../etc", "pipeline:alpha", "pipeline:beta"};
 	const char *names[COUNT(accounts)];
@@ -223,7 +227,9 @@ QUOTA_TEST(decisions)
 			"2026-04-09T05:00:00Z", NULL},
 		{SCHEDULE_NOW, "2026-04-09T04:58:59Z", 900000, 90000, NULL, -1, false, QUOTA_DENIED,
 			NULL, "AdmissionDenied"},
-		/* quota-permitting: until the window's end, or the off-peak hours in it */
+		/* quota-permitting, decision 11: until the window's end, or the off-peak hours in
+		 * it
+		 */
 		{SCHEDULE_QUOTA_PERMITTING, PEAK, 900000, 50000, NULL, -1, false, QUOTA_GRANTED,
 			NULL, NULL},
 		{SCHEDULE_QUOTA_PERMITTING, PEAK, 900000, 50001, NULL, -1, false, QUOTA_WAIT,
@@ -248,7 +254,7 @@ QUOTA_TEST(decisions)
 			"2026-04-09T05:00:00Z", NULL},
 		{SCHEDULE_OFF_PEAK, PEAK, 0, 60000, "PT9H59M59S", -1, false, QUOTA_GRANTED, NULL,
 			"OffPeakDeferralExceeded"},
-		/* the reference starts it at 115 % of the quota: never above the cap */
+		/* decision 3: the reference starts it at 115 % of the quota; never above the cap */
 		{SCHEDULE_OFF_PEAK, PEAK, 950000, 60000, NULL, -1, false, QUOTA_DENIED, NULL,
 			"OffPeakDeferralExceeded"},
 		/* in the off-peak hours as `now` */
@@ -684,7 +690,7 @@ TEST(shares_of_tenants)
 		{{{"t1", .6, NULL}, {"t2", .5, NULL}}, "1.1"},
 		{{{"t1", 1, NULL}, {NULL, -1, NULL}}, "lacks"},
 		{{{"t1", 1, "x"}, {"t2", 1, "y"}}, NULL},
-		/* A tenant counts once; the reference adds up its pipelines. */
+		/* Decision 5: a tenant counts once; the reference adds up its pipelines. */
 		{{{"t1", .6, NULL}, {"t1", .6, NULL}, {"t2", .4, NULL}}, NULL},
 		{{{"t1", .6, NULL}, {"t1", .4, NULL}}, "two shares"},
 		/* A share without a tenant has no meaning; the reference lets it pass. */
@@ -713,6 +719,7 @@ TEST(shares_of_tenants)
 	}
 }
 
+/* Decision 5. */
 QUOTA_TEST(a_tenant_has_its_share)
 {
 	struct subscription_plan p = plan_p();

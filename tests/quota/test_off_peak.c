@@ -95,7 +95,7 @@ UNIT_TEST(next_off_peak_hours, NULL, arena_end)
 		{LA, "0-24", NULL, "2026-04-08T06:00:00Z", "never", "never"},
 		{LA, "0-24", "Sat,Sun", "2026-04-08T06:00:00Z", "2026-04-11T07:00:00Z",
 			"2026-04-13T07:00:00Z"},
-		/* Both days of daylight saving, in four zones: the hours 2-3 are left out in
+		/* Both days of daylight saving, in six zones: the hours 2-3 are left out in
 		 * spring, and 1-2 comes twice in autumn. */
 		{LA, "2-3", NULL, "2026-03-08T09:00:00Z", "2026-03-09T09:00:00Z",
 			"2026-03-09T10:00:00Z"},
@@ -115,7 +115,19 @@ UNIT_TEST(next_off_peak_hours, NULL, arena_end)
 		/* An offset of half an hour, without daylight saving. */
 		{"Asia/Kolkata", "0-6", NULL, "2026-04-04T13:00:00Z", "2026-04-04T18:30:00Z",
 			"2026-04-05T00:30:00Z"},
-		/* Two hours at once: 0-2 comes in two parts. */
+		/* By one hour, in the south. */
+		{"Pacific/Auckland", "1-4", NULL, "2026-09-26T12:00:00Z", "2026-09-26T13:00:00Z",
+			"2026-09-26T15:00:00Z"},
+		{"Pacific/Auckland", "1-4", NULL, "2026-04-04T11:00:00Z", "2026-04-04T12:00:00Z",
+			"2026-04-04T16:00:00Z"},
+		/* At an offset of half an hour. */
+		{"America/St_Johns", "2-3", NULL, "2026-03-08T04:00:00Z", "2026-03-09T04:30:00Z",
+			"2026-03-09T05:30:00Z"},
+		{"America/St_Johns", "1-2", NULL, "2026-11-01T03:00:00Z", "2026-11-01T03:30:00Z",
+			"2026-11-01T05:30:00Z"},
+		/* Two hours at once: 1-3 does not come, 0-2 comes in two parts. */
+		{"Antarctica/Troll", "1-4", NULL, "2026-03-28T23:00:00Z", "2026-03-29T01:00:00Z",
+			"2026-03-29T02:00:00Z"},
 		{"Antarctica/Troll", "0-2", NULL, "2026-10-24T23:30:00Z", "2026-10-25T01:00:00Z",
 			"2026-10-25T00:00:00Z"},
 	};

@@ -140,8 +140,10 @@ const server = http.createServer((request, response) => {
 		}
 		const [status, value] = answer(request, raw)
 		if (fault === 'cut-after') return request.socket.destroy()
-		response.writeHead(status, { 'content-type': 'application/json' })
-		response.end(fault === 'malformed' ? '{"branches": [' : JSON.stringify(value))
+		response.writeHead(fault === 'exists' ? 409 : status, { 'content-type': 'application/json' })
+		const text = fault === 'malformed' ? '{"branches": [' : JSON.stringify(value) ?? ''
+		response.write(text.slice(0, 1))
+		setTimeout(() => response.end(text.slice(1)), fault === 'slow' ? 300 : 0)
 	})
 })
 server.listen(0, '127.0.0.1', () => fs.writeFileSync(at('port'), String(server.address().port)))
