@@ -20,7 +20,7 @@ static void inner_pass_on(int number)
 	(void)kill(-1, number);
 }
 
-static void set_limits(const struct policy_limits *l)
+void sandbox_set_limits(const struct policy_limits *l)
 {
 	const struct {
 		int which;
@@ -86,7 +86,7 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 	if (plan.n < sizeof(limits))
 		return FAILED;
 	memcpy(&limits, plan.p, sizeof(limits));
-	set_limits(&limits);
+	sandbox_set_limits(&limits);
 	plan = str_sub(plan, sizeof(limits), plan.n);
 	(void)str_line(&plan, &routes);
 	if (!sandbox_broker_listen(outside) || !sandbox_network_listen(a, routes, network))
@@ -94,7 +94,7 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 	base_close(&network);
 	/* Nothing inside may trace this process or read its memory. */
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-		sandbox_filter_enter() < 0) {
+		sandbox_filter_enter(false, true) < 0) {
 		error_log(
 			"dev-team: the filter of system calls cannot be set: %s", strerror(errno));
 		return FAILED;
@@ -142,6 +142,8 @@ int sandbox_inner(int argc, char **argv)
 		return sandbox_broker_forge_client(name, argc - 1, argv + 1);
 	if (strcmp(verb, "sandbox-run") == 0)
 		return run_inner(argc - 2, argv + 2);
+	if (strcmp(verb, "sandbox-readonly") == 0)
+		return sandbox_landlock_inner();
 	if (strcmp(verb, "sandbox-connect") == 0)
 		return sandbox_network_client(argc - 2, argv + 2);
 	return -1;

@@ -16,7 +16,7 @@
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
-enum { GRACE_MS = 5000, TIMED_OUT = 124, PROBE_S = 10 };
+enum { GRACE_MS = 5000, PROBE_S = 10 };
 
 #define REMEDY "install it: apt-get install bubblewrap (or your system's package of that name)"
 
@@ -221,7 +221,7 @@ static void watch(struct sandbox *s, struct running *r)
 		;
 	s->end->ms = clock_ticks() - begun;
 	s->end->started = read(r->inside, &byte, 1) == 1;
-	s->end->status = s->end->timed_out   ? TIMED_OUT
+	s->end->status = s->end->timed_out   ? SANDBOX_TIMED_OUT
 			 : WIFEXITED(status) ? WEXITSTATUS(status)
 					     : 128 + WTERMSIG(status);
 }
@@ -302,7 +302,9 @@ static int run_inside(struct sandbox *s, struct error *err)
 		struct error probed = {0};
 		const char *version;
 
-		if (sandbox_probe(s->arena, &version, &probed) < 0)
+		if (sandbox_probe(s->arena, &version, &probed) < 0 && sandbox_landlock_serves(s->x))
+			return sandbox_landlock_run(s, err);
+		if (probed.text[0])
 			*err = probed;
 		else
 			(void)error_set(err, ERR_SYSTEM, "the sandbox could not be started");
@@ -320,13 +322,15 @@ int sandbox_run(struct arena *a, const struct sandbox_command *x, struct sandbox
 
 	*end = (struct sandbox_end){0};
 	s.bwrap = path_find_program(a, "bwrap", &blocked);
-	if (!s.bwrap)
+	if (!s.bwrap && !sandbox_landlock_serves(x))
 		return error_set(
 			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
 	if (find_cwd(&s, err) < 0)
 		return -1;
 	sandbox_run_find_repository(&s);
-	rc = sandbox_place_open(&s, err) < 0 ? -1 : run_inside(&s, err);
+	rc = sandbox_place_open(&s, err) < 0 ? -1
+	     : s.bwrap                       ? run_inside(&s, err)
+					     : sandbox_landlock_run(&s, err);
 	sandbox_run_close_inherited(&s);
 	sandbox_place_close(&s);
 	return rc;

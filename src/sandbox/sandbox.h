@@ -6,7 +6,8 @@
  *
  * In a linked worktree git works on a private copy of the common directory; new objects and refs
  * are taken over afterwards (git_view.c). Elsewhere git is read-only. Protected files are
- * reconciled (protected.c). A broker outside fetches, pushes and calls gh (broker.c).
+ * reconciled (protected.c). A broker outside fetches, pushes and calls gh (broker.c). On a host
+ * without namespaces a command that only reads runs under Landlock (landlock.c).
  */
 #ifndef DT_SANDBOX_SANDBOX_H
 #define DT_SANDBOX_SANDBOX_H

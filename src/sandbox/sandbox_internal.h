@@ -12,7 +12,9 @@
 #define BOX_PROGRAM BOX "/dev-team"
 #define BOX_BROKER  BOX "/broker"
 #define BOX_OBJECTS BOX "/objects"
-#define GIT_HELPER  "dev-team" /* remote.NAME.vcs */
+enum { SANDBOX_TIMED_OUT = 124 };
+
+#define GIT_HELPER "dev-team" /* remote.NAME.vcs */
 
 /* How a protected name is kept in this run. */
 struct kept_name {
@@ -168,7 +170,19 @@ bool sandbox_proxy_read_head(int fd, struct buf *head, struct str *rest);
 
 /* ---- seccomp.c ---- */
 
-/* -1 with errno. */
-int sandbox_filter_enter(void);
+/* `readonly`: also no sockets, no changes of modes, owners and times, and without `signals` none to
+ * other processes. -1 with errno. */
+int sandbox_filter_enter(bool readonly, bool signals);
+
+/* ---- inner.c ---- */
+
+void sandbox_set_limits(const struct policy_limits *l);
+
+/* ---- landlock.c ---- */
+
+/* The command only reads and reaches nothing, and this kernel has what that takes. */
+bool sandbox_landlock_serves(const struct sandbox_command *x);
+int sandbox_landlock_run(struct sandbox *s, struct error *err);
+int sandbox_landlock_inner(void);
 
 #endif
