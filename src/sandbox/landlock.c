@@ -64,7 +64,7 @@ static bool landlock_pass_on(void *data, bool errors, struct str piece)
 }
 
 /* Each after its letter: r, what is read, w, what is written. */
-static void add_paths(struct sandbox *s, struct buf *plan)
+static void landlock_add_paths(struct sandbox *s, struct buf *plan)
 {
 	static const char *const system[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
 		"/opt", "/nix/store", "/snap", "/etc/alternatives", "/etc/bash.bashrc",
@@ -111,7 +111,7 @@ int sandbox_landlock_run(struct sandbox *s, struct error *err)
 	if (!self)
 		return error_set(err, ERR_SYSTEM, "the path of this program is unknown: no /proc");
 	buf_add(&plan, (struct str){(const char *)&x->policy->limits, sizeof(x->policy->limits)});
-	add_paths(s, &plan);
+	landlock_add_paths(s, &plan);
 	buf_addc(&plan, '\n');
 	buf_add(&plan, x->text);
 	p.input = buf_str(&plan);
