@@ -144,7 +144,7 @@ static void kill_at_each_step(void (*judge)(const char *when, unsigned n))
 			judge(whens[i], n);
 		}
 	}
-	assert_true(killed > 20 / stride());
+	assert_true(killed > 12 / stride());
 }
 
 static void is_right(const char *when, unsigned n)
