@@ -127,13 +127,9 @@ static int publish_fetch(struct publish *w, const char *const ids[3], struct err
 
 int publish_begin(struct publish *w, struct error *err)
 {
-	static const char *const name = "HEAD";
 	struct git_default known;
 	struct git_head head;
-	const char *commit;
 
-	if (git_read_ids(w->a, w->p->repo, &name, 1, &commit, err) < 0) /* of an unknown format */
-		return -1;
 	w->dir = path_join(w->a, w->p->dir, ".landing");
 	if (git_read_head(w->a, w->p->repo, &head, err) < 0)
 		return -1;
