@@ -220,21 +220,15 @@ bool publish_is_foreign(struct publish *w)
 static int publish_discard(struct publish *w, struct error *err)
 {
 	bool there;
-	int status;
 
 	if (path_check_exists(w->dir, &there, err) < 0)
 		return -1;
 	if (!there)
 		return 0;
-	if (GIT(w, err, .name = "git worktree remove", .worktrees = true, .status = &status,
-		    .argv = WORDS(QUIET, "worktree", "remove", "--force", "--force", w->dir)) < 0)
-		return -1;
-	if (status == 0)
-		return 0;
-	if (GIT(w, err, .name = "rm", .argv = WORDS("rm", "-rf", "--", w->dir)) < 0)
-		return -1;
-	return GIT(w, err, .name = "git worktree prune", .worktrees = true,
-		.argv = WORDS(QUIET, "worktree", "prune"));
+	return GIT(w, err, .name = "rm", .argv = WORDS("rm", "-rf", "--", w->dir)) < 0
+		       ? -1
+		       : GIT(w, err, .name = "git worktree prune", .worktrees = true,
+				 .argv = WORDS(QUIET, "worktree", "prune"));
 }
 
 /* Of the rebase that has stopped there: -1, *err as before, if there are none. */
