@@ -287,9 +287,7 @@ int publish_rebase(struct publish *w, bool files, struct error *err)
 
 int publish_end(struct publish *w, struct error *err)
 {
-	struct error ignored;
-
-	return gate_check(w->g, &ignored) < 0 ? 0 : publish_discard(w, err);
+	return gate_check(w->g, &(struct error){0}) < 0 ? 0 : publish_discard(w, err);
 }
 
 /* ---- the push ---- */
