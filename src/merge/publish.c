@@ -221,6 +221,13 @@ bool publish_is_foreign(struct publish *w)
 
 /* ---- the throw-away worktree ---- */
 
+/* Not `git worktree prune`, which also forgets those of the user whose directory has moved. */
+static int publish_unregister(struct publish *w, int *status, struct error *err)
+{
+	return GIT(w, err, .name = "git worktree remove", .worktrees = true, .status = status,
+		.argv = WORDS(QUIET, "worktree", "remove", "--force", "--force", w->dir));
+}
+
 static int publish_discard(struct publish *w, struct error *err)
 {
 	bool there;
@@ -230,15 +237,13 @@ static int publish_discard(struct publish *w, struct error *err)
 		return -1;
 	if (!there)
 		return 0;
-	if (GIT(w, err, .name = "git worktree remove", .worktrees = true, .status = &status,
-		    .argv = WORDS(QUIET, "worktree", "remove", "--force", "--force", w->dir)) < 0)
+	if (publish_unregister(w, &status, err) < 0)
 		return -1;
 	if (status == 0)
 		return 0;
 	if (GIT(w, err, .name = "rm", .argv = WORDS("rm", "-rf", "--", w->dir)) < 0)
 		return -1;
-	return GIT(w, err, .name = "git worktree prune", .worktrees = true,
-		.argv = WORDS(QUIET, "worktree", "prune"));
+	return publish_unregister(w, &status, err);
 }
 
 /* Of the rebase that has stopped there: -1, *err as before, if there are none. */
