@@ -221,29 +221,20 @@ bool publish_is_foreign(struct publish *w)
 
 /* ---- the throw-away worktree ---- */
 
-/* Not `git worktree prune`, which also forgets those of the user whose directory has moved. */
-static int publish_unregister(struct publish *w, int *status, struct error *err)
-{
-	return GIT(w, err, .name = "git worktree remove", .worktrees = true, .status = status,
-		.argv = WORDS(QUIET, "worktree", "remove", "--force", "--force", w->dir));
-}
-
+/* Also what a killed landing left. Not by `git worktree prune`, which forgets those of the user
+ * whose directory has moved, too. */
 static int publish_discard(struct publish *w, struct error *err)
 {
+	static const char script[] =
+		"drop() { git worktree remove --force --force \"$1\"; }; "
+		"drop \"$1\" 2>/dev/null || { rm -rf -- \"$1\" && { drop \"$1\" || :; }; }";
 	bool there;
-	int status;
 
 	if (path_check_exists(w->dir, &there, err) < 0)
 		return -1;
-	if (!there)
-		return 0;
-	if (publish_unregister(w, &status, err) < 0)
-		return -1;
-	if (status == 0)
-		return 0;
-	if (GIT(w, err, .name = "rm", .argv = WORDS("rm", "-rf", "--", w->dir)) < 0)
-		return -1;
-	return publish_unregister(w, &status, err);
+	return !there ? 0
+		      : GIT(w, err, .name = "git worktree remove", .worktrees = true,
+				.argv = WORDS("sh", "-c", script, "sh", w->dir));
 }
 
 /* Of the rebase that has stopped there: -1, *err as before, if there are none. */
