@@ -217,18 +217,20 @@ bool publish_is_foreign(struct publish *w)
 
 /* ---- the throw-away worktree ---- */
 
+/* Also what a killed landing left. Not by `git worktree prune`, which forgets those of the user
+ * whose directory has moved, too. */
 static int publish_discard(struct publish *w, struct error *err)
 {
+	static const char script[] =
+		"drop() { git worktree remove --force --force \"$1\"; }; "
+		"drop \"$1\" 2>/dev/null || { rm -rf -- \"$1\" && { drop \"$1\" || :; }; }";
 	bool there;
 
 	if (path_check_exists(w->dir, &there, err) < 0)
 		return -1;
-	if (!there)
-		return 0;
-	return GIT(w, err, .name = "rm", .argv = WORDS("rm", "-rf", "--", w->dir)) < 0
-		       ? -1
-		       : GIT(w, err, .name = "git worktree prune", .worktrees = true,
-				 .argv = WORDS(QUIET, "worktree", "prune"));
+	return !there ? 0
+		      : GIT(w, err, .name = "git worktree remove", .worktrees = true,
+				.argv = WORDS("sh", "-c", script, "sh", w->dir));
 }
 
 /* Of the rebase that has stopped there: -1, *err as before, if there are none. */

@@ -262,14 +262,15 @@ static int refill_run(
 	return rc;
 }
 
-/* What a killed refill left goes, too: git does not remove a worktree that it has half removed. */
+/* What a killed refill left goes, too: git does not remove a worktree that it has half removed. Not
+ * `git worktree prune`, which also forgets those of the user whose directory has moved. */
 static int drop_throw_away(struct pool_databases *d, const char *dir, struct error *err)
 {
-	const char *const remove[] = {"rm", "-rf", "--", dir, NULL};
-	static const char *const prune[] = {"git", "worktree", "prune", NULL};
+	const char *const remove[] = {"sh", "-c",
+		"rm -rf -- \"$1\" && { git worktree remove --force --force \"$1\" || :; }", "sh",
+		dir, NULL};
 
-	return refill_run(d, "rm", remove, err) < 0 ? -1
-						    : refill_run(d, "git worktree", prune, err);
+	return refill_run(d, "git worktree", remove, err);
 }
 
 static int refill_in(struct pool_databases *d, const char *dir, size_t *made, struct error *err)

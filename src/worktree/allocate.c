@@ -7,6 +7,9 @@
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
+/* Why git has it locked, until it is complete: see pool_settle(). */
+#define MAKING "dev-team is making it"
+
 struct work {
 	struct op o;
 	const struct allocate_ask *ask;
@@ -106,10 +109,10 @@ static int add_worktree(struct work *w)
 {
 	const char *path = w->of.path, *branch = w->of.branch;
 	const char *checkout = w->of.sparse ? "--no-checkout" : "--checkout";
-	const char *const old[] = {
-		"worktree", "add", "--quiet", checkout, "--", path, branch, NULL};
-	const char *const fresh[] = {"worktree", "add", "--quiet", checkout, "--no-track", "-b",
-		branch, "--", path, w->commit, NULL};
+	const char *const old[] = {"worktree", "add", "--quiet", "--lock", "--reason", MAKING,
+		checkout, "--", path, branch, NULL};
+	const char *const fresh[] = {"worktree", "add", "--quiet", "--lock", "--reason", MAKING,
+		checkout, "--no-track", "-b", branch, "--", path, w->commit, NULL};
 	const char *const only[] = {"sparse-checkout", "set", "--cone", w->of.sparse, NULL};
 	static const char *const files[] = {"checkout", "--quiet", "--force", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
@@ -183,7 +186,7 @@ static int make(struct work *w)
 	if (add_worktree(w) == 0 && create_parts(w) == 0 && set_up(w) == 0 &&
 		allocate_hold(w, NULL) >= 0) {
 		w->of.state = ALLOCATION_LIVE;
-		if (record_put(&w->o, &w->of) == 0)
+		if (unlink(in_admin(w, "/locked")) == 0 && record_put(&w->o, &w->of) == 0)
 			return 0;
 	}
 	w->of.state = ALLOCATION_MAKING;
@@ -247,11 +250,16 @@ static int check_owner(struct work *w, const struct ownership *own)
 
 /* The user may have switched branches in it. An agent that was killed while it rebased the branch
  * has left it detached: the next one finishes or aborts that. */
-static int allocate_check_branch(struct work *w)
+static int allocate_check_branch(struct work *w, const struct ownership *own)
 {
 	const struct tree *t = trees_find(&w->o, w->of.path, NULL);
 	const char *busy = NULL;
 
+	if (!t && own->ok) /* two directories would share one HEAD and index */
+		return error_set(w->o.err, ERR_STATE,
+			"'%s' is a copy of a worktree, or was moved: remove it, or run 'git "
+			"worktree repair' with its path if it was moved",
+			w->of.path);
 	if (!t || (t->branch && strcmp(t->branch, w->of.branch) == 0))
 		return 0;
 	if (!t->branch && git_read_operation(w->of.path, &busy, w->o.err) < 0)
@@ -269,7 +277,7 @@ static int adopt(struct work *w, const struct allocation *old)
 	struct ownership own = pool_ownership(w->o.a, w->of.path, w->o.p->common);
 	int rc;
 
-	if (check_owner(w, &own) < 0 || allocate_check_branch(w) < 0)
+	if (check_owner(w, &own) < 0 || allocate_check_branch(w, &own) < 0)
 		return -1;
 	if (old && w->ask->ports > old->ports)
 		return error_set(w->o.err, ERR_STATE,

@@ -131,13 +131,15 @@ void pool_close(struct pool *p)
 /*
  * A pool inside the repository must not show in its status. A `.gitignore` in the directory would
  * be ignored itself, so that `git clean -x` deletes it. `info/exclude` may be a link to a file that
- * several repositories share.
+ * several repositories share. It is read again under the lock before it is written: others may be
+ * writing it.
  */
 static int hide(struct arena *a, struct pool *p, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
 	char *file = path_join(a, p->common, "info/exclude"), real[PATH_MAX];
 	bool missing = false;
+	int rc;
 
 	if (sys_read_file(&text, file, EXCLUDE_MAX, &missing, err) < 0 && !missing)
 		return -1;
@@ -150,6 +152,11 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 	if (strncmp(text.len ? text.s : "", line.s + 1, line.len - 1) == 0 ||
 		str_find(buf_str(&text), buf_str(&line)) < text.len)
 		return 0;
+	if (!p->lock) {
+		rc = pool_lock(a, p, err) < 0 ? -1 : hide(a, p, err);
+		pool_unlock(p);
+		return rc;
+	}
 	if (mkdir(path_join(a, p->common, "info"), 0777) < 0 && errno != EEXIST)
 		return error_errno(err, "cannot create '%s'", file);
 	buf_add(&text, str_sub(buf_str(&line), 1, line.len));

@@ -159,19 +159,23 @@ static int look_at_gone(struct look *l)
 		       : 0;
 }
 
-/* Submodules, and repositories in ignored directories, which git does not report. Their
- * configuration must start no program: commits are only counted, and nothing is fetched. */
+/* Submodules, also those that are not checked out any more, and repositories in ignored
+ * directories, which git does not report. Their configuration must start no program: commits are
+ * only counted, and nothing is fetched. */
 static int look_at_nested(struct look *l)
 {
 	static const char one[] =
-		"export GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1; g() { git --git-dir=\"$0\" "
-		"\"$@\"; }; test -d \"$0\" || g rev-parse || exit 0; "
+		"export GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1; d=${0%/objects}; "
+		"case $0 in */.git) ;; \"$1\"/*) test -f \"$d/HEAD\" || exit 0 ;; *) exit 0; esac; "
+		"g() { git --git-dir=\"$d\" \"$@\"; }; test -d \"$d\" || g rev-parse || exit 0; "
 		"commit=$(g rev-list --abbrev-commit -n 1 "
 		"$(g rev-parse --quiet --verify HEAD^{commit}) --all --not --remotes) || "
 		"commit='a commit'; "
-		"test -z \"$commit\" || echo \"$commit of ${0%/.git}\"";
-	static const char *const argv[] = {"find", ".", "-mindepth", "2", "-name", ".git", "-prune",
-		"-exec", "sh", "-c", one, "{}", ";", NULL};
+		"test -z \"$commit\" || echo \"$commit of ${d%/.git}\"";
+	const char *modules = path_join(l->o->a, l->admin, "modules");
+	const char *const argv[] = {"find", path_exists(modules) ? modules : "-P", ".", "-mindepth",
+		"2", "(", "-name", ".git", "-prune", "-o", "-type", "d", "-name", "objects", ")",
+		"-exec", "sh", "-c", one, "{}", modules, ";", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	int status;
 
@@ -288,14 +292,30 @@ int pool_remove(struct op *o, struct allocation *of)
 	return remove_all(o, of);
 }
 
+/* A worktree that is complete, or of another clone: somebody has put it there since. */
+static bool settle_is_complete(struct op *o, const struct allocation *of)
+{
+	struct ownership own = pool_ownership(o->a, of->path, o->p->common);
+
+	if (!own.ok)
+		return strcmp(own.reason, "cross-clone") == 0;
+	return path_exists(path_join(o->a, own.actual, "gitdir")) &&
+	       path_exists(path_join(o->a, own.actual, "index")) &&
+	       !path_exists(path_join(o->a, own.actual, "locked"));
+}
+
 int pool_settle(struct op *o, struct allocation *of)
 {
+	bool there = worktree_there(of->path);
 	pid_t pid;
 
-	if (of->state == ALLOCATION_REMOVING && worktree_there(of->path)) { /* not begun */
+	if (there &&
+		(of->state == ALLOCATION_REMOVING /* not begun */ || settle_is_complete(o, of))) {
 		of->state = ALLOCATION_LIVE;
 		return record_put(o, of);
 	}
+	if (!there && path_exists(path_join(o->a, of->path, ".git")))
+		return error_set(o->err, ERR_STATE, "another repository is in its place");
 	if (of->holder.pid && of->state == ALLOCATION_MAKING &&
 		process_life(&of->holder, &o->p->self) != PROCESS_DEAD)
 		return error_set(

@@ -189,6 +189,7 @@ void half_made(const char *act)
 {
 	struct allocation of = have("x");
 
+	sh("git -C r worktree lock --reason making ../pool/x");
 	sh(act);
 	of.state = ALLOCATION_MAKING;
 	pool_put(&of);

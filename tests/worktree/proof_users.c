@@ -124,8 +124,10 @@ static int begin_x(struct pool *p)
 		.admin = "x",
 		.state = ALLOCATION_MAKING,
 		.made_branch = true};
+	const char *const lock[] = {"worktree", "lock", x.path, NULL};
 
-	if (make(p, "x") < 0 || op_begin(&o) < 0 || record_put(&o, &x) < 0)
+	if (make(p, "x") < 0 || op_begin(&o) < 0 || op_git(&o, NULL, lock) < 0 ||
+		record_put(&o, &x) < 0)
 		return -1;
 	pool_unlock(p);
 	return 0;

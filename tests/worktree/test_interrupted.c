@@ -8,8 +8,8 @@ POOL_TEST(half_made_ones_are_deleted)
 	static const char *const rows[] = {
 		":",
 		/* killed before the branch, the registration, the files */
-		"git -C r worktree remove --force ../pool/x && git -C r branch -qD x",
-		"git -C r worktree remove --force ../pool/x",
+		"git -C r worktree remove --force --force ../pool/x && git -C r branch -qD x",
+		"git -C r worktree remove --force --force ../pool/x",
 		"rm -r pool/x/*",
 		/* in the middle of the files, of one file, of the index */
 		": >pool/x/a",
@@ -39,6 +39,22 @@ POOL_TEST(a_branch_that_has_moved_outlives_its_half_made_worktree)
 	half_made("git -C pool/x commit -q --allow-empty -m mine");
 	nothing_is_left_of_x();
 	sh("test \"$(git -C r log -1 --format=%s x)\" = mine");
+}
+
+POOL_TEST(what_somebody_has_put_there_since_stays)
+{
+	/* What git made for the interrupted command is locked. */
+	half_made("git -C r worktree remove --force --force ../pool/x && git -C r worktree add -q "
+		  "../pool/x x && echo mine >pool/x/mine");
+	assert_int_equal(take("x", false).state, ALLOCATION_LIVE);
+	sh("test -e pool/x/mine");
+	sh("rm pool/x/mine");
+	goes("x", false);
+	half_removed("rm -r pool/x && git clone -q org/o.git pool/x");
+	assert_string_equal(leaks(), "half-removed");
+	sh("test -e pool/x/.git/HEAD && rm -r pool/x");
+	assert_string_equal(leaks(), "");
+	nothing_is_left_of_x();
 }
 
 POOL_TEST(removals_that_had_begun_are_finished)
@@ -71,6 +87,7 @@ POOL_TEST(what_cannot_be_settled_is_reported_and_blocks_nobody)
 	struct allocation of = have("x");
 	pid_t pid = somebody_in("pool/x");
 
+	sh("git -C r worktree lock ../pool/x");
 	of.state = ALLOCATION_MAKING;
 	pool_put(&of);
 	assert_true(take_refused("x", ERR_STATE, "works in"));
@@ -126,6 +143,8 @@ POOL_TEST(what_is_in_the_way_stays)
 		{"git -C r worktree add -q --detach ../pool/x && git -C pool/x commit -q "
 		 "--allow-empty -m lost && rm -r pool/x",
 			"git knows a worktree '", "test -e r/.git/worktrees/x/HEAD"},
+		{"git -C r worktree add -q -b x ../other && cp -R other pool/x",
+			"/x' is a copy of a worktree", "test -e pool/x/a"},
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -134,7 +153,7 @@ POOL_TEST(what_is_in_the_way_stays)
 			fail_msg("row %zu: %s", i, err.text);
 		sh(rows[i].check);
 		assert_int_equal(keys(""), 0);
-		sh("rm -rf pool/x pool/moved moved r/.git/worktrees; git -C r branch -qD x "
+		sh("rm -rf pool/x pool/moved moved other r/.git/worktrees; git -C r branch -qD x "
 		   "2>/dev/null || :");
 	}
 }
