@@ -233,9 +233,9 @@ static int review_opinion(
 	return 0;
 }
 
-/* The envelope of a developer, which must be *whole in place of a word. */
-static int envelope_opinion(struct arena *a, const json *object, enum opinion *o, const char **why,
-	bool *whole, struct error *err)
+/* The envelope of a developer, which must be *whole in place of a word: `alone`. */
+static int envelope_opinion(struct arena *a, const json *object, bool alone, enum opinion *o,
+	const char **why, bool *whole, struct error *err)
 {
 	static const char *const keys[] = {
 		"summary", "filesChanged", "commitSha", "verifications", "acceptanceCriteriaMet"};
@@ -247,7 +247,7 @@ static int envelope_opinion(struct arena *a, const json *object, enum opinion *o
 	*whole = true;
 	for (size_t i = 0; i < COUNT(keys); i++)
 		*whole = *whole && json_get(object, keys[i]);
-	if (commit && !json_text(commit) && !json_is_null(commit))
+	if (alone && commit && !json_text(commit) && !json_is_null(commit))
 		return error_set(err, ERR_INPUT, "'commitSha' must be a text or null");
 	if (json_is_null(commit)) {
 		*o = BAD;
@@ -256,10 +256,10 @@ static int envelope_opinion(struct arena *a, const json *object, enum opinion *o
 	for (size_t i = 0; all && i < COUNT(checks); i++) {
 		const char *check = json_get_str(all, checks[i]);
 
-		if (!check || !str_in(str_of(check), words))
+		if (alone && (!check || !str_in(str_of(check), words)))
 			return error_set(err, ERR_INPUT,
 				"'verifications.%s' must be passed, failed or skipped", checks[i]);
-		if (strcmp(check, "failed") != 0)
+		if (!check || strcmp(check, "failed") != 0)
 			continue;
 		*o = BAD;
 		*why = arena_printf(a, "'verifications.%s' is failed", checks[i]);
@@ -288,12 +288,19 @@ static bool disagrees(struct arena *a, const char *format, const char *word, enu
 	       (strcmp(good, "approved") == 0 || (bad && strcmp(word, bad) == 0));
 }
 
+/* Whether a format's word is a judgement of work, not a report of one's own. */
+static bool judges(struct arena *a, const char *format)
+{
+	return is_word(a, format, "approved") || is_word(a, format, "validated") ||
+	       !is_word(a, format, "failed");
+}
+
 static int object_word(struct arena *a, const json *object, const char *member, const char *format,
 	const char **word, struct error *err)
 {
 	const char *own = json_dup(a, object, member), *why = "";
 	enum opinion o = NO_OPINION;
-	bool whole;
+	bool whole = true, judge = judges(a, format);
 
 	if (*word && own && strcmp(*word, own) != 0 && is_word(a, format, own))
 		return refuse_word(*word, err, arena_printf(a, "'s own '%.60s'", own));
@@ -302,8 +309,11 @@ static int object_word(struct arena *a, const json *object, const char *member, 
 	if (!json_is_object(object) || strcmp(member, "status") != 0 ||
 		is_word(a, format, "success"))
 		return 0;
-	if (review_opinion(a, object, &o, &why, err) < 0 ||
-		envelope_opinion(a, object, &o, &why, &whole, err) < 0)
+	/* Beside a word, an object of the other kind is a part of the work: an example, or the
+	 * findings that were fixed. */
+	if (((!*word || judge) && review_opinion(a, object, &o, &why, err) < 0) ||
+		((!*word || !judge) &&
+			envelope_opinion(a, object, !*word, &o, &why, &whole, err) < 0))
 		return -1;
 	if (*word)
 		return disagrees(a, format, *word, o)

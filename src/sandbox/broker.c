@@ -158,6 +158,8 @@ static const char *push_fault(const struct request *q, const char *id, const cha
 		return "only branches are pushed";
 	if (is_default_branch(q, branch))
 		return "the default branch is protected: push another one and open a pull request";
+	if (q->s->view.own && sandbox_git_is_of_others(q->s, ref))
+		return "another worktree has this branch: push one of your own";
 	for (size_t i = 0; i < p->push.n; i++)
 		if (fnmatch(p->push.p[i], branch, 0) == 0)
 			return NULL;
@@ -210,6 +212,7 @@ static void serve_push(struct request *q)
 
 /* ---- the forge's program ---- */
 
+/* A pattern of `api` is a path: what follows a `?` would let any path match. */
 static bool is_forge_command(const struct request *q)
 {
 	const struct texts *t = &q->s->x->policy->forge;
@@ -220,8 +223,10 @@ static bool is_forge_command(const struct request *q)
 		size_t n = (size_t)(blank - t->p[i]);
 
 		if (strlen(name) == n && strncmp(name, t->p[i], n) == 0 &&
-			(strcmp(name, "api") == 0 ? fnmatch(blank + 1, next, FNM_PATHNAME) == 0
-						  : strcmp(blank + 1, next) == 0))
+			(strcmp(name, "api") == 0
+					? !next[strcspn(next, "?#%")] &&
+						  fnmatch(blank + 1, next, FNM_PATHNAME) == 0
+					: strcmp(blank + 1, next) == 0))
 			return true;
 	}
 	return false;

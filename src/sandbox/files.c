@@ -28,15 +28,6 @@ static bool files_is_text(const char *path, struct str text, mode_t mode)
 	return !text.n;
 }
 
-static int copy_open_file(int in, const char *to, const struct stat *st, struct error *err)
-{
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-	if (sys_read_all(&text, in, COPY_MAX, to, err) < 0)
-		return -1;
-	return sandbox_write_file(to, buf_str(&text), (st->st_mode & 0777) | 0600, err);
-}
-
 static int copy_link(const char *from, const char *to)
 {
 	char target[PATH_MAX];
@@ -50,6 +41,7 @@ int sandbox_copy_file(const char *from, const char *to, struct error *err)
 {
 	CLEANUP(base_close)
 	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	bool link = in < 0 && errno == ELOOP;
 	struct stat st;
 
@@ -59,7 +51,9 @@ int sandbox_copy_file(const char *from, const char *to, struct error *err)
 			       ? error_errno(err, "cannot make the link '%s'", to)
 			       : 0;
 	}
-	return copy_open_file(in, to, &st, err);
+	return sys_read_all(&text, in, COPY_MAX, to, err) < 0
+		       ? -1
+		       : sandbox_write_file(to, buf_str(&text), (st.st_mode & 0777) | 0600, err);
 }
 
 struct trees {

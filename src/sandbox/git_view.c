@@ -7,6 +7,7 @@
  *
  * A copy whose run was killed is taken over by the next run.
  */
+#include <strings.h>
 #include <sys/stat.h>
 #include "src/sandbox/sandbox_internal.h"
 #include "src/sys/directory.h"
@@ -207,8 +208,7 @@ static const char *head_ref(struct sandbox *s, const char *dir)
 		       : "";
 }
 
-/* In another worktree, or the default branch. */
-static bool is_of_others(struct sandbox *s, const char *name)
+bool sandbox_git_is_of_others(struct sandbox *s, const char *name)
 {
 	struct git_default base = {0};
 	struct directory_names trees;
@@ -296,7 +296,7 @@ static void take_ref(struct sandbox *s, const struct refs *host, const char *nam
 	if ((now && here && strcmp(now, here) == 0) || (!now && !here) ||
 		str_starts(str_of(name), "refs/remotes/"))
 		return;
-	if (!is_takeable(s, host, name, !before && !here) || is_of_others(s, name) ||
+	if (!is_takeable(s, host, name, !before && !here) || sandbox_git_is_of_others(s, name) ||
 		(!now && strcmp(head_ref(s, s->view.own), name) == 0) ||
 		((before || here) &&
 			!git_view_has_line(
@@ -442,7 +442,6 @@ int sandbox_git_import(struct sandbox *s, struct error *err)
 	rc = import_loose(&o, err);
 	for (size_t i = 0; rc == 0 && i < o.packs.n; i++) {
 		CLEANUP(buf_release) struct buf pack = BUF_INIT;
-
 		const char *path = path_join(s->arena, objects, o.packs.items[i]);
 
 		rc = sys_read_file(&pack, path, PACK_MAX, NULL, err);
@@ -483,6 +482,11 @@ static void add_without_secret(struct buf *out, struct str line)
 	buf_add(out, line);
 }
 
+static bool begins_with(struct str line, const char *name)
+{
+	return line.n >= strlen(name) && strncasecmp(line.p, name, strlen(name)) == 0;
+}
+
 /* Without secrets, without files elsewhere, and without signing, whose keys stay outside. *same:
  * nothing was left out. */
 static int copy_config(struct sandbox *s, bool *same, struct error *err)
@@ -497,14 +501,15 @@ static int copy_config(struct sandbox *s, bool *same, struct error *err)
 		struct str bare = str_trim(line);
 
 		if (str_starts(bare, "["))
-			skip = str_starts(bare, "[http") || str_starts(bare, "[credential") ||
-			       str_starts(bare, "[include");
-		if (skip || str_starts(bare, "gpgsign") || str_starts(bare, "gpgSign"))
+			skip = begins_with(bare, "[http") || begins_with(bare, "[credential") ||
+			       begins_with(bare, "[include") || begins_with(bare, "[sendemail");
+		if (skip || begins_with(bare, "gpgsign"))
 			continue;
 		add_without_secret(&out, line);
 		buf_addc(&out, '\n');
 	}
-	*same = text && str_is(buf_str(&out), text);
+	*same = text && str_is(buf_str(&out), text) &&
+		!path_exists(in_common(s, "config.worktree"));
 	return sandbox_write_file(in_place(s, "config"), buf_str(&out), 0600, err);
 }
 
@@ -517,17 +522,24 @@ static int list_settings(struct sandbox *s, const char *file, struct buf *out, s
 		"--list", "-z");
 }
 
+static bool has_setting(struct str all, struct str setting, bool whole)
+{
+	struct str one;
+
+	while (str_piece(&all, '\0', &one))
+		if (whole ? str_eq(one, setting) : str_starts(one, setting.p))
+			return true;
+	return false;
+}
+
 /* A remote of the repository, or `.`: a URL or a path would be a repository of the command's, with
  * hooks that a push runs. */
 static bool git_view_is_remote(struct sandbox *s, struct str before, struct str name)
 {
-	const char *url = arena_printf(s->arena, "remote.%.*s.url\n", (int)name.n, name.p);
-	struct str one;
-
-	while (str_piece(&before, '\0', &one))
-		if (str_starts(one, url))
-			return true;
-	return str_is(name, ".");
+	return str_is(name, ".") ||
+	       has_setting(before,
+		       str_of(arena_printf(s->arena, "remote.%.*s.url\n", (int)name.n, name.p)),
+		       false);
 }
 
 /* `branch.NAME.remote` and the like of the item's own branches. */
@@ -543,16 +555,6 @@ static bool is_taken_setting(struct sandbox *s, struct str before, struct str ke
 				arena_printf(s->arena, "refs/heads/%.*s",
 					(int)(key.n - strlen("branch.") - strlen(last[i])),
 					key.p + strlen("branch.")));
-	return false;
-}
-
-static bool git_view_has_setting(struct str all, struct str setting)
-{
-	struct str one;
-
-	while (str_piece(&all, '\0', &one))
-		if (str_eq(one, setting))
-			return true;
 	return false;
 }
 
@@ -586,7 +588,7 @@ static void take_settings(struct sandbox *s)
 		return;
 	rest = buf_str(&new);
 	while (str_piece(&rest, '\0', &one))
-		if (!git_view_has_setting(buf_str(&old), one))
+		if (!has_setting(buf_str(&old), one, true))
 			take_setting(s, buf_str(&old), one);
 	(void)sandbox_write_file(in_place(s, "config"), str_of(now), 0600, &ignored);
 }

@@ -262,9 +262,8 @@ static void give_rights_back(const struct sandbox *s, const char *name, const ch
 		(void)directory_walk(path, open_entry, NULL, &ignored);
 }
 
-int sandbox_protected_end(struct sandbox *s, struct error *err)
+void sandbox_protected_end(struct sandbox *s)
 {
-	(void)err;
 	for (size_t i = 0; i < s->kept.n; i++) {
 		const struct kept_name *k = &s->kept.items[i];
 		const char *place = in_root(s, k->name), *copy = in_copies(s, k->name);
@@ -286,5 +285,4 @@ int sandbox_protected_end(struct sandbox *s, struct error *err)
 			remove_traces(s, place);
 		protected_settle(&d, ""); /* where one of the two is no directory */
 	}
-	return 0;
 }

@@ -27,7 +27,7 @@ int sandbox_report_try(struct arena *a, const char *path, struct error *err)
 	return 0;
 }
 
-static json *sandbox_report_of(const struct sandbox_report *o)
+static json *sandbox_report_of(struct arena *a, const struct sandbox_report *o)
 {
 	json *j = o->verdict ? verdict_object(o->verdict)
 			     : JSON_OBJECT(JSON_TEXT("verdict", "none")),
@@ -45,12 +45,9 @@ static json *sandbox_report_of(const struct sandbox_report *o)
 		JSON_ADD(j, JSON_INT("status", o->end->status),
 			JSON_BOOL("timed_out", o->end->timed_out),
 			JSON_BOOL("cancelled", o->end->cancelled), JSON_INT("ms", o->end->ms));
-	if (o->error) {
-		CLEANUP(buf_release) struct buf text = BUF_INIT;
-
-		buf_add_printable(&text, str_of(o->error->text), SIZE_MAX);
-		json_put_str(j, "error", buf_str(&text));
-	}
+	if (o->error)
+		json_put_str(
+			j, "error", str_of(arena_printable(a, str_of(o->error->text), SIZE_MAX)));
 	return j;
 }
 
@@ -63,7 +60,7 @@ int sandbox_report_write(
 
 	if (!path)
 		return 0;
-	json_print_line(&text, sandbox_report_of(o));
+	json_print_line(&text, sandbox_report_of(a, o));
 	fd = open_new(path, fresh, err);
 	if (fd < 0 || sys_write_all(fd, buf_str(&text), path, err) < 0)
 		return -1;

@@ -274,7 +274,8 @@ static int end_of_run(struct sandbox *s, struct error *err)
 	int rc;
 
 	sandbox_place_lock(s);
-	rc = sandbox_protected_end(s, err) < 0 || sandbox_git_end(s, err) < 0 ? -1 : 0;
+	sandbox_protected_end(s);
+	rc = sandbox_git_end(s, err);
 	sandbox_submodules_end(s);
 	sandbox_place_unlock(s);
 	return rc;

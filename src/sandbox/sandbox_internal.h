@@ -107,6 +107,8 @@ int sandbox_git_import(struct sandbox *s, struct error *err);
 /* Objects, refs and settings. */
 int sandbox_git_end(struct sandbox *s, struct error *err);
 
+/* Whether the branch is that of another worktree, or the default one. */
+bool sandbox_git_is_of_others(struct sandbox *s, const char *name);
 /* Removes settings of repositories among the files that would start programs outside. */
 void sandbox_submodules_end(struct sandbox *s);
 /* git on the real repository, running nothing that an agent configured. */
@@ -118,7 +120,7 @@ bool sandbox_git_trusted(struct sandbox *s, const char *path, struct str *out);
 /* ---- protected.c ---- */
 
 int sandbox_protected_begin(struct sandbox *s, struct error *err);
-int sandbox_protected_end(struct sandbox *s, struct error *err);
+void sandbox_protected_end(struct sandbox *s);
 
 /* ---- arguments.c ---- */
 

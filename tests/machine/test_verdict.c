@@ -115,6 +115,22 @@ TEST(an_object_of_the_text_must_agree_with_the_word)
 		{WORK, "failed", "{\"commitSha\":\"abc\"}", NULL},
 		{WORK, "implemented", "{\"commitSha\":\"abc\"}", NULL},
 		{WORK, "needs_clarification", "{\"commitSha\":null}", NULL},
+		/* parts of the work: what was fixed, an example, an incomplete report */
+		{WORK, NULL,
+			"{\"status\":\"implemented\",\"findings\":[{\"severity\":\"major\","
+			"\"fixed\":"
+			"true}]}",
+			NULL},
+		{WORK, "implemented", "A new request is {\"approved\":false}.", NULL},
+		{WORK, "implemented", "It returns\n{\"approved\":\"pending\"}", NULL},
+		{WORK, "implemented", "{\"verifications\":[\"make test\"],\"commitSha\":7}", NULL},
+		{WORK, NULL, "{\"status\":\"implemented\",\"verifications\":{\"test\":\"passed\"}}",
+			NULL},
+		{WORK, NULL, "{\"status\":\"implemented\",\"verifications\":{\"test\":\"failed\"}}",
+			"'verifications.test' is failed"},
+		{REVIEW, NULL, "{\"status\":\"approved\",\"commitSha\":null}", NULL},
+		{REVIEW, NULL, "{\"status\":\"approved\",\"verifications\":{\"test\":\"passed\"}}",
+			NULL},
 		/* criteria */
 		{CRITERIA, "validated", "[{\"status\":\"partial\"}]", "'partial', not 'pass'"},
 		{CRITERIA, NULL, "[{\"status\":\"fail\"}]\n{\"status\":\"validated\"}",
