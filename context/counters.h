@@ -31,7 +31,7 @@ COUNTER_LOOP(review_fix_iteration, max_review_fix_iterations, "fixing-pr",
 	"`retry`, which adds it to `earlier_fixes`")
 COUNTER_TRIGGER(consecutive_failures, consecutive_failures, "consecutive_failures",
 	"agents returned without any answer; an agent answered `failed`; an answer could not be used or contradicted the evidence",
-	"an answer that is used or asks for clarification, but that of a script; a partly answered array; `continue` of the troubleshooter")
+	"an answer of an agent that is used or asks for clarification; a partly answered array; `continue` of the troubleshooter")
 COUNTER_TRIGGER(signoff_cycle_count, signoff_deadlock, "signoff_deadlock",
 	"a refused or void sign-off",
 	"a successful one")

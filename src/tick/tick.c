@@ -571,6 +571,7 @@ static int tick_admit(struct tick *t, struct error *err)
 		return -1;
 	/* Without the program it is said once, as the first step of an item says it. */
 	if (t->facts.pulls_fault && !path_find_program(t->arena, "gh", &blocked) &&
+		!tick_has_item(t, list.items[0]) &&
 		!run_has_other_items(t->arena, tick_document_of(t, list.items[0])))
 		error_log("the open pull requests are not known: %s", t->facts.pulls_fault);
 	for (; i < list.n && t->live < max && !t->fault.code; i++)

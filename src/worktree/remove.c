@@ -112,8 +112,8 @@ static int look_at_place(struct look *l)
 
 	if (geteuid() != 0 && lstat(path, &st) == 0 && st.st_uid != geteuid())
 		return kept(l, "foreign",
-			SAY("'%s' belongs to the user %ld, who removes it: processes of others in "
-			    "it cannot be seen",
+			SAY("'%s' belongs to the user %ld, who must remove it: processes of "
+			    "other users in it cannot be seen",
 				path, (long)st.st_uid));
 	if (!own.ok && worktree_there(path))
 		return kept(l, "foreign",
