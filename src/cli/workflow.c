@@ -3,6 +3,7 @@
 #include "src/cli/cli.h"
 #include "src/graph/manifest.h"
 #include "src/machine/node.h"
+#include "src/policy/clearance.h"
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/setup/setup.h"
@@ -58,6 +59,84 @@ static int cli_workflow_load(struct invocation *in, struct workflow *w, struct e
 	return manifest_workflow_load(in->arena, path, w, err);
 }
 
+/* ---- the clearance file ---- */
+
+/* The tools of the manifest's persona that the clearance file refuses; where the manifest lists
+ * none, those that it leaves. */
+static void add_narrower(
+	const struct manifest_persona *p, const struct persona *by, struct buf *out)
+{
+	bool bash = !p->tools.n;
+	size_t refused = 0;
+
+	for (size_t i = 0; i < p->tools.n; i++) {
+		struct verdict v = {0};
+
+		bash |= strcmp(p->tools.list[i], "Bash") == 0;
+		if (clearance_tool(by, str_of(p->tools.list[i]), &v) < 0)
+			buf_addf(out, "%s%s", refused++ ? ", " : " it refuses the tools ",
+				p->tools.list[i]);
+	}
+	if (!p->tools.n && by->tools_listed)
+		for (size_t i = 0; i < by->tools.n || !i; i++)
+			buf_addf(out, "%s%s", i ? ", " : " it allows only the tools ",
+				by->tools.n ? by->tools.p[i] : "(none)");
+	if (bash && clearance_tool(by, STR("Bash"), &(struct verdict){0}) == 0)
+		buf_addf(out, "%s its commands run under the policy '%s'", out->len ? ";" : "",
+			by->policy);
+	else if (!p->tools.n && !by->policy)
+		buf_addf(out, "%s it refuses commands", out->len ? ";" : "");
+}
+
+/* One line for what the clearance file says of `agent`, which carries out what the persona has to
+ * do, where that is narrower than the manifest. */
+static void report_narrower(struct invocation *in, const struct clearance *c,
+	const struct manifest_persona *p, const char *agent)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	const struct persona *by = NULL;
+	struct verdict v = {0};
+
+	if (clearance_persona(c, str_of(agent), &by, &v) < 0)
+		buf_addf(&text, " it has no persona of this name, so it refuses every tool");
+	else
+		add_narrower(p, by, &text);
+	if (text.len)
+		buf_addf(in->out, "%s: narrower for the persona '%s', as the agent '%s':%s\n",
+			c->file, p->name, agent, text.s);
+}
+
+/* An agent is bounded by its manifest and by the clearance file. `run` calls it by its role's
+ * name, the client by that of its type, which is another where the plugin lacks the role. */
+static int report_clearance(struct invocation *in, const struct manifest *m, struct error *err)
+{
+	const struct workflow_options *o = in->values;
+	const char *file = clearance_find(in->arena, "."), *root;
+	struct clearance c;
+	bool there = false;
+
+	if (!file || clearance_load(in->arena, file, &c, &there, err) < 0 || !there)
+		return file && there ? -1 : 0;
+	if (locate_plugin(in->arena, o->plugin_root, &root, err) < 0)
+		return -1;
+	for (size_t i = 0; i < m->n_personas; i++) {
+		const struct manifest_persona *p = &m->personas[i];
+		const char *role = p->role ? p->role : p->name;
+		bool typed = path_exists(arena_printf(in->arena, "%s/agents/%s.md", root, role));
+		const char *type =
+			arena_printf(in->arena, "dev-team:%s", typed ? role : "task-runner");
+		const struct persona *run = NULL, *session = NULL;
+		struct verdict v = {0};
+
+		(void)clearance_persona(&c, str_of(role), &run, &v);
+		(void)clearance_persona(&c, str_of(type), &session, &v);
+		report_narrower(in, &c, p, role);
+		if (session != run)
+			report_narrower(in, &c, p, type);
+	}
+	return 0;
+}
+
 static int workflow_run_check(struct invocation *in, struct error *err)
 {
 	const struct workflow_options *o = in->values;
@@ -78,6 +157,8 @@ static int workflow_run_check(struct invocation *in, struct error *err)
 	if (run_workflow_check(in->arena, &w, o->plugin_root, in->out))
 		return ERR_CHECK;
 	if (w.n_declared && w.declared->manifest) {
+		if (report_clearance(in, w.declared->manifest, err) < 0)
+			return -1;
 		buf_addf(in->out, "%s: good; %zu personas, %zu nodes, %zu edges\n", w.file,
 			w.declared->manifest->n_personas, w.declared->n,
 			w.declared->manifest->n_edges);
