@@ -256,19 +256,27 @@ static int check_hidden(struct collector *c, struct error *err)
 
 /* ---- commits ---- */
 
-/* A new file that the user's own settings have git ignore, and no `.gitignore` of the repository:
- * an agent that commits all, and the machine too, leave it behind. NULL: none. */
+/* Names a new file that the user's own settings have git ignore, and no `.gitignore` of the
+ * repository: an agent that commits all, and the machine too, leave it behind. NULL: none. */
 static const char *find_left_behind(struct collector *c)
 {
 	static const char *const argv[] = {
 		"git", "ls-files", "--others", "-z", "--exclude-per-directory=.gitignore", NULL};
+	static const char *const rules[] = {"git", "check-ignore", "-z", "--stdin", NULL};
 	const struct git_command list = {.dir = c->dir, .name = "git ls-files", .argv = argv};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct git_command check = {.dir = c->dir, .name = "git check-ignore", .argv = rules};
+	CLEANUP(buf_release) struct buf all = BUF_INIT, out = BUF_INIT;
 	struct error ignored;
 
-	if (c->query->place->in_place || git_command(&list, &out, NULL, &ignored) < 0 || !out.len)
+	if (c->query->place->in_place || git_command(&list, &all, NULL, &ignored) < 0 || !all.len)
 		return NULL;
-	return arena_dup(c->arena, str_of(out.s)); /* each ends with a NUL */
+	check.input = buf_str(&all);
+	if (git_command(&check, &out, NULL, &ignored) < 0 || !out.len)
+		return NULL;
+	return arena_printf(c->arena, /* each ends with a NUL */
+		"git ignores '%s' by a setting of the user's, not of the repository: if it belongs "
+		"to the work, commit it ('git add -f')",
+		arena_printable(c->arena, str_of(out.s), FAULT_MAX));
 }
 
 /* The branch must have commits that `from` lacks, and different files. `what`: for the message. */
@@ -284,10 +292,7 @@ static int check_difference(
 		return -1;
 	left = n ? NULL : find_left_behind(c);
 	if (left)
-		return REFUTE(c, EVIDENCE_WORK,
-			"the branch '%s' has no commits beyond %s, and git ignores '%s' by a "
-			"setting of the user's, not of the repository: if it belongs to the work, "
-			"commit it ('git add -f')",
+		return REFUTE(c, EVIDENCE_WORK, "the branch '%s' has no commits beyond %s, and %s",
 			c->branch ? c->branch : "", what, left);
 	if (!n)
 		return REFUTE(c, EVIDENCE_WORK, "the branch '%s' has no commits beyond %s",
@@ -353,6 +358,8 @@ static int check_commits(struct collector *c, const struct git_commit *found, st
 		return -1;
 	if (!since)
 		return 0;
+	if (!c->out->faults[0])
+		c->out->left = find_left_behind(c);
 	if (check_own(c, err) < 0)
 		return -1;
 	if (!fork)

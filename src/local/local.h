@@ -54,9 +54,9 @@ int place_copy_script(struct arena *a, const char *repo, const struct item_place
 
 /* ---- evidence ---- */
 
-/* Asks git, the remote and the forge: at most one `git` process for WORK and TREE, and one for the
- * remote for PULL and REVIEW, two if the branch is gone there. -1: something could not be read,
- * which is not a contradiction. */
+/* Asks git, the remote and the forge: at most one `git` process for WORK and TREE, one more for
+ * work that was requested (`left`), and one for the remote for PULL and REVIEW, two if the branch
+ * is gone there. -1: something could not be read, which is not a contradiction. */
 int evidence_collect(
 	struct arena *a, const struct evidence_query *q, struct evidence *out, struct error *err);
 

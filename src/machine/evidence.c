@@ -36,7 +36,8 @@ json *evidence_to_json(const struct evidence *e)
 		JSON_IF(e->base, JSON_TEXT("base", e->base)),
 		JSON_IF(e->patch, JSON_TEXT("patch", e->patch)),
 		JSON_IF(e->same_as, JSON_TEXT("same_as", e->same_as)),
-		JSON_IF(e->landed, JSON_TEXT("landed", e->landed)), JSON_VALUE("faults", faults));
+		JSON_IF(e->landed, JSON_TEXT("landed", e->landed)),
+		JSON_IF(e->left, JSON_TEXT("left", e->left)), JSON_VALUE("faults", faults));
 }
 
 void evidence_from_json(struct arena *a, const json *j, struct evidence *out)
@@ -46,7 +47,8 @@ void evidence_from_json(struct arena *a, const json *j, struct evidence *out)
 		.base = json_dup(a, j, "base"),
 		.patch = json_dup(a, j, "patch"),
 		.same_as = json_dup(a, j, "same_as"),
-		.landed = json_dup(a, j, "landed")};
+		.landed = json_dup(a, j, "landed"),
+		.left = json_dup(a, j, "left")};
 	for (size_t i = 0; i < EVIDENCE_KINDS; i++)
 		out->faults[i] = json_dup(a, json_get(j, "faults"), evidence_name(1u << i));
 }
@@ -472,6 +474,8 @@ static int examine_claims(struct engine_run *r, struct evidence_check *k, struct
 	if (k->fault && !k->n)
 		return 0;
 	if (!k->fault) {
+		if (found.left)
+			engine_say(r, found.left);
 		r->head = found.head;
 		r->clean = q.kinds & (EVIDENCE_WORK | EVIDENCE_TREE);
 		for (size_t i = 0; i < k->n; i++)

@@ -38,6 +38,9 @@ struct evidence {
 	/* A commit of the remote's default branch that contains HEAD, or that makes the changes of
 	 * the whole branch (a squash merge). NULL: not merged, as far as was fetched. */
 	const char *landed;
+	/* WORK with `since`: why a new file is in no commit, although no rule of the repository
+	 * ignores it; NULL: there is none. No contradiction. */
+	const char *left;
 	const char *faults[EVIDENCE_KINDS]; /* by bit of the kind: the contradiction, or NULL */
 };
 
