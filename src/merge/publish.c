@@ -106,7 +106,8 @@ static void publish_clear_lock(struct publish *w, const char *branch)
 {
 	const char *path = arena_printf(w->a, "%s/%s.lock", w->p->common, tracking(w, branch));
 
-	if (path_exists(path) && process_abandoned(path))
+	/* git has no branch with such a name, which would lead out of the directory of refs. */
+	if (!strstr(branch, "..") && path_exists(path) && process_abandoned(path))
 		(void)unlink(path);
 }
 
@@ -191,20 +192,18 @@ static bool publish_was_at(struct publish *w, const char *sha)
 {
 	CLEANUP(buf_release) struct buf log = BUF_INIT;
 	const char *path = arena_printf(w->a, "%s/logs/%s", w->p->common, heads(w, w->branch));
-	struct error ignored;
 
-	return sys_read_file(&log, path, REFLOG_MAX, NULL, &ignored) == 0 &&
+	return sys_read_file(&log, path, REFLOG_MAX, NULL, &(struct error){0}) == 0 &&
 	       str_find(buf_str(&log), str_of(sha)) < log.len;
 }
 
 /* A killed process had rebased it, and it is still checked out. */
 static bool publish_is_left(struct publish *w, const char *sha)
 {
-	struct error ignored;
 	struct git_tip tip;
 
 	return path_exists(path_join(w->a, w->dir, ".git")) &&
-	       git_read_tip(w->a, w->dir, &tip, &ignored) == 0 && tip.commit &&
+	       git_read_tip(w->a, w->dir, &tip, &(struct error){0}) == 0 && tip.commit &&
 	       strcmp(tip.commit, sha) == 0;
 }
 
@@ -238,9 +237,8 @@ static int publish_read_conflicts(struct publish *w)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	VEC(const char *) list = {0};
-	struct error ignored;
 
-	if (GIT(w, &ignored, .dir = w->dir, .name = "git diff", .out = &out,
+	if (GIT(w, &(struct error){0}, .dir = w->dir, .name = "git diff", .out = &out,
 		    .argv = WORDS(QUIET, "diff", "--name-only", "--no-renames", "--diff-filter=U",
 			    "-z")) < 0)
 		return -1;

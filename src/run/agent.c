@@ -156,7 +156,7 @@ static json *agent_note_of(
 	return note;
 }
 
-/* Best effort, as all that is booked. */
+/* Books what the agent used. If that fails, the run reports it and continues. */
 static void agent_note_left(void *data, const struct harness *h, const struct harness_result *r)
 {
 	CLEANUP(context_close) struct context_file f = {0};

@@ -80,12 +80,12 @@ const char *sandbox_common_of(struct arena *a, const struct root *r);
 int sandbox_copy_file(const char *from, const char *to, struct error *err);
 /* A directory with everything in it: files, directories and links. */
 int sandbox_copy_tree(const char *from, const char *to, struct error *err);
-/* Makes `to` equal to `from`, and removes what `from` does not have. Nobody may use `to` meanwhile.
- */
+/* Makes `to` equal to `from`, and removes what `from` does not have. The caller ensures that no
+ * other process uses `to`. */
 int sandbox_sync_tree(const char *from, const char *to, struct error *err);
 void sandbox_remove_tree(const char *path);
-/* Gives the owner of a directory its rights back, which a command may have removed. Nobody else may
- * use the tree meanwhile. */
+/* Restores the owner's permissions on a directory, which a command may have removed. The caller
+ * ensures that no other process uses the tree. */
 void sandbox_open_directory(int parent, const char *name);
 /* A small file in the arena; NULL: it is not there, no regular file, or too large. */
 const char *sandbox_read_text(struct arena *a, const char *path);

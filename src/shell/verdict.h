@@ -46,9 +46,9 @@ int deny_word(struct verdict *v, enum rule rule, struct span at, struct str word
 int deny(struct verdict *v, enum rule rule, struct span at, const char *fmt, ...) PRINTF(4, 5);
 
 /*
- * One line without its newline: `run`, or `deny` or `ask` with
- * ` RULE FROM-TO 'WORD' -> PATH: REASON` (what is not there is left out), printable: the line
- * cannot be broken or coloured by it.
+ * Writes one line without a newline: `run`, or `deny` or `ask` with
+ * ` RULE FROM-TO 'WORD' -> PATH: REASON`, without the parts that the verdict lacks. Control
+ * characters of the command are replaced.
  */
 void verdict_line(struct buf *out, const struct verdict *v);
 /* {"verdict":"run"} or

@@ -204,7 +204,7 @@ static int still_changed(
 	return 0;
 }
 
-/* Where the work tree is sparse, git adds no file outside of it unless it is told to. */
+/* In a sparse checkout `git add` refuses files outside of it without this option. */
 static const char *sparse_option(const char *root)
 {
 	CLEANUP(arena_release) struct arena a = {0};

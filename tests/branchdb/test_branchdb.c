@@ -149,11 +149,9 @@ BRANCHDB_TEST(parts_of_an_address_are_variables)
 	}
 }
 
-BRANCHDB_TEST(every_form_of_a_secret_is_masked)
+/* What is masked once a branch of the pool is injected. */
+static struct secrets secrets_of(const struct database_pool_spec *pool)
 {
-	const struct database_pool_spec *pool =
-		have_pool(EXTERNAL("postgres://alice:super%2Fsecret@h:5432/db"));
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct branchdb_environment env = {0};
 	struct secrets secrets = {0};
 	struct branchdb_branch b;
@@ -161,6 +159,16 @@ BRANCHDB_TEST(every_form_of_a_secret_is_masked)
 	assert_int_equal(make(pool, "b", false, &b), 0);
 	assert_int_equal(branchdb_inject(&db, pool, &b, false, &env, &err), 0);
 	secrets_add(&arena, &secrets, NULL, NULL);
+	return secrets;
+}
+
+BRANCHDB_TEST(every_form_of_a_secret_is_masked)
+{
+	const struct database_pool_spec *pool =
+		have_pool(EXTERNAL("postgres://alice:super%2Fsecret@h:5432/db"));
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct secrets secrets = secrets_of(pool);
+
 	secrets_mask(&secrets,
 		STR("a postgres://alice:super%2Fsecret@h:5432/db b super/secret c super%2Fsecret "
 		    "d"),
@@ -180,13 +188,8 @@ BRANCHDB_TEST(a_whole_connection_string_is_masked)
 		const char *yaml = arena_printf(&arena, EXTERNAL("%s"), rows[i]);
 		const struct database_pool_spec *pool = have_pool(yaml);
 		CLEANUP(buf_release) struct buf out = BUF_INIT;
-		struct branchdb_environment env = {0};
-		struct secrets secrets = {0};
-		struct branchdb_branch b;
+		struct secrets secrets = secrets_of(pool);
 
-		assert_int_equal(make(pool, "b", false, &b), 0);
-		assert_int_equal(branchdb_inject(&db, pool, &b, false, &env, &err), 0);
-		secrets_add(&arena, &secrets, NULL, NULL);
 		secrets_mask_values(
 			&secrets, str_of(arena_printf(&arena, "a %s b", rows[i])), &out);
 		assert_string_equal(out.s, "a **** b");
