@@ -163,11 +163,13 @@ int tick_memory_begin(struct tick_memory *m, const struct admission *d, struct e
 void tick_memory_dispatch(struct tick_memory *m, const struct task *t)
 {
 	json *of = tick_memory_of(m, t);
+	bool slot = json_is_true(json_get(of, "slot"));
 
 	memory_forget(of, of_rejection);
 	tick_memory_report(m, EVENT_TICK_DISPATCHED, t, json_copy(json_get(of, "start")));
 	json_drop(of, "start");
-	JSON_ADD(of, JSON_TIME("dispatched", clock_now()));
+	json_drop(of, "slot"); /* in one order, also where a tick was killed before this */
+	JSON_ADD(of, JSON_TIME("dispatched", clock_now()), JSON_IF(slot, JSON_BOOL("slot", true)));
 }
 
 void tick_memory_park(

@@ -284,8 +284,9 @@
 /* The target has moved. */
 #define TO_REBASE                                                                                  \
 	REMOTE DATABASE BOOT EVENTS                                                                \
-		"(cd $DEV_TEAM_STATE_DIR/worktrees/org/repo/T-1 && echo work >work && git add "    \
-		"work && git commit -q -m work && git push -q -u origin HEAD)\n" AHEAD
+		"(cd \"$(git worktree list | sed -n 's/ .*dev-team.T-1.$//p')\"; "                 \
+		"echo work >work; git add work; git commit -q -m work; git push -q -u origin "     \
+		"HEAD)\n" AHEAD
 /* It prints something else when it is run again. */
 #define UNLIKE .most = 3, .slow = true, .varies = true, .talks = true
 #define DATABASES                                                                                  \
