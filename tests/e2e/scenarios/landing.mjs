@@ -40,7 +40,8 @@ async function startRemote(root) {
   return { url: `http://127.0.0.1:${server.address().port}/`, stop: () => { server.closeAllConnections(); server.close(); } };
 }
 
-// The conversations of Codex: one command after the other, each of which must succeed.
+// The conversations of Codex: one command after the other, each of which must succeed. A Codex that starts may remove
+// the links of another that has just begun: none of that one's commands can run, and dev-team asks again.
 function* conversation(first, agents) {
   const texts = first.body.input.flatMap((item) => (Array.isArray(item.content) ? item.content.map((part) => part.text ?? '') : [item.content ?? '']));
   const part = act(agents, texts.find(isPrompt));
@@ -48,6 +49,7 @@ function* conversation(first, agents) {
     let result = (yield { name: 'exec_command', input: { cmd: step.run, yield_time_ms: 30000 } }).results.at(-1);
     for (let id; (id = /session ID (\d+)/.exec(result)?.[1]);)
       result = (yield { name: 'write_stdin', input: { session_id: Number(id), chars: '', yield_time_ms: 30000 } }).results.at(-1);
+    if (/codex-linux-sandbox: No such file/.test(result)) return 'No command runs here.';
     if (!/exited with code 0\b/.test(result)) throw new Error(`${step.run}: ${result}`);
   }
   return part.answer;
