@@ -289,7 +289,11 @@
 		"HEAD)\n" AHEAD
 /* It prints something else when it is run again. */
 #define UNLIKE .most = 3, .slow = true, .varies = true, .talks = true
+/* A removal that failed is tried again after a while, or by `db sweep`; one that was killed, by the
+ * next command. */
 #define DATABASES                                                                                  \
+	"if dev-team db list | grep -q 'cannot be removed'; then dev-team db sweep >/dev/null; "   \
+	"fi\n"                                                                                     \
 	"ls .git | grep -c '^db-' || :; dev-team db list | sed 's/.*  app  //'; dev-team pool "    \
 	"audit\n"
 
