@@ -5,7 +5,7 @@
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
-enum { COMMAND_S = 120, SHORT_ID = 12, FAULT_MAX = 1000 };
+enum { COMMAND_S = 120, SHORT_ID = 12, ABBREVIATION = 4, FAULT_MAX = 1000 };
 
 struct collector {
 	struct arena *arena;
@@ -322,15 +322,16 @@ static int check_descent(struct collector *c, const char *base, const char *fork
  * that changes nothing more. */
 static int check_own(struct collector *c, struct error *err)
 {
-	const struct git_commit head = {c->out->head, c->out->tree};
-	const char *base = c->query->place->base;
+	struct git_history since;
 	bool others = false;
-	struct git_ids same;
 
-	if (git_find_same_tree(c->arena, c->dir, base, &head, &same, err) < 0)
+	if (git_list_history(c->arena, c->dir, c->query->place->base, c->out->head, &since, err) <
+		0)
 		return -1;
-	for (size_t i = 0; i < same.list.n && !others; i++)
-		if (git_is_on_other_branch(c->dir, same.list.items[i], c->branch, &others, err) < 0)
+	for (size_t i = 0; i < since.list.n && !others; i++)
+		if (strcmp(since.list.items[i].tree, c->out->tree) == 0 &&
+			git_is_on_other_branch(
+				c->dir, since.list.items[i].id, c->branch, &others, err) < 0)
 			return -1;
 	return others ? REFUTE(c, EVIDENCE_WORK,
 				"the branch '%s' has no commits that are not on another branch of "
@@ -369,6 +370,65 @@ static int check_commits(struct collector *c, const struct git_commit *found, st
 	return check_difference(c, &forked, "the default branch of 'origin'", err);
 }
 
+/* `id` may be shorter, as git abbreviates it. */
+static bool evidence_local_is_id(const char *id, const char *commit)
+{
+	size_t n = strlen(id);
+
+	return n >= ABBREVIATION && n == strspn(id, "0123456789abcdefABCDEF") &&
+	       strncasecmp(id, commit, n) == 0;
+}
+
+/* *own: exactly one commit that was made since the work was requested has that id, and it is on no
+ * other branch of the remote. */
+static int find_named(struct collector *c, const char *id, bool *own, struct error *err)
+{
+	const char *since = c->query->since ? c->query->since : c->query->place->base,
+		   *found = NULL;
+	struct git_history all;
+	bool others = false;
+	size_t n = 0;
+
+	*own = false;
+	if (git_list_history(c->arena, c->dir, since, c->out->head, &all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all.list.n; i++)
+		if (evidence_local_is_id(id, all.list.items[i].id)) {
+			found = all.list.items[i].id;
+			n++;
+		}
+	if (n == 1 && git_is_on_other_branch(c->dir, found, c->branch, &others, err) < 0)
+		return -1;
+	*own = n == 1 && !others;
+	return 0;
+}
+
+/* The commit that an answer names as its work, or as what it approves. */
+static int check_named(struct collector *c, const struct evidence_named *named, struct error *err)
+{
+	const char *reviewed = c->query->reviewed;
+	bool own;
+
+	if (!c->out->head)
+		return 0;
+	if (named->kinds & EVIDENCE_REVIEW && !evidence_local_is_id(named->commit, c->out->head) &&
+		!(reviewed && evidence_local_is_id(named->commit, reviewed)))
+		return REFUTE(c, EVIDENCE_REVIEW,
+			"'commitSha' is '%.60s', which is not the commit that was to be reviewed: "
+			"HEAD is %.*s",
+			named->commit, SHORT_ID, c->out->head);
+	if (!(named->kinds & EVIDENCE_WORK))
+		return 0;
+	if (find_named(c, named->commit, &own, err) < 0)
+		return -1;
+	return own ? 0
+		   : REFUTE(c, EVIDENCE_WORK,
+			     "'commitSha' is '%.60s', which is no commit of the branch '%s' that "
+			     "was "
+			     "made since this was requested: HEAD is %.*s",
+			     named->commit, c->branch ? c->branch : "", SHORT_ID, c->out->head);
+}
+
 static int check_kept(struct collector *c, struct error *err)
 {
 	const char *fault;
@@ -398,7 +458,12 @@ static int read_commits(struct collector *c, struct error *err)
 	c->upstream = of.remote ? found[3].id : NULL;
 	if (check_changes(c, err) < 0 || (work && check_kept(c, err) < 0))
 		return -1;
-	return work ? check_commits(c, found + 1, err) : 0;
+	if (work && check_commits(c, found + 1, err) < 0)
+		return -1;
+	for (size_t i = 0; i < c->query->named.n; i++)
+		if (check_named(c, &c->query->named.items[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 /* ---- the remote ---- */

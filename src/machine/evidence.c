@@ -20,6 +20,7 @@
  */
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
+#include "src/machine/verdict.h"
 #include "src/sys/forge.h"
 
 /* ---- in the journal ---- */
@@ -357,9 +358,14 @@ struct evidence_check {
 static void add_claim_query(
 	struct engine_run *r, const struct step_claim *claim, struct evidence_query *q)
 {
+	struct evidence_named named = {.kinds = claim->kinds & (EVIDENCE_WORK | EVIDENCE_REVIEW)};
 	struct forge_pull p;
 
 	q->kinds |= claim->kinds;
+	if (named.kinds)
+		named.commit = verdict_commit(&r->arena, context_section(r->doc, claim->section));
+	if (named.commit)
+		vec_push_in(&r->arena, &q->named, named);
 	if (claim->kinds & EVIDENCE_WORK && !q->since)
 		q->since = json_get_str(fact_at(r, claim->section), "since");
 	if (claim->kinds & (EVIDENCE_REVIEW | EVIDENCE_SHOWN) && !q->reviewed)

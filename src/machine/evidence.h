@@ -15,6 +15,12 @@
 /* The key of the store; evidence.c describes its value. */
 #define EVIDENCE_KEY "evidence"
 
+/* A commit that an answer names (`commitSha`). */
+struct evidence_named {
+	const char *commit; /* as the answer has it: an id, an abbreviation, anything */
+	unsigned kinds;     /* of the claims of the answer: WORK, REVIEW */
+};
+
 /* A question to the environment. */
 struct evidence_query {
 	unsigned kinds; /* bits of enum evidence_kind; 0: only HEAD */
@@ -26,6 +32,7 @@ struct evidence_query {
 				* may have been merged; else NULL */
 	const char *forge;     /* command that describes a pull request; NULL: none */
 	VEC(const char *) commands;
+	VEC(struct evidence_named) named;
 	const char *reviewed; /* REVIEW: the commit that was reviewed; NULL: not known */
 	const char *later;    /* a command that success requires; NULL: none */
 };

@@ -352,30 +352,73 @@ static json *last_object(struct str text)
 	return object_at_end(text, true, &at, &work);
 }
 
-int verdict_text_word(struct arena *a, struct str text, const char *member, const char *format,
-	const char **word, struct error *err)
+/* The objects that must agree with the word: the last one; one that ends the text within a line;
+ * and one that a last line with the word alone follows, unless it has a word of its own. Each is
+ * the caller's to free. */
+enum { OBJECTS = 3 };
+
+static void read_objects(struct str text, const char *member, json *out[OBJECTS])
 {
-	CLEANUP(json_free) json *object = verdict_json(text), *last = last_object(text);
+	struct str before = verdict_prose(text);
+
+	out[0] = verdict_json(text);
+	out[1] = last_object(text);
+	out[2] = before.n < text.n ? last_object(before) : NULL;
+	if (json_is_object(out[2]) && json_get(out[2], member))
+		json_free(&out[2]);
+}
+
+const char *verdict_commit(struct arena *a, struct str text)
+{
+	const char *commit = NULL;
+	json *objects[OBJECTS];
+
+	read_objects(text, "status", objects);
+	for (size_t i = 0; i < OBJECTS; i++) {
+		if (!commit && json_is_object(objects[i]))
+			commit = json_dup(a, objects[i], "commitSha");
+		json_free(&objects[i]);
+	}
+	return commit;
+}
+
+static int text_word(struct arena *a, json *const objects[OBJECTS], const char *member,
+	const char *format, const char **word, struct error *err)
+{
 	const char *fault = NULL;
-	char status[64];
 
 	if (!*word)
-		*word = json_dup(a, object, member);
+		*word = json_dup(a, objects[0], member);
 	if (!*word)
 		fault = "the answer has no result";
 	else if (!is_word(a, format, *word))
 		fault = arena_printf(a, "unknown result '%.60s'", *word);
 	if (fault)
 		return error_set(err, ERR_INPUT, "%s: %s", fault, expectation(a, member, format));
-	if ((object && object_word(a, object, member, format, word, err) < 0) ||
-		(last && object_word(a, last, member, format, word, err) < 0))
-		return -1;
-	if (strcmp(*word, "validated") == 0 && has_open_criterion(text, status, sizeof(status)))
+	for (size_t i = 0; i < OBJECTS; i++)
+		if (objects[i] && object_word(a, objects[i], member, format, word, err) < 0)
+			return -1;
+	return 0;
+}
+
+int verdict_text_word(struct arena *a, struct str text, const char *member, const char *format,
+	const char **word, struct error *err)
+{
+	json *objects[OBJECTS];
+	char status[64];
+	int rc;
+
+	read_objects(text, member, objects);
+	rc = text_word(a, objects, member, format, word, err);
+	for (size_t i = 0; i < OBJECTS; i++)
+		json_free(&objects[i]);
+	if (rc == 0 && strcmp(*word, "validated") == 0 &&
+		has_open_criterion(text, status, sizeof(status)))
 		return error_set(err, ERR_INPUT,
 			"result 'validated' contradicts the answer: a criterion has the status "
 			"'%s', not 'pass'",
 			status);
-	return 0;
+	return rc;
 }
 
 struct str verdict_prose(struct str text)

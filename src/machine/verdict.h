@@ -37,11 +37,15 @@ int verdict_object_word(struct arena *a, const json *object, const char *format,
 /*
  * The result word of a text. *word: the word given beside it, or NULL: then `member` (`status`;
  * `action` of the troubleshooter) of verdict_json(). -1: ERR_INPUT, there is none, it is none of
- * the format, or contradicts that object, an object that ends the text within a line, or criteria
- * that are not met. All else in the text is a part of the work: an example, a log.
+ * the format, or contradicts that object, an object that ends the text within a line, one that only
+ * a last line with the word follows, or criteria that are not met. All else in the text is a part
+ * of the work: an example, a log.
  */
 int verdict_text_word(struct arena *a, struct str text, const char *member, const char *format,
 	const char **word, struct error *err);
+/* The text in `commitSha` of the first of these objects that has one, in the arena; NULL: none has.
+ */
+const char *verdict_commit(struct arena *a, struct str text);
 /* A part of the text: what it says before an object at its end that has a word, and its reason. */
 struct str verdict_prose(struct str text);
 

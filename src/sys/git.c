@@ -456,11 +456,11 @@ static int start_walk(git_revwalk **walk, git_repository *repo, const char *from
 }
 
 /* The library cannot follow the history of a shallow clone. */
-static int ask_same_tree(struct arena *a, const char *root, const char *from,
-	const struct git_commit *to, struct git_ids *out, struct error *err)
+static int ask_history(struct arena *a, const char *root, const char *from, const char *to,
+	struct git_history *out, struct error *err)
 {
-	const char *const argv[] = {"git", "log", "--no-show-signature", "--format=%T %H",
-		from ? arena_printf(a, "%s..%s", from, to->id) : to->id, "--", NULL};
+	const char *const argv[] = {"git", "log", "--no-show-signature", "--format=%H %T",
+		from ? arena_printf(a, "%s..%s", from, to) : to, "--", NULL};
 	const struct git_command c = {.dir = root, .name = "git log", .argv = argv};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str rest, line;
@@ -468,39 +468,45 @@ static int ask_same_tree(struct arena *a, const char *root, const char *from,
 	if (git_command(&c, &text, NULL, err) < 0)
 		return -1;
 	for (rest = buf_str(&text); str_line(&rest, &line);)
-		if (str_starts(line, to->tree))
+		if (line.n > GIT_OID_HEXSZ)
 			vec_push_in(a, &out->list,
-				arena_dup(a, str_sub(line, strlen(to->tree) + 1, line.n)));
+				((struct git_commit){arena_dup(a, str_sub(line, 0, GIT_OID_HEXSZ)),
+					arena_dup(a, str_sub(line, GIT_OID_HEXSZ + 1, line.n))}));
 	return 0;
 }
 
-int git_find_same_tree(struct arena *a, const char *root, const char *from,
-	const struct git_commit *to, struct git_ids *out, struct error *err)
+static const char *id_text(struct arena *a, const git_oid *id)
+{
+	char text[GIT_OID_HEXSZ + 1];
+
+	return arena_dup(a, str_of(lib.git_oid_tostr(text, sizeof(text), id)));
+}
+
+int git_list_history(struct arena *a, const char *root, const char *from, const char *to,
+	struct git_history *out, struct error *err)
 {
 	CLEANUP(repository_close) git_repository *repo = NULL;
 	CLEANUP(revwalk_close) git_revwalk *walk = NULL;
-	char id[GIT_OID_HEXSZ + 1];
-	git_oid at, tree;
+	git_oid at;
 	int rc = -1;
 
-	*out = (struct git_ids){0};
+	*out = (struct git_history){0};
 	if (open_repository(&repo, root, GIT_REPOSITORY_OPEN_NO_SEARCH, err) < 0)
 		return -1;
-	if (lib.git_oid_fromstr(&tree, to->tree) == 0 && start_walk(&walk, repo, from, to->id) == 0)
+	if (start_walk(&walk, repo, from, to) == 0)
 		while ((rc = lib.git_revwalk_next(&at, walk)) == 0) {
 			CLEANUP(commit_close) git_commit *commit = NULL;
 
 			if (lib.git_commit_lookup(&commit, repo, &at) < 0)
 				break;
-			if (lib.git_oid_equal(lib.git_commit_tree_id(commit), &tree))
-				vec_push_in(a, &out->list,
-					arena_dup(
-						a, str_of(lib.git_oid_tostr(id, sizeof(id), &at))));
+			vec_push_in(a, &out->list,
+				((struct git_commit){id_text(a, &at),
+					id_text(a, lib.git_commit_tree_id(commit))}));
 		}
 	if (rc == GIT_ITEROVER)
 		return 0;
-	*out = (struct git_ids){0};
-	return ask_same_tree(a, root, from, to, out, err);
+	*out = (struct git_history){0};
+	return ask_history(a, root, from, to, out, err);
 }
 
 /* The library refuses a remote whose configuration it does not know: a negative refspec, for one.

@@ -236,13 +236,12 @@ int git_list_committed(struct arena *a, const char *root, const char *base, cons
  * processes. */
 const char *git_fetch_newest(struct arena *a, const char *root);
 
-struct git_ids {
-	VEC(const char *) list; /* in the arena */
+struct git_history {
+	VEC(struct git_commit) list; /* in the arena */
 };
-/* The commits that `to` has and `from` (NULL: none) does not, and that have the tree of `to`. One
- * process in a shallow clone. */
-int git_find_same_tree(struct arena *a, const char *root, const char *from,
-	const struct git_commit *to, struct git_ids *out, struct error *err);
+/* The commits that `to` has and `from` (NULL: none) does not. One process in a shallow clone. */
+int git_list_history(struct arena *a, const char *root, const char *from, const char *to,
+	struct git_history *out, struct error *err);
 
 /* With URLs as `insteadOf` makes them. */
 int git_read_remotes(struct arena *a, const char *root, struct git_remotes *out, struct error *err);

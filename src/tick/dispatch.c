@@ -312,6 +312,26 @@ static int tick_dispatch_remember(
 	return tick_memory_save(m, err);
 }
 
+/* The answer with what the agent has returned as JSON at its end, unless the output ends with that,
+ * or is refused by itself. */
+static struct str with_parsed(const struct taking *t, const char *word)
+{
+	const struct dispatch_result *r = &t->result;
+	CLEANUP(json_free) json *own = verdict_json(r->output);
+	CLEANUP(buf_release) struct buf text = BUF_INIT, said = BUF_INIT;
+	struct error ignored;
+
+	if (t->action && action_result(t->arena, t->action, r->output, &word, &ignored) < 0)
+		return r->output;
+	json_print(&text, r->parsed);
+	if (own)
+		json_print(&said, own);
+	if (str_eq(buf_str(&text), buf_str(&said)))
+		return r->output;
+	return str_of(arena_printf(t->arena, "%.*s%s%s", (int)r->output.n, r->output.p,
+		r->output.n ? "\n\n" : "", text.s));
+}
+
 /* An error is an answer only where the action has a word for it. */
 static int offer_of(struct taking *t, struct answer_offer *offer, bool *records, struct error *err)
 {
@@ -330,7 +350,12 @@ static int offer_of(struct taking *t, struct answer_offer *offer, bool *records,
 			r->output.n ? "\n\n" : "", (int)r->output.n, r->output.p));
 		return 0;
 	}
-	return r->parsed ? verdict_object_word(t->arena, r->parsed, format, &offer->word, err) : 0;
+	if (!json_is_object(r->parsed))
+		return 0;
+	if (t->action && verdict_object_word(t->arena, r->parsed, format, &offer->word, err) < 0)
+		return -1;
+	offer->text = with_parsed(t, offer->word);
+	return 0;
 }
 
 static int tick_dispatch_record(struct taking *t, struct error *err)

@@ -83,6 +83,7 @@ int engine_rig_evidence(void *data, struct arena *a, const struct evidence_query
 		t.asked = q->kinds;
 		t.since = q->since ? arena_dup(&t.arena, str_of(q->since)) : "";
 		t.confirmed = q->confirmed ? arena_dup(&t.arena, str_of(q->confirmed)) : "";
+		t.named = q->named.n ? arena_dup(&t.arena, str_of(q->named.items[0].commit)) : "";
 		t.pr_asked = q->pr_url ? arena_dup(&t.arena, str_of(q->pr_url)) : "";
 	}
 	*out = (struct evidence){

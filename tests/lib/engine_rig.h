@@ -51,10 +51,10 @@ struct engine_rig {
 	const char *commit_fault; /* what an agent must correct before its work is committed */
 	unsigned refuted;
 	bool evidence_fails;
-	unsigned collected;                       /* how often it was asked */
-	unsigned asked;                           /* kinds of the last question about claims */
-	const char *since, *pr_asked, *confirmed; /* of it */
-	const char *commit_directory;             /* of the last commit */
+	unsigned collected; /* how often it was asked */
+	unsigned asked;     /* kinds of the last question about claims */
+	const char *since, *pr_asked, *confirmed, *named; /* of it */
+	const char *commit_directory;                     /* of the last commit */
 	/* the place */
 	/* The answer about action `asked_about`; all others may be dispatched. */
 	const char *asked_about;

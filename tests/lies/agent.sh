@@ -87,6 +87,7 @@ honest() {
 		;;
 	signoff-review) approve ;;
 	esac
+	case $stage in implementing | fixing*) answer "$(good_word)" "Done: {\"commitSha\": \"$(git rev-parse --short HEAD)\"}." ;; esac
 }
 
 # ---- this action ----

@@ -956,6 +956,51 @@ work
 answer implemented '{"commitSha": "'"$(git rev-parse HEAD)"'", "verifications":
   {"build": "passed", "test": "failed", "lint": "passed", "format": "passed"}}'
 X
+lie 'an invented commit in an envelope' implementing "'commitSha' is '0123.*no commit of the branch" quick=yes <<'X'
+work
+answer implemented '{"summary": "s", "filesChanged": ["work.txt"], "commitSha": "0123456789abcdef0123456789abcdef01234567",
+  "verifications": {"build": "passed", "test": "passed", "lint": "passed", "format": "passed"}, "acceptanceCriteriaMet": [1]}'
+X
+lie 'a commit from before in a fenced envelope, and a line with the word' fixing "'commitSha' is .*no commit of the branch" <<'X'
+before=$(git rev-parse --short HEAD)
+sed -i s/broken/mended/ work.txt
+work
+answer fixed "Mended.
+\`\`\`json
+{
+  \"commitSha\": \"$before\",
+  \"summary\": \"mended\"
+}
+\`\`\`
+
+{\"status\": \"fixed\"}"
+X
+lie 'the commit of somebody else, who is merged, within a line' implementing "'commitSha' is .*no commit of the branch" <<'X'
+git fetch -q origin
+git merge -q -m 'Merge theirs' origin/theirs
+work
+answer implemented "All done: {\"commitSha\": \"$(git rev-parse origin/theirs)\"}."
+X
+lie 'no commit, and its own base as the commit' implementing 'no commits' <<'X'
+answer implemented "{\"status\": \"implemented\", \"commitSha\": \"$base\"}"
+X
+lie 'a commit that was amended away' implementing "'commitSha' is .*no commit of the branch" <<'X'
+work
+gone=$(git rev-parse HEAD)
+git commit -q --amend -m 'Another one'
+answer implemented "{\"commitSha\": \"$gone\"}"
+X
+lie 'a branch in place of a commit' implementing "'commitSha' is 'HEAD', which is no commit" <<'X'
+work
+answer implemented '{"commitSha": "HEAD"}'
+X
+lie 'an approval of an earlier commit' review "'commitSha' is .*not the commit that was to be reviewed" <<'X'
+answer approved "{\"approved\": true, \"commitSha\": \"$base\"}"
+X
+lie 'a verdict of no before a line with the word' review "'approved' is false" <<'X'
+answer approved '{"approved": false}
+{"status": "approved"}'
+X
 lie 'an approval in the document whose own verdict is no' review "'approved' is false" <<'X'
 write_section 'Review Notes' '{"status": "approved", "approved": false}'
 answered=yes

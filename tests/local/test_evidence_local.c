@@ -108,6 +108,51 @@ EVIDENCE_TEST(faults_of_the_work_tree_are_named)
 	}
 }
 
+static void name_commit(const char *commit, unsigned kinds)
+{
+	const struct evidence_named named = {commit, kinds};
+
+	query.named.n = 0;
+	vec_push_in(&arena, &query.named, named);
+}
+
+/* Work is made since it was requested; a review is of HEAD. */
+EVIDENCE_TEST(the_commit_that_an_answer_names_is_looked_up)
+{
+	static const char none[] = "which is no commit of the branch 'dev-team/A' that was made";
+	const char *first = commit_of("HEAD"), *theirs, *second;
+
+	sh("cd r && git switch -qc theirs main && git commit -q --allow-empty -m theirs && git "
+	   "update-ref refs/remotes/origin/theirs HEAD && git switch -q dev-team/A && git merge -q "
+	   "--no-edit theirs && echo three >c && git add c && git commit -qm third");
+	theirs = commit_of("theirs");
+	second = commit_of("HEAD");
+	query.since = first;
+	for (size_t n = 4; n <= 40; n += 12) {
+		name_commit(arena_printf(&arena, "%.*s", (int)n, second), EVIDENCE_WORK);
+		confirmed(EVIDENCE_WORK);
+	}
+	name_commit(commit_of("HEAD~"), EVIDENCE_WORK);
+	confirmed(EVIDENCE_WORK);
+	for (size_t i = 0; i < 8; i++) {
+		const char *const names[] = {first, theirs, where.base,
+			"0123456789abcdef0123456789abcdef01234567", "HEAD", "",
+			arena_printf(&arena, "%.3s", second), arena_printf(&arena, "%s0", second)};
+
+		name_commit(names[i], EVIDENCE_WORK);
+		refuted(EVIDENCE_WORK, none);
+		name_commit(names[i], EVIDENCE_REVIEW);
+		refuted(EVIDENCE_REVIEW, "which is not the commit that was to be reviewed");
+	}
+	sh("cd r && git push -q origin HEAD:dev-team/A");
+	query.reviewed = first;
+	name_commit(first, EVIDENCE_REVIEW);
+	confirmed(EVIDENCE_REVIEW);
+	query.since = NULL;
+	name_commit(first, EVIDENCE_WORK);
+	confirmed(EVIDENCE_WORK);
+}
+
 /* Scripts may leave files; a file of attributes decides what is committed. */
 EVIDENCE_TEST(files_that_are_not_tracked_are_refuted_until_a_script_has_run)
 {

@@ -147,6 +147,25 @@ ENGINE_TEST(work_that_cannot_be_committed_is_a_failed_answer)
 	answered("ADR-7/implementing/2", "implemented", "Made.", "ADR-7/validating/1");
 }
 
+ENGINE_TEST(the_commit_that_work_or_an_approval_names_is_asked_about)
+{
+	begin_review();
+	answered("ADR-7/reviewing/2", "approved", "{\"approved\":true,\"commitSha\":\"c7\"}",
+		"success: 'reviewing' gave 'approved'; https://github.com/o/r/pull/7");
+	assert_string_equal(t.named, "c7");
+	engine_rig_forget();
+	begin();
+	answered("ADR-7/implementing/1", "needs_clarification", "{\"commitSha\":\"c8\"}",
+		"ADR-7/troubleshooter/1 needs_clarification:1");
+	engine_rig_forget();
+	begin();
+	refute(EVIDENCE_WORK, "there is no such commit");
+	answered("ADR-7/implementing/1", "implemented", "{\"commitSha\":\"c9\"}",
+		"ADR-7/implementing/2");
+	assert_string_equal(t.named, "c9");
+	failure_says("there is no such commit (");
+}
+
 ENGINE_TEST(an_approval_of_an_earlier_commit_is_void)
 {
 	begin_review();

@@ -115,6 +115,17 @@ TEST(an_object_of_the_text_must_agree_with_the_word)
 		{WORK, "failed", "{\"commitSha\":\"abc\"}", NULL},
 		{WORK, "implemented", "{\"commitSha\":\"abc\"}", NULL},
 		{WORK, "needs_clarification", "{\"commitSha\":null}", NULL},
+		/* before a last line with the word */
+		{WORK, NULL, "{\"commitSha\":null}\n{\"status\":\"implemented\"}",
+			"'commitSha' is null"},
+		{REVIEW, NULL,
+			"```json\n{\n\"approved\":false\n}\n```\n\n{\"status\":\"approved\"}",
+			"'approved' is false"},
+		{REVIEW, NULL,
+			"{\"status\":\"changes_requested\",\"approved\":false}\n"
+			"{\"status\":\"approved\"}",
+			NULL},
+		{WORK, NULL, "Was {\"commitSha\":null}; now:\n{\"status\":\"implemented\"}", NULL},
 		/* parts of the work: what was fixed, an example, an incomplete report */
 		{WORK, NULL,
 			"{\"status\":\"implemented\",\"findings\":[{\"severity\":\"major\","
@@ -150,6 +161,35 @@ TEST(an_object_of_the_text_must_agree_with_the_word)
 		if (!fault != !rows[i].fault || (fault && !strstr(fault, rows[i].fault)))
 			fail_msg("%s beside %s: %s", rows[i].word ? rows[i].word : "nothing",
 				rows[i].text, fault ? fault : "agrees");
+	}
+	arena_release(&a);
+}
+
+TEST(the_commit_that_an_answer_names_is_in_the_objects_that_must_agree)
+{
+	static const struct {
+		const char *text, *commit;
+	} rows[] = {
+		{"{\"status\":\"implemented\",\"commitSha\":\"c1\"}", "c1"},
+		{"Made.\n```json\n{\n  \"commitSha\": \"c1\",\n  \"summary\": \"s\"\n}\n```\n",
+			"c1"},
+		{"See: {\"commitSha\":\"c1\"}.", "c1"},
+		{"```json\n{\"commitSha\":\"c1\"}\n```\n\n{\"status\":\"implemented\"}\n", "c1"},
+		{"{\"commitSha\":\"c1\"}\n{\"commitSha\":\"c2\"}", "c2"},
+		{"{\"commitSha\":\"c1\"} was an example.\n{\"status\":\"implemented\"}", NULL},
+		{"{\"commitSha\":7}", NULL},
+		{"{\"commitSha\":null}", NULL},
+		{"{\"a\":{\"commitSha\":\"c1\"}}", NULL},
+		{"\"commitSha\":\"c1\"", NULL},
+		{"", NULL},
+	};
+	struct arena a = {0};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const char *commit = verdict_commit(&a, str_of(rows[i].text));
+
+		if (!commit != !rows[i].commit || (commit && strcmp(commit, rows[i].commit) != 0))
+			fail_msg("%s: %s", rows[i].text, commit ? commit : "none");
 	}
 	arena_release(&a);
 }

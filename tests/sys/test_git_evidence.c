@@ -198,20 +198,25 @@ GIT_TEST(files_that_a_sparse_work_tree_lacks_and_commits_change_are_found)
 	assert_null(found);
 }
 
-GIT_TEST(commits_with_the_tree_of_another_are_found)
+GIT_TEST(commits_since_another_are_listed_with_their_trees)
 {
-	struct git_commit head;
-	struct git_ids same;
-	const char *name = "HEAD";
+	const char *const names[] = {"HEAD", "HEAD~2"};
+	struct git_commit found[COUNT(names)];
+	struct git_history since;
 
 	sh("cd r; git switch -q -c side; echo 1 >f; git add f; git commit -qm 1; git switch -q "
 	   "main; "
 	   "git merge -q --no-ff -m 2 side; git commit -q --allow-empty -m 3");
 	for (int shallow = 0; shallow < 2; shallow++) {
-		assert_int_equal(git_read_commits(&arena, at("r"), &name, 1, &head, &err), 0);
-		assert_int_equal(git_find_same_tree(&arena, at("r"), NULL, &head, &same, &err), 0);
-		assert_int_equal(same.list.n, shallow ? 2 : 3);
-		assert_string_equal(same.list.items[0], head.id);
+		assert_int_equal(
+			git_read_commits(&arena, at("r"), names, shallow ? 1 : 2, found, &err), 0);
+		assert_int_equal(git_list_history(&arena, at("r"), shallow ? NULL : found[1].id,
+					 found[0].id, &since, &err),
+			0);
+		assert_int_equal(since.list.n, shallow ? 2 : 3);
+		for (size_t i = 0; i < since.list.n; i++)
+			assert_string_equal(since.list.items[i].tree, found[0].tree);
+		assert_string_equal(since.list.items[0].id, found[0].id);
 		sh("test -d full || { mv r full; git clone -q --depth 1 file://$PWD/full r; cd r; "
 		   "git commit -q --allow-empty -m 4; }");
 	}
