@@ -7,6 +7,7 @@
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
+#include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/base/clock.h"
@@ -34,6 +35,7 @@ struct tick {
 	size_t open;        /* tasks that are neither done nor have a pull request */
 	size_t n;           /* tasks */
 	bool *seen;         /* by task */
+	bool *documents;    /* by task; false: its item has no document */
 	struct error fault; /* why an item could not be stepped; the last one */
 };
 
@@ -67,6 +69,24 @@ static bool tick_is_wanted(const struct tick *t, const struct task *task)
 static const char *tick_document_of(const struct tick *t, const struct task *task)
 {
 	return arena_printf(t->arena, "%s/%s.md", t->items, task->id);
+}
+
+static int read_documents(struct tick *t, struct error *err)
+{
+	struct directory_names names;
+	const struct task *task;
+	bool missing;
+
+	t->documents = arena_alloc(t->arena, t->backlog.n + 1);
+	if (directory_list(t->arena, t->items, &names, &missing, err) < 0)
+		return -1;
+	for (size_t i = 0; i < names.n; i++)
+		if (str_ends(str_of(names.items[i]), ".md") &&
+			(task = backlog_find(&t->backlog,
+				 arena_printf(t->arena, "%.*s", (int)strlen(names.items[i]) - 3,
+					 names.items[i]))))
+			t->documents[task - t->backlog.tasks] = true;
+	return 0;
 }
 
 static void add_paths(struct buf *out, const char *head, const struct task_texts *paths)
@@ -286,6 +306,7 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 	struct error err = {0};
 	bool again = false;
 
+	t->documents[task - t->backlog.tasks] = true;
 	if (step_item(t, task, base, t->returned, &again, &err) == 0 &&
 		(!again || is_early(t, task) || step_item(t, task, base, NULL, &again, &err) == 0))
 		return;
@@ -297,9 +318,12 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 /* An item of this id that somebody has started with another workflow is not touched. */
 static bool tick_has_item(struct tick *t, const struct task *task)
 {
-	const char *workflow, *document = tick_document_of(t, task);
+	const char *workflow, *document;
 	struct error ignored;
 
+	if (!t->documents[task - t->backlog.tasks])
+		return false;
+	document = tick_document_of(t, task);
 	return path_exists(document) &&
 	       run_step_workflow(t->arena, document, t->repo, &workflow, &ignored) == 0 &&
 	       (strcmp(workflow, TICK_WORKFLOW) == 0 ||
@@ -675,6 +699,8 @@ static int run_gate(struct tick *t, struct error *err)
 		return -1;
 	t->gate = true;
 	if (backlog_read(t->arena, t->repo, &t->backlog, err) < 0)
+		return -1;
+	if (read_documents(t, err) < 0)
 		return -1;
 	t->gate = false;
 	t->seen = arena_alloc(t->arena, t->backlog.n + 1);

@@ -114,6 +114,9 @@ ADMISSION_TEST(an_open_pull_request_rejects)
 		else
 			assert_passes("X-1");
 	}
+	facts.pulls.n = 0;
+	facts.pulls_fault = "gh: not signed in";
+	assert_passes("X-1");
 }
 
 ADMISSION_TEST(other_signs_of_work_reject)
