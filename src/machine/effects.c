@@ -108,6 +108,8 @@ static int declined_again(struct engine_run *r, struct error *err)
 static int note_fault(struct engine_run *r, const struct effect_kind *kind, struct error *err)
 {
 	r->fault = arena_dup(&r->arena, str_of(err->text));
+	if (kind->effect == EFFECT_PUSH)
+		engine_evidence_unpushed(r);
 	context_seen(r->e->file, kind->name, JSON_OBJECT(JSON_TEXT("fault", r->fault)));
 	*err = (struct error){0};
 	return 0;

@@ -169,6 +169,8 @@ int engine_evidence_at_end(struct engine_run *r, const char **fault, struct erro
 /* Loads what the remote's branch is known to have; remembers HEAD as that. */
 int engine_evidence_before_push(struct engine_run *r, struct error *err);
 void engine_evidence_pushed(struct engine_run *r);
+/* HEAD cannot be pushed as it is: the next request is to correct that. */
+void engine_evidence_unpushed(struct engine_run *r);
 /* Notes that the remote has refused the push. True: its last refusal had the same words. */
 bool engine_evidence_declined(struct engine_run *r, const char *words);
 

@@ -9,14 +9,16 @@
  *      "approved": {"head": COMMIT, "base": COMMIT, "patch": DIGEST}, "scripts": "yes",
  *      "landed": {"patch": DIGEST, "tree": TREE, "target": COMMIT}}
  *
- * and "declined": TEXT, the words of the remote's last refusal of a push.
+ * "declined": TEXT, the words of the remote's last refusal of a push, and "unpushed": COMMIT, whose
+ * push was refused.
  *
- * `head`: HEAD at the last request of the answer; `since`: HEAD at its first request; `fault`:
- * uncommitted changes at the request; `pushed`: the last known commit of the branch on the remote;
- * `checked`: actions (of an answer without one, its section) whose claims hold; `done`: what was
- * verified for success; `scripts`: a script was requested, which may have left files; `landed`: the
- * receipt of what was merged: the approved changes, the validated files, and a commit of the
- * default branch that contains them.
+ * `head`: HEAD at the last request of the answer; `since`: HEAD at its first request, unless its
+ * push had just been refused: what corrects that may be no change of a file; `fault`: uncommitted
+ * changes at the request; `pushed`: the last known commit of the branch on the remote; `checked`:
+ * actions (of an answer without one, its section) whose claims hold; `done`: what was verified for
+ * success; `scripts`: a script was requested, which may have left files; `landed`: the receipt of
+ * what was merged: the approved changes, the validated files, and a commit of the default branch
+ * that contains them.
  */
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
@@ -164,6 +166,11 @@ static int collect_evidence(
 	return 0;
 }
 
+static bool is_unpushed(const struct engine_run *r, const char *head)
+{
+	return head && json_str_is(r->facts, "unpushed", head);
+}
+
 static void note_request(
 	struct engine_run *r, const char *section, const struct evidence *found, unsigned kinds)
 {
@@ -173,7 +180,7 @@ static void note_request(
 
 	if (!json_get(r->facts, "at"))
 		json_put(r->facts, "at", json_object());
-	if (!since)
+	if (!since && !json_get(before, "head") && !is_unpushed(r, found->head))
 		since = found->head;
 	json_set((json *)json_get(r->facts, "at"), section,
 		JSON_OBJECT(JSON_IF(found->head, JSON_TEXT("head", found->head)),
@@ -244,6 +251,7 @@ int engine_evidence_requested(struct engine_run *r, const struct step *step,
 		return -1;
 	for (size_t i = 0; i < c->requests.n; i++)
 		note_request(r, c->requests.items[i].writes, &found, kinds);
+	json_drop(r->facts, "unpushed");
 	json_drop(r->facts, "done");
 	store_facts(r);
 	return 0;
@@ -276,6 +284,14 @@ bool engine_evidence_declined(struct engine_run *r, const char *words)
 	json_set(r->facts, "declined", json_string(str_of(words)));
 	store_facts(r);
 	return false;
+}
+
+void engine_evidence_unpushed(struct engine_run *r)
+{
+	if (!r->facts || !r->head)
+		return;
+	json_set(r->facts, "unpushed", json_string(str_of(r->head)));
+	store_facts(r);
 }
 
 /* If HEAD has moved since it was read, the next push cannot replace a commit by force. */

@@ -20,8 +20,9 @@ enum {
 	REST_MAX = 1024, /* chunks read after the end: a process that survived may write for ever */
 	STUCK_MS = 10000, /* after KILL: a process stuck in the kernel is not waited for */
 	ERROR_LINES = 5,
-	GIT_MESSAGE_LINES = 8, /* as many as git prints about a lock */
-	ERROR_TEXT_MAX = 600,
+	GIT_MESSAGE_LINES = 24, /* as many as a forge prints about a secret in a commit */
+	ERROR_TEXT_MAX = 840,
+	ERROR_TAIL = 240, /* of a longer text, after what is left out */
 };
 
 /* ---- starting a program ---- */
@@ -539,13 +540,28 @@ static void process_add_line(struct buf *out, struct str line)
 
 static bool is_relevant(struct str line)
 {
-	return line.n && !str_starts(line, "hint:") && !str_starts(line, "remote: Resolving");
+	return line.n && !str_starts(line, "hint:") && !str_starts(line, "remote: Resolving") &&
+	       !str_is(line, "remote:");
 }
 
-/* Where the explanation begins. What git reports as a fault is followed by advice. */
+/* Where the explanation begins. What git reports as a fault is followed by advice, and what a
+ * remote says by git's own words. */
 static bool process_is_fault(struct str line)
 {
-	return str_starts(line, "fatal: ") || str_starts(line, "error: ");
+	return str_starts(line, "fatal: ") || str_starts(line, "error: ") ||
+	       str_starts(line, "remote: ");
+}
+
+static void cut_middle(struct buf *text)
+{
+	char tail[ERROR_TAIL];
+
+	if (text->len <= ERROR_TEXT_MAX)
+		return;
+	memcpy(tail, text->s + text->len - sizeof(tail), sizeof(tail));
+	buf_cut(text, ERROR_TEXT_MAX - sizeof(tail));
+	buf_adds(text, " ... ");
+	buf_add(text, (struct str){tail, sizeof(tail)});
 }
 
 /* The last lines; also the first fault, and all that follows it if that is a message of git. */
@@ -573,8 +589,8 @@ static void add_last_lines(struct str output, struct buf *out)
 		process_add_line(out, fault);
 	for (size_t i = from; i < n; i++)
 		process_add_line(out, last[i % GIT_MESSAGE_LINES]);
+	cut_middle(out);
 	buf_utf8_repair(out);
-	buf_cut(out, str_cut(buf_str(out), ERROR_TEXT_MAX).n);
 }
 
 int process_become(const char *const *argv, const char *const *env, struct error *err)

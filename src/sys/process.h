@@ -66,8 +66,9 @@ int process_become(const char *const *argv, const char *const *env, struct error
 void process_leave(const char *const *argv);
 
 /* 0 when the program, `name` for people, succeeded; else -1: ERR_SYSTEM with the time limit, or the
- * last lines of `output` that are not hints, joined by `; `, credentials in URLs replaced by `***`.
- */
+ * last lines of `output` that are not hints (from the first of git's or its remote's on, if it
+ * prints few), joined by `; `, credentials in URLs replaced by `***`. Of a long text the middle is
+ * left out. */
 int process_check(const struct process *p, const struct process_end *end, const char *name,
 	struct str output, struct error *err);
 

@@ -39,6 +39,16 @@ TEST(an_object_of_several_lines_decides)
 	status_is("{\"status\":\"approved\"}\nNo:\n{\n  \"status\": \"changes_requested\",\n  "
 		  "\"at\": [\n    {\"line\": 3}\n  ]\n}\nSee a.c.",
 		"changes_requested");
+	status_is("Fine.\r\n\r\n```json\r\n{\r\n  \"status\": \"approved\",\r\n  \"findings\": "
+		  "[]\r\n}\r\n"
+		  "```\r\n",
+		"approved");
+	status_is(
+		"{\n  \"status\": \"approved\",\n  \"why\": \"a } in a \\\"string\\\", and {\"\n}\n"
+		"That {is} all.",
+		"approved");
+	status_is("\xEF\xBB\xBF{\n\t\"status\":\n\t\t\"approved\"\n}", "approved");
+	status_is("- verdict:\n    {\n      \"status\": \"approved\"\n    }\n", "approved");
 	status_is("{\"status\":\"approved\"}\n```\nint f(void)\n{\n\treturn 0;\n}\n```\n",
 		"approved");
 }
