@@ -4,6 +4,7 @@
  */
 #include "src/hook/loop.h"
 #include "src/machine/action.h"
+#include "src/policy/clearance.h"
 
 /* Without these no agent can answer. */
 static const char *const answering[] = {"StructuredOutput", "SubagentHandback", NULL};
@@ -11,7 +12,7 @@ static const char *const answering[] = {"StructuredOutput", "SubagentHandback", 
 static bool tools_is_listed(const json *tools, const char *tool)
 {
 	for (const json *t = json_first(tools); t; t = json_next(t))
-		if (json_text(t) && !strcmp(json_text(t), tool))
+		if (json_text(t) && clearance_tool_matches(json_text(t), str_of(tool)))
 			return true;
 	return false;
 }
@@ -32,7 +33,7 @@ static int tools_check_action(
 	if (!tools || tools_is_listed(tools, tool))
 		return 0;
 	return deny(v, RULE_TOOL, (struct span){0},
-		"the persona '%s' of '%s' has no tool '%s': the manifest lists its tools",
+		"the persona '%s' of '%s' has no tool '%s': its action lists its tools",
 		json_get_str(execution, "persona"), id, tool);
 }
 
