@@ -1,6 +1,6 @@
 /*
- * tools.c: the tools of an agent that carries out a node of a manifest. Its action says which it
- * may use; the client's own list is that of the agent's type, which several personas share.
+ * tools.c: the tools of an agent. The action of a node of a manifest says which its agent may use;
+ * the client's own list is that of the agent's type, which several personas share.
  */
 #include "src/hook/loop.h"
 #include "src/machine/action.h"
@@ -47,7 +47,13 @@ int hook_tools_check(struct arena *a, const json *call, const char *self, struct
 	struct hook_agent g;
 
 	if (!agent || !type || !tool || !session || !str_starts(str_of(type), "dev-team:") ||
-		hook_is_conductor(call) || str_in(str_of(tool), answering) ||
+		hook_is_conductor(call))
+		return 0;
+	/* The session would take its message for the report of its end. */
+	if (!strcmp(tool, "SendMessage"))
+		return deny(v, RULE_TOOL, (struct span){0},
+			"the agent of an action ends with its answer, and sends no messages");
+	if (str_in(str_of(tool), answering) ||
 		(command && hook_protocol_begins(str_of(command), self)) ||
 		!hook_session_drives(a, session) ||
 		!hook_agent_read_transcript(

@@ -33,7 +33,8 @@ static const char *const *tools_except(struct arena *a, const char *const *names
 	VEC(const char *) list = {0};
 
 	for (const char *const *t = instructions_all_tools; *t; t++)
-		if (!str_in(str_of(*t), names))
+		if (!str_in(str_of(*t), names) &&
+			(strcmp(*t, "NotebookEdit") != 0 || !str_in(STR("Edit"), names)))
 			vec_push_in(a, &list, *t);
 	vec_push_in(a, &list, NULL);
 	return list.items;
