@@ -122,9 +122,7 @@ static int report_clearance(struct invocation *in, const struct manifest *m, str
 	for (size_t i = 0; i < m->n_personas; i++) {
 		const struct manifest_persona *p = &m->personas[i];
 		const char *role = p->role ? p->role : p->name;
-		bool typed = path_exists(arena_printf(in->arena, "%s/agents/%s.md", root, role));
-		const char *type =
-			arena_printf(in->arena, "dev-team:%s", typed ? role : "task-runner");
+		const char *type = locate_agent_type(in->arena, root, role);
 		const struct persona *run = NULL, *session = NULL;
 		struct verdict v = {0};
 

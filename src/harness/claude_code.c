@@ -8,13 +8,6 @@ enum { HOOK_S = 60 }; /* more than it takes in any case */
 /* Nobody answers a permission prompt: a tool that is not listed is refused. */
 static const char *const all_tools[] = {"Bash", "Read", "Edit", "Write", "Agent", "Skill", NULL};
 
-static bool has_budget_option(void)
-{
-	const struct harness_availability *v = harness_available(&harness_claude_code);
-
-	return v->version && harness_version_in_range(str_of(v->version), STR(">=2.1.0"));
-}
-
 /* Those of the command line have precedence over the project's. A hook that fails denies the call.
  */
 static const char *hook_settings(struct arena *a)
@@ -35,17 +28,33 @@ static const char *hook_settings(struct arena *a)
 	return arena_dup(a, buf_str(&text));
 }
 
+/* Takes away the other tools, of agents that it starts too: `--allowedTools` takes none away, and
+ * the client allows Read, Agent and more by itself. `--tools` knows neither patterns, such as
+ * `Bash(git log:*)`, nor the tools of MCP servers, which are refused unless they are allowed. */
+static void restrict_tools(struct command *c, const char *const *tools)
+{
+	CLEANUP(buf_release) struct buf names = BUF_INIT;
+
+	for (; *tools; tools++)
+		if (!str_starts(str_of(*tools), "mcp__"))
+			buf_addf(&names, "%s%.*s", names.len ? "," : "", (int)strcspn(*tools, "("),
+				*tools);
+	command_option(c, "--tools", names.len ? names.s : "");
+}
+
 static void claude_code_command(struct command *c, const struct harness_input *input)
 {
 	command_add(c, "-p");
 	command_option(c, "--output-format", "stream-json");
 	command_add(c, "--verbose");
 	command_option(c, "--model", input->model);
-	if (input->max_budget_usd > 0 && has_budget_option())
+	if (input->max_budget_usd > 0)
 		command_option(c, "--max-budget-usd",
 			arena_printf(c->arena, "%.6f", input->max_budget_usd));
 	if (input->judged)
 		command_option(c, "--settings", hook_settings(c->arena));
+	if (input->tools)
+		restrict_tools(c, input->tools);
 	command_list(c, "--allowedTools", input->tools ? input->tools : all_tools);
 }
 
@@ -314,7 +323,7 @@ static const char *login_id(struct arena *a)
 const struct harness harness_claude_code = {
 	.name = "claude-code",
 	.binary = "claude",
-	.range = ">=2.0.0",
+	.range = ">=2.1.0",
 	.install = "npm install -g @anthropic-ai/claude-code",
 	.can = {HARNESS_YES, HARNESS_YES, HARNESS_YES, HARNESS_YES, HARNESS_YES, HARNESS_YES},
 	.context_tokens = 1000000,

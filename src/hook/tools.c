@@ -1,9 +1,10 @@
 /*
- * tools.c: the tools of an agent that carries out a node of a manifest. Its action says which it
- * may use; the client's own list is that of the agent's type, which several personas share.
+ * tools.c: the tools of an agent. The action of a node of a manifest says which its agent may use;
+ * the client's own list is that of the agent's type, which several personas share.
  */
 #include "src/hook/loop.h"
 #include "src/machine/action.h"
+#include "src/policy/clearance.h"
 
 /* Without these no agent can answer. */
 static const char *const answering[] = {"StructuredOutput", "SubagentHandback", NULL};
@@ -11,7 +12,7 @@ static const char *const answering[] = {"StructuredOutput", "SubagentHandback", 
 static bool tools_is_listed(const json *tools, const char *tool)
 {
 	for (const json *t = json_first(tools); t; t = json_next(t))
-		if (json_text(t) && !strcmp(json_text(t), tool))
+		if (json_text(t) && clearance_tool_matches(json_text(t), str_of(tool)))
 			return true;
 	return false;
 }
@@ -32,7 +33,7 @@ static int tools_check_action(
 	if (!tools || tools_is_listed(tools, tool))
 		return 0;
 	return deny(v, RULE_TOOL, (struct span){0},
-		"the persona '%s' of '%s' has no tool '%s': the manifest lists its tools",
+		"the persona '%s' of '%s' has no tool '%s': its action lists its tools",
 		json_get_str(execution, "persona"), id, tool);
 }
 
@@ -46,7 +47,13 @@ int hook_tools_check(struct arena *a, const json *call, const char *self, struct
 	struct hook_agent g;
 
 	if (!agent || !type || !tool || !session || !str_starts(str_of(type), "dev-team:") ||
-		hook_is_conductor(call) || str_in(str_of(tool), answering) ||
+		hook_is_conductor(call))
+		return 0;
+	/* The session would take its message for the report of its end. */
+	if (!strcmp(tool, "SendMessage"))
+		return deny(v, RULE_TOOL, (struct span){0},
+			"the agent of an action ends with its answer, and sends no messages");
+	if (str_in(str_of(tool), answering) ||
 		(command && hook_protocol_begins(str_of(command), self)) ||
 		!hook_session_drives(a, session) ||
 		!hook_agent_read_transcript(

@@ -13,6 +13,9 @@ static const char *const names[] = {
 void admission_from_json(struct arena *a, const json *event, struct admission *out)
 {
 	const char *reason = json_get_str(event, "reason"), *until = json_get_str(event, "until");
+	const json *tools = json_get(event, "tools");
+	VEC(const char *) names_of = {0};
+	struct text_list *list;
 
 	*out = (struct admission){.reason = reason ? arena_dup(a, str_of(reason)) : NULL};
 	for (size_t i = ADMISSION_YES; i < COUNT(names); i++)
@@ -20,6 +23,13 @@ void admission_from_json(struct arena *a, const json *event, struct admission *o
 			out->answer = i;
 	if (until)
 		(void)clock_parse(until, &out->until);
+	if (!tools)
+		return;
+	for (const json *t = json_first(tools); t; t = json_next(t))
+		vec_push_in(a, &names_of, arena_dup(a, str_of(json_text(t))));
+	list = arena_alloc(a, sizeof(*list));
+	*list = (struct text_list){names_of.items, names_of.n};
+	out->tools = list;
 }
 
 static void machine_admission_ask(struct engine_run *r, const char *id,
@@ -35,7 +45,8 @@ static void machine_admission_ask(struct engine_run *r, const char *id,
 	JSON_ADD(context_event(r->e->file, ADMISSION_EVENT), JSON_TEXT("action", id),
 		JSON_TEXT("answer", names[out->answer]),
 		JSON_IF(out->reason, JSON_TEXT("reason", out->reason)),
-		JSON_IF(out->answer == ADMISSION_WAIT, JSON_TIME("until", out->until)));
+		JSON_IF(out->answer == ADMISSION_WAIT, JSON_TIME("until", out->until)),
+		JSON_IF(out->tools, JSON_VALUE("tools", engine_texts_json(out->tools))));
 }
 
 static void wait_for_admission(struct engine_run *r, const struct admission *a)
@@ -57,8 +68,8 @@ static void refuse_dispatch(struct engine_run *r, const char *id, const char *re
 		r, "failed", arena_printf(&r->arena, "needs your answer: %s", reason), reason);
 }
 
-size_t engine_admit_requests(struct engine_run *r, const char *part,
-	const struct step_request *requests, size_t n, bool open)
+size_t engine_admit_requests(
+	struct engine_run *r, const char *part, struct step_request *requests, size_t n, bool open)
 {
 	struct admission answer = {0};
 	const char *id = NULL;
@@ -70,6 +81,7 @@ size_t engine_admit_requests(struct engine_run *r, const char *part,
 		machine_admission_ask(r, id, &requests[i], &answer);
 		if (answer.answer != ADMISSION_FREE && answer.answer != ADMISSION_YES)
 			break;
+		requests[i].tools = answer.tools;
 	}
 	if (answer.answer == ADMISSION_FAILED) {
 		r->no_admission = memcpy(arena_alloc(&r->arena, sizeof(answer.error)),

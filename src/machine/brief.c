@@ -25,16 +25,16 @@ static const char *const *tool_list(struct arena *a, const struct yaml *tools)
 	return list.items;
 }
 
-/* The tools of a role without `tools`, for a harness that needs a list. */
-static const char *const all_tools[] = {"Bash", "Read", "Edit", "Write", "NotebookEdit", "Agent",
-	"Skill", "WebFetch", "WebSearch", NULL};
+const char *const instructions_all_tools[] = {"Bash", "Read", "Edit", "Write", "NotebookEdit",
+	"Agent", "Skill", "WebFetch", "WebSearch", NULL};
 
 static const char *const *tools_except(struct arena *a, const char *const *names)
 {
 	VEC(const char *) list = {0};
 
-	for (const char *const *t = all_tools; *t; t++)
-		if (!str_in(str_of(*t), names))
+	for (const char *const *t = instructions_all_tools; *t; t++)
+		if (!str_in(str_of(*t), names) &&
+			(strcmp(*t, "NotebookEdit") != 0 || !str_in(STR("Edit"), names)))
 			vec_push_in(a, &list, *t);
 	vec_push_in(a, &list, NULL);
 	return list.items;
@@ -45,6 +45,7 @@ static void take_tools(struct arena *a, const struct yaml *map, struct instructi
 	const char *const *except = tool_list(a, yaml_get(map, "disallowedTools"));
 
 	out->tools = tool_list(a, yaml_get(map, "tools"));
+	out->listed = out->tools != NULL;
 	if (!out->tools && except)
 		out->tools = tools_except(a, except);
 }
@@ -469,10 +470,10 @@ static void take_persona(struct arena *a, const json *action, struct instruction
 		return;
 	role->text = arena_str(a, str_of(json_get_str(action, "prompt")));
 	role->shipped = false;
+	if (!tools)
+		return;
 	for (const json *t = json_first(tools); t; t = json_next(t))
 		vec_push_in(a, &list, arena_dup(a, str_of(json_text(t))));
-	if (!list.n)
-		return;
 	vec_push_in(a, &list, NULL);
 	role->tools = list.items;
 }

@@ -18,6 +18,7 @@ struct instructions {
 	struct str text; /* without frontmatter; empty if there is no such file */
 	const char *const
 		*tools;    /* `tools:`, or all but `disallowedTools:`; NULL: neither is given */
+	bool listed;       /* `tools:` is given, so that it has no others, as of MCP servers */
 	const char *model; /* `model:` of a role, unless it is `inherit`; else NULL */
 	const char *path;  /* of the file; NULL if there is none */
 	bool shipped;      /* the file is in ROOT */
@@ -29,6 +30,8 @@ struct instructions {
  */
 int instructions_agent(struct arena *a, const char *root, const char *repo, const char *agent,
 	struct instructions *out, struct error *err);
+/* The tools of a role without `tools:`, for a program that needs a list. */
+extern const char *const instructions_all_tools[];
 /*
  * Skill `skill`: the first skills/NAME/SKILL.md in the same places. `$ARGUMENTS`, `$0`, `$1` ...
  * are replaced by the words of `args` (may be NULL); a number without a word stays as it is.

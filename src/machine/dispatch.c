@@ -61,7 +61,7 @@ static const char *child_id(struct engine_run *r, const char *name)
 			    : arena_printf(&r->arena, "%s.%s.%lu", r->e->id, name, attempt);
 }
 
-static json *texts_json(const struct text_list *list)
+json *engine_texts_json(const struct text_list *list)
 {
 	json *all = json_array();
 
@@ -74,6 +74,7 @@ static json *texts_json(const struct text_list *list)
 static json *execution(const struct engine_run *r, const struct step_request *q)
 {
 	const struct manifest_persona *p = q->node->actor;
+	const struct text_list *tools = q->tools ? q->tools : p && p->tools.n ? &p->tools : NULL;
 	const char *violation = r->e->workflow->security.violation;
 	const struct manifest *m =
 		workflow_state(r->e->workflow, engine_state(r))->declared->manifest;
@@ -81,7 +82,7 @@ static json *execution(const struct engine_run *r, const struct step_request *q)
 	return JSON_OBJECT(JSON_TEXT("phase", q->node->id),
 		JSON_IF(p, JSON_TEXT("persona", p->name)),
 		JSON_TEXT("modelConstraint", p && p->model ? p->model : "inherit"),
-		JSON_IF(p && p->tools.n, JSON_VALUE("allowedTools", texts_json(&p->tools))),
+		JSON_IF(tools, JSON_VALUE("allowedTools", engine_texts_json(tools))),
 		JSON_VALUE("security",
 			JSON_OBJECT(JSON_IF(m->drop_uid, JSON_INT("dropUid", m->drop_uid)),
 				JSON_IF(m->drop_uid, JSON_INT("dropGid", m->drop_gid)),
@@ -282,7 +283,7 @@ void engine_dispatch_reissue(struct engine_run *r, json *action)
 enum advance engine_dispatch_troubleshooter(
 	struct engine_run *r, const char *trigger, unsigned long count)
 {
-	const struct step_request request = {.kind = ACTION_AGENT,
+	struct step_request request = {.kind = ACTION_AGENT,
 		.message = arena_printf(
 			&r->arena, "Calling the troubleshooter for %s: %s", r->e->id, trigger),
 		.agent = TROUBLESHOOTER,

@@ -38,6 +38,9 @@ struct admission {
 	} answer;
 	const char *reason; /* of WAIT and NO: one line, which names what to do */
 	int64_t until;      /* of WAIT: a time after the document's */
+	/* Of YES: the tools of the attempt of a node, where a rule of the host leaves fewer than
+	 * its persona has. NULL: it leaves those. */
+	const struct text_list *tools;
 	struct error error; /* of FAILED */
 };
 /* Its event in the journal, and what that says. */

@@ -62,6 +62,7 @@ void engine_dispatch(struct engine_run *r, const struct step *step, const struct
 /* ADVANCE_ON: it is not dispatched now, as engine_admit_requests() says. */
 enum advance engine_dispatch_troubleshooter(
 	struct engine_run *r, const char *trigger, unsigned long count);
+json *engine_texts_json(const struct text_list *list);
 /* The id of the action that the k-th request of `part` from now on becomes. */
 const char *engine_next_id(struct engine_run *r, const char *part, size_t k);
 /* Prints the outstanding actions without an answer again; unless `together`, only the first if some
@@ -128,12 +129,12 @@ int engine_end_nodes(struct engine_run *r, const struct step_context *c, struct 
 
 /* admission.c: asks the environment. */
 /*
- * How many of the first of these requests may be dispatched now; a request whose answer is not yes
- * holds back those behind it. 0: the item waits for a time or for a person, which is printed,
- * unless it has outstanding actions, which come first.
+ * How many of the first of these requests may be dispatched now, with their `tools`; a request
+ * whose answer is not yes holds back those behind it. 0: the item waits for a time or for a person,
+ * which is printed, unless it has outstanding actions, which come first.
  */
-size_t engine_admit_requests(struct engine_run *r, const char *part,
-	const struct step_request *requests, size_t n, bool open);
+size_t engine_admit_requests(
+	struct engine_run *r, const char *part, struct step_request *requests, size_t n, bool open);
 /* The trigger of a question that a refusal has raised. */
 #define ADMISSION_TRIGGER "dispatch_refused"
 /* Forgets the question: the next request asks again. True: there was one. */

@@ -44,6 +44,7 @@ struct step_request {
 	/* Of a manifest: its node, and the prompt of its persona; NULL: it has none. */
 	const struct manifest_node *node;
 	const char *prompt;
+	const struct text_list *tools; /* as of struct admission; set by the engine */
 };
 
 /* An answer that is there. */

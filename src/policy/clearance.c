@@ -109,17 +109,19 @@ int clearance_persona(
 		"'%s' has no persona of this name", c->file);
 }
 
+bool clearance_tool_matches(const char *pattern, struct str tool)
+{
+	size_t n = strlen(pattern);
+
+	return str_is(tool, pattern) ||
+	       (n && pattern[n - 1] == '*' && tool.n >= n && memcmp(pattern, tool.p, n - 1) == 0);
+}
+
 static bool tool_listed(const struct texts *tools, struct str tool)
 {
-	if (texts_have(tools, tool))
-		return true;
-	for (size_t i = 0; i < tools->n; i++) {
-		size_t n = strlen(tools->p[i]);
-
-		if (tools->p[i][n - 1] == '*' && tool.n >= n &&
-			memcmp(tools->p[i], tool.p, n - 1) == 0)
+	for (size_t i = 0; i < tools->n; i++)
+		if (clearance_tool_matches(tools->p[i], tool))
 			return true;
-	}
 	return false;
 }
 

@@ -34,6 +34,8 @@ int clearance_load(
 /* The persona of that name, or -1 with *v (PERSONA). */
 int clearance_persona(
 	const struct clearance *c, struct str name, const struct persona **out, struct verdict *v);
+/* `tool` is the pattern itself, or begins with it up to a `*` at its end. */
+bool clearance_tool_matches(const char *pattern, struct str tool);
 /* 0 or -1 with *v (TOOL): not listed, or `Bash` for a persona without a policy. */
 int clearance_tool(const struct persona *p, struct str tool, struct verdict *v);
 

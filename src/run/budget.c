@@ -129,7 +129,10 @@ void run_may_dispatch(void *data, struct arena *a, const struct context_file *f,
 
 	if (!request->agent)
 		return;
-	ask_budget(e, a, f, out);
-	if (out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)
+	if (e->run)
+		ask_budget(e, a, f, out);
+	if (e->run && out->answer != ADMISSION_WAIT && out->answer != ADMISSION_NO)
 		run_quota_admit(e, a, f, id, request, out);
+	if (out->answer != ADMISSION_FAILED)
+		run_clearance_admit(e, a, request, out);
 }

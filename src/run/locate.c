@@ -48,6 +48,13 @@ int locate_plugin(struct arena *a, const char *given, const char **root, struct 
 	return 0;
 }
 
+const char *locate_agent_type(struct arena *a, const char *root, const char *role)
+{
+	bool typed = path_exists(arena_printf(a, "%s/agents/%s.md", root, role));
+
+	return arena_printf(a, "dev-team:%s", typed ? role : "task-runner");
+}
+
 /* `../a.md` as people would write it: the directory without `..`. */
 static char *named_path(struct arena *a, const char *name)
 {

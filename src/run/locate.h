@@ -13,6 +13,8 @@
  * this program: its build tree or ../share/dev-team. -1: ERR_STATE.
  */
 int locate_plugin(struct arena *a, const char *given, const char **root, struct error *err);
+/* The client's type of the agents with this role: `dev-team:task-runner` for one without a type. */
+const char *locate_agent_type(struct arena *a, const char *root, const char *role);
 
 /* A path as it is, or the name of a shipped workflow (`implement-task`, `implement`, `fix-issue`,
  * `fix`), or of one of the repository: REPO/LOCATE_WORKFLOWS/NAME.md. `repo` NULL: the repository

@@ -120,6 +120,8 @@ const char *run_top_document(struct arena *a, const struct context_file *f);
 /* ---- where an item is worked on (place.c: worktrees; checkout.c) ---- */
 
 /* The data of the environment of a step. */
+struct clearance;
+
 struct run_entry {
 	const char *repo;     /* first: environment_local reads it */
 	const char *client;   /* of a run */
@@ -138,13 +140,21 @@ struct run_entry {
 	/* If `costs_known`: of the agents of the item at the top and all below it, so far. */
 	double cost_usd, cost_today_usd;
 	const struct stage_spec *denied; /* the last stage that the ledger denied; NULL: none */
+	const char *plugin_root;
+	bool clearance_known;
+	struct clearance *clearance; /* if `clearance_known`: the file's; NULL: there is none */
 };
 
-/* environment.may_dispatch(), with a pipeline: an agent waits for the next day (UTC) once those of
- * the day have cost `costBudgetPerDay`, and is refused once all have cost `costBudget`. Otherwise
- * the quota ledger is asked. */
+/* environment.may_dispatch(): run_clearance_admit(), and, with a pipeline: an agent waits for the
+ * next day (UTC) once those of the day have cost `costBudgetPerDay`, and is refused once all have
+ * cost `costBudget`. Otherwise the quota ledger is asked. */
 void run_may_dispatch(void *data, struct arena *a, const struct context_file *f, const char *id,
 	const struct step_request *request, struct admission *out);
+
+/* Sets the tools of an attempt of a node, if the clearance file leaves fewer than its persona has.
+ * `run` finds an agent there by its role, a session by its type. */
+void run_clearance_admit(struct run_entry *e, struct arena *a, const struct step_request *request,
+	struct admission *out);
 
 /* USD that the item at the top and all below it may still cost; -1: there is no limit. */
 double run_budget_left(struct arena *a, struct run_entry *e, const struct context_file *f);

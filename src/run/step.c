@@ -473,6 +473,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 		.slots = count_slots(w),
 		.allow_dirty = call->allow_dirty,
 		.worktree = call->worktree,
+		.plugin_root = call->plugin_root,
 		.run = call->run};
 	struct environment environment = environment_local;
 	struct preflight first;
@@ -489,8 +490,7 @@ static int step_locked(struct arena *a, const struct run_step_call *call, struct
 	if (call->client)
 		environment.client = run_client;
 	environment.refuted = call->refuted;
-	if (call->run)
-		environment.may_dispatch = run_may_dispatch;
+	environment.may_dispatch = run_may_dispatch;
 	if (call->in_place && call->own_worktree)
 		return error_set(err, ERR_USAGE, "--worktree and --in-place exclude each other");
 	if (entry.allow_dirty && !entry.in_place)

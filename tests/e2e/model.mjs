@@ -170,13 +170,14 @@ function* mainLoop(request, agents) {
       const unknown = array.filter((_, i) => back[i].error && /Agent type .* not found/.test(back[i].text));
       if (unknown.length) yield* calls(unknown.map((item) => dispatch(loop, item, loop.types.other)));
       let news = texts(back[0].news ?? []).join('\n');
-      let working = back.filter((one) => one.text.startsWith('Async agent launched')).length;
+      const working = new Set(back.map((one) => /^Async agent launched[^]*?agentId: (\w+)/.exec(one.text)?.[1]).filter(Boolean));
+      const note = () => { // a report may come with the results, and that of an earlier agent after the step
+        if (!/: other agents of \S+ still work: end your turn/.test(news))
+          for (const [, id, from] of news.matchAll(/<task-id>(\w+)<\/task-id>|<agent-message from="(\w+)"/g)) working.delete(id ?? from);
+      };
       const added = () => /^(?:PostToolBatch|UserPromptSubmit) hook additional context: (ARRAY|FAILED): (.*)/m.exec(news);
       const sentBack = () => /dev-team: \S+ has not ended; run `(dev-team (?:step|tick) [^`]*)`/.exec(news)?.[1];
-      while (!added() && !sentBack() && working > 0) { // each notification begins a turn
-        news = texts(yield [text('They work.')]).join('\n');
-        if (!/: other agents of \S+ still work: end your turn/.test(news)) working -= news.split(/<task-notification>|<agent-message from=/).length - 1;
-      }
+      for (note(); !added() && !sentBack() && working.size; note()) news = texts(yield [text('They work.')]).join('\n');
       const [, kind, line] = added() ?? [];
       if (kind === 'FAILED') return [text(line)];
       step = kind ? { text: line }

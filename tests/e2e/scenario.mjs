@@ -113,7 +113,11 @@ export class Scenario {
   // Runs the interactive client in the permission mode `mode`; `body(terminal, log)` types and looks. The user is asked nothing,
   // unless `permissions`, rules of the user, say so. `statusLine`: a command of the program. `user`: a number.
   async interact(fixture, agents, mode, body, { plugin = ownPlugin, args = [], permissions, statusLine, user } = {}) {
-    const server = await startApis(createModel(agents));
+    const model = createModel(agents);
+    const server = await startApis((request) => {
+      terminal.moves();
+      return model(request);
+    });
     const directory = path.join(this.directory, String(++this.runs));
     const asked = path.join(fixture.root, 'asked');
     const line = statusLine && { type: 'command', command: `'${plugin}/build/dev-team' ${statusLine}`, refreshInterval: 1 };

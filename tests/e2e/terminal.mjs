@@ -43,9 +43,11 @@ export class Terminal {
     return this.tmux('capture-pane', '-p').trimEnd();
   }
 
-  // Resolves with the first screen that `pattern` matches. Nobody answers a dialog, unless one is `expected`.
+  // Resolves with the first screen that `pattern` matches. Nobody answers a dialog, unless one is `expected`. The time runs again from
+  // each request of the client, because a whole run may be waited for: see moves().
   shows(pattern, expected = false) {
     return new Promise((resolve, reject) => {
+      let timer;
       const finish = (settle, value) => {
         clearTimeout(timer);
         this.waiting.delete(waiter);
@@ -57,15 +59,24 @@ export class Terminal {
         this.screens.push(screen);
         return screen;
       };
-      const waiter = { fail: (error) => finish(reject, error), check: () => {
+      const restart = () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => waiter.fail(new Error(`the screen does not show ${pattern} within ${LIMIT / 1000} s:\n${keep()}`)), LIMIT);
+      };
+      const waiter = { restart, fail: (error) => finish(reject, error), check: () => {
         const { screen } = this;
         if (pattern.test(screen)) finish(resolve, keep());
         else if (!expected && DIALOG.test(screen)) waiter.fail(new Error(`the user is asked:\n${keep()}`));
       } };
-      const timer = setTimeout(() => waiter.fail(new Error(`the screen does not show ${pattern} within ${LIMIT / 1000} s:\n${keep()}`)), LIMIT);
+      restart();
       this.waiting.add(waiter);
       waiter.check();
     });
+  }
+
+  // The client has made a request.
+  moves() {
+    for (const waiter of this.waiting) waiter.restart();
   }
 
   // Ends all waiting.

@@ -73,16 +73,19 @@ INSTRUCTIONS_TEST(a_name_leads_out_of_no_directory)
 	assert_int_equal(found.text.n, 0);
 }
 
+/* One that may not edit files edits no notebooks either. */
 INSTRUCTIONS_TEST(a_role_says_which_tools_it_has_not)
 {
-	static const char *const left[] = {
-		"Bash", "Read", "NotebookEdit", "Skill", "WebFetch", "WebSearch", NULL};
+	static const char *const left[] = {"Bash", "Read", "Skill", "WebFetch", "WebSearch", NULL};
 
 	scratch_write("root/agents/look.md", "---\ndisallowedTools: Edit, Write, Agent\n---\nx");
 	role("look");
 	for (size_t i = 0; left[i]; i++)
 		assert_string_equal(found.tools[i], left[i]);
 	assert_null(found.tools[COUNT(left) - 1]);
+	scratch_write("root/agents/dev.md", "---\ndisallowedTools: Agent\n---\nx");
+	role("dev");
+	assert_true(str_in(STR("NotebookEdit"), found.tools));
 }
 
 INSTRUCTIONS_TEST(a_role_says_which_tools_it_has)

@@ -3,7 +3,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Agents, answer } from '../agents.mjs';
+import { startApis, use } from '../apis.mjs';
+import { startDevTeam } from '../fixture.mjs';
 import { gate, LIMIT } from '../sync.mjs';
+import { PASS } from './headless.mjs';
 
 const commit = (name) => ({ run: `echo ${name} >src/${name}.txt && git add src/${name}.txt && git commit -q -m 'Make the ${name}'` });
 
@@ -91,7 +94,46 @@ async function cancelled(t) {
   t.journal(fixture, 'failed');
 }
 
+const BOUNDED = `apiVersion: dev-team/v1
+kind: AgentManifest
+metadata: {name: bounded}
+spec:
+  personas:
+    - {name: lister, role: developer, systemPrompt: List the files., tools: [Bash, Write]}
+    - {name: reader, role: reviewer, systemPrompt: Read the start., tools: [Bash, Read, Write]}
+  nodes: [{id: list, persona: lister}, {id: read, persona: reader}]
+  edges: [{from: list, to: read}]
+`;
+
+// Headless agents: the client has no tool but those that the manifest and the clearance file leave, also none of those that it
+// permits by itself.
+async function headlessTools(t) {
+  const fixture = t.fixture();
+  fixture.write('bounded.yaml', BOUNDED);
+  fixture.write('.dev-team/clearance.yaml', 'personas:\n  developer: {policy: developer, tools: [Bash]}\n  reviewer: {policy: readonly, tools: [Read]}\n');
+  const file_path = path.join(fixture.worktree, 'src/start.txt');
+  const calls = { Bash: { command: 'cat src/start.txt' }, Read: { file_path }, Write: { file_path, content: 'x' }, Glob: { pattern: '*' },
+    TodoWrite: { todos: [] }, ToolSearch: { query: 'select:WebFetch' }, Agent: { description: 'x', prompt: 'Read it.', subagent_type: 'general-purpose' } };
+  const results = [];
+  const apis = await startApis(({ tools, news }) => {
+    const back = news.filter((block) => block.type === 'tool_result');
+    if (!back.length) return Object.entries(calls).map(([name, input]) => use(name, input));
+    results.push({ tools: tools.filter((name) => name in calls), done: back.filter((block) => !block.is_error).length, text: JSON.stringify(back) });
+    return 'It is there.\n{"status": "success"}';
+  });
+  const env = t.environment(fixture, apis.url);
+  env.PATH = `${t.clients['claude-code'].bin}:${env.PATH}`;
+  const run = await startDevTeam(['run', 'ADR-1', '--workflow', 'bounded.yaml', '--harness', 'claude-code', '--timeout', String(LIMIT / 1000), ...PASS],
+    { cwd: fixture.repo, env }).done;
+  await apis.stop();
+  if (apis.errors.length) throw apis.errors[0];
+  t.match(run.out, /^\[{"action":"done","result":"success"/, `the run: ${run.err}`);
+  t.equal(results.map(({ tools, done }) => `${tools}: ${done}`), ['Bash: 1', 'Read: 1'], 'tools of the agents, and calls that were carried out');
+  for (const [i, denied] of [[0, 'Read'], [1, 'Bash']]) t.match(results[i]?.text, new RegExp(`No such tool available: ${denied}`), `${denied} is refused`);
+}
+
 export const graph = [
+  ['graph: headless, the client has only the tools that the manifest and the clearance file leave', headlessTools, { versions: true }],
   ['graph: a failure ends the run, and the agent that still works is denied its next call', cancelled],
   ['graph: the shipped feature, agents at the same time, a retry, a tool that a persona lacks', feature],
 ];

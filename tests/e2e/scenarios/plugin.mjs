@@ -30,7 +30,8 @@ const WORDS = {
 };
 
 // Without `tools` an agent has those of the session, with its MCP servers and the web; these are taken away.
-const [ALL, NO_EDITS] = ['Agent, SendMessage', 'Agent, SendMessage, Edit, Write, NotebookEdit'];
+// The hook denies SendMessage, which the client offers by a search only: each word is paid for by every session.
+const [ALL, NO_EDITS] = ['Agent', 'Agent, Edit, Write'];
 const DENIED = { debugger: ALL, developer: ALL, 'task-runner': ALL, researcher: NO_EDITS, reviewer: NO_EDITS };
 const EFFORT = { debugger: 'high', researcher: 'high', reviewer: 'high', troubleshooter: 'high', 'script-runner': 'low' };
 const TOOLS = { conductor: 'Bash, Agent', 'script-runner': 'Bash', troubleshooter: 'Bash, Read' };
@@ -39,7 +40,7 @@ async function validates(t) {
   t.match(await t.tool(t.fixture(), 'plugin', 'validate', '--strict', plugin), /Validation passed/, 'verdict');
 }
 
-const IDLE_LIMIT = 900;
+const [IDLE_LIMIT, EACH_LIMIT] = [900, 80];
 
 // What the plugin adds to the first request of a session that does not use it; its commands are listed to the user only.
 async function idle(t) {
@@ -55,11 +56,15 @@ async function idle(t) {
   const bytes = size(used) - size(await first({ plugin: null }));
   t.note(`an idle session pays ${bytes} bytes`);
   t.ok(bytes > 0 && bytes <= IDLE_LIMIT, `an idle session pays ${bytes} bytes for the plugin`);
+  // Each is a line: its name, description and tools, as the frontmatter has them.
+  const lines = used.log[0].messages.flatMap((message) => message.blocks).flatMap((block) => (block.text ?? '').split('\n')).filter((line) => line.startsWith('- dev-team:'));
+  t.equal(lines.map((line) => /^- dev-team:([^:]*)/.exec(line)[1]).sort(), [...names('agents').map((name) => name.replace('.md', '')), 'loop'].sort(), 'what is listed');
+  for (const line of lines) t.ok(Buffer.byteLength(line) + 1 <= EACH_LIMIT, `${Buffer.byteLength(line) + 1} bytes: ${line}`);
   const larger = t.fixture().copyPlugin();
   const copies = { 'agents/examiner.md': read('agents/developer.md').replace('name: developer', 'name: examiner'), 'commands/examine.md': read('commands/fix.md') };
   for (const [file, content] of Object.entries(copies)) fs.writeFileSync(path.join(larger, file), content);
   const more = size(await first({ plugin: larger })) - size(used);
-  t.ok(more > 0 && more <= 80, `another agent and another command add ${more} bytes`);
+  t.ok(more > 0 && more <= EACH_LIMIT, `another agent and another command add ${more} bytes`);
   const { slash_commands: commands } = used.events.find((event) => event.subtype === 'init');
   t.equal(commands.filter((name) => name.startsWith('dev-team:')).sort(),
     [...names('commands'), 'loop'] // the client lists the script of the loop, too
@@ -71,9 +76,11 @@ async function servers(t) {
   const fixture = t.fixture();
   const config = JSON.stringify({ mcpServers: { tracker: { command: process.execPath, args: [path.join(fixture.bin, 'tracker.mjs')] } } });
   const agents = new Agents(fixture, { 'reviewer-review': () => ({
-    work: [{ tool: 'mcp__tracker__issue', input: {}, gives: /The issue is open/ }], ...answer('approved', 'Nothing found.') }) });
+    work: [{ tool: 'mcp__tracker__issue', input: {}, gives: /The issue is open/ },
+      { tool: 'ToolSearch', input: { query: 'select:SendMessage', max_results: 1 } },
+      { tool: 'SendMessage', input: { to: 'main', summary: 'Hello', message: 'Hello.' }, refused: /ends with its answer, and sends no messages/ }], ...answer('approved', 'Nothing found.') }) });
   const run = await t.run(fixture, agents, '/dev-team:implement ADR-1', { args: ['--mcp-config', config] });
-  t.sound(run);
+  t.sound(run, 1);
   for (const role of ['You are the researcher', 'You are the developer', 'You are the reviewer']) {
     const entry = run.log.find(({ system }) => system.includes(role));
     t.ok(entry, `no request of '${role}'`);

@@ -421,6 +421,31 @@ async function hookTooShort(t) {
   finished(t, fixture);
 }
 
+// The same, where each agent has ended before the conductor ends its turn: the client reports it with the results of the calls, or the
+// conductor is sent back and the report comes when the next agents work.
+async function endsEarlier(t) {
+  const fixture = t.fixture();
+  const plugin = fixture.changePlugin('hooks/hooks.json', '"PostToolBatch"], "timeout": 1800', '"PostToolBatch"], "timeout": 1');
+  const agents = new Agents(fixture);
+  agents.service = async (request) => {
+    const launched = isConductor(request) && /Async agent launched/.test(JSON.stringify(request.news));
+    const open = () => {
+      const ids = (type) => fixture.events().filter((event) => event.type === type).map((event) => event.action);
+      return ids('dispatch').some((id) => !ids('answer').includes(id));
+    };
+    for (const until = Date.now() + LIMIT; launched && open() && Date.now() < until;) await new Promise((resolve) => { setTimeout(resolve, 100); });
+    return {};
+  };
+  const run = await t.interact(fixture, agents, 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/success: /);
+  }, { plugin });
+  t.equal(agents.skills, ['researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
+  t.equal(fixture.events().filter((event) => event.type === 'failure').length, 0, 'failures');
+  t.ok(conductorOf(run).length <= 20, () => `${conductorOf(run).length} requests of the conductor`);
+  finished(t, fixture);
+}
+
 // The hook that records answers is killed each time, or hangs until the client ends it: the hook that waits for the agents finds
 // that they have ended, and records. An agent without an answer is asked again.
 const withoutStop = (what) => async (t) => {
@@ -461,6 +486,7 @@ export const terminal = [
   ['terminal: Esc while the conductor works, and the status line', escaped(IMPLEMENT)],
   ['terminal: Esc while a script works, and the status line', escaped(SCRIPT)],
   ['terminal: the hook does not wait long enough', hookTooShort],
+  ['terminal: the hook does not wait long enough, and agents end before the conductor\'s turn', endsEarlier, { versions: true }],
   ['terminal: the hook of an agent that ends is killed each time', withoutStop('kill -9 $$'), { versions: true }],
   ['terminal: the hook of an agent that ends hangs each time', withoutStop(`exec sleep ${LIMIT / 1000}`)],
   ['terminal: a script, manual mode, while the user types on, repeats the command, compacts and looks at the run', manual, { versions: true }],
