@@ -151,7 +151,7 @@ static int run_db_allocate(struct invocation *in, struct error *err)
 	struct allocation of;
 
 	if (db_open(in, &s, err) < 0 ||
-		pool_find_live(in->arena, &s.pool, in->words[0], &of, err) < 0)
+		pool_find(in->arena, &s.pool, in->words[0], true, &of, err) < 0)
 		return -1;
 	for (size_t i = 0; i < s.pool.spec.n_databases; i++) {
 		const struct branchdb_request q = {
@@ -301,17 +301,18 @@ static int find_around(
 	struct invocation *in, struct pool *p, struct allocation *out, struct error *err)
 {
 	char cwd[PATH_MAX];
-	const struct allocation *of = NULL;
+	struct allocation of = {0};
 
 	if (!getcwd(cwd, sizeof(cwd)))
 		return error_errno(err, "cannot find the working directory");
-	for (char *at = cwd; !of && strcmp(at, "/") != 0; at = arena_dup(in->arena, path_dir(at)))
-		if (pool_find(in->arena, p, at, &of, err) < 0)
+	for (char *at = cwd; !of.branch && strcmp(at, "/") != 0;
+		at = arena_dup(in->arena, path_dir(at)))
+		if (pool_find(in->arena, p, at, false, &of, err) < 0)
 			return -1;
-	if (!of)
+	if (!of.branch)
 		return error_set(err, ERR_STATE,
 			"'%s' is not in a worktree of the pool: give --worktree", cwd);
-	return pool_find_live(in->arena, p, of->path, out, err);
+	return pool_find(in->arena, p, of.path, true, out, err);
 }
 
 static int run_db_env(struct invocation *in, struct error *err)
@@ -328,7 +329,7 @@ static int run_db_env(struct invocation *in, struct error *err)
 		CLEANUP(db_close) struct db_session s = {0};
 
 		if (db_open(in, &s, err) < 0 ||
-			(o->worktree ? pool_find_live(in->arena, &s.pool, o->worktree, &of, err)
+			(o->worktree ? pool_find(in->arena, &s.pool, o->worktree, true, &of, err)
 				     : find_around(in, &s.pool, &of, err)) < 0 ||
 			pool_databases_environment(&s.d, &of, access, NULL, &env, err) < 0)
 			return -1;

@@ -221,7 +221,7 @@ static int run_rebase(struct invocation *in, struct error *err)
 
 	if (check_who(o, err) < 0 || (o->issue && path_check_id(o->issue, err) < 0) ||
 		locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		pool_find_live(in->arena, &p, in->words[0], &of, err) < 0)
+		pool_find(in->arena, &p, in->words[0], true, &of, err) < 0)
 		return -1;
 	ask.branch = of.branch;
 	ask.follow = of.path;

@@ -5,6 +5,7 @@
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
 struct pool_options {
 	struct pool_choice pool;
@@ -89,7 +90,7 @@ static json *allocation_json(const struct pool *p, const struct allocation *of)
 		JSON_IF(of->slots, JSON_VALUE("childPorts", port_list_json(of->port + of->ports,
 								    of->slots * of->ports))),
 		TEXT("parent", of->parent), TEXT("run", of->run),
-		JSON_IF(of->holder.pid, JSON_INT("holder", of->holder.pid)),
+		JSON_IF(of->holder, JSON_INT("holder", process_name_pid(of->holder))),
 		JSON_IF(of->created, JSON_TIME("createdAt", of->created)));
 }
 
@@ -190,13 +191,13 @@ static int run_reclaim(struct invocation *in, struct error *err)
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
 	const char *what = in->words[0];
-	const struct allocation *of;
+	struct allocation of;
 	bool removed;
 
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		pool_find(in->arena, &p, what, &of, err) < 0 ||
+		pool_find(in->arena, &p, what, false, &of, err) < 0 ||
 		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0 ||
-		(removed && end_item(in, p.repo, of->branch, err) < 0))
+		(removed && end_item(in, p.repo, of.branch, err) < 0))
 		return -1;
 	cli_put_result(in->out, o->json,
 		str_of(arena_printf(in->arena, "%s '%s'\n",
@@ -406,26 +407,30 @@ static int find_port(
 	struct invocation *in, struct pool *p, struct port_answer_of *r, struct error *err)
 {
 	const char *word = in->words[0];
-	const struct allocation *of = NULL;
+	struct allocation of = {0};
+	struct allocation *taken = NULL;
 
 	if (!*word)
 		return error_set(err, ERR_USAGE, "no path to compute a port from");
-	if (p && pool_find(in->arena, p, word, &of, err) < 0)
+	if (p && pool_find(in->arena, p, word, false, &of, err) < 0)
 		return -1;
-	if (!of && !pool_is_path(word) && !path_exists(word))
+	if (!of.branch && !pool_is_path(word) && !path_exists(word))
 		return error_set(err, ERR_STATE,
 			"'%.200s' is neither a branch of the pool nor an existing path; write "
 			"'./%.200s' for a path that does not exist yet",
 			word, word);
-	if (!r->ask.override && (!of || pool_is_path(word)))
+	if (!r->ask.override && (!of.branch || pool_is_path(word)))
 		r->ask.override = getenv("PORT");
-	r->ask.path = port_path(in->arena, of ? of->path : word);
-	if (of && !(r->ask.override && *r->ask.override))
-		return tell_recorded(r, of, !pool_is_path(word), err);
+	r->ask.path = path_normalize(in->arena, of.branch ? of.path : word);
+	if (of.branch && !(r->ask.override && *r->ask.override))
+		return tell_recorded(r, &of, !pool_is_path(word), err);
 	r->ask.count = r->ask.count ? r->ask.count : 1;
-	if (pool_port(in->arena, p, &r->ask, &r->got, err) < 0)
+	if (p && pool_list(in->arena, p, &taken, &r->ask.n_taken, err) < 0)
 		return -1;
-	r->source = r->got.overridden ? "override" : "computed";
+	r->ask.taken = taken;
+	if (port_find(&r->ask, &r->got, err) < 0)
+		return -1;
+	r->source = r->got.candidate ? "computed" : "override";
 	return 0;
 }
 

@@ -81,7 +81,7 @@ struct config_field {
 	bool null;                /* a null is as if the key were missing */
 	bool list;                /* OPEN: a list, not a map */
 	bool single;              /* LIST: also accepts a single item */
-	bool inert;               /* accepted for other programs, without effect here */
+	bool inert;               /* for other programs, without effect here; see pipeline.c */
 	bool optional;            /* GROUP: the defaults in it count only where it is there */
 	const char *const *words; /* NULL-ended */
 	const struct config_field *fields;     /* GROUP, LIST, ENTRIES */

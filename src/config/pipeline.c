@@ -1,4 +1,5 @@
 #include "src/config/resource_internal.h"
+#include "src/sys/git.h"
 
 /* ---- stages ---- */
 
@@ -32,7 +33,7 @@ static const struct config_field failure_fields[] = {
 		.about = "How often the stage is retried."},
 	{DURATION("retryDelay", retry_delay_s), .preset = "PT0S",
 		.about = "The wait before each retry."},
-	{TEXT("notification", line, notification), .inert = true,
+	{CHECKED_TEXT("notification", line), .inert = true,
 		.about = "Name of a template of `notifications`."},
 	{WORD_TEXT("on", failure_on, "AdapterUnavailable", "AdmissionDenied", "AgentTimeout",
 		 "ArtifactSchemaInvalid", "BranchQuotaExceeded", "BudgetExceeded", "CIFailure",
@@ -44,7 +45,7 @@ static const struct config_field failure_fields[] = {
 static const struct config_field stage_fields[] = {
 	{TEXT("name", id, name), .required = true, .about = "Unique in the pipeline."},
 	{TEXT("agent", id, agent), .about = "The agent that works in the stage."},
-	{WORD("kind", kind, "agent", "review-classifier", "review-fanout"), .inert = true,
+	{CHECKED_WORD("kind", "agent", "review-classifier", "review-fanout"), .inert = true,
 		.preset = "agent",
 		.about = "An agent; the choice of the reviewers; the reviewers."},
 	{WORD("isolation", isolation, "worktree", "inplace"),
@@ -300,16 +301,6 @@ static void failure(const struct resource_check *c, size_t i)
 	}
 }
 
-/* What git refuses in the name of a branch, whatever the placeholders are. */
-static bool branch_odd(const char *name)
-{
-	struct str s = str_of(name);
-
-	return strstr(name, "..") || strstr(name, "//") || strstr(name, "/.") ||
-	       strstr(name, "@{") || str_ends(s, "/") || str_ends(s, ".") || str_ends(s, ".lock") ||
-	       strstr(name, ".lock/");
-}
-
 /* Whether a brace is not closed or empty. */
 static bool placeholders_odd(const char *p)
 {
@@ -352,11 +343,11 @@ static void branching(const struct resource_check *c)
 {
 	const struct pipeline *p = c->doc->of;
 
-	if (p->target_branch && branch_odd(p->target_branch))
+	if (p->target_branch && !git_is_branch_name(p->target_branch))
 		resource_fault(c, "spec.branching.targetBranch",
 			"'%.200s' is not the name of a git branch", p->target_branch);
 	if (p->branch_pattern &&
-		(branch_odd(p->branch_pattern) || placeholders_odd(p->branch_pattern)))
+		(!git_is_branch_name(p->branch_pattern) || placeholders_odd(p->branch_pattern)))
 		resource_fault(c, "spec.branching.pattern",
 			"'%.200s' does not give the name of a git branch", p->branch_pattern);
 	else if (p->branch_pattern)
@@ -415,6 +406,68 @@ static void parallel(const struct resource_check *c)
 	final_stage(c, n.max);
 }
 
+#define IGNORED    "dev-team/ignored"
+#define SEPARATORS " ,\n"
+
+static bool is_named(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = list; (at = strstr(at, name)); at += n)
+		if ((at == list || strchr(SEPARATORS, at[-1])) && strchr(SEPARATORS, at[n]))
+			return true;
+	return false;
+}
+
+/* `spec.stages[0].kind` -> `stages.kind` */
+static const char *field_name(struct arena *a, const char *path)
+{
+	CLEANUP(buf_release) struct buf name = BUF_INIT;
+
+	for (path += strlen("spec."); *path;
+		path += strcspn(path, "]") + (strchr(path, ']') != NULL)) {
+		buf_add(&name, (struct str){path, strcspn(path, "[")});
+		path += strcspn(path, "[");
+	}
+	return arena_dup(a, buf_str(&name));
+}
+
+/* What only another program that reads the same file acts on is refused, unless the file says so:
+ * then `resources check` lists it. */
+static void ignored(const struct resource_check *c)
+{
+	static const char where[] = "metadata.annotations." IGNORED;
+	CLEANUP(resource_values_release) struct resource_values values = {0};
+	const struct yaml *node = config_node(c->doc->tree, where);
+	struct arena *a = c->reader->arena;
+	const char *list = node && node->kind == YAML_SCALAR ? node->text.p : "", *known = "";
+
+	resource_list_values(a, c->resources, c->doc, PARALLELISM_ON, &values);
+	for (size_t i = 0; i < values.n; i++) {
+		const struct resource_value *v = &values.items[i];
+		const char *name;
+
+		if (!v->inert || v->origin != ORIGIN_WRITTEN ||
+			!str_starts(str_of(v->path), "spec."))
+			continue;
+		name = field_name(a, v->path);
+		known = arena_printf(a, "%s %s", known, name);
+		if (!is_named(list, name))
+			resource_fault(c, v->path,
+				"'%s' has no effect: remove it, or, if another program reads it, "
+				"add '%s' to the annotation '" IGNORED "'",
+				strrchr(name, '.') ? strrchr(name, '.') + 1 : name, name);
+	}
+	for (const char *at = list; *(at += strspn(at, SEPARATORS));
+		at += strcspn(at, SEPARATORS)) {
+		const char *name = arena_dup(a, (struct str){at, strcspn(at, SEPARATORS)});
+
+		if (!is_named(known, name))
+			resource_fault(c, where,
+				"'%.100s' names no field of this file that has no effect", name);
+	}
+}
+
 static void config_pipeline_check(const struct resource_check *c)
 {
 	const struct pipeline *p = c->doc->of;
@@ -425,6 +478,7 @@ static void config_pipeline_check(const struct resource_check *c)
 		failure(c, i);
 	}
 	branching(c);
+	ignored(c);
 	if (strcmp(p->default_model, "inherit") == 0)
 		resource_fault(c, "spec.defaultModel", "'defaultModel' cannot be 'inherit'");
 	if (p->tenant_share >= 0 && !p->tenant)

@@ -19,7 +19,6 @@ struct text_list { /* a list of texts */
 };
 
 enum isolation { ISOLATION_WORKTREE, ISOLATION_INPLACE };
-enum stage_kind { STAGE_AGENT, STAGE_REVIEW_CLASSIFIER, STAGE_REVIEW_FANOUT };
 enum schedule { SCHEDULE_NOW, SCHEDULE_OFF_PEAK, SCHEDULE_QUOTA_PERMITTING, SCHEDULE_DEFER_LOW };
 enum database_access { DATABASE_NONE, DATABASE_READ, DATABASE_WRITE, DATABASE_MIGRATE };
 enum failure_strategy { FAILURE_ABORT, FAILURE_RETRY, FAILURE_PAUSE, FAILURE_CONTINUE };
@@ -28,7 +27,6 @@ enum billing { BILLING_WINDOW, BILLING_MONTHLY, BILLING_PER_TOKEN };
 struct stage_spec {
 	const char *name, *agent;
 	unsigned line, col;
-	enum stage_kind kind;
 	enum isolation isolation;
 	bool isolation_declared; /* else as `parallelism` says */
 	bool holds_gate;
@@ -47,10 +45,9 @@ struct stage_spec {
 	enum failure_strategy on_failure;
 	unsigned max_retries;
 	int64_t retry_delay_s;
-	const char *notification; /* NULL: none */
-	const char *failure_on;   /* `on:`; NULL: any */
-	int64_t timeout_s;        /* 0: the harness's own */
-	const char *artifact;     /* name of the artifact schema; NULL: none */
+	const char *failure_on; /* `on:`; NULL: any */
+	int64_t timeout_s;      /* 0: the harness's own */
+	const char *artifact;   /* name of the artifact schema; NULL: none */
 };
 
 struct pipeline {

@@ -21,14 +21,12 @@ bool hook_headless(struct persona *out)
 static bool headless_is_below(struct arena *a, const char *file, const char *directory)
 {
 	char real[PATH_MAX], of[PATH_MAX];
-	size_t n;
 
 	if (!directory || !*directory || !realpath(directory, of))
 		return false;
 	while (!realpath(file, real) && !path_exists(file) && file[0] == '/' && file[1])
 		file = arena_dup(a, path_dir(file));
-	n = strlen(of);
-	return realpath(file, real) && strncmp(real, of, n) == 0 && (!real[n] || real[n] == '/');
+	return realpath(file, real) && (strcmp(real, of) == 0 || path_is_below(of, real));
 }
 
 static bool is_own_log(struct arena *a, const char *file)

@@ -109,10 +109,7 @@ static int deny_with_error(
 /* `path`, a real path, is `folder` or below it. */
 static bool permission_is_below(const char *path, const char *folder)
 {
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 &&
-	       (path[n] == '/' || path[n] == '\0' || strcmp(folder, "/") == 0);
+	return strcmp(path, folder) == 0 || path_is_below(folder, path);
 }
 
 static const char *shared_git(struct arena *a, const struct root *r)

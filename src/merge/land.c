@@ -437,16 +437,16 @@ int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, str
 int land_return(
 	struct arena *a, struct pool *p, const struct land *l, const char **kept, struct error *err)
 {
-	const struct allocation *of;
+	struct allocation of;
 	struct error why = {0};
 	bool removed;
 
 	*kept = NULL;
-	if (pool_find(a, p, l->branch, &of, err) < 0)
+	if (pool_find(a, p, l->branch, false, &of, err) < 0)
 		return -1;
-	if (!of || !of->there)
+	if (!of.there)
 		return 0;
-	*kept = publish_follow(a, of->path, l->branch, l->head, l->commit);
+	*kept = publish_follow(a, of.path, l->branch, l->head, l->commit);
 	if (!*kept && pool_reclaim(a, p, l->branch, false, &removed, &why) < 0)
 		*kept = arena_dup(a, str_of(why.text));
 	return 0;

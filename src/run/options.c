@@ -39,9 +39,7 @@ static const struct row {
 
 static const char *options_shorten(struct arena *a, const char *repo, const char *path)
 {
-	char real[PATH_MAX];
-
-	return path_relative(a, repo, realpath(path, real) ? real : path_absolute(a, path));
+	return path_relative(a, repo, path_real(a, path));
 }
 
 static json *to_json(struct arena *a, const struct run_request *q, const char *repo)

@@ -13,11 +13,11 @@
 int pool_databases_in_use(
 	struct pool_databases *d, const char *branch, bool *used, struct error *err)
 {
-	const struct allocation *of;
+	struct allocation of;
 
-	if (pool_find(d->arena, d->pool, branch, &of, err) < 0)
+	if (pool_find(d->arena, d->pool, branch, false, &of, err) < 0)
 		return -1;
-	*used = of && (of->state != ALLOCATION_LIVE || pool_live(d->arena, d->pool, of));
+	*used = of.branch && (of.state != ALLOCATION_LIVE || pool_live(d->arena, d->pool, &of));
 	return 0;
 }
 
@@ -184,7 +184,7 @@ static int stage_environment(struct arena *a, const struct run_item *r,
 			"branch belongs to a worktree",
 			stage->name);
 	return run_pool_open(a, r, &pool, err) < 0 ||
-			       pool_find_live(a, &pool, r->worktree.of.branch, &of, err) < 0 ||
+			       pool_find(a, &pool, r->worktree.of.branch, true, &of, err) < 0 ||
 			       pool_databases_open(a, &pool, &d, err) < 0
 		       ? -1
 		       : pool_databases_environment(&d, &of, stage->database, r->call.id, out, err);

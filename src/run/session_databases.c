@@ -84,7 +84,7 @@ int session_databases_environment(struct arena *a, const char *document, const c
 			action);
 	if (locate_pool(a, &choice, &pool, err) < 0 ||
 		(found.access != DATABASE_NONE &&
-			pool_find_live(a, &pool, place.directory, &of, err) < 0) ||
+			pool_find(a, &pool, place.directory, true, &of, err) < 0) ||
 		pool_databases_open(a, &pool, &d, err) < 0 ||
 		pool_databases_environment(&d, &of, found.access, NULL, &env, err) < 0)
 		return -1;

@@ -113,6 +113,8 @@ struct git_head {
 	bool own_ssh;       /* the configuration names an ssh command */
 	const char *busy;   /* "merge", "rebase" ... in progress; else NULL */
 };
+/* As git-check-ref-format(1) has it. */
+bool git_is_branch_name(const char *name);
 /* The branch that is checked out, in the arena; NULL: HEAD is detached. Reads one or two files. */
 int git_read_branch(struct arena *a, const char *root, const char **branch, struct error *err);
 int git_read_head(struct arena *a, const char *root, struct git_head *head, struct error *err);

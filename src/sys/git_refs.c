@@ -361,3 +361,18 @@ int git_read_default(struct arena *a, const char *root, struct git_default *out,
 		rc = read_plain_default(a, root, common, out, err);
 	return rc > 0 ? ask_default(a, root, out, err) : rc;
 }
+
+bool git_is_branch_name(const char *name)
+{
+	static const char *const never[] = {"..", "@{", "//", "/.", ".lock/"};
+	struct str s = str_of(name);
+	bool bad = !*name || strchr("-/.", *name) || str_is(s, "@") || str_is(s, "HEAD") ||
+		   str_ends(s, "/") || str_ends(s, ".") || str_ends(s, ".lock") ||
+		   strpbrk(name, " ~^:?*[\\\x7f") || str_utf8_fault(s);
+
+	for (size_t i = 0; i < COUNT(never); i++)
+		bad |= strstr(name, never[i]) != NULL;
+	for (size_t i = 0; i < s.n; i++)
+		bad |= (unsigned char)s.p[i] < ' ';
+	return !bad;
+}

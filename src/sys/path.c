@@ -88,6 +88,43 @@ char *path_absolute(struct arena *a, const char *path)
 	return cwd ? path_join(a, cwd, path) : arena_dup(a, str_of(path));
 }
 
+char *path_normalize(struct arena *a, const char *path)
+{
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+
+	for (path = path_absolute(a, path); *path;) {
+		struct str part = {path, strcspn(path, "/")};
+		const char *slash = text.len ? strrchr(text.s, '/') : NULL;
+
+		path += part.n + (path[part.n] == '/');
+		if (str_is(part, ".."))
+			buf_cut(&text, slash ? (size_t)(slash - text.s) : 0);
+		else if (part.n && !str_is(part, "."))
+			buf_addf(&text, "/%.*s", (int)part.n, part.p);
+	}
+	return arena_dup(a, text.len ? buf_str(&text) : STR("/"));
+}
+
+char *path_real(struct arena *a, const char *path)
+{
+	char real[PATH_MAX], *plain = path_normalize(a, path), *rest = arena_dup(a, str_of(""));
+
+	if (realpath(path, real))
+		return arena_dup(a, str_of(real));
+	while (!realpath(plain, real)) {
+		rest = arena_printf(a, "/%s%s", path_base(plain).p, rest);
+		plain = arena_dup(a, path_dir(plain));
+	}
+	return strcmp(real, "/") == 0 && *rest ? rest : arena_printf(a, "%s%s", real, rest);
+}
+
+bool path_is_below(const char *dir, const char *path)
+{
+	size_t n = strcmp(dir, "/") == 0 ? 0 : strlen(dir);
+
+	return strncmp(dir, path, n) == 0 && path[n] == '/' && path[n + 1];
+}
+
 char *path_relative(struct arena *a, const char *from, const char *path)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;

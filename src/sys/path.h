@@ -18,6 +18,13 @@ bool path_is_slug(struct str slug);
 char *path_join(struct arena *a, const char *dir, const char *name);
 /* Absolute form of `path`; symbolic links and `.` are not resolved. */
 char *path_absolute(struct arena *a, const char *path);
+/* The same without `.`, `..` and needless slashes: textually, so that a path is the same before and
+ * after its directory is created. */
+char *path_normalize(struct arena *a, const char *path);
+/* The same with links resolved, as far as the path exists. */
+char *path_real(struct arena *a, const char *path);
+/* `path` is below `dir`, not `dir` itself; compares the texts. */
+bool path_is_below(const char *dir, const char *path);
 /* An absolute path as seen from the directory `from`: `../b/c`; and the opposite. Neither has `..`
  * in it, and no link is followed. */
 char *path_relative(struct arena *a, const char *from, const char *path);

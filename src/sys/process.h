@@ -133,8 +133,11 @@ enum process_life process_life(
 pid_t process_client(void);
 /* The identity of the client in one line; NULL: unknown. */
 char *process_client_name(struct arena *a);
-/* That of this process. */
+/* That of this process; and of another one. */
 char *process_own_name(struct arena *a);
+char *process_name(struct arena *a, pid_t pid);
+/* 0: NULL, or no such line. */
+pid_t process_name_pid(const char *name);
 /* True if the process of such a line has ended for certain. */
 bool process_name_ended(struct arena *a, const char *name);
 

@@ -156,12 +156,12 @@ pid_t process_client(void)
 	return pid > 1 ? 0 : pid;
 }
 
-static char *process_table_name_of(struct arena *a, pid_t pid)
+char *process_name(struct arena *a, pid_t pid)
 {
 	struct process_identity p;
 	struct error ignored;
 
-	if (pid <= 1 || process_identify(a, pid, &p, &ignored) < 0)
+	if (process_identify(a, pid, &p, &ignored) < 0)
 		return NULL;
 	return arena_printf(a, "%s %s %s %d %" PRIu64, *p.host ? p.host : "-", p.boot,
 		*p.space ? p.space : "-", (int)p.pid, p.start);
@@ -169,12 +169,14 @@ static char *process_table_name_of(struct arena *a, pid_t pid)
 
 char *process_client_name(struct arena *a)
 {
-	return process_table_name_of(a, process_client());
+	pid_t pid = process_client();
+
+	return pid > 1 ? process_name(a, pid) : NULL;
 }
 
 char *process_own_name(struct arena *a)
 {
-	return process_table_name_of(a, getpid());
+	return process_name(a, getpid());
 }
 
 struct name_parts {
@@ -189,6 +191,14 @@ static bool process_table_parse_name(
 		.host = text->host, .boot = text->boot, .space = text->space};
 	return sscanf(name, "%79s %79s %79s %d %" SCNu64, text->host, text->boot, text->space,
 		       &out->pid, &out->start) == 5;
+}
+
+pid_t process_name_pid(const char *name)
+{
+	struct name_parts text;
+	struct process_identity p;
+
+	return name && process_table_parse_name(name, &text, &p) ? p.pid : 0;
 }
 
 bool process_name_ended(struct arena *a, const char *name)

@@ -49,21 +49,14 @@ void history_set_place(struct arena *a, const char *path, struct history_place *
 int history_find(struct arena *a, const char *given, struct history_place *place, struct error *err)
 {
 	struct str s = str_of(given);
-	char real[PATH_MAX];
 
 	if (str_utf8_fault(s) || !path_base(given).n || s.n > PATH_MAX - 64)
 		return error_set(err, ERR_USAGE, "'%.200s' is not a file name", given);
 	if (str_ends(s, STORE_JOURNAL_SUFFIX))
 		given = arena_printf(a, "%.*s.md", (int)(s.n - strlen(STORE_JOURNAL_SUFFIX)), s.p);
-	if (realpath(given, real)) {
-		history_set_place(a, real, place);
-		return 0;
-	}
-	given = path_absolute(a, given);
-	if (realpath(arena_dup(a, path_dir(given)), real))
-		given = path_join(a, real, path_base(given).p);
+	given = path_real(a, given);
 	history_set_place(a, given, place);
-	if (!str_ends(str_of(given), ".md") && !path_exists(place->journal))
+	if (!path_exists(given) && !str_ends(str_of(given), ".md") && !path_exists(place->journal))
 		return error_set(err, ERR_INPUT,
 			"no document '%s': 'dev-team context path ID' prints that of a work item",
 			given);

@@ -1,6 +1,7 @@
 /*
  * allocate.c: creates a worktree with its ports and its record, or adopts the one that exists.
  */
+#include <fcntl.h>
 #include "src/base/clock.h"
 #include "src/event/event.h"
 #include "src/sys/git.h"
@@ -10,12 +11,18 @@
 /* Why git has it locked, until it is complete: see pool_settle(). */
 #define MAKING "dev-team is making it"
 
+enum { COPY_S = 3600 };
+
 struct work {
 	struct op o;
 	const struct allocate_ask *ask;
 	struct allocation of; /* the record to write */
 	const char *commit;   /* where the branch is, or begins */
 };
+
+#define REFUSE(...) error_set(w->o.err, ERR_STATE, __VA_ARGS__)
+#define FORMAT(...) arena_printf(w->o.a, __VA_ARGS__)
+#define GIVEN(text) ((text) && *(text) ? (text) : NULL)
 
 /* ---- the holder ---- */
 
@@ -24,120 +31,95 @@ struct work {
 static int allocate_hold(struct work *w, const struct allocation *old)
 {
 	const struct allocate_ask *ask = w->ask;
-	pid_t pid = ask->holder ? ask->holder : getpid();
-	bool held =
-		old && old->holder.pid && process_life(&old->holder, &w->o.p->self) != PROCESS_DEAD;
+	const char *name = ask->holder ? process_name(w->o.a, ask->holder) : w->o.p->self;
+	bool held = old && record_is_held(w->o.a, old);
 
 	if (!ask->holder && !ask->run)
 		return 0;
-	if (held && old->holder.pid != pid &&
+	if (!name)
+		return REFUSE("process %d is not running", (int)ask->holder);
+	if (held && strcmp(old->holder, name) != 0 &&
 		!(old->run && ask->run && strcmp(old->run, ask->run) == 0))
-		return error_set(w->o.err, ERR_STATE,
-			"'%s' is held by process %d%s%s%s, which is still running", old->path,
-			(int)old->holder.pid, old->run ? " for '" : "", old->run ? old->run : "",
-			old->run ? "'" : "");
+		return REFUSE("'%s' is held by process %d%s, which is still running", old->path,
+			(int)process_name_pid(old->holder),
+			old->run ? FORMAT(" for '%s'", old->run) : "");
 	if (held && !ask->holder) /* the present one stays */
 		return 0;
 	w->of.run = ask->run ? ask->run : w->of.run;
-	return process_identify(w->o.a, pid, &w->of.holder, w->o.err) < 0 ? -1 : 1;
+	w->of.holder = name;
+	return 1;
 }
 
 /* ---- where a new branch begins ---- */
 
-/* At the commit PREFIX NAME, if it exists. */
-static int begin_at(struct work *w, const char *prefix, const char *name)
+/* In this order: the branch itself; what the caller names; the branch of the same name on the
+ * remote; the target on the remote; the local target. Without a target it is the default branch. */
+static int allocate_find_base(struct work *w)
 {
-	const char *full = arena_printf(w->o.a, "%s%s", prefix, name ? name : "");
-	const char *const args[] = {"rev-list", "-n", "1", "--end-of-options", full, "--", NULL};
-	static const char *const before[] = {"refs/heads/", "refs/remotes/"};
+	const char *base = GIVEN(w->ask->base), *target = GIVEN(w->ask->target),
+		   *repo = w->o.p->repo;
+	const char *const args[] = {"rev-list", "-n", "1", "--end-of-options", base, "--", NULL};
+	struct git_default known;
 
-	if (w->commit || !name || !*name)
-		return 0;
-	if (!git_plain_ids(w->o.a, w->o.p->repo, &full, 1, &w->commit)) {
+	if (git_read_default(w->o.a, repo, &known, w->o.err) < 0)
+		return -1;
+	target = target ? target : known.branch ? known.branch : "main";
+	for (unsigned i = 0; i < (base ? 1 : 4) && !w->commit; i++) {
+		const char *shown = i == 0 || i == 3 ? "" : "origin/";
+		const char *name = FORMAT("refs/%s/%s%s", *shown ? "remotes" : "heads", shown,
+			i < 2 ? w->of.branch : target);
+
+		if (git_read_ids(w->o.a, repo, &name, 1, &w->commit, w->o.err) < 0)
+			return -1;
+		w->of.made_branch = i > 0 || !w->commit;
+		w->of.base = i > 0 ? FORMAT("%s%s", shown, i < 2 ? w->of.branch : target) : base;
+	}
+	if (!w->of.made_branch)
+		w->of.base = NULL;
+	if (!w->commit && base && !git_plain_ids(w->o.a, repo, &base, 1, &w->commit)) {
 		if (op_git(&w->o, NULL, args) < 0)
 			return -1;
 		w->commit = w->o.line;
 	}
-	w->of.base = full;
-	for (size_t i = 0; i < COUNT(before); i++)
-		if (str_starts(str_of(full), before[i]))
-			w->of.base = full + strlen(before[i]);
-	return 0;
-}
-
-/* In this order: the branch itself; what the caller names; the branch of the same name on the
- * remote; the target on the remote; the local target; without a target, the default branch. */
-static int allocate_find_base(struct work *w)
-{
-	const struct allocate_ask *ask = w->ask;
-	bool base = ask->base && *ask->base, target = ask->target && *ask->target;
-	struct git_default known;
-
-	if (begin_at(w, "refs/heads/", ask->branch) < 0)
-		return -1;
-	w->of.made_branch = !w->commit;
-	if (w->commit) {
-		w->of.base = NULL;
-		return 0;
-	}
-	if (git_read_default(w->o.a, w->o.p->repo, &known, w->o.err) < 0 ||
-		begin_at(w, "", ask->base) < 0 ||
-		(!base && (begin_at(w, "refs/remotes/origin/", ask->branch) < 0 ||
-				  begin_at(w, "refs/remotes/origin/", ask->target) < 0 ||
-				  begin_at(w, "refs/heads/", ask->target) < 0 ||
-				  begin_at(w, "", target ? NULL : known.ref) < 0)))
-		return -1;
 	return w->commit ? 0
-			 : error_set(w->o.err, ERR_STATE,
-				   "there is no %s '%.200s' in '%s' to begin a branch from: commit "
-				   "and push something, fetch it, or give --base",
-				   base ? "commit" : "branch",
-				   base     ? ask->base
-				   : target ? ask->target
-					    : "main",
-				   w->o.p->repo);
+			 : REFUSE("there is no %s '%.200s' in '%s' to begin a branch from: commit "
+				  "and push something, fetch it, or give --base",
+				   base ? "commit" : "branch", base ? base : target, repo);
 }
 
 /* ---- a new one ---- */
 
-static const char *in_admin(struct work *w, const char *name)
-{
-	return arena_printf(w->o.a, "%s/worktrees/%s%s", w->o.p->common, w->of.admin, name);
-}
-
 static int add_worktree(struct work *w)
 {
 	const char *path = w->of.path, *branch = w->of.branch;
-	const char *checkout = w->of.sparse ? "--no-checkout" : "--checkout";
-	const char *const old[] = {"worktree", "add", "--quiet", "--lock", "--reason", MAKING,
-		checkout, "--", path, branch, NULL};
-	const char *const fresh[] = {"worktree", "add", "--quiet", "--lock", "--reason", MAKING,
-		checkout, "--no-track", "-b", branch, "--", path, w->commit, NULL};
+	bool fresh = w->of.made_branch;
+	const char *const add[] = {"worktree", "add", "--quiet", "--lock", "--reason", MAKING,
+		w->of.sparse ? "--no-checkout" : "--checkout", fresh ? "--no-track" : "--",
+		fresh ? "-b" : path, branch, fresh ? "--" : NULL, path, w->commit, NULL};
 	const char *const only[] = {"sparse-checkout", "set", "--cone", w->of.sparse, NULL};
 	static const char *const files[] = {"checkout", "--quiet", "--force", NULL};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	struct pool *p = w->o.p;
-	int status, ended;
+	int status, bad;
 
-	if (pool_git(p, NULL, true, w->of.made_branch ? fresh : old, &out, &status, w->o.err) < 0)
+	if (pool_git(p, NULL, true, add, &out, &status, w->o.err) < 0)
 		return -1;
 	if (status == 0 && w->of.sparse) {
-		if (pool_git(p, path, false, only, &out, &status, w->o.err) < 0 ||
-			pool_git(p, path, true, files, &out, &ended, w->o.err) < 0)
+		if (pool_git(p, path, false, only, &out, &bad, w->o.err) < 0 ||
+			pool_git(p, path, true, files, &out, &status, w->o.err) < 0)
 			return -1;
-		if (status || !path_is_directory(path_join(w->o.a, path, w->of.sparse)))
+		if (bad || !path_is_directory(path_join(w->o.a, path, w->of.sparse)))
 			return error_set(w->o.err, ERR_INPUT,
 				"there is no directory '%.200s' in commit %.12s", w->of.sparse,
 				w->commit);
-		status = ended;
 	}
 	if (status == 0)
 		return 0;
 	/* The hook runs last: the files are complete then, and it does not undo them. */
-	if (!path_exists(in_admin(w, "/index")) || path_exists(in_admin(w, "/index.lock")))
+	if (!path_exists(admin_file(&w->o, &w->of, "/index")) ||
+		path_exists(admin_file(&w->o, &w->of, "/index.lock")))
 		return git_check_status("git worktree add", status, &out, false, w->o.err);
-	w->of.warning = arena_printf(
-		w->o.a, "the hook 'post-checkout' failed in '%s': status %d", path, status);
+	w->of.warning = FORMAT("the hook 'post-checkout' failed in '%s': status %d", path, status);
 	return 0;
 }
 
@@ -147,6 +129,66 @@ static int create_parts(struct work *w)
 		if ((*part)->create(w->o.a, w->o.p, &w->of, w->ask->issue, w->o.err) < 0)
 			return -1;
 	return 0;
+}
+
+/* ---- what a new one gets besides the files of its branch ---- */
+
+static int worktree_setup_run(struct op *o, const struct allocation *of, const char *name,
+	const char *const *argv, unsigned limit_s)
+{
+	const char *const env[] = {arena_printf(o->a, "PORT=%u", of->port),
+		arena_printf(o->a, "DEV_TEAM_BRANCH=%s", of->branch), NULL};
+	const struct git_command c = {
+		.dir = of->path, .name = name, .argv = argv, .env = env, .limit_s = limit_s};
+
+	return git_command(&c, NULL, NULL, o->err);
+}
+
+/* From the main working tree, by `program`. An agent would commit what git does not ignore, and the
+ * worktree would never be clean. */
+static int bring(struct op *o, const struct allocation *of, const char *path, const char *key,
+	const char *program)
+{
+	const char *from = path_join(o->a, o->p->repo, path), *to = path_join(o->a, of->path, path);
+	const char *const argv[] = {"sh", "-c",
+		arena_printf(o->a, "mkdir -p -- \"${2%%/*}\" && %s -- \"$1\" \"$2\"", program),
+		"sh", from, to, NULL};
+	const char *const ignored[] = {"check-ignore", "--quiet", "--", path, NULL};
+
+	if (strcmp(o->p->repo, o->p->common) == 0 || !path_exists(from))
+		return error_set(o->err, ERR_STATE, "'%s' of 'setup.%s' does not exist in '%s'",
+			path, key, o->p->repo);
+	if (path_exists(to))
+		return error_set(o->err, ERR_STATE,
+			"'%s' of 'setup.%s' is a file of the branch already", path, key);
+	if (worktree_setup_run(
+		    o, of, arena_printf(o->a, "setup.%s of '%s'", key, path), argv, COPY_S) < 0 ||
+		op_git(o, of->path, ignored) < 0)
+		return -1;
+	return o->line ? 0
+		       : error_set(o->err, ERR_STATE,
+				 "git does not ignore '%s' of 'setup.%s': add it to .gitignore, "
+				 "without '/' at the end, which does not match a link",
+				 path, key);
+}
+
+static int setup_run(struct op *o, const struct allocation *of)
+{
+	const struct worktree_setup *s = &o->p->spec.setup;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->copy.n && rc == 0; i++)
+		rc = bring(o, of, s->copy.list[i], "copy", "cp -R -P -p");
+	for (size_t i = 0; i < s->link.n && rc == 0; i++)
+		rc = bring(o, of, s->link.list[i], "link", "ln -s");
+	for (size_t i = 0; i < s->commands.n && rc == 0; i++) {
+		const char *const argv[] = {"sh", "-c", s->commands.list[i], NULL};
+
+		rc = worktree_setup_run(o, of,
+			arena_printf(o->a, "setup: %.200s", s->commands.list[i]), argv,
+			(unsigned)s->timeout_s);
+	}
+	return rc;
 }
 
 /* Commands may take minutes, so others get the lock meanwhile. The record names this process: while
@@ -164,7 +206,7 @@ static int set_up(struct work *w)
 		return -1;
 	pool_unlock(w->o.p);
 	rc = setup_run(&w->o, &w->of);
-	w->of.holder = (struct process_identity){0};
+	w->of.holder = NULL;
 	if (pool_lock(w->o.a, w->o.p, rc < 0 ? &why : w->o.err) < 0)
 		return -1;
 	return rc;
@@ -179,14 +221,16 @@ static int make(struct work *w)
 	w->of.tip = w->commit;
 	w->of.state = ALLOCATION_MAKING;
 	w->of.admin = w->of.slug; /* as `git worktree add` chooses it */
-	for (unsigned i = 1; path_exists(in_admin(w, "")); i++)
+	for (unsigned i = 1; path_exists(admin_file(&w->o, &w->of, "")); i++)
 		w->of.admin = arena_printf(w->o.a, "%s%u", w->of.slug, i);
 	if (record_put(&w->o, &w->of) < 0)
 		return -1;
 	if (add_worktree(w) == 0 && create_parts(w) == 0 && set_up(w) == 0 &&
 		allocate_hold(w, NULL) >= 0) {
 		w->of.state = ALLOCATION_LIVE;
-		if (unlink(in_admin(w, "/locked")) == 0 && record_put(&w->o, &w->of) == 0)
+		if (rename(admin_file(&w->o, &w->of, "/locked"),
+			    admin_file(&w->o, &w->of, ADMIN_MARK)) == 0 &&
+			record_put(&w->o, &w->of) == 0)
 			return 0;
 	}
 	w->of.state = ALLOCATION_MAKING;
@@ -203,8 +247,7 @@ static int allocate_forget(struct work *w, struct allocation gone)
 	if (pool_keep(&w->o, &gone, false) < 0)
 		return -1;
 	if (gone.keep)
-		return error_set(w->o.err, ERR_STATE, "'%s' no longer exists, and is kept: %s",
-			gone.path, gone.why);
+		return REFUSE("'%s' no longer exists, and is kept: %s", gone.path, gone.why);
 	records_forget(&w->o, gone.slug);
 	return drop_admin(&w->o, &gone);
 }
@@ -214,16 +257,14 @@ static int check_elsewhere(struct work *w)
 	const struct tree *t = trees_find(&w->o, NULL, w->of.branch);
 
 	if (trees_find(&w->o, w->of.path, NULL))
-		return error_set(w->o.err, ERR_STATE,
-			"git knows a worktree '%s' that does not exist: run 'git worktree repair' "
-			"with its path if it was moved, else 'git worktree prune'",
+		return REFUSE("git knows a worktree '%s' that does not exist: run 'git worktree "
+			      "repair' with its path if it was moved, else 'git worktree prune'",
 			w->of.path);
 	return !t ? 0
-		  : error_set(w->o.err, ERR_STATE, "branch '%s' is checked out in '%s'%s",
-			    w->of.branch, t->path,
-			    t == w->o.trees.items ? ", the main work tree: switch to another "
-						    "branch there"
-						  : ", another worktree");
+		  : REFUSE("branch '%s' is checked out in '%s', %s", w->of.branch, t->path,
+			    t == w->o.trees.items ? "the main work tree: switch to another branch "
+						    "there"
+						  : "another worktree");
 }
 
 /* ---- one that exists ---- */
@@ -240,12 +281,12 @@ static int check_owner(struct work *w, const struct ownership *own)
 		JSON_TEXT("reason", own->reason), JSON_TEXT("expectedClone", own->expected),
 		JSON_IF(own->actual, JSON_TEXT("actualClone", own->actual)),
 		JSON_TEXT("guard", p->spec.strict ? "strict" : "advisory"));
-	if (event_emit(p->artifacts, &e, w->o.err) < 0)
-		return -1;
-	w->of.warning = arena_printf(w->o.a, "%s (%s): '%s' does not belong to '%s', but to '%s'",
+	w->of.warning = FORMAT("%s (%s): '%s' does not belong to '%s', but to '%s'",
 		p->spec.strict ? "WorktreeOwnershipMismatch" : "advisory ownership mismatch",
 		own->reason, w->of.path, p->repo, own->actual ? own->actual : "");
-	return p->spec.strict ? error_set(w->o.err, ERR_STATE, "%s", w->of.warning) : 0;
+	if (event_emit(p->artifacts, &e, w->o.err) < 0)
+		return -1;
+	return p->spec.strict ? REFUSE("%s", w->of.warning) : 0;
 }
 
 /* The user may have switched branches in it. An agent that was killed while it rebased the branch
@@ -256,9 +297,8 @@ static int allocate_check_branch(struct work *w, const struct ownership *own)
 	const char *busy = NULL;
 
 	if (!t && own->ok) /* two directories would share one HEAD and index */
-		return error_set(w->o.err, ERR_STATE,
-			"'%s' is a copy of a worktree, or was moved: remove it, or run 'git "
-			"worktree repair' with its path if it was moved",
+		return REFUSE("'%s' is a copy of a worktree, or was moved: remove it, or run 'git "
+			      "worktree repair' with its path if it was moved",
 			w->of.path);
 	if (!t || (t->branch && strcmp(t->branch, w->of.branch) == 0))
 		return 0;
@@ -266,8 +306,7 @@ static int allocate_check_branch(struct work *w, const struct ownership *own)
 		return -1;
 	return busy && strcmp(busy, "rebase") == 0
 		       ? 0
-		       : error_set(w->o.err, ERR_STATE,
-				 "'%s' has %s '%s' checked out, not branch '%s'", w->of.path,
+		       : REFUSE("'%s' has %s '%s' checked out, not branch '%s'", w->of.path,
 				 t->branch ? "branch" : "commit", t->branch ? t->branch : t->head,
 				 w->of.branch);
 }
@@ -275,26 +314,26 @@ static int allocate_check_branch(struct work *w, const struct ownership *own)
 static int adopt(struct work *w, const struct allocation *old)
 {
 	struct ownership own = pool_ownership(w->o.a, w->of.path, w->o.p->common);
-	int rc;
+	const char *ref = FORMAT("refs/heads/%s", w->of.branch);
+	int rc, mark;
 
+	if (old)
+		w->of = *old;
 	if (check_owner(w, &own) < 0 || allocate_check_branch(w, &own) < 0)
 		return -1;
 	if (old && w->ask->ports > old->ports)
-		return error_set(w->o.err, ERR_STATE,
-			"'%s' has %u ports, not %u: reclaim it to get more", old->path, old->ports,
-			w->ask->ports);
-	if (old) {
-		const char *warning = w->of.warning;
-
-		w->of = *old;
-		w->of.warning = warning;
-	} else {
+		return REFUSE("'%s' has %u ports, not %u: reclaim it to get more", old->path,
+			old->ports, w->ask->ports);
+	if (!old) {
 		if (ports_choose(&w->o, w->ask, &w->of) < 0 ||
-			begin_at(w, "refs/heads/", w->of.branch) < 0)
+			git_read_ids(w->o.a, w->o.p->repo, &ref, 1, &w->of.tip, w->o.err) < 0)
 			return -1;
-		w->of.base = w->of.sparse = NULL;
-		w->of.tip = w->commit;
+		w->of.sparse = NULL;
 		w->of.admin = own.ok ? path_base(own.actual).p : NULL;
+		mark = own.ok ? open(admin_file(&w->o, &w->of, ADMIN_MARK), O_CREAT | O_CLOEXEC,
+					0666)
+			      : -1;
+		base_close(&mark);
 	}
 	rc = allocate_hold(w, old);
 	if (rc < 0 || ((!old || rc) && record_put(&w->o, &w->of) < 0))
@@ -306,28 +345,25 @@ static int adopt(struct work *w, const struct allocation *old)
 
 static int allocate_locked(struct work *w, bool *created)
 {
-	const struct allocation *old = records_find(&w->o, w->of.slug);
+	const struct allocation *old = records_find(&w->o, w->of.slug, false);
 
 	if (old && strcmp(old->branch, w->of.branch) != 0)
-		return error_set(w->o.err, ERR_STATE,
-			"branches '%s' and '%s' map to the same directory '%s', which belongs to "
-			"'%s'",
+		return REFUSE(
+			"branches '%s' and '%s' map to the same directory '%s', which belongs "
+			"to '%s'",
 			old->branch, w->of.branch, old->path, old->branch);
-	if (old && old->fault)
-		return error_set(w->o.err, ERR_STATE, "'%s' is half made or half removed: %s",
-			old->path, old->fault);
-	if (pool_make_directory(w->o.a, w->o.p, w->o.err) < 0 || trees_read(&w->o) < 0)
+	if ((old && record_check(&w->o, old) < 0) ||
+		pool_make_directory(w->o.a, w->o.p, w->o.err) < 0 || trees_read(&w->o) < 0)
 		return -1;
 	if (old)
 		w->of.path = old->path;
 	if (path_exists(path_join(w->o.a, w->of.path, ".git")))
 		return adopt(w, old);
 	if (w->ask->adopt)
-		return error_set(w->o.err, ERR_STATE,
-			"there is no worktree of branch '%s' at '%s' to adopt", w->of.branch,
+		return REFUSE("there is no worktree of branch '%s' at '%s' to adopt", w->of.branch,
 			w->of.path);
 	if (path_exists(w->of.path) && rmdir(w->of.path) < 0)
-		return error_set(w->o.err, ERR_STATE,
+		return REFUSE(
 			"'%s' is in the way: it is not a worktree, and is not empty", w->of.path);
 	if (old ? allocate_forget(w, *old) < 0 : check_elsewhere(w) < 0)
 		return -1;
@@ -344,11 +380,13 @@ int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *as
 	int rc;
 
 	*created = false;
-	if (branch_check(ask->branch, err) < 0 || pool_slug(a, ask->branch, &slug, err) < 0 ||
-		op_begin(&w.o) < 0)
+	if (!git_is_branch_name(ask->branch))
+		return error_set(
+			err, ERR_USAGE, "'%.200s' is not a valid branch name", ask->branch);
+	if (pool_slug(a, ask->branch, &slug, err) < 0 || op_begin(&w.o) < 0)
 		return -1;
 	w.of = (struct allocation){.branch = ask->branch,
-		.sparse = ask->sparse && *ask->sparse ? ask->sparse : NULL,
+		.sparse = GIVEN(ask->sparse),
 		.slug = slug,
 		.path = path_join(a, p->dir, slug),
 		.pool = p->spec.name,

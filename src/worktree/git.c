@@ -2,6 +2,7 @@
  * git.c: git as this room runs it, and the worktrees that git knows.
  */
 #include "src/sys/git.h"
+#include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
 /* STATUS_S: files of an agent can make git wait, a pipe called .gitignore for example. */
@@ -74,7 +75,6 @@ int trees_read(struct op *o)
 {
 	static const char *const args[] = {"worktree", "list", "--porcelain", NULL};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct tree *t = NULL;
 	struct str rest, line;
 
 	o->trees.n = 0;
@@ -82,21 +82,19 @@ int trees_read(struct op *o)
 		return -1;
 	rest = buf_str(&text);
 	while (str_line(&rest, &line)) {
-		size_t n = str_find(line, STR(" "));
-		struct str word = str_sub(line, 0, n);
-		const char *value = arena_dup(o->a, str_sub(line, n < line.n ? n + 1 : n, line.n));
+		char *word = arena_dup(o->a, line), *value = word + strcspn(word, " ");
+		struct tree *t = o->trees.n ? &o->trees.items[o->trees.n - 1] : NULL;
 
-		if (str_is(word, "worktree")) {
-			vec_push_in(
-				o->a, &o->trees, (struct tree){.path = path_settle(o->a, value)});
-			t = &o->trees.items[o->trees.n - 1];
-		} else if (t && str_is(word, "HEAD")) {
+		if (*value)
+			*value++ = '\0';
+		if (strcmp(word, "worktree") == 0)
+			vec_push_in(o->a, &o->trees, (struct tree){.path = path_real(o->a, value)});
+		else if (t && strcmp(word, "HEAD") == 0)
 			t->head = value;
-		} else if (t && str_is(word, "branch")) {
+		else if (t && strcmp(word, "branch") == 0)
 			t->branch = value + strlen("refs/heads/");
-		} else if (t && str_is(word, "locked")) {
+		else if (t && strcmp(word, "locked") == 0)
 			t->locked = value;
-		}
 	}
 	return 0;
 }

@@ -20,44 +20,19 @@ int pool_list(
 	return rc;
 }
 
-struct allocation *record_named(struct op *o, const char *what)
-{
-	const char *path = path_settle(o->a, what);
-
-	for (int by = 0; by < 3; by++)
-		for (size_t i = 0; i < o->all.n; i++) {
-			struct allocation *of = &o->all.items[i];
-			const char *const names[] = {of->branch, of->slug, of->path};
-
-			if (strcmp(names[by], by == 2 ? path : what) == 0)
-				return of;
-		}
-	return NULL;
-}
-
-int pool_find(struct arena *a, struct pool *p, const char *what, const struct allocation **out,
+int pool_find(struct arena *a, struct pool *p, const char *what, bool live, struct allocation *out,
 	struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	int rc = records_read(&o);
-
-	*out = rc < 0 ? NULL : record_named(&o, what);
-	return rc;
-}
-
-int pool_find_live(struct arena *a, struct pool *p, const char *what, struct allocation *out,
-	struct error *err)
-{
 	const struct allocation *of;
 
-	if (pool_find(a, p, what, &of, err) < 0)
+	if (records_read(&o) < 0)
 		return -1;
-	if (!of)
+	of = records_find(&o, what, true);
+	if (live && (!of || !of->there || of->state != ALLOCATION_LIVE))
 		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
-	*out = *of;
-	return of->there && of->state == ALLOCATION_LIVE
-		       ? 0
-		       : error_set(err, ERR_STATE, "the worktree of '%s' does not exist", what);
+	*out = of ? *of : (struct allocation){0};
+	return 0;
 }
 
 /* ---- audit ---- */
@@ -92,9 +67,9 @@ int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data,
 		audit_record(&o, &o.all.items[i], report, data);
 	for (size_t i = 1; i < o.trees.n; i++) { /* of plain git, or its record was lost */
 		const char *path = o.trees.items[i].path, *slug = path_base(path).p;
-		const struct allocation *of = records_find(&o, slug);
+		const struct allocation *of = records_find(&o, slug, false);
 
-		if (path_beneath(p->dir, path) && slug[0] != '.' &&
+		if (path_is_below(p->dir, path) && slug[0] != '.' &&
 			(!of || strcmp(of->path, path) != 0))
 			report(data, "unrecorded-worktree", path,
 				"it has no record: 'pool adopt' makes one; if it no longer "
@@ -124,43 +99,42 @@ static int sweep_is_merged(struct op *o, const struct allocation *of, const char
 }
 
 /* The item has failed in it; "timeout" if a call of an agent timed out, and no later call replaced
- * it. */
-static int sweep_find_failure(struct op *o, struct allocation *of)
+ * it. NULL: it has not, as far as can be read, or the pool does not want to know. */
+static const char *sweep_failure(struct op *o, const struct allocation *of)
 {
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *runtime = NULL;
 	const struct pool *p = o->p;
+	struct error ignored;
 	int64_t changed;
 	bool late = false;
 
 	if (!pool_item_open(o->a, p, of, &f) || !failure_is(&f.doc) ||
 		clock_parse(context_get(&f.doc, "last_updated").p, &changed) < 0 ||
-		changed < of->created) /* in an earlier worktree of this name */
-		return 0;
-	if (p->artifacts && artifact_read_runtime(p->artifacts,
-				    context_get(&f.doc, "work_item_id").p, &runtime, o->err) < 0)
-		return -1;
+		changed < of->created || /* in an earlier worktree of this name */
+		(p->artifacts &&
+			artifact_read_runtime(p->artifacts, context_get(&f.doc, "work_item_id").p,
+				&runtime, &ignored) < 0))
+		return NULL;
 	for (const json *row = json_first(runtime ? json_get(runtime, "stages") : NULL);
 		row && !late; row = json_next(row))
 		late = json_str_is(row, "status", "timeout");
-	if (late ? p->spec.on_timeout : p->spec.on_abort)
-		of->reason = late ? "timeout" : "aborted";
-	return 0;
+	if (late)
+		return p->spec.on_timeout ? "timeout" : NULL;
+	return p->spec.on_abort ? "aborted" : NULL;
 }
 
 static int sweep_find_reason(struct op *o, struct allocation *of, const char *target)
 {
 	int merged = of->there ? sweep_is_merged(o, of, target) : 0;
 
-	if (merged < 0 || (of->there && !merged && sweep_find_failure(o, of) < 0))
-		return -1;
-	if (merged)
-		of->reason = "merged";
-	else if (!of->reason && of->stale)
-		of->reason = "stale";
-	else if (!of->there && !path_exists(of->path))
+	if (of->there)
+		of->reason = merged > 0 ? "merged" : sweep_failure(o, of);
+	else if (!path_exists(of->path))
 		of->reason = "gone";
-	return 0;
+	if (!of->reason && of->stale)
+		of->reason = "stale";
+	return merged < 0 ? -1 : 0;
 }
 
 /* One that cannot be removed must not block the others. */

@@ -1,8 +1,8 @@
 /*
- * pool.c: the repository of a pool, and the directory that holds its worktrees.
+ * pool.c: the repository of a pool, the directory that holds its worktrees, what one is called, and
+ * whose it is.
  */
-#include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include "src/base/number.h"
 #include "src/sys/digest.h"
@@ -10,7 +10,8 @@
 #include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 
-enum { STORE_WAIT_MS = 30000, NAME_DIGITS = 8, EXCLUDE_MAX = 1 << 20 };
+enum { STORE_WAIT_MS = 30000, NAME_DIGITS = 8, EXCLUDE_MAX = 1 << 20, POINTER_MAX = 8192 };
+enum { SLUG_MAX = 190 }; /* a key of the store has at most 200 bytes */
 
 static const struct pool_part *const no_parts[] = {NULL};
 const struct pool_part *const *pool_parts = no_parts;
@@ -35,7 +36,7 @@ const char *pool_main_tree(struct arena *a, const char *common)
 	if (core.bare)
 		return common;
 	if (core.worktree)
-		return path_settle(a, path_join(a, common, core.worktree));
+		return path_real(a, path_join(a, common, core.worktree));
 	return strcmp(path_base(common).p, ".git") == 0 ? arena_dup(a, path_dir(common)) : common;
 }
 
@@ -62,11 +63,11 @@ static int open_find_repository(
 	if (!line[0].n || line[0].p[0] != '/')
 		return error_set(err, ERR_STATE, "'%s' is not in a git repository: %.*s", from,
 			(int)line[0].n, line[0].n ? line[0].p : "");
-	p->common = path_settle(a, arena_dup(a, line[0]));
+	p->common = path_real(a, arena_dup(a, line[0]));
 	if (!str_eq(line[0], line[1]))
 		p->repo = pool_main_tree(a, p->common);
 	else
-		p->repo = status == 0 ? path_settle(a, arena_dup(a, line[2])) : p->common;
+		p->repo = status == 0 ? path_real(a, arena_dup(a, line[2])) : p->common;
 	return 0;
 }
 
@@ -83,12 +84,12 @@ static int open_find_directory(struct arena *a, struct pool *p, struct error *er
 	else /* two repositories with the same name differ in their digits */
 		p->dir = arena_printf(a, "%s/worktrees/%s-%.*s", p->state,
 			path_is_id(base) ? base.p : "repository", NAME_DIGITS, digest);
-	p->dir = path_settle(a, p->dir);
+	p->dir = path_real(a, p->dir);
 	if (str_utf8_fault(str_of(p->dir)) || str_utf8_fault(str_of(p->common)))
 		return error_set(err, ERR_USAGE,
 			"the path of the repository or of the worktrees' directory is not UTF-8");
 	if (strcmp(p->dir, p->repo) == 0 || strcmp(p->dir, p->common) == 0 ||
-		(path_beneath(p->common, p->dir) && !is_bare(p)))
+		(path_is_below(p->common, p->dir) && !is_bare(p)))
 		return error_set(err, ERR_STATE,
 			"'%s' cannot hold worktrees: it is the repository itself", p->dir);
 	return 0;
@@ -99,11 +100,13 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 {
 	*out = (struct pool){.spec = *spec,
 		.state = path_absolute(a, state),
-		.artifacts = artifacts ? path_absolute(a, artifacts) : NULL};
+		.artifacts = artifacts ? path_absolute(a, artifacts) : NULL,
+		.self = process_own_name(a)};
 	if (!out->spec.name)
 		out->spec.name = "default";
-	if (process_identify(a, getpid(), &out->self, err) < 0 ||
-		open_find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
+	if (!out->self)
+		return error_set(err, ERR_SYSTEM, "cannot read the processes in '/proc'");
+	if (open_find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
 		open_find_directory(a, out, err) < 0)
 		return -1;
 	if (path_is_shared(out->common))
@@ -131,20 +134,18 @@ void pool_close(struct pool *p)
 /*
  * A pool inside the repository must not show in its status. A `.gitignore` in the directory would
  * be ignored itself, so that `git clean -x` deletes it. `info/exclude` may be a link to a file that
- * several repositories share. It is read again under the lock before it is written: others may be
- * writing it.
+ * several repositories share; what others write there at the same time stays.
  */
 static int hide(struct arena *a, struct pool *p, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
-	char *file = path_join(a, p->common, "info/exclude"), real[PATH_MAX];
-	bool missing = false;
-	int rc;
+	const char *file = path_join(a, p->common, "info/exclude");
+	CLEANUP(base_close) int fd = -1;
+	bool missing = false, ended;
 
 	if (sys_read_file(&text, file, EXCLUDE_MAX, &missing, err) < 0 && !missing)
 		return -1;
-	if (text.len && text.s[text.len - 1] != '\n')
-		buf_addc(&text, '\n');
+	ended = !text.len || text.s[text.len - 1] == '\n';
 	buf_addc(&line, '\n');
 	for (const char *c = p->dir + strlen(p->repo); *c; c++) /* as gitignore(5) has it */
 		buf_addf(&line, "%s%c", strchr("\\*?[ ", *c) ? "\\" : "", *c);
@@ -152,22 +153,85 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 	if (strncmp(text.len ? text.s : "", line.s + 1, line.len - 1) == 0 ||
 		str_find(buf_str(&text), buf_str(&line)) < text.len)
 		return 0;
-	if (!p->lock) {
-		rc = pool_lock(a, p, err) < 0 ? -1 : hide(a, p, err);
-		pool_unlock(p);
-		return rc;
-	}
-	if (mkdir(path_join(a, p->common, "info"), 0777) < 0 && errno != EEXIST)
-		return error_errno(err, "cannot create '%s'", file);
-	buf_add(&text, str_sub(buf_str(&line), 1, line.len));
-	return disk_replace(
-		disk_real(), ".dev-team", realpath(file, real) ? real : file, buf_str(&text), err);
+	(void)mkdir(path_join(a, p->common, "info"), 0777);
+	fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	return fd < 0 ? error_errno(err, "cannot write '%s'", file)
+		      : sys_write_all(fd, str_sub(buf_str(&line), ended, line.len), file, err);
 }
 
 int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
 {
 	/* A bare repository has no status. */
-	if (path_beneath(p->repo, p->dir) && !is_bare(p) && hide(a, p, err) < 0)
+	if (path_is_below(p->repo, p->dir) && !is_bare(p) && hide(a, p, err) < 0)
 		return -1;
 	return path_mkdirs(p->dir, err);
+}
+
+/* ---- names ---- */
+
+/* Every run of other characters than `A-Za-z0-9._`, including dashes, becomes one dash; none is at
+ * the ends. */
+int pool_slug(struct arena *a, const char *branch, char **slug, struct error *err)
+{
+	static const char kept[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._";
+	/* The worktree of a work item has the item's id as its name. */
+	const char *p = strncmp(branch, "dev-team/", 9) == 0 ? branch + 9 : branch;
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+
+	while (*p) {
+		size_t n = strspn(p, kept), skip = strcspn(p + n, kept);
+
+		buf_add(&out, (struct str){p, n});
+		if (out.len && skip && p[n + skip])
+			buf_addc(&out, '-');
+		p += n + skip;
+	}
+	/* `.` and `..` would be the pool itself and its parent; hidden names are reserved. */
+	if (!out.len || out.s[0] == '.' || str_ends(buf_str(&out), ".lock") ||
+		str_ends(buf_str(&out), ".") || out.len > SLUG_MAX)
+		return error_set(err, ERR_USAGE,
+			"branch '%.200s' does not make the name of a directory: it has no letter "
+			"or digit, begins with a dot, ends with a dot or '.lock', or has more than "
+			"%d bytes",
+			branch, SLUG_MAX);
+	*slug = arena_dup(a, buf_str(&out));
+	return 0;
+}
+
+/* ---- ownership ---- */
+
+struct ownership pool_ownership(struct arena *a, const char *path, const char *common)
+{
+	struct ownership own = {.reason = "pointer-missing",
+		.expected = path_real(a, path_join(a, common, "worktrees"))};
+	CLEANUP(buf_release) struct buf raw = BUF_INIT;
+	struct error ignored;
+	struct str s;
+
+	if (!worktree_there(path) ||
+		sys_read_file(&raw, path_join(a, path, ".git"), POINTER_MAX, NULL, &ignored) < 0)
+		return own;
+	buf_utf8_repair(&raw);
+	s = str_trim(buf_str(&raw));
+	own.reason = "pointer-malformed";
+	own.actual = s.n ? arena_dup(a, s) : NULL;
+	if (!str_starts(s, "gitdir:") || str_find(s, STR("\n")) < s.n)
+		return own;
+	s = str_trim(str_sub(s, strlen("gitdir:"), s.n));
+	if (!s.n)
+		return own;
+	own.actual = path_real(a, path_join(a, path, arena_dup(a, s)));
+	own.ok = path_is_below(own.expected, own.actual);
+	own.reason = own.ok ? "ok" : "cross-clone";
+	return own;
+}
+
+bool worktree_there(const char *path)
+{
+	CLEANUP(buf_release) struct buf file = BUF_INIT;
+	struct stat st;
+
+	buf_addf(&file, "%s/.git", path);
+	return lstat(file.s, &st) == 0 && S_ISREG(st.st_mode);
 }

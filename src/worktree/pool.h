@@ -17,7 +17,6 @@
 #include <sys/types.h>
 #include "src/config/resource.h"
 #include "src/store/store.h"
-#include "src/sys/process.h"
 
 enum { PORTS_MAX = 10, PROBES = 10, SLOTS_MAX = 20, PORT_LAST = 65535 };
 
@@ -29,18 +28,14 @@ struct pool {
 	const char *artifacts; /* directory for the events; NULL: none */
 	const char *state;     /* state directory, absolute */
 	const char *target;    /* branch that merges go into, for the sweep; NULL: origin/HEAD's */
+	const char *self;      /* process_own_name() */
 	bool (*is_free)(unsigned port); /* for tests; NULL: port_is_free() */
 	struct store *store;
 	struct disk_lock *lock; /* while an operation runs */
-	struct process_identity self;
 };
 
-/*
- * Opens the pool of the repository around `repo`. The worktrees are in rootDir if it is given; else
- * in .dev-team/worktrees of the main working tree, also when `repo` is in a linked one; of a pool
- * that is workspace-scoped, and of a repository without a main working tree, in
- * worktrees/NAME-DIGITS of `state`, the state directory.
- */
+/* Opens the pool of the repository around `repo`. Where the worktrees are:
+ * docs/worktree-pool.md#location. */
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err);
 void pool_close(struct pool *p);
@@ -73,30 +68,30 @@ struct allocation {
 	unsigned slots;       /* reserved for children: so many blocks of `ports`, after its own */
 	const char *parent;   /* slug of the parent; NULL: none */
 	const char *run;      /* the run that holds it; NULL: none */
-	struct process_identity holder; /* pid 0: nobody holds it */
+	const char *holder;   /* process_name() of whoever holds it; NULL: nobody */
 	int64_t created;
 	bool made_branch; /* the branch was created with it */
 	const char *tip;  /* the commit it was created at; NULL */
 	/* As it was when the record was read: */
 	bool there, stale; /* its worktree exists; and is older than staleThresholdDays */
 	int64_t changed;   /* modification time of the directory; 0: there is none */
-	/* Of this call: */
-	const char *warning; /* ownership, advisory, or a hook that failed; NULL */
-	const char *fault;   /* interrupted: why it could be neither finished nor undone; NULL */
+	const char *fault; /* interrupted: why it could be neither finished nor undone; NULL */
+	/* Of an allocation: ownership, advisory, or a hook that failed; NULL. */
+	const char *warning;
 	/* Of a sweep: "merged", "aborted", "timeout", "stale", "gone"; why it is kept, by a word of
 	 * docs/worktree-pool.md#removal, NULL: it is not; the same for people. */
 	const char *reason, *keep, *why;
 	bool removed;
 };
 
-struct allocate_ask {
+struct allocate_ask { /* texts: NULL or "": none */
 	const char *branch;
-	const char *base;   /* NULL: origin/<target>, or the target itself without an origin */
-	const char *target; /* branch; NULL: "main", or what origin/HEAD names */
-	const char *sparse; /* directory in the repository; NULL */
+	const char *base;   /* else origin/<target>, or the target itself without an origin */
+	const char *target; /* branch; else "main", or what origin/HEAD names */
+	const char *sparse; /* directory in the repository */
 	unsigned ports;     /* 1..PORTS_MAX; 0: 1 */
-	const char *port;   /* override as text (PORT); NULL or "": none */
-	unsigned slots;
+	unsigned slots;     /* 0..SLOTS_MAX */
+	const char *port;   /* override (PORT) */
 	const char *parent; /* branch or path of an allocation of this pool; NULL */
 	const char *run;    /* NULL */
 	pid_t holder;       /* process that holds it from now on; 0: none */
@@ -123,14 +118,12 @@ const char *pool_live(struct arena *a, const struct pool *p, const struct alloca
 
 int pool_list(
 	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err);
-/* The allocation with this branch, else slug, else path; NULL: there is none. */
-int pool_find(struct arena *a, struct pool *p, const char *what, const struct allocation **out,
+/* The allocation with this branch, else slug, else path; no branch: there is none. `live`: then, or
+ * if its worktree does not exist or is being created or removed, -1: ERR_STATE. */
+int pool_find(struct arena *a, struct pool *p, const char *what, bool live, struct allocation *out,
 	struct error *err);
-/* The same; ERR_STATE unless its worktree exists and no process is creating or removing it. */
-int pool_find_live(struct arena *a, struct pool *p, const char *what, struct allocation *out,
-	struct error *err);
-/* Those that are merged, left by a failed run, or older than staleThresholdDays
- * (docs/worktree-pool.md#the-sweep); `apply` removes them, except what pool_reclaim() keeps. */
+/* Those with a reason (docs/worktree-pool.md#the-sweep); `apply` removes them, except what
+ * pool_reclaim() keeps. */
 int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct allocation **out,
 	size_t *n, struct error *err);
 /* Reports all inconsistencies ("unrecorded-worktree", "half-made" ...); texts live until the call
@@ -141,12 +134,10 @@ int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data,
 /* ---- ports ---- */
 
 json *port_list_json(unsigned first, unsigned n);
-/* `path` made absolute, and without `.`, `..` and needless slashes: textually. */
-char *port_path(struct arena *a, const char *path);
-/* The formula of docs/worktree-pool.md#ports; can be above PORT_LAST. */
+/* The formula of docs/worktree-pool.md#ports for a path_normalize(); can be above PORT_LAST. */
 int port_candidate(const char *path, unsigned base, unsigned *port, struct error *err);
 struct port_ask {
-	const char *path;               /* after port_path() */
+	const char *path;
 	unsigned base, count;           /* 1024..65000, 1..PORTS_MAX */
 	unsigned slots;                 /* so many blocks of `count` more, for children */
 	const char *override;           /* text; NULL or "": none. Not probed */
@@ -155,24 +146,18 @@ struct port_ask {
 	size_t n_taken;
 };
 struct port_answer {
-	unsigned candidate, first; /* by the formula; the port that was found */
+	unsigned candidate, first; /* by the formula, 0: overridden; the port that was found */
 	unsigned n_tried;          /* blocks that were tried, from the candidate on, up to PROBES */
-	bool overridden;
 };
 /* The override, else the first block of free ports that begins at the candidate or after it; ten
  * are tried. -1: ERR_STATE; ERR_USAGE. */
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err);
-/* The same for a path without a worktree, past the allocations of the pool; `p` NULL: none. */
-int pool_port(struct arena *a, struct pool *p, struct port_ask *ask, struct port_answer *out,
-	struct error *err);
-
-/* ---- what lives and dies with an allocation ---- */
 
 /*
- * Such as a database branch. The functions are called while the record names the operation
- * (`making`, `removing`), so that each is repeated after a kill, and under the pool's lock: they
- * may read the pool. What a part cannot undo or release now is its own to record and to report; it
- * does not hold up the worktree.
+ * What lives and dies with an allocation, such as a database branch. The functions are called while
+ * the record names the operation (`making`, `removing`), so that each is repeated after a kill, and
+ * under the pool's lock: they may read the pool. What a part cannot undo or release now is its own
+ * to record and to report; it does not hold up the worktree.
  */
 struct pool_part {
 	/* The worktree has its files; also called when it is adopted. -1: the allocation is undone,

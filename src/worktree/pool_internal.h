@@ -6,6 +6,7 @@
 
 #include "context/file.h"
 #include "src/base/vec.h"
+#include "src/sys/process.h"
 #include "src/worktree/pool.h"
 
 struct tree {
@@ -28,17 +29,11 @@ struct op {
 /* Of pool_set_parts(); ended by NULL. */
 extern const struct pool_part *const *pool_parts;
 
-/* ---- names.c ---- */
+/* ---- pool.c ---- */
 
 /* feat/x//1 -> feat-x-1, dev-team/ID -> ID. -1: ERR_USAGE: nothing is left, or the name is one that
  * git or the file system does not accept: `.`, `..`, a leading dot or dash, `.lock`. */
 int pool_slug(struct arena *a, const char *branch, char **slug, struct error *err);
-/* -1: ERR_USAGE unless git accepts it as a branch name. */
-int branch_check(const char *branch, struct error *err);
-/* Absolute and without `..`; the existing part is resolved. */
-char *path_settle(struct arena *a, const char *path);
-/* `path` is below `dir`, not `dir` itself; compares the texts. */
-bool path_beneath(const char *dir, const char *path);
 /* PATH/.git is a file: a linked worktree, not a clone. */
 bool worktree_there(const char *path);
 
@@ -47,12 +42,23 @@ bool worktree_there(const char *path);
 /* Takes the lock, reads the records, settles what was interrupted. Then call pool_unlock(). */
 int op_begin(struct op *o);
 int records_read(struct op *o);
-/* Case does not count, because it does not on some file systems. NULL: none. */
-struct allocation *records_find(const struct op *o, const char *slug);
+/* The one with this slug, whose case does not count, because it does not on some file systems;
+ * `paths`: with this branch, else slug, else path. NULL: none. */
+struct allocation *records_find(const struct op *o, const char *what, bool paths);
 int record_put(struct op *o, const struct allocation *of);
 int record_drop(struct op *o, const struct allocation *of);
 /* Here, not in the store. */
 void records_forget(struct op *o, const char *slug);
+/* -1: it is half made or half removed: ERR_STATE. */
+int record_check(struct op *o, const struct allocation *of);
+/* Its holder may be running. */
+bool record_is_held(struct arena *a, const struct allocation *of);
+/* Its git directory with `name`, "" or "/FILE", behind it. */
+const char *admin_file(struct op *o, const struct allocation *of, const char *name);
+/* The worktree that its git directory names; NULL: there is none. */
+const char *admin_leads(struct op *o, const struct allocation *of);
+/* A file there, by which it is known to be the worktree of the record after it was moved. */
+#define ADMIN_MARK "/dev-team"
 
 /* ---- git.c ---- */
 
@@ -88,16 +94,6 @@ int drop_admin(struct op *o, const struct allocation *of);
 /* Deletes what was being made, or removed, with its record; a removal that had not begun has not
  * happened. */
 int pool_settle(struct op *o, struct allocation *of);
-
-/* ---- list.c ---- */
-
-/* The one with this branch, else slug, else path. NULL: none. */
-struct allocation *record_named(struct op *o, const char *what);
-
-/* ---- setup.c ---- */
-
-/* Copies, links and runs what the pool says for a new worktree. -1: with the reason. */
-int setup_run(struct op *o, const struct allocation *of);
 
 /* ---- ports.c ---- */
 

@@ -88,25 +88,21 @@ static bool block_is_free(const struct port_ask *ask, unsigned first, unsigned n
 int port_find(const struct port_ask *ask, struct port_answer *out, struct error *err)
 {
 	unsigned n = ask->count * (1 + ask->slots), probes = 0;
-	uint64_t own;
+	bool own = ask->override && *ask->override;
+	uint64_t port = 0;
 
-	*out = (struct port_answer){.overridden = ask->override && *ask->override};
-	if (out->overridden &&
-		(*ask->override == '0' || !number_parse(str_of(ask->override), 1, PORT_LAST, &own)))
+	*out = (struct port_answer){0};
+	if (own && (*ask->override == '0' ||
+			   !number_parse(str_of(ask->override), 1, PORT_LAST, &port)))
 		return error_set(err, ERR_USAGE, "port '%.40s' is not a number of 1..%d",
 			ask->override, PORT_LAST);
-	if (out->overridden)
-		out->first = (unsigned)own;
-	else if (port_candidate(ask->path, ask->base, &out->candidate, err) < 0)
+	if (!own && port_candidate(ask->path, ask->base, &out->candidate, err) < 0)
 		return -1;
-	else
-		out->first = out->candidate;
+	out->first = own ? (unsigned)port : out->candidate;
 	if (out->first + n - 1 > PORT_LAST)
-		return error_set(err, out->overridden ? ERR_USAGE : ERR_STATE,
+		return error_set(err, own ? ERR_USAGE : ERR_STATE,
 			"a block of %u ports at %u exceeds %d", n, out->first, PORT_LAST);
-	if (out->overridden)
-		return 0;
-	for (; out->first + n - 1 <= PORT_LAST && probes < PROBES &&
+	for (; !own && out->first + n - 1 <= PORT_LAST && probes < PROBES &&
 		out->first < out->candidate + PORT_SPAN;
 		out->first++) {
 		out->n_tried += out->n_tried < PROBES;
@@ -117,21 +113,11 @@ int port_find(const struct port_ask *ask, struct port_answer *out, struct error 
 			return 0;
 		probes++;
 	}
-	return error_set(err, ERR_STATE,
-		"no free block of %u ports for '%.300s': tried those that begin at %u to %u", n,
-		ask->path, out->candidate, out->first - 1);
-}
-
-int pool_port(struct arena *a, struct pool *p, struct port_ask *ask, struct port_answer *out,
-	struct error *err)
-{
-	struct op o = {.a = a, .p = p, .err = err};
-
-	if (p && records_read(&o) < 0)
-		return -1;
-	ask->taken = o.all.items;
-	ask->n_taken = o.all.n;
-	return port_find(ask, out, err);
+	return own ? 0
+		   : error_set(err, ERR_STATE,
+			     "no free block of %u ports for '%.300s': tried those that begin at %u "
+			     "to %u",
+			     n, ask->path, out->candidate, out->first - 1);
 }
 
 /* ---- of an allocation ---- */
@@ -140,7 +126,7 @@ int pool_port(struct arena *a, struct pool *p, struct port_ask *ask, struct port
 static int choose_slot(
 	struct op *o, const char *name, const struct port_ask *want, struct allocation *of)
 {
-	const struct allocation *parent = record_named(o, name);
+	const struct allocation *parent = records_find(o, name, true);
 
 	if (want->override && *want->override)
 		return error_set(o->err, ERR_USAGE,
@@ -179,9 +165,6 @@ int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation
 
 	of->ports = want.count;
 	of->slots = ask->slots;
-	if (of->ports > PORTS_MAX || of->slots > SLOTS_MAX)
-		return error_set(o->err, ERR_USAGE, "%u ports and %u slots are more than %d and %d",
-			of->ports, of->slots, PORTS_MAX, SLOTS_MAX);
 	if (ask->parent)
 		return choose_slot(o, ask->parent, &want, of);
 	if (port_find(&want, &got, o->err) < 0)
@@ -192,7 +175,7 @@ int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation
 	if (owner)
 		return error_set(o->err, ERR_STATE, "port %u belongs to '%s'",
 			of->port > owner->port ? of->port : owner->port, owner->path);
-	if (got.overridden || got.first == got.candidate)
+	if (!got.candidate || got.first == got.candidate)
 		return 0;
 	fields = JSON_OBJECT(JSON_TEXT("worktreePath", of->path),
 		JSON_INT("candidate", got.candidate), JSON_INT("port", got.first),

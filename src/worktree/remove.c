@@ -14,20 +14,19 @@
 bool pool_item_open(
 	struct arena *a, const struct pool *p, const struct allocation *of, struct context_file *f)
 {
-	static const char *const before[] = {"run ", "dev-team/"};
-	const char *id = of->run ? of->run : of->branch;
+	const char *id = of->run ? of->run : of->branch; /* run ID, dev-team/ID */
 	struct item_place place;
 	struct error ignored;
 	char *slug;
 
-	for (size_t i = 0; i < COUNT(before); i++)
-		if (str_starts(str_of(id), before[i]))
-			id += strlen(before[i]);
+	for (const char *end; (end = strpbrk(id, " /"));)
+		id = end + 1;
 	return path_is_id(str_of(id)) && git_slug(a, p->repo, &slug, &ignored) == 0 &&
 	       context_open(f, arena_printf(a, "%s/%s/%s.md", p->state, slug, id),
 		       CONTEXT_READ_ONLY, &ignored) == 0 &&
 	       place_load(a, f, &place, &ignored) == 0 && place.directory &&
-	       strcmp(place.directory, of->path) == 0;
+	       (strcmp(place.directory, of->path) == 0 || /* before it was moved */
+		       strcmp(place.directory, path_join(a, p->dir, of->slug)) == 0);
 }
 
 /* The owner of the item that works in it; NULL: nobody works there. */
@@ -50,9 +49,8 @@ const char *pool_live(struct arena *a, const struct pool *p, const struct alloca
 	const char *owner;
 	pid_t pid;
 
-	if (of->holder.pid && of->holder.pid != getpid() &&
-		process_life(&of->holder, &p->self) != PROCESS_DEAD)
-		return arena_printf(a, "process %d holds it", (int)of->holder.pid);
+	if (record_is_held(a, of) && strcmp(of->holder, p->self) != 0)
+		return arena_printf(a, "process %d holds it", (int)process_name_pid(of->holder));
 	owner = item_owner(a, p, of);
 	if (owner)
 		return owner;
@@ -67,7 +65,6 @@ struct look {
 	struct op *o;
 	struct allocation *of;
 	const struct tree *t; /* as git has it; NULL: it does not */
-	const char *admin;    /* its git directory */
 };
 
 /* Each look returns this, 0 if it finds nothing, or -1. */
@@ -78,12 +75,9 @@ static int kept(struct look *l, const char *word, const char *why)
 	return 1;
 }
 
-#define SAY(...) arena_printf(l->o->a, __VA_ARGS__)
-
-static const char *admin_path(struct op *o, const struct allocation *of)
-{
-	return arena_printf(o->a, "%s/worktrees/%s", o->p->common, of->admin ? of->admin : ".none");
-}
+#define SAY(...)        arena_printf(l->o->a, __VA_ARGS__)
+#define KEPT(word, ...) kept(l, word, SAY(__VA_ARGS__))
+#define ADMIN(name)     admin_file(l->o, l->of, name)
 
 static int look_at_children(struct look *l)
 {
@@ -91,15 +85,14 @@ static int look_at_children(struct look *l)
 		const struct allocation *other = &l->o->all.items[i];
 
 		if (other->parent && strcmp(other->parent, l->of->slug) == 0)
-			return kept(l, "children",
-				SAY("'%s' has a child: '%s'", l->of->path, other->path));
+			return KEPT("children", "'%s' has a child: '%s'", l->of->path, other->path);
 	}
 	for (size_t i = 1; i < l->o->trees.n; i++) {
 		const char *other = l->o->trees.items[i].path;
 
-		if (path_beneath(l->of->path, other) && path_exists(other))
-			return kept(l, "children",
-				SAY("'%s' contains another worktree: '%s'", l->of->path, other));
+		if (path_is_below(l->of->path, other) && path_exists(other))
+			return KEPT("children", "'%s' contains another worktree: '%s'", l->of->path,
+				other);
 	}
 	return 0;
 }
@@ -111,17 +104,18 @@ static int look_at_place(struct look *l)
 	struct stat st;
 
 	if (geteuid() != 0 && lstat(path, &st) == 0 && st.st_uid != geteuid())
-		return kept(l, "foreign",
-			SAY("'%s' belongs to the user %ld, who must remove it: processes of "
-			    "other users in it cannot be seen",
-				path, (long)st.st_uid));
+		return KEPT("foreign",
+			"'%s' belongs to the user %ld, who must remove it: processes of "
+			"other users in it cannot be seen",
+			path, (long)st.st_uid);
 	if (!own.ok && worktree_there(path))
-		return kept(l, "foreign",
-			SAY("'%s' is not a worktree of '%s' (%s)", path, l->o->p->repo,
-				own.reason));
+		return KEPT("foreign", "'%s' is not a worktree of '%s' (%s)", path, l->o->p->repo,
+			own.reason);
+	if (own.ok)
+		l->of->admin = path_base(own.actual).p;
 	if (l->t && l->t->locked)
-		return kept(l, "locked",
-			SAY("'%s' is locked%s%s", path, *l->t->locked ? ": " : "", l->t->locked));
+		return KEPT("locked", "'%s' is locked%s%s", path, *l->t->locked ? ": " : "",
+			l->t->locked);
 	return 0;
 }
 
@@ -131,28 +125,25 @@ static int look_answer(struct look *l, int rc, const char *why, const char *what
 	if (rc < 0)
 		return -1;
 	if (!l->o->line)
-		return kept(l, "unsure", SAY("git cannot read '%s': %s", l->of->path, l->o->said));
-	return *l->o->line
-		       ? kept(l, why,
-				 SAY("%s in '%s': '%s'%s", what, l->of->path, l->o->line, where))
-		       : 0;
+		return KEPT("unsure", "git cannot read '%s': %s", l->of->path, l->o->said);
+	return *l->o->line ? KEPT(why, "%s in '%s': '%s'%s", what, l->of->path, l->o->line, where)
+			   : 0;
 }
 
 /* What git has of a directory that does not exist: its index, commits of a detached HEAD, and the
  * repositories of its submodules. */
 static int look_at_gone(struct look *l)
 {
-	const char *const index[] = {SAY("--git-dir=%s", l->admin), "diff-index", "--cached",
+	const char *const index[] = {SAY("--git-dir=%s", ADMIN("")), "diff-index", "--cached",
 		"--name-only", "HEAD", "--", NULL};
 
 	if (!path_exists(arena_dup(l->o->a, path_dir(l->of->path))))
 		return kept(l, "unsure", "the directory around it does not exist either");
-	if ((l->t && !l->t->branch) || path_exists(path_join(l->o->a, l->admin, "modules")))
-		return kept(l, "unsure",
-			SAY("'%s' does not exist, and '%s' can have commits of it", l->of->path,
-				l->admin));
-	return path_exists(path_join(l->o->a, l->admin, "index"))
-		       ? look_answer(l, op_git(l->o, l->admin, index), "uncommitted",
+	if ((l->t && !l->t->branch) || path_exists(ADMIN("/modules")))
+		return KEPT("unsure", "'%s' does not exist, and '%s' can have commits of it",
+			l->of->path, ADMIN(""));
+	return path_exists(ADMIN("/index"))
+		       ? look_answer(l, op_git(l->o, ADMIN(""), index), "uncommitted",
 				 "staged changes",
 				 ", and it no longer exists: run 'git worktree repair' with its "
 				 "path if it was moved")
@@ -172,7 +163,7 @@ static int look_at_nested(struct look *l)
 		"$(g rev-parse --quiet --verify HEAD^{commit}) --all --not --remotes) || "
 		"commit='a commit'; "
 		"test -z \"$commit\" || echo \"$commit of ${d%/.git}\"";
-	const char *modules = path_join(l->o->a, l->admin, "modules");
+	const char *modules = ADMIN("/modules");
 	const char *const argv[] = {"find", path_exists(modules) ? modules : "-P", ".", "-mindepth",
 		"2", "(", "-name", ".git", "-prune", "-o", "-type", "d", "-name", "objects", ")",
 		"-exec", "sh", "-c", one, "{}", modules, ";", NULL};
@@ -204,10 +195,10 @@ static int look_at_work(struct look *l)
 	if (!there)
 		return look_at_gone(l);
 	if (!l->t || !worktree_there(path))
-		return kept(l, "unsure", SAY("'%s' is no longer a worktree", path));
+		return KEPT("unsure", "'%s' is no longer a worktree", path);
 	if (git_read_operation(path, &busy, &ignored) == 0 && busy)
-		return kept(l, "uncommitted",
-			SAY("uncommitted changes in '%s': a %s is in progress", path, busy));
+		return KEPT("uncommitted", "uncommitted changes in '%s': a %s is in progress", path,
+			busy);
 	rc = look_answer(l, op_git(l->o, path, status), "uncommitted", "uncommitted changes", "");
 	if (rc == 0)
 		rc = look_answer(l, op_git(l->o, path, commits), "unpushed", "unpushed commits",
@@ -215,20 +206,24 @@ static int look_at_work(struct look *l)
 	return rc ? rc : look_at_nested(l);
 }
 
+static int look_at_use(struct look *l)
+{
+	const char *who = pool_live(l->o->a, l->o->p, l->of);
+
+	return who ? KEPT("live", "'%s' is in use: %s", l->of->path, who) : 0;
+}
+
 int pool_keep(struct op *o, struct allocation *of, bool confirmed)
 {
-	struct look l = {.o = o, .of = of, .admin = admin_path(o, of)};
-	const char *who = pool_live(o->a, o->p, of);
-	int rc;
+	static int (*const looks[])(struct look * l) = {
+		look_at_use, look_at_children, look_at_place, look_at_work};
+	struct look l = {.o = o, .of = of};
+	int rc = trees_read(o);
 
 	of->keep = NULL;
-	if (trees_read(o) < 0)
-		return -1;
 	l.t = trees_find(o, of->path, NULL);
-	rc = who ? kept(&l, "live", arena_printf(o->a, "'%s' is in use: %s", of->path, who))
-		 : look_at_children(&l);
-	rc = rc ? rc : look_at_place(&l);
-	rc = rc || confirmed ? rc : look_at_work(&l);
+	for (size_t i = 0; rc == 0 && i < COUNT(looks) - confirmed; i++)
+		rc = looks[i](&l);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -261,16 +256,11 @@ static int remove_drop_branch(struct op *o, const struct allocation *of)
 
 int drop_admin(struct op *o, const struct allocation *of)
 {
-	const char *const args[] = {"worktree", "remove", "--force", "--force", of->path, NULL};
-	const char *admin = admin_path(o, of), *to;
+	const char *to = admin_leads(o, of);
 
-	if (op_git(o, NULL, args) < 0)
-		return -1;
-	to = sys_read_small(o->a, path_join(o->a, admin, "gitdir"), 8192);
-	if (!path_exists(admin) ||
-		(to && !str_is(str_trim(str_of(to)), path_join(o->a, of->path, ".git"))))
+	if (!path_exists(admin_file(o, of, "")) || (to && strcmp(to, of->path) != 0))
 		return 0;
-	return tree_delete(o, admin);
+	return tree_delete(o, admin_file(o, of, ""));
 }
 
 static int remove_all(struct op *o, const struct allocation *of)
@@ -299,9 +289,7 @@ static bool settle_is_complete(struct op *o, const struct allocation *of)
 
 	if (!own.ok)
 		return strcmp(own.reason, "cross-clone") == 0;
-	return path_exists(path_join(o->a, own.actual, "gitdir")) &&
-	       path_exists(path_join(o->a, own.actual, "index")) &&
-	       !path_exists(path_join(o->a, own.actual, "locked"));
+	return path_exists(own.actual) && !path_exists(path_join(o->a, own.actual, "locked"));
 }
 
 int pool_settle(struct op *o, struct allocation *of)
@@ -316,42 +304,41 @@ int pool_settle(struct op *o, struct allocation *of)
 	}
 	if (!there && path_exists(path_join(o->a, of->path, ".git")))
 		return error_set(o->err, ERR_STATE, "another repository is in its place");
-	if (of->holder.pid && of->state == ALLOCATION_MAKING &&
-		process_life(&of->holder, &o->p->self) != PROCESS_DEAD)
-		return error_set(
-			o->err, ERR_STATE, "process %d is setting it up", (int)of->holder.pid);
+	if (of->state == ALLOCATION_MAKING && record_is_held(o->a, of))
+		return error_set(o->err, ERR_STATE, "process %d is setting it up",
+			(int)process_name_pid(of->holder));
 	/* The lock is ours: no git of the interrupted command is running. */
 	if (process_within(of->path, &pid) == 0 && pid)
 		return error_set(o->err, ERR_STATE, "process %d works in '%s'", (int)pid, of->path);
 	return remove_all(o, of);
 }
 
+static int reclaim_locked(struct op *o, struct allocation of, bool confirmed)
+{
+	if (record_check(o, &of) < 0 || pool_keep(o, &of, confirmed) < 0)
+		return -1;
+	if (!of.keep)
+		return pool_remove(o, &of);
+	return error_set(o->err, ERR_STATE,
+		of.keep[0] == 'u' /* uncommitted, unpushed, unsure */
+			? "%s; 'dev-team pool reclaim %s --confirm' removes it anyway"
+			: "%s",
+		of.why, of.branch);
+}
+
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
 	struct error *err)
 {
 	struct op o = {.a = a, .p = p, .err = err};
-	struct allocation *old, of;
-	int rc = 0;
+	const struct allocation *of;
+	int rc;
 
 	*removed = false;
 	if (op_begin(&o) < 0)
 		return -1;
-	old = record_named(&o, what);
-	if (old) {
-		of = *old;
-		rc = of.fault ? error_set(err, ERR_STATE, "'%s' is half made or half removed: %s",
-					of.path, of.fault)
-			      : pool_keep(&o, &of, confirmed);
-		if (rc == 0 && of.keep)
-			rc = error_set(err, ERR_STATE,
-				of.keep[0] == 'u' /* uncommitted, unpushed, unsure */
-					? "%s; 'dev-team pool reclaim %s --confirm' removes it "
-					  "anyway"
-					: "%s",
-				of.why, of.branch);
-		rc = rc == 0 ? pool_remove(&o, &of) : -1;
-		*removed = rc == 0;
-	}
+	of = records_find(&o, what, true);
+	rc = of ? reclaim_locked(&o, *of, confirmed) : 0;
+	*removed = of && rc == 0;
 	pool_unlock(p);
 	return rc;
 }

@@ -34,7 +34,6 @@ TEST(a_pipeline_of_one_stage_has_all_defaults)
 	assert_int_equal(s->line, 7);
 	assert_int_equal(s->col, 5);
 	assert_null(s->agent);
-	assert_int_equal(s->kind, STAGE_AGENT);
 	assert_int_equal(s->isolation, ISOLATION_INPLACE);
 	assert_false(s->holds_gate || s->fallback_declared || s->failure_declared);
 	assert_null(s->model);
@@ -51,7 +50,7 @@ TEST(all_of_a_stage_is_read)
 {
 	const struct stage_spec *s =
 		pipeline("  stages:\n  - name: a\n  - name: b\n    agent: reviewer\n"
-			 "    kind: review-classifier\n    isolation: worktree\n"
+			 "    isolation: worktree\n"
 			 "    holdsMergeGate: true\n    model: opus[1m]\n    maxBudgetUsd: 2.5\n"
 			 "    harness: codex\n    harnessFallback: [aider, claude-code]\n"
 			 "    requiresIndependentHarnessFrom: [a]\n"
@@ -59,12 +58,11 @@ TEST(all_of_a_stage_is_read)
 			 "    estimatedTokens: {input: 250000, output: 40000, frozen: true}\n"
 			 "    databaseAccess: migrate\n    timeout: PT30M\n    artifact: review\n"
 			 "    onFailure: {strategy: retry, maxRetries: 10, retryDelay: PT1M,\n"
-			 "      notification: failed, on: MigrationFailed}\n")
+			 "      on: MigrationFailed}\n")
 			->stages +
 		1;
 
 	assert_string_equal(s->agent, "reviewer");
-	assert_int_equal(s->kind, STAGE_REVIEW_CLASSIFIER);
 	assert_int_equal(s->isolation, ISOLATION_WORKTREE);
 	assert_true(s->holds_gate);
 	assert_string_equal(s->model, "opus[1m]");
@@ -86,7 +84,6 @@ TEST(all_of_a_stage_is_read)
 	assert_int_equal(s->on_failure, FAILURE_RETRY);
 	assert_int_equal(s->max_retries, 10);
 	assert_int_equal(s->retry_delay_s, 60);
-	assert_string_equal(s->notification, "failed");
 	assert_string_equal(s->failure_on, "MigrationFailed");
 }
 
@@ -115,12 +112,11 @@ TEST(stages_take_after_their_pipeline)
 
 TEST(all_of_a_pipeline_is_read)
 {
-	const struct pipeline *p = pipeline(
-		"  branching: {pattern: 'ai-sdlc/issue-{issueNumber}', targetBranch: "
-		"release/1.x}\n  tenant: team_a\n  tenantQuotaShare: 0.6\n"
-		"  accountId: shared account\n  costBudget: 50\n  offPeakMaxWait: P2D\n"
-		"  triggers: [{event: issue.assigned}]\n  providers: {scm: {type: github}}\n"
-		"  stages: [{name: a}]\n");
+	const struct pipeline *p =
+		pipeline("  branching: {pattern: 'ai-sdlc/issue-{issueNumber}', targetBranch: "
+			 "release/1.x}\n  tenant: team_a\n  tenantQuotaShare: 0.6\n"
+			 "  accountId: shared account\n  costBudget: 50\n  offPeakMaxWait: P2D\n"
+			 "  stages: [{name: a}]\n");
 
 	assert_string_equal(p->branch_pattern, "ai-sdlc/issue-{issueNumber}");
 	assert_string_equal(p->target_branch, "release/1.x");
@@ -164,8 +160,9 @@ TEST(what_a_pipeline_may_not_be)
 			"6:36: 'maxBudgetUsd' must be a number above 0, not '0'"},
 		{STAGE("maxBudgetUsd: -1"),
 			"6:36: 'maxBudgetUsd' must be a number above 0, not '-1'"},
-		{STAGE("kind: review"), "6:28: 'kind' must be 'agent', 'review-classifier' or "
-					"'review-fanout', not 'review'"},
+		{STAGE("kind: agent"),
+			"6:28: 'kind' has no effect: remove it, or, if another program reads it, "
+			"add 'stages.kind' to the annotation 'dev-team/ignored'"},
 		{STAGE("isolation: clone"),
 			"6:33: 'isolation' must be 'worktree' or 'inplace', not 'clone'"},
 		{STAGE("databaseAccess: admin"), "6:38: 'databaseAccess' must be 'none', 'read', "

@@ -72,3 +72,25 @@ GIT_TEST(a_damaged_default_branch_is_not_replaced_by_another)
 	sh(": >r/.git/refs/remotes/origin/main");
 	assert_true(refused(git_read_default(&arena, at("r"), &d, &err), ERR_CHECK, "damaged"));
 }
+
+GIT_TEST(git_decides_what_a_branch_may_be_called)
+{
+	static const char *const good[] = {
+		"a", "feat/x", "a.b", "a-", "a@b", "@a", "HEAD/x", "a/b.c/d", "\xc3\xbc"};
+	static const char *const bad[] = {"", "-a", "@", "HEAD", "a..b", "a@{b", "a.", "a.lock",
+		"a.lock/b", ".a", "a/.b", "/a", "a/", "a//b", "a b", "a~b", "a^b", "a:b", "a?b",
+		"a*b", "a[b", "a\\b", "a\tb", "a\x7f"};
+
+	for (size_t i = 0; i < COUNT(good); i++)
+		if (!git_is_branch_name(good[i]))
+			fail_msg("'%s' was refused", good[i]);
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		char *script = arena_printf(
+			&arena, "! git check-ref-format --branch '%s' >/dev/null 2>&1", bad[i]);
+
+		if (git_is_branch_name(bad[i]))
+			fail_msg("'%s' was taken", bad[i]);
+		if (*bad[i] && strcmp(bad[i], "HEAD") != 0 && strcmp(bad[i], "@") != 0)
+			sh(script);
+	}
+}

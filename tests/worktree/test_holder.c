@@ -69,7 +69,7 @@ POOL_TEST(another_state_directory_sees_the_holder)
 	assert_true(refused(
 		held_by(NULL, two, false), ERR_STATE, "for 'run 1', which is still running"));
 	of = have("x");
-	assert_int_equal(of.holder.pid, one);
+	assert_int_equal(process_name_pid(of.holder), one);
 	assert_string_equal(leaks(), "");
 	somebody_ends(one);
 	assert_int_equal(held_by(NULL, two, true), 0);
@@ -86,14 +86,13 @@ POOL_TEST(a_number_that_is_used_again_is_another_process)
 
 	assert_int_equal(held_by(NULL, one, false), 0);
 	of = have("x");
-	of.holder.start--;
+	of.holder = arena_printf(&arena, "%s1", of.holder);
 	pool_put(&of);
 	goes("x", false);
 	/* Nothing is known about a process of another machine. */
 	assert_int_equal(held_by(NULL, one, false), 0);
 	of = have("x");
-	of.holder.boot = "another";
-	of.holder.host = "another";
+	of.holder = arena_printf(&arena, "another another - %d 1", (int)one);
 	pool_put(&of);
 	assert_true(stays_confirmed("x", "holds it"));
 	somebody_ends(one);

@@ -179,6 +179,53 @@ POOL_TEST(what_git_alone_has_of_a_worktree_that_is_gone_stays)
 	}
 }
 
+static size_t n_due;
+
+static void sweep_all(void)
+{
+	struct allocation *list;
+
+	if (pool_sweep(&arena, &pool, true, false, &list, &n_due, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+POOL_TEST(a_worktree_that_git_has_moved_is_found_again)
+{
+	struct allocation of = have("x");
+	unsigned port = of.port;
+
+	sh("mkdir else && git -C r worktree move ../pool/x ../else/y && echo 1 >else/y/new");
+	sweep_all();
+	assert_int_equal(n_due, 0);
+	assert_string_equal(leaks(), "");
+	of = take("x", false);
+	assert_string_equal(of.path, at("else/y"));
+	assert_int_equal(of.port, port);
+	assert_true(stays("x", "uncommitted changes in '"));
+	sh("rm else/y/new && git -C r worktree move ../else/y ../pool/z");
+	goes("x", false);
+	sh("test ! -e pool/z && test ! -e r/.git/worktrees/x");
+	assert_int_equal(keys(""), 0);
+	/* one that was adopted, too */
+	sh("git -C r worktree add -q -b x ../pool/x");
+	(void)take("x", false);
+	sh("git -C r worktree move ../pool/x ../else/y");
+	half_removed("true");
+	assert_string_equal(take("x", false).path, at("else/y"));
+}
+
+POOL_TEST(a_worktree_of_the_user_with_the_same_name_is_another_one)
+{
+	(void)have("x");
+	sh("git -C r worktree remove ../pool/x && git -C r worktree add -q ../mine/x x && test -e "
+	   "r/.git/worktrees/x");
+	assert_string_equal(leaks(), "record-without-worktree");
+	sweep_all();
+	assert_int_equal(n_due, 1);
+	assert_int_equal(keys(""), 0);
+	sh("test -e mine/x/a && git -C mine/x status >/dev/null");
+}
+
 POOL_TEST(a_worktree_whose_disk_is_away_is_not_dropped)
 {
 	(void)have("x");

@@ -79,6 +79,9 @@ POOL_TEST(the_owner_of_the_item_in_it_makes_it_live)
 	assert_null(live(&one));
 	one.run = "run T-2";
 	assert_non_null(live(&one));
+	item_in("T-2", at("pool/T-1"), "implementing", "me");
+	one.path = at("moved");
+	assert_non_null(live(&one));
 }
 
 POOL_TEST(a_process_that_works_in_it_is_live)

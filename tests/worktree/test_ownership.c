@@ -1,3 +1,4 @@
+#include "src/sys/path.h"
 #include "src/worktree/pool_internal.h"
 #include "tests/lib/pool_rig.h"
 

@@ -64,26 +64,4 @@ GIT_TEST(a_name_is_at_most_190_bytes_long)
 	assert_true(refused(pool_slug(&arena, branch, &slug, &err), ERR_USAGE, "190 bytes"));
 }
 
-GIT_TEST(git_decides_what_a_branch_may_be_called)
-{
-	static const char *const good[] = {
-		"a", "feat/x", "a.b", "a-", "a@b", "@a", "HEAD/x", "a/b.c/d", "\xc3\xbc"};
-	static const char *const bad[] = {"", "-a", "@", "HEAD", "a..b", "a@{b", "a.", "a.lock",
-		"a.lock/b", ".a", "a/.b", "/a", "a/", "a//b", "a b", "a~b", "a^b", "a:b", "a?b",
-		"a*b", "a[b", "a\\b", "a\tb", "a\x7f"};
-
-	for (size_t i = 0; i < COUNT(good); i++)
-		if (branch_check(good[i], &err) < 0)
-			fail_msg("'%s' was refused", good[i]);
-	for (size_t i = 0; i < COUNT(bad); i++) {
-		char *script = arena_printf(
-			&arena, "! git check-ref-format --branch '%s' >/dev/null 2>&1", bad[i]);
-
-		if (branch_check(bad[i], &err) == 0)
-			fail_msg("'%s' was taken", bad[i]);
-		if (*bad[i] && strcmp(bad[i], "HEAD") != 0 && strcmp(bad[i], "@") != 0)
-			sh(script);
-	}
-}
-
 UNIT_GROUP(NULL, arena_end)
