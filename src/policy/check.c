@@ -1,5 +1,4 @@
 #include "src/policy/check.h"
-#include "src/policy/rules.h"
 #include "src/shell/parse.h"
 #include "src/sys/path.h"
 
@@ -56,13 +55,6 @@ static const struct {
 	{"sudo", "-u -g", 0},
 };
 
-static bool is_assignment(const char *word)
-{
-	size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
-
-	return n && word[n] == '=';
-}
-
 /* Cuts the wrapper off; false: it is none, or starts nothing that is known. */
 static bool unwrap(struct arguments *m)
 {
@@ -78,7 +70,7 @@ static bool unwrap(struct arguments *m)
 
 		if (word[0] == '-' && word[1])
 			at += rules_list_has(wrappers[i].valued, word) ? 2 : 1;
-		else if (strcmp(name, "env") == 0 && is_assignment(word))
+		else if (strcmp(name, "env") == 0 && strchr(word, '='))
 			at++;
 		else
 			break;

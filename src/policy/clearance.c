@@ -6,13 +6,10 @@ enum { CLEARANCE_MAX = 256 << 10 };
 /* `plugin:name` and names as agents have them. */
 static bool persona_valid(struct str text)
 {
-	const char *colon = text.n ? memchr(text.p, ':', text.n) : NULL;
-	size_t at = colon ? (size_t)(colon - text.p) : 0;
+	size_t colon = str_find(text, STR(":"));
 
-	if (!colon)
-		return policy_name_valid(text);
-	return policy_name_valid(str_sub(text, 0, at)) &&
-	       policy_name_valid(str_sub(text, at + 1, text.n));
+	return policy_name_valid(str_sub(text, 0, colon)) &&
+	       (colon == text.n || policy_name_valid(str_sub(text, colon + 1, text.n)));
 }
 
 /* `Bash`, `mcp__server__tool`, `mcp__server__*`. */
@@ -40,12 +37,8 @@ static void read_policy(struct config_reader *r, const struct config_field *f, c
 	const struct yaml *v, void *into)
 {
 	const char **policy = into;
-	bool path;
 
-	if (!config_text(r, f, key, v, policy))
-		return;
-	path = strchr(*policy, '/') || str_ends(v->text, ".yaml") || str_ends(v->text, ".yml");
-	if (path && **policy != '/')
+	if (config_text(r, f, key, v, policy) && policy_is_path(*policy) && **policy != '/')
 		*policy = path_join(r->arena, arena_dup(r->arena, path_dir(r->file)), *policy);
 }
 
@@ -96,15 +89,12 @@ int clearance_load(
 int clearance_persona(
 	const struct clearance *c, struct str name, const struct persona **out, struct verdict *v)
 {
-	const char *colon = name.n ? memchr(name.p, ':', name.n) : NULL;
-	struct str bare = colon ? str_sub(name, (size_t)(colon - name.p) + 1, name.n) : name;
+	size_t colon = str_find(name, STR(":"));
+	const struct str forms[] = {name, str_sub(name, colon < name.n ? colon + 1 : 0, name.n)};
 
-	for (size_t i = 0; i < c->n; i++)
-		if (str_is(name, c->personas[i].name))
-			return *out = &c->personas[i], 0;
-	for (size_t i = 0; i < c->n; i++)
-		if (str_is(bare, c->personas[i].name))
-			return *out = &c->personas[i], 0;
+	for (size_t i = 0; i < COUNT(forms) * c->n; i++)
+		if (str_is(forms[i / c->n], c->personas[i % c->n].name))
+			return *out = &c->personas[i % c->n], 0;
 	return deny_word(v, RULE_PERSONA, (struct span){0}, name, STR(""),
 		"'%s' has no persona of this name", c->file);
 }

@@ -42,7 +42,7 @@ int policy_parse(
 	return 0;
 }
 
-static bool policy_is_path(const char *name)
+bool policy_is_path(const char *name)
 {
 	return strchr(name, '/') || str_ends(str_of(name), ".yaml") ||
 	       str_ends(str_of(name), ".yml");

@@ -24,7 +24,16 @@ enum policy_network {
 
 enum policy_answer { ANSWER_DENY, ANSWER_ASK };
 
-/* A prefix rule: commands that `command` describes get the answer (rules.c has the notation). */
+/*
+ * A prefix rule: commands that `command` describes get the answer. It is advice: a program that
+ * builds its arguments itself is not seen. The sandbox and the broker are the barriers.
+ *
+ *     PROGRAM[|PROGRAM...] [SUBCOMMAND[|SUBCOMMAND...]...] [OPTION[|OPTION...]...]
+ *
+ * SUBCOMMAND tokens match the command's next words that are not options. OPTION tokens, which begin
+ * with `-` or contain `*`, match if one of their alternatives matches any word: `-f` also in `-uf`,
+ * `--force` also as `--force=VALUE`, and patterns as of fnmatch(3).
+ */
 struct policy_rule {
 	const char *command;
 	enum policy_answer answer;
@@ -63,10 +72,20 @@ extern const struct config_field policy_fields[];
  * at most 64 bytes. */
 bool policy_name_valid(struct str text);
 
+/* rules.c: whether the text is a rule in this notation. */
+bool rules_notation(struct str text);
+/* Whether the word is one of a list with blanks between them. */
+bool rules_list_has(const char *list, const char *word);
+/* The first rule that describes the command; NULL: none. words[0] is the program's name without its
+ * directory; an unknown word is NULL. */
+const struct policy_rule *rules_find(const struct policy *p, const char *const *words, size_t n);
+
 /* -1: ERR_INPUT with FILE:LINE:COL. */
 int policy_parse(
 	struct arena *a, const char *file, struct str text, struct policy *out, struct error *err);
-/* `name`: a shipped policy's name, or a path (has a `/` or ends in .yaml or .yml). */
+/* It has a `/` or ends in .yaml or .yml. */
+bool policy_is_path(const char *name);
+/* `name`: a shipped policy's name, or a path. */
 int policy_load(struct arena *a, const char *name, struct policy *out, struct error *err);
 /* Names of the shipped ones, NULL-ended. */
 const char *const *policy_shipped(void);

@@ -1,7 +1,6 @@
 #include <ctype.h>
 #include "src/base/number.h"
-#include "src/config/decode.h"
-#include "src/policy/rules.h"
+#include "src/policy/policy.h"
 
 /* ---- forms of texts ---- */
 

@@ -1,5 +1,5 @@
 #include <fnmatch.h>
-#include "src/policy/rules.h"
+#include "src/policy/policy.h"
 
 /* Options of programs whose value is the next word: they may stand before the subcommand. */
 static const struct {

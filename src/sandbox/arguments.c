@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <sys/stat.h>
 #include "src/sandbox/sandbox_internal.h"
+#include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 
@@ -127,13 +128,13 @@ static int arguments_put_file(
 
 static int put_hosts(struct list *l, struct error *err)
 {
-	const char *more = sandbox_network_hosts(l->s);
-	const char *own = more ? sandbox_read_text(l->s->arena, "/etc/hosts") : NULL;
+	CLEANUP(buf_release) struct buf hosts = BUF_INIT;
 
-	return more ? arguments_put_file(l, "--ro-bind-data",
-			      str_of(arena_printf(l->s->arena, "%s%s", more, own ? own : "")),
-			      "/etc/hosts", err)
-		    : 0;
+	sandbox_network_hosts(l->s, &hosts);
+	if (!hosts.len)
+		return 0;
+	buf_add(&hosts, str_of(sandbox_read_text(l->s->arena, "/etc/hosts")));
+	return arguments_put_file(l, "--ro-bind-data", buf_str(&hosts), "/etc/hosts", err);
 }
 
 /* Files without secrets, in a copy: a mount for each would take longer than the command. */
@@ -291,7 +292,41 @@ static void put_objects_of_others(struct list *l)
 			read_only(l, arena_dup(l->s->arena, line));
 }
 
-static void put_git(struct list *l)
+struct hiding {
+	struct list *list;
+	const char *dir;
+};
+
+static enum directory_visit hide_entry(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	static const char *const large[] = {
+		"objects", "refs", "logs", "hooks", "info", "lfs", NULL};
+	static const char *const settings[] = {"config", "config.worktree", NULL};
+	const struct hiding *h = data;
+	const char *path = path_join(h->list->s->arena, h->dir, e->path), *text = NULL;
+	CLEANUP(buf_release) struct buf shown = BUF_INIT;
+
+	if (e->type == FILE_DIRECTORY)
+		return str_in(str_of(e->name), large) ? DIRECTORY_SKIP : DIRECTORY_CONTINUE;
+	if (str_in(str_of(e->name), settings))
+		text = sandbox_read_text(h->list->s->arena, path);
+	if (e->type == FILE_OTHER || (text && *text && str_starts(str_of(e->path), "worktrees/")))
+		put3(h->list, "--ro-bind", "/dev/null", path);
+	else if (text && !sandbox_git_settings(text, &shown) &&
+		 arguments_put_file(h->list, "--ro-bind-data", buf_str(&shown), path, err) < 0)
+		return DIRECTORY_STOP;
+	return DIRECTORY_CONTINUE;
+}
+
+/* What a bound directory of git has that a command must not see: sockets, such as that of git's
+ * file system monitor, settings of other worktrees, and secrets in settings. */
+static int hide(struct list *l, const char *dir, struct error *err)
+{
+	return directory_walk(dir, hide_entry, &(struct hiding){l, dir}, err);
+}
+
+static int put_git(struct list *l, struct error *err)
 {
 	static const char *const shared[] = {"hooks", "modules", "lfs"};
 	static const char *const fixed[] = {"commondir", "gitdir", "config.worktree"};
@@ -299,11 +334,11 @@ static void put_git(struct list *l)
 	const char *bind = s->view.write ? "--bind" : "--ro-bind";
 
 	if (!s->view.common)
-		return;
+		return 0;
+	put_objects_of_others(l);
 	if (!s->view.copy) {
 		put3(l, "--ro-bind", s->view.common, s->view.common);
-		put_objects_of_others(l);
-		return;
+		return hide(l, s->view.common, err);
 	}
 	put3(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
 	/* A copy for a policy without `write` is written by `git worktree add`, and is not taken
@@ -313,12 +348,14 @@ static void put_git(struct list *l)
 		read_only(l, path_join(s->arena, s->view.common, shared[i]));
 	if (!s->view.write)
 		read_only(l, path_join(s->arena, s->view.common, "logs"));
-	put_objects_of_others(l);
+	if (hide(l, path_join(s->arena, s->view.common, "modules"), err) < 0)
+		return -1;
 	if (!s->view.own)
-		return;
+		return 0;
 	put3(l, bind, s->view.own, s->view.own);
 	for (size_t i = 0; i < COUNT(fixed); i++)
 		read_only(l, path_join(s->arena, s->view.own, fixed[i]));
+	return hide(l, s->view.own, err);
 }
 
 /* The directories above a mount could be renamed, and it with them; those that are mounts cannot.
@@ -334,7 +371,7 @@ static void put_above(struct list *l, const char *name)
 	}
 }
 
-static void put_root(struct list *l)
+static int put_root(struct list *l, struct error *err)
 {
 	struct sandbox *s = l->s;
 	const char *root = s->x->root->path, *git = path_join(s->arena, root, ".git");
@@ -363,7 +400,7 @@ static void put_root(struct list *l)
 		else if (k->kind == KEPT_READ_ONLY)
 			read_only(l, path);
 	}
-	put_git(l);
+	return put_git(l, err);
 }
 
 int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
@@ -395,8 +432,7 @@ int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err)
 	if (home && home[0] == '/' && home[1])
 		put3(&l, "--bind", s->home, home);
 	put_toolchains(&l);
-	put_root(&l);
-	if (put_box(&l, err) < 0)
+	if (put_root(&l, err) < 0 || put_box(&l, err) < 0)
 		return -1;
 	arguments_put(&l, "--chdir");
 	arguments_put(&l, s->cwd);
@@ -433,43 +469,30 @@ static const char *const no_network[] = {"npm_config_fetch_retries=0", "npm_conf
 	"npm_config_fund=false", "npm_config_update_notifier=false", "PIP_RETRIES=0",
 	"PIP_DISABLE_PIP_VERSION_CHECK=1", "CARGO_NET_RETRY=0", "GOPROXY=off"};
 
-struct entries {
-	struct arena *arena;
-	char **items;
-	size_t n, cap;
-};
-
-static void arguments_add_entry(void *data, const char *entry)
+const char *const *sandbox_environment(struct sandbox *s)
 {
-	struct entries *list = data;
-
-	vec_push_in(list->arena, list, arena_dup(list->arena, str_of(entry)));
-}
-
-char **sandbox_environment(struct sandbox *s)
-{
-	struct entries list = {.arena = s->arena};
 	const char *path = getenv("PATH"), *home = getenv("HOME");
 	struct arena *a = s->arena;
 
 	for (char **e = environ; *e; e++)
 		if (is_passed(s, str_sub(str_of(*e), 0, strcspn(*e, "="))))
-			vec_push_in(a, &list, *e);
-	vec_push_in(a, &list,
+			vec_push_in(a, &s->environment, *e);
+	vec_push_in(a, &s->environment,
 		arena_printf(a, "PATH=" BOX "/bin:%s", path && *path ? path : "/usr/bin:/bin"));
-	vec_push_in(a, &list, arena_printf(a, "HOME=%s", home && home[0] == '/' ? home : "/tmp"));
-	vec_push_in(a, &list, arena_printf(a, "TMPDIR=%s", s->tmp));
-	arguments_add_entry(&list, "GIT_CONFIG_SYSTEM=" BOX "/gitconfig");
-	arguments_add_entry(&list, "GIT_TERMINAL_PROMPT=0");
+	vec_push_in(a, &s->environment,
+		arena_printf(a, "HOME=%s", home && home[0] == '/' ? home : "/tmp"));
+	vec_push_in(a, &s->environment, arena_printf(a, "TMPDIR=%s", s->tmp));
+	vec_push_in(a, &s->environment, "GIT_CONFIG_SYSTEM=" BOX "/gitconfig");
+	vec_push_in(a, &s->environment, "GIT_TERMINAL_PROMPT=0");
 	if (!s->view.write)
-		arguments_add_entry(&list, "GIT_OPTIONAL_LOCKS=0");
+		vec_push_in(a, &s->environment, "GIT_OPTIONAL_LOCKS=0");
 	for (size_t i = 0; s->x->policy->network == NETWORK_NONE && !s->x->policy->hosts.n &&
 			   i < COUNT(no_network);
 		i++)
-		arguments_add_entry(&list, no_network[i]);
+		vec_push_in(a, &s->environment, no_network[i]);
 	for (const char *const *e = s->x->variables; e && *e; e++)
-		arguments_add_entry(&list, *e);
-	sandbox_network_variables(s, arguments_add_entry, &list);
-	vec_push_in(a, &list, NULL);
-	return list.items;
+		vec_push_in(a, &s->environment, *e);
+	sandbox_network_variables(s);
+	vec_push_in(a, &s->environment, NULL);
+	return s->environment.items;
 }

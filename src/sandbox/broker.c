@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <stdarg.h>
 #include <strings.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -42,18 +41,13 @@ struct request {
 	int status;
 };
 
-static int broker_refuse(struct request *q, const char *fmt, ...) PRINTF(2, 3);
-static int broker_refuse(struct request *q, const char *fmt, ...)
+static int broker_refuse(struct request *q, const char *text)
 {
-	char text[600];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
 	buf_addf(&q->errors, "dev-team: %s\n", text);
 	return q->status = 1;
 }
+
+#define REFUSE(q, ...) broker_refuse(q, arena_printf((q)->s->arena, __VA_ARGS__))
 
 /* ---- remotes ---- */
 
@@ -63,8 +57,7 @@ static int broker_check_remote(struct request *q, const char *name)
 
 	if (texts_have(&p->remotes, str_of(name)))
 		return 0;
-	return broker_refuse(
-		q, "the policy '%s' does not allow the remote '%.100s'", p->name, name);
+	return REFUSE(q, "the policy '%s' does not allow the remote '%.100s'", p->name, name);
 }
 
 /* The host's git; what it prints on failure becomes the reply's errors. */
@@ -74,7 +67,7 @@ static int broker_run_git(struct request *q, const char *const *words, struct bu
 	int status = 0;
 
 	if (sandbox_git_command(q->s, words, STR(""), out, &status, &err) < 0)
-		return broker_refuse(q, "%s", err.text);
+		return broker_refuse(q, err.text);
 	if (status != 0) {
 		buf_add(&q->errors, buf_str(out));
 		buf_clear(out);
@@ -158,7 +151,7 @@ static const char *push_fault(const struct request *q, const char *id, const cha
 		return "only branches are pushed";
 	if (is_default_branch(q, branch))
 		return "the default branch is protected: push another one and open a pull request";
-	if (q->s->view.own && sandbox_git_is_of_others(q->s, ref))
+	if (sandbox_git_is_of_others(q->s, ref))
 		return "another worktree has this branch: push one of your own";
 	for (size_t i = 0; i < p->push.n; i++)
 		if (fnmatch(p->push.p[i], branch, 0) == 0)
@@ -166,11 +159,31 @@ static const char *push_fault(const struct request *q, const char *id, const cha
 	return "the policy does not allow pushing to this branch";
 }
 
+/* Its own branch gets new commits; another one must not be there yet. */
+static const char *push_ref(struct request *q, const char *id, const char *ref)
+{
+	bool own = sandbox_git_is_own(q->s, ref);
+	const char *const words[] = {"push", "--porcelain", "--no-verify",
+		"--no-recurse-submodules",
+		own ? "--no-force-with-lease"
+		    : arena_printf(q->s->arena, "--force-with-lease=%s:", ref),
+		"--", q->words[1], arena_printf(q->s->arena, "%s:%s", id, ref), NULL};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status = broker_run_git(q, words, &out);
+
+	if (own || (status == 0 && str_find(buf_str(&out), STR("\n*\t")) < out.len)) {
+		if (!own)
+			sandbox_git_add_line(q->s, "pushed", ref);
+		return status == 0 ? NULL : "the remote did not take it";
+	}
+	return "the remote did not take it, or has this branch, which is not the item's: push "
+	       "another one";
+}
+
 static void push_one(struct request *q, const char *spec)
 {
 	bool force = *spec == '+';
 	const char *id = spec + force, *ref = strrchr(spec, ':'), *fault;
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	size_t n;
 
 	if (!ref)
@@ -180,14 +193,8 @@ static void push_one(struct request *q, const char *spec)
 	n = strspn(id, "0123456789abcdef");
 	fault = id[n] || (n && n != 40 && n != 64) ? "this is no commit"
 						   : push_fault(q, id, ref, force);
-	if (!fault) {
-		const char *const words[] = {"push", "--quiet", "--no-verify",
-			"--no-recurse-submodules", "--", q->words[1],
-			arena_printf(q->s->arena, "%s:%s", id, ref), NULL};
-
-		if (broker_run_git(q, words, &out) != 0)
-			fault = "the remote did not take it";
-	}
+	if (!fault)
+		fault = push_ref(q, id, ref);
 	q->status = 0;
 	if (fault)
 		buf_addf(&q->out, "error %s %s\n", ref, fault);
@@ -204,7 +211,7 @@ static void serve_push(struct request *q)
 	/* Another run of this root may end, and take over the same objects. */
 	(void)TEMP_FAILURE_RETRY(flock(q->s->mutex, LOCK_EX));
 	if (sandbox_git_import(q->s, &err) < 0)
-		broker_refuse(q, "%s", err.text);
+		broker_refuse(q, err.text);
 	(void)flock(q->s->mutex, LOCK_UN);
 	for (size_t i = 2; q->status == 0 && i < q->n; i++)
 		push_one(q, q->words[i]);
@@ -216,7 +223,7 @@ static void serve_push(struct request *q)
 static bool is_forge_command(const struct request *q)
 {
 	const struct texts *t = &q->s->x->policy->forge;
-	const char *name = q->words[2], *next = q->n > 3 ? q->words[3] : "";
+	const char *name = q->words[2], *next = q->words[3];
 
 	for (size_t i = 0; i < t->n; i++) {
 		const char *blank = strchr(t->p[i], ' ');
@@ -251,10 +258,21 @@ static const char glab_options[] =
 	"--system-logs --per-page= -P= --page= -p= --all -A --merged -M --closed --opened "
 	"--author= --search= --output= -F= --raw --color= --unique ";
 
-/* Standard input is the only file; `env` and `$ENV` of jq are the host's environment. */
-static bool is_plain_value(const char *name, bool gh, bool api, const char *value)
+static bool is_own_branch(const struct request *q, const char *name)
 {
+	return sandbox_git_is_own(
+		q->s, arena_printf(q->s->arena, "refs/heads/%s", name ? name : ""));
+}
+
+/* Standard input is the only file; `env` and `$ENV` of jq are the host's environment. */
+static bool is_plain_value(
+	const struct request *q, const char *name, bool gh, bool api, const char *value)
+{
+	static const char *const heads[] = {"--head", "-H", "--source-branch", "-s", NULL};
 	const char *file = strchr(value, '=');
+
+	if (strcmp(q->words[3], "create") == 0 && str_in(str_of(name), heads))
+		return is_own_branch(q, value);
 
 	if (strcmp(name, "--jq") == 0 || strcmp(name, "-q") == 0)
 		return !strcasestr(value, "env");
@@ -279,6 +297,81 @@ static bool is_own_operand(const struct request *q, size_t at)
 	       str_starts(str_of(path + 1), arena_printf(q->s->arena, "%s/", slug));
 }
 
+static bool broker_take_output(void *data, bool errors, struct str piece)
+{
+	struct request *q = data;
+	struct buf *to = errors ? &q->errors : &q->out;
+
+	if (to->len < REPLY_MAX)
+		buf_add(to, piece);
+	return true;
+}
+
+static int run_forge(struct request *q, const char *const *argv, struct str body)
+{
+	static const char *const env[] = {"GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "NO_COLOR=1",
+		"GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor",
+		"GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.hooksPath",
+		"GIT_CONFIG_VALUE_1=/dev/null", NULL};
+	struct process p = {.argv = argv,
+		.cwd = q->s->x->root->path,
+		.env = env,
+		.input = body,
+		.output = -1,
+		.on_output = broker_take_output,
+		.data = q,
+		.timeout_s = FORGE_S};
+	struct process_end end;
+	struct error err = {0};
+
+	if (process_run(&p, &end, &err) < 0) {
+		broker_refuse(q, err.text);
+		return q->status = end.missing ? 127 : 1;
+	}
+	return q->status = end.timed_out ? 124 : end.status;
+}
+
+/* Whether a pull request is the item's: the forge says what its branch is, since a number and the
+ * name of a branch look alike. */
+static bool is_own_request(struct request *q, const char *name)
+{
+	bool gh = strcmp(q->words[1], "gh") == 0;
+	const char *const argv[] = {q->words[1], gh ? "pr" : "mr", "view", name,
+		gh ? "--json" : "--output", gh ? "headRefName,isCrossRepository" : "json", NULL};
+	CLEANUP(json_free) json *answer = NULL;
+	struct error ignored;
+	bool own = run_forge(q, argv, STR("")) == 0 &&
+		   json_parse_foreign(&answer, buf_str(&q->out), &ignored) == 0;
+
+	own = own && !json_is_true(json_get(answer, "isCrossRepository")) &&
+	      json_get_int(answer, "source_project_id", 0) ==
+		      json_get_int(answer, "target_project_id", 0) &&
+	      is_own_branch(q, json_get_str(answer, gh ? "headRefName" : "source_branch"));
+	buf_clear(&q->out);
+	return own;
+}
+
+/* Whether the command changes a pull request that is there. */
+static bool changes_request(const struct request *q)
+{
+	static const char *const groups[] = {"pr", "mr", NULL};
+	static const char *const others[] = {
+		"view", "diff", "checks", "list", "status", "create", NULL};
+
+	return str_in(str_of(q->words[2]), groups) && !str_in(str_of(q->words[3]), others);
+}
+
+/* The pull request that an operand names; NULL: none, or it is only read. */
+static const char *request_of_operand(const struct request *q, size_t at)
+{
+	const char *path = strcmp(q->words[2], "api") == 0 ? strstr(q->words[at], "/pulls/") : NULL;
+	struct str rest = str_of(path ? path + strlen("/pulls/") : ""), number;
+
+	if (at > 3 && changes_request(q))
+		return q->words[at];
+	return str_piece(&rest, '/', &number) ? arena_dup(q->s->arena, number) : NULL;
+}
+
 /* `--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`. *at: the last word that it takes. */
 static bool is_harmless_option(const struct request *q, size_t *at)
 {
@@ -294,70 +387,53 @@ static bool is_harmless_option(const struct request *q, size_t *at)
 	if (!strstr(list, arena_printf(q->s->arena, " %s= ", name)))
 		return false;
 	if (word[n])
-		return is_plain_value(name, gh, api, word + n + (word[n] == '='));
-	return ++*at < q->n && is_plain_value(name, gh, api, q->words[*at]);
+		return is_plain_value(q, name, gh, api, word + n + (word[n] == '='));
+	return ++*at < q->n && is_plain_value(q, name, gh, api, q->words[*at]);
 }
 
-static bool broker_take_output(void *data, bool errors, struct str piece)
+/* A command that changes a pull request and names none gets that of the branch. */
+static int check_forge_words(struct request *q)
 {
-	struct request *q = data;
-	struct buf *to = errors ? &q->errors : &q->out;
+	const char *branch = sandbox_git_branch(q->s), *request;
+	bool named = !changes_request(q);
 
-	if (to->len < REPLY_MAX)
-		buf_add(to, piece);
-	return true;
-}
+	for (size_t i = 3; i < q->n; i++) {
+		const char *word = q->words[i];
+		bool option = word[0] == '-' && word[1];
 
-static void run_forge(struct request *q)
-{
-	static const char *const env[] = {"GH_PROMPT_DISABLED=1", "NO_PROMPT=1", "NO_COLOR=1",
-		"GIT_TERMINAL_PROMPT=0", "GIT_CONFIG_COUNT=2", "GIT_CONFIG_KEY_0=core.fsmonitor",
-		"GIT_CONFIG_VALUE_0=false", "GIT_CONFIG_KEY_1=core.hooksPath",
-		"GIT_CONFIG_VALUE_1=/dev/null", NULL};
-	struct process p = {.argv = q->words + 1,
-		.cwd = q->s->x->root->path,
-		.env = env,
-		.input = q->body,
-		.output = -1,
-		.on_output = broker_take_output,
-		.data = q,
-		.timeout_s = FORGE_S};
-	struct process_end end;
-	struct error err = {0};
-
-	if (process_run(&p, &end, &err) < 0) {
-		broker_refuse(q, "%s", err.text);
-		q->status = end.missing ? 127 : 1;
-		return;
+		if (option ? !is_harmless_option(q, &i) : !is_own_operand(q, i))
+			return REFUSE(q,
+				"'%.60s' is not available to agents: give text on standard input, "
+				"of this repository",
+				word);
+		request = option ? NULL : request_of_operand(q, i);
+		if (request && !is_own_request(q, request))
+			return REFUSE(q, "'%.60s' is not the item's pull request", request);
+		named |= request != NULL;
 	}
-	q->status = end.timed_out ? 124 : end.status;
+	if (strcmp(q->words[3], "create") == 0 && !is_own_branch(q, branch))
+		return broker_refuse(q, "the branch that is checked out is not the item's");
+	if (named)
+		return 0;
+	if (!branch || q->n == WORDS_MAX || !is_own_request(q, branch))
+		return broker_refuse(q, "there is no pull request of the item's branch");
+	q->words[q->n++] = branch;
+	return 0;
 }
 
 static void serve_forge(struct request *q)
 {
 	const char *program = q->words[1];
 
-	if ((strcmp(program, "gh") != 0 && strcmp(program, "glab") != 0) || q->n < 3 ||
-		!is_forge_command(q)) {
-		broker_refuse(q,
+	if ((strcmp(program, "gh") != 0 && strcmp(program, "glab") != 0) || q->n < 4 ||
+		!is_forge_command(q))
+		REFUSE(q,
 			"the policy '%s' does not allow '%.60s %.60s %.60s'; see 'forge' in "
 			"'dev-team policy show'",
 			q->s->x->policy->name, program, q->n > 2 ? q->words[2] : "",
 			q->n > 3 ? q->words[3] : "");
-		return;
-	}
-	for (size_t i = 3; i < q->n; i++) {
-		const char *word = q->words[i];
-
-		if (word[0] == '-' && word[1] ? is_harmless_option(q, &i) : is_own_operand(q, i))
-			continue;
-		broker_refuse(q,
-			"'%.60s' is not available to agents: give text on standard input, of this "
-			"repository",
-			word);
-		return;
-	}
-	run_forge(q);
+	else if (check_forge_words(q) == 0)
+		(void)run_forge(q, q->words + 1, q->body);
 }
 
 /* ---- the socket, outside ---- */
@@ -574,8 +650,9 @@ static int send_batch(const char *word, const char *remote, char *line, size_t s
 /* gitremote-helpers(7) */
 int sandbox_broker_git_client(int argc, char **argv)
 {
+	static const char *const requests[] = {"list", "fetch", "push", NULL};
 	static char line[8192];
-	const char *remote = argc ? argv[0] : "";
+	unsigned which;
 	int rc = 0;
 
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
@@ -584,12 +661,9 @@ int sandbox_broker_git_client(int argc, char **argv)
 			printf("fetch\npush\noption\n\n");
 		else if (strncmp(line, "option ", 7) == 0)
 			printf("unsupported\n");
-		else if (strncmp(line, "list", 4) == 0)
-			rc = send_batch("list", remote, line, sizeof(line));
-		else if (strncmp(line, "fetch ", 6) == 0)
-			rc = send_batch("fetch", remote, line, sizeof(line));
-		else if (strncmp(line, "push ", 5) == 0)
-			rc = send_batch("push", remote, line, sizeof(line));
+		else if (str_index(
+				 str_sub(str_of(line), 0, strcspn(line, " \n")), requests, &which))
+			rc = send_batch(requests[which], argc ? argv[0] : "", line, sizeof(line));
 		else
 			break;
 	}

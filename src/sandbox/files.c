@@ -13,19 +13,14 @@ static bool files_is_text(const char *path, struct str text, mode_t mode)
 {
 	CLEANUP(base_close)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	char piece[4096];
+	CLEANUP(buf_release) struct buf there = BUF_INIT;
+	struct error ignored;
 	struct stat st;
-	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (st.st_mode & 07777) != mode ||
-		st.st_size != (off_t)text.n)
-		return false;
-	while (text.n && (n = read(fd, piece, sizeof(piece))) > 0) {
-		if ((size_t)n > text.n || memcmp(piece, text.p, (size_t)n) != 0)
-			return false;
-		text = str_sub(text, (size_t)n, text.n);
-	}
-	return !text.n;
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	       (st.st_mode & 07777) == mode && st.st_size == (off_t)text.n &&
+	       sys_read_all(&there, fd, COPY_MAX, path, &ignored) == 0 &&
+	       str_eq(buf_str(&there), text);
 }
 
 static int copy_link(const char *from, const char *to)
@@ -112,6 +107,32 @@ void sandbox_open_directory(int parent, const char *name)
 	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
 		(st.st_mode & 0700) != 0700)
 		(void)fchmodat(parent, name, (st.st_mode & 0777) | 0700, 0);
+}
+
+struct tidying {
+	bool links, unused;
+};
+
+static enum directory_visit tidy_entry(
+	void *data, const struct directory_entry *e, struct error *err)
+{
+	const struct tidying *t = data;
+
+	(void)err;
+	if (t->links && e->type == FILE_LINK)
+		(void)unlinkat(e->parent, e->name, 0);
+	if (t->unused)
+		sandbox_open_directory(e->parent, e->name);
+	return DIRECTORY_CONTINUE;
+}
+
+void sandbox_tidy_tree(const char *path, bool links, bool unused)
+{
+	struct error ignored;
+	struct stat st;
+
+	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		(void)directory_walk(path, tidy_entry, &(struct tidying){links, unused}, &ignored);
 }
 
 int sandbox_sync_tree(const char *from, const char *to, struct error *err)

@@ -94,19 +94,19 @@ static int git_view_by_name(const void *a, const void *b)
 	return strcmp(((const struct ref *)a)->name, ((const struct ref *)b)->name);
 }
 
-static size_t refs_index(const struct refs *r, const char *name)
+static struct ref *refs_find(const struct refs *r, const char *name)
 {
 	for (size_t i = 0; i < r->list.n; i++)
 		if (strcmp(r->list.items[i].name, name) == 0)
-			return i;
-	return r->list.n;
+			return &r->list.items[i];
+	return NULL;
 }
 
 static const char *refs_value(const struct refs *r, const char *name)
 {
-	size_t i = refs_index(r, name);
+	const struct ref *found = refs_find(r, name);
 
-	return i < r->list.n ? r->list.items[i].value : NULL;
+	return found ? found->value : NULL;
 }
 
 static bool is_object_id(struct str s)
@@ -130,7 +130,7 @@ static enum directory_visit visit_ref(
 	struct arena *a = w->s->arena;
 	const char *name = arena_printf(a, "refs/%s", e->path), *text;
 	struct str value;
-	size_t i;
+	struct ref *packed;
 
 	(void)err;
 	if (e->type == FILE_DIRECTORY)
@@ -139,9 +139,9 @@ static enum directory_visit visit_ref(
 	value = str_trim(str_of(text));
 	if (!text || !is_object_id(value) || strcmp(name, "refs/stash") == 0)
 		return DIRECTORY_CONTINUE;
-	i = refs_index(w->out, name);
-	if (i < w->out->list.n)
-		w->out->list.items[i].value = arena_dup(a, value);
+	packed = refs_find(w->out, name);
+	if (packed)
+		packed->value = arena_dup(a, value);
 	else
 		vec_push_in(a, &w->out->list, (struct ref){name, arena_dup(a, value)});
 	return DIRECTORY_CONTINUE;
@@ -216,7 +216,7 @@ bool sandbox_git_is_of_others(struct sandbox *s, const char *name)
 	bool missing;
 
 	if (strcmp(head_ref(s, s->view.common), name) == 0)
-		return true;
+		return s->view.own != NULL;
 	if (git_read_default(s->arena, s->view.common, &base, &ignored) == 0 && base.branch &&
 		strcmp(arena_printf(s->arena, "refs/heads/%s", base.branch), name) == 0)
 		return true;
@@ -226,10 +226,30 @@ bool sandbox_git_is_of_others(struct sandbox *s, const char *name)
 		const char *dir =
 			in_common(s, arena_printf(s->arena, "worktrees/%s", trees.items[i]));
 
-		if (strcmp(dir, s->view.own) != 0 && strcmp(head_ref(s, dir), name) == 0)
+		if ((!s->view.own || strcmp(dir, s->view.own) != 0) &&
+			strcmp(head_ref(s, dir), name) == 0)
 			return true;
 	}
 	return false;
+}
+
+bool sandbox_git_is_own(struct sandbox *s, const char *ref)
+{
+	const char *dir = s->view.own ? s->view.own : s->view.common;
+	struct str rest = str_of(s->view.write ? sandbox_read_text(s->arena, in_place(s, "own"))
+					       : head_ref(s, dir)),
+		   first = {0};
+
+	(void)str_line(&rest, &first);
+	return str_is(first, ref) ||
+	       git_view_has_line(sandbox_read_text(s->arena, in_place(s, "pushed")), ref);
+}
+
+const char *sandbox_git_branch(struct sandbox *s)
+{
+	const char *head = head_ref(s, s->view.own ? s->view.own : s->view.common);
+
+	return str_starts(str_of(head), "refs/heads/") ? head + strlen("refs/heads/") : NULL;
 }
 
 /* The item's branch is the one that the host has checked out; a command may add others. */
@@ -246,13 +266,13 @@ static int keep_own_branch(struct sandbox *s, struct error *err)
 	return sandbox_write_file(in_place(s, "head"), str_of(head), 0600, err);
 }
 
-static void git_view_add_own(struct sandbox *s, const char *name)
+void sandbox_git_add_line(struct sandbox *s, const char *file, const char *ref)
 {
-	const char *own = sandbox_read_text(s->arena, in_place(s, "own"));
+	const char *text = sandbox_read_text(s->arena, in_place(s, file));
 	struct error ignored;
 
-	(void)sandbox_write_file(in_place(s, "own"),
-		str_of(arena_printf(s->arena, "%s%s\n", own ? own : "", name)), 0600, &ignored);
+	(void)sandbox_write_file(in_place(s, file),
+		str_of(arena_printf(s->arena, "%s%s\n", text ? text : "", ref)), 0600, &ignored);
 }
 
 static int move_ref(struct sandbox *s, const char *name, const char *value, const char *before)
@@ -307,7 +327,7 @@ static void take_ref(struct sandbox *s, const struct refs *host, const char *nam
 		return;
 	}
 	if (move_ref(s, name, now, here) == 0 && !before)
-		git_view_add_own(s, name);
+		sandbox_git_add_line(s, "own", name);
 }
 
 static int take_refs(struct sandbox *s, struct error *err)
@@ -332,26 +352,6 @@ static int take_refs(struct sandbox *s, struct error *err)
 }
 
 /* ---- objects ---- */
-
-/* git creates no links, and one could lead to another repository. */
-static enum directory_visit remove_link(
-	void *data, const struct directory_entry *e, struct error *err)
-{
-	(void)err;
-	if (e->type == FILE_LINK)
-		(void)unlinkat(e->parent, e->name, 0);
-	if (*(const bool *)data)
-		sandbox_open_directory(e->parent, e->name);
-	return DIRECTORY_CONTINUE;
-}
-
-/* `unused`: no command uses the directory. */
-static void remove_links(const char *dir, bool unused)
-{
-	struct error ignored;
-
-	(void)directory_walk(dir, remove_link, &unused, &ignored);
-}
 
 static int make_objects(struct sandbox *s, struct error *err)
 {
@@ -436,7 +436,7 @@ int sandbox_git_import(struct sandbox *s, struct error *err)
 	if (!s->view.write)
 		return 0;
 	objects = in_copy(s, "objects");
-	remove_links(objects, false);
+	sandbox_tidy_tree(objects, true, false);
 	if (make_objects(s, err) < 0 || directory_walk(objects, visit_object, &o, err) < 0)
 		return -1;
 	rc = import_loose(&o, err);
@@ -487,16 +487,12 @@ static bool begins_with(struct str line, const char *name)
 	return line.n >= strlen(name) && strncasecmp(line.p, name, strlen(name)) == 0;
 }
 
-/* Without secrets, without files elsewhere, and without signing, whose keys stay outside. *same:
- * nothing was left out. */
-static int copy_config(struct sandbox *s, bool *same, struct error *err)
+bool sandbox_git_settings(const char *text, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	const char *text = sandbox_read_text(s->arena, in_common(s, "config"));
-	struct str rest = str_of(text ? text : ""), line;
+	struct str rest = str_of(text), line;
 	bool skip = false;
 
-	buf_adds(&out, "");
+	buf_adds(out, "");
 	while (str_line(&rest, &line)) {
 		struct str bare = str_trim(line);
 
@@ -505,10 +501,19 @@ static int copy_config(struct sandbox *s, bool *same, struct error *err)
 			       begins_with(bare, "[include") || begins_with(bare, "[sendemail");
 		if (skip || begins_with(bare, "gpgsign"))
 			continue;
-		add_without_secret(&out, line);
-		buf_addc(&out, '\n');
+		add_without_secret(out, line);
+		buf_addc(out, '\n');
 	}
-	*same = text && str_is(buf_str(&out), text) &&
+	return str_is(buf_str(out), text);
+}
+
+/* *same: nothing was left out. */
+static int copy_config(struct sandbox *s, bool *same, struct error *err)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	const char *text = sandbox_read_text(s->arena, in_common(s, "config"));
+
+	*same = sandbox_git_settings(text ? text : "", &out) && text &&
 		!path_exists(in_common(s, "config.worktree"));
 	return sandbox_write_file(in_place(s, "config"), buf_str(&out), 0600, err);
 }
@@ -547,7 +552,8 @@ static bool is_taken_setting(struct sandbox *s, struct str before, struct str ke
 {
 	static const char *const last[] = {".remote", ".merge", ".rebase", ".description"};
 
-	if (str_ends(key, ".remote") && !git_view_is_remote(s, before, value))
+	if ((str_ends(key, ".remote") && !git_view_is_remote(s, before, value)) ||
+		(str_ends(key, ".merge") && !str_starts(value, "refs/heads/")))
 		return false;
 	for (size_t i = 0; str_starts(key, "branch.") && i < COUNT(last); i++)
 		if (str_ends(key, last[i]) && key.n > strlen("branch.") + strlen(last[i]))
@@ -659,7 +665,7 @@ static int refresh(struct sandbox *s, struct error *err)
 
 	/* A command could have put one where a directory is expected. */
 	(void)chmod(s->view.copy, 0700);
-	remove_links(s->view.copy, true);
+	sandbox_tidy_tree(s->view.copy, true, true);
 	for (size_t i = 0; i < COUNT(mounted); i++)
 		if (path_mkdirs(in_copy(s, mounted[i]), err) < 0)
 			return -1;
@@ -699,7 +705,7 @@ static void clean_own(struct sandbox *s)
 		{"config.worktree", s->view.settings}};
 	struct error ignored;
 
-	remove_links(s->view.own, false);
+	sandbox_tidy_tree(s->view.own, true, false);
 	mend_head(s);
 	for (size_t i = 0; i < COUNT(kept); i++) {
 		const char *text = sandbox_read_text(s->arena, own_file(s, kept[i][0]));
@@ -714,7 +720,7 @@ static int take_over(struct sandbox *s, struct error *err)
 {
 	if (s->alone) {
 		(void)chmod(s->view.copy, 0700);
-		remove_links(s->view.copy, true);
+		sandbox_tidy_tree(s->view.copy, true, true);
 	}
 	clean_own(s);
 	if (sandbox_git_import(s, err) < 0 || take_refs(s, err) < 0)

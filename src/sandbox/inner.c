@@ -20,7 +20,7 @@ static void inner_pass_on(int number)
 	(void)kill(-1, number);
 }
 
-void sandbox_set_limits(const struct policy_limits *l)
+static void set_limits(const struct policy_limits *l)
 {
 	const struct {
 		int which;
@@ -37,6 +37,18 @@ void sandbox_set_limits(const struct policy_limits *l)
 		limit.rlim_max = limit.rlim_cur;
 		(void)setrlimit(all[i].which, &limit);
 	}
+}
+
+bool sandbox_take_limits(struct str *plan)
+{
+	struct policy_limits l;
+
+	if (plan->n < sizeof(l))
+		return false;
+	memcpy(&l, plan->p, sizeof(l));
+	*plan = str_sub(*plan, sizeof(l), plan->n);
+	set_limits(&l);
+	return true;
 }
 
 /* With the signals and descriptors that a command expects. */
@@ -79,15 +91,11 @@ static int inner_wait_for(pid_t bash)
 /* *plan: the limits as bytes, where to listen in one line, then the text. */
 static int run_bash(struct arena *a, struct str plan, int outside, int network)
 {
-	struct policy_limits limits;
 	struct str routes;
 	pid_t pid;
 
-	if (plan.n < sizeof(limits))
+	if (!sandbox_take_limits(&plan))
 		return FAILED;
-	memcpy(&limits, plan.p, sizeof(limits));
-	sandbox_set_limits(&limits);
-	plan = str_sub(plan, sizeof(limits), plan.n);
 	(void)str_line(&plan, &routes);
 	if (!sandbox_broker_listen(outside) || !sandbox_network_listen(a, routes, network))
 		error_log("dev-team: services outside cannot be reached: %s", strerror(errno));

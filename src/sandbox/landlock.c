@@ -104,7 +104,6 @@ int sandbox_landlock_run(struct sandbox *s, struct error *err)
 		.output = -1,
 		.on_output = landlock_pass_on,
 		.timeout_s = x->timeout_s ? x->timeout_s : x->policy->limits.timeout_s,
-		.grace_ms = x->grace_ms,
 		.cancel = x->cancel > 0 ? x->cancel : 0};
 	struct process_end end;
 
@@ -116,7 +115,7 @@ int sandbox_landlock_run(struct sandbox *s, struct error *err)
 	buf_add(&plan, x->text);
 	p.input = buf_str(&plan);
 	(void)setenv("HOME", s->home, 1);
-	p.env = (const char *const *)sandbox_environment(s);
+	p.env = sandbox_environment(s);
 	if (process_run(&p, &end, err) < 0)
 		return -1;
 	s->end->started = true;
@@ -170,16 +169,14 @@ int sandbox_landlock_inner(void)
 {
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
-	struct policy_limits limits;
 	struct str plan;
 	struct error err;
 
-	if (sys_read_all(&text, STDIN_FILENO, (size_t)1 << 21, "plan", &err) < 0 ||
-		text.len < sizeof(limits))
+	if (sys_read_all(&text, STDIN_FILENO, (size_t)1 << 21, "plan", &err) < 0)
 		return FAILED;
-	memcpy(&limits, text.s, sizeof(limits));
-	sandbox_set_limits(&limits);
-	plan = str_sub(buf_str(&text), sizeof(limits), text.len);
+	plan = buf_str(&text);
+	if (!sandbox_take_limits(&plan))
+		return FAILED;
 	if (landlock_enter(&a, &plan))
 		(void)execl("/bin/bash", "bash", "--noprofile", "--norc", "-c", arena_dup(&a, plan),
 			(char *)NULL);

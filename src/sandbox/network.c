@@ -65,8 +65,6 @@ static int add_service(struct sandbox *s, const char *host, unsigned port, struc
 	if (inet_pton(AF_INET, host, &four) == 1 || inet_pton(AF_INET6, host, &six) == 1)
 		return error_set(err, ERR_STATE,
 			"'%.200s' cannot be reached from inside: give it a name", host);
-	if (s->n_names >= 200)
-		return error_set(err, ERR_STATE, "too many services");
 	add_route(s, arena_printf(s->arena, "127.0.1.%zu", ++s->n_names), host, port);
 	return 0;
 }
@@ -91,17 +89,14 @@ int sandbox_network_plan(struct sandbox *s, struct error *err)
 	return 0;
 }
 
-const char *sandbox_network_hosts(struct sandbox *s)
+void sandbox_network_hosts(const struct sandbox *s, struct buf *out)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-
 	for (size_t i = 0; i < s->routes.n; i++)
 		if (str_starts(str_of(s->routes.items[i].at), "127.0.1."))
-			buf_addf(&out, "%s %s\n", s->routes.items[i].at, s->routes.items[i].host);
-	return out.len ? arena_dup(s->arena, buf_str(&out)) : NULL;
+			buf_addf(out, "%s %s\n", s->routes.items[i].at, s->routes.items[i].host);
 }
 
-void sandbox_network_variables(struct sandbox *s, void (*add)(void *data, const char *), void *data)
+void sandbox_network_variables(struct sandbox *s)
 {
 	static const char *const names[] = {
 		"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
@@ -109,9 +104,10 @@ void sandbox_network_variables(struct sandbox *s, void (*add)(void *data, const 
 	if (!s->x->policy->hosts.n)
 		return;
 	for (size_t i = 0; i < COUNT(names); i++)
-		add(data, arena_printf(s->arena, "%s=http://127.0.0.1:%d", names[i], PROXY_PORT));
-	add(data, "no_proxy=localhost,127.0.0.1,::1");
-	add(data, "NO_PROXY=localhost,127.0.0.1,::1");
+		vec_push_in(s->arena, &s->environment,
+			arena_printf(s->arena, "%s=http://127.0.0.1:%d", names[i], PROXY_PORT));
+	vec_push_in(s->arena, &s->environment, "no_proxy=localhost,127.0.0.1,::1");
+	vec_push_in(s->arena, &s->environment, "NO_PROXY=localhost,127.0.0.1,::1");
 }
 
 /* ---- one connection ---- */

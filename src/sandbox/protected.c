@@ -235,22 +235,10 @@ static bool settle_above(struct sandbox *s, const char *name)
 	return !link_above(s, name);
 }
 
-static enum directory_visit open_entry(
-	void *data, const struct directory_entry *e, struct error *err)
-{
-	(void)data;
-	(void)err;
-	sandbox_open_directory(e->parent, e->name);
-	return DIRECTORY_CONTINUE;
-}
-
 /* A command may have taken away the rights to see what it left, or to remove it: at the path, and
  * from the root to it. */
 static void give_rights_back(const struct sandbox *s, const char *name, const char *path)
 {
-	struct error ignored;
-	struct stat st;
-
 	if (!s->alone)
 		return;
 	sandbox_open_directory(AT_FDCWD, s->x->root->path);
@@ -258,8 +246,7 @@ static void give_rights_back(const struct sandbox *s, const char *name, const ch
 		sandbox_open_directory(AT_FDCWD,
 			in_root(s, arena_dup(s->arena, (struct str){name, (size_t)(end - name)})));
 	sandbox_open_directory(AT_FDCWD, path);
-	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		(void)directory_walk(path, open_entry, NULL, &ignored);
+	sandbox_tidy_tree(path, false, true);
 }
 
 void sandbox_protected_end(struct sandbox *s)

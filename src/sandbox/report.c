@@ -2,27 +2,12 @@
 #include "src/sandbox/sandbox.h"
 #include "src/sys/path.h"
 
-static int open_new(const char *path, const char *fresh, struct error *err)
-{
-	int fd;
-
-	(void)unlink(fresh);
-	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return fd < 0 ? error_errno(err, "cannot write '%s'", path) : fd;
-}
-
 int sandbox_report_try(struct arena *a, const char *path, struct error *err)
 {
-	const char *fresh = path ? arena_printf(a, "%s.new", path) : NULL;
-	int fd;
-
 	if (!path)
 		return 0;
-	fd = open_new(path, fresh, err);
-	if (fd < 0)
-		return -1;
-	close(fd);
-	(void)unlink(fresh);
+	if (access(arena_dup(a, path_dir(path)), W_OK) < 0)
+		return error_errno(err, "cannot write '%s'", path);
 	(void)unlink(path); /* one that is there is of another run */
 	return 0;
 }
@@ -61,8 +46,11 @@ int sandbox_report_write(
 	if (!path)
 		return 0;
 	json_print_line(&text, sandbox_report_of(a, o));
-	fd = open_new(path, fresh, err);
-	if (fd < 0 || sys_write_all(fd, buf_str(&text), path, err) < 0)
+	(void)unlink(fresh);
+	fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return error_errno(err, "cannot write '%s'", path);
+	if (sys_write_all(fd, buf_str(&text), path, err) < 0)
 		return -1;
 	return rename(fresh, path) < 0 ? error_errno(err, "cannot write '%s'", path) : 0;
 }

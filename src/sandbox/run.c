@@ -16,7 +16,7 @@
 #include "src/sys/path.h"
 #include "src/sys/process.h"
 
-enum { GRACE_MS = 5000, PROBE_S = 10 };
+enum { PROBE_S = 10 };
 
 #define REMEDY "install it: apt-get install bubblewrap (or your system's package of that name)"
 
@@ -133,7 +133,7 @@ static int start_bwrap(
 		(void)posix_spawn_file_actions_addopen(
 			&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	fault = posix_spawn(&r->pid, s->bwrap, &actions, &attributes,
-		(char *const *)(uintptr_t)argv, sandbox_environment(s));
+		(char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)sandbox_environment(s));
 	(void)posix_spawn_file_actions_destroy(&actions);
 	(void)posix_spawnattr_destroy(&attributes);
 	errno = fault;
@@ -199,10 +199,8 @@ static bool sandbox_run_wait_until(struct sandbox *s, struct running *r, int64_t
 /* TERM to all processes inside; KILL ends them with the first. */
 static void sandbox_run_end_run(struct sandbox *s, struct running *r)
 {
-	unsigned grace = s->x->grace_ms ? s->x->grace_ms : GRACE_MS;
-
 	if (send(r->inside, "", 1, MSG_NOSIGNAL) < 0 ||
-		!sandbox_run_wait_until(s, r, clock_ticks() + grace))
+		!sandbox_run_wait_until(s, r, clock_ticks() + PROCESS_GRACE_MS))
 		(void)kill(r->pid, SIGKILL);
 }
 

@@ -34,7 +34,6 @@ struct sandbox_command {
 	bool keep_environment;        /* all of it, but what the sandbox sets itself */
 	bool give_stdin;              /* else /dev/null */
 	unsigned timeout_s;           /* 0: the policy's */
-	unsigned grace_ms;            /* between TERM and KILL; 0: five seconds */
 	int cancel;                   /* readable: end the run. -1: none */
 };
 

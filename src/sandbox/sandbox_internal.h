@@ -63,6 +63,7 @@ struct sandbox {
 	size_t n_names;     /* of hosts that have an address inside */
 	pid_t network;      /* serves the routes; 0: none */
 	VEC(int) inherited; /* descriptors that bwrap gets; in the arena */
+	VEC(const char *) environment;
 };
 
 void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
@@ -87,6 +88,9 @@ void sandbox_remove_tree(const char *path);
 /* Restores the owner's permissions on a directory, which a command may have removed. The caller
  * ensures that no other process uses the tree. */
 void sandbox_open_directory(int parent, const char *name);
+/* Below a directory that is no link: of all directories if no command uses it (`unused`), and
+ * removes `links`, since git makes none, and one could lead to another repository. */
+void sandbox_tidy_tree(const char *path, bool links, bool unused);
 /* A small file in the arena; NULL: it is not there, no regular file, or too large. */
 const char *sandbox_read_text(struct arena *a, const char *path);
 int sandbox_write_file(const char *path, struct str text, mode_t mode, struct error *err);
@@ -109,6 +113,16 @@ int sandbox_git_end(struct sandbox *s, struct error *err);
 
 /* Whether the branch is that of another worktree, or the default one. */
 bool sandbox_git_is_of_others(struct sandbox *s, const char *name);
+/* Whether the branch at the remote is the item's: the one that the worktree was made with, or one
+ * that the broker made there (a line of the file `pushed`). */
+bool sandbox_git_is_own(struct sandbox *s, const char *ref);
+/* The branch that is checked out; NULL: none. */
+const char *sandbox_git_branch(struct sandbox *s);
+/* To a file of refs in the place of the root. */
+void sandbox_git_add_line(struct sandbox *s, const char *file, const char *ref);
+/* Adds the settings without secrets, without files elsewhere, and without signing, whose keys stay
+ * outside. True: nothing was left out. */
+bool sandbox_git_settings(const char *text, struct buf *out);
 /* Removes settings of repositories among the files that would start programs outside. */
 void sandbox_submodules_end(struct sandbox *s);
 /* git on the real repository, running nothing that an agent configured. */
@@ -126,7 +140,8 @@ void sandbox_protected_end(struct sandbox *s);
 
 /* Arguments of bwrap, ended by NUL each. */
 int sandbox_arguments(struct sandbox *s, struct buf *out, struct error *err);
-char **sandbox_environment(struct sandbox *s);
+/* NULL-ended; once a run. */
+const char *const *sandbox_environment(struct sandbox *s);
 
 /* ---- broker.c ---- */
 
@@ -141,11 +156,10 @@ int sandbox_broker_forge_client(const char *program, int argc, char **argv);
 
 /* Fills in s->routes. -1: ERR_STATE, one cannot be reached from inside. */
 int sandbox_network_plan(struct sandbox *s, struct error *err);
-/* Lines of /etc/hosts; NULL: none. */
-const char *sandbox_network_hosts(struct sandbox *s);
-/* Variables that name the proxy, if there is one. */
-void sandbox_network_variables(
-	struct sandbox *s, void (*add)(void *data, const char *entry), void *data);
+/* Lines of /etc/hosts. */
+void sandbox_network_hosts(const struct sandbox *s, struct buf *out);
+/* Adds variables that name the proxy, if there is one. */
+void sandbox_network_variables(struct sandbox *s);
 /* Starts the process that serves the routes. *inside: where the first process sends its sockets;
  * 0: there are no routes. */
 int sandbox_network_open(struct sandbox *s, int *inside, struct error *err);
@@ -178,7 +192,8 @@ int sandbox_filter_enter(bool readonly, bool signals);
 
 /* ---- inner.c ---- */
 
-void sandbox_set_limits(const struct policy_limits *l);
+/* Cuts the policy's limits, as bytes, off the plan, and sets them. False: they are not there. */
+bool sandbox_take_limits(struct str *plan);
 
 /* ---- landlock.c ---- */
 

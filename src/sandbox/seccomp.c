@@ -37,14 +37,29 @@ enum {
 };
 enum { SET_ID = S_ISUID | S_ISGID, MAKES_FILE = O_CREAT | (O_TMPFILE & ~O_DIRECTORY) };
 
-#define NEVER(call)                                                                                \
-	{                                                                                          \
-		call, 0, ALWAYS, 0, EPERM                                                          \
-	}
+/* Calls that are refused whatever their arguments are. Those about the machine, such as reboot(2),
+ * are not here: they need a capability, and there is none. */
+static const unsigned never[] = {
+	/* other processes */
+	SYS_pidfd_getfd, SYS_perf_event_open,
+	/* the view of files, and files without names */
+	SYS_mount, SYS_umount2, SYS_pivot_root, SYS_open_tree, SYS_move_mount, SYS_fsopen,
+	SYS_fsconfig, SYS_fsmount, SYS_fspick, CALL_MOUNT_SETATTR, CALL_OPEN_TREE_ATTR,
+	SYS_open_by_handle_at, SYS_fanotify_init,
+	/* ways into the kernel, and around a filter of calls */
+	SYS_bpf, SYS_userfaultfd, SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
+	SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_kexec_load, SYS_kexec_file_load,
+	/* keys, which are not bound to a process */
+	SYS_keyctl, SYS_add_key, SYS_request_key,
+	/* other namespaces */
+	SYS_unshare, SYS_setns,
+#ifdef __x86_64__
+	SYS_modify_ldt
+#endif
+};
 
-/* What a call gets, by its first row whose test holds for the low half of the argument (these are
- * ints, and the kernel looks at no more of them); without one it is allowed. Calls about the
- * machine, such as reboot(2), are not here: they need a capability, and there is none. */
+/* What other calls get, by the first row whose test holds for the low half of the argument (these
+ * are ints, and the kernel looks at no more of them); without one it is allowed. */
 static const struct filter_row {
 	unsigned call;
 	unsigned argument;
@@ -52,49 +67,15 @@ static const struct filter_row {
 	uint32_t value;
 	unsigned answer; /* ALLOW or errno */
 } rows[] = {
-	/* other processes */
-	NEVER(SYS_pidfd_getfd),
-	NEVER(SYS_perf_event_open),
-	/* the view of files, and files without names */
-	NEVER(SYS_mount),
-	NEVER(SYS_umount2),
-	NEVER(SYS_pivot_root),
-	NEVER(SYS_open_tree),
-	NEVER(SYS_move_mount),
-	NEVER(SYS_fsopen),
-	NEVER(SYS_fsconfig),
-	NEVER(SYS_fsmount),
-	NEVER(SYS_fspick),
-	NEVER(CALL_MOUNT_SETATTR),
-	NEVER(CALL_OPEN_TREE_ATTR),
-	NEVER(SYS_open_by_handle_at),
-	NEVER(SYS_fanotify_init),
-	/* ways into the kernel, and around a filter of calls */
-	NEVER(SYS_bpf),
-	NEVER(SYS_userfaultfd),
-	NEVER(SYS_io_uring_setup),
-	NEVER(SYS_io_uring_enter),
-	NEVER(SYS_io_uring_register),
-	NEVER(SYS_init_module),
-	NEVER(SYS_finit_module),
-	NEVER(SYS_delete_module),
-	NEVER(SYS_kexec_load),
-	NEVER(SYS_kexec_file_load),
-	/* keys, which are not bound to a process */
-	NEVER(SYS_keyctl),
-	NEVER(SYS_add_key),
-	NEVER(SYS_request_key),
-	/* Other namespaces. Flags of clone3 lie in memory, where a filter cannot look: libraries
-	 * then take the older call. */
-	NEVER(SYS_unshare),
-	NEVER(SYS_setns),
+	/* Flags of clone3 lie in memory, where a filter cannot look: libraries then take the older
+	 * call. */
 	{SYS_clone, 0, HAS, NAMESPACES, EPERM},
 	{SYS_clone3, 0, ALWAYS, 0, ENOSYS},
 	/* what makes a process another one; the second only asks */
 	{SYS_personality, 0, EQUALS, 0, ALLOW},
 	{SYS_personality, 0, EQUALS, UINT32_MAX, ALLOW},
 	{SYS_personality, 0, EQUALS, ADDR_NO_RANDOMIZE, ALLOW},
-	NEVER(SYS_personality),
+	{SYS_personality, 0, ALWAYS, 0, EPERM},
 	/* As root, a set-id file in the worktree would be one on the host. The mode of openat2 lies
 	 * in memory. */
 	{SYS_openat2, 0, ALWAYS, 0, ENOSYS},
@@ -112,7 +93,6 @@ static const struct filter_row {
 	{SYS_chmod, 1, HAS, SET_ID, EPERM},
 	{SYS_mkdir, 1, HAS, SET_ID, EPERM},
 	{SYS_mknod, 1, HAS, SET_ID, EPERM},
-	NEVER(SYS_modify_ldt),
 #endif
 	/* Calls that type into a terminal, or change how it works, for whoever reads it next:
 	 * TIOCSTI, TIOCLINUX, TIOCSETD, which loads modules, TIOCCONS. */
@@ -130,37 +110,18 @@ static const struct filter_row {
 
 /* Where nothing but these and Landlock stands between a command and the host: sockets, and what
  * changes a file without writing it. */
-enum { SIGNAL_ROWS = 3 };
-static const struct filter_row readonly_rows[] = {
-	NEVER(SYS_kill),
-	NEVER(SYS_pidfd_send_signal),
-	NEVER(SYS_rt_sigqueueinfo),
-	NEVER(SYS_shmat),
-	NEVER(SYS_socket),
-	NEVER(SYS_fchmod),
-	NEVER(SYS_fchmodat),
-	NEVER(CALL_FCHMODAT2),
-	NEVER(SYS_fchown),
-	NEVER(SYS_fchownat),
-	NEVER(SYS_utimensat),
-	NEVER(SYS_setxattr),
-	NEVER(SYS_lsetxattr),
-	NEVER(SYS_fsetxattr),
-	NEVER(SYS_removexattr),
-	NEVER(SYS_lremovexattr),
-	NEVER(SYS_fremovexattr),
+enum { SIGNALS = 3 };
+static const unsigned never_readonly[] = {
+	SYS_kill, SYS_pidfd_send_signal, SYS_rt_sigqueueinfo, SYS_shmat, SYS_socket, SYS_fchmod,
+	SYS_fchmodat, CALL_FCHMODAT2, SYS_fchown, SYS_fchownat, SYS_utimensat, SYS_setxattr,
+	SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr,
 #ifdef __x86_64__
-	NEVER(SYS_chmod),
-	NEVER(SYS_chown),
-	NEVER(SYS_lchown),
-	NEVER(SYS_utime),
-	NEVER(SYS_utimes),
-	NEVER(SYS_futimesat),
+	SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat
 #endif
 };
 
 struct filter {
-	struct sock_filter code[6 * (COUNT(rows) + COUNT(readonly_rows)) + 8];
+	struct sock_filter code[2 * (COUNT(never) + COUNT(never_readonly)) + 6 * COUNT(rows) + 8];
 	unsigned short n;
 };
 
@@ -180,12 +141,17 @@ static void seccomp_answer(struct filter *f, unsigned answer)
 		answer == ALLOW ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | answer, 0, 0);
 }
 
+static void seccomp_refuse(struct filter *f, unsigned call, unsigned answer)
+{
+	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1);
+	seccomp_answer(f, answer);
+}
+
 /* The call's number is loaded, before and behind it. */
 static void seccomp_add(struct filter *f, const struct filter_row *r)
 {
 	if (r->test == ALWAYS) {
-		seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, r->call, 0, 1);
-		seccomp_answer(f, r->answer);
+		seccomp_refuse(f, r->call, r->answer);
 		return;
 	}
 	seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, r->call, 0, 4);
@@ -215,8 +181,10 @@ int sandbox_filter_enter(bool readonly, bool signals)
 	seccomp_emit(&f, BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
 	seccomp_answer(&f, ENOSYS);
 #endif
-	for (size_t i = signals ? SIGNAL_ROWS : 0; readonly && i < COUNT(readonly_rows); i++)
-		seccomp_add(&f, &readonly_rows[i]);
+	for (size_t i = signals ? SIGNALS : 0; readonly && i < COUNT(never_readonly); i++)
+		seccomp_refuse(&f, never_readonly[i], EPERM);
+	for (size_t i = 0; i < COUNT(never); i++)
+		seccomp_refuse(&f, never[i], EPERM);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		seccomp_add(&f, &rows[i]);
 	seccomp_answer(&f, ALLOW);

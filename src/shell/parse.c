@@ -167,13 +167,11 @@ static char innermost(const struct parser *p)
 	return p->depth ? p->open[p->depth - 1] : 0;
 }
 
-/* Bytes of the name of a variable at the cursor. */
-static size_t name_length(const struct parser *p)
+size_t shell_name_length(const char *text)
 {
-	const char *s = p->s + p->at;
-	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 
-	return *s >= '0' && *s <= '9' ? 0 : n;
+	return *text >= '0' && *text <= '9' ? 0 : n;
 }
 
 /* A word, and the blanks around it. */
@@ -206,7 +204,7 @@ static int shell_for(struct parser *p)
 	size_t n;
 
 	shell_skip_blanks(p);
-	n = name_length(p);
+	n = shell_name_length(p->s + p->at);
 	if (shell_word_in(p, &word) < 0)
 		return -1;
 	if (!n || n != word.at.to - word.at.from)
@@ -288,7 +286,7 @@ static int command_new(struct parser *p, struct command **out)
 static int find_assignment(struct parser *p, size_t *length)
 {
 	const char *s = p->s + p->at;
-	size_t n = name_length(p);
+	size_t n = shell_name_length(s);
 
 	*length = 0;
 	if (!n)

@@ -55,6 +55,8 @@ struct command {
 	bool alone; /* it is the whole text */
 };
 
+/* Bytes of the name of a variable at the beginning of the text. */
+size_t shell_name_length(const char *text);
 /* 0 with the commands in *out, at least one, or -1 with *v. */
 int shell_parse(struct arena *a, struct str text, struct command **out, struct verdict *v);
 

@@ -12,19 +12,11 @@ struct scan {
 	bool unknown;      /* known only when the command runs */
 };
 
-static bool name_begins(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 static size_t past_name(const struct parser *p, size_t at)
 {
-	if (name_begins(p->s[at]))
-		while (name_begins(p->s[at]) || (p->s[at] >= '0' && p->s[at] <= '9'))
-			at++;
-	else
-		at += p->s[at] == '?';
-	return at;
+	size_t n = shell_name_length(p->s + at);
+
+	return n ? at + n : at + (p->s[at] == '?');
 }
 
 /* `n` bytes at the cursor mean themselves. */

@@ -1,7 +1,6 @@
 /* What a text gets. The rows are the readers' whole behaviour: each rule, and what must not be
  * refused. */
 #include "src/policy/check.h"
-#include "src/policy/rules.h"
 #include "tests/lib/policy_tree.h"
 
 static const char *answer(const char *name, const char *text)
