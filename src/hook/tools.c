@@ -36,7 +36,8 @@ static int tools_check_action(
 		json_get_str(execution, "persona"), id, tool);
 }
 
-int hook_tools_check(struct arena *a, const json *call, const char *self, struct verdict *v)
+int hook_tools_check(struct arena *a, const json *call, const char *self, struct hook_drive *d,
+	struct verdict *v)
 {
 	const char *agent = json_get_str(call, "agent_id"),
 		   *type = json_get_str(call, "agent_type"),
@@ -48,7 +49,7 @@ int hook_tools_check(struct arena *a, const json *call, const char *self, struct
 	if (!agent || !type || !tool || !session || !str_starts(str_of(type), "dev-team:") ||
 		hook_is_conductor(call) || str_in(str_of(tool), answering) ||
 		(command && hook_protocol_begins(str_of(command), self)) ||
-		!hook_session_drives(a, session) ||
+		!hook_session_drives(a, session, d) ||
 		!hook_agent_read_transcript(
 			a, call, hook_transcript_path(a, call, str_of(agent)), 0, &g))
 		return 0;
