@@ -10,8 +10,8 @@
 
 /* Adds the tracked files in `migrationCwd` with their blobs. *plain: there are no others, and none
  * has been changed. */
-static int list_migrations(
-	const char *worktree, const char *cwd, struct buf *out, bool *plain, struct error *err)
+static int list_migrations(struct arena *a, const char *worktree, const char *cwd, struct buf *out,
+	bool *plain, struct error *err)
 {
 	const char *const argv[] = {"git", "ls-files", "-t", "--stage", "--modified", "--others",
 		"--exclude-standard", "-z", "--", *cwd ? cwd : ".", NULL};
@@ -19,6 +19,8 @@ static int list_migrations(
 	CLEANUP(buf_release) struct buf files = BUF_INIT;
 	int status;
 
+	if (git_unchanged_directory(a, worktree, cwd, out))
+		return 0;
 	if (git_command(&c, &files, &status, err) < 0)
 		return -1;
 	*plain = status == 0;
@@ -41,7 +43,7 @@ static int migrations_digest(struct arena *a, const struct database_pool_spec *p
 	buf_addf(&text, "%s\n%s\n%s\n%s\n", pool->adapter, pool->connection_env,
 		pool->branch_from ? pool->branch_from : "",
 		migrates ? pool->migration_command : "");
-	if (migrates && list_migrations(worktree, pool->migration_cwd ? pool->migration_cwd : "",
+	if (migrates && list_migrations(a, worktree, pool->migration_cwd ? pool->migration_cwd : "",
 				&text, &plain, err) < 0)
 		return -1;
 	if (!plain)

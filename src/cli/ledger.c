@@ -241,7 +241,8 @@ static int run_admit(struct invocation *in, struct error *err)
 		quota_source_apply(in->arena, &c.quota, &r, &readings, c.artifacts, err) < 0 ||
 		quota_admit(in->arena, &c.quota, &r, &d, err) < 0 ||
 		quota_report(c.artifacts, NULL, r.stage, &d.events, err) < 0 ||
-		(c.artifacts && quota_write_copies(in->arena, &c.quota, c.artifacts, &r, err) < 0))
+		(c.artifacts &&
+			quota_write_copies(in->arena, &c.quota, c.artifacts, &r, false, err) < 0))
 		return -1;
 	put_decision(in->arena, &text, r.action, &d);
 	cli_put_result(in->out, o->json, buf_str(&text), decision_json(&r, &d));
@@ -316,7 +317,8 @@ static int run_record(struct invocation *in, struct error *err)
 		quota_settle(in->arena, &c.quota, &r, &u, &s, err) < 0 ||
 		(limit && quota_limit(in->arena, &c.quota, &r, limit, err) < 0) ||
 		quota_report(c.artifacts, NULL, r.stage, &s.events, err) < 0 ||
-		(c.artifacts && quota_write_copies(in->arena, &c.quota, c.artifacts, &r, err) < 0))
+		(c.artifacts &&
+			quota_write_copies(in->arena, &c.quota, c.artifacts, &r, true, err) < 0))
 		return -1;
 	put_settled(&text, &r, &s);
 	cli_put_result(in->out, o->json, buf_str(&text), settled_json(&r, &s));

@@ -154,37 +154,32 @@ const char *hook_item_over(struct arena *a, const char *session, const struct ho
 	return continue_read(a, session, item, false, &p, &ignored) == 0 ? p.over : NULL;
 }
 
-/* Why all items are over, and *n, how many there are. */
-static const char *all_over(struct arena *a, const char *session, size_t *n)
+static void read_drive(struct arena *a, const char *session, struct hook_drive *d)
 {
 	struct hook_items items;
 	struct error ignored;
-	const char *why = NULL;
 
-	*n = 0;
+	if (d->read)
+		return;
+	*d = (struct hook_drive){.read = true};
 	if (hook_session_items(a, session, &items, &ignored) < 0)
-		return NULL;
-	*n = items.n;
-	for (size_t i = 0; i < items.n; i++) {
-		why = hook_item_over(a, session, &items.items[i]);
-		if (!why)
-			return NULL;
-	}
-	return why;
+		return;
+	d->n = items.n;
+	for (size_t i = 0; i < items.n; i++)
+		if (!(d->over = hook_item_over(a, session, &items.items[i])))
+			return;
 }
 
-const char *hook_session_over(struct arena *a, const char *session)
+const char *hook_session_over(struct arena *a, const char *session, struct hook_drive *d)
 {
-	size_t n;
-
-	return all_over(a, session, &n);
+	read_drive(a, session, d);
+	return d->over;
 }
 
-bool hook_session_drives(struct arena *a, const char *session)
+bool hook_session_drives(struct arena *a, const char *session, struct hook_drive *d)
 {
-	size_t n;
-
-	return !all_over(a, session, &n) && n;
+	read_drive(a, session, d);
+	return !d->over && d->n;
 }
 
 void hook_add_step(struct buf *out, const struct hook_item *item, const char *owner)

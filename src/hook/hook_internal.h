@@ -47,11 +47,15 @@ int hook_agent_start(struct arena *a, struct str input, struct buf *out, struct 
 /* Why the item's agents must stop: it has ended, or another session has taken it over. NULL: it is
  * in progress. */
 const char *hook_item_over(struct arena *a, const char *session, const struct hook_item *item);
-/* The same for all items of the session; NULL: one is in progress, or there is none. */
-const char *hook_session_over(struct arena *a, const char *session);
-
-/* Whether one of the session's items is in progress. */
-bool hook_session_drives(struct arena *a, const char *session);
+/* Of all items of a session, read at the first question. */
+struct hook_drive {
+	bool read;
+	size_t n;         /* items */
+	const char *over; /* why all are over; NULL: one is in progress, or there is none */
+};
+const char *hook_session_over(struct arena *a, const char *session, struct hook_drive *d);
+/* Whether one of the items is in progress. */
+bool hook_session_drives(struct arena *a, const char *session, struct hook_drive *d);
 
 /* Whether a script or a conductor of this client drives the item. After the client was killed it
  * does not. */
@@ -136,7 +140,8 @@ bool hook_headless_may(struct arena *a, const char *project, const char *file, b
 int hook_answer_check(struct arena *a, const json *call, struct verdict *v);
 /* -1 with *v: the agent carries out a node of a manifest, whose persona does not have the tool.
  * `self`: this program, absolute. */
-int hook_tools_check(struct arena *a, const json *call, const char *self, struct verdict *v);
+int hook_tools_check(struct arena *a, const json *call, const char *self, struct hook_drive *d,
+	struct verdict *v);
 /* The client's type for the agent that actions name `agent`. */
 const char *hook_agent_type(struct arena *a, const char *agent);
 /* Whether the client starts an agent of this type for an action of `agent`. */

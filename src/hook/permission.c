@@ -22,8 +22,9 @@ struct permission {
 	const char *note; /* behind the verdict; may be NULL */
 	/* Of an agent of ours in the worktree of its item; place NULL: it is not there. */
 	const char *session, *place, *command;
-	bool headless;      /* nobody can be asked */
-	struct persona own; /* of a headless agent, without a clearance file */
+	struct hook_drive drive; /* of that session */
+	bool headless;           /* nobody can be asked */
+	struct persona own;      /* of a headless agent, without a clearance file */
 };
 
 /* ---- output ---- */
@@ -320,7 +321,7 @@ static bool permission_is_remote(const struct permission *h)
 
 static void allow_remote(struct permission *h)
 {
-	if (h->session && hook_session_drives(h->arena, h->session))
+	if (h->session && hook_session_drives(h->arena, h->session, &h->drive))
 		hook_put_decision(h->out, NULL, NULL);
 }
 
@@ -439,7 +440,7 @@ static bool reads_log(const struct permission *h)
 }
 
 /* All files that the call names are temporary ones, as skills tell agents to make them. */
-static bool uses_temporary(const struct permission *h)
+static bool uses_temporary(struct permission *h)
 {
 	bool any = false;
 
@@ -452,7 +453,7 @@ static bool uses_temporary(const struct permission *h)
 			return false;
 		any |= file != NULL;
 	}
-	return any && hook_session_drives(h->arena, h->session);
+	return any && hook_session_drives(h->arena, h->session, &h->drive);
 }
 
 /* An agent of an item that was cancelled, or taken over, can only end, and offer its answer. */
@@ -464,7 +465,7 @@ static bool deny_ended_item(struct permission *h)
 	if (!h->session || h->place || str_in(str_of(h->tool), ends) ||
 		(command && hook_protocol_begins(str_of(command), h->self)))
 		return false;
-	why = hook_session_over(h->arena, h->session);
+	why = hook_session_over(h->arena, h->session, &h->drive);
 	if (why)
 		hook_put_decision(h->out, arena_printf(h->arena, "dev-team: %s: stop", why), NULL);
 	return why != NULL;
@@ -588,7 +589,7 @@ int hook_permission(struct arena *a, struct str input, struct buf *out, struct e
 	h.self = path_own_program(a);
 	if (!h.self)
 		h.self = "dev-team";
-	if (rc == 0 && hook_tools_check(a, call, h.self, &h.verdict) < 0) {
+	if (rc == 0 && hook_tools_check(a, call, h.self, &h.drive, &h.verdict) < 0) {
 		put_denied(&h);
 		return 0;
 	}

@@ -37,7 +37,8 @@ static int tools_check_action(
 		json_get_str(execution, "persona"), id, tool);
 }
 
-int hook_tools_check(struct arena *a, const json *call, const char *self, struct verdict *v)
+int hook_tools_check(struct arena *a, const json *call, const char *self, struct hook_drive *d,
+	struct verdict *v)
 {
 	const char *agent = json_get_str(call, "agent_id"),
 		   *type = json_get_str(call, "agent_type"),
@@ -55,7 +56,7 @@ int hook_tools_check(struct arena *a, const json *call, const char *self, struct
 			"the agent of an action ends with its answer, and sends no messages");
 	if (str_in(str_of(tool), answering) ||
 		(command && hook_protocol_begins(str_of(command), self)) ||
-		!hook_session_drives(a, session) ||
+		!hook_session_drives(a, session, d) ||
 		!hook_agent_read_transcript(
 			a, call, hook_transcript_path(a, call, str_of(agent)), 0, &g))
 		return 0;

@@ -313,8 +313,8 @@ json *quota_window_json(const struct quota_entry *e, const struct quota_window *
 json *quota_entry_json(const struct quota_entry *e, int64_t now);
 /* HARNESS-ACCOUNT-TENANT.json: eight characters of the account, or of its digest. */
 char *quota_file_name(struct arena *a, const struct quota_entry *e);
-/* Writes the copies for people: the entry, and the estimates of the pipeline. */
+/* Writes the copies for people: the entry and, when an action was settled, the estimates. */
 int quota_write_copies(struct arena *a, struct quota *q, const char *artifacts,
-	const struct quota_request *r, struct error *err);
+	const struct quota_request *r, bool settled, struct error *err);
 
 #endif

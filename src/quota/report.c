@@ -303,7 +303,7 @@ static int report_burn_down(struct arena *a, const char *artifacts, const struct
 }
 
 int quota_write_copies(struct arena *a, struct quota *q, const char *artifacts,
-	const struct quota_request *r, struct error *err)
+	const struct quota_request *r, bool settled, struct error *err)
 {
 	CLEANUP(json_free) json *j = NULL;
 	struct quota_entry e;
@@ -314,5 +314,5 @@ int quota_write_copies(struct arena *a, struct quota *q, const char *artifacts,
 	if (report_burn_down(a, artifacts, &e, j, r->now, err) < 0 ||
 		artifact_write_copy(artifacts, QUOTA_SCOPE, quota_file_name(a, &e), j, err) < 0)
 		return -1;
-	return write_estimates(a, q, artifacts, r, err);
+	return settled ? write_estimates(a, q, artifacts, r, err) : 0;
 }

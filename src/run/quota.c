@@ -127,6 +127,29 @@ static int quota_set_price(const struct run_item *r, const struct stage_spec *st
 	return 0;
 }
 
+/* The registry of models, where a plan is paid per token: for the others no price matters. */
+static int quota_load_models(
+	struct arena *a, const char *repo, struct run_item *r, struct error *err)
+{
+	struct text_list plans = pipeline_plans(a, &r->resources, r->pipeline);
+
+	for (size_t i = 0; i < plans.n; i++) {
+		const struct subscription_plan *p = resources_plan(&r->resources, plans.list[i]);
+
+		if (p && p->billing == BILLING_PER_TOKEN)
+			return locate_models(a, NULL, repo, &r->models, err);
+	}
+	return 0;
+}
+
+static bool quota_is_priced(const struct quota_request *q)
+{
+	for (size_t i = 0; i < q->n_seats; i++)
+		if (q->seats[i]->billing == BILLING_PER_TOKEN)
+			return true;
+	return false;
+}
+
 static int request_stage(struct arena *a, const struct run_item *r, const struct stage_spec *stage,
 	const char *harness, struct quota_request *out, struct error *err)
 {
@@ -136,7 +159,7 @@ static int request_stage(struct arena *a, const struct run_item *r, const struct
 	return harness_find(harness, &h, err) < 0 || harness_account(a, h, &account, err) < 0 ||
 			       quota_request(a, &r->resources, r->pipeline, stage, h->name, account,
 				       out, err) < 0 ||
-			       (out->n_seats && quota_set_price(r, stage, h, out, err) < 0)
+			       (quota_is_priced(out) && quota_set_price(r, stage, h, out, err) < 0)
 		       ? -1
 		       : 0;
 }
@@ -148,7 +171,7 @@ int run_quota_request(struct arena *a, const struct resources *resources, const 
 	static const struct run_request none = {.agents = NULL};
 	struct run_item r = {.request = &none, .resources = *resources, .pipeline = p};
 
-	return locate_models(a, NULL, NULL, &r.models, err) < 0
+	return quota_load_models(a, NULL, &r, err) < 0
 		       ? -1
 		       : request_stage(a, &r, stage, harness, out, err);
 }
@@ -225,7 +248,7 @@ int run_quota_session(struct arena *a, const struct run_step_call *call,
 		return 0;
 	chain_add_name(a, &r->chain, SESSION_HARNESS);
 	if (locate_artifacts(a, NULL, call->repo, &r->artifacts, err) < 0 ||
-		locate_models(a, NULL, call->repo, &r->models, err) < 0 ||
+		quota_load_models(a, call->repo, r, err) < 0 ||
 		quota_check_tenants(&r->resources, err) < 0)
 		return error_prefix(err, "the 'pipeline' of " SETTINGS_FILE);
 	*out = r;
@@ -246,7 +269,7 @@ static int quota_ask(struct arena *a, const struct run_item *r, const struct quo
 				       0 ||
 			       quota_admit(a, &ledger, q, d, err) < 0 ||
 			       quota_report(r->artifacts, issue, q->stage, &d->events, err) < 0 ||
-			       quota_write_copies(a, &ledger, r->artifacts, q, err) < 0
+			       quota_write_copies(a, &ledger, r->artifacts, q, false, err) < 0
 		       ? -1
 		       : 0;
 }
@@ -390,7 +413,7 @@ static int run_quota_settle_here(struct arena *a, const struct run_item *r, stru
 	if (quota_settle(a, ledger, q, u, &s, err) < 0)
 		return u->input < 0 && err->code == ERR_USAGE ? 0 : -1;
 	return quota_report(r->artifacts, r->call.id, q->stage, &s.events, err) < 0 ||
-			       quota_write_copies(a, ledger, r->artifacts, q, err) < 0
+			       quota_write_copies(a, ledger, r->artifacts, q, true, err) < 0
 		       ? -1
 		       : 0;
 }

@@ -36,12 +36,23 @@ static void read_only(struct list *l, const char *path)
 
 /* ---- the system ---- */
 
+/* Programs look for the limits of a container; each mount takes time. The size of the file is 0. */
+static bool has_memory_limit(void)
+{
+	static const char none[] = "9223372036854771712";
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	struct error ignored;
+
+	return sys_read_file(&text, "/sys/fs/cgroup/memory/memory.limit_in_bytes", sizeof(none),
+		       NULL, &ignored) == 0 &&
+	       str_trim(buf_str(&text)).n < strlen(none);
+}
+
 static void put_system(struct list *l)
 {
 	static const char *const names[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64",
 		"/libx32", "/opt", "/nix/store", "/snap", "/var/lib/dpkg"};
 	char target[PATH_MAX];
-	const char *limit;
 
 	for (size_t i = 0; i < COUNT(names); i++) {
 		ssize_t n = readlink(names[i], target, sizeof(target) - 1);
@@ -52,11 +63,9 @@ static void put_system(struct list *l)
 		else
 			read_only(l, names[i]);
 	}
-	/* Programs look for the limits of a container there; each mount takes time. */
-	limit = sandbox_read_text(l->s->arena, "/sys/fs/cgroup/memory/memory.limit_in_bytes");
 	if (path_exists("/sys/fs/cgroup/memory.max"))
 		read_only(l, "/sys/fs/cgroup");
-	else if (limit && strlen(limit) < strlen("9223372036854771712")) /* none */
+	else if (has_memory_limit())
 		read_only(l, "/sys/fs/cgroup/memory");
 }
 

@@ -182,6 +182,10 @@ int git_find_differing(struct arena *a, const char *root, const char *from, cons
  * and inodes are as the index notes them, and the index notes that tree. `alone`: and there is no
  * other file. NULL: not certain, `git status` decides. No process. */
 const char *git_unchanged_tree(struct arena *a, const char *root, bool alone);
+/* Appends the entries of a directory of the work tree as `git ls-files -t --stage -z` prints them,
+ * when its files are certainly these, unchanged, and there are no others. "": of all. False: not
+ * certain. No process. */
+bool git_unchanged_directory(struct arena *a, const char *root, const char *dir, struct buf *out);
 
 struct git_commit {
 	const char *id, *tree; /* in the arena; NULL: there is no such commit */

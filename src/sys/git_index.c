@@ -337,6 +337,19 @@ static enum directory_visit index_visit(
 	return (enum directory_visit)error_set(err, ERR_CHECK, "'%s' is untracked", e->path);
 }
 
+/* *written: when. */
+static bool read_index(struct arena *a, const char *own, struct buf *text, struct timespec *written)
+{
+	const char *index = path_join(a, own, "index");
+	struct error ignored;
+	struct stat st;
+
+	if (stat(index, &st) < 0 || sys_read_file(text, index, GIT_INDEX_MAX, NULL, &ignored) < 0)
+		return false;
+	*written = st.st_mtim;
+	return true;
+}
+
 const char *git_unchanged_tree(struct arena *a, const char *root, bool alone)
 {
 	CLEANUP(base_close) int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -344,20 +357,65 @@ const char *git_unchanged_tree(struct arena *a, const char *root, bool alone)
 	struct unchanged_check c = {.root = fd};
 	char tree[2 * CHECKSUM + 1], *own, *common;
 	struct error ignored;
-	const char *index;
-	struct stat st;
 	bool unchanged;
 
-	if (fd < 0 || !git_directories(a, root, &own, &common))
+	if (fd < 0 || !git_directories(a, root, &own, &common) ||
+		!read_index(a, own, &text, &c.written))
 		return NULL;
-	index = path_join(a, own, "index");
-	if (stat(index, &st) < 0 || sys_read_file(&text, index, GIT_INDEX_MAX, NULL, &ignored) < 0)
-		return NULL;
-	c.written = st.st_mtim;
 	unchanged = git_index_each(buf_str(&text), is_unchanged, &c) == 0 && c.end &&
 		    index_tree(str_sub(buf_str(&text), (size_t)(c.end - text.s), text.len), tree) &&
 		    (!alone || (directory_walk(root, index_visit, &c, &ignored) == 0 &&
 				       c.found == c.paths.n));
 	vec_release(&c.paths);
 	return unchanged ? arena_dup(a, str_of(tree)) : NULL;
+}
+
+/* ---- a directory without changes ---- */
+
+struct directory_check {
+	struct unchanged_check of; /* with paths below the directory */
+	struct str dir;
+	struct buf *out;
+};
+
+static bool put_unchanged(void *data, const struct git_tracked *e)
+{
+	struct directory_check *d = data;
+	struct git_tracked below = *e;
+
+	if (!str_starts(e->path, d->dir.p))
+		return true;
+	below.path = str_sub(e->path, d->dir.n, e->path.n);
+	if (!below.path.n || !is_unchanged(&d->of, &below))
+		return false;
+	buf_addf(d->out, "H %06o ", (unsigned)big_endian(e->entry + MODE, 4));
+	for (size_t i = 0; i < CHECKSUM; i++)
+		buf_addf(d->out, "%02x", (unsigned char)e->entry[FLAGS - CHECKSUM + i]);
+	buf_addf(d->out, " 0\t%.*s", (int)e->path.n, e->path.p);
+	buf_addc(d->out, '\0');
+	return true;
+}
+
+bool git_unchanged_directory(struct arena *a, const char *root, const char *dir, struct buf *out)
+{
+	const char *full = *dir ? path_join(a, root, dir) : root;
+	CLEANUP(base_close) int fd = open(full, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct directory_check d = {
+		.of.root = fd, .dir = str_of(*dir ? arena_printf(a, "%s/", dir) : ""), .out = out};
+	CLEANUP(buf_release) struct buf text = BUF_INIT;
+	size_t before = out->len;
+	struct error ignored;
+	char *own, *common;
+	bool unchanged;
+
+	unchanged = fd >= 0 && git_directories(a, root, &own, &common) &&
+		    (!*dir || !path_exists(path_join(a, full, ".git"))) &&
+		    read_index(a, own, &text, &d.of.written) &&
+		    git_index_each(buf_str(&text), put_unchanged, &d) == 0 && d.of.paths.n &&
+		    directory_walk(full, index_visit, &d.of, &ignored) == 0 &&
+		    d.of.found == d.of.paths.n;
+	vec_release(&d.of.paths);
+	if (!unchanged)
+		buf_cut(out, before);
+	return unchanged;
 }

@@ -417,6 +417,49 @@ GIT_TEST(a_change_or_an_index_in_another_form_is_never_surely_unchanged)
 			fail_msg("unchanged after: %s", ways[i]);
 }
 
+/* The entries of `dir` are certain; they are then those that git prints. */
+static bool directory_unchanged(const char *dir)
+{
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	bool certain = git_unchanged_directory(&arena, at("r"), dir, &out);
+
+	if (!certain)
+		assert_int_equal(out.len, 0);
+	for (size_t i = 0; i < out.len; i++)
+		out.s[i] = out.s[i] ? out.s[i] : '\n';
+	if (certain)
+		assert_sh(arena_printf(&arena,
+				  "cd r; git ls-files -t --stage --modified --others "
+				  "--exclude-standard -z -- %s | tr '\\0' '\\n'",
+				  *dir ? dir : "."),
+			out.s);
+	return certain;
+}
+
+GIT_TEST(a_directory_is_unchanged_whatever_the_others_are)
+{
+	static const char *const good[] = {":", "echo new >untracked", "rm f", "echo 2 >d0/f"};
+	static const char *const bad[] = {"echo six >d/g", "touch d/new", "mkdir d/e2", "rm d/g",
+		"chmod +x d/e/h", "git init -q d", "echo h >.gitignore; echo h >d/h",
+		"git update-index --skip-worktree d/g", "rm -r d; ln -s d0 d", "rm -r d"};
+	static const char make[] = "mkdir d0 d/e; echo 1 >d0/f; echo 2 >d/e/h; ln -s g d/k; "
+				   "touch -hd @1000000000 d0/f d/e/h d/k; git add .";
+
+	for (size_t i = 0; i < COUNT(good) + COUNT(bad); i++) {
+		bool is_good = i < COUNT(good);
+
+		(void)unchanged(make, false);
+		sh(arena_printf(&arena, "cd r; %s", is_good ? good[i] : bad[i - COUNT(good)]));
+		if (directory_unchanged("d") != is_good)
+			fail_msg("after: %s", is_good ? good[i] : bad[i - COUNT(good)]);
+	}
+	(void)unchanged(make, false);
+	assert_true(directory_unchanged(""));
+	assert_true(directory_unchanged("d/e"));
+	assert_false(directory_unchanged("none"));
+	assert_false(directory_unchanged("./d"));
+}
+
 GIT_TEST(the_tip_is_what_git_says)
 {
 	static const char *const ways[] = {":", "git pack-refs --all",
