@@ -9,15 +9,13 @@
 enum { SHOWN_MAX = 64 << 10 };
 
 struct approve_options {
-	const char *repo, *context_file;
+	struct cli_item item;
 	bool show;
 };
 
 static const struct option options[] = {
 	OPTION_FLAG(struct approve_options, show, "show",
 		"only show what is to be approved: its commits, changed files, pull request"),
-	CLI_REPO(struct approve_options),
-	CLI_DOCUMENT(struct approve_options),
 	OPTION_END,
 };
 
@@ -103,8 +101,7 @@ int cli_answer_approval(struct invocation *in, const char *document, const char 
 		answer_record(&f, &offer, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s: %s by %s; continue it with: ", in->words[0], word, offer.person);
-	status_add_continuation(in->out, &f);
-	buf_addc(in->out, '\n');
+	cli_put_continuation(in->out, &f);
 	return 0;
 }
 
@@ -113,7 +110,7 @@ static int approve_run(struct invocation *in, struct error *err)
 	const struct approve_options *o = in->values;
 	const char *document, *id;
 
-	if (status_find(in->arena, in->words[0], o->repo, o->context_file, &document, err) < 0)
+	if (cli_find_item(in, &document, err) < 0)
 		return -1;
 	if (!o->show)
 		return cli_answer_approval(in, document, "approved", (struct str){0}, err);
@@ -134,7 +131,7 @@ const struct verb verb_approve = {
 	.examples = "dev-team approve ADR-1 --show\n"
 		    "dev-team approve ADR-1",
 	.words = "ID",
-	.options = {options},
+	.options = {options, cli_item_options},
 	.size = sizeof(struct approve_options),
 	.run = approve_run,
 };

@@ -45,6 +45,25 @@ int cli_find_document(struct invocation *in, const char *word, const char **path
 	return there ? 0 : status_refuse_unknown(word, *path, err);
 }
 
+const struct option cli_item_options[] = {
+	CLI_REPO(struct cli_item),
+	CLI_DOCUMENT(struct cli_item),
+	OPTION_END,
+};
+
+int cli_find_item(struct invocation *in, const char **document, struct error *err)
+{
+	const struct cli_item *o = in->values;
+
+	return status_find(in->arena, in->words[0], o->repo, o->context_file, document, err);
+}
+
+void cli_put_continuation(struct buf *out, struct context_file *f)
+{
+	status_add_continuation(out, f);
+	buf_addc(out, '\n');
+}
+
 int cli_find_action_document(struct invocation *in, const char *file, const char *action,
 	const char **path, struct error *err)
 {

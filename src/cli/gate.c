@@ -2,7 +2,6 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/merge/land.h"
-#include "src/run/databases.h"
 #include "src/run/run.h"
 #include "src/run/locate.h"
 #include "src/setup/setup.h"
@@ -189,33 +188,12 @@ static void put_rebase(struct buf *out, const struct land *l)
 	buf_addc(out, '\n');
 }
 
-static int rebase_under_gate(struct invocation *in, struct pool *p, struct land_ask *ask,
-	struct land *out, struct error *err)
-{
-	CLEANUP(gate_drop) struct gate *g = NULL;
-	struct pool_renewal databases = {
-		.arena = in->arena, .pool = p, .branch = ask->branch, .issue = ask->issue};
-	const struct rebase_part part = pool_renewal_part(&databases);
-	const struct gate_options *o = in->values;
-	const struct gate_ask wait = {
-		.who = o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->branch),
-		.wait_ms = gate_wait_ms(o)};
-	int cancel, rc;
-
-	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
-		return -1;
-	g->cancel = cancel;
-	ask->part = &part;
-	rc = land_branch(in->arena, p, ask, g, out, err);
-	run_interrupt_end();
-	return rc;
-}
-
 static int run_rebase(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct gate_options *o = in->values;
 	struct allocation of;
+	struct gate_ask wait = {.who = o->who, .wait_ms = gate_wait_ms(o)};
 	struct land_ask ask = {.target = o->target, .issue = o->issue};
 	struct land l;
 
@@ -227,7 +205,9 @@ static int run_rebase(struct invocation *in, struct error *err)
 	ask.follow = of.path;
 	if (!ask.target)
 		ask.target = remote_default(in->arena, p.repo);
-	if (rebase_under_gate(in, &p, &ask, &l, err) < 0)
+	if (!wait.who)
+		wait.who = arena_printf(in->arena, "rebase %.150s", of.branch);
+	if (cli_land_branch(in, &p, &ask, &wait, &l, err) < 0)
 		return -1;
 	if (l.kept)
 		error_log("dev-team: '%s' stays at %.12s, which was rebased and pushed: %s",

@@ -7,15 +7,13 @@
 enum { LOOK_MS = 50, WAIT_MS = 60000 };
 
 struct stop_options {
-	const char *repo, *context_file;
+	struct cli_item item;
 	bool now;
 };
 
 static const struct option options[] = {
 	OPTION_FLAG(struct stop_options, now, "now",
 		"end its agents and scripts, too, and wait until they have ended"),
-	CLI_REPO(struct stop_options),
-	CLI_DOCUMENT(struct stop_options),
 	OPTION_END,
 };
 
@@ -49,13 +47,14 @@ static int stop_run(struct invocation *in, struct error *err)
 	bool queued = false;
 
 	if (path_check_id(id, err) < 0 ||
-		(!o->context_file && run_queue_stop(in->arena, o->repo, id, &queued, err) < 0))
+		(!o->item.context_file &&
+			run_queue_stop(in->arena, o->item.repo, id, &queued, err) < 0))
 		return -1;
 	if (queued) {
 		buf_addf(in->out, "%s: the run will not begin it\n", id);
 		return 0;
 	}
-	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0)
+	if (cli_find_item(in, &document, err) < 0)
 		return -1;
 	above = run_above(in->arena, document);
 	if (above) {
@@ -93,7 +92,7 @@ const struct verb verb_stop = {
 	.examples = "dev-team stop ADR-1\n"
 		    "dev-team stop ADR-1 --now",
 	.words = "ID",
-	.options = {options},
+	.options = {options, cli_item_options},
 	.size = sizeof(struct stop_options),
 	.run = stop_run,
 };
