@@ -44,14 +44,12 @@ static void approve_add_output(struct buf *out, const char *directory, const cha
 
 static int approve_show(struct invocation *in, const char *document, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *item = status_item(document, false);
 	struct item_place place;
 	const char *range;
 
 	status_add_details(in->out, item);
-	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
-		context_open_keys(&f, err) < 0 || place_load(in->arena, &f, &place, err) < 0)
+	if (place_read(in->arena, document, &place, err) < 0)
 		return -1;
 	if (!place.directory || !place.base)
 		return 0;

@@ -84,14 +84,14 @@ int cli_flush(struct buf *out, struct error *err)
 	return rc;
 }
 
-void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
+void cli_put_json(struct invocation *in, bool as_json, json *j)
 {
-	if (as_json) {
-		json_print_line(out, j);
+	if (!as_json) {
+		json_free(&j);
 		return;
 	}
-	buf_add(out, text);
-	json_free(&j);
+	buf_clear(in->out);
+	json_print_line(in->out, j);
 }
 
 int cli_end_ticks(struct invocation *in, int rc, int status, struct error *err)

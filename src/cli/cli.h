@@ -109,8 +109,8 @@ void cli_put_chart(const struct quota_entry *e, const struct quota_window *w,
 /* Prints what there is and empties it: for verbs that show things as they happen. */
 int cli_flush(struct buf *out, struct error *err);
 
-/* Prints the text, or the JSON as a line; frees it. */
-void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
+/* `as_json`: the JSON as a line instead of the text that is in in->out. Frees it. */
+void cli_put_json(struct invocation *in, bool as_json, json *j);
 
 /* land_branch() under the gate, with the databases of the branch. */
 struct gate_ask;

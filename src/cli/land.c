@@ -252,16 +252,13 @@ static int list_waiting(struct invocation *in, struct error *err)
 					JSON_TEXT("status", json_get_str(i, "status")),
 					JSON_TEXT("branch", p->branch),
 					JSON_VALUE("conflicts", json_copy(p->conflicts))));
-		if (o->json)
-			continue;
 		buf_addf(in->out, "%-12s  %-7s  ", p->name, json_get_str(i, "status"));
 		add_conflicts(in->out, p->conflicts);
 		buf_addc(in->out, '\n');
 	}
-	if (o->json)
-		json_print_line(in->out, json_copy(rows));
-	else if (!in->out->len)
+	if (!in->out->len)
 		buf_adds(in->out, "nothing waits to be landed\n");
+	cli_put_json(in, o->json, json_copy(rows));
 	return 0;
 }
 
@@ -305,10 +302,8 @@ static int land_run(struct invocation *in, struct error *err)
 	wait.who = arena_printf(in->arena, "land %.150s", ask.branch);
 	if (cli_land_branch(in, &p, &ask, &wait, &l, err) < 0)
 		return -1;
-	if (o->json)
-		json_print_line(in->out, land_json(&l));
-	else
-		land_put_result(in->out, &l, o->pr);
+	land_put_result(in->out, &l, o->pr);
+	cli_put_json(in, o->json, land_json(&l));
 	if (l.fate != LAND_LANDED)
 		return land_status(&l);
 	if (is_own_script(in->words[0]))

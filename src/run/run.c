@@ -482,13 +482,12 @@ static void begin_work(struct run_loop *l, struct run_work *w)
 /* An item that has a worktree does not accept what is for the checkout. */
 static bool has_worktree(const char *document)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(arena_release) struct arena a = {0};
 	struct item_place place;
 	struct error ignored;
 
-	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
-	       place_load(&a, &f, &place, &ignored) == 0 && place.directory && !place.in_place;
+	return place_read(&a, document, &place, &ignored) == 0 && place.directory &&
+	       !place.in_place;
 }
 
 /* The command that continues the item, unless another run works on it. */
