@@ -2,16 +2,6 @@
 #include "src/run/status.h"
 #include "src/sys/path.h"
 
-struct answer_options {
-	const char *repo, *context_file;
-};
-
-static const struct option options[] = {
-	CLI_REPO(struct answer_options),
-	CLI_DOCUMENT(struct answer_options),
-	OPTION_END,
-};
-
 /* The words are one text; `-` and none: standard input, where a terminal is shown the question. */
 static int read_answer(
 	struct invocation *in, struct str question, struct buf *text, struct error *err)
@@ -28,13 +18,12 @@ static int read_answer(
 
 static int answer_run(struct invocation *in, struct error *err)
 {
-	const struct answer_options *o = in->values;
 	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const char *document, *id = in->words[0];
 	struct str question, value;
 
-	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
+	if (cli_find_item(in, &document, err) < 0 ||
 		context_open(&f, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
 	question = arena_str(in->arena, context_get(&f.doc, "question"));
@@ -52,8 +41,7 @@ static int answer_run(struct invocation *in, struct error *err)
 		context_set_key(&f, "troubleshooter_input", value, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s: answered; continue it with: ", id);
-	status_add_continuation(in->out, &f);
-	buf_addc(in->out, '\n');
+	cli_put_continuation(in->out, &f);
 	return 0;
 }
 
@@ -66,7 +54,7 @@ const struct verb verb_answer = {
 	.examples = "dev-team answer ADR-1 'In German.'\n"
 		    "dev-team answer ADR-1 - <answer.txt",
 	.words = "ID [TEXT...]",
-	.options = {options},
-	.size = sizeof(struct answer_options),
+	.options = {cli_item_options},
+	.size = sizeof(struct cli_item),
 	.run = answer_run,
 };

@@ -9,15 +9,13 @@
 enum { SHOWN_MAX = 64 << 10 };
 
 struct approve_options {
-	const char *repo, *context_file;
+	struct cli_item item;
 	bool show;
 };
 
 static const struct option options[] = {
 	OPTION_FLAG(struct approve_options, show, "show",
 		"only show what is to be approved: its commits, changed files, pull request"),
-	CLI_REPO(struct approve_options),
-	CLI_DOCUMENT(struct approve_options),
 	OPTION_END,
 };
 
@@ -46,14 +44,12 @@ static void approve_add_output(struct buf *out, const char *directory, const cha
 
 static int approve_show(struct invocation *in, const char *document, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(json_free) json *item = status_item(document, false);
 	struct item_place place;
 	const char *range;
 
 	status_add_details(in->out, item);
-	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
-		context_open_keys(&f, err) < 0 || place_load(in->arena, &f, &place, err) < 0)
+	if (place_read(in->arena, document, &place, err) < 0)
 		return -1;
 	if (!place.directory || !place.base)
 		return 0;
@@ -103,8 +99,7 @@ int cli_answer_approval(struct invocation *in, const char *document, const char 
 		answer_record(&f, &offer, err) < 0)
 		return -1;
 	buf_addf(in->out, "%s: %s by %s; continue it with: ", in->words[0], word, offer.person);
-	status_add_continuation(in->out, &f);
-	buf_addc(in->out, '\n');
+	cli_put_continuation(in->out, &f);
 	return 0;
 }
 
@@ -113,7 +108,7 @@ static int approve_run(struct invocation *in, struct error *err)
 	const struct approve_options *o = in->values;
 	const char *document, *id;
 
-	if (status_find(in->arena, in->words[0], o->repo, o->context_file, &document, err) < 0)
+	if (cli_find_item(in, &document, err) < 0)
 		return -1;
 	if (!o->show)
 		return cli_answer_approval(in, document, "approved", (struct str){0}, err);
@@ -134,7 +129,7 @@ const struct verb verb_approve = {
 	.examples = "dev-team approve ADR-1 --show\n"
 		    "dev-team approve ADR-1",
 	.words = "ID",
-	.options = {options},
+	.options = {options, cli_item_options},
 	.size = sizeof(struct approve_options),
 	.run = approve_run,
 };

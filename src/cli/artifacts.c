@@ -54,7 +54,6 @@ static json *checked_json(const struct artifact_checked *c, bool good, const cha
 /* A file that cannot be checked does not keep the others from it. The worst code is returned. */
 static int artifacts_run_check(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct artifacts_options *o = in->values;
 	struct artifact_schema schema;
 	json *files;
@@ -72,10 +71,10 @@ static int artifacts_run_check(struct invocation *in, struct error *err)
 			error_print(err);
 		code = got > code ? got : code;
 		json_push(files, checked_json(&c, !got, failed ? err->text : NULL));
-		artifacts_put_faults(&text, &c, !got);
+		artifacts_put_faults(in->out, &c, !got);
 	}
-	cli_put_result(in->out, o->json, buf_str(&text),
-		JSON_OBJECT(JSON_BOOL("good", !code), JSON_VALUE("files", files)));
+	cli_put_json(
+		in, o->json, JSON_OBJECT(JSON_BOOL("good", !code), JSON_VALUE("files", files)));
 	return code;
 }
 

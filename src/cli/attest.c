@@ -16,7 +16,6 @@ static const struct option options[] = {
 
 static int attest_run_verify(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *note = NULL;
 	const struct attest_options *o = in->values;
 	bool is_signed = false;
@@ -28,12 +27,12 @@ static int attest_run_verify(struct invocation *in, struct error *err)
 	if (o->must_sign && !is_signed)
 		return error_set(
 			err, ERR_CHECK, "the attestation of '%.100s' is not signed", in->words[0]);
-	buf_addf(&text, "%s %.12s %s\n", json_get_str(note, "taskId"), json_get_str(note, "commit"),
-		is_signed ? "signed" : "not signed");
+	buf_addf(in->out, "%s %.12s %s\n", json_get_str(note, "taskId"),
+		json_get_str(note, "commit"), is_signed ? "signed" : "not signed");
 	for (const json *i = json_first(json_get(note, "answers")); i; i = json_next(i))
-		buf_addf(&text, "  %s %s: %s\n", json_get_str(i, "action"),
+		buf_addf(in->out, "  %s %s: %s\n", json_get_str(i, "action"),
 			json_get_str(i, "agent"), json_get_str(i, "result"));
-	cli_put_result(in->out, o->json, buf_str(&text), o->json ? json_copy(note) : NULL);
+	cli_put_json(in, o->json, o->json ? json_copy(note) : NULL);
 	return 0;
 }
 

@@ -68,7 +68,6 @@ static bool backlog_is_wanted(const struct task *t, const char *state)
 
 static int backlog_run_list(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct backlog_options *o = in->values;
 	struct backlog b;
 	json *list;
@@ -79,14 +78,14 @@ static int backlog_run_list(struct invocation *in, struct error *err)
 	for (size_t i = 0; i < b.n; i++) {
 		if (!backlog_is_wanted(&b.tasks[i], o->state))
 			continue;
-		backlog_put_task(&text, &b.tasks[i]);
+		backlog_put_task(in->out, &b.tasks[i]);
 		if (o->json)
 			json_push(list, task_json(in->arena, &b, &b.tasks[i]));
 	}
 	if (!b.n)
 		error_log(
 			"no tasks in '%s': 'dev-team backlog new TITLE' writes one", BACKLOG_TASKS);
-	cli_put_result(in->out, o->json, buf_str(&text), list);
+	cli_put_json(in, o->json, list);
 	return 0;
 }
 
@@ -152,16 +151,14 @@ static void put_details(
 
 static int backlog_run_show(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct backlog_options *o = in->values;
 	const struct task *t;
 	struct backlog b;
 
 	if (backlog_read_backlog(in, &b, err) < 0 || backlog_require(&b, in->words[0], &t, err) < 0)
 		return -1;
-	put_details(in, &b, t, &text);
-	cli_put_result(
-		in->out, o->json, buf_str(&text), o->json ? task_json(in->arena, &b, t) : NULL);
+	put_details(in, &b, t, in->out);
+	cli_put_json(in, o->json, o->json ? task_json(in->arena, &b, t) : NULL);
 	return 0;
 }
 
@@ -170,7 +167,6 @@ static int backlog_run_show(struct invocation *in, struct error *err)
 /* Each fault of each file, and of the graph. */
 static int backlog_run_check(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct backlog_options *o = in->values;
 	struct backlog_problems problems;
 	struct str rest, line;
@@ -181,24 +177,24 @@ static int backlog_run_check(struct invocation *in, struct error *err)
 	if (backlog_read_backlog(in, &b, err) < 0)
 		return -1;
 	for (size_t i = 0; i < b.n; i++) {
-		backlog_put_faults(&text, &b.tasks[i]);
+		backlog_put_faults(in->out, &b.tasks[i]);
 		if (!b.tasks[i].completed && b.tasks[i].state == TASK_DONE)
 			error_log("%s: stale task: its status is '%s': git mv it to '%s'",
 				b.tasks[i].file, b.tasks[i].status_text, BACKLOG_COMPLETED);
 	}
 	backlog_validate(&b, &problems);
 	for (size_t i = 0; i < problems.n; i++) {
-		backlog_problem_add(&text, &problems.items[i]);
-		buf_addc(&text, '\n');
+		backlog_problem_add(in->out, &problems.items[i]);
+		buf_addc(in->out, '\n');
 	}
-	good = !text.len;
+	good = !in->out->len;
 	list = json_array();
-	rest = buf_str(&text);
+	rest = buf_str(in->out);
 	while (str_line(&rest, &line))
 		json_push_str(list, line);
 	if (good)
-		buf_addf(&text, "good: %zu task%s\n", b.n, b.n == 1 ? "" : "s");
-	cli_put_result(in->out, o->json, buf_str(&text),
+		buf_addf(in->out, "good: %zu task%s\n", b.n, b.n == 1 ? "" : "s");
+	cli_put_json(in, o->json,
 		JSON_OBJECT(
 			JSON_BOOL("ok", good), JSON_INT("tasks", b.n), JSON_VALUE("faults", list)));
 	return good ? 0 : ERR_CHECK;
@@ -233,12 +229,10 @@ static int backlog_run_new(struct invocation *in, struct error *err)
 		error_log("%s is a draft: add acceptance criteria to '%s', and set its status to "
 			  "'To Do'",
 			id, file);
-	if (o->json)
-		json_print_line(
-			in->out, JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("file", file),
-					 JSON_TEXT("status", o->criteria ? "To Do" : "Draft")));
-	else
-		buf_addf(in->out, "%s %s\n", id, file);
+	buf_addf(in->out, "%s %s\n", id, file);
+	cli_put_json(in, o->json,
+		JSON_OBJECT(JSON_TEXT("id", id), JSON_TEXT("file", file),
+			JSON_TEXT("status", o->criteria ? "To Do" : "Draft")));
 	return 0;
 }
 

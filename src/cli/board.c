@@ -28,7 +28,6 @@ static void put_row(struct buf *out, const json *r)
 
 static int board_run_list(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct board_options *o = in->values;
 	const char *repo;
 	json *list;
@@ -37,10 +36,10 @@ static int board_run_list(struct invocation *in, struct error *err)
 		board_list(in->arena, repo, &list, err) < 0)
 		return -1;
 	for (const json *r = json_first(list); r; r = json_next(r))
-		put_row(&text, r);
+		put_row(in->out, r);
 	if (!json_len(list))
 		error_log("the board is empty: 'dev-team tick --queue' puts requests on it");
-	cli_put_result(in->out, o->json, buf_str(&text), list);
+	cli_put_json(in, o->json, list);
 	return 0;
 }
 

@@ -45,6 +45,25 @@ int cli_find_document(struct invocation *in, const char *word, const char **path
 	return there ? 0 : status_refuse_unknown(word, *path, err);
 }
 
+const struct option cli_item_options[] = {
+	CLI_REPO(struct cli_item),
+	CLI_DOCUMENT(struct cli_item),
+	OPTION_END,
+};
+
+int cli_find_item(struct invocation *in, const char **document, struct error *err)
+{
+	const struct cli_item *o = in->values;
+
+	return status_find(in->arena, in->words[0], o->repo, o->context_file, document, err);
+}
+
+void cli_put_continuation(struct buf *out, struct context_file *f)
+{
+	status_add_continuation(out, f);
+	buf_addc(out, '\n');
+}
+
 int cli_find_action_document(struct invocation *in, const char *file, const char *action,
 	const char **path, struct error *err)
 {
@@ -65,14 +84,14 @@ int cli_flush(struct buf *out, struct error *err)
 	return rc;
 }
 
-void cli_put_result(struct buf *out, bool as_json, struct str text, json *j)
+void cli_put_json(struct invocation *in, bool as_json, json *j)
 {
-	if (as_json) {
-		json_print_line(out, j);
+	if (!as_json) {
+		json_free(&j);
 		return;
 	}
-	buf_add(out, text);
-	json_free(&j);
+	buf_clear(in->out);
+	json_print_line(in->out, j);
 }
 
 int cli_end_ticks(struct invocation *in, int rc, int status, struct error *err)

@@ -52,6 +52,17 @@ extern const struct option cli_step_options[];
 /* The options that name agents, of a struct run_request at the start of the verb's own. */
 extern const struct option cli_agent_options[];
 
+/* What verbs about one work item, their first word, have at the start of their own. */
+struct cli_item {
+	const char *repo, *context_file;
+};
+extern const struct option cli_item_options[];
+/* Its document. -1: ERR_INPUT, there is no such item. */
+int cli_find_item(struct invocation *in, const char **document, struct error *err);
+/* Adds how the item of this document is continued, and ends the line. */
+struct context_file;
+void cli_put_continuation(struct buf *out, struct context_file *f);
+
 /* The options that name a pool of worktrees, of `pool` and `gate`: a struct pool_choice
  * (run/locate.h) at the start of their own. */
 extern const struct option cli_pool_options[];
@@ -98,8 +109,16 @@ void cli_put_chart(const struct quota_entry *e, const struct quota_window *w,
 /* Prints what there is and empties it: for verbs that show things as they happen. */
 int cli_flush(struct buf *out, struct error *err);
 
-/* Prints the text, or the JSON as a line; frees it. */
-void cli_put_result(struct buf *out, bool as_json, struct str text, json *j);
+/* `as_json`: the JSON as a line instead of the text that is in in->out. Frees it. */
+void cli_put_json(struct invocation *in, bool as_json, json *j);
+
+/* land_branch() under the gate, with the databases of the branch. */
+struct gate_ask;
+struct land;
+struct land_ask;
+struct pool;
+int cli_land_branch(struct invocation *in, struct pool *p, struct land_ask *ask,
+	const struct gate_ask *wait, struct land *out, struct error *err);
 
 /* The exit status after ticks whose result is `rc`. status 0 with rc -1: an error of this call. */
 int cli_end_ticks(struct invocation *in, int rc, int status, struct error *err);

@@ -90,12 +90,9 @@ static int context_run_list(struct invocation *in, struct error *err)
 		return -1;
 	for (size_t i = 0; i < paths.n; i++)
 		json_push(items, list_item(paths.items[i]));
-	if (o->json) {
-		json_print(in->out, items);
-		buf_addc(in->out, '\n');
-	}
-	for (const json *i = json_first(items); i && !o->json; i = json_next(i))
+	for (const json *i = json_first(items); i; i = json_next(i))
 		put_item(in->out, i);
+	cli_put_json(in, o->json, json_copy(items));
 	return 0;
 }
 

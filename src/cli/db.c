@@ -92,7 +92,6 @@ static int db_open(struct invocation *in, struct db_session *s, struct error *er
 static int run_db_check(struct invocation *in, struct error *err)
 {
 	CLEANUP(db_close) struct db_session s = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct db_options *o = in->values;
 	bool failed = false;
 	json *rows;
@@ -106,14 +105,14 @@ static int run_db_check(struct invocation *in, struct error *err)
 		bool bad = branchdb_check(&s.d.db, d, true, &why) < 0;
 
 		failed = failed || bad;
-		buf_addf(&text, "%-4s  %s  %s%s%s\n", bad ? "fail" : "ok", d->name, d->adapter,
+		buf_addf(in->out, "%-4s  %s  %s%s%s\n", bad ? "fail" : "ok", d->name, d->adapter,
 			bad ? ": " : "", bad ? why.text : "");
 		json_push(rows,
 			JSON_OBJECT(JSON_TEXT("pool", d->name), JSON_TEXT("adapter", d->adapter),
 				JSON_BOOL("ok", !bad), JSON_IF(bad, JSON_TEXT("fault", why.text))));
 	}
-	cli_put_result(in->out, o->json, buf_str(&text),
-		JSON_OBJECT(JSON_BOOL("ok", !failed), JSON_VALUE("databases", rows)));
+	cli_put_json(
+		in, o->json, JSON_OBJECT(JSON_BOOL("ok", !failed), JSON_VALUE("databases", rows)));
 	return failed ? ERR_CHECK : 0;
 }
 
@@ -145,7 +144,6 @@ static void put_branch(struct buf *out, const struct branchdb_branch *b)
 static int run_db_allocate(struct invocation *in, struct error *err)
 {
 	CLEANUP(db_close) struct db_session s = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *rows = json_array();
 	const struct db_options *o = in->values;
 	struct allocation of;
@@ -160,11 +158,10 @@ static int run_db_allocate(struct invocation *in, struct error *err)
 
 		if (branchdb_allocate(&s.d.db, &q, &b, err) < 0)
 			return -1;
-		put_branch(&text, &b);
+		put_branch(in->out, &b);
 		json_push(rows, branch_json(&b));
 	}
-	cli_put_result(in->out, o->json, buf_str(&text),
-		JSON_OBJECT(JSON_VALUE("branches", json_copy(rows))));
+	cli_put_json(in, o->json, JSON_OBJECT(JSON_VALUE("branches", json_copy(rows))));
 	return 0;
 }
 
@@ -217,17 +214,17 @@ static int run_db_reclaim(struct invocation *in, struct error *err)
 	}
 	if (!n && str_starts(str_of(word), "dt-") && reclaim_unlisted(&s, word, &n, err) < 0)
 		return -1;
-	cli_put_result(in->out, o->json,
-		str_of(n ? arena_printf(in->arena, "reclaimed %zu of '%s'\n", n, word)
-			 : arena_printf(in->arena, "nothing to reclaim: '%s'\n", word)),
-		JSON_OBJECT(JSON_TEXT("what", word), JSON_INT("removed", n)));
+	if (n)
+		buf_addf(in->out, "reclaimed %zu of '%s'\n", n, word);
+	else
+		buf_addf(in->out, "nothing to reclaim: '%s'\n", word);
+	cli_put_json(in, o->json, JSON_OBJECT(JSON_TEXT("what", word), JSON_INT("removed", n)));
 	return 0;
 }
 
 static int run_db_list(struct invocation *in, struct error *err)
 {
 	CLEANUP(db_close) struct db_session s = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct db_options *o = in->values;
 	struct branchdb_list all;
 	json *rows;
@@ -239,12 +236,12 @@ static int run_db_list(struct invocation *in, struct error *err)
 		return -1;
 	rows = json_array();
 	for (size_t i = 0; i < all.n; i++) {
-		put_branch(&text, &all.items[i]);
+		put_branch(in->out, &all.items[i]);
 		json_push(rows, branch_json(&all.items[i]));
 	}
 	if (!all.n)
-		buf_adds(&text, "no database branches\n");
-	cli_put_result(in->out, o->json, buf_str(&text), JSON_OBJECT(JSON_VALUE("branches", rows)));
+		buf_adds(in->out, "no database branches\n");
+	cli_put_json(in, o->json, JSON_OBJECT(JSON_VALUE("branches", rows)));
 	return 0;
 }
 
@@ -253,7 +250,6 @@ static int run_db_list(struct invocation *in, struct error *err)
 static int run_db_sweep(struct invocation *in, struct error *err)
 {
 	CLEANUP(db_close) struct db_session s = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct db_options *o = in->values;
 	struct branchdb_due_list due = {0};
 	bool failed = false;
@@ -266,7 +262,7 @@ static int run_db_sweep(struct invocation *in, struct error *err)
 		const struct branchdb_due *e = &due.items[i];
 
 		failed = failed || e->fault;
-		buf_addf(&text, "%s  %s  %s\n", e->of.key, e->reason,
+		buf_addf(in->out, "%s  %s  %s\n", e->of.key, e->reason,
 			e->removed ? "removed"
 			: e->fault ? e->fault
 				   : "would be removed");
@@ -274,9 +270,9 @@ static int run_db_sweep(struct invocation *in, struct error *err)
 					JSON_BOOL("removed", e->removed)));
 	}
 	if (!due.n)
-		buf_adds(&text, "nothing to sweep\n");
-	cli_put_result(in->out, o->json, buf_str(&text),
-		JSON_OBJECT(JSON_BOOL("applied", o->apply), JSON_VALUE("due", rows)));
+		buf_adds(in->out, "nothing to sweep\n");
+	cli_put_json(
+		in, o->json, JSON_OBJECT(JSON_BOOL("applied", o->apply), JSON_VALUE("due", rows)));
 	return failed ? ERR_CHECK : 0;
 }
 
@@ -290,8 +286,8 @@ static int run_db_refill(struct invocation *in, struct error *err)
 
 	if (db_open(in, &s, err) < 0 || pool_databases_refill(&s.d, &made, err) < 0)
 		return -1;
-	cli_put_result(in->out, o->json, str_of(arena_printf(in->arena, "made %zu\n", made)),
-		JSON_OBJECT(JSON_INT("made", made)));
+	buf_addf(in->out, "made %zu\n", made);
+	cli_put_json(in, o->json, JSON_OBJECT(JSON_INT("made", made)));
 	return 0;
 }
 

@@ -39,19 +39,18 @@ static void put_tasks(struct invocation *in, const struct backlog *b, const char
 	const struct task_list *list)
 {
 	const struct deps_options *o = in->values;
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	json *all = json_array();
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct task *t = list->items[i];
 
-		buf_addf(&text, "%-12s %-8s %3u  %s\n", t->id ? t->id : "-",
+		buf_addf(in->out, "%-12s %-8s %3u  %s\n", t->id ? t->id : "-",
 			task_priority_word(t->priority), t->critical_path,
 			t->title ? t->title : t->file);
 		if (o->json)
 			json_push(all, task_json(in->arena, b, t));
 	}
-	cli_put_result(in->out, o->json, buf_str(&text), JSON_OBJECT(JSON_VALUE(key, all)));
+	cli_put_json(in, o->json, JSON_OBJECT(JSON_VALUE(key, all)));
 }
 
 static int run_frontier(struct invocation *in, struct error *err)
@@ -101,7 +100,6 @@ static json *cycle_json(const struct backlog_problem *p)
 
 static int run_validate(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct deps_options *o = in->values;
 	struct backlog_problems problems;
 	json *dangling, *cycles;
@@ -115,8 +113,8 @@ static int run_validate(struct invocation *in, struct error *err)
 	for (size_t i = 0; i < problems.n; i++) {
 		const struct backlog_problem *p = &problems.items[i];
 
-		backlog_problem_add(&text, p);
-		buf_addc(&text, '\n');
+		backlog_problem_add(in->out, p);
+		buf_addc(in->out, '\n');
 		if (p->missing)
 			json_push(dangling, JSON_OBJECT(JSON_TEXT("source", p->task->id),
 						    JSON_TEXT("missing", p->missing->id)));
@@ -124,8 +122,8 @@ static int run_validate(struct invocation *in, struct error *err)
 			json_push(cycles, cycle_json(p));
 	}
 	if (!problems.n)
-		buf_addf(&text, "good: %zu task%s\n", b.n, b.n == 1 ? "" : "s");
-	cli_put_result(in->out, o->json, buf_str(&text),
+		buf_addf(in->out, "good: %zu task%s\n", b.n, b.n == 1 ? "" : "s");
+	cli_put_json(in, o->json,
 		JSON_OBJECT(JSON_BOOL("ok", !problems.n), JSON_VALUE("dangling", dangling),
 			JSON_VALUE("cycles", cycles)));
 	return problems.n ? ERR_CHECK : 0;

@@ -2,7 +2,6 @@
 #include "src/base/error.h"
 #include "src/cli/cli.h"
 #include "src/merge/land.h"
-#include "src/run/databases.h"
 #include "src/run/run.h"
 #include "src/run/locate.h"
 #include "src/setup/setup.h"
@@ -87,9 +86,8 @@ static int gate_run_run(struct invocation *in, struct error *err)
 		error_log("dev-team: %s", err->text);
 	if (run_interrupt_caught())
 		status = 128 + run_interrupt_caught();
-	if (o->json)
-		json_print_line(in->out,
-			JSON_OBJECT(JSON_INT("fence", ask.fence), JSON_INT("status", status)));
+	cli_put_json(
+		in, o->json, JSON_OBJECT(JSON_INT("fence", ask.fence), JSON_INT("status", status)));
 	return status;
 }
 
@@ -121,7 +119,6 @@ static void put_waiting(struct buf *out, const struct gate_holder *h)
 static int gate_run_status(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct gate_options *o = in->values;
 	struct gate_holder *line;
 	json *waiting;
@@ -132,15 +129,15 @@ static int gate_run_status(struct invocation *in, struct error *err)
 		gate_status(in->arena, &p, &line, &length, &fence, err) < 0)
 		return -1;
 	if (length)
-		gate_put_holder(&text, &line[0]);
+		gate_put_holder(in->out, &line[0]);
 	else
-		buf_addf(&text, "free (last fence %lld)\n", (long long)fence);
+		buf_addf(in->out, "free (last fence %lld)\n", (long long)fence);
 	waiting = json_array();
 	for (size_t i = 1; i < length; i++) {
 		json_push(waiting, gate_holder_json(&line[i]));
-		put_waiting(&text, &line[i]);
+		put_waiting(in->out, &line[i]);
 	}
-	cli_put_result(in->out, o->json, buf_str(&text),
+	cli_put_json(in, o->json,
 		JSON_OBJECT(JSON_TEXT("dir", p.dir), JSON_BOOL("held", length > 0),
 			JSON_INT("fence", fence),
 			JSON_IF(length, JSON_VALUE("holder", gate_holder_json(&line[0]))),
@@ -162,15 +159,14 @@ static int gate_run_release(struct invocation *in, struct error *err)
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		gate_force(in->arena, &p, o->fence, &was, &held, err) < 0)
 		return -1;
-	if (o->json)
-		json_print_line(
-			in->out, JSON_OBJECT(JSON_BOOL("released", held),
-					 JSON_IF(held, JSON_VALUE("was", gate_holder_json(&was)))));
-	else if (!held)
-		buf_adds(in->out, "the gate was free\n");
-	else
+	if (held)
 		buf_addf(in->out, "released: fence %lld, '%s', process %ld on %s\n",
 			(long long)was.fence, was.who, (long)was.pid, was.host);
+	else
+		buf_adds(in->out, "the gate was free\n");
+	cli_put_json(in, o->json,
+		JSON_OBJECT(JSON_BOOL("released", held),
+			JSON_IF(held, JSON_VALUE("was", gate_holder_json(&was)))));
 	return 0;
 }
 
@@ -189,33 +185,12 @@ static void put_rebase(struct buf *out, const struct land *l)
 	buf_addc(out, '\n');
 }
 
-static int rebase_under_gate(struct invocation *in, struct pool *p, struct land_ask *ask,
-	struct land *out, struct error *err)
-{
-	CLEANUP(gate_drop) struct gate *g = NULL;
-	struct pool_renewal databases = {
-		.arena = in->arena, .pool = p, .branch = ask->branch, .issue = ask->issue};
-	const struct rebase_part part = pool_renewal_part(&databases);
-	const struct gate_options *o = in->values;
-	const struct gate_ask wait = {
-		.who = o->who ? o->who : arena_printf(in->arena, "rebase %.150s", ask->branch),
-		.wait_ms = gate_wait_ms(o)};
-	int cancel, rc;
-
-	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
-		return -1;
-	g->cancel = cancel;
-	ask->part = &part;
-	rc = land_branch(in->arena, p, ask, g, out, err);
-	run_interrupt_end();
-	return rc;
-}
-
 static int run_rebase(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct gate_options *o = in->values;
 	struct allocation of;
+	struct gate_ask wait = {.who = o->who, .wait_ms = gate_wait_ms(o)};
 	struct land_ask ask = {.target = o->target, .issue = o->issue};
 	struct land l;
 
@@ -227,15 +202,15 @@ static int run_rebase(struct invocation *in, struct error *err)
 	ask.follow = of.path;
 	if (!ask.target)
 		ask.target = remote_default(in->arena, p.repo);
-	if (rebase_under_gate(in, &p, &ask, &l, err) < 0)
+	if (!wait.who)
+		wait.who = arena_printf(in->arena, "rebase %.150s", of.branch);
+	if (cli_land_branch(in, &p, &ask, &wait, &l, err) < 0)
 		return -1;
 	if (l.kept)
 		error_log("dev-team: '%s' stays at %.12s, which was rebased and pushed: %s",
 			of.path, l.head, l.kept);
-	if (o->json)
-		json_print_line(in->out, land_json(&l));
-	else
-		put_rebase(in->out, &l);
+	put_rebase(in->out, &l);
+	cli_put_json(in, o->json, land_json(&l));
 	return land_status(&l);
 }
 

@@ -84,20 +84,19 @@ static json *facts_json(const struct harness *h)
 
 static int harness_run_list(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct harness_options *o = in->values;
 	json *list = json_array();
 
 	(void)err;
-	buf_addf(&text, "%-12s %-10s %-10s %-8s", "harness", "program", "versions", "context");
+	buf_addf(in->out, "%-12s %-10s %-10s %-8s", "harness", "program", "versions", "context");
 	for (int c = 0; c < HARNESS_CAPABILITIES; c++)
-		buf_addf(&text, " %-*s", width_of(c), harness_capability_names[c]);
-	buf_addc(&text, '\n');
+		buf_addf(in->out, " %-*s", width_of(c), harness_capability_names[c]);
+	buf_addc(in->out, '\n');
 	for (size_t i = 0; harness_all[i]; i++) {
 		json_push(list, facts_json(harness_all[i]));
-		put_facts(&text, harness_all[i]);
+		put_facts(in->out, harness_all[i]);
 	}
-	cli_put_result(in->out, o->json, buf_str(&text), list);
+	cli_put_json(in, o->json, list);
 	return 0;
 }
 
@@ -148,8 +147,7 @@ static int run_probe(struct invocation *in, struct error *err)
 		else if (probe_json(in, h[n], list, err) < 0)
 			return -1;
 	}
-	if (o->json)
-		json_print_line(in->out, json_copy(list));
+	cli_put_json(in, o->json, json_copy(list));
 	return good < (in->n ? n : 1) ? ERR_CHECK : 0;
 }
 
@@ -222,10 +220,8 @@ static int harness_run_run(struct invocation *in, struct error *err)
 	run_interrupt_end();
 	if (rc < 0)
 		return -1;
-	if (o->json)
-		json_print_line(in->out, harness_result_json(in->words[0], &r));
-	else
-		harness_put_result(in->out, in->words[0], &r);
+	harness_put_result(in->out, in->words[0], &r);
+	cli_put_json(in, o->json, harness_result_json(in->words[0], &r));
 	if (r.status == HARNESS_UNAVAILABLE)
 		return ERR_SYSTEM;
 	return r.status == HARNESS_SUCCESS ? 0 : ERR_CHECK;
@@ -316,10 +312,8 @@ static int harness_run_check(struct invocation *in, struct error *err)
 	q.pool = resources_pool(&resources, q.pipeline->worktree_pool);
 	if (harness_check_pipeline(in->arena, &q, &l, err) < 0)
 		return -1;
-	if (o->json)
-		json_print_line(in->out, harness_check_json(q.pipeline, &l));
-	else
-		put_check(in->out, q.pipeline, &l);
+	put_check(in->out, q.pipeline, &l);
+	cli_put_json(in, o->json, harness_check_json(q.pipeline, &l));
 	return l.n_faults ? ERR_CHECK : 0;
 }
 

@@ -156,18 +156,16 @@ static void land_put_result(struct buf *out, const struct land *l, bool pr)
 	buf_addf(out, "; '%s' is as it was\n", l->target);
 }
 
-static int land(struct invocation *in, struct pool *p, struct land_ask *ask, struct land *out,
-	struct error *err)
+int cli_land_branch(struct invocation *in, struct pool *p, struct land_ask *ask,
+	const struct gate_ask *wait, struct land *out, struct error *err)
 {
 	CLEANUP(gate_drop) struct gate *g = NULL;
-	const struct land_options *o = in->values;
-	const struct gate_ask wait = {.who = arena_printf(in->arena, "land %.150s", ask->branch),
-		.wait_ms = (unsigned)(o->wait_s * 1000 + 0.5)};
-	struct pool_renewal renewal = {.arena = in->arena, .pool = p, .branch = ask->branch};
+	struct pool_renewal renewal = {
+		.arena = in->arena, .pool = p, .branch = ask->branch, .issue = ask->issue};
 	const struct rebase_part part = pool_renewal_part(&renewal);
 	int cancel, rc;
 
-	if (gate_take(in->arena, p, &wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
+	if (gate_take(in->arena, p, wait, &g, err) < 0 || run_interrupt_begin(&cancel, err) < 0)
 		return -1;
 	g->cancel = cancel;
 	ask->part = &part;
@@ -254,16 +252,13 @@ static int list_waiting(struct invocation *in, struct error *err)
 					JSON_TEXT("status", json_get_str(i, "status")),
 					JSON_TEXT("branch", p->branch),
 					JSON_VALUE("conflicts", json_copy(p->conflicts))));
-		if (o->json)
-			continue;
 		buf_addf(in->out, "%-12s  %-7s  ", p->name, json_get_str(i, "status"));
 		add_conflicts(in->out, p->conflicts);
 		buf_addc(in->out, '\n');
 	}
-	if (o->json)
-		json_print_line(in->out, json_copy(rows));
-	else if (!in->out->len)
+	if (!in->out->len)
 		buf_adds(in->out, "nothing waits to be landed\n");
+	cli_put_json(in, o->json, json_copy(rows));
 	return 0;
 }
 
@@ -285,6 +280,7 @@ static int land_run(struct invocation *in, struct error *err)
 	struct land_ask ask = {
 		.target = o->target, .check = o->check, .check_s = (unsigned)o->check_s};
 	const char *item, *kept = NULL;
+	struct gate_ask wait = {.wait_ms = (unsigned)(o->wait_s * 1000 + 0.5)};
 	struct land l;
 
 	if (!in->n)
@@ -303,12 +299,11 @@ static int land_run(struct invocation *in, struct error *err)
 	ask.method = o->method;
 	if (!ask.target)
 		ask.target = remote_default(in->arena, p.repo);
-	if (land(in, &p, &ask, &l, err) < 0)
+	wait.who = arena_printf(in->arena, "land %.150s", ask.branch);
+	if (cli_land_branch(in, &p, &ask, &wait, &l, err) < 0)
 		return -1;
-	if (o->json)
-		json_print_line(in->out, land_json(&l));
-	else
-		land_put_result(in->out, &l, o->pr);
+	land_put_result(in->out, &l, o->pr);
+	cli_put_json(in, o->json, land_json(&l));
 	if (l.fate != LAND_LANDED)
 		return land_status(&l);
 	if (is_own_script(in->words[0]))

@@ -226,7 +226,6 @@ static int run_admit(struct invocation *in, struct error *err)
 {
 	CLEANUP(close_call) struct ledger_call c = {.artifacts = NULL};
 	CLEANUP(quota_release_decision) struct quota_decision d = {.verdict = QUOTA_GRANTED};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct ledger_options *o = in->values;
 	struct quota_readings readings;
 	struct quota_request r;
@@ -244,8 +243,8 @@ static int run_admit(struct invocation *in, struct error *err)
 		(c.artifacts &&
 			quota_write_copies(in->arena, &c.quota, c.artifacts, &r, false, err) < 0))
 		return -1;
-	put_decision(in->arena, &text, r.action, &d);
-	cli_put_result(in->out, o->json, buf_str(&text), decision_json(&r, &d));
+	put_decision(in->arena, in->out, r.action, &d);
+	cli_put_json(in, o->json, decision_json(&r, &d));
 	return d.verdict == QUOTA_GRANTED ? 0 : ERR_CHECK;
 }
 
@@ -302,7 +301,6 @@ static int run_record(struct invocation *in, struct error *err)
 {
 	CLEANUP(close_call) struct ledger_call c = {.artifacts = NULL};
 	CLEANUP(quota_release_settled) struct quota_settled s = {.reserved = false};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct ledger_options *o = in->values;
 	struct quota_request r;
 	struct usage used = USAGE_NONE;
@@ -320,8 +318,8 @@ static int run_record(struct invocation *in, struct error *err)
 		(c.artifacts &&
 			quota_write_copies(in->arena, &c.quota, c.artifacts, &r, true, err) < 0))
 		return -1;
-	put_settled(&text, &r, &s);
-	cli_put_result(in->out, o->json, buf_str(&text), settled_json(&r, &s));
+	put_settled(in->out, &r, &s);
+	cli_put_json(in, o->json, settled_json(&r, &s));
 	return 0;
 }
 
@@ -424,7 +422,6 @@ static void load_plans(struct invocation *in, struct resources *r)
 static int ledger_run_status(struct invocation *in, struct error *err)
 {
 	CLEANUP(quota_close) struct quota q = {0};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct ledger_options *o = in->values;
 	int64_t now = clock_now();
 	struct quota_entry *list;
@@ -439,11 +436,11 @@ static int ledger_run_status(struct invocation *in, struct error *err)
 	all = json_array();
 	for (size_t i = 0; i < n; i++) {
 		json_push(all, quota_entry_json(&list[i], now));
-		ledger_put_entry(in->arena, &text, &r, &list[i], now);
+		ledger_put_entry(in->arena, in->out, &r, &list[i], now);
 	}
 	if (!n)
-		buf_adds(&text, "the ledger is empty\n");
-	cli_put_result(in->out, o->json, buf_str(&text), all);
+		buf_adds(in->out, "the ledger is empty\n");
+	cli_put_json(in, o->json, all);
 	return 0;
 }
 
@@ -493,7 +490,6 @@ static json *points_json(const struct quota_point *p, size_t n)
 static int run_chart(struct invocation *in, struct error *err)
 {
 	CLEANUP(quota_close) struct quota q = {0};
-	CLEANUP(buf_release) struct buf svg = BUF_INIT;
 	const struct ledger_options *o = in->values;
 	const struct quota_entry *e = NULL;
 	const struct quota_window *w = NULL;
@@ -513,8 +509,8 @@ static int run_chart(struct invocation *in, struct error *err)
 				 : "there is no quota in the plan",
 			w->plan);
 	if (!o->json)
-		cli_put_chart(e, w, resources_plan(&r, w->plan), points, n, now, &svg);
-	cli_put_result(in->out, o->json, buf_str(&svg),
+		cli_put_chart(e, w, resources_plan(&r, w->plan), points, n, now, in->out);
+	cli_put_json(in, o->json,
 		JSON_ADD(quota_window_json(e, w, now),
 			JSON_VALUE("points", points_json(points, n))));
 	return 0;
@@ -548,9 +544,9 @@ static int run_reconcile(struct invocation *in, struct error *err)
 	if (quota_reconcile(in->arena, &q, &r, &was, o->used, resets_at, err) < 0 ||
 		quota_source_report(artifacts, &r, &was, o->used, err) < 0)
 		return -1;
-	cli_put_result(in->out, o->json,
-		str_of(arena_printf(in->arena, "%s: %lld tokens are used, not %lld\n", w->plan,
-			(long long)o->used, (long long)was.consumed)),
+	buf_addf(in->out, "%s: %lld tokens are used, not %lld\n", w->plan, (long long)o->used,
+		(long long)was.consumed);
+	cli_put_json(in, o->json,
 		JSON_OBJECT(JSON_TEXT("plan", w->plan), JSON_INT("seat", w->seat),
 			JSON_INT("consumedTokens", o->used), JSON_INT("counted", was.consumed)));
 	return 0;
@@ -603,7 +599,6 @@ static int run_simulate(struct invocation *in, struct error *err)
 {
 	static const char *const names[] = {
 		"naive", "now", "off-peak", "quota-permitting", "defer-if-low-priority"};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct ledger_options *o = in->values;
 	struct quota_simulation of = {.max_wait_s = 8 * 3600,
 		.tasks = (size_t)o->tasks,
@@ -617,7 +612,7 @@ static int run_simulate(struct invocation *in, struct error *err)
 		return -1;
 	(void)clock_parse_date(STR("2026-06-01"), &of.from);
 	list = json_array();
-	buf_adds(&text,
+	buf_adds(in->out,
 		"| schedule | done | denied | interrupted | over the cap | resets | unused at a "
 		"reset | hours waited |\n|---|---|---|---|---|---|---|---|\n");
 	for (size_t i = 0; i < COUNT(names); i++) {
@@ -626,9 +621,9 @@ static int run_simulate(struct invocation *in, struct error *err)
 		of.naive = i == 0;
 		of.schedule = i ? (enum schedule)(i - 1) : SCHEDULE_NOW;
 		quota_simulate(&of, &s);
-		put_simulated(&text, list, names[i], of.tasks, &s);
+		put_simulated(in->out, list, names[i], of.tasks, &s);
 	}
-	cli_put_result(in->out, o->json, buf_str(&text), list);
+	cli_put_json(in, o->json, list);
 	return 0;
 }
 
@@ -654,16 +649,15 @@ static int forecast_stage(struct invocation *in, struct ledger_call *c,
 static int run_forecast(struct invocation *in, struct error *err)
 {
 	CLEANUP(close_call) struct ledger_call c = {.artifacts = NULL};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *list = json_array();
 	const struct ledger_options *o = in->values;
 
 	if (open_call(in, &c, false, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c.pipeline->n_stages; i++)
-		if (forecast_stage(in, &c, &c.pipeline->stages[i], &text, list, err) < 0)
+		if (forecast_stage(in, &c, &c.pipeline->stages[i], in->out, list, err) < 0)
 			return -1;
-	cli_put_result(in->out, o->json, buf_str(&text), json_copy(list));
+	cli_put_json(in, o->json, json_copy(list));
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 enum { PIECE = 64 << 10, LOOK_MS = 250, VALUE_MAX = 4000 };
 
 struct logs_options {
-	const char *repo, *context_file;
+	struct cli_item item;
 	bool follow, raw;
 };
 
@@ -19,8 +19,6 @@ static const struct option options[] = {
 		"show what comes until the item ends; ends with Ctrl-C"),
 	OPTION_FLAG(struct logs_options, raw, "raw",
 		"show the events of an agent's program as they are, not as text"),
-	CLI_REPO(struct logs_options),
-	CLI_DOCUMENT(struct logs_options),
 	OPTION_END,
 };
 
@@ -278,7 +276,7 @@ static int logs_run(struct invocation *in, struct error *err)
 		.out = in->out};
 	int rc;
 
-	if (status_find(in->arena, in->words[0], o->repo, o->context_file, &v.document, err) < 0)
+	if (cli_find_item(in, &v.document, err) < 0)
 		return -1;
 	if (v.action && !strchr(v.action, '/'))
 		return error_set(err, ERR_USAGE,
@@ -306,7 +304,7 @@ const struct verb verb_logs = {
 	.examples = "dev-team logs ADR-1 -f\n"
 		    "dev-team logs ADR-1 ADR-1/validating/2",
 	.words = "ID [ACTION]",
-	.options = {options},
+	.options = {options, cli_item_options},
 	.size = sizeof(struct logs_options),
 	.run = logs_run,
 };

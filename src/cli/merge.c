@@ -203,7 +203,6 @@ static int clean(struct merging *m, struct error *err)
 /* `ADR-7.core`, whose document is beside that of its parent; else a branch. */
 static int merge_find_branch(struct merging *m, const char *word, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	struct item_place place;
 	const char *document;
 
@@ -213,8 +212,7 @@ static int merge_find_branch(struct merging *m, const char *word, struct error *
 	document = run_child_document(m->a, m->o->context_file, word);
 	if (!path_exists(document))
 		return 0;
-	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
-		place_load(m->a, &f, &place, err) < 0)
+	if (place_read(m->a, document, &place, err) < 0)
 		return -1;
 	if (!place.branch)
 		return error_set(err, ERR_STATE, "'%s' has no branch", word);
@@ -454,10 +452,8 @@ static int merge_run(struct invocation *in, struct error *err)
 	}
 	if (m.child && m.end == MERGE_SUCCESS) /* unless it contains other work */
 		(void)pool_reclaim(in->arena, &p, m.branch, false, &removed, &ignored);
-	if (o->json)
-		json_print_line(in->out, merge_result_json(&m));
-	else
-		merge_put_result(in->out, &m);
+	merge_put_result(in->out, &m);
+	cli_put_json(in, o->json, merge_result_json(&m));
 	return m.end == MERGE_SUCCESS ? 0 : m.end == MERGE_CONFLICT ? ERR_CHECK : ERR_STATE;
 }
 

@@ -82,7 +82,6 @@ static void models_put_entry(struct buf *out, const struct model_entry *e, const
 
 static int models_run_list(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct models_options *o = in->values;
 	struct model_registry r;
 	int64_t now = clock_now();
@@ -96,9 +95,9 @@ static int models_run_list(struct invocation *in, struct error *err)
 
 		warn_if_stale(&r.list[i], now);
 		json_push(list, entry_json(&r.list[i], state, now));
-		models_put_entry(&text, &r.list[i], state);
+		models_put_entry(in->out, &r.list[i], state);
 	}
-	cli_put_result(in->out, o->json, buf_str(&text), list);
+	cli_put_json(in, o->json, list);
 	return 0;
 }
 
@@ -205,7 +204,6 @@ static int resolve_words(struct invocation *in, const struct model_registry *r, 
 
 static int models_run_resolve(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	CLEANUP(json_free) json *list = json_array();
 	const struct models_options *o = in->values;
 	struct model_registry r;
@@ -214,10 +212,10 @@ static int models_run_resolve(struct invocation *in, struct error *err)
 	if (locate_models(in->arena, o->registry, NULL, &r, err) < 0 ||
 		open_pipeline(in, &p, err) < 0)
 		return -1;
-	if ((p ? resolve_stages(in, &r, p, &text, list, err)
-	       : resolve_words(in, &r, &text, list, err)) < 0)
+	if ((p ? resolve_stages(in, &r, p, in->out, list, err)
+	       : resolve_words(in, &r, in->out, list, err)) < 0)
 		return -1;
-	cli_put_result(in->out, o->json, buf_str(&text), json_copy(list));
+	cli_put_json(in, o->json, json_copy(list));
 	return 0;
 }
 
@@ -250,7 +248,6 @@ static void put_bump(struct buf *out, const struct model_bump *row)
 
 static int run_bump(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct models_options *o = in->values;
 	const struct pipeline *p;
 	struct model_registry r;
@@ -271,9 +268,9 @@ static int run_bump(struct invocation *in, struct error *err)
 	list = json_array();
 	for (size_t i = 0; i < n; i++) {
 		json_push(list, bump_json(&rows[i]));
-		put_bump(&text, &rows[i]);
+		put_bump(in->out, &rows[i]);
 	}
-	cli_put_result(in->out, o->json, buf_str(&text), list);
+	cli_put_json(in, o->json, list);
 	return 0;
 }
 

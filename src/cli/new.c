@@ -29,9 +29,9 @@ static int new_run(struct invocation *in, struct error *err)
 		setup_agents(in->arena, repo, &agents, err) < 0)
 		return -1;
 	next = arena_printf(in->arena, "dev-team run %s%s", item.id, agents);
-	cli_put_result(in->out, o->json,
-		str_of(arena_printf(in->arena, "%s  %s\n%s with: %s\n", item.id, item.path,
-			item.existed ? "exists; continue" : "continue", next)),
+	buf_addf(in->out, "%s  %s\n%s with: %s\n", item.id, item.path,
+		item.existed ? "exists; continue" : "continue", next);
+	cli_put_json(in, o->json,
 		JSON_OBJECT(JSON_TEXT("id", item.id), JSON_TEXT("spec", item.path),
 			JSON_TEXT("continue", next)));
 	return 0;

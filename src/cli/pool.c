@@ -164,12 +164,10 @@ static int run_allocate(struct invocation *in, struct error *err)
 		return -1;
 	if (of.warning)
 		error_log("%s", of.warning);
-	if (o->json)
-		json_print_line(
-			in->out, JSON_ADD(allocation_json(&p, &of), JSON_BOOL("created", created),
-					 JSON_IF(of.warning, JSON_TEXT("warning", of.warning))));
-	else
-		put_allocation(in, &of, created);
+	put_allocation(in, &of, created);
+	cli_put_json(in, o->json,
+		JSON_ADD(allocation_json(&p, &of), JSON_BOOL("created", created),
+			JSON_IF(of.warning, JSON_TEXT("warning", of.warning))));
 	return 0;
 }
 
@@ -199,10 +197,9 @@ static int run_reclaim(struct invocation *in, struct error *err)
 		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0 ||
 		(removed && end_item(in, p.repo, of.branch, err) < 0))
 		return -1;
-	cli_put_result(in->out, o->json,
-		str_of(arena_printf(in->arena, "%s '%s'\n",
-			removed ? "reclaimed" : "nothing to reclaim:", what)),
-		JSON_OBJECT(JSON_TEXT("what", what), JSON_BOOL("removed", removed)));
+	buf_addf(in->out, "%s '%s'\n", removed ? "reclaimed" : "nothing to reclaim:", what);
+	cli_put_json(
+		in, o->json, JSON_OBJECT(JSON_TEXT("what", what), JSON_BOOL("removed", removed)));
 	return 0;
 }
 
@@ -290,14 +287,11 @@ static int pool_run_list(struct invocation *in, struct error *err)
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
 		pool_list(in->arena, &p, &list, &n, err) < 0)
 		return -1;
-	if (!o->json) {
-		put_table(in, list, n, "PATH", pool_path_of);
-		return 0;
-	}
+	put_table(in, list, n, "PATH", pool_path_of);
 	rows = json_array();
 	for (size_t i = 0; i < n; i++)
 		json_push(rows, pool_entry_json(&p, &list[i]));
-	json_print_line(in->out, pool_json(&p, JSON_NONE, "worktrees", rows));
+	cli_put_json(in, o->json, pool_json(&p, JSON_NONE, "worktrees", rows));
 	return 0;
 }
 
@@ -323,21 +317,19 @@ static int run_sweep(struct invocation *in, struct error *err)
 	p.target = o->target;
 	if (pool_sweep(in->arena, &p, o->apply, o->confirm, &list, &n, err) < 0)
 		return -1;
-	if (o->json)
-		json_print_line(in->out, sweep_json(&p, o->apply, list, n));
-	else if (!n)
-		buf_adds(in->out, "nothing to sweep\n");
-	else
+	if (n)
 		put_table(in, list, n, "FATE", fate_of);
+	else
+		buf_adds(in->out, "nothing to sweep\n");
+	cli_put_json(in, o->json, sweep_json(&p, o->apply, list, n));
 	return 0;
 }
 
 /* ---- audit ---- */
 
 struct audit_result {
-	struct buf text;
+	struct buf *text;
 	json *rows;
-	size_t n;
 };
 
 static void audit_add(void *data, const char *kind, const char *path, const char *text)
@@ -346,30 +338,24 @@ static void audit_add(void *data, const char *kind, const char *path, const char
 
 	json_push(r->rows, JSON_OBJECT(JSON_TEXT("kind", kind), JSON_TEXT("path", path),
 				   JSON_TEXT("text", text)));
-	buf_addf(&r->text, "%s  %s  %s\n", kind, path, text);
-	r->n++;
+	buf_addf(r->text, "%s  %s  %s\n", kind, path, text);
 }
 
 static int run_audit(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
-	struct audit_result r = {.text = BUF_INIT, .rows = json_array()};
-	int rc = locate_pool(in->arena, &o->pool, &p, err);
+	CLEANUP(json_free) json *rows = json_array();
+	struct audit_result r = {in->out, rows};
 
-	if (rc == 0)
-		rc = pool_audit(in->arena, &p, audit_add, &r, err);
-	if (rc < 0) {
-		json_free(&r.rows);
-		buf_release(&r.text);
+	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
+		pool_audit(in->arena, &p, audit_add, &r, err) < 0)
 		return -1;
-	}
-	if (!r.n)
-		buf_adds(&r.text, "nothing is orphaned\n");
-	cli_put_result(in->out, o->json, buf_str(&r.text),
-		pool_json(&p, JSON_BOOL("clean", r.n == 0), "leaks", r.rows));
-	buf_release(&r.text);
-	return r.n ? ERR_CHECK : 0;
+	if (!json_len(rows))
+		buf_adds(in->out, "nothing is orphaned\n");
+	cli_put_json(in, o->json,
+		pool_json(&p, JSON_BOOL("clean", !json_len(rows)), "leaks", json_copy(rows)));
+	return json_len(rows) ? ERR_CHECK : 0;
 }
 
 /* ---- port ---- */
@@ -469,10 +455,9 @@ static int run_port(struct invocation *in, struct error *err)
 	known = locate_pool(in->arena, &o->pool, &p, &ignored) == 0;
 	if (find_port(in, known ? &p : NULL, &r, err) < 0)
 		return -1;
-	if (o->json)
-		json_print_line(in->out, port_json(&r));
-	for (unsigned i = 0; i < r.ask.count && !o->json; i++)
+	for (unsigned i = 0; i < r.ask.count; i++)
 		buf_addf(in->out, "%u\n", r.got.first + i);
+	cli_put_json(in, o->json, port_json(&r));
 	return 0;
 }
 

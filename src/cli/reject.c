@@ -1,25 +1,14 @@
 #include "src/cli/cli.h"
-#include "src/run/status.h"
+#include "context/context.h"
 #include "src/sys/path.h"
-
-struct reject_options {
-	const char *repo, *context_file;
-};
-
-static const struct option options[] = {
-	CLI_REPO(struct reject_options),
-	CLI_DOCUMENT(struct reject_options),
-	OPTION_END,
-};
 
 static int reject_run(struct invocation *in, struct error *err)
 {
-	const struct reject_options *o = in->values;
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	bool piped = strcmp(in->words[1], "-") == 0;
 	const char *document;
 
-	if (status_find(in->arena, in->words[0], o->repo, o->context_file, &document, err) < 0 ||
+	if (cli_find_item(in, &document, err) < 0 ||
 		(piped &&
 			sys_read_all(&text, STDIN_FILENO, CONTEXT_MAX, "standard input", err) < 0))
 		return -1;
@@ -41,7 +30,7 @@ const struct verb verb_reject = {
 	.examples = "dev-team reject ADR-1 'The version is missing.'\n"
 		    "dev-team reject ADR-1 - <reason.txt",
 	.words = "ID TEXT...",
-	.options = {options},
-	.size = sizeof(struct reject_options),
+	.options = {cli_item_options},
+	.size = sizeof(struct cli_item),
 	.run = reject_run,
 };

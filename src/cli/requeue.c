@@ -69,10 +69,9 @@ static int run_decide(struct invocation *in, struct error *err)
 		return -1;
 	keep = trigger == TRIGGER_TRUST_SCORE;
 	word = requeue_word(trigger);
-	cli_put_result(in->out, o->json,
-		str_of(arena_printf(
-			in->arena, "%s: %s\n", keep ? "keep the score" : "score it again", word)),
-		JSON_OBJECT(JSON_TEXT("trigger", word), JSON_BOOL("rescore", !keep)));
+	buf_addf(in->out, "%s: %s\n", keep ? "keep the score" : "score it again", word);
+	cli_put_json(
+		in, o->json, JSON_OBJECT(JSON_TEXT("trigger", word), JSON_BOOL("rescore", !keep)));
 	return 0;
 }
 
@@ -91,16 +90,15 @@ static int run_triage(struct invocation *in, struct error *err)
 	if (find_artifacts(in, &dir, err) < 0 ||
 		triage_append(dir, in->words[0], &t, &count, &storm, err) < 0)
 		return -1;
-	cli_put_result(in->out, o->json,
-		str_of(arena_printf(in->arena, "%u in the last 24 hours%s\n", count,
-			storm ? ": a storm (RetriageStorm)" : "")),
+	buf_addf(in->out, "%u in the last 24 hours%s\n", count,
+		storm ? ": a storm (RetriageStorm)" : "");
+	cli_put_json(in, o->json,
 		JSON_OBJECT(JSON_INT("retriagesInWindow", count), JSON_BOOL("storm", storm)));
 	return 0;
 }
 
 static int run_history(struct invocation *in, struct error *err)
 {
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct requeue_options *o = in->values;
 	struct triage_history h;
 	json *triages, *failures;
@@ -120,7 +118,7 @@ static int run_history(struct invocation *in, struct error *err)
 				JSON_NUMBER("composite", t->composite),
 				JSON_IF(t->cost_usd > 0, JSON_NUMBER("costUsd", t->cost_usd))));
 		clock_text(t->at, at);
-		buf_addf(&text, "%s  triage   %s %g%s%s\n", at, t->trigger, t->composite,
+		buf_addf(in->out, "%s  triage   %s %g%s%s\n", at, t->trigger, t->composite,
 			t->detail ? ": " : "", t->detail ? t->detail : "");
 	}
 	failures = json_array();
@@ -130,9 +128,9 @@ static int run_history(struct invocation *in, struct error *err)
 		json_push(failures,
 			JSON_OBJECT(JSON_TIME("timestamp", f->at), JSON_TEXT("failure", f->type)));
 		clock_text(f->at, at);
-		buf_addf(&text, "%s  failure  %s\n", at, f->type);
+		buf_addf(in->out, "%s  failure  %s\n", at, f->type);
 	}
-	cli_put_result(in->out, o->json, buf_str(&text),
+	cli_put_json(in, o->json,
 		JSON_OBJECT(JSON_VALUE("triages", triages), JSON_VALUE("failures", failures),
 			JSON_INT("retriagesInWindow", triage_recent(&h, clock_now())),
 			JSON_INT("skippedLines", h.skipped)));

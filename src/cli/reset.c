@@ -5,16 +5,6 @@
 #include "src/run/status.h"
 #include "src/verify/history.h"
 
-struct reset_options {
-	const char *repo, *context_file;
-};
-
-static const struct option options[] = {
-	CLI_REPO(struct reset_options),
-	CLI_DOCUMENT(struct reset_options),
-	OPTION_END,
-};
-
 /* Where the work of before is. */
 static int report_kept(
 	struct invocation *in, struct context_file *f, const char *pull_request, struct error *err)
@@ -34,7 +24,7 @@ static int report_kept(
 
 static int reset_run(struct invocation *in, struct error *err)
 {
-	const struct reset_options *o = in->values;
+	const struct cli_item *o = in->values;
 	CLEANUP(context_close) struct context_file before = {0}, f = {0};
 	const char *document, *id = in->words[0];
 	struct run_step_call call = {.id = id, .repo = o->repo, .owner = "dev-team reset"};
@@ -42,7 +32,7 @@ static int reset_run(struct invocation *in, struct error *err)
 	struct history_place place;
 	CLEANUP(buf_release) struct buf command = BUF_INIT;
 
-	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
+	if (cli_find_item(in, &document, err) < 0 ||
 		status_check_free(in->arena, document, id, err) < 0 ||
 		context_open(&before, document, CONTEXT_READ_ONLY, err) < 0)
 		return -1;
@@ -59,8 +49,7 @@ static int reset_run(struct invocation *in, struct error *err)
 			"'%s' has no earlier state; begin again with: %s state", id, command.s);
 	}
 	buf_addf(in->out, "%s: back at its beginning; continue with: ", id);
-	status_add_continuation(in->out, &f);
-	buf_addc(in->out, '\n');
+	cli_put_continuation(in->out, &f);
 	if (done.replaced) {
 		buf_add_argument(in->out,
 			"kept: the document; to have it back: dev-team context "
@@ -81,7 +70,7 @@ const struct verb verb_reset = {
 		   "logs stay, and are named: the item is worked on in the same worktree again.",
 	.examples = "dev-team reset ADR-1",
 	.words = "ID",
-	.options = {options},
-	.size = sizeof(struct reset_options),
+	.options = {cli_item_options},
+	.size = sizeof(struct cli_item),
 	.run = reset_run,
 };

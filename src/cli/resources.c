@@ -185,7 +185,6 @@ static bool wanted(const struct invocation *in, const struct resource_doc *doc)
 /* How many of them were wanted. */
 static size_t resources_show_all(struct invocation *in, const struct resources *r, json *all)
 {
-	const struct resources_options *o = in->values;
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n_docs; i++) {
@@ -194,10 +193,8 @@ static size_t resources_show_all(struct invocation *in, const struct resources *
 		if (!wanted(in, &r->docs[i]))
 			continue;
 		resource_list_values(in->arena, r, &r->docs[i], parallelism_mode(), &values);
-		if (o->json)
-			json_push(all, values_json(&r->docs[i], &values));
-		else
-			put_values(in, &r->docs[i], &values);
+		json_push(all, values_json(&r->docs[i], &values));
+		put_values(in, &r->docs[i], &values);
 		n++;
 	}
 	return n;
@@ -220,8 +217,7 @@ static int resources_run_show(struct invocation *in, struct error *err)
 		n += resources_show_all(in, &standard, all);
 	if (!n && in->n)
 		return error_set(err, ERR_INPUT, "there is no resource '%.300s'", in->words[0]);
-	if (o->json)
-		json_print_line(in->out, json_copy(all));
+	cli_put_json(in, o->json, json_copy(all));
 	return 0;
 }
 
@@ -265,10 +261,8 @@ static int resources_run_resolve(struct invocation *in, struct error *err)
 	if (o->artifacts && (locate_artifacts(in->arena, o->artifacts, NULL, &dir, err) < 0 ||
 				    event_report_parallelism(dir, p, &n, err) < 0))
 		return -1;
-	if (o->json)
-		json_print_line(in->out, event_parallelism_json(p, &n));
-	else
-		buf_addf(in->out, "%u (%s)\n", n.max, parallelism_word(n.source));
+	buf_addf(in->out, "%u (%s)\n", n.max, parallelism_word(n.source));
+	cli_put_json(in, o->json, event_parallelism_json(p, &n));
 	return 0;
 }
 

@@ -6,15 +6,13 @@
 #include "src/verify/history.h"
 
 struct retry_options {
-	const char *repo, *context_file;
+	struct cli_item item;
 	bool no_run;
 };
 
 static const struct option options[] = {
 	OPTION_FLAG(struct retry_options, no_run, "no-run",
 		"only put the item back; something else continues it"),
-	CLI_REPO(struct retry_options),
-	CLI_DOCUMENT(struct retry_options),
 	OPTION_END,
 };
 
@@ -105,7 +103,7 @@ static int run_again(struct invocation *in, const char *document, struct error *
 	const char *state;
 
 	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
-		locate_repository(in->arena, o->repo, &q.call.repo, err) < 0)
+		locate_repository(in->arena, o->item.repo, &q.call.repo, err) < 0)
 		return -1;
 	state = arena_dup(in->arena, context_get(&f.doc, "state"));
 	if (o->no_run || !run_options_load(in->arena, &f, q.call.repo, &q)) {
@@ -117,17 +115,16 @@ static int run_again(struct invocation *in, const char *document, struct error *
 	context_close(&f);
 	f = (struct context_file){0};
 	error_log("dev-team: %s goes on in '%s'", in->words[0], state);
-	q.call.context_file = o->context_file;
+	q.call.context_file = o->item.context_file;
 	progress_listen(&q);
 	return run_items(in->arena, &q, in->words, 1, in->out, err);
 }
 
 static int retry_run(struct invocation *in, struct error *err)
 {
-	const struct retry_options *o = in->values;
 	const char *document, *id = in->words[0];
 
-	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0 ||
+	if (cli_find_item(in, &document, err) < 0 ||
 		status_check_free(in->arena, document, id, err) < 0 ||
 		retry_put_back(in->arena, document, id, in->n > 1 ? in->words[1] : NULL, err) < 0)
 		return -1;
@@ -148,7 +145,7 @@ const struct verb verb_retry = {
 	.examples = "dev-team retry ADR-1\n"
 		    "dev-team retry ADR-1 implementing",
 	.words = "ID [STATE]",
-	.options = {options},
+	.options = {options, cli_item_options},
 	.size = sizeof(struct retry_options),
 	.run = retry_run,
 };

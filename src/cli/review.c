@@ -101,11 +101,10 @@ static int run_classify(struct invocation *in, struct error *err)
 		error_log("dev-team: all three review (%s): %s", fell_open_word(d.open), d.fault);
 	if (o->skips)
 		return review_check_skipped(o->skips, &d, err);
-	if (o->json)
-		json_print_line(in->out, review_decision_json(&d));
-	for (int r = 0; r < REVIEWERS && !o->json; r++)
+	for (int r = 0; r < REVIEWERS; r++)
 		if (d.of.chosen[r])
 			buf_addf(in->out, "%s\n", reviewer_word((enum reviewer)r));
+	cli_put_json(in, o->json, review_decision_json(&d));
 	return 0;
 }
 

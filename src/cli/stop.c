@@ -2,19 +2,18 @@
 #include "src/cli/cli.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
+#include "src/sys/path.h"
 
 enum { LOOK_MS = 50, WAIT_MS = 60000 };
 
 struct stop_options {
-	const char *repo, *context_file;
+	struct cli_item item;
 	bool now;
 };
 
 static const struct option options[] = {
 	OPTION_FLAG(struct stop_options, now, "now",
 		"end its agents and scripts, too, and wait until they have ended"),
-	CLI_REPO(struct stop_options),
-	CLI_DOCUMENT(struct stop_options),
 	OPTION_END,
 };
 
@@ -45,8 +44,17 @@ static int stop_run(struct invocation *in, struct error *err)
 	const struct stop_options *o = in->values;
 	CLEANUP(json_free) json *item = NULL;
 	const char *document, *above, *id = in->words[0], *before = " after ";
+	bool queued = false;
 
-	if (status_find(in->arena, id, o->repo, o->context_file, &document, err) < 0)
+	if (path_check_id(id, err) < 0 ||
+		(!o->item.context_file &&
+			run_queue_stop(in->arena, o->item.repo, id, &queued, err) < 0))
+		return -1;
+	if (queued) {
+		buf_addf(in->out, "%s: the run will not begin it\n", id);
+		return 0;
+	}
+	if (cli_find_item(in, &document, err) < 0)
 		return -1;
 	above = run_above(in->arena, document);
 	if (above) {
@@ -79,11 +87,12 @@ const struct verb verb_stop = {
 	.about = "let the 'dev-team run' of a work item end after its current action",
 	.also = "kill halt",
 	.details = "The agents and scripts that work finish, and their answers are recorded; then "
-		   "the run ends. With --now they are ended. Either way the item can be continued.",
+		   "the run ends. With --now they are ended. Either way the item can be continued. "
+		   "An item that a run of several has not begun yet is not begun.",
 	.examples = "dev-team stop ADR-1\n"
 		    "dev-team stop ADR-1 --now",
 	.words = "ID",
-	.options = {options},
+	.options = {options, cli_item_options},
 	.size = sizeof(struct stop_options),
 	.run = stop_run,
 };

@@ -61,7 +61,6 @@ static json *tick_result_json(const struct admission_facts *f, const json *rows,
 static int dry_run(struct invocation *in, const char *task, struct error *err)
 {
 	CLEANUP(json_free) json *rows = json_array();
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct tick_options *o = in->values;
 	struct admission_facts facts = {0};
 	struct task_list list;
@@ -77,13 +76,12 @@ static int dry_run(struct invocation *in, const char *task, struct error *err)
 		CLEANUP(admission_release) struct admission d = {0};
 
 		admission_decide(&facts, list.items[i], &d);
-		admission_add_trace(&text, &d);
+		admission_add_trace(in->out, &d);
 		json_push(rows, admission_json(&d));
 		admitted += !d.refused && !d.failed;
 	}
-	buf_addf(&text, "%zu of %zu tasks admitted\n", admitted, list.n);
-	cli_put_result(in->out, o->json, buf_str(&text),
-		o->json ? tick_result_json(&facts, rows, admitted) : NULL);
+	buf_addf(in->out, "%zu of %zu tasks admitted\n", admitted, list.n);
+	cli_put_json(in, o->json, o->json ? tick_result_json(&facts, rows, admitted) : NULL);
 	return 0;
 }
 

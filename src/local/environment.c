@@ -175,24 +175,18 @@ static int local_environment_carry_out(void *data, const struct effect_kind *kin
 	return error_set(err, ERR_SYSTEM, "nothing carries out '%s'", kind->name);
 }
 
-static int read_checks(
-	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
+static int local_environment_read_forge(void *data, struct arena *a, const char *what,
+	const char *pr_url, char **text, struct error *err)
 {
 	const char *const *repo = data;
 	struct forge_checks checks;
 
+	if (strcmp(what, "comments") == 0)
+		return forge_open_comments(a, *repo, pr_url, text, err);
 	if (forge_checks(a, *repo, pr_url, &checks, err) < 0)
 		return -1;
 	*text = checks.failed;
 	return 0;
-}
-
-static int read_comments(
-	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
-{
-	const char *const *repo = data;
-
-	return forge_open_comments(a, *repo, pr_url, text, err);
 }
 
 static int local_environment_collect(void *data, struct arena *a, const struct evidence_query *q,
@@ -233,8 +227,7 @@ const struct environment environment_local = {.find_specs = search_specs,
 	.marks = read_marks,
 	.take_script = local_environment_take_script,
 	.carry_out = local_environment_carry_out,
-	.failing_checks = read_checks,
-	.open_comments = read_comments,
+	.read_forge = local_environment_read_forge,
 	.evidence = local_environment_collect,
 	.project = local_environment_ask_project,
 	.still_running = local_environment_still_running,

@@ -352,17 +352,10 @@ static const char *log_name(const struct script_action *s)
 static const char *result_word(const struct script_action *s, int status)
 {
 	struct str rest = str_of(s->format), word = {"failed", strlen("failed")};
-	int k = 0;
 
-	while (rest.n) {
-		size_t end = str_find(rest, STR("|"));
-
-		word = str_trim(str_sub(rest, 0, end));
-		if (k++ == status)
-			break;
-		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
-	}
-	return arena_dup(s->arena, word);
+	for (int k = 0; k <= status && str_piece(&rest, '|', &word); k++)
+		;
+	return arena_dup(s->arena, str_trim(word));
 }
 
 /* Of a command with words of its own: its last line, if that is JSON; else "". */

@@ -207,15 +207,11 @@ bool action_answered(const struct context *c, const json *action)
 
 bool action_format_has(const char *format, struct str word)
 {
-	struct str rest = str_of(format);
+	struct str rest = str_of(format), one;
 
-	while (rest.n) {
-		size_t end = str_find(rest, STR("|"));
-
-		if (word.n && str_eq(str_trim(str_sub(rest, 0, end)), word))
+	while (str_piece(&rest, '|', &one))
+		if (word.n && str_eq(str_trim(one), word))
 			return true;
-		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
-	}
 	return false;
 }
 

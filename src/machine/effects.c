@@ -156,64 +156,55 @@ static int effects_carry_out(
 	return 0;
 }
 
-/* Comments and checks of a pull request help, but the run continues without them. */
-static void note_unread(
-	struct engine_run *r, const char *what, const char *effect, struct error *err)
-{
-	engine_say(r, arena_printf(&r->arena, "cannot read the %s of '%s': %s", what,
-			      context_get(r->doc, "pr_url").p, err->text));
-	context_seen(r->e->file, what, NULL);
-	note_effect(r, effect);
-	*err = (struct error){0};
-}
-
-/* Adds to Last Failure, which already has what the reviewers found. */
-static int effects_failing_checks(struct engine_run *r, struct error *err)
-{
-	const struct environment *env = r->e->environment;
-	struct str url = context_get(r->doc, "pr_url"), old;
-	char *text;
-
-	if (!url.n)
-		return 0;
-	context_note(r->e->file, "the forge");
-	if (env->failing_checks(env->data, &r->arena, url.p, &text, err) < 0) {
-		note_unread(r, "checks", "checks not read", err);
-		return 0;
-	}
-	if (str_utf8_fault(str_of(text)))
-		text = arena_dup(&r->arena, (struct str){0});
-	context_seen(r->e->file, "checks", json_string(str_of(text)));
-	if (!*text)
-		return 0;
-	old = context_section(r->doc, CONTEXT_LAST_FAILURE);
-	text = arena_printf(&r->arena, "Failing checks of %s:\n\n%s", url.p, text);
-	if (str_find(old, str_of(text)) < old.n)
-		return 0;
-	context_put(r->doc, CONTEXT_LAST_FAILURE,
-		str_of(arena_printf(&r->arena, "%s%s%s", old.p, old.n ? "\n\n---\n\n" : "", text)));
-	return 0;
-}
-
-static void effects_open_comments(struct engine_run *r, struct error *err)
+/* Comments and checks of a pull request help, but the run continues without them. NULL: they could
+ * not be read. */
+static const char *effects_read_forge(struct engine_run *r, const char *what)
 {
 	const struct environment *env = r->e->environment;
 	struct str url = context_get(r->doc, "pr_url");
 	char *text = NULL;
+	struct error err;
 
-	if (!url.n || !env->open_comments)
-		return;
-	context_note(r->e->file, "gh api");
-	if (env->open_comments(env->data, &r->arena, url.p, &text, err) < 0) {
-		note_unread(r, "comments", "comments not read", err);
-		return;
+	if (!url.n || !env->read_forge)
+		return NULL;
+	context_note(r->e->file, "the forge");
+	if (env->read_forge(env->data, &r->arena, what, url.p, &text, &err) < 0) {
+		engine_say(r, arena_printf(&r->arena, "cannot read the %s of '%s': %s", what, url.p,
+				      err.text));
+		context_seen(r->e->file, what, NULL);
+		note_effect(r, arena_printf(&r->arena, "%s not read", what));
+		return NULL;
 	}
-	if (!text)
+	if (text && str_utf8_fault(str_of(text)))
+		*text = '\0';
+	if (text)
+		context_seen(r->e->file, what, json_string(str_of(text)));
+	return text;
+}
+
+/* Adds to Last Failure, which already has what the reviewers found. */
+static void effects_failing_checks(struct engine_run *r)
+{
+	const char *text = effects_read_forge(r, "checks");
+	struct str old = context_section(r->doc, CONTEXT_LAST_FAILURE);
+
+	if (!text || !*text)
 		return;
-	context_seen(r->e->file, "comments", json_string(str_of(text)));
-	if (*text)
+	text = arena_printf(
+		&r->arena, "Failing checks of %s:\n\n%s", context_get(r->doc, "pr_url").p, text);
+	if (str_find(old, str_of(text)) == old.n)
+		context_put(r->doc, CONTEXT_LAST_FAILURE,
+			str_of(arena_printf(
+				&r->arena, "%s%s%s", old.p, old.n ? "\n\n---\n\n" : "", text)));
+}
+
+static void effects_open_comments(struct engine_run *r)
+{
+	const char *text = effects_read_forge(r, "comments");
+
+	if (text && *text)
 		context_put(r->doc, CONTEXT_COMMENTS, str_of(text));
-	else
+	else if (text)
 		context_remove(r->doc, CONTEXT_COMMENTS);
 }
 
@@ -224,9 +215,9 @@ int engine_carry_out(struct engine_run *r, unsigned effects, struct error *err)
 	for (size_t i = 0; i < COUNT(kinds); i++)
 		if ((effects & kinds[i].effect) && effects_carry_out(r, &kinds[i], err) < 0)
 			return -1;
-	if ((effects & EFFECT_PR_CHECKS) && effects_failing_checks(r, err) < 0)
-		return -1;
+	if (effects & EFFECT_PR_CHECKS)
+		effects_failing_checks(r);
 	if (effects & EFFECT_PR_COMMENTS)
-		effects_open_comments(r, err);
+		effects_open_comments(r);
 	return 0;
 }

@@ -80,13 +80,10 @@ struct environment {
 	 * something first. */
 	int (*carry_out)(void *data, const struct effect_kind *kind, const struct item_place *place,
 		const char *id, bool *done, struct error *err);
-	/* The failing checks of a pull request as text; empty if there are none. */
-	int (*failing_checks)(
-		void *data, struct arena *a, const char *pr_url, char **text, struct error *err);
-	/* The unanswered comments of people on a pull request, as text; empty if there are none,
-	 * NULL if no program can read them. May be NULL. */
-	int (*open_comments)(
-		void *data, struct arena *a, const char *pr_url, char **text, struct error *err);
+	/* Of a pull request as text: its failing "checks", or the unanswered "comments" of people.
+	 * Empty if there are none, NULL if no program can read them. May be NULL. */
+	int (*read_forge)(void *data, struct arena *a, const char *what, const char *pr_url,
+		char **text, struct error *err);
 	/* What backs a claim. NULL: nothing is checked. */
 	int (*evidence)(void *data, struct arena *a, const struct evidence_query *q,
 		struct evidence *out, struct error *err);

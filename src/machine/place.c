@@ -102,6 +102,14 @@ int place_load(struct arena *a, struct context_file *f, struct item_place *out, 
 	return load_script(a, f, out, err);
 }
 
+int place_read(struct arena *a, const char *document, struct item_place *out, struct error *err)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+
+	return context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ? -1
+								      : place_load(a, &f, out, err);
+}
+
 void place_store(struct context_file *f, const struct item_place *p)
 {
 	CLEANUP(buf_release) struct buf out = BUF_INIT;

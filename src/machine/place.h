@@ -40,6 +40,8 @@ struct item_place {
 
 /* The key of the item; `out` stays empty if it has none. Texts are in the arena. */
 int place_load(struct arena *a, struct context_file *f, struct item_place *out, struct error *err);
+/* The same of a document. */
+int place_read(struct arena *a, const char *document, struct item_place *out, struct error *err);
 /* Written by the next save. */
 void place_store(struct context_file *f, const struct item_place *p);
 

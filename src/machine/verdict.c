@@ -184,14 +184,9 @@ const char *verdict_format_word(struct arena *a, const char *format, const char 
 {
 	struct str rest = str_of(format), word;
 
-	while (rest.n) {
-		size_t bar = str_find(rest, STR("|"));
-
-		word = str_trim(str_sub(rest, 0, bar));
-		if (!wanted || str_in(word, wanted))
-			return arena_dup(a, word);
-		rest = str_sub(rest, bar + 1 < rest.n ? bar + 1 : rest.n, rest.n);
-	}
+	while (str_piece(&rest, '|', &word))
+		if (!wanted || str_in(str_trim(word), wanted))
+			return arena_dup(a, str_trim(word));
 	return NULL;
 }
 

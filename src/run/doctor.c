@@ -308,15 +308,13 @@ static void check_slug(struct doctor *c)
 /* The worktree of an item that has begun; NULL. */
 static const char *run_doctor_find_directory(struct arena *a, const char *document)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	struct item_place place;
 	struct error ignored;
 
-	if (!path_exists(document) || context_open(&f, document, CONTEXT_READ_ONLY, &ignored) < 0 ||
-		context_open_keys(&f, &ignored) < 0 || place_load(a, &f, &place, &ignored) < 0 ||
-		!place.directory || place.in_place || !path_exists(place.directory))
-		return NULL;
-	return place.directory;
+	return path_exists(document) && place_read(a, document, &place, &ignored) == 0 &&
+			       place.directory && !place.in_place && path_exists(place.directory)
+		       ? place.directory
+		       : NULL;
 }
 
 /* The item that is asked for, as its first step sees it. False: it has none. */

@@ -1,12 +1,14 @@
 /*
  * options.c: what people have asked of runs. How the last run of an item was called, so that
  * `retry` can repeat it and people are told the command: paths are as seen from the repository.
- * And whether the run is to stop. Both are keys of the store, so that it does not matter on
- * which machine the run is.
+ * And whether the run is to stop, or not to begin an item. All are keys of stores, so that it does
+ * not matter on which machine the run is.
  */
 #include <limits.h>
 #include "src/run/run_internal.h"
+#include "src/run/status.h"
 #include "src/sys/path.h"
+#include "src/sys/process.h"
 
 #define OPTIONS_KEY "run"
 #define STOP_KEY    "stop"
@@ -119,6 +121,92 @@ void run_stop_forget(const char *document)
 
 	if (path_exists(document) && run_stop_asked(&a, document))
 		(void)options_request(document, STOP_KEY, (struct str){0}, &ignored);
+}
+
+/* ---- items that a run has not begun ---- */
+
+/* Each has a store `runs/ID` next to the documents. Its key is the process of the run, after
+ * QUEUE_STOP if the item is not to begin: of a run that has ended nothing stays in effect. */
+#define QUEUE_KEY  "run"
+#define QUEUE_STOP "stop "
+enum { QUEUE_WAIT_MS = 30000 };
+
+/* *s: NULL if there is none and it is not to be created. */
+static int queue_open(struct arena *a, const char *repo, const char *id, bool create,
+	struct store **s, struct str *value, struct error *err)
+{
+	const char *dir;
+	struct store_kv kv;
+	bool there = create;
+
+	if (status_directory(a, repo, &dir, err) < 0)
+		return -1;
+	dir = path_join(a, dir, "runs");
+	if (!create && store_exists(store_backend(), dir, id, "none", &there, err) < 0)
+		return -1;
+	if (!there)
+		return 0;
+	if (store_open(s, store_backend(), dir, id, STORE_HOLD, QUEUE_WAIT_MS, err) < 0 ||
+		store_get(*s, a, QUEUE_KEY, &kv, err) != STORE_OK)
+		return -1;
+	*value = kv.value;
+	return 0;
+}
+
+static int queue_put(struct arena *a, struct store *s, const char *value, struct error *err)
+{
+	const struct store_op op = {.what = STORE_PUT, .key = QUEUE_KEY, .value = str_of(value)};
+	const struct store_txn t = {.ops = &op, .n_ops = 1};
+	struct store_result result;
+
+	return store_txn(s, a, &t, &result, err) == STORE_OK ? 0 : -1;
+}
+
+int run_queue_enter(struct arena *a, const char *repo, const char *id, struct error *err)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	const char *self = process_own_name(a);
+	struct str ignored;
+
+	if (!self)
+		return 0;
+	return queue_open(a, repo, id, true, &s, &ignored, err) < 0 ? -1
+								    : queue_put(a, s, self, err);
+}
+
+bool run_queue_leave(struct arena *a, const char *repo, const char *id)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	const char *self = process_own_name(a);
+	struct error ignored;
+	struct str value;
+	bool asked;
+
+	if (!self || queue_open(a, repo, id, false, &s, &value, &ignored) < 0 || !s)
+		return false;
+	asked = str_is(value, arena_printf(a, QUEUE_STOP "%s", self));
+	if (asked || str_is(value, self))
+		(void)store_remove(s, &ignored);
+	return asked;
+}
+
+int run_queue_stop(
+	struct arena *a, const char *repo, const char *id, bool *queued, struct error *err)
+{
+	CLEANUP(store_close) struct store *s = NULL;
+	struct str value;
+	const char *run;
+
+	*queued = false;
+	if (queue_open(a, repo, id, false, &s, &value, err) < 0)
+		return -1;
+	if (!s)
+		return 0;
+	if (str_starts(value, QUEUE_STOP))
+		value = str_sub(value, strlen(QUEUE_STOP), value.n);
+	run = arena_dup(a, value);
+	*queued = process_name_describe(a, run) != NULL;
+	return *queued ? queue_put(a, s, arena_printf(a, QUEUE_STOP "%s", run), err) : 0;
 }
 
 void run_options_note(const struct run_item *r)

@@ -455,6 +455,13 @@ static int prepare_work(struct run_loop *l, struct run_work *w)
 		       : 0;
 }
 
+/* Whether 'dev-team stop' has asked that the item does not begin. */
+static bool leave_queue(const struct run_loop *l, const struct run_work *w)
+{
+	return l->n > 1 && (size_t)(w - l->works) >= l->max &&
+	       run_queue_leave(l->arena, w->of.call.repo, w->of.call.id);
+}
+
 static void begin_work(struct run_loop *l, struct run_work *w)
 {
 	talk_about(l, w);
@@ -462,6 +469,11 @@ static void begin_work(struct run_loop *l, struct run_work *w)
 	w->due = true;
 	w->started_ms = clock_ticks();
 	l->active++;
+	if (leave_queue(l, w)) {
+		w->of.stopped = true;
+		end_jobs(l, w, false);
+		return;
+	}
 	run_emit(l, EVENT_STARTED, w, JSON_OBJECT(JSON_INT("inFlight", l->active)));
 	if (prepare_work(l, w) < 0)
 		end_jobs(l, w, false);
@@ -470,13 +482,12 @@ static void begin_work(struct run_loop *l, struct run_work *w)
 /* An item that has a worktree does not accept what is for the checkout. */
 static bool has_worktree(const char *document)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(arena_release) struct arena a = {0};
 	struct item_place place;
 	struct error ignored;
 
-	return context_open(&f, document, CONTEXT_READ_ONLY, &ignored) == 0 &&
-	       place_load(&a, &f, &place, &ignored) == 0 && place.directory && !place.in_place;
+	return place_read(&a, document, &place, &ignored) == 0 && place.directory &&
+	       !place.in_place;
 }
 
 /* The command that continues the item, unless another run works on it. */
@@ -508,7 +519,8 @@ static void stop_work(struct run_loop *l, struct run_work *w)
 	if (!r->n_started)
 		run_setup_undo(l->arena, r);
 	if (r->stopped) {
-		run_stop_forget(r->call.context_file);
+		if (r->n_steps)
+			run_stop_forget(r->call.context_file);
 		error_set(&w->err, ERR_STATE, "'%s' was stopped by 'dev-team stop'", r->call.id);
 	} else if (signal) {
 		error_set(&w->err, ERR_STATE, "interrupted by signal %d", signal);
@@ -679,7 +691,9 @@ static void run_to_end(struct run_loop *l)
 			}
 	}
 	for (size_t i = 0; i < l->n; i++)
-		if (l->works[i].phase != WORK_QUEUED && l->works[i].phase != WORK_OVER) {
+		if (l->works[i].phase == WORK_QUEUED) {
+			(void)leave_queue(l, &l->works[i]);
+		} else if (l->works[i].phase != WORK_OVER) {
 			l->works[i].failed |= l->works[i].phase != WORK_ENDED;
 			end_work(l, &l->works[i]);
 		}
@@ -903,6 +917,9 @@ static int begin_several(struct run_loop *l, const char *const *ids, struct erro
 	(void)unsetenv("PORT"); /* it would be that of each */
 	l->artifacts = r.artifacts;
 	l->max = r.max_concurrent;
+	for (size_t i = l->max; i < l->n; i++)
+		if (run_queue_enter(l->arena, r.call.repo, ids[i], err) < 0)
+			return -1;
 	for (size_t i = 0; i < l->n; i++)
 		run_emit(l, EVENT_QUEUED, &l->works[i], JSON_OBJECT(JSON_INT("queueSize", l->n)));
 	return l->status ? error_set(err, (enum err)l->status, "no event can be written") : 0;

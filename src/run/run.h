@@ -213,6 +213,10 @@ char *run_log_path(struct arena *a, const char *document, const char *id);
 
 /* Asks the run of the item to end after its actions; `now`: to end them. */
 int run_stop(const char *document, bool now, struct error *err);
+/* Asks a run of several items that has not begun this one not to begin it. *queued: there is one.
+ */
+int run_queue_stop(
+	struct arena *a, const char *repo, const char *id, bool *queued, struct error *err);
 
 /* How the item's last run was called; paths below the repository are relative to it. False: it had
  * none. _load() sets these members of *q; _describe() adds them as options, ` --harness 'codex'`.

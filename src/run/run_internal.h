@@ -75,6 +75,10 @@ int run_pool_open(struct arena *a, const struct run_item *r, struct pool *out, s
 /* What run_stop() has asked since run_stop_forget(): NULL, "after", "now". */
 const char *run_stop_asked(struct arena *a, const char *document);
 void run_stop_forget(const char *document);
+/* The run of this process has not begun the item yet. */
+int run_queue_enter(struct arena *a, const char *repo, const char *id, struct error *err);
+/* It begins it now, unless this returns true: run_queue_stop() has asked that it does not. */
+bool run_queue_leave(struct arena *a, const char *repo, const char *id);
 /* Remembers how the run was called. Best effort. */
 void run_options_note(const struct run_item *r);
 /* Adds the options that call it again. */

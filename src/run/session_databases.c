@@ -42,11 +42,9 @@ static int find_place(struct arena *a, const char *document, struct item_place *
 	const char **repo, struct error *err)
 {
 	struct root root;
-	CLEANUP(context_close) struct context_file f = {0};
 
 	*repo = NULL;
-	if (context_open(&f, document, CONTEXT_READ_ONLY, err) < 0 ||
-		place_load(a, &f, place, err) < 0)
+	if (place_read(a, document, place, err) < 0)
 		return -1;
 	if (!place->directory || !path_exists(place->directory))
 		return 0;

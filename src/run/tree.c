@@ -229,7 +229,6 @@ static int describe_end(struct arena *a, const struct run_step_call *child, cons
 /* The worktree of a node goes back to the pool, unless it contains work. */
 static void return_worktree(struct tree *t, const struct run_step_call *child)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	CLEANUP(pool_close) struct pool pool = {0};
 	const struct pool_choice choice = {.repo = child->repo,
 		.resources = child->worktree ? child->worktree->resources : NULL,
@@ -238,9 +237,8 @@ static void return_worktree(struct tree *t, const struct run_step_call *child)
 	struct error ignored;
 	bool removed;
 
-	if (open_reader(&f, child->context_file, &ignored) < 0 ||
-		place_load(t->arena, &f, &place, &ignored) < 0 || !place.branch || place.in_place ||
-		locate_pool(t->arena, &choice, &pool, &ignored) < 0)
+	if (place_read(t->arena, child->context_file, &place, &ignored) < 0 || !place.branch ||
+		place.in_place || locate_pool(t->arena, &choice, &pool, &ignored) < 0)
 		return;
 	(void)pool_reclaim(t->arena, &pool, place.branch, false, &removed, &ignored);
 }
@@ -325,39 +323,26 @@ int run_step_shared(struct arena *a, const struct run_step_call *call, json *act
 
 static struct run_step_call child_call(struct tree *t, const json *action)
 {
-	const struct run_step_call *up = t->call;
-	const char *item = json_dup(t->arena, action, "item");
+	struct run_step_call child = *t->call;
 
-	return (struct run_step_call){.id = item,
-		.context_file = run_child_document(t->arena, up->context_file, item),
-		.plugin_root = up->plugin_root,
-		.repo = up->repo,
-		.research_skill = up->research_skill,
-		.owner = up->owner,
-		.take_over = up->take_over,
-		.new_session = up->new_session,
-		.cancel = up->cancel,
-		.accept_workflow = up->accept_workflow,
-		.returned = select_returned(t->arena, up->returned, item, true),
-		.returned_alone = up->returned_alone,
-		.own_worktree = true,
-		.scripted = up->scripted,
-		.in_run = up->in_run,
-		.client = up->client,
-		.run = up->run,
-		.validated = up->validated,
-		.refuted = up->refuted,
-		.fault = up->fault,
-		.fault_data = up->fault_data,
-		.parent = json_dup(t->arena, action, "id")};
+	child.id = json_dup(t->arena, action, "item");
+	child.parent = json_dup(t->arena, action, "id");
+	child.context_file = run_child_document(t->arena, t->call->context_file, child.id);
+	child.returned = select_returned(t->arena, t->call->returned, child.id, true);
+	child.own_worktree = true;
+	child.in_place = child.allow_dirty = child.idle = false;
+	child.workflow = child.base = child.spec = NULL;
+	child.results = NULL;
+	child.worktree = NULL;
+	child.ended = child.ordered = NULL;
+	return child;
 }
 
 /* The work of a node begins at that of its parent, or of its last attempt. */
 static int tree_find_base(struct tree *t, const json *action, const char **base, struct error *err)
 {
-	CLEANUP(context_close) struct context_file f = {0};
 	const char *item = json_get_str(action, "item"), *dot = strrchr(item, '.');
-	struct item_place place;
+	struct item_place place = {0};
 	uint64_t n = 0;
 
 	if (dot && number_parse(str_of(dot + 1), 2, RUN_ATTEMPTS_MAX, &n)) {
@@ -366,17 +351,10 @@ static int tree_find_base(struct tree *t, const json *action, const char **base,
 
 		const char *document = run_child_document(t->arena, t->call->context_file, last);
 
-		if (path_exists(document) && (open_reader(&f, document, err) < 0 ||
-						     place_load(t->arena, &f, &place, err) < 0))
+		if (path_exists(document) && place_read(t->arena, document, &place, err) < 0)
 			return -1;
-		*base = f.path ? place.branch : NULL;
-		context_close(&f);
-		f = (struct context_file){0};
 	}
-	if (*base)
-		return 0;
-	if (open_reader(&f, t->call->context_file, err) < 0 ||
-		place_load(t->arena, &f, &place, err) < 0)
+	if (!place.branch && place_read(t->arena, t->call->context_file, &place, err) < 0)
 		return -1;
 	*base = place.branch;
 	return 0;

@@ -209,8 +209,11 @@ bool forge_pull_is_of(const struct forge_pull *p, struct str remote_url)
 
 /* ---- programs ---- */
 
+/* there false: there is no such program. status -1: it exceeded the time limit. */
 struct tool_output {
 	struct buf out, errors;
+	bool there;
+	int status;
 };
 
 static void tool_output_release(struct tool_output *o)
@@ -228,9 +231,8 @@ static bool forge_take_output(void *data, bool errors, struct str piece)
 	return b->len < TOOL_MAX;
 }
 
-/* *there false: there is no such program. *status -1: it exceeded the time limit. */
-static int run_tool(const char *const *argv, const char *dir, struct tool_output *o, bool *there,
-	int *status, struct error *err)
+static int run_tool(
+	const char *const *argv, const char *dir, struct tool_output *o, struct error *err)
 {
 	static const char *const env[] = {"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1",
 		"NO_PROMPT=1", "GLAB_CHECK_UPDATE=false", "NO_COLOR=1", "GH_FORCE_TTY",
@@ -244,15 +246,24 @@ static int run_tool(const char *const *argv, const char *dir, struct tool_output
 		.timeout_s = TOOL_S};
 	struct process_end end;
 
-	*there = true;
-	if (process_run(&p, &end, err) < 0) {
-		*there = !end.missing;
+	*o = (struct tool_output){.out = BUF_INIT, .errors = BUF_INIT};
+	if (process_run(&p, &end, err) < 0)
 		return end.missing ? 0 : -1;
-	}
-	*status = end.timed_out ? -1 : end.status;
-	if (end.timed_out)
-		return process_check(&p, &end, argv[0], buf_str(&o->errors), err);
-	return 0;
+	o->there = true;
+	o->status = end.timed_out ? -1 : end.status;
+	return end.timed_out ? process_check(&p, &end, argv[0], buf_str(&o->errors), err) : 0;
+}
+
+/* What it said. */
+static const char *tool_words(struct arena *a, const struct tool_output *o)
+{
+	return arena_printable(a, str_trim(buf_str(&o->errors)), 500);
+}
+
+static int tool_failed(
+	struct arena *a, const struct tool_output *o, const char *what, struct error *err)
+{
+	return error_set(err, ERR_SYSTEM, "'%s' failed: %s", what, tool_words(a, o));
 }
 
 /* ---- what a forge says about a pull request ---- */
@@ -319,22 +330,17 @@ static int ask_tool(struct arena *a, const char *dir, const char *const *argv,
 	const struct view_members *names, struct forge_view *out, struct error *err)
 {
 	CLEANUP(tool_output_release) struct tool_output o = {0};
-	bool there;
-	int status;
 
 	*out = (struct forge_view){0};
-	if (run_tool(argv, dir, &o, &there, &status, err) < 0)
+	if (run_tool(argv, dir, &o, err) < 0)
 		return -1;
-	if (!there)
+	if (!o.there)
 		return 0;
 	out->tool = strcmp(argv[0], "sh") ? argv[0] : argv[2];
-	if (status == 0)
+	if (o.status == 0)
 		return read_view(a, buf_str(&o.out), names, out, err);
 	out->missing = names != &own_members && says_missing(buf_str(&o.errors));
-	if (out->missing)
-		return 0;
-	return error_set(err, ERR_SYSTEM, "'%s' failed: %s", out->tool,
-		arena_printable(a, str_trim(buf_str(&o.errors)), 500));
+	return out->missing ? 0 : tool_failed(a, &o, out->tool, err);
 }
 
 /* No program handles this form of URL. If another program is signed in to the host, the forge has
@@ -347,12 +353,10 @@ static int ask_others(const char *dir, const char *host, struct forge_view *out,
 		const char *const argv[] = {
 			programs[i], "auth", "status", "--hostname", host, NULL};
 		CLEANUP(tool_output_release) struct tool_output o = {0};
-		bool there;
-		int status = -1;
 
-		if (run_tool(argv, dir, &o, &there, &status, err) < 0)
+		if (run_tool(argv, dir, &o, err) < 0)
 			return -1;
-		if (there && status == 0)
+		if (o.there && o.status == 0)
 			*out = (struct forge_view){.tool = programs[i], .missing = true};
 	}
 	return 0;
@@ -455,18 +459,14 @@ int forge_list_open(
 		OPEN_MAX, "--json",
 		"number,headRefName,isDraft,url,mergeable,statusCheckRollup,latestReviews", NULL};
 	CLEANUP(tool_output_release) struct tool_output o = {0};
-	bool there;
-	int status;
 
 	*out = (struct forge_open_pulls){0};
-	if (run_tool(argv, dir, &o, &there, &status, err) < 0)
+	if (run_tool(argv, dir, &o, err) < 0)
 		return -1;
-	if (!there)
+	if (!o.there)
 		return error_set(err, ERR_SYSTEM, "cannot find 'gh'");
-	if (status)
-		return error_set(err, ERR_SYSTEM, "'gh pr list' failed: %s",
-			arena_printable(a, str_trim(buf_str(&o.errors)), 500));
-	return forge_read_open(a, buf_str(&o.out), out, err);
+	return o.status ? tool_failed(a, &o, "gh pr list", err)
+			: forge_read_open(a, buf_str(&o.out), out, err);
 }
 
 /* ---- checks ---- */
@@ -489,11 +489,12 @@ static struct str state_of_check(struct str line)
 	return str_sub(state, 0, str_find(state, STR("\t")));
 }
 
-static int read_gh_checks(struct arena *a, const struct tool_output *o, int status,
-	struct forge_checks *out, struct error *err)
+static int read_gh_checks(
+	struct arena *a, const struct tool_output *o, struct forge_checks *out, struct error *err)
 {
 	CLEANUP(buf_release) struct buf failed = BUF_INIT;
 	struct str rest = buf_str(&o->out), line;
+	int status = o->status;
 	bool pending = status == SOME_PENDING;
 
 	while (str_line(&rest, &line)) {
@@ -514,13 +515,12 @@ static int read_gh_checks(struct arena *a, const struct tool_output *o, int stat
 			(failed.len || str_find(buf_str(&o->errors), STR("no checks reported")) <
 					       o->errors.len)))
 		return 0;
-	return error_set(err, ERR_SYSTEM, "'gh pr checks' failed: %s",
-		arena_printable(a, str_trim(buf_str(&o->errors)), 500));
+	return tool_failed(a, o, "gh pr checks", err);
 }
 
 /* The member `head_pipeline` is null before there is a pipeline for the head. */
-static int read_glab_checks(struct arena *a, const struct tool_output *o, int status,
-	struct forge_checks *out, struct error *err)
+static int read_glab_checks(
+	struct arena *a, const struct tool_output *o, struct forge_checks *out, struct error *err)
 {
 	static const char *const good[] = {"success", "skipped", NULL}, *const bad[] = {"failed",
 										"canceled", NULL};
@@ -528,9 +528,8 @@ static int read_glab_checks(struct arena *a, const struct tool_output *o, int st
 	const json *pipeline;
 	const char *state, *url;
 
-	if (status)
-		return error_set(err, ERR_SYSTEM, "'glab mr view' failed: %s",
-			arena_printable(a, str_trim(buf_str(&o->errors)), 500));
+	if (o->status)
+		return tool_failed(a, o, "glab mr view", err);
 	if (json_parse(&j, str_trim(buf_str(&o->out)), err) < 0 || !json_get_str(j, "state"))
 		return error_set(err, ERR_SYSTEM,
 			"'glab mr view' printed no JSON object with the member 'state'");
@@ -553,8 +552,6 @@ int forge_checks(struct arena *a, const char *dir, const char *pr_url, struct fo
 	struct forge_pull p = {.kind = FORGE_GITHUB};
 	const char *argv[] = {"gh", "pr", "checks", pr_url, NULL, NULL, NULL, NULL, NULL};
 	CLEANUP(tool_output_release) struct tool_output o = {0};
-	int status = 0;
-	bool there;
 
 	*out = (struct forge_checks){.failed = arena_dup(a, STR(""))};
 	if (pr_url && !forge_find_pull(str_of(pr_url), &p))
@@ -566,13 +563,13 @@ int forge_checks(struct arena *a, const char *dir, const char *pr_url, struct fo
 			8 * sizeof(*argv));
 	else if (p.kind != FORGE_GITHUB)
 		return 0;
-	if (run_tool(argv, dir, &o, &there, &status, err) < 0)
+	if (run_tool(argv, dir, &o, err) < 0)
 		return -1;
-	if (!there)
+	if (!o.there)
 		return 0;
-	out->tool = p.kind == FORGE_GITLAB ? "glab" : "gh";
-	return p.kind == FORGE_GITLAB ? read_glab_checks(a, &o, status, out, err)
-				      : read_gh_checks(a, &o, status, out, err);
+	out->tool = argv[0];
+	return p.kind == FORGE_GITLAB ? read_glab_checks(a, &o, out, err)
+				      : read_gh_checks(a, &o, out, err);
 }
 
 /* ---- merging ---- */
@@ -590,18 +587,16 @@ int forge_merge(struct arena *a, const char *dir, const struct forge_pull *p, co
 				  : p->kind == FORGE_GITLAB ? glab
 							    : NULL;
 	CLEANUP(tool_output_release) struct tool_output o = {0};
-	bool there = false;
-	int status = 0;
 
 	*refused = NULL;
-	if (argv && run_tool(argv, dir, &o, &there, &status, err) < 0)
+	if (argv && run_tool(argv, dir, &o, err) < 0)
 		return -1;
-	if (!there)
+	if (!o.there)
 		return error_set(err, ERR_SYSTEM, "%s to merge '%.*s'",
 			argv ? arena_printf(a, "cannot find '%s'", argv[0]) : "there is no program",
 			(int)p->url.n, p->url.p);
-	if (status)
-		*refused = arena_printable(a, str_trim(buf_str(&o.errors)), 500);
+	if (o.status)
+		*refused = tool_words(a, &o);
 	return 0;
 }
 
@@ -620,20 +615,16 @@ int forge_mark(struct arena *a, const char *dir, const struct forge_pull *p, enu
 	const char *const make[] = {"gh", "label", "create", label, NULL};
 	const char *const *argv = p->kind == FORGE_GITLAB ? glab : gh;
 	CLEANUP(tool_output_release) struct tool_output made = {0}, o = {0};
-	bool there = false;
-	int status = 0;
 
 	if (p->kind == FORGE_GITHUB && mark == FORGE_LABEL && /* fails if there is one */
-		run_tool(make, dir, &made, &there, &status, err) < 0)
+		run_tool(make, dir, &made, err) < 0)
 		return -1;
 	if ((p->kind == FORGE_GITHUB || p->kind == FORGE_GITLAB) &&
-		run_tool(argv, dir, &o, &there, &status, err) < 0)
+		run_tool(argv, dir, &o, err) < 0)
 		return -1;
-	if (!there)
+	if (!o.there)
 		return error_set(err, ERR_SYSTEM, "there is no program for '%s'", url);
-	return status ? error_set(err, ERR_SYSTEM, "'%s' failed: %s", argv[0],
-				arena_printable(a, str_trim(buf_str(&o.errors)), 500))
-		      : 0;
+	return o.status ? tool_failed(a, &o, argv[0], err) : 0;
 }
 
 /* ---- comments ---- */
@@ -801,9 +792,8 @@ static void forge_add_comments(struct comments *all, const json *pull)
 		buf_addf(&all->text, "\n(%zu more are on the pull request.)\n", all->omitted);
 }
 
-/* *there false: there is no `gh`. */
 static int ask_comments(struct arena *a, const char *dir, const struct forge_pull *p,
-	struct tool_output *o, bool *there, struct error *err)
+	struct tool_output *o, struct error *err)
 {
 	size_t slash = str_find(p->path, STR("/"));
 	const char *const argv[] = {"gh", "api", "graphql", "--hostname", arena_dup(a, p->host),
@@ -811,14 +801,10 @@ static int ask_comments(struct arena *a, const char *dir, const struct forge_pul
 		"-f",
 		arena_printf(a, "name=%.*s", (int)(p->path.n - slash) - 1, p->path.p + slash + 1),
 		"-F", arena_printf(a, "number=%.*s", (int)p->number.n, p->number.p), NULL};
-	int status = 0;
 
-	if (run_tool(argv, dir, o, there, &status, err) < 0)
+	if (run_tool(argv, dir, o, err) < 0)
 		return -1;
-	if (status)
-		return error_set(err, ERR_SYSTEM, "'gh api graphql' failed: %s",
-			arena_printable(a, str_trim(buf_str(&o->errors)), 500));
-	return 0;
+	return o->status ? tool_failed(a, o, "gh api graphql", err) : 0;
 }
 
 int forge_open_comments(
@@ -828,14 +814,13 @@ int forge_open_comments(
 	CLEANUP(comments_release) struct comments all = {0};
 	CLEANUP(json_free) json *answer = NULL;
 	struct forge_pull p;
-	bool there;
 
 	*text = NULL;
 	if (!forge_find_pull(str_of(pr_url), &p) || p.kind != FORGE_GITHUB)
 		return 0;
-	if (ask_comments(a, dir, &p, &o, &there, err) < 0)
+	if (ask_comments(a, dir, &p, &o, err) < 0)
 		return -1;
-	if (!there)
+	if (!o.there)
 		return 0;
 	if (json_parse(&answer, str_trim(buf_str(&o.out)), err) < 0)
 		return error_set(err, ERR_SYSTEM, "'gh api graphql' printed no JSON");

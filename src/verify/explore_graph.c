@@ -30,17 +30,12 @@ const char *explore_expected_text(const char *section)
 
 const char *explore_result_word(struct arena *a, const json *action, size_t i)
 {
-	struct str rest = str_of(json_get_str(action, "result_format"));
+	struct str rest = str_of(json_get_str(action, "result_format")), word;
 
-	for (;; i--) {
-		size_t end = str_find(rest, STR("|"));
-
-		if (!i)
-			return rest.n ? arena_dup(a, str_trim(str_sub(rest, 0, end))) : NULL;
-		if (end == rest.n)
-			return NULL;
-		rest = str_sub(rest, end + 1, rest.n);
-	}
+	while (str_piece(&rest, '|', &word))
+		if (!i--)
+			return arena_dup(a, str_trim(word));
+	return NULL;
 }
 
 static void agent_answers(struct explore_answers *l, const json *action)
@@ -81,17 +76,12 @@ static void violation_answers(struct explore_answers *l, const json *security)
 
 static void script_answers(struct explore_answers *l, const json *action)
 {
-	struct str rest = str_of(json_get_str(action, "result_format"));
+	const char *word;
 
-	while (rest.n) {
-		size_t end = str_find(rest, STR("|"));
-		const char *word = arena_dup(l->arena, str_trim(str_sub(rest, 0, end)));
-
+	for (size_t i = 0; (word = explore_result_word(l->arena, action, i)); i++)
 		explore_graph_add(l, word, word,
 			arena_printf(
 				l->arena, "%s \xe2\x80\x94 log: /state/logs/script.log", word));
-		rest = str_sub(rest, end < rest.n ? end + 1 : end, rest.n);
-	}
 	violation_answers(l, json_get(action, "security"));
 	add_silent(l, "no answer");
 	add_silent(l, "still running")->running = true;

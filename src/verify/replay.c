@@ -175,34 +175,17 @@ static int replay_carry_out(void *data, const struct effect_kind *kind,
 	return seen ? 0 : -1;
 }
 
-/* Without a value: it could not be read then. */
-static int replay_text_of(
-	const json *seen, struct arena *a, const char *what, char **text, struct error *err)
+/* Without a value: it could not be read then. The journal has nothing if no program could. */
+static int replay_read_forge(void *data, struct arena *a, const char *what, const char *pr_url,
+	char **text, struct error *err)
 {
+	const json *seen = replay_take(data, what);
 	const char *value = json_get_str(seen, "value");
 
-	if (!value)
-		return error_set(err, ERR_SYSTEM, "the %s could not be read then", what);
-	*text = arena_dup(a, str_of(value));
-	return 0;
-}
-
-static int replay_failing_checks(
-	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
-{
 	(void)pr_url;
-	return replay_text_of(replay_take(data, "checks"), a, "checks", text, err);
-}
-
-/* The journal has no comments if no program could read them. */
-static int replay_open_comments(
-	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
-{
-	const json *seen = replay_take(data, "comments");
-
-	(void)pr_url;
-	*text = NULL;
-	return seen ? replay_text_of(seen, a, "comments", text, err) : 0;
+	*text = value ? arena_dup(a, str_of(value)) : NULL;
+	return seen && !value ? error_set(err, ERR_SYSTEM, "the %s could not be read then", what)
+			      : 0;
 }
 
 /* Only a place that was chosen, or made again, is in the journal. */
@@ -326,8 +309,7 @@ static const struct environment from_journal = {.find_specs = replay_find_specs,
 	.marks = marks,
 	.take_script = replay_take_script,
 	.carry_out = replay_carry_out,
-	.failing_checks = replay_failing_checks,
-	.open_comments = replay_open_comments,
+	.read_forge = replay_read_forge,
 	.evidence = verify_replay_evidence,
 	.project = project,
 	.still_running = replay_still_running,

@@ -61,12 +61,14 @@ static int simulator_carry_out(void *data, const struct effect_kind *kind,
 	return 0;
 }
 
-static int simulator_failing_checks(
-	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
+static int simulator_read_forge(void *data, struct arena *a, const char *what, const char *pr_url,
+	char **text, struct error *err)
 {
 	struct simulator *s = data;
 
 	(void)pr_url;
+	if (strcmp(what, "checks") != 0)
+		return 0;
 	s->environment.requested |= EFFECT_PR_CHECKS;
 	if (s->environment.checks == CHECKS_UNKNOWN)
 		return error_set(err, ERR_SYSTEM, "cannot read the checks");
@@ -164,7 +166,7 @@ static int run_machine(struct simulator *s, const struct simulator_call *call,
 	struct environment environment = {.find_specs = simulator_find_specs,
 		.enter = simulator_enter,
 		.carry_out = simulator_carry_out,
-		.failing_checks = simulator_failing_checks,
+		.read_forge = simulator_read_forge,
 		.evidence = simulator_evidence,
 		.still_running = simulator_still_running,
 		.data = s};

@@ -52,23 +52,16 @@ static int enter(void *data, struct arena *a, const char *id, struct item_place 
 	return 0;
 }
 
-static int failing_checks(
-	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
+static int read_forge(void *data, struct arena *a, const char *what, const char *pr_url,
+	char **text, struct error *err)
 {
-	(void)data, (void)pr_url;
-	if (t.checks_fail)
-		return error_set(err, ERR_SYSTEM, "gh is not logged in");
-	*text = arena_dup(a, str_of(t.checks));
-	return 0;
-}
+	bool checks = strcmp(what, "checks") == 0;
+	const char *is = checks ? t.checks : t.comments;
 
-static int open_comments(
-	void *data, struct arena *a, const char *pr_url, char **text, struct error *err)
-{
 	(void)data, (void)pr_url;
-	if (t.comments_fail)
+	if (checks ? t.checks_fail : t.comments_fail)
 		return error_set(err, ERR_SYSTEM, "gh is not logged in");
-	*text = t.comments ? arena_dup(a, str_of(t.comments)) : NULL;
+	*text = is ? arena_dup(a, str_of(is)) : NULL;
 	return 0;
 }
 
@@ -185,8 +178,7 @@ int step_as(const char *id, bool returned, const char *returned_id)
 	struct environment environment = {.find_specs = engine_rig_find_specs,
 		.enter = t.enters ? enter : NULL,
 		.carry_out = carry_out,
-		.failing_checks = failing_checks,
-		.open_comments = open_comments,
+		.read_forge = read_forge,
 		.evidence = engine_rig_evidence,
 		.still_running = still_running,
 		.may_dispatch = t.asked_about ? may_dispatch : NULL,
