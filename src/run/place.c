@@ -296,6 +296,29 @@ static int note_unpushed(struct arena *a, struct run_entry *e, const char *id,
 	return 0;
 }
 
+/* git ends at the first submodule that it cannot have, such as a link that .gitmodules does not
+ * name. The others are not left out for that. */
+static void init_each_module(struct git_command c)
+{
+	static const char *const list[] = {"git", "config", "-z", "-f", ".gitmodules",
+		"--get-regexp", "^submodule\\..*\\.path$", NULL};
+	const struct git_command paths = {.dir = c.dir, .name = "git config", .argv = list};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct error ignored;
+
+	if (git_command(&paths, &out, NULL, &ignored) < 0)
+		return;
+	for (size_t at = 0; at < out.len; at += strlen(out.s + at) + 1) { /* KEY LF PATH */
+		const char *path = strchr(out.s + at, '\n');
+		const char *const argv[] = {"git", "submodule", "--quiet", "update", "--init",
+			"--recursive", "--", path ? path + 1 : "", NULL};
+
+		c.argv = argv;
+		if (path)
+			(void)git_command(&c, NULL, NULL, &ignored);
+	}
+}
+
 /* A new worktree has empty directories for submodules. The user's checkout may have them, so that
  * what is missing would be noticed late. */
 static int init_modules(
@@ -313,6 +336,8 @@ static int init_modules(
 		return 0;
 	if (err->code != ERR_SYSTEM && err->code != ERR_CHECK)
 		return -1;
+	if (!strstr(err->text, "did not end within"))
+		init_each_module(c);
 	add_notice(e, arena_printf(e->arena,
 			      "the submodules of '%s' are empty or incomplete: run 'git submodule "
 			      "update --init --recursive' in its worktree: %s",

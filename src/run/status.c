@@ -433,8 +433,8 @@ int status_directory(struct arena *a, const char *repo, const char **dir, struct
 int status_refuse_unknown(const char *id, const char *document, struct error *err)
 {
 	return error_set(err, ERR_INPUT,
-		"no work item '%s': there is no '%s'; 'dev-team status' lists the items", id,
-		document);
+		"no work item '%s' has begun: there is no '%s'; 'dev-team status' lists the items",
+		id, document);
 }
 
 int status_find(struct arena *a, const char *id, const char *repo, const char *context_file,

@@ -49,20 +49,22 @@ int sandbox_probe(struct arena *a, const char **version, struct error *err)
 		.argv = argv, .output = -1, .out = &out, .out_max = 4096, .timeout_s = PROBE_S};
 	struct process_end end;
 	struct error ignored;
+	struct str why; /* its first sentence; references to documentation follow */
 	int rc = process_run(&p, &end, &ignored);
 
 	*version = arena_printable(a, str_trim(buf_str(&out)), 200);
+	why = str_of(out.len ? *version : "bwrap failed");
 	if (rc == 0 && end.status == 0)
 		return 0;
 	if (rc < 0 && end.missing)
 		return error_set(
 			err, ERR_STATE, "commands cannot be contained: there is no bwrap: " REMEDY);
 	return error_set(err, ERR_STATE,
-		"commands cannot be contained: %.200s; allow user namespaces (sysctl "
+		"commands cannot be contained: %.*s; allow user namespaces (sysctl "
 		"kernel.unprivileged_userns_clone=1; on Ubuntu 24.04 an AppArmor profile for "
 		"bwrap, "
 		"see docs/policy.md)",
-		out.len ? *version : "bwrap failed");
+		(int)str_find(why, STR(". ")), why.p);
 }
 
 /* ---- starting bwrap ---- */

@@ -480,6 +480,17 @@ static int new_item_check_text(struct arena *a, struct new_item *item, struct er
 	return 0;
 }
 
+/* What a run would refuse. */
+static int new_item_check_branch(const char *id, struct error *err)
+{
+	if (preflight_is_branch_name(str_of(id)))
+		return 0;
+	return error_set(err, ERR_USAGE,
+		"'%s' cannot be the name of a branch: choose another id, without '.lock' or '.' at "
+		"its end",
+		id);
+}
+
 /* Under a lock, or two calls could choose the same id. */
 int new_item_write(struct arena *a, const char *repo, struct new_item *item, struct error *err)
 {
@@ -487,7 +498,8 @@ int new_item_write(struct arena *a, const char *repo, struct new_item *item, str
 	struct known k;
 	char *state;
 
-	if ((item->id && path_check_id(item->id, err) < 0) ||
+	if ((item->id && (path_check_id(item->id, err) < 0 ||
+				 new_item_check_branch(item->id, err) < 0)) ||
 		new_item_check_text(a, item, err) < 0 ||
 		context_state_directory(a, &state, err) < 0 || path_mkdirs(state, err) < 0 ||
 		disk_lock_take(&lock, path_join(a, state, ".new.lock"), LOCK_WAIT_MS, err) < 0 ||

@@ -134,13 +134,13 @@ static void preflight_check_remote(struct arena *a, struct preflight *p)
 		warn(a, p, "origin", "'origin' cannot be reached: %s", p->remote.fault);
 	else
 		fail(a, p, ERR_STATE, "origin",
-			"'origin' cannot be read: %s: check 'git remote get-url origin' and your "
+			"'origin' cannot be read: %.*s: check 'git remote get-url origin' and your "
 			"access",
+			(int)(strlen(p->remote.fault) - str_ends(str_of(p->remote.fault), ".")),
 			p->remote.fault);
 }
 
-/* What path_is_id() allows and git does not. */
-static bool is_branch_name(struct str branch)
+bool preflight_is_branch_name(struct str branch)
 {
 	while (branch.n) {
 		size_t n = str_find(branch, STR("/"));
@@ -156,8 +156,9 @@ static bool is_branch_name(struct str branch)
 /* Nothing is sent. The remote's hooks and protected branches still may refuse the real push. */
 static void check_push(struct arena *a, struct preflight *p)
 {
-	const char *branch =
-		p->branch && is_branch_name(str_of(p->branch)) ? p->branch : "dev-team/doctor";
+	const char *branch = p->branch && preflight_is_branch_name(str_of(p->branch))
+				     ? p->branch
+				     : "dev-team/doctor";
 	const char *const argv[] = {"git", "push", "--dry-run", "--no-verify", "-q", "origin",
 		arena_printf(a, "+HEAD:refs/heads/%s", branch), NULL};
 	const struct git_command c = {.dir = p->repo,
@@ -289,7 +290,7 @@ static void setup_preflight_check_branch(struct arena *a, struct preflight *p)
 
 	if (p->in_place || !p->branch)
 		return;
-	if (!is_branch_name(str_of(p->branch)))
+	if (!preflight_is_branch_name(str_of(p->branch)))
 		fail(a, p, ERR_STATE, "branch",
 			"'%s' cannot be the name of a branch: choose another id, without '.lock' "
 			"or "

@@ -136,6 +136,8 @@ struct preflight {
  * and what may be written. */
 void preflight_check(struct arena *a, struct preflight *p);
 
+/* False: path_is_id() allows it, and git has no such branch. */
+bool preflight_is_branch_name(struct str branch);
 /* git has no branch `a/b` next to a branch `a`. -1: ERR_STATE. */
 int preflight_check_branch(
 	struct arena *a, const char *repo, const char *branch, struct error *err);
