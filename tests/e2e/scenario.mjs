@@ -83,6 +83,12 @@ export class Scenario {
     return stdout;
   }
 
+  // The client has the plugin from now on, without an option.
+  async install(fixture) {
+    await this.tool(fixture, 'plugin', 'marketplace', 'add', fixture.copyPlugin());
+    await this.tool(fixture, 'plugin', 'install', 'dev-team@dev-team');
+  }
+
   // Runs `claude -p PROMPT` in the fixture's repository; `agents` may be a model of its own. `script`: the loop is a script. `hooks`: false turns them off. `user`: a number. `extra`: variables of the client. `during(client, server)` may interfere while it runs.
   async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin, script = false, hooks = true, user, extra = {} } = {}) {
     const server = await startApis(typeof agents === 'function' ? agents : createModel(agents));
@@ -125,7 +131,7 @@ export class Scenario {
     if (permissions) fixture.writeHome('.claude/settings.json', JSON.stringify({ permissions }));
     const settings = { statusLine: line, hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command: `cat >>'${asked}'` }] }] } };
     const terminal = new Terminal(this.clients['claude-code'].program,
-      ['--plugin-dir', plugin, '--permission-mode', mode, '--settings', JSON.stringify(settings), ...args],
+      [...(plugin ? ['--plugin-dir', plugin] : []), '--permission-mode', mode, '--settings', JSON.stringify(settings), ...args],
       { cwd: fixture.repo, env: this.environment(fixture, server.url), directory, user, prepare: () => user && fixture.giveTo(user) });
     server.onError = () => terminal.fail(server.errors[0]);
     try {

@@ -47,8 +47,7 @@ spec:
 async function installed(t) {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('reviewer');
-  await t.tool(fixture, 'plugin', 'marketplace', 'add', fixture.copyPlugin());
-  await t.tool(fixture, 'plugin', 'install', 'dev-team@dev-team');
+  await t.install(fixture);
   const run = await t.run(fixture, new Agents(fixture), AUDIT, { plugin: null });
   t.sound(run);
   t.match(run.text, /^success: /, 'result for the user');
@@ -95,7 +94,7 @@ async function hostileArguments(t) {
 export const instructions = [
   ['dev-team: a declared state, by the task-runner with a skill of the repository', declared],
   ['graph: a manifest of commands', graph],
-  ['dev-team: installed from its marketplace', installed],
+  ['dev-team: installed from its marketplace', installed, { versions: true }],
   ['implement: a wrong instruction in an agent file fails the run', wrongInstruction],
   ['implement: a refused step is shown and stops', refused],
   ['all commands: hostile arguments reach no shell', hostileArguments],

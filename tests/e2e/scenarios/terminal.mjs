@@ -70,14 +70,15 @@ function grown(run) {
 const conductorOf = (run) => run.log.filter(isConductor);
 
 // The user is asked nothing. The conversation pays for the end of the run, the conductor one request for each array.
-async function happyIn(t, mode, user) {
+async function happyIn(t, mode, { user, installed } = {}) {
   const fixture = t.fixture();
   if (user && process.getuid() !== 0) return t.note('every scenario runs as another user');
   const agents = new Agents(fixture);
+  if (installed) await t.install(fixture);
   const run = await t.interact(fixture, agents, mode, async (terminal) => {
     await terminal.type(IMPLEMENT);
     await terminal.shows(/success: /);
-  }, { user });
+  }, { user, ...(installed ? { plugin: null } : {}) });
   if (user) t.equal(fs.statSync(fixture.contextFile).uid, user, 'owner of the document');
   t.equal(agents.skills, ['researcher-plan', 'developer-implement', 'developer-create-pr', 'reviewer-review'], 'agents');
   finished(t, fixture);
@@ -477,10 +478,11 @@ export const terminal = [
   ['terminal: the conductor is compacted, and meets a usage limit', compactedAndLimited],
   ['terminal: rules of the user that deny and ask', userRules(AUDIT)],
   ['terminal: rules of the user that deny and ask, as a script', userRules(AUDIT_SCRIPT)],
-  ['terminal: edits accepted', (t) => happyIn(t, 'acceptEdits')],
-  ['terminal: another user than root', (t) => happyIn(t, 'manual', NOBODY)],
-  ['terminal: another user than root, edits accepted', (t) => happyIn(t, 'acceptEdits', NOBODY)],
-  ['terminal: a script, another user than root, edits accepted', scriptAsOtherUser],
+  ['terminal: installed from its marketplace', (t) => happyIn(t, 'manual', { installed: true }), { versions: true }],
+  ['terminal: edits accepted', (t) => happyIn(t, 'acceptEdits'), { versions: true }],
+  ['terminal: another user than root', (t) => happyIn(t, 'manual', { user: NOBODY }), { versions: true }],
+  ['terminal: another user than root, edits accepted', (t) => happyIn(t, 'acceptEdits', { user: NOBODY }), { versions: true }],
+  ['terminal: a script, another user than root, edits accepted', scriptAsOtherUser, { versions: true }],
   ['terminal: a killed client, --continue and the same command', killed],
   ['terminal: the user stops an agent', stopped],
   ['terminal: Esc while the conductor works, and the status line', escaped(IMPLEMENT)],
