@@ -52,39 +52,48 @@ static int allocate_hold(struct work *w, const struct allocation *old)
 
 /* ---- where a new branch begins ---- */
 
+/* Sets w->commit to that of `name`; NULL: there is none. */
+static int read_commit(struct work *w, const char *name)
+{
+	const char *const args[] = {"rev-list", "-n", "1", "--end-of-options", name, "--", NULL};
+
+	if (git_plain_ids(w->o.a, w->o.p->repo, &name, 1, &w->commit))
+		return 0;
+	if (op_git(&w->o, NULL, args) < 0)
+		return -1;
+	w->commit = w->o.line;
+	return 0;
+}
+
 /* In this order: the branch itself; what the caller names; the branch of the same name on the
  * remote; the target on the remote; the local target. Without a target it is the default branch. */
 static int allocate_find_base(struct work *w)
 {
-	const char *base = GIVEN(w->ask->base), *target = GIVEN(w->ask->target),
-		   *repo = w->o.p->repo;
-	const char *const args[] = {"rev-list", "-n", "1", "--end-of-options", base, "--", NULL};
+	const char *base = GIVEN(w->ask->base), *target = GIVEN(w->ask->target);
 	struct git_default known;
 
-	if (git_read_default(w->o.a, repo, &known, w->o.err) < 0)
+	if (git_read_default(w->o.a, w->o.p->repo, &known, w->o.err) < 0)
 		return -1;
 	target = target ? target : known.branch ? known.branch : "main";
 	for (unsigned i = 0; i < (base ? 1 : 4) && !w->commit; i++) {
 		const char *shown = i == 0 || i == 3 ? "" : "origin/";
-		const char *name = FORMAT("refs/%s/%s%s", *shown ? "remotes" : "heads", shown,
-			i < 2 ? w->of.branch : target);
+		const char *branch = i < 2 ? w->of.branch : target;
 
-		if (git_read_ids(w->o.a, repo, &name, 1, &w->commit, w->o.err) < 0)
+		if (read_commit(w, FORMAT("refs/%s/%s%s", *shown ? "remotes" : "heads", shown,
+					   branch)) < 0)
 			return -1;
 		w->of.made_branch = i > 0 || !w->commit;
-		w->of.base = i > 0 ? FORMAT("%s%s", shown, i < 2 ? w->of.branch : target) : base;
+		w->of.base = i > 0 ? FORMAT("%s%s", shown, branch) : NULL;
 	}
-	if (!w->of.made_branch)
-		w->of.base = NULL;
-	if (!w->commit && base && !git_plain_ids(w->o.a, repo, &base, 1, &w->commit)) {
-		if (op_git(&w->o, NULL, args) < 0)
+	if (!w->commit && base) {
+		w->of.base = base;
+		if (read_commit(w, base) < 0)
 			return -1;
-		w->commit = w->o.line;
 	}
 	return w->commit ? 0
 			 : REFUSE("there is no %s '%.200s' in '%s' to begin a branch from: commit "
 				  "and push something, fetch it, or give --base",
-				   base ? "commit" : "branch", base ? base : target, repo);
+				   base ? "commit" : "branch", base ? base : target, w->o.p->repo);
 }
 
 /* ---- a new one ---- */
@@ -314,7 +323,6 @@ static int allocate_check_branch(struct work *w, const struct ownership *own)
 static int adopt(struct work *w, const struct allocation *old)
 {
 	struct ownership own = pool_ownership(w->o.a, w->of.path, w->o.p->common);
-	const char *ref = FORMAT("refs/heads/%s", w->of.branch);
 	int rc, mark;
 
 	if (old)
@@ -326,8 +334,9 @@ static int adopt(struct work *w, const struct allocation *old)
 			old->ports, w->ask->ports);
 	if (!old) {
 		if (ports_choose(&w->o, w->ask, &w->of) < 0 ||
-			git_read_ids(w->o.a, w->o.p->repo, &ref, 1, &w->of.tip, w->o.err) < 0)
+			read_commit(w, FORMAT("refs/heads/%s", w->of.branch)) < 0)
 			return -1;
+		w->of.tip = w->commit;
 		w->of.sparse = NULL;
 		w->of.admin = own.ok ? path_base(own.actual).p : NULL;
 		mark = own.ok ? open(admin_file(&w->o, &w->of, ADMIN_MARK), O_CREAT | O_CLOEXEC,

@@ -360,4 +360,14 @@ POOL_TEST(a_run_holds_it_while_its_process_lives)
 	assert_string_equal(of.run, "ADR-1");
 }
 
+POOL_TEST(a_bare_repository_has_worktrees)
+{
+	pool_close(&pool);
+	sh("git clone -q --bare org/o.git bare");
+	assert_int_equal(pool_open(&arena, &spec, at("bare"), at("state"), NULL, &pool, &err), 0);
+	assert_string_equal(take("x", true).base, "main");
+	assert_string_equal(take("x", false).path, at("pool/x"));
+	goes("x", false);
+}
+
 UNIT_GROUP(NULL, arena_end)
