@@ -12,15 +12,25 @@ static bool is_there(const char *file)
 	return access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-/* The first name of `name_in` that is there, for the directory or one above it; NULL: none. */
-static char *clearance_upwards(struct arena *a, const char *folder,
-	char *(*name_in)(struct arena *a, const char *folder, const char *data), const char *data)
+/* The clearance file of a directory, or its mark among `marks`. */
+static char *clearance_name_in(struct arena *a, const char *folder, const char *marks)
+{
+	char name[DIGEST_TEXT];
+
+	if (!marks)
+		return path_join(a, folder, ".dev-team/clearance.yaml");
+	digest_text(str_of(folder), name);
+	return path_join(a, marks, name);
+}
+
+/* The first that is there, for the directory or one above it; NULL: none. */
+static char *clearance_upwards(struct arena *a, const char *folder, const char *marks)
 {
 	CLEANUP(base_free) char *real = realpath(folder, NULL);
 	char *path = arena_dup(a, str_of(real ? real : folder));
 
 	for (;;) {
-		char *name = name_in(a, path, data);
+		char *name = clearance_name_in(a, path, marks);
 
 		if (is_there(name))
 			return name;
@@ -30,24 +40,17 @@ static char *clearance_upwards(struct arena *a, const char *folder,
 	}
 }
 
-static char *clearance_file_in(struct arena *a, const char *folder, const char *data)
-{
-	(void)data;
-	return path_join(a, folder, ".dev-team/clearance.yaml");
-}
-
 /* A worktree somewhere else has the file of the repository that it belongs to. */
 char *clearance_find(struct arena *a, const char *folder)
 {
-	char *file = clearance_upwards(a, folder, clearance_file_in, NULL), *own;
+	char *file = clearance_upwards(a, folder, NULL), *own;
 	struct root root;
 	struct error ignored = {0};
 
 	if (file || root_find(a, folder, &own, &ignored) < 0 ||
 		root_open(a, own, &root, &ignored) < 0 || !root.common_dir)
 		return file;
-	return clearance_upwards(
-		a, arena_dup(a, path_dir(root.common_dir)), clearance_file_in, NULL);
+	return clearance_upwards(a, arena_dup(a, path_dir(root.common_dir)), NULL);
 }
 
 static char *marks_folder(struct arena *a)
@@ -59,14 +62,6 @@ static char *marks_folder(struct arena *a)
 								: path_join(a, state, "clearances");
 }
 
-static char *clearance_mark_in(struct arena *a, const char *folder, const char *marks)
-{
-	char name[DIGEST_TEXT];
-
-	digest_text(str_of(folder), name);
-	return path_join(a, marks, name);
-}
-
 void clearance_mark(struct arena *a, const char *folder)
 {
 	char *marks = marks_folder(a), *mark;
@@ -75,7 +70,7 @@ void clearance_mark(struct arena *a, const char *folder)
 
 	if (!marks)
 		return;
-	mark = clearance_mark_in(a, folder, marks);
+	mark = clearance_name_in(a, folder, marks);
 	if (path_exists(mark) || path_mkdirs(marks, &ignored) < 0)
 		return;
 	fd = open(mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -87,8 +82,7 @@ char *clearance_marked(struct arena *a, const char *folder)
 {
 	char *marks = marks_folder(a);
 
-	return marks && path_exists(marks) ? clearance_upwards(a, folder, clearance_mark_in, marks)
-					   : NULL;
+	return marks && path_exists(marks) ? clearance_upwards(a, folder, marks) : NULL;
 }
 
 int clearance_policy(struct arena *a, const char *repo, const char *name, struct policy *out,

@@ -330,7 +330,7 @@ static enum directory_visit hide_entry(
 
 /* What a bound directory of git has that a command must not see: sockets, such as that of git's
  * file system monitor, settings of other worktrees, and secrets in settings. */
-static int hide(struct list *l, const char *dir, struct error *err)
+static int put_hidden(struct list *l, const char *dir, struct error *err)
 {
 	return directory_walk(dir, hide_entry, &(struct hiding){l, dir}, err);
 }
@@ -347,7 +347,7 @@ static int put_git(struct list *l, struct error *err)
 	put_objects_of_others(l);
 	if (!s->view.copy) {
 		put3(l, "--ro-bind", s->view.common, s->view.common);
-		return hide(l, s->view.common, err);
+		return put_hidden(l, s->view.common, err);
 	}
 	put3(l, "--ro-bind", path_join(s->arena, s->view.common, "objects"), BOX_OBJECTS);
 	/* A copy for a policy without `write` is written by `git worktree add`, and is not taken
@@ -357,14 +357,14 @@ static int put_git(struct list *l, struct error *err)
 		read_only(l, path_join(s->arena, s->view.common, shared[i]));
 	if (!s->view.write)
 		read_only(l, path_join(s->arena, s->view.common, "logs"));
-	if (hide(l, path_join(s->arena, s->view.common, "modules"), err) < 0)
+	if (put_hidden(l, path_join(s->arena, s->view.common, "modules"), err) < 0)
 		return -1;
 	if (!s->view.own)
 		return 0;
 	put3(l, bind, s->view.own, s->view.own);
 	for (size_t i = 0; i < COUNT(fixed); i++)
 		read_only(l, path_join(s->arena, s->view.own, fixed[i]));
-	return hide(l, s->view.own, err);
+	return put_hidden(l, s->view.own, err);
 }
 
 /* The directories above a mount could be renamed, and it with them; those that are mounts cannot.

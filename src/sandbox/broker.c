@@ -121,24 +121,10 @@ static void serve_fetch(struct request *q)
 
 /* ---- push ---- */
 
-static bool is_default_branch(const struct request *q, const char *branch)
-{
-	struct git_default base = {0};
-	struct error ignored;
-
-	if (strcmp(branch, "main") == 0 || strcmp(branch, "master") == 0)
-		return true;
-	if (git_read_default(q->s->arena, q->s->view.common, &base, &ignored) < 0)
-		return true;
-	return (base.branch && strcmp(base.branch, branch) == 0) ||
-	       (base.head && strcmp(base.head, branch) == 0);
-}
-
 /* NULL: it may be pushed. */
 static const char *push_fault(const struct request *q, const char *id, const char *ref, bool force)
 {
 	const struct policy *p = q->s->x->policy;
-	const char *branch = ref + strlen("refs/heads/");
 
 	if (!p->push.n)
 		return "the policy does not allow pushing";
@@ -149,12 +135,12 @@ static const char *push_fault(const struct request *q, const char *id, const cha
 		       "branch";
 	if (!str_starts(str_of(ref), "refs/heads/") || !is_ref(ref))
 		return "only branches are pushed";
-	if (is_default_branch(q, branch))
+	if (sandbox_git_is_default(q->s, ref))
 		return "the default branch is protected: push another one and open a pull request";
 	if (sandbox_git_is_of_others(q->s, ref))
 		return "another worktree has this branch: push one of your own";
 	for (size_t i = 0; i < p->push.n; i++)
-		if (fnmatch(p->push.p[i], branch, 0) == 0)
+		if (fnmatch(p->push.p[i], ref + strlen("refs/heads/"), 0) == 0)
 			return NULL;
 	return "the policy does not allow pushing to this branch";
 }

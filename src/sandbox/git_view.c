@@ -208,18 +208,26 @@ static const char *head_ref(struct sandbox *s, const char *dir)
 		       : "";
 }
 
+bool sandbox_git_is_default(struct sandbox *s, const char *ref)
+{
+	struct str branch = str_sub(str_of(ref), strlen("refs/heads/"), strlen(ref));
+	struct git_default base = {0};
+	struct error ignored;
+
+	return str_is(branch, "main") || str_is(branch, "master") ||
+	       git_read_default(s->arena, s->view.common, &base, &ignored) < 0 ||
+	       (base.branch && str_is(branch, base.branch)) ||
+	       (base.head && str_is(branch, base.head));
+}
+
 bool sandbox_git_is_of_others(struct sandbox *s, const char *name)
 {
-	struct git_default base = {0};
 	struct directory_names trees;
 	struct error ignored;
 	bool missing;
 
 	if (strcmp(head_ref(s, s->view.common), name) == 0)
 		return s->view.own != NULL;
-	if (git_read_default(s->arena, s->view.common, &base, &ignored) == 0 && base.branch &&
-		strcmp(arena_printf(s->arena, "refs/heads/%s", base.branch), name) == 0)
-		return true;
 	if (directory_list(s->arena, in_common(s, "worktrees"), &trees, &missing, &ignored) < 0)
 		return false;
 	for (size_t i = 0; i < trees.n; i++) {
@@ -317,6 +325,7 @@ static void take_ref(struct sandbox *s, const struct refs *host, const char *nam
 		str_starts(str_of(name), "refs/remotes/"))
 		return;
 	if (!is_takeable(s, host, name, !before && !here) || sandbox_git_is_of_others(s, name) ||
+		sandbox_git_is_default(s, name) ||
 		(!now && strcmp(head_ref(s, s->view.own), name) == 0) ||
 		((before || here) &&
 			!git_view_has_line(
@@ -699,20 +708,19 @@ static void mend_head(struct sandbox *s)
 }
 
 /* Files of the worktree's directory that would lead the host's git to the command's settings. */
+static const char *const own_files[] = {"commondir", "gitdir", "config.worktree"};
+
 static void clean_own(struct sandbox *s)
 {
-	const char *const kept[][2] = {{"commondir", s->view.commondir}, {"gitdir", s->view.gitdir},
-		{"config.worktree", s->view.settings}};
 	struct error ignored;
 
 	sandbox_tidy_tree(s->view.own, true, false);
 	mend_head(s);
-	for (size_t i = 0; i < COUNT(kept); i++) {
-		const char *text = sandbox_read_text(s->arena, own_file(s, kept[i][0]));
+	for (size_t i = 0; i < COUNT(own_files); i++) {
+		const char *path = own_file(s, own_files[i]), *kept = s->view.files[i];
 
-		if (kept[i][1] && (!text || strcmp(text, kept[i][1]) != 0))
-			(void)sandbox_write_file(
-				own_file(s, kept[i][0]), str_of(kept[i][1]), 0600, &ignored);
+		if (kept && !str_is(str_of(sandbox_read_text(s->arena, path)), kept))
+			(void)sandbox_write_file(path, str_of(kept), 0600, &ignored);
 	}
 }
 
@@ -743,13 +751,12 @@ static void git_view_set_aside(struct sandbox *s, struct error *err)
 static int read_own_files(struct sandbox *s, struct error *err)
 {
 	s->view.head = sandbox_read_text(s->arena, own_file(s, "HEAD"));
-	s->view.commondir = sandbox_read_text(s->arena, own_file(s, "commondir"));
-	s->view.gitdir = sandbox_read_text(s->arena, own_file(s, "gitdir"));
-	s->view.settings = sandbox_read_text(s->arena, own_file(s, "config.worktree"));
-	if (s->view.settings)
+	for (size_t i = 0; i < COUNT(own_files); i++)
+		s->view.files[i] = sandbox_read_text(s->arena, own_file(s, own_files[i]));
+	if (s->view.files[2])
 		return 0;
-	s->view.settings = "";
-	return sandbox_write_file(own_file(s, "config.worktree"), STR(""), 0600, err);
+	s->view.files[2] = "";
+	return sandbox_write_file(own_file(s, own_files[2]), STR(""), 0600, err);
 }
 
 int sandbox_git_begin(struct sandbox *s, struct error *err)

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -51,32 +50,6 @@ bool sandbox_take_limits(struct str *plan)
 	return true;
 }
 
-/* With the signals and descriptors that a command expects. */
-static pid_t start_bash(const char *text)
-{
-	const char *const argv[] = {"bash", "--noprofile", "--norc", "-c", text, NULL};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t all, none;
-	int fault;
-	pid_t pid;
-
-	sigfillset(&all);
-	sigemptyset(&none);
-	(void)posix_spawnattr_init(&attributes);
-	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-	(void)posix_spawnattr_setsigdefault(&attributes, &all);
-	(void)posix_spawnattr_setsigmask(&attributes, &none);
-	(void)posix_spawn_file_actions_init(&actions);
-	(void)posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-	fault = posix_spawn(
-		&pid, "/bin/bash", &actions, &attributes, (char *const *)(uintptr_t)argv, environ);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	(void)posix_spawnattr_destroy(&attributes);
-	errno = fault;
-	return fault ? -1 : pid;
-}
-
 static int inner_wait_for(pid_t bash)
 {
 	int status;
@@ -91,6 +64,7 @@ static int inner_wait_for(pid_t bash)
 /* *plan: the limits as bytes, where to listen in one line, then the text. */
 static int run_bash(struct arena *a, struct str plan, int outside, int network)
 {
+	const char *argv[] = {"bash", "--noprofile", "--norc", "-c", NULL, NULL};
 	struct str routes;
 	pid_t pid;
 
@@ -111,7 +85,8 @@ static int run_bash(struct arena *a, struct str plan, int outside, int network)
 	(void)signal(SIGHUP, inner_pass_on);
 	(void)signal(SIGINT, SIG_IGN);
 	(void)signal(SIGQUIT, SIG_IGN);
-	pid = start_bash(arena_dup(a, plan));
+	argv[4] = arena_dup(a, plan);
+	pid = sandbox_spawn("/bin/bash", argv, (const char *const *)(uintptr_t)environ, true, true);
 	if (pid < 0) {
 		error_log("dev-team: bash cannot be started: %s", strerror(errno));
 		return FAILED;

@@ -128,5 +128,4 @@ void sandbox_place_close(struct sandbox *s)
 {
 	base_close(&s->live);
 	base_close(&s->mutex);
-	s->live = s->mutex = -1;
 }

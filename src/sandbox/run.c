@@ -117,29 +117,35 @@ static int plan_file(struct sandbox *s, struct error *err)
 }
 
 /* No fork: a copy of this process would take longer than to start bwrap. */
-static int start_bwrap(
-	struct sandbox *s, const char *const *argv, struct running *r, struct error *err)
+pid_t sandbox_spawn(const char *path, const char *const *argv, const char *const *environment,
+	bool inside, bool give_stdin)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	sigset_t defaults;
+	sigset_t defaults, none;
 	int fault;
+	pid_t pid;
 
-	sigemptyset(&defaults);
+	(void)(inside ? sigfillset(&defaults) : sigemptyset(&defaults));
 	sigaddset(&defaults, SIGPIPE);
+	sigemptyset(&none);
 	(void)posix_spawnattr_init(&attributes);
-	(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	(void)posix_spawnattr_setflags(
+		&attributes, POSIX_SPAWN_SETSIGDEF | (inside ? POSIX_SPAWN_SETSIGMASK : 0));
 	(void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+	(void)posix_spawnattr_setsigmask(&attributes, &none);
 	(void)posix_spawn_file_actions_init(&actions);
-	if (!s->x->give_stdin)
+	if (!give_stdin)
 		(void)posix_spawn_file_actions_addopen(
 			&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	fault = posix_spawn(&r->pid, s->bwrap, &actions, &attributes,
-		(char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)sandbox_environment(s));
+	if (inside)
+		(void)posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+	fault = posix_spawn(&pid, path, &actions, &attributes, (char *const *)(uintptr_t)argv,
+		(char *const *)(uintptr_t)environment);
 	(void)posix_spawn_file_actions_destroy(&actions);
 	(void)posix_spawnattr_destroy(&attributes);
 	errno = fault;
-	return fault ? error_errno(err, "cannot start the sandbox") : 0;
+	return fault ? -1 : pid;
 }
 
 static int sandbox_run_start(struct sandbox *s, struct running *r, struct error *err)
@@ -160,8 +166,9 @@ static int sandbox_run_start(struct sandbox *s, struct running *r, struct error 
 	given[2] = sandbox_inherit(s, ends[1]);
 	for (size_t i = 0; i < COUNT(fds); i++)
 		(void)snprintf(fds[i], sizeof(fds[i]), "%d", given[i]);
-	if (start_bwrap(s, argv, r, err) < 0)
-		return -1;
+	r->pid = sandbox_spawn(s->bwrap, argv, sandbox_environment(s), false, s->x->give_stdin);
+	if (r->pid < 0)
+		return error_errno(err, "cannot start the sandbox");
 	sandbox_run_close_inherited(s);
 	r->handle = (int)syscall(SYS_pidfd_open, r->pid, 0);
 	return r->handle < 0 ? error_errno(err, "cannot start the sandbox") : 0;

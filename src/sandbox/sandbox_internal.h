@@ -35,12 +35,12 @@ struct route {
 
 /* The private copy of a repository's common directory. */
 struct git_view {
-	const char *common;    /* the real one; NULL: the root is in no repository */
-	const char *own;       /* directory of the linked worktree in it; NULL: the root is none */
-	const char *copy;      /* NULL: the real one is seen, read-only */
-	bool write;            /* new objects, refs and settings are taken over */
-	const char *commondir; /* contents of `own`'s files that lead git elsewhere */
-	const char *gitdir, *settings, *head;
+	const char *common;   /* the real one; NULL: the root is in no repository */
+	const char *own;      /* directory of the linked worktree in it; NULL: the root is none */
+	const char *copy;     /* NULL: the real one is seen, read-only */
+	bool write;           /* new objects, refs and settings are taken over */
+	const char *head;     /* contents of `own`'s files: HEAD, */
+	const char *files[3]; /* and those that lead git elsewhere */
 };
 
 struct sandbox {
@@ -71,6 +71,10 @@ void sandbox_note(struct sandbox *s, const char *fmt, ...) PRINTF(2, 3);
 int sandbox_inherit(struct sandbox *s, int fd);
 /* A file in memory that is inherited, at its beginning. */
 int sandbox_memory_file(struct sandbox *s, struct str text, struct error *err);
+
+/* -1 with errno. `inside`: with the signals and descriptors that a command expects. */
+pid_t sandbox_spawn(const char *path, const char *const *argv, const char *const *environment,
+	bool inside, bool give_stdin);
 
 /* The directory that all worktrees of the root's repository share, if it is one. */
 const char *sandbox_common_of(struct arena *a, const struct root *r);
@@ -111,7 +115,9 @@ int sandbox_git_import(struct sandbox *s, struct error *err);
 /* Objects, refs and settings. */
 int sandbox_git_end(struct sandbox *s, struct error *err);
 
-/* Whether the branch is that of another worktree, or the default one. */
+/* Whether the branch is the default one, or has its name, or that cannot be told. */
+bool sandbox_git_is_default(struct sandbox *s, const char *ref);
+/* Whether another worktree has the branch. */
 bool sandbox_git_is_of_others(struct sandbox *s, const char *name);
 /* Whether the branch at the remote is the item's: the one that the worktree was made with, or one
  * that the broker made there (a line of the file `pushed`). */
