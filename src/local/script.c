@@ -351,10 +351,13 @@ static const char *log_name(const struct script_action *s)
 /* Word k is that of exit status k, the last one that of all others and of a time limit. */
 static const char *result_word(const struct script_action *s, int status)
 {
-	struct str rest = str_of(s->format), word = {"failed", strlen("failed")};
+	struct str rest = str_of(s->format), word = STR("failed"), one;
 
-	for (int k = 0; k <= status && str_piece(&rest, '|', &word); k++)
-		;
+	for (int k = 0; str_piece(&rest, '|', &one); k++) {
+		word = one;
+		if (k == status)
+			break;
+	}
 	return arena_dup(s->arena, str_trim(word));
 }
 

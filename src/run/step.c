@@ -26,7 +26,6 @@ static int check_utf8(const char *what, const char *path, struct error *err)
 	return 0;
 }
 
-/* Without a name: that of the item's last step, else of the settings, else implement-task. */
 /* As the item keeps it: a shipped one by its name, one in the repository from there (`./FILE`),
  * another as seen from the document. */
 static const char *kept_workflow(
@@ -45,6 +44,7 @@ static const char *kept_workflow(
 	return path_relative(a, f->dir, path);
 }
 
+/* Without a name: that of the item's last step, else of the settings, else implement-task. */
 static int resolve_workflow(struct arena *a, struct run_step_call *call, struct error *err)
 {
 	struct settings settings;
