@@ -144,7 +144,7 @@ git commit -q --allow-empty -m 'ADR-1: more of it'
 git reset -q --hard "$base"
 X
 lie 'the work of another item, which is not pushed' implementing 'of another item' <<'X'
-git switch -q -c dev-team/ADR-2 "$base"
+git switch -q -C dev-team/ADR-2 "$base"
 work
 git switch -q "$branch"
 git reset -q --hard dev-team/ADR-2
@@ -152,7 +152,7 @@ git reset -q --hard dev-team/ADR-2
 git reset -q --hard "$base"
 X
 lie 'an empty merge of the work of another item, in the time to come' implementing 'of another item' <<'X'
-git switch -q -c dev-team/ADR-2 "$base"
+git switch -q -C dev-team/ADR-2 "$base"
 work
 git switch -q "$branch"
 GIT_COMMITTER_DATE='2099-01-01T00:00:00Z' git merge -q --no-ff -m 'ADR-1: all of it' dev-team/ADR-2
