@@ -318,8 +318,8 @@ static int check_descent(struct collector *c, const char *base, const char *fork
 			   : 0;
 }
 
-/* Commits that are on another branch of the remote are somebody else's work. So is a merge of them
- * that changes nothing more. */
+/* Commits that are on another branch of the remote, or of another item, are somebody else's work.
+ * So is a merge of them that changes nothing more. */
 static int check_own(struct collector *c, struct error *err)
 {
 	struct git_history since;
@@ -335,7 +335,7 @@ static int check_own(struct collector *c, struct error *err)
 			return -1;
 	return others ? REFUTE(c, EVIDENCE_WORK,
 				"the branch '%s' has no commits that are not on another branch of "
-				"its remote, or they change no file",
+				"its remote or of another item, or they change no file",
 				c->branch ? c->branch : "")
 		      : 0;
 }
@@ -380,7 +380,7 @@ static bool evidence_local_is_id(const char *id, const char *commit)
 }
 
 /* *own: exactly one commit that was made since the work was requested has that id, and it is on no
- * other branch of the remote. */
+ * other branch of the remote or of another item. */
 static int find_named(struct collector *c, const char *id, bool *own, struct error *err)
 {
 	const char *since = c->query->since ? c->query->since : c->query->place->base,

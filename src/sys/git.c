@@ -387,15 +387,28 @@ const char *git_fork_point(struct arena *a, const char *root, const char *one, c
 	return arena_dup(a, str_of(lib.git_oid_tostr(id, sizeof(id), &at)));
 }
 
-/* `refs/remotes/REMOTE/BRANCH`; what is not one of a remote's other branches is skipped. */
+/* `name` is `other`, or that of a child item. */
+static bool is_below(const char *name, const char *other)
+{
+	size_t n = strlen(other);
+
+	return strncmp(name, other, n) == 0 && (!name[n] || name[n] == '.');
+}
+
+/* `refs/remotes/REMOTE/BRANCH`, or the local branch of another item. What is not one of these is
+ * skipped, and so are the branches of parents and children. */
 static bool is_other_branch(const char *name, const char *branch)
 {
-	static const char prefix[] = "refs/remotes/";
+	static const char remotes[] = "refs/remotes/", heads[] = "refs/heads/";
 	const char *slash;
 
-	if (!str_starts(str_of(name), prefix))
+	if (str_starts(str_of(name), GIT_ITEMS)) {
+		name += strlen(heads);
+		return !branch || (!is_below(name, branch) && !is_below(branch, name));
+	}
+	if (!str_starts(str_of(name), remotes))
 		return false;
-	slash = strchr(name + strlen(prefix), '/');
+	slash = strchr(name + strlen(remotes), '/');
 	return slash && strcmp(slash + 1, "HEAD") != 0 &&
 	       (!branch || strcmp(slash + 1, branch) != 0);
 }
@@ -405,7 +418,7 @@ static int ask_other_branch(
 	const char *root, const char *commit, const char *branch, bool *yes, struct error *err)
 {
 	const char *const argv[] = {"git", "for-each-ref", "--contains", commit,
-		"--format=%(refname)", "refs/remotes", NULL};
+		"--format=%(refname)", "refs/remotes", GIT_ITEMS, NULL};
 	const struct git_command c = {.dir = root, .name = "git for-each-ref", .argv = argv};
 	CLEANUP(arena_release) struct arena a = {0};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;

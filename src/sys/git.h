@@ -221,8 +221,10 @@ void git_patch_digest(const char *root, const char *from, const char *to, char o
  * the history cannot be read (a shallow clone). No process. */
 const char *git_find_same_patch(struct arena *a, const char *root, const char *from, const char *to,
 	const char *digest, size_t n);
-/* *yes: a branch of a remote, as far as is known here, has `commit`; those of the name `branch`
- * do not count. */
+/* Local branches of work items, unless they were given another name. */
+#define GIT_ITEMS "refs/heads/dev-team/"
+/* *yes: a branch of a remote, as far as is known here, or a local one of another item has `commit`;
+ * those of the name `branch` do not count, nor do those of a parent and of children. */
 int git_is_on_other_branch(
 	const char *root, const char *commit, const char *branch, bool *yes, struct error *err);
 /* *touched: the first of the paths, or a file in it, that a commit since `base` (NULL: any commit)

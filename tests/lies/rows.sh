@@ -143,6 +143,22 @@ git commit -q --allow-empty -m 'ADR-1: more of it'
 --
 git reset -q --hard "$base"
 X
+lie 'the work of another item, which is not pushed' implementing 'of another item' <<'X'
+git switch -q -C dev-team/ADR-2 "$base"
+work
+git switch -q "$branch"
+git reset -q --hard dev-team/ADR-2
+--
+git reset -q --hard "$base"
+X
+lie 'an empty merge of the work of another item, in the time to come' implementing 'of another item' <<'X'
+git switch -q -C dev-team/ADR-2 "$base"
+work
+git switch -q "$branch"
+GIT_COMMITTER_DATE='2099-01-01T00:00:00Z' git merge -q --no-ff -m 'ADR-1: all of it' dev-team/ADR-2
+--
+git reset -q --hard "$base"
+X
 lie 'garbage in the reference of main' implementing 'damaged|corrupt|cannot read' <<'X'
 work
 echo garbage >"$(shared refs/remotes/origin/main)"
@@ -962,7 +978,7 @@ answer implemented '{"summary": "s", "filesChanged": ["work.txt"], "commitSha": 
   "verifications": {"build": "passed", "test": "passed", "lint": "passed", "format": "passed"}, "acceptanceCriteriaMet": [1]}'
 X
 lie 'a commit from before in a fenced envelope, and a line with the word' fixing "'commitSha' is .*no commit of the branch" <<'X'
-before=$(git rev-parse --short HEAD)
+before=$(git rev-list --reverse --abbrev-commit "$base..HEAD" | head -n 1)
 sed -i s/broken/mended/ work.txt
 work
 answer fixed "Mended.

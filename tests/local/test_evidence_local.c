@@ -108,6 +108,21 @@ EVIDENCE_TEST(faults_of_the_work_tree_are_named)
 	}
 }
 
+EVIDENCE_TEST(the_work_of_another_item_is_not_that_of_this_one)
+{
+	query.since = where.base;
+	sh("cd r && git branch dev-team/A.part && git branch helper");
+	confirmed(EVIDENCE_WORK); /* a child's work is merged */
+	sh("cd r && git branch dev-team/AB");
+	refuted(EVIDENCE_WORK, "not on another branch of its remote or of another item");
+	sh("cd r && echo three >c && git add c && git commit -qm third");
+	confirmed(EVIDENCE_WORK);
+	sh("cd r && git branch -m dev-team/A other && git branch -qD dev-team/AB");
+	where.branch = "dev-team/A.part";
+	sh("cd r && git switch -q dev-team/A.part && git branch dev-team/A");
+	confirmed(EVIDENCE_WORK); /* as does a child begin with its parent's */
+}
+
 static void name_commit(const char *commit, unsigned kinds)
 {
 	const struct evidence_named named = {commit, kinds};
