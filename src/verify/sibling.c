@@ -48,7 +48,7 @@ static void find_repository(struct arena *a, const char *base, struct sibling *s
 }
 
 /* Changes count where the branch is checked out; elsewhere they may be anybody's. */
-static int read_changes(struct arena *a, struct sibling *s, struct error *err)
+static int sibling_read_changes(struct arena *a, struct sibling *s, struct error *err)
 {
 	const char *checked_out;
 	char *changed;
@@ -69,7 +69,7 @@ static int read_changes(struct arena *a, struct sibling *s, struct error *err)
 	return 0;
 }
 
-static int read_commits(struct arena *a, struct sibling *s, struct error *err)
+static int sibling_read_commits(struct arena *a, struct sibling *s, struct error *err)
 {
 	const char *local = arena_printf(a, "refs/heads/%s", s->branch);
 	char *count;
@@ -92,7 +92,8 @@ static int read_commits(struct arena *a, struct sibling *s, struct error *err)
 static int read_one(struct arena *a, struct sibling *s, struct error *err)
 {
 	s->state = NULL;
-	if (read_commits(a, s, err) < 0 || (!s->state && read_changes(a, s, err) < 0))
+	if (sibling_read_commits(a, s, err) < 0 ||
+		(!s->state && sibling_read_changes(a, s, err) < 0))
 		return -1;
 	if (s->state)
 		return 0;
