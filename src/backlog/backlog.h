@@ -77,6 +77,7 @@ struct task {
 	size_t n_external;
 	struct task_texts labels, references, permitted;
 	bool dispatchable;
+	bool begun;                                         /* set by admission_find_items() */
 	const char *not_dispatchable_reason;                /* may be NULL */
 	const char *blocked, *blocked_until, *unblocked_by; /* may be NULL */
 	double max_budget_usd;                              /* 0: none */

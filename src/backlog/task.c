@@ -195,8 +195,8 @@ static const struct config_field task_fields[] = {
 	{TEXTS("references", references), .null = true,
 		.about = "Files and, with a `/` at the end, directories that it changes."},
 	{TEXTS("permittedExternalPaths", permitted), .null = true,
-		.about = "Paths of other repositories that the task may change. The spec tells its "
-			 "agents to open a pull request there; the program does not check that."},
+		.about = "Paths of other repositories that the task may change, as seen from the "
+			 "main checkout. See [below](#other-repositories)."},
 	{.key = "dispatchable",
 		.kind = CONFIG_BOOL,
 		IN(dispatchable),

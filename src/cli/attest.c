@@ -32,6 +32,9 @@ static int attest_run_verify(struct invocation *in, struct error *err)
 	for (const json *i = json_first(json_get(note, "answers")); i; i = json_next(i))
 		buf_addf(in->out, "  %s %s: %s\n", json_get_str(i, "action"),
 			json_get_str(i, "agent"), json_get_str(i, "result"));
+	for (const json *i = json_first(json_get(note, "others")); i; i = json_next(i))
+		buf_addf(in->out, "  '%s': %s\n", json_get_str(i, "path"),
+			json_get_str(i, "reason"));
 	cli_put_json(in, o->json, o->json ? json_copy(note) : NULL);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "src/run/locate.h"
 #include "src/setup/setup.h"
 #include "src/tick/memory.h"
+#include "src/verify/sibling.h"
 
 struct backlog_options {
 	const char *repo, *priority, *key, *description, *state;
@@ -240,9 +241,10 @@ static int backlog_run_new(struct invocation *in, struct error *err)
 
 static int run_done(struct invocation *in, struct error *err)
 {
+	CLEANUP(json_free) json *others = json_array();
+	const char *file, *text, *fault;
 	const struct task *t;
 	struct backlog b;
-	const char *file;
 	bool made;
 
 	if (backlog_read_backlog(in, &b, err) < 0)
@@ -252,9 +254,16 @@ static int run_done(struct invocation *in, struct error *err)
 	if (t->faults.n)
 		return error_set(err, ERR_INPUT,
 			"'%s' has faults: 'dev-team backlog check' prints them", t->file);
+	if (sibling_read(in->arena, b.repo, admission_branch(in->arena, t), t->permitted.items,
+		    t->permitted.n, others, err) < 0)
+		return -1;
+	if ((fault = sibling_text(in->arena, others, true)))
+		return error_set(err, ERR_CHECK, "%s", fault);
 	if (backlog_finish(&b, t, &file, &made, err) < 0)
 		return -1;
-	buf_addf(in->out, "%s %s%s\n", t->id, file, made ? "" : " (already committed)");
+	text = sibling_text(in->arena, others, false);
+	buf_addf(in->out, "%s %s%s%s%s\n", t->id, file, made ? "" : " (already committed)",
+		text ? "\n" : "", text ? text : "");
 	return 0;
 }
 
@@ -291,7 +300,8 @@ static const struct verb *const subcommands[] = {
 	CLI_SUBCOMMAND("done", "ID", run_done,
 		"mark a task as done: move its file to backlog/completed, and commit that",
 		.details = "Commits on the branch that is checked out. A second call changes "
-			   "nothing.",
+			   "nothing. Exit status 1: what the task's branch has in a repository of "
+			   "'permittedExternalPaths' is not committed or not pushed there.",
 		.options = {repo_options}),
 	CLI_SUBCOMMAND("release", "[ID]", backlog_run_release,
 		"forget the failures of a parked task, so that the next tick goes on with it",

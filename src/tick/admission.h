@@ -66,6 +66,8 @@ struct admission {
 	json *detail;     /* of the rejection: `kind` and what the filter found */
 	const char *base; /* branch on which a stacked task starts; NULL: the default one */
 };
+/* Sets `begun` of the tasks that have a document in `dir`. */
+int admission_find_items(struct backlog *b, const char *dir, struct error *err);
 /* Reads the open pull requests, unless they were read. */
 void admission_read_pulls(struct backlog *b, struct admission_facts *f);
 /* Reads everything that the filters look at: one call of `gh`. What cannot be read is missing.

@@ -51,29 +51,40 @@ static void read_worktrees(struct admission_facts *f)
 	}
 }
 
+int admission_find_items(struct backlog *b, const char *dir, struct error *err)
+{
+	struct directory_names names;
+	const struct task *t;
+	bool missing;
+
+	if (directory_list(b->arena, dir, &names, &missing, err) < 0)
+		return missing ? 0 : -1;
+	for (size_t i = 0; i < names.n; i++) {
+		struct str name = str_of(names.items[i]);
+
+		if (str_ends(name, ".md") &&
+			(t = backlog_find(b, arena_dup(b->arena, str_sub(name, 0, name.n - 3)))))
+			b->tasks[t - b->tasks].begun = true;
+	}
+	return 0;
+}
+
 /* Tasks that are a work item already, whatever has become of it. */
 static int facts_read_items(struct admission_facts *f, struct error *err)
 {
 	struct arena *a = f->backlog->arena;
-	struct directory_names names = {0};
 	const char *dir;
-	bool missing;
 
-	if (status_directory(a, f->backlog->repo, &dir, err) < 0)
+	if (status_directory(a, f->backlog->repo, &dir, err) < 0 ||
+		admission_find_items(f->backlog, dir, err) < 0)
 		return -1;
-	if (directory_list(a, dir, &names, &missing, err) < 0)
-		return missing ? 0 : -1;
-	for (size_t i = 0; i < names.n; i++) {
-		struct str name = str_of(names.items[i]);
+	for (size_t i = 0; i < f->backlog->n; i++) {
+		const struct task *t = &f->backlog->tasks[i];
 		CLEANUP(json_free) json *item = NULL;
-		const struct task *t;
 
-		if (name.p[0] == '.' || !str_ends(name, ".md"))
+		if (!t->begun || t->state == TASK_DONE)
 			continue;
-		t = backlog_find(f->backlog, arena_dup(a, str_sub(name, 0, name.n - 3)));
-		if (!t || t->state == TASK_DONE)
-			continue;
-		item = status_item(path_join(a, dir, names.items[i]), true);
+		item = status_item(arena_printf(a, "%s/%s.md", dir, t->id), true);
 		vec_push_in(a, &f->items,
 			((struct admission_sign){t,
 				json_get(item, "state") ? json_dup(a, item, "state") : "unknown"}));

@@ -3,6 +3,7 @@
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 #include "src/run/status.h"
+#include "src/verify/sibling.h"
 #include "src/tick/board.h"
 #include "src/tick/tick.h"
 
@@ -214,11 +215,8 @@ void tick_memory_forget_failures(struct tick_memory *m, const struct task *t)
 
 void tick_memory_succeed(struct tick_memory *m, const struct task *t)
 {
-	json *of = tick_memory_of(m, t);
-
-	json_drop(of, "failures");
-	json_drop(of, "ended");
-	json_drop(of, "pull");
+	memory_forget(
+		tick_memory_of(m, t), (const char *const[]){"failures", "ended", "pull", NULL});
 }
 
 bool tick_memory_end(struct tick_memory *m, const struct task *t, const char *reason)
@@ -364,6 +362,7 @@ static void memory_add_task(
 {
 	const char *parked = tick_memory_parked(m, t), *reason, *since;
 	const json *of = tick_memory_find(m, t);
+	const char *others = sibling_text(m->arena, json_get(of, "others"), false);
 	json *item = memory_find_item(items, t);
 
 	if (!item) {
@@ -375,6 +374,9 @@ static void memory_add_task(
 			JSON_IF(since, JSON_TEXT("since", since)), JSON_TEXT("file", t->file));
 		json_push(items, item);
 	}
+	if (others)
+		set_text(item, "reason",
+			arena_printf(m->arena, "%s; %s", json_get_str(item, "reason"), others));
 	if (parked && t->id)
 		memory_set_wait(m, item, t, "parked", parked,
 			tick_memory_parked_item(m, t) ? "retry" : "backlog release");

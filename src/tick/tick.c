@@ -7,11 +7,11 @@
 #include "src/run/locate.h"
 #include "src/run/run.h"
 #include "src/run/status.h"
-#include "src/sys/directory.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
 #include "src/base/clock.h"
 #include "src/verify/attest.h"
+#include "src/verify/sibling.h"
 #include "src/tick/board.h"
 #include "src/tick/dispatch.h"
 #include "src/tick/recover.h"
@@ -35,7 +35,6 @@ struct tick {
 	size_t open;        /* tasks that are neither done nor have a pull request */
 	size_t n;           /* tasks */
 	bool *seen;         /* by task */
-	bool *documents;    /* by task; false: its item has no document */
 	struct error fault; /* why an item could not be stepped; the last one */
 };
 
@@ -71,24 +70,6 @@ static const char *tick_document_of(const struct tick *t, const struct task *tas
 	return arena_printf(t->arena, "%s/%s.md", t->items, task->id);
 }
 
-static int read_documents(struct tick *t, struct error *err)
-{
-	struct directory_names names;
-	const struct task *task;
-	bool missing;
-
-	t->documents = arena_alloc(t->arena, t->backlog.n + 1);
-	if (directory_list(t->arena, t->items, &names, &missing, err) < 0)
-		return -1;
-	for (size_t i = 0; i < names.n; i++)
-		if (str_ends(str_of(names.items[i]), ".md") &&
-			(task = backlog_find(&t->backlog,
-				 arena_printf(t->arena, "%.*s", (int)strlen(names.items[i]) - 3,
-					 names.items[i]))))
-			t->documents[task - t->backlog.tasks] = true;
-	return 0;
-}
-
 static void add_paths(struct buf *out, const char *head, const struct task_texts *paths)
 {
 	for (size_t i = 0; i < paths->n; i++)
@@ -106,9 +87,9 @@ static const char *spec_of(struct arena *a, const struct task *t)
 	add_paths(&text, "\n\n## References\n\n", &t->references);
 	add_paths(&text,
 		arena_printf(a,
-			"\n\n## Other repositories\n\nWhat the task needs here too: commit it "
-			"there on "
-			"a branch '%s', open a pull request there, and name it in your answer.\n\n",
+			"\n\n## Other repositories\n\nAs seen from the main checkout, not from "
+			"your worktree. What the task needs there: commit it on a branch '%s', "
+			"push that, open a pull request there, and name it in yours.\n\n",
 			admission_branch(a, t)),
 		&t->permitted);
 	return arena_dup(a, buf_str(&text));
@@ -142,7 +123,8 @@ static void report_end(struct tick *t, const struct task *task, bool good, const
 	const char *url = recover_pull_url(&r);
 	struct error err;
 
-	if (good && attest_write(t->arena, t->repo, task->id, tick_document_of(t, task), &err) < 0)
+	if (good && attest_write(t->arena, t->repo, task->id, tick_document_of(t, task),
+			    json_get(tick_memory_find(&t->memory, task), "others"), &err) < 0)
 		error_log("dev-team: %s has no attestation: %s", task->id, err.text);
 	if (!good || json_get(tick_memory_find(&t->memory, task), "labelled")) {
 		recover_mark(&r, good ? FORGE_UNLABEL : FORGE_LABEL);
@@ -178,12 +160,16 @@ static int tick_add_end(
 	struct tick *t, const struct task *task, const json *done, bool *again, struct error *err)
 {
 	struct recovery r = recovery_of(t, task);
-	bool good = json_str_is(done, "result", "success");
-	const char *why = json_get_str(done, "reason"),
-		   *reason = arena_printf(
-			   t->arena, good ? "merge what is approved: %s" : "failed: %s", why);
-	bool new = tick_memory_end(&t->memory, task, why);
+	json *others = json_array();
+	bool good = json_str_is(done, "result", "success"),
+	     new = tick_memory_end(&t->memory, task, json_get_str(done, "reason"));
+	const char *why = json_get_str(done, "reason"), *also;
 
+	json_set(tick_memory_of(&t->memory, task), "others", others);
+	if (sibling_read(t->arena, t->repo, admission_branch(t->arena, task), task->permitted.items,
+		    good ? task->permitted.n : 0, others, err) < 0)
+		return -1;
+	also = sibling_text(t->arena, others, false);
 	if (new && !good && recover_item(&r, why, again, err) < 0)
 		return -1;
 	if (*again)
@@ -198,7 +184,9 @@ static int tick_add_end(
 			return 0;
 	}
 	t->open -= good;
-	tick_add_wait(t, task, good ? "merge" : "retry", reason,
+	tick_add_wait(t, task, good ? "merge" : "retry",
+		arena_printf(t->arena, "%s%s%s%s", good ? "merge what is approved: " : "failed: ",
+			why, also ? "; " : "", also ? also : ""),
 		good ? NULL : arena_printf(t->arena, "dev-team retry %s", task->id));
 	return 0;
 }
@@ -306,7 +294,7 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 	struct error err = {0};
 	bool again = false;
 
-	t->documents[task - t->backlog.tasks] = true;
+	t->backlog.tasks[task - t->backlog.tasks].begun = true;
 	if (step_item(t, task, base, t->returned, &again, &err) == 0 &&
 		(!again || is_early(t, task) || step_item(t, task, base, NULL, &again, &err) == 0))
 		return;
@@ -318,14 +306,12 @@ static void try_item(struct tick *t, const struct task *task, const char *base)
 /* An item of this id that somebody has started with another workflow is not touched. */
 static bool tick_has_item(struct tick *t, const struct task *task)
 {
-	const char *workflow, *document;
+	const char *workflow;
 	struct error ignored;
 
-	if (!t->documents[task - t->backlog.tasks])
-		return false;
-	document = tick_document_of(t, task);
-	return path_exists(document) &&
-	       run_step_workflow(t->arena, document, t->repo, &workflow, &ignored) == 0 &&
+	return task->begun &&
+	       run_step_workflow(
+		       t->arena, tick_document_of(t, task), t->repo, &workflow, &ignored) == 0 &&
 	       (strcmp(workflow, TICK_WORKFLOW) == 0 ||
 		       str_is(path_base(workflow), TICK_WORKFLOW ".md"));
 }
@@ -533,15 +519,6 @@ static int check_pushed(struct tick *t, const struct task *task, bool *pushed, s
 	return 0;
 }
 
-static int start_task(struct tick *t, const struct admission *d, struct error *err)
-{
-	if (tick_memory_begin(&t->memory, d, err) < 0)
-		return -1;
-	try_item(t, d->task, d->base);
-	report_start(t, d->task);
-	return 0;
-}
-
 static int try_candidate(struct tick *t, const struct task *task, struct error *err)
 {
 	CLEANUP(admission_release) struct admission d = {0};
@@ -558,12 +535,17 @@ static int try_candidate(struct tick *t, const struct task *task, struct error *
 	}
 	if (check_pushed(t, task, &pushed, err) < 0)
 		return -1;
-	if (pushed)
-		return start_task(t, &d, err);
-	tick_add_wait(t, task, "admission",
-		arena_printf(t->arena, "'%s' is not on '%s': commit and push it", task->file,
-			t->start.branch),
-		NULL);
+	if (!pushed) {
+		tick_add_wait(t, task, "admission",
+			arena_printf(t->arena, "'%s' is not on '%s': commit and push it",
+				task->file, t->start.branch),
+			NULL);
+		return 0;
+	}
+	if (tick_memory_begin(&t->memory, &d, err) < 0)
+		return -1;
+	try_item(t, task, d.base);
+	report_start(t, task);
 	return 0;
 }
 
@@ -698,9 +680,8 @@ static int run_gate(struct tick *t, struct error *err)
 		dispatch_take(t->arena, &place, &t->memory, t->call->result, &t->returned, err) < 0)
 		return -1;
 	t->gate = true;
-	if (backlog_read(t->arena, t->repo, &t->backlog, err) < 0)
-		return -1;
-	if (read_documents(t, err) < 0)
+	if (backlog_read(t->arena, t->repo, &t->backlog, err) < 0 ||
+		admission_find_items(&t->backlog, t->items, err) < 0)
 		return -1;
 	t->gate = false;
 	t->seen = arena_alloc(t->arena, t->backlog.n + 1);
@@ -736,9 +717,8 @@ int tick(struct arena *a, const struct tick_call *call, struct buf *out, int *st
 		note_gate(&t, err);
 	} else if (rc == 0) {
 		note_tick(&t);
-	}
-	if (rc == 0)
 		report_failures(&t);
+	}
 	if (tick_memory_save(&t.memory, rc < 0 ? &(struct error){0} : err) < 0 || rc < 0)
 		return -1;
 	if (json_len(t.actions)) {

@@ -92,8 +92,8 @@ static int sign(
 	return GIT(&line, "tag", "-d", name);
 }
 
-int attest_write(
-	struct arena *a, const char *repo, const char *id, const char *document, struct error *err)
+int attest_write(struct arena *a, const char *repo, const char *id, const char *document,
+	const json *others, struct error *err)
 {
 	CLEANUP(json_free) json *answers = json_array();
 	CLEANUP(json_free) json *agents = json_object();
@@ -115,7 +115,8 @@ int attest_write(
 		JSON_OBJECT(JSON_INT("version", ATTEST_VERSION), JSON_TEXT("taskId", id),
 			JSON_TEXT("commit", p.head), JSON_TEXT("tree", tree),
 			JSON_TIME("at", clock_now()), JSON_VALUE("evidence", json_copy(evidence)),
-			JSON_VALUE("answers", json_copy(answers))))
+			JSON_VALUE("answers", json_copy(answers)),
+			JSON_IF(json_len(others), JSON_VALUE("others", json_copy(others)))))
 		       .p;
 	if (GIT(&line, "notes", "--ref", ATTEST_REF, "add", "-f", "-m", text, p.head) < 0 ||
 		GIT(&found, "notes", "--ref", ATTEST_REF, "list", p.head) < 0)

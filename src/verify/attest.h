@@ -4,7 +4,8 @@
  *
  *     {"version":1,"taskId":"T-1","commit":SHA,"tree":SHA,"at":TIME,"evidence":["review"],
  *      "answers":[
- *         {"action":"T-1/reviewing/2","agent":"reviewer","result":"approved","sum":"..."}]}
+ *         {"action":"T-1/reviewing/2","agent":"reviewer","result":"approved","sum":"..."}],
+ *      "others":[...]}
  *
  * Where the user's git signs commits (commit.gpgSign), the same text is also the message of a
  * signed tag object, ATTEST_TAGS/COMMIT, made as the user's git makes one. docs/backlog.md.
@@ -19,9 +20,9 @@
 
 /* Writes the note of the commit that the item of this document was approved at: that of its
  * evidence, or, if its workflow requires none, the tip of its branch. -1: ERR_STATE, the journal
- * has no approval, ERR_SYSTEM. */
-int attest_write(
-	struct arena *a, const char *repo, const char *id, const char *document, struct error *err);
+ * has no approval, ERR_SYSTEM. `others`: as of sibling_read(); in the note if there are any. */
+int attest_write(struct arena *a, const char *repo, const char *id, const char *document,
+	const json *others, struct error *err);
 /*
  * Compares the note of a commit (anything that git resolves) with that commit, and its signature.
  * *note is the caller's. -1: ERR_CHECK, it says something else, or its signature is not good;

@@ -2,9 +2,11 @@
 
 import { Agents, answer, DEFAULTS } from '../agents.mjs';
 import { startDevTeam } from '../fixture.mjs';
-import { barrier } from '../sync.mjs';
+import { barrier, breakpoint } from '../sync.mjs';
+import { withClaude } from './headless.mjs';
 
-const TICK = '/dev-team:orchestrator-tick --max-concurrent 2';
+const ONE_TICK = '/dev-team:orchestrator-tick';
+const TICK = `${ONE_TICK} --max-concurrent 2`;
 
 const task = (id, more = '') => `---
 id: ${id}
@@ -38,6 +40,11 @@ const ownPullRequests = {
   },
 };
 
+function checkFinished(t, fixture) {
+  for (const id of ['T-1', 'T-2'])
+    t.equal(fixture.subjects(`dev-team/${id}`).filter((subject) => /mark the task as done/.test(subject)), [`${id}: mark the task as done`], `commits of ${id}`);
+}
+
 // The review of the first task that comes to it requests changes.
 async function twoTasks(t) {
   const fixture = withBacklog(t);
@@ -49,8 +56,7 @@ async function twoTasks(t) {
   const run = await t.run(fixture, agents, TICK);
   t.sound(run);
   t.match(run.text, /^success: 2 of 2 tasks are finished/, 'result for the user');
-  for (const id of ['T-1', 'T-2'])
-    t.equal(fixture.subjects(`dev-team/${id}`).filter((subject) => /mark the task as done/.test(subject)), [`${id}: mark the task as done`], 'commits');
+  checkFinished(t, fixture);
   t.equal(agents.skills.filter((skill) => skill === 'developer-fix').length, 1, 'repairs');
   t.equal(agents.calls.filter((call) => /researching/.test(call)).map((call) => call.split(' ')[0]).sort(), ['T-1/researching/1', 'T-2/researching/1'], 'researchers');
 }
@@ -70,12 +76,48 @@ async function twoSessions(t) {
     t.match(run.text, /^(?:success: 2 of 2 tasks are finished|waiting: [^]*\nnext: \d+)/, 'result for the user');
   }
   t.equal(all.map((agents) => agents.calls.filter((call) => /researching/.test(call)).length), [1, 1], 'researchers of each session');
-  for (const id of ['T-1', 'T-2'])
-    t.equal(fixture.subjects(`dev-team/${id}`).filter((subject) => /mark the task as done/.test(subject)).length, 1, `commits of ${id}`);
+  checkFinished(t, fixture);
   t.equal(await tool('board', 'list', '--json'), '[]\n', 'the board');
 }
 
+// The client is killed while an agent of the first task works; another session goes on, and starts the second task.
+async function killedSession(t) {
+  const fixture = withBacklog(t);
+  const asked = breakpoint();
+  const agents = new Agents(fixture, {
+    'developer-create-pr'(task, n) {
+      return n === 1 ? { work: [{ wait: asked.block }] } : ownPullRequests['developer-create-pr'].call(this, task, n);
+    },
+  });
+  const first = await t.run(fixture, agents, ONE_TICK, { during: async (client) => {
+    await asked.reached;
+    process.kill(client.pid, 'SIGKILL');
+  } });
+  t.equal(first.signal, 'SIGKILL', 'how the first client ended');
+  const run = await t.run(fixture, agents, ONE_TICK);
+  t.sound(run);
+  t.match(run.text, /^success: 2 of 2 tasks are finished/, 'result for the user');
+  t.equal(agents.skills.filter((skill) => skill === 'developer-implement').length, 2, 'implementations');
+  t.equal(agents.skills.filter((skill) => skill === 'developer-create-pr').length, 3, 'requests for a pull request');
+  checkFinished(t, fixture);
+}
+
+// Unattended, with the login of the client: its key is not passed on.
+async function headlessStart(t) {
+  const fixture = withBacklog(t);
+  const agents = new Agents(fixture, ownPullRequests);
+  const run = await withClaude(t, fixture, agents, ['--spawner', 'harness', '--max-concurrent', '2', '--max-ticks', '100'],
+    { verb: ['start'], extra: { CLAUDE_CODE_OAUTH_TOKEN: 'dummy-local-token' } });
+  t.equal(run.code, 0, `exit code; ${run.err}`);
+  t.match(run.err, /^dev-team: agents use the login of claude-code; not passed on: ANTHROPIC_API_KEY$/m, 'who pays');
+  t.match(run.out, /"reason":"2 of 2 tasks are finished"/, 'stdout');
+  t.equal(agents.skills.filter((skill) => skill === 'developer-implement').length, 2, 'implementations');
+  checkFinished(t, fixture);
+}
+
 export const backlog = [
+  ['backlog: a killed session is continued by another one', killedSession],
+  ['backlog: start --spawner harness, two tasks to their pull requests', headlessStart],
   ['backlog: two sessions take approved requests from the board', twoSessions],
   ['backlog: two tasks, and a review that requests changes', twoTasks],
 ];

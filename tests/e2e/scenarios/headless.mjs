@@ -62,12 +62,12 @@ export function createModel(agents) {
   };
 }
 
-// Runs `dev-team run` with Claude Code on the PATH. `during(run, server)` may interfere while it runs.
-async function withClaude(t, fixture, agents, args, { during = null, extra = {} } = {}) {
+// Runs `dev-team run`, or another `verb`, with Claude Code on the PATH. `during(run, server)` may interfere while it runs.
+export async function withClaude(t, fixture, agents, args, { during = null, extra = {}, verb = ['run', fixture.id, '--workflow', 'implement-task'] } = {}) {
   const server = await startApis(createModel(agents));
   const env = { ...t.environment(fixture, server.url), ...extra };
   env.PATH = [...Object.values(t.clients).flatMap((client) => client.bin ?? []), env.PATH].join(':');
-  const run = startDevTeam(['run', fixture.id, '--workflow', 'implement-task', '--timeout', String(LIMIT / 1000), ...PASS, ...args], { cwd: fixture.repo, env });
+  const run = startDevTeam([...verb, '--timeout', String(LIMIT / 1000), ...PASS, ...args], { cwd: fixture.repo, env });
   server.onError = () => run.kill('SIGTERM');
   const early = (ended) => { throw server.errors[0] ?? new Error(`the run ended too early: ${ended.err}`); };
   try {
