@@ -281,6 +281,17 @@
 #define WARM                                                                                       \
 	DATABASE LIFECYCLE("createOn: first-write-stage, warmPoolSize: 1, maxConcurrent: 4")       \
 		BOOT EVENTS "dev-team db refill >/dev/null\n"
+/* The same with copies of an SQLite database. */
+#define SQLITE(more)                                                                               \
+	"sqlite3 $UPSTREAM 'CREATE TABLE t (a)'\n" DATABASE                                        \
+	"sed -i -e 's/external/sqlite-copy/; s/HOME/UPSTREAM/; s/, credentials: .*/}}/' -e "       \
+	"'s/test -n.*\"/sqlite3 \"$DB\" \"CREATE TABLE u (a)\"/' "                                 \
+	".dev-team/resources/app.yaml\n" LIFECYCLE("createOn: first-write-stage" more) BOOT EVENTS
+#define SQLITE_WARM SQLITE(", warmPoolSize: 1, maxConcurrent: 4") "dev-team db refill >/dev/null\n"
+#define COPIES                                                                                     \
+	"for d in $(find $DEV_TEAM_STATE_DIR/worktrees -path '*/.databases/*' -type f) "           \
+	"$UPSTREAM; do sqlite3 $d .tables; done; dev-team db list | sed 's/.*  app  //'; "         \
+	"dev-team pool audit\n"
 /* The target has moved. */
 #define TO_REBASE                                                                                  \
 	REMOTE DATABASE BOOT EVENTS                                                                \
@@ -339,6 +350,29 @@ const struct scene scenes[] = {
 		UNLIKE,
 		.lax = true,
 		.probe = DATABASES},
+	{.name = "db allocate: an SQLite database is copied and migrated",
+		.proof = true,
+		.setup = SQLITE(""),
+		.words = {"db", "allocate", "dev-team/T-1"},
+		UNLIKE,
+		.prints = true,
+		.lax = true,
+		.probe = COPIES},
+	{.name = "db allocate: a copy of an SQLite database made in advance is handed over",
+		.proof = true,
+		.setup = SQLITE_WARM,
+		.words = {"db", "allocate", "dev-team/T-1"},
+		UNLIKE,
+		.prints = true,
+		.lax = true,
+		.probe = COPIES},
+	{.name = "db reclaim: a copy of an SQLite database",
+		.proof = true,
+		.setup = SQLITE("") "dev-team db allocate dev-team/T-1 >/dev/null\n",
+		.words = {"db", "reclaim", "dev-team/T-1"},
+		UNLIKE,
+		.lax = true,
+		.probe = COPIES},
 	{.name = "gate rebase: the migrations are repeated on a fresh database branch",
 		.proof = true,
 		.setup = TO_REBASE,

@@ -58,7 +58,8 @@ static void lay_out(struct stage *s)
 
 	setenv("DEV_TEAM_STATE_DIR", s->state, 1);
 	setenv("HOME", s->live, 1);
-	setenv("FORGE", s->live, 1); /* for ssh.sh */
+	setenv("FORGE", s->live, 1);                                            /* for ssh.sh */
+	setenv("UPSTREAM", arena_printf(&s->arena, "%s/upstream", s->live), 1); /* a database */
 	if (path_exists(made)) {
 		tree_copy(made, s->live);
 		stage_shell(s, "git update-index -q --refresh\n", NULL);
