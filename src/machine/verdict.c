@@ -30,7 +30,7 @@ static bool begins_line(struct str text, size_t i)
 {
 	while (i && (text.p[i - 1] == ' ' || text.p[i - 1] == '\t'))
 		i--;
-	return !i || text.p[i - 1] == '\n';
+	return !i || text.p[i - 1] == '\n' || str_eq(str_sub(text, 0, i), STR("\xEF\xBB\xBF"));
 }
 
 /* The object that the text ends with, at *at; it may have several lines. `anywhere`: it need not
