@@ -368,7 +368,7 @@ static void collect_list(const struct value_collector *s, const char *path,
 	const char *list;
 
 	memcpy(&list, (const char *)s->at + f->at, sizeof(list));
-	for (size_t i = 0; i < node->n; i++) {
+	for (size_t i = 0; list && i < node->n; i++) { /* NULL: what was written is refused */
 		item.at = list + i * f->item_size;
 		collect_fields(
 			&item, arena_printf(s->a, "%s[%zu].", path, i), f->fields, node->list[i]);
