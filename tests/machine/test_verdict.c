@@ -53,6 +53,22 @@ TEST(an_object_of_several_lines_decides)
 		"approved");
 }
 
+TEST(the_prose_of_an_answer_ends_before_its_object)
+{
+	static const struct {
+		const char *text, *prose;
+	} rows[] = {
+		{"Fine.\n\n{\"status\": \"approved\"}\n", "Fine."},
+		{"Fine.\n```json\n{\"status\": \"approved\"}\n```\n", "Fine."},
+		{"It is {\"status\": \"approved\"}", "It is {\"status\": \"approved\"}"},
+		{"Fine.\n{\"status\": \"approved\", \"n\": 1}",
+			"Fine.\n{\"status\": \"approved\", \"n\": 1}"},
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++)
+		assert_true(str_is(verdict_prose(str_of(rows[i].text)), rows[i].prose));
+}
+
 /* What is said of the result `word` (NULL: that of the text) beside the text; NULL: nothing. */
 static const char *fault_of(struct arena *a, const char *text, const char *format, const char *word)
 {
