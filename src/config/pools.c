@@ -401,7 +401,7 @@ static const struct config_field plan_fields[] = {
 		.required = true, .about = "How the vendor bills."},
 	{DURATION("windowDuration", window_s), .min = 1, .required_when = "billingMode",
 		.required_is = (const char *const[]){"session-window", NULL},
-		.about = "Length of the window."},
+		.about = "Length of a session window; no other has one."},
 	{INTEGER("windowQuotaTokens", quota_tokens, 1, (double)JSON_MAX_INT),
 		.required_when = "billingMode",
 		.required_is = (const char *const[]){"session-window", "monthly-cap", NULL},
@@ -448,6 +448,15 @@ static void check_plan(const struct resource_check *c)
 	const struct subscription_plan *p = c->doc->of;
 	int64_t ignored;
 
+	if (p->window_s && p->billing != BILLING_WINDOW)
+		resource_fault(c, "spec.windowDuration",
+			"'windowDuration' goes with 'billingMode: session-window'");
+	if (p->quota_tokens && p->billing == BILLING_PER_TOKEN)
+		resource_fault(
+			c, "spec.windowQuotaTokens", "'billingMode: pay-per-token' has no quota");
+	if (p->off_peak && !p->n_windows)
+		resource_fault(
+			c, "spec.offPeak.enabled", "'offPeak' has no effect without 'schedule'");
 	if (p->source != QUOTA_SELF_TRACKED && p->billing == BILLING_PER_TOKEN)
 		resource_fault(c, "spec.quotaSource", "a plan without a quota has no source of it");
 	if (p->verified && !clock_parse_date(str_of(p->verified), &ignored))

@@ -101,6 +101,9 @@ static bool check_event(struct manifest_check *c, const struct yaml *at, const c
 /* An answer could claim what the machine observes, or take the place of what others wrote. */
 static void check_taken_names(struct manifest_check *c)
 {
+	static const char *const taken[] = {
+		CONTEXT_SPEC, CONTEXT_ACTIONS, "lock", "troubleshooter", MANIFEST_STATE, NULL};
+
 	for (size_t i = 0; i < c->m->n_events; i++)
 		for (const struct domain_event *t = domain_events; t->name; t++)
 			if (!strcmp(c->m->events[i].name, t->name))
@@ -108,10 +111,9 @@ static void check_taken_names(struct manifest_check *c)
 					"every manifest has the event '%s': it cannot be declared",
 					t->name);
 	for (size_t i = 0; i < c->m->n_nodes; i++)
-		if (!strcmp(c->m->nodes[i].id, CONTEXT_SPEC) ||
-			!strcmp(c->m->nodes[i].id, CONTEXT_ACTIONS))
+		if (str_in(str_of(c->m->nodes[i].id), taken))
 			config_fault(c->reader, key_place(c->spec, "nodes", i, "id"),
-				"'%s' is a section of every item: a node needs another id",
+				"'%s' is taken by the program: a node needs another id",
 				c->m->nodes[i].id);
 }
 

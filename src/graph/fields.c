@@ -16,11 +16,10 @@ bool manifest_node_merges(const struct manifest_node *n)
 }
 
 /* A part of ids of actions and children, of branches, and a section. */
-bool manifest_node_valid(struct str s)
+static bool manifest_node_valid(struct str s)
 {
 	return s.n <= 40 && config_made_of(s, CONFIG_LETTER, "", CONFIG_ALNUM, "_-") &&
-	       s.p[s.n - 1] != '-' && s.p[s.n - 1] != '_' && !str_is(s, "lock") &&
-	       !str_is(s, "troubleshooter") && !str_is(s, MANIFEST_STATE) && !str_is(s, "Actions");
+	       s.p[s.n - 1] != '-' && s.p[s.n - 1] != '_';
 }
 
 static bool fields_is_word(struct str s)

@@ -170,8 +170,7 @@ int manifest_check_text(struct arena *a, const char *name, struct str text, stru
 /* ---- for the files of this room ---- */
 
 struct config_reader;
-/* Whether `id` can be that of a node. */
-bool manifest_node_valid(struct str id);
+
 /* Finds what names refer to, and adds the faults that the fields by themselves cannot tell. */
 void manifest_check(struct config_reader *r, const struct yaml *tree, struct manifest *m);
 /* Whether a node merges or closes. */

@@ -231,7 +231,7 @@ TEST(what_they_may_not_be)
 #define CODEX   PLAN "  harness: codex\n"
 #define SESSION CODEX "  billingMode: session-window\n"
 #define PAYG    CODEX "  billingMode: pay-per-token\n"
-#define OFF(x)  PAYG "  offPeak: {enabled: true, multiplier: 2, " x "}\n"
+#define OFF(x)  PAYG "  offPeak: {enabled: false, multiplier: 2, " x "}\n"
 #define WHEN(x) OFF("schedule: [{" x "}]")
 	static const struct {
 		const char *text, *fault;
@@ -264,22 +264,31 @@ TEST(what_they_may_not_be)
 			"8:3: 'quotaCommand' is not supported: a repository names no program: it "
 			"stands under 'plans' in config.yaml of the state directory"},
 		{PAYG "  offPeak: {multiplier: 2}\n", "8:12: 'enabled' is missing"},
-		{PAYG "  offPeak: {enabled: true}\n", "8:12: 'multiplier' is missing"},
-		{PAYG "  offPeak: {enabled: true, multiplier: 1}\n",
-			"8:40: 'multiplier' must be a number above 1, not '1'"},
-		{OFF("lastVerified: 2026-02-30"), "8:57: the day '2026-02-30' does not exist"},
-		{OFF("lastVerified: 2025-02-29"), "8:57: the day '2025-02-29' does not exist"},
-		{OFF("lastVerified: yesterday"), "8:57: 'lastVerified' must be a date such as "
+		{PAYG "  offPeak: {enabled: false}\n", "8:12: 'multiplier' is missing"},
+		{PAYG "  offPeak: {enabled: false, multiplier: 1}\n",
+			"8:41: 'multiplier' must be a number above 1, not '1'"},
+		{OFF("lastVerified: 2026-02-30"), "8:58: the day '2026-02-30' does not exist"},
+		{OFF("lastVerified: 2025-02-29"), "8:58: the day '2025-02-29' does not exist"},
+		{OFF("lastVerified: yesterday"), "8:58: 'lastVerified' must be a date such as "
 						 "'2026-04-15', not 'yesterday'"},
-		{WHEN("hours: 1-2"), "8:54: 'tz' is missing"},
-		{WHEN("tz: UTC"), "8:54: 'hours' is missing"},
+		{PAYG "  windowDuration: PT5H\n",
+			"8:19: 'windowDuration' goes with 'billingMode: session-window'"},
+		{CODEX "  billingMode: monthly-cap\n  windowQuotaTokens: 5\n  windowDuration: "
+		       "PT5H\n",
+			"9:19: 'windowDuration' goes with 'billingMode: session-window'"},
+		{PAYG "  windowQuotaTokens: 5\n",
+			"8:22: 'billingMode: pay-per-token' has no quota"},
+		{PAYG "  offPeak: {enabled: true, multiplier: 2}\n",
+			"8:22: 'offPeak' has no effect without 'schedule'"},
+		{WHEN("hours: 1-2"), "8:55: 'tz' is missing"},
+		{WHEN("tz: UTC"), "8:55: 'hours' is missing"},
 		{WHEN("tz: UTC, hours: 25-6"),
-			"8:71: 'hours' must be two hours such as '22-06', not '25-6'"},
-		{WHEN("tz: UTC, hours: 06-6"), "8:71: '06-6' is an empty range"},
+			"8:72: 'hours' must be two hours such as '22-06', not '25-6'"},
+		{WHEN("tz: UTC, hours: 06-6"), "8:72: '06-6' is an empty range"},
 		{WHEN("tz: UTC, hours: 1-2, daysOfWeek: Saturday"),
-			"8:88: 'daysOfWeek' must be days such as 'Sat,Sun', not 'Saturday'"},
+			"8:89: 'daysOfWeek' must be days such as 'Sat,Sun', not 'Saturday'"},
 		{WHEN("tz: UTC, hours: 1-2, minutes: 5"),
-			"8:76: unknown key 'minutes': must be 'tz', 'hours' or 'daysOfWeek'"},
+			"8:77: unknown key 'minutes': must be 'tz', 'hours' or 'daysOfWeek'"},
 		{HEAD("DatabaseBranchPool", "d") "  adapter: neon\n",
 			"6:3: 'injection' is missing\nr.yaml:6:3: 'upstream' is missing"},
 		{BASE "  lifecycle: {warmPoolSize: 21}\n",

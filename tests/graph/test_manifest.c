@@ -80,7 +80,7 @@ static const struct {
 		  "  nodes: [{id: Spec, persona: w}]\n",
 		"m.yaml:6:19: every manifest has the event 'code_committed': it cannot be "
 		"declared\n"
-		"m.yaml:7:16: 'Spec' is a section of every item: a node needs another id\n"},
+		"m.yaml:7:16: 'Spec' is taken by the program: a node needs another id\n"},
 	/* templates */
 	{HEAD "  personas: [{name: w, systemPrompt: 'In {{place}}, {{task}}'}]\n"
 	      "  nodes: [{id: a, persona: w}]\n",
@@ -176,6 +176,72 @@ static const struct {
 		"m.yaml:7:12: 'dropUid' and 'dropGid' go together\n"},
 	{HEAD WHO "  policy: build\n  dropUid: 7\n  dropGid: 7\n  nodes: [{id: a, persona: w}]\n",
 		""},
+	{HEAD WHO "  dropGid: 7\n  nodes: [{id: a, persona: w}]\n",
+		"m.yaml:6:12: 'dropUid' and 'dropGid' go together\n"},
+	/* more names */
+	{HEAD "  personas: [{name: w, systemPrompt: 'In {{block}}', subscribes: [gone]}, {name: w, "
+	      "systemPrompt: x}]\n"
+	      "  variables: [{name: v, value: x}, {name: v, value: y}]\n"
+	      "  events: [{name: e}, {name: e}]\n"
+	      "  topology: {blocks: [{name: b, kind: parallel}, {name: b, kind: parallel, within: "
+	      "none}, {name: c, kind: parallel, within: d}, {name: d, kind: parallel, within: "
+	      "c}]}\n"
+	      "  nodes: [{id: a, persona: w}, {id: m, merge: origin/main, resolver: none}]\n"
+	      "  edges: [{from: a, to: m}]\n",
+		"m.yaml:5:67: unknown event 'gone': 'events' must declare it\n"
+		"m.yaml:5:75: no node has the persona 'w'\n"
+		"m.yaml:5:82: duplicate name 'w': the first is in line 5\n"
+		"m.yaml:6:43: duplicate name 'v': the first is in line 6\n"
+		"m.yaml:7:30: duplicate name 'e': the first is in line 7\n"
+		"m.yaml:8:23: no node is in the block 'b'\n"
+		"m.yaml:8:50: no node is in the block 'b'\n"
+		"m.yaml:8:57: duplicate name 'b': the first is in line 8\n"
+		"m.yaml:8:84: unknown block 'none'\n"
+		"m.yaml:8:125: block 'c' is within itself\n"
+		"m.yaml:8:163: block 'd' is within itself\n"
+		"m.yaml:9:11: the template of 'w' has the variable 'block', which this node does "
+		"not provide: it has no 'block'\n"
+		"m.yaml:9:70: unknown persona 'none'\n"},
+	{HEAD WHO
+		"  nodes: [{id: Actions, persona: w}, {id: graph, persona: w}, {id: lock, persona: "
+		"w}, {id: troubleshooter, persona: w}]\n"
+		"  edges: [{from: Actions, to: graph}, {from: graph, to: lock}, {from: lock, to: "
+		"troubleshooter}]\n",
+		"m.yaml:6:16: 'Actions' is taken by the program: a node needs another id\n"
+		"m.yaml:6:43: 'graph' is taken by the program: a node needs another id\n"
+		"m.yaml:6:68: 'lock' is taken by the program: a node needs another id\n"
+		"m.yaml:6:92: 'troubleshooter' is taken by the program: a node needs another id\n"},
+	{HEAD WHO "  entry: none\n  nodes: [{id: a, persona: w}]\n",
+		"m.yaml:6:10: unknown node 'none'\n"},
+	{GRAPH("    - {from: b, to: a}\n    - {from: b, to: c, on: validation_fail}\n"),
+		"m.yaml:7:7: 'a' is the entry, and 'b' leads to it\n"
+		"m.yaml:8:12: node 'b' cannot be reached from 'a'\n"
+		"m.yaml:9:12: node 'c' cannot be reached from 'a'\n"},
+	/* edges that are never taken */
+	{HEAD "  nodes: [{id: a, command: x}, {id: b, command: y}, {id: c, workflow: tdd, "
+	      "evidence: "
+	      "[work]}]\n"
+	      "  events: [{name: e}]\n"
+	      "  edges: [{from: a, to: b, event: e}, {from: b, to: c, on: failure}]\n",
+		"m.yaml:5:86: 'evidence' does not go with 'workflow', which verifies its own\n"
+		"m.yaml:7:35: the edge is never taken: 'a' is a command, whose result has no "
+		"events\n"
+		"m.yaml:7:60: the edge is never taken: 'b' has no persona, so that it cannot "
+		"answer 'failure'\n"},
+	/* conditions that exclude each other, or do not */
+	{GRAPH("    - {from: a, to: b, when: [{type: history_has_event, event: task_blocked}]}\n"
+	       "    - {from: a, to: c, when: [{type: history_has_event, event: task_blocked, is: "
+	       "false}]}\n"),
+		""},
+	{GRAPH("    - {from: a, to: b, when: [{type: file_exists, path: x}]}\n"
+	       "    - {from: a, to: c, when: [{type: file_exists, path: x, is: false}]}\n"),
+		""},
+	{GRAPH("    - {from: a, to: b, match: any, when: [{type: state_flag, flag: x}, {type: "
+	       "state_flag, flag: y}]}\n"
+	       "    - {from: a, to: c, when: [{type: state_flag, flag: x, is: false}]}\n"),
+		"m.yaml:12:7: two routes from 'a' can both be taken, to 'b' (line 11) and to 'c': "
+		"give them conditions that exclude each other, or put both nodes into one parallel "
+		"block\n"},
 	/* fields */
 	{HEAD WHO "  nodes: [{id: 1a, persona: w}, {id: b, person: w}]\n",
 		"m.yaml:6:16: 'id' must be a name: up to 40 letters, digits, '-' and '_', a letter "

@@ -207,7 +207,7 @@ async function hookStarted(t) {
 }
 
 export const pluginFiles = [
-  ['plugin: claude plugin validate --strict', validates],
+  ['plugin: claude plugin validate --strict', validates, { versions: true }],
   ['plugin: an idle session pays at most 900 bytes', idle],
   ['plugin: agents reach the MCP servers of the session', servers],
   ['plugin: commands and task-runner keep their size', sizes],
