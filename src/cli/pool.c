@@ -171,31 +171,40 @@ static int run_allocate(struct invocation *in, struct error *err)
 	return 0;
 }
 
-/* The item's agents send no further figures, so the ledger settles the item's reservations. */
-static int end_item(struct invocation *in, const char *repo, const char *branch, struct error *err)
-{
-	static const char of_item[] = "dev-team/";
-	const char *document, *id = branch + strlen(of_item);
+#define OF_ITEM "dev-team/"
 
-	if (!str_starts(str_of(branch), of_item) || !path_is_id(str_of(id)))
-		return 0;
-	return locate_document(in->arena, NULL, repo, id, &document, err) < 0
-		       ? -1
-		       : run_quota_end_item(in->arena, document, id, err);
+/* Of the item whose branch it is; NULL: there is none. A bare repository has no name of its own. */
+static const char *document_of(
+	struct invocation *in, const struct pool *p, const struct allocation *of)
+{
+	const char *document, *branch = of->branch ? of->branch : "";
+	const char *repo = strcmp(p->repo, p->common) == 0 ? of->path : p->repo;
+	struct error ignored;
+
+	if (!str_starts(str_of(branch), OF_ITEM) || !path_is_id(str_of(branch + strlen(OF_ITEM))) ||
+		locate_document(
+			in->arena, NULL, repo, branch + strlen(OF_ITEM), &document, &ignored) < 0)
+		return NULL;
+	return document;
 }
 
 static int run_reclaim(struct invocation *in, struct error *err)
 {
 	CLEANUP(pool_close) struct pool p = {0};
 	const struct pool_options *o = in->values;
-	const char *what = in->words[0];
+	const char *what = in->words[0], *document;
 	struct allocation of;
 	bool removed;
 
 	if (locate_pool(in->arena, &o->pool, &p, err) < 0 ||
-		pool_find(in->arena, &p, what, false, &of, err) < 0 ||
-		pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0 ||
-		(removed && end_item(in, p.repo, of.branch, err) < 0))
+		pool_find(in->arena, &p, what, false, &of, err) < 0)
+		return -1;
+	document = document_of(in, &p, &of);
+	/* The item's agents send no further figures, so the ledger settles its reservations. */
+	if (pool_reclaim(in->arena, &p, what, o->confirm, &removed, err) < 0 ||
+		(removed && document &&
+			run_quota_end_item(in->arena, document, of.branch + strlen(OF_ITEM), err) <
+				0))
 		return -1;
 	buf_addf(in->out, "%s '%s'\n", removed ? "reclaimed" : "nothing to reclaim:", what);
 	cli_put_json(

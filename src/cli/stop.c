@@ -44,16 +44,18 @@ static int stop_run(struct invocation *in, struct error *err)
 	const struct stop_options *o = in->values;
 	CLEANUP(json_free) json *item = NULL;
 	const char *document, *above, *id = in->words[0], *before = " after ";
+	struct error ignored;
 	bool queued = false;
 
 	if (path_check_id(id, err) < 0 ||
 		(!o->item.context_file &&
 			run_queue_stop(in->arena, o->item.repo, id, &queued, err) < 0))
 		return -1;
-	if (queued) {
+	if (queued)
 		buf_addf(in->out, "%s: the run will not begin it\n", id);
+	if (queued && (cli_find_item(in, &document, &ignored) < 0 ||
+			      !status_run_active(in->arena, document)))
 		return 0;
-	}
 	if (cli_find_item(in, &document, err) < 0)
 		return -1;
 	above = run_above(in->arena, document);

@@ -317,21 +317,36 @@ static int run_forge(struct request *q, const char *const *argv, struct str body
 	return q->status = end.timed_out ? 124 : end.status;
 }
 
+/* Whether its branch is in the repository that the item pushes to, which may be a fork. */
+static bool is_of_origin(const struct request *q, const json *pull)
+{
+	const char *owner = json_get_str(json_get(pull, "headRepositoryOwner"), "login"),
+		   *name = json_get_str(json_get(pull, "headRepository"), "name");
+	struct error ignored;
+	char *slug;
+
+	if (!json_is_true(json_get(pull, "isCrossRepository")))
+		return json_get_int(pull, "source_project_id", 0) ==
+		       json_get_int(pull, "target_project_id", 0);
+	return owner && name && git_slug(q->s->arena, q->s->x->root->path, &slug, &ignored) == 0 &&
+	       strcasecmp(slug, arena_printf(q->s->arena, "%s/%s", owner, name)) == 0;
+}
+
 /* Whether a pull request is the item's: the forge says what its branch is, since a number and the
  * name of a branch look alike. */
 static bool is_own_request(struct request *q, const char *name)
 {
 	bool gh = strcmp(q->words[1], "gh") == 0;
 	const char *const argv[] = {q->words[1], gh ? "pr" : "mr", "view", name,
-		gh ? "--json" : "--output", gh ? "headRefName,isCrossRepository" : "json", NULL};
+		gh ? "--json" : "--output",
+		gh ? "headRefName,headRepository,headRepositoryOwner,isCrossRepository" : "json",
+		NULL};
 	CLEANUP(json_free) json *answer = NULL;
 	struct error ignored;
 	bool own = run_forge(q, argv, STR("")) == 0 &&
 		   json_parse_foreign(&answer, buf_str(&q->out), &ignored) == 0;
 
-	own = own && !json_is_true(json_get(answer, "isCrossRepository")) &&
-	      json_get_int(answer, "source_project_id", 0) ==
-		      json_get_int(answer, "target_project_id", 0) &&
+	own = own && is_of_origin(q, answer) &&
 	      is_own_branch(q, json_get_str(answer, gh ? "headRefName" : "source_branch"));
 	buf_clear(&q->out);
 	return own;

@@ -387,12 +387,15 @@ const char *git_fork_point(struct arena *a, const char *root, const char *one, c
 	return arena_dup(a, str_of(lib.git_oid_tostr(id, sizeof(id), &at)));
 }
 
-/* `name` is `other`, or that of a child item. */
+/* `name` is `other`, or that of a child item: `.CHILD` follows the id, behind which both may have
+ * the same text. */
 static bool is_below(const char *name, const char *other)
 {
-	size_t n = strlen(other);
+	size_t n = 0;
 
-	return strncmp(name, other, n) == 0 && (!name[n] || name[n] == '.');
+	while (name[n] && name[n] == other[n])
+		n++;
+	return (!name[n] && !other[n]) || (name[n] == '.' && str_ends(str_of(name + n), other + n));
 }
 
 /* `refs/remotes/REMOTE/BRANCH`, or the local branch of another item. What is not one of these is
@@ -400,17 +403,14 @@ static bool is_below(const char *name, const char *other)
 static bool is_other_branch(const char *name, const char *branch)
 {
 	static const char remotes[] = "refs/remotes/", heads[] = "refs/heads/";
-	const char *slash;
+	const char *slash = NULL;
 
-	if (str_starts(str_of(name), GIT_ITEMS)) {
-		name += strlen(heads);
-		return !branch || (!is_below(name, branch) && !is_below(branch, name));
-	}
-	if (!str_starts(str_of(name), remotes))
-		return false;
-	slash = strchr(name + strlen(remotes), '/');
+	if (str_starts(str_of(name), GIT_ITEMS))
+		slash = name + strlen(heads) - 1;
+	else if (str_starts(str_of(name), remotes))
+		slash = strchr(name + strlen(remotes), '/');
 	return slash && strcmp(slash + 1, "HEAD") != 0 &&
-	       (!branch || strcmp(slash + 1, branch) != 0);
+	       (!branch || (!is_below(slash + 1, branch) && !is_below(branch, slash + 1)));
 }
 
 /* The library cannot follow the history of a shallow clone. */

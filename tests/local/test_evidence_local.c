@@ -121,6 +121,12 @@ EVIDENCE_TEST(the_work_of_another_item_is_not_that_of_this_one)
 	where.branch = "dev-team/A.part";
 	sh("cd r && git switch -q dev-team/A.part && git branch dev-team/A");
 	confirmed(EVIDENCE_WORK); /* as does a child begin with its parent's */
+	where.branch = "dev-team/A-x";
+	sh("cd r && git switch -q dev-team/A && git branch -qm dev-team/A-x && git branch -m "
+	   "dev-team/A.part dev-team/A.part-x && git push -q origin dev-team/A.part-x");
+	confirmed(EVIDENCE_WORK); /* a pattern has text behind the id, and a child's is pushed */
+	sh("cd r && git branch -m dev-team/A.part-x dev-team/A.part");
+	refuted(EVIDENCE_WORK, "not on another branch of its remote or of another item");
 }
 
 static void name_commit(const char *commit, unsigned kinds)
