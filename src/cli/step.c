@@ -43,6 +43,7 @@ static int step_run(struct invocation *in, struct error *err)
 	struct run_step_call call = *(const struct run_step_call *)in->values;
 
 	call.id = in->words[0];
+	call.returned_checked = true;
 	if (run_step_resolve(in->arena, &call, err) < 0 ||
 		run_step(in->arena, &call, in->out, err) < 0)
 		return -1;

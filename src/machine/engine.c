@@ -355,6 +355,58 @@ static bool retry_missing(struct engine_run *r, bool progress)
 	return true;
 }
 
+/* The missing actions that another owner, or nobody by name, has dispatched. */
+struct foreign_search {
+	struct engine_run *r;
+	size_t left; /* missing actions whose dispatch was not seen yet */
+	const char *first, *text;
+};
+
+/* A context_visit. */
+static bool find_foreign(const json *event, void *data)
+{
+	struct foreign_search *s = data;
+	const char *id = json_get_str(event, "action"), *owner = json_get_str(event, "owner"),
+		   *own = s->r->e->owner;
+	const json *a = json_str_is(event, "type", "dispatch") && id
+				? action_find(s->r->outstanding, id)
+				: NULL;
+
+	if (!a || !engine_is_missing(s->r, a, NULL))
+		return true;
+	if (owner && own ? strcmp(owner, own) != 0 : owner != own) {
+		s->first = json_get_str(a, "id");
+		s->text = arena_printf(&s->r->arena, "'%s'%s%s", s->first, s->text ? ", " : "",
+			s->text ? s->text : "");
+	}
+	return --s->left > 0;
+}
+
+/* Agents that another session has started may still work: the ids say which of them are back. */
+static int check_returned(struct engine_run *r, struct error *err)
+{
+	CLEANUP(buf_release) struct buf command = BUF_INIT;
+	struct foreign_search s = {.r = r};
+
+	if (!r->e->returned_checked || !r->returned || r->e->returned_id || r->wait.until ||
+		!engine_is_ordered(r))
+		return 0;
+	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
+		s.left += engine_is_missing(r, a, NULL);
+	if (s.left)
+		context_each_event(r->e->file, "\"dispatch\"", find_foreign, &s);
+	if (!s.text)
+		return 0;
+	buf_add_argument(&command, "dev-team step ", r->e->id);
+	if (r->e->owner)
+		buf_add_argument(&command, " --owner ", r->e->owner);
+	buf_add_argument(&command, " --returned=", s.first);
+	return error_set(err, ERR_STATE,
+		"another owner dispatched %.400s%s; name those that have returned, separated by "
+		"commas: %s",
+		s.text, strlen(s.text) > 400 ? "..." : "", command.s);
+}
+
 /* The agents are back without these answers: asks for them again under new ids. */
 static enum advance retry_unanswered(struct engine_run *r, bool progress)
 {
@@ -811,7 +863,7 @@ static int advance_and_save(struct context_file *f, void *data, struct error *er
 		.doc = &f->doc,
 		.returned = r->e->returned,
 		.earlier = r->earlier | r->done};
-	if (engine_begin(r, err) < 0 || discard_stale(r, err) < 0)
+	if (engine_begin(r, err) < 0 || discard_stale(r, err) < 0 || check_returned(r, err) < 0)
 		return -1;
 	over = r->e->workflow->n_declared && r->e->workflow->declared->manifest &&
 	       engine_is_terminal(r->e->workflow, engine_state(r));

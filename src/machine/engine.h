@@ -131,6 +131,8 @@ struct engine {
 	bool returned;             /* the agents of the last array are back */
 	const char *returned_id;   /* ... and this action was one of them; NULL if not given */
 	bool returned_alone;       /* ... but others may still work */
+	bool returned_checked;     /* without an id it is refused for what others dispatched, where
+				      actions wait for each other */
 	const char *owner;    /* the session that steps and holds the lease; NULL if not given */
 	bool take_over;       /* even from another owner whose lease has not expired */
 	bool new_session;     /* of its client: it goes on with what an earlier one holds */

@@ -45,6 +45,7 @@ struct run_step_call {
 	 * commas: they have, if these are outstanding. "": they have. */
 	const char *returned;
 	bool returned_alone;           /* ... and others of its array may still work */
+	bool returned_checked;         /* as of struct engine */
 	const char **results;          /* `ACTION=TEXT`, NULL-ended; may be NULL */
 	bool in_place;                 /* work in the checkout; also if the workflow says so ... */
 	bool own_worktree;             /* ... unless this says otherwise */

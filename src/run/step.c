@@ -136,6 +136,7 @@ static void set_call(struct engine *e, const struct run_step_call *call)
 	e->returned = call->returned != NULL;
 	e->returned_id = call->returned && *call->returned ? call->returned : NULL;
 	e->returned_alone = call->returned_alone;
+	e->returned_checked = call->returned_checked;
 	e->owner = call->owner;
 	e->take_over = call->take_over;
 	e->new_session = call->new_session;

@@ -24,6 +24,7 @@ import { loop } from './scenarios/loop.mjs';
 import { order } from './scenarios/order.mjs';
 import { policy } from './scenarios/policy.mjs';
 import { quota } from './scenarios/quota.mjs';
+import { runner } from './scenarios/runners.mjs';
 import { sessions } from './scenarios/sessions.mjs';
 import { terminal } from './scenarios/terminal.mjs';
 import { turns } from './scenarios/turns.mjs';
@@ -91,7 +92,7 @@ async function main() {
   const quick = process.argv[2] === '--quick';
   const words = process.argv.slice(quick ? 3 : 2);
   // Those that take longest come first.
-  const all = [...terminal, ...landing, ...backlog, ...headless, ...harness, ...workflows, ...loop, ...order, ...graph, ...databases, ...quota, ...failures, ...turns, ...instructions, ...sessions, ...policy, ...pluginFiles];
+  const all = [...terminal, ...landing, ...backlog, ...headless, ...harness, ...workflows, ...loop, ...order, ...graph, ...databases, ...quota, ...runner, ...failures, ...turns, ...instructions, ...sessions, ...policy, ...pluginFiles];
   const list = all.filter(([, , options]) => !quick || options?.quick)
     .flatMap(([name, body, options]) => CLAUDE_VERSIONS.slice(0, options?.versions && !quick ? undefined : 1).map((version) =>
       ({ name: version === CLAUDE_VERSIONS[0] ? name : `${name}, Claude Code ${version}`, body, version })))
