@@ -41,7 +41,8 @@ int place_may_hold_secret(
 	return 0;
 }
 
-/* `git push --recurse-submodules=check` looks only at submodules with a remote-tracking branch. */
+/* `git push --recurse-submodules=check` looks only at submodules with a remote-tracking branch. One
+ * without a repository is found elsewhere. */
 static int check_submodule_remote(struct arena *a, const struct item_place *p, const char *path,
 	const char **fault, struct error *err)
 {
@@ -49,10 +50,11 @@ static int check_submodule_remote(struct arena *a, const struct item_place *p, c
 	const struct git_command c = {
 		.dir = path_join(a, p->directory, path), .name = "git for-each-ref", .argv = refs};
 	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status;
 
-	if (git_command(&c, &out, NULL, err) < 0)
+	if (git_command(&c, &out, &status, err) < 0)
 		return -1;
-	if (!out.len)
+	if (!status && !out.len)
 		*fault = arena_printf(a,
 			"the submodule '%s' has no branch of a remote, so that its commits are "
 			"nowhere else: push them to its remote, and fetch from there",
