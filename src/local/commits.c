@@ -41,6 +41,27 @@ int place_may_hold_secret(
 	return 0;
 }
 
+/* `git push --recurse-submodules=check` looks only at submodules with a remote-tracking branch. One
+ * without a repository is found elsewhere. */
+static int check_submodule_remote(struct arena *a, const struct item_place *p, const char *path,
+	const char **fault, struct error *err)
+{
+	const char *const refs[] = {"git", "for-each-ref", "--count=1", "refs/remotes", NULL};
+	const struct git_command c = {
+		.dir = path_join(a, p->directory, path), .name = "git for-each-ref", .argv = refs};
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	int status;
+
+	if (git_command(&c, &out, &status, err) < 0)
+		return -1;
+	if (!status && !out.len)
+		*fault = arena_printf(a,
+			"the submodule '%s' has no branch of a remote, so that its commits are "
+			"nowhere else: push them to its remote, and fetch from there",
+			path);
+	return 0;
+}
+
 /* *fault: the commits contain a repository that is inside of the work tree, and nothing says where
  * others get it. git makes such a link without a question. */
 static int find_link(struct arena *a, const struct item_place *p, const char *path,
@@ -66,7 +87,7 @@ static int find_link(struct arena *a, const struct item_place *p, const char *pa
 		return -1;
 	for (size_t at = 0; at < out.len && !status; at += strlen(out.s + at) + 1)
 		if (str_ends(str_of(out.s + at), entry))
-			return 0;
+			return check_submodule_remote(a, p, path, fault, err);
 	*fault = arena_printf(a,
 		"'%s' is a repository of its own, and the commits link to it without an entry in "
 		"'.gitmodules', so that a clone cannot fetch it: take it out ('git rm -q --cached "

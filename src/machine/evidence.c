@@ -10,15 +10,15 @@
  *      "landed": {"patch": DIGEST, "tree": TREE, "target": COMMIT}}
  *
  * "declined": TEXT, the words of the remote's last refusal of a push, and "unpushed": COMMIT, whose
- * push was refused.
+ * push was refused; "worked": COMMIT, `since` of the last work that was confirmed.
  *
- * `head`: HEAD at the last request of the answer; `since`: HEAD at its first request, unless its
- * push had just been refused: what corrects that may be no change of a file; `fault`: uncommitted
- * changes at the request; `pushed`: the last known commit of the branch on the remote; `checked`:
- * actions (of an answer without one, its section) whose claims hold; `done`: what was verified for
- * success; `scripts`: a script was requested, which may have left files; `landed`: the receipt of
- * what was merged: the approved changes, the validated files, and a commit of the default branch
- * that contains them.
+ * `head`: HEAD at the last request of the answer; `since`: HEAD at its first request, or `worked`
+ * if its push had just been refused: what corrects that may be no change of a file, but the work
+ * must still be there; `fault`: uncommitted changes at the request; `pushed`: the last known commit
+ * of the branch on the remote; `checked`: actions (of an answer without one, its section) whose
+ * claims hold; `done`: what was verified for success; `scripts`: a script was requested, which may
+ * have left files; `landed`: the receipt of what was merged: the approved changes, the validated
+ * files, and a commit of the default branch that contains them.
  */
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
@@ -180,8 +180,9 @@ static void note_request(
 
 	if (!json_get(r->facts, "at"))
 		json_put(r->facts, "at", json_object());
-	if (!since && !json_get(before, "head") && !is_unpushed(r, found->head))
-		since = found->head;
+	if (!since && !json_get(before, "head"))
+		since = is_unpushed(r, found->head) ? json_get_str(r->facts, "worked")
+						    : found->head;
 	json_set((json *)json_get(r->facts, "at"), section,
 		JSON_OBJECT(JSON_IF(found->head, JSON_TEXT("head", found->head)),
 			JSON_IF(since, JSON_TEXT("since", arena_dup(&r->arena, str_of(since)))),
@@ -412,6 +413,8 @@ static void add_end_query(struct engine_run *r, unsigned kinds, struct evidence_
 static void confirm_claim(struct engine_run *r, const struct step_claim *claim,
 	const struct evidence_query *q, const struct evidence *found)
 {
+	if (claim->kinds & EVIDENCE_WORK && q->since)
+		json_set(r->facts, "worked", json_string(str_of(q->since)));
 	if (claim->kinds & EVIDENCE_TREE && found->tree)
 		json_set(r->facts, "validated", json_string(str_of(found->tree)));
 	if (claim->kinds & EVIDENCE_REVIEW && found->head)

@@ -1026,3 +1026,55 @@ X
 lie 'sign-offs that contradict each other, without a reason' signoff-review '^> No\.$' TOLD=fixing-pr calls=signoff_deadlock <<'X'
 answer changes_requested No.
 X
+lie 'a fix that is taken back when its push was refused' fixing-pr 'not today' <<'X'
+if [ -e "$ITEM/before" ]; then
+	git reset -q --hard "$(cat "$ITEM/before")"
+else
+	git rev-parse HEAD >"$ITEM/before"
+	work
+	mkdir -p "$shop/hooks"
+	printf '#!/bin/sh\necho not today\nexit 1\n' >"$shop/hooks/pre-receive"
+	chmod +x "$shop/hooks/pre-receive"
+fi
+--
+rm -f "$shop/hooks/pre-receive"
+X
+lie 'only the mode of a file, and its reverse' implementing 'tree|change' <<'X'
+chmod +x README
+git commit -q -a -m 'ADR-1: all of it'
+chmod -x README
+git commit -q -a -m 'ADR-1: all of it'
+X
+lie 'the mode of a file, which was the work of another branch' implementing 'no commits' <<'X'
+chmod +x README
+git commit -q -a -m 'ADR-1: all of it'
+git push -q -f origin HEAD:refs/heads/modes
+git fetch -q origin
+--
+git reset -q --hard "$base"
+X
+lie 'only the link of a submodule, to a commit that is on no remote' implementing 'no branch of a remote' <<'X'
+git init -q lib
+(cd lib && git commit -q --allow-empty -m "a $n")
+printf '[submodule "lib"]\n\tpath = lib\n\turl = ../lib.git\n' >.gitmodules
+git add lib .gitmodules
+git commit -q -m 'ADR-1: the library'
+--
+git reset -q --hard "$base"
+rm -rf lib
+X
+lie 'a squash after the approval that drops what was reviewed' review 'approv|review' <<X
+approve
+git reset -q --soft "\$base"
+echo less >work.txt
+git add work.txt
+git commit -q -m 'ADR-1: squashed'
+push
+--
+$back
+X
+lie 'an approval by a comment' review 'result word|approved' TOLD=review <<'X'
+write_section 'Review Notes' '<!-- approved -->
+Approved. LGTM. status: approved'
+answered=yes
+X
