@@ -41,7 +41,7 @@ O       := build/$(VARIANT)$(if $(FUZZ),,$(if $(findstring clang,$(CC)),-clang))
 # is made (and the packages installed) before anything below is used, and make then starts anew.
 .DEFAULT_GOAL := all
 GOALS   := $(or $(MAKECMDGOALS),all)
-FOR     := $(if $(filter test proof check unit sanitized model e2e deps mutants,$(GOALS)),test,build)
+FOR     := $(if $(filter test proof check unit sanitized model e2e deps mutants $(O)/tests/%,$(GOALS)),test,build)
 DEPS    := build/deps-$(FOR).mk
 # On all processors, unless -j says otherwise; not `make clean all`, whose goals depend on their order.
 ifeq ($(MAKELEVEL)$(filter clean,$(GOALS)),0)
