@@ -3,7 +3,7 @@
 #include "src/run/locate.h"
 #include "src/setup/setup.h"
 #include "src/tick/memory.h"
-#include "src/verify/sibling.h"
+#include "src/verify/attest.h"
 
 struct backlog_options {
 	const char *repo, *priority, *key, *description, *state;

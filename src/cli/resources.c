@@ -75,7 +75,7 @@ static void warn_of_inert(struct invocation *in, const struct resources *r)
 		for (size_t k = 0; k < values.n; k++)
 			if (values.items[k].inert && values.items[k].origin == ORIGIN_WRITTEN &&
 				str_starts(str_of(values.items[k].path), "spec."))
-				error_log("dev-team: %s:%u: '%s' is not acted on",
+				error_log("dev-team: %s:%u: '%s' has no effect in dev-team",
 					values.items[k].file, values.items[k].line,
 					values.items[k].path);
 	}
@@ -124,7 +124,7 @@ static char *source(struct arena *a, const struct resource_value *f)
 	switch (f->origin) {
 	case ORIGIN_WRITTEN:
 		return arena_printf(a, "%s:%u%s%s%s", f->file, f->line, f->why ? ", " : "",
-			f->why ? f->why : "", f->inert ? ", not acted on" : "");
+			f->why ? f->why : "", f->inert ? ", no effect in dev-team" : "");
 	case ORIGIN_DEFAULT:
 		return arena_printf(a, "default%s%s", f->why ? ", " : "", f->why ? f->why : "");
 	case ORIGIN_DERIVED:

@@ -23,7 +23,7 @@ struct permission {
 	/* Of an agent of ours in the worktree of its item; place NULL: it is not there. */
 	const char *session, *place, *command;
 	struct hook_drive drive; /* of that session */
-	bool headless;           /* nobody can be asked */
+	bool headless;           /* the client cannot show a question */
 	struct persona own;      /* of a headless agent, without a clearance file */
 };
 

@@ -355,7 +355,7 @@ static bool retry_missing(struct engine_run *r, bool progress)
 	return true;
 }
 
-/* The missing actions that another owner, or nobody by name, has dispatched. */
+/* The missing actions that this owner did not dispatch. */
 struct foreign_search {
 	struct engine_run *r;
 	size_t left; /* missing actions whose dispatch was not seen yet */

@@ -428,8 +428,8 @@ int land_branch(struct arena *a, struct pool *p, const struct land_ask *ask, str
 	out->target = l.git.target;
 	for (unsigned i = 0; rc == 0 && again && i < LAND_TRIES; i++)
 		rc = try(&l, &again, err);
-	(void)publish_end(&l.git, rc < 0 ? &ignored : err);
-	return rc;
+	/* What cannot be removed is reported, and removed when the command is repeated. */
+	return publish_end(&l.git, rc < 0 ? &ignored : err) < 0 ? -1 : rc;
 }
 
 /* ---- afterwards ---- */

@@ -3,7 +3,7 @@
 #include "src/store/disk.h"
 #include "src/sys/path.h"
 #include "src/run/status.h"
-#include "src/verify/sibling.h"
+#include "src/verify/attest.h"
 #include "src/tick/board.h"
 #include "src/tick/tick.h"
 

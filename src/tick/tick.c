@@ -11,7 +11,6 @@
 #include "src/sys/path.h"
 #include "src/base/clock.h"
 #include "src/verify/attest.h"
-#include "src/verify/sibling.h"
 #include "src/tick/board.h"
 #include "src/tick/dispatch.h"
 #include "src/tick/recover.h"

@@ -3,7 +3,7 @@
 #include "src/setup/setup.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
-#include "src/verify/sibling.h"
+#include "src/verify/attest.h"
 
 struct sibling {
 	const char *path, *branch;

@@ -68,7 +68,7 @@ struct allocation {
 	unsigned slots;       /* reserved for children: so many blocks of `ports`, after its own */
 	const char *parent;   /* slug of the parent; NULL: none */
 	const char *run;      /* the run that holds it; NULL: none */
-	const char *holder;   /* process_name() of whoever holds it; NULL: nobody */
+	const char *holder;   /* process_name() of the process that holds it; NULL: none does */
 	int64_t created;
 	bool made_branch; /* the branch was created with it */
 	const char *tip;  /* the commit it was created at; NULL */
