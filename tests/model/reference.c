@@ -573,9 +573,11 @@ static bool refuse(struct model *m, const struct action *list, const struct acti
 	}
 	if (!first->section)
 		return true;
-	change(m, kinds & EVIDENCE_REVIEW && is(get(m, "state"), "signoff")
-			  ? "1signoff_cycle_count, +Failed Answer"
-			  : "+Failed Answer");
+	if (kinds & EVIDENCE_REVIEW && is(get(m, "state"), "signoff"))
+		change(m, "1signoff_cycle_count");
+	else if (kinds & EVIDENCE_REVIEW && rules_of(m, get(m, "state")))
+		change(m, "1review_cycle_count");
+	change(m, "+Failed Answer");
 	return retry(m, false);
 }
 
