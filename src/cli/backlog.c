@@ -2,13 +2,14 @@
 #include "src/cli/cli.h"
 #include "src/run/locate.h"
 #include "src/setup/setup.h"
+#include "src/sys/git.h"
 #include "src/tick/memory.h"
 #include "src/verify/attest.h"
 
 struct backlog_options {
 	const char *repo, *priority, *key, *description, *state;
 	const char **depends_on, **criteria, **labels;
-	bool json;
+	bool json, squash;
 };
 
 #define STATE_WORDS "ready|stacked|waiting|in progress|held|done|broken"
@@ -20,6 +21,11 @@ static const struct option common_options[] = {
 };
 static const struct option repo_options[] = {
 	CLI_REPO(struct backlog_options),
+	OPTION_END,
+};
+static const struct option done_options[] = {
+	OPTION_FLAG(struct backlog_options, squash, "squash",
+		"make one commit of those of the branch that were never pushed"),
 	OPTION_END,
 };
 static const struct option list_options[] = {
@@ -242,9 +248,11 @@ static int backlog_run_new(struct invocation *in, struct error *err)
 static int run_done(struct invocation *in, struct error *err)
 {
 	CLEANUP(json_free) json *others = json_array();
+	const struct backlog_options *o = in->values;
 	const char *file, *text, *fault;
 	const struct task *t;
 	struct backlog b;
+	size_t squashed = 0;
 	bool made;
 
 	if (backlog_read_backlog(in, &b, err) < 0)
@@ -259,11 +267,15 @@ static int run_done(struct invocation *in, struct error *err)
 		return -1;
 	if ((fault = sibling_text(in->arena, others, true)))
 		return error_set(err, ERR_CHECK, "%s", fault);
-	if (backlog_finish(&b, t, &file, &made, err) < 0)
+	if (backlog_finish(&b, t, &file, &made, err) < 0 ||
+		(o->squash && git_squash_unpushed(b.repo, &squashed, err) < 0))
 		return -1;
 	text = sibling_text(in->arena, others, false);
-	buf_addf(in->out, "%s %s%s%s%s\n", t->id, file, made ? "" : " (already committed)",
-		text ? "\n" : "", text ? text : "");
+	buf_addf(in->out, "%s %s%s\n", t->id, file, made ? "" : " (already committed)");
+	if (squashed)
+		buf_addf(in->out, "%zu commits are one now\n", squashed);
+	if (text)
+		buf_addf(in->out, "%s\n", text);
 	return 0;
 }
 
@@ -301,8 +313,10 @@ static const struct verb *const subcommands[] = {
 		"mark a task as done: move its file to backlog/completed, and commit that",
 		.details = "Commits on the branch that is checked out. A second call changes "
 			   "nothing. Exit status 1: what the task's branch has in a repository of "
-			   "'permittedExternalPaths' is not committed or not pushed there.",
-		.options = {repo_options}),
+			   "'permittedExternalPaths' is not committed or not pushed there. "
+			   "--squash keeps all messages and authors, and leaves commits that another "
+			   "branch has, and merges, as they are.",
+		.options = {repo_options, done_options}),
 	CLI_SUBCOMMAND("release", "[ID]", backlog_run_release,
 		"forget the failures of a parked task, so that the next tick goes on with it",
 		.details = "Without an ID: of all. A task is parked when its step has failed five "
