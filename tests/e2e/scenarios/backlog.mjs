@@ -42,7 +42,8 @@ const ownPullRequests = {
 
 function checkFinished(t, fixture) {
   for (const id of ['T-1', 'T-2'])
-    t.equal(fixture.subjects(`dev-team/${id}`).filter((subject) => /mark the task as done/.test(subject)), [`${id}: mark the task as done`], `commits of ${id}`);
+    t.equal(fixture.origin('log', '--format=%B', `main..dev-team/${id}`).split('\n').filter((line) => /mark the task as done/.test(line)),
+      [`${id}: mark the task as done`], `messages of ${id}`);
 }
 
 // The review of the first task that comes to it requests changes.
