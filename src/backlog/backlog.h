@@ -36,11 +36,6 @@ struct task_texts {
 	size_t n;
 };
 
-struct task_faults {
-	struct error *items;
-	size_t n, cap;
-};
-
 /* What the status of a task says. */
 enum task_status {
 	STATUS_TODO,
@@ -85,7 +80,7 @@ struct task {
 
 	bool completed; /* the file is in backlog/completed */
 	bool hidden;    /* the file in backlog/completed is the one that counts */
-	struct task_faults faults;
+	VEC(struct error) faults;
 	struct str body; /* behind the frontmatter */
 
 	/* Of the graph: */

@@ -1,6 +1,7 @@
 #include "context/lease.h"
 #include "src/base/clock.h"
 #include "src/run/status.h"
+#include "src/sys/path.h"
 #include "src/tick/board.h"
 
 const char *const board_decisions[] = {"approved", "held", "dropped", NULL};
@@ -26,13 +27,6 @@ bool board_has(const struct tick_memory *m, const struct task *t)
 
 /* ---- its requests ---- */
 
-static struct str tick_board_stem_of(const char *id)
-{
-	const char *slash = strrchr(id, '/');
-
-	return (struct str){id, slash ? (size_t)(slash - id) : strlen(id)};
-}
-
 /* What the action was called before: the same agent of the same state, for the same section. */
 static const json *find_former(const json *board, const json *action)
 {
@@ -40,7 +34,7 @@ static const json *find_former(const json *board, const json *action)
 	const json *r = json_get(board, id);
 
 	for (r = r ? r : json_first(board); r && strcmp(json_key(r), id) != 0; r = json_next(r))
-		if (str_eq(tick_board_stem_of(json_key(r)), tick_board_stem_of(id)) &&
+		if (str_eq(path_dir(json_key(r)), path_dir(id)) &&
 			json_str_is(r, "section", json_get_str(action, "write_section")))
 			break;
 	return r;

@@ -98,19 +98,24 @@ static int emit_one(struct arena *a, const struct dispatch_place *p, const json 
 }
 
 static int remove_others(struct arena *a, const struct dispatch_place *p, const json *actions,
-	const json *others, const struct directory_names *names, struct error *err)
+	const json *others, struct error *err)
 {
 	CLEANUP(json_free) json *kept = JSON_OBJECT(JSON_BOOL(MANIFEST ".json", true));
+	struct directory_names names = {0};
+	bool missing;
 
+	if (directory_list(
+		    a, path_join(a, p->artifacts, ORCHESTRATOR_SCOPE), &names, &missing, err) < 0)
+		return missing ? 0 : -1;
 	for (const json *it = json_first(actions); it; it = json_next(it))
 		json_set(kept, manifest_name(a, json_get_str(it, "id")), json_object());
 	for (const json *it = json_first(others); it; it = json_next(it))
 		json_set(kept, manifest_name(a, json_key(it)), json_object());
-	for (size_t i = 0; i < names->n; i++)
-		if (str_starts(str_of(names->items[i]), MANIFEST ".") &&
-			str_ends(str_of(names->items[i]), ".json") && /* no write that was killed */
-			!json_get(kept, names->items[i]) &&
-			artifact_remove(p->artifacts, ORCHESTRATOR_SCOPE, names->items[i], err) < 0)
+	for (size_t i = 0; i < names.n; i++)
+		if (str_starts(str_of(names.items[i]), MANIFEST ".") &&
+			str_ends(str_of(names.items[i]), ".json") && /* no write that was killed */
+			!json_get(kept, names.items[i]) &&
+			artifact_remove(p->artifacts, ORCHESTRATOR_SCOPE, names.items[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -118,22 +123,15 @@ static int remove_others(struct arena *a, const struct dispatch_place *p, const 
 int dispatch_emit(struct arena *a, const struct dispatch_place *p, json *actions,
 	const json *others, struct error *err)
 {
-	struct directory_names names = {0};
-	bool missing;
+	const char *directory = path_join(a, p->artifacts, ORCHESTRATOR_SCOPE);
 
-	if (directory_list(
-		    a, path_join(a, p->artifacts, ORCHESTRATOR_SCOPE), &names, &missing, err) < 0 &&
-		!missing)
-		return -1;
-	if (others && remove_others(a, p, actions, others, &names, err) < 0)
+	if (others && remove_others(a, p, actions, others, err) < 0)
 		return -1;
 	for (const json *it = json_first(actions); it; it = json_next(it)) {
 		const char *name = manifest_name(a, json_get_str(it, "id"));
-		size_t i = 0;
 
-		while (i < names.n && strcmp(names.items[i], name) != 0)
-			i++;
-		if (i == names.n && emit_one(a, p, it, name, err) < 0)
+		if (!path_exists(path_join(a, directory, name)) &&
+			emit_one(a, p, it, name, err) < 0)
 			return -1;
 		json_put_str((json *)(uintptr_t)it, "outcome", STR("manifest-emitted"));
 	}
@@ -185,6 +183,14 @@ static bool tick_dispatch_fits(const struct result_member *r, const json *value)
 	return strcmp(r->name, "output") != 0 || text;
 }
 
+static bool is_result_member(const char *name)
+{
+	for (size_t i = 0; i < COUNT(result_members); i++)
+		if (strcmp(result_members[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static int check_members(const char *file, const json *all, struct error *err)
 {
 	for (size_t i = 0; i < COUNT(result_members); i++) {
@@ -195,16 +201,10 @@ static int check_members(const char *file, const json *all, struct error *err)
 			return error_set(err, ERR_INPUT, "%s: '%s' must be %s%s", file, r->name,
 				r->want, value ? "" : ": it is missing");
 	}
-	for (const json *m = json_first(all); m; m = json_next(m)) {
-		size_t i = 0;
-
-		while (i < COUNT(result_members) &&
-			strcmp(result_members[i].name, json_key(m)) != 0)
-			i++;
-		if (i == COUNT(result_members))
+	for (const json *m = json_first(all); m; m = json_next(m))
+		if (!is_result_member(json_key(m)))
 			return error_set(
 				err, ERR_INPUT, "%s: unknown member '%.60s'", file, json_key(m));
-	}
 	return 0;
 }
 
@@ -317,19 +317,16 @@ static int tick_dispatch_remember(
 static struct str with_parsed(const struct taking *t, const char *word)
 {
 	const struct dispatch_result *r = &t->result;
-	CLEANUP(json_free) json *own = verdict_json(r->output);
-	CLEANUP(buf_release) struct buf text = BUF_INIT, said = BUF_INIT;
+	struct str parsed = json_print_in(t->arena, json_copy(r->parsed));
+	json *own = verdict_json(r->output);
+	bool again = own && str_eq(json_print_in(t->arena, own), parsed);
 	struct error ignored;
 
-	if (t->action && action_result(t->arena, t->action, r->output, &word, &ignored) < 0)
-		return r->output;
-	json_print(&text, r->parsed);
-	if (own)
-		json_print(&said, own);
-	if (str_eq(buf_str(&text), buf_str(&said)))
+	if (again ||
+		(t->action && action_result(t->arena, t->action, r->output, &word, &ignored) < 0))
 		return r->output;
 	return str_of(arena_printf(t->arena, "%.*s%s%s", (int)r->output.n, r->output.p,
-		r->output.n ? "\n\n" : "", text.s));
+		r->output.n ? "\n\n" : "", parsed.p));
 }
 
 /* An error is an answer only where the action has a word for it. */
@@ -399,9 +396,8 @@ int dispatch_take(struct arena *a, const struct dispatch_place *p, struct tick_m
 					 "it",
 					 file)
 			       : -1;
-	if (dispatch_parse(a, file, buf_str(&text), &t.result, err) < 0)
-		return -1;
-	if (path_check_id(t.result.task, err) < 0)
+	if (dispatch_parse(a, file, buf_str(&text), &t.result, err) < 0 ||
+		path_check_id(t.result.task, err) < 0)
 		return -1;
 	t.document = arena_printf(a, "%s/%s.md", p->items, t.result.task);
 	digest_text(buf_str(&text), digest);

@@ -3,7 +3,7 @@
  *
  *     _orchestrator/dispatch-manifest.json       the latest request
  *     _orchestrator/dispatch-manifest.ID.json    each outstanding one, `/` of its id written `.`
- *     _orchestrator/dispatch-result.json         written by the caller, or by dispatch_write()
+ *     _orchestrator/dispatch-result.json         written by the caller, or `result write`
  *
  * A manifest is output: nothing reads it. A result becomes the answer of its action, with the
  * checks and refusals of answer.h. docs/backlog.md.

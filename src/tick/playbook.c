@@ -2,7 +2,7 @@
 #include "src/config/decode.h"
 #include "src/sys/path.h"
 #include "src/sys/regex.h"
-#include "src/tick/playbook.h"
+#include "src/tick/recover.h"
 
 enum { FILE_MAX = 1 << 20, MODES_MAX = 100, MATCH_MAX = 10, BUDGET_MAX = 100, DAY_S = 86400 };
 

@@ -3,6 +3,7 @@
  */
 #include <fcntl.h>
 #include "src/base/clock.h"
+#include "src/event/artifact.h"
 #include "src/event/event.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -70,25 +71,23 @@ static int read_commit(struct work *w, const char *name)
 static int allocate_find_base(struct work *w)
 {
 	const char *base = GIVEN(w->ask->base), *target = GIVEN(w->ask->target);
+	const char *names[4] = {FORMAT("refs/heads/%s", w->of.branch), base};
 	struct git_default known;
 
 	if (git_read_default(w->o.a, w->o.p->repo, &known, w->o.err) < 0)
 		return -1;
 	target = target ? target : known.branch ? known.branch : "main";
-	for (unsigned i = 0; i < (base ? 1 : 4) && !w->commit; i++) {
-		const char *shown = i == 0 || i == 3 ? "" : "origin/";
-		const char *branch = i < 2 ? w->of.branch : target;
-
-		if (read_commit(w, FORMAT("refs/%s/%s%s", *shown ? "remotes" : "heads", shown,
-					   branch)) < 0)
-			return -1;
-		w->of.made_branch = i > 0 || !w->commit;
-		w->of.base = i > 0 ? FORMAT("%s%s", shown, branch) : NULL;
+	if (!base) {
+		names[1] = FORMAT("refs/remotes/origin/%s", w->of.branch);
+		names[2] = FORMAT("refs/remotes/origin/%s", target);
+		names[3] = FORMAT("refs/heads/%s", target);
 	}
-	if (!w->commit && base) {
-		w->of.base = base;
-		if (read_commit(w, base) < 0)
+	for (size_t i = 0; i < COUNT(names) && names[i] && !w->commit; i++) {
+		if (read_commit(w, names[i]) < 0)
 			return -1;
+		w->of.made_branch = i > 0;
+		if (i > 0)
+			w->of.base = base ? base : strchr(names[i] + strlen("refs/"), '/') + 1;
 	}
 	return w->commit ? 0
 			 : REFUSE("there is no %s '%.200s' in '%s' to begin a branch from: commit "
@@ -101,34 +100,35 @@ static int allocate_find_base(struct work *w)
 static int add_worktree(struct work *w)
 {
 	const char *path = w->of.path, *branch = w->of.branch;
-	bool fresh = w->of.made_branch;
+	bool fresh = w->of.made_branch, bad;
 	const char *const add[] = {"worktree", "add", "--quiet", "--lock", "--reason", MAKING,
 		w->of.sparse ? "--no-checkout" : "--checkout", fresh ? "--no-track" : "--",
 		fresh ? "-b" : path, branch, fresh ? "--" : NULL, path, w->commit, NULL};
 	const char *const only[] = {"sparse-checkout", "set", "--cone", w->of.sparse, NULL};
 	static const char *const files[] = {"checkout", "--quiet", "--force", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	struct pool *p = w->o.p;
-	int status, bad;
+	struct op *o = &w->o;
 
-	if (pool_git(p, NULL, true, add, &out, &status, w->o.err) < 0)
+	if (op_git_checkout(o, NULL, add) < 0)
 		return -1;
-	if (status == 0 && w->of.sparse) {
-		if (pool_git(p, path, false, only, &out, &bad, w->o.err) < 0 ||
-			pool_git(p, path, true, files, &out, &status, w->o.err) < 0)
+	if (o->line && w->of.sparse) {
+		if (op_git(o, path, only) < 0)
 			return -1;
-		if (bad || !path_is_directory(path_join(w->o.a, path, w->of.sparse)))
-			return error_set(w->o.err, ERR_INPUT,
+		bad = !o->line;
+		if (op_git_checkout(o, path, files) < 0)
+			return -1;
+		if (bad || !path_is_directory(path_join(o->a, path, w->of.sparse)))
+			return error_set(o->err, ERR_INPUT,
 				"there is no directory '%.200s' in commit %.12s", w->of.sparse,
 				w->commit);
 	}
-	if (status == 0)
+	if (o->line)
 		return 0;
 	/* The hook runs last: the files are complete then, and it does not undo them. */
-	if (!path_exists(admin_file(&w->o, &w->of, "/index")) ||
-		path_exists(admin_file(&w->o, &w->of, "/index.lock")))
-		return git_check_status("git worktree add", status, &out, false, w->o.err);
-	w->of.warning = FORMAT("the hook 'post-checkout' failed in '%s': status %d", path, status);
+	if (!path_exists(admin_file(o, &w->of, "/index")) ||
+		path_exists(admin_file(o, &w->of, "/index.lock")))
+		return op_check(o, "git worktree add");
+	w->of.warning =
+		FORMAT("the hook 'post-checkout' failed in '%s': status %d", path, o->status);
 	return 0;
 }
 
@@ -142,9 +142,11 @@ static int create_parts(struct work *w)
 
 /* ---- what a new one gets besides the files of its branch ---- */
 
-static int worktree_setup_run(struct op *o, const struct allocation *of, const char *name,
-	const char *const *argv, unsigned limit_s)
+/* `script` gets `from` and `to`, which may be NULL, as $1 and $2. */
+static int setup_program(struct op *o, const struct allocation *of, const char *name,
+	const char *script, const char *from, const char *to, unsigned limit_s)
 {
+	const char *const argv[] = {"sh", "-c", script, "sh", from, to, NULL};
 	const char *const env[] = {arena_printf(o->a, "PORT=%u", of->port),
 		arena_printf(o->a, "DEV_TEAM_BRANCH=%s", of->branch), NULL};
 	const struct git_command c = {
@@ -153,25 +155,22 @@ static int worktree_setup_run(struct op *o, const struct allocation *of, const c
 	return git_command(&c, NULL, NULL, o->err);
 }
 
-/* From the main working tree, by `program`. An agent would commit what git does not ignore, and the
+/* From the main working tree, by `script`. An agent would commit what git does not ignore, and the
  * worktree would never be clean. */
-static int bring(struct op *o, const struct allocation *of, const char *path, const char *key,
-	const char *program)
+static int setup_path(struct op *o, const struct allocation *of, const char *path, const char *key,
+	const char *script)
 {
 	const char *from = path_join(o->a, o->p->repo, path), *to = path_join(o->a, of->path, path);
-	const char *const argv[] = {"sh", "-c",
-		arena_printf(o->a, "mkdir -p -- \"${2%%/*}\" && %s -- \"$1\" \"$2\"", program),
-		"sh", from, to, NULL};
 	const char *const ignored[] = {"check-ignore", "--quiet", "--", path, NULL};
 
-	if (strcmp(o->p->repo, o->p->common) == 0 || !path_exists(from))
+	if (pool_is_bare(o->p) || !path_exists(from))
 		return error_set(o->err, ERR_STATE, "'%s' of 'setup.%s' does not exist in '%s'",
 			path, key, o->p->repo);
 	if (path_exists(to))
 		return error_set(o->err, ERR_STATE,
 			"'%s' of 'setup.%s' is a file of the branch already", path, key);
-	if (worktree_setup_run(
-		    o, of, arena_printf(o->a, "setup.%s of '%s'", key, path), argv, COPY_S) < 0 ||
+	if (setup_program(o, of, arena_printf(o->a, "setup.%s of '%s'", key, path), script, from,
+		    to, COPY_S) < 0 ||
 		op_git(o, of->path, ignored) < 0)
 		return -1;
 	return o->line ? 0
@@ -181,22 +180,22 @@ static int bring(struct op *o, const struct allocation *of, const char *path, co
 				 path, key);
 }
 
+#define IN_ITS_DIRECTORY "mkdir -p -- \"${2%/*}\" && "
+
 static int setup_run(struct op *o, const struct allocation *of)
 {
 	const struct worktree_setup *s = &o->p->spec.setup;
 	int rc = 0;
 
 	for (size_t i = 0; i < s->copy.n && rc == 0; i++)
-		rc = bring(o, of, s->copy.list[i], "copy", "cp -R -P -p");
+		rc = setup_path(o, of, s->copy.list[i], "copy",
+			IN_ITS_DIRECTORY "cp -R -P -p -- \"$1\" \"$2\"");
 	for (size_t i = 0; i < s->link.n && rc == 0; i++)
-		rc = bring(o, of, s->link.list[i], "link", "ln -s");
-	for (size_t i = 0; i < s->commands.n && rc == 0; i++) {
-		const char *const argv[] = {"sh", "-c", s->commands.list[i], NULL};
-
-		rc = worktree_setup_run(o, of,
-			arena_printf(o->a, "setup: %.200s", s->commands.list[i]), argv,
-			(unsigned)s->timeout_s);
-	}
+		rc = setup_path(
+			o, of, s->link.list[i], "link", IN_ITS_DIRECTORY "ln -s -- \"$1\" \"$2\"");
+	for (size_t i = 0; i < s->commands.n && rc == 0; i++)
+		rc = setup_program(o, of, arena_printf(o->a, "setup: %.200s", s->commands.list[i]),
+			s->commands.list[i], NULL, NULL, (unsigned)s->timeout_s);
 	return rc;
 }
 
@@ -223,8 +222,6 @@ static int set_up(struct work *w)
 
 static int make(struct work *w)
 {
-	struct error why, *err = w->o.err;
-
 	if (allocate_find_base(w) < 0 || ports_choose(&w->o, w->ask, &w->of) < 0)
 		return -1;
 	w->of.tip = w->commit;
@@ -243,22 +240,21 @@ static int make(struct work *w)
 			return 0;
 	}
 	w->of.state = ALLOCATION_MAKING;
-	w->o.err = &why;
 	if (w->o.p->lock)
-		(void)pool_settle(&w->o, &w->of); /* else the next command does it */
-	w->o.err = err;
+		(void)op_try(&w->o, pool_settle, &w->of); /* else the next command does it */
 	return -1;
 }
 
-/* The worktree of the record is gone: unless git still has something of it, the place is free. */
-static int allocate_forget(struct work *w, struct allocation gone)
+/* The worktree of the record is gone: unless git still has something of it, its place and ports are
+ * free. */
+static int allocate_forget(struct work *w, struct allocation *gone)
 {
-	if (pool_keep(&w->o, &gone, false) < 0)
+	if (pool_keep(&w->o, gone, false) < 0)
 		return -1;
-	if (gone.keep)
-		return REFUSE("'%s' no longer exists, and is kept: %s", gone.path, gone.why);
-	records_forget(&w->o, gone.slug);
-	return drop_admin(&w->o, &gone);
+	if (gone->keep)
+		return REFUSE("'%s' no longer exists, and is kept: %s", gone->path, gone->why);
+	gone->port = gone->ports = 0;
+	return drop_admin(&w->o, gone);
 }
 
 static int check_elsewhere(struct work *w)
@@ -323,7 +319,7 @@ static int allocate_check_branch(struct work *w, const struct ownership *own)
 static int adopt(struct work *w, const struct allocation *old)
 {
 	struct ownership own = pool_ownership(w->o.a, w->of.path, w->o.p->common);
-	int rc, mark;
+	int rc;
 
 	if (old)
 		w->of = *old;
@@ -339,10 +335,9 @@ static int adopt(struct work *w, const struct allocation *old)
 		w->of.tip = w->commit;
 		w->of.sparse = NULL;
 		w->of.admin = own.ok ? path_base(own.actual).p : NULL;
-		mark = own.ok ? open(admin_file(&w->o, &w->of, ADMIN_MARK), O_CREAT | O_CLOEXEC,
-					0666)
-			      : -1;
-		base_close(&mark);
+		if (own.ok)
+			base_close(&(int){open(
+				admin_file(&w->o, &w->of, ADMIN_MARK), O_CREAT | O_CLOEXEC, 0666)});
 	}
 	rc = allocate_hold(w, old);
 	if (rc < 0 || ((!old || rc) && record_put(&w->o, &w->of) < 0))
@@ -354,7 +349,7 @@ static int adopt(struct work *w, const struct allocation *old)
 
 static int allocate_locked(struct work *w, bool *created)
 {
-	const struct allocation *old = records_find(&w->o, w->of.slug, false);
+	struct allocation *old = records_find(&w->o, w->of.slug, false);
 
 	if (old && strcmp(old->branch, w->of.branch) != 0)
 		return REFUSE(
@@ -374,11 +369,25 @@ static int allocate_locked(struct work *w, bool *created)
 	if (path_exists(w->of.path) && rmdir(w->of.path) < 0)
 		return REFUSE(
 			"'%s' is in the way: it is not a worktree, and is not empty", w->of.path);
-	if (old ? allocate_forget(w, *old) < 0 : check_elsewhere(w) < 0)
+	if (old ? allocate_forget(w, old) < 0 : check_elsewhere(w) < 0)
 		return -1;
 	w->of.path = path_join(w->o.a, w->o.p->dir, w->of.slug);
 	*created = true;
 	return make(w);
+}
+
+/* In the issue's runtime.json. */
+static int ports_report(
+	struct pool *p, const char *issue, const struct allocation *of, struct error *err)
+{
+	CLEANUP(json_free) json *members = NULL;
+
+	if (!issue || !p->artifacts)
+		return 0;
+	members = JSON_OBJECT(JSON_TEXT("worktreePath", of->path), JSON_TEXT("branch", of->branch),
+		JSON_INT("port", of->port),
+		JSON_VALUE("ports", port_list_json(of->port, of->ports)));
+	return artifact_merge_runtime(p->artifacts, issue, members, err);
 }
 
 int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *ask,

@@ -1,5 +1,5 @@
 /*
- * git.c: git as this room runs it, and the worktrees that git knows.
+ * git.c: programs as this room runs them, and the worktrees that git knows.
  */
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -8,65 +8,54 @@
 /* STATUS_S: files of an agent can make git wait, a pipe called .gitignore for example. */
 enum { ARGS_MAX = 24, LIMIT_S = 3600, STATUS_S = 120 };
 
-int pool_run(struct pool *p, const char *dir, const char *const *argv, const char *name,
-	struct buf *out, int *status, struct error *err)
+int op_run(struct op *o, const char *dir, const char *const *argv, const char *name)
 {
+	CLEANUP(buf_release) struct buf out = BUF_INIT;
 	const struct git_command c = {.dir = dir,
 		.name = name,
 		.argv = argv,
 		.limit_s = strcmp(name, "git status") == 0 ? STATUS_S : LIMIT_S,
-		.inherit = p->lock ? disk_lock_descriptor(p->lock) : 0};
+		.inherit = o->p->lock ? disk_lock_descriptor(o->p->lock) : 0};
+	struct str rest, first = {0};
 
-	return git_command(&c, out, status, err);
+	if (git_command(&c, &out, &o->status, o->err) < 0)
+		return -1;
+	buf_utf8_repair(&out);
+	o->output = (struct buf){.s = arena_dup(o->a, buf_str(&out)), .len = out.len};
+	rest = buf_str(&o->output);
+	(void)str_line(&rest, &first);
+	o->said = arena_dup(o->a, first);
+	o->line = o->status == 0 ? o->said : NULL;
+	return 0;
 }
 
-int pool_git(struct pool *p, const char *at, bool hooks, const char *const *args, struct buf *out,
-	int *status, struct error *err)
+int op_check(struct op *o, const char *name)
 {
-	CLEANUP(arena_release) struct arena a = {0};
-	const char *argv[ARGS_MAX + 10] = {"git", "-c", "core.fsmonitor=false", "-c", "gc.auto=0",
-		"-c", hooks ? "gc.auto=0" : "core.hooksPath=/dev/null"};
+	return git_check_status(name, o->status, &o->output, false, o->err);
+}
+
+static int run_git(struct op *o, const char *at, const char *setting, const char *const *args)
+{
+	const char *argv[ARGS_MAX + 10] = {
+		"git", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", setting};
 	size_t n = 7;
 
 	/* This also finds a repository whose work tree is elsewhere. */
 	if (!at)
-		argv[n++] = arena_printf(&a, "--git-dir=%s", p->common);
+		argv[n++] = arena_printf(o->a, "--git-dir=%s", o->p->common);
 	for (size_t i = 0; args[i] && i < ARGS_MAX; i++)
 		argv[n++] = args[i];
-	return pool_run(p, at ? at : p->common, argv, arena_printf(&a, "git %s", args[0]), out,
-		status, err);
-}
-
-void op_hear(struct op *o, struct buf *out, int status)
-{
-	struct str rest, first = {0};
-
-	buf_utf8_repair(out);
-	rest = buf_str(out);
-	(void)str_line(&rest, &first);
-	o->said = arena_dup(o->a, first);
-	o->line = status == 0 ? o->said : NULL;
+	return op_run(o, at ? at : o->p->common, argv, arena_printf(o->a, "git %s", args[0]));
 }
 
 int op_git(struct op *o, const char *at, const char *const *args)
 {
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int status;
-
-	if (pool_git(o->p, at, false, args, &out, &status, o->err) < 0)
-		return -1;
-	op_hear(o, &out, status);
-	return 0;
+	return run_git(o, at, "core.hooksPath=/dev/null", args);
 }
 
-int tree_delete(struct op *o, const char *path)
+int op_git_checkout(struct op *o, const char *at, const char *const *args)
 {
-	/* Caches of packages have directories that their owner cannot write. */
-	const char *const argv[] = {"sh", "-c",
-		"rm -rf -- \"$1\" 2>/dev/null || { chmod -R u+rwx -- \"$1\"; rm -rf -- \"$1\"; }",
-		"rm", path, NULL};
-
-	return pool_run(o->p, o->p->common, argv, "rm", NULL, NULL, o->err);
+	return run_git(o, at, "gc.auto=0", args);
 }
 
 /* ---- worktrees ---- */
@@ -74,13 +63,12 @@ int tree_delete(struct op *o, const char *path)
 int trees_read(struct op *o)
 {
 	static const char *const args[] = {"worktree", "list", "--porcelain", NULL};
-	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	struct str rest, line;
 
 	o->trees.n = 0;
-	if (pool_git(o->p, NULL, false, args, &text, NULL, o->err) < 0)
+	if (op_git(o, NULL, args) < 0 || op_check(o, "git worktree list") < 0)
 		return -1;
-	rest = buf_str(&text);
+	rest = buf_str(&o->output);
 	while (str_line(&rest, &line)) {
 		char *word = arena_dup(o->a, line), *value = word + strcspn(word, " ");
 		struct tree *t = o->trees.n ? &o->trees.items[o->trees.n - 1] : NULL;

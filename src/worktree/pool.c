@@ -23,7 +23,7 @@ void pool_set_parts(const struct pool_part *const *parts)
 
 /* ---- the repository ---- */
 
-static bool is_bare(const struct pool *p)
+bool pool_is_bare(const struct pool *p)
 {
 	return strcmp(p->repo, p->common) == 0;
 }
@@ -40,34 +40,28 @@ const char *pool_main_tree(struct arena *a, const char *common)
 	return strcmp(path_base(common).p, ".git") == 0 ? arena_dup(a, path_dir(common)) : common;
 }
 
-static int open_find_repository(
-	struct arena *a, const char *from, struct pool *p, struct error *err)
+static int open_find_repository(struct op *o, const char *from)
 {
 	const char *const argv[] = {"git", "-C", from, "rev-parse", "--path-format=absolute",
 		"--git-common-dir", "--absolute-git-dir", "--show-toplevel", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
+	struct pool *p = o->p;
 	struct str rest, line[3] = {{0}};
-	int status;
 
-	if (pool_run(p, NULL, argv, "git rev-parse", &out, &status, err) < 0)
+	if (op_run(o, NULL, argv, "git rev-parse") < 0)
 		return -1;
-	rest = buf_str(&out);
+	rest = buf_str(&o->output);
 	for (size_t i = 0; i < COUNT(line) && str_line(&rest, &line[i]); i++)
 		;
-	if (status && str_find(buf_str(&out), STR("dubious ownership")) < out.len)
-		return error_set(err, ERR_STATE,
-			"the repository of '%s' belongs to another user: run 'git config --global "
-			"--add safe.directory DIRECTORY' to trust it, DIRECTORY being its working "
-			"tree",
-			path_absolute(a, from));
-	if (!line[0].n || line[0].p[0] != '/')
-		return error_set(err, ERR_STATE, "'%s' is not in a git repository: %.*s", from,
-			(int)line[0].n, line[0].n ? line[0].p : "");
-	p->common = path_real(a, arena_dup(a, line[0]));
+	if (!line[0].n || line[0].p[0] != '/') {
+		(void)op_check(o, "git rev-parse");
+		o->err->code = ERR_STATE;
+		return error_prefix(o->err, "cannot use the repository of '%s'", from);
+	}
+	p->common = path_real(o->a, arena_dup(o->a, line[0]));
 	if (!str_eq(line[0], line[1]))
-		p->repo = pool_main_tree(a, p->common);
+		p->repo = pool_main_tree(o->a, p->common);
 	else
-		p->repo = status == 0 ? path_real(a, arena_dup(a, line[2])) : p->common;
+		p->repo = o->line ? path_real(o->a, arena_dup(o->a, line[2])) : p->common;
 	return 0;
 }
 
@@ -79,7 +73,7 @@ static int open_find_directory(struct arena *a, struct pool *p, struct error *er
 	digest_text(str_of(p->common), digest);
 	if (p->spec.root) /* a relative one is relative to the repository */
 		p->dir = path_join(a, p->repo, p->spec.root);
-	else if (p->spec.repo_local && !is_bare(p))
+	else if (p->spec.repo_local && !pool_is_bare(p))
 		p->dir = path_join(a, p->repo, GIT_WORKTREES);
 	else /* two repositories with the same name differ in their digits */
 		p->dir = arena_printf(a, "%s/worktrees/%s-%.*s", p->state,
@@ -89,7 +83,7 @@ static int open_find_directory(struct arena *a, struct pool *p, struct error *er
 		return error_set(err, ERR_USAGE,
 			"the path of the repository or of the worktrees' directory is not UTF-8");
 	if (strcmp(p->dir, p->repo) == 0 || strcmp(p->dir, p->common) == 0 ||
-		(path_is_below(p->common, p->dir) && !is_bare(p)))
+		(path_is_below(p->common, p->dir) && !pool_is_bare(p)))
 		return error_set(err, ERR_STATE,
 			"'%s' cannot hold worktrees: it is the repository itself", p->dir);
 	return 0;
@@ -98,6 +92,8 @@ static int open_find_directory(struct arena *a, struct pool *p, struct error *er
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err)
 {
+	struct op o = {.a = a, .p = out, .err = err};
+
 	*out = (struct pool){.spec = *spec,
 		.state = path_absolute(a, state),
 		.artifacts = artifacts ? path_absolute(a, artifacts) : NULL,
@@ -106,7 +102,7 @@ int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char
 		out->spec.name = "default";
 	if (!out->self)
 		return error_set(err, ERR_SYSTEM, "cannot read the processes in '/proc'");
-	if (open_find_repository(a, repo && *repo ? repo : ".", out, err) < 0 ||
+	if (open_find_repository(&o, repo && *repo ? repo : ".") < 0 ||
 		open_find_directory(a, out, err) < 0)
 		return -1;
 	if (path_is_shared(out->common))
@@ -141,28 +137,29 @@ static int hide(struct arena *a, struct pool *p, struct error *err)
 	CLEANUP(buf_release) struct buf text = BUF_INIT, line = BUF_INIT;
 	const char *file = path_join(a, p->common, "info/exclude");
 	CLEANUP(base_close) int fd = -1;
-	bool missing = false, ended;
+	bool missing = false;
 
+	buf_addc(&text, '\n');
 	if (sys_read_file(&text, file, EXCLUDE_MAX, &missing, err) < 0 && !missing)
 		return -1;
-	ended = !text.len || text.s[text.len - 1] == '\n';
 	buf_addc(&line, '\n');
 	for (const char *c = p->dir + strlen(p->repo); *c; c++) /* as gitignore(5) has it */
 		buf_addf(&line, "%s%c", strchr("\\*?[ ", *c) ? "\\" : "", *c);
 	buf_adds(&line, "/\n");
-	if (strncmp(text.len ? text.s : "", line.s + 1, line.len - 1) == 0 ||
-		str_find(buf_str(&text), buf_str(&line)) < text.len)
+	if (str_find(buf_str(&text), buf_str(&line)) < text.len)
 		return 0;
 	(void)mkdir(path_join(a, p->common, "info"), 0777);
 	fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	return fd < 0 ? error_errno(err, "cannot write '%s'", file)
-		      : sys_write_all(fd, str_sub(buf_str(&line), ended, line.len), file, err);
+		      : sys_write_all(fd,
+				str_sub(buf_str(&line), str_ends(buf_str(&text), "\n"), line.len),
+				file, err);
 }
 
 int pool_make_directory(struct arena *a, struct pool *p, struct error *err)
 {
 	/* A bare repository has no status. */
-	if (path_is_below(p->repo, p->dir) && !is_bare(p) && hide(a, p, err) < 0)
+	if (path_is_below(p->repo, p->dir) && !pool_is_bare(p) && hide(a, p, err) < 0)
 		return -1;
 	return path_mkdirs(p->dir, err);
 }

@@ -1,9 +1,7 @@
 /*
  * pool.h: worktrees of a repository, each with a branch, a block of ports and a record, as one
- * allocation. docs/worktree-pool.md.
- *
- * The records are keys `at/SLUG` of the store `worktrees` in the directory `dev-team` of the
- * repository's common git directory: all users, state directories and remotes see the same ones.
+ * allocation; docs/worktree-pool.md. The records are keys `at/SLUG` of the store `worktrees` in the
+ * directory `dev-team` of the repository's common git directory.
  *
  * One lock guards every change. The programs that run under it inherit it, so whoever has it knows
  * that nobody else is at work: a record of an allocation that is being made or removed is one that
@@ -34,8 +32,7 @@ struct pool {
 	struct disk_lock *lock; /* while an operation runs */
 };
 
-/* Opens the pool of the repository around `repo`. Where the worktrees are:
- * docs/worktree-pool.md#location. */
+/* Opens the pool of the repository around `repo`. */
 int pool_open(struct arena *a, const struct worktree_pool_spec *spec, const char *repo,
 	const char *state, const char *artifacts, struct pool *out, struct error *err);
 void pool_close(struct pool *p);
@@ -73,11 +70,10 @@ struct allocation {
 	bool made_branch; /* the branch was created with it */
 	const char *tip;  /* the commit it was created at; NULL */
 	/* As it was when the record was read: */
-	bool there, stale; /* its worktree exists; and is older than staleThresholdDays */
-	int64_t changed;   /* modification time of the directory; 0: there is none */
-	const char *fault; /* interrupted: why it could be neither finished nor undone; NULL */
-	/* Of an allocation: ownership, advisory, or a hook that failed; NULL. */
-	const char *warning;
+	bool there, stale;   /* its worktree exists; and is older than staleThresholdDays */
+	int64_t changed;     /* modification time of the directory; 0: there is none */
+	const char *fault;   /* interrupted: why it could be neither finished nor undone; NULL */
+	const char *warning; /* of an allocation: ownership, or a hook that failed; NULL */
 	/* Of a sweep: "merged", "aborted", "timeout", "stale", "gone"; why it is kept, by a word of
 	 * docs/worktree-pool.md#removal, NULL: it is not; the same for people. */
 	const char *reason, *keep, *why;
@@ -107,13 +103,12 @@ struct allocate_ask { /* texts: NULL or "": none */
 int pool_allocate(struct arena *a, struct pool *p, const struct allocate_ask *ask,
 	struct allocation *out, bool *created, struct error *err);
 
-/* Removes it and releases its ports. `what`: branch, slug or path. If it has no record: 0,
- * *removed false. -1: ERR_STATE with why it is kept; `confirmed` overrules uncommitted and unpushed
- * work, never a live run, children or another clone's. */
+/* `what`: branch, slug or path; without a record: 0, *removed false. -1: ERR_STATE with why it is
+ * kept; `confirmed`: not because of uncommitted or unpushed work. */
 int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirmed, bool *removed,
 	struct error *err);
-/* What uses the worktree, for people; NULL: nothing. Uses are: a process in the record, the owner
- * of the item whose place it is, a process whose working directory is in it. */
+/* What uses the worktree, for people: the process in its record, the owner of the item whose place
+ * it is, or a process whose working directory is in it; NULL: nothing. */
 const char *pool_live(struct arena *a, const struct pool *p, const struct allocation *of);
 
 int pool_list(
@@ -126,15 +121,14 @@ int pool_find(struct arena *a, struct pool *p, const char *what, bool live, stru
  * pool_reclaim() keeps. */
 int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct allocation **out,
 	size_t *n, struct error *err);
-/* Reports all inconsistencies ("unrecorded-worktree", "half-made" ...); texts live until the call
- * returns. None: nothing is orphaned. */
+/* An inconsistency: "unrecorded-worktree", "half-made" ...; texts live until the call returns. */
 typedef void pool_report(void *data, const char *kind, const char *path, const char *text);
 int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data, struct error *err);
 
 /* ---- ports ---- */
 
 json *port_list_json(unsigned first, unsigned n);
-/* The formula of docs/worktree-pool.md#ports for a path_normalize(); can be above PORT_LAST. */
+/* By the formula, of a path_normalize(); can be above PORT_LAST. */
 int port_candidate(const char *path, unsigned base, unsigned *port, struct error *err);
 struct port_ask {
 	const char *path;

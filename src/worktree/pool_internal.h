@@ -22,8 +22,11 @@ struct op {
 	struct error *err;
 	VEC(struct allocation) all; /* sorted by slug */
 	VEC(struct tree) trees;     /* the first is the main one */
-	const char *line; /* the first one that the last program printed; NULL: it failed */
-	const char *said; /* the same, or why it failed */
+	/* Of the last program: its exit status, what it printed, the first line of that, and the
+	 * same again, or NULL if it failed. */
+	int status;
+	struct buf output; /* in the arena */
+	const char *said, *line;
 };
 
 /* Of pool_set_parts(); ended by NULL. */
@@ -34,6 +37,8 @@ extern const struct pool_part *const *pool_parts;
 /* feat/x//1 -> feat-x-1, dev-team/ID -> ID. -1: ERR_USAGE: nothing is left, or the name is one that
  * git or the file system does not accept: `.`, `..`, a leading dot or dash, `.lock`. */
 int pool_slug(struct arena *a, const char *branch, char **slug, struct error *err);
+/* A bare repository has no main work tree. */
+bool pool_is_bare(const struct pool *p);
 /* PATH/.git is a file: a linked worktree, not a clone. */
 bool worktree_there(const char *path);
 
@@ -41,14 +46,14 @@ bool worktree_there(const char *path);
 
 /* Takes the lock, reads the records, settles what was interrupted. Then call pool_unlock(). */
 int op_begin(struct op *o);
-int records_read(struct op *o);
+/* NULL, or why it failed, which is no error of the operation. */
+const char *op_try(
+	struct op *o, int (*act)(struct op *o, struct allocation *of), struct allocation *of);
 /* The one with this slug, whose case does not count, because it does not on some file systems;
  * `paths`: with this branch, else slug, else path. NULL: none. */
 struct allocation *records_find(const struct op *o, const char *what, bool paths);
 int record_put(struct op *o, const struct allocation *of);
 int record_drop(struct op *o, const struct allocation *of);
-/* Here, not in the store. */
-void records_forget(struct op *o, const char *slug);
 /* -1: it is half made or half removed: ERR_STATE. */
 int record_check(struct op *o, const struct allocation *of);
 /* Its holder may be running. */
@@ -62,33 +67,23 @@ const char *admin_leads(struct op *o, const struct allocation *of);
 
 /* ---- git.c ---- */
 
-/* A program in `dir`, `name` for people, that inherits the lock. As git_command(). */
-int pool_run(struct pool *p, const char *dir, const char *const *argv, const char *name,
-	struct buf *out, int *status, struct error *err);
-/* git in `at`; NULL: in the repository; without a file system monitor and, unless `hooks`, without
- * hooks, because agents can write the configuration. */
-int pool_git(struct pool *p, const char *at, bool hooks, const char *const *args, struct buf *out,
-	int *status, struct error *err);
-/* Sets o->line and o->said. */
-void op_hear(struct op *o, struct buf *out, int status);
-/* Both. */
+/* A program in `dir`, `name` for people, that inherits the lock. -1: it could not run. */
+int op_run(struct op *o, const char *dir, const char *const *argv, const char *name);
+/* -1: the last program failed; the error has its output. */
+int op_check(struct op *o, const char *name);
+/* git in `at`; NULL: in the repository; without a file system monitor and hooks, because agents can
+ * write the configuration. A checkout is the user's, and has hooks. */
 int op_git(struct op *o, const char *at, const char *const *args);
+int op_git_checkout(struct op *o, const char *at, const char *const *args);
 int trees_read(struct op *o);
 /* The one at `path`; NULL: that with `branch` checked out. NULL: none. */
 const struct tree *trees_find(const struct op *o, const char *path, const char *branch);
-/* Removes the directory with everything below it; does not follow links. */
-int tree_delete(struct op *o, const char *path);
 
 /* ---- remove.c ---- */
 
-/* Opens the document of the item whose place the worktree is; false: there is none. */
-bool pool_item_open(
-	struct arena *a, const struct pool *p, const struct allocation *of, struct context_file *f);
 /* Sets of->keep and of->why: the first that applies of live, children, foreign, locked, and, unless
  * `confirmed`, uncommitted, unpushed, unsure. Reads the trees. */
 int pool_keep(struct op *o, struct allocation *of, bool confirmed);
-/* Removes what pool_keep() does not keep. */
-int pool_remove(struct op *o, struct allocation *of);
 /* Its git directory; one of the same name that belongs to another worktree stays. */
 int drop_admin(struct op *o, const struct allocation *of);
 /* Deletes what was being made, or removed, with its record; a removal that had not begun has not
@@ -101,7 +96,5 @@ int pool_settle(struct op *o, struct allocation *of);
 bool port_is_free(unsigned port);
 /* Sets port, ports, slots and parent. Emits PortCollision if they are not the first ones. */
 int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation *of);
-/* Writes them into the issue's runtime.json. */
-int ports_report(struct pool *p, const char *issue, const struct allocation *of, struct error *err);
 
 #endif

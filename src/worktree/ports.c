@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include "src/base/number.h"
-#include "src/event/artifact.h"
 #include "src/event/event.h"
 #include "src/sys/digest.h"
 #include "src/sys/path.h"
@@ -183,16 +182,4 @@ int ports_choose(struct op *o, const struct allocate_ask *ask, struct allocation
 	return event_emit(o->p->artifacts,
 		&(struct event){.id = EVENT_PORT_COLLISION, .issue = ask->issue, .fields = fields},
 		o->err);
-}
-
-int ports_report(struct pool *p, const char *issue, const struct allocation *of, struct error *err)
-{
-	CLEANUP(json_free) json *members = NULL;
-
-	if (!issue || !p->artifacts)
-		return 0;
-	members = JSON_OBJECT(JSON_TEXT("worktreePath", of->path), JSON_TEXT("branch", of->branch),
-		JSON_INT("port", of->port),
-		JSON_VALUE("ports", port_list_json(of->port, of->ports)));
-	return artifact_merge_runtime(p->artifacts, issue, members, err);
 }

@@ -1,5 +1,6 @@
 /*
- * record.c: the lock, and the records of the allocations.
+ * record.c: the lock, the records of the allocations, and what they say compared with what is
+ * there.
  */
 #include <limits.h>
 #include <strings.h>
@@ -11,20 +12,13 @@
 
 enum { RECORDS_MAX = 100000, LOCK_MS = 600000, DAY_S = 86400 };
 
-static const char *const keys[] = {
-	"branch", "pool", "base", "tip", "sparse", "admin", "parent", "run", "holder"};
-
-static const char **record_text(struct allocation *of, size_t i)
+/* `value` NULL: deletes it; else it is taken. */
+static int record_commit(struct op *o, const struct allocation *of, json *value)
 {
-	const char **const texts[COUNT(keys)] = {&of->branch, &of->pool, &of->base, &of->tip,
-		&of->sparse, &of->admin, &of->parent, &of->run, &of->holder};
-
-	return texts[i];
-}
-
-static int record_commit(struct op *o, const struct store_op *op)
-{
-	const struct store_txn t = {.ops = op, .n_ops = 1};
+	const struct store_op op = {.what = value ? STORE_PUT : STORE_DEL,
+		.key = arena_printf(o->a, "at/%s", of->slug),
+		.value = value ? json_print_in(o->a, value) : (struct str){0}};
+	const struct store_txn t = {.ops = &op, .n_ops = 1};
 	struct store_result result = {0};
 
 	return store_txn(o->p->store, o->a, &t, &result, o->err) == STORE_OK ? 0 : -1;
@@ -34,27 +28,26 @@ int record_put(struct op *o, const struct allocation *of)
 {
 	/* Relative to the repository if it is in it, so that the repository can be moved. */
 	size_t skip = path_is_below(o->p->repo, of->path) ? strlen(o->p->repo) + 1 : 0;
-	json *j = JSON_OBJECT(JSON_INT("state", of->state), JSON_TEXT("path", of->path + skip),
-		JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch),
-		JSON_INT("port", of->port), JSON_INT("ports", of->ports),
-		JSON_INT("slots", of->slots));
-	struct allocation copy = *of;
-	struct store_op put = {STORE_PUT, .key = arena_printf(o->a, "at/%s", of->slug)};
 
-	for (size_t i = 0; i < COUNT(keys); i++)
-		if (*record_text(&copy, i))
-			json_put_str(j, keys[i], str_of(*record_text(&copy, i)));
-	put.value = json_print_in(o->a, j);
-	return record_commit(o, &put);
+	return record_commit(o, of,
+		JSON_OBJECT(JSON_INT("state", of->state), JSON_TEXT("path", of->path + skip),
+			JSON_INT("created", of->created), JSON_BOOL("madeBranch", of->made_branch),
+			JSON_INT("port", of->port), JSON_INT("ports", of->ports),
+			JSON_INT("slots", of->slots), JSON_TEXT("branch", of->branch),
+			JSON_TEXT("pool", of->pool), JSON_TEXT("base", of->base),
+			JSON_TEXT("tip", of->tip), JSON_TEXT("sparse", of->sparse),
+			JSON_TEXT("admin", of->admin), JSON_TEXT("parent", of->parent),
+			JSON_TEXT("run", of->run), JSON_TEXT("holder", of->holder)));
 }
 
 int record_drop(struct op *o, const struct allocation *of)
 {
-	const struct store_op drop = {STORE_DEL, .key = arena_printf(o->a, "at/%s", of->slug)};
+	const struct allocation *here = records_find(o, of->slug, false);
 
-	if (record_commit(o, &drop) < 0)
+	if (record_commit(o, of, NULL) < 0)
 		return -1;
-	records_forget(o, of->slug);
+	if (here)
+		vec_remove(&o->all, (size_t)(here - o->all.items));
 	return 0;
 }
 
@@ -114,9 +107,16 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 		.made_branch = json_is_true(json_get(j, "madeBranch")),
 		.port = (unsigned)json_get_int(j, "port", 0),
 		.ports = (unsigned)json_get_int(j, "ports", 0),
-		.slots = (unsigned)json_get_int(j, "slots", 0)};
-	for (size_t i = 0; i < COUNT(keys); i++)
-		*record_text(out, i) = json_dup(o->a, j, keys[i]);
+		.slots = (unsigned)json_get_int(j, "slots", 0),
+		.branch = json_dup(o->a, j, "branch"),
+		.pool = json_dup(o->a, j, "pool"),
+		.base = json_dup(o->a, j, "base"),
+		.tip = json_dup(o->a, j, "tip"),
+		.sparse = json_dup(o->a, j, "sparse"),
+		.admin = json_dup(o->a, j, "admin"),
+		.parent = json_dup(o->a, j, "parent"),
+		.run = json_dup(o->a, j, "run"),
+		.holder = json_dup(o->a, j, "holder")};
 	/* What is not known is not taken for an interrupted creation, which is thrown away. */
 	if (!json_get_str(j, "path") || !out->branch || !out->pool ||
 		(unsigned)out->state > ALLOCATION_REMOVING)
@@ -127,7 +127,7 @@ static int record_parse(struct op *o, const struct store_kv *kv, struct allocati
 	return 0;
 }
 
-int records_read(struct op *o)
+static int records_read(struct op *o)
 {
 	struct allocation of;
 	struct store_kv *kv;
@@ -161,14 +161,6 @@ struct allocation *records_find(const struct op *o, const char *what, bool paths
 	return NULL;
 }
 
-void records_forget(struct op *o, const char *slug)
-{
-	struct allocation *of = records_find(o, slug, false);
-
-	if (of)
-		vec_remove(&o->all, (size_t)(of - o->all.items));
-}
-
 /* ---- the lock ---- */
 
 int pool_lock(struct arena *a, struct pool *p, struct error *err)
@@ -182,27 +174,106 @@ void pool_unlock(struct pool *p)
 	disk_lock_drop(&p->lock);
 }
 
-int op_begin(struct op *o)
+const char *op_try(
+	struct op *o, int (*act)(struct op *o, struct allocation *of), struct allocation *of)
 {
 	struct error *err = o->err, why;
+	int rc;
 
-	if (pool_lock(o->a, o->p, err) < 0)
+	o->err = &why;
+	rc = act(o, of);
+	o->err = err;
+	return rc < 0 ? arena_dup(o->a, str_of(why.text)) : NULL;
+}
+
+int op_begin(struct op *o)
+{
+	if (pool_lock(o->a, o->p, o->err) < 0)
 		return -1;
 	if (records_read(o) < 0) {
 		pool_unlock(o->p);
 		return -1;
 	}
 	/* What cannot be settled now stays, and an audit reports it. */
-	o->err = &why;
 	for (size_t i = o->all.n; i-- > 0;) {
 		struct allocation of = o->all.items[i];
-		bool settled = of.state == ALLOCATION_LIVE || pool_settle(o, &of) == 0;
 
-		if (!settled)
-			of.fault = arena_dup(o->a, str_of(why.text));
+		if (of.state != ALLOCATION_LIVE)
+			of.fault = op_try(o, pool_settle, &of);
 		if (records_find(o, of.slug, false))
 			o->all.items[i] = of;
 	}
-	o->err = err;
 	return 0;
+}
+
+/* ---- find, list, audit ---- */
+
+int pool_list(
+	struct arena *a, struct pool *p, struct allocation **out, size_t *n, struct error *err)
+{
+	struct op o = {.a = a, .p = p, .err = err};
+	int rc = records_read(&o);
+
+	*out = o.all.items;
+	*n = o.all.n;
+	return rc;
+}
+
+int pool_find(struct arena *a, struct pool *p, const char *what, bool live, struct allocation *out,
+	struct error *err)
+{
+	struct op o = {.a = a, .p = p, .err = err};
+	const struct allocation *of;
+
+	if (records_read(&o) < 0)
+		return -1;
+	of = records_find(&o, what, true);
+	if (live && (!of || !of->there || of->state != ALLOCATION_LIVE))
+		return error_set(err, ERR_STATE, "no worktree of '%s' in this pool", what);
+	*out = of ? *of : (struct allocation){0};
+	return 0;
+}
+
+/* Ports are chosen and recorded under one lock, and a parent with children stays: there is nothing
+ * to compare. */
+static void audit_record(struct op *o, const struct allocation *of, pool_report *report, void *data)
+{
+	struct ownership own = pool_ownership(o->a, of->path, o->p->common);
+
+	if (of->fault)
+		report(data, of->state == ALLOCATION_MAKING ? "half-made" : "half-removed",
+			of->path, of->fault);
+	else if (!of->there)
+		report(data, "record-without-worktree", of->path,
+			"there is no worktree: 'pool reclaim' returns its ports");
+	else if (!own.ok || !path_exists(own.actual))
+		report(data, "foreign-worktree", of->path,
+			arena_printf(o->a, "git has no worktree there: '%s' (%s)",
+				own.actual ? own.actual : "", own.reason));
+}
+
+int pool_audit(struct arena *a, struct pool *p, pool_report *report, void *data, struct error *err)
+{
+	struct op o = {.a = a, .p = p, .err = err};
+	int rc;
+
+	if (op_begin(&o) < 0)
+		return -1;
+	rc = trees_read(&o);
+	for (size_t i = 0; i < o.all.n; i++)
+		audit_record(&o, &o.all.items[i], report, data);
+	for (size_t i = 1; i < o.trees.n; i++) { /* of plain git, or its record was lost */
+		const char *path = o.trees.items[i].path, *slug = path_base(path).p;
+		const struct allocation *of = records_find(&o, slug, false);
+
+		if (path_is_below(p->dir, path) && slug[0] != '.' &&
+			(!of || strcmp(of->path, path) != 0))
+			report(data, "unrecorded-worktree", path,
+				"it has no record: 'pool adopt' makes one; if it no longer "
+				"exists, run 'git worktree prune'");
+	}
+	for (const struct pool_part *const *part = pool_parts; *part && rc == 0; part++)
+		rc = (*part)->inspect(a, p, report, data, err);
+	pool_unlock(p);
+	return rc;
 }

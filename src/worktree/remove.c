@@ -1,9 +1,13 @@
 /*
- * remove.c: what keeps a worktree, and its removal. What is being made has not been given to
- * anyone, and what has no `.git` any more was found to be clean: after a kill, both are deleted.
+ * remove.c: what keeps a worktree, its removal, and the sweep. What is being made has not been
+ * given to anyone, and what has no `.git` any more was found to be clean: after a kill, both are
+ * deleted.
  */
 #include <sys/stat.h>
 #include "context/lease.h"
+#include "src/base/clock.h"
+#include "src/event/artifact.h"
+#include "src/machine/failure.h"
 #include "src/machine/place.h"
 #include "src/sys/git.h"
 #include "src/sys/path.h"
@@ -11,7 +15,8 @@
 
 /* ---- who uses it ---- */
 
-bool pool_item_open(
+/* Opens the document of the item whose place the worktree is; false: there is none. */
+static bool pool_item_open(
 	struct arena *a, const struct pool *p, const struct allocation *of, struct context_file *f)
 {
 	const char *id = of->run ? of->run : of->branch; /* run ID, dev-team/ID */
@@ -61,46 +66,47 @@ const char *pool_live(struct arena *a, const struct pool *p, const struct alloca
 
 /* ---- what keeps it ---- */
 
-struct look {
-	struct op *o;
-	struct allocation *of;
-	const struct tree *t; /* as git has it; NULL: it does not */
-};
-
 /* Each look returns this, 0 if it finds nothing, or -1. */
-static int kept(struct look *l, const char *word, const char *why)
+static int kept(struct allocation *of, const char *word, const char *why)
 {
-	l->of->keep = word;
-	l->of->why = why;
+	of->keep = word;
+	of->why = why;
 	return 1;
 }
 
-#define SAY(...)        arena_printf(l->o->a, __VA_ARGS__)
-#define KEPT(word, ...) kept(l, word, SAY(__VA_ARGS__))
-#define ADMIN(name)     admin_file(l->o, l->of, name)
+#define FORMAT(...)     arena_printf(o->a, __VA_ARGS__)
+#define KEPT(word, ...) kept(of, word, FORMAT(__VA_ARGS__))
 
-static int look_at_children(struct look *l)
+static int look_at_use(struct op *o, struct allocation *of)
 {
-	for (size_t i = 0; i < l->o->all.n; i++) {
-		const struct allocation *other = &l->o->all.items[i];
+	const char *who = pool_live(o->a, o->p, of);
 
-		if (other->parent && strcmp(other->parent, l->of->slug) == 0)
-			return KEPT("children", "'%s' has a child: '%s'", l->of->path, other->path);
+	return who ? KEPT("live", "'%s' is in use: %s", of->path, who) : 0;
+}
+
+static int look_at_children(struct op *o, struct allocation *of)
+{
+	for (size_t i = 0; i < o->all.n; i++) {
+		const struct allocation *other = &o->all.items[i];
+
+		if (other->parent && strcmp(other->parent, of->slug) == 0)
+			return KEPT("children", "'%s' has a child: '%s'", of->path, other->path);
 	}
-	for (size_t i = 1; i < l->o->trees.n; i++) {
-		const char *other = l->o->trees.items[i].path;
+	for (size_t i = 1; i < o->trees.n; i++) {
+		const char *other = o->trees.items[i].path;
 
-		if (path_is_below(l->of->path, other) && path_exists(other))
-			return KEPT("children", "'%s' contains another worktree: '%s'", l->of->path,
+		if (path_is_below(of->path, other) && path_exists(other))
+			return KEPT("children", "'%s' contains another worktree: '%s'", of->path,
 				other);
 	}
 	return 0;
 }
 
-static int look_at_place(struct look *l)
+static int look_at_place(struct op *o, struct allocation *of)
 {
-	const char *path = l->of->path;
-	struct ownership own = pool_ownership(l->o->a, path, l->o->p->common);
+	const char *path = of->path;
+	const struct tree *t = trees_find(o, path, NULL);
+	struct ownership own = pool_ownership(o->a, path, o->p->common);
 	struct stat st;
 
 	if (geteuid() != 0 && lstat(path, &st) == 0 && st.st_uid != geteuid())
@@ -109,51 +115,52 @@ static int look_at_place(struct look *l)
 			"other users in it cannot be seen",
 			path, (long)st.st_uid);
 	if (!own.ok && worktree_there(path))
-		return KEPT("foreign", "'%s' is not a worktree of '%s' (%s)", path, l->o->p->repo,
+		return KEPT("foreign", "'%s' is not a worktree of '%s' (%s)", path, o->p->repo,
 			own.reason);
 	if (own.ok)
-		l->of->admin = path_base(own.actual).p;
-	if (l->t && l->t->locked)
-		return KEPT("locked", "'%s' is locked%s%s", path, *l->t->locked ? ": " : "",
-			l->t->locked);
+		of->admin = path_base(own.actual).p;
+	if (t && t->locked)
+		return KEPT(
+			"locked", "'%s' is locked%s%s", path, *t->locked ? ": " : "", t->locked);
 	return 0;
 }
 
 /* The first line that a program printed is a reason. `rc`: of the function that ran it. */
-static int look_answer(struct look *l, int rc, const char *why, const char *what, const char *where)
+static int look_answer(struct op *o, struct allocation *of, int rc, const char *why,
+	const char *what, const char *where)
 {
 	if (rc < 0)
 		return -1;
-	if (!l->o->line)
-		return KEPT("unsure", "git cannot read '%s': %s", l->of->path, l->o->said);
-	return *l->o->line ? KEPT(why, "%s in '%s': '%s'%s", what, l->of->path, l->o->line, where)
-			   : 0;
+	if (!o->line)
+		return KEPT("unsure", "git cannot read '%s': %s", of->path, o->said);
+	return *o->line ? KEPT(why, "%s in '%s': '%s'%s", what, of->path, o->line, where) : 0;
 }
 
 /* What git has of a directory that does not exist: its index, commits of a detached HEAD, and the
  * repositories of its submodules. */
-static int look_at_gone(struct look *l)
+static int look_at_gone(struct op *o, struct allocation *of)
 {
-	const char *const index[] = {SAY("--git-dir=%s", ADMIN("")), "diff-index", "--cached",
+	const struct tree *t = trees_find(o, of->path, NULL);
+	const char *admin = admin_file(o, of, "");
+	const char *const index[] = {FORMAT("--git-dir=%s", admin), "diff-index", "--cached",
 		"--name-only", "HEAD", "--", NULL};
 
-	if (!path_exists(arena_dup(l->o->a, path_dir(l->of->path))))
-		return kept(l, "unsure", "the directory around it does not exist either");
-	if ((l->t && !l->t->branch) || path_exists(ADMIN("/modules")))
+	if (!path_exists(arena_dup(o->a, path_dir(of->path))))
+		return kept(of, "unsure", "the directory around it does not exist either");
+	if ((t && !t->branch) || path_exists(admin_file(o, of, "/modules")))
 		return KEPT("unsure", "'%s' does not exist, and '%s' can have commits of it",
-			l->of->path, ADMIN(""));
-	return path_exists(ADMIN("/index"))
-		       ? look_answer(l, op_git(l->o, ADMIN(""), index), "uncommitted",
-				 "staged changes",
-				 ", and it no longer exists: run 'git worktree repair' with its "
-				 "path if it was moved")
-		       : 0;
+			of->path, admin);
+	if (!path_exists(admin_file(o, of, "/index")))
+		return 0;
+	return look_answer(o, of, op_git(o, admin, index), "uncommitted", "staged changes",
+		", and it no longer exists: run 'git worktree repair' with its path if it was "
+		"moved");
 }
 
 /* Submodules, also those that are not checked out any more, and repositories in ignored
  * directories, which git does not report. Their configuration must start no program: commits are
  * only counted, and nothing is fetched. */
-static int look_at_nested(struct look *l)
+static int look_at_nested(struct op *o, struct allocation *of)
 {
 	static const char one[] =
 		"export GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1; d=${0%/objects}; "
@@ -163,71 +170,71 @@ static int look_at_nested(struct look *l)
 		"$(g rev-parse --quiet --verify HEAD^{commit}) --all --not --remotes) || "
 		"commit='a commit'; "
 		"test -z \"$commit\" || echo \"$commit of ${d%/.git}\"";
-	const char *modules = ADMIN("/modules");
+	const char *modules = admin_file(o, of, "/modules");
 	const char *const argv[] = {"find", path_exists(modules) ? modules : "-P", ".", "-mindepth",
 		"2", "(", "-name", ".git", "-prune", "-o", "-type", "d", "-name", "objects", ")",
 		"-exec", "sh", "-c", one, "{}", modules, ";", NULL};
-	CLEANUP(buf_release) struct buf out = BUF_INIT;
-	int status;
 
-	if (pool_run(l->o->p, l->of->path, argv, "find", &out, &status, l->o->err) < 0)
-		return -1;
-	op_hear(l->o, &out, status);
-	return look_answer(
-		l, 0, "unpushed", "unpushed commits", " is on no remote of that repository");
+	return look_answer(o, of, op_run(o, of->path, argv, "find"), "unpushed", "unpushed commits",
+		" is on no remote of that repository");
 }
 
-static int look_at_work(struct look *l)
+static int look_at_work(struct op *o, struct allocation *of)
 {
 	static const char *const status[] = {"status", "--porcelain", "--untracked-files=normal",
 		"--ignore-submodules=none", "--no-renames", NULL};
-	const char *path = l->of->path, *branch = l->t ? l->t->branch : NULL, *busy = NULL;
+	const struct tree *t = trees_find(o, of->path, NULL);
 	const char *const commits[] = {"rev-list", "--abbrev-commit", "-n", "1", "HEAD",
 		"--glob=refs/worktree", "--not", "--remotes", "--tags",
-		branch ? SAY("--exclude=%s", branch) : "--branches", "--branches", NULL};
+		t && t->branch ? FORMAT("--exclude=%s", t->branch) : "--branches", "--branches",
+		NULL};
+	const char *busy = NULL;
 	struct error ignored;
 	bool there;
 	int rc;
 
 	/* A look that failed is no sign that it does not exist. */
-	if (path_check_exists(path, &there, l->o->err) < 0)
+	if (path_check_exists(of->path, &there, o->err) < 0)
 		return -1;
 	if (!there)
-		return look_at_gone(l);
-	if (!l->t || !worktree_there(path))
-		return KEPT("unsure", "'%s' is no longer a worktree", path);
-	if (git_read_operation(path, &busy, &ignored) == 0 && busy)
-		return KEPT("uncommitted", "uncommitted changes in '%s': a %s is in progress", path,
-			busy);
-	rc = look_answer(l, op_git(l->o, path, status), "uncommitted", "uncommitted changes", "");
+		return look_at_gone(o, of);
+	if (!t || !worktree_there(of->path))
+		return KEPT("unsure", "'%s' is no longer a worktree", of->path);
+	if (git_read_operation(of->path, &busy, &ignored) == 0 && busy)
+		return KEPT("uncommitted", "uncommitted changes in '%s': a %s is in progress",
+			of->path, busy);
+	rc = look_answer(
+		o, of, op_git(o, of->path, status), "uncommitted", "uncommitted changes", "");
 	if (rc == 0)
-		rc = look_answer(l, op_git(l->o, path, commits), "unpushed", "unpushed commits",
-			" is on no remote and in no other branch");
-	return rc ? rc : look_at_nested(l);
-}
-
-static int look_at_use(struct look *l)
-{
-	const char *who = pool_live(l->o->a, l->o->p, l->of);
-
-	return who ? KEPT("live", "'%s' is in use: %s", l->of->path, who) : 0;
+		rc = look_answer(o, of, op_git(o, of->path, commits), "unpushed",
+			"unpushed commits", " is on no remote and in no other branch");
+	return rc ? rc : look_at_nested(o, of);
 }
 
 int pool_keep(struct op *o, struct allocation *of, bool confirmed)
 {
-	static int (*const looks[])(struct look * l) = {
+	static int (*const looks[])(struct op * o, struct allocation * of) = {
 		look_at_use, look_at_children, look_at_place, look_at_work};
-	struct look l = {.o = o, .of = of};
 	int rc = trees_read(o);
 
 	of->keep = NULL;
-	l.t = trees_find(o, of->path, NULL);
 	for (size_t i = 0; rc == 0 && i < COUNT(looks) - confirmed; i++)
-		rc = looks[i](&l);
+		rc = looks[i](o, of);
 	return rc < 0 ? -1 : 0;
 }
 
 /* ---- removal ---- */
+
+/* With everything below it; does not follow links. */
+static int tree_delete(struct op *o, const char *path)
+{
+	/* Caches of packages have directories that their owner cannot write. */
+	const char *const argv[] = {"sh", "-c",
+		"rm -rf -- \"$1\" 2>/dev/null || { chmod -R u+rwx -- \"$1\"; rm -rf -- \"$1\"; }",
+		"rm", path, NULL};
+
+	return op_run(o, o->p->common, argv, "rm") < 0 ? -1 : op_check(o, "rm");
+}
 
 /* Only one that was made here, and has never moved. git compares with the commit once more. */
 static int remove_drop_branch(struct op *o, const struct allocation *of)
@@ -272,7 +279,7 @@ static int remove_all(struct op *o, const struct allocation *of)
 	return record_drop(o, of);
 }
 
-int pool_remove(struct op *o, struct allocation *of)
+static int pool_remove(struct op *o, struct allocation *of)
 {
 	of->state = ALLOCATION_REMOVING;
 	if (record_put(o, of) < 0)
@@ -340,5 +347,102 @@ int pool_reclaim(struct arena *a, struct pool *p, const char *what, bool confirm
 	rc = of ? reclaim_locked(&o, *of, confirmed) : 0;
 	*removed = of && rc == 0;
 	pool_unlock(p);
+	return rc;
+}
+
+/* ---- sweep: the reasons only name candidates, pool_keep() decides ---- */
+
+/* 1: its branch is checked out there, has moved from where it began, and is part of the target, a
+ * branch of origin, as fetched last. */
+static int sweep_is_merged(struct op *o, const struct allocation *of, const char *target)
+{
+	const struct tree *t = trees_find(o, of->path, NULL);
+	const char *const args[] = {"merge-base", "--is-ancestor", t ? t->head : NULL,
+		arena_printf(o->a, "refs/remotes/origin/%s", target ? target : ""), NULL};
+
+	if (!o->p->spec.on_merge || !target || !of->tip || !t || !t->branch ||
+		strcmp(t->branch, of->branch) != 0 || strcmp(t->branch, target) == 0 ||
+		strcmp(t->head, of->tip) == 0)
+		return 0;
+	return op_git(o, NULL, args) < 0 ? -1 : o->line != NULL;
+}
+
+/* The item has failed in it; "timeout" if a call of an agent timed out, and no later call replaced
+ * it. NULL: it has not, as far as can be read, or the pool does not want to know. */
+static const char *sweep_failure(struct op *o, const struct allocation *of)
+{
+	CLEANUP(context_close) struct context_file f = {0};
+	CLEANUP(json_free) json *runtime = NULL;
+	const struct pool *p = o->p;
+	struct error ignored;
+	int64_t changed;
+	bool late = false;
+
+	if (!pool_item_open(o->a, p, of, &f) || !failure_is(&f.doc) ||
+		clock_parse(context_get(&f.doc, "last_updated").p, &changed) < 0 ||
+		changed < of->created || /* in an earlier worktree of this name */
+		(p->artifacts &&
+			artifact_read_runtime(p->artifacts, context_get(&f.doc, "work_item_id").p,
+				&runtime, &ignored) < 0))
+		return NULL;
+	for (const json *row = json_first(runtime ? json_get(runtime, "stages") : NULL);
+		row && !late; row = json_next(row))
+		late = json_str_is(row, "status", "timeout");
+	if (late)
+		return p->spec.on_timeout ? "timeout" : NULL;
+	return p->spec.on_abort ? "aborted" : NULL;
+}
+
+static int sweep_find_reason(struct op *o, struct allocation *of, const char *target)
+{
+	int merged = of->there ? sweep_is_merged(o, of, target) : 0;
+
+	if (of->there)
+		of->reason = merged > 0 ? "merged" : sweep_failure(o, of);
+	else if (!path_exists(of->path))
+		of->reason = "gone";
+	if (!of->reason && of->stale)
+		of->reason = "stale";
+	return merged < 0 ? -1 : 0;
+}
+
+/* One that cannot be removed must not block the others. */
+static int sweep_one(struct op *o, struct allocation *of, bool apply, bool confirmed)
+{
+	if (pool_keep(o, of, confirmed) < 0)
+		return -1;
+	if (of->keep || !apply)
+		return 0;
+	of->why = op_try(o, pool_remove, of);
+	of->keep = of->why ? "unsure" : NULL;
+	of->removed = !of->why;
+	return 0;
+}
+
+int pool_sweep(struct arena *a, struct pool *p, bool apply, bool confirmed, struct allocation **out,
+	size_t *n, struct error *err)
+{
+	struct op o = {.a = a, .p = p, .err = err};
+	VEC(struct allocation) due = {0};
+	struct git_default known;
+	const char *target;
+	int rc;
+
+	if (git_read_default(a, p->repo, &known, err) < 0 || op_begin(&o) < 0)
+		return -1;
+	target = p->target ? p->target : known.remote ? known.branch : NULL;
+	rc = trees_read(&o);
+	for (size_t i = 0; rc == 0 && i < o.all.n; i++) {
+		struct allocation *of = &o.all.items[i];
+
+		rc = of->state == ALLOCATION_LIVE ? sweep_find_reason(&o, of, target) : 0;
+		if (of->reason)
+			vec_push_in(a, &due, *of);
+	}
+	for (size_t i = 0; rc == 0 && i < due.n; i++)
+		rc = sweep_one(&o, &due.items[i], apply, confirmed);
+	pool_unlock(p);
+	*out = due.items;
+	*n = due.n;
 	return rc;
 }

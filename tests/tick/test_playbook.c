@@ -1,7 +1,7 @@
 /*
  * The playbook: which mode a failure is of, and files with faults.
  */
-#include "src/tick/playbook.h"
+#include "src/tick/recover.h"
 #include "tests/lib/scratch.h"
 
 static struct playbook playbook;
