@@ -345,7 +345,7 @@ const killed = (command, ...args) => async (t) => {
   }, { args });
   work.open();
   t.equal(agents.calls.filter((call) => /developer-implement/.test(call)),
-    Array(2).fill('ADR-1/implementing/1 developer-implement'), 'developers');
+    [1, args.length ? 1 : 2].map((n) => `ADR-1/implementing/${n} developer-implement`), 'developers'); // of another session: another action
   t.equal(fixture.events().filter((event) => event.type === 'failure').length, 0, 'failures');
   finished(t, fixture);
 };
