@@ -13,6 +13,7 @@ import { DIALOG, Terminal } from './terminal.mjs';
 
 // What the client adds once, at the first call of the tool Agent.
 const LISTING = /Available agent types for the Agent tool:[^]*?so they run concurrently\.\n*/;
+const SETTINGS = '.claude/settings.json'; // of the user
 const ITERATION_LIMIT = 1228; // 1.2 KiB that one agent may add to the main conversation
 
 // The same command, with a script of the client.
@@ -89,12 +90,13 @@ export class Scenario {
     await this.tool(fixture, 'plugin', 'install', 'dev-team@dev-team');
   }
 
-  // Runs `claude -p PROMPT` in the fixture's repository; `agents` may be a model of its own. `script`: the loop is a script. `hooks`: false turns them off. `user`: a number. `extra`: variables of the client. `during(client, server)` may interfere while it runs.
-  async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin, script = false, hooks = true, user, extra = {} } = {}) {
+  // Runs `claude -p PROMPT` in the fixture's repository; `agents` may be a model of its own. `script`: the loop is a script. `hooks`: false turns them off. `user`: a number. `permissions`: rules of the user. `extra`: variables of the client. `during(client, server)` may interfere while it runs.
+  async run(fixture, agents, prompt, { args = [], host = null, during = null, plugin = ownPlugin, script = false, hooks = true, user, permissions, extra = {} } = {}) {
     const server = await startApis(typeof agents === 'function' ? agents : createModel(agents));
     const directory = path.join(this.directory, String(++this.runs));
     const began = Date.now();
     const env = { ...this.environment(fixture, server.url), ...extra };
+    if (permissions) fixture.writeHome(SETTINGS, JSON.stringify({ permissions }));
     if (user) fixture.giveTo(user);
     const client = startClaude(this.clients['claude-code'].program,
       ['-p', ...(host ? [] : [script ? scripted(prompt) : prompt]), ...(plugin ? ['--plugin-dir', plugin] : []),
@@ -117,8 +119,8 @@ export class Scenario {
   }
 
   // Runs the interactive client in the permission mode `mode`; `body(terminal, log)` types and looks. The user is asked nothing,
-  // unless `permissions`, rules of the user, say so. `statusLine`: a command of the program. `user`: a number.
-  async interact(fixture, agents, mode, body, { plugin = ownPlugin, args = [], permissions, statusLine, user } = {}) {
+  // unless `permissions`, rules of the user, say so. `statusLine`: a command of the program. `hooks` and `user`: see run().
+  async interact(fixture, agents, mode, body, { plugin = ownPlugin, args = [], permissions, statusLine, hooks = true, user } = {}) {
     const model = createModel(agents);
     const server = await startApis((request) => {
       terminal.moves();
@@ -128,8 +130,8 @@ export class Scenario {
     const asked = path.join(fixture.root, 'asked');
     const line = statusLine && { type: 'command', command: `'${plugin}/build/dev-team' ${statusLine}`, refreshInterval: 1 };
     // Rules are read from the user's file, also by the hook.
-    if (permissions) fixture.writeHome('.claude/settings.json', JSON.stringify({ permissions }));
-    const settings = { statusLine: line, hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command: `cat >>'${asked}'` }] }] } };
+    if (permissions) fixture.writeHome(SETTINGS, JSON.stringify({ permissions }));
+    const settings = { disableAllHooks: !hooks, statusLine: line, hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command: `cat >>'${asked}'` }] }] } };
     const terminal = new Terminal(this.clients['claude-code'].program,
       [...(plugin ? ['--plugin-dir', plugin] : []), '--permission-mode', mode, '--settings', JSON.stringify(settings), ...args],
       { cwd: fixture.repo, env: this.environment(fixture, server.url), directory, user, prepare: () => user && fixture.giveTo(user) });
@@ -146,6 +148,19 @@ export class Scenario {
     this.ok(!fs.existsSync(asked), () => `the user was asked: ${fs.readFileSync(asked, 'utf8')}`);
     for (const screen of terminal.screens) this.ok(!DIALOG.test(screen), `the user is asked:\n${screen}`);
     return { log: server.log };
+  }
+
+  // Takes an item to its good end in one form of the loop. `terminal`: the permission mode of the interactive client; else it is `-p`.
+  async finish(fixture, agents, prompt, { terminal: mode, denied, ...form } = {}) {
+    if (mode)
+      return this.interact(fixture, agents, mode, async (terminal) => {
+        await terminal.type(form.script ? scripted(prompt) : prompt);
+        await terminal.shows(/success: /);
+      }, form);
+    const run = await this.run(fixture, agents, prompt, form);
+    this.sound(run, denied);
+    this.match(run.text, /^success: /, 'result for the user');
+    return run;
   }
 
   // Checks what holds for every run that was not killed. After an error of the model no other check is useful.

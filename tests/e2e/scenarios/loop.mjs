@@ -12,6 +12,7 @@ export const END = `${PREFIX} validating>reviewing reviewing>done`;
 const REQUESTS = 3; // of the main conversation, however long the run is: the start, the launch, the end
 const BYTES = 5120; // that a run adds to the main conversation
 const script = { script: true, cheap };
+const conductor = { terminal: 'manual' };
 
 export const mainOf = (run) => run.log.filter((entry) => !entry.agent && entry.tools.length);
 
@@ -45,7 +46,7 @@ async function happy(t) {
 }
 
 // Two validations fail, and the review asks for a change; two agents and a script sign off.
-async function longWay(t) {
+const longWay = (form) => async (t) => {
   const fixture = t.fixture();
   const agents = new Agents(fixture, {
     'developer-implement': writes('developer-implement', 'BROKEN\n'),
@@ -56,10 +57,8 @@ async function longWay(t) {
   });
   const both = barrier(2);
   agents.before = (id) => (/\/signoff\//.test(id) ? both.wait() : null);
-  const run = await t.run(fixture, agents, IMPLEMENT, script);
-  t.sound(run);
-  cheap(t, run);
-  t.match(run.text, /^success: /, 'result for the user');
+  const run = await t.finish(fixture, agents, IMPLEMENT, form);
+  form.cheap?.(t, run);
   t.states(fixture, `${PREFIX} validating>fixing fixing>validating validating>fixing fixing>validating validating>reviewing ` +
     'reviewing>fixing-pr fixing-pr>signoff signoff>done');
   t.equal(agents.skills.slice(6).sort(), ['developer-fix', 'researcher-validate', 'reviewer-sign-off'], 'agents');
@@ -67,9 +66,7 @@ async function longWay(t) {
   t.equal(fixture.events().filter((event) => event.type === 'answer' && /\/signoff\//.test(event.action)).length, 3, 'answers of the sign-off');
   t.equal(eventsOf(fixture, 'failure').length, 0, 'failures');
   t.journal(fixture, 'success');
-}
-
-const hasBrief = (t, fixture) => t.match(fixture.section('Researcher Brief'), HOSTILE_LINE, 'Researcher Brief');
+};
 
 const eventsOf = (fixture, type) => fixture.events().filter((event) => event.type === type);
 const dies = { status: 400, message: 'no', code: 'invalid_request_error' };
@@ -106,7 +103,7 @@ async function corrected(t) {
 }
 
 // The same with a conductor. It starts an agent for an id that is not open, and the second researcher twice.
-async function correctedInConversation(t) {
+const correctedByConductor = (form) => async (t) => {
   const fixture = t.fixture();
   const agents = new Agents(fixture, {
     'researcher-plan': (task, n) => ({ ...DEFAULTS['researcher-plan'](task, n), ...(n === 1 ? { dies } : {}) }),
@@ -114,23 +111,22 @@ async function correctedInConversation(t) {
       return { ...DEFAULTS['developer-implement'].call(this, task, n), first: 'Done.\n{"status": "splendid"}',
         wrong: /unknown result 'splendid': must be implemented \| / };
     },
+    'reviewer-review': (task) => ({ ...DEFAULTS['reviewer-review'](task), first: 'It is good.' }),
   });
   agents.start = (calls) => {
     if (!calls[0].input.prompt.endsWith('/researching/2')) return [calls];
     const again = (input) => calls.map((one) => use(one.name, { ...one.input, ...input(one) }));
     return [again(({ input }) => ({ prompt: input.prompt.replace(/2$/, '9') })), [...calls, ...again(() => ({}))]];
   };
-  const run = await t.run(fixture, agents, IMPLEMENT);
-  t.sound(run, 1);
-  t.match(run.text, /^success: /, 'result for the user');
-  t.match(JSON.stringify(mainOf(run).at(-1).messages), /'ADR-1\/researching\/9' is no open action; open are: ADR-1\/researching\/2/, 'the denial');
+  const run = await t.finish(fixture, agents, IMPLEMENT, { ...form, denied: 1 });
+  t.match(JSON.stringify(run.log.map(({ news }) => news)), /'ADR-1\/researching\/9' is no open action; open are: ADR-1\/researching\/2/, 'the denial');
   t.equal(eventsOf(fixture, 'failure').map((event) => event.action), ['ADR-1/researching/1'], 'failures');
   t.equal(eventsOf(fixture, 'answer').filter((event) => /researching/.test(event.action)).map((event) => event.action), ['ADR-1/researching/2'], 'recorded answers');
   t.match(fixture.section('Researcher Brief'), HOSTILE_LINE, 'Researcher Brief');
-  t.affordable({ iterations: run.iterations.slice(2) }); // the first ones have the client's own words, which are long
+  if (run.iterations) t.affordable({ iterations: run.iterations.slice(2) }); // the first ones have the client's own words, which are long
   t.states(fixture, END);
   t.journal(fixture, 'success');
-}
+};
 
 // Two clients are killed while an agent works. The same command continues in a new session, which is killed after its developer has
 // committed. Then the client continues that session. While its agent works another session is refused.
@@ -254,14 +250,17 @@ async function takenOver(t) {
 
 export const loop = [
   ['loop: the happy path', happy, { versions: true }],
-  ['loop: two validations fail, changes are requested, then two agents and a script sign off at once', longWay],
+  ['loop: two validations fail, changes are requested, then two agents and a script sign off at once', longWay(script)],
+  ['conductor: two validations fail, changes are requested, then two agents and a script sign off at once', longWay({})],
+  ['terminal: two validations fail, changes are requested, then two agents and a script sign off at once', longWay(conductor)],
   ['loop: a silent agent is asked again, then the troubleshooter continues', (t) => silentThenContinues(t, script)],
   ['loop: an agent that dies is asked again; two answers, another id, another word, a contradiction and prose alone are corrected', corrected],
   ['loop: killed clients: the same command continues, and so does the session; another one is refused', interrupted(script)],
   ['loop: a question of the researcher ends the run, its answer continues it', question],
   ['loop: an agent without a type of its own', standIn],
   ['loop: a script that nobody began', strange],
-  ['conductor: an agent that dies is asked again; another word, a wrong id and an answer given twice are corrected', correctedInConversation],
+  ['conductor: an agent that dies is asked again; another word, prose alone, a wrong id and an answer given twice are corrected', correctedByConductor({})],
+  ['terminal: an agent that dies is asked again; another word, prose alone, a wrong id and an answer given twice are corrected', correctedByConductor(conductor)],
   ['conductor: killed clients: the same command continues, and so does the session; another one is refused', interrupted({})],
   ['conductor: another session takes the item over', takenOver],
   ['conductor: the happy path without hooks, and agents that reach the MCP servers', withoutHooks, { versions: true }],

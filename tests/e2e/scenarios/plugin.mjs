@@ -61,7 +61,7 @@ async function idle(t) {
   t.equal(lines.map((line) => /^- dev-team:([^:]*)/.exec(line)[1]).sort(), [...names('agents').map((name) => name.replace('.md', '')), 'loop'].sort(), 'what is listed');
   for (const line of lines) t.ok(Buffer.byteLength(line) + 1 <= EACH_LIMIT, `${Buffer.byteLength(line) + 1} bytes: ${line}`);
   const larger = t.fixture().copyPlugin();
-  const copies = { 'agents/examiner.md': read('agents/developer.md').replace('name: developer', 'name: examiner'), 'commands/examine.md': read('commands/fix.md') };
+  const copies = { 'agents/examiner.md': read('agents/reviewer.md').replace('name: reviewer', 'name: examiner'), 'commands/examine.md': read('commands/fix.md') };
   for (const [file, content] of Object.entries(copies)) fs.writeFileSync(path.join(larger, file), content);
   const more = size(await first({ plugin: larger })) - size(used);
   t.ok(more > 0 && more <= EACH_LIMIT, `another agent and another command add ${more} bytes`);

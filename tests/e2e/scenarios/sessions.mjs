@@ -4,11 +4,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Agents, answer } from '../agents.mjs';
 import { text, use } from '../apis.mjs';
+import { HOSTED, permissionHost } from '../claude.mjs';
 import { find } from '../model.mjs';
 import { AUDIT, AUDITED, IMPLEMENT, NOBODY } from '../scenario.mjs';
 import { barrier, LIMIT } from '../sync.mjs';
 
 const script = { script: true };
+const conductor = { terminal: 'manual' };
 const EDITS = ['--permission-mode', 'acceptEdits'];
 
 const words = (news) => news.map((one) => one.text ?? '').join('\n');
@@ -51,14 +53,10 @@ const twoItems = (form) => async (t) => {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('reviewer');
   const both = barrier(2);
-  const runs = await Promise.all(['ADR-1', 'ADR-2'].map((id) => {
+  await Promise.all(['ADR-1', 'ADR-2'].map((id) => {
     const agents = new Agents(fixture, { 'widget-audit': () => ({ work: [{ wait: () => both.wait() }], ...answer('approved', `${id} is there.`) }) });
-    return t.run(fixture, agents, `/dev-team:dev-team flow.md ${id}`, form);
+    return t.finish(fixture, agents, `/dev-team:dev-team flow.md ${id}`, form);
   }));
-  for (const run of runs) {
-    t.sound(run);
-    t.match(run.text, /^success: /, 'result for the user');
-  }
   for (const id of ['ADR-1', 'ADR-2']) {
     fixture.id = id;
     t.match(fixture.section('Audit'), new RegExp(`^${id} is there`), `the answer of ${id}`);
@@ -75,7 +73,19 @@ const planMode = (form) => async (t) => {
   t.ok(!fs.existsSync(fixture.contextFile), 'an item was begun');
 };
 
-// Without the program the hooks block nothing, and the command says what to do.
+async function planModeInTerminal(t) {
+  const fixture = t.fixture();
+  const run = await t.interact(fixture, new Agents(fixture), 'plan', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(/dev-team: in plan mode nothing is started/);
+  });
+  t.equal(run.log.length, 0, 'requests');
+  t.ok(!fs.existsSync(fixture.contextFile), 'an item was begun');
+}
+
+const UNBUILT = /the program is missing: run 'make' in/;
+
+// Without the program the hooks block nothing, and the command says what to do, with `-p` and in the interactive client.
 async function noProgram(t) {
   const fixture = t.fixture();
   const plugin = fixture.copyPlugin();
@@ -88,6 +98,15 @@ async function noProgram(t) {
     IMPLEMENT, { plugin });
   t.sound(asked);
   t.equal(asked.text, path.join(plugin, 'README.md'), 'where the user finds help');
+  const tried = await t.run(fixture, new Agents(fixture), IMPLEMENT, { plugin });
+  t.sound(tried);
+  t.match(tried.text, UNBUILT, 'what the command shows');
+  await t.interact(fixture, new Agents(fixture), 'manual', async (terminal) => {
+    await terminal.type(IMPLEMENT);
+    await terminal.shows(UNBUILT);
+    await terminal.type('Hello there');
+    await terminal.shows(/Hello\./);
+  }, { plugin });
 }
 
 // The client runs as a user without any rights of root.
@@ -105,16 +124,35 @@ const otherUser = (form) => async (t) => {
 };
 
 // The client runs no hooks. Then the command takes an id only.
-async function hooksOff(t) {
+const hooksOff = (form) => async (t) => {
   const fixture = t.fixture();
   fixture.addAuditWorkflow('reviewer');
   const refused = await t.run(fixture, new Agents(fixture), `${AUDIT} greet $(touch p)`, { hooks: false });
   t.sound(refused);
   t.match(refused.text, /reads the text from standard input/, 'result for the user');
   t.equal(fs.existsSync(fixture.contextFile), false, 'a document was made');
-  const run = await t.run(fixture, new Agents(fixture), AUDIT, { hooks: false });
+  await t.finish(fixture, new Agents(fixture), AUDIT, { ...form, hooks: false });
+  t.states(fixture, AUDITED);
+};
+
+// The user types the command for the second item when the first has ended.
+async function oneAfterTheOther(t) {
+  const fixture = t.fixture();
+  fixture.addAuditWorkflow('reviewer');
+  const prompts = [AUDIT, AUDIT.replace('ADR-1', 'ADR-2')];
+  const run = await t.run(fixture, new Agents(fixture), null, { args: HOSTED, host: () => permissionHost(prompts, () => ({ behavior: 'deny', message: 'no' })) });
   t.sound(run);
-  t.match(run.text, /^success: /, 'result for the user');
+  for (const [i, { result }] of run.events.filter((event) => event.type === 'result').entries()) t.match(result, /^success: /, prompts[i]);
+  for (fixture.id of ['ADR-1', 'ADR-2']) t.states(fixture, AUDITED);
+}
+
+// The user's rules come before what the hook allows: one command is denied, and so is another, since there is nobody to ask.
+async function userRules(t) {
+  const fixture = t.fixture();
+  fixture.addAuditWorkflow('reviewer');
+  const agents = new Agents(fixture, { 'widget-audit': () => ({
+    work: [{ run: 'echo one', refused: /denied/ }, { run: 'echo two', refused: /permission/ }], ...answer('approved', 'It is there.') }) });
+  await t.finish(fixture, agents, AUDIT, { denied: 2, permissions: { deny: ['Bash(echo one)'], ask: ['Bash(echo two)'] } });
   t.states(fixture, AUDITED);
 }
 
@@ -152,14 +190,19 @@ async function hookHangs(t) {
 export const sessions = [
   ['loop: two sessions work on two items', twoItems(script)],
   ['conductor: two sessions work on two items', twoItems({})],
+  ['terminal: two sessions work on two items', twoItems(conductor)],
+  ['conductor: two items in one session', oneAfterTheOther],
+  ['conductor: rules of the user that deny and ask', userRules],
   ['loop: plan mode starts nothing', planMode(script)],
   ['conductor: plan mode starts nothing', planMode({})],
-  ['conductor: the program is missing', noProgram],
+  ['terminal: plan mode starts nothing', planModeInTerminal],
+  ['conductor: the program is missing, also in the terminal', noProgram],
   ['loop: another user than root', otherUser(script), { versions: true }],
   ['conductor: another user than root', otherUser({}), { versions: true }],
   ['loop: another user than root, edits accepted', otherUser({ ...script, args: EDITS }), { versions: true }],
   ['conductor: another user than root, edits accepted', otherUser({ args: EDITS }), { versions: true }],
-  ['conductor: hooks are off', hooksOff],
+  ['conductor: hooks are off', hooksOff({})],
+  ['terminal: hooks are off', hooksOff(conductor)],
   ['loop: hooks are off, or the program is missing', scriptWithout],
   ['conductor: the hook of the command hangs', hookHangs],
   ['sessions: a turn that ends too early is continued, and a resumed session goes on', stopsAndResumes],

@@ -88,7 +88,8 @@ async function happyIn(t, mode, { user, installed } = {}) {
   return t.note(`figures: the conductor in the interactive client: ${run.log.length} requests, 1 of them in the main conversation, to which the run adds ${grown(run)} bytes`);
 }
 
-// The user types on, repeats the command, adds a note, compacts the conversation and leaves it, while the conductor works.
+// The user types on, repeats the command, adds a note and compacts the conversation, while the conductor works. A second session is
+// refused.
 async function conducted(t) {
   const fixture = t.fixture();
   const { work, agents } = waiting(fixture);
@@ -101,6 +102,10 @@ async function conducted(t) {
     await terminal.shows(/dev-team: ADR-1 is in progress \(implementing, 1 action open\); \/tasks shows it/);
     await terminal.type(`${IMPLEMENT} paint it`);
     await terminal.shows(/the next agents get your note/);
+    await t.interact(fixture, new Agents(fixture), 'manual', async (second) => {
+      await second.type(IMPLEMENT);
+      await second.shows(/'ADR-1' is held by/);
+    });
     await terminal.type('/compact');
     await terminal.shows(/Compacted/);
     work.open();
@@ -319,29 +324,31 @@ const userRules = (command) => async (t) => {
   t.states(fixture, AUDITED);
 };
 
-// The client is killed; continued, it knows what is in progress, and the same command goes on.
-async function killed(t) {
+// The client is killed; the same command goes on in a fresh session, or in the continued one, which knows what is in progress.
+const killed = (command, ...args) => async (t) => {
   const fixture = t.fixture();
   const work = gate();
   const agents = new Agents(fixture, { 'developer-implement'(task, n) {
     return n > 1 ? answer('implemented', 'It had been done.') : implementsThenWaits(work.wait).call(this, task);
   } });
   await t.interact(fixture, agents, 'manual', async (terminal) => {
-    await terminal.type(IMPLEMENT);
+    await terminal.type(command);
     await work.reached;
   });
   await t.interact(fixture, agents, 'manual', async (terminal) => {
-    await terminal.type('continue');
-    await terminal.shows(/dev-team: ADR-1 is in progress \(implementing, 1 action open\); continue with \/dev-team:implement ADR-1/);
-    await terminal.type(IMPLEMENT);
+    if (args.length) {
+      await terminal.type('continue');
+      await terminal.shows(/dev-team: ADR-1 is in progress \(implementing, 1 action open\); continue with \/dev-team:/);
+    }
+    await terminal.type(command);
     await terminal.shows(/success: /);
-  }, { args: ['--continue'] });
+  }, { args });
   work.open();
   t.equal(agents.calls.filter((call) => /developer-implement/.test(call)),
-    Array(2).fill('ADR-1/implementing/1 developer-implement'), 'developers');
+    [1, args.length ? 1 : 2].map((n) => `ADR-1/implementing/${n} developer-implement`), 'developers'); // of another session: another action
   t.equal(fixture.events().filter((event) => event.type === 'failure').length, 0, 'failures');
   finished(t, fixture);
-}
+};
 
 // Esc twice at the idle prompt, which offers to rewind, and Esc while the model answers: the conductor, or the script, works on. The
 // status line shows it.
@@ -483,7 +490,9 @@ export const terminal = [
   ['terminal: another user than root', (t) => happyIn(t, 'manual', { user: NOBODY }), { versions: true }],
   ['terminal: another user than root, edits accepted', (t) => happyIn(t, 'acceptEdits', { user: NOBODY }), { versions: true }],
   ['terminal: a script, another user than root, edits accepted', scriptAsOtherUser, { versions: true }],
-  ['terminal: a killed client, --continue and the same command', killed],
+  ['terminal: a killed client, --continue and the same command', killed(IMPLEMENT, '--continue')],
+  ['terminal: a killed client, and the same command in a fresh session', killed(IMPLEMENT)],
+  ['terminal: a killed client, --continue and the same command, as a script', killed(SCRIPT, '--continue')],
   ['terminal: the user stops an agent', stopped],
   ['terminal: Esc while the conductor works, and the status line', escaped(IMPLEMENT)],
   ['terminal: Esc while a script works, and the status line', escaped(SCRIPT)],
