@@ -18,15 +18,6 @@ const char *engine_next_id(struct engine_run *r, const char *part, size_t k)
 	return action_id(r, part, context_attempts(r->doc, part) + 1 + k);
 }
 
-static json *read_sections(const struct step_request *q)
-{
-	json *list = json_array();
-
-	for (size_t i = 0; i < q->reads.n; i++)
-		json_push_str(list, str_of(q->reads.items[i]));
-	return list;
-}
-
 /* Where the script of that state (or declared part) and attempt writes its output, below the
  * directory of the document. */
 static char *machine_dispatch_log_path(
@@ -61,15 +52,6 @@ static const char *child_id(struct engine_run *r, const char *name)
 			    : arena_printf(&r->arena, "%s.%s.%lu", r->e->id, name, attempt);
 }
 
-json *engine_texts_json(const struct text_list *list)
-{
-	json *all = json_array();
-
-	for (size_t i = 0; i < list->n; i++)
-		json_push_str(all, str_of(list->list[i]));
-	return all;
-}
-
 /* What an attempt of a node may do, resolved once. Whoever carries it out looks at nothing else. */
 static json *execution(const struct engine_run *r, const struct step_request *q)
 {
@@ -82,7 +64,7 @@ static json *execution(const struct engine_run *r, const struct step_request *q)
 	return JSON_OBJECT(JSON_TEXT("phase", q->node->id),
 		JSON_IF(p, JSON_TEXT("persona", p->name)),
 		JSON_TEXT("modelConstraint", p && p->model ? p->model : "inherit"),
-		JSON_IF(tools, JSON_VALUE("allowedTools", engine_texts_json(tools))),
+		JSON_IF(tools, JSON_VALUE("allowedTools", json_texts(tools->list, tools->n))),
 		JSON_VALUE("security",
 			JSON_OBJECT(JSON_IF(m->drop_uid, JSON_INT("dropUid", m->drop_uid)),
 				JSON_IF(m->drop_uid, JSON_INT("dropGid", m->drop_gid)),
@@ -136,7 +118,7 @@ static json *request_to_action(struct engine_run *r, const struct step_request *
 			JSON_IF(q->trigger, JSON_TEXT("trigger", q->trigger)),
 			JSON_IF(q->trigger, JSON_INT("cycle_count", q->cycle_count)),
 			JSON_IF((q->agent || child) && !q->trigger,
-				JSON_VALUE("read_sections", read_sections(q))),
+				JSON_VALUE("read_sections", json_texts(q->reads.items, q->reads.n))),
 			JSON_TEXT("write_section", q->writes),
 			JSON_TEXT("result_format", q->format),
 			JSON_IF(q->command, JSON_TEXT("command", q->command)),

@@ -472,10 +472,8 @@ static enum advance check_answers(struct engine_run *r)
 static bool has_agents_answer(const struct engine_run *r, const struct step_context *c)
 {
 	for (size_t i = 0; i < c->answers.n; i++) {
-		const json *a = json_first(r->outstanding);
+		const json *a = action_writing(r->outstanding, c->answers.items[i].section);
 
-		while (a && !json_str_is(a, "write_section", c->answers.items[i].section))
-			a = json_next(a);
 		if (!a || action_kind(a) != ACTION_SCRIPT)
 			return true;
 	}
@@ -534,14 +532,12 @@ static int keep_failed_answer(
 static enum advance handle_failed_answer(
 	struct engine_run *r, const struct step_context *c, struct error *err)
 {
-	const char *id = c->section;
+	const json *action = action_writing(r->outstanding, c->section);
+	const char *id = action ? json_dup(&r->arena, action, "id") : c->section;
 	char *kept;
 
 	if (keep_failed_answer(r, c, &kept, err) < 0)
 		return ADVANCE_FAILED;
-	for (const json *a = json_first(r->outstanding); a; a = json_next(a))
-		if (json_str_is(a, "write_section", c->section))
-			id = arena_dup(&r->arena, str_of(json_get_str(a, "id")));
 	engine_drop_sections(r, &c->section, 1);
 	engine_drop_unanswered(r); /* what is kept is not progress of the next array */
 	if (c->result == STEP_UNCLEAR) {

@@ -62,7 +62,6 @@ void engine_dispatch(struct engine_run *r, const struct step *step, const struct
 /* ADVANCE_ON: it is not dispatched now, as engine_admit_requests() says. */
 enum advance engine_dispatch_troubleshooter(
 	struct engine_run *r, const char *trigger, unsigned long count);
-json *engine_texts_json(const struct text_list *list);
 /* The id of the action that the k-th request of `part` from now on becomes. */
 const char *engine_next_id(struct engine_run *r, const char *part, size_t k);
 /* Prints the outstanding actions without an answer again; unless `together`, only the first if some
@@ -147,6 +146,7 @@ void engine_wait_begin(struct engine_run *r, int64_t until, const char *reason);
 enum advance engine_wait(struct engine_run *r);
 
 /* evidence.c */
+json *engine_evidence_names(unsigned kinds);
 /* The kinds of evidence that the good words of a state claim. */
 unsigned engine_claims_of(const struct workflow *w, const struct step *step, const char *state);
 /* Remembers what the answers to these requests will be compared with. */

@@ -54,23 +54,6 @@ const struct declared_outcome *node_outcome(
 	return NULL;
 }
 
-bool node_is_checked(const json *checked, const json *action)
-{
-	const json *one = json_first(checked);
-
-	while (one && strcmp(json_text(one), json_get_str(action, "id")) != 0)
-		one = json_next(one);
-	return one != NULL;
-}
-
-static bool node_names(const json *list, const char *text)
-{
-	for (const json *one = json_first(list); one; one = json_next(one))
-		if (json_text(one) && !strcmp(json_text(one), text))
-			return true;
-	return false;
-}
-
 static void view_ended(const struct manifest *m, size_t node, const json *action,
 	struct node_view *v, struct node_progress *p)
 {
@@ -84,7 +67,7 @@ static void view_ended(const struct manifest *m, size_t node, const json *action
 	v->how[node] = how < NODE_STATUSES ? how : NODE_FAILURE;
 	for (size_t k = m->out_first[node]; k < m->out_first[node + 1]; k++)
 		v->taken[m->out_edges[k]] =
-			node_names(json_get(action, "routes"), m->edges[m->out_edges[k]].to);
+			json_has_text(json_get(action, "routes"), m->edges[m->out_edges[k]].to);
 }
 
 void node_view_load(struct arena *a, const struct context *doc, const struct declared_state *d,
@@ -299,9 +282,9 @@ static bool holds(const struct node_end *e, const struct manifest_condition *w)
 	bool is = w->kind == CONDITION_ALWAYS;
 
 	if (w->kind == CONDITION_FLAG)
-		is = node_names(json_get(e->facts, "flags"), w->flag);
+		is = json_has_text(json_get(e->facts, "flags"), w->flag);
 	else if (w->kind == CONDITION_FILE)
-		is = node_names(json_get(e->facts, "files"), w->path);
+		is = json_has_text(json_get(e->facts, "files"), w->path);
 	else if (w->kind == CONDITION_EVENT)
 		is = context_attempts(doc, count_key(&e->r->arena, "event", w->event)) > 0;
 	return is == w->is;
@@ -351,7 +334,7 @@ static json *choose_routes(const struct node_end *e)
 	for (size_t k = m->out_first[e->node]; k < m->out_first[e->node + 1]; k++) {
 		const struct manifest_edge *edge = &m->edges[m->out_edges[k]];
 
-		if (node_is_taken(e, edge) && !node_names(routes, edge->to))
+		if (node_is_taken(e, edge) && !json_has_text(routes, edge->to))
 			json_push_str(routes, str_of(edge->to));
 	}
 	return routes;
@@ -618,7 +601,7 @@ int engine_end_nodes(struct engine_run *r, const struct step_context *c, struct 
 		next = json_next(a);
 		if (!o || json_get(a, "ended"))
 			continue;
-		if (o == it->outcomes && it->evidence.kinds && !node_is_checked(c->checked, a))
+		if (o == it->outcomes && it->evidence.kinds && !json_has_text(c->checked, json_get_str(a, "id")))
 			continue;
 		e.node = (size_t)(it - d->items);
 		e.how = (enum node_status)(o - it->outcomes);
