@@ -282,7 +282,7 @@ static void explore_graph_read_history(
 	struct error ignored;
 
 	*e = (struct step_events){0};
-	if (store_open(&store, store_files(s->disk), s->dir, s->id, STORE_HISTORY, 0, &ignored) <
+	if (store_open(&store, s->backend, s->dir, s->id, STORE_HISTORY, 0, &ignored) <
 			0 ||
 		store_history(store, &(struct store_range){0}, &h, &ignored) != STORE_OK)
 		return;
@@ -618,7 +618,7 @@ static void expand(struct explore_graph *g, uint32_t node)
 
 	g->round = &r;
 	if (n.document)
-		g->kind->put(at->disk, at->path, str_of(n.document));
+		g->kind->put(at->backend, at->path, str_of(n.document));
 	if (n.document && (*n.facts || n.placed))
 		simulator_put_facts(at, n.facts, n.placed);
 	if (n.kind == NODE_START)

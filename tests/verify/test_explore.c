@@ -439,20 +439,6 @@ EXPLORE_TEST(no_task_is_approved_against_a_reviewer_or_the_evidence)
 	}
 }
 
-TEST(a_file_of_a_simulated_disk_that_is_removed_is_gone)
-{
-	CLEANUP(simulator_disk_free) struct disk *d = simulator_disk_new();
-	struct error err;
-	bool there;
-
-	simulator_disk_put(d, "a", STR("one"));
-	assert_int_equal(d->ops->exists(d, "a", &there, &err), 0);
-	assert_true(there);
-	assert_int_equal(d->ops->unlink(d, "a", &err), 0);
-	assert_int_equal(d->ops->exists(d, "a", &there, &err), 0);
-	assert_false(there);
-}
-
 /* ---- keys ---- */
 
 #define ACTION(section, more)                                                                      \
@@ -476,7 +462,7 @@ static const char *key_with(const struct explore_key_rules *r, const char *old, 
 	const char *at = strstr(DOCUMENT, old);
 
 	assert_non_null(at);
-	simulator_disk_put(s->disk, s->path,
+	s->kind->put(s->backend, s->path,
 		str_of(arena_printf(&arena, "%.*s%s%s", (int)(at - DOCUMENT), DOCUMENT, new,
 			at + strlen(old))));
 	explore_key_now(r, s, 0, &key);
