@@ -43,7 +43,8 @@ static void machine_admission_ask(struct engine_run *r, const char *id,
 		JSON_TEXT("answer", names[out->answer]),
 		JSON_IF(out->reason, JSON_TEXT("reason", out->reason)),
 		JSON_IF(out->answer == ADMISSION_WAIT, JSON_TIME("until", out->until)),
-		JSON_IF(out->tools, JSON_VALUE("tools", json_texts(out->tools->list, out->tools->n))));
+		JSON_IF(out->tools,
+			JSON_VALUE("tools", json_texts(out->tools->list, out->tools->n))));
 }
 
 static void wait_for_admission(struct engine_run *r, const struct admission *a)
@@ -51,7 +52,7 @@ static void wait_for_admission(struct engine_run *r, const struct admission *a)
 	char until[CLOCK_TEXT];
 
 	clock_text(a->until, until);
-	engine_wait_begin(r, a->until, a->reason);
+	engine_wait_begin(r->e->file, a->until, a->reason);
 	engine_dispatch_waiting(r, a->reason, until);
 }
 
@@ -97,13 +98,17 @@ size_t engine_admit_requests(
 	return 0;
 }
 
+void engine_drop_question(struct engine_run *r)
+{
+	context_set(r->doc, "question", (struct str){0});
+	context_set(r->doc, "question_trigger", (struct str){0});
+	context_set(r->doc, "troubleshooter_input", (struct str){0});
+}
+
 bool engine_admit_again(struct engine_run *r)
 {
-	static const char *const keys[] = {"question", "question_trigger", "troubleshooter_input"};
-
 	if (!str_is(context_get(r->doc, "question_trigger"), ADMISSION_TRIGGER))
 		return false;
-	for (size_t i = 0; i < COUNT(keys); i++)
-		context_set(r->doc, keys[i], (struct str){0});
+	engine_drop_question(r);
 	return true;
 }

@@ -7,17 +7,12 @@
 #include "src/base/json.h"
 #include "src/machine/engine_internal.h"
 
-const char *engine_directory(const struct engine_run *r)
-{
-	return r->place.directory ? r->place.directory : r->e->repo;
-}
-
 struct item_place engine_place(const struct engine_run *r)
 {
 	const struct workflow *w = r->e->workflow;
 	struct item_place place = r->place;
 
-	place.directory = engine_directory(r);
+	place.directory = place.directory ? place.directory : r->e->repo;
 	place.allow_secrets = w->allow_secrets;
 	place.n_allow_secrets = w->n_allow_secrets;
 	return place;

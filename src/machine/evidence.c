@@ -164,11 +164,6 @@ static int collect_evidence(
 	return 0;
 }
 
-static bool is_unpushed(const struct engine_run *r, const char *head)
-{
-	return head && json_str_is(r->facts, "unpushed", head);
-}
-
 static void note_request(
 	struct engine_run *r, const char *section, const struct evidence *found, unsigned kinds)
 {
@@ -179,8 +174,9 @@ static void note_request(
 	if (!json_get(r->facts, "at"))
 		json_put(r->facts, "at", json_object());
 	if (!since && !json_get(before, "head"))
-		since = is_unpushed(r, found->head) ? json_get_str(r->facts, "worked")
-						    : found->head;
+		since = found->head && json_str_is(r->facts, "unpushed", found->head)
+				? json_get_str(r->facts, "worked")
+				: found->head;
 	json_set((json *)json_get(r->facts, "at"), section,
 		JSON_OBJECT(JSON_IF(found->head, JSON_TEXT("head", found->head)),
 			JSON_IF(since, JSON_TEXT("since", arena_dup(&r->arena, str_of(since)))),
@@ -331,16 +327,11 @@ static const char *claim_fault(
 	return NULL;
 }
 
-static bool evidence_is_text(const char *a, const char *b)
-{
-	return a && b && strcmp(a, b) == 0;
-}
-
 /* A rebase that leaves the changes as they are keeps the approval. */
 static bool evidence_is_approved(const json *approved, const struct evidence *found)
 {
-	return evidence_is_text(json_get_str(approved, "head"), found->head) ||
-	       evidence_is_text(json_get_str(approved, "patch"), found->patch);
+	return (found->head && json_str_is(approved, "head", found->head)) ||
+	       (found->patch && json_str_is(approved, "patch", found->patch));
 }
 
 /* HEAD must still be what was validated and approved. */
@@ -528,12 +519,6 @@ static bool fail_script(struct engine_run *r, const char *section, const char *f
 	return true;
 }
 
-static void drop_answer(struct engine_run *r, const char *section)
-{
-	context_remove(r->doc, section);
-	engine_drop_sections(r, &section, 1);
-}
-
 /* Without a claim the fault applies to all answers of the state. */
 static void claim_all(struct engine_run *r, struct evidence_check *k)
 {
@@ -567,8 +552,10 @@ static void refuse_agent(
 		context_set_count(r->doc, c->step->void_counter,
 			context_count(r->doc, c->step->void_counter) + 1);
 	for (size_t i = 0; i < k->n; i++)
-		if (k->faults[i] && i != first)
-			drop_answer(r, k->claims[i].section);
+		if (k->faults[i] && i != first) {
+			context_remove(r->doc, k->claims[i].section);
+			engine_drop_sections(r, &k->claims[i].section, 1);
+		}
 }
 
 /* Drops a URL that was never confirmed, for example because somebody wrote it into the document.

@@ -395,19 +395,23 @@ static const char *merged_item(const struct node_end *e)
 	return e->r->e->id;
 }
 
+static json *copy_members(json *to, const json *from, const char *const *names)
+{
+	for (; *names; names++)
+		if (json_get(from, *names))
+			json_put(to, *names, json_copy(json_get(from, *names)));
+	return to;
+}
+
 /* What is remembered of the conflict below the task of that item. */
 static json *conflict_json(const struct node_end *e, unsigned long attempts, unsigned limit)
 {
-	static const char *const members[] = {"branch", "into", "head", "commit", "reason"};
-	json *all = JSON_OBJECT(JSON_TEXT("node", node_of(e)->id), JSON_INT("attempts", attempts),
-		JSON_INT("limit", limit));
+	static const char *const members[] = {
+		"branch", "into", "head", "commit", "reason", "paths", NULL};
 
-	for (size_t i = 0; i < COUNT(members); i++)
-		if (json_get_str(e->answer, members[i]))
-			json_put_str(all, members[i], str_of(json_get_str(e->answer, members[i])));
-	if (json_get(e->answer, "paths"))
-		json_put(all, "paths", json_copy(json_get(e->answer, "paths")));
-	return all;
+	return copy_members(JSON_OBJECT(JSON_TEXT("node", node_of(e)->id),
+				    JSON_INT("attempts", attempts), JSON_INT("limit", limit)),
+		e->answer, members);
 }
 
 static void update_task(struct node_end *e, const char *state, json *conflict)
@@ -425,13 +429,9 @@ static void update_task(struct node_end *e, const char *state, json *conflict)
 
 static json *branch_payload(const struct node_end *e, bool paths)
 {
-	const char *branch = json_get_str(e->answer, "branch"),
-		   *commit = json_get_str(e->answer, "commit");
+	const char *const members[] = {"branch", "commit", paths ? "paths" : NULL, NULL};
 
-	return JSON_OBJECT(JSON_IF(branch, JSON_TEXT("branch", branch)),
-		JSON_IF(commit, JSON_TEXT("commit", commit)),
-		JSON_IF(paths && json_get(e->answer, "paths"),
-			JSON_VALUE("paths", json_copy(json_get(e->answer, "paths")))));
+	return copy_members(json_object(), e->answer, members);
 }
 
 /* True: somebody resolves the conflict before the next attempt. */
@@ -601,7 +601,8 @@ int engine_end_nodes(struct engine_run *r, const struct step_context *c, struct 
 		next = json_next(a);
 		if (!o || json_get(a, "ended"))
 			continue;
-		if (o == it->outcomes && it->evidence.kinds && !json_has_text(c->checked, json_get_str(a, "id")))
+		if (o == it->outcomes && it->evidence.kinds &&
+			!json_has_text(c->checked, json_get_str(a, "id")))
 			continue;
 		e.node = (size_t)(it - d->items);
 		e.how = (enum node_status)(o - it->outcomes);

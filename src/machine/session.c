@@ -276,9 +276,14 @@ static const struct {
 	const char *key;
 	size_t at; /* in struct engine */
 } switches[] = {
-#define SWITCH(name) {#name, offsetof(struct engine, name)}
-	SWITCH(returned), SWITCH(returned_alone), SWITCH(take_over), SWITCH(new_session),
-	SWITCH(cancel), SWITCH(accept_workflow), SWITCH(idle)};
+	{"returned", offsetof(struct engine, returned)},
+	{"returned_alone", offsetof(struct engine, returned_alone)},
+	{"take_over", offsetof(struct engine, take_over)},
+	{"new_session", offsetof(struct engine, new_session)},
+	{"cancel", offsetof(struct engine, cancel)},
+	{"accept_workflow", offsetof(struct engine, accept_workflow)},
+	{"idle", offsetof(struct engine, idle)},
+};
 
 static bool *switch_of(struct engine *e, size_t i)
 {

@@ -14,14 +14,6 @@ static bool history_restore_is_good(const struct context_file *f)
 	return f->doc.text.n && action_load(&f->doc, &actions, &ignored) == 0;
 }
 
-static int find_text(const struct history_place *place, int64_t rev, struct buf *text,
-	int64_t *made, struct error *err)
-{
-	if (rev)
-		return history_document(place, rev, text, made, err);
-	return history_last_good(place, text, made, err);
-}
-
 /* 1: the document has this text already; 0; -1. */
 static int is_present(const struct history_place *place, struct str text, struct error *err)
 {
@@ -51,12 +43,14 @@ static int restore(struct context_file *f, void *data, struct error *err)
 {
 	CLEANUP(buf_release) struct buf text = BUF_INIT;
 	const struct restore *r = data;
+	int64_t *to = &r->result->to;
 	int same;
 
 	*r->result = (struct history_restored){0};
 	if (!r->rev && history_restore_is_good(f))
 		return 0;
-	if (find_text(r->place, r->rev, &text, &r->result->to, err) < 0)
+	if ((r->rev ? history_document(r->place, r->rev, &text, to, err)
+		    : history_last_good(r->place, &text, to, err)) < 0)
 		return -1;
 	if ((same = is_present(r->place, buf_str(&text), err)) != 0)
 		return same < 0 ? -1 : 0;
